@@ -1,0 +1,123 @@
+#ifndef AB_CMD_H
+#define AB_CMD_H
+/*
+ * The command line: one table of commands, each with a table of options that
+ * drives parsing and --help. A command turns its arguments into a request for
+ * the library and prints the answer; nothing else.
+ */
+#include "agentbox.h"
+
+/* Exit status that the contract fixes. */
+enum {
+	EXIT_USAGE = 2,		/* all commands but run */
+	EXIT_OURS = 125,	/* run: agentbox itself failed */
+	EXIT_REFUSED = 126,
+	EXIT_MISSING = 127,
+};
+
+enum option_kind {
+	OPT_SETTING,	/* a value for the configuration key `key` */
+	OPT_CLEAR,	/* empties the list `key` */
+	OPT_VALUE,	/* handed to the command under `id` */
+	OPT_FLAG,	/* the same, without a value */
+};
+
+enum option_id {
+	ID_NONE,
+	ID_PROFILE,
+	ID_CONFIG,
+	ID_WORKSPACE,
+	ID_FD,
+	ID_SHELL,
+	ID_STRING,
+	ID_VERBOSE,
+	ID_QUIET,
+	ID_JSON,
+	ID_FIX,
+	ID_ATTACK,
+	ID_LIST,
+	ID_REVOKE,
+	ID_YES,
+	ID_HELP,
+};
+
+struct option {
+	const char *name;	/* without the dashes */
+	char letter;		/* 0: none */
+	enum option_kind kind;
+	enum option_id id;
+	const char *value;	/* how --help calls it; NULL: takes none */
+	const char *key;
+	const char *help;
+};
+
+struct option_group {
+	const char *title;	/* NULL: "Options" */
+	const struct option *v;	/* ends with a name of NULL */
+};
+
+struct args;
+
+struct command {
+	const char *name;
+	const char *usage;	/* after "agentbox NAME " */
+	const char *summary;	/* one line */
+	const char *more;	/* paragraphs for --help, or NULL */
+	const struct option_group *groups;	/* ends with v NULL */
+	bool runs;		/* exit status as for run */
+	/* "config show" and so on; main is then sub_main. Ends with NULL. */
+	const struct command *const *subs;
+	int (*main)(struct args *args);
+};
+
+/* What was given, after parsing. */
+struct args {
+	const struct command *command;
+	struct ab_policy_input input;
+	struct ab_setting *settings;
+	const char *values[ID_HELP + 1];	/* by id; a flag is "" */
+	int counts[ID_HELP + 1];
+	int *fds;
+	size_t nfds;
+	const char *const *rest;	/* what is not an option */
+	size_t nrest;
+};
+
+extern const struct command *const commands[];	/* ends with NULL */
+extern const struct option options_policy[];	/* what every layer can say */
+extern const struct option options_json[];	/* --json */
+extern const struct option options_common[];	/* --help */
+
+/*
+ * -1, or an exit status: said why, or printed help. Options end at the first
+ * word where that word begins another command line; else they may stand
+ * anywhere before "--".
+ */
+int args_parse(struct args *args, const struct command *command, int argc,
+	       char **argv);
+bool given(const struct args *args, enum option_id id);
+
+/* Print the error as a person reads it and return the exit status for it. */
+int complain(const struct args *args, const struct ab_error *err);
+/* A mistake on the command line. */
+int misuse(const struct command *command, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+/* "agentbox: TEXT" on standard error. */
+void tell(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* For a command with `subs`: find the one that is meant and run it. */
+int sub_main(struct args *args);
+/* Complain unless there are `min` to `max` words beside the options. */
+int check_words(const struct args *args, size_t min, size_t max);
+
+void print_help(const struct command *command);
+void print_overview(void);
+
+extern const struct command command_run;
+extern const struct command command_doctor;
+extern const struct command command_config;
+extern const struct command command_profile;
+extern const struct command command_policy;
+extern const struct command command_trust;
+
+#endif

@@ -1,0 +1,291 @@
+#include "cmd.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Those of the policy's options that say which files are meant. */
+static const struct option options_files[] = {
+	{ "config", 0, OPT_VALUE, ID_CONFIG, "FILE", NULL,
+	  "this file instead of the user's" },
+	{ "workspace", 0, OPT_VALUE, ID_WORKSPACE, "DIR", NULL,
+	  "the project folder, else the current one" },
+	{ 0 },
+};
+
+static int show_main(struct args *args)
+{
+	ab_autostrv struct ab_strv notes = { 0 };
+	ab_autofree char *text = NULL;
+	struct ab_policy *policy;
+	struct ab_error err = { 0 };
+	int status = check_words(args, 0, 0);
+
+	if (status >= 0)
+		return status;
+	if (ab_caller_init(&args->input, &err) < 0 ||
+	    ab_policy_load(&args->input, &policy, &notes, &err) < 0)
+		return complain(args, &err);
+	text = ab_policy_show(policy, given(args, ID_JSON));
+	ab_policy_free(policy);
+	fputs(text, stdout);
+	/* Behind what it explains, also where both go to one terminal. */
+	fflush(stdout);
+	for (size_t i = 0; i < notes.len; i++)
+		tell("%s", notes.v[i]);
+	return 0;
+}
+
+static void print_problem(const char *text, const char *hint)
+{
+	ab_autofree char *safe = ab_escape(text);
+
+	printf("%s%s%s\n", safe, hint[0] ? "; " : "", hint);
+}
+
+/* As people say it: from the current folder, or from "~". */
+static char *short_name(const struct ab_policy_input *in, const char *path)
+{
+	size_t n = strlen(in->cwd);
+
+	if (n > 1 && strncmp(path, in->cwd, n) == 0 && path[n] == '/')
+		return ab_strdup(path + n + 1);
+	n = in->home ? strlen(in->home) : 0;
+	if (n > 1 && strncmp(path, in->home, n) == 0 && path[n] == '/')
+		return ab_printf("~%s", path + n);
+	return ab_strdup(path);
+}
+
+/* A file may be right line by line and still make no policy: profiles that
+ * build on each other in a circle, or "/" as a writable folder. */
+static size_t check_sense(const struct ab_policy_input *in, const char *file)
+{
+	ab_autofree char *path = strchr(file, '/') ? ab_strdup(file) :
+						     ab_printf("./%s", file);
+	struct ab_policy *policy;
+	struct ab_error err = { 0 };
+
+	if (ab_policy_load_one(in, path, &policy, &err) == 0) {
+		ab_policy_free(policy);
+		return 0;
+	}
+	if (err.code != AB_ECONFIG)
+		return 0;
+	print_problem(err.text, err.hint);
+	return 1;
+}
+
+/* Print what is wrong with a file; *bad counts. -1: there is no such file. */
+static int check_file(const struct ab_policy_input *in, const char *file,
+		      size_t *bad, struct ab_error *err)
+{
+	ab_autostrv struct ab_strv problems = { 0 };
+
+	if (ab_policy_check_file(in, file, &problems, err) < 0) {
+		if (err->code != AB_ECONFIG)
+			return -1;
+		print_problem(err->text, err->hint);
+		++*bad;
+		return 0;
+	}
+	for (size_t i = 0; i < problems.len; i++)
+		print_problem(problems.v[i], "");
+	*bad += problems.len ? problems.len : check_sense(in, file);
+	return 0;
+}
+
+/* All files together, as a run would read them. */
+static int check_together(const struct ab_policy_input *in, size_t *bad,
+			  struct ab_error *err)
+{
+	struct ab_policy_input here = *in;
+	struct ab_policy *policy;
+
+	/* Only a run minds being started in the home folder. */
+	if (!here.workspace && strcmp(here.cwd, "/") == 0)
+		return 0;
+	if (!here.workspace)
+		here.workspace = here.cwd;
+	if (ab_policy_load(&here, &policy, NULL, err) == 0) {
+		ab_policy_free(policy);
+		return 0;
+	}
+	if (err->code != AB_ECONFIG)
+		return -1;
+	print_problem(err->text, err->hint);
+	++*bad;
+	return 0;
+}
+
+/* The files that a run looks at, and those that a profile's name leads to. */
+static int list_files(const struct ab_policy_input *in,
+		      struct ab_strv *ret_files, struct ab_error *err)
+{
+	ab_autostrv struct ab_strv names = { 0 };
+	struct ab_policy_paths paths;
+
+	if (ab_policy_paths(in, &paths, err) < 0)
+		return -1;
+	ab_policy_profiles(in, &names, NULL);
+	for (size_t i = 0; i < paths.len; i++) {
+		const struct ab_policy_path *p = &paths.v[i];
+		bool folder = strcmp(p->layer, "profiles") == 0;
+
+		if (p->exists && !folder)
+			ab_strv_give(ret_files, short_name(in, p->path));
+		for (size_t k = 0; folder && k < names.len; k++) {
+			ab_autofree char *file =
+				ab_printf("%s/%s.json", p->path, names.v[k]);
+
+			if (access(file, F_OK) == 0)
+				ab_strv_give(ret_files, short_name(in, file));
+		}
+	}
+	ab_policy_paths_fini(&paths);
+	return 0;
+}
+
+static void print_good(const struct ab_strv *files)
+{
+	if (files->len == 0)
+		printf("there is no file to check; `agentbox config path` "
+		       "says where they would be\n");
+	for (size_t i = 0; i < files->len; i++) {
+		ab_autofree char *safe = ab_escape(files->v[i]);
+
+		printf("%s is good\n", safe);
+	}
+}
+
+static int check_main(struct args *args)
+{
+	const struct ab_policy_input *in = &args->input;
+	ab_autostrv struct ab_strv files = { 0 };
+	struct ab_error err = { 0 };
+	size_t bad = 0;
+	int status = check_words(args, 0, 1);
+
+	if (status >= 0)
+		return status;
+	if (ab_caller_init(&args->input, &err) < 0)
+		return complain(args, &err);
+	if (args->nrest)
+		ab_strv_add(&files, args->rest[0]);
+	else if (list_files(in, &files, &err) < 0)
+		return complain(args, &err);
+	for (size_t i = 0; i < files.len; i++)
+		if (check_file(in, files.v[i], &bad, &err) < 0)
+			return complain(args, &err);
+	if (!bad && !args->nrest && check_together(in, &bad, &err) < 0)
+		return complain(args, &err);
+	if (bad)
+		return 1;
+	print_good(&files);
+	return 0;
+}
+
+static void print_paths(const struct ab_policy_paths *paths)
+{
+	for (size_t i = 0; i < paths->len; i++) {
+		const struct ab_policy_path *p = &paths->v[i];
+		ab_autofree char *safe = ab_escape(p->path);
+
+		printf("%-9s %s%s\n", p->layer, safe,
+		       p->exists ? "" : "  (not there)");
+	}
+}
+
+static void print_paths_json(const struct ab_policy_paths *paths)
+{
+	ab_autobuf struct ab_buf b = { 0 };
+
+	for (size_t i = 0; i < paths->len; i++) {
+		const struct ab_policy_path *p = &paths->v[i];
+
+		ab_buf_printf(&b, "%s{\"layer\":\"%s\",\"path\":",
+			      i ? "," : "", p->layer);
+		ab_buf_json(&b, p->path);
+		ab_buf_printf(&b, ",\"exists\":%s}",
+			      p->exists ? "true" : "false");
+	}
+	printf("[%s]\n", b.data ? b.data : "");
+}
+
+static int path_main(struct args *args)
+{
+	struct ab_policy_paths paths;
+	struct ab_error err = { 0 };
+	int status = check_words(args, 0, 0);
+
+	if (status >= 0)
+		return status;
+	if (ab_caller_init(&args->input, &err) < 0 ||
+	    ab_policy_paths(&args->input, &paths, &err) < 0)
+		return complain(args, &err);
+	if (given(args, ID_JSON))
+		print_paths_json(&paths);
+	else
+		print_paths(&paths);
+	ab_policy_paths_fini(&paths);
+	return 0;
+}
+
+static const struct command command_show = {
+	.name = "config show",
+	.usage = "[OPTIONS]",
+	.summary = "every value in force here, and where it came from",
+	.more = "Takes the options of `agentbox run` that make the policy, and "
+		"shows the policy\nthat a run with them would have.",
+	.groups = (const struct option_group[]){
+		{ "Policy", options_policy },
+		{ NULL, options_json },
+		{ NULL, options_common },
+		{ 0 },
+	},
+	.main = show_main,
+};
+
+static const struct command command_check = {
+	.name = "config check",
+	.usage = "[OPTIONS] [FILE]",
+	.summary = "mistakes in a file, or in all that a run would look at",
+	.more = "Each on a line: file, line, key, what is wrong, what would be "
+		"right. The exit\nstatus is 1 when there are any.",
+	.groups = (const struct option_group[]){
+		{ NULL, options_files },
+		{ NULL, options_common },
+		{ 0 },
+	},
+	.main = check_main,
+};
+
+static const struct command command_path = {
+	.name = "config path",
+	.usage = "[OPTIONS]",
+	.summary = "the files that a run looks at",
+	.groups = (const struct option_group[]){
+		{ NULL, options_files },
+		{ NULL, options_json },
+		{ NULL, options_common },
+		{ 0 },
+	},
+	.main = path_main,
+};
+
+const struct command command_config = {
+	.name = "config",
+	.usage = "show|check|path",
+	.summary = "see what is in force and where it came from",
+	.more = "The files are described in agentbox.json(5).",
+	.groups = (const struct option_group[]){
+		{ NULL, options_common },
+		{ 0 },
+	},
+	.subs = (const struct command *const[]){
+		&command_show,
+		&command_check,
+		&command_path,
+		NULL,
+	},
+	.main = sub_main,
+};

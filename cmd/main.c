@@ -1,0 +1,126 @@
+#include "cmd.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+const struct command *const commands[] = {
+	&command_run,	  &command_config,
+	&command_profile, &command_policy, &command_trust,
+	NULL,
+};
+
+void tell(const char *fmt, ...)
+{
+	char text[4096];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	/* One write: lines of several processes do not mix. */
+	fprintf(stderr, "agentbox: %s\n", text);
+}
+
+int misuse(const struct command *command, const char *fmt, ...)
+{
+	char text[1024];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (!command) {
+		tell("%s         agentbox --help", text);
+		return EXIT_USAGE;
+	}
+	tell("%s         agentbox %s --help", text, command->name);
+	return command->runs ? EXIT_OURS : EXIT_USAGE;
+}
+
+int complain(const struct args *args, const struct ab_error *err)
+{
+	if (err->step[0])
+		tell("%s    (step: %s)", err->text, err->step);
+	else
+		tell("%s", err->text);
+	if (err->hint[0])
+		fprintf(stderr, "          %s\n", err->hint);
+	if (!args->command->runs)
+		return err->code == AB_EUSAGE ? EXIT_USAGE : 1;
+	switch (err->code) {
+	case AB_ENOTFOUND:
+		return EXIT_MISSING;
+	case AB_ENOEXEC:
+	case AB_EREFUSED:
+		return EXIT_REFUSED;
+	case AB_ENONE:
+	case AB_EUSAGE:
+	case AB_ECONFIG:
+	case AB_ESYSTEM:
+	case AB_EPROPERTY:
+		return EXIT_OURS;
+	}
+	return EXIT_OURS;
+}
+
+static const struct command *find(const char *name)
+{
+	for (size_t i = 0; commands[i]; i++)
+		if (strcmp(commands[i]->name, name) == 0)
+			return commands[i];
+	return NULL;
+}
+
+static int no_such_command(const char *name)
+{
+	const char *names[16];
+	size_t n = 0;
+	const char *near;
+
+	for (; commands[n]; n++)
+		names[n] = commands[n]->name;
+	near = ab_nearest(name, names, n);
+	return near ? misuse(NULL, "no command %s; did you mean %s?", name,
+			     near) :
+		      misuse(NULL, "no command %s", name);
+}
+
+int main(int argc, char **argv)
+{
+	const struct command *command;
+	struct args args = { 0 };
+	int status;
+
+	if (argc < 2) {
+		print_overview();
+		return EXIT_USAGE;
+	}
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+	    strcmp(argv[1], "help") == 0) {
+		command = argc > 2 ? find(argv[2]) : NULL;
+		if (argc > 2 && !command)
+			return no_such_command(argv[2]);
+		if (command)
+			print_help(command);
+		else
+			print_overview();
+		return 0;
+	}
+	if (strcmp(argv[1], "--version") == 0) {
+		printf("agentbox %s\n", AB_VERSION);
+		return 0;
+	}
+	command = find(argv[1]);
+	if (!command)
+		return no_such_command(argv[1]);
+	status = args_parse(&args, command, argc - 2, argv + 2);
+	if (status >= 0)
+		return status;
+	status = command->main(&args);
+	if (fflush(stdout) != 0) {
+		tell("cannot write the result: %m");
+		return command->runs ? EXIT_OURS : 1;
+	}
+	return status;
+}

@@ -1,0 +1,81 @@
+#include "cmd.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static const struct option options_run[] = {
+	{ "command", 'c', OPT_VALUE, ID_STRING, "STRING", NULL,
+	  "run this text with a shell" },
+	{ "shell", 0, OPT_VALUE, ID_SHELL, "PATH", NULL,
+	  "the shell for -c (/bin/sh)" },
+	{ "fd", 0, OPT_VALUE, ID_FD, "N", NULL,
+	  "keep this descriptor open inside" },
+	{ "verbose", 'v', OPT_FLAG, ID_VERBOSE, NULL, NULL,
+	  "say what holds; twice: what each step took" },
+	{ "quiet", 'q', OPT_FLAG, ID_QUIET, NULL, NULL,
+	  "say nothing but errors" },
+	{ 0 },
+};
+
+static void say(void *arg, enum ab_level level, const char *text)
+{
+	const struct args *args = arg;
+
+	if (level == AB_SAY_DETAIL && !given(args, ID_VERBOSE))
+		return;
+	if (level == AB_SAY_NOTE && given(args, ID_QUIET))
+		return;
+	tell("%s", text);
+}
+
+static int run_main(struct args *args)
+{
+	const char *shell = args->values[ID_SHELL];
+	const char *script[] = { shell ? shell : "/bin/sh", "-c",
+				 args->values[ID_STRING] };
+	struct ab_request request = { .policy = args->input,
+				      .argv = args->rest,
+				      .argc = args->nrest,
+				      .fds = args->fds,
+				      .nfds = args->nfds,
+				      .verbose = args->counts[ID_VERBOSE],
+				      .say = say,
+				      .arg = args };
+	struct ab_error err = { 0 };
+	int status;
+
+	if (given(args, ID_STRING) && args->nrest > 0)
+		return misuse(args->command,
+			      "-c has the whole command; %s is one too many",
+			      args->rest[0]);
+	if (given(args, ID_STRING)) {
+		request.argv = script;
+		request.argc = 3;
+	}
+	if (request.argc == 0)
+		return misuse(args->command, "no command to run: "
+					     "agentbox run -- COMMAND");
+	if (ab_caller_init(&request.policy, &err) < 0 ||
+	    ab_run(&request, &status, &err) < 0)
+		return complain(args, &err);
+	return status;
+}
+
+const struct command command_run = {
+	.name = "run",
+	.usage = "[OPTIONS] [--] COMMAND [ARG...]  |  run [OPTIONS] -c STRING",
+	.summary = "run a command in the box",
+	.more = "The command gets the current folder to write in, a private "
+		"/tmp, and no way\nout. Its exit status is ours; 124: the time "
+		"was up, 125: agentbox itself failed,\n126: not executable, "
+		"127: not found, 128+n: killed by signal n. Options of the\n"
+		"same name in a configuration file: agentbox.json(5).",
+	.groups = (const struct option_group[]){
+		{ "Running", options_run },
+		{ "Policy", options_policy },
+		{ NULL, options_common },
+		{ 0 },
+	},
+	.runs = true,
+	.main = run_main,
+};

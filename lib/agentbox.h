@@ -1,0 +1,111 @@
+#ifndef AGENTBOX_H
+#define AGENTBOX_H
+/*
+ * agentbox as a library: what the program can do, for programs.
+ *
+ * Functions return 0 or -1 with *err filled. Text results are the caller's to
+ * free(). The library never prints and never exits; what it has to say while
+ * a command runs goes to the request's `say`.
+ *
+ * A program that uses ab_run() must have one thread at that moment: it is
+ * executed again as the box's first process.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/strv.h"
+#include "policy/compare.h"
+#include "policy/layers.h"
+#include "policy/show.h"
+#include "policy/trust.h"
+
+enum ab_level {
+	AB_SAY_DETAIL,	/* for -v */
+	AB_SAY_NOTE,	/* worth knowing */
+	AB_SAY_WARNING,	/* something is less than was asked for */
+};
+
+struct ab_request {
+	struct ab_policy_input policy;
+	const char *const *argv;
+	size_t argc;
+	const int *fds;		/* kept open besides 0-2 */
+	size_t nfds;
+	int verbose;		/* 1: properties, 2: what each step took */
+	void (*say)(void *arg, enum ab_level level, const char *text);
+	void *arg;
+};
+
+/* Fill in what the process itself says: environment, current folder, home.
+ * The strings live as long as the process. */
+int ab_caller_init(struct ab_policy_input *input, struct ab_error *err);
+
+/* The one of `words` that `word` was probably meant to be, or NULL. */
+const char *ab_nearest(const char *word, const char *const *words, size_t n);
+
+/* Run a command in the box. ret_status: as DESIGN's contract, 0-255. */
+int ab_run(const struct ab_request *request, int *ret_status,
+	   struct ab_error *err);
+
+/*
+ * What this machine can enforce, found out by trying it. Rows come in the
+ * order that people read them; `seen` and `remedy` are sentences.
+ */
+enum ab_health { AB_HEALTH_OK, AB_HEALTH_WARN, AB_HEALTH_FAIL, AB_HEALTH_SKIP };
+
+struct ab_finding {
+	const char *name;
+	enum ab_health health;
+	char *seen;
+	char *remedy;		/* "": none is needed */
+};
+
+struct ab_diagnosis {
+	struct ab_finding *v;
+	size_t len;
+	char *summary;		/* which profiles this machine can run */
+	bool failed;
+	bool apparmor;		/* AppArmor's restriction is what fails */
+};
+
+int ab_doctor(const struct ab_policy_input *input, struct ab_diagnosis *ret,
+	      struct ab_error *err);
+void ab_diagnosis_fini(struct ab_diagnosis *diagnosis);
+char *ab_diagnosis_text(const struct ab_diagnosis *diagnosis);
+char *ab_diagnosis_json(const struct ab_diagnosis *diagnosis);
+
+/* The AppArmor profile that lets this very program use user namespaces, and
+ * whether that is what this machine lacks. */
+int ab_doctor_apparmor(char **ret_profile, bool *ret_needed,
+		       struct ab_error *err);
+
+/*
+ * The long self-attack: this program, in a box of its own, tries every wall,
+ * and afterwards the host is looked at. Harmless should a wall be missing.
+ */
+enum ab_hold { AB_HOLD_HELD, AB_HOLD_BROKEN, AB_HOLD_UNTRIED };
+
+struct ab_attempt {
+	const char *wall, *name;
+	enum ab_hold hold;
+	char *seen;
+};
+
+struct ab_attack {
+	struct ab_attempt *v;
+	size_t len;
+	char *summary;
+	bool broken;
+};
+
+int ab_attack(const struct ab_policy_input *input, struct ab_attack *ret,
+	      struct ab_error *err);
+void ab_attack_fini(struct ab_attack *attack);
+char *ab_attack_text(const struct ab_attack *attack);
+char *ab_attack_json(const struct ab_attack *attack);
+
+#endif

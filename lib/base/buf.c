@@ -1,0 +1,153 @@
+#include "base/buf.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+static void reserve(struct ab_buf *b, size_t more)
+{
+	size_t need = b->len + more + 1;
+
+	if (need <= b->room)
+		return;
+	if (b->room == 0)
+		b->room = 256;
+	while (b->room < need)
+		b->room *= 2;
+	b->data = ab_realloc(b->data, b->room);
+}
+
+void ab_buf_add(struct ab_buf *b, const void *data, size_t len)
+{
+	reserve(b, len);
+	if (len)
+		memcpy(b->data + b->len, data, len);
+	b->len += len;
+	b->data[b->len] = '\0';
+}
+
+void ab_buf_puts(struct ab_buf *b, const char *s)
+{
+	ab_buf_add(b, s, strlen(s));
+}
+
+void ab_buf_printf(struct ab_buf *b, const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(NULL, 0, fmt, ap);
+	va_end(ap);
+	if (n < 0)
+		abort();
+	reserve(b, (size_t)n);
+	va_start(ap, fmt);
+	vsnprintf(b->data + b->len, (size_t)n + 1, fmt, ap);
+	va_end(ap);
+	b->len += (size_t)n;
+}
+
+/*
+ * Length of the UTF-8 sequence at s that a terminal may be shown, 0 when
+ * there is none. Surrogates, overlong forms, C1 controls and the
+ * bidirectional controls (which reorder what a person reads) do not count.
+ */
+static size_t printable(const unsigned char *s)
+{
+	static const struct {
+		unsigned char mask, lead;
+		size_t len;
+		unsigned long least;
+	} form[] = {
+		{ 0xe0, 0xc0, 2, 0x80 },
+		{ 0xf0, 0xe0, 3, 0x800 },
+		{ 0xf8, 0xf0, 4, 0x10000 },
+	};
+	unsigned long c;
+
+	if (s[0] < 0x80)
+		return s[0] >= 0x20 && s[0] != 0x7f;
+	for (size_t i = 0; i < AB_COUNT(form); i++) {
+		if ((s[0] & form[i].mask) != form[i].lead)
+			continue;
+		c = s[0] & (unsigned char)~form[i].mask;
+		for (size_t k = 1; k < form[i].len; k++) {
+			if ((s[k] & 0xc0) != 0x80)
+				return 0;
+			c = c << 6 | (s[k] & 0x3f);
+		}
+		if (c < form[i].least || c > 0x10ffff ||
+		    (c >= 0xd800 && c <= 0xdfff) || (c >= 0x80 && c < 0xa0) ||
+		    (c >= 0x202a && c <= 0x202e) ||
+		    (c >= 0x2066 && c <= 0x2069) || c == 0x200e || c == 0x200f)
+			return 0;
+		return form[i].len;
+	}
+	return 0;
+}
+
+void ab_buf_json(struct ab_buf *b, const char *s)
+{
+	const unsigned char *p = (const unsigned char *)s;
+
+	ab_buf_puts(b, "\"");
+	while (*p) {
+		size_t n = printable(p);
+
+		if (*p == '"' || *p == '\\') {
+			ab_buf_printf(b, "\\%c", *p++);
+		} else if (n > 0) {
+			ab_buf_add(b, p, n);
+			p += n;
+		} else if (*p < 0x80) {
+			ab_buf_printf(b, "\\u%04x", *p++);
+		} else {
+			ab_buf_puts(b, "\\ufffd");
+			p++;
+		}
+	}
+	ab_buf_puts(b, "\"");
+}
+
+void ab_buf_escape(struct ab_buf *b, const char *s)
+{
+	const unsigned char *p = (const unsigned char *)s;
+
+	while (*p) {
+		size_t n = printable(p);
+
+		if (n > 0) {
+			ab_buf_add(b, p, n);
+			p += n;
+		} else {
+			ab_buf_printf(b, "\\x%02x", *p++);
+		}
+	}
+}
+
+char *ab_escape(const char *s)
+{
+	struct ab_buf b = { 0 };
+
+	ab_buf_escape(&b, s);
+	return ab_buf_take(&b);
+}
+
+char *ab_buf_take(struct ab_buf *b)
+{
+	char *s = b->data ? b->data : ab_strdup("");
+
+	*b = (struct ab_buf){ 0 };
+	return s;
+}
+
+void ab_buf_fini(struct ab_buf *b)
+{
+	free(b->data);
+	*b = (struct ab_buf){ 0 };
+}

@@ -1,0 +1,32 @@
+#ifndef AB_BASE_BUF_H
+#define AB_BASE_BUF_H
+/*
+ * A growing byte buffer that owns its memory. Zero-initialised is empty. The
+ * text is always NUL-terminated behind its length once something was added.
+ */
+#include <stddef.h>
+#include <stdint.h>
+
+struct ab_buf {
+	char *data;
+	size_t len;
+	size_t room;
+};
+
+void ab_buf_add(struct ab_buf *b, const void *data, size_t len);
+void ab_buf_puts(struct ab_buf *b, const char *s);
+void ab_buf_printf(struct ab_buf *b, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+/* The text as a JSON string, quotes included. Bytes that are not UTF-8 become
+ * U+FFFD, control characters escapes: safe in a log whatever it holds. */
+void ab_buf_json(struct ab_buf *b, const char *s);
+/* The text with control characters and non-UTF-8 as \xNN: safe on a terminal. */
+void ab_buf_escape(struct ab_buf *b, const char *s);
+char *ab_buf_take(struct ab_buf *b);	/* the text, never NULL; b is empty */
+void ab_buf_fini(struct ab_buf *b);
+#define ab_autobuf __attribute__((cleanup(ab_buf_fini)))
+
+/* The same escaping as a new string. */
+char *ab_escape(const char *s);
+
+#endif

@@ -1,0 +1,138 @@
+#include "landlock/landlock.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+
+/*
+ * Debian 12's header knows ABI 1 only, so the words of the kernel interface
+ * are our own here. The struct grew with the ABI: its size says how much of
+ * it is meant.
+ */
+struct ruleset_attr {
+	uint64_t fs;
+	uint64_t net;		/* ABI 4 */
+	uint64_t scoped;	/* ABI 6 */
+};
+
+struct path_beneath_attr {
+	uint64_t access;
+	int32_t parent_fd;
+} __attribute__((packed));
+
+enum { RULE_PATH_BENEATH = 1, CREATE_VERSION = 1 };
+
+#define BIT(n) (1ULL << (n))
+
+/*
+ * Every file right of the kernel: its bit, the ABI that brought it, which of
+ * our words it belongs to, and whether a rule on a plain file may carry it
+ * (the kernel refuses the others there with EINVAL).
+ */
+static const struct {
+	unsigned int bit;
+	int abi;
+	unsigned int word;
+	int on_file;
+} rights[] = {
+	{ 0, 1, AB_LL_EXEC, 1 },	/* EXECUTE */
+	{ 1, 1, AB_LL_WRITE, 1 },	/* WRITE_FILE */
+	{ 2, 1, AB_LL_READ, 1 },	/* READ_FILE */
+	{ 3, 1, AB_LL_READ, 0 },	/* READ_DIR */
+	{ 4, 1, AB_LL_MAKE, 0 },	/* REMOVE_DIR */
+	{ 5, 1, AB_LL_MAKE, 0 },	/* REMOVE_FILE */
+	{ 6, 1, AB_LL_MAKE, 0 },	/* MAKE_CHAR */
+	{ 7, 1, AB_LL_MAKE, 0 },	/* MAKE_DIR */
+	{ 8, 1, AB_LL_MAKE, 0 },	/* MAKE_REG */
+	{ 9, 1, AB_LL_MAKE, 0 },	/* MAKE_SOCK */
+	{ 10, 1, AB_LL_MAKE, 0 },	/* MAKE_FIFO */
+	{ 11, 1, AB_LL_MAKE, 0 },	/* MAKE_BLOCK */
+	{ 12, 1, AB_LL_MAKE, 0 },	/* MAKE_SYM */
+	{ 13, 2, AB_LL_MAKE, 0 },	/* REFER */
+	{ 14, 3, AB_LL_WRITE, 1 },	/* TRUNCATE */
+	{ 15, 5, AB_LL_DEVICE, 1 },	/* IOCTL_DEV */
+	{ 16, 9, AB_LL_SOCKET, 1 },	/* RESOLVE_UNIX */
+};
+
+static const struct {
+	int abi;
+	const char *brings;
+} steps[] = {
+	{ 1, "files" },		    { 2, "renames" },
+	{ 3, "truncation" },	    { 4, "ports" },
+	{ 5, "device ioctls" },	    { 6, "signals, abstract sockets" },
+	{ 7, "audit control" },	    { 8, "all threads at once" },
+	{ 9, "pathname sockets" },
+};
+
+static uint64_t kernel_rights(int abi, unsigned int words, int on_file)
+{
+	uint64_t bits = 0;
+
+	for (size_t i = 0; i < AB_COUNT(rights); i++)
+		if (rights[i].abi <= abi && (rights[i].word & words) &&
+		    (rights[i].on_file || !on_file))
+			bits |= BIT(rights[i].bit);
+	return bits;
+}
+
+int ab_landlock_abi(void)
+{
+	long abi = syscall(SYS_landlock_create_ruleset, NULL, 0,
+			   CREATE_VERSION);
+
+	return abi < 0 ? 0 : (int)abi;
+}
+
+const char *ab_landlock_brings(int abi)
+{
+	for (size_t i = 0; i < AB_COUNT(steps); i++)
+		if (steps[i].abi == abi)
+			return steps[i].brings;
+	return NULL;
+}
+
+int ab_landlock_open(int abi, unsigned int scopes, struct ab_error *err)
+{
+	struct ruleset_attr attr = { .fs = kernel_rights(abi, AB_LL_ALL, 0) };
+	size_t size = sizeof(attr.fs);
+	long fd;
+
+	if (abi >= 6 && scopes) {
+		attr.scoped = ((scopes & AB_LL_SCOPE_ABSTRACT) ? BIT(0) : 0) |
+			      ((scopes & AB_LL_SCOPE_SIGNAL) ? BIT(1) : 0);
+		size = sizeof(attr);
+	}
+	fd = syscall(SYS_landlock_create_ruleset, &attr, size, 0);
+	if (fd < 0)
+		return ab_fail(err, AB_ESYSTEM, errno,
+			       "make a Landlock ruleset (ABI %d)", abi);
+	return (int)fd;
+}
+
+int ab_landlock_allow_fd(int ruleset, int abi, int fd, unsigned int words,
+			 struct ab_error *err)
+{
+	struct path_beneath_attr attr = { .parent_fd = fd };
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "stat for Landlock");
+	attr.access = kernel_rights(abi, words, !S_ISDIR(st.st_mode));
+	if (!attr.access)
+		return 0;
+	if (syscall(SYS_landlock_add_rule, ruleset, RULE_PATH_BENEATH, &attr,
+		    0) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "add a Landlock rule");
+	return 0;
+}
+
+int ab_landlock_enter(int ruleset)
+{
+	return syscall(SYS_landlock_restrict_self, ruleset, 0) < 0 ? -errno : 0;
+}

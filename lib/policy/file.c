@@ -1,0 +1,339 @@
+#include "policy/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/mem.h"
+#include "policy/scan.h"
+#include "policy/why.h"
+
+int ab_file_read(const char *path, const char *name, bool nofollow,
+		 char **ret_text, size_t *ret_len, struct ab_error *err)
+{
+	/* Not blocking: somebody may have put a pipe there. */
+	ab_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK |
+						 O_NOCTTY |
+						 (nofollow ? O_NOFOLLOW : 0));
+	struct stat st;
+
+	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR)) {
+		*ret_text = NULL;
+		*ret_len = 0;
+		return 0;
+	}
+	if (fd < 0 && nofollow && errno == ELOOP)
+		return ab_fail(err, AB_ECONFIG, 0,
+			       "%s is a symbolic link, which is not followed",
+			       name);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return ab_fail(err, AB_ECONFIG, errno, "%s", name);
+	if (!S_ISREG(st.st_mode))
+		return ab_fail(err, AB_ECONFIG, 0, "%s is not a file", name);
+	if (ab_read_all(fd, AB_FILE_MAX, ret_text, ret_len) < 0) {
+		if (errno == EFBIG)
+			return ab_fail(err, AB_ECONFIG, 0,
+				       "%s is larger than 1 MiB", name);
+		return ab_fail(err, AB_ECONFIG, errno, "%s", name);
+	}
+	return 0;
+}
+
+void ab_problems_fini(struct ab_problems *p)
+{
+	ab_strv_fini(&p->wrong);
+	ab_strv_fini(&p->right);
+}
+
+int ab_file_fail(const struct ab_problems *problems, struct ab_error *err)
+{
+	ab_fail(err, AB_ECONFIG, 0, "%s", problems->wrong.v[0]);
+	return ab_hint(err, "%s", problems->right.v[0]);
+}
+
+struct reader {
+	const struct ab_context *ctx;
+	enum ab_layer layer;
+	const char *name;
+	const char *text;
+	const struct ab_scan_node *nodes;
+	struct ab_config *config;
+	struct ab_problems *problems;
+};
+
+static void report(struct reader *r, uint32_t line, const char *key,
+		   const char *wrong, const char *right)
+{
+	ab_autobuf struct ab_buf b = { 0 };
+	ab_autofree char *head = ab_strndup(key, 120);
+
+	if (r->problems->wrong.len >= AB_PROBLEMS_MAX)
+		return;
+	ab_buf_escape(&b, r->name);
+	ab_buf_printf(&b, ":%u: ", line);
+	ab_buf_escape(&b, head);
+	ab_buf_printf(&b, "%s%s", head[0] ? ": " : "", wrong);
+	ab_strv_add(&r->problems->wrong, b.data);
+	ab_strv_add(&r->problems->right, right);
+}
+
+static const struct ab_origin *origin(struct reader *r, uint32_t node)
+{
+	struct ab_origin *from = ab_arena_alloc(r->ctx->arena, sizeof(*from));
+
+	from->layer = r->layer;
+	from->name = r->name;
+	from->line = r->nodes[node].line;
+	return from;
+}
+
+/* The key of a node, decoded by the library that decoded the values. */
+static json_t *key_of(struct reader *r, uint32_t node)
+{
+	const struct ab_scan_node *n = &r->nodes[node];
+
+	return json_loadb(r->text + n->key_begin, n->key_end - n->key_begin,
+			  JSON_DECODE_ANY, NULL);
+}
+
+static const char *type_name(const json_t *value)
+{
+	switch (json_typeof(value)) {
+	case JSON_OBJECT:
+		return "an object";
+	case JSON_ARRAY:
+		return "a list";
+	case JSON_STRING:
+		return "a text";
+	case JSON_INTEGER:
+		return "a number";
+	case JSON_REAL:
+		return "a fraction";
+	case JSON_TRUE:
+	case JSON_FALSE:
+		return "true or false";
+	case JSON_NULL:
+		return "null";
+	}
+	return "something else";
+}
+
+static void wrong_type(struct reader *r, uint32_t node, const char *path,
+		       const json_t *value, const char *wanted,
+		       const char *right)
+{
+	ab_autofree char *wrong = ab_printf("must be %s, not %s", wanted,
+					    type_name(value));
+
+	report(r, r->nodes[node].line, path, wrong, right);
+}
+
+static void put_text(struct reader *r, uint32_t node, const char *path,
+		     enum ab_key_id id, const char *text)
+{
+	struct ab_why why = { .right = "" };
+
+	if (ab_value_put(r->ctx, id, &r->config->v[id], text, origin(r, node),
+			 &why) < 0)
+		report(r, r->nodes[node].line, path, why.wrong, why.right);
+}
+
+static void put_list(struct reader *r, uint32_t node, enum ab_key_id id,
+		     const json_t *list)
+{
+	const struct ab_key *key = &ab_keys[id];
+	uint32_t k = node + 1;
+
+	if (!json_is_array(list)) {
+		ab_autofree char *right = NULL;
+
+		if (json_is_string(list) && strlen(json_string_value(list)) < 60) {
+			ab_autofree char *e = ab_escape(json_string_value(list));
+
+			right = ab_printf("write [\"%s\"]", e);
+		}
+		wrong_type(r, node, key->path, list,
+			   key->type == AB_TYPE_READ ? "\"all\" or a list" :
+						       "a list",
+			   right ? right : "write [\"...\"]");
+		return;
+	}
+	/* An empty list is set too: it means "nothing". */
+	r->config->v[id].from = origin(r, node);
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const json_t *e = json_array_get(list, i);
+		ab_autofree char *path = ab_printf("%s[%zu]", key->path, i);
+
+		if (r->problems->wrong.len >= AB_PROBLEMS_MAX)
+			return;
+		if (json_is_string(e))
+			put_text(r, k, path, id, json_string_value(e));
+		else
+			wrong_type(r, k, path, e, "a text", "put it in quotes");
+		k = r->nodes[k].next;
+	}
+}
+
+static void put_assignments(struct reader *r, uint32_t node, enum ab_key_id id,
+			    const json_t *object)
+{
+	if (!json_is_object(object)) {
+		wrong_type(r, node, ab_keys[id].path, object, "an object",
+			   "write { \"NAME\": \"value\" }");
+		return;
+	}
+	r->config->v[id].from = origin(r, node);
+	for (uint32_t k = node + 1; k < r->nodes[node].next;
+	     k = r->nodes[k].next) {
+		json_t *key = key_of(r, k);
+		const char *name = json_string_value(key);
+		const json_t *value = json_object_get(object, name);
+		ab_autofree char *path = ab_printf("%s.%s", ab_keys[id].path,
+						   name);
+		ab_autofree char *text = NULL;
+
+		if (!json_is_string(value)) {
+			wrong_type(r, k, path, value, "a text",
+				   "put it in quotes");
+		} else if (strchr(name, '=')) {
+			report(r, r->nodes[k].line, path,
+			       "is not the name of a variable",
+			       "letters, digits and _");
+		} else {
+			text = ab_printf("%s=%s", name,
+					 json_string_value(value));
+			put_text(r, k, path, id, text);
+		}
+		json_decref(key);
+	}
+}
+
+static void put_scalar(struct reader *r, uint32_t node, enum ab_key_id id,
+		       const json_t *value)
+{
+	const struct ab_key *key = &ab_keys[id];
+	bool integer = key->type == AB_TYPE_INTEGER;
+	char text[32];
+
+	if (json_is_string(value) &&
+	    (!integer || strcmp(json_string_value(value), "none") == 0)) {
+		put_text(r, node, key->path, id, json_string_value(value));
+	} else if (integer && json_is_integer(value)) {
+		snprintf(text, sizeof(text), "%" JSON_INTEGER_FORMAT,
+			 json_integer_value(value));
+		put_text(r, node, key->path, id, text);
+	} else if (integer) {
+		wrong_type(r, node, key->path, value, "a whole number",
+			   key->none ? "without quotes; or \"none\"" :
+				       "without quotes");
+	} else {
+		wrong_type(r, node, key->path, value, "a text",
+			   key->type == AB_TYPE_SIZE ?
+				   "write one like \"512M\"" :
+			   key->type == AB_TYPE_DURATION ?
+				   "write one like \"30m\"" :
+				   "put it in quotes");
+	}
+}
+
+static void put_value(struct reader *r, uint32_t node, enum ab_key_id id,
+		      const json_t *value)
+{
+	const struct ab_key *key = &ab_keys[id];
+
+	if (key->type == AB_TYPE_READ && json_is_string(value)) {
+		if (strcmp(json_string_value(value), "all") != 0)
+			put_list(r, node, id, value);
+		else
+			put_text(r, node, key->path, id, "all");
+	} else if (key->type == AB_TYPE_ASSIGNMENTS) {
+		put_assignments(r, node, id, value);
+	} else if (ab_key_is_list(key)) {
+		put_list(r, node, id, value);
+	} else {
+		put_scalar(r, node, id, value);
+	}
+}
+
+static void unknown_key(struct reader *r, uint32_t node, const char *path,
+			const char *name)
+{
+	const char *guess = ab_key_guess(path);
+	ab_autofree char *right = NULL;
+
+	if (strchr(name, '.') && ab_key_find(name, strlen(name)))
+		right = ab_printf("write { \"%.*s\": { \"%s\": ... } }",
+				  (int)strcspn(name, "."), name,
+				  strchr(name, '.') + 1);
+	else if (guess)
+		right = ab_printf("did you mean %s?", guess);
+	report(r, r->nodes[node].line, path, "no such key", right ? right : "");
+}
+
+static void read_object(struct reader *r, uint32_t node, const char *prefix,
+			const json_t *object)
+{
+	for (uint32_t k = node + 1; k < r->nodes[node].next;
+	     k = r->nodes[k].next) {
+		json_t *key = key_of(r, k);
+		const char *name = json_string_value(key);
+		const json_t *value = json_object_get(object, name);
+		ab_autofree char *path =
+			ab_printf("%s%s%s", prefix, prefix[0] ? "." : "", name);
+		const struct ab_key *found = ab_key_find(path, strlen(path));
+		bool top = !prefix[0];
+
+		if (top && strcmp(name, "$schema") == 0) {
+			if (!json_is_string(value))
+				wrong_type(r, k, path, value, "a text",
+					   "put it in quotes");
+		} else if (found && !strchr(name, '.')) {
+			put_value(r, k, (enum ab_key_id)(found - ab_keys),
+				  value);
+		} else if (top && ab_key_is_group(path, strlen(path))) {
+			if (json_is_object(value))
+				read_object(r, k, path, value);
+			else
+				wrong_type(r, k, path, value, "an object",
+					   "write { ... }");
+		} else {
+			unknown_key(r, k, path, name);
+		}
+		json_decref(key);
+	}
+}
+
+void ab_file_parse(const struct ab_context *ctx, enum ab_layer layer,
+		   const char *name, const char *text, size_t len,
+		   struct ab_config *ret, struct ab_problems *problems)
+{
+	ab_autoscan struct ab_scan scan = { 0 };
+	struct reader r = { ctx, layer, name, text, NULL, ret, problems };
+	json_error_t error;
+	json_t *root;
+
+	if (ab_scan_parse(&scan, text, len) < 0) {
+		report(&r, scan.line, "", scan.wrong, "");
+		return;
+	}
+	r.nodes = scan.nodes;
+	root = json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY,
+			  &error);
+	if (!root) {
+		ab_autofree char *what = ab_escape(error.text);
+
+		report(&r, error.line > 0 ? (uint32_t)error.line : 1, "", what,
+		       "");
+	} else if (!json_is_object(root)) {
+		wrong_type(&r, 0, "", root, "an object", "write { ... }");
+	} else {
+		read_object(&r, 0, "", root);
+	}
+	json_decref(root);
+}

@@ -1,0 +1,386 @@
+#include "policy/host.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "policy/why.h"
+
+/* Ports that an allowing entry without one means: http, https, ssh. */
+static const uint16_t usual_ports[] = { 80, 443, 22 };
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool is_ldh(char c)
+{
+	return is_digit(c) || (c >= 'a' && c <= 'z') || c == '-';
+}
+
+static char lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
+}
+
+/* The value of a hexadecimal digit, or 16. */
+static unsigned digit_value(char c)
+{
+	if (is_digit(c))
+		return (unsigned)(c - '0');
+	return c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10 : 16;
+}
+
+/* One part of an IPv4 address as inet_aton reads it; lower case. */
+static bool ipv4_part(const char *s, size_t len, uint64_t *ret)
+{
+	unsigned base = 10;
+	uint64_t n = 0;
+
+	if (len > 2 && s[0] == '0' && s[1] == 'x') {
+		base = 16;
+		s += 2;
+		len -= 2;
+	} else if (len > 1 && s[0] == '0') {
+		base = 8;
+		s++;
+		len--;
+	}
+	if (len == 0)
+		return false;
+	for (; len > 0; s++, len--) {
+		if (digit_value(*s) >= base)
+			return false;
+		n = n * base + digit_value(*s);
+		if (n > UINT32_MAX)
+			return false;
+	}
+	*ret = n;
+	return true;
+}
+
+static bool ipv4(const char *s, uint8_t addr[4])
+{
+	uint64_t sum = 0, part;
+	unsigned parts = 0;
+
+	for (;;) {
+		size_t n = strcspn(s, ".");
+		bool last = s[n] == '\0';
+
+		if (++parts > 4 || !ipv4_part(s, n, &part))
+			return false;
+		if (last) {
+			/* The last part fills all bytes that are left. */
+			unsigned bits = 8 * (5 - parts);
+
+			if (part >> bits)
+				return false;
+			sum = sum << bits | part;
+			break;
+		}
+		if (part > 255)
+			return false;
+		sum = sum << 8 | part;
+		s += n + 1;
+	}
+	for (int i = 0; i < 4; i++)
+		addr[i] = (uint8_t)(sum >> (24 - 8 * i));
+	return true;
+}
+
+/* The IPv4 address that an IPv6 address only wraps: ::ffff:0:0/96 and
+ * 64:ff9b::/96 reach the very same host. */
+static const uint8_t *wrapped_ipv4(const uint8_t a[16])
+{
+	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+	static const uint8_t nat64[12] = { 0x00, 0x64, 0xff, 0x9b };
+
+	if (memcmp(a, mapped, 12) == 0 || memcmp(a, nat64, 12) == 0)
+		return a + 12;
+	return NULL;
+}
+
+static void set_ipv4(struct ab_host *h, const uint8_t addr[4])
+{
+	uint8_t copy[4];
+
+	memcpy(copy, addr, 4);
+	memset(h->addr, 0, sizeof(h->addr));
+	memcpy(h->addr, copy, 4);
+	h->kind = AB_HOST_IPV4;
+	snprintf(h->text, sizeof(h->text), "%u.%u.%u.%u", copy[0], copy[1],
+		 copy[2], copy[3]);
+}
+
+static bool set_ipv6(struct ab_host *h, const char *s)
+{
+	const uint8_t *v4;
+
+	if (inet_pton(AF_INET6, s, h->addr) != 1)
+		return false;
+	v4 = wrapped_ipv4(h->addr);
+	if (v4) {
+		set_ipv4(h, v4);
+		return true;
+	}
+	h->kind = AB_HOST_IPV6;
+	return inet_ntop(AF_INET6, h->addr, h->text, sizeof(h->text)) != NULL;
+}
+
+/* Labels of a lower-case name; *ret_numeric: the last one is a number, so
+ * that resolvers would take the whole for an address. */
+static bool labels(const char *s, bool *ret_numeric)
+{
+	for (;;) {
+		size_t n = strcspn(s, ".");
+		uint64_t number;
+
+		if (n == 0 || n > 63 || s[0] == '-' || s[n - 1] == '-')
+			return false;
+		for (size_t i = 0; i < n; i++)
+			if (!is_ldh(s[i]))
+				return false;
+		if (s[n] == '.') {
+			s += n + 1;
+			continue;
+		}
+		*ret_numeric = strspn(s, "0123456789") == n ||
+			       ipv4_part(s, n, &number) ||
+			       (n >= 2 && s[0] == '0' && s[1] == 'x' &&
+				strspn(s + 2, "0123456789abcdef") == n - 2);
+		return true;
+	}
+}
+
+/* Say what somebody who wrote this probably wanted. */
+static int explain(const char *s, size_t len, struct ab_why *why)
+{
+	ab_autofree char *text = NULL;
+	struct ab_host_entry e;
+	const char *host;
+	size_t n;
+
+	if (!why)
+		return -1;
+	text = ab_strndup(s, len);
+	if (strcmp(text, "*") == 0)
+		return ab_why_value(why, text, "is not a host",
+				    "for an open network write \"mode\": \"allowed\"");
+	for (const char *p = text; *p; p++)
+		if (*p & 0x80)
+			return ab_why_value(why, text, "is not a host",
+					    "write the name in its ASCII form (xn--...)");
+	host = strstr(text, "://");
+	host = host ? host + 3 : text;
+	n = strcspn(host, "/?#");
+	if (memchr(host, '@', n)) {
+		const char *at = memrchr(host, '@', n);
+
+		n -= (size_t)(at + 1 - host);
+		host = at + 1;
+	}
+	/* n < len: something was cut, so this cannot go in circles. */
+	if (n > 0 && n < len && ab_host_entry_parse(host, n, &e, NULL) == 0) {
+		char buf[AB_HOST_ENTRY_TEXT];
+
+		ab_host_entry_format(&e, buf);
+		return ab_why_value(why, text, "is not a host", "write \"%s\"",
+				    buf);
+	}
+	return ab_why_value(why, text, "is not a host",
+			    "write a name (github.com), *.name, or an address");
+}
+
+static bool parse_host(const char *s, size_t len, struct ab_host *h)
+{
+	char name[AB_HOST_TEXT + 1];
+	bool numeric;
+
+	memset(h, 0, sizeof(*h));
+	if (len >= 2 && s[0] == '[' && s[len - 1] == ']') {
+		s++;
+		len -= 2;
+		if (!memchr(s, ':', len))
+			return false;
+	}
+	if (len == 0 || len >= sizeof(name) || memchr(s, '\0', len))
+		return false;
+	for (size_t i = 0; i < len; i++)
+		name[i] = lower(s[i]);
+	name[len] = '\0';
+	if (memchr(name, ':', len))
+		return set_ipv6(h, name);
+	if (name[len - 1] == '.')
+		name[--len] = '\0';
+	if (len == 0 || len > 253 || !labels(name, &numeric))
+		return false;
+	if (numeric) {
+		uint8_t addr[4];
+
+		if (!ipv4(name, addr))
+			return false;
+		set_ipv4(h, addr);
+		return true;
+	}
+	h->kind = AB_HOST_NAME;
+	memcpy(h->text, name, len + 1);
+	return true;
+}
+
+int ab_host_parse(const char *s, size_t len, struct ab_host *ret_host,
+		  struct ab_why *why)
+{
+	struct ab_host h;
+
+	if (!parse_host(s, len, &h))
+		return explain(s, len, why);
+	*ret_host = h;
+	return 0;
+}
+
+static bool parse_port(const char *s, size_t len, uint16_t *ret)
+{
+	unsigned n = 0;
+
+	if (len == 0 || len > 5)
+		return false;
+	for (; len > 0; s++, len--) {
+		if (!is_digit(*s))
+			return false;
+		n = n * 10 + (unsigned)(*s - '0');
+	}
+	if (n == 0 || n > 65535)
+		return false;
+	*ret = (uint16_t)n;
+	return true;
+}
+
+int ab_host_entry_parse(const char *s, size_t len,
+			struct ab_host_entry *ret_entry, struct ab_why *why)
+{
+	struct ab_host_entry e = { .port = 0 };
+	const char *host = s, *colon = memrchr(s, ':', len);
+	size_t n = len;
+
+	/* The colon before a port: behind the bracket, or the only one. */
+	if (colon && ((len > 0 && s[0] == '[' && colon > s && colon[-1] == ']') ||
+		      memchr(s, ':', len) == colon)) {
+		n = (size_t)(colon - s);
+		if (!parse_port(colon + 1, len - n - 1, &e.port)) {
+			ab_autofree char *text = NULL;
+
+			if (!why || memmem(s, len, "://", 3))
+				return explain(s, len, why);
+			text = ab_strndup(s, len);
+			return ab_why_value(why, text, "has no usable port",
+					    "write host:PORT, 1 to 65535");
+		}
+	}
+	if (n > 2 && host[0] == '*' && host[1] == '.') {
+		e.below = true;
+		host += 2;
+		n -= 2;
+	}
+	if (!parse_host(host, n, &e.host) ||
+	    (e.below && e.host.kind != AB_HOST_NAME))
+		return explain(s, len, why);
+	*ret_entry = e;
+	return 0;
+}
+
+void ab_host_entry_format(const struct ab_host_entry *e,
+			  char buf[AB_HOST_ENTRY_TEXT])
+{
+	bool v6 = e->host.kind == AB_HOST_IPV6 && e->port;
+	int n = snprintf(buf, AB_HOST_ENTRY_TEXT, "%s%s%s%s",
+			 e->below ? "*." : "", v6 ? "[" : "", e->host.text,
+			 v6 ? "]" : "");
+
+	if (e->port)
+		snprintf(buf + n, AB_HOST_ENTRY_TEXT - (size_t)n, ":%u",
+			 e->port);
+}
+
+/* Is `name` strictly below `top`? */
+static bool is_below(const char *name, const char *top)
+{
+	size_t n = strlen(name), m = strlen(top);
+
+	return n > m + 1 && name[n - m - 1] == '.' &&
+	       memcmp(name + n - m, top, m) == 0;
+}
+
+static bool same_host(const struct ab_host_entry *e, const struct ab_host *h)
+{
+	if (e->host.kind != h->kind)
+		return false;
+	if (e->below)
+		return is_below(h->text, e->host.text);
+	return strcmp(e->host.text, h->text) == 0;
+}
+
+static bool has_port(const struct ab_host_entry *e, uint16_t port, bool denying)
+{
+	if (e->port || denying)
+		return !e->port || e->port == port;
+	for (size_t i = 0; i < AB_COUNT(usual_ports); i++)
+		if (usual_ports[i] == port)
+			return true;
+	return false;
+}
+
+bool ab_host_entry_allows(const struct ab_host_entry *e,
+			  const struct ab_host *host, uint16_t port)
+{
+	return same_host(e, host) && has_port(e, port, false);
+}
+
+bool ab_host_entry_denies(const struct ab_host_entry *e,
+			  const struct ab_host *host, uint16_t port)
+{
+	return same_host(e, host) && has_port(e, port, true);
+}
+
+/* All hosts of b are hosts of a. */
+static bool wraps(const struct ab_host_entry *a, const struct ab_host_entry *b)
+{
+	if (a->host.kind != b->host.kind)
+		return false;
+	if (a->below && is_below(b->host.text, a->host.text))
+		return true;
+	return a->below == b->below && strcmp(a->host.text, b->host.text) == 0;
+}
+
+static bool covers_port(char *const *entries, size_t n,
+			const struct ab_host_entry *e, uint16_t port,
+			bool denying)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct ab_host_entry base;
+
+		if (ab_host_entry_parse(entries[i], strlen(entries[i]), &base,
+					NULL) == 0 &&
+		    wraps(&base, e) &&
+		    (port ? has_port(&base, port, denying) : !base.port))
+			return true;
+	}
+	return false;
+}
+
+bool ab_hosts_cover(char *const *entries, size_t n, const char *text,
+		    bool denying)
+{
+	struct ab_host_entry e;
+
+	if (ab_host_entry_parse(text, strlen(text), &e, NULL) < 0)
+		return false;
+	if (e.port || denying)
+		return covers_port(entries, n, &e, e.port, denying);
+	for (size_t i = 0; i < AB_COUNT(usual_ports); i++)
+		if (!covers_port(entries, n, &e, usual_ports[i], false))
+			return false;
+	return true;
+}

@@ -1,0 +1,222 @@
+#include "policy/keys.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "policy/policy.h"
+
+/* Strictest first: the index is what is compared. */
+static const struct ab_word home_words[] = {
+	{ "private", AB_HOME_PRIVATE },
+	{ "readonly", AB_HOME_READONLY },
+};
+static const struct ab_word net_words[] = {
+	{ "blocked", AB_NET_BLOCKED },
+	{ "filtered", AB_NET_FILTERED },
+	{ "allowed", AB_NET_ALLOWED },
+};
+static const struct ab_word unknown_words[] = {
+	{ "deny", AB_UNKNOWN_DENY },
+	{ "ask", AB_UNKNOWN_ASK },
+};
+static const struct ab_word env_words[] = {
+	{ "listed", true },
+	{ "strip", false },
+};
+static const struct ab_word fallback_words[] = {
+	{ "strict", AB_FALLBACK_STRICT },
+	{ "warn", AB_FALLBACK_WARN },
+};
+
+#define WORDS(list)                                                    \
+	.type = AB_TYPE_WORD, .words = (list), .nwords = AB_COUNT(list)
+#define REPLACE_LIST .merge = AB_MERGE_REPLACE, .tighten = AB_TIGHTEN_COVERED
+#define GROW_LIST .merge = AB_MERGE_GROW, .tighten = AB_TIGHTEN_UNION
+
+enum { MILLI_DAY = 86400000 };
+
+const struct ab_key ab_keys[AB_KEY_COUNT] = {
+	[AB_KEY_EXTENDS] = {
+		"extends", AB_TYPE_PROFILE, .tighten = AB_TIGHTEN_NEVER,
+		.doc = "The profile that this file builds on." },
+
+	[AB_KEY_WRITE] = {
+		"filesystem.write", AB_TYPE_PATHS, REPLACE_LIST,
+		.doc = "Folders and files that can be written; \".\" is the workspace." },
+	[AB_KEY_READ] = {
+		"filesystem.read", AB_TYPE_READ, REPLACE_LIST,
+		.doc = "\"all\", or the only trees that can be read; \"@system\" is the operating system's." },
+	[AB_KEY_DENY_READ] = {
+		"filesystem.denyRead", AB_TYPE_PATTERNS, GROW_LIST,
+		.doc = "Paths and patterns that cannot be read; \"!path\" takes back an earlier match." },
+	[AB_KEY_DENY_WRITE] = {
+		"filesystem.denyWrite", AB_TYPE_NAMES, GROW_LIST,
+		.doc = "Paths, or names at the top of writable folders and repositories, that cannot be written; \"!name\" takes one back." },
+	[AB_KEY_HOME] = {
+		"filesystem.home", WORDS(home_words),
+		.doc = "The home folder: readable, or an empty one of the run's own." },
+	[AB_KEY_UNIX] = {
+		"filesystem.unix", AB_TYPE_PATHS, REPLACE_LIST,
+		.doc = "Sockets of the host that stay reachable." },
+	[AB_KEY_TMP_SIZE] = {
+		"filesystem.tmpSize", AB_TYPE_SIZE, .min = 1 << 20, .max = 1ULL << 50,
+		.doc = "Room in each private folder (/tmp, /var/tmp, /run, /dev/shm)." },
+
+	[AB_KEY_NET_MODE] = {
+		"network.mode", WORDS(net_words),
+		.doc = "No network, a filtered one, or the host's own." },
+	[AB_KEY_NET_ALLOW] = {
+		"network.allow", AB_TYPE_HOSTS, REPLACE_LIST,
+		.doc = "Hosts that can be reached: name, *.name, address, @group; :port optional." },
+	[AB_KEY_NET_DENY] = {
+		"network.deny", AB_TYPE_HOSTS, GROW_LIST,
+		.doc = "Hosts that cannot be reached, whatever network.allow says." },
+	[AB_KEY_NET_UNKNOWN] = {
+		"network.unknown", WORDS(unknown_words),
+		.doc = "A host on neither list: refuse it, or ask." },
+	[AB_KEY_ALLOW_PRIVATE] = {
+		"network.allowPrivate", AB_TYPE_CIDRS, REPLACE_LIST,
+		.doc = "Private address ranges that allowed names may lead to; :port optional." },
+
+	[AB_KEY_ENV_MODE] = {
+		"env.mode", WORDS(env_words),
+		.doc = "Pass every variable but the stripped ones, or only those listed in env.pass." },
+	[AB_KEY_ENV_PASS] = {
+		"env.pass", AB_TYPE_VARIABLES, REPLACE_LIST,
+		.doc = "Variables that are passed although env.strip names them." },
+	[AB_KEY_ENV_SET] = {
+		"env.set", AB_TYPE_ASSIGNMENTS, AB_MERGE_BY_NAME, AB_TIGHTEN_NEVER,
+		.doc = "Variables to set." },
+	[AB_KEY_ENV_STRIP] = {
+		"env.strip", AB_TYPE_VARIABLES, GROW_LIST,
+		.doc = "Variables, and patterns of them, that are not passed." },
+
+	[AB_KEY_TIMEOUT] = {
+		"limits.timeout", AB_TYPE_DURATION, .min = 1, .max = 3650ULL * MILLI_DAY, .none = true,
+		.doc = "Wall-clock time of the run." },
+	[AB_KEY_MEMORY] = {
+		"limits.memory", AB_TYPE_SIZE, .min = 1 << 20, .max = 1ULL << 50, .none = true,
+		.doc = "Memory of the run." },
+	[AB_KEY_PROCESSES] = {
+		"limits.processes", AB_TYPE_INTEGER, .min = 1, .max = 1 << 22, .none = true,
+		.doc = "Processes and threads at one time." },
+	[AB_KEY_FILES] = {
+		"limits.files", AB_TYPE_INTEGER, .min = 16, .max = 1 << 30, .none = true,
+		.doc = "Open files per process." },
+	[AB_KEY_CPU] = {
+		"limits.cpu", AB_TYPE_DURATION, .min = 1, .max = 3650ULL * MILLI_DAY, .none = true,
+		.doc = "Processor time per process." },
+	[AB_KEY_FILE_SIZE] = {
+		"limits.fileSize", AB_TYPE_SIZE, .min = 1, .max = 1ULL << 60, .none = true,
+		.doc = "Size of any file that is written." },
+
+	[AB_KEY_REQUIRE] = {
+		"assurance.require", AB_TYPE_PROPERTIES, AB_MERGE_REPLACE, AB_TIGHTEN_UNION,
+		.doc = "Properties that must hold." },
+	[AB_KEY_FALLBACK] = {
+		"assurance.fallback", WORDS(fallback_words),
+		.doc = "When a required property does not hold: stop, or warn and run." },
+};
+
+bool ab_key_is_list(const struct ab_key *key)
+{
+	return key->type >= AB_TYPE_PATHS;
+}
+
+const struct ab_key *ab_key_find(const char *path, size_t len)
+{
+	for (size_t i = 0; i < AB_KEY_COUNT; i++)
+		if (strlen(ab_keys[i].path) == len &&
+		    memcmp(ab_keys[i].path, path, len) == 0)
+			return &ab_keys[i];
+	return NULL;
+}
+
+bool ab_key_is_group(const char *path, size_t len)
+{
+	for (size_t i = 0; i < AB_KEY_COUNT; i++)
+		if (strncmp(ab_keys[i].path, path, len) == 0 &&
+		    ab_keys[i].path[len] == '.')
+			return true;
+	return false;
+}
+
+static unsigned lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (unsigned)c + 32 : (unsigned char)c;
+}
+
+static unsigned least(unsigned a, unsigned b)
+{
+	return a < b ? a : b;
+}
+
+/* Edits (insert, delete, replace, swap neighbours) from a to b; what is
+ * longer than any key counts as far away. */
+static unsigned distance(const char *a, const char *b)
+{
+	enum { MAX = 48 };
+	unsigned d[3][MAX + 1];
+	size_t n = strlen(a), m = strlen(b);
+
+	if (n > MAX || m > MAX)
+		return MAX;
+	for (size_t j = 0; j <= m; j++)
+		d[0][j] = (unsigned)j;
+	for (size_t i = 1; i <= n; i++) {
+		unsigned *row = d[i % 3], *up = d[(i + 2) % 3];
+
+		row[0] = (unsigned)i;
+		for (size_t j = 1; j <= m; j++) {
+			unsigned other = lower(a[i - 1]) != lower(b[j - 1]);
+
+			row[j] = least(up[j - 1] + other,
+				       least(up[j], row[j - 1]) + 1);
+			if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) &&
+			    lower(a[i - 2]) == lower(b[j - 1]))
+				row[j] = least(row[j],
+					       d[(i + 1) % 3][j - 2] + 1);
+		}
+	}
+	return d[n % 3][m];
+}
+
+const char *ab_guess(const char *s, const char *const *words, size_t n)
+{
+	unsigned best = least(3, (unsigned)(strlen(s) + 2) / 3 + 1);
+	const char *found = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		unsigned d = distance(s, words[i]);
+
+		if (d < best) {
+			best = d;
+			found = words[i];
+		}
+	}
+	return found;
+}
+
+const char *ab_key_guess(const char *path)
+{
+	static const char *const groups[] = { "filesystem", "network", "env",
+					      "limits", "assurance" };
+	const char *words[AB_KEY_COUNT + AB_COUNT(groups)];
+	const char *dot = strrchr(path, '.'), *found;
+	const char *last = dot ? dot + 1 : path;
+
+	for (size_t i = 0; i < AB_KEY_COUNT; i++)
+		words[i] = ab_keys[i].path;
+	memcpy(words + AB_KEY_COUNT, groups, sizeof(groups));
+	found = ab_guess(path, words, AB_COUNT(words));
+	if (found)
+		return found;
+
+	/* The right name in the wrong place: "mode", "env.denyRead". */
+	for (size_t i = 0; i < AB_KEY_COUNT; i++) {
+		dot = strrchr(ab_keys[i].path, '.');
+		if (dot && strcmp(dot + 1, last) == 0)
+			return ab_keys[i].path;
+	}
+	return NULL;
+}

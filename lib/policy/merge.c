@@ -1,0 +1,304 @@
+#include "policy/config.h"
+
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "policy/cidr.h"
+#include "policy/environment.h"
+#include "policy/host.h"
+
+static bool has_text(const struct ab_value *v, const char *text)
+{
+	for (size_t i = 0; i < v->len; i++)
+		if (strcmp(v->items[i].text, text) == 0)
+			return true;
+	return false;
+}
+
+static void append(struct ab_arena *a, enum ab_key_id id, struct ab_value *v,
+		   const struct ab_value *more)
+{
+	/* In a list of patterns the order has a meaning ("!" takes back what
+	 * stands before it), so a repeated entry is not the same entry. */
+	bool ordered = ab_keys[id].type == AB_TYPE_PATTERNS ||
+		       ab_keys[id].type == AB_TYPE_NAMES;
+	size_t before = v->len;
+
+	for (size_t i = 0; i < more->len; i++) {
+		struct ab_value old = { .items = v->items, .len = before };
+
+		if (ordered || !has_text(&old, more->items[i].text))
+			ab_value_add(a, v, more->items[i]);
+	}
+	v->all = v->all || more->all;
+	v->from = more->from;
+}
+
+static size_t name_len(const char *assignment)
+{
+	return strcspn(assignment, "=") + 1;
+}
+
+static void assign(struct ab_arena *a, struct ab_value *v,
+		   const struct ab_value *more)
+{
+	for (size_t i = 0; i < more->len; i++) {
+		const struct ab_item *item = &more->items[i];
+		size_t k = 0, n = name_len(item->text);
+
+		while (k < v->len && strncmp(v->items[k].text, item->text, n))
+			k++;
+		if (k < v->len)
+			v->items[k] = *item;
+		else
+			ab_value_add(a, v, *item);
+	}
+	v->from = more->from;
+}
+
+/* The layer's list may be appended to later: it must not share its room. */
+static void replace(struct ab_value *v, const struct ab_value *with)
+{
+	*v = *with;
+	v->room = v->len;
+}
+
+void ab_config_merge(struct ab_arena *a, struct ab_config *base,
+		     const struct ab_config *layer)
+{
+	for (int id = 0; id < AB_KEY_COUNT; id++) {
+		const struct ab_value *new = &layer->v[id];
+
+		if (!new->from)
+			continue;
+		switch (ab_keys[id].merge) {
+		case AB_MERGE_REPLACE:
+			replace(&base->v[id], new);
+			break;
+		case AB_MERGE_GROW:
+			append(a, id, &base->v[id], new);
+			break;
+		case AB_MERGE_BY_NAME:
+			assign(a, &base->v[id], new);
+			break;
+		}
+	}
+}
+
+void ab_config_add(struct ab_arena *a, struct ab_config *base,
+		   const struct ab_config *layer)
+{
+	for (int id = 0; id < AB_KEY_COUNT; id++) {
+		const struct ab_value *new = &layer->v[id];
+
+		if (!new->from)
+			continue;
+		if (ab_keys[id].merge == AB_MERGE_BY_NAME)
+			assign(a, &base->v[id], new);
+		else if (ab_key_is_list(&ab_keys[id]))
+			append(a, id, &base->v[id], new);
+		else
+			replace(&base->v[id], new);
+	}
+}
+
+/* The entry of v that includes this path, or NULL. */
+static const char *top_of(const struct ab_value *v, const char *path)
+{
+	for (size_t i = 0; i < v->len; i++)
+		if (ab_path_within(path, v->items[i].text))
+			return v->items[i].text;
+	return NULL;
+}
+
+static bool covers_host(const struct ab_value *v, const char *text,
+			bool denying)
+{
+	ab_autofree char **entries = ab_alloc((v->len + 1) * sizeof(char *));
+
+	for (size_t i = 0; i < v->len; i++)
+		entries[i] = (char *)(uintptr_t)v->items[i].text;
+	return ab_hosts_cover(entries, v->len, text, denying);
+}
+
+static bool covers_cidr(const struct ab_value *v, const char *text)
+{
+	struct ab_cidr one, base;
+
+	if (ab_cidr_parse(text, strlen(text), &one, NULL) < 0)
+		return false;
+	for (size_t i = 0; i < v->len; i++)
+		if (ab_cidr_parse(v->items[i].text, strlen(v->items[i].text),
+				  &base, NULL) == 0 &&
+		    ab_cidr_covers(&base, &one))
+			return true;
+	return false;
+}
+
+static bool covers_variable(const struct ab_value *v, const char *text,
+			    bool fold)
+{
+	if (ab_path_is_pattern(text))
+		return has_text(v, text);
+	for (size_t i = 0; i < v->len; i++)
+		if (ab_name_matches(v->items[i].text, text, fold))
+			return true;
+	return false;
+}
+
+/* A prohibition is in the list when it stands there, or a folder above it. */
+static bool covers_denial(const struct ab_value *v, const char *text)
+{
+	if (has_text(v, text))
+		return true;
+	if (text[0] != '/')
+		return false;
+	for (size_t i = 0; i < v->len; i++)
+		if (v->items[i].text[0] == '/' &&
+		    !ab_path_is_pattern(v->items[i].text) &&
+		    ab_path_within(text, v->items[i].text))
+			return true;
+	return false;
+}
+
+bool ab_value_covers(enum ab_key_id id, const struct ab_value *v,
+		     const char *text)
+{
+	switch (ab_keys[id].type) {
+	case AB_TYPE_PATHS:
+		/* A socket is one path; a folder is all that is in it. */
+		return id == AB_KEY_UNIX ? has_text(v, text) :
+					   top_of(v, text) != NULL;
+	case AB_TYPE_READ:
+		return v->all || top_of(v, text);
+	case AB_TYPE_HOSTS:
+		return covers_host(v, text, id == AB_KEY_NET_DENY);
+	case AB_TYPE_CIDRS:
+		return covers_cidr(v, text);
+	case AB_TYPE_VARIABLES:
+		return covers_variable(v, text, id == AB_KEY_ENV_STRIP);
+	case AB_TYPE_PATTERNS:
+	case AB_TYPE_NAMES:
+		return covers_denial(v, text);
+	case AB_TYPE_ASSIGNMENTS:
+	case AB_TYPE_PROPERTIES:
+		return has_text(v, text);
+	case AB_TYPE_PROFILE:
+	case AB_TYPE_WORD:
+	case AB_TYPE_SIZE:
+	case AB_TYPE_DURATION:
+	case AB_TYPE_INTEGER:
+		break;
+	}
+	return false;
+}
+
+/* May this element of an untrusted list of permissions stay? */
+static bool may_stay(enum ab_key_id id, const struct ab_value *base,
+		     const char *text, ab_plain_fn *plain)
+{
+	const char *top;
+
+	if (!ab_value_covers(id, base, text))
+		return false;
+	if ((id != AB_KEY_WRITE && id != AB_KEY_READ) || base->all || !plain)
+		return true;
+	if (has_text(base, text))
+		return true;
+	top = top_of(base, text);
+	return top && plain(top, text);
+}
+
+static void keep_covered(struct ab_arena *a, enum ab_key_id id,
+			 struct ab_value *base, const struct ab_value *layer,
+			 ab_plain_fn *plain, size_t *ret_dropped)
+{
+	struct ab_value kept = { .from = layer->from };
+
+	kept.all = base->all && layer->all;
+	*ret_dropped = layer->all && !base->all;
+	for (size_t i = 0; i < layer->len; i++)
+		if (may_stay(id, base, layer->items[i].text, plain))
+			ab_value_add(a, &kept, layer->items[i]);
+		else
+			++*ret_dropped;
+	/* "all" against a list: the list is the stricter one. */
+	if (layer->all && !base->all)
+		return;
+	*base = kept;
+}
+
+static void unite(struct ab_arena *a, enum ab_key_id id, struct ab_value *base,
+		  const struct ab_value *layer, size_t *ret_dropped)
+{
+	struct ab_value more = { .from = layer->from };
+
+	*ret_dropped = 0;
+	for (size_t i = 0; i < layer->len; i++)
+		if (layer->items[i].text[0] == '!')
+			++*ret_dropped;
+		else
+			ab_value_add(a, &more, layer->items[i]);
+	if (more.len)
+		append(a, id, base, &more);
+}
+
+static void note_list(struct ab_strv *notes, const char *name,
+		      enum ab_key_id id, size_t dropped)
+{
+	ab_strv_addf(notes,
+		     "%s is not trusted: %s: %zu %s left out; to see and accept: agentbox trust",
+		     name, ab_keys[id].path, dropped,
+		     dropped == 1 ? "entry" : "entries");
+}
+
+static void note_scalar(struct ab_arena *a, struct ab_strv *notes,
+			const char *name, enum ab_key_id id,
+			const struct ab_value *base,
+			const struct ab_value *layer)
+{
+	const char *kept = base->from ? ab_value_text(a, id, base) : NULL;
+
+	ab_strv_addf(notes,
+		     "%s is not trusted: %s stays %s, not %s; to see and accept: agentbox trust",
+		     name, ab_keys[id].path, kept ? kept : "as it is",
+		     ab_value_text(a, id, layer));
+}
+
+void ab_config_tighten(struct ab_arena *a, struct ab_config *base,
+		       const struct ab_config *layer, const char *name,
+		       ab_plain_fn *plain, struct ab_strv *notes)
+{
+	for (int id = 0; id < AB_KEY_COUNT; id++) {
+		const struct ab_value *new = &layer->v[id];
+		struct ab_value *old = &base->v[id];
+		size_t dropped = 0;
+
+		if (!new->from)
+			continue;
+		switch (ab_keys[id].tighten) {
+		case AB_TIGHTEN_STRICTER:
+			if (new->number <= old->number)
+				replace(old, new);
+			else
+				note_scalar(a, notes, name, id, old, new);
+			break;
+		case AB_TIGHTEN_COVERED:
+			keep_covered(a, id, old, new, plain, &dropped);
+			break;
+		case AB_TIGHTEN_UNION:
+			unite(a, id, old, new, &dropped);
+			break;
+		case AB_TIGHTEN_NEVER:
+			if (ab_key_is_list(&ab_keys[id]))
+				dropped = new->len;
+			else
+				note_scalar(a, notes, name, id, old, new);
+			break;
+		}
+		if (dropped)
+			note_list(notes, name, id, dropped);
+	}
+}

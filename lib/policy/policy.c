@@ -1,0 +1,122 @@
+#include "policy/policy.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "policy/config.h"
+
+const char *const ab_property_names[AB_PROP_COUNT] = {
+	[AB_PROP_USER_NS] = "user-ns",
+	[AB_PROP_PID_FENCE] = "pid-fence",
+	[AB_PROP_NET_FENCE] = "net-fence",
+	[AB_PROP_DNS_FENCE] = "dns-fence",
+	[AB_PROP_WRITE_FENCE] = "write-fence",
+	[AB_PROP_READ_DENY] = "read-deny",
+	[AB_PROP_PROTECTED_NAMES] = "protected-names",
+	[AB_PROP_IPC_FENCE] = "ipc-fence",
+	[AB_PROP_IPC_FENCE_LATE] = "ipc-fence-late",
+	[AB_PROP_SYSCALLS] = "syscalls",
+	[AB_PROP_NO_NEW_PRIVS] = "no-new-privs",
+	[AB_PROP_LIMITS] = "limits",
+	[AB_PROP_TRANSPARENT] = "transparent",
+};
+
+void ab_policy_free(struct ab_policy *policy)
+{
+	if (!policy)
+		return;
+	if (policy->store)
+		ab_arena_fini(&policy->store->arena);
+	free(policy->store);
+	free(policy);
+}
+
+/* A profile that is a file has lines. */
+static bool is_builtin(const struct ab_origin *from)
+{
+	return from->layer == AB_LAYER_PROFILE && !from->line;
+}
+
+char *ab_origin_text(const struct ab_origin *from)
+{
+	struct ab_buf b = { 0 };
+
+	if (is_builtin(from))
+		ab_buf_puts(&b, "profile ");
+	if (from->layer == AB_LAYER_ALWAYS)
+		ab_buf_puts(&b, "always");
+	else
+		ab_buf_escape(&b, from->name);
+	if (from->line)
+		ab_buf_printf(&b, ":%u", from->line);
+	return ab_buf_take(&b);
+}
+
+static struct ab_strv texts(struct ab_arena *a, const struct ab_value *v)
+{
+	struct ab_strv list = {
+		.v = ab_arena_alloc(a, (v->len + 1) * sizeof(char *)),
+		.len = v->len,
+	};
+
+	for (size_t i = 0; i < v->len; i++)
+		list.v[i] = (char *)(uintptr_t)v->items[i].text;
+	return list;
+}
+
+static unsigned word(const struct ab_config *c, enum ab_key_id id)
+{
+	return ab_keys[id].words[c->v[id].number].number;
+}
+
+static uint64_t limit(const struct ab_config *c, enum ab_key_id id)
+{
+	return c->v[id].number == AB_NONE ? 0 : c->v[id].number;
+}
+
+static uint32_t properties(const struct ab_value *v)
+{
+	uint32_t bits = 0;
+
+	for (size_t i = 0; i < v->len; i++)
+		for (int p = 0; p < AB_PROP_COUNT; p++)
+			if (strcmp(ab_property_names[p], v->items[i].text) == 0)
+				bits |= AB_PROP_BIT(p);
+	return bits;
+}
+
+void ab_policy_fill(struct ab_policy *p)
+{
+	const struct ab_config *c = &p->store->config;
+	struct ab_arena *a = &p->store->arena;
+
+	p->fs.write = texts(a, &c->v[AB_KEY_WRITE]);
+	p->fs.read_all = c->v[AB_KEY_READ].all;
+	p->fs.read = texts(a, &c->v[AB_KEY_READ]);
+	p->fs.deny_read = texts(a, &c->v[AB_KEY_DENY_READ]);
+	p->fs.deny_write = texts(a, &c->v[AB_KEY_DENY_WRITE]);
+	p->fs.home = word(c, AB_KEY_HOME);
+	p->fs.unix_allow = texts(a, &c->v[AB_KEY_UNIX]);
+	p->fs.tmp_size = c->v[AB_KEY_TMP_SIZE].number;
+	p->net.mode = word(c, AB_KEY_NET_MODE);
+	p->net.allow = texts(a, &c->v[AB_KEY_NET_ALLOW]);
+	p->net.deny = texts(a, &c->v[AB_KEY_NET_DENY]);
+	p->net.allow_private = texts(a, &c->v[AB_KEY_ALLOW_PRIVATE]);
+	p->net.unknown = word(c, AB_KEY_NET_UNKNOWN);
+	p->net.ask_anywhere = p->net.unknown == AB_UNKNOWN_ASK &&
+			      !is_builtin(c->v[AB_KEY_NET_UNKNOWN].from);
+	p->env.only_listed = word(c, AB_KEY_ENV_MODE);
+	p->env.pass = texts(a, &c->v[AB_KEY_ENV_PASS]);
+	p->env.strip = texts(a, &c->v[AB_KEY_ENV_STRIP]);
+	p->env.set = texts(a, &c->v[AB_KEY_ENV_SET]);
+	p->limits.timeout_ms = limit(c, AB_KEY_TIMEOUT);
+	p->limits.memory = limit(c, AB_KEY_MEMORY);
+	p->limits.processes = limit(c, AB_KEY_PROCESSES);
+	p->limits.files = limit(c, AB_KEY_FILES);
+	p->limits.cpu_ms = limit(c, AB_KEY_CPU);
+	p->limits.file_size = limit(c, AB_KEY_FILE_SIZE);
+	p->assurance.require = properties(&c->v[AB_KEY_REQUIRE]);
+	p->assurance.fallback = word(c, AB_KEY_FALLBACK);
+}

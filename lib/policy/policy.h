@@ -1,0 +1,104 @@
+#ifndef AB_POLICY_POLICY_H
+#define AB_POLICY_POLICY_H
+/*
+ * The resolved policy: what one run may do. Made once from the layers
+ * (policy/layers.h), const ever after. Everything later (mounts, rules,
+ * filters, environment) is computed from it by pure functions.
+ *
+ * Paths are clean and absolute ("~" and relative spellings are gone), but
+ * symbolic links are not followed yet: that happens once, where the plan is
+ * made. Pattern characters (* ? [) stay in denyRead and denyWrite entries.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/strv.h"
+
+enum ab_net_mode {
+	AB_NET_BLOCKED,		/* loopback of its own, nothing else */
+	AB_NET_FILTERED,	/* the same, plus the door */
+	AB_NET_ALLOWED,		/* the host's network, unfiltered */
+};
+
+enum ab_home_mode { AB_HOME_READONLY, AB_HOME_PRIVATE };
+enum ab_unknown { AB_UNKNOWN_DENY, AB_UNKNOWN_ASK };
+enum ab_fallback { AB_FALLBACK_STRICT, AB_FALLBACK_WARN };
+
+/* What a run can hold; bit numbers, in the order that people read them. */
+enum ab_property {
+	AB_PROP_USER_NS,
+	AB_PROP_PID_FENCE,
+	AB_PROP_NET_FENCE,
+	AB_PROP_DNS_FENCE,
+	AB_PROP_WRITE_FENCE,
+	AB_PROP_READ_DENY,
+	AB_PROP_PROTECTED_NAMES,
+	AB_PROP_IPC_FENCE,
+	AB_PROP_IPC_FENCE_LATE,
+	AB_PROP_SYSCALLS,
+	AB_PROP_NO_NEW_PRIVS,
+	AB_PROP_LIMITS,
+	AB_PROP_TRANSPARENT,
+	AB_PROP_COUNT,
+};
+#define AB_PROP_BIT(p) (1u << (p))
+
+extern const char *const ab_property_names[AB_PROP_COUNT];
+
+struct ab_policy {
+	const char *profile;		/* its name, for records */
+	const char *workspace;		/* clean; "" when there is none */
+	const char *home;		/* clean; NULL when unknown */
+
+	struct {
+		struct ab_strv write;		/* writable roots */
+		bool read_all;
+		struct ab_strv read;		/* when not read_all; "@system" is expanded */
+		struct ab_strv deny_read;	/* "!path" takes back an earlier match */
+		/*
+		 * Absolute: that path. Relative (".git/hooks"): that name at
+		 * the top of each writable root and of each repository in it.
+		 */
+		struct ab_strv deny_write;
+		enum ab_home_mode home;
+		struct ab_strv unix_allow;	/* sockets that stay reachable */
+		uint64_t tmp_size;		/* bytes, of all private folders */
+	} fs;
+
+	struct {
+		enum ab_net_mode mode;
+		struct ab_strv allow;		/* canonical host entries */
+		struct ab_strv deny;
+		struct ab_strv allow_private;	/* canonical CIDR[:port] */
+		enum ab_unknown unknown;
+		bool ask_anywhere;	/* "ask" was written by somebody: also
+					 * where there is no terminal */
+	} net;
+
+	struct {
+		bool only_listed;	/* allow-list mode: nothing but pass and set */
+		struct ab_strv pass;	/* names kept although a strip rule matches */
+		struct ab_strv strip;	/* names and patterns removed */
+		struct ab_strv set;	/* "K=V" */
+	} env;
+
+	struct {			/* 0: no limit */
+		uint64_t timeout_ms;
+		uint64_t memory;
+		uint64_t processes;
+		uint64_t files;
+		uint64_t cpu_ms;
+		uint64_t file_size;
+	} limits;
+
+	struct {
+		uint32_t require;	/* AB_PROP_BIT()s */
+		enum ab_fallback fallback;
+	} assurance;
+
+	struct ab_policy_store *store;	/* owns what the pointers above mean */
+};
+
+void ab_policy_free(struct ab_policy *policy);
+
+#endif

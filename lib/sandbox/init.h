@@ -1,0 +1,9 @@
+#ifndef AB_SANDBOX_INIT_H
+#define AB_SANDBOX_INIT_H
+/*
+ * The box's first process: builds the box, starts the command, then reaps,
+ * forwards signals, reports, and answers the supervisor's requests.
+ */
+_Noreturn void ab_init_main(int sock, int spec);
+
+#endif

@@ -1,0 +1,318 @@
+/*
+ * Theory of operation.
+ *
+ * The box keeps the host's tree in place and makes it read-only at one
+ * stroke, whatever the number of mounts in it. What must stay writable, and
+ * what must stay visible under something that covers it, is cloned first:
+ *
+ *	1. take	writable trees and device nodes, as they are;
+ *	2. make	all of / read-only, nosuid, nodev, private;
+ *	3. take	what is shown and what is closed: clones are read-only now;
+ *	4. stage	one tmpfs, on a folder that will be covered: private folders,
+ *		/dev, masks. Clones of the private folders are taken, then it is
+ *		made read-only, so that later clones (masks) are so too;
+ *	5. place	/dev, /proc, /sys, then the plan, parents first.
+ *
+ * With a hidden root, an empty folder of the tmpfs becomes / between 4 and 5
+ * and the host's tree is detached at the end.
+ *
+ * Should: look a target up just before placing on it.
+ * Mustn't: create anything outside the tmpfs (make_target() checks the
+ * device), follow a symbolic link, or unmount (costs an RCU grace period).
+ */
+#include "sandbox/mounts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "sandbox/furniture.h"
+#include "sandbox/spec.h"
+#include "sandbox/tree.h"
+
+struct build {
+	const struct ab_spec *spec;
+	int host;		/* the host's root */
+	int root;		/* the box's root; the same unless hidden */
+	int stage;		/* the tmpfs */
+	dev_t stage_dev;
+	int *taken;		/* per plan entry: its tree, or -1 */
+	struct ab_furniture furniture;
+};
+
+static void finish(struct build *b)
+{
+	ab_furniture_fini(&b->furniture);
+	for (size_t i = 0; b->taken && i < b->spec->plan.len; i++)
+		ab_closep(&b->taken[i]);
+	ab_freep(&b->taken);
+	ab_closep(&b->stage);
+	if (b->root != b->host)
+		ab_closep(&b->root);
+	ab_closep(&b->host);
+}
+
+static int take(struct build *b, size_t i, struct ab_error *err)
+{
+	const struct ab_mount *m = &b->spec->plan.v[i];
+	ab_autoclose int fd = ab_tree_lookup(b->host, m->path);
+
+	if (fd < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "open %s", m->path);
+	b->taken[i] = ab_tree_clone(fd, m->path, err);
+	if (b->taken[i] < 0)
+		return -1;
+	/* Cloned before the root got these: a setuid file or a device in
+	 * the workspace must not work either. */
+	if (m->op == AB_MOUNT_WRITE)
+		return ab_tree_setattr(b->taken[i],
+				       MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, 0,
+				       1, m->path, err);
+	return 0;
+}
+
+static int take_all(struct build *b, bool writable, struct ab_error *err)
+{
+	for (size_t i = 0; i < b->spec->plan.len; i++) {
+		enum ab_mount_op op = b->spec->plan.v[i].op;
+		bool wanted = writable ? op == AB_MOUNT_WRITE :
+					 op == AB_MOUNT_SHOW ||
+						 op == AB_MOUNT_CLOSE;
+
+		if (wanted && take(b, i, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static mode_t private_mode(const char *path)
+{
+	if (strcmp(ab_path_name(path), "tmp") == 0)
+		return 01777;
+	/* "/" and "/run"; a home or XDG_RUNTIME_DIR must be the user's own */
+	return strchr(path + 1, '/') || strcmp(path, "/root") == 0 ? 0700 :
+								     0755;
+}
+
+/* Mount the tmpfs on the first private folder that is not the root itself:
+ * that folder's own clone covers it in the end. */
+static int open_stage(struct build *b, struct ab_error *err)
+{
+	const struct ab_plan *plan = &b->spec->plan;
+	const char *where = NULL;
+	struct stat st;
+	char options[64];
+
+	for (size_t i = 0; i < plan->len && !where; i++)
+		if (plan->v[i].op == AB_MOUNT_PRIVATE && plan->v[i].path[1])
+			where = plan->v[i].path;
+	if (!where)
+		return ab_fail(err, AB_ESYSTEM, 0, "no private folder to use");
+	snprintf(options, sizeof(options), "mode=0755,size=%llu",
+		 (unsigned long long)b->spec->tmp_size);
+	if (mount("tmpfs", where, "tmpfs", MS_NOSUID | MS_NODEV, options) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "mount a tmpfs on %s",
+			       where);
+	b->stage = open(where, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (b->stage < 0 || fstat(b->stage, &st) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "open %s", where);
+	b->stage_dev = st.st_dev;
+	return 0;
+}
+
+static int stage(struct build *b, struct ab_error *err)
+{
+	const struct ab_plan *plan = &b->spec->plan;
+
+	if (open_stage(b, err) < 0)
+		return -1;
+	if (mkdirat(b->stage, "d", 0) < 0 ||
+	    mknodat(b->stage, "f", S_IFREG, 0) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "make the masks");
+	for (size_t i = 0; i < plan->len; i++) {
+		char name[24];
+
+		if (plan->v[i].op != AB_MOUNT_PRIVATE)
+			continue;
+		snprintf(name, sizeof(name), "p%zu", i);
+		if (mkdirat(b->stage, name, private_mode(plan->v[i].path)) < 0 ||
+		    (b->taken[i] = open_tree(b->stage, name,
+					     OPEN_TREE_CLONE |
+						     OPEN_TREE_CLOEXEC)) < 0)
+			return ab_fail(err, AB_ESYSTEM, errno,
+				       "make a private %s", plan->v[i].path);
+	}
+	if (ab_furniture_stage(&b->furniture, b->stage, b->spec->run_id, err) <
+	    0)
+		return -1;
+	return ab_tree_setattr(b->stage, MOUNT_ATTR_RDONLY, 0, 0,
+			       "the staging folder", err);
+}
+
+/* The hidden root: make the empty folder /, the host's tree below it. */
+static int enter_empty_root(struct build *b, struct ab_error *err)
+{
+	ab_autoclose int dir = -1;
+
+	if (ab_tree_place(b->taken[0], b->stage, "/", err) < 0)
+		return -1;
+	b->root = -1;
+	dir = openat(b->taken[0], ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0 || fchdir(dir) < 0 ||
+	    syscall(SYS_pivot_root, ".", ".") < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "enter the empty root");
+	b->root = ab_take_fd(&dir);
+	for (size_t i = 0; i < 3; i++) {
+		static const char *const names[] = { "dev", "proc", "sys" };
+
+		if (mkdirat(b->root, names[i], 0755) < 0)
+			return ab_fail(err, AB_ESYSTEM, errno, "make /%s",
+				       names[i]);
+	}
+	return 0;
+}
+
+static int leave_host_root(struct build *b, struct ab_error *err)
+{
+	if (fchdir(b->host) < 0 || umount2(".", MNT_DETACH) < 0 ||
+	    chdir("/") < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "detach the host's root");
+	return 0;
+}
+
+/* Make the missing folders of `path`, and it itself, in the tmpfs only. */
+static int make_target(struct build *b, const char *path, enum ab_as as)
+{
+	ab_autofree char *parent = ab_path_parent(path);
+	ab_autoclose int dir = ab_tree_lookup(b->root, parent);
+	struct stat st;
+
+	if (dir < 0 && errno == ENOENT && strcmp(parent, "/") != 0)
+		dir = make_target(b, parent, AB_AS_DIR);
+	if (dir < 0 || fstat(dir, &st) < 0)
+		return -1;
+	if (st.st_dev != b->stage_dev) {
+		errno = ENOENT;
+		return -1;
+	}
+	if (as == AB_AS_DIR ?
+		    mkdirat(dir, ab_path_name(path), 0755) < 0 :
+		    mknodat(dir, ab_path_name(path), S_IFREG | 0444, 0) < 0)
+		return -1;
+	return ab_tree_lookup(b->root, path);
+}
+
+/* A link that a plan shows in an empty root is made anew, not mounted. */
+static int copy_link(struct build *b, const struct ab_mount *m, int tree,
+		     struct ab_error *err)
+{
+	ab_autofree char *parent = ab_path_parent(m->path);
+	ab_autoclose int dir = ab_tree_lookup(b->root, parent);
+	char to[4096];
+	ssize_t n = readlinkat(tree, "", to, sizeof(to) - 1);
+
+	if (dir < 0)
+		dir = make_target(b, parent, AB_AS_DIR);
+	if (n < 0 || dir < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "link %s", m->path);
+	to[n] = '\0';
+	if (symlinkat(to, dir, ab_path_name(m->path)) < 0 && errno != EEXIST)
+		return ab_fail(err, AB_ESYSTEM, errno, "link %s", m->path);
+	return 0;
+}
+
+static int place(struct build *b, size_t i, struct ab_error *err)
+{
+	const struct ab_mount *m = &b->spec->plan.v[i];
+	ab_autoclose int target = ab_tree_lookup(b->root, m->path);
+	ab_autoclose int tree = -1;
+	struct stat st;
+
+	if (target < 0 && errno == ENOENT) {
+		/* What is gone cannot be read. */
+		if (m->op == AB_MOUNT_MASK)
+			return 0;
+		if (m->op == AB_MOUNT_SHOW && m->as == AB_AS_LINK)
+			return copy_link(b, m, b->taken[i], err);
+		target = make_target(b, m->path, m->as);
+	}
+	if (target < 0 || fstat(target, &st) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "find %s", m->path);
+	/* It became a link after the plan was made. */
+	if (S_ISLNK(st.st_mode) && m->as != AB_AS_LINK)
+		return ab_fail(err, AB_ESYSTEM, ELOOP, "mount on %s", m->path);
+	switch (m->op) {
+	case AB_MOUNT_WRITE:
+	case AB_MOUNT_SHOW:
+	case AB_MOUNT_CLOSE:
+	case AB_MOUNT_PRIVATE:
+		tree = ab_take_fd(&b->taken[i]);
+		break;
+	case AB_MOUNT_PIN:
+		tree = ab_tree_clone(target, m->path, err);
+		break;
+	case AB_MOUNT_MASK:
+		tree = open_tree(b->stage, m->as == AB_AS_DIR ? "d" : "f",
+				 OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+		if (tree < 0)
+			return ab_fail(err, AB_ESYSTEM, errno, "mask %s",
+				       m->path);
+		break;
+	}
+	if (tree < 0)
+		return -1;
+	return ab_tree_place(tree, target, m->path, err);
+}
+
+static int build(struct build *b, struct ab_error *err)
+{
+	const struct ab_spec *spec = b->spec;
+	size_t first = 0;
+
+	if (ab_furniture_collect(&b->furniture, b->host, err) < 0 ||
+	    take_all(b, true, err) < 0 ||
+	    ab_tree_setattr(b->host,
+			    MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID |
+				    MOUNT_ATTR_NODEV,
+			    0, 1, "/", err) < 0 ||
+	    ab_furniture_collect_readonly(&b->furniture, b->host, err) < 0 ||
+	    take_all(b, false, err) < 0 || stage(b, err) < 0)
+		return -1;
+	if (spec->hidden_root) {
+		if (enter_empty_root(b, err) < 0)
+			return -1;
+		first = 1;	/* the root itself */
+	}
+	if (ab_furniture_place(&b->furniture, b->root, b->stage, err) < 0)
+		return -1;
+	for (size_t i = first; i < spec->plan.len; i++)
+		if (place(b, i, err) < 0)
+			return -1;
+	return spec->hidden_root ? leave_host_root(b, err) : 0;
+}
+
+int ab_mounts_apply(const struct ab_spec *spec, struct ab_error *err)
+{
+	struct build b = { .spec = spec, .stage = -1 };
+	mode_t mask = umask(0);
+	int r;
+
+	b.host = b.root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	b.taken = ab_alloc(spec->plan.len * sizeof(b.taken[0]));
+	memset(b.taken, -1, spec->plan.len * sizeof(b.taken[0]));
+	memset(&b.furniture, -1, sizeof(b.furniture));
+	r = b.host < 0 ? ab_fail(err, AB_ESYSTEM, errno, "open /") :
+			 build(&b, err);
+	finish(&b);
+	umask(mask);
+	return r;
+}

@@ -1,0 +1,16 @@
+#ifndef AB_SANDBOX_PROBE_H
+#define AB_SANDBOX_PROBE_H
+/*
+ * The proof: run by the command's own process in the finished box, just
+ * before it executes the command. Each property is tried, not assumed: what
+ * must fail is attempted, in a way that does no harm should it succeed.
+ */
+#include <stdbool.h>
+
+struct ab_spec;
+struct ab_holds;
+
+void ab_probe(const struct ab_spec *spec, bool landlock,
+	      struct ab_holds *holds);
+
+#endif

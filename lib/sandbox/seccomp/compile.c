@@ -1,0 +1,366 @@
+#include "sandbox/seccomp/compile.h"
+
+#include <limits.h>
+#include <linux/audit.h>
+#include <seccomp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_CALLS 1024 /* far beyond any number in use */
+#define MAX_RANGES 300
+#define MAX_BLOCKS 64
+#define MAX_NAME 64
+
+/* Numbers from here on are x32 calls where that exists, nowhere else any. */
+#define X32_BIT 0x40000000u
+
+const struct ab_arch_name ab_seccomp_archs[AB_ARCH_COUNT] = {
+	[AB_X86_64] = { "x86_64", SCMP_ARCH_X86_64, AUDIT_ARCH_X86_64 },
+	[AB_AARCH64] = { "aarch64", SCMP_ARCH_AARCH64, AUDIT_ARCH_AARCH64 },
+};
+
+/* What happens to one call number. */
+struct fate {
+	uint32_t verdict;
+	const struct ab_switch *check;
+	bool named;
+};
+
+/* Call numbers from `first` up to the next range share a fate. */
+struct range {
+	uint32_t first;
+	struct fate fate;
+};
+
+/*
+ * Programs are built from their end to their beginning, because BPF only
+ * jumps forward: a label is the distance from the end, and everything that
+ * an instruction can point to exists when it is made. `insn` is filled from
+ * the back.
+ */
+struct builder {
+	struct ab_program *prog;
+	struct {
+		const struct ab_switch *check;
+		size_t label;
+	} blocks[MAX_BLOCKS];
+	size_t blocks_len;
+};
+
+_Noreturn void ab_seccomp_reject(const char *fmt, ...)
+{
+	va_list ap;
+
+	fputs("seccomp table: ", stderr);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+	exit(1);
+}
+
+/* The number of a call, or -1 where the architecture has none. */
+static int resolve(const char *name, const struct ab_rule *rule,
+		   enum ab_arch arch)
+{
+	int nr = seccomp_syscall_resolve_name_arch(ab_seccomp_archs[arch].scmp,
+						   name);
+
+	if (nr == __NR_SCMP_ERROR) {
+		if (!rule->number)
+			ab_seccomp_reject("nobody knows the call %s", name);
+		nr = rule->x86_only && arch != AB_X86_64 ? -1 : rule->number;
+	} else if (rule->number && nr >= 0 && nr != rule->number) {
+		ab_seccomp_reject("%s is %d, not %d", name, nr, rule->number);
+	}
+	if (nr >= MAX_CALLS)
+		ab_seccomp_reject("%s has the number %d", name, nr);
+	/* libseccomp gives calls of other architectures negative numbers */
+	return nr < 0 ? -1 : nr;
+}
+
+static size_t emit(struct builder *b, uint16_t code, uint32_t k, uint8_t jt,
+		   uint8_t jf)
+{
+	struct ab_program *p = b->prog;
+
+	if (p->len == BPF_MAXINSNS)
+		ab_seccomp_reject("a filter is too long");
+	p->len++;
+	p->insn[BPF_MAXINSNS - p->len] = (struct sock_filter){
+		.code = code,
+		.jt = jt,
+		.jf = jf,
+		.k = k,
+	};
+	return p->len;
+}
+
+/* A return is shared by all that end so. */
+static size_t emit_return(struct builder *b, uint32_t verdict)
+{
+	const struct sock_filter *end = b->prog->insn + BPF_MAXINSNS;
+
+	for (size_t at = 1; at <= b->prog->len; at++)
+		if ((end - at)->code == (BPF_RET | BPF_K) &&
+		    (end - at)->k == verdict)
+			return at;
+	return emit(b, BPF_RET | BPF_K, verdict, 0, 0);
+}
+
+static size_t emit_test(struct builder *b, uint16_t op, uint32_t k, size_t yes,
+			size_t no)
+{
+	/* a longer program would need jumps of another kind; none is near it */
+	if (b->prog->len > UINT8_MAX)
+		ab_seccomp_reject("a filter is too long for its jumps");
+	return emit(b, BPF_JMP | op | BPF_K, k, (uint8_t)(b->prog->len - yes),
+		    (uint8_t)(b->prog->len - no));
+}
+
+static size_t emit_switch(struct builder *b, const struct ab_switch *s)
+{
+	size_t label;
+
+	for (size_t i = 0; i < b->blocks_len; i++)
+		if (b->blocks[i].check == s)
+			return b->blocks[i].label;
+	if (s->arg > 5 || !s->mask || !s->len || b->blocks_len == MAX_BLOCKS)
+		ab_seccomp_reject("a switch that cannot be compiled");
+
+	/* inner blocks before the tests, which then are one run of jumps */
+	for (size_t i = 0; i < s->len; i++) {
+		if (s->when[i].value & ~s->mask)
+			ab_seccomp_reject("a value outside its mask: %#x",
+					  s->when[i].value);
+		for (size_t j = 0; j < i; j++)
+			if (s->when[j].value == s->when[i].value)
+				ab_seccomp_reject("a value twice: %#x",
+						  s->when[i].value);
+		if (s->when[i].next)
+			emit_switch(b, s->when[i].next);
+	}
+	label = emit_return(b, s->other);
+	for (size_t i = 0; i < s->len; i++)
+		if (!s->when[i].next)
+			emit_return(b, s->when[i].verdict);
+	for (size_t i = s->len; i-- > 0;) {
+		const struct ab_when *w = &s->when[i];
+		size_t hit = w->next ? emit_switch(b, w->next)
+				     : emit_return(b, w->verdict);
+
+		label = emit_test(b, BPF_JEQ, w->value, hit, label);
+	}
+	if (s->mask != 0xffffffffu)
+		emit(b, BPF_ALU | BPF_AND | BPF_K, s->mask, 0, 0);
+	label = emit(b, BPF_LD | BPF_W | BPF_ABS,
+		     /* the low half: both architectures are little-endian */
+		     offsetof(struct seccomp_data, args) + 8 * s->arg, 0, 0);
+	b->blocks[b->blocks_len].check = s;
+	b->blocks[b->blocks_len++].label = label;
+	return label;
+}
+
+static size_t emit_fate(struct builder *b, const struct fate *f)
+{
+	return f->check ? emit_switch(b, f->check) : emit_return(b, f->verdict);
+}
+
+static bool same_fate(const struct fate *a, const struct fate *b)
+{
+	return a->check == b->check && (a->check || a->verdict == b->verdict);
+}
+
+/*
+ * The best tree for a row of ranges, found by trying every split of every
+ * part of the row. The kernel pays once for each instruction (it translates
+ * them) and, for every call number that it has, once for each instruction on
+ * that number's path (it tries them all, to remember which are always
+ * allowed). Measured, translating costs about as much as 25 steps.
+ */
+#define INSN_COST 25
+#define KERNEL_CALLS 470 /* numbers that kernels try, about */
+
+struct plan {
+	unsigned int cost;
+	size_t split; /* 0: a row of single numbers, or a leaf */
+};
+
+static unsigned int weigh(const struct range *r, size_t from, size_t to)
+{
+	uint32_t low = r[from].first, high = r[to].first;
+
+	low = low < KERNEL_CALLS ? low : KERNEL_CALLS;
+	high = high < KERNEL_CALLS ? high : KERNEL_CALLS;
+	return high - low;
+}
+
+/*
+ * One fate with a few single numbers standing out of it takes one equality
+ * test for each, where a search would take two comparisons.
+ */
+static bool is_riddled(const struct range *r, size_t from, size_t to)
+{
+	size_t len = to - from;
+
+	if (len < 3 || len > 7 || len % 2 == 0)
+		return false;
+	for (size_t i = from; i < to; i += 2)
+		if (!same_fate(&r[i].fate, &r[from].fate))
+			return false;
+	for (size_t i = from + 1; i < to; i += 2)
+		if (r[i + 1].first != r[i].first + 1)
+			return false;
+	return true;
+}
+
+/* r[len] is a sentinel; plans[from][to] is for the ranges from..to-1. */
+static void plan_tree(const struct range *r, size_t len,
+		      struct plan plans[MAX_RANGES][MAX_RANGES + 1])
+{
+	for (size_t from = 0; from < len; from++)
+		plans[from][from + 1] = (struct plan){ 0 };
+	for (size_t n = 2; n <= len; n++) {
+		for (size_t from = 0; from + n <= len; from++) {
+			size_t to = from + n;
+			struct plan best = { .cost = UINT_MAX };
+
+			for (size_t k = from + 1; k < to; k++) {
+				unsigned int cost =
+					plans[from][k].cost + plans[k][to].cost;
+
+				if (cost < best.cost)
+					best = (struct plan){ cost, k };
+			}
+			best.cost += INSN_COST + weigh(r, from, to);
+			if (is_riddled(r, from, to)) {
+				unsigned int tests = (unsigned int)n / 2;
+				unsigned int cost =
+					tests *
+					(INSN_COST + weigh(r, from, to));
+
+				if (cost < best.cost)
+					best = (struct plan){ cost, 0 };
+			}
+			plans[from][to] = best;
+		}
+	}
+}
+
+static size_t emit_tree(struct builder *b, const struct range *r, size_t from,
+			size_t to,
+			struct plan plans[MAX_RANGES][MAX_RANGES + 1])
+{
+	size_t split = plans[from][to].split;
+	size_t low, high;
+
+	if (split) {
+		high = emit_tree(b, r, split, to, plans);
+		low = emit_tree(b, r, from, split, plans);
+		return emit_test(b, BPF_JGE, r[split].first, high, low);
+	}
+	low = emit_fate(b, &r[from].fate);
+	for (size_t i = from + 1; i < to; i += 2) {
+		high = emit_fate(b, &r[i].fate);
+		low = emit_test(b, BPF_JEQ, r[i].first, high, low);
+	}
+	return low;
+}
+
+static void mark_rule(const struct ab_rule *rule, enum ab_arch arch,
+		      struct fate fates[MAX_CALLS])
+{
+	const char *s = rule->calls;
+
+	while (*s) {
+		size_t len = strcspn(s, " ");
+		char name[MAX_NAME];
+		int nr;
+
+		if (!len || len >= sizeof(name))
+			ab_seccomp_reject("bad list of calls: %s", s);
+		memcpy(name, s, len);
+		name[len] = '\0';
+		s += len + (s[len] == ' ');
+		nr = resolve(name, rule, arch);
+		if (nr < 0)
+			continue;
+		if (fates[nr].named)
+			ab_seccomp_reject("%s is named twice", name);
+		fates[nr] = (struct fate){
+			.verdict = rule->verdict,
+			.check = rule->check,
+			.named = true,
+		};
+	}
+}
+
+static size_t find_ranges(const struct ab_table *table,
+			  const struct fate fates[MAX_CALLS],
+			  struct range ret[MAX_RANGES + 1])
+{
+	struct fate rest = { .verdict = table->otherwise };
+	struct fate x32 = { .verdict = AB_ERRNO(ENOSYS) };
+	size_t len = 0;
+
+	for (uint32_t nr = 0; nr < MAX_CALLS; nr++) {
+		if (len && same_fate(&ret[len - 1].fate, &fates[nr]))
+			continue;
+		if (len == MAX_RANGES - 2)
+			ab_seccomp_reject("%s has too many ranges",
+					  table->name);
+		ret[len++] = (struct range){ nr, fates[nr] };
+	}
+	if (!same_fate(&ret[len - 1].fate, &rest))
+		ret[len++] = (struct range){ MAX_CALLS, rest };
+	if (!same_fate(&ret[len - 1].fate, &x32))
+		ret[len++] = (struct range){ X32_BIT, x32 };
+	ret[len].first = UINT32_MAX;
+	return len;
+}
+
+void ab_seccomp_compile(const struct ab_table *table, enum ab_arch arch,
+			struct ab_program *ret)
+{
+	static struct fate fates[MAX_CALLS];
+	static struct plan plans[MAX_RANGES][MAX_RANGES + 1];
+	static struct range ranges[MAX_RANGES + 1];
+	struct builder b = { .prog = ret };
+	size_t len, tree, foreign;
+
+	for (size_t nr = 0; nr < MAX_CALLS; nr++)
+		fates[nr] = (struct fate){ .verdict = table->otherwise };
+	for (size_t i = 0; i < table->len; i++)
+		mark_rule(&table->rules[i], arch, fates);
+	for (size_t i = 0; i < table->more_len; i++)
+		mark_rule(&table->more[i], arch, fates);
+
+	ret->len = 0;
+	ret->allowed = 0;
+	for (size_t nr = 0; nr < MAX_CALLS; nr++)
+		ret->allowed +=
+			fates[nr].named &&
+			(fates[nr].check || fates[nr].verdict == AB_ALLOWED);
+
+	/*
+	 * A program for another architecture (i386 on x86-64, 32-bit ARM)
+	 * dies at its first call. An errno would leave it spinning: libc
+	 * calls exit until it works.
+	 */
+	foreign = emit_return(&b, SECCOMP_RET_KILL_PROCESS);
+	len = find_ranges(table, fates, ranges);
+	plan_tree(ranges, len, plans);
+	tree = emit_tree(&b, ranges, 0, len, plans);
+	if (tree != ret->len)
+		ab_seccomp_reject("%s judges nothing", table->name);
+	tree = emit(&b, BPF_LD | BPF_W | BPF_ABS,
+		    offsetof(struct seccomp_data, nr), 0, 0);
+	emit_test(&b, BPF_JEQ, ab_seccomp_archs[arch].audit, tree, foreign);
+	emit(&b, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch),
+	     0, 0);
+	memmove(ret->insn, ret->insn + BPF_MAXINSNS - ret->len,
+		ret->len * sizeof(ret->insn[0]));
+}

@@ -1,0 +1,80 @@
+/*
+ * Writes filters.h: every filter for every architecture as constant data,
+ * and the names of all calls for the tests.
+ *
+ *     generate SANITIZED OUTPUT		SANITIZED: 0 or 1
+ */
+#include <seccomp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sandbox/seccomp/compile.h"
+
+#define TESTED_CALLS 600
+
+static void print_program(FILE *out, const char *table, const char *arch,
+			  const struct ab_program *p)
+{
+	fprintf(out,
+		"\n/* %zu calls */\n#define %s_%s_allowed %zu\n"
+		"static const struct sock_filter %s_%s[] = {\n",
+		p->allowed, table, arch, p->allowed, table, arch);
+	for (size_t i = 0; i < p->len; i++)
+		fprintf(out, "\t{ 0x%02x, %u, %u, 0x%08x },\n", p->insn[i].code,
+			p->insn[i].jt, p->insn[i].jf, p->insn[i].k);
+	fputs("};\n", out);
+}
+
+static void print_names(FILE *out, enum ab_arch arch)
+{
+	fprintf(out, "\nstatic const char *const names_%s[%d] = {\n",
+		ab_seccomp_archs[arch].name, TESTED_CALLS);
+	for (int nr = 0; nr < TESTED_CALLS; nr++) {
+		char *name = seccomp_syscall_resolve_num_arch(
+			ab_seccomp_archs[arch].scmp, nr);
+
+		if (name)
+			fprintf(out, "\t[%d] = \"%s\",\n", nr, name);
+		free(name);
+	}
+	fputs("};\n", out);
+}
+
+int main(int argc, char *argv[])
+{
+	static struct ab_program prog;
+	FILE *out;
+
+	if (argc != 3)
+		ab_seccomp_reject("usage: generate SANITIZED OUTPUT");
+	out = fopen(argv[2], "we");
+	if (!out)
+		ab_seccomp_reject("cannot write %s", argv[2]);
+
+	fprintf(out,
+		"/* Generated from the tables of lib/sandbox/seccomp. */\n"
+		"#define AB_SANITIZED %d\n",
+		strcmp(argv[1], "1") == 0);
+	for (int arch = 0; arch < AB_ARCH_COUNT; arch++) {
+		const char *name = ab_seccomp_archs[arch].name;
+
+		fprintf(out,
+			"\n#if defined(AB_SECCOMP_ALL) || "
+			"defined(__%s__)\n",
+			name);
+		for (size_t i = 0; i < AB_TABLE_COUNT; i++) {
+			ab_seccomp_compile(ab_seccomp_tables[i], arch, &prog);
+			print_program(out, ab_seccomp_tables[i]->name, name,
+				      &prog);
+		}
+		fputs("\n#endif\n", out);
+	}
+	fputs("\n#ifdef AB_SECCOMP_ALL\n", out);
+	for (int arch = 0; arch < AB_ARCH_COUNT; arch++)
+		print_names(out, arch);
+	fputs("\n#endif\n", out);
+	if (fflush(out) || ferror(out) || fclose(out))
+		ab_seccomp_reject("cannot write %s", argv[2]);
+	return 0;
+}

@@ -1,0 +1,127 @@
+/*
+ * What our own processes may still call once the command runs, and the
+ * table of all tables.
+ */
+#include "sandbox/seccomp/table.h"
+
+#define LEN(a)	(sizeof(a) / sizeof((a)[0]))
+
+/*
+ * pid 1: reaps, forwards signals, talks to the supervisor over one socket,
+ * dials a port of the box and sends the socket up, reads /proc/net/tcp,
+ * hands the terminal to the command's group, ends.
+ */
+static const struct ab_rule init_rules[] = {
+	{ AB_ALLOWED, "read write close lseek fstat newfstatat fcntl poll "
+		"ppoll" },
+	{ .check = &ab_check_openat_read, .calls = "openat" },
+	{ .check = &ab_check_socket_tcp, .calls = "socket" },
+	{ AB_ALLOWED, "connect getsockopt sendto recvfrom sendmsg recvmsg" },
+	{ .check = &ab_check_ioctl_init, .calls = "ioctl" },
+	{ AB_ALLOWED, "wait4 waitid kill getpgid exit exit_group "
+		"restart_syscall" },
+	/* abort() */
+	{ AB_ALLOWED, "getpid gettid tgkill rt_sigaction rt_sigprocmask "
+		"rt_sigreturn" },
+	/* malloc, whose locks a static libc takes with one thread too */
+	{ AB_ALLOWED, "brk munmap mremap madvise futex getrandom "
+		"clock_gettime" },
+	{ .check = &ab_check_no_exec, .calls = "mmap mprotect" },
+};
+
+/*
+ * The supervisor: every byte of the box passes through it, and its proxy
+ * parses hostile ones. Whoever takes it over must find no way to run a
+ * program, to look into another process, or to make code.
+ */
+static const struct ab_rule supervisor_rules[] = {
+	/* Files: Landlock says where. */
+	{ AB_ALLOWED, "read write readv writev pread64 pwrite64 lseek sendfile "
+		"splice tee fsync fdatasync ftruncate fallocate open openat "
+		"openat2 close close_range dup dup2 dup3 fcntl flock pipe "
+		"pipe2 memfd_create" },
+	{ AB_ALLOWED, "stat lstat fstat newfstatat statx statfs fstatfs access "
+		"faccessat faccessat2 getdents64 getcwd readlink readlinkat "
+		"umask mkdir mkdirat rmdir rename renameat renameat2 unlink "
+		"unlinkat linkat chmod fchmod fchmodat utimensat "
+		"inotify_init1 inotify_add_watch inotify_rm_watch" },
+	{ AB_ALLOWED, "fchmodat2", .number = 452 },
+	{ .check = &ab_check_ioctl_supervisor, .calls = "ioctl" },
+
+	/* The loops. */
+	{ AB_ALLOWED, "poll ppoll select pselect6 epoll_create1 epoll_ctl "
+		"epoll_wait epoll_pwait epoll_pwait2 eventfd2 signalfd4 "
+		"timerfd_create timerfd_settime timerfd_gettime nanosleep "
+		"clock_nanosleep clock_gettime clock_getres gettimeofday "
+		"time" },
+
+	/* Network. */
+	{ .check = &ab_check_socket, .calls = "socket" },
+	{ .check = &ab_check_socketpair, .calls = "socketpair" },
+	{ AB_ALLOWED, "bind listen accept accept4 connect getsockname "
+		"getpeername getsockopt setsockopt shutdown sendto recvfrom "
+		"sendmsg recvmsg sendmmsg recvmmsg" },
+
+	/* Processes and signals: to end the box, not to start anything. */
+	{ AB_ALLOWED, "wait4 waitid kill tkill tgkill pidfd_open "
+		"pidfd_send_signal getpid getppid gettid getpgid getpgrp "
+		"setpgid getsid getuid geteuid getgid getegid getgroups "
+		"getresuid getresgid exit exit_group" },
+	{ AB_ALLOWED, "rt_sigaction rt_sigprocmask rt_sigreturn rt_sigpending "
+		"rt_sigtimedwait rt_sigsuspend sigaltstack restart_syscall" },
+
+	/* Threads. */
+	{ .check = &ab_check_clone_thread, .calls = "clone" },
+	{ AB_ERRNO(ENOSYS), "clone3" },
+	{ AB_ALLOWED, "futex set_robust_list get_robust_list rseq "
+		"set_tid_address membarrier sched_yield sched_getaffinity "
+		"getcpu" },
+
+	/* Memory; secrets are locked into it. */
+	{ AB_ALLOWED, "brk munmap mremap madvise mlock mlock2 munlock" },
+	{ .check = &ab_check_no_exec, .calls = "mmap mprotect" },
+
+	/* Tightening further is always possible. */
+	{ AB_ALLOWED, "seccomp landlock_create_ruleset landlock_add_rule "
+		"landlock_restrict_self" },
+	{ .check = &ab_check_prctl_own, .calls = "prctl" },
+
+	{ AB_ALLOWED, "getrandom uname sysinfo getrlimit setrlimit prlimit64 "
+		"getrusage times" },
+};
+
+/*
+ * Builds under AddressSanitizer and UndefinedBehaviorSanitizer only: what
+ * their run time adds, and dies without, in init. The supervisor's list has
+ * it all. Leak detection is not among it, because it needs ptrace: a locked
+ * process ends by _exit.
+ */
+static const struct ab_rule init_sanitized[] = {
+	{ AB_ALLOWED, "sigaltstack readlink readlinkat sched_yield" },
+};
+
+/*
+ * On top of the target's filter. io_uring could make a socket as well; the
+ * outer filter refuses it already, but this one must hold by itself.
+ */
+static const struct ab_rule nonet_rules[] = {
+	{ .check = &ab_check_socket_nonet, .calls = "socket" },
+	{ AB_ERRNO(EPERM), "io_uring_setup io_uring_enter io_uring_register" },
+};
+
+#define TABLE(n, rest, ...) \
+	static const struct ab_table n##_table = { \
+		.name = #n, .otherwise = (rest), __VA_ARGS__ }
+#define RULES(r)	.rules = (r), .len = LEN(r)
+#define MORE(r)		.more = (r), .more_len = LEN(r)
+#define UNKNOWN		AB_ERRNO(ENOSYS)
+
+TABLE(init, UNKNOWN, RULES(init_rules));
+TABLE(supervisor, UNKNOWN, RULES(supervisor_rules));
+TABLE(nonet, AB_ALLOWED, RULES(nonet_rules));
+TABLE(init_sanitized, UNKNOWN, RULES(init_rules), MORE(init_sanitized));
+
+const struct ab_table *const ab_seccomp_tables[AB_TABLE_COUNT] = {
+	&ab_table_target, &init_table, &supervisor_table, &nonet_table,
+	&init_sanitized_table,
+};

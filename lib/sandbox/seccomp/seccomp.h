@@ -1,0 +1,38 @@
+#ifndef AB_SANDBOX_SECCOMP_H
+#define AB_SANDBOX_SECCOMP_H
+/*
+ * The system call filters.
+ *
+ * They are written as tables (target.c, own.c, checks.c), compiled when
+ * agentbox is built, and linked in as constant BPF programs: loading one is
+ * a single system call. What no table names answers ENOSYS, as an older
+ * kernel would; what is dangerous and known answers EPERM. Arguments are
+ * judged by register value only, never by memory that another thread could
+ * change, and only by the 32 bits that the kernel itself looks at.
+ */
+#include <stddef.h>
+
+struct sock_fprog;
+
+enum ab_filter {
+	AB_FILTER_TARGET,	/* the command and everything it starts */
+	AB_FILTER_INIT,		/* pid 1 of the box, once the command runs */
+	AB_FILTER_SUPERVISOR,	/* the host side, from `go` to the end */
+	AB_FILTER_NONET,	/* on top of TARGET: a nested run, no network */
+};
+#define AB_FILTER_COUNT 4
+
+/*
+ * Install a filter for the calling thread and what it starts. Needs
+ * no_new_privs. Safe in a vfork child: one system call, errno untouched.
+ * Returns 0 or -errno.
+ */
+int ab_seccomp_load(enum ab_filter which);
+
+/* The program itself, for tests and for `doctor`. */
+const struct sock_fprog *ab_seccomp_program(enum ab_filter which);
+
+/* How many calls of this architecture it lets through, in full or in part. */
+size_t ab_seccomp_allowed_count(enum ab_filter which);
+
+#endif

@@ -1,0 +1,85 @@
+#ifndef AB_SANDBOX_SECCOMP_TABLE_H
+#define AB_SANDBOX_SECCOMP_TABLE_H
+/*
+ * What the filters say, as plain data. Read by the generator when agentbox
+ * is built, and by the tests; the program itself holds only the result.
+ *
+ * The generator runs on the build machine and writes filters for every
+ * architecture, so a constant in a table must be the same on all of them.
+ * O_DIRECTORY, for one, is not; what is used here is.
+ *
+ * Order decides nothing: a call is named once in a table, a value once in a
+ * switch. The generator refuses anything else.
+ */
+#include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <linux/seccomp.h>
+
+#define AB_ALLOWED	SECCOMP_RET_ALLOW
+#define AB_ERRNO(e)	(SECCOMP_RET_ERRNO | (e))
+
+enum ab_arch {
+	AB_X86_64,
+	AB_AARCH64,
+};
+#define AB_ARCH_COUNT 2
+
+/* One value of a switch: a verdict, or another argument to look at. */
+struct ab_when {
+	uint32_t value;
+	uint32_t verdict;
+	const struct ab_switch *next;
+};
+
+/*
+ * Judge (argument & mask). Only the low 32 bits of a register are ever
+ * looked at: every argument named in these tables is an int to the kernel,
+ * or a long of which it refuses or ignores the upper half.
+ */
+struct ab_switch {
+	unsigned int arg;
+	uint32_t mask;
+	uint32_t other;			/* verdict for any other value */
+	const struct ab_when *when;
+	size_t len;
+};
+
+/*
+ * A verdict for a space-separated list of calls. A call that an architecture
+ * does not have is passed over there; a name that nobody knows is an error,
+ * unless `number` says what libseccomp is too old to know.
+ */
+struct ab_rule {
+	uint32_t verdict;
+	const char *calls;
+	const struct ab_switch *check;	/* instead of `verdict` */
+	int number;			/* 0: libseccomp knows the name */
+	int x86_only;			/* with `number` */
+};
+
+struct ab_table {
+	const char *name;		/* of the array in the generated file */
+	uint32_t otherwise;		/* verdict for what no rule names */
+	const struct ab_rule *rules;
+	size_t len;
+	const struct ab_rule *more;	/* added in this table's variant */
+	size_t more_len;
+};
+
+/* target, init, supervisor, nonet, init_sanitized */
+#define AB_TABLE_COUNT 5
+extern const struct ab_table *const ab_seccomp_tables[AB_TABLE_COUNT];
+
+/* target.c */
+extern const struct ab_table ab_table_target;
+
+/* checks.c */
+extern const struct ab_switch ab_check_socket, ab_check_socket_tcp,
+	ab_check_socket_nonet, ab_check_socketpair, ab_check_namespaces,
+	ab_check_clone_thread, ab_check_personality, ab_check_mknod,
+	ab_check_mknodat, ab_check_ioctl, ab_check_ioctl_init,
+	ab_check_ioctl_supervisor, ab_check_prctl, ab_check_prctl_own,
+	ab_check_no_exec, ab_check_openat_read;
+
+#endif

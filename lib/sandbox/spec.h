@@ -1,0 +1,71 @@
+#ifndef AB_SANDBOX_SPEC_H
+#define AB_SANDBOX_SPEC_H
+/*
+ * The specification of one box: all that its init needs to know, as plain
+ * data. The supervisor encodes it into a sealed memfd; init decodes it. Both
+ * directions are one function (spec.c), so they cannot disagree.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/strv.h"
+#include "sandbox/plan.h"
+
+struct ab_error;
+
+/* The namespaces of the caller, to prove later that the box has its own. */
+enum ab_ns { AB_NS_USER, AB_NS_PID, AB_NS_NET, AB_NS_MNT, AB_NS_IPC, AB_NS_COUNT };
+
+struct ab_rule {		/* for Landlock, in the box's own view */
+	char *path;
+	uint32_t rights;
+};
+
+struct ab_limits {		/* 0: none */
+	uint64_t memory;
+	uint64_t processes;
+	uint64_t files;
+	uint64_t cpu_ms;
+	uint64_t file_size;
+};
+
+struct ab_spec {
+	struct ab_plan plan;
+	struct ab_rule *rules;
+	size_t nrules;
+	bool hidden_root;	/* only what the plan shows exists */
+	bool own_net;		/* a network namespace of its own */
+	bool tty;		/* fds 0-2 that are terminals get a pty */
+	bool nested;		/* already in a box: Landlock and filter only */
+	bool no_sockets;	/* nested: no internet sockets */
+	uint32_t tty_fds;	/* which of 0-2: bits */
+	uint16_t rows, cols;
+	int landlock_abi;
+	uint64_t tmp_size;
+	struct ab_limits limits;
+	uint64_t host_ns[AB_NS_COUNT];
+	uint32_t require;	/* properties without which it must not start */
+	bool strict;
+	bool protected_complete;	/* no unseen way to a protected file */
+	bool memory_cgroup;	/* the memory limit is the cgroup's */
+	bool pids_cgroup;	/* and so is that of the processes: it has
+				   no room for more until the proof is over */
+	bool timing;		/* report what each step took */
+	uint64_t started_ns;	/* CLOCK_MONOTONIC of the supervisor's start */
+	char *run_id;
+	char *cwd;
+	struct ab_strv argv;
+	struct ab_strv env;
+	struct ab_strv sockets;		/* host sockets that must be gone */
+	struct ab_strv unwritable;	/* folders to prove the write fence on */
+	struct ab_strv keep_fds;	/* numbers, as text */
+};
+
+void ab_spec_fini(struct ab_spec *spec);
+
+/* A sealed memfd, or -1. */
+int ab_spec_seal(struct ab_spec *spec, struct ab_error *err);
+int ab_spec_read(int fd, struct ab_spec *ret, struct ab_error *err);
+
+#endif

@@ -1,0 +1,60 @@
+#ifndef AB_SANDBOX_WIRE_H
+#define AB_SANDBOX_WIRE_H
+/*
+ * What the supervisor and the box's init say to each other over their one
+ * SOCK_SEQPACKET pair. One struct per datagram; the receiver checks type and
+ * length. After `go` only init holds the inner end: the command never has it.
+ */
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+enum ab_msg_type {
+	/* up */
+	AB_MSG_FAILED = 1,	/* error: the launch ends here */
+	AB_MSG_TTY,		/* one fd: the master of the box's terminal */
+	AB_MSG_HOLDS,		/* holds: the command is about to start */
+	AB_MSG_STOPPED,		/* value: signal that stopped the command */
+	AB_MSG_STATUS,		/* value: wait status of the command */
+	AB_MSG_DIALED,		/* value: errno, or 0 and one fd */
+	AB_MSG_PORTS,		/* ports: TCP ports that listen inside */
+	/* down */
+	AB_MSG_GO,		/* the supervisor is locked in: start */
+	AB_MSG_SIGNAL,		/* value: signal for the command */
+	AB_MSG_RESUME,		/* go on after a stop */
+	AB_MSG_DIAL,		/* value: port */
+	AB_MSG_LISTENING,	/* what listens? */
+};
+
+#define AB_MARKS_MAX 32
+#define AB_PORTS_MAX 256
+
+struct ab_holds {
+	uint32_t properties;	/* AB_PROP_BIT()s that were proved */
+	uint32_t nmarks;	/* with `timing`: steps and their end */
+	struct {
+		char name[20];
+		uint64_t ns;
+	} marks[AB_MARKS_MAX];
+	char missing[512];	/* why, for those that do not hold; "a: b; " */
+};
+
+struct ab_msg {
+	uint32_t type;
+	int32_t value;
+	union {
+		struct ab_error error;
+		struct ab_holds holds;
+		uint16_t ports[AB_PORTS_MAX];	/* value: how many */
+	} u;
+};
+
+/* Bytes of the datagram for a message with `body` bytes of the union. */
+#define AB_MSG_LEN(body) (offsetof(struct ab_msg, u) + (body))
+
+/* argv[0] of our own binary as the box's init; argv[1] and [2] are the numbers
+ * of the socket and of the specification. */
+#define AB_INIT_NAME "agentbox-init"
+
+#endif

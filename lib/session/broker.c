@@ -1,0 +1,345 @@
+/*
+ * Theory of operation.
+ *
+ * One poll loop over the supervisor's socket, the quarantine's watches, and
+ * the pidfd of init. States: watching (the box lives), swept (the box is gone
+ * and everything was looked at once more).
+ *
+ * Should: answer each request; when the socket ends without a goodbye, do
+ * alone what is left to do.
+ * Mustn't: hold the caller's stdio or listeners (a pipe would wait for us),
+ * answer what the table does not allow in the present state.
+ */
+#include "session/broker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "audit/audit.h"
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/mem.h"
+#include "policy/layers.h"
+#include "session/cgroup.h"
+#include "session/state.h"
+#include "session/sweep.h"
+#include "workspace/quarantine.h"
+
+enum kind { ASK_SWEEP, ASK_CONFIG, ASK_LEAVE };
+
+enum { PATH_ROOM = 4096, ANSWER_ROOM = 48 * 1024 };
+
+struct ask {
+	uint32_t kind;
+	char path[PATH_ROOM];	/* ASK_CONFIG */
+};
+
+struct answer {
+	int32_t result;
+	struct ab_error error;	/* when result < 0 */
+	char lines[ANSWER_ROOM];	/* ASK_SWEEP: one sentence each */
+};
+
+#define ANSWER_LEN(n) (offsetof(struct answer, lines) + (n))
+
+struct ab_broker {
+	pid_t pid;
+	int sock;
+};
+
+struct broker {
+	struct ab_broker_duty duty;
+	int sock;
+	struct ab_quarantine *quarantine;
+	bool swept;
+};
+
+static void reply(struct broker *b, const struct answer *a, size_t lines,
+		  int fd)
+{
+	if (ab_send_fds(b->sock, a, ANSWER_LEN(lines), &fd, fd >= 0) < 0)
+		_exit(1);
+}
+
+static void sweep(struct broker *b)
+{
+	if (b->swept)
+		return;
+	ab_quarantine_sweep(b->quarantine);
+	ab_quarantine_review(b->quarantine);
+	if (b->duty.cgroup)
+		ab_cgroup_remove(b->duty.cgroup, b->duty.run->id);
+	b->swept = true;
+}
+
+/* The box is gone when init is: everything in its pid namespace died first. */
+static void await_box(struct broker *b)
+{
+	struct pollfd init = { .fd = b->duty.init, .events = POLLIN };
+
+	while (poll(&init, 1, -1) < 0 && errno == EINTR)
+		;
+}
+
+static void answer_sweep(struct broker *b, const struct ask *ask)
+{
+	static struct answer a;
+	ab_autostrv struct ab_strv lines = { 0 };
+	size_t n = 0;
+
+	(void)ask;
+	await_box(b);
+	sweep(b);
+	ab_sweep_lines(b->quarantine, b->duty.run, &lines);
+	for (size_t i = 0; i < lines.len; i++) {
+		size_t len = strlen(lines.v[i]) + 1;
+
+		if (n + len > ANSWER_ROOM)
+			break;
+		memcpy(a.lines + n, lines.v[i], len);
+		n += len;
+	}
+	reply(b, &a, n, -1);
+}
+
+/* The bytes that were checked are the bytes that are handed over. */
+static void answer_config(struct broker *b, const struct ask *ask)
+{
+	static struct answer a;
+	ab_autoclose int sealed = -1;
+	ab_autofree char *text = NULL;
+	size_t len;
+
+	a.result = ab_policy_read_file(b->duty.input, ask->path, &text, &len,
+				       &a.error);
+	if (a.result == 0 &&
+	    (sealed = ab_memfd_sealed("agentbox-config", text, len)) < 0)
+		a.result = ab_fail(&a.error, AB_ESYSTEM, errno, "seal %s",
+				   ask->path);
+	reply(b, &a, 0, sealed);
+}
+
+static _Noreturn void leave(struct broker *b)
+{
+	ab_quarantine_close(b->quarantine);
+	_exit(0);
+}
+
+static void answer_leave(struct broker *b, const struct ask *ask)
+{
+	(void)ask;
+	leave(b);
+}
+
+/* What may be asked, how long it is, and whether the box may still live. */
+static const struct {
+	size_t len;
+	void (*answer)(struct broker *b, const struct ask *ask);
+} asks[] = {
+	[ASK_SWEEP] = { sizeof(uint32_t), answer_sweep },
+	[ASK_CONFIG] = { sizeof(struct ask), answer_config },
+	[ASK_LEAVE] = { sizeof(uint32_t), answer_leave },
+};
+
+/* The supervisor died: finish the run in its place. */
+static _Noreturn void finish_alone(struct broker *b)
+{
+	struct ab_buf line = { 0 };
+	struct ab_error err;
+	ab_autostrv struct ab_strv lines = { 0 };
+
+	await_box(b);
+	ab_terminal_rescue(&b->duty.rescue);
+	sweep(b);
+	ab_sweep_lines(b->quarantine, b->duty.run, &lines);
+	ab_record_open(&line, b->duty.run->id, "end");
+	ab_record_text(&line, "error", "the supervisor was killed");
+	ab_record_list(&line, "findings", &lines);
+	/* With nobody left to tell, the record is best effort. */
+	if (ab_record_write(b->duty.run->audit, &line, &err) == 0)
+		ab_run_retire(b->duty.run);
+	leave(b);
+}
+
+static void take_ask(struct broker *b)
+{
+	struct ask ask;
+	ssize_t n = ab_recv_fds(b->sock, &ask, sizeof(ask), NULL, NULL, 0);
+
+	if (n <= 0)
+		finish_alone(b);
+	if (n < (ssize_t)sizeof(ask.kind) || ask.kind >= AB_COUNT(asks) ||
+	    (size_t)n != asks[ask.kind].len)
+		_exit(1);
+	ask.path[PATH_ROOM - 1] = '\0';
+	asks[ask.kind].answer(b, &ask);
+}
+
+static _Noreturn void serve(struct broker *b)
+{
+	for (;;) {
+		struct pollfd fds[] = {
+			{ .fd = b->sock, .events = POLLIN },
+			{ .fd = b->swept ? -1 : ab_quarantine_fd(b->quarantine),
+			  .events = POLLIN },
+			{ .fd = b->swept ? -1 : b->duty.init,
+			  .events = POLLIN },
+		};
+
+		if (poll(fds, AB_COUNT(fds), -1) < 0 && errno != EINTR)
+			_exit(1);
+		if (fds[1].revents)
+			ab_quarantine_handle(b->quarantine);
+		/* Beside the supervisor's own wait for init's end. */
+		if (fds[2].revents)
+			sweep(b);
+		if (fds[0].revents)
+			take_ask(b);
+	}
+}
+
+static _Noreturn void be_broker(const struct ab_broker_duty *duty, int sock)
+{
+	static struct broker b;
+	static struct answer a;
+	const struct ab_run *run = duty->run;
+	int keep[] = { sock,
+		       duty->init,
+		       duty->rescue.fd,
+		       run->dir,
+		       run->audit,
+		       run->state->live,
+		       run->state->runs };
+
+	b.duty = *duty;
+	b.sock = sock;
+	prctl(PR_SET_NAME, "agentbox-broker");
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	for (int fd = 0; fd < 3; fd++)
+		if (fd != duty->rescue.fd)
+			close(fd);
+	if (ab_close_others(keep, AB_COUNT(keep)) < 0 ||
+	    ab_quarantine_open(duty->survey, run->dir, &b.quarantine,
+			       &a.error) < 0) {
+		a.result = -1;
+		reply(&b, &a, 0, -1);
+		_exit(1);
+	}
+	serve(&b);
+}
+
+int ab_broker_start(const struct ab_broker_duty *duty,
+		    struct ab_broker **ret, struct ab_error *err)
+{
+	struct ab_broker broker;
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
+		ab_fail(err, AB_ESYSTEM, errno, "make a socket pair");
+		return ab_step(err, "broker");
+	}
+	broker.pid = fork();
+	if (broker.pid == 0)
+		be_broker(duty, pair[1]);
+	close(pair[1]);
+	broker.sock = pair[0];
+	if (broker.pid < 0) {
+		ab_fail(err, AB_ESYSTEM, errno, "fork the broker");
+		close(broker.sock);
+		return ab_step(err, "broker");
+	}
+	*ret = ab_alloc(sizeof(**ret));
+	**ret = broker;
+	return 0;
+}
+
+int ab_broker_fd(const struct ab_broker *broker)
+{
+	return broker->sock;
+}
+
+static int hear(struct ab_broker *broker, struct answer *a, int *fd,
+		ssize_t *ret_lines, struct ab_error *err)
+{
+	size_t nfds = fd ? 1 : 0;
+	ssize_t n = ab_recv_fds(broker->sock, a, sizeof(*a), fd, &nfds, 0);
+
+	if (n < (ssize_t)ANSWER_LEN(0))
+		return ab_fail(err, AB_ESYSTEM, 0, "the broker has died");
+	if (a->result < 0) {
+		*err = a->error;
+		return -1;
+	}
+	*ret_lines = n - (ssize_t)ANSWER_LEN(0);
+	return 0;
+}
+
+void ab_broker_explain(struct ab_broker *broker, struct ab_error *err)
+{
+	static struct answer a;
+	ssize_t len;
+
+	hear(broker, &a, NULL, &len, err);
+	if (!err->hint[0])
+		ab_hint(err, "protected names were no longer watched, so the "
+			     "run was ended; run it again");
+	ab_step(err, "broker");
+}
+
+int ab_broker_sweep(struct ab_broker *broker, struct ab_strv *ret,
+		    struct ab_error *err)
+{
+	static struct answer a;
+	uint32_t kind = ASK_SWEEP;
+	ssize_t len;
+
+	if (ab_send_fds(broker->sock, &kind, sizeof(kind), NULL, 0) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "ask the broker");
+	if (hear(broker, &a, NULL, &len, err) < 0)
+		return -1;
+	for (ssize_t i = 0; i < len;
+	     i += (ssize_t)strnlen(a.lines + i, (size_t)(len - i)) + 1)
+		ab_strv_give(ret, ab_strndup(a.lines + i, (size_t)(len - i)));
+	return 0;
+}
+
+int ab_broker_config(struct ab_broker *broker, const char *path, int *ret_fd,
+		     struct ab_error *err)
+{
+	static struct answer a;
+	struct ask ask = { .kind = ASK_CONFIG };
+	ssize_t len;
+	int fd = -1;
+
+	if (strlen(path) >= PATH_ROOM)
+		return ab_fail(err, AB_EUSAGE, ENAMETOOLONG, "%s", path);
+	memcpy(ask.path, path, strlen(path) + 1);
+	if (ab_send_fds(broker->sock, &ask, sizeof(ask), NULL, 0) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "ask the broker");
+	if (hear(broker, &a, &fd, &len, err) < 0)
+		return -1;
+	if (fd < 0)
+		return ab_fail(err, AB_ESYSTEM, 0, "the broker sent nothing");
+	*ret_fd = fd;
+	return 0;
+}
+
+void ab_broker_end(struct ab_broker *broker)
+{
+	uint32_t kind = ASK_LEAVE;
+
+	ab_send_fds(broker->sock, &kind, sizeof(kind), NULL, 0);
+	while (waitpid(broker->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	close(broker->sock);
+	free(broker);
+}

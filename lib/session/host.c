@@ -1,0 +1,242 @@
+#include "session/host.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "policy/paths.h"
+#include "policy/policy.h"
+#include "session/sockets.h"
+#include "workspace/glob.h"
+
+/* Private in every box. */
+static const char *const private_folders[] = { "/tmp", "/var/tmp", "/run" };
+
+/* Programs that people keep in their home folder: they stay usable when the
+ * home itself is an empty one. */
+static const char *const home_tools[] = {
+	".gitconfig",	 ".config/git", ".local/bin", ".local/share/mise",
+	".cargo/bin",	 ".rustup",	".nvm",	      ".pyenv",
+	".rbenv",	 ".sdkman",	".volta",     ".bun/bin",
+	".deno/bin",	 "go/bin",	".asdf",      ".nix-profile",
+};
+
+/* Whoever talks to one of these is root on this machine. */
+static const char *const root_sockets[] = {
+	"docker.sock", "podman.sock", "containerd.sock", "crio.sock",
+	"lxd.socket",  "unix.socket",
+};
+
+static void add_private(struct ab_host *host, const char *path)
+{
+	struct stat st;
+	char *real = path && path[0] == '/' ? realpath(path, NULL) : NULL;
+
+	if (real && stat(real, &st) == 0 && S_ISDIR(st.st_mode) &&
+	    !ab_strv_has(&host->facts.privates, real))
+		ab_strv_give(&host->facts.privates, real);
+	else
+		free(real);
+}
+
+/*
+ * Show a path in an empty root: every link on the way is made anew, and the
+ * object at the end is shown at its real place. What does not exist is left
+ * out. The list comes from the user, the depth bound is for link loops.
+ */
+static void show(struct ab_objects *list, const char *path, int depth)
+{
+	ab_autofree char *at = ab_strdup("/");
+	const char *rest = path;
+	struct stat st;
+
+	if (depth > 40 || lstat("/", &st) < 0)
+		return;
+	while (*rest) {
+		char target[PATH_MAX];
+		size_t n = strcspn(++rest, "/");
+		ab_autofree char *name = ab_strndup(rest, n);
+		char *next = ab_path_join(at, name);
+		ssize_t len;
+
+		free(at);
+		at = next;
+		rest += n;
+		if (lstat(at, &st) < 0)
+			return;
+		if (!S_ISLNK(st.st_mode))
+			continue;
+		len = readlink(at, target, sizeof(target) - 1);
+		if (len < 0)
+			return;
+		target[len] = '\0';
+		ab_objects_add(list, at, AB_AS_LINK);
+		ab_autofree char *base = ab_path_parent(at);
+		ab_autofree char *whole = ab_printf("%s%s", target, rest);
+		ab_autofree char *to = ab_path_resolve(whole, base, NULL);
+
+		if (to)
+			show(list, to, depth + 1);
+		return;
+	}
+	ab_objects_add(list, at, S_ISDIR(st.st_mode) ? AB_AS_DIR : AB_AS_FILE);
+}
+
+static enum ab_as as_of(enum ab_node kind)
+{
+	switch (kind) {
+	case AB_NODE_DIR:
+		return AB_AS_DIR;
+	case AB_NODE_LINK:
+		return AB_AS_LINK;
+	case AB_NODE_FILE:
+	case AB_NODE_OTHER:
+		return AB_AS_FILE;
+	}
+	return AB_AS_FILE;
+}
+
+static void take_survey(struct ab_host *host)
+{
+	const struct ab_survey *s = &host->survey;
+
+	for (size_t i = 0; i < s->write.len; i++) {
+		struct stat st;
+
+		if (stat(s->write.v[i], &st) == 0)
+			ab_objects_add(&host->facts.write, s->write.v[i],
+				       S_ISDIR(st.st_mode) ? AB_AS_DIR :
+							     AB_AS_FILE);
+	}
+	for (size_t i = 0; i < s->nclosed; i++)
+		ab_objects_add(&host->facts.closed, s->closed[i].path,
+			       as_of(s->closed[i].kind));
+	/* A watched folder that can be renamed is watched no more. */
+	for (size_t i = 0; i < s->nwatch; i++)
+		ab_objects_add(&host->facts.pinned, s->watch[i].dir,
+			       AB_AS_DIR);
+}
+
+/* What the caller cannot open, the box cannot either: it has the same uid and
+ * fewer rights. A mask for it would only cost time. */
+static bool readable(const char *path)
+{
+	return access(path, R_OK) == 0 || access(path, X_OK) == 0 ||
+	       errno != EACCES;
+}
+
+static int look_at_masks(const struct ab_policy *policy, const char *state,
+			 struct ab_host *host, struct ab_error *err)
+{
+	struct ab_guard *deny = NULL;
+	size_t n = 0;
+
+	if (ab_expand_deny(&policy->fs.deny_read, &deny, &n, err) < 0)
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		if (readable(deny[i].path))
+			ab_objects_add(&host->facts.masked, deny[i].path,
+				       as_of(deny[i].kind));
+	ab_guards_free(deny, n);
+	if (state)
+		ab_objects_add(&host->facts.masked, state, AB_AS_DIR);
+	return 0;
+}
+
+static void warn_of_root(struct ab_host *host, const char *path)
+{
+	for (size_t i = 0; i < AB_COUNT(root_sockets); i++)
+		if (strcmp(ab_path_name(path), root_sockets[i]) == 0)
+			ab_strv_addf(&host->notes,
+				     "%s: whoever can talk to this socket is "
+				     "root on this machine; the box can",
+				     path);
+}
+
+static void look_at_sockets(const struct ab_policy *policy,
+			    struct ab_host *host)
+{
+	ab_autostrv struct ab_strv all = { 0 };
+
+	for (size_t i = 0; i < policy->fs.unix_allow.len; i++) {
+		char *real = realpath(policy->fs.unix_allow.v[i], NULL);
+
+		if (!real) {
+			ab_strv_addf(&host->notes,
+				     "%s: no such socket; it cannot be allowed",
+				     policy->fs.unix_allow.v[i]);
+			continue;
+		}
+		warn_of_root(host, real);
+		show(&host->facts.show, policy->fs.unix_allow.v[i], 0);
+		ab_strv_give(&host->open_sockets, real);
+	}
+	ab_sockets_list(&all);
+	for (size_t i = 0; i < all.len; i++) {
+		if (ab_strv_has(&host->open_sockets, all.v[i]))
+			continue;
+		ab_objects_add(&host->facts.masked, all.v[i], AB_AS_FILE);
+		ab_strv_add(&host->sockets, all.v[i]);
+	}
+}
+
+static void look_at_home(const struct ab_policy *policy, struct ab_host *host)
+{
+	if (policy->fs.home != AB_HOME_PRIVATE || !policy->home)
+		return;
+	add_private(host, policy->home);
+	for (size_t i = 0; i < AB_COUNT(home_tools); i++) {
+		ab_autofree char *path =
+			ab_path_join(policy->home, home_tools[i]);
+
+		show(&host->facts.show, path, 0);
+	}
+}
+
+int ab_host_look(const struct ab_policy *policy, char *const *environ,
+		 const char *state, struct ab_host *ret, struct ab_error *err)
+{
+	struct ab_host host = { 0 };
+
+	if (ab_survey_make(policy, &host.survey, err) < 0)
+		return -1;
+	host.hidden_root = !policy->fs.read_all;
+	if (host.hidden_root) {
+		ab_strv_add(&host.facts.privates, "/");
+		for (size_t i = 0; i < policy->fs.read.len; i++)
+			show(&host.facts.show, policy->fs.read.v[i], 0);
+	}
+	for (size_t i = 0; i < AB_COUNT(private_folders); i++)
+		add_private(&host, private_folders[i]);
+	add_private(&host, ab_environ_get(environ, "XDG_RUNTIME_DIR"));
+	look_at_home(policy, &host);
+	take_survey(&host);
+	look_at_sockets(policy, &host);
+	if (look_at_masks(policy, state, &host, err) < 0) {
+		ab_host_fini(&host);
+		return -1;
+	}
+	*ret = host;
+	return 0;
+}
+
+void ab_host_fini(struct ab_host *host)
+{
+	ab_survey_fini(&host->survey);
+	ab_strv_fini(&host->facts.privates);
+	ab_objects_fini(&host->facts.write);
+	ab_objects_fini(&host->facts.show);
+	ab_objects_fini(&host->facts.closed);
+	ab_objects_fini(&host->facts.pinned);
+	ab_objects_fini(&host->facts.masked);
+	ab_strv_fini(&host->sockets);
+	ab_strv_fini(&host->open_sockets);
+	ab_strv_fini(&host->notes);
+	*host = (struct ab_host){ 0 };
+}

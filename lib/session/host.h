@@ -1,0 +1,31 @@
+#ifndef AB_SESSION_HOST_H
+#define AB_SESSION_HOST_H
+/*
+ * What the policy means on this host, now: real paths, what exists, which
+ * sockets there are. All looking happens here; the plan that follows from it
+ * (sandbox/plan.h) is pure.
+ */
+#include <stdbool.h>
+
+#include "base/strv.h"
+#include "sandbox/plan.h"
+#include "workspace/survey.h"
+
+struct ab_error;
+struct ab_policy;
+
+struct ab_host {
+	struct ab_survey survey;
+	struct ab_facts facts;
+	bool hidden_root;		/* filesystem.read is a list */
+	struct ab_strv sockets;		/* host sockets that get masked */
+	struct ab_strv open_sockets;	/* those that the policy allows */
+	struct ab_strv notes;		/* sentences for the user */
+};
+
+/* `state` is the real path of the state directory, or NULL. */
+int ab_host_look(const struct ab_policy *policy, char *const *environ,
+		 const char *state, struct ab_host *ret, struct ab_error *err);
+void ab_host_fini(struct ab_host *host);
+
+#endif

@@ -1,0 +1,401 @@
+/*
+ * Theory of operation.
+ *
+ * The states are those of a terminal's own parser, as far as they decide where
+ * a sequence begins and ends:
+ *
+ *	GROUND	text; only ESC matters, so it is searched for
+ *	ESCAPE	after ESC, with the intermediate byte in `inter` if any
+ *	CSI	after ESC [: marker, parameters, intermediate, final byte
+ *	STRING	after ESC ] and the like: up to BEL, or ESC with what follows
+ *
+ * ESC begins a new sequence in every state, CAN and SUB end the present one,
+ * other control characters inside one do not disturb it. Only the seven-bit
+ * forms are known: in UTF-8, which terminals speak today, the eight-bit ones
+ * are parts of letters.
+ *
+ * Should: when in doubt call a mode on; undoing what is off harms nothing.
+ * Mustn't: keep anything whose size the bytes decide.
+ */
+#include "session/modes.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+enum state { GROUND, ESCAPE, CSI, STRING };
+
+enum { BEL = 0x07, CAN = 0x18, SUB = 0x1a, ESC = 0x1b, DEL = 0x7f };
+
+/* No sequence has this marker: one that is malformed and means nothing. */
+enum { MALFORMED = 0xff };
+
+/* In the order of undoing. The full screens come after all that may belong to
+ * them, and before what returning from them brings back. */
+enum bit {
+	SYNCHRONIZED,
+	CURSOR_KEYS,
+	ORIGIN,
+	WRAP,
+	MOUSE_X10,
+	MOUSE_CLICKS,
+	MOUSE_HIGHLIGHT,
+	MOUSE_DRAG,
+	MOUSE_ALL,
+	FOCUS,
+	MOUSE_UTF8,
+	MOUSE_SGR,
+	MOUSE_URXVT,
+	MOUSE_PIXELS,
+	CURSOR,
+	PASTE,
+	COLOUR_REPORTS,
+	SIZE_REPORTS,
+	KEYPAD,
+	OTHER_KEYS,
+	CURSOR_SHAPE,
+	SCREEN_47,
+	SCREEN_1047,
+	SCREEN_1049,
+	KEYBOARD,
+	REGION,
+	LETTERS_G0,
+	LETTERS_G1,
+	COLOURS,
+	NBITS,
+};
+
+#define BIT(b) (1u << (b))
+#define SCREENS (BIT(SCREEN_47) | BIT(SCREEN_1047) | BIT(SCREEN_1049))
+
+/* What a soft reset (DECSTR) puts back. */
+#define SOFT                                                               \
+	(BIT(CURSOR_KEYS) | BIT(ORIGIN) | BIT(CURSOR) | BIT(KEYPAD) |      \
+	 BIT(REGION) | BIT(LETTERS_G0) | BIT(LETTERS_G1) | BIT(COLOURS))
+
+/* Either a private mode, by its number, or the two sequences in full. */
+static const struct mode {
+	uint16_t number;
+	bool usual;		/* on when nobody has touched it */
+	const char *undo, *redo;
+} table[NBITS] = {
+	[SYNCHRONIZED] = { 2026 },
+	[CURSOR_KEYS] = { 1 },
+	[ORIGIN] = { 6 },
+	[WRAP] = { 7, .usual = true },
+	[MOUSE_X10] = { 9 },
+	[MOUSE_CLICKS] = { 1000 },
+	[MOUSE_HIGHLIGHT] = { 1001 },
+	[MOUSE_DRAG] = { 1002 },
+	[MOUSE_ALL] = { 1003 },
+	[FOCUS] = { 1004 },
+	[MOUSE_UTF8] = { 1005 },
+	[MOUSE_SGR] = { 1006 },
+	[MOUSE_URXVT] = { 1015 },
+	[MOUSE_PIXELS] = { 1016 },
+	[CURSOR] = { 25, .usual = true },
+	[PASTE] = { 2004 },
+	[COLOUR_REPORTS] = { 2031 },
+	[SIZE_REPORTS] = { 2048 },
+	[KEYPAD] = { 66, .undo = "\033>", .redo = "\033=" },
+	[OTHER_KEYS] = { .undo = "\033[>4m", .redo = "\033[>4;2m" },
+	[CURSOR_SHAPE] = { .undo = "\033[0 q" },
+	[SCREEN_47] = { 47 },
+	[SCREEN_1047] = { 1047 },
+	[SCREEN_1049] = { 1049 },
+	[KEYBOARD] = { .undo = "\033[=0u" },
+	/* Setting the region moves the cursor home. */
+	[REGION] = { .undo = "\0337\033[r\0338" },
+	[LETTERS_G0] = { .undo = "\033(B" },
+	[LETTERS_G1] = { .undo = "\033)B\017" },
+	[COLOURS] = { .undo = "\033[0m" },
+};
+
+static void put(struct ab_modes *m, enum bit bit, bool on)
+{
+	if (on)
+		m->on |= BIT(bit);
+	else
+		m->on &= ~BIT(bit);
+}
+
+static void leave_screen(struct ab_modes *m)
+{
+	m->on &= ~SCREENS;
+	m->keyboards[1] = 0;
+}
+
+static void put_private(struct ab_modes *m, bool set)
+{
+	for (size_t i = 0; i < m->nparams; i++)
+		for (size_t b = 0; b < NBITS; b++)
+			if (table[b].number == m->params[i] && m->params[i])
+				put(m, (enum bit)b, set != table[b].usual);
+	/* There is one full screen; whichever way, it is left. */
+	for (size_t i = 0; i < m->nparams && !set; i++)
+		if (m->params[i] == 47 || m->params[i] == 1047 ||
+		    m->params[i] == 1049)
+			leave_screen(m);
+}
+
+static bool all_zero(const struct ab_modes *m)
+{
+	for (size_t i = 0; i < m->nparams; i++)
+		if (m->params[i])
+			return false;
+	return true;
+}
+
+static uint16_t param(const struct ab_modes *m, size_t i)
+{
+	return i < m->nparams ? m->params[i] : 0;
+}
+
+/* Each of the two screens has its own stack of keyboard modes. */
+static void push_keyboard(struct ab_modes *m)
+{
+	uint8_t *depth = &m->keyboards[(m->on & SCREENS) != 0];
+
+	if (*depth < UINT8_MAX)
+		(*depth)++;
+}
+
+static void pop_keyboards(struct ab_modes *m)
+{
+	uint8_t *depth = &m->keyboards[(m->on & SCREENS) != 0];
+	unsigned int n = param(m, 0) ? param(m, 0) : 1;
+
+	*depth = n < *depth ? (uint8_t)(*depth - n) : 0;
+}
+
+#define KEY(marker, inter, final) \
+	((unsigned int)(marker) << 16 | (unsigned int)(inter) << 8 | (final))
+
+static void finish_csi(struct ab_modes *m, unsigned char final)
+{
+	switch (KEY(m->marker, m->inter, final)) {
+	case KEY('?', 0, 'h'):
+	case KEY('?', 0, 'l'):
+		put_private(m, final == 'h');
+		break;
+	case KEY(0, 0, 'm'):
+		put(m, COLOURS, !all_zero(m));
+		break;
+	case KEY(0, 0, 'r'):
+		put(m, REGION, !all_zero(m));
+		break;
+	case KEY(0, ' ', 'q'):
+		put(m, CURSOR_SHAPE, param(m, 0) != 0);
+		break;
+	case KEY('>', 0, 'm'):
+		if (param(m, 0) == 4 || m->nparams == 0)
+			put(m, OTHER_KEYS, param(m, 1) != 0);
+		break;
+	case KEY('>', 0, 'n'):
+		if (param(m, 0) == 4)
+			put(m, OTHER_KEYS, false);
+		break;
+	case KEY('>', 0, 'u'):
+		push_keyboard(m);
+		break;
+	case KEY('<', 0, 'u'):
+		pop_keyboards(m);
+		break;
+	case KEY('=', 0, 'u'):
+		/* Way 1 sets the flags, 2 adds some, 3 takes some away. */
+		if (param(m, 0) != 0 && param(m, 1) != 3)
+			put(m, KEYBOARD, true);
+		else if (param(m, 1) < 2)
+			put(m, KEYBOARD, false);
+		break;
+	case KEY(0, '!', 'p'):
+		m->on &= ~SOFT;
+		break;
+	default:
+		break;
+	}
+}
+
+static void finish_escape(struct ab_modes *m, unsigned char final)
+{
+	switch (KEY(0, m->inter, final)) {
+	case KEY(0, 0, '='):
+	case KEY(0, 0, '>'):
+		put(m, KEYPAD, final == '=');
+		break;
+	case KEY(0, 0, 'c'):	/* full reset */
+		m->on = 0;
+		m->keyboards[0] = m->keyboards[1] = 0;
+		break;
+	default:
+		if (m->inter == '(')
+			put(m, LETTERS_G0, final != 'B');
+		else if (m->inter == ')')
+			put(m, LETTERS_G1, final != 'B');
+		break;
+	}
+}
+
+static void begin(struct ab_modes *m, enum state state)
+{
+	if (m->nparams)
+		memset(m->params, 0, sizeof(m->params));
+	m->state = (uint8_t)state;
+	m->marker = m->inter = m->nparams = 0;
+}
+
+static void take_escape(struct ab_modes *m, unsigned char c)
+{
+	if (c < 0x20 || c == DEL)
+		return;
+	if (c < 0x30) {
+		m->inter = m->inter ? MALFORMED : c;
+		return;
+	}
+	if (m->inter == 0 && c == '[') {
+		begin(m, CSI);
+		return;
+	}
+	if (m->inter == 0 && strchr("]PX^_", c)) {
+		begin(m, STRING);
+		return;
+	}
+	finish_escape(m, c);
+	begin(m, GROUND);
+}
+
+static void take_param(struct ab_modes *m, unsigned char c)
+{
+	uint16_t *last;
+
+	if (m->inter) {
+		m->marker = MALFORMED;
+		return;
+	}
+	if (m->nparams == 0)
+		m->nparams = 1;
+	if (c >= ':') {
+		/* One more than fits is counted, and its digits dropped. */
+		if (m->nparams <= AB_MODES_PARAMS)
+			m->nparams++;
+		return;
+	}
+	if (m->nparams > AB_MODES_PARAMS)
+		return;
+	last = &m->params[m->nparams - 1];
+	*last = *last < 6000 ? (uint16_t)(*last * 10 + (c - '0')) : UINT16_MAX;
+}
+
+static void take_csi(struct ab_modes *m, unsigned char c)
+{
+	if (c < 0x20 || c == DEL)
+		return;
+	if (c < 0x30) {
+		m->inter = m->inter ? MALFORMED : c;
+	} else if (c < 0x3c) {
+		take_param(m, c);
+	} else if (c < 0x40) {
+		m->marker = m->marker || m->inter || m->nparams ? MALFORMED :
+								  c;
+	} else {
+		if (m->nparams > AB_MODES_PARAMS)
+			m->nparams = AB_MODES_PARAMS;
+		if (c < DEL)
+			finish_csi(m, c);
+		begin(m, GROUND);
+	}
+}
+
+/* Up to the next ESC, or all; it is all the same in text and in strings. */
+static size_t skip(struct ab_modes *m, const unsigned char *p, size_t len)
+{
+	const unsigned char *esc = memchr(p, ESC, len);
+	size_t n = esc ? (size_t)(esc - p) : len;
+
+	if (m->state == STRING && n && memchr(p, BEL, n))
+		m->state = GROUND;
+	return n;
+}
+
+void ab_modes_feed(struct ab_modes *m, const void *data, size_t len)
+{
+	const unsigned char *p = data, *end = p + len;
+
+	while (p < end) {
+		if (m->state == GROUND || m->state == STRING) {
+			p += skip(m, p, (size_t)(end - p));
+			if (p == end)
+				return;
+		}
+		if (*p == ESC)
+			begin(m, ESCAPE);
+		else if (*p == CAN || *p == SUB)
+			begin(m, GROUND);
+		else if (m->state == ESCAPE)
+			take_escape(m, *p);
+		else
+			take_csi(m, *p);
+		p++;
+	}
+}
+
+struct out {
+	char *data;
+	size_t len;
+};
+
+__attribute__((format(printf, 2, 3))) static void
+say(struct out *out, const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(out->data + out->len, AB_MODES_ROOM - out->len, fmt, ap);
+	va_end(ap);
+	if (n > 0 && (size_t)n < AB_MODES_ROOM - out->len)
+		out->len += (size_t)n;
+}
+
+static void say_row(struct out *out, enum bit bit, bool set)
+{
+	const char *text = set ? table[bit].redo : table[bit].undo;
+
+	if (text)
+		say(out, "%s", text);
+	else if (table[bit].number && !table[bit].undo)
+		say(out, "\033[?%u%c", table[bit].number,
+		    set != table[bit].usual ? 'h' : 'l');
+}
+
+size_t ab_modes_undo(const struct ab_modes *m, char ret[AB_MODES_ROOM])
+{
+	struct out out = { .data = ret };
+
+	/* A sequence that was cut off would swallow what comes next. */
+	if (m->state == STRING)
+		say(&out, "\033\\");
+	else if (m->state != GROUND)
+		say(&out, "%c", CAN);
+	if (m->keyboards[1])
+		say(&out, "\033[<%uu", m->keyboards[1]);
+	for (size_t b = 0; b < NBITS; b++) {
+		if (m->on & BIT(b))
+			say_row(&out, (enum bit)b, false);
+		if (b == SCREEN_1049 && m->keyboards[0])
+			say(&out, "\033[<%uu", m->keyboards[0]);
+	}
+	return out.len;
+}
+
+size_t ab_modes_redo(const struct ab_modes *m, char ret[AB_MODES_ROOM])
+{
+	struct out out = { .data = ret };
+
+	/* The screen first: the rest is for what is on it. */
+	for (size_t b = NBITS; b-- > 0;)
+		if ((m->on & BIT(b)) && (table[b].redo || !table[b].undo))
+			say_row(&out, (enum bit)b, true);
+	return out.len;
+}

@@ -1,0 +1,223 @@
+#include "session/prepare.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "agentbox.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "landlock/landlock.h"
+#include "policy/environment.h"
+#include "policy/paths.h"
+#include "policy/policy.h"
+#include "sandbox/furniture.h"
+#include "sandbox/launch.h"
+#include "sandbox/rules.h"
+#include "session/sweep.h"
+
+/* Where the write fence is tried: wherever the plan leaves the read-only
+ * root as it is. */
+static void choose_unwritable(struct ab_prepared *p)
+{
+	ab_autofree char *above = ab_path_parent(p->spec.cwd);
+	const char *const tries[] = { "/", "/etc", "/usr", p->policy->home,
+				      above };
+
+	for (size_t i = 0; i < AB_COUNT(tries); i++)
+		if (tries[i] && !ab_plan_find(&p->spec.plan, tries[i]))
+			ab_strv_add(&p->spec.unwritable, tries[i]);
+}
+
+static const char *name_of(int fd, char buf[32])
+{
+	static const char *const names[] = { "standard input",
+					     "standard output",
+					     "standard error" };
+
+	if (fd < 3)
+		return names[fd];
+	snprintf(buf, 32, "descriptor %d", fd);
+	return buf;
+}
+
+/*
+ * A descriptor that the caller hands in leads past the mounts: through a
+ * folder everything below it could be opened, and a protected file that is
+ * open for reading could be opened again for writing.
+ */
+static int check_fd(const struct ab_prepared *p, int fd, struct ab_error *err)
+{
+	char buf[32], link[32], path[PATH_MAX];
+	const struct ab_mount *m;
+	struct stat st;
+	ssize_t n;
+
+	if (fstat(fd, &st) < 0) {
+		if (fd < 3)
+			return 0;	/* closed by the caller: fine */
+		return ab_fail(err, AB_EUSAGE, errno, "--fd %d", fd);
+	}
+	if (S_ISDIR(st.st_mode)) {
+		ab_fail(err, AB_EUSAGE, 0, "%s is a folder", name_of(fd, buf));
+		return ab_hint(err, "through it the command could open what "
+				    "the box hides; name the folder with "
+				    "--write instead");
+	}
+	if (!S_ISREG(st.st_mode) ||
+	    (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY)
+		return 0;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, path, sizeof(path) - 1);
+	if (n <= 0)
+		return 0;
+	path[n] = '\0';
+	m = ab_plan_find(&p->spec.plan, path);
+	if (!m || m->op != AB_MOUNT_CLOSE)
+		return 0;
+	ab_fail(err, AB_EUSAGE, 0, "%s is the protected file %s",
+		name_of(fd, buf), path);
+	return ab_hint(err, "the command could open it again for writing; "
+			    "pipe it in instead: cat %s | agentbox run ...",
+		       path);
+}
+
+static int check_fds(struct ab_prepared *p, const struct ab_request *rq,
+		     struct ab_error *err)
+{
+	for (int fd = 0; fd < 3; fd++)
+		if (check_fd(p, fd, err) < 0)
+			return -1;
+	for (size_t i = 0; i < rq->nfds; i++) {
+		if (check_fd(p, rq->fds[i], err) < 0)
+			return -1;
+		ab_strv_addf(&p->spec.keep_fds, "%d", rq->fds[i]);
+	}
+	return 0;
+}
+
+/* The folder to start in: ours, if the box has it. */
+static int choose_cwd(struct ab_prepared *p, struct ab_error *err)
+{
+	char cwd[PATH_MAX];
+	const struct ab_mount *m;
+
+	if (!getcwd(cwd, sizeof(cwd)))
+		return ab_fail(err, AB_ESYSTEM, errno,
+			       "find the current folder");
+	m = ab_plan_find(&p->spec.plan, cwd);
+	/* Hidden by a private folder: the workspace is what was meant, else
+	 * the private folder itself. */
+	if (m && m->op == AB_MOUNT_PRIVATE && strcmp(m->path, cwd) != 0) {
+		const char *ws = p->policy->workspace;
+		const struct ab_mount *w =
+			*ws ? ab_plan_find(&p->spec.plan, ws) : NULL;
+
+		snprintf(cwd, sizeof(cwd), "%s",
+			 w && w->op != AB_MOUNT_PRIVATE ? ws : m->path);
+	}
+	p->spec.cwd = ab_strdup(cwd);
+	return 0;
+}
+
+static void fill_spec(struct ab_prepared *p, const struct ab_request *rq)
+{
+	struct ab_spec *spec = &p->spec;
+	const struct ab_policy *policy = p->policy;
+
+	spec->hidden_root = p->host.hidden_root;
+	spec->own_net = policy->net.mode != AB_NET_ALLOWED;
+	spec->landlock_abi = ab_landlock_abi();
+	if (spec->landlock_abi > AB_LL_NEWEST)
+		spec->landlock_abi = AB_LL_NEWEST;
+	spec->tmp_size = policy->fs.tmp_size;
+	spec->limits = (struct ab_limits){
+		.memory = policy->limits.memory,
+		.processes = policy->limits.processes,
+		.files = policy->limits.files,
+		.cpu_ms = policy->limits.cpu_ms,
+		.file_size = policy->limits.file_size,
+	};
+	spec->require = policy->assurance.require;
+	spec->strict = policy->assurance.fallback == AB_FALLBACK_STRICT;
+	spec->protected_complete = p->host.survey.complete;
+	spec->timing = rq->verbose > 1;
+	ab_box_namespaces(spec->host_ns);
+	for (size_t i = 0; i < rq->argc; i++)
+		ab_strv_add(&spec->argv, rq->argv[i]);
+	ab_strv_extend(&spec->sockets, &p->host.sockets);
+	ab_plan_make(&p->host.facts, &spec->plan);
+	ab_rules_make(spec, &p->host.open_sockets);
+	ab_environment_build(policy, rq->policy.environ, &spec->env,
+			     &p->stripped);
+}
+
+static int open_state(struct ab_prepared *p, const struct ab_request *rq,
+		      struct ab_error *err)
+{
+	ab_autofree char *path = NULL;
+
+	/* In a box the outer run keeps the record, out of sight. */
+	if (p->nested)
+		return 0;
+	path = ab_state_dir(rq->policy.environ, rq->policy.home,
+				     rq->policy.cwd);
+	if (!path) {
+		ab_fail(err, AB_EUSAGE, 0, "there is no home folder to keep "
+					   "records in");
+		return ab_hint(err, "set HOME, or AGENTBOX_STATE to a folder");
+	}
+	/* Before the plan: it must be there to be masked. */
+	if (ab_state_open(path, &p->state, err) < 0)
+		return -1;
+	/* What a dead run left in a workspace must be gone before we look at
+	 * what exists there. */
+	ab_sweep_stale(&p->state, &p->notes);
+	return 0;
+}
+
+static int prepare(const struct ab_request *rq, struct ab_prepared *p,
+		   struct ab_error *err)
+{
+	if (ab_policy_load(&rq->policy, &p->policy, &p->notes, err) < 0 ||
+	    open_state(p, rq, err) < 0 ||
+	    ab_host_look(p->policy, rq->policy.environ, p->state.path,
+			 &p->host, err) < 0)
+		return -1;
+	ab_strv_extend(&p->notes, &p->host.notes);
+	ab_strv_extend(&p->notes, &p->host.survey.findings);
+	fill_spec(p, rq);
+	if (choose_cwd(p, err) < 0 || check_fds(p, rq, err) < 0)
+		return -1;
+	choose_unwritable(p);
+	return 0;
+}
+
+int ab_prepare(const struct ab_request *request, struct ab_prepared *ret,
+	       struct ab_error *err)
+{
+	*ret = (struct ab_prepared){ .state = { .root = -1,
+						.live = -1,
+						.runs = -1 },
+				     .nested = access(AB_MARKER, F_OK) == 0 };
+	if (prepare(request, ret, err) == 0)
+		return 0;
+	ab_prepared_fini(ret);
+	return -1;
+}
+
+void ab_prepared_fini(struct ab_prepared *p)
+{
+	ab_policy_free(p->policy);
+	ab_state_fini(&p->state);
+	ab_host_fini(&p->host);
+	ab_spec_fini(&p->spec);
+	ab_strv_fini(&p->stripped);
+	ab_strv_fini(&p->notes);
+	p->policy = NULL;
+}

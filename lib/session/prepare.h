@@ -1,0 +1,29 @@
+#ifndef AB_SESSION_PREPARE_H
+#define AB_SESSION_PREPARE_H
+/*
+ * From a request to the specification of its box: policy, a look at the host,
+ * the plan, the environment. Reads only; nothing has happened yet.
+ */
+#include "sandbox/spec.h"
+#include "session/host.h"
+#include "session/state.h"
+
+struct ab_error;
+struct ab_policy;
+struct ab_request;
+
+struct ab_prepared {
+	struct ab_policy *policy;
+	bool nested;		/* we are in a box already */
+	struct ab_state state;	/* root -1 when nested */
+	struct ab_host host;
+	struct ab_spec spec;
+	struct ab_strv stripped;	/* names of variables that stay outside */
+	struct ab_strv notes;		/* for the user */
+};
+
+int ab_prepare(const struct ab_request *request, struct ab_prepared *ret,
+	       struct ab_error *err);
+void ab_prepared_fini(struct ab_prepared *prepared);
+
+#endif

@@ -1,0 +1,290 @@
+/*
+ * Theory of operation.
+ *
+ * Three sides: `in`, what is typed on the caller's terminal; `out`, its screen;
+ * `box`, the master of the box's own. A side is watched for input only while
+ * the flow from it has room, and for output only while the flow to it has
+ * bytes; arm() is the one place that says so. A hang-up is reported whatever
+ * is watched, and takes that side away: without `out` the output is dropped
+ * (the box must not wait for a window that was closed), without `box` the
+ * input.
+ *
+ * Should: move as much as there is at each call, at most one buffer.
+ * Mustn't: block; read from the background.
+ */
+#include "session/relay.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/fd.h"
+#include "session/tty.h"
+
+enum {
+	ROOM = AB_RELAY_ROOM,
+	/* Where writing may block, no more than surely fits. */
+	SMALL = 256,
+	/* How long to wait for a screen that takes nothing... */
+	SCREEN_MS = 1000,
+	/* ... and for the end of a box that is dead; only a descriptor that
+	 * went to a program outside can delay it. */
+	END_MS = 100,
+	/* All that the buffers of a terminal hold, several times. */
+	REST = 4 * ROOM,
+};
+
+static bool is_open(const struct ab_side *side)
+{
+	return side->source.fd >= 0;
+}
+
+static void drop(struct ab_relay *r, struct ab_side *side)
+{
+	if (r->loop)
+		ab_loop_remove(r->loop, &side->source);
+	ab_closep(&side->source.fd);
+	side->source.fd = -1;
+}
+
+static bool has_room(const struct ab_flow *flow)
+{
+	return flow->start > 0 || flow->end < ROOM;
+}
+
+static bool has_bytes(const struct ab_flow *flow)
+{
+	return flow->start < flow->end;
+}
+
+static void watch(struct ab_relay *r, struct ab_side *side, bool in, bool out)
+{
+	uint32_t events = (in ? EPOLLIN : 0u) | (out ? EPOLLOUT : 0u);
+
+	if (side->events == events)
+		return;
+	side->events = events;
+	ab_loop_set(r->loop, &side->source, events);
+}
+
+void ab_relay_arm(struct ab_relay *r)
+{
+	bool quiet = r->quiet;
+
+	if (!r->loop)
+		return;
+	watch(r, &r->in, !quiet && r->reading && has_room(&r->down), false);
+	watch(r, &r->out, false, !quiet && has_bytes(&r->up));
+	watch(r, &r->box, !quiet && has_room(&r->up),
+	      !quiet && has_bytes(&r->down));
+}
+
+/* One read. */
+static ssize_t fill(struct ab_flow *flow, int fd)
+{
+	ssize_t n;
+
+	if (!has_bytes(flow)) {
+		flow->start = flow->end = 0;
+	} else if (flow->end == ROOM) {
+		memmove(flow->data, flow->data + flow->start,
+			flow->end - flow->start);
+		flow->end -= flow->start;
+		flow->start = 0;
+	}
+	n = read(fd, flow->data + flow->end, ROOM - flow->end);
+	if (n > 0)
+		flow->end += (size_t)n;
+	return n;
+}
+
+/* One write; -1 and EAGAIN when the side takes nothing at present. */
+static ssize_t spill(struct ab_flow *flow, const struct ab_side *to)
+{
+	struct pollfd ready = { .fd = to->source.fd, .events = POLLOUT };
+	size_t len = flow->end - flow->start;
+	ssize_t n;
+
+	if (to->shared) {
+		if (poll(&ready, 1, 0) <= 0) {
+			errno = EAGAIN;
+			return -1;
+		}
+		len = len < SMALL ? len : SMALL;
+	}
+	n = write(to->source.fd, flow->data + flow->start, len);
+	if (n > 0)
+		flow->start += (size_t)n;
+	return n;
+}
+
+static bool again(ssize_t n)
+{
+	return n < 0 && (errno == EAGAIN || errno == EINTR);
+}
+
+static void show(struct ab_relay *r)
+{
+	while (has_bytes(&r->up) && is_open(&r->out)) {
+		const char *from = r->up.data + r->up.start;
+		ssize_t n = spill(&r->up, &r->out);
+
+		if (again(n))
+			return;
+		if (n > 0)
+			r->wrote(r->arg, from, (size_t)n);
+		else
+			drop(r, &r->out);
+	}
+	r->up.start = r->up.end;
+}
+
+static size_t take_output(struct ab_relay *r)
+{
+	size_t total = 0;
+
+	while (is_open(&r->box) && has_room(&r->up)) {
+		ssize_t n = fill(&r->up, r->box.source.fd);
+
+		if (again(n))
+			break;
+		if (n > 0)
+			total += (size_t)n;
+		else	/* EIO: nothing inside has it open any more */
+			drop(r, &r->box);
+	}
+	return total;
+}
+
+static void pass_input(struct ab_relay *r)
+{
+	while (has_bytes(&r->down) && is_open(&r->box)) {
+		ssize_t n = spill(&r->down, &r->box);
+
+		if (again(n))
+			return;
+		if (n <= 0)
+			break;
+	}
+	r->down.start = r->down.end;
+}
+
+static void box_ready(struct ab_source *source, uint32_t events)
+{
+	struct ab_relay *r = source->owner;
+
+	if (events & EPOLLOUT)
+		pass_input(r);
+	if (events & ~(uint32_t)EPOLLOUT) {
+		take_output(r);
+		show(r);
+	}
+	ab_relay_arm(r);
+}
+
+static void out_ready(struct ab_source *source, uint32_t events)
+{
+	struct ab_relay *r = source->owner;
+
+	if (events & (EPOLLHUP | EPOLLERR))
+		drop(r, &r->out);
+	show(r);
+	ab_relay_arm(r);
+}
+
+static void in_ready(struct ab_source *source, uint32_t events)
+{
+	struct ab_relay *r = source->owner;
+	ssize_t n = 0;
+
+	if ((events & EPOLLIN) && r->reading && has_room(&r->down))
+		n = fill(&r->down, source->fd);
+	/* Somebody has put us into the background; SIGCONT will tell. */
+	if (n < 0 && errno == EIO && !ab_tty_foreground(source->fd))
+		r->reading = false;
+	else if (n <= 0 && !again(n) &&
+		 (n < 0 || (events & (EPOLLHUP | EPOLLERR))))
+		drop(r, &r->in);
+	pass_input(r);
+	ab_relay_arm(r);
+}
+
+void ab_relay_init(struct ab_relay *r, int in, int out)
+{
+	r->in.source = (struct ab_source){ in, in_ready, r, false };
+	r->out.source = (struct ab_source){ out, out_ready, r, false };
+	r->box.source = (struct ab_source){ -1, box_ready, r, false };
+}
+
+int ab_relay_start(struct ab_relay *r, int box, struct ab_loop *loop,
+		   struct ab_error *err)
+{
+	struct ab_side *sides[] = { &r->in, &r->out, &r->box };
+	int flags = fcntl(box, F_GETFL);
+
+	r->box.source.fd = box;
+	if (flags < 0 || fcntl(box, F_SETFL, flags | O_NONBLOCK) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno,
+			       "prepare the box's terminal");
+	r->loop = loop;
+	for (size_t i = 0; i < 3; i++)
+		if (is_open(sides[i]) &&
+		    ab_loop_add(loop, &sides[i]->source, 0, err) < 0)
+			return ab_wrap(err, "terminal");
+	ab_relay_arm(r);
+	return 0;
+}
+
+static bool wait_for(int fd, short events, int ms)
+{
+	struct pollfd ready = { .fd = fd, .events = events };
+
+	return poll(&ready, 1, ms) > 0;
+}
+
+void ab_relay_flush(struct ab_relay *r, bool ended)
+{
+	size_t total = 0;
+
+	while (total < REST) {
+		size_t n = take_output(r);
+
+		total += n;
+		show(r);
+		if (has_bytes(&r->up)) {
+			if (!wait_for(r->out.source.fd, POLLOUT, SCREEN_MS))
+				return;
+		} else if (!is_open(&r->box)) {
+			return;
+		} else if (n == 0) {
+			if (!ended ||
+			    !wait_for(r->box.source.fd, POLLIN, END_MS))
+				return;
+		}
+	}
+}
+
+void ab_relay_write(int fd, const char *data, size_t len)
+{
+	while (len > 0 && wait_for(fd, POLLOUT, SCREEN_MS)) {
+		ssize_t n = write(fd, data, len < SMALL ? len : SMALL);
+
+		if (n <= 0 && !again(n))
+			return;
+		if (n > 0) {
+			data += n;
+			len -= (size_t)n;
+		}
+	}
+}
+
+void ab_relay_fini(struct ab_relay *r)
+{
+	drop(r, &r->in);
+	drop(r, &r->out);
+	drop(r, &r->box);
+}

@@ -1,0 +1,54 @@
+#ifndef AB_SESSION_RELAY_H
+#define AB_SESSION_RELAY_H
+/*
+ * Bytes between the caller's terminal and the box's, both ways, on a loop.
+ * Buffers are of fixed size; a side that is slow slows the other.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/loop.h"
+
+struct ab_error;
+
+#define AB_RELAY_ROOM (64 * 1024)
+
+struct ab_flow {
+	size_t start, end;
+	char data[AB_RELAY_ROOM];
+};
+
+struct ab_side {
+	struct ab_source source;	/* fd -1: none, or gone */
+	uint32_t events;
+	bool shared;	/* the description is not ours alone: may block */
+};
+
+struct ab_relay {
+	struct ab_loop *loop;		/* NULL: not started */
+	struct ab_side in, out;		/* the caller's */
+	struct ab_side box;		/* the master of the box's */
+	struct ab_flow up, down;	/* box to out, in to box */
+	bool reading;	/* what is typed is for the box */
+	bool quiet;	/* nothing moves */
+	void (*wrote)(void *arg, const char *data, size_t len); /* to out */
+	void *arg;
+};
+
+/* Takes the descriptors over, -1 for a side that does not exist. */
+void ab_relay_init(struct ab_relay *relay, int in, int out);
+int ab_relay_start(struct ab_relay *relay, int box, struct ab_loop *loop,
+		   struct ab_error *err);
+/* After a change of reading or quiet. */
+void ab_relay_arm(struct ab_relay *relay);
+
+/* What the box has written, to the caller's terminal, outside the loop and
+ * for a bounded time. ended: all of it, up to the end of the box's side. */
+void ab_relay_flush(struct ab_relay *relay, bool ended);
+/* The same for a few bytes of our own. */
+void ab_relay_write(int fd, const char *data, size_t len);
+
+void ab_relay_fini(struct ab_relay *relay);
+
+#endif

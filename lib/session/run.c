@@ -1,0 +1,350 @@
+/*
+ * One run, from the request to the exit status:
+ *
+ *	prepare -> launch -> record, broker, lock -> go -> supervise
+ *	-> sweep -> end record
+ *
+ * The launch comes before the record and the broker because init works on its
+ * own meanwhile; nothing of the command happens before `go`. Any failure on
+ * the way kills the box, which has done nothing yet.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agentbox.h"
+#include "audit/audit.h"
+#include "base/fd.h"
+#include "base/mem.h"
+#include "policy/policy.h"
+#include "policy/show.h"
+#include "sandbox/launch.h"
+#include "session/broker.h"
+#include "session/cgroup.h"
+#include "session/lock.h"
+#include "session/nested.h"
+#include "session/prepare.h"
+#include "session/supervisor.h"
+#include "session/terminal.h"
+#include "workspace/journal.h"
+
+struct run {
+	const struct ab_request *request;
+	struct ab_prepared *prepared;
+	struct ab_run dir;
+	struct ab_box box;
+	struct ab_cgroup cgroup;
+	struct ab_broker *broker;
+	struct ab_terminal *terminal;
+	struct ab_outcome outcome;
+	uint64_t begun_ns, ready_ns;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+__attribute__((format(printf, 3, 4))) static void
+say(const struct run *r, enum ab_level level, const char *fmt, ...)
+{
+	ab_autofree char *text = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&text, fmt, ap) >= 0)
+		r->request->say(r->request->arg, level, text);
+	va_end(ap);
+}
+
+static void say_all(const struct run *r, enum ab_level level,
+		    const struct ab_strv *lines)
+{
+	for (size_t i = 0; i < lines->len; i++)
+		say(r, level, "%s", lines->v[i]);
+}
+
+static void name_properties(uint32_t bits, struct ab_strv *ret)
+{
+	for (size_t i = 0; i < AB_PROP_COUNT; i++)
+		if (bits & AB_PROP_BIT(i))
+			ab_strv_add(ret, ab_property_names[i]);
+}
+
+static char *join(const struct ab_strv *words)
+{
+	struct ab_buf b = { 0 };
+
+	for (size_t i = 0; i < words->len; i++)
+		ab_buf_printf(&b, "%s%s", i ? " " : "", words->v[i]);
+	return ab_buf_take(&b);
+}
+
+/* -vv: the supervisor's own steps and the box's, each with what it took. */
+static void say_steps(const struct run *r, const struct ab_holds *holds)
+{
+	uint64_t last = r->begun_ns;
+
+	say(r, AB_SAY_DETAIL, "%8.0f us  plan",
+	    (double)(r->ready_ns - last) / 1000);
+	last = r->ready_ns;
+	for (size_t i = 0; i < holds->nmarks && i < AB_MARKS_MAX; i++) {
+		say(r, AB_SAY_DETAIL, "%8.0f us  %.*s",
+		    ((double)holds->marks[i].ns - (double)last) / 1000,
+		    (int)sizeof(holds->marks[i].name), holds->marks[i].name);
+		last = holds->marks[i].ns;
+	}
+	say(r, AB_SAY_DETAIL, "%8.0f us  until the command starts",
+	    (double)(last - r->begun_ns) / 1000);
+}
+
+static int command_starts(void *arg, const struct ab_holds *holds,
+			  struct ab_error *err)
+{
+	struct run *r = arg;
+	uint32_t lacking = r->prepared->spec.require & ~holds->properties;
+	ab_autostrv struct ab_strv held = { 0 };
+	struct ab_buf line = { 0 };
+
+	name_properties(holds->properties, &held);
+	ab_record_open(&line, r->dir.id, "assurance");
+	ab_record_list(&line, "holds", &held);
+	ab_record_text(&line, "missing", holds->missing);
+	if (ab_record_write(r->dir.audit, &line, err) < 0)
+		return -1;
+	/* The proof is over, the command waits for us. */
+	if (r->cgroup.processes &&
+	    (ab_cgroup_release(&r->cgroup, err) < 0 ||
+	     ab_box_tell(&r->box, AB_MSG_GO, 0) < 0))
+		return -1;
+	if (lacking)
+		say(r, AB_SAY_WARNING, "this box does not hold: %s",
+		    holds->missing);
+	if (r->request->verbose > 0) {
+		ab_autofree char *names = join(&held);
+
+		say(r, AB_SAY_DETAIL, "box %s holds: %s", r->dir.id, names);
+	}
+	if (r->request->verbose > 1)
+		say_steps(r, holds);
+	return 0;
+}
+
+static int write_start(struct run *r, struct ab_error *err)
+{
+	const struct ab_prepared *p = r->prepared;
+	struct ab_buf line = { 0 };
+	ab_autofree char *policy = ab_policy_json(p->policy);
+	ab_autofree char *watch = ab_journal_write(&p->host.survey);
+
+	ab_record_open(&line, r->dir.id, "start");
+	ab_record_list(&line, "command", &p->spec.argv);
+	ab_record_text(&line, "cwd", p->spec.cwd);
+	ab_record_number(&line, "pid", getpid());
+	ab_record_json(&line, "policy", policy);
+	ab_record_json(&line, "watch", watch);
+	if (r->cgroup.path)
+		ab_record_text(&line, "cgroup", r->cgroup.path);
+	return ab_record_write(r->dir.audit, &line, err);
+}
+
+static int write_end(struct run *r, int status, const struct ab_strv *moved,
+		     struct ab_error *err)
+{
+	struct ab_buf line = { 0 };
+
+	ab_record_open(&line, r->dir.id, "end");
+	ab_record_number(&line, "status", status);
+	ab_record_number(&line, "ms",
+			 (int64_t)((now_ns() - r->begun_ns) / 1000000));
+	if (r->outcome.timed_out)
+		ab_record_json(&line, "timed_out", "true");
+	if (r->outcome.failed.code != AB_ENONE)
+		ab_record_text(&line, "error", r->outcome.failed.text);
+	if (moved->len)
+		ab_record_list(&line, "findings", moved);
+	return ab_record_write(r->dir.audit, &line, err);
+}
+
+/* While the box is being built: what the run needs on the host. */
+static int settle_in(struct run *r, struct ab_error *err)
+{
+	struct ab_prepared *p = r->prepared;
+	struct ab_broker_duty duty = { .input = &r->request->policy,
+				       .survey = &p->host.survey,
+				       .run = &r->dir,
+				       .init = r->box.pidfd,
+				       .cgroup = r->cgroup.path };
+
+	if (ab_run_create(&p->state, p->spec.run_id, &r->dir, err) < 0 ||
+	    write_start(r, err) < 0)
+		return -1;
+	ab_terminal_rescue_get(r->terminal, &duty.rescue);
+	if (ab_broker_start(&duty, &r->broker, err) < 0)
+		return -1;
+	return ab_lock_supervisor(p->state.root, err);
+}
+
+/* The caller's pipes must see their end when the command closes them; our own
+ * words go to standard error. */
+static void release_stdio(const struct run *r)
+{
+	int null;
+
+	if (r->terminal)
+		return;
+	null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	for (int fd = 0; null >= 0 && fd < 2; fd++)
+		dup2(null, fd);
+	ab_closep(&null);
+}
+
+static int status_of(const struct ab_outcome *outcome)
+{
+	if (outcome->timed_out)
+		return 124;
+	return WIFSIGNALED(outcome->status) ? 128 + WTERMSIG(outcome->status) :
+					      WEXITSTATUS(outcome->status);
+}
+
+/* After the box: what was found, the last record, the run's folder. */
+static int wind_up(struct run *r, int supervised, int *ret_status,
+		   struct ab_error *err)
+{
+	ab_autostrv struct ab_strv moved = { 0 };
+	struct ab_error late = { 0 };
+	int result = supervised;
+
+	if (ab_broker_sweep(r->broker, &moved, &late) < 0 && result == 0) {
+		*err = late;
+		result = -1;
+	}
+	say_all(r, AB_SAY_WARNING, &moved);
+	if (result == 0 && r->outcome.failed.code != AB_ENONE) {
+		*err = r->outcome.failed;
+		result = -1;
+	}
+	if (result == 0)
+		*ret_status = status_of(&r->outcome);
+	if (write_end(r, result < 0 ? 125 : *ret_status, &moved, &late) < 0 &&
+	    result == 0) {
+		*err = late;
+		result = -1;
+	}
+	ab_broker_end(r->broker);
+	ab_run_retire(&r->dir);
+	return result;
+}
+
+static int supervise(struct run *r, int *ret_status, struct ab_error *err)
+{
+	struct ab_supervision what = {
+		.box = &r->box,
+		.broker = r->broker,
+		.terminal = r->terminal,
+		.timeout_ms = r->prepared->policy->limits.timeout_ms,
+		.holds = command_starts,
+		.arg = r,
+	};
+	int result;
+
+	if (!r->cgroup.processes)
+		ab_box_tell(&r->box, AB_MSG_GO, 0);
+	result = ab_supervise(&what, &r->outcome, err);
+	return wind_up(r, result, ret_status, err);
+}
+
+/* An error of the box that is already on its way says more than ours. */
+static void prefer_box_error(struct run *r, struct ab_error *err)
+{
+	struct ab_msg msg;
+	int fd;
+
+	while (ab_box_hear(&r->box, &msg, &fd, MSG_DONTWAIT) > 0) {
+		ab_closep(&fd);
+		if (msg.type == AB_MSG_FAILED)
+			*err = msg.u.error;
+	}
+}
+
+static int run_boxed(struct run *r, int *ret_status, struct ab_error *err)
+{
+	struct ab_spec *spec = &r->prepared->spec;
+	char id[8];
+
+	if (ab_run_pick_id(id, err) < 0)
+		return -1;
+	spec->run_id = ab_strdup(id);
+	if (ab_supervise_prepare(err) < 0 ||
+	    ab_terminal_open(&r->terminal, &spec->tty_fds, &spec->rows,
+			     &spec->cols, err) < 0)
+		return -1;
+	spec->tty = r->terminal != NULL;
+	if (ab_cgroup_make(id, spec->limits.memory, spec->limits.processes,
+			   &r->cgroup, err) < 0)
+		return -1;
+	spec->memory_cgroup = r->cgroup.memory;
+	spec->pids_cgroup = r->cgroup.processes;
+	r->ready_ns = now_ns();
+	if (ab_box_launch(spec, &r->box, err) < 0) {
+		if (r->cgroup.path)
+			ab_cgroup_remove(r->cgroup.path, id);
+		return -1;
+	}
+	release_stdio(r);
+	if (ab_cgroup_enter(&r->cgroup, r->box.pid, err) < 0 ||
+	    settle_in(r, err) < 0) {
+		prefer_box_error(r, err);
+		ab_box_kill(&r->box);
+		ab_box_fini(&r->box);
+		ab_terminal_close(r->terminal);
+		if (r->cgroup.path)
+			ab_cgroup_remove(r->cgroup.path, id);
+		if (r->broker)
+			ab_broker_end(r->broker);
+		if (r->dir.dir >= 0)
+			ab_run_retire(&r->dir);
+		return -1;
+	}
+	return supervise(r, ret_status, err);
+}
+
+int ab_run(const struct ab_request *request, int *ret_status,
+	   struct ab_error *err)
+{
+	struct ab_prepared prepared;
+	struct run r = { .request = request,
+			 .prepared = &prepared,
+			 .dir = { .dir = -1, .audit = -1 },
+			 .cgroup = { .procs = -1, .pids_max = -1 },
+			 .begun_ns = now_ns() };
+	int result;
+
+	if (ab_prepare(request, &prepared, err) < 0)
+		return -1;
+	say_all(&r, AB_SAY_NOTE, &prepared.notes);
+	if (prepared.policy->net.mode == AB_NET_FILTERED)
+		say(&r,
+		    prepared.policy->net.allow.len ? AB_SAY_NOTE :
+						     AB_SAY_DETAIL,
+		    "the filtered network has no door yet in this release: "
+		    "nothing can be reached");
+	if (prepared.nested)
+		result = ab_nested_run(request, &prepared, err);
+	else
+		result = run_boxed(&r, ret_status, err);
+	ab_run_fini(&r.dir);
+	ab_cgroup_fini(&r.cgroup);
+	ab_prepared_fini(&prepared);
+	return result;
+}

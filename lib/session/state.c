@@ -1,0 +1,230 @@
+#include "session/state.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/mem.h"
+#include "base/path.h"
+
+#define OPEN_DIR (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+
+/* Every folder up to `path`; what exists is left alone. */
+static int make_folders(const char *path, struct ab_error *err)
+{
+	ab_autofree char *parent = NULL;
+
+	if (mkdir(path, 0700) == 0 || errno == EEXIST)
+		return 0;
+	if (errno != ENOENT)
+		return ab_fail(err, AB_ESYSTEM, errno, "make %s", path);
+	parent = ab_path_parent(path);
+	if (make_folders(parent, err) < 0)
+		return -1;
+	if (mkdir(path, 0700) < 0 && errno != EEXIST)
+		return ab_fail(err, AB_ESYSTEM, errno, "make %s", path);
+	return 0;
+}
+
+/* Ours alone: another user who could write here could forge what we sweep
+ * and read what we record. */
+static int check_owner(int fd, const char *path, struct ab_error *err)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "look at %s", path);
+	if (st.st_uid != geteuid())
+		ab_fail(err, AB_ESYSTEM, 0, "%s belongs to another user", path);
+	else if (st.st_mode & 022)
+		ab_fail(err, AB_ESYSTEM, 0, "%s can be written by others",
+			path);
+	else
+		return 0;
+	return ab_hint(err, "choose another state folder with AGENTBOX_STATE, "
+			    "or: chmod 700 %s", path);
+}
+
+static int open_sub(const struct ab_state *state, const char *name,
+		    struct ab_error *err)
+{
+	int fd = openat(state->root, name, OPEN_DIR);
+
+	if (fd < 0 && errno == ENOENT &&
+	    (mkdirat(state->root, name, 0700) == 0 || errno == EEXIST))
+		fd = openat(state->root, name, OPEN_DIR);
+	if (fd < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "open %s/%s",
+			       state->path, name);
+	return fd;
+}
+
+int ab_state_open(const char *path, struct ab_state *ret, struct ab_error *err)
+{
+	struct ab_state state = { .live = -1, .runs = -1 };
+
+	state.root = open(path, OPEN_DIR & ~O_NOFOLLOW);
+	if (state.root < 0 && errno == ENOENT) {
+		if (make_folders(path, err) < 0)
+			goto fail;
+		state.root = open(path, OPEN_DIR & ~O_NOFOLLOW);
+	}
+	if (state.root < 0) {
+		ab_fail(err, AB_ESYSTEM, errno, "open %s", path);
+		goto fail;
+	}
+	state.path = realpath(path, NULL);
+	if (!state.path) {
+		ab_fail(err, AB_ESYSTEM, errno, "find %s", path);
+		goto fail;
+	}
+	if (check_owner(state.root, path, err) < 0)
+		goto fail;
+	state.live = open_sub(&state, "live", err);
+	if (state.live < 0)
+		goto fail;
+	state.runs = open_sub(&state, "runs", err);
+	if (state.runs < 0)
+		goto fail;
+	*ret = state;
+	return 0;
+fail:
+	ab_state_fini(&state);
+	if (!err->hint[0])
+		ab_hint(err, "agentbox keeps its records there; choose another "
+			     "place with AGENTBOX_STATE");
+	return ab_step(err, "state folder");
+}
+
+void ab_state_fini(struct ab_state *state)
+{
+	free(state->path);
+	ab_closep(&state->root);
+	ab_closep(&state->live);
+	ab_closep(&state->runs);
+	*state = (struct ab_state){ .root = -1, .live = -1, .runs = -1 };
+}
+
+int ab_run_pick_id(char ret_id[8], struct ab_error *err)
+{
+	/* No 0 1 l o: they are mistaken for each other. */
+	static const char letters[32] = "abcdefghijkmnpqrstuvwxyz23456789";
+	unsigned char random[5];
+
+	if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random))
+		return ab_fail(err, AB_ESYSTEM, errno, "get random bytes");
+	for (size_t i = 0; i < sizeof(random); i++)
+		ret_id[i] = letters[random[i] % sizeof(letters)];
+	ret_id[sizeof(random)] = '\0';
+	return 0;
+}
+
+int ab_run_create(const struct ab_state *state, const char *id,
+		  struct ab_run *ret, struct ab_error *err)
+{
+	struct ab_run run = { .state = state, .dir = -1, .audit = -1 };
+
+	snprintf(run.id, sizeof(run.id), "%s", id);
+	if (mkdirat(state->live, id, 0700) < 0) {
+		ab_fail(err, AB_ESYSTEM, errno, "make the run's folder in %s",
+			state->path);
+		goto fail;
+	}
+	run.dir = openat(state->live, id, OPEN_DIR);
+	if (run.dir < 0 || flock(run.dir, LOCK_EX) < 0) {
+		ab_fail(err, AB_ESYSTEM, errno, "lock the run's folder");
+		goto fail;
+	}
+	run.audit = openat(run.dir, "audit.jsonl",
+			   O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW |
+				   O_CLOEXEC,
+			   0600);
+	if (run.audit < 0) {
+		ab_fail(err, AB_ESYSTEM, errno, "make the run's record");
+		goto fail;
+	}
+	*ret = run;
+	return 0;
+fail:
+	ab_run_fini(&run);
+	ab_hint(err, "a run without its record does not start; choose another "
+		     "place with AGENTBOX_STATE");
+	return ab_step(err, "record");
+}
+
+void ab_run_retire(struct ab_run *run)
+{
+	/* A failure leaves it in live/, unlocked: the next start sweeps. */
+	renameat(run->state->live, run->id, run->state->runs, run->id);
+}
+
+void ab_run_fini(struct ab_run *run)
+{
+	ab_closep(&run->dir);
+	ab_closep(&run->audit);
+	run->dir = run->audit = -1;
+}
+
+/* Locked by us now, hence dead; or alive and left alone. */
+static bool claim(const struct ab_state *state, const char *id,
+		  struct ab_run *ret)
+{
+	struct ab_run run = { .state = state, .dir = -1, .audit = -1 };
+
+	if (strlen(id) >= sizeof(run.id))
+		return false;
+	snprintf(run.id, sizeof(run.id), "%s", id);
+	run.dir = openat(state->live, id, OPEN_DIR);
+	if (run.dir < 0 || flock(run.dir, LOCK_EX | LOCK_NB) < 0) {
+		ab_run_fini(&run);
+		return false;
+	}
+	run.audit = openat(run.dir, "audit.jsonl",
+			   O_RDWR | O_APPEND | O_NOFOLLOW | O_CLOEXEC);
+	/* No record yet: it is just being made, between two of its steps. */
+	if (run.audit < 0 || lseek(run.audit, 0, SEEK_END) <= 0) {
+		ab_run_fini(&run);
+		return false;
+	}
+	*ret = run;
+	return true;
+}
+
+void ab_state_each_stale(const struct ab_state *state, ab_stale_fn fn,
+			 void *arg)
+{
+	struct dirent *entry;
+	DIR *dir;
+	int fd;
+
+	if (state->live < 0)
+		return;
+	fd = openat(state->live, ".", OPEN_DIR);
+	dir = fd < 0 ? NULL : fdopendir(fd);
+	if (!dir) {
+		ab_closep(&fd);
+		return;
+	}
+	while ((entry = readdir(dir)) != NULL) {
+		struct ab_run run;
+
+		if (entry->d_name[0] == '.' ||
+		    !claim(state, entry->d_name, &run))
+			continue;
+		fn(&run, arg);
+		ab_run_retire(&run);
+		ab_run_fini(&run);
+	}
+	closedir(dir);
+}

@@ -1,0 +1,52 @@
+#ifndef AB_SESSION_STATE_H
+#define AB_SESSION_STATE_H
+/*
+ * The state directory: the one place on the host where we leave anything.
+ *
+ *	live/ID/	a run that is going on; its directory is locked (flock)
+ *			by the supervisor and the broker, so a dead one is told
+ *			from a live one without guessing at pids
+ *	runs/ID/	a run that has ended
+ *	  audit.jsonl	its record; the first line says what to sweep
+ *	  quarantine/	what was moved away from the workspace
+ *
+ * All of it is 0700/0600 and ours; the box sees nothing of it.
+ */
+struct ab_error;
+
+struct ab_state {
+	char *path;	/* real path of the directory */
+	int root;
+	int live, runs;
+};
+
+/* Makes what is missing; refuses a directory that others can write. */
+int ab_state_open(const char *path, struct ab_state *ret,
+		  struct ab_error *err);
+void ab_state_fini(struct ab_state *state);
+
+struct ab_run {
+	const struct ab_state *state;
+	char id[8];
+	int dir;	/* live/ID */
+	int audit;
+};
+
+/* A short, typable name that no live or kept run has. */
+int ab_run_pick_id(char ret_id[8], struct ab_error *err);
+/* Make and lock the directory of a new run, open its record. */
+int ab_run_create(const struct ab_state *state, const char *id,
+		  struct ab_run *ret, struct ab_error *err);
+/* The run has ended: live/ID becomes runs/ID. */
+void ab_run_retire(struct ab_run *run);
+void ab_run_fini(struct ab_run *run);
+
+/*
+ * Runs whose processes are all gone without having cleaned up: calls back for
+ * each, with its directory locked; it is retired afterwards.
+ */
+typedef void (*ab_stale_fn)(struct ab_run *run, void *arg);
+void ab_state_each_stale(const struct ab_state *state, ab_stale_fn fn,
+			 void *arg);
+
+#endif

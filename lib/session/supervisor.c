@@ -1,0 +1,272 @@
+/*
+ * Theory of operation.
+ *
+ * States: starting (until HOLDS or FAILED), running, stopped (the command was
+ * stopped and so are we), ending (told to end, the grace period runs), over.
+ *
+ * Should: forward what the caller sends, whatever the state; end the box on
+ * every error of our own.
+ * Mustn't: block outside epoll_wait; believe a message that the state does
+ * not allow.
+ */
+#include "session/supervisor.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/loop.h"
+#include "session/broker.h"
+#include "session/terminal.h"
+
+/* Between SIGTERM and SIGKILL when the time is up. */
+enum { GRACE_MS = 5000 };
+
+struct supervisor {
+	const struct ab_supervision *what;
+	struct ab_outcome out;
+	struct ab_loop loop;
+	struct ab_source signals, box, broker, timer;
+	bool started, over;
+	struct ab_error *err;
+	int result;
+};
+
+/* We cannot do our part any more: the box must not go on without us. */
+static void give_up(struct supervisor *s)
+{
+	s->result = -1;
+	s->loop.stop = true;
+}
+
+static void stop_with_command(struct supervisor *s)
+{
+	if (s->what->terminal)
+		ab_terminal_suspend(s->what->terminal);
+	kill(getpid(), SIGSTOP);
+}
+
+static void go_on(struct supervisor *s)
+{
+	if (s->what->terminal)
+		ab_terminal_resume(s->what->terminal);
+	ab_box_tell(s->what->box, AB_MSG_RESUME, 0);
+}
+
+static void take_signal(struct supervisor *s, int sig)
+{
+	switch (sig) {
+	case SIGCHLD:	/* seen on the descriptors */
+	case SIGPIPE:
+	case SIGTTIN:
+	case SIGTTOU:
+		break;
+	case SIGWINCH:
+		if (s->what->terminal)
+			ab_terminal_resize(s->what->terminal);
+		ab_box_tell(s->what->box, AB_MSG_SIGNAL, sig);
+		break;
+	case SIGTSTP:
+		ab_box_tell(s->what->box, AB_MSG_SIGNAL, sig);
+		stop_with_command(s);
+		break;
+	case SIGCONT:
+		go_on(s);
+		break;
+	default:
+		ab_box_tell(s->what->box, AB_MSG_SIGNAL, sig);
+	}
+}
+
+static void signals_ready(struct ab_source *source, uint32_t events)
+{
+	struct supervisor *s = source->owner;
+	struct signalfd_siginfo info;
+
+	(void)events;
+	if (read(source->fd, &info, sizeof(info)) == (ssize_t)sizeof(info))
+		take_signal(s, (int)info.ssi_signo);
+}
+
+static void arm(struct supervisor *s, uint64_t ms)
+{
+	struct itimerspec at = { .it_value = { .tv_sec = (time_t)(ms / 1000),
+					       .tv_nsec = (long)(ms % 1000) *
+							  1000000 } };
+
+	timerfd_settime(s->timer.fd, 0, &at, NULL);
+}
+
+static void timer_ready(struct ab_source *source, uint32_t events)
+{
+	struct supervisor *s = source->owner;
+	uint64_t times;
+
+	(void)events;
+	if (read(source->fd, &times, sizeof(times)) < 0)
+		return;
+	if (s->out.timed_out) {
+		ab_box_kill(s->what->box);
+		return;
+	}
+	s->out.timed_out = true;
+	ab_box_tell(s->what->box, AB_MSG_SIGNAL, SIGTERM);
+	ab_box_tell(s->what->box, AB_MSG_SIGNAL, SIGCONT);
+	arm(s, GRACE_MS);
+}
+
+static void take_terminal(struct supervisor *s, int *fd)
+{
+	if (*fd < 0 || !s->what->terminal)
+		return;
+	if (ab_terminal_attach(s->what->terminal, ab_take_fd(fd), &s->loop,
+			       s->err) < 0)
+		give_up(s);
+}
+
+static void take_holds(struct supervisor *s, const struct ab_holds *holds)
+{
+	if (s->started)
+		return;
+	s->started = true;
+	if (s->what->holds(s->what->arg, holds, s->err) < 0)
+		give_up(s);
+	else if (s->what->timeout_ms)
+		arm(s, s->what->timeout_ms);
+}
+
+static void take_message(struct supervisor *s, const struct ab_msg *msg,
+			 int *fd)
+{
+	switch (msg->type) {
+	case AB_MSG_FAILED:
+		s->out.failed = msg->u.error;
+		s->over = true;
+		break;
+	case AB_MSG_TTY:
+		take_terminal(s, fd);
+		break;
+	case AB_MSG_HOLDS:
+		take_holds(s, &msg->u.holds);
+		break;
+	case AB_MSG_STOPPED:
+		/* Without a terminal nobody could continue it through us. */
+		if (s->what->terminal)
+			stop_with_command(s);
+		break;
+	case AB_MSG_STATUS:
+		if (!s->over)
+			s->out.status = msg->value;
+		s->over = true;
+		break;
+	default:
+		break;	/* an answer that nobody waits for any more */
+	}
+}
+
+static void box_ready(struct ab_source *source, uint32_t events)
+{
+	struct supervisor *s = source->owner;
+	struct ab_msg msg;
+	ab_autoclose int fd = -1;
+	int r = ab_box_hear(s->what->box, &msg, &fd, MSG_DONTWAIT);
+
+	(void)events;
+	if (r > 0) {
+		take_message(s, &msg, &fd);
+		if (s->over)
+			s->loop.stop = true;
+		return;
+	}
+	if (r < 0 && errno == EAGAIN)
+		return;
+	/* The end without a word: init was killed, and everything with it. */
+	if (!s->over) {
+		s->over = true;
+		s->out.status = SIGKILL;
+	}
+	s->loop.stop = true;
+}
+
+static void broker_ready(struct ab_source *source, uint32_t events)
+{
+	struct supervisor *s = source->owner;
+
+	(void)events;
+	/* It never speaks unasked: this is its end. */
+	ab_broker_explain(s->what->broker, s->err);
+	give_up(s);
+}
+
+int ab_supervise_prepare(struct ab_error *err)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	if (sigprocmask(SIG_SETMASK, &all, NULL) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "block signals");
+	return 0;
+}
+
+static int open_sources(struct supervisor *s, struct ab_error *err)
+{
+	const struct ab_supervision *what = s->what;
+	sigset_t all;
+
+	sigfillset(&all);
+	s->signals = (struct ab_source){
+		.fd = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK),
+		.ready = signals_ready, .owner = s
+	};
+	s->timer = (struct ab_source){
+		.fd = what->timeout_ms ? timerfd_create(CLOCK_BOOTTIME,
+							TFD_CLOEXEC |
+								TFD_NONBLOCK) :
+					 -1,
+		.ready = timer_ready, .owner = s
+	};
+	s->box = (struct ab_source){ .fd = what->box->sock,
+				     .ready = box_ready, .owner = s };
+	s->broker = (struct ab_source){ .fd = ab_broker_fd(what->broker),
+					.ready = broker_ready, .owner = s };
+	if (s->signals.fd < 0 || (what->timeout_ms && s->timer.fd < 0))
+		return ab_fail(err, AB_ESYSTEM, errno, "watch for signals");
+	if (ab_loop_add(&s->loop, &s->signals, EPOLLIN, err) < 0 ||
+	    ab_loop_add(&s->loop, &s->box, EPOLLIN, err) < 0 ||
+	    ab_loop_add(&s->loop, &s->broker, EPOLLIN, err) < 0)
+		return -1;
+	return what->timeout_ms ? ab_loop_add(&s->loop, &s->timer, EPOLLIN,
+					      err) :
+				  0;
+}
+
+int ab_supervise(const struct ab_supervision *what, struct ab_outcome *ret,
+		 struct ab_error *err)
+{
+	struct supervisor s = { .what = what,
+				.err = err,
+				.signals = { .fd = -1 },
+				.timer = { .fd = -1 },
+				.loop = { .epoll = -1 } };
+
+	if (ab_loop_init(&s.loop, err) < 0 || open_sources(&s, err) < 0 ||
+	    ab_loop_run(&s.loop, err) < 0)
+		s.result = -1;
+	if (s.result < 0)
+		ab_box_kill(what->box);
+	/* With init every process of the box is gone; the terminal's last
+	 * output is complete only then. */
+	ab_box_fini(what->box);
+	ab_terminal_close(what->terminal);
+	ab_closep(&s.signals.fd);
+	ab_closep(&s.timer.fd);
+	ab_loop_fini(&s.loop);
+	*ret = s.out;
+	return s.result;
+}

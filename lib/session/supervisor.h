@@ -1,0 +1,41 @@
+#ifndef AB_SESSION_SUPERVISOR_H
+#define AB_SESSION_SUPERVISOR_H
+/*
+ * The supervisor's loop, from `go` to the end of the command: signals, the
+ * box's messages, the terminal, the time limit.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "sandbox/launch.h"
+
+struct ab_terminal;
+struct ab_broker;
+
+struct ab_supervision {
+	struct ab_box *box;
+	struct ab_broker *broker;
+	struct ab_terminal *terminal;	/* or NULL */
+	uint64_t timeout_ms;		/* 0: none */
+	/* Called once, when the command is about to start. */
+	int (*holds)(void *arg, const struct ab_holds *holds,
+		     struct ab_error *err);
+	void *arg;
+};
+
+struct ab_outcome {
+	int status;		/* wait status of the command */
+	bool timed_out;
+	struct ab_error failed;	/* code AB_ENONE when the command ran */
+};
+
+/* Blocks every signal; must come before the launch. */
+int ab_supervise_prepare(struct ab_error *err);
+
+/* Until the command has ended and init is gone. -1: we ourselves failed; the
+ * box is dead then too. */
+int ab_supervise(const struct ab_supervision *what, struct ab_outcome *ret,
+		 struct ab_error *err);
+
+#endif

@@ -1,0 +1,108 @@
+#include "session/sweep.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "audit/audit.h"
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/mem.h"
+#include "session/cgroup.h"
+#include "session/state.h"
+#include "workspace/journal.h"
+#include "workspace/quarantine.h"
+#include "workspace/survey.h"
+
+/* A first line longer than this is not ours. */
+enum { FIRST_LINE_MAX = 4 << 20 };
+
+void ab_sweep_lines(const struct ab_quarantine *quarantine,
+		    const struct ab_run *run, struct ab_strv *ret)
+{
+	const struct ab_quarantine_report *report =
+		ab_quarantine_report(quarantine);
+
+	for (size_t i = 0; i < report->nmoved; i++) {
+		const struct ab_moved *m = &report->moved[i];
+		ab_autofree char *path = ab_escape(m->path);
+		ab_autofree char *name = m->name ? ab_escape(m->name) : NULL;
+
+		if (m->errnum)
+			ab_strv_addf(ret,
+				     "%s appeared, a protected name, and could "
+				     "not be moved away (%s): remove it before "
+				     "you use a tool that reads it",
+				     path, strerror(m->errnum));
+		else
+			ab_strv_addf(ret,
+				     "%s appeared, a protected name; it was "
+				     "moved to %s/runs/%s/%s",
+				     path, run->state->path, run->id, name);
+	}
+	for (size_t i = 0; i < report->findings.len; i++)
+		ab_strv_give(ret, ab_escape(report->findings.v[i]));
+}
+
+/* The watch list in the first line of the run's record. */
+static int read_journal(struct ab_run *run, struct ab_survey *ret)
+{
+	ab_autofree char *text = NULL;
+	ab_autofree char *watch = NULL;
+	struct ab_error err;
+	const char *cgroup;
+	json_t *record;
+	size_t len;
+
+	if (lseek(run->audit, 0, SEEK_SET) < 0 ||
+	    ab_read_all(run->audit, FIRST_LINE_MAX, &text, &len) < 0)
+		return -1;
+	record = json_loadb(text, strcspn(text, "\n"), 0, NULL);
+	watch = json_dumps(json_object_get(record, "watch"), JSON_COMPACT);
+	cgroup = json_string_value(json_object_get(record, "cgroup"));
+	if (cgroup)
+		ab_cgroup_remove(cgroup, run->id);
+	json_decref(record);
+	return watch ? ab_journal_read(watch, strlen(watch), ret, &err) : -1;
+}
+
+static void sweep_one(struct ab_run *run, void *arg)
+{
+	struct ab_strv *notes = arg;
+	struct ab_survey survey = { 0 };
+	struct ab_quarantine *quarantine;
+	struct ab_buf line = { 0 };
+	ab_autostrv struct ab_strv lines = { 0 };
+	struct ab_error err;
+
+	if (read_journal(run, &survey) < 0) {
+		ab_strv_addf(notes,
+			     "run %s was killed and its record cannot be read; "
+			     "what it left in its workspace was not swept",
+			     run->id);
+		return;
+	}
+	if (ab_quarantine_open(&survey, run->dir, &quarantine, &err) == 0) {
+		ab_quarantine_sweep(quarantine);
+		ab_quarantine_review(quarantine);
+		ab_sweep_lines(quarantine, run, &lines);
+		ab_quarantine_close(quarantine);
+	} else {
+		ab_strv_addf(&lines, "what run %s left was not swept: %s",
+			     run->id, err.text);
+	}
+	ab_strv_extend(notes, &lines);
+	ab_record_open(&line, run->id, "end");
+	ab_record_text(&line, "error", "all processes of the run were killed");
+	ab_record_list(&line, "findings", &lines);
+	/* What was found is told to the caller as well. */
+	(void)ab_record_write(run->audit, &line, &err);
+	ab_survey_fini(&survey);
+}
+
+void ab_sweep_stale(const struct ab_state *state, struct ab_strv *notes)
+{
+	ab_state_each_stale(state, sweep_one, notes);
+}

@@ -1,0 +1,288 @@
+/*
+ * Theory of operation.
+ *
+ * The caller's terminal is in front (raw, read by us) or left alone (cooked,
+ * only written). It is in front only while we are in its foreground group and
+ * the command may have it: from the start when it is plainly ours, else from
+ * the moment that the command asks (claim). Ctrl-C and the like are bytes to
+ * us; the box's terminal makes signals of them.
+ *
+ * What is to be undone lies in memory shared with the broker, which outlives
+ * us by a moment when we are killed.
+ *
+ * Should: give the terminal back on every way out.
+ * Mustn't: change a terminal that the shell has taken back.
+ */
+#include "session/terminal.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <termios.h>
+
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/mem.h"
+#include "session/modes.h"
+#include "session/relay.h"
+#include "session/tty.h"
+
+struct ab_terminal_live {
+	struct termios cooked;	/* as the caller had it */
+	struct ab_modes modes;	/* of what was written to it */
+	bool raw;		/* we have made it so */
+	bool shown;		/* the modes are in effect */
+	bool same;		/* the screen is of the same terminal */
+};
+
+struct ab_terminal {
+	struct ab_terminal_live *live;
+	struct ab_relay relay;
+	bool pipeline;
+	bool wanted;	/* the command may have what is typed */
+};
+
+static int in_fd(const struct ab_terminal *t)
+{
+	return t->relay.in.source.fd;
+}
+
+static int out_fd(const struct ab_terminal *t)
+{
+	return t->relay.out.source.fd;
+}
+
+static int any_fd(const struct ab_terminal *t)
+{
+	return in_fd(t) >= 0 ? in_fd(t) : out_fd(t);
+}
+
+static void note_output(void *arg, const char *data, size_t len)
+{
+	struct ab_terminal *t = arg;
+
+	ab_modes_feed(&t->live->modes, data, len);
+	t->live->shown = true;
+}
+
+static void get_size(const struct ab_terminal *t, struct winsize *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	ioctl(out_fd(t) >= 0 ? out_fd(t) : in_fd(t), TIOCGWINSZ, ret);
+}
+
+int ab_terminal_open(struct ab_terminal **ret, uint32_t *ret_fds,
+		     uint16_t *ret_rows, uint16_t *ret_cols,
+		     struct ab_error *err)
+{
+	struct ab_terminal_live *live;
+	struct ab_terminal *t;
+	struct winsize size;
+	struct ab_tty tty;
+
+	ab_tty_open(&tty);
+	if (tty.in < 0 && tty.out < 0) {
+		*ret = NULL;
+		*ret_fds = 0;
+		return 0;
+	}
+	live = mmap(NULL, sizeof(*live), PROT_READ | PROT_WRITE,
+		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (live == MAP_FAILED) {
+		ab_fail(err, AB_ESYSTEM, errno, "remember the terminal");
+		ab_closep(&tty.in);
+		ab_closep(&tty.out);
+		return -1;
+	}
+	t = ab_alloc(sizeof(*t));
+	t->live = live;
+	t->pipeline = tty.pipeline;
+	/* Where nothing can be typed there is nothing to wait for. */
+	t->wanted = tty.ours || tty.in < 0;
+	ab_relay_init(&t->relay, tty.in, tty.out);
+	t->relay.in.shared = tty.in_shared;
+	t->relay.out.shared = tty.out_shared;
+	t->relay.wrote = note_output;
+	t->relay.arg = t;
+	live->same = tty.same || tty.in < 0;
+	tcgetattr(any_fd(t), &live->cooked);
+	get_size(t, &size);
+	*ret_rows = size.ws_row;
+	*ret_cols = size.ws_col;
+	*ret_fds = tty.fds;
+	*ret = t;
+	return 0;
+}
+
+bool ab_terminal_behind(const struct ab_terminal *t)
+{
+	return !t->wanted;
+}
+
+static void make_raw(const struct ab_terminal *t, struct termios *termios)
+{
+	termios->c_iflag &= ~(tcflag_t)(IGNBRK | BRKINT | PARMRK | ISTRIP |
+					INLCR | IGNCR | ICRNL | IXON);
+	/* What others of a pipeline print goes around us, and still needs its
+	 * line ends made; for ours, already made, it changes nothing. */
+	if (!t->pipeline)
+		termios->c_oflag &= ~(tcflag_t)OPOST;
+	termios->c_lflag &=
+		~(tcflag_t)(ECHO | ECHONL | ICANON | ISIG | IEXTEN);
+	termios->c_cflag &= ~(tcflag_t)(CSIZE | PARENB);
+	termios->c_cflag |= CS8;
+	/* 0: a read with nothing there returns, also where it could block. */
+	termios->c_cc[VMIN] = t->relay.in.shared ? 0 : 1;
+	termios->c_cc[VTIME] = 0;
+}
+
+/* Take what is typed, if we may. */
+static bool come_forward(struct ab_terminal *t)
+{
+	struct termios now;
+
+	t->relay.reading = false;
+	if (in_fd(t) < 0 || !t->wanted || !ab_tty_foreground(in_fd(t)) ||
+	    tcgetattr(in_fd(t), &now) < 0) {
+		/* The shell has it, and has made it as it wants it. */
+		t->live->raw = false;
+		return false;
+	}
+	/* What the user changed while we were stopped is to be kept; what a
+	 * shell put back for us (our own raw) is not. */
+	if (!t->live->raw && (now.c_lflag & ICANON))
+		t->live->cooked = now;
+	now = t->live->cooked;
+	make_raw(t, &now);
+	t->live->raw = true;
+	tcsetattr(in_fd(t), TCSANOW, &now);
+	t->relay.reading = true;
+	return true;
+}
+
+static void step_back(struct ab_terminal *t)
+{
+	t->relay.reading = false;
+	if (t->live->raw && in_fd(t) >= 0 && ab_tty_foreground(in_fd(t)))
+		tcsetattr(in_fd(t), TCSANOW, &t->live->cooked);
+	t->live->raw = false;
+}
+
+static void undo_modes(struct ab_terminal *t)
+{
+	char text[AB_MODES_ROOM];
+
+	if (t->live->shown && out_fd(t) >= 0)
+		ab_relay_write(out_fd(t), text,
+			       ab_modes_undo(&t->live->modes, text));
+	t->live->shown = false;
+}
+
+static void redo_modes(struct ab_terminal *t)
+{
+	char text[AB_MODES_ROOM];
+
+	if (t->live->shown || out_fd(t) < 0)
+		return;
+	t->live->shown = true;
+	ab_relay_write(out_fd(t), text, ab_modes_redo(&t->live->modes, text));
+}
+
+int ab_terminal_attach(struct ab_terminal *t, int master,
+		       struct ab_loop *loop, struct ab_error *err)
+{
+	if (ab_relay_start(&t->relay, master, loop, err) < 0)
+		return -1;
+	/* On the master it sets the slave's: Linux has one for both. */
+	tcsetattr(master, TCSANOW, &t->live->cooked);
+	ab_terminal_resize(t);
+	come_forward(t);
+	ab_relay_arm(&t->relay);
+	return 0;
+}
+
+void ab_terminal_resize(struct ab_terminal *t)
+{
+	struct winsize size;
+
+	get_size(t, &size);
+	if (t->relay.box.source.fd >= 0)
+		ioctl(t->relay.box.source.fd, TIOCSWINSZ, &size);
+}
+
+bool ab_terminal_claim(struct ab_terminal *t)
+{
+	bool front;
+
+	t->wanted = true;
+	front = come_forward(t);
+	ab_relay_arm(&t->relay);
+	return front;
+}
+
+void ab_terminal_suspend(struct ab_terminal *t)
+{
+	/* A full-screen program leaves its screen before it stops. */
+	ab_relay_flush(&t->relay, false);
+	undo_modes(t);
+	step_back(t);
+	t->relay.quiet = true;
+	ab_relay_arm(&t->relay);
+}
+
+bool ab_terminal_resume(struct ab_terminal *t)
+{
+	bool front = come_forward(t);
+
+	t->relay.quiet = false;
+	if (front)
+		redo_modes(t);
+	ab_terminal_resize(t);
+	ab_relay_arm(&t->relay);
+	return front;
+}
+
+void ab_terminal_close(struct ab_terminal *t)
+{
+	if (!t)
+		return;
+	ab_relay_flush(&t->relay, true);
+	undo_modes(t);
+	step_back(t);
+	ab_relay_fini(&t->relay);
+	munmap(t->live, sizeof(*t->live));
+	free(t);
+}
+
+void ab_terminal_rescue_get(const struct ab_terminal *t,
+			    struct ab_terminal_rescue *ret)
+{
+	ret->fd = t ? any_fd(t) : -1;
+	ret->live = t ? t->live : NULL;
+}
+
+void ab_terminal_rescue(const struct ab_terminal_rescue *rescue)
+{
+	const struct ab_terminal_live *live = rescue->live;
+	char text[AB_MODES_ROOM];
+	sigset_t ttou, before;
+	struct termios now;
+
+	if (rescue->fd < 0 || !live)
+		return;
+	/* By now we are in the background, where changing it would stop us. */
+	sigemptyset(&ttou);
+	sigaddset(&ttou, SIGTTOU);
+	sigprocmask(SIG_BLOCK, &ttou, &before);
+	/* Unless a shell was faster, and already edits a line. */
+	if (live->raw && tcgetattr(rescue->fd, &now) == 0 &&
+	    !(now.c_lflag & (ICANON | ISIG | ECHO)))
+		tcsetattr(rescue->fd, TCSANOW, &live->cooked);
+	if (live->shown && live->same)
+		ab_relay_write(rescue->fd, text,
+			       ab_modes_undo(&live->modes, text));
+	sigprocmask(SIG_SETMASK, &before, NULL);
+}

@@ -1,0 +1,29 @@
+#ifndef AB_WORKSPACE_NAMES_H
+#define AB_WORKSPACE_NAMES_H
+/*
+ * The protected names of a policy, sorted by where they apply. Pure.
+ *
+ * A name may have several components (".config/fish") and pattern characters
+ * in each; a pattern never crosses a slash.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/strv.h"
+
+struct ab_names {
+	struct ab_strv top;	/* at the top of a root or repository */
+	struct ab_strv git;	/* in a git directory (without ".git/") */
+	struct ab_strv absolute;
+	bool first[256];	/* bytes that a name in `top` can start with */
+};
+
+void ab_names_init(struct ab_names *names, const struct ab_strv *deny_write);
+void ab_names_fini(struct ab_names *names);
+
+/* Does the first component of `name` stand for `entry`? Then *ret_rest is
+ * what follows it ("" when it is the last). */
+bool ab_name_starts(const char *name, const char *entry,
+		    const char **ret_rest);
+
+#endif

@@ -1,0 +1,29 @@
+#ifndef AB_WORKSPACE_QUARANTINE_STATE_H
+#define AB_WORKSPACE_QUARANTINE_STATE_H
+/* What the files of the quarantine share. */
+#include "workspace/quarantine.h"
+
+/* A folder held open, and the names that must not be in it. */
+struct ab_held {
+	int fd;
+	int wd;			/* of inotify, -1: only swept */
+	char *path;
+	struct ab_strv names;
+	bool given;		/* by the survey; else found on the way down */
+};
+
+struct ab_quarantine {
+	const struct ab_survey *survey;
+	int dir;
+	int notify;
+	struct ab_held *held;
+	size_t nheld;
+	unsigned next;		/* number of the next name in the quarantine */
+	struct ab_quarantine_report report;
+};
+
+/* Move `name` of the open folder `fd`, whose path is `path`. */
+void ab_quarantine_take(struct ab_quarantine *q, int fd, const char *path,
+			const char *name);
+
+#endif

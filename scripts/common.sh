@@ -1,0 +1,147 @@
+# Shared by the scripts here: where things are, what has to be installed, and
+# how to build. Sourced, not run.
+#
+# Nothing in this file does work when there is none to do: packages are looked
+# up in dpkg's own list before apt is called at all, and a finished build
+# directory costs one call of ninja.
+
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
+
+# Build directories live in the source tree; in one that we may not write to,
+# in the user's cache. AB_OUT puts them elsewhere.
+if [ -z "${AB_OUT:-}" ]; then
+	AB_OUT=$ROOT
+	[ -w "$ROOT" ] || AB_OUT=${XDG_CACHE_HOME:-$HOME/.cache}/agentbox-build
+fi
+mkdir -p "$AB_OUT"
+AB_OUT=$(cd "$AB_OUT" && pwd -P)
+
+case $(uname -m) in
+aarch64)
+	cross_arch=x86_64 cross_deb=amd64
+	cross_packages="gcc-x86-64-linux-gnu libc6-dev-amd64-cross"
+	;;
+x86_64)
+	cross_arch=aarch64 cross_deb=arm64
+	cross_packages="gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
+	;;
+*)
+	cross_arch='' cross_deb='' cross_packages=''
+	;;
+esac
+
+# Debian packages, one a word. "package/program": a program of that name in
+# the system's own folders will do as well, wherever it came from. (One in a
+# home folder will not: the tests run as another user.)
+build_packages="
+	gcc libc6-dev meson/meson ninja-build/ninja pkg-config/pkg-config
+	libseccomp-dev libjansson-dev
+"
+test_packages="
+	bats/bats git/git curl/curl make/make python3/python3 nodejs/node
+	default-jdk-headless/javac cargo/cargo sqlite3/sqlite3 tmux/tmux
+	vim/vim gdb/gdb strace/strace procps/ps util-linux/setpriv
+	iproute2/ip jq/jq clang/clang libclang-rt-14-dev mandoc/mandoc
+	zsh/zsh fish/fish attr/setfattr binutils/readelf $cross_packages
+"
+
+say()
+{
+	printf '%s\n' "$*" >&2
+}
+
+die()
+{
+	say "$(basename "$0"): $*"
+	exit 1
+}
+
+# Without a terminal nobody can answer sudo's question, so it must not ask.
+sudo=sudo
+[ -t 0 ] || sudo="sudo -n"
+
+as_root()
+{
+	if [ "$(id -u)" -eq 0 ]; then
+		"$@"
+	else
+		$sudo "$@"
+	fi
+}
+
+can_be_root()
+{
+	[ "$(id -u)" -eq 0 ] && return 0
+	command -v sudo >/dev/null && as_root true 2>/dev/null
+}
+
+have_program()
+{
+	local dir
+
+	for dir in /usr/local/bin /usr/local/sbin /usr/bin /usr/sbin /bin /sbin; do
+		[ -x "$dir/$1" ] && return 0
+	done
+	return 1
+}
+
+# Prints the packages of the list that are neither installed nor stood in for.
+missing_packages()
+{
+	local word installed
+
+	installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' |
+		sed -n 's/^installed //p')
+	for word in "$@"; do
+		case $word in
+		*/*) have_program "${word#*/}" && continue ;;
+		esac
+		grep -qxF -- "${word%/*}" <<<"$installed" || printf '%s ' "${word%/*}"
+	done
+}
+
+install_packages()
+{
+	local missing log
+
+	command -v dpkg-query >/dev/null ||
+		die "no dpkg here; install these yourself: ${*%/*}"
+	missing=$(missing_packages "$@")
+	[ -n "$missing" ] || return 0
+
+	say "installing $missing"
+	can_be_root || die "needs root for that; run:  apt-get install $missing"
+	log=$(as_root timeout 900 env DEBIAN_FRONTEND=noninteractive sh -c '
+		opts="-q -y -o DPkg::Lock::Timeout=120 -o Acquire::Retries=3"
+		# Old lists still serve when a source is out of reach.
+		apt-get $opts update
+		exec apt-get $opts install --no-install-recommends "$@"
+	' sh $missing </dev/null 2>&1) || {
+		say "$log"
+		die "apt-get could not install $missing"
+	}
+}
+
+# build_in NAME SETUP-OPTION...: set up once, build what changed. The options
+# are kept beside the build, so that a change of them sets it up anew. A caller
+# in a hurry sets `limit`, in seconds.
+build_in()
+{
+	local dir=$AB_OUT/$1
+	shift
+
+	if [ ! -f "$dir/build.ninja" ] || [ "$(cat "$dir/.setup" 2>/dev/null)" != "${CC:-} $*" ]; then
+		if [ -f "$dir/meson-private/coredata.dat" ]; then
+			set -- --wipe "$@"
+		fi
+		timeout "${limit:-600}" meson setup "$@" "$dir" "$ROOT" </dev/null || return 1
+		[ "$1" != --wipe ] || shift
+		printf '%s\n' "${CC:-} $*" >"$dir/.setup"
+	fi
+	timeout "${limit:-600}" ninja -C "$dir"
+}
+
+build_release()
+{
+	build_in build -Dwerror=true
+}

@@ -1,0 +1,353 @@
+# Helpers of all bats files: `load helpers` at the top.
+#
+# Every test gets a HOME, a workspace in it (the current folder), and a state
+# folder of its own, on a real file system; afterwards nothing of the box may
+# be left: no process, no mount. A file with a setup or teardown of its own
+# calls box_setup and box_teardown in them.
+#
+#   AGENTBOX       the program
+#   ROOT           the source tree
+#   TEST_DIR       this test's folder: home/, home/project/, state/
+#   WORKSPACE      home/project
+#   AB_TIMEOUT     bound for one call in seconds (60)
+
+bats_require_minimum_version 1.5.0
+
+ROOT=$(cd "${BASH_SOURCE[0]%/*}/.." && pwd -P)
+AGENTBOX=${AGENTBOX:-$ROOT/build/cmd/agentbox}
+
+setup()
+{
+	box_setup
+}
+
+teardown()
+{
+	box_teardown
+}
+
+box_setup()
+{
+	local base=${AB_TEST_DIR:-}
+
+	if [ -z "$base" ]; then
+		base=$HOME/.cache/agentbox-test
+		mkdir -p "$base"
+	fi
+	TEST_DIR=$(mktemp -d "$base/t.XXXXXX")
+	export HOME=$TEST_DIR/home
+	export AGENTBOX_STATE=$TEST_DIR/state
+	export WORKSPACE=$HOME/project
+	mkdir -p "$WORKSPACE"
+	export GIT_CONFIG_NOSYSTEM=1
+	printf '[user]\n\tname = Test\n\temail = test@example.com\n[init]\n\tdefaultBranch = main\n[protocol "file"]\n\tallow = always\n' \
+		>"$HOME/.gitconfig"
+	unset XDG_RUNTIME_DIR XDG_CONFIG_HOME XDG_STATE_HOME XDG_DATA_HOME
+	unset XDG_CACHE_HOME SSH_AUTH_SOCK
+	unset AGENTBOX_PROFILE AGENTBOX_CONFIG AGENTBOX_NET
+	cd "$WORKSPACE" || return 1
+	our_processes >"$TEST_DIR/processes"
+	sort /proc/self/mountinfo >"$TEST_DIR/mounts"
+}
+
+box_teardown()
+{
+	local left
+
+	[ -n "${TEST_DIR:-}" ] || return 0
+	tty_stop
+	cd /
+	left=$(processes_left)
+	if [ -n "$left" ]; then
+		echo "left running:"
+		echo "$left"
+		# The next test must not see them.
+		awk '{ print $1 }' <<<"$left" | xargs -r kill -KILL 2>/dev/null
+		return 1
+	fi
+	if ! sort /proc/self/mountinfo | diff "$TEST_DIR/mounts" -; then
+		echo "mounts changed on the host"
+		return 1
+	fi
+	chmod -R u+rwX "$TEST_DIR" 2>/dev/null
+	rm -rf --one-file-system "$TEST_DIR"
+}
+
+# Processes of this user that belong to a box or are our program: "PID START
+# NAME". /proc/PID/exe and environ of a process that is not dumpable are
+# closed to us, but the name and the line NSpid (more than one number: a pid
+# namespace below ours) are not.
+our_processes()
+{
+	# Processes come and go meanwhile; cat reads what is there.
+	cat /proc/[0-9]*/status 2>/dev/null | awk -v uid="$(id -u)" '
+		/^Name:/ { name = $2 }
+		/^State:/ { state = $2 }
+		/^Pid:/ { pid = $2 }
+		/^Uid:/ { mine = $2 == uid }
+		/^NSpid:/ && mine && (NF > 2 || name ~ /^agentbox/) {
+			stat = "/proc/" pid "/stat"
+			if ((getline line < stat) > 0) {
+				sub(/.*\) /, "", line)
+				split(line, field, " ")
+				print pid, field[20], name, state
+			}
+			close(stat)
+		}'
+}
+
+# Those that were not there at the start of the test. What a SIGKILL ended
+# takes a moment to go, so they get up to five seconds.
+processes_left()
+{
+	local left deadline=$((SECONDS + 5))
+
+	while :; do
+		left=$(our_processes | awk '
+			NR == FNR { before[$1 " " $2] = 1; next }
+			!(($1 " " $2) in before)' "$TEST_DIR/processes" -)
+		[ -n "$left" ] && [ "$SECONDS" -lt "$deadline" ] || break
+		sleep 0.05
+	done
+	[ -z "$left" ] || echo "$left"
+}
+
+# agentbox ARG...: run the program; $status, $output (both streams), $lines.
+# What it said is printed, so that a failed test shows it.
+agentbox()
+{
+	run timeout --kill-after=5 "${AB_TIMEOUT:-60}" "$AGENTBOX" "$@" 3>&-
+	printf '$ agentbox %s\n%s\n[status %s]\n' "$*" "$output" "$status"
+}
+
+# The same with $output and $stderr apart.
+agentbox_split()
+{
+	run --separate-stderr timeout --kill-after=5 "${AB_TIMEOUT:-60}" \
+		"$AGENTBOX" "$@" 3>&-
+	printf '$ agentbox %s\n%s\n[stderr]\n%s\n[status %s]\n' \
+		"$*" "$output" "$stderr" "$status"
+}
+
+# need FEATURE [REASON]: skip when this machine lacks it. Where every feature
+# is expected (AB_NO_SKIP=1), lacking it is a failure. FEATURE is one of
+#   userns           an unprivileged user namespace that can be used
+#   landlock:N       Landlock with at least ABI N
+#   kernel:X.Y       that Linux or a newer one
+#   program:NAME     NAME on the PATH
+#   cgroup           a cgroup v2 folder that this user may make children in
+#   path:FILE        FILE exists
+need()
+{
+	local what=${1%%:*} value=${1#*:} why
+
+	if "have_$what" "$value"; then
+		return 0
+	fi
+	why=${2:-this machine has no $1}
+	if [ "${AB_NO_SKIP:-}" = 1 ]; then
+		echo "needed here, and missing: $why"
+		return 1
+	fi
+	skip "$why"
+}
+
+have_userns()
+{
+	unshare --user --map-root-user --mount --pid --fork true 2>/dev/null
+}
+
+have_landlock()
+{
+	# landlock_create_ruleset(NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+	# its number is the same on every architecture.
+	python3 - "$1" <<-'PYTHON'
+	import ctypes, sys
+	libc = ctypes.CDLL(None, use_errno=True)
+	sys.exit(libc.syscall(444, None, 0, 1) < int(sys.argv[1]))
+	PYTHON
+}
+
+have_kernel()
+{
+	printf '%s\n%s\n' "$1" "$(uname -r)" | sort -V -C
+}
+
+have_program()
+{
+	command -v "$1" >/dev/null
+}
+
+have_cgroup()
+{
+	local own
+	own=/sys/fs/cgroup$(sed -n 's/^0:://p' /proc/self/cgroup)
+	[ -w "$own" ] && [ -w "$own/cgroup.procs" ] &&
+		[ -w "$own/cgroup.subtree_control" ]
+}
+
+have_path()
+{
+	[ -e "$1" ]
+}
+
+# Tests that only make sense for one kind of user; the other run of the suite
+# has them, so this is no missing feature.
+only_root()
+{
+	[ "$(id -u)" -eq 0 ] || skip "as root only"
+}
+
+only_user()
+{
+	[ "$(id -u)" -ne 0 ] || skip "as an unprivileged user only"
+}
+
+# as_root CMD...: with root's rights, or the test is skipped.
+as_root()
+{
+	if [ "$(id -u)" -eq 0 ]; then
+		"$@"
+	elif sudo -n true 2>/dev/null; then
+		sudo -n "$@"
+	else
+		skip "needs root"
+	fi
+}
+
+# wait_for SECONDS CMD...: until CMD succeeds, or fail.
+wait_for()
+{
+	local deadline=$((SECONDS + $1))
+	shift
+
+	until "$@"; do
+		if [ "$SECONDS" -ge "$deadline" ]; then
+			echo "waited in vain for: $*"
+			return 1
+		fi
+		sleep 0.05
+	done
+}
+
+# host_snapshot [--no-times] DIR: everything below DIR by name, type, mode,
+# owner, size, time, link target and content. Two equal snapshots: the same
+# bytes. Take it as a user who can read it all.
+host_snapshot()
+{
+	local time=' %T@'
+
+	if [ "$1" = --no-times ]; then
+		time=
+		shift
+	fi
+	(
+		cd "$1" || exit 1
+		find . -xdev \( -type f -printf "%p %y %m %U:%G %n %s$time\n" \
+			-o -type d -printf "%p %y %m %U:%G$time\n" \
+			-o -printf "%p %y %m %U:%G$time %l\n" \) | LC_ALL=C sort
+		find . -xdev -type f -print0 | LC_ALL=C sort -z |
+			xargs -0 -r sha256sum
+	)
+}
+
+# A terminal: a tmux server of this test's own.
+#
+#   tty_start CMD...       CMD on an 80x24 terminal
+#   tty_type TEXT          keys as they are;  tty_key Enter C-c C-z ... by name
+#   tty_wait REGEX [S]     until a line of the screen matches (10 s), else fail
+#   tty_screen             what is on it, with what scrolled off the top
+#   tty_resize COLS ROWS
+#   tty_end [S]            wait for CMD to end; its status in $status and the
+#                          screen in $output
+#   tty_run CMD...         start and end
+tty_tmux()
+{
+	timeout --kill-after=2 20 tmux -S "$TEST_DIR/tmux" -f "$TEST_DIR/tmux.conf" "$@" 3>&-
+}
+
+tty_start()
+{
+	cat >"$TEST_DIR/tmux.conf" <<-CONF
+	set -g remain-on-exit on
+	set -g default-shell /bin/bash
+	set -g default-terminal screen-256color
+	set -g escape-time 0
+	set -g status off
+	set -g history-limit 5000
+	CONF
+	TTY_STARTED=1
+	rm -f "$TEST_DIR/tty-status"
+	# tmux now and then loses the status of a pane, so a shell keeps it; the
+	# signals that the keys make are for CMD, and pass the shell by.
+	tty_tmux new-session -d -x 80 -y 24 "exec $(printf '%q ' sh -c '
+		trap : INT QUIT TSTP
+		"$@"
+		echo "$?" >"$0.new"
+		mv "$0.new" "$0"' "$TEST_DIR/tty-status" "$@")" &&
+		tty_tmux resize-window -x 80 -y 24
+}
+
+tty_type()
+{
+	tty_tmux send-keys -l -- "$1"
+}
+
+tty_key()
+{
+	tty_tmux send-keys "$@"
+}
+
+tty_screen()
+{
+	tty_tmux capture-pane -p -S -
+}
+
+tty_matches()
+{
+	tty_screen | grep -qE -- "$1"
+}
+
+tty_wait()
+{
+	wait_for "${2:-10}" tty_matches "$1" && return 0
+	echo "the screen:"
+	tty_screen
+	return 1
+}
+
+tty_resize()
+{
+	tty_tmux resize-window -x "$1" -y "$2"
+}
+
+# When the pane is dead, all that was written to it is on the screen.
+tty_ended()
+{
+	[ -e "$TEST_DIR/tty-status" ] &&
+		[ "$(tty_tmux display-message -p '#{pane_dead}')" = 1 ]
+}
+
+tty_end()
+{
+	wait_for "${1:-30}" tty_ended || {
+		tty_screen
+		return 1
+	}
+	status=$(cat "$TEST_DIR/tty-status")
+	# tmux adds a line of its own to a dead pane.
+	output=$(tty_screen | sed '/^Pane is dead/d')
+	printf '%s\n[status %s]\n' "$output" "$status"
+}
+
+tty_run()
+{
+	tty_start "$@" && tty_end
+}
+
+tty_stop()
+{
+	[ -n "${TTY_STARTED:-}" ] || return 0
+	tty_tmux kill-server 2>/dev/null || true
+	TTY_STARTED=
+}

@@ -1,0 +1,359 @@
+#include "policy/compare.h"
+
+#include "policy/config.h"
+#include "policy/trust.h"
+#include "policy_help.h"
+#include "tap.h"
+
+static uint32_t seed = 7;
+static uint32_t rnd(uint32_t n)
+{
+	seed = seed * 1664525 + 1013904223;
+	return (seed >> 8) % n;
+}
+
+/* Elements for each key that meet, miss, widen and narrow each other. */
+static const char *const paths[] = {
+	"\".\"", "\"sub\"", "\"./sub/deep\"", "\"~\"", "\"~/.claude\"",
+	"\"~/other\"", "\"/opt/x\"", "\"/opt\"", "\"..\"", "\"link\"",
+	"\"sub/link2/x\"",
+};
+static const char *const reads[] = {
+	"\".\"", "\"@system\"", "\"/usr/lib\"", "\"~\"", "\"/srv\"", "\"link\"",
+};
+static const char *const patterns[] = {
+	"\"~/.ssh\"", "\"!~/.ssh/id_rsa\"", "\"!~/.aws\"", "\"priv*\"",
+	"\"~/.aws\"", "\"/etc/hosts\"", "\"!/etc/shadow\"", "\"~\"",
+};
+static const char *const names[] = {
+	"\".git/hooks\"", "\"!.git/hooks\"", "\"!.agentbox.json\"",
+	"\"Makefile\"", "\"./build\"", "\"!.vscode\"",
+};
+static const char *const sockets[] = {
+	"\"/run/a.sock\"", "\"/run/docker.sock\"", "\"/run\"",
+};
+static const char *const hosts[] = {
+	"\"github.com\"", "\"*.github.com\"", "\"api.github.com\"",
+	"\"github.com:443\"", "\"github.com:8080\"", "\"*.com\"", "\"10.0.0.1\"",
+	"\"evil.example\"", "\"@github\"", "\"*.api.github.com:22\"",
+};
+static const char *const ranges[] = {
+	"\"10.0.0.0/8\"", "\"10.1.0.0/16\"", "\"10.1.0.0/16:22\"",
+	"\"0.0.0.0/0\"", "\"fd00::/8\"", "\"10.1.2.3:22\"",
+};
+static const char *const variables[] = {
+	"\"LANG\"", "\"*\"", "\"GITHUB_TOKEN\"", "\"LC_ALL\"", "\"LC_*\"",
+	"\"PATH\"", "\"AWS_*\"",
+};
+static const char *const assignments[] = {
+	"\"LD_PRELOAD\":\"/x\"", "\"PATH\":\"/evil\"", "\"CI\":\"1\"",
+};
+static const char *const properties[] = {
+	"\"limits\"", "\"user-ns\"", "\"transparent\"", "\"net-fence\"",
+};
+static const char *const sizes[] = { "\"1M\"", "\"512M\"", "\"1G\"", "\"2T\"" };
+static const char *const limits[] = { "\"1M\"", "\"1G\"", "\"none\"" };
+static const char *const times[] = { "\"1s\"", "\"1h\"", "\"none\"" };
+static const char *const counts[] = { "16", "4096", "100000", "\"none\"" };
+
+static const struct pool {
+	const char *const *v;
+	size_t n;
+} pools[AB_KEY_COUNT] = {
+#define POOL(list) { list, AB_COUNT(list) }
+	[AB_KEY_WRITE] = POOL(paths),
+	[AB_KEY_READ] = POOL(reads),
+	[AB_KEY_DENY_READ] = POOL(patterns),
+	[AB_KEY_DENY_WRITE] = POOL(names),
+	[AB_KEY_UNIX] = POOL(sockets),
+	[AB_KEY_TMP_SIZE] = POOL(sizes),
+	[AB_KEY_NET_ALLOW] = POOL(hosts),
+	[AB_KEY_NET_DENY] = POOL(hosts),
+	[AB_KEY_ALLOW_PRIVATE] = POOL(ranges),
+	[AB_KEY_ENV_PASS] = POOL(variables),
+	[AB_KEY_ENV_STRIP] = POOL(variables),
+	[AB_KEY_ENV_SET] = POOL(assignments),
+	[AB_KEY_TIMEOUT] = POOL(times),
+	[AB_KEY_MEMORY] = POOL(limits),
+	[AB_KEY_PROCESSES] = POOL(counts),
+	[AB_KEY_FILES] = POOL(counts),
+	[AB_KEY_CPU] = POOL(times),
+	[AB_KEY_FILE_SIZE] = POOL(limits),
+	[AB_KEY_REQUIRE] = POOL(properties),
+};
+
+static void random_value(FILE *f, enum ab_key_id id)
+{
+	static const char *const profiles[] = { "default", "read-only",
+						"development", "claude" };
+	const struct ab_key *key = &ab_keys[id];
+	bool object = key->type == AB_TYPE_ASSIGNMENTS;
+	uint32_t n;
+
+	if (key->type == AB_TYPE_PROFILE) {
+		fprintf(f, "\"%s\"", profiles[rnd(4)]);
+	} else if (key->type == AB_TYPE_WORD) {
+		fprintf(f, "\"%s\"",
+			key->words[rnd((uint32_t)key->nwords)].name);
+	} else if (!ab_key_is_list(key)) {
+		fputs(pools[id].v[rnd((uint32_t)pools[id].n)], f);
+	} else if (id == AB_KEY_READ && rnd(2)) {
+		fputs("\"all\"", f);
+	} else {
+		/* Assignments: each at most once, keys must not repeat. */
+		n = object ? rnd((uint32_t)pools[id].n + 1) : rnd(5);
+		fputs(object ? "{" : "[", f);
+		for (uint32_t i = 0; i < n; i++)
+			fprintf(f, "%s%s", i ? "," : "",
+				pools[id].v[object ? i :
+						     rnd((uint32_t)pools[id].n)]);
+		fputs(object ? "}" : "]", f);
+	}
+}
+
+static void random_file(const char *name, uint32_t one_in)
+{
+	FILE *f;
+	const char *group = "";
+	bool first = true;
+
+	remove_file(name);
+	f = fopen(at(name), "w");
+	fputs("{\"$schema\":\"x\"", f);
+	for (int id = 0; id < AB_KEY_COUNT; id++) {
+		const char *path = ab_keys[id].path;
+		size_t n = strcspn(path, ".");
+
+		if (path[n] && strncmp(group, path, n + 1) != 0) {
+			fprintf(f, "%s,\"%.*s\":{", group[0] ? "}" : "",
+				(int)n, path);
+			group = path;
+			first = true;
+		}
+		if (rnd(one_in))
+			continue;
+		fprintf(f, "%s\"%s\":", path[n] && first ? "" : ",",
+			path[n] ? path + n + 1 : path);
+		first = first && !path[n];
+		random_value(f, id);
+	}
+	fputs("}}", f);
+	fclose(f);
+}
+
+static void test_random(void)
+{
+	size_t wider = 0, loaded = 0, noted = 0, tighter = 0, trusted_wider = 0;
+
+	input.workspace = ".";
+	for (int i = 0; i < 3000; i++) {
+		struct ab_policy *with, *without, *trusted = NULL;
+		struct ab_strv lines = { 0 }, less = { 0 }, more = { 0 };
+		struct ab_trust_review review;
+
+		random_file(USER_FILE, 3);
+		remove_file(PROJECT_FILE);
+		input.nsettings = 0;
+		if (rnd(3) == 0)
+			add_flag("network.mode", "filtered", "--net");
+		if (rnd(3) == 0)
+			add_flag("network.allow", "evil.example", "--allow");
+		if (rnd(3) == 0)
+			add_flag("filesystem.write", "/opt", "--write");
+		without = load();
+		random_file(PROJECT_FILE, 2);
+		with = load();
+		noted += notes.len > 0;
+		if (!with || !without) {
+			printf("# %d: %s %s\n", i, error.text, error.hint);
+			break;
+		}
+		loaded++;
+		ab_policy_wider(without, with, &lines);
+		ab_policy_wider(with, without, &less);
+		wider += lines.len > 0;
+		tighter += less.len > 0;
+		for (size_t k = 0; k < lines.len && wider < 5; k++)
+			printf("# %d wider: %s\n", i, lines.v[k]);
+
+		/* The same file, trusted, is often wider: the comparison sees
+		 * what the tightening took away. */
+		if (i % 10 == 0 &&
+		    ab_trust_review(&input, NULL, &review, &error) == 0) {
+			ab_trust_record(&input, &review, &error);
+			ab_trust_review_fini(&review);
+			trusted = load();
+		}
+		if (trusted)
+			ab_policy_wider(without, trusted, &more);
+		trusted_wider += more.len > 0;
+		ab_policy_free(trusted);
+		ab_policy_free(with);
+		ab_policy_free(without);
+		ab_strv_fini(&lines);
+		ab_strv_fini(&less);
+		ab_strv_fini(&more);
+	}
+	ok(loaded == 3000, "%zu random project files were loaded", loaded);
+	ok(wider == 0, "none made the policy wider");
+	ok(tighter > 1000, "%zu made it tighter", tighter);
+	ok(noted > 2000, "%zu were told what was left out", noted);
+	ok(trusted_wider > 200, "%zu of 300 are wider when trusted",
+	   trusted_wider);
+	remove_file(USER_FILE);
+	remove_file(PROJECT_FILE);
+	reset_input();
+}
+
+static void test_notes(void)
+{
+	struct ab_policy *p;
+
+	put_file(USER_FILE, "{\"network\":{\"allow\":[\"*.github.com\"]}}");
+	put_file(PROJECT_FILE,
+		 "{\"extends\":\"development\",\"network\":{\"mode\":\"allowed\","
+		 "\"allow\":[\"api.github.com\",\"evil.example\",\"x.example\"]},"
+		 "\"env\":{\"set\":{\"PATH\":\"/evil\"}},"
+		 "\"filesystem\":{\"denyRead\":[\"!~/.ssh/id_rsa\",\"secret\"]},"
+		 "\"limits\":{\"timeout\":\"1m\"}}");
+	p = load();
+	ok(p && p->net.mode == AB_NET_FILTERED && p->env.set.len == 0,
+	   "what widens is left out");
+	is_str(joined(&p->net.allow), "api.github.com",
+	       "what was permitted anyway stays");
+	ok(p->limits.timeout_ms == 60000 &&
+		   ab_strv_has(&p->fs.deny_read, at("home/work/secret")),
+	   "what tightens counts");
+	is_str(p->profile, "default", "the profile stays");
+	ok(notes.len == 5, "one note for each of the five keys");
+	is_str(notes.v[0],
+	       ".agentbox.json is not trusted: extends stays default, not development; to see and accept: agentbox trust",
+	       "a note for a word");
+	is_str(notes.v[3],
+	       ".agentbox.json is not trusted: network.allow: 2 entries left out; to see and accept: agentbox trust",
+	       "a note for a list");
+	ab_policy_free(p);
+
+	put_file(PROJECT_FILE, "{\"filesystem\":{\"write\":[\"sub\",\"link\",\"new\"]}}");
+	p = load();
+	is_str(joined(&p->fs.write), at("home/work/sub"),
+	       "a narrower root stays, one that is a link or not there does not");
+	ab_policy_free(p);
+	put_file(PROJECT_FILE, "{\"filesystem\":{\"write\":[]},\"network\":{\"allow\":[]}}");
+	p = load();
+	ok(p && p->fs.write.len == 0 && p->net.allow.len == 0 && !notes.len,
+	   "an empty list tightens to nothing, silently");
+	ab_policy_free(p);
+	remove_file(USER_FILE);
+	remove_file(PROJECT_FILE);
+}
+
+static bool is_wider(const char *a, const char *b)
+{
+	struct ab_policy *x, *y;
+	struct ab_strv lines = { 0 };
+	bool wider;
+
+	put_file("a.json", a);
+	put_file("b.json", b);
+	if (ab_policy_load_one(&input, at("a.json"), &x, &error) < 0 ||
+	    ab_policy_load_one(&input, at("b.json"), &y, &error) < 0) {
+		printf("# %s\n", error.text);
+		return false;
+	}
+	ab_policy_wider(x, y, &lines);
+	wider = lines.len > 0;
+	ab_policy_free(x);
+	ab_policy_free(y);
+	ab_strv_fini(&lines);
+	return wider;
+}
+
+static void test_compare(void)
+{
+	static const struct {
+		const char *narrow, *wide, *name;
+	} pairs[] = {
+		{ "{\"network\":{\"mode\":\"blocked\"}}",
+		  "{\"network\":{\"mode\":\"filtered\"}}", "mode" },
+		{ "{\"network\":{\"allow\":[\"a.b.c\"]}}",
+		  "{\"network\":{\"allow\":[\"*.b.c\"]}}", "wildcard" },
+		{ "{\"network\":{\"deny\":[\"a.b\"]}}", "{}", "deny" },
+		{ "{\"network\":{\"deny\":[\"a.b\"]}}",
+		  "{\"network\":{\"deny\":[\"a.b:22\"]}}", "denied port" },
+		{ "{\"filesystem\":{\"write\":[\"/a/b\"]}}",
+		  "{\"filesystem\":{\"write\":[\"/a\"]}}", "root" },
+		{ "{\"filesystem\":{\"read\":[\"/a\"]}}", "{}", "read" },
+		{ "{}", "{\"filesystem\":{\"denyRead\":[\"!~/.aws\"]}}",
+		  "taken back" },
+		{ "{\"filesystem\":{\"denyRead\":[\"!~/.aws\",\"~/.aws\"]}}",
+		  "{\"filesystem\":{\"denyRead\":[\"~/.aws\",\"!~/.aws\"]}}",
+		  "order of taking back" },
+		{ "{}", "{\"filesystem\":{\"denyWrite\":[\"!.vscode\"]}}",
+		  "protected name" },
+		{ "{\"filesystem\":{\"home\":\"private\"}}", "{}", "home" },
+		{ "{\"limits\":{\"memory\":\"1G\"}}",
+		  "{\"limits\":{\"memory\":\"none\"}}", "limit" },
+		{ "{\"env\":{\"mode\":\"listed\"}}", "{}", "listed" },
+		{ "{}", "{\"env\":{\"set\":{\"A\":\"1\"}}}", "set" },
+		{ "{\"env\":{\"strip\":[\"FOO\"]}}", "{}", "strip" },
+		{ "{\"assurance\":{\"require\":[\"net-fence\",\"limits\"]}}",
+		  "{\"assurance\":{\"require\":[\"net-fence\"]}}", "require" },
+		{ "{}", "{\"assurance\":{\"fallback\":\"warn\"}}", "fallback" },
+		{ "{\"filesystem\":{\"unix\":[]}}",
+		  "{\"filesystem\":{\"unix\":[\"/x\"]}}", "socket" },
+		{ "{\"network\":{\"allowPrivate\":[\"10.1.0.0/16\"]}}",
+		  "{\"network\":{\"allowPrivate\":[\"10.0.0.0/8\"]}}", "range" },
+	};
+
+	for (size_t i = 0; i < AB_COUNT(pairs); i++) {
+		ok(is_wider(pairs[i].narrow, pairs[i].wide), "wider: %s",
+		   pairs[i].name);
+		ok(!is_wider(pairs[i].wide, pairs[i].narrow) ||
+			   !strcmp(pairs[i].name, "order of taking back"),
+		   "and not the reverse: %s", pairs[i].name);
+		ok(!is_wider(pairs[i].wide, pairs[i].wide),
+		   "nor than itself: %s", pairs[i].name);
+	}
+}
+
+static void test_diff(void)
+{
+	struct ab_policy *a, *b;
+	char *text;
+
+	if (ab_policy_load_one(&input, "workspace-write", &a, &error) < 0 ||
+	    ab_policy_load_one(&input, "workspace-write-whitelist", &b,
+			       &error) < 0)
+		return;
+	text = ab_policy_diff(a, "A", b, "B", false);
+	is_str(text, "B allows beyond A:\n  network.mode: filtered, not blocked\n",
+	       "a diff names what one allows beyond the other");
+	free(text);
+	text = ab_policy_diff(a, "A", b, "B", true);
+	is_str(text,
+	       "{\"a\":\"A\",\"b\":\"B\",\"aAllows\":[],\"bAllows\":[{\"key\":\"network.mode\",\"value\":\"filtered, not blocked\"}]}\n",
+	       "as JSON too");
+	free(text);
+	text = ab_policy_diff(a, "A", a, "A", false);
+	is_str(text, "no difference in what they allow\n", "or says there is none");
+	free(text);
+	ab_policy_free(a);
+	ab_policy_free(b);
+}
+
+int main(void)
+{
+	world_init();
+	make_dir("home/other");
+	make_dir("home/work/sub/deep");
+	if (symlink("/etc", at("home/work/link")) < 0 ||
+	    symlink("/", at("home/work/sub/link2")) < 0)
+		return 1;
+	test_notes();
+	test_compare();
+	test_diff();
+	test_random();
+	world_fini();
+	return done();
+}

@@ -1,0 +1,265 @@
+/*
+ * The compiled filters against their tables: every call number, on every
+ * architecture, and for calls whose arguments decide every edge of these.
+ */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+
+#include "sandbox/seccomp/seccomp.h"
+#include "seccomp_sim.h"
+#include "tap.h"
+
+static bool has_word(const char *list, const char *word)
+{
+	size_t len = strlen(word);
+
+	for (const char *s = list; (s = strstr(s, word)); s += len)
+		if ((s == list || s[-1] == ' ') &&
+		    (s[len] == ' ' || s[len] == '\0'))
+			return true;
+	return false;
+}
+
+static const struct ab_rule *find_rule(const struct ab_rule *rules, size_t len,
+				       int arch, uint32_t nr)
+{
+	const char *name = nr < CALLS ? archs[arch].names[nr] : NULL;
+
+	for (size_t i = 0; i < len; i++) {
+		if (name && has_word(rules[i].calls, name))
+			return &rules[i];
+		if (!name && rules[i].number == (int)nr && nr &&
+		    (!rules[i].x86_only || arch == AB_X86_64))
+			return &rules[i];
+	}
+	return NULL;
+}
+
+static const struct ab_rule *rule_of(const struct ab_table *t, int arch,
+				     uint32_t nr)
+{
+	const struct ab_rule *r = find_rule(t->rules, t->len, arch, nr);
+
+	return r ? r : find_rule(t->more, t->more_len, arch, nr);
+}
+
+static uint32_t judge_switch(const struct ab_switch *s, const uint64_t *args)
+{
+	uint32_t v = (uint32_t)args[s->arg] & s->mask;
+
+	for (size_t i = 0; i < s->len; i++)
+		if (s->when[i].value == v)
+			return s->when[i].next ?
+				judge_switch(s->when[i].next, args) :
+				s->when[i].verdict;
+	return s->other;
+}
+
+/* Values of one argument that lie on or beside an edge of some switch. */
+struct edges {
+	uint32_t v[512];
+	size_t len;
+};
+
+static void add_edge(struct edges *e, uint32_t v)
+{
+	for (size_t i = 0; i < e->len; i++)
+		if (e->v[i] == v)
+			return;
+	if (e->len == LEN(e->v))
+		abort();
+	e->v[e->len++] = v;
+}
+
+static void collect_edges(const struct ab_switch *s, struct edges e[6])
+{
+	for (size_t i = 0; i < s->len; i++) {
+		uint32_t v = s->when[i].value;
+
+		add_edge(&e[s->arg], v);
+		add_edge(&e[s->arg], v + 1);
+		add_edge(&e[s->arg], v - 1);
+		add_edge(&e[s->arg], v ^ (s->mask & -s->mask));
+		add_edge(&e[s->arg], v | ~s->mask);
+		add_edge(&e[s->arg], v | 0x80000000u);
+		if (s->when[i].next)
+			collect_edges(s->when[i].next, e);
+	}
+	add_edge(&e[s->arg], s->mask);
+}
+
+static unsigned int compare_call(int table, int arch, uint32_t nr,
+				 const struct ab_switch *check)
+{
+	static const uint64_t highs[] = { 0, HIGH, 0xffffffff00000000ull };
+	struct edges e[6] = { 0 };
+	unsigned int wrong = 0;
+
+	collect_edges(check, e);
+	for (int a = 0; a < 6; a++)
+		add_edge(&e[a], 0);
+	for (size_t i = 0; i < e[0].len; i++)
+	for (size_t j = 0; j < e[1].len; j++)
+	for (size_t k = 0; k < e[2].len; k++)
+	for (size_t h = 0; h < LEN(highs); h++) {
+		struct seccomp_data d = {
+			.nr = (int)nr, .arch = archs[arch].audit,
+			.args = { e[0].v[i] | highs[h], e[1].v[j] | highs[h],
+				  e[2].v[k] | highs[h] },
+		};
+		uint64_t args[6];
+
+		memcpy(args, d.args, sizeof(args));
+		wrong += simulate(&progs[table][arch], &d) !=
+			 judge_switch(check, args);
+	}
+	return wrong;
+}
+
+/* A call that is judged by its number must not care what its arguments are. */
+static unsigned int compare_number(int table, int arch, uint32_t nr,
+				   const struct edges *e, uint32_t want)
+{
+	unsigned int wrong = 0;
+
+	for (size_t i = 0; i < e->len; i++) {
+		uint64_t v = e->v[i];
+		struct seccomp_data d = {
+			.nr = (int)nr, .arch = archs[arch].audit,
+			.args = { v, v, v, v, v, v },
+		};
+
+		wrong += simulate(&progs[table][arch], &d) != want;
+	}
+	return wrong;
+}
+
+/* Every value that any switch of a table looks for. */
+static void collect_table(const struct ab_table *t, struct edges *ret)
+{
+	struct edges e[6] = { 0 };
+
+	for (size_t i = 0; i < t->len; i++)
+		if (t->rules[i].check)
+			collect_edges(t->rules[i].check, e);
+	add_edge(ret, 0);
+	for (int a = 0; a < 6; a++)
+		for (size_t i = 0; i < e[a].len; i++)
+			add_edge(ret, e[a].v[i]);
+}
+
+static void test_tables(void)
+{
+	for (int t = 0; t < AB_TABLE_COUNT; t++)
+	for (int a = 0; a < AB_ARCH_COUNT; a++) {
+		const struct ab_table *table = ab_seccomp_tables[t];
+		unsigned int wrong = 0, named = 0;
+		struct edges edges = { 0 };
+
+		collect_table(table, &edges);
+		wrong += strcmp(table->name, table_names[t]) != 0;
+		for (uint32_t nr = 0; nr < 2048; nr++) {
+			const struct ab_rule *r = rule_of(table, a, nr);
+			unsigned int bad;
+
+			if (r && r->check)
+				bad = compare_call(t, a, nr, r->check);
+			else
+				bad = compare_number(t, a, nr, &edges,
+						     r ? r->verdict :
+						     table->otherwise);
+			if (bad)
+				printf("# call %u: %u cases differ\n", nr, bad);
+			wrong += bad;
+			named += !!r;
+		}
+		ok(!wrong && named, "%s on %s does what its table says for "
+		   "every call (%u named, %zu instructions)", table->name,
+		   archs[a].name, named, progs[t][a].len);
+	}
+}
+
+static void test_foreign(void)
+{
+	static const uint32_t foreign[] = {
+		AUDIT_ARCH_I386, AUDIT_ARCH_ARM, AUDIT_ARCH_ARMEB,
+		AUDIT_ARCH_RISCV64, AUDIT_ARCH_AARCH64, AUDIT_ARCH_X86_64, 0,
+	};
+
+	for (int t = 0; t < AB_TABLE_COUNT; t++)
+	for (int a = 0; a < AB_ARCH_COUNT; a++) {
+		unsigned int alive = 0, x32 = 0;
+
+		for (uint32_t nr = 0; nr < CALLS; nr++) {
+			struct seccomp_data d = { .nr = (int)nr };
+
+			for (size_t i = 0; i < LEN(foreign); i++) {
+				d.arch = foreign[i];
+				if (d.arch != archs[a].audit)
+					alive += simulate(&progs[t][a], &d) !=
+						 SECCOMP_RET_KILL_PROCESS;
+			}
+			d.arch = archs[a].audit;
+			d.nr = (int)(nr | 0x40000000u);
+			x32 += simulate(&progs[t][a], &d) != AB_ERRNO(ENOSYS);
+			d.nr = (int)(nr | 0x80000000u);
+			x32 += simulate(&progs[t][a], &d) != AB_ERRNO(ENOSYS);
+		}
+		ok(!alive, "%s on %s kills what calls by a foreign ABI",
+		   table_names[t], archs[a].name);
+		ok(!x32, "%s on %s knows no call with the x32 bit",
+		   table_names[t], archs[a].name);
+	}
+}
+
+/* The names come from libseccomp; the headers of this machine know better. */
+static void test_names(void)
+{
+	static const struct { const char *name; long nr; } native[] = {
+		{ "read", SYS_read }, { "ioctl", SYS_ioctl },
+		{ "clone", SYS_clone }, { "clone3", SYS_clone3 },
+		{ "socket", SYS_socket }, { "mount", SYS_mount },
+		{ "ptrace", SYS_ptrace }, { "prctl", SYS_prctl },
+		{ "execveat", SYS_execveat }, { "bpf", SYS_bpf },
+		{ "mount_setattr", SYS_mount_setattr },
+		{ "io_uring_setup", SYS_io_uring_setup },
+		{ "landlock_restrict_self", SYS_landlock_restrict_self },
+	};
+#ifdef __x86_64__
+	int arch = AB_X86_64;
+#else
+	int arch = AB_AARCH64;
+#endif
+	unsigned int wrong = 0;
+
+	for (size_t i = 0; i < LEN(native); i++)
+		wrong += number_of(arch, native[i].name) != native[i].nr;
+	ok(!wrong, "libseccomp and the kernel's headers agree on numbers");
+}
+
+static void test_interface(void)
+{
+	for (int f = 0; f < AB_FILTER_COUNT; f++) {
+		const struct sock_fprog *p = ab_seccomp_program(f);
+
+		ok(p->len > 0 && p->filter[0].code == (BPF_LD | BPF_W | BPF_ABS),
+		   "filter %d: %u instructions, %zu calls", f, p->len,
+		   ab_seccomp_allowed_count(f));
+	}
+	ok(ab_seccomp_allowed_count(AB_FILTER_INIT) <
+	   ab_seccomp_allowed_count(AB_FILTER_SUPERVISOR) &&
+	   ab_seccomp_allowed_count(AB_FILTER_SUPERVISOR) <
+	   ab_seccomp_allowed_count(AB_FILTER_TARGET),
+	   "our own processes have fewer calls than the command");
+}
+
+int main(void)
+{
+	test_names();
+	test_tables();
+	test_foreign();
+	test_interface();
+	return done();
+}

@@ -1,0 +1,96 @@
+#ifndef AB_TEST_SECCOMP_SIM_H
+#define AB_TEST_SECCOMP_SIM_H
+/*
+ * The compiled filters of every architecture, and a machine to run them. It
+ * knows only the few instructions that they consist of.
+ */
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "sandbox/seccomp/table.h"
+
+#define AB_SECCOMP_ALL
+#include "sandbox/seccomp/filters.h"
+
+#define LEN(a) (sizeof(a) / sizeof((a)[0]))
+#define CALLS LEN(names_x86_64)
+#define BROKEN 0xdeadu	/* no verdict of a sound program */
+#define HIGH 0xdeadbeef00000000ull
+
+static const struct {
+	const char *name;
+	uint32_t audit;
+	const char *const *names;
+} archs[AB_ARCH_COUNT] = {
+	[AB_X86_64] = { "x86_64", AUDIT_ARCH_X86_64, names_x86_64 },
+	[AB_AARCH64] = { "aarch64", AUDIT_ARCH_AARCH64, names_aarch64 },
+};
+
+/* In the order of ab_seccomp_tables. */
+static const char *const table_names[AB_TABLE_COUNT] = {
+	"target", "init", "supervisor", "nonet", "init_sanitized",
+};
+enum { TARGET, INIT, SUPERVISOR, NONET, INIT_SAN };
+#define PROG(t) { { t##_x86_64, LEN(t##_x86_64) }, \
+		  { t##_aarch64, LEN(t##_aarch64) } }
+static const struct prog {
+	const struct sock_filter *insn;
+	size_t len;
+} progs[AB_TABLE_COUNT][AB_ARCH_COUNT] = {
+	[TARGET] = PROG(target),
+	[INIT] = PROG(init),
+	[SUPERVISOR] = PROG(supervisor),
+	[NONET] = PROG(nonet),
+	[INIT_SAN] = PROG(init_sanitized),
+};
+
+static inline uint32_t simulate(const struct prog *p, const struct seccomp_data *d)
+{
+	uint32_t a = 0, word;
+	size_t pc = 0;
+
+	while (pc < p->len) {
+		const struct sock_filter *i = &p->insn[pc++];
+
+		switch (i->code) {
+		case BPF_LD | BPF_W | BPF_ABS:
+			if (i->k % 4 || i->k + 4 > sizeof(*d))
+				return BROKEN;
+			memcpy(&word, (const char *)d + i->k, sizeof(word));
+			a = word;
+			break;
+		case BPF_ALU | BPF_AND | BPF_K:
+			a &= i->k;
+			break;
+		case BPF_JMP | BPF_JA:
+			pc += i->k;
+			break;
+		case BPF_JMP | BPF_JEQ | BPF_K:
+			pc += a == i->k ? i->jt : i->jf;
+			break;
+		case BPF_JMP | BPF_JGE | BPF_K:
+			pc += a >= i->k ? i->jt : i->jf;
+			break;
+		case BPF_RET | BPF_K:
+			return i->k;
+		default:
+			return BROKEN;
+		}
+	}
+	return BROKEN;
+}
+
+static inline int number_of(int arch, const char *name)
+{
+	for (uint32_t nr = 0; nr < CALLS; nr++)
+		if (archs[arch].names[nr] &&
+		    strcmp(archs[arch].names[nr], name) == 0)
+			return (int)nr;
+	return -1;
+}
+
+#endif

@@ -1,0 +1,46 @@
+#ifndef AB_TEST_TAP_H
+#define AB_TEST_TAP_H
+/*
+ * The smallest TAP producer: is(), is_str(), then `return done();` at the end
+ * of main. A failed check says where and what it saw.
+ */
+#include <stdio.h>
+#include <string.h>
+
+static int tap_count, tap_failed;
+
+#define ok(cond, ...)                                                    \
+	do {                                                             \
+		int tap_ok_ = !!(cond);                                  \
+		tap_count++;                                             \
+		tap_failed += !tap_ok_;                                  \
+		printf("%sok %d - ", tap_ok_ ? "" : "not ", tap_count);  \
+		printf(__VA_ARGS__);                                     \
+		printf("\n");                                            \
+		if (!tap_ok_)                                            \
+			printf("# %s:%d: %s\n", __FILE__, __LINE__, #cond); \
+		fflush(stdout);                                          \
+	} while (0)
+
+static inline void is_str_at(const char *file, int line, const char *got,
+			     const char *want, const char *name)
+{
+	int same = got && want ? strcmp(got, want) == 0 : got == want;
+
+	tap_count++;
+	tap_failed += !same;
+	printf("%sok %d - %s\n", same ? "" : "not ", tap_count, name);
+	if (!same)
+		printf("# %s:%d: got \"%s\", want \"%s\"\n", file, line,
+		       got ? got : "(null)", want ? want : "(null)");
+}
+#define is_str(got, want, name) \
+	is_str_at(__FILE__, __LINE__, (got), (want), (name))
+
+static inline int done(void)
+{
+	printf("1..%d\n", tap_count);
+	return tap_failed != 0;
+}
+
+#endif
