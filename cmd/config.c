@@ -1,6 +1,7 @@
 #include "cmd.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -117,6 +118,15 @@ static int check_together(const struct ab_policy_input *in, size_t *bad,
 	return 0;
 }
 
+/* A user file that somebody named must be there. */
+static bool is_named(const struct ab_policy_input *in, const char *layer)
+{
+	const char *variable = getenv("AGENTBOX_CONFIG");
+
+	return strcmp(layer, "user") == 0 &&
+	       (in->config || (variable && variable[0]));
+}
+
 /* The files that a run looks at, and those that a profile's name leads to. */
 static int list_files(const struct ab_policy_input *in,
 		      struct ab_strv *ret_files, struct ab_error *err)
@@ -131,7 +141,7 @@ static int list_files(const struct ab_policy_input *in,
 		const struct ab_policy_path *p = &paths.v[i];
 		bool folder = strcmp(p->layer, "profiles") == 0;
 
-		if (p->exists && !folder)
+		if (!folder && (p->exists || is_named(in, p->layer)))
 			ab_strv_give(ret_files, short_name(in, p->path));
 		for (size_t k = 0; folder && k < names.len; k++) {
 			ab_autofree char *file =

@@ -31,10 +31,9 @@ static void print_review(const struct ab_trust_review *r, const char *path)
 	print_lines("", &r->diff);
 	printf("\n");
 	if (!r->widens.len)
-		printf("It allows nothing that is not allowed without it.\n");
-	print_lines("It would allow what is not allowed without it:",
-		    &r->widens);
-	print_lines("It would no longer allow:", &r->tightens);
+		printf("With it, nothing more is allowed than without it.\n");
+	print_lines("Allowed only with it:", &r->widens);
+	print_lines("Allowed only without it:", &r->tightens);
 	printf("\n");
 }
 

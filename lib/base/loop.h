@@ -4,8 +4,8 @@
  * One epoll loop, one instance per thread. A source is embedded in the object
  * that it serves and has one callback. Callbacks never block. A source that
  * is removed inside a callback gets no further call, also not from events
- * that were already fetched; its object may be freed only after the batch
- * (ab_loop_run returns, or the next call of a callback).
+ * that were already fetched; its object may be freed only after the batch, that
+ * is after ab_loop_run has returned.
  */
 #include <stdbool.h>
 #include <stdint.h>

@@ -257,10 +257,10 @@ const char *const ab_group_names[] = { "github", "npm",	   "pypi", "crates",
 				       "go",	 "debian", "llm" };
 const size_t ab_group_count = AB_COUNT(ab_group_names);
 
-bool ab_group_expand(const char *name, const char *home, char *const *environ,
+bool ab_group_expand(const char *name, const char *home, char *const *env,
 		     struct ab_strv *ret_entries)
 {
-	struct source source = { home, environ };
+	struct source source = { home, env };
 	struct found found = { .hosts = ret_entries };
 
 	for (size_t i = 0; i < AB_COUNT(groups); i++) {

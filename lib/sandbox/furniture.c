@@ -72,7 +72,13 @@ int ab_furniture_collect(struct ab_furniture *f, int host,
 		if (fd < 0)
 			continue;
 		f->devices[i] = ab_tree_clone(fd, path, err);
-		if (f->devices[i] < 0)
+		/* Read-only closes the node (its mode, owner and times: run by
+		 * root they are ours to change), not the device behind it. */
+		if (f->devices[i] < 0 ||
+		    ab_tree_setattr(f->devices[i],
+				    MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID |
+					    MOUNT_ATTR_NOEXEC,
+				    0, 0, path, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -205,7 +211,13 @@ static int place_proc(int root, int stage, struct ab_error *err)
 		    ab_tree_place(tree, fd, proc_readonly[i], err) < 0)
 			return -1;
 	}
-	if (ab_tree_setattr(proc, 0, MOUNT_ATTR_RDONLY, 0, "/proc", err) < 0)
+	/*
+	 * Root owns every file of /proc, and the modes of those that are not
+	 * a process's are the machine's: chmod in the box would change them
+	 * for the host. So for root it stays read-only as a whole.
+	 */
+	if (geteuid() != 0 &&
+	    ab_tree_setattr(proc, 0, MOUNT_ATTR_RDONLY, 0, "/proc", err) < 0)
 		return -1;
 	for (size_t i = 0; i < AB_COUNT(proc_masked); i++) {
 		struct stat st;

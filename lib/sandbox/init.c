@@ -6,7 +6,8 @@
  * namespaces. The order matters:
  *
  *	max_user_namespaces	before /proc/sys is read-only
- *	network			before the capabilities go
+ *	network			before the capabilities go; it needs no plan,
+ *				which is still being made
  *	mounts			before Landlock, which forbids them
  *	capabilities		before the command's process exists, which
  *				inherits the empty sets
@@ -56,6 +57,7 @@ struct init {
 	int tty;	/* the slave, or -1 */
 	int ruleset;
 	pid_t target;
+	bool own_net;
 };
 
 static void send_up(struct init *in, struct ab_msg *msg, size_t body, int fd)
@@ -95,7 +97,27 @@ static int forbid_user_namespaces(struct init *in, struct ab_error *err)
 
 static int raise_network(struct init *in, struct ab_error *err)
 {
-	return in->spec.own_net ? ab_loopback_up(err) : 0;
+	return in->own_net ? ab_loopback_up(err) : 0;
+}
+
+/* The supervisor has been planning meanwhile. */
+static int read_spec(struct init *in, struct ab_error *err)
+{
+	struct ab_msg msg;
+	int fd = -1;
+	size_t nfds = 1;
+	ssize_t n = ab_recv_fds(in->sock, &msg, sizeof(msg), &fd, &nfds, 0);
+	int r;
+
+	if (n <= 0)
+		_exit(125);	/* it has given up, and said so itself */
+	if (n != (ssize_t)AB_MSG_LEN(0) || msg.type != AB_MSG_SPEC || fd < 0)
+		return ab_fail(err, AB_ESYSTEM, 0, "no specification came");
+	r = ab_spec_read(fd, &in->spec, err);
+	close(fd);
+	if (r == 0 && in->spec.timing)
+		ab_mark_open(&in->holds);
+	return r;
 }
 
 static int build_mounts(struct init *in, struct ab_error *err)
@@ -224,9 +246,10 @@ static const struct {
 	const char *name;
 	int (*run)(struct init *in, struct ab_error *err);
 } steps[] = {
-	{ "descriptors", close_strays },
 	{ "user namespaces", forbid_user_namespaces },
 	{ "network", raise_network },
+	{ "specification", read_spec },
+	{ "descriptors", close_strays },
 	{ "mounts", build_mounts },
 	{ "terminal", open_terminal },
 	{ "ruleset", make_ruleset },
@@ -346,25 +369,18 @@ static _Noreturn void serve(struct init *in)
 	}
 }
 
-_Noreturn void ab_init_main(int sock, int spec)
+_Noreturn void ab_init_main(int sock, bool own_net)
 {
 	static struct init in;
 	static struct ab_msg msg = { .type = AB_MSG_FAILED };
 	struct ab_error *err = &msg.u.error;
 
 	in.sock = sock;
+	in.own_net = own_net;
 	in.tty = in.ruleset = -1;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_DUMPABLE, 0);
 	prctl(PR_SET_NAME, AB_INIT_NAME);
-	if (ab_spec_read(spec, &in.spec, err) < 0) {
-		ab_step(err, "specification");
-		send_up(&in, &msg, sizeof(msg.u.error), -1);
-		_exit(125);
-	}
-	if (in.spec.timing)
-		ab_mark_open(&in.holds);
-	ab_mark("re-execution");
 	for (size_t i = 0; i < AB_COUNT(steps); i++) {
 		if (steps[i].run(&in, err) < 0) {
 			ab_step(err, steps[i].name);

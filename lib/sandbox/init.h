@@ -4,6 +4,8 @@
  * The box's first process: builds the box, starts the command, then reaps,
  * forwards signals, reports, and answers the supervisor's requests.
  */
-_Noreturn void ab_init_main(int sock, int spec);
+#include <stdbool.h>
+
+_Noreturn void ab_init_main(int sock, bool own_net);
 
 #endif

@@ -21,8 +21,9 @@
 
 /* What the first child needs; it lives on the supervisor's memory. */
 struct birth {
-	int sock, spec;
+	int sock;
 	unsigned int uid, gid;
+	bool own_net;
 };
 
 static int write_file(const char *path, const char *text)
@@ -84,8 +85,9 @@ be_born(void *arg)
 	const struct birth *b = arg;
 	struct ab_msg msg = { .type = AB_MSG_FAILED };
 	struct ab_error *err = &msg.u.error;
-	char sock[12], spec[12];
-	char *argv[] = { (char *)AB_INIT_NAME, sock, spec, NULL };
+	char sock[12];
+	char *argv[] = { (char *)AB_INIT_NAME, sock,
+			 (char *)(b->own_net ? AB_INIT_NET : ""), NULL };
 	char *env[] = { NULL };
 	int r;
 
@@ -102,8 +104,7 @@ be_born(void *arg)
 		goto fail;
 	}
 	snprintf(sock, sizeof(sock), "%d", b->sock);
-	snprintf(spec, sizeof(spec), "%d", b->spec);
-	if (fcntl(b->sock, F_SETFD, 0) == 0 && fcntl(b->spec, F_SETFD, 0) == 0)
+	if (fcntl(b->sock, F_SETFD, 0) == 0)
 		execve("/proc/self/exe", argv, env);
 	ab_fail(err, AB_ESYSTEM, errno, "execute our own binary again");
 	ab_hint(err, "agentbox needs /proc to find itself");
@@ -136,27 +137,23 @@ static int explain_clone(struct ab_error *err, int errnum)
 	}
 }
 
-int ab_box_launch(struct ab_spec *spec, struct ab_box *ret,
-		  struct ab_error *err)
+int ab_box_launch(bool own_net, struct ab_box *ret, struct ab_error *err)
 {
 	static char stack[64 * 1024] __attribute__((aligned(16)));
 	int flags = CLONE_VM | CLONE_VFORK | CLONE_PIDFD | CLONE_NEWUSER |
 		    CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS |
-		    CLONE_NEWCGROUP | SIGCHLD;
-	ab_autoclose int memfd = -1;
-	struct birth birth = { .uid = getuid(), .gid = getgid() };
+		    CLONE_NEWCGROUP | (own_net ? CLONE_NEWNET : 0) | SIGCHLD;
+	struct birth birth = { .uid = getuid(),
+			       .gid = getgid(),
+			       .own_net = own_net };
 	struct ab_box box = { .pidfd = -1 };
 	int pair[2];
 
-	memfd = ab_spec_seal(spec, err);
-	if (memfd < 0)
-		return ab_step(err, "specification");
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "make a socket pair");
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
+		ab_fail(err, AB_ESYSTEM, errno, "make a socket pair");
+		return ab_step(err, "namespaces");
+	}
 	birth.sock = pair[1];
-	birth.spec = memfd;
-	if (spec->own_net)
-		flags |= CLONE_NEWNET;
 	/*
 	 * clone() and not clone3(): the same flags, and it works where a
 	 * container's filter answers clone3 with ENOSYS.
@@ -173,6 +170,21 @@ int ab_box_launch(struct ab_spec *spec, struct ab_box *ret,
 	close(pair[1]);
 	box.sock = pair[0];
 	*ret = box;
+	return 0;
+}
+
+int ab_box_specify(const struct ab_box *box, struct ab_spec *spec,
+		   struct ab_error *err)
+{
+	struct ab_msg msg = { .type = AB_MSG_SPEC };
+	ab_autoclose int fd = ab_spec_seal(spec, err);
+
+	if (fd < 0)
+		return ab_step(err, "specification");
+	if (ab_send_fds(box->sock, &msg, AB_MSG_LEN(0), &fd, 1) < 0) {
+		ab_fail(err, AB_ESYSTEM, errno, "send the specification");
+		return ab_step(err, "specification");
+	}
 	return 0;
 }
 
@@ -271,5 +283,5 @@ __attribute__((constructor)) static void become_init(int argc, char **argv)
 {
 	if (argc == 3 && getpid() == 1 && strcmp(argv[0], AB_INIT_NAME) == 0)
 		ab_init_main((int)strtol(argv[1], NULL, 10),
-			     (int)strtol(argv[2], NULL, 10));
+			     strcmp(argv[2], AB_INIT_NET) == 0);
 }

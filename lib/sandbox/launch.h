@@ -7,6 +7,7 @@
  * The caller must have one thread, be dumpable (otherwise the child cannot
  * write its own uid_map), and have all signals blocked.
  */
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -20,8 +21,13 @@ struct ab_box {
 	int sock;
 };
 
-int ab_box_launch(struct ab_spec *spec, struct ab_box *ret,
-		  struct ab_error *err);
+/*
+ * In two halves, because a new process takes as long to get going as the plan
+ * for it takes to be made: init starts, and waits for its specification.
+ */
+int ab_box_launch(bool own_net, struct ab_box *ret, struct ab_error *err);
+int ab_box_specify(const struct ab_box *box, struct ab_spec *spec,
+		   struct ab_error *err);
 
 /* One message down; -1 with errno. */
 int ab_box_tell(const struct ab_box *box, enum ab_msg_type type, int value);

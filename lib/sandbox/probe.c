@@ -37,6 +37,7 @@
 struct proof {
 	const struct ab_spec *spec;
 	bool landlock;
+	uint32_t held;		/* what earlier probes have proved */
 	char why[128];
 };
 
@@ -148,8 +149,10 @@ static bool connects(const char *path)
 	struct sockaddr_un un = { .sun_family = AF_UNIX };
 	static const int types[] = { SOCK_STREAM, SOCK_DGRAM, SOCK_SEQPACKET };
 
+	if (access(path, F_OK) < 0)
+		return false;
 	if (strlen(path) >= sizeof(un.sun_path))
-		return access(path, F_OK) == 0;
+		return true;
 	memcpy(un.sun_path, path, strlen(path) + 1);
 	for (size_t i = 0; i < AB_COUNT(types); i++) {
 		ab_autoclose int fd = socket(
@@ -160,7 +163,7 @@ static bool connects(const char *path)
 		if (connect(fd, (struct sockaddr *)&un, sizeof(un)) == 0 ||
 		    errno == EAGAIN)
 			return true;
-		if (errno == ENOENT || errno == EACCES)
+		if (errno == EACCES)
 			return false;
 	}
 	return false;
@@ -176,7 +179,9 @@ static const char *dns_fence(struct proof *p)
 		"/run/dbus/system_bus_socket",
 		"/run/avahi-daemon/socket",
 	};
-	const char *why = net_fence(p);
+	const char *why = p->held & AB_PROP_BIT(AB_PROP_NET_FENCE) ?
+				  NULL :
+				  "there is no net-fence";
 
 	for (size_t i = 0; !why && i < AB_COUNT(doors); i++)
 		if (connects(doors[i]))
@@ -271,9 +276,10 @@ static const char *ipc_fence(struct proof *p)
 
 static const char *ipc_fence_late(struct proof *p)
 {
-	return p->landlock && p->spec->landlock_abi >= 9 ?
-		       ipc_fence(p) :
-		       "needs Landlock ABI 9 (Linux 7.1)";
+	if (!p->landlock || p->spec->landlock_abi < 9)
+		return "needs Landlock ABI 9 (Linux 7.1)";
+	return p->held & AB_PROP_BIT(AB_PROP_IPC_FENCE) ? NULL :
+							  "there is no ipc-fence";
 }
 
 static const char *syscalls(struct proof *p)
@@ -315,6 +321,7 @@ static const char *transparent(struct proof *p)
 	return "no connection is captured in this mode";
 }
 
+/* In this order: a probe may build on those before it. */
 static const char *(*const probes[AB_PROP_COUNT])(struct proof *) = {
 	[AB_PROP_USER_NS] = user_ns,
 	[AB_PROP_PID_FENCE] = pid_fence,
@@ -337,13 +344,12 @@ void ab_probe(const struct ab_spec *spec, bool landlock,
 	struct proof proof = { .spec = spec, .landlock = landlock };
 	size_t n = 0;
 
-	holds->properties = 0;
 	holds->missing[0] = '\0';
 	for (size_t i = 0; i < AB_PROP_COUNT; i++) {
 		const char *why = probes[i](&proof);
 
 		if (!why) {
-			holds->properties |= AB_PROP_BIT(i);
+			proof.held |= AB_PROP_BIT(i);
 			continue;
 		}
 		/* Only what was asked for is worth a word. */
@@ -354,4 +360,5 @@ void ab_probe(const struct ab_spec *spec, bool landlock,
 					      "%s%s (%s)", n ? ", " : "",
 					      ab_property_names[i], why);
 	}
+	holds->properties = proof.held;
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -72,15 +73,35 @@ int ab_target_lock(struct ab_target *t, struct ab_error *err)
 	return 0;
 }
 
+/* A script without "#!" is the shell's, as with execvp. The vector is mapped:
+ * the heap is init's. */
+static void execute(const char *file, const struct ab_spec *spec)
+{
+	size_t n = spec->argv.len;
+	char **argv;
+
+	execve(file, spec->argv.v, spec->env.v);
+	if (errno != ENOEXEC)
+		return;
+	argv = mmap(NULL, (n + 2) * sizeof(argv[0]), PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (argv == MAP_FAILED)
+		return;
+	argv[0] = (char *)"sh";
+	argv[1] = (char *)file;
+	memcpy(argv + 2, spec->argv.v + 1, n * sizeof(argv[0]));
+	execve("/bin/sh", argv, spec->env.v);
+	errno = ENOEXEC;
+}
+
 /* execve along PATH, as a shell would look. */
 static void execute_along(const char *path, const struct ab_spec *spec)
 {
-	char *const *argv = spec->argv.v;
-	const char *name = argv[0];
+	const char *name = spec->argv.v[0];
 	int denied = 0;
 
-	if (strchr(name, '/')) {
-		execve(name, argv, spec->env.v);
+	if (!*name || strchr(name, '/')) {
+		execute(name, spec);
 		return;
 	}
 	for (;;) {
@@ -89,7 +110,9 @@ static void execute_along(const char *path, const struct ab_spec *spec)
 
 		if ((size_t)snprintf(file, sizeof(file), "%.*s%s%s", (int)n,
 				     path, n ? "/" : "", name) < sizeof(file))
-			execve(file, argv, spec->env.v);
+			execute(file, spec);
+		else
+			errno = ENAMETOOLONG;
 		if (errno == EACCES)
 			denied = 1;
 		else if (errno != ENOENT && errno != ENOTDIR)
@@ -104,17 +127,9 @@ static void execute_along(const char *path, const struct ab_spec *spec)
 int ab_target_exec(const struct ab_spec *spec, struct ab_error *err)
 {
 	const char *path = ab_env_get(&spec->env, "PATH");
-	char *argv[3];
 	int errnum;
 
 	execute_along(path ? path : "/usr/local/bin:/usr/bin:/bin", spec);
-	/* A script without "#!": the shell runs it, as execvp would do. */
-	if (errno == ENOEXEC && spec->argv.len == 1) {
-		argv[0] = (char *)"sh";
-		argv[1] = spec->argv.v[0];
-		argv[2] = NULL;
-		execve("/bin/sh", argv, spec->env.v);
-	}
 	errnum = errno;
 	ab_fail(err, errnum == ENOENT || errnum == ENOTDIR ? AB_ENOTFOUND :
 							     AB_ENOEXEC,

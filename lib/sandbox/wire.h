@@ -20,6 +20,7 @@ enum ab_msg_type {
 	AB_MSG_DIALED,		/* value: errno, or 0 and one fd */
 	AB_MSG_PORTS,		/* ports: TCP ports that listen inside */
 	/* down */
+	AB_MSG_SPEC,		/* one fd: the specification, sealed */
 	AB_MSG_GO,		/* the supervisor is locked in: start */
 	AB_MSG_SIGNAL,		/* value: signal for the command */
 	AB_MSG_RESUME,		/* go on after a stop */
@@ -53,8 +54,9 @@ struct ab_msg {
 /* Bytes of the datagram for a message with `body` bytes of the union. */
 #define AB_MSG_LEN(body) (offsetof(struct ab_msg, u) + (body))
 
-/* argv[0] of our own binary as the box's init; argv[1] and [2] are the numbers
- * of the socket and of the specification. */
+/* argv[0] of our own binary as the box's init; argv[1] is the number of the
+ * socket, argv[2] says whether there is a network to set up. */
+#define AB_INIT_NET "net"
 #define AB_INIT_NAME "agentbox-init"
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * Theory of operation.
  *
- * One poll loop over the supervisor's socket, the quarantine's watches, and
- * the pidfd of init. States: watching (the box lives), swept (the box is gone
+ * One poll loop over the supervisor's socket and the pidfd of init, with a
+ * look at the watched folders in between. States: watching (the box lives), swept (the box is gone
  * and everything was looked at once more).
  *
  * Should: answer each request; when the socket ends without a goodbye, do
@@ -189,19 +189,19 @@ static _Noreturn void serve(struct broker *b)
 	for (;;) {
 		struct pollfd fds[] = {
 			{ .fd = b->sock, .events = POLLIN },
-			{ .fd = b->swept ? -1 : ab_quarantine_fd(b->quarantine),
-			  .events = POLLIN },
 			{ .fd = b->swept ? -1 : b->duty.init,
 			  .events = POLLIN },
 		};
 
-		if (poll(fds, AB_COUNT(fds), -1) < 0 && errno != EINTR)
+		if (poll(fds, AB_COUNT(fds),
+			 b->swept ? -1 : AB_QUARANTINE_MS) < 0 &&
+		    errno != EINTR)
 			_exit(1);
-		if (fds[1].revents)
-			ab_quarantine_handle(b->quarantine);
 		/* Beside the supervisor's own wait for init's end. */
-		if (fds[2].revents)
+		if (fds[1].revents)
 			sweep(b);
+		if (!b->swept)
+			ab_quarantine_look(b->quarantine);
 		if (fds[0].revents)
 			take_ask(b);
 	}
@@ -337,7 +337,9 @@ void ab_broker_end(struct ab_broker *broker)
 {
 	uint32_t kind = ASK_LEAVE;
 
-	ab_send_fds(broker->sock, &kind, sizeof(kind), NULL, 0);
+	/* One that does not hear us would never go. */
+	if (ab_send_fds(broker->sock, &kind, sizeof(kind), NULL, 0) < 0)
+		kill(broker->pid, SIGKILL);
 	while (waitpid(broker->pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	close(broker->sock);

@@ -123,14 +123,6 @@ static void take_survey(struct ab_host *host)
 			       AB_AS_DIR);
 }
 
-/* What the caller cannot open, the box cannot either: it has the same uid and
- * fewer rights. A mask for it would only cost time. */
-static bool readable(const char *path)
-{
-	return access(path, R_OK) == 0 || access(path, X_OK) == 0 ||
-	       errno != EACCES;
-}
-
 static int look_at_masks(const struct ab_policy *policy, const char *state,
 			 struct ab_host *host, struct ab_error *err)
 {
@@ -140,9 +132,8 @@ static int look_at_masks(const struct ab_policy *policy, const char *state,
 	if (ab_expand_deny(&policy->fs.deny_read, &deny, &n, err) < 0)
 		return -1;
 	for (size_t i = 0; i < n; i++)
-		if (readable(deny[i].path))
-			ab_objects_add(&host->facts.masked, deny[i].path,
-				       as_of(deny[i].kind));
+		ab_objects_add(&host->facts.masked, deny[i].path,
+			       as_of(deny[i].kind));
 	ab_guards_free(deny, n);
 	if (state)
 		ab_objects_add(&host->facts.masked, state, AB_AS_DIR);
@@ -199,7 +190,7 @@ static void look_at_home(const struct ab_policy *policy, struct ab_host *host)
 	}
 }
 
-int ab_host_look(const struct ab_policy *policy, char *const *environ,
+int ab_host_look(const struct ab_policy *policy, char *const *env,
 		 const char *state, struct ab_host *ret, struct ab_error *err)
 {
 	struct ab_host host = { 0 };
@@ -214,7 +205,7 @@ int ab_host_look(const struct ab_policy *policy, char *const *environ,
 	}
 	for (size_t i = 0; i < AB_COUNT(private_folders); i++)
 		add_private(&host, private_folders[i]);
-	add_private(&host, ab_environ_get(environ, "XDG_RUNTIME_DIR"));
+	add_private(&host, ab_environ_get(env, "XDG_RUNTIME_DIR"));
 	look_at_home(policy, &host);
 	take_survey(&host);
 	look_at_sockets(policy, &host);

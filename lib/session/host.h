@@ -24,7 +24,7 @@ struct ab_host {
 };
 
 /* `state` is the real path of the state directory, or NULL. */
-int ab_host_look(const struct ab_policy *policy, char *const *environ,
+int ab_host_look(const struct ab_policy *policy, char *const *env,
 		 const char *state, struct ab_host *ret, struct ab_error *err);
 void ab_host_fini(struct ab_host *host);
 

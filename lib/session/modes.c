@@ -340,6 +340,16 @@ void ab_modes_feed(struct ab_modes *m, const void *data, size_t len)
 	}
 }
 
+void ab_modes_join(struct ab_modes *m, const struct ab_modes *other)
+{
+	m->on |= other->on;
+	for (size_t i = 0; i < 2; i++)
+		if (m->keyboards[i] < other->keyboards[i])
+			m->keyboards[i] = other->keyboards[i];
+	if (m->state == GROUND)
+		m->state = other->state;
+}
+
 struct out {
 	char *data;
 	size_t len;

@@ -25,6 +25,9 @@ struct ab_modes {
 
 void ab_modes_feed(struct ab_modes *modes, const void *data, size_t len);
 
+/* Where either may be the truth: on is what is on in one of them. */
+void ab_modes_join(struct ab_modes *modes, const struct ab_modes *other);
+
 /* More than any sequence that the two below write. */
 #define AB_MODES_ROOM 512
 

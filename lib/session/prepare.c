@@ -181,11 +181,10 @@ static int open_state(struct ab_prepared *p, const struct ab_request *rq,
 	return 0;
 }
 
-static int prepare(const struct ab_request *rq, struct ab_prepared *p,
-		   struct ab_error *err)
+int ab_prepare_spec(const struct ab_request *rq, struct ab_prepared *p,
+		    struct ab_error *err)
 {
-	if (ab_policy_load(&rq->policy, &p->policy, &p->notes, err) < 0 ||
-	    open_state(p, rq, err) < 0 ||
+	if (open_state(p, rq, err) < 0 ||
 	    ab_host_look(p->policy, rq->policy.environ, p->state.path,
 			 &p->host, err) < 0)
 		return -1;
@@ -205,7 +204,8 @@ int ab_prepare(const struct ab_request *request, struct ab_prepared *ret,
 						.live = -1,
 						.runs = -1 },
 				     .nested = access(AB_MARKER, F_OK) == 0 };
-	if (prepare(request, ret, err) == 0)
+	if (ab_policy_load(&request->policy, &ret->policy, &ret->notes, err) ==
+	    0)
 		return 0;
 	ab_prepared_fini(ret);
 	return -1;

@@ -22,8 +22,12 @@ struct ab_prepared {
 	struct ab_strv notes;		/* for the user */
 };
 
+/* The policy: everything that can be wrong with the request itself. */
 int ab_prepare(const struct ab_request *request, struct ab_prepared *ret,
 	       struct ab_error *err);
+/* The rest, for which a look at the host is needed. */
+int ab_prepare_spec(const struct ab_request *request,
+		    struct ab_prepared *prepared, struct ab_error *err);
 void ab_prepared_fini(struct ab_prepared *prepared);
 
 #endif

@@ -102,45 +102,45 @@ static ssize_t fill(struct ab_flow *flow, int fd)
 	return n;
 }
 
-/* One write; -1 and EAGAIN when the side takes nothing at present. */
-static ssize_t spill(struct ab_flow *flow, const struct ab_side *to)
-{
-	struct pollfd ready = { .fd = to->source.fd, .events = POLLOUT };
-	size_t len = flow->end - flow->start;
-	ssize_t n;
-
-	if (to->shared) {
-		if (poll(&ready, 1, 0) <= 0) {
-			errno = EAGAIN;
-			return -1;
-		}
-		len = len < SMALL ? len : SMALL;
-	}
-	n = write(to->source.fd, flow->data + flow->start, len);
-	if (n > 0)
-		flow->start += (size_t)n;
-	return n;
-}
-
 static bool again(ssize_t n)
 {
 	return n < 0 && (errno == EAGAIN || errno == EINTR);
 }
 
+static bool wait_for(int fd, short events, int ms)
+{
+	struct pollfd ready = { .fd = fd, .events = events };
+
+	return poll(&ready, 1, ms) > 0;
+}
+
 static void show(struct ab_relay *r)
 {
-	while (has_bytes(&r->up) && is_open(&r->out)) {
-		const char *from = r->up.data + r->up.start;
-		ssize_t n = spill(&r->up, &r->out);
+	struct ab_flow *up = &r->up;
 
-		if (again(n))
+	while (has_bytes(up) && is_open(&r->out)) {
+		const char *from = up->data + up->start;
+		size_t len = up->end - up->start;
+		ssize_t n;
+		bool later;
+
+		if (r->out.shared) {
+			if (!wait_for(r->out.source.fd, POLLOUT, 0))
+				return;
+			len = len < SMALL ? len : SMALL;
+		}
+		r->writes(r->arg, from, len);
+		n = write(r->out.source.fd, from, len);
+		later = again(n);
+		r->wrote(r->arg, from, n > 0 ? (size_t)n : 0);
+		if (later)
 			return;
 		if (n > 0)
-			r->wrote(r->arg, from, (size_t)n);
+			up->start += (size_t)n;
 		else
 			drop(r, &r->out);
 	}
-	r->up.start = r->up.end;
+	up->start = up->end;
 }
 
 static size_t take_output(struct ab_relay *r)
@@ -162,15 +162,19 @@ static size_t take_output(struct ab_relay *r)
 
 static void pass_input(struct ab_relay *r)
 {
-	while (has_bytes(&r->down) && is_open(&r->box)) {
-		ssize_t n = spill(&r->down, &r->box);
+	struct ab_flow *down = &r->down;
+
+	while (has_bytes(down) && is_open(&r->box)) {
+		ssize_t n = write(r->box.source.fd, down->data + down->start,
+				  down->end - down->start);
 
 		if (again(n))
 			return;
 		if (n <= 0)
 			break;
+		down->start += (size_t)n;
 	}
-	r->down.start = r->down.end;
+	down->start = down->end;
 }
 
 static void box_ready(struct ab_source *source, uint32_t events)
@@ -237,13 +241,6 @@ int ab_relay_start(struct ab_relay *r, int box, struct ab_loop *loop,
 			return ab_wrap(err, "terminal");
 	ab_relay_arm(r);
 	return 0;
-}
-
-static bool wait_for(int fd, short events, int ms)
-{
-	struct pollfd ready = { .fd = fd, .events = events };
-
-	return poll(&ready, 1, ms) > 0;
 }
 
 void ab_relay_flush(struct ab_relay *r, bool ended)

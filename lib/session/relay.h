@@ -32,7 +32,9 @@ struct ab_relay {
 	struct ab_flow up, down;	/* box to out, in to box */
 	bool reading;	/* what is typed is for the box */
 	bool quiet;	/* nothing moves */
-	void (*wrote)(void *arg, const char *data, size_t len); /* to out */
+	/* Around each write to out: what is tried, and how much was taken. */
+	void (*writes)(void *arg, const char *data, size_t len);
+	void (*wrote)(void *arg, const char *data, size_t len);
 	void *arg;
 };
 

@@ -1,12 +1,13 @@
 /*
  * One run, from the request to the exit status:
  *
- *	prepare -> launch -> record, broker, lock -> go -> supervise
- *	-> sweep -> end record
+ *	policy -> launch -> plan, specification -> record, broker, lock -> go
+ *	-> supervise -> sweep -> end record
  *
- * The launch comes before the record and the broker because init works on its
- * own meanwhile; nothing of the command happens before `go`. Any failure on
- * the way kills the box, which has done nothing yet.
+ * The launch comes before the plan, and the record and the broker after it,
+ * because init works on its own meanwhile; nothing of the command happens
+ * before `go`. Any failure on the way kills the box, which has done nothing
+ * yet.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -44,7 +45,7 @@ struct run {
 	struct ab_broker *broker;
 	struct ab_terminal *terminal;
 	struct ab_outcome outcome;
-	uint64_t begun_ns, ready_ns;
+	uint64_t begun_ns, loaded_ns, launched_ns, planned_ns;
 };
 
 static uint64_t now_ns(void)
@@ -90,14 +91,22 @@ static char *join(const struct ab_strv *words)
 	return ab_buf_take(&b);
 }
 
-/* -vv: the supervisor's own steps and the box's, each with what it took. */
+/* -vv: what each step took. The plan is made beside init's first steps. */
 static void say_steps(const struct run *r, const struct ab_holds *holds)
 {
-	uint64_t last = r->begun_ns;
+	uint64_t last = r->planned_ns;
+	const struct {
+		const char *name;
+		uint64_t from, to;
+	} ours[] = {
+		{ "policy", r->begun_ns, r->loaded_ns },
+		{ "namespaces, identity", r->loaded_ns, r->launched_ns },
+		{ "plan", r->launched_ns, r->planned_ns },
+	};
 
-	say(r, AB_SAY_DETAIL, "%8.0f us  plan",
-	    (double)(r->ready_ns - last) / 1000);
-	last = r->ready_ns;
+	for (size_t i = 0; i < AB_COUNT(ours); i++)
+		say(r, AB_SAY_DETAIL, "%8.0f us  %s",
+		    (double)(ours[i].to - ours[i].from) / 1000, ours[i].name);
 	for (size_t i = 0; i < holds->nmarks && i < AB_MARKS_MAX; i++) {
 		say(r, AB_SAY_DETAIL, "%8.0f us  %.*s",
 		    ((double)holds->marks[i].ns - (double)last) / 1000,
@@ -106,6 +115,16 @@ static void say_steps(const struct run *r, const struct ab_holds *holds)
 	}
 	say(r, AB_SAY_DETAIL, "%8.0f us  until the command starts",
 	    (double)(last - r->begun_ns) / 1000);
+}
+
+/* A box that is gone already has said why: that is heard later. */
+static int say_go(struct run *r, struct ab_error *err)
+{
+	if (ab_box_tell(&r->box, AB_MSG_GO, 0) == 0 || errno == EPIPE ||
+	    errno == ECONNRESET)
+		return 0;
+	ab_fail(err, AB_ESYSTEM, errno, "let the command start");
+	return ab_step(err, "go");
 }
 
 static int command_starts(void *arg, const struct ab_holds *holds,
@@ -124,8 +143,7 @@ static int command_starts(void *arg, const struct ab_holds *holds,
 		return -1;
 	/* The proof is over, the command waits for us. */
 	if (r->cgroup.processes &&
-	    (ab_cgroup_release(&r->cgroup, err) < 0 ||
-	     ab_box_tell(&r->box, AB_MSG_GO, 0) < 0))
+	    (ab_cgroup_release(&r->cgroup, err) < 0 || say_go(r, err) < 0))
 		return -1;
 	if (lacking)
 		say(r, AB_SAY_WARNING, "this box does not hold: %s",
@@ -176,6 +194,20 @@ static int write_end(struct run *r, int status, const struct ab_strv *moved,
 	return ab_record_write(r->dir.audit, &line, err);
 }
 
+/* The caller's pipes must see their end when the command closes them; our own
+ * words go to standard error. */
+static void release_stdio(const struct run *r)
+{
+	int null;
+
+	if (r->terminal)
+		return;
+	null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	for (int fd = 0; null >= 0 && fd < 2; fd++)
+		dup2(null, fd);
+	ab_closep(&null);
+}
+
 /* While the box is being built: what the run needs on the host. */
 static int settle_in(struct run *r, struct ab_error *err)
 {
@@ -189,24 +221,13 @@ static int settle_in(struct run *r, struct ab_error *err)
 	if (ab_run_create(&p->state, p->spec.run_id, &r->dir, err) < 0 ||
 	    write_start(r, err) < 0)
 		return -1;
+	release_stdio(r);
 	ab_terminal_rescue_get(r->terminal, &duty.rescue);
 	if (ab_broker_start(&duty, &r->broker, err) < 0)
 		return -1;
-	return ab_lock_supervisor(p->state.root, err);
-}
-
-/* The caller's pipes must see their end when the command closes them; our own
- * words go to standard error. */
-static void release_stdio(const struct run *r)
-{
-	int null;
-
-	if (r->terminal)
-		return;
-	null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	for (int fd = 0; null >= 0 && fd < 2; fd++)
-		dup2(null, fd);
-	ab_closep(&null);
+	if (ab_lock_supervisor(p->state.root, err) < 0)
+		return -1;
+	return r->cgroup.processes ? 0 : say_go(r, err);
 }
 
 static int status_of(const struct ab_outcome *outcome)
@@ -224,8 +245,9 @@ static int wind_up(struct run *r, int supervised, int *ret_status,
 	ab_autostrv struct ab_strv moved = { 0 };
 	struct ab_error late = { 0 };
 	int result = supervised;
+	int swept = ab_broker_sweep(r->broker, &moved, &late);
 
-	if (ab_broker_sweep(r->broker, &moved, &late) < 0 && result == 0) {
+	if (swept < 0 && result == 0) {
 		*err = late;
 		result = -1;
 	}
@@ -242,7 +264,9 @@ static int wind_up(struct run *r, int supervised, int *ret_status,
 		result = -1;
 	}
 	ab_broker_end(r->broker);
-	ab_run_retire(&r->dir);
+	/* What was not looked at stays live, and the next start sweeps it. */
+	if (swept == 0)
+		ab_run_retire(&r->dir);
 	return result;
 }
 
@@ -258,9 +282,9 @@ static int supervise(struct run *r, int *ret_status, struct ab_error *err)
 	};
 	int result;
 
-	if (!r->cgroup.processes)
-		ab_box_tell(&r->box, AB_MSG_GO, 0);
 	result = ab_supervise(&what, &r->outcome, err);
+	if (result < 0)
+		ab_step(err, "supervision");
 	return wind_up(r, result, ret_status, err);
 }
 
@@ -277,46 +301,72 @@ static void prefer_box_error(struct run *r, struct ab_error *err)
 	}
 }
 
-static int run_boxed(struct run *r, int *ret_status, struct ab_error *err)
+/* While init gets going: what its box is to be. */
+static int plan_box(struct run *r, struct ab_error *err)
 {
 	struct ab_spec *spec = &r->prepared->spec;
-	char id[8];
 
-	if (ab_run_pick_id(id, err) < 0)
+	if (ab_prepare_spec(r->request, r->prepared, err) < 0)
 		return -1;
-	spec->run_id = ab_strdup(id);
-	if (ab_supervise_prepare(err) < 0 ||
-	    ab_terminal_open(&r->terminal, &spec->tty_fds, &spec->rows,
+	say_all(r, AB_SAY_NOTE, &r->prepared->notes);
+	if (ab_terminal_open(&r->terminal, &spec->tty_fds, &spec->rows,
 			     &spec->cols, err) < 0)
 		return -1;
 	spec->tty = r->terminal != NULL;
-	if (ab_cgroup_make(id, spec->limits.memory, spec->limits.processes,
-			   &r->cgroup, err) < 0)
+	if (ab_cgroup_make(spec->run_id, spec->limits.memory,
+			   spec->limits.processes, &r->cgroup, err) < 0 ||
+	    ab_cgroup_enter(&r->cgroup, r->box.pid, err) < 0)
 		return -1;
 	spec->memory_cgroup = r->cgroup.memory;
 	spec->pids_cgroup = r->cgroup.processes;
-	r->ready_ns = now_ns();
-	if (ab_box_launch(spec, &r->box, err) < 0) {
-		if (r->cgroup.path)
-			ab_cgroup_remove(r->cgroup.path, id);
+	r->planned_ns = now_ns();
+	return ab_box_specify(&r->box, spec, err);
+}
+
+/* Undo a launch that will not become a run. */
+static void abandon(struct run *r, struct ab_error *err)
+{
+	prefer_box_error(r, err);
+	ab_box_kill(&r->box);
+	ab_box_fini(&r->box);
+	ab_terminal_close(r->terminal);
+	if (r->cgroup.path)
+		ab_cgroup_remove(r->cgroup.path, r->prepared->spec.run_id);
+	if (r->broker)
+		ab_broker_end(r->broker);
+	if (r->dir.dir >= 0)
+		ab_run_retire(&r->dir);
+}
+
+static int run_boxed(struct run *r, int *ret_status, struct ab_error *err)
+{
+	struct ab_prepared *p = r->prepared;
+	char id[8];
+
+	if (ab_run_pick_id(id, err) < 0 || ab_supervise_prepare(err) < 0)
 		return -1;
-	}
-	release_stdio(r);
-	if (ab_cgroup_enter(&r->cgroup, r->box.pid, err) < 0 ||
-	    settle_in(r, err) < 0) {
-		prefer_box_error(r, err);
-		ab_box_kill(&r->box);
-		ab_box_fini(&r->box);
-		ab_terminal_close(r->terminal);
-		if (r->cgroup.path)
-			ab_cgroup_remove(r->cgroup.path, id);
-		if (r->broker)
-			ab_broker_end(r->broker);
-		if (r->dir.dir >= 0)
-			ab_run_retire(&r->dir);
+	p->spec.run_id = ab_strdup(id);
+	r->loaded_ns = now_ns();
+	if (ab_box_launch(p->policy->net.mode != AB_NET_ALLOWED, &r->box,
+			  err) < 0)
+		return -1;
+	r->launched_ns = now_ns();
+	if (plan_box(r, err) < 0 || settle_in(r, err) < 0) {
+		abandon(r, err);
 		return -1;
 	}
 	return supervise(r, ret_status, err);
+}
+
+/* One of 0-2 that the caller closed would be the next file that we open
+ * ourselves, and the command would get that. */
+static int occupy_stdio(struct ab_error *err)
+{
+	for (int fd = 0; fd < 3; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
+			return ab_fail(err, AB_ESYSTEM, errno,
+				       "open /dev/null");
+	return 0;
 }
 
 int ab_run(const struct ab_request *request, int *ret_status,
@@ -330,19 +380,20 @@ int ab_run(const struct ab_request *request, int *ret_status,
 			 .begun_ns = now_ns() };
 	int result;
 
-	if (ab_prepare(request, &prepared, err) < 0)
+	if (occupy_stdio(err) < 0 || ab_prepare(request, &prepared, err) < 0)
 		return -1;
-	say_all(&r, AB_SAY_NOTE, &prepared.notes);
 	if (prepared.policy->net.mode == AB_NET_FILTERED)
 		say(&r,
 		    prepared.policy->net.allow.len ? AB_SAY_NOTE :
 						     AB_SAY_DETAIL,
 		    "the filtered network has no door yet in this release: "
 		    "nothing can be reached");
-	if (prepared.nested)
-		result = ab_nested_run(request, &prepared, err);
-	else
+	if (!prepared.nested)
 		result = run_boxed(&r, ret_status, err);
+	else if ((result = ab_prepare_spec(request, &prepared, err)) == 0) {
+		say_all(&r, AB_SAY_NOTE, &prepared.notes);
+		result = ab_nested_run(request, &prepared, err);
+	}
 	ab_run_fini(&r.dir);
 	ab_cgroup_fini(&r.cgroup);
 	ab_prepared_fini(&prepared);

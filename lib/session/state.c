@@ -11,12 +11,16 @@
 #include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/path.h"
+
+/* From making a run's folder to its first record are microseconds. */
+enum { UNBORN_S = 60 };
 
 #define OPEN_DIR (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
@@ -176,6 +180,18 @@ void ab_run_fini(struct ab_run *run)
 	run->dir = run->audit = -1;
 }
 
+/* Remove the folder of a run that never began, once no start can still be
+ * at work in it. Only an empty one goes. */
+static void drop_unborn(const struct ab_run *run)
+{
+	struct stat st;
+
+	if (fstat(run->dir, &st) < 0 || time(NULL) - st.st_mtime < UNBORN_S)
+		return;
+	unlinkat(run->dir, "audit.jsonl", 0);
+	unlinkat(run->state->live, run->id, AT_REMOVEDIR);
+}
+
 /* Locked by us now, hence dead; or alive and left alone. */
 static bool claim(const struct ab_state *state, const char *id,
 		  struct ab_run *ret)
@@ -184,7 +200,7 @@ static bool claim(const struct ab_state *state, const char *id,
 
 	if (strlen(id) >= sizeof(run.id))
 		return false;
-	snprintf(run.id, sizeof(run.id), "%s", id);
+	memcpy(run.id, id, strlen(id) + 1);
 	run.dir = openat(state->live, id, OPEN_DIR);
 	if (run.dir < 0 || flock(run.dir, LOCK_EX | LOCK_NB) < 0) {
 		ab_run_fini(&run);
@@ -192,8 +208,10 @@ static bool claim(const struct ab_state *state, const char *id,
 	}
 	run.audit = openat(run.dir, "audit.jsonl",
 			   O_RDWR | O_APPEND | O_NOFOLLOW | O_CLOEXEC);
-	/* No record yet: it is just being made, between two of its steps. */
+	/* No record yet: it is just being made, between two of its steps, or
+	 * was killed there. Nothing of the command has happened then. */
 	if (run.audit < 0 || lseek(run.audit, 0, SEEK_END) <= 0) {
+		drop_unborn(&run);
 		ab_run_fini(&run);
 		return false;
 	}

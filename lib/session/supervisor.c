@@ -186,11 +186,18 @@ static void box_ready(struct ab_source *source, uint32_t events)
 	}
 	if (r < 0 && errno == EAGAIN)
 		return;
-	/* The end without a word: init was killed, and everything with it. */
-	if (!s->over) {
-		s->over = true;
-		s->out.status = SIGKILL;
+	if (r < 0) {
+		ab_fail(s->err, AB_ESYSTEM, errno, "hear from the box");
+		give_up(s);
+		return;
 	}
+	/* The end without a word: init was killed, and everything with it. */
+	if (!s->over && s->started)
+		s->out.status = SIGKILL;
+	else if (!s->over)
+		ab_fail(&s->out.failed, AB_ESYSTEM, 0,
+			"the box was killed before the command started");
+	s->over = true;
 	s->loop.stop = true;
 }
 

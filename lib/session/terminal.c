@@ -33,6 +33,8 @@
 struct ab_terminal_live {
 	struct termios cooked;	/* as the caller had it */
 	struct ab_modes modes;	/* of what was written to it */
+	struct ab_modes next;	/* of that and what is being written */
+	bool writing;
 	bool raw;		/* we have made it so */
 	bool shown;		/* the modes are in effect */
 	bool same;		/* the screen is of the same terminal */
@@ -41,6 +43,7 @@ struct ab_terminal_live {
 struct ab_terminal {
 	struct ab_terminal_live *live;
 	struct ab_relay relay;
+	size_t attempt;	/* bytes that are being written */
 	bool pipeline;
 	bool wanted;	/* the command may have what is typed */
 };
@@ -60,12 +63,32 @@ static int any_fd(const struct ab_terminal *t)
 	return in_fd(t) >= 0 ? in_fd(t) : out_fd(t);
 }
 
+/*
+ * A kill may come between the write and our note of it, so that what is
+ * being written is noted first, beside what was.
+ */
+static void note_attempt(void *arg, const char *data, size_t len)
+{
+	struct ab_terminal *t = arg;
+	struct ab_terminal_live *live = t->live;
+
+	live->next = live->modes;
+	ab_modes_feed(&live->next, data, len);
+	t->attempt = len;
+	live->writing = true;
+	live->shown = true;
+}
+
 static void note_output(void *arg, const char *data, size_t len)
 {
 	struct ab_terminal *t = arg;
+	struct ab_terminal_live *live = t->live;
 
-	ab_modes_feed(&t->live->modes, data, len);
-	t->live->shown = true;
+	if (len == t->attempt)
+		live->modes = live->next;
+	else
+		ab_modes_feed(&live->modes, data, len);
+	live->writing = false;
 }
 
 static void get_size(const struct ab_terminal *t, struct winsize *ret)
@@ -105,6 +128,7 @@ int ab_terminal_open(struct ab_terminal **ret, uint32_t *ret_fds,
 	ab_relay_init(&t->relay, tty.in, tty.out);
 	t->relay.in.shared = tty.in_shared;
 	t->relay.out.shared = tty.out_shared;
+	t->relay.writes = note_attempt;
 	t->relay.wrote = note_output;
 	t->relay.arg = t;
 	live->same = tty.same || tty.in < 0;
@@ -268,6 +292,7 @@ void ab_terminal_rescue(const struct ab_terminal_rescue *rescue)
 {
 	const struct ab_terminal_live *live = rescue->live;
 	char text[AB_MODES_ROOM];
+	struct ab_modes modes;
 	sigset_t ttou, before;
 	struct termios now;
 
@@ -281,8 +306,10 @@ void ab_terminal_rescue(const struct ab_terminal_rescue *rescue)
 	if (live->raw && tcgetattr(rescue->fd, &now) == 0 &&
 	    !(now.c_lflag & (ICANON | ISIG | ECHO)))
 		tcsetattr(rescue->fd, TCSANOW, &live->cooked);
+	modes = live->modes;
+	if (live->writing)
+		ab_modes_join(&modes, &live->next);
 	if (live->shown && live->same)
-		ab_relay_write(rescue->fd, text,
-			       ab_modes_undo(&live->modes, text));
+		ab_relay_write(rescue->fd, text, ab_modes_undo(&modes, text));
 	sigprocmask(SIG_SETMASK, &before, NULL);
 }

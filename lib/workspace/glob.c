@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/fd.h"
@@ -16,6 +17,8 @@
 
 #define ENTRIES_MAX 20000
 #define MATCHES_MAX 4096
+#define MANY_RULES 24
+#define SMALL_FOLDER 400
 
 struct rule {
 	char *text;		/* without "!" and a last "**" */
@@ -60,37 +63,66 @@ static int refuse(struct expansion *x, const char *text)
 	return ab_hint(x->err, "Deny the folder itself.");
 }
 
-/* The object `name` in the open folder is denied by rule r. */
-static int add_match(struct expansion *x, int dir, const char *path,
-		     const char *name, const struct rule *r)
+/* An open folder on the way. Its real path is found out when something in it
+ * matches, once. */
+struct folder {
+	int fd;
+	const char *path;	/* as the rules say it */
+	char *real;
+};
+
+/*
+ * What the caller cannot open, the box cannot either: it has the same uid and
+ * fewer rights. Our own could be given another mode first, a link may lead
+ * anywhere, and a folder that cannot be listed may still be entered.
+ */
+static bool is_closed_to_us(int dir, const char *name, const struct stat *st)
 {
-	ab_autofree char *real = NULL, *above = NULL;
+	return !S_ISLNK(st->st_mode) && st->st_uid != geteuid() &&
+	       faccessat(dir, name, R_OK, 0) < 0 && errno == EACCES &&
+	       faccessat(dir, name, X_OK, 0) < 0 && errno == EACCES;
+}
+
+static char *real_in(struct folder *f, const char *name)
+{
+	if (!f->real)
+		f->real = ab_real_path(f->fd);
+	return f->real ? ab_path_join(f->real, name) : NULL;
+}
+
+/* The object `name` in the open folder is denied by rule r. */
+static int add_match(struct expansion *x, struct folder *f, const char *name,
+		     const struct rule *r)
+{
+	ab_autofree char *real = NULL;
 	ab_autoclose int fd = -1;
 	struct stat st;
 
-	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) < 0)
+	if (fstatat(f->fd, name, &st, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) <
+	    0)
 		return is_absent(errno) ? 0 :
 		       ab_fail(x->err, AB_ESYSTEM, errno, "look at %s/%s",
-			       path, name);
+			       f->path, name);
+	if (is_closed_to_us(f->fd, name, &st))
+		return 0;
 	if (S_ISLNK(st.st_mode)) {
-		fd = openat(dir, name, O_PATH | O_CLOEXEC);
+		fd = openat(f->fd, name, O_PATH | O_CLOEXEC);
 		if (fd < 0 && is_absent(errno))
 			return 0;
 		if (fd >= 0 && fstat(fd, &st) == 0)
 			real = ab_real_path(fd);
 	} else {
-		above = ab_real_path(dir);
-		real = above ? ab_path_join(above, name) : NULL;
+		real = real_in(f, name);
 	}
 	if (!real)
 		return ab_fail(x->err, AB_ESYSTEM, errno, "resolve %s/%s",
-			       path, name);
+			       f->path, name);
 	if (strcmp(real, "/") == 0 || x->len == MATCHES_MAX)
 		return refuse(x, r->text);
 	if ((x->len & (x->len + 1)) == 0)
 		x->v = ab_realloc(x->v, 2 * (x->len + 1) * sizeof(x->v[0]));
 	x->v[x->len++] = (struct match){
-		.path = ab_path_join(path, name),
+		.path = ab_path_join(f->path, name),
 		.real = ab_take(real),
 		.kind = ab_node_of(st.st_mode),
 		.index = r->index,
@@ -98,17 +130,19 @@ static int add_match(struct expansion *x, int dir, const char *path,
 	return 0;
 }
 
-static int expand(struct expansion *x, int dir, const char *path,
-		  struct rule *rules, size_t n);
+static int expand(struct expansion *x, struct folder *f, struct rule *rules,
+		  size_t n);
 
 /* All rules here have the same first component, and it stands for `name`. */
-static int enter(struct expansion *x, int dir, const char *path,
-		 const char *name, const struct rule *rules, size_t n)
+static int enter(struct expansion *x, struct folder *f, const char *name,
+		 const struct rule *rules, size_t n)
 {
 	ab_autofree struct rule *below = ab_alloc(n * sizeof(*below));
 	ab_autofree char *deeper = NULL;
 	ab_autoclose int fd = -1;
+	struct folder inner;
 	size_t nbelow = 0;
+	int rc;
 
 	for (size_t i = 0; i < n; i++) {
 		const char *slash = strchr(rules[i].rest, '/');
@@ -116,46 +150,68 @@ static int enter(struct expansion *x, int dir, const char *path,
 		if (slash) {
 			below[nbelow] = rules[i];
 			below[nbelow++].rest = slash + 1;
-		} else if (add_match(x, dir, path, name, &rules[i]) < 0) {
+		} else if (add_match(x, f, name, &rules[i]) < 0) {
 			return -1;
 		}
 	}
 	if (nbelow == 0)
 		return 0;
-	fd = openat(dir, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	fd = openat(f->fd, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return is_absent(errno) ? 0 :
-		       ab_fail(x->err, AB_ESYSTEM, errno, "open %s/%s", path,
-			       name);
-	deeper = ab_path_join(path, name);
-	return expand(x, fd, deeper, below, nbelow);
+		       ab_fail(x->err, AB_ESYSTEM, errno, "open %s/%s",
+			       f->path, name);
+	deeper = ab_path_join(f->path, name);
+	inner = (struct folder){ .fd = fd, .path = deeper };
+	rc = expand(x, &inner, below, nbelow);
+	free(inner.real);
+	return rc;
 }
 
-static int enter_matching(struct expansion *x, int dir, const char *path,
+static int enter_matching(struct expansion *x, struct folder *f,
 			  const char *pattern, const struct rule *rules,
 			  size_t n)
 {
-	ab_autoclose int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY |
-						       O_CLOEXEC);
+	ab_autoclose int fd = openat(f->fd, ".", O_RDONLY | O_DIRECTORY |
+							 O_CLOEXEC);
 	ab_autolisting struct ab_listing l = { 0 };
 
 	if (fd < 0 && is_absent(errno))
 		return 0;
 	if (fd < 0 || ab_listing_read(&l, fd, x->entries) < 0)
-		return ab_fail(x->err, AB_ESYSTEM, errno, "read %s", path);
+		return ab_fail(x->err, AB_ESYSTEM, errno, "read %s", f->path);
 	if (l.cut)
 		return refuse(x, rules[0].text);
 	x->entries -= l.len;
 	for (size_t i = 0; i < l.len; i++)
 		if (fnmatch(pattern, l.v[i].name, 0) == 0 &&
-		    enter(x, dir, path, l.v[i].name, rules, n) < 0)
+		    enter(x, f, l.v[i].name, rules, n) < 0)
 			return -1;
 	return 0;
 }
 
-static int expand(struct expansion *x, int dir, const char *path,
-		  struct rule *rules, size_t n)
+/*
+ * Many rules meet in one folder (the home, ~/.config), and most of them name
+ * what is not there: to list a small folder once is cheaper than to ask for
+ * each name.
+ */
+static bool list_folder(const struct folder *f, size_t nrules,
+			struct ab_listing *l)
 {
+	ab_autoclose int fd = -1;
+
+	if (nrules < MANY_RULES)
+		return false;
+	fd = openat(f->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return fd >= 0 && ab_listing_read(l, fd, SMALL_FOLDER) == 0 && !l->cut;
+}
+
+static int expand(struct expansion *x, struct folder *f, struct rule *rules,
+		  size_t n)
+{
+	ab_autolisting struct ab_listing l = { 0 };
+	bool listed = list_folder(f, n, &l);
+
 	for (size_t i = 0, k; i < n; i = k) {
 		size_t len = strcspn(rules[i].rest, "/");
 		ab_autofree char *one = ab_strndup(rules[i].rest, len);
@@ -165,10 +221,12 @@ static int expand(struct expansion *x, int dir, const char *path,
 			if (strcspn(rules[k].rest, "/") != len ||
 			    strncmp(rules[k].rest, one, len) != 0)
 				break;
+		if (listed && !ab_path_is_pattern(one) &&
+		    !ab_listing_find(&l, one))
+			continue;
 		rc = ab_path_is_pattern(one)
-			     ? enter_matching(x, dir, path, one, rules + i,
-					      k - i)
-			     : enter(x, dir, path, one, rules + i, k - i);
+			     ? enter_matching(x, f, one, rules + i, k - i)
+			     : enter(x, f, one, rules + i, k - i);
 		if (rc < 0)
 			return -1;
 	}
@@ -280,6 +338,7 @@ int ab_expand_deny(const struct ab_strv *patterns, struct ab_guard **ret,
 	ab_autofree struct rule *deny = ab_alloc(patterns->len * sizeof(*deny));
 	struct expansion x = { .entries = ENTRIES_MAX, .err = err };
 	ab_autoclose int root = -1;
+	struct folder top = { .path = "/" };
 	size_t n = 0, ndeny = 0;
 	int rc = 0;
 
@@ -291,8 +350,10 @@ int ab_expand_deny(const struct ab_strv *patterns, struct ab_guard **ret,
 	if (rc == 0) {
 		qsort(deny, ndeny, sizeof(*deny), by_text);
 		root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		top.fd = root;
 		rc = root < 0 ? ab_fail(err, AB_ESYSTEM, errno, "open /")
-			      : expand(&x, root, "/", deny, ndeny);
+			      : expand(&x, &top, deny, ndeny);
+		free(top.real);
 	}
 	if (rc == 0)
 		rc = collect(&x, rules, n, ret, ret_n);

@@ -8,6 +8,9 @@
  * may stand at the end only and means the folder itself.
  * "!entry" takes back what entries before it matched, and what is below it.
  *
+ * What belongs to others and the caller cannot open is left out: the box
+ * cannot open it either.
+ *
  * A rule that cannot be kept is an error, never a silent gap: more matches
  * or larger folders than the budget, "**" in the middle, or an exception
  * inside a folder that is denied as a whole.

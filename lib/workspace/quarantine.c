@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/inotify.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -92,18 +92,10 @@ static void add_names(struct ab_held *h, const char *name)
 static struct ab_held *hold(struct ab_quarantine *q, int fd, const char *path,
 			    bool given)
 {
-	char self[32];
-	int wd = -1;
-
-	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
-	if (q->notify >= 0)
-		wd = inotify_add_watch(q->notify, self,
-				       IN_CREATE | IN_MOVED_TO | IN_ONLYDIR);
 	if ((q->nheld & (q->nheld + 1)) == 0)
 		q->held = ab_realloc(q->held, 2 * (q->nheld + 1) *
 						      sizeof(q->held[0]));
 	q->held[q->nheld] = (struct ab_held){ .fd = fd,
-					      .wd = wd,
 					      .path = ab_strdup(path),
 					      .given = given };
 	return &q->held[q->nheld++];
@@ -198,19 +190,13 @@ static void sweep_name(struct ab_quarantine *q, int fd, const char *path,
 	sweep_below(q, dir, below, rest, live);
 }
 
-static void sweep_held(struct ab_quarantine *q, size_t index,
-		       const char *entry, bool live)
+static void sweep_held(struct ab_quarantine *q, size_t index, bool live)
 {
-	const char *rest;
-
 	/* By index: the list may grow below us. */
 	for (size_t i = 0; i < q->held[index].names.len; i++) {
 		const struct ab_held *h = &q->held[index];
 
-		if (!entry)
-			sweep_names(q, h->fd, h->path, h->names.v[i], live);
-		else if (ab_name_starts(h->names.v[i], entry, &rest))
-			sweep_name(q, h->fd, h->path, entry, rest, live);
+		sweep_names(q, h->fd, h->path, h->names.v[i], live);
 	}
 }
 
@@ -248,46 +234,39 @@ int ab_quarantine_open(const struct ab_survey *survey, int dir,
 	q = ab_alloc(sizeof(*q));
 	q->survey = survey;
 	q->dir = dir;
-	/* Without inotify (128 instances per user) the sweep still works. */
-	q->notify = survey->nwatch ? inotify_init1(IN_CLOEXEC | IN_NONBLOCK)
-				   : -1;
 	for (size_t i = 0; i < survey->nwatch && i < LIVE_MAX; i++)
 		hold_watch(q, &survey->watch[i]);
 	*ret = q;
 	return 0;
 }
 
-int ab_quarantine_fd(const struct ab_quarantine *q)
+/*
+ * A change in the same tick of the clock as our look leaves the mtime as it
+ * was, so a folder that changed just now is looked at once more.
+ */
+static bool has_changed(struct ab_held *h)
 {
-	return q->notify;
+	struct timespec now;
+	struct stat st;
+	bool changed;
+
+	if (fstat(h->fd, &st) < 0)
+		return false;
+	clock_gettime(CLOCK_REALTIME_COARSE, &now);
+	changed = st.st_mtim.tv_sec != h->seen.tv_sec ||
+		  st.st_mtim.tv_nsec != h->seen.tv_nsec;
+	h->seen = now.tv_sec - st.st_mtim.tv_sec > 1 ? st.st_mtim :
+						      (struct timespec){ 0 };
+	return changed;
 }
 
-static void handle_event(struct ab_quarantine *q,
-			 const struct inotify_event *e)
+void ab_quarantine_look(struct ab_quarantine *q)
 {
 	size_t n = q->nheld;
 
-	if (e->mask & IN_Q_OVERFLOW) {
-		for (size_t i = 0; i < n; i++)
-			sweep_held(q, i, NULL, true);
-		return;
-	}
-	for (size_t i = 0; i < n && e->len > 0; i++)
-		if (q->held[i].wd == e->wd)
-			sweep_held(q, i, e->name, true);
-}
-
-void ab_quarantine_handle(struct ab_quarantine *q)
-{
-	_Alignas(struct inotify_event) char buf[16384];
-	ssize_t n = read(q->notify, buf, sizeof(buf));
-
-	for (ssize_t at = 0; at < n;) {
-		const struct inotify_event *e = (const void *)(buf + at);
-
-		handle_event(q, e);
-		at += (ssize_t)(sizeof(*e) + e->len);
-	}
+	for (size_t i = 0; i < n; i++)
+		if (has_changed(&q->held[i]))
+			sweep_held(q, i, true);
 }
 
 void ab_quarantine_sweep(struct ab_quarantine *q)
@@ -296,7 +275,7 @@ void ab_quarantine_sweep(struct ab_quarantine *q)
 
 	for (size_t i = 0; i < n; i++)
 		if (q->held[i].given)
-			sweep_held(q, i, NULL, false);
+			sweep_held(q, i, false);
 	/* Those beyond the live ones are opened now, one at a time. */
 	for (size_t i = LIVE_MAX; i < q->survey->nwatch; i++) {
 		size_t before = q->nheld;
@@ -304,10 +283,8 @@ void ab_quarantine_sweep(struct ab_quarantine *q)
 		hold_watch(q, &q->survey->watch[i]);
 		if (q->nheld == before)
 			continue;
-		sweep_held(q, before, NULL, false);
+		sweep_held(q, before, false);
 		q->nheld--;
-		if (q->held[before].wd >= 0)
-			inotify_rm_watch(q->notify, q->held[before].wd);
 		close(q->held[before].fd);
 		free(q->held[before].path);
 		ab_strv_fini(&q->held[before].names);
@@ -330,8 +307,6 @@ void ab_quarantine_close(struct ab_quarantine *q)
 		ab_strv_fini(&q->held[i].names);
 	}
 	free(q->held);
-	if (q->notify >= 0)
-		close(q->notify);
 	for (size_t i = 0; i < q->report.nmoved; i++) {
 		free(q->report.moved[i].path);
 		free(q->report.moved[i].name);

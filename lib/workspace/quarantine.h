@@ -43,9 +43,14 @@ struct ab_quarantine_report {
 int ab_quarantine_open(const struct ab_survey *survey, int dir,
 		       struct ab_quarantine **ret, struct ab_error *err);
 
-/* Readable when something happened; -1 when there is nothing to wait for. */
-int ab_quarantine_fd(const struct ab_quarantine *q);
-void ab_quarantine_handle(struct ab_quarantine *q);
+/*
+ * While the box runs, every AB_QUARANTINE_MS: look at the folders that changed
+ * since the last time. (By their mtime and not by inotify: closing an inotify
+ * descriptor takes some 20 ms, at the end of every run, and a user has only
+ * 128 of them.)
+ */
+#define AB_QUARANTINE_MS 100
+void ab_quarantine_look(struct ab_quarantine *q);
 
 /* Look at all watched folders now. */
 void ab_quarantine_sweep(struct ab_quarantine *q);

@@ -1,12 +1,14 @@
 #ifndef AB_WORKSPACE_QUARANTINE_STATE_H
 #define AB_WORKSPACE_QUARANTINE_STATE_H
 /* What the files of the quarantine share. */
+#include <time.h>
+
 #include "workspace/quarantine.h"
 
 /* A folder held open, and the names that must not be in it. */
 struct ab_held {
 	int fd;
-	int wd;			/* of inotify, -1: only swept */
+	struct timespec seen;	/* its mtime when it was looked at last */
 	char *path;
 	struct ab_strv names;
 	bool given;		/* by the survey; else found on the way down */
@@ -15,7 +17,6 @@ struct ab_held {
 struct ab_quarantine {
 	const struct ab_survey *survey;
 	int dir;
-	int notify;
 	struct ab_held *held;
 	size_t nheld;
 	unsigned next;		/* number of the next name in the quarantine */

@@ -83,6 +83,8 @@ static void test_acceptance(void)
 	}
 	ok(!scans("{}\0", 3, &s), "a NUL behind the value is refused");
 	ok(!scans("\"a\0b\"", 5, &s), "a NUL in a string is refused");
+	ok(!scans("[5\0]", 4, &s),
+	   "so is one behind a number, which the library overlooks");
 	ab_scan_fini(&s);
 }
 

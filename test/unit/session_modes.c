@@ -187,9 +187,20 @@ static void test_redo(void)
 	ok(again.on == m.on && n > 0, "redo brings the same modes back");
 	ok(memcmp(text, E "[?1049h", 8) == 0, "redo begins with the screen");
 	again = (struct ab_modes){ 0 };
-	feed(&again, E "[1;31m" E "(0" E "[2;5r", 14);
+	feed(&again, E "[1;31m" E "(0" E "[2;5r", 16);
 	ok(again.on && ab_modes_redo(&again, text) == 0,
 	   "redo leaves colours, letters and the region alone");
+}
+
+static void test_join(void)
+{
+	struct ab_modes a = { 0 }, b = { 0 };
+
+	feed(&a, E "[?25l" E "[>1u", 11);
+	feed(&b, E "[?1000h" E "]0;", 12);
+	ab_modes_join(&a, &b);
+	is_str(undo(&a), E "\\" E "[?1000l" E "[?25h" E "[<1u",
+	       "what is on in either is undone");
 }
 
 /* Everything on at once must fit, with room to spare. */
@@ -258,6 +269,7 @@ int main(void)
 	test_cut();
 	test_undone();
 	test_redo();
+	test_join();
 	test_room();
 	test_chance();
 	test_many_params();

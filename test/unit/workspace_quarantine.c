@@ -1,6 +1,5 @@
 #include "workspace/quarantine.h"
 
-#include <poll.h>
 #include <signal.h>
 #include <time.h>
 
@@ -44,13 +43,11 @@ static void end(void)
 	close(dir);
 }
 
-/* Events until there are none; inotify queues them before the call returns. */
+/* Twice: a folder that appears on the way down is looked into the next time. */
 static void events(void)
 {
-	struct pollfd p = { .fd = ab_quarantine_fd(q), .events = POLLIN };
-
-	while (poll(&p, 1, 0) > 0)
-		ab_quarantine_handle(q);
+	ab_quarantine_look(q);
+	ab_quarantine_look(q);
 }
 
 static const struct ab_moved *moved(const char *rel)
@@ -240,13 +237,15 @@ static void race(const char *where, const char *name)
 	   "echo x > $T/precious/keep; echo y > $T/precious/sub/z");
 	begin("", where);
 	pid = fidget();
-	for (int i = 0; i < 2000; i++)
+	/* Until both have met often enough; the alarm ends a hopeless wait. */
+	alarm(40);
+	for (int i = 0; i < 2000 || count() < 20; i++)
 		ab_quarantine_sweep(q);
+	alarm(0);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	ab_quarantine_sweep(q);
 	ok(!here("w/.vscode"), "%s: nothing is left", name);
-	ok(count() > 0, "%s: the race was one", name);
 	ok(sh("test \"$(cat $T/precious/keep $T/precious/sub/z)\" = 'x\ny'") ==
 		   0,
 	   "%s: nothing outside was touched", name);

@@ -1,0 +1,16 @@
+#ifndef AB_POLICY_ELEMENT_H
+#define AB_POLICY_ELEMENT_H
+/*
+ * Inside lib/policy: one element of a list, from the text that somebody wrote
+ * to its canonical form.
+ */
+#include "policy/config.h"
+
+int ab_element_put(const struct ab_context *ctx, const struct ab_key *key,
+		   struct ab_value *v, const char *text,
+		   const struct ab_origin *from, struct ab_why *why);
+
+/* Letters, digits, "_" and what is in `more`; at most 255 bytes. */
+bool ab_is_variable(const char *s, size_t len, const char *more);
+
+#endif
