@@ -30,7 +30,7 @@ static int show_main(struct args *args)
 	text = ab_policy_show(policy, given(args, ID_JSON));
 	ab_policy_free(policy);
 	fputs(text, stdout);
-	/* Behind what it explains, also where both go to one terminal. */
+	/* The notes stand behind the table also on a terminal. */
 	fflush(stdout);
 	for (size_t i = 0; i < notes.len; i++)
 		tell("%s", notes.v[i]);

@@ -53,6 +53,6 @@ void print_overview(void)
 	for (size_t i = 0; commands[i]; i++)
 		printf("  %-10s %s\n", commands[i]->name,
 		       commands[i]->summary);
-	printf("\n`agentbox COMMAND --help` says more about one, "
-	       "`agentbox --version` which this is.\n");
+	printf("\n`agentbox COMMAND --help` says more about one of them, "
+	       "`agentbox --version`\nwhich release this is.\n");
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 const struct command *const commands[] = {
-	&command_run,	  &command_config,
+	&command_run,	  &command_doctor, &command_config,
 	&command_profile, &command_policy, &command_trust,
 	NULL,
 };
@@ -13,13 +13,16 @@ const struct command *const commands[] = {
 void tell(const char *fmt, ...)
 {
 	char text[4096];
+	ab_autofree char *safe = NULL;
 	va_list ap;
 
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	/* One write: lines of several processes do not mix. */
-	fprintf(stderr, "agentbox: %s\n", text);
+	/* Names of files and commands are in it, and they may hold anything.
+	 * One write: lines of several processes do not mix. */
+	safe = ab_escape(text);
+	fprintf(stderr, "agentbox: %s\n", safe);
 }
 
 int misuse(const struct command *command, const char *fmt, ...)
@@ -44,8 +47,11 @@ int complain(const struct args *args, const struct ab_error *err)
 		tell("%s    (step: %s)", err->text, err->step);
 	else
 		tell("%s", err->text);
-	if (err->hint[0])
-		fprintf(stderr, "          %s\n", err->hint);
+	if (err->hint[0]) {
+		ab_autofree char *hint = ab_escape(err->hint);
+
+		fprintf(stderr, "          %s\n", hint);
+	}
 	if (!args->command->runs)
 		return err->code == AB_EUSAGE ? EXIT_USAGE : 1;
 	switch (err->code) {
@@ -118,7 +124,7 @@ int main(int argc, char **argv)
 	if (status >= 0)
 		return status;
 	status = command->main(&args);
-	if (fflush(stdout) != 0) {
+	if (fflush(stdout) != 0 || ferror(stdout)) {
 		tell("cannot write the result: %m");
 		return command->runs ? EXIT_OURS : 1;
 	}

@@ -131,7 +131,7 @@ const struct command command_trust = {
 	.summary = "let a project's .agentbox.json widen the policy",
 	.more = "Shows what the file says, or what changed since it was "
 		"trusted, and what it\nwould allow; then asks. FILE is "
-		".agentbox.json here unless given. Until then such\na file can "
+		".agentbox.json here unless given. Until then\nsuch a file can "
 		"only make the box tighter; one changed byte ends the trust.",
 	.groups = (const struct option_group[]){
 		{ NULL, options_trust },

@@ -10,11 +10,16 @@
  *	ab_record_write(fd, &line, err);
  */
 #include <stdint.h>
+#include <time.h>
 
 #include "base/buf.h"
 #include "base/strv.h"
 
 struct ab_error;
+
+/* UTC with milliseconds, for a time after 1970. */
+#define AB_STAMP_ROOM 64
+void ab_stamp(const struct timespec *at, char ret[AB_STAMP_ROOM]);
 
 /* Start a record: timestamp (UTC, milliseconds), run_id, kind. */
 void ab_record_open(struct ab_buf *line, const char *run_id, const char *kind);

@@ -91,14 +91,30 @@ static size_t printable(const unsigned char *s)
 	return 0;
 }
 
+/* How many bytes from here on are plain ASCII and no delimiter: nearly all
+ * text is, so it is copied in one piece. */
+static size_t plain(const unsigned char *s)
+{
+	size_t n = 0;
+
+	while (s[n] >= 0x20 && s[n] < 0x7f && s[n] != '"' && s[n] != '\\')
+		n++;
+	return n;
+}
+
 void ab_buf_json(struct ab_buf *b, const char *s)
 {
 	const unsigned char *p = (const unsigned char *)s;
 
-	ab_buf_puts(b, "\"");
-	while (*p) {
-		size_t n = printable(p);
+	ab_buf_add(b, "\"", 1);
+	for (;;) {
+		size_t n = plain(p);
 
+		ab_buf_add(b, p, n);
+		p += n;
+		if (!*p)
+			break;
+		n = printable(p);
 		if (*p == '"' || *p == '\\') {
 			ab_buf_printf(b, "\\%c", *p++);
 		} else if (n > 0) {
@@ -111,7 +127,7 @@ void ab_buf_json(struct ab_buf *b, const char *s)
 			p++;
 		}
 	}
-	ab_buf_puts(b, "\"");
+	ab_buf_add(b, "\"", 1);
 }
 
 void ab_buf_escape(struct ab_buf *b, const char *s)

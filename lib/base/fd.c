@@ -1,6 +1,8 @@
 #include "base/fd.h"
 
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -24,6 +26,22 @@ int ab_close_others(const int *keep, size_t nkeep)
 			return 0;
 		next = least + 1;
 	}
+}
+
+char *ab_fd_path(int fd)
+{
+	char link[32], path[PATH_MAX];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, path, sizeof(path));
+	if (n < 0)
+		return NULL;
+	if (n == (ssize_t)sizeof(path)) {
+		errno = ENAMETOOLONG;
+		return NULL;
+	}
+	return ab_strndup(path, (size_t)n);
 }
 
 int ab_write_all(int fd, const void *data, size_t len)

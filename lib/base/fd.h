@@ -34,6 +34,9 @@ static inline int ab_take_fd(int *fd)
  * with errno. */
 int ab_close_others(const int *keep, size_t nkeep);
 
+/* The path of what fd is, as the kernel sees it now; NULL with errno. */
+char *ab_fd_path(int fd);
+
 /* All of it or -1 with errno; EINTR is retried. */
 int ab_write_all(int fd, const void *data, size_t len);
 

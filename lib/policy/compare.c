@@ -11,7 +11,7 @@
 static void say(struct ab_strv *lines, enum ab_key_id id, const char *lead,
 		const char *text, const char *other)
 {
-	struct ab_buf b = { 0 };
+	ab_autobuf struct ab_buf b = { 0 };
 
 	ab_buf_printf(&b, "%s: %s", ab_keys[id].path, lead);
 	ab_buf_escape(&b, text);
@@ -19,7 +19,9 @@ static void say(struct ab_strv *lines, enum ab_key_id id, const char *lead,
 		ab_buf_puts(&b, ", not ");
 		ab_buf_escape(&b, other);
 	}
-	ab_strv_give(lines, ab_buf_take(&b));
+	/* Several elements of one side may lack the same one of the other. */
+	if (!ab_strv_has(lines, b.data))
+		ab_strv_add(lines, b.data);
 }
 
 static void wider_scalar(enum ab_key_id id, struct ab_arena *arena,

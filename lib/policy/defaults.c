@@ -82,7 +82,10 @@ const char *const ab_default_deny_read[] = {
 	"~/.local/share/fish/fish_history",
 	"~/.python_history", "~/.node_repl_history", "~/.irb_history",
 	"~/.psql_history", "~/.mysql_history", "~/.sqlite_history",
-	"~/.rediscli_history", "~/.mongo_history", "~/.local/share/atuin", "~/.Xauthority", "~/.ICEauthority",
+	"~/.rediscli_history", "~/.mongo_history", "~/.local/share/atuin",
+
+	/* the keys of the display */
+	"~/.Xauthority", "~/.ICEauthority",
 
 	/* the system's own, for a run by root */
 	"/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-",

@@ -190,7 +190,8 @@ static int base_profile(struct ab_load *l, const struct files *f)
 	const struct ab_origin *why = from;
 	const char *name = "default";
 
-	from->layer = AB_LAYER_ALWAYS;
+	from->layer = AB_LAYER_PROFILE;
+	from->name = name;
 	if (l->in->profile) {
 		name = l->in->profile;
 		from->layer = AB_LAYER_FLAG;

@@ -9,22 +9,6 @@
 #include "policy/digest.h"
 #include "policy/policy.h"
 
-/* Most texts need no escaping; the general way is slow per character. */
-static void put_json(struct ab_buf *b, const char *s)
-{
-	size_t n = 0;
-
-	while (s[n] >= 0x20 && s[n] < 0x7f && s[n] != '"' && s[n] != '\\')
-		n++;
-	if (s[n]) {
-		ab_buf_json(b, s);
-		return;
-	}
-	ab_buf_add(b, "\"", 1);
-	ab_buf_add(b, s, n);
-	ab_buf_add(b, "\"", 1);
-}
-
 static void row(struct ab_buf *b, const char *key, const char *value,
 		const char *from)
 {
@@ -87,15 +71,15 @@ static void json_scalar(struct ab_buf *b, struct ab_arena *a, enum ab_key_id id,
 	if (ab_keys[id].type == AB_TYPE_INTEGER && v->number != AB_NONE)
 		ab_buf_printf(b, "%llu", (unsigned long long)v->number);
 	else
-		put_json(b, ab_value_text(a, id, v));
+		ab_buf_json(b, ab_value_text(a, id, v));
 }
 
 static void json_origin(struct ab_buf *b, const char *value, const char *from)
 {
 	ab_buf_puts(b, "{\"value\":");
-	put_json(b, value);
+	ab_buf_json(b, value);
 	ab_buf_puts(b, ",\"from\":");
-	put_json(b, from ? from : "");
+	ab_buf_json(b, from ? from : "");
 	ab_buf_puts(b, "}");
 }
 
@@ -112,7 +96,7 @@ static void json_value(struct ab_buf *b, struct ab_arena *a, enum ab_key_id id,
 		ab_buf_puts(b, "{\"value\":");
 		json_scalar(b, a, id, v);
 		ab_buf_puts(b, ",\"from\":");
-		put_json(b, from ? from : "");
+		ab_buf_json(b, from ? from : "");
 		ab_buf_puts(b, "}");
 		return;
 	}
@@ -131,10 +115,10 @@ static char *show_json(const struct ab_policy *p, struct ab_arena *a)
 	struct ab_buf b = { 0 };
 
 	ab_buf_puts(&b, "{\"workspace\":");
-	put_json(&b, p->workspace);
+	ab_buf_json(&b, p->workspace);
 	for (int id = 0; id < AB_KEY_COUNT; id++) {
 		ab_buf_puts(&b, ",");
-		put_json(&b, id == AB_KEY_EXTENDS ? "profile" :
+		ab_buf_json(&b, id == AB_KEY_EXTENDS ? "profile" :
 						    ab_keys[id].path);
 		ab_buf_puts(&b, ":");
 		json_value(&b, a, id, &p->store->config.v[id]);
@@ -153,35 +137,35 @@ char *ab_policy_show(const struct ab_policy *policy, bool json)
 }
 
 static void record_list(struct ab_buf *b, enum ab_key_id id,
-			const struct ab_value *v)
+			const struct ab_value *v, bool names_only)
 {
 	ab_buf_puts(b, "[");
 	for (size_t i = 0; i < v->len; i++) {
 		const char *text = v->items[i].text;
 
 		ab_buf_puts(b, i ? "," : "");
-		if (id == AB_KEY_ENV_SET) {
+		if (id == AB_KEY_ENV_SET && names_only) {
 			ab_autofree char *name =
 				ab_strndup(text, strcspn(text, "="));
 
-			put_json(b, name);
+			ab_buf_json(b, name);
 		} else {
-			put_json(b, text);
+			ab_buf_json(b, text);
 		}
 	}
 	ab_buf_puts(b, "]");
 }
 
-char *ab_policy_json(const struct ab_policy *p)
+static char *record(const struct ab_policy *p, bool names_only)
 {
 	struct ab_arena a = { 0 };
 	struct ab_buf b = { 0 };
 	const char *group = "";
 
 	ab_buf_puts(&b, "{\"profile\":");
-	put_json(&b, p->profile);
+	ab_buf_json(&b, p->profile);
 	ab_buf_puts(&b, ",\"workspace\":");
-	put_json(&b, p->workspace);
+	ab_buf_json(&b, p->workspace);
 	for (int id = AB_KEY_EXTENDS + 1; id < AB_KEY_COUNT; id++) {
 		const struct ab_value *v = &p->store->config.v[id];
 		const char *path = ab_keys[id].path;
@@ -195,12 +179,12 @@ char *ab_policy_json(const struct ab_policy *p)
 		} else {
 			ab_buf_puts(&b, ",");
 		}
-		put_json(&b, path + n + 1);
+		ab_buf_json(&b, path + n + 1);
 		ab_buf_puts(&b, ":");
 		if (v->all)
 			ab_buf_puts(&b, "\"all\"");
 		else if (ab_key_is_list(&ab_keys[id]))
-			record_list(&b, id, v);
+			record_list(&b, id, v, names_only);
 		else
 			json_scalar(&b, &a, id, v);
 	}
@@ -209,9 +193,14 @@ char *ab_policy_json(const struct ab_policy *p)
 	return ab_buf_take(&b);
 }
 
+char *ab_policy_json(const struct ab_policy *policy)
+{
+	return record(policy, true);
+}
+
 void ab_policy_digest(const struct ab_policy *policy, char ret_hex[65])
 {
-	ab_autofree char *text = ab_policy_json(policy);
+	ab_autofree char *text = record(policy, false);
 
 	ab_sha256(text, strlen(text), ret_hex);
 }

@@ -16,7 +16,7 @@ char *ab_policy_show(const struct ab_policy *policy, bool json);
  * be secrets. */
 char *ab_policy_json(const struct ab_policy *policy);
 
-/* SHA-256 of what ab_policy_json() gives. */
+/* SHA-256 of all resolved values. */
 void ab_policy_digest(const struct ab_policy *policy, char ret_hex[65]);
 
 #endif

@@ -180,19 +180,42 @@ static int effects(const struct ab_policy_input *in, const char *dir,
 	return ret;
 }
 
+/* The project file's path, its folder, its text and where records are. */
+static int open_file(const struct ab_policy_input *in, const char *file,
+		     struct ab_trust_review *r, char **ret_dir,
+		     char **ret_state, struct ab_error *err)
+{
+	if (locate(in, file, &r->path, ret_dir, err) < 0 ||
+	    state_dir(in, ret_state, err) < 0 ||
+	    ab_file_read(r->path, r->path, true, &r->text, &r->len, err) < 0)
+		return -1;
+	if (!r->text)
+		return ab_fail(err, AB_EUSAGE, 0, "there is no file %s",
+			       r->path);
+	return 0;
+}
+
+int ab_trust_status(const struct ab_policy_input *in, const char *file,
+		    enum ab_trust_state *ret_state, struct ab_error *err)
+{
+	struct ab_trust_review r = { .state = AB_TRUST_NONE };
+	ab_autofree char *dir = NULL, *state = NULL;
+	int ret = open_file(in, file, &r, &dir, &state, err);
+
+	if (ret == 0)
+		*ret_state = ab_trust_check(state, r.path, r.text, r.len);
+	ab_trust_review_fini(&r);
+	return ret;
+}
+
 static int review(const struct ab_policy_input *in, const char *file,
 		  struct ab_trust_review *r, struct ab_error *err)
 {
 	ab_autofree char *dir = NULL, *state = NULL;
 	struct record record = { 0 };
 
-	if (locate(in, file, &r->path, &dir, err) < 0 ||
-	    state_dir(in, &state, err) < 0 ||
-	    ab_file_read(r->path, r->path, true, &r->text, &r->len, err) < 0)
+	if (open_file(in, file, r, &dir, &state, err) < 0)
 		return -1;
-	if (!r->text)
-		return ab_fail(err, AB_EUSAGE, 0, "there is no file %s",
-			       r->path);
 	ab_sha256(r->text, r->len, r->sha256);
 	if (read_record(state, r->path, &record))
 		r->state = judge(&record, r->text, r->len);

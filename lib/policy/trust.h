@@ -42,7 +42,11 @@ struct ab_trust_review {
 	struct ab_strv widens, tightens;
 };
 
-/* `file`: NULL for the project file of the workspace. */
+/* The state alone. `file`: NULL for the project file of the workspace, here
+ * and below. Fails when there is no such file. */
+int ab_trust_status(const struct ab_policy_input *in, const char *file,
+		    enum ab_trust_state *ret_state, struct ab_error *err);
+
 int ab_trust_review(const struct ab_policy_input *in, const char *file,
 		    struct ab_trust_review *ret_review, struct ab_error *err);
 int ab_trust_record(const struct ab_policy_input *in,

@@ -206,7 +206,10 @@ static int place_proc(int root, int stage, struct ab_error *err)
 
 		if (fd < 0 && errno == ENOENT)
 			continue;	/* not in every kernel */
-		tree = fd < 0 ? fd : ab_tree_clone(fd, proc_readonly[i], err);
+		if (fd < 0)
+			return ab_fail(err, AB_ESYSTEM, errno, "find %s",
+				       proc_readonly[i]);
+		tree = ab_tree_clone(fd, proc_readonly[i], err);
 		if (tree < 0 ||
 		    ab_tree_place(tree, fd, proc_readonly[i], err) < 0)
 			return -1;

@@ -57,6 +57,7 @@ struct init {
 	int tty;	/* the slave, or -1 */
 	int ruleset;
 	pid_t target;
+	pid_t front;	/* group to which the terminal is to be given back */
 	bool own_net;
 };
 
@@ -158,6 +159,9 @@ static int open_terminal(struct init *in, struct ab_error *err)
 	if (in->tty < 0 || ioctl(in->tty, TIOCSWINSZ, &size) < 0 ||
 	    ioctl(in->tty, TIOCSCTTY, 0) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "open the terminal");
+	if (!in->spec.tty_behind &&
+	    tcsetattr(in->tty, TCSANOW, &in->spec.tty_settings) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "set up the terminal");
 	send_up(in, &msg, 0, master);
 	return 0;
 }
@@ -293,14 +297,28 @@ static void signal_command(struct init *in, int sig)
 		kill(in->target, sig);
 }
 
-/* After a stop the command may have lost the terminal to nobody. */
-static void resume_command(struct init *in)
+/*
+ * While what is typed does not reach the box, our own group has its terminal,
+ * so that a program which wants to read is stopped and does not wait in vain.
+ * Whoever had it gets it back: that may be a job of a shell inside.
+ */
+static void put_in_front(struct init *in, bool front)
 {
-	if (in->tty >= 0) {
-		pid_t group = getpgid(in->target);
+	pid_t self = getpgrp(), group = tcgetpgrp(in->tty);
 
-		ioctl(in->tty, TIOCSPGRP, &group);
+	if (!front && group != self) {
+		in->front = group;
+		tcsetpgrp(in->tty, self);
+	} else if (front && group == self) {
+		if (in->front <= 0 || tcsetpgrp(in->tty, in->front) < 0)
+			tcsetpgrp(in->tty, getpgid(in->target));
 	}
+}
+
+static void resume_command(struct init *in, bool front)
+{
+	if (in->tty >= 0)
+		put_in_front(in, front);
 	signal_command(in, SIGCONT);
 }
 
@@ -318,7 +336,7 @@ static void answer(struct init *in)
 		signal_command(in, msg.value);
 		break;
 	case AB_MSG_RESUME:
-		resume_command(in);
+		resume_command(in, msg.value);
 		break;
 	case AB_MSG_DIAL:
 		reply.type = AB_MSG_DIALED;

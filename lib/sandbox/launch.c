@@ -140,9 +140,9 @@ static int explain_clone(struct ab_error *err, int errnum)
 int ab_box_launch(bool own_net, struct ab_box *ret, struct ab_error *err)
 {
 	static char stack[64 * 1024] __attribute__((aligned(16)));
-	int flags = CLONE_VM | CLONE_VFORK | CLONE_PIDFD | CLONE_NEWUSER |
-		    CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS |
-		    CLONE_NEWCGROUP | (own_net ? CLONE_NEWNET : 0) | SIGCHLD;
+	int flags = CLONE_VM | CLONE_VFORK | CLONE_PIDFD | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS |
+		    CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP |
+		    (own_net ? CLONE_NEWNET : 0) | SIGCHLD;
 	struct birth birth = { .uid = getuid(),
 			       .gid = getgid(),
 			       .own_net = own_net };
@@ -264,8 +264,8 @@ void ab_box_fini(struct ab_box *box)
 void ab_box_namespaces(uint64_t ret[])
 {
 	static const char *const paths[AB_NS_COUNT] = {
-		"/proc/self/ns/user", "/proc/self/ns/pid", "/proc/self/ns/net",
-		"/proc/self/ns/mnt",  "/proc/self/ns/ipc",
+		"/proc/self/ns/net",
+		"/proc/self/ns/ipc",
 	};
 
 	for (size_t i = 0; i < AB_NS_COUNT; i++) {

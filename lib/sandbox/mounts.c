@@ -186,7 +186,8 @@ static int leave_host_root(struct build *b, struct ab_error *err)
 	if (fchdir(b->host) < 0 || umount2(".", MNT_DETACH) < 0 ||
 	    chdir("/") < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "detach the host's root");
-	return 0;
+	/* All of its folders are made. */
+	return ab_tree_setattr(b->root, MOUNT_ATTR_RDONLY, 0, 0, "/", err);
 }
 
 /* Make the missing folders of `path`, and it itself, in the tmpfs only. */
@@ -230,6 +231,37 @@ static int copy_link(struct build *b, const struct ab_mount *m, int tree,
 	return 0;
 }
 
+static int mask(struct build *b, const char *path, enum ab_as as, int target,
+		struct ab_error *err)
+{
+	ab_autoclose int tree = open_tree(b->stage, as == AB_AS_DIR ? "d" : "f",
+					  OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+
+	if (tree < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "mask %s", path);
+	return ab_tree_place(tree, target, path, err);
+}
+
+/*
+ * A folder on the way is closed to us: root plans with capabilities that
+ * nobody has in here. The box cannot enter that folder either, but where it is
+ * the owner it might open it. So the mask goes onto the folder.
+ */
+static int mask_above(struct build *b, const char *path, struct ab_error *err)
+{
+	ab_autofree char *dir = ab_path_parent(path);
+	ab_autoclose int target = ab_tree_lookup(b->root, dir);
+	struct stat st;
+
+	if (target < 0 && errno == EACCES)
+		return mask_above(b, dir, err);
+	if (target < 0 || fstat(target, &st) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "find %s", dir);
+	if (st.st_dev == b->stage_dev)
+		return 0;	/* the mask of a neighbour */
+	return mask(b, dir, AB_AS_DIR, target, err);
+}
+
 static int place(struct build *b, size_t i, struct ab_error *err)
 {
 	const struct ab_mount *m = &b->spec->plan.v[i];
@@ -237,6 +269,8 @@ static int place(struct build *b, size_t i, struct ab_error *err)
 	ab_autoclose int tree = -1;
 	struct stat st;
 
+	if (target < 0 && errno == EACCES && m->op == AB_MOUNT_MASK)
+		return mask_above(b, m->path, err);
 	if (target < 0 && errno == ENOENT) {
 		/* What is gone cannot be read. */
 		if (m->op == AB_MOUNT_MASK)
@@ -261,12 +295,7 @@ static int place(struct build *b, size_t i, struct ab_error *err)
 		tree = ab_tree_clone(target, m->path, err);
 		break;
 	case AB_MOUNT_MASK:
-		tree = open_tree(b->stage, m->as == AB_AS_DIR ? "d" : "f",
-				 OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
-		if (tree < 0)
-			return ab_fail(err, AB_ESYSTEM, errno, "mask %s",
-				       m->path);
-		break;
+		return mask(b, m->path, m->as, target, err);
 	}
 	if (tree < 0)
 		return -1;

@@ -138,7 +138,7 @@ static void drop_shadowed(struct ab_plan *plan)
 /*
  * A mount point cannot be renamed, but its parent can, and with it the
  * closed name is free to be made anew. So every folder between a writable
- * root and what is closed or masked in it becomes a mount point too.
+ * root and what is closed, masked or private in it becomes a mount point too.
  */
 static void pin_ancestors(struct ab_plan *plan)
 {
@@ -150,7 +150,7 @@ static void pin_ancestors(struct ab_plan *plan)
 		ab_autofree char *dir = NULL;
 
 		if (op != AB_MOUNT_CLOSE && op != AB_MOUNT_MASK &&
-		    op != AB_MOUNT_PIN)
+		    op != AB_MOUNT_PIN && op != AB_MOUNT_PRIVATE)
 			continue;
 		for (size_t k = i; k-- > 0 && !root;)
 			if (plan->v[k].op == AB_MOUNT_WRITE &&

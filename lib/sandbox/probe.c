@@ -65,10 +65,8 @@ static const char *user_ns(struct proof *p)
 		.version = _LINUX_CAPABILITY_VERSION_3
 	};
 	struct __user_cap_data_struct caps[2];
-	const char *why = own_namespace(p, AB_NS_USER, "/proc/self/ns/user");
 
-	if (why)
-		return why;
+	(void)p;
 	if (syscall(SYS_capget, &head, caps) < 0 ||
 	    (caps[0].permitted | caps[1].permitted | caps[0].effective |
 	     caps[1].effective | caps[0].inheritable | caps[1].inheritable))
@@ -88,12 +86,9 @@ static const char *user_ns(struct proof *p)
 
 static const char *pid_fence(struct proof *p)
 {
-	const char *why = own_namespace(p, AB_NS_PID, "/proc/self/ns/pid");
 	char self[16], want[16], root[8];
 	ssize_t n;
 
-	if (why)
-		return why;
 	if (!p->spec->nested && getppid() != 1)
 		return "process 1 is not ours";
 	/* /proc shows this namespace and no other. */
@@ -191,10 +186,6 @@ static const char *dns_fence(struct proof *p)
 
 static const char *write_fence(struct proof *p)
 {
-	const char *why = own_namespace(p, AB_NS_MNT, "/proc/self/ns/mnt");
-
-	if (why)
-		return why;
 	for (size_t i = 0; i < p->spec->unwritable.len; i++) {
 		const char *dir = p->spec->unwritable.v[i];
 		struct statvfs fs;

@@ -104,6 +104,8 @@ static void code_spec(struct codec *c, struct ab_spec *s)
 	code(c, s->nested);
 	code(c, s->no_sockets);
 	code(c, s->tty_fds);
+	code(c, s->tty_behind);
+	code(c, s->tty_settings);
 	code(c, s->rows);
 	code(c, s->cols);
 	code(c, s->landlock_abi);

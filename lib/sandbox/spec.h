@@ -8,14 +8,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <termios.h>
 
 #include "base/strv.h"
 #include "sandbox/plan.h"
 
 struct ab_error;
 
-/* The namespaces of the caller, to prove later that the box has its own. */
-enum ab_ns { AB_NS_USER, AB_NS_PID, AB_NS_NET, AB_NS_MNT, AB_NS_IPC, AB_NS_COUNT };
+/* The namespaces of the caller, where the proof that the box has its own is
+ * by comparison; the other ones are proved by what they do. */
+enum ab_ns { AB_NS_NET, AB_NS_IPC, AB_NS_COUNT };
 
 struct ab_rule {		/* for Landlock, in the box's own view */
 	char *path;
@@ -40,6 +42,8 @@ struct ab_spec {
 	bool nested;		/* already in a box: Landlock and filter only */
 	bool no_sockets;	/* nested: no internet sockets */
 	uint32_t tty_fds;	/* which of 0-2: bits */
+	bool tty_behind;	/* starts in its background */
+	struct termios tty_settings;	/* else what it begins with */
 	uint16_t rows, cols;
 	int landlock_abi;
 	uint64_t tmp_size;

@@ -20,9 +20,12 @@
 #include "sandbox/spec.h"
 #include "sandbox/wire.h"
 
-/* A group of its own in init's session, in the foreground: so Ctrl-Z stops
+/*
+ * A group of its own in init's session, in the foreground: so Ctrl-Z stops
  * the command and init sees it. A session of its own would be orphaned, and
- * then the kernel ignores the stop. */
+ * then the kernel ignores the stop. Behind, the group stays init's, and the
+ * terminal stops the command when it wants to read.
+ */
 static int take_terminal(const struct ab_target *t, struct ab_error *err)
 {
 	pid_t self = getpid();
@@ -31,7 +34,7 @@ static int take_terminal(const struct ab_target *t, struct ab_error *err)
 		return ab_fail(err, AB_ESYSTEM, errno, "make a process group");
 	if (t->tty < 0)
 		return 0;
-	if (ioctl(t->tty, TIOCSPGRP, &self) < 0)
+	if (!t->spec->tty_behind && ioctl(t->tty, TIOCSPGRP, &self) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "take the terminal");
 	for (int fd = 0; fd < 3; fd++)
 		if ((t->spec->tty_fds & (1u << fd)) && dup2(t->tty, fd) < 0)

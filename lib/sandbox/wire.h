@@ -23,7 +23,8 @@ enum ab_msg_type {
 	AB_MSG_SPEC,		/* one fd: the specification, sealed */
 	AB_MSG_GO,		/* the supervisor is locked in: start */
 	AB_MSG_SIGNAL,		/* value: signal for the command */
-	AB_MSG_RESUME,		/* go on after a stop */
+	AB_MSG_RESUME,		/* go on after a stop; value: 1 in the
+				 * terminal's foreground, 0 behind */
 	AB_MSG_DIAL,		/* value: port */
 	AB_MSG_LISTENING,	/* what listens? */
 };

@@ -70,6 +70,12 @@ static void reply(struct broker *b, const struct answer *a, size_t lines,
 		_exit(1);
 }
 
+static _Noreturn void leave(struct broker *b)
+{
+	ab_quarantine_close(b->quarantine);
+	_exit(0);
+}
+
 static void sweep(struct broker *b)
 {
 	if (b->swept)
@@ -109,6 +115,7 @@ static void answer_sweep(struct broker *b, const struct ask *ask)
 		n += len;
 	}
 	reply(b, &a, n, -1);
+	leave(b);	/* beside the supervisor's own end */
 }
 
 /* The bytes that were checked are the bytes that are handed over. */
@@ -126,12 +133,6 @@ static void answer_config(struct broker *b, const struct ask *ask)
 		a.result = ab_fail(&a.error, AB_ESYSTEM, errno, "seal %s",
 				   ask->path);
 	reply(b, &a, 0, sealed);
-}
-
-static _Noreturn void leave(struct broker *b)
-{
-	ab_quarantine_close(b->quarantine);
-	_exit(0);
 }
 
 static void answer_leave(struct broker *b, const struct ask *ask)
@@ -157,8 +158,10 @@ static _Noreturn void finish_alone(struct broker *b)
 	struct ab_error err;
 	ab_autostrv struct ab_strv lines = { 0 };
 
-	await_box(b);
+	/* Before a shell draws its next prompt; the box had no way to the
+	 * terminal but through the supervisor. */
 	ab_terminal_rescue(&b->duty.rescue);
+	await_box(b);
 	sweep(b);
 	ab_sweep_lines(b->quarantine, b->duty.run, &lines);
 	ab_record_open(&line, b->duty.run->id, "end");

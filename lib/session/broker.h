@@ -35,7 +35,8 @@ int ab_broker_start(const struct ab_broker_duty *duty,
 int ab_broker_fd(const struct ab_broker *broker);
 void ab_broker_explain(struct ab_broker *broker, struct ab_error *err);
 
-/* After the box is gone: what appeared and was moved away, as sentences. */
+/* After the box is gone: what appeared and was moved away, as sentences. This
+ * is the last request; the broker leaves by itself. */
 int ab_broker_sweep(struct ab_broker *broker, struct ab_strv *ret,
 		    struct ab_error *err);
 

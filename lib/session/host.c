@@ -114,9 +114,12 @@ static void take_survey(struct ab_host *host)
 				       S_ISDIR(st.st_mode) ? AB_AS_DIR :
 							     AB_AS_FILE);
 	}
+	/* A read-only mount does not close a FIFO, a socket or a device. */
 	for (size_t i = 0; i < s->nclosed; i++)
-		ab_objects_add(&host->facts.closed, s->closed[i].path,
-			       as_of(s->closed[i].kind));
+		ab_objects_add(s->closed[i].kind == AB_NODE_OTHER ?
+				       &host->facts.masked :
+				       &host->facts.closed,
+			       s->closed[i].path, as_of(s->closed[i].kind));
 	/* A watched folder that can be renamed is watched no more. */
 	for (size_t i = 0; i < s->nwatch; i++)
 		ab_objects_add(&host->facts.pinned, s->watch[i].dir,

@@ -101,6 +101,25 @@ static int check_fds(struct ab_prepared *p, const struct ab_request *rq,
 	return 0;
 }
 
+/* What is hidden cannot be reached, also where it was asked for by name. */
+static int check_sockets(const struct ab_prepared *p, struct ab_error *err)
+{
+	for (size_t i = 0; i < p->host.open_sockets.len; i++) {
+		const char *path = p->host.open_sockets.v[i];
+		const struct ab_mount *m = ab_plan_find(&p->spec.plan, path);
+
+		if (!m || m->op != AB_MOUNT_MASK)
+			continue;
+		ab_fail(err, AB_EUSAGE, 0,
+			"the socket %s cannot be allowed: %s is denied for "
+			"reading",
+			path, m->path);
+		return ab_hint(err, "take that back as well: --deny-read '!%s'",
+			       m->path);
+	}
+	return 0;
+}
+
 /* The folder to start in: ours, if the box has it. */
 static int choose_cwd(struct ab_prepared *p, struct ab_error *err)
 {
@@ -191,7 +210,8 @@ int ab_prepare_spec(const struct ab_request *rq, struct ab_prepared *p,
 	ab_strv_extend(&p->notes, &p->host.notes);
 	ab_strv_extend(&p->notes, &p->host.survey.findings);
 	fill_spec(p, rq);
-	if (choose_cwd(p, err) < 0 || check_fds(p, rq, err) < 0)
+	if (check_sockets(p, err) < 0 || choose_cwd(p, err) < 0 ||
+	    check_fds(p, rq, err) < 0)
 		return -1;
 	choose_unwritable(p);
 	return 0;

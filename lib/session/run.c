@@ -263,10 +263,10 @@ static int wind_up(struct run *r, int supervised, int *ret_status,
 		*err = late;
 		result = -1;
 	}
-	ab_broker_end(r->broker);
 	/* What was not looked at stays live, and the next start sweeps it. */
 	if (swept == 0)
 		ab_run_retire(&r->dir);
+	ab_broker_end(r->broker);
 	return result;
 }
 
@@ -313,6 +313,10 @@ static int plan_box(struct run *r, struct ab_error *err)
 			     &spec->cols, err) < 0)
 		return -1;
 	spec->tty = r->terminal != NULL;
+	if (spec->tty) {
+		spec->tty_behind = ab_terminal_behind(r->terminal);
+		spec->tty_settings = *ab_terminal_settings(r->terminal);
+	}
 	if (ab_cgroup_make(spec->run_id, spec->limits.memory,
 			   spec->limits.processes, &r->cgroup, err) < 0 ||
 	    ab_cgroup_enter(&r->cgroup, r->box.pid, err) < 0)

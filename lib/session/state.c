@@ -88,7 +88,7 @@ int ab_state_open(const char *path, struct ab_state *ret, struct ab_error *err)
 		ab_fail(err, AB_ESYSTEM, errno, "open %s", path);
 		goto fail;
 	}
-	state.path = realpath(path, NULL);
+	state.path = ab_fd_path(state.root);
 	if (!state.path) {
 		ab_fail(err, AB_ESYSTEM, errno, "find %s", path);
 		goto fail;
@@ -223,10 +223,12 @@ void ab_state_each_stale(const struct ab_state *state, ab_stale_fn fn,
 			 void *arg)
 {
 	struct dirent *entry;
+	struct stat st;
 	DIR *dir;
 	int fd;
 
-	if (state->live < 0)
+	/* Most file systems count folders as links: two means none. */
+	if (state->live < 0 || fstat(state->live, &st) < 0 || st.st_nlink == 2)
 		return;
 	fd = openat(state->live, ".", OPEN_DIR);
 	dir = fd < 0 ? NULL : fdopendir(fd);

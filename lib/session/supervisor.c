@@ -34,6 +34,7 @@ struct supervisor {
 	struct ab_loop loop;
 	struct ab_source signals, box, broker, timer;
 	bool started, over;
+	bool asked_to_stop;	/* SIGTSTP was passed on */
 	struct ab_error *err;
 	int result;
 };
@@ -54,9 +55,20 @@ static void stop_with_command(struct supervisor *s)
 
 static void go_on(struct supervisor *s)
 {
-	if (s->what->terminal)
-		ab_terminal_resume(s->what->terminal);
-	ab_box_tell(s->what->box, AB_MSG_RESUME, 0);
+	bool front = s->what->terminal &&
+		     ab_terminal_resume(s->what->terminal);
+
+	ab_box_tell(s->what->box, AB_MSG_RESUME, front);
+}
+
+/* Stopped by its terminal because it wants to read, which we can help. */
+static bool helped(struct supervisor *s, int sig)
+{
+	if ((sig != SIGTTIN && sig != SIGTTOU) || !s->what->terminal ||
+	    !ab_terminal_claim(s->what->terminal))
+		return false;
+	ab_box_tell(s->what->box, AB_MSG_RESUME, true);
+	return true;
 }
 
 static void take_signal(struct supervisor *s, int sig)
@@ -73,8 +85,9 @@ static void take_signal(struct supervisor *s, int sig)
 		ab_box_tell(s->what->box, AB_MSG_SIGNAL, sig);
 		break;
 	case SIGTSTP:
+		/* We stop when it says that it did; it may not want to. */
 		ab_box_tell(s->what->box, AB_MSG_SIGNAL, sig);
-		stop_with_command(s);
+		s->asked_to_stop = true;
 		break;
 	case SIGCONT:
 		go_on(s);
@@ -147,6 +160,10 @@ static void take_message(struct supervisor *s, const struct ab_msg *msg,
 	switch (msg->type) {
 	case AB_MSG_FAILED:
 		s->out.failed = msg->u.error;
+		/* A failure is one, whatever it says of itself. */
+		if (s->out.failed.code == AB_ENONE)
+			ab_fail(&s->out.failed, AB_ESYSTEM, 0,
+				"the box failed and did not say why");
 		s->over = true;
 		break;
 	case AB_MSG_TTY:
@@ -156,9 +173,13 @@ static void take_message(struct supervisor *s, const struct ab_msg *msg,
 		take_holds(s, &msg->u.holds);
 		break;
 	case AB_MSG_STOPPED:
-		/* Without a terminal nobody could continue it through us. */
-		if (s->what->terminal)
+		/* Without a terminal, and not asked, nobody could continue
+		 * it through us. */
+		if (helped(s, msg->value))
+			break;
+		if (s->what->terminal || s->asked_to_stop)
 			stop_with_command(s);
+		s->asked_to_stop = false;
 		break;
 	case AB_MSG_STATUS:
 		if (!s->over)

@@ -46,6 +46,7 @@ struct ab_terminal {
 	size_t attempt;	/* bytes that are being written */
 	bool pipeline;
 	bool wanted;	/* the command may have what is typed */
+	bool alike;	/* the box's terminal has the caller's settings */
 };
 
 static int in_fd(const struct ab_terminal *t)
@@ -124,7 +125,7 @@ int ab_terminal_open(struct ab_terminal **ret, uint32_t *ret_fds,
 	t->live = live;
 	t->pipeline = tty.pipeline;
 	/* Where nothing can be typed there is nothing to wait for. */
-	t->wanted = tty.ours || tty.in < 0;
+	t->wanted = t->alike = tty.ours || tty.in < 0;
 	ab_relay_init(&t->relay, tty.in, tty.out);
 	t->relay.in.shared = tty.in_shared;
 	t->relay.out.shared = tty.out_shared;
@@ -144,6 +145,11 @@ int ab_terminal_open(struct ab_terminal **ret, uint32_t *ret_fds,
 bool ab_terminal_behind(const struct ab_terminal *t)
 {
 	return !t->wanted;
+}
+
+const struct termios *ab_terminal_settings(const struct ab_terminal *t)
+{
+	return &t->live->cooked;
 }
 
 static void make_raw(const struct ab_terminal *t, struct termios *termios)
@@ -179,6 +185,12 @@ static bool come_forward(struct ab_terminal *t)
 	 * shell put back for us (our own raw) is not. */
 	if (!t->live->raw && (now.c_lflag & ICANON))
 		t->live->cooked = now;
+	/* Not at the start: in the background they are those of a shell that
+	 * edits a line. On the master it sets the slave's; the command waits
+	 * for us, so it has set none yet. */
+	if (!t->alike)
+		tcsetattr(t->relay.box.source.fd, TCSANOW, &t->live->cooked);
+	t->alike = true;
 	now = t->live->cooked;
 	make_raw(t, &now);
 	t->live->raw = true;
@@ -220,8 +232,6 @@ int ab_terminal_attach(struct ab_terminal *t, int master,
 {
 	if (ab_relay_start(&t->relay, master, loop, err) < 0)
 		return -1;
-	/* On the master it sets the slave's: Linux has one for both. */
-	tcsetattr(master, TCSANOW, &t->live->cooked);
 	ab_terminal_resize(t);
 	come_forward(t);
 	ab_relay_arm(&t->relay);

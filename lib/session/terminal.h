@@ -11,6 +11,7 @@
  */
 #include <stdbool.h>
 #include <stdint.h>
+#include <termios.h>
 
 #include "base/loop.h"
 
@@ -33,6 +34,9 @@ int ab_terminal_open(struct ab_terminal **ret, uint32_t *ret_fds,
  * with the terminal if that says true; else stop, as it did.
  */
 bool ab_terminal_behind(const struct ab_terminal *terminal);
+/* Otherwise these are the settings that its own terminal must begin with: set
+ * later they would overwrite what the command has already changed. */
+const struct termios *ab_terminal_settings(const struct ab_terminal *terminal);
 bool ab_terminal_claim(struct ab_terminal *terminal);
 
 /* Relay between the caller's terminal and this master (taken over): the

@@ -17,7 +17,7 @@
 
 #define ENTRIES_MAX 20000
 #define MATCHES_MAX 4096
-#define MANY_RULES 24
+#define MANY_NAMES 24
 #define SMALL_FOLDER 400
 
 struct rule {
@@ -80,7 +80,8 @@ static bool is_closed_to_us(int dir, const char *name, const struct stat *st)
 {
 	return !S_ISLNK(st->st_mode) && st->st_uid != geteuid() &&
 	       faccessat(dir, name, R_OK, 0) < 0 && errno == EACCES &&
-	       faccessat(dir, name, X_OK, 0) < 0 && errno == EACCES;
+	       (!S_ISDIR(st->st_mode) ||
+		(faccessat(dir, name, X_OK, 0) < 0 && errno == EACCES));
 }
 
 static char *real_in(struct folder *f, const char *name)
@@ -195,12 +196,20 @@ static int enter_matching(struct expansion *x, struct folder *f,
  * what is not there: to list a small folder once is cheaper than to ask for
  * each name.
  */
-static bool list_folder(const struct folder *f, size_t nrules,
-			struct ab_listing *l)
+static bool list_folder(const struct folder *f, const struct rule *rules,
+			size_t n, struct ab_listing *l)
 {
 	ab_autoclose int fd = -1;
+	size_t distinct = 1;
 
-	if (nrules < MANY_RULES)
+	for (size_t i = 1; i < n; i++) {
+		size_t len = strcspn(rules[i].rest, "/");
+
+		distinct += strncmp(rules[i - 1].rest, rules[i].rest, len) ||
+			    (rules[i - 1].rest[len] != '/' &&
+			     rules[i - 1].rest[len]);
+	}
+	if (distinct < MANY_NAMES)
 		return false;
 	fd = openat(f->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return fd >= 0 && ab_listing_read(l, fd, SMALL_FOLDER) == 0 && !l->cut;
@@ -210,7 +219,7 @@ static int expand(struct expansion *x, struct folder *f, struct rule *rules,
 		  size_t n)
 {
 	ab_autolisting struct ab_listing l = { 0 };
-	bool listed = list_folder(f, n, &l);
+	bool listed = list_folder(f, rules, n, &l);
 
 	for (size_t i = 0, k; i < n; i = k) {
 		size_t len = strcspn(rules[i].rest, "/");

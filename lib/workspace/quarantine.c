@@ -218,6 +218,8 @@ static void hold_watch(struct ab_quarantine *q, const struct ab_watch *w)
 		return;
 	}
 	h = hold(q, ab_take_fd(&fd), w->dir, true);
+	if (q->survey->started.tv_sec - w->changed.tv_sec > 1)
+		h->seen = w->changed;
 	for (size_t i = 0; i < w->names.len; i++)
 		ab_strv_add(&h->names, w->names.v[i]);
 }
@@ -241,7 +243,7 @@ int ab_quarantine_open(const struct ab_survey *survey, int dir,
 }
 
 /*
- * A change in the same tick of the clock as our look leaves the mtime as it
+ * A change in the same tick of the clock as our look leaves the ctime as it
  * was, so a folder that changed just now is looked at once more.
  */
 static bool has_changed(struct ab_held *h)
@@ -251,11 +253,11 @@ static bool has_changed(struct ab_held *h)
 	bool changed;
 
 	if (fstat(h->fd, &st) < 0)
-		return false;
+		return true;
 	clock_gettime(CLOCK_REALTIME_COARSE, &now);
-	changed = st.st_mtim.tv_sec != h->seen.tv_sec ||
-		  st.st_mtim.tv_nsec != h->seen.tv_nsec;
-	h->seen = now.tv_sec - st.st_mtim.tv_sec > 1 ? st.st_mtim :
+	changed = st.st_ctim.tv_sec != h->seen.tv_sec ||
+		  st.st_ctim.tv_nsec != h->seen.tv_nsec;
+	h->seen = now.tv_sec - st.st_ctim.tv_sec > 1 ? st.st_ctim :
 						      (struct timespec){ 0 };
 	return changed;
 }
@@ -265,16 +267,20 @@ void ab_quarantine_look(struct ab_quarantine *q)
 	size_t n = q->nheld;
 
 	for (size_t i = 0; i < n; i++)
-		if (has_changed(&q->held[i]))
+		if (has_changed(&q->held[i])) {
+			q->touched = true;
 			sweep_held(q, i, true);
+		}
 }
 
 void ab_quarantine_sweep(struct ab_quarantine *q)
 {
 	size_t n = q->nheld;
 
+	/* Once something has changed, all of it counts: a folder on the way
+	 * to a name may have been made, or a move have been too much. */
 	for (size_t i = 0; i < n; i++)
-		if (q->held[i].given)
+		if (q->held[i].given && (q->touched || has_changed(&q->held[i])))
 			sweep_held(q, i, false);
 	/* Those beyond the live ones are opened now, one at a time. */
 	for (size_t i = LIVE_MAX; i < q->survey->nwatch; i++) {

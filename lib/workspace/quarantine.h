@@ -45,9 +45,9 @@ int ab_quarantine_open(const struct ab_survey *survey, int dir,
 
 /*
  * While the box runs, every AB_QUARANTINE_MS: look at the folders that changed
- * since the last time. (By their mtime and not by inotify: closing an inotify
- * descriptor takes some 20 ms, at the end of every run, and a user has only
- * 128 of them.)
+ * since the last time. (By their ctime, which nobody can set, and not by
+ * inotify: closing an inotify descriptor takes some 20 ms, at the end of every
+ * run, and a user has only 128 of them.)
  */
 #define AB_QUARANTINE_MS 100
 void ab_quarantine_look(struct ab_quarantine *q);

@@ -8,7 +8,7 @@
 /* A folder held open, and the names that must not be in it. */
 struct ab_held {
 	int fd;
-	struct timespec seen;	/* its mtime when it was looked at last */
+	struct timespec seen;	/* its ctime when it was looked at last */
 	char *path;
 	struct ab_strv names;
 	bool given;		/* by the survey; else found on the way down */
@@ -19,6 +19,7 @@ struct ab_quarantine {
 	int dir;
 	struct ab_held *held;
 	size_t nheld;
+	bool touched;		/* some watched folder has changed */
 	unsigned next;		/* number of the next name in the quarantine */
 	struct ab_quarantine_report report;
 };

@@ -34,6 +34,7 @@ struct ab_watch {
 	char *dir;
 	dev_t dev;
 	ino_t ino;
+	struct timespec changed;	/* its ctime at the start */
 	struct ab_strv names;
 };
 

@@ -56,7 +56,8 @@ struct ab_watch *ab_survey_watched(struct ab_surveyor *s, const char *dir)
 	w = &o->watch[o->nwatch++];
 	*w = (struct ab_watch){ .dir = ab_strdup(dir),
 				.dev = st.st_dev,
-				.ino = st.st_ino };
+				.ino = st.st_ino,
+				.changed = st.st_ctim };
 	return w;
 }
 

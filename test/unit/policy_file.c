@@ -86,7 +86,8 @@ static void test_cases(void)
 	for (size_t i = 0; i < AB_COUNT(cases); i++) {
 		put_file("home/work/x.json", cases[i].text);
 		check(&problems);
-		is_str(joined(&problems), cases[i].line, cases[i].line);
+		is_str(joined(&problems), cases[i].line,
+		       "a mistake with its line, its key and the way out");
 	}
 	put_file("home/work/x.json",
 		 "{\"$schema\":\"s\",\"extends\":\"ci\",\"limits\":{\"processes\":\"none\",\"timeout\":\"none\"}}");

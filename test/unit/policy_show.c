@@ -97,6 +97,12 @@ static void test_record(void)
 	ok(strcmp(a, b) != 0 && strlen(b) == 64, "another has another");
 	ab_policy_free(p);
 	reset_input();
+	add_flag("env.set", "MY_TOKEN=hunter3", "--env");
+	p = load();
+	ab_policy_digest(p, b);
+	ok(strcmp(a, b) != 0, "also when only the value of a variable differs");
+	ab_policy_free(p);
+	reset_input();
 }
 
 static void test_escaping(void)

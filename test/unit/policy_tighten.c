@@ -178,7 +178,7 @@ static void test_random(void)
 
 		/* The same file, trusted, is often wider: the comparison sees
 		 * what the tightening took away. */
-		if (i % 10 == 0 &&
+		if (i % 50 == 0 &&
 		    ab_trust_review(&input, NULL, &review, &error) == 0) {
 			ab_trust_record(&input, &review, &error);
 			ab_trust_review_fini(&review);
@@ -198,7 +198,7 @@ static void test_random(void)
 	ok(wider == 0, "none made the policy wider");
 	ok(tighter > 1000, "%zu made it tighter", tighter);
 	ok(noted > 2000, "%zu were told what was left out", noted);
-	ok(trusted_wider > 200, "%zu of 300 are wider when trusted",
+	ok(trusted_wider > 40, "%zu of 60 are wider when trusted",
 	   trusted_wider);
 	remove_file(USER_FILE);
 	remove_file(PROJECT_FILE);
@@ -243,6 +243,11 @@ static void test_notes(void)
 	p = load();
 	ok(p && p->fs.write.len == 0 && p->net.allow.len == 0 && !notes.len,
 	   "an empty list tightens to nothing, silently");
+	ab_policy_free(p);
+	put_file(PROJECT_FILE, "{\"filesystem\":{\"read\":[\"@system\",\".\"]}}");
+	p = load();
+	ok(p && !p->fs.read_all && p->fs.read.len > 1 && !notes.len,
+	   "reading everything tightens to a list");
 	ab_policy_free(p);
 	remove_file(USER_FILE);
 	remove_file(PROJECT_FILE);

@@ -24,6 +24,14 @@ static bool reaches(const char *host)
 	return r;
 }
 
+static enum ab_trust_state status(void)
+{
+	enum ab_trust_state s = AB_TRUST_NONE;
+
+	ok(ab_trust_status(&input, NULL, &s, &error) == 0, "it has a state");
+	return s;
+}
+
 static void test_life(void)
 {
 	struct stat st;
@@ -43,12 +51,14 @@ static void test_life(void)
 	ok(stat(at("home/.local/state/agentbox/trust"), &st) == 0 &&
 		   (st.st_mode & 0777) == 0700,
 	   "the records are the owner's");
+	ok(status() == AB_TRUST_HOLDS, "which is trust");
 	ok(look(NULL) && review.state == AB_TRUST_HOLDS && !review.diff.len,
 	   "the review says that it holds");
 
 	put_file(PROJECT_FILE, "{\n\"network\": {\n\"allow\": [\"a.example\", \"b.example\"]\n}\n}\n");
 	ok(!reaches("a.example") && notes.len == 1,
 	   "changed, it is untrusted again");
+	ok(status() == AB_TRUST_CHANGED, "which is change");
 	ok(look(".agentbox.json") && review.state == AB_TRUST_CHANGED &&
 		   review.diff.len == 2,
 	   "the review says so");

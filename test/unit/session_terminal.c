@@ -31,6 +31,8 @@ enum { MEGABYTE = 1 << 20, WAIT_MS = 10000 };
 /* How the supervisor is started. */
 enum how { PLAIN, BACKGROUND, PIPELINE, FILE_IN, ON_MASTER };
 
+static struct termios cooked, edited;
+
 static struct {
 	int master;	/* of the caller's terminal */
 	int slave;	/* of the box's */
@@ -72,6 +74,9 @@ static char obey(char letter)
 
 	switch (letter) {
 	case 'a':
+		if (!ab_terminal_behind(terminal))
+			tcsetattr(box_master, TCSANOW,
+				  ab_terminal_settings(terminal));
 		return ab_terminal_attach(terminal, box_master, &loop, &err) ?
 			       'n' :
 			       'y';
@@ -235,7 +240,12 @@ static void start(enum how how)
 	/* Something to be recognised by. */
 	check(tcgetattr(slave, &termios) == 0, "termios");
 	termios.c_cc[VINTR] = 'X' & 0x1f;
+	cooked = termios;
+	/* As a shell has it while it edits a line. */
+	if (how == BACKGROUND)
+		termios.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
 	tcsetattr(slave, TCSANOW, &termios);
+	edited = termios;
 	check(socketpair(AF_UNIX, SOCK_STREAM, 0, control) == 0, "control");
 	check(socketpair(AF_UNIX, SOCK_STREAM, 0, pids) == 0, "pids");
 	env.control = pids[1];
@@ -332,6 +342,15 @@ static bool is_cooked(void)
 	       (now.c_lflag & (ICANON | ECHO | ISIG)) ==
 		       (ICANON | ECHO | ISIG) &&
 	       (now.c_oflag & OPOST) && now.c_cc[VINTR] == ('X' & 0x1f);
+}
+
+static bool is_edited(void)
+{
+	struct termios now;
+
+	return tcgetattr(env.master, &now) == 0 &&
+	       now.c_lflag == edited.c_lflag &&
+	       now.c_iflag == edited.c_iflag && now.c_oflag == edited.c_oflag;
 }
 
 static bool wait_cooked(void)
@@ -520,16 +539,20 @@ static void test_background(void)
 {
 	start(BACKGROUND);
 	ok(ask('h') == 'y', "in the background the command starts there too");
-	ok(ask('a') == 'y' && is_cooked(), "and the terminal stays as it is");
+	ok(ask('a') == 'y' && is_edited(),
+	   "and the terminal stays as the shell has it");
 	ok(print("printed\n") && shows_text("printed\r"),
 	   "its output is shown");
 	type("typed\r");
-	ok(ask('k') == 'n' && is_cooked(), "what asks to read is refused");
+	ok(ask('k') == 'n' && is_edited(), "what asks to read is refused");
 	ok(ask('p') == 'y' && strcmp(reads(0), "(nothing)") == 0,
 	   "what is typed for the shell is not taken");
+	tcsetattr(env.master, TCSANOW, &cooked);
 	ok(ask('f') == 'y' && ask('k') == 'y' && is_raw(),
 	   "in the foreground it may read");
 	ok(strcmp(reads(WAIT_MS), "typed\n") == 0, "what waits is read then");
+	ok(shows_text("typed\r\n"), "with the settings of the foreground");
+	ok(ask('s') == 'y' && is_cooked(), "which are given back");
 	finish();
 }
 

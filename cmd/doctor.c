@@ -1,0 +1,112 @@
+#include "cmd.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static const struct option options_doctor[] = {
+	{ "json", 0, OPT_FLAG, ID_JSON, NULL, NULL, "the same as JSON" },
+	{ "fix", 0, OPT_FLAG, ID_FIX, NULL, NULL,
+	  "print an AppArmor profile for this program" },
+	{ "attack", 0, OPT_FLAG, ID_ATTACK, NULL, NULL,
+	  "attack a box from inside and say what held" },
+	{ 0 },
+};
+
+static int print_profile(struct args *args)
+{
+	struct ab_error err = { 0 };
+	char *profile;
+	bool needed;
+
+	if (ab_doctor_apparmor(&profile, &needed, &err) < 0)
+		return complain(args, &err);
+	fputs(profile, stdout);
+	free(profile);
+	if (!needed) {
+		tell("not needed here: AppArmor does not keep this program "
+		     "from using user namespaces");
+		return 0;
+	}
+	tell("install the profile above, once, as root:");
+	fprintf(stderr,
+		"          agentbox doctor --fix | sudo tee "
+		"/etc/apparmor.d/agentbox\n"
+		"          sudo apparmor_parser -r /etc/apparmor.d/agentbox\n");
+	return 0;
+}
+
+static int attack(struct args *args, const struct ab_policy_input *input)
+{
+	struct ab_error err = { 0 };
+	struct ab_attack report;
+	bool broken;
+	char *text;
+
+	if (ab_attack(input, &report, &err) < 0)
+		return complain(args, &err);
+	text = given(args, ID_JSON) ? ab_attack_json(&report)
+				    : ab_attack_text(&report);
+	broken = report.broken;
+	fputs(text, stdout);
+	free(text);
+	ab_attack_fini(&report);
+	return broken;
+}
+
+static int diagnose(struct args *args, const struct ab_policy_input *input)
+{
+	struct ab_diagnosis diagnosis;
+	struct ab_error err = { 0 };
+	bool failed;
+	char *text;
+
+	if (ab_doctor(input, &diagnosis, &err) < 0)
+		return complain(args, &err);
+	text = given(args, ID_JSON) ? ab_diagnosis_json(&diagnosis)
+				    : ab_diagnosis_text(&diagnosis);
+	failed = diagnosis.failed;
+	fputs(text, stdout);
+	free(text);
+	ab_diagnosis_fini(&diagnosis);
+	return failed;
+}
+
+static int doctor_main(struct args *args)
+{
+	struct ab_policy_input input = args->input;
+	struct ab_error err = { 0 };
+
+	if (args->nrest > 0)
+		return misuse(args->command,
+			      "doctor takes no argument; %s is "
+			      "one too many",
+			      args->rest[0]);
+	if (given(args, ID_FIX) &&
+	    (given(args, ID_ATTACK) || given(args, ID_JSON)))
+		return misuse(args->command,
+			      "--fix stands alone: its output is a file");
+	if (given(args, ID_FIX))
+		return print_profile(args);
+	if (ab_caller_init(&input, &err) < 0)
+		return complain(args, &err);
+	return given(args, ID_ATTACK) ? attack(args, &input)
+				      : diagnose(args, &input);
+}
+
+const struct command command_doctor = {
+	.name = "doctor",
+	.usage = "[--json] [--attack]  |  doctor --fix",
+	.summary = "what this machine can enforce, and what to do about the "
+		   "rest",
+	.more = "Everything is tried, nothing is guessed from version numbers. "
+		"Exit status 0:\nnothing failed, 1: something did. --attack "
+		"starts a box of its own, tries every\nwall from inside, and "
+		"then looks whether anything outside has changed.",
+	.groups =
+		(const struct option_group[]){
+			{ "Doctor", options_doctor },
+			{ NULL, options_common },
+			{ 0 },
+		},
+	.main = doctor_main,
+};

@@ -1,0 +1,157 @@
+# bash completion for agentbox
+
+# The options of a command ("run", "config show"), those that take a value with
+# a "=" behind them.
+_agentbox_options()
+{
+	local policy='--profile= --config= --workspace= --write= --read-only
+		--deny-read= --deny-write= --home= --allow-unix= --net= --allow=
+		--deny= --unknown= --allow-private= --env= --pass-env=
+		--timeout= --memory= --processes= --files= --require=
+		--fallback='
+
+	case $1 in
+	run) echo "--command= -c= --shell= --fd= --verbose -v --quiet -q $policy" ;;
+	doctor) echo '--json --fix --attack' ;;
+	'config show') echo "--json $policy" ;;
+	'config check') echo '--config= --workspace=' ;;
+	'config path') echo '--config= --workspace= --json' ;;
+	'profile list' | 'profile show' | 'policy diff') echo '--json' ;;
+	trust) echo '--yes -y --revoke' ;;
+	esac
+	echo '--help -h'
+}
+
+# The words that may follow a command.
+_agentbox_words()
+{
+	case $1 in
+	'') echo 'run doctor config profile policy trust help --help --version' ;;
+	help) echo 'run doctor config profile policy trust' ;;
+	config) echo 'show check path' ;;
+	profile) echo 'list show' ;;
+	policy) echo 'diff' ;;
+	esac
+}
+
+_agentbox_profiles()
+{
+	# A name is the first word of a line.
+	"${COMP_WORDS[0]}" profile list 2>/dev/null | while read -r name _; do
+		echo "$name"
+	done
+}
+
+_agentbox_properties()
+{
+	echo 'user-ns pid-fence net-fence dns-fence write-fence read-deny
+		protected-names ipc-fence ipc-fence-late syscalls no-new-privs
+		limits transparent'
+}
+
+# Names of files (or, with -d, of folders) that begin with $2.
+_agentbox_paths()
+{
+	local IFS=$'\n'
+
+	compopt -o filenames 2>/dev/null
+	COMPREPLY=($(compgen "$1" -- "$2"))
+}
+
+# The value of an option.
+_agentbox_value()
+{
+	local cur=$2 head=
+
+	case $1 in
+	--profile) COMPREPLY=($(compgen -W "$(_agentbox_profiles)" -- "$cur")) ;;
+	--config | --write | --deny-read | --deny-write | --allow-unix | --shell)
+		_agentbox_paths -f "$cur" ;;
+	--workspace) _agentbox_paths -d "$cur" ;;
+	--home) COMPREPLY=($(compgen -W 'readonly private' -- "$cur")) ;;
+	--net) COMPREPLY=($(compgen -W 'blocked filtered allowed' -- "$cur")) ;;
+	--allow | --deny)
+		COMPREPLY=($(compgen -W '@github @npm @pypi @crates @go @debian
+			@llm' -- "$cur")) ;;
+	--unknown) COMPREPLY=($(compgen -W 'ask deny' -- "$cur")) ;;
+	--pass-env) COMPREPLY=($(compgen -v -- "$cur")) ;;
+	--require)
+		[[ $cur != *,* ]] || head=${cur%,*},
+		COMPREPLY=($(compgen -P "$head" -W "$(_agentbox_properties)" \
+			-- "${cur##*,}")) ;;
+	--fallback) COMPREPLY=($(compgen -W 'strict warn' -- "$cur")) ;;
+	*) COMPREPLY=() ;;
+	esac
+}
+
+# What is not an option.
+_agentbox_operand()
+{
+	case $1 in
+	'profile show' | 'policy diff')
+		_agentbox_paths -f "$2"
+		COMPREPLY+=($(compgen -W "$(_agentbox_profiles)" -- "$2")) ;;
+	'config check' | trust) _agentbox_paths -f "$2" ;;
+	*) COMPREPLY=($(compgen -W "$(_agentbox_words "$1")" -- "$2")) ;;
+	esac
+}
+
+# The command that `run` is to run starts at word $1: complete it as itself.
+_agentbox_foreign()
+{
+	if declare -F _command_offset >/dev/null; then
+		_command_offset "$1"
+	elif [ "$COMP_CWORD" -eq "$1" ]; then
+		COMPREPLY=($(compgen -c -- "${COMP_WORDS[COMP_CWORD]}"))
+	else
+		_agentbox_paths -f "${COMP_WORDS[COMP_CWORD]}"
+	fi
+}
+
+_agentbox()
+{
+	local cur=${COMP_WORDS[COMP_CWORD]} command= options= word i pending=
+	local ended=
+
+	COMPREPLY=()
+	for ((i = 1; i < COMP_CWORD; i++)); do
+		word=${COMP_WORDS[i]}
+		if [ "$word" = = ]; then
+			# Words are split at "=": "--net", "=", "blocked".
+			continue
+		elif [ -n "$pending" ]; then
+			pending=
+		elif [ -n "$ended" ]; then
+			:
+		elif [ "$word" = -- ]; then
+			ended=1
+			if [ "$command" = run ]; then
+				_agentbox_foreign $((i + 1))
+				return
+			fi
+		elif [[ $word == -* ]]; then
+			[[ $options != *" $word= "* ]] || pending=$word
+		elif [ -z "$command" ]; then
+			command=$word
+			options=" $(echo $(_agentbox_options "$command")) "
+		elif [ "$command" = run ]; then
+			_agentbox_foreign "$i"
+			return
+		elif [[ " $(_agentbox_words "$command") " == *" $word "* ]]; then
+			command="$command $word"
+			options=" $(echo $(_agentbox_options "$command")) "
+		fi
+	done
+	[ "$cur" != = ] || cur=
+	if [ -n "$pending" ]; then
+		_agentbox_value "$pending" "$cur"
+	elif [[ $cur == -* && -n $command && -z $ended ]]; then
+		COMPREPLY=($(compgen -W "${options//=/}" -- "$cur"))
+	elif [ "$command" = run ]; then
+		_agentbox_foreign "$COMP_CWORD"
+	else
+		_agentbox_operand "$command" "$cur"
+	fi
+}
+
+complete -F _agentbox agentbox

@@ -1,0 +1,148 @@
+# fish completion for agentbox
+
+# The words so far that are not options: "config show" and so on.
+function __agentbox_words
+    set -l tokens (commandline -opc)
+    set -e tokens[1]
+    for token in $tokens
+        string match -q -- '-*' $token; or echo $token
+    end
+end
+
+# __agentbox_in run; __agentbox_in config show
+function __agentbox_in
+    set -l words (__agentbox_words)
+    test (count $words) -ge (count $argv); or return 1
+    for i in (seq (count $argv))
+        test "$words[$i]" = "$argv[$i]"; or return 1
+    end
+end
+
+# No further word yet.
+function __agentbox_at
+    test (count (__agentbox_words)) -eq (count $argv); and __agentbox_in $argv
+end
+
+# The words of the command that `run` starts, as far as they are there. Fails
+# where an option of our own may still stand, or its value is due.
+function __agentbox_command
+    set -l tokens (commandline -opc)
+    set -l takes --command -c --shell --fd --profile --config --workspace --write --deny-read --deny-write --home --allow-unix --net --allow --deny --unknown --allow-private --env --pass-env --timeout --memory --processes --files --require --fallback
+    set -l value 0
+    test (count $tokens) -ge 3; or return 1
+    for i in (seq 3 (count $tokens))
+        if test $value -eq 1
+            set value 0
+        else if test "$tokens[$i]" = --
+            string escape -- $tokens[(math $i + 1)..-1]
+            return 0
+        else if contains -- $tokens[$i] $takes
+            set value 1
+        else if not string match -q -- '-*' $tokens[$i]
+            string escape -- $tokens[$i..-1]
+            return 0
+        end
+    end
+    return 1
+end
+
+function __agentbox_running
+    __agentbox_in run; and not __agentbox_command >/dev/null
+end
+
+# That command is completed as if it stood alone.
+function __agentbox_foreign
+    set -l words (__agentbox_command)
+    or not string match -q -- '-*' (commandline -ct); or return
+    complete --do-complete="$(string join ' ' -- $words (commandline -ct))"
+end
+
+function __agentbox_profiles
+    agentbox profile list 2>/dev/null | string replace -r '^(\S+)\s+' '$1\t'
+end
+
+function __agentbox_groups
+    string split ' ' '@github @npm @pypi @crates @go @debian @llm'
+end
+
+function __agentbox_properties
+    string split ' ' 'user-ns pid-fence net-fence dns-fence write-fence read-deny protected-names ipc-fence ipc-fence-late syscalls no-new-privs limits transparent'
+end
+
+complete -c agentbox -f
+complete -c agentbox -n __agentbox_at -l help -s h -d 'Show the commands'
+complete -c agentbox -n __agentbox_at -l version -d 'Show the version'
+complete -c agentbox -n __agentbox_at -a run -d 'Run a command in the box'
+complete -c agentbox -n __agentbox_at -a doctor -d 'What this machine can enforce'
+complete -c agentbox -n __agentbox_at -a config -d 'See what is in force and where it came from'
+complete -c agentbox -n __agentbox_at -a profile -d 'See the profiles that a policy can start from'
+complete -c agentbox -n __agentbox_at -a policy -d 'Compare policies'
+complete -c agentbox -n __agentbox_at -a trust -d 'Let a project\'s .agentbox.json widen the policy'
+complete -c agentbox -n __agentbox_at -a help -d 'Say more about a command'
+complete -c agentbox -n '__agentbox_at help' -a 'run doctor config profile policy trust'
+
+complete -c agentbox -n '__agentbox_at config' -a show -d 'Every value in force and where it came from'
+complete -c agentbox -n '__agentbox_at config' -a check -d 'Mistakes in a file'
+complete -c agentbox -n '__agentbox_at config' -a path -d 'The files that a run looks at'
+complete -c agentbox -n '__agentbox_at profile' -a list -d 'The profiles'
+complete -c agentbox -n '__agentbox_at profile' -a show -d 'What a profile means here'
+complete -c agentbox -n '__agentbox_at policy' -a diff -d 'What one allows that the other does not'
+
+for in in __agentbox_running '__agentbox_in doctor' '__agentbox_in config' '__agentbox_in profile' '__agentbox_in policy' '__agentbox_in trust'
+    complete -c agentbox -n $in -l help -s h -d 'Show the options'
+end
+
+# What makes the policy: run and config show.
+for in in __agentbox_running '__agentbox_in config show'
+    complete -c agentbox -n $in -l profile -x -a '(__agentbox_profiles)' -d 'Start from this profile'
+    complete -c agentbox -n $in -l config -r -F -d 'Read this file instead of the user\'s'
+    complete -c agentbox -n $in -l workspace -x -a '(__fish_complete_directories)' -d 'The project folder'
+    complete -c agentbox -n $in -l write -r -F -d 'Let the command write here too'
+    complete -c agentbox -n $in -l read-only -d 'No writable folder but the private ones'
+    complete -c agentbox -n $in -l deny-read -r -F -d 'Hide this path or pattern'
+    complete -c agentbox -n $in -l deny-write -r -F -d 'Protect this path, or this name'
+    complete -c agentbox -n $in -l home -x -a 'readonly private' -d 'The home folder'
+    complete -c agentbox -n $in -l allow-unix -r -F -d 'Keep this socket of the host reachable'
+    complete -c agentbox -n $in -l net -x -a 'blocked filtered allowed' -d 'Network mode'
+    complete -c agentbox -n $in -l allow -x -a '(__agentbox_groups)' -d 'A host that may be reached when filtered'
+    complete -c agentbox -n $in -l deny -x -a '(__agentbox_groups)' -d 'A host that may not'
+    complete -c agentbox -n $in -l unknown -x -a 'ask deny' -d 'What happens to other hosts'
+    complete -c agentbox -n $in -l allow-private -x -d 'Private addresses that may be reached'
+    complete -c agentbox -n $in -l env -x -d 'Set a variable inside'
+    complete -c agentbox -n $in -l pass-env -x -a '(set --export --names)' -d 'Keep a variable that would be stripped'
+    complete -c agentbox -n $in -l timeout -x -d 'End the command after this time'
+    complete -c agentbox -n $in -l memory -x -d 'Limit memory'
+    complete -c agentbox -n $in -l processes -x -d 'Limit the number of processes'
+    complete -c agentbox -n $in -l files -x -d 'Limit open files of one process'
+    complete -c agentbox -n $in -l require -x -a '(__fish_append , (__agentbox_properties))' -d 'Do not start unless this holds'
+    complete -c agentbox -n $in -l fallback -x -a 'strict warn' -d 'When something required does not hold'
+end
+
+complete -c agentbox -n __agentbox_running -l command -s c -x -d 'Run this text with a shell'
+complete -c agentbox -n __agentbox_running -l shell -r -F -d 'The shell for -c'
+complete -c agentbox -n __agentbox_running -l fd -x -d 'Keep this descriptor open inside'
+complete -c agentbox -n __agentbox_running -l verbose -s v -d 'Say what holds; twice: what each step took'
+complete -c agentbox -n __agentbox_running -l quiet -s q -d 'Say nothing but errors'
+complete -c agentbox -n '__agentbox_in run' -a '(__agentbox_foreign)'
+
+complete -c agentbox -n '__agentbox_in doctor' -l json -d 'Print JSON'
+complete -c agentbox -n '__agentbox_in doctor' -l fix -d 'Print the AppArmor profile for this program'
+complete -c agentbox -n '__agentbox_in doctor' -l attack -d 'Attack the box from inside'
+
+complete -c agentbox -n '__agentbox_in config show' -l json -d 'Print JSON'
+complete -c agentbox -n '__agentbox_in config path' -l json -d 'Print JSON'
+for in in '__agentbox_in config check' '__agentbox_in config path'
+    complete -c agentbox -n $in -l config -r -F -d 'This file instead of the user\'s'
+    complete -c agentbox -n $in -l workspace -x -a '(__fish_complete_directories)' -d 'The project folder'
+end
+complete -c agentbox -n '__agentbox_in config check' -F
+
+complete -c agentbox -n '__agentbox_in profile list' -l json -d 'Print JSON'
+complete -c agentbox -n '__agentbox_in profile show' -l json -d 'Print JSON'
+complete -c agentbox -n '__agentbox_in profile show' -F -a '(__agentbox_profiles)'
+complete -c agentbox -n '__agentbox_in policy diff' -l json -d 'Print JSON'
+complete -c agentbox -n '__agentbox_in policy diff' -F -a '(__agentbox_profiles)'
+
+complete -c agentbox -n '__agentbox_in trust' -l yes -s y -d 'Trust it without asking'
+complete -c agentbox -n '__agentbox_in trust' -l revoke -d 'Trust it no longer'
+complete -c agentbox -n '__agentbox_in trust' -F

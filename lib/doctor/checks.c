@@ -1,0 +1,363 @@
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/keyctl.h>
+#include <netinet/in.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/fd.h"
+#include "base/mem.h"
+#include "landlock/landlock.h"
+#include "netns/loopback.h"
+#include "sandbox/seccomp/seccomp.h"
+#include "sandbox/tree.h"
+#include "doctor/doctor.h"
+
+static int fail(struct ab_verdict *v, const char *what)
+{
+	ab_verdict_set(v, AB_HEALTH_FAIL, "%s: %s", what, strerror(errno));
+	return -1;
+}
+
+static void need_kernel(struct ab_verdict *v, const char *what,
+			const char *version)
+{
+	struct utsname name;
+
+	uname(&name);
+	ab_verdict_set(v, AB_HEALTH_FAIL, "%s: this is Linux %.60s", what,
+		       name.release);
+	ab_verdict_remedy(v, "needs Linux %s or newer", version);
+}
+
+void ab_check_userns(const struct ab_policy_input *in, struct ab_verdict *v)
+{
+	unsigned int uid = getuid();
+
+	(void)in;
+	if (ab_userns_enter(CLONE_NEWNS, v) < 0)
+		return;
+	/* The first thing that takes a capability there. */
+	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0) {
+		ab_userns_explain(errno, "change a mount", v);
+		return;
+	}
+	ab_verdict_set(v, AB_HEALTH_OK, "made one, mapped %u, changed a mount",
+		       uid);
+}
+
+void ab_check_namespaces(const struct ab_policy_input *in, struct ab_verdict *v)
+{
+	static const struct {
+		int flag;
+		const char *name;
+	} kinds[] = {
+		{ CLONE_NEWNS, "mount" },      { CLONE_NEWPID, "pid" },
+		{ CLONE_NEWNET, "network" },   { CLONE_NEWIPC, "ipc" },
+		{ CLONE_NEWUTS, "host name" }, { CLONE_NEWCGROUP, "cgroup" },
+	};
+	ab_autobuf struct ab_buf names = { 0 };
+
+	(void)in;
+	if (ab_userns_enter(0, v) < 0)
+		return;
+	for (size_t i = 0; i < AB_COUNT(kinds); i++) {
+		if (unshare(kinds[i].flag) < 0) {
+			ab_verdict_set(v, AB_HEALTH_FAIL, "no %s namespace: %s",
+				       kinds[i].name, strerror(errno));
+			ab_verdict_remedy(
+				v,
+				errno == EINVAL
+					? "this kernel was built without it; "
+					  "use the distribution's standard "
+					  "kernel"
+					: "look at the limits in "
+					  "/proc/sys/user");
+			return;
+		}
+		ab_buf_printf(&names, "%s%s", i ? ", " : "", kinds[i].name);
+	}
+	ab_verdict_set(v, AB_HEALTH_OK, "%s", names.data);
+}
+
+void ab_check_proc(const struct ab_policy_input *in, struct ab_verdict *v)
+{
+	char self[16] = { 0 };
+	pid_t pid;
+
+	(void)in;
+	if (ab_userns_enter(CLONE_NEWPID | CLONE_NEWNS, v) < 0)
+		return;
+	pid = fork();
+	if (pid < 0) {
+		fail(v, "make the first process of a namespace");
+		return;
+	}
+	if (pid > 0) {
+		/* The child is the one that goes on and reports. */
+		waitpid(pid, NULL, 0);
+		_exit(0);
+	}
+	if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC,
+		  NULL) < 0) {
+		int errnum = errno;
+
+		fail(v, "mount one");
+		if (errnum == EPERM)
+			ab_verdict_remedy(v, "parts of /proc are hidden here, "
+					     "as containers do, and the kernel "
+					     "then refuses a new one; start "
+					     "the container with unmasked "
+					     "system paths (Docker: "
+					     "--security-opt "
+					     "systempaths=unconfined, Podman: "
+					     "--security-opt unmask=ALL)");
+		return;
+	}
+	if (readlink("/proc/self", self, sizeof(self) - 1) < 0 ||
+	    strcmp(self, "1") != 0) {
+		ab_verdict_set(v, AB_HEALTH_FAIL,
+			       "it shows the processes of another namespace");
+		return;
+	}
+	ab_verdict_set(v, AB_HEALTH_OK,
+		       "mounted, shows its own processes only");
+}
+
+/* Looks for a route; sends nothing. The addresses are for documentation. */
+static bool has_route(int family)
+{
+	struct sockaddr_in v4 = { .sin_family = AF_INET,
+				  .sin_port = htons(9),
+				  .sin_addr = { htonl(0xcb007101) } };
+	struct sockaddr_in6 v6 = {
+		.sin6_family = AF_INET6,
+		.sin6_port = htons(9),
+		.sin6_addr = { .s6_addr = { 0x20, 0x01, 0x0d, 0xb8, [15] = 1 } }
+	};
+	ab_autoclose int fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	return fd >= 0 &&
+	       (family == AF_INET
+			? connect(fd, (struct sockaddr *)&v4, sizeof(v4))
+			: connect(fd, (struct sockaddr *)&v6, sizeof(v6))) == 0;
+}
+
+static bool loops_back(void)
+{
+	struct sockaddr_in to = { .sin_family = AF_INET,
+				  .sin_addr = { htonl(INADDR_LOOPBACK) } };
+	socklen_t len = sizeof(to);
+	ab_autoclose int here = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	ab_autoclose int there = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	return here >= 0 && there >= 0 &&
+	       bind(here, (struct sockaddr *)&to, len) == 0 &&
+	       listen(here, 1) == 0 &&
+	       getsockname(here, (struct sockaddr *)&to, &len) == 0 &&
+	       connect(there, (struct sockaddr *)&to, len) == 0;
+}
+
+void ab_check_network(const struct ab_policy_input *in, struct ab_verdict *v)
+{
+	struct ab_error err = { 0 };
+
+	(void)in;
+	if (ab_userns_enter(CLONE_NEWNET, v) < 0)
+		return;
+	if (ab_loopback_up(&err) < 0) {
+		ab_userns_explain(err.errnum, "bring the loopback device up",
+				  v);
+		return;
+	}
+	if (has_route(AF_INET) || has_route(AF_INET6))
+		ab_verdict_set(v, AB_HEALTH_FAIL,
+			       "a new network namespace has a route out");
+	else if (!loops_back())
+		fail(v, "use the loopback device");
+	else
+		ab_verdict_set(v, AB_HEALTH_OK, "no route out, loopback up");
+}
+
+void ab_check_mounts(const struct ab_policy_input *in, struct ab_verdict *v)
+{
+	ab_autoclose int root = -1, tree = -1;
+	struct ab_error err = { 0 };
+	struct statvfs fs;
+
+	(void)in;
+	if (ab_userns_enter(CLONE_NEWNS, v) < 0)
+		return;
+	/* Of the new namespace: only its own mounts can be cloned. */
+	root = open("/", O_PATH | O_CLOEXEC);
+	tree = ab_tree_clone(root, "/", &err);
+	if (tree < 0 ||
+	    ab_tree_setattr(tree, MOUNT_ATTR_RDONLY, 0, 1, "/", &err) < 0) {
+		if (err.errnum == ENOSYS)
+			need_kernel(v, "mount_setattr is missing", "5.12");
+		else
+			ab_verdict_set(v, AB_HEALTH_FAIL, "%.200s", err.text);
+		return;
+	}
+	if (fstatvfs(tree, &fs) < 0 || !(fs.f_flag & ST_RDONLY))
+		ab_verdict_set(v, AB_HEALTH_FAIL,
+			       "the whole tree does not become read-only");
+	else
+		ab_verdict_set(v, AB_HEALTH_OK,
+			       "the whole tree can be made read-only");
+}
+
+void ab_check_terminal(const struct ab_policy_input *in, struct ab_verdict *v)
+{
+	ab_autoclose int master = -1, slave = -1;
+	int locked = 0;
+
+	(void)in;
+	if (ab_userns_enter(CLONE_NEWNS, v) < 0)
+		return;
+	/* Any folder will do as the mount point, and /proc is everywhere. */
+	if (mount("devpts", "/proc", "devpts", MS_NOSUID | MS_NOEXEC,
+		  "newinstance,ptmxmode=0666,mode=0620") < 0) {
+		fail(v, "mount devpts");
+		return;
+	}
+	master = open("/proc/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (master < 0 || ioctl(master, TIOCSPTLCK, &locked) < 0 ||
+	    (slave = ioctl(master, TIOCGPTPEER,
+			   O_RDWR | O_NOCTTY | O_CLOEXEC)) < 0) {
+		fail(v, "open a terminal of our own");
+		return;
+	}
+	ab_verdict_set(v, AB_HEALTH_OK, "opened one in a devpts of its own");
+}
+
+static void explain_no_landlock(int errnum, struct ab_verdict *v)
+{
+	char lsm[160];
+
+	ab_first_line("/sys/kernel/security/lsm", lsm, sizeof(lsm));
+	if (errnum == EOPNOTSUPP) {
+		ab_verdict_set(v, AB_HEALTH_FAIL, "built in, but switched off");
+		ab_verdict_remedy(v,
+				  "add it to the kernel's command line: "
+				  "lsm=landlock,%s",
+				  lsm);
+	} else if (errnum == ENOSYS) {
+		need_kernel(v, "not in this kernel",
+			    "5.13, built with "
+			    "CONFIG_SECURITY_LANDLOCK,");
+	} else {
+		ab_verdict_set(v, AB_HEALTH_FAIL, "cannot be asked for: %s",
+			       strerror(errnum));
+		ab_verdict_remedy(v, "a container's filter may refuse it; "
+				     "allow the landlock_* calls there");
+	}
+}
+
+void ab_check_landlock(const struct ab_policy_input *in, struct ab_verdict *v)
+{
+	int abi = ab_landlock_abi();
+	ab_autoclose int ruleset = -1, fd = -1;
+	ab_autobuf struct ab_buf brings = { 0 };
+	struct ab_error err = { 0 };
+
+	(void)in;
+	if (abi == 0) {
+		explain_no_landlock(errno, v);
+		return;
+	}
+	for (int i = 1; i <= abi && i <= AB_LL_NEWEST; i++)
+		ab_buf_printf(&brings, "%s%s", i > 1 ? ", " : "",
+			      ab_landlock_brings(i));
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	ruleset = ab_landlock_open(abi > AB_LL_NEWEST ? AB_LL_NEWEST : abi, 0,
+				   &err);
+	if (ruleset < 0 || ab_landlock_enter(ruleset) < 0) {
+		ab_verdict_set(v, AB_HEALTH_FAIL,
+			       "ABI %d, but it cannot be "
+			       "entered",
+			       abi);
+		return;
+	}
+	/* Nothing is allowed now: whoever can still list the root shows that
+	 * the kernel said yes and did nothing. */
+	fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0)
+		ab_verdict_set(v, AB_HEALTH_FAIL,
+			       "ABI %d, but it does not enforce anything", abi);
+	else
+		ab_verdict_set(v, AB_HEALTH_OK, "ABI %d (%s)", abi,
+			       brings.data);
+}
+
+void ab_check_landlock_newest(const struct ab_policy_input *in,
+			      struct ab_verdict *v)
+{
+	int abi = ab_landlock_abi();
+
+	(void)in;
+	if (abi == 0 || abi >= 9)
+		return; /* said already, or nothing to say */
+	if (abi < 6)
+		ab_verdict_set(v, AB_HEALTH_WARN,
+			       "signals and abstract sockets need ABI 6 (Linux "
+			       "6.12): with --net allowed the host's abstract "
+			       "sockets stay reachable");
+	else
+		ab_verdict_set(v, AB_HEALTH_WARN,
+			       "pathname sockets need ABI 9 (Linux 7.1): later "
+			       "host sockets are hidden only by folder");
+}
+
+void ab_check_seccomp(const struct ab_policy_input *in, struct ab_verdict *v)
+{
+	int r;
+
+	(void)in;
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	r = ab_seccomp_load(AB_FILTER_TARGET);
+	if (r < 0) {
+		ab_verdict_set(v, AB_HEALTH_FAIL,
+			       "the filter does not load: "
+			       "%s",
+			       strerror(-r));
+		ab_verdict_remedy(v, "needs a kernel with "
+				     "CONFIG_SECCOMP_FILTER");
+		return;
+	}
+	/* Anybody may ask for that; only a filter answers EPERM. */
+	if (prctl(PR_GET_SECCOMP, 0, 0, 0, 0) != 2 ||
+	    syscall(SYS_keyctl, KEYCTL_GET_KEYRING_ID, KEY_SPEC_SESSION_KEYRING,
+		    0) >= 0 ||
+	    errno != EPERM)
+		ab_verdict_set(v, AB_HEALTH_FAIL,
+			       "the filter loads, but does not hold");
+	else
+		ab_verdict_set(v, AB_HEALTH_OK,
+			       "filter loads, %zu calls allowed",
+			       ab_seccomp_allowed_count(AB_FILTER_TARGET));
+}
+
+void ab_check_privileges(const struct ab_policy_input *in, struct ab_verdict *v)
+{
+	(void)in;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+	    prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1)
+		fail(v, "set it");
+	else if (prctl(PR_SET_NO_NEW_PRIVS, 0, 0, 0, 0) == 0)
+		ab_verdict_set(v, AB_HEALTH_FAIL, "it can be taken back");
+	else
+		ab_verdict_set(v, AB_HEALTH_OK, "set, cannot be taken back");
+}

@@ -1,0 +1,313 @@
+#include "doctor/doctor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/fd.h"
+#include "base/mem.h"
+#include "landlock/landlock.h"
+#include "policy/policy.h"
+#include "sandbox/furniture.h"
+#include "doctor/trial.h"
+
+#define CHECK_SECONDS 20
+
+/* In the order that people read, and user namespaces before what needs them. */
+const struct ab_check ab_checks[] = {
+	{ "user namespaces", true, false, ab_check_userns },
+	{ "other namespaces", true, true, ab_check_namespaces },
+	{ "fresh /proc", true, true, ab_check_proc },
+	{ "network fence", true, true, ab_check_network },
+	{ "read-only tree", true, true, ab_check_mounts },
+	{ "terminal", true, true, ab_check_terminal },
+	{ "landlock", false, false, ab_check_landlock },
+	{ "landlock", false, false, ab_check_landlock_newest },
+	{ "seccomp", false, false, ab_check_seccomp },
+	{ "no new privileges", false, false, ab_check_privileges },
+	{ "process limit", true, true, ab_check_processes },
+	{ "memory limit", true, false, ab_check_memory },
+	{ "state folder", true, false, ab_check_state },
+	{ "configuration", false, false, ab_check_config },
+	{ "user", false, false, ab_check_identity },
+	{ "surroundings", false, false, ab_check_surroundings },
+};
+const size_t ab_check_count = AB_COUNT(ab_checks);
+
+void ab_verdict_set(struct ab_verdict *v, enum ab_health health,
+		    const char *fmt, ...)
+{
+	va_list ap;
+
+	v->health = health;
+	va_start(ap, fmt);
+	vsnprintf(v->seen, sizeof(v->seen), fmt, ap);
+	va_end(ap);
+}
+
+void ab_verdict_remedy(struct ab_verdict *v, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(v->remedy, sizeof(v->remedy), fmt, ap);
+	va_end(ap);
+}
+
+static _Noreturn void examine(const struct ab_check *check,
+			      const struct ab_policy_input *input, int pipe)
+{
+	struct ab_verdict v = { 0 };
+
+	alarm(CHECK_SECONDS);
+	check->run(input, &v);
+	_exit(ab_write_all(pipe, &v, sizeof(v)) < 0);
+}
+
+void ab_check_run(const struct ab_check *check,
+		  const struct ab_policy_input *input, struct ab_verdict *ret)
+{
+	ab_autofree char *bytes = NULL;
+	size_t len = 0;
+	int ends[2], status = 0;
+	pid_t pid;
+
+	memset(ret, 0, sizeof(*ret));
+	if (pipe2(ends, O_CLOEXEC) < 0) {
+		ab_verdict_set(ret, AB_HEALTH_FAIL, "make a pipe: %s",
+			       strerror(errno));
+		return;
+	}
+	pid = fork();
+	if (pid == 0)
+		examine(check, input, ends[1]);
+	close(ends[1]);
+	if (pid > 0 && ab_read_all(ends[0], sizeof(*ret), &bytes, &len) == 0 &&
+	    len == sizeof(*ret))
+		memcpy(ret, bytes, sizeof(*ret));
+	close(ends[0]);
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (len != sizeof(*ret))
+		ab_verdict_set(ret, AB_HEALTH_FAIL,
+			       "the check gave no answer (wait status %d)",
+			       pid < 0 ? -1 : status);
+}
+
+static void add(struct ab_diagnosis *d, const char *name,
+		const struct ab_verdict *v)
+{
+	if (!v->seen[0])
+		return;
+	d->v = ab_realloc(d->v, (d->len + 1) * sizeof(d->v[0]));
+	d->v[d->len++] = (struct ab_finding){ .name = name,
+					      .health = v->health,
+					      .seen = ab_strdup(v->seen),
+					      .remedy = ab_strdup(v->remedy) };
+	d->failed |= v->health == AB_HEALTH_FAIL;
+	d->apparmor |= v->apparmor;
+}
+
+/* The names in a line of properties, as bits. */
+static uint32_t parse_properties(const char *text)
+{
+	uint32_t bits = 0;
+
+	while (*text) {
+		size_t n = strcspn(text, " ");
+
+		for (size_t i = 0; i < AB_PROP_COUNT; i++)
+			if (strlen(ab_property_names[i]) == n &&
+			    strncmp(ab_property_names[i], text, n) == 0)
+				bits |= AB_PROP_BIT(i);
+		text += n;
+		text += strspn(text, " ");
+	}
+	return bits;
+}
+
+static char *list_properties(uint32_t bits, const char *between)
+{
+	struct ab_buf b = { 0 };
+
+	for (size_t i = 0; i < AB_PROP_COUNT; i++)
+		if (bits & AB_PROP_BIT(i))
+			ab_buf_printf(&b, "%s%s", b.len ? between : "",
+				      ab_property_names[i]);
+	return ab_buf_take(&b);
+}
+
+/* A real run of the default profile, in which what is missing only warns. */
+static bool try_box(const struct ab_trial *trial, struct ab_verdict *v,
+		    uint32_t *ret_holds)
+{
+	const struct ab_setting settings[] = {
+		{ "assurance.fallback", "warn", "doctor" },
+	};
+	ab_autostrv struct ab_strv words = { 0 };
+	struct ab_trial_outcome out;
+	struct ab_trial_run run;
+	struct ab_error err = { 0 };
+
+	ab_trial_program(&words);
+	ab_strv_add(&words, AB_TRIAL_NOTHING);
+	if (ab_trial_start(trial, settings, AB_COUNT(settings), &words, -1, -1,
+			   &run, &err) < 0) {
+		ab_verdict_set(v, AB_HEALTH_FAIL, "%.300s", err.text);
+		return false;
+	}
+	ab_trial_wait(&run, &out);
+	if (out.result < 0 || out.status != 0) {
+		ab_verdict_set(v, AB_HEALTH_FAIL, "%.280s (step: %s)",
+			       out.result < 0 ? out.error.text
+					      : "the command in it failed",
+			       out.error.step[0] ? out.error.step : "none");
+		ab_verdict_remedy(v, "%.600s", out.error.hint);
+		return false;
+	}
+	*ret_holds = parse_properties(out.holds);
+	if (out.missing[0]) {
+		ab_verdict_set(v, AB_HEALTH_WARN, "%.300s", out.missing);
+	} else {
+		ab_autofree char *held = list_properties(*ret_holds, " ");
+
+		ab_verdict_set(v, AB_HEALTH_OK, "started, proved: %s", held);
+	}
+	return true;
+}
+
+/* What a profile requires and this machine does not hold; "" when nothing. */
+static char *lacking(const struct ab_policy_input *input, const char *profile,
+		     uint32_t holds)
+{
+	struct ab_policy *policy = NULL;
+	struct ab_error err = { 0 };
+	uint32_t lacks;
+
+	if (ab_policy_load_one(input, profile, &policy, &err) < 0)
+		return ab_strdup(err.text);
+	if (policy->net.mode == AB_NET_ALLOWED) {
+		holds &= ~(AB_PROP_BIT(AB_PROP_NET_FENCE) |
+			   AB_PROP_BIT(AB_PROP_DNS_FENCE));
+		if (ab_landlock_abi() < 6)
+			holds &= ~AB_PROP_BIT(AB_PROP_IPC_FENCE);
+	}
+	lacks = policy->assurance.fallback == AB_FALLBACK_STRICT
+			? policy->assurance.require & ~holds
+			: 0;
+	ab_policy_free(policy);
+	return list_properties(lacks, ", ");
+}
+
+static void sum_up(struct ab_diagnosis *d, const struct ab_policy_input *input,
+		   const struct ab_trial *trial, uint32_t holds)
+{
+	ab_autostrv struct ab_strv names = { 0 }, docs = { 0 }, env = { 0 };
+	struct ab_policy_input at = *input;
+	struct ab_buf b = { 0 };
+
+	/* The caller's profiles, in a workspace that suits every one. */
+	for (char *const *e = input->environ; *e; e++)
+		ab_strv_add(&env, *e);
+	ab_env_set(&env, "AGENTBOX_STATE", trial->state);
+	at.environ = env.v;
+	at.workspace = trial->project;
+	ab_policy_profiles(&at, &names, &docs);
+	for (size_t i = 0; i < names.len; i++) {
+		ab_autofree char *lacks = lacking(&at, names.v[i], holds);
+		ab_autofree char *shown = ab_escape(lacks);
+
+		if (lacks[0])
+			ab_buf_printf(&b, "%s%s (%s)", b.len ? "; " : "",
+				      names.v[i], shown);
+	}
+	d->summary = b.len ? ab_printf("this machine cannot run these "
+				       "profiles: %s",
+				       b.data)
+			   : ab_strdup("this machine can run every profile");
+	ab_buf_fini(&b);
+}
+
+/* Which row is to blame: the first that failed. */
+static char *blame(const struct ab_diagnosis *d)
+{
+	for (size_t i = 0; i < d->len; i++)
+		if (d->v[i].health == AB_HEALTH_FAIL) {
+			ab_autofree char *seen = ab_escape(d->v[i].seen);
+
+			return ab_printf("this machine can run no profile: "
+					 "%s: %s",
+					 d->v[i].name, seen);
+		}
+	return ab_strdup("this machine can run no profile");
+}
+
+/* The rows of the table. NULL: a box may work, so try one; else why not. */
+static const char *examine_all(struct ab_diagnosis *d,
+			       const struct ab_policy_input *input, bool boxed)
+{
+	bool userns = true, state = true;
+
+	for (size_t i = 0; i < ab_check_count; i++) {
+		const struct ab_check *check = &ab_checks[i];
+		struct ab_verdict v = { 0 };
+
+		if (boxed && check->needs_host)
+			ab_verdict_set(&v, AB_HEALTH_SKIP, "inside a box");
+		else if (!userns && check->needs_userns)
+			ab_verdict_set(&v, AB_HEALTH_SKIP,
+				       "needs user namespaces");
+		else
+			ab_check_run(check, input, &v);
+		add(d, check->name, &v);
+		if (v.health == AB_HEALTH_FAIL) {
+			userns &= check->run != ab_check_userns;
+			state &= check->run != ab_check_state;
+		}
+	}
+	if (boxed)
+		return "inside a box";
+	if (!userns)
+		return "needs user namespaces";
+	return state ? NULL : "needs the state folder";
+}
+
+int ab_doctor(const struct ab_policy_input *input, struct ab_diagnosis *ret,
+	      struct ab_error *err)
+{
+	bool boxed = access(AB_MARKER, F_OK) == 0;
+	struct ab_diagnosis d = { 0 };
+	struct ab_verdict v = { 0 };
+	const char *why_not = examine_all(&d, input, boxed);
+
+	if (why_not) {
+		ab_verdict_set(&v, AB_HEALTH_SKIP, "%s", why_not);
+		add(&d, "a whole box", &v);
+	} else {
+		struct ab_trial trial;
+		uint32_t holds = 0;
+		bool works;
+
+		if (ab_trial_open(input, &trial, err) < 0) {
+			ab_diagnosis_fini(&d);
+			return -1;
+		}
+		works = try_box(&trial, &v, &holds);
+		add(&d, "a whole box", &v);
+		if (works)
+			sum_up(&d, input, &trial, holds);
+		ab_trial_fini(&trial);
+	}
+	if (!d.summary)
+		d.summary = boxed ? ab_strdup("inside a box a run can only "
+					      "tighten it")
+				  : blame(&d);
+	*ret = d;
+	return 0;
+}

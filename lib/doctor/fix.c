@@ -1,0 +1,85 @@
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "doctor/doctor.h"
+
+/* A path as apparmor_parser reads it between quotes: what is a pattern or an
+ * end of something there gets a backslash. */
+static int quote(struct ab_buf *b, const char *path)
+{
+	ab_buf_puts(b, "\"");
+	for (; *path; path++) {
+		if ((unsigned char)*path < 0x20 || *path == 0x7f)
+			return -1;
+		if (strchr("*?[]{}^,\\\"@", *path))
+			ab_buf_puts(b, "\\");
+		ab_buf_add(b, path, 1);
+	}
+	ab_buf_puts(b, "\"");
+	return 0;
+}
+
+/*
+ * "unconfined" with one rule: AppArmor restricts nothing of agentbox, and
+ * lets it use the user namespaces that it makes. Newer parsers know the rule
+ * only under the features of version 4; older ones do not have that file, and
+ * not the restriction either.
+ */
+char *ab_apparmor_profile(const char *path, bool abi4)
+{
+	struct ab_buf b = { 0 };
+
+	if (path[0] != '/')
+		return NULL;
+	if (abi4)
+		ab_buf_puts(&b, "abi <abi/4.0>,\n");
+	ab_buf_puts(&b, "include <tunables/global>\n\nprofile agentbox ");
+	if (quote(&b, path) < 0) {
+		ab_buf_fini(&b);
+		return NULL;
+	}
+	ab_buf_puts(&b, " flags=(unconfined) {\n  userns,\n}\n");
+	return ab_buf_take(&b);
+}
+
+int ab_doctor_apparmor(char **ret_profile, bool *ret_needed,
+		       struct ab_error *err)
+{
+	static const struct ab_check check = { .name = "user namespaces",
+					       .run = ab_check_userns };
+	struct ab_verdict v;
+	char path[PATH_MAX], *profile;
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	if (n < 0)
+		return ab_fail(err, AB_ESYSTEM, errno,
+			       "find our own program file");
+	path[n] = '\0';
+	if (access(path, X_OK) < 0) {
+		ab_autofree char *shown = ab_escape(path);
+
+		ab_fail(err, AB_ESYSTEM, errno,
+			"our own program file is not "
+			"at %s any more",
+			shown);
+		return ab_hint(err, "install agentbox, then run its doctor "
+				    "from there");
+	}
+	profile = ab_apparmor_profile(path, access("/etc/apparmor.d/abi/4.0",
+						   F_OK) == 0);
+	if (!profile) {
+		ab_autofree char *shown = ab_escape(path);
+
+		ab_fail(err, AB_EUSAGE, 0, "no profile can name %s", shown);
+		return ab_hint(err, "install agentbox under a path without "
+				    "control characters");
+	}
+	ab_check_run(&check, NULL, &v);
+	*ret_profile = profile;
+	*ret_needed = v.apparmor;
+	return 0;
+}

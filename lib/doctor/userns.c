@@ -1,0 +1,185 @@
+/*
+ * User namespaces are what most often is missing, in four ways that look
+ * different: a limit of zero, a switch of the distribution, a container's
+ * filter, and AppArmor, which lets a program make one and then nothing in it.
+ * All are found by doing; the switches are read only to name the one.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "doctor/doctor.h"
+
+#define MAX_USERNS "/proc/sys/user/max_user_namespaces"
+#define USERNS_CLONE "/proc/sys/kernel/unprivileged_userns_clone"
+#define APPARMOR "/proc/sys/kernel/apparmor_restrict_unprivileged_userns"
+
+const char *ab_first_line(const char *path, char *buf, size_t size)
+{
+	ab_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : read(fd, buf, size - 1);
+
+	buf[n > 0 ? n : 0] = '\0';
+	buf[strcspn(buf, "\n")] = '\0';
+	return buf;
+}
+
+static bool is_set(const char *path, const char *value)
+{
+	char buf[32];
+
+	return strcmp(ab_first_line(path, buf, sizeof(buf)), value) == 0;
+}
+
+/* Under a filter that was there before us: a container's. */
+static bool filtered(void)
+{
+	ab_autoclose int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+	char text[8192];
+	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+
+	text[n > 0 ? n : 0] = '\0';
+	return strstr(text, "\nSeccomp:\t2") != NULL;
+}
+
+static bool in_chroot(void)
+{
+	struct stat here, init;
+
+	return stat("/", &here) == 0 && stat("/proc/1/root", &init) == 0 &&
+	       (here.st_ino != init.st_ino || here.st_dev != init.st_dev);
+}
+
+static void set_sysctl(struct ab_verdict *v, const char *key, const char *value)
+{
+	ab_verdict_remedy(v,
+			  "now, as root:  sysctl -w %s=%s\n"
+			  "for good:      echo %s=%s > "
+			  "/etc/sysctl.d/90-agentbox.conf",
+			  key, value, key, value);
+}
+
+static void explain_refusal(int errnum, struct ab_verdict *v)
+{
+	char buf[32];
+
+	v->health = AB_HEALTH_FAIL;
+	switch (errnum) {
+	case ENOSPC:
+	case EUSERS:
+		if (is_set(MAX_USERNS, "0")) {
+			ab_verdict_set(v, AB_HEALTH_FAIL,
+				       "switched off "
+				       "(user.max_user_namespaces=0)");
+			set_sysctl(v, "user.max_user_namespaces", "15000");
+			return;
+		}
+		ab_verdict_set(v, AB_HEALTH_FAIL,
+			       "no more can be made: user.max_user_namespaces="
+			       "%s is used up, or a namespace around this one "
+			       "allows none",
+			       ab_first_line(MAX_USERNS, buf, sizeof(buf)));
+		ab_verdict_remedy(v, "look at user.max_user_namespaces here "
+				     "and on the host of this container");
+		return;
+	case EPERM:
+		if (is_set(USERNS_CLONE, "0")) {
+			ab_verdict_set(v, AB_HEALTH_FAIL,
+				       "switched off "
+				       "(kernel.unprivileged_userns_clone=0)");
+			set_sysctl(v, "kernel.unprivileged_userns_clone", "1");
+		} else if (filtered()) {
+			ab_verdict_set(v, AB_HEALTH_FAIL,
+				       "a system call filter around us refuses "
+				       "them, as a container's does");
+			ab_verdict_remedy(v, "start the container with a "
+					     "profile that allows them "
+					     "(Docker, Podman: --security-opt "
+					     "seccomp=FILE, or unconfined)");
+		} else if (in_chroot()) {
+			ab_verdict_set(v, AB_HEALTH_FAIL,
+				       "the kernel makes none in a chroot");
+			ab_verdict_remedy(v, "enter the tree with pivot_root "
+					     "instead (unshare, "
+					     "systemd-nspawn)");
+		} else {
+			ab_verdict_set(v, AB_HEALTH_FAIL,
+				       "the kernel refuses to make one (%s)",
+				       strerror(errnum));
+			ab_verdict_remedy(v, "a security module forbids it; "
+					     "its log says which rule");
+		}
+		return;
+	case EINVAL:
+	case ENOSYS:
+		ab_verdict_set(v, AB_HEALTH_FAIL,
+			       "this kernel was built without them "
+			       "(CONFIG_USER_NS)");
+		ab_verdict_remedy(v, "use the distribution's standard kernel");
+		return;
+	default:
+		ab_verdict_set(v, AB_HEALTH_FAIL, "cannot make one: %s",
+			       strerror(errnum));
+	}
+}
+
+void ab_userns_explain(int errnum, const char *step, struct ab_verdict *v)
+{
+	if ((errnum == EPERM || errnum == EACCES) && is_set(APPARMOR, "1")) {
+		v->apparmor = true;
+		ab_verdict_set(v, AB_HEALTH_FAIL,
+			       "the kernel lets us make one but not use it "
+			       "(apparmor_restrict_unprivileged_userns=1)");
+		ab_verdict_remedy(v, "fix, once, as root:  agentbox doctor "
+				     "--fix | sudo tee "
+				     "/etc/apparmor.d/agentbox && sudo "
+				     "apparmor_parser -r "
+				     "/etc/apparmor.d/agentbox");
+		return;
+	}
+	ab_verdict_set(v, AB_HEALTH_FAIL,
+		       "the kernel lets us make one but not use it (%s: %s)",
+		       step, strerror(errnum));
+	ab_verdict_remedy(v, "a security module forbids it; its log says which "
+			     "rule");
+}
+
+static int write_text(const char *path, const char *text)
+{
+	ab_autoclose int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	return fd < 0 ? -1 : ab_write_all(fd, text, strlen(text));
+}
+
+int ab_userns_enter(int further, struct ab_verdict *v)
+{
+	unsigned int uid = getuid(), gid = getgid();
+	char map[2][48];
+	const char *const files[][2] = {
+		{ "/proc/self/setgroups", "deny" },
+		{ "/proc/self/uid_map", map[0] },
+		{ "/proc/self/gid_map", map[1] },
+	};
+
+	snprintf(map[0], sizeof(map[0]), "%u %u 1", uid, uid);
+	snprintf(map[1], sizeof(map[1]), "%u %u 1", gid, gid);
+	if (unshare(CLONE_NEWUSER) < 0) {
+		explain_refusal(errno, v);
+		return -1;
+	}
+	for (size_t i = 0; i < 3; i++)
+		if (write_text(files[i][0], files[i][1]) < 0) {
+			ab_userns_explain(errno, files[i][0], v);
+			return -1;
+		}
+	if (further && unshare(further) < 0) {
+		ab_userns_explain(errno, "make further namespaces", v);
+		return -1;
+	}
+	return 0;
+}

@@ -1,0 +1,64 @@
+# For the bats files that attack the box: `load attack/attack` after helpers.
+#
+# The programs of this folder are compiled once per file, to a place that the
+# box can see: attack_build in setup_file, attack_clean in teardown_file.
+
+attack_build()
+{
+	local base=${AB_TEST_DIR:-$HOME/.cache/agentbox-test} name
+
+	mkdir -p "$base"
+	ATTACK=$(mktemp -d "$base/attack.XXXXXX")
+	export ATTACK
+	for name; do
+		gcc -D_GNU_SOURCE -O1 -Wall -Wextra -Werror \
+			-o "$ATTACK/$name" "$ROOT/test/attack/$name.c"
+	done
+}
+
+attack_clean()
+{
+	rm -rf "$ATTACK"
+}
+
+# What the command says is exactly what is on standard input.
+expect()
+{
+	diff -u - <(printf '%s\n' "$output")
+}
+
+# No script in the box said that it got through.
+no_hole()
+{
+	[[ "$output" != *HOLE* ]]
+}
+
+# host_peer KIND NAME: somebody on the host (peer.c) until the test ends. Its
+# log is $PEER_LOG, its port $PEER_PORT.
+host_peer()
+{
+	PEER_LOG=$TEST_DIR/peer.${#PEERS[@]}
+	"$ATTACK/peer" "$1" "$2" "$PEER_LOG" </dev/null 3>&- &
+	PEERS+=($!)
+	wait_for 10 test -s "$PEER_LOG"
+	PEER_PORT=$(awk '{ print $2; exit }' "$PEER_LOG")
+}
+
+# How often that peer has been reached.
+heard()
+{
+	grep -c heard "${1:-$PEER_LOG}" || true
+}
+
+stop_peers()
+{
+	local pid
+
+	for pid in "${PEERS[@]}"; do
+		kill "$pid" 2>/dev/null || true
+		wait "$pid" 2>/dev/null || true
+	done
+	PEERS=()
+}
+
+PEERS=()

@@ -1,0 +1,221 @@
+load helpers
+
+# usage STATUS TEXT ARG...: refused with this status, with one line on standard
+# error that has TEXT and names the help, and nothing on standard output.
+usage()
+{
+	local want=$1 text=$2
+	shift 2
+
+	agentbox_split "$@"
+	[ "$status" -eq "$want" ] || return 1
+	[ -z "$output" ] || return 1
+	[[ "$stderr" == "agentbox: "*"$text"*" --help" ]] || return 1
+	[ "$(wc -l <<<"$stderr")" -eq 1 ]
+}
+
+# helps ARG...: prints help on standard output and ends well.
+helps()
+{
+	agentbox_split "$@"
+	[ "$status" -eq 0 ] && [ -z "$stderr" ] && [[ "$output" == agentbox* ]]
+}
+
+commands="run config|show config|check config|path profile|list profile|show policy|diff trust"
+
+@test "no command: the overview, and status 2" {
+	agentbox
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"agentbox run -- make test"* ]]
+	[[ "$output" == *"Commands:"* ]]
+}
+
+@test "--help in all its forms" {
+	local c
+	for c in --help -h help "help run" "help config"; do
+		helps $c
+	done
+	for c in $commands config profile policy; do
+		helps ${c/|/ } --help
+		helps ${c/|/ } -h
+	done
+}
+
+@test "--help wins over what stands behind it, and not over mistakes before it" {
+	helps run --help -- true
+	helps config show --net blocked --help
+	usage 2 "no option --nett" config show --nett blocked --help
+}
+
+@test "run: --help behind the command belongs to the command" {
+	need userns
+	agentbox_split run --net blocked -- sh -c 'echo "$1"' sh --help
+	[ "$status" -eq 0 ]
+	[ "$output" = --help ]
+}
+
+@test "--version: the name and a number" {
+	agentbox --version
+	[ "$status" -eq 0 ]
+	[[ "$output" =~ ^agentbox\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+}
+
+@test "an unknown command guesses" {
+	usage 2 "no command rnu; did you mean run?" rnu -- true
+	usage 2 "no command confg; did you mean config?" confg
+	usage 2 "no command zzzzzzzz" zzzzzzzz
+	usage 2 "no command frob" help frob
+	usage 2 "no command --frob" --frob
+}
+
+@test "an unknown word behind a command guesses" {
+	usage 2 "no config shwo; did you mean config show?" config shwo
+	usage 2 "no profile lst; did you mean profile list?" profile lst
+	usage 2 "no policy dif; did you mean policy diff?" policy dif
+	usage 2 "no config zzzzzzzz" config zzzzzzzz
+	usage 2 "agentbox config show|check|path" config
+	usage 2 "agentbox profile list|show" profile
+	usage 2 "agentbox policy diff" policy
+}
+
+@test "an unknown option guesses: 125 for run, 2 for all others" {
+	local c want
+	for c in $commands; do
+		want=2
+		[ "$c" != run ] || want=125
+		usage $want "no option --frobnicate" ${c/|/ } --frobnicate
+		usage $want "no option -Z" ${c/|/ } -Z
+	done
+	usage 125 "no option --alow; did you mean --allow?" run --alow github.com -- true
+	usage 2 "no option --jsno; did you mean --json?" config show --jsno
+	usage 2 "no option --revok; did you mean --revoke?" trust --revok
+}
+
+@test "options that need a value, and options that take none" {
+	usage 2 "--net needs a value: --net blocked|filtered|allowed" config show --net
+	usage 2 "--json takes no value" config show --json=yes
+	usage 125 "--timeout needs a value" run --timeout
+	usage 125 "-c needs a value" run -c
+	usage 125 "--quiet takes no value" run --quiet=1 -- true
+}
+
+@test "a value stands behind its option or behind an equals sign" {
+	local a b
+	a=$("$AGENTBOX" config show --json --net blocked --write=/srv/x)
+	b=$("$AGENTBOX" config show --json --net=blocked --write /srv/x)
+	[ "$a" = "$b" ]
+	[ "$(jq -r '."network.mode".value' <<<"$a")" = blocked ]
+	[ "$(jq -r '."filesystem.write"[1].value' <<<"$a")" = /srv/x ]
+	# A value may look like an option, and be empty.
+	agentbox config show --env "A=-v" --env "B="
+	[ "$status" -eq 0 ]
+}
+
+@test "options may stand behind the words, until --" {
+	[ "$("$AGENTBOX" policy diff ci read-only --json | jq -r .b)" = read-only ]
+	[ "$("$AGENTBOX" policy diff ci --json read-only | jq -r .b)" = read-only ]
+	agentbox policy diff -- ci --json
+	[ "$status" -eq 2 ]
+	[[ "$output" == *'"--json"'* ]]
+}
+
+@test "too many and too few words" {
+	usage 2 '"x" is one word too many' config show x
+	usage 2 '"b" is one word too many' config check a b
+	usage 2 '"x" is one word too many' config path x
+	usage 2 '"x" is one word too many' profile list x
+	usage 2 '"y" is one word too many' profile show x y
+	usage 2 'agentbox profile show [--json] NAME' profile show
+	usage 2 'agentbox policy diff [--json] A B' policy diff ci
+	usage 2 '"z" is one word too many' policy diff x y z
+}
+
+@test "run: a usage error is 125 and nothing runs" {
+	usage 125 "no command to run" run
+	usage 125 "no command to run" run --
+	usage 125 "one too many" run -c true extra
+	usage 125 "--fd x is not a descriptor" run --fd x -- true
+	agentbox run --net nonsense -- touch ran
+	[ "$status" -eq 125 ]
+	[[ "$output" == *'--net: "nonsense"'* ]]
+	agentbox run --config nowhere.json -- touch ran
+	[ "$status" -eq 125 ]
+	printf '{ "x": 1 }' >.agentbox.json
+	agentbox run -- touch ran
+	[ "$status" -eq 125 ]
+	[[ "$output" == *".agentbox.json:1: x: no such key"* ]]
+	rm .agentbox.json
+	cd "$HOME"
+	agentbox run -- touch ran
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"home folder"*"--workspace DIR"* ]]
+	[ -z "$(find "$HOME" -name ran)" ]
+}
+
+@test "output that cannot be written is a failure" {
+	local c
+	for c in "config show" "config path" "profile list" "profile show ci" "policy diff ci default"; do
+		run bash -c '"$0" "$@" >/dev/full' "$AGENTBOX" $c
+		echo "$c: $status $output"
+		[ "$status" -eq 1 ]
+		[[ "$output" == "agentbox: cannot write the result"* ]]
+		run bash -c '"$0" "$@" >/dev/null' "$AGENTBOX" $c
+		[ "$status" -eq 0 ]
+	done
+}
+
+@test "JSON is one value on one line, and errors leave none" {
+	local c
+	for c in "config show" "config path" "profile list" "profile show ci" "policy diff ci default"; do
+		agentbox_split $c --json
+		[ "$status" -eq 0 ]
+		[ "${#lines[@]}" -eq 1 ]
+		jq -e . <<<"$output" >/dev/null
+	done
+	agentbox_split profile show --json nothing
+	[ "$status" -eq 2 ]
+	[ -z "$output" ]
+}
+
+@test "no colours, on a terminal or off" {
+	need program:tmux
+	tty_start sh -c "$AGENTBOX config show | head -n 3; $AGENTBOX profile list; $AGENTBOX rnu"
+	tty_end
+	[[ "$(tty_tmux capture-pane -e -p)" != *$'\033['* ]]
+}
+
+@test "without HOME the home comes from the system" {
+	agentbox config path
+	[ "$status" -eq 0 ]
+	run env -u HOME "$AGENTBOX" config path
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"/etc/agentbox/config.json"* ]]
+	[[ "$output" != *"$HOME/.config"* ]]
+}
+
+@test "a current folder that is gone is said" {
+	mkdir gone
+	cd gone
+	rmdir ../gone
+	agentbox config show
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"current folder"* ]]
+	cd ..
+	agentbox config show
+	[ "$status" -eq 0 ]
+}
+
+@test "a name in an error message is escaped" {
+	mkdir $'odd\033[31m'
+	mkfifo $'odd\033[31m/.agentbox.json'
+	agentbox config show --workspace $'odd\033[31m'
+	[ "$status" -eq 1 ]
+	[[ "$output" == *'odd\x1b[31m/.agentbox.json is not a file'* ]]
+	[[ "$output" != *$'\033'* ]]
+	agentbox run --workspace $'odd\033[31m' -- true
+	[ "$status" -eq 125 ]
+	[[ "$output" != *$'\033'* ]]
+	agentbox $'\033[31m'
+	[ "$status" -eq 2 ]
+	[[ "$output" != *$'\033'* ]]
+}

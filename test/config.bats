@@ -1,0 +1,537 @@
+load helpers
+
+# user TEXT: the user's file.  project TEXT: the project's.
+user()
+{
+	mkdir -p "$HOME/.config/agentbox"
+	printf '%s' "$1" >"$HOME/.config/agentbox/config.json"
+}
+
+project()
+{
+	printf '%s' "$1" >"$WORKSPACE/.agentbox.json"
+}
+
+# profile NAME TEXT: one of the user's own.
+profile()
+{
+	mkdir -p "$HOME/.config/agentbox/profiles"
+	printf '%s' "$2" >"$HOME/.config/agentbox/profiles/$1.json"
+}
+
+# shown JQ [OPTION...]: a part of the policy in force, compact.
+shown()
+{
+	local filter=$1
+	shift
+
+	run --separate-stderr "$AGENTBOX" config show --json "$@"
+	if [ "$status" -ne 0 ]; then
+		echo "$stderr"
+		return 1
+	fi
+	jq -c "$filter" <<<"$output"
+}
+
+# is JQ VALUE [OPTION...]: that part is exactly this.
+is()
+{
+	local got want=$2 filter=$1
+	shift 2
+
+	got=$(shown "$filter" "$@") || { echo "$got"; return 1; }
+	[ "$got" = "$want" ] && return 0
+	echo "$filter $*: $got, not $want"
+	return 1
+}
+
+# refused FILE TEXT WHERE: a file with this text (\n and so on are understood)
+# has exactly one mistake, which matches the pattern "FILE:WHERE", and both
+# `config check` and a policy made with it say so.
+refused()
+{
+	printf '%b' "$2" >"$1"
+	agentbox config check "$1"
+	[ "$status" -eq 1 ] || return 1
+	[ "${#lines[@]}" -eq 1 ] || return 1
+	[[ "${lines[0]}" == "$1:"$3 ]] || { echo "expected $1:$3"; return 1; }
+	agentbox config show --config "$1"
+	[ "$status" -eq 1 ] || return 1
+	[[ "${lines[0]}" == "agentbox: $1:"* ]]
+}
+
+# plain TEXT: nothing in it that a terminal would obey.
+plain()
+{
+	if LC_ALL=C grep -q $'[\001-\010\013-\037\177]' <<<"$1" ||
+		grep -q $'[\u0080-\u009f\u202a-\u202e\u2066-\u2069]' <<<"$1"; then
+		printf 'not plain: %q\n' "$1"
+		return 1
+	fi
+}
+
+# accepted FILE TEXT: its allowed twin.
+accepted()
+{
+	printf '%b' "$2" >"$1"
+	agentbox config check "$1"
+	[ "$status" -eq 0 ] || return 1
+	[ "$output" = "$1 is good" ]
+}
+
+@test "config show: without any file every value comes from the default profile" {
+	is '."network.mode"' '{"value":"filtered","from":"profile default"}'
+	is '."filesystem.write"' "[{\"value\":\"$WORKSPACE\",\"from\":\"profile default\"}]"
+	is '.profile.value' '"default"'
+	is '.workspace' "\"$WORKSPACE\""
+	is '."limits.processes"' '{"value":4096,"from":"profile default"}'
+}
+
+@test "config show: the table has each value beside its origin" {
+	user '{ "limits": { "memory": "4G" } }'
+	agentbox config show --net blocked
+	[ "$status" -eq 0 ]
+	[[ "$output" =~ limits.memory\ +4G\ +~/.config/agentbox/config.json:1 ]]
+	[[ "$output" =~ network.mode\ +blocked\ +--net ]]
+	[[ "$output" =~ limits.timeout\ +none\ +profile\ default ]]
+}
+
+@test "config show: every key of the schema is shown, and no other" {
+	local keys
+	keys=$(jq -r '.properties | to_entries[] | select(.key != "$schema") |
+		if .value.properties then .key as $g | .value.properties |
+		keys[] | "\($g).\(.)" else .key end' "$ROOT/share/agentbox.schema.json" | sort)
+	[ -n "$keys" ]
+	diff <(sed 's/^extends$/profile/' <<<"$keys" | sort) \
+		<(shown 'keys[]' | jq -r . | grep -v '^workspace$' | sort)
+}
+
+@test "config show: a later layer is stronger: profile, user, environment, flag" {
+	user '{ "extends": "ci", "network": { "mode": "filtered" } }'
+	is '.profile.value' '"ci"'
+	is '."network.mode"' '{"value":"filtered","from":"~/.config/agentbox/config.json:1"}'
+	export AGENTBOX_NET=allowed
+	is '."network.mode"' '{"value":"allowed","from":"AGENTBOX_NET"}'
+	is '."network.mode"' '{"value":"blocked","from":"--net"}' --net blocked
+}
+
+@test "config show: the profile is the one that was named last" {
+	is '.profile.value' '"default"'
+	user '{ "extends": "ci" }'
+	is '.profile.value' '"ci"'
+	export AGENTBOX_PROFILE=read-only
+	is '.profile' '{"value":"read-only","from":"AGENTBOX_PROFILE"}'
+	is '.profile' '{"value":"development","from":"--profile"}' --profile development
+	is '."network.mode".value' '"allowed"' --profile development
+}
+
+@test "config show: a list in a later file replaces, one in a flag adds" {
+	user '{ "network": { "allow": ["github.com"] } }'
+	is '[."network.allow"[].value]' '["github.com"]'
+	is '[."network.allow"[].value]' '["github.com","example.org"]' --allow example.org
+	is '."network.allow"[1].from' '"--allow"' --allow example.org
+	is '[."network.allow"[].value]' '["github.com","a.example","b.example:8080"]' \
+		--allow a.example --allow=b.example:8080
+	user '{ "extends": "claude", "network": { "allow": ["github.com"] } }'
+	is '[."network.allow"[].value]' '["github.com"]'
+}
+
+@test "config show: an empty list means nothing" {
+	user '{ "extends": "claude", "network": { "allow": [] }, "filesystem": { "write": [] } }'
+	is '."network.allow"' '[]'
+	is '."filesystem.write"' '[]'
+	rm "$HOME/.config/agentbox/config.json"
+	is '."filesystem.write" | length' 1
+}
+
+@test "config show: lists that forbid only grow, and ! takes one back" {
+	local before after
+	before=$(shown '."filesystem.denyWrite" | length')
+	user '{ "filesystem": { "denyWrite": ["deploy"] } }'
+	after=$(shown '."filesystem.denyWrite" | length')
+	[ "$after" -eq $((before + 1)) ]
+	is '[."filesystem.denyWrite"[].value] | index(".git/hooks") != null' true
+	user '{ "filesystem": { "denyWrite": ["deploy", "!.vscode"] } }'
+	is '[."filesystem.denyWrite"[].value] | index(".vscode")' null
+	is '[."filesystem.denyWrite"[].value] | index("deploy") != null' true
+}
+
+@test "config show: --read-only empties the list, --write adds to it" {
+	is '."filesystem.write"' '[]' --read-only
+	is '[."filesystem.write"[].value]' "[\"$HOME/out\"]" --read-only --write "$HOME/out"
+	is '[."filesystem.write"[].value]' "[\"$WORKSPACE\",\"$HOME/out\"]" --write ../out
+}
+
+@test "config show: paths mean what people mean" {
+	mkdir -p sub
+	user '{ "filesystem": { "denyRead": ["private", "~/notes", "/srv/x"] } }'
+	cd sub
+	# From a file: the workspace. From a flag: the current folder.
+	is '[."filesystem.denyRead"[].value] | map(select(test("project/private$|notes$|srv/x$|here$")))' \
+		"[\"$WORKSPACE/private\",\"$HOME/notes\",\"/srv/x\",\"$WORKSPACE/sub/here\"]" \
+		--workspace .. --deny-read here
+}
+
+@test "config show: env.set replaces by name" {
+	user '{ "env": { "set": { "A": "1", "B": "2" } } }'
+	is '[."env.set"[].value]' '["A=1","B=3"]' --env B=3
+	is '[."env.set"[].from]' '["~/.config/agentbox/config.json:1","--env"]' --env B=3
+}
+
+@test "config show: AGENTBOX_CONFIG and --config name another user file" {
+	user '{ "network": { "mode": "blocked" } }'
+	printf '{ "network": { "mode": "allowed" } }' >other.json
+	printf '{}' >empty.json
+	is '."network.mode".value' '"blocked"'
+	export AGENTBOX_CONFIG=$PWD/other.json
+	is '."network.mode"' '{"value":"allowed","from":"other.json:1"}'
+	is '."network.mode"' '{"value":"filtered","from":"profile default"}' --config empty.json
+}
+
+@test "config show: XDG_CONFIG_HOME is where the user file is" {
+	mkdir -p "$HOME/xdg/agentbox"
+	printf '{ "network": { "mode": "blocked" } }' >"$HOME/xdg/agentbox/config.json"
+	is '."network.mode".value' '"filtered"'
+	export XDG_CONFIG_HOME=$HOME/xdg
+	is '."network.mode".value' '"blocked"'
+}
+
+@test "config show: a file that was named and does not exist is an error" {
+	agentbox config show --config nowhere.json
+	[ "$status" -eq 2 ]
+	[[ "$output" == "agentbox: --config: there is no file "*"nowhere.json" ]]
+	AGENTBOX_CONFIG=$HOME/nowhere.json agentbox config show
+	[ "$status" -eq 2 ]
+	[[ "$output" == *AGENTBOX_CONFIG*nowhere.json* ]]
+	agentbox config check --config nowhere.json
+	[ "$status" -eq 2 ]
+	[[ "$output" == *nowhere.json* ]]
+}
+
+@test "config show: a bad value in a flag or variable names it and exits 2" {
+	agentbox config show --net bloked
+	[ "$status" -eq 2 ]
+	[[ "$output" == 'agentbox: --net: "bloked" is not possible here'*'"blocked"'* ]]
+	AGENTBOX_NET=off agentbox config show
+	[ "$status" -eq 2 ]
+	[[ "$output" == *AGENTBOX_NET*'"off"'* ]]
+	agentbox config show --memory lots
+	[ "$status" -eq 2 ]
+	[[ "$output" == *'--memory: "lots" is not a size'*512M* ]]
+	agentbox config show --require net-fense
+	[ "$status" -eq 2 ]
+	[[ "$output" == *'did you mean "net-fence"?'* ]]
+	agentbox config show --env PATH
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"NAME=VALUE"* ]]
+	agentbox config show --allow https://github.com/x
+	[ "$status" -eq 2 ]
+	[[ "$output" == *'write "github.com"'* ]]
+	agentbox config show --allow github.com --memory 4G --require net-fence,limits
+	[ "$status" -eq 0 ]
+}
+
+@test "config show: an unknown profile is an error that guesses" {
+	agentbox config show --profile defualt
+	[ "$status" -eq 2 ]
+	[[ "$output" == *'no profile is called "defualt"'*'did you mean "default"?'* ]]
+	AGENTBOX_PROFILE=nothing-like-it agentbox config show
+	[ "$status" -eq 2 ]
+	[[ "$output" == *AGENTBOX_PROFILE*'"nothing-like-it"'* ]]
+	user '{
+  "extends": "devlopment"
+}'
+	agentbox config show
+	[ "$status" -eq 1 ]
+	[[ "$output" == *'config.json:2: no profile is called "devlopment"'*'"development"'* ]]
+}
+
+@test "config show: --workspace must be a folder" {
+	: >file
+	agentbox config show --workspace nowhere
+	[ "$status" -eq 2 ]
+	agentbox config show --workspace file
+	[ "$status" -eq 2 ]
+	agentbox config show --workspace /
+	[ "$status" -eq 2 ]
+	agentbox config show --workspace .
+	[ "$status" -eq 0 ]
+}
+
+@test "config show: the home folder is no workspace unless it is named" {
+	cd "$HOME"
+	agentbox config show
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"home folder"*"--workspace DIR"* ]]
+	agentbox config show --workspace "$HOME"
+	[ "$status" -eq 0 ]
+	agentbox config show --read-only
+	[ "$status" -eq 0 ]
+}
+
+@test "config: what is ours is protected whatever a file says" {
+	user '{ "filesystem": { "denyWrite": ["!.agentbox.json", "!/etc/agentbox"], "denyRead": ["!'"$AGENTBOX_STATE"'"] } }'
+	is '[."filesystem.denyWrite"[] | select(.from == "always").value]' \
+		"[\"/etc/agentbox\",\"$HOME/.config/agentbox\",\"$WORKSPACE/.agentbox.json\"]"
+	is '."filesystem.denyRead"[-1]' "{\"value\":\"$AGENTBOX_STATE\",\"from\":\"always\"}"
+}
+
+@test "config check: every mistake is named with file, line, key and remedy" {
+	project '{
+  "network": {
+    "allow": ["a.example", "https://github.com"],
+    "modes": "blocked"
+  },
+  "limits": { "memory": "lots" }
+}'
+	agentbox config check
+	[ "$status" -eq 1 ]
+	[ "${#lines[@]}" -eq 3 ]
+	[ "${lines[0]}" = '.agentbox.json:3: network.allow[1]: "https://github.com" is not a host; write "github.com"' ]
+	[ "${lines[1]}" = '.agentbox.json:4: network.modes: no such key; did you mean network.mode?' ]
+	[[ "${lines[2]}" == '.agentbox.json:6: limits.memory: "lots" is not a size;'* ]]
+}
+
+@test "config check: a good file is said to be good" {
+	project '{ "network": { "mode": "blocked" } }'
+	agentbox config check
+	[ "$status" -eq 0 ]
+	[ "$output" = ".agentbox.json is good" ]
+}
+
+@test "config check: without files there is nothing wrong" {
+	agentbox config check
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"no file"* ]]
+}
+
+@test "config check: all files are looked at, also profiles" {
+	user '{ "network": { "mod": "blocked" } }'
+	project '{ "limits": { "files": true } }'
+	profile mine '{ "extends": "nothing" }'
+	profile good '{ "extends": "ci" }'
+	agentbox config check
+	[ "$status" -eq 1 ]
+	[ "${#lines[@]}" -eq 3 ]
+	[[ "$output" == *"~/.config/agentbox/config.json:1: network.mod: no such key"* ]]
+	[[ "$output" == *".agentbox.json:1: limits.files: must be a whole number"* ]]
+	[[ "$output" == *"profiles/mine.json:1: extends: no profile is called"* ]]
+	[[ "$output" != *good.json* ]]
+}
+
+@test "config check: works in the home folder and in /" {
+	user '{ "network": { "mode": "blocked" } }'
+	cd "$HOME"
+	agentbox config check
+	[ "$status" -eq 0 ]
+	cd /
+	agentbox config check
+	[ "$status" -eq 0 ]
+	user '{ "network": { "mode": "bloked" } }'
+	agentbox config check
+	[ "$status" -eq 1 ]
+}
+
+@test "config check: a file that makes no policy is wrong" {
+	refused x.json '{\n"filesystem": {\n"write": ["/"] } }' '3: the whole file system cannot be writable*'
+	accepted x.json '{ "filesystem": { "write": ["/srv"] } }'
+}
+
+@test "config check: profiles that build on each other in a circle are an error" {
+	profile a '{ "extends": "b" }'
+	profile b '{ "extends": "a" }'
+	agentbox config check
+	[ "$status" -eq 1 ]
+	[[ "$output" == *circle* ]]
+	agentbox config show --profile a
+	[ "$status" -eq 1 ]
+	profile b '{ "extends": "ci" }'
+	agentbox config check
+	[ "$status" -eq 0 ]
+	is '.profile.value' '"a"' --profile a
+	is '."network.mode".value' '"blocked"' --profile a
+}
+
+@test "strict JSON: unknown keys" {
+	refused x.json '{ "netwrok": {} }' '1: netwrok: no such key; did you mean network?'
+	refused x.json '{\n\n"filesystem": { "denyread": [] } }' '3: filesystem.denyread: no such key; did you mean filesystem.denyRead?'
+	refused x.json '{ "network.mode": "blocked" }' '1: network.mode: no such key; write { "network": { "mode": ... } }'
+	refused x.json '{ "zzzzzzzzzz": 1 }' '1: zzzzzzzzzz: no such key'
+	accepted x.json '{ "network": {}, "$schema": "x" }'
+}
+
+@test "strict JSON: wrong types" {
+	refused x.json '[]' '1: must be an object*'
+	refused x.json '{ "network": [] }' '1: network: must be an object*'
+	refused x.json '{ "network": { "mode": 1 } }' '1: network.mode: must be a text, not a number*'
+	refused x.json '{ "network": { "allow": "github.com" } }' '1: network.allow: must be a list*[[]"github.com"]'
+	refused x.json '{ "network": { "allow": [\n1] } }' '2: network.allow[[]0]: must be a text*'
+	refused x.json '{ "limits": { "processes": "many" } }' '1: limits.processes: must be a whole number*'
+	refused x.json '{ "limits": { "processes": 1.5 } }' '1: limits.processes: must be a whole number*'
+	refused x.json '{ "limits": { "memory": 4 } }' '1: limits.memory: must be a text*'
+	refused x.json '{ "env": { "set": { "A": 1 } } }' '1: env.set.A: must be a text*'
+	refused x.json '{ "env": null }' '1: env: must be an object, not null*'
+	accepted x.json '{ "limits": { "processes": 5, "memory": "4G", "files": "none" }, "env": { "set": { "A": "1" } } }'
+}
+
+@test "strict JSON: bad values" {
+	refused x.json '{ "network": { "mode": "off" } }' '1: network.mode: "off" is not possible here; write "blocked", "filtered" or "allowed"'
+	refused x.json '{ "network": { "allow": ["https://github.com"] } }' '1: network.allow[[]0]: "https://github.com" is not a host; write "github.com"'
+	refused x.json '{ "network": { "allow": ["a b"] } }' '1: network.allow[[]0]: "a b" is not a host*'
+	refused x.json '{ "network": { "allow": ["@nmp"] } }' '1: network.allow[[]0]: "@nmp" is not a group of hosts; did you mean "@npm"?'
+	refused x.json '{ "network": { "allow": ["a.example:0"] } }' '1: network.allow[[]0]: *'
+	refused x.json '{ "network": { "allow": ["*"] } }' '1: network.allow[[]0]: *'
+	refused x.json '{ "network": { "allowPrivate": ["10.0.0.0/33"] } }' '1: network.allowPrivate[[]0]: *'
+	refused x.json '{ "limits": { "memory": "4 gigs" } }' '1: limits.memory: "4 gigs" is not a size*'
+	refused x.json '{ "limits": { "timeout": "soon" } }' '1: limits.timeout: "soon" is not a duration*'
+	refused x.json '{ "limits": { "processes": 0 } }' '1: limits.processes: "0" is out of range*'
+	refused x.json '{ "limits": { "processes": -1 } }' '1: limits.processes: "-1" is not a number*'
+	refused x.json '{ "filesystem": { "write": ["src/*"] } }' '1: filesystem.write[[]0]: "src/[*]" is a pattern*'
+	refused x.json '{ "filesystem": { "write": [""] } }' '1: filesystem.write[[]0]: *'
+	refused x.json '{ "filesystem": { "write": ["~root/x"] } }' '1: filesystem.write[[]0]: *'
+	refused x.json '{ "env": { "set": { "A=B": "1" } } }' '1: env.set.A=B: *'
+	refused x.json '{ "env": { "set": { "AGENTBOX_NET": "1" } } }' '1: env.set.AGENTBOX_NET: *'
+	refused x.json '{ "assurance": { "require": ["net-fense"] } }' '1: assurance.require[[]0]: "net-fense" is not a property; did you mean "net-fence"?'
+	refused x.json '{ "extends": "../x" }' '1: extends: *'
+	accepted x.json '{ "network": { "mode": "allowed", "allow": ["github.com", "*.x.example:443", "@npm", "192.0.2.1", "[2001:db8::1]:22"],
+		"allowPrivate": ["10.0.0.0/8", "10.1.2.3:5432"] }, "limits": { "timeout": "1h30m", "memory": "512M" },
+		"filesystem": { "write": ["src", "~/out"] }, "assurance": { "require": ["net-fence"] }, "extends": "ci" }'
+}
+
+@test "strict JSON: text that is not JSON" {
+	refused x.json '' '1: *'
+	refused x.json '{ "network": {}, }' '1: *'
+	refused x.json '{\n"network": {\n"allow": ["a.example",]\n} }' '3: *'
+	refused x.json '{ "network": { "mode": "blocked" }' '1: *'
+	refused x.json '{} {}' '1: *'
+	refused x.json '{ // comment\n}' '1: *'
+	refused x.json "{ 'network': {} }" '1: *'
+	refused x.json '{ "network": {},\n"network": {} }' '2: *network*'
+	refused x.json '{ "network": {\n"mode": "blocked",\n"mode": "allowed" } }' '3: *mode*'
+	refused x.json '{ "extends": "\xff\xfe" }' '1: *'
+	refused x.json '\xef\xbb\xbf{}' '1: *'
+	accepted x.json ' \n{ }\n\n'
+}
+
+@test "strict JSON: NUL and control bytes are refused and never printed" {
+	refused x.json '{ "extends": "ci\0" }' '1: *'
+	refused x.json '{ "extends": "c\\u0000i" }' '1: *'
+	refused x.json '{}\0' '1: *'
+	refused x.json '{ "network": { "mode": "\033[31mred" } }' '1: *'
+	for text in '{ "network": { "mode": "\\u001b[31mred\\u0007" } }' \
+		'{ "\\u001b[31mred": 1 }' \
+		'{ "env": { "set": { "\\u001b]0;x\\u0007": "1" } } }' \
+		'{ "env": { "set": { "A": "\\u009b31m", "B": 1 } } }' \
+		'{ "network": { "allow": ["\\u202egithub.com"] } }'; do
+		printf '%b' "$text" >x.json
+		agentbox config check x.json
+		[ "$status" -eq 1 ]
+		plain "$output"
+	done
+}
+
+@test "strict JSON: deep, wide and large files are refused quickly" {
+	AB_TIMEOUT=10
+	{ printf '{ "env": '; head -c 5000 /dev/zero | tr '\0' '['; } >x.json
+	agentbox config check x.json
+	[ "$status" -eq 1 ]
+	python3 -c 'print("{\"network\":{\"allow\":[" + ",".join("\"h%d.example\"" % i for i in range(3000)) + "]}}")' >x.json
+	agentbox config check x.json
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"more than 1024 entries"* ]]
+	{ printf '{ "extends": "ci" }'; head -c 2097152 /dev/zero | tr '\0' ' '; } >x.json
+	agentbox config check x.json
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"larger than 1 MiB"* ]]
+	# Its allowed twin is large and well.
+	{ printf '{ "extends": "ci" }'; head -c 1000000 /dev/zero | tr '\0' ' '; } >x.json
+	agentbox config check x.json
+	[ "$status" -eq 0 ]
+}
+
+@test "files: a folder, a pipe or a link in place of the project file is an error, at once" {
+	AB_TIMEOUT=10
+	mkdir .agentbox.json
+	agentbox config show
+	[ "$status" -eq 1 ]
+	[[ "$output" == *".agentbox.json is not a file"* ]]
+	agentbox config check
+	[ "$status" -eq 1 ]
+	rmdir .agentbox.json
+	mkfifo .agentbox.json
+	agentbox config show
+	[ "$status" -eq 1 ]
+	[[ "$output" == *".agentbox.json is not a file"* ]]
+	agentbox config check
+	[ "$status" -eq 1 ]
+	rm .agentbox.json
+	printf '{}' >real.json
+	ln -s real.json .agentbox.json
+	agentbox config show
+	[ "$status" -eq 1 ]
+	[[ "$output" == *".agentbox.json is a symbolic link"* ]]
+	agentbox config check
+	[ "$status" -eq 1 ]
+	[[ "$output" == *".agentbox.json is a symbolic link"* ]]
+	ln -sf nowhere .agentbox.json
+	agentbox config show
+	[ "$status" -eq 1 ]
+	mv -f real.json .agentbox.json
+	agentbox config show
+	[ "$status" -eq 0 ]
+}
+
+@test "files: a device in place of the user file is an error" {
+	AB_TIMEOUT=10
+	agentbox config show --config /dev/zero
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"/dev/zero is not a file"* ]]
+}
+
+@test "files: the user's file may be a link, as dotfile managers make it" {
+	mkdir -p "$HOME/.config/agentbox" "$HOME/dotfiles"
+	printf '{ "network": { "mode": "blocked" } }' >"$HOME/dotfiles/agentbox.json"
+	ln -s ../../dotfiles/agentbox.json "$HOME/.config/agentbox/config.json"
+	is '."network.mode".value' '"blocked"'
+}
+
+@test "files: a user file that cannot be read is an error, not an absent one" {
+	only_user
+	user '{}'
+	chmod 000 "$HOME/.config/agentbox/config.json"
+	agentbox config show
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"config.json: Permission denied"* ]]
+	agentbox config check
+	[ "$status" -eq 1 ]
+	chmod 600 "$HOME/.config/agentbox/config.json"
+	agentbox config show
+	[ "$status" -eq 0 ]
+}
+
+@test "config path: names the files and says which are there" {
+	project '{}'
+	agentbox config path
+	[ "$status" -eq 0 ]
+	[[ "$output" =~ project\ +$WORKSPACE/.agentbox.json($'\n'|$) ]]
+	[[ "$output" =~ user\ +$HOME/.config/agentbox/config.json\ +\(not\ there\) ]]
+	run --separate-stderr "$AGENTBOX" config path --json --config other.json --workspace "$HOME"
+	[ "$status" -eq 0 ]
+	[ "$(jq -c '[.[] | [.layer, .path]] | .[1:3]' <<<"$output")" = \
+		"[[\"user\",\"$WORKSPACE/other.json\"],[\"project\",\"$HOME/.agentbox.json\"]]" ]
+	[ "$(jq -c '[.[].exists] | .[1:3]' <<<"$output")" = '[false,false]' ]
+}
+
+@test "config check: a file in a folder with an odd name" {
+	mkdir -p $'odd \033[31m dir'
+	printf '{ "x": 1 }' >$'odd \033[31m dir/x.json'
+	agentbox config check $'odd \033[31m dir/x.json'
+	[ "$status" -eq 1 ]
+	[[ "$output" == *'odd \x1b[31m dir/x.json:1: x: no such key'* ]]
+	plain "$output"
+	cd $'odd \033[31m dir'
+	mkfifo .agentbox.json
+	agentbox config check --workspace "$PWD"
+	[ "$status" -eq 1 ]
+	plain "$output"
+}

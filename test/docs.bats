@@ -1,0 +1,414 @@
+load helpers
+
+# The help of each command is printed from the tables that parse its options,
+# so it is the truth that the manual pages and completions are held against.
+
+# The commands, from the overview.
+commands()
+{
+	"$AGENTBOX" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'
+}
+
+# words COMMAND: the words that may follow it, if there are any.
+words()
+{
+	"$AGENTBOX" "$1" --help | sed -n "s/^  agentbox $1 \([a-z]*\).*/\1/p"
+}
+
+# Everything that has options of its own: "run", "config show" and so on.
+leaves()
+{
+	local c w
+
+	for c in $(commands); do
+		w=$(words "$c")
+		[ -n "$w" ] || echo "$c"
+		for w in $w; do
+			echo "$c $w"
+		done
+	done
+}
+
+# options LEAF: "--net", "-v", one a line, sorted.
+options()
+{
+	# shellcheck disable=SC2086
+	"$AGENTBOX" $1 --help | grep -oE '^  (-[a-zA-Z], |    )--[a-z-]+' |
+		grep -oE -- '--?[a-zA-Z][a-z-]*' | sort -u
+}
+
+# enums LEAF: "--net blocked filtered allowed", one option a line.
+enums()
+{
+	# shellcheck disable=SC2086
+	"$AGENTBOX" $1 --help | sed -nE \
+		's/^  (-., |    )(--[a-z-]+) ([a-z]+(\|[a-z]+)+) .*/\2 \3/p' | tr '|' ' '
+}
+
+all_options()
+{
+	local l
+
+	{
+		echo --version
+		leaves | while read -r l; do
+			options "$l"
+		done
+	} | sort -u
+}
+
+# page FILE: as text, without line breaks in the middle of a word.
+page()
+{
+	mandoc -Tascii -Owidth=1000 "$ROOT/man/$1" | sed 's/.\x08//g'
+}
+
+# named: the options that the text on standard input names.
+named()
+{
+	grep -oE '(^|[^a-zA-Z0-9_-])(--[a-z][a-z-]*|-[a-zA-Z])($|[^a-zA-Z0-9-])' |
+		grep -oE -- '-+[a-zA-Z][a-z-]*' | sort -u
+}
+
+# same WHAT A B: two sorted lists that must be equal.
+same()
+{
+	diff --label "$1: in the program" --label "$1: written down" -u \
+		<(sort -u <<<"$2") <(sort -u <<<"$3")
+}
+
+schema_keys()
+{
+	jq -r '.properties | to_entries[] | select(.key != "$schema") |
+		if .value.properties then .key as $g | .value.properties |
+		keys[] | "\($g).\(.)" else .key end' "$ROOT/share/agentbox.schema.json"
+}
+
+properties()
+{
+	jq -r '."$defs".properties.items.enum[]' "$ROOT/share/agentbox.schema.json"
+}
+
+groups()
+{
+	"$AGENTBOX" config show --allow @zzzzzzzzzz 2>&1 | grep -o '@[a-z]*' |
+		grep -v zzz
+}
+
+# The help itself.
+
+@test "help: there is something to compare with" {
+	[ "$(commands | wc -l)" -ge 5 ]
+	[ "$(words config)" = $'show\ncheck\npath' ]
+	[ "$(options run | wc -l)" -ge 25 ]
+	options run | grep -qx -- --net
+	options run | grep -qx -- -v
+	options 'config show' | grep -qx -- --json
+	enums run | grep -qx -- '--net blocked filtered allowed'
+	[ "$(properties | wc -l)" -eq 13 ]
+	[ "$(groups | wc -l)" -ge 7 ]
+	[ "$(schema_keys | wc -l)" -ge 25 ]
+}
+
+@test "help: fits on 80 columns" {
+	local l
+	{
+		"$AGENTBOX" --help
+		for l in $(commands); do
+			"$AGENTBOX" "$l" --help
+		done
+		leaves | while read -r l; do
+			"$AGENTBOX" $l --help
+		done
+	} >help
+	run awk 'length > 80' help
+	echo "$output"
+	[ -z "$output" ]
+}
+
+# Manual pages.
+
+@test "man: one page for each command, and none for anything else" {
+	need program:mandoc
+	same pages "$(commands | sed 's/.*/agentbox-&.1/'; echo agentbox.1; echo agentbox.json.5)" \
+		"$(cd "$ROOT/man" && ls ./*.[0-9] | sed 's,^\./,,')"
+	same commands "$(commands)" \
+		"$(page agentbox.1 | sed -n '/^COMMANDS/,/^PROPERTIES/p' | grep -oE 'agentbox-[a-z]+\(1\)' | sed 's/agentbox-\(.*\)(1)/\1/')"
+}
+
+@test "man: every option is in the page of its command, and no other" {
+	need program:mandoc
+	local c l
+	for c in $(commands); do
+		same "agentbox-$c.1" "$(leaves | grep -E "^$c( |$)" | while read -r l; do
+			options "$l"
+		done)" "$(page "agentbox-$c.1" | named)"
+	done
+}
+
+@test "man: the general pages name no option that does not exist" {
+	need program:mandoc
+	local f o
+	all_options >known
+	for f in agentbox.1 agentbox.json.5; do
+		page "$f" | named >named
+		[ -s named ]
+		run comm -13 known named
+		echo "$f: $output"
+		[ -z "$output" ]
+	done
+}
+
+@test "man: words behind a command, values and groups are named" {
+	need program:mandoc
+	local c w
+	for c in $(commands); do
+		for w in $(words "$c"); do
+			page "agentbox-$c.1" | grep -q "agentbox $c $w"
+		done
+	done
+	enums run | while read -r c w; do
+		page agentbox-run.1 | grep -qE -- "$c ${w// / ?\\| ?}"
+	done
+	for w in $(groups); do
+		page agentbox.json.5 | grep -qF -- "$w"
+	done
+}
+
+@test "man: properties and profiles are all there" {
+	need program:mandoc
+	same properties "$(properties)" \
+		"$(page agentbox.1 | sed -n '/^PROPERTIES/,/^ENVIRONMENT/p' | grep -oE '^ {5}[a-z-]+( |$)' | tr -d ' ')"
+	same profiles "$("$AGENTBOX" profile list --json | jq -r '.[].name')" \
+		"$(page agentbox-profile.1 | sed -n '/Built-in profiles/,/^EXIT/p' | grep -oE '^ {5}[a-z]+[a-z, -]*( |$)' | tr ',' '\n' | grep -oE '[a-z-]+' )"
+}
+
+@test "man: agentbox.json(5) has every key of the schema, and no other" {
+	same keys "$(schema_keys)" \
+		"$(sed -n 's/^\.It Cm \([a-z][A-Za-z.]*\)$/\1/p' "$ROOT/man/agentbox.json.5")"
+}
+
+@test "man: agentbox.json(5) has the true defaults" {
+	local key value text
+	"$AGENTBOX" profile show default --json | jq -r 'to_entries[] |
+		select(.value | type == "object") | select(.key != "profile") |
+		"\(.key) \(.value.value)"' >defaults
+	[ "$(wc -l <defaults)" -ge 12 ]
+	while read -r key value; do
+		text=$(awk -v key="$key" '/^\.It/ { on = $0 == ".It Cm " key } on' \
+			"$ROOT/man/agentbox.json.5" | tr '\n' ' ')
+		echo "$key: $text"
+		[[ "$text" =~ default\ (\.Ql\ )?$value[\ ,] ]]
+	done <defaults
+}
+
+@test "man: the examples of agentbox.json(5) are good files" {
+	awk '/^\.Bd/ { name = sprintf("x%02d.json", ++n); next }
+		/^\.Ed/ { name = "" }
+		name { print > name }' "$ROOT/man/agentbox.json.5"
+	[ "$(ls x*.json | wc -l)" -ge 26 ]
+	for f in x*.json; do
+		agentbox config check "$f"
+		[ "$status" -eq 0 ]
+	done
+	# Every key is in one of them.
+	[ "$(cat x*.json | jq -s 'map(paths(type != "object" and type != "array") | map(strings) | .[:2] | join(".")) | unique | length')" -eq "$(schema_keys | wc -l)" ]
+}
+
+@test "man: mandoc has nothing to say against the pages" {
+	need program:mandoc
+	local f
+	for f in "$ROOT"/man/*.[0-9]; do
+		# Pages refer to each other, and need not be installed for it.
+		run bash -c 'mandoc -Tlint -Wstyle "$1" 2>&1 | grep -v "referenced manual not found\|outdated mandoc.db"' - "$f"
+		echo "$output"
+		[ -z "$output" ]
+	done
+}
+
+@test "man: pages refer to pages that exist" {
+	local name section
+	grep -hoE '^\.(It )?Xr agentbox[^ ]* [0-9]' "$ROOT"/man/*.[0-9] |
+		sed 's/^\.\(It \)\?Xr //' | sort -u >refs
+	[ -s refs ]
+	while read -r name section; do
+		echo "$name($section)"
+		[ -f "$ROOT/man/$name.$section" ]
+	done <refs
+}
+
+@test "man and completions: what is there is installed" {
+	local f
+	for f in "$ROOT"/man/*.[0-9]; do
+		grep -qF "'${f##*/}'" "$ROOT/man/meson.build"
+	done
+	for f in "$ROOT"/completions/*agentbox*; do
+		grep -qF "'${f##*/}'" "$ROOT/completions/meson.build"
+	done
+	grep -qF "subdir('man')" "$ROOT/meson.build"
+	grep -qF "subdir('completions')" "$ROOT/meson.build"
+}
+
+# Completions. The program is found on the PATH, as a user has it.
+
+on_path()
+{
+	mkdir -p bin
+	ln -sf "$AGENTBOX" bin/agentbox
+	PATH=$PWD/bin:$PATH
+}
+
+# bash_for WORD...: what bash would offer for the last word.
+bash_for()
+{
+	bash --norc -c '
+		. "$0/completions/agentbox.bash"
+		COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+		_agentbox
+		[ ${#COMPREPLY[@]} -eq 0 ] || printf "%s\n" "${COMPREPLY[@]}"' \
+		"$ROOT" agentbox "$@"
+}
+
+# fish_for LINE: what fish would offer at its end.
+fish_for()
+{
+	fish --no-config -c 'source $argv[1]/completions/agentbox.fish
+		complete -C $argv[2]' "$ROOT" "agentbox $1" | cut -f 1
+}
+
+@test "completions: the shells can read them" {
+	bash -n "$ROOT/completions/agentbox.bash"
+	need program:zsh
+	zsh -n "$ROOT/completions/_agentbox"
+	need program:fish
+	fish -n "$ROOT/completions/agentbox.fish"
+}
+
+@test "completions: bash offers every option of every command, and no other" {
+	on_path
+	local l
+	leaves >leaves
+	while read -r l; do
+		same "bash, $l" "$(options "$l")" "$(bash_for $l -)"
+	done <leaves
+}
+
+@test "completions: bash offers commands, words and values" {
+	on_path
+	local c l o values
+	same commands "$(commands)" "$(bash_for '' | grep -v '^-\|^help$')"
+	for c in $(commands); do
+		[ -z "$(words "$c")" ] || same "$c" "$(words "$c")" "$(bash_for "$c" '')"
+	done
+	enums run >enums
+	while read -r o values; do
+		same "$o" "$(tr ' ' '\n' <<<"$values")" "$(bash_for run "$o" '')"
+		same "$o=" "$(tr ' ' '\n' <<<"$values")" "$(bash_for run "$o" = '')"
+	done <enums
+	same groups "$(groups)" "$(bash_for run --allow '')"
+	same properties "$(properties)" "$(bash_for run --require '')"
+	[ "$(bash_for run --require net-fence,lim)" = net-fence,limits ]
+}
+
+@test "completions: bash offers profiles, the user's own too" {
+	on_path
+	mkdir -p "$HOME/.config/agentbox/profiles"
+	printf '{}' >"$HOME/.config/agentbox/profiles/mine.json"
+	same profiles "$("$AGENTBOX" profile list --json | jq -r '.[].name')" "$(bash_for run --profile '')"
+	[ "$(bash_for config show --profile mi)" = mine ]
+	[ "$(bash_for profile show mi)" = mine ]
+	[ "$(bash_for policy diff ci mi)" = mine ]
+}
+
+@test "completions: bash offers files and folders where they belong" {
+	on_path
+	mkdir a-folder
+	: >a-file
+	same files $'a-file\na-folder' "$(bash_for run --write a-)"
+	[ "$(bash_for run --workspace a-)" = a-folder ]
+	same files $'a-file\na-folder' "$(bash_for config check a-)"
+	same files $'a-file\na-folder' "$(bash_for run -- ls a-)"
+	same files $'a-file\na-folder' "$(bash_for run --net blocked ls a-)"
+	# Behind the command, options are the command's own.
+	[ -z "$(bash_for run ls --net)" ]
+	[ -z "$(bash_for run -- ls --net)" ]
+}
+
+@test "completions: fish offers every option of every command, and no other" {
+	need program:fish
+	on_path
+	local l
+	leaves >leaves
+	while read -r l; do
+		same "fish, $l" "$(options "$l")" "$(fish_for "$l -")"
+	done <leaves
+}
+
+@test "completions: fish offers commands, words, values and profiles" {
+	need program:fish
+	on_path
+	local c o values
+	same commands "$(commands)" "$(fish_for '' | grep -v '^help$')"
+	for c in $(commands); do
+		[ -z "$(words "$c")" ] || same "$c" "$(words "$c")" "$(fish_for "$c ")"
+	done
+	enums run >enums
+	while read -r o values; do
+		same "$o" "$(tr ' ' '\n' <<<"$values")" "$(fish_for "run $o ")"
+	done <enums
+	same groups "$(groups)" "$(fish_for 'run --allow ')"
+	same properties "$(properties)" "$(fish_for 'run --require ')"
+	[ "$(fish_for 'run --require net-fence,lim')" = net-fence,limits ]
+	same profiles "$("$AGENTBOX" profile list --json | jq -r '.[].name')" "$(fish_for 'run --profile ')"
+	: >a-file
+	[ "$(fish_for 'run -- ls a-f')" = a-file ]
+	[ -z "$(fish_for 'run ls --net')" ]
+}
+
+@test "completions: zsh names every option, value and group, and no other" {
+	local o values w
+	same zsh "$(all_options)" "$({
+		grep -oE -- '--[a-z][a-z-]*' "$ROOT/completions/_agentbox"
+		grep -oE -- '\{-[a-z]\+?,' "$ROOT/completions/_agentbox" | grep -oE -- '-[a-z]'
+	} | sort -u)"
+	enums run >enums
+	while read -r o values; do
+		grep -qF -- "$o=[" "$ROOT/completions/_agentbox"
+		grep -F -- "$o=[" "$ROOT/completions/_agentbox" | grep -qE "\((${values// /|})( (${values// /|}))*\)"
+		for w in $values; do
+			grep -F -- "$o=[" "$ROOT/completions/_agentbox" | grep -qw -- "$w"
+		done
+	done <enums
+	for w in $(groups) $(properties) $(commands); do
+		grep -qw -- "${w#@}" "$ROOT/completions/_agentbox"
+	done
+	for o in $(commands); do
+		[ -z "$(words "$o")" ] || grep -q "$o '$(words "$o" | xargs)'" "$ROOT/completions/_agentbox"
+	done
+}
+
+@test "completions: zsh completes on a terminal" {
+	need program:zsh
+	need program:tmux
+	on_path
+	tty_start env PATH="$PATH" zsh -f
+	tty_type "PS1='> '; fpath=('$ROOT/completions' \$fpath); autoload -Uz compinit; compinit -u -D; echo rea''dy"
+	tty_key Enter
+	tty_wait '^ready'
+	for line in 'agentbox conf|agentbox config' \
+		'agentbox config sh|agentbox config show' \
+		'agentbox run --read-|agentbox run --read-only' \
+		'agentbox run --net blo|agentbox run --net blocked' \
+		'agentbox run --net=fil|agentbox run --net=filtered' \
+		'agentbox run --profile read|agentbox run --profile read-only' \
+		'agentbox config show --jso|agentbox config show --json' \
+		'agentbox profile show claud|agentbox profile show claude' \
+		'agentbox trust --revo|agentbox trust --revoke'; do
+		tty_key C-u C-l
+		tty_type "${line%|*}"
+		tty_key Tab
+		tty_wait "^> ${line#*|} *$"
+	done
+	tty_key C-u C-d
+	tty_end
+}

@@ -1,0 +1,345 @@
+load helpers
+
+# What the doctor must not be: a list of version numbers. Each failure here is
+# made, and each has a row that says it and a run where it is well.
+
+# doctor_json [ARG...]: the diagnosis in $output, checked to be one JSON object.
+doctor_json()
+{
+	agentbox_split doctor --json "$@"
+	jq -e . <<<"$output" >/dev/null
+}
+
+# row NAME: "result seen" of that row, a line for each.
+row()
+{
+	jq -r --arg name "$1" \
+		'.checks[] | select(.name == $name) | "\(.result) \(.seen)"' <<<"$output"
+}
+
+remedy()
+{
+	jq -r --arg name "$1" \
+		'.checks[] | select(.name == $name) | .remedy // ""' <<<"$output"
+}
+
+# without_userns CMD...: where user.max_user_namespaces is 0, as this user.
+without_userns()
+{
+	unshare --user --map-current-user --keep-caps sh -c '
+		echo 0 >/proc/sys/user/max_user_namespaces || exit 99
+		exec "$@"' sh "$@"
+}
+
+# restricted CMD...: where a user namespace can be made and not used, and the
+# switch of AppArmor is on. The /proc there is only a picture of one.
+restricted()
+{
+	unshare --user --map-root-user --mount sh -c '
+		mount -t tmpfs none /proc &&
+		mkdir -p /proc/self /proc/sys/kernel &&
+		touch /proc/self/setgroups /proc/self/uid_map /proc/self/gid_map &&
+		chmod 0444 /proc/self/* && ln -s "$1" /proc/self/exe &&
+		echo 1 >/proc/sys/kernel/apparmor_restrict_unprivileged_userns &&
+		exec "$@"' sh "$@"
+}
+
+nothing_planted()
+{
+	[ -z "$(find /tmp /dev/shm -maxdepth 1 -user "$(id -u)" \
+		\( -name 'agentbox-planted-*' -o -name 'agentbox-inside-*' \))" ]
+}
+
+@test "doctor: this machine can run every profile" {
+	need userns
+	need landlock:1
+	agentbox doctor
+	[ "$status" -eq 0 ]
+	[[ "${lines[0]}" == "ok    user namespaces "*"mapped $(id -u)"* ]]
+	[ "${lines[-1]}" = "this machine can run every profile" ]
+	[[ "$output" != *fail* ]]
+	[[ "$output" == *"a whole box"*"net-fence"*"write-fence"* ]]
+}
+
+@test "doctor: the same as JSON, one object" {
+	need userns
+	doctor_json
+	[ "$status" -eq 0 ]
+	[ -z "$stderr" ]
+	[ "$(jq .ok <<<"$output")" = true ]
+	[ "$(jq -r .summary <<<"$output")" = "this machine can run every profile" ]
+	[ "$(jq '[.checks[] | select(.name and .seen and
+		(.result | IN("ok", "warn", "fail", "skip")) and has("remedy"))] | length' <<<"$output")" \
+		-eq "$(jq '.checks | length' <<<"$output")" ]
+	[[ "$(row seccomp)" == "ok filter loads, "*" calls allowed" ]]
+	[[ "$(row 'network fence')" == "ok no route out, loopback up" ]]
+}
+
+@test "doctor: an ABI of Landlock without pathname sockets is a warning" {
+	need landlock:1
+	doctor_json
+	[[ "$(row landlock)" == "ok ABI "*files* ]]
+	if have_landlock 9; then
+		[[ "$(row landlock)" != *warn* ]]
+	else
+		[[ "$(row landlock)" == *warn*ABI* ]]
+	fi
+}
+
+@test "doctor: root is told what that means" {
+	only_root
+	doctor_json
+	[ "$status" -eq 0 ]
+	[[ "$(row user)" == "warn root"* ]]
+	[[ "$(remedy user)" == *"ordinary user"* ]]
+	have_cgroup || [[ "$(row 'process limit')" == "warn "*root* ]]
+}
+
+@test "doctor: an ordinary user is held to the process limit" {
+	only_user
+	need userns
+	doctor_json
+	[[ "$(row user)" == "ok uid $(id -u)"* ]]
+	[[ "$(row 'process limit')" == "ok "* ]]
+	[[ "$(row 'a whole box')" == *limits* ]]
+}
+
+@test "doctor: with user namespaces switched off it names the switch" {
+	need userns
+	run without_userns "$AGENTBOX" doctor
+	echo "$output"
+	[ "$status" -eq 1 ]
+	[[ "${lines[0]}" == "fail  user namespaces "*"user.max_user_namespaces=0"* ]]
+	[[ "${lines[1]}" == *"sysctl -w user.max_user_namespaces="* ]]
+	[[ "${lines[-1]}" == "this machine can run no profile: user namespaces: "* ]]
+	[[ "$output" == *"ok    seccomp "* ]]
+}
+
+@test "doctor: with user namespaces switched off a run ends with 125 and the remedy" {
+	need userns
+	run without_userns "$AGENTBOX" run -- true
+	echo "$output"
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"sysctl user.max_user_namespaces="* ]]
+	run without_userns "$AGENTBOX" doctor --attack
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"sysctl user.max_user_namespaces="* ]]
+	[ -z "$(find "$AGENTBOX_STATE" -name 'trial-*')" ]
+}
+
+@test "doctor: namespaces that can be made and not used are AppArmor's doing" {
+	need userns
+	run --separate-stderr restricted "$AGENTBOX" doctor
+	echo "$output"
+	[ "$status" -eq 1 ]
+	[[ "${lines[0]}" == "fail  user namespaces "*"apparmor_restrict_unprivileged_userns=1"* ]]
+	[[ "${lines[1]}" == *"agentbox doctor --fix | sudo tee /etc/apparmor.d/agentbox && sudo apparmor_parser -r /etc/apparmor.d/agentbox" ]]
+	run --separate-stderr restricted "$AGENTBOX" doctor --fix
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"profile agentbox "*"userns,"* ]]
+	grep -qF "\"$AGENTBOX\"" <<<"$output"
+	[[ "$stderr" == *"sudo apparmor_parser -r /etc/apparmor.d/agentbox"* ]]
+}
+
+@test "doctor --fix: the profile is for this very file" {
+	mkdir -p "$HOME/my {tools},*"
+	cp "$AGENTBOX" "$HOME/my {tools},*/box"
+	run --separate-stderr "$HOME/my {tools},*/box" doctor --fix
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"include <tunables/global>"* ]]
+	grep -qF "profile agentbox \"$HOME/my \\{tools\\}\\,\\*/box\" flags=(unconfined) {" <<<"$output"
+	[ "$(tail -n 2 <<<"$output")" = $'  userns,\n}' ]
+}
+
+@test "doctor --fix: where nothing needs fixing it says so, beside the profile" {
+	need userns
+	agentbox_split doctor --fix
+	[ "$status" -eq 0 ]
+	[[ "$output" == *userns,* ]]
+	[[ "$stderr" == *"not needed here"* ]]
+}
+
+@test "doctor --fix: AppArmor's own parser takes the profile" {
+	command -v apparmor_parser >/dev/null || skip "no apparmor_parser here"
+	[ -e /etc/apparmor.d/abi/4.0 ] || skip "its version does not know the restriction"
+	agentbox_split doctor --fix
+	apparmor_parser --skip-kernel-load --skip-cache <<<"$output"
+}
+
+@test "doctor: a state folder that cannot be used is a failure with a remedy" {
+	mkdir -m 0777 "$TEST_DIR/open"
+	AGENTBOX_STATE=$TEST_DIR/open doctor_json
+	[ "$status" -eq 1 ]
+	[[ "$(row 'state folder')" == "fail $TEST_DIR/open can be written by others" ]]
+	[[ "$(remedy 'state folder')" == *"chmod 700 $TEST_DIR/open"* ]]
+	[[ "$(row 'a whole box')" == "skip "* ]]
+	[[ "$(jq -r .summary <<<"$output")" == *"state folder"* ]]
+	echo file >"$TEST_DIR/file"
+	AGENTBOX_STATE=$TEST_DIR/file doctor_json
+	[ "$status" -eq 1 ]
+	[[ "$(row 'state folder')" == fail* ]]
+}
+
+@test "doctor: a configuration that is wrong is a failure, a right one is counted" {
+	mkdir -p "$HOME/.config/agentbox"
+	echo '{"network": {"modes": "blocked"}}' >"$HOME/.config/agentbox/config.json"
+	doctor_json
+	[ "$status" -eq 1 ]
+	[[ "$(row configuration)" == "fail "*"network.modes"* ]]
+	[[ "$(remedy configuration)" == *"agentbox config check"* ]]
+	echo '{"network": {"mode": "blocked"}}' >"$HOME/.config/agentbox/config.json"
+	doctor_json
+	[[ "$(row configuration)" == "ok 1 file, valid" ]]
+}
+
+@test "doctor: a profile that asks for more than there is cannot run, by name" {
+	need userns
+	have_landlock 9 && skip "this kernel has what the test wants to lack"
+	mkdir -p "$HOME/.config/agentbox/profiles"
+	echo '{"extends": "ci", "assurance": {"require": ["ipc-fence-late"], "fallback": "strict"}}' \
+		>"$HOME/.config/agentbox/profiles/stern.json"
+	doctor_json
+	[ "$status" -eq 0 ]
+	[[ "$(jq -r .summary <<<"$output")" == "this machine cannot run these profiles: stern (ipc-fence-late)" ]]
+}
+
+@test "doctor: it works in the home folder and leaves nothing there" {
+	need userns
+	cd "$HOME"
+	host_snapshot --no-times . >"$TEST_DIR/before"
+	agentbox doctor
+	[ "$status" -eq 0 ]
+	host_snapshot --no-times . | diff "$TEST_DIR/before" -
+	[ -z "$(ls -A "$AGENTBOX_STATE/live")" ]
+	[ -z "$(find "$AGENTBOX_STATE" -name 'trial-*')" ]
+}
+
+@test "doctor: what a killed one left is swept, what a live one uses is not" {
+	need userns
+	mkdir -p -m 0700 "$AGENTBOX_STATE"/trial-dead/home/x "$AGENTBOX_STATE"/trial-live/home
+	mkdir -m 0000 "$AGENTBOX_STATE/trial-dead/home/x/closed"
+	ln -s "$HOME" "$AGENTBOX_STATE/trial-dead/link"
+	touch "$HOME/stays"
+	flock "$AGENTBOX_STATE/trial-live" "$AGENTBOX" doctor >/dev/null
+	[ ! -e "$AGENTBOX_STATE/trial-dead" ]
+	[ -d "$AGENTBOX_STATE/trial-live/home" ]
+	[ -e "$HOME/stays" ]
+}
+
+@test "doctor: inside a box it says so" {
+	need userns
+	agentbox run -- "$AGENTBOX" doctor
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"skip  user namespaces "*"inside a box"* ]]
+	[ "${lines[-1]}" = "inside a box a run can only tighten it" ]
+	agentbox run -- "$AGENTBOX" doctor --attack
+	[ "$status" -eq 2 ]
+}
+
+@test "doctor: wrong arguments are mistakes" {
+	agentbox doctor --atack
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"did you mean --attack"* ]]
+	agentbox doctor now
+	[ "$status" -eq 2 ]
+	agentbox doctor --fix --json
+	[ "$status" -eq 2 ]
+}
+
+@test "doctor --attack: every wall holds" {
+	need userns
+	need landlock:6
+	host_snapshot --no-times "$HOME" >"$TEST_DIR/before"
+	agentbox doctor --attack
+	[ "$status" -eq 0 ]
+	[[ "$output" != *BROKEN* ]]
+	[[ "${lines[-1]}" =~ ^[0-9]+" attempts, all held" ]]
+	[ "$(grep -c '^  held ' <<<"$output")" -ge 180 ]
+	for wall in files mounts processes users network "services of the host" \
+		"system calls" terminal limits environment "afterwards, outside"; do
+		grep -qxF "$wall" <<<"$output"
+	done
+	host_snapshot --no-times "$HOME" | diff "$TEST_DIR/before" -
+	[ -z "$(find "$AGENTBOX_STATE" -name 'trial-*')" ]
+	nothing_planted
+}
+
+@test "doctor --attack: the same as JSON, one object" {
+	need userns
+	agentbox_split doctor --attack --json
+	[ "$status" -eq 0 ]
+	[ "$(jq .ok <<<"$output")" = true ]
+	[ "$(jq '.attempts | length' <<<"$output")" -ge 180 ]
+	[ "$(jq -r '.attempts[].result' <<<"$output" | sort -u | grep -vxE 'held|untried')" = "" ]
+	only_user
+	[ "$(jq -r '.attempts[] | select(.name == "a fork bomb") | .result' <<<"$output")" = held ]
+}
+
+@test "doctor --attack: on a terminal it leaves the terminal alone" {
+	need userns
+	need program:tmux
+	tty_run sh -c 'before=$(stty -g)
+		"$1" doctor --attack | tail -n 1
+		[ "$(stty -g)" = "$before" ] && echo as before' sh "$AGENTBOX"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"attempts, all held"*"as before"* ]]
+}
+
+@test "doctor --attack: a signal ends it, and leaves nothing" {
+	need userns
+	for delay in 0.005 0.02 0.05; do
+		timeout --signal=INT "$delay" "$AGENTBOX" doctor --attack >/dev/null 3>&- || true
+		[ -z "$(find "$AGENTBOX_STATE" -name 'trial-*')" ]
+	done
+	nothing_planted
+	[ -z "$(processes_left)" ]
+}
+
+@test "doctor --attack: killed, it leaves nothing but a folder that the next one sweeps" {
+	need userns
+	for delay in 0.005 0.02 0.05; do
+		timeout --signal=KILL "$delay" "$AGENTBOX" doctor --attack >/dev/null 3>&- || true
+	done
+	wait_for 5 nothing_planted
+	[ -z "$(processes_left)" ]
+	agentbox doctor
+	[ "$status" -eq 0 ]
+	[ -z "$(find "$AGENTBOX_STATE" -name 'trial-*')" ]
+}
+
+@test "doctor --attack: its inside does nothing outside a box" {
+	agentbox agentbox-trial-attack "$TEST_DIR" "$HOME" tag 1 1 1 1
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"no command"* ]]
+}
+
+# The attempts against almost no walls: what the attack calls held must be able
+# to break. The reports are 4 bytes of index, 4 of result, 160 of text.
+@test "doctor --attack: where the walls are missing it says so" {
+	need userns
+	base=$TEST_DIR/weak
+	mkdir -p "$base"/{outside,state,dev,home/.ssh,home/.aws,home/project/.git/hooks}
+	echo key | tee "$base"/home/.ssh/{id_ed25519,known_hosts} "$base"/home/{.netrc,.bashrc} \
+		"$base"/home/.aws/credentials "$base"/outside/target "$base"/state/record \
+		"$base"/home/project/.git/config >/dev/null
+	ln "$base/home/project/.git/config" "$base/home/project/alias"
+	PLANTED_TOKEN=x PLANTED_HARMLESS=1 SSH_AUTH_SOCK=x timeout 60 \
+		unshare --user --map-root-user --mount --pid --fork --mount-proc sh -c '
+		mount -t tmpfs none /tmp &&
+		cd "$1" && mount -t tmpfs none dev && mkdir dev/shm &&
+		for device in null zero tty; do
+			touch dev/$device && mount --bind /dev/$device dev/$device || exit
+		done
+		touch dev/agentbox && mount --rbind dev /dev && cd home/project || exit
+		"$2" agentbox-trial-attack "$1" "$3" tagtag 999999 9 9 99
+		exit $?	# a shell stays as process 1
+	' sh "$base" "$AGENTBOX" "$HOME" >reports </dev/null 3>&-
+	python3 - reports <<-'PYTHON'
+	import struct, sys
+	data = open(sys.argv[1], "rb").read()
+	broken = {i for i, hold, _ in struct.iter_unpack("II160s", data) if hold == 1}
+	print(len(data) // 168, "attempts,", len(broken), "broken")
+	sys.exit(len(data) % 168 != 0 or len(broken) < 80)
+	PYTHON
+}

@@ -1,0 +1,184 @@
+# What of the caller's environment the command sees.
+load helpers
+
+# env_of ARG...: the box's environment, sorted, in $output.
+env_of()
+{
+	run timeout --kill-after=5 60 "$AGENTBOX" run "$@" -- env
+	output=$(LC_ALL=C sort <<<"$output")
+	printf '%s\n[status %s]\n' "$output" "$status"
+}
+
+has()
+{
+	grep -qxF -- "$1" <<<"$output"
+}
+
+has_name()
+{
+	grep -q "^$1=" <<<"$output"
+}
+
+@test "environment: ordinary variables pass, secrets by name do not" {
+	local name
+
+	export ORDINARY=kept EDITOR=vi LANG=C.UTF-8 KEYBOARD=us TOKENIZER=fast
+	for name in GITHUB_TOKEN NPM_TOKEN AWS_SECRET_ACCESS_KEY OPENAI_API_KEY \
+		DB_PASSWORD MYSQL_PWD SIGNING_KEY CI_JOB_JWT PGPASSFILE \
+		SENTRY_DSN DATABASE_URL my_api_key Github_Token; do
+		export "$name=hidden-value"
+	done
+	env_of
+	[ "$status" -eq 0 ]
+	has ORDINARY=kept
+	has EDITOR=vi
+	has KEYBOARD=us
+	has TOKENIZER=fast
+	has "HOME=$HOME"
+	has_name PATH
+	[[ "$output" != *hidden-value* ]]
+}
+
+@test "environment: doors to the host and code before the command's own are closed" {
+	local name
+
+	for name in SSH_AUTH_SOCK DBUS_SESSION_BUS_ADDRESS DOCKER_HOST DISPLAY \
+		WAYLAND_DISPLAY XAUTHORITY GPG_AGENT_INFO TMUX NOTIFY_SOCKET \
+		BASH_ENV ENV PERL5OPT RUBYOPT PYTHONSTARTUP \
+		GIT_ASKPASS GIT_CONFIG_COUNT AGENTBOX_NET; do
+		export "$name=x-marks-it"
+	done
+	export AGENTBOX_NET=blocked
+	env_of
+	[ "$status" -eq 0 ]
+	[[ "$output" != *x-marks-it* ]]
+	[[ "$output" != *AGENTBOX_* ]]
+}
+
+@test "environment: LD_PRELOAD and its kin do not come in" {
+	run env LD_PRELOAD=/nonexistent.so LD_LIBRARY_PATH=/nowhere \
+		GLIBC_TUNABLES=x LD_AUDIT=/a.so "$AGENTBOX" run -- env
+	[ "$status" -eq 0 ]
+	[[ "$output" != *LD_* ]]
+	[[ "$output" != *GLIBC_TUNABLES* ]]
+	# By name it can be had.
+	env_of --env LD_LIBRARY_PATH=/nowhere
+	has LD_LIBRARY_PATH=/nowhere
+}
+
+@test "environment: the box's own variables are set" {
+	TMPDIR=/somewhere env_of
+	has TMPDIR=/tmp
+	has SANDBOX_RUNTIME=1
+	agentbox run -- sh -c 'cd "$TMPDIR" && mktemp'
+	[ "$status" -eq 0 ]
+	# Nobody inside or outside says otherwise.
+	SANDBOX_RUNTIME=0 env_of
+	has SANDBOX_RUNTIME=1
+	agentbox run --env SANDBOX_RUNTIME=0 -- true
+	[ "$status" -eq 125 ]
+	[[ "$output" == *SANDBOX_RUNTIME* ]]
+}
+
+@test "environment: --env sets, also empty, odd and repeated" {
+	env_of --env A=1 --env B= --env 'C=x y=z' --env A=2
+	[ "$status" -eq 0 ]
+	has A=2
+	has B=
+	has 'C=x y=z'
+	[ "$(grep -c '^A=' <<<"$output")" -eq 1 ]
+	A=outside env_of --env A=inside
+	has A=inside
+	[ "$(grep -c '^A=' <<<"$output")" -eq 1 ]
+	# Even a name that would be stripped: the user said it.
+	env_of --env MY_TOKEN=abc
+	has MY_TOKEN=abc
+	agentbox run --env TMPDIR=/var/tmp -- sh -c 'echo $TMPDIR'
+	[ "$output" = /var/tmp ]
+}
+
+@test "environment: --env without a name or a value is refused" {
+	agentbox run --env NOVALUE -- true
+	[ "$status" -eq 125 ]
+	[[ "$output" == *NOVALUE* ]]
+	agentbox run --env =x -- true
+	[ "$status" -eq 125 ]
+}
+
+@test "environment: --pass-env keeps what a rule would strip, and only that" {
+	export MY_TOKEN=wanted OTHER_TOKEN=unwanted
+	env_of --pass-env MY_TOKEN
+	has MY_TOKEN=wanted
+	[[ "$output" != *unwanted* ]]
+	# What the caller does not have does not appear.
+	env_of --pass-env NOT_THERE_TOKEN
+	[ "$status" -eq 0 ]
+	[[ "$output" != *NOT_THERE* ]]
+}
+
+@test "environment: an own strip rule holds, and the list mode lets nothing else in" {
+	export SPECIAL_THING=a ORDINARY=b
+	printf '{ "env": { "strip": ["SPECIAL_*"] } }' >"$TEST_DIR/c.json"
+	env_of --config "$TEST_DIR/c.json"
+	! has_name SPECIAL_THING
+	has ORDINARY=b
+	printf '{ "env": { "mode": "listed", "pass": ["PATH", "ORDINARY"] } }' >"$TEST_DIR/c.json"
+	env_of --config "$TEST_DIR/c.json" --env ADDED=c
+	[ "$status" -eq 0 ]
+	has ORDINARY=b
+	has ADDED=c
+	has SANDBOX_RUNTIME=1
+	has TMPDIR=/tmp
+	! has_name SPECIAL_THING
+	! has_name HOME
+}
+
+@test "environment: entries that are none, and doubled names, do no harm" {
+	cat >"$TEST_DIR/odd.py" <<-'PYTHON'
+	import ctypes, os, sys
+	libc = ctypes.CDLL(None)
+	argv = [os.environb[b"AGENTBOX"], b"run", b"--", b"cat", b"/proc/self/environ"]
+	env = [b"PATH=/usr/bin:/bin", b"HOME=" + os.environb[b"HOME"],
+	       b"AGENTBOX_STATE=" + os.environb[b"AGENTBOX_STATE"],
+	       b"no-equals-sign", b"=empty-name", b"", b"DOUBLE=1", b"DOUBLE=2",
+	       b"LD_PRELOAD=/x", b"LD_PRELOAD", b"BYTES=\xff\xfe\x01",
+	       b"X=a=b", b"FOO_TOKEN=1", b"A_TOKEN=" + b"s" * 50000]
+	array = lambda l: (ctypes.c_char_p * (len(l) + 1))(*l, None)
+	libc.execve(argv[0], array(argv), array(env))
+	PYTHON
+	run python3 "$TEST_DIR/odd.py"
+	[ "$status" -eq 0 ]
+	python3 "$TEST_DIR/odd.py" >seen
+	python3 - <<-'PYTHON'
+	entries = open("seen", "rb").read().split(b"\0")
+	names = [e.split(b"=")[0] for e in entries if e]
+	assert len(names) == len(set(names)), names
+	assert all(b"=" in e for e in entries if e), entries
+	assert b"LD_PRELOAD" not in names and b"FOO_TOKEN" not in names
+	assert b"A_TOKEN" not in names and b"" not in names
+	assert b"BYTES=\xff\xfe\x01" in entries and b"X=a=b" in entries
+	PYTHON
+}
+
+@test "environment: an empty environment works" {
+	run env -i "AGENTBOX_STATE=$AGENTBOX_STATE" "$AGENTBOX" run -- sh -c 'echo ok'
+	[ "$status" -eq 0 ]
+	[ "$output" = ok ]
+}
+
+@test "environment: the environment of init is closed to the command" {
+	export ORDINARY=visible-value
+	agentbox run -- sh -c 'tr "\0" "\n" </proc/self/environ'
+	[[ "$output" == *visible-value* ]]
+	agentbox run -- sh -c 'tr "\0" "\n" </proc/1/environ'
+	[ "$status" -ne 0 ]
+	[[ "$output" != *visible-value* ]]
+}
+
+@test "environment: proxies of the host are not handed in, the host's network keeps them" {
+	export https_proxy=http://proxy.invalid:1 NO_PROXY=x
+	env_of --net blocked
+	! has_name https_proxy
+	env_of --profile development
+	has https_proxy=http://proxy.invalid:1
+}

@@ -1,0 +1,460 @@
+# What a box sees of the files, and where it may write. The host is compared
+# byte by byte where that is the promise.
+load helpers
+load attack/attack
+
+setup_file()
+{
+	attack_build files sockets peer
+}
+
+teardown_file()
+{
+	attack_clean
+}
+
+teardown()
+{
+	stop_peers
+	box_teardown
+}
+
+# ------------------------------------------------------------------- writing
+
+@test "the five steps of a break-in all fail and change nothing" {
+	mkdir "$HOME/.ssh"
+	echo private >"$HOME/.ssh/id_ed25519"
+	echo public >"$HOME/.ssh/id_ed25519.pub"
+	git init -q .
+	echo content >file
+	git add file
+	git commit -qm first
+	host_snapshot "$HOME" >"$TEST_DIR/before"
+	agentbox_split run -- sh -c 'cat ~/.ssh/id_ed25519; echo x > ../outside; echo x >> .git/hooks/pre-commit; mount -t tmpfs x /mnt; kill -9 1'
+	[ "$status" -ne 0 ]
+	[ -z "$output" ]
+	[[ "$stderr" == *"id_ed25519: Permission denied"* ]]
+	[[ "$stderr" == *"../outside: Read-only file system"* ]]
+	[[ "$stderr" == *"pre-commit: Read-only file system"* ]]
+	[[ "$stderr" == *"mount"*"permission denied"* || "$stderr" == *"mount"*"must be superuser"* ]]
+	[[ "$stderr" == *"kill"*"ermitted"* ]]
+	host_snapshot "$HOME" | diff "$TEST_DIR/before" -
+	# The same command line does all that is its own business.
+	agentbox run -- sh -c 'cat ~/.ssh/id_ed25519.pub && echo x >inside && git commit -qam second --allow-empty'
+	[ "$status" -eq 0 ]
+	[ "$output" = public ]
+	[ "$(cat inside)" = x ]
+}
+
+@test "a run that does nothing changes nothing, not even a time" {
+	git init -q .
+	mkdir -p "$HOME/other" .vscode
+	echo x >.vscode/settings.json
+	host_snapshot "$HOME" >"$TEST_DIR/before"
+	agentbox run -- true
+	[ "$status" -eq 0 ]
+	host_snapshot "$HOME" | diff "$TEST_DIR/before" -
+}
+
+@test "writing works in the workspace and nowhere else" {
+	mkdir "$HOME/other" sub
+	echo old >"$HOME/other/file"
+	agentbox run -- sh -c '
+		for dir in / /etc /usr /usr/bin /var /var/lib /opt /home /root /mnt /boot /srv /media \
+			"$HOME" "$HOME/other" .. ../other "$1"; do
+			[ -d "$dir" ] || continue
+			echo x >"$dir/agentbox-test" && echo "HOLE $dir"
+			mkdir "$dir/agentbox-dir" && echo "HOLE $dir"
+			"$2" tmpfile "$dir" | grep ok && echo "HOLE $dir"
+		done
+		echo x >>"$HOME/other/file" && echo HOLE
+		rm -f "$HOME/other/file"; mv "$HOME/other" sub; ln "$HOME/other/file" link
+		chmod 777 "$HOME/other" && echo HOLE
+		touch "$HOME/other/file" && echo HOLE
+		truncate -s 0 "$HOME/other/file" && echo HOLE
+		echo new >file; mkdir -p sub/deep; mv file sub/deep; ln sub/deep/file hard; ln -s hard soft
+		chmod 700 sub; rm hard; cat sub/deep/file' sh "$TEST_DIR" "$ATTACK/files"
+	no_hole
+	[ "${lines[-1]}" = new ]
+	[ "$(cat "$HOME/other/file")" = old ]
+	[ ! -e link ]
+	[ "$(cat sub/deep/file)" = new ]
+}
+
+@test "further folders and single files become writable by name" {
+	mkdir "$HOME/out" "$HOME/other"
+	echo old >"$HOME/one"
+	agentbox run --write "$HOME/out" --write "$HOME/one" --write ../late -- sh -c '
+		echo x >"$HOME/out/x" && echo y >"$HOME/one" && echo z >here
+		echo x >"$HOME/other/x" && echo HOLE; echo x >"$HOME/two" && echo HOLE; :'
+	[ "$status" -eq 0 ]
+	no_hole
+	# One that does not exist is said to be missing, not made.
+	[[ "$output" == *late* ]]
+	[ ! -e "$HOME/late" ]
+	[ "$(cat "$HOME/out/x")" = x ]
+	[ "$(cat "$HOME/one")" = y ]
+	[ "$(cat here)" = z ]
+}
+
+@test "read-only leaves the private folders" {
+	echo old >file
+	agentbox run --read-only -- sh -c '
+		echo x >file && echo HOLE; echo x >new && echo HOLE
+		echo fine >/tmp/x && cat file /tmp/x'
+	no_hole
+	[ "${lines[-2]}" = old ]
+	[ "${lines[-1]}" = fine ]
+	[ ! -e new ]
+}
+
+@test "a workspace is chosen by name" {
+	mkdir "$HOME/chosen"
+	agentbox run --workspace "$HOME/chosen" -- sh -c 'echo x >"$HOME/chosen/x"; echo x >"$HOME/project/x" && echo HOLE; :'
+	no_hole
+	[ -e "$HOME/chosen/x" ]
+	[ ! -e x ]
+}
+
+@test "the whole system and the home folder are no accidental workspace" {
+	cd "$HOME"
+	agentbox run -- true
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"home folder"*"--workspace"* ]]
+	cd /
+	agentbox run -- true
+	[ "$status" -eq 125 ]
+	agentbox run --workspace / -- true
+	[ "$status" -eq 125 ]
+	agentbox run --write / -- true
+	[ "$status" -eq 125 ]
+	# Asked for by name, the home is a workspace, and its secrets stay closed.
+	mkdir -p "$HOME/.ssh"
+	echo key >"$HOME/.ssh/id_rsa"
+	echo 'old' >"$HOME/.bashrc"
+	cd "$HOME"
+	agentbox run --workspace "$HOME" -- sh -c 'echo x >new && cat .ssh/id_rsa && echo HOLE
+		echo evil >>.bashrc && echo HOLE; echo evil >.ssh/authorized_keys && echo HOLE; :'
+	[ "$status" -eq 0 ]
+	no_hole
+	[ -e new ]
+	[ "$(cat .bashrc)" = old ]
+}
+
+# ------------------------------------------------------------------- reading
+
+@test "the system and the home are readable, secrets are not" {
+	local f secrets=".ssh/id_ed25519 .ssh/deploy .aws/credentials .netrc .gnupg/key
+		.config/gh/hosts.yml .git-credentials .npmrc .docker/config.json
+		.bash_history .mozilla/cookies .kube/config .password-store/x"
+	for f in $secrets .ssh/known_hosts .ssh/config .ssh/id_ed25519.pub notes; do
+		mkdir -p "$(dirname "$HOME/$f")"
+		echo "content of $f" >"$HOME/$f"
+	done
+	agentbox run -- sh -c '
+		cd "$HOME"
+		for f in '"$(echo $secrets)"' /etc/shadow; do
+			cat $f && echo "HOLE $f"
+			cp $f /tmp/x && echo "HOLE $f"
+			echo x >>$f && echo "HOLE $f"
+			chmod 644 $f && echo "HOLE $f"
+		done
+		cat notes .ssh/known_hosts .ssh/config .ssh/id_ed25519.pub
+		head -c 1 /etc/passwd >/dev/null && echo system'
+	no_hole
+	[ "$(tail -n 5 <<<"$output")" = "content of notes
+content of .ssh/known_hosts
+content of .ssh/config
+content of .ssh/id_ed25519.pub
+system" ]
+	[ "$(cat "$HOME/.netrc")" = "content of .netrc" ]
+}
+
+@test "deny-read hides a file, a folder and a pattern" {
+	mkdir -p hidden/sub keys
+	echo secret | tee hidden/sub/x one keys/a.pem keys/b.pem keys/c.txt >/dev/null
+	agentbox run --deny-read hidden --deny-read one --deny-read 'keys/*.pem' -- sh -c '
+		cat one hidden/sub/x keys/a.pem keys/b.pem && echo HOLE
+		ls hidden && echo HOLE
+		mv hidden x && echo HOLE; rm -rf hidden one && echo HOLE; mv one x && echo HOLE
+		mv keys x && echo HOLE; ln one x && echo HOLE; chmod 777 hidden && echo HOLE
+		cat keys/c.txt'
+	no_hole
+	[ "$(grep -c secret <<<"$output")" -eq 1 ]
+	[ "${lines[-1]}" = secret ]
+	[ "$(cat hidden/sub/x one)" = $'secret\nsecret' ]
+}
+
+@test "deny-read follows a link to the object, from both sides" {
+	mkdir real
+	echo secret >real/key
+	ln -s real alias
+	ln -s real/key key
+	agentbox run --deny-read alias/key -- sh -c 'cat real/key || cat alias/key || cat key || echo closed'
+	[ "${lines[-1]}" = closed ]
+	agentbox run --deny-read key -- sh -c 'cat real/key || cat alias/key || echo closed
+		ln -s real/key new; cat new || echo closed; ln real/key hard && echo HOLE
+		cat /proc/self/cwd/real/key || echo closed'
+	no_hole
+	[ "$(grep -c '^closed$' <<<"$output")" -eq 3 ]
+	[[ "$output" != *secret* ]]
+	agentbox run -- cat key
+	[ "$output" = secret ]
+}
+
+@test "deny-read beats deny-write beats write" {
+	mkdir a b
+	echo secret >a/x
+	echo old >b/x
+	agentbox run --write a --deny-read a --deny-write b --write b/x -- sh -c '
+		cat a/x && echo HOLE; echo x >a/x && echo HOLE
+		echo x >b/x && echo HOLE; echo x >b/new && echo HOLE; cat b/x'
+	no_hole
+	[ "${lines[-1]}" = old ]
+	agentbox run --deny-read b/x --deny-write b -- sh -c 'cat b/x && echo HOLE; ls b'
+	no_hole
+	[ "${lines[-1]}" = x ]
+}
+
+@test "a list of readable trees leaves nothing else" {
+	mkdir "$HOME/shown" "$HOME/other"
+	echo yes >"$HOME/shown/file"
+	echo no >"$HOME/other/file"
+	cat >"$TEST_DIR/config.json" <<-END
+	{ "filesystem": { "read": ["@system", "$HOME/shown", "$ATTACK"] } }
+	END
+	agentbox run --config "$TEST_DIR/config.json" -- sh -c '
+		cat "$HOME/shown/file"; ls "$HOME/other" && echo HOLE
+		ls -A / "$HOME"; ls /home/* | grep -v agentbox
+		echo x >file && cat file
+		echo x >/x && echo HOLE; mkdir "$HOME/new" && echo HOLE; echo x >"$HOME/shown/x" && echo HOLE
+		chmod 777 / && echo HOLE; touch /home && echo HOLE
+		"$1" tmpfile /; cd /; cd ../../..; ls -d lost+found boot && echo HOLE
+		ls /proc/1/root/ && echo HOLE; echo x >/tmp/t && cat /dev/null && echo fine' sh "$ATTACK/files"
+	no_hole
+	[ "${lines[0]}" = yes ]
+	[[ "$output" == *"tmpfile: E"* ]]
+	[[ "$output" != *other* || "$output" == *"other': No such file"* ]]
+	[ "${lines[-1]}" = fine ]
+	[ "$(cat file)" = x ]
+}
+
+@test "a list of readable trees keeps links and programs working" {
+	ln -s /usr/share "$HOME/link"
+	cat >"$TEST_DIR/config.json" <<-END
+	{ "filesystem": { "read": ["@system", "$HOME/link"] } }
+	END
+	agentbox run --config "$TEST_DIR/config.json" -- sh -c '
+		readlink "$HOME/link" && ls "$HOME/link/" >/dev/null && git init -q r && git -C r status | head -n 1
+		ls /bin/sh /lib >/dev/null && echo fine'
+	[ "$status" -eq 0 ]
+	[ "${lines[0]}" = /usr/share ]
+	[ "${lines[-1]}" = fine ]
+	[ -d r/.git ]
+}
+
+@test "without the system on the list no program runs" {
+	cat >"$TEST_DIR/config.json" <<-END
+	{ "filesystem": { "read": ["$HOME"] } }
+	END
+	run -127 "$AGENTBOX" run --config "$TEST_DIR/config.json" -- sh -c true
+	[[ "$output" == *"sh: No such file"* ]]
+}
+
+@test "a private home is empty, writable and gone afterwards" {
+	echo mine >"$HOME/notes"
+	mkdir -p "$HOME/.config/x"
+	agentbox run --home private -- sh -c '
+		cat ~/notes && echo HOLE; ls -A ~/.config/x && echo HOLE
+		git config user.name && echo hi >~/new && cat ~/new && echo work >here && stat -c %a ~'
+	no_hole
+	[ "$(tail -n 3 <<<"$output")" = $'Test\nhi\n700' ]
+	[ ! -e "$HOME/new" ]
+	[ "$(cat here)" = work ]
+	[ "$(cat "$HOME/notes")" = mine ]
+}
+
+# ---------------------------------------------------------- private folders
+
+@test "/tmp, /var/tmp, /run and /dev/shm are the box's own" {
+	local dir mark
+	mark=$(mktemp /tmp/agentbox-test.XXXXXX)
+	agentbox run -- sh -c '
+		for dir in /tmp /var/tmp /run /dev/shm; do
+			[ -z "$(ls -A $dir)" ] || ls -A $dir
+			echo x >$dir/agentbox-mark && mkdir $dir/sub && mv $dir/sub $dir/other || echo "broken $dir"
+		done
+		stat -c "%a" /tmp /var/tmp /dev/shm; echo "$TMPDIR"; mktemp; df --output=fstype /tmp | tail -n 1
+		[ -e "$1" ] && echo HOLE' sh "$mark"
+	rm -f "$mark"
+	no_hole
+	[[ "$output" != *broken* ]]
+	[ "$(head -n 4 <<<"$output")" = $'1777\n1777\n1777\n/tmp' ]
+	[[ "${lines[4]}" == /tmp/tmp.* ]]
+	[ "${lines[5]}" = tmpfs ]
+	for dir in /tmp /var/tmp /run /dev/shm; do
+		[ ! -e "$dir/agentbox-mark" ]
+	done
+	agentbox run -- sh -c 'ls -A /tmp /var/tmp /run /dev/shm | grep -c mark'
+	[ "$output" = 0 ]
+}
+
+@test "XDG_RUNTIME_DIR is private, wherever it is" {
+	local dir
+	for dir in "$HOME/runtime" "$WORKSPACE/a/b/runtime"; do
+		mkdir -p "$dir"
+		echo secret >"$dir/file"
+		host_peer stream "$dir/bus"
+		XDG_RUNTIME_DIR=$dir agentbox run -- sh -c '
+			ls -A "$1"; cat "$1/file" && echo HOLE; "$2" stream "$1/bus"
+			mv a/b a/c && mkdir -p a/b/runtime && echo HOLE; mv a c && echo HOLE
+			echo x >"$1/new" && cat "$1/new"' sh "$dir" "$ATTACK/sockets"
+		no_hole
+		[[ "$output" == *"stream: ENOENT"* ]]
+		[ "${lines[-1]}" = x ]
+		[ ! -e "$dir/new" ]
+		[ "$(cat "$dir/file")" = secret ]
+		[ "$(heard)" -eq 0 ]
+	done
+}
+
+@test "the private folders have a size" {
+	cat >"$TEST_DIR/config.json" <<-END
+	{ "filesystem": { "tmpSize": "8M" } }
+	END
+	agentbox run --config "$TEST_DIR/config.json" -- sh -c '
+		head -c 4M /dev/zero >/tmp/a && echo fits; head -c 9M /dev/zero >/dev/shm/b && echo HOLE; :'
+	no_hole
+	[ "${lines[0]}" = fits ]
+	[[ "$output" == *"No space left"* ]]
+}
+
+@test "a host folder that is made writable by name is the host's" {
+	local dir
+	dir=$(mktemp -d /tmp/agentbox-test.XXXXXX)
+	agentbox run --write "$dir" -- sh -c 'echo x >"$1/x"; ls -A /tmp' sh "$dir"
+	[ "$output" = "${dir##*/}" ]
+	[ "$(cat "$dir/x")" = x ]
+	rm -rf "$dir"
+}
+
+@test "a workspace below /tmp works" {
+	local dir
+	dir=$(mktemp -d /tmp/agentbox-test.XXXXXX)
+	mkdir "$dir/neighbour" "$dir/project"
+	git init -q "$dir/project"
+	cd "$dir/project"
+	agentbox run -- sh -c 'pwd; echo x >file; git add file && git commit -qm one && git log --oneline | wc -l
+		ls ..; echo evil >>.git/config && echo HOLE; echo x >../other; rm -rf ../neighbour; :'
+	cd "$WORKSPACE"
+	[ "${lines[0]}" = "$dir/project" ]
+	[ "${lines[1]}" = 1 ]
+	no_hole
+	[ -d "$dir/neighbour" ]
+	[ ! -e "$dir/other" ]
+	[ -e "$dir/project/file" ]
+	rm -rf "$dir"
+}
+
+@test "a workspace is reached through a symbolic link" {
+	mkdir "$HOME/real"
+	git init -q "$HOME/real"
+	ln -s real "$HOME/alias"
+	cd "$HOME/alias"
+	agentbox run -- sh -c 'echo x >file && echo y >"$HOME/alias/second" && pwd -P
+		echo evil >>"$HOME/alias/.git/config" && echo HOLE; rm "$HOME/alias" && echo HOLE; :'
+	[ "${lines[0]}" = "$HOME/real" ]
+	no_hole
+	[ "$(cat "$HOME/real/file" "$HOME/real/second")" = $'x\ny' ]
+	cd "$WORKSPACE"
+	agentbox run --workspace "$HOME/alias" -- sh -c 'echo z >"$HOME/real/third"'
+	[ "$status" -eq 0 ]
+}
+
+# ------------------------------------------------------------- /dev and /proc
+
+@test "/dev is small and usable" {
+	agentbox run -- sh -c '
+		ls /dev | tr "\n" " "; echo
+		echo x >/dev/null; head -c 2 /dev/zero | wc -c; head -c 2 /dev/urandom | wc -c
+		head -c 2 /dev/random | wc -c; head -c 1 /dev/zero >/dev/full; echo x | cat /dev/stdin
+		echo through >/dev/stdout; [ -c /dev/tty ] && echo tty
+		echo x >/dev/shm/x && rm /dev/shm/x && echo shm
+		ls /dev/pts; echo x >/dev/new && echo HOLE; mkdir /dev/dir && echo HOLE; :'
+	[ "$status" -eq 0 ]
+	no_hole
+	[ "${lines[0]}" = "agentbox fd full null ptmx pts random shm stderr stdin stdout tty urandom zero " ]
+	[[ "$output" == *"No space left"* ]]
+	[ "$(grep -c '^2$' <<<"$output")" -eq 3 ]
+	[[ "$output" == *$'x\nthrough\ntty\nshm\nptmx'* ]]
+}
+
+@test "terminals can be made inside" {
+	need program:script
+	agentbox run -- script -qec 'tty; stty size >/dev/null && echo sized' /dev/null </dev/null
+	[ "$status" -eq 0 ]
+	[[ "$output" == */dev/pts/0* ]]
+	[[ "$output" == *sized* ]]
+}
+
+@test "/proc is the box's own" {
+	agentbox run -- sh -c '
+		ls -d /proc/[0-9]* | wc -l; readlink /proc/self/ns/pid
+		cat /proc/self/status | grep -c ^Name; cat /proc/loadavg /proc/cpuinfo >/dev/null && echo fine'
+	[ "$status" -eq 0 ]
+	[ "${lines[0]}" -lt 8 ]
+	[ "${lines[1]}" != "$(readlink /proc/self/ns/pid)" ]
+	[ "${lines[-1]}" = fine ]
+}
+
+# --------------------------------------------------------------------- mixed
+
+@test "mounts that the host makes later do not appear in the box" {
+	only_root
+	mkdir mounted
+	mkfifo go up
+	"$AGENTBOX" run -- sh -c 'echo up >up; read line <go; ls -A mounted; echo x >mounted/x' \
+		>"$TEST_DIR/out" 2>&1 3>&- &
+	local pid=$!
+	PEERS+=($pid)
+	read -r _ <up
+	mount -t tmpfs none mounted || {
+		echo go >go
+		wait "$pid"
+		skip "this machine does not mount"
+	}
+	echo late >mounted/late
+	echo go >go
+	wait "$pid"
+	[ ! -e mounted/x ]
+	umount mounted
+	[ "$(cat "$TEST_DIR/out")" = "" ]
+	[ -e mounted/x ]
+}
+
+@test "a mount below the workspace is part of it" {
+	only_root
+	mkdir -p sub
+	mount -t tmpfs none sub || skip "this machine does not mount"
+	cp "$(command -v id)" sub/id
+	chmod u+s sub/id
+	agentbox run -- sh -c 'echo x >sub/x && cat sub/x; umount sub && echo HOLE; mv sub other && echo HOLE; :'
+	umount sub
+	no_hole
+	[ "${lines[0]}" = x ]
+}
+
+@test "the current folder that the box does not have is explained" {
+	local dir
+	dir=$(mktemp -d /tmp/agentbox-test.XXXXXX)
+	cd "$dir"
+	agentbox run --workspace "$WORKSPACE" -- sh -c 'pwd; echo x >file'
+	[ "$status" -eq 0 ]
+	[ "${lines[0]}" = "$WORKSPACE" ]
+	[ -e "$WORKSPACE/file" ]
+	cd "$WORKSPACE"
+	rm -rf "$dir"
+	agentbox run --deny-read "$HOME" -- true
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"$WORKSPACE"* ]]
+}

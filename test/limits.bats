@@ -1,0 +1,179 @@
+# Resource limits: each is tried, not read.
+load helpers
+
+# config JSON: a configuration file for --config; limits without a flag.
+config()
+{
+	printf '%s' "$1" >"$TEST_DIR/config.json"
+}
+
+@test "limits: a fork bomb is bounded by --processes" {
+	only_user
+	agentbox run --processes 20 -- python3 -c '
+import os, time
+n = 0
+try:
+    while n < 500:
+        if os.fork() == 0:
+            time.sleep(60)
+            os._exit(0)
+        n += 1
+except BlockingIOError:
+    print("refused after", n)
+'
+	[ "$status" -eq 0 ]
+	[[ "$output" == "refused after "* ]]
+	[ "${output##* }" -ge 5 ]
+	[ "${output##* }" -le 20 ]
+}
+
+@test "limits: below the limit processes can be made" {
+	agentbox run --processes 40 -- sh -c '
+		for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.2 & done
+		wait && echo all'
+	[ "$status" -eq 0 ]
+	[ "$output" = all ]
+}
+
+@test "limits: processes of other boxes do not count" {
+	only_user
+	timeout 30 "$AGENTBOX" run --processes 30 -- sh -c '
+		for i in $(seq 20); do sleep 20 & done
+		touch ready; while [ ! -e stop ]; do sleep 0.05; done' 3>&- &
+	wait_for 10 test -e ready
+	agentbox run --processes 30 -- sh -c '
+		for i in $(seq 20); do sleep 0.1 & done; wait && echo all'
+	touch stop
+	wait $!
+	[ "$status" -eq 0 ]
+	[ "$output" = all ]
+}
+
+@test "limits: root is held to --processes by a cgroup or it is said" {
+	only_root
+	agentbox run -v --processes 20 -- true
+	[ "$status" -eq 0 ]
+	if [[ "$output" == *"holds:"*" limits"* ]]; then
+		agentbox run --processes 20 -- bash -c '
+			for i in {1..60}; do sleep 5 & done 2>/dev/null; jobs -p | wc -l'
+		[ "$status" -ne 0 ] || [ "$output" -lt 30 ]
+		return 0
+	fi
+	agentbox run --require limits --processes 20 -- touch made
+	[ "$status" -eq 125 ]
+	[[ "$output" == *limits*processes* ]]
+	[ ! -e made ]
+	agentbox run --require limits --fallback warn --processes 20 -- touch made
+	[ "$status" -eq 0 ]
+	[[ "$output" == *limits*processes* ]]
+	[ -e made ]
+}
+
+@test "limits: --require limits holds for an ordinary user" {
+	only_user
+	agentbox run -v --require limits --processes 50 --files 100 --memory 512M -- true
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"holds:"*limits* ]]
+}
+
+@test "limits: --files bounds open files of one process" {
+	local script='
+import os
+fds = []
+try:
+    while len(fds) < 1000:
+        fds.append(os.open("/dev/null", os.O_RDONLY))
+except OSError as e:
+    print(e.errno, len(fds))
+'
+	agentbox run --files 50 -- python3 -c "$script"
+	[ "$status" -eq 0 ]
+	[ "${output% *}" = 24 ]
+	[ "${output#* }" -lt 50 ]
+	[ "${output#* }" -gt 30 ]
+	agentbox run --files 50 -- bash -c 'ulimit -n 60'
+	[ "$status" -ne 0 ]
+	agentbox run --files 50 -- bash -c 'ulimit -n 40; ulimit -n'
+	[ "$output" = 40 ]
+}
+
+@test "limits: --memory bounds what one process can allocate" {
+	agentbox run --memory 200M -- python3 -c 'x = bytearray(400 << 20); print(len(x))'
+	[ "$status" -ne 0 ]
+	[[ "$output" != *419430400* ]]
+	agentbox run --memory 200M -- python3 -c 'x = bytearray(50 << 20); print(len(x))'
+	[ "$status" -eq 0 ]
+	[ "$output" = 52428800 ]
+}
+
+@test "limits: fileSize bounds a file, smaller ones can be written" {
+	config '{ "limits": { "fileSize": "1M" } }'
+	agentbox run --config "$TEST_DIR/config.json" -- \
+		sh -c 'trap "" XFSZ; dd if=/dev/zero of=big bs=64k count=64 2>&1'
+	[ "$status" -ne 0 ]
+	[ "$(stat -c %s big)" -le 1048576 ]
+	agentbox run --config "$TEST_DIR/config.json" -- \
+		dd if=/dev/zero of=small bs=64k count=8
+	[ "$status" -eq 0 ]
+	[ "$(stat -c %s small)" -eq 524288 ]
+}
+
+@test "limits: cpu bounds the processor time of a process" {
+	config '{ "limits": { "cpu": "1s" } }'
+	agentbox run --config "$TEST_DIR/config.json" -- sh -c 'while :; do :; done'
+	# SIGXCPU, or SIGKILL at the hard limit
+	[ "$status" -eq 152 ] || [ "$status" -eq 137 ]
+	agentbox run --config "$TEST_DIR/config.json" -- sh -c 'sleep 1.2; echo idle'
+	[ "$status" -eq 0 ]
+	[ "$output" = idle ]
+}
+
+@test "limits: no core files, and the limit cannot be raised" {
+	agentbox run -- bash -c 'ulimit -c; ulimit -c 1 2>/dev/null || echo no'
+	[ "$output" = $'0\nno' ]
+	agentbox run -- bash -c 'ulimit -c unlimited 2>/dev/null; kill -SEGV $$'
+	[ "$status" -eq 139 ]
+	[ -z "$(find . -name 'core*')" ]
+}
+
+@test "limits: tmpSize bounds the private folders together" {
+	config '{ "filesystem": { "tmpSize": "2M" } }'
+	agentbox run --config "$TEST_DIR/config.json" -- \
+		sh -c 'head -c 1500000 /dev/zero >/tmp/a && head -c 1500000 /dev/zero >/dev/shm/b'
+	[ "$status" -ne 0 ]
+	[[ "$output" == *"No space"* ]]
+	agentbox run --config "$TEST_DIR/config.json" -- \
+		sh -c 'head -c 1500000 /dev/zero >/tmp/a && rm /tmp/a && head -c 1500000 /dev/zero >/dev/shm/b'
+	[ "$status" -eq 0 ]
+}
+
+@test "limits: a limit that the caller has already is not raised" {
+	run bash -c 'ulimit -n 40; "$AGENTBOX" run --files 200 -- bash -c "ulimit -Hn"'
+	[ "$status" -eq 0 ]
+	[ "$output" = 40 ]
+}
+
+@test "limits: without a limit the caller's own are kept" {
+	run bash -c 'ulimit -n 77; "$AGENTBOX" run -- bash -c "ulimit -n"'
+	[ "$output" = 77 ]
+}
+
+@test "limits: a timeout with every unit, and none" {
+	local begun=$SECONDS
+
+	agentbox run --timeout 250ms -- sleep 30
+	[ "$status" -eq 124 ]
+	agentbox run --timeout 1s -- sleep 30
+	[ "$status" -eq 124 ]
+	[ $((SECONDS - begun)) -le 10 ]
+	agentbox run --timeout 1h30m -- true
+	[ "$status" -eq 0 ]
+	agentbox run --timeout none -- true
+	[ "$status" -eq 0 ]
+}
+
+@test "limits: the time limit covers children that the command started" {
+	agentbox run --timeout 400ms -- sh -c 'setsid sleep 60 & sleep 60'
+	[ "$status" -eq 124 ]
+	# box_teardown looks for what is left.
+}

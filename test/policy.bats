@@ -1,0 +1,176 @@
+load helpers
+
+own_profile()
+{
+	mkdir -p "$HOME/.config/agentbox/profiles"
+	printf '%s' "$2" >"$HOME/.config/agentbox/profiles/$1.json"
+}
+
+# answer JQ VALUE ARG...: that part of the JSON answer is exactly this.
+answer()
+{
+	local filter=$1 want=$2 got
+	shift 2
+
+	agentbox_split "$@" --json
+	[ "$status" -eq 0 ] || return 1
+	got=$(jq -c "$filter" <<<"$output")
+	[ "$got" = "$want" ] && return 0
+	echo "$filter: $got, not $want"
+	return 1
+}
+
+@test "profile list: the built-in profiles, each with a line about it" {
+	local name
+	agentbox profile list
+	[ "$status" -eq 0 ]
+	for name in default read-only workspace-write workspace-write-whitelist \
+		development ci claude codex gemini opencode; do
+		grep -qE "^$name +[A-Z].*\.$" <<<"$output"
+	done
+	[ "${#lines[@]}" -eq 10 ]
+	answer '[.[] | select(.about == "")]' '[]' profile list
+	answer 'length' 10 profile list
+}
+
+@test "profile list: the user's own come after, and a built-in name stays built in" {
+	own_profile mine '{ "extends": "ci" }'
+	own_profile default '{ "network": { "mode": "allowed" } }'
+	: >"$HOME/.config/agentbox/profiles/notes.txt"
+	: >"$HOME/.config/agentbox/profiles/.hidden.json"
+	answer '[.[].name] | .[10:]' '["mine"]' profile list
+	answer '."network.mode"' '{"value":"filtered","from":"profile default"}' profile show default
+}
+
+@test "profile list: a name from the disk is escaped" {
+	own_profile $'bad\033[31m' '{}'
+	agentbox profile list
+	[ "$status" -eq 0 ]
+	[[ "$output" == *'bad\x1b[31m'* ]]
+	[[ "$output" != *$'\033'* ]]
+}
+
+@test "profile show: the profile alone, without any other layer" {
+	mkdir -p "$HOME/.config/agentbox"
+	printf '{ "network": { "mode": "allowed" } }' >"$HOME/.config/agentbox/config.json"
+	AGENTBOX_NET=allowed answer '."network.mode"' '{"value":"blocked","from":"profile ci"}' profile show ci
+	answer '."filesystem.write"' '[]' profile show read-only
+	answer '."filesystem.write" | length' 1 profile show workspace-write
+}
+
+@test "profile show: profiles do what the contract says of them" {
+	answer '[."network.mode", ."network.unknown", ."assurance.fallback"] | map(.value)' \
+		'["filtered","ask","strict"]' profile show default
+	answer '[."network.mode", ."network.unknown", ."assurance.fallback"] | map(.value)' \
+		'["blocked","deny","strict"]' profile show ci
+	answer '[."network.mode", ."network.unknown", ."assurance.fallback"] | map(.value)' \
+		'["filtered","deny","strict"]' profile show workspace-write-whitelist
+	answer '[."network.mode", ."assurance.fallback"] | map(.value)' \
+		'["allowed","warn"]' profile show development
+	answer '[."network.allow"[].value | select(test("anthropic"))]' \
+		'["*.anthropic.com"]' profile show claude
+	answer '[."filesystem.write"[].value]' \
+		"[\"$WORKSPACE\",\"$HOME/.claude\",\"$HOME/.claude.json\"]" profile show claude
+}
+
+@test "profile show: one of the user's own builds on what it extends" {
+	own_profile strict '{ "extends": "ci", "limits": { "timeout": "5m" } }'
+	own_profile stricter '{ "extends": "strict", "limits": { "memory": "1G" } }'
+	answer '[."network.mode", ."limits.timeout", ."limits.memory"] | map(.value)' \
+		'["blocked","5m","1G"]' profile show stricter
+	answer '."limits.timeout".from' '"~/.config/agentbox/profiles/strict.json:1"' profile show stricter
+}
+
+@test "profile show: a file is shown like a profile" {
+	printf '{ "extends": "ci", "limits": { "timeout": "5m" } }' >x.json
+	answer '."limits.timeout"' '{"value":"5m","from":"x.json:1"}' profile show ./x.json
+	answer '."limits.timeout".value' '"5m"' profile show x.json
+}
+
+@test "profile show: an unknown one is an error that guesses" {
+	agentbox profile show work-space-write
+	[ "$status" -eq 2 ]
+	[[ "$output" == *'no profile is called "work-space-write"'*'did you mean "workspace-write"?'* ]]
+	agentbox profile show zzzzzzzzzzzz
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"agentbox profile list"* ]]
+	agentbox profile show ../../x
+	[ "$status" -eq 2 ]
+}
+
+@test "profile show: a mistake in one of the user's own is named" {
+	own_profile mine '{
+"network": { "mode": "off" } }'
+	agentbox profile show mine
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"profiles/mine.json:2: network.mode: "* ]]
+	# The others still work.
+	agentbox profile show ci
+	[ "$status" -eq 0 ]
+}
+
+@test "policy diff: says what each allows that the other does not" {
+	agentbox policy diff ci development
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"development allows beyond ci:"* ]]
+	[[ "$output" == *"network.mode: allowed, not blocked"* ]]
+	[[ "$output" == *"assurance.fallback: warn, not strict"* ]]
+	[[ "$output" != *"ci allows beyond"* ]]
+	agentbox policy diff development ci
+	[[ "$output" == *"development allows beyond ci:"* ]]
+	[[ "$output" != *"ci allows beyond"* ]]
+}
+
+@test "policy diff: both directions at once" {
+	printf '{ "extends": "ci", "network": { "mode": "allowed" } }' >a.json
+	printf '{ "extends": "ci", "filesystem": { "write": [".", "/srv"] }, "network": { "allow": ["x.example"] } }' >b.json
+	answer '.aAllows' '[{"key":"network.mode","value":"allowed, not blocked"}]' policy diff a.json b.json
+	answer '.bAllows' '[{"key":"filesystem.write","value":"/srv"},{"key":"network.allow","value":"x.example"}]' \
+		policy diff a.json b.json
+	answer '[.a, .b]' '["./b.json","a.json"]' policy diff ./b.json a.json
+	answer '.aAllows | length' 2 policy diff ./b.json a.json
+}
+
+@test "policy diff: a policy and itself do not differ" {
+	agentbox policy diff ci ci
+	[ "$status" -eq 0 ]
+	[ "$output" = "no difference in what they allow" ]
+	answer '[.aAllows, .bAllows]' '[[],[]]' policy diff default default
+}
+
+@test "policy diff: what is included is no difference" {
+	printf '{ "network": { "allow": ["*.example.org:443"] }, "filesystem": { "write": ["/srv"] }, "env": { "pass": ["X_*"] } }' >wide.json
+	printf '{ "network": { "allow": ["a.example.org:443"] }, "filesystem": { "write": ["/srv/a"] }, "env": { "pass": ["X_1"] } }' >narrow.json
+	answer '.bAllows' '[]' policy diff wide.json narrow.json
+	answer '[.aAllows[].key]' '["filesystem.write","network.allow","env.pass"]' policy diff wide.json narrow.json
+}
+
+@test "policy diff: a prohibition that is gone is an allowance, said once" {
+	printf '{}' >a.json
+	printf '{ "filesystem": { "denyWrite": ["!.vscode"], "denyRead": ["/srv/x"] } }' >b.json
+	answer '.bAllows' '[{"key":"filesystem.denyWrite","value":"without .vscode"}]' policy diff a.json b.json
+	answer '.aAllows' '[{"key":"filesystem.denyRead","value":"without /srv/x"}]' policy diff a.json b.json
+}
+
+@test "policy diff: files and profiles that are not there, or wrong" {
+	agentbox policy diff ci nowhere.json
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"there is no file "*nowhere.json* ]]
+	agentbox policy diff ci defualt
+	[ "$status" -eq 2 ]
+	[[ "$output" == *'"default"'* ]]
+	printf '{ "x": 1 }' >x.json
+	agentbox policy diff x.json ci
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"x.json:1: x: no such key"* ]]
+	agentbox policy diff ci /dev/zero
+	[ "$status" -eq 1 ]
+}
+
+@test "policy diff: text from a file is escaped" {
+	printf '{ "env": { "set": { "A": "\\u001b[31m" } } }' >x.json
+	agentbox policy diff default x.json
+	[ "$status" -eq 0 ]
+	[[ "$output" == *'A=\x1b[31m'* ]]
+	[[ "$output" != *$'\033'* ]]
+}

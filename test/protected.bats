@@ -1,0 +1,452 @@
+# Names that tools outside the box run or obey: those that exist are closed,
+# those that appear are taken away, and git goes on working.
+#
+# A script says HOLE where it got through.
+load helpers
+load attack/attack
+
+setup_file()
+{
+	attack_build files
+}
+
+teardown_file()
+{
+	attack_clean
+}
+
+teardown()
+{
+	stop_peers
+	box_teardown
+}
+
+# A repository with one commit, in the current folder or in $1.
+make_repo()
+{
+	git init -q "${1:-.}"
+	echo one >"${1:-.}/file"
+	git -C "${1:-.}" add file
+	git -C "${1:-.}" commit -qm first
+}
+
+# taken NAME: what was moved away under that name, in the newest run.
+taken()
+{
+	find "$AGENTBOX_STATE/runs" "$AGENTBOX_STATE/live" -mindepth 2 -maxdepth 2 -name "*-$1"
+}
+
+# ----------------------------------------------------------- those that exist
+
+@test "protected names that exist can be read and not changed" {
+	local f files=".envrc .vscode/tasks.json .idea/x .claude/settings.json .mcp.json
+		.gitmodules .agentbox.json .bashrc .profile .config/fish/config.fish
+		.local/bin/tool .ssh/config .git/hooks/post-commit .git/config"
+	make_repo
+	for f in $files; do
+		[ "$f" != .git/config ] || continue
+		mkdir -p "$(dirname "$f")"
+		echo old >"$f"
+	done
+	echo '{}' >.agentbox.json
+	host_snapshot --no-times . >"$TEST_DIR/before"
+	agentbox run -- sh -c '
+		for f in '"$(echo $files)"'; do
+			cat $f >/dev/null || echo "unreadable $f"
+			echo evil >>$f && echo "HOLE $f"
+			echo evil >$f && echo "HOLE $f"
+			rm -f $f && echo "HOLE $f"
+			"$1" replace $f x | grep -q ok && echo "HOLE $f"
+			touch $f && echo "HOLE $f"
+			chmod 777 $f && echo "HOLE $f"
+			truncate -s 0 $f && echo "HOLE $f"
+			echo evil >new && mv new $f && echo "HOLE $f"
+			rm -f new
+		done
+		for d in .vscode .idea .claude .config/fish .local/bin .git/hooks; do
+			echo evil >$d/evil && echo "HOLE $d"
+			rm -rf $d && echo "HOLE $d"
+			"$1" replace $d x | grep -q ok && echo "HOLE $d"
+		done' sh "$ATTACK/files"
+	no_hole
+	[[ "$output" != *unreadable* ]]
+	host_snapshot --no-times . | diff "$TEST_DIR/before" -
+}
+
+@test "folders above a protected name cannot be swapped, work in them goes on" {
+	make_repo
+	mkdir -p .config/fish .config/other
+	echo old >.config/fish/config.fish
+	agentbox run -- sh -c '
+		"$1" replace .git moved; "$1" replace .config moved
+		mkdir dir; "$1" exchange .git dir; "$1" exchange dir .git
+		"$1" exchange .git/config file; "$1" exchange file .git/hooks
+		"$1" replace file .git/config; "$1" whiteout .git/config x
+		"$1" exchange .config/fish .config/other; "$1" link .git/config x
+		"$1" link .git/config .git/x; "$1" replace .git/hooks .git/old
+		rmdir dir; ln -sfn /tmp .git; rm -rf .git/config; ls -A
+		git config user.name evil && echo HOLE
+		echo x >.config/other/x; echo two >file; git commit -qam second; git gc -q
+		git log --oneline | wc -l' sh "$ATTACK/files"
+	no_hole
+	[[ "$output" != *": ok"* ]]
+	[ "$(grep -c ': EBUSY$\|: EXDEV$\|: EROFS$' <<<"$output")" -eq 12 ]
+	[ "${lines[-1]}" = 2 ]
+	[ -e .config/other/x ]
+	[ "$(git log --format=%s | head -n 1)" = second ]
+	git fsck --strict
+}
+
+@test "a protected name is closed through links of every kind" {
+	make_repo
+	mkdir real
+	echo old >real/env
+	echo old >real/tasks
+	ln -s real/env .envrc
+	ln -s real .vscode
+	ln .git/config twin
+	ln -s .git/config soft
+	agentbox run -- sh -c '
+		echo evil >.envrc && echo HOLE; echo evil >real/env && echo HOLE
+		echo evil >.vscode/tasks && echo HOLE; echo evil >real/tasks && echo HOLE
+		rm .envrc && echo HOLE; ln -sf /tmp/x .envrc && echo HOLE
+		for f in real .vscode .envrc twin; do "$1" replace $f x | grep ok && echo HOLE; done
+		rm .vscode && echo HOLE
+		echo evil >>twin && echo HOLE; echo evil >>soft && echo HOLE
+		ln .git/config third && echo HOLE; ln twin third && echo HOLE
+		echo fine >file; cat file' sh "$ATTACK/files"
+	no_hole
+	[ "${lines[-1]}" = fine ]
+	[ "$(cat real/env real/tasks)" = $'old\nold' ]
+	[ "$(readlink .envrc .vscode)" = $'real/env\nreal' ]
+	[ "$(grep -c evil .git/config)" -eq 0 ]
+}
+
+@test "a hooksPath that is configured is as protected as the hooks" {
+	make_repo
+	mkdir .husky
+	echo old >.husky/pre-commit
+	git config core.hooksPath .husky
+	git config include.path ../extra
+	echo '[alias]' >extra
+	agentbox run -- sh -c '
+		echo evil >.husky/pre-commit && echo HOLE; echo evil >.husky/new && echo HOLE
+		"$1" replace .husky x | grep ok && echo HOLE; echo evil >>extra && echo HOLE; rm extra && echo HOLE
+		echo fine >file' sh "$ATTACK/files"
+	no_hole
+	[ "$(cat file .husky/pre-commit)" = $'fine\nold' ]
+	rm -r .husky
+	agentbox run -- sh -c 'mkdir .husky && echo evil >.husky/pre-commit'
+	[[ "$output" == *.husky* ]]
+	[ ! -e .husky ]
+}
+
+@test "deny-write adds names and paths, and a name can be taken back" {
+	mkdir conf
+	echo old >conf/x
+	echo old >build.lock
+	agentbox run --deny-write conf --deny-write "$WORKSPACE/build.lock" --deny-write 'secret*.yml' -- sh -c '
+		echo evil >conf/x && echo HOLE; echo evil >build.lock && echo HOLE
+		"$1" replace conf y | grep ok && echo HOLE; echo evil >secret-1.yml; echo fine >file' sh "$ATTACK/files"
+	no_hole
+	[ "$(cat conf/x build.lock file)" = $'old\nold\nfine' ]
+	[ ! -e secret-1.yml ]
+	[[ "$output" == *secret-1.yml* ]]
+	mkdir .vscode
+	agentbox run --deny-write '!.vscode' -- sh -c 'echo x >.vscode/settings.json'
+	[ "$status" -eq 0 ]
+	[ -e .vscode/settings.json ]
+}
+
+# -------------------------------------------------------- those that appear
+
+@test "a protected name that appears is moved away and reported" {
+	make_repo
+	agentbox run -- sh -c '
+		echo evil >.envrc; mkdir .vscode .claude; echo evil >.vscode/tasks.json
+		echo evil >.claude/settings.json; ln -s /etc/passwd .mcp.json; mkfifo .gitmodules
+		mkdir -p .config/fish .config/fine; echo evil >.config/fish/config.fish
+		echo fine >.config/fine/x; echo evil >.git/config.worktree; echo "../x" >.git/commondir
+		rm -f .git/commondir; echo fine >file; true'
+	[ "$status" -eq 0 ]
+	[ ! -e .envrc ] && [ ! -e .vscode ] && [ ! -e .claude ] && [ ! -L .mcp.json ]
+	[ ! -e .gitmodules ] && [ ! -e .config/fish ] && [ ! -e .git/config.worktree ]
+	[ "$(cat file .config/fine/x)" = $'fine\nfine' ]
+	[[ "$output" == *"$WORKSPACE/.envrc appeared"* ]]
+	[[ "$output" == *"$WORKSPACE/.vscode appeared"* ]]
+	[[ "$output" == *"$WORKSPACE/.config/fish appeared"* ]]
+	# Nothing is lost: it is where the message says.
+	[ "$(cat "$(taken .envrc)")" = evil ]
+	[ "$(cat "$(taken .vscode)/tasks.json")" = evil ]
+	[ "$(readlink "$(taken .mcp.json)")" = /etc/passwd ]
+	[[ "$output" == *"$(taken .envrc)"* ]]
+	git status >/dev/null
+}
+
+@test "it is taken while the box still runs" {
+	mkfifo go
+	"$AGENTBOX" run -- sh -c 'echo evil >.envrc; mkdir .vscode; read line <go' \
+		>"$TEST_DIR/out" 2>&1 3>&- &
+	local pid=$!
+	PEERS+=($pid)
+	wait_for 10 eval 'grep -qs evil "$AGENTBOX_STATE"/live/*/*-.envrc'
+	wait_for 10 test ! -e .vscode
+	[ ! -e .envrc ]
+	echo go >go
+	wait "$pid"
+	grep -q .envrc "$TEST_DIR/out"
+}
+
+@test "no stub of a protected name is ever on the host" {
+	make_repo
+	rm -r .git/hooks
+	mkfifo go up
+	find . | LC_ALL=C sort >"$TEST_DIR/before"
+	"$AGENTBOX" run -- sh -c 'echo up >up; read line <go' 3>&- &
+	local pid=$!
+	PEERS+=($pid)
+	read -r _ <up
+	find . | LC_ALL=C sort | diff "$TEST_DIR/before" -
+	echo go >go
+	wait "$pid"
+	find . | LC_ALL=C sort | diff "$TEST_DIR/before" -
+}
+
+@test "tricks with what appears do not keep it there" {
+	mkdir sub
+	ln -s build/env .envrc
+	agentbox run -- sh -c '
+		mkdir -p build && echo evil >build/env
+		mkdir .vscode && echo evil >.vscode/tasks.json && chmod 000 .vscode
+		mkdir sub/.idea && echo evil >sub/.idea/x && mv sub/.idea .idea
+		ln -s sub .cursor
+		mkdir -p .config && ln -s ../sub .config/fish
+		( while :; do echo evil >.mcp.json; done ) & sleep 0.3; kill $!
+		echo evil >sub/keep; exec 7>.zshrc; rm .zshrc; ln /proc/self/fd/7 .zshrc 2>/dev/null; true'
+	[ "$status" -eq 0 ]
+	[ ! -e .vscode ] && [ ! -e .idea ] && [ ! -L .cursor ] && [ ! -e .mcp.json ]
+	[ ! -L .config/fish ] && [ ! -e build/env ] && [ ! -e .zshrc ]
+	[ -e sub/keep ]
+	[ "$(readlink .envrc)" = build/env ]
+}
+
+@test "a box that makes a thousand of them is still cleaned up after" {
+	AB_TIMEOUT=60 agentbox run -- sh -c '
+		i=0; while [ $i -lt 1000 ]; do echo $i >.envrc; i=$((i + 1)); done
+		mkdir .vscode; i=0; while [ $i -lt 300 ]; do echo >.vscode/$i; i=$((i + 1)); done'
+	[ "$status" -eq 0 ]
+	[ ! -e .envrc ]
+	[ ! -e .vscode ]
+}
+
+@test "the names of a repository without hooks are watched for" {
+	make_repo
+	rm -r .git/hooks
+	agentbox run -- sh -c 'mkdir .git/hooks && echo evil >.git/hooks/pre-commit
+		"$1" replace .git x | grep ok && echo HOLE; echo two >file; git commit -qam second -n' \
+		sh "$ATTACK/files"
+	no_hole
+	[ ! -e .git/hooks ]
+	[ "$(cat "$(taken hooks)/pre-commit")" = evil ]
+	[ "$(git log --oneline | wc -l)" -eq 2 ]
+}
+
+# ------------------------------------------------ repositories that exist
+
+@test "a nested repository is closed like the first" {
+	make_repo
+	make_repo vendor/lib
+	make_repo a/b/c/deep
+	agentbox run -- sh -c '
+		for r in vendor/lib a/b/c/deep; do
+			echo evil >$r/.git/hooks/pre-commit && echo HOLE; echo evil >>$r/.git/config && echo HOLE
+			echo evil >$r/.envrc
+			for d in $r/.git $r ${r%%/*}; do "$1" replace $d moved; done
+			echo two >$r/file; git -C $r commit -qam second; git -C $r log --oneline | wc -l
+		done' sh "$ATTACK/files"
+	no_hole
+	[[ "$output" != *": ok"* ]]
+	[ "$(grep -c '^2$' <<<"$output")" -eq 2 ]
+	[ ! -e vendor/lib/.envrc ]
+	[ ! -e a/b/c/deep/.envrc ]
+}
+
+@test "a bare repository in the workspace is closed too" {
+	git init -q --bare bare.git
+	agentbox run -- sh -c 'echo evil >bare.git/hooks/post-update && echo HOLE
+		echo evil >>bare.git/config && echo HOLE; "$1" replace bare.git x | grep ok && echo HOLE
+		git clone -q bare.git clone && cd clone && echo x >f && git add f && git commit -qm one && git push -q && echo pushed' sh "$ATTACK/files"
+	no_hole
+	[[ "$output" == *pushed* ]]
+	[ "$(git -C bare.git log --oneline | wc -l)" -eq 1 ]
+}
+
+@test "a worktree of a repository elsewhere commits, its hooks stay closed" {
+	make_repo "$HOME/main"
+	git -C "$HOME/main" worktree add -q "$WORKSPACE/tree"
+	cd tree
+	agentbox run -- sh -c '
+		echo two >file && git commit -qam second && git branch other && git log --oneline | wc -l
+		for g in "$HOME/main/.git"; do
+			echo evil >$g/hooks/pre-commit && echo HOLE; echo evil >>$g/config && echo HOLE
+			echo evil >$g/config.worktree; echo evil >"$g/worktrees/tree/commondir" && echo HOLE
+			"$1" replace $g/worktrees $g/x | grep ok && echo HOLE
+		done
+		echo evil >"$HOME/main/file" && echo HOLE
+		echo "gitdir: /tmp/x" >.git && echo HOLE; rm -f .git && echo HOLE; :' sh "$ATTACK/files"
+	cd "$WORKSPACE"
+	no_hole
+	[ "${lines[0]}" = 2 ]
+	[ "$(git -C "$HOME/main" log --oneline tree | wc -l)" -eq 2 ]
+	[ ! -e "$HOME/main/.git/hooks/pre-commit" ]
+	[ ! -e "$HOME/main/.git/config.worktree" ]
+	[ "$(cat "$HOME/main/file")" = one ]
+	git -C "$HOME/main" fsck --strict
+}
+
+@test "a submodule commits, its hooks and configuration stay closed" {
+	make_repo "$HOME/lib"
+	make_repo
+	git submodule --quiet add "$HOME/lib" sub
+	git commit -qam module
+	agentbox run -- sh -c '
+		cd sub && echo two >file && git commit -qam inside && git log --oneline | wc -l
+		cd .. && git commit -qam outside && git submodule status
+		m=.git/modules/sub
+		echo evil >$m/hooks/pre-commit && echo HOLE; echo evil >>$m/config && echo HOLE
+		echo evil >>.gitmodules && echo HOLE; echo evil >sub/.git && echo HOLE
+		for d in $m .git/modules sub; do "$1" replace $d x; done' sh "$ATTACK/files"
+	no_hole
+	[[ "$output" != *": ok"* ]]
+	[ "${lines[0]}" = 2 ]
+	[ "$(git log --oneline | wc -l)" -eq 3 ]
+	[ "$(git -C sub log --oneline | wc -l)" -eq 2 ]
+	[ ! -e .git/modules/sub/hooks/pre-commit ]
+	git submodule status
+}
+
+# --------------------------------------------- repositories that a run makes
+
+@test "a repository that the run makes stays, its planted hooks do not" {
+	make_repo "$HOME/origin"
+	agentbox run -- sh -c '
+		git init -q new && git clone -q "$HOME/origin" clone
+		cd clone && echo two >file && git commit -qam second && git worktree add -q ../side
+		git config core.pager evil; git config alias.st "!evil"; git config core.fsmonitor ./evil
+		for r in ../new .; do
+			printf "#!/bin/sh\necho evil\n" >$r/.git/hooks/pre-commit; chmod +x $r/.git/hooks/pre-commit
+		done'
+	[ "$status" -eq 0 ]
+	[ ! -e new/.git/hooks/pre-commit ]
+	[ ! -e clone/.git/hooks/pre-commit ]
+	[[ "$output" == *"$WORKSPACE/new/.git/hooks/pre-commit appeared"* ]]
+	[ -e new/.git/hooks/pre-commit.sample ]
+	[[ "$output" == *clone/.git/config*core.pager* ]]
+	[[ "$output" == *alias.st* ]]
+	[[ "$output" == *core.fsmonitor* ]]
+	[ "$(git -C clone -c core.fsmonitor= log --oneline | wc -l)" -eq 2 ]
+	[ "$(git -C side -c core.fsmonitor= status --short)" = "" ]
+	grep -q evil "$(taken pre-commit | head -n 1)"
+}
+
+@test "the workspace itself may become a repository" {
+	agentbox run -- sh -c 'git init -q . && echo x >f && git add f && git commit -qm one
+		echo evil >.git/hooks/post-checkout; chmod +x .git/hooks/post-checkout'
+	[ "$status" -eq 0 ]
+	[ ! -e .git/hooks/post-checkout ]
+	[ -e .git/hooks/pre-commit.sample ]
+	[ "$(git log --oneline | wc -l)" -eq 1 ]
+}
+
+@test "a clone with submodules and a worktree in it are reviewed too" {
+	make_repo "$HOME/lib"
+	make_repo "$HOME/origin"
+	git -C "$HOME/origin" submodule --quiet add "$HOME/lib" sub
+	git -C "$HOME/origin" commit -qam module
+	agentbox run -- sh -c 'git clone -q --recurse-submodules "$HOME/origin" clone
+		echo evil >clone/.git/modules/sub/hooks/pre-commit
+		git -C clone/sub status --short'
+	[ "$status" -eq 0 ]
+	[ ! -e clone/.git/modules/sub/hooks/pre-commit ]
+	[ "$(git -C clone/sub log --oneline | wc -l)" -eq 1 ]
+}
+
+@test "a .git file of the run's making that leads away is named" {
+	make_repo "$HOME/victim"
+	agentbox run -- sh -c 'mkdir sub fake; echo "gitdir: $HOME/victim/.git" >sub/.git
+		git init -q --separate-git-dir=fake/dir other; echo evil >fake/dir/hooks/pre-commit'
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"sub/.git"*"$HOME/victim/.git"* ]]
+	[ ! -e fake/dir/hooks/pre-commit ]
+}
+
+@test "names in deeper folders are reported and left" {
+	mkdir -p vendor/pkg
+	agentbox run -- sh -c 'mkdir -p vendor/pkg/.vscode && echo x >vendor/pkg/.vscode/tasks.json; echo x >vendor/pkg/other'
+	[ "$status" -eq 0 ]
+	[[ "$output" == *vendor/pkg/.vscode* ]]
+	[[ "$output" != *vendor/pkg/other* ]]
+	[ -e vendor/pkg/.vscode/tasks.json ]
+}
+
+# --------------------------------------------------------------- after a kill
+
+# The supervisor of a run that waits in the box, and its broker.
+start_killable()
+{
+	"$AGENTBOX" run -- sh -c 'git init -q made; echo evil >made/.git/hooks/pre-commit
+		read line <go' >"$TEST_DIR/out" 2>&1 3>&- &
+	SUPERVISOR=$!
+	PEERS+=($SUPERVISOR)
+	wait_for 10 test -e made/.git/hooks/pre-commit
+	BROKER=$(grep -l '^agentbox-broker' $(sed 's|[^ ]*|/proc/&/comm|g' "/proc/$SUPERVISOR/task/$SUPERVISOR/children") 2>/dev/null | cut -d/ -f3)
+	[ -n "$BROKER" ]
+}
+
+@test "the broker cleans up after a supervisor that was killed" {
+	mkfifo go
+	start_killable
+	kill -KILL "$SUPERVISOR"
+	wait "$SUPERVISOR" || true
+	wait_for 10 eval '[ -z "$(ls "$AGENTBOX_STATE/live")" ]'
+	[ ! -e made/.git/hooks/pre-commit ]
+	[ -e made/.git/HEAD ]
+	grep -q 'supervisor was killed' "$AGENTBOX_STATE"/runs/*/audit.jsonl
+}
+
+@test "the next start cleans up after all of them were killed" {
+	mkfifo go
+	start_killable
+	kill -STOP "$BROKER"
+	echo evil >.envrc
+	kill -KILL "$SUPERVISOR" "$BROKER"
+	wait "$SUPERVISOR" || true
+	[ -z "$(processes_left)" ]
+	[ -e made/.git/hooks/pre-commit ]
+	[ -n "$(ls "$AGENTBOX_STATE/live")" ]
+	agentbox run -- true
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"made/.git/hooks/pre-commit"* ]]
+	[[ "$output" == *".envrc"* ]]
+	[ ! -e made/.git/hooks/pre-commit ]
+	[ ! -e .envrc ]
+	[ -e made/.git/HEAD ]
+	[ -z "$(ls "$AGENTBOX_STATE/live")" ]
+	# Once is enough.
+	agentbox run -- true
+	[ -z "$output" ]
+}
+
+@test "a run that lives is not swept by another" {
+	mkfifo go
+	"$AGENTBOX" run -- sh -c 'echo up >up; read line <go; echo fine >file' 3>&- &
+	local pid=$!
+	PEERS+=($pid)
+	wait_for 10 test -e up
+	agentbox run -- cat up
+	[ "$output" = up ]
+	[ "$(ls "$AGENTBOX_STATE/live" | wc -l)" -eq 1 ]
+	echo go >go
+	wait "$pid"
+	[ "$(cat file)" = fine ]
+}

@@ -1,0 +1,462 @@
+# Nothing is left behind, whatever dies when; and no step that fails lets the
+# command start without its walls. Faults are injected from outside: strace
+# makes the Nth call of a kind fail, or kills the process that makes it.
+load helpers
+
+setup()
+{
+	box_setup
+	git init -q .
+	echo data >file
+	mkdir "$HOME/.ssh"
+	echo key >"$HOME/.ssh/id_ed25519"
+	host_before=$(residue)
+}
+
+# What may not change: the tree without times (a marker comes and goes),
+# pathname sockets, cgroups of ours.
+residue()
+{
+	host_snapshot --no-times "$HOME"
+	grep -F " $TEST_DIR/" /proc/net/unix
+	find /sys/fs/cgroup -name 'agentbox-*' 2>/dev/null | sort
+}
+
+# The host is as it was, no process of ours is left, and the next run works.
+unharmed()
+{
+	local left
+
+	left=$(processes_left)
+	if [ -n "$left" ]; then
+		echo "left running after $1:"
+		echo "$left"
+		return 1
+	fi
+	if [ "$(residue)" != "$host_before" ]; then
+		echo "the host changed after $1:"
+		diff <(echo "$host_before") <(residue)
+		return 1
+	fi
+	if ! timeout 20 "$AGENTBOX" run -- true </dev/null 3>&-; then
+		echo "no run is possible after $1"
+		return 1
+	fi
+}
+
+# A command that tries the walls and then leaves a marker.
+walls='touch ../outside 2>/dev/null && echo HOLE: outside
+	(echo x >.git/hooks/pre-commit) 2>/dev/null && echo HOLE: hook
+	cat ../.ssh/id_ed25519 2>/dev/null && echo HOLE: key
+	echo ok >marker'
+
+# trace [-f]: the calls of one good run, in "$TEST_DIR/trace".
+trace()
+{
+	timeout 60 strace -qqq "$@" -o "$TEST_DIR/trace" \
+		"$AGENTBOX" run -- /bin/sh -c "$walls" </dev/null 3>&-
+	[ -e marker ]
+	rm marker
+}
+
+# The calls of the supervisor that can matter, as "CALL N": those before the
+# box exists only now and then, they do nothing but look.
+supervisor_calls()
+{
+	awk -F'(' '
+		/^(exit|exit_group|restart_syscall|\+\+\+|---|brk|mmap|munmap|mprotect|madvise|execve|set_|rseq|sigaltstack|prlimit64|close|rt_sigreturn)/ { next }
+		!/^[a-z]/ { next }
+		/^clone/ { born = 1 }
+		{ n[$1]++ }
+		born || ++early % 9 == 0 { print $1, n[$1] }' "$TEST_DIR/trace"
+}
+
+# The same of the other processes, until the command itself is executed; a
+# call that the supervisor makes as often would hit that one.
+box_calls()
+{
+	awk '
+		{ pid = $1; sub(/^[0-9]+ +/, "") }
+		!/^[a-z0-9_]+\(/ { next }
+		{ call = $0; sub(/\(.*/, "", call) }
+		!supervisor { supervisor = pid }
+		done[pid] { next }
+		/^execve\("\/bin\/sh"/ { done[pid] = 1; next }
+		call ~ /^(exit|exit_group|brk|mmap|munmap|mprotect|madvise|set_.*|rseq|sigaltstack|close|getpid|rt_sigreturn|newfstatat|fstat)$/ { next }
+		{ n[pid " " call]++ }
+		pid != supervisor {
+			k = call " " n[pid " " call]
+			if (!(k in seen)) {
+				seen[k] = 1
+				order[++len] = k
+			}
+		}
+		END {
+			for (i = 1; i <= len; i++) {
+				split(order[i], a, " ")
+				if (a[2] > n[supervisor " " a[1]])
+					print order[i]
+			}
+		}' "$TEST_DIR/trace"
+}
+
+# inject CALL N FAULT [STRACE-OPTION]: $status and $output of a run with it.
+inject()
+{
+	status=0
+	output=$(timeout --kill-after=2 20 strace -qqq ${4:-} -o /dev/null \
+		-e "trace=$1" -e "inject=$1:$3:when=$2" \
+		"$AGENTBOX" run -- /bin/sh -c "$walls" </dev/null 2>&1 3>&-) ||
+		status=$?
+}
+
+# No wall was open, and no success is claimed for what did not happen.
+sound()
+{
+	if [[ "$output" == *HOLE* ]]; then
+		echo "a wall is open after $1:"
+		echo "$output"
+		return 1
+	fi
+	if [ "$status" -eq 0 ] && [ ! -e marker ]; then
+		echo "status 0 and no command after $1"
+		return 1
+	fi
+	if [ "$status" -eq 124 ]; then
+		echo "it hangs after $1"
+		return 1
+	fi
+	if [ "$status" -eq 125 ] && [[ "$output" != *agentbox:* ]]; then
+		echo "nothing is said after $1"
+		return 1
+	fi
+}
+
+# every FAULT [STRACE-OPTION]: inject it at each "CALL N" of standard input.
+every()
+{
+	local fault=$1 option=${2:-} call n count=0
+
+	while read -r call n <&9; do
+		inject "$call" "$n" "$fault" "$option"
+		sound "$fault at $call $n" || return 1
+		rm -f marker
+		count=$((count + 1))
+		if [ $((count % 40)) -eq 0 ]; then
+			unharmed "$fault up to $call $n" || return 1
+		fi
+	done 9<<<"$(cat)"
+	echo "$count places"
+	[ "$count" -ge 20 ]
+	unharmed "the last $fault"
+}
+
+@test "residue: a supervisor killed at any call leaves nothing" {
+	need program:strace
+	trace
+	supervisor_calls | every signal=SIGKILL
+}
+
+@test "residue: a process of the box or the broker killed at any call leaves nothing" {
+	need program:strace
+	trace -f
+	box_calls | every signal=SIGKILL -f
+}
+
+@test "residue: a call of the supervisor that fails never opens a wall" {
+	need program:strace
+	trace
+	supervisor_calls | every error=ENOMEM
+}
+
+@test "residue: a call of the box that fails never opens a wall" {
+	need program:strace
+	trace -f
+	box_calls | every error=EPERM -f
+}
+
+@test "residue: a wall that cannot be built stops the run, with step and cause" {
+	local call n max count=0
+
+	need program:strace
+	trace -f
+	for call in unshare capset mount mount_setattr open_tree \
+		move_mount landlock_create_ruleset landlock_add_rule \
+		landlock_restrict_self seccomp flock socketpair memfd_create; do
+		max=$(sed 's/^[0-9]* *//' "$TEST_DIR/trace" | grep -c "^$call(" || true)
+		for ((n = 1; n <= max && n <= 12; n++)); do
+			inject "$call" "$n" error=EPERM -f
+			# The count is over all processes; not each makes so many.
+			if [ -e marker ] && [ "$n" -gt 1 ]; then
+				rm marker
+				sound "EPERM at $call $n"
+				break
+			fi
+			printf '%s %s: %s\n%s\n' "$call" "$n" "$status" "$output"
+			[ ! -e marker ]
+			[ "$status" -eq 125 ]
+			[[ "$output" == *"agentbox: "* ]]
+			[[ "$output" == *"(step: "*")"* ]]
+			count=$((count + 1))
+		done
+	done
+	[ "$count" -ge 30 ]
+	# The namespaces, then the broker; what comes later is the command's.
+	for n in 1 2; do
+		inject clone "$n" error=EPERM -f
+		[ ! -e marker ]
+		[ "$status" -eq 125 ]
+		[[ "$output" == *"(step: "*")"* ]]
+	done
+	unharmed "a wall that could not be built"
+}
+
+# kill_often ROLE COUNT: SIGKILL it at random moments of the first 4 ms, then
+# a few times while the command runs.
+kill_often()
+{
+	cat >"$TEST_DIR/kill.py" <<-'PYTHON'
+	import collections, os, random, signal, subprocess, sys, time
+
+	role, count = sys.argv[1], int(sys.argv[2])
+	names = {"init": "agentbox-init", "broker": "agentbox-broker"}
+	seed = int.from_bytes(os.urandom(4), "big")
+	random.seed(seed)
+	print("seed", seed)
+
+	def children(pid):
+	    try:
+	        return open(f"/proc/{pid}/task/{pid}/children").read().split()
+	    except OSError:
+	        return []
+
+	def comm(pid):
+	    try:
+	        return open(f"/proc/{pid}/comm").read().strip()
+	    except OSError:
+	        return ""
+
+	def victim(run):
+	    if role == "supervisor":
+	        return run.pid
+	    while run.poll() is None:
+	        for child in children(run.pid):
+	            if comm(child) == names[role]:
+	                return int(child)
+	    return None
+
+	results = collections.Counter()
+	for i in range(count):
+	    late = i % 5 == 4
+	    ready = f"ready{i}"
+	    run = subprocess.Popen([os.environ["AGENTBOX"], "run", "--", "sh", "-c",
+	                            f"echo >{ready}; setsid sleep 60 & sleep 60"],
+	                           stdin=subprocess.DEVNULL,
+	                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+	    pid = victim(run)
+	    if late:
+	        end = time.monotonic() + 20
+	        while not os.path.exists(ready) and time.monotonic() < end:
+	            time.sleep(0.002)
+	    else:
+	        time.sleep(random.random() * 0.004)
+	    if pid is not None:
+	        try:
+	            os.kill(pid, signal.SIGKILL)
+	        except ProcessLookupError:
+	            pass
+	    said = run.communicate(timeout=30)[1].decode(errors="replace")
+	    ran = os.path.exists(ready)
+	    if ran:
+	        os.unlink(ready)
+	    results[run.returncode] += 1
+	    if role == "supervisor":
+	        good = run.returncode == -9
+	    elif role == "broker":
+	        good = run.returncode == 125 and "broker" in said
+	    else:
+	        # Before the start it is our failure, afterwards the command's end.
+	        good = run.returncode == (137 if ran else 125) or \
+	            run.returncode == 137 and not said
+	    if not good:
+	        print(i, "returned", run.returncode, "ran", ran, said)
+	        sys.exit(1)
+	print(dict(results))
+	PYTHON
+	timeout 110 python3 "$TEST_DIR/kill.py" "$@" 3>&-
+}
+
+@test "residue: 120 kills of the supervisor at random moments leave nothing" {
+	kill_often supervisor 120
+	rm -f ready*
+	unharmed "killed supervisors"
+}
+
+@test "residue: 120 kills of the box's init at random moments leave nothing" {
+	kill_often init 120
+	unharmed "killed inits"
+}
+
+@test "residue: 120 kills of the broker end the run with 125 and leave nothing" {
+	kill_often broker 120
+	unharmed "killed brokers"
+}
+
+# hold COMMAND: a run that has executed it and goes on; $pid, and of its
+# processes $init and $broker.
+hold()
+{
+	"$AGENTBOX" run -- sh -c "$1
+		touch ready; while [ ! -e stop ]; do sleep 0.05; done" \
+		</dev/null >"$TEST_DIR/out" 2>&1 3>&- &
+	pid=$!
+	wait_for 15 test -e ready
+	rm ready
+	init=$(child_named "$pid" agentbox-init)
+	broker=$(child_named "$pid" agentbox-broker)
+	[ -n "$init" ] && [ -n "$broker" ]
+}
+
+child_named()
+{
+	local child
+
+	for child in $(cat "/proc/$1/task/$1/children"); do
+		[ "$(cat "/proc/$child/comm")" != "$2" ] || echo "$child"
+	done
+}
+
+end_of()
+{
+	status=0
+	wait "$1" || status=$?
+	output=$(cat "$TEST_DIR/out")
+	printf '%s\n[status %s]\n' "$output" "$status"
+}
+
+live_runs()
+{
+	find "$AGENTBOX_STATE/live" -mindepth 1 -maxdepth 1 | wc -l
+}
+
+no_live_run()
+{
+	[ "$(live_runs)" -eq 0 ]
+}
+
+@test "residue: a killed supervisor takes daemons of the command with it" {
+	hold 'setsid sleep 100 & (setsid sleep 100 &) ; nohup sleep 100 >/dev/null 2>&1 &'
+	kill -KILL "$pid"
+	end_of "$pid"
+	[ "$status" -eq 137 ]
+	unharmed "a killed supervisor"
+}
+
+@test "residue: a killed broker ends the run with 125 and says so" {
+	hold 'setsid sleep 100 &'
+	kill -KILL "$broker"
+	end_of "$pid"
+	[ "$status" -eq 125 ]
+	[[ "$output" == *broker* ]]
+	unharmed "a killed broker"
+}
+
+@test "residue: a killed init is the command's end" {
+	hold 'setsid sleep 100 &'
+	kill -KILL "$init"
+	end_of "$pid"
+	[ "$status" -eq 137 ]
+	unharmed "a killed init"
+}
+
+@test "residue: when the supervisor dies the broker sweeps in its place" {
+	hold 'echo evil >.envrc; echo fine >made'
+	kill -KILL "$pid"
+	end_of "$pid"
+	wait_for 10 no_live_run
+	[ ! -e .envrc ]
+	[ "$(cat made)" = fine ]
+	rm made
+	[ "$(find "$AGENTBOX_STATE/runs" -name '*envrc*' -exec cat {} +)" = evil ]
+	grep -q 'supervisor was killed' "$AGENTBOX_STATE"/runs/*/audit.jsonl
+	unharmed "a killed supervisor"
+}
+
+@test "residue: when everything dies at once the next run sweeps and says so" {
+	hold 'echo evil >.envrc'
+	kill -STOP "$broker"
+	kill -KILL "$pid"
+	kill -KILL "$broker"
+	end_of "$pid"
+	[ "$(live_runs)" -eq 1 ]
+	[ -z "$(processes_left)" ]
+	agentbox run -- sh -c 'cat .envrc'
+	[ "$status" -ne 0 ]
+	[[ "$output" == *.envrc* ]]
+	[ ! -e .envrc ]
+	no_live_run
+	[ "$(find "$AGENTBOX_STATE/runs" -name '*envrc*' -exec cat {} +)" = evil ]
+	unharmed "a killed run"
+}
+
+@test "residue: what a killed broker could not sweep the next run sweeps" {
+	hold 'echo evil >.envrc'
+	kill -KILL "$broker"
+	end_of "$pid"
+	[ "$status" -eq 125 ]
+	agentbox run -- true
+	[ "$status" -eq 0 ]
+	[ ! -e .envrc ]
+	no_live_run
+	unharmed "a killed broker"
+}
+
+@test "residue: a live run is not swept by another one" {
+	hold true
+	agentbox run -- true
+	[ "$status" -eq 0 ]
+	[[ "$output" != *killed* ]]
+	[ "$(live_runs)" -eq 1 ]
+	touch stop
+	end_of "$pid"
+	[ "$status" -eq 0 ]
+	rm stop
+	no_live_run
+	unharmed "two runs"
+}
+
+@test "residue: folders of runs that never began are removed, once old" {
+	agentbox run -- true
+	mkdir -m 700 "$AGENTBOX_STATE"/live/{aaaaa,bbbbb,ccccc}
+	: >"$AGENTBOX_STATE/live/bbbbb/audit.jsonl"
+	echo x >"$AGENTBOX_STATE/live/ccccc/other"
+	agentbox run -- true
+	# They could still be at their start.
+	[ "$(live_runs)" -eq 3 ]
+	touch -d '2 minutes ago' "$AGENTBOX_STATE"/live/*
+	agentbox run -- true
+	[ "$status" -eq 0 ]
+	# What we did not make stays.
+	[ "$(ls "$AGENTBOX_STATE/live")" = ccccc ]
+}
+
+@test "residue: a stale record that cannot be read is said and put aside" {
+	agentbox run -- true
+	mkdir -m 700 "$AGENTBOX_STATE/live/aaaaa"
+	echo 'not json' >"$AGENTBOX_STATE/live/aaaaa/audit.jsonl"
+	agentbox run -- true
+	[ "$status" -eq 0 ]
+	[[ "$output" == *aaaaa* ]]
+	no_live_run
+	agentbox run -- true
+	[ "$output" = "" ]
+}
+
+@test "residue: the workspace is byte for byte the same after a run that changes nothing" {
+	before=$(host_snapshot "$HOME")
+	agentbox run -- sh -c 'ls -la . .git/hooks; cat file; touch /tmp/x /dev/shm/y /run/z'
+	[ "$status" -eq 0 ]
+	[ "$(host_snapshot "$HOME")" = "$before" ]
+	[ ! -e /dev/shm/y ]
+	[ ! -e /run/z ]
+}

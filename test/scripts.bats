@@ -1,0 +1,114 @@
+load helpers
+
+# What decides whether a test run was good must itself be able to say no.
+
+# counts STATUS LINE...: what scripts/tap makes of a log with these lines.
+counts()
+{
+	local status=$1
+	shift
+	printf '%s\n' "$@" >log
+	"$ROOT/scripts/tap" counts "$status" log
+}
+
+@test "scripts: passed, failed and skipped tests are told apart" {
+	[ "$(counts 0 1..2 'ok 1 a' 'ok 2 b')" = "2 0 0" ]
+	[ "$(counts 1 1..2 'ok 1 a' 'not ok 2 b' '# why')" = "1 1 0" ]
+	[ "$(counts 0 'ok 1 - a # skip no kernel' 'ok 2 - b' 1..2)" = "1 0 1" ]
+}
+
+@test "scripts: several plans in one log add up" {
+	[ "$(counts 0 'ok 1 - a' 1..1 'ok 1 - b' 'ok 2 - c' 1..2)" = "3 0 0" ]
+}
+
+@test "scripts: a log that ends early is a failure" {
+	[ "$(counts 0 1..3 'ok 1 a' 'ok 2 b')" = "2 1 0" ]
+	[ "$(counts 0 'ok 1 - a')" = "1 1 0" ]
+	[ "$(counts 0 '')" = "0 1 0" ]
+}
+
+@test "scripts: a bad end without a failed test is a failure" {
+	[ "$(counts 124 1..1 'ok 1 a')" = "1 1 0" ]
+	[ "$(counts 1 1..1 'not ok 1 a')" = "0 1 0" ]
+}
+
+@test "scripts: the details name the test and what it said" {
+	printf '%s\n' 1..2 'ok 1 good' 'not ok 2 bad' '# because' >log
+	run "$ROOT/scripts/tap" details 1 log
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"FAIL  bad"*"because"* ]]
+	[[ "$output" != *good* ]]
+}
+
+@test "helpers: a process of a box that is left over is found" {
+	need userns
+	unshare --user --map-root-user --pid --fork --kill-child sleep 60 3>&- &
+	in_a_box() { [ -n "$(our_processes)" ]; }
+	wait_for 5 in_a_box
+	[[ "$(our_processes)" == *sleep* ]]
+	kill -KILL $!
+	wait $! || true
+	[ -z "$(processes_left)" ]
+}
+
+@test "helpers: a missing feature skips, or fails where none may be missing" {
+	skip() { echo "skipped: $1"; return 7; }
+	AB_NO_SKIP='' run need path:/no/such/file "no such file"
+	[ "$status" -eq 7 ]
+	[ "$output" = "skipped: no such file" ]
+	AB_NO_SKIP=1 run need path:/no/such/file "no such file"
+	[ "$status" -eq 1 ]
+	AB_NO_SKIP=1 run need path:/ "no root"
+	[ "$status" -eq 0 ]
+}
+
+@test "helpers: a snapshot changes with content, mode, name and link" {
+	mkdir d && echo a >d/f && ln -s f d/l
+	host_snapshot --no-times d >before
+	host_snapshot --no-times d | diff before -
+	echo b >d/f
+	run ! diff before <(host_snapshot --no-times d)
+	echo a >d/f && chmod 600 d/f
+	run ! diff before <(host_snapshot --no-times d)
+	chmod 644 d/f && ln -sfn g d/l
+	run ! diff before <(host_snapshot --no-times d)
+	ln -sfn f d/l && touch d/new
+	run ! diff before <(host_snapshot --no-times d)
+	rm d/new
+	host_snapshot --no-times d | diff before -
+}
+
+@test "helpers: a terminal shows the screen, takes keys and gives the status" {
+	tty_start bash --norc --noprofile
+	tty_type 'echo a$((1 + 1))b'
+	tty_key Enter
+	tty_wait '^a2b$'
+	tty_resize 100 30
+	tty_type 'stty size; exit 3'
+	tty_key Enter
+	tty_end
+	[ "$status" -eq 3 ]
+	[[ "$output" == *"30 100"* ]]
+}
+
+@test "helpers: keys that make signals reach the command on the terminal" {
+	tty_start sh -c 'trap "echo caught; exit 5" INT; echo ready; while :; do sleep 0.1; done'
+	tty_wait '^ready$'
+	tty_key C-c
+	tty_end
+	[ "$status" -eq 5 ]
+	[[ "$output" == *caught* ]]
+	tty_stop
+	tty_run sh -c 'kill -KILL $$'
+	[ "$status" -eq 137 ]
+}
+
+@test "scripts: every unit test and fuzz target is on the list of its folder" {
+	local file name
+
+	for file in "$ROOT"/test/unit/*.c "$ROOT"/test/fuzz/*.c; do
+		name=${file##*/}
+		echo "${file#"$ROOT/"}"
+		grep -qF "'${name%.c}'" "${file%/*}/meson.build"
+	done
+}

@@ -1,0 +1,375 @@
+# The terminal: a box has one of its own, the caller's is given back as it was.
+
+load helpers
+
+setup()
+{
+	need program:tmux
+	box_setup
+	export AGENTBOX
+}
+
+# An interactive shell on the terminal, from which the box is started.
+outer_shell()
+{
+	cat >"$TEST_DIR/rc" <<-'RC'
+	PS1='outer> '
+	unset PROMPT_COMMAND HISTFILE
+	bind 'set enable-bracketed-paste off' 2>/dev/null
+	RC
+	tty_start bash --noprofile --rcfile "$TEST_DIR/rc" -i
+	tty_wait '^outer>'
+}
+
+# A line typed and sent.
+tty_line()
+{
+	tty_type "$1"
+	tty_key Enter
+}
+
+inner_shell()
+{
+	tty_line "PS1='inner> ' \$AGENTBOX run --pass-env PS1 -- bash --noprofile --norc -i"
+	tty_wait '^inner>'
+}
+
+# The supervisor on the terminal.
+supervisor()
+{
+	local tty
+
+	tty=$(tty_tmux display-message -p '#{pane_tty}')
+	pgrep -t "${tty#/dev/}" -x agentbox
+}
+
+alternate_screen()
+{
+	[ "$(tty_tmux display-message -p '#{alternate_on}')" = "$1" ]
+}
+
+cursor_shown()
+{
+	[ "$(tty_tmux display-message -p '#{cursor_flag}')" = "$1" ]
+}
+
+mouse_reported()
+{
+	[ "$(tty_tmux display-message -p '#{mouse_any_flag}')" = "$1" ]
+}
+
+@test "terminal: the command has one of its own, and the caller's is not there" {
+	tty_run "$AGENTBOX" run -- sh -c \
+		'tty; ls /dev/pts; ps -o tty= -p $$; echo by-name >/dev/tty'
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"/dev/pts/0"* ]]
+	[[ "$output" == *"0"*"ptmx"*"pts/0"*"by-name"* ]]
+	[[ "$output" != *"pts/1"* ]]
+}
+
+@test "terminal: without one, /dev/tty is nobody's" {
+	agentbox run -- sh -c 'tty; echo x >/dev/tty' </dev/null
+	[ "$status" -ne 0 ]
+	[[ "$output" == *"not a tty"* ]]
+	[[ "$output" == *"No such device or address"* ]]
+}
+
+@test "terminal: the size is there from the start and follows a change" {
+	outer_shell
+	inner_shell
+	tty_line 'stty size'
+	tty_wait '^24 80$'
+	tty_resize 100 30
+	wait_for 10 eval 'tty_line "stty size"; tty_matches "^30 100$"'
+	tty_line 'exit'
+	tty_wait '^outer>'
+}
+
+@test "terminal: a program inside is told that the size has changed" {
+	tty_start "$AGENTBOX" run -- python3 -c '
+import os, signal, time
+def told(*_):
+    print("now", os.get_terminal_size().columns, flush=True)
+    raise SystemExit
+signal.signal(signal.SIGWINCH, told)
+print("ready", flush=True)
+time.sleep(30)'
+	tty_wait '^ready'
+	tty_resize 91 24
+	tty_wait '^now 91'
+	tty_end
+	[ "$status" -eq 0 ]
+}
+
+@test "terminal: a shell inside has job control" {
+	outer_shell
+	inner_shell
+	tty_line 'sleep 100'
+	tty_wait '^inner> sleep 100$'
+	# The stop works only once sleep has the foreground.
+	wait_for 10 eval 'tty_key C-z; tty_matches "Stopped +sleep 100"'
+	tty_line 'jobs; echo state=$?'
+	tty_wait '^state=0'
+	tty_line 'fg'
+	tty_wait '^sleep 100$'
+	tty_key C-c
+	tty_line 'echo after=$?'
+	tty_wait '^after=130'
+	tty_line 'exit 7'
+	tty_line 'echo outer=$?'
+	tty_wait '^outer=7'
+}
+
+@test "terminal: Ctrl-C ends a plain command, which says so" {
+	outer_shell
+	tty_line '$AGENTBOX run -- sh -c "echo up; exec sleep 100"'
+	tty_wait '^up$'
+	tty_key C-c
+	tty_wait '^(\^C)?outer>$'
+	tty_line 'echo status=$?'
+	tty_wait '^status=130'
+}
+
+@test "terminal: Ctrl-Z stops a plain command in the caller's shell, fg goes on" {
+	outer_shell
+	tty_line 'stty -a >before; $AGENTBOX run -- sh -c "echo up; exec sleep 100"'
+	tty_wait '^up$'
+	tty_key C-z
+	tty_wait 'Stopped'
+	tty_line 'stty -a >stopped; jobs; echo listed'
+	tty_wait '^listed'
+	diff before stopped
+	tty_line 'fg'
+	tty_wait '^.AGENTBOX run -- sh'
+	wait_for 10 eval 'tty_key C-c; tty_line "echo status=\$?"; tty_matches "^status=130"'
+	tty_line 'stty -a >after; echo done'
+	tty_wait '^done'
+	diff before after
+}
+
+@test "terminal: stopped, it can go on in the background" {
+	outer_shell
+	tty_line '$AGENTBOX run -- sh -c "echo up; until [ -e go ]; do sleep 0.05; done; echo behind; sleep 100"'
+	tty_wait '^up'
+	tty_key C-z
+	tty_wait 'Stopped'
+	tty_line 'bg; touch go'
+	tty_wait '^(outer> )?behind'
+	tty_line 'echo typed-for-the-shell'
+	tty_wait '^typed-for-the-shell'
+	tty_line 'kill %1; wait; echo gone'
+	tty_wait '^gone'
+}
+
+@test "terminal: in the background it prints, and stops when it wants to read" {
+	outer_shell
+	tty_line '$AGENTBOX run -- sh -c "echo printed; read x; echo got=\$x" &'
+	tty_wait '^(outer> )?printed'
+	wait_for 10 eval 'tty_line "jobs"; tty_matches "Stopped"'
+	tty_line 'echo not-taken'
+	tty_wait '^not-taken'
+	tty_line 'fg'
+	tty_wait '^.AGENTBOX run -- sh'
+	tty_line 'answer'
+	tty_wait '^got=answer'
+	tty_line 'echo status=$?'
+	tty_wait '^status=0'
+}
+
+@test "terminal: in a pipeline the keys are for whoever reads them" {
+	need program:less
+	outer_shell
+	tty_line '$AGENTBOX run -- seq 1 500 | less'
+	tty_wait '^20$'
+	tty_key G
+	tty_wait '^500$'
+	tty_key q
+	tty_line 'stty -a | grep -o " icanon"; echo ended'
+	tty_wait '^ended'
+	tty_wait '^ icanon'
+}
+
+@test "terminal: in a pipeline the command can still ask" {
+	outer_shell
+	tty_line '$AGENTBOX run -- sh -c "read x; echo got=\$x" | cat'
+	tty_line 'answer'
+	# The echo comes another way, and may come later.
+	tty_wait 'got=answer$'
+	tty_line 'echo one | $AGENTBOX run -- sh -c "read x </dev/tty; read y; echo both=\$x,\$y"'
+	tty_line 'two'
+	tty_wait 'both=two,one$'
+}
+
+@test "terminal: each of 0-2 that is one gets the box's, others stay as they are" {
+	outer_shell
+	cat >look <<-'LOOK'
+	for fd in 0 1 2; do
+		[ -t $fd ] && printf "t" >>seen || printf "f" >>seen
+	done
+	cat
+	echo to-out
+	echo to-err >&2
+	LOOK
+	echo in-file >in
+
+	tty_line '$AGENTBOX run -- sh look <in; cat seen; rm seen; echo " 1st"'
+	tty_wait '^ftt 1st'
+	tty_wait '^in-file'
+	tty_line '$AGENTBOX run -- sh look <in >out; cat seen; rm seen; echo " 2nd"'
+	tty_wait '^to-err'
+	tty_wait '^fft 2nd'
+	[ "$(cat out)" = $'in-file\nto-out' ]
+	tty_line '$AGENTBOX run -- sh look <in 2>err; cat seen; rm seen; echo " 3rd"'
+	tty_wait '^ftf 3rd'
+	[ "$(cat err)" = to-err ]
+	tty_line '$AGENTBOX run -- sh look >out 2>err; cat seen; rm seen; echo " 4th"'
+	tty_line 'typed'
+	tty_key C-d
+	tty_wait '^tff 4th'
+	[ "$(cat out)" = $'typed\nto-out' ]
+	tty_line '$AGENTBOX run -- sh look <in >out 2>err; cat seen; rm seen; echo " 5th"'
+	tty_wait '^fff 5th'
+}
+
+@test "terminal: an editor works" {
+	need program:vim
+	outer_shell
+	tty_line '$AGENTBOX run -- vim -u NONE -N -n note.txt'
+	tty_wait 'note.txt.*\[New'
+	alternate_screen 1
+	tty_type 'ihello from the box'
+	tty_key Escape
+	tty_line ':wq'
+	wait_for 10 alternate_screen 0
+	tty_line 'echo status=$?'
+	tty_wait '^status=0'
+	[ "$(cat note.txt)" = "hello from the box" ]
+}
+
+@test "terminal: raw mode inside gets every key as it is" {
+	tty_start "$AGENTBOX" run -- python3 -c '
+import os, sys, tty
+tty.setraw(0)
+sys.stdout.write("ready\r\n"); sys.stdout.flush()
+got = b""
+while not got.endswith(b"q"):
+    got += os.read(0, 1)
+sys.stdout.write(got.hex() + "\r\n")'
+	tty_wait '^ready'
+	tty_key C-c C-z C-d Escape 'C-\' q
+	tty_wait '^031a041b1c71'
+	tty_end
+	[ "$status" -eq 0 ]
+}
+
+@test "terminal: after the end it is as it was before" {
+	outer_shell
+	tty_line 'stty -a >before; $AGENTBOX run -- stty raw -echo; stty -a >after; echo compared'
+	tty_wait '^compared'
+	diff before after
+	tty_line 'stty -echoctl intr ^X; stty -a >before; $AGENTBOX run -- stty -a >inside; stty -a >after; echo again'
+	tty_wait '^again'
+	diff before after
+	grep -q 'intr = ^X' before
+}
+
+@test "terminal: the settings of the caller's are those of the box's" {
+	outer_shell
+	tty_line 'stty intr ^X; $AGENTBOX run -- sh -c "stty -a >settings"; echo done'
+	tty_wait '^done'
+	grep -q 'intr = ^X' settings
+}
+
+@test "terminal: a killed program's full screen, mouse and hidden cursor go" {
+	outer_shell
+	tty_line '$AGENTBOX run -- sh -c "printf \"\\033[?1049h\\033[?25l\\033[?1002hfull\"; kill -9 \$\$"; echo status=$?'
+	tty_wait '^status=137'
+	alternate_screen 0
+	cursor_shown 1
+	mouse_reported 0
+}
+
+@test "terminal: a killed supervisor gives it back" {
+	outer_shell
+	tty_line 'stty -a >before; $AGENTBOX run -- sh -c "printf \"\\033[?1049h\\033[?25l\"; echo up; exec sleep 100"'
+	tty_wait '^up$'
+	alternate_screen 1
+	kill -9 "$(supervisor)"
+	wait_for 10 alternate_screen 0
+	cursor_shown 1
+	tty_key Enter
+	tty_line 'stty -a >after; echo alive'
+	tty_wait '^alive'
+	diff before after
+}
+
+@test "terminal: a shell without line editing gets it back after a kill too" {
+	tty_start dash -i
+	tty_line 'PS1="dash> "'
+	tty_wait '^dash>'
+	tty_line 'stty -a >before; $AGENTBOX run -- sh -c "echo up; exec sleep 100"'
+	tty_wait '^up$'
+	kill -9 "$(supervisor)"
+	tty_wait 'Killed'
+	wait_for 10 eval 'tty_line "stty -a >after; echo alive"; tty_matches "^alive"'
+	diff before after
+}
+
+@test "terminal: a supervisor that was stopped and continued still relays" {
+	outer_shell
+	inner_shell
+	pid=$(supervisor)
+	kill -STOP "$pid"
+	tty_wait 'Stopped'
+	tty_line 'fg'
+	tty_wait '^PS1=.*AGENTBOX run'
+	tty_line 'echo again-$((40 + 2))'
+	tty_wait '^again-42'
+	tty_line 'exit'
+	tty_wait '^outer>$'
+}
+
+@test "terminal: nothing of the output is lost at the end" {
+	tty_run "$AGENTBOX" run -- seq 1 4000
+	[ "$status" -eq 0 ]
+	[ "$(grep -c '^[0-9][0-9]*$' <<<"$output")" -eq 4000 ]
+	[[ "$output" == *$'\n4000' ]]
+}
+
+@test "terminal: a closed window ends the command" {
+	tty_start "$AGENTBOX" run -- sh -c 'echo up; exec sleep 100'
+	tty_wait '^up'
+	pid=$(supervisor)
+	kill -0 "$pid"
+	tty_stop
+	wait_for 10 eval '! kill -0 "$pid" 2>/dev/null'
+}
+
+@test "terminal: keys cannot be pushed into it, other requests work" {
+	outer_shell
+	cat >push <<-'PUSH'
+	import ctypes, fcntl, os, termios
+	libc = ctypes.CDLL(None, use_errno=True)
+	libc.ioctl.argtypes = [ctypes.c_int, ctypes.c_ulong, ctypes.c_char_p]
+	def ask(name, request, arg):
+	    r = libc.ioctl(0, request, arg)
+	    print(name, "ok" if r == 0 else os.strerror(ctypes.get_errno()))
+	for c in b"echo pushed\n":
+	    r = libc.ioctl(0, 0x5412, bytes([c]))
+	ask("TIOCSTI", 0x5412, b"x")
+	ask("TIOCSTI-high", 0x100005412, b"x")
+	ask("TIOCLINUX", 0x541c, b"\2")
+	ask("TIOCLINUX-high", 0xffffffff0000541c, b"\2")
+	ask("TIOCGWINSZ", termios.TIOCGWINSZ, bytes(8))
+	PUSH
+	tty_line '$AGENTBOX run -- python3 push; echo ended'
+	tty_wait '^ended'
+	tty_wait '^TIOCSTI Operation not permitted'
+	tty_wait '^TIOCSTI-high Operation not permitted'
+	tty_wait '^TIOCLINUX Operation not permitted'
+	tty_wait '^TIOCLINUX-high Operation not permitted'
+	tty_wait '^TIOCGWINSZ ok'
+	tty_line 'echo prompt'
+	tty_wait '^prompt'
+	! tty_matches '^pushed'
+}

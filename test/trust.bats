@@ -1,0 +1,358 @@
+load helpers
+
+wide='{
+  "network": { "mode": "allowed", "allow": ["github.com"] },
+  "filesystem": { "write": [".", "/srv"], "denyRead": ["private"] },
+  "env": { "set": { "X": "1" } }
+}
+'
+
+project()
+{
+	printf '%s' "$1" >"$WORKSPACE/.agentbox.json"
+}
+
+# is JQ VALUE [OPTION...]: that part of the policy in force is exactly this.
+is()
+{
+	local filter=$1 want=$2 got
+	shift 2
+
+	agentbox_split config show --json "$@"
+	[ "$status" -eq 0 ] || return 1
+	got=$(jq -c "$filter" <<<"$output")
+	[ "$got" = "$want" ] && return 0
+	echo "$filter: $got, not $want"
+	return 1
+}
+
+# widened / not_widened: does what the file `wide` asks for count?
+widened()
+{
+	is '[."network.mode".value, [."network.allow"[].value], [."filesystem.write"[].value], [."env.set"[].value]]' \
+		"[\"allowed\",[\"github.com\"],[\"$WORKSPACE\",\"/srv\"],[\"X=1\"]]"
+}
+
+not_widened()
+{
+	is '[."network.mode".value, ."network.allow", [."filesystem.write"[].value], ."env.set"]' \
+		"[\"filtered\",[],[\"$WORKSPACE\"],[]]"
+}
+
+@test "an untrusted project file does not widen, and what was left out is said" {
+	project "$wide"
+	not_widened
+	[[ "$stderr" == *"network.mode stays filtered, not allowed"*"agentbox trust"* ]]
+	[[ "$stderr" == *"network.allow"* ]]
+	[[ "$stderr" == *"filesystem.write"* ]]
+	[[ "$stderr" == *"env.set"* ]]
+}
+
+@test "an untrusted project file does tighten" {
+	project "$wide"
+	is '[."filesystem.denyRead"[].value] | index("'"$WORKSPACE/private"'") != null' true
+	project '{ "network": { "mode": "blocked" }, "limits": { "timeout": "5m", "processes": 10 },
+		"filesystem": { "write": [], "home": "private", "denyWrite": ["deploy"], "tmpSize": "10M" },
+		"env": { "mode": "listed", "strip": ["FOO"] }, "assurance": { "require": ["limits"] } }'
+	is '[."network.mode", ."limits.timeout", ."limits.processes", ."filesystem.home", ."filesystem.tmpSize", ."env.mode"] | map(.value)' \
+		'["blocked","5m",10,"private","10M","listed"]'
+	[ -z "$stderr" ]
+	is '."filesystem.write"' '[]'
+	is '[."filesystem.denyWrite"[].value] | index("deploy") != null' true
+	is '[."env.strip"[].value] | index("FOO") != null' true
+	# It adds to what must hold, it cannot take away.
+	is '[."assurance.require"[].value] | [index("limits"), index("net-fence")] | map(. != null)' '[true,true]'
+}
+
+@test "an untrusted project file cannot loosen any limit" {
+	mkdir -p "$HOME/.config/agentbox"
+	printf '{ "limits": { "timeout": "5m", "memory": "1G", "processes": 10, "files": 100, "cpu": "1m", "fileSize": "1M" },
+		"filesystem": { "home": "private", "read": ["@system"], "tmpSize": "10M" }, "env": { "mode": "listed", "pass": ["A"] },
+		"network": { "mode": "blocked", "unknown": "deny", "allowPrivate": ["10.0.0.0/8"], "deny": ["x.example"] } }' \
+		>"$HOME/.config/agentbox/config.json"
+	agentbox_split config show --json
+	[ "$status" -eq 0 ]
+	local before=$output
+	project '{ "extends": "development",
+		"limits": { "timeout": "none", "memory": "2G", "processes": 11, "files": "none", "cpu": "2m", "fileSize": "2M" },
+		"filesystem": { "home": "readonly", "read": "all", "tmpSize": "11M", "unix": ["/run/docker.sock"], "denyRead": ["!~/.aws"], "denyWrite": ["!.git/hooks"] },
+		"env": { "mode": "strip" },
+		"network": { "mode": "filtered", "unknown": "ask" },
+		"assurance": { "fallback": "warn" } }'
+	agentbox_split config show --json
+	[ "$status" -eq 0 ]
+	diff <(jq 'del(."filesystem.unix")' <<<"$before") <(jq 'del(."filesystem.unix")' <<<"$output")
+	[ "$(jq -c '."filesystem.unix"' <<<"$output")" = '[]' ]
+}
+
+@test "an untrusted project file may narrow a list to what was in it" {
+	mkdir -p "$HOME/.config/agentbox"
+	printf '{ "network": { "allow": ["*.example.org", "github.com"] } }' >"$HOME/.config/agentbox/config.json"
+	project '{ "network": { "allow": ["a.example.org", "github.com:443", "evil.example"] } }'
+	is '[."network.allow"[].value]' '["a.example.org","github.com:443"]'
+	[[ "$stderr" == *"1 entry left out"* ]]
+}
+
+@test "an untrusted project file cannot narrow a folder to a link that leads out" {
+	ln -s / out
+	mkdir src
+	project '{ "filesystem": { "write": ["src", "out", "later"] } }'
+	is '[."filesystem.write"[].value]' "[\"$WORKSPACE/src\"]"
+}
+
+@test "flags beat everything, an untrusted file included" {
+	project '{ "network": { "mode": "blocked" } }'
+	is '."network.mode"' '{"value":"allowed","from":"--net"}' --net allowed
+	project "$wide"
+	agentbox trust --yes
+	is '."network.mode"' '{"value":"blocked","from":"--net"}' --net blocked
+}
+
+@test "trust: shows what the file says and what it would allow" {
+	project "$wide"
+	agentbox trust
+	[[ "$output" == *"$WORKSPACE/.agentbox.json was never trusted"* ]]
+	[[ "$output" == *'+  "env": { "set": { "X": "1" } }'* ]]
+	[[ "$output" == *"Allowed only with it:"*"filesystem.write: /srv"*"network.mode: allowed, not filtered"*"network.allow: github.com"*"env.set: X=1"* ]]
+	[[ "$output" == *"Allowed only without it:"*"filesystem.denyRead: without $WORKSPACE/private"* ]]
+}
+
+@test "trust: without a terminal nothing is trusted unless --yes says so" {
+	project "$wide"
+	agentbox trust
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"agentbox trust --yes"* ]]
+	not_widened
+	# Nor by an answer on a pipe.
+	run bash -c 'yes | "$1" trust' - "$AGENTBOX"
+	[ "$status" -eq 1 ]
+	not_widened
+	agentbox trust --yes
+	[ "$status" -eq 0 ]
+	widened
+	[ -z "$stderr" ]
+}
+
+@test "trust: on a terminal it asks, and only y is a yes" {
+	need program:tmux
+	project "$wide"
+	for answer in n '' no yes-please; do
+		tty_start "$AGENTBOX" trust
+		tty_wait 'Trust exactly this content\? \[y/N\]'
+		tty_type "$answer"
+		tty_key Enter
+		tty_end
+		[ "$status" -eq 1 ]
+		[[ "$output" == *"not trusted"* ]]
+		tty_stop
+	done
+	not_widened
+	tty_start "$AGENTBOX" trust
+	tty_wait 'Trust exactly this content'
+	tty_type y
+	tty_key Enter
+	tty_end
+	[ "$status" -eq 0 ]
+	widened
+}
+
+@test "trust: the end of the input is a no" {
+	need program:tmux
+	project "$wide"
+	tty_start "$AGENTBOX" trust
+	tty_wait 'Trust exactly this content'
+	tty_key C-d
+	tty_end
+	[ "$status" -eq 1 ]
+	not_widened
+}
+
+@test "trust: a trusted file is trusted until one byte changes" {
+	project "$wide"
+	agentbox trust --yes
+	widened
+	agentbox trust
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"trusted already"* ]]
+	project "$wide "
+	not_widened
+	# The same bytes again are what was trusted.
+	project "$wide"
+	widened
+}
+
+@test "trust: the next look shows only what changed" {
+	project "$wide"
+	agentbox trust --yes
+	project "${wide/github.com/evil.example}"
+	agentbox trust
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"is not what was trusted"* ]]
+	[[ "$output" == *'-  "network": { "mode": "allowed", "allow": ["github.com"] },'* ]]
+	[[ "$output" == *'+  "network": { "mode": "allowed", "allow": ["evil.example"] },'* ]]
+	[[ "$output" != *'+  "env"'* ]]
+}
+
+@test "trust: --revoke forgets" {
+	project "$wide"
+	agentbox trust --yes
+	widened
+	agentbox trust --revoke
+	[ "$status" -eq 0 ]
+	not_widened
+	agentbox trust --revoke
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"was not trusted"* ]]
+}
+
+@test "trust: extends of a trusted file chooses the profile" {
+	project '{ "extends": "development" }'
+	is '.profile.value' '"default"'
+	agentbox trust --yes
+	is '.profile' '{"value":"development","from":".agentbox.json:1"}'
+	is '."network.mode".value' '"allowed"'
+}
+
+@test "trust: a copy elsewhere is not trusted, the file by another path is" {
+	mkdir "$HOME/other"
+	project "$wide"
+	agentbox trust --yes
+	cp .agentbox.json "$HOME/other"
+	is '."network.mode".value' '"filtered"' --workspace "$HOME/other"
+	ln -s project "$HOME/link"
+	is '."network.mode".value' '"allowed"' --workspace "$HOME/link"
+}
+
+@test "trust: a file elsewhere by its name" {
+	mkdir "$HOME/other"
+	printf '%s' "$wide" >"$HOME/other/.agentbox.json"
+	agentbox trust --yes ../other/.agentbox.json
+	[ "$status" -eq 0 ]
+	is '."network.mode".value' '"allowed"' --workspace "$HOME/other"
+	not_widened
+}
+
+@test "trust: what is no project file needs none" {
+	agentbox trust
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"there is no file $WORKSPACE/.agentbox.json"* ]]
+	printf '{}' >other.json
+	agentbox trust --yes other.json
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"needs no trust"*".agentbox.json"* ]]
+	ln -s other.json .agentbox.json
+	agentbox trust --yes
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"symbolic link"* ]]
+	rm .agentbox.json
+	mkfifo .agentbox.json
+	AB_TIMEOUT=10 agentbox trust --yes
+	[ "$status" -eq 1 ]
+}
+
+@test "trust: a file with a mistake cannot be trusted" {
+	project '{ "netwrok": {} }'
+	agentbox trust --yes
+	[ "$status" -eq 1 ]
+	[[ "$output" == *".agentbox.json:1: netwrok: no such key"* ]]
+	[ ! -e "$AGENTBOX_STATE/trust" ]
+}
+
+@test "trust: what the file says is escaped" {
+	printf '{ "env": { "set": { "A": "\\u001b[31m" } } }\n' >.agentbox.json
+	agentbox trust
+	[[ "$output" == *'env.set: A=\x1b[31m'* ]]
+	[[ "$output" != *$'\033'* ]]
+	# A carriage return is white space for JSON and a trick on a terminal.
+	printf '{ "network": { "mode": "allowed" }\r }\n' >.agentbox.json
+	agentbox trust
+	[ "$status" -eq 1 ]
+	[[ "$output" != *$'\r'* ]]
+	[[ "$output" == *'"allowed"'* ]]
+}
+
+@test "trust: records belong to the owner alone" {
+	project "$wide"
+	umask 000
+	agentbox trust --yes
+	[ "$status" -eq 0 ]
+	[ "$(stat -c %a "$AGENTBOX_STATE")" = 700 ]
+	[ "$(find "$AGENTBOX_STATE/trust" -type f -printf '%m\n')" = 600 ]
+}
+
+@test "trust: a record that others can write does not count" {
+	project "$wide"
+	agentbox trust --yes
+	widened
+	chmod 666 "$AGENTBOX_STATE"/trust/*
+	not_widened
+	chmod 600 "$AGENTBOX_STATE"/trust/*
+	widened
+}
+
+@test "trust: a record of somebody else does not count" {
+	only_root
+	project "$wide"
+	agentbox trust --yes
+	widened
+	chown 12345 "$AGENTBOX_STATE"/trust/*
+	not_widened
+}
+
+@test "trust: a record that is a link or was changed does not count" {
+	local record
+	project "$wide"
+	agentbox trust --yes
+	record=$(echo "$AGENTBOX_STATE"/trust/*)
+	cp "$record" "$TEST_DIR/copy"
+	printf ' ' >>"$record"
+	not_widened
+	rm "$record"
+	ln -s "$TEST_DIR/copy" "$record"
+	not_widened
+	rm "$record"
+	cp "$TEST_DIR/copy" "$record"
+	chmod 600 "$record"
+	widened
+}
+
+@test "trust: a state folder that cannot be written is an error, and nothing is trusted" {
+	only_user
+	project "$wide"
+	mkdir "$AGENTBOX_STATE"
+	chmod 500 "$AGENTBOX_STATE"
+	agentbox trust --yes
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"$AGENTBOX_STATE"*"Permission denied"* ]]
+	not_widened
+	chmod 700 "$AGENTBOX_STATE"
+	agentbox trust --yes
+	[ "$status" -eq 0 ]
+	widened
+}
+
+@test "trust: a state folder that is a file is an error" {
+	project "$wide"
+	: >"$AGENTBOX_STATE"
+	agentbox trust --yes
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"$AGENTBOX_STATE"* ]]
+	not_widened
+}
+
+@test "trust: in the home folder too" {
+	printf '{ "network": { "mode": "allowed" } }' >"$HOME/.agentbox.json"
+	cd "$HOME"
+	agentbox trust --yes
+	[ "$status" -eq 0 ]
+	is '."network.mode".value' '"allowed"' --workspace .
+}
+
+@test "trust: --yes and --revoke exclude each other" {
+	project "$wide"
+	agentbox trust --yes --revoke
+	[ "$status" -eq 2 ]
+	agentbox trust a b
+	[ "$status" -eq 2 ]
+	[[ "$output" == *'"b" is one word too many'* ]]
+}

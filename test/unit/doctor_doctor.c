@@ -1,0 +1,176 @@
+/* The doctor's pure parts, and the invariants of its tables. */
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "doctor/attack.h"
+#include "doctor/doctor.h"
+#include "tap.h"
+
+static void profile_is(const char *name, const char *path, const char *quoted)
+{
+	ab_autofree char *got = ab_apparmor_profile(path, false);
+	ab_autofree char *want =
+		quoted ? ab_printf("include <tunables/global>\n\n"
+				   "profile agentbox %s flags=(unconfined) {\n"
+				   "  userns,\n}\n",
+				   quoted) :
+			 NULL;
+
+	is_str(got, want, name);
+}
+
+static void test_profile(void)
+{
+	ab_autofree char *abi4 = ab_apparmor_profile("/usr/bin/agentbox", true);
+
+	profile_is("a plain path", "/usr/bin/agentbox", "\"/usr/bin/agentbox\"");
+	profile_is("a space", "/opt/my tools/agentbox", "\"/opt/my tools/agentbox\"");
+	profile_is("a quote", "/x/a\"b", "\"/x/a\\\"b\"");
+	profile_is("a backslash", "/x/a\\b", "\"/x/a\\\\b\"");
+	profile_is("patterns", "/x/*/{a,b}/[c]?^@{H}",
+		   "\"/x/\\*/\\{a\\,b\\}/\\[c\\]\\?\\^\\@\\{H\\}\"");
+	profile_is("a new line", "/x/a\nb", NULL);
+	profile_is("a control character", "/x/a\x7f", NULL);
+	profile_is("not absolute", "relative", NULL);
+	ok(strncmp(abi4, "abi <abi/4.0>,\ninclude ", 23) == 0,
+	   "the features of version 4 come first where they exist");
+}
+
+static void dies(const struct ab_policy_input *in, struct ab_verdict *v)
+{
+	(void)in;
+	ab_verdict_set(v, AB_HEALTH_OK, "never seen");
+	raise(SIGKILL);
+}
+
+static void answers(const struct ab_policy_input *in, struct ab_verdict *v)
+{
+	(void)in;
+	ab_verdict_set(v, AB_HEALTH_WARN, "pid %d", getpid());
+	ab_verdict_remedy(v, "do %s", "this");
+}
+
+static void test_run(void)
+{
+	const struct ab_check bad = { .name = "bad", .run = dies };
+	const struct ab_check good = { .name = "good", .run = answers };
+	ab_autofree char *mine = ab_printf("pid %d", getpid());
+	struct ab_verdict v;
+
+	ab_check_run(&bad, NULL, &v);
+	ok(v.health == AB_HEALTH_FAIL, "a check that dies has failed");
+	ok(strstr(v.seen, "no answer") != NULL, "and that is said");
+	ab_check_run(&good, NULL, &v);
+	ok(v.health == AB_HEALTH_WARN, "a check's answer arrives");
+	is_str(v.remedy, "do this", "with its remedy");
+	ok(strncmp(v.seen, "pid ", 4) == 0 && strcmp(v.seen, mine) != 0,
+	   "and it ran in a process of its own");
+}
+
+static void test_tables(void)
+{
+	size_t n = 0, twins = 0, unnamed = 0, wide = 0, twice = 0;
+	const struct ab_try *t;
+
+	for (; (t = ab_try_at(n)) != NULL; n++) {
+		unnamed += !t->wall || !t->name || !t->run;
+		wide += strlen(t->name) > 46;
+		twins += t->twin != NULL;
+		for (size_t i = 0; i < n; i++)
+			twice += strcmp(ab_try_at(i)->name, t->name) == 0 &&
+				 strcmp(ab_try_at(i)->wall, t->wall) == 0;
+	}
+	ok(n >= 100, "there are %zu attempts", n);
+	ok(twins >= 15, "%zu of them have an allowed twin", twins);
+	ok(unnamed == 0, "each has a wall, a name and something to do");
+	ok(wide == 0, "every name fits its column");
+	ok(twice == 0, "no name is there twice");
+	ok(ab_try_at(n + 1) == NULL, "nothing lies behind the last one");
+	wide = 0;
+	for (size_t i = 0; i < ab_check_count; i++)
+		wide += strlen(ab_checks[i].name) > 19;
+	ok(wide == 0, "every check's name fits its column");
+	ok(ab_checks[0].run == ab_check_userns,
+	   "user namespaces come before what needs them");
+}
+
+static void test_diagnosis(void)
+{
+	struct ab_finding rows[] = {
+		{ "one", AB_HEALTH_OK, (char *)"fine", (char *)"" },
+		{ "two", AB_HEALTH_FAIL, (char *)"a \x1b[31m\"red\" word",
+		  (char *)"first\nsecond" },
+	};
+	struct ab_diagnosis d = { .v = rows,
+				  .len = 2,
+				  .summary = (char *)"sum",
+				  .failed = true };
+	ab_autofree char *text = ab_diagnosis_text(&d);
+	ab_autofree char *json = ab_diagnosis_json(&d);
+
+	is_str(text,
+	       "ok    one                 fine\n"
+	       "fail  two                 a \\x1b[31m\"red\" word\n"
+	       "                          first\n"
+	       "                          second\n"
+	       "sum\n",
+	       "a diagnosis as text, control characters harmless");
+	is_str(json,
+	       "{\"checks\":[{\"name\":\"one\",\"result\":\"ok\","
+	       "\"seen\":\"fine\",\"remedy\":null},"
+	       "{\"name\":\"two\",\"result\":\"fail\","
+	       "\"seen\":\"a \\u001b[31m\\\"red\\\" word\","
+	       "\"remedy\":\"first\\u000asecond\"}],"
+	       "\"summary\":\"sum\",\"ok\":false}\n",
+	       "and as JSON");
+}
+
+static void test_attack(void)
+{
+	struct ab_attempt rows[] = {
+		{ "files", "one", AB_HOLD_HELD, (char *)"no\x07" },
+		{ "files", "two", AB_HOLD_BROKEN, (char *)"yes" },
+		{ "users", "three", AB_HOLD_UNTRIED, (char *)"why" },
+	};
+	struct ab_attack attack = { .v = rows,
+				    .len = 3,
+				    .summary = (char *)"3 attempts, 1 BROKEN",
+				    .broken = true };
+	ab_autofree char *text = ab_attack_text(&attack);
+	ab_autofree char *json = ab_attack_json(&attack);
+
+	ok(strstr(text, "files\n  held       one ") == text,
+	   "an attack is grouped by wall");
+	ok(strstr(text, "\n  BROKEN     two ") != NULL, "broken is loud");
+	ok(strstr(text, "\nusers\n  not tried  three ") != NULL,
+	   "what was not tried says so");
+	ok(strchr(text, '\x07') == NULL, "control characters are harmless");
+	ok(strstr(json, "\"result\":\"broken\"") != NULL &&
+		   strstr(json, "\"ok\":false") != NULL,
+	   "and as JSON");
+}
+
+static void test_place(void)
+{
+	static struct ab_attacker a = { .base = "/b", .home = "/h" };
+
+	is_str(ab_place(&a, "~/.ssh"), "/b/home/.ssh", "the planted home");
+	is_str(ab_place(&a, "@state"), "/b/state", "the trial's folder");
+	is_str(ab_place(&a, "./x"), "/b/home/project/x", "the workspace");
+	is_str(ab_place(&a, "!"), "/h", "the real home");
+	is_str(ab_place(&a, "/etc"), "/etc", "anything else as it is");
+}
+
+int main(void)
+{
+	test_profile();
+	test_run();
+	test_tables();
+	test_diagnosis();
+	test_attack();
+	test_place();
+	return done();
+}
