@@ -202,6 +202,16 @@ system" ]
 	[ "$output" = secret ]
 }
 
+@test "deny-read holds in a folder that nobody can enter at the start" {
+	mkdir locked
+	echo secret >locked/key
+	chmod 000 locked
+	agentbox run --deny-read locked/key -- sh -c 'chmod 755 locked; cat locked/key && echo HOLE; echo fine'
+	chmod 755 locked
+	no_hole
+	[[ "$output" == *fine ]]
+}
+
 @test "deny-read beats deny-write beats write" {
 	mkdir a b
 	echo secret >a/x

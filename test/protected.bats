@@ -169,8 +169,7 @@ taken()
 		echo fine >.config/fine/x; echo evil >.git/config.worktree; echo "../x" >.git/commondir
 		rm -f .git/commondir; echo fine >file; true'
 	[ "$status" -eq 0 ]
-	[ ! -e .envrc ] && [ ! -e .vscode ] && [ ! -e .claude ] && [ ! -L .mcp.json ]
-	[ ! -e .gitmodules ] && [ ! -e .config/fish ] && [ ! -e .git/config.worktree ]
+	absent .envrc .vscode .claude .mcp.json .gitmodules .config/fish .git/config.worktree
 	[ "$(cat file .config/fine/x)" = $'fine\nfine' ]
 	[[ "$output" == *"$WORKSPACE/.envrc appeared"* ]]
 	[[ "$output" == *"$WORKSPACE/.vscode appeared"* ]]
@@ -224,10 +223,22 @@ taken()
 		( while :; do echo evil >.mcp.json; done ) & sleep 0.3; kill $!
 		echo evil >sub/keep; exec 7>.zshrc; rm .zshrc; ln /proc/self/fd/7 .zshrc 2>/dev/null; true'
 	[ "$status" -eq 0 ]
-	[ ! -e .vscode ] && [ ! -e .idea ] && [ ! -L .cursor ] && [ ! -e .mcp.json ]
-	[ ! -L .config/fish ] && [ ! -e build/env ] && [ ! -e .zshrc ]
+	absent .vscode .idea .cursor .mcp.json .config/fish build/env .zshrc
 	[ -e sub/keep ]
 	[ "$(readlink .envrc)" = build/env ]
+}
+
+@test "a folder that was taken away does not lead into the state folder" {
+	agentbox run -- "$ATTACK/files" held .vscode
+	[[ "${lines[0]}" == "held: E"* ]]
+	[ -z "$(find "$AGENTBOX_STATE" -name evil)" ]
+	# Nor where that is a part of the workspace.
+	export AGENTBOX_STATE=$WORKSPACE/state
+	agentbox run -- "$ATTACK/files" held .vscode
+	[ "$status" -eq 0 ]
+	[ -z "$(find "$AGENTBOX_STATE" -name evil)" ]
+	[ ! -e .vscode ]
+	[ -d "$(taken .vscode)" ]
 }
 
 @test "a box that makes a thousand of them is still cleaned up after" {

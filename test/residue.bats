@@ -180,7 +180,7 @@ every()
 
 	need program:strace
 	trace -f
-	for call in unshare capset mount mount_setattr open_tree \
+	for call in capset mount mount_setattr open_tree \
 		move_mount landlock_create_ruleset landlock_add_rule \
 		landlock_restrict_self seccomp flock socketpair memfd_create; do
 		max=$(sed 's/^[0-9]* *//' "$TEST_DIR/trace" | grep -c "^$call(" || true)
@@ -188,8 +188,8 @@ every()
 			inject "$call" "$n" error=EPERM -f
 			# The count is over all processes; not each makes so many.
 			if [ -e marker ] && [ "$n" -gt 1 ]; then
-				rm marker
 				sound "EPERM at $call $n"
+				rm marker
 				break
 			fi
 			printf '%s %s: %s\n%s\n' "$call" "$n" "$status" "$output"

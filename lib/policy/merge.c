@@ -9,12 +9,17 @@
 #include "policy/environment.h"
 #include "policy/host.h"
 
-static bool has_text(const struct ab_value *v, const char *text)
+static struct ab_item *find_text(const struct ab_value *v, const char *text)
 {
 	for (size_t i = 0; i < v->len; i++)
 		if (strcmp(v->items[i].text, text) == 0)
-			return true;
-	return false;
+			return &v->items[i];
+	return NULL;
+}
+
+static bool has_text(const struct ab_value *v, const char *text)
+{
+	return find_text(v, text) != NULL;
 }
 
 static void append(struct ab_arena *a, enum ab_key_id id, struct ab_value *v,
@@ -28,9 +33,13 @@ static void append(struct ab_arena *a, enum ab_key_id id, struct ab_value *v,
 
 	for (size_t i = 0; i < more->len; i++) {
 		struct ab_value old = { .items = v->items, .len = before };
+		struct ab_item *same =
+			ordered ? NULL : find_text(&old, more->items[i].text);
 
-		if (ordered || !has_text(&old, more->items[i].text))
+		if (!same)
 			ab_value_add(a, v, more->items[i]);
+		else
+			same->from = more->items[i].from;	/* said again */
 	}
 	v->all = v->all || more->all;
 	v->from = more->from;

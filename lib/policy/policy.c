@@ -87,6 +87,30 @@ static uint32_t properties(const struct ab_value *v)
 	return bits;
 }
 
+/* A fence around the network that the caller opened on purpose is not what a
+ * profile can mean; who asks for it by name means it. */
+static uint32_t unmeant(const struct ab_config *c)
+{
+	static const enum ab_property fences[] = { AB_PROP_NET_FENCE,
+						   AB_PROP_DNS_FENCE };
+	const struct ab_value *v = &c->v[AB_KEY_REQUIRE];
+	uint32_t bits = 0;
+
+	if (word(c, AB_KEY_NET_MODE) != AB_NET_ALLOWED)
+		return 0;
+	for (size_t i = 0; i < AB_COUNT(fences); i++) {
+		bool named = false;
+
+		for (size_t k = 0; k < v->len; k++)
+			named |= !is_builtin(v->items[k].from) &&
+				 strcmp(v->items[k].text,
+					ab_property_names[fences[i]]) == 0;
+		if (!named)
+			bits |= AB_PROP_BIT(fences[i]);
+	}
+	return bits;
+}
+
 void ab_policy_fill(struct ab_policy *p)
 {
 	const struct ab_config *c = &p->store->config;
@@ -117,6 +141,6 @@ void ab_policy_fill(struct ab_policy *p)
 	p->limits.files = limit(c, AB_KEY_FILES);
 	p->limits.cpu_ms = limit(c, AB_KEY_CPU);
 	p->limits.file_size = limit(c, AB_KEY_FILE_SIZE);
-	p->assurance.require = properties(&c->v[AB_KEY_REQUIRE]);
+	p->assurance.require = properties(&c->v[AB_KEY_REQUIRE]) & ~unmeant(c);
 	p->assurance.fallback = word(c, AB_KEY_FALLBACK);
 }

@@ -34,35 +34,31 @@ static const char *const sys_parts[AB_SYS_PARTS] = {
 	"/sys/kernel/mm/transparent_hugepage",
 };
 
-static const char *const stage_dirs[] = {
-	"dev",
-	"dev/pts",
-	"dev/shm",
-	"sys",
-	"sys/devices",
-	"sys/devices/system",
-	"sys/kernel",
-	"sys/kernel/mm",
-	"sys/kernel/mm/transparent_hugepage",
+static const struct {
+	const char *name;
+	mode_t mode;
+} stage_dirs[] = {
+	{ "dev", 0755 },
+	{ "dev/pts", 0755 },
+	{ "dev/shm", 0755 },
+	{ "shm", 01777 },
+	{ "sys", 0755 },
+	{ "sys/devices", 0755 },
+	{ "sys/devices/system", 0755 },
+	{ "sys/kernel", 0755 },
+	{ "sys/kernel/mm", 0755 },
+	{ "sys/kernel/mm/transparent_hugepage", 0755 },
 };
 
-/*
- * Run by root this is the wall: sysctls and the like ask for the owner of
- * the file, not for a capability.
- */
-static const char *const proc_readonly[] = {
-	"/proc/sys", "/proc/irq", "/proc/bus", "/proc/fs",
-	"/proc/sysrq-trigger",
-};
+/* Of no use inside, and telling. */
 static const char *const proc_masked[] = {
 	"/proc/kcore",	 "/proc/keys", "/proc/timer_list", "/proc/sched_debug",
 	"/proc/latency_stats", "/proc/acpi", "/proc/scsi",
 };
 
-int ab_furniture_collect(struct ab_furniture *f, int host,
-			 struct ab_error *err)
+static int take_devices(struct ab_furniture *f, int host,
+			struct ab_error *err)
 {
-	memset(f, -1, sizeof(*f));	/* -1 in every descriptor */
 	for (size_t i = 0; i < AB_DEVICES; i++) {
 		ab_autoclose int fd = -1;
 		char path[32];
@@ -99,23 +95,12 @@ int ab_furniture_collect_readonly(struct ab_furniture *f, int host,
 	return 0;
 }
 
-static int write_marker(int stage, const char *run_id, struct ab_error *err)
-{
-	ab_autoclose int fd = openat(stage, "dev/agentbox",
-				     O_WRONLY | O_CREAT | O_CLOEXEC, 0444);
-
-	if (fd < 0 || ab_write_all(fd, run_id, strlen(run_id)) < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "write %s", AB_MARKER);
-	return 0;
-}
-
-int ab_furniture_stage(struct ab_furniture *f, int stage, const char *run_id,
-		       struct ab_error *err)
+static int fill_stage(int stage, struct ab_error *err)
 {
 	for (size_t i = 0; i < AB_COUNT(stage_dirs); i++)
-		if (mkdirat(stage, stage_dirs[i], 0755) < 0)
+		if (mkdirat(stage, stage_dirs[i].name, stage_dirs[i].mode) < 0)
 			return ab_fail(err, AB_ESYSTEM, errno, "make %s",
-				       stage_dirs[i]);
+				       stage_dirs[i].name);
 	for (size_t i = 0; i < AB_DEVICES; i++) {
 		char name[32];
 
@@ -127,11 +112,61 @@ int ab_furniture_stage(struct ab_furniture *f, int stage, const char *run_id,
 		if (symlinkat(dev_links[i].target, stage, dev_links[i].name) < 0)
 			return ab_fail(err, AB_ESYSTEM, errno, "link %s",
 				       dev_links[i].name);
-	if (mkdirat(stage, "shm", 01777) < 0 ||
-	    (f->shm = open_tree(stage, "shm",
-				OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC)) < 0)
+	return 0;
+}
+
+static int make_proc(struct ab_furniture *f, struct ab_error *err)
+{
+	static const char *const plain[] = { NULL };
+	static const char *const closed[] = { "ro", NULL, NULL };
+	int errnum;
+
+	f->proc = ab_tree_new("proc", geteuid() == 0 ? closed : plain,
+			      MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
+				      MOUNT_ATTR_NOEXEC);
+	if (f->proc >= 0)
+		return 0;
+	errnum = errno;
+	ab_fail(err, AB_ESYSTEM, errnum, "mount a fresh /proc");
+	if (errnum == EPERM)
+		ab_hint(err, "parts of this machine's /proc are hidden (a "
+			     "container does that), and the kernel then "
+			     "refuses a new one; start the container with "
+			     "unmasked system paths (Docker: --security-opt "
+			     "systempaths=unconfined)");
+	return -1;
+}
+
+int ab_furniture_ready(struct ab_furniture *f, int host, int stage,
+		       struct ab_error *err)
+{
+	static const char *const pts_options[] = {
+		"newinstance", NULL, "ptmxmode", "0666", "mode", "0620", NULL,
+	};
+
+	memset(f, -1, sizeof(*f));	/* -1 in every descriptor */
+	if (take_devices(f, host, err) < 0 || fill_stage(stage, err) < 0 ||
+	    make_proc(f, err) < 0)
+		return -1;
+	f->pts = ab_tree_new("devpts", pts_options,
+			     MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
+	if (f->pts < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "mount devpts");
+	return 0;
+}
+
+int ab_furniture_finish(struct ab_furniture *f, int stage, const char *run_id,
+			struct ab_error *err)
+{
+	ab_autoclose int fd = openat(stage, "dev/agentbox",
+				     O_WRONLY | O_CREAT | O_CLOEXEC, 0444);
+
+	if (fd < 0 || ab_write_all(fd, run_id, strlen(run_id)) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "write %s", AB_MARKER);
+	f->shm = open_tree(stage, "shm", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+	if (f->shm < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "make shm");
-	return write_marker(stage, run_id, err);
+	return 0;
 }
 
 /* Clone `name` of the staging tmpfs onto `path`. */
@@ -170,62 +205,42 @@ static int place_dev(struct ab_furniture *f, int root, int stage,
 		    put(root, f->devices[i], path, err) < 0)
 			return -1;
 	}
-	if (mount("devpts", "/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC,
-		  "newinstance,ptmxmode=0666,mode=0620") < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "mount devpts");
-	return 0;
+	return put(root, f->pts, "/dev/pts", err);
 }
 
-static int place_proc(int root, int stage, struct ab_error *err)
+/*
+ * The system parts of /proc belong to root: for anybody else the kernel
+ * refuses to write them, and /proc/sys, where some files ask for more than
+ * the owner, is bound read-only. For root the read-only mount is the wall,
+ * and it covers all of it: the modes of what is not a process's are the
+ * machine's, and chmod in the box would change them for the host.
+ */
+static int close_proc(int root, struct ab_error *err)
 {
-	ab_autoclose int proc = -1;
+	ab_autoclose int sys = ab_tree_lookup(root, "/proc/sys");
+	ab_autoclose int tree = -1;
 
-	if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC,
-		  NULL) < 0) {
-		int errnum = errno;
-
-		ab_fail(err, AB_ESYSTEM, errnum, "mount a fresh /proc");
-		if (errnum == EPERM)
-			ab_hint(err, "parts of this machine's /proc are hidden "
-				     "(a container does that), and the kernel "
-				     "then refuses a new one; start the "
-				     "container with unmasked system paths "
-				     "(Docker: --security-opt "
-				     "systempaths=unconfined)");
+	if (sys < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "find /proc/sys");
+	tree = ab_tree_clone(sys, "/proc/sys", err);
+	if (tree < 0 || ab_tree_setattr(tree, MOUNT_ATTR_RDONLY, 0, 0,
+					"/proc/sys", err) < 0)
 		return -1;
-	}
-	proc = ab_tree_lookup(root, "/proc");
-	if (proc < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "find /proc");
-	/* A clone has the flags of its mount: read-only for a moment. */
-	if (ab_tree_setattr(proc, MOUNT_ATTR_RDONLY, 0, 0, "/proc", err) < 0)
-		return -1;
-	for (size_t i = 0; i < AB_COUNT(proc_readonly); i++) {
-		ab_autoclose int fd = ab_tree_lookup(root, proc_readonly[i]);
-		ab_autoclose int tree = -1;
+	return ab_tree_place(tree, sys, "/proc/sys", err);
+}
 
-		if (fd < 0 && errno == ENOENT)
-			continue;	/* not in every kernel */
-		if (fd < 0)
-			return ab_fail(err, AB_ESYSTEM, errno, "find %s",
-				       proc_readonly[i]);
-		tree = ab_tree_clone(fd, proc_readonly[i], err);
-		if (tree < 0 ||
-		    ab_tree_place(tree, fd, proc_readonly[i], err) < 0)
-			return -1;
-	}
-	/*
-	 * Root owns every file of /proc, and the modes of those that are not
-	 * a process's are the machine's: chmod in the box would change them
-	 * for the host. So for root it stays read-only as a whole.
-	 */
-	if (geteuid() != 0 &&
-	    ab_tree_setattr(proc, 0, MOUNT_ATTR_RDONLY, 0, "/proc", err) < 0)
+static int place_proc(struct ab_furniture *f, int root, int stage,
+		      struct ab_error *err)
+{
+	if (put(root, f->proc, "/proc", err) < 0 ||
+	    (geteuid() != 0 && close_proc(root, err) < 0))
 		return -1;
 	for (size_t i = 0; i < AB_COUNT(proc_masked); i++) {
 		struct stat st;
 
-		if (lstat(proc_masked[i], &st) < 0)
+		/* What is root's alone needs no mask for others. */
+		if (access(proc_masked[i], R_OK) < 0 ||
+		    lstat(proc_masked[i], &st) < 0)
 			continue;
 		if (put_staged(root, stage, S_ISDIR(st.st_mode) ? "d" : "f",
 			       proc_masked[i], err) < 0)
@@ -254,7 +269,7 @@ int ab_furniture_place(struct ab_furniture *f, int root, int stage,
 		       struct ab_error *err)
 {
 	if (place_dev(f, root, stage, err) < 0 ||
-	    place_proc(root, stage, err) < 0)
+	    place_proc(f, root, stage, err) < 0)
 		return -1;
 	return place_sys(f, root, stage, err);
 }
@@ -266,4 +281,6 @@ void ab_furniture_fini(struct ab_furniture *f)
 	for (size_t i = 0; i < AB_SYS_PARTS; i++)
 		ab_closep(&f->sys_parts[i]);
 	ab_closep(&f->shm);
+	ab_closep(&f->proc);
+	ab_closep(&f->pts);
 }

@@ -59,6 +59,8 @@ struct init {
 	pid_t target;
 	pid_t front;	/* group to which the terminal is to be given back */
 	bool own_net;
+	uint64_t tmp_size;
+	struct ab_ground ground;
 };
 
 static void send_up(struct init *in, struct ab_msg *msg, size_t body, int fd)
@@ -121,9 +123,14 @@ static int read_spec(struct init *in, struct ab_error *err)
 	return r;
 }
 
+static int prepare_mounts(struct init *in, struct ab_error *err)
+{
+	return ab_mounts_prepare(in->tmp_size, &in->ground, err);
+}
+
 static int build_mounts(struct init *in, struct ab_error *err)
 {
-	if (ab_mounts_apply(&in->spec, err) < 0)
+	if (ab_mounts_apply(&in->spec, &in->ground, err) < 0)
 		return -1;
 	/* Until now the working directory was below the new mounts. */
 	if (chdir(in->spec.cwd) < 0) {
@@ -252,9 +259,10 @@ static const struct {
 } steps[] = {
 	{ "user namespaces", forbid_user_namespaces },
 	{ "network", raise_network },
+	{ "ground", prepare_mounts },
 	{ "specification", read_spec },
-	{ "descriptors", close_strays },
 	{ "mounts", build_mounts },
+	{ "descriptors", close_strays },
 	{ "terminal", open_terminal },
 	{ "ruleset", make_ruleset },
 	{ "capabilities", drop_privileges },
@@ -387,7 +395,7 @@ static _Noreturn void serve(struct init *in)
 	}
 }
 
-_Noreturn void ab_init_main(int sock, bool own_net)
+_Noreturn void ab_init_main(int sock, bool own_net, uint64_t tmp_size)
 {
 	static struct init in;
 	static struct ab_msg msg = { .type = AB_MSG_FAILED };
@@ -395,6 +403,7 @@ _Noreturn void ab_init_main(int sock, bool own_net)
 
 	in.sock = sock;
 	in.own_net = own_net;
+	in.tmp_size = tmp_size;
 	in.tty = in.ruleset = -1;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_DUMPABLE, 0);

@@ -5,7 +5,8 @@
  * forwards signals, reports, and answers the supervisor's requests.
  */
 #include <stdbool.h>
+#include <stdint.h>
 
-_Noreturn void ab_init_main(int sock, bool own_net);
+_Noreturn void ab_init_main(int sock, bool own_net, uint64_t tmp_size);
 
 #endif

@@ -24,6 +24,7 @@ struct birth {
 	int sock;
 	unsigned int uid, gid;
 	bool own_net;
+	uint64_t tmp_size;
 };
 
 static int write_file(const char *path, const char *text)
@@ -85,9 +86,9 @@ be_born(void *arg)
 	const struct birth *b = arg;
 	struct ab_msg msg = { .type = AB_MSG_FAILED };
 	struct ab_error *err = &msg.u.error;
-	char sock[12];
+	char sock[12], size[24];
 	char *argv[] = { (char *)AB_INIT_NAME, sock,
-			 (char *)(b->own_net ? AB_INIT_NET : ""), NULL };
+			 (char *)(b->own_net ? AB_INIT_NET : ""), size, NULL };
 	char *env[] = { NULL };
 	int r;
 
@@ -104,6 +105,7 @@ be_born(void *arg)
 		goto fail;
 	}
 	snprintf(sock, sizeof(sock), "%d", b->sock);
+	snprintf(size, sizeof(size), "%llu", (unsigned long long)b->tmp_size);
 	if (fcntl(b->sock, F_SETFD, 0) == 0)
 		execve("/proc/self/exe", argv, env);
 	ab_fail(err, AB_ESYSTEM, errno, "execute our own binary again");
@@ -137,7 +139,8 @@ static int explain_clone(struct ab_error *err, int errnum)
 	}
 }
 
-int ab_box_launch(bool own_net, struct ab_box *ret, struct ab_error *err)
+int ab_box_launch(bool own_net, uint64_t tmp_size, struct ab_box *ret,
+		  struct ab_error *err)
 {
 	static char stack[64 * 1024] __attribute__((aligned(16)));
 	int flags = CLONE_VM | CLONE_VFORK | CLONE_PIDFD | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS |
@@ -145,7 +148,8 @@ int ab_box_launch(bool own_net, struct ab_box *ret, struct ab_error *err)
 		    (own_net ? CLONE_NEWNET : 0) | SIGCHLD;
 	struct birth birth = { .uid = getuid(),
 			       .gid = getgid(),
-			       .own_net = own_net };
+			       .own_net = own_net,
+			       .tmp_size = tmp_size };
 	struct ab_box box = { .pidfd = -1 };
 	int pair[2];
 
@@ -281,7 +285,8 @@ void ab_box_namespaces(uint64_t ret[])
  */
 __attribute__((constructor)) static void become_init(int argc, char **argv)
 {
-	if (argc == 3 && getpid() == 1 && strcmp(argv[0], AB_INIT_NAME) == 0)
+	if (argc == 4 && getpid() == 1 && strcmp(argv[0], AB_INIT_NAME) == 0)
 		ab_init_main((int)strtol(argv[1], NULL, 10),
-			     strcmp(argv[2], AB_INIT_NET) == 0);
+			     strcmp(argv[2], AB_INIT_NET) == 0,
+			     strtoull(argv[3], NULL, 10));
 }

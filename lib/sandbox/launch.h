@@ -25,7 +25,8 @@ struct ab_box {
  * In two halves, because a new process takes as long to get going as the plan
  * for it takes to be made: init starts, and waits for its specification.
  */
-int ab_box_launch(bool own_net, struct ab_box *ret, struct ab_error *err);
+int ab_box_launch(bool own_net, uint64_t tmp_size, struct ab_box *ret,
+		  struct ab_error *err);
 int ab_box_specify(const struct ab_box *box, struct ab_spec *spec,
 		   struct ab_error *err);
 

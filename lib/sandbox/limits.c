@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -58,7 +59,9 @@ int ab_limits_apply(const struct ab_spec *spec)
 static int leave(void *arg)
 {
 	(void)arg;
-	_exit(0);
+	/* Not _exit(): a sanitizer would look for the end of this stack. */
+	syscall(SYS_exit, 0);
+	return 0;
 }
 
 /* Can one more process be made? errno says why not. */

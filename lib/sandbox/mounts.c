@@ -5,12 +5,14 @@
  * stroke, whatever the number of mounts in it. What must stay writable, and
  * what must stay visible under something that covers it, is cloned first:
  *
- *	1. take	writable trees and device nodes, as they are;
+ *	0. make	one detached tmpfs with /dev and the masks, a /proc, a devpts, and
+ *		take the device nodes: this needs no plan;
+ *	1. take	writable trees, as they are;
  *	2. make	all of / read-only, nosuid, nodev, private;
  *	3. take	what is shown and what is closed: clones are read-only now;
- *	4. stage	one tmpfs, on a folder that will be covered: private folders,
- *		/dev, masks. Clones of the private folders are taken, then it is
- *		made read-only, so that later clones (masks) are so too;
+ *	4. stage	attach the tmpfs to a folder that will be covered, make the
+ *		private folders in it and take clones of them, then make it
+ *		read-only, so that later clones (masks) are so too;
  *	5. place	/dev, /proc, /sys, then the plan, parents first.
  *
  * With a hidden root, an empty folder of the tmpfs becomes / between 4 and 5
@@ -46,12 +48,12 @@ struct build {
 	int stage;		/* the tmpfs */
 	dev_t stage_dev;
 	int *taken;		/* per plan entry: its tree, or -1 */
-	struct ab_furniture furniture;
+	struct ab_furniture *furniture;
 };
 
 static void finish(struct build *b)
 {
-	ab_furniture_fini(&b->furniture);
+	ab_furniture_fini(b->furniture);
 	for (size_t i = 0; b->taken && i < b->spec->plan.len; i++)
 		ab_closep(&b->taken[i]);
 	ab_freep(&b->taken);
@@ -103,41 +105,33 @@ static mode_t private_mode(const char *path)
 								     0755;
 }
 
-/* Mount the tmpfs on the first private folder that is not the root itself:
+/* Attach the tmpfs to the first private folder that is not the root itself:
  * that folder's own clone covers it in the end. */
-static int open_stage(struct build *b, struct ab_error *err)
+static int attach_stage(struct build *b, struct ab_error *err)
 {
 	const struct ab_plan *plan = &b->spec->plan;
 	const char *where = NULL;
+	ab_autoclose int target = -1;
 	struct stat st;
-	char options[64];
 
 	for (size_t i = 0; i < plan->len && !where; i++)
 		if (plan->v[i].op == AB_MOUNT_PRIVATE && plan->v[i].path[1])
 			where = plan->v[i].path;
 	if (!where)
 		return ab_fail(err, AB_ESYSTEM, 0, "no private folder to use");
-	snprintf(options, sizeof(options), "mode=0755,size=%llu",
-		 (unsigned long long)b->spec->tmp_size);
-	if (mount("tmpfs", where, "tmpfs", MS_NOSUID | MS_NODEV, options) < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "mount a tmpfs on %s",
-			       where);
-	b->stage = open(where, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (b->stage < 0 || fstat(b->stage, &st) < 0)
+	target = ab_tree_lookup(b->host, where);
+	if (target < 0 || fstat(b->stage, &st) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "open %s", where);
 	b->stage_dev = st.st_dev;
-	return 0;
+	return ab_tree_place(b->stage, target, where, err);
 }
 
 static int stage(struct build *b, struct ab_error *err)
 {
 	const struct ab_plan *plan = &b->spec->plan;
 
-	if (open_stage(b, err) < 0)
+	if (attach_stage(b, err) < 0)
 		return -1;
-	if (mkdirat(b->stage, "d", 0) < 0 ||
-	    mknodat(b->stage, "f", S_IFREG, 0) < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "make the masks");
 	for (size_t i = 0; i < plan->len; i++) {
 		char name[24];
 
@@ -151,7 +145,7 @@ static int stage(struct build *b, struct ab_error *err)
 			return ab_fail(err, AB_ESYSTEM, errno,
 				       "make a private %s", plan->v[i].path);
 	}
-	if (ab_furniture_stage(&b->furniture, b->stage, b->spec->run_id, err) <
+	if (ab_furniture_finish(b->furniture, b->stage, b->spec->run_id, err) <
 	    0)
 		return -1;
 	return ab_tree_setattr(b->stage, MOUNT_ATTR_RDONLY, 0, 0,
@@ -307,13 +301,12 @@ static int build(struct build *b, struct ab_error *err)
 	const struct ab_spec *spec = b->spec;
 	size_t first = 0;
 
-	if (ab_furniture_collect(&b->furniture, b->host, err) < 0 ||
-	    take_all(b, true, err) < 0 ||
+	if (take_all(b, true, err) < 0 ||
 	    ab_tree_setattr(b->host,
 			    MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID |
 				    MOUNT_ATTR_NODEV,
 			    0, 1, "/", err) < 0 ||
-	    ab_furniture_collect_readonly(&b->furniture, b->host, err) < 0 ||
+	    ab_furniture_collect_readonly(b->furniture, b->host, err) < 0 ||
 	    take_all(b, false, err) < 0 || stage(b, err) < 0)
 		return -1;
 	if (spec->hidden_root) {
@@ -321,7 +314,7 @@ static int build(struct build *b, struct ab_error *err)
 			return -1;
 		first = 1;	/* the root itself */
 	}
-	if (ab_furniture_place(&b->furniture, b->root, b->stage, err) < 0)
+	if (ab_furniture_place(b->furniture, b->root, b->stage, err) < 0)
 		return -1;
 	for (size_t i = first; i < spec->plan.len; i++)
 		if (place(b, i, err) < 0)
@@ -329,18 +322,46 @@ static int build(struct build *b, struct ab_error *err)
 	return spec->hidden_root ? leave_host_root(b, err) : 0;
 }
 
-int ab_mounts_apply(const struct ab_spec *spec, struct ab_error *err)
+int ab_mounts_prepare(uint64_t tmp_size, struct ab_ground *ret,
+		      struct ab_error *err)
 {
-	struct build b = { .spec = spec, .stage = -1 };
+	struct ab_ground g = { .stage = -1 };
+	char size[24];
+	const char *const options[] = { "mode", "0755", "size", size, NULL };
+	mode_t mask = umask(0);
+	int r = -1;
+
+	snprintf(size, sizeof(size), "%llu", (unsigned long long)tmp_size);
+	g.host = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	g.stage = ab_tree_new("tmpfs", options,
+			      MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
+	if (g.host < 0 || g.stage < 0)
+		ab_fail(err, AB_ESYSTEM, errno, "make a tmpfs");
+	else if (mkdirat(g.stage, "d", 0) < 0 ||
+		 mknodat(g.stage, "f", S_IFREG, 0) < 0)
+		ab_fail(err, AB_ESYSTEM, errno, "make the masks");
+	else
+		r = ab_furniture_ready(&g.furniture, g.host, g.stage, err);
+	umask(mask);
+	if (r == 0)
+		*ret = g;
+	return r;
+}
+
+int ab_mounts_apply(const struct ab_spec *spec, struct ab_ground *ground,
+		    struct ab_error *err)
+{
+	struct build b = { .spec = spec,
+			   .host = ground->host,
+			   .root = ground->host,
+			   .stage = ground->stage,
+			   .furniture = &ground->furniture };
 	mode_t mask = umask(0);
 	int r;
 
-	b.host = b.root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	b.taken = ab_alloc(spec->plan.len * sizeof(b.taken[0]));
 	memset(b.taken, -1, spec->plan.len * sizeof(b.taken[0]));
-	memset(&b.furniture, -1, sizeof(b.furniture));
-	r = b.host < 0 ? ab_fail(err, AB_ESYSTEM, errno, "open /") :
-			 build(&b, err);
+	r = build(&b, err);
 	finish(&b);
 	umask(mask);
 	return r;

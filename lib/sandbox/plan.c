@@ -152,10 +152,14 @@ static void pin_ancestors(struct ab_plan *plan)
 		if (op != AB_MOUNT_CLOSE && op != AB_MOUNT_MASK &&
 		    op != AB_MOUNT_PIN && op != AB_MOUNT_PRIVATE)
 			continue;
-		for (size_t k = i; k-- > 0 && !root;)
-			if (plan->v[k].op == AB_MOUNT_WRITE &&
-			    ab_path_within(path, plan->v[k].path))
+		for (size_t k = i; k-- > 0 && !root;) {
+			if (!ab_path_within(path, plan->v[k].path))
+				continue;
+			if (plan->v[k].op == AB_MOUNT_CLOSE)
+				break;	/* nothing in it can be renamed */
+			if (plan->v[k].op == AB_MOUNT_WRITE)
 				root = plan->v[k].path;
+		}
 		if (!root)
 			continue;
 		dir = ab_path_parent(path);
@@ -169,6 +173,16 @@ static void pin_ancestors(struct ab_plan *plan)
 	}
 	/* Keeps one pin of a folder, none where something stronger sits. */
 	settle(plan);
+}
+
+/* Also where nothing above it is writable, so that the plan has no entry for
+ * the closed folder itself. */
+static bool is_closed(const struct ab_facts *facts, const char *path)
+{
+	for (size_t i = 0; i < facts->closed.len; i++)
+		if (ab_path_within(path, facts->closed.v[i].path))
+			return true;
+	return false;
 }
 
 void ab_plan_make(const struct ab_facts *facts, struct ab_plan *ret)
@@ -198,9 +212,14 @@ void ab_plan_make(const struct ab_facts *facts, struct ab_plan *ret)
 			    AB_AS_DIR);
 	}
 	for (size_t i = 0; i < AB_COUNT(from); i++)
-		for (size_t k = 0; k < from[i].list->len; k++)
-			add(&plan, from[i].op, from[i].list->v[k].path,
-			    from[i].list->v[k].as);
+		for (size_t k = 0; k < from[i].list->len; k++) {
+			const struct ab_object *o = &from[i].list->v[k];
+
+			if (from[i].op == AB_MOUNT_WRITE &&
+			    is_closed(facts, o->path))
+				continue;
+			add(&plan, from[i].op, o->path, o->as);
+		}
 	settle(&plan);
 	drop_shadowed(&plan);
 	pin_ancestors(&plan);

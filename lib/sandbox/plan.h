@@ -16,8 +16,8 @@
 
 enum ab_mount_op {	/* in order of precedence for one path */
 	AB_MOUNT_PIN,		/* a mount point, so that it cannot be renamed */
-	AB_MOUNT_WRITE,		/* the host's tree, writable */
 	AB_MOUNT_SHOW,		/* the host's tree, read-only */
+	AB_MOUNT_WRITE,		/* the host's tree, writable */
 	AB_MOUNT_PRIVATE,	/* an empty folder of the box's own */
 	AB_MOUNT_CLOSE,		/* read-only inside a writable tree */
 	AB_MOUNT_MASK,		/* there, but neither readable nor writable */

@@ -109,7 +109,6 @@ static void code_spec(struct codec *c, struct ab_spec *s)
 	code(c, s->rows);
 	code(c, s->cols);
 	code(c, s->landlock_abi);
-	code(c, s->tmp_size);
 	code(c, s->limits);
 	code(c, s->host_ns);
 	code(c, s->require);

@@ -46,7 +46,6 @@ struct ab_spec {
 	struct termios tty_settings;	/* else what it begins with */
 	uint16_t rows, cols;
 	int landlock_abi;
-	uint64_t tmp_size;
 	struct ab_limits limits;
 	uint64_t host_ns[AB_NS_COUNT];
 	uint32_t require;	/* properties without which it must not start */

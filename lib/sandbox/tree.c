@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/fd.h"
 
 int ab_tree_lookup(int root, const char *path)
 {
@@ -36,6 +37,26 @@ int ab_tree_place(int tree, int target, const char *what, struct ab_error *err)
 		       MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "mount on %s", what);
 	return 0;
+}
+
+int ab_tree_new(const char *type, const char *const *options, unsigned int attr)
+{
+	ab_autoclose int fs = fsopen(type, FSOPEN_CLOEXEC);
+
+	if (fs < 0)
+		return -1;
+	/* What `df` and `mount` call it. */
+	if (fsconfig(fs, FSCONFIG_SET_STRING, "source", type, 0) < 0)
+		return -1;
+	for (; options[0]; options += 2)
+		if (fsconfig(fs,
+			     options[1] ? FSCONFIG_SET_STRING :
+					  FSCONFIG_SET_FLAG,
+			     options[0], options[1], 0) < 0)
+			return -1;
+	if (fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
+		return -1;
+	return fsmount(fs, FSMOUNT_CLOEXEC, attr);
 }
 
 int ab_tree_setattr(int fd, uint64_t set, uint64_t clear, int recursive,

@@ -56,7 +56,8 @@ struct ab_msg {
 #define AB_MSG_LEN(body) (offsetof(struct ab_msg, u) + (body))
 
 /* argv[0] of our own binary as the box's init; argv[1] is the number of the
- * socket, argv[2] says whether there is a network to set up. */
+ * socket, argv[2] says whether there is a network to set up, argv[3] how large
+ * its private folders may be. */
 #define AB_INIT_NET "net"
 #define AB_INIT_NAME "agentbox-init"
 

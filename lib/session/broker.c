@@ -32,6 +32,7 @@
 #include "session/cgroup.h"
 #include "session/state.h"
 #include "session/sweep.h"
+#include "session/walls.h"
 #include "workspace/quarantine.h"
 
 enum kind { ASK_SWEEP, ASK_CONFIG, ASK_LEAVE };
@@ -60,6 +61,7 @@ struct broker {
 	struct ab_broker_duty duty;
 	int sock;
 	struct ab_quarantine *quarantine;
+	struct ab_walls *walls;
 	bool swept;
 };
 
@@ -70,16 +72,23 @@ static void reply(struct broker *b, const struct answer *a, size_t lines,
 		_exit(1);
 }
 
-static _Noreturn void leave(struct broker *b)
+/* A protected object that the host has replaced is open to the box. */
+static void check_walls(struct broker *b)
 {
-	ab_quarantine_close(b->quarantine);
-	_exit(0);
+	static struct answer a;
+
+	if (!ab_walls_look(b->walls) || !b->duty.strict)
+		return;
+	b->duty.strict = false;	/* once is enough */
+	a.result = ab_walls_explain(b->walls, &a.error);
+	reply(b, &a, 0, -1);
 }
 
 static void sweep(struct broker *b)
 {
 	if (b->swept)
 		return;
+	check_walls(b);
 	ab_quarantine_sweep(b->quarantine);
 	ab_quarantine_review(b->quarantine);
 	if (b->duty.cgroup)
@@ -105,6 +114,7 @@ static void answer_sweep(struct broker *b, const struct ask *ask)
 	(void)ask;
 	await_box(b);
 	sweep(b);
+	ab_walls_lines(b->walls, &lines);
 	ab_sweep_lines(b->quarantine, b->duty.run, &lines);
 	for (size_t i = 0; i < lines.len; i++) {
 		size_t len = strlen(lines.v[i]) + 1;
@@ -115,7 +125,9 @@ static void answer_sweep(struct broker *b, const struct ask *ask)
 		n += len;
 	}
 	reply(b, &a, n, -1);
-	leave(b);	/* beside the supervisor's own end */
+	/* Beside the supervisor's own end. */
+	ab_run_retire(b->duty.run);
+	_exit(0);
 }
 
 /* The bytes that were checked are the bytes that are handed over. */
@@ -137,8 +149,9 @@ static void answer_config(struct broker *b, const struct ask *ask)
 
 static void answer_leave(struct broker *b, const struct ask *ask)
 {
+	(void)b;
 	(void)ask;
-	leave(b);
+	_exit(0);
 }
 
 /* What may be asked, how long it is, and whether the box may still live. */
@@ -168,9 +181,9 @@ static _Noreturn void finish_alone(struct broker *b)
 	ab_record_text(&line, "error", "the supervisor was killed");
 	ab_record_list(&line, "findings", &lines);
 	/* With nobody left to tell, the record is best effort. */
-	if (ab_record_write(b->duty.run->audit, &line, &err) == 0)
-		ab_run_retire(b->duty.run);
-	leave(b);
+	(void)ab_record_write(b->duty.run->audit, &line, &err);
+	ab_run_retire(b->duty.run);
+	_exit(0);
 }
 
 static void take_ask(struct broker *b)
@@ -203,8 +216,10 @@ static _Noreturn void serve(struct broker *b)
 		/* Beside the supervisor's own wait for init's end. */
 		if (fds[1].revents)
 			sweep(b);
-		if (!b->swept)
+		if (!b->swept) {
+			check_walls(b);
 			ab_quarantine_look(b->quarantine);
+		}
 		if (fds[0].revents)
 			take_ask(b);
 	}
@@ -237,6 +252,7 @@ static _Noreturn void be_broker(const struct ab_broker_duty *duty, int sock)
 		reply(&b, &a, 0, -1);
 		_exit(1);
 	}
+	b.walls = ab_walls_open(duty->plan);
 	serve(&b);
 }
 

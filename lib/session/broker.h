@@ -14,6 +14,7 @@
 
 struct ab_error;
 struct ab_policy_input;
+struct ab_plan;
 struct ab_run;
 struct ab_survey;
 struct ab_broker;
@@ -24,6 +25,8 @@ struct ab_broker_duty {
 	struct ab_run *run;
 	int init;	/* pidfd of the box's init */
 	const char *cgroup;	/* to be removed after it, or NULL */
+	const struct ab_plan *plan;	/* what the box's mounts close */
+	bool strict;		/* a wall that falls ends the run */
 	struct ab_terminal_rescue rescue;
 };
 
@@ -35,8 +38,9 @@ int ab_broker_start(const struct ab_broker_duty *duty,
 int ab_broker_fd(const struct ab_broker *broker);
 void ab_broker_explain(struct ab_broker *broker, struct ab_error *err);
 
-/* After the box is gone: what appeared and was moved away, as sentences. This
- * is the last request; the broker leaves by itself. */
+/* After the box is gone: what appeared and was moved away, as sentences. The
+ * run's folder is retired then. This is the last request; the broker leaves by
+ * itself. */
 int ab_broker_sweep(struct ab_broker *broker, struct ab_strv *ret,
 		    struct ab_error *err);
 

@@ -154,7 +154,6 @@ static void fill_spec(struct ab_prepared *p, const struct ab_request *rq)
 	spec->landlock_abi = ab_landlock_abi();
 	if (spec->landlock_abi > AB_LL_NEWEST)
 		spec->landlock_abi = AB_LL_NEWEST;
-	spec->tmp_size = policy->fs.tmp_size;
 	spec->limits = (struct ab_limits){
 		.memory = policy->limits.memory,
 		.processes = policy->limits.processes,
@@ -174,6 +173,25 @@ static void fill_spec(struct ab_prepared *p, const struct ab_request *rq)
 	ab_rules_make(spec, &p->host.open_sockets);
 	ab_environment_build(policy, rq->policy.environ, &spec->env,
 			     &p->stripped);
+}
+
+/* A wish that a stronger rule overrules is worth a word. */
+static void tell_overruled(struct ab_prepared *p)
+{
+	const struct ab_survey *s = &p->host.survey;
+
+	for (size_t i = 0; i < s->write.len; i++) {
+		const struct ab_mount *m = ab_plan_find(&p->spec.plan,
+							s->write.v[i]);
+
+		if (m && (m->op == AB_MOUNT_MASK || m->op == AB_MOUNT_CLOSE))
+			ab_strv_addf(&p->notes,
+				     "%s stays closed: %s is %s", s->write.v[i],
+				     m->path,
+				     m->op == AB_MOUNT_MASK ?
+					     "denied for reading" :
+					     "protected");
+	}
 }
 
 static int open_state(struct ab_prepared *p, const struct ab_request *rq,
@@ -210,6 +228,7 @@ int ab_prepare_spec(const struct ab_request *rq, struct ab_prepared *p,
 	ab_strv_extend(&p->notes, &p->host.notes);
 	ab_strv_extend(&p->notes, &p->host.survey.findings);
 	fill_spec(p, rq);
+	tell_overruled(p);
 	if (check_sockets(p, err) < 0 || choose_cwd(p, err) < 0 ||
 	    check_fds(p, rq, err) < 0)
 		return -1;

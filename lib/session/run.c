@@ -216,7 +216,9 @@ static int settle_in(struct run *r, struct ab_error *err)
 				       .survey = &p->host.survey,
 				       .run = &r->dir,
 				       .init = r->box.pidfd,
-				       .cgroup = r->cgroup.path };
+				       .cgroup = r->cgroup.path,
+				       .plan = &p->spec.plan,
+				       .strict = p->spec.strict };
 
 	if (ab_run_create(&p->state, p->spec.run_id, &r->dir, err) < 0 ||
 	    write_start(r, err) < 0)
@@ -245,9 +247,9 @@ static int wind_up(struct run *r, int supervised, int *ret_status,
 	ab_autostrv struct ab_strv moved = { 0 };
 	struct ab_error late = { 0 };
 	int result = supervised;
-	int swept = ab_broker_sweep(r->broker, &moved, &late);
 
-	if (swept < 0 && result == 0) {
+	/* A run that was not looked at stays live: the next start sweeps. */
+	if (ab_broker_sweep(r->broker, &moved, &late) < 0 && result == 0) {
 		*err = late;
 		result = -1;
 	}
@@ -263,9 +265,6 @@ static int wind_up(struct run *r, int supervised, int *ret_status,
 		*err = late;
 		result = -1;
 	}
-	/* What was not looked at stays live, and the next start sweeps it. */
-	if (swept == 0)
-		ab_run_retire(&r->dir);
 	ab_broker_end(r->broker);
 	return result;
 }
@@ -351,8 +350,8 @@ static int run_boxed(struct run *r, int *ret_status, struct ab_error *err)
 		return -1;
 	p->spec.run_id = ab_strdup(id);
 	r->loaded_ns = now_ns();
-	if (ab_box_launch(p->policy->net.mode != AB_NET_ALLOWED, &r->box,
-			  err) < 0)
+	if (ab_box_launch(p->policy->net.mode != AB_NET_ALLOWED,
+			  p->policy->fs.tmp_size, &r->box, err) < 0)
 		return -1;
 	r->launched_ns = now_ns();
 	if (plan_box(r, err) < 0 || settle_in(r, err) < 0) {

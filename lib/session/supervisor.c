@@ -213,11 +213,13 @@ static void box_ready(struct ab_source *source, uint32_t events)
 		return;
 	}
 	/* The end without a word: init was killed, and everything with it. */
-	if (!s->over && s->started)
+	if (!s->over && s->started) {
 		s->out.status = SIGKILL;
-	else if (!s->over)
+	} else if (!s->over) {
 		ab_fail(&s->out.failed, AB_ESYSTEM, 0,
 			"the box was killed before the command started");
+		ab_step(&s->out.failed, "supervision");
+	}
 	s->over = true;
 	s->loop.stop = true;
 }

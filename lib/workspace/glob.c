@@ -134,6 +134,26 @@ static int add_match(struct expansion *x, struct folder *f, const char *name,
 static int expand(struct expansion *x, struct folder *f, struct rule *rules,
 		  size_t n);
 
+/* A folder of our own that we cannot look into, but that the box, which has
+ * our uid, could give another mode. */
+static bool is_locked(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && st.st_uid == geteuid() &&
+	       faccessat(fd, ".", R_OK | X_OK, 0) < 0 && errno == EACCES;
+}
+
+/* What the rules name in it cannot be found: all of it is denied. */
+static int deny_whole(struct expansion *x, struct folder *f, const char *name,
+		      const struct rule *rules, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!rules[i].take_back)
+			return add_match(x, f, name, &rules[i]);
+	return 0;
+}
+
 /* All rules here have the same first component, and it stands for `name`. */
 static int enter(struct expansion *x, struct folder *f, const char *name,
 		 const struct rule *rules, size_t n)
@@ -162,6 +182,8 @@ static int enter(struct expansion *x, struct folder *f, const char *name,
 		return is_absent(errno) ? 0 :
 		       ab_fail(x->err, AB_ESYSTEM, errno, "open %s/%s",
 			       f->path, name);
+	if (is_locked(fd))
+		return deny_whole(x, f, name, below, nbelow);
 	deeper = ab_path_join(f->path, name);
 	inner = (struct folder){ .fd = fd, .path = deeper };
 	rc = expand(x, &inner, below, nbelow);
@@ -305,8 +327,10 @@ static int read_rule(const char *entry, size_t index, struct rule *ret,
 	n = strlen(r.text);
 	if (n > 3 && strcmp(r.text + n - 3, "/**") == 0)
 		r.text[n - 3] = '\0';
-	if (r.text[0] == '/' && r.text[1] && !strstr(r.text, "/**/") &&
-	    strcmp(r.text, "/**") != 0) {
+	/* Few have a star at all. */
+	if (r.text[0] == '/' && r.text[1] &&
+	    (!strchr(r.text, '*') ||
+	     (!strstr(r.text, "/**/") && strcmp(r.text, "/**") != 0))) {
 		r.rest = r.text + 1;
 		*ret = r;
 		return 0;

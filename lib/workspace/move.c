@@ -196,10 +196,23 @@ static bool unlock_folder(int from, const char *name)
 	return chmod(self, 0700) == 0;
 }
 
-int ab_move(int from, const char *name, int to, const char *as)
+static bool is_folder(int from, const char *name)
 {
-	int rc = rename_to(from, name, to, as);
+	struct stat st;
 
+	return fstatat(from, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       S_ISDIR(st.st_mode);
+}
+
+int ab_move(int from, const char *name, int to, const char *as, bool anew)
+{
+	int rc;
+
+	if (anew && is_folder(from, name)) {
+		unlock_folder(from, name);
+		return move_across(from, name, to, as);
+	}
+	rc = rename_to(from, name, to, as);
 	if ((rc == EACCES || rc == EPERM) && unlock_folder(from, name))
 		rc = rename_to(from, name, to, as);
 	return rc == EXDEV ? move_across(from, name, to, as) : rc;

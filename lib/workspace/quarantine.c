@@ -70,7 +70,7 @@ void ab_quarantine_take(struct ab_quarantine *q, int fd, const char *path,
 	}
 	for (int i = 0; i < TRIES && rc == EEXIST; i++) {
 		snprintf(as, sizeof(as), "%04u-%.200s", q->next++, name);
-		rc = ab_move(fd, name, q->dir, as);
+		rc = ab_move(fd, name, q->dir, as, q->inside);
 	}
 	if (rc == ENOENT || (rc != 0 && is_reported(q, full, rc)))
 		return;
@@ -224,6 +224,22 @@ static void hold_watch(struct ab_quarantine *q, const struct ab_watch *w)
 		ab_strv_add(&h->names, w->names.v[i]);
 }
 
+/*
+ * Who holds a folder open follows it when it is renamed, and "..", from where
+ * it is now, leads to our own folders: past the mask, which is above them. The
+ * kernel forbids that step only where it leaves the mount, that is, the
+ * writable root. What is copied nobody holds.
+ */
+static bool is_inside(const struct ab_survey *survey, int dir)
+{
+	ab_autofree char *path = ab_real_path(dir);
+
+	for (size_t i = 0; path && i < survey->write.len; i++)
+		if (ab_path_within(path, survey->write.v[i]))
+			return true;
+	return !path;
+}
+
 int ab_quarantine_open(const struct ab_survey *survey, int dir,
 		       struct ab_quarantine **ret, struct ab_error *err)
 {
@@ -236,6 +252,7 @@ int ab_quarantine_open(const struct ab_survey *survey, int dir,
 	q = ab_alloc(sizeof(*q));
 	q->survey = survey;
 	q->dir = dir;
+	q->inside = is_inside(survey, dir);
 	for (size_t i = 0; i < survey->nwatch && i < LIVE_MAX; i++)
 		hold_watch(q, &survey->watch[i]);
 	*ret = q;

@@ -17,6 +17,7 @@ struct ab_held {
 struct ab_quarantine {
 	const struct ab_survey *survey;
 	int dir;
+	bool inside;		/* a writable root holds it */
 	struct ab_held *held;
 	size_t nheld;
 	bool touched;		/* some watched folder has changed */

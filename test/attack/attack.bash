@@ -33,6 +33,19 @@ no_hole()
 	[[ "$output" != *HOLE* ]]
 }
 
+# Nothing has one of these names, not even a link that leads nowhere.
+absent()
+{
+	local name
+
+	for name; do
+		if [ -e "$name" ] || [ -L "$name" ]; then
+			echo "there is $name"
+			return 1
+		fi
+	done
+}
+
 # host_peer KIND NAME: somebody on the host (peer.c) until the test ends. Its
 # log is $PEER_LOG, its port $PEER_PORT.
 host_peer()

@@ -1,14 +1,15 @@
 /*
  * File calls that no ordinary tool makes: "exchange A B", "whiteout A B",
  * "replace A B", "link A B", "link-fd FD B", "reopen FD", "write PATH",
- * "tmpfile DIR", "above FD", and ioctls of a terminal: "TIOCSTI FD".
+ * "tmpfile DIR", "above FD", "held NAME", and ioctls of a terminal: "TIOCSTI
+ * FD".
  */
-#include <asm/termbits.h>
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 
 #include "attack.h"
 
@@ -91,6 +92,27 @@ static int above(char **a)
 	return openat(fd_of(a[0]), "..", O_RDONLY | O_DIRECTORY);
 }
 
+/*
+ * Make a folder, hold it open until somebody has taken it away, and look where
+ * it is now: its parent is then a folder of theirs.
+ */
+static int held(char **a)
+{
+	struct timespec pause = { .tv_nsec = 10 * 1000 * 1000 };
+	struct stat st;
+	int dir, up;
+
+	if (mkdir(a[0], 0755) < 0)
+		exit(2);
+	dir = open(a[0], O_RDONLY | O_DIRECTORY);
+	for (int i = 0; i < 2000 && stat(a[0], &st) == 0; i++)
+		nanosleep(&pause, NULL);
+	if (stat(a[0], &st) == 0)
+		exit(2);	/* nobody did */
+	up = openat(dir, "..", O_RDONLY | O_DIRECTORY);
+	return up < 0 ? -1 : openat(up, "evil", O_WRONLY | O_CREAT, 0600);
+}
+
 /* Numbers of terminal commands, as the kernel reads them and with rubbish in
  * the upper half of the register. */
 static int command(int fd, unsigned long number)
@@ -133,6 +155,7 @@ static const struct attempt attempts[] = {
 	{ "write", write_path },
 	{ "tmpfile", tmpfile_in },
 	{ "above", above },
+	{ "held", held },
 	{ "TIOCSTI", tiocsti },
 	{ "TIOCSTI-high", tiocsti_high },
 	{ "TIOCSTI-top", tiocsti_top },

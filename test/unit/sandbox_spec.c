@@ -1,0 +1,215 @@
+/* The specification: the same on both sides, and nothing but whole. */
+#include "sandbox/spec.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/mem.h"
+#include "tap.h"
+
+static void add_mount(struct ab_plan *plan, enum ab_mount_op op,
+		      enum ab_as as, const char *path)
+{
+	plan->v = ab_realloc(plan->v, (plan->len + 1) * sizeof(plan->v[0]));
+	plan->v[plan->len++] = (struct ab_mount){
+		.op = op, .as = as, .path = ab_strdup(path)
+	};
+}
+
+/* Every field has a value of its own. */
+static struct ab_spec full(void)
+{
+	struct ab_spec s = {
+		.nrules = 2,
+		.hidden_root = true,
+		.own_net = true,
+		.tty = true,
+		.tty_fds = 5,
+		.rows = 24,
+		.cols = 80,
+		.landlock_abi = 7,
+		.tmp_size = 1ULL << 40,
+		.limits = { 1, 2, 3, 4, 5 },
+		.host_ns = { 11, 12, 13, 14, 15 },
+		.require = 0x1234,
+		.strict = true,
+		.protected_complete = true,
+		.memory_cgroup = true,
+		.timing = true,
+		.run_id = ab_strdup("abc23"),
+		.cwd = ab_strdup("/home/u/p"),
+	};
+
+	add_mount(&s.plan, AB_MOUNT_PRIVATE, AB_AS_DIR, "/tmp");
+	add_mount(&s.plan, AB_MOUNT_WRITE, AB_AS_DIR, "/home/u/p");
+	add_mount(&s.plan, AB_MOUNT_MASK, AB_AS_FILE, "/etc/\xff\x01 x");
+	add_mount(&s.plan, AB_MOUNT_SHOW, AB_AS_LINK, "/lib");
+	s.rules = ab_alloc(2 * sizeof(s.rules[0]));
+	s.rules[0] = (struct ab_rule){ ab_strdup("/"), 3 };
+	s.rules[1] = (struct ab_rule){ ab_strdup("/home/u/p"), 47 };
+	ab_strv_add(&s.argv, "sh");
+	ab_strv_add(&s.argv, "");
+	ab_strv_add(&s.argv, "a\nb\xfe");
+	ab_strv_add(&s.env, "A=1");
+	ab_strv_add(&s.env, "B=");
+	ab_strv_add(&s.sockets, "/run/x");
+	ab_strv_add(&s.unwritable, "/");
+	ab_strv_add(&s.unwritable, "/etc");
+	ab_strv_add(&s.keep_fds, "7");
+	return s;
+}
+
+static char *bytes_of(int fd, size_t *ret_len)
+{
+	struct stat st;
+	char *data;
+
+	if (fstat(fd, &st) < 0)
+		abort();
+	data = ab_alloc((size_t)st.st_size + 1);
+	if (pread(fd, data, (size_t)st.st_size, 0) != st.st_size)
+		abort();
+	*ret_len = (size_t)st.st_size;
+	return data;
+}
+
+static int read_bytes(const char *data, size_t len, struct ab_spec *ret)
+{
+	struct ab_error err = { 0 };
+	ab_autoclose int fd = memfd_create("test", MFD_CLOEXEC);
+
+	if (fd < 0 || ab_write_all(fd, data, len) < 0)
+		abort();
+	return ab_spec_read(fd, ret, &err);
+}
+
+static bool same_strings(const struct ab_strv *a, const struct ab_strv *b)
+{
+	if (a->len != b->len)
+		return false;
+	for (size_t i = 0; i < a->len; i++)
+		if (strcmp(a->v[i], b->v[i]) != 0)
+			return false;
+	return true;
+}
+
+static void check_same(const struct ab_spec *a, const struct ab_spec *b)
+{
+	bool mounts = a->plan.len == b->plan.len;
+	bool rules = a->nrules == b->nrules;
+
+	for (size_t i = 0; mounts && i < a->plan.len; i++)
+		mounts = a->plan.v[i].op == b->plan.v[i].op &&
+			 a->plan.v[i].as == b->plan.v[i].as &&
+			 strcmp(a->plan.v[i].path, b->plan.v[i].path) == 0;
+	for (size_t i = 0; rules && i < a->nrules; i++)
+		rules = a->rules[i].rights == b->rules[i].rights &&
+			strcmp(a->rules[i].path, b->rules[i].path) == 0;
+	ok(mounts, "mounts");
+	ok(rules, "rules");
+	ok(a->hidden_root == b->hidden_root && a->own_net == b->own_net &&
+		   a->tty == b->tty && a->nested == b->nested &&
+		   a->no_sockets == b->no_sockets && a->strict == b->strict &&
+		   a->protected_complete == b->protected_complete &&
+		   a->memory_cgroup == b->memory_cgroup &&
+		   a->pids_cgroup == b->pids_cgroup && a->timing == b->timing,
+	   "flags");
+	ok(a->tty_fds == b->tty_fds && a->rows == b->rows &&
+		   a->cols == b->cols && a->landlock_abi == b->landlock_abi &&
+		   a->tmp_size == b->tmp_size && a->require == b->require,
+	   "numbers");
+	ok(memcmp(&a->limits, &b->limits, sizeof(a->limits)) == 0 &&
+		   memcmp(a->host_ns, b->host_ns, sizeof(a->host_ns)) == 0,
+	   "limits and namespaces");
+	is_str(b->run_id, a->run_id, "run id");
+	is_str(b->cwd, a->cwd, "folder");
+	ok(same_strings(&a->argv, &b->argv), "arguments");
+	ok(same_strings(&a->env, &b->env), "environment");
+	ok(same_strings(&a->sockets, &b->sockets), "sockets");
+	ok(same_strings(&a->unwritable, &b->unwritable), "unwritable");
+	ok(same_strings(&a->keep_fds, &b->keep_fds), "descriptors");
+}
+
+static void check_round_trip(void)
+{
+	struct ab_spec spec = full(), back = { 0 };
+	struct ab_error err = { 0 };
+	ab_autoclose int fd = ab_spec_seal(&spec, &err);
+	ab_autoclose int again = -1;
+	ab_autofree char *a = NULL, *b = NULL;
+	size_t na, nb;
+
+	ok(fd >= 0, "sealed %s", err.text);
+	ok(fcntl(fd, F_GET_SEALS) ==
+		   (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE),
+	   "nobody can change it");
+	ok(pwrite(fd, "x", 1, 0) < 0, "not even by trying");
+	ok(ab_spec_read(fd, &back, &err) == 0, "read %s", err.text);
+	check_same(&spec, &back);
+	again = ab_spec_seal(&back, &err);
+	a = bytes_of(fd, &na);
+	b = bytes_of(again, &nb);
+	ok(na == nb && memcmp(a, b, na) == 0, "written again it is the same");
+	ab_spec_fini(&back);
+	ab_spec_fini(&spec);
+}
+
+static void check_damage(void)
+{
+	struct ab_spec spec = full(), back;
+	struct ab_error err = { 0 };
+	ab_autoclose int fd = ab_spec_seal(&spec, &err);
+	ab_autofree char *data = NULL, *longer = NULL;
+	size_t len, taken = 0, flips = 0;
+
+	data = bytes_of(fd, &len);
+	for (size_t n = 0; n < len; n++)
+		if (read_bytes(data, n, &back) == 0) {
+			ab_spec_fini(&back);
+			taken++;
+		}
+	ok(taken == 0, "cut at none of %zu bytes it is whole", len);
+	longer = ab_alloc(len + 1);
+	memcpy(longer, data, len);
+	longer[len] = 0;
+	ok(read_bytes(longer, len + 1, &back) < 0, "a byte more is too much");
+	/* Any byte may be anything: no crash, and what is taken can be freed. */
+	for (size_t n = 0; n < len; n++) {
+		for (int bit = 0; bit < 8; bit += 7) {
+			data[n] = (char)(data[n] ^ (1 << bit));
+			if (read_bytes(data, len, &back) == 0)
+				ab_spec_fini(&back);
+			data[n] = (char)(data[n] ^ (1 << bit));
+			flips++;
+		}
+	}
+	ok(flips == 2 * len, "%zu damaged ones do no harm", flips);
+	ok(read_bytes(data, len, &back) == 0, "undamaged it is read again");
+	ab_spec_fini(&back);
+	ab_spec_fini(&spec);
+}
+
+static void check_empty(void)
+{
+	struct ab_spec spec = { 0 }, back = { .rows = 7 };
+	struct ab_error err = { 0 };
+	ab_autoclose int fd = ab_spec_seal(&spec, &err);
+
+	ok(ab_spec_read(fd, &back, &err) < 0, "without a command it is none");
+	ok(err.code == AB_ESYSTEM && err.text[0], "and that is said");
+	ok(back.rows == 7, "nothing is written on failure");
+	ab_spec_fini(&spec);
+	ok(ab_spec_read(-1, &back, &err) < 0, "no descriptor, no specification");
+}
+
+int main(void)
+{
+	check_round_trip();
+	check_damage();
+	check_empty();
+	return done();
+}
