@@ -468,3 +468,13 @@ system" ]
 	[ "$status" -eq 125 ]
 	[[ "$output" == *"$WORKSPACE"* ]]
 }
+
+@test "a writable path in a denied folder stays closed, and that is said" {
+	mkdir -p secret/part open
+	agentbox run --deny-read "$PWD/secret" --write "$PWD/secret/part" -- \
+		sh -c 'echo x >secret/part/f || echo closed; echo x >open/f && echo fine'
+	[[ "$output" == *"secret/part stays closed"* ]]
+	[[ "$output" == *closed* ]]
+	[[ "$output" == *fine* ]]
+	[ ! -e secret/part/f ]
+}

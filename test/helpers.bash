@@ -112,19 +112,25 @@ processes_left()
 	[ -z "$left" ] || echo "$left"
 }
 
+# The program without bats' own descriptor 3: in a function, because `run`
+# itself needs that one.
+launch()
+{
+	timeout --kill-after=5 "${AB_TIMEOUT:-60}" "$AGENTBOX" "$@" 3>&-
+}
+
 # agentbox ARG...: run the program; $status, $output (both streams), $lines.
 # What it said is printed, so that a failed test shows it.
 agentbox()
 {
-	run timeout --kill-after=5 "${AB_TIMEOUT:-60}" "$AGENTBOX" "$@" 3>&-
+	run launch "$@"
 	printf '$ agentbox %s\n%s\n[status %s]\n' "$*" "$output" "$status"
 }
 
 # The same with $output and $stderr apart.
 agentbox_split()
 {
-	run --separate-stderr timeout --kill-after=5 "${AB_TIMEOUT:-60}" \
-		"$AGENTBOX" "$@" 3>&-
+	run --separate-stderr launch "$@"
 	printf '$ agentbox %s\n%s\n[stderr]\n%s\n[status %s]\n' \
 		"$*" "$output" "$stderr" "$status"
 }

@@ -461,3 +461,51 @@ start_killable()
 	wait "$pid"
 	[ "$(cat file)" = fine ]
 }
+
+# ------------------------------------------------- what the host does meanwhile
+
+# replaced FILE ARG...: a run during which the host renames another file over
+# FILE; the command ends when it sees that, or after ten seconds.
+replaced()
+{
+	local file=$1 pid
+	shift
+
+	rm -f up
+	(wait_for 10 test -e up && echo new >"$file.new" && mv "$file.new" "$file") 3>&- &
+	pid=$!
+	agentbox run "$@" -- sh -c 'echo up >up; i=0
+		while [ $i -lt 100 ]; do i=$((i + 1)); sleep 0.1; done; echo finished'
+	wait "$pid"
+}
+
+@test "a protected file that the host replaces ends a strict run" {
+	make_repo
+	replaced .git/config
+	[ "$status" -eq 125 ]
+	[[ "$output" == *".git/config was replaced on the host"* ]]
+	[[ "$output" != *finished* ]]
+	# Our own copy of the lock is gone with the old file, the new one is not.
+	[ "$(cat .git/config)" = new ]
+}
+
+@test "without strict it is told" {
+	make_repo
+	(wait_for 10 test -e up && echo new >.git/c && mv .git/c .git/config) 3>&- &
+	local pid=$!
+	agentbox run --fallback warn -- sh -c 'echo up >up; until grep -q new .git/config; do sleep 0.1; done; echo on'
+	wait "$pid"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *on* ]]
+	[[ "$output" == *".git/config was replaced on the host"* ]]
+}
+
+@test "a file that is not protected may be replaced at any time" {
+	make_repo
+	(wait_for 10 test -e up && echo new >other && mv other file) 3>&- &
+	local pid=$!
+	agentbox run -- sh -c 'echo up >up; until grep -q new file; do sleep 0.1; done; echo on'
+	wait "$pid"
+	[ "$status" -eq 0 ]
+	[ "$output" = on ]
+}

@@ -178,15 +178,15 @@ static void fill_spec(struct ab_prepared *p, const struct ab_request *rq)
 /* A wish that a stronger rule overrules is worth a word. */
 static void tell_overruled(struct ab_prepared *p)
 {
-	const struct ab_survey *s = &p->host.survey;
+	const struct ab_strv *wished = &p->policy->fs.write;
 
-	for (size_t i = 0; i < s->write.len; i++) {
+	for (size_t i = 0; i < wished->len; i++) {
 		const struct ab_mount *m = ab_plan_find(&p->spec.plan,
-							s->write.v[i]);
+							wished->v[i]);
 
 		if (m && (m->op == AB_MOUNT_MASK || m->op == AB_MOUNT_CLOSE))
 			ab_strv_addf(&p->notes,
-				     "%s stays closed: %s is %s", s->write.v[i],
+				     "%s stays closed: %s is %s", wished->v[i],
 				     m->path,
 				     m->op == AB_MOUNT_MASK ?
 					     "denied for reading" :
