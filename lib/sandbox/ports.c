@@ -29,7 +29,13 @@ static int connect_loopback(int family, uint16_t port, int *ret_fd)
 	r = family == AF_INET ?
 		    connect(fd, (struct sockaddr *)&v4, sizeof(v4)) :
 		    connect(fd, (struct sockaddr *)&v6, sizeof(v6));
-	if (r < 0 && errno != EINPROGRESS)
+	/* On loopback the answer is there already, but only a second call
+	 * hears it: refused, connected, or still under way. */
+	if (r < 0 && errno == EINPROGRESS)
+		r = family == AF_INET ?
+			    connect(fd, (struct sockaddr *)&v4, sizeof(v4)) :
+			    connect(fd, (struct sockaddr *)&v6, sizeof(v6));
+	if (r < 0 && errno != EALREADY && errno != EISCONN)
 		return errno;
 	*ret_fd = ab_take_fd(&fd);
 	return 0;

@@ -308,6 +308,7 @@ static int plan_box(struct run *r, struct ab_error *err)
 	if (ab_prepare_spec(r->request, r->prepared, err) < 0)
 		return -1;
 	say_all(r, AB_SAY_NOTE, &r->prepared->notes);
+	say_all(r, AB_SAY_DETAIL, &r->prepared->host.survey.notes);
 	if (ab_terminal_open(&r->terminal, &spec->tty_fds, &spec->rows,
 			     &spec->cols, err) < 0)
 		return -1;
