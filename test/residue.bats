@@ -180,7 +180,7 @@ every()
 
 	need program:strace
 	trace -f
-	for call in capset mount mount_setattr open_tree \
+	for call in capset fsopen fsconfig fsmount mount_setattr open_tree \
 		move_mount landlock_create_ruleset landlock_add_rule \
 		landlock_restrict_self seccomp flock socketpair memfd_create; do
 		max=$(sed 's/^[0-9]* *//' "$TEST_DIR/trace" | grep -c "^$call(" || true)

@@ -89,10 +89,11 @@ mouse_reported()
 	tty_start "$AGENTBOX" run -- python3 -c '
 import os, signal, time
 def told(*_):
-    print("now", os.get_terminal_size().columns, flush=True)
+    # Not print(): the signal may come in the middle of one.
+    os.write(1, b"now %d\n" % os.get_terminal_size().columns)
     raise SystemExit
 signal.signal(signal.SIGWINCH, told)
-print("ready", flush=True)
+os.write(1, b"ready\n")
 time.sleep(30)'
 	tty_wait '^ready'
 	tty_resize 91 24

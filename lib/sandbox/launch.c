@@ -226,6 +226,15 @@ int ab_box_hear(const struct ab_box *box, struct ab_msg *ret, int *ret_fd,
 
 	*ret_fd = -1;
 	n = ab_recv_fds(box->sock, ret, sizeof(*ret), ret_fd, &nfds, flags);
+	/*
+	 * Init ended before it had read all that we sent. The kernel says so
+	 * once, and only then hands over what init had said.
+	 */
+	if (n < 0 && errno == ECONNRESET) {
+		nfds = 1;
+		n = ab_recv_fds(box->sock, ret, sizeof(*ret), ret_fd, &nfds,
+				flags);
+	}
 	if (n <= 0)
 		return n < 0 && errno == ECONNRESET ? 0 : (int)n;
 	if (n < (ssize_t)AB_MSG_LEN(0) || body_len(ret->type) < 0 ||

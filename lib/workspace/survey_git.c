@@ -176,8 +176,10 @@ static void guard_modules(struct ab_surveyor *s, const char *dir,
 					      O_RDONLY | O_DIRECTORY);
 	ab_autolisting struct ab_listing l = { 0 };
 
-	if (fd < 0 || ab_listing_read(&l, fd, LIST_MAX) < 0)
+	if (fd < 0 || ab_listing_read(&l, fd, LIST_MAX) < 0) {
+		ab_survey_unsure(s, errno);
 		return;
+	}
 	if (l.cut || depth > MODULE_DEPTH) {
 		/* More than can be looked at: closed as a whole. */
 		ab_survey_guard_literal(s, "/", dir);
@@ -201,8 +203,10 @@ static void guard_worktrees(struct ab_surveyor *s, const char *dir)
 					      O_RDONLY | O_DIRECTORY);
 	ab_autolisting struct ab_listing l = { 0 };
 
-	if (fd < 0 || ab_listing_read(&l, fd, LIST_MAX) < 0)
+	if (fd < 0 || ab_listing_read(&l, fd, LIST_MAX) < 0) {
+		ab_survey_unsure(s, errno);
 		return;
+	}
 	if (l.cut) {
 		ab_survey_guard_literal(s, "/", dir);
 		return;
@@ -261,8 +265,10 @@ void ab_survey_gitdir(struct ab_surveyor *s, const char *gitdir,
 	for (size_t i = 0; i < AB_COUNT(always) && opened; i++)
 		ab_survey_guard(s, gitdir, always[i]);
 	fd = ab_open_beneath(AT_FDCWD, gitdir, O_PATH | O_DIRECTORY);
-	if (fd < 0)
+	if (fd < 0) {
+		ab_survey_unsure(s, errno);
 		return;
+	}
 	read_config(s, fd, "config", gitdir, top);
 	read_config(s, fd, "config.worktree", gitdir, top);
 	modules = ab_path_join(gitdir, "modules");
@@ -303,8 +309,10 @@ void ab_survey_checkout(struct ab_surveyor *s, const char *top)
 	ab_autofree char *git = ab_path_join(top, ".git"), *real = NULL;
 	struct stat st;
 
-	if (lstat(git, &st) < 0)
+	if (lstat(git, &st) < 0) {
+		ab_survey_unsure(s, errno);
 		return;
+	}
 	if (S_ISDIR(st.st_mode)) {
 		ab_survey_gitdir(s, git, top);
 	} else if (S_ISREG(st.st_mode)) {

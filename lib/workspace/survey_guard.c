@@ -35,6 +35,13 @@ bool ab_survey_inside(const struct ab_surveyor *s, const char *path)
 	return false;
 }
 
+void ab_survey_unsure(struct ab_surveyor *s, int errnum)
+{
+	/* A folder of our own that is locked is the walk's to notice. */
+	if (errnum != ENOENT && errnum != ENOTDIR && errnum != EACCES)
+		s->out->complete = false;
+}
+
 struct ab_watch *ab_survey_watched(struct ab_surveyor *s, const char *dir)
 {
 	struct ab_survey *o = s->out;
@@ -101,11 +108,15 @@ static bool look_for_links(void *arg, int fd, const char *path, unsigned depth,
 	/* A checkout kept below a protected folder is no part of it. */
 	if (depth > 0 && ab_listing_find(l, ".git"))
 		return false;
-	for (size_t i = 0; i < l->len; i++)
+	for (size_t i = 0; i < l->len; i++) {
 		/* git's samples never run; there are fourteen of them. */
-		if (!is_sample(l->v[i].name) &&
-		    fstatat(fd, l->v[i].name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+		if (is_sample(l->v[i].name))
+			continue;
+		if (fstatat(fd, l->v[i].name, &st, AT_SYMLINK_NOFOLLOW) == 0)
 			note_hardlink(s, &st);
+		else
+			ab_survey_unsure(s, errno);
+	}
 	s->looked += l->len;
 	return true;
 }
@@ -261,6 +272,8 @@ static void follow(struct ab_surveyor *s, const char *dir, const char *name,
 
 		if (lstat(cur, &st) == 0)
 			shut(s, cur, &st);
+		else
+			ab_survey_unsure(s, errno);
 	}
 	if (ret_real)
 		*ret_real = ab_take(cur);
@@ -376,10 +389,14 @@ static bool match_links(void *arg, int fd, const char *path, unsigned depth,
 			ab_autofree char *full = NULL;
 			struct stat st;
 
-			if (s->links[k].ino != l->v[i].ino ||
-			    fstatat(fd, l->v[i].name, &st,
-				    AT_SYMLINK_NOFOLLOW) < 0 ||
-			    st.st_ino != s->links[k].ino ||
+			if (s->links[k].ino != l->v[i].ino)
+				continue;
+			if (fstatat(fd, l->v[i].name, &st,
+				    AT_SYMLINK_NOFOLLOW) < 0) {
+				ab_survey_unsure(s, errno);
+				continue;
+			}
+			if (st.st_ino != s->links[k].ino ||
 			    st.st_dev != s->links[k].dev)
 				continue;
 			full = ab_path_join(path, l->v[i].name);
@@ -403,8 +420,10 @@ void ab_survey_hardlinks(struct ab_surveyor *s)
 	for (size_t i = 0; i < roots->len && !all_found(s); i++) {
 		struct stat st;
 
-		if (lstat(roots->v[i], &st) == 0 && S_ISDIR(st.st_mode) &&
-		    ab_walk(&w, roots->v[i], match_links, s) < 0)
+		if (lstat(roots->v[i], &st) < 0)
+			w.cut = true;
+		else if (S_ISDIR(st.st_mode) &&
+			 ab_walk(&w, roots->v[i], match_links, s) < 0)
 			w.cut = true;
 	}
 	if (all_found(s) || !w.cut)

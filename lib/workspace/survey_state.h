@@ -30,6 +30,10 @@ struct ab_surveyor {
 /* The path, or something above it, is writable. */
 bool ab_survey_inside(const struct ab_surveyor *s, const char *path);
 
+/* Something could not be looked at. What is not there needs no protection; any
+ * other answer means that we do not know. */
+void ab_survey_unsure(struct ab_surveyor *s, int errnum);
+
 /* survey_guard.c: close `name` in the folder `dir` (a real path), or watch
  * for it; close the other hard links of what was closed. */
 void ab_survey_guard(struct ab_surveyor *s, const char *dir, const char *name);

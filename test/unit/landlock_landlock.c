@@ -139,7 +139,7 @@ static void check_walls(int newest)
 		snprintf(path, sizeof(path), "%s/write/renamed", dir);
 		unlink(path);
 	}
-	ok(ab_landlock_enter(-1) == -EBADF, "what is no ruleset is not entered");
+	ok(ab_landlock_enter(-1) < 0, "what is no ruleset is not entered");
 	for (size_t i = 0; i < 3; i++) {
 		snprintf(path, sizeof(path), "%s/%s/file", dir, made[i]);
 		unlink(path);
