@@ -86,7 +86,7 @@ static int no_such_command(const char *name)
 
 	for (; commands[n]; n++)
 		names[n] = commands[n]->name;
-	near = ab_nearest(name, names, n);
+	near = ab_guess(name, names, n);
 	return near ? misuse(NULL, "no command %s; did you mean %s?", name,
 			     near) :
 		      misuse(NULL, "no command %s", name);

@@ -89,7 +89,7 @@ static int no_such_option(const struct command *command, const char *name,
 		for (const struct option *o = g->v; o->name && n < 64; o++)
 			names[n++] = o->name;
 	snprintf(wanted, sizeof(wanted), "%.*s", (int)len, name);
-	near = ab_nearest(wanted, names, n);
+	near = ab_guess(wanted, names, n);
 	return near ? misuse(command, "no option --%s; did you mean --%s?",
 			     wanted, near) :
 		      misuse(command, "no option --%s", wanted);

@@ -17,7 +17,7 @@ static int no_such_word(const struct command *command, const char *word)
 
 	for (; command->subs[n]; n++)
 		words[n] = word_of(command->subs[n]);
-	near = word ? ab_nearest(word, words, n) : NULL;
+	near = word ? ab_guess(word, words, n) : NULL;
 	if (near)
 		return misuse(command, "no %s %s; did you mean %s %s?",
 			      command->name, word, command->name, near);

@@ -8,7 +8,11 @@
  * a command runs goes to the request's `say`.
  *
  * A program that uses ab_run() must have one thread at that moment: it is
- * executed again as the box's first process.
+ * executed again as the box's first process. The process that calls it becomes
+ * the run's supervisor for good: afterwards it is locked in (it executes
+ * nothing and opens nothing but the state folder), and unless they are a
+ * terminal its standard input and output are closed. To do more than exit with
+ * the status, call it in a child.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,6 +20,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/guess.h"
 #include "base/mem.h"
 #include "base/strv.h"
 #include "policy/compare.h"
@@ -43,9 +48,6 @@ struct ab_request {
 /* Fill in what the process itself says: environment, current folder, home.
  * The strings live as long as the process. */
 int ab_caller_init(struct ab_policy_input *input, struct ab_error *err);
-
-/* The one of `words` that `word` was probably meant to be, or NULL. */
-const char *ab_nearest(const char *word, const char *const *words, size_t n);
 
 /* Run a command in the box. ret_status: as DESIGN's contract, 0-255. */
 int ab_run(const struct ab_request *request, int *ret_status,

@@ -224,6 +224,8 @@ time.sleep(30)'
 	tty_wait '^ftf 3rd'
 	[ "$(cat err)" = to-err ]
 	tty_line '$AGENTBOX run -- sh look >out 2>err; cat seen; rm seen; echo " 4th"'
+	# A C-d that comes before the terminal is raw would be the shell's.
+	wait_for 20 grep -qs tff seen
 	tty_line 'typed'
 	tty_key C-d
 	tty_wait '^tff 4th'

@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "base/guess.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "policy/cidr.h"

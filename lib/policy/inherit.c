@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/guess.h"
 #include "base/mem.h"
 #include "policy/paths.h"
 #include "policy/profiles.h"

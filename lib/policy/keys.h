@@ -108,7 +108,4 @@ bool ab_key_is_group(const char *path, size_t len);
 /* The key that was probably meant, or NULL. */
 const char *ab_key_guess(const char *path);
 
-/* Of `n` words, the one that `s` is probably meant to be, or NULL. */
-const char *ab_guess(const char *s, const char *const *words, size_t n);
-
 #endif

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/guess.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "policy/file.h"

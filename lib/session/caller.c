@@ -10,7 +10,6 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/path.h"
-#include "policy/keys.h"
 #include "policy/paths.h"
 
 /*
@@ -62,9 +61,4 @@ int ab_caller_init(struct ab_policy_input *input, struct ab_error *err)
 	input->cwd = ab_strdup(cwd);
 	input->home = home ? ab_path_resolve(home, "/", NULL) : NULL;
 	return 0;
-}
-
-const char *ab_nearest(const char *word, const char *const *words, size_t n)
-{
-	return ab_guess(word, words, n);
 }
