@@ -40,7 +40,7 @@ build_packages="
 test_packages="
 	bats/bats git/git curl/curl make/make python3/python3 nodejs/node
 	default-jdk-headless/javac cargo/cargo sqlite3/sqlite3 tmux/tmux
-	vim/vim gdb/gdb strace/strace procps/ps util-linux/setpriv
+	vim/vim less/less gdb/gdb strace/strace procps/ps util-linux/setpriv
 	iproute2/ip jq/jq clang/clang libclang-rt-14-dev mandoc/mandoc
 	zsh/zsh fish/fish attr/setfattr binutils/readelf $cross_packages
 "
