@@ -117,15 +117,17 @@ static int open_file(const char *dir, const char *name, int *ret_fd,
 int ab_cgroup_make(const char *id, uint64_t memory, uint64_t processes,
 		   struct ab_cgroup *ret, struct ab_error *err)
 {
+	/* The kernel holds everybody but root to the number of processes
+	 * without a cgroup, and looking for one takes time. */
 	struct ab_cgroup cg = { .memory = memory > 0,
-				.processes = processes > 0,
+				.processes = processes > 0 && geteuid() == 0,
 				.procs = -1,
 				.pids_max = -1,
 				.pids = processes };
 	ab_autofree char *parent = NULL;
 
 	*ret = (struct ab_cgroup){ .procs = -1, .pids_max = -1 };
-	if (!memory && !processes)
+	if (!cg.memory && !cg.processes)
 		return 0;
 	parent = find_parent(cg.memory, cg.processes);
 	if (!parent)
@@ -140,7 +142,7 @@ int ab_cgroup_make(const char *id, uint64_t memory, uint64_t processes,
 	      /* Otherwise the limit only moves to the swap. */
 	      (write_value(cg.path, "memory.swap.max", 0, err) < 0 &&
 	       err->errnum != ENOENT))) ||
-	    (processes &&
+	    (cg.processes &&
 	     (write_value(cg.path, "pids.max", 2, err) < 0 ||
 	      open_file(cg.path, "pids.max", &cg.pids_max, err) < 0)) ||
 	    open_file(cg.path, "cgroup.procs", &cg.procs, err) < 0) {

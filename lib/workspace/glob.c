@@ -38,6 +38,7 @@ struct expansion {
 	struct match *v;
 	size_t len;
 	size_t entries;		/* budget left */
+	uid_t uid;		/* the caller's */
 	struct ab_error *err;
 };
 
@@ -76,9 +77,10 @@ struct folder {
  * fewer rights. Our own could be given another mode first, a link may lead
  * anywhere, and a folder that cannot be listed may still be entered.
  */
-static bool is_closed_to_us(int dir, const char *name, const struct stat *st)
+static bool is_closed_to_us(const struct expansion *x, int dir,
+			    const char *name, const struct stat *st)
 {
-	return !S_ISLNK(st->st_mode) && st->st_uid != geteuid() &&
+	return !S_ISLNK(st->st_mode) && st->st_uid != x->uid &&
 	       faccessat(dir, name, R_OK, 0) < 0 && errno == EACCES &&
 	       (!S_ISDIR(st->st_mode) ||
 		(faccessat(dir, name, X_OK, 0) < 0 && errno == EACCES));
@@ -104,7 +106,7 @@ static int add_match(struct expansion *x, struct folder *f, const char *name,
 		return is_absent(errno) ? 0 :
 		       ab_fail(x->err, AB_ESYSTEM, errno, "look at %s/%s",
 			       f->path, name);
-	if (is_closed_to_us(f->fd, name, &st))
+	if (is_closed_to_us(x, f->fd, name, &st))
 		return 0;
 	if (S_ISLNK(st.st_mode)) {
 		fd = openat(f->fd, name, O_PATH | O_CLOEXEC);
@@ -369,7 +371,9 @@ int ab_expand_deny(const struct ab_strv *patterns, struct ab_guard **ret,
 	ab_autofree struct rule *rules = ab_alloc(patterns->len *
 						  sizeof(*rules));
 	ab_autofree struct rule *deny = ab_alloc(patterns->len * sizeof(*deny));
-	struct expansion x = { .entries = ENTRIES_MAX, .err = err };
+	struct expansion x = { .entries = ENTRIES_MAX,
+			       .uid = geteuid(),
+			       .err = err };
 	ab_autoclose int root = -1;
 	struct folder top = { .path = "/" };
 	size_t n = 0, ndeny = 0;

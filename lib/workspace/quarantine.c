@@ -24,6 +24,7 @@
 #define MOVES_MAX 512	/* while the box runs: it can make names all day */
 #define TRIES 64	/* for a free name in the quarantine */
 #define LIST_MAX 10000
+#define SMALL_FOLDER 1000
 
 static void report(struct ab_quarantine *q, struct ab_moved m)
 {
@@ -190,13 +191,29 @@ static void sweep_name(struct ab_quarantine *q, int fd, const char *path,
 	sweep_below(q, dir, below, rest, live);
 }
 
+/*
+ * Most names are not there: to list a small folder once is cheaper than to ask
+ * for each of them. A name that comes after the listing has changed the folder
+ * again, and is found by the next look, or by nobody because the box is gone.
+ */
 static void sweep_held(struct ab_quarantine *q, size_t index, bool live)
 {
+	ab_autolisting struct ab_listing l = { 0 };
+	ab_autoclose int dir = openat(q->held[index].fd, ".",
+				      O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	bool listed = dir >= 0 && ab_listing_read(&l, dir, SMALL_FOLDER) == 0 &&
+		      !l.cut;
+
 	/* By index: the list may grow below us. */
 	for (size_t i = 0; i < q->held[index].names.len; i++) {
 		const struct ab_held *h = &q->held[index];
+		const char *name = h->names.v[i];
+		ab_autofree char *first = ab_strndup(name, strcspn(name, "/"));
 
-		sweep_names(q, h->fd, h->path, h->names.v[i], live);
+		if (listed && !ab_path_is_pattern(first) &&
+		    !ab_listing_find(&l, first))
+			continue;
+		sweep_names(q, h->fd, h->path, name, live);
 	}
 }
 
