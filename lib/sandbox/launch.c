@@ -27,9 +27,9 @@ struct birth {
 	uint64_t tmp_size;
 };
 
-static int write_file(const char *path, const char *text)
+static int write_file(int dir, const char *name, const char *text)
 {
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	int fd = openat(dir, name, O_WRONLY | O_CLOEXEC);
 	ssize_t n;
 	int saved;
 
@@ -44,6 +44,7 @@ static int write_file(const char *path, const char *text)
 
 static int write_maps(const struct birth *b, struct ab_error *err)
 {
+	int self = open("/proc/self", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	char map[64];
 
 	/*
@@ -51,14 +52,15 @@ static int write_maps(const struct birth *b, struct ab_error *err)
 	 * setgroups is denied: giving up a group could otherwise gain access
 	 * to a file that excludes it. (CVE-2014-8989)
 	 */
-	if (write_file("/proc/self/setgroups", "deny") < 0)
+	if (write_file(self, "setgroups", "deny") < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "deny setgroups");
 	snprintf(map, sizeof(map), "%u %u 1", b->uid, b->uid);
-	if (write_file("/proc/self/uid_map", map) < 0)
+	if (write_file(self, "uid_map", map) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "map uid %u", b->uid);
 	snprintf(map, sizeof(map), "%u %u 1", b->gid, b->gid);
-	if (write_file("/proc/self/gid_map", map) < 0)
+	if (write_file(self, "gid_map", map) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "map gid %u", b->gid);
+	close(self);
 	return 0;
 }
 
