@@ -343,3 +343,11 @@ nothing_planted()
 	sys.exit(len(data) % 168 != 0 or len(broken) < 80)
 	PYTHON
 }
+
+@test "doctor --attack: a state folder that the box would hide is refused" {
+	AGENTBOX_STATE=/tmp/agentbox-attack-$$ agentbox doctor --attack
+	rm -rf "/tmp/agentbox-attack-$$"
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"below /tmp"* ]]
+	[[ "$output" == *AGENTBOX_STATE* ]]
+}

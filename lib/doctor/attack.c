@@ -9,8 +9,9 @@
 
 #include "base/fd.h"
 #include "base/mem.h"
-#include "sandbox/furniture.h"
+#include "base/path.h"
 #include "doctor/trial.h"
+#include "sandbox/furniture.h"
 
 /*
  * The default profile, with limits small enough to run into and whatever the
@@ -154,6 +155,25 @@ static int attack_from(struct ab_stage *stage,
 	return 0;
 }
 
+/* Where the box has a folder of its own, what it does there is no attack: to
+ * see walls fail, what they protect must be in sight. */
+static int check_place(const char *base, struct ab_error *err)
+{
+	static const char *const private[] = { "/tmp", "/var/tmp", "/run" };
+
+	for (size_t i = 0; i < AB_COUNT(private); i++) {
+		if (!ab_path_within(base, private[i]))
+			continue;
+		ab_fail(err, AB_EUSAGE, 0,
+			"the state folder is below %s, which every box "
+			"replaces by one of its own", private[i]);
+		return ab_hint(err, "choose another for the attack: "
+				    "AGENTBOX_STATE=DIR agentbox doctor "
+				    "--attack");
+	}
+	return 0;
+}
+
 int ab_attack(const struct ab_policy_input *input, struct ab_attack *ret,
 	      struct ab_error *err)
 {
@@ -169,7 +189,8 @@ int ab_attack(const struct ab_policy_input *input, struct ab_attack *ret,
 	}
 	if (ab_trial_open(input, &trial, err) < 0)
 		return -1;
-	if (ab_stage_open(&trial, &stage, err) == 0) {
+	if (check_place(trial.base, err) == 0 &&
+	    ab_stage_open(&trial, &stage, err) == 0) {
 		result = attack_from(&stage, input, &attack, err);
 		ab_stage_fini(&stage);
 	}

@@ -1,5 +1,5 @@
-#ifndef AB_SESSION_ATTACK_H
-#define AB_SESSION_ATTACK_H
+#ifndef AB_DOCTOR_ATTACK_H
+#define AB_DOCTOR_ATTACK_H
 /*
  * The self-attack, inside and outside.
  *

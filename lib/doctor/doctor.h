@@ -1,5 +1,5 @@
-#ifndef AB_SESSION_DOCTOR_H
-#define AB_SESSION_DOCTOR_H
+#ifndef AB_DOCTOR_DOCTOR_H
+#define AB_DOCTOR_DOCTOR_H
 /*
  * Inside the doctor: one check, and what it found.
  *

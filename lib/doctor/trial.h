@@ -1,5 +1,5 @@
-#ifndef AB_SESSION_TRIAL_H
-#define AB_SESSION_TRIAL_H
+#ifndef AB_DOCTOR_TRIAL_H
+#define AB_DOCTOR_TRIAL_H
 /*
  * A box to try things in: with a home, a workspace and a state directory of
  * its own, all in one folder of the real state directory. So nothing of the
