@@ -177,3 +177,17 @@ except OSError as e:
 	[ "$status" -eq 124 ]
 	# box_teardown looks for what is left.
 }
+
+@test "limits: that memory is limited per process only is said and recorded" {
+	agentbox run -v --memory 1G -- true
+	[ "$status" -eq 0 ]
+	if [[ "$output" == *"memory limit is that of each process"* ]]; then
+		grep -q '"memory_limit":"process"' "$AGENTBOX_STATE"/runs/*/audit.jsonl
+	else
+		# A machine that delegates a cgroup holds the box as a whole.
+		grep -q '"memory_limit":"box"' "$AGENTBOX_STATE"/runs/*/audit.jsonl
+	fi
+	# Without a limit there is nothing to say.
+	agentbox run -v -- true
+	[[ "$output" != *"memory limit"* ]]
+}

@@ -139,6 +139,9 @@ static int command_starts(void *arg, const struct ab_holds *holds,
 	ab_record_open(&line, r->dir.id, "assurance");
 	ab_record_list(&line, "holds", &held);
 	ab_record_text(&line, "missing", holds->missing);
+	if (r->prepared->spec.limits.memory)
+		ab_record_text(&line, "memory_limit",
+			       r->cgroup.memory ? "box" : "process");
 	if (ab_record_write(r->dir.audit, &line, err) < 0)
 		return -1;
 	/* The proof is over, the command waits for us. */
@@ -152,6 +155,10 @@ static int command_starts(void *arg, const struct ab_holds *holds,
 		ab_autofree char *names = join(&held);
 
 		say(r, AB_SAY_DETAIL, "box %s holds: %s", r->dir.id, names);
+		if (r->prepared->spec.limits.memory && !r->cgroup.memory)
+			say(r, AB_SAY_DETAIL,
+			    "the memory limit is that of each process by "
+			    "itself: no cgroup is delegated to us");
 	}
 	if (r->request->verbose > 1)
 		say_steps(r, holds);
