@@ -238,8 +238,9 @@ time.sleep(30)'
 	need program:vim
 	outer_shell
 	tty_line '$AGENTBOX run -- vim -u NONE -N -n note.txt'
-	tty_wait 'note.txt.*\[New'
-	alternate_screen 1
+	# Not the name in the last line: a redraw may have wiped it.
+	wait_for 10 alternate_screen 1
+	tty_wait '^~'
 	tty_type 'ihello from the box'
 	tty_key Escape
 	tty_line ':wq'
