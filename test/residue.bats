@@ -126,7 +126,8 @@ sound()
 		echo "it hangs after $1"
 		return 1
 	fi
-	if [ "$status" -eq 125 ] && [[ "$output" != *agentbox:* ]]; then
+	# strace counts for each process: the Nth write may be our own words too.
+	if [ "$status" -eq 125 ] && [[ "$output" != *agentbox:* && $1 != *" write "* ]]; then
 		echo "nothing is said after $1"
 		return 1
 	fi
