@@ -103,8 +103,8 @@ static int check_fds(struct ab_prepared *p, const struct ab_request *rq,
 /* What is hidden cannot be reached, also where it was asked for by name. */
 static int check_sockets(const struct ab_prepared *p, struct ab_error *err)
 {
-	for (size_t i = 0; i < p->host.open_sockets.len; i++) {
-		const char *path = p->host.open_sockets.v[i];
+	for (size_t i = 0; i < p->site.open_sockets.len; i++) {
+		const char *path = p->site.open_sockets.v[i];
 		const struct ab_mount *m = ab_plan_find(&p->spec.plan, path);
 
 		if (!m || m->op != AB_MOUNT_MASK)
@@ -148,7 +148,7 @@ static void fill_spec(struct ab_prepared *p, const struct ab_request *rq)
 	struct ab_spec *spec = &p->spec;
 	const struct ab_policy *policy = p->policy;
 
-	spec->hidden_root = p->host.hidden_root;
+	spec->hidden_root = p->site.hidden_root;
 	spec->own_net = policy->net.mode != AB_NET_ALLOWED;
 	spec->landlock_abi = ab_landlock_abi();
 	if (spec->landlock_abi > AB_LL_NEWEST)
@@ -162,14 +162,14 @@ static void fill_spec(struct ab_prepared *p, const struct ab_request *rq)
 	};
 	spec->require = policy->assurance.require;
 	spec->strict = policy->assurance.fallback == AB_FALLBACK_STRICT;
-	spec->protected_complete = p->host.survey.complete;
+	spec->protected_complete = p->site.survey.complete;
 	spec->timing = rq->verbose > 1;
 	ab_box_namespaces(spec->host_ns);
 	for (size_t i = 0; i < rq->argc; i++)
 		ab_strv_add(&spec->argv, rq->argv[i]);
-	ab_strv_extend(&spec->sockets, &p->host.sockets);
-	ab_plan_make(&p->host.facts, &spec->plan);
-	ab_rules_make(spec, &p->host.open_sockets);
+	ab_strv_extend(&spec->sockets, &p->site.sockets);
+	ab_plan_make(&p->site.facts, &spec->plan);
+	ab_rules_make(spec, &p->site.open_sockets);
 	ab_environment_build(policy, rq->policy.environ, &spec->env,
 			     &p->stripped);
 }
@@ -221,11 +221,11 @@ int ab_prepare_spec(const struct ab_request *rq, struct ab_prepared *p,
 		    struct ab_error *err)
 {
 	if (open_state(p, rq, err) < 0 ||
-	    ab_host_look(p->policy, rq->policy.environ, p->state.path,
-			 &p->host, err) < 0)
+	    ab_site_look(p->policy, rq->policy.environ, p->state.path,
+			 &p->site, err) < 0)
 		return -1;
-	ab_strv_extend(&p->notes, &p->host.notes);
-	ab_strv_extend(&p->notes, &p->host.survey.findings);
+	ab_strv_extend(&p->notes, &p->site.notes);
+	ab_strv_extend(&p->notes, &p->site.survey.findings);
 	fill_spec(p, rq);
 	tell_overruled(p);
 	if (check_sockets(p, err) < 0 || choose_cwd(p, err) < 0 ||
@@ -253,7 +253,7 @@ void ab_prepared_fini(struct ab_prepared *p)
 {
 	ab_policy_free(p->policy);
 	ab_state_fini(&p->state);
-	ab_host_fini(&p->host);
+	ab_site_fini(&p->site);
 	ab_spec_fini(&p->spec);
 	ab_strv_fini(&p->stripped);
 	ab_strv_fini(&p->notes);

@@ -5,7 +5,7 @@
  * the plan, the environment. Reads only; nothing has happened yet.
  */
 #include "sandbox/spec.h"
-#include "session/host.h"
+#include "session/site.h"
 #include "session/state.h"
 
 struct ab_error;
@@ -16,7 +16,7 @@ struct ab_prepared {
 	struct ab_policy *policy;
 	bool nested;		/* we are in a box already */
 	struct ab_state state;	/* root -1 when nested */
-	struct ab_host host;
+	struct ab_site site;
 	struct ab_spec spec;
 	struct ab_strv stripped;	/* names of variables that stay outside */
 	struct ab_strv notes;		/* for the user */

@@ -170,7 +170,7 @@ static int write_start(struct run *r, struct ab_error *err)
 	const struct ab_prepared *p = r->prepared;
 	struct ab_buf line = { 0 };
 	ab_autofree char *policy = ab_policy_json(p->policy);
-	ab_autofree char *watch = ab_journal_write(&p->host.survey);
+	ab_autofree char *watch = ab_journal_write(&p->site.survey);
 
 	ab_record_open(&line, r->dir.id, "start");
 	ab_record_list(&line, "command", &p->spec.argv);
@@ -220,7 +220,7 @@ static int settle_in(struct run *r, struct ab_error *err)
 {
 	struct ab_prepared *p = r->prepared;
 	struct ab_broker_duty duty = { .input = &r->request->policy,
-				       .survey = &p->host.survey,
+				       .survey = &p->site.survey,
 				       .run = &r->dir,
 				       .init = r->box.pidfd,
 				       .cgroup = r->cgroup.path,
@@ -315,7 +315,7 @@ static int plan_box(struct run *r, struct ab_error *err)
 	if (ab_prepare_spec(r->request, r->prepared, err) < 0)
 		return -1;
 	say_all(r, AB_SAY_NOTE, &r->prepared->notes);
-	say_all(r, AB_SAY_DETAIL, &r->prepared->host.survey.notes);
+	say_all(r, AB_SAY_DETAIL, &r->prepared->site.survey.notes);
 	if (ab_terminal_open(&r->terminal, &spec->tty_fds, &spec->rows,
 			     &spec->cols, err) < 0)
 		return -1;

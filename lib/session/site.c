@@ -1,4 +1,4 @@
-#include "session/host.h"
+#include "session/site.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -33,14 +33,14 @@ static const char *const root_sockets[] = {
 	"lxd.socket",  "unix.socket",
 };
 
-static void add_private(struct ab_host *host, const char *path)
+static void add_private(struct ab_site *site, const char *path)
 {
 	struct stat st;
 	char *real = path && path[0] == '/' ? realpath(path, NULL) : NULL;
 
 	if (real && stat(real, &st) == 0 && S_ISDIR(st.st_mode) &&
-	    !ab_strv_has(&host->facts.privates, real))
-		ab_strv_give(&host->facts.privates, real);
+	    !ab_strv_has(&site->facts.privates, real))
+		ab_strv_give(&site->facts.privates, real);
 	else
 		free(real);
 }
@@ -102,32 +102,32 @@ static enum ab_as as_of(enum ab_node kind)
 	return AB_AS_FILE;
 }
 
-static void take_survey(struct ab_host *host)
+static void take_survey(struct ab_site *site)
 {
-	const struct ab_survey *s = &host->survey;
+	const struct ab_survey *s = &site->survey;
 
 	for (size_t i = 0; i < s->write.len; i++) {
 		struct stat st;
 
 		if (stat(s->write.v[i], &st) == 0)
-			ab_objects_add(&host->facts.write, s->write.v[i],
+			ab_objects_add(&site->facts.write, s->write.v[i],
 				       S_ISDIR(st.st_mode) ? AB_AS_DIR :
 							     AB_AS_FILE);
 	}
 	/* A read-only mount does not close a FIFO, a socket or a device. */
 	for (size_t i = 0; i < s->nclosed; i++)
 		ab_objects_add(s->closed[i].kind == AB_NODE_OTHER ?
-				       &host->facts.masked :
-				       &host->facts.closed,
+				       &site->facts.masked :
+				       &site->facts.closed,
 			       s->closed[i].path, as_of(s->closed[i].kind));
 	/* A watched folder that can be renamed is watched no more. */
 	for (size_t i = 0; i < s->nwatch; i++)
-		ab_objects_add(&host->facts.pinned, s->watch[i].dir,
+		ab_objects_add(&site->facts.pinned, s->watch[i].dir,
 			       AB_AS_DIR);
 }
 
 static int look_at_masks(const struct ab_policy *policy, const char *state,
-			 struct ab_host *host, struct ab_error *err)
+			 struct ab_site *site, struct ab_error *err)
 {
 	struct ab_guard *deny = NULL;
 	size_t n = 0;
@@ -135,26 +135,26 @@ static int look_at_masks(const struct ab_policy *policy, const char *state,
 	if (ab_expand_deny(&policy->fs.deny_read, &deny, &n, err) < 0)
 		return -1;
 	for (size_t i = 0; i < n; i++)
-		ab_objects_add(&host->facts.masked, deny[i].path,
+		ab_objects_add(&site->facts.masked, deny[i].path,
 			       as_of(deny[i].kind));
 	ab_guards_free(deny, n);
 	if (state)
-		ab_objects_add(&host->facts.masked, state, AB_AS_DIR);
+		ab_objects_add(&site->facts.masked, state, AB_AS_DIR);
 	return 0;
 }
 
-static void warn_of_root(struct ab_host *host, const char *path)
+static void warn_of_root(struct ab_site *site, const char *path)
 {
 	for (size_t i = 0; i < AB_COUNT(root_sockets); i++)
 		if (strcmp(ab_path_name(path), root_sockets[i]) == 0)
-			ab_strv_addf(&host->notes,
+			ab_strv_addf(&site->notes,
 				     "%s: whoever can talk to this socket is "
 				     "root on this machine; the box can",
 				     path);
 }
 
 static void look_at_sockets(const struct ab_policy *policy,
-			    struct ab_host *host)
+			    struct ab_site *site)
 {
 	ab_autostrv struct ab_strv all = { 0 };
 
@@ -162,75 +162,75 @@ static void look_at_sockets(const struct ab_policy *policy,
 		char *real = realpath(policy->fs.unix_allow.v[i], NULL);
 
 		if (!real) {
-			ab_strv_addf(&host->notes,
+			ab_strv_addf(&site->notes,
 				     "%s: no such socket; it cannot be allowed",
 				     policy->fs.unix_allow.v[i]);
 			continue;
 		}
-		warn_of_root(host, real);
-		show(&host->facts.show, policy->fs.unix_allow.v[i], 0);
-		ab_strv_give(&host->open_sockets, real);
+		warn_of_root(site, real);
+		show(&site->facts.show, policy->fs.unix_allow.v[i], 0);
+		ab_strv_give(&site->open_sockets, real);
 	}
 	ab_sockets_list(&all);
 	for (size_t i = 0; i < all.len; i++) {
-		if (ab_strv_has(&host->open_sockets, all.v[i]))
+		if (ab_strv_has(&site->open_sockets, all.v[i]))
 			continue;
-		ab_objects_add(&host->facts.masked, all.v[i], AB_AS_FILE);
-		ab_strv_add(&host->sockets, all.v[i]);
+		ab_objects_add(&site->facts.masked, all.v[i], AB_AS_FILE);
+		ab_strv_add(&site->sockets, all.v[i]);
 	}
 }
 
-static void look_at_home(const struct ab_policy *policy, struct ab_host *host)
+static void look_at_home(const struct ab_policy *policy, struct ab_site *site)
 {
 	if (policy->fs.home != AB_HOME_PRIVATE || !policy->home)
 		return;
-	add_private(host, policy->home);
+	add_private(site, policy->home);
 	for (size_t i = 0; i < AB_COUNT(home_tools); i++) {
 		ab_autofree char *path =
 			ab_path_join(policy->home, home_tools[i]);
 
-		show(&host->facts.show, path, 0);
+		show(&site->facts.show, path, 0);
 	}
 }
 
-int ab_host_look(const struct ab_policy *policy, char *const *env,
-		 const char *state, struct ab_host *ret, struct ab_error *err)
+int ab_site_look(const struct ab_policy *policy, char *const *env,
+		 const char *state, struct ab_site *ret, struct ab_error *err)
 {
-	struct ab_host host = { 0 };
+	struct ab_site site = { 0 };
 
-	if (ab_survey_make(policy, &host.survey, err) < 0)
+	if (ab_survey_make(policy, &site.survey, err) < 0)
 		return -1;
-	host.hidden_root = !policy->fs.read_all;
-	if (host.hidden_root) {
-		ab_strv_add(&host.facts.privates, "/");
+	site.hidden_root = !policy->fs.read_all;
+	if (site.hidden_root) {
+		ab_strv_add(&site.facts.privates, "/");
 		for (size_t i = 0; i < policy->fs.read.len; i++)
-			show(&host.facts.show, policy->fs.read.v[i], 0);
+			show(&site.facts.show, policy->fs.read.v[i], 0);
 	}
 	for (size_t i = 0; i < AB_COUNT(private_folders); i++)
-		add_private(&host, private_folders[i]);
-	add_private(&host, ab_environ_get(env, "XDG_RUNTIME_DIR"));
-	look_at_home(policy, &host);
-	take_survey(&host);
-	look_at_sockets(policy, &host);
-	if (look_at_masks(policy, state, &host, err) < 0) {
-		ab_host_fini(&host);
+		add_private(&site, private_folders[i]);
+	add_private(&site, ab_environ_get(env, "XDG_RUNTIME_DIR"));
+	look_at_home(policy, &site);
+	take_survey(&site);
+	look_at_sockets(policy, &site);
+	if (look_at_masks(policy, state, &site, err) < 0) {
+		ab_site_fini(&site);
 		return -1;
 	}
-	*ret = host;
+	*ret = site;
 	return 0;
 }
 
-void ab_host_fini(struct ab_host *host)
+void ab_site_fini(struct ab_site *site)
 {
-	ab_survey_fini(&host->survey);
-	ab_strv_fini(&host->facts.privates);
-	ab_objects_fini(&host->facts.write);
-	ab_objects_fini(&host->facts.show);
-	ab_objects_fini(&host->facts.closed);
-	ab_objects_fini(&host->facts.pinned);
-	ab_objects_fini(&host->facts.masked);
-	ab_strv_fini(&host->sockets);
-	ab_strv_fini(&host->open_sockets);
-	ab_strv_fini(&host->notes);
-	*host = (struct ab_host){ 0 };
+	ab_survey_fini(&site->survey);
+	ab_strv_fini(&site->facts.privates);
+	ab_objects_fini(&site->facts.write);
+	ab_objects_fini(&site->facts.show);
+	ab_objects_fini(&site->facts.closed);
+	ab_objects_fini(&site->facts.pinned);
+	ab_objects_fini(&site->facts.masked);
+	ab_strv_fini(&site->sockets);
+	ab_strv_fini(&site->open_sockets);
+	ab_strv_fini(&site->notes);
+	*site = (struct ab_site){ 0 };
 }

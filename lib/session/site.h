@@ -1,5 +1,5 @@
-#ifndef AB_SESSION_HOST_H
-#define AB_SESSION_HOST_H
+#ifndef AB_SESSION_SITE_H
+#define AB_SESSION_SITE_H
 /*
  * What the policy means on this host, now: real paths, what exists, which
  * sockets there are. All looking happens here; the plan that follows from it
@@ -14,7 +14,7 @@
 struct ab_error;
 struct ab_policy;
 
-struct ab_host {
+struct ab_site {
 	struct ab_survey survey;
 	struct ab_facts facts;
 	bool hidden_root;		/* filesystem.read is a list */
@@ -24,8 +24,8 @@ struct ab_host {
 };
 
 /* `state` is the real path of the state directory, or NULL. */
-int ab_host_look(const struct ab_policy *policy, char *const *env,
-		 const char *state, struct ab_host *ret, struct ab_error *err);
-void ab_host_fini(struct ab_host *host);
+int ab_site_look(const struct ab_policy *policy, char *const *env,
+		 const char *state, struct ab_site *ret, struct ab_error *err);
+void ab_site_fini(struct ab_site *site);
 
 #endif

@@ -1,0 +1,107 @@
+#ifndef AB_PROXY_CONN_H
+#define AB_PROXY_CONN_H
+/*
+ * One connection from the box, through whichever door, and what the parts of
+ * the proxy need from each other. Private to lib/proxy.
+ *
+ * A connection is always in one state, its `step`: called when a side became
+ * ready, when the dial ended, and after ab_conn_again. A step goes on until
+ * it must wait. ab_conn_close may be called anywhere; the object is freed
+ * after the batch, and no step is called any more.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/loop.h"
+#include "policy/host.h"
+#include "proxy/dial.h"
+#include "proxy/filter.h"
+#include "proxy/ledger.h"
+#include "proxy/side.h"
+
+struct ab_names;
+struct ab_exchange;
+
+/* How long a peer may take, in milliseconds. */
+enum {
+	AB_HANDSHAKE_MS = 10000,	/* first request, SOCKS, hello */
+	AB_HEAD_MS = 30000,		/* a later request's head, once begun */
+	AB_IDLE_MS = 300000,		/* between requests of one connection */
+};
+
+struct ab_engine {	/* what all connections share */
+	struct ab_loop loop;
+	const struct ab_filter *filter;
+	struct ab_own own;
+	struct ab_names *names;
+	struct ab_pipes *pipes;
+	struct ab_dialer *dialer;
+	struct ab_ledger *ledger;
+	const struct ab_upstream *upstream;	/* or NULL */
+	struct ab_conn *conns;
+	size_t nconns;
+	struct ab_door_keeper *keeper;	/* proxy.c's own */
+};
+
+struct ab_conn {
+	struct ab_engine *engine;
+	struct ab_conn *next, **link;
+	void (*step)(struct ab_conn *conn);
+	struct ab_side client, server;
+	struct ab_flow up, down;	/* client to server, and back */
+	struct ab_timer deadline;
+	struct ab_later later;
+	struct ab_dial *dial;
+	struct ab_exchange *http;	/* while it speaks HTTP */
+
+	/* The target of a tunnel; NULL as long as there is none. */
+	struct ab_host *host;
+	uint16_t port;
+	bool synthetic;		/* named by an address of ours */
+	bool closed, recorded;
+	bool client_first_seen;
+	enum ab_door door;
+	struct ab_verdict verdict;	/* of the target; entry is the filter's */
+	uint64_t begun;		/* loop time */
+	uint64_t via_upstream : 1;
+	uint32_t denial;
+};
+
+struct ab_conn *ab_conn_new(struct ab_engine *engine, enum ab_door door,
+			    int fd);
+void ab_conn_close(struct ab_conn *conn, bool reset);
+/* Call step again in the next batch. */
+void ab_conn_again(struct ab_conn *conn);
+/* Close it unless something else happens within ms; 0: wait for ever. */
+void ab_conn_deadline(struct ab_conn *conn, uint64_t ms);
+
+/* Replace a synthetic address by its name, then judge. */
+void ab_conn_judge(struct ab_conn *conn, struct ab_host *host, uint16_t port,
+		   struct ab_verdict *ret);
+
+/* Get a socket for conn->server; `done` is called later, with the result
+ * (with OK conn->server is set up and watched). */
+typedef void (*ab_conn_dialled_fn)(struct ab_conn *conn,
+				   const struct ab_dialled *result);
+void ab_conn_dial(struct ab_conn *conn, const struct ab_host *host,
+		  uint16_t port, bool http, ab_conn_dialled_fn done);
+
+/*
+ * Write the violation, number it (r->denial). -1: it could not be written; the
+ * connection is closed already, do nothing more with it.
+ */
+int ab_conn_deny(struct ab_conn *conn, struct ab_request_record *r);
+/* Write the record of a request that is over. */
+void ab_conn_record(struct ab_conn *conn, struct ab_request_record *r);
+
+/*
+ * Tunnels (tunnel.c): the host is judged, dialled at once, and the client's
+ * first bytes are looked at before they are passed. The door says how success
+ * and failure are told: 200 or 403 (CONNECT), a SOCKS reply, nothing or a
+ * reset (transparent). Bytes of the client that are already in conn->client.in
+ * are its first.
+ */
+void ab_tunnel_start(struct ab_conn *conn, enum ab_door door,
+		     const struct ab_host *host, uint16_t port);
+
+#endif

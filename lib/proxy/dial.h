@@ -1,0 +1,76 @@
+#ifndef AB_PROXY_DIAL_H
+#define AB_PROXY_DIAL_H
+/*
+ * From an allowed host to a connected socket: the name is resolved once
+ * (proxy/resolver.h), every address of the answer is checked, and the checked
+ * ones are tried, the families taking turns, the next one after 250 ms or on
+ * failure (RFC 8305). One answer in a denied range refuses the name.
+ *
+ * With an upstream proxy the name goes to that one, by CONNECT, and the
+ * address check is its own.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/loop.h"
+#include "policy/host.h"
+#include "proxy/filter.h"
+
+enum ab_dial_result {
+	AB_DIAL_OK,
+	AB_DIAL_NO_NAME,	/* the name does not exist, or has no address */
+	AB_DIAL_NO_ANSWER,	/* no resolver answered */
+	AB_DIAL_FORBIDDEN,	/* it leads to a denied range: see verdict */
+	AB_DIAL_FAILED,		/* errnum of the last address */
+	AB_DIAL_TIMEOUT,
+	AB_DIAL_UPSTREAM,	/* the upstream proxy refused: its status */
+};
+
+struct ab_dialled {
+	enum ab_dial_result result;
+	int fd;			/* with OK; non-blocking; the callee owns it */
+	int errnum;		/* with FAILED */
+	int status;		/* with UPSTREAM */
+	bool upstream;		/* through the upstream proxy */
+	struct ab_host address;	/* the one reached, or the forbidden one */
+	struct ab_verdict verdict;	/* with FORBIDDEN */
+};
+
+struct ab_dialer;
+struct ab_dial;
+
+typedef void (*ab_dialled_fn)(void *arg, struct ab_dialled *result);
+
+/* An http:// proxy, from the caller's environment or the policy; parsed and
+ * validated by ab_upstream_parse. */
+struct ab_upstream {
+	struct ab_host host;
+	uint16_t port;
+	char *credentials;	/* "Basic ..." or NULL; never printed */
+	char *bypass;		/* the caller's NO_PROXY, or NULL */
+};
+
+struct ab_dialer_setup {
+	struct ab_loop *loop;
+	/* Called for each address of an answer. */
+	bool (*check)(void *arg, const struct ab_host *addr, uint16_t port,
+		      struct ab_verdict *ret);
+	void *arg;
+	const struct ab_upstream *upstream;	/* or NULL */
+};
+
+int ab_dialer_new(const struct ab_dialer_setup *setup, struct ab_dialer **ret,
+		  struct ab_error *err);
+void ab_dialer_free(struct ab_dialer *dialer);
+
+/*
+ * Start. `fn` is called once, never from inside this call, unless the dial is
+ * cancelled before. `http`: the request will be a plain one in absolute form,
+ * so an upstream proxy is reached but not asked for a tunnel.
+ */
+struct ab_dial *ab_dial_start(struct ab_dialer *dialer,
+			      const struct ab_host *host, uint16_t port,
+			      bool http, ab_dialled_fn fn, void *arg);
+void ab_dial_cancel(struct ab_dial *dial);
+
+#endif

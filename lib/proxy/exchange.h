@@ -1,0 +1,34 @@
+#ifndef AB_PROXY_EXCHANGE_H
+#define AB_PROXY_EXCHANGE_H
+/*
+ * HTTP/1 between a client of the box and a server: one request after another
+ * on a kept connection, each one judged. Private to lib/proxy.
+ *
+ * AB_EXCHANGE_PROXY: the client speaks to a proxy. Requests in absolute form
+ * are judged, the server is dialled (again, when the next request goes
+ * elsewhere), hop-by-hop headers are removed. CONNECT becomes a tunnel
+ * (ab_tunnel_start) and ends the exchange.
+ *
+ * AB_EXCHANGE_TUNNEL: the client believes that it speaks to conn->host, and
+ * conn->server is connected to it. The authority of every request must be
+ * that host; heads are passed as they are.
+ */
+#include <stddef.h>
+#include <stdint.h>
+
+#include "proxy/conn.h"
+
+enum ab_exchange_mode { AB_EXCHANGE_PROXY, AB_EXCHANGE_TUNNEL };
+
+/* Makes conn->http and sets conn->step; begins with conn->client.in. */
+void ab_exchange_start(struct ab_conn *conn, enum ab_exchange_mode mode);
+/* The connection ends: write the record of a request that is under way, free. */
+void ab_exchange_free(struct ab_conn *conn);
+
+/* The text of a refusal or a failure, for any door that speaks HTTP: appended
+ * to `out`, "Connection: close". `r` says who and why; status 403, 400, 431,
+ * 502, 504 ... `run_id` names the denial (r->denial). */
+void ab_exchange_answer(struct ab_bytes *out, struct ab_ledger *ledger,
+			const struct ab_request_record *r, int status);
+
+#endif

@@ -1,0 +1,74 @@
+#ifndef AB_PROXY_FILTER_H
+#define AB_PROXY_FILTER_H
+/*
+ * The one decision about a host, for every door. Pure: no I/O, no allocation
+ * while judging, no globals. Immutable once made, so a thread may use it
+ * without a lock; a change of the lists makes a new one.
+ *
+ * Order: a literal address in a denied range, the deny list, the allow list,
+ * then ask or deny. What an allowed name resolves to is checked by
+ * ab_filter_address before it is dialled. Look-ups cost the same with ten
+ * entries and with 100,000.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "policy/host.h"
+#include "policy/policy.h"
+
+enum ab_access {
+	AB_ACCESS_DENY,
+	AB_ACCESS_ASK,
+	AB_ACCESS_ALLOW,
+};
+
+enum ab_basis {	/* what a decision rests on */
+	AB_BASIS_NONE,		/* on no list */
+	AB_BASIS_RANGE,	/* an address in a denied range */
+	AB_BASIS_OWN,		/* an address of this host */
+	AB_BASIS_DENY,		/* an entry of network.deny */
+	AB_BASIS_ALLOW,	/* an entry of network.allow */
+	AB_BASIS_PORT,		/* the host is on the allow list, but not with
+				 * this port */
+};
+
+struct ab_verdict {
+	enum ab_access access;
+	enum ab_basis basis;
+	const char *entry;	/* the entry or range, canonical; "" for none.
+				 * Lives as long as the filter. */
+};
+
+/* The host's own addresses, as they are now; sorted by ab_own_sort. */
+struct ab_own {
+	struct ab_host_addr {
+		bool v6;
+		uint8_t addr[16];
+	} *v;
+	size_t len;
+};
+void ab_own_sort(struct ab_own *own);
+
+struct ab_filter;
+
+/* The entries are canonical: what a resolved policy holds. */
+struct ab_filter *ab_filter_new(const struct ab_policy *policy);
+void ab_filter_free(struct ab_filter *filter);
+
+void ab_filter_judge(const struct ab_filter *filter, const struct ab_own *own,
+		     const struct ab_host *host, uint16_t port,
+		     struct ab_verdict *ret);
+
+/* Might this name be allowed, or asked about, with some port? Only such names
+ * are answered by our resolver. `ret`: why not. */
+bool ab_filter_resolvable(const struct ab_filter *filter,
+			  const struct ab_host *name, struct ab_verdict *ret);
+
+/* May this address (a host that is not a name) be dialled for an allowed
+ * name? false with the basis and the range in *ret. */
+bool ab_filter_address(const struct ab_filter *filter,
+		       const struct ab_own *own, const struct ab_host *addr,
+		       uint16_t port, struct ab_verdict *ret);
+
+#endif

@@ -1,0 +1,106 @@
+#ifndef AB_PROXY_LEDGER_H
+#define AB_PROXY_LEDGER_H
+/*
+ * The network part of a run's record. A denial is written at once ("violation")
+ * and gets an id, RUN-N, the same for the same host, port and basis, so that
+ * the answer to the client, the log and the summary name one thing. A request
+ * is written when it is over ("request"), with its bytes and milliseconds.
+ *
+ * Used by one thread at a time.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/strv.h"
+#include "proxy/filter.h"
+
+struct ab_error;
+struct ab_log;		/* audit/log.h */
+
+enum ab_door {
+	AB_DOOR_HTTP,
+	AB_DOOR_CONNECT,
+	AB_DOOR_SOCKS,
+	AB_DOOR_TRANSPARENT,
+	AB_DOOR_DNS,
+	AB_DOOR_PUBLISH,	/* from the host to a port of the box */
+	AB_DOOR_HOST_PORT,	/* from the box to a port of the host */
+	AB_DOOR_COUNT,
+};
+extern const char *const ab_door_names[AB_DOOR_COUNT];
+
+/* Why something was refused that the lists allow. */
+enum ab_fault {
+	AB_FAULT_NONE,		/* see the verdict */
+	AB_FAULT_ANSWER,	/* the name leads to a denied range */
+	AB_FAULT_SNI,		/* TLS asks for another name */
+	AB_FAULT_AUTHORITY,	/* HTTP asks for another host */
+	AB_FAULT_HTTP2,		/* HTTP/2 in clear cannot be judged */
+	AB_FAULT_MALFORMED,	/* not the protocol that it claims to be */
+	AB_FAULT_NAMES,		/* too many names in one run */
+	AB_FAULT_COUNT,
+};
+
+struct ab_request_record {	/* texts may be NULL or "" */
+	enum ab_door door;
+	const char *host;	/* canonical, or escaped if it is no host */
+	uint16_t port;		/* 0: not known (DNS) */
+	const char *method;
+	const char *path;	/* without query; "" in a tunnel */
+	const char *sni;	/* what the client asked for, if it differs */
+	const char *address;	/* dialled, or refused */
+	const char *error;	/* it was allowed and failed: one sentence */
+	struct ab_verdict verdict;
+	enum ab_fault fault;
+	bool upstream;
+	int status;		/* HTTP status sent to the client; 0: none */
+	uint64_t bytes_up, bytes_down;
+	uint64_t ms;
+	uint32_t denial;	/* number from ab_ledger_deny; 0: allowed */
+};
+
+struct ab_ledger;
+
+struct ab_ledger *ab_ledger_new(const char *run_id, struct ab_log *log);
+void ab_ledger_free(struct ab_ledger *ledger);
+
+/*
+ * Write a violation and number it: ret_id is RUN-N. -1: the record cannot be
+ * written; the connection must end, and under strict the run.
+ */
+int ab_ledger_deny(struct ab_ledger *ledger, const struct ab_request_record *r,
+		   uint32_t *ret_number, struct ab_error *err);
+int ab_ledger_request(struct ab_ledger *ledger,
+		      const struct ab_request_record *r, struct ab_error *err);
+
+/* Datagrams and other packets that the box was refused, as counted by the
+ * kernel; a violation if it is not 0. */
+int ab_ledger_packets(struct ab_ledger *ledger, const char *kind, uint64_t n,
+		      struct ab_error *err);
+
+/* "7kq2-1" */
+enum { AB_DENIAL_ID = 24 };
+void ab_ledger_id(const struct ab_ledger *ledger, uint32_t number,
+		  char ret[AB_DENIAL_ID]);
+/* Why, as a clause: "not on the allow list". Into ret, returned. */
+enum { AB_REASON_ROOM = 400 };
+const char *ab_ledger_reason(const struct ab_request_record *r,
+			     char ret[AB_REASON_ROOM]);
+/* The key that decided: "network.allow". */
+const char *ab_ledger_rule(const struct ab_request_record *r);
+/* The exact words that would allow it next time: "--allow x.y:8080"; "" when
+ * nothing does. */
+void ab_ledger_hint(const struct ab_request_record *r,
+		    char ret[AB_REASON_ROOM]);
+
+struct ab_ledger_totals {
+	uint64_t allowed, denied, failed;	/* requests */
+	uint64_t bytes_up, bytes_down;
+};
+void ab_ledger_totals(const struct ab_ledger *ledger,
+		      struct ab_ledger_totals *ret);
+/* For stderr at the end; nothing when nothing was denied. */
+void ab_ledger_summary(const struct ab_ledger *ledger, struct ab_strv *ret);
+
+#endif

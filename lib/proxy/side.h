@@ -1,0 +1,88 @@
+#ifndef AB_PROXY_SIDE_H
+#define AB_PROXY_SIDE_H
+/*
+ * The two ends of a connection, and the bytes between them.
+ *
+ * A side is a non-blocking socket watched edge-triggered. What epoll said is
+ * kept in `readable` and `writable` until a call says EAGAIN, so whoever
+ * moves bytes must go on until it is told to wait, or come back by itself.
+ *
+ * A flow is one direction. Bytes are spliced through a pipe that is held only
+ * while something is in it: an idle tunnel owns no buffer.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/loop.h"
+
+/* Bytes in memory: what was read to be looked at, what is to be written. */
+struct ab_bytes {
+	uint8_t *data;
+	uint32_t start, end, room;
+};
+
+static inline size_t ab_bytes_len(const struct ab_bytes *b)
+{
+	return b->end - b->start;
+}
+static inline const uint8_t *ab_bytes_head(const struct ab_bytes *b)
+{
+	return b->data + b->start;
+}
+void ab_bytes_add(struct ab_bytes *b, const void *data, size_t len);
+void ab_bytes_skip(struct ab_bytes *b, size_t len);	/* frees when empty */
+void ab_bytes_fini(struct ab_bytes *b);
+
+struct ab_side {
+	struct ab_source source;	/* its fd; -1: not there */
+	bool readable, writable;
+	bool eof;	/* the peer will send no more */
+	bool shut;	/* we said that we will send no more */
+	struct ab_bytes in;	/* read, and not consumed yet */
+	struct ab_bytes out;	/* goes before anything else */
+};
+
+enum ab_io {
+	AB_IO_DONE,	/* all of it */
+	AB_IO_WAIT,	/* the side that it hangs on will be ready again */
+	AB_IO_YIELD,	/* had its share: call again in the next batch */
+	AB_IO_EOF,	/* the sender ended, and all it sent is delivered */
+	AB_IO_FAILED,	/* the connection is broken */
+};
+
+/* Read once into side->in, up to `max` bytes there in all. DONE: something
+ * came. WAIT also when `max` is reached. */
+enum ab_io ab_side_read(struct ab_side *side, size_t max);
+/* Write what is in side->out. */
+enum ab_io ab_side_flush(struct ab_side *side);
+/* Say that we send no more, once out is flushed. */
+void ab_side_shut(struct ab_side *side);
+/* Close at once; with `reset` by RST. */
+void ab_side_close(struct ab_side *side, bool reset);
+
+struct ab_pipes;	/* pool of empty pipes, one for each loop */
+
+struct ab_flow {
+	int pipe[2];	/* -1: not held */
+	uint32_t held;	/* bytes in it */
+	uint64_t moved;	/* delivered in all */
+};
+
+#define AB_FLOW_INIT { .pipe = { -1, -1 } }
+#define AB_FLOW_ALL UINT64_MAX
+
+/*
+ * From one side to the other: first from->in, then what the socket has, at
+ * most *left bytes (AB_FLOW_ALL: until the end), which is counted down as they
+ * are delivered. to->out is flushed before.
+ */
+enum ab_io ab_flow_move(struct ab_flow *flow, struct ab_pipes *pipes,
+			struct ab_side *from, struct ab_side *to,
+			uint64_t *left);
+void ab_flow_fini(struct ab_flow *flow, struct ab_pipes *pipes);
+
+struct ab_pipes *ab_pipes_new(void);
+void ab_pipes_free(struct ab_pipes *pipes);
+
+#endif
