@@ -38,12 +38,12 @@ enum {
 	REST = 4 * ROOM,
 };
 
-static bool is_open(const struct ab_side *side)
+static bool is_open(const struct ab_relay_end *side)
 {
 	return side->source.fd >= 0;
 }
 
-static void drop(struct ab_relay *r, struct ab_side *side)
+static void drop(struct ab_relay *r, struct ab_relay_end *side)
 {
 	if (r->loop)
 		ab_loop_remove(r->loop, &side->source);
@@ -61,7 +61,8 @@ static bool has_bytes(const struct ab_flow *flow)
 	return flow->start < flow->end;
 }
 
-static void watch(struct ab_relay *r, struct ab_side *side, bool in, bool out)
+static void watch(struct ab_relay *r, struct ab_relay_end *side, bool in,
+		  bool out)
 {
 	uint32_t events = (in ? EPOLLIN : 0u) | (out ? EPOLLOUT : 0u);
 
@@ -154,7 +155,7 @@ static size_t take_output(struct ab_relay *r)
 			break;
 		if (n > 0)
 			total += (size_t)n;
-		else	/* EIO: nothing inside has it open any more */
+		else /* EIO: nothing inside has it open any more */
 			drop(r, &r->box);
 	}
 	return total;
@@ -219,15 +220,18 @@ static void in_ready(struct ab_source *source, uint32_t events)
 
 void ab_relay_init(struct ab_relay *r, int in, int out)
 {
-	r->in.source = (struct ab_source){ in, in_ready, r, false };
-	r->out.source = (struct ab_source){ out, out_ready, r, false };
-	r->box.source = (struct ab_source){ -1, box_ready, r, false };
+	r->in.source =
+		(struct ab_source){ .fd = in, .ready = in_ready, .owner = r };
+	r->out.source =
+		(struct ab_source){ .fd = out, .ready = out_ready, .owner = r };
+	r->box.source =
+		(struct ab_source){ .fd = -1, .ready = box_ready, .owner = r };
 }
 
 int ab_relay_start(struct ab_relay *r, int box, struct ab_loop *loop,
 		   struct ab_error *err)
 {
-	struct ab_side *sides[] = { &r->in, &r->out, &r->box };
+	struct ab_relay_end *sides[] = { &r->in, &r->out, &r->box };
 	int flags = fcntl(box, F_GETFL);
 
 	r->box.source.fd = box;

@@ -19,19 +19,19 @@ struct ab_flow {
 	char data[AB_RELAY_ROOM];
 };
 
-struct ab_side {
-	struct ab_source source;	/* fd -1: none, or gone */
+struct ab_relay_end {
+	struct ab_source source; /* fd -1: none, or gone */
 	uint32_t events;
-	bool shared;	/* the description is not ours alone: may block */
+	bool shared; /* the description is not ours alone: may block */
 };
 
 struct ab_relay {
-	struct ab_loop *loop;		/* NULL: not started */
-	struct ab_side in, out;		/* the caller's */
-	struct ab_side box;		/* the master of the box's */
-	struct ab_flow up, down;	/* box to out, in to box */
-	bool reading;	/* what is typed is for the box */
-	bool quiet;	/* nothing moves */
+	struct ab_loop *loop; /* NULL: not started */
+	struct ab_relay_end in, out; /* the caller's */
+	struct ab_relay_end box; /* the master of the box's */
+	struct ab_flow up, down; /* box to out, in to box */
+	bool reading; /* what is typed is for the box */
+	bool quiet; /* nothing moves */
 	/* Around each write to out: what is tried, and how much was taken. */
 	void (*writes)(void *arg, const char *data, size_t len);
 	void (*wrote)(void *arg, const char *data, size_t len);
