@@ -27,8 +27,8 @@ int ab_loop_init(struct ab_loop *loop, struct ab_error *err)
 	return 0;
 }
 
-int ab_loop_add(struct ab_loop *loop, struct ab_source *source,
-		uint32_t events, struct ab_error *err)
+int ab_loop_add(struct ab_loop *loop, struct ab_source *source, uint32_t events,
+		struct ab_error *err)
 {
 	struct epoll_event event = { .events = events, .data.ptr = source };
 
@@ -56,9 +56,8 @@ void ab_loop_remove(struct ab_loop *loop, struct ab_source *source)
 	source->active = false;
 }
 
-void ab_loop_close(struct ab_loop *loop, struct ab_source *source)
+void ab_source_close(struct ab_source *source)
 {
-	(void)loop;
 	if (source->fd >= 0)
 		close(source->fd);
 	source->fd = -1;
@@ -99,9 +98,8 @@ void ab_loop_timer(struct ab_loop *loop, struct ab_timer *timer, uint64_t ms)
 	if (!timer->slot) {
 		if (loop->ntimers + 1 >= loop->room) {
 			loop->room = loop->room ? 2 * loop->room : 64;
-			loop->timers =
-				ab_realloc(loop->timers,
-					   loop->room * sizeof(timer));
+			loop->timers = ab_realloc(loop->timers,
+						  loop->room * sizeof(timer));
 		}
 		timer->slot = ++loop->ntimers;
 	}
@@ -152,7 +150,7 @@ static void run_later(struct ab_loop *loop)
 		struct ab_later *next = later->next;
 
 		later->queued = false;
-		later->run(later);	/* may free it */
+		later->run(later); /* may free it */
 		later = next;
 	}
 }

@@ -57,7 +57,7 @@ void ab_loop_set(struct ab_loop *loop, struct ab_source *source,
 void ab_loop_remove(struct ab_loop *loop, struct ab_source *source);
 /* Remove and close: the kernel forgets a closed descriptor by itself, as long
  * as nobody else holds its file. */
-void ab_loop_close(struct ab_loop *loop, struct ab_source *source);
+void ab_source_close(struct ab_source *source);
 
 /* Set, or set anew. */
 void ab_loop_timer(struct ab_loop *loop, struct ab_timer *timer, uint64_t ms);

@@ -40,8 +40,15 @@ struct ab_engine {	/* what all connections share */
 	const struct ab_upstream *upstream;	/* or NULL */
 	struct ab_conn *conns;
 	size_t nconns;
-	struct ab_door_keeper *keeper;	/* proxy.c's own */
+	/* A connection is gone: there may be room for another one. */
+	void (*freed)(struct ab_engine *engine);
+	/* A record could not be written. */
+	void (*unrecorded)(struct ab_engine *engine,
+			   const struct ab_error *err);
 };
+
+typedef void (*ab_conn_dialled_fn)(struct ab_conn *conn,
+				   const struct ab_dialled *result);
 
 struct ab_conn {
 	struct ab_engine *engine;
@@ -52,28 +59,33 @@ struct ab_conn {
 	struct ab_timer deadline;
 	struct ab_later later;
 	struct ab_dial *dial;
+	ab_conn_dialled_fn dialled;
 	struct ab_exchange *http;	/* while it speaks HTTP */
+	uint64_t begun;			/* loop time */
 
 	/* The target of a tunnel; NULL as long as there is none. */
 	struct ab_host *host;
+	struct ab_verdict verdict;	/* of it; the entry is the filter's */
+	char *address;			/* that was reached */
+	uint32_t denial;		/* its number, or 0 */
 	uint16_t port;
-	bool synthetic;		/* named by an address of ours */
-	bool closed, recorded;
-	bool client_first_seen;
-	enum ab_door door;
-	struct ab_verdict verdict;	/* of the target; entry is the filter's */
-	uint64_t begun;		/* loop time */
-	uint64_t via_upstream : 1;
-	uint32_t denial;
+	uint8_t door;			/* enum ab_door */
+	bool upstream;			/* reached through that */
+	bool unrecorded;		/* HTTP inside records for itself */
+	bool closed;
 };
 
+/* Takes the socket over and begins with `step`; NULL when it cannot be
+ * watched, and then it is closed. */
 struct ab_conn *ab_conn_new(struct ab_engine *engine, enum ab_door door,
-			    int fd);
+			    int fd, void (*step)(struct ab_conn *conn));
 void ab_conn_close(struct ab_conn *conn, bool reset);
 /* Call step again in the next batch. */
 void ab_conn_again(struct ab_conn *conn);
 /* Close it unless something else happens within ms; 0: wait for ever. */
 void ab_conn_deadline(struct ab_conn *conn, uint64_t ms);
+/* Watch a connected socket as the server's side. -1: it is closed. */
+int ab_conn_attach(struct ab_conn *conn, int fd);
 
 /* Replace a synthetic address by its name, then judge. */
 void ab_conn_judge(struct ab_conn *conn, struct ab_host *host, uint16_t port,
@@ -81,8 +93,6 @@ void ab_conn_judge(struct ab_conn *conn, struct ab_host *host, uint16_t port,
 
 /* Get a socket for conn->server; `done` is called later, with the result
  * (with OK conn->server is set up and watched). */
-typedef void (*ab_conn_dialled_fn)(struct ab_conn *conn,
-				   const struct ab_dialled *result);
 void ab_conn_dial(struct ab_conn *conn, const struct ab_host *host,
 		  uint16_t port, bool http, ab_conn_dialled_fn done);
 
@@ -103,5 +113,9 @@ void ab_conn_record(struct ab_conn *conn, struct ab_request_record *r);
  */
 void ab_tunnel_start(struct ab_conn *conn, enum ab_door door,
 		     const struct ab_host *host, uint16_t port);
+/* Both sides are there, and nothing is to be looked at. */
+void ab_tunnel_relay(struct ab_conn *conn);
+/* The record of a tunnel that ends. */
+void ab_tunnel_record(struct ab_conn *conn);
 
 #endif

@@ -1,0 +1,383 @@
+/*
+ * Theory of operation.
+ *
+ *	dialling	the client waits; nothing of it is read but its end
+ *	looking		the server's bytes pass; the client's first ones are
+ *			held until they are seen to be TLS (the name in the
+ *			hello must be the tunnel's), HTTP (every request is
+ *			judged: proxy/exchange.h) or neither
+ *	relaying	both directions, until both have ended
+ *
+ * Should: pass the server's bytes at once, also when the client is silent
+ * (ssh, SMTP, MySQL); keep an idle tunnel for ever.
+ * Mustn't: pass a byte of the client before it was looked at; take what is
+ * undecided for harmless.
+ */
+#include "proxy/conn.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "proxy/exchange.h"
+#include "proxy/hello.h"
+#include "proxy/socks.h"
+
+static void describe(const struct ab_conn *conn, struct ab_request_record *ret)
+{
+	*ret = (struct ab_request_record){
+		.door = conn->door,
+		.host = conn->host->text,
+		.port = conn->port,
+		.method = conn->door == AB_DOOR_CONNECT ? "CONNECT" : "",
+		.address = conn->address,
+		.verdict = conn->verdict,
+		.bytes_up = conn->up.moved,
+		.bytes_down = conn->down.moved,
+		.ms = conn->engine->loop.now - conn->begun,
+		.denial = conn->denial,
+	};
+}
+
+void ab_tunnel_record(struct ab_conn *conn)
+{
+	struct ab_request_record r;
+
+	describe(conn, &r);
+	if (conn->door == AB_DOOR_CONNECT && conn->server.source.fd >= 0)
+		r.status = 200;
+	conn->unrecorded = true;
+	ab_conn_record(conn, &r);
+}
+
+/* Let the client have what is in client.out, then end. */
+static void say_goodbye(struct ab_conn *conn)
+{
+	enum ab_io io = ab_side_flush(&conn->client);
+
+	if (io == AB_IO_WAIT)
+		return;
+	ab_side_shut(&conn->client);
+	/* Unread bytes would turn the end into a reset, and the client would
+	 * lose our words. */
+	while (io == AB_IO_DONE) {
+		io = ab_side_read(&conn->client, AB_HELLO_MAX);
+		ab_bytes_fini(&conn->client.in);
+	}
+	if (io == AB_IO_WAIT)
+		return;
+	ab_conn_close(conn, false);
+}
+
+/* An HTTP answer, a SOCKS reply, or a reset: what the door speaks. */
+static void tell_client(struct ab_conn *conn, struct ab_request_record *r,
+			enum ab_socks_reply reply)
+{
+	uint8_t answer[10];
+
+	conn->unrecorded = true;
+	r->ms = conn->engine->loop.now - conn->begun;
+	ab_conn_record(conn, r);
+	if (conn->closed)
+		return;
+	switch ((enum ab_door)conn->door) {
+	case AB_DOOR_CONNECT:
+		ab_exchange_answer(&conn->client.out, conn->engine->ledger, r,
+				   r->status);
+		break;
+	case AB_DOOR_SOCKS:
+		ab_socks_answer(reply, answer);
+		ab_bytes_add(&conn->client.out, answer, sizeof(answer));
+		break;
+	case AB_DOOR_HTTP:
+	case AB_DOOR_TRANSPARENT:
+	case AB_DOOR_DNS:
+	case AB_DOOR_PUBLISH:
+	case AB_DOOR_HOST_PORT:
+	case AB_DOOR_COUNT:
+		ab_conn_close(conn, true);
+		return;
+	}
+	ab_bytes_fini(&conn->client.in);
+	ab_side_close(&conn->server, false);
+	conn->step = say_goodbye;
+	ab_conn_deadline(conn, AB_HANDSHAKE_MS);
+	ab_conn_again(conn);
+}
+
+static void refuse(struct ab_conn *conn, struct ab_request_record *r)
+{
+	if (ab_conn_deny(conn, r) < 0)
+		return;
+	conn->denial = r->denial;
+	r->status = 403;
+	tell_client(conn, r, AB_SOCKS_NOT_ALLOWED);
+}
+
+static void relay(struct ab_conn *conn)
+{
+	struct ab_pipes *pipes = conn->engine->pipes;
+	struct {
+		struct ab_flow *flow;
+		struct ab_side *from, *to;
+	} ways[] = {
+		{ &conn->down, &conn->server, &conn->client },
+		{ &conn->up, &conn->client, &conn->server },
+	};
+
+	for (size_t i = 0; i < AB_COUNT(ways); i++) {
+		uint64_t all = AB_FLOW_ALL;
+		enum ab_io io;
+
+		if (ways[i].to->shut)
+			continue;
+		io = ab_flow_move(ways[i].flow, pipes, ways[i].from, ways[i].to,
+				  &all);
+		if (io == AB_IO_FAILED) {
+			ab_conn_close(conn, true);
+			return;
+		}
+		if (io == AB_IO_YIELD)
+			ab_conn_again(conn);
+		if (io == AB_IO_EOF)
+			ab_side_shut(ways[i].to);
+	}
+	if (conn->client.shut && conn->server.shut)
+		ab_conn_close(conn, false);
+}
+
+void ab_tunnel_relay(struct ab_conn *conn)
+{
+	ab_conn_deadline(conn, 0);
+	conn->step = relay;
+	ab_conn_again(conn);
+}
+
+/* The tunnel stands already, so the words can only be TLS's own. */
+static void refuse_hello(struct ab_conn *conn, struct ab_request_record *r)
+{
+	static const uint8_t access_denied[] = { 21, 3, 1, 0, 2, 2, 49 };
+
+	if (ab_conn_deny(conn, r) < 0)
+		return;
+	conn->unrecorded = true;
+	ab_conn_record(conn, r);
+	if (conn->closed)
+		return;
+	ab_bytes_add(&conn->client.out, access_denied, sizeof(access_denied));
+	ab_bytes_fini(&conn->client.in);
+	ab_side_close(&conn->server, true);
+	conn->step = say_goodbye;
+	ab_conn_deadline(conn, AB_HANDSHAKE_MS);
+	ab_conn_again(conn);
+}
+
+/*
+ * May a hello that names `name` go through this tunnel? One to an address has
+ * no name to agree with: then the name itself must be allowed.
+ */
+static bool agrees(struct ab_conn *conn, const struct ab_host *name)
+{
+	struct ab_host copy = *name;
+	struct ab_verdict verdict;
+
+	if (conn->host->kind == AB_HOST_NAME)
+		return strcmp(conn->host->text, name->text) == 0;
+	ab_conn_judge(conn, &copy, conn->port, &verdict);
+	return verdict.access == AB_ACCESS_ALLOW;
+}
+
+static void judge_hello(struct ab_conn *conn, const struct ab_hello *hello)
+{
+	struct ab_request_record r;
+
+	if (!hello->has_name || agrees(conn, &hello->name)) {
+		ab_tunnel_relay(conn);
+		return;
+	}
+	describe(conn, &r);
+	r.fault = AB_FAULT_SNI;
+	r.sni = hello->name.text;
+	refuse_hello(conn, &r);
+}
+
+static void refuse_first(struct ab_conn *conn, enum ab_fault fault)
+{
+	struct ab_request_record r;
+
+	describe(conn, &r);
+	r.fault = fault;
+	if (ab_conn_deny(conn, &r) < 0)
+		return;
+	conn->unrecorded = true;
+	ab_conn_record(conn, &r);
+	ab_conn_close(conn, true);
+}
+
+static void judge_first(struct ab_conn *conn)
+{
+	struct ab_hello hello;
+	size_t len = ab_bytes_len(&conn->client.in);
+
+	switch (ab_hello_look(ab_bytes_head(&conn->client.in), len, &hello)) {
+	case AB_FIRST_MORE:
+		if (conn->client.eof)
+			refuse_first(conn, AB_FAULT_MALFORMED);
+		else if (!conn->deadline.slot)
+			ab_conn_deadline(conn, AB_HANDSHAKE_MS);
+		return;
+	case AB_FIRST_TLS:
+		judge_hello(conn, &hello);
+		return;
+	case AB_FIRST_HTTP:
+		conn->unrecorded = true;
+		ab_exchange_start(conn, AB_EXCHANGE_TUNNEL);
+		return;
+	case AB_FIRST_HTTP2:
+		refuse_first(conn, AB_FAULT_HTTP2);
+		return;
+	case AB_FIRST_OTHER:
+		ab_tunnel_relay(conn);
+		return;
+	case AB_FIRST_BAD:
+		refuse_first(conn, AB_FAULT_MALFORMED);
+		return;
+	}
+}
+
+static void look(struct ab_conn *conn)
+{
+	uint64_t all = AB_FLOW_ALL;
+	enum ab_io io;
+
+	if (!conn->client.shut) {
+		io = ab_flow_move(&conn->down, conn->engine->pipes,
+				  &conn->server, &conn->client, &all);
+		if (io == AB_IO_FAILED) {
+			ab_conn_close(conn, true);
+			return;
+		}
+		if (io == AB_IO_YIELD)
+			ab_conn_again(conn);
+		if (io == AB_IO_EOF)
+			ab_side_shut(&conn->client);
+	}
+	do {
+		io = ab_side_read(&conn->client, AB_HELLO_MAX);
+		if (io == AB_IO_FAILED) {
+			ab_conn_close(conn, true);
+			return;
+		}
+	} while (io == AB_IO_DONE &&
+		 ab_bytes_len(&conn->client.in) < AB_HELLO_MAX);
+	if (ab_bytes_len(&conn->client.in))
+		judge_first(conn);
+	else if (conn->client.eof)
+		ab_tunnel_relay(conn);
+}
+
+static void welcome(struct ab_conn *conn)
+{
+	static const char established[] =
+		"HTTP/1.1 200 Connection established\r\n\r\n";
+	uint8_t answer[10];
+
+	if (conn->door == AB_DOOR_CONNECT) {
+		ab_bytes_add(&conn->client.out, established,
+			     sizeof(established) - 1);
+	} else if (conn->door == AB_DOOR_SOCKS) {
+		ab_socks_answer(AB_SOCKS_OK, answer);
+		ab_bytes_add(&conn->client.out, answer, sizeof(answer));
+	}
+	ab_conn_deadline(conn, 0);
+	conn->step = look;
+	look(conn);
+}
+
+/* What a failed dial is, at each door. */
+static const struct {
+	int status;
+	enum ab_socks_reply reply;
+	const char *words;
+} failures[] = {
+	[AB_DIAL_NO_NAME] = { 502, AB_SOCKS_HOST_UNREACHABLE,
+			      "the name does not exist" },
+	[AB_DIAL_NO_ANSWER] = { 504, AB_SOCKS_HOST_UNREACHABLE,
+				"no name server answered" },
+	[AB_DIAL_TIMEOUT] = { 504, AB_SOCKS_TTL, "no answer in time" },
+	[AB_DIAL_UPSTREAM] = { 502, AB_SOCKS_FAILURE,
+			       "the upstream proxy refused" },
+	[AB_DIAL_FAILED] = { 502, AB_SOCKS_FAILURE, NULL },
+};
+
+static enum ab_socks_reply reply_for(int errnum)
+{
+	switch (errnum) {
+	case ECONNREFUSED:
+		return AB_SOCKS_REFUSED;
+	case ENETUNREACH:
+		return AB_SOCKS_NET_UNREACHABLE;
+	case EHOSTUNREACH:
+		return AB_SOCKS_HOST_UNREACHABLE;
+	case ETIMEDOUT:
+		return AB_SOCKS_TTL;
+	default:
+		return AB_SOCKS_FAILURE;
+	}
+}
+
+static void dialled(struct ab_conn *conn, const struct ab_dialled *result)
+{
+	struct ab_request_record r;
+	enum ab_socks_reply reply;
+
+	if (result->address.text[0])
+		conn->address = ab_strdup(result->address.text);
+	if (result->result == AB_DIAL_OK) {
+		welcome(conn);
+		return;
+	}
+	describe(conn, &r);
+	if (result->result == AB_DIAL_FORBIDDEN) {
+		r.verdict = result->verdict;
+		r.fault = AB_FAULT_ANSWER;
+		refuse(conn, &r);
+		return;
+	}
+	r.status = failures[result->result].status;
+	reply = failures[result->result].reply;
+	r.error = failures[result->result].words;
+	if (result->result == AB_DIAL_FAILED) {
+		r.error = strerrordesc_np(result->errnum);
+		reply = reply_for(result->errnum);
+	}
+	tell_client(conn, &r, reply);
+}
+
+/* While the dial is under way only the client's end matters. */
+static void wait_for_dial(struct ab_conn *conn)
+{
+	if (ab_side_read(&conn->client, AB_HELLO_MAX) == AB_IO_FAILED)
+		ab_conn_close(conn, true);
+}
+
+void ab_tunnel_start(struct ab_conn *conn, enum ab_door door,
+		     const struct ab_host *host, uint16_t port)
+{
+	struct ab_request_record r;
+
+	conn->door = (uint8_t)door;
+	conn->host = ab_alloc(sizeof(*host));
+	*conn->host = *host;
+	conn->port = port;
+	conn->step = wait_for_dial;
+	ab_conn_deadline(conn, 0);
+	ab_conn_judge(conn, conn->host, port, &conn->verdict);
+	if (conn->verdict.access != AB_ACCESS_ALLOW) {
+		describe(conn, &r);
+		refuse(conn, &r);
+		return;
+	}
+	ab_conn_dial(conn, conn->host, port, false, dialled);
+}
