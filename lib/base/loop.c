@@ -194,10 +194,15 @@ int ab_loop_run(struct ab_loop *loop, struct ab_error *err)
 	return 0;
 }
 
-void ab_loop_fini(struct ab_loop *loop)
+void ab_loop_settle(struct ab_loop *loop)
 {
 	while (loop->later)
 		run_later(loop);
+}
+
+void ab_loop_fini(struct ab_loop *loop)
+{
+	ab_loop_settle(loop);
 	free(loop->timers);
 	if (loop->epoll >= 0)
 		close(loop->epoll);

@@ -66,7 +66,8 @@ void ab_loop_timer_stop(struct ab_loop *loop, struct ab_timer *timer);
 void ab_loop_later(struct ab_loop *loop, struct ab_later *later);
 
 int ab_loop_run(struct ab_loop *loop, struct ab_error *err);
-/* What is still queued for later runs now. */
+/* Outside of run(): do now what is queued for later. */
+void ab_loop_settle(struct ab_loop *loop);
 void ab_loop_fini(struct ab_loop *loop);
 
 #endif

@@ -177,11 +177,100 @@ static void test_errors(void)
 	   "a loop that ended cannot run");
 }
 
+enum { TIMERS = 200 };
+
+struct bell {
+	struct ab_timer timer;
+	struct ab_loop *loop;
+	uint64_t ms;
+};
+
+static struct bell bells[TIMERS];
+static size_t rung, out_of_order;
+static uint64_t last_at;
+
+static void ring(struct ab_timer *timer)
+{
+	struct bell *b = timer->owner;
+
+	out_of_order += b->timer.at < last_at;
+	last_at = b->timer.at;
+	if (++rung == TIMERS / 2)
+		b->loop->stop = true;
+}
+
+/* Half of them are stopped again: the heap must stay one. */
+static void test_timers(void)
+{
+	struct ab_error err;
+	struct ab_loop loop;
+	uint32_t seed = 7;
+	size_t set = 0;
+
+	ab_loop_init(&loop, &err);
+	for (size_t i = 0; i < TIMERS; i++) {
+		seed = seed * 1664525 + 1013904223;
+		bells[i].loop = &loop;
+		bells[i].timer.fire = ring;
+		bells[i].timer.owner = &bells[i];
+		ab_loop_timer(&loop, &bells[i].timer, seed >> 26);
+	}
+	for (size_t i = 0; i < TIMERS; i += 2)
+		ab_loop_timer_stop(&loop, &bells[i].timer);
+	for (size_t i = 1; i < TIMERS; i += 10)
+		ab_loop_timer(&loop, &bells[i].timer, 3);
+	ok(ab_loop_run(&loop, &err) == 0 && rung == TIMERS / 2,
+	   "every timer that was not stopped fires once");
+	ok(out_of_order == 0, "the earlier one first");
+	for (size_t i = 0; i < TIMERS; i++)
+		set += bells[i].timer.slot != 0;
+	ok(set == 0 && loop.ntimers == 0, "and none is left");
+	ab_loop_timer_stop(&loop, &bells[0].timer);
+	ok(loop.ntimers == 0, "stopping a stopped one does nothing");
+	ab_loop_fini(&loop);
+}
+
+struct chore {
+	struct ab_later later;
+	struct ab_loop *loop;
+	int runs;
+};
+
+static void do_chore(struct ab_later *later)
+{
+	struct chore *c = later->owner;
+
+	if (++c->runs < 3)
+		ab_loop_later(c->loop, later);
+	else
+		c->loop->stop = true;
+}
+
+static void test_later(void)
+{
+	struct ab_error err;
+	struct ab_loop loop;
+	struct chore c = { .later = { .run = do_chore, .owner = &c },
+			   .loop = &loop };
+
+	ab_loop_init(&loop, &err);
+	ab_loop_later(&loop, &c.later);
+	ab_loop_later(&loop, &c.later);
+	ok(ab_loop_run(&loop, &err) == 0 && c.runs == 3,
+	   "what is queued twice runs once, and again when it asks to");
+	c.runs = 2;
+	ab_loop_later(&loop, &c.later);
+	ab_loop_fini(&loop);
+	ok(c.runs == 3, "the end of the loop does what is queued");
+}
+
 int main(void)
 {
 	test_ready();
 	test_set();
 	test_remove_in_batch();
 	test_errors();
+	test_timers();
+	test_later();
 	return done();
 }
