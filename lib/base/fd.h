@@ -52,10 +52,24 @@ int ab_memfd_sealed(const char *name, const void *data, size_t len);
  * the length, 0 at the end of the stream, -1 with errno. Descriptors arrive
  * close-on-exec; those that do not fit into fds are closed.
  */
-#define AB_FDS_MAX 8
+#define AB_FDS_MAX 128
 int ab_send_fds(int sock, const void *data, size_t len, const int *fds,
 		size_t nfds);
 ssize_t ab_recv_fds(int sock, void *data, size_t max, int *fds, size_t *nfds,
 		    int flags);
+
+/* What came with a datagram, closed by scope but for what was taken. */
+struct ab_fds {
+	int v[AB_FDS_MAX];
+	size_t len;
+};
+
+static inline void ab_fds_close(struct ab_fds *fds)
+{
+	for (size_t i = 0; i < fds->len; i++)
+		ab_closep(&fds->v[i]);
+	fds->len = 0;
+}
+#define ab_autofds __attribute__((cleanup(ab_fds_close)))
 
 #endif

@@ -39,6 +39,7 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "landlock/landlock.h"
+#include "netns/listeners.h"
 #include "netns/loopback.h"
 #include "sandbox/caps.h"
 #include "sandbox/mark.h"
@@ -58,7 +59,8 @@ struct init {
 	int ruleset;
 	pid_t target;
 	pid_t front;	/* group to which the terminal is to be given back */
-	bool own_net;
+	const char *net;	/* AB_INIT_* or "" */
+	const char *host_ports;
 	uint64_t tmp_size;
 	struct ab_ground ground;
 };
@@ -98,9 +100,54 @@ static int forbid_user_namespaces(struct init *in, struct ab_error *err)
 	return 0;
 }
 
+/* Our own supervisor wrote the list. */
+static size_t read_ports(const char *list, uint16_t ret[AB_HOST_PORTS_MAX])
+{
+	size_t n = 0;
+
+	while (*list && n < AB_HOST_PORTS_MAX) {
+		char *end;
+
+		ret[n++] = (uint16_t)strtoul(list, &end, 10);
+		list = *end ? end + 1 : end;
+	}
+	return n;
+}
+
+/* Up go the sockets, so that the door is there before the command is. */
+static void hand_up(struct init *in, const struct ab_network *net)
+{
+	struct ab_msg msg = { .type = AB_MSG_NETWORK,
+			      .value = net->capture,
+			      .u.network.n = (uint32_t)net->n };
+	int fds[AB_LISTENERS_MAX];
+
+	for (size_t i = 0; i < net->n; i++) {
+		msg.u.network.listeners[i].kind =
+			(uint16_t)net->listeners[i].kind;
+		msg.u.network.listeners[i].port = net->listeners[i].port;
+		fds[i] = net->listeners[i].fd;
+	}
+	if (ab_send_fds(in->sock, &msg, AB_MSG_LEN(sizeof(msg.u.network)), fds,
+			net->n) < 0)
+		_exit(125);
+}
+
 static int raise_network(struct init *in, struct ab_error *err)
 {
-	return in->own_net ? ab_loopback_up(err) : 0;
+	uint16_t ports[AB_HOST_PORTS_MAX];
+	struct ab_network net;
+
+	if (strcmp(in->net, AB_INIT_NET) == 0)
+		return ab_loopback_up(err);
+	if (strcmp(in->net, AB_INIT_DOOR) != 0)
+		return 0;
+	if (ab_network_raise(ports, read_ports(in->host_ports, ports), &net,
+			     err) < 0)
+		return -1;
+	hand_up(in, &net);
+	ab_network_fini(&net);
+	return 0;
 }
 
 /* The supervisor has been planning meanwhile. */
@@ -395,14 +442,16 @@ static _Noreturn void serve(struct init *in)
 	}
 }
 
-_Noreturn void ab_init_main(int sock, bool own_net, uint64_t tmp_size)
+_Noreturn void ab_init_main(int sock, const char *net, uint64_t tmp_size,
+			    const char *host_ports)
 {
 	static struct init in;
 	static struct ab_msg msg = { .type = AB_MSG_FAILED };
 	struct ab_error *err = &msg.u.error;
 
 	in.sock = sock;
-	in.own_net = own_net;
+	in.net = net;
+	in.host_ports = host_ports;
 	in.tmp_size = tmp_size;
 	in.tty = in.ruleset = -1;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);

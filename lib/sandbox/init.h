@@ -4,9 +4,10 @@
  * The box's first process: builds the box, starts the command, then reaps,
  * forwards signals, reports, and answers the supervisor's requests.
  */
-#include <stdbool.h>
 #include <stdint.h>
 
-_Noreturn void ab_init_main(int sock, bool own_net, uint64_t tmp_size);
+/* The arguments as in sandbox/wire.h. */
+_Noreturn void ab_init_main(int sock, const char *net, uint64_t tmp_size,
+			    const char *host_ports);
 
 #endif

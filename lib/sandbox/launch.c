@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/fd.h"
 #include "base/mem.h"
 #include "sandbox/caps.h"
@@ -23,7 +24,8 @@
 struct birth {
 	int sock;
 	unsigned int uid, gid;
-	bool own_net;
+	const char *net;	/* AB_INIT_* or "" */
+	const char *host_ports;
 	uint64_t tmp_size;
 };
 
@@ -89,8 +91,8 @@ be_born(void *arg)
 	struct ab_msg msg = { .type = AB_MSG_FAILED };
 	struct ab_error *err = &msg.u.error;
 	char sock[12], size[24];
-	char *argv[] = { (char *)AB_INIT_NAME, sock,
-			 (char *)(b->own_net ? AB_INIT_NET : ""), size, NULL };
+	char *argv[] = { (char *)AB_INIT_NAME, sock, (char *)b->net, size,
+			 (char *)b->host_ports, NULL };
 	char *env[] = { NULL };
 	int r;
 
@@ -141,18 +143,30 @@ static int explain_clone(struct ab_error *err, int errnum)
 	}
 }
 
-int ab_box_launch(bool own_net, uint64_t tmp_size, struct ab_box *ret,
-		  struct ab_error *err)
+static char *list_ports(const struct ab_box_net *net)
+{
+	struct ab_buf b = { 0 };
+
+	for (size_t i = 0; i < net->nhost_ports; i++)
+		ab_buf_printf(&b, "%s%u", i ? "," : "", net->host_ports[i]);
+	return ab_buf_take(&b);
+}
+
+int ab_box_launch(const struct ab_box_net *net, uint64_t tmp_size,
+		  struct ab_box *ret, struct ab_error *err)
 {
 	static char stack[64 * 1024] __attribute__((aligned(16)));
 	int flags = CLONE_VM | CLONE_VFORK | CLONE_PIDFD | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS |
 		    CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP |
-		    (own_net ? CLONE_NEWNET : 0) | SIGCHLD;
+		    (net->own ? CLONE_NEWNET : 0) | SIGCHLD;
 	struct birth birth = { .uid = getuid(),
 			       .gid = getgid(),
-			       .own_net = own_net,
+			       .net = !net->own ? "" :
+				      net->door ? AB_INIT_DOOR :
+						  AB_INIT_NET,
 			       .tmp_size = tmp_size };
 	struct ab_box box = { .pidfd = -1 };
+	ab_autofree char *host_ports = list_ports(net);
 	int pair[2];
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
@@ -160,6 +174,7 @@ int ab_box_launch(bool own_net, uint64_t tmp_size, struct ab_box *ret,
 		return ab_step(err, "namespaces");
 	}
 	birth.sock = pair[1];
+	birth.host_ports = host_ports;
 	/*
 	 * clone() and not clone3(): the same flags, and it works where a
 	 * container's filter answers clone3 with ENOSYS.
@@ -209,6 +224,8 @@ static ssize_t body_len(uint32_t type)
 		return sizeof(struct ab_error);
 	case AB_MSG_HOLDS:
 		return sizeof(struct ab_holds);
+	case AB_MSG_NETWORK:
+		return sizeof(struct ab_handover);
 	case AB_MSG_PORTS:
 		return sizeof(((struct ab_msg *)0)->u.ports);
 	case AB_MSG_TTY:
@@ -220,29 +237,55 @@ static ssize_t body_len(uint32_t type)
 	return -1;
 }
 
-int ab_box_hear(const struct ab_box *box, struct ab_msg *ret, int *ret_fd,
-		int flags)
+/* Is it what it says it is? */
+static bool sane_handover(const struct ab_msg *msg, const struct ab_fds *fds)
 {
-	size_t nfds = 1;
+	const struct ab_handover *h = &msg->u.network;
+
+	if (msg->value < 0 || msg->value >= AB_CAPTURE_COUNT ||
+	    h->n > AB_LISTENERS_MAX || h->n != fds->len)
+		return false;
+	for (size_t i = 0; i < h->n; i++)
+		if (h->listeners[i].kind >= AB_LISTENER_COUNT)
+			return false;
+	return true;
+}
+
+static bool sane(const struct ab_msg *msg, ssize_t n, const struct ab_fds *fds)
+{
+	return n >= (ssize_t)AB_MSG_LEN(0) && body_len(msg->type) >= 0 &&
+	       n == (ssize_t)AB_MSG_LEN((size_t)body_len(msg->type)) &&
+	       (msg->type != AB_MSG_NETWORK || sane_handover(msg, fds));
+}
+
+static ssize_t receive(int sock, struct ab_msg *ret, struct ab_fds *ret_fds,
+		       int flags)
+{
 	ssize_t n;
 
-	*ret_fd = -1;
-	n = ab_recv_fds(box->sock, ret, sizeof(*ret), ret_fd, &nfds, flags);
+	ret_fds->len = AB_COUNT(ret_fds->v);
+	n = ab_recv_fds(sock, ret, sizeof(*ret), ret_fds->v, &ret_fds->len,
+			flags);
+	if (n < 0)
+		ret_fds->len = 0;
+	return n;
+}
+
+int ab_box_hear(const struct ab_box *box, struct ab_msg *ret,
+		struct ab_fds *ret_fds, int flags)
+{
+	ssize_t n = receive(box->sock, ret, ret_fds, flags);
+
 	/*
 	 * Init ended before it had read all that we sent. The kernel says so
 	 * once, and only then hands over what init had said.
 	 */
-	if (n < 0 && errno == ECONNRESET) {
-		nfds = 1;
-		n = ab_recv_fds(box->sock, ret, sizeof(*ret), ret_fd, &nfds,
-				flags);
-	}
+	if (n < 0 && errno == ECONNRESET)
+		n = receive(box->sock, ret, ret_fds, flags);
 	if (n <= 0)
 		return n < 0 && errno == ECONNRESET ? 0 : (int)n;
-	if (n < (ssize_t)AB_MSG_LEN(0) || body_len(ret->type) < 0 ||
-	    n != (ssize_t)AB_MSG_LEN((size_t)body_len(ret->type))) {
-		ab_closep(ret_fd);
-		*ret_fd = -1;
+	if (!sane(ret, n, ret_fds)) {
+		ab_fds_close(ret_fds);
 		errno = EPROTO;
 		return -1;
 	}
@@ -254,6 +297,21 @@ int ab_box_hear(const struct ab_box *box, struct ab_msg *ret, int *ret_fd,
 	if (ret->type == AB_MSG_HOLDS)
 		ret->u.holds.missing[sizeof(ret->u.holds.missing) - 1] = '\0';
 	return 1;
+}
+
+void ab_box_network(const struct ab_msg *msg, struct ab_fds *fds,
+		    struct ab_network *ret)
+{
+	const struct ab_handover *h = &msg->u.network;
+
+	ret->capture = (enum ab_capture)msg->value;
+	ret->n = h->n;
+	for (size_t i = 0; i < h->n; i++)
+		ret->listeners[i] = (struct ab_listener){
+			.kind = (enum ab_listener_kind)h->listeners[i].kind,
+			.port = h->listeners[i].port,
+			.fd = ab_take_fd(&fds->v[i]),
+		};
 }
 
 void ab_box_kill(const struct ab_box *box)
@@ -296,8 +354,7 @@ void ab_box_namespaces(uint64_t ret[])
  */
 __attribute__((constructor)) static void become_init(int argc, char **argv)
 {
-	if (argc == 4 && getpid() == 1 && strcmp(argv[0], AB_INIT_NAME) == 0)
-		ab_init_main((int)strtol(argv[1], NULL, 10),
-			     strcmp(argv[2], AB_INIT_NET) == 0,
-			     strtoull(argv[3], NULL, 10));
+	if (argc == 5 && getpid() == 1 && strcmp(argv[0], AB_INIT_NAME) == 0)
+		ab_init_main((int)strtol(argv[1], NULL, 10), argv[2],
+			     strtoull(argv[3], NULL, 10), argv[4]);
 }

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/fd.h"
 #include "sandbox/wire.h"
 
 struct ab_spec;
@@ -21,22 +22,34 @@ struct ab_box {
 	int sock;
 };
 
+/* What must be known of the network before there is a specification. */
+struct ab_box_net {
+	bool own;	/* a namespace of its own */
+	bool door;	/* which has the door to the supervisor */
+	const uint16_t *host_ports;	/* with a door */
+	size_t nhost_ports;
+};
+
 /*
  * In two halves, because a new process takes as long to get going as the plan
  * for it takes to be made: init starts, and waits for its specification.
  */
-int ab_box_launch(bool own_net, uint64_t tmp_size, struct ab_box *ret,
-		  struct ab_error *err);
+int ab_box_launch(const struct ab_box_net *net, uint64_t tmp_size,
+		  struct ab_box *ret, struct ab_error *err);
 int ab_box_specify(const struct ab_box *box, struct ab_spec *spec,
 		   struct ab_error *err);
 
 /* One message down; -1 with errno. */
 int ab_box_tell(const struct ab_box *box, enum ab_msg_type type, int value);
 
-/* One message from below, with its fd if it has one (-1). 1, 0 at the end
- * of the box, -1 with errno (EPROTO: not a message). */
-int ab_box_hear(const struct ab_box *box, struct ab_msg *ret, int *ret_fd,
-		int flags);
+/* One message from below, with its descriptors. 1, 0 at the end of the box,
+ * -1 with errno (EPROTO: not a message). */
+int ab_box_hear(const struct ab_box *box, struct ab_msg *ret,
+		struct ab_fds *ret_fds, int flags);
+
+/* The network of an AB_MSG_NETWORK; takes the descriptors. */
+void ab_box_network(const struct ab_msg *msg, struct ab_fds *fds,
+		    struct ab_network *ret);
 
 /* End every process of the box at once. */
 void ab_box_kill(const struct ab_box *box);

@@ -9,10 +9,13 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "netns/listeners.h"
 
 enum ab_msg_type {
 	/* up */
 	AB_MSG_FAILED = 1,	/* error: the launch ends here */
+	AB_MSG_NETWORK,		/* value: enum ab_capture; network, and as many
+				 * fds: see netns/listeners.h */
 	AB_MSG_TTY,		/* one fd: the master of the box's terminal */
 	AB_MSG_HOLDS,		/* holds: the command is about to start */
 	AB_MSG_STOPPED,		/* value: signal that stopped the command */
@@ -42,12 +45,22 @@ struct ab_holds {
 	char missing[512];	/* why, for those that do not hold; "a: b; " */
 };
 
+/* What each of the descriptors is, in their order. */
+struct ab_handover {
+	uint32_t n;
+	struct {
+		uint16_t kind;	/* enum ab_listener_kind */
+		uint16_t port;
+	} listeners[AB_LISTENERS_MAX];
+};
+
 struct ab_msg {
 	uint32_t type;
 	int32_t value;
 	union {
 		struct ab_error error;
 		struct ab_holds holds;
+		struct ab_handover network;
 		uint16_t ports[AB_PORTS_MAX];	/* value: how many */
 	} u;
 };
@@ -56,9 +69,11 @@ struct ab_msg {
 #define AB_MSG_LEN(body) (offsetof(struct ab_msg, u) + (body))
 
 /* argv[0] of our own binary as the box's init; argv[1] is the number of the
- * socket, argv[2] says whether there is a network to set up, argv[3] how large
- * its private folders may be. */
+ * socket, argv[2] says which network there is to set up, argv[3] how large
+ * its private folders may be, argv[4] which ports of the host it offers
+ * ("3000,5432"). */
 #define AB_INIT_NET "net"
+#define AB_INIT_DOOR "door"
 #define AB_INIT_NAME "agentbox-init"
 
 #endif

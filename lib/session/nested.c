@@ -13,20 +13,40 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "landlock/landlock.h"
+#include "netns/capture.h"
+#include "netns/loopback.h"
 #include "policy/policy.h"
 #include "sandbox/target.h"
 #include "sandbox/wire.h"
 #include "session/prepare.h"
 
-/* Does the box around us have a way out? Looks for a route, sends nothing. */
-static bool has_route(void)
+/* Has the box around us a door? Its port is taken then. */
+static bool has_door(void)
 {
-	struct sockaddr_in to = { .sin_family = AF_INET,
-				  .sin_port = htons(9),
-				  .sin_addr = { htonl(0xcb007101) } };
-	ab_autoclose int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct sockaddr_in at = { .sin_family = AF_INET,
+				  .sin_port = htons(AB_PORT_DOOR),
+				  .sin_addr = { htonl(INADDR_LOOPBACK) } };
+	ab_autoclose int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	return fd >= 0 && connect(fd, (struct sockaddr *)&to, sizeof(to)) == 0;
+	return fd >= 0 && bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0;
+}
+
+/*
+ * Lists cannot be narrowed from in here: behind a door those of the outer run
+ * decide. Whoever wants no network at all gets no internet sockets, and so
+ * does whoever wants a filter where there is none.
+ */
+static bool must_be_cut_off(const struct ab_policy *policy)
+{
+	switch (policy->net.mode) {
+	case AB_NET_ALLOWED:
+		break;
+	case AB_NET_FILTERED:
+		return !ab_loopback_alone();
+	case AB_NET_BLOCKED:
+		return !ab_loopback_alone() || has_door();
+	}
+	return false;
 }
 
 static int make_ruleset(const struct ab_spec *spec, struct ab_error *err)
@@ -64,7 +84,7 @@ int ab_nested_run(const struct ab_request *request,
 					 sizeof(keep[0]));
 
 	spec->nested = true;
-	spec->no_sockets = spec->own_net && has_route();
+	spec->no_sockets = must_be_cut_off(prepared->policy);
 	/* The sockets that can be seen from here are the box's own. */
 	ab_strv_fini(&spec->sockets);
 	memset(spec->host_ns, 0, sizeof(spec->host_ns));

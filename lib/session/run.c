@@ -41,6 +41,7 @@ struct run {
 	struct ab_prepared *prepared;
 	struct ab_run dir;
 	struct ab_box box;
+	struct ab_network network;
 	struct ab_cgroup cgroup;
 	struct ab_broker *broker;
 	struct ab_terminal *terminal;
@@ -165,6 +166,17 @@ static int command_starts(void *arg, const struct ab_holds *holds,
 	return 0;
 }
 
+/* Kept until the box has ended: closed, they take its namespace along. */
+static int network_came(void *arg, struct ab_network *net,
+			struct ab_error *err)
+{
+	struct run *r = arg;
+
+	(void)err;
+	r->network = *net;
+	return 0;
+}
+
 static int write_start(struct run *r, struct ab_error *err)
 {
 	const struct ab_prepared *p = r->prepared;
@@ -284,6 +296,7 @@ static int supervise(struct run *r, int *ret_status, struct ab_error *err)
 		.terminal = r->terminal,
 		.timeout_ms = r->prepared->policy->limits.timeout_ms,
 		.holds = command_starts,
+		.network = network_came,
 		.arg = r,
 	};
 	int result;
@@ -291,6 +304,7 @@ static int supervise(struct run *r, int *ret_status, struct ab_error *err)
 	result = ab_supervise(&what, &r->outcome, err);
 	if (result < 0)
 		ab_step(err, "supervision");
+	ab_network_fini(&r->network);
 	return wind_up(r, result, ret_status, err);
 }
 
@@ -298,10 +312,10 @@ static int supervise(struct run *r, int *ret_status, struct ab_error *err)
 static void prefer_box_error(struct run *r, struct ab_error *err)
 {
 	struct ab_msg msg;
-	int fd;
+	struct ab_fds fds;
 
-	while (ab_box_hear(&r->box, &msg, &fd, MSG_DONTWAIT) > 0) {
-		ab_closep(&fd);
+	while (ab_box_hear(&r->box, &msg, &fds, MSG_DONTWAIT) > 0) {
+		ab_fds_close(&fds);
 		if (msg.type == AB_MSG_FAILED)
 			*err = msg.u.error;
 	}
@@ -352,14 +366,17 @@ static void abandon(struct run *r, struct ab_error *err)
 static int run_boxed(struct run *r, int *ret_status, struct ab_error *err)
 {
 	struct ab_prepared *p = r->prepared;
+	struct ab_box_net net = {
+		.own = p->policy->net.mode != AB_NET_ALLOWED,
+		.door = p->policy->net.mode == AB_NET_FILTERED,
+	};
 	char id[8];
 
 	if (ab_run_pick_id(id, err) < 0 || ab_supervise_prepare(err) < 0)
 		return -1;
 	p->spec.run_id = ab_strdup(id);
 	r->loaded_ns = now_ns();
-	if (ab_box_launch(p->policy->net.mode != AB_NET_ALLOWED,
-			  p->policy->fs.tmp_size, &r->box, err) < 0)
+	if (ab_box_launch(&net, p->policy->fs.tmp_size, &r->box, err) < 0)
 		return -1;
 	r->launched_ns = now_ns();
 	if (plan_box(r, err) < 0 || settle_in(r, err) < 0) {

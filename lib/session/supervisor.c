@@ -33,7 +33,7 @@ struct supervisor {
 	struct ab_outcome out;
 	struct ab_loop loop;
 	struct ab_source signals, box, broker, timer;
-	bool started, over;
+	bool networked, started, over;
 	bool asked_to_stop;	/* SIGTSTP was passed on */
 	struct ab_error *err;
 	int result;
@@ -134,12 +134,25 @@ static void timer_ready(struct ab_source *source, uint32_t events)
 	arm(s, GRACE_MS);
 }
 
-static void take_terminal(struct supervisor *s, int *fd)
+static void take_network(struct supervisor *s, const struct ab_msg *msg,
+			 struct ab_fds *fds)
 {
-	if (*fd < 0 || !s->what->terminal)
+	struct ab_network net;
+
+	if (s->networked)
 		return;
-	if (ab_terminal_attach(s->what->terminal, ab_take_fd(fd), &s->loop,
-			       s->err) < 0)
+	s->networked = true;
+	ab_box_network(msg, fds, &net);
+	if (s->what->network(s->what->arg, &net, s->err) < 0)
+		give_up(s);
+}
+
+static void take_terminal(struct supervisor *s, struct ab_fds *fds)
+{
+	if (fds->len == 0 || !s->what->terminal)
+		return;
+	if (ab_terminal_attach(s->what->terminal, ab_take_fd(&fds->v[0]),
+			       &s->loop, s->err) < 0)
 		give_up(s);
 }
 
@@ -155,7 +168,7 @@ static void take_holds(struct supervisor *s, const struct ab_holds *holds)
 }
 
 static void take_message(struct supervisor *s, const struct ab_msg *msg,
-			 int *fd)
+			 struct ab_fds *fds)
 {
 	switch (msg->type) {
 	case AB_MSG_FAILED:
@@ -166,8 +179,11 @@ static void take_message(struct supervisor *s, const struct ab_msg *msg,
 				"the box failed and did not say why");
 		s->over = true;
 		break;
+	case AB_MSG_NETWORK:
+		take_network(s, msg, fds);
+		break;
 	case AB_MSG_TTY:
-		take_terminal(s, fd);
+		take_terminal(s, fds);
 		break;
 	case AB_MSG_HOLDS:
 		take_holds(s, &msg->u.holds);
@@ -195,12 +211,12 @@ static void box_ready(struct ab_source *source, uint32_t events)
 {
 	struct supervisor *s = source->owner;
 	struct ab_msg msg;
-	ab_autoclose int fd = -1;
-	int r = ab_box_hear(s->what->box, &msg, &fd, MSG_DONTWAIT);
+	ab_autofds struct ab_fds fds = { .len = 0 };
+	int r = ab_box_hear(s->what->box, &msg, &fds, MSG_DONTWAIT);
 
 	(void)events;
 	if (r > 0) {
-		take_message(s, &msg, &fd);
+		take_message(s, &msg, &fds);
 		if (s->over)
 			s->loop.stop = true;
 		return;

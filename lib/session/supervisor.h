@@ -21,6 +21,9 @@ struct ab_supervision {
 	/* Called once, when the command is about to start. */
 	int (*holds)(void *arg, const struct ab_holds *holds,
 		     struct ab_error *err);
+	/* Called once, before, in a box with a door. The callee owns the
+	 * descriptors, also when it fails. */
+	int (*network)(void *arg, struct ab_network *net, struct ab_error *err);
 	void *arg;
 };
 

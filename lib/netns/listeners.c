@@ -1,0 +1,230 @@
+#include "netns/listeners.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <sys/socket.h>
+
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/mem.h"
+
+#ifndef IPV6_FREEBIND
+#define IPV6_FREEBIND 78
+#endif
+
+/*
+ * Where programs that know no proxy connect to, for kernels without nftables:
+ * a listener on each. Servers inside cannot have these ports then.
+ */
+static const uint16_t well_known[] = {
+	21,  22,   25,	 80,   443,  465,  587,	 993,
+	995, 3306, 5432, 6379, 8080, 8443, 9418, 27017,
+};
+
+/* Above what a burst of connections needs while the proxy starts. */
+enum { BACKLOG = 4096 };
+
+enum where {
+	LOOPBACK4,
+	LOOPBACK6,
+	ANYWHERE, /* both families by one socket */
+};
+
+struct door {
+	enum ab_listener_kind kind;
+	int type;
+	enum where where;
+	uint16_t port;
+};
+
+static const struct door doors[] = {
+	{ AB_LISTENER_DOOR, SOCK_STREAM, LOOPBACK4, AB_PORT_DOOR },
+	{ AB_LISTENER_DNS_UDP, SOCK_DGRAM, ANYWHERE, AB_PORT_DNS },
+	{ AB_LISTENER_DNS_TCP, SOCK_STREAM, ANYWHERE, AB_PORT_DNS },
+};
+
+static const struct door captured = {
+	AB_LISTENER_TRANSPARENT,
+	SOCK_STREAM,
+	ANYWHERE,
+	AB_PORT_CAPTURED,
+};
+
+static int bind_to(int fd, int family, enum where where, uint16_t port)
+{
+	struct sockaddr_in v4 = { .sin_family = AF_INET,
+				  .sin_port = htons(port) };
+	struct sockaddr_in6 v6 = { .sin6_family = AF_INET6,
+				   .sin6_port = htons(port) };
+
+	if (where != ANYWHERE) {
+		v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+		v6.sin6_addr = in6addr_loopback;
+	}
+	return family == AF_INET ? bind(fd, (struct sockaddr *)&v4, sizeof(v4))
+				 : bind(fd, (struct sockaddr *)&v6, sizeof(v6));
+}
+
+static int set(int fd, int family, int option4, int option6)
+{
+	int on = 1;
+
+	return family == AF_INET
+		       ? setsockopt(fd, SOL_IP, option4, &on, sizeof(on))
+		       : setsockopt(fd, SOL_IPV6, option6, &on, sizeof(on));
+}
+
+/* On a socket of both families the IPv6 options mean IPv4 as well. */
+static int set_options(int fd, int family, enum ab_listener_kind kind)
+{
+	switch (kind) {
+	case AB_LISTENER_TRANSPARENT:
+		/* tproxy leads to such sockets only. */
+		return set(fd, family, IP_TRANSPARENT, IPV6_TRANSPARENT);
+	case AB_LISTENER_DNS_UDP:
+		/* An answer comes from the address that was asked, which is
+		 * local, but on no device. */
+		return set(fd, family, IP_PKTINFO, IPV6_RECVPKTINFO) < 0
+			       ? -1
+			       : set(fd, family, IP_FREEBIND, IPV6_FREEBIND);
+	case AB_LISTENER_DOOR:
+	case AB_LISTENER_DNS_TCP:
+	case AB_LISTENER_HOST_PORT:
+	case AB_LISTENER_COUNTERS:
+	case AB_LISTENER_COUNT:
+		break;
+	}
+	return 0;
+}
+
+/* -1 with errno. */
+static int open_door(const struct door *d)
+{
+	int family = d->where == LOOPBACK4 ? AF_INET : AF_INET6;
+	int flags = d->type | SOCK_CLOEXEC | SOCK_NONBLOCK;
+	ab_autoclose int fd = socket(family, flags, 0);
+
+	/* A kernel without IPv6. */
+	if (fd < 0 && errno == EAFNOSUPPORT && d->where == ANYWHERE) {
+		family = AF_INET;
+		fd = socket(family, flags, 0);
+	}
+	if (fd < 0 || set_options(fd, family, d->kind) < 0 ||
+	    bind_to(fd, family, d->where, d->port) < 0 ||
+	    (d->type == SOCK_STREAM && listen(fd, BACKLOG) < 0))
+		return -1;
+	return ab_take_fd(&fd);
+}
+
+static void add(struct ab_network *net, enum ab_listener_kind kind,
+		uint16_t port, int fd)
+{
+	net->listeners[net->n++] =
+		(struct ab_listener){ .kind = kind, .port = port, .fd = fd };
+}
+
+static int add_door(struct ab_network *net, const struct door *d,
+		    struct ab_error *err)
+{
+	int fd = open_door(d);
+
+	if (fd < 0)
+		return ab_fail(err, AB_ESYSTEM, errno,
+			       "listen on port %u of the box", d->port);
+	add(net, d->kind, d->port, fd);
+	return 0;
+}
+
+static int add_host_port(struct ab_network *net, uint16_t port,
+			 struct ab_error *err)
+{
+	struct door d = { AB_LISTENER_HOST_PORT, SOCK_STREAM, LOOPBACK4, port };
+	int fd;
+
+	if (add_door(net, &d, err) < 0)
+		return ab_hint(err,
+			       "the host's port %u cannot be offered in "
+			       "the box, which uses that number itself",
+			       port);
+	d.where = LOOPBACK6;
+	fd = open_door(&d);
+	if (fd >= 0)
+		add(net, d.kind, port, fd);
+	else if (errno != EAFNOSUPPORT && errno != EADDRNOTAVAIL)
+		return ab_fail(err, AB_ESYSTEM, errno,
+			       "listen on port %u of the box by IPv6", port);
+	return 0;
+}
+
+/* One that is taken (by a host port) stays with whom it has. */
+static void add_well_known(struct ab_network *net)
+{
+	struct door d = captured;
+
+	for (size_t i = 0; i < AB_COUNT(well_known); i++) {
+		int fd;
+
+		d.port = well_known[i];
+		fd = open_door(&d);
+		if (fd >= 0)
+			add(net, d.kind, d.port, fd);
+	}
+}
+
+static int add_captured(struct ab_network *net, struct ab_error *err)
+{
+	switch (net->capture) {
+	case AB_CAPTURE_TPROXY:
+	case AB_CAPTURE_REDIRECT:
+		return add_door(net, &captured, err);
+	case AB_CAPTURE_PORTS:
+		add_well_known(net);
+		break;
+	case AB_CAPTURE_NONE:
+	case AB_CAPTURE_COUNT:
+		break;
+	}
+	return 0;
+}
+
+static int fill(struct ab_network *net, const uint16_t *host_ports, size_t n,
+		struct ab_error *err)
+{
+	for (size_t i = 0; i < AB_COUNT(doors); i++)
+		if (add_door(net, &doors[i], err) < 0)
+			return -1;
+	for (size_t i = 0; i < n; i++)
+		if (add_host_port(net, host_ports[i], err) < 0)
+			return -1;
+	return add_captured(net, err);
+}
+
+int ab_network_raise(const uint16_t *host_ports, size_t nhost_ports,
+		     struct ab_network *ret, struct ab_error *err)
+{
+	int rules;
+
+	ret->n = 0;
+	if (nhost_ports > AB_HOST_PORTS_MAX)
+		return ab_fail(err, AB_EUSAGE, 0, "more than %d host ports",
+			       AB_HOST_PORTS_MAX);
+	if (ab_capture_raise(ab_capture_ways, ab_capture_way_count,
+			     &ret->capture, &rules, err) < 0)
+		return -1;
+	if (rules >= 0)
+		add(ret, AB_LISTENER_COUNTERS, 0, rules);
+	if (fill(ret, host_ports, nhost_ports, err) < 0) {
+		ab_network_fini(ret);
+		return -1;
+	}
+	return 0;
+}
+
+void ab_network_fini(struct ab_network *net)
+{
+	for (size_t i = 0; i < net->n; i++)
+		ab_closep(&net->listeners[i].fd);
+	net->n = 0;
+	net->capture = AB_CAPTURE_NONE;
+}

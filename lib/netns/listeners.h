@@ -1,0 +1,54 @@
+#ifndef AB_NETNS_LISTENERS_H
+#define AB_NETNS_LISTENERS_H
+/*
+ * The network of a filtered box: made by its init, used by the supervisor. A
+ * socket keeps the namespace that it was made in, so what connects to one of
+ * these inside is accepted outside, with no process and no port in between.
+ * Whoever holds them keeps the namespace alive.
+ *
+ * All of them are close-on-exec and do not block. TCP sockets listen.
+ */
+#include <stddef.h>
+#include <stdint.h>
+
+#include "netns/capture.h"
+
+enum ab_listener_kind {
+	AB_LISTENER_DOOR, /* TCP: HTTP and SOCKS, 127.0.0.1:61080 */
+	AB_LISTENER_TRANSPARENT, /* TCP: captured connections; see
+					 * netns/destination.h. Whoever
+					 * connects to it on purpose has a
+					 * loopback destination: refuse. */
+	AB_LISTENER_DNS_UDP, /* see netns/datagram.h */
+	AB_LISTENER_DNS_TCP,
+	AB_LISTENER_HOST_PORT, /* TCP: a port of the host, on loopback */
+	AB_LISTENER_COUNTERS, /* no listener: see netns/counters.h */
+	AB_LISTENER_COUNT,
+};
+
+/* IPv4 and IPv6 for each host port, and all the rest. */
+enum { AB_HOST_PORTS_MAX = 48, AB_LISTENERS_MAX = 2 * 48 + 32 };
+
+struct ab_listener {
+	enum ab_listener_kind kind;
+	uint16_t port; /* in the box; 0 for counters */
+	int fd;
+};
+
+struct ab_network {
+	enum ab_capture capture;
+	struct ab_listener listeners[AB_LISTENERS_MAX];
+	size_t n;
+};
+
+/*
+ * In a new network namespace, with CAP_NET_ADMIN and CAP_NET_BIND_SERVICE.
+ * On failure nothing is left open. At most AB_HOST_PORTS_MAX host ports.
+ */
+int ab_network_raise(const uint16_t *host_ports, size_t nhost_ports,
+		     struct ab_network *ret, struct ab_error *err);
+
+/* Close what is open; the struct is then an empty network. */
+void ab_network_fini(struct ab_network *net);
+
+#endif

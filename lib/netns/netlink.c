@@ -1,0 +1,48 @@
+#include "netns/netlink.h"
+
+#include <errno.h>
+#include <linux/netlink.h>
+#include <sys/socket.h>
+
+int ab_netlink_open(int protocol)
+{
+	return socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK,
+		      protocol);
+}
+
+int ab_netlink_send(int fd, const void *data, size_t len)
+{
+	ssize_t n = send(fd, data, len, 0);
+
+	return n == (ssize_t)len ? 0 : -1;
+}
+
+ssize_t ab_netlink_recv(int fd, void *data, size_t max)
+{
+	struct sockaddr_nl from = { 0 };
+	socklen_t len = sizeof(from);
+	ssize_t n;
+
+	do
+		n = recvfrom(fd, data, max, 0, (struct sockaddr *)&from, &len);
+	while (n >= 0 && from.nl_pid != 0);
+	return n;
+}
+
+int ab_netlink_answer(int fd, uint32_t *ret_seq)
+{
+	union {
+		struct nlmsghdr head;
+		char bytes[512]; /* a longer one is cut, behind the error */
+	} a;
+	const struct nlmsgerr *error = NLMSG_DATA(&a.head);
+	ssize_t n = ab_netlink_recv(fd, &a, sizeof(a));
+
+	if (n < 0)
+		return errno;
+	if (n < (ssize_t)NLMSG_LENGTH(sizeof(error->error)) ||
+	    a.head.nlmsg_type != NLMSG_ERROR)
+		return EPROTO;
+	*ret_seq = a.head.nlmsg_seq;
+	return -error->error;
+}

@@ -1,0 +1,24 @@
+#ifndef AB_NETNS_NETLINK_H
+#define AB_NETNS_NETLINK_H
+/*
+ * The little of netlink that is needed when the messages are there already.
+ * Requests are carried out while they are sent, so every answer is there when
+ * the send returns: nothing here waits.
+ */
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* -1 with errno. */
+int ab_netlink_open(int protocol);
+int ab_netlink_send(int fd, const void *data, size_t len);
+
+/* One datagram from the kernel, never from anybody else; -1 with errno
+ * (EAGAIN: there is none). `data` is aligned as a struct nlmsghdr. */
+ssize_t ab_netlink_recv(int fd, void *data, size_t max);
+
+/* One answer: the errno that it tells of, 0 for success, EPROTO when it is
+ * none. ret_seq: to which message. */
+int ab_netlink_answer(int fd, uint32_t *ret_seq);
+
+#endif
