@@ -51,10 +51,10 @@ static void release(struct ab_conn *conn)
 	if (conn->next)
 		conn->next->link = conn->link;
 	engine->nconns--;
+	engine->freed(engine, conn);
 	free(conn->host);
 	free(conn->address);
 	free(conn);
-	engine->freed(engine);
 }
 
 static void run_later(struct ab_later *later)

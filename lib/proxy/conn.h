@@ -40,8 +40,10 @@ struct ab_engine {	/* what all connections share */
 	const struct ab_upstream *upstream;	/* or NULL */
 	struct ab_conn *conns;
 	size_t nconns;
+	/* A socket to a port of the host's loopback; errno or 0. */
+	int (*dial_host)(int port, int *ret_fd);
 	/* A connection is gone: there may be room for another one. */
-	void (*freed)(struct ab_engine *engine);
+	void (*freed)(struct ab_engine *engine, const struct ab_conn *conn);
 	/* A record could not be written. */
 	void (*unrecorded)(struct ab_engine *engine,
 			   const struct ab_error *err);

@@ -2,17 +2,35 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/mem.h"
 #include "landlock/landlock.h"
 #include "sandbox/seccomp/seccomp.h"
+
+/* Where the host's resolver settings really are: often not in /etc. As a
+ * folder, because the file in it is replaced while we run. */
+static int open_resolver_folder(void)
+{
+	ab_autofree char *real = realpath("/etc/resolv.conf", NULL);
+	char *slash = real ? strrchr(real, '/') : NULL;
+
+	if (!slash || slash == real)
+		return -1;
+	*slash = '\0';
+	if (strcmp(real, "/etc") == 0)
+		return -1;	/* which is open already */
+	return open(real, O_PATH | O_CLOEXEC);
+}
 
 static int restrict_files(int state_dir, struct ab_error *err)
 {
 	int abi = ab_landlock_abi();
-	ab_autoclose int ruleset = -1, etc = -1;
+	ab_autoclose int ruleset = -1, etc = -1, resolver = -1;
 	int r;
 
 	if (abi == 0)
@@ -27,6 +45,10 @@ static int restrict_files(int state_dir, struct ab_error *err)
 	etc = open("/etc", O_PATH | O_CLOEXEC);
 	if (etc >= 0 &&
 	    ab_landlock_allow_fd(ruleset, abi, etc, AB_LL_READ, err) < 0)
+		return -1;
+	resolver = open_resolver_folder();
+	if (resolver >= 0 &&
+	    ab_landlock_allow_fd(ruleset, abi, resolver, AB_LL_READ, err) < 0)
 		return -1;
 	r = ab_landlock_enter(ruleset);
 	return r < 0 ? ab_fail(err, AB_ESYSTEM, -r, "enter Landlock") : 0;

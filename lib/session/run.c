@@ -29,6 +29,7 @@
 #include "sandbox/launch.h"
 #include "session/broker.h"
 #include "session/cgroup.h"
+#include "session/gate.h"
 #include "session/lock.h"
 #include "session/nested.h"
 #include "session/prepare.h"
@@ -41,11 +42,13 @@ struct run {
 	struct ab_prepared *prepared;
 	struct ab_run dir;
 	struct ab_box box;
-	struct ab_network network;
+	struct ab_gate *gate;
+	bool gated;	/* it had one */
 	struct ab_cgroup cgroup;
 	struct ab_broker *broker;
 	struct ab_terminal *terminal;
 	struct ab_outcome outcome;
+	struct ab_proxy_report report;	/* of the network, at the end */
 	uint64_t begun_ns, loaded_ns, launched_ns, planned_ns;
 };
 
@@ -166,17 +169,6 @@ static int command_starts(void *arg, const struct ab_holds *holds,
 	return 0;
 }
 
-/* Kept until the box has ended: closed, they take its namespace along. */
-static int network_came(void *arg, struct ab_network *net,
-			struct ab_error *err)
-{
-	struct run *r = arg;
-
-	(void)err;
-	r->network = *net;
-	return 0;
-}
-
 static int write_start(struct run *r, struct ab_error *err)
 {
 	const struct ab_prepared *p = r->prepared;
@@ -195,6 +187,16 @@ static int write_start(struct run *r, struct ab_error *err)
 	return ab_record_write(r->dir.audit, &line, err);
 }
 
+static void record_network(struct ab_buf *line,
+			   const struct ab_proxy_report *report)
+{
+	ab_record_number(line, "requests_allowed", (int64_t)report->allowed);
+	ab_record_number(line, "requests_denied", (int64_t)report->denied);
+	ab_record_number(line, "requests_failed", (int64_t)report->failed);
+	ab_record_number(line, "bytes_up", (int64_t)report->bytes_up);
+	ab_record_number(line, "bytes_down", (int64_t)report->bytes_down);
+}
+
 static int write_end(struct run *r, int status, const struct ab_strv *moved,
 		     struct ab_error *err)
 {
@@ -210,6 +212,8 @@ static int write_end(struct run *r, int status, const struct ab_strv *moved,
 		ab_record_text(&line, "error", r->outcome.failed.text);
 	if (moved->len)
 		ab_record_list(&line, "findings", moved);
+	if (r->gated)
+		record_network(&line, &r->report);
 	return ab_record_write(r->dir.audit, &line, err);
 }
 
@@ -246,6 +250,9 @@ static int settle_in(struct run *r, struct ab_error *err)
 	ab_terminal_rescue_get(r->terminal, &duty.rescue);
 	if (ab_broker_start(&duty, &r->broker, err) < 0)
 		return -1;
+	if (ab_gate_open(p->policy, r->request->policy.environ, &r->gate,
+			 err) < 0)
+		return -1;
 	if (ab_lock_supervisor(p->state.root, err) < 0)
 		return -1;
 	return r->cgroup.processes ? 0 : say_go(r, err);
@@ -267,12 +274,21 @@ static int wind_up(struct run *r, int supervised, int *ret_status,
 	struct ab_error late = { 0 };
 	int result = supervised;
 
+	if (r->gate) {
+		r->gated = true;
+		if (ab_gate_close(ab_take(r->gate), &r->report, &late) < 0 &&
+		    result == 0) {
+			*err = late;
+			result = -1;
+		}
+	}
 	/* A run that was not looked at stays live: the next start sweeps. */
 	if (ab_broker_sweep(r->broker, &moved, &late) < 0 && result == 0) {
 		*err = late;
 		result = -1;
 	}
 	say_all(r, AB_SAY_WARNING, &moved);
+	say_all(r, AB_SAY_WARNING, &r->report.lines);
 	if (result == 0 && r->outcome.failed.code != AB_ENONE) {
 		*err = r->outcome.failed;
 		result = -1;
@@ -296,15 +312,17 @@ static int supervise(struct run *r, int *ret_status, struct ab_error *err)
 		.terminal = r->terminal,
 		.timeout_ms = r->prepared->policy->limits.timeout_ms,
 		.holds = command_starts,
-		.network = network_came,
 		.arg = r,
+		.gate = r->gate,
+		.door = r->prepared->policy->net.mode == AB_NET_FILTERED,
+		.run_id = r->dir.id,
+		.log = &r->log,
 	};
 	int result;
 
 	result = ab_supervise(&what, &r->outcome, err);
 	if (result < 0)
 		ab_step(err, "supervision");
-	ab_network_fini(&r->network);
 	return wind_up(r, result, ret_status, err);
 }
 
@@ -355,6 +373,8 @@ static void abandon(struct run *r, struct ab_error *err)
 	ab_box_kill(&r->box);
 	ab_box_fini(&r->box);
 	ab_terminal_close(r->terminal);
+	if (r->gate)
+		ab_gate_close(r->gate, &r->report, &(struct ab_error){ 0 });
 	if (r->cgroup.path)
 		ab_cgroup_remove(r->cgroup.path, r->prepared->spec.run_id);
 	if (r->broker)
@@ -369,6 +389,8 @@ static int run_boxed(struct run *r, int *ret_status, struct ab_error *err)
 	struct ab_box_net net = {
 		.own = p->policy->net.mode != AB_NET_ALLOWED,
 		.door = p->policy->net.mode == AB_NET_FILTERED,
+		.host_ports = p->policy->net.host_ports.v,
+		.nhost_ports = p->policy->net.host_ports.len,
 	};
 	char id[8];
 
@@ -410,18 +432,13 @@ int ab_run(const struct ab_request *request, int *ret_status,
 
 	if (occupy_stdio(err) < 0 || ab_prepare(request, &prepared, err) < 0)
 		return -1;
-	if (prepared.policy->net.mode == AB_NET_FILTERED)
-		say(&r,
-		    prepared.policy->net.allow.len ? AB_SAY_NOTE :
-						     AB_SAY_DETAIL,
-		    "the filtered network has no door yet in this release: "
-		    "nothing can be reached");
 	if (!prepared.nested)
 		result = run_boxed(&r, ret_status, err);
 	else if ((result = ab_prepare_spec(request, &prepared, err)) == 0) {
 		say_all(&r, AB_SAY_NOTE, &prepared.notes);
 		result = ab_nested_run(request, &prepared, err);
 	}
+	ab_strv_fini(&r.report.lines);
 	ab_run_fini(&r.dir);
 	ab_cgroup_fini(&r.cgroup);
 	ab_prepared_fini(&prepared);

@@ -23,6 +23,7 @@
 #include "base/fd.h"
 #include "base/loop.h"
 #include "session/broker.h"
+#include "session/gate.h"
 #include "session/terminal.h"
 
 /* Between SIGTERM and SIGKILL when the time is up. */
@@ -134,17 +135,45 @@ static void timer_ready(struct ab_source *source, uint32_t events)
 	arm(s, GRACE_MS);
 }
 
+static void proxy_failed(void *arg, const struct ab_error *err)
+{
+	struct supervisor *s = arg;
+
+	*s->err = *err;
+	give_up(s);
+}
+
+static int attach_network(struct supervisor *s, struct ab_network *net)
+{
+	struct ab_gate_watch watch = { .loop = &s->loop,
+				       .box = s->what->box,
+				       .run_id = s->what->run_id,
+				       .log = s->what->log,
+				       .failed = proxy_failed,
+				       .arg = s };
+
+	return ab_gate_attach(s->what->gate, net, &watch, s->err);
+}
+
 static void take_network(struct supervisor *s, const struct ab_msg *msg,
 			 struct ab_fds *fds)
 {
 	struct ab_network net;
 
-	if (s->networked)
+	if (s->networked || !s->what->door)
 		return;
 	s->networked = true;
 	ab_box_network(msg, fds, &net);
-	if (s->what->network(s->what->arg, &net, s->err) < 0)
+	if (attach_network(s, &net) < 0)
 		give_up(s);
+}
+
+static void take_dialled(struct supervisor *s, const struct ab_msg *msg,
+			 struct ab_fds *fds)
+{
+	if (s->what->gate)
+		ab_gate_dialled(s->what->gate, msg->value,
+				fds->len ? ab_take_fd(&fds->v[0]) : -1);
 }
 
 static void take_terminal(struct supervisor *s, struct ab_fds *fds)
@@ -181,6 +210,9 @@ static void take_message(struct supervisor *s, const struct ab_msg *msg,
 		break;
 	case AB_MSG_NETWORK:
 		take_network(s, msg, fds);
+		break;
+	case AB_MSG_DIALED:
+		take_dialled(s, msg, fds);
 		break;
 	case AB_MSG_TTY:
 		take_terminal(s, fds);
@@ -287,9 +319,13 @@ static int open_sources(struct supervisor *s, struct ab_error *err)
 	    ab_loop_add(&s->loop, &s->box, EPOLLIN, err) < 0 ||
 	    ab_loop_add(&s->loop, &s->broker, EPOLLIN, err) < 0)
 		return -1;
-	return what->timeout_ms ? ab_loop_add(&s->loop, &s->timer, EPOLLIN,
-					      err) :
-				  0;
+	if (what->timeout_ms &&
+	    ab_loop_add(&s->loop, &s->timer, EPOLLIN, err) < 0)
+		return -1;
+	/* Published ports need no door. */
+	return what->gate && !what->door ?
+		       attach_network(s, &(struct ab_network){ 0 }) :
+		       0;
 }
 
 int ab_supervise(const struct ab_supervision *what, struct ab_outcome *ret,

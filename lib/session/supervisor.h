@@ -12,6 +12,8 @@
 
 struct ab_terminal;
 struct ab_broker;
+struct ab_gate;
+struct ab_log;
 
 struct ab_supervision {
 	struct ab_box *box;
@@ -21,10 +23,11 @@ struct ab_supervision {
 	/* Called once, when the command is about to start. */
 	int (*holds)(void *arg, const struct ab_holds *holds,
 		     struct ab_error *err);
-	/* Called once, before, in a box with a door. The callee owns the
-	 * descriptors, also when it fails. */
-	int (*network)(void *arg, struct ab_network *net, struct ab_error *err);
 	void *arg;
+	struct ab_gate *gate;		/* or NULL: no network of ours */
+	bool door;			/* the box will hand listeners up */
+	const char *run_id;
+	struct ab_log *log;
 };
 
 struct ab_outcome {

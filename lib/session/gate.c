@@ -1,0 +1,192 @@
+#include "session/gate.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/mem.h"
+#include "netns/own.h"
+#include "policy/policy.h"
+#include "proxy/dial.h"
+#include "sandbox/launch.h"
+#include "sandbox/ports.h"
+
+struct ab_gate {
+	const struct ab_policy *policy;
+	struct ab_published *published;
+	size_t npublished;
+	int own;
+	struct ab_upstream *upstream;	/* or NULL */
+	struct ab_gate_watch watch;
+	struct ab_source knock, failure;
+	struct ab_proxy *proxy;
+};
+
+/* On the host's loopback only: to publish is not to expose. */
+static int listen_on(uint16_t port, struct ab_error *err)
+{
+	struct sockaddr_in at = { .sin_family = AF_INET,
+				  .sin_port = htons(port),
+				  .sin_addr = { htonl(INADDR_LOOPBACK) } };
+	ab_autoclose int fd = socket(
+		AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	int on = 1;
+
+	if (fd < 0 ||
+	    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
+	    bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0 ||
+	    listen(fd, SOMAXCONN) < 0) {
+		ab_fail(err, AB_ESYSTEM, errno, "listen on 127.0.0.1:%u", port);
+		return ab_hint(err, "publish it under another port of the "
+				    "host: --publish HOST:PORT");
+	}
+	return ab_take_fd(&fd);
+}
+
+static int open_published(struct ab_gate *g, struct ab_error *err)
+{
+	size_t n = g->policy->net.publish.len;
+
+	g->published = ab_alloc((n + 1) * sizeof(g->published[0]));
+	for (; g->npublished < n; g->npublished++) {
+		const struct ab_publish *p =
+			&g->policy->net.publish.v[g->npublished];
+		int fd = listen_on(p->host, err);
+
+		if (fd < 0)
+			return -1;
+		g->published[g->npublished] =
+			(struct ab_published){ .fd = fd, .port = p->port };
+	}
+	return 0;
+}
+
+static void destroy(struct ab_gate *g)
+{
+	for (size_t i = 0; i < g->npublished; i++)
+		ab_closep(&g->published[i].fd);
+	ab_closep(&g->own);
+	ab_upstream_free(g->upstream);
+	free(g->published);
+	free(g);
+}
+
+int ab_gate_open(const struct ab_policy *policy, char *const *env,
+		 struct ab_gate **ret, struct ab_error *err)
+{
+	struct ab_gate *g;
+
+	*ret = NULL;
+	if (policy->net.mode != AB_NET_FILTERED && !policy->net.publish.len)
+		return 0;
+	g = ab_alloc(sizeof(*g));
+	g->policy = policy;
+	g->own = ab_own_open(err);
+	if (g->own < 0 || open_published(g, err) < 0 ||
+	    ab_upstream_choose(policy->net.upstream, env, &g->upstream,
+			       err) < 0) {
+		destroy(g);
+		return ab_step(err, "network");
+	}
+	*ret = g;
+	return 0;
+}
+
+static int dial_inside(void *arg, uint16_t port)
+{
+	struct ab_gate *g = arg;
+
+	return ab_box_tell(g->watch.box, AB_MSG_DIAL, port);
+}
+
+static void proxy_failed(struct ab_source *source, uint32_t events)
+{
+	struct ab_gate *g = source->owner;
+	struct ab_error err;
+
+	(void)events;
+	ab_loop_remove(g->watch.loop, source);
+	ab_proxy_failure(g->proxy, &err);
+	g->watch.failed(g->watch.arg, &err);
+}
+
+/* The thread is made here and not at the launch: most commands never use the
+ * network, and the backlog holds those who come early. */
+static void somebody_knocks(struct ab_source *source, uint32_t events)
+{
+	struct ab_gate *g = source->owner;
+	struct ab_error err;
+
+	(void)events;
+	ab_loop_remove(g->watch.loop, source);
+	if (ab_proxy_start(g->proxy, &err) == 0) {
+		g->failure = (struct ab_source){
+			.fd = ab_proxy_failure_fd(g->proxy),
+			.ready = proxy_failed,
+			.owner = g
+		};
+		if (ab_loop_add(g->watch.loop, &g->failure, EPOLLIN, &err) ==
+		    0)
+			return;
+	}
+	g->watch.failed(g->watch.arg, &err);
+}
+
+int ab_gate_attach(struct ab_gate *g, struct ab_network *network,
+		   const struct ab_gate_watch *watch, struct ab_error *err)
+{
+	struct ab_proxy_setup setup = {
+		.run_id = watch->run_id,
+		.policy = g->policy,
+		.log = watch->log,
+		.strict = g->policy->assurance.fallback == AB_FALLBACK_STRICT,
+		.network = *network,
+		.published = g->published,
+		.npublished = g->npublished,
+		.own = g->own,
+		.upstream = g->upstream,
+		.dial_inside = dial_inside,
+		.arg = g,
+		.dial_host = ab_ports_dial,
+	};
+
+	if (g->proxy)
+		return ab_fail(err, AB_ESYSTEM, 0, "a second network came up");
+	g->watch = *watch;
+	*network = (struct ab_network){ 0 };
+	/* The proxy's, whether it can be made or not. */
+	g->own = -1;
+	g->npublished = 0;
+	if (ab_proxy_new(&setup, &g->proxy, err) < 0)
+		return -1;
+	g->knock = (struct ab_source){ .fd = ab_proxy_knock_fd(g->proxy),
+				       .ready = somebody_knocks,
+				       .owner = g };
+	return ab_loop_add(watch->loop, &g->knock, EPOLLIN, err);
+}
+
+void ab_gate_dialled(struct ab_gate *g, int errnum, int fd)
+{
+	if (g->proxy)
+		ab_proxy_dialled(g->proxy, errnum, fd);
+	else if (fd >= 0)
+		close(fd);
+}
+
+int ab_gate_close(struct ab_gate *g, struct ab_proxy_report *ret,
+		  struct ab_error *err)
+{
+	int r = 0;
+
+	*ret = (struct ab_proxy_report){ 0 };
+	if (g->proxy)
+		r = ab_proxy_stop(g->proxy, ret, err);
+	destroy(g);
+	return r;
+}

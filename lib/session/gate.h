@@ -1,0 +1,43 @@
+#ifndef AB_SESSION_GATE_H
+#define AB_SESSION_GATE_H
+/*
+ * The supervisor's side of the network: what must be opened before the lock,
+ * the proxy that is started when somebody first knocks, and its end.
+ */
+#include <stddef.h>
+
+#include "base/loop.h"
+#include "proxy/proxy.h"
+
+struct ab_box;
+struct ab_error;
+struct ab_log;
+struct ab_network;
+struct ab_policy;
+struct ab_gate;
+
+/* Before the lock: published ports, the host's addresses, the upstream proxy.
+ * `env` is the caller's. *ret is NULL when the policy needs no gate. */
+int ab_gate_open(const struct ab_policy *policy, char *const *env,
+		 struct ab_gate **ret, struct ab_error *err);
+
+/* The box's listeners (taken over; empty when it has none): from now on they
+ * are watched. `failed` is called when the proxy has failed. */
+struct ab_gate_watch {
+	struct ab_loop *loop;
+	const struct ab_box *box;
+	const char *run_id;
+	struct ab_log *log;
+	void (*failed)(void *arg, const struct ab_error *err);
+	void *arg;
+};
+int ab_gate_attach(struct ab_gate *gate, struct ab_network *network,
+		   const struct ab_gate_watch *watch, struct ab_error *err);
+/* Init's answer to a dial. */
+void ab_gate_dialled(struct ab_gate *gate, int errnum, int fd);
+
+/* After the box is gone. The gate is freed. */
+int ab_gate_close(struct ab_gate *gate, struct ab_proxy_report *ret,
+		  struct ab_error *err);
+
+#endif
