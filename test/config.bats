@@ -398,6 +398,16 @@ accepted()
 		"filesystem": { "write": ["src", "~/out"] }, "assurance": { "require": ["net-fence"] }, "extends": "ci" }'
 }
 
+@test "hosts: a range of addresses is an entry like any other, in one spelling" {
+	is '[."network.allow"[].value]' '["203.0.113.0/24:443","[2001:db8::/32]:22","10.0.0.0/8","192.0.2.1"]' \
+		--allow 203.0.113.0/24:443 --allow '[2001:DB8::/32]:22' --allow ::ffff:10.0.0.0/104 --allow 192.0.2.1/32
+	is '[."network.deny"[].value]' '["203.0.113.0/24"]' --deny 203.0.113.0/24
+	refused x.json '{ "network": { "allow": ["203.0.113.7/24"] } }' \
+		'1: network.allow[[]0]: "203.0.113.7/24" has address bits behind its prefix; write "203.0.113.0/24"'
+	refused x.json '{ "network": { "deny": ["10.0.0.0/33"] } }' '1: network.deny[[]0]: "10.0.0.0/33" is not an address range; *'
+	accepted x.json '{ "network": { "allow": ["203.0.113.0/24:443", "2001:db8::/32"], "deny": ["[2001:db8::/48]:22"] } }'
+}
+
 @test "strict JSON: text that is not JSON" {
 	refused x.json '' '1: *'
 	refused x.json '{ "network": {}, }' '1: *'

@@ -129,7 +129,7 @@ void ab_cidr_format(const struct ab_cidr *c, char buf[AB_CIDR_TEXT])
 		snprintf(buf + n, AB_CIDR_TEXT - (size_t)n, ":%u", c->port);
 }
 
-static bool same_prefix(const uint8_t *a, const uint8_t *b, unsigned bits)
+bool ab_same_prefix(const uint8_t *a, const uint8_t *b, unsigned bits)
 {
 	unsigned whole = bits / 8, rest = bits % 8;
 
@@ -144,12 +144,12 @@ bool ab_cidr_has(const struct ab_cidr *c, const struct ab_host *host,
 	if (host->kind == AB_HOST_NAME || c->v6 != (host->kind == AB_HOST_IPV6))
 		return false;
 	return (!c->port || c->port == port) &&
-	       same_prefix(c->addr, host->addr, c->bits);
+	       ab_same_prefix(c->addr, host->addr, c->bits);
 }
 
 bool ab_cidr_covers(const struct ab_cidr *a, const struct ab_cidr *b)
 {
 	return a->v6 == b->v6 && a->bits <= b->bits &&
 	       (!a->port || a->port == b->port) &&
-	       same_prefix(a->addr, b->addr, a->bits);
+	       ab_same_prefix(a->addr, b->addr, a->bits);
 }

@@ -4,11 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "policy/why.h"
-
-/* Ports that an allowing entry without one means: http, https, ssh. */
-static const uint16_t usual_ports[] = { 80, 443, 22 };
 
 static bool is_digit(char c)
 {
@@ -160,45 +156,6 @@ static bool labels(const char *s, bool *ret_numeric)
 	}
 }
 
-/* Say what somebody who wrote this probably wanted. */
-static int explain(const char *s, size_t len, struct ab_why *why)
-{
-	ab_autofree char *text = NULL;
-	struct ab_host_entry e;
-	const char *host;
-	size_t n;
-
-	if (!why)
-		return -1;
-	text = ab_strndup(s, len);
-	if (strcmp(text, "*") == 0)
-		return ab_why_value(why, text, "is not a host",
-				    "for an open network write \"mode\": \"allowed\"");
-	for (const char *p = text; *p; p++)
-		if (*p & 0x80)
-			return ab_why_value(why, text, "is not a host",
-					    "write the name in its ASCII form (xn--...)");
-	host = strstr(text, "://");
-	host = host ? host + 3 : text;
-	n = strcspn(host, "/?#");
-	if (memchr(host, '@', n)) {
-		const char *at = memrchr(host, '@', n);
-
-		n -= (size_t)(at + 1 - host);
-		host = at + 1;
-	}
-	/* n < len: something was cut, so this cannot go in circles. */
-	if (n > 0 && n < len && ab_host_entry_parse(host, n, &e, NULL) == 0) {
-		char buf[AB_HOST_ENTRY_TEXT];
-
-		ab_host_entry_format(&e, buf);
-		return ab_why_value(why, text, "is not a host", "write \"%s\"",
-				    buf);
-	}
-	return ab_why_value(why, text, "is not a host",
-			    "write a name (github.com), *.name, or an address");
-}
-
 static bool parse_host(const char *s, size_t len, struct ab_host *h)
 {
 	char name[AB_HOST_TEXT + 1];
@@ -241,151 +198,7 @@ int ab_host_parse(const char *s, size_t len, struct ab_host *ret_host,
 	struct ab_host h;
 
 	if (!parse_host(s, len, &h))
-		return explain(s, len, why);
+		return ab_host_explain(s, len, why);
 	*ret_host = h;
 	return 0;
-}
-
-static bool parse_port(const char *s, size_t len, uint16_t *ret)
-{
-	unsigned n = 0;
-
-	if (len == 0 || len > 5)
-		return false;
-	for (; len > 0; s++, len--) {
-		if (!is_digit(*s))
-			return false;
-		n = n * 10 + (unsigned)(*s - '0');
-	}
-	if (n == 0 || n > 65535)
-		return false;
-	*ret = (uint16_t)n;
-	return true;
-}
-
-int ab_host_entry_parse(const char *s, size_t len,
-			struct ab_host_entry *ret_entry, struct ab_why *why)
-{
-	struct ab_host_entry e = { .port = 0 };
-	const char *host = s, *colon = memrchr(s, ':', len);
-	size_t n = len;
-
-	/* The colon before a port: behind the bracket, or the only one. */
-	if (colon && ((len > 0 && s[0] == '[' && colon > s && colon[-1] == ']') ||
-		      memchr(s, ':', len) == colon)) {
-		n = (size_t)(colon - s);
-		if (!parse_port(colon + 1, len - n - 1, &e.port)) {
-			ab_autofree char *text = NULL;
-
-			if (!why || memmem(s, len, "://", 3))
-				return explain(s, len, why);
-			text = ab_strndup(s, len);
-			return ab_why_value(why, text, "has no usable port",
-					    "write host:PORT, 1 to 65535");
-		}
-	}
-	if (n > 2 && host[0] == '*' && host[1] == '.') {
-		e.below = true;
-		host += 2;
-		n -= 2;
-	}
-	if (!parse_host(host, n, &e.host) ||
-	    (e.below && e.host.kind != AB_HOST_NAME))
-		return explain(s, len, why);
-	*ret_entry = e;
-	return 0;
-}
-
-void ab_host_entry_format(const struct ab_host_entry *e,
-			  char buf[AB_HOST_ENTRY_TEXT])
-{
-	bool v6 = e->host.kind == AB_HOST_IPV6 && e->port;
-	int n = snprintf(buf, AB_HOST_ENTRY_TEXT, "%s%s%s%s",
-			 e->below ? "*." : "", v6 ? "[" : "", e->host.text,
-			 v6 ? "]" : "");
-
-	if (e->port)
-		snprintf(buf + n, AB_HOST_ENTRY_TEXT - (size_t)n, ":%u",
-			 e->port);
-}
-
-/* Is `name` strictly below `top`? */
-static bool is_below(const char *name, const char *top)
-{
-	size_t n = strlen(name), m = strlen(top);
-
-	return n > m + 1 && name[n - m - 1] == '.' &&
-	       memcmp(name + n - m, top, m) == 0;
-}
-
-static bool same_host(const struct ab_host_entry *e, const struct ab_host *h)
-{
-	if (e->host.kind != h->kind)
-		return false;
-	if (e->below)
-		return is_below(h->text, e->host.text);
-	return strcmp(e->host.text, h->text) == 0;
-}
-
-static bool has_port(const struct ab_host_entry *e, uint16_t port, bool denying)
-{
-	if (e->port || denying)
-		return !e->port || e->port == port;
-	for (size_t i = 0; i < AB_COUNT(usual_ports); i++)
-		if (usual_ports[i] == port)
-			return true;
-	return false;
-}
-
-bool ab_host_entry_allows(const struct ab_host_entry *e,
-			  const struct ab_host *host, uint16_t port)
-{
-	return same_host(e, host) && has_port(e, port, false);
-}
-
-bool ab_host_entry_denies(const struct ab_host_entry *e,
-			  const struct ab_host *host, uint16_t port)
-{
-	return same_host(e, host) && has_port(e, port, true);
-}
-
-/* All hosts of b are hosts of a. */
-static bool wraps(const struct ab_host_entry *a, const struct ab_host_entry *b)
-{
-	if (a->host.kind != b->host.kind)
-		return false;
-	if (a->below && is_below(b->host.text, a->host.text))
-		return true;
-	return a->below == b->below && strcmp(a->host.text, b->host.text) == 0;
-}
-
-static bool covers_port(char *const *entries, size_t n,
-			const struct ab_host_entry *e, uint16_t port,
-			bool denying)
-{
-	for (size_t i = 0; i < n; i++) {
-		struct ab_host_entry base;
-
-		if (ab_host_entry_parse(entries[i], strlen(entries[i]), &base,
-					NULL) == 0 &&
-		    wraps(&base, e) &&
-		    (port ? has_port(&base, port, denying) : !base.port))
-			return true;
-	}
-	return false;
-}
-
-bool ab_hosts_cover(char *const *entries, size_t n, const char *text,
-		    bool denying)
-{
-	struct ab_host_entry e;
-
-	if (ab_host_entry_parse(text, strlen(text), &e, NULL) < 0)
-		return false;
-	if (e.port || denying)
-		return covers_port(entries, n, &e, e.port, denying);
-	for (size_t i = 0; i < AB_COUNT(usual_ports); i++)
-		if (!covers_port(entries, n, &e, usual_ports[i], false))
-			return false;
-	return true;
 }

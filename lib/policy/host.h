@@ -37,10 +37,12 @@ int ab_host_parse(const char *s, size_t len, struct ab_host *ret_host,
  * only wraps an IPv4 address becomes that. */
 void ab_host_from_addr(bool v6, const uint8_t *addr, struct ab_host *ret_host);
 
-/* One line of a list: "github.com", "*.x.y:443", "[::1]:8080". */
+/* One line of a list: "github.com", "*.x.y:443", "[::1]:8080", or a range of
+ * addresses, "203.0.113.0/24:443". */
 struct ab_host_entry {
-	struct ab_host host;
+	struct ab_host host;	/* of a range: its first address */
 	bool below;		/* "*.": names strictly below host */
+	uint8_t bits;		/* of an address: how many count; of a name 0 */
 	uint16_t port;		/* 0: none was given */
 };
 
@@ -51,9 +53,19 @@ int ab_host_entry_parse(const char *s, size_t len,
 void ab_host_entry_format(const struct ab_host_entry *e,
 			  char buf[AB_HOST_ENTRY_TEXT]);
 
+/* "443": 1 to 65535, digits only. */
+bool ab_port_parse(const char *s, size_t len, uint16_t *ret_port);
+/* 80, 443 and 22: what an allowing entry without a port means. */
+bool ab_port_usual(uint16_t port);
+
+/* Say what somebody who wrote this, which is no host, probably wanted.
+ * Returns -1. */
+int ab_host_explain(const char *s, size_t len, struct ab_why *why);
+
 /*
  * Does the entry mean this host and port? Without a port of its own it means
- * 80, 443 and 22 when it allows, and every port when it denies.
+ * the usual ones when it allows, and every port when it denies. An entry that
+ * is an address or a range never means a name.
  */
 bool ab_host_entry_allows(const struct ab_host_entry *e,
 			  const struct ab_host *host, uint16_t port);

@@ -68,7 +68,7 @@ const struct ab_key ab_keys[AB_KEY_COUNT] = {
 		.doc = "No network, a filtered one, or the host's own." },
 	[AB_KEY_NET_ALLOW] = {
 		"network.allow", AB_TYPE_HOSTS, REPLACE_LIST,
-		.doc = "Hosts that can be reached: name, *.name, address, @group; :port optional." },
+		.doc = "Hosts that can be reached: name, *.name, address, range, @group; :port optional." },
 	[AB_KEY_NET_DENY] = {
 		"network.deny", AB_TYPE_HOSTS, GROW_LIST,
 		.doc = "Hosts that cannot be reached, whatever network.allow says." },

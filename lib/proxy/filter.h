@@ -10,6 +10,7 @@
  * ab_filter_address before it is dialled. Look-ups cost the same with ten
  * entries and with 100,000.
  */
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -25,19 +26,20 @@ enum ab_access {
 
 enum ab_basis {	/* what a decision rests on */
 	AB_BASIS_NONE,		/* on no list */
-	AB_BASIS_RANGE,	/* an address in a denied range */
-	AB_BASIS_OWN,		/* an address of this host */
+	AB_BASIS_RANGE,		/* an address in a denied range */
+	AB_BASIS_OWN,		/* an address of this host; no entry */
 	AB_BASIS_DENY,		/* an entry of network.deny */
-	AB_BASIS_ALLOW,	/* an entry of network.allow */
-	AB_BASIS_PORT,		/* the host is on the allow list, but not with
-				 * this port */
+	AB_BASIS_ALLOW,		/* an entry of network.allow */
+	AB_BASIS_PORT,		/* on the allow list, but not with this port:
+				 * entry has another one */
 };
 
 struct ab_verdict {
 	enum ab_access access;
 	enum ab_basis basis;
-	const char *entry;	/* the entry or range, canonical; "" for none.
-				 * Lives as long as the filter. */
+	const char *entry;	/* the entry, canonical, or the range as in
+				 * "10.0.0.0/8 (private)"; "" for none. Lives
+				 * as long as the filter. */
 };
 
 /* The host's own addresses, as they are now; sorted by ab_own_sort. */
@@ -52,8 +54,12 @@ void ab_own_sort(struct ab_own *own);
 
 struct ab_filter;
 
-/* The entries are canonical: what a resolved policy holds. */
+/* The entries are canonical: what a resolved policy holds. Nothing of the
+ * policy is needed afterwards. */
 struct ab_filter *ab_filter_new(const struct ab_policy *policy);
+/* One more user, for the time that a verdict is kept: each has to free it.
+ * Only by the thread that uses the filter. */
+struct ab_filter *ab_filter_ref(struct ab_filter *filter);
 void ab_filter_free(struct ab_filter *filter);
 
 void ab_filter_judge(const struct ab_filter *filter, const struct ab_own *own,
@@ -61,14 +67,31 @@ void ab_filter_judge(const struct ab_filter *filter, const struct ab_own *own,
 		     struct ab_verdict *ret);
 
 /* Might this name be allowed, or asked about, with some port? Only such names
- * are answered by our resolver. `ret`: why not. */
+ * are answered by our resolver. `ret`: why, or why not. A name of which each
+ * allowed port is denied by itself still counts as one that might. */
 bool ab_filter_resolvable(const struct ab_filter *filter,
 			  const struct ab_host *name, struct ab_verdict *ret);
 
 /* May this address (a host that is not a name) be dialled for an allowed
- * name? false with the basis and the range in *ret. */
+ * name? false with the basis and the range, or the entry of network.deny, in
+ * *ret. An address need not be on the allow list for that, and its being there
+ * lifts no range. */
 bool ab_filter_address(const struct ab_filter *filter,
 		       const struct ab_own *own, const struct ab_host *addr,
 		       uint16_t port, struct ab_verdict *ret);
+
+/*
+ * The way of new lists to the thread that judges. Another thread puts a filter
+ * in; the judging one takes it out when it comes by, and frees the one it had.
+ * Neither waits. Zero-initialised is empty; what was put and not taken is the
+ * slot's, and a later one takes its place.
+ */
+struct ab_filter_slot {
+	_Atomic(struct ab_filter *) next;
+};
+
+void ab_filter_slot_put(struct ab_filter_slot *slot, struct ab_filter *filter);
+/* NULL: nothing new. */
+struct ab_filter *ab_filter_slot_take(struct ab_filter_slot *slot);
 
 #endif

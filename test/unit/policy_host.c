@@ -149,6 +149,27 @@ static const struct {
 	{ "[::1]", "::1", NULL },
 	{ "[::ffff:1.2.3.4]:5", "1.2.3.4:5", NULL },
 
+	/* ranges */
+	{ "203.0.113.0/24", "203.0.113.0/24", NULL },
+	{ "203.0.113.0/24:443", "203.0.113.0/24:443", NULL },
+	{ "0xa.0/8", "10.0.0.0/8", NULL },
+	{ "10.0.0.1/32", "10.0.0.1", NULL },
+	{ "10.0.0.1/32:80", "10.0.0.1:80", NULL },
+	{ "0.0.0.0/0", "0.0.0.0/0", NULL },
+	{ "2001:DB8::/32", "2001:db8::/32", NULL },
+	{ "[2001:db8::/32]:22", "[2001:db8::/32]:22", NULL },
+	{ "2001:db8::1/128", "2001:db8::1", NULL },
+	{ "[2001:db8::1/128]:22", "[2001:db8::1]:22", NULL },
+	{ "::ffff:10.0.0.0/104", "10.0.0.0/8", NULL },
+	{ "::/0", "::/0", NULL },
+	{ "203.0.113.7/24", NULL, "write \"203.0.113.0/24\"" },
+	{ "2001:db8::1/32", NULL, "write \"2001:db8::/32\"" },
+	{ "10.0.0.0/33", NULL, "write one like 10.1.2.0/24 or 10.1.2.3:5432" },
+	{ "10.0.0.0/8:0", NULL, "write one like 10.1.2.0/24 or 10.1.2.3:5432" },
+	{ "10.0.0.0/x", NULL, "write \"10.0.0.0\"" },
+	{ "github.com/8", NULL, "write \"github.com\"" },
+	{ "*.10.0.0.0/8", NULL, "write a name (github.com), *.name, or an address" },
+
 	{ "https://github.com", NULL, "write \"github.com\"" },
 	{ "https://github.com/x/y", NULL, "write \"github.com\"" },
 	{ "https://user:pw@github.com:8443/x", NULL, "write \"github.com:8443\"" },
@@ -234,6 +255,20 @@ static void test_matching(void)
 	   "a denial with one: that one");
 	ok(!allows("*.0.example", "127.0.0.1", 80),
 	   "a wildcard never matches an address");
+	ok(allows("203.0.113.0/24", "203.0.113.255", 443) &&
+		   !allows("203.0.113.0/24", "203.0.114.0", 443),
+	   "a range has its last address and not the next");
+	ok(allows("203.0.113.0/24", "::ffff:203.0.113.9", 22) &&
+		   !allows("203.0.113.0/24", "203.0.113.9", 8080),
+	   "in any spelling, with the usual ports");
+	ok(allows("[2001:db8::/33]:9", "2001:db8:7fff::1", 9) &&
+		   !allows("[2001:db8::/33]:9", "2001:db8:8000::1", 9),
+	   "a prefix inside a byte");
+	ok(!allows("0.0.0.0/0", "a.b", 443) && !allows("::/0", "a.b", 443) &&
+		   !allows("::/0", "203.0.113.9", 443),
+	   "a range has no names, and only its own family");
+	ok(denies("203.0.113.0/24", "203.0.113.1", 9999),
+	   "a denied range: every port");
 }
 
 static void test_cover(void)
@@ -257,6 +292,26 @@ static void test_cover(void)
 	   "denied ports do not cover all ports");
 }
 
+static void test_cover_ranges(void)
+{
+	char *list[] = { (char *)"203.0.112.0/23", (char *)"[2001:db8::/32]:22",
+			 (char *)"198.51.100.1" };
+
+	ok(ab_hosts_cover(list, 3, "203.0.113.0/24", false) &&
+		   ab_hosts_cover(list, 3, "203.0.112.9:22", false),
+	   "a range covers what is in it");
+	ok(!ab_hosts_cover(list, 3, "203.0.112.0/22", false) &&
+		   !ab_hosts_cover(list, 3, "0.0.0.0/0", false),
+	   "not what is larger");
+	ok(!ab_hosts_cover(list, 3, "198.51.100.0/24", false) &&
+		   ab_hosts_cover(list, 3, "198.51.100.1/32", false),
+	   "an address covers itself only");
+	ok(ab_hosts_cover(list, 3, "[2001:db8:1::/48]:22", false) &&
+		   !ab_hosts_cover(list, 3, "2001:db8:1::/48", false),
+	   "ports are kept to");
+	ok(!ab_hosts_cover(list, 3, "a.b", false), "no range covers a name");
+}
+
 static uint32_t seed = 1;
 static uint32_t rnd(uint32_t n)
 {
@@ -264,10 +319,60 @@ static uint32_t rnd(uint32_t n)
 	return (seed >> 8) % n;
 }
 
+/* What is said to be covered must be: each host and port that the entry means
+ * is meant by one of the list. */
+static void test_cover_is_sound(void)
+{
+	static const char *const pool[] = {
+		"a.b",		"*.a.b",       "x.a.b",	       "*.x.a.b",
+		"*.b",		"a.b:22",      "*.a.b:8080",   "x.a.b:443",
+		"10.0.0.0/8",	"10.1.0.0/16", "10.1.0.0/15",  "10.1.2.3",
+		"10.1.2.3:22",	"0.0.0.0/0",   "10.0.0.0/8:22", "10.1.2.2/31",
+		"10.1.2.3:8080", "::/0",       "2001:db8::/32", "2001:db8::1",
+		"[2001:db8::/32]:22", "[2001:db8::1]:443",
+	};
+	static const char *const names[] = {
+		"a.b",	    "x.a.b",	   "y.x.a.b",  "z.b",	    "b",
+		"10.1.2.3", "10.1.2.2",	   "10.0.9.9", "192.0.2.1", "10.0.0.0",
+		"2001:db8::1", "2001:db8:1::", "2001:db9::1",
+	};
+	static const uint16_t ports[] = { 22, 80, 443, 8080, 9 };
+	size_t covered = 0, wrong = 0;
+
+	for (int i = 0; i < 20000; i++) {
+		bool deny = rnd(2);
+		const char *one = pool[rnd(AB_COUNT(pool))];
+		char *list[4];
+		size_t n = rnd(5);
+
+		for (size_t k = 0; k < n; k++)
+			list[k] = (char *)(uintptr_t)pool[rnd(AB_COUNT(pool))];
+		if (!ab_hosts_cover(list, n, one, deny))
+			continue;
+		covered++;
+		for (size_t h = 0; h < AB_COUNT(names); h++)
+			for (size_t p = 0; p < AB_COUNT(ports); p++) {
+				bool means = deny ?
+					denies(one, names[h], ports[p]) :
+					allows(one, names[h], ports[p]);
+				bool has = false;
+
+				for (size_t k = 0; k < n; k++)
+					has |= deny ? denies(list[k], names[h],
+							     ports[p]) :
+						      allows(list[k], names[h],
+							     ports[p]);
+				wrong += means && !has;
+			}
+	}
+	ok(covered > 2000, "%zu random entries were covered", covered);
+	ok(wrong == 0, "and all that they mean is in what covers them");
+}
+
 /* Random texts from an alphabet that is likely to hit the rules. */
 static void test_properties(void)
 {
-	static const char alphabet[] = "aZ09.-:[]*xf@/_\0 e";
+	static const char alphabet[] = "aZ09.-:[]*xf@/_\0 e/18";
 	size_t parsed = 0, unstable = 0, loose = 0;
 
 	for (int i = 0; i < 300000; i++) {
@@ -304,6 +409,8 @@ int main(void)
 	test_entries();
 	test_matching();
 	test_cover();
+	test_cover_ranges();
+	test_cover_is_sound();
 	test_properties();
 	return done();
 }

@@ -36,6 +36,8 @@ static const char *const hosts[] = {
 	"\"github.com\"", "\"*.github.com\"", "\"api.github.com\"",
 	"\"github.com:443\"", "\"github.com:8080\"", "\"*.com\"", "\"10.0.0.1\"",
 	"\"evil.example\"", "\"@github\"", "\"*.api.github.com:22\"",
+	"\"10.0.0.0/8\"", "\"10.0.0.0/31:443\"", "\"0.0.0.0/0\"",
+	"\"2001:db8::/32\"", "\"[2001:db8::1]:22\"",
 };
 static const char *const ranges[] = {
 	"\"10.0.0.0/8\"", "\"10.1.0.0/16\"", "\"10.1.0.0/16:22\"",
@@ -283,6 +285,12 @@ static void test_compare(void)
 		  "{\"network\":{\"mode\":\"filtered\"}}", "mode" },
 		{ "{\"network\":{\"allow\":[\"a.b.c\"]}}",
 		  "{\"network\":{\"allow\":[\"*.b.c\"]}}", "wildcard" },
+		{ "{\"network\":{\"allow\":[\"203.0.113.0/25:443\"]}}",
+		  "{\"network\":{\"allow\":[\"203.0.113.0/24\"]}}",
+		  "range of a list" },
+		{ "{\"network\":{\"deny\":[\"203.0.113.0/24\"]}}",
+		  "{\"network\":{\"deny\":[\"203.0.113.0/25\"]}}",
+		  "denied range" },
 		{ "{\"network\":{\"deny\":[\"a.b\"]}}", "{}", "deny" },
 		{ "{\"network\":{\"deny\":[\"a.b\"]}}",
 		  "{\"network\":{\"deny\":[\"a.b:22\"]}}", "denied port" },
