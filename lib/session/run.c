@@ -226,6 +226,7 @@ static int open_record(struct run *r, struct ab_error *err)
 	if (ab_run_create(&p->state, p->spec.run_id, &r->dir, err) < 0)
 		return -1;
 	setup.dir = r->dir.dir;
+	setup.copy = p->audit.fd >= 0 ? &p->audit : NULL;
 	return ab_log_open(&setup, &r->log, err);
 }
 
