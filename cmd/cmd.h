@@ -28,6 +28,7 @@ enum option_id {
 	ID_CONFIG,
 	ID_WORKSPACE,
 	ID_FD,
+	ID_AUDIT,
 	ID_SHELL,
 	ID_STRING,
 	ID_VERBOSE,

@@ -10,6 +10,8 @@ static const struct option options_run[] = {
 	  "the shell for -c (/bin/sh)" },
 	{ "fd", 0, OPT_VALUE, ID_FD, "N", NULL,
 	  "keep this descriptor open inside" },
+	{ "audit", 0, OPT_VALUE, ID_AUDIT, "FILE|FD", NULL,
+	  "write the record of the run here too" },
 	{ "verbose", 'v', OPT_FLAG, ID_VERBOSE, NULL, NULL,
 	  "say what holds; twice: what each step took" },
 	{ "quiet", 'q', OPT_FLAG, ID_QUIET, NULL, NULL,
@@ -38,6 +40,7 @@ static int run_main(struct args *args)
 				      .argc = args->nrest,
 				      .fds = args->fds,
 				      .nfds = args->nfds,
+				      .audit = args->values[ID_AUDIT],
 				      .verbose = args->counts[ID_VERBOSE],
 				      .say = say,
 				      .arg = args };

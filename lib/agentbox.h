@@ -40,6 +40,8 @@ struct ab_request {
 	size_t argc;
 	const int *fds;		/* kept open besides 0-2 */
 	size_t nfds;
+	const char *audit;	/* a copy of the record: file, or number of an
+				 * open descriptor; NULL: none */
 	int verbose;		/* 1: properties, 2: what each step took */
 	void (*say)(void *arg, enum ab_level level, const char *text);
 	void *arg;

@@ -1,10 +1,16 @@
 #include "audit/audit.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <unistd.h>
+#include <string.h>
 
-#include "base/error.h"
+#include "base/mem.h"
+
+/* `n` digits of v at p, with leading zeros; behind them. */
+static char *put_digits(char *p, unsigned int v, unsigned int n)
+{
+	for (unsigned int i = n; i-- > 0; v /= 10)
+		p[i] = (char)('0' + v % 10);
+	return p + n;
+}
 
 /*
  * By hand and not by gmtime(): that one reads the machine's time zone first,
@@ -24,11 +30,26 @@ void ab_stamp(const struct timespec *at, char ret[AB_STAMP_ROOM])
 	unsigned int mp = (5 * doy + 2) / 153;
 	unsigned int day = doy - (153 * mp + 2) / 5 + 1;
 	unsigned int month = mp < 10 ? mp + 3 : mp - 9;
-	long long year = (long long)yoe + era * 400 + (month <= 2);
+	unsigned int year = (unsigned int)(yoe + era * 400) + (month <= 2);
+	const struct {
+		unsigned int value, digits;
+		char end;
+	} part[] = {
+		{ year, 4, '-' },
+		{ month, 2, '-' },
+		{ day, 2, 'T' },
+		{ second / 3600, 2, ':' },
+		{ second / 60 % 60, 2, ':' },
+		{ second % 60, 2, '.' },
+		{ (unsigned int)(at->tv_nsec / 1000000), 3, 'Z' },
+	};
+	char *p = ret;
 
-	snprintf(ret, AB_STAMP_ROOM, "%04lld-%02u-%02uT%02u:%02u:%02u.%03ldZ",
-		 year, month, day, second / 3600, second / 60 % 60,
-		 second % 60, at->tv_nsec / 1000000);
+	for (size_t i = 0; i < AB_COUNT(part); i++) {
+		p = put_digits(p, part[i].value, part[i].digits);
+		*p++ = part[i].end;
+	}
+	*p = '\0';
 }
 
 void ab_record_open(struct ab_buf *line, const char *run_id, const char *kind)
@@ -38,14 +59,19 @@ void ab_record_open(struct ab_buf *line, const char *run_id, const char *kind)
 
 	clock_gettime(CLOCK_REALTIME, &now);
 	ab_stamp(&now, stamp);
-	ab_buf_printf(line, "{\"timestamp\":\"%s\"", stamp);
+	ab_buf_puts(line, "{\"timestamp\":\"");
+	ab_buf_puts(line, stamp);
+	ab_buf_puts(line, "\"");
 	ab_record_text(line, "run_id", run_id);
 	ab_record_text(line, "kind", kind);
 }
 
 void ab_record_json(struct ab_buf *line, const char *key, const char *json)
 {
-	ab_buf_printf(line, ",\"%s\":%s", key, json);
+	ab_buf_add(line, ",\"", 2);
+	ab_buf_puts(line, key);
+	ab_buf_add(line, "\":", 2);
+	ab_buf_puts(line, json);
 }
 
 void ab_record_text(struct ab_buf *line, const char *key, const char *value)
@@ -54,9 +80,28 @@ void ab_record_text(struct ab_buf *line, const char *key, const char *value)
 	ab_buf_json(line, value);
 }
 
+void ab_record_maybe(struct ab_buf *line, const char *key, const char *value)
+{
+	if (value && *value)
+		ab_record_text(line, key, value);
+	else
+		ab_record_json(line, key, "null");
+}
+
 void ab_record_number(struct ab_buf *line, const char *key, int64_t value)
 {
-	ab_buf_printf(line, ",\"%s\":%lld", key, (long long)value);
+	char digits[24];
+	char *p = digits + sizeof(digits) - 1;
+	uint64_t left = value < 0 ? -(uint64_t)value : (uint64_t)value;
+
+	*p = '\0';
+	do {
+		*--p = (char)('0' + left % 10);
+		left /= 10;
+	} while (left);
+	if (value < 0)
+		*--p = '-';
+	ab_record_json(line, key, p);
 }
 
 void ab_record_list(struct ab_buf *line, const char *key,
@@ -69,21 +114,4 @@ void ab_record_list(struct ab_buf *line, const char *key,
 		ab_buf_json(line, values->v[i]);
 	}
 	ab_buf_puts(line, "]");
-}
-
-int ab_record_write(int fd, struct ab_buf *line, struct ab_error *err)
-{
-	ssize_t n;
-	size_t len;
-
-	ab_buf_puts(line, "}\n");
-	len = line->len;
-	do {
-		n = write(fd, line->data, len);
-	} while (n < 0 && errno == EINTR);
-	ab_buf_fini(line);
-	if (n == (ssize_t)len)
-		return 0;
-	return ab_fail(err, AB_ESYSTEM, n < 0 ? errno : ENOSPC,
-		       "write the record of the run");
 }

@@ -25,6 +25,8 @@
 #include <unistd.h>
 
 #include "audit/audit.h"
+#include "audit/copy.h"
+#include "audit/log.h"
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/mem.h"
@@ -167,6 +169,7 @@ static const struct {
 /* The supervisor died: finish the run in its place. */
 static _Noreturn void finish_alone(struct broker *b)
 {
+	struct ab_log log = AB_LOG_NONE;
 	struct ab_buf line = { 0 };
 	struct ab_error err;
 	ab_autostrv struct ab_strv lines = { 0 };
@@ -180,8 +183,10 @@ static _Noreturn void finish_alone(struct broker *b)
 	ab_record_open(&line, b->duty.run->id, "end");
 	ab_record_text(&line, "error", "the supervisor was killed");
 	ab_record_list(&line, "findings", &lines);
-	/* With nobody left to tell, the record is best effort. */
-	(void)ab_record_write(b->duty.run->audit, &line, &err);
+	/* With nobody left to tell, the record is best effort. By its name:
+	 * the file that the supervisor opened first may be full by now. */
+	if (ab_log_resume(b->duty.log, &log, &err) == 0)
+		(void)ab_log_write(&log, &line, &err);
 	ab_run_retire(b->duty.run);
 	_exit(0);
 }
@@ -234,7 +239,7 @@ static _Noreturn void be_broker(const struct ab_broker_duty *duty, int sock)
 		       duty->init,
 		       duty->rescue.fd,
 		       run->dir,
-		       run->audit,
+		       duty->log->copy ? duty->log->copy->fd : -1,
 		       run->state->live,
 		       run->state->runs };
 

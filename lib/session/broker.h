@@ -13,6 +13,7 @@
 #include "session/terminal.h"
 
 struct ab_error;
+struct ab_log_setup;
 struct ab_policy_input;
 struct ab_plan;
 struct ab_run;
@@ -23,6 +24,7 @@ struct ab_broker_duty {
 	const struct ab_policy_input *input;
 	const struct ab_survey *survey;
 	struct ab_run *run;
+	const struct ab_log_setup *log;	/* to write the end of the record */
 	int init;	/* pidfd of the box's init */
 	const char *cgroup;	/* to be removed after it, or NULL */
 	const struct ab_plan *plan;	/* what the box's mounts close */

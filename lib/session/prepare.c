@@ -217,13 +217,65 @@ static int open_state(struct ab_prepared *p, const struct ab_request *rq,
 	return 0;
 }
 
+/* Does the command get this very file (pipe, socket) as one of 0-2? */
+static int check_stdio(const struct ab_copy *audit, struct ab_error *err)
+{
+	char buf[32];
+
+	for (int fd = 0; fd < 3; fd++) {
+		struct stat st;
+
+		if (S_ISCHR(audit->st.st_mode) || fstat(fd, &st) < 0 ||
+		    st.st_dev != audit->st.st_dev ||
+		    st.st_ino != audit->st.st_ino)
+			continue;
+		ab_fail(err, AB_EUSAGE, 0, "--audit %s is the command's %s",
+			audit->name, name_of(fd, buf));
+		ab_hint(err, "it could write its own record; choose another "
+			     "place for one of them");
+		return ab_step(err, "record");
+	}
+	return 0;
+}
+
+static int open_audit(struct ab_prepared *p, const struct ab_request *rq,
+		      struct ab_error *err)
+{
+	if (!rq->audit)
+		return 0;
+	if (p->nested) {
+		ab_fail(err, AB_EUSAGE, 0,
+			"--audit %s: inside a box the outer run keeps the "
+			"record",
+			rq->audit);
+		return ab_hint(err, "give it to the outer run");
+	}
+	if (ab_copy_open(rq->audit, &p->audit, err) < 0)
+		return -1;
+	return check_stdio(&p->audit, err);
+}
+
+/* The box must not change its own record. A read-only mount does not close a
+ * FIFO. */
+static void guard_audit(struct ab_prepared *p)
+{
+	const struct ab_copy *audit = &p->audit;
+	struct ab_facts *facts = &p->site.facts;
+
+	if (audit->path && S_ISREG(audit->st.st_mode))
+		ab_objects_add(&facts->closed, audit->path, AB_AS_FILE);
+	if (audit->path && S_ISFIFO(audit->st.st_mode))
+		ab_objects_add(&facts->masked, audit->path, AB_AS_FILE);
+}
+
 int ab_prepare_spec(const struct ab_request *rq, struct ab_prepared *p,
 		    struct ab_error *err)
 {
-	if (open_state(p, rq, err) < 0 ||
+	if (open_state(p, rq, err) < 0 || open_audit(p, rq, err) < 0 ||
 	    ab_site_look(p->policy, rq->policy.environ, p->state.path,
 			 &p->site, err) < 0)
 		return -1;
+	guard_audit(p);
 	ab_strv_extend(&p->notes, &p->site.notes);
 	ab_strv_extend(&p->notes, &p->site.survey.findings);
 	fill_spec(p, rq);
@@ -241,6 +293,7 @@ int ab_prepare(const struct ab_request *request, struct ab_prepared *ret,
 	*ret = (struct ab_prepared){ .state = { .root = -1,
 						.live = -1,
 						.runs = -1 },
+				     .audit = AB_COPY_NONE,
 				     .nested = access(AB_MARKER, F_OK) == 0 };
 	if (ab_policy_load(&request->policy, &ret->policy, &ret->notes, err) ==
 	    0)
@@ -253,6 +306,7 @@ void ab_prepared_fini(struct ab_prepared *p)
 {
 	ab_policy_free(p->policy);
 	ab_state_fini(&p->state);
+	ab_copy_fini(&p->audit);
 	ab_site_fini(&p->site);
 	ab_spec_fini(&p->spec);
 	ab_strv_fini(&p->stripped);

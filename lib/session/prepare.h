@@ -4,6 +4,7 @@
  * From a request to the specification of its box: policy, a look at the host,
  * the plan, the environment. Reads only; nothing has happened yet.
  */
+#include "audit/copy.h"
 #include "sandbox/spec.h"
 #include "session/site.h"
 #include "session/state.h"
@@ -16,6 +17,7 @@ struct ab_prepared {
 	struct ab_policy *policy;
 	bool nested;		/* we are in a box already */
 	struct ab_state state;	/* root -1 when nested */
+	struct ab_copy audit;	/* of the record, where one was asked for */
 	struct ab_site site;
 	struct ab_spec spec;
 	struct ab_strv stripped;	/* names of variables that stay outside */

@@ -22,6 +22,7 @@
 
 #include "agentbox.h"
 #include "audit/audit.h"
+#include "audit/log.h"
 #include "base/fd.h"
 #include "base/mem.h"
 #include "policy/policy.h"
@@ -41,6 +42,7 @@ struct run {
 	const struct ab_request *request;
 	struct ab_prepared *prepared;
 	struct ab_run dir;
+	struct ab_log log;
 	struct ab_box box;
 	struct ab_gate *gate;
 	bool gated;	/* it had one */
@@ -137,7 +139,7 @@ static int command_starts(void *arg, const struct ab_holds *holds,
 	struct run *r = arg;
 	uint32_t lacking = r->prepared->spec.require & ~holds->properties;
 	ab_autostrv struct ab_strv held = { 0 };
-	struct ab_buf line = { 0 };
+	ab_autobuf struct ab_buf line = { 0 };
 
 	name_properties(holds->properties, &held);
 	ab_record_open(&line, r->dir.id, "assurance");
@@ -146,7 +148,7 @@ static int command_starts(void *arg, const struct ab_holds *holds,
 	if (r->prepared->spec.limits.memory)
 		ab_record_text(&line, "memory_limit",
 			       r->cgroup.memory ? "box" : "process");
-	if (ab_record_write(r->dir.audit, &line, err) < 0)
+	if (ab_log_write(&r->log, &line, err) < 0)
 		return -1;
 	/* The proof is over, the command waits for us. */
 	if (r->cgroup.processes &&
@@ -172,7 +174,7 @@ static int command_starts(void *arg, const struct ab_holds *holds,
 static int write_start(struct run *r, struct ab_error *err)
 {
 	const struct ab_prepared *p = r->prepared;
-	struct ab_buf line = { 0 };
+	ab_autobuf struct ab_buf line = { 0 };
 	ab_autofree char *policy = ab_policy_json(p->policy);
 	ab_autofree char *watch = ab_journal_write(&p->site.survey);
 
@@ -184,7 +186,7 @@ static int write_start(struct run *r, struct ab_error *err)
 	ab_record_json(&line, "watch", watch);
 	if (r->cgroup.path)
 		ab_record_text(&line, "cgroup", r->cgroup.path);
-	return ab_record_write(r->dir.audit, &line, err);
+	return ab_log_write(&r->log, &line, err);
 }
 
 static void record_network(struct ab_buf *line,
@@ -200,7 +202,7 @@ static void record_network(struct ab_buf *line,
 static int write_end(struct run *r, int status, const struct ab_strv *moved,
 		     struct ab_error *err)
 {
-	struct ab_buf line = { 0 };
+	ab_autobuf struct ab_buf line = { 0 };
 
 	ab_record_open(&line, r->dir.id, "end");
 	ab_record_number(&line, "status", status);
@@ -214,7 +216,7 @@ static int write_end(struct run *r, int status, const struct ab_strv *moved,
 		ab_record_list(&line, "findings", moved);
 	if (r->gated)
 		record_network(&line, &r->report);
-	return ab_record_write(r->dir.audit, &line, err);
+	return ab_log_write(&r->log, &line, err);
 }
 
 /* The caller's pipes must see their end when the command closes them; our own
@@ -231,6 +233,19 @@ static void release_stdio(const struct run *r)
 	ab_closep(&null);
 }
 
+/* The run's folder and its record. */
+static int open_record(struct run *r, struct ab_error *err)
+{
+	struct ab_prepared *p = r->prepared;
+	struct ab_log_setup setup = { .run_id = r->dir.id };
+
+	if (ab_run_create(&p->state, p->spec.run_id, &r->dir, err) < 0)
+		return -1;
+	setup.dir = r->dir.dir;
+	setup.copy = p->audit.fd >= 0 ? &p->audit : NULL;
+	return ab_log_open(&setup, &r->log, err);
+}
+
 /* While the box is being built: what the run needs on the host. */
 static int settle_in(struct run *r, struct ab_error *err)
 {
@@ -238,13 +253,13 @@ static int settle_in(struct run *r, struct ab_error *err)
 	struct ab_broker_duty duty = { .input = &r->request->policy,
 				       .survey = &p->site.survey,
 				       .run = &r->dir,
+				       .log = &r->log.setup,
 				       .init = r->box.pidfd,
 				       .cgroup = r->cgroup.path,
 				       .plan = &p->spec.plan,
 				       .strict = p->spec.strict };
 
-	if (ab_run_create(&p->state, p->spec.run_id, &r->dir, err) < 0 ||
-	    write_start(r, err) < 0)
+	if (open_record(r, err) < 0 || write_start(r, err) < 0)
 		return -1;
 	release_stdio(r);
 	ab_terminal_rescue_get(r->terminal, &duty.rescue);
@@ -425,7 +440,8 @@ int ab_run(const struct ab_request *request, int *ret_status,
 	struct ab_prepared prepared;
 	struct run r = { .request = request,
 			 .prepared = &prepared,
-			 .dir = { .dir = -1, .audit = -1 },
+			 .dir = { .dir = -1 },
+			 .log = AB_LOG_NONE,
 			 .cgroup = { .procs = -1, .pids_max = -1 },
 			 .begun_ns = now_ns() };
 	int result;
@@ -439,6 +455,7 @@ int ab_run(const struct ab_request *request, int *ret_status,
 		result = ab_nested_run(request, &prepared, err);
 	}
 	ab_strv_fini(&r.report.lines);
+	ab_log_fini(&r.log);
 	ab_run_fini(&r.dir);
 	ab_cgroup_fini(&r.cgroup);
 	ab_prepared_fini(&prepared);

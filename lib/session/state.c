@@ -14,6 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "audit/log.h"
+#include "base/buf.h"
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/mem.h"
@@ -137,7 +139,7 @@ int ab_run_pick_id(char ret_id[8], struct ab_error *err)
 int ab_run_create(const struct ab_state *state, const char *id,
 		  struct ab_run *ret, struct ab_error *err)
 {
-	struct ab_run run = { .state = state, .dir = -1, .audit = -1 };
+	struct ab_run run = { .state = state, .dir = -1 };
 
 	snprintf(run.id, sizeof(run.id), "%s", id);
 	if (mkdirat(state->live, id, 0700) < 0) {
@@ -148,14 +150,6 @@ int ab_run_create(const struct ab_state *state, const char *id,
 	run.dir = openat(state->live, id, OPEN_DIR);
 	if (run.dir < 0 || flock(run.dir, LOCK_EX) < 0) {
 		ab_fail(err, AB_ESYSTEM, errno, "lock the run's folder");
-		goto fail;
-	}
-	run.audit = openat(run.dir, "audit.jsonl",
-			   O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW |
-				   O_CLOEXEC,
-			   0600);
-	if (run.audit < 0) {
-		ab_fail(err, AB_ESYSTEM, errno, "make the run's record");
 		goto fail;
 	}
 	*ret = run;
@@ -176,8 +170,7 @@ void ab_run_retire(struct ab_run *run)
 void ab_run_fini(struct ab_run *run)
 {
 	ab_closep(&run->dir);
-	ab_closep(&run->audit);
-	run->dir = run->audit = -1;
+	run->dir = -1;
 }
 
 /* Remove the folder of a run that never began, once no start can still be
@@ -188,7 +181,7 @@ static void drop_unborn(const struct ab_run *run)
 
 	if (fstat(run->dir, &st) < 0 || time(NULL) - st.st_mtime < UNBORN_S)
 		return;
-	unlinkat(run->dir, "audit.jsonl", 0);
+	unlinkat(run->dir, AB_LOG_NAME, 0);
 	unlinkat(run->state->live, run->id, AT_REMOVEDIR);
 }
 
@@ -196,7 +189,7 @@ static void drop_unborn(const struct ab_run *run)
 static bool claim(const struct ab_state *state, const char *id,
 		  struct ab_run *ret)
 {
-	struct ab_run run = { .state = state, .dir = -1, .audit = -1 };
+	struct ab_run run = { .state = state, .dir = -1 };
 
 	if (strlen(id) >= sizeof(run.id))
 		return false;
@@ -206,11 +199,9 @@ static bool claim(const struct ab_state *state, const char *id,
 		ab_run_fini(&run);
 		return false;
 	}
-	run.audit = openat(run.dir, "audit.jsonl",
-			   O_RDWR | O_APPEND | O_NOFOLLOW | O_CLOEXEC);
 	/* No record yet: it is just being made, between two of its steps, or
 	 * was killed there. Nothing of the command has happened then. */
-	if (run.audit < 0 || lseek(run.audit, 0, SEEK_END) <= 0) {
+	if (!ab_log_begun(run.dir)) {
 		drop_unborn(&run);
 		ab_run_fini(&run);
 		return false;
@@ -219,24 +210,29 @@ static bool claim(const struct ab_state *state, const char *id,
 	return true;
 }
 
+/* The names in live/, whatever they are; NULL with errno. */
+static DIR *list_live(const struct ab_state *state)
+{
+	ab_autoclose int fd = openat(state->live, ".", OPEN_DIR);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+	if (dir)
+		ab_take_fd(&fd);	/* it is the list's now */
+	return dir;
+}
+
 void ab_state_each_stale(const struct ab_state *state, ab_stale_fn fn,
 			 void *arg)
 {
 	struct dirent *entry;
 	struct stat st;
 	DIR *dir;
-	int fd;
 
 	/* Most file systems count folders as links: two means none. */
 	if (state->live < 0 || fstat(state->live, &st) < 0 || st.st_nlink == 2)
 		return;
-	fd = openat(state->live, ".", OPEN_DIR);
-	dir = fd < 0 ? NULL : fdopendir(fd);
-	if (!dir) {
-		ab_closep(&fd);
-		return;
-	}
-	while ((entry = readdir(dir)) != NULL) {
+	dir = list_live(state);
+	while (dir && (entry = readdir(dir)) != NULL) {
 		struct ab_run run;
 
 		if (entry->d_name[0] == '.' ||
@@ -246,5 +242,71 @@ void ab_state_each_stale(const struct ab_state *state, ab_stale_fn fn,
 		ab_run_retire(&run);
 		ab_run_fini(&run);
 	}
-	closedir(dir);
+	if (dir)
+		closedir(dir);
+}
+
+/* Its processes hold the lock as long as one of them lives. */
+static bool open_live(const struct ab_state *state, const char *id,
+		      struct ab_run *ret)
+{
+	struct ab_run run = { .state = state, .dir = -1 };
+
+	if (strlen(id) >= sizeof(run.id) || id[0] == '.' || strchr(id, '/'))
+		return false;
+	memcpy(run.id, id, strlen(id) + 1);
+	run.dir = openat(state->live, id, OPEN_DIR);
+	if (run.dir < 0 || flock(run.dir, LOCK_SH | LOCK_NB) == 0 ||
+	    errno != EWOULDBLOCK) {
+		ab_run_fini(&run);
+		return false;
+	}
+	*ret = run;
+	return true;
+}
+
+static int find_only(const struct ab_state *state, struct ab_run *ret,
+		     struct ab_error *err)
+{
+	ab_autobuf struct ab_buf names = { 0 };
+	struct ab_run run, only = { .dir = -1 };
+	DIR *dir = list_live(state);
+	struct dirent *entry;
+	size_t n = 0;
+
+	while (dir && (entry = readdir(dir)) != NULL) {
+		if (!open_live(state, entry->d_name, &run))
+			continue;
+		ab_buf_printf(&names, "%s%s", n++ ? ", " : "", run.id);
+		ab_run_fini(&only);
+		only = run;
+	}
+	if (dir)
+		closedir(dir);
+	if (n == 1) {
+		*ret = only;
+		return 0;
+	}
+	ab_run_fini(&only);
+	if (n == 0)
+		return ab_fail(err, AB_ESYSTEM, 0, "no run is going on");
+	return ab_fail(err, AB_EUSAGE, 0, "several runs are going on; say "
+					  "which one: %s",
+		       names.data);
+}
+
+int ab_state_find_live(const struct ab_state *state, const char *id,
+		       struct ab_run *ret, struct ab_error *err)
+{
+	struct stat st;
+
+	if (!id)
+		return find_only(state, ret, err);
+	if (open_live(state, id, ret))
+		return 0;
+	if (!strchr(id, '/') && id[0] != '.' &&
+	    (fstatat(state->runs, id, &st, 0) == 0 ||
+	     fstatat(state->live, id, &st, 0) == 0))
+		return ab_fail(err, AB_ESYSTEM, 0, "run %s has ended", id);
+	return ab_fail(err, AB_ESYSTEM, 0, "there is no run %s", id);
 }

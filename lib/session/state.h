@@ -7,7 +7,8 @@
  *			by the supervisor and the broker, so a dead one is told
  *			from a live one without guessing at pids
  *	runs/ID/	a run that has ended
- *	  audit.jsonl	its record; the first line says what to sweep
+ *	  audit.jsonl	its record (audit/log.h); the first line says what to
+ *			sweep
  *	  quarantine/	what was moved away from the workspace
  *
  * All of it is 0700/0600 and ours; the box sees nothing of it.
@@ -29,12 +30,11 @@ struct ab_run {
 	const struct ab_state *state;
 	char id[8];
 	int dir;	/* live/ID */
-	int audit;
 };
 
 /* A short, typable name that no live or kept run has. */
 int ab_run_pick_id(char ret_id[8], struct ab_error *err);
-/* Make and lock the directory of a new run, open its record. */
+/* Make and lock the directory of a new run. */
 int ab_run_create(const struct ab_state *state, const char *id,
 		  struct ab_run *ret, struct ab_error *err);
 /* The run has ended: live/ID becomes runs/ID. */
@@ -48,5 +48,12 @@ void ab_run_fini(struct ab_run *run);
 typedef void (*ab_stale_fn)(struct ab_run *run, void *arg);
 void ab_state_each_stale(const struct ab_state *state, ab_stale_fn fn,
 			 void *arg);
+
+/*
+ * The directory of a run that is going on, by its name; with NULL, of the only
+ * one. Nothing is locked or changed.
+ */
+int ab_state_find_live(const struct ab_state *state, const char *id,
+		       struct ab_run *ret, struct ab_error *err);
 
 #endif

@@ -3,21 +3,17 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "audit/audit.h"
+#include "audit/log.h"
 #include "base/buf.h"
 #include "base/error.h"
-#include "base/fd.h"
 #include "base/mem.h"
 #include "session/cgroup.h"
 #include "session/state.h"
 #include "workspace/journal.h"
 #include "workspace/quarantine.h"
 #include "workspace/survey.h"
-
-/* A first line longer than this is not ours. */
-enum { FIRST_LINE_MAX = 4 << 20 };
 
 void ab_sweep_lines(const struct ab_quarantine *quarantine,
 		    const struct ab_run *run, struct ab_strv *ret)
@@ -54,12 +50,10 @@ static int read_journal(struct ab_run *run, struct ab_survey *ret)
 	struct ab_error err;
 	const char *cgroup;
 	json_t *record;
-	size_t len;
 
-	if (lseek(run->audit, 0, SEEK_SET) < 0 ||
-	    ab_read_all(run->audit, FIRST_LINE_MAX, &text, &len) < 0)
+	if (ab_log_first(run->dir, &text) < 0)
 		return -1;
-	record = json_loadb(text, strcspn(text, "\n"), 0, NULL);
+	record = json_loads(text, 0, NULL);
 	watch = json_dumps(json_object_get(record, "watch"), JSON_COMPACT);
 	cgroup = json_string_value(json_object_get(record, "cgroup"));
 	if (cgroup)
@@ -73,7 +67,9 @@ static void sweep_one(struct ab_run *run, void *arg)
 	struct ab_strv *notes = arg;
 	struct ab_survey survey = { 0 };
 	struct ab_quarantine *quarantine;
-	struct ab_buf line = { 0 };
+	struct ab_log_setup setup = { .dir = run->dir, .run_id = run->id };
+	struct ab_log log = AB_LOG_NONE;
+	ab_autobuf struct ab_buf line = { 0 };
 	ab_autostrv struct ab_strv lines = { 0 };
 	struct ab_error err;
 
@@ -98,7 +94,9 @@ static void sweep_one(struct ab_run *run, void *arg)
 	ab_record_text(&line, "error", "all processes of the run were killed");
 	ab_record_list(&line, "findings", &lines);
 	/* What was found is told to the caller as well. */
-	(void)ab_record_write(run->audit, &line, &err);
+	if (ab_log_resume(&setup, &log, &err) == 0)
+		(void)ab_log_write(&log, &line, &err);
+	ab_log_fini(&log);
 	ab_survey_fini(&survey);
 }
 

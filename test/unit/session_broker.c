@@ -10,6 +10,8 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+#include "audit/audit.h"
+#include "audit/log.h"
 #include "base/fd.h"
 #include "policy/layers.h"
 #include "sandbox/plan.h"
@@ -24,23 +26,28 @@ struct stand {
 	pid_t init;		/* stands for the box */
 	char *cwd;
 	struct ab_policy_input input;
+	struct ab_log log;
 	struct ab_broker_duty duty;
 };
-
-static const char first_record[] = "{\"kind\":\"start\"}\n";
 
 static void set_up(struct stand *s, const char *id)
 {
 	struct ab_error err = { 0 };
+	struct ab_log_setup setup = { 0 };
+	ab_autobuf struct ab_buf line = { 0 };
 	ab_autofree char *state = at("state");
 
 	*s = (struct stand){ .init = -1, .cwd = at("work") };
 	sh("rm -rf $T/work; mkdir $T/work; echo data >$T/work/file");
 	s->survey = survey("work", NULL);
 	if (ab_state_open(state, &s->state, &err) < 0 ||
-	    ab_run_create(&s->state, id, &s->run, &err) < 0 ||
-	    ab_write_all(s->run.audit, first_record,
-			 strlen(first_record)) < 0)
+	    ab_run_create(&s->state, id, &s->run, &err) < 0)
+		abort();
+	setup.dir = s->run.dir;
+	setup.run_id = s->run.id;
+	ab_record_open(&line, id, "start");
+	if (ab_log_open(&setup, &s->log, &err) < 0 ||
+	    ab_log_write(&s->log, &line, &err) < 0)
 		abort();
 	fflush(stdout);
 	s->init = fork();
@@ -55,6 +62,7 @@ static void set_up(struct stand *s, const char *id)
 		.survey = &s->survey,
 		.plan = &s->plan,
 		.run = &s->run,
+		.log = &s->log.setup,
 		.init = (int)syscall(SYS_pidfd_open, s->init, 0),
 		.rescue = { .fd = -1 },
 	};
@@ -75,6 +83,7 @@ static void tear_down(struct stand *s)
 {
 	end_box(s);
 	close(s->duty.init);
+	ab_log_fini(&s->log);
 	ab_run_fini(&s->run);
 	ab_state_fini(&s->state);
 	ab_survey_fini(&s->survey);

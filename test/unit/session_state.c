@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "audit/log.h"
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/mem.h"
@@ -148,32 +149,21 @@ static void check_run(void)
 	struct ab_state state;
 	struct ab_run run, twice;
 	struct ab_error err = { 0 };
-	char text[8] = "";
-	int fd;
 
 	if (ab_state_open(at("run"), &state, &err) < 0)
 		abort();
 	ok(ab_run_create(&state, "aaaaa", &run, &err) == 0, "a run %s", err.text);
-	ok(mode_of(at("run/live/aaaaa")) == 0700 &&
-		   mode_of(at("run/live/aaaaa/audit.jsonl")) == 0600,
-	   "its folder and record are ours alone");
+	ok(mode_of(at("run/live/aaaaa")) == 0700, "its folder is ours alone");
 	ok(is_locked(at("run/live/aaaaa")), "its folder is locked");
 	ok(ab_run_create(&state, "aaaaa", &twice, &err) < 0 &&
 		   err.errnum == EEXIST && strcmp(err.step, "record") == 0,
 	   "the same id cannot be had twice");
-	ok(write(run.audit, "one\n", 4) == 4 && lseek(run.audit, 0, SEEK_SET) == 0 &&
-		   write(run.audit, "two\n", 4) == 4,
-	   "the record is appended to");
 	ab_run_retire(&run);
 	ok(access(at("run/live/aaaaa"), F_OK) < 0 &&
 		   access(at("run/runs/aaaaa"), F_OK) == 0,
 	   "retired it is among the runs");
 	ab_run_fini(&run);
 	ok(!is_locked(at("run/runs/aaaaa")), "and unlocked");
-	fd = open(at("run/runs/aaaaa/audit.jsonl"), O_RDONLY | O_CLOEXEC);
-	ok(read(fd, text, sizeof(text)) == 8 && memcmp(text, "one\ntwo\n", 8) == 0,
-	   "with its record");
-	close(fd);
 	ab_state_fini(&state);
 }
 
@@ -191,21 +181,26 @@ static void see(struct ab_run *run, void *arg)
 	snprintf(seen->ids + n, sizeof(seen->ids) - n, "%s ", run->id);
 }
 
-static void make_stale(const char *id, const char *record)
+static void make_record(const char *dir, const char *name, const char *record)
 {
-	ab_autofree char *rel = ab_printf("stale/live/%s", id);
-	const char *dir = at(rel);
-	ab_autofree char *file = ab_path_join(dir, "audit.jsonl");
+	ab_autofree char *file = ab_path_join(dir, name);
 	int fd;
 
-	if (mkdir(dir, 0700) < 0)
-		abort();
-	if (!record)
-		return;
 	fd = open(file, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
 	if (fd < 0 || ab_write_all(fd, record, strlen(record)) < 0)
 		abort();
 	close(fd);
+}
+
+static void make_stale(const char *id, const char *record)
+{
+	ab_autofree char *rel = ab_printf("stale/live/%s", id);
+	const char *dir = at(rel);
+
+	if (mkdir(dir, 0700) < 0)
+		abort();
+	if (record)
+		make_record(dir, AB_LOG_NAME, record);
 }
 
 static void age(const char *rel)
@@ -225,18 +220,25 @@ static void check_stale(void)
 	struct seen seen = { 0 };
 
 	if (ab_state_open(at("stale"), &state, &err) < 0 ||
-	    ab_run_create(&state, "alive", &live, &err) < 0 ||
-	    write(live.audit, "x\n", 2) != 2)
+	    ab_run_create(&state, "alive", &live, &err) < 0)
 		abort();
+	make_record(at("stale/live/alive"), AB_LOG_NAME, "x\n");
 	make_stale("dead2", "x\n");
 	make_stale("unbrn", NULL);
 	make_stale("empty", "");
+	/* Killed while a new file for its record was made. */
+	make_stale("full1", NULL);
+	make_record(at("stale/live/full1"), "audit.1.jsonl", "x\n");
+	make_stale("full2", "");
+	make_record(at("stale/live/full2"), "audit.1.jsonl", "x\n");
 	make_stale("too-long-a-name", "x\n");
 	if (symlink("dead2", at("stale/live/link")) < 0)
 		abort();
 	ab_state_each_stale(&state, see, &seen);
-	is_str(seen.ids, "dead2 ", "a dead one with a record, and no other");
-	ok(access(at("stale/runs/dead2"), F_OK) == 0, "it is retired");
+	ok(seen.count == 3 && strstr(seen.ids, "dead2 ") &&
+		   strstr(seen.ids, "full1 ") && strstr(seen.ids, "full2 "),
+	   "dead ones with a record, and no other: %s", seen.ids);
+	ok(access(at("stale/runs/dead2"), F_OK) == 0, "they are retired");
 	ok(access(at("stale/live/alive"), F_OK) == 0, "a live one is left alone");
 	ok(access(at("stale/live/unbrn"), F_OK) == 0 &&
 		   access(at("stale/live/empty"), F_OK) == 0,
@@ -262,6 +264,64 @@ static void check_stale(void)
 	ok(seen.count == 1, "a closed state has no runs");
 }
 
+static int find(const struct ab_state *state, const char *id, char ret[8],
+		struct ab_error *err)
+{
+	struct ab_run run;
+
+	*err = (struct ab_error){ 0 };
+	ret[0] = '\0';
+	if (ab_state_find_live(state, id, &run, err) < 0)
+		return -1;
+	snprintf(ret, 8, "%s", run.id);
+	ab_run_fini(&run);
+	return 0;
+}
+
+static void check_live(void)
+{
+	static const char *const none[] = { "",	   ".",	   "..",
+					    "../runs", "a/b", "first/",
+					    "nosuchrun", "nosch" };
+	struct ab_state state;
+	struct ab_run first, second;
+	struct ab_error err = { 0 };
+	bool refused = true;
+	char id[8];
+
+	if (ab_state_open(at("live"), &state, &err) < 0)
+		abort();
+	ok(find(&state, NULL, id, &err) < 0 && err.code != AB_EUSAGE,
+	   "no run, none is found: %s", err.text);
+	if (ab_run_create(&state, "first", &first, &err) < 0)
+		abort();
+	ok(find(&state, NULL, id, &err) == 0 && strcmp(id, "first") == 0,
+	   "the only one needs no name");
+	ok(find(&state, "first", id, &err) == 0 && strcmp(id, "first") == 0,
+	   "by name");
+	ok(is_locked(at("live/live/first")), "its lock is as it was");
+	if (ab_run_create(&state, "secnd", &second, &err) < 0)
+		abort();
+	ok(find(&state, NULL, id, &err) < 0 && err.code == AB_EUSAGE &&
+		   strstr(err.text, "first") && strstr(err.text, "secnd"),
+	   "of two one must be named: %s", err.text);
+	ok(find(&state, "secnd", id, &err) == 0, "as here");
+	ab_run_fini(&second);
+	ok(find(&state, "secnd", id, &err) < 0 && strstr(err.text, "ended"),
+	   "one that was killed has ended: %s", err.text);
+	ok(find(&state, NULL, id, &err) == 0 && strcmp(id, "first") == 0,
+	   "and does not count");
+	ab_run_retire(&first);
+	ok(find(&state, "first", id, &err) < 0 && strstr(err.text, "ended"),
+	   "so has one that was retired");
+	for (size_t i = 0; i < AB_COUNT(none); i++)
+		refused &= find(&state, none[i], id, &err) < 0 &&
+			   strstr(err.text, "no run");
+	ok(refused, "what is no run is not found");
+	ab_run_fini(&first);
+	ab_state_fini(&state);
+}
+
 static int remove_one(const char *path, const struct stat *st, int type,
 		      struct FTW *ftw)
 {
@@ -284,6 +344,7 @@ int main(void)
 	check_ids();
 	check_run();
 	check_stale();
+	check_live();
 	result = done();
 	nftw(top, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 	return result;
