@@ -17,7 +17,7 @@
 
 /* An attribute of netfilter and one of rtnetlink look the same, and for the
  * latter the kernel has macros. */
-static const struct rtattr *find(const struct rtattr *a, size_t len,
+static const struct rtattr *find(const struct rtattr *a, int len,
 				 unsigned int type, size_t least)
 {
 	for (; RTA_OK(a, len); a = RTA_NEXT(a, len))
@@ -36,9 +36,9 @@ static bool is_name(const struct rtattr *a, const char *name)
 
 static void take_object(const struct nlmsghdr *head, struct ab_counters *ret)
 {
-	size_t skip = NLMSG_ALIGN(sizeof(struct nfgenmsg));
+	int skip = NLMSG_ALIGN(sizeof(struct nfgenmsg));
 	const struct rtattr *attrs, *name, *data, *packets;
-	size_t len = NLMSG_PAYLOAD(head, 0);
+	int len = (int)NLMSG_PAYLOAD(head, 0);
 	uint64_t n;
 
 	if (len < skip)
@@ -47,7 +47,7 @@ static void take_object(const struct nlmsghdr *head, struct ab_counters *ret)
 	len -= skip;
 	name = find(attrs, len, NFTA_OBJ_NAME, 1);
 	data = find(attrs, len, NFTA_OBJ_DATA, 0);
-	packets = data ? find(RTA_DATA(data), RTA_PAYLOAD(data),
+	packets = data ? find(RTA_DATA(data), (int)RTA_PAYLOAD(data),
 			      NFTA_COUNTER_PACKETS, sizeof(n))
 		       : NULL;
 	if (!name || !packets)
@@ -62,8 +62,9 @@ static void take_object(const struct nlmsghdr *head, struct ab_counters *ret)
 int ab_counters_parse(const void *data, size_t len, struct ab_counters *ret)
 {
 	const struct nlmsghdr *head = data;
+	int left = (int)len; /* the macros count below zero */
 
-	for (; NLMSG_OK(head, len); head = NLMSG_NEXT(head, len)) {
+	for (; NLMSG_OK(head, left); head = NLMSG_NEXT(head, left)) {
 		if (head->nlmsg_type == NLMSG_DONE)
 			return 1;
 		if (head->nlmsg_type == NLMSG_ERROR)

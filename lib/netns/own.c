@@ -53,14 +53,15 @@ static int take_address(const struct nlmsghdr *head,
 {
 	const struct ifaddrmsg *info = NLMSG_DATA(head);
 	const struct rtattr *found = NULL, *a;
-	size_t len, size;
+	size_t size;
+	int len; /* the macros count below zero */
 
 	if (head->nlmsg_len < NLMSG_LENGTH(sizeof(*info)))
 		return 0;
 	size = info->ifa_family == AF_INET    ? 4
 	       : info->ifa_family == AF_INET6 ? 16
 					      : 0;
-	len = IFA_PAYLOAD(head);
+	len = (int)IFA_PAYLOAD(head);
 	for (a = IFA_RTA(info); size && RTA_OK(a, len); a = RTA_NEXT(a, len))
 		if (RTA_PAYLOAD(a) >= size &&
 		    (a->rta_type == IFA_LOCAL ||
@@ -72,8 +73,9 @@ static int take_address(const struct nlmsghdr *head,
 int ab_own_parse(const void *data, size_t len, struct ab_own_addresses *ret)
 {
 	const struct nlmsghdr *head = data;
+	int left = (int)len;
 
-	for (; NLMSG_OK(head, len); head = NLMSG_NEXT(head, len)) {
+	for (; NLMSG_OK(head, left); head = NLMSG_NEXT(head, left)) {
 		if (head->nlmsg_type == NLMSG_DONE)
 			return 1;
 		if (head->nlmsg_type == NLMSG_ERROR)
