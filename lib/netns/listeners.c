@@ -200,8 +200,9 @@ static int fill(struct ab_network *net, const uint16_t *host_ports, size_t n,
 	return add_captured(net, err);
 }
 
-int ab_network_raise(const uint16_t *host_ports, size_t nhost_ports,
-		     struct ab_network *ret, struct ab_error *err)
+int ab_network_raise_by(const struct ab_capture_way *ways, size_t nways,
+			const uint16_t *host_ports, size_t nhost_ports,
+			struct ab_network *ret, struct ab_error *err)
 {
 	int rules;
 
@@ -209,8 +210,7 @@ int ab_network_raise(const uint16_t *host_ports, size_t nhost_ports,
 	if (nhost_ports > AB_HOST_PORTS_MAX)
 		return ab_fail(err, AB_EUSAGE, 0, "more than %d host ports",
 			       AB_HOST_PORTS_MAX);
-	if (ab_capture_raise(ab_capture_ways, ab_capture_way_count,
-			     &ret->capture, &rules, err) < 0)
+	if (ab_capture_raise(ways, nways, &ret->capture, &rules, err) < 0)
 		return -1;
 	if (rules >= 0)
 		add(ret, AB_LISTENER_COUNTERS, 0, rules);
@@ -219,6 +219,13 @@ int ab_network_raise(const uint16_t *host_ports, size_t nhost_ports,
 		return -1;
 	}
 	return 0;
+}
+
+int ab_network_raise(const uint16_t *host_ports, size_t nhost_ports,
+		     struct ab_network *ret, struct ab_error *err)
+{
+	return ab_network_raise_by(ab_capture_ways, ab_capture_way_count,
+				   host_ports, nhost_ports, ret, err);
 }
 
 void ab_network_fini(struct ab_network *net)

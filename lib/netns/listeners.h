@@ -47,6 +47,10 @@ struct ab_network {
  */
 int ab_network_raise(const uint16_t *host_ports, size_t nhost_ports,
 		     struct ab_network *ret, struct ab_error *err);
+/* The same by these ways of capturing, and no others. */
+int ab_network_raise_by(const struct ab_capture_way *ways, size_t nways,
+			const uint16_t *host_ports, size_t nhost_ports,
+			struct ab_network *ret, struct ab_error *err);
 
 /* Close what is open; the struct is then an empty network. */
 void ab_network_fini(struct ab_network *net);

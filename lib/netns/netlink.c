@@ -29,6 +29,25 @@ ssize_t ab_netlink_recv(int fd, void *data, size_t max)
 	return n;
 }
 
+void ab_netlink_drain(int fd)
+{
+	char byte;
+
+	while (recv(fd, &byte, sizeof(byte), 0) >= 0 || errno == ENOBUFS)
+		;
+}
+
+int ab_netlink_error(const struct nlmsghdr *head)
+{
+	const struct nlmsgerr *error = NLMSG_DATA(head);
+
+	errno = head->nlmsg_len >= NLMSG_LENGTH(sizeof(error->error)) &&
+				error->error < 0
+			? -error->error
+			: EPROTO;
+	return -1;
+}
+
 int ab_netlink_answer(int fd, uint32_t *ret_seq)
 {
 	union {

@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct nlmsghdr;
+
 /* -1 with errno. */
 int ab_netlink_open(int protocol);
 int ab_netlink_send(int fd, const void *data, size_t len);
@@ -16,6 +18,12 @@ int ab_netlink_send(int fd, const void *data, size_t len);
 /* One datagram from the kernel, never from anybody else; -1 with errno
  * (EAGAIN: there is none). `data` is aligned as a struct nlmsghdr. */
 ssize_t ab_netlink_recv(int fd, void *data, size_t max);
+
+/* Throw away what is there: news, and the rest of an answer that was given up. */
+void ab_netlink_drain(int fd);
+
+/* -1, with the errno that an NLMSG_ERROR tells of (EPROTO: of none). */
+int ab_netlink_error(const struct nlmsghdr *head);
 
 /* One answer: the errno that it tells of, 0 for success, EPROTO when it is
  * none. ret_seq: to which message. */

@@ -1,0 +1,100 @@
+#include "netns/counters.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <linux/netfilter/nf_tables.h>
+#include <linux/netfilter/nfnetlink.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "netns/batch.h"
+#include "netns/netlink.h"
+
+#include "messages_counters.h" /* generated */
+
+/* An attribute of netfilter and one of rtnetlink look the same, and for the
+ * latter the kernel has macros. */
+static const struct rtattr *find(const struct rtattr *a, int len,
+				 unsigned int type, size_t least)
+{
+	for (; RTA_OK(a, len); a = RTA_NEXT(a, len))
+		if ((a->rta_type & NLA_TYPE_MASK) == type &&
+		    RTA_PAYLOAD(a) >= least)
+			return a;
+	return NULL;
+}
+
+static bool is_name(const struct rtattr *a, const char *name)
+{
+	size_t n = strlen(name) + 1;
+
+	return RTA_PAYLOAD(a) >= n && memcmp(RTA_DATA(a), name, n) == 0;
+}
+
+static void take_object(const struct nlmsghdr *head, struct ab_counters *ret)
+{
+	int skip = NLMSG_ALIGN(sizeof(struct nfgenmsg));
+	const struct rtattr *attrs, *name, *data, *packets;
+	int len = (int)NLMSG_PAYLOAD(head, 0);
+	uint64_t n;
+
+	if (len < skip)
+		return;
+	attrs = (const void *)((const char *)NLMSG_DATA(head) + skip);
+	len -= skip;
+	name = find(attrs, len, NFTA_OBJ_NAME, 1);
+	data = find(attrs, len, NFTA_OBJ_DATA, 0);
+	packets = data ? find(RTA_DATA(data), (int)RTA_PAYLOAD(data),
+			      NFTA_COUNTER_PACKETS, sizeof(n))
+		       : NULL;
+	if (!name || !packets)
+		return;
+	memcpy(&n, RTA_DATA(packets), sizeof(n));
+	if (is_name(name, AB_NFT_UDP))
+		ret->udp += be64toh(n);
+	else if (is_name(name, AB_NFT_OTHER))
+		ret->other += be64toh(n);
+}
+
+int ab_counters_parse(const void *data, size_t len, struct ab_counters *ret)
+{
+	const struct nlmsghdr *head = data;
+	int left = (int)len; /* the macros count below zero */
+
+	for (; NLMSG_OK(head, left); head = NLMSG_NEXT(head, left)) {
+		if (head->nlmsg_type == NLMSG_DONE)
+			return 1;
+		if (head->nlmsg_type == NLMSG_ERROR)
+			return ab_netlink_error(head);
+		if (head->nlmsg_type ==
+		    (NFNL_SUBSYS_NFTABLES << 8 | NFT_MSG_NEWOBJ))
+			take_object(head, ret);
+	}
+	return 0;
+}
+
+int ab_counters_read(int fd, struct ab_counters *ret, struct ab_error *err)
+{
+	struct ab_counters sum = { 0 };
+	union {
+		struct nlmsghdr head;
+		char bytes[8192];
+	} part;
+	int r;
+
+	ab_netlink_drain(fd);
+	r = ab_netlink_send(fd, counters, sizeof(counters));
+	while (r == 0) {
+		ssize_t n = ab_netlink_recv(fd, &part, sizeof(part));
+
+		r = n < 0 ? -1 : ab_counters_parse(&part, (size_t)n, &sum);
+	}
+	if (r < 0)
+		return ab_fail(err, AB_ESYSTEM, errno,
+			       "read the counters of the box's packet filter");
+	*ret = sum;
+	return 0;
+}

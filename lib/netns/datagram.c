@@ -1,0 +1,118 @@
+#include "netns/datagram.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/socket.h>
+
+/* A socket of both families tells and takes addresses as IPv6 ones. */
+union control {
+	struct cmsghdr align;
+	char bytes[CMSG_SPACE(sizeof(struct in6_pktinfo))];
+};
+
+static void map(const struct in_addr *v4, struct in6_addr *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	ret->s6_addr[10] = ret->s6_addr[11] = 0xff;
+	memcpy(ret->s6_addr + 12, v4, 4);
+}
+
+static bool find_asked(struct msghdr *msg, struct in6_addr *ret)
+{
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c;
+	     c = CMSG_NXTHDR(msg, c)) {
+		if (c->cmsg_level == SOL_IPV6 && c->cmsg_type == IPV6_PKTINFO) {
+			struct in6_pktinfo info;
+
+			memcpy(&info, CMSG_DATA(c), sizeof(info));
+			*ret = info.ipi6_addr;
+			return true;
+		}
+		if (c->cmsg_level == SOL_IP && c->cmsg_type == IP_PKTINFO) {
+			struct in_pktinfo info;
+
+			memcpy(&info, CMSG_DATA(c), sizeof(info));
+			map(&info.ipi_addr, ret);
+			return true;
+		}
+	}
+	return false;
+}
+
+ssize_t ab_dns_socket_recv(int fd, void *buf, size_t max,
+			   struct ab_dns_peer *ret_peer)
+{
+	struct ab_dns_peer peer = { 0 };
+	union control control;
+	struct iovec iov = { .iov_base = buf, .iov_len = max };
+	struct msghdr msg = { .msg_name = &peer.from,
+			      .msg_namelen = sizeof(peer.from),
+			      .msg_iov = &iov,
+			      .msg_iovlen = 1,
+			      .msg_control = control.bytes,
+			      .msg_controllen = sizeof(control.bytes) };
+	ssize_t n = recvmsg(fd, &msg, MSG_DONTWAIT);
+
+	if (n < 0)
+		return -1;
+	if (msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) {
+		errno = EMSGSIZE;
+		return -1;
+	}
+	if (!find_asked(&msg, &peer.asked)) {
+		errno = EPROTO;
+		return -1;
+	}
+	*ret_peer = peer;
+	return n;
+}
+
+static void put_v4(struct msghdr *msg, const struct in6_addr *asked)
+{
+	struct in_pktinfo info = { 0 };
+	struct cmsghdr *c = CMSG_FIRSTHDR(msg);
+
+	memcpy(&info.ipi_spec_dst, asked->s6_addr + 12, 4);
+	c->cmsg_level = SOL_IP;
+	c->cmsg_type = IP_PKTINFO;
+	c->cmsg_len = CMSG_LEN(sizeof(info));
+	memcpy(CMSG_DATA(c), &info, sizeof(info));
+	msg->msg_controllen = CMSG_SPACE(sizeof(info));
+}
+
+static void put_v6(struct msghdr *msg, const struct in6_addr *asked)
+{
+	struct in6_pktinfo info = { .ipi6_addr = *asked };
+	struct cmsghdr *c = CMSG_FIRSTHDR(msg);
+
+	c->cmsg_level = SOL_IPV6;
+	c->cmsg_type = IPV6_PKTINFO;
+	c->cmsg_len = CMSG_LEN(sizeof(info));
+	memcpy(CMSG_DATA(c), &info, sizeof(info));
+	msg->msg_controllen = CMSG_SPACE(sizeof(info));
+}
+
+int ab_dns_socket_send(int fd, const void *data, size_t len,
+		       const struct ab_dns_peer *peer)
+{
+	struct ab_dns_peer to = *peer;
+	bool v4 = to.from.any.sa_family == AF_INET;
+	union control control = { 0 };
+	struct iovec iov = { .iov_base = (void *)(uintptr_t)data,
+			     .iov_len = len };
+	struct msghdr msg = { .msg_name = &to.from,
+			      .msg_namelen = v4 ? sizeof(to.from.v4)
+						: sizeof(to.from.v6),
+			      .msg_iov = &iov,
+			      .msg_iovlen = 1,
+			      .msg_control = control.bytes,
+			      .msg_controllen = sizeof(control.bytes) };
+
+	if (v4)
+		put_v4(&msg, &to.asked);
+	else
+		put_v6(&msg, &to.asked);
+	return sendmsg(fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -1 : 0;
+}

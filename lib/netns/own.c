@@ -1,0 +1,149 @@
+#include "netns/own.h"
+
+#include <errno.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/mem.h"
+#include "netns/netlink.h"
+
+enum {
+	MOST = 1 << 16, /* addresses of one machine */
+	TRIES = 8, /* when too much changes while we ask */
+};
+
+int ab_own_open(struct ab_error *err)
+{
+	struct sockaddr_nl at = { .nl_family = AF_NETLINK,
+				  .nl_groups = RTMGRP_IPV4_IFADDR |
+					       RTMGRP_IPV6_IFADDR };
+	ab_autoclose int fd = ab_netlink_open(NETLINK_ROUTE);
+
+	if (fd < 0 || bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno,
+			       "watch the addresses of this machine");
+	return ab_take_fd(&fd);
+}
+
+static int add(struct ab_own_addresses *own, const void *addr, size_t len)
+{
+	struct ab_own_address a = { .v6 = len == 16 };
+
+	if (own->len == MOST) {
+		errno = E2BIG;
+		return -1;
+	}
+	if (own->len == own->room) {
+		own->room = own->room ? 2 * own->room : 16;
+		own->v = ab_realloc(own->v, own->room * sizeof(own->v[0]));
+	}
+	memcpy(a.addr, addr, len);
+	own->v[own->len++] = a;
+	return 0;
+}
+
+/* On a link with two ends IFA_ADDRESS is the other one. */
+static int take_address(const struct nlmsghdr *head,
+			struct ab_own_addresses *ret)
+{
+	const struct ifaddrmsg *info = NLMSG_DATA(head);
+	const struct rtattr *found = NULL, *a;
+	size_t size;
+	int len; /* the macros count below zero */
+
+	if (head->nlmsg_len < NLMSG_LENGTH(sizeof(*info)))
+		return 0;
+	size = info->ifa_family == AF_INET    ? 4
+	       : info->ifa_family == AF_INET6 ? 16
+					      : 0;
+	len = (int)IFA_PAYLOAD(head);
+	for (a = IFA_RTA(info); size && RTA_OK(a, len); a = RTA_NEXT(a, len))
+		if (RTA_PAYLOAD(a) >= size &&
+		    (a->rta_type == IFA_LOCAL ||
+		     (a->rta_type == IFA_ADDRESS && !found)))
+			found = a;
+	return found ? add(ret, RTA_DATA(found), size) : 0;
+}
+
+int ab_own_parse(const void *data, size_t len, struct ab_own_addresses *ret)
+{
+	const struct nlmsghdr *head = data;
+	int left = (int)len;
+
+	for (; NLMSG_OK(head, left); head = NLMSG_NEXT(head, left)) {
+		if (head->nlmsg_type == NLMSG_DONE)
+			return 1;
+		if (head->nlmsg_type == NLMSG_ERROR)
+			return ab_netlink_error(head);
+		/* In the answer, or because it has just come: both count.
+		 * One that has just gone may stay until the next time. */
+		if (head->nlmsg_type == RTM_NEWADDR &&
+		    take_address(head, ret) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* 1, or 0 when so much has changed meanwhile that the kernel has dropped some
+ * of the news: what counts is a whole answer. */
+static int ask(int fd, struct ab_own_addresses *ret)
+{
+	struct {
+		struct nlmsghdr head;
+		struct ifaddrmsg info;
+	} question = { .head = { .nlmsg_len = sizeof(question),
+				 .nlmsg_type = RTM_GETADDR,
+				 .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP },
+		       .info = { .ifa_family = AF_UNSPEC } };
+	union {
+		struct nlmsghdr head;
+		char bytes[32768]; /* the kernel's own largest part */
+	} part;
+	bool whole = true;
+	int r;
+
+	ab_netlink_drain(fd);
+	r = ab_netlink_send(fd, &question, sizeof(question));
+	while (r == 0) {
+		ssize_t n = ab_netlink_recv(fd, &part, sizeof(part));
+
+		if (n >= 0)
+			r = ab_own_parse(&part, (size_t)n, ret);
+		else if (errno == ENOBUFS)
+			whole = false;
+		else
+			r = -1;
+	}
+	return r < 0 ? -1 : whole;
+}
+
+int ab_own_read(int fd, struct ab_own_addresses *ret, struct ab_error *err)
+{
+	struct ab_own_addresses own = { 0 };
+	int r = 0;
+
+	for (int i = 0; i < TRIES && r == 0; i++) {
+		own.len = 0;
+		r = ask(fd, &own);
+	}
+	if (r <= 0) {
+		ab_fail(err, AB_ESYSTEM, r < 0 ? errno : ENOBUFS,
+			"read the addresses of this machine");
+		ab_own_addresses_fini(&own);
+		return -1;
+	}
+	ab_own_addresses_fini(ret);
+	*ret = own;
+	return 0;
+}
+
+void ab_own_addresses_fini(struct ab_own_addresses *own)
+{
+	free(own->v);
+	*own = (struct ab_own_addresses){ 0 };
+}

@@ -1,0 +1,434 @@
+/*
+ * The network of a box, in namespaces of the test's own: what is captured by
+ * each way, where it says it was going, what stays the box's own.
+ */
+#include "netns/capture.h"
+
+#include <linux/netlink.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/mem.h"
+#include "netns/counters.h"
+#include "netns/destination.h"
+#include "netns/listeners.h"
+#include "netns/loopback.h"
+#include "netns_help.h"
+#include "tap.h"
+
+static int find(const struct ab_network *net, enum ab_listener_kind kind,
+		uint16_t port)
+{
+	for (size_t i = 0; i < net->n; i++)
+		if (net->listeners[i].kind == kind &&
+		    (!port || net->listeners[i].port == port))
+			return net->listeners[i].fd;
+	return -1;
+}
+
+/* Connect to the address; what the listener makes of it. */
+static void is_captured(const struct ab_network *net, const char *to,
+			uint16_t port, uint16_t at)
+{
+	int listener = find(net, AB_LISTENER_TRANSPARENT, at);
+	ab_autoclose int client = dial_to(to, port, SOCK_STREAM);
+	ab_autoclose int server = -1;
+	struct ab_destination d = { 0 };
+	char text[INET6_ADDRSTRLEN] = "";
+
+	if (client >= 0 && readable(listener, 1000))
+		server = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+	ok(server >= 0, "%s: %s port %u is captured",
+	   ab_capture_names[net->capture], to, port);
+	if (server < 0)
+		return;
+	ok(ab_original_destination(server, net->capture, &d) == 0 &&
+		   d.port == port,
+	   "with its port");
+	inet_ntop(d.v6 ? AF_INET6 : AF_INET, d.addr, text, sizeof(text));
+	is_str(text, strncmp(to, "::ffff:", 7) == 0 ? to + 7 : to,
+	       "and its address");
+}
+
+static void is_refused(const char *to, uint16_t port, const char *why)
+{
+	ab_autoclose int client = dial_to(to, port, SOCK_STREAM);
+
+	ok(client < 0 && errno == ECONNREFUSED, "%s", why);
+}
+
+/* A server and a client of the box's own, both at this address. */
+static void is_own(const char *at, int type)
+{
+	union end here;
+	socklen_t len = end_of(at, 0, &here);
+	ab_autoclose int server =
+		socket(here.any.sa_family, type | SOCK_CLOEXEC, 0);
+	ab_autoclose int client = -1;
+	bool heard;
+
+	if (bind(server, &here.any, len) == 0 && type == SOCK_STREAM)
+		listen(server, 1);
+	getsockname(server, &here.any, &len);
+	client = dial_to(at, ntohs(here.v4.sin_port), type);
+	if (type == SOCK_DGRAM && send(client, "x", 1, 0) < 0)
+		perror("send");
+	heard = readable(server, 1000);
+	ok(client >= 0 && heard, "%s at %s is the box's own",
+	   type == SOCK_STREAM ? "TCP" : "UDP", at);
+}
+
+/* The first datagram is refused, which the second attempt hears. */
+static void datagram_is_refused(const char *to, uint16_t port)
+{
+	ab_autoclose int fd = dial_to(to, port, SOCK_DGRAM);
+	bool sent = send(fd, "x", 1, 0) == 1;
+
+	ok(sent && readable(fd, 1000) && send(fd, "x", 1, 0) < 0 &&
+		   errno == ECONNREFUSED,
+	   "a datagram to %s port %u is refused at once", to, port);
+}
+
+static void datagram_is_captured(const struct ab_network *net, const char *to)
+{
+	int listener = find(net, AB_LISTENER_DNS_UDP, 0);
+	ab_autoclose int fd = dial_to(to, 53, SOCK_DGRAM);
+	char byte;
+
+	ok(send(fd, "x", 1, 0) == 1 && readable(listener, 1000) &&
+		   recv(listener, &byte, 1, 0) == 1,
+	   "a question to the name server %s is ours", to);
+}
+
+/* An unlistened port would be refused on loopback too; a server that listens
+ * on all addresses must not get what is meant for somebody else. */
+static void server_gets_only_its_own(const struct ab_network *net)
+{
+	union end here;
+	socklen_t len = end_of("0.0.0.0", 0, &here);
+	ab_autoclose int server =
+		socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	ab_autoclose int datagrams =
+		socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	uint16_t port;
+
+	bind(server, &here.any, len);
+	listen(server, 8);
+	getsockname(server, &here.any, &len);
+	port = ntohs(here.v4.sin_port);
+	is_captured(net, "203.0.113.9", port, AB_PORT_CAPTURED);
+	ok(!readable(server, 0), "not by a server of the box on that port");
+	bind(datagrams, &here.any, len);
+	datagram_is_refused("203.0.113.9", port);
+	ok(!readable(datagrams, 0), "also where somebody in the box listens");
+}
+
+static void check_counters(const struct ab_network *net)
+{
+	int fd = find(net, AB_LISTENER_COUNTERS, 0);
+	struct ab_counters before = { 0 }, after = { 0 };
+	struct ab_error err = { 0 };
+
+	ok(ab_counters_read(fd, &before, &err) == 0, "counters can be read %s",
+	   err.text);
+	ok(before.udp > 0, "refused datagrams were counted");
+	datagram_is_refused("203.0.113.1", 443);
+	datagram_is_captured(net, "8.8.8.8");
+	is_own("127.0.0.1", SOCK_DGRAM);
+	ok(ab_counters_read(fd, &after, &err) == 0, "and read again");
+	ok(after.udp == before.udp + 1, "one more, and no other kind");
+	ok(after.other == before.other, "nothing else was refused");
+}
+
+static void check_any_port(const struct ab_network *net)
+{
+	static const uint16_t ports[] = { 1, 22, 443, 5432, 61080, 65535 };
+
+	for (size_t i = 0; i < AB_COUNT(ports); i++)
+		is_captured(net, "203.0.113.7", ports[i], AB_PORT_CAPTURED);
+	is_captured(net, "198.18.0.5", 443, AB_PORT_CAPTURED);
+	is_captured(net, "169.254.169.254", 80, AB_PORT_CAPTURED);
+	is_captured(net, "::ffff:203.0.113.8", 80, AB_PORT_CAPTURED);
+	is_captured(net, "2001:db8::5", 443, AB_PORT_CAPTURED);
+	is_captured(net, "fd61:6765:6e74:626f::5", 443, AB_PORT_CAPTURED);
+	/* Whoever connects to the listener itself is told from those. */
+	is_captured(net, "127.0.0.1", AB_PORT_CAPTURED, AB_PORT_CAPTURED);
+	is_captured(net, "::1", AB_PORT_CAPTURED, AB_PORT_CAPTURED);
+	server_gets_only_its_own(net);
+	datagram_is_refused("203.0.113.1", 443);
+	datagram_is_refused("2001:db8::1", 443);
+}
+
+static void check_own(void)
+{
+	static const char *const own[] = { "127.0.0.1", "127.8.8.8", "::1",
+					   "198.19.255.1",
+					   "fd61:6765:6e74:626f:ffff::1" };
+
+	for (size_t i = 0; i < AB_COUNT(own); i++) {
+		is_own(own[i], SOCK_STREAM);
+		is_own(own[i], SOCK_DGRAM);
+	}
+	is_refused("127.0.0.1", 4, "a port of the box that nobody listens on");
+	is_refused("::1", 4, "also by IPv6");
+}
+
+static void check_names(const struct ab_network *net)
+{
+	int tcp = find(net, AB_LISTENER_DNS_TCP, 0);
+	ab_autoclose int client = -1, server = -1;
+
+	datagram_is_captured(net, "127.0.0.1");
+	datagram_is_captured(net, "8.8.8.8");
+	datagram_is_captured(net, "2001:4860:4860::8888");
+	client = dial_to("8.8.8.8", 53, SOCK_STREAM);
+	if (client >= 0 && readable(tcp, 1000))
+		server = accept4(tcp, NULL, NULL, SOCK_CLOEXEC);
+	ok(server >= 0, "and so is one by TCP");
+}
+
+static void check_door(const struct ab_network *net)
+{
+	int door = find(net, AB_LISTENER_DOOR, AB_PORT_DOOR);
+	ab_autoclose int client =
+		dial_to("127.0.0.1", AB_PORT_DOOR, SOCK_STREAM);
+
+	ok(client >= 0 && readable(door, 1000), "the door is there");
+	ok((fcntl(door, F_GETFD) & FD_CLOEXEC) &&
+		   (fcntl(door, F_GETFL) & O_NONBLOCK),
+	   "closed on exec, and does not block");
+}
+
+/* As a box without capabilities would see it: no listener of its own there. */
+static void check_full(enum ab_capture capture, const uint16_t *ports,
+		       size_t nports, const struct ab_capture_way *ways,
+		       size_t nways)
+{
+	struct ab_network net = { 0 };
+	struct ab_error err = { 0 };
+
+	ok(ab_network_raise_by(ways, nways, ports, nports, &net, &err) == 0 &&
+		   net.capture == capture,
+	   "the way is %s (%s) %s", ab_capture_names[capture],
+	   ab_capture_names[net.capture], err.text);
+	ok(ab_loopback_alone(), "there is no device but lo");
+	check_door(&net);
+	check_own();
+	check_names(&net);
+	if (capture == AB_CAPTURE_TPROXY || capture == AB_CAPTURE_REDIRECT) {
+		check_any_port(&net);
+		check_counters(&net);
+		ok(find(&net, AB_LISTENER_TRANSPARENT, 0) >= 0, "listener");
+		close(find(&net, AB_LISTENER_TRANSPARENT, 0));
+		is_refused("203.0.113.1", 80, "without listener: refused");
+		is_own("127.0.0.1", SOCK_STREAM);
+	} else {
+		ok(find(&net, AB_LISTENER_COUNTERS, 0) < 0, "nothing counts");
+		is_captured(&net, "203.0.113.1", 443, 443);
+		is_captured(&net, "2001:db8::5", 22, 22);
+		is_captured(&net, "127.0.0.1", 443, 443);
+		is_refused("203.0.113.1", 81,
+			   "ports that nobody knows are not");
+		datagram_is_refused("203.0.113.1", 443);
+	}
+}
+
+static void tproxy(void)
+{
+	check_full(AB_CAPTURE_TPROXY, NULL, 0, ab_capture_ways,
+		   ab_capture_way_count);
+}
+
+static struct ab_capture_way way_of(enum ab_capture capture)
+{
+	for (size_t i = 0; i < ab_capture_way_count; i++)
+		if (ab_capture_ways[i].capture == capture)
+			return ab_capture_ways[i];
+	return (struct ab_capture_way){ 0 };
+}
+
+/* A kernel that does not know the expression of the rule refuses the batch. */
+static void *spoil(struct ab_capture_way *way, const char *word)
+{
+	char *copy = ab_alloc(way->len);
+	char *at;
+
+	memcpy(copy, way->batch, way->len);
+	at = memmem(copy, way->len, word, strlen(word));
+	ok(at, "%s is in the batch", word);
+	if (at)
+		*at = 'X';
+	way->batch = copy;
+	return copy;
+}
+
+static void redirect(void)
+{
+	struct ab_capture_way ways[] = { way_of(AB_CAPTURE_TPROXY),
+					 way_of(AB_CAPTURE_REDIRECT) };
+	ab_autofree char *spoilt = spoil(&ways[0], "tproxy");
+
+	check_full(AB_CAPTURE_REDIRECT, NULL, 0, ways, AB_COUNT(ways));
+}
+
+static void ports(void)
+{
+	struct ab_capture_way ways[] = { way_of(AB_CAPTURE_TPROXY),
+					 way_of(AB_CAPTURE_REDIRECT) };
+	ab_autofree char *one = spoil(&ways[0], "tproxy");
+	ab_autofree char *other = spoil(&ways[1], "redir");
+
+	check_full(AB_CAPTURE_PORTS, NULL, 0, ways, AB_COUNT(ways));
+}
+
+/* Answers from below the loopback device's own numbers would be others'. */
+static void without_ipv6(void)
+{
+	struct ab_network net = { 0 };
+	struct ab_error err = { 0 };
+
+	write_text("/proc/sys/net/ipv6/conf/all/disable_ipv6", "1");
+	write_text("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1");
+	write_text("/proc/sys/net/ipv6/conf/lo/disable_ipv6", "1");
+	ok(dial_to("::1", 1, SOCK_DGRAM) < 0, "there is no IPv6");
+	ok(ab_network_raise(NULL, 0, &net, &err) == 0 &&
+		   net.capture == AB_CAPTURE_TPROXY,
+	   "the network comes up without it %s", err.text);
+	is_captured(&net, "203.0.113.1", 443, AB_PORT_CAPTURED);
+	is_own("127.0.0.1", SOCK_STREAM);
+	datagram_is_captured(&net, "8.8.8.8");
+	ab_network_fini(&net);
+}
+
+static void host_ports(void)
+{
+	static const uint16_t wanted[] = { 5432, 8080 };
+	static const uint16_t taken[] = { AB_PORT_DOOR };
+	uint16_t many[AB_HOST_PORTS_MAX + 1];
+	struct ab_network net = { 0 };
+	struct ab_error err = { 0 };
+	ab_autoclose int v4 = -1, v6 = -1;
+	size_t n = 0;
+
+	for (size_t i = 0; i < AB_COUNT(many); i++)
+		many[i] = (uint16_t)(10000 + i);
+	ok(ab_network_raise(many, AB_COUNT(many), &net, &err) < 0 &&
+		   err.code == AB_EUSAGE,
+	   "too many are refused");
+	ok(ab_network_raise(wanted, AB_COUNT(wanted), &net, &err) == 0,
+	   "ports of the host are offered %s", err.text);
+	for (size_t i = 0; i < net.n; i++)
+		n += net.listeners[i].kind == AB_LISTENER_HOST_PORT;
+	ok(n == 4, "each by IPv4 and IPv6");
+	v4 = dial_to("127.0.0.1", 5432, SOCK_STREAM);
+	v6 = dial_to("::1", 8080, SOCK_STREAM);
+	ok(v4 >= 0 && v6 >= 0, "on loopback");
+	is_captured(&net, "203.0.113.1", 5432, AB_PORT_CAPTURED);
+	ab_network_fini(&net);
+	ok(net.n == 0, "all is closed");
+	ok(ab_network_raise(taken, 1, &net, &err) < 0 && err.hint[0],
+	   "a port that the box needs itself is not: %s", err.text);
+	ok(net.n == 0, "and nothing is left open");
+}
+
+static void most_host_ports(void)
+{
+	uint16_t many[AB_HOST_PORTS_MAX];
+	struct ab_network net = { 0 };
+	struct ab_error err = { 0 };
+
+	for (size_t i = 0; i < AB_COUNT(many); i++)
+		many[i] = (uint16_t)(10000 + i);
+	ok(ab_network_raise_by(NULL, 0, many, AB_COUNT(many), &net, &err) == 0,
+	   "as many as there may be fit beside the port list %s", err.text);
+	ok(net.n <= AB_LISTENERS_MAX && net.n > 2 * AB_HOST_PORTS_MAX + 16,
+	   "%zu in all", net.n);
+	ab_network_fini(&net);
+}
+
+/* A socket that is in the namespace, and we outside. */
+static void from_outside(void)
+{
+	struct ab_network net = { 0 };
+	struct ab_counters counters = { 0 };
+	struct ab_error err = { 0 };
+	int pair[2], fds[1], status;
+	size_t n = 1;
+	pid_t pid;
+	char c;
+
+	socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair);
+	pid = fork();
+	if (pid == 0) {
+		bool good = enter_namespaces() &&
+			    ab_network_raise(NULL, 0, &net, &err) == 0;
+		int fd = find(&net, AB_LISTENER_COUNTERS, 0);
+		int client = dial_to("203.0.113.1", 443, SOCK_DGRAM);
+
+		good = good && send(client, "x", 1, 0) == 1 &&
+		       ab_send_fds(pair[1], "x", 1, &fd, 1) == 0;
+		_exit(!good);
+	}
+	close(pair[1]);
+	ok(ab_recv_fds(pair[0], &c, 1, fds, &n, 0) == 1 && n == 1,
+	   "the socket of the rules comes out");
+	ok(ab_counters_read(fds[0], &counters, &err) == 0,
+	   "whoever owns the namespace reads them from outside %s", err.text);
+	ok(counters.udp == 1 && counters.other == 0, "as they are");
+	waitpid(pid, &status, 0);
+	ok(status == 0, "the child was fine");
+	close(fds[0]);
+	close(pair[0]);
+}
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+	bool outside;
+} cases[] = {
+	{ "tproxy", tproxy, false },
+	{ "redirect", redirect, false },
+	{ "ports", ports, false },
+	{ "without IPv6", without_ipv6, false },
+	{ "host ports", host_ports, false },
+	{ "most host ports", most_host_ports, false },
+	{ "from outside", from_outside, true },
+};
+
+int main(void)
+{
+	for (size_t i = 0; i < AB_COUNT(cases); i++) {
+		int status = 0, count[2] = { 0, 0 };
+		int ends[2];
+		pid_t pid;
+
+		fflush(stdout);
+		if (pipe2(ends, O_CLOEXEC) < 0)
+			return 1;
+		pid = fork();
+		if (pid == 0) {
+			if (!cases[i].outside && !enter_namespaces()) {
+				tap_count++;
+				printf("ok %d - %s # skip no user namespaces\n",
+				       tap_count, cases[i].name);
+			} else {
+				printf("# %s\n", cases[i].name);
+				cases[i].run();
+			}
+			fflush(stdout);
+			count[0] = tap_count;
+			count[1] = tap_failed;
+			_exit(write(ends[1], count, sizeof(count)) < 0);
+		}
+		close(ends[1]);
+		if (read(ends[0], count, sizeof(count)) == sizeof(count)) {
+			tap_count = count[0];
+			tap_failed = count[1];
+		}
+		close(ends[0]);
+		waitpid(pid, &status, 0);
+		ok(status == 0, "%s: ended", cases[i].name);
+	}
+	return done();
+}
