@@ -66,8 +66,9 @@ struct ab_ledger *ab_ledger_new(const char *run_id, struct ab_log *log);
 void ab_ledger_free(struct ab_ledger *ledger);
 
 /*
- * Write a violation and number it: ret_id is RUN-N. -1: the record cannot be
- * written; the connection must end, and under strict the run.
+ * Write a violation and number it; ab_ledger_id makes the id of it. Equal ones
+ * are written up to a number a minute, and counted beyond it. -1: the record
+ * cannot be written; the connection must end, and under strict the run.
  */
 int ab_ledger_deny(struct ab_ledger *ledger, const struct ab_request_record *r,
 		   uint32_t *ret_number, struct ab_error *err);
@@ -79,6 +80,9 @@ int ab_ledger_request(struct ab_ledger *ledger,
 int ab_ledger_packets(struct ab_ledger *ledger, const char *kind, uint64_t n,
 		      struct ab_error *err);
 
+/* At the end: write what was only counted. */
+int ab_ledger_flush(struct ab_ledger *ledger, struct ab_error *err);
+
 /* "7kq2-1" */
 enum { AB_DENIAL_ID = 24 };
 void ab_ledger_id(const struct ab_ledger *ledger, uint32_t number,
@@ -87,7 +91,7 @@ void ab_ledger_id(const struct ab_ledger *ledger, uint32_t number,
 enum { AB_REASON_ROOM = 400 };
 const char *ab_ledger_reason(const struct ab_request_record *r,
 			     char ret[AB_REASON_ROOM]);
-/* The key that decided: "network.allow". */
+/* The key that decided: "network.allow"; a word where none did ("tls-name"). */
 const char *ab_ledger_rule(const struct ab_request_record *r);
 /* The exact words that would allow it next time: "--allow x.y:8080"; "" when
  * nothing does. */
@@ -100,7 +104,8 @@ struct ab_ledger_totals {
 };
 void ab_ledger_totals(const struct ab_ledger *ledger,
 		      struct ab_ledger_totals *ret);
-/* For stderr at the end; nothing when nothing was denied. */
+/* For stderr at the end, a line each; those that begin with a space belong to
+ * the one before. Nothing when nothing was denied. */
 void ab_ledger_summary(const struct ab_ledger *ledger, struct ab_strv *ret);
 
 #endif

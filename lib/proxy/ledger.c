@@ -1,0 +1,363 @@
+/*
+ * Theory of operation.
+ *
+ * A denial is known by host, port, basis and fault, and numbered when it is
+ * first seen: number n is element n-1 of the table. A box can ask for any
+ * number of hosts, so only the first
+ * AB_LEDGER_REMEMBERED are known; a later one gets
+ * the next number each time it comes.
+ *
+ * Equal denials are written one by one, up to LINES a minute. What is beyond
+ * that is counted, and the next line that is written says so ("repeated"): a
+ * line stands for itself and for so many others, so the sum is the truth.
+ */
+#include "proxy/ledger.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include "audit/audit.h"
+#include "audit/log.h"
+#include "base/mem.h"
+#include "proxy/ledger_state.h"
+
+enum { LINES = 100 };
+
+static const char packets_reason[] = "only TCP connections leave the box";
+
+struct ab_ledger *ab_ledger_new(const char *run_id, struct ab_log *log)
+{
+	struct ab_ledger *ledger = ab_alloc(sizeof(*ledger));
+
+	snprintf(ledger->run_id, sizeof(ledger->run_id), "%s", run_id);
+	ledger->log = log;
+	/* Without it the table is only slower for who knows how. */
+	(void)!getrandom(&ledger->seed, sizeof(ledger->seed), GRND_NONBLOCK);
+	return ledger;
+}
+
+void ab_ledger_free(struct ab_ledger *ledger)
+{
+	for (size_t i = 0; i < ledger->len; i++) {
+		free(ledger->v[i].host);
+		free(ledger->v[i].reason);
+		free(ledger->v[i].hint);
+		free(ledger->v[i].entry);
+	}
+	free(ledger->v);
+	ab_buf_fini(&ledger->line);
+	free(ledger);
+}
+
+void ab_ledger_id(const struct ab_ledger *ledger, uint32_t number,
+		  char ret[AB_DENIAL_ID])
+{
+	snprintf(ret, AB_DENIAL_ID, "%s-%" PRIu32, ledger->run_id, number);
+}
+
+struct entry { /* a line to be written */
+	const char *kind;
+	const struct ab_request_record *r;
+	uint32_t number; /* of the denial; 0: allowed */
+	const char *rule;
+	const char *reason, *hint; /* or NULL */
+	const char *protocol; /* of packets, or NULL */
+	uint64_t packets;
+	uint64_t repeated;
+};
+
+/* null when it is not known. */
+static void put_number(struct ab_buf *line, const char *key, int value)
+{
+	if (value)
+		ab_record_number(line, key, value);
+	else
+		ab_record_json(line, key, "null");
+}
+
+static int write_entry(struct ab_ledger *ledger, const struct entry *e,
+		       struct ab_error *err)
+{
+	const struct ab_request_record *r = e->r;
+	struct ab_buf *line = &ledger->line;
+	char id[AB_DENIAL_ID] = "";
+
+	if (e->number)
+		ab_ledger_id(ledger, e->number, id);
+	ab_record_open(line, ledger->run_id, e->kind);
+	ab_record_maybe(line, "id", id);
+	ab_record_maybe(line, "domain", r->host);
+	put_number(line, "port", r->port);
+	ab_record_maybe(line, "path", r->path);
+	ab_record_maybe(line, "method", r->method);
+	put_number(line, "status", r->status);
+	ab_record_json(line, "allowed", e->number ? "false" : "true");
+	ab_record_maybe(line, "rule", e->rule);
+	ab_record_maybe(line, "whitelist_matched",
+			r->verdict.basis == AB_BASIS_ALLOW ? r->verdict.entry
+							   : NULL);
+	ab_record_maybe(line, "door",
+			r->door < AB_DOOR_COUNT ? ab_door_names[r->door]
+						: NULL);
+	ab_record_maybe(line, "sni", r->sni);
+	ab_record_maybe(line, "address", r->address);
+	ab_record_number(line, "bytes_up", (int64_t)r->bytes_up);
+	ab_record_number(line, "bytes_down", (int64_t)r->bytes_down);
+	ab_record_number(line, "ms", (int64_t)r->ms);
+	if (r->upstream)
+		ab_record_json(line, "upstream", "true");
+	if (r->error && *r->error)
+		ab_record_text(line, "error", r->error);
+	if (e->protocol) {
+		ab_record_text(line, "protocol", e->protocol);
+		ab_record_number(line, "packets", (int64_t)e->packets);
+	}
+	if (e->reason && *e->reason)
+		ab_record_text(line, "reason", e->reason);
+	if (e->hint && *e->hint)
+		ab_record_text(line, "hint", e->hint);
+	if (e->repeated)
+		ab_record_number(line, "repeated", (int64_t)e->repeated);
+	return ab_log_write(ledger->log, line, err);
+}
+
+static uint64_t hash_of(const struct ab_ledger *ledger,
+			const struct ab_request_record *r)
+{
+	uint64_t h = ledger->seed ^ 0xcbf29ce484222325;
+	const unsigned char *p = (const unsigned char *)r->host;
+
+	for (; p && *p; p++)
+		h = (h ^ *p) * 0x100000001b3;
+	h ^= (uint64_t)r->port | (uint64_t)r->verdict.basis << 16 |
+	     (uint64_t)r->fault << 24 |
+	     (uint64_t)(r->door == AB_DOOR_COUNT) << 32;
+	h *= 0xff51afd7ed558ccd;
+	return h ^ h >> 32;
+}
+
+static bool is_same(const struct ab_denial *d,
+		    const struct ab_request_record *r)
+{
+	return d->port == r->port && d->basis == r->verdict.basis &&
+	       d->fault == r->fault &&
+	       (d->door == AB_DOOR_COUNT) == (r->door == AB_DOOR_COUNT) &&
+	       strcmp(d->host, r->host ? r->host : "") == 0;
+}
+
+/* "agentbox run --allow x.y -- ...": what to type, or "". */
+static char *hint_of(const struct ab_request_record *r)
+{
+	char flags[AB_REASON_ROOM];
+
+	ab_ledger_hint(r, flags);
+	return *flags ? ab_printf("agentbox run %s -- ...", flags)
+		      : ab_strdup("");
+}
+
+static struct ab_denial *remember(struct ab_ledger *ledger, uint64_t hash,
+				  const struct ab_request_record *r,
+				  const char *reason)
+{
+	struct ab_denial *d;
+
+	if (ledger->len == ledger->room) {
+		ledger->room = ledger->room ? 2 * ledger->room : 16;
+		ledger->v = ab_realloc(ledger->v,
+				       ledger->room * sizeof(ledger->v[0]));
+	}
+	d = &ledger->v[ledger->len++];
+	*d = (struct ab_denial){ .hash = hash,
+				 .host = ab_strdup(r->host ? r->host : ""),
+				 .reason = ab_strdup(reason),
+				 .hint = r->door < AB_DOOR_COUNT
+						 ? hint_of(r)
+						 : ab_strdup(""),
+				 .rule = ab_ledger_rule(r),
+				 .basis = r->verdict.basis,
+				 .fault = r->fault,
+				 .door = r->door,
+				 .port = r->port };
+	if (d->fault <= AB_FAULT_ANSWER && d->basis == AB_BASIS_DENY)
+		d->entry = ab_strdup(r->verdict.entry);
+	return d;
+}
+
+/* The denial that this is one of, and its number; NULL, and a new number,
+ * when there are too many. */
+static struct ab_denial *find(struct ab_ledger *ledger,
+			      const struct ab_request_record *r,
+			      uint32_t *ret_number)
+{
+	uint64_t hash = hash_of(ledger, r);
+	size_t slot = hash & (AB_LEDGER_SLOTS - 1);
+	char reason[AB_REASON_ROOM];
+
+	for (; ledger->slots[slot]; slot = (slot + 1) & (AB_LEDGER_SLOTS - 1)) {
+		struct ab_denial *d = &ledger->v[ledger->slots[slot] - 1];
+
+		if (d->hash == hash && is_same(d, r)) {
+			*ret_number = ledger->slots[slot];
+			return d;
+		}
+	}
+	*ret_number = ++ledger->last;
+	if (ledger->len == AB_LEDGER_REMEMBERED)
+		return NULL;
+	ledger->slots[slot] = (uint16_t)ledger->last;
+	return remember(ledger, hash, r,
+			r->door < AB_DOOR_COUNT ? ab_ledger_reason(r, reason)
+						: packets_reason);
+}
+
+static uint64_t minute_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	return (uint64_t)now.tv_sec / 60 + 1;
+}
+
+/* May another line be written for it now? */
+static bool has_lines(struct ab_denial *d)
+{
+	uint64_t minute = minute_now();
+
+	if (d->minute != minute) {
+		d->minute = minute;
+		d->lines = 0;
+	}
+	return d->lines++ < LINES;
+}
+
+static int write_denial(struct ab_ledger *ledger, struct ab_denial *d,
+			uint32_t number, const struct ab_request_record *r,
+			struct ab_error *err)
+{
+	struct entry e = { .kind = "violation",
+			   .r = r,
+			   .number = number,
+			   .rule = d->rule,
+			   .reason = d->reason,
+			   .hint = d->hint,
+			   .repeated = d->held };
+
+	if (!has_lines(d)) {
+		d->held++;
+		return 0;
+	}
+	if (write_entry(ledger, &e, err) < 0)
+		return -1;
+	d->held = 0;
+	return 0;
+}
+
+/* One of those that are too many to be remembered. */
+static int write_stranger(struct ab_ledger *ledger, uint32_t number,
+			  const struct ab_request_record *r,
+			  struct ab_error *err)
+{
+	char reason[AB_REASON_ROOM];
+	ab_autofree char *hint = hint_of(r);
+	struct entry e = { .kind = "violation",
+			   .r = r,
+			   .number = number,
+			   .rule = ab_ledger_rule(r),
+			   .reason = ab_ledger_reason(r, reason),
+			   .hint = hint };
+
+	return write_entry(ledger, &e, err);
+}
+
+int ab_ledger_deny(struct ab_ledger *ledger, const struct ab_request_record *r,
+		   uint32_t *ret_number, struct ab_error *err)
+{
+	uint32_t number;
+	struct ab_denial *d = find(ledger, r, &number);
+
+	ledger->totals.denied++;
+	if (d)
+		d->count++;
+	if ((d ? write_denial(ledger, d, number, r, err)
+	       : write_stranger(ledger, number, r, err)) < 0)
+		return -1;
+	*ret_number = number;
+	return 0;
+}
+
+int ab_ledger_request(struct ab_ledger *ledger,
+		      const struct ab_request_record *r, struct ab_error *err)
+{
+	struct entry e = { .kind = "request",
+			   .r = r,
+			   .number = r->denial,
+			   .rule = ab_ledger_rule(r) };
+
+	ledger->totals.bytes_up += r->bytes_up;
+	ledger->totals.bytes_down += r->bytes_down;
+	if (!r->denial && r->error && *r->error)
+		ledger->totals.failed++;
+	else if (!r->denial)
+		ledger->totals.allowed++;
+	/* While its denial is only counted, so is the request. */
+	if (r->denial && r->denial <= ledger->len &&
+	    ledger->v[r->denial - 1].held)
+		return 0;
+	return write_entry(ledger, &e, err);
+}
+
+int ab_ledger_packets(struct ab_ledger *ledger, const char *kind, uint64_t n,
+		      struct ab_error *err)
+{
+	/* The table knows it by its kind; in the record that is no domain. */
+	struct ab_request_record key = { .door = AB_DOOR_COUNT, .host = kind };
+	struct ab_request_record none = { .door = AB_DOOR_COUNT };
+	struct entry e = { .kind = "violation",
+			   .r = &none,
+			   .rule = "network.mode",
+			   .protocol = kind,
+			   .packets = n,
+			   .reason = packets_reason };
+	struct ab_denial *d;
+
+	if (n == 0)
+		return 0;
+	ledger->packets += n;
+	d = find(ledger, &key, &e.number);
+	if (d)
+		d->count += n;
+	return write_entry(ledger, &e, err);
+}
+
+int ab_ledger_flush(struct ab_ledger *ledger, struct ab_error *err)
+{
+	for (size_t i = 0; i < ledger->len; i++) {
+		struct ab_denial *d = &ledger->v[i];
+		struct ab_request_record r = { .door = d->door,
+					       .host = d->host,
+					       .port = d->port };
+		struct entry e = { .kind = "violation",
+				   .r = &r,
+				   .number = (uint32_t)i + 1,
+				   .rule = d->rule,
+				   .reason = d->reason,
+				   .hint = d->hint,
+				   .repeated = d->held - 1 };
+
+		if (!d->held)
+			continue;
+		if (write_entry(ledger, &e, err) < 0)
+			return -1;
+		d->held = 0;
+	}
+	return 0;
+}
+
+void ab_ledger_totals(const struct ab_ledger *ledger,
+		      struct ab_ledger_totals *ret)
+{
+	*ret = ledger->totals;
+}
