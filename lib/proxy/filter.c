@@ -10,7 +10,6 @@
 struct ab_filter {
 	struct ab_hostset allow, deny, lift;
 	bool ask;
-	unsigned refs;
 };
 
 struct ab_filter *ab_filter_new(const struct ab_policy *policy)
@@ -21,19 +20,12 @@ struct ab_filter *ab_filter_new(const struct ab_policy *policy)
 	ab_hostset_init(&filter->deny, &policy->net.deny);
 	ab_hostset_init(&filter->lift, &policy->net.allow_private);
 	filter->ask = policy->net.unknown == AB_UNKNOWN_ASK;
-	filter->refs = 1;
-	return filter;
-}
-
-struct ab_filter *ab_filter_ref(struct ab_filter *filter)
-{
-	filter->refs++;
 	return filter;
 }
 
 void ab_filter_free(struct ab_filter *filter)
 {
-	if (!filter || --filter->refs > 0)
+	if (!filter)
 		return;
 	ab_hostset_fini(&filter->allow);
 	ab_hostset_fini(&filter->deny);
@@ -157,18 +149,4 @@ bool ab_filter_address(const struct ab_filter *filter, const struct ab_own *own,
 		return decide(ret, AB_ACCESS_DENY, AB_BASIS_NONE, "");
 	return is_open(filter, own, addr, port, ret) &&
 	       decide(ret, AB_ACCESS_ALLOW, AB_BASIS_NONE, "");
-}
-
-void ab_filter_slot_put(struct ab_filter_slot *slot, struct ab_filter *filter)
-{
-	ab_filter_free(atomic_exchange(&slot->next, filter));
-}
-
-struct ab_filter *ab_filter_slot_take(struct ab_filter_slot *slot)
-{
-	/* Asked for at every turn of the loop, and nearly always empty: a read
-	 * that shares the line with the other thread is enough for that. */
-	if (!atomic_load_explicit(&slot->next, memory_order_relaxed))
-		return NULL;
-	return atomic_exchange(&slot->next, NULL);
 }

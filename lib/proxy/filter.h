@@ -10,7 +10,6 @@
  * ab_filter_address before it is dialled. Look-ups cost the same with ten
  * entries and with 100,000.
  */
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -57,9 +56,6 @@ struct ab_filter;
 /* The entries are canonical: what a resolved policy holds. Nothing of the
  * policy is needed afterwards. */
 struct ab_filter *ab_filter_new(const struct ab_policy *policy);
-/* One more user, for the time that a verdict is kept: each has to free it.
- * Only by the thread that uses the filter. */
-struct ab_filter *ab_filter_ref(struct ab_filter *filter);
 void ab_filter_free(struct ab_filter *filter);
 
 void ab_filter_judge(const struct ab_filter *filter, const struct ab_own *own,
@@ -79,19 +75,5 @@ bool ab_filter_resolvable(const struct ab_filter *filter,
 bool ab_filter_address(const struct ab_filter *filter,
 		       const struct ab_own *own, const struct ab_host *addr,
 		       uint16_t port, struct ab_verdict *ret);
-
-/*
- * The way of new lists to the thread that judges. Another thread puts a filter
- * in; the judging one takes it out when it comes by, and frees the one it had.
- * Neither waits. Zero-initialised is empty; what was put and not taken is the
- * slot's, and a later one takes its place.
- */
-struct ab_filter_slot {
-	_Atomic(struct ab_filter *) next;
-};
-
-void ab_filter_slot_put(struct ab_filter_slot *slot, struct ab_filter *filter);
-/* NULL: nothing new. */
-struct ab_filter *ab_filter_slot_take(struct ab_filter_slot *slot);
 
 #endif

@@ -1,6 +1,5 @@
 #include "proxy/filter.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -536,58 +535,6 @@ static void test_ports(void)
 	ab_strv_fini(&sv);
 }
 
-enum { ROUNDS = 2000 };
-
-static void *put_filters(void *arg)
-{
-	for (int i = 0; i < ROUNDS; i++)
-		ab_filter_slot_put(arg, filter_of(i % 2 ? "a.b" : "", "", "",
-						  false));
-	/* The last one says that there is no more. */
-	ab_filter_slot_put(arg, filter_of("end.example", "", "", false));
-	return NULL;
-}
-
-static void test_slot(void)
-{
-	struct ab_filter_slot slot = { NULL };
-	struct ab_filter *f = filter_of("", "", "", false), *next;
-	struct ab_host name = host("a.b"), end = host("end.example");
-	struct ab_verdict kept = { .entry = "" }, v = { .access = DENY };
-	size_t taken = 0;
-	pthread_t thread;
-
-	ok(!ab_filter_slot_take(&slot), "an empty slot has nothing");
-	if (pthread_create(&thread, NULL, put_filters, &slot) != 0)
-		abort();
-	while (v.access != ALLOW) {
-		next = ab_filter_slot_take(&slot);
-		if (next) {
-			ab_filter_free(f);
-			f = next;
-			taken++;
-		}
-		ab_filter_judge(f, &own, &name, 443, &v);
-		ab_filter_judge(f, &own, &end, 443, &v);
-	}
-	pthread_join(thread, NULL);
-	ok(taken > 0 && taken <= ROUNDS + 1,
-	   "new lists arrive while the old ones are used");
-	ok(!ab_filter_slot_take(&slot), "each of them once");
-
-	ab_filter_slot_put(&slot, filter_of("a.b", "", "", false));
-	ab_filter_slot_put(&slot, filter_of("*.b", "", "", false));
-	next = ab_filter_slot_take(&slot);
-	ab_filter_judge(next, &own, &name, 443, &kept);
-	is_str(kept.entry, "*.b", "what nobody took makes place");
-	ab_filter_ref(next);
-	ab_filter_free(next);
-	is_str(kept.entry, "*.b", "a verdict lives as long as its filter");
-	ab_filter_free(next);
-	ab_filter_free(f);
-	ab_filter_free(NULL);
-}
-
 int main(void)
 {
 	ab_own_sort(&own);
@@ -598,6 +545,5 @@ int main(void)
 	test_random();
 	test_large();
 	test_ports();
-	test_slot();
 	return done();
 }
