@@ -30,7 +30,7 @@ int ab_own_open(struct ab_error *err)
 	return ab_take_fd(&fd);
 }
 
-static int add(struct ab_own_addresses *own, const void *addr, size_t len)
+static int add(struct ab_own *own, const void *addr, size_t len)
 {
 	struct ab_own_address a = { .v6 = len == 16 };
 
@@ -49,7 +49,7 @@ static int add(struct ab_own_addresses *own, const void *addr, size_t len)
 
 /* On a link with two ends IFA_ADDRESS is the other one. */
 static int take_address(const struct nlmsghdr *head,
-			struct ab_own_addresses *ret)
+			struct ab_own *ret)
 {
 	const struct ifaddrmsg *info = NLMSG_DATA(head);
 	const struct rtattr *found = NULL, *a;
@@ -70,7 +70,7 @@ static int take_address(const struct nlmsghdr *head,
 	return found ? add(ret, RTA_DATA(found), size) : 0;
 }
 
-int ab_own_parse(const void *data, size_t len, struct ab_own_addresses *ret)
+int ab_own_parse(const void *data, size_t len, struct ab_own *ret)
 {
 	const struct nlmsghdr *head = data;
 	int left = (int)len;
@@ -91,7 +91,7 @@ int ab_own_parse(const void *data, size_t len, struct ab_own_addresses *ret)
 
 /* 1, or 0 when so much has changed meanwhile that the kernel has dropped some
  * of the news: what counts is a whole answer. */
-static int ask(int fd, struct ab_own_addresses *ret)
+static int ask(int fd, struct ab_own *ret)
 {
 	struct {
 		struct nlmsghdr head;
@@ -122,9 +122,9 @@ static int ask(int fd, struct ab_own_addresses *ret)
 	return r < 0 ? -1 : whole;
 }
 
-int ab_own_read(int fd, struct ab_own_addresses *ret, struct ab_error *err)
+int ab_own_read(int fd, struct ab_own *ret, struct ab_error *err)
 {
-	struct ab_own_addresses own = { 0 };
+	struct ab_own own = { 0 };
 	int r = 0;
 
 	for (int i = 0; i < TRIES && r == 0; i++) {
@@ -134,16 +134,16 @@ int ab_own_read(int fd, struct ab_own_addresses *ret, struct ab_error *err)
 	if (r <= 0) {
 		ab_fail(err, AB_ESYSTEM, r < 0 ? errno : ENOBUFS,
 			"read the addresses of this machine");
-		ab_own_addresses_fini(&own);
+		ab_own_fini(&own);
 		return -1;
 	}
-	ab_own_addresses_fini(ret);
+	ab_own_fini(ret);
 	*ret = own;
 	return 0;
 }
 
-void ab_own_addresses_fini(struct ab_own_addresses *own)
+void ab_own_fini(struct ab_own *own)
 {
 	free(own->v);
-	*own = (struct ab_own_addresses){ 0 };
+	*own = (struct ab_own){ 0 };
 }

@@ -10,7 +10,7 @@
 
 struct ab_error;
 
-struct ab_own_addresses {
+struct ab_own {
 	struct ab_own_address {
 		bool v6;
 		uint8_t addr[16]; /* IPv4 in the first four */
@@ -27,11 +27,11 @@ int ab_own_open(struct ab_error *err);
  * goes away meanwhile may be among them, none is missing. On failure *ret is
  * as it was.
  */
-int ab_own_read(int fd, struct ab_own_addresses *ret, struct ab_error *err);
-void ab_own_addresses_fini(struct ab_own_addresses *own);
+int ab_own_read(int fd, struct ab_own *ret, struct ab_error *err);
+void ab_own_fini(struct ab_own *own);
 
 /* Pure: adds what a part of the kernel's answer tells. 1 when it was the last
  * part, 0 when more follows, -1 with errno when it is none. */
-int ab_own_parse(const void *data, size_t len, struct ab_own_addresses *ret);
+int ab_own_parse(const void *data, size_t len, struct ab_own *ret);
 
 #endif

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "netns/own.h"
 #include "policy/host.h"
 #include "policy/policy.h"
 
@@ -41,14 +42,7 @@ struct ab_verdict {
 				 * as long as the filter. */
 };
 
-/* The host's own addresses, as they are now; sorted by ab_own_sort. */
-struct ab_own {
-	struct ab_host_addr {
-		bool v6;
-		uint8_t addr[16];
-	} *v;
-	size_t len;
-};
+/* For the look-up: as ab_own_read has left them they are in no order. */
 void ab_own_sort(struct ab_own *own);
 
 struct ab_filter;

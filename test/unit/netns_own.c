@@ -89,7 +89,7 @@ static void add_counter(const char *name, uint64_t packets)
 	end(at);
 }
 
-static char *list(const struct ab_own_addresses *own)
+static char *list(const struct ab_own *own)
 {
 	struct ab_buf b = { 0 };
 
@@ -105,13 +105,13 @@ static char *list(const struct ab_own_addresses *own)
 
 static void is_parsed(int result, const char *want, const char *name)
 {
-	struct ab_own_addresses own = { 0 };
+	struct ab_own own = { 0 };
 	int r = ab_own_parse(bytes, used, &own);
 	ab_autofree char *got = list(&own);
 
 	ok(r == result, "%s: %d", name, r);
 	is_str(got, want, name);
-	ab_own_addresses_fini(&own);
+	ab_own_fini(&own);
 	used = 0;
 }
 
@@ -198,7 +198,7 @@ static void check_cuts(void)
 	/* Headers are aligned to four bytes, so the end is what is cut. */
 	for (size_t n = 0; n <= used; n++) {
 		char *at = map + 2 * page - NLMSG_ALIGN(n);
-		struct ab_own_addresses own = { 0 };
+		struct ab_own own = { 0 };
 		struct ab_counters c = { 0 };
 
 		memcpy(at, bytes, n);
@@ -213,7 +213,7 @@ static void check_cuts(void)
 			fine &= ab_own_parse(at, n, &own) == 0;
 			fine &= ab_counters_parse(at, n, &c) == 0;
 		}
-		ab_own_addresses_fini(&own);
+		ab_own_fini(&own);
 	}
 	ok(fine, "cut at every byte it waits for more");
 	/* Lengths that lie. */
@@ -221,21 +221,21 @@ static void check_cuts(void)
 		for (int v = -1; v <= (int)used + 4; v++) {
 			uint16_t lie = (uint16_t)v;
 			char *at = map + 2 * page - used;
-			struct ab_own_addresses own = { 0 };
+			struct ab_own own = { 0 };
 			struct ab_counters c = { 0 };
 
 			memcpy(at, bytes, used);
 			memcpy(at + i, &lie, 2);
 			ab_own_parse(at, used, &own);
 			ab_counters_parse(at, used, &c);
-			ab_own_addresses_fini(&own);
+			ab_own_fini(&own);
 		}
 	ok(true, "lengths that lie are survived");
 	munmap(map, 3 * page);
 	used = 0;
 }
 
-static bool has(const struct ab_own_addresses *own, const char *text)
+static bool has(const struct ab_own *own, const char *text)
 {
 	ab_autofree char *all = list(own);
 	ab_autofree char *padded = ab_printf(" %s ", all);
@@ -259,7 +259,7 @@ static void set_address(const char *device, const char *text)
 
 static void check_machine(void)
 {
-	struct ab_own_addresses own = { 0 };
+	struct ab_own own = { 0 };
 	struct ab_error err = { 0 };
 	int fd = ab_own_open(&err);
 
@@ -280,14 +280,14 @@ static void check_machine(void)
 	ok(ab_own_read(-1, &own, &err) < 0 && err.errnum == EBADF &&
 		   has(&own, "192.0.2.77"),
 	   "a failure leaves what was known");
-	ab_own_addresses_fini(&own);
+	ab_own_fini(&own);
 }
 
 /* More news than the socket holds, and then more addresses than one part of
  * an answer has room for. */
 static void check_flood(void)
 {
-	struct ab_own_addresses own = { 0 };
+	struct ab_own own = { 0 };
 	struct ab_error err = { 0 };
 	int fd = ab_own_open(&err), small = 1;
 
@@ -303,7 +303,7 @@ static void check_flood(void)
 	ok(ab_own_read(fd, &own, &err) == 0, "news were lost %s", err.text);
 	ok(own.len >= 600 && has(&own, "192.0.3.1") && has(&own, "192.0.5.200"),
 	   "the answer is whole: %zu", own.len);
-	ab_own_addresses_fini(&own);
+	ab_own_fini(&own);
 	close(fd);
 }
 

@@ -50,12 +50,13 @@ static struct ab_filter *filter_of(const char *allow, const char *deny,
 	return f;
 }
 
-static struct ab_host_addr own_addresses[] = {
+static struct ab_own_address own_addresses[] = {
 	{ true, { 0x20, 0x01, 0x0d, 0xb8, [15] = 9 } },
 	{ false, { 198, 51, 100, 9 } },
 	{ false, { 10, 0, 0, 9 } },
 };
-static struct ab_own own = { own_addresses, AB_COUNT(own_addresses) };
+static struct ab_own own = { .v = own_addresses,
+			     .len = AB_COUNT(own_addresses) };
 
 #define DENY AB_ACCESS_DENY
 #define ASK AB_ACCESS_ASK
