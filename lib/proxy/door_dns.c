@@ -83,7 +83,9 @@ static size_t answer_name(struct ab_engine *engine,
 		return ab_dns_answer(q, AB_DNS_NXDOMAIN, NULL, 0, ret);
 	if (is_localhost(q->name.text))
 		return answer_address(q, loop4, loop6, ret);
-	if (!ab_filter_resolvable(engine->filter, &q->name, &verdict)) {
+	/* Nobody can be asked while it waits, so that is a no. */
+	if (!ab_filter_resolvable(engine->filter, &q->name, &verdict) ||
+	    verdict.access != AB_ACCESS_ALLOW) {
 		deny(engine, q->name.text, &verdict, AB_FAULT_NONE);
 		return ab_dns_answer(q, AB_DNS_NXDOMAIN, NULL, 0, ret);
 	}

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "netns/destination.h"
 #include "proxy/exchange.h"
 #include "proxy/hello.h"
 #include "proxy/socks.h"

@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "netns/own.h"
 #include "policy/policy.h"
-#include "proxy/dial.h"
+#include "proxy/upstream.h"
 #include "sandbox/launch.h"
 #include "sandbox/ports.h"
 
@@ -67,6 +67,18 @@ static int open_published(struct ab_gate *g, struct ab_error *err)
 	return 0;
 }
 
+static int choose_upstream(struct ab_gate *g, char *const *env,
+			   struct ab_error *err)
+{
+	const char *setting = g->policy->net.upstream;
+
+	if (strcmp(setting, "none") == 0)
+		return 0;
+	if (strcmp(setting, "env") == 0)
+		return ab_upstream_from_env(env, &g->upstream, err);
+	return ab_upstream_parse(setting, &g->upstream, err);
+}
+
 static void destroy(struct ab_gate *g)
 {
 	for (size_t i = 0; i < g->npublished; i++)
@@ -89,8 +101,7 @@ int ab_gate_open(const struct ab_policy *policy, char *const *env,
 	g->policy = policy;
 	g->own = ab_own_open(err);
 	if (g->own < 0 || open_published(g, err) < 0 ||
-	    ab_upstream_choose(policy->net.upstream, env, &g->upstream,
-			       err) < 0) {
+	    choose_upstream(g, env, err) < 0) {
 		destroy(g);
 		return ab_step(err, "network");
 	}
