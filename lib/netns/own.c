@@ -32,7 +32,7 @@ int ab_own_open(struct ab_error *err)
 
 static int add(struct ab_own *own, const void *addr, size_t len)
 {
-	struct ab_own_address a = { .v6 = len == 16 };
+	struct ab_addr a = { .v6 = len == 16 };
 
 	if (own->len == MOST) {
 		errno = E2BIG;

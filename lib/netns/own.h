@@ -4,17 +4,14 @@
  * The addresses of the machine's own network devices. Opened before the
  * supervisor locks itself in; afterwards sending and receiving is enough.
  */
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
+
+#include "base/addr.h"
 
 struct ab_error;
 
 struct ab_own {
-	struct ab_own_address {
-		bool v6;
-		uint8_t addr[16]; /* IPv4 in the first four */
-	} * v;
+	struct ab_addr *v;
 	size_t len, room;
 };
 

@@ -35,7 +35,7 @@ void ab_filter_free(struct ab_filter *filter)
 
 static int compare_own(const void *a, const void *b)
 {
-	const struct ab_own_address *x = a, *y = b;
+	const struct ab_addr *x = a, *y = b;
 
 	if (x->v6 != y->v6)
 		return x->v6 ? 1 : -1;
@@ -50,7 +50,7 @@ void ab_own_sort(struct ab_own *own)
 
 static bool is_own(const struct ab_own *own, const struct ab_host *host)
 {
-	struct ab_own_address key = { .v6 = host->kind == AB_HOST_IPV6 };
+	struct ab_addr key = { .v6 = host->kind == AB_HOST_IPV6 };
 
 	memcpy(key.addr, host->addr, sizeof(key.addr));
 	return own->len &&

@@ -13,7 +13,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static struct ab_own_address own_address[] = { { false, { 198, 51, 100, 9 } } };
+static struct ab_addr own_address[] = { { false, { 198, 51, 100, 9 } } };
 static const struct ab_own own = { .v = own_address, .len = 1 };
 
 static void add(struct ab_policy *p, const char *line, size_t len)

@@ -50,7 +50,7 @@ static struct ab_filter *filter_of(const char *allow, const char *deny,
 	return f;
 }
 
-static struct ab_own_address own_addresses[] = {
+static struct ab_addr own_addresses[] = {
 	{ true, { 0x20, 0x01, 0x0d, 0xb8, [15] = 9 } },
 	{ false, { 198, 51, 100, 9 } },
 	{ false, { 10, 0, 0, 9 } },
