@@ -273,7 +273,7 @@ int ab_prepare_spec(const struct ab_request *rq, struct ab_prepared *p,
 {
 	if (open_state(p, rq, err) < 0 || open_audit(p, rq, err) < 0 ||
 	    ab_site_look(p->policy, rq->policy.environ, p->state.path,
-			 &p->site, err) < 0)
+			 rq->argv[0], &p->site, err) < 0)
 		return -1;
 	guard_audit(p);
 	ab_strv_extend(&p->notes, &p->site.notes);

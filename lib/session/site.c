@@ -193,8 +193,31 @@ static void look_at_home(const struct ab_policy *policy, struct ab_site *site)
 	}
 }
 
+/*
+ * A command that is named by its path is meant to be run, also when a private
+ * folder covers it: the file itself is shown, and nothing beside it.
+ */
+static void look_at_program(struct ab_site *site, const char *program)
+{
+	ab_autofree char *real = strchr(program, '/') ?
+					 realpath(program, NULL) :
+					 NULL;
+	bool covered = false;
+
+	if (!real || site->hidden_root)
+		return;
+	for (size_t i = 0; i < site->facts.write.len; i++)
+		if (ab_path_within(real, site->facts.write.v[i].path))
+			return;
+	for (size_t i = 0; i < site->facts.privates.len; i++)
+		covered |= ab_path_within(real, site->facts.privates.v[i]);
+	if (covered)
+		ab_objects_add(&site->facts.show, real, AB_AS_FILE);
+}
+
 int ab_site_look(const struct ab_policy *policy, char *const *env,
-		 const char *state, struct ab_site *ret, struct ab_error *err)
+		 const char *state, const char *program, struct ab_site *ret,
+		 struct ab_error *err)
 {
 	struct ab_site site = { 0 };
 
@@ -211,6 +234,7 @@ int ab_site_look(const struct ab_policy *policy, char *const *env,
 	add_private(&site, ab_environ_get(env, "XDG_RUNTIME_DIR"));
 	look_at_home(policy, &site);
 	take_survey(&site);
+	look_at_program(&site, program);
 	look_at_sockets(policy, &site);
 	if (look_at_masks(policy, state, &site, err) < 0) {
 		ab_site_fini(&site);

@@ -23,9 +23,11 @@ struct ab_site {
 	struct ab_strv notes;		/* sentences for the user */
 };
 
-/* `state` is the real path of the state directory, or NULL. */
+/* `state` is the real path of the state directory, or NULL; `program` the
+ * command's name as it was given. */
 int ab_site_look(const struct ab_policy *policy, char *const *env,
-		 const char *state, struct ab_site *ret, struct ab_error *err);
+		 const char *state, const char *program, struct ab_site *ret,
+		 struct ab_error *err);
 void ab_site_fini(struct ab_site *site);
 
 #endif
