@@ -16,8 +16,7 @@ static inline const void *guarded(const void *data, size_t len)
 	static char *end;
 
 	if (!end) {
-		char *p = mmap(NULL, GUARD_ROOM + 65536,
-			       PROT_READ | PROT_WRITE,
+		char *p = mmap(NULL, GUARD_ROOM + 65536, PROT_READ | PROT_WRITE,
 			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 		if (p == MAP_FAILED ||

@@ -12,14 +12,15 @@ static const struct {
 	const char *name;
 	const char *in;
 	size_t len;
-	ssize_t body;	/* bytes of it; 0: not over yet; -1: malformed */
+	ssize_t body; /* bytes of it; 0: not over yet; -1: malformed */
 } cases[] = {
 	{ "empty", T("0\r\n\r\n"), 5 },
 	{ "one chunk", T("5\r\nhello\r\n0\r\n\r\n"), 15 },
 	{ "two chunks, and something behind",
 	  T("5\r\nhello\r\n1\r\nx\r\n0\r\n\r\nGET /"), 21 },
-	{ "hexadecimal in both cases", T("a\r\n0123456789\r\nB\r\n0123456789a\r\n"
-					 "0\r\n\r\n"),
+	{ "hexadecimal in both cases",
+	  T("a\r\n0123456789\r\nB\r\n0123456789a\r\n"
+	    "0\r\n\r\n"),
 	  36 },
 	{ "leading zeros", T("005\r\nhello\r\n000\r\n\r\n"), 19 },
 	{ "extension", T("5;a=\"b;c\";d\r\nhello\r\n0;x\r\n\r\n"), 27 },
@@ -75,8 +76,8 @@ static ssize_t feed(const char *in, size_t len, size_t step)
 
 	while (at < len && !over) {
 		size_t n = len - at < step ? len - at : step;
-		ssize_t r = ab_http_chunks_take(&c, guarded(in + at, n), n,
-						&over);
+		ssize_t r =
+			ab_http_chunks_take(&c, guarded(in + at, n), n, &over);
 
 		if (r < 0)
 			return -1;
