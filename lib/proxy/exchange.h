@@ -12,6 +12,9 @@
  * AB_EXCHANGE_TUNNEL: the client believes that it speaks to conn->host, and
  * conn->server is connected to it. The authority of every request must be
  * that host; heads are passed as they are.
+ *
+ * Each request is one record. Its bytes are those of the bodies as they were
+ * sent, chunk framing included, and after an upgrade everything.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -30,5 +33,8 @@ void ab_exchange_free(struct ab_conn *conn);
  * 502, 504 ... `run_id` names the denial (r->denial). */
 void ab_exchange_answer(struct ab_bytes *out, struct ab_ledger *ledger,
 			const struct ab_request_record *r, int status);
+/* The status for a dial that failed (not: was forbidden), and why. */
+int ab_exchange_failure(const struct ab_dialled *result,
+			const char **ret_words);
 
 #endif

@@ -1,0 +1,345 @@
+/*
+ * Theory of operation.
+ *
+ *	reading		a head from the client, by a deadline; a kept server
+ *			connection is watched, and dropped when it ends or
+ *			speaks without being asked
+ *	dialling	proxy mode only; the head stays where it is, since how
+ *			it is written depends on who was reached
+ *	passing		exchange_pass.c: request and response at once
+ *	lingering	exchange_end.c: the last words are out, the client's
+ *			are discarded until it closes, by a deadline
+ *
+ * Should: send each byte on at once; own no buffer between requests.
+ * Mustn't: begin a request before the response to the one before is over;
+ * send a head that was not judged; keep a connection whose framing is in
+ * doubt; repeat a request that may have had an effect.
+ */
+#include "proxy/exchange_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+enum { PATH_MAX_KEPT = 1024 }; /* of a record */
+
+static bool is(struct ab_http_text s, const char *word)
+{
+	return s.len == strlen(word) && memcmp(s.s, word, s.len) == 0;
+}
+
+/* Without its query, and with a bound. */
+static char *path_of(const struct ab_http_request *head)
+{
+	size_t len = 0;
+
+	while (len < head->path.len && len < PATH_MAX_KEPT &&
+	       head->path.s[len] != '?')
+		len++;
+	return len ? ab_strndup(head->path.s, len) : ab_strdup("/");
+}
+
+static bool is_safe(struct ab_http_text method)
+{
+	static const char *const safe[] = { "GET", "HEAD", "OPTIONS", "TRACE" };
+
+	for (size_t i = 0; i < AB_COUNT(safe); i++)
+		if (is(method, safe[i]))
+			return true;
+	return false;
+}
+
+static void note_request(struct ab_conn *conn,
+			 const struct ab_http_request *head)
+{
+	struct ab_exchange_request *rq = ab_exchange_request_new(conn);
+
+	rq->method = ab_strndup(head->method.s, head->method.len);
+	rq->path = path_of(head);
+	rq->minor = head->head.minor;
+	rq->keep = head->head.keep;
+	rq->expects = head->head.expect;
+	rq->upgrade = head->head.upgrade;
+	rq->to_head = is(head->method, "HEAD");
+	rq->repeatable = head->head.body == AB_HTTP_NONE &&
+			 is_safe(head->method) && !rq->upgrade;
+}
+
+/* To conn->server, and on with the response. */
+static void send_request(struct ab_conn *conn,
+			 const struct ab_http_request *head, size_t len)
+{
+	const struct ab_upstream *upstream = conn->engine->upstream;
+	struct ab_exchange_request *rq = conn->http->request;
+	struct ab_http_hop hop = {
+		.host = &rq->host,
+		.port = rq->port,
+		.upstream = conn->upstream,
+		.credentials = upstream ? upstream->credentials : NULL,
+	};
+	size_t raw = 0;
+
+	if (conn->http->mode == AB_EXCHANGE_PROXY)
+		ab_http_write_request(&conn->server.out, head, &hop);
+	else if (head->head.upgrade_unjudged)
+		ab_http_write_without_upgrade(&conn->server.out, head);
+	else
+		raw = len;
+	if (conn->http->mode == AB_EXCHANGE_PROXY && rq->repeatable)
+		rq->head = len;
+	else if (!raw)
+		ab_bytes_skip(&conn->client.in, len);
+	ab_exchange_pass(conn, &head->head, raw);
+}
+
+static void dialled(struct ab_conn *conn, const struct ab_dialled *result)
+{
+	struct ab_exchange *x = conn->http;
+	struct ab_exchange_request *rq = x->request;
+	struct ab_http_scan scan = { 0 };
+	struct ab_http_request head;
+	const char *why;
+	ssize_t len;
+	int status;
+
+	if (result->address.text[0])
+		conn->address = ab_strdup(result->address.text);
+	switch (result->result) {
+	case AB_DIAL_OK:
+		break;
+	case AB_DIAL_FORBIDDEN:
+		rq->verdict = result->verdict;
+		ab_exchange_deny(conn, AB_FAULT_ANSWER);
+		return;
+	case AB_DIAL_NO_NAME:
+	case AB_DIAL_NO_ANSWER:
+	case AB_DIAL_FAILED:
+	case AB_DIAL_TIMEOUT:
+	case AB_DIAL_UPSTREAM:
+		status = ab_exchange_failure(result, &why);
+		ab_exchange_fail(conn, status, why);
+		return;
+	}
+	x->peer = ab_strdup(rq->host.text);
+	x->peer_port = rq->port;
+	len = ab_http_read_request(&scan, ab_bytes_head(&conn->client.in),
+				   ab_bytes_len(&conn->client.in), &head);
+	if (len > 0) /* as it was when the dial began */
+		send_request(conn, &head, (size_t)len);
+	else
+		ab_conn_close(conn, true);
+}
+
+/* Only the client's end matters now. */
+static void wait_for_dial(struct ab_conn *conn)
+{
+	if (ab_side_read(&conn->client, AB_HTTP_HEAD_MAX) == AB_IO_FAILED)
+		ab_conn_close(conn, true);
+}
+
+void ab_exchange_dial(struct ab_conn *conn)
+{
+	struct ab_exchange_request *rq = conn->http->request;
+
+	ab_exchange_close_server(conn);
+	free(ab_take(conn->address));
+	rq->reused = false;
+	conn->step = wait_for_dial;
+	ab_conn_dial(conn, &rq->host, rq->port, true, dialled);
+}
+
+/* A kept connection may have ended by the time that the request arrives:
+ * only what can be sent again is risked on one. */
+static bool can_reuse(const struct ab_conn *conn)
+{
+	const struct ab_exchange *x = conn->http;
+	const struct ab_exchange_request *rq = x->request;
+
+	return conn->server.source.fd >= 0 && rq->repeatable && x->peer &&
+	       strcmp(x->peer, rq->host.text) == 0 && x->peer_port == rq->port;
+}
+
+static void ask_proxy(struct ab_conn *conn, const struct ab_http_request *head,
+		      size_t len)
+{
+	struct ab_exchange_request *rq = conn->http->request;
+
+	if (head->form != AB_HTTP_ABSOLUTE) {
+		ab_exchange_refuse(
+			conn, 400,
+			"this is a proxy, to be asked for http://host/path");
+		return;
+	}
+	rq->host = head->host;
+	rq->port = head->port ? head->port : 80;
+	ab_conn_judge(conn, &rq->host, rq->port, &rq->verdict);
+	if (rq->verdict.access != AB_ACCESS_ALLOW) {
+		free(ab_take(conn->address));
+		ab_exchange_deny(conn, AB_FAULT_NONE);
+		return;
+	}
+	if (can_reuse(conn)) {
+		rq->reused = true;
+		send_request(conn, head, len);
+		return;
+	}
+	ab_exchange_dial(conn);
+}
+
+/*
+ * Does the request ask for what the tunnel leads to? Its port may be left
+ * out: clients differ about when to name it. A tunnel to an address has no
+ * name to agree with: then the name itself must be allowed.
+ */
+static bool agrees(struct ab_conn *conn, const struct ab_http_request *head)
+{
+	struct ab_verdict verdict;
+	struct ab_host host;
+
+	if (!head->has_host)
+		return true;
+	if (head->port && head->port != conn->port)
+		return false;
+	host = head->host;
+	if (strcmp(host.text, conn->host->text) == 0)
+		return true;
+	ab_conn_judge(conn, &host, conn->port, &verdict);
+	if (strcmp(host.text, conn->host->text) == 0)
+		return true;
+	return conn->host->kind != AB_HOST_NAME &&
+	       verdict.access == AB_ACCESS_ALLOW;
+}
+
+static void ask_tunnel(struct ab_conn *conn, const struct ab_http_request *head,
+		       size_t len)
+{
+	struct ab_exchange_request *rq = conn->http->request;
+
+	if (head->form == AB_HTTP_AUTHORITY) {
+		ab_exchange_refuse(conn, 400,
+				   "a tunnel leads to no other tunnel");
+		return;
+	}
+	if (head->has_host && strcmp(head->host.text, rq->host.text) != 0)
+		rq->asked = ab_strdup(head->host.text);
+	if (agrees(conn, head))
+		send_request(conn, head, len);
+	else
+		ab_exchange_deny(conn, AB_FAULT_AUTHORITY);
+}
+
+static void open_tunnel(struct ab_conn *conn,
+			const struct ab_http_request *head, size_t len)
+{
+	ab_bytes_skip(&conn->client.in, len);
+	ab_exchange_close_server(conn);
+	free(ab_take(conn->address));
+	ab_exchange_free(conn);
+	conn->begun = conn->engine->loop.now;
+	conn->up.moved = conn->down.moved = 0;
+	ab_tunnel_start(conn, AB_DOOR_CONNECT, &head->host, head->port);
+}
+
+static void begin_request(struct ab_conn *conn,
+			  const struct ab_http_request *head, size_t len)
+{
+	bool proxy = conn->http->mode == AB_EXCHANGE_PROXY;
+
+	ab_conn_deadline(conn, 0);
+	if (proxy && head->form == AB_HTTP_AUTHORITY) {
+		open_tunnel(conn, head, len);
+		return;
+	}
+	note_request(conn, head);
+	if (proxy)
+		ask_proxy(conn, head, len);
+	else
+		ask_tunnel(conn, head, len);
+}
+
+/* What a server says without being asked is the answer to nothing, and would
+ * be taken for that of the next request. */
+static bool server_is_quiet(struct ab_conn *conn)
+{
+	if (conn->server.source.fd < 0 ||
+	    (!ab_bytes_len(&conn->server.in) &&
+	     ab_side_read(&conn->server, AB_HTTP_HEAD_MAX) == AB_IO_WAIT))
+		return true;
+	if (conn->http->mode == AB_EXCHANGE_PROXY) {
+		ab_exchange_close_server(conn);
+		return true;
+	}
+	ab_exchange_end(conn);
+	return false;
+}
+
+static void refuse_head(struct ab_conn *conn, int status)
+{
+	ab_exchange_request_new(conn);
+	ab_exchange_refuse(conn, status, conn->http->scan.why);
+}
+
+static void read_request(struct ab_conn *conn)
+{
+	struct ab_exchange *x = conn->http;
+	struct ab_side *client = &conn->client;
+	struct ab_http_request head;
+
+	if (!server_is_quiet(conn))
+		return;
+	for (;;) {
+		size_t have = ab_bytes_len(&client->in);
+		ssize_t len =
+			have ? ab_http_read_request(&x->scan,
+						    ab_bytes_head(&client->in),
+						    have, &head)
+			     : 0;
+		enum ab_io io;
+
+		if (len > 0) {
+			begin_request(conn, &head, (size_t)len);
+			return;
+		}
+		if (len < 0) {
+			refuse_head(conn, (int)-len);
+			return;
+		}
+		if (have && !x->head_begun) {
+			x->head_begun = true;
+			if (x->served)
+				ab_conn_deadline(conn, AB_HEAD_MS);
+		}
+		io = ab_side_read(client, AB_HTTP_HEAD_MAX);
+		if (io == AB_IO_WAIT)
+			return;
+		if (io != AB_IO_DONE) {
+			ab_conn_close(conn, io == AB_IO_FAILED);
+			return;
+		}
+	}
+}
+
+void ab_exchange_next(struct ab_conn *conn)
+{
+	struct ab_exchange *x = conn->http;
+
+	x->scan = (struct ab_http_scan){ 0 };
+	x->head_begun = false;
+	conn->step = read_request;
+	ab_conn_deadline(conn, AB_IDLE_MS);
+	ab_conn_again(conn);
+}
+
+void ab_exchange_start(struct ab_conn *conn, enum ab_exchange_mode mode)
+{
+	conn->http = ab_alloc(sizeof(*conn->http));
+	conn->http->mode = mode;
+	conn->step = read_request;
+	ab_conn_deadline(conn, AB_HANDSHAKE_MS);
+	/* Bytes on their way belong to no request. */
+	if (conn->up.held || conn->down.held)
+		ab_conn_close(conn, true);
+	else
+		read_request(conn);
+}

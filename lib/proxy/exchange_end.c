@@ -1,0 +1,207 @@
+#include "proxy/exchange_state.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+enum {
+	LINGER_MS = 10000,
+	LINGER_MAX = 64 << 20, /* discarded, of a client that sends on */
+	LINGER_ROOM = 16 * 1024,
+	LINGER_SHARE = 64, /* reads at a stretch */
+};
+
+struct ab_exchange_request *ab_exchange_request_new(struct ab_conn *conn)
+{
+	struct ab_exchange_request *rq = ab_alloc(sizeof(*rq));
+
+	rq->begun = conn->engine->loop.now;
+	if (conn->http->mode == AB_EXCHANGE_TUNNEL) {
+		rq->host = *conn->host;
+		rq->port = conn->port;
+		rq->verdict = conn->verdict;
+	}
+	conn->http->request = rq;
+	return rq;
+}
+
+static void free_request(struct ab_exchange_request **rq)
+{
+	if (!*rq)
+		return;
+	free((*rq)->method);
+	free((*rq)->path);
+	free((*rq)->asked);
+	free((*rq)->error);
+	free(*rq);
+}
+#define auto_request __attribute__((cleanup(free_request)))
+
+static void describe(const struct ab_conn *conn,
+		     const struct ab_exchange_request *rq,
+		     struct ab_request_record *ret)
+{
+	*ret = (struct ab_request_record){
+		.door = conn->door,
+		.host = rq->port ? rq->host.text : "(no host)",
+		.port = rq->port,
+		.method = rq->method,
+		.path = rq->path,
+		.sni = rq->asked,
+		/* Before the target is known it would be the last one's. */
+		.address = rq->port ? conn->address : NULL,
+		.error = rq->error,
+		.verdict = rq->verdict,
+		.fault = rq->fault,
+		.status = rq->status,
+		.bytes_up = ab_pass_bytes(&rq->up, &conn->up),
+		.bytes_down = ab_pass_bytes(&rq->down, &conn->down),
+		.ms = conn->engine->loop.now - rq->begun,
+	};
+}
+
+void ab_exchange_close_server(struct ab_conn *conn)
+{
+	ab_flow_fini(&conn->up, conn->engine->pipes);
+	ab_flow_fini(&conn->down, conn->engine->pipes);
+	ab_side_close(&conn->server, false);
+	conn->server.eof = conn->server.shut = false;
+	free(ab_take(conn->http->peer));
+}
+
+/*
+ * The client gets what is in client.out, and then our end. Its unread bytes
+ * would turn that into a reset, and our words would be lost: so they are read,
+ * to a limit, until it has closed as well.
+ */
+static void linger(struct ab_conn *conn)
+{
+	struct ab_exchange *x = conn->http;
+	enum ab_io io = ab_side_flush(&conn->client);
+
+	if (io == AB_IO_WAIT)
+		return;
+	ab_side_shut(&conn->client);
+	for (int i = 0; io == AB_IO_DONE && i < LINGER_SHARE; i++) {
+		io = ab_side_read(&conn->client, LINGER_ROOM);
+		x->discarded += ab_bytes_len(&conn->client.in);
+		ab_bytes_fini(&conn->client.in);
+	}
+	if (x->discarded > LINGER_MAX)
+		io = AB_IO_FAILED;
+	if (io == AB_IO_DONE)
+		ab_conn_again(conn);
+	else if (io != AB_IO_WAIT)
+		ab_conn_close(conn, io == AB_IO_FAILED);
+}
+
+void ab_exchange_end(struct ab_conn *conn)
+{
+	ab_exchange_close_server(conn);
+	ab_bytes_fini(&conn->client.in);
+	conn->step = linger;
+	ab_conn_deadline(conn, LINGER_MS);
+	ab_conn_again(conn);
+}
+
+/* Without a record there is no answer either. */
+static void answer(struct ab_conn *conn, struct ab_request_record *r,
+		   int status)
+{
+	r->status = status;
+	ab_conn_record(conn, r);
+	if (conn->closed)
+		return;
+	ab_exchange_answer(&conn->client.out, conn->engine->ledger, r, status);
+	ab_exchange_end(conn);
+}
+
+void ab_exchange_fail(struct ab_conn *conn, int status, const char *why)
+{
+	auto_request struct ab_exchange_request *rq = NULL;
+	struct ab_request_record r;
+
+	rq = ab_take(conn->http->request);
+	free(rq->error);
+	rq->error = ab_strdup(why);
+	describe(conn, rq, &r);
+	answer(conn, &r, status);
+}
+
+static void deny(struct ab_conn *conn, enum ab_fault fault, int status,
+		 const char *why)
+{
+	auto_request struct ab_exchange_request *rq = NULL;
+	struct ab_request_record r;
+
+	rq = ab_take(conn->http->request);
+	rq->fault = fault;
+	describe(conn, rq, &r);
+	r.error = why;
+	if (ab_conn_deny(conn, &r) < 0)
+		return;
+	answer(conn, &r, status);
+}
+
+void ab_exchange_deny(struct ab_conn *conn, enum ab_fault fault)
+{
+	deny(conn, fault, 403, NULL);
+}
+
+void ab_exchange_refuse(struct ab_conn *conn, int status, const char *why)
+{
+	deny(conn, AB_FAULT_MALFORMED, status, why);
+}
+
+void ab_exchange_cut(struct ab_conn *conn, const char *why)
+{
+	struct ab_exchange_request *rq = conn->http->request;
+
+	free(rq->error);
+	rq->error = ab_strdup(why);
+	ab_conn_close(conn, true);
+}
+
+void ab_exchange_done(struct ab_conn *conn)
+{
+	struct ab_exchange *x = conn->http;
+	auto_request struct ab_exchange_request *rq = NULL;
+	bool whole;
+	struct ab_request_record r;
+
+	rq = ab_take(x->request);
+	whole = rq->up.state == AB_PASS_OVER;
+	describe(conn, rq, &r);
+	ab_conn_record(conn, &r);
+	if (conn->closed)
+		return;
+	if (rq->raw) {
+		ab_conn_close(conn, false);
+		return;
+	}
+	if (!rq->keep) {
+		ab_exchange_end(conn);
+		return;
+	}
+	if (!rq->server_keep || !whole)
+		ab_exchange_close_server(conn);
+	x->served = true;
+	ab_exchange_next(conn);
+}
+
+void ab_exchange_free(struct ab_conn *conn)
+{
+	struct ab_exchange *x = ab_take(conn->http);
+	auto_request struct ab_exchange_request *rq = NULL;
+	struct ab_request_record r;
+
+	rq = ab_take(x->request);
+	free(x->peer);
+	free(x);
+	if (!rq)
+		return;
+	describe(conn, rq, &r);
+	if (!r.error)
+		r.error = "it ended before it was complete";
+	ab_conn_record(conn, &r);
+}

@@ -1,0 +1,87 @@
+#ifndef AB_PROXY_EXCHANGE_STATE_H
+#define AB_PROXY_EXCHANGE_STATE_H
+/*
+ * What the files of the exchange share. Private to proxy/exchange*.c.
+ *
+ *	exchange.c		a request: read, judged, dialled, sent
+ *	exchange_pass.c		both bodies and the response, until both are over
+ *	exchange_end.c		records, refusals, and the end of a connection
+ */
+#include "proxy/exchange.h"
+#include "proxy/http.h"
+#include "proxy/http_chunks.h"
+
+enum ab_pass_state {
+	AB_PASS_HEAD,	/* waits for its head */
+	AB_PASS_BODY,
+	AB_PASS_OVER,
+	AB_PASS_BROKEN,	/* the rest of it will not come, or not arrive */
+};
+
+struct ab_pass {	/* one direction of one request */
+	enum ab_pass_state state;
+	enum ab_http_body body;
+	bool last;		/* of a chunked body the end was seen */
+	bool malformed;
+	uint64_t left;		/* bytes that may pass */
+	uint64_t before;	/* flow->moved when the body began */
+	uint64_t ahead;		/* body bytes that went with the head */
+	struct ab_http_chunks chunks;
+};
+
+struct ab_exchange_request {
+	struct ab_host host;
+	uint16_t port;
+	char *method, *path;
+	char *asked;		/* the authority, where it is not the host */
+	char *error;
+	struct ab_verdict verdict;
+	enum ab_fault fault;
+	int status;
+	uint64_t begun;		/* loop time */
+	int minor;		/* the client's HTTP version */
+	size_t head;		/* bytes of the head that are still in client.in:
+				 * it can be sent again */
+	bool repeatable;	/* sending it twice does no harm */
+	bool reused;		/* on a server connection that was kept */
+	bool to_head;
+	bool keep, server_keep;
+	bool expects;		/* the body waits for a 100 */
+	bool upgrade, raw;	/* asked for; granted */
+	struct ab_pass up, down;
+};
+
+struct ab_exchange {
+	enum ab_exchange_mode mode;
+	struct ab_http_scan scan;	/* of the head that is being read */
+	bool head_begun;
+	bool served;		/* a request before this one */
+	char *peer;		/* proxy mode: whom conn->server is connected to */
+	uint16_t peer_port;
+	size_t discarded;
+	struct ab_exchange_request *request;	/* under way, or NULL */
+};
+
+/* exchange.c */
+void ab_exchange_next(struct ab_conn *conn);
+void ab_exchange_dial(struct ab_conn *conn);
+
+/* exchange_pass.c: the head is in server.out, or leads client.in (raw bytes) */
+void ab_exchange_pass(struct ab_conn *conn, const struct ab_http_head *head,
+		      size_t raw);
+uint64_t ab_pass_bytes(const struct ab_pass *p, const struct ab_flow *flow);
+
+/* exchange_end.c. Each one ends the request; it may close the connection. */
+struct ab_exchange_request *ab_exchange_request_new(struct ab_conn *conn);
+void ab_exchange_done(struct ab_conn *conn);
+void ab_exchange_fail(struct ab_conn *conn, int status, const char *why);
+void ab_exchange_deny(struct ab_conn *conn, enum ab_fault fault);
+/* Not a request that could be judged. */
+void ab_exchange_refuse(struct ab_conn *conn, int status, const char *why);
+/* Nothing can be said any more: by a reset. */
+void ab_exchange_cut(struct ab_conn *conn, const char *why);
+/* No more requests on this connection. */
+void ab_exchange_end(struct ab_conn *conn);
+void ab_exchange_close_server(struct ab_conn *conn);
+
+#endif
