@@ -6,12 +6,12 @@ _agentbox_options()
 {
 	local policy='--profile= --config= --workspace= --write= --read-only
 		--deny-read= --deny-write= --home= --allow-unix= --net= --allow=
-		--deny= --unknown= --allow-private= --env= --pass-env=
-		--timeout= --memory= --processes= --files= --require=
-		--fallback='
+		--deny= --unknown= --allow-private= --host-port= --publish=
+		--upstream= --env= --pass-env= --timeout= --memory=
+		--processes= --files= --require= --fallback='
 
 	case $1 in
-	run) echo "--command= -c= --shell= --fd= --verbose -v --quiet -q $policy" ;;
+	run) echo "--command= -c= --shell= --fd= --audit= --verbose -v --quiet -q $policy" ;;
 	doctor) echo '--json --fix --attack' ;;
 	'config show') echo "--json $policy" ;;
 	'config check') echo '--config= --workspace=' ;;
@@ -65,7 +65,7 @@ _agentbox_value()
 
 	case $1 in
 	--profile) COMPREPLY=($(compgen -W "$(_agentbox_profiles)" -- "$cur")) ;;
-	--config | --write | --deny-read | --deny-write | --allow-unix | --shell)
+	--config | --write | --deny-read | --deny-write | --allow-unix | --shell | --audit)
 		_agentbox_paths -f "$cur" ;;
 	--workspace) _agentbox_paths -d "$cur" ;;
 	--home) COMPREPLY=($(compgen -W 'readonly private' -- "$cur")) ;;
@@ -74,6 +74,7 @@ _agentbox_value()
 		COMPREPLY=($(compgen -W '@github @npm @pypi @crates @go @debian
 			@llm' -- "$cur")) ;;
 	--unknown) COMPREPLY=($(compgen -W 'ask deny' -- "$cur")) ;;
+	--upstream) COMPREPLY=($(compgen -W 'none env http://' -- "$cur")) ;;
 	--pass-env) COMPREPLY=($(compgen -v -- "$cur")) ;;
 	--require)
 		[[ $cur != *,* ]] || head=${cur%,*},

@@ -27,7 +27,7 @@ end
 # where an option of our own may still stand, or its value is due.
 function __agentbox_command
     set -l tokens (commandline -opc)
-    set -l takes --command -c --shell --fd --profile --config --workspace --write --deny-read --deny-write --home --allow-unix --net --allow --deny --unknown --allow-private --env --pass-env --timeout --memory --processes --files --require --fallback
+    set -l takes --command -c --shell --fd --audit --profile --config --workspace --write --deny-read --deny-write --home --allow-unix --net --allow --deny --unknown --allow-private --host-port --publish --upstream --env --pass-env --timeout --memory --processes --files --require --fallback
     set -l value 0
     test (count $tokens) -ge 3; or return 1
     for i in (seq 3 (count $tokens))
@@ -107,7 +107,10 @@ for in in __agentbox_running '__agentbox_in config show'
     complete -c agentbox -n $in -l allow -x -a '(__agentbox_groups)' -d 'A host that may be reached when filtered'
     complete -c agentbox -n $in -l deny -x -a '(__agentbox_groups)' -d 'A host that may not'
     complete -c agentbox -n $in -l unknown -x -a 'ask deny' -d 'What happens to other hosts'
-    complete -c agentbox -n $in -l allow-private -x -d 'Private addresses that may be reached'
+    complete -c agentbox -n $in -l allow-private -x -d 'Private addresses that are not refused'
+    complete -c agentbox -n $in -l host-port -x -d 'Reach this port of the host at localhost'
+    complete -c agentbox -n $in -l publish -x -d 'Let the host reach this port of the box'
+    complete -c agentbox -n $in -l upstream -x -a 'none env http://' -d 'The proxy that the way out goes through'
     complete -c agentbox -n $in -l env -x -d 'Set a variable inside'
     complete -c agentbox -n $in -l pass-env -x -a '(set --export --names)' -d 'Keep a variable that would be stripped'
     complete -c agentbox -n $in -l timeout -x -d 'End the command after this time'
@@ -121,6 +124,7 @@ end
 complete -c agentbox -n __agentbox_running -l command -s c -x -d 'Run this text with a shell'
 complete -c agentbox -n __agentbox_running -l shell -r -F -d 'The shell for -c'
 complete -c agentbox -n __agentbox_running -l fd -x -d 'Keep this descriptor open inside'
+complete -c agentbox -n __agentbox_running -l audit -r -F -d 'Write the record of the run here too'
 complete -c agentbox -n __agentbox_running -l verbose -s v -d 'Say what holds; twice: what each step took'
 complete -c agentbox -n __agentbox_running -l quiet -s q -d 'Say nothing but errors'
 complete -c agentbox -n '__agentbox_in run' -a '(__agentbox_foreign)'

@@ -408,6 +408,87 @@ accepted()
 	accepted x.json '{ "network": { "allow": ["203.0.113.0/24:443", "2001:db8::/32"], "deny": ["[2001:db8::/48]:22"] } }'
 }
 
+@test "ports: of the host and of the box, from files and options" {
+	user '{ "network": { "hostPorts": [5432], "publish": [3000, "8080:80"] } }'
+	is '[."network.hostPorts"[].value]' '[5432,6379]' --host-port 6379
+	is '[."network.publish"[].value]' '["3000:3000","8080:80","9000:9000"]' --publish 9000
+	is '."network.hostPorts"[1].from' '"--host-port"' --host-port 6379
+	is '[."network.publish"[].value]' '["3000:3000","8080:80"]' --publish 3000:3000
+}
+
+@test "ports: what is no port, taken, or wanted twice is refused where it stands" {
+	refused x.json '{ "network": { "hostPorts": [0] } }' '1: network.hostPorts[[]0]: "0" is not a port; *'
+	refused x.json '{ "network": { "hostPorts": ["5432"] } }' '1: network.hostPorts[[]0]: must be a whole number*'
+	refused x.json '{ "network": {\n"hostPorts": [\n53] } }' '3: network.hostPorts[[]0]: "53" is taken inside the box; *'
+	refused x.json '{ "network": { "hostPorts": [22,\n22] } }' '2: network.hostPorts[[]1]: "22" stands here twice; *'
+	refused x.json '{ "network": { "publish": ["8080"," 1"] } }' '1: network.publish[[]1]: *'
+	refused x.json '{ "network": { "publish": ["8080:1",\n"8080:2"] } }' '2: network.publish[[]1]: port 8080 of the host is published twice; *'
+	refused x.json '{ "network": { "publish": ["8080:61080"] } }' '1: network.publish[[]0]: "8080:61080" is taken inside the box; *'
+	refused x.json '{ "network": { "hostPorts": [3000],\n"publish": [3000] } }' '2: network.publish: port 3000 is in network.hostPorts too; *'
+	accepted x.json '{ "network": { "hostPorts": [5432], "publish": [3000, "8080:80", "81:80"] } }'
+	agentbox config show --publish 8080:1 --publish 8080:2
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"--publish: port 8080 of the host is published twice"* ]]
+	user '{ "network": { "publish": ["8080:1"] } }'
+	agentbox config show --publish 8080:2
+	[ "$status" -eq 2 ]
+	agentbox config show --publish 8081:1
+	[ "$status" -eq 0 ]
+}
+
+@test "ports: they need a mode that has a place for them" {
+	refused x.json '{ "network": { "mode": "blocked",\n"hostPorts": [5432] } }' \
+		'2: network.hostPorts: needs network.mode filtered, and x.json:1 says blocked; *'
+	refused x.json '{ "network": { "mode": "allowed", "publish": [3000] } }' \
+		'1: network.publish: needs network.mode filtered or blocked, and x.json:1 says allowed; *'
+	accepted x.json '{ "network": { "mode": "blocked", "publish": [3000] } }'
+	accepted x.json '{ "network": { "mode": "filtered", "publish": [3000], "hostPorts": [5432] } }'
+	agentbox run --net allowed --host-port 5432 -- true
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"--host-port: needs network.mode filtered, and --net says allowed"* ]]
+	# A later layer decides, and says so.
+	user '{ "network": { "hostPorts": [5432], "publish": [3000] } }'
+	is '[."network.hostPorts", ."network.publish"] | map(length)' '[0,1]' --net blocked
+	agentbox_split config show --net blocked
+	[[ "$stderr" == *"network.hostPorts is left out: the network is blocked (--net)"* ]]
+	is '[."network.hostPorts", ."network.publish"] | map(length)' '[0,0]' --profile development
+	is '[."network.hostPorts", ."network.publish"] | map(length)' '[1,1]'
+	agentbox_split config show
+	[ -z "$stderr" ]
+}
+
+@test "upstream: none, the caller's, or a URL whose password is shown nowhere" {
+	is '."network.upstream"' '{"value":"none","from":"profile default"}'
+	is '."network.upstream".value' '"env"' --upstream env
+	is '."network.upstream".value' '"http://proxy.example:3128"' --upstream HTTP://Proxy.example:3128/
+	user '{ "network": { "upstream": "http://me:hunter2@proxy.example:3128" } }'
+	agentbox config show
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"http://***@proxy.example:3128"* ]]
+	[[ "$output" != *hunter2* ]]
+	is '."network.upstream".value' '"http://***@proxy.example:3128"'
+	printf '{ "network": { "upstream": "http://me:hunter2@proxy.example:3128" } }' >a.json
+	agentbox policy diff default a.json
+	[[ "$output" == *"network.upstream: http://***@proxy.example:3128, not none"* ]]
+	[[ "$output" != *hunter2* ]]
+}
+
+@test "upstream: a mistake in it is said without quoting it" {
+	local text
+	for text in http://me:hunter2@proxy.example https://me:hunter2@proxy.example:1 \
+		socks5://me:hunter2@x:1 hunter2 http://me:hunter2 'http://me:hun ter2@x.example:1'; do
+		printf '{ "network": {\n"upstream": "%s" } }' "$text" >x.json
+		agentbox config check x.json
+		[ "$status" -eq 1 ]
+		[[ "$output" == "x.json:2: network.upstream: "* ]]
+		[[ "$output" != *hunter* && "$output" != *ter2* ]]
+		agentbox config show --upstream "$text"
+		[ "$status" -eq 2 ]
+		[[ "$output" == *"--upstream: "* ]]
+		[[ "$output" != *hunter* && "$output" != *ter2* ]]
+	done
+}
+
 @test "strict JSON: text that is not JSON" {
 	refused x.json '' '1: *'
 	refused x.json '{ "network": {}, }' '1: *'

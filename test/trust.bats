@@ -93,6 +93,23 @@ not_widened()
 	[[ "$stderr" == *"1 entry left out"* ]]
 }
 
+@test "an untrusted project file opens no port and sets no proxy" {
+	project '{ "network": { "hostPorts": [22], "publish": [3000], "upstream": "http://me:hunter2@evil.example:1" } }'
+	is '[."network.hostPorts", ."network.publish", ."network.upstream".value]' '[[],[],"none"]'
+	[[ "$stderr" == *"network.hostPorts: 1 entry left out"*"network.publish: 1 entry left out"* ]]
+	[[ "$stderr" == *"network.upstream stays none, not http://***@evil.example:1"* ]]
+	[[ "$stderr" != *hunter2* ]]
+	agentbox trust --yes
+	is '[."network.hostPorts"[].value, ."network.publish"[].value, ."network.upstream".value]' \
+		'[22,"3000:3000","http://***@evil.example:1"]'
+	# Of what was open anyway it may leave something out.
+	agentbox trust --revoke
+	is '[."network.hostPorts"[].value]' '[22]' --host-port 22
+	mkdir -p "$HOME/.config/agentbox"
+	printf '{ "network": { "hostPorts": [22, 80], "publish": ["8080:3000"] } }' >"$HOME/.config/agentbox/config.json"
+	is '[."network.hostPorts"[].value, ."network.publish"[].value]' '[22]'
+}
+
 @test "an untrusted project file cannot narrow a folder to a link that leads out" {
 	ln -s / out
 	mkdir src

@@ -111,9 +111,15 @@ void ab_policy_wider(const struct ab_policy *a, const struct ab_policy *b,
 			wider_prohibition(id, x, y, ret_lines);
 			break;
 		case AB_TIGHTEN_NEVER:
-			/* A variable can mean anything to a program. */
+			/* A variable can mean anything to a program, and any
+			 * other proxy can lead anywhere. */
 			if (id == AB_KEY_ENV_SET)
 				wider_permission(id, x, y, ret_lines);
+			else if (id == AB_KEY_UPSTREAM &&
+				 strcmp(x->text, y->text) != 0)
+				say(ret_lines, id, "",
+				    ab_value_text(&arena, id, y),
+				    ab_value_text(&arena, id, x));
 			break;
 		}
 	}

@@ -42,7 +42,7 @@ struct ab_item {
 struct ab_value {
 	const struct ab_origin *from;	/* NULL: not set */
 	uint64_t number;	/* scalars, see AB_NONE */
-	const char *text;	/* AB_TYPE_PROFILE */
+	const char *text;	/* AB_TYPE_PROFILE, AB_TYPE_UPSTREAM */
 	bool all;		/* AB_TYPE_READ */
 	struct ab_item *items;
 	size_t len, room;
@@ -73,7 +73,8 @@ int ab_value_put(const struct ab_context *ctx, enum ab_key_id id,
 /* Make room for so many elements, not less than there are. */
 void ab_value_reserve(struct ab_arena *a, struct ab_value *v, size_t room);
 void ab_value_add(struct ab_arena *a, struct ab_value *v, struct ab_item item);
-/* A scalar as people write it; the text lives in the arena. */
+/* A scalar as people write it, without a password; the text lives in the
+ * arena. */
 const char *ab_value_text(struct ab_arena *a, enum ab_key_id id,
 			  const struct ab_value *v);
 

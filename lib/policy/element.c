@@ -10,6 +10,7 @@
 #include "policy/groups.h"
 #include "policy/host.h"
 #include "policy/policy.h"
+#include "policy/ports.h"
 #include "policy/why.h"
 
 /* Trees that a program needs to run at all. Which of them exist is found out
@@ -311,6 +312,10 @@ int ab_element_put(const struct ab_context *ctx, const struct ab_key *key,
 		return put_host(ctx, v, text, from, why);
 	case AB_TYPE_CIDRS:
 		return put_cidr(ctx, v, text, from, why);
+	case AB_TYPE_PORTS:
+		return ab_host_port_put(ctx, v, text, from, why);
+	case AB_TYPE_PUBLISH:
+		return ab_publish_put(ctx, v, text, from, why);
 	case AB_TYPE_VARIABLES:
 		return put_variable(ctx, v, text, from, why);
 	case AB_TYPE_ASSIGNMENTS:
@@ -322,6 +327,7 @@ int ab_element_put(const struct ab_context *ctx, const struct ab_key *key,
 	case AB_TYPE_SIZE:
 	case AB_TYPE_DURATION:
 	case AB_TYPE_INTEGER:
+	case AB_TYPE_UPSTREAM:
 		break;
 	}
 	return -1;

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/mem.h"
+#include "policy/ports.h"
 #include "policy/scan.h"
 #include "policy/why.h"
 
@@ -144,6 +145,36 @@ static void put_text(struct reader *r, uint32_t node, const char *path,
 		report(r, r->nodes[node].line, path, why.wrong, why.right);
 }
 
+static void put_integer(struct reader *r, uint32_t node, const char *path,
+			enum ab_key_id id, const json_t *value)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%" JSON_INTEGER_FORMAT,
+		 json_integer_value(value));
+	put_text(r, node, path, id, text);
+}
+
+static void put_element(struct reader *r, uint32_t node, const char *path,
+			enum ab_key_id id, const json_t *value)
+{
+	bool ports = ab_keys[id].type == AB_TYPE_PORTS;
+	bool publish = ab_keys[id].type == AB_TYPE_PUBLISH;
+
+	if ((ports || publish) && json_is_integer(value))
+		put_integer(r, node, path, id, value);
+	else if (ports)
+		wrong_type(r, node, path, value, "a whole number",
+			   "without quotes");
+	else if (json_is_string(value))
+		put_text(r, node, path, id, json_string_value(value));
+	else if (publish)
+		wrong_type(r, node, path, value, "a whole number or a text",
+			   "write 3000 or \"8080:3000\"");
+	else
+		wrong_type(r, node, path, value, "a text", "put it in quotes");
+}
+
 static void put_list(struct reader *r, uint32_t node, enum ab_key_id id,
 		     const json_t *list)
 {
@@ -157,6 +188,11 @@ static void put_list(struct reader *r, uint32_t node, enum ab_key_id id,
 			ab_autofree char *e = ab_escape(json_string_value(list));
 
 			right = ab_printf("write [\"%s\"]", e);
+		} else if (json_is_integer(list) &&
+			   (key->type == AB_TYPE_PORTS ||
+			    key->type == AB_TYPE_PUBLISH)) {
+			right = ab_printf("write [%" JSON_INTEGER_FORMAT "]",
+					  json_integer_value(list));
 		}
 		wrong_type(r, node, key->path, list,
 			   key->type == AB_TYPE_READ ? "\"all\" or a list" :
@@ -172,10 +208,7 @@ static void put_list(struct reader *r, uint32_t node, enum ab_key_id id,
 
 		if (r->problems->wrong.len >= AB_PROBLEMS_MAX)
 			return;
-		if (json_is_string(e))
-			put_text(r, k, path, id, json_string_value(e));
-		else
-			wrong_type(r, k, path, e, "a text", "put it in quotes");
+		put_element(r, k, path, id, e);
 		k = r->nodes[k].next;
 	}
 }
@@ -219,15 +252,12 @@ static void put_scalar(struct reader *r, uint32_t node, enum ab_key_id id,
 {
 	const struct ab_key *key = &ab_keys[id];
 	bool integer = key->type == AB_TYPE_INTEGER;
-	char text[32];
 
 	if (json_is_string(value) &&
 	    (!integer || strcmp(json_string_value(value), "none") == 0)) {
 		put_text(r, node, key->path, id, json_string_value(value));
 	} else if (integer && json_is_integer(value)) {
-		snprintf(text, sizeof(text), "%" JSON_INTEGER_FORMAT,
-			 json_integer_value(value));
-		put_text(r, node, key->path, id, text);
+		put_integer(r, node, key->path, id, value);
 	} else if (integer) {
 		wrong_type(r, node, key->path, value, "a whole number",
 			   key->none ? "without quotes; or \"none\"" :
@@ -309,6 +339,17 @@ static void read_object(struct reader *r, uint32_t node, const char *prefix,
 	}
 }
 
+/* What no later layer could put right. */
+static void check_together(struct reader *r)
+{
+	struct ab_why why = { .right = "" };
+	const struct ab_origin *from;
+	enum ab_key_id key;
+
+	if (ab_ports_check(r->config, NULL, &key, &from, &why) < 0)
+		report(r, from->line, ab_keys[key].path, why.wrong, why.right);
+}
+
 void ab_file_parse(const struct ab_context *ctx, enum ab_layer layer,
 		   const char *name, const char *text, size_t len,
 		   struct ab_config *ret, struct ab_problems *problems)
@@ -334,6 +375,7 @@ void ab_file_parse(const struct ab_context *ctx, enum ab_layer layer,
 		wrong_type(&r, 0, "", root, "an object", "write { ... }");
 	} else {
 		read_object(&r, 0, "", root);
+		check_together(&r);
 	}
 	json_decref(root);
 }

@@ -8,6 +8,8 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "policy/paths.h"
+#include "policy/ports.h"
+#include "policy/why.h"
 
 /* "!name" in denyWrite takes earlier entries away; what is left has none, so
  * that those who protect names need not know about it. */
@@ -126,12 +128,35 @@ static int check_workspace(struct ab_load *l)
 	return 0;
 }
 
+static int check_ports(struct ab_load *l)
+{
+	struct ab_config *c = &l->policy->store->config;
+	ab_autostrv struct ab_strv unread = { 0 };
+	const struct ab_origin *from = NULL;
+	ab_autofree char *where = NULL;
+	struct ab_why why = { .right = "" };
+	enum ab_key_id key;
+
+	if (ab_ports_check(c, c->v[AB_KEY_EXTENDS].from, &key, &from, &why) ==
+	    0) {
+		ab_ports_drop(c, l->notes ? l->notes : &unread);
+		return 0;
+	}
+	/* An option has no line, and says its key itself. */
+	where = ab_origin_text(from);
+	ab_fail(l->err, from->line ? AB_ECONFIG : AB_EUSAGE, 0, "%s: %s%s%s",
+		where, from->line ? ab_keys[key].path : "",
+		from->line ? ": " : "", why.wrong);
+	return ab_hint(l->err, "%s", why.right);
+}
+
 int ab_load_finish(struct ab_load *l)
 {
 	struct ab_config *c = &l->policy->store->config;
 
 	take_back(l->arena, &c->v[AB_KEY_DENY_WRITE]);
-	if (check_workspace(l) < 0 || protect_ours(l) < 0)
+	if (check_workspace(l) < 0 || protect_ours(l) < 0 ||
+	    check_ports(l) < 0)
 		return -1;
 	l->policy->home = l->in->home ?
 				  ab_arena_dup(l->arena, l->in->home) :

@@ -77,7 +77,16 @@ const struct ab_key ab_keys[AB_KEY_COUNT] = {
 		.doc = "A host on neither list: refuse it, or ask." },
 	[AB_KEY_ALLOW_PRIVATE] = {
 		"network.allowPrivate", AB_TYPE_CIDRS, REPLACE_LIST,
-		.doc = "Private address ranges that allowed names may lead to; :port optional." },
+		.doc = "Private address ranges that are not refused; :port optional." },
+	[AB_KEY_HOST_PORTS] = {
+		"network.hostPorts", AB_TYPE_PORTS, REPLACE_LIST,
+		.doc = "Ports of the host's loopback that can be reached as ports of the box's own." },
+	[AB_KEY_PUBLISH] = {
+		"network.publish", AB_TYPE_PUBLISH, REPLACE_LIST,
+		.doc = "Ports of the box that the host can reach on its loopback." },
+	[AB_KEY_UPSTREAM] = {
+		"network.upstream", AB_TYPE_UPSTREAM, .tighten = AB_TIGHTEN_NEVER,
+		.doc = "The proxy that the way out goes through: none, the caller's, or a URL." },
 
 	[AB_KEY_ENV_MODE] = {
 		"env.mode", WORDS(env_words),

@@ -23,6 +23,9 @@ enum ab_key_id {
 	AB_KEY_NET_DENY,
 	AB_KEY_NET_UNKNOWN,
 	AB_KEY_ALLOW_PRIVATE,
+	AB_KEY_HOST_PORTS,
+	AB_KEY_PUBLISH,
+	AB_KEY_UPSTREAM,
 	AB_KEY_ENV_MODE,
 	AB_KEY_ENV_PASS,
 	AB_KEY_ENV_SET,
@@ -44,12 +47,15 @@ enum ab_key_type {
 	AB_TYPE_SIZE,		/* "4G" */
 	AB_TYPE_DURATION,	/* "30m" */
 	AB_TYPE_INTEGER,
+	AB_TYPE_UPSTREAM,	/* "none", "env", or the URL of a proxy */
 	AB_TYPE_PATHS,		/* list of paths */
 	AB_TYPE_READ,		/* "all", or a list of paths and "@system" */
 	AB_TYPE_PATTERNS,	/* list of path patterns, "!" takes back */
 	AB_TYPE_NAMES,		/* list of paths or protected names, "!" too */
 	AB_TYPE_HOSTS,		/* list of hosts and @groups */
 	AB_TYPE_CIDRS,		/* list of address ranges */
+	AB_TYPE_PORTS,		/* list of ports */
+	AB_TYPE_PUBLISH,	/* list of ports, or of "HOSTPORT:PORT" */
 	AB_TYPE_VARIABLES,	/* list of variable names and patterns */
 	AB_TYPE_ASSIGNMENTS,	/* object: variable name to text */
 	AB_TYPE_PROPERTIES,	/* list of assurance properties */

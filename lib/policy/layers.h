@@ -13,8 +13,9 @@
  * profiles/ beside the user file, and build on what they extend.
  *
  * Scalars: later wins. Lists that permit (filesystem.write, read, unix;
- * network.allow, allowPrivate; env.pass) and assurance.require: a list in a
- * later file replaces the earlier one, flags add. Lists that forbid
+ * network.allow, allowPrivate, hostPorts, publish; env.pass) and
+ * assurance.require: a list in a later file replaces the earlier one, flags
+ * add. Lists that forbid
  * (denyRead, denyWrite, network.deny, env.strip) only ever grow; "!entry"
  * takes back an earlier entry. env.set replaces by name. An empty list means
  * nothing.

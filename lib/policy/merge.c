@@ -191,6 +191,8 @@ bool ab_value_covers(enum ab_key_id id, const struct ab_value *v,
 	case AB_TYPE_PATTERNS:
 	case AB_TYPE_NAMES:
 		return covers_denial(v, text);
+	case AB_TYPE_PORTS:
+	case AB_TYPE_PUBLISH:
 	case AB_TYPE_ASSIGNMENTS:
 	case AB_TYPE_PROPERTIES:
 		return has_text(v, text);
@@ -199,6 +201,7 @@ bool ab_value_covers(enum ab_key_id id, const struct ab_value *v,
 	case AB_TYPE_SIZE:
 	case AB_TYPE_DURATION:
 	case AB_TYPE_INTEGER:
+	case AB_TYPE_UPSTREAM:
 		break;
 	}
 	return false;
@@ -303,7 +306,7 @@ void ab_config_tighten(struct ab_arena *a, struct ab_config *base,
 		case AB_TIGHTEN_NEVER:
 			if (ab_key_is_list(&ab_keys[id]))
 				dropped = new->len;
-			else
+			else if (!old->text || strcmp(old->text, new->text))
 				note_scalar(a, notes, name, id, old, new);
 			break;
 		}

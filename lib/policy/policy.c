@@ -6,6 +6,8 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "policy/config.h"
+#include "policy/host.h"
+#include "policy/ports.h"
 
 const char *const ab_property_names[AB_PROP_COUNT] = {
 	[AB_PROP_USER_NS] = "user-ns",
@@ -64,6 +66,25 @@ static struct ab_strv texts(struct ab_arena *a, const struct ab_value *v)
 	for (size_t i = 0; i < v->len; i++)
 		list.v[i] = (char *)(uintptr_t)v->items[i].text;
 	return list;
+}
+
+static void fill_ports(struct ab_policy *p, struct ab_arena *a)
+{
+	const struct ab_value *ports = &p->store->config.v[AB_KEY_HOST_PORTS];
+	const struct ab_value *pairs = &p->store->config.v[AB_KEY_PUBLISH];
+	uint16_t *port = ab_arena_alloc(a, (ports->len + 1) * sizeof(*port));
+	struct ab_publish *pair =
+		ab_arena_alloc(a, (pairs->len + 1) * sizeof(*pair));
+
+	for (size_t i = 0; i < ports->len; i++)
+		ab_port_parse(ports->items[i].text,
+			      strlen(ports->items[i].text), &port[i]);
+	for (size_t i = 0; i < pairs->len; i++)
+		ab_publish_parse(pairs->items[i].text, &pair[i]);
+	p->net.host_ports.v = port;
+	p->net.host_ports.len = ports->len;
+	p->net.publish.v = pair;
+	p->net.publish.len = pairs->len;
 }
 
 static unsigned word(const struct ab_config *c, enum ab_key_id id)
@@ -128,6 +149,8 @@ void ab_policy_fill(struct ab_policy *p)
 	p->net.allow = texts(a, &c->v[AB_KEY_NET_ALLOW]);
 	p->net.deny = texts(a, &c->v[AB_KEY_NET_DENY]);
 	p->net.allow_private = texts(a, &c->v[AB_KEY_ALLOW_PRIVATE]);
+	fill_ports(p, a);
+	p->net.upstream = c->v[AB_KEY_UPSTREAM].text;
 	p->net.unknown = word(c, AB_KEY_NET_UNKNOWN);
 	p->net.ask_anywhere = p->net.unknown == AB_UNKNOWN_ASK &&
 			      !is_builtin(c->v[AB_KEY_NET_UNKNOWN].from);

@@ -10,6 +10,7 @@
  * made. Pattern characters (* ? [) stay in denyRead and denyWrite entries.
  */
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/strv.h"
@@ -45,6 +46,11 @@ enum ab_property {
 
 extern const char *const ab_property_names[AB_PROP_COUNT];
 
+struct ab_publish {
+	uint16_t host;		/* port on the host's loopback */
+	uint16_t port;		/* where it leads, inside */
+};
+
 struct ab_policy {
 	const char *profile;		/* its name, for records */
 	const char *workspace;		/* clean; "" when there is none */
@@ -70,6 +76,19 @@ struct ab_policy {
 		struct ab_strv allow;		/* canonical host entries */
 		struct ab_strv deny;
 		struct ab_strv allow_private;	/* canonical CIDR[:port] */
+		/* Empty where the mode has no place for them. */
+		struct {
+			const uint16_t *v;
+			size_t len;
+		} host_ports;
+		struct {
+			const struct ab_publish *v;
+			size_t len;
+		} publish;
+		/* "none", "env" (the caller's HTTPS_PROXY, HTTP_PROXY and
+		 * NO_PROXY), or a URL for ab_proxy_url_parse, with its
+		 * password: not to be shown. */
+		const char *upstream;
 		enum ab_unknown unknown;
 		bool ask_anywhere;	/* "ask" was written by somebody: also
 					 * where there is no terminal */

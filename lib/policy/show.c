@@ -65,6 +65,15 @@ static char *show_text(const struct ab_policy *p, struct ab_arena *a)
 	return ab_buf_take(&b);
 }
 
+/* An element of a list, as a file has it. */
+static void json_item(struct ab_buf *b, enum ab_key_id id, const char *text)
+{
+	if (ab_keys[id].type == AB_TYPE_PORTS)
+		ab_buf_puts(b, text);
+	else
+		ab_buf_json(b, text);
+}
+
 static void json_scalar(struct ab_buf *b, struct ab_arena *a, enum ab_key_id id,
 			const struct ab_value *v)
 {
@@ -74,10 +83,11 @@ static void json_scalar(struct ab_buf *b, struct ab_arena *a, enum ab_key_id id,
 		ab_buf_json(b, ab_value_text(a, id, v));
 }
 
-static void json_origin(struct ab_buf *b, const char *value, const char *from)
+static void json_origin(struct ab_buf *b, enum ab_key_id id, const char *value,
+			const char *from)
 {
 	ab_buf_puts(b, "{\"value\":");
-	ab_buf_json(b, value);
+	json_item(b, id, value);
 	ab_buf_puts(b, ",\"from\":");
 	ab_buf_json(b, from ? from : "");
 	ab_buf_puts(b, "}");
@@ -89,7 +99,7 @@ static void json_value(struct ab_buf *b, struct ab_arena *a, enum ab_key_id id,
 	ab_autofree char *from = v->from ? ab_origin_text(v->from) : NULL;
 
 	if (v->all) {
-		json_origin(b, "all", from);
+		json_origin(b, id, "all", from);
 		return;
 	}
 	if (!ab_key_is_list(&ab_keys[id])) {
@@ -105,7 +115,7 @@ static void json_value(struct ab_buf *b, struct ab_arena *a, enum ab_key_id id,
 		ab_autofree char *origin = item_origin(&v->items[i]);
 
 		ab_buf_puts(b, i ? "," : "");
-		json_origin(b, v->items[i].text, origin);
+		json_origin(b, id, v->items[i].text, origin);
 	}
 	ab_buf_puts(b, "]");
 }
@@ -137,26 +147,26 @@ char *ab_policy_show(const struct ab_policy *policy, bool json)
 }
 
 static void record_list(struct ab_buf *b, enum ab_key_id id,
-			const struct ab_value *v, bool names_only)
+			const struct ab_value *v, bool secrets)
 {
 	ab_buf_puts(b, "[");
 	for (size_t i = 0; i < v->len; i++) {
 		const char *text = v->items[i].text;
 
 		ab_buf_puts(b, i ? "," : "");
-		if (id == AB_KEY_ENV_SET && names_only) {
+		if (id == AB_KEY_ENV_SET && !secrets) {
 			ab_autofree char *name =
 				ab_strndup(text, strcspn(text, "="));
 
 			ab_buf_json(b, name);
 		} else {
-			ab_buf_json(b, text);
+			json_item(b, id, text);
 		}
 	}
 	ab_buf_puts(b, "]");
 }
 
-static char *record(const struct ab_policy *p, bool names_only)
+static char *record(const struct ab_policy *p, bool secrets)
 {
 	struct ab_arena a = { 0 };
 	struct ab_buf b = { 0 };
@@ -184,7 +194,9 @@ static char *record(const struct ab_policy *p, bool names_only)
 		if (v->all)
 			ab_buf_puts(&b, "\"all\"");
 		else if (ab_key_is_list(&ab_keys[id]))
-			record_list(&b, id, v, names_only);
+			record_list(&b, id, v, secrets);
+		else if (id == AB_KEY_UPSTREAM && secrets)
+			ab_buf_json(&b, v->text);
 		else
 			json_scalar(&b, &a, id, v);
 	}
@@ -195,12 +207,12 @@ static char *record(const struct ab_policy *p, bool names_only)
 
 char *ab_policy_json(const struct ab_policy *policy)
 {
-	return record(policy, true);
+	return record(policy, false);
 }
 
 void ab_policy_digest(const struct ab_policy *policy, char ret_hex[65])
 {
-	ab_autofree char *text = record(policy, false);
+	ab_autofree char *text = record(policy, true);
 
 	ab_sha256(text, strlen(text), ret_hex);
 }

@@ -12,8 +12,8 @@ struct ab_policy;
 char *ab_policy_show(const struct ab_policy *policy, bool json);
 
 /* The resolved values in the form of a configuration file, one line, for the
- * record of a run. Values of env.set are not in it, only the names: they may
- * be secrets. */
+ * record of a run. Values of env.set are not in it, only the names, nor is the
+ * password of network.upstream: they may be secrets. */
 char *ab_policy_json(const struct ab_policy *policy);
 
 /* SHA-256 of all resolved values. */

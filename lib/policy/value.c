@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/units.h"
 #include "policy/element.h"
+#include "policy/proxyurl.h"
 #include "policy/why.h"
 
 void ab_value_reserve(struct ab_arena *a, struct ab_value *v, size_t room)
@@ -106,6 +107,21 @@ static int put_profile(const struct ab_context *ctx, struct ab_value *v,
 	return 0;
 }
 
+static int put_upstream(const struct ab_context *ctx, struct ab_value *v,
+			const char *text, struct ab_why *why)
+{
+	ab_autofree char *canonical = NULL;
+	struct ab_proxy_url url;
+
+	if (strcmp(text, "none") != 0 && strcmp(text, "env") != 0) {
+		if (ab_proxy_url_parse(text, strlen(text), &url, why) < 0)
+			return -1;
+		canonical = ab_proxy_url_format(&url);
+	}
+	v->text = ab_arena_dup(ctx->arena, canonical ? canonical : text);
+	return 0;
+}
+
 static int put(const struct ab_context *ctx, enum ab_key_id id,
 	       struct ab_value *v, const char *text,
 	       const struct ab_origin *from, struct ab_why *why)
@@ -121,12 +137,16 @@ static int put(const struct ab_context *ctx, enum ab_key_id id,
 	case AB_TYPE_DURATION:
 	case AB_TYPE_INTEGER:
 		return put_number(key, v, text, why);
+	case AB_TYPE_UPSTREAM:
+		return put_upstream(ctx, v, text, why);
 	case AB_TYPE_PATHS:
 	case AB_TYPE_READ:
 	case AB_TYPE_PATTERNS:
 	case AB_TYPE_NAMES:
 	case AB_TYPE_HOSTS:
 	case AB_TYPE_CIDRS:
+	case AB_TYPE_PORTS:
+	case AB_TYPE_PUBLISH:
 	case AB_TYPE_VARIABLES:
 	case AB_TYPE_ASSIGNMENTS:
 	case AB_TYPE_PROPERTIES:
@@ -156,6 +176,11 @@ const char *ab_value_text(struct ab_arena *a, enum ab_key_id id,
 
 	if (key->type == AB_TYPE_PROFILE)
 		return v->text;
+	if (key->type == AB_TYPE_UPSTREAM) {
+		ab_autofree char *shown = ab_proxy_url_redact(v->text);
+
+		return ab_arena_dup(a, shown);
+	}
 	if (key->type == AB_TYPE_WORD)
 		return key->words[v->number].name;
 	if (v->number == AB_NONE)

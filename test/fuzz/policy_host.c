@@ -1,5 +1,5 @@
 /*
- * Any bytes as a host, an entry and a range: what is accepted is canonical
+ * Any bytes as a host, an entry, a range and a proxy's URL: what is accepted is canonical
  * (parses to itself) and holds no byte that another parser could read
  * differently; what is refused says why without a control character.
  */
@@ -9,6 +9,7 @@
 
 #include "policy/cidr.h"
 #include "policy/host.h"
+#include "policy/proxyurl.h"
 #include "policy/why.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -81,6 +82,30 @@ static void check_range(const char *s, size_t n)
 		abort();
 }
 
+static void check_url(const char *s, size_t n)
+{
+	struct ab_why why = { .right = "" };
+	struct ab_proxy_url url, again;
+	char *a, *b, *shown;
+
+	if (ab_proxy_url_parse(s, n, &url, &why) < 0) {
+		check_why(&why);
+		return;
+	}
+	a = ab_proxy_url_format(&url);
+	if (ab_proxy_url_parse(a, strlen(a), &again, NULL) < 0)
+		abort();
+	b = ab_proxy_url_format(&again);
+	shown = ab_proxy_url_redact(a);
+	if (strcmp(a, b) != 0 ||
+	    !strstr(shown, "***@") != !url.user_len ||
+	    strchr(shown, '@') != strrchr(shown, '@'))
+		abort();
+	free(a);
+	free(b);
+	free(shown);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	/* A copy of exactly this size: reading past it is seen. */
@@ -91,6 +116,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_host(s, size);
 	check_entry(s, size);
 	check_range(s, size);
+	check_url(s, size);
 	free(s);
 	return 0;
 }

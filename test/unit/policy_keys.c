@@ -73,7 +73,8 @@ static const char *const definition[] = {
 	[AB_TYPE_PATTERNS] = "patterns",   [AB_TYPE_NAMES] = "names",
 	[AB_TYPE_HOSTS] = "hosts",	   [AB_TYPE_CIDRS] = "cidrs",
 	[AB_TYPE_VARIABLES] = "variables", [AB_TYPE_ASSIGNMENTS] = "assignments",
-	[AB_TYPE_PROPERTIES] = "properties",
+	[AB_TYPE_PROPERTIES] = "properties", [AB_TYPE_PORTS] = "ports",
+	[AB_TYPE_PUBLISH] = "publish",	   [AB_TYPE_UPSTREAM] = "upstream",
 };
 
 static bool is_ref(const json_t *s, enum ab_key_type type)
@@ -115,6 +116,9 @@ static bool agrees(const json_t *s, const struct ab_key *key)
 	case AB_TYPE_NAMES:
 	case AB_TYPE_HOSTS:
 	case AB_TYPE_CIDRS:
+	case AB_TYPE_PORTS:
+	case AB_TYPE_PUBLISH:
+	case AB_TYPE_UPSTREAM:
 	case AB_TYPE_VARIABLES:
 	case AB_TYPE_ASSIGNMENTS:
 	case AB_TYPE_PROPERTIES:
@@ -177,7 +181,7 @@ static void test_definitions(void)
 				ab_property_names[i]);
 	ok(same == AB_PROP_COUNT && json_array_size(list) == AB_PROP_COUNT,
 	   "the schema has the properties");
-	ok(json_object_size(defs) == 11, "and no other definitions");
+	ok(json_object_size(defs) == 14, "and no other definitions");
 	list = json_object_get(property(schema, "extends"), "examples");
 	same = 0;
 	for (size_t i = 0; i < ab_profile_count; i++)

@@ -43,6 +43,13 @@ static const char *const ranges[] = {
 	"\"10.0.0.0/8\"", "\"10.1.0.0/16\"", "\"10.1.0.0/16:22\"",
 	"\"0.0.0.0/0\"", "\"fd00::/8\"", "\"10.1.2.3:22\"",
 };
+static const char *const ports[] = { "5432", "6379", "9" };
+static const char *const published[] = { "3000", "\"8080:3000\"",
+					 "\"9000:22\"" };
+static const char *const upstreams[] = {
+	"\"none\"", "\"env\"", "\"http://proxy.example:3128\"",
+	"\"http://u:p@evil.example:1\"",
+};
 static const char *const variables[] = {
 	"\"LANG\"", "\"*\"", "\"GITHUB_TOKEN\"", "\"LC_ALL\"", "\"LC_*\"",
 	"\"PATH\"", "\"AWS_*\"",
@@ -72,6 +79,9 @@ static const struct pool {
 	[AB_KEY_NET_ALLOW] = POOL(hosts),
 	[AB_KEY_NET_DENY] = POOL(hosts),
 	[AB_KEY_ALLOW_PRIVATE] = POOL(ranges),
+	[AB_KEY_HOST_PORTS] = POOL(ports),
+	[AB_KEY_PUBLISH] = POOL(published),
+	[AB_KEY_UPSTREAM] = POOL(upstreams),
 	[AB_KEY_ENV_PASS] = POOL(variables),
 	[AB_KEY_ENV_STRIP] = POOL(variables),
 	[AB_KEY_ENV_SET] = POOL(assignments),
@@ -90,7 +100,10 @@ static void random_value(FILE *f, enum ab_key_id id)
 						"development", "claude" };
 	const struct ab_key *key = &ab_keys[id];
 	bool object = key->type == AB_TYPE_ASSIGNMENTS;
-	uint32_t n;
+	/* Each at most once: keys and ports must not repeat. */
+	bool once = object || key->type == AB_TYPE_PORTS ||
+		    key->type == AB_TYPE_PUBLISH;
+	uint32_t n, first;
 
 	if (key->type == AB_TYPE_PROFILE) {
 		fprintf(f, "\"%s\"", profiles[rnd(4)]);
@@ -102,13 +115,13 @@ static void random_value(FILE *f, enum ab_key_id id)
 	} else if (id == AB_KEY_READ && rnd(2)) {
 		fputs("\"all\"", f);
 	} else {
-		/* Assignments: each at most once, keys must not repeat. */
-		n = object ? rnd((uint32_t)pools[id].n + 1) : rnd(5);
+		n = once ? rnd((uint32_t)pools[id].n + 1) : rnd(5);
+		first = rnd((uint32_t)pools[id].n);
 		fputs(object ? "{" : "[", f);
 		for (uint32_t i = 0; i < n; i++)
 			fprintf(f, "%s%s", i ? "," : "",
-				pools[id].v[object ? i :
-						     rnd((uint32_t)pools[id].n)]);
+				pools[id].v[once ? (first + i) % pools[id].n :
+						   rnd((uint32_t)pools[id].n)]);
 		fputs(object ? "}" : "]", f);
 	}
 }
@@ -117,7 +130,7 @@ static void random_file(const char *name, uint32_t one_in)
 {
 	FILE *f;
 	const char *group = "";
-	bool first = true;
+	bool first = true, filtered = false;
 
 	remove_file(name);
 	f = fopen(at(name), "w");
@@ -132,12 +145,20 @@ static void random_file(const char *name, uint32_t one_in)
 			group = path;
 			first = true;
 		}
+		/* Ports need a mode that has a place for them. */
+		if ((id == AB_KEY_HOST_PORTS || id == AB_KEY_PUBLISH) &&
+		    !filtered)
+			continue;
 		if (rnd(one_in))
 			continue;
 		fprintf(f, "%s\"%s\":", path[n] && first ? "" : ",",
 			path[n] ? path + n + 1 : path);
 		first = first && !path[n];
-		random_value(f, id);
+		filtered |= id == AB_KEY_NET_MODE && rnd(2);
+		if (id == AB_KEY_NET_MODE && filtered)
+			fputs("\"filtered\"", f);
+		else
+			random_value(f, id);
 	}
 	fputs("}}", f);
 	fclose(f);
@@ -315,6 +336,11 @@ static void test_compare(void)
 		{ "{}", "{\"assurance\":{\"fallback\":\"warn\"}}", "fallback" },
 		{ "{\"filesystem\":{\"unix\":[]}}",
 		  "{\"filesystem\":{\"unix\":[\"/x\"]}}", "socket" },
+		{ "{}", "{\"network\":{\"hostPorts\":[5432]}}", "host port" },
+		{ "{}", "{\"network\":{\"publish\":[3000]}}", "published" },
+		{ "{\"network\":{\"publish\":[3000]}}",
+		  "{\"network\":{\"publish\":[\"3000\",\"8080:3000\"]}}",
+		  "published elsewhere" },
 		{ "{\"network\":{\"allowPrivate\":[\"10.1.0.0/16\"]}}",
 		  "{\"network\":{\"allowPrivate\":[\"10.0.0.0/8\"]}}", "range" },
 	};
