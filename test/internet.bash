@@ -51,6 +51,24 @@ inside()
 	nsenter --target "$NET_PID" "${own[@]}" --wdns="$PWD" -- "$@"
 }
 
+# box_start ARG...: agentbox in the background until box_end; its output is in
+# $TEST_DIR/box.out and box.err, the supervisor's pid is BOX.
+box_start()
+{
+	inside "$AGENTBOX" "$@" </dev/null >"$TEST_DIR/box.out" \
+		2>"$TEST_DIR/box.err" 3>&- &
+	BOX=$!
+}
+
+# Wait for it; its status in $status.
+box_end()
+{
+	status=0
+	wait "$BOX" || status=$?
+	BOX=
+	cat "$TEST_DIR/box.out" "$TEST_DIR/box.err"
+}
+
 # In place of the one in helpers.
 launch()
 {
@@ -59,8 +77,18 @@ launch()
 
 setup()
 {
+	BOX=
 	box_setup
 	internet_mark
+}
+
+teardown()
+{
+	if [ -n "${BOX:-}" ]; then
+		kill -TERM "$BOX" 2>/dev/null
+		wait "$BOX"
+	fi
+	box_teardown
 }
 
 # From here on the logs are read: each test sees its own part.
