@@ -236,11 +236,9 @@ teardown_file()
 	agentbox_split run --allow allowed.test --allow v6.test --allow wire.test:25 -- sh -c '
 		for program in resolve resolve-musl; do
 			for name in allowed.test v6.test other.test; do
-				"$0/$program" $name 80 "$(printf "GET / HTTP/1.0\r\nHost: %s\r\n\r\n." $name)" |
-					tail -n 1
+				"$0/$program" $name 80 http | tail -n 1
 			done
-			"$0/$program" wire.test 25 QUIT"
-"
+			"$0/$program" wire.test 25 QUIT
 		done' "$ATTACK"
 	[ "$status" -eq 0 ]
 	output=${output//$'\r'/}

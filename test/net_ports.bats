@@ -88,3 +88,58 @@ answers()
 	END
 	[ "$(origin_connections | sort -u)" = 10.0.0.5 ]
 }
+
+# upstream VALUE: a configuration with that network.upstream.
+upstream()
+{
+	printf '{ "network": { "upstream": "%s" } }\n' "$1" >"$HOME/config.json"
+}
+
+@test "ports: an upstream proxy gets the names that are allowed, and no others" {
+	upstream http://user:hidden@proxy.test:3128
+	box_python --config "$HOME/config.json" --allow origin.test --allow allowed.test --allow private.test \
+		--allow refuse.test --allow wire.test:7 <<-'END'
+	say("http", "%s %s" % (forward("origin.test", path="/by-upstream"), forward("second.test")))
+	say("connect", "%s %s" % (connect("allowed.test", 443), connect("second.test", 443)))
+	say("socks", "%s %s" % (socks("origin.test", 80), socks("second.test", 80)))
+	say("direct", "%s %s" % (direct("origin.test"), direct("203.0.113.20")))
+	# Where the name leads is for the upstream proxy to judge.
+	say("private", connect("private.test", 80))
+	say("address", "%s %s" % (connect("10.0.0.5", 80), connect("127.0.0.1", 80)))
+	say("it refuses", "%s %s %s" % (forward("refuse.test"), connect("refuse.test"), socks("refuse.test")))
+	END
+	[ "$status" -eq 0 ]
+	expect <<-END
+	http: 200 403
+	connect: 200 403
+	socks: 0 2
+	direct: ok reset
+	private: 200
+	address: 403 403
+	it refuses: 407 502 1
+	END
+	since_mark proxy
+	since_mark proxy | grep -q '^GET http://origin.test/by-upstream HTTP/1.1|'
+	since_mark proxy | grep -q '^CONNECT allowed.test:443 HTTP/1.1|'
+	[ "$(since_mark proxy | grep -c 'Proxy-Authorization: Basic dXNlcjpoaWRkZW4=')" -eq "$(since_mark proxy | wc -l)" ]
+	run ! grep -q 'second\|127.0.0.1\|10.0.0.5' <(since_mark proxy)
+	# Only its own name was looked up here.
+	[ "$(dns_asked)" = proxy.test ]
+	[ "$(audit 'select(.kind == "request" and .allowed) | .upstream' | sort -u)" = true ]
+	run ! grep -q hidden "$(audit_file)"
+}
+
+@test "ports: the caller's proxy variables count only when they are asked to" {
+	HTTPS_PROXY=http://proxy.test:3128 agentbox_split run --allow allowed.test -- \
+		curl -sS --cacert "$NET/ca.pem" https://allowed.test/
+	[ "$output" = "hello allowed.test https HTTP/2.0" ]
+	[ -z "$(since_mark proxy)" ]
+	upstream env
+	HTTPS_PROXY=http://proxy.test:3128 NO_PROXY=v4.test agentbox_split run \
+		--config "$HOME/config.json" --allow allowed.test --allow v4.test -- sh -c '
+		curl -sS --cacert "$NET/ca.pem" https://allowed.test/
+		curl -sS --cacert "$NET/ca.pem" https://v4.test/'
+	[ "$output" = $'hello allowed.test https HTTP/2.0\nhello v4.test https HTTP/2.0' ]
+	since_mark proxy | grep -q '^CONNECT allowed.test:443 '
+	run ! grep -q v4.test <(since_mark proxy)
+}

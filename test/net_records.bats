@@ -94,6 +94,22 @@ teardown_file()
 	[[ "$stderr" == *"agentbox run --allow other.test"* ]]
 }
 
+@test "records: a flood of equal denials is counted, not written" {
+	box_python --allow allowed.test <<-'END'
+	for n in range(250):
+	    forward("other.test")
+	for n in range(20):
+	    forward("host%d.test" % n)
+	END
+	[ "$status" -eq 0 ]
+	[ "$(jq -s 'map(select(.kind == "violation" and .domain == "other.test") | 1 + (.repeated // 0)) | add' \
+		"$(audit_file)")" -eq 250 ]
+	[ "$(audit 'select(.kind == "violation" and .domain == "other.test") | .id' | wc -l)" -le 102 ]
+	[[ "$stderr" == "agentbox: 270 requests were blocked"* ]]
+	[[ "$stderr" == *"other.test:80"*"250 times"* ]]
+	[[ "$stderr" == *"and 11 more"* ]]
+}
+
 @test "records: nothing from the box is printed or kept as it came" {
 	box_python --allow allowed.test <<-'END'
 	for name in (b"evil\x1b[31m.test", b"a\nagentbox: all is well\n", b"\xff\xfe", b'"},{"x":"'):

@@ -1,7 +1,8 @@
 /*
- * resolve HOST PORT TEXT: what a static program does that knows no proxy:
- * getaddrinfo, connect to each address in turn, send, print what comes back.
- * Built with musl too, whose resolver is its own.
+ * resolve HOST PORT LINE: what a static program does that knows no proxy:
+ * getaddrinfo, connect to each address in turn, send the line, print what
+ * comes back. The line "http" is a whole request. Built with musl too, whose
+ * resolver is its own.
  */
 #include <netdb.h>
 #include <stdio.h>
@@ -9,11 +10,16 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static int talk(int fd, const char *text)
+static int talk(int fd, const char *host, const char *line)
 {
-	char buf[4096];
+	char text[1024], buf[4096];
 	ssize_t n;
 
+	if (strcmp(line, "http") == 0)
+		snprintf(text, sizeof(text),
+			 "GET / HTTP/1.0\r\nHost: %s\r\n\r\n", host);
+	else
+		snprintf(text, sizeof(text), "%s\r\n", line);
 	if (send(fd, text, strlen(text), MSG_NOSIGNAL) < 0) {
 		perror("send");
 		return 1;
@@ -42,7 +48,7 @@ int main(int argc, char **argv)
 	for (ai = list; ai; ai = ai->ai_next) {
 		fd = socket(ai->ai_family, ai->ai_socktype, 0);
 		if (fd >= 0 && connect(fd, ai->ai_addr, ai->ai_addrlen) == 0)
-			return talk(fd, argv[3]);
+			return talk(fd, argv[1], argv[3]);
 		perror("connect");
 		close(fd);
 	}

@@ -48,7 +48,8 @@ class Answer:
         line = stream.readline()
         if not line:
             raise ConnectionError("closed")
-        self.line = line.decode("latin-1").rstrip("\r\n")
+        if not re.match(rb"HTTP/1\.[01] [1-9][0-9][0-9]", line):
+            raise ConnectionError("malformed")
         self.status = int(line.split()[1])
         self.headers = []
         while (line := stream.readline()) not in (b"\r\n", b""):
