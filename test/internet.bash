@@ -1,0 +1,158 @@
+# An internet in a namespace: `load internet` after helpers. One is made for
+# each bats file (internet_start in setup_file, internet_stop in
+# teardown_file), and agentbox is run where that internet is the host's
+# network. What is reachable there is in internet/.
+#
+#   NET            its folder: ca.pem, client (an ssh key), known_hosts, logs
+#   inside CMD...  run CMD on that host, outside of any box
+#
+# An unprivileged user makes it himself: a user namespace in which he is who
+# he is, and owns the network and the mounts. What runs there afterwards has
+# no capability, as on any host.
+
+internet_start()
+{
+	local base=${AB_TEST_DIR:-$HOME/.cache/agentbox-test}
+	local -a own=(unshare --net --mount)
+
+	need userns
+	mkdir -p "$base"
+	NET=$(mktemp -d "$base/internet.XXXXXX")
+	chmod 755 "$NET"
+	[ "$(id -u)" -eq 0 ] ||
+		own+=(--user --map-current-user --keep-caps)
+	"${own[@]}" "$ROOT/test/internet/start" "$NET" \
+		</dev/null >"$NET/start.log" 2>&1 3>&- &
+	NET_PID=$!
+	export NET NET_PID
+	wait_for 20 internet_settled && [ -e "$NET/ready" ] && return 0
+	cat "$NET"/*.log
+	return 1
+}
+
+internet_settled()
+{
+	[ -e "$NET/ready" ] || ! kill -0 "$NET_PID" 2>/dev/null
+}
+
+internet_stop()
+{
+	[ -n "${NET_PID:-}" ] || return 0
+	kill -TERM "$NET_PID" 2>/dev/null
+	wait "$NET_PID" 2>/dev/null
+	rm -rf --one-file-system "$NET"
+}
+
+inside()
+{
+	local -a own=(--net --mount)
+
+	[ "$(id -u)" -eq 0 ] || own=(--user --preserve-credentials "${own[@]}")
+	nsenter --target "$NET_PID" "${own[@]}" --wdns="$PWD" -- "$@"
+}
+
+# box_start ARG...: agentbox in the background until box_end; its output is in
+# $TEST_DIR/box.out and box.err, the supervisor's pid is BOX.
+box_start()
+{
+	inside "$AGENTBOX" "$@" </dev/null >"$TEST_DIR/box.out" \
+		2>"$TEST_DIR/box.err" 3>&- &
+	BOX=$!
+}
+
+# Wait for it; its status in $status.
+box_end()
+{
+	status=0
+	wait "$BOX" || status=$?
+	BOX=
+	cat "$TEST_DIR/box.out" "$TEST_DIR/box.err"
+}
+
+# In place of the one in helpers.
+launch()
+{
+	inside timeout --kill-after=5 "${AB_TIMEOUT:-60}" "$AGENTBOX" "$@" 3>&-
+}
+
+setup()
+{
+	BOX=
+	box_setup
+	internet_mark
+}
+
+teardown()
+{
+	if [ -n "${BOX:-}" ]; then
+		kill -TERM "$BOX" 2>/dev/null
+		wait "$BOX"
+	fi
+	box_teardown
+}
+
+# From here on the logs are read: each test sees its own part.
+internet_mark()
+{
+	local log
+
+	for log in dns origin proxy; do
+		wc -l <"$NET/$log.log" >"$TEST_DIR/$log.mark"
+	done
+}
+
+since_mark()
+{
+	tail -n "+$(($(cat "$TEST_DIR/$1.mark") + 1))" "$NET/$1.log"
+}
+
+# Names that the DNS server was asked for in this test, each once.
+dns_asked()
+{
+	since_mark dns | cut -d' ' -f1 | sort -u
+}
+
+# What reached the origin in this test, as "ADDRESS REQUEST-LINE".
+origin_requests()
+{
+	since_mark origin | jq -r 'select(.event == "request") |
+		.at + " " + (.head | split("\r\n")[0])'
+}
+
+origin_connections()
+{
+	since_mark origin | jq -r 'select(.event == "connection") | .at'
+}
+
+# The record of the one run of this test (or the run with this id).
+audit_file()
+{
+	local -a found=("$AGENTBOX_STATE"/runs/${1:-*}/audit.jsonl)
+
+	[ -e "${found[-1]}" ] || {
+		echo "no record in $AGENTBOX_STATE" >&2
+		return 1
+	}
+	ls -t "${found[@]}" | head -n 1
+}
+
+# audit FILTER [JQ-OPTION...]: of the last run's record.
+audit()
+{
+	local filter=$1
+	shift
+
+	jq -r "$@" "$filter" "$(audit_file)"
+}
+
+# box_python [OPTION...]: the script on standard input, in a box with these
+# options; `from door import *` is done.
+box_python()
+{
+	{
+		echo "import sys; sys.path.insert(0, '$ROOT/test/internet')"
+		echo "sys.dont_write_bytecode = True; from door import *"
+		cat
+	} >"$TEST_DIR/script.py"
+	agentbox_split run "$@" -- python3 "$TEST_DIR/script.py"
+}

@@ -1,0 +1,285 @@
+# What happens when something breaks, or somebody tries to break it: the text
+# is clear, the others go on, and nothing stays open.
+load helpers
+load internet
+load attack/attack
+
+setup_file()
+{
+	internet_start
+}
+
+teardown_file()
+{
+	internet_stop
+}
+
+@test "faults: a resolver that does not answer costs its own request only" {
+	box_python --allow dead.test --allow origin.test <<-'END'
+	import threading
+	door = __import__("door")
+	door.TIMEOUT = 60
+	def wait(label, call):
+	    say(label, outcome(call))
+	def text():
+	    answer = ask("GET http://dead.test/ HTTP/1.1\r\nHost: dead.test\r\n\r\n")[0]
+	    return "%d %s" % (answer.status, answer.body.decode().replace("\n", " "))
+	threads = [threading.Thread(target=wait, args=args) for args in (
+	    ("http", text), ("connect", lambda: connect("dead.test")),
+	    ("socks", lambda: socks("dead.test")), ("direct", lambda: direct("dead.test")))]
+	for thread in threads:
+	    thread.start()
+	begun = time.monotonic()
+	for n in range(20):
+	    if forward("origin.test") != 200:
+	        say("meanwhile", "lost")
+	say("meanwhile", time.monotonic() - begun < 2)
+	for thread in threads:
+	    thread.join()
+	END
+	[ "$status" -eq 0 ]
+	grep -qx 'meanwhile: True' <<<"$output"
+	grep -qE '^http: 504 .*dead.test.*name server' <<<"$output"
+	grep -qx 'connect: 504' <<<"$output"
+	grep -qx 'socks: 4' <<<"$output"
+	grep -qx 'direct: reset' <<<"$output"
+}
+
+@test "faults: a server that resets after any number of bytes" {
+	box_python --allow origin.test --allow wire.test:9000 <<-'END'
+	import collections
+	size = 87
+	seen = collections.Counter()
+	for n in range(size + 1):
+	    seen["http " + statuses("GET http://origin.test/reset/%d HTTP/1.1\r\nHost: origin.test\r\n\r\n" % n)] += 1
+	    for door, sock in tunnels("origin.test", 80):
+	        seen[door + " " + statuses("GET /reset/%d HTTP/1.1\r\nHost: origin.test\r\n\r\n" % n, sock)] += 1
+	    for door, sock in tunnels("wire.test", 9000):
+	        try:
+	            sock.sendall(b"%d\n" % n)
+	            got = 0
+	            while part := sock.recv(4096):
+	                got += len(part)
+	            seen["raw ended"] += 1
+	        except ConnectionResetError:
+	            seen["raw reset"] += 1
+	for label in sorted(seen):
+	    say(label, seen[label])
+	say("afterwards", forward("origin.test"))
+	END
+	[ "$status" -eq 0 ]
+	[[ "$output" != *timeout* ]]
+	[ "${lines[-1]}" = "afterwards: 200" ]
+	# A cut is never shown as a whole answer: only all 87 bytes are one.
+	[ "$(awk '/^http 200:/ { print $3 }' <<<"$output")" -le 1 ]
+	[ "$(awk '/^raw reset:/ { print $3 }' <<<"$output")" -ge 200 ]
+}
+
+@test "faults: a client that leaves at any byte of its request" {
+	box_python --allow origin.test --allow wire.test:7 <<-'END'
+	head = (b"POST http://origin.test/left HTTP/1.1\r\nHost: origin.test\r\n"
+	        b"Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n")
+	greeting = b"\5\1\0\5\1\0\3\x09wire.test\0\7hello"
+	linger = struct.pack("ii", 1, 0)
+	for data in (head, greeting, b"CONNECT wire.test:7 HTTP/1.1\r\nHost: wire.test:7\r\n\r\nhello"):
+	    for n in range(len(data)):
+	        for reset in (False, True):
+	            sock = to_proxy()
+	            if reset:
+	                sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+	            sock.sendall(data[:n])
+	            sock.close()
+	say("afterwards", "%s %s" % (forward("origin.test"), socks("wire.test", 7)))
+	END
+	[ "$status" -eq 0 ]
+	[ "$output" = "afterwards: 200 0" ]
+}
+
+@test "faults: slow and silent clients cost a connection each, and for ten seconds only" {
+	box_python --allow origin.test --allow wire.test:7 <<-'END'
+	import select
+	slow = [to_proxy() for n in range(300)]
+	for n, sock in enumerate(slow):
+	    sock.sendall((b"GET http://ori", b"\5\1", b"\5\1\0\5\1\0\3\x09wire", b"")[n % 4])
+	hello = [sock for n in range(10) for door, sock in tunnels("wire.test", 7)]
+	for sock in hello:
+	    sock.sendall(b"\x16\3\1\2\0\1\0")
+	idle = [sock for door, sock in tunnels("wire.test", 7)]
+	begun = time.monotonic()
+	for n in range(50):
+	    if forward("origin.test") != 200:
+	        say("meanwhile", "lost")
+	say("meanwhile", time.monotonic() - begun < 3)
+	waiting = set(slow + hello)
+	cut_at = 0
+	while waiting and time.monotonic() - begun < 25:
+	    for sock in slow[::4]:
+	        # One more byte now and then buys no time.
+	        if sock in waiting:
+	            try:
+	                sock.send(b"g")
+	            except OSError:
+	                pass
+	    for sock in select.select(waiting, [], [], 1)[0]:
+	        try:
+	            ended = len(sock.recv(4096)) == 0
+	        except OSError:
+	            ended = True
+	        if ended:
+	            waiting.discard(sock)
+	            cut_at = time.monotonic() - begun
+	say("left", len(waiting))
+	say("after ten seconds", 8 < cut_at < 16)
+	# A tunnel that stands may be idle.
+	for sock in idle:
+	    sock.sendall(b"there")
+	    say("idle", sock.recv(5))
+	END
+	[ "$status" -eq 0 ]
+	expect <<-END
+	meanwhile: True
+	left: 0
+	after ten seconds: True
+	idle: b'there'
+	idle: b'there'
+	idle: b'there'
+	END
+}
+
+@test "faults: two thousand connections at a time" {
+	box_python --allow origin.test --allow wire.test:7 --files 8192 <<-'END'
+	import resource
+	hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+	resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+	socks_list = []
+	where = address("wire.test")
+	for n in range(2000):
+	    if n % 3 == 0:
+	        sock = to_proxy()
+	        sock.sendall(b"CONNECT wire.test:7 HTTP/1.1\r\nHost: wire.test:7\r\n\r\n")
+	    elif n % 3 == 1:
+	        sock = to_proxy()
+	        sock.sendall(b"\5\1\0\5\1\0\3\x09wire.test\0\7")
+	    else:
+	        sock = socket.create_connection((where, 7), 20)
+	    socks_list.append(sock)
+	good = 0
+	for n, sock in enumerate(socks_list):
+	    if n % 3 == 0:
+	        while not (data := sock.recv(4096)).endswith(b"\r\n\r\n"):
+	            pass
+	    elif n % 3 == 1:
+	        data = b""
+	        while len(data) < 12:
+	            data += sock.recv(12 - len(data))
+	    sock.sendall(b"%d" % n)
+	for n, sock in enumerate(socks_list):
+	    good += sock.recv(10) == b"%d" % n
+	say("held", good)
+	say("one more", forward("origin.test"))
+	for sock in socks_list:
+	    sock.close()
+	say("afterwards", forward("origin.test"))
+	END
+	[ "$status" -eq 0 ]
+	expect <<-END
+	held: 2000
+	one more: 200
+	afterwards: 200
+	END
+	[ "$(audit 'select(.kind == "request" and .domain == "wire.test") | .allowed' | grep -c true)" -eq 2000 ]
+}
+
+@test "faults: at the limit of descriptors connections wait, and none is lost" {
+	cat >script.py <<-'END'
+	import os, socket, sys, threading
+	sys.path.insert(0, os.environ["LIB"])
+	sys.dont_write_bytecode = True
+	from door import *
+	good = []
+	def one(n):
+	    with socket.create_connection(("wire.test", 7), 30) as sock:
+	        sock.sendall(b"%d" % n)
+	        good.append(sock.recv(10) == b"%d" % n)
+	threads = [threading.Thread(target=one, args=(n,)) for n in range(40)]
+	for thread in threads:
+	    thread.start()
+	for thread in threads:
+	    thread.join()
+	print(sum(good))
+	END
+	run inside sh -c 'ulimit -n 128; ulimit -n; exec timeout 60 "$0" "$@" 3>&-' "$AGENTBOX" \
+		run --allow wire.test:7 --env LIB="$ROOT/test/internet" -- \
+		sh -c 'for n in 1 2 3 4 5; do python3 script.py & done; wait'
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ "$output" = $'128\n40\n40\n40\n40\n40' ]
+}
+
+@test "faults: a record that cannot be written ends the connection, and a strict run" {
+	inside rm -f "$NET/small/*"
+	cat >"$TEST_DIR/fill.py" <<-END
+	import sys
+	sys.path.insert(0, "$ROOT/test/internet")
+	sys.dont_write_bytecode = True
+	from door import *
+	say("before", forward("origin.test"))
+	try:
+	    with open("$NET/small/filler", "wb", 0) as filler:
+	        while True:
+	            filler.write(b"x" * 4096)
+	except OSError as error:
+	    say("full", errno.errorcode[error.errno])
+	say("then", [forward("origin.test"), forward("second.test"), connect("second.test"), socks("second.test"),
+	    direct("origin.test")])
+	time.sleep(20)
+	print("still here")
+	END
+	agentbox_split run --allow origin.test --audit "$NET/small/audit" --write "$NET/small" -- \
+		python3 "$TEST_DIR/fill.py"
+	inside rm -f "$NET/small/filler" "$NET/small/audit"
+	[ "$status" -eq 125 ]
+	[ "${lines[0]}" = "before: 200" ]
+	[[ "$output" != *"still here"* ]]
+	[[ "$stderr" == *"audit"* || "$stderr" == *"record"* ]]
+	# A line is whole or not there.
+}
+
+@test "faults: kill -9 of the supervisor leaves no process, no port and no connection" {
+	mkfifo up
+	box_start run --allow wire.test:19 --allow wire.test:7 --publish 18080 -- sh -c '
+		python3 -m http.server -b 127.0.0.1 18080 >/dev/null 2>&1 &
+		exec 5<>/dev/tcp/wire.test/7
+		echo up >up
+		exec cat </dev/tcp/wire.test/19 >/dev/null' bash
+	read -r _ <up
+	wait_for 10 inside curl -s -o /dev/null http://127.0.0.1:18080/
+	[ -n "$(inside ss -Htn dst 203.0.113.50)" ]
+	kill -KILL "$(supervisor)"
+	wait "$BOX" || true
+	BOX=
+	[ -z "$(processes_left)" ]
+	no_connections() { [ -z "$(inside ss -Htn state established '( dst 203.0.113.50 or sport = :18080 )')" ]; }
+	wait_for 5 no_connections
+	[ -z "$(inside ss -Htln sport = :18080)" ]
+}
+
+# The process that box_start began: nsenter replaces itself by it.
+supervisor()
+{
+	echo "$BOX"
+}
+
+@test "faults: the end of the command closes everything" {
+	box_start run --allow wire.test:7 --allow origin.test -- bash -c '
+		exec 5<>/dev/tcp/wire.test/7
+		echo x >&5; read -r -n 1 -u 5
+		(sleep 50 5>&5 &) 
+		(curl -sN http://origin.test/events/never >/dev/null &)
+		exit 3'
+	box_end
+	[ "$status" -eq 3 ]
+	none() { [ -z "$(inside ss -Htn state established '( dst 203.0.113.50 or dst 203.0.113.20 )')" ]; }
+	wait_for 5 none
+	[ -z "$(processes_left)" ]
+}
