@@ -43,9 +43,9 @@ static void explain_denial(struct ab_buf *text, const char *id,
 	ab_ledger_hint(r, hint);
 	if (hint[0])
 		ab_buf_printf(text,
-			      "A person can allow it with: agentbox allow %s\n"
-			      "or for the next run: agentbox run %s -- ...\n",
-			      id, hint);
+			      "A person can allow it for the next run: "
+			      "agentbox run %s -- ...\n",
+			      hint);
 }
 
 /* `id` of a denial, or "". */

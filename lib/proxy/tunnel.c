@@ -295,25 +295,23 @@ static void welcome(struct ab_conn *conn)
 	look(conn);
 }
 
-/* What a failed dial is, at each door. */
-static const struct {
-	int status;
-	enum ab_socks_reply reply;
-	const char *words;
-} failures[] = {
-	[AB_DIAL_NO_NAME] = { 502, AB_SOCKS_HOST_UNREACHABLE,
-			      "the name does not exist" },
-	[AB_DIAL_NO_ANSWER] = { 504, AB_SOCKS_HOST_UNREACHABLE,
-				"no name server answered" },
-	[AB_DIAL_TIMEOUT] = { 504, AB_SOCKS_TTL, "no answer in time" },
-	[AB_DIAL_UPSTREAM] = { 502, AB_SOCKS_FAILURE,
-			       "the upstream proxy refused" },
-	[AB_DIAL_FAILED] = { 502, AB_SOCKS_FAILURE, NULL },
-};
-
-static enum ab_socks_reply reply_for(int errnum)
+static enum ab_socks_reply reply_to(const struct ab_dialled *result)
 {
-	switch (errnum) {
+	switch (result->result) {
+	case AB_DIAL_NO_NAME:
+	case AB_DIAL_NO_ANSWER:
+		return AB_SOCKS_HOST_UNREACHABLE;
+	case AB_DIAL_TIMEOUT:
+		return AB_SOCKS_TTL;
+	case AB_DIAL_FORBIDDEN:
+		return AB_SOCKS_NOT_ALLOWED;
+	case AB_DIAL_OK:
+	case AB_DIAL_UPSTREAM:
+		return AB_SOCKS_FAILURE;
+	case AB_DIAL_FAILED:
+		break;
+	}
+	switch (result->errnum) {
 	case ECONNREFUSED:
 		return AB_SOCKS_REFUSED;
 	case ENETUNREACH:
@@ -330,7 +328,6 @@ static enum ab_socks_reply reply_for(int errnum)
 static void dialled(struct ab_conn *conn, const struct ab_dialled *result)
 {
 	struct ab_request_record r;
-	enum ab_socks_reply reply;
 
 	if (result->address.text[0])
 		conn->address = ab_strdup(result->address.text);
@@ -345,14 +342,8 @@ static void dialled(struct ab_conn *conn, const struct ab_dialled *result)
 		refuse(conn, &r);
 		return;
 	}
-	r.status = failures[result->result].status;
-	reply = failures[result->result].reply;
-	r.error = failures[result->result].words;
-	if (result->result == AB_DIAL_FAILED) {
-		r.error = strerrordesc_np(result->errnum);
-		reply = reply_for(result->errnum);
-	}
-	tell_client(conn, &r, reply);
+	r.status = ab_exchange_failure(result, &r.error);
+	tell_client(conn, &r, reply_to(result));
 }
 
 /* While the dial is under way only the client's end matters. */
