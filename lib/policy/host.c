@@ -105,29 +105,34 @@ static const uint8_t *wrapped_ipv4(const uint8_t a[16])
 
 static void set_ipv4(struct ab_host *h, const uint8_t addr[4])
 {
-	uint8_t copy[4];
-
-	memcpy(copy, addr, 4);
-	memset(h->addr, 0, sizeof(h->addr));
-	memcpy(h->addr, copy, 4);
+	memcpy(h->addr, addr, 4);
 	h->kind = AB_HOST_IPV4;
-	snprintf(h->text, sizeof(h->text), "%u.%u.%u.%u", copy[0], copy[1],
-		 copy[2], copy[3]);
+	snprintf(h->text, sizeof(h->text), "%u.%u.%u.%u", addr[0], addr[1],
+		 addr[2], addr[3]);
+}
+
+void ab_host_from_addr(bool v6, const uint8_t *addr, struct ab_host *ret_host)
+{
+	const uint8_t *v4 = v6 ? wrapped_ipv4(addr) : addr;
+	struct ab_host h = { .kind = AB_HOST_IPV6 };
+
+	if (v4) {
+		set_ipv4(&h, v4);
+	} else {
+		memcpy(h.addr, addr, 16);
+		inet_ntop(AF_INET6, h.addr, h.text, sizeof(h.text));
+	}
+	*ret_host = h;
 }
 
 static bool set_ipv6(struct ab_host *h, const char *s)
 {
-	const uint8_t *v4;
+	uint8_t addr[16];
 
-	if (inet_pton(AF_INET6, s, h->addr) != 1)
+	if (inet_pton(AF_INET6, s, addr) != 1)
 		return false;
-	v4 = wrapped_ipv4(h->addr);
-	if (v4) {
-		set_ipv4(h, v4);
-		return true;
-	}
-	h->kind = AB_HOST_IPV6;
-	return inet_ntop(AF_INET6, h->addr, h->text, sizeof(h->text)) != NULL;
+	ab_host_from_addr(true, addr, h);
+	return true;
 }
 
 /* Labels of a lower-case name; *ret_numeric: the last one is a number, so

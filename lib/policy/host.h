@@ -33,6 +33,10 @@ struct ab_host {
 int ab_host_parse(const char *s, size_t len, struct ab_host *ret_host,
 		  struct ab_why *why);
 
+/* The same from an address in network order: 16 bytes if v6, else 4. One that
+ * only wraps an IPv4 address becomes that. */
+void ab_host_from_addr(bool v6, const uint8_t *addr, struct ab_host *ret_host);
+
 /* One line of a list: "github.com", "*.x.y:443", "[::1]:8080". */
 struct ab_host_entry {
 	struct ab_host host;

@@ -104,6 +104,39 @@ static void test_bytes(void)
 }
 
 static const struct {
+	bool v6;
+	uint8_t addr[16];
+	const char *out;
+} addresses[] = {
+	{ false, { 127, 0, 0, 1 }, "127.0.0.1" },
+	{ false, { 0 }, "0.0.0.0" },
+	{ false, { 255, 255, 255, 255 }, "255.255.255.255" },
+	{ true, { 0 }, "::" },
+	{ true, { [15] = 1 }, "::1" },
+	{ true, { 0x20, 0x01, 0x0d, 0xb8, [15] = 1 }, "2001:db8::1" },
+	{ true, { [10] = 0xff, 0xff, 127, 0, 0, 1 }, "127.0.0.1" },
+	{ true, { 0, 0x64, 0xff, 0x9b, [12] = 10, 1, 2, 3 }, "10.1.2.3" },
+	{ true, { 0, 0x64, 0xff, 0x9b, 0, 1, [15] = 1 }, "64:ff9b:1::1" },
+	{ true, { [9] = 1, 0xff, 0xff, 127, 0, 0, 1 },
+	  "::1:ffff:7f00:1" },
+};
+
+static void test_addresses(void)
+{
+	for (size_t i = 0; i < AB_COUNT(addresses); i++) {
+		struct ab_host h, parsed;
+		const char *out = addresses[i].out;
+
+		memset(&h, 0xff, sizeof(h));
+		ab_host_from_addr(addresses[i].v6, addresses[i].addr, &h);
+		ok(strcmp(h.text, out) == 0, "bytes of %s", out);
+		ok(ab_host_parse(out, strlen(out), &parsed, NULL) == 0 &&
+			   memcmp(&h, &parsed, sizeof(h)) == 0,
+		   "the same host from bytes and from text");
+	}
+}
+
+static const struct {
 	const char *in, *out, *right;
 } entries[] = {
 	{ "github.com", "github.com", NULL },
@@ -267,6 +300,7 @@ int main(void)
 {
 	test_hosts();
 	test_bytes();
+	test_addresses();
 	test_entries();
 	test_matching();
 	test_cover();
