@@ -26,6 +26,7 @@ enum ab_dns_code {
 	AB_DNS_NXDOMAIN = 3,
 	AB_DNS_NOTIMP = 4,
 	AB_DNS_REFUSED = 5,
+	AB_DNS_BADVERS = 16,	/* of EDNS; only if the query had it */
 };
 
 struct ab_dns_query {
@@ -42,8 +43,11 @@ struct ab_dns_query {
 
 /*
  * 0: a query. -1: not one that can be answered (a response, or shorter than a
- * header): drop it. 1: answer with ret->code of ab_dns_refuse (FORMERR,
- * NOTIMP), id and flags are set.
+ * header): drop it. 1: answer it with *ret_code (FORMERR, NOTIMP, BADVERS) and
+ * no address; ret is good for ab_dns_answer.
+ *
+ * `question` points into msg. A name that is no host (_ldap._tcp.x, an
+ * address, the root) is no error: is_host is false.
  */
 int ab_dns_parse(const uint8_t *msg, size_t len, struct ab_dns_query *ret,
 		 enum ab_dns_code *ret_code);

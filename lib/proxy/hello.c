@@ -1,0 +1,249 @@
+#include "proxy/hello.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+/*
+ * Theory of operation.
+ *
+ * The answer is a function of the bytes alone, and final: once it is not MORE
+ * it stays the same whatever follows, so it does not matter how the bytes were
+ * cut on their way. MORE ends at AB_HELLO_MAX at the latest, and never with
+ * OTHER.
+ *
+ * OTHER bytes are passed and not looked at again, so it must not be a way
+ * around the checks on TLS and HTTP. What counts is therefore not what the
+ * standards call TLS or HTTP, but what some server would take for it. Of that,
+ * what is well formed is TLS or HTTP; the rest is BAD, or HTTP for the strict
+ * parser to refuse.
+ *
+ * TLS. The first record is a handshake, 22 3.x. But (seen in tests):
+ * - Go takes a first record with any version below 16.0; NSS and Java do not
+ *   look at it. OpenSSL and GnuTLS want 3.x.
+ * - Go, Java and NSS skip a warning before the hello, NSS every alert that is
+ *   not fatal; OpenSSL, Java and NSS skip empty handshake records, GnuTLS a
+ *   change_cipher_spec.
+ * So a first byte of 20 to 24 is TLS if a version 3.x follows, and with any
+ * other version if the record is empty, an alert by its length, or begins with
+ * 1: the type of a client hello, the one value of change_cipher_spec.
+ * - OpenSSL, GnuTLS, BoringSSL, Java and NSS take a hello in the form of SSL 2,
+ *   NSS also with the three-byte header. It cannot have a server name, and no
+ *   client has sent it for many years: BAD. Where its lengths do not add up it
+ *   is none (a MySQL client's first packet also has a 1 in that place).
+ *   A first byte of 5 is left to SOCKS, whose clients wait after three bytes.
+ * - A proxy-protocol header may stand before anything else; a server that takes
+ *   one from strangers would see the hello that comes after it: BAD.
+ * After the first byte of a 22 3.x record nothing is OTHER any more: records
+ * that are empty, too long or of another type, another message before or
+ * behind the hello, a name that is no host name, two of them: BAD.
+ *
+ * HTTP. A token, a blank, and in the same line a blank and "HTTP/", any case,
+ * at any place. Servers skip line ends before it (nginx, Apache, node), blanks
+ * as well (Python), and take various bytes for a blank (RFC 9112, 3; Python
+ * splits at all of Unicode's in Latin-1). A line without a version is a request
+ * of HTTP/0.9 if it has a method and a path or URL; it matters because a URL
+ * names a host. Other protocols have a line of text first as well (EHLO x, NICK
+ * x, SSH-2.0-x y, RFB 003.008), which is why it is not enough to see a word and
+ * a space. Their clients send whole lines, so waiting for the end of the first
+ * one costs nothing; a line without end is HTTP. git's own protocol has a NUL in
+ * place of the line end.
+ *
+ * TLS that begins later in a connection (STARTTLS, the SSL request of
+ * databases) is part of a protocol that is not known here.
+ */
+
+enum {
+	RECORD_FIRST = 20, /* change_cipher_spec ... */
+	RECORD_ALERT = 21,
+	RECORD_HANDSHAKE = 22,
+	RECORD_LAST = 24, /* ... heartbeat */
+	RECORD_HEADER = 5,
+	RECORD_MAX = 1 << 14,
+	CLIENT_HELLO = 1,
+	MAJOR = 3,
+};
+
+static unsigned get16(const uint8_t *p)
+{
+	return (unsigned)(p[0] << 8 | p[1]);
+}
+
+/* A record as no client sends it, but as some server takes it? */
+static enum ab_first look_odd_record(const uint8_t *data, size_t len)
+{
+	enum { ALERT_SIZE = 2 };
+	unsigned n;
+
+	if (data[0] < RECORD_FIRST || data[0] > RECORD_LAST)
+		return AB_FIRST_OTHER;
+	if (len > 1 && data[1] == MAJOR)
+		return AB_FIRST_BAD;
+	if (len < RECORD_HEADER)
+		return AB_FIRST_MORE;
+	n = get16(data + 3);
+	if (n == 0 || (data[0] == RECORD_ALERT && n == ALERT_SIZE))
+		return AB_FIRST_BAD;
+	if (data[0] == RECORD_ALERT)
+		return AB_FIRST_OTHER;
+	if (len == RECORD_HEADER)
+		return AB_FIRST_MORE;
+	return data[RECORD_HEADER] == 1 ? AB_FIRST_BAD : AB_FIRST_OTHER;
+}
+
+/* A client hello of SSL 2: length, perhaps padding, 1, version, and the
+ * lengths of suites, session and challenge. */
+static enum ab_first look_ssl2(const uint8_t *data, size_t len)
+{
+	enum { SOCKS = 5, LEAST = 9 + 3, MOST = RECORD_MAX + 2048 };
+	bool padded = !(data[0] & 0x80);
+	size_t head = padded ? 3 : 2, size, sum;
+	const uint8_t *body;
+
+	if ((padded && data[0] & 0x40) || data[0] == SOCKS)
+		return AB_FIRST_OTHER;
+	if (len < 2)
+		return AB_FIRST_MORE;
+	size = get16(data) & 0x7fff;
+	if (size < LEAST || size > MOST)
+		return AB_FIRST_OTHER;
+	if (len <= head)
+		return AB_FIRST_MORE;
+	body = data + head;
+	len -= head;
+	if (body[0] != CLIENT_HELLO || (len > 1 && body[1] < MAJOR) ||
+	    (len > 4 && get16(body + 3) == 0))
+		return AB_FIRST_OTHER;
+	if (len < 9)
+		return AB_FIRST_MORE;
+	sum = 9 + get16(body + 3) + get16(body + 5) + get16(body + 7) +
+	      (padded ? data[2] : 0);
+	return sum == size ? AB_FIRST_BAD : AB_FIRST_OTHER;
+}
+
+/* What some server takes for a space; a carriage return is one in a line. */
+static bool is_blank(uint8_t c)
+{
+	return c == ' ' || c == '\t' || (c >= '\v' && c <= '\r') ||
+	       (c >= 0x1c && c <= 0x1f) || c == 0x85 || c == 0xa0;
+}
+
+static bool is_token(uint8_t c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
+	       (c >= 'a' && c <= 'z') || (c && strchr("!#$%&'*+-.^_`|~", c));
+}
+
+/* Like the names of methods, as against some word. */
+static bool is_method(const uint8_t *word, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if ((word[i] < 'A' || word[i] > 'Z') && word[i] != '-' &&
+		    word[i] != '_')
+			return false;
+	return len >= 3;
+}
+
+/* A path or a URL. */
+static bool is_target(const uint8_t *data, size_t len)
+{
+	size_t n = 0;
+
+	while (n < len && !is_blank(data[n]))
+		n++;
+	return n > 0 && (data[0] == '/' || memmem(data, n, "://", 3));
+}
+
+/* The last two: node's parser takes them for HTTP, with some methods. */
+static bool is_version(const uint8_t *data, size_t len)
+{
+	static const char *const names[] = { "HTTP/", "RTSP/", "ICE/" };
+
+	for (size_t i = 0; i < AB_COUNT(names); i++) {
+		size_t n = strlen(names[i]);
+
+		if (len >= n &&
+		    strncasecmp((const char *)data, names[i], n) == 0)
+			return true;
+	}
+	return false;
+}
+
+static enum ab_first look_line(const uint8_t *data, size_t len)
+{
+	/* Every byte that comes is a look at all of them: not too many. */
+	enum { LONGEST = 8192 };
+	enum ab_first undecided = len < LONGEST ? AB_FIRST_MORE : AB_FIRST_HTTP;
+	size_t word, target, i = 0;
+	bool method;
+
+	len = len < LONGEST ? len : LONGEST;
+	while (i < len && (is_blank(data[i]) || data[i] == '\n'))
+		i++;
+	word = i;
+	while (i < len && is_token(data[i]))
+		i++;
+	if (i == len)
+		return undecided;
+	if (i == word || !is_blank(data[i]))
+		return AB_FIRST_OTHER;
+	if (i - word == 5 && memcmp(data + word, "PROXY", 5) == 0)
+		return AB_FIRST_BAD;
+	method = is_method(data + word, i - word);
+	while (i < len && is_blank(data[i]))
+		i++;
+	target = i;
+	for (; i < len; i++) {
+		if (data[i] == '\n')
+			return method && is_target(data + target, i - target)
+				       ? AB_FIRST_HTTP
+				       : AB_FIRST_OTHER;
+		if (is_blank(data[i - 1]) && is_version(data + i, len - i))
+			return AB_FIRST_HTTP;
+		/* Some servers take any byte in a path. */
+		if ((data[i] < ' ' || data[i] == 0x7f) && !is_blank(data[i]))
+			return method ? AB_FIRST_HTTP : AB_FIRST_OTHER;
+	}
+	return undecided;
+}
+
+static enum ab_first look_text(const uint8_t *data, size_t len)
+{
+	static const struct {
+		const char *text;
+		size_t len;
+		enum ab_first is;
+	} starts[] = {
+		{ "PRI * HTTP/2.0", 14, AB_FIRST_HTTP2 },
+		/* The second form of the proxy-protocol, which goes on with
+		 * more of them; the first one is a line. */
+		{ "\r\n\r\n\0", 5, AB_FIRST_BAD },
+	};
+
+	for (size_t i = 0; i < AB_COUNT(starts); i++) {
+		size_t n = len < starts[i].len ? len : starts[i].len;
+
+		if (memcmp(data, starts[i].text, n) == 0)
+			return n < starts[i].len ? AB_FIRST_MORE : starts[i].is;
+	}
+	return look_line(data, len);
+}
+
+enum ab_first ab_hello_look(const uint8_t *data, size_t len,
+			    struct ab_hello *ret)
+{
+	size_t n = len < AB_HELLO_MAX ? len : AB_HELLO_MAX;
+	enum ab_first odd, ssl2;
+
+	if (n == 0)
+		return AB_FIRST_MORE;
+	if (data[0] == RECORD_HANDSHAKE && (n == 1 || data[1] == MAJOR))
+		return ab_hello_read(data, n, ret);
+	odd = look_odd_record(data, n);
+	ssl2 = look_ssl2(data, n);
+	if (odd == AB_FIRST_BAD || ssl2 == AB_FIRST_BAD)
+		return AB_FIRST_BAD;
+	if (odd == AB_FIRST_MORE || ssl2 == AB_FIRST_MORE)
+		return AB_FIRST_MORE;
+	return look_text(data, n);
+}
