@@ -184,3 +184,21 @@ has_name()
 	env_of --profile development
 	has https_proxy=http://proxy.invalid:1
 }
+
+@test "environment: where there is a door it is the proxy, in both cases" {
+	export https_proxy=http://proxy.invalid:1 NO_PROXY=x
+	env_of
+	for name in HTTP_PROXY HTTPS_PROXY FTP_PROXY http_proxy https_proxy ftp_proxy; do
+		has "$name=http://127.0.0.1:61080"
+	done
+	has ALL_PROXY=socks5h://127.0.0.1:61080
+	has all_proxy=socks5h://127.0.0.1:61080
+	has NO_PROXY=localhost,127.0.0.1,::1
+	has no_proxy=localhost,127.0.0.1,::1
+	# Connections are captured, so ssh needs nothing.
+	! has_name GIT_SSH_COMMAND
+	env_of --env https_proxy=http://mine:2
+	has https_proxy=http://mine:2
+	env_of --net blocked
+	! has_name HTTP_PROXY
+}

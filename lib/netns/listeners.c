@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <netinet/in.h>
-#include <stdbool.h>
 #include <sys/socket.h>
 
 #include "base/error.h"
@@ -226,6 +225,18 @@ int ab_network_raise(const uint16_t *host_ports, size_t nhost_ports,
 {
 	return ab_network_raise_by(ab_capture_ways, ab_capture_way_count,
 				   host_ports, nhost_ports, ret, err);
+}
+
+bool ab_network_captures(const struct ab_network *net, uint16_t port)
+{
+	for (size_t i = 0; i < net->n; i++) {
+		const struct ab_listener *l = &net->listeners[i];
+
+		if (l->kind == AB_LISTENER_TRANSPARENT &&
+		    (net->capture != AB_CAPTURE_PORTS || l->port == port))
+			return true;
+	}
+	return false;
 }
 
 void ab_network_fini(struct ab_network *net)

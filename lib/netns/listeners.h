@@ -8,6 +8,7 @@
  *
  * All of them are close-on-exec and do not block. TCP sockets listen.
  */
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -51,6 +52,9 @@ int ab_network_raise(const uint16_t *host_ports, size_t nhost_ports,
 int ab_network_raise_by(const struct ab_capture_way *ways, size_t nways,
 			const uint16_t *host_ports, size_t nhost_ports,
 			struct ab_network *ret, struct ab_error *err);
+
+/* Is a connection to this port of any address captured? */
+bool ab_network_captures(const struct ab_network *net, uint16_t port);
 
 /* Close what is open; the struct is then an empty network. */
 void ab_network_fini(struct ab_network *net);

@@ -173,6 +173,18 @@ static const char *const before_set[] = {
 };
 static const char *const after_set[] = { "SANDBOX_RUNTIME=1" };
 
+/* For a box with a door. Clients do not decide where they go: what is left
+ * out of the proxy by NO_PROXY is the box's own. */
+#define DOOR "127.0.0.1:61080"
+#define OWN "localhost,127.0.0.1,::1"
+static const char *const door_set[] = {
+	"HTTP_PROXY=http://" DOOR,   "http_proxy=http://" DOOR,
+	"HTTPS_PROXY=http://" DOOR,  "https_proxy=http://" DOOR,
+	"FTP_PROXY=http://" DOOR,    "ftp_proxy=http://" DOOR,
+	"ALL_PROXY=socks5h://" DOOR, "all_proxy=socks5h://" DOOR,
+	"NO_PROXY=" OWN,	     "no_proxy=" OWN,
+};
+
 static const struct ab_strv proxy_names = {
 	.v = (char *[]){ (char *)"*_PROXY" },
 	.len = 1,
@@ -200,7 +212,7 @@ void ab_environment_build(const struct ab_policy *policy,
 	matcher_init(&proxy, &proxy_names, true);
 	names_init(&names, ret_env,
 		   n + policy->env.set.len + AB_COUNT(before_set) +
-			   AB_COUNT(after_set));
+			   AB_COUNT(door_set) + AB_COUNT(after_set));
 
 	for (size_t i = 0; i < n; i++) {
 		const char *entry = caller_env[i];
@@ -223,13 +235,17 @@ void ab_environment_build(const struct ab_policy *policy,
 					     ab_strndup(entry, len));
 			continue;
 		}
-		if (!passed && policy->net.mode != AB_NET_ALLOWED &&
+		if ((!passed || policy->net.mode == AB_NET_FILTERED) &&
+		    policy->net.mode != AB_NET_ALLOWED &&
 		    matches(&proxy, entry, len, has))
 			continue;
 		put(slot, ret_env, entry);
 	}
 	for (size_t i = 0; i < AB_COUNT(before_set); i++)
 		set(&names, ret_env, before_set[i]);
+	if (policy->net.mode == AB_NET_FILTERED)
+		for (size_t i = 0; i < AB_COUNT(door_set); i++)
+			set(&names, ret_env, door_set[i]);
 	for (size_t i = 0; i < policy->env.set.len; i++)
 		set(&names, ret_env, policy->env.set.v[i]);
 	for (size_t i = 0; i < AB_COUNT(after_set); i++)

@@ -14,6 +14,7 @@
  * SANDBOX_RUNTIME=1 is always set, and TMPDIR, TMP, TEMP and TMPPREFIX point
  * into the private /tmp unless env.set says otherwise. Proxy variables pass
  * only when the network is the host's own: nowhere else does their host exist.
+ * Where there is a door they name it, unless env.set says otherwise.
  */
 #include <stdbool.h>
 

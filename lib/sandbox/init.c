@@ -5,9 +5,11 @@
  * of a half-built box survives, because all of it lives in this process's
  * namespaces. The order matters:
  *
+ *	network			begun first and by a thread of its own: the
+ *				kernel needs as long for a new namespace as
+ *				for all the rest, and no plan is needed; over
+ *				before the capabilities go
  *	max_user_namespaces	before /proc/sys is read-only
- *	network			before the capabilities go; it needs no plan,
- *				which is still being made
  *	mounts			before Landlock, which forbids them
  *	capabilities		before the command's process exists, which
  *				inherits the empty sets
@@ -24,6 +26,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,6 +44,7 @@
 #include "landlock/landlock.h"
 #include "netns/listeners.h"
 #include "netns/loopback.h"
+#include "netns/namespace.h"
 #include "sandbox/caps.h"
 #include "sandbox/mark.h"
 #include "sandbox/mounts.h"
@@ -49,6 +53,8 @@
 #include "sandbox/spec.h"
 #include "sandbox/target.h"
 #include "sandbox/wire.h"
+
+enum { SSH_PORT = 22 };
 
 struct init {
 	struct ab_spec spec;
@@ -61,6 +67,11 @@ struct init {
 	pid_t front;	/* group to which the terminal is to be given back */
 	const char *net;	/* AB_INIT_* or "" */
 	const char *host_ports;
+	pthread_t network;
+	struct ab_error network_err;
+	int netns;		/* -1: the thread has failed */
+	enum ab_capture capture;
+	bool captures_ssh;
 	uint64_t tmp_size;
 	struct ab_ground ground;
 };
@@ -133,21 +144,63 @@ static void hand_up(struct init *in, const struct ab_network *net)
 		_exit(125);
 }
 
-static int raise_network(struct init *in, struct ab_error *err)
+static int open_doors(struct init *in, struct ab_error *err)
 {
 	uint16_t ports[AB_HOST_PORTS_MAX];
 	struct ab_network net;
 
-	if (strcmp(in->net, AB_INIT_NET) == 0)
-		return ab_loopback_up(err);
-	if (strcmp(in->net, AB_INIT_DOOR) != 0)
-		return 0;
 	if (ab_network_raise(ports, read_ports(in->host_ports, ports), &net,
 			     err) < 0)
 		return -1;
+	in->capture = net.capture;
+	in->captures_ssh = ab_network_captures(&net, SSH_PORT);
 	hand_up(in, &net);
 	ab_network_fini(&net);
 	return 0;
+}
+
+/* The thread: allocates nothing, and ends before the capabilities do. */
+static void *raise_network(void *arg)
+{
+	struct init *in = arg;
+	struct ab_error *err = &in->network_err;
+	int fd = ab_netns_new(err);
+
+	if (fd >= 0 && (strcmp(in->net, AB_INIT_DOOR) == 0 ?
+				open_doors(in, err) :
+				ab_loopback_up(err)) == 0)
+		in->netns = ab_take_fd(&fd);
+	ab_closep(&fd);
+	return NULL;
+}
+
+static int start_network(struct init *in, struct ab_error *err)
+{
+	static char stack[64 * 1024] __attribute__((aligned(64)));
+	pthread_attr_t attr;
+	int errnum;
+
+	if (!*in->net)
+		return 0;
+	pthread_attr_init(&attr);
+	pthread_attr_setstack(&attr, stack, sizeof(stack));
+	errnum = pthread_create(&in->network, &attr, raise_network, in);
+	pthread_attr_destroy(&attr);
+	if (errnum)
+		return ab_fail(err, AB_ESYSTEM, errnum, "make a thread");
+	return 0;
+}
+
+static int enter_network(struct init *in, struct ab_error *err)
+{
+	if (!*in->net)
+		return 0;
+	pthread_join(in->network, NULL);
+	if (in->netns < 0) {
+		*err = in->network_err;
+		return -1;
+	}
+	return ab_netns_enter(in->netns, err);
 }
 
 /* The supervisor has been planning meanwhile. */
@@ -286,9 +339,12 @@ static int start_command(struct init *in, struct ab_error *err)
 				    .sock = in->sock,
 				    .ruleset = in->ruleset,
 				    .tty = in->tty,
+				    .capture = in->capture,
 				    .holds = &in->holds };
 	sigset_t child;
 
+	if (!in->captures_ssh)
+		ab_strv_extend(&in->spec.env, &in->spec.env_uncaptured);
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
 	in->signals = signalfd(-1, &child, SFD_CLOEXEC);
@@ -304,11 +360,12 @@ static const struct {
 	const char *name;
 	int (*run)(struct init *in, struct ab_error *err);
 } steps[] = {
+	{ "network begun", start_network },
 	{ "user namespaces", forbid_user_namespaces },
-	{ "network", raise_network },
 	{ "ground", prepare_mounts },
 	{ "specification", read_spec },
 	{ "mounts", build_mounts },
+	{ "network", enter_network },
 	{ "descriptors", close_strays },
 	{ "terminal", open_terminal },
 	{ "ruleset", make_ruleset },
@@ -453,7 +510,7 @@ _Noreturn void ab_init_main(int sock, const char *net, uint64_t tmp_size,
 	in.net = net;
 	in.host_ports = host_ports;
 	in.tmp_size = tmp_size;
-	in.tty = in.ruleset = -1;
+	in.tty = in.ruleset = in.netns = -1;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_DUMPABLE, 0);
 	prctl(PR_SET_NAME, AB_INIT_NAME);

@@ -157,8 +157,7 @@ int ab_box_launch(const struct ab_box_net *net, uint64_t tmp_size,
 {
 	static char stack[64 * 1024] __attribute__((aligned(16)));
 	int flags = CLONE_VM | CLONE_VFORK | CLONE_PIDFD | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS |
-		    CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP |
-		    (net->own ? CLONE_NEWNET : 0) | SIGCHLD;
+		    CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP | SIGCHLD;
 	struct birth birth = { .uid = getuid(),
 			       .gid = getgid(),
 			       .net = !net->own ? "" :

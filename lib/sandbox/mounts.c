@@ -13,7 +13,8 @@
  *	4. stage	attach the tmpfs to a folder that will be covered, make the
  *		private folders in it and take clones of them, then make it
  *		read-only, so that later clones (masks) are so too;
- *	5. place	/dev, /proc, /sys, then the plan, parents first.
+ *	5. place	/dev, /proc, /sys, then the plan, parents first, then the
+ *		box's own files.
  *
  * With a hidden root, an empty folder of the tmpfs becomes / between 4 and 5
  * and the host's tree is detached at the end.
@@ -126,6 +127,24 @@ static int attach_stage(struct build *b, struct ab_error *err)
 	return ab_tree_place(b->stage, target, where, err);
 }
 
+static void name_file(size_t i, char ret[24])
+{
+	snprintf(ret, 24, "e%zu", i);
+}
+
+static int stage_file(struct build *b, size_t i, struct ab_error *err)
+{
+	const struct ab_file *f = &b->spec->files[i];
+	ab_autoclose int fd = -1;
+	char name[24];
+
+	name_file(i, name);
+	fd = openat(b->stage, name, O_WRONLY | O_CREAT | O_CLOEXEC, 0444);
+	if (fd < 0 || ab_write_all(fd, f->text, strlen(f->text)) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "write %s", f->path);
+	return 0;
+}
+
 static int stage(struct build *b, struct ab_error *err)
 {
 	const struct ab_plan *plan = &b->spec->plan;
@@ -145,6 +164,9 @@ static int stage(struct build *b, struct ab_error *err)
 			return ab_fail(err, AB_ESYSTEM, errno,
 				       "make a private %s", plan->v[i].path);
 	}
+	for (size_t i = 0; i < b->spec->nfiles; i++)
+		if (stage_file(b, i, err) < 0)
+			return -1;
 	if (ab_furniture_finish(b->furniture, b->stage, b->spec->run_id, err) <
 	    0)
 		return -1;
@@ -296,6 +318,29 @@ static int place(struct build *b, size_t i, struct ab_error *err)
 	return ab_tree_place(tree, target, m->path, err);
 }
 
+/*
+ * A file of the box's own. Where there is none to cover, or no way to it, the
+ * command does not see the host's either, and can do without ours.
+ */
+static int place_file(struct build *b, size_t i, struct ab_error *err)
+{
+	const char *path = b->spec->files[i].path;
+	ab_autoclose int target = ab_tree_lookup(b->root, path);
+	ab_autoclose int tree = -1;
+	struct stat st;
+	char name[24];
+
+	if (target < 0 && errno == ENOENT)
+		target = make_target(b, path, AB_AS_FILE);
+	if (target < 0 || fstat(target, &st) < 0 || !S_ISREG(st.st_mode))
+		return 0;
+	name_file(i, name);
+	tree = open_tree(b->stage, name, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+	if (tree < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "show %s", path);
+	return ab_tree_place(tree, target, path, err);
+}
+
 static int build(struct build *b, struct ab_error *err)
 {
 	const struct ab_spec *spec = b->spec;
@@ -318,6 +363,9 @@ static int build(struct build *b, struct ab_error *err)
 		return -1;
 	for (size_t i = first; i < spec->plan.len; i++)
 		if (place(b, i, err) < 0)
+			return -1;
+	for (size_t i = 0; i < spec->nfiles; i++)
+		if (place_file(b, i, err) < 0)
 			return -1;
 	return spec->hidden_root ? leave_host_root(b, err) : 0;
 }

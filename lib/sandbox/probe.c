@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <linux/keyctl.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -31,10 +32,12 @@
 #include "policy/policy.h"
 #include "sandbox/limits.h"
 #include "sandbox/spec.h"
+#include "sandbox/target.h"
 #include "sandbox/wire.h"
 
 struct proof {
 	const struct ab_spec *spec;
+	enum ab_capture capture;
 	bool landlock;
 	uint32_t held;		/* what earlier probes have proved */
 	char why[128];
@@ -298,10 +301,39 @@ static const char *limits(struct proof *p)
 	return name ? because(p, "not enforced:", name) : NULL;
 }
 
+/* An address for documentation, that no device has. */
+static bool is_local(void)
+{
+	struct sockaddr_in at = { .sin_family = AF_INET,
+				  .sin_addr = { htonl(0xcb007101) } };
+	ab_autoclose int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	return fd >= 0 && bind(fd, (struct sockaddr *)&at, sizeof(at)) == 0;
+}
+
+/*
+ * No connection is made: it would arrive at the door, and be on record. That
+ * the rules are in force was answered by the kernel, which takes all of them
+ * or none; what is tried is that this process is where they are, by the route
+ * that makes every address local: one can be bound.
+ */
 static const char *transparent(struct proof *p)
 {
-	(void)p;
-	return "no connection is captured in this mode";
+	if (!p->spec->door || p->spec->nested)
+		return "no connection is captured in this mode";
+	switch (p->capture) {
+	case AB_CAPTURE_TPROXY:
+	case AB_CAPTURE_REDIRECT:
+		return is_local() ? NULL : "the routes are not in force";
+	case AB_CAPTURE_PORTS:
+		return "only well-known ports are captured: nftables cannot "
+		       "be used";
+	case AB_CAPTURE_NONE:
+	case AB_CAPTURE_COUNT:
+		break;
+	}
+	return "only programs that use a proxy reach the network: routes "
+	       "cannot be made";
 }
 
 /* In this order: a probe may build on those before it. */
@@ -321,10 +353,12 @@ static const char *(*const probes[AB_PROP_COUNT])(struct proof *) = {
 	[AB_PROP_TRANSPARENT] = transparent,
 };
 
-void ab_probe(const struct ab_spec *spec, bool landlock,
-	      struct ab_holds *holds)
+void ab_probe(const struct ab_target *target, struct ab_holds *holds)
 {
-	struct proof proof = { .spec = spec, .landlock = landlock };
+	const struct ab_spec *spec = target->spec;
+	struct proof proof = { .spec = spec,
+			       .capture = target->capture,
+			       .landlock = target->ruleset >= 0 };
 	size_t n = 0;
 
 	holds->missing[0] = '\0';

@@ -5,12 +5,9 @@
  * before it executes the command. Each property is tried, not assumed: what
  * must fail is attempted, in a way that does no harm should it succeed.
  */
-#include <stdbool.h>
-
-struct ab_spec;
+struct ab_target;
 struct ab_holds;
 
-void ab_probe(const struct ab_spec *spec, bool landlock,
-	      struct ab_holds *holds);
+void ab_probe(const struct ab_target *target, struct ab_holds *holds);
 
 #endif

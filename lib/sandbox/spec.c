@@ -98,8 +98,18 @@ static void code_spec(struct codec *c, struct ab_spec *s)
 		code_str(c, &s->rules[i].path);
 		code(c, s->rules[i].rights);
 	}
+	n = code_count(c, s->nfiles);
+	if (!c->out) {
+		s->files = ab_alloc(n * sizeof(s->files[0]));
+		s->nfiles = n;
+	}
+	for (size_t i = 0; i < n; i++) {
+		code_str(c, &s->files[i].path);
+		code_str(c, &s->files[i].text);
+	}
 	code(c, s->hidden_root);
 	code(c, s->own_net);
+	code(c, s->door);
 	code(c, s->tty);
 	code(c, s->nested);
 	code(c, s->no_sockets);
@@ -122,6 +132,7 @@ static void code_spec(struct codec *c, struct ab_spec *s)
 	code_str(c, &s->cwd);
 	code_strv(c, &s->argv);
 	code_strv(c, &s->env);
+	code_strv(c, &s->env_uncaptured);
 	code_strv(c, &s->sockets);
 	code_strv(c, &s->unwritable);
 	code_strv(c, &s->keep_fds);
@@ -170,11 +181,17 @@ void ab_spec_fini(struct ab_spec *spec)
 	for (size_t i = 0; i < spec->nrules; i++)
 		free(spec->rules[i].path);
 	free(spec->rules);
+	for (size_t i = 0; i < spec->nfiles; i++) {
+		free(spec->files[i].path);
+		free(spec->files[i].text);
+	}
+	free(spec->files);
 	free(spec->run_id);
 	free(spec->cwd);
 	ab_plan_fini(&spec->plan);
 	ab_strv_fini(&spec->argv);
 	ab_strv_fini(&spec->env);
+	ab_strv_fini(&spec->env_uncaptured);
 	ab_strv_fini(&spec->sockets);
 	ab_strv_fini(&spec->unwritable);
 	ab_strv_fini(&spec->keep_fds);

@@ -24,6 +24,11 @@ struct ab_rule {		/* for Landlock, in the box's own view */
 	uint32_t rights;
 };
 
+struct ab_file {		/* of the box's own, over what is there */
+	char *path;		/* real */
+	char *text;
+};
+
 struct ab_limits {		/* 0: none */
 	uint64_t memory;
 	uint64_t processes;
@@ -36,8 +41,11 @@ struct ab_spec {
 	struct ab_plan plan;
 	struct ab_rule *rules;
 	size_t nrules;
+	struct ab_file *files;
+	size_t nfiles;
 	bool hidden_root;	/* only what the plan shows exists */
 	bool own_net;		/* a network namespace of its own */
+	bool door;		/* which has a door */
 	bool tty;		/* fds 0-2 that are terminals get a pty */
 	bool nested;		/* already in a box: Landlock and filter only */
 	bool no_sockets;	/* nested: no internet sockets */
@@ -60,6 +68,7 @@ struct ab_spec {
 	char *cwd;
 	struct ab_strv argv;
 	struct ab_strv env;
+	struct ab_strv env_uncaptured;	/* also, where ssh is not captured */
 	struct ab_strv sockets;		/* host sockets that must be gone */
 	struct ab_strv unwritable;	/* folders to prove the write fence on */
 	struct ab_strv keep_fds;	/* numbers, as text */

@@ -71,7 +71,7 @@ int ab_target_lock(struct ab_target *t, struct ab_error *err)
 		return ab_step(err, "syscall filter");
 	}
 	ab_mark("syscall filter");
-	ab_probe(t->spec, t->ruleset >= 0, t->holds);
+	ab_probe(t, t->holds);
 	ab_mark("proof");
 	return 0;
 }

@@ -7,6 +7,8 @@
  */
 #include <sys/types.h>
 
+#include "netns/capture.h"
+
 struct ab_spec;
 struct ab_holds;
 
@@ -15,6 +17,7 @@ struct ab_target {
 	int sock;		/* to the supervisor */
 	int ruleset;		/* Landlock, -1: the kernel has none */
 	int tty;		/* the slave, or -1 */
+	enum ab_capture capture;	/* what the box's network does */
 	struct ab_holds *holds;	/* filled by the proof */
 };
 

@@ -19,6 +19,8 @@
 #include "sandbox/furniture.h"
 #include "sandbox/launch.h"
 #include "sandbox/rules.h"
+#include "session/etc.h"
+#include "session/ssh.h"
 #include "session/sweep.h"
 
 /* Where the write fence is tried: wherever the plan leaves the read-only
@@ -150,6 +152,7 @@ static void fill_spec(struct ab_prepared *p, const struct ab_request *rq)
 
 	spec->hidden_root = p->site.hidden_root;
 	spec->own_net = policy->net.mode != AB_NET_ALLOWED;
+	spec->door = policy->net.mode == AB_NET_FILTERED;
 	spec->landlock_abi = ab_landlock_abi();
 	if (spec->landlock_abi > AB_LL_NEWEST)
 		spec->landlock_abi = AB_LL_NEWEST;
@@ -172,6 +175,10 @@ static void fill_spec(struct ab_prepared *p, const struct ab_request *rq)
 	ab_rules_make(spec, &p->site.open_sockets);
 	ab_environment_build(policy, rq->policy.environ, &spec->env,
 			     &p->stripped);
+	if (spec->door && !p->nested) {
+		ab_etc_fill(spec);
+		ab_ssh_fill(spec);
+	}
 }
 
 /* A wish that a stronger rule overrules is worth a word. */

@@ -2,8 +2,19 @@
 
 #include <time.h>
 
+#include "netns/capture.h"
 #include "policy_help.h"
 #include "tap.h"
+
+#define AT "127.0.0.1:61080"
+#define OWN "localhost,127.0.0.1,::1"
+#define DOOR                                                              \
+	"HTTP_PROXY=http://" AT " http_proxy=http://" AT                  \
+	" HTTPS_PROXY=http://" AT " https_proxy=http://" AT               \
+	" FTP_PROXY=http://" AT " ftp_proxy=http://" AT                   \
+	" ALL_PROXY=socks5h://" AT " all_proxy=socks5h://" AT             \
+	" NO_PROXY=" OWN " no_proxy=" OWN
+_Static_assert(AB_PORT_DOOR == 61080, "where the door is");
 
 static struct ab_strv env, stripped;
 
@@ -39,7 +50,7 @@ static void test_defaults(struct ab_policy *p)
 		"GLIBC_TUNABLES", "BASH_ENV", "ENV", "PERL5OPT",
 		"PYTHONSTARTUP", "AGENTBOX_STATE", "VSCODE_IPC_HOOK_CLI",
 		"TMUX", "GIT_CONFIG_VALUE_0", "GIT_ASKPASS", "NOTIFY_SOCKET",
-		"HTTP_PROXY", "https_proxy", "NO_PROXY",
+		"RSYNC_PROXY", "grpc_proxy",
 	};
 	static const char *const stay[] = {
 		"PATH", "HOME", "USER", "LANG", "LC_ALL", "TERM", "EDITOR",
@@ -62,17 +73,19 @@ static void test_build(void)
 		"EMPTY=",      "TMPDIR=/u", "B_TOKEN=y", "K=a=b", NULL,
 	};
 	static const char *const none[] = { NULL };
+	static const char *const proxied[] = { "https_proxy=http://corp:1",
+					       "grpc_proxy=x", NULL };
 	struct ab_policy *p;
 
 	p = load();
 	build(p, caller);
 	is_str(joined(&env),
-	       "PATH=/bin EMPTY= TMPDIR=/tmp K=a=b TMP=/tmp TEMP=/tmp TMPPREFIX=/tmp/zsh SANDBOX_RUNTIME=1",
+	       "PATH=/bin EMPTY= TMPDIR=/tmp K=a=b TMP=/tmp TEMP=/tmp TMPPREFIX=/tmp/zsh " DOOR " SANDBOX_RUNTIME=1",
 	       "kept, dropped, set: all of it, in order");
 	is_str(joined(&stripped), "A_TOKEN B_TOKEN", "what was stripped is named");
 	build(p, none);
 	is_str(joined(&env),
-	       "TMPDIR=/tmp TMP=/tmp TEMP=/tmp TMPPREFIX=/tmp/zsh SANDBOX_RUNTIME=1",
+	       "TMPDIR=/tmp TMP=/tmp TEMP=/tmp TMPPREFIX=/tmp/zsh " DOOR " SANDBOX_RUNTIME=1",
 	       "nothing in, only ours out");
 	test_defaults(p);
 	ab_policy_free(p);
@@ -86,7 +99,7 @@ static void test_build(void)
 	p = load();
 	build(p, caller);
 	is_str(joined(&env),
-	       "PATH=/mine A_TOKEN=x EMPTY= TMPDIR=/mine TMP=/tmp TEMP=/tmp TMPPREFIX=/tmp/zsh NEW=1 SANDBOX_RUNTIME=1",
+	       "PATH=/mine A_TOKEN=x EMPTY= TMPDIR=/mine TMP=/tmp TEMP=/tmp TMPPREFIX=/tmp/zsh " DOOR " NEW=1 SANDBOX_RUNTIME=1",
 	       "pass beats strip, set beats all");
 	ok(passes(p, "Q_TOKENX") && !passes(p, "q_token"),
 	   "pass takes patterns, in the case as written");
@@ -98,13 +111,45 @@ static void test_build(void)
 	p = load();
 	build(p, caller);
 	is_str(joined(&env),
-	       "PATH=/bin K=a=b TMPDIR=/tmp TMP=/tmp TEMP=/tmp TMPPREFIX=/tmp/zsh SANDBOX_RUNTIME=1",
+	       "PATH=/bin K=a=b TMPDIR=/tmp TMP=/tmp TEMP=/tmp TMPPREFIX=/tmp/zsh " DOOR " SANDBOX_RUNTIME=1",
 	       "listed: nothing else passes");
+	ab_policy_free(p);
+
+	reset_input();
+	p = load();
+	build(p, proxied);
+	is_str(ab_env_get(&env, "https_proxy"), "http://" AT,
+	       "the door is the proxy, whatever the caller's is");
+	ab_policy_free(p);
+	add_flag("env.pass", "*_proxy", "--pass-env");
+	p = load();
+	build(p, proxied);
+	is_str(ab_env_get(&env, "https_proxy"), "http://" AT,
+	       "also when it was to be passed");
+	ok(!ab_env_get(&env, "grpc_proxy"), "and with it any other proxy");
+	ab_policy_free(p);
+	add_flag("env.set", "https_proxy=", "--env");
+	p = load();
+	build(p, proxied);
+	is_str(ab_env_get(&env, "https_proxy"), "", "set beats it");
+	ab_policy_free(p);
+	add_flag("network.mode", "blocked", "--net");
+	p = load();
+	build(p, none);
+	ok(!ab_env_get(&env, "HTTP_PROXY") &&
+		   ab_env_get(&env, "SANDBOX_RUNTIME") &&
+		   ab_env_get(&env, "TMPDIR"),
+	   "without a door there is none");
 	ab_policy_free(p);
 
 	reset_input();
 	input.profile = "development";
 	p = load();
+	build(p, none);
+	ok(!ab_env_get(&env, "HTTP_PROXY") &&
+		   ab_env_get(&env, "SANDBOX_RUNTIME") &&
+		   ab_env_get(&env, "TMPDIR"),
+	   "nor on the host's network");
 	ok(passes(p, "HTTPS_PROXY"),
 	   "the host's network keeps the host's proxy");
 	ab_policy_free(p);

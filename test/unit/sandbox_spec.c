@@ -27,6 +27,8 @@ static struct ab_spec full(void)
 		.nrules = 2,
 		.hidden_root = true,
 		.own_net = true,
+		.door = true,
+		.nfiles = 1,
 		.tty = true,
 		.tty_fds = 5,
 		.rows = 24,
@@ -51,11 +53,15 @@ static struct ab_spec full(void)
 	s.rules = ab_alloc(2 * sizeof(s.rules[0]));
 	s.rules[0] = (struct ab_rule){ ab_strdup("/"), 3 };
 	s.rules[1] = (struct ab_rule){ ab_strdup("/home/u/p"), 47 };
+	s.files = ab_alloc(sizeof(s.files[0]));
+	s.files[0] = (struct ab_file){ ab_strdup("/etc/hosts"),
+				       ab_strdup("127.0.0.1 localhost\n") };
 	ab_strv_add(&s.argv, "sh");
 	ab_strv_add(&s.argv, "");
 	ab_strv_add(&s.argv, "a\nb\xfe");
 	ab_strv_add(&s.env, "A=1");
 	ab_strv_add(&s.env, "B=");
+	ab_strv_add(&s.env_uncaptured, "C=3");
 	ab_strv_add(&s.sockets, "/run/x");
 	ab_strv_add(&s.unwritable, "/");
 	ab_strv_add(&s.unwritable, "/etc");
@@ -101,6 +107,7 @@ static void check_same(const struct ab_spec *a, const struct ab_spec *b)
 {
 	bool mounts = a->plan.len == b->plan.len;
 	bool rules = a->nrules == b->nrules;
+	bool files = a->nfiles == b->nfiles;
 
 	for (size_t i = 0; mounts && i < a->plan.len; i++)
 		mounts = a->plan.v[i].op == b->plan.v[i].op &&
@@ -109,9 +116,14 @@ static void check_same(const struct ab_spec *a, const struct ab_spec *b)
 	for (size_t i = 0; rules && i < a->nrules; i++)
 		rules = a->rules[i].rights == b->rules[i].rights &&
 			strcmp(a->rules[i].path, b->rules[i].path) == 0;
+	for (size_t i = 0; files && i < a->nfiles; i++)
+		files = strcmp(a->files[i].path, b->files[i].path) == 0 &&
+			strcmp(a->files[i].text, b->files[i].text) == 0;
 	ok(mounts, "mounts");
+	ok(files, "files");
 	ok(rules, "rules");
 	ok(a->hidden_root == b->hidden_root && a->own_net == b->own_net &&
+		   a->door == b->door &&
 		   a->tty == b->tty && a->nested == b->nested &&
 		   a->no_sockets == b->no_sockets && a->strict == b->strict &&
 		   a->protected_complete == b->protected_complete &&
@@ -129,6 +141,8 @@ static void check_same(const struct ab_spec *a, const struct ab_spec *b)
 	is_str(b->cwd, a->cwd, "folder");
 	ok(same_strings(&a->argv, &b->argv), "arguments");
 	ok(same_strings(&a->env, &b->env), "environment");
+	ok(same_strings(&a->env_uncaptured, &b->env_uncaptured),
+	   "environment without capture");
 	ok(same_strings(&a->sockets, &b->sockets), "sockets");
 	ok(same_strings(&a->unwritable, &b->unwritable), "unwritable");
 	ok(same_strings(&a->keep_fds, &b->keep_fds), "descriptors");

@@ -1,0 +1,167 @@
+#include "session/etc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/fd.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "sandbox/spec.h"
+
+enum { NSSWITCH_MAX = 64 * 1024, LINKS_MAX = 40 };
+
+/* EDNS0, because programs check what they ask for; two tries, because our own
+ * name server does not lose questions. No search list: a name is what it is. */
+static const char resolv[] = "nameserver 127.0.0.1\n"
+			     "options edns0 timeout:2 attempts:2\n";
+
+#define HOSTS_LINE "hosts: files dns\n"
+#define BLANK " \t"
+
+/* Only these two, in this order, with no actions between them. */
+static bool is_plain(const char *sources, size_t len)
+{
+	static const char *const wanted[] = { "files", "dns" };
+	const char *end = sources + len;
+
+	for (size_t i = 0; i < AB_COUNT(wanted); i++) {
+		size_t n = strlen(wanted[i]);
+
+		sources += strspn(sources, BLANK);
+		if ((size_t)(end - sources) < n ||
+		    memcmp(sources, wanted[i], n) != 0)
+			return false;
+		sources += n;
+		if (sources < end && !strchr(BLANK, *sources))
+			return false;
+	}
+	return sources + strspn(sources, BLANK) >= end;
+}
+
+char *ab_etc_nsswitch(const char *text)
+{
+	struct ab_buf b = { 0 };
+	bool found = false, plain = true;
+
+	while (*text) {
+		size_t len = strcspn(text, "\n");
+		const char *word = text + strspn(text, BLANK);
+
+		if (strncmp(word, "hosts:", 6) == 0) {
+			plain &= is_plain(word + 6,
+					  len - (size_t)(word + 6 - text));
+			if (!found)
+				ab_buf_puts(&b, HOSTS_LINE);
+			found = true;
+		} else {
+			ab_buf_add(&b, text, len);
+			ab_buf_puts(&b, "\n");
+		}
+		text += len + (text[len] == '\n');
+	}
+	if (found && plain) {
+		ab_buf_fini(&b);
+		return NULL;
+	}
+	if (!found)
+		ab_buf_puts(&b, HOSTS_LINE);
+	return ab_buf_take(&b);
+}
+
+char *ab_etc_hosts(const char *hostname)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
+				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789.-_";
+	bool good = *hostname && !hostname[strspn(hostname, letters)];
+
+	return ab_printf("127.0.0.1 localhost%s%s\n"
+			 "::1 localhost ip6-localhost ip6-loopback\n",
+			 good ? " " : "", good ? hostname : "");
+}
+
+char *ab_etc_follow(const char *path)
+{
+	char *at = ab_strdup(path);
+
+	for (int i = 0; i < LINKS_MAX; i++) {
+		ab_autofree char *given = at, *above = ab_path_parent(at);
+		ab_autofree char *dir = realpath(above, NULL);
+		char to[PATH_MAX];
+		ssize_t n;
+
+		at = NULL;
+		/* A folder that exists in the box only is not on the way of a
+		 * link; its path is clean already. */
+		if (dir)
+			at = ab_path_join(dir, ab_path_name(given));
+		else if (i > 0)
+			return ab_take(given);
+		else
+			return NULL;
+		n = readlink(at, to, sizeof(to) - 1);
+		if (n < 0) {
+			if (errno == EINVAL || (errno == ENOENT && i > 0))
+				return at;
+			free(at);
+			return NULL;
+		}
+		to[n] = '\0';
+		free(at);
+		at = ab_path_resolve(to, dir, NULL);
+		if (!at)
+			return NULL;
+	}
+	free(at);
+	return NULL;
+}
+
+static void add(struct ab_spec *spec, const char *path, char *text)
+{
+	ab_autofree char *real = ab_etc_follow(path);
+	ab_autofree char *given = text;
+	const struct ab_mount *m =
+		real ? ab_plan_find(&spec->plan, real) : NULL;
+
+	/* What nobody shall read stays so. */
+	if (!real || (m && m->op == AB_MOUNT_MASK))
+		return;
+	spec->files = ab_realloc(spec->files,
+				 (spec->nfiles + 1) * sizeof(spec->files[0]));
+	spec->files[spec->nfiles++] =
+		(struct ab_file){ .path = ab_take(real),
+				  .text = ab_take(given) };
+}
+
+static void add_nsswitch(struct ab_spec *spec)
+{
+	static const char path[] = "/etc/nsswitch.conf";
+	ab_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	ab_autofree char *text = NULL;
+	char *ours;
+	size_t len;
+
+	if (fd < 0 || ab_read_all(fd, NSSWITCH_MAX, &text, &len) < 0)
+		return;
+	ours = ab_etc_nsswitch(text);
+	if (ours)
+		add(spec, path, ours);
+}
+
+void ab_etc_fill(struct ab_spec *spec)
+{
+	struct utsname name;
+
+	add(spec, "/etc/resolv.conf", ab_strdup(resolv));
+	if (uname(&name) == 0)
+		add(spec, "/etc/hosts", ab_etc_hosts(name.nodename));
+	add_nsswitch(spec);
+}
