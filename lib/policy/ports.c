@@ -19,18 +19,20 @@ static int check_taken(uint16_t port, const char *text, struct ab_why *why)
 {
 	for (size_t i = 0; i < AB_COUNT(taken); i++)
 		if (taken[i] == port)
-			return ab_why_value(why, text, "is taken inside the box",
-					    "agentbox itself listens on 53, 61080 and 61081 there");
+			return ab_why_value(
+				why, text, "is taken inside the box",
+				"agentbox itself listens on 53, 61080 and 61081 there");
 	return 0;
 }
 
 static void add(const struct ab_context *ctx, struct ab_value *v,
 		const char *text, const struct ab_origin *from)
 {
-	ab_value_add(ctx->arena, v, (struct ab_item){
-		.text = ab_arena_dup(ctx->arena, text),
-		.from = from,
-	});
+	ab_value_add(ctx->arena, v,
+		     (struct ab_item){
+			     .text = ab_arena_dup(ctx->arena, text),
+			     .from = from,
+		     });
 }
 
 static bool has(const struct ab_value *v, const char *text)
@@ -81,15 +83,15 @@ static const struct ab_item *same_host_port(const struct ab_value *v,
 	struct ab_publish p;
 
 	for (size_t i = 0; i < before; i++)
-		if (ab_publish_parse(v->items[i].text, &p) &&
-		    p.host == port)
+		if (ab_publish_parse(v->items[i].text, &p) && p.host == port)
 			return &v->items[i];
 	return NULL;
 }
 
 static int say_twice(uint16_t port, struct ab_why *why)
 {
-	return ab_why_say(why, "each port of the host leads to one port of the box",
+	return ab_why_say(why,
+			  "each port of the host leads to one port of the box",
 			  "port %u of the host is published twice", port);
 }
 
@@ -101,12 +103,12 @@ int ab_publish_put(const struct ab_context *ctx, struct ab_value *v,
 	struct ab_publish p;
 
 	if (!ab_publish_parse(text, &p))
-		return ab_why_value(why, text, "is not a port to publish",
-				    "write PORT, or HOSTPORT:PORT as in 8080:3000");
+		return ab_why_value(
+			why, text, "is not a port to publish",
+			"write PORT, or HOSTPORT:PORT as in 8080:3000");
 	if (check_taken(p.port, text, why) < 0)
 		return -1;
-	snprintf(canonical, sizeof(canonical), "%u:%u", p.host,
-		 p.port);
+	snprintf(canonical, sizeof(canonical), "%u:%u", p.host, p.port);
 	if (has(v, canonical))
 		return ab_why_value(why, text, "stands here twice",
 				    "leave one out");
@@ -152,9 +154,10 @@ static int check_publish(const struct ab_config *c,
 		if (same_host_port(v, i, p.host))
 			return say_twice(p.host, why);
 		if (is_host_port(&c->v[AB_KEY_HOST_PORTS], p.port))
-			return ab_why_say(why, "a port inside the box can be one or the other",
-					  "port %u is in network.hostPorts too",
-					  p.port);
+			return ab_why_say(
+				why,
+				"a port inside the box can be one or the other",
+				"port %u is in network.hostPorts too", p.port);
 	}
 	return 0;
 }
@@ -163,7 +166,7 @@ static int check_publish(const struct ab_config *c,
  * own. */
 static const struct need {
 	enum ab_key_id key;
-	unsigned modes;		/* bits */
+	unsigned modes; /* bits */
 	const char *words;
 } needs[] = {
 	{ AB_KEY_HOST_PORTS, 1u << AB_NET_FILTERED, "filtered" },
@@ -197,14 +200,15 @@ static int check_mode(const struct ab_config *c,
 	if (fits(c, need))
 		return 0;
 	where = ab_origin_text(mode);
-	layer = mode->layer == AB_LAYER_PROFILE && chooser ? chooser->layer :
-							     mode->layer;
+	layer = mode->layer == AB_LAYER_PROFILE && chooser ? chooser->layer
+							   : mode->layer;
 	for (size_t i = 0; i < v->len; i++) {
 		*ret_from = v->items[i].from;
 		if ((*ret_from)->layer >= layer)
-			return ab_why_say(why, "change one of them",
-					  "needs network.mode %s, and %s says %s",
-					  need->words, where, mode_name(c));
+			return ab_why_say(
+				why, "change one of them",
+				"needs network.mode %s, and %s says %s",
+				need->words, where, mode_name(c));
 	}
 	return 0;
 }

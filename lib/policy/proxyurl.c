@@ -43,8 +43,8 @@ static int refuse(struct ab_why *why, const char *wrong, const char *right)
 	return ab_why_say(why, right, "%s", wrong);
 }
 
-int ab_proxy_url_parse(const char *s, size_t len,
-		       struct ab_proxy_url *ret_url, struct ab_why *why)
+int ab_proxy_url_parse(const char *s, size_t len, struct ab_proxy_url *ret_url,
+		       struct ab_why *why)
 {
 	static const char form[] =
 		"write \"none\", \"env\", or http://[user:password@]host:port";
@@ -68,9 +68,10 @@ int ab_proxy_url_parse(const char *s, size_t len,
 		len -= url.user_len + 1;
 		s = at + 1;
 		if (!is_user(url.user, url.user_len))
-			return refuse(why,
-				      "the user or password of the proxy has a character that a URL cannot have",
-				      "write it as %XX");
+			return refuse(
+				why,
+				"the user or password of the proxy has a character that a URL cannot have",
+				"write it as %XX");
 	}
 	if (memchr(s, '/', len) || ab_host_entry_parse(s, len, &e, NULL) < 0 ||
 	    e.below)
