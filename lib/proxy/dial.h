@@ -7,7 +7,9 @@
  * failure (RFC 8305). One answer in a denied range refuses the name.
  *
  * With an upstream proxy the name goes to that one, by CONNECT, and the
- * address check is its own.
+ * address check is its own. The upstream is the user's own setting and may be
+ * anywhere. A literal target is checked also then; loopback, localhost and
+ * what NO_PROXY names are dialled directly.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,6 +17,9 @@
 #include "base/loop.h"
 #include "policy/host.h"
 #include "proxy/filter.h"
+#include "proxy/upstream.h"
+
+struct ab_error;
 
 enum ab_dial_result {
 	AB_DIAL_OK,
@@ -23,16 +28,19 @@ enum ab_dial_result {
 	AB_DIAL_FORBIDDEN,	/* it leads to a denied range: see verdict */
 	AB_DIAL_FAILED,		/* errnum of the last address */
 	AB_DIAL_TIMEOUT,
-	AB_DIAL_UPSTREAM,	/* the upstream proxy refused: its status */
+	AB_DIAL_UPSTREAM,	/* the upstream proxy refused: its status; 0: it
+				 * hung up, or did not answer as a proxy does */
 };
 
 struct ab_dialled {
 	enum ab_dial_result result;
-	int fd;			/* with OK; non-blocking; the callee owns it */
+	int fd;			/* with OK: connected, non-blocking, not watched
+				 * by any loop; the callee owns it */
 	int errnum;		/* with FAILED */
 	int status;		/* with UPSTREAM */
-	bool upstream;		/* through the upstream proxy */
-	struct ab_host address;	/* the one reached, or the forbidden one */
+	bool upstream;		/* it was, or was to be, the upstream proxy */
+	struct ab_host address;	/* the one reached, forbidden, or failed last; the
+				 * upstream's own. Else its text is "" */
 	struct ab_verdict verdict;	/* with FORBIDDEN */
 };
 
@@ -41,15 +49,6 @@ struct ab_dial;
 
 typedef void (*ab_dialled_fn)(void *arg, struct ab_dialled *result);
 
-/* An http:// proxy, from the caller's environment or the policy; parsed and
- * validated by ab_upstream_parse. */
-struct ab_upstream {
-	struct ab_host host;
-	uint16_t port;
-	char *credentials;	/* "Basic ..." or NULL; never printed */
-	char *bypass;		/* the caller's NO_PROXY, or NULL */
-};
-
 struct ab_dialer_setup {
 	struct ab_loop *loop;
 	/* Called for each address of an answer. */
@@ -57,10 +56,17 @@ struct ab_dialer_setup {
 		      struct ab_verdict *ret);
 	void *arg;
 	const struct ab_upstream *upstream;	/* or NULL */
+
+	/* For tests; NULL and 0: the system's files, port 53. */
+	const char *resolv_conf, *hosts;
+	uint16_t dns_port;
 };
 
+/* Opens nothing yet: that waits for the first name. */
 int ab_dialer_new(const struct ab_dialer_setup *setup, struct ab_dialer **ret,
 		  struct ab_error *err);
+/* Dials that are under way are cancelled. Not from inside a callback; the
+ * loop lives longer. */
 void ab_dialer_free(struct ab_dialer *dialer);
 
 /*
@@ -71,6 +77,8 @@ void ab_dialer_free(struct ab_dialer *dialer);
 struct ab_dial *ab_dial_start(struct ab_dialer *dialer,
 			      const struct ab_host *host, uint16_t port,
 			      bool http, ab_dialled_fn fn, void *arg);
+/* At any time until `fn` is called, also from inside the fn of another dial.
+ * The dial is gone when `fn` returns. */
 void ab_dial_cancel(struct ab_dial *dial);
 
 #endif
