@@ -73,6 +73,7 @@ nothing_planted()
 		-eq "$(jq '.checks | length' <<<"$output")" ]
 	[[ "$(row seccomp)" == "ok filter loads, "*" calls allowed" ]]
 	[[ "$(row 'network fence')" == "ok no route out, loopback up" ]]
+	[[ "$(row transparent)" == "ok nftables "*" works" ]]
 }
 
 @test "doctor: an ABI of Landlock without pathname sockets is a warning" {

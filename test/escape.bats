@@ -589,37 +589,62 @@ reach()
 
 # ------------------------------------------------------------------ network
 
+# An address of this machine that is not a loopback one, if it has any.
+host_address()
+{
+	local address
+
+	address=$(ip -4 -o addr show scope global | awk '{ sub("/.*", "", $4); print $4; exit }')
+	echo "${address:-127.0.0.2}"
+}
+
 @test "blocked and filtered reach nothing but the box itself" {
-	local mode tcp udp tcp_log udp_log
-	host_peer tcp 127.0.0.1/0
+	local tcp udp tcp_log udp_log
+	host_peer tcp 0.0.0.0/0
 	tcp=$PEER_PORT tcp_log=$PEER_LOG
-	host_peer udp 127.0.0.1/0
+	host_peer udp 0.0.0.0/0
 	udp=$PEER_PORT udp_log=$PEER_LOG
-	for mode in blocked filtered; do
-		agentbox run --net "$mode" -- sh -c '
-			"$1" tcp 127.0.0.1 $2; "$1" tcp ::ffff:127.0.0.1 $2
-			"$1" fastopen 127.0.0.1 $2; "$1" udp 127.0.0.1 $3
-			"$1" tcp 203.0.113.1 80; "$1" tcp 2001:db8::1 80
-			"$1" tcp 169.254.169.254 80; "$1" udp 203.0.113.1 53
-			"$1" udp 2001:db8::1 53; "$1" fastopen 203.0.113.1 80
-			"$1" ping 127.0.0.1; "$1" own-tcp 127.0.0.1; "$1" own-tcp ::1' \
-			sh "$ATTACK/sockets" "$tcp" "$udp"
-		expect <<-END
-		tcp: ECONNREFUSED
-		tcp: ECONNREFUSED
-		fastopen: ECONNREFUSED
-		udp: ok
-		tcp: ENETUNREACH
-		tcp: ENETUNREACH
-		tcp: ENETUNREACH
-		udp: ENETUNREACH
-		udp: ENETUNREACH
-		fastopen: ENETUNREACH
-		ping: EACCES
-		own-tcp: ok
-		own-tcp: ok
-		END
-	done
+	agentbox run --net blocked -- sh -c '
+		"$1" tcp 127.0.0.1 $2; "$1" tcp ::ffff:127.0.0.1 $2
+		"$1" fastopen 127.0.0.1 $2; "$1" udp 127.0.0.1 $3
+		"$1" tcp 203.0.113.1 80; "$1" tcp 2001:db8::1 80
+		"$1" tcp 169.254.169.254 80; "$1" udp 203.0.113.1 53
+		"$1" udp 2001:db8::1 53; "$1" fastopen 203.0.113.1 80
+		"$1" ping 127.0.0.1; "$1" own-tcp 127.0.0.1; "$1" own-tcp ::1' \
+		sh "$ATTACK/sockets" "$tcp" "$udp"
+	expect <<-END
+	tcp: ECONNREFUSED
+	tcp: ECONNREFUSED
+	fastopen: ECONNREFUSED
+	udp: ok
+	tcp: ENETUNREACH
+	tcp: ENETUNREACH
+	tcp: ENETUNREACH
+	udp: ENETUNREACH
+	udp: ENETUNREACH
+	fastopen: ENETUNREACH
+	ping: EACCES
+	own-tcp: ok
+	own-tcp: ok
+	END
+	# Where there is a door, other addresses lead to it and no further.
+	agentbox run --net filtered -- sh -c '
+		"$1" tcp 127.0.0.1 $2; "$1" tcp ::ffff:127.0.0.1 $2
+		"$1" fastopen 127.0.0.1 $2; "$1" udp 127.0.0.1 $3
+		"$1" ping 127.0.0.1; "$1" own-tcp 127.0.0.1; "$1" own-tcp ::1
+		for to in "$4" 203.0.113.1 2001:db8::1; do
+			"$1" tcp $to $2; "$1" fastopen $to $2; "$1" udp $to $3
+		done >/dev/null' \
+		sh "$ATTACK/sockets" "$tcp" "$udp" "$(host_address)"
+	expect <<-END
+	tcp: ECONNREFUSED
+	tcp: ECONNREFUSED
+	fastopen: ECONNREFUSED
+	udp: ok
+	ping: EACCES
+	own-tcp: ok
+	own-tcp: ok
+	END
 	[ "$(heard "$tcp_log")" -eq 0 ]
 	[ "$(heard "$udp_log")" -eq 0 ]
 	# The host's network is there when it was asked for.
@@ -723,7 +748,7 @@ reach()
 }
 
 @test "a run inside a box can only tighten" {
-	agentbox run -- "$AGENTBOX" run --write "$HOME" --net allowed --fallback warn -- sh -c '
+	agentbox run --net blocked -- "$AGENTBOX" run --write "$HOME" --net allowed --fallback warn -- sh -c '
 		true >"$HOME/x" && echo HOLE; "$1" tcp 203.0.113.1 80; echo in >inside' sh "$ATTACK/sockets"
 	no_hole
 	[[ "$output" == *"tcp: E"* ]]

@@ -14,11 +14,16 @@
 #include "sandbox/furniture.h"
 
 /*
- * The default profile, with limits small enough to run into and whatever the
- * machine's own file says about the network put aside.
+ * The default profile, with limits small enough to run into, and the addresses
+ * that are tried denied, whatever the machine's own file allows.
  */
 static const struct ab_setting settings[] = {
-	{ "network.mode", "blocked", "attack" },
+	{ "network.mode", "filtered", "attack" },
+	{ "network.unknown", "deny", "attack" },
+	{ "network.deny", AB_OUT4, "attack" },
+	{ "network.deny", "[" AB_OUT6 "]", "attack" },
+	{ "network.deny", AB_METADATA, "attack" },
+	{ "network.deny", AB_PRIVATE, "attack" },
 	{ "assurance.fallback", "warn", "attack" },
 	{ "limits.timeout", "2m", "attack" },
 	{ "limits.processes", "64", "attack" },

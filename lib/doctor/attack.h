@@ -40,6 +40,13 @@ struct ab_attacker {
 #define AB_INSIDE_NAME "agentbox-inside-"	/* what inside leaves behind */
 #define AB_PLANTED_SECRET "a planted secret"
 
+/* Addresses for documentation, where the address is not the point: through a
+ * hole nothing reaches anybody. The box may reach none of these. */
+#define AB_OUT4 "203.0.113.1"
+#define AB_OUT6 "2001:db8::1"
+#define AB_METADATA "169.254.169.254"
+#define AB_PRIVATE "10.0.0.1"
+
 /*
  * One attempt. `run` gets `arg`, and says what it saw with the functions
  * below. `twin` does what a program may do, with the same means; it returns

@@ -1,24 +1,21 @@
-/* Ways out by the network, and to services of the host by other means. */
+/* Ways out by the network. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
-#include <mqueue.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <poll.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/shm.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/fd.h"
 #include "base/mem.h"
+#include "netns/capture.h"
 #include "doctor/attack.h"
 
 #ifndef IPPROTO_MPTCP
@@ -69,6 +66,40 @@ static int dial(int fd, const struct address *to)
 	return error == 0 ? 0 : -1;
 }
 
+/*
+ * With a door every address is local to the box: a connection begins on the
+ * loopback device, and the door ends it without a word. So what counts is
+ * where the socket is, and whether anybody answers.
+ */
+static bool is_inside(int fd)
+{
+	struct address here = { .len = sizeof(here.ss) };
+	const struct sockaddr_in *v4 = (struct sockaddr_in *)&here.ss;
+	const struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)&here.ss;
+
+	if (getsockname(fd, (struct sockaddr *)&here.ss, &here.len) < 0)
+		return false;
+	return here.ss.ss_family == AF_INET
+		       ? ntohl(v4->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET
+		       : IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
+}
+
+static enum ab_hold listen_to(struct ab_attacker *a, int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	char byte;
+	ssize_t n;
+
+	if (!is_inside(fd))
+		return ab_broken(a, "it left the box");
+	if (poll(&p, 1, 1000) == 0)
+		return ab_held(a, "nobody answers");
+	n = recv(fd, &byte, sizeof(byte), MSG_DONTWAIT);
+	if (n > 0)
+		return ab_broken(a, "somebody answers");
+	return ab_held(a, "%s", n < 0 ? strerror(errno) : "ended at once");
+}
+
 static enum ab_hold connect_by(struct ab_attacker *a, const char *to, int port,
 			       int type, int protocol)
 {
@@ -82,7 +113,13 @@ static enum ab_hold connect_by(struct ab_attacker *a, const char *to, int port,
 
 static enum ab_hold tcp(struct ab_attacker *a, const struct ab_try *t)
 {
-	return connect_by(a, t->arg, (int)t->number, SOCK_STREAM, 0);
+	struct address to = address_of(t->arg, (int)t->number);
+	ab_autoclose int fd = socket(
+		to.ss.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (fd < 0 || dial(fd, &to) < 0)
+		return ab_refused(a, -1);
+	return listen_to(a, fd);
 }
 
 static enum ab_hold mptcp(struct ab_attacker *a, const struct ab_try *t)
@@ -97,10 +134,34 @@ static enum ab_hold udp(struct ab_attacker *a, const struct ab_try *t)
 	ab_autoclose int fd =
 		socket(to.ss.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
-	return ab_refused(a,
-			  fd < 0 ? -1
-				 : sendto(fd, "", 0, MSG_DONTWAIT,
-					  (struct sockaddr *)&to.ss, to.len));
+	if (fd < 0 || connect(fd, (struct sockaddr *)&to.ss, to.len) < 0 ||
+	    send(fd, "", 0, MSG_DONTWAIT) < 0)
+		return ab_refused(a, -1);
+	return listen_to(a, fd);
+}
+
+/* Ask the door for it, in so many words. */
+static enum ab_hold by_door(struct ab_attacker *a, const struct ab_try *t)
+{
+	struct address door = address_of("127.0.0.1", AB_PORT_DOOR);
+	ab_autofree char *ask =
+		ab_printf("CONNECT %s:%ld HTTP/1.1\r\n\r\n", t->arg, t->number);
+	ab_autoclose int fd =
+		socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	char answer[16] = "";
+
+	if (fd < 0 || dial(fd, &door) < 0 ||
+	    send(fd, ask, strlen(ask), MSG_NOSIGNAL) < 0)
+		return ab_refused(a, -1);
+	if (poll(&p, 1, 1000) == 0)
+		return ab_held(a, "nobody answers");
+	if (recv(fd, answer, sizeof(answer) - 1, MSG_DONTWAIT) <= 0)
+		return ab_held(a, "ended at once");
+	answer[strcspn(answer, "\r\n")] = '\0';
+	return strncmp(answer, "HTTP/1.1 2", 10) == 0
+		       ? ab_broken(a, "it worked")
+		       : ab_held(a, "%s", answer);
 }
 
 static enum ab_hold ping(struct ab_attacker *a, const struct ab_try *t)
@@ -115,10 +176,11 @@ static enum ab_hold fast_open(struct ab_attacker *a, const struct ab_try *t)
 		address_of(t->arg, t->number ? (int)t->number : a->port);
 	ab_autoclose int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	return ab_refused(
-		a, fd < 0 ? -1
-			  : sendto(fd, "x", 1, MSG_FASTOPEN | MSG_NOSIGNAL,
-				   (struct sockaddr *)&to.ss, to.len));
+	if (fd < 0 || sendto(fd, "x", 1, MSG_FASTOPEN | MSG_NOSIGNAL,
+			     (struct sockaddr *)&to.ss, to.len) < 0)
+		return ab_refused(a, -1);
+	/* The host's loopback would look like ours. */
+	return t->number ? listen_to(a, fd) : ab_broken(a, "it worked");
 }
 
 static enum ab_hold host_loopback(struct ab_attacker *a, const struct ab_try *t)
@@ -243,86 +305,21 @@ static const char *serve_v6(struct ab_attacker *a)
 	return access("/proc/sys/net/ipv6", F_OK) == 0 ? serve("::1") : NULL;
 }
 
-static int dial_unix(const char *path, bool abstract, int type)
-{
-	struct sockaddr_un un = { .sun_family = AF_UNIX };
-	size_t n = strlen(path);
-	ab_autoclose int fd =
-		socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-
-	if (n + abstract >= sizeof(un.sun_path)) {
-		errno = ENAMETOOLONG;
-		return -1;
-	}
-	memcpy(un.sun_path + abstract, path, n);
-	return fd < 0 ? -1
-		      : connect(fd, (struct sockaddr *)&un,
-				(socklen_t)(offsetof(struct sockaddr_un,
-						     sun_path) +
-					    n + 1));
-}
-
-static enum ab_hold abstract_socket(struct ab_attacker *a,
-				    const struct ab_try *t)
-{
-	ab_autofree char *name = ab_printf(AB_PLANTED_NAME "%s", a->tag);
-
-	(void)t;
-	return ab_refused(a, dial_unix(name, true, SOCK_STREAM));
-}
-
-/* By any kind of socket; EPROTOTYPE means that somebody is there. */
-static enum ab_hold path_socket(struct ab_attacker *a, const struct ab_try *t)
-{
-	const char *path = ab_place(a, t->arg);
-
-	for (int type = SOCK_STREAM; type <= SOCK_DGRAM; type++)
-		if (dial_unix(path, false, type) == 0 || errno == EPROTOTYPE ||
-		    errno == EAGAIN)
-			return ab_broken(a, "somebody answers");
-	return ab_held(a, "%s", strerror(errno));
-}
-
-static const char *own_sockets(struct ab_attacker *a)
-{
-	ab_autofree char *name = ab_printf(AB_INSIDE_NAME "%s", a->tag);
-	struct sockaddr_un un = { .sun_family = AF_UNIX,
-				  .sun_path = "/tmp/own.sock" };
-	ab_autoclose int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	ab_autoclose int hidden =
-		socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	if (fd < 0 || bind(fd, (struct sockaddr *)&un, sizeof(un)) < 0 ||
-	    listen(fd, 1) < 0 || dial_unix(un.sun_path, false, SOCK_STREAM) < 0)
-		return "a socket of one's own";
-	unlink(un.sun_path);
-	memset(un.sun_path, 0, sizeof(un.sun_path));
-	memcpy(un.sun_path + 1, name, strlen(name));
-	if (bind(hidden, (struct sockaddr *)&un,
-		 (socklen_t)(offsetof(struct sockaddr_un, sun_path) +
-			     strlen(name) + 1)) < 0 ||
-	    listen(hidden, 1) < 0 || dial_unix(name, true, SOCK_STREAM) < 0)
-		return "an abstract socket of one's own";
-	return NULL;
-}
-
-/* Addresses for documentation, where the address is not the point: through a
- * hole nothing reaches anybody. */
-#define OUT4 "203.0.113.1"
-#define OUT6 "2001:db8::1"
 #define NET "network"
 static const struct ab_try net[] = {
-	{ NET, "connect out by TCP", tcp, OUT4, 443, serve_v4 },
-	{ NET, "connect out by TCP over IPv6", tcp, OUT6, 443, serve_v6 },
-	{ NET, "reach a cloud's metadata service", tcp, "169.254.169.254", 80 },
-	{ NET, "reach a private network", tcp, "10.0.0.1", 22 },
-	{ NET, "connect out by MPTCP", mptcp, OUT4, 443 },
-	{ NET, "send data without connecting (fast open)", fast_open, OUT4,
+	{ NET, "connect out by TCP", tcp, AB_OUT4, 443, serve_v4 },
+	{ NET, "connect out by TCP over IPv6", tcp, AB_OUT6, 443, serve_v6 },
+	{ NET, "reach a cloud's metadata service", tcp, AB_METADATA, 80 },
+	{ NET, "reach a private network", tcp, AB_PRIVATE, 22 },
+	{ NET, "connect out by MPTCP", mptcp, AB_OUT4, 443 },
+	{ NET, "send data without connecting (fast open)", fast_open, AB_OUT4,
 	  443 },
-	{ NET, "send a datagram", udp, OUT4, 443 },
-	{ NET, "send a datagram over IPv6", udp, OUT6, 443 },
+	{ NET, "send a datagram", udp, AB_OUT4, 443 },
+	{ NET, "send a datagram over IPv6", udp, AB_OUT6, 443 },
 	{ NET, "ask a name server outside", udp, "192.0.2.53", 53 },
-	{ NET, "ping", ping, OUT4 },
+	{ NET, "go through the door", by_door, AB_OUT4, 443 },
+	{ NET, "reach a private network through it", by_door, AB_PRIVATE, 22 },
+	{ NET, "ping", ping, AB_OUT4 },
 	{ NET, "reach the host's loopback", host_loopback, "127.0.0.1" },
 	{ NET, "reach it by another loopback address", host_loopback,
 	  "127.8.8.8" },
@@ -343,87 +340,3 @@ static const struct ab_try net[] = {
 	{ NET, "find another network device", interfaces },
 };
 const struct ab_tries ab_tries_net = { net, AB_COUNT(net) };
-
-static enum ab_hold host_shm(struct ab_attacker *a, const struct ab_try *t)
-{
-	(void)t;
-	if (!a->key)
-		return ab_untried(a, "this kernel has no such memory");
-	return ab_refused(a, shmget(a->key, 0, 0));
-}
-
-static enum ab_hold host_queue(struct ab_attacker *a, const struct ab_try *t)
-{
-	ab_autofree char *name = ab_printf("/" AB_PLANTED_NAME "%s", a->tag);
-	mqd_t queue = mq_open(name, O_RDWR | O_CLOEXEC);
-
-	(void)t;
-	if (queue == (mqd_t)-1)
-		return ab_held(a, "%s", strerror(errno));
-	mq_close(queue);
-	return ab_broken(a, "it worked");
-}
-
-static enum ab_hold host_file(struct ab_attacker *a, const struct ab_try *t)
-{
-	ab_autofree char *path =
-		ab_printf("%s/" AB_PLANTED_NAME "%s", t->arg, a->tag);
-
-	return ab_refused(a, access(path, F_OK));
-}
-
-static const char *own_shm(struct ab_attacker *a)
-{
-	int id = shmget(IPC_PRIVATE, 4096, 0600);
-	void *p = id < 0 ? (void *)-1 : shmat(id, NULL, 0);
-
-	(void)a;
-	if (id >= 0)
-		shmctl(id, IPC_RMID, NULL);
-	return p == (void *)-1 ? "shared memory of one's own" : NULL;
-}
-
-/* Left behind on purpose: outside looks whether it came out. */
-static const char *leave(const char *top, const char *tag)
-{
-	ab_autofree char *path = ab_printf("%s/" AB_INSIDE_NAME "%s", top, tag);
-	ab_autoclose int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-
-	return fd < 0 ? "a file of one's own there" : NULL;
-}
-
-static const char *leave_in_tmp(struct ab_attacker *a)
-{
-	return leave("/tmp", a->tag);
-}
-
-static const char *leave_in_shm(struct ab_attacker *a)
-{
-	return leave("/dev/shm", a->tag);
-}
-
-#define IPC "services of the host"
-static const struct ab_try ipc[] = {
-	{ IPC, "shared memory by its key", host_shm, NULL, 0, own_shm },
-	{ IPC, "a message queue by its name", host_queue },
-	{ IPC, "a file in the host's /tmp", host_file, "/tmp", 0,
-	  leave_in_tmp },
-	{ IPC, "a file in the host's /dev/shm", host_file, "/dev/shm", 0,
-	  leave_in_shm },
-	{ IPC, "an abstract socket", abstract_socket, NULL, 0, own_sockets },
-	{ IPC, "an agent's socket in the home folder", path_socket,
-	  "~/agent.sock" },
-	{ IPC, "the system bus", path_socket, "/run/dbus/system_bus_socket" },
-	{ IPC, "the system bus by its old path", path_socket,
-	  "/var/run/dbus/system_bus_socket" },
-	{ IPC, "Docker", path_socket, "/var/run/docker.sock" },
-	{ IPC, "containerd", path_socket, "/run/containerd/containerd.sock" },
-	{ IPC, "the service manager", path_socket, "/run/systemd/private" },
-	{ IPC, "the journal", path_socket, "/run/systemd/journal/socket" },
-	{ IPC, "the log", path_socket, "/dev/log" },
-	{ IPC, "the resolver", path_socket,
-	  "/run/systemd/resolve/io.systemd.Resolve" },
-	{ IPC, "the name service cache", path_socket, "/var/run/nscd/socket" },
-	{ IPC, "the display", path_socket, "/tmp/.X11-unix/X0" },
-};
-const struct ab_tries ab_tries_ipc = { ipc, AB_COUNT(ipc) };

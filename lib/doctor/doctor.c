@@ -25,6 +25,7 @@ const struct ab_check ab_checks[] = {
 	{ "other namespaces", true, true, ab_check_namespaces },
 	{ "fresh /proc", true, true, ab_check_proc },
 	{ "network fence", true, true, ab_check_network },
+	{ "transparent", true, true, ab_check_capture },
 	{ "read-only tree", true, true, ab_check_mounts },
 	{ "terminal", true, true, ab_check_terminal },
 	{ "landlock", false, false, ab_check_landlock },
@@ -194,7 +195,8 @@ static char *lacking(const struct ab_policy_input *input, const char *profile,
 		return ab_strdup(err.text);
 	if (policy->net.mode == AB_NET_ALLOWED) {
 		holds &= ~(AB_PROP_BIT(AB_PROP_NET_FENCE) |
-			   AB_PROP_BIT(AB_PROP_DNS_FENCE));
+			   AB_PROP_BIT(AB_PROP_DNS_FENCE) |
+			   AB_PROP_BIT(AB_PROP_TRANSPARENT));
 		if (ab_landlock_abi() < 6)
 			holds &= ~AB_PROP_BIT(AB_PROP_IPC_FENCE);
 	}

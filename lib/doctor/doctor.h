@@ -48,6 +48,7 @@ void ab_check_namespaces(const struct ab_policy_input *in,
 			 struct ab_verdict *v);
 void ab_check_proc(const struct ab_policy_input *in, struct ab_verdict *v);
 void ab_check_network(const struct ab_policy_input *in, struct ab_verdict *v);
+void ab_check_capture(const struct ab_policy_input *in, struct ab_verdict *v);
 void ab_check_mounts(const struct ab_policy_input *in, struct ab_verdict *v);
 void ab_check_terminal(const struct ab_policy_input *in, struct ab_verdict *v);
 void ab_check_landlock(const struct ab_policy_input *in, struct ab_verdict *v);

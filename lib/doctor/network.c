@@ -1,0 +1,93 @@
+/* The network of a box with a door: tried with a connection of its own. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/fd.h"
+#include "netns/destination.h"
+#include "netns/listeners.h"
+#include "doctor/doctor.h"
+
+enum { TRIED_PORT = 443, PATIENCE_MS = 2000 };
+
+/* Connect to an address for documentation, and see whether it arrives here. */
+static bool is_caught(const struct ab_network *net)
+{
+	struct sockaddr_in to = { .sin_family = AF_INET,
+				  .sin_port = htons(TRIED_PORT),
+				  .sin_addr = { htonl(0xcb007101) } };
+	ab_autoclose int client = socket(
+		AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	ab_autoclose int server = -1;
+	struct pollfd p = { .fd = -1, .events = POLLIN };
+	struct ab_destination d;
+
+	for (size_t i = 0; i < net->n; i++)
+		if (net->listeners[i].kind == AB_LISTENER_TRANSPARENT &&
+		    (net->capture != AB_CAPTURE_PORTS ||
+		     net->listeners[i].port == TRIED_PORT))
+			p.fd = net->listeners[i].fd;
+	if (p.fd < 0 || client < 0 ||
+	    (connect(client, (struct sockaddr *)&to, sizeof(to)) < 0 &&
+	     errno != EINPROGRESS) ||
+	    poll(&p, 1, PATIENCE_MS) != 1)
+		return false;
+	server = accept4(p.fd, NULL, NULL, SOCK_CLOEXEC);
+	return server >= 0 &&
+	       ab_original_destination(server, net->capture, &d) == 0 &&
+	       !d.v6 && d.port == TRIED_PORT &&
+	       memcmp(d.addr, &to.sin_addr, 4) == 0;
+}
+
+static void explain(enum ab_capture capture, struct ab_verdict *v)
+{
+	switch (capture) {
+	case AB_CAPTURE_TPROXY:
+	case AB_CAPTURE_REDIRECT:
+		ab_verdict_set(v, AB_HEALTH_OK, "nftables %s works",
+			       ab_capture_names[capture]);
+		break;
+	case AB_CAPTURE_PORTS:
+		ab_verdict_set(v, AB_HEALTH_WARN,
+			       "nftables cannot be used: of the programs that "
+			       "know no proxy only those are served that "
+			       "connect to well-known ports");
+		ab_verdict_remedy(v, "as root: modprobe -a nf_tables "
+				     "nft_tproxy nft_reject_inet; a container "
+				     "needs them on its host");
+		break;
+	case AB_CAPTURE_NONE:
+	case AB_CAPTURE_COUNT:
+		ab_verdict_set(v, AB_HEALTH_WARN,
+			       "routes cannot be made: only programs that use "
+			       "a proxy reach the network");
+		ab_verdict_remedy(v, "a container's filter may refuse netlink "
+				     "sockets; allow them there");
+		break;
+	}
+}
+
+void ab_check_capture(const struct ab_policy_input *in, struct ab_verdict *v)
+{
+	struct ab_network net;
+	struct ab_error err = { 0 };
+
+	(void)in;
+	if (ab_userns_enter(CLONE_NEWNET, v) < 0)
+		return;
+	if (ab_network_raise(NULL, 0, &net, &err) < 0) {
+		ab_userns_explain(err.errnum, "open the doors of a box", v);
+		return;
+	}
+	if (net.capture != AB_CAPTURE_NONE && !is_caught(&net))
+		ab_verdict_set(v, AB_HEALTH_FAIL,
+			       "the kernel takes the rules (%s), but a "
+			       "connection does not arrive",
+			       ab_capture_names[net.capture]);
+	else
+		explain(net.capture, v);
+	ab_network_fini(&net);
+}
