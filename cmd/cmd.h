@@ -115,6 +115,8 @@ void print_help(const struct command *command);
 void print_overview(void);
 
 extern const struct command command_run;
+extern const struct command command_ports;
+extern const struct command command_connect;
 extern const struct command command_doctor;
 extern const struct command command_config;
 extern const struct command command_profile;

@@ -5,8 +5,8 @@
 #include <string.h>
 
 const struct command *const commands[] = {
-	&command_run,	  &command_doctor, &command_config,
-	&command_profile, &command_policy, &command_trust,
+	&command_run,	 &command_ports,   &command_connect, &command_doctor,
+	&command_config, &command_profile, &command_policy,  &command_trust,
 	NULL,
 };
 
