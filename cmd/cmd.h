@@ -105,6 +105,8 @@ int misuse(const struct command *command, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 /* "agentbox: TEXT" on standard error. */
 void tell(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* A line that belongs to the one before. */
+void tell_more(const char *text);
 
 /* For a command with `subs`: find the one that is meant and run it. */
 int sub_main(struct args *args);

@@ -25,6 +25,13 @@ void tell(const char *fmt, ...)
 	fprintf(stderr, "agentbox: %s\n", safe);
 }
 
+void tell_more(const char *text)
+{
+	ab_autofree char *safe = ab_escape(text);
+
+	fprintf(stderr, "%s\n", safe);
+}
+
 int misuse(const struct command *command, const char *fmt, ...)
 {
 	char text[1024];
@@ -48,9 +55,9 @@ int complain(const struct args *args, const struct ab_error *err)
 	else
 		tell("%s", err->text);
 	if (err->hint[0]) {
-		ab_autofree char *hint = ab_escape(err->hint);
+		ab_autofree char *hint = ab_printf("          %s", err->hint);
 
-		fprintf(stderr, "          %s\n", hint);
+		tell_more(hint);
 	}
 	if (!args->command->runs)
 		return err->code == AB_EUSAGE ? EXIT_USAGE : 1;

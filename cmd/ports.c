@@ -34,7 +34,7 @@ const struct command command_ports = {
 	.summary = "what listens inside a run",
 	.more = "The TCP ports on which programs in the box wait for "
 		"connections, one a line.\nRUN is the name of a run that goes "
-		"on; it may be left out when there is one only.",
+		"on; with only one it may be left out.",
 	.groups = (const struct option_group[]){
 		{ NULL, options_json },
 		{ NULL, options_common },

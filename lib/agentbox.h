@@ -43,6 +43,7 @@ struct ab_request {
 	const char *audit;	/* a copy of the record: file, or number of an
 				 * open descriptor; NULL: none */
 	int verbose;		/* 1: properties, 2: what each step took */
+	/* A text that begins with a space belongs to the one before. */
 	void (*say)(void *arg, enum ab_level level, const char *text);
 	void *arg;
 };
