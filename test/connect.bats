@@ -22,7 +22,7 @@ box()
 	PYTHON
 	sed 's/^\t//' <<<"$1" >>door.py
 	shift
-	agentbox_split run --net blocked --env HTTP_PROXY="${DOOR-http://127.0.0.1:61080}" -- \
+	agentbox_split run --net blocked --env HTTP_PROXY=http://127.0.0.1:61080 -- \
 		sh -c 'timeout 20 python3 door.py >door.log 2>&1 & i=0
 		until [ -e ready ] || [ $i -eq 200 ]; do sleep 0.05; i=$((i + 1)); done
 		"$@"; s=$?; wait; exit $s' - "$@"
