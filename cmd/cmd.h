@@ -105,6 +105,8 @@ int misuse(const struct command *command, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 /* "agentbox: TEXT" on standard error. */
 void tell(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* A line that belongs to the one before. */
+void tell_more(const char *text);
 
 /* For a command with `subs`: find the one that is meant and run it. */
 int sub_main(struct args *args);
@@ -115,6 +117,8 @@ void print_help(const struct command *command);
 void print_overview(void);
 
 extern const struct command command_run;
+extern const struct command command_ports;
+extern const struct command command_connect;
 extern const struct command command_doctor;
 extern const struct command command_config;
 extern const struct command command_profile;

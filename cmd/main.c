@@ -5,8 +5,8 @@
 #include <string.h>
 
 const struct command *const commands[] = {
-	&command_run,	  &command_doctor, &command_config,
-	&command_profile, &command_policy, &command_trust,
+	&command_run,	 &command_ports,   &command_connect, &command_doctor,
+	&command_config, &command_profile, &command_policy,  &command_trust,
 	NULL,
 };
 
@@ -23,6 +23,13 @@ void tell(const char *fmt, ...)
 	 * One write: lines of several processes do not mix. */
 	safe = ab_escape(text);
 	fprintf(stderr, "agentbox: %s\n", safe);
+}
+
+void tell_more(const char *text)
+{
+	ab_autofree char *safe = ab_escape(text);
+
+	fprintf(stderr, "%s\n", safe);
 }
 
 int misuse(const struct command *command, const char *fmt, ...)
@@ -48,9 +55,9 @@ int complain(const struct args *args, const struct ab_error *err)
 	else
 		tell("%s", err->text);
 	if (err->hint[0]) {
-		ab_autofree char *hint = ab_escape(err->hint);
+		ab_autofree char *hint = ab_printf("          %s", err->hint);
 
-		fprintf(stderr, "          %s\n", hint);
+		tell_more(hint);
 	}
 	if (!args->command->runs)
 		return err->code == AB_EUSAGE ? EXIT_USAGE : 1;

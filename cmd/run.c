@@ -27,7 +27,10 @@ static void say(void *arg, enum ab_level level, const char *text)
 		return;
 	if (level == AB_SAY_NOTE && given(args, ID_QUIET))
 		return;
-	tell("%s", text);
+	if (text[0] == ' ')
+		tell_more(text);
+	else
+		tell("%s", text);
 }
 
 static int run_main(struct args *args)

@@ -12,6 +12,7 @@ _agentbox_options()
 
 	case $1 in
 	run) echo "--command= -c= --shell= --fd= --audit= --verbose -v --quiet -q $policy" ;;
+	ports) echo '--json' ;;
 	doctor) echo '--json --fix --attack' ;;
 	'config show') echo "--json $policy" ;;
 	'config check') echo '--config= --workspace=' ;;
@@ -26,8 +27,8 @@ _agentbox_options()
 _agentbox_words()
 {
 	case $1 in
-	'') echo 'run doctor config profile policy trust help --help --version' ;;
-	help) echo 'run doctor config profile policy trust' ;;
+	'') echo 'run ports connect doctor config profile policy trust help --help --version' ;;
+	help) echo 'run ports connect doctor config profile policy trust' ;;
 	config) echo 'show check path' ;;
 	profile) echo 'list show' ;;
 	policy) echo 'diff' ;;
@@ -40,6 +41,14 @@ _agentbox_profiles()
 	"${COMP_WORDS[0]}" profile list 2>/dev/null | while read -r name _; do
 		echo "$name"
 	done
+}
+
+# The runs that go on.
+_agentbox_runs()
+{
+	local state=${AGENTBOX_STATE:-${XDG_STATE_HOME:-~/.local/state}/agentbox}
+
+	ls "$state/live" 2>/dev/null
 }
 
 _agentbox_properties()
@@ -93,6 +102,8 @@ _agentbox_operand()
 		_agentbox_paths -f "$2"
 		COMPREPLY+=($(compgen -W "$(_agentbox_profiles)" -- "$2")) ;;
 	'config check' | trust) _agentbox_paths -f "$2" ;;
+	ports) COMPREPLY=($(compgen -W "$(_agentbox_runs)" -- "$2")) ;;
+	connect) COMPREPLY=($(compgen -A hostname -- "$2")) ;;
 	*) COMPREPLY=($(compgen -W "$(_agentbox_words "$1")" -- "$2")) ;;
 	esac
 }

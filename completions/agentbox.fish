@@ -61,6 +61,14 @@ function __agentbox_profiles
     agentbox profile list 2>/dev/null | string replace -r '^(\S+)\s+' '$1\t'
 end
 
+function __agentbox_runs
+    set -l state ~/.local/state/agentbox
+    set -q XDG_STATE_HOME; and set state $XDG_STATE_HOME/agentbox
+    set -q AGENTBOX_STATE; and set state $AGENTBOX_STATE
+    set -l runs $state/live/*
+    path basename $runs
+end
+
 function __agentbox_groups
     string split ' ' '@github @npm @pypi @crates @go @debian @llm'
 end
@@ -73,13 +81,15 @@ complete -c agentbox -f
 complete -c agentbox -n __agentbox_at -l help -s h -d 'Show the commands'
 complete -c agentbox -n __agentbox_at -l version -d 'Show the version'
 complete -c agentbox -n __agentbox_at -a run -d 'Run a command in the box'
+complete -c agentbox -n __agentbox_at -a ports -d 'What listens inside a run'
+complete -c agentbox -n __agentbox_at -a connect -d 'Inside a box: a connection through its door'
 complete -c agentbox -n __agentbox_at -a doctor -d 'What this machine can enforce'
 complete -c agentbox -n __agentbox_at -a config -d 'See what is in force and where it came from'
 complete -c agentbox -n __agentbox_at -a profile -d 'See the profiles that a policy can start from'
 complete -c agentbox -n __agentbox_at -a policy -d 'Compare policies'
 complete -c agentbox -n __agentbox_at -a trust -d 'Let a project\'s .agentbox.json widen the policy'
 complete -c agentbox -n __agentbox_at -a help -d 'Say more about a command'
-complete -c agentbox -n '__agentbox_at help' -a 'run doctor config profile policy trust'
+complete -c agentbox -n '__agentbox_at help' -a 'run ports connect doctor config profile policy trust'
 
 complete -c agentbox -n '__agentbox_at config' -a show -d 'Every value in force and where it came from'
 complete -c agentbox -n '__agentbox_at config' -a check -d 'Mistakes in a file'
@@ -88,7 +98,7 @@ complete -c agentbox -n '__agentbox_at profile' -a list -d 'The profiles'
 complete -c agentbox -n '__agentbox_at profile' -a show -d 'What a profile means here'
 complete -c agentbox -n '__agentbox_at policy' -a diff -d 'What one allows that the other does not'
 
-for in in __agentbox_running '__agentbox_in doctor' '__agentbox_in config' '__agentbox_in profile' '__agentbox_in policy' '__agentbox_in trust'
+for in in __agentbox_running '__agentbox_in ports' '__agentbox_in connect' '__agentbox_in doctor' '__agentbox_in config' '__agentbox_in profile' '__agentbox_in policy' '__agentbox_in trust'
     complete -c agentbox -n $in -l help -s h -d 'Show the options'
 end
 
@@ -128,6 +138,10 @@ complete -c agentbox -n __agentbox_running -l audit -r -F -d 'Write the record o
 complete -c agentbox -n __agentbox_running -l verbose -s v -d 'Say what holds; twice: what each step took'
 complete -c agentbox -n __agentbox_running -l quiet -s q -d 'Say nothing but errors'
 complete -c agentbox -n '__agentbox_in run' -a '(__agentbox_foreign)'
+
+complete -c agentbox -n '__agentbox_in ports' -l json -d 'Print JSON'
+complete -c agentbox -n '__agentbox_in ports' -a '(__agentbox_runs)'
+complete -c agentbox -n '__agentbox_in connect' -a '(__fish_print_hostnames)'
 
 complete -c agentbox -n '__agentbox_in doctor' -l json -d 'Print JSON'
 complete -c agentbox -n '__agentbox_in doctor' -l fix -d 'Print the AppArmor profile for this program'

@@ -43,6 +43,7 @@ struct ab_request {
 	const char *audit;	/* a copy of the record: file, or number of an
 				 * open descriptor; NULL: none */
 	int verbose;		/* 1: properties, 2: what each step took */
+	/* A text that begins with a space belongs to the one before. */
 	void (*say)(void *arg, enum ab_level level, const char *text);
 	void *arg;
 };
@@ -54,6 +55,21 @@ int ab_caller_init(struct ab_policy_input *input, struct ab_error *err);
 /* Run a command in the box. ret_status: as DESIGN's contract, 0-255. */
 int ab_run(const struct ab_request *request, int *ret_status,
 	   struct ab_error *err);
+
+/*
+ * The TCP ports that listen inside a run that is going on, in order; those of
+ * the door itself are not among them. `run` is its name; NULL: the only one.
+ */
+int ab_run_ports(const struct ab_policy_input *input, const char *run,
+		 uint16_t **ret_ports, size_t *ret_len, struct ab_error *err);
+
+/*
+ * Inside a box: join standard input and output with a host, through the box's
+ * door, until both directions have ended. Standard output is closed then.
+ * After a failure a thread may still wait for input: the process should end.
+ */
+int ab_connect(const struct ab_policy_input *input, const char *host,
+	       uint16_t port, struct ab_error *err);
 
 /*
  * What this machine can enforce, found out by trying it. Rows come in the

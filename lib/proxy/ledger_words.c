@@ -159,11 +159,13 @@ void ab_ledger_hint(const struct ab_request_record *r, char ret[AB_REASON_ROOM])
 
 	ret[0] = '\0';
 	if (r->fault == AB_FAULT_ANSWER) {
-		if (parse(r->address, &address) && address.kind != AB_HOST_NAME)
+		if (r->verdict.basis != AB_BASIS_DENY &&
+		    parse(r->address, &address) && address.kind != AB_HOST_NAME)
 			add_flag(ret, "--allow-private", &address, r->port);
 		return;
 	}
-	if (r->fault != AB_FAULT_NONE || !parse(r->host, &host))
+	if (r->fault != AB_FAULT_NONE || r->door == AB_DOOR_PUBLISH ||
+	    r->door == AB_DOOR_HOST_PORT || !parse(r->host, &host))
 		return;
 	switch (r->verdict.basis) {
 	case AB_BASIS_RANGE:

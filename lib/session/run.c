@@ -33,6 +33,7 @@
 #include "session/gate.h"
 #include "session/lock.h"
 #include "session/nested.h"
+#include "session/ports.h"
 #include "session/prepare.h"
 #include "session/supervisor.h"
 #include "session/terminal.h"
@@ -182,6 +183,7 @@ static int write_start(struct run *r, struct ab_error *err)
 	ab_record_list(&line, "command", &p->spec.argv);
 	ab_record_text(&line, "cwd", p->spec.cwd);
 	ab_record_number(&line, "pid", getpid());
+	ab_ports_note(&line, r->box.pid);
 	ab_record_json(&line, "policy", policy);
 	ab_record_json(&line, "watch", watch);
 	if (r->cgroup.path)
