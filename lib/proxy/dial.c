@@ -42,7 +42,7 @@ struct ab_dialer {
 
 struct attempt {
 	struct ab_source source; /* fd -1: not open */
-	struct ab_host_addr addr;
+	struct ab_addr addr;
 };
 
 struct ab_dial {
@@ -71,7 +71,7 @@ static void tear_down(struct ab_dial *dial)
 	ab_loop_timer_stop(loop, &dial->deadline);
 	ab_loop_timer_stop(loop, &dial->pace);
 	for (unsigned i = 0; i < dial->begun; i++)
-		ab_loop_close(loop, &dial->attempts[i].source);
+		ab_source_close(&dial->attempts[i].source);
 	dial->open = 0;
 	ab_talk_free(ab_take(dial->talk));
 }
@@ -143,7 +143,7 @@ static int watch(struct ab_dial *dial, struct ab_source *source,
  * wraps an IPv4 one is that one here, but is dialled as it came: behind NAT64
  * only so it can be reached.
  */
-static bool describe(const struct ab_host_addr *addr, struct ab_host *ret)
+static bool describe(const struct ab_addr *addr, struct ab_host *ret)
 {
 	char text[INET6_ADDRSTRLEN];
 
@@ -206,7 +206,7 @@ static void connected(struct ab_dial *dial, struct attempt *a)
 	ab_loop_timer_stop(loop, &dial->pace);
 	for (unsigned i = 0; i < dial->begun; i++)
 		if (&dial->attempts[i] != a)
-			ab_loop_close(loop, &dial->attempts[i].source);
+			ab_source_close(&dial->attempts[i].source);
 	a->source.ready = talk_ready;
 	talk(dial);
 }
@@ -228,12 +228,12 @@ static void attempt_ready(struct ab_source *source, uint32_t events)
 		errnum = errno;
 	dial->result.errnum = errnum ? errnum : ECONNRESET;
 	describe(&a->addr, &dial->result.address);
-	ab_loop_close(dial->dialer->setup.loop, source);
+	ab_source_close(source);
 	dial->open--;
 	try_next(dial);
 }
 
-static int connect_to(int fd, const struct ab_host_addr *addr, uint16_t port)
+static int connect_to(int fd, const struct ab_addr *addr, uint16_t port)
 {
 	struct sockaddr_in v4 = { .sin_family = AF_INET,
 				  .sin_port = htons(port) };
@@ -274,7 +274,7 @@ static int begin(struct ab_dial *dial, struct attempt *a)
 	else
 		r = watch(dial, &a->source, EPOLLOUT);
 	if (r) {
-		ab_loop_close(dial->dialer->setup.loop, &a->source);
+		ab_source_close(&a->source);
 		return r;
 	}
 	return EINPROGRESS;
@@ -317,7 +317,7 @@ static void next_in_time(struct ab_timer *timer)
 
 static void add_address(struct ab_dial *dial, bool v6, const uint8_t *addr)
 {
-	struct ab_host_addr *to = &dial->attempts[dial->n++].addr;
+	struct ab_addr *to = &dial->attempts[dial->n++].addr;
 
 	to->v6 = v6;
 	memcpy(to->addr, addr, v6 ? 16 : 4);

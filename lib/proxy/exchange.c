@@ -15,12 +15,13 @@
  * send a head that was not judged; keep a connection whose framing is in
  * doubt; repeat a request that may have had an effect.
  */
-#include "proxy/exchange_state.h"
+#include "proxy/exchange.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "proxy/exchange_state.h"
 
 enum { PATH_MAX_KEPT = 1024 }; /* of a record */
 

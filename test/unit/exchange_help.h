@@ -253,9 +253,10 @@ static inline void turns(int n)
 		turn();
 }
 
-static inline void conn_freed(struct ab_engine *e)
+static inline void conn_freed(struct ab_engine *e, const struct ab_conn *c)
 {
 	(void)e;
+	(void)c;
 	conn = NULL;
 	gone++;
 }
