@@ -151,6 +151,18 @@ int ab_host_entry_parse(const char *s, size_t len,
 	return 0;
 }
 
+struct ab_host_entry ab_host_entry_of(const struct ab_host *host,
+				      uint16_t port)
+{
+	static const uint8_t bits[] = { [AB_HOST_NAME] = 0,
+					[AB_HOST_IPV4] = 32,
+					[AB_HOST_IPV6] = 128 };
+
+	return (struct ab_host_entry){ .host = *host,
+				       .bits = bits[host->kind],
+				       .port = port };
+}
+
 void ab_host_entry_format(const struct ab_host_entry *e,
 			  char buf[AB_HOST_ENTRY_TEXT])
 {

@@ -138,7 +138,7 @@ static bool parse(const char *s, struct ab_host *ret)
 static void add_flag(char ret[AB_REASON_ROOM], const char *flag,
 		     const struct ab_host *host, uint16_t port)
 {
-	struct ab_host_entry entry = { .host = *host, .port = port };
+	struct ab_host_entry entry = ab_host_entry_of(host, port);
 	char words[AB_HOST_ENTRY_TEXT];
 
 	ab_host_entry_format(&entry, words);
@@ -148,7 +148,7 @@ static void add_flag(char ret[AB_REASON_ROOM], const char *flag,
 /* The port, unless an entry without one means it too. */
 static uint16_t port_beside(const struct ab_host *host, uint16_t port)
 {
-	struct ab_host_entry entry = { .host = *host };
+	struct ab_host_entry entry = ab_host_entry_of(host, 0);
 
 	return ab_host_entry_allows(&entry, host, port) ? 0 : port;
 }

@@ -215,14 +215,16 @@ static int relay(int sock, const struct ab_buf *first, const char *target,
 int ab_connect(const struct ab_policy_input *input, const char *host,
 	       uint16_t port, struct ab_error *err)
 {
-	struct ab_host_entry target = { .port = port }, door;
+	struct ab_host_entry target, door;
+	struct ab_host parsed;
 	ab_autobuf struct ab_buf first = { 0 };
 	char text[AB_HOST_ENTRY_TEXT];
 	ab_autoclose int sock = -1;
 
 	if (port == 0 ||
-	    ab_host_parse(host, strlen(host), &target.host, NULL) < 0)
+	    ab_host_parse(host, strlen(host), &parsed, NULL) < 0)
 		return ab_fail(err, AB_EUSAGE, 0, "%s is not a host", host);
+	target = ab_host_entry_of(&parsed, port);
 	ab_host_entry_format(&target, text);
 	if (find_door(input, &door, err) < 0)
 		return -1;

@@ -169,7 +169,7 @@ static void test_denials(void)
 	hear(client,
 	     "HTTP/1.1 403 Blocked by agentbox (7kq2-1)\r\n"
 	     "Content-Type: text/plain; charset=utf-8\r\n"
-	     "Content-Length: 193\r\n"
+	     "Content-Length: 162\r\n"
 	     "Cache-Control: no-store\r\n"
 	     "Connection: close\r\n"
 	     "\r\n",
