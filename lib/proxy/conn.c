@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "proxy/exchange.h"
 #include "proxy/names.h"
+#include "proxy/tunnel.h"
 
 enum { EDGES = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET };
 

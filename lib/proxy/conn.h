@@ -69,8 +69,11 @@ struct ab_conn {
 	struct ab_host *host;
 	struct ab_verdict verdict;	/* of it; the entry is the filter's */
 	char *address;			/* that was reached */
+	uint64_t hello_left;		/* of the first hello: see look.c */
 	uint32_t denial;		/* its number, or 0 */
 	uint16_t port;
+	uint16_t ahead;			/* bytes of client.in that the server
+					 * has already: see look.c */
 	uint8_t door;			/* enum ab_door */
 	bool upstream;			/* reached through that */
 	bool unrecorded;		/* HTTP inside records for itself */
@@ -105,19 +108,5 @@ void ab_conn_dial(struct ab_conn *conn, const struct ab_host *host,
 int ab_conn_deny(struct ab_conn *conn, struct ab_request_record *r);
 /* Write the record of a request that is over. */
 void ab_conn_record(struct ab_conn *conn, struct ab_request_record *r);
-
-/*
- * Tunnels (tunnel.c): the host is judged, dialled at once, and the client's
- * first bytes are looked at before they are passed. The door says how success
- * and failure are told: 200 or 403 (CONNECT), a SOCKS reply, nothing or a
- * reset (transparent). Bytes of the client that are already in conn->client.in
- * are its first.
- */
-void ab_tunnel_start(struct ab_conn *conn, enum ab_door door,
-		     const struct ab_host *host, uint16_t port);
-/* Both sides are there, and nothing is to be looked at. */
-void ab_tunnel_relay(struct ab_conn *conn);
-/* The record of a tunnel that ends. */
-void ab_tunnel_record(struct ab_conn *conn);
 
 #endif

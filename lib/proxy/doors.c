@@ -7,6 +7,7 @@
 #include "proxy/exchange.h"
 #include "proxy/hello.h"
 #include "proxy/socks.h"
+#include "proxy/tunnel.h"
 
 static void linger(struct ab_conn *conn)
 {

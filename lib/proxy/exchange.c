@@ -22,6 +22,7 @@
 
 #include "base/mem.h"
 #include "proxy/exchange_state.h"
+#include "proxy/tunnel.h"
 
 enum { PATH_MAX_KEPT = 1024 }; /* of a record */
 
@@ -83,10 +84,20 @@ static void send_request(struct ab_conn *conn,
 
 	if (conn->http->mode == AB_EXCHANGE_PROXY)
 		ab_http_write_request(&conn->server.out, head, &hop);
-	else if (head->head.upgrade_unjudged)
+	else if (head->head.upgrade_unjudged && !conn->ahead)
 		ab_http_write_without_upgrade(&conn->server.out, head);
 	else
 		raw = len;
+	/* The method went ahead of the rest (look.c). */
+	if (conn->ahead && head->head.upgrade_unjudged) {
+		ab_exchange_cut(conn, "its method came alone");
+		return;
+	}
+	if (conn->ahead) {
+		ab_bytes_skip(&conn->client.in, conn->ahead);
+		raw -= conn->ahead;
+		conn->ahead = 0;
+	}
 	if (conn->http->mode == AB_EXCHANGE_PROXY && rq->repeatable)
 		rq->head = len;
 	else if (!raw)

@@ -37,6 +37,7 @@
 #include "proxy/conn.h"
 #include "proxy/doors.h"
 #include "proxy/names.h"
+#include "proxy/tunnel.h"
 
 enum {
 	ACCEPTS = 64,		/* of one listener at a stretch */

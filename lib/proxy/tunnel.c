@@ -2,18 +2,13 @@
  * Theory of operation.
  *
  *	dialling	the client waits; nothing of it is read but its end
- *	looking		the server's bytes pass; the client's first ones are
- *			held until they are seen to be TLS (the name in the
- *			hello must be the tunnel's), HTTP (every request is
- *			judged: proxy/exchange.h) or neither
+ *	looking		look.c: what does the client speak?
  *	relaying	both directions, until both have ended
  *
- * Should: pass the server's bytes at once, also when the client is silent
- * (ssh, SMTP, MySQL); keep an idle tunnel for ever.
- * Mustn't: pass a byte of the client before it was looked at; take what is
- * undecided for harmless.
+ * Should: keep an idle tunnel for ever.
+ * Mustn't: dial before the host was judged; end without a record.
  */
-#include "proxy/conn.h"
+#include "proxy/tunnel.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -21,10 +16,15 @@
 
 #include "base/mem.h"
 #include "proxy/exchange.h"
-#include "proxy/hello.h"
 #include "proxy/socks.h"
 
-static void describe(const struct ab_conn *conn, struct ab_request_record *ret)
+enum {
+	WAITING_ROOM = 16 * 1024, /* of a client, while we dial */
+	GOODBYE_ROOM = 16 * 1024,
+};
+
+void ab_tunnel_describe(const struct ab_conn *conn,
+			struct ab_request_record *ret)
 {
 	*ret = (struct ab_request_record){
 		.door = conn->door,
@@ -44,14 +44,13 @@ void ab_tunnel_record(struct ab_conn *conn)
 {
 	struct ab_request_record r;
 
-	describe(conn, &r);
+	ab_tunnel_describe(conn, &r);
 	if (conn->door == AB_DOOR_CONNECT && conn->server.source.fd >= 0)
 		r.status = 200;
 	conn->unrecorded = true;
 	ab_conn_record(conn, &r);
 }
 
-/* Let the client have what is in client.out, then end. */
 static void say_goodbye(struct ab_conn *conn)
 {
 	enum ab_io io = ab_side_flush(&conn->client);
@@ -62,12 +61,21 @@ static void say_goodbye(struct ab_conn *conn)
 	/* Unread bytes would turn the end into a reset, and the client would
 	 * lose our words. */
 	while (io == AB_IO_DONE) {
-		io = ab_side_read(&conn->client, AB_HELLO_MAX);
+		io = ab_side_read(&conn->client, GOODBYE_ROOM);
 		ab_bytes_fini(&conn->client.in);
 	}
 	if (io == AB_IO_WAIT)
 		return;
 	ab_conn_close(conn, false);
+}
+
+void ab_tunnel_goodbye(struct ab_conn *conn)
+{
+	ab_bytes_fini(&conn->client.in);
+	ab_side_close(&conn->server, true);
+	conn->step = say_goodbye;
+	ab_conn_deadline(conn, AB_HANDSHAKE_MS);
+	ab_conn_again(conn);
 }
 
 /* An HTTP answer, a SOCKS reply, or a reset: what the door speaks. */
@@ -99,11 +107,7 @@ static void tell_client(struct ab_conn *conn, struct ab_request_record *r,
 		ab_conn_close(conn, true);
 		return;
 	}
-	ab_bytes_fini(&conn->client.in);
-	ab_side_close(&conn->server, false);
-	conn->step = say_goodbye;
-	ab_conn_deadline(conn, AB_HANDSHAKE_MS);
-	ab_conn_again(conn);
+	ab_tunnel_goodbye(conn);
 }
 
 static void refuse(struct ab_conn *conn, struct ab_request_record *r)
@@ -154,129 +158,6 @@ void ab_tunnel_relay(struct ab_conn *conn)
 	ab_conn_again(conn);
 }
 
-/* The tunnel stands already, so the words can only be TLS's own. */
-static void refuse_hello(struct ab_conn *conn, struct ab_request_record *r)
-{
-	static const uint8_t access_denied[] = { 21, 3, 1, 0, 2, 2, 49 };
-
-	if (ab_conn_deny(conn, r) < 0)
-		return;
-	conn->unrecorded = true;
-	ab_conn_record(conn, r);
-	if (conn->closed)
-		return;
-	ab_bytes_add(&conn->client.out, access_denied, sizeof(access_denied));
-	ab_bytes_fini(&conn->client.in);
-	ab_side_close(&conn->server, true);
-	conn->step = say_goodbye;
-	ab_conn_deadline(conn, AB_HANDSHAKE_MS);
-	ab_conn_again(conn);
-}
-
-/*
- * May a hello that names `name` go through this tunnel? One to an address has
- * no name to agree with: then the name itself must be allowed.
- */
-static bool agrees(struct ab_conn *conn, const struct ab_host *name)
-{
-	struct ab_host copy = *name;
-	struct ab_verdict verdict;
-
-	if (conn->host->kind == AB_HOST_NAME)
-		return strcmp(conn->host->text, name->text) == 0;
-	ab_conn_judge(conn, &copy, conn->port, &verdict);
-	return verdict.access == AB_ACCESS_ALLOW;
-}
-
-static void judge_hello(struct ab_conn *conn, const struct ab_hello *hello)
-{
-	struct ab_request_record r;
-
-	if (!hello->has_name || agrees(conn, &hello->name)) {
-		ab_tunnel_relay(conn);
-		return;
-	}
-	describe(conn, &r);
-	r.fault = AB_FAULT_SNI;
-	r.sni = hello->name.text;
-	refuse_hello(conn, &r);
-}
-
-static void refuse_first(struct ab_conn *conn, enum ab_fault fault)
-{
-	struct ab_request_record r;
-
-	describe(conn, &r);
-	r.fault = fault;
-	if (ab_conn_deny(conn, &r) < 0)
-		return;
-	conn->unrecorded = true;
-	ab_conn_record(conn, &r);
-	ab_conn_close(conn, true);
-}
-
-static void judge_first(struct ab_conn *conn)
-{
-	struct ab_hello hello;
-	size_t len = ab_bytes_len(&conn->client.in);
-
-	switch (ab_hello_look(ab_bytes_head(&conn->client.in), len, &hello)) {
-	case AB_FIRST_MORE:
-		if (conn->client.eof)
-			refuse_first(conn, AB_FAULT_MALFORMED);
-		else if (!conn->deadline.slot)
-			ab_conn_deadline(conn, AB_HANDSHAKE_MS);
-		return;
-	case AB_FIRST_TLS:
-		judge_hello(conn, &hello);
-		return;
-	case AB_FIRST_HTTP:
-		conn->unrecorded = true;
-		ab_exchange_start(conn, AB_EXCHANGE_TUNNEL);
-		return;
-	case AB_FIRST_HTTP2:
-		refuse_first(conn, AB_FAULT_HTTP2);
-		return;
-	case AB_FIRST_OTHER:
-		ab_tunnel_relay(conn);
-		return;
-	case AB_FIRST_BAD:
-		refuse_first(conn, AB_FAULT_MALFORMED);
-		return;
-	}
-}
-
-static void look(struct ab_conn *conn)
-{
-	uint64_t all = AB_FLOW_ALL;
-	enum ab_io io;
-
-	if (!conn->client.shut) {
-		io = ab_flow_move(&conn->down, conn->engine->pipes,
-				  &conn->server, &conn->client, &all);
-		if (io == AB_IO_FAILED) {
-			ab_conn_close(conn, true);
-			return;
-		}
-		if (io == AB_IO_YIELD)
-			ab_conn_again(conn);
-		if (io == AB_IO_EOF)
-			ab_side_shut(&conn->client);
-	}
-	do {
-		io = ab_side_read(&conn->client, AB_HELLO_MAX);
-		if (io == AB_IO_FAILED) {
-			ab_conn_close(conn, true);
-			return;
-		}
-	} while (io == AB_IO_DONE &&
-		 ab_bytes_len(&conn->client.in) < AB_HELLO_MAX);
-	if (ab_bytes_len(&conn->client.in))
-		judge_first(conn);
-	else if (conn->client.eof)
-		ab_tunnel_relay(conn);
-}
-
 static void welcome(struct ab_conn *conn)
 {
 	static const char established[] =
@@ -290,9 +171,7 @@ static void welcome(struct ab_conn *conn)
 		ab_socks_answer(AB_SOCKS_OK, answer);
 		ab_bytes_add(&conn->client.out, answer, sizeof(answer));
 	}
-	ab_conn_deadline(conn, 0);
-	conn->step = look;
-	look(conn);
+	ab_tunnel_look(conn);
 }
 
 static enum ab_socks_reply reply_to(const struct ab_dialled *result)
@@ -335,7 +214,7 @@ static void dialled(struct ab_conn *conn, const struct ab_dialled *result)
 		welcome(conn);
 		return;
 	}
-	describe(conn, &r);
+	ab_tunnel_describe(conn, &r);
 	if (result->result == AB_DIAL_FORBIDDEN) {
 		r.verdict = result->verdict;
 		r.fault = AB_FAULT_ANSWER;
@@ -349,7 +228,7 @@ static void dialled(struct ab_conn *conn, const struct ab_dialled *result)
 /* While the dial is under way only the client's end matters. */
 static void wait_for_dial(struct ab_conn *conn)
 {
-	if (ab_side_read(&conn->client, AB_HELLO_MAX) == AB_IO_FAILED)
+	if (ab_side_read(&conn->client, WAITING_ROOM) == AB_IO_FAILED)
 		ab_conn_close(conn, true);
 }
 
@@ -366,7 +245,7 @@ void ab_tunnel_start(struct ab_conn *conn, enum ab_door door,
 	ab_conn_deadline(conn, 0);
 	ab_conn_judge(conn, conn->host, port, &conn->verdict);
 	if (conn->verdict.access != AB_ACCESS_ALLOW) {
-		describe(conn, &r);
+		ab_tunnel_describe(conn, &r);
 		refuse(conn, &r);
 		return;
 	}

@@ -25,6 +25,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "proxy/exchange.h"
+#include "proxy/tunnel.h"
 #include "proxy/names.h"
 #include "tap.h"
 

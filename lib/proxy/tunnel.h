@@ -1,0 +1,29 @@
+#ifndef AB_PROXY_TUNNEL_H
+#define AB_PROXY_TUNNEL_H
+/*
+ * Tunnels: the host is judged, dialled at once, and the client's first bytes
+ * are looked at before they are passed. The door says how success and failure
+ * are told: 200 or 403 (CONNECT), a SOCKS reply, nothing or a reset
+ * (transparent). Private to lib/proxy.
+ */
+#include <stdint.h>
+
+#include "proxy/conn.h"
+
+/* Bytes of the client that are already in conn->client.in are its first. */
+void ab_tunnel_start(struct ab_conn *conn, enum ab_door door,
+		     const struct ab_host *host, uint16_t port);
+/* Both sides are there, and nothing is to be looked at (any more). */
+void ab_tunnel_relay(struct ab_conn *conn);
+/* What is known of it so far. */
+void ab_tunnel_describe(const struct ab_conn *conn,
+			struct ab_request_record *ret);
+/* The record of a tunnel that ends. */
+void ab_tunnel_record(struct ab_conn *conn);
+/* Let the client have what is in client.out, then end. */
+void ab_tunnel_goodbye(struct ab_conn *conn);
+
+/* look.c: the connection is made; look at what the client sends. */
+void ab_tunnel_look(struct ab_conn *conn);
+
+#endif
