@@ -10,7 +10,7 @@
 #include "netns/loopback.h"
 #include "netns/netlink.h"
 
-#include "messages_capture.h" /* generated */
+#include "netns/messages_capture.h" /* generated */
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "the netlink messages were made for a little-endian machine"

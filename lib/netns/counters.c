@@ -13,7 +13,7 @@
 #include "netns/batch.h"
 #include "netns/netlink.h"
 
-#include "messages_counters.h" /* generated */
+#include "netns/messages_counters.h" /* generated */
 
 /* An attribute of netfilter and one of rtnetlink look the same, and for the
  * latter the kernel has macros. */
