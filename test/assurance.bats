@@ -7,11 +7,12 @@ load helpers
 	line=$(grep 'holds:' <<<"$output")
 	[ "$(wc -l <<<"$line")" -eq 1 ]
 	for name in user-ns pid-fence net-fence dns-fence write-fence read-deny \
-		protected-names ipc-fence syscalls no-new-privs; do
+		protected-names ipc-fence syscalls no-new-privs transparent; do
 		[[ " $line " == *" $name "* ]]
 	done
-	# Nothing captures connections yet, so it is not claimed.
-	[[ "$line" != *transparent* ]]
+	# Without a door nothing is captured, so it is not claimed.
+	agentbox run -v --net blocked -- true
+	[[ "$output" != *transparent* ]]
 }
 
 @test "assurance: without -v a good run says nothing" {
@@ -34,7 +35,7 @@ for line in open(sys.argv[1]):
 }
 
 @test "assurance: a required property that cannot hold stops the run" {
-	agentbox run --require transparent -- touch made
+	agentbox run --net blocked --require transparent -- touch made
 	[ "$status" -eq 125 ]
 	[[ "$output" == *transparent* ]]
 	[[ "$output" == *"--fallback warn"* ]]
@@ -49,11 +50,11 @@ for line in open(sys.argv[1]):
 }
 
 @test "assurance: under warn it runs and says which property is missing" {
-	agentbox run --fallback warn --require transparent -- touch made
+	agentbox run --net blocked --fallback warn --require transparent -- touch made
 	[ "$status" -eq 0 ]
 	[[ "$output" == *transparent* ]]
 	[ -e made ]
-	agentbox run -q --fallback warn --require transparent -- true
+	agentbox run -q --net blocked --fallback warn --require transparent -- true
 	[ "$status" -eq 0 ]
 	[[ "$output" == *transparent* ]]
 }
@@ -102,9 +103,9 @@ for line in open(sys.argv[1]):
 	agentbox run -v -- true
 	[ "$status" -eq 0 ]
 	[ "$(host_snapshot "$HOME")" = "$before" ]
-	agentbox run --fallback warn --require transparent,limits -- true
+	agentbox run --net blocked --fallback warn --require transparent,limits -- true
 	[ "$(host_snapshot "$HOME")" = "$before" ]
-	agentbox run --require transparent -- true
+	agentbox run --net blocked --require transparent -- true
 	[ "$status" -eq 125 ]
 	[ "$(host_snapshot "$HOME")" = "$before" ]
 }
