@@ -215,17 +215,18 @@ static int relay(int sock, const struct ab_buf *first, const char *target,
 int ab_connect(const struct ab_policy_input *input, const char *host,
 	       uint16_t port, struct ab_error *err)
 {
-	struct ab_host_entry target, door;
-	struct ab_host parsed;
 	ab_autobuf struct ab_buf first = { 0 };
-	char text[AB_HOST_ENTRY_TEXT];
+	ab_autofree char *text = NULL;
 	ab_autoclose int sock = -1;
+	struct ab_host_entry door;
+	struct ab_host target;
+	bool v6;
 
-	if (port == 0 ||
-	    ab_host_parse(host, strlen(host), &parsed, NULL) < 0)
+	if (port == 0 || ab_host_parse(host, strlen(host), &target, NULL) < 0)
 		return ab_fail(err, AB_EUSAGE, 0, "%s is not a host", host);
-	target = ab_host_entry_of(&parsed, port);
-	ab_host_entry_format(&target, text);
+	v6 = target.kind == AB_HOST_IPV6;
+	text = ab_printf("%s%s%s:%u", v6 ? "[" : "", target.text, v6 ? "]" : "",
+			 port);
 	if (find_door(input, &door, err) < 0)
 		return -1;
 	sock = dial(&door, err);
