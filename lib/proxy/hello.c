@@ -27,11 +27,8 @@
  * So a first byte of 20 to 24 is TLS if a version 3.x follows, and with any
  * other version if the record is empty, an alert by its length, or begins with
  * 1: the type of a client hello, the one value of change_cipher_spec.
- * - OpenSSL, GnuTLS, BoringSSL, Java and NSS take a hello in the form of SSL 2,
- *   NSS also with the three-byte header. It cannot have a server name, and no
- *   client has sent it for many years: BAD. Where its lengths do not add up it
- *   is none (a MySQL client's first packet also has a 1 in that place).
- *   A first byte of 5 is left to SOCKS, whose clients wait after three bytes.
+ * - Many servers take a hello in the form of SSL 2. It cannot have a server
+ *   name, so it is as good as a hello without one: OTHER.
  * - A proxy-protocol header may stand before anything else; a server that takes
  *   one from strangers would see the hello that comes after it: BAD.
  * After the first byte of a 22 3.x record nothing is OTHER any more: records
@@ -89,36 +86,6 @@ static enum ab_first look_odd_record(const uint8_t *data, size_t len)
 	if (len == RECORD_HEADER)
 		return AB_FIRST_MORE;
 	return data[RECORD_HEADER] == 1 ? AB_FIRST_BAD : AB_FIRST_OTHER;
-}
-
-/* A client hello of SSL 2: length, perhaps padding, 1, version, and the
- * lengths of suites, session and challenge. */
-static enum ab_first look_ssl2(const uint8_t *data, size_t len)
-{
-	enum { SOCKS = 5, LEAST = 9 + 3, MOST = RECORD_MAX + 2048 };
-	bool padded = !(data[0] & 0x80);
-	size_t head = padded ? 3 : 2, size, sum;
-	const uint8_t *body;
-
-	if ((padded && data[0] & 0x40) || data[0] == SOCKS)
-		return AB_FIRST_OTHER;
-	if (len < 2)
-		return AB_FIRST_MORE;
-	size = get16(data) & 0x7fff;
-	if (size < LEAST || size > MOST)
-		return AB_FIRST_OTHER;
-	if (len <= head)
-		return AB_FIRST_MORE;
-	body = data + head;
-	len -= head;
-	if (body[0] != CLIENT_HELLO || (len > 1 && body[1] < MAJOR) ||
-	    (len > 4 && get16(body + 3) == 0))
-		return AB_FIRST_OTHER;
-	if (len < 9)
-		return AB_FIRST_MORE;
-	sum = 9 + get16(body + 3) + get16(body + 5) + get16(body + 7) +
-	      (padded ? data[2] : 0);
-	return sum == size ? AB_FIRST_BAD : AB_FIRST_OTHER;
 }
 
 /* What some server takes for a space; a carriage return is one in a line. */
@@ -233,17 +200,12 @@ enum ab_first ab_hello_look(const uint8_t *data, size_t len,
 			    struct ab_hello *ret)
 {
 	size_t n = len < AB_HELLO_MAX ? len : AB_HELLO_MAX;
-	enum ab_first odd, ssl2;
+	enum ab_first odd;
 
 	if (n == 0)
 		return AB_FIRST_MORE;
 	if (data[0] == RECORD_HANDSHAKE && (n == 1 || data[1] == MAJOR))
 		return ab_hello_read(data, n, ret);
 	odd = look_odd_record(data, n);
-	ssl2 = look_ssl2(data, n);
-	if (odd == AB_FIRST_BAD || ssl2 == AB_FIRST_BAD)
-		return AB_FIRST_BAD;
-	if (odd == AB_FIRST_MORE || ssl2 == AB_FIRST_MORE)
-		return AB_FIRST_MORE;
-	return look_text(data, n);
+	return odd == AB_FIRST_OTHER ? look_text(data, n) : odd;
 }
