@@ -143,13 +143,9 @@ static int watch(struct ab_dial *dial, struct ab_source *source,
  * wraps an IPv4 one is that one here, but is dialled as it came: behind NAT64
  * only so it can be reached.
  */
-static bool describe(const struct ab_addr *addr, struct ab_host *ret)
+static void describe(const struct ab_addr *addr, struct ab_host *ret)
 {
-	char text[INET6_ADDRSTRLEN];
-
-	return inet_ntop(addr->v6 ? AF_INET6 : AF_INET, addr->addr, text,
-			 sizeof(text)) &&
-	       ab_host_parse(text, strlen(text), ret, NULL) == 0;
+	ab_host_from_addr(addr->v6, addr->addr, ret);
 }
 
 static void succeed(struct ab_dial *dial)
@@ -340,10 +336,7 @@ static bool check_all(struct ab_dial *dial)
 	for (unsigned i = 0; i < dial->n; i++) {
 		struct ab_host host;
 
-		if (!describe(&dial->attempts[i].addr, &host)) {
-			end(dial, AB_DIAL_NO_NAME);
-			return false;
-		}
+		describe(&dial->attempts[i].addr, &host);
 		if (!check(dial, &host, dial->port))
 			return false;
 	}

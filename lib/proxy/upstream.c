@@ -8,12 +8,13 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "policy/cidr.h"
+#include "policy/proxyurl.h"
+#include "policy/why.h"
 #include "proxy/hosts.h"
 
 enum {
 	LOGIN_MAX = 1024, /* user, colon and password */
 	BYPASS_MAX = 64 * 1024,
-	DEFAULT_PORT = 80,
 };
 
 static int hex(char c)
@@ -90,81 +91,45 @@ static char *make_credentials(const char *s, size_t len)
 
 static int bad(struct ab_error *err, const char *what)
 {
-	ab_fail(err, AB_ECONFIG, 0, "the upstream proxy %s", what);
-	return ab_hint(err, "write it as http://[user:password@]host[:port]");
+	ab_fail(err, AB_ECONFIG, 0, "the upstream proxy: %s", what);
+	return ab_hint(
+		err,
+		"write http://[user:password@]host:port, and odd characters of a password as %%XX");
 }
 
-/* What follows the scheme; NULL: it is not one of ours. */
-static const char *skip_scheme(const char *url, struct ab_error *err)
+/* What other programs take for a proxy, and we cannot use. */
+static bool is_other_kind(const char *url)
 {
-	static const struct {
-		const char *scheme;
-		const char *wrong; /* NULL: taken */
-	} schemes[] = {
-		{ "http://", NULL },
-		{ "https://",
-		  "is an https:// one; only http:// ones can be used" },
-		{ "socks4://",
-		  "is a SOCKS one; only http:// ones can be used" },
-		{ "socks4a://",
-		  "is a SOCKS one; only http:// ones can be used" },
-		{ "socks5://",
-		  "is a SOCKS one; only http:// ones can be used" },
-		{ "socks5h://",
-		  "is a SOCKS one; only http:// ones can be used" },
-		{ "socks://", "is a SOCKS one; only http:// ones can be used" },
-	};
+	static const char *const schemes[] = { "https://",  "socks://",
+					       "socks4://", "socks4a://",
+					       "socks5://", "socks5h://" };
 
-	for (size_t i = 0; i < AB_COUNT(schemes); i++) {
-		size_t n = strlen(schemes[i].scheme);
-
-		if (strncasecmp(url, schemes[i].scheme, n) != 0)
-			continue;
-		if (!schemes[i].wrong)
-			return url + n;
-		bad(err, schemes[i].wrong);
-		return NULL;
-	}
-	bad(err, "does not begin with http://");
-	return NULL;
+	for (size_t i = 0; i < AB_COUNT(schemes); i++)
+		if (strncasecmp(url, schemes[i], strlen(schemes[i])) == 0)
+			return true;
+	return false;
 }
 
-int ab_upstream_parse(const char *url, struct ab_upstream **ret,
+int ab_upstream_parse(const char *text, struct ab_upstream **ret,
 		      struct ab_error *err)
 {
-	struct ab_host_entry entry;
 	ab_autofree char *credentials = NULL;
-	const char *host = skip_scheme(url, err), *at;
-	size_t len;
+	struct ab_proxy_url url;
+	struct ab_why why;
 
-	if (!host)
-		return -1;
-	len = strcspn(host, "/?#");
-	if (host[len] && strcmp(host + len, "/") != 0)
-		return bad(err, "has something behind its host and port");
-	at = memrchr(host, '@', len);
-	if (at) {
-		size_t login = (size_t)(at - host);
-
-		if (memchr(host, '@', login))
-			return bad(
-				err,
-				"has an @ in its user or password; write it as %40");
-		credentials = make_credentials(host, login);
+	if (is_other_kind(text))
+		return bad(err,
+			   "only http:// ones can be used, not https or SOCKS");
+	if (ab_proxy_url_parse(text, strlen(text), &url, &why) < 0)
+		return bad(err, why.wrong);
+	if (url.user_len) {
+		credentials = make_credentials(url.user, url.user_len);
 		if (!credentials)
-			return bad(
-				err,
-				"has a user and password that cannot be sent");
-		host = at + 1;
-		len -= login + 1;
+			return bad(err, "its user and password cannot be sent");
 	}
-	/* Without its brackets an IPv6 address could swallow the port. */
-	if (ab_host_entry_parse(host, len, &entry, NULL) < 0 || entry.below ||
-	    (entry.host.kind == AB_HOST_IPV6 && *host != '['))
-		return bad(err, "has no usable host and port");
 	*ret = ab_alloc(sizeof(**ret));
-	(*ret)->host = entry.host;
-	(*ret)->port = entry.port ? entry.port : DEFAULT_PORT;
+	(*ret)->host = url.host;
+	(*ret)->port = url.port;
 	(*ret)->credentials = ab_take(credentials);
 	return 0;
 }

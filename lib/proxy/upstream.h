@@ -20,8 +20,8 @@ struct ab_upstream {
 	char *bypass;		/* the caller's NO_PROXY, or NULL */
 };
 
-/* http://[user:password@]host[:port][/]. What is wrong is said without the
- * value: it may hold a password. */
+/* A URL as policy/proxyurl.h takes it. What is wrong is said without it: it may
+ * hold a password. */
 int ab_upstream_parse(const char *url, struct ab_upstream **ret,
 		      struct ab_error *err);
 
