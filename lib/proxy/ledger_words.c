@@ -135,14 +135,17 @@ static bool parse(const char *s, struct ab_host *ret)
 	return s && ab_host_parse(s, strlen(s), ret, NULL) == 0;
 }
 
+/* Brackets are quoted: shells look for files of such names. */
 static void add_flag(char ret[AB_REASON_ROOM], const char *flag,
 		     const struct ab_host *host, uint16_t port)
 {
 	struct ab_host_entry entry = ab_host_entry_of(host, port);
 	char words[AB_HOST_ENTRY_TEXT];
+	const char *quote;
 
 	ab_host_entry_format(&entry, words);
-	add(ret, "%s%s %s", *ret ? " " : "", flag, words);
+	quote = words[0] == '[' ? "'" : "";
+	add(ret, "%s%s %s%s%s", *ret ? " " : "", flag, quote, words, quote);
 }
 
 /* The port, unless an entry without one means it too. */

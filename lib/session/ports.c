@@ -12,6 +12,7 @@
 #include "audit/audit.h"
 #include "audit/log.h"
 #include "base/fd.h"
+#include "netns/capture.h"
 #include "policy/paths.h"
 #include "sandbox/furniture.h"
 #include "sandbox/ports.h"
@@ -20,7 +21,8 @@
 enum { PORTS_MAX = 1024, TABLE_MAX = 16 << 20 };
 
 /* The door's own, in a box whose network is filtered. */
-static const uint16_t door_ports[] = { 53, 61080, 61081 };
+static const uint16_t door_ports[] = { AB_PORT_DNS, AB_PORT_DOOR,
+				       AB_PORT_CAPTURED };
 
 static int open_process(pid_t pid)
 {

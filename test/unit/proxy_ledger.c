@@ -19,6 +19,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/mem.h"
+#include "policy/layers.h"
 #include "tap.h"
 
 #define RANGE "10.0.0.0/8 (private)"
@@ -61,7 +62,7 @@ static const struct {
 	{ { HOST("2606:2800::1", 81), VERDICT(NONE, "") },
 	  "not on the allow list",
 	  "network.allow",
-	  "--allow [2606:2800::1]:81" },
+	  "--allow '[2606:2800::1]:81'" },
 	{ { HOST("github.com", 9999), VERDICT(PORT, "github.com") },
 	  "github.com is allowed, but not with port 9999",
 	  "network.allow",
@@ -81,7 +82,7 @@ static const struct {
 	{ { HOST("fd00::1", 22), VERDICT(RANGE, "fc00::/7 (private)") },
 	  "an address in fc00::/7 (private)",
 	  "network.allowPrivate",
-	  "--allow-private [fd00::1]:22 --allow fd00::1" },
+	  "--allow-private '[fd00::1]:22' --allow fd00::1" },
 	{ { HOST("192.0.2.7", 80), VERDICT(OWN, "") },
 	  "an address of this host",
 	  "network.allowPrivate",
@@ -95,7 +96,7 @@ static const struct {
 	    .fault = AB_FAULT_ANSWER },
 	  "the name leads to 2001:db8::1, an address of this host",
 	  "network.allowPrivate",
-	  "--allow-private [2001:db8::1]:5432" },
+	  "--allow-private '[2001:db8::1]:5432'" },
 	{ { HOST("x.org", 443), VERDICT(DENY, "93.184.216.34"),
 	    .address = "93.184.216.34", .fault = AB_FAULT_ANSWER },
 	  "the name leads to 93.184.216.34, on the deny list (93.184.216.34)",
@@ -181,6 +182,77 @@ static void check_words(void)
 		ab_ledger_hint(&words[i].r, text);
 		is_str(text, words[i].hint, "what would allow it");
 	}
+}
+
+static struct ab_policy *policy_with(const char *flags)
+{
+	static char *environ_none[] = { NULL };
+	ab_autofree char *words_of = ab_strdup(flags);
+	struct ab_setting settings[4];
+	struct ab_policy_input in = { .cwd = "/usr",
+				      .workspace = "/usr",
+				      .profile = "workspace-write-whitelist",
+				      .system_config = "/nonexistent",
+				      .environ = environ_none,
+				      .settings = settings };
+	struct ab_policy *policy;
+	struct ab_error err = { 0 };
+	char *next = NULL;
+
+	for (char *flag = strtok_r(words_of, " '", &next); flag;
+	     flag = strtok_r(NULL, " '", &next)) {
+		bool is_private = strcmp(flag, "--allow-private") == 0;
+
+		settings[in.nsettings++] = (struct ab_setting){
+			.key = is_private ? "network.allowPrivate" :
+					    "network.allow",
+			.value = strtok_r(NULL, " '", &next),
+			.origin = flag,
+		};
+	}
+	if (ab_policy_load(&in, &policy, NULL, &err) < 0) {
+		printf("# %s\n", err.text);
+		return NULL;
+	}
+	return policy;
+}
+
+/* Whoever types what is said gets what was denied. */
+static void check_hint(const struct ab_request_record *r, const char *hint)
+{
+	struct ab_addr addr = { .addr = { 192, 0, 2, 7 } };
+	struct ab_own own = { .v = &addr, .len = 1 };
+	struct ab_policy *policy = policy_with(hint);
+	struct ab_filter *filter;
+	struct ab_verdict verdict = { 0 };
+	struct ab_host host;
+	const char *name = r->fault == AB_FAULT_ANSWER ? r->address : r->host;
+	uint16_t port = r->port ? r->port : 443;
+	bool open;
+
+	if (!policy) {
+		ok(false, "%s is good", hint);
+		return;
+	}
+	filter = ab_filter_new(policy);
+	if (ab_host_parse(name, strlen(name), &host, NULL) < 0)
+		abort();
+	if (r->fault == AB_FAULT_ANSWER) {
+		open = ab_filter_address(filter, &own, &host, port, &verdict);
+	} else {
+		ab_filter_judge(filter, &own, &host, port, &verdict);
+		open = verdict.access == AB_ACCESS_ALLOW;
+	}
+	ok(open, "%s:%u is open with %s", name, port, hint);
+	ab_filter_free(filter);
+	ab_policy_free(policy);
+}
+
+static void check_hints(void)
+{
+	for (size_t i = 0; i < AB_COUNT(words); i++)
+		if (words[i].hint[0])
+			check_hint(&words[i].r, words[i].hint);
 }
 
 static void check_bounds(void)
@@ -574,7 +646,7 @@ static void check_summary(void)
 			  "this host");
 	is_line(&more, 4,
 		"          allow it next time:  agentbox run --allow-private "
-		"[::1]:80 --allow ::1 -- ...");
+		"'[::1]:80' --allow ::1 -- ...");
 	is_line(&more, 5, "  7kq2-3  www.evil.org:443       on the deny list "
 			  "(*.evil.org)");
 	is_line(&more, 6,
@@ -628,6 +700,7 @@ int main(void)
 	if (!mkdtemp(name) || !realpath(name, top))
 		abort();
 	check_words();
+	check_hints();
 	check_bounds();
 	check_records();
 	check_numbers();

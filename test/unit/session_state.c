@@ -10,14 +10,17 @@
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "audit/audit.h"
 #include "audit/log.h"
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "session/lock.h"
 #include "tap.h"
 
 static char top[PATH_MAX];
@@ -322,6 +325,48 @@ static void check_live(void)
 	ab_state_fini(&state);
 }
 
+/* A locked supervisor goes on with another file when one is full. */
+static void check_locked(void)
+{
+	struct ab_log_setup setup = { .run_id = "lockd", .size = 100 };
+	struct ab_state state;
+	struct ab_run run;
+	struct ab_log log;
+	struct ab_error err = { 0 };
+	int status = -1;
+	pid_t pid;
+
+	if (ab_state_open(at("locked"), &state, &err) < 0 ||
+	    ab_run_create(&state, "lockd", &run, &err) < 0)
+		abort();
+	setup.dir = run.dir;
+	if (ab_log_open(&setup, &log, &err) < 0)
+		abort();
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0) {
+		struct ab_buf line = { 0 };
+
+		if (ab_lock_supervisor(state.root, &err) < 0)
+			_exit(2);
+		for (int i = 0; i < 8; i++) {
+			ab_record_open(&line, "lockd", "test");
+			if (ab_log_write(&log, &line, &err) < 0)
+				_exit(3);
+		}
+		_exit(log.full == 7 ? 0 : 4);
+	}
+	ok(waitpid(pid, &status, 0) == pid && status == 0,
+	   "records of a locked supervisor: status %#x", status);
+	ok(access(at("locked/live/lockd/audit.1.jsonl"), F_OK) == 0 &&
+		   access(at("locked/live/lockd/audit.3.jsonl"), F_OK) < 0 &&
+		   access(at("locked/live/lockd/audit.7.jsonl"), F_OK) == 0,
+	   "in several files, of which the oldest are gone");
+	ab_log_fini(&log);
+	ab_run_fini(&run);
+	ab_state_fini(&state);
+}
+
 static int remove_one(const char *path, const struct stat *st, int type,
 		      struct FTW *ftw)
 {
@@ -345,6 +390,7 @@ int main(void)
 	check_run();
 	check_stale();
 	check_live();
+	check_locked();
 	result = done();
 	nftw(top, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 	return result;
