@@ -135,26 +135,25 @@ static bool parse(const char *s, struct ab_host *ret)
 	return s && ab_host_parse(s, strlen(s), ret, NULL) == 0;
 }
 
-/* Port 0: none has to be said. Brackets are quoted: shells look for files of
- * such names. */
+/* Brackets are quoted: shells look for files of such names. */
 static void add_flag(char ret[AB_REASON_ROOM], const char *flag,
 		     const struct ab_host *host, uint16_t port)
 {
-	const char *space = *ret ? " " : "";
+	struct ab_host_entry entry = ab_host_entry_of(host, port);
+	char words[AB_HOST_ENTRY_TEXT];
+	const char *quote;
 
-	if (!port)
-		add(ret, "%s%s %s", space, flag, host->text);
-	else if (host->kind == AB_HOST_IPV6)
-		add(ret, "%s%s '[%s]:%u'", space, flag, host->text, port);
-	else
-		add(ret, "%s%s %s:%u", space, flag, host->text, port);
+	ab_host_entry_format(&entry, words);
+	quote = words[0] == '[' ? "'" : "";
+	add(ret, "%s%s %s%s%s", *ret ? " " : "", flag, quote, words, quote);
 }
 
-/* Without a port an entry means the usual ones. */
-static void add_allow(char ret[AB_REASON_ROOM], const struct ab_host *host,
-		      uint16_t port)
+/* The port, unless an entry without one means it too. */
+static uint16_t port_beside(const struct ab_host *host, uint16_t port)
 {
-	add_flag(ret, "--allow", host, ab_port_usual(port) ? 0 : port);
+	struct ab_host_entry entry = ab_host_entry_of(host, 0);
+
+	return ab_host_entry_allows(&entry, host, port) ? 0 : port;
 }
 
 void ab_ledger_hint(const struct ab_request_record *r, char ret[AB_REASON_ROOM])
@@ -177,11 +176,11 @@ void ab_ledger_hint(const struct ab_request_record *r, char ret[AB_REASON_ROOM])
 		/* The range is opened, and the address is put on the list. */
 		if (host.kind != AB_HOST_NAME)
 			add_flag(ret, "--allow-private", &host, r->port);
-		add_allow(ret, &host, r->port);
+		add_flag(ret, "--allow", &host, port_beside(&host, r->port));
 		break;
 	case AB_BASIS_NONE:
 	case AB_BASIS_PORT:
-		add_allow(ret, &host, r->port);
+		add_flag(ret, "--allow", &host, port_beside(&host, r->port));
 		break;
 	case AB_BASIS_DENY: /* forbidding is stronger than any flag */
 	case AB_BASIS_ALLOW:
