@@ -22,6 +22,7 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
+#include "base/addr.h"
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/mem.h"
