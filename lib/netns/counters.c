@@ -62,9 +62,10 @@ static void take_object(const struct nlmsghdr *head, struct ab_counters *ret)
 int ab_counters_parse(const void *data, size_t len, struct ab_counters *ret)
 {
 	const struct nlmsghdr *head = data;
-	int left = (int)len; /* the macros count below zero */
+	size_t left = len;
 
-	for (; NLMSG_OK(head, left); head = NLMSG_NEXT(head, left)) {
+	for (; ab_netlink_ok(head, left);
+	     head = ab_netlink_next(head, &left)) {
 		if (head->nlmsg_type == NLMSG_DONE)
 			return 1;
 		if (head->nlmsg_type == NLMSG_ERROR)

@@ -73,9 +73,10 @@ static int take_address(const struct nlmsghdr *head,
 int ab_own_parse(const void *data, size_t len, struct ab_own *ret)
 {
 	const struct nlmsghdr *head = data;
-	int left = (int)len;
+	size_t left = len;
 
-	for (; NLMSG_OK(head, left); head = NLMSG_NEXT(head, left)) {
+	for (; ab_netlink_ok(head, left);
+	     head = ab_netlink_next(head, &left)) {
 		if (head->nlmsg_type == NLMSG_DONE)
 			return 1;
 		if (head->nlmsg_type == NLMSG_ERROR)
