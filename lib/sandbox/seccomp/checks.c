@@ -88,6 +88,13 @@ const struct ab_switch ab_check_socket_tcp = {
 	WHEN(LOOK(AF_INET, tcp_type), LOOK(AF_INET6, tcp_type)),
 };
 
+/* The supervisor dials hosts and asks resolvers. It has no business with the
+ * daemons of this machine, most of which listen on socket files. */
+const struct ab_switch ab_check_socket_inet = {
+	.arg = 0, .mask = WHOLE, .other = AB_ERRNO(EAFNOSUPPORT),
+	WHEN(LOOK(AF_INET, inet_type), LOOK(AF_INET6, inet_type)),
+};
+
 /*
  * Namespaces. In clone() the bit of CLONE_NEWTIME belongs to the exit signal
  * (the kernel takes it for a namespace only in unshare and clone3); no

@@ -56,7 +56,7 @@ static const struct ab_rule supervisor_rules[] = {
 		"time" },
 
 	/* Network. */
-	{ .check = &ab_check_socket, .calls = "socket" },
+	{ .check = &ab_check_socket_inet, .calls = "socket" },
 	{ .check = &ab_check_socketpair, .calls = "socketpair" },
 	{ AB_ALLOWED, "bind listen accept accept4 connect getsockname "
 		"getpeername getsockopt setsockopt shutdown sendto recvfrom "

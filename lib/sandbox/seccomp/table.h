@@ -76,6 +76,7 @@ extern const struct ab_table ab_table_target;
 
 /* checks.c */
 extern const struct ab_switch ab_check_socket, ab_check_socket_tcp,
+	ab_check_socket_inet,
 	ab_check_socket_nonet, ab_check_socketpair, ab_check_namespaces,
 	ab_check_clone_thread, ab_check_personality, ab_check_mknod,
 	ab_check_mknodat, ab_check_ioctl, ab_check_ioctl_init,
