@@ -255,7 +255,7 @@ static const struct {
 	{ SUPERVISOR, "clone", { CLONE_THREAD | CLONE_NEWNET }, EPERM },
 	{ SUPERVISOR, "socket", { AF_INET, SOCK_DGRAM, 0 }, 0 },
 	{ SUPERVISOR, "socket", { AF_INET6, SOCK_STREAM, 0 }, 0 },
-	{ SUPERVISOR, "socket", { AF_UNIX, SOCK_STREAM, EAFNOSUPPORT }, 0 },
+	{ SUPERVISOR, "socket", { AF_UNIX, SOCK_STREAM, 0 }, EAFNOSUPPORT },
 	{ SUPERVISOR, "socket", { AF_INET, SOCK_RAW, 1 }, EPERM },
 	{ SUPERVISOR, "socket", { AF_PACKET, SOCK_RAW, 0 }, EAFNOSUPPORT },
 	{ SUPERVISOR, "ioctl", { 0, 0x5401 /* TCGETS */ }, 0 },
