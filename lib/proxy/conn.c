@@ -1,11 +1,8 @@
 #include "proxy/conn.h"
 
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/socket.h>
 
 #include "base/error.h"
 #include "base/mem.h"
@@ -82,7 +79,6 @@ struct ab_conn *ab_conn_new(struct ab_engine *engine, enum ab_door door, int fd,
 			    void (*step)(struct ab_conn *conn))
 {
 	struct ab_conn *conn = ab_alloc(sizeof(*conn));
-	int one = 1;
 
 	*conn = (struct ab_conn){
 		.engine = engine,
@@ -102,7 +98,6 @@ struct ab_conn *ab_conn_new(struct ab_engine *engine, enum ab_door door, int fd,
 		conn->next->link = &conn->next;
 	engine->conns = conn;
 	engine->nconns++;
-	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 	if (watch(conn, &conn->client, fd, client_ready) < 0) {
 		ab_conn_close(conn, true);
 		return NULL;

@@ -19,6 +19,8 @@
 #include "proxy/proxy.h"
 
 #include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -301,6 +303,14 @@ static bool check_address(void *arg, const struct ab_host *addr, uint16_t port,
 	return ab_filter_address(engine->filter, &engine->own, addr, port, ret);
 }
 
+/* What is accepted from it inherits this. */
+static void set_nodelay(int fd)
+{
+	int on = 1;
+
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+}
+
 static int prepare(struct ab_proxy *p, struct ab_error *err)
 {
 	struct ab_engine *e = &p->engine;
@@ -310,6 +320,9 @@ static int prepare(struct ab_proxy *p, struct ab_error *err)
 					  .upstream = p->setup.upstream };
 
 	raise_limit(p);
+	for (size_t i = 0; i < p->nknockers; i++)
+		if (p->knockers[i].admit)
+			set_nodelay(p->knockers[i].source.fd);
 	use_filter(p, ab_filter_new(p->setup.policy));
 	e->names = ab_names_new();
 	e->pipes = ab_pipes_new();

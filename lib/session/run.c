@@ -134,6 +134,15 @@ static int say_go(struct run *r, struct ab_error *err)
 	return ab_step(err, "go");
 }
 
+/* Then the addresses behind a name are not ours to check. */
+static bool has_upstream(const struct run *r)
+{
+	const struct ab_policy *policy = r->prepared->policy;
+
+	return policy->net.mode == AB_NET_FILTERED &&
+	       strcmp(policy->net.upstream, "none") != 0;
+}
+
 static int command_starts(void *arg, const struct ab_holds *holds,
 			  struct ab_error *err)
 {
@@ -149,6 +158,8 @@ static int command_starts(void *arg, const struct ab_holds *holds,
 	if (r->prepared->spec.limits.memory)
 		ab_record_text(&line, "memory_limit",
 			       r->cgroup.memory ? "box" : "process");
+	if (has_upstream(r))
+		ab_record_text(&line, "addresses_checked_by", "upstream");
 	if (ab_log_write(&r->log, &line, err) < 0)
 		return -1;
 	/* The proof is over, the command waits for us. */
@@ -162,6 +173,10 @@ static int command_starts(void *arg, const struct ab_holds *holds,
 		ab_autofree char *names = join(&held);
 
 		say(r, AB_SAY_DETAIL, "box %s holds: %s", r->dir.id, names);
+		if (has_upstream(r))
+			say(r, AB_SAY_DETAIL,
+			    "what names lead to is checked by the upstream "
+			    "proxy, not here");
 		if (r->prepared->spec.limits.memory && !r->cgroup.memory)
 			say(r, AB_SAY_DETAIL,
 			    "the memory limit is that of each process by "

@@ -1,0 +1,283 @@
+/*
+ * The proxy as the supervisor uses it: a thread that is started when somebody
+ * knocks, lists that are replaced while it runs, a failure that closes the
+ * door, and an end that leaves nothing open. The listeners are on the machine's
+ * own loopback here.
+ */
+#include "proxy/proxy.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "audit/log.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "netns/own.h"
+#include "policy/policy.h"
+#include "proxy/filter.h"
+#include "tap.h"
+
+static char top[] = "/tmp/agentbox-proxy.XXXXXX";
+static int folder;
+static struct ab_log log_file = AB_LOG_NONE;
+static uint16_t door, origin;
+static int origin_fd;
+
+static int listen_somewhere(uint16_t *ret_port)
+{
+	struct sockaddr_in at = { .sin_family = AF_INET,
+				  .sin_addr = { htonl(INADDR_LOOPBACK) } };
+	socklen_t len = sizeof(at);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+	if (bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0 ||
+	    listen(fd, 4096) < 0 ||
+	    getsockname(fd, (struct sockaddr *)&at, &len) < 0)
+		abort();
+	*ret_port = ntohs(at.sin_port);
+	return fd;
+}
+
+static int knock(uint16_t port)
+{
+	struct sockaddr_in at = { .sin_family = AF_INET,
+				  .sin_port = htons(port),
+				  .sin_addr = { htonl(INADDR_LOOPBACK) } };
+	struct timeval patience = { .tv_sec = 20 };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	if (connect(fd, (struct sockaddr *)&at, sizeof(at)) < 0) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static void say(int fd, const char *text)
+{
+	if (send(fd, text, strlen(text), MSG_NOSIGNAL) !=
+	    (ssize_t)strlen(text))
+		perror("send");
+}
+
+/* The first `len` bytes that come. */
+static const char *hear(int fd, size_t len)
+{
+	static char text[4096];
+	size_t have = 0;
+	ssize_t n = 1;
+
+	while (have < len && n > 0) {
+		n = recv(fd, text + have, len - have, 0);
+		if (n > 0)
+			have += (size_t)n;
+	}
+	text[have] = '\0';
+	return text;
+}
+
+static bool readable(int fd, int ms)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	return poll(&p, 1, ms) == 1;
+}
+
+static int dial_nobody(void *arg, uint16_t port)
+{
+	(void)arg;
+	(void)port;
+	return -1;
+}
+
+static int dial_host(int port, int *ret_fd)
+{
+	(void)port;
+	(void)ret_fd;
+	return ECONNREFUSED;
+}
+
+static void fill_policy(struct ab_policy *policy, const char *allow)
+{
+	*policy = (struct ab_policy){
+		.net = { .mode = AB_NET_FILTERED, .upstream = "none" }
+	};
+	ab_strv_add(&policy->net.allow, allow);
+	ab_strv_add(&policy->net.allow_private, "127.0.0.0/8");
+}
+
+static void free_policy(struct ab_policy *policy)
+{
+	ab_strv_fini(&policy->net.allow);
+	ab_strv_fini(&policy->net.allow_private);
+}
+
+static struct ab_proxy *make_proxy(struct ab_policy *policy, bool strict)
+{
+	struct ab_proxy_setup setup = { .run_id = "7kq2",
+					.policy = policy,
+					.log = &log_file,
+					.strict = strict,
+					.dial_inside = dial_nobody,
+					.dial_host = dial_host };
+	struct ab_proxy *proxy;
+	struct ab_error err;
+
+	setup.own = ab_own_open(&err);
+	setup.network.capture = AB_CAPTURE_NONE;
+	setup.network.n = 1;
+	setup.network.listeners[0] = (struct ab_listener){
+		.kind = AB_LISTENER_DOOR, .fd = listen_somewhere(&door)
+	};
+	if (ab_proxy_new(&setup, &proxy, &err) < 0)
+		abort();
+	return proxy;
+}
+
+static void test_life(void)
+{
+	struct ab_proxy_report report;
+	struct ab_policy policy, wider;
+	struct ab_proxy *proxy;
+	struct ab_error err = { 0 };
+	char ask[64], entry[64];
+	int a, b = -1, at_origin = -1;
+
+	fill_policy(&policy, "nobody.test");
+	proxy = make_proxy(&policy, true);
+	ok(!readable(ab_proxy_knock_fd(proxy), 0), "nobody knocks");
+	a = knock(door);
+	ok(a >= 0 && readable(ab_proxy_knock_fd(proxy), 5000),
+	   "somebody knocks, and is let in by the backlog");
+	ok(ab_proxy_start(proxy, &err) == 0, "the thread starts");
+
+	snprintf(ask, sizeof(ask), "CONNECT 127.0.0.1:%u HTTP/1.1\r\n"
+				   "Host: 127.0.0.1\r\n\r\n",
+		 origin);
+	say(a, ask);
+	is_str(hear(a, 12), "HTTP/1.1 403", "what no list has is denied");
+
+	snprintf(entry, sizeof(entry), "127.0.0.1:%u", origin);
+	fill_policy(&wider, entry);
+	ab_proxy_replace(proxy, ab_filter_new(&wider));
+	/* A new list holds for what comes after it. */
+	for (int i = 0; i < 100; i++) {
+		b = knock(door);
+		say(b, ask);
+		if (strcmp(hear(b, 12), "HTTP/1.1 200") == 0)
+			break;
+		close(b);
+		b = -1;
+	}
+	ok(b >= 0, "with new lists it is allowed, and the thread never stopped");
+	hear(b, strlen(" Connection established\r\n\r\n"));
+	ok(readable(origin_fd, 5000) &&
+		   (at_origin = accept(origin_fd, NULL, NULL)) >= 0,
+	   "and reaches its host");
+	say(at_origin, "banner");
+	is_str(hear(b, 6), "banner", "who may speak first");
+	say(b, "SSH-2.0-x\r\n");
+	is_str(hear(at_origin, 11), "SSH-2.0-x\r\n", "and be answered");
+	shutdown(b, SHUT_WR);
+	is_str(hear(at_origin, 1), "", "one half may end");
+	say(at_origin, "rest");
+	is_str(hear(b, 4), "rest", "before the other");
+	ok(!readable(ab_proxy_failure_fd(proxy), 0), "nothing has failed");
+	ok(ab_proxy_stop(proxy, &report, &err) == 0, "it stops");
+	ok(report.denied >= 1 && report.allowed == 1 && report.bytes_up == 11 &&
+		   report.bytes_down == 10,
+	   "and has counted");
+	ok(report.lines.len > 0, "the denials are told");
+	is_str(hear(at_origin, 1), "", "open connections end with it");
+	ok(knock(door) < 0, "and nobody listens any more");
+	ab_strv_fini(&report.lines);
+	free_policy(&policy);
+	free_policy(&wider);
+	close(a);
+	close(b);
+	close(at_origin);
+}
+
+/* A log that cannot be written closes the door of a strict run. */
+static void test_failure(bool strict)
+{
+	struct rlimit limit, none;
+	struct ab_proxy_report report;
+	struct ab_policy policy;
+	struct ab_proxy *proxy;
+	struct ab_error err = { 0 };
+	int a;
+
+	fill_policy(&policy, "nobody.test");
+	proxy = make_proxy(&policy, strict);
+	a = knock(door);
+	ok(ab_proxy_start(proxy, &err) == 0, "a run that is %s",
+	   strict ? "strict" : "not strict");
+	getrlimit(RLIMIT_FSIZE, &limit);
+	none = limit;
+	none.rlim_cur = 0;
+	setrlimit(RLIMIT_FSIZE, &none);
+	say(a, "CONNECT evil.test:443 HTTP/1.1\r\nHost: evil.test\r\n\r\n");
+	is_str(hear(a, 1), "", "without a record there is no answer");
+	if (strict) {
+		ok(readable(ab_proxy_failure_fd(proxy), 5000),
+		   "the failure is told");
+		ab_proxy_failure(proxy, &err);
+		ok(err.code == AB_ESYSTEM && err.errnum == EFBIG,
+		   "and what it was");
+	} else {
+		ok(!readable(ab_proxy_failure_fd(proxy), 0), "and no more");
+		setrlimit(RLIMIT_FSIZE, &limit);
+		close(a);
+		a = knock(door);
+		say(a, "CONNECT evil.test:443 HTTP/1.1\r\n"
+		       "Host: evil.test\r\n\r\n");
+		is_str(hear(a, 12), "HTTP/1.1 403", "the next one is heard");
+	}
+	setrlimit(RLIMIT_FSIZE, &limit);
+	close(a);
+	for (int i = 0; strict && i < 500; i++) {
+		a = knock(door);
+		if (a < 0)
+			break;
+		close(a);
+		usleep(10000);
+	}
+	ok(!strict || a < 0, "a failed proxy listens no more");
+	ab_proxy_stop(proxy, &report, &err);
+	ab_strv_fini(&report.lines);
+	free_policy(&policy);
+}
+
+int main(void)
+{
+	struct ab_log_setup setup = { .run_id = "7kq2" };
+	struct ab_error err;
+	char path[96];
+
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+	if (!mkdtemp(top))
+		abort();
+	folder = open(top, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	setup.dir = folder;
+	if (ab_log_open(&setup, &log_file, &err) < 0)
+		abort();
+	origin_fd = listen_somewhere(&origin);
+	test_life();
+	test_failure(true);
+	test_failure(false);
+	ab_log_fini(&log_file);
+	snprintf(path, sizeof(path), "%s/%s", top, AB_LOG_NAME);
+	unlink(path);
+	rmdir(top);
+	return done();
+}
