@@ -16,7 +16,7 @@ static const struct {
 } known[] = {
 	{ "connection", AB_HTTP_CONNECTION, 0 },
 	{ "content-length", AB_HTTP_CONTENT_LENGTH, ONCE | UNNAMED },
-	{ "expect", AB_HTTP_EXPECT, ONCE },
+	{ "expect", AB_HTTP_EXPECT, 0 },
 	{ "host", AB_HTTP_HOST, ONCE | UNNAMED },
 	{ "http2-settings", AB_HTTP_HTTP2_SETTINGS, 0 },
 	{ "keep-alive", AB_HTTP_HOP, 0 },
@@ -27,7 +27,7 @@ static const struct {
 	{ "te", AB_HTTP_TE, 0 },
 	{ "trailer", AB_HTTP_TRAILER, 0 },
 	{ "transfer-encoding", AB_HTTP_TRANSFER_ENCODING, ONCE | UNNAMED },
-	{ "upgrade", AB_HTTP_UPGRADE, ONCE },
+	{ "upgrade", AB_HTTP_UPGRADE, 0 },
 };
 
 /* Protocols behind whose back we could not look: prefixes. */
@@ -265,19 +265,16 @@ static bool has_option(const struct ab_http_head *head, const char *word)
 			      (struct ab_http_text){ word, strlen(word) });
 }
 
-static void look_at_upgrade(struct ab_http_head *head,
-			    struct ab_http_text value)
+static bool is_unjudged(struct ab_http_text protocols)
 {
-	head->upgrade = has_option(head, "upgrade");
-	while (value.len) {
-		struct ab_http_text word = trim(take_until(&value, ','));
+	while (protocols.len) {
+		struct ab_http_text word = trim(take_until(&protocols, ','));
 
 		for (size_t i = 0; i < AB_COUNT(unjudged); i++)
 			if (begins(word, unjudged[i]))
-				head->upgrade_unjudged = true;
+				return true;
 	}
-	if (head->upgrade_unjudged)
-		head->upgrade = false;
+	return false;
 }
 
 /* Header fields and what they say about the message; head->body is what it
@@ -303,11 +300,15 @@ static ssize_t read_fields(struct ab_http_scan *scan, struct ab_http_text rest,
 			length = f;
 		else if (f->id == AB_HTTP_TRANSFER_ENCODING)
 			coding = f;
-		else if (f->id == AB_HTTP_UPGRADE)
-			look_at_upgrade(head, f->value);
 		else if (f->id == AB_HTTP_EXPECT)
-			head->expect = ab_http_is(f->value, "100-continue");
+			head->expect |= ab_http_is(f->value, "100-continue");
+		else if (f->id == AB_HTTP_UPGRADE) {
+			head->upgrade = has_option(head, "upgrade");
+			head->upgrade_unjudged |= is_unjudged(f->value);
+		}
 	}
+	if (head->upgrade_unjudged)
+		head->upgrade = false;
 	if (length && coding)
 		return fail(scan, 400,
 			    "it has both Content-Length and Transfer-Encoding");

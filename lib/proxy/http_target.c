@@ -86,6 +86,7 @@ static const char *read_connect(struct ab_http_request *rq)
 	if (rq->head.body != AB_HTTP_NONE)
 		return "CONNECT has no body";
 	rq->form = AB_HTTP_AUTHORITY;
+	rq->path = (struct ab_http_text){ rq->target.s, 0 };
 	rq->has_host = true;
 	return NULL;
 }

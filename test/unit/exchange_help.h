@@ -82,7 +82,10 @@ static inline void dial_now(struct ab_later *later)
 	void *arg = dial->arg;
 
 	free(dial);
-	fn(arg, &result);
+	if (fn)
+		fn(arg, &result);
+	else if (result.fd >= 0)
+		close(result.fd);
 }
 
 struct ab_dial *ab_dial_start(struct ab_dialer *dialer,
@@ -114,11 +117,9 @@ struct ab_dial *ab_dial_start(struct ab_dialer *dialer,
 	return dial;
 }
 
-/* The tests close nothing while a dial is under way. */
 void ab_dial_cancel(struct ab_dial *dial)
 {
-	(void)dial;
-	abort();
+	dial->fn = NULL;
 }
 
 bool ab_names_synthetic(const struct ab_host *addr)

@@ -426,6 +426,11 @@ static void test_tunnel_authority(void)
 		}
 	}
 	open_tunnel_to("a.test", 80);
+	conn->ahead = 3;
+	say(client, "GET / HTTP/1.1\r\nHost: a.test\r\n\r\n");
+	hear(servers[0], " / HTTP/1.1\r\nHost: a.test\r\n\r\n",
+	     "what the server has already is not sent again");
+	open_tunnel_to("a.test", 80);
 	say(client, "CONNECT a.test:443 HTTP/1.1\r\nHost: a.test:443\r\n\r\n");
 	hear(client, "HTTP/1.1 400 ", "no tunnel begins in a tunnel");
 }

@@ -273,6 +273,15 @@ static void test_client_ends(void)
 		       "on record");
 	}
 	open_proxy();
+	send(client, GET, strlen(GET), 0);
+	turn();
+	setsockopt(client, SOL_SOCKET, SO_LINGER,
+		   &(struct linger){ .l_onoff = 1 }, sizeof(struct linger));
+	close(client);
+	client = -1;
+	turns(3);
+	ok(!conn && nservers == 1, "a client that is gone while we dial");
+	open_proxy();
 	say(client, "GET http://a.te");
 	shutdown(client, SHUT_WR);
 	ok(end_of(client) == ENDED && !conn && nservers == 0, "half a head");

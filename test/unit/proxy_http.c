@@ -609,6 +609,11 @@ static void test_upgrades(void)
 	ok(!rq.head.upgrade && rq.head.upgrade_unjudged,
 	   "HTTP/2 anywhere in the list is not passed");
 	scan = (struct ab_http_scan){ 0 };
+	ab_http_read_request(&scan, T(GET "Connection: Upgrade\r\n"
+					  "Upgrade: h2c\r\nUpgrade: foo\r\n" END),
+			     &rq);
+	ok(!rq.head.upgrade && rq.head.upgrade_unjudged, "nor in two fields");
+	scan = (struct ab_http_scan){ 0 };
 	ab_http_read_request(&scan, T(GET "Expect: 100-Continue\r\n" END), &rq);
 	ok(rq.head.expect, "Expect");
 }
