@@ -33,16 +33,24 @@ refused()
 	record | jq -es '.[0] | .init > 1 and .init_started > 0'
 }
 
-@test "record: a run without it does not start" {
-	local as=()
-	need userns
+# on_disk DIR SIZE COMMAND CMD...: CMD where DIR is a disk of its own, on which
+# COMMAND was run.
+on_disk()
+{
+	local as=() dir=$1 size=$2 command=$3
+
+	shift 3
 	[ "$(id -u)" -eq 0 ] || as=(--user --map-root-user)
-	mkdir -p "$AGENTBOX_STATE"
-	# A disk of its own, without room.
-	run unshare "${as[@]}" --mount sh -c 'mount -t tmpfs -o size=64k,mode=700 none "$0" &&
-		{ head -c 100000 /dev/zero >"$0/full" || :; } 2>/dev/null
-		exec "$@"' "$AGENTBOX_STATE" "$AGENTBOX" run -- touch ran
+	mkdir -p "$dir"
+	run timeout 60 unshare "${as[@]}" --mount sh -c 'mount -t tmpfs -o "size=$1,mode=700" none "$0" &&
+		cd "$0" && eval "$2" && cd "$OLDPWD" && shift 2 && exec "$@"' "$dir" "$size" "$command" "$@"
 	echo "$output"
+}
+
+@test "record: a run without it does not start" {
+	need userns
+	on_disk "$AGENTBOX_STATE" 64k '{ head -c 100000 /dev/zero >full || :; } 2>/dev/null' \
+		"$AGENTBOX" run -- touch ran
 	[ "$status" -eq 125 ]
 	[[ "$output" == *"record of the run: No space left"* ]]
 	[ ! -e ran ]
@@ -218,6 +226,50 @@ refused()
 	[[ "$output" == *"nobody reads"* ]]
 	[ ! -e ran ]
 	[ $((SECONDS - began)) -lt 20 ]
+}
+
+# Requests that are all denied; each is on record.
+knock()
+{
+	cat >knock.py <<-'PYTHON'
+	import socket, sys
+	for i in range(int(sys.argv[1])):
+	    s = socket.create_connection(("127.0.0.1", 61080))
+	    s.sendall(b"GET http://h%d.test/ HTTP/1.1\r\nHost: h%d.test\r\n\r\n" % (i, i))
+	    if not s.recv(4096).startswith(b"HTTP/1.1 403"):
+	        break
+	print("knocked", i + 1)
+	PYTHON
+	echo python3 knock.py "$1"
+}
+
+@test "audit: a disk that gets full ends a strict run" {
+	need userns
+	on_disk "$TEST_DIR/disk" 64k : "$AGENTBOX" run -q --net filtered --unknown deny \
+		--audit "$TEST_DIR/disk/log" -- $(knock 2000)
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"disk/log: No space left"* ]]
+	# Its twin has room for them.
+	on_disk "$TEST_DIR/disk" 8m : "$AGENTBOX" run -q --net filtered --unknown deny \
+		--audit "$TEST_DIR/disk/log" -- $(knock 2000)
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"knocked 2000"* ]]
+}
+
+@test "record: what is denied has an id, a reason and the words that allow it" {
+	agentbox run --net filtered --unknown deny -- $(knock 3)
+	[ "$status" -eq 0 ]
+	local id
+	id=$(record | jq -r 'select(.kind == "violation" and .domain == "h2.test").id')
+	[[ "$id" == *-3 ]]
+	record | jq -es --arg id "$id" 'map(select(.id == $id)) | length == 2 and
+		(.[0] | .kind == "violation" and .reason == "not on the allow list" and
+		.rule == "network.allow" and .hint == "agentbox run --allow h2.test -- ...") and
+		(.[1] | .kind == "request" and .status == 403 and .allowed == false)'
+	# The same at the end, as lines that belong together.
+	[[ "$output" == *"agentbox: 3 requests were blocked"$'\n'"  "* ]]
+	[[ "$output" == *$'\n'"  $id  h2.test:80  not on the allow list"$'\n'* ]]
+	[[ "$output" == *"allow it next time:  agentbox run --allow h2.test -- ..."* ]]
 }
 
 @test "audit: when the supervisor is killed the copy says so as well" {
