@@ -549,6 +549,7 @@ int ab_proxy_stop(struct ab_proxy *p, struct ab_proxy_report *ret,
 		  struct ab_error *err)
 {
 	struct ab_ledger_totals totals;
+	struct ab_error late;
 	int r;
 
 	if (p->started) {
@@ -556,6 +557,8 @@ int ab_proxy_stop(struct ab_proxy *p, struct ab_proxy_report *ret,
 		pthread_join(p->thread, NULL);
 	}
 	r = report_packets(p, err);
+	if (ab_ledger_flush(p->engine.ledger, r < 0 ? &late : err) < 0)
+		r = -1;
 	ab_ledger_totals(p->engine.ledger, &totals);
 	*ret = (struct ab_proxy_report){ .allowed = totals.allowed,
 					 .denied = totals.denied,
