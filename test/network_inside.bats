@@ -15,12 +15,12 @@ teardown_file()
 }
 
 # inside SCRIPT [OPTION...]: a python program in the box. It has try_tcp,
-# try_udp and own.
+# try_udp and own. Its words are in $output, ours are not.
 inside()
 {
 	local script=$1
 	shift
-	agentbox run "$@" -- python3 -c "
+	agentbox_split run "$@" -- python3 -c "
 import errno, os, socket, sys
 
 def name(e):

@@ -78,7 +78,8 @@ void ab_check_capture(const struct ab_policy_input *in, struct ab_verdict *v)
 	(void)in;
 	if (ab_userns_enter(CLONE_NEWNET, v) < 0)
 		return;
-	if (ab_network_raise(NULL, 0, &net, &err) < 0) {
+	if (ab_network_build(ab_capture_ways, ab_capture_way_count, NULL, 0,
+			     &net, &err) < 0) {
 		ab_userns_explain(err.errnum, "open the doors of a box", v);
 		return;
 	}

@@ -12,8 +12,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct ab_error;
-
 enum ab_capture { /* each one catches what those before it do */
 		  AB_CAPTURE_NONE, /* only the explicit doors */
 		  AB_CAPTURE_PORTS, /* listeners on well-known ports */
@@ -46,14 +44,13 @@ extern const size_t ab_capture_way_count;
  * Bring `lo` up, with an address of its own that is not 127.0.0.1 (programs
  * take a machine without one for a machine without network), make every
  * address local, and put the first of `ways` that this kernel takes in force.
- * Needs CAP_NET_ADMIN in a new network namespace.
  *
- * ret_rules is the socket that the rules were made with, by which they can be
- * asked (netns/counters.h), or -1. Only a loopback device that does not come
- * up is an error.
+ * By two netlink sockets of the namespace, for routes and for rules (-1: there
+ * is none), that were opened with CAP_NET_ADMIN there. Whoever owns its user
+ * namespace may use them, from outside too. AB_CAPTURE_NONE: `lo` may be down.
  */
-int ab_capture_raise(const struct ab_capture_way *ways, size_t nways,
-		     enum ab_capture *ret_capture, int *ret_rules,
-		     struct ab_error *err);
+enum ab_capture ab_capture_raise(int routes, int rules,
+				 const struct ab_capture_way *ways,
+				 size_t nways);
 
 #endif

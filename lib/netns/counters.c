@@ -64,8 +64,7 @@ int ab_counters_parse(const void *data, size_t len, struct ab_counters *ret)
 	const struct nlmsghdr *head = data;
 	size_t left = len;
 
-	for (; ab_netlink_ok(head, left);
-	     head = ab_netlink_next(head, &left)) {
+	for (; ab_netlink_ok(head, left); head = ab_netlink_next(head, &left)) {
 		if (head->nlmsg_type == NLMSG_DONE)
 			return 1;
 		if (head->nlmsg_type == NLMSG_ERROR)

@@ -1,12 +1,15 @@
 #include "netns/listeners.h"
 
 #include <errno.h>
+#include <linux/netlink.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/mem.h"
+#include "netns/loopback.h"
+#include "netns/netlink.h"
 
 #ifndef IPV6_FREEBIND
 #define IPV6_FREEBIND 78
@@ -41,13 +44,7 @@ static const struct door doors[] = {
 	{ AB_LISTENER_DOOR, SOCK_STREAM, LOOPBACK4, AB_PORT_DOOR },
 	{ AB_LISTENER_DNS_UDP, SOCK_DGRAM, ANYWHERE, AB_PORT_DNS },
 	{ AB_LISTENER_DNS_TCP, SOCK_STREAM, ANYWHERE, AB_PORT_DNS },
-};
-
-static const struct door captured = {
-	AB_LISTENER_TRANSPARENT,
-	SOCK_STREAM,
-	ANYWHERE,
-	AB_PORT_CAPTURED,
+	{ AB_LISTENER_TRANSPARENT, SOCK_STREAM, ANYWHERE, AB_PORT_CAPTURED },
 };
 
 static int bind_to(int fd, int family, enum where where, uint16_t port)
@@ -88,9 +85,12 @@ static int set_options(int fd, int family, enum ab_listener_kind kind)
 			       ? -1
 			       : set(fd, family, IP_FREEBIND, IPV6_FREEBIND);
 	case AB_LISTENER_DOOR:
-	case AB_LISTENER_DNS_TCP:
 	case AB_LISTENER_HOST_PORT:
+		/* The loopback device is not up yet. */
+		return set(fd, family, IP_FREEBIND, IPV6_FREEBIND);
+	case AB_LISTENER_DNS_TCP:
 	case AB_LISTENER_COUNTERS:
+	case AB_LISTENER_ROUTES:
 	case AB_LISTENER_COUNT:
 		break;
 	}
@@ -150,41 +150,20 @@ static int add_host_port(struct ab_network *net, uint16_t port,
 	fd = open_door(&d);
 	if (fd >= 0)
 		add(net, d.kind, port, fd);
-	else if (errno != EAFNOSUPPORT && errno != EADDRNOTAVAIL)
+	else if (errno != EAFNOSUPPORT) /* a kernel without IPv6 */
 		return ab_fail(err, AB_ESYSTEM, errno,
 			       "listen on port %u of the box by IPv6", port);
 	return 0;
 }
 
-/* One that is taken (by a host port) stays with whom it has. */
-static void add_well_known(struct ab_network *net)
+/* A kernel may have none of a kind; that is found out when it is needed. */
+static void add_netlink(struct ab_network *net, enum ab_listener_kind kind,
+			int protocol)
 {
-	struct door d = captured;
+	int fd = ab_netlink_open(protocol);
 
-	for (size_t i = 0; i < AB_COUNT(well_known); i++) {
-		int fd;
-
-		d.port = well_known[i];
-		fd = open_door(&d);
-		if (fd >= 0)
-			add(net, d.kind, d.port, fd);
-	}
-}
-
-static int add_captured(struct ab_network *net, struct ab_error *err)
-{
-	switch (net->capture) {
-	case AB_CAPTURE_TPROXY:
-	case AB_CAPTURE_REDIRECT:
-		return add_door(net, &captured, err);
-	case AB_CAPTURE_PORTS:
-		add_well_known(net);
-		break;
-	case AB_CAPTURE_NONE:
-	case AB_CAPTURE_COUNT:
-		break;
-	}
-	return 0;
+	if (fd >= 0)
+		add(net, kind, 0, fd);
 }
 
 static int fill(struct ab_network *net, const uint16_t *host_ports, size_t n,
@@ -196,23 +175,19 @@ static int fill(struct ab_network *net, const uint16_t *host_ports, size_t n,
 	for (size_t i = 0; i < n; i++)
 		if (add_host_port(net, host_ports[i], err) < 0)
 			return -1;
-	return add_captured(net, err);
+	add_netlink(net, AB_LISTENER_ROUTES, NETLINK_ROUTE);
+	add_netlink(net, AB_LISTENER_COUNTERS, NETLINK_NETFILTER);
+	return 0;
 }
 
-int ab_network_raise_by(const struct ab_capture_way *ways, size_t nways,
-			const uint16_t *host_ports, size_t nhost_ports,
-			struct ab_network *ret, struct ab_error *err)
+int ab_network_make(const uint16_t *host_ports, size_t nhost_ports,
+		    struct ab_network *ret, struct ab_error *err)
 {
-	int rules;
-
 	ret->n = 0;
+	ret->capture = AB_CAPTURE_NONE;
 	if (nhost_ports > AB_HOST_PORTS_MAX)
 		return ab_fail(err, AB_EUSAGE, 0, "more than %d host ports",
 			       AB_HOST_PORTS_MAX);
-	if (ab_capture_raise(ways, nways, &ret->capture, &rules, err) < 0)
-		return -1;
-	if (rules >= 0)
-		add(ret, AB_LISTENER_COUNTERS, 0, rules);
 	if (fill(ret, host_ports, nhost_ports, err) < 0) {
 		ab_network_fini(ret);
 		return -1;
@@ -220,11 +195,70 @@ int ab_network_raise_by(const struct ab_capture_way *ways, size_t nways,
 	return 0;
 }
 
-int ab_network_raise(const uint16_t *host_ports, size_t nhost_ports,
+static int find(const struct ab_network *net, enum ab_listener_kind kind)
+{
+	for (size_t i = 0; i < net->n; i++)
+		if (net->listeners[i].kind == kind)
+			return net->listeners[i].fd;
+	return -1;
+}
+
+static void discard(struct ab_network *net, enum ab_listener_kind kind)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < net->n; i++)
+		if (net->listeners[i].kind == kind)
+			close(net->listeners[i].fd);
+		else
+			net->listeners[n++] = net->listeners[i];
+	net->n = n;
+}
+
+int ab_network_raise(struct ab_network *net, const struct ab_capture_way *ways,
+		     size_t nways, struct ab_error *err)
+{
+	net->capture =
+		ab_capture_raise(find(net, AB_LISTENER_ROUTES),
+				 find(net, AB_LISTENER_COUNTERS), ways, nways);
+	discard(net, AB_LISTENER_ROUTES);
+	if (net->capture >= AB_CAPTURE_REDIRECT)
+		return 0;
+	discard(net, AB_LISTENER_COUNTERS);
+	discard(net, AB_LISTENER_TRANSPARENT);
+	return net->capture == AB_CAPTURE_NONE
+		       ? ab_loopback_up_by(find(net, AB_LISTENER_DOOR), err)
+		       : 0;
+}
+
+void ab_network_make_ports(struct ab_network *net)
+{
+	struct door d = { AB_LISTENER_TRANSPARENT, SOCK_STREAM, ANYWHERE, 0 };
+
+	/* One that is taken (by a host port) stays with whom it has. */
+	for (size_t i = 0; i < AB_COUNT(well_known); i++) {
+		int fd;
+
+		d.port = well_known[i];
+		fd = open_door(&d);
+		if (fd >= 0)
+			add(net, d.kind, d.port, fd);
+	}
+}
+
+int ab_network_build(const struct ab_capture_way *ways, size_t nways,
+		     const uint16_t *host_ports, size_t nhost_ports,
 		     struct ab_network *ret, struct ab_error *err)
 {
-	return ab_network_raise_by(ab_capture_ways, ab_capture_way_count,
-				   host_ports, nhost_ports, ret, err);
+	if (ab_network_make(host_ports, nhost_ports, ret, err) < 0)
+		return -1;
+	if (ab_network_raise(ret, ways, nways, err) < 0) {
+		ab_network_fini(ret);
+		return -1;
+	}
+	if (ret->capture == AB_CAPTURE_PORTS)
+		ab_network_make_ports(ret);
+	return 0;
 }
 
 bool ab_network_captures(const struct ab_network *net, uint16_t port)

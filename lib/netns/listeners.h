@@ -1,18 +1,26 @@
 #ifndef AB_NETNS_LISTENERS_H
 #define AB_NETNS_LISTENERS_H
 /*
- * The network of a filtered box: made by its init, used by the supervisor. A
- * socket keeps the namespace that it was made in, so what connects to one of
- * these inside is accepted outside, with no process and no port in between.
- * Whoever holds them keeps the namespace alive.
+ * The network of a filtered box. A socket keeps the namespace that it was made
+ * in, so what connects to one of these inside is accepted outside, with no
+ * process and no port in between; and what a netlink socket changes from
+ * outside changes inside. Whoever holds one keeps the namespace alive.
  *
- * All of them are close-on-exec and do not block. TCP sockets listen.
+ * Made in three steps, because two processes have time at different moments:
+ *
+ *	make		by the box's init: the sockets, before anything is up
+ *	raise		by the supervisor, who got them: device, routes, rules
+ *	make_ports	by init again, where there can be no rules
+ *
+ * All sockets are close-on-exec and do not block. TCP sockets listen.
  */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "netns/capture.h"
+
+struct ab_error;
 
 enum ab_listener_kind {
 	AB_LISTENER_DOOR, /* TCP: HTTP and SOCKS, 127.0.0.1:61080 */
@@ -24,6 +32,7 @@ enum ab_listener_kind {
 	AB_LISTENER_DNS_TCP,
 	AB_LISTENER_HOST_PORT, /* TCP: a port of the host, on loopback */
 	AB_LISTENER_COUNTERS, /* no listener: see netns/counters.h */
+	AB_LISTENER_ROUTES, /* nor is this; gone once the network is up */
 	AB_LISTENER_COUNT,
 };
 
@@ -46,12 +55,25 @@ struct ab_network {
  * In a new network namespace, with CAP_NET_ADMIN and CAP_NET_BIND_SERVICE.
  * On failure nothing is left open. At most AB_HOST_PORTS_MAX host ports.
  */
-int ab_network_raise(const uint16_t *host_ports, size_t nhost_ports,
+int ab_network_make(const uint16_t *host_ports, size_t nhost_ports,
+		    struct ab_network *ret, struct ab_error *err);
+
+/*
+ * Bring it up, and say in net->capture by which of these ways connections are
+ * captured. Sockets that are of no use then are closed and left out. Needs to
+ * own the user namespace of the box, or CAP_NET_ADMIN in it.
+ */
+int ab_network_raise(struct ab_network *net, const struct ab_capture_way *ways,
+		     size_t nways, struct ab_error *err);
+
+/* For AB_CAPTURE_PORTS: adds a listener on every well-known port. In the
+ * namespace, with CAP_NET_BIND_SERVICE. */
+void ab_network_make_ports(struct ab_network *net);
+
+/* All of it at once, by whoever is in the namespace. */
+int ab_network_build(const struct ab_capture_way *ways, size_t nways,
+		     const uint16_t *host_ports, size_t nhost_ports,
 		     struct ab_network *ret, struct ab_error *err);
-/* The same by these ways of capturing, and no others. */
-int ab_network_raise_by(const struct ab_capture_way *ways, size_t nways,
-			const uint16_t *host_ports, size_t nhost_ports,
-			struct ab_network *ret, struct ab_error *err);
 
 /* Is a connection to this port of any address captured? */
 bool ab_network_captures(const struct ab_network *net, uint16_t port);

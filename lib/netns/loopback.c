@@ -12,10 +12,16 @@
 
 int ab_loopback_up(struct ab_error *err)
 {
-	struct ifreq req = { .ifr_name = "lo", .ifr_flags = IFF_UP };
 	ab_autoclose int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
-	if (fd < 0 || ioctl(fd, SIOCSIFFLAGS, &req) < 0)
+	return ab_loopback_up_by(fd, err);
+}
+
+int ab_loopback_up_by(int sock, struct ab_error *err)
+{
+	struct ifreq req = { .ifr_name = "lo", .ifr_flags = IFF_UP };
+
+	if (ioctl(sock, SIOCSIFFLAGS, &req) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno,
 			       "bring the loopback device up");
 	return 0;

@@ -48,8 +48,7 @@ static int add(struct ab_own *own, const void *addr, size_t len)
 }
 
 /* On a link with two ends IFA_ADDRESS is the other one. */
-static int take_address(const struct nlmsghdr *head,
-			struct ab_own *ret)
+static int take_address(const struct nlmsghdr *head, struct ab_own *ret)
 {
 	const struct ifaddrmsg *info = NLMSG_DATA(head);
 	const struct rtattr *found = NULL, *a;
@@ -75,8 +74,7 @@ int ab_own_parse(const void *data, size_t len, struct ab_own *ret)
 	const struct nlmsghdr *head = data;
 	size_t left = len;
 
-	for (; ab_netlink_ok(head, left);
-	     head = ab_netlink_next(head, &left)) {
+	for (; ab_netlink_ok(head, left); head = ab_netlink_next(head, &left)) {
 		if (head->nlmsg_type == NLMSG_DONE)
 			return 1;
 		if (head->nlmsg_type == NLMSG_ERROR)

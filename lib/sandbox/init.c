@@ -5,12 +5,12 @@
  * of a half-built box survives, because all of it lives in this process's
  * namespaces. The order matters:
  *
- *	network			begun first and by a thread of its own: the
- *				kernel needs as long for a new namespace as
- *				for all the rest, and no plan is needed; over
- *				before the capabilities go
+ *	network			first, because the supervisor is to bring it
+ *				up meanwhile, and no plan is needed
  *	max_user_namespaces	before /proc/sys is read-only
  *	mounts			before Landlock, which forbids them
+ *	capture			before the capabilities go: low ports may
+ *				be needed
  *	capabilities		before the command's process exists, which
  *				inherits the empty sets
  *
@@ -26,7 +26,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,9 +66,6 @@ struct init {
 	pid_t front;	/* group to which the terminal is to be given back */
 	const char *net;	/* AB_INIT_* or "" */
 	const char *host_ports;
-	pthread_t network;
-	struct ab_error network_err;
-	int netns;		/* -1: the thread has failed */
 	enum ab_capture capture;
 	bool captures_ssh;
 	uint64_t tmp_size;
@@ -144,63 +140,50 @@ static void hand_up(struct init *in, const struct ab_network *net)
 		_exit(125);
 }
 
-static int open_doors(struct init *in, struct ab_error *err)
+static int make_network(struct init *in, struct ab_error *err)
 {
 	uint16_t ports[AB_HOST_PORTS_MAX];
 	struct ab_network net;
 
-	if (ab_network_raise(ports, read_ports(in->host_ports, ports), &net,
-			     err) < 0)
+	if (!*in->net)
+		return 0;
+	if (ab_netns_enter_new(err) < 0)
 		return -1;
-	in->capture = net.capture;
-	in->captures_ssh = ab_network_captures(&net, SSH_PORT);
+	if (strcmp(in->net, AB_INIT_DOOR) != 0)
+		return ab_loopback_up(err);
+	if (ab_network_make(ports, read_ports(in->host_ports, ports), &net,
+			    err) < 0)
+		return -1;
 	hand_up(in, &net);
 	ab_network_fini(&net);
 	return 0;
 }
 
-/* The thread: allocates nothing, and ends before the capabilities do. */
-static void *raise_network(void *arg)
+/* The supervisor has brought the network up meanwhile, and says how; where it
+ * could make no rules we still have the right to low ports. */
+static int hear_capture(struct init *in, struct ab_error *err)
 {
-	struct init *in = arg;
-	struct ab_error *err = &in->network_err;
-	int fd = ab_netns_new(err);
+	struct ab_network net = { .n = 0 };
+	struct ab_msg msg;
+	ssize_t n;
 
-	if (fd >= 0 && (strcmp(in->net, AB_INIT_DOOR) == 0 ?
-				open_doors(in, err) :
-				ab_loopback_up(err)) == 0)
-		in->netns = ab_take_fd(&fd);
-	ab_closep(&fd);
-	return NULL;
-}
-
-static int start_network(struct init *in, struct ab_error *err)
-{
-	static char stack[64 * 1024] __attribute__((aligned(64)));
-	pthread_attr_t attr;
-	int errnum;
-
-	if (!*in->net)
+	if (strcmp(in->net, AB_INIT_DOOR) != 0)
 		return 0;
-	pthread_attr_init(&attr);
-	pthread_attr_setstack(&attr, stack, sizeof(stack));
-	errnum = pthread_create(&in->network, &attr, raise_network, in);
-	pthread_attr_destroy(&attr);
-	if (errnum)
-		return ab_fail(err, AB_ESYSTEM, errnum, "make a thread");
+	n = ab_recv_fds(in->sock, &msg, sizeof(msg), NULL, NULL, 0);
+	if (n <= 0)
+		_exit(125);
+	if (n != (ssize_t)AB_MSG_LEN(0) || msg.type != AB_MSG_CAPTURE)
+		return ab_fail(err, AB_ESYSTEM, 0, "the network did not come up");
+	in->capture = (enum ab_capture)msg.value;
+	in->captures_ssh = in->capture >= AB_CAPTURE_REDIRECT;
+	if (in->capture != AB_CAPTURE_PORTS)
+		return 0;
+	net.capture = in->capture;
+	ab_network_make_ports(&net);
+	in->captures_ssh = ab_network_captures(&net, SSH_PORT);
+	hand_up(in, &net);
+	ab_network_fini(&net);
 	return 0;
-}
-
-static int enter_network(struct init *in, struct ab_error *err)
-{
-	if (!*in->net)
-		return 0;
-	pthread_join(in->network, NULL);
-	if (in->netns < 0) {
-		*err = in->network_err;
-		return -1;
-	}
-	return ab_netns_enter(in->netns, err);
 }
 
 /* The supervisor has been planning meanwhile. */
@@ -360,12 +343,12 @@ static const struct {
 	const char *name;
 	int (*run)(struct init *in, struct ab_error *err);
 } steps[] = {
-	{ "network begun", start_network },
+	{ "network", make_network },
 	{ "user namespaces", forbid_user_namespaces },
 	{ "ground", prepare_mounts },
 	{ "specification", read_spec },
 	{ "mounts", build_mounts },
-	{ "network", enter_network },
+	{ "capture", hear_capture },
 	{ "descriptors", close_strays },
 	{ "terminal", open_terminal },
 	{ "ruleset", make_ruleset },
@@ -510,7 +493,7 @@ _Noreturn void ab_init_main(int sock, const char *net, uint64_t tmp_size,
 	in.net = net;
 	in.host_ports = host_ports;
 	in.tmp_size = tmp_size;
-	in.tty = in.ruleset = in.netns = -1;
+	in.tty = in.ruleset = -1;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_DUMPABLE, 0);
 	prctl(PR_SET_NAME, AB_INIT_NAME);

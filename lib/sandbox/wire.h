@@ -14,8 +14,9 @@
 enum ab_msg_type {
 	/* up */
 	AB_MSG_FAILED = 1,	/* error: the launch ends here */
-	AB_MSG_NETWORK,		/* value: enum ab_capture; network, and as many
-				 * fds: see netns/listeners.h */
+	AB_MSG_NETWORK,		/* network, and as many fds: see
+				 * netns/listeners.h; a second one after
+				 * AB_CAPTURE_PORTS */
 	AB_MSG_TTY,		/* one fd: the master of the box's terminal */
 	AB_MSG_HOLDS,		/* holds: the command is about to start */
 	AB_MSG_STOPPED,		/* value: signal that stopped the command */
@@ -24,6 +25,7 @@ enum ab_msg_type {
 	AB_MSG_PORTS,		/* ports: TCP ports that listen inside */
 	/* down */
 	AB_MSG_SPEC,		/* one fd: the specification, sealed */
+	AB_MSG_CAPTURE,		/* value: enum ab_capture; to a box with a door */
 	AB_MSG_GO,		/* the supervisor is locked in: start */
 	AB_MSG_SIGNAL,		/* value: signal for the command */
 	AB_MSG_RESUME,		/* go on after a stop; value: 1 in the

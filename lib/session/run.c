@@ -45,6 +45,7 @@ struct run {
 	struct ab_run dir;
 	struct ab_log log;
 	struct ab_box box;
+	struct ab_network network;	/* until the gate has it */
 	struct ab_gate *gate;
 	bool gated;	/* it had one */
 	struct ab_cgroup cgroup;
@@ -278,6 +279,10 @@ static int settle_in(struct run *r, struct ab_error *err)
 
 	if (open_record(r, err) < 0 || write_start(r, err) < 0)
 		return -1;
+	/* By now init has its sockets, and it will wait for their answer. The
+	 * broker closes what it inherits. */
+	if (p->spec.door && ab_box_network(&r->box, &r->network, err) < 0)
+		return -1;
 	release_stdio(r);
 	ab_terminal_rescue_get(r->terminal, &duty.rescue);
 	if (ab_broker_start(&duty, &r->broker, err) < 0)
@@ -346,7 +351,7 @@ static int supervise(struct run *r, int *ret_status, struct ab_error *err)
 		.holds = command_starts,
 		.arg = r,
 		.gate = r->gate,
-		.door = r->prepared->policy->net.mode == AB_NET_FILTERED,
+		.network = &r->network,
 		.run_id = r->dir.id,
 		.log = &r->log,
 	};
@@ -355,6 +360,7 @@ static int supervise(struct run *r, int *ret_status, struct ab_error *err)
 	result = ab_supervise(&what, &r->outcome, err);
 	if (result < 0)
 		ab_step(err, "supervision");
+	ab_network_fini(&r->network);
 	return wind_up(r, result, ret_status, err);
 }
 
@@ -405,6 +411,7 @@ static void abandon(struct run *r, struct ab_error *err)
 	ab_box_kill(&r->box);
 	ab_box_fini(&r->box);
 	ab_terminal_close(r->terminal);
+	ab_network_fini(&r->network);
 	if (r->gate)
 		ab_gate_close(r->gate, &r->report, &(struct ab_error){ 0 });
 	if (r->cgroup.path)

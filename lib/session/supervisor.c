@@ -34,7 +34,7 @@ struct supervisor {
 	struct ab_outcome out;
 	struct ab_loop loop;
 	struct ab_source signals, box, broker, timer;
-	bool networked, started, over;
+	bool started, over;
 	bool asked_to_stop;	/* SIGTSTP was passed on */
 	struct ab_error *err;
 	int result;
@@ -143,7 +143,7 @@ static void proxy_failed(void *arg, const struct ab_error *err)
 	give_up(s);
 }
 
-static int attach_network(struct supervisor *s, struct ab_network *net)
+static int attach_network(struct supervisor *s)
 {
 	struct ab_gate_watch watch = { .loop = &s->loop,
 				       .box = s->what->box,
@@ -152,20 +152,7 @@ static int attach_network(struct supervisor *s, struct ab_network *net)
 				       .failed = proxy_failed,
 				       .arg = s };
 
-	return ab_gate_attach(s->what->gate, net, &watch, s->err);
-}
-
-static void take_network(struct supervisor *s, const struct ab_msg *msg,
-			 struct ab_fds *fds)
-{
-	struct ab_network net;
-
-	if (s->networked || !s->what->door)
-		return;
-	s->networked = true;
-	ab_box_network(msg, fds, &net);
-	if (attach_network(s, &net) < 0)
-		give_up(s);
+	return ab_gate_attach(s->what->gate, s->what->network, &watch, s->err);
 }
 
 static void take_dialled(struct supervisor *s, const struct ab_msg *msg,
@@ -207,9 +194,6 @@ static void take_message(struct supervisor *s, const struct ab_msg *msg,
 			ab_fail(&s->out.failed, AB_ESYSTEM, 0,
 				"the box failed and did not say why");
 		s->over = true;
-		break;
-	case AB_MSG_NETWORK:
-		take_network(s, msg, fds);
 		break;
 	case AB_MSG_DIALED:
 		take_dialled(s, msg, fds);
@@ -322,10 +306,7 @@ static int open_sources(struct supervisor *s, struct ab_error *err)
 	if (what->timeout_ms &&
 	    ab_loop_add(&s->loop, &s->timer, EPOLLIN, err) < 0)
 		return -1;
-	/* Published ports need no door. */
-	return what->gate && !what->door ?
-		       attach_network(s, &(struct ab_network){ 0 }) :
-		       0;
+	return what->gate ? attach_network(s) : 0;
 }
 
 int ab_supervise(const struct ab_supervision *what, struct ab_outcome *ret,

@@ -25,7 +25,8 @@ struct ab_supervision {
 		     struct ab_error *err);
 	void *arg;
 	struct ab_gate *gate;		/* or NULL: no network of ours */
-	bool door;			/* the box will hand listeners up */
+	struct ab_network *network;	/* of the box, for the gate; empty
+					 * when it has no door */
 	const char *run_id;
 	struct ab_log *log;
 };

@@ -27,6 +27,13 @@ static int find(const struct ab_network *net, enum ab_listener_kind kind,
 	return -1;
 }
 
+static int build(const uint16_t *ports, size_t n, struct ab_network *ret,
+		 struct ab_error *err)
+{
+	return ab_network_build(ab_capture_ways, ab_capture_way_count, ports, n,
+				ret, err);
+}
+
 /* Connect to the address; what the listener makes of it. */
 static void is_captured(const struct ab_network *net, const char *to,
 			uint16_t port, uint16_t at)
@@ -208,7 +215,7 @@ static void check_full(enum ab_capture capture, const uint16_t *ports,
 	struct ab_network net = { 0 };
 	struct ab_error err = { 0 };
 
-	ok(ab_network_raise_by(ways, nways, ports, nports, &net, &err) == 0 &&
+	ok(ab_network_build(ways, nways, ports, nports, &net, &err) == 0 &&
 		   net.capture == capture,
 	   "the way is %s (%s) %s", ab_capture_names[capture],
 	   ab_capture_names[net.capture], err.text);
@@ -292,8 +299,7 @@ static void without_ipv6(void)
 	write_text("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1");
 	write_text("/proc/sys/net/ipv6/conf/lo/disable_ipv6", "1");
 	ok(dial_to("::1", 1, SOCK_DGRAM) < 0, "there is no IPv6");
-	ok(ab_network_raise(NULL, 0, &net, &err) == 0 &&
-		   net.capture == AB_CAPTURE_TPROXY,
+	ok(build(NULL, 0, &net, &err) == 0 && net.capture == AB_CAPTURE_TPROXY,
 	   "the network comes up without it %s", err.text);
 	is_captured(&net, "203.0.113.1", 443, AB_PORT_CAPTURED);
 	is_own("127.0.0.1", SOCK_STREAM);
@@ -313,10 +319,9 @@ static void host_ports(void)
 
 	for (size_t i = 0; i < AB_COUNT(many); i++)
 		many[i] = (uint16_t)(10000 + i);
-	ok(ab_network_raise(many, AB_COUNT(many), &net, &err) < 0 &&
-		   err.code == AB_EUSAGE,
+	ok(build(many, AB_COUNT(many), &net, &err) < 0 && err.code == AB_EUSAGE,
 	   "too many are refused");
-	ok(ab_network_raise(wanted, AB_COUNT(wanted), &net, &err) == 0,
+	ok(build(wanted, AB_COUNT(wanted), &net, &err) == 0,
 	   "ports of the host are offered %s", err.text);
 	for (size_t i = 0; i < net.n; i++)
 		n += net.listeners[i].kind == AB_LISTENER_HOST_PORT;
@@ -327,7 +332,7 @@ static void host_ports(void)
 	is_captured(&net, "203.0.113.1", 5432, AB_PORT_CAPTURED);
 	ab_network_fini(&net);
 	ok(net.n == 0, "all is closed");
-	ok(ab_network_raise(taken, 1, &net, &err) < 0 && err.hint[0],
+	ok(build(taken, 1, &net, &err) < 0 && err.hint[0],
 	   "a port that the box needs itself is not: %s", err.text);
 	ok(net.n == 0, "and nothing is left open");
 }
@@ -340,21 +345,21 @@ static void most_host_ports(void)
 
 	for (size_t i = 0; i < AB_COUNT(many); i++)
 		many[i] = (uint16_t)(10000 + i);
-	ok(ab_network_raise_by(NULL, 0, many, AB_COUNT(many), &net, &err) == 0,
+	ok(ab_network_build(NULL, 0, many, AB_COUNT(many), &net, &err) == 0,
 	   "as many as there may be fit beside the port list %s", err.text);
 	ok(net.n <= AB_LISTENERS_MAX && net.n > 2 * AB_HOST_PORTS_MAX + 16,
 	   "%zu in all", net.n);
 	ab_network_fini(&net);
 }
 
-/* A socket that is in the namespace, and we outside. */
+/* As in a run: somebody inside makes the sockets, we outside do the rest. */
 static void from_outside(void)
 {
 	struct ab_network net = { 0 };
 	struct ab_counters counters = { 0 };
 	struct ab_error err = { 0 };
-	int pair[2], fds[1], status;
-	size_t n = 1;
+	struct ab_fds fds = { .len = AB_COUNT(fds.v) };
+	int pair[2], status;
 	pid_t pid;
 	char c;
 
@@ -362,24 +367,69 @@ static void from_outside(void)
 	pid = fork();
 	if (pid == 0) {
 		bool good = enter_namespaces() &&
-			    ab_network_raise(NULL, 0, &net, &err) == 0;
-		int fd = find(&net, AB_LISTENER_COUNTERS, 0);
-		int client = dial_to("203.0.113.1", 443, SOCK_DGRAM);
+			    ab_network_make(NULL, 0, &net, &err) == 0;
+		int client;
 
-		good = good && send(client, "x", 1, 0) == 1 &&
-		       ab_send_fds(pair[1], "x", 1, &fd, 1) == 0;
-		_exit(!good);
+		for (size_t i = 0; i < net.n; i++)
+			fds.v[i] = net.listeners[i].fd;
+		good = good &&
+		       ab_send_fds(pair[1], &net, sizeof(net), fds.v, net.n) ==
+			       0 &&
+		       recv(pair[1], &c, 1, 0) == 1;
+		client = dial_to("203.0.113.1", 443, SOCK_DGRAM);
+		good = good && send(client, "x", 1, 0) == 1;
+		client = dial_to("203.0.113.1", 443, SOCK_STREAM);
+		_exit(!(good && client >= 0));
 	}
 	close(pair[1]);
-	ok(ab_recv_fds(pair[0], &c, 1, fds, &n, 0) == 1 && n == 1,
-	   "the socket of the rules comes out");
-	ok(ab_counters_read(fds[0], &counters, &err) == 0,
-	   "whoever owns the namespace reads them from outside %s", err.text);
+	ok(ab_recv_fds(pair[0], &net, sizeof(net), fds.v, &fds.len, 0) ==
+			   (ssize_t)sizeof(net) &&
+		   fds.len == net.n,
+	   "the sockets come out");
+	for (size_t i = 0; i < net.n; i++)
+		net.listeners[i].fd = fds.v[i];
+	ok(ab_network_raise(&net, ab_capture_ways, ab_capture_way_count,
+			    &err) == 0 &&
+		   net.capture == AB_CAPTURE_TPROXY,
+	   "whoever owns the namespace brings it up from outside %s", err.text);
+	ok(find(&net, AB_LISTENER_ROUTES, 0) < 0, "the routes are done with");
+	ok(send(pair[0], "x", 1, 0) == 1 && waitpid(pid, &status, 0) == pid &&
+		   status == 0,
+	   "inside it works");
+	ok(readable(find(&net, AB_LISTENER_TRANSPARENT, 0), 1000),
+	   "a connection has arrived");
+	ok(ab_counters_read(find(&net, AB_LISTENER_COUNTERS, 0), &counters,
+			    &err) == 0,
+	   "and the counters can be read %s", err.text);
 	ok(counters.udp == 1 && counters.other == 0, "as they are");
-	waitpid(pid, &status, 0);
-	ok(status == 0, "the child was fine");
-	close(fds[0]);
+	ab_network_fini(&net);
 	close(pair[0]);
+}
+
+/* A kernel that knows no netlink. */
+static void without_netlink(void)
+{
+	struct ab_network net = { 0 };
+	struct ab_error err = { 0 };
+	size_t n = 0;
+
+	ok(ab_network_make(NULL, 0, &net, &err) == 0, "sockets %s", err.text);
+	for (size_t i = 0; i < net.n; i++)
+		if (net.listeners[i].kind == AB_LISTENER_ROUTES ||
+		    net.listeners[i].kind == AB_LISTENER_COUNTERS)
+			close(net.listeners[i].fd);
+		else
+			net.listeners[n++] = net.listeners[i];
+	net.n = n;
+	ok(ab_network_raise(&net, ab_capture_ways, ab_capture_way_count,
+			    &err) == 0 &&
+		   net.capture == AB_CAPTURE_NONE,
+	   "nothing is captured %s", err.text);
+	check_door(&net);
+	is_own("127.0.0.1", SOCK_STREAM);
+	ok(dial_to("203.0.113.1", 443, SOCK_STREAM) < 0 && errno == ENETUNREACH,
+	   "and there is no way");
+	ab_network_fini(&net);
 }
 
 static const struct {
@@ -393,6 +443,7 @@ static const struct {
 	{ "without IPv6", without_ipv6, false },
 	{ "host ports", host_ports, false },
 	{ "most host ports", most_host_ports, false },
+	{ "without netlink", without_netlink, false },
 	{ "from outside", from_outside, true },
 };
 

@@ -116,7 +116,9 @@ int main(void)
 		printf("1..0 # skip no user namespaces\n");
 		return 0;
 	}
-	ok(ab_network_raise(NULL, 0, &net, &err) == 0, "network %s", err.text);
+	ok(ab_network_build(ab_capture_ways, ab_capture_way_count, NULL, 0,
+			    &net, &err) == 0,
+	   "network %s", err.text);
 	check_server(name_server(&net), "127.0.0.1", true);
 	check_server(name_server(&net), "127.0.0.53", true);
 	check_server(name_server(&net), "8.8.8.8", true);
