@@ -104,8 +104,8 @@ processes_left()
 
 	while :; do
 		left=$(our_processes | awk '
-			NR == FNR { before[$1 " " $2] = 1; next }
-			!(($1 " " $2) in before)' "$TEST_DIR/processes" -)
+			!now { before[$1 " " $2] = 1; next }
+			!(($1 " " $2) in before)' "$TEST_DIR/processes" now=1 -)
 		[ -n "$left" ] && [ "$SECONDS" -lt "$deadline" ] || break
 		sleep 0.05
 	done

@@ -43,19 +43,30 @@ internet_stop()
 	rm -rf --one-file-system "$NET"
 }
 
+# The words in front of a command that bring it there, in WAY.
+find_way()
+{
+	WAY=(nsenter --target "$NET_PID" --net --mount --wdns="$PWD")
+	[ "$(id -u)" -eq 0 ] || WAY+=(--user --preserve-credentials)
+	WAY+=(--)
+}
+
 inside()
 {
-	local -a own=(--net --mount)
+	local -a WAY
 
-	[ "$(id -u)" -eq 0 ] || own=(--user --preserve-credentials "${own[@]}")
-	nsenter --target "$NET_PID" "${own[@]}" --wdns="$PWD" -- "$@"
+	find_way
+	"${WAY[@]}" "$@"
 }
 
 # box_start ARG...: agentbox in the background until box_end; its output is in
 # $TEST_DIR/box.out and box.err, the supervisor's pid is BOX.
 box_start()
 {
-	inside "$AGENTBOX" "$@" </dev/null >"$TEST_DIR/box.out" \
+	local -a WAY
+
+	find_way
+	"${WAY[@]}" "$AGENTBOX" "$@" </dev/null >"$TEST_DIR/box.out" \
 		2>"$TEST_DIR/box.err" 3>&- &
 	BOX=$!
 }

@@ -5,8 +5,8 @@ load internet
 load attack/attack
 
 # Without the variables a program knows nothing of a proxy.
-bare="env -u HTTP_PROXY -u HTTPS_PROXY -u FTP_PROXY -u ALL_PROXY -u http_proxy
-	-u https_proxy -u ftp_proxy -u all_proxy"
+bare="env -u HTTP_PROXY -u HTTPS_PROXY -u FTP_PROXY -u ALL_PROXY"
+bare+=" -u http_proxy -u https_proxy -u ftp_proxy -u all_proxy"
 
 setup_file()
 {
@@ -29,12 +29,12 @@ teardown_file()
 			done
 			$with curl -sS --http1.1 --cacert "$NET/ca.pem" https://allowed.test/
 			$with curl -sS -4 http://allowed.test/
-			$with curl -sS -6 http://allowed.test/
-		done' "$bare"
+		done
+		$with curl -sS -6 http://allowed.test/' "$bare"
 	[ "$status" -eq 0 ]
 	output=$(sort <<<"$output" | uniq -c | sed 's/^ *//')
 	expect <<-END
-	6 hello allowed.test http HTTP/1.1
+	5 hello allowed.test http HTTP/1.1
 	2 hello allowed.test https HTTP/1.1
 	2 hello allowed.test https HTTP/2.0
 	2 hello cname.test http HTTP/1.1
@@ -144,7 +144,7 @@ teardown_file()
 	hello allowed.test http HTTP/1.1
 	hello allowed.test https HTTP/1.1
 	END
-	[[ "$stderr" == *"403"* ]]
+	[[ "$stderr" == *"Proxy tunneling failed: Blocked by agentbox ("* ]]
 	[[ "$stderr" == *"unable to resolve host address"* ]]
 }
 

@@ -199,7 +199,7 @@ teardown_file()
 	hosts-file.test: 200 ok
 	missing.test: 502 502 4 reset
 	empty.test: 502 502 4 reset
-	servfail.test: 502 502 4 reset
+	servfail.test: 504 504 4 reset
 	cname-self.test: 502 502 4 reset
 	refused.test: 502 502 5 reset
 	END

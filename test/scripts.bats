@@ -46,6 +46,7 @@ counts()
 	in_a_box() { [ -n "$(our_processes)" ]; }
 	wait_for 5 in_a_box
 	[[ "$(our_processes)" == *sleep* ]]
+	[[ "$(processes_left)" == *sleep* ]]
 	kill -KILL $!
 	wait $! || true
 	[ -z "$(processes_left)" ]

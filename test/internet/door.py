@@ -108,10 +108,12 @@ def statuses(data, sock=None):
         stream = sock.makefile("rb")
         while True:
             found.append(str(Answer(stream).status))
-    except ConnectionResetError:
-        found.append("reset")
     except (OSError, ValueError) as error:
-        if str(error) != "closed" or not found:
+        # After a reset there is nothing to shut down.
+        if getattr(error, "errno", 0) in (errno.ECONNRESET, errno.ENOTCONN,
+                                          errno.EPIPE):
+            found.append("reset")
+        elif str(error) != "closed" or not found:
             found.append(str(error))
     return " ".join(found)
 
