@@ -628,7 +628,7 @@ host_address()
 	own-tcp: ok
 	END
 	# Where there is a door, other addresses lead to it and no further.
-	agentbox run --net filtered -- sh -c '
+	agentbox_split run --net filtered -- sh -c '
 		"$1" tcp 127.0.0.1 $2; "$1" tcp ::ffff:127.0.0.1 $2
 		"$1" fastopen 127.0.0.1 $2; "$1" udp 127.0.0.1 $3
 		"$1" ping 127.0.0.1; "$1" own-tcp 127.0.0.1; "$1" own-tcp ::1

@@ -245,6 +245,8 @@ static bool begin_response(struct ab_conn *conn,
 		pass_interim(conn, rs, len);
 		return true;
 	}
+	if (!rq->minor && !tunnel && rs->head.body == AB_HTTP_CHUNKED)
+		return fail_response(conn, "HTTP/1.0 knows no chunks");
 	if (rs->status == 407 && conn->upstream && !tunnel) {
 		ab_exchange_fail(conn, 502,
 				 "the upstream proxy wants other credentials");

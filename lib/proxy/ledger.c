@@ -1,7 +1,8 @@
 /*
  * Theory of operation.
  *
- * A denial is known by host, port, basis and fault, and numbered when it is
+ * A denial is known by host, port, basis and fault (with the name that was
+ * asked for, where that is the fault), and numbered when it is
  * first seen: number n is element n-1 of the table. A box can ask for any
  * number of hosts, so only the first
  * AB_LEDGER_REMEMBERED are known; a later one gets
@@ -41,8 +42,11 @@ struct ab_ledger *ab_ledger_new(const char *run_id, struct ab_log *log)
 
 void ab_ledger_free(struct ab_ledger *ledger)
 {
+	if (!ledger)
+		return;
 	for (size_t i = 0; i < ledger->len; i++) {
 		free(ledger->v[i].host);
+		free(ledger->v[i].asked);
 		free(ledger->v[i].reason);
 		free(ledger->v[i].hint);
 		free(ledger->v[i].entry);
@@ -124,14 +128,28 @@ static int write_entry(struct ab_ledger *ledger, const struct entry *e,
 	return ab_log_write(ledger->log, line, err);
 }
 
+/* Never NULL. */
+static const char *asked_for(const struct ab_request_record *r)
+{
+	bool matters = r->fault == AB_FAULT_SNI ||
+		       r->fault == AB_FAULT_AUTHORITY;
+
+	return matters && r->sni ? r->sni : "";
+}
+
+static uint64_t mix(uint64_t h, const char *text)
+{
+	for (; text && *text; text++)
+		h = (h ^ (unsigned char)*text) * 0x100000001b3;
+	return h;
+}
+
 static uint64_t hash_of(const struct ab_ledger *ledger,
 			const struct ab_request_record *r)
 {
 	uint64_t h = ledger->seed ^ 0xcbf29ce484222325;
-	const unsigned char *p = (const unsigned char *)r->host;
 
-	for (; p && *p; p++)
-		h = (h ^ *p) * 0x100000001b3;
+	h = mix(mix(h, r->host), asked_for(r));
 	h ^= (uint64_t)r->port | (uint64_t)r->verdict.basis << 16 |
 	     (uint64_t)r->fault << 24 |
 	     (uint64_t)(r->door == AB_DOOR_COUNT) << 32;
@@ -145,7 +163,8 @@ static bool is_same(const struct ab_denial *d,
 	return d->port == r->port && d->basis == r->verdict.basis &&
 	       d->fault == r->fault &&
 	       (d->door == AB_DOOR_COUNT) == (r->door == AB_DOOR_COUNT) &&
-	       strcmp(d->host, r->host ? r->host : "") == 0;
+	       strcmp(d->host, r->host ? r->host : "") == 0 &&
+	       strcmp(d->asked, asked_for(r)) == 0;
 }
 
 /* "agentbox run --allow x.y -- ...": what to type, or "". */
@@ -172,6 +191,7 @@ static struct ab_denial *remember(struct ab_ledger *ledger, uint64_t hash,
 	d = &ledger->v[ledger->len++];
 	*d = (struct ab_denial){ .hash = hash,
 				 .host = ab_strdup(r->host ? r->host : ""),
+				 .asked = ab_strdup(asked_for(r)),
 				 .reason = ab_strdup(reason),
 				 .hint = r->door < AB_DOOR_COUNT
 						 ? hint_of(r)

@@ -14,6 +14,7 @@ enum {
 struct ab_denial {
 	uint64_t hash;
 	char *host, *reason, *hint;
+	char *asked;		/* the name in it, where that is the fault */
 	char *entry;		/* of the deny list, or NULL */
 	const char *rule;
 	enum ab_basis basis;

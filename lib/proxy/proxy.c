@@ -320,6 +320,7 @@ static int prepare(struct ab_proxy *p, struct ab_error *err)
 					  .upstream = p->setup.upstream };
 
 	raise_limit(p);
+	e->ledger = ab_ledger_new(p->run_id, p->setup.log);
 	for (size_t i = 0; i < p->nknockers; i++)
 		if (p->knockers[i].admit)
 			set_nodelay(p->knockers[i].source.fd);
@@ -464,7 +465,6 @@ int ab_proxy_new(const struct ab_proxy_setup *setup, struct ab_proxy **ret,
 	p->engine.unrecorded = unrecorded;
 	p->engine.upstream = setup->upstream;
 	p->engine.dial_host = setup->dial_host;
-	p->engine.ledger = ab_ledger_new(p->run_id, setup->log);
 	p->retry = (struct ab_timer){ .fire = retry, .owner = p };
 	if (ab_loop_init(&p->engine.loop, err) < 0 ||
 	    add_listeners(p, err) < 0) {
@@ -536,6 +536,8 @@ static int report_packets(struct ab_proxy *p, struct ab_error *err)
 		return 0;
 	if (ab_counters_read(p->counters, &counters, err) < 0)
 		return -1;
+	if (!p->engine.ledger && (counters.udp || counters.other))
+		p->engine.ledger = ab_ledger_new(p->run_id, p->setup.log);
 	if (counters.udp && ab_ledger_packets(p->engine.ledger, "udp",
 					      counters.udp, err) < 0)
 		return -1;
@@ -545,10 +547,25 @@ static int report_packets(struct ab_proxy *p, struct ab_error *err)
 	return 0;
 }
 
+static int report_totals(struct ab_proxy *p, struct ab_proxy_report *ret,
+			 struct ab_error *err)
+{
+	struct ab_ledger_totals totals;
+	int r = ab_ledger_flush(p->engine.ledger, err);
+
+	ab_ledger_totals(p->engine.ledger, &totals);
+	ret->allowed = totals.allowed;
+	ret->denied = totals.denied;
+	ret->failed = totals.failed;
+	ret->bytes_up = totals.bytes_up;
+	ret->bytes_down = totals.bytes_down;
+	ab_ledger_summary(p->engine.ledger, &ret->lines);
+	return r;
+}
+
 int ab_proxy_stop(struct ab_proxy *p, struct ab_proxy_report *ret,
 		  struct ab_error *err)
 {
-	struct ab_ledger_totals totals;
 	struct ab_error late;
 	int r;
 
@@ -556,16 +573,10 @@ int ab_proxy_stop(struct ab_proxy *p, struct ab_proxy_report *ret,
 		ab_mailbox_post(&p->in, LETTER_STOP, 0, -1, NULL);
 		pthread_join(p->thread, NULL);
 	}
+	*ret = (struct ab_proxy_report){ 0 };
 	r = report_packets(p, err);
-	if (ab_ledger_flush(p->engine.ledger, r < 0 ? &late : err) < 0)
+	if (p->engine.ledger && report_totals(p, ret, r < 0 ? &late : err) < 0)
 		r = -1;
-	ab_ledger_totals(p->engine.ledger, &totals);
-	*ret = (struct ab_proxy_report){ .allowed = totals.allowed,
-					 .denied = totals.denied,
-					 .failed = totals.failed,
-					 .bytes_up = totals.bytes_up,
-					 .bytes_down = totals.bytes_down };
-	ab_ledger_summary(p->engine.ledger, &ret->lines);
 	destroy(p);
 	return r < 0 ? ab_step(err, "proxy") : 0;
 }

@@ -115,7 +115,7 @@ static void refuse(struct ab_conn *conn, struct ab_request_record *r)
 	if (ab_conn_deny(conn, r) < 0)
 		return;
 	conn->denial = r->denial;
-	r->status = 403;
+	r->status = conn->door == AB_DOOR_CONNECT ? 403 : 0;
 	tell_client(conn, r, AB_SOCKS_NOT_ALLOWED);
 }
 
@@ -222,6 +222,8 @@ static void dialled(struct ab_conn *conn, const struct ab_dialled *result)
 		return;
 	}
 	r.status = ab_exchange_failure(result, &r.error);
+	if (conn->door != AB_DOOR_CONNECT)
+		r.status = 0;	/* nothing is said in HTTP */
 	tell_client(conn, &r, reply_to(result));
 }
 
