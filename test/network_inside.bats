@@ -340,7 +340,7 @@ print("GIT_SSH_COMMAND" in os.environ)'
 @test "network: without routes the door is all there is, and git is told of it" {
 	need userns
 	need program:python3
-	local lacking=("$ATTACK/refuse" netlink "$AGENTBOX") program=$AGENTBOX
+	local lacking=("$ATTACK/refuse" routes "$AGENTBOX") program=$AGENTBOX
 	AGENTBOX=$TEST_DIR/lacking
 	printf '#!/bin/sh\nexec %s "$@"\n' "${lacking[*]}" >"$AGENTBOX"
 	chmod +x "$AGENTBOX"
