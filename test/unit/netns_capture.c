@@ -352,6 +352,24 @@ static void most_host_ports(void)
 	ab_network_fini(&net);
 }
 
+static void devices(void)
+{
+	struct ab_error err = { 0 };
+
+	ok(ab_loopback_alone(), "a new namespace has lo");
+	ok(ab_loopback_up(&err) == 0 && ab_loopback_alone(),
+	   "also when it is up");
+	if (system("ip link add v0 type veth peer name v1 2>/dev/null") != 0) {
+		tap_count++;
+		printf("ok %d - another device # skip none can be made\n",
+		       tap_count);
+		return;
+	}
+	ok(!ab_loopback_alone(), "another device is seen, up or down");
+	ok(system("ip link del v0") == 0 && ab_loopback_alone(),
+	   "and that it is gone");
+}
+
 /* As in a run: somebody inside makes the sockets, we outside do the rest. */
 static void from_outside(void)
 {
@@ -443,6 +461,7 @@ static const struct {
 	{ "without IPv6", without_ipv6, false },
 	{ "host ports", host_ports, false },
 	{ "most host ports", most_host_ports, false },
+	{ "devices", devices, false },
 	{ "without netlink", without_netlink, false },
 	{ "from outside", from_outside, true },
 };
