@@ -109,13 +109,14 @@ teardown_file()
 	             "Connection: keep-alive, X-Hop, Transfer-Encoding2\r\nX-Hop: 1\r\nKeep-Alive: 5\r\n"
 	             "Proxy-Authorization: Basic c2VjcmV0\r\nProxy-Connection: keep-alive\r\n"
 	             "TE: trailers\r\nProxy-Authenticate: x\r\nX-End: 1\r\nAuthorization: mine\r\n\r\n")[0]
-	print(sorted(name.lower() for name, value in json.loads(answer.body)["headers"]
-	             if not (name.lower() == "connection" and value == "keep-alive")))
+	print(sorted(name.lower() for name, value in json.loads(answer.body)["headers"]))
 	answer = ask("GET http://origin.test/hop HTTP/1.1\r\nHost: origin.test\r\n\r\n")[0]
 	say("back", "%s %s" % (answer.get("x-hop"), answer.get("x-end")))
 	END
 	[ "$status" -eq 0 ]
-	[ "${lines[0]}" = "['authorization', 'host', 'x-end']" ]
+	# What the proxy says for itself: that trailers are welcome.
+	[ "${lines[0]}" = "['authorization', 'connection', 'host', 'te', 'x-end']" ]
+	[[ "$(since_mark origin)" == *'TE: trailers\r\n'*'Connection: TE\r\n'* ]]
 	[ "${lines[1]}" = "back: None 1" ]
 	run ! grep -q c2VjcmV0 "$(audit_file)"
 }
