@@ -146,6 +146,44 @@ teardown_file()
 	[ "$(grep -cE '^unused: 403 403 2 (reset|ECONNREFUSED)$' <<<"$output")" -eq 6 ]
 }
 
+@test "dns: there is a limit to names, and those that have one keep theirs" {
+	box_python --allow '*.allowed.test' <<-'END'
+	import select
+	first = address("first.allowed.test")
+	sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+	sock.connect((nameserver(), 53))
+	sock.settimeout(TIMEOUT)
+	codes = [0] * 16
+	seen = set()
+	# Some at a time, none lost.
+	for start in range(0, 66000, 40):
+	    for n in range(start, start + 40):
+	        sock.send(dns_query("n%d.allowed.test" % n))
+	    for n in range(40):
+	        reply = sock.recv(512)
+	        codes[reply[3] & 15] += 1
+	        if reply[3] & 15 == 0:
+	            seen.add(reply[-4:])
+	say("answered", codes[0])
+	say("each its own", len(seen) == codes[0])
+	say("then failed", codes[2] == 66000 - codes[0])
+	say("the first", address("first.allowed.test") == first)
+	say("reached", forward(first))
+	say("by its name", forward("www.allowed.test"))
+	END
+	[ "$status" -eq 0 ]
+	expect <<-END
+	answered: 65534
+	each its own: True
+	then failed: True
+	the first: True
+	reached: 502
+	by its name: 200
+	END
+	# The name of that one does not exist outside.
+	[ "$(dns_asked | tr '\n' ' ')" = "first.allowed.test www.allowed.test " ]
+}
+
 @test "dns: the system's resolver in the box works as programs expect" {
 	box_python --allow allowed.test --allow v6.test <<-'END'
 	def resolve(name, family=socket.AF_UNSPEC, flags=0):

@@ -246,6 +246,63 @@ teardown_file()
 	[[ "$stderr" == *"audit"* || "$stderr" == *"record"* ]]
 }
 
+# with_fault FAULT: a run that uses every door some times, where that fault is
+# put into each thread that reaches it. The main thread makes few of these
+# calls; FAULT begins where only the proxy's comes.
+with_fault()
+{
+	cat >"$TEST_DIR/use.py" <<-END
+	import sys
+	sys.path.insert(0, "$ROOT/test/internet")
+	sys.dont_write_bytecode = True
+	from door import *
+	door = sys.modules["door"]
+	door.TIMEOUT = 5
+	def bulk():
+	    sock = socket.create_connection(("wire.test", 7), 5)
+	    stream = sock.makefile("rb")
+	    for n in range(8):
+	        sock.sendall(b"x\n" * 25000)
+	        if len(stream.read(50000)) != 50000:
+	            return "short"
+	    return "ok"
+	for n in range(4):
+	    say("use", "%s %s %s %s %s %s" % (forward("origin.test"), connect("origin.test", 80),
+	        socks("origin.test"), direct("origin.test"), outcome(bulk), forward("second.test")))
+	END
+	run inside timeout --kill-after=5 40 strace -f -qqq -o /dev/null \
+		-e "trace=${1%%:*}" -e "inject=$1" "$AGENTBOX" run --allow origin.test --allow wire.test:7 -- \
+		python3 "$TEST_DIR/use.py" 3>&-
+	printf '%s\n%s\n[status %s]\n' "$1" "$output" "$status"
+}
+
+@test "faults: the proxy's loop fails: the listeners close and the run ends" {
+	need program:strace
+	with_fault '?epoll_wait,?epoll_pwait:error=EIO:when=60'
+	[ "$status" -eq 125 ]
+	# It served before, and was an open door to nobody afterwards.
+	[[ "$output" == *"use: 200 200 0 ok ok 403"* ]]
+	[ "$(grep -c 'use: 200 200 0 ok ok 403' <<<"$output")" -lt 4 ]
+	[ -z "$(processes_left)" ]
+}
+
+@test "faults: calls of the proxy that fail cost at most their connection" {
+	local fault
+
+	need program:strace
+	for fault in accept4:error=ENOMEM:when=3+4 accept4:error=ECONNABORTED:when=2+3 \
+		connect:error=ENETDOWN:when=4+3 splice:error=EIO:when=2+3 splice:error=EINTR:when=1+2 \
+		pipe2:error=EMFILE:when=1+2 recvfrom:error=ECONNRESET:when=5+4 \
+		sendto:error=ENOBUFS:when=6+5; do
+		with_fault "$fault"
+		# A signal, or a wait for ever, is none of the ways to end.
+		[[ "$status" -eq 0 || "$status" -eq 125 ]]
+		run ! grep -E 'use: ' <(grep 'use:' <<<"$output" |
+			grep -vE ': (200|50[24]|reset|closed|timeout|short|E[A-Z]+) (200|50[24]|reset|closed|timeout|E[A-Z]+) ([01345]|reset|closed|timeout|E[A-Z]+) (ok|50[24]|reset|closed|timeout|no name|E[A-Z]+) (ok|short|reset|timeout|no name|E[A-Z]+) (403|reset|closed|timeout|E[A-Z]+)$')
+		[ -z "$(processes_left)" ]
+	done
+}
+
 @test "faults: kill -9 of the supervisor leaves no process, no port and no connection" {
 	mkfifo up
 	box_start run --allow wire.test:19 --allow wire.test:7 --publish 18080 -- bash -c '

@@ -115,6 +115,9 @@ class Origin:
         return request.get("connection") != "close"
 
     async def do_chunked(self, request, what, query, reader, writer):
+        if request.line.endswith("HTTP/1.0"):
+            writer.write(b"HTTP/1.1 200 OK\r\n\r\none two three")
+            return False
         writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n"
                      b"Trailer: X-Sum\r\n\r\n")
         for part in (b"one ", b"two ", b"three"):
