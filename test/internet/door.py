@@ -92,7 +92,8 @@ def ask(data, sock=None, n=1, method="GET"):
         data = data.encode("latin-1")
     sock = sock or to_proxy()
     sock.sendall(data)
-    stream = sock.makefile("rb")
+    # What follows the answer to CONNECT is for the caller to read.
+    stream = sock.makefile("rb", 0 if method == "CONNECT" else -1)
     return [Answer(stream, method) for _ in range(n)]
 
 
