@@ -290,7 +290,7 @@ static void ports(void)
 	check_full(AB_CAPTURE_PORTS, NULL, 0, ways, AB_COUNT(ways));
 }
 
-/* Answers from below the loopback device's own numbers would be others'. */
+/* A host that has it switched off: the rest works. */
 static void without_ipv6(void)
 {
 	struct ab_network net = { 0 };
