@@ -256,9 +256,11 @@ static struct ab_capture_way way_of(enum ab_capture capture)
 }
 
 /* A kernel that does not know the expression of the rule refuses the batch. */
-static void *spoil(struct ab_capture_way *way, const char *word)
+static void spoil(struct ab_capture_way *way, const char *word)
 {
-	char *copy = ab_alloc(way->len);
+	static char copies[2][8192];
+	static size_t used;
+	char *copy = copies[used++];
 	char *at;
 
 	memcpy(copy, way->batch, way->len);
@@ -267,15 +269,14 @@ static void *spoil(struct ab_capture_way *way, const char *word)
 	if (at)
 		*at = 'X';
 	way->batch = copy;
-	return copy;
 }
 
 static void redirect(void)
 {
 	struct ab_capture_way ways[] = { way_of(AB_CAPTURE_TPROXY),
 					 way_of(AB_CAPTURE_REDIRECT) };
-	ab_autofree char *spoilt = spoil(&ways[0], "tproxy");
 
+	spoil(&ways[0], "tproxy");
 	check_full(AB_CAPTURE_REDIRECT, NULL, 0, ways, AB_COUNT(ways));
 }
 
@@ -283,13 +284,13 @@ static void ports(void)
 {
 	struct ab_capture_way ways[] = { way_of(AB_CAPTURE_TPROXY),
 					 way_of(AB_CAPTURE_REDIRECT) };
-	ab_autofree char *one = spoil(&ways[0], "tproxy");
-	ab_autofree char *other = spoil(&ways[1], "redir");
 
+	spoil(&ways[0], "tproxy");
+	spoil(&ways[1], "redir");
 	check_full(AB_CAPTURE_PORTS, NULL, 0, ways, AB_COUNT(ways));
 }
 
-/* Answers from below the loopback device's own numbers would be others'. */
+/* A host that has it switched off: the rest works. */
 static void without_ipv6(void)
 {
 	struct ab_network net = { 0 };
