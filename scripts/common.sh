@@ -152,7 +152,14 @@ build_in()
 	timeout "${limit:-600}" ninja -C "$dir"
 }
 
+# As the linker leaves it, the program lies in the page cache in small pieces;
+# a copy of it starts noticeably faster.
 build_release()
 {
-	build_in build -Dwerror=true
+	local program=$AB_OUT/build/cmd/agentbox
+
+	build_in build -Dwerror=true || return 1
+	[ "$program" -nt "$program.copied" ] || return 0
+	cp -p "$program" "$program.new" && mv "$program.new" "$program" &&
+		touch "$program.copied"
 }

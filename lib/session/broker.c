@@ -319,15 +319,21 @@ void ab_broker_explain(struct ab_broker *broker, struct ab_error *err)
 	ab_step(err, "broker");
 }
 
-int ab_broker_sweep(struct ab_broker *broker, struct ab_strv *ret,
-		    struct ab_error *err)
+int ab_broker_sweep(struct ab_broker *broker, struct ab_error *err)
 {
-	static struct answer a;
 	uint32_t kind = ASK_SWEEP;
-	ssize_t len;
 
 	if (ab_send_fds(broker->sock, &kind, sizeof(kind), NULL, 0) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "ask the broker");
+	return 0;
+}
+
+int ab_broker_swept(struct ab_broker *broker, struct ab_strv *ret,
+		    struct ab_error *err)
+{
+	static struct answer a;
+	ssize_t len;
+
 	if (hear(broker, &a, NULL, &len, err) < 0)
 		return -1;
 	for (ssize_t i = 0; i < len;

@@ -42,8 +42,9 @@ void ab_broker_explain(struct ab_broker *broker, struct ab_error *err);
 
 /* After the box is gone: what appeared and was moved away, as sentences. The
  * run's folder is retired then. This is the last request; the broker leaves by
- * itself. */
-int ab_broker_sweep(struct ab_broker *broker, struct ab_strv *ret,
+ * itself. It works between the two calls, and so may the caller. */
+int ab_broker_sweep(struct ab_broker *broker, struct ab_error *err);
+int ab_broker_swept(struct ab_broker *broker, struct ab_strv *ret,
 		    struct ab_error *err);
 
 /* Read and check a policy file as it is now; a sealed memfd with its bytes. */

@@ -303,27 +303,35 @@ static int status_of(const struct ab_outcome *outcome)
 					      WEXITSTATUS(outcome->status);
 }
 
+/* Of several failures the first one is told. */
+static void prefer_first(int *result, struct ab_error *err,
+			 const struct ab_error *late)
+{
+	if (*result == 0)
+		*err = *late;
+	*result = -1;
+}
+
 /* After the box: what was found, the last record, the run's folder. */
 static int wind_up(struct run *r, int supervised, int *ret_status,
 		   struct ab_error *err)
 {
 	ab_autostrv struct ab_strv moved = { 0 };
 	struct ab_error late = { 0 };
-	int result = supervised;
+	int result = supervised, asked;
 
+	asked = ab_broker_sweep(r->broker, &late);
+	if (asked < 0)
+		prefer_first(&result, err, &late);
+	/* Beside the broker's work. */
 	if (r->gate) {
 		r->gated = true;
-		if (ab_gate_close(ab_take(r->gate), &r->report, &late) < 0 &&
-		    result == 0) {
-			*err = late;
-			result = -1;
-		}
+		if (ab_gate_close(ab_take(r->gate), &r->report, &late) < 0)
+			prefer_first(&result, err, &late);
 	}
 	/* A run that was not looked at stays live: the next start sweeps. */
-	if (ab_broker_sweep(r->broker, &moved, &late) < 0 && result == 0) {
-		*err = late;
-		result = -1;
-	}
+	if (asked == 0 && ab_broker_swept(r->broker, &moved, &late) < 0)
+		prefer_first(&result, err, &late);
 	say_all(r, AB_SAY_WARNING, &moved);
 	say_all(r, AB_SAY_WARNING, &r->report.lines);
 	if (result == 0 && r->outcome.failed.code != AB_ENONE) {
@@ -332,11 +340,8 @@ static int wind_up(struct run *r, int supervised, int *ret_status,
 	}
 	if (result == 0)
 		*ret_status = status_of(&r->outcome);
-	if (write_end(r, result < 0 ? 125 : *ret_status, &moved, &late) < 0 &&
-	    result == 0) {
-		*err = late;
-		result = -1;
-	}
+	if (write_end(r, result < 0 ? 125 : *ret_status, &moved, &late) < 0)
+		prefer_first(&result, err, &late);
 	ab_broker_end(r->broker);
 	return result;
 }
