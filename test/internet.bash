@@ -156,14 +156,20 @@ audit()
 	jq -r "$@" "$filter" "$(audit_file)"
 }
 
-# box_python [OPTION...]: the script on standard input, in a box with these
-# options; `from door import *` is done.
-box_python()
+# The script on standard input, as $SCRIPT; `from door import *` is done.
+door_script()
 {
+	SCRIPT=$TEST_DIR/script.py
 	{
 		echo "import sys; sys.path.insert(0, '$ROOT/test/internet')"
 		echo "sys.dont_write_bytecode = True; from door import *"
 		cat
-	} >"$TEST_DIR/script.py"
-	agentbox_split run "$@" -- python3 "$TEST_DIR/script.py"
+	} >"$SCRIPT"
+}
+
+# box_python [OPTION...]: such a script, in a box with these options.
+box_python()
+{
+	door_script
+	agentbox_split run "$@" -- python3 "$SCRIPT"
 }

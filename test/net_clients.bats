@@ -294,3 +294,25 @@ teardown_file()
 	[ "$status" -ne 0 ]
 	[[ "$output$stderr" == *403* ]]
 }
+
+@test "clients: servers of the box itself are reached without the door" {
+	echo mine >page
+	agentbox_split run --allow allowed.test -- sh -c '
+		python3 -m http.server -b 127.0.0.1 8000 >/dev/null 2>&1 &
+		server=$!
+		until curl -s -o /dev/null http://127.0.0.1:8000/; do sleep 0.05; done
+		curl -sS http://127.0.0.1:8000/page
+		curl -sS http://localhost:8000/page
+		'"$bare"' curl -sS http://localhost:8000/page
+		curl -sS http://allowed.test/
+		kill $server'
+	[ "$status" -eq 0 ]
+	expect <<-END
+	mine
+	mine
+	mine
+	hello allowed.test http HTTP/1.1
+	END
+	[ -z "$stderr" ]
+	[ "$(audit 'select(.kind == "request") | .domain')" = allowed.test ]
+}

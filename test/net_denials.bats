@@ -329,11 +329,19 @@ def doors(label, host, port=80):
 	    print("no name")
 	print([name for name in os.environ if name.lower().endswith("_proxy")])
 	END
-	agentbox_split run --net blocked --allow '*.test' -- python3 script.py
-	[ "$status" -eq 0 ]
-	no_hole
-	[ "${lines[-2]}" = "no name" ]
-	[ "${lines[-1]}" = "[]" ]
-	[ -z "$(dns_asked)" ]
+	local how
+	for how in "--net blocked" "--profile workspace-write" "--profile read-only" "--profile ci"; do
+		agentbox_split run $how --allow '*.test' -- python3 script.py
+		[ "$status" -eq 0 ]
+		no_hole
+		[ "${lines[-2]}" = "no name" ]
+		[ "${lines[-1]}" = "[]" ]
+	done
+	# The same with one word more is filtered.
+	agentbox_split run --profile workspace-write-whitelist --allow allowed.test -- \
+		curl -sS http://allowed.test/ http://other.test/
+	[[ "${lines[0]}" == "hello allowed.test"* ]]
+	[[ "${lines[1]}" == "agentbox blocked other.test:80"* ]]
+	[ "$(dns_asked)" = allowed.test ]
 	[ -z "$(origin_connections)" ]
 }

@@ -190,12 +190,32 @@ teardown_file()
 	[ "$(audit 'select(.kind == "request" and .domain == "wire.test") | .allowed' | grep -c true)" -eq 2000 ]
 }
 
+@test "faults: who does not read costs no memory and nobody else's time" {
+	mkfifo up down
+	door_script <<-'END'
+	held = [socket.create_connection(("wire.test", 19)) for n in range(150)]
+	held += [socks_to("wire.test", 19)[1] for n in range(150)]
+	begun = time.monotonic()
+	for n in range(100):
+	    if forward("origin.test") != 200:
+	        say("meanwhile", "lost")
+	say("meanwhile", time.monotonic() - begun < 5)
+	open("up", "w").write("up\n")
+	open("down").read()
+	END
+	box_start run --allow wire.test:19 --allow origin.test -- python3 "$SCRIPT"
+	read -r -t 30 _ <>up
+	grep VmRSS "/proc/$BOX/status"
+	[ "$(awk '/VmRSS/ { print $2 }' "/proc/$BOX/status")" -lt 40000 ]
+	: >down
+	box_end
+	[ "$status" -eq 0 ]
+	grep -qx 'meanwhile: True' "$TEST_DIR/box.out"
+}
+
 @test "faults: at the limit of descriptors connections wait, and none is lost" {
-	cat >script.py <<-'END'
-	import os, socket, sys, threading
-	sys.path.insert(0, os.environ["LIB"])
-	sys.dont_write_bytecode = True
-	from door import *
+	door_script <<-'END'
+	import threading
 	good = []
 	def one(n):
 	    with socket.create_connection(("wire.test", 7), 30) as sock:
@@ -209,8 +229,8 @@ teardown_file()
 	print(sum(good))
 	END
 	run inside sh -c 'ulimit -n 128; ulimit -n; exec timeout 60 "$0" "$@" 3>&-' "$AGENTBOX" \
-		run --allow wire.test:7 --env LIB="$ROOT/test/internet" -- \
-		sh -c 'for n in 1 2 3 4 5; do python3 script.py & done; wait'
+		run --allow wire.test:7 -- \
+		sh -c 'for n in 1 2 3 4 5; do python3 "$0" & done; wait' "$SCRIPT"
 	echo "$output"
 	[ "$status" -eq 0 ]
 	[ "$output" = $'128\n40\n40\n40\n40\n40' ]
@@ -218,11 +238,7 @@ teardown_file()
 
 @test "faults: a record that cannot be written ends the connection, and a strict run" {
 	inside rm -f "$NET/small/*"
-	cat >"$TEST_DIR/fill.py" <<-END
-	import sys
-	sys.path.insert(0, "$ROOT/test/internet")
-	sys.dont_write_bytecode = True
-	from door import *
+	door_script <<-END
 	say("before", forward("origin.test"))
 	try:
 	    with open("$NET/small/filler", "wb", 0) as filler:
@@ -238,7 +254,7 @@ teardown_file()
 	print("still here")
 	END
 	agentbox_split run --allow origin.test --audit "$NET/small/audit" --write "$NET/small" -- \
-		python3 "$TEST_DIR/fill.py"
+		python3 "$SCRIPT"
 	inside rm -f "$NET/small/filler" "$NET/small/audit"
 	[ "$status" -eq 125 ]
 	[ "${lines[0]}" = "before: 200" ]
@@ -251,11 +267,7 @@ teardown_file()
 # calls; FAULT begins where only the proxy's comes.
 with_fault()
 {
-	cat >"$TEST_DIR/use.py" <<-END
-	import sys
-	sys.path.insert(0, "$ROOT/test/internet")
-	sys.dont_write_bytecode = True
-	from door import *
+	door_script <<-'END'
 	door = sys.modules["door"]
 	door.TIMEOUT = 5
 	def bulk():
@@ -272,7 +284,7 @@ with_fault()
 	END
 	run inside timeout --kill-after=5 40 strace -f -qqq -o /dev/null \
 		-e "trace=${1%%:*}" -e "inject=$1" "$AGENTBOX" run --allow origin.test --allow wire.test:7 -- \
-		python3 "$TEST_DIR/use.py" 3>&-
+		python3 "$SCRIPT" 3>&-
 	printf '%s\n%s\n[status %s]\n' "$1" "$output" "$status"
 }
 
@@ -327,10 +339,15 @@ with_fault()
 		exec 5<>/dev/tcp/wire.test/7
 		echo x >&5; read -r -n 1 -u 5
 		(sleep 50 &)
-		(curl -sN http://origin.test/events/never >/dev/null &)
+		mkfifo event
+		(curl -sN http://origin.test/events/never >event &)
+		read -r line <event
 		exit 3'
 	box_end
 	[ "$status" -eq 3 ]
+	# What was open is on record, too.
+	[ "$(audit 'select(.kind == "request") | "\(.domain) \(.bytes_down > 0)"' | sort | tr '\n' ';')" = \
+		"origin.test true;wire.test true;" ]
 	none() { [ -z "$(inside ss -Htn state established '( dst 203.0.113.50 or dst 203.0.113.20 )')" ]; }
 	wait_for 5 none
 	[ -z "$(processes_left)" ]

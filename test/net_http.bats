@@ -402,3 +402,47 @@ teardown_file()
 	[[ "${lines[6]}" == "missing.test: 502 "*"does not exist"* ]]
 	[[ "${lines[7]}" == "connect: 403 "*"second.test:443"* ]]
 }
+
+@test "http: a denial is read by whoever speaks on, without waiting for it" {
+	box_python --allow origin.test <<-'END'
+	big = b"x" * 3000000
+	def talk(label, data, show):
+	    sock = to_proxy()
+	    try:
+	        sock.sendall(data)
+	    except OSError:
+	        pass
+	    try:
+	        got = b""
+	        while part := sock.recv(65536):
+	            got += part
+	        say(label, show(got))
+	    except OSError as error:
+	        say(label, word(error))
+	line = lambda got: got.split(b"\r\n")[0].decode()[:12]
+	talk("post", b"POST http://second.test/ HTTP/1.1\r\nHost: second.test\r\nContent-Length: 3000000\r\n\r\n" + big, line)
+	talk("chunked", b"POST http://second.test/ HTTP/1.1\r\nHost: second.test\r\nTransfer-Encoding: chunked\r\n\r\n2dc6c0\r\n" + big, line)
+	talk("malformed", b"POST http://second.test/ HTTP/1.1\r\nBad Name: x\r\n\r\n" + big, line)
+	talk("connect", b"CONNECT second.test:443 HTTP/1.1\r\nHost: second.test:443\r\n\r\n" + big, line)
+	talk("head", b"HEAD http://second.test/ HTTP/1.1\r\nHost: second.test\r\n\r\n",
+	     lambda got: line(got) + " " + str(got.endswith(b"\r\n\r\n")))
+	talk("socks", b"\5\1\0\5\1\0\3\x0bsecond.test\1\xbb" + big, lambda got: got[:4].hex())
+	talk("socks, malformed", b"\5\1\0\5\1\0\3\x0bsecond.\0est\1\xbb" + big, lambda got: got[:4].hex())
+	talk("socks, bind", b"\5\1\0\5\2\0\3\x0borigin.test\1\xbb" + big, lambda got: got[:4].hex())
+	talk("socks, password", b"\5\1\2\5\1\0\3\x0borigin.test\1\xbb" + big, lambda got: got[:4].hex())
+	END
+	[ "$status" -eq 0 ]
+	# A SOCKS client that is not one may lose the words.
+	output=$(sed -E 's/^(socks, .*): (0500050[17]|05ff|reset)$/\1: refused/' <<<"$output")
+	expect <<-END
+	post: HTTP/1.1 403
+	chunked: HTTP/1.1 403
+	malformed: HTTP/1.1 400
+	connect: HTTP/1.1 403
+	head: HTTP/1.1 403 True
+	socks: 05000502
+	socks, malformed: refused
+	socks, bind: refused
+	socks, password: refused
+	END
+}

@@ -22,6 +22,7 @@ answers()
 @test "ports: a published port is reachable on the host's loopback while the box lives" {
 	mkfifo down
 	echo published >page
+	head -c 3000000 /dev/urandom >big
 	box_start run --publish 18080 --publish 18081:18082 -- sh -c '
 		python3 -m http.server -b 127.0.0.1 18080 >/dev/null 2>&1 &
 		python3 -m http.server -b 127.0.0.1 18082 >/dev/null 2>&1 &
@@ -30,6 +31,7 @@ answers()
 	wait_for 10 answers http://127.0.0.1:18081/page
 	[ "$(inside curl -sS http://127.0.0.1:18080/page)" = published ]
 	[ "$(inside curl -sS http://localhost:18081/page)" = published ]
+	[ "$(inside curl -sS http://127.0.0.1:18080/big | sha256sum)" = "$(sha256sum <big)" ]
 	# Not on other addresses, and not what was not published.
 	run ! answers http://192.0.2.7:18080/page
 	run ! answers http://127.0.0.1:18082/page
@@ -37,6 +39,8 @@ answers()
 	box_end
 	[ "$status" -eq 0 ]
 	[ -z "$(inside ss -Htln '( sport = :18080 or sport = :18081 )')" ]
+	audit 'select(.kind == "request" and .door == "publish") | [.port, .allowed, .bytes_up > 0, .bytes_down > 0] | @tsv'
+	[ "$(audit 'select(.kind == "request" and .door == "publish" and .bytes_down > 3000000) | .port')" = 18080 ]
 }
 
 @test "ports: a published port where nothing listens is refused, and a taken one stops the run" {
@@ -55,17 +59,20 @@ answers()
 }
 
 @test "ports: a port of the host is reachable inside when it is named" {
-	box_python --host-port 7 <<-'END'
+	box_python --host-port 7 --host-port 8099 <<-'END'
 	for host in ("127.0.0.1", "localhost", "::1"):
 	    say(host, direct(host, 7, b"x"))
 	say("another", direct("127.0.0.1", 80))
 	say("by the host's address", direct("192.0.2.7", 7, b"x"))
+	# Nobody is there.
+	say("empty", direct("127.0.0.1", 8099, b"x"))
 	END
 	[ "$status" -eq 0 ]
 	[ "${lines[0]}" = "127.0.0.1: ok" ]
 	[ "${lines[1]}" = "localhost: ok" ]
 	[ "${lines[3]}" = "another: ECONNREFUSED" ]
 	[ "${lines[4]}" = "by the host's address: reset" ]
+	[ "${lines[5]}" = "empty: reset" ]
 	[ "$(audit 'select(.kind == "request" and .allowed) | .door' | sort -u)" = host-port ]
 }
 
