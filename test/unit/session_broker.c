@@ -30,6 +30,14 @@ struct stand {
 	struct ab_broker_duty duty;
 };
 
+static int sweep(struct ab_broker *broker, struct ab_strv *ret,
+		 struct ab_error *err)
+{
+	return ab_broker_sweep(broker, err) < 0 ?
+		       -1 :
+		       ab_broker_swept(broker, ret, err);
+}
+
 static void set_up(struct stand *s, const char *id)
 {
 	struct ab_error err = { 0 };
@@ -165,7 +173,7 @@ static void check_sweep(void)
 	ok(ab_broker_start(&s.duty, &broker, &err) == 0, "started %s", err.text);
 	sh("echo evil >$T/work/.envrc; echo fine >$T/work/made");
 	end_box(&s);
-	ok(ab_broker_sweep(broker, &lines, &err) == 0, "swept %s", err.text);
+	ok(sweep(broker, &lines, &err) == 0, "swept %s", err.text);
 	ok(said(&lines, ".envrc"), "what was moved is said");
 	ok(!exists("work/.envrc"), "it is gone");
 	ok(exists("work/made") && exists("work/file"), "the rest is not");
@@ -192,7 +200,7 @@ static void check_watch(void)
 	ok(comes("work/.vscode", false), "it is moved while the box lives");
 	ok(exists("state/live/watch"), "the run is still live");
 	end_box(&s);
-	ok(ab_broker_sweep(broker, &lines, &err) == 0 && said(&lines, ".vscode"),
+	ok(sweep(broker, &lines, &err) == 0 && said(&lines, ".vscode"),
 	   "and said at the end");
 	ab_broker_end(broker);
 	tear_down(&s);
@@ -334,7 +342,7 @@ static void check_killed(void)
 	ok(strstr(err.text, "broker") && err.hint[0] &&
 		   strcmp(err.step, "broker") == 0,
 	   "and explained: %s", err.text);
-	ok(ab_broker_sweep(broker, &lines, &err) < 0 && lines.len == 0,
+	ok(sweep(broker, &lines, &err) < 0 && lines.len == 0,
 	   "it sweeps nothing");
 	ok(exists("state/live/kille"), "so the run stays live for a later start");
 	ab_broker_end(broker);
