@@ -74,25 +74,35 @@ box_teardown()
 }
 
 # Processes of this user that belong to a box or are our program: "PID START
-# NAME". /proc/PID/exe and environ of a process that is not dumpable are
+# NAME STATE". /proc/PID/exe and environ of a process that is not dumpable are
 # closed to us, but the name and the line NSpid (more than one number: a pid
-# namespace below ours) are not.
+# namespace below ours) are not. Those of a session that is not ours and older
+# than the test are somebody else's: another run of these tests, or a person.
 our_processes()
 {
 	# Processes come and go meanwhile; cat reads what is there.
-	cat /proc/[0-9]*/status 2>/dev/null | awk -v uid="$(id -u)" '
+	cat /proc/[0-9]*/status 2>/dev/null | awk -v uid="$(id -u)" -v test="$$" '
+		# Fields of /proc/PID/stat behind the name, from the state on.
+		function look(pid, field,    file, line, found) {
+			file = "/proc/" pid "/stat"
+			found = (getline line < file) > 0
+			close(file)
+			sub(/.*\) /, "", line)
+			split(line, field, " ")
+			return found
+		}
+		BEGIN { look(test, own) }
 		/^Name:/ { name = $2 }
 		/^State:/ { state = $2 }
 		/^Pid:/ { pid = $2 }
 		/^Uid:/ { mine = $2 == uid }
 		/^NSpid:/ && mine && (NF > 2 || name ~ /^agentbox/) {
-			stat = "/proc/" pid "/stat"
-			if ((getline line < stat) > 0) {
-				sub(/.*\) /, "", line)
-				split(line, field, " ")
-				print pid, field[20], name, state
-			}
-			close(stat)
+			if (!look(pid, field))
+				next
+			if (field[4] != own[4] && look(field[4], leader) &&
+			    leader[20] + 0 < own[20] + 0)
+				next
+			print pid, field[20], name, state
 		}'
 }
 
