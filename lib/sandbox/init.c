@@ -456,11 +456,6 @@ static void answer(struct init *in)
 		send_up(in, &reply, 0, fd);
 		ab_closep(&fd);
 		break;
-	case AB_MSG_LISTENING:
-		reply.type = AB_MSG_PORTS;
-		reply.value = ab_ports_listening(reply.u.ports, AB_PORTS_MAX);
-		send_up(in, &reply, sizeof(reply.u.ports), -1);
-		break;
 	default:
 		_exit(125);	/* not our supervisor's language */
 	}

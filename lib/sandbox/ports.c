@@ -2,7 +2,6 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <netinet/in.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -10,7 +9,6 @@
 #include <sys/socket.h>
 
 #include "base/fd.h"
-#include "base/mem.h"
 
 static int connect_loopback(int family, uint16_t port, int *ret_fd)
 {
@@ -78,21 +76,4 @@ size_t ab_ports_parse(const char *text, uint16_t *ret, size_t count,
 			ret[count++] = (uint16_t)port;
 	}
 	return count;
-}
-
-int ab_ports_listening(uint16_t *ret, size_t max)
-{
-	static const char *const files[] = { "/proc/net/tcp",
-					     "/proc/net/tcp6" };
-	size_t count = 0;
-
-	for (size_t i = 0; i < AB_COUNT(files); i++) {
-		ab_autoclose int fd = open(files[i], O_RDONLY | O_CLOEXEC);
-		ab_autofree char *text = NULL;
-		size_t len;
-
-		if (fd >= 0 && ab_read_all(fd, 4 << 20, &text, &len) == 0)
-			count = ab_ports_parse(text, ret, count, max);
-	}
-	return (int)count;
 }

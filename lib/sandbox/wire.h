@@ -22,7 +22,6 @@ enum ab_msg_type {
 	AB_MSG_STOPPED,		/* value: signal that stopped the command */
 	AB_MSG_STATUS,		/* value: wait status of the command */
 	AB_MSG_DIALED,		/* value: errno, or 0 and one fd */
-	AB_MSG_PORTS,		/* ports: TCP ports that listen inside */
 	/* down */
 	AB_MSG_SPEC,		/* one fd: the specification, sealed */
 	AB_MSG_CAPTURE,		/* value: enum ab_capture; to a box with a door */
@@ -31,11 +30,9 @@ enum ab_msg_type {
 	AB_MSG_RESUME,		/* go on after a stop; value: 1 in the
 				 * terminal's foreground, 0 behind */
 	AB_MSG_DIAL,		/* value: port */
-	AB_MSG_LISTENING,	/* what listens? */
 };
 
 #define AB_MARKS_MAX 32
-#define AB_PORTS_MAX 256
 
 struct ab_holds {
 	uint32_t properties;	/* AB_PROP_BIT()s that were proved */
@@ -63,7 +60,6 @@ struct ab_msg {
 		struct ab_error error;
 		struct ab_holds holds;
 		struct ab_handover network;
-		uint16_t ports[AB_PORTS_MAX];	/* value: how many */
 	} u;
 };
 

@@ -64,7 +64,6 @@ static void check_lengths(void)
 		{ AB_MSG_TTY, 0 },
 		{ AB_MSG_HOLDS, sizeof(msg.u.holds) },
 		{ AB_MSG_STATUS, 0 },
-		{ AB_MSG_PORTS, sizeof(msg.u.ports) },
 	};
 
 	for (size_t i = 0; i < AB_COUNT(kinds); i++) {
