@@ -12,13 +12,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum ab_capture { /* each one catches what those before it do */
-		  AB_CAPTURE_NONE, /* only the explicit doors */
-		  AB_CAPTURE_PORTS, /* listeners on well-known ports */
-		  AB_CAPTURE_REDIRECT, /* nftables redirect: every TCP port */
-		  AB_CAPTURE_TPROXY, /* nftables tproxy: the same, without
-				 * connection tracking */
-		  AB_CAPTURE_COUNT,
+/* Each one catches what those before it do. */
+enum ab_capture {
+	AB_CAPTURE_NONE, /* only the explicit doors */
+	AB_CAPTURE_PORTS, /* listeners on well-known ports */
+	AB_CAPTURE_REDIRECT, /* nftables redirect: every TCP port */
+	AB_CAPTURE_TPROXY, /* the same without connection tracking */
+	AB_CAPTURE_COUNT,
 };
 extern const char *const ab_capture_names[AB_CAPTURE_COUNT];
 

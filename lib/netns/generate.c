@@ -1,95 +1,61 @@
 /*
  * Writes the netlink messages that build the network of a box, and the one
- * that asks for its counters, as constant bytes. Building them at each launch would cost time, and the
- * library that knows how (libnl) would cost more by its constructors at each
- * of the two execs of a run.
+ * that asks for its counters, as constant bytes. Building them at each launch
+ * would cost time, and the library that knows how (libnl) would cost more by
+ * its constructors at each of the two execs of a run.
  *
  *     generate CAPTURE COUNTERS
- *
- * The rules, in the words of nft:
- *
- *	table inet agentbox {
- *		counter udp { }
- *		counter other { }
- *		chain in {
- *			type filter hook prerouting priority mangle
- *			ip daddr 127.0.0.0/8 accept
- *			ip daddr 198.19.255.1 accept
- *			ip6 daddr ::1 accept
- *			ip6 daddr fd61:6765:6e74:626f:ffff::1 accept
- *			th dport 53 accept
- *			meta l4proto tcp tproxy to :61081 accept
- *			meta l4proto tcp reject with tcp reset
- *			meta l4proto udp counter name udp reject with icmpx port-unreachable
- *			meta l4proto != icmp meta l4proto != icmpv6 counter name other drop
- *		}
- *	}
- *
- * Loopback addresses stay the box's own. Port 53 of every address reaches our
- * name server without further ado, because every address is local. TCP that
- * finds no listener any more is reset. ICMP is only ever the kernel's own.
- *
- * redirect needs connection tracking and acts where a packet is made: a chain
- * "lead" of type nat in the hook output takes the place of the tproxy rule.
- * What it has led has a loopback destination when it comes in.
  */
+#include "netns/generate.h"
+
 #include <arpa/inet.h>
 #include <linux/if.h>
 #include <linux/if_addr.h>
-#include <linux/netfilter.h>
-#include <linux/netfilter_ipv4.h>
-#include <linux/netfilter/nf_tables.h>
-#include <linux/netfilter/nfnetlink.h>
 #include <linux/rtnetlink.h>
 #include <netinet/in.h>
 #include <netlink/attr.h>
 #include <netlink/msg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "netns/batch.h"
-#include "netns/capture.h"
 
 enum { LOOPBACK_INDEX = 1 }; /* of lo, in every namespace */
-
-/* What both messages and rules mean by the box's own addresses. */
-static const char own4[] = "198.19.255.1";
-static const char own6[] = "fd61:6765:6e74:626f:ffff::1";
 
 static unsigned char batch[16384];
 static size_t batch_len;
 static uint32_t seq;
 
-static _Noreturn void reject(const char *what)
+_Noreturn void generate_reject(const char *what)
 {
 	fprintf(stderr, "generate: %s\n", what);
 	exit(1);
 }
 
-/* libnl fails only where a message is full. */
-static void must(int r)
+void generate_must(int r)
 {
 	if (r < 0)
-		reject("a message is too long");
+		generate_reject("a message is too long");
 }
 
-static struct nl_msg *begin(int type, int flags)
+struct nl_msg *generate_begin(int type, int flags)
 {
 	struct nl_msg *msg = nlmsg_alloc();
 
 	if (!msg || !nlmsg_put(msg, 0, ++seq, type, 0, NLM_F_REQUEST | flags))
-		reject("out of memory");
+		generate_reject("out of memory");
 	return msg;
 }
 
-static void end(struct nl_msg *msg)
+void generate_end(struct nl_msg *msg)
 {
 	struct nlmsghdr *head = nlmsg_hdr(msg);
 	size_t len = NLMSG_ALIGN(head->nlmsg_len);
 
 	if (batch_len + len > sizeof(batch))
-		reject("a batch is too long");
+		generate_reject("a batch is too long");
 	memcpy(batch + batch_len, head, head->nlmsg_len);
 	batch_len += len;
 	nlmsg_free(msg);
@@ -111,23 +77,18 @@ static void print_batch(FILE *out, const char *name)
 
 /* Addresses. */
 
-struct address {
-	unsigned char bytes[16];
-	size_t len;
-};
-
-static struct address address_of(int family, const char *text)
+struct address generate_address(int family, const char *text)
 {
 	struct address a = { .len = family == AF_INET ? 4 : 16 };
 
 	if (inet_pton(family, text, a.bytes) != 1)
-		reject(text);
+		generate_reject(text);
 	return a;
 }
 
 static void put_address(struct nl_msg *msg, int attr, struct address a)
 {
-	must(nla_put(msg, attr, (int)a.len, a.bytes));
+	generate_must(nla_put(msg, attr, (int)a.len, a.bytes));
 }
 
 /* Routes. */
@@ -137,26 +98,27 @@ static void raise_link(void)
 	struct ifinfomsg info = { .ifi_index = LOOPBACK_INDEX,
 				  .ifi_flags = IFF_UP,
 				  .ifi_change = IFF_UP };
-	struct nl_msg *msg = begin(RTM_NEWLINK, 0);
+	struct nl_msg *msg = generate_begin(RTM_NEWLINK, 0);
 
-	must(nlmsg_append(msg, &info, sizeof(info), NLMSG_ALIGNTO));
-	end(msg);
+	generate_must(nlmsg_append(msg, &info, sizeof(info), NLMSG_ALIGNTO));
+	generate_end(msg);
 }
 
 static void add_address(int family, const char *text)
 {
-	struct address a = address_of(family, text);
+	struct address a = generate_address(family, text);
 	struct ifaddrmsg info = { .ifa_family = (unsigned char)family,
 				  .ifa_prefixlen = (unsigned char)(8 * a.len),
 				  .ifa_flags = IFA_F_PERMANENT | IFA_F_NODAD,
 				  .ifa_scope = RT_SCOPE_UNIVERSE,
 				  .ifa_index = LOOPBACK_INDEX };
-	struct nl_msg *msg = begin(RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL);
+	struct nl_msg *msg =
+		generate_begin(RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL);
 
-	must(nlmsg_append(msg, &info, sizeof(info), NLMSG_ALIGNTO));
+	generate_must(nlmsg_append(msg, &info, sizeof(info), NLMSG_ALIGNTO));
 	put_address(msg, IFA_LOCAL, a);
 	put_address(msg, IFA_ADDRESS, a);
-	end(msg);
+	generate_end(msg);
 }
 
 /* Without a preferred source the kernel would take the destination itself. */
@@ -168,354 +130,32 @@ static void own_everything(int family, const char *source, int flags)
 			      .rtm_scope = RT_SCOPE_HOST,
 			      .rtm_type = RTN_LOCAL };
 	struct nl_msg *msg =
-		begin(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL | flags);
+		generate_begin(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL | flags);
 
-	must(nlmsg_append(msg, &info, sizeof(info), NLMSG_ALIGNTO));
-	must(nla_put_u32(msg, RTA_OIF, LOOPBACK_INDEX));
-	put_address(msg, RTA_PREFSRC, address_of(family, source));
-	end(msg);
+	generate_must(nlmsg_append(msg, &info, sizeof(info), NLMSG_ALIGNTO));
+	generate_must(nla_put_u32(msg, RTA_OIF, LOOPBACK_INDEX));
+	put_address(msg, RTA_PREFSRC, generate_address(family, source));
+	generate_end(msg);
 }
 
 static void make_routes(void)
 {
 	raise_link();
-	add_address(AF_INET, own4);
+	add_address(AF_INET, AB_OWN4);
 	own_everything(AF_INET, "127.0.0.1", 0);
-	add_address(AF_INET6, own6);
+	add_address(AF_INET6, AB_OWN6);
 	own_everything(AF_INET6, "::1", NLM_F_ACK);
 	if (seq != AB_SEQ_ROUTE6)
-		reject("the numbers of the route messages are wrong");
-}
-
-/* nftables. Its numbers are big-endian. */
-
-static struct nl_msg *nft(int type, int flags)
-{
-	struct nfgenmsg info = { .nfgen_family = NFPROTO_INET,
-				 .version = NFNETLINK_V0 };
-	struct nl_msg *msg = begin(NFNL_SUBSYS_NFTABLES << 8 | type, flags);
-
-	must(nlmsg_append(msg, &info, sizeof(info), NLMSG_ALIGNTO));
-	return msg;
-}
-
-static void mark_batch(int type)
-{
-	struct nfgenmsg info = { .version = NFNETLINK_V0,
-				 .res_id = htons(NFNL_SUBSYS_NFTABLES) };
-	struct nl_msg *msg = begin(type, 0);
-
-	must(nlmsg_append(msg, &info, sizeof(info), NLMSG_ALIGNTO));
-	end(msg);
-}
-
-static void put_u32(struct nl_msg *msg, int attr, uint32_t value)
-{
-	must(nla_put_u32(msg, attr, htonl(value)));
-}
-
-static void put_text(struct nl_msg *msg, int attr, const char *text)
-{
-	must(nla_put_string(msg, attr, text));
-}
-
-static struct nlattr *open_nest(struct nl_msg *msg, int attr)
-{
-	struct nlattr *nest = nla_nest_start(msg, attr);
-
-	if (!nest)
-		reject("a message is too long");
-	return nest;
-}
-
-static void add_table(void)
-{
-	struct nl_msg *msg = nft(NFT_MSG_NEWTABLE, NLM_F_CREATE);
-
-	put_text(msg, NFTA_TABLE_NAME, AB_NFT_TABLE);
-	end(msg);
-}
-
-static void add_counter(const char *name)
-{
-	struct nl_msg *msg = nft(NFT_MSG_NEWOBJ, NLM_F_CREATE);
-
-	put_text(msg, NFTA_OBJ_TABLE, AB_NFT_TABLE);
-	put_text(msg, NFTA_OBJ_NAME, name);
-	put_u32(msg, NFTA_OBJ_TYPE, NFT_OBJECT_COUNTER);
-	must(nla_nest_end_keep_empty(msg, open_nest(msg, NFTA_OBJ_DATA)));
-	end(msg);
-}
-
-static void add_chain(const char *name, const char *type, int hook,
-		      int priority)
-{
-	struct nl_msg *msg = nft(NFT_MSG_NEWCHAIN, NLM_F_CREATE);
-	struct nlattr *nest;
-
-	put_text(msg, NFTA_CHAIN_TABLE, AB_NFT_TABLE);
-	put_text(msg, NFTA_CHAIN_NAME, name);
-	nest = open_nest(msg, NFTA_CHAIN_HOOK);
-	put_u32(msg, NFTA_HOOK_HOOKNUM, (uint32_t)hook);
-	put_u32(msg, NFTA_HOOK_PRIORITY, (uint32_t)priority);
-	nla_nest_end(msg, nest);
-	put_text(msg, NFTA_CHAIN_TYPE, type);
-	end(msg);
-}
-
-/* A rule is a list of expressions over registers; all of it in one. */
-enum { REG = NFT_REG_1 };
-
-struct rule {
-	struct nl_msg *msg;
-	struct nlattr *list, *element, *data;
-};
-
-static struct rule open_rule(const char *chain, int flags)
-{
-	struct rule r = { .msg = nft(NFT_MSG_NEWRULE,
-				     NLM_F_CREATE | NLM_F_APPEND | flags) };
-
-	put_text(r.msg, NFTA_RULE_TABLE, AB_NFT_TABLE);
-	put_text(r.msg, NFTA_RULE_CHAIN, chain);
-	r.list = open_nest(r.msg, NFTA_RULE_EXPRESSIONS);
-	return r;
-}
-
-static void close_rule(struct rule *r)
-{
-	nla_nest_end(r->msg, r->list);
-	end(r->msg);
-}
-
-static void open_expr(struct rule *r, const char *name)
-{
-	r->element = open_nest(r->msg, NFTA_LIST_ELEM);
-	put_text(r->msg, NFTA_EXPR_NAME, name);
-	r->data = open_nest(r->msg, NFTA_EXPR_DATA);
-}
-
-static void close_expr(struct rule *r)
-{
-	nla_nest_end(r->msg, r->data);
-	nla_nest_end(r->msg, r->element);
-}
-
-static void put_value(struct rule *r, int attr, const void *value, size_t len)
-{
-	struct nlattr *nest = open_nest(r->msg, attr);
-
-	must(nla_put(r->msg, NFTA_DATA_VALUE, (int)len, value));
-	nla_nest_end(r->msg, nest);
-}
-
-static void load_meta(struct rule *r, int key)
-{
-	open_expr(r, "meta");
-	put_u32(r->msg, NFTA_META_DREG, REG);
-	put_u32(r->msg, NFTA_META_KEY, (uint32_t)key);
-	close_expr(r);
-}
-
-static void load_payload(struct rule *r, int base, uint32_t offset,
-			 uint32_t len)
-{
-	open_expr(r, "payload");
-	put_u32(r->msg, NFTA_PAYLOAD_DREG, REG);
-	put_u32(r->msg, NFTA_PAYLOAD_BASE, (uint32_t)base);
-	put_u32(r->msg, NFTA_PAYLOAD_OFFSET, offset);
-	put_u32(r->msg, NFTA_PAYLOAD_LEN, len);
-	close_expr(r);
-}
-
-static void compare(struct rule *r, int op, const void *value, size_t len)
-{
-	open_expr(r, "cmp");
-	put_u32(r->msg, NFTA_CMP_SREG, REG);
-	put_u32(r->msg, NFTA_CMP_OP, (uint32_t)op);
-	put_value(r, NFTA_CMP_DATA, value, len);
-	close_expr(r);
-}
-
-static void decide(struct rule *r, int verdict)
-{
-	struct nlattr *data, *inner;
-
-	open_expr(r, "immediate");
-	put_u32(r->msg, NFTA_IMMEDIATE_DREG, NFT_REG_VERDICT);
-	data = open_nest(r->msg, NFTA_IMMEDIATE_DATA);
-	inner = open_nest(r->msg, NFTA_DATA_VERDICT);
-	put_u32(r->msg, NFTA_VERDICT_CODE, (uint32_t)verdict);
-	nla_nest_end(r->msg, inner);
-	nla_nest_end(r->msg, data);
-	close_expr(r);
-}
-
-static void load_port(struct rule *r, uint16_t port)
-{
-	uint16_t value = htons(port);
-
-	open_expr(r, "immediate");
-	put_u32(r->msg, NFTA_IMMEDIATE_DREG, REG);
-	put_value(r, NFTA_IMMEDIATE_DATA, &value, sizeof(value));
-	close_expr(r);
-}
-
-static void count(struct rule *r, const char *counter)
-{
-	open_expr(r, "objref");
-	put_u32(r->msg, NFTA_OBJREF_IMM_TYPE, NFT_OBJECT_COUNTER);
-	put_text(r->msg, NFTA_OBJREF_IMM_NAME, counter);
-	close_expr(r);
-}
-
-static void refuse(struct rule *r, int type, uint8_t code)
-{
-	open_expr(r, "reject");
-	put_u32(r->msg, NFTA_REJECT_TYPE, (uint32_t)type);
-	must(nla_put_u8(r->msg, NFTA_REJECT_ICMP_CODE, code));
-	close_expr(r);
-}
-
-static void match_protocol(struct rule *r, int op, uint8_t protocol)
-{
-	load_meta(r, NFT_META_L4PROTO);
-	compare(r, op, &protocol, sizeof(protocol));
-}
-
-/* The first `len` bytes of the destination. */
-static void accept_address(const char *chain, int family, const char *text,
-			   size_t len)
-{
-	struct address a = address_of(family, text);
-	uint8_t proto = family == AF_INET ? NFPROTO_IPV4 : NFPROTO_IPV6;
-	struct rule r = open_rule(chain, 0);
-
-	load_meta(&r, NFT_META_NFPROTO);
-	compare(&r, NFT_CMP_EQ, &proto, sizeof(proto));
-	load_payload(&r, NFT_PAYLOAD_NETWORK_HEADER,
-		     family == AF_INET ? 16 : 24, (uint32_t)len);
-	compare(&r, NFT_CMP_EQ, a.bytes, len);
-	decide(&r, NF_ACCEPT);
-	close_rule(&r);
-}
-
-/* What is not for us to lead anywhere. */
-static void accept_own(const char *chain)
-{
-	uint16_t dns = htons(AB_PORT_DNS);
-	struct rule r;
-
-	accept_address(chain, AF_INET, "127.0.0.0", 1);
-	accept_address(chain, AF_INET, own4, 4);
-	accept_address(chain, AF_INET6, "::1", 16);
-	accept_address(chain, AF_INET6, own6, 16);
-	r = open_rule(chain, 0);
-	load_payload(&r, NFT_PAYLOAD_TRANSPORT_HEADER, 2, sizeof(dns));
-	compare(&r, NFT_CMP_EQ, &dns, sizeof(dns));
-	decide(&r, NF_ACCEPT);
-	close_rule(&r);
-}
-
-static struct rule open_lead(const char *chain)
-{
-	struct rule r = open_rule(chain, 0);
-
-	match_protocol(&r, NFT_CMP_EQ, IPPROTO_TCP);
-	load_port(&r, AB_PORT_CAPTURED);
-	return r;
-}
-
-/* Marks the packet, or goes on to the next rule when nobody listens. */
-static void lead_by_tproxy(const char *chain)
-{
-	struct rule r = open_lead(chain);
-
-	open_expr(&r, "tproxy");
-	put_u32(r.msg, NFTA_TPROXY_FAMILY, NFPROTO_UNSPEC); /* both */
-	put_u32(r.msg, NFTA_TPROXY_REG_PORT, REG);
-	close_expr(&r);
-	decide(&r, NF_ACCEPT);
-	close_rule(&r);
-}
-
-static void lead_by_redirect(const char *chain)
-{
-	struct rule r = open_lead(chain);
-
-	open_expr(&r, "redir");
-	put_u32(r.msg, NFTA_REDIR_REG_PROTO_MIN, REG);
-	close_expr(&r);
-	close_rule(&r);
-}
-
-/* Refuses the rest; the last rule asks for an answer. */
-static void refuse_rest(const char *chain)
-{
-	struct rule r = open_rule(chain, 0);
-
-	match_protocol(&r, NFT_CMP_EQ, IPPROTO_TCP);
-	refuse(&r, NFT_REJECT_TCP_RST, 0);
-	close_rule(&r);
-
-	r = open_rule(chain, 0);
-	match_protocol(&r, NFT_CMP_EQ, IPPROTO_UDP);
-	count(&r, AB_NFT_UDP);
-	refuse(&r, NFT_REJECT_ICMPX_UNREACH, NFT_REJECT_ICMPX_PORT_UNREACH);
-	close_rule(&r);
-
-	r = open_rule(chain, NLM_F_ACK);
-	match_protocol(&r, NFT_CMP_NEQ, IPPROTO_ICMP);
-	match_protocol(&r, NFT_CMP_NEQ, IPPROTO_ICMPV6);
-	count(&r, AB_NFT_OTHER);
-	decide(&r, NF_DROP);
-	close_rule(&r);
-}
-
-static void begin_table(void)
-{
-	mark_batch(NFNL_MSG_BATCH_BEGIN);
-	add_table();
-	add_counter(AB_NFT_UDP);
-	add_counter(AB_NFT_OTHER);
-}
-
-static void make_tproxy(void)
-{
-	begin_table();
-	add_chain("in", "filter", NF_INET_PRE_ROUTING, NF_IP_PRI_MANGLE);
-	accept_own("in");
-	lead_by_tproxy("in");
-	refuse_rest("in");
-}
-
-static void make_redirect(void)
-{
-	begin_table();
-	add_chain("lead", "nat", NF_INET_LOCAL_OUT, NF_IP_PRI_NAT_DST);
-	accept_own("lead");
-	lead_by_redirect("lead");
-	add_chain("in", "filter", NF_INET_PRE_ROUTING, NF_IP_PRI_MANGLE);
-	accept_own("in");
-	refuse_rest("in");
+		generate_reject("the numbers of the route messages are wrong");
 }
 
 static void print_way(FILE *out, const char *name)
 {
 	uint32_t last = seq;
 
-	mark_batch(NFNL_MSG_BATCH_END);
+	generate_batch_end();
 	fprintf(out, "\n#define %s_last %u\n", name, last);
 	print_batch(out, name);
-}
-
-static void make_question(void)
-{
-	struct nl_msg *msg = nft(NFT_MSG_GETOBJ, NLM_F_DUMP);
-
-	put_text(msg, NFTA_OBJ_TABLE, AB_NFT_TABLE);
-	put_u32(msg, NFTA_OBJ_TYPE, NFT_OBJECT_COUNTER);
-	end(msg);
 }
 
 static FILE *create(const char *path)
@@ -523,7 +163,7 @@ static FILE *create(const char *path)
 	FILE *out = fopen(path, "we");
 
 	if (!out)
-		reject("cannot write the output");
+		generate_reject("cannot write the output");
 	fputs("/* Generated by lib/netns/generate.c. */\n", out);
 	return out;
 }
@@ -531,7 +171,7 @@ static FILE *create(const char *path)
 static void finish(FILE *out)
 {
 	if (fflush(out) || ferror(out) || fclose(out))
-		reject("cannot write the output");
+		generate_reject("cannot write the output");
 }
 
 int main(int argc, char *argv[])
@@ -542,19 +182,19 @@ int main(int argc, char *argv[])
 	/* Headers are in the byte order of the machine that sends them; both
 	 * architectures that agentbox runs on have this one. */
 	if (*(const unsigned char *)&order != 1)
-		reject("the build machine is not little-endian");
+		generate_reject("the build machine is not little-endian");
 	if (argc != 3)
-		reject("usage: generate CAPTURE COUNTERS");
+		generate_reject("usage: generate CAPTURE COUNTERS");
 	out = create(argv[1]);
 	make_routes();
 	print_batch(out, "routes");
-	make_tproxy();
+	generate_tproxy();
 	print_way(out, "tproxy");
-	make_redirect();
+	generate_redirect();
 	print_way(out, "redirect");
 	finish(out);
 	out = create(argv[2]);
-	make_question();
+	generate_question();
 	print_batch(out, "counters");
 	finish(out);
 	return 0;

@@ -24,10 +24,11 @@ struct ab_error;
 
 enum ab_listener_kind {
 	AB_LISTENER_DOOR, /* TCP: HTTP and SOCKS, 127.0.0.1:61080 */
-	AB_LISTENER_TRANSPARENT, /* TCP: captured connections; see
-					 * netns/destination.h. Whoever
-					 * connects to it on purpose has a
-					 * loopback destination: refuse. */
+	/*
+	 * TCP: captured connections; see netns/destination.h. Whoever connects
+	 * to it on purpose has a loopback destination: refuse.
+	 */
+	AB_LISTENER_TRANSPARENT,
 	AB_LISTENER_DNS_UDP, /* see netns/datagram.h */
 	AB_LISTENER_DNS_TCP,
 	AB_LISTENER_HOST_PORT, /* TCP: a port of the host, on loopback */

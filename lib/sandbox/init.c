@@ -41,9 +41,7 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "landlock/landlock.h"
-#include "netns/listeners.h"
-#include "netns/loopback.h"
-#include "netns/namespace.h"
+#include "sandbox/bridge.h"
 #include "sandbox/caps.h"
 #include "sandbox/mark.h"
 #include "sandbox/mounts.h"
@@ -52,8 +50,6 @@
 #include "sandbox/spec.h"
 #include "sandbox/target.h"
 #include "sandbox/wire.h"
-
-enum { SSH_PORT = 22 };
 
 struct init {
 	struct ab_spec spec;
@@ -67,7 +63,6 @@ struct init {
 	const char *net;	/* AB_INIT_* or "" */
 	const char *host_ports;
 	enum ab_capture capture;
-	bool captures_ssh;
 	uint64_t tmp_size;
 	struct ab_ground ground;
 };
@@ -107,99 +102,24 @@ static int forbid_user_namespaces(struct init *in, struct ab_error *err)
 	return 0;
 }
 
-/* Our own supervisor wrote the list. */
-static size_t read_ports(const char *list, uint16_t ret[AB_HOST_PORTS_MAX])
+static int begin_network(struct init *in, struct ab_error *err)
 {
-	size_t n = 0;
-
-	while (*list && n < AB_HOST_PORTS_MAX) {
-		char *end;
-
-		ret[n++] = (uint16_t)strtoul(list, &end, 10);
-		list = *end ? end + 1 : end;
-	}
-	return n;
+	return *in->net ? ab_bridge_begin(in->sock, in->net, in->host_ports,
+					  err) :
+			  0;
 }
 
-/* Up go the sockets, so that the door is there before the command is. */
-static void hand_up(struct init *in, const struct ab_network *net)
+/* The supervisor has brought it up meanwhile. */
+static int end_network(struct init *in, struct ab_error *err)
 {
-	struct ab_msg msg = { .type = AB_MSG_NETWORK,
-			      .value = net->capture,
-			      .u.network.n = (uint32_t)net->n };
-	int fds[AB_LISTENERS_MAX];
-
-	for (size_t i = 0; i < net->n; i++) {
-		msg.u.network.listeners[i].kind =
-			(uint16_t)net->listeners[i].kind;
-		msg.u.network.listeners[i].port = net->listeners[i].port;
-		fds[i] = net->listeners[i].fd;
-	}
-	if (ab_send_fds(in->sock, &msg, AB_MSG_LEN(sizeof(msg.u.network)), fds,
-			net->n) < 0)
-		_exit(125);
-}
-
-/*
- * Every connection of the box to the door has the same other end, so the port
- * of its own is all that tells it apart: with the kernel's 28,000, of which
- * many are still waiting, the search for a free one takes longer than all the
- * rest. Without it the network works as well.
- */
-static void widen_ports(void)
-{
-	static const char range[] = "16384 60999";
-	ab_autoclose int fd = open("/proc/sys/net/ipv4/ip_local_port_range",
-				   O_WRONLY | O_CLOEXEC);
-
-	if (fd >= 0)
-		(void)ab_write_all(fd, range, sizeof(range) - 1);
-}
-
-static int make_network(struct init *in, struct ab_error *err)
-{
-	uint16_t ports[AB_HOST_PORTS_MAX];
-	struct ab_network net;
-
-	if (!*in->net)
-		return 0;
-	if (ab_netns_enter_new(err) < 0)
-		return -1;
-	if (strcmp(in->net, AB_INIT_DOOR) != 0)
-		return ab_loopback_up(err);
-	if (ab_network_make(ports, read_ports(in->host_ports, ports), &net,
-			    err) < 0)
-		return -1;
-	hand_up(in, &net);
-	ab_network_fini(&net);
-	widen_ports();
-	return 0;
-}
-
-/* The supervisor has brought the network up meanwhile, and says how; where it
- * could make no rules we still have the right to low ports. */
-static int hear_capture(struct init *in, struct ab_error *err)
-{
-	struct ab_network net = { .n = 0 };
-	struct ab_msg msg;
-	ssize_t n;
+	bool ssh;
 
 	if (strcmp(in->net, AB_INIT_DOOR) != 0)
 		return 0;
-	n = ab_recv_fds(in->sock, &msg, sizeof(msg), NULL, NULL, 0);
-	if (n <= 0)
-		_exit(125);
-	if (n != (ssize_t)AB_MSG_LEN(0) || msg.type != AB_MSG_CAPTURE)
-		return ab_fail(err, AB_ESYSTEM, 0, "the network did not come up");
-	in->capture = (enum ab_capture)msg.value;
-	in->captures_ssh = in->capture >= AB_CAPTURE_REDIRECT;
-	if (in->capture != AB_CAPTURE_PORTS)
-		return 0;
-	net.capture = in->capture;
-	ab_network_make_ports(&net);
-	in->captures_ssh = ab_network_captures(&net, SSH_PORT);
-	hand_up(in, &net);
-	ab_network_fini(&net);
+	if (ab_bridge_end(in->sock, &in->capture, &ssh, err) < 0)
+		return -1;
+	if (!ssh)
+		ab_strv_extend(&in->spec.env, &in->spec.env_uncaptured);
 	return 0;
 }
 
@@ -343,8 +263,6 @@ static int start_command(struct init *in, struct ab_error *err)
 				    .holds = &in->holds };
 	sigset_t child;
 
-	if (!in->captures_ssh)
-		ab_strv_extend(&in->spec.env, &in->spec.env_uncaptured);
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
 	in->signals = signalfd(-1, &child, SFD_CLOEXEC);
@@ -360,12 +278,12 @@ static const struct {
 	const char *name;
 	int (*run)(struct init *in, struct ab_error *err);
 } steps[] = {
-	{ "network", make_network },
+	{ "network", begin_network },
 	{ "user namespaces", forbid_user_namespaces },
 	{ "ground", prepare_mounts },
 	{ "specification", read_spec },
 	{ "mounts", build_mounts },
-	{ "capture", hear_capture },
+	{ "capture", end_network },
 	{ "descriptors", close_strays },
 	{ "terminal", open_terminal },
 	{ "ruleset", make_ruleset },

@@ -295,56 +295,6 @@ int ab_box_hear(const struct ab_box *box, struct ab_msg *ret,
 	return 1;
 }
 
-/* Until init hands its sockets up; adds them to *net. */
-static int hear_network(const struct ab_box *box, struct ab_network *net,
-			struct ab_error *err)
-{
-	ab_autofds struct ab_fds fds = { .len = 0 };
-	struct ab_msg msg;
-	int r = ab_box_hear(box, &msg, &fds, 0);
-
-	if (r < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "hear from the box");
-	if (r > 0 && msg.type == AB_MSG_FAILED) {
-		*err = msg.u.error;
-		return -1;
-	}
-	if (r == 0 || msg.type != AB_MSG_NETWORK ||
-	    net->n + fds.len > AB_LISTENERS_MAX)
-		return ab_fail(err, AB_ESYSTEM, 0,
-			       "the box ended before it had a network");
-	for (size_t i = 0; i < fds.len; i++)
-		net->listeners[net->n++] = (struct ab_listener){
-			.kind = (enum ab_listener_kind)
-					msg.u.network.listeners[i].kind,
-			.port = msg.u.network.listeners[i].port,
-			.fd = ab_take_fd(&fds.v[i]),
-		};
-	return 0;
-}
-
-int ab_box_network(const struct ab_box *box, struct ab_network *ret,
-		   struct ab_error *err)
-{
-	ret->n = 0;
-	ret->capture = AB_CAPTURE_NONE;
-	if (hear_network(box, ret, err) < 0 ||
-	    ab_network_raise(ret, ab_capture_ways, ab_capture_way_count, err) <
-		    0)
-		goto fail;
-	if (ab_box_tell(box, AB_MSG_CAPTURE, (int)ret->capture) < 0) {
-		ab_fail(err, AB_ESYSTEM, errno, "tell the box of its network");
-		goto fail;
-	}
-	if (ret->capture == AB_CAPTURE_PORTS &&
-	    hear_network(box, ret, err) < 0)
-		goto fail;
-	return 0;
-fail:
-	ab_network_fini(ret);
-	return ab_step(err, "network");
-}
-
 void ab_box_kill(const struct ab_box *box)
 {
 	syscall(SYS_pidfd_send_signal, box->pidfd, SIGKILL, NULL, 0);

@@ -47,13 +47,6 @@ int ab_box_tell(const struct ab_box *box, enum ab_msg_type type, int value);
 int ab_box_hear(const struct ab_box *box, struct ab_msg *ret,
 		struct ab_fds *ret_fds, int flags);
 
-/*
- * The network of a box with a door: wait for its sockets, bring it up. While
- * init goes on with its own, which is why it is not done there.
- */
-int ab_box_network(const struct ab_box *box, struct ab_network *ret,
-		   struct ab_error *err);
-
 /* End every process of the box at once. */
 void ab_box_kill(const struct ab_box *box);
 

@@ -27,6 +27,7 @@
 #include "base/mem.h"
 #include "policy/policy.h"
 #include "policy/show.h"
+#include "sandbox/bridge.h"
 #include "sandbox/launch.h"
 #include "session/broker.h"
 #include "session/cgroup.h"
@@ -281,7 +282,7 @@ static int settle_in(struct run *r, struct ab_error *err)
 		return -1;
 	/* By now init has its sockets, and it will wait for their answer. The
 	 * broker closes what it inherits. */
-	if (p->spec.door && ab_box_network(&r->box, &r->network, err) < 0)
+	if (p->spec.door && ab_bridge_raise(&r->box, &r->network, err) < 0)
 		return -1;
 	release_stdio(r);
 	ab_terminal_rescue_get(r->terminal, &duty.rescue);

@@ -1,0 +1,371 @@
+/*
+ * The rules of a box, in the words of nft:
+ *
+ *	table inet agentbox {
+ *		counter udp { }
+ *		counter other { }
+ *		chain in {
+ *			type filter hook prerouting priority mangle
+ *			ip daddr 127.0.0.0/8 accept
+ *			ip daddr 198.19.255.1 accept
+ *			ip6 daddr ::1 accept
+ *			ip6 daddr fd61:6765:6e74:626f:ffff::1 accept
+ *			th dport 53 accept
+ *			meta l4proto tcp tproxy to :61081 accept
+ *			meta l4proto tcp reject with tcp reset
+ *			meta l4proto udp counter name udp reject with icmpx port-unreachable
+ *			meta l4proto != icmp meta l4proto != icmpv6 counter name other drop
+ *		}
+ *	}
+ *
+ * Loopback addresses stay the box's own. Port 53 of every address reaches our
+ * name server without further ado, because every address is local. TCP that
+ * finds no listener any more is reset. ICMP is only ever the kernel's own.
+ *
+ * redirect needs connection tracking and acts where a packet is made: a chain
+ * "lead" of type nat in the hook output takes the place of the tproxy rule.
+ * What it has led has a loopback destination when it comes in.
+ */
+#include "netns/generate.h"
+
+#include <arpa/inet.h>
+#include <linux/netfilter.h>
+#include <linux/netfilter_ipv4.h>
+#include <linux/netfilter/nf_tables.h>
+#include <linux/netfilter/nfnetlink.h>
+#include <netinet/in.h>
+#include <netlink/attr.h>
+#include <netlink/msg.h>
+#include <stdint.h>
+
+#include "netns/batch.h"
+#include "netns/capture.h"
+
+/* nftables. Its numbers are big-endian. */
+
+static struct nl_msg *nft(int type, int flags)
+{
+	struct nfgenmsg info = { .nfgen_family = NFPROTO_INET,
+				 .version = NFNETLINK_V0 };
+	struct nl_msg *msg =
+		generate_begin(NFNL_SUBSYS_NFTABLES << 8 | type, flags);
+
+	generate_must(nlmsg_append(msg, &info, sizeof(info), NLMSG_ALIGNTO));
+	return msg;
+}
+
+static void mark_batch(int type)
+{
+	struct nfgenmsg info = { .version = NFNETLINK_V0,
+				 .res_id = htons(NFNL_SUBSYS_NFTABLES) };
+	struct nl_msg *msg = generate_begin(type, 0);
+
+	generate_must(nlmsg_append(msg, &info, sizeof(info), NLMSG_ALIGNTO));
+	generate_end(msg);
+}
+
+static void put_u32(struct nl_msg *msg, int attr, uint32_t value)
+{
+	generate_must(nla_put_u32(msg, attr, htonl(value)));
+}
+
+static void put_text(struct nl_msg *msg, int attr, const char *text)
+{
+	generate_must(nla_put_string(msg, attr, text));
+}
+
+static struct nlattr *open_nest(struct nl_msg *msg, int attr)
+{
+	struct nlattr *nest = nla_nest_start(msg, attr);
+
+	if (!nest)
+		generate_reject("a message is too long");
+	return nest;
+}
+
+static void add_table(void)
+{
+	struct nl_msg *msg = nft(NFT_MSG_NEWTABLE, NLM_F_CREATE);
+
+	put_text(msg, NFTA_TABLE_NAME, AB_NFT_TABLE);
+	generate_end(msg);
+}
+
+static void add_counter(const char *name)
+{
+	struct nl_msg *msg = nft(NFT_MSG_NEWOBJ, NLM_F_CREATE);
+
+	put_text(msg, NFTA_OBJ_TABLE, AB_NFT_TABLE);
+	put_text(msg, NFTA_OBJ_NAME, name);
+	put_u32(msg, NFTA_OBJ_TYPE, NFT_OBJECT_COUNTER);
+	generate_must(
+		nla_nest_end_keep_empty(msg, open_nest(msg, NFTA_OBJ_DATA)));
+	generate_end(msg);
+}
+
+static void add_chain(const char *name, const char *type, int hook,
+		      int priority)
+{
+	struct nl_msg *msg = nft(NFT_MSG_NEWCHAIN, NLM_F_CREATE);
+	struct nlattr *nest;
+
+	put_text(msg, NFTA_CHAIN_TABLE, AB_NFT_TABLE);
+	put_text(msg, NFTA_CHAIN_NAME, name);
+	nest = open_nest(msg, NFTA_CHAIN_HOOK);
+	put_u32(msg, NFTA_HOOK_HOOKNUM, (uint32_t)hook);
+	put_u32(msg, NFTA_HOOK_PRIORITY, (uint32_t)priority);
+	nla_nest_end(msg, nest);
+	put_text(msg, NFTA_CHAIN_TYPE, type);
+	generate_end(msg);
+}
+
+/* A rule is a list of expressions over registers; all of it in one. */
+enum { REG = NFT_REG_1 };
+
+struct rule {
+	struct nl_msg *msg;
+	struct nlattr *list, *element, *data;
+};
+
+static struct rule open_rule(const char *chain, int flags)
+{
+	struct rule r = { .msg = nft(NFT_MSG_NEWRULE,
+				     NLM_F_CREATE | NLM_F_APPEND | flags) };
+
+	put_text(r.msg, NFTA_RULE_TABLE, AB_NFT_TABLE);
+	put_text(r.msg, NFTA_RULE_CHAIN, chain);
+	r.list = open_nest(r.msg, NFTA_RULE_EXPRESSIONS);
+	return r;
+}
+
+static void close_rule(struct rule *r)
+{
+	nla_nest_end(r->msg, r->list);
+	generate_end(r->msg);
+}
+
+static void open_expr(struct rule *r, const char *name)
+{
+	r->element = open_nest(r->msg, NFTA_LIST_ELEM);
+	put_text(r->msg, NFTA_EXPR_NAME, name);
+	r->data = open_nest(r->msg, NFTA_EXPR_DATA);
+}
+
+static void close_expr(struct rule *r)
+{
+	nla_nest_end(r->msg, r->data);
+	nla_nest_end(r->msg, r->element);
+}
+
+static void put_value(struct rule *r, int attr, const void *value, size_t len)
+{
+	struct nlattr *nest = open_nest(r->msg, attr);
+
+	generate_must(nla_put(r->msg, NFTA_DATA_VALUE, (int)len, value));
+	nla_nest_end(r->msg, nest);
+}
+
+static void load_meta(struct rule *r, int key)
+{
+	open_expr(r, "meta");
+	put_u32(r->msg, NFTA_META_DREG, REG);
+	put_u32(r->msg, NFTA_META_KEY, (uint32_t)key);
+	close_expr(r);
+}
+
+static void load_payload(struct rule *r, int base, uint32_t offset,
+			 uint32_t len)
+{
+	open_expr(r, "payload");
+	put_u32(r->msg, NFTA_PAYLOAD_DREG, REG);
+	put_u32(r->msg, NFTA_PAYLOAD_BASE, (uint32_t)base);
+	put_u32(r->msg, NFTA_PAYLOAD_OFFSET, offset);
+	put_u32(r->msg, NFTA_PAYLOAD_LEN, len);
+	close_expr(r);
+}
+
+static void compare(struct rule *r, int op, const void *value, size_t len)
+{
+	open_expr(r, "cmp");
+	put_u32(r->msg, NFTA_CMP_SREG, REG);
+	put_u32(r->msg, NFTA_CMP_OP, (uint32_t)op);
+	put_value(r, NFTA_CMP_DATA, value, len);
+	close_expr(r);
+}
+
+static void decide(struct rule *r, int verdict)
+{
+	struct nlattr *data, *inner;
+
+	open_expr(r, "immediate");
+	put_u32(r->msg, NFTA_IMMEDIATE_DREG, NFT_REG_VERDICT);
+	data = open_nest(r->msg, NFTA_IMMEDIATE_DATA);
+	inner = open_nest(r->msg, NFTA_DATA_VERDICT);
+	put_u32(r->msg, NFTA_VERDICT_CODE, (uint32_t)verdict);
+	nla_nest_end(r->msg, inner);
+	nla_nest_end(r->msg, data);
+	close_expr(r);
+}
+
+static void load_port(struct rule *r, uint16_t port)
+{
+	uint16_t value = htons(port);
+
+	open_expr(r, "immediate");
+	put_u32(r->msg, NFTA_IMMEDIATE_DREG, REG);
+	put_value(r, NFTA_IMMEDIATE_DATA, &value, sizeof(value));
+	close_expr(r);
+}
+
+static void count(struct rule *r, const char *counter)
+{
+	open_expr(r, "objref");
+	put_u32(r->msg, NFTA_OBJREF_IMM_TYPE, NFT_OBJECT_COUNTER);
+	put_text(r->msg, NFTA_OBJREF_IMM_NAME, counter);
+	close_expr(r);
+}
+
+static void refuse(struct rule *r, int type, uint8_t code)
+{
+	open_expr(r, "reject");
+	put_u32(r->msg, NFTA_REJECT_TYPE, (uint32_t)type);
+	generate_must(nla_put_u8(r->msg, NFTA_REJECT_ICMP_CODE, code));
+	close_expr(r);
+}
+
+static void match_protocol(struct rule *r, int op, uint8_t protocol)
+{
+	load_meta(r, NFT_META_L4PROTO);
+	compare(r, op, &protocol, sizeof(protocol));
+}
+
+/* The first `len` bytes of the destination. */
+static void accept_address(const char *chain, int family, const char *text,
+			   size_t len)
+{
+	struct address a = generate_address(family, text);
+	uint8_t proto = family == AF_INET ? NFPROTO_IPV4 : NFPROTO_IPV6;
+	struct rule r = open_rule(chain, 0);
+
+	load_meta(&r, NFT_META_NFPROTO);
+	compare(&r, NFT_CMP_EQ, &proto, sizeof(proto));
+	load_payload(&r, NFT_PAYLOAD_NETWORK_HEADER,
+		     family == AF_INET ? 16 : 24, (uint32_t)len);
+	compare(&r, NFT_CMP_EQ, a.bytes, len);
+	decide(&r, NF_ACCEPT);
+	close_rule(&r);
+}
+
+/* What is not for us to lead anywhere. */
+static void accept_own(const char *chain)
+{
+	uint16_t dns = htons(AB_PORT_DNS);
+	struct rule r;
+
+	accept_address(chain, AF_INET, "127.0.0.0", 1);
+	accept_address(chain, AF_INET, AB_OWN4, 4);
+	accept_address(chain, AF_INET6, "::1", 16);
+	accept_address(chain, AF_INET6, AB_OWN6, 16);
+	r = open_rule(chain, 0);
+	load_payload(&r, NFT_PAYLOAD_TRANSPORT_HEADER, 2, sizeof(dns));
+	compare(&r, NFT_CMP_EQ, &dns, sizeof(dns));
+	decide(&r, NF_ACCEPT);
+	close_rule(&r);
+}
+
+static struct rule open_lead(const char *chain)
+{
+	struct rule r = open_rule(chain, 0);
+
+	match_protocol(&r, NFT_CMP_EQ, IPPROTO_TCP);
+	load_port(&r, AB_PORT_CAPTURED);
+	return r;
+}
+
+/* Marks the packet, or goes on to the next rule when nobody listens. */
+static void lead_by_tproxy(const char *chain)
+{
+	struct rule r = open_lead(chain);
+
+	open_expr(&r, "tproxy");
+	put_u32(r.msg, NFTA_TPROXY_FAMILY, NFPROTO_UNSPEC); /* both */
+	put_u32(r.msg, NFTA_TPROXY_REG_PORT, REG);
+	close_expr(&r);
+	decide(&r, NF_ACCEPT);
+	close_rule(&r);
+}
+
+static void lead_by_redirect(const char *chain)
+{
+	struct rule r = open_lead(chain);
+
+	open_expr(&r, "redir");
+	put_u32(r.msg, NFTA_REDIR_REG_PROTO_MIN, REG);
+	close_expr(&r);
+	close_rule(&r);
+}
+
+/* Refuses the rest; the last rule asks for an answer. */
+static void refuse_rest(const char *chain)
+{
+	struct rule r = open_rule(chain, 0);
+
+	match_protocol(&r, NFT_CMP_EQ, IPPROTO_TCP);
+	refuse(&r, NFT_REJECT_TCP_RST, 0);
+	close_rule(&r);
+
+	r = open_rule(chain, 0);
+	match_protocol(&r, NFT_CMP_EQ, IPPROTO_UDP);
+	count(&r, AB_NFT_UDP);
+	refuse(&r, NFT_REJECT_ICMPX_UNREACH, NFT_REJECT_ICMPX_PORT_UNREACH);
+	close_rule(&r);
+
+	r = open_rule(chain, NLM_F_ACK);
+	match_protocol(&r, NFT_CMP_NEQ, IPPROTO_ICMP);
+	match_protocol(&r, NFT_CMP_NEQ, IPPROTO_ICMPV6);
+	count(&r, AB_NFT_OTHER);
+	decide(&r, NF_DROP);
+	close_rule(&r);
+}
+
+static void begin_table(void)
+{
+	mark_batch(NFNL_MSG_BATCH_BEGIN);
+	add_table();
+	add_counter(AB_NFT_UDP);
+	add_counter(AB_NFT_OTHER);
+}
+
+void generate_tproxy(void)
+{
+	begin_table();
+	add_chain("in", "filter", NF_INET_PRE_ROUTING, NF_IP_PRI_MANGLE);
+	accept_own("in");
+	lead_by_tproxy("in");
+	refuse_rest("in");
+}
+
+void generate_redirect(void)
+{
+	begin_table();
+	add_chain("lead", "nat", NF_INET_LOCAL_OUT, NF_IP_PRI_NAT_DST);
+	accept_own("lead");
+	lead_by_redirect("lead");
+	add_chain("in", "filter", NF_INET_PRE_ROUTING, NF_IP_PRI_MANGLE);
+	accept_own("in");
+	refuse_rest("in");
+}
+
+void generate_batch_end(void)
+{
+	mark_batch(NFNL_MSG_BATCH_END);
+}
+
+void generate_question(void)
+{
+	struct nl_msg *msg = nft(NFT_MSG_GETOBJ, NLM_F_DUMP);
+
+	put_text(msg, NFTA_OBJ_TABLE, AB_NFT_TABLE);
+	put_u32(msg, NFTA_OBJ_TYPE, NFT_OBJECT_COUNTER);
+	generate_end(msg);
+}
