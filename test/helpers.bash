@@ -46,6 +46,7 @@ box_setup()
 	unset XDG_CACHE_HOME SSH_AUTH_SOCK
 	unset AGENTBOX_PROFILE AGENTBOX_CONFIG AGENTBOX_NET
 	cd "$WORKSPACE" || return 1
+	mark_processes
 	our_processes >"$TEST_DIR/processes"
 	sort /proc/self/mountinfo >"$TEST_DIR/mounts"
 }
@@ -73,35 +74,42 @@ box_teardown()
 	rm -rf --one-file-system "$TEST_DIR"
 }
 
-# Processes of this user that belong to a box or are our program: "PID START
+# A mark that this test's processes inherit, whatever becomes of their parents,
+# and that anybody can read and raise: the preference of the kernel when memory
+# runs out. So other runs of these tests at the same time, and people, are left
+# alone.
+mark_processes()
+{
+	local now
+
+	read -r now </proc/self/oom_score_adj
+	echo $((now + 1 + $$ % 250)) >/proc/self/oom_score_adj
+}
+
+# Processes of this test that belong to a box or are our program: "PID START
 # NAME STATE". /proc/PID/exe and environ of a process that is not dumpable are
 # closed to us, but the name and the line NSpid (more than one number: a pid
-# namespace below ours) are not. Those of a session that is not ours and older
-# than the test are somebody else's: another run of these tests, or a person.
+# namespace below ours) are not.
 our_processes()
 {
 	# Processes come and go meanwhile; cat reads what is there.
-	cat /proc/[0-9]*/status 2>/dev/null | awk -v uid="$(id -u)" -v test="$$" '
-		# Fields of /proc/PID/stat behind the name, from the state on.
-		function look(pid, field,    file, line, found) {
-			file = "/proc/" pid "/stat"
-			found = (getline line < file) > 0
+	cat /proc/[0-9]*/status 2>/dev/null | awk -v uid="$(id -u)" '
+		function first_line(file,    line) {
+			getline line < file
 			close(file)
-			sub(/.*\) /, "", line)
-			split(line, field, " ")
-			return found
+			return line
 		}
-		BEGIN { look(test, own) }
+		BEGIN { mark = first_line("/proc/self/oom_score_adj") }
 		/^Name:/ { name = $2 }
 		/^State:/ { state = $2 }
 		/^Pid:/ { pid = $2 }
 		/^Uid:/ { mine = $2 == uid }
 		/^NSpid:/ && mine && (NF > 2 || name ~ /^agentbox/) {
-			if (!look(pid, field))
+			stat = first_line("/proc/" pid "/stat")
+			if (!stat || first_line("/proc/" pid "/oom_score_adj") != mark)
 				next
-			if (field[4] != own[4] && look(field[4], leader) &&
-			    leader[20] + 0 < own[20] + 0)
-				next
+			sub(/.*\) /, "", stat)
+			split(stat, field, " ")
 			print pid, field[20], name, state
 		}'
 }
