@@ -146,6 +146,35 @@ teardown_file()
 	END
 }
 
+@test "faults: a client that sends without end does not keep the others waiting" {
+	box_python --allow origin.test <<-'END'
+	import multiprocessing
+	def flood(sock):
+	    block = bytes(1 << 20)
+	    try:
+	        while True:
+	            sock.sendall(block)
+	    except OSError:
+	        pass
+	def meanwhile(label, sock):
+	    sender = multiprocessing.Process(target=flood, args=(sock,))
+	    sender.start()
+	    time.sleep(0.5)
+	    begun = time.monotonic()
+	    status = forward("origin.test")
+	    say(label, "%s %s" % (status, time.monotonic() - begun < 2))
+	    sender.kill()
+	    sender.join()
+	meanwhile("dns", socket.create_connection((nameserver(), 53), TIMEOUT))
+	meanwhile("refused", connect_to("denied.test", 443)[1])
+	END
+	[ "$status" -eq 0 ]
+	expect <<-END
+	dns: 200 True
+	refused: 200 True
+	END
+}
+
 @test "faults: two thousand connections at a time" {
 	box_python --allow origin.test --allow wire.test:7 --files 8192 <<-'END'
 	import resource

@@ -55,6 +55,33 @@ teardown_file()
 	[ "$(stat -c %a "$(audit_file)")" = 600 ]
 }
 
+@test "records: a tunnel in which no request was completed is one" {
+	box_python --allow origin.test --allow wire.test:7 --allow git.test <<-'END'
+	# A word goes ahead of what it may become.
+	for door, sock in tunnels("wire.test", 7):
+	    sock.sendall(b"x" * 5000)
+	    say(door, len(sock.recv(5000, socket.MSG_WAITALL)))
+	    sock.sendall(b" /half HTTP/1.1\r\n")
+	    time.sleep(0.2)
+	    sock.close()
+	# The server speaks first.
+	for door, sock in tunnels("git.test", 22):
+	    say(door, sock.recv(3, socket.MSG_WAITALL))
+	    sock.sendall(b"GET / HTTP/1.1\r\n")
+	    time.sleep(0.2)
+	    sock.close()
+	for door, sock in tunnels("origin.test", 80):
+	    sock.sendall(b"GET / HTTP/1.1\r\n")
+	    time.sleep(0.2)
+	    sock.close()
+	END
+	[ "$status" -eq 0 ]
+	[ "$(audit 'select(.kind == "request") | .domain' | sort | uniq -c | xargs)" = \
+		"3 git.test 3 origin.test 3 wire.test" ]
+	[ "$(audit 'select(.domain == "wire.test") | "\(.bytes_up) \(.bytes_down)"' | sort -u)" = "5000 5000" ]
+	[ "$(audit 'select(.domain == "git.test") | .bytes_down > 8' | sort -u)" = true ]
+}
+
 @test "records: a denial has one id, in the answer, on record and at the end" {
 	box_python --allow allowed.test <<-'END'
 	first = ask("GET http://other.test/a?b HTTP/1.1\r\nHost: other.test\r\n\r\n")[0]

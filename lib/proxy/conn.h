@@ -76,7 +76,8 @@ struct ab_conn {
 					 * has already: see look.c */
 	uint8_t door;			/* enum ab_door */
 	bool upstream;			/* reached through that */
-	bool unrecorded;		/* HTTP inside records for itself */
+	bool unrecorded;		/* its record is written, or HTTP inside
+					 * records for itself */
 	bool closed;
 };
 

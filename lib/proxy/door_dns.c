@@ -13,7 +13,10 @@
 #include "netns/datagram.h"
 #include "proxy/names.h"
 
-enum { DATAGRAMS = 64 };	/* at a stretch */
+enum {
+	DATAGRAMS = 64,	/* at a stretch */
+	QUERIES = 64,	/* the same of one stream */
+};
 
 static bool ends_with(const char *name, const char *tail)
 {
@@ -137,8 +140,10 @@ void ab_door_dns_datagrams(struct ab_engine *engine, int fd)
 static void converse(struct ab_conn *conn)
 {
 	struct ab_side *client = &conn->client;
+	int queries = 0;
 
-	for (;;) {
+	/* Who sends faster than we answer would never let us go. */
+	while (queries < QUERIES) {
 		uint8_t reply[2 + AB_DNS_ANSWER_MAX];
 		const uint8_t *head = ab_bytes_head(&client->in);
 		size_t have = ab_bytes_len(&client->in), len;
@@ -159,6 +164,7 @@ static void converse(struct ab_conn *conn)
 				ab_conn_close(conn, io == AB_IO_FAILED);
 			return;
 		}
+		queries++;
 		ab_conn_deadline(conn, AB_HANDSHAKE_MS);
 		have = answer(conn->engine, head + 2, len, reply + 2);
 		ab_bytes_skip(&client->in, 2 + len);
@@ -167,6 +173,7 @@ static void converse(struct ab_conn *conn)
 		if (have)
 			ab_bytes_add(&client->out, reply, 2 + have);
 	}
+	ab_conn_again(conn);
 }
 
 void ab_door_open_dns(struct ab_engine *engine, int fd)

@@ -20,6 +20,10 @@ struct ab_exchange_request *ab_exchange_request_new(struct ab_conn *conn)
 		rq->host = *conn->host;
 		rq->port = conn->port;
 		rq->verdict = conn->verdict;
+		/* Requests speak for the tunnel, unless the server spoke
+		 * before the first of them. */
+		if (!conn->http->served)
+			conn->unrecorded = conn->down.moved == 0;
 	}
 	conn->http->request = rq;
 	return rq;

@@ -216,6 +216,11 @@ static bool switch_protocol(struct ab_conn *conn,
 
 	if (!rq->upgrade || rq->up.state != AB_PASS_OVER)
 		return fail_response(conn, "it switches protocols unasked");
+	/* A server can be brought to say any status; one that goes on with
+	 * HTTP would then get requests that nobody has judged. */
+	if (!rs->head.upgrade)
+		return fail_response(conn,
+				     "it does not say to what it switches");
 	rq->raw = true;
 	rq->status = rs->status;
 	begin(&rq->up, AB_HTTP_CLOSE, 0, 0, &conn->up);

@@ -240,7 +240,6 @@ static void judge_first(struct ab_conn *conn)
 		judge_hello(conn, &hello);
 		return;
 	case AB_FIRST_HTTP:
-		conn->unrecorded = true;
 		ab_exchange_start(conn, AB_EXCHANGE_TUNNEL);
 		return;
 	case AB_FIRST_HTTP2:

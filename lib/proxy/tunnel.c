@@ -21,6 +21,7 @@
 enum {
 	WAITING_ROOM = 16 * 1024, /* of a client, while we dial */
 	GOODBYE_ROOM = 16 * 1024,
+	GOODBYE_SHARE = 64, /* reads at a stretch */
 };
 
 void ab_tunnel_describe(const struct ab_conn *conn,
@@ -60,13 +61,14 @@ static void say_goodbye(struct ab_conn *conn)
 	ab_side_shut(&conn->client);
 	/* Unread bytes would turn the end into a reset, and the client would
 	 * lose our words. */
-	while (io == AB_IO_DONE) {
+	for (int i = 0; io == AB_IO_DONE && i < GOODBYE_SHARE; i++) {
 		io = ab_side_read(&conn->client, GOODBYE_ROOM);
 		ab_bytes_fini(&conn->client.in);
 	}
-	if (io == AB_IO_WAIT)
-		return;
-	ab_conn_close(conn, false);
+	if (io == AB_IO_DONE)
+		ab_conn_again(conn);
+	else if (io != AB_IO_WAIT)
+		ab_conn_close(conn, false);
 }
 
 void ab_tunnel_goodbye(struct ab_conn *conn)

@@ -395,6 +395,14 @@ static void test_upgrade(void)
 {
 #define UPGRADE "Upgrade: websocket\r\nConnection: Upgrade\r\n\r\n"
 #define SWITCH "HTTP/1.1 101 Go\r\n" UPGRADE
+	static const char *const hollow[] = {
+		"HTTP/1.1 101 Go\r\n\r\n",
+		"HTTP/1.1 101 Go\r\nContent-Length: 0\r\n\r\n",
+		"HTTP/1.1 101 Go\r\nUpgrade: websocket\r\n\r\n",
+		"HTTP/1.1 101 Go\r\nConnection: Upgrade\r\n\r\n",
+		"HTTP/1.1 101 Go\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n\r\n",
+	};
+
 	for (int tunnelled = 0; tunnelled < 2; tunnelled++) {
 		const char *ask =
 			tunnelled ? "GET / HTTP/1.1\r\nHost: a.test\r\n" UPGRADE
@@ -437,6 +445,19 @@ static void test_upgrade(void)
 				    : "GET http://denied.test/ HTTP/1.1\r\n"
 				      "Host: denied.test\r\n\r\n");
 		hear(client, "HTTP/1.1 403 ", "and judged");
+
+		for (size_t i = 0; i < AB_COUNT(hollow); i++) {
+			open_mode(tunnelled);
+			say(client, ask);
+			hear(servers[0],
+			     "GET / HTTP/1.1\r\nHost: a.test\r\n" UPGRADE,
+			     "an upgrade is asked for");
+			say(servers[0], hollow[i]);
+			hear(client, "HTTP/1.1 502 ",
+			     "a status alone is no other protocol");
+			ok(end_of(servers[0]) != OPEN,
+			   "and nothing more reaches the server");
+		}
 	}
 	open_tunnel_to("a.test", 80);
 	say(client, "GET / HTTP/1.1\r\nHost: a.test\r\nUpgrade: h2c\r\n"
