@@ -46,6 +46,8 @@ enum {
 	SPARE_FDS = 700,	/* pipes, resolver, log, what main has open */
 	FEW_FDS = 64,		/* the same where the limit is low */
 	RETRY_MS = 100,		/* when descriptors ran out all the same */
+	DIALS = 64,		/* that init is asked for at a time: far fewer
+				 * than the socket to it holds */
 };
 
 enum letter { LETTER_STOP, LETTER_DIALLED, LETTER_FILTER, LETTER_FAILED };
@@ -73,6 +75,7 @@ struct ab_proxy {
 	struct ab_mailbox in, out;
 	struct ab_timer retry;
 	struct caller *callers, **callers_end;
+	size_t ncallers;
 	struct ab_filter **filters;	/* old ones: records may name entries */
 	size_t nfilters;
 	size_t max_conns;
@@ -170,6 +173,13 @@ static void admit_published(struct knocker *k, int fd)
 	caller->conn = conn;
 	*p->callers_end = caller;
 	p->callers_end = &caller->next;
+	p->ncallers++;
+}
+
+/* Until init has answered some of those who came before. */
+static bool must_wait(const struct knocker *k)
+{
+	return k->admit == admit_published && k->proxy->ncallers >= DIALS;
 }
 
 static void somebody_knocks(struct ab_source *source, uint32_t events)
@@ -183,6 +193,10 @@ static void somebody_knocks(struct ab_source *source, uint32_t events)
 
 		if (p->engine.nconns >= p->max_conns) {
 			listen_to(p, false);
+			return;
+		}
+		if (must_wait(k)) {
+			ab_loop_set(&p->engine.loop, source, 0);
 			return;
 		}
 		fd = accept4(source->fd, NULL, NULL,
@@ -234,6 +248,8 @@ static void take_dialled(struct ab_proxy *p, int errnum, int fd)
 	p->callers = caller->next;
 	if (!p->callers)
 		p->callers_end = &p->callers;
+	if (p->ncallers-- == DIALS && !p->full)
+		listen_to(p, true);
 	conn = caller->conn;
 	free(caller);
 	if (!conn && fd >= 0)
