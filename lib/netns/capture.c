@@ -43,8 +43,10 @@ static bool make_routes(int fd)
 	if (fd < 0 || ab_netlink_send(fd, routes, sizeof(routes)) < 0)
 		return false;
 	while (seq != AB_SEQ_ROUTE6) {
-		int errnum = ab_netlink_answer(fd, &seq);
+		int errnum;
 
+		seq = 0;	/* stays so when there is no answer */
+		errnum = ab_netlink_answer(fd, &seq);
 		if (errnum && (seq <= AB_SEQ_ROUTE4 || seq > AB_SEQ_ROUTE6))
 			return false;
 	}

@@ -27,27 +27,56 @@ int ab_loopback_up_by(int sock, struct ab_error *err)
 	return 0;
 }
 
+/* One that cannot be asked counts as up. */
+static bool is_up(int sock, const char *name, size_t len)
+{
+	struct ifreq req = { 0 };
+
+	if (len >= sizeof(req.ifr_name))
+		return true;
+	memcpy(req.ifr_name, name, len);
+	return ioctl(sock, SIOCGIFFLAGS, &req) < 0 || (req.ifr_flags & IFF_UP);
+}
+
+/* All of it, as text; false when it does not fit. */
+static bool read_devices(char *text, size_t room)
+{
+	ab_autoclose int fd = open("/proc/self/net/dev", O_RDONLY | O_CLOEXEC);
+	size_t len = 0;
+	ssize_t n = -1;
+
+	while (fd >= 0 && len < room - 1 &&
+	       (n = read(fd, text + len, room - 1 - len)) > 0)
+		len += (size_t)n;
+	text[len] = '\0';
+	return n == 0;
+}
+
 bool ab_loopback_alone(void)
 {
-	/* Two lines of headings, then one for each device, in any order: with
-	 * two of them there is a third line feed behind the headings' own, or
-	 * more text than fits here. */
-	ab_autoclose int fd = open("/proc/self/net/dev", O_RDONLY | O_CLOEXEC);
-	char text[1024];
+	/* Two lines of headings, then one for each device: "  lo: ...". */
+	char text[8192];
 	const char *line = text;
-	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	ab_autoclose int sock = -1;
+	bool found = false;
 
-	if (n <= 0)
+	if (!read_devices(text, sizeof(text)))
 		return false;
-	text[n] = '\0';
-	for (int i = 0; i < 2; i++) {
-		line = strchr(line, '\n');
-		if (!line++)
+	for (int i = 0; (line = strchr(line, '\n')) != NULL; i++) {
+		const char *name = line + 1 + strspn(line + 1, " ");
+		size_t len = strcspn(name, ":\n");
+
+		line++;
+		if (i == 0 || !*line)
+			continue;
+		if (len == 2 && memcmp(name, "lo", 2) == 0) {
+			found = true;
+			continue;
+		}
+		if (sock < 0)
+			sock = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+		if (is_up(sock, name, len))
 			return false;
 	}
-	line += strspn(line, " ");
-	if (strncmp(line, "lo:", 3) != 0)
-		return false;
-	line = strchr(line, '\n');
-	return line && line[1] == '\0';
+	return found;
 }

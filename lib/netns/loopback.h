@@ -14,8 +14,10 @@ int ab_loopback_up(struct ab_error *err);
 int ab_loopback_up_by(int sock, struct ab_error *err);
 
 /*
- * Is `lo` the only device here? Then nothing can leave, whatever the routes
- * say. false also when that cannot be found out. Allocates nothing.
+ * Is `lo` the only device here that is up? Then nothing can leave, whatever the
+ * routes say. A kernel with tunnels in it puts one of each kind into every new
+ * namespace (sit0, tunl0, gre0), down, and without a capability it stays so.
+ * false also when that cannot be found out. Allocates nothing.
  */
 bool ab_loopback_alone(void);
 

@@ -25,6 +25,8 @@ enum {
 	SPARE_FDS = 700,	/* pipes, resolver, log, what main has open */
 	FEW_FDS = 64,		/* the same where the limit is low */
 	RETRY_MS = 100,		/* when descriptors ran out all the same */
+	DIALS = 64,		/* that init is asked for at a time: far fewer
+				 * than the socket to it holds */
 };
 
 struct ab_knocker {	/* a listener in the loop */
@@ -108,6 +110,14 @@ static void admit_published(struct ab_knocker *knocker, int fd)
 	caller->conn = conn;
 	*k->callers_end = caller;
 	k->callers_end = &caller->next;
+	k->ncallers++;
+}
+
+/* Until init has answered some of those who came before. */
+static bool must_wait(const struct ab_knocker *knocker)
+{
+	return knocker->admit == admit_published &&
+	       knocker->keeper->ncallers >= DIALS;
 }
 
 void ab_keeper_dialled(struct ab_keeper *k, int errnum, int fd)
@@ -120,6 +130,8 @@ void ab_keeper_dialled(struct ab_keeper *k, int errnum, int fd)
 		if (!k->callers)
 			k->callers_end = &k->callers;
 		free(caller);
+		if (k->ncallers-- == DIALS && !k->full)
+			listen_to(k, true);
 	}
 	if (!conn || conn->closed) {
 		if (fd >= 0)
@@ -143,6 +155,10 @@ static void somebody_knocks(struct ab_source *source, uint32_t events)
 
 		if (k->engine->nconns >= k->max_conns) {
 			listen_to(k, false);
+			return;
+		}
+		if (must_wait(knocker)) {
+			ab_loop_set(&k->engine->loop, source, 0);
 			return;
 		}
 		fd = accept4(source->fd, NULL, NULL,

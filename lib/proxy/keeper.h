@@ -20,7 +20,8 @@ struct ab_keeper {
 	struct ab_engine *engine;
 	struct ab_knocker *knockers;	/* the listeners */
 	size_t n;
-	struct ab_caller *callers, **callers_end;
+	struct ab_caller *callers, **callers_end;	/* of published ports */
+	size_t ncallers;
 	struct ab_timer retry;
 	size_t max_conns;
 	bool full;

@@ -211,8 +211,13 @@ int ab_box_specify(const struct ab_box *box, struct ab_spec *spec,
 int ab_box_tell(const struct ab_box *box, enum ab_msg_type type, int value)
 {
 	struct ab_msg msg = { .type = type, .value = value };
+	ssize_t n;
 
-	return ab_send_fds(box->sock, &msg, AB_MSG_LEN(0), NULL, 0);
+	do {
+		n = send(box->sock, &msg, AB_MSG_LEN(0),
+			 MSG_NOSIGNAL | MSG_DONTWAIT);
+	} while (n < 0 && errno == EINTR);
+	return n < 0 ? -1 : 0;
 }
 
 /* How long the body of each message from below is: exactly this. */

@@ -39,7 +39,8 @@ int ab_box_launch(const struct ab_box_net *net, uint64_t tmp_size,
 int ab_box_specify(const struct ab_box *box, struct ab_spec *spec,
 		   struct ab_error *err);
 
-/* One message down; -1 with errno. */
+/* One message down; -1 with errno. Does not wait: EAGAIN when init has not read
+ * so many that there is no room. It may itself be waiting for us to read. */
 int ab_box_tell(const struct ab_box *box, enum ab_msg_type type, int value);
 
 /* One message from below, with its descriptors. 1, 0 at the end of the box,

@@ -114,8 +114,8 @@ static bool has_sockets(int family)
 
 /*
  * Routes prove nothing: with a door there is one for every address, and all of
- * them lead to the loopback device. Where that is the only device, nothing
- * can leave.
+ * them lead to the loopback device. Where no other device is up, nothing can
+ * leave.
  */
 static const char *net_fence(struct proof *p)
 {

@@ -1,6 +1,7 @@
 #include "session/gate.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,8 @@ struct ab_gate {
 	struct ab_published *published;
 	size_t npublished;
 	int own;
+	struct ab_box box;	/* its socket is a copy: the proxy's thread may
+				 * still ask when the main thread closes it */
 	struct ab_upstream *upstream;	/* or NULL */
 	struct ab_gate_watch watch;
 	struct ab_source knock, failure;
@@ -84,6 +87,7 @@ static void destroy(struct ab_gate *g)
 	for (size_t i = 0; i < g->npublished; i++)
 		ab_closep(&g->published[i].fd);
 	ab_closep(&g->own);
+	ab_closep(&g->box.sock);
 	ab_upstream_free(g->upstream);
 	free(g->published);
 	free(g);
@@ -99,6 +103,7 @@ int ab_gate_open(const struct ab_policy *policy, char *const *env,
 		return 0;
 	g = ab_alloc(sizeof(*g));
 	g->policy = policy;
+	g->box.sock = -1;
 	g->own = ab_own_open(err);
 	if (g->own < 0 || open_published(g, err) < 0 ||
 	    choose_upstream(g, env, err) < 0) {
@@ -113,7 +118,7 @@ static int dial_inside(void *arg, uint16_t port)
 {
 	struct ab_gate *g = arg;
 
-	return ab_box_tell(g->watch.box, AB_MSG_DIAL, port);
+	return ab_box_tell(&g->box, AB_MSG_DIAL, port);
 }
 
 static void proxy_failed(struct ab_source *source, uint32_t events)
@@ -169,6 +174,12 @@ int ab_gate_attach(struct ab_gate *g, struct ab_network *network,
 
 	if (g->proxy)
 		return ab_fail(err, AB_ESYSTEM, 0, "a second network came up");
+	if (g->npublished) {
+		g->box.sock = fcntl(watch->box->sock, F_DUPFD_CLOEXEC, 3);
+		if (g->box.sock < 0)
+			return ab_fail(err, AB_ESYSTEM, errno,
+				       "copy the box's socket");
+	}
 	g->watch = *watch;
 	*network = (struct ab_network){ 0 };
 	/* The proxy's, whether it can be made or not. */

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/mem.h"
+#include "netns/batch.h"
 #include "netns/counters.h"
 #include "netns/destination.h"
 #include "netns/listeners.h"
@@ -353,6 +354,35 @@ static void most_host_ports(void)
 	ab_network_fini(&net);
 }
 
+/* As a kernel would be heard that tells of a failure and then says no more. */
+static void answers_end(void)
+{
+	struct {
+		struct nlmsghdr head;
+		struct nlmsgerr error;
+	} told = { .head = { .nlmsg_len = sizeof(told),
+			     .nlmsg_type = NLMSG_ERROR } };
+
+	for (uint32_t seq = 1; seq <= AB_SEQ_ROUTE6; seq++) {
+		int pair[2];
+
+		socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC,
+			   0, pair);
+		told.head.nlmsg_seq = seq;
+		told.error.error = -EAFNOSUPPORT;
+		ok(send(pair[1], &told, sizeof(told), 0) == sizeof(told),
+		   "a kernel says that message %u failed", seq);
+		alarm(5);
+		ok(ab_capture_raise(pair[0], -1, NULL, 0) ==
+			   (seq == AB_SEQ_ROUTE6 ? AB_CAPTURE_PORTS
+						 : AB_CAPTURE_NONE),
+		   "what is not answered is not waited for");
+		alarm(0);
+		close(pair[0]);
+		close(pair[1]);
+	}
+}
+
 static void devices(void)
 {
 	struct ab_error err = { 0 };
@@ -366,7 +396,12 @@ static void devices(void)
 		       tap_count);
 		return;
 	}
-	ok(!ab_loopback_alone(), "another device is seen, up or down");
+	ok(ab_loopback_alone(), "another device that is down leads nowhere");
+	ok(system("ip link set v0 up") == 0 && !ab_loopback_alone(),
+	   "one that is up is seen");
+	ok(system("ip link set v0 down; ip link set v1 up") == 0 &&
+		   !ab_loopback_alone(),
+	   "each of them");
 	ok(system("ip link del v0") == 0 && ab_loopback_alone(),
 	   "and that it is gone");
 }
@@ -463,6 +498,7 @@ static const struct {
 	{ "host ports", host_ports, false },
 	{ "most host ports", most_host_ports, false },
 	{ "devices", devices, false },
+	{ "answers end", answers_end, true },
 	{ "without netlink", without_netlink, false },
 	{ "from outside", from_outside, true },
 };

@@ -98,6 +98,16 @@ static int dial_nobody(void *arg, uint16_t port)
 	return -1;
 }
 
+static _Atomic size_t asked;
+
+static int dial_later(void *arg, uint16_t port)
+{
+	(void)arg;
+	(void)port;
+	asked++;
+	return 0;
+}
+
 static int dial_host(int port, int *ret_fd)
 {
 	(void)port;
@@ -259,6 +269,63 @@ static void test_failure(bool strict)
 	free_policy(&policy);
 }
 
+static bool has_asked(size_t n)
+{
+	for (int i = 0; i < 500 && asked < n; i++)
+		usleep(10000);
+	return asked == n;
+}
+
+/* Who waits for a socket of the box does so in the backlog: between us and
+ * init there is room for so many questions only. */
+static void test_published(void)
+{
+	enum { CALLERS = 100, AT_ONCE = 64 };
+	struct ab_proxy_report report;
+	struct ab_policy policy;
+	struct ab_error err = { 0 };
+	uint16_t at;
+	struct ab_published published = { .fd = listen_somewhere(&at),
+					  .port = 80 };
+	struct ab_proxy_setup setup = { .run_id = "7kq2",
+					.policy = &policy,
+					.log = &log_file,
+					.published = &published,
+					.npublished = 1,
+					.dial_inside = dial_later,
+					.dial_host = dial_host };
+	struct ab_proxy *proxy;
+	int callers[CALLERS];
+
+	fill_policy(&policy, "nobody.test");
+	setup.own = ab_own_open(&err);
+	ok(ab_proxy_new(&setup, &proxy, &err) == 0 &&
+		   ab_proxy_start(proxy, &err) == 0,
+	   "a port is published");
+	for (size_t i = 0; i < CALLERS; i++)
+		callers[i] = knock(at);
+	ok(has_asked(AT_ONCE), "so many are asked for at once: %zu", asked);
+	usleep(50000);
+	ok(asked == AT_ONCE, "and no more");
+	ab_proxy_dialled(proxy, ECONNREFUSED, -1);
+	ok(has_asked(AT_ONCE + 1), "an answer makes room for one");
+	for (size_t i = 1; i < CALLERS; i++) {
+		ab_proxy_dialled(proxy, ECONNREFUSED, -1);
+		if (!has_asked(AT_ONCE + i + 1 < CALLERS ? AT_ONCE + i + 1
+							 : CALLERS))
+			break;
+	}
+	ok(asked == CALLERS, "all have their turn");
+	for (size_t i = 0; i < CALLERS; i++) {
+		if (*hear(callers[i], 1))
+			ok(false, "caller %zu heard something", i);
+		close(callers[i]);
+	}
+	ab_proxy_stop(proxy, &report, &err);
+	ab_strv_fini(&report.lines);
+	free_policy(&policy);
+}
+
 int main(void)
 {
 	struct ab_log_setup setup = { .run_id = "7kq2" };
@@ -277,6 +344,7 @@ int main(void)
 	test_life();
 	test_failure(true);
 	test_failure(false);
+	test_published();
 	ab_log_fini(&log_file);
 	snprintf(path, sizeof(path), "%s/%s", top, AB_LOG_NAME);
 	unlink(path);

@@ -155,6 +155,25 @@ static void check_network(void)
 	   err.text);
 }
 
+/* Init may be waiting for us: whoever waits for it then waits for ever. */
+static void check_tell(void)
+{
+	struct ab_msg msg;
+	int n = 0;
+
+	alarm(10);
+	while (n < 100000 && ab_box_tell(&box, AB_MSG_SIGNAL, n) == 0)
+		n++;
+	ok(n > 64 && errno == EAGAIN, "a queue that is full: after %d", n);
+	while (n > 0 && recv(inner, &msg, sizeof(msg), MSG_DONTWAIT) ==
+				(ssize_t)AB_MSG_LEN(0))
+		n--;
+	ok(n == 0 && ab_box_tell(&box, AB_MSG_SIGNAL, 1) == 0 &&
+		   recv(inner, &msg, sizeof(msg), 0) > 0,
+	   "all of it comes, and then there is room again");
+	alarm(0);
+}
+
 int main(void)
 {
 	int pair[2];
@@ -167,6 +186,7 @@ int main(void)
 	check_lengths();
 	check_handover();
 	check_texts();
+	check_tell();
 	check_network();
 	return done();
 }
