@@ -72,10 +72,11 @@ const struct command command_run = {
 	.usage = "[OPTIONS] [--] COMMAND [ARG...]  |  run [OPTIONS] -c STRING",
 	.summary = "run a command in the box",
 	.more = "The command gets the current folder to write in, a private "
-		"/tmp, and no way\nout. Its exit status is ours; 124: the time "
-		"was up, 125: agentbox itself failed,\n126: not executable, "
-		"127: not found, 128+n: killed by signal n. Options of the\n"
-		"same name in a configuration file: agentbox.json(5).",
+		"/tmp, and no way\nout but to hosts that are allowed. Its exit "
+		"status is ours; 124: the time was\nup, 125: agentbox itself "
+		"failed, 126: not executable, 127: not found, 128+n:\nkilled "
+		"by signal n. Options of the same name in a configuration "
+		"file:\nagentbox.json(5).",
 	.groups = (const struct option_group[]){
 		{ "Running", options_run },
 		{ "Policy", options_policy },
