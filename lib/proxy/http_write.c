@@ -57,12 +57,17 @@ static void put_authority(struct ab_bytes *out, const struct ab_http_hop *hop)
 	}
 }
 
+static bool has_method(const struct ab_http_request *rq, const char *method)
+{
+	return rq->method.len == strlen(method) &&
+	       memcmp(rq->method.s, method, rq->method.len) == 0;
+}
+
 static void put_request_line(struct ab_bytes *out,
 			     const struct ab_http_request *rq,
 			     const struct ab_http_hop *hop)
 {
-	bool star = !rq->path.len && rq->method.len == 7 &&
-		    memcmp(rq->method.s, "OPTIONS", 7) == 0;
+	bool star = !rq->path.len && has_method(rq, "OPTIONS");
 
 	put_text(out, rq->method);
 	put(out, " ");
@@ -114,7 +119,9 @@ void ab_http_write_request(struct ab_bytes *out,
 	put(out, "Host: ");
 	put_authority(out, hop);
 	put(out, "\r\n");
-	if (hop->upstream && hop->credentials) {
+	/* The answer to TRACE is the request as it came in, and with
+	 * Max-Forwards it is the upstream's own. */
+	if (hop->upstream && hop->credentials && !has_method(rq, "TRACE")) {
 		put(out, "Proxy-Authorization: ");
 		put(out, hop->credentials);
 		put(out, "\r\n");

@@ -11,6 +11,11 @@
  * Equal denials are written one by one, up to LINES a minute. What is beyond
  * that is counted, and the next line that is written says so ("repeated"): a
  * line stands for itself and for so many others, so the sum is the truth.
+ *
+ * A denial costs the box nothing, and the log has an end: old files are removed
+ * for new ones. So that nobody can push out what is in them, all denials
+ * together get ALL_LINES a minute, the first one of each that is remembered
+ * aside; and those that are not remembered count as equal.
  */
 #include "proxy/ledger.h"
 
@@ -25,7 +30,7 @@
 #include "base/mem.h"
 #include "proxy/ledger_state.h"
 
-enum { LINES = 100 };
+enum { LINES = 100, ALL_LINES = 2000 };
 
 static const char packets_reason[] = "only TCP connections leave the box";
 
@@ -242,15 +247,36 @@ static uint64_t minute_now(void)
 }
 
 /* May another line be written for it now? */
-static bool has_lines(struct ab_denial *d)
+static bool has_lines(struct ab_ledger *ledger, struct ab_denial *d)
 {
 	uint64_t minute = minute_now();
 
+	if (ledger->minute != minute) {
+		ledger->minute = minute;
+		ledger->lines = 0;
+	}
 	if (d->minute != minute) {
 		d->minute = minute;
 		d->lines = 0;
 	}
-	return d->lines++ < LINES;
+	if (d->lines >= LINES || (d->count > 1 && ledger->lines >= ALL_LINES))
+		return false;
+	d->lines++;
+	ledger->lines++;
+	return true;
+}
+
+static int write_or_hold(struct ab_ledger *ledger, struct ab_denial *d,
+			 const struct entry *e, struct ab_error *err)
+{
+	if (!has_lines(ledger, d)) {
+		d->held++;
+		return 0;
+	}
+	if (write_entry(ledger, e, err) < 0)
+		return -1;
+	d->held = 0;
+	return 0;
 }
 
 static int write_denial(struct ab_ledger *ledger, struct ab_denial *d,
@@ -265,14 +291,7 @@ static int write_denial(struct ab_ledger *ledger, struct ab_denial *d,
 			   .hint = d->hint,
 			   .repeated = d->held };
 
-	if (!has_lines(d)) {
-		d->held++;
-		return 0;
-	}
-	if (write_entry(ledger, &e, err) < 0)
-		return -1;
-	d->held = 0;
-	return 0;
+	return write_or_hold(ledger, d, &e, err);
 }
 
 /* One of those that are too many to be remembered. */
@@ -287,9 +306,11 @@ static int write_stranger(struct ab_ledger *ledger, uint32_t number,
 			   .number = number,
 			   .rule = ab_ledger_rule(r),
 			   .reason = ab_ledger_reason(r, reason),
-			   .hint = hint };
+			   .hint = hint,
+			   .repeated = ledger->others.held };
 
-	return write_entry(ledger, &e, err);
+	ledger->others.count++;
+	return write_or_hold(ledger, &ledger->others, &e, err);
 }
 
 int ab_ledger_deny(struct ab_ledger *ledger, const struct ab_request_record *r,
@@ -323,8 +344,9 @@ int ab_ledger_request(struct ab_ledger *ledger,
 	else if (!r->denial)
 		ledger->totals.allowed++;
 	/* While its denial is only counted, so is the request. */
-	if (r->denial && r->denial <= ledger->len &&
-	    ledger->v[r->denial - 1].held)
+	if (r->denial && (r->denial <= ledger->len
+				  ? ledger->v[r->denial - 1].held
+				  : ledger->others.held))
 		return 0;
 	return write_entry(ledger, &e, err);
 }
@@ -352,6 +374,24 @@ int ab_ledger_packets(struct ab_ledger *ledger, const char *kind, uint64_t n,
 	return write_entry(ledger, &e, err);
 }
 
+/* What was held of those that are not remembered: no host, and no reason. */
+static int flush_others(struct ab_ledger *ledger, struct ab_error *err)
+{
+	struct ab_request_record r = { .door = AB_DOOR_COUNT };
+	struct entry e = { .kind = "violation",
+			   .r = &r,
+			   .number = ledger->last,
+			   .reason = "too many hosts to name each",
+			   .repeated = ledger->others.held - 1 };
+
+	if (!ledger->others.held)
+		return 0;
+	if (write_entry(ledger, &e, err) < 0)
+		return -1;
+	ledger->others.held = 0;
+	return 0;
+}
+
 int ab_ledger_flush(struct ab_ledger *ledger, struct ab_error *err)
 {
 	for (size_t i = 0; i < ledger->len; i++) {
@@ -373,7 +413,7 @@ int ab_ledger_flush(struct ab_ledger *ledger, struct ab_error *err)
 			return -1;
 		d->held = 0;
 	}
-	return 0;
+	return flush_others(ledger, err);
 }
 
 void ab_ledger_totals(const struct ab_ledger *ledger,

@@ -67,7 +67,8 @@ void ab_ledger_free(struct ab_ledger *ledger);
 
 /*
  * Write a violation and number it; ab_ledger_id makes the id of it. Equal ones
- * are written up to a number a minute, and counted beyond it. -1: the record
+ * are written up to a number a minute, and counted beyond it; so are all
+ * together, each one's first aside. -1: the record
  * cannot be written; the connection must end, and under strict the run.
  */
 int ab_ledger_deny(struct ab_ledger *ledger, const struct ab_request_record *r,

@@ -34,6 +34,9 @@ struct ab_ledger {
 	struct ab_denial *v;
 	size_t len, room;
 	uint16_t slots[AB_LEDGER_SLOTS];	/* numbers; 0: empty */
+	struct ab_denial others;	/* all that are not remembered */
+	uint64_t minute;
+	unsigned int lines;		/* written in it, of all denials */
 	uint32_t last;		/* number */
 	uint64_t seed;
 	uint64_t packets;

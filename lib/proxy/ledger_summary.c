@@ -96,7 +96,7 @@ void ab_ledger_summary(const struct ab_ledger *ledger, struct ab_strv *ret)
 		add_row(ledger, n, ids, targets, ret);
 	if (ledger->last > rows)
 		ab_strv_addf(ret,
-			     "  and %" PRIu32 " more; all of them are in "
+			     "  and %" PRIu32 " more; the record is "
 			     "runs/%s/" AB_LOG_NAME " of the state folder",
 			     ledger->last - rows, ledger->run_id);
 }

@@ -520,6 +520,12 @@ static void test_rewrites(void)
 	       "GET http://a.b/p?q HTTP/1.1\r\n" H
 	       "Proxy-Authorization: Basic dTpw\r\n" END,
 	       "for an upstream proxy in absolute form, with its password");
+	is_str(rewritten("TRACE http://a.test/ HTTP/1.1\r\nHost: a.test\r\n"
+			 "Max-Forwards: 0\r\n\r\n",
+			 true),
+	       "TRACE http://a.test/ HTTP/1.1\r\nHost: a.test\r\n"
+	       "Max-Forwards: 0\r\n\r\n",
+	       "but not with what would send it back");
 	is_str(rewritten("OPTIONS http://a.b:81 HTTP/1.1\r\nHost: a.b:81\r\n\r\n",
 			 true),
 	       "OPTIONS http://a.b:81 HTTP/1.1\r\nHost: a.b:81\r\n"
