@@ -129,6 +129,44 @@ def doors(label, host, port=80):
 	[ -z "$(origin_connections | grep -vE '^(203.0.113.20|2001:db8::20)$')" ]
 }
 
+@test "denials: lists may hold ranges of addresses, and a denied address is no name's either" {
+	box_python --allow 203.0.113.0/28 --allow origin.test --allow v4.test --deny 203.0.113.20 <<-END
+	$doors
+	doors("in the range", "203.0.113.10")
+	doors("outside of it", "203.0.113.30")
+	doors("denied", "203.0.113.20")
+	doors("a name that leads to it", "origin.test")
+	doors("a name in the range", "v4.test")
+	doors("an unlisted name in the range", "other.test")
+	END
+	[ "$status" -eq 0 ]
+	expect <<-END
+	in the range: 200 200 0 ok
+	outside of it: 403 403 2 reset
+	denied: 403 403 2 reset
+	a name that leads to it: 403 403 2 reset
+	a name in the range: 200 200 0 ok
+	an unlisted name in the range: 403 403 2 no name
+	END
+	[ -z "$(origin_connections)" ]
+	[ "$(dns_asked | tr '\n' ' ')" = "origin.test v4.test " ]
+}
+
+@test "denials: a box in the box can only be tighter" {
+	local net="curl -sS -m 10 http://allowed.test/ http://other.test/"
+
+	agentbox_split run --allow allowed.test -- "$AGENTBOX" run --allow other.test -- $net
+	[ "$status" -eq 0 ]
+	[ "${lines[0]}" = "hello allowed.test http HTTP/1.1" ]
+	[[ "${lines[1]}" == "agentbox blocked other.test:80"* ]]
+	agentbox_split run --allow allowed.test -- sh -c '"$@" $http_proxy' sh "$AGENTBOX" run --net blocked -- sh -c '
+		for how in "" "-x $0" "-x socks5h://${0#*://}" "--resolve allowed.test:80:198.18.0.1"; do
+			curl -s -m 10 $how http://allowed.test/ && echo HOLE
+		done; true'
+	[ "$status" -eq 0 ]
+	no_hole
+}
+
 @test "denials: a name that changes its address after the check" {
 	box_python --allow '*.rebind.test' <<-'END'
 	for n in range(3):

@@ -241,4 +241,6 @@ teardown_file()
 	cname-self.test: 502 502 4 reset
 	refused.test: 502 502 5 reset
 	END
+	# The host has a search list. No name was put together from it.
+	run ! grep -q search <(dns_asked)
 }

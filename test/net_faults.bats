@@ -291,7 +291,7 @@ teardown_file()
 	[[ "$stderr" == *"audit"* || "$stderr" == *"record"* ]]
 }
 
-# with_fault FAULT: a run that uses every door some times, where that fault is
+# with_fault FAULT [TIMES]: a run that uses every door some times, where that fault is
 # put into each thread that reaches it. The main thread makes few of these
 # calls; FAULT begins where only the proxy's comes.
 with_fault()
@@ -307,23 +307,23 @@ with_fault()
 	        if len(stream.read(50000)) != 50000:
 	            return "short"
 	    return "ok"
-	for n in range(4):
+	for n in range(int(sys.argv[1])):
 	    say("use", "%s %s %s %s %s %s" % (forward("origin.test"), connect("origin.test", 80),
 	        socks("origin.test"), direct("origin.test"), outcome(bulk), forward("second.test")))
 	END
 	run inside timeout --kill-after=5 40 strace -f -qqq -o /dev/null \
 		-e "trace=${1%%:*}" -e "inject=$1" "$AGENTBOX" run --allow origin.test --allow wire.test:7 -- \
-		python3 "$SCRIPT" 3>&-
+		python3 "$SCRIPT" "${2:-4}" 3>&-
 	printf '%s\n%s\n[status %s]\n' "$1" "$output" "$status"
 }
 
 @test "faults: the proxy's loop fails: the listeners close and the run ends" {
 	need program:strace
-	with_fault '?epoll_wait,?epoll_pwait:error=EIO:when=60'
+	with_fault '?epoll_wait,?epoll_pwait:error=EIO:when=300' 100
 	[ "$status" -eq 125 ]
 	# It served before, and was an open door to nobody afterwards.
 	[[ "$output" == *"use: 200 200 0 ok ok 403"* ]]
-	[ "$(grep -c 'use: 200 200 0 ok ok 403' <<<"$output")" -lt 4 ]
+	[ "$(grep -c 'use: 200 200 0 ok ok 403' <<<"$output")" -lt 100 ]
 	[ -z "$(processes_left)" ]
 }
 

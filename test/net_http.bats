@@ -121,6 +121,35 @@ teardown_file()
 	run ! grep -q c2VjcmV0 "$(audit_file)"
 }
 
+@test "http: no header can be used to take another one away, or to change the protocol" {
+	box_python --allow origin.test --allow second.test <<-'END'
+	import json
+	def send(label, more, body, sock=None, target="http://origin.test/x"):
+	    say(label, statuses("POST %s HTTP/1.1\r\nHost: origin.test\r\n%s\r\n%s" % (target, more, body), sock))
+	inner = "GET http://second.test/inner HTTP/1.1\r\nHost: second.test\r\n\r\n"
+	send("length", "Connection: content-length\r\nContent-Length: %d\r\n" % len(inner), inner)
+	send("coding", "Connection: transfer-encoding\r\nTransfer-Encoding: chunked\r\n",
+	     "%x\r\n%s\r\n0\r\n\r\n" % (len(inner), inner))
+	send("host", "Connection: host\r\nContent-Length: 0\r\n", "")
+	upgrade = ("GET %s HTTP/1.1\r\nHost: origin.test\r\nUpgrade: h2c\r\nConnection: Upgrade, HTTP2-Settings\r\n"
+	           "HTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA\r\n\r\n")
+	for door, sock in [("proxy", to_proxy())] + list(tunnels("origin.test", 80)):
+	    answer = ask(upgrade % ("http://origin.test/h2" if door == "proxy" else "/h2"), sock)[0]
+	    say(door, "%d %s" % (answer.status, json.loads(answer.body)["headers"]))
+	END
+	[ "$status" -eq 0 ]
+	expect <<-END
+	length: 400
+	coding: 400
+	host: 400
+	proxy: 200 [['Host', 'origin.test']]
+	connect: 200 [['Host', 'origin.test']]
+	socks: 200 [['Host', 'origin.test']]
+	direct: 200 [['Host', 'origin.test']]
+	END
+	[ "$(origin_requests | sort -u | cut -d' ' -f2-)" = "GET /h2 HTTP/1.1" ]
+}
+
 @test "http: each request of a kept connection is judged by itself" {
 	box_python --allow origin.test --allow allowed.test <<-'END'
 	def get(host, path="/"):

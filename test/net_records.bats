@@ -123,6 +123,21 @@ teardown_file()
 	[[ "$stderr" == *"agentbox run --allow other.test"* ]]
 }
 
+@test "records: every line has every key, and the end sums them up" {
+	box_python --allow origin.test --allow refused.test <<-'END'
+	forward("origin.test"), direct("origin.test"), forward("refused.test"), socks("refused.test")
+	forward("second.test"), connect("second.test"), direct("203.0.113.20"), lookup("evil.test"), udp("8.8.8.8", 443)
+	END
+	[ "$status" -eq 0 ]
+	local keys='["address","allowed","bytes_down","bytes_up","domain","door","id","kind","method","ms","path","port","rule","run_id","sni","status","timestamp","whitelist_matched"]'
+	[ "$(audit "select(.kind == \"request\" or .kind == \"violation\") | $keys - keys" -c | sort -u)" = "[]" ]
+	[ "$(audit 'select(.kind == "request") | [.allowed, .error != null]' -c | sort | uniq -c | tr -s ' ' | tr '\n' ';')" = \
+		" 4 [false,false]; 2 [true,false]; 2 [true,true];" ]
+	[ "$(audit 'select(.kind == "end") | [.requests_allowed, .requests_denied, .requests_failed]' -c)" = "[2,4,2]" ]
+	[ "$(jq -s 'map(select(.kind == "request") | .bytes_down) | add' "$(audit_file)")" = "$(audit 'select(.kind == "end") | .bytes_down')" ]
+	[[ "$stderr" == "agentbox: 4 requests and 1 packet were blocked"* ]]
+}
+
 @test "records: a flood of equal denials is counted, not written" {
 	box_python --allow allowed.test <<-'END'
 	for n in range(250):
