@@ -46,6 +46,9 @@ enum {
 	SPARE_FDS = 700,	/* pipes, resolver, log, what main has open */
 	FEW_FDS = 64,		/* the same where the limit is low */
 	RETRY_MS = 100,		/* when descriptors ran out all the same */
+	/* Each may make us hold some 64 KiB for each direction, which is not
+	 * in the box's own limit of memory. */
+	MOST_CONNS = 16384,
 };
 
 enum letter { LETTER_STOP, LETTER_DIALLED, LETTER_FILTER, LETTER_FAILED };
@@ -293,6 +296,8 @@ static void raise_limit(struct ab_proxy *p)
 	p->max_conns = limit.rlim_cur > spare + 2 ?
 			       (size_t)(limit.rlim_cur - spare) / 2 :
 			       1;
+	if (p->max_conns > MOST_CONNS)
+		p->max_conns = MOST_CONNS;
 }
 
 static bool check_address(void *arg, const struct ab_host *addr, uint16_t port,
