@@ -25,6 +25,9 @@ enum {
 	SPARE_FDS = 700,	/* pipes, resolver, log, what main has open */
 	FEW_FDS = 64,		/* the same where the limit is low */
 	RETRY_MS = 100,		/* when descriptors ran out all the same */
+	/* Each may make us hold some 64 KiB for each direction, which is not
+	 * in the box's own limit of memory. */
+	MOST_CONNS = 16384,
 	DIALS = 64,		/* that init is asked for at a time: far fewer
 				 * than the socket to it holds */
 };
@@ -199,6 +202,8 @@ static void raise_limit(struct ab_keeper *k)
 	k->max_conns = limit.rlim_cur > spare + 2 ?
 			       (size_t)(limit.rlim_cur - spare) / 2 :
 			       1;
+	if (k->max_conns > MOST_CONNS)
+		k->max_conns = MOST_CONNS;
 }
 
 void ab_keeper_prepare(struct ab_keeper *k)
