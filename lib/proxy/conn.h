@@ -40,6 +40,7 @@ struct ab_engine {	/* what all connections share */
 	const struct ab_upstream *upstream;	/* or NULL */
 	struct ab_conn *conns;
 	size_t nconns;
+	bool ending;	/* the box is gone: only what it has said is passed on */
 	/* A socket to a port of the host's loopback; errno or 0. */
 	int (*dial_host)(int port, int *ret_fd);
 	/* A connection is gone: there may be room for another one. */

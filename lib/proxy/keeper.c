@@ -72,7 +72,8 @@ void ab_keeper_freed(struct ab_keeper *k, const struct ab_conn *conn)
 		for (struct ab_caller *c = k->callers; c; c = c->next)
 			if (c->conn == conn)
 				c->conn = NULL;
-	listen_again(k);
+	if (!k->engine->ending)
+		listen_again(k);
 }
 
 static void admit_explicit(struct ab_knocker *knocker, int fd)
@@ -271,6 +272,17 @@ int ab_keeper_open(struct ab_keeper *k, struct ab_engine *engine,
 		r |= add(k, setup->published[i].fd, setup->published[i].port,
 			 admit_published, err);
 	return r;
+}
+
+void ab_keeper_last(struct ab_keeper *k)
+{
+	for (size_t i = 0; i < k->n; i++) {
+		struct ab_source *source = &k->knockers[i].source;
+
+		if (source->active && k->knockers[i].admit != admit_published)
+			source->ready(source, EPOLLIN);
+	}
+	ab_keeper_close(k);
 }
 
 void ab_keeper_close(struct ab_keeper *k)

@@ -41,6 +41,8 @@ void ab_keeper_prepare(struct ab_keeper *keeper);
 void ab_keeper_dialled(struct ab_keeper *keeper, int errnum, int fd);
 /* A connection is gone. */
 void ab_keeper_freed(struct ab_keeper *keeper, const struct ab_conn *conn);
+/* Let those in who have come from the box already, and then nobody any more. */
+void ab_keeper_last(struct ab_keeper *keeper);
 /* Nobody is let in any more. */
 void ab_keeper_close(struct ab_keeper *keeper);
 void ab_keeper_fini(struct ab_keeper *keeper);

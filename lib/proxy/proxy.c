@@ -6,7 +6,8 @@
  *	started	the thread runs the loop
  *	failed	the loop, or under `strict` the log: the listeners are
  *		closed, the main thread is told and ends the run
- *	stopped	the box is gone: every connection ends and is recorded
+ *	ending	the box is gone: what it had said is passed on, for a while
+ *	stopped	every connection has ended and is recorded
  *
  * Between the threads are two mailboxes, and no other shared state: what the
  * thread uses is its own from start to join.
@@ -15,6 +16,7 @@
  */
 #include "proxy/proxy.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -30,6 +32,9 @@
 #include "proxy/conn.h"
 #include "proxy/keeper.h"
 #include "proxy/names.h"
+#include "proxy/tunnel.h"
+
+enum { END_MS = 2000 };	/* for what a box that is gone has left */
 
 enum letter { LETTER_STOP, LETTER_DIALLED, LETTER_FILTER, LETTER_FAILED };
 
@@ -40,6 +45,7 @@ struct ab_proxy {
 	struct ab_keeper keeper;
 	struct ab_source letters, addresses;
 	struct ab_mailbox in, out;
+	struct ab_timer end;
 	struct ab_filter **filters;	/* old ones: records may name entries */
 	size_t nfilters;
 	pthread_t thread;
@@ -69,6 +75,8 @@ static void unrecorded(struct ab_engine *engine, const struct ab_error *err)
 static void freed(struct ab_engine *engine, const struct ab_conn *conn)
 {
 	ab_keeper_freed(&proxy_of(engine)->keeper, conn);
+	if (engine->ending && !engine->conns)
+		engine->loop.stop = true;
 }
 
 static void take_addresses(struct ab_source *source, uint32_t events)
@@ -82,6 +90,37 @@ static void take_addresses(struct ab_source *source, uint32_t events)
 		fail(p, &err);
 	else
 		ab_own_sort(&p->engine.own);
+}
+
+static void give_up(struct ab_timer *timer)
+{
+	struct ab_proxy *p = timer->owner;
+
+	p->engine.loop.stop = true;
+}
+
+/*
+ * A program that sends, closes and ends may rely on the kernel for the rest;
+ * here we are that. Whoever is still in the backlog has its turn, too: it is
+ * judged and recorded.
+ */
+static void end(struct ab_proxy *p)
+{
+	struct ab_engine *e = &p->engine;
+
+	ab_keeper_last(&p->keeper);
+	e->ending = true;
+	for (struct ab_conn *conn = e->conns; conn; conn = conn->next) {
+		/* The next events would come too late. */
+		conn->client.readable = true;
+		if (!conn->closed)
+			conn->step(conn);
+		if (!ab_tunnel_remains(conn))
+			ab_conn_close(conn, true);
+	}
+	ab_loop_timer(&e->loop, &p->end, END_MS);
+	if (!e->conns)
+		e->loop.stop = true;
 }
 
 static void use_filter(struct ab_proxy *p, struct ab_filter *filter)
@@ -101,7 +140,8 @@ static void read_letters(struct ab_source *source, uint32_t events)
 	while ((letter = ab_mailbox_take(&p->in)) != NULL) {
 		switch ((enum letter)letter->kind) {
 		case LETTER_STOP:
-			p->engine.loop.stop = true;
+			if (!p->engine.loop.stop)
+				end(p);
 			break;
 		case LETTER_DIALLED:
 			ab_keeper_dialled(&p->keeper, letter->value,
@@ -207,6 +247,7 @@ int ab_proxy_new(const struct ab_proxy_setup *setup, struct ab_proxy **ret,
 
 	p->setup = *setup;
 	p->run_id = ab_strdup(setup->run_id);
+	p->end = (struct ab_timer){ .fire = give_up, .owner = p };
 	p->engine.freed = freed;
 	p->engine.unrecorded = unrecorded;
 	p->engine.upstream = setup->upstream;
@@ -308,12 +349,25 @@ static int report_totals(struct ab_proxy *p, struct ab_proxy_report *ret,
 	return r;
 }
 
+/* A command can be faster than we are. (With a ledger it was tried before.) */
+static bool somebody_waits(const struct ab_proxy *p)
+{
+	struct pollfd knock = { .fd = p->engine.loop.epoll, .events = POLLIN };
+
+	return poll(&knock, 1, 0) == 1;
+}
+
 int ab_proxy_stop(struct ab_proxy *p, struct ab_proxy_report *ret,
 		  struct ab_error *err)
 {
 	struct ab_error late;
 	int r;
 
+	if (!p->started && !p->engine.ledger && somebody_waits(p) &&
+	    ab_proxy_start(p, err) < 0) {
+		destroy(p);
+		return -1;
+	}
 	if (p->started) {
 		ab_mailbox_post(&p->in, LETTER_STOP, 0, -1, NULL);
 		pthread_join(p->thread, NULL);

@@ -121,6 +121,21 @@ static void refuse(struct ab_conn *conn, struct ab_request_record *r)
 	tell_client(conn, r, AB_SOCKS_NOT_ALLOWED);
 }
 
+/* The side that is in the box. */
+static const struct ab_side *inner(const struct ab_conn *conn)
+{
+	return conn->door == AB_DOOR_PUBLISH ? &conn->server : &conn->client;
+}
+
+/* Of a box that is gone nobody waits for an answer. */
+static bool is_over(const struct ab_conn *conn)
+{
+	bool ending = conn->engine->ending;
+
+	return (conn->client.shut || (ending && &conn->client == inner(conn))) &&
+	       (conn->server.shut || (ending && &conn->server == inner(conn)));
+}
+
 static void relay(struct ab_conn *conn)
 {
 	struct ab_pipes *pipes = conn->engine->pipes;
@@ -136,7 +151,8 @@ static void relay(struct ab_conn *conn)
 		uint64_t all = AB_FLOW_ALL;
 		enum ab_io io;
 
-		if (ways[i].to->shut)
+		if (ways[i].to->shut ||
+		    (conn->engine->ending && ways[i].to == inner(conn)))
 			continue;
 		io = ab_flow_move(ways[i].flow, pipes, ways[i].from, ways[i].to,
 				  &all);
@@ -149,7 +165,7 @@ static void relay(struct ab_conn *conn)
 		if (io == AB_IO_EOF)
 			ab_side_shut(ways[i].to);
 	}
-	if (conn->client.shut && conn->server.shut)
+	if (is_over(conn))
 		ab_conn_close(conn, false);
 }
 
@@ -254,4 +270,12 @@ void ab_tunnel_start(struct ab_conn *conn, enum ab_door door,
 		return;
 	}
 	ab_conn_dial(conn, conn->host, port, false, dialled);
+}
+
+bool ab_tunnel_remains(const struct ab_conn *conn)
+{
+	if (conn->closed || conn->http || !conn->host || conn->denial)
+		return false;
+	return conn->dial ? ab_bytes_len(&conn->client.in) > 0
+			  : conn->server.source.fd >= 0;
 }

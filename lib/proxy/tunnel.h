@@ -6,6 +6,7 @@
  * are told: 200 or 403 (CONNECT), a SOCKS reply, nothing or a reset
  * (transparent). Private to lib/proxy.
  */
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "proxy/conn.h"
@@ -20,6 +21,9 @@ void ab_tunnel_describe(const struct ab_conn *conn,
 			struct ab_request_record *ret);
 /* The record of a tunnel that ends. */
 void ab_tunnel_record(struct ab_conn *conn);
+/* The box is gone (engine->ending). Is anything left of what it has said? Then
+ * the tunnel passes it on and ends. */
+bool ab_tunnel_remains(const struct ab_conn *conn);
 /* Let the client have what is in client.out, then end. */
 void ab_tunnel_goodbye(struct ab_conn *conn);
 

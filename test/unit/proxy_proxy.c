@@ -14,10 +14,12 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "audit/log.h"
 #include "base/error.h"
+#include "base/fd.h"
 #include "base/mem.h"
 #include "netns/own.h"
 #include "policy/policy.h"
@@ -216,6 +218,91 @@ static void test_life(void)
 	close(at_origin);
 }
 
+enum { WORDS = 4 << 20 };
+
+/* A slow host: has it heard all, to the end? */
+static pid_t listen_slowly(int fd)
+{
+	pid_t pid = fork();
+	static char chunk[65536];
+	size_t have = 0;
+	ssize_t n;
+
+	if (pid)
+		return pid;
+	/* The other ends are here too, and would stay open. */
+	ab_close_others(&fd, 1);
+	usleep(200000);
+	while ((n = recv(fd, chunk, sizeof(chunk), 0)) > 0)
+		have += (size_t)n;
+	_exit(n < 0 || have != WORDS);
+}
+
+/* What a command has said before it ended is not lost with it. */
+static void test_last_words(void)
+{
+	static char words[WORDS];
+	struct ab_proxy_report report;
+	struct ab_policy policy;
+	struct ab_proxy *proxy;
+	struct ab_error err = { 0 };
+	char entry[64], ask[128];
+	int a, at_origin, small = 4096, status = 1;
+	size_t sent = 0;
+	pid_t pid;
+
+	snprintf(entry, sizeof(entry), "127.0.0.1:%u", origin);
+	snprintf(ask, sizeof(ask), "CONNECT %s HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
+		 entry);
+	fill_policy(&policy, entry);
+	setsockopt(origin_fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
+	proxy = make_proxy(&policy, true);
+	a = knock(door);
+	say(a, ask);
+	ok(ab_proxy_start(proxy, &err) == 0, "a command that ends early");
+	is_str(hear(a, 12), "HTTP/1.1 200", "reaches its host");
+	ok(readable(origin_fd, 5000), "which is slow");
+	at_origin = accept(origin_fd, NULL, NULL);
+	pid = listen_slowly(at_origin);
+	close(at_origin);
+	hear(a, strlen(" Connection established\r\n\r\n"));
+	memset(words, 1, sizeof(words));
+	while (sent < WORDS) {
+		ssize_t n = send(a, words + sent, WORDS - sent, MSG_NOSIGNAL);
+
+		if (n < 0)
+			break;
+		sent += (size_t)n;
+	}
+	close(a);
+	ok(ab_proxy_stop(proxy, &report, &err) == 0 &&
+		   report.bytes_up == WORDS,
+	   "all of it is passed on");
+	ok(waitpid(pid, &status, 0) == pid && status == 0, "and heard");
+	ab_strv_fini(&report.lines);
+	free_policy(&policy);
+}
+
+/* Nobody has started the thread yet when the box ends. */
+static void test_late(void)
+{
+	struct ab_proxy_report report;
+	struct ab_policy policy;
+	struct ab_proxy *proxy;
+	struct ab_error err = { 0 };
+	int a;
+
+	fill_policy(&policy, "nobody.test");
+	proxy = make_proxy(&policy, true);
+	a = knock(door);
+	say(a, "CONNECT evil.test:443 HTTP/1.1\r\nHost: evil.test\r\n\r\n");
+	close(a);
+	ok(ab_proxy_stop(proxy, &report, &err) == 0 && report.denied == 1,
+	   "a last attempt is judged and recorded");
+	ab_strv_fini(&report.lines);
+	free_policy(&policy);
+}
+
 /* A log that cannot be written closes the door of a strict run. */
 static void test_failure(bool strict)
 {
@@ -345,6 +432,8 @@ int main(void)
 	test_failure(true);
 	test_failure(false);
 	test_published();
+	test_last_words();
+	test_late();
 	ab_log_fini(&log_file);
 	snprintf(path, sizeof(path), "%s/%s", top, AB_LOG_NAME);
 	unlink(path);
