@@ -316,7 +316,7 @@ reach()
 		[ "$(heard)" -eq 0 ]
 		reach stream "$where" --allow-unix "$where"
 		[ "$output" = "stream: ok" ]
-		[ "$(heard)" -eq 1 ]
+		wait_for 5 eval '[ "$(heard)" -eq 1 ]'
 	done
 }
 
@@ -347,7 +347,7 @@ reach()
 		[ "$output" = "stream: ENOENT" ]
 		reach stream "$dir/s" --allow-unix "$dir/s"
 		[ "$output" = "stream: ok" ]
-		[ "$(heard)" -eq 1 ]
+		wait_for 5 eval '[ "$(heard)" -eq 1 ]'
 		rm -rf "$dir"
 	done
 }
