@@ -27,6 +27,7 @@
 #include "policy/layers.h"
 #include "policy/show.h"
 #include "policy/trust.h"
+#include "shell/judge.h"
 
 enum ab_level {
 	AB_SAY_DETAIL,	/* for -v */
@@ -55,6 +56,25 @@ int ab_caller_init(struct ab_policy_input *input, struct ab_error *err);
 /* Run a command in the box. ret_status: as DESIGN's contract, 0-255. */
 int ab_run(const struct ab_request *request, int *ret_status,
 	   struct ab_error *err);
+
+/*
+ * Judging commands by a policy without running them. A judgement, and what it
+ * points to, is good until the next call.
+ */
+struct ab_check;
+
+int ab_check_new(const struct ab_policy_input *input, struct ab_check **ret,
+		 struct ab_strv *ret_notes, struct ab_error *err);
+void ab_check_free(struct ab_check *check);
+const struct ab_judgement *ab_check_text(struct ab_check *check,
+					 const char *text, size_t len);
+const struct ab_judgement *ab_check_argv(struct ab_check *check,
+					 const char *const *argv, size_t argc);
+/* One line of JSON, without its newline; the tree for people, the part that
+ * decided marked; both are added to *b. */
+void ab_judgement_json(const struct ab_judgement *judgement, struct ab_buf *b);
+void ab_judgement_explain(const struct ab_judgement *judgement,
+			  struct ab_buf *b);
 
 /*
  * The TCP ports that listen inside a run that is going on, in order; those of

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "base/strv.h"
-#include "policy/arena.h"
+#include "base/arena.h"
 #include "policy/keys.h"
 
 struct ab_policy;

@@ -15,6 +15,8 @@
 
 #include "base/strv.h"
 
+struct ab_ruling;	/* shell/ruling.h */
+
 enum ab_net_mode {
 	AB_NET_BLOCKED,		/* loopback of its own, nothing else */
 	AB_NET_FILTERED,	/* the same, plus the door */
@@ -23,6 +25,7 @@ enum ab_net_mode {
 
 enum ab_home_mode { AB_HOME_READONLY, AB_HOME_PRIVATE };
 enum ab_unknown { AB_UNKNOWN_DENY, AB_UNKNOWN_ASK };
+enum ab_enforce { AB_ENFORCE_CHILDREN, AB_ENFORCE_START };
 enum ab_fallback { AB_FALLBACK_STRICT, AB_FALLBACK_WARN };
 
 /* What a run can hold; bit numbers, in the order that people read them. */
@@ -114,6 +117,12 @@ struct ab_policy {
 		uint32_t require;	/* AB_PROP_BIT()s */
 		enum ab_fallback fallback;
 	} assurance;
+
+	struct {
+		const struct ab_ruling *ruling;	/* NULL: nothing was said */
+		/* Judge what is started, or each program that it executes. */
+		enum ab_enforce enforce;
+	} commands;
 
 	struct ab_policy_store *store;	/* owns what the pointers above mean */
 };

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "base/strv.h"
-#include "policy/arena.h"
+#include "base/arena.h"
 #include "policy/host.h"
 
 struct ab_hostkey;

@@ -19,7 +19,7 @@ struct ab_error;
  * by comparison; the other ones are proved by what they do. */
 enum ab_ns { AB_NS_NET, AB_NS_IPC, AB_NS_COUNT };
 
-struct ab_rule {		/* for Landlock, in the box's own view */
+struct ab_path_rule {		/* for Landlock, in the box's own view */
 	char *path;
 	uint32_t rights;
 };
@@ -39,7 +39,7 @@ struct ab_limits {		/* 0: none */
 
 struct ab_spec {
 	struct ab_plan plan;
-	struct ab_rule *rules;
+	struct ab_path_rule *rules;
 	size_t nrules;
 	struct ab_file *files;
 	size_t nfiles;

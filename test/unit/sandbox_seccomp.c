@@ -22,7 +22,7 @@ static bool has_word(const char *list, const char *word)
 	return false;
 }
 
-static const struct ab_rule *find_rule(const struct ab_rule *rules, size_t len,
+static const struct ab_call_rule *find_rule(const struct ab_call_rule *rules, size_t len,
 				       int arch, uint32_t nr)
 {
 	const char *name = nr < CALLS ? archs[arch].names[nr] : NULL;
@@ -37,10 +37,10 @@ static const struct ab_rule *find_rule(const struct ab_rule *rules, size_t len,
 	return NULL;
 }
 
-static const struct ab_rule *rule_of(const struct ab_table *t, int arch,
+static const struct ab_call_rule *rule_of(const struct ab_table *t, int arch,
 				     uint32_t nr)
 {
-	const struct ab_rule *r = find_rule(t->rules, t->len, arch, nr);
+	const struct ab_call_rule *r = find_rule(t->rules, t->len, arch, nr);
 
 	return r ? r : find_rule(t->more, t->more_len, arch, nr);
 }
@@ -161,7 +161,7 @@ static void test_tables(void)
 		collect_table(table, &edges);
 		wrong += strcmp(table->name, table_names[t]) != 0;
 		for (uint32_t nr = 0; nr < 2048; nr++) {
-			const struct ab_rule *r = rule_of(table, a, nr);
+			const struct ab_call_rule *r = rule_of(table, a, nr);
 			unsigned int bad;
 
 			if (r && r->check)

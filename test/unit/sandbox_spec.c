@@ -51,8 +51,8 @@ static struct ab_spec full(void)
 	add_mount(&s.plan, AB_MOUNT_MASK, AB_AS_FILE, "/etc/\xff\x01 x");
 	add_mount(&s.plan, AB_MOUNT_SHOW, AB_AS_LINK, "/lib");
 	s.rules = ab_alloc(2 * sizeof(s.rules[0]));
-	s.rules[0] = (struct ab_rule){ ab_strdup("/"), 3 };
-	s.rules[1] = (struct ab_rule){ ab_strdup("/home/u/p"), 47 };
+	s.rules[0] = (struct ab_path_rule){ ab_strdup("/"), 3 };
+	s.rules[1] = (struct ab_path_rule){ ab_strdup("/home/u/p"), 47 };
 	s.files = ab_alloc(sizeof(s.files[0]));
 	s.files[0] = (struct ab_file){ ab_strdup("/etc/hosts"),
 				       ab_strdup("127.0.0.1 localhost\n") };

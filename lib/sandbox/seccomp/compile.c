@@ -63,7 +63,7 @@ _Noreturn void ab_seccomp_reject(const char *fmt, ...)
 }
 
 /* The number of a call, or -1 where the architecture has none. */
-static int resolve(const char *name, const struct ab_rule *rule,
+static int resolve(const char *name, const struct ab_call_rule *rule,
 		   enum ab_arch arch)
 {
 	int nr = seccomp_syscall_resolve_name_arch(ab_seccomp_archs[arch].scmp,
@@ -270,7 +270,7 @@ static size_t emit_tree(struct builder *b, const struct range *r, size_t from,
 	return low;
 }
 
-static void mark_rule(const struct ab_rule *rule, enum ab_arch arch,
+static void mark_rule(const struct ab_call_rule *rule, enum ab_arch arch,
 		      struct fate fates[MAX_CALLS])
 {
 	const char *s = rule->calls;

@@ -11,7 +11,7 @@
  * dials a port of the box and sends the socket up, reads /proc/net/tcp,
  * hands the terminal to the command's group, ends.
  */
-static const struct ab_rule init_rules[] = {
+static const struct ab_call_rule init_rules[] = {
 	{ AB_ALLOWED, "read write close lseek fstat newfstatat fcntl poll "
 		"ppoll" },
 	{ .check = &ab_check_openat_read, .calls = "openat" },
@@ -34,7 +34,7 @@ static const struct ab_rule init_rules[] = {
  * parses hostile ones. Whoever takes it over must find no way to run a
  * program, to look into another process, or to make code.
  */
-static const struct ab_rule supervisor_rules[] = {
+static const struct ab_call_rule supervisor_rules[] = {
 	/* Files: Landlock says where. */
 	{ AB_ALLOWED, "read write readv writev pread64 pwrite64 lseek sendfile "
 		"splice tee fsync fdatasync ftruncate fallocate open openat "
@@ -96,7 +96,7 @@ static const struct ab_rule supervisor_rules[] = {
  * it all. Leak detection is not among it, because it needs ptrace: a locked
  * process ends by _exit.
  */
-static const struct ab_rule init_sanitized[] = {
+static const struct ab_call_rule init_sanitized[] = {
 	{ AB_ALLOWED, "sigaltstack readlink readlinkat sched_yield" },
 };
 
@@ -104,7 +104,7 @@ static const struct ab_rule init_sanitized[] = {
  * On top of the target's filter. io_uring could make a socket as well; the
  * outer filter refuses it already, but this one must hold by itself.
  */
-static const struct ab_rule nonet_rules[] = {
+static const struct ab_call_rule nonet_rules[] = {
 	{ .check = &ab_check_socket_nonet, .calls = "socket" },
 	{ AB_ERRNO(EPERM), "io_uring_setup io_uring_enter io_uring_register" },
 };

@@ -50,7 +50,7 @@ struct ab_switch {
  * does not have is passed over there; a name that nobody knows is an error,
  * unless `number` says what libseccomp is too old to know.
  */
-struct ab_rule {
+struct ab_call_rule {
 	uint32_t verdict;
 	const char *calls;
 	const struct ab_switch *check;	/* instead of `verdict` */
@@ -61,9 +61,9 @@ struct ab_rule {
 struct ab_table {
 	const char *name;		/* of the array in the generated file */
 	uint32_t otherwise;		/* verdict for what no rule names */
-	const struct ab_rule *rules;
+	const struct ab_call_rule *rules;
 	size_t len;
-	const struct ab_rule *more;	/* added in this table's variant */
+	const struct ab_call_rule *more;	/* added in this table's variant */
 	size_t more_len;
 };
 

@@ -10,7 +10,7 @@
 
 #define DENY	AB_ERRNO(EPERM)
 
-static const struct ab_rule rules[] = {
+static const struct ab_call_rule rules[] = {
 	/* File contents. */
 	{ AB_ALLOWED, "read write readv writev pread64 pwrite64 preadv pwritev "
 		"preadv2 pwritev2 lseek sendfile splice tee vmsplice "

@@ -1,4 +1,4 @@
-#include "policy/arena.h"
+#include "base/arena.h"
 
 #include <stdalign.h>
 #include <string.h>
@@ -52,6 +52,19 @@ char *ab_arena_cat(struct ab_arena *a, const char *s, const char *t)
 	memcpy(p, s, n);
 	memcpy(p + n, t, m);
 	return p;
+}
+
+void ab_arena_reset(struct ab_arena *a)
+{
+	struct ab_chunk *kept = a->chunks;
+	size_t room = a->room;
+
+	if (!kept)
+		return;
+	a->chunks = kept->next;
+	ab_arena_fini(a);
+	kept->next = NULL;
+	*a = (struct ab_arena){ .chunks = kept, .room = room };
 }
 
 void ab_arena_fini(struct ab_arena *a)
