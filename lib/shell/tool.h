@@ -1,0 +1,89 @@
+#ifndef AB_SHELL_TOOL_H
+#define AB_SHELL_TOOL_H
+/*
+ * Programs with subcommands and options, as data: which words of a tool do
+ * what. Subcommands are found behind the tool's own options; asking for help
+ * or a version does nothing.
+ *
+ * Pure, no memory.
+ */
+#include "shell/opts.h"
+#include "shell/rules.h"
+
+/*
+ * A list of options has blanks between them: "-f --force" "--dry-run=client".
+ * A letter is found in a bundle too, a long name by its beginning; "-XPOST" is
+ * a letter with its value, "-delete" a whole word. A "*" stands for anything. What has no dash is looked for
+ * among the operands behind the words.
+ */
+struct ab_deed {
+	/*
+	 * The first operands: "compose up|down|restart"; a blank before the
+	 * next one, "|" between choices, "create-*" any that begins so, "**"
+	 * any number of words. "": no operand is needed.
+	 */
+	const char *words;
+	const char *with;	/* one of these is given; NULL: no matter */
+	const char *without;	/* and none of these; NULL: no matter */
+	enum ab_rule_id rule;
+	bool bare;		/* no operand follows the words */
+	const char *reason;	/* a more exact one; NULL: the rule's */
+};
+
+enum ab_help {
+	AB_HELP_ALONE,		/* --help; -h -V -? as the only argument */
+	AB_HELP_LETTER,		/* -h as the last word too */
+	AB_HELP_LONG,		/* --help only: -h does something */
+};
+
+struct ab_tool {
+	const char *program;
+	const struct ab_deed *deeds;
+	size_t ndeeds;
+	struct ab_opts opts;	/* those that take a value */
+	enum ab_help help;
+};
+
+#define AB_DEEDS(array) (array), AB_COUNT(array)
+
+struct ab_toolbox {
+	const struct ab_tool *tools;	/* sorted by program */
+	size_t len;
+};
+
+extern const struct ab_toolbox ab_tools_system, ab_tools_packages,
+	ab_tools_git, ab_tools_publish, ab_tools_containers, ab_tools_clouds,
+	ab_tools_hosts, ab_tools_reads;
+
+enum { AB_OPERANDS_MAX = 6 };
+
+/* The first operands of a command. */
+struct ab_operands {
+	const struct ab_field *v[AB_OPERANDS_MAX];
+	size_t len;
+};
+
+/* NULL: not in it. A version at the end of the name does not matter: pip3.11
+ * is pip. */
+const struct ab_tool *ab_tool_find(const struct ab_toolbox *box,
+				   struct ab_text name);
+/* Every deed of the tool that the command does. */
+void ab_tool_match(const struct ab_tool *tool, const struct ab_simple *command,
+		   struct ab_hits *hits);
+/* The same, of the tool that has the command's name. */
+void ab_toolbox_match(const struct ab_toolbox *box,
+		      const struct ab_simple *command, struct ab_hits *hits);
+
+void ab_tool_operands(const struct ab_opts *opts,
+		      const struct ab_simple *command,
+		      struct ab_operands *ret);
+/* One of the options of `list` is given; `skip`: the operands that are the
+ * tool's own words. */
+bool ab_tool_given(const struct ab_opts *opts, const struct ab_simple *command,
+		   size_t skip, const char *list);
+/* Nothing about it can write or run a program beside what the words do: no
+ * file is redirected into, every word is known, the program is the system's,
+ * and no variable is set that may name another one. */
+bool ab_tool_plain(const struct ab_simple *command);
+
+#endif
