@@ -19,17 +19,17 @@ static const struct ab_deed pulumi[] = {
 	{ "state delete|edit|move|rename|unprotect|upgrade", .rule = CLOUD },
 };
 
-#define VERBS                                                                 \
-	"create-*|delete-*|put-*|update-*|run-*|start-*|stop-*|terminate-*|"  \
-	"reboot-*|modify-*|attach-*|detach-*|associate-*|disassociate-*|"     \
-	"add-*|remove-*|register-*|deregister-*|enable-*|disable-*|set-*|"    \
-	"reset-*|restore-*|revoke-*|authorize-*|allocate-*|release-*|"        \
-	"import-*|export-*|invoke|invoke-*|publish|publish-*|send-*|tag-*|"   \
-	"untag-*|copy-*|move-*|purge-*|cancel-*|execute-*|deploy|deploy-*|"   \
-	"upload-*|change-*|replace-*|rotate-*|schedule-*|apply-*|accept-*|"   \
-	"reject-*|confirm-*|admin-*|batch-write-*|batch-delete-*|"            \
-	"transact-write-*|complete-*|abort-*|assign-*|unassign-*|promote-*|"  \
-	"failover-*|request-*|resend-*|subscribe|unsubscribe|push|package|"   \
+#define VERBS                                                                \
+	"create-*|delete-*|put-*|update-*|run-*|start-*|stop-*|terminate-*|" \
+	"reboot-*|modify-*|attach-*|detach-*|associate-*|disassociate-*|"    \
+	"add-*|remove-*|register-*|deregister-*|enable-*|disable-*|set-*|"   \
+	"reset-*|restore-*|revoke-*|authorize-*|allocate-*|release-*|"       \
+	"import-*|export-*|invoke|invoke-*|publish|publish-*|send-*|tag-*|"  \
+	"untag-*|copy-*|move-*|purge-*|cancel-*|execute-*|deploy|deploy-*|"  \
+	"upload-*|change-*|replace-*|rotate-*|schedule-*|apply-*|accept-*|"  \
+	"reject-*|confirm-*|admin-*|batch-write-*|batch-delete-*|"           \
+	"transact-write-*|complete-*|abort-*|assign-*|unassign-*|promote-*|" \
+	"failover-*|request-*|resend-*|subscribe|unsubscribe|push|package|"  \
 	"initiate-*|grant-*|upgrade-*"
 
 static const struct ab_deed aws[] = {
@@ -114,33 +114,45 @@ static const struct ab_deed packer[] = {
 	{ "build|push", .rule = CLOUD },
 };
 
-#define AWS_OPTS                                                        \
-	{ NULL,                                                        \
-	  "profile= region= output= query= endpoint-url= color= "      \
-	  "cli-read-timeout= cli-connect-timeout= ca-bundle=",          \
-	  false }
-#define GCLOUD_OPTS                                                      \
-	{ "oh",                                                         \
-	  "project= account= configuration= format= verbosity= region= " \
-	  "zone= filter= limit= impersonate-service-account=",           \
-	  false }
-#define AZ_OPTS                                                    \
-	{ "gnol",                                                 \
-	  "resource-group= name= output= query= subscription= "    \
-	  "location=",                                             \
-	  false }
-#define APP_OPTS                                                              \
-	{ "atc",                                                             \
-	  "app= remote= config= token= access-token= context= output= scope= " \
-	  "cwd= project= name= env= environment= stack= team= region=",       \
-	  false }
+#define AWS_OPTS                                                                \
+	{                                                                       \
+		NULL,                                                           \
+			"profile= region= output= query= endpoint-url= color= " \
+			"cli-read-timeout= cli-connect-timeout= ca-bundle=",    \
+			false                                                   \
+	}
+#define GCLOUD_OPTS                                                                    \
+	{                                                                              \
+		"oh",                                                                  \
+			"project= account= configuration= format= verbosity= region= " \
+			"zone= filter= limit= impersonate-service-account=",           \
+			false                                                          \
+	}
+#define AZ_OPTS                                                               \
+	{                                                                     \
+		"gnol",                                                       \
+			"resource-group= name= output= query= subscription= " \
+			"location=",                                          \
+			false                                                 \
+	}
+#define APP_OPTS                                                                             \
+	{                                                                                    \
+		"atc",                                                                       \
+			"app= remote= config= token= access-token= context= output= scope= " \
+			"cwd= project= name= env= environment= stack= team= region=",        \
+			false                                                                \
+	}
 
 /* Sorted by program. */
 static const struct ab_tool tools[] = {
 	{ "amplify", AB_DEEDS(verbs), APP_OPTS, AB_HELP_LETTER },
-	{ "ansible", AB_DEEDS(ansible), { "ieumafltMPTc", NULL, false },
+	{ "ansible",
+	  AB_DEEDS(ansible),
+	  { "ieumafltMPTc", NULL, false },
 	  AB_HELP_LETTER },
-	{ "ansible-playbook", AB_DEEDS(ansible), { "ieultfM", NULL, false },
+	{ "ansible-playbook",
+	  AB_DEEDS(ansible),
+	  { "ieultfM", NULL, false },
 	  AB_HELP_LETTER },
 	{ "aws", AB_DEEDS(aws), AWS_OPTS },
 	{ "az", AB_DEEDS(az), AZ_OPTS, AB_HELP_LETTER },
@@ -150,7 +162,9 @@ static const struct ab_tool tools[] = {
 	{ "doctl", AB_DEEDS(verbs), APP_OPTS, AB_HELP_LETTER },
 	{ "eb", AB_DEEDS(deploy), .help = AB_HELP_LETTER },
 	{ "eksctl", AB_DEEDS(verbs), APP_OPTS, AB_HELP_LETTER },
-	{ "firebase", AB_DEEDS(deploy), { "P", "project= config=", false },
+	{ "firebase",
+	  AB_DEEDS(deploy),
+	  { "P", "project= config=", false },
 	  AB_HELP_LETTER },
 	{ "fly", AB_DEEDS(verbs), APP_OPTS, AB_HELP_LETTER },
 	{ "flyctl", AB_DEEDS(verbs), APP_OPTS, AB_HELP_LETTER },
@@ -163,7 +177,9 @@ static const struct ab_tool tools[] = {
 	{ "ntl", AB_DEEDS(deploy), APP_OPTS, AB_HELP_LETTER },
 	{ "openstack", AB_DEEDS(verbs), .help = AB_HELP_LETTER },
 	{ "packer", AB_DEEDS(packer), .help = AB_HELP_LETTER },
-	{ "pulumi", AB_DEEDS(pulumi), { "Cs", "cwd= stack=", false },
+	{ "pulumi",
+	  AB_DEEDS(pulumi),
+	  { "Cs", "cwd= stack=", false },
 	  AB_HELP_LETTER },
 	{ "railway", AB_DEEDS(verbs), APP_OPTS, AB_HELP_LETTER },
 	{ "sam", AB_DEEDS(deploy), APP_OPTS, AB_HELP_LETTER },

@@ -7,13 +7,14 @@
 #define COMPOSE AB_RULE_DOCKER_COMPOSE
 #define CLUSTER AB_RULE_KUBERNETES
 
-#define COMPOSE_CHANGES                                                       \
-	"up|down|start|stop|restart|rm|run|exec|pull|kill|pause|unpause|"     \
+#define COMPOSE_CHANGES                                                   \
+	"up|down|start|stop|restart|rm|run|exec|pull|kill|pause|unpause|" \
 	"create|cp|scale|watch|attach|commit|publish"
 
 static const struct ab_deed docker[] = {
 	{ "build|bud", .rule = BUILD },
-	{ "buildx|builder|image build|bake|b|prune|create|rm|use", .rule = BUILD },
+	{ "buildx|builder|image build|bake|b|prune|create|rm|use",
+	  .rule = BUILD },
 	{ "run|create|start|stop|restart|kill|rm|rmi|exec|cp|commit|pull|pause|"
 	  "unpause|rename|update|attach|import|load|tag|deploy|login|logout|"
 	  "play|generate|unshare|machine|mount|umount|unmount|reset",
@@ -107,25 +108,31 @@ static const struct ab_deed dev_cluster[] = {
 	  .rule = CLUSTER },
 };
 
-#define DOCKER_OPTS                                                       \
-	{ "Hclfp",                                                       \
-	  "host= context= config= log-level= tlscacert= tlscert= tlskey= " \
-	  "url= connection= root= namespace= address= file= "             \
-	  "project-name= project-directory= profile= env-file= ansi= "    \
-	  "parallel= progress=",                                          \
-	  false }
-#define KUBE_OPTS                                                         \
-	{ "nsf",                                                         \
-	  "namespace= context= cluster= user= kubeconfig= kube-context= "  \
-	  "server= token= as= as-group= request-timeout= profile= "       \
-	  "filename= cache-dir= driver=",                                 \
-	  false }
+#define DOCKER_OPTS                                                                      \
+	{                                                                                \
+		"Hclfp",                                                                 \
+			"host= context= config= log-level= tlscacert= tlscert= tlskey= " \
+			"url= connection= root= namespace= address= file= "              \
+			"project-name= project-directory= profile= env-file= ansi= "     \
+			"parallel= progress=",                                           \
+			false                                                            \
+	}
+#define KUBE_OPTS                                                                       \
+	{                                                                               \
+		"nsf",                                                                  \
+			"namespace= context= cluster= user= kubeconfig= kube-context= " \
+			"server= token= as= as-group= request-timeout= profile= "       \
+			"filename= cache-dir= driver=",                                 \
+			false                                                           \
+	}
 
 /* Sorted by program. */
 static const struct ab_tool tools[] = {
 	{ "argocd", AB_DEEDS(argocd), KUBE_OPTS, AB_HELP_LETTER },
 	{ "buildah", AB_DEEDS(buildah), DOCKER_OPTS, AB_HELP_LETTER },
-	{ "ctr", AB_DEEDS(ctr), { "an", "namespace= address=", false },
+	{ "ctr",
+	  AB_DEEDS(ctr),
+	  { "an", "namespace= address=", false },
 	  AB_HELP_LETTER },
 	{ "devspace", AB_DEEDS(dev_cluster), KUBE_OPTS, AB_HELP_LETTER },
 	{ "docker", AB_DEEDS(docker), DOCKER_OPTS, AB_HELP_LETTER },
@@ -137,7 +144,9 @@ static const struct ab_tool tools[] = {
 	{ "kind", AB_DEEDS(local_cluster), .help = AB_HELP_LETTER },
 	{ "kubectl", AB_DEEDS(kubectl), KUBE_OPTS, AB_HELP_LETTER },
 	{ "lxc", AB_DEEDS(lxc), .help = AB_HELP_LETTER },
-	{ "minikube", AB_DEEDS(local_cluster), { "p", "profile= driver=", false },
+	{ "minikube",
+	  AB_DEEDS(local_cluster),
+	  { "p", "profile= driver=", false },
 	  AB_HELP_LETTER },
 	{ "nerdctl", AB_DEEDS(docker), DOCKER_OPTS, AB_HELP_LETTER },
 	{ "oc", AB_DEEDS(kubectl), KUBE_OPTS, AB_HELP_LETTER },

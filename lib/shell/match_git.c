@@ -32,7 +32,8 @@ static const struct ab_deed deeds[] = {
 	{ "clean", "-f --force", "-n --dry-run", DISCARD,
 	  .reason = "Deletes files that git does not know." },
 	{ "checkout", "-f --force", NULL, DISCARD, .reason = uncommitted },
-	{ "checkout-index", "-f --force", NULL, DISCARD, .reason = uncommitted },
+	{ "checkout-index", "-f --force", NULL, DISCARD,
+	  .reason = uncommitted },
 	{ "restore", "-W --worktree", NULL, DISCARD, .reason = uncommitted },
 	{ "restore *", NULL, "-S --staged", DISCARD, .reason = uncommitted },
 	{ "switch", "-f --force --discard-changes", NULL, DISCARD,
@@ -54,20 +55,20 @@ static const struct ab_deed deeds[] = {
 
 /* Sorted by program. The options are those behind the subcommand. */
 static const struct ab_tool tools[] = {
-	{ "git", AB_DEEDS(deeds),
+	{ "git",
+	  AB_DEEDS(deeds),
 	  { "soe", "source= exclude= push-option= receive-pack=", false },
 	  AB_HELP_LETTER },
 };
 const struct ab_toolbox ab_tools_git = { tools, AB_COUNT(tools) };
 
 /* What can write a file or run a program in a command that else reads. */
-#define RUNS                                                                  \
-	"--output --ext-diff --textconv --show-signature"
-#define BRANCH_CHANGES                                                       \
-	"-d -D -m -M -c -C -f -u -t --delete --move --copy --force "         \
-	"--set-upstream-to --unset-upstream --edit-description --track "     \
+#define RUNS "--output --ext-diff --textconv --show-signature"
+#define BRANCH_CHANGES                                                   \
+	"-d -D -m -M -c -C -f -u -t --delete --move --copy --force "     \
+	"--set-upstream-to --unset-upstream --edit-description --track " \
 	"--create-reflog"
-#define TAG_CHANGES                                                      \
+#define TAG_CHANGES                                                          \
 	"-a -s -u -f -d -m -F -e -v --annotate --sign --local-user --force " \
 	"--delete --message --file --edit --verify"
 
@@ -115,29 +116,58 @@ static const struct ab_deed read_deeds[] = {
 
 /* The options of these that take a value, so that it is no operand. */
 static const struct ab_tool read_tool = {
-	"git", AB_DEEDS(read_deeds),
-	{ NULL, "sort= format= contains= "
-	       "no-contains= merged= no-merged= points-at= type= default= file=",
+	"git",
+	AB_DEEDS(read_deeds),
+	{ NULL,
+	  "sort= format= contains= "
+	  "no-contains= merged= no-merged= points-at= type= default= file=",
 	  false },
 	AB_HELP_LONG
 };
 
 /* Keys of the configuration that name a program, or a file that does. */
 static const char *const programs[] = {
-	"alias.*",	  "core.hookspath",	"core.fsmonitor",
-	"core.sshcommand", "core.pager",	"core.editor",
-	"core.askpass",	  "core.gitproxy",	"core.attributesfile",
-	"core.alternaterefscommand",		"credential.*helper",
-	"filter.*",	  "diff.*command",	"diff.*textconv",
-	"diff.external",  "merge.*driver",	"mergetool.*",
-	"difftool.*",	  "include.path",	"includeif.*",
-	"init.templatedir", "sequence.editor",	"gpg.*program",
-	"protocol.*allow", "url.*",		"pager.*",
-	"browser.*",	  "man.*",		"web.browser",
-	"uploadpack.*",	  "receive.*hook",	"remote.*.vcs",
-	"remote.*uploadpack", "remote.*receivepack", "sendemail.*",
-	"gc.recentobjectshook", "trailer.*",	"interactive.difffilter",
-	"submodule.*update", "fsmonitor.*",	"tar.*",
+	"alias.*",
+	"core.hookspath",
+	"core.fsmonitor",
+	"core.sshcommand",
+	"core.pager",
+	"core.editor",
+	"core.askpass",
+	"core.gitproxy",
+	"core.attributesfile",
+	"core.alternaterefscommand",
+	"credential.*helper",
+	"filter.*",
+	"diff.*command",
+	"diff.*textconv",
+	"diff.external",
+	"merge.*driver",
+	"mergetool.*",
+	"difftool.*",
+	"include.path",
+	"includeif.*",
+	"init.templatedir",
+	"sequence.editor",
+	"gpg.*program",
+	"protocol.*allow",
+	"url.*",
+	"pager.*",
+	"browser.*",
+	"man.*",
+	"web.browser",
+	"uploadpack.*",
+	"receive.*hook",
+	"remote.*.vcs",
+	"remote.*uploadpack",
+	"remote.*receivepack",
+	"sendemail.*",
+	"gc.recentobjectshook",
+	"trailer.*",
+	"interactive.difffilter",
+	"submodule.*update",
+	"fsmonitor.*",
+	"tar.*",
 };
 
 static char lower(char c)
@@ -210,8 +240,8 @@ static bool has_extension(struct ab_text name)
 static bool is_path(const struct ab_field *f)
 {
 	return ab_field_is(f, ".") || ab_field_is(f, ":/") || f->pattern ||
-	       ab_text_starts(f->text, "./") || ab_text_starts(f->text, "../") ||
-	       has_extension(f->text);
+	       ab_text_starts(f->text, "./") ||
+	       ab_text_starts(f->text, "../") || has_extension(f->text);
 }
 
 /*
@@ -243,11 +273,23 @@ static bool is_branch_forced(const struct ab_tool *git,
 
 /* `git -c KEY=VALUE`: keys that only change how things look. */
 static const char *const looks[] = {
-	"color.*",	"core.quotepath", "advice.*",	   "log.*",
-	"core.abbrev",	"column.*",	  "diff.renames", "diff.context",
-	"diff.color*",	"safe.directory", "core.precomposeunicode",
-	"status.*",	"i18n.*",	  "diff.mnemonicprefix",
-	"diff.noprefix", "diff.algorithm", "core.optionallocks",
+	"color.*",
+	"core.quotepath",
+	"advice.*",
+	"log.*",
+	"core.abbrev",
+	"column.*",
+	"diff.renames",
+	"diff.context",
+	"diff.color*",
+	"safe.directory",
+	"core.precomposeunicode",
+	"status.*",
+	"i18n.*",
+	"diff.mnemonicprefix",
+	"diff.noprefix",
+	"diff.algorithm",
+	"core.optionallocks",
 };
 
 static bool is_look(struct ab_text setting)
@@ -266,8 +308,9 @@ static bool is_look(struct ab_text setting)
 }
 
 static const struct ab_opts globals = {
-	"cC", "git-dir= work-tree= namespace= config-env= super-prefix= "
-	      "attr-source=",
+	"cC",
+	"git-dir= work-tree= namespace= config-env= super-prefix= "
+	"attr-source=",
 	true
 };
 

@@ -26,8 +26,9 @@ static const struct ab_deed dpkg[] = {
 	  "--dry-run --no-act --simulate", SYSTEM },
 };
 static const struct ab_deed alternatives[] = {
-	{ "", "--install --set --set-selections --config --auto --all --remove "
-	      "--remove-all",
+	{ "",
+	  "--install --set --set-selections --config --auto --all --remove "
+	  "--remove-all",
 	  NULL, SYSTEM },
 };
 static const struct ab_deed dnf[] = {
@@ -77,7 +78,8 @@ static const struct ab_deed flatpak[] = {
 	  .rule = SYSTEM },
 };
 static const struct ab_deed emerge[] = {
-	{ "*", NULL, "-p --pretend -s --search -S --searchdesc --info", SYSTEM },
+	{ "*", NULL, "-p --pretend -s --search -S --searchdesc --info",
+	  SYSTEM },
 	{ "", "--sync --depclean", "-p --pretend", SYSTEM },
 };
 
@@ -90,8 +92,9 @@ static const struct ab_deed npm[] = {
 	{ "env use|add|remove", "-g --global", NULL, GLOBAL },
 };
 static const struct ab_deed pip[] = {
-	{ "install|uninstall", "--break-system-packages --prefix=/usr "
-			       "--prefix=/usr/local --root=/ --target=/usr",
+	{ "install|uninstall",
+	  "--break-system-packages --prefix=/usr "
+	  "--prefix=/usr/local --root=/ --target=/usr",
 	  "--dry-run", GLOBAL },
 };
 static const struct ab_deed pipx[] = {
@@ -140,18 +143,27 @@ static const struct ab_deed nix_env[] = {
 	  "--dry-run -q --query", GLOBAL },
 };
 static const struct ab_deed stores[] = {
-	{ "install|uninstall|upgrade|update|remove", NULL, "--dry-run", GLOBAL },
+	{ "install|uninstall|upgrade|update|remove", NULL, "--dry-run",
+	  GLOBAL },
 };
 
-#define APT_OPTS \
-	{ "oct", "option= config-file= target-release= default-release=", false }
-#define DNF_OPTS                                                         \
-	{ "cdRx",                                                       \
-	  "config= enablerepo= disablerepo= exclude= installroot= repo= " \
-	  "releasever= setopt=",                                         \
-	  false }
-#define NPM_OPTS \
-	{ "Cw", "prefix= cwd= dir= registry= workspace= filter= loglevel=", false }
+#define APT_OPTS                                                                \
+	{                                                                       \
+		"oct", "option= config-file= target-release= default-release=", \
+			false                                                   \
+	}
+#define DNF_OPTS                                                                        \
+	{                                                                               \
+		"cdRx",                                                                 \
+			"config= enablerepo= disablerepo= exclude= installroot= repo= " \
+			"releasever= setopt=",                                          \
+			false                                                           \
+	}
+#define NPM_OPTS                                                                  \
+	{                                                                         \
+		"Cw", "prefix= cwd= dir= registry= workspace= filter= loglevel=", \
+			false                                                     \
+	}
 
 /* Sorted by program. */
 static const struct ab_tool tools[] = {
@@ -181,7 +193,9 @@ static const struct ab_tool tools[] = {
 	{ "opkg", AB_DEEDS(pkg) },
 	{ "pacman", AB_DEEDS(pacman) },
 	{ "paru", AB_DEEDS(pacman) },
-	{ "pip", AB_DEEDS(pip), { "rcti", "python= cache-dir= proxy= log=", false },
+	{ "pip",
+	  AB_DEEDS(pip),
+	  { "rcti", "python= cache-dir= proxy= log=", false },
 	  AB_HELP_LETTER },
 	{ "pipx", AB_DEEDS(pipx), .help = AB_HELP_LETTER },
 	{ "pkg", AB_DEEDS(pkg) },
@@ -192,7 +206,9 @@ static const struct ab_tool tools[] = {
 	{ "scoop", AB_DEEDS(stores) },
 	{ "snap", AB_DEEDS(snap), .help = AB_HELP_LETTER },
 	{ "update-alternatives", AB_DEEDS(alternatives) },
-	{ "uv", AB_DEEDS(uv), { NULL, "directory= project= config-file=", false },
+	{ "uv",
+	  AB_DEEDS(uv),
+	  { NULL, "directory= project= config-file=", false },
 	  AB_HELP_LETTER },
 	{ "winget", AB_DEEDS(stores) },
 	{ "xbps-install", AB_DEEDS(any_system) },

@@ -5,7 +5,8 @@
 #define PUBLISH AB_RULE_GIT_PUBLISH
 
 static const char package[] = "Publishes a package.";
-static const char forge[] = "Changes something on the forge, where others see it.";
+static const char forge[] =
+	"Changes something on the forge, where others see it.";
 
 static const struct ab_deed npm[] = {
 	{ "publish|unpublish|deprecate", NULL, "--dry-run", PUBLISH,
@@ -42,11 +43,12 @@ static const struct ab_deed image[] = {
 	  .reason = "Publishes an image." },
 	{ "buildx|builder|image build|bake", "--push", NULL, PUBLISH,
 	  .reason = "Publishes an image." },
-	{ "build|bake", "--push", NULL, PUBLISH, .reason = "Publishes an image." },
+	{ "build|bake", "--push", NULL, PUBLISH,
+	  .reason = "Publishes an image." },
 };
 static const struct ab_deed copy[] = {
-	{ "copy|cp|sync|push|delete|append|mutate|tag|attach",
-	  .rule = PUBLISH, .reason = "Publishes an image." },
+	{ "copy|cp|sync|push|delete|append|mutate|tag|attach", .rule = PUBLISH,
+	  .reason = "Publishes an image." },
 };
 static const struct ab_deed mvn[] = {
 	{ "** deploy|*:deploy|release:perform|*:release", .rule = PUBLISH,
@@ -69,8 +71,8 @@ static const struct ab_deed release[] = {
 	{ "", NULL, "-d --dry-run --snapshot", PUBLISH, .reason = package },
 };
 static const struct ab_deed goreleaser[] = {
-	{ "release|publish|announce", NULL, "--snapshot --skip=publish", PUBLISH,
-	  .reason = package },
+	{ "release|publish|announce", NULL, "--snapshot --skip=publish",
+	  PUBLISH, .reason = package },
 };
 static const struct ab_deed changeset[] = {
 	{ "publish", .rule = PUBLISH, .reason = package },
@@ -125,16 +127,27 @@ static const struct ab_deed hub[] = {
 	  .rule = PUBLISH, .reason = forge },
 };
 
-#define IMAGE_OPTS \
-	{ "Hcl", "host= context= config= log-level= file= project-name=", false }
-#define GH_OPTS { "RXfF", "repo= method= hostname=", false }
-#define NPM_OPTS \
-	{ "Cw", "prefix= cwd= dir= registry= workspace= filter= tag= otp=", false }
+#define IMAGE_OPTS                                                              \
+	{                                                                       \
+		"Hcl", "host= context= config= log-level= file= project-name=", \
+			false                                                   \
+	}
+#define GH_OPTS                                          \
+	{                                                \
+		"RXfF", "repo= method= hostname=", false \
+	}
+#define NPM_OPTS                                                                  \
+	{                                                                         \
+		"Cw", "prefix= cwd= dir= registry= workspace= filter= tag= otp=", \
+			false                                                     \
+	}
 
 /* Sorted by program. */
 static const struct ab_tool tools[] = {
 	{ "bun", AB_DEEDS(publish), .help = AB_HELP_LETTER },
-	{ "cargo", AB_DEEDS(cargo), { NULL, "config= color=", false },
+	{ "cargo",
+	  AB_DEEDS(cargo),
+	  { NULL, "config= color=", false },
 	  AB_HELP_LETTER },
 	{ "changeset", AB_DEEDS(changeset) },
 	{ "crane", AB_DEEDS(copy), .help = AB_HELP_LETTER },
@@ -143,19 +156,30 @@ static const struct ab_tool tools[] = {
 	{ "docker", AB_DEEDS(image), IMAGE_OPTS, AB_HELP_LETTER },
 	{ "docker-compose", AB_DEEDS(image), IMAGE_OPTS, AB_HELP_LETTER },
 	{ "dotnet", AB_DEEDS(dotnet), .help = AB_HELP_LETTER },
-	{ "flit", AB_DEEDS(publish), { "f", "ini-file=", false }, AB_HELP_LETTER },
+	{ "flit",
+	  AB_DEEDS(publish),
+	  { "f", "ini-file=", false },
+	  AB_HELP_LETTER },
 	{ "flutter", AB_DEEDS(publish), .help = AB_HELP_LETTER },
 	{ "gem", AB_DEEDS(gem), .help = AB_HELP_LETTER },
 	{ "gh", AB_DEEDS(gh), GH_OPTS, AB_HELP_LETTER },
 	{ "glab", AB_DEEDS(glab), GH_OPTS, AB_HELP_LETTER },
 	{ "goreleaser", AB_DEEDS(goreleaser), .help = AB_HELP_LETTER },
-	{ "gradle", AB_DEEDS(gradle), { "pbcIx", "project-dir=", false },
+	{ "gradle",
+	  AB_DEEDS(gradle),
+	  { "pbcIx", "project-dir=", false },
 	  AB_HELP_LETTER },
-	{ "gradlew", AB_DEEDS(gradle), { "pbcIx", "project-dir=", false },
+	{ "gradlew",
+	  AB_DEEDS(gradle),
+	  { "pbcIx", "project-dir=", false },
 	  AB_HELP_LETTER },
-	{ "hatch", AB_DEEDS(publish), { "ep", "env= project=", false },
+	{ "hatch",
+	  AB_DEEDS(publish),
+	  { "ep", "env= project=", false },
 	  AB_HELP_LETTER },
-	{ "helm", AB_DEEDS(helm), { "n", "namespace= kube-context=", false },
+	{ "helm",
+	  AB_DEEDS(helm),
+	  { "n", "namespace= kube-context=", false },
 	  AB_HELP_LETTER },
 	{ "hub", AB_DEEDS(hub), { "Cc", NULL, false }, AB_HELP_LETTER },
 	{ "jsr", AB_DEEDS(publish) },
@@ -171,12 +195,16 @@ static const struct ab_tool tools[] = {
 	{ "pdm", AB_DEEDS(publish), { "p", "project=", false }, AB_HELP_LETTER },
 	{ "pnpm", AB_DEEDS(npm), NPM_OPTS, AB_HELP_LETTER },
 	{ "podman", AB_DEEDS(image), IMAGE_OPTS, AB_HELP_LETTER },
-	{ "poetry", AB_DEEDS(publish), { "CP", "directory= project=", false },
+	{ "poetry",
+	  AB_DEEDS(publish),
+	  { "CP", "directory= project=", false },
 	  AB_HELP_LETTER },
 	{ "semantic-release", AB_DEEDS(release) },
 	{ "skopeo", AB_DEEDS(copy), .help = AB_HELP_LETTER },
 	{ "twine", AB_DEEDS(upload), .help = AB_HELP_LETTER },
-	{ "uv", AB_DEEDS(publish), { NULL, "directory= project=", false },
+	{ "uv",
+	  AB_DEEDS(publish),
+	  { NULL, "directory= project=", false },
 	  AB_HELP_LETTER },
 	{ "vsce", AB_DEEDS(publish), .help = AB_HELP_LETTER },
 	{ "yarn", AB_DEEDS(npm), { NULL, "cwd=", false }, AB_HELP_LETTER },

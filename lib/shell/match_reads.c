@@ -40,7 +40,8 @@ static const struct ab_deed fd[] = {
 	{ "", NULL, "-x -X --exec --exec-batch", READ },
 };
 static const struct ab_deed bat[] = {
-	{ "", NULL, "--pager --config-file --generate-config-file cache", READ },
+	{ "", NULL, "--pager --config-file --generate-config-file cache",
+	  READ },
 };
 static const struct ab_deed less[] = {
 	{ "", NULL, "-o -O -k --log-file --LOG-FILE --lesskey-* +*", READ },
@@ -233,7 +234,9 @@ static const struct ab_tool tools[] = {
 	{ "shuf", AB_DEEDS(output), { "inr", NULL, false } },
 	{ "size", AB_DEEDS(any) },
 	{ "sleep", AB_DEEDS(any) },
-	{ "sort", AB_DEEDS(sort), { "ktST", "key= field-separator= output= parallel=", false } },
+	{ "sort",
+	  AB_DEEDS(sort),
+	  { "ktST", "key= field-separator= output= parallel=", false } },
 	{ "ss", AB_DEEDS(ss) },
 	{ "stat", AB_DEEDS(any) },
 	{ "strings", AB_DEEDS(any) },
@@ -313,13 +316,13 @@ static bool prints_harmless(const struct ab_simple *command)
  * `version` and `help`. Sorted.
  */
 static const char *const known[] = {
-	"bun",	  "cargo",  "clang",  "cmake",	 "curl",      "deno",
-	"docker", "gcc",    "gh",     "git",	 "go",	      "gradle",
-	"helm",	  "hugo",   "java",   "javac",	 "kubectl",   "meson",
-	"minikube", "mvn",  "nginx",  "ninja",	 "node",      "npm",
-	"npx",	  "nvim",   "openssl", "perl",	 "php",	      "pip",
-	"pip3",	  "pnpm",   "podman", "poetry",	 "ruby",      "rustc",
-	"rustup", "terraform", "tofu", "tsc",	 "uv",	      "yarn",
+	"bun",	    "cargo",	 "clang",   "cmake",  "curl",	 "deno",
+	"docker",   "gcc",	 "gh",	    "git",    "go",	 "gradle",
+	"helm",	    "hugo",	 "java",    "javac",  "kubectl", "meson",
+	"minikube", "mvn",	 "nginx",   "ninja",  "node",	 "npm",
+	"npx",	    "nvim",	 "openssl", "perl",   "php",	 "pip",
+	"pip3",	    "pnpm",	 "podman",  "poetry", "ruby",	 "rustc",
+	"rustup",   "terraform", "tofu",    "tsc",    "uv",	 "yarn",
 };
 
 static int by_name(const void *key, const void *row)
@@ -334,8 +337,8 @@ static int by_name(const void *key, const void *row)
 static bool asks_version(const struct ab_simple *command)
 {
 	static const char *const always[] = { "--version", "--help", "-V" };
-	static const char *const where_known[] = { "-v", "-h", "version", "help",
-						   "-version" };
+	static const char *const where_known[] = { "-v", "-h", "version",
+						   "help", "-version" };
 
 	if (command->argc != 2 || command->name.len == 0)
 		return false;
@@ -363,10 +366,11 @@ void ab_match_reads(const struct ab_scene *scene,
 		return;
 	if (asks_version(command))
 		ab_hit_add(hits, AB_RULE_VERSION_CHECK, command->range);
-	else if (is_awk(command->name) ? ab_reads_awk(command) :
-		 ab_text_is(command->name, "sed") ? ab_reads_sed(command) :
-		 ab_text_is(command->name, "printenv") &&
-						    prints_harmless(command))
+	else if (is_awk(command->name) ? ab_reads_awk(command)
+		 : ab_text_is(command->name, "sed")
+			 ? ab_reads_sed(command)
+			 : ab_text_is(command->name, "printenv") &&
+				   prints_harmless(command))
 		ab_hit_add(hits, READ, command->range);
 	else
 		ab_toolbox_match(&ab_tools_reads, command, hits);

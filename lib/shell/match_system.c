@@ -7,7 +7,8 @@ static const struct ab_deed always_su[] = {
 	{ "", .rule = AB_RULE_SU_PRIVILEGE },
 };
 static const struct ab_deed users[] = {
-	{ "", NULL, "-S --status -l --list -c --check", AB_RULE_USER_MANAGEMENT },
+	{ "", NULL, "-S --status -l --list -c --check",
+	  AB_RULE_USER_MANAGEMENT },
 };
 /* For these the letters of `users` do something. */
 static const struct ab_deed always_users[] = {
@@ -85,7 +86,7 @@ static const struct ab_deed settings[] = {
 	  .reason = "Changes a setting of the machine." },
 };
 
-#define IPTABLES_CHANGES                                                    \
+#define IPTABLES_CHANGES                                                      \
 	"-A -D -I -R -F -Z -N -X -P -E --append --delete --insert --replace " \
 	"--flush --zero --new-chain --delete-chain --policy --rename-chain"
 
@@ -163,8 +164,8 @@ static const struct ab_deed losetup[] = {
 	{ "", "-d -D --detach --detach-all", NULL, AB_RULE_CONTAINER_ESCAPE },
 };
 static const struct ab_deed tracer[] = {
-	{ "", "-p --pid --attach -pid* -attach*", NULL, AB_RULE_CONTAINER_ESCAPE,
-	  false, "Reaches into another process." },
+	{ "", "-p --pid --attach -pid* -attach*", NULL,
+	  AB_RULE_CONTAINER_ESCAPE, false, "Reaches into another process." },
 };
 static const struct ab_deed pid[] = {
 	{ "*", .rule = AB_RULE_CONTAINER_ESCAPE,
@@ -175,13 +176,19 @@ static const struct ab_deed systemd_run[] = {
 	  .reason = "Runs a command outside the box." },
 };
 
-#define SYSTEMCTL_OPTS                                                   \
-	{ "HMtpnso",                                                    \
-	  "host= machine= type= state= property= signal= lines= output= " \
-	  "root= job-mode= kill-whom= what= when= dry-run",              \
-	  false }
-#define IPTABLES_OPTS \
-	{ "tpsdiojm", "table= protocol= source= destination= jump= match=", false }
+#define SYSTEMCTL_OPTS                                                                  \
+	{                                                                               \
+		"HMtpnso",                                                              \
+			"host= machine= type= state= property= signal= lines= output= " \
+			"root= job-mode= kill-whom= what= when= dry-run",               \
+			false                                                           \
+	}
+#define IPTABLES_OPTS                                                         \
+	{                                                                     \
+		"tpsdiojm",                                                   \
+			"table= protocol= source= destination= jump= match=", \
+			false                                                 \
+	}
 
 /* Sorted by program; test/unit/shell_rules.c holds it to that. */
 static const struct ab_tool tools[] = {
@@ -232,7 +239,8 @@ static const struct ab_tool tools[] = {
 	{ "losetup", AB_DEEDS(losetup) },
 	{ "ltrace", AB_DEEDS(tracer), { "eouSsalnDxF", NULL, true } },
 	{ "modprobe", AB_DEEDS(modprobe), .help = AB_HELP_LETTER },
-	{ "mount", AB_DEEDS(mount),
+	{ "mount",
+	  AB_DEEDS(mount),
 	  { "toLUO", "types= options= label= uuid= source= target=", false } },
 	{ "newusers", AB_DEEDS(always_users) },
 	{ "nft", AB_DEEDS(nft), { "ID", NULL, false }, AB_HELP_LETTER },
@@ -257,7 +265,8 @@ static const struct ab_tool tools[] = {
 	{ "su", AB_DEEDS(always_su) },
 	{ "sudo", AB_DEEDS(always_sudo) },
 	{ "sudoedit", AB_DEEDS(always_sudo) },
-	{ "supervisorctl", AB_DEEDS(supervisorctl),
+	{ "supervisorctl",
+	  AB_DEEDS(supervisorctl),
 	  { "csupr", "configuration= serverurl= username= password=", false } },
 	{ "sv", AB_DEEDS(supervisorctl), { "w", NULL, false } },
 	{ "sysctl", AB_DEEDS(sysctl), .help = AB_HELP_LETTER },

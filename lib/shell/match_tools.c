@@ -47,8 +47,14 @@ static const struct ab_deed redis[] = {
 	{ "", "--rdb", NULL, AB_RULE_DATABASE_BACKUP },
 };
 
-#define SSH_OPTS { "BbcDEeFIiJLlmOoPpQRSWw", NULL, true }
-#define SCP_OPTS { "cDFiJloPSX", NULL, false }
+#define SSH_OPTS                                     \
+	{                                            \
+		"BbcDEeFIiJLlmOoPpQRSWw", NULL, true \
+	}
+#define SCP_OPTS                          \
+	{                                 \
+		"cDFiJloPSX", NULL, false \
+	}
 
 /* Sorted by program. */
 static const struct ab_tool tools[] = {
@@ -60,7 +66,8 @@ static const struct ab_tool tools[] = {
 	{ "createdb", AB_DEEDS(database) },
 	{ "createuser", AB_DEEDS(database) },
 	{ "croc", AB_DEEDS(transfer) },
-	{ "curl", AB_DEEDS(curl),
+	{ "curl",
+	  AB_DEEDS(curl),
 	  { "HdFXoubAemrTUxKEYyzCtwcDP",
 	    "header= data= form= request= output= user= upload-file= max-time= "
 	    "connect-timeout= retry= url= write-out=",
@@ -108,15 +115,19 @@ static const struct ab_tool tools[] = {
 	{ "pg_restore", AB_DEEDS(backup) },
 	{ "pgcli", AB_DEEDS(database) },
 	{ "psql", AB_DEEDS(database) },
-	{ "rclone", AB_DEEDS(rclone), { NULL, "config= transfers=", false },
+	{ "rclone",
+	  AB_DEEDS(rclone),
+	  { NULL, "config= transfers=", false },
 	  AB_HELP_LETTER },
 	{ "redis-cli", AB_DEEDS(redis) },
 	{ "rlogin", AB_DEEDS(ssh), SSH_OPTS },
 	{ "rsh", AB_DEEDS(ssh), SSH_OPTS },
-	{ "rsync", AB_DEEDS(sync),
-	  { "efTBM", "rsh= filter= exclude= include= exclude-from= files-from= "
-		     "include-from= rsync-path= out-format= log-file= port= "
-		     "backup-dir= suffix= temp-dir= chmod= chown= info= debug=",
+	{ "rsync",
+	  AB_DEEDS(sync),
+	  { "efTBM",
+	    "rsh= filter= exclude= include= exclude-from= files-from= "
+	    "include-from= rsync-path= out-format= log-file= port= "
+	    "backup-dir= suffix= temp-dir= chmod= chown= info= debug=",
 	    false } },
 	{ "rustscan", AB_DEEDS(scan) },
 	{ "scp", AB_DEEDS(scp), SCP_OPTS },

@@ -74,8 +74,9 @@ static bool sed_prints(struct ab_text script)
 bool ab_reads_sed(const struct ab_simple *command)
 {
 	static const struct ab_opts opts = {
-		"el", "expression= line-length= quiet silent regexp-extended "
-		      "null-data separate unbuffered posix sandbox",
+		"el",
+		"expression= line-length= quiet silent regexp-extended "
+		"null-data separate unbuffered posix sandbox",
 		false
 	};
 	struct ab_opt_walk w;
@@ -110,7 +111,7 @@ bool ab_reads_sed(const struct ab_simple *command)
 /* A comparison with > is taken for a redirection: it costs only the allow. */
 static bool awk_prints(struct ab_text code)
 {
-	static const char *const words[] = { "system", "getline", ">", "|",
+	static const char *const words[] = { "system", "getline", ">",	   "|",
 					     "@",      "close(",  "fflush" };
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)

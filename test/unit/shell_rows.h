@@ -22,14 +22,14 @@ struct row_command {
 	struct ab_simple simple;
 };
 
-static bool row_is_binding(const struct row_command *c, const char *word)
+static inline bool row_is_binding(const struct row_command *c, const char *word)
 {
 	size_t name = strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_");
 
 	return c->simple.argc == 0 && name > 0 && word[name] == '=';
 }
 
-static void row_add(struct row_command *c, char *word, size_t len)
+static inline void row_add(struct row_command *c, char *word, size_t len)
 {
 	struct ab_field f = { .text = { word, (uint32_t)len },
 			      .verbatim = AB_NOT_VERBATIM };
@@ -51,7 +51,7 @@ static void row_add(struct row_command *c, char *word, size_t len)
 	c->argv[c->simple.argc++] = f;
 }
 
-static void row_read(struct row_command *c, const char *command)
+static inline void row_read(struct row_command *c, const char *command)
 {
 	char *out = c->text, *word = out;
 	bool quoted = false;
@@ -87,7 +87,7 @@ static void row_read(struct row_command *c, const char *command)
 	}
 }
 
-static void row_names(const struct ab_hits *hits, char *out, size_t size)
+static inline void row_names(const struct ab_hits *hits, char *out, size_t size)
 {
 	bool hit[AB_RULE_COUNT] = { false };
 	size_t len = 0;
@@ -102,7 +102,8 @@ static void row_names(const struct ab_hits *hits, char *out, size_t size)
 						ab_rules[i].name);
 }
 
-static void rows_check(ab_matcher *match, const struct row *rows, size_t n)
+static inline void rows_check(ab_matcher *match, const struct row *rows,
+			      size_t n)
 {
 	static const struct ab_scene scene = { "/home/me", "/w", "/w", NULL };
 

@@ -60,7 +60,8 @@ static void test_names(void)
 {
 	enum ab_rule_id id;
 
-	ok(AB_COUNT(wanted) == AB_RULE_COUNT, "every rule of the specification");
+	ok(AB_COUNT(wanted) == AB_RULE_COUNT,
+	   "every rule of the specification");
 	for (size_t i = 0; i < AB_COUNT(wanted); i++) {
 		const char *name = wanted[i].name;
 
