@@ -24,6 +24,8 @@ static const struct ab_deed xxd[] = {
 static const struct ab_deed output[] = {
 	{ "", NULL, "-o --output", READ },
 };
+/* With -v it sets a variable, as `read` does: PATH, perhaps. */
+static const struct ab_deed printed[] = { { "", NULL, "-v", READ } };
 static const struct ab_deed sort[] = {
 	{ "", NULL, "-o --output --compress-program --files0-from", READ },
 };
@@ -157,7 +159,7 @@ static const struct ab_tool tools[] = {
 	{ "getopts", AB_DEEDS(any) },
 	{ "grep", AB_DEEDS(any) },
 	{ "groups", AB_DEEDS(any) },
-	{ "hash", AB_DEEDS(any) },
+	{ "hash", AB_DEEDS(nothing) },
 	{ "head", AB_DEEDS(any) },
 	{ "hexdump", AB_DEEDS(any) },
 	{ "hexyl", AB_DEEDS(any) },
@@ -167,7 +169,7 @@ static const struct ab_tool tools[] = {
 	{ "ifconfig", AB_DEEDS(one) },
 	{ "iostat", AB_DEEDS(any) },
 	{ "ip", AB_DEEDS(ip) },
-	{ "jobs", AB_DEEDS(any) },
+	{ "jobs", AB_DEEDS(nothing) },
 	{ "join", AB_DEEDS(any) },
 	{ "journalctl", AB_DEEDS(journalctl) },
 	{ "jq", AB_DEEDS(any) },
@@ -197,10 +199,8 @@ static const struct ab_tool tools[] = {
 	{ "namei", AB_DEEDS(any) },
 	{ "netstat", AB_DEEDS(any) },
 	{ "nl", AB_DEEDS(any) },
-	{ "nm", AB_DEEDS(any) },
 	{ "nproc", AB_DEEDS(any) },
 	{ "numfmt", AB_DEEDS(any) },
-	{ "objdump", AB_DEEDS(any) },
 	{ "od", AB_DEEDS(any) },
 	{ "paste", AB_DEEDS(any) },
 	{ "pathchk", AB_DEEDS(any) },
@@ -209,12 +209,11 @@ static const struct ab_tool tools[] = {
 	{ "plocate", AB_DEEDS(any) },
 	{ "popd", AB_DEEDS(any) },
 	{ "pr", AB_DEEDS(any) },
-	{ "printf", AB_DEEDS(any) },
+	{ "printf", AB_DEEDS(printed) },
 	{ "ps", AB_DEEDS(any) },
 	{ "pstree", AB_DEEDS(any) },
 	{ "pushd", AB_DEEDS(any) },
 	{ "pwd", AB_DEEDS(any) },
-	{ "read", AB_DEEDS(any) },
 	{ "readelf", AB_DEEDS(any) },
 	{ "readlink", AB_DEEDS(any) },
 	{ "realpath", AB_DEEDS(any) },
@@ -232,7 +231,6 @@ static const struct ab_tool tools[] = {
 	{ "shift", AB_DEEDS(any) },
 	{ "shopt", AB_DEEDS(any) },
 	{ "shuf", AB_DEEDS(output), { "inr", NULL, false } },
-	{ "size", AB_DEEDS(any) },
 	{ "sleep", AB_DEEDS(any) },
 	{ "sort",
 	  AB_DEEDS(sort),

@@ -269,9 +269,12 @@ static const struct ab_tool *find_exact(const struct ab_tool *tools, size_t n,
 const struct ab_tool *ab_tool_find(const struct ab_toolbox *box,
 				   struct ab_text name)
 {
-	const struct ab_tool *tool = find_exact(box->tools, box->len, name);
+	const struct ab_tool *tool;
 	struct ab_text bare = name;
 
+	if (name.len == 0)
+		return NULL;
+	tool = find_exact(box->tools, box->len, name);
 	while (bare.len > 1 && bare.s[bare.len - 1] &&
 	       strchr("0123456789.-", bare.s[bare.len - 1]))
 		bare.len--;
