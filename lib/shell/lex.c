@@ -6,6 +6,8 @@
 #include "base/arena.h"
 #include "base/mem.h"
 
+enum { INNER_MAX = 16 };
+
 /* What ends everything: an expansion may begin here. */
 #define EXPANDS                                                       \
 	(AB_LEX_WORD | AB_LEX_OPERAND | AB_LEX_DOUBLE | AB_LEX_BODY | \
@@ -56,6 +58,13 @@ struct ab_span ab_lex_span(const struct ab_reader *r, uint32_t from,
 		r->map[from],
 		to > from ? r->map[to - 1] + 1 : r->map[from],
 	};
+}
+
+struct ab_span ab_lex_since(const struct ab_reader *r, uint32_t from)
+{
+	bool blanks = r->at == r->blanks_to && r->before >= from;
+
+	return ab_lex_span(r, from, blanks ? r->before : r->at);
 }
 
 void ab_lex_fail(struct ab_reader *r, uint32_t at, const char *error)
@@ -137,7 +146,10 @@ struct ab_reader ab_lex_inner(const struct ab_reader *r, const char *s,
 	inner.end = to;
 	inner.heredocs = NULL;
 	inner.in_command = false;
-	inner.key_at = UINT32_MAX;
+	/* Each reads its bytes again: that there are few keeps it linear. */
+	if (++inner.inner > INNER_MAX)
+		ab_lex_fail(&inner, inner.at, "it is nested too deeply");
+	inner.key_at = inner.blanks_to = UINT32_MAX;
 	if (s != r->s) {
 		inner.pairs = NULL;
 		inner.npairs = inner.pairs_room = 0;
@@ -152,10 +164,12 @@ void ab_lex_outer(struct ab_reader *r, const struct ab_reader *inner)
 	r->work = inner->work;
 	r->passed = inner->passed;
 	r->passed_at = inner->passed_at;
-	r->error = inner->error;
-	r->error_at = inner->error_at;
-	if (r->error)
-		r->at = r->end;
+	if (inner->error && !r->passed) {
+		r->passed = inner->error;
+		r->passed_at = inner->error_at;
+	}
+	if (r->nodes > AB_SHELL_NODES_MAX)
+		ab_lex_fail(r, r->at, "there is too much in it");
 }
 
 /* A backslash at the end of a line joins it with the next one. */
@@ -179,6 +193,8 @@ void ab_lex_skip_blanks(struct ab_reader *r)
 {
 	uint32_t at = r->at;
 
+	if (at != r->blanks_to)
+		r->before = at;
 	for (;;) {
 		at = ab_lex_joined(r, at);
 		if (at >= r->end || (r->s[at] != ' ' && r->s[at] != '\t'))
@@ -189,6 +205,7 @@ void ab_lex_skip_blanks(struct ab_reader *r)
 	r->at = at;
 	if (ab_lex_at(r, '#'))
 		skip_comment(r);
+	r->blanks_to = r->at;
 }
 
 void ab_lex_skip_newlines(struct ab_reader *r)

@@ -74,6 +74,7 @@ struct ab_reader {
 	/* Where each byte of `s` stands in the whole text; NULL: there. */
 	const uint32_t *map;
 	unsigned depth;
+	unsigned inner;		/* readers around this one */
 	uint32_t nodes;
 	uint64_t work;		/* bytes looked at, for the tests */
 	const char *error;
@@ -91,6 +92,7 @@ struct ab_reader {
 	size_t npairs, pairs_room;
 	uint32_t pairs_to;
 
+	uint32_t before, blanks_to;	/* the blanks that were skipped last */
 	enum ab_keyword key;	/* the one at key_at */
 	uint32_t key_at, key_end;
 };
@@ -127,6 +129,8 @@ static inline bool ab_lex_at_word(const struct ab_reader *r)
 void *ab_lex_new(struct ab_reader *r, size_t size);
 struct ab_span ab_lex_span(const struct ab_reader *r, uint32_t from,
 			   uint32_t to);
+/* From there to here, without the blanks that were skipped last. */
+struct ab_span ab_lex_since(const struct ab_reader *r, uint32_t from);
 void ab_lex_fail(struct ab_reader *r, uint32_t at, const char *error);
 /* What stands here has no place here; `missing` is what would have. */
 void ab_lex_unexpected(struct ab_reader *r, const char *missing);
@@ -135,7 +139,11 @@ static inline void ab_lex_leave(struct ab_reader *r)
 {
 	r->depth--;
 }
-/* A reader of other bytes, or of some of these; then back to the first. */
+/*
+ * A reader of other bytes, or of some of these; then back to the first. A
+ * shell reads those when it runs the command: what is wrong there does not
+ * keep it from going on.
+ */
 struct ab_reader ab_lex_inner(const struct ab_reader *r, const char *s,
 			      uint32_t from, uint32_t to);
 void ab_lex_outer(struct ab_reader *r, const struct ab_reader *inner);

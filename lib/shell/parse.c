@@ -13,7 +13,7 @@ struct ab_shell_node *ab_parse_node(struct ab_reader *r, enum ab_node_kind kind)
 void ab_parse_close(struct ab_reader *r, struct ab_shell_node *node,
 		    uint32_t from)
 {
-	node->range = ab_lex_span(r, from, r->at);
+	node->range = ab_lex_since(r, from);
 }
 
 struct ab_shell_node *ab_parse_command(struct ab_reader *r)
@@ -181,25 +181,25 @@ struct ab_shell_node *ab_parse_list(struct ab_reader *r)
 {
 	struct ab_shell_node *list = ab_parse_node(r, AB_NODE_LIST);
 	struct ab_shell_node **tail = &list->first;
-	uint32_t from, to;
+	uint32_t from;
 
 	if (!ab_lex_enter(r))
 		return list;
 	ab_lex_skip_newlines(r);
-	from = to = r->at;
+	from = r->at;
+	ab_parse_close(r, list, from);
 	while (!at_end_of_list(r)) {
 		struct ab_shell_node *node = parse_andor(r);
 		bool more;
 
 		*tail = node;
 		tail = &node->next;
-		to = r->at;
+		ab_parse_close(r, list, from);
 		more = parse_separator(r, node);
 		if (!more)
 			break;
 		ab_lex_skip_newlines(r);
 	}
-	list->range = ab_lex_span(r, from, to);
 	ab_lex_leave(r);
 	return list;
 }
@@ -221,6 +221,7 @@ uint64_t ab_parse_counted(struct ab_arena *arena, struct ab_text text,
 		.s = text.s,
 		.end = text.len,
 		.key_at = UINT32_MAX,
+		.blanks_to = UINT32_MAX,
 	};
 
 	if (text.len > AB_SHELL_TEXT_MAX) {

@@ -103,6 +103,10 @@ static bool scan_byte(struct scan *s)
 	case '}':
 		s->depth -= open == '{';
 		return true;
+	case '#':
+		if (open == '(' && ab_lex_is(r->s[s->at - 1], AB_LEX_BREAK))
+			skip_quote(s, '\n', false);
+		return true;
 	case '(':
 		return (open == '"' && !dollar) || push(s, '(');
 	case ')':

@@ -112,14 +112,6 @@ static void parse_body(struct ab_reader *r, const struct ab_heredoc *doc)
 	else
 		ab_parse_quoted(&inner, &parts, AB_LEX_BODY, doc->strip);
 	ab_parse_heredoc_bodies(&inner);
-	/* The shell looks into it when it runs the command, and goes on. */
-	if (inner.error && inner.nodes <= AB_SHELL_NODES_MAX) {
-		if (!inner.passed) {
-			inner.passed = inner.error;
-			inner.passed_at = inner.error_at;
-		}
-		inner.error = NULL;
-	}
 	word->parts = parts.first;
 	word->range = ab_lex_span(r, from, to);
 	ab_lex_outer(r, &inner);

@@ -233,6 +233,12 @@ static bool at_function(struct ab_reader *r)
 	return false;
 }
 
+/* What cannot be the name of a command here; "time" can after a pipe. */
+static bool is_reserved(enum ab_keyword key)
+{
+	return key != AB_KEY_NONE && key != AB_KEY_IN && key != AB_KEY_TIME;
+}
+
 struct ab_shell_node *ab_parse_simple(struct ab_reader *r)
 {
 	struct ab_shell_node *node = ab_parse_node(r, AB_NODE_SIMPLE);
@@ -240,22 +246,21 @@ struct ab_shell_node *ab_parse_simple(struct ab_reader *r)
 	struct ab_shell_word **words = &node->simple.words;
 	struct ab_redir **redirs = &node->redirs;
 	enum ab_word_mode mode = AB_WORD_PLAIN;
-	uint32_t from = r->at, to = from;
+	uint32_t from = r->at;
 
+	if (is_reserved(ab_lex_keyword(r)))
+		ab_lex_unexpected(r, NULL);
 	for (;; ab_lex_skip_blanks(r)) {
 		struct ab_shell_word *word = NULL;
 
-		if (ab_parse_redir(r, &redirs)) {
-			to = r->at;
+		if (ab_parse_redir(r, &redirs))
 			continue;
-		}
 		if (!ab_lex_at_word(r))
 			break;
 		if (!node->simple.words) {
 			*assigns = parse_assign(r, &word);
 			if (*assigns) {
 				assigns = &(*assigns)->next;
-				to = r->at;
 				continue;
 			}
 		}
@@ -263,7 +268,6 @@ struct ab_shell_node *ab_parse_simple(struct ab_reader *r)
 			word = ab_parse_word(r, mode);
 		*words = word;
 		words = &word->next;
-		to = r->at;
 		if (word != node->simple.words)
 			continue;
 		if (declares(word))
@@ -272,8 +276,8 @@ struct ab_shell_node *ab_parse_simple(struct ab_reader *r)
 		if (!node->redirs && !node->simple.assigns && at_function(r))
 			return ab_parse_function(r, from, word);
 	}
-	node->range = ab_lex_span(r, from, to);
-	if (to == from || ab_lex_at(r, '('))
+	node->range = ab_lex_since(r, from);
+	if (r->at == from || ab_lex_at(r, '('))
 		ab_lex_unexpected(r, NULL);
 	return node;
 }
