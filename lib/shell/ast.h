@@ -49,7 +49,7 @@ enum ab_param_op {
 	AB_PARAM_ALTERNATE,	/* ${x:+w} ${x+w} */
 	AB_PARAM_LENGTH,	/* ${#x} */
 	AB_PARAM_OTHER,		/* ${!x} ${x#w} ${x%w} ${x/a/b} ${x:1} ${x^^} ${x@Q}:
-				 * the operand's expansions are in `word` */
+				 * `word` has the operator, too */
 };
 
 struct ab_part {

@@ -73,9 +73,10 @@ static struct ab_shell_node *parse_first(struct ab_reader *r)
 {
 	bool negated = false, timed = false;
 	struct ab_shell_node *node;
+	uint32_t from = r->at;
 
 	parse_prefix(r, &negated, &timed);
-	if ((negated || timed) && at_end_of_command(r))
+	if (r->at > from && at_end_of_command(r))
 		node = ab_parse_node(r, AB_NODE_SIMPLE);
 	else
 		node = ab_parse_command(r);

@@ -214,11 +214,19 @@ static void parse_operator(struct ab_reader *r, struct ab_part *part)
 	part->param.word = parse_operand(r, part->quoted);
 }
 
+/* ${$(x)} and the like have no name: there is an expansion in its place. */
+static bool at_nested(const struct ab_reader *r)
+{
+	return ab_lex_at2(r, '$', '(') || ab_lex_at2(r, '$', '{') ||
+	       ab_lex_at2(r, '$', '[');
+}
+
 static struct ab_text parse_param_name(struct ab_reader *r)
 {
 	struct ab_text name = ab_lex_name(r);
 
-	if (!name.len && r->at < r->end && is_special_name(r->s[r->at])) {
+	if (!name.len && r->at < r->end && is_special_name(r->s[r->at]) &&
+	    !at_nested(r)) {
 		name = (struct ab_text){ r->s + r->at, 1 };
 		r->at++;
 	}
