@@ -49,7 +49,7 @@ enum ab_param_op {
 	AB_PARAM_ALTERNATE,	/* ${x:+w} ${x+w} */
 	AB_PARAM_LENGTH,	/* ${#x} */
 	AB_PARAM_OTHER,		/* ${!x} ${x#w} ${x%w} ${x/a/b} ${x:1} ${x^^} ${x@Q}:
-				 * the operand's expansions are in `word` */
+				 * `word` has the operator, too */
 };
 
 struct ab_part {
@@ -69,6 +69,7 @@ struct ab_part {
 			bool colon;		/* ":-", not "-" */
 			bool array;		/* [@] or [*] follows the name */
 			bool indexed;		/* another [subscript] does */
+			struct ab_part *subscript;	/* the parts in that */
 			struct ab_shell_word *word;	/* of the operator, or NULL */
 		} param;
 		struct {			/* COMMAND, PROCESS_* */
@@ -112,6 +113,7 @@ struct ab_assign {
 	struct ab_text name;
 	bool append;		/* x+=y */
 	bool indexed;		/* x[..]=y */
+	struct ab_part *subscript;	/* the parts in that */
 	bool array;		/* x=(a b): `value` is the list of words */
 	struct ab_span range;
 	struct ab_shell_word *value;	/* NULL: empty */
