@@ -119,7 +119,7 @@ static int64_t read_unary(struct reader *r)
 	if (c == '-' || c == '+') {
 		skip(r);
 		/* ++x and --x change it */
-		r->wrong |= peek(r) == c;
+		r->wrong |= r->rest.len && r->rest.s[0] == c;
 		n = read_unary(r);
 		n = c == '-' ? (int64_t)(0 - (uint64_t)n) : n;
 	} else if (c == '(') {
@@ -167,7 +167,8 @@ static int64_t read_sum(struct reader *r)
 		uint64_t by;
 
 		skip(r);
-		r->wrong |= peek(r) == c || peek(r) == '=';
+		r->wrong |= r->rest.len &&
+			    (r->rest.s[0] == c || r->rest.s[0] == '=');
 		by = (uint64_t)read_product(r);
 		if (r->wrong)
 			return 0;
