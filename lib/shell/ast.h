@@ -71,6 +71,9 @@ struct ab_part {
 			bool indexed;		/* another [subscript] does */
 			struct ab_part *subscript;	/* the parts in that */
 			struct ab_shell_word *word;	/* of the operator, or NULL */
+			/* The bytes from behind the name to the "}", as they
+			 * are: "[0]" "%.c" ":1:2"; s NULL: not known. */
+			struct ab_text op_text;
 		} param;
 		struct {			/* COMMAND, PROCESS_* */
 			struct ab_shell_node *script;	/* a LIST */

@@ -35,7 +35,10 @@ struct ab_choices {
 		uint16_t n, at;
 	} v[8];
 	size_t len;
-	size_t product;		/* of all n */
+	size_t product;		/* of all n; 0: there are none */
+	bool spent;		/* too much was made of them ... */
+	bool last;		/* ... and this is the round for all others:
+				 * in it every one of them is unknown */
 };
 
 bool ab_choices_next(struct ab_choices *choices);

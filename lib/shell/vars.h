@@ -39,13 +39,19 @@ void ab_vars_set(struct ab_vars *vars, struct ab_text name,
  * A branch: mark before it. Afterwards merge (it may have been taken, or not)
  * or undo (a subshell: what was set in it is gone).
  */
-size_t ab_vars_mark(const struct ab_vars *vars);
+size_t ab_vars_mark(struct ab_vars *vars);
 void ab_vars_merge(struct ab_vars *vars, size_t mark);
 void ab_vars_undo(struct ab_vars *vars, size_t mark);
 
-/* "$1" and "$@": what a function or `sh -c script name args` was given; NULL
- * fields: not known. Returns the former ones, to be put back. */
+/* "$0", "$1" ...: what a function or `sh -c script name args` was given, its
+ * name first; NULL fields: not known. Returns the former ones, to be put
+ * back. */
 const struct ab_fields *ab_vars_positional(struct ab_vars *vars,
 					   const struct ab_fields *fields);
+const struct ab_fields *ab_vars_args(const struct ab_vars *vars);
+
+/* All expansions together may make so many bytes: takes from what is left, and
+ * is false when nothing is. What would come of it is not known then. */
+bool ab_vars_spend(const struct ab_vars *vars, size_t bytes);
 
 #endif
