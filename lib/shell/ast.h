@@ -69,6 +69,7 @@ struct ab_part {
 			bool colon;		/* ":-", not "-" */
 			bool array;		/* [@] or [*] follows the name */
 			bool indexed;		/* another [subscript] does */
+			struct ab_part *subscript;	/* the parts in that */
 			struct ab_shell_word *word;	/* of the operator, or NULL */
 		} param;
 		struct {			/* COMMAND, PROCESS_* */
@@ -112,6 +113,7 @@ struct ab_assign {
 	struct ab_text name;
 	bool append;		/* x+=y */
 	bool indexed;		/* x[..]=y */
+	struct ab_part *subscript;	/* the parts in that */
 	bool array;		/* x=(a b): `value` is the list of words */
 	struct ab_span range;
 	struct ab_shell_word *value;	/* NULL: empty */

@@ -185,14 +185,14 @@ static void walk_loop(struct ab_walk *w, const struct ab_shell_node *test,
 {
 	size_t mark = ab_vars_mark(w->vars);
 	struct ab_outlet *out = w->out;
-	bool changed;
+	size_t sets = w->sets;
 
 	w->maybes++;
 	w->loops++;
 	walk_turn(w, test, body);
-	changed = ab_vars_mark(w->vars) != mark;
 	ab_vars_merge(w->vars, mark);
-	if (w->loops <= SECOND_TURNS && changed && !w->over) {
+	if (w->loops <= SECOND_TURNS && w->sets != sets && !w->over) {
+		mark = ab_vars_mark(w->vars);
 		w->again++;
 		w->out = NULL;
 		walk_turn(w, test, body);

@@ -131,13 +131,29 @@ static void bind_all(struct ab_walk *w, const struct ab_binding *b, size_t n)
 		ab_walk_set(w, b[i].name, ab_walk_value(w, &b[i].value));
 }
 
+/* In a shell of its own. */
+static void walk_apart(struct ab_walk *w, const struct ab_simple *command,
+		       const struct ab_inner *inner)
+{
+	const struct ab_fields *former;
+	size_t mark = ab_vars_mark(w->vars);
+
+	bind_all(w, command->bindings, command->nbindings);
+	bind_all(w, inner->bindings, inner->nbindings);
+	if (inner->cwd)
+		set_folder(w, inner->cwd);
+	former = ab_vars_positional(w->vars, inner->positional);
+	walk_script(w, &inner->script);
+	ab_vars_positional(w->vars, former);
+	ab_vars_undo(w->vars, mark);
+}
+
 static void follow_script(struct ab_walk *w, const struct ab_simple *command,
 			  const struct ab_inner *inner)
 {
-	const struct ab_fields *former;
+	const struct ab_data in = w->in;
+	const unsigned flags = w->flags;
 	const char *via = w->via;
-	bool here = runs_here(command->name);
-	struct ab_walk_saved saved;
 
 	if (inner->script.unknown && inner->script.text.len == 1) {
 		const struct ab_data data =
@@ -146,24 +162,16 @@ static void follow_script(struct ab_walk *w, const struct ab_simple *command,
 		ab_outlet_add(w, &data);
 		return;
 	}
-	ab_walk_enter(w, &saved);
 	w->in = inner->in;
 	w->flags = command->flags | inner->flags;
 	w->via = name_of(w, command);
-	if (here) {
+	if (runs_here(command->name))
 		walk_script(w, &inner->script);
-		saved.mark = ab_vars_mark(w->vars);
-	} else {
-		bind_all(w, command->bindings, command->nbindings);
-		bind_all(w, inner->bindings, inner->nbindings);
-		if (inner->cwd)
-			set_folder(w, inner->cwd);
-		former = ab_vars_positional(w->vars, inner->positional);
-		walk_script(w, &inner->script);
-		ab_vars_positional(w->vars, former);
-	}
+	else
+		walk_apart(w, command, inner);
 	w->via = via;
-	ab_walk_leave(w, &saved);
+	w->flags = flags;
+	w->in = in;
 }
 
 static void join_bindings(struct ab_walk *w, struct ab_simple *inner,
@@ -187,7 +195,6 @@ static void follow_argv(struct ab_walk *w, const struct ab_simple *command,
 {
 	void *place = w->again ? NULL : w->events->reserve(w->events->arg);
 	struct ab_simple *next = ab_arena_alloc(w->arena, sizeof(*next));
-	const char *slash;
 
 	*next = (struct ab_simple){ .argv = inner->argv,
 				    .argc = inner->argc,
@@ -198,15 +205,7 @@ static void follow_argv(struct ab_walk *w, const struct ab_simple *command,
 				    .flags = command->flags | inner->flags,
 				    .via = name_of(w, command),
 				    .range = command->range };
-	next->name = (struct ab_text){ "", 0 };
-	if (inner->argc && !inner->argv[0].unknown) {
-		next->name = inner->argv[0].text;
-		slash = memrchr(next->name.s, '/', next->name.len);
-		if (slash) {
-			next->name.len -= (uint32_t)(slash + 1 - next->name.s);
-			next->name.s = slash + 1;
-		}
-	}
+	ab_walk_name(next);
 	if (inner->argc && inner->argv[0].range.to > inner->argv[0].range.from)
 		next->range.from = inner->argv[0].range.from;
 	if (next->range.from > next->range.to)

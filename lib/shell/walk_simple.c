@@ -53,6 +53,7 @@ void ab_walk_parts(struct ab_walk *w, struct ab_part *part)
 		case AB_PART_TEXT:
 			break;
 		case AB_PART_PARAM:
+			ab_walk_parts(w, part->param.subscript);
 			ab_walk_words(w, part->param.word);
 			if (part->param.op == AB_PARAM_ASSIGN)
 				assign_default(w, part);
@@ -161,7 +162,7 @@ static void build_words(struct ab_walk *w, const struct ab_eval *e,
 	command->argc = fields.len;
 }
 
-static void name_command(struct ab_simple *command)
+void ab_walk_name(struct ab_simple *command)
 {
 	struct ab_text name = { "", 0 };
 	const char *slash;
@@ -230,7 +231,7 @@ static struct built *build(struct ab_walk *w, const struct ab_shell_node *node,
 	}
 	build_redirects(w, &e, node->redirs, b);
 	c->cwd = current_folder(&e);
-	name_command(c);
+	ab_walk_name(c);
 	charge(w, c, node);
 	return b;
 }
@@ -339,8 +340,10 @@ static void walk_inside(struct ab_walk *w, const struct ab_shell_node *node)
 	if (node->kind != AB_NODE_SIMPLE)
 		return;
 	ab_walk_words(w, node->simple.words);
-	for (const struct ab_assign *a = node->simple.assigns; a; a = a->next)
+	for (const struct ab_assign *a = node->simple.assigns; a; a = a->next) {
+		ab_walk_parts(w, a->subscript);
 		ab_walk_words(w, a->value);
+	}
 }
 
 void ab_walk_redirect(struct ab_walk *w, const struct ab_shell_node *node)
@@ -360,6 +363,7 @@ static void assign_all(struct ab_walk *w, const struct ab_shell_node *node)
 {
 	for (const struct ab_assign *a = node->simple.assigns; a && !w->over;
 	     a = a->next) {
+		ab_walk_parts(w, a->subscript);
 		ab_walk_words(w, a->value);
 		ab_walk_assign(w, a);
 		if (++w->commands > AB_WALK_COMMANDS_MAX)

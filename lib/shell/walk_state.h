@@ -68,6 +68,7 @@ struct ab_walk {
 	size_t nnamed;
 	struct ab_walk_local *locals;
 
+	size_t sets;		/* how often a variable was set */
 	/* Names that were set, in order, for those who join branches. */
 	struct ab_text *names;
 	size_t nnames, names_room;
@@ -94,6 +95,8 @@ struct ab_span ab_walk_map(const struct ab_walk *w, struct ab_span range);
 void ab_walk_simple(struct ab_walk *w, const struct ab_shell_node *node);
 void ab_walk_words(struct ab_walk *w, const struct ab_shell_word *words);
 void ab_walk_parts(struct ab_walk *w, struct ab_part *parts);
+/* The command's name, by its first word. */
+void ab_walk_name(struct ab_simple *command);
 /* The redirections of a compound command; its input and output from here on. */
 void ab_walk_redirect(struct ab_walk *w, const struct ab_shell_node *node);
 

@@ -30,6 +30,7 @@ void ab_walk_set(struct ab_walk *w, struct ab_text name,
 		}
 		w->names[w->nnames++] = name;
 	}
+	w->sets++;
 	ab_vars_set(w->vars, name, value);
 }
 
@@ -251,12 +252,14 @@ void ab_walk_join_next(struct ab_walk *w, struct ab_walk_join *join)
 	w->commands += w->nnames - join->names;
 	w->nnames = join->names;
 	ab_vars_undo(w->vars, join->mark);
+	join->mark = ab_vars_mark(w->vars);
 	join->arms++;
 }
 
 void ab_walk_join_end(struct ab_walk *w, struct ab_walk_join *join,
 		      bool exhaustive)
 {
+	ab_vars_undo(w->vars, join->mark);
 	w->joining--;
 	w->maybes--;
 	for (const struct joined *j = join->vars; j; j = j->next) {
