@@ -23,6 +23,8 @@ struct finding {
 
 static const char in_the_box[] = "Runs in the box.";
 
+/* The range is that of the whole command: "/" alone would tell nobody what is
+ * wrong with "rm -rf /". */
 static struct finding of_hit(const struct judge *j, const struct ab_hit *hit,
 			     struct ab_span whole)
 {
@@ -32,7 +34,7 @@ static struct finding of_hit(const struct judge *j, const struct ab_hit *hit,
 		.rule = rule->name,
 		.reason = rule->reason,
 		.instead = rule->instead,
-		.range = hit->range.to > hit->range.from ? hit->range : whole,
+		.range = whole,
 	};
 
 	if (hit->mild && rule->mild_reason)
@@ -259,11 +261,11 @@ void ab_judge_text(struct ab_arena *arena, const struct ab_scene *scene,
 	j.tail = &j.first;
 	if (read.len > AB_SHELL_TEXT_MAX)
 		read.len = AB_SHELL_TEXT_MAX;
-	ab_parse(arena, read, &ret->script);
-	ab_walk(arena, scene, &events, read, &ret->script);
 	if (zero)
 		refuse_bytes(&j, (uint32_t)(zero - text.s),
 			     "This cannot be read: it holds a NUL byte.");
+	ab_parse(arena, read, &ret->script);
+	ab_walk(arena, scene, &events, read, &ret->script);
 	if (read.len < text.len)
 		refuse_bytes(&j, read.len,
 			     "This is too long to be read to its end.");

@@ -327,13 +327,16 @@ void ab_walk_expand(struct ab_walk *w, const struct ab_shell_node *node)
 static void print(struct ab_walk *w, const struct ab_simple *command,
 		  const struct ab_unwrapped *u)
 {
+	struct ab_simple bare = *command;
 	enum ab_language language;
 	struct ab_data data;
 
 	if (!w->out)
 		return;
+	/* Where it goes was decided before; here is what it is. */
+	bare.nredirects = 0;
 	if (!u->inners)
-		ab_flow_output(w->arena, command, &data);
+		ab_flow_output(w->arena, &bare, &data);
 	else if (ab_code_language(command->name, &language))
 		data = ab_data_unknown(0, command->range);
 	else
