@@ -19,6 +19,7 @@ struct finding {
 	enum ab_decision decision;
 	const char *rule, *reason, *instead, *user_rule;
 	struct ab_span range;
+	bool tells_more; /* than what the command's inner ones are */
 };
 
 static const char in_the_box[] = "Runs in the box.";
@@ -35,6 +36,8 @@ static struct finding of_hit(const struct judge *j, const struct ab_hit *hit,
 		.reason = rule->reason,
 		.instead = rule->instead,
 		.range = whole,
+		.tells_more = hit->rule == AB_RULE_DESTRUCTIVE_FIND ||
+			      hit->rule == AB_RULE_DESTRUCTIVE_XARGS,
 	};
 
 	if (hit->mild && rule->mild_reason)
@@ -44,12 +47,16 @@ static struct finding of_hit(const struct judge *j, const struct ab_hit *hit,
 	return f;
 }
 
-/* A part that comes later decides only by being stricter. */
+/* A part that comes later decides only by being stricter, so of two that are
+ * as strict an inner command goes before its wrapper. */
 static void consider(struct judge *j, const struct finding *f)
 {
 	struct ab_judgement *v = j->verdict;
+	bool same = f->tells_more && f->decision == v->decision &&
+		    v->range.from >= f->range.from &&
+		    v->range.to <= f->range.to;
 
-	if (j->any && f->decision <= v->decision)
+	if (j->any && f->decision <= v->decision && !same)
 		return;
 	j->any = true;
 	v->decision = f->decision;
@@ -149,7 +156,8 @@ static struct finding by_rules(const struct judge *j, const struct ab_simple *c,
 	for (size_t i = 0; i < hits.len; i++) {
 		struct finding f = of_hit(j, &hits.v[i], c->range);
 
-		if (!i || f.decision > best.decision)
+		/* Of two as strict the one found later is the narrower. */
+		if (!i || f.decision >= best.decision)
 			best = f;
 	}
 	if (hits.len && best.decision > AB_ALLOW &&

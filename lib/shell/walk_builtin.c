@@ -257,14 +257,10 @@ static void read_names(struct ab_walk *w, const struct ab_simple *command)
 static void set_positional(struct ab_walk *w, const struct ab_simple *command)
 {
 	for (size_t i = 1; i < command->argc; i++) {
-		struct ab_fields *given;
-
 		if (!ab_field_is(&command->argv[i], "--"))
 			continue;
-		given = ab_arena_alloc(w->arena, sizeof(*given));
-		given->v = (struct ab_field *)&command->argv[i];
-		given->len = given->room = command->argc - i;
-		ab_vars_positional(w->vars, given);
+		ab_vars_positional(w->vars, ab_walk_given(w, &command->argv[i],
+							  command->argc - i));
 		return;
 	}
 }

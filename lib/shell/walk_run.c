@@ -219,6 +219,7 @@ static void follow_argv(struct ab_walk *w, const struct ab_simple *command,
 		next->nredirects = command->nredirects;
 	}
 	join_bindings(w, next, command);
+	w->nested += inner->argc;
 	w->levels++;
 	ab_walk_run(w, next, place);
 	w->levels--;
@@ -229,6 +230,7 @@ static void follow(struct ab_walk *w, const struct ab_simple *command,
 {
 	for (; inner && !w->over; inner = inner->next) {
 		if (w->levels >= AB_WALK_LEVELS_MAX ||
+		    w->nested > AB_WALK_NESTED_MAX ||
 		    w->commands++ > AB_WALK_COMMANDS_MAX) {
 			ab_walk_stop(
 				w, command->range,
@@ -271,16 +273,14 @@ static void walk_body(struct ab_walk *w, struct ab_named *f,
 static bool call(struct ab_walk *w, const struct ab_simple *command)
 {
 	struct ab_named *f = find_named(w, command->name, false);
-	struct ab_fields *given;
+	const struct ab_fields *given;
 	struct ab_data in = w->in;
 
 	if (!f || command->argv[0].text.len != command->name.len)
 		return false;
 	if (w->calls >= AB_WALK_CALLS_MAX)
 		return true;
-	given = ab_arena_alloc(w->arena, sizeof(*given));
-	given->v = (struct ab_field *)command->argv;
-	given->len = given->room = command->argc;
+	given = ab_walk_given(w, command->argv, command->argc);
 	w->in = command->in;
 	walk_body(w, f, given);
 	w->in = in;

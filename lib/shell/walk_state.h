@@ -118,6 +118,9 @@ void ab_walk_set(struct ab_walk *w, struct ab_text name,
 void ab_walk_assign(struct ab_walk *w, const struct ab_assign *assign);
 const struct ab_var *ab_walk_value(struct ab_walk *w,
 				   const struct ab_field *field);
+/* Positional parameters from a command's words, of which it has one. */
+const struct ab_fields *ab_walk_given(struct ab_walk *w,
+				      const struct ab_field *argv, size_t argc);
 /* Either of the two (NULL: not known), bounded. */
 const struct ab_var *ab_walk_either(struct ab_walk *w, const struct ab_var *a,
 				    const struct ab_var *b);

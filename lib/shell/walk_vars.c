@@ -50,6 +50,21 @@ const struct ab_var *ab_walk_value(struct ab_walk *w,
 	return v;
 }
 
+/* The words behind the first are "$1" and so on; "$0" is the shell's name,
+ * whatever was called. */
+const struct ab_fields *ab_walk_given(struct ab_walk *w,
+				      const struct ab_field *argv, size_t argc)
+{
+	struct ab_fields *given = ab_arena_alloc(w->arena, sizeof(*given));
+
+	given->v = ab_arena_alloc(w->arena, argc * sizeof(*argv));
+	given->len = given->room = argc;
+	memcpy(given->v, argv, argc * sizeof(*argv));
+	given->v[0].text = not_known.text;
+	given->v[0].unknown = true;
+	return given;
+}
+
 static bool has_value(const struct ab_var *list, const struct ab_var *v)
 {
 	for (; list; list = list->next)
@@ -247,9 +262,10 @@ static void collect(struct ab_walk *w, struct ab_walk_join *join,
 
 void ab_walk_join_next(struct ab_walk *w, struct ab_walk_join *join)
 {
-	for (size_t i = join->names; i < w->nnames; i++)
-		collect(w, join, w->names[i]);
-	w->commands += w->nnames - join->names;
+	w->commands += (w->nnames - join->names) / 8;
+	if (w->commands <= AB_WALK_COMMANDS_MAX)
+		for (size_t i = join->names; i < w->nnames; i++)
+			collect(w, join, w->names[i]);
 	w->nnames = join->names;
 	ab_vars_undo(w->vars, join->mark);
 	join->mark = ab_vars_mark(w->vars);
