@@ -1,0 +1,341 @@
+/*
+ * What builtins change in the shell itself: its folder, its variables, its
+ * descriptors.
+ */
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "shell/opts.h"
+#include "shell/walk_state.h"
+
+static const struct ab_text pwd = { "PWD", 3 };
+
+/* "a/../b" below a clean folder; no ".." leads above "/". */
+static struct ab_text join_path(struct ab_walk *w, struct ab_text base,
+				struct ab_text path)
+{
+	char *out = ab_arena_alloc(w->arena, (size_t)base.len + path.len + 2);
+	size_t len = 0, i = 0;
+
+	if (path.len && path.s[0] != '/' && base.len > 1) {
+		memcpy(out, base.s, base.len);
+		len = base.len;
+	}
+	while (i < path.len) {
+		size_t from = i;
+		struct ab_text name;
+
+		while (i < path.len && path.s[i] != '/')
+			i++;
+		name = (struct ab_text){ path.s + from, (uint32_t)(i - from) };
+		i++;
+		if (!name.len || ab_text_is(name, "."))
+			continue;
+		if (ab_text_is(name, "..")) {
+			while (len && out[--len] != '/')
+				;
+			continue;
+		}
+		out[len++] = '/';
+		memcpy(out + len, name.s, name.len);
+		len += name.len;
+	}
+	if (!len)
+		out[len++] = '/';
+	return (struct ab_text){ out, (uint32_t)len };
+}
+
+static void change_folder(struct ab_walk *w, const struct ab_simple *command)
+{
+	static const struct ab_opts none = { 0 };
+	const struct ab_text home = { "HOME", 4 };
+	struct ab_opt_walk o;
+	enum ab_opt what;
+	struct ab_var *v;
+
+	ab_opt_begin(&o, &none, command->argv, command->argc);
+	while ((what = ab_opt_next(&o)) != AB_OPT_END)
+		if (what == AB_OPT_OPERAND)
+			break;
+	if (what == AB_OPT_END) {
+		ab_walk_set(w, pwd, ab_vars_get(w->vars, home));
+		return;
+	}
+	if (o.value.unknown || o.value.pattern || ab_field_is(&o.value, "-") ||
+	    (o.value.text.len && o.value.text.s[0] != '/' &&
+	     memchr(command->cwd.s, AB_UNKNOWN, command->cwd.len))) {
+		ab_walk_set(w, pwd, NULL);
+		return;
+	}
+	v = ab_arena_alloc(w->arena, sizeof(*v));
+	v->text = join_path(w, command->cwd, o.value.text);
+	v->taint = o.value.taint;
+	w->nested += v->text.len;
+	ab_walk_set(w, pwd, v);
+}
+
+static void forget_folder(struct ab_walk *w, const struct ab_simple *command)
+{
+	(void)command;
+	ab_walk_set(w, pwd, NULL);
+}
+
+static bool is_name(struct ab_text t)
+{
+	for (uint32_t i = 0; i < t.len; i++) {
+		char c = t.s[i];
+
+		if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+		      c == '_' || (i && c >= '0' && c <= '9')))
+			return false;
+	}
+	return t.len > 0;
+}
+
+/* NAME=VALUE and NAME; false: something else. */
+static bool cut(const struct ab_field *f, struct ab_text *ret_name,
+		struct ab_field *ret_value)
+{
+	const char *equals = memchr(f->text.s, '=', f->text.len);
+
+	*ret_name = f->text;
+	ret_value->text.s = NULL;
+	if (equals) {
+		ret_name->len = (uint32_t)(equals - f->text.s);
+		*ret_value = *f;
+		ret_value->text.s = equals + 1;
+		ret_value->text.len -= ret_name->len + 1;
+		ret_value->unknown = memchr(ret_value->text.s, AB_UNKNOWN,
+					    ret_value->text.len);
+	}
+	if (ret_name->len && ret_name->s[ret_name->len - 1] == '+')
+		ret_name->len--;
+	return is_name(*ret_name);
+}
+
+static void set_all(struct ab_walk *w, const struct ab_simple *command,
+		    bool local)
+{
+	for (size_t i = 1; i < command->argc; i++) {
+		struct ab_walk_local *l;
+		struct ab_text name;
+		struct ab_field value;
+
+		if (!cut(&command->argv[i], &name, &value))
+			continue;
+		if (local && w->calls) {
+			l = ab_arena_alloc(w->arena, sizeof(*l));
+			*l = (struct ab_walk_local){ name,
+						     ab_vars_get(w->vars, name),
+						     w->locals };
+			w->locals = l;
+		}
+		if (value.text.s)
+			ab_walk_set(w, name, ab_walk_value(w, &value));
+	}
+}
+
+static void declare(struct ab_walk *w, const struct ab_simple *command)
+{
+	set_all(w, command, true);
+}
+
+static void export(struct ab_walk *w, const struct ab_simple *command)
+{
+	set_all(w, command, false);
+}
+
+static void unset(struct ab_walk *w, const struct ab_simple *command)
+{
+	static const struct ab_var empty = { .text = { "", 0 } };
+
+	for (size_t i = 1; i < command->argc; i++)
+		if (is_name(command->argv[i].text))
+			ab_walk_set(w, command->argv[i].text, &empty);
+}
+
+static void forget(struct ab_walk *w, const struct ab_simple *command)
+{
+	for (size_t i = 1; i < command->argc; i++)
+		if (is_name(command->argv[i].text))
+			ab_walk_set(w, command->argv[i].text, NULL);
+}
+
+/* printf -v NAME */
+static void forget_printed(struct ab_walk *w, const struct ab_simple *command)
+{
+	if (command->argc > 2 && ab_field_is(&command->argv[1], "-v") &&
+	    is_name(command->argv[2].text))
+		ab_walk_set(w, command->argv[2].text, NULL);
+}
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+/* The value of the n-th name of `read` in one line; the last gets the rest. */
+static struct ab_text pick(struct ab_text line, size_t n, bool last)
+{
+	uint32_t i = 0, from;
+
+	for (;;) {
+		while (i < line.len && is_blank(line.s[i]))
+			i++;
+		if (!n--)
+			break;
+		while (i < line.len && !is_blank(line.s[i]))
+			i++;
+	}
+	from = i;
+	if (last)
+		for (i = line.len; i > from && is_blank(line.s[i - 1]); i--)
+			;
+	else
+		while (i < line.len && !is_blank(line.s[i]))
+			i++;
+	return (struct ab_text){ line.s + from, i - from };
+}
+
+/* Each line of what is read may be the one. */
+static const struct ab_var *
+from_lines(struct ab_walk *w, const struct ab_data *in, size_t n, bool last)
+{
+	const struct ab_var *all = NULL;
+	uint32_t at = 0;
+
+	for (int lines = 0; at < in->text.len; lines++) {
+		const char *start = in->text.s + at;
+		const char *end = memchr(start, '\n', in->text.len - at);
+		uint32_t len =
+			end ? (uint32_t)(end - start) : in->text.len - at;
+		struct ab_field f = { .taint = in->taint };
+		const struct ab_var *v;
+
+		if (lines == AB_VALUES_MAX)
+			return ab_walk_either(w, all, NULL);
+		f.text = pick((struct ab_text){ start, len }, n, last);
+		f.unknown = memchr(f.text.s, AB_UNKNOWN, f.text.len);
+		v = ab_walk_value(w, &f);
+		all = all ? ab_walk_either(w, all, v) : v;
+		at += len + 1;
+	}
+	return all;
+}
+
+static void read_names(struct ab_walk *w, const struct ab_simple *command)
+{
+	static const struct ab_opts opts = { .values = "adinNptu" };
+	struct ab_opt_walk o;
+	struct ab_text names[8];
+	size_t n = 0;
+	enum ab_opt what;
+	bool plain = true;
+
+	ab_opt_begin(&o, &opts, command->argv, command->argc);
+	while ((what = ab_opt_next(&o)) != AB_OPT_END) {
+		if (what == AB_OPT_OPERAND) {
+			if (is_name(o.value.text) && n < 8)
+				names[n++] = o.value.text;
+		} else if (what == AB_OPT_LETTER && o.letter == 'a') {
+			if (is_name(o.value.text))
+				ab_walk_set(w, o.value.text, NULL);
+		} else if (what == AB_OPT_LETTER && o.letter != 'r') {
+			plain = false;
+		}
+	}
+	if (!n)
+		names[n++] = (struct ab_text){ "REPLY", 5 };
+	for (size_t i = 0; i < n; i++)
+		ab_walk_set(w, names[i],
+			    plain && !command->in.none
+				    ? from_lines(w, &command->in, i, i + 1 == n)
+				    : NULL);
+}
+
+/* `set -- a b`: "$1" and "$2". */
+static void set_positional(struct ab_walk *w, const struct ab_simple *command)
+{
+	for (size_t i = 1; i < command->argc; i++) {
+		if (!ab_field_is(&command->argv[i], "--"))
+			continue;
+		ab_vars_positional(w->vars, ab_walk_given(w, &command->argv[i],
+							  command->argc - i));
+		return;
+	}
+}
+
+static void forget_positional(struct ab_walk *w,
+			      const struct ab_simple *command)
+{
+	(void)command;
+	ab_vars_positional(w->vars, NULL);
+}
+
+static void add_aliases(struct ab_walk *w, const struct ab_simple *command)
+{
+	for (size_t i = 1; i < command->argc; i++) {
+		struct ab_text name;
+		struct ab_field value;
+
+		cut(&command->argv[i], &name, &value);
+		if (value.text.s && name.len)
+			ab_walk_alias(w, name, value.text);
+	}
+}
+
+/* `exec < file`: from here on. */
+static void redirect_here(struct ab_walk *w, const struct ab_simple *command)
+{
+	if (command->argc == 1)
+		w->in = command->in;
+}
+
+/* Sorted by name. */
+static const struct builtin {
+	const char *name;
+	void (*run)(struct ab_walk *w, const struct ab_simple *command);
+} builtins[] = {
+	{ "alias", add_aliases },
+	{ "cd", change_folder },
+	{ "chdir", change_folder },
+	{ "declare", declare },
+	{ "exec", redirect_here },
+	{ "export", export },
+	{ "getopts", forget },
+	{ "local", declare },
+	{ "mapfile", forget },
+	{ "popd", forget_folder },
+	{ "printf", forget_printed },
+	{ "pushd", change_folder },
+	{ "read", read_names },
+	{ "readarray", forget },
+	{ "readonly", export },
+	{ "set", set_positional },
+	{ "shift", forget_positional },
+	{ "typeset", declare },
+	{ "unset", unset },
+};
+
+static int by_name(const void *key, const void *item)
+{
+	const struct ab_text *name = key;
+	const char *other = ((const struct builtin *)item)->name;
+	int order = strncmp(name->s, other, name->len);
+
+	return order ? order : -(other[name->len] != '\0');
+}
+
+void ab_walk_builtin(struct ab_walk *w, const struct ab_simple *command)
+{
+	const struct builtin *b;
+
+	if (!command->argc || !command->name.len ||
+	    command->name.len != command->argv[0].text.len)
+		return;
+	b = bsearch(&command->name, builtins,
+		    sizeof(builtins) / sizeof(builtins[0]), sizeof(builtins[0]),
+		    by_name);
+	if (b)
+		b->run(w, command);
+}
