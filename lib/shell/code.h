@@ -23,6 +23,7 @@ enum ab_code_trait {
 	AB_CODE_SHELL = 4,	/* starts a shell, or any program that is a shell */
 	AB_CODE_PTY = 8,
 	AB_CODE_WRITES = 16,	/* awk: print > file, system, getline from a command */
+	AB_CODE_NETWORK_EXEC = 32,	/* runs text that it downloads */
 };
 
 struct ab_oneliner {
@@ -38,5 +39,11 @@ bool ab_code_language(struct ab_text name, enum ab_language *ret);
  * `awk TEXT`. */
 const struct ab_field *ab_code_find(const struct ab_simple *command,
 				    enum ab_language language);
+/* The same, also where the interpreter reads it from standard input: `python -`
+ * with a here-document. False: there is none. */
+bool ab_code_text(const struct ab_simple *command, enum ab_language language,
+		  struct ab_field *ret);
+/* enum ab_code_trait of the command's one-liner, where it is one; else 0. */
+unsigned ab_code_traits(const struct ab_simple *command);
 
 #endif

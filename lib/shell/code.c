@@ -1,0 +1,174 @@
+#include "shell/code.h"
+
+#include "base/arena.h"
+#include "shell/opts.h"
+
+/* How each interpreter takes its code; sorted by name. */
+static const struct interpreter {
+	const char *name;
+	enum ab_language language;
+} interpreters[] = {
+	{ "awk", AB_LANG_AWK },		 { "bun", AB_LANG_NODE },
+	{ "deno", AB_LANG_NODE },	 { "gawk", AB_LANG_AWK },
+	{ "ipython", AB_LANG_PYTHON },	 { "jruby", AB_LANG_RUBY },
+	{ "lua", AB_LANG_LUA },		 { "luajit", AB_LANG_LUA },
+	{ "mawk", AB_LANG_AWK },	 { "nawk", AB_LANG_AWK },
+	{ "node", AB_LANG_NODE },	 { "nodejs", AB_LANG_NODE },
+	{ "original-awk", AB_LANG_AWK }, { "perl", AB_LANG_PERL },
+	{ "php", AB_LANG_PHP },		 { "pypy", AB_LANG_PYTHON },
+	{ "python", AB_LANG_PYTHON },	 { "ruby", AB_LANG_RUBY },
+	{ "tsx", AB_LANG_NODE },
+};
+
+/* By language: options with a value, those whose value is code. */
+static const struct manner {
+	struct ab_opts opts;
+	const char *code, *code_long, *code_long2;
+	const char *other; /* with one of these it reads something else */
+} manners[] = {
+	[AB_LANG_PYTHON] = { { "QWXcm", "check-hash-based-pycs=", true },
+			     "c",
+			     NULL,
+			     NULL,
+			     "m" },
+	[AB_LANG_PERL] = { { "EIMem", NULL, true }, "eE", NULL, NULL, "" },
+	[AB_LANG_RUBY] = { { "CEIer", "encoding= require=", true },
+			   "e",
+			   NULL,
+			   NULL,
+			   "" },
+	[AB_LANG_NODE] = { { "Cer",
+			     "eval= print= require= import= loader= "
+			     "conditions=",
+			     true },
+			   "e",
+			   "eval",
+			   "print",
+			   "" },
+	[AB_LANG_PHP] = { { "BEFRcdfrtz", "run= define=", true },
+			  "rBRE",
+			  "run",
+			  NULL,
+			  "f" },
+	[AB_LANG_AWK] = { { "EFefilv",
+			    "assign= field-separator= file= "
+			    "include= load= source= exec=",
+			    true },
+			  "e",
+			  "source",
+			  NULL,
+			  "fE" },
+	[AB_LANG_LUA] = { { "el", NULL, true }, "e", NULL, NULL, "" },
+};
+
+bool ab_code_language(struct ab_text name, enum ab_language *ret)
+{
+	/* python3.11, lua5.4, php8 */
+	while (name.len > 0 &&
+	       (name.s[name.len - 1] == '.' ||
+		(name.s[name.len - 1] >= '0' && name.s[name.len - 1] <= '9')))
+		name.len--;
+	for (size_t i = 0; i < sizeof(interpreters) / sizeof(*interpreters);
+	     i++)
+		if (ab_text_is(name, interpreters[i].name)) {
+			*ret = interpreters[i].language;
+			return true;
+		}
+	return false;
+}
+
+/* What the arguments say of where the code is. */
+struct place {
+	struct ab_field code; /* text.s NULL: not among them */
+	size_t index; /* of the word it is in */
+	bool input; /* standard input is read for it */
+};
+
+static void find_place(const struct ab_simple *command,
+		       enum ab_language language, struct place *ret)
+{
+	const struct manner *m = &manners[language];
+	size_t skip = command->argc > 1 &&
+		      ab_field_is(&command->argv[1], "eval") &&
+		      language == AB_LANG_NODE;
+	struct ab_opt_walk w;
+	bool operand = skip || language == AB_LANG_AWK;
+	enum ab_opt what;
+
+	*ret = (struct place){ .input = language != AB_LANG_AWK };
+	ab_opt_begin(&w, &m->opts, command->argv + skip, command->argc - skip);
+	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
+		bool code = ab_opt_is(&w, what, 0, m->code_long) ||
+			    ab_opt_is(&w, what, 0, m->code_long2) ||
+			    (what == AB_OPT_LETTER && w.letter &&
+			     strchr(m->code, w.letter));
+
+		if (what == AB_OPT_LETTER && w.letter &&
+		    strchr(m->other, w.letter)) {
+			ret->input = false;
+			return;
+		}
+		/* node -p CODE, and -pe */
+		operand |= what == AB_OPT_LETTER && w.letter == 'p' &&
+			   language == AB_LANG_NODE;
+		if (what == AB_OPT_OPERAND && !operand) {
+			ret->input = ab_field_is(&w.value, "-") ||
+				     ab_field_is(&w.value, "/dev/stdin");
+			return;
+		}
+		if (!code && what != AB_OPT_OPERAND)
+			continue;
+		if (!w.value.text.s)
+			continue;
+		ret->code = w.value;
+		ret->index = w.next - 1 + skip;
+		ret->input = false;
+		return;
+	}
+}
+
+const struct ab_field *ab_code_find(const struct ab_simple *command,
+				    enum ab_language language)
+{
+	struct place place;
+
+	find_place(command, language, &place);
+	/* A view of the word; `-e` and its code in one are rare. */
+	return place.code.text.s ? &command->argv[place.index] : NULL;
+}
+
+bool ab_code_text(const struct ab_simple *command, enum ab_language language,
+		  struct ab_field *ret)
+{
+	const struct ab_data *in = &command->in;
+	struct place place;
+
+	find_place(command, language, &place);
+	if (place.code.text.s) {
+		*ret = place.code;
+		return true;
+	}
+	if (!place.input || in->none || in->text.len == 0)
+		return false;
+	*ret = (struct ab_field){ .text = in->text,
+				  .unknown = in->unknown,
+				  .taint = in->taint,
+				  .range = in->range,
+				  .verbatim = in->verbatim };
+	return true;
+}
+
+unsigned ab_code_traits(const struct ab_simple *command)
+{
+	struct ab_arena arena = { 0 };
+	enum ab_language language;
+	struct ab_oneliner found;
+	struct ab_field code;
+
+	if (!ab_code_language(command->name, &language) ||
+	    !ab_code_text(command, language, &code))
+		return 0;
+	ab_code_read(&arena, language, &code, &found);
+	ab_arena_fini(&arena);
+	return found.traits;
+}

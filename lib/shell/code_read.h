@@ -1,0 +1,44 @@
+#ifndef AB_SHELL_CODE_READ_H
+#define AB_SHELL_CODE_READ_H
+/* The arguments of a call in a one-liner. For code*.c only. */
+#include "shell/code_scan.h"
+
+struct ab_code_reader {
+	struct ab_arena *arena;
+	const struct ab_field *code;
+	struct ab_code_scan scan;
+	struct ab_oneliner *ret;
+	struct ab_inner **tail;
+	unsigned depth;		/* of code in code */
+	struct {		/* x = "text" */
+		struct ab_text name;
+		struct ab_token value;
+	} vars[16];
+	size_t nvars;
+	struct ab_field path;	/* of Path("x"), for what follows the dot */
+};
+
+struct ab_code_arg {
+	bool list;
+	struct ab_fields items;	/* of a list */
+	struct ab_field text;	/* else; AB_UNKNOWN in it as ever */
+	bool literal;		/* a string was in it */
+	bool keyword;		/* name=value */
+};
+
+struct ab_code_args {
+	struct ab_code_arg v[24];
+	size_t len;
+	bool shell;		/* shell=True, { shell: true } */
+	bool recursive;
+	bool split;		/* "a b".split() */
+	bool network;		/* something is downloaded in them */
+	bool decodes;		/* from base64 */
+};
+
+/* From behind the opening bracket on; `bare`: there is none, up to the end of
+ * the statement. */
+void ab_code_args(const struct ab_code_reader *r, struct ab_code_scan scan,
+		  bool bare, struct ab_code_args *ret);
+
+#endif

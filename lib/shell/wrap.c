@@ -1,0 +1,270 @@
+#include "shell/wrap.h"
+
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "shell/code.h"
+#include "shell/wrapper.h"
+
+/* How far behind a word that is not known a command is looked for. */
+enum { GUESSES = 4 };
+
+struct ab_inner *ab_wrap_add(struct ab_wrapping *w, enum ab_inner_kind kind)
+{
+	struct ab_inner *inner = ab_arena_alloc(w->arena, sizeof(*inner));
+
+	inner->kind = kind;
+	inner->in = w->command->in;
+	inner->flags = w->row->flags;
+	*w->tail = inner;
+	w->tail = &inner->next;
+	return inner;
+}
+
+static struct ab_inner *add_argv(struct ab_wrapping *w, size_t from)
+{
+	struct ab_inner *inner = ab_wrap_add(w, AB_INNER_ARGV);
+
+	inner->argv = w->argv + from;
+	inner->argc = w->argc - from;
+	return inner;
+}
+
+void ab_wrap_argv(struct ab_wrapping *w, size_t from)
+{
+	for (size_t i = from; i < w->argc && i <= from + GUESSES; i++) {
+		add_argv(w, i);
+		if (!ab_field_opens_unknown(&w->argv[i]))
+			break;
+	}
+}
+
+struct ab_inner *ab_wrap_script(struct ab_wrapping *w,
+				const struct ab_field *script)
+{
+	struct ab_inner *inner = ab_wrap_add(w, AB_INNER_SCRIPT);
+
+	inner->script = *script;
+	/* What cannot be read, or is somebody else's, is more than its
+	 * commands. */
+	if (script->unknown ||
+	    script->taint & (AB_TAINT_NETWORK | AB_TAINT_DECODED))
+		w->transparent = false;
+	return inner;
+}
+
+static bool is_unknown_file(const struct ab_data *in)
+{
+	return in->unknown && in->taint == AB_TAINT_FILE && in->text.len <= 1;
+}
+
+void ab_wrap_stdin(struct ab_wrapping *w)
+{
+	const struct ab_data *in = &w->command->in;
+	struct ab_field script = { .text = in->text,
+				   .unknown = in->unknown,
+				   .taint = in->taint,
+				   .range = in->range,
+				   .verbatim = in->verbatim };
+
+	if (in->none || is_unknown_file(in))
+		return;
+	if (in->unknown && in->text.len == 0)
+		script = ab_wrap_unknown(in->range, in->taint);
+	ab_wrap_script(w, &script)->in = (struct ab_data){ .none = true };
+}
+
+struct ab_field ab_wrap_rest(const struct ab_field *f, uint32_t from)
+{
+	struct ab_field rest = *f;
+
+	rest.text.s += from;
+	rest.text.len -= from;
+	if (rest.verbatim != AB_NOT_VERBATIM)
+		rest.verbatim += from;
+	rest.unknown = memchr(rest.text.s, AB_UNKNOWN, rest.text.len);
+	return rest;
+}
+
+struct ab_field ab_wrap_field(const struct ab_field *like, struct ab_text text)
+{
+	return (struct ab_field){
+		.text = text,
+		.unknown = text.len && memchr(text.s, AB_UNKNOWN, text.len),
+		.taint = like->taint,
+		.range = like->range,
+		.verbatim = AB_NOT_VERBATIM,
+	};
+}
+
+struct ab_field ab_wrap_unknown(struct ab_span range, unsigned taint)
+{
+	static const char unknown[] = { AB_UNKNOWN };
+
+	return (struct ab_field){
+		.text = { unknown, 1 },
+		.unknown = true,
+		.splits = true,
+		.taint = taint,
+		.range = range,
+		.verbatim = AB_NOT_VERBATIM,
+	};
+}
+
+struct ab_field ab_wrap_join(struct ab_arena *arena, const struct ab_field *v,
+			     size_t n)
+{
+	struct ab_field joined = v[0];
+	size_t len = n - 1;
+	char *text, *p;
+
+	if (n == 1)
+		return joined;
+	for (size_t i = 0; i < n; i++)
+		len += v[i].text.len;
+	text = p = ab_arena_alloc(arena, len + 1);
+	for (size_t i = 0; i < n; i++) {
+		if (i > 0) {
+			*p++ = ' ';
+			/* One blank was between them: the same places. */
+			if (v[i].verbatim == AB_NOT_VERBATIM ||
+			    v[i].verbatim != joined.verbatim + (p - text))
+				joined.verbatim = AB_NOT_VERBATIM;
+		}
+		if (v[i].text.len)
+			memcpy(p, v[i].text.s, v[i].text.len);
+		p += v[i].text.len;
+		joined.unknown |= v[i].unknown;
+		joined.splits |= v[i].splits;
+		joined.taint |= v[i].taint;
+		if (v[i].range.to > joined.range.to)
+			joined.range.to = v[i].range.to;
+	}
+	joined.text = (struct ab_text){ text, (uint32_t)len };
+	return joined;
+}
+
+const char *ab_wrap_replace(struct ab_arena *arena, struct ab_text in,
+			    struct ab_text mark, struct ab_text by,
+			    uint32_t *ret_len)
+{
+	size_t found = 0, len;
+	char *text, *p;
+
+	for (const char *s = in.s; mark.len && in.len;) {
+		s = memmem(s, (size_t)(in.s + in.len - s), mark.s, mark.len);
+		if (!s)
+			break;
+		s += mark.len;
+		found++;
+	}
+	if (!found)
+		return NULL;
+	len = in.len + found * by.len - found * mark.len;
+	text = p = ab_arena_alloc(arena, len + 1);
+	for (const char *s = in.s, *end = in.s + in.len; s < end;) {
+		const char *at = memmem(s, (size_t)(end - s), mark.s, mark.len);
+		size_t n = (size_t)((at ? at : end) - s);
+
+		p = (char *)mempcpy(p, s, n);
+		s += n;
+		if (at) {
+			p = (char *)mempcpy(p, by.s, by.len);
+			s += mark.len;
+		}
+	}
+	*ret_len = (uint32_t)len;
+	return text;
+}
+
+static int compare(const void *key, const void *row)
+{
+	const struct ab_text *name = key;
+	const char *s = ((const struct ab_wrapper *)row)->name;
+	int c = strncmp(name->s, s, name->len);
+
+	return c ? c : -(s[name->len] != '\0');
+}
+
+static const struct ab_wrapper *find_row(struct ab_text name)
+{
+	const struct ab_wrapper *row;
+
+	if (name.len == 0 || memchr(name.s, AB_UNKNOWN, name.len))
+		return NULL;
+	row = bsearch(&name, ab_wrappers, ab_nwrappers, sizeof(*row), compare);
+	if (row && row->same)
+		row = find_row((struct ab_text){ row->same,
+						 (uint32_t)strlen(row->same) });
+	return row;
+}
+
+static void read_row(struct ab_wrapping *w)
+{
+	w->transparent = w->row->transparent;
+	if (w->row->read)
+		w->row->read(w);
+	else
+		ab_wrap_plain(w);
+}
+
+/* Options of the program's own, then the word that says what it does. */
+void ab_wrap_sub(struct ab_wrapping *w)
+{
+	struct ab_opt_walk walk;
+	const struct ab_wrapper *row;
+	char name[64];
+	enum ab_opt what;
+	size_t len = strlen(w->row->name);
+
+	ab_opt_begin(&walk, &w->row->opts, w->argv, w->argc);
+	do
+		what = ab_opt_next(&walk);
+	while (what != AB_OPT_END && what != AB_OPT_OPERAND);
+	if (what == AB_OPT_END || len + 1 + walk.value.text.len > sizeof(name))
+		return;
+	memcpy(name, w->row->name, len);
+	name[len] = ' ';
+	memcpy(name + len + 1, walk.value.text.s, walk.value.text.len);
+	row = find_row((struct ab_text){ name, (uint32_t)len + 1 +
+						       walk.value.text.len });
+	if (!row)
+		return;
+	w->row = row;
+	w->argv += walk.index;
+	w->argc -= walk.index;
+	read_row(w);
+}
+
+static void read_code(struct ab_arena *arena, const struct ab_simple *command,
+		      struct ab_unwrapped *ret)
+{
+	enum ab_language language;
+	struct ab_oneliner found;
+	struct ab_field code;
+
+	if (!ab_code_language(command->name, &language) ||
+	    !ab_code_text(command, language, &code))
+		return;
+	ab_code_read(arena, language, &code, &found);
+	ret->inners = found.inners;
+}
+
+void ab_unwrap(struct ab_arena *arena, const struct ab_simple *command,
+	       struct ab_unwrapped *ret)
+{
+	struct ab_wrapping w = { .arena = arena,
+				 .command = command,
+				 .row = find_row(command->name),
+				 .argv = command->argv,
+				 .argc = command->argc,
+				 .tail = &ret->inners };
+
+	*ret = (struct ab_unwrapped){ 0 };
+	if (!w.row) {
+		read_code(arena, command, ret);
+		return;
+	}
+	read_row(&w);
+	ret->transparent = w.transparent && ret->inners;
+}

@@ -1,0 +1,177 @@
+/* Shells, and the shell's own ways to read text as commands. */
+#include "base/arena.h"
+#include "shell/wrapper.h"
+
+/* How a shell was called. */
+struct call {
+	bool command; /* -c */
+	bool input; /* -s */
+	size_t at; /* the first operand */
+};
+
+static bool is_option(const struct ab_field *f)
+{
+	return f->text.len > 1 && (f->text.s[0] == '-' || f->text.s[0] == '+');
+}
+
+static bool takes_value(const struct ab_field *f)
+{
+	return ab_field_is(f, "--rcfile") || ab_field_is(f, "--init-file") ||
+	       ab_field_is(f, "--init-command");
+}
+
+/* The letters of a bundle; -o, -O and fish's -C take the next word each. */
+static size_t read_letters(const struct ab_field *f, struct call *call)
+{
+	size_t values = 0;
+
+	for (uint32_t i = 1; i < f->text.len; i++) {
+		char c = f->text.s[i];
+
+		values += c == 'o' || c == 'O' || c == 'C';
+		if (f->text.s[0] == '+')
+			continue;
+		call->command |= c == 'c';
+		call->input |= c == 's';
+	}
+	return values;
+}
+
+static void read_call(const struct ab_wrapping *w, struct call *call)
+{
+	size_t i = 1;
+
+	*call = (struct call){ 0 };
+	for (; i < w->argc && is_option(&w->argv[i]); i++) {
+		const struct ab_field *f = &w->argv[i];
+
+		if (ab_field_is(f, "--")) {
+			i++;
+			break;
+		}
+		if (ab_field_is(f, "--command"))
+			call->command = true;
+		else if (ab_text_starts(f->text, "--"))
+			i += takes_value(f);
+		else
+			i += read_letters(f, call);
+	}
+	if (i < w->argc && ab_field_is(&w->argv[i], "-"))
+		i++;
+	call->at = i < w->argc ? i : w->argc;
+}
+
+static const struct ab_fields *positional(struct ab_wrapping *w, size_t from)
+{
+	struct ab_fields *fields = ab_arena_alloc(w->arena, sizeof(*fields));
+
+	fields->len = w->argc - from;
+	fields->room = fields->len;
+	fields->v = ab_arena_alloc(w->arena,
+				   (fields->len + 1) * sizeof(*fields->v));
+	memcpy(fields->v, w->argv + from, fields->len * sizeof(*fields->v));
+	return fields;
+}
+
+/* A file's name that stands for a stream: what flows in it is read. */
+static void read_file(struct ab_wrapping *w, const struct ab_field *file)
+{
+	struct ab_field script;
+
+	if (ab_field_is(file, "/dev/stdin") || ab_field_is(file, "/dev/fd/0") ||
+	    ab_field_is(file, "/proc/self/fd/0")) {
+		ab_wrap_stdin(w);
+	} else if (file->unknown && file->text.len == 1 &&
+		   file->taint & (AB_TAINT_NETWORK | AB_TAINT_DECODED)) {
+		script = ab_wrap_unknown(file->range, file->taint);
+		ab_wrap_script(w, &script);
+	}
+}
+
+void ab_wrap_sh(struct ab_wrapping *w)
+{
+	struct call call;
+
+	read_call(w, &call);
+	if (call.command && call.at < w->argc) {
+		size_t at = call.at;
+
+		/* Words that may be none: the text may be the next. */
+		for (; at < w->argc; at++) {
+			ab_wrap_script(w, &w->argv[at])->positional =
+				positional(w, at + 1);
+			if (!w->argv[at].splits || at > call.at + 2)
+				break;
+		}
+	} else if (!call.command && (call.input || call.at == w->argc)) {
+		ab_wrap_stdin(w);
+	} else if (!call.command) {
+		read_file(w, &w->argv[call.at]);
+	}
+}
+
+void ab_wrap_eval(struct ab_wrapping *w)
+{
+	size_t at = w->argc > 1 && ab_field_is(&w->argv[1], "--") ? 2 : 1;
+	struct ab_field script;
+
+	if (at >= w->argc)
+		return;
+	script = ab_wrap_join(w->arena, w->argv + at, w->argc - at);
+	ab_wrap_script(w, &script);
+}
+
+static bool is_number(const struct ab_field *f)
+{
+	for (uint32_t i = 0; i < f->text.len; i++)
+		if (f->text.s[i] < '0' || f->text.s[i] > '9')
+			return false;
+	return f->text.len > 0;
+}
+
+void ab_wrap_trap(struct ab_wrapping *w)
+{
+	size_t at = w->argc > 1 && ab_field_is(&w->argv[1], "--") ? 2 : 1;
+	const struct ab_field *action = &w->argv[at];
+
+	if (at + 1 >= w->argc || action->text.len == 0 ||
+	    action->text.s[0] == '-' || is_number(action))
+		return;
+	ab_wrap_script(w, action);
+}
+
+void ab_wrap_alias(struct ab_wrapping *w)
+{
+	for (size_t i = 1; i < w->argc; i++) {
+		const struct ab_field *f = &w->argv[i];
+		const char *equals =
+			f->text.len ? memchr(f->text.s, '=', f->text.len)
+				    : NULL;
+		struct ab_field value;
+
+		if (!equals || f->text.s[0] == '-')
+			continue;
+		value = ab_wrap_rest(f, (uint32_t)(equals - f->text.s) + 1);
+		if (value.text.len > 0)
+			ab_wrap_script(w, &value);
+	}
+}
+
+void ab_wrap_source(struct ab_wrapping *w)
+{
+	if (w->argc > 1)
+		read_file(w, &w->argv[1]);
+}
+
+/* at TIME and batch read from standard input, unless it is a list or -f. */
+void ab_wrap_at(struct ab_wrapping *w)
+{
+	struct ab_opt_walk walk;
+	enum ab_opt what;
+
+	ab_opt_begin(&walk, &w->row->opts, w->argv, w->argc);
+	while ((what = ab_opt_next(&walk)) != AB_OPT_END)
+		if (what == AB_OPT_LETTER && strchr("flcrdV", walk.letter))
+			return;
+	ab_wrap_stdin(w);
+}

@@ -1,0 +1,87 @@
+#ifndef AB_SHELL_WRAPPER_H
+#define AB_SHELL_WRAPPER_H
+/*
+ * How wrappers are read: one row each, most of them by ab_wrap_plain() from
+ * what the row says, the others by a function of their own. For wrap*.c only.
+ */
+#include "shell/opts.h"
+#include "shell/wrap.h"
+
+struct ab_wrapping;
+typedef void ab_wrap_reader(struct ab_wrapping *w);
+
+struct ab_wrapper {
+	const char *name;	/* "sudo"; of a subcommand "docker exec" */
+	ab_wrap_reader *read;	/* NULL: ab_wrap_plain */
+	const char *same;	/* or: read as the row of this name */
+	struct ab_opts opts;
+	unsigned operands;	/* so many stand before the command */
+	const char *after;	/* the command follows this word, if it is there */
+	/* Options by letters, or by a long name; "*": in any case. */
+	const char *script, *script_long;	/* the value is for a shell */
+	const char *dir, *dir_long;	/* the value is its working directory */
+	const char *alone;	/* with one of these it runs nothing */
+	const char *joined;	/* the words, joined, are for a shell */
+	const char *plain;	/* they are not after all */
+	const char *shell;	/* without a command it is a shell */
+	bool assigns;		/* X=1 may stand before the command */
+	bool transparent;
+	unsigned flags;		/* enum ab_simple_flag */
+};
+
+enum { AB_WRAP_NEVER = 1000 };	/* operands: there is no command word */
+
+/* One reading of a command. */
+struct ab_wrapping {
+	struct ab_arena *arena;
+	const struct ab_simple *command;
+	const struct ab_wrapper *row;
+	const struct ab_field *argv;	/* a subcommand's: from its name on */
+	size_t argc;
+	struct ab_inner **tail;
+	bool transparent;
+};
+
+/* Sorted by name, no name twice. */
+extern const struct ab_wrapper ab_wrappers[];
+extern const size_t ab_nwrappers;
+
+ab_wrap_reader ab_wrap_plain, ab_wrap_sub, ab_wrap_sh, ab_wrap_eval,
+	ab_wrap_trap, ab_wrap_alias, ab_wrap_source, ab_wrap_at,
+	ab_wrap_xargs, ab_wrap_parallel, ab_wrap_find, ab_wrap_fd,
+	ab_wrap_git, ab_wrap_keys, ab_wrap_each, ab_wrap_bwrap, ab_wrap_env,
+	ab_wrap_runuser;
+
+/* One more, with the row's flags and the command's standard input. */
+struct ab_inner *ab_wrap_add(struct ab_wrapping *w, enum ab_inner_kind kind);
+/* The command in the words from `from` on; nothing where there are none. What
+ * is not known may be no word or several: then also what follows it. */
+void ab_wrap_argv(struct ab_wrapping *w, size_t from);
+struct ab_inner *ab_wrap_script(struct ab_wrapping *w,
+				const struct ab_field *script);
+/* What comes from standard input, for a shell: nothing at a terminal, and
+ * nothing where it is a file of which nothing is known. */
+void ab_wrap_stdin(struct ab_wrapping *w);
+/* The words with a blank between them, as one field. */
+struct ab_field ab_wrap_join(struct ab_arena *arena,
+			     const struct ab_field *v, size_t n);
+/* The bytes from `from` on of a field. */
+struct ab_field ab_wrap_rest(const struct ab_field *f, uint32_t from);
+/* A field of these bytes, for what another one stands. */
+struct ab_field ab_wrap_field(const struct ab_field *like,
+			      struct ab_text text);
+/* Nothing of it is known. */
+struct ab_field ab_wrap_unknown(struct ab_span range, unsigned taint);
+/* The text with each `mark` replaced; NULL when it has none. */
+const char *ab_wrap_replace(struct ab_arena *arena, struct ab_text in,
+			    struct ab_text mark, struct ab_text by,
+			    uint32_t *ret_len);
+
+
+/* Where one begins with what is not known it may be anything. */
+static inline bool ab_field_opens_unknown(const struct ab_field *f)
+{
+	return f->unknown && f->text.len > 0 && f->text.s[0] == AB_UNKNOWN;
+}
+
+#endif
