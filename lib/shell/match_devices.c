@@ -96,6 +96,8 @@ static const struct ab_tool tools[] = {
 	{ "zpool", AB_DEEDS(pool_deeds) },
 };
 
+static const struct ab_toolbox toolbox = { tools, AB_COUNT(tools) };
+
 struct writing {
 	const struct ab_scene *scene;
 	const struct ab_simple *command;
@@ -125,7 +127,7 @@ void ab_match_devices(const struct ab_scene *scene,
 	ab_written_each(command, judge_written, &writing);
 	if (ab_text_starts(name, "mkfs."))
 		name.len = 4;
-	tool = ab_tool_find(tools, AB_COUNT(tools), name);
+	tool = ab_tool_find(&toolbox, name);
 	if (tool)
 		ab_tool_match(tool, command, hits);
 }

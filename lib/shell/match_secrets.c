@@ -151,7 +151,7 @@ static bool is_secret_word(const struct ab_simple *command, size_t at,
 {
 	const struct ab_field *word = &command->argv[at];
 
-	if (word->text.len < 4 || ab_text_starts(word->text, "of=") ||
+	if (word->text.len < 3 || ab_text_starts(word->text, "of=") ||
 	    ab_text_starts(word->text, "--exclude") ||
 	    ab_text_starts(word->text, "--ignore") ||
 	    ab_text_starts(word->text, "--output=") ||
@@ -349,6 +349,8 @@ static const struct ab_tool tools[] = {
 	{ "vault", AB_DEEDS(vault_deeds) },
 };
 
+static const struct ab_toolbox toolbox = { tools, AB_COUNT(tools) };
+
 static void match_redirects(const struct ab_simple *command,
 			    struct ab_hits *hits)
 {
@@ -365,7 +367,6 @@ static void match_redirects(const struct ab_simple *command,
 void ab_match_secrets(const struct ab_scene *scene,
 		      const struct ab_simple *command, struct ab_hits *hits)
 {
-	const struct ab_tool *tool;
 	size_t at;
 
 	ab_match_sending(scene, command, hits);
@@ -377,7 +378,5 @@ void ab_match_secrets(const struct ab_scene *scene,
 	if (picks_from_environment(command))
 		ab_hit_because(hits, AB_RULE_CREDENTIAL_ACCESS, command->range,
 			       "Looks for keys or passwords in the environment.");
-	tool = ab_tool_find(tools, AB_COUNT(tools), command->name);
-	if (tool)
-		ab_tool_match(tool, command, hits);
+	ab_toolbox_match(&toolbox, command, hits);
 }

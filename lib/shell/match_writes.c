@@ -152,14 +152,13 @@ static const struct ab_tool tools[] = {
 	{ "launchctl", AB_DEEDS(launchctl_deeds) },
 };
 
+static const struct ab_toolbox toolbox = { tools, AB_COUNT(tools) };
+
 void ab_match_writes(const struct ab_scene *scene,
 		     const struct ab_simple *command, struct ab_hits *hits)
 {
 	struct writing writing = { scene, command, hits };
-	const struct ab_tool *tool;
 
 	ab_written_each(command, judge_written, &writing);
-	tool = ab_tool_find(tools, AB_COUNT(tools), command->name);
-	if (tool)
-		ab_tool_match(tool, command, hits);
+	ab_toolbox_match(&toolbox, command, hits);
 }

@@ -119,7 +119,7 @@ static bool reaches_name(struct ab_text name)
 
 static bool is_secret_name(struct ab_text name)
 {
-	if (name.len < 4 || memchr(name.s, '\n', name.len))
+	if (name.len < 3 || memchr(name.s, '\n', name.len))
 		return false;
 	if (AB_LOOKUP(names, name) || is_env(name) || reaches_name(name))
 		return true;
