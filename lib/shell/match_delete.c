@@ -6,13 +6,14 @@
 
 /* What deletes the files that it is given; sorted. */
 static const char *const removers[] = {
-	"del-cli", "rimraf", "rm", "shred", "srm", "trash", "trash-put", "unlink",
+	"del-cli", "rimraf", "rm",	  "shred",
+	"srm",	   "trash",  "trash-put", "unlink",
 };
 
 /* What stands before such a program without changing what it does; sorted. */
 static const char *const prefixes[] = {
-	"busybox", "command", "doas", "env", "ionice", "nice", "nohup", "sudo",
-	"toybox",
+	"busybox", "command", "doas", "env",	"ionice",
+	"nice",	   "nohup",   "sudo", "toybox",
 };
 
 static const char unknown_target[] =
@@ -50,7 +51,9 @@ static void judge_target(const struct ab_scene *scene,
 }
 
 static const struct ab_opts rm_opts = {
-	NULL, "recursive force interactive one-file-system no-preserve-root preserve-root verbose dir help version", 0
+	NULL,
+	"recursive force interactive one-file-system no-preserve-root preserve-root verbose dir help version",
+	0
 };
 
 /* Recursive; also where a word may turn out to be such an option. */
@@ -65,9 +68,8 @@ static bool is_recursive(const struct ab_simple *command)
 		if (ab_opt_is(&w, what, 'r', "recursive") ||
 		    ab_opt_is(&w, what, 'R', NULL))
 			return true;
-		if (what == AB_OPT_OPERAND && !operand &&
-		    command->argc > 2 && w.value.splits &&
-		    w.value.text.len == 1 && w.value.unknown)
+		if (what == AB_OPT_OPERAND && !operand && command->argc > 2 &&
+		    w.value.splits && w.value.text.len == 1 && w.value.unknown)
 			return true;
 		operand = operand || what == AB_OPT_OPERAND;
 	}
@@ -193,7 +195,9 @@ static void match_find(const struct ab_scene *scene,
 static void match_xargs(const struct ab_simple *command, struct ab_hits *hits)
 {
 	static const struct ab_opts opts = {
-		"adEILnPsjS", "arg-file= delimiter= max-args= max-procs= max-lines= max-chars= jobs= process-slot-var=", true
+		"adEILnPsjS",
+		"arg-file= delimiter= max-args= max-procs= max-lines= max-chars= jobs= process-slot-var=",
+		true
 	};
 	struct ab_opt_walk w;
 	enum ab_opt what;
@@ -212,7 +216,9 @@ static void match_xargs(const struct ab_simple *command, struct ab_hits *hits)
 }
 
 static const struct ab_opts move_opts = {
-	"tSeTBfM", "target-directory= suffix= rsh= exclude= include= filter= files-from= delete", 0
+	"tSeTBfM",
+	"target-directory= suffix= rsh= exclude= include= filter= files-from= delete",
+	0
 };
 
 /* What is moved away is gone from its place. */
@@ -231,11 +237,11 @@ static void match_mv(const struct ab_scene *scene,
 		if (what != AB_OPT_OPERAND &&
 		    (what != AB_OPT_END || !to || !before))
 			goto next;
-		if (before &&
-		    place_of(scene, command, before) == AB_PLACE_ROOT)
-			ab_hit_because(hits, AB_RULE_RECURSIVE_DELETE_ROOT,
-				       before->range,
-				       "Moves a home or a part of the system away.");
+		if (before && place_of(scene, command, before) == AB_PLACE_ROOT)
+			ab_hit_because(
+				hits, AB_RULE_RECURSIVE_DELETE_ROOT,
+				before->range,
+				"Moves a home or a part of the system away.");
 		before = &command->argv[w.index];
 next:
 		if (what == AB_OPT_END)

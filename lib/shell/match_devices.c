@@ -14,13 +14,16 @@ static const struct ab_deed fdisk_deeds[] = {
 };
 
 static const struct ab_deed sfdisk_deeds[] = {
-	{ "", .without = "-l --list -d --dump -J --json -F --list-free -s --show-size -g -T --list-types --verify -V -h",
+	{ "",
+	  .without =
+		  "-l --list -d --dump -J --json -F --list-free -s --show-size -g -T --list-types --verify -V -h",
 	  .rule = AB_RULE_FILESYSTEM_FORMAT },
 };
 
 static const struct ab_deed sgdisk_deeds[] = {
 	{ "", "-Z -z -o --zap-all --zap --clear", NULL, AB_RULE_DISK_WIPE },
-	{ "", NULL, "-p --print -i --info -v --verify -L --list-types -b --backup -E -F",
+	{ "", NULL,
+	  "-p --print -i --info -v --verify -L --list-types -b --backup -E -F",
 	  AB_RULE_FILESYSTEM_FORMAT },
 };
 
@@ -42,7 +45,8 @@ static const struct ab_deed wipe_any[] = {
 };
 
 static const struct ab_deed hdparm_deeds[] = {
-	{ "", "--security-erase* --trim-sector-ranges* --write-sector --make-bad-sector",
+	{ "",
+	  "--security-erase* --trim-sector-ranges* --write-sector --make-bad-sector",
 	  NULL, AB_RULE_DISK_WIPE },
 };
 
@@ -92,7 +96,8 @@ static const struct ab_tool tools[] = {
 	{ "sfdisk", AB_DEEDS(sfdisk_deeds), .opts = { "NoOXYwW", NULL, 0 } },
 	{ "sgdisk", AB_DEEDS(sgdisk_deeds), .help = AB_HELP_LONG },
 	{ "vgremove", AB_DEEDS(format_any) },
-	{ "wipefs", AB_DEEDS(wipefs_deeds), .opts = { "oOtp", "offset= types=", 0 } },
+	{ "wipefs", AB_DEEDS(wipefs_deeds),
+	  .opts = { "oOtp", "offset= types=", 0 } },
 	{ "zpool", AB_DEEDS(pool_deeds) },
 };
 

@@ -1,5 +1,4 @@
 /* Lines to a shell from elsewhere: programs that connect one. */
-#include "base/arena.h"
 #include "base/mem.h"
 #include "shell/code.h"
 #include "shell/lookup.h"
@@ -23,15 +22,17 @@ static struct ab_text first_word(struct ab_text t)
 static bool is_program(struct ab_text t)
 {
 	return (t.len > 0 && t.s[0] == '/') ||
-	       ab_listed("ash bash cmd cmd.exe dash fish ksh powershell pwsh python python3 sh zsh",
-			 first_word(t));
+	       ab_listed(
+		       "ash bash cmd cmd.exe dash fish ksh powershell pwsh python python3 sh zsh",
+		       first_word(t));
 }
 
 static bool nc_runs(const struct ab_simple *command)
 {
 	static const struct ab_opts opts = {
 		"ecgGpqswxXTIOimMdW",
-		"exec= sh-exec= lua-exec= source= source-port= wait= proxy= idle-timeout=", 0
+		"exec= sh-exec= lua-exec= source= source-port= wait= proxy= idle-timeout=",
+		0
 	};
 	struct ab_opt_walk w;
 	enum ab_opt what;
@@ -92,44 +93,50 @@ static bool has(struct ab_text t, const char *s)
 	return memmem(t.s, t.len, s, strlen(s));
 }
 
-static bool code_connects(enum ab_language language,
-			  const struct ab_field *code)
+/* awk has no sockets but files by that name. */
+static bool awk_connects(const struct ab_simple *command)
 {
-	struct ab_arena arena = { 0 };
-	struct ab_oneliner found;
+	enum ab_language language;
+	const struct ab_field *code;
 
-	if (language == AB_LANG_AWK)
-		return has(code->text, "/inet/") &&
-		       (has(code->text, "system(") ||
-			has(code->text, "| getline") ||
-			has(code->text, "|getline"));
-	ab_code_read(&arena, language, code, &found);
-	ab_arena_fini(&arena);
-	return (found.traits & AB_CODE_SOCKET) &&
-	       (found.traits & (AB_CODE_DUP | AB_CODE_PTY | AB_CODE_SHELL));
+	if (!ab_code_language(command->name, &language) ||
+	    language != AB_LANG_AWK)
+		return false;
+	code = ab_code_find(command, language);
+	return code && has(code->text, "/inet/") &&
+	       (has(code->text, "system(") || has(code->text, "| getline") ||
+		has(code->text, "|getline"));
+}
+
+static bool code_connects(const struct ab_simple *command, unsigned traits)
+{
+	return ((traits & AB_CODE_SOCKET) &&
+		(traits & (AB_CODE_DUP | AB_CODE_PTY | AB_CODE_SHELL))) ||
+	       awk_connects(command);
 }
 
 void ab_match_lines(const struct ab_scene *scene,
 		    const struct ab_simple *command, struct ab_hits *hits)
 {
 	struct ab_text name = command->name;
-	const struct ab_field *code = NULL;
-	enum ab_language language;
-	bool hit = false;
+	unsigned traits;
+	bool hit;
 
 	(void)scene;
-	if (name.len < 2)
+	if (name.len < 2 || command->argc == 0)
 		return;
-	if (ab_listed("nc ncat netcat nc.openbsd nc.traditional", name))
+	if (ab_listed("nc ncat netcat nc.openbsd nc.traditional", name)) {
 		hit = nc_runs(command);
-	else if (ab_text_is(name, "socat"))
+	} else if (ab_text_is(name, "socat")) {
 		hit = socat_runs(command);
-	else if (ab_text_is(name, "xterm"))
+	} else if (ab_text_is(name, "xterm")) {
 		hit = xterm_shows(command);
-	else if (ab_code_language(name, &language))
-		code = ab_code_find(command, language);
-	if (code)
-		hit = code_connects(language, code);
+	} else {
+		traits = ab_code_traits(command);
+		hit = code_connects(command, traits);
+		if (traits & AB_CODE_NETWORK_EXEC)
+			ab_hit_add(hits, AB_RULE_PIPE_TO_SHELL, command->range);
+	}
 	if (hit)
 		ab_hit_add(hits, AB_RULE_REVERSE_SHELL, command->range);
 }

@@ -4,7 +4,9 @@
 #include "shell/rules.h"
 
 static const struct ab_opts opts = {
-	"mxMX", "recursive reference= from= modify= remove= no-preserve-root preserve-root", 0
+	"mxMX",
+	"recursive reference= from= modify= remove= no-preserve-root preserve-root",
+	0
 };
 
 void ab_match_perms(const struct ab_scene *scene,

@@ -10,11 +10,11 @@
 #include "shell/tool.h"
 
 enum reads {
-	NOTHING,	/* names, looks, runs another command, or writes */
-	COPIES,		/* all but the last */
-	MOVES,		/* the same, where they come from elsewhere */
-	PATTERN,	/* all but the first, which is no file */
-	CODE,		/* the strings in its program too */
+	NOTHING, /* names, looks, runs another command, or writes */
+	COPIES, /* all but the last */
+	MOVES, /* the same, where they come from elsewhere */
+	PATTERN, /* all but the first, which is no file */
+	CODE, /* the strings in its program too */
 	GIT,
 };
 
@@ -22,7 +22,7 @@ enum reads {
 static const struct reader {
 	const char *name;
 	enum reads reads;
-	const char *values;	/* PATTERN: letters that take a value */
+	const char *values; /* PATTERN: letters that take a value */
 } readers[] = {
 	{ ":", NOTHING, NULL },
 	{ "[", NOTHING, NULL },
@@ -175,7 +175,8 @@ static size_t secret_of_pattern(const struct reader *reader,
 {
 	const struct ab_opts opts = {
 		reader->values,
-		"regexp= expression= file= from-file= exclude= exclude-dir= include= glob= context=", 0
+		"regexp= expression= file= from-file= exclude= exclude-dir= include= glob= context=",
+		0
 	};
 	struct ab_opt_walk w;
 	enum ab_opt what;
@@ -207,9 +208,8 @@ static size_t secret_of_git(const struct ab_simple *command)
 	while (i < command->argc && command->argv[i].text.len > 0 &&
 	       command->argv[i].text.s[0] == '-')
 		i += 1 + ab_listed("-C -c", command->argv[i].text);
-	if (i >= command->argc ||
-	    !ab_listed("archive blame cat-file diff show",
-		       command->argv[i].text))
+	if (i >= command->argc || !ab_listed("archive blame cat-file diff show",
+					     command->argv[i].text))
 		return 0;
 	return secret_among(command, i + 1, command->argc, ":=");
 }
@@ -242,8 +242,9 @@ static size_t find_secret(const struct ab_simple *command)
 
 static bool looks_secret(struct ab_text word)
 {
-	static const char *const parts[] = { "api", "auth", "cred",  "key",
-					     "pass", "pwd_", "secret", "token" };
+	static const char *const parts[] = {
+		"api", "auth", "cred", "key", "pass", "pwd_", "secret", "token"
+	};
 
 	for (size_t k = 0; k < AB_COUNT(parts); k++) {
 		size_t len = strlen(parts[k]);
@@ -260,9 +261,9 @@ static bool picks_from_environment(const struct ab_simple *command)
 {
 	bool prints = ab_text_is(command->name, "printenv");
 
-	if (!prints && (!(command->in.taint & AB_TAINT_SECRET) ||
-			!ab_listed("ag awk egrep fgrep gawk grep rg sed",
-				   command->name)))
+	if (!prints &&
+	    (!(command->in.taint & AB_TAINT_SECRET) ||
+	     !ab_listed("ag awk egrep fgrep gawk grep rg sed", command->name)))
 		return false;
 	for (size_t i = 1; i < command->argc; i++)
 		if (looks_secret(command->argv[i].text))
@@ -281,8 +282,7 @@ static const struct ab_deed aws_deeds[] = {
 
 static const struct ab_deed az_deeds[] = {
 	{ "account get-access-token", .rule = AB_RULE_CREDENTIAL_ACCESS },
-	{ "keyvault secret show|download",
-	  .rule = AB_RULE_CREDENTIAL_ACCESS },
+	{ "keyvault secret show|download", .rule = AB_RULE_CREDENTIAL_ACCESS },
 };
 
 static const struct ab_deed gcloud_deeds[] = {
@@ -376,7 +376,8 @@ void ab_match_secrets(const struct ab_scene *scene,
 		ab_hit_add(hits, AB_RULE_CREDENTIAL_ACCESS,
 			   command->argv[at].range);
 	if (picks_from_environment(command))
-		ab_hit_because(hits, AB_RULE_CREDENTIAL_ACCESS, command->range,
-			       "Looks for keys or passwords in the environment.");
+		ab_hit_because(
+			hits, AB_RULE_CREDENTIAL_ACCESS, command->range,
+			"Looks for keys or passwords in the environment.");
 	ab_toolbox_match(&toolbox, command, hits);
 }

@@ -6,11 +6,11 @@
 #include "shell/secret.h"
 
 enum sends {
-	WORDS,		/* what is in its words: a host name, an address */
-	INPUT,		/* its standard input too */
-	FILES,		/* files that it names, to where "host:" is */
-	UPLOAD,		/* files that its options name, by "@" or as such */
-	STORE,		/* files that it names */
+	WORDS, /* what is in its words: a host name, an address */
+	INPUT, /* its standard input too */
+	FILES, /* files that it names, to where "host:" is */
+	UPLOAD, /* files that its options name, by "@" or as such */
+	STORE, /* files that it names */
 };
 
 /* Sorted by name. */
@@ -18,15 +18,15 @@ static const struct sender {
 	const char *name;
 	enum sends sends;
 } senders[] = {
-	{ "aws", STORE },      { "curl", UPLOAD },    { "dig", WORDS },
-	{ "ftp", INPUT },      { "gsutil", STORE },   { "host", WORDS },
-	{ "http", UPLOAD },    { "https", UPLOAD },   { "mail", INPUT },
-	{ "mailx", INPUT },    { "mutt", INPUT },     { "nc", INPUT },
-	{ "ncat", INPUT },     { "netcat", INPUT },   { "nslookup", WORDS },
-	{ "openssl", INPUT },  { "ping", WORDS },     { "rclone", STORE },
-	{ "rsync", FILES },    { "scp", FILES },      { "sendmail", INPUT },
-	{ "sftp", INPUT },     { "socat", INPUT },    { "ssh", INPUT },
-	{ "telnet", INPUT },   { "wget", UPLOAD },    { "xh", UPLOAD },
+	{ "aws", STORE },     { "curl", UPLOAD },  { "dig", WORDS },
+	{ "ftp", INPUT },     { "gsutil", STORE }, { "host", WORDS },
+	{ "http", UPLOAD },   { "https", UPLOAD }, { "mail", INPUT },
+	{ "mailx", INPUT },   { "mutt", INPUT },   { "nc", INPUT },
+	{ "ncat", INPUT },    { "netcat", INPUT }, { "nslookup", WORDS },
+	{ "openssl", INPUT }, { "ping", WORDS },   { "rclone", STORE },
+	{ "rsync", FILES },   { "scp", FILES },	   { "sendmail", INPUT },
+	{ "sftp", INPUT },    { "socat", INPUT },  { "ssh", INPUT },
+	{ "telnet", INPUT },  { "wget", UPLOAD },  { "xh", UPLOAD },
 };
 
 static bool input_is_secret(const struct ab_simple *command)
@@ -48,7 +48,9 @@ static bool payload_is_secret(const struct ab_simple *command,
 	const char *end;
 
 	if (!at && value.len > 0)
-		at = memmem(value.s, value.len, "=<", 2) ? memchr(value.s, '<', value.len) : NULL;
+		at = memmem(value.s, value.len, "=<", 2)
+			     ? memchr(value.s, '<', value.len)
+			     : NULL;
 	if (at) {
 		value.len -= (uint32_t)(at + 1 - value.s);
 		value.s = at + 1;
@@ -67,7 +69,8 @@ static bool upload_is_secret(const struct ab_simple *command)
 {
 	static const struct ab_opts opts = {
 		"oDcKdFHXuAebTrmwExyYzCtPQ",
-		"data= data-ascii= data-binary= data-raw= data-urlencode= form= form-string= json= upload-file= post-file= post-data= body-file= body-data=", 0
+		"data= data-ascii= data-binary= data-raw= data-urlencode= form= form-string= json= upload-file= post-file= post-data= body-file= body-data=",
+		0
 	};
 	struct ab_opt_walk w;
 	enum ab_opt what;
@@ -77,12 +80,12 @@ static bool upload_is_secret(const struct ab_simple *command)
 		bool file = ab_opt_is(&w, what, 'T', "upload-file") ||
 			    ab_opt_is(&w, what, 0, "post-file") ||
 			    ab_opt_is(&w, what, 0, "body-file");
-		bool data = what == AB_OPT_OPERAND ?
-				    !ab_text_is(command->name, "curl") :
-				    w.letter == 'd' || w.letter == 'F' ||
-					    ab_text_starts(w.name, "data") ||
-					    ab_text_starts(w.name, "form") ||
-					    ab_text_is(w.name, "json");
+		bool data = what == AB_OPT_OPERAND
+				    ? !ab_text_is(command->name, "curl")
+				    : w.letter == 'd' || w.letter == 'F' ||
+					      ab_text_starts(w.name, "data") ||
+					      ab_text_starts(w.name, "form") ||
+					      ab_text_is(w.name, "json");
 
 		if (w.value.text.s && (file || data) &&
 		    payload_is_secret(command, w.value.text, file))
@@ -95,7 +98,8 @@ static bool names_secret(const struct ab_simple *command, size_t to)
 {
 	for (size_t i = 1; i < to; i++)
 		if (ab_secret_in(command->cwd, command->argv[i].text) &&
-		    !ab_listed("-i --identity-file -F", command->argv[i - 1].text))
+		    !ab_listed("-i --identity-file -F",
+			       command->argv[i - 1].text))
 			return true;
 	return false;
 }

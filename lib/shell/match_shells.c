@@ -10,11 +10,11 @@
 
 /* How an interpreter is called. */
 struct runner {
-	const char *name;	/* a version may follow: python3.11 */
-	bool shell;		/* they all take the same options */
+	const char *name; /* a version may follow: python3.11 */
+	bool shell; /* they all take the same options */
 	struct ab_opts opts;
-	const char *text;	/* options whose value is a program */
-	const char *other;	/* options that name one elsewhere */
+	const char *text; /* options whose value is a program */
+	const char *other; /* options that name one elsewhere */
 };
 
 /* Sorted by name. */
@@ -27,8 +27,11 @@ static const struct runner runners[] = {
 	{ "ksh", .shell = true },
 	{ "lua", false, { "el", NULL, true }, "e", NULL },
 	{ "mksh", .shell = true },
-	{ "node", false, { "epr", "eval= print= require= import=", true },
-	  "e p eval print", NULL },
+	{ "node",
+	  false,
+	  { "epr", "eval= print= require= import=", true },
+	  "e p eval print",
+	  NULL },
 	{ "osascript", false, { "els", NULL, true }, "e", NULL },
 	{ "perl", false, { "eEIMm", NULL, true }, "e E", NULL },
 	{ "php", false, { "rBREfdc", "run=", true }, "r B R E run", "f" },
@@ -49,9 +52,9 @@ static const struct runner *find_runner(struct ab_text name)
 
 struct call {
 	const struct runner *runner;
-	struct ab_field text;	/* the program itself; text.s NULL: none */
-	struct ab_field file;	/* the file that has it */
-	bool input;		/* it is read from standard input */
+	struct ab_field text; /* the program itself; text.s NULL: none */
+	struct ab_field file; /* the file that has it */
+	bool input; /* it is read from standard input */
 	bool interactive;
 };
 

@@ -8,20 +8,45 @@
 /* In a home: what runs by itself later. A "*" at the end is any rest; what is
  * below counts too. Sorted. */
 static const char *const startup[] = {
-	".Xsession", ".bash_aliases", ".bash_login", ".bash_logout",
-	".bash_profile", ".bashrc", ".config/autostart",
-	".config/environment.d", ".config/fish", ".config/git/config",
-	".config/systemd", ".cshrc", ".gitconfig", ".kshrc",
-	".local/share/systemd", ".login", ".pam_environment", ".profile",
-	".ssh/authorized_keys*", ".ssh/config", ".ssh/environment", ".ssh/rc",
-	".tcshrc", ".xinitrc", ".xprofile", ".xsession*", ".zlogin",
-	".zlogout", ".zprofile", ".zshenv", ".zshrc", "Library/LaunchAgents",
+	".Xsession",
+	".bash_aliases",
+	".bash_login",
+	".bash_logout",
+	".bash_profile",
+	".bashrc",
+	".config/autostart",
+	".config/environment.d",
+	".config/fish",
+	".config/git/config",
+	".config/systemd",
+	".cshrc",
+	".gitconfig",
+	".kshrc",
+	".local/share/systemd",
+	".login",
+	".pam_environment",
+	".profile",
+	".ssh/authorized_keys*",
+	".ssh/config",
+	".ssh/environment",
+	".ssh/rc",
+	".tcshrc",
+	".xinitrc",
+	".xprofile",
+	".xsession*",
+	".zlogin",
+	".zlogout",
+	".zprofile",
+	".zshenv",
+	".zshrc",
+	"Library/LaunchAgents",
 };
 
 /* Anywhere: what an agent reads its settings from. Sorted. */
 static const char *const agents[] = {
-	".agentbox", ".agentbox.json", ".aider.conf.yml", ".claude",
-	".claude.json", ".codex", ".cursor", ".gemini", ".mcp.json",
+	".agentbox", ".agentbox.json", ".aider.conf.yml",
+	".claude",   ".claude.json",   ".codex",
+	".cursor",   ".gemini",	       ".mcp.json",
 };
 
 static bool is_startup(const struct ab_scene *scene, const struct ab_path *path)
@@ -81,8 +106,9 @@ static void judge_system(const struct writing *w, enum ab_written how,
 	if (how == AB_WRITTEN_CONTENT)
 		ab_hit_add(w->hits, AB_RULE_SYSTEM_WRITE, file->range);
 	else if (how == AB_WRITTEN_ENTRY)
-		ab_hit_because(w->hits, AB_RULE_SYSTEM_WRITE, file->range,
-			       "Makes or changes a file that belongs to the system.");
+		ab_hit_because(
+			w->hits, AB_RULE_SYSTEM_WRITE, file->range,
+			"Makes or changes a file that belongs to the system.");
 	else if (!is_recursive(w->command))
 		ab_hit_because(w->hits, AB_RULE_SYSTEM_WRITE, file->range,
 			       "Removes a file that belongs to the system.");

