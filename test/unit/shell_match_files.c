@@ -1,3 +1,5 @@
+#include "shell/match_secrets.c"	/* its tables */
+
 #include "shell_simple.h"
 
 enum { NO = -1, MILD = 1000 };
@@ -249,5 +251,7 @@ int main(void)
 	with_input("rm -rf /", 0, AB_SIMPLE_REMOTE, R);
 	with_input("rm -rf *", 0, AB_SIMPLE_REMOTE, NO);
 	with_input("tee /etc/x", 0, AB_SIMPLE_REMOTE, NO);
+	test_sorted(readers);
+	test_sorted(tools);
 	return done();
 }

@@ -1,3 +1,5 @@
+#include "shell/match_shells.c"	/* its tables */
+
 #include "shell_simple.h"
 
 enum { NO = -1 };
@@ -107,5 +109,6 @@ static void test_cases(void)
 int main(void)
 {
 	test_cases();
+	test_sorted(runners);
 	return done();
 }

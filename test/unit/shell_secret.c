@@ -1,7 +1,6 @@
-#include "shell/secret.h"
+#include "shell/secret.c"	/* its tables */
 
-#include "base/mem.h"
-#include "tap.h"
+#include "shell_simple.h"
 
 static const char *const secrets[] = {
 	"/home/me/.ssh/id_rsa", "id_ed25519", "/home/me/.ssh/work_key",
@@ -59,5 +58,7 @@ int main(void)
 	ok(ab_secret_path((struct ab_text){ "/home/me/.ssh/\0", 15 }),
 	   "an unknown name in ~/.ssh");
 	ok(!ab_secret_path((struct ab_text){ "\0", 1 }), "an unknown name");
+	test_sorted(names);
+	test_sorted(folders);
 	return done();
 }

@@ -154,6 +154,16 @@ static inline void test_parse(struct test_command *c, const char *text)
 	test_name(&c->simple);
 }
 
+/* A table's entries begin with their names, sorted, each once. */
+#define test_sorted(table)                                                  \
+	do {                                                                \
+		size_t wrong_ = 0;                                          \
+		for (size_t i_ = 1; i_ < AB_COUNT(table); i_++)             \
+			wrong_ += strcmp(*(const char *const *)&(table)[i_ - 1], \
+					 *(const char *const *)&(table)[i_]) >= 0; \
+		ok(wrong_ == 0, "sorted, no name twice: " #table);          \
+	} while (0)
+
 /* The strictest of what was found, or -1; ties: the first. */
 static inline int test_strictest(const struct ab_hits *hits, bool *ret_mild)
 {
