@@ -147,6 +147,10 @@ static bool find_deletes(const struct ab_simple *command)
 
 		if (ab_text_is(t, "-delete"))
 			return true;
+		/* `-name -delete` looks for that name. */
+		i += ab_listed(
+			"-fls -fprint -fprint0 -ilname -iname -ipath -iregex -iwholename -lname -name -newer -path -regex -samefile -wholename",
+			t);
 		if (!ab_listed("-exec -execdir -ok -okdir", t))
 			continue;
 		while (i + 1 + n < command->argc &&

@@ -39,9 +39,12 @@ static const struct {
 	{ "Default", "Cookies" },
 	{ "Network", "Cookies" },
 	{ "composer", "auth.json" },
-	{ "etc", "gshadow*" },
-	{ "etc", "shadow*" },
-	{ "etc", "sudoers*" },
+	{ "etc", "gshadow" },
+	{ "etc", "gshadow-" },
+	{ "etc", "shadow" },
+	{ "etc", "shadow-" },
+	{ "etc", "sudoers" },
+	{ "etc", "sudoers.d" },
 	{ "gcloud", "credentials.db" },
 	{ "gh", "hosts.yml" },
 	{ "git", "credentials" },
@@ -132,6 +135,11 @@ static bool is_secret_inside(struct ab_text folder, struct ab_text name)
 		    memcmp(name.s, want, len - 1) == 0)
 			return true;
 		if (ab_text_is(name, want))
+			return true;
+		/* "shad*", but not any "*". */
+		if (name.len > 2 && memcmp(name.s, want, 2) == 0 &&
+		    ab_pattern_reaches(name,
+				       (struct ab_text){ want, (uint32_t)len }))
 			return true;
 	}
 	return false;

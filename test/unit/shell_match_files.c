@@ -59,6 +59,7 @@ static const struct {
 	{ "find . -exec sh -c %rm_x {} ;", F + MILD },
 	{ "find . -name *.pyc", NO }, { "find / -name rm", NO },
 	{ "find . -exec grep x {} +", NO }, { "find . -name -exec", NO },
+	{ "find . -name -delete", NO },
 	{ "xargs rm", AB_RULE_DESTRUCTIVE_XARGS + MILD },
 	{ "xargs -0 -n 1 sudo rm -f", AB_RULE_DESTRUCTIVE_XARGS + MILD },
 	{ "xargs -I{} sh -c %rm_{}", AB_RULE_DESTRUCTIVE_XARGS + MILD },
