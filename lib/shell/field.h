@@ -15,6 +15,7 @@ enum ab_taint {
 	AB_TAINT_SECRET = 4,	/* a secret file or the environment */
 	AB_TAINT_FILE = 8,	/* a file's content as it is */
 	AB_TAINT_GLUED = 16,	/* $IFS, unquoted, joins it */
+	AB_TAINT_HISTORY = 32,	/* what the shell ran before */
 };
 
 #define AB_NOT_VERBATIM UINT32_MAX

@@ -130,9 +130,11 @@ ab_matcher ab_match_delete;	/* rm, find, xargs, git's own way: match_delete.c */
 ab_matcher ab_match_perms;	/* chmod, chown */
 ab_matcher ab_match_devices;	/* disk-wipe, filesystem-format */
 ab_matcher ab_match_writes;	/* system-write, persistence, agent-config */
-ab_matcher ab_match_secrets;	/* credential-access, exfiltration */
+ab_matcher ab_match_secrets;	/* credential-access, and: */
+ab_matcher ab_match_sending;	/* exfiltration */
 ab_matcher ab_match_shells;	/* reverse-shell, pipe-to-shell, eval-exec,
-				 * dynamic-command, ifs-bypass, history-exec */
+				 * dynamic-command, ifs-bypass, history-exec, and: */
+ab_matcher ab_match_lines;	/* reverse-shell, by programs that connect */
 ab_matcher ab_match_system;	/* shutdown, modules, services, users, firewall,
 				 * packages, sudo, su, container-escape */
 ab_matcher ab_match_git;	/* history-rewrite, git-publish, git-discard,

@@ -1,0 +1,38 @@
+#include "shell/lookup.h"
+#include "shell/opts.h"
+#include "shell/place.h"
+#include "shell/rules.h"
+
+static const struct ab_opts opts = {
+	"mxMX",
+	"recursive reference= from= modify= remove= no-preserve-root preserve-root",
+	0
+};
+
+void ab_match_perms(const struct ab_scene *scene,
+		    const struct ab_simple *command, struct ab_hits *hits)
+{
+	struct ab_opt_walk w;
+	enum ab_opt what;
+	struct ab_path path;
+	bool recursive = false;
+
+	if (command->name.len < 5 ||
+	    !ab_listed("chattr chgrp chmod chown setfacl", command->name))
+		return;
+	ab_opt_begin(&w, &opts, command->argv, command->argc);
+	while ((what = ab_opt_next(&w)) != AB_OPT_END)
+		if (ab_opt_is(&w, what, 'R', "recursive"))
+			recursive = true;
+	if (!recursive)
+		return;
+	ab_opt_begin(&w, &opts, command->argv, command->argc);
+	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
+		if (what != AB_OPT_OPERAND)
+			continue;
+		ab_path_read(scene, command, &command->argv[w.index], &path);
+		if (ab_path_place(scene, &path) == AB_PLACE_ROOT)
+			ab_hit_add(hits, AB_RULE_RECURSIVE_PERM_ROOT,
+				   command->argv[w.index].range);
+	}
+}

@@ -1,0 +1,383 @@
+/*
+ * Which programs read the files that they name. Most do, so the tables list
+ * those that do not, or not all of them.
+ */
+#include "base/mem.h"
+#include "shell/lookup.h"
+#include "shell/opts.h"
+#include "shell/rules.h"
+#include "shell/secret.h"
+#include "shell/tool.h"
+
+enum reads {
+	NOTHING, /* names, looks, runs another command, or writes */
+	COPIES, /* all but the last */
+	MOVES, /* the same, where they come from elsewhere */
+	PATTERN, /* all but the first, which is no file */
+	CODE, /* the strings in its program too */
+	GIT,
+};
+
+/* Sorted by name. */
+static const struct reader {
+	const char *name;
+	enum reads reads;
+	const char *values; /* PATTERN: letters that take a value */
+} readers[] = {
+	{ ":", NOTHING, NULL },
+	{ "[", NOTHING, NULL },
+	{ "ack", PATTERN, "ABCmg" },
+	{ "ag", PATTERN, "ABCmgG" },
+	{ "agentbox", NOTHING, NULL },
+	{ "alias", NOTHING, NULL },
+	{ "awk", PATTERN, "fvFi" },
+	{ "basename", NOTHING, NULL },
+	{ "builtin", NOTHING, NULL },
+	{ "busybox", NOTHING, NULL },
+	{ "cd", NOTHING, NULL },
+	{ "chgrp", NOTHING, NULL },
+	{ "chmod", NOTHING, NULL },
+	{ "chown", NOTHING, NULL },
+	{ "command", NOTHING, NULL },
+	{ "cp", COPIES, NULL },
+	{ "declare", NOTHING, NULL },
+	{ "dirname", NOTHING, NULL },
+	{ "doas", NOTHING, NULL },
+	{ "du", NOTHING, NULL },
+	{ "echo", NOTHING, NULL },
+	{ "egrep", PATTERN, "efABCmdD" },
+	{ "env", NOTHING, NULL },
+	{ "eval", NOTHING, NULL },
+	{ "exec", NOTHING, NULL },
+	{ "export", NOTHING, NULL },
+	{ "eza", NOTHING, NULL },
+	{ "fd", NOTHING, NULL },
+	{ "fgrep", PATTERN, "efABCmdD" },
+	{ "file", NOTHING, NULL },
+	{ "find", NOTHING, NULL },
+	{ "flock", NOTHING, NULL },
+	{ "gawk", PATTERN, "fvFi" },
+	{ "git", GIT, NULL },
+	{ "grep", PATTERN, "efABCmdD" },
+	{ "install", COPIES, NULL },
+	{ "ionice", NOTHING, NULL },
+	{ "jq", PATTERN, "fL" },
+	{ "ln", COPIES, NULL },
+	{ "local", NOTHING, NULL },
+	{ "ls", NOTHING, NULL },
+	{ "man", NOTHING, NULL },
+	{ "mkdir", NOTHING, NULL },
+	{ "mv", MOVES, NULL },
+	{ "nice", NOTHING, NULL },
+	{ "node", CODE, NULL },
+	{ "nohup", NOTHING, NULL },
+	{ "parallel", NOTHING, NULL },
+	{ "perl", CODE, NULL },
+	{ "php", CODE, NULL },
+	{ "pkexec", NOTHING, NULL },
+	{ "printf", NOTHING, NULL },
+	{ "pushd", NOTHING, NULL },
+	{ "python", CODE, NULL },
+	{ "python3", CODE, NULL },
+	{ "readlink", NOTHING, NULL },
+	{ "readonly", NOTHING, NULL },
+	{ "realpath", NOTHING, NULL },
+	{ "rg", PATTERN, "efABCmgtTMrEj" },
+	{ "rm", NOTHING, NULL },
+	{ "rmdir", NOTHING, NULL },
+	{ "rsync", COPIES, NULL },
+	{ "ruby", CODE, NULL },
+	{ "run0", NOTHING, NULL },
+	{ "scp", COPIES, NULL },
+	{ "sed", PATTERN, "efl" },
+	{ "setsid", NOTHING, NULL },
+	{ "shred", NOTHING, NULL },
+	{ "ssh-keygen", NOTHING, NULL },
+	{ "stat", NOTHING, NULL },
+	{ "stdbuf", NOTHING, NULL },
+	{ "strace", NOTHING, NULL },
+	{ "su", NOTHING, NULL },
+	{ "sudo", NOTHING, NULL },
+	{ "tee", NOTHING, NULL },
+	{ "test", NOTHING, NULL },
+	{ "time", NOTHING, NULL },
+	{ "timeout", NOTHING, NULL },
+	{ "touch", NOTHING, NULL },
+	{ "toybox", NOTHING, NULL },
+	{ "trap", NOTHING, NULL },
+	{ "tree", NOTHING, NULL },
+	{ "truncate", NOTHING, NULL },
+	{ "type", NOTHING, NULL },
+	{ "typeset", NOTHING, NULL },
+	{ "unlink", NOTHING, NULL },
+	{ "watch", NOTHING, NULL },
+	{ "which", NOTHING, NULL },
+	{ "xargs", NOTHING, NULL },
+	{ "yq", PATTERN, NULL },
+	{ "zgrep", PATTERN, "efABCmdD" },
+};
+
+/* Options whose value is written, left out, or prose. */
+static const char no_files[] =
+	"-O -cert-file -key-file -keyout -m -o -out --body --comment --description --exclude --exclude-from --ignore --message --notes --out --output --title";
+
+/* A piece of a word between "=", "@" and the like names a secret: --file=X,
+ * f=@X, HEAD:X. */
+static bool word_names_secret(struct ab_text cwd, struct ab_text word,
+			      const char *separators)
+{
+	const char *scheme = memmem(word.s, word.len, "://", 3);
+	uint32_t from = 0;
+
+	if (scheme && !ab_text_starts(word, "file://"))
+		return false;
+	if (ab_secret_in(cwd, word))
+		return true;
+	for (uint32_t i = 0; i <= word.len; i++) {
+		if (i < word.len &&
+		    (word.s[i] == AB_UNKNOWN || !strchr(separators, word.s[i])))
+			continue;
+		if (i > from && i - from < word.len &&
+		    ab_secret_in(cwd,
+				 (struct ab_text){ word.s + from, i - from }))
+			return true;
+		from = i + 1;
+	}
+	return false;
+}
+
+static bool is_secret_word(const struct ab_simple *command, size_t at,
+			   const char *separators)
+{
+	const struct ab_field *word = &command->argv[at];
+
+	if (word->text.len < 3 || ab_text_starts(word->text, "of=") ||
+	    ab_text_starts(word->text, "--exclude") ||
+	    ab_text_starts(word->text, "--ignore") ||
+	    ab_text_starts(word->text, "--output=") ||
+	    ab_listed(no_files, command->argv[at - 1].text))
+		return false;
+	return word_names_secret(command->cwd, word->text, separators);
+}
+
+/* The words [from, to) that name secrets: the first, or 0. */
+static size_t secret_among(const struct ab_simple *command, size_t from,
+			   size_t to, const char *separators)
+{
+	for (size_t i = from; i < to; i++)
+		if (is_secret_word(command, i, separators))
+			return i;
+	return 0;
+}
+
+static size_t secret_of_pattern(const struct reader *reader,
+				const struct ab_simple *command)
+{
+	const struct ab_opts opts = {
+		reader->values,
+		"regexp= expression= file= from-file= exclude= exclude-dir= include= glob= context=",
+		0
+	};
+	struct ab_opt_walk w;
+	enum ab_opt what;
+	bool pattern = false;
+
+	ab_opt_begin(&w, &opts, command->argv, command->argc);
+	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
+		if (ab_opt_is(&w, what, 'e', "regexp") ||
+		    ab_opt_is(&w, what, 'f', "file") ||
+		    ab_opt_is(&w, what, 0, "expression") ||
+		    ab_opt_is(&w, what, 0, "from-file"))
+			pattern = true;
+		if (ab_opt_is(&w, what, 0, "include") &&
+		    ab_secret_in(command->cwd, w.value.text))
+			return w.index;
+		if (what != AB_OPT_OPERAND)
+			continue;
+		if (pattern && ab_secret_in(command->cwd, w.value.text))
+			return w.index;
+		pattern = true;
+	}
+	return 0;
+}
+
+static size_t secret_of_git(const struct ab_simple *command)
+{
+	size_t i = 1;
+
+	while (i < command->argc && command->argv[i].text.len > 0 &&
+	       command->argv[i].text.s[0] == '-')
+		i += 1 + ab_listed("-C -c", command->argv[i].text);
+	if (i >= command->argc || !ab_listed("archive blame cat-file diff show",
+					     command->argv[i].text))
+		return 0;
+	return secret_among(command, i + 1, command->argc, ":=");
+}
+
+static size_t find_secret(const struct ab_simple *command)
+{
+	static const char separators[] = "=@:,;";
+	const struct reader *reader = AB_LOOKUP(readers, command->name);
+	size_t argc = command->argc, at;
+
+	if (!reader)
+		return secret_among(command, 1, argc, separators);
+	switch (reader->reads) {
+	case NOTHING:
+		return 0;
+	case COPIES:
+		return argc > 2 ? secret_among(command, 1, argc - 1, "=") : 0;
+	case MOVES:
+		at = argc > 2 ? secret_among(command, 1, argc - 1, "=") : 0;
+		return at && command->argv[at].text.s[0] == '/' ? at : 0;
+	case PATTERN:
+		return secret_of_pattern(reader, command);
+	case CODE:
+		return secret_among(command, 1, argc, "'\"=");
+	case GIT:
+		return secret_of_git(command);
+	}
+	return 0;
+}
+
+static bool looks_secret(struct ab_text word)
+{
+	static const char *const parts[] = {
+		"api", "auth", "cred", "key", "pass", "pwd_", "secret", "token"
+	};
+
+	for (size_t k = 0; k < AB_COUNT(parts); k++) {
+		size_t len = strlen(parts[k]);
+
+		for (size_t i = 0; i + len <= word.len; i++)
+			if (strncasecmp(word.s + i, parts[k], len) == 0)
+				return true;
+	}
+	return false;
+}
+
+/* `env | grep -i token`, `printenv API_KEY`. */
+static bool picks_from_environment(const struct ab_simple *command)
+{
+	bool prints = ab_text_is(command->name, "printenv");
+
+	if (!prints &&
+	    (!(command->in.taint & AB_TAINT_SECRET) ||
+	     !ab_listed("ag awk egrep fgrep gawk grep rg sed", command->name)))
+		return false;
+	for (size_t i = 1; i < command->argc; i++)
+		if (looks_secret(command->argv[i].text))
+			return true;
+	return false;
+}
+
+static const struct ab_deed aws_deeds[] = {
+	{ "configure get|export-credentials",
+	  .rule = AB_RULE_CREDENTIAL_ACCESS },
+	{ "secretsmanager get-secret-value",
+	  .rule = AB_RULE_CREDENTIAL_ACCESS },
+	{ "sts get-session-token|assume-role",
+	  .rule = AB_RULE_CREDENTIAL_ACCESS },
+};
+
+static const struct ab_deed az_deeds[] = {
+	{ "account get-access-token", .rule = AB_RULE_CREDENTIAL_ACCESS },
+	{ "keyvault secret show|download", .rule = AB_RULE_CREDENTIAL_ACCESS },
+};
+
+static const struct ab_deed gcloud_deeds[] = {
+	{ "auth print-access-token|print-identity-token",
+	  .rule = AB_RULE_CREDENTIAL_ACCESS },
+	{ "auth application-default print-access-token",
+	  .rule = AB_RULE_CREDENTIAL_ACCESS },
+	{ "secrets versions access", .rule = AB_RULE_CREDENTIAL_ACCESS },
+};
+
+static const struct ab_deed gh_deeds[] = {
+	{ "auth token", .rule = AB_RULE_CREDENTIAL_ACCESS },
+	{ "auth status", "-t --show-token", NULL, AB_RULE_CREDENTIAL_ACCESS },
+};
+
+static const struct ab_deed gpg_deeds[] = {
+	{ "", "--export-secret-keys --export-secret-subkeys", NULL,
+	  AB_RULE_CREDENTIAL_ACCESS },
+};
+
+static const struct ab_deed kubectl_deeds[] = {
+	{ "get secret|secrets|secret/*|secrets/*", "-o* --output", NULL,
+	  AB_RULE_CREDENTIAL_ACCESS },
+};
+
+static const struct ab_deed op_deeds[] = {
+	{ "read|inject", .rule = AB_RULE_CREDENTIAL_ACCESS },
+	{ "item get", .rule = AB_RULE_CREDENTIAL_ACCESS },
+};
+
+static const struct ab_deed pass_deeds[] = {
+	{ "show", .rule = AB_RULE_CREDENTIAL_ACCESS },
+};
+
+static const struct ab_deed secret_tool_deeds[] = {
+	{ "lookup|search", .rule = AB_RULE_CREDENTIAL_ACCESS },
+};
+
+static const struct ab_deed security_deeds[] = {
+	{ "find-generic-password|find-internet-password|dump-keychain|export",
+	  .rule = AB_RULE_CREDENTIAL_ACCESS },
+};
+
+static const struct ab_deed vault_deeds[] = {
+	{ "read", .rule = AB_RULE_CREDENTIAL_ACCESS },
+	{ "kv get", .rule = AB_RULE_CREDENTIAL_ACCESS },
+};
+
+/* Keyrings and what prints tokens. Sorted by program. */
+static const struct ab_tool tools[] = {
+	{ "aws", AB_DEEDS(aws_deeds),
+	  .opts = { NULL, "profile= region= output= query=", 0 } },
+	{ "az", AB_DEEDS(az_deeds) },
+	{ "gcloud", AB_DEEDS(gcloud_deeds),
+	  .opts = { NULL, "project= account=", 0 } },
+	{ "gh", AB_DEEDS(gh_deeds) },
+	{ "gpg", AB_DEEDS(gpg_deeds) },
+	{ "kubectl", AB_DEEDS(kubectl_deeds),
+	  .opts = { "n", "namespace= context=", 0 } },
+	{ "op", AB_DEEDS(op_deeds) },
+	{ "pass", AB_DEEDS(pass_deeds) },
+	{ "secret-tool", AB_DEEDS(secret_tool_deeds) },
+	{ "security", AB_DEEDS(security_deeds) },
+	{ "vault", AB_DEEDS(vault_deeds) },
+};
+
+static const struct ab_toolbox toolbox = { tools, AB_COUNT(tools) };
+
+static void match_redirects(const struct ab_simple *command,
+			    struct ab_hits *hits)
+{
+	for (size_t i = 0; i < command->nredirects; i++) {
+		const struct ab_redirect *r = &command->redirects[i];
+
+		if ((r->op == AB_REDIR_IN || r->op == AB_REDIR_READ_WRITE) &&
+		    ab_secret_in(command->cwd, r->file.text))
+			ab_hit_add(hits, AB_RULE_CREDENTIAL_ACCESS,
+				   r->file.range);
+	}
+}
+
+void ab_match_secrets(const struct ab_scene *scene,
+		      const struct ab_simple *command, struct ab_hits *hits)
+{
+	size_t at;
+
+	ab_match_sending(scene, command, hits);
+	match_redirects(command, hits);
+	at = find_secret(command);
+	if (at)
+		ab_hit_add(hits, AB_RULE_CREDENTIAL_ACCESS,
+			   command->argv[at].range);
+	if (picks_from_environment(command))
+		ab_hit_because(
+			hits, AB_RULE_CREDENTIAL_ACCESS, command->range,
+			"Looks for keys or passwords in the environment.");
+	ab_toolbox_match(&toolbox, command, hits);
+}

@@ -1,0 +1,307 @@
+/*
+ * Programs that run what they are given: where that text comes from decides.
+ * What is known of it was read as a script already; this is about the rest,
+ * and about text that somebody else wrote.
+ */
+#include "base/mem.h"
+#include "shell/lookup.h"
+#include "shell/opts.h"
+#include "shell/rules.h"
+
+/* How an interpreter is called. */
+struct runner {
+	const char *name; /* a version may follow: python3.11 */
+	bool shell; /* they all take the same options */
+	struct ab_opts opts;
+	const char *text; /* options whose value is a program */
+	const char *other; /* options that name one elsewhere */
+};
+
+/* Sorted by name. */
+static const struct runner runners[] = {
+	{ "ash", .shell = true },
+	{ "bash", .shell = true },
+	{ "csh", .shell = true },
+	{ "dash", .shell = true },
+	{ "fish", .shell = true },
+	{ "ksh", .shell = true },
+	{ "lua", false, { "el", NULL, true }, "e", NULL },
+	{ "mksh", .shell = true },
+	{ "node",
+	  false,
+	  { "epr", "eval= print= require= import=", true },
+	  "e p eval print",
+	  NULL },
+	{ "osascript", false, { "els", NULL, true }, "e", NULL },
+	{ "perl", false, { "eEIMm", NULL, true }, "e E", NULL },
+	{ "php", false, { "rBREfdc", "run=", true }, "r B R E run", "f" },
+	{ "python", false, { "cmWX", NULL, true }, "c", "m" },
+	{ "rbash", .shell = true },
+	{ "ruby", false, { "eIrCEF", NULL, true }, "e", NULL },
+	{ "sh", .shell = true },
+	{ "tcsh", .shell = true },
+	{ "zsh", .shell = true },
+};
+
+static const struct runner *find_runner(struct ab_text name)
+{
+	while (name.len > 1 && strchr("0123456789.-", name.s[name.len - 1]))
+		name.len--;
+	return AB_LOOKUP(runners, name);
+}
+
+struct call {
+	const struct runner *runner;
+	struct ab_field text; /* the program itself; text.s NULL: none */
+	struct ab_field file; /* the file that has it */
+	bool input; /* it is read from standard input */
+	bool interactive;
+};
+
+static bool is_input(const struct ab_field *file)
+{
+	return ab_listed("- /dev/stdin /dev/fd/0 /proc/self/fd/0", file->text);
+}
+
+/* `c` of a shell is a flag: the program is the first operand. */
+static void read_shell_call(const struct ab_simple *command, struct call *ret)
+{
+	static const struct ab_opts opts = {
+		"oO", "rcfile= init-file= init-command= command=", true
+	};
+	struct ab_opt_walk w;
+	enum ab_opt what;
+	bool text = false, input = false;
+
+	ab_opt_begin(&w, &opts, command->argv, command->argc);
+	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
+		text = text || ab_opt_is(&w, what, 'c', NULL);
+		input = input || ab_opt_is(&w, what, 's', NULL);
+		if (ab_opt_is(&w, what, 'i', NULL))
+			ret->interactive = true;
+		if (ab_opt_is(&w, what, 0, "command"))
+			ret->text = w.value;
+		if (what == AB_OPT_OPERAND)
+			break;
+	}
+	if (ret->text.text.s)
+		return;
+	if (what != AB_OPT_OPERAND)
+		ret->input = !text;
+	else if (text)
+		ret->text = w.value;
+	else if (input || is_input(&w.value))
+		ret->input = true;
+	else
+		ret->file = w.value;
+}
+
+static bool given(const char *list, enum ab_opt what,
+		  const struct ab_opt_walk *w)
+{
+	struct ab_text name = w->name;
+
+	if (what == AB_OPT_LETTER)
+		name = (struct ab_text){ &w->letter, 1 };
+	return ab_listed(list, name);
+}
+
+static void read_other_call(const struct ab_simple *command, struct call *ret)
+{
+	struct ab_opt_walk w;
+	enum ab_opt what;
+
+	ab_opt_begin(&w, &ret->runner->opts, command->argv, command->argc);
+	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
+		if (what == AB_OPT_OPERAND) {
+			ret->input = is_input(&w.value);
+			ret->file = w.value;
+			return;
+		}
+		if (given(ret->runner->text, what, &w)) {
+			ret->text = w.value;
+			return;
+		}
+		if (given(ret->runner->other, what, &w))
+			return;
+	}
+	ret->input = true;
+}
+
+/* Nothing of it is known, so nothing of it was read. */
+static bool is_blank(struct ab_text t)
+{
+	bool unknown = false;
+
+	for (uint32_t i = 0; i < t.len; i++) {
+		if (t.s[i] == AB_UNKNOWN)
+			unknown = true;
+		else if (!strchr(" \t\n", t.s[i]))
+			return false;
+	}
+	return unknown;
+}
+
+/* Text that will be run: who wrote it. */
+static void judge_source(unsigned taint, bool blank, struct ab_span range,
+			 struct ab_hits *hits)
+{
+	if (taint & AB_TAINT_HISTORY)
+		ab_hit_add(hits, AB_RULE_HISTORY_EXEC, range);
+	else if (taint & (AB_TAINT_NETWORK | AB_TAINT_DECODED))
+		ab_hit_add(hits, AB_RULE_PIPE_TO_SHELL, range);
+	else if (blank && !(taint & AB_TAINT_FILE))
+		ab_hit_add(hits, AB_RULE_EVAL_EXEC, range);
+}
+
+static bool is_network_file(struct ab_text name)
+{
+	return ab_text_starts(name, "/dev/tcp/") ||
+	       ab_text_starts(name, "/dev/udp/");
+}
+
+/* Put in place of 0-2, or of all that follows, it is a line to a shell. */
+static bool connects(const struct ab_simple *command, bool shell)
+{
+	bool network = false, takes = shell;
+
+	takes = takes || ab_text_is(command->name, "exec");
+	for (size_t i = 0; i < command->nredirects; i++) {
+		const struct ab_redirect *r = &command->redirects[i];
+
+		network = network || is_network_file(r->file.text);
+		takes = takes || (r->fd == 0 && (r->op == AB_REDIR_DUP_IN ||
+						 r->op == AB_REDIR_DUP_OUT));
+	}
+	return network && takes;
+}
+
+static void match_runner(const struct ab_simple *command,
+			 const struct runner *runner, struct ab_hits *hits)
+{
+	struct call call = { .runner = runner };
+
+	if (runner->shell)
+		read_shell_call(command, &call);
+	else
+		read_other_call(command, &call);
+	if (call.input && !command->in.none)
+		judge_source(command->in.taint,
+			     runner->shell && is_blank(command->in.text),
+			     command->range, hits);
+	if (call.text.text.s)
+		judge_source(call.text.taint,
+			     runner->shell && is_blank(call.text.text),
+			     call.text.range, hits);
+	if (call.file.text.s)
+		judge_source(call.file.taint, false, call.file.range, hits);
+	/* `bash -i | nc`: nobody else reads a prompt from a pipe. */
+	if (call.interactive && call.input &&
+	    (command->flags & AB_SIMPLE_PIPED))
+		ab_hit_add(hits, AB_RULE_REVERSE_SHELL, command->range);
+}
+
+static void match_eval(const struct ab_simple *command, struct ab_hits *hits)
+{
+	unsigned taint = 0;
+	bool blank = command->argc > 1;
+
+	for (size_t i = 1; i < command->argc; i++) {
+		taint |= command->argv[i].taint;
+		blank = blank && is_blank(command->argv[i].text);
+	}
+	judge_source(taint & ~(unsigned)AB_TAINT_FILE, blank, command->range,
+		     hits);
+}
+
+static void match_first_word(const struct ab_simple *command,
+			     struct ab_hits *hits)
+{
+	size_t at = 1;
+
+	if (at < command->argc && ab_field_is(&command->argv[at], "--"))
+		at++;
+	if (at < command->argc)
+		judge_source(command->argv[at].taint,
+			     is_blank(command->argv[at].text),
+			     command->argv[at].range, hits);
+}
+
+/* `source /dev/stdin` is what a shell does without any. */
+static void match_source(const struct ab_simple *command, struct ab_hits *hits)
+{
+	if (command->argc > 1 && is_input(&command->argv[1]) &&
+	    !command->in.none)
+		judge_source(command->in.taint, is_blank(command->in.text),
+			     command->range, hits);
+	else
+		match_first_word(command, hits);
+}
+
+static void match_fc(const struct ab_simple *command, struct ab_hits *hits)
+{
+	static const struct ab_opts opts = { "e", NULL, true };
+	struct ab_opt_walk w;
+	enum ab_opt what;
+
+	ab_opt_begin(&w, &opts, command->argv, command->argc);
+	while ((what = ab_opt_next(&w)) != AB_OPT_END)
+		if (ab_opt_is(&w, what, 'l', NULL))
+			return;
+	ab_hit_add(hits, AB_RULE_HISTORY_EXEC, command->range);
+}
+
+/* The last part of the name is known, wherever the program is. */
+static bool is_dynamic(const struct ab_field *word)
+{
+	struct ab_text t = word->text;
+
+	if (!word->unknown)
+		return false;
+	for (uint32_t i = t.len; i > 0; i--) {
+		if (t.s[i - 1] == AB_UNKNOWN)
+			return true;
+		if (t.s[i - 1] == '/')
+			return i == t.len;
+	}
+	return true;
+}
+
+static void match_words(const struct ab_simple *command, struct ab_hits *hits)
+{
+	if (command->argc > 0 && is_dynamic(&command->argv[0])) {
+		if (command->argv[0].taint &
+		    (AB_TAINT_NETWORK | AB_TAINT_DECODED | AB_TAINT_HISTORY))
+			judge_source(command->argv[0].taint, true,
+				     command->argv[0].range, hits);
+		else
+			ab_hit_add(hits, AB_RULE_DYNAMIC_COMMAND,
+				   command->argv[0].range);
+	}
+	for (size_t i = 0; i < command->argc; i++)
+		if (command->argv[i].taint & AB_TAINT_GLUED)
+			ab_hit_add(hits, AB_RULE_IFS_BYPASS,
+				   command->argv[i].range);
+}
+
+void ab_match_shells(const struct ab_scene *scene,
+		     const struct ab_simple *command, struct ab_hits *hits)
+{
+	const struct runner *runner = find_runner(command->name);
+	struct ab_text name = command->name;
+
+	match_words(command, hits);
+	if (command->nredirects > 0 && connects(command, runner != NULL))
+		ab_hit_add(hits, AB_RULE_REVERSE_SHELL, command->range);
+	if (runner)
+		match_runner(command, runner, hits);
+	else if (ab_text_is(name, "eval"))
+		match_eval(command, hits);
+	else if (ab_text_is(name, "source") || ab_text_is(name, "."))
+		match_source(command, hits);
+	else if (ab_text_is(name, "trap"))
+		match_first_word(command, hits);
+	else if (ab_text_is(name, "fc"))
+		match_fc(command, hits);
+	ab_match_lines(scene, command, hits);
+}
