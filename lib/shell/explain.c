@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "shell/rows.h"
 
 /*
  * The tree as people read it: one line for each command, in the order in which
@@ -12,15 +13,6 @@
  * stands in something else is indented below it. Commands that a wrapper runs
  * are not in the tree: they stand below the innermost command that holds them.
  */
-
-enum { STEP = 3, WIDTH_MAX = 52, TEXT_MAX = 64 };
-
-struct row {
-	size_t begin, len; /* in `texts` */
-	size_t columns; /* that it takes, with what stands before it */
-	const struct ab_judged *verdict; /* NULL: none of its own */
-	bool decided;
-};
 
 struct entry {
 	const struct ab_judged *judged;
@@ -33,10 +25,7 @@ struct tree {
 	struct entry *v; /* by range.from, then as they came */
 	size_t len;
 	const struct ab_judged *decided; /* NULL: no single command */
-	bool marked;
-	struct ab_buf texts;
-	struct row *rows;
-	size_t nrows, room;
+	struct ab_rows rows;
 };
 
 static int by_place(const void *x, const void *y)
@@ -76,44 +65,6 @@ static const struct ab_judged *find_decided(const struct ab_judgement *j)
 	return found;
 }
 
-static void begin_row(struct tree *t, size_t depth, const char *lead)
-{
-	if (t->nrows == t->room) {
-		t->room = t->room ? 2 * t->room : 16;
-		t->rows = ab_realloc(t->rows, t->room * sizeof(*t->rows));
-	}
-	t->rows[t->nrows] = (struct row){ .begin = t->texts.len };
-	ab_buf_printf(&t->texts, "%*s%2s ", (int)(depth * STEP), "", lead);
-	t->rows[t->nrows].columns = depth * STEP + STEP;
-}
-
-/* Text on one line, cut where it is too much. */
-static void add_text(struct tree *t, struct ab_text text)
-{
-	struct row *row = &t->rows[t->nrows];
-	uint32_t i = 0, bytes;
-	size_t columns = 0;
-
-	for (; i < text.len && text.s[i] != '\n' && columns < TEXT_MAX;
-	     i += bytes) {
-		size_t n = ab_printable(text.s + i, text.len - i);
-
-		bytes = n ? (uint32_t)n : 1;
-		columns += n ? 1 : 4;
-		ab_buf_escape_n(&t->texts, text.s + i, bytes);
-	}
-	if (i < text.len) {
-		ab_buf_puts(&t->texts, " ...");
-		columns += 4;
-	}
-	row->columns += columns;
-}
-
-static void add_words(struct tree *t, const char *words)
-{
-	add_text(t, (struct ab_text){ words, (uint32_t)strlen(words) });
-}
-
 static struct ab_text slice(const struct tree *t, struct ab_span range)
 {
 	uint32_t len = t->j->text.len;
@@ -121,34 +72,6 @@ static struct ab_text slice(const struct tree *t, struct ab_span range)
 	uint32_t from = range.from < to ? range.from : to;
 
 	return (struct ab_text){ t->j->text.s + from, to - from };
-}
-
-static void end_row(struct tree *t, const struct ab_judged *verdict,
-		    bool decided)
-{
-	struct row *row = &t->rows[t->nrows++];
-
-	row->len = t->texts.len - row->begin;
-	row->verdict = verdict;
-	row->decided = decided && !t->marked;
-	t->marked |= decided;
-}
-
-/* A line that is no command: "if", "for x in a b". */
-static void add_label(struct tree *t, size_t depth, const char *lead,
-		      const char *words, struct ab_span rest,
-		      struct ab_span node)
-{
-	begin_row(t, depth, lead);
-	add_words(t, words);
-	if (length(rest) > 0) {
-		add_words(t, " ");
-		add_text(t, slice(t, rest));
-	}
-	end_row(t, NULL,
-		!t->decided && length(node) > 0 &&
-			node.from == t->j->range.from &&
-			node.to == t->j->range.to);
 }
 
 /* The first entry that does not begin before `from`. */
@@ -167,12 +90,62 @@ static size_t first_at(const struct tree *t, uint32_t from)
 	return low;
 }
 
+/*
+ * The verdict on what has exactly this range and no wrapper around it. What is
+ * judged several times (a loop, a function) counts as its strictest. A wrapper
+ * that is nothing but what it runs has none.
+ */
+static const struct ab_judged *take_own(struct tree *t, struct ab_span range,
+					bool *ret_decided)
+{
+	const struct ab_judged *strictest = NULL;
+
+	*ret_decided = false;
+	for (size_t i = first_at(t, range.from);
+	     i < t->len && t->v[i].judged->range.from == range.from; i++) {
+		const struct ab_judged *c = t->v[i].judged;
+
+		if (t->v[i].shown || c->via || c->range.to != range.to)
+			continue;
+		t->v[i].shown = true;
+		*ret_decided |= c == t->decided;
+		if (!strictest || c->decision > strictest->decision)
+			strictest = c;
+	}
+	return strictest && strictest->decision == AB_ALLOW &&
+			       !strictest->rule[0]
+		       ? NULL
+		       : strictest;
+}
+
+/* A line that is no simple command: "if", "for x in a b". */
+static void add_label(struct tree *t, size_t depth, const char *lead,
+		      const char *words, struct ab_span rest,
+		      struct ab_span node)
+{
+	const struct ab_judged *own = NULL;
+	bool decided = false;
+
+	if (length(node) > 0)
+		own = take_own(t, node, &decided);
+	if (!t->decided && length(node) > 0)
+		decided = node.from == t->j->range.from &&
+			  node.to == t->j->range.to;
+	ab_row_begin(&t->rows, depth, lead);
+	ab_row_words(&t->rows, words);
+	if (length(rest) > 0) {
+		ab_row_words(&t->rows, words[0] ? " " : "");
+		ab_row_text(&t->rows, slice(t, rest));
+	}
+	ab_row_end(&t->rows, own, decided);
+}
+
 /* The words, as far as they are known. */
 static void add_argv(struct tree *t, const struct ab_judged *c)
 {
 	ab_autobuf struct ab_buf b = { 0 };
 
-	for (size_t i = 0; i < c->argc && b.len <= TEXT_MAX; i++) {
+	for (size_t i = 0; i < c->argc && b.len <= AB_ROW_TEXT_MAX; i++) {
 		const struct ab_text *text = &c->argv[i].text;
 
 		ab_buf_puts(&b, i ? " " : "");
@@ -182,7 +155,8 @@ static void add_argv(struct tree *t, const struct ab_judged *c)
 			else
 				ab_buf_add(&b, &text->s[k], 1);
 	}
-	add_text(t, (struct ab_text){ b.data ? b.data : "", (uint32_t)b.len });
+	ab_row_text(&t->rows,
+		    (struct ab_text){ b.data ? b.data : "", (uint32_t)b.len });
 }
 
 /* What a wrapper runs, below the command in which it stands. */
@@ -195,13 +169,13 @@ static void show_inner(struct tree *t, struct ab_span range, size_t depth)
 		if (t->v[i].shown || !is_within(c->range, range))
 			continue;
 		t->v[i].shown = true;
-		begin_row(t, depth, "");
+		ab_row_begin(&t->rows, depth, "");
 		if (c->via) {
-			add_words(t, c->via);
-			add_words(t, " -> ");
+			ab_row_words(&t->rows, c->via);
+			ab_row_words(&t->rows, " -> ");
 		}
 		add_argv(t, c);
-		end_row(t, c, c == t->decided);
+		ab_row_end(&t->rows, c, c == t->decided);
 	}
 }
 
@@ -257,28 +231,14 @@ static void show_redirs(struct tree *t, const struct ab_redir *redir,
 static void show_simple(struct tree *t, const struct ab_shell_node *node,
 			size_t depth, const char *lead)
 {
-	const struct ab_judged *strictest = NULL;
-	bool decided = false;
+	bool decided;
+	const struct ab_judged *own = take_own(t, node->range, &decided);
 
-	/* A command that is judged several times (a loop, a function) counts
-	 * as its strictest. */
-	for (size_t i = first_at(t, node->range.from);
-	     i < t->len && t->v[i].judged->range.from == node->range.from;
-	     i++) {
-		const struct ab_judged *c = t->v[i].judged;
-
-		if (t->v[i].shown || c->via || c->range.to != node->range.to)
-			continue;
-		t->v[i].shown = true;
-		decided |= c == t->decided;
-		if (!strictest || c->decision > strictest->decision)
-			strictest = c;
-	}
-	begin_row(t, depth, lead);
-	add_text(t, slice(t, node->range));
+	ab_row_begin(&t->rows, depth, lead);
+	ab_row_text(&t->rows, slice(t, node->range));
 	if (node->background)
-		add_words(t, " &");
-	end_row(t, strictest, decided);
+		ab_row_words(&t->rows, " &");
+	ab_row_end(&t->rows, own, decided);
 	for (const struct ab_assign *a = node->simple.assigns; a; a = a->next)
 		show_word(t, a->value, depth + 1);
 	show_word(t, node->simple.words, depth + 1);
@@ -452,29 +412,6 @@ static void sort_commands(struct tree *t)
 	qsort(t->v, t->len, sizeof(*t->v), by_place);
 }
 
-static void print_rows(const struct tree *t, struct ab_buf *b)
-{
-	size_t width = 0;
-
-	for (size_t i = 0; i < t->nrows; i++)
-		if (t->rows[i].verdict && t->rows[i].columns > width)
-			width = t->rows[i].columns;
-	width = width < WIDTH_MAX ? width : WIDTH_MAX;
-	for (size_t i = 0; i < t->nrows; i++) {
-		const struct row *row = &t->rows[i];
-		const struct ab_judged *c = row->verdict;
-		size_t gap = row->columns < width ? width - row->columns : 0;
-
-		ab_buf_add(b, t->texts.data + row->begin, row->len);
-		if (c)
-			ab_buf_printf(b, "%*s  %-9s", (int)gap, "",
-				      ab_decision_names[c->decision]);
-		if (c && c->rule[0])
-			ab_buf_printf(b, "  %s", c->rule);
-		ab_buf_puts(b, row->decided ? "  <--\n" : "\n");
-	}
-}
-
 void ab_judgement_explain(const struct ab_judgement *j, struct ab_buf *b)
 {
 	struct tree t = { .j = j, .decided = find_decided(j) };
@@ -482,11 +419,10 @@ void ab_judgement_explain(const struct ab_judgement *j, struct ab_buf *b)
 	sort_commands(&t);
 	show_node(&t, j->script.list, 0, "");
 	show_inner(&t, (struct ab_span){ 0, UINT32_MAX }, 0);
-	print_rows(&t, b);
+	ab_rows_print(&t.rows, b);
 	if (j->script.error)
 		ab_buf_printf(b, "   byte %u: %s\n", j->script.error_at,
 			      j->script.error);
 	free(t.v);
-	free(t.rows);
-	ab_buf_fini(&t.texts);
+	ab_rows_fini(&t.rows);
 }
