@@ -31,6 +31,10 @@ enum option_id {
 	ID_AUDIT,
 	ID_SHELL,
 	ID_STRING,
+	ID_STDIN,
+	ID_BATCH,
+	ID_NULL,
+	ID_EXPLAIN,
 	ID_VERBOSE,
 	ID_QUIET,
 	ID_JSON,
@@ -82,6 +86,8 @@ struct args {
 	size_t nfds;
 	const char *const *rest;	/* what is not an option */
 	size_t nrest;
+	bool dashes;		/* "--" was given, */
+	size_t before;		/* and so many of `rest` stand before it */
 };
 
 extern const struct command *const commands[];	/* ends with NULL */
@@ -113,16 +119,23 @@ int sub_main(struct args *args);
 /* Complain unless there are `min` to `max` words beside the options. */
 int check_words(const struct args *args, size_t min, size_t max);
 
+/* Judge each command on standard input; the exit status. */
+int batch_main(struct args *args, struct ab_check *check);
+/* As check's exit status says it. */
+int decision_status(enum ab_decision decision);
+
 void print_help(const struct command *command);
 void print_overview(void);
 
 extern const struct command command_run;
+extern const struct command command_check;
 extern const struct command command_ports;
 extern const struct command command_connect;
 extern const struct command command_doctor;
 extern const struct command command_config;
 extern const struct command command_profile;
 extern const struct command command_policy;
+extern const struct command command_rules;
 extern const struct command command_trust;
 
 #endif

@@ -255,7 +255,7 @@ static const struct command command_show = {
 	.main = show_main,
 };
 
-static const struct command command_check = {
+static const struct command config_check = {
 	.name = "config check",
 	.usage = "[OPTIONS] [FILE]",
 	.summary = "mistakes in a file, or in all that a run would look at",
@@ -293,7 +293,7 @@ const struct command command_config = {
 	},
 	.subs = (const struct command *const[]){
 		&command_show,
-		&command_check,
+		&config_check,
 		&command_path,
 		NULL,
 	},

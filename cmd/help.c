@@ -47,6 +47,8 @@ void print_overview(void)
 	printf("agentbox runs a command so that it can do its work and "
 	       "nothing else.\n\n"
 	       "  agentbox run -- make test        run a command in the box\n"
+	       "  agentbox check \"rm -rf /\"        what it thinks of a "
+	       "command\n"
 	       "  agentbox doctor                  what this machine can "
 	       "enforce\n\n"
 	       "Commands:\n");

@@ -5,9 +5,9 @@
 #include <string.h>
 
 const struct command *const commands[] = {
-	&command_run,	 &command_ports,   &command_connect, &command_doctor,
-	&command_config, &command_profile, &command_policy,  &command_trust,
-	NULL,
+	&command_run,	  &command_check,  &command_ports, &command_connect,
+	&command_doctor,  &command_config, &command_profile, &command_rules,
+	&command_policy,  &command_trust,  NULL,
 };
 
 void tell(const char *fmt, ...)
@@ -87,7 +87,7 @@ static const struct command *find(const char *name)
 
 static int no_such_command(const char *name)
 {
-	const char *names[16];
+	const char *names[AB_COUNT(commands)];
 	size_t n = 0;
 	const char *near;
 

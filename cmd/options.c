@@ -215,6 +215,7 @@ int args_parse(struct args *args, const struct command *command, int argc,
 		}
 		if (strcmp(argv[i], "--") == 0) {
 			i++;
+			args->dashes = true;
 			break;
 		}
 		status = argv[i][1] == '-' ?
@@ -227,6 +228,7 @@ int args_parse(struct args *args, const struct command *command, int argc,
 			return 0;
 		}
 	}
+	args->before = args->nrest;
 	for (; i < argc; i++)
 		rest[args->nrest++] = argv[i];
 	args->rest = rest;

@@ -12,11 +12,13 @@ _agentbox_options()
 
 	case $1 in
 	run) echo "--command= -c= --shell= --fd= --audit= --verbose -v --quiet -q $policy" ;;
+	check) echo "--command= -c= --stdin --batch --null -0 --json --explain $policy" ;;
 	ports) echo '--json' ;;
 	doctor) echo '--json --fix --attack' ;;
 	'config show') echo "--json $policy" ;;
 	'config check') echo '--config= --workspace=' ;;
 	'config path') echo '--config= --workspace= --json' ;;
+	'rules list') echo '--json --profile= --config= --workspace=' ;;
 	'profile list' | 'profile show' | 'policy diff') echo '--json' ;;
 	trust) echo '--yes -y --revoke' ;;
 	esac
@@ -27,10 +29,11 @@ _agentbox_options()
 _agentbox_words()
 {
 	case $1 in
-	'') echo 'run ports connect doctor config profile policy trust help --help --version' ;;
-	help) echo 'run ports connect doctor config profile policy trust' ;;
+	'') echo 'run check ports connect doctor config profile rules policy trust help --help --version' ;;
+	help) echo 'run check ports connect doctor config profile rules policy trust' ;;
 	config) echo 'show check path' ;;
 	profile) echo 'list show' ;;
+	rules) echo 'list' ;;
 	policy) echo 'diff' ;;
 	esac
 }
@@ -108,7 +111,7 @@ _agentbox_operand()
 	esac
 }
 
-# The command that `run` is to run starts at word $1: complete it as itself.
+# The command that `run` or `check --` is about starts at word $1: complete it as itself.
 _agentbox_foreign()
 {
 	if declare -F _command_offset >/dev/null; then
@@ -137,7 +140,7 @@ _agentbox()
 			:
 		elif [ "$word" = -- ]; then
 			ended=1
-			if [ "$command" = run ]; then
+			if [ "$command" = run ] || [ "$command" = check ]; then
 				_agentbox_foreign $((i + 1))
 				return
 			fi

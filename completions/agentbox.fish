@@ -81,29 +81,32 @@ complete -c agentbox -f
 complete -c agentbox -n __agentbox_at -l help -s h -d 'Show the commands'
 complete -c agentbox -n __agentbox_at -l version -d 'Show the version'
 complete -c agentbox -n __agentbox_at -a run -d 'Run a command in the box'
+complete -c agentbox -n __agentbox_at -a check -d 'Say what the policy thinks of a command'
 complete -c agentbox -n __agentbox_at -a ports -d 'What listens inside a run'
 complete -c agentbox -n __agentbox_at -a connect -d 'Inside a box: a connection through its door'
 complete -c agentbox -n __agentbox_at -a doctor -d 'What this machine can enforce'
 complete -c agentbox -n __agentbox_at -a config -d 'See what is in force and where it came from'
 complete -c agentbox -n __agentbox_at -a profile -d 'See the profiles that a policy can start from'
+complete -c agentbox -n __agentbox_at -a rules -d 'See the rules that commands are judged by'
 complete -c agentbox -n __agentbox_at -a policy -d 'Compare policies'
 complete -c agentbox -n __agentbox_at -a trust -d 'Let a project\'s .agentbox.json widen the policy'
 complete -c agentbox -n __agentbox_at -a help -d 'Say more about a command'
-complete -c agentbox -n '__agentbox_at help' -a 'run ports connect doctor config profile policy trust'
+complete -c agentbox -n '__agentbox_at help' -a 'run check ports connect doctor config profile rules policy trust'
 
 complete -c agentbox -n '__agentbox_at config' -a show -d 'Every value in force and where it came from'
 complete -c agentbox -n '__agentbox_at config' -a check -d 'Mistakes in a file'
 complete -c agentbox -n '__agentbox_at config' -a path -d 'The files that a run looks at'
 complete -c agentbox -n '__agentbox_at profile' -a list -d 'The profiles'
 complete -c agentbox -n '__agentbox_at profile' -a show -d 'What a profile means here'
+complete -c agentbox -n '__agentbox_at rules' -a list -d 'The rules in force here'
 complete -c agentbox -n '__agentbox_at policy' -a diff -d 'What one allows that the other does not'
 
-for in in __agentbox_running '__agentbox_in ports' '__agentbox_in connect' '__agentbox_in doctor' '__agentbox_in config' '__agentbox_in profile' '__agentbox_in policy' '__agentbox_in trust'
+for in in __agentbox_running '__agentbox_in check' '__agentbox_in ports' '__agentbox_in connect' '__agentbox_in doctor' '__agentbox_in config' '__agentbox_in profile' '__agentbox_in rules' '__agentbox_in policy' '__agentbox_in trust'
     complete -c agentbox -n $in -l help -s h -d 'Show the options'
 end
 
-# What makes the policy: run and config show.
-for in in __agentbox_running '__agentbox_in config show'
+# What makes the policy: run, check and config show.
+for in in __agentbox_running '__agentbox_in check' '__agentbox_in config show'
     complete -c agentbox -n $in -l profile -x -a '(__agentbox_profiles)' -d 'Start from this profile'
     complete -c agentbox -n $in -l config -r -F -d 'Read this file instead of the user\'s'
     complete -c agentbox -n $in -l workspace -x -a '(__fish_complete_directories)' -d 'The project folder'
@@ -139,6 +142,13 @@ complete -c agentbox -n __agentbox_running -l verbose -s v -d 'Say what holds; t
 complete -c agentbox -n __agentbox_running -l quiet -s q -d 'Say nothing but errors'
 complete -c agentbox -n '__agentbox_in run' -a '(__agentbox_foreign)'
 
+complete -c agentbox -n '__agentbox_in check' -l command -s c -x -d 'Judge this text'
+complete -c agentbox -n '__agentbox_in check' -l stdin -d 'Judge all of standard input, as one script'
+complete -c agentbox -n '__agentbox_in check' -l batch -d 'Judge each line of standard input'
+complete -c agentbox -n '__agentbox_in check' -l null -s 0 -d 'With --batch: NUL ends a command'
+complete -c agentbox -n '__agentbox_in check' -l json -d 'Print one line of JSON'
+complete -c agentbox -n '__agentbox_in check' -l explain -d 'Show every command in it and its decision'
+
 complete -c agentbox -n '__agentbox_in ports' -l json -d 'Print JSON'
 complete -c agentbox -n '__agentbox_in ports' -a '(__agentbox_runs)'
 complete -c agentbox -n '__agentbox_in connect' -a '(__fish_print_hostnames)'
@@ -158,6 +168,10 @@ complete -c agentbox -n '__agentbox_in config check' -F
 complete -c agentbox -n '__agentbox_in profile list' -l json -d 'Print JSON'
 complete -c agentbox -n '__agentbox_in profile show' -l json -d 'Print JSON'
 complete -c agentbox -n '__agentbox_in profile show' -F -a '(__agentbox_profiles)'
+complete -c agentbox -n '__agentbox_in rules list' -l json -d 'Print JSON'
+complete -c agentbox -n '__agentbox_in rules list' -l profile -x -a '(__agentbox_profiles)' -d 'Start from this profile'
+complete -c agentbox -n '__agentbox_in rules list' -l config -r -F -d 'This file instead of the user\'s'
+complete -c agentbox -n '__agentbox_in rules list' -l workspace -x -a '(__fish_complete_directories)' -d 'The project folder'
 complete -c agentbox -n '__agentbox_in policy diff' -l json -d 'Print JSON'
 complete -c agentbox -n '__agentbox_in policy diff' -F -a '(__agentbox_profiles)'
 

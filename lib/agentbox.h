@@ -28,6 +28,7 @@
 #include "policy/show.h"
 #include "policy/trust.h"
 #include "shell/judge.h"
+#include "shell/report.h"
 
 enum ab_level {
 	AB_SAY_DETAIL,	/* for -v */
@@ -59,7 +60,7 @@ int ab_run(const struct ab_request *request, int *ret_status,
 
 /*
  * Judging commands by a policy without running them. A judgement, and what it
- * points to, is good until the next call.
+ * points to, is good until the next call. In words: shell/report.h.
  */
 struct ab_check;
 
@@ -70,11 +71,6 @@ const struct ab_judgement *ab_check_text(struct ab_check *check,
 					 const char *text, size_t len);
 const struct ab_judgement *ab_check_argv(struct ab_check *check,
 					 const char *const *argv, size_t argc);
-/* One line of JSON, without its newline; the tree for people, the part that
- * decided marked; both are added to *b. */
-void ab_judgement_json(const struct ab_judgement *judgement, struct ab_buf *b);
-void ab_judgement_explain(const struct ab_judgement *judgement,
-			  struct ab_buf *b);
 
 /*
  * The TCP ports that listen inside a run that is going on, in order; those of

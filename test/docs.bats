@@ -33,8 +33,8 @@ leaves()
 options()
 {
 	# shellcheck disable=SC2086
-	"$AGENTBOX" $1 --help | grep -oE '^  (-[a-zA-Z], |    )--[a-z-]+' |
-		grep -oE -- '--?[a-zA-Z][a-z-]*' | sort -u
+	"$AGENTBOX" $1 --help | grep -oE '^  (-[a-zA-Z0], |    )--[a-z-]+' |
+		grep -oE -- '--?[a-zA-Z0][a-z-]*' | sort -u
 }
 
 # enums LEAF: "--net blocked filtered allowed", one option a line.
@@ -66,8 +66,8 @@ page()
 # named: the options that the text on standard input names.
 named()
 {
-	grep -oE '(^|[^a-zA-Z0-9_-])(--[a-z][a-z-]*|-[a-zA-Z])($|[^a-zA-Z0-9-])' |
-		grep -oE -- '-+[a-zA-Z][a-z-]*' | sort -u
+	grep -oE '(^|[^a-zA-Z0-9_-])(--[a-z][a-z-]*|-[a-zA-Z0])($|[^a-zA-Z0-9-])' |
+		grep -oE -- '-+[a-zA-Z0][a-z-]*' | sort -u
 }
 
 # same WHAT A B: two sorted lists that must be equal.
@@ -369,7 +369,7 @@ fish_for()
 	local o values w
 	same zsh "$(all_options)" "$({
 		grep -oE -- '--[a-z][a-z-]*' "$ROOT/completions/_agentbox"
-		grep -oE -- '\{-[a-z]\+?,' "$ROOT/completions/_agentbox" | grep -oE -- '-[a-z]'
+		grep -oE -- '\{-[a-z0]\+?,' "$ROOT/completions/_agentbox" | grep -oE -- '-[a-z0]'
 	} | sort -u)"
 	enums run >enums
 	while read -r o values; do

@@ -52,12 +52,7 @@ void ab_buf_printf(struct ab_buf *b, const char *fmt, ...)
 	b->len += (size_t)n;
 }
 
-/*
- * Length of the UTF-8 sequence at s that a terminal may be shown, 0 when
- * there is none. Surrogates, overlong forms, C1 controls and the
- * bidirectional controls (which reorder what a person reads) do not count.
- */
-static size_t printable(const unsigned char *s)
+size_t ab_printable(const char *text, size_t left)
 {
 	static const struct {
 		unsigned char mask, lead;
@@ -68,13 +63,18 @@ static size_t printable(const unsigned char *s)
 		{ 0xf0, 0xe0, 3, 0x800 },
 		{ 0xf8, 0xf0, 4, 0x10000 },
 	};
+	const unsigned char *s = (const unsigned char *)text;
 	unsigned long c;
 
+	if (left == 0)
+		return 0;
 	if (s[0] < 0x80)
 		return s[0] >= 0x20 && s[0] != 0x7f;
 	for (size_t i = 0; i < AB_COUNT(form); i++) {
 		if ((s[0] & form[i].mask) != form[i].lead)
 			continue;
+		if (left < form[i].len)
+			return 0;
 		c = s[0] & (unsigned char)~form[i].mask;
 		for (size_t k = 1; k < form[i].len; k++) {
 			if ((s[k] & 0xc0) != 0x80)
@@ -93,57 +93,79 @@ static size_t printable(const unsigned char *s)
 
 /* How many bytes from here on are plain ASCII and no delimiter: nearly all
  * text is, so it is copied in one piece. */
-static size_t plain(const unsigned char *s)
+static size_t plain(const char *s, size_t left)
 {
 	size_t n = 0;
 
-	while (s[n] >= 0x20 && s[n] < 0x7f && s[n] != '"' && s[n] != '\\')
+	while (n < left && s[n] >= 0x20 && s[n] < 0x7f && s[n] != '"' &&
+	       s[n] != '\\')
 		n++;
 	return n;
 }
 
-void ab_buf_json(struct ab_buf *b, const char *s)
+static void add_hex(struct ab_buf *b, const char *lead, unsigned char c)
 {
-	const unsigned char *p = (const unsigned char *)s;
+	static const char digits[] = "0123456789abcdef";
+	char text[2] = { digits[c >> 4], digits[c & 15] };
 
+	ab_buf_puts(b, lead);
+	ab_buf_add(b, text, sizeof(text));
+}
+
+void ab_buf_json_n(struct ab_buf *b, const char *s, size_t len)
+{
+	const char *end = s + len;
+
+	reserve(b, len + 2);
 	ab_buf_add(b, "\"", 1);
 	for (;;) {
-		size_t n = plain(p);
+		size_t n = plain(s, (size_t)(end - s));
 
-		ab_buf_add(b, p, n);
-		p += n;
-		if (!*p)
+		ab_buf_add(b, s, n);
+		s += n;
+		if (s == end)
 			break;
-		n = printable(p);
-		if (*p == '"' || *p == '\\') {
-			ab_buf_printf(b, "\\%c", *p++);
+		n = ab_printable(s, (size_t)(end - s));
+		if (*s == '"' || *s == '\\') {
+			ab_buf_add(b, "\\", 1);
+			ab_buf_add(b, s++, 1);
 		} else if (n > 0) {
-			ab_buf_add(b, p, n);
-			p += n;
-		} else if (*p < 0x80) {
-			ab_buf_printf(b, "\\u%04x", *p++);
+			ab_buf_add(b, s, n);
+			s += n;
+		} else if (!(*s & 0x80)) {
+			add_hex(b, "\\u00", (unsigned char)*s++);
 		} else {
 			ab_buf_puts(b, "\\ufffd");
-			p++;
+			s++;
 		}
 	}
 	ab_buf_add(b, "\"", 1);
 }
 
-void ab_buf_escape(struct ab_buf *b, const char *s)
+void ab_buf_json(struct ab_buf *b, const char *s)
 {
-	const unsigned char *p = (const unsigned char *)s;
+	ab_buf_json_n(b, s, strlen(s));
+}
 
-	while (*p) {
-		size_t n = printable(p);
+void ab_buf_escape_n(struct ab_buf *b, const char *s, size_t len)
+{
+	const char *end = s + len;
+
+	while (s < end) {
+		size_t n = ab_printable(s, (size_t)(end - s));
 
 		if (n > 0) {
-			ab_buf_add(b, p, n);
-			p += n;
+			ab_buf_add(b, s, n);
+			s += n;
 		} else {
-			ab_buf_printf(b, "\\x%02x", *p++);
+			add_hex(b, "\\x", (unsigned char)*s++);
 		}
 	}
+}
+
+void ab_buf_escape(struct ab_buf *b, const char *s)
+{
+	ab_buf_escape_n(b, s, strlen(s));
 }
 
 char *ab_escape(const char *s)

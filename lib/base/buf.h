@@ -20,11 +20,21 @@ void ab_buf_printf(struct ab_buf *b, const char *fmt, ...)
 /* The text as a JSON string, quotes included. Bytes that are not UTF-8 become
  * U+FFFD, control characters escapes: safe in a log whatever it holds. */
 void ab_buf_json(struct ab_buf *b, const char *s);
+void ab_buf_json_n(struct ab_buf *b, const char *s, size_t len);
 /* The text with control characters and non-UTF-8 as \xNN: safe on a terminal. */
 void ab_buf_escape(struct ab_buf *b, const char *s);
+void ab_buf_escape_n(struct ab_buf *b, const char *s, size_t len);
 char *ab_buf_take(struct ab_buf *b);	/* the text, never NULL; b is empty */
 void ab_buf_fini(struct ab_buf *b);
 #define ab_autobuf __attribute__((cleanup(ab_buf_fini)))
+
+/*
+ * Length of the UTF-8 sequence at s, of which `left` bytes are there, that a
+ * terminal may be shown; 0 when there is none. Surrogates, overlong forms, C1
+ * controls and the bidirectional controls (which reorder what a person reads)
+ * do not count.
+ */
+size_t ab_printable(const char *s, size_t left);
 
 /* The same escaping as a new string. */
 char *ab_escape(const char *s);

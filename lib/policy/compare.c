@@ -5,8 +5,10 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/strv.h"
+#include "policy/commands.h"
 #include "policy/config.h"
 #include "policy/policy.h"
+#include "shell/ruling.h"
 
 static void say(struct ab_strv *lines, enum ab_key_id id, const char *lead,
 		const char *text, const char *other)
@@ -91,6 +93,63 @@ static void wider_prohibition(enum ab_key_id id, const struct ab_value *a,
 	}
 }
 
+static void wider_overrides(const struct ab_value *a, const struct ab_value *b,
+			    struct ab_strv *lines)
+{
+	for (unsigned i = 0; i < AB_RULE_COUNT; i++) {
+		struct ab_decided x = ab_override_decided(a, i);
+		struct ab_decided y = ab_override_decided(b, i);
+		ab_autofree char *text =
+			ab_printf("%s=%s", ab_rules[i].name,
+				  ab_decision_names[y.strong]);
+
+		if (y.strong < x.strong || y.weak < x.weak)
+			say(lines, AB_KEY_OVERRIDE, "", text,
+			    ab_decision_names[x.strong]);
+	}
+}
+
+/* The next rule of v that can also permit, from *i on; NULL: none. */
+static const struct ab_item *next_free(const struct ab_value *v, size_t *i)
+{
+	while (*i < v->len && v->items[*i].tighten)
+		++*i;
+	return *i < v->len ? &v->items[(*i)++] : NULL;
+}
+
+static bool same_rules(const struct ab_value *a, const struct ab_value *b)
+{
+	const struct ab_item *x, *y;
+	size_t i = 0, k = 0;
+
+	do {
+		x = next_free(a, &i);
+		y = next_free(b, &k);
+	} while (x && y && strcmp(x->text, y->text) == 0);
+	return !x && !y;
+}
+
+/* The first match counts: what one rule means depends on those before it. So
+ * every rule that one side lacks may make a difference, and so may order. */
+static void wider_rules(const struct ab_value *a, const struct ab_value *b,
+			struct ab_strv *lines)
+{
+	size_t before = lines->len;
+
+	for (size_t i = 0; i < a->len; i++)
+		if (!ab_value_covers(AB_KEY_RULES, b, a->items[i].text) &&
+		    a->items[i].rule->decision != AB_ALLOW)
+			say(lines, AB_KEY_RULES, "without ", a->items[i].text,
+			    NULL);
+	for (size_t i = 0; i < b->len; i++)
+		if (!b->items[i].tighten &&
+		    !ab_value_covers(AB_KEY_RULES, a, b->items[i].text) &&
+		    b->items[i].rule->decision != AB_FORBIDDEN)
+			say(lines, AB_KEY_RULES, "", b->items[i].text, NULL);
+	if (lines->len == before && a->len == b->len && !same_rules(a, b))
+		say(lines, AB_KEY_RULES, "", "in another order", NULL);
+}
+
 void ab_policy_wider(const struct ab_policy *a, const struct ab_policy *b,
 		     struct ab_strv *ret_lines)
 {
@@ -109,6 +168,12 @@ void ab_policy_wider(const struct ab_policy *a, const struct ab_policy *b,
 			break;
 		case AB_TIGHTEN_UNION:
 			wider_prohibition(id, x, y, ret_lines);
+			break;
+		case AB_TIGHTEN_MARKED:
+			if (id == AB_KEY_OVERRIDE)
+				wider_overrides(x, y, ret_lines);
+			else
+				wider_rules(x, y, ret_lines);
 			break;
 		case AB_TIGHTEN_NEVER:
 			/* A variable can mean anything to a program, and any

@@ -14,6 +14,7 @@
 #include "policy/keys.h"
 
 struct ab_policy;
+struct ab_user_rule;
 struct ab_why;
 
 enum ab_layer {
@@ -37,6 +38,9 @@ struct ab_item {
 	const struct ab_origin *from;
 	const char *via;	/* the group that it came from, or NULL */
 	bool here;		/* follows the workspace: was written relative */
+	/* Of a file that is not trusted: can only make stricter. */
+	bool tighten;
+	const struct ab_user_rule *rule;	/* AB_TYPE_RULES: what text says */
 };
 
 struct ab_value {
@@ -59,6 +63,7 @@ struct ab_context {
 	const char *home;	/* or NULL */
 	bool follows;		/* base is the workspace */
 	bool builtin;		/* clean texts that outlive everything */
+	bool untrusted;		/* no regular expression is compiled */
 	char *const *environ;	/* for host groups */
 };
 

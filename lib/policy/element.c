@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "policy/cidr.h"
+#include "policy/commands.h"
 #include "policy/groups.h"
 #include "policy/host.h"
 #include "policy/policy.h"
@@ -322,6 +323,11 @@ int ab_element_put(const struct ab_context *ctx, const struct ab_key *key,
 		return put_assignment(ctx, v, text, from, why);
 	case AB_TYPE_PROPERTIES:
 		return put_property(ctx, v, text, from, why);
+	case AB_TYPE_OVERRIDES:
+		return ab_override_put(ctx, v, text, from, why);
+	case AB_TYPE_RULES:
+		return ab_why_say(why, "write it in a file",
+				  "a rule is more than a text");
 	case AB_TYPE_PROFILE:
 	case AB_TYPE_WORD:
 	case AB_TYPE_SIZE:

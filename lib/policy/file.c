@@ -11,17 +11,18 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/mem.h"
+#include "policy/commands.h"
 #include "policy/ports.h"
-#include "policy/scan.h"
+#include "policy/reader.h"
 #include "policy/why.h"
 
 int ab_file_read(const char *path, const char *name, bool nofollow,
 		 char **ret_text, size_t *ret_len, struct ab_error *err)
 {
 	/* Not blocking: somebody may have put a pipe there. */
-	ab_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK |
-						 O_NOCTTY |
-						 (nofollow ? O_NOFOLLOW : 0));
+	ab_autoclose int fd =
+		open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY |
+				   (nofollow ? O_NOFOLLOW : 0));
 	struct stat st;
 
 	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR)) {
@@ -58,23 +59,13 @@ int ab_file_fail(const struct ab_problems *problems, struct ab_error *err)
 	return ab_hint(err, "%s", problems->right.v[0]);
 }
 
-struct reader {
-	const struct ab_context *ctx;
-	enum ab_layer layer;
-	const char *name;
-	const char *text;
-	const struct ab_scan_node *nodes;
-	struct ab_config *config;
-	struct ab_problems *problems;
-};
-
-static void report(struct reader *r, uint32_t line, const char *key,
+static void report(struct ab_reader *r, uint32_t line, const char *key,
 		   const char *wrong, const char *right)
 {
 	ab_autobuf struct ab_buf b = { 0 };
 	ab_autofree char *head = ab_strndup(key, 120);
 
-	if (r->problems->wrong.len >= AB_PROBLEMS_MAX)
+	if (ab_reader_full(r))
 		return;
 	ab_buf_escape(&b, r->name);
 	ab_buf_printf(&b, ":%u: ", line);
@@ -84,7 +75,18 @@ static void report(struct reader *r, uint32_t line, const char *key,
 	ab_strv_add(&r->problems->right, right);
 }
 
-static const struct ab_origin *origin(struct reader *r, uint32_t node)
+void ab_reader_report(struct ab_reader *r, uint32_t node, const char *path,
+		      const char *wrong, const char *right)
+{
+	report(r, r->nodes[node].line, path, wrong, right);
+}
+
+bool ab_reader_full(const struct ab_reader *r)
+{
+	return r->problems->wrong.len >= AB_PROBLEMS_MAX;
+}
+
+const struct ab_origin *ab_reader_origin(struct ab_reader *r, uint32_t node)
 {
 	struct ab_origin *from = ab_arena_alloc(r->ctx->arena, sizeof(*from));
 
@@ -94,8 +96,7 @@ static const struct ab_origin *origin(struct reader *r, uint32_t node)
 	return from;
 }
 
-/* The key of a node, decoded by the library that decoded the values. */
-static json_t *key_of(struct reader *r, uint32_t node)
+json_t *ab_reader_key(struct ab_reader *r, uint32_t node)
 {
 	const struct ab_scan_node *n = &r->nodes[node];
 
@@ -125,27 +126,27 @@ static const char *type_name(const json_t *value)
 	return "something else";
 }
 
-static void wrong_type(struct reader *r, uint32_t node, const char *path,
-		       const json_t *value, const char *wanted,
-		       const char *right)
+void ab_reader_wrong_type(struct ab_reader *r, uint32_t node, const char *path,
+			  const json_t *value, const char *wanted,
+			  const char *right)
 {
-	ab_autofree char *wrong = ab_printf("must be %s, not %s", wanted,
-					    type_name(value));
+	ab_autofree char *wrong =
+		ab_printf("must be %s, not %s", wanted, type_name(value));
 
-	report(r, r->nodes[node].line, path, wrong, right);
+	ab_reader_report(r, node, path, wrong, right);
 }
 
-static void put_text(struct reader *r, uint32_t node, const char *path,
+static void put_text(struct ab_reader *r, uint32_t node, const char *path,
 		     enum ab_key_id id, const char *text)
 {
 	struct ab_why why = { .right = "" };
 
-	if (ab_value_put(r->ctx, id, &r->config->v[id], text, origin(r, node),
-			 &why) < 0)
-		report(r, r->nodes[node].line, path, why.wrong, why.right);
+	if (ab_value_put(r->ctx, id, &r->config->v[id], text,
+			 ab_reader_origin(r, node), &why) < 0)
+		ab_reader_report(r, node, path, why.wrong, why.right);
 }
 
-static void put_integer(struct reader *r, uint32_t node, const char *path,
+static void put_integer(struct ab_reader *r, uint32_t node, const char *path,
 			enum ab_key_id id, const json_t *value)
 {
 	char text[32];
@@ -155,7 +156,7 @@ static void put_integer(struct reader *r, uint32_t node, const char *path,
 	put_text(r, node, path, id, text);
 }
 
-static void put_element(struct reader *r, uint32_t node, const char *path,
+static void put_element(struct ab_reader *r, uint32_t node, const char *path,
 			enum ab_key_id id, const json_t *value)
 {
 	bool ports = ab_keys[id].type == AB_TYPE_PORTS;
@@ -164,18 +165,20 @@ static void put_element(struct reader *r, uint32_t node, const char *path,
 	if ((ports || publish) && json_is_integer(value))
 		put_integer(r, node, path, id, value);
 	else if (ports)
-		wrong_type(r, node, path, value, "a whole number",
-			   "without quotes");
+		ab_reader_wrong_type(r, node, path, value, "a whole number",
+				     "without quotes");
 	else if (json_is_string(value))
 		put_text(r, node, path, id, json_string_value(value));
 	else if (publish)
-		wrong_type(r, node, path, value, "a whole number or a text",
-			   "write 3000 or \"8080:3000\"");
+		ab_reader_wrong_type(r, node, path, value,
+				     "a whole number or a text",
+				     "write 3000 or \"8080:3000\"");
 	else
-		wrong_type(r, node, path, value, "a text", "put it in quotes");
+		ab_reader_wrong_type(r, node, path, value, "a text",
+				     "put it in quotes");
 }
 
-static void put_list(struct reader *r, uint32_t node, enum ab_key_id id,
+static void put_list(struct ab_reader *r, uint32_t node, enum ab_key_id id,
 		     const json_t *list)
 {
 	const struct ab_key *key = &ab_keys[id];
@@ -184,8 +187,10 @@ static void put_list(struct reader *r, uint32_t node, enum ab_key_id id,
 	if (!json_is_array(list)) {
 		ab_autofree char *right = NULL;
 
-		if (json_is_string(list) && strlen(json_string_value(list)) < 60) {
-			ab_autofree char *e = ab_escape(json_string_value(list));
+		if (json_is_string(list) &&
+		    strlen(json_string_value(list)) < 60) {
+			ab_autofree char *e =
+				ab_escape(json_string_value(list));
 
 			right = ab_printf("write [\"%s\"]", e);
 		} else if (json_is_integer(list) &&
@@ -194,50 +199,54 @@ static void put_list(struct reader *r, uint32_t node, enum ab_key_id id,
 			right = ab_printf("write [%" JSON_INTEGER_FORMAT "]",
 					  json_integer_value(list));
 		}
-		wrong_type(r, node, key->path, list,
-			   key->type == AB_TYPE_READ ? "\"all\" or a list" :
-						       "a list",
-			   right ? right : "write [\"...\"]");
+		ab_reader_wrong_type(r, node, key->path, list,
+				     key->type == AB_TYPE_READ
+					     ? "\"all\" or a list"
+					     : "a list",
+				     right ? right : "write [\"...\"]");
 		return;
 	}
 	/* An empty list is set too: it means "nothing". */
-	r->config->v[id].from = origin(r, node);
+	r->config->v[id].from = ab_reader_origin(r, node);
 	for (size_t i = 0; i < json_array_size(list); i++) {
 		const json_t *e = json_array_get(list, i);
 		ab_autofree char *path = ab_printf("%s[%zu]", key->path, i);
 
-		if (r->problems->wrong.len >= AB_PROBLEMS_MAX)
+		if (ab_reader_full(r))
 			return;
 		put_element(r, k, path, id, e);
 		k = r->nodes[k].next;
 	}
 }
 
-static void put_assignments(struct reader *r, uint32_t node, enum ab_key_id id,
-			    const json_t *object)
+static void put_assignments(struct ab_reader *r, uint32_t node,
+			    enum ab_key_id id, const json_t *object)
 {
 	if (!json_is_object(object)) {
-		wrong_type(r, node, ab_keys[id].path, object, "an object",
-			   "write { \"NAME\": \"value\" }");
+		ab_reader_wrong_type(r, node, ab_keys[id].path, object,
+				     "an object",
+				     "write { \"NAME\": \"value\" }");
 		return;
 	}
-	r->config->v[id].from = origin(r, node);
+	r->config->v[id].from = ab_reader_origin(r, node);
 	for (uint32_t k = node + 1; k < r->nodes[node].next;
 	     k = r->nodes[k].next) {
-		json_t *key = key_of(r, k);
+		json_t *key = ab_reader_key(r, k);
 		const char *name = json_string_value(key);
 		const json_t *value = json_object_get(object, name);
-		ab_autofree char *path = ab_printf("%s.%s", ab_keys[id].path,
-						   name);
+		ab_autofree char *path =
+			ab_printf("%s.%s", ab_keys[id].path, name);
 		ab_autofree char *text = NULL;
 
 		if (!json_is_string(value)) {
-			wrong_type(r, k, path, value, "a text",
-				   "put it in quotes");
+			ab_reader_wrong_type(r, k, path, value, "a text",
+					     "put it in quotes");
+		} else if (strchr(name, '=') && id == AB_KEY_OVERRIDE) {
+			ab_reader_report(r, k, path, "no such rule", "");
 		} else if (strchr(name, '=')) {
-			report(r, r->nodes[k].line, path,
-			       "is not the name of a variable",
-			       "letters, digits and _");
+			ab_reader_report(r, k, path,
+					 "is not the name of a variable",
+					 "letters, digits and _");
 		} else {
 			text = ab_printf("%s=%s", name,
 					 json_string_value(value));
@@ -247,7 +256,7 @@ static void put_assignments(struct reader *r, uint32_t node, enum ab_key_id id,
 	}
 }
 
-static void put_scalar(struct reader *r, uint32_t node, enum ab_key_id id,
+static void put_scalar(struct ab_reader *r, uint32_t node, enum ab_key_id id,
 		       const json_t *value)
 {
 	const struct ab_key *key = &ab_keys[id];
@@ -259,20 +268,21 @@ static void put_scalar(struct reader *r, uint32_t node, enum ab_key_id id,
 	} else if (integer && json_is_integer(value)) {
 		put_integer(r, node, key->path, id, value);
 	} else if (integer) {
-		wrong_type(r, node, key->path, value, "a whole number",
-			   key->none ? "without quotes; or \"none\"" :
-				       "without quotes");
+		ab_reader_wrong_type(r, node, key->path, value,
+				     "a whole number",
+				     key->none ? "without quotes; or \"none\""
+					       : "without quotes");
 	} else {
-		wrong_type(r, node, key->path, value, "a text",
-			   key->type == AB_TYPE_SIZE ?
-				   "write one like \"512M\"" :
-			   key->type == AB_TYPE_DURATION ?
-				   "write one like \"30m\"" :
-				   "put it in quotes");
+		ab_reader_wrong_type(r, node, key->path, value, "a text",
+				     key->type == AB_TYPE_SIZE
+					     ? "write one like \"512M\""
+				     : key->type == AB_TYPE_DURATION
+					     ? "write one like \"30m\""
+					     : "put it in quotes");
 	}
 }
 
-static void put_value(struct reader *r, uint32_t node, enum ab_key_id id,
+static void put_value(struct ab_reader *r, uint32_t node, enum ab_key_id id,
 		      const json_t *value)
 {
 	const struct ab_key *key = &ab_keys[id];
@@ -282,8 +292,11 @@ static void put_value(struct reader *r, uint32_t node, enum ab_key_id id,
 			put_list(r, node, id, value);
 		else
 			put_text(r, node, key->path, id, "all");
-	} else if (key->type == AB_TYPE_ASSIGNMENTS) {
+	} else if (key->type == AB_TYPE_ASSIGNMENTS ||
+		   key->type == AB_TYPE_OVERRIDES) {
 		put_assignments(r, node, id, value);
+	} else if (key->type == AB_TYPE_RULES) {
+		ab_rules_read(r, node, value);
 	} else if (ab_key_is_list(key)) {
 		put_list(r, node, id, value);
 	} else {
@@ -291,7 +304,7 @@ static void put_value(struct reader *r, uint32_t node, enum ab_key_id id,
 	}
 }
 
-static void unknown_key(struct reader *r, uint32_t node, const char *path,
+static void unknown_key(struct ab_reader *r, uint32_t node, const char *path,
 			const char *name)
 {
 	const char *guess = ab_key_guess(path);
@@ -303,15 +316,15 @@ static void unknown_key(struct reader *r, uint32_t node, const char *path,
 				  strchr(name, '.') + 1);
 	else if (guess)
 		right = ab_printf("did you mean %s?", guess);
-	report(r, r->nodes[node].line, path, "no such key", right ? right : "");
+	ab_reader_report(r, node, path, "no such key", right ? right : "");
 }
 
-static void read_object(struct reader *r, uint32_t node, const char *prefix,
+static void read_object(struct ab_reader *r, uint32_t node, const char *prefix,
 			const json_t *object)
 {
 	for (uint32_t k = node + 1; k < r->nodes[node].next;
 	     k = r->nodes[k].next) {
-		json_t *key = key_of(r, k);
+		json_t *key = ab_reader_key(r, k);
 		const char *name = json_string_value(key);
 		const json_t *value = json_object_get(object, name);
 		ab_autofree char *path =
@@ -321,8 +334,9 @@ static void read_object(struct reader *r, uint32_t node, const char *prefix,
 
 		if (top && strcmp(name, "$schema") == 0) {
 			if (!json_is_string(value))
-				wrong_type(r, k, path, value, "a text",
-					   "put it in quotes");
+				ab_reader_wrong_type(r, k, path, value,
+						     "a text",
+						     "put it in quotes");
 		} else if (found && !strchr(name, '.')) {
 			put_value(r, k, (enum ab_key_id)(found - ab_keys),
 				  value);
@@ -330,8 +344,9 @@ static void read_object(struct reader *r, uint32_t node, const char *prefix,
 			if (json_is_object(value))
 				read_object(r, k, path, value);
 			else
-				wrong_type(r, k, path, value, "an object",
-					   "write { ... }");
+				ab_reader_wrong_type(r, k, path, value,
+						     "an object",
+						     "write { ... }");
 		} else {
 			unknown_key(r, k, path, name);
 		}
@@ -340,7 +355,7 @@ static void read_object(struct reader *r, uint32_t node, const char *prefix,
 }
 
 /* What no later layer could put right. */
-static void check_together(struct reader *r)
+static void check_together(struct ab_reader *r)
 {
 	struct ab_why why = { .right = "" };
 	const struct ab_origin *from;
@@ -355,7 +370,7 @@ void ab_file_parse(const struct ab_context *ctx, enum ab_layer layer,
 		   struct ab_config *ret, struct ab_problems *problems)
 {
 	ab_autoscan struct ab_scan scan = { 0 };
-	struct reader r = { ctx, layer, name, text, NULL, ret, problems };
+	struct ab_reader r = { ctx, layer, name, text, NULL, ret, problems };
 	json_error_t error;
 	json_t *root;
 
@@ -372,7 +387,8 @@ void ab_file_parse(const struct ab_context *ctx, enum ab_layer layer,
 		report(&r, error.line > 0 ? (uint32_t)error.line : 1, "", what,
 		       "");
 	} else if (!json_is_object(root)) {
-		wrong_type(&r, 0, "", root, "an object", "write { ... }");
+		ab_reader_wrong_type(&r, 0, "", root, "an object",
+				     "write { ... }");
 	} else {
 		read_object(&r, 0, "", root);
 		check_together(&r);

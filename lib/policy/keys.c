@@ -24,6 +24,10 @@ static const struct ab_word env_words[] = {
 	{ "listed", true },
 	{ "strip", false },
 };
+static const struct ab_word enforce_words[] = {
+	{ "children", AB_ENFORCE_CHILDREN },
+	{ "start", AB_ENFORCE_START },
+};
 static const struct ab_word fallback_words[] = {
 	{ "strict", AB_FALLBACK_STRICT },
 	{ "warn", AB_FALLBACK_WARN },
@@ -101,6 +105,16 @@ const struct ab_key ab_keys[AB_KEY_COUNT] = {
 		"env.strip", AB_TYPE_VARIABLES, GROW_LIST,
 		.doc = "Variables, and patterns of them, that are not passed." },
 
+	[AB_KEY_RULES] = {
+		"commands.rules", AB_TYPE_RULES, AB_MERGE_FRONT, AB_TIGHTEN_MARKED,
+		.doc = "Rules of your own for commands; the first that matches counts." },
+	[AB_KEY_OVERRIDE] = {
+		"commands.override", AB_TYPE_OVERRIDES, AB_MERGE_BY_NAME, AB_TIGHTEN_MARKED,
+		.doc = "Other decisions for built-in rules, by name." },
+	[AB_KEY_ENFORCE] = {
+		"commands.enforce", WORDS(enforce_words),
+		.doc = "Judge the command that is started, or each program that it executes too." },
+
 	[AB_KEY_TIMEOUT] = {
 		"limits.timeout", AB_TYPE_DURATION, .min = 1, .max = 3650ULL * MILLI_DAY, .none = true,
 		.doc = "Wall-clock time of the run." },
@@ -153,7 +167,8 @@ bool ab_key_is_group(const char *path, size_t len)
 
 const char *ab_key_guess(const char *path)
 {
-	static const char *const groups[] = { "filesystem", "network", "env",
+	static const char *const groups[] = { "filesystem", "network",
+					      "env", "commands",
 					      "limits", "assurance" };
 	const char *words[AB_KEY_COUNT + AB_COUNT(groups)];
 	const char *dot = strrchr(path, '.'), *found;

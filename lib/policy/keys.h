@@ -30,6 +30,9 @@ enum ab_key_id {
 	AB_KEY_ENV_PASS,
 	AB_KEY_ENV_SET,
 	AB_KEY_ENV_STRIP,
+	AB_KEY_RULES,
+	AB_KEY_OVERRIDE,
+	AB_KEY_ENFORCE,
 	AB_KEY_TIMEOUT,
 	AB_KEY_MEMORY,
 	AB_KEY_PROCESSES,
@@ -59,25 +62,35 @@ enum ab_key_type {
 	AB_TYPE_VARIABLES,	/* list of variable names and patterns */
 	AB_TYPE_ASSIGNMENTS,	/* object: variable name to text */
 	AB_TYPE_PROPERTIES,	/* list of assurance properties */
+	AB_TYPE_RULES,		/* list of objects, see policy/commands.h */
+	AB_TYPE_OVERRIDES,	/* object: name of a rule to decision */
 };
 
 /*
  * How a later layer combines with what is there. Files: scalars and lists
  * replace, except lists that forbid something, which only ever grow, and
- * assignments, which replace by name. Flags and the environment: scalars
- * replace, lists grow. An empty list is a list: it means "nothing".
+ * assignments, which replace by name, and rules, of which the first that
+ * matches counts: later ones stand in front. Flags and the environment:
+ * scalars replace, lists grow. An empty list is a list: it means "nothing".
  */
-enum ab_key_merge { AB_MERGE_REPLACE, AB_MERGE_GROW, AB_MERGE_BY_NAME };
+enum ab_key_merge {
+	AB_MERGE_REPLACE,
+	AB_MERGE_GROW,
+	AB_MERGE_BY_NAME,
+	AB_MERGE_FRONT,
+};
 
 /*
  * What a project file that is not trusted may do: choose the stricter of two
  * scalars; keep of a list of permissions what was permitted anyway; add to a
- * list of prohibitions (not take back: "!"); or nothing at all.
+ * list of prohibitions (not take back: "!"); add what is marked, so that who
+ * uses it takes only what is stricter; or nothing at all.
  */
 enum ab_key_tighten {
 	AB_TIGHTEN_STRICTER,
 	AB_TIGHTEN_COVERED,
 	AB_TIGHTEN_UNION,
+	AB_TIGHTEN_MARKED,
 	AB_TIGHTEN_NEVER,
 };
 

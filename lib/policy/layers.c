@@ -94,13 +94,15 @@ static struct ab_context context_of(const struct ab_load *l)
 	};
 }
 
-static int parse_text(struct ab_load *l, enum ab_layer layer, const char *path,
-		      const char *text, size_t len, struct ab_config *ret)
+static int parse_text(struct ab_load *l, enum ab_layer layer, bool trusted,
+		      const char *path, const char *text, size_t len,
+		      struct ab_config *ret)
 {
 	ab_autoproblems struct ab_problems problems = { 0 };
 	ab_autofree char *name = ab_load_name(l->in, path);
 	struct ab_context ctx = context_of(l);
 
+	ctx.untrusted = !trusted;
 	ab_file_parse(&ctx, layer, ab_arena_dup(l->arena, name), text, len, ret,
 		      &problems);
 	return problems.wrong.len ? ab_file_fail(&problems, l->err) : 0;
@@ -116,7 +118,7 @@ int ab_load_file(struct ab_load *l, enum ab_layer layer, const char *path,
 	if (ab_file_read(path, name, nofollow, &text, &len, l->err) < 0)
 		return -1;
 	*ret_exists = text != NULL;
-	return text ? parse_text(l, layer, path, text, len, ret) : 0;
+	return text ? parse_text(l, layer, true, path, text, len, ret) : 0;
 }
 
 /* The layers that are files, beside the profile. */
@@ -164,7 +166,8 @@ static int load_project(struct ab_load *l, struct files *f)
 	/* Judged and parsed are the same bytes. */
 	f->trusted = state && ab_trust_check(state, path, text, len) ==
 				      AB_TRUST_HOLDS;
-	return parse_text(l, AB_LAYER_PROJECT, path, text, len, &f->project);
+	return parse_text(l, AB_LAYER_PROJECT, f->trusted, path, text, len,
+			  &f->project);
 }
 
 static int given_project(struct ab_load *l, const struct ab_project *project,
@@ -173,8 +176,9 @@ static int given_project(struct ab_load *l, const struct ab_project *project,
 	ab_autofree char *path = ab_path_join(l->workspace, AB_PROJECT_CONFIG);
 
 	f->has_project = f->trusted = project != NULL;
-	return project ? parse_text(l, AB_LAYER_PROJECT, path, project->text,
-				    project->len, &f->project) :
+	return project ? parse_text(l, AB_LAYER_PROJECT, true, path,
+				    project->text, project->len,
+				    &f->project) :
 			 0;
 }
 

@@ -17,8 +17,8 @@
  * assurance.require: a list in a later file replaces the earlier one, flags
  * add. Lists that forbid
  * (denyRead, denyWrite, network.deny, env.strip) only ever grow; "!entry"
- * takes back an earlier entry. env.set replaces by name. An empty list means
- * nothing.
+ * takes back an earlier entry. env.set and commands.override replace by name;
+ * commands.rules of a later file stand in front. An empty list means nothing.
  *
  * A project file is hostile until `agentbox trust` has recorded its content
  * (policy/trust.h): until then it can only tighten, key by key, and what it
@@ -49,6 +49,7 @@ struct ab_policy_input {
 	char *const *environ;	/* the caller's */
 	const char *workspace, *profile, *config;	/* flags, or NULL */
 	const char *system_config;	/* NULL: /etc/agentbox/config.json */
+	bool judging;		/* nothing will run: any folder will do */
 	const struct ab_setting *settings;
 	size_t nsettings;
 };

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "policy/cidr.h"
+#include "policy/commands.h"
 #include "policy/environment.h"
 #include "policy/host.h"
 
@@ -67,6 +68,19 @@ static void assign(struct ab_arena *a, struct ab_value *v,
 	v->from = more->from;
 }
 
+static void put_in_front(struct ab_arena *a, struct ab_value *v,
+			 const struct ab_value *more)
+{
+	struct ab_value all = { .from = more->from };
+
+	ab_value_reserve(a, &all, more->len + v->len + 1);
+	for (size_t i = 0; i < more->len; i++)
+		ab_value_add(a, &all, more->items[i]);
+	for (size_t i = 0; i < v->len; i++)
+		ab_value_add(a, &all, v->items[i]);
+	*v = all;
+}
+
 /* The layer's list may be appended to later: it must not share its room. */
 static void replace(struct ab_value *v, const struct ab_value *with)
 {
@@ -91,6 +105,9 @@ void ab_config_merge(struct ab_arena *a, struct ab_config *base,
 			break;
 		case AB_MERGE_BY_NAME:
 			assign(a, &base->v[id], new);
+			break;
+		case AB_MERGE_FRONT:
+			put_in_front(a, &base->v[id], new);
 			break;
 		}
 	}
@@ -195,6 +212,8 @@ bool ab_value_covers(enum ab_key_id id, const struct ab_value *v,
 	case AB_TYPE_PUBLISH:
 	case AB_TYPE_ASSIGNMENTS:
 	case AB_TYPE_PROPERTIES:
+	case AB_TYPE_RULES:
+	case AB_TYPE_OVERRIDES:
 		return has_text(v, text);
 	case AB_TYPE_PROFILE:
 	case AB_TYPE_WORD:
@@ -302,6 +321,9 @@ void ab_config_tighten(struct ab_arena *a, struct ab_config *base,
 			break;
 		case AB_TIGHTEN_UNION:
 			unite(a, id, old, new, &dropped);
+			break;
+		case AB_TIGHTEN_MARKED:
+			ab_commands_tighten(a, id, old, new, &dropped);
 			break;
 		case AB_TIGHTEN_NEVER:
 			if (ab_key_is_list(&ab_keys[id]))

@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "policy/commands.h"
 #include "policy/config.h"
 #include "policy/host.h"
 #include "policy/ports.h"
@@ -29,6 +30,7 @@ void ab_policy_free(struct ab_policy *policy)
 {
 	if (!policy)
 		return;
+	ab_commands_release(policy->commands.ruling);
 	if (policy->store)
 		ab_arena_fini(&policy->store->arena);
 	free(policy->store);
@@ -166,4 +168,7 @@ void ab_policy_fill(struct ab_policy *p)
 	p->limits.file_size = limit(c, AB_KEY_FILE_SIZE);
 	p->assurance.require = properties(&c->v[AB_KEY_REQUIRE]) & ~unmeant(c);
 	p->assurance.fallback = word(c, AB_KEY_FALLBACK);
+	p->commands.ruling = ab_commands_ruling(a, &c->v[AB_KEY_RULES],
+						&c->v[AB_KEY_OVERRIDE]);
+	p->commands.enforce = word(c, AB_KEY_ENFORCE);
 }

@@ -68,7 +68,8 @@ static char *show_text(const struct ab_policy *p, struct ab_arena *a)
 /* An element of a list, as a file has it. */
 static void json_item(struct ab_buf *b, enum ab_key_id id, const char *text)
 {
-	if (ab_keys[id].type == AB_TYPE_PORTS)
+	if (ab_keys[id].type == AB_TYPE_PORTS ||
+	    ab_keys[id].type == AB_TYPE_RULES)
 		ab_buf_puts(b, text);
 	else
 		ab_buf_json(b, text);

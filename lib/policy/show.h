@@ -19,4 +19,8 @@ char *ab_policy_json(const struct ab_policy *policy);
 /* SHA-256 of all resolved values. */
 void ab_policy_digest(const struct ab_policy *policy, char ret_hex[65]);
 
+/* The rules that commands are judged by: the user's own, then the built-in
+ * ones with the decisions in force. */
+char *ab_policy_rules(const struct ab_policy *policy, bool json);
+
 #endif

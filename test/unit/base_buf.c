@@ -78,6 +78,20 @@ static void test_escaping(void)
 	}
 }
 
+/* A text that is cut in the middle of a character, or holds a NUL. */
+static void test_lengths(void)
+{
+	ab_autobuf struct ab_buf json = { 0 }, screen = { 0 };
+
+	ab_buf_json_n(&json, "a\0b\xc3\xa9", 4);
+	is_str(json.data, "\"a\\u0000b\\ufffd\"", "a view as JSON");
+	ab_buf_escape_n(&screen, "a\0b\xc3\xa9", 4);
+	is_str(screen.data, "a\\x00b\\xc3", "a view for a terminal");
+	ok(ab_printable("\xc3\xa9", 2) == 2 && ab_printable("\xc3\xa9", 1) == 0 &&
+		   ab_printable("", 0) == 0,
+	   "nothing is read behind the end");
+}
+
 /* Whatever two bytes come, what is shown holds no control character, and the
  * escaping of what is shown changes nothing more. */
 static void test_every_pair(void)
@@ -102,6 +116,7 @@ int main(void)
 {
 	test_growth();
 	test_escaping();
+	test_lengths();
 	test_every_pair();
 	return done();
 }

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "policy/policy.h"
 #include "policy/profiles.h"
+#include "shell/rules.h"
 #include "tap.h"
 
 /*
@@ -75,6 +76,7 @@ static const char *const definition[] = {
 	[AB_TYPE_VARIABLES] = "variables", [AB_TYPE_ASSIGNMENTS] = "assignments",
 	[AB_TYPE_PROPERTIES] = "properties", [AB_TYPE_PORTS] = "ports",
 	[AB_TYPE_PUBLISH] = "publish",	   [AB_TYPE_UPSTREAM] = "upstream",
+	[AB_TYPE_RULES] = "rules",	   [AB_TYPE_OVERRIDES] = "overrides",
 };
 
 static bool is_ref(const json_t *s, enum ab_key_type type)
@@ -122,6 +124,8 @@ static bool agrees(const json_t *s, const struct ab_key *key)
 	case AB_TYPE_VARIABLES:
 	case AB_TYPE_ASSIGNMENTS:
 	case AB_TYPE_PROPERTIES:
+	case AB_TYPE_RULES:
+	case AB_TYPE_OVERRIDES:
 		return is_ref(s, key->type);
 	}
 	return false;
@@ -181,7 +185,20 @@ static void test_definitions(void)
 				ab_property_names[i]);
 	ok(same == AB_PROP_COUNT && json_array_size(list) == AB_PROP_COUNT,
 	   "the schema has the properties");
-	ok(json_object_size(defs) == 14, "and no other definitions");
+	ok(json_object_size(defs) == 17, "and no other definitions");
+	list = json_object_get(json_object_get(defs, "decision"), "enum");
+	ok(json_array_size(list) == AB_FORBIDDEN + 1, "and the decisions");
+	for (size_t i = 0; i < json_array_size(list); i++)
+		is_str(json_string_value(json_array_get(list, i)),
+		       ab_decision_names[i], "in order");
+	list = json_object_get(
+		json_object_get(json_object_get(defs, "overrides"),
+				"propertyNames"),
+		"enum");
+	ok(json_array_size(list) == AB_RULE_COUNT, "and the rules");
+	for (size_t i = 0; i < json_array_size(list); i++)
+		is_str(json_string_value(json_array_get(list, i)),
+		       ab_rules[i].name, "in order");
 	list = json_object_get(property(schema, "extends"), "examples");
 	same = 0;
 	for (size_t i = 0; i < ab_profile_count; i++)
@@ -205,6 +222,8 @@ static void test_invariants(void)
 		 * one that forbids can only grow. */
 		bad += k->merge == AB_MERGE_GROW &&
 		       k->tighten != AB_TIGHTEN_UNION;
+		bad += k->merge == AB_MERGE_FRONT &&
+		       k->tighten != AB_TIGHTEN_MARKED;
 		bad += k->tighten == AB_TIGHTEN_COVERED && !ab_key_is_list(k);
 		bad += k->tighten == AB_TIGHTEN_STRICTER && ab_key_is_list(k);
 	}

@@ -65,6 +65,19 @@ static const char *const limits[] = { "\"1M\"", "\"1G\"", "\"none\"" };
 static const char *const times[] = { "\"1s\"", "\"1h\"", "\"none\"" };
 static const char *const counts[] = { "16", "4096", "100000", "\"none\"" };
 
+static const char *const rules[] = {
+	"{\"match\":\"git push *\",\"decision\":\"forbidden\"}",
+	"{\"match\":\"*\",\"decision\":\"allow\"}",
+	"{\"match\":\"*\",\"decision\":\"sandboxed\"}",
+	"{\"prefix\":[\"git\"],\"decision\":\"escalated\",\"reason\":\"x\"}",
+	"{\"regex\":\"^make\",\"decision\":\"allow\"}",
+	"{\"regex\":\"x+\",\"decision\":\"forbidden\"}",
+};
+static const char *const overrides[] = {
+	"\"sudo\":\"allow\"",	    "\"destructive-find\":\"escalated\"",
+	"\"fork-bomb\":\"sandboxed\"", "\"git-publish\":\"forbidden\"",
+};
+
 static const struct pool {
 	const char *const *v;
 	size_t n;
@@ -85,6 +98,8 @@ static const struct pool {
 	[AB_KEY_ENV_PASS] = POOL(variables),
 	[AB_KEY_ENV_STRIP] = POOL(variables),
 	[AB_KEY_ENV_SET] = POOL(assignments),
+	[AB_KEY_RULES] = POOL(rules),
+	[AB_KEY_OVERRIDE] = POOL(overrides),
 	[AB_KEY_TIMEOUT] = POOL(times),
 	[AB_KEY_MEMORY] = POOL(limits),
 	[AB_KEY_PROCESSES] = POOL(counts),
@@ -99,7 +114,8 @@ static void random_value(FILE *f, enum ab_key_id id)
 	static const char *const profiles[] = { "default", "read-only",
 						"development", "claude" };
 	const struct ab_key *key = &ab_keys[id];
-	bool object = key->type == AB_TYPE_ASSIGNMENTS;
+	bool object = key->type == AB_TYPE_ASSIGNMENTS ||
+		      key->type == AB_TYPE_OVERRIDES;
 	/* Each at most once: keys and ports must not repeat. */
 	bool once = object || key->type == AB_TYPE_PORTS ||
 		    key->type == AB_TYPE_PUBLISH;

@@ -1,0 +1,131 @@
+#include "cmd.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * Commands come in big blocks and answers go out in big blocks; only before
+ * waiting for input is written what there is, so that another process can ask
+ * one command at a time. Of a command that is longer than what is judged the
+ * first bytes are kept, and the rest is passed over.
+ */
+enum {
+	BLOCK = 64 * 1024,
+	KEPT = AB_SHELL_TEXT_MAX + 1,
+};
+
+struct batch {
+	struct ab_check *check;
+	char end; /* of a command */
+	char *in; /* KEPT + BLOCK bytes */
+	size_t len; /* bytes of it that are not judged yet */
+	struct ab_buf out;
+	enum ab_decision strictest;
+};
+
+static int flush(struct batch *b)
+{
+	size_t done = 0;
+
+	while (done < b->out.len) {
+		ssize_t n = write(STDOUT_FILENO, b->out.data + done,
+				  b->out.len - done);
+
+		if (n < 0 && errno != EINTR)
+			return -1;
+		done += n > 0 ? (size_t)n : 0;
+	}
+	b->out.len = 0;
+	return 0;
+}
+
+static int judge(struct batch *b, const char *text, size_t len)
+{
+	const struct ab_judgement *j = ab_check_text(b->check, text, len);
+
+	ab_judgement_json(j, &b->out);
+	ab_buf_add(&b->out, "\n", 1);
+	if (j->decision > b->strictest)
+		b->strictest = j->decision;
+	return b->out.len >= BLOCK ? flush(b) : 0;
+}
+
+/* Judge what is complete; `seen` bytes are known to hold no end. */
+static int judge_complete(struct batch *b, size_t seen)
+{
+	char *from = b->in, *end = b->in + b->len, *stop;
+
+	while ((stop = memchr(from + seen, b->end,
+			      (size_t)(end - from) - seen))) {
+		if (judge(b, from, (size_t)(stop - from)) < 0)
+			return -1;
+		from = stop + 1;
+		seen = 0;
+	}
+	b->len = (size_t)(end - from);
+	if (b->len > KEPT)
+		b->len = KEPT;
+	memmove(b->in, from, b->len);
+	return 0;
+}
+
+static bool would_wait(void)
+{
+	struct pollfd p = { .fd = STDIN_FILENO, .events = POLLIN };
+
+	return poll(&p, 1, 0) == 0;
+}
+
+/* 0: the end; -1: cannot. */
+static ssize_t read_more(struct batch *b)
+{
+	ssize_t n;
+
+	if (b->out.len && would_wait() && flush(b) < 0)
+		return -1;
+	do
+		n = read(STDIN_FILENO, b->in + b->len, BLOCK);
+	while (n < 0 && errno == EINTR);
+	return n;
+}
+
+static int judge_all(struct batch *b)
+{
+	ssize_t n;
+
+	while ((n = read_more(b)) > 0) {
+		size_t seen = b->len;
+
+		b->len += (size_t)n;
+		if (judge_complete(b, seen) < 0)
+			return -1;
+	}
+	if (n < 0)
+		return -1;
+	/* The last one may lack its end. */
+	if (b->len && judge(b, b->in, b->len) < 0)
+		return -1;
+	return flush(b);
+}
+
+int batch_main(struct args *args, struct ab_check *check)
+{
+	struct batch b = {
+		.check = check,
+		.end = given(args, ID_NULL) ? '\0' : '\n',
+		.in = ab_alloc(KEPT + BLOCK),
+	};
+	int status;
+
+	if (judge_all(&b) < 0) {
+		tell("cannot read the commands or write the answers: %m");
+		status = 1;
+	} else {
+		status = decision_status(b.strictest);
+	}
+	free(b.in);
+	ab_buf_fini(&b.out);
+	return status;
+}

@@ -1,0 +1,179 @@
+#include "cmd.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { EXIT_ESCALATED = 3, EXIT_FORBIDDEN = 4 };
+
+static const struct option options_check[] = {
+	{ "command", 'c', OPT_VALUE, ID_STRING, "STRING", NULL,
+	  "judge this text" },
+	{ "stdin", 0, OPT_FLAG, ID_STDIN, NULL, NULL,
+	  "judge all of standard input, as one script" },
+	{ "batch", 0, OPT_FLAG, ID_BATCH, NULL, NULL,
+	  "judge each line of it; a line of JSON each" },
+	{ "null", '0', OPT_FLAG, ID_NULL, NULL, NULL,
+	  "with --batch: NUL ends a command, not newline" },
+	{ "json", 0, OPT_FLAG, ID_JSON, NULL, NULL,
+	  "print one line of JSON" },
+	{ "explain", 0, OPT_FLAG, ID_EXPLAIN, NULL, NULL,
+	  "show every command in it and its decision" },
+	{ 0 },
+};
+
+int decision_status(enum ab_decision decision)
+{
+	switch (decision) {
+	case AB_ALLOW:
+	case AB_SANDBOXED:
+		return 0;
+	case AB_ESCALATED:
+		return EXIT_ESCALATED;
+	case AB_FORBIDDEN:
+		return EXIT_FORBIDDEN;
+	}
+	return EXIT_FORBIDDEN;
+}
+
+static void print_verdict(const struct ab_judgement *j, bool explain)
+{
+	static const char indent[] = "           ";
+	const char *name = ab_decision_names[j->decision];
+	ab_autofree char *reason = ab_escape(j->reason);
+	ab_autobuf struct ab_buf b = { 0 };
+
+	if (j->rule[0])
+		ab_buf_printf(&b, "%-9s  %s  %s\n", name, j->rule, reason);
+	else
+		ab_buf_printf(&b, "%-9s  %s\n", name, reason);
+	if (explain)
+		ab_judgement_explain(j, &b);
+	else if (j->decision >= AB_ESCALATED)
+		ab_judgement_point(j, indent, &b);
+	if (j->instead && j->decision >= AB_ESCALATED)
+		ab_buf_printf(&b, "%s%s\n", indent, j->instead);
+	fwrite(b.data, 1, b.len, stdout);
+}
+
+static int print_judgement(const struct args *args,
+			   const struct ab_judgement *j)
+{
+	ab_autobuf struct ab_buf b = { 0 };
+
+	if (given(args, ID_JSON)) {
+		ab_judgement_json(j, &b);
+		ab_buf_puts(&b, "\n");
+		fwrite(b.data, 1, b.len, stdout);
+	} else {
+		print_verdict(j, given(args, ID_EXPLAIN));
+	}
+	return decision_status(j->decision);
+}
+
+/* All of it, but no more than is judged. */
+static int read_script(struct ab_buf *b)
+{
+	char block[65536];
+	ssize_t n;
+
+	do {
+		n = read(STDIN_FILENO, block, sizeof(block));
+		if (n > 0)
+			ab_buf_add(b, block, (size_t)n);
+	} while ((n > 0 && b->len <= AB_SHELL_TEXT_MAX) ||
+		 (n < 0 && errno == EINTR));
+	return n < 0 ? -1 : 0;
+}
+
+static int judge_stdin(const struct args *args, struct ab_check *check)
+{
+	ab_autobuf struct ab_buf b = { 0 };
+
+	if (read_script(&b) < 0) {
+		tell("cannot read standard input: %m");
+		return 1;
+	}
+	return print_judgement(args, ab_check_text(check, b.data ? b.data : "",
+						   b.len));
+}
+
+static int judge(struct args *args, struct ab_check *check)
+{
+	const char *text = given(args, ID_STRING) ? args->values[ID_STRING] :
+			   args->nrest		  ? args->rest[0] :
+						    NULL;
+
+	if (given(args, ID_BATCH))
+		return batch_main(args, check);
+	if (given(args, ID_STDIN))
+		return judge_stdin(args, check);
+	if (args->dashes && !given(args, ID_STRING))
+		return print_judgement(args, ab_check_argv(check, args->rest,
+							   args->nrest));
+	return print_judgement(args, ab_check_text(check, text, strlen(text)));
+}
+
+/* What is wrong with the way the command was given, or -1. */
+static int check_forms(const struct args *args)
+{
+	const struct command *command = args->command;
+	bool text = given(args, ID_STRING);
+	size_t forms = (size_t)text + given(args, ID_STDIN) +
+		       given(args, ID_BATCH) + (args->nrest > 0);
+
+	if (forms > 1)
+		return misuse(command,
+			      "give the command in one way: STRING, -c STRING, -- COMMAND, --stdin or --batch");
+	if (forms == 0)
+		return misuse(command,
+			      "no command to judge: agentbox check \"rm -rf build\"");
+	if (args->nrest > 1 && (!args->dashes || args->before))
+		return misuse(command,
+			      "a command line is one word: agentbox check \"git status\", or agentbox check -- git status");
+	if (given(args, ID_NULL) && !given(args, ID_BATCH))
+		return misuse(command, "--null goes with --batch");
+	if (given(args, ID_EXPLAIN) &&
+	    (given(args, ID_JSON) || given(args, ID_BATCH)))
+		return misuse(command,
+			      "--explain is for people; --json and --batch have the commands too");
+	return -1;
+}
+
+static int check_main(struct args *args)
+{
+	ab_autostrv struct ab_strv notes = { 0 };
+	struct ab_check *check;
+	struct ab_error err = { 0 };
+	int status = check_forms(args);
+
+	if (status >= 0)
+		return status;
+	if (ab_caller_init(&args->input, &err) < 0 ||
+	    ab_check_new(&args->input, &check, &notes, &err) < 0)
+		return complain(args, &err);
+	for (size_t i = 0; i < notes.len; i++)
+		tell("%s", notes.v[i]);
+	status = judge(args, check);
+	ab_check_free(check);
+	return status;
+}
+
+const struct command command_check = {
+	.name = "check",
+	.usage = "[OPTIONS] STRING  |  check [OPTIONS] -- COMMAND [ARG...]",
+	.summary = "say what the policy thinks of a command, run nothing",
+	.more = "The decision is allow, sandboxed, escalated (a person is "
+		"asked) or forbidden; the\nstrictest part of a command line "
+		"counts. The exit status is 0 for the first two,\n3 for "
+		"escalated, 4 for forbidden; 2: used wrongly, 1: could not "
+		"judge. With\n--batch it is that of the strictest line.",
+	.groups = (const struct option_group[]){
+		{ "Judging", options_check },
+		{ "Policy", options_policy },
+		{ NULL, options_common },
+		{ 0 },
+	},
+	.main = check_main,
+};

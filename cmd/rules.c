@@ -1,0 +1,65 @@
+#include "cmd.h"
+
+#include <stdio.h>
+
+static const struct option options_rules[] = {
+	{ "json", 0, OPT_FLAG, ID_JSON, NULL, NULL, "print JSON" },
+	{ "profile", 0, OPT_VALUE, ID_PROFILE, "NAME", NULL,
+	  "start from this profile (profile list)" },
+	{ "config", 0, OPT_VALUE, ID_CONFIG, "FILE", NULL,
+	  "this file instead of the user's" },
+	{ "workspace", 0, OPT_VALUE, ID_WORKSPACE, "DIR", NULL,
+	  "the project folder, else the current one" },
+	{ 0 },
+};
+
+static int list_main(struct args *args)
+{
+	ab_autostrv struct ab_strv notes = { 0 };
+	ab_autofree char *text = NULL;
+	struct ab_policy *policy;
+	struct ab_error err = { 0 };
+	int status = check_words(args, 0, 0);
+
+	if (status >= 0)
+		return status;
+	args->input.judging = true;
+	if (ab_caller_init(&args->input, &err) < 0 ||
+	    ab_policy_load(&args->input, &policy, &notes, &err) < 0)
+		return complain(args, &err);
+	text = ab_policy_rules(policy, given(args, ID_JSON));
+	ab_policy_free(policy);
+	fputs(text, stdout);
+	fflush(stdout);
+	for (size_t i = 0; i < notes.len; i++)
+		tell("%s", notes.v[i]);
+	return 0;
+}
+
+static const struct command command_list = {
+	.name = "rules list",
+	.usage = "[OPTIONS]",
+	.summary = "the rules in force here: your own, then the built-in ones",
+	.more = "Of your own the first that matches a command counts; of the "
+		"built-in ones the\nstrictest.",
+	.groups = (const struct option_group[]){
+		{ NULL, options_rules },
+		{ NULL, options_common },
+		{ 0 },
+	},
+	.main = list_main,
+};
+
+const struct command command_rules = {
+	.name = "rules",
+	.usage = "list",
+	.summary = "see the rules that commands are judged by",
+	.more = "How to add some, or change what is decided: agentbox.json(5), "
+		"commands.",
+	.groups = (const struct option_group[]){
+		{ NULL, options_common },
+		{ 0 },
+	},
+	.subs = (const struct command *const[]){ &command_list, NULL },
+	.main = sub_main,
+};

@@ -1,0 +1,185 @@
+#include "shell/report.h"
+
+#include <string.h>
+
+#include "base/buf.h"
+#include "shell/judge.h"
+
+static void put_number(struct ab_buf *b, uint32_t n)
+{
+	char text[10];
+	size_t at = sizeof(text);
+
+	do {
+		text[--at] = (char)('0' + n % 10);
+		n /= 10;
+	} while (n);
+	ab_buf_add(b, text + at, sizeof(text) - at);
+}
+
+#define PUT(b, literal) ab_buf_add(b, literal, sizeof(literal) - 1)
+
+static void put_range(struct ab_buf *b, struct ab_span range)
+{
+	PUT(b, "\"range\":[");
+	put_number(b, range.from);
+	PUT(b, ",");
+	put_number(b, range.to);
+	PUT(b, "]");
+}
+
+/* A rule that there is none of is null. */
+static void put_verdict(struct ab_buf *b, enum ab_decision decision,
+			const char *rule)
+{
+	PUT(b, "\"decision\":\"");
+	ab_buf_puts(b, ab_decision_names[decision]);
+	PUT(b, "\",\"rule\":");
+	if (rule[0])
+		ab_buf_json(b, rule);
+	else
+		PUT(b, "null");
+}
+
+static void put_command(struct ab_buf *b, const struct ab_judged *c)
+{
+	PUT(b, "{\"argv\":[");
+	for (size_t i = 0; i < c->argc; i++) {
+		if (i)
+			PUT(b, ",");
+		if (c->argv[i].unknown)
+			PUT(b, "null");
+		else
+			ab_buf_json_n(b, c->argv[i].text.s,
+				      c->argv[i].text.len);
+	}
+	PUT(b, "],");
+	put_range(b, c->range);
+	PUT(b, ",");
+	put_verdict(b, c->decision, c->rule);
+	if (c->via) {
+		PUT(b, ",\"via\":");
+		ab_buf_json(b, c->via);
+	}
+	PUT(b, "}");
+}
+
+struct ab_text ab_judgement_segment(const struct ab_judgement *j)
+{
+	uint32_t from = j->range.from, to = j->range.to;
+
+	if (to > j->text.len)
+		to = j->text.len;
+	if (from > to)
+		from = to;
+	return (struct ab_text){ j->text.s + from, to - from };
+}
+
+void ab_judgement_json(const struct ab_judgement *j, struct ab_buf *b)
+{
+	struct ab_text segment = ab_judgement_segment(j);
+	const struct ab_judged *c;
+
+	PUT(b, "{");
+	put_verdict(b, j->decision, j->rule);
+	PUT(b, ",\"reason\":");
+	ab_buf_json(b, j->reason);
+	PUT(b, ",\"command\":");
+	ab_buf_json_n(b, j->text.s, j->text.len);
+	PUT(b, ",");
+	put_range(b, j->range);
+	PUT(b, ",\"segment\":");
+	ab_buf_json_n(b, segment.s, segment.len);
+	PUT(b, ",\"commands\":[");
+	for (c = j->commands; c; c = c->next) {
+		put_command(b, c);
+		if (c->next)
+			PUT(b, ",");
+	}
+	PUT(b, "]");
+	if (j->user_rule) {
+		PUT(b, ",\"userRule\":");
+		ab_buf_json(b, j->user_rule);
+	}
+	if (j->instead) {
+		PUT(b, ",\"instead\":");
+		ab_buf_json(b, j->instead);
+	}
+	if (j->script.error) {
+		PUT(b, ",\"error\":{\"text\":");
+		ab_buf_json(b, j->script.error);
+		PUT(b, ",\"at\":");
+		put_number(b, j->script.error_at);
+		PUT(b, "}");
+	}
+	PUT(b, "}");
+}
+
+/* Columns that one character takes on a terminal, and its bytes. */
+static size_t width_of(struct ab_text t, uint32_t at, uint32_t *ret_bytes)
+{
+	size_t n = ab_printable(t.s + at, t.len - at);
+
+	*ret_bytes = n ? (uint32_t)n : 1;
+	return n ? 1 : 4; /* \xNN */
+}
+
+enum { LINE = 100, BEFORE = 30 }; /* columns; of them before the part */
+
+/* From here on the line is shown: the part that decided is in sight. */
+static uint32_t window(struct ab_text line, uint32_t from)
+{
+	size_t before = 0, rest = 0;
+	uint32_t start = 0, bytes;
+
+	for (uint32_t i = 0; i < line.len && rest <= LINE; i += bytes)
+		*(i < from ? &before : &rest) += width_of(line, i, &bytes);
+	if (before + rest <= LINE)
+		return 0;
+	while (start < from && before > BEFORE) {
+		before -= width_of(line, start, &bytes);
+		start += bytes;
+	}
+	return start;
+}
+
+static void fill(struct ab_buf *b, char c, size_t n)
+{
+	while (n-- > 0)
+		ab_buf_add(b, &c, 1);
+}
+
+bool ab_judgement_point(const struct ab_judgement *j, const char *indent,
+			struct ab_buf *b)
+{
+	struct ab_text segment = ab_judgement_segment(j), line;
+	uint32_t first = (uint32_t)(segment.s - j->text.s), last, i, bytes;
+	ab_autobuf struct ab_buf marks = { 0 };
+	size_t columns = 0;
+
+	if (segment.len == 0 || segment.len == j->text.len)
+		return false;
+	for (last = first; last < j->text.len && j->text.s[last] != '\n';)
+		last++;
+	while (first > 0 && j->text.s[first - 1] != '\n')
+		first--;
+	line = (struct ab_text){ j->text.s + first, last - first };
+	i = window(line, (uint32_t)(segment.s - line.s));
+	ab_buf_puts(b, indent);
+	ab_buf_puts(b, i ? "..." : "");
+	fill(&marks, ' ', i ? 3 : 0);
+	for (; i < line.len && columns < LINE; i += bytes) {
+		size_t w = width_of(line, i, &bytes);
+		const char *at = line.s + i;
+
+		ab_buf_escape_n(b, at, bytes);
+		columns += w;
+		if (at < segment.s + segment.len)
+			fill(&marks, at >= segment.s ? '^' : ' ', w);
+	}
+	ab_buf_puts(b, i < line.len ? "...\n" : "\n");
+	ab_buf_puts(b, indent);
+	ab_buf_add(b, marks.data, marks.len);
+	ab_buf_puts(b, "\n");
+	return true;
+}
