@@ -1,0 +1,20 @@
+load helpers
+
+# What we read, beside what bash executes. The lines run in a box, with nothing
+# to find but stubs: some of them would be no joke outside.
+
+@test "check: the argv lists of command lines are those that bash executes" {
+	need program:python3
+	local seed=${AB_SEED:-$RANDOM}
+
+	echo "seed: $seed"
+	python3 "$ROOT/test/differential/lines.py" "$seed" "${AB_LINES:-2000}" \
+		"$ROOT"/test/data/commands/*.txt >lines
+	"$AGENTBOX" check --batch --null <lines >verdicts || [ $? -le 4 ]
+	cp "$ROOT/test/differential/compare.py" .
+	AB_TIMEOUT=300 agentbox run --net blocked -- python3 compare.py lines verdicts
+	[ "$status" -eq 0 ]
+	[[ "$output" =~ ([0-9]+)" of "([0-9]+)" lines compared" ]]
+	# Most of them: a reader that knew nothing would differ in nothing.
+	[ "${BASH_REMATCH[1]}" -ge $((BASH_REMATCH[2] * 8 / 10)) ]
+}
