@@ -88,7 +88,7 @@ def line(r, depth=0):
 
 SKIP = re.compile(r"\|\||\b(if|case|while|until|for|select|function|coproc|exit|return|break|trap|alias|"
                   r"exec|eval|source|set|shopt|read|wait|unset|kill|history|fc|command|builtin|time|"
-                  r"test|false|cd|hash|type)\b|^\. |\[|!|<\(|[<>]|\(\)|[*?]|&\s*$|& |&$|/bin/|/dev/|\$\{?[A-Z]")
+                  r"test|false|cd|hash|type|base64|rev|tr)\b|^\. |\[|!|<\(|[<>]|\(\)|[*?]|&\s*$|& |&$|/bin/|/dev/|\$\{?[A-Z]")
 
 
 def real(paths):

@@ -1,0 +1,282 @@
+load helpers
+
+# Events are recorded ones (data/hooks); no agent is needed to answer them.
+
+# event AGENT COMMAND [CWD]: what the agent would send.
+event()
+{
+	local command cwd packed text
+
+	command=$(jq -cn --arg c "$2" '$c')
+	cwd=$(jq -cn --arg c "${3:-$WORKSPACE}" '$c')
+	packed=$(jq -cn --arg c "$2" '{command: $c, description: "x"} | tostring')
+	text=$(<"$ROOT/test/data/hooks/$1.json")
+	text=${text//@COMMAND@/"$command"}
+	text=${text//@PACKED@/"$packed"}
+	printf '%s\n' "${text//@CWD@/"$cwd"}"
+}
+
+# hook AGENT COMMAND [OPTION...]
+hook()
+{
+	local agent=$1 command=$2
+	shift 2
+
+	event "$agent" "$command" >"$BATS_TEST_TMPDIR/event"
+	agentbox_split hook "$agent" "$@" <"$BATS_TEST_TMPDIR/event"
+}
+
+# said FILTER: that part of the answer.
+said()
+{
+	jq -r "$1" <<<"$output"
+}
+
+claude()
+{
+	said ".hookSpecificOutput.$1"
+}
+
+@test "hook claude-code: a forbidden command is denied, with the part and the way out" {
+	hook claude-code 'ls && rm -rf ~/'
+	[ "$status" -eq 0 ]
+	[ "$(claude hookEventName)" = PreToolUse ]
+	[ "$(claude permissionDecision)" = deny ]
+	[[ "$(claude permissionDecisionReason)" == *recursive-delete-root* ]]
+	[[ "$(claude permissionDecisionReason)" == *"rm -rf ~/"* ]]
+	[[ "$(claude permissionDecisionReason)" == *Instead:* ]]
+	[ "$(claude updatedInput)" = null ]
+}
+
+@test "hook claude-code: an escalated command is asked about, and what is asked runs in the box" {
+	hook claude-code 'git push --force'
+	[ "$status" -eq 0 ]
+	[ "$(claude permissionDecision)" = ask ]
+	[[ "$(claude permissionDecisionReason)" == *history-rewrite* ]]
+	[[ "$(claude updatedInput.command)" == *" run --yes "*" -c 'git push --force'" ]]
+	[ "$(claude updatedInput.timeout)" = 120000 ]
+}
+
+@test "hook claude-code: any other command is allowed and rewritten to run in the box" {
+	local rewritten
+
+	hook claude-code 'echo "it'\''s $((1 + 1))" > out.txt'
+	[ "$status" -eq 0 ]
+	[ "$(claude permissionDecision)" = allow ]
+	[ "$(claude updatedInput.description)" = "Run a command" ]
+	rewritten=$(claude updatedInput.command)
+	[[ "$rewritten" == *" run "*" -c "* ]]
+	[[ "$rewritten" != *--yes* ]]
+	# What the agent would do with it.
+	run bash -c "cd '$WORKSPACE' && $rewritten"
+	[ "$status" -eq 0 ]
+	[ "$(<"$WORKSPACE/out.txt")" = "it's 2" ]
+	run bash -c "cd '$WORKSPACE' && ${rewritten/out.txt/"$WORKSPACE/../outside"}"
+	[ "$status" -ne 0 ]
+	[ ! -e "$WORKSPACE/../outside" ]
+}
+
+@test "hook claude-code: a change of folder alone is allowed as it is" {
+	hook claude-code 'cd src'
+	[ "$status" -eq 0 ]
+	[ "$(claude permissionDecision)" = allow ]
+	[ "$(claude updatedInput)" = null ]
+	hook claude-code 'cd src && make'
+	[[ "$(claude updatedInput.command)" == *" run "* ]]
+}
+
+@test "hook claude-code: without rewriting, only what is refused or asked is answered" {
+	hook claude-code 'make' --no-box
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
+	hook claude-code 'git push' --no-box
+	[ "$(claude permissionDecision)" = ask ]
+	[ "$(claude updatedInput)" = null ]
+	hook claude-code 'rm -rf /' --no-box
+	[ "$(claude permissionDecision)" = deny ]
+}
+
+@test "hook claude-code: policy options are judged by, and handed on" {
+	hook claude-code 'curl https://example.com' --allow example.com --read-only
+	[ "$(claude permissionDecision)" = allow ]
+	[[ "$(claude updatedInput.command)" == *" --allow example.com --read-only "* ]]
+}
+
+@test "hook claude-code: the rules of the event's own folder count" {
+	mkdir -p "$WORKSPACE/sub"
+	echo '{"commands":{"override":{"sudo":"forbidden"}}}' >"$WORKSPACE/sub/.agentbox.json"
+	hook claude-code 'sudo ls'
+	[ "$(claude permissionDecision)" = ask ]
+	event claude-code 'sudo ls' "$WORKSPACE/sub" >"$BATS_TEST_TMPDIR/event"
+	agentbox_split hook claude-code <"$BATS_TEST_TMPDIR/event"
+	[ "$(claude permissionDecision)" = deny ]
+}
+
+@test "hook claude-code: other tools and other events are none of our business" {
+	echo '{"hook_event_name":"PreToolUse","tool_name":"Read","tool_input":{"file_path":"/etc/passwd"}}' >"$BATS_TEST_TMPDIR/event"
+	agentbox_split hook claude-code <"$BATS_TEST_TMPDIR/event"
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
+	echo '{"hook_event_name":"PostToolUse","tool_name":"Bash","tool_input":{"command":"rm -rf /"}}' >"$BATS_TEST_TMPDIR/event"
+	agentbox_split hook claude-code <"$BATS_TEST_TMPDIR/event"
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
+}
+
+@test "hook: what cannot be read blocks the command" {
+	local event
+
+	for event in '' '{' '[]' '{}' '"x"' '{"hook_event_name":"PreToolUse"}' \
+		'{"hook_event_name":"PreToolUse","tool_name":"Bash"}' \
+		'{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{}}' \
+		'{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":7}}' \
+		'{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls","command":"rm"}}' \
+		'{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls\u0000rm"}}' \
+		'{"hook_event_name":"PreToolUse","tool_name":"Bash","cwd":"x","tool_input":{"command":"ls"}}'; do
+		echo "event: $event"
+		printf '%s' "$event" >"$BATS_TEST_TMPDIR/event"
+		agentbox_split hook claude-code <"$BATS_TEST_TMPDIR/event"
+		[ "$status" -eq 2 ]
+		[ -z "$output" ]
+		[ -n "$stderr" ]
+	done
+}
+
+@test "hook: a policy that cannot be read blocks the command" {
+	echo '{' >"$WORKSPACE/.agentbox.json"
+	hook claude-code 'ls'
+	[ "$status" -eq 2 ]
+	[ -z "$output" ]
+	[[ "$stderr" == *.agentbox.json* ]]
+}
+
+@test "hook codex: can only deny" {
+	hook codex 'rm -rf /'
+	[ "$(claude permissionDecision)" = deny ]
+	hook codex 'git push'
+	[ "$(claude permissionDecision)" = deny ]
+	[[ "$(claude permissionDecisionReason)" == *"needs a person's word"* ]]
+	hook codex 'make'
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
+}
+
+@test "hook gemini: denies, or allows in the box" {
+	hook gemini 'rm -rf /'
+	[ "$(said .decision)" = deny ]
+	[[ "$(said .reason)" == *recursive-delete-root* ]]
+	hook gemini 'git push'
+	[ "$(said .decision)" = deny ]
+	hook gemini 'make'
+	[ "$(said .decision)" = allow ]
+	[[ "$(said .hookSpecificOutput.tool_input.command)" == *" run "*" -c make" ]]
+}
+
+@test "hook cursor: denies and asks" {
+	hook cursor 'rm -rf /'
+	[ "$(said .permission)" = deny ]
+	[[ "$(said .agent_message)" == *recursive-delete-root* ]]
+	hook cursor 'git push'
+	[ "$(said .permission)" = ask ]
+	[[ "$(said .user_message)" == *git-publish* ]]
+	hook cursor 'make'
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
+}
+
+@test "hook copilot: arguments in a string, and as they are" {
+	hook copilot 'rm -rf /'
+	[ "$(said .permissionDecision)" = deny ]
+	[[ "$(said .permissionDecisionReason)" == *recursive-delete-root* ]]
+	echo '{"cwd":"/tmp","toolName":"bash","toolArgs":{"command":"rm -rf /"}}' >"$BATS_TEST_TMPDIR/event"
+	agentbox_split hook copilot <"$BATS_TEST_TMPDIR/event"
+	[ "$(said .permissionDecision)" = deny ]
+	hook copilot 'make'
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
+}
+
+@test "hook windsurf: a no is an exit status, with the reason beside it" {
+	hook windsurf 'rm -rf /'
+	[ "$status" -eq 2 ]
+	[ -z "$output" ]
+	[[ "$stderr" == *recursive-delete-root* ]]
+	hook windsurf 'make'
+	[ "$status" -eq 0 ]
+	[ -z "$output$stderr" ]
+}
+
+@test "hook: inside a box nothing is rewritten, and what is permitted is allowed" {
+	event claude-code 'make' >"$WORKSPACE/event"
+	agentbox_split run -- "$AGENTBOX" hook claude-code <"$WORKSPACE/event"
+	[ "$status" -eq 0 ]
+	[ "$(claude permissionDecision)" = allow ]
+	[ "$(claude updatedInput)" = null ]
+}
+
+@test "hook install: shows the change, asks for a word, writes once" {
+	local settings=$HOME/.claude/settings.json
+
+	mkdir -p "$HOME/.claude"
+	echo '{"model":"x","hooks":{"Stop":[]}}' >"$settings"
+	agentbox hook install claude-code </dev/null
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"+"*"hook claude-code"* ]]
+	[[ "$output" == *--yes* ]]
+	[ "$(<"$settings")" = '{"model":"x","hooks":{"Stop":[]}}' ]
+	agentbox hook install claude-code --yes
+	[ "$status" -eq 0 ]
+	[ "$(jq -r .model "$settings")" = x ]
+	[ "$(jq -c .hooks.Stop "$settings")" = '[]' ]
+	[ "$(jq -r '.hooks.PreToolUse[0].matcher' "$settings")" = Bash ]
+	[[ "$(jq -r '.hooks.PreToolUse[0].hooks[0].command' "$settings")" == *"/agentbox hook claude-code" ]]
+	agentbox hook install claude-code --yes
+	[ "$status" -eq 0 ]
+	[[ "$output" == *already* ]]
+	[ "$(jq '.hooks.PreToolUse | length' "$settings")" = 1 ]
+	# And what was written works.
+	event claude-code 'rm -rf /' >"$BATS_TEST_TMPDIR/event"
+	run bash -c "$(jq -r '.hooks.PreToolUse[0].hooks[0].command' "$settings")" <"$BATS_TEST_TMPDIR/event"
+	[[ "$output" == *'"deny"'* ]]
+}
+
+@test "hook install: makes the file where there is none, in the project where that is said" {
+	agentbox hook install claude-code --project --yes --profile claude
+	[ "$status" -eq 0 ]
+	[ ! -e "$HOME/.claude/settings.json" ]
+	[[ "$(jq -r '.hooks.PreToolUse[0].hooks[0].command' .claude/settings.json)" == *" --profile claude" ]]
+	agentbox hook install cursor --yes
+	[ "$(jq -r '.version' "$HOME/.cursor/hooks.json")" = 1 ]
+	agentbox hook install windsurf --yes
+	[[ "$(jq -r '.hooks.pre_run_command[0].command' "$HOME/.codeium/windsurf/hooks.json")" == *"hook windsurf" ]]
+}
+
+@test "hook install: settings of another shape are left alone" {
+	mkdir -p "$HOME/.claude"
+	for text in '[]' '{"hooks":[]}' '{"hooks":{"PreToolUse":{}}}' '{'; do
+		printf '%s' "$text" >"$HOME/.claude/settings.json"
+		agentbox hook install claude-code --yes
+		[ "$status" -eq 1 ]
+		[[ "$output" == *settings.json* ]]
+		[ "$(<"$HOME/.claude/settings.json")" = "$text" ]
+	done
+}
+
+@test "hook install: a link to the settings stays a link" {
+	mkdir -p "$HOME/.claude" "$HOME/dotfiles"
+	echo '{}' >"$HOME/dotfiles/settings.json"
+	ln -s ../dotfiles/settings.json "$HOME/.claude/settings.json"
+	agentbox hook install claude-code --yes
+	[ "$status" -eq 0 ]
+	[ -L "$HOME/.claude/settings.json" ]
+	[ "$(jq '.hooks.PreToolUse | length' "$HOME/dotfiles/settings.json")" = 1 ]
+}
+
+@test "hook: an agent that is not known is said" {
+	agentbox hook claude
+	[ "$status" -eq 2 ]
+	[[ "$output" == *claude-code* ]]
+	agentbox hook install copilot
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"does not know"* ]]
+}
