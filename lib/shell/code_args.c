@@ -169,7 +169,8 @@ static void add_string(struct args_walk *w, const struct ab_token *t)
 static bool dotted(const struct args_walk *w)
 {
 	return is_mark(&w->before, '.') && w->scan.language != AB_LANG_PERL &&
-	       w->scan.language != AB_LANG_PHP;
+	       w->scan.language != AB_LANG_PHP &&
+	       w->scan.language != AB_LANG_LUA;
 }
 
 static void add_name(struct args_walk *w)
@@ -369,9 +370,8 @@ static void read_arg(struct args_walk *w, struct ab_code_arg *arg)
 	if (is_mark(&w->token, '[') ||
 	    (is_mark(&w->token, '(') && w->scan.language == AB_LANG_PYTHON)) {
 		read_list(w, arg);
-		if (arg->items.len == 1 && !w->format) {
+		if (arg->items.len == 1)
 			arg->text = arg->items.v[0];
-		}
 	} else if (w->token.kind == AB_TOKEN_WORDS) {
 		read_words(w, arg);
 	} else if (is_keyword(w)) {
