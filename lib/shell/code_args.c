@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "shell/code_read.h"
 
-enum { TOKENS_MAX = 160 };
+enum { TOKENS_MAX = 160, TOKENS_LEAST = 8 };
 
 struct args_walk {
 	const struct ab_code_reader *r;
@@ -32,6 +32,7 @@ static bool next(struct args_walk *w)
 	if (w->budget == 0)
 		return false;
 	w->budget--;
+	*w->r->ahead -= *w->r->ahead > 0;
 	w->before = w->token;
 	ab_code_next(&w->scan, &w->token);
 	return w->token.kind != AB_TOKEN_END;
@@ -390,7 +391,7 @@ void ab_code_args(const struct ab_code_reader *r, struct ab_code_scan scan,
 	struct args_walk w = { .r = r,
 			       .scan = scan,
 			       .args = ret,
-			       .budget = TOKENS_MAX,
+			       .budget = *r->ahead ? TOKENS_MAX : TOKENS_LEAST,
 			       .bare = bare };
 
 	memset(ret, 0, sizeof(*ret));

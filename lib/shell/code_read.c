@@ -2,8 +2,9 @@
 #include "base/arena.h"
 #include "shell/code_read.h"
 
-/* More is not a one-liner. */
-enum { CODE_MAX = 1 << 18 };
+/* More is not a one-liner. The arguments of nested calls are read once for
+ * each of them, so there is a bound on that too. */
+enum { CODE_MAX = 1 << 18, AHEAD_MAX = 1 << 17 };
 
 /* Where the reading stands in a statement. */
 struct statement {
@@ -287,7 +288,9 @@ void ab_code_walk(struct ab_code_reader *r)
 void ab_code_read(struct ab_arena *arena, enum ab_language language,
 		  const struct ab_field *code, struct ab_oneliner *ret)
 {
+	unsigned ahead = AHEAD_MAX;
 	struct ab_code_reader r = { .arena = arena,
+				    .ahead = &ahead,
 				    .code = code,
 				    .scan = { .language = language,
 					      .text = code->text },

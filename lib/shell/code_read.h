@@ -10,6 +10,7 @@ struct ab_code_reader {
 	struct ab_oneliner *ret;
 	struct ab_inner **tail;
 	unsigned depth;		/* of code in code */
+	unsigned *ahead;	/* tokens that arguments may cost in all */
 	struct {		/* x = "text" */
 		struct ab_text name;
 		struct ab_token value;

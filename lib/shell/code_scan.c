@@ -276,7 +276,7 @@ static bool read_variable(struct ab_code_scan *s, struct ab_token *t)
 
 /* Where it is closed in the same line, and soon: so that a text full of
  * slashes is not read over and over. */
-enum { PATTERN_MAX = 1000 };
+enum { PATTERN_MAX = 200 };
 
 static bool read_pattern(struct ab_code_scan *s, struct ab_token *t)
 {
