@@ -36,7 +36,7 @@ void ab_code_read(struct ab_arena *arena, enum ab_language language,
 /* The language of an interpreter by its name ("python3.11"), false: none. */
 bool ab_code_language(struct ab_text name, enum ab_language *ret);
 /* The text of a one-liner among the arguments, or NULL: `python -c TEXT`,
- * `awk TEXT`. */
+ * `awk TEXT`. Where option and text are one word, that word. */
 const struct ab_field *ab_code_find(const struct ab_simple *command,
 				    enum ab_language language);
 /* The same, also where the interpreter reads it from standard input: `python -`

@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "shell/code_read.h"
 
-enum { TOKENS_MAX = 160 };
+enum { TOKENS_MAX = 160, TOKENS_LEAST = 8 };
 
 struct args_walk {
 	const struct ab_code_reader *r;
@@ -32,6 +32,7 @@ static bool next(struct args_walk *w)
 	if (w->budget == 0)
 		return false;
 	w->budget--;
+	*w->r->ahead -= *w->r->ahead > 0;
 	w->before = w->token;
 	ab_code_next(&w->scan, &w->token);
 	return w->token.kind != AB_TOKEN_END;
@@ -169,7 +170,8 @@ static void add_string(struct args_walk *w, const struct ab_token *t)
 static bool dotted(const struct args_walk *w)
 {
 	return is_mark(&w->before, '.') && w->scan.language != AB_LANG_PERL &&
-	       w->scan.language != AB_LANG_PHP;
+	       w->scan.language != AB_LANG_PHP &&
+	       w->scan.language != AB_LANG_LUA;
 }
 
 static void add_name(struct args_walk *w)
@@ -369,9 +371,8 @@ static void read_arg(struct args_walk *w, struct ab_code_arg *arg)
 	if (is_mark(&w->token, '[') ||
 	    (is_mark(&w->token, '(') && w->scan.language == AB_LANG_PYTHON)) {
 		read_list(w, arg);
-		if (arg->items.len == 1 && !w->format) {
+		if (arg->items.len == 1)
 			arg->text = arg->items.v[0];
-		}
 	} else if (w->token.kind == AB_TOKEN_WORDS) {
 		read_words(w, arg);
 	} else if (is_keyword(w)) {
@@ -390,7 +391,7 @@ void ab_code_args(const struct ab_code_reader *r, struct ab_code_scan scan,
 	struct args_walk w = { .r = r,
 			       .scan = scan,
 			       .args = ret,
-			       .budget = TOKENS_MAX,
+			       .budget = *r->ahead ? TOKENS_MAX : TOKENS_LEAST,
 			       .bare = bare };
 
 	memset(ret, 0, sizeof(*ret));

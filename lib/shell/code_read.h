@@ -10,6 +10,7 @@ struct ab_code_reader {
 	struct ab_oneliner *ret;
 	struct ab_inner **tail;
 	unsigned depth;		/* of code in code */
+	unsigned *ahead;	/* tokens that arguments may cost in all */
 	struct {		/* x = "text" */
 		struct ab_text name;
 		struct ab_token value;
@@ -40,5 +41,15 @@ struct ab_code_args {
  * the statement. */
 void ab_code_args(const struct ab_code_reader *r, struct ab_code_scan scan,
 		  bool bare, struct ab_code_args *ret);
+
+/* The call whose arguments begin where the scan stands. */
+void ab_code_call(struct ab_code_reader *r, const struct ab_call *call,
+		  bool bare);
+void ab_code_script(struct ab_code_reader *r, const struct ab_field *script);
+/* The command of these words and what it is done to. */
+void ab_code_deed(struct ab_code_reader *r, const char *words,
+		  const struct ab_field *to);
+/* All calls, from where the scan stands. */
+void ab_code_walk(struct ab_code_reader *r);
 
 #endif

@@ -276,7 +276,7 @@ static bool read_variable(struct ab_code_scan *s, struct ab_token *t)
 
 /* Where it is closed in the same line, and soon: so that a text full of
  * slashes is not read over and over. */
-enum { PATTERN_MAX = 1000 };
+enum { PATTERN_MAX = 200 };
 
 static bool read_pattern(struct ab_code_scan *s, struct ab_token *t)
 {
@@ -313,7 +313,9 @@ static bool read_percent(struct ab_code_scan *s, struct ab_token *t)
 	char d = peek(s, 1);
 	uint32_t at = s->at;
 
-	if (!in(s->language, RB) || s->operand || !strchr("wWqQxiI", d) ||
+	/* `puts %x(ls)`, but not `a % w`. */
+	if (!in(s->language, RB) || !strchr("wWqQxiI", d) ||
+	    (s->operand && at > 0 && !is_blank(s->text.s[at - 1])) ||
 	    is_name(peek(s, 2)))
 		return false;
 	s->at += 2;

@@ -150,7 +150,7 @@ const struct ab_wrapper ab_wrappers[] = {
 	  .transparent = true },
 	{ .name = "fd",
 	  .read = ab_wrap_fd,
-	  .opts = { "EScdjot",
+	  .opts = { "EScdejot",
 		    "and= base-directory= changed-before= changed-within= "
 		    "color= exact-depth= exclude= extension= max-depth= "
 		    "max-results= min-depth= owner= path-separator= "

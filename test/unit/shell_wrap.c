@@ -125,7 +125,7 @@ static const struct {
 	{ "trap -p", NULL, "" },
 	{ "trap INT", NULL, "" },
 	{ "trap 2 3", NULL, "" },
-	{ "alias ll='ls -l'", NULL, "{'ls} " },
+	{ "alias 'll=ls -l' x", NULL, "{ls -l}" },
 	{ "alias x=rm ll", NULL, "{rm}" },
 	{ "alias", NULL, "" },
 	{ "at now", "rm x", "{rm x}" },
@@ -188,7 +188,7 @@ static const struct {
 	{ "git -c alias.x=status x", NULL, "" },
 	{ "git -c core.pager=less log", NULL, "{less}" },
 	{ "git -c user.name=rm commit", NULL, "" },
-	{ "git -C dir -c core.sshCommand='rm fetch", NULL, "{'rm}" },
+	{ "git -C dir -c 'core.sshCommand=rm x' fetch", NULL, "{rm x}" },
 
 	{ "agentbox run -- rm x", NULL, "=rm x" },
 	{ "agentbox run --net blocked rm x", NULL, "=rm x" },
