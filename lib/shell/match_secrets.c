@@ -372,7 +372,8 @@ void ab_match_secrets(const struct ab_scene *scene,
 	ab_match_sending(scene, command, hits);
 	match_redirects(command, hits);
 	at = find_secret(command);
-	if (at)
+	/* What is sent is read as well; sending is what matters. */
+	if (at && !ab_hits_have(hits, AB_RULE_EXFILTRATION))
 		ab_hit_add(hits, AB_RULE_CREDENTIAL_ACCESS,
 			   command->argv[at].range);
 	if (picks_from_environment(command))

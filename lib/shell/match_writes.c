@@ -105,11 +105,12 @@ static void judge_system(const struct writing *w, enum ab_written how,
 {
 	if (how == AB_WRITTEN_CONTENT)
 		ab_hit_add(w->hits, AB_RULE_SYSTEM_WRITE, file->range);
-	else if (how == AB_WRITTEN_ENTRY)
+	else if (how == AB_WRITTEN_ENTRY &&
+		 !ab_hits_have(w->hits, AB_RULE_RECURSIVE_PERM_ROOT))
 		ab_hit_because(
 			w->hits, AB_RULE_SYSTEM_WRITE, file->range,
 			"Makes or changes a file that belongs to the system.");
-	else if (!is_recursive(w->command))
+	else if (how == AB_WRITTEN_GONE && !is_recursive(w->command))
 		ab_hit_because(w->hits, AB_RULE_SYSTEM_WRITE, file->range,
 			       "Removes a file that belongs to the system.");
 }

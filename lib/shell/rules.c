@@ -321,6 +321,14 @@ static void keep(struct ab_hits *hits, const struct ab_hit *hit)
 		hits->v[mildest] = *hit;
 }
 
+bool ab_hits_have(const struct ab_hits *hits, enum ab_rule_id rule)
+{
+	for (size_t i = 0; i < hits->len; i++)
+		if (hits->v[i].rule == rule)
+			return true;
+	return false;
+}
+
 void ab_hit_add(struct ab_hits *hits, enum ab_rule_id rule,
 		struct ab_span range)
 {

@@ -104,6 +104,8 @@ struct ab_hits {
 
 void ab_hit_add(struct ab_hits *hits, enum ab_rule_id rule,
 		struct ab_span range);
+/* Has a matcher that knows more said this already? */
+bool ab_hits_have(const struct ab_hits *hits, enum ab_rule_id rule);
 void ab_hit_mild(struct ab_hits *hits, enum ab_rule_id rule,
 		 struct ab_span range);
 /* With a reason of its own; it must be a constant. */

@@ -220,7 +220,8 @@ static bool does(const struct ab_tool *tool, const struct ab_deed *deed,
 		ab_tool_given(&tool->opts, command, used, deed->with)) &&
 	       (!deed->without ||
 		!ab_tool_given(&tool->opts, command, used, deed->without)) &&
-	       !asks_for_help(tool, command, used);
+	       (ab_rules[deed->rule].decision == AB_ALLOW ||
+		!asks_for_help(tool, command, used));
 }
 
 void ab_tool_match(const struct ab_tool *tool, const struct ab_simple *command,
