@@ -219,7 +219,7 @@ static void follow_argv(struct ab_walk *w, const struct ab_simple *command,
 		next->nredirects = command->nredirects;
 	}
 	join_bindings(w, next, command);
-	w->nested += inner->argc;
+	w->nested += inner->argc * sizeof(*inner->argv);
 	w->levels++;
 	ab_walk_run(w, next, place);
 	w->levels--;
