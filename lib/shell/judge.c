@@ -19,10 +19,21 @@ struct finding {
 	enum ab_decision decision;
 	const char *rule, *reason, *instead, *user_rule;
 	struct ab_span range;
+	int telling; /* of two as strict the more telling is named */
 	bool tells_more; /* than what the command's inner ones are */
 };
 
 static const char in_the_box[] = "Runs in the box.";
+
+/* Many commands are these too, beside what they are above all; and what is
+ * hidden behind a trick is named after the trick. */
+static int how_telling(enum ab_rule_id rule)
+{
+	if (rule == AB_RULE_GIT_PUBLISH || rule == AB_RULE_SYSTEM_WRITE ||
+	    rule == AB_RULE_CREDENTIAL_ACCESS)
+		return 0;
+	return rule == AB_RULE_IFS_BYPASS ? 2 : 1;
+}
 
 /* The range is that of the whole command: "/" alone would tell nobody what is
  * wrong with "rm -rf /". */
@@ -36,6 +47,7 @@ static struct finding of_hit(const struct judge *j, const struct ab_hit *hit,
 		.reason = rule->reason,
 		.instead = rule->instead,
 		.range = whole,
+		.telling = how_telling(hit->rule),
 		.tells_more = hit->rule == AB_RULE_DESTRUCTIVE_FIND ||
 			      hit->rule == AB_RULE_DESTRUCTIVE_XARGS,
 	};
@@ -156,8 +168,8 @@ static struct finding by_rules(const struct judge *j, const struct ab_simple *c,
 	for (size_t i = 0; i < hits.len; i++) {
 		struct finding f = of_hit(j, &hits.v[i], c->range);
 
-		/* Of two as strict the one found later is the narrower. */
-		if (!i || f.decision >= best.decision)
+		if (!i || f.decision > best.decision ||
+		    (f.decision == best.decision && f.telling > best.telling))
 			best = f;
 	}
 	if (hits.len && best.decision > AB_ALLOW &&

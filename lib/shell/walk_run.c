@@ -219,7 +219,7 @@ static void follow_argv(struct ab_walk *w, const struct ab_simple *command,
 		next->nredirects = command->nredirects;
 	}
 	join_bindings(w, next, command);
-	w->nested += inner->argc;
+	w->nested += inner->argc * sizeof(*inner->argv);
 	w->levels++;
 	ab_walk_run(w, next, place);
 	w->levels--;
@@ -257,13 +257,18 @@ static void walk_body(struct ab_walk *w, struct ab_named *f,
 	const struct ab_walk_text at = w->at;
 	struct ab_walk_local *locals = w->locals;
 	const char *via = w->via;
+	bool listed = f->called;
 
 	f->called = true;
+	f->running++;
+	w->again += listed;
 	w->at = f->in;
 	w->via = f->via;
 	w->calls++;
 	ab_walk_node(w, f->body);
 	w->calls--;
+	w->again -= listed;
+	f->running--;
 	w->via = via;
 	w->at = at;
 	put_back_locals(w, locals);
@@ -278,7 +283,8 @@ static bool call(struct ab_walk *w, const struct ab_simple *command)
 
 	if (!f || command->argv[0].text.len != command->name.len)
 		return false;
-	if (w->calls >= AB_WALK_CALLS_MAX)
+	/* A second turn sees what the first one set; a third adds nothing. */
+	if (w->calls >= AB_WALK_CALLS_MAX || f->running >= 2)
 		return true;
 	given = ab_walk_given(w, command->argv, command->argc);
 	w->in = command->in;
@@ -312,16 +318,16 @@ void ab_walk_expand(struct ab_walk *w, const struct ab_shell_node *node)
 		return;
 	alias = find_named(w, first->parts->text, true);
 	rest = node->range.to - first->range.to;
-	if (!alias || alias->busy || node->range.to > w->at.text.len)
+	if (!alias || alias->running || node->range.to > w->at.text.len)
 		return;
 	text = ab_arena_alloc(w->arena, alias->alias.len + (size_t)rest);
 	memcpy(text, alias->alias.s, alias->alias.len);
 	memcpy(text + alias->alias.len, w->at.text.s + first->range.to, rest);
 	script.text = (struct ab_text){ text, alias->alias.len + rest };
 	script.range = ab_walk_map(w, node->range);
-	alias->busy = true;
+	alias->running++;
 	walk_script(w, &script);
-	alias->busy = false;
+	alias->running--;
 }
 
 static void print(struct ab_walk *w, const struct ab_simple *command,

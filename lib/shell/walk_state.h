@@ -31,7 +31,8 @@ struct ab_named {
 	struct ab_walk_text in;
 	unsigned flags;
 	const char *via;
-	bool called, busy;
+	bool called;
+	unsigned running;	/* calls of it in each other */
 	struct ab_named *chain;		/* of the bucket, newest first */
 	struct ab_named *next;		/* in the order of definition */
 };
