@@ -257,6 +257,7 @@ static void parse_param(struct ab_reader *r, struct ab_parts *parts,
 			bool quoted, uint32_t from)
 {
 	struct ab_part *part = new_part(r, parts, AB_PART_PARAM, quoted);
+	uint32_t behind;
 
 	if (!ab_lex_enter(r))
 		return;
@@ -265,9 +266,13 @@ static void parse_param(struct ab_reader *r, struct ab_parts *parts,
 	part->param.name = parse_param_name(r);
 	if (!part->param.name.len)
 		part->param.op = AB_PARAM_OTHER;
+	behind = r->at;
 	if (ab_lex_at(r, '['))
 		parse_subscript(r, part);
 	parse_operator(r, part);
+	if (!r->error)
+		part->param.op_text = (struct ab_text){ r->s + behind,
+							r->at - 1 - behind };
 	part->range = ab_lex_span(r, from, r->at);
 	ab_lex_leave(r);
 }
