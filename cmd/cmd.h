@@ -43,6 +43,9 @@ enum option_id {
 	ID_LIST,
 	ID_REVOKE,
 	ID_YES,
+	ID_APPROVER,
+	ID_ALL,
+	ID_SESSION,
 	ID_HELP,
 };
 
@@ -137,5 +140,6 @@ extern const struct command command_profile;
 extern const struct command command_policy;
 extern const struct command command_rules;
 extern const struct command command_trust;
+extern const struct command command_approvals;
 
 #endif

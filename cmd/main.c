@@ -7,7 +7,8 @@
 const struct command *const commands[] = {
 	&command_run,	  &command_check,  &command_ports, &command_connect,
 	&command_doctor,  &command_config, &command_profile, &command_rules,
-	&command_policy,  &command_trust,  NULL,
+	&command_policy,  &command_trust,  &command_approvals,
+	NULL,
 };
 
 void tell(const char *fmt, ...)
@@ -48,17 +49,27 @@ int misuse(const struct command *command, const char *fmt, ...)
 	return command->runs ? EXIT_OURS : EXIT_USAGE;
 }
 
+/* Each of its lines belongs to the one before. */
+static void tell_hint(const char *hint)
+{
+	while (*hint) {
+		size_t len = strcspn(hint, "\n");
+		ab_autofree char *line = ab_printf("          %.*s", (int)len,
+						   hint);
+
+		tell_more(line);
+		hint += len + (hint[len] == '\n');
+	}
+}
+
 int complain(const struct args *args, const struct ab_error *err)
 {
 	if (err->step[0])
 		tell("%s    (step: %s)", err->text, err->step);
 	else
 		tell("%s", err->text);
-	if (err->hint[0]) {
-		ab_autofree char *hint = ab_printf("          %s", err->hint);
-
-		tell_more(hint);
-	}
+	if (err->hint[0])
+		tell_hint(err->hint);
 	if (!args->command->runs)
 		return err->code == AB_EUSAGE ? EXIT_USAGE : 1;
 	switch (err->code) {

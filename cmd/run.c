@@ -8,6 +8,10 @@ static const struct option options_run[] = {
 	  "run this text with a shell" },
 	{ "shell", 0, OPT_VALUE, ID_SHELL, "PATH", NULL,
 	  "the shell for -c (/bin/sh)" },
+	{ "yes", 0, OPT_FLAG, ID_YES, NULL, NULL,
+	  "accept what a person would be asked about" },
+	{ "approver", 0, OPT_VALUE, ID_APPROVER, "COMMAND", NULL,
+	  "ask this program instead of a person" },
 	{ "fd", 0, OPT_VALUE, ID_FD, "N", NULL,
 	  "keep this descriptor open inside" },
 	{ "audit", 0, OPT_VALUE, ID_AUDIT, "FILE|FD", NULL,
@@ -41,6 +45,9 @@ static int run_main(struct args *args)
 	struct ab_request request = { .policy = args->input,
 				      .argv = args->rest,
 				      .argc = args->nrest,
+				      .script = args->values[ID_STRING],
+				      .yes = given(args, ID_YES),
+				      .approver = args->values[ID_APPROVER],
 				      .fds = args->fds,
 				      .nfds = args->nfds,
 				      .audit = args->values[ID_AUDIT],
@@ -74,9 +81,9 @@ const struct command command_run = {
 	.more = "The command gets the current folder to write in, a private "
 		"/tmp, and no way\nout but to hosts that are allowed. Its exit "
 		"status is ours; 124: the time was\nup, 125: agentbox itself "
-		"failed, 126: not executable, 127: not found, 128+n:\nkilled "
-		"by signal n. Options of the same name in a configuration "
-		"file:\nagentbox.json(5).",
+		"failed, 126: refused or not executable, 127: not\nfound, "
+		"128+n: killed by signal n. Options of the same name in a "
+		"configuration\nfile: agentbox.json(5).",
 	.groups = (const struct option_group[]){
 		{ "Running", options_run },
 		{ "Policy", options_policy },

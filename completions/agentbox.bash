@@ -11,7 +11,7 @@ _agentbox_options()
 		--processes= --files= --require= --fallback='
 
 	case $1 in
-	run) echo "--command= -c= --shell= --fd= --audit= --verbose -v --quiet -q $policy" ;;
+	run) echo "--command= -c= --shell= --yes --approver= --fd= --audit= --verbose -v --quiet -q $policy" ;;
 	check) echo "--command= -c= --stdin --batch --null -0 --json --explain $policy" ;;
 	ports) echo '--json' ;;
 	doctor) echo '--json --fix --attack' ;;
@@ -21,6 +21,8 @@ _agentbox_options()
 	'rules list') echo '--json --profile= --config= --workspace=' ;;
 	'profile list' | 'profile show' | 'policy diff') echo '--json' ;;
 	trust) echo '--yes -y --revoke' ;;
+	'approvals list') echo '--json' ;;
+	'approvals revoke') echo '--all --session' ;;
 	esac
 	echo '--help -h'
 }
@@ -29,12 +31,13 @@ _agentbox_options()
 _agentbox_words()
 {
 	case $1 in
-	'') echo 'run check ports connect doctor config profile rules policy trust help --help --version' ;;
-	help) echo 'run check ports connect doctor config profile rules policy trust' ;;
+	'') echo 'run check ports connect doctor config profile rules policy trust approvals help --help --version' ;;
+	help) echo 'run check ports connect doctor config profile rules policy trust approvals' ;;
 	config) echo 'show check path' ;;
 	profile) echo 'list show' ;;
 	rules) echo 'list' ;;
 	policy) echo 'diff' ;;
+	approvals) echo 'list revoke' ;;
 	esac
 }
 
@@ -52,6 +55,15 @@ _agentbox_runs()
 	local state=${AGENTBOX_STATE:-${XDG_STATE_HOME:-~/.local/state}/agentbox}
 
 	ls "$state/live" 2>/dev/null
+}
+
+# The answers that are remembered: a line for each begins with its name.
+_agentbox_approvals()
+{
+	"${COMP_WORDS[0]}" approvals list 2>/dev/null | while read -r name _; do
+		[[ $name != [as][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f] ]] ||
+			echo "$name"
+	done
 }
 
 _agentbox_properties()
@@ -87,6 +99,7 @@ _agentbox_value()
 			@llm' -- "$cur")) ;;
 	--unknown) COMPREPLY=($(compgen -W 'ask deny' -- "$cur")) ;;
 	--upstream) COMPREPLY=($(compgen -W 'none env http://' -- "$cur")) ;;
+	--approver) COMPREPLY=($(compgen -c -- "$cur")) ;;
 	--pass-env) COMPREPLY=($(compgen -v -- "$cur")) ;;
 	--require)
 		[[ $cur != *,* ]] || head=${cur%,*},
@@ -106,6 +119,8 @@ _agentbox_operand()
 		COMPREPLY+=($(compgen -W "$(_agentbox_profiles)" -- "$2")) ;;
 	'config check' | trust) _agentbox_paths -f "$2" ;;
 	ports) COMPREPLY=($(compgen -W "$(_agentbox_runs)" -- "$2")) ;;
+	'approvals revoke')
+		COMPREPLY=($(compgen -W "$(_agentbox_approvals)" -- "$2")) ;;
 	connect) COMPREPLY=($(compgen -A hostname -- "$2")) ;;
 	*) COMPREPLY=($(compgen -W "$(_agentbox_words "$1")" -- "$2")) ;;
 	esac

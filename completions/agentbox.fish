@@ -27,7 +27,7 @@ end
 # where an option of our own may still stand, or its value is due.
 function __agentbox_command
     set -l tokens (commandline -opc)
-    set -l takes --command -c --shell --fd --audit --profile --config --workspace --write --deny-read --deny-write --home --allow-unix --net --allow --deny --unknown --allow-private --host-port --publish --upstream --env --pass-env --timeout --memory --processes --files --require --fallback
+    set -l takes --command -c --shell --approver --fd --audit --profile --config --workspace --write --deny-read --deny-write --home --allow-unix --net --allow --deny --unknown --allow-private --host-port --publish --upstream --env --pass-env --timeout --memory --processes --files --require --fallback
     set -l value 0
     test (count $tokens) -ge 3; or return 1
     for i in (seq 3 (count $tokens))
@@ -69,6 +69,10 @@ function __agentbox_runs
     path basename $runs
 end
 
+function __agentbox_approvals
+    agentbox approvals list 2>/dev/null | string match -rg '^([as][0-9a-f]{6}) '
+end
+
 function __agentbox_groups
     string split ' ' '@github @npm @pypi @crates @go @debian @llm'
 end
@@ -90,8 +94,9 @@ complete -c agentbox -n __agentbox_at -a profile -d 'See the profiles that a pol
 complete -c agentbox -n __agentbox_at -a rules -d 'See the rules that commands are judged by'
 complete -c agentbox -n __agentbox_at -a policy -d 'Compare policies'
 complete -c agentbox -n __agentbox_at -a trust -d 'Let a project\'s .agentbox.json widen the policy'
+complete -c agentbox -n __agentbox_at -a approvals -d 'What you have said yes or no to'
 complete -c agentbox -n __agentbox_at -a help -d 'Say more about a command'
-complete -c agentbox -n '__agentbox_at help' -a 'run check ports connect doctor config profile rules policy trust'
+complete -c agentbox -n '__agentbox_at help' -a 'run check ports connect doctor config profile rules policy trust approvals'
 
 complete -c agentbox -n '__agentbox_at config' -a show -d 'Every value in force and where it came from'
 complete -c agentbox -n '__agentbox_at config' -a check -d 'Mistakes in a file'
@@ -99,9 +104,11 @@ complete -c agentbox -n '__agentbox_at config' -a path -d 'The files that a run 
 complete -c agentbox -n '__agentbox_at profile' -a list -d 'The profiles'
 complete -c agentbox -n '__agentbox_at profile' -a show -d 'What a profile means here'
 complete -c agentbox -n '__agentbox_at rules' -a list -d 'The rules in force here'
+complete -c agentbox -n '__agentbox_at approvals' -a list -d 'The answers that are remembered'
+complete -c agentbox -n '__agentbox_at approvals' -a revoke -d 'Forget answers'
 complete -c agentbox -n '__agentbox_at policy' -a diff -d 'What one allows that the other does not'
 
-for in in __agentbox_running '__agentbox_in check' '__agentbox_in ports' '__agentbox_in connect' '__agentbox_in doctor' '__agentbox_in config' '__agentbox_in profile' '__agentbox_in rules' '__agentbox_in policy' '__agentbox_in trust'
+for in in __agentbox_running '__agentbox_in check' '__agentbox_in ports' '__agentbox_in connect' '__agentbox_in doctor' '__agentbox_in config' '__agentbox_in profile' '__agentbox_in rules' '__agentbox_in policy' '__agentbox_in trust' '__agentbox_in approvals'
     complete -c agentbox -n $in -l help -s h -d 'Show the options'
 end
 
@@ -136,6 +143,8 @@ end
 
 complete -c agentbox -n __agentbox_running -l command -s c -x -d 'Run this text with a shell'
 complete -c agentbox -n __agentbox_running -l shell -r -F -d 'The shell for -c'
+complete -c agentbox -n __agentbox_running -l yes -d 'Accept what a person would be asked about'
+complete -c agentbox -n __agentbox_running -l approver -x -a '(__fish_complete_command)' -d 'Ask this program instead of a person'
 complete -c agentbox -n __agentbox_running -l fd -x -d 'Keep this descriptor open inside'
 complete -c agentbox -n __agentbox_running -l audit -r -F -d 'Write the record of the run here too'
 complete -c agentbox -n __agentbox_running -l verbose -s v -d 'Say what holds; twice: what each step took'
@@ -178,3 +187,8 @@ complete -c agentbox -n '__agentbox_in policy diff' -F -a '(__agentbox_profiles)
 complete -c agentbox -n '__agentbox_in trust' -l yes -s y -d 'Trust it without asking'
 complete -c agentbox -n '__agentbox_in trust' -l revoke -d 'Trust it no longer'
 complete -c agentbox -n '__agentbox_in trust' -F
+
+complete -c agentbox -n '__agentbox_in approvals list' -l json -d 'Print JSON'
+complete -c agentbox -n '__agentbox_in approvals revoke' -l all -d 'All that are remembered'
+complete -c agentbox -n '__agentbox_in approvals revoke' -l session -d 'All of this session'
+complete -c agentbox -n '__agentbox_in approvals revoke' -a '(__agentbox_approvals)'

@@ -27,6 +27,7 @@
 #include "policy/layers.h"
 #include "policy/show.h"
 #include "policy/trust.h"
+#include "session/approvals.h"
 #include "shell/judge.h"
 #include "shell/report.h"
 
@@ -40,6 +41,11 @@ struct ab_request {
 	struct ab_policy_input policy;
 	const char *const *argv;
 	size_t argc;
+	const char *script;	/* the text that argv gives to a shell, if it
+				 * does: then that is judged */
+	bool yes;		/* go on where a person would be asked */
+	const char *approver;	/* a command that is asked instead, or NULL */
+	unsigned approver_ms;	/* how long; 0: a minute */
 	const int *fds;		/* kept open besides 0-2 */
 	size_t nfds;
 	const char *audit;	/* a copy of the record: file, or number of an

@@ -52,29 +52,24 @@ void ab_buf_printf(struct ab_buf *b, const char *fmt, ...)
 	b->len += (size_t)n;
 }
 
-size_t ab_printable(const char *text, size_t left)
+size_t ab_utf8_get(const char *text, size_t left, uint32_t *ret_c)
 {
 	static const struct {
 		unsigned char mask, lead;
 		size_t len;
-		unsigned long least;
+		uint32_t least;
 	} form[] = {
+		{ 0x80, 0x00, 1, 0 },
 		{ 0xe0, 0xc0, 2, 0x80 },
 		{ 0xf0, 0xe0, 3, 0x800 },
 		{ 0xf8, 0xf0, 4, 0x10000 },
 	};
 	const unsigned char *s = (const unsigned char *)text;
-	unsigned long c;
+	uint32_t c;
 
-	if (left == 0)
-		return 0;
-	if (s[0] < 0x80)
-		return s[0] >= 0x20 && s[0] != 0x7f;
-	for (size_t i = 0; i < AB_COUNT(form); i++) {
+	for (size_t i = 0; i < AB_COUNT(form) && left >= form[i].len; i++) {
 		if ((s[0] & form[i].mask) != form[i].lead)
 			continue;
-		if (left < form[i].len)
-			return 0;
 		c = s[0] & (unsigned char)~form[i].mask;
 		for (size_t k = 1; k < form[i].len; k++) {
 			if ((s[k] & 0xc0) != 0x80)
@@ -82,13 +77,27 @@ size_t ab_printable(const char *text, size_t left)
 			c = c << 6 | (s[k] & 0x3f);
 		}
 		if (c < form[i].least || c > 0x10ffff ||
-		    (c >= 0xd800 && c <= 0xdfff) || (c >= 0x80 && c < 0xa0) ||
-		    (c >= 0x202a && c <= 0x202e) ||
-		    (c >= 0x2066 && c <= 0x2069) || c == 0x200e || c == 0x200f)
+		    (c >= 0xd800 && c <= 0xdfff))
 			return 0;
+		*ret_c = c;
 		return form[i].len;
 	}
 	return 0;
+}
+
+bool ab_utf8_hidden(uint32_t c)
+{
+	return c < 0x20 || (c >= 0x7f && c < 0xa0) ||
+	       (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
+	       (c >= 0x2060 && c <= 0x206f) || c == 0xfeff;
+}
+
+size_t ab_printable(const char *text, size_t left)
+{
+	uint32_t c;
+	size_t n = ab_utf8_get(text, left, &c);
+
+	return n && !ab_utf8_hidden(c) ? n : 0;
 }
 
 /* How many bytes from here on are plain ASCII and no delimiter: nearly all
@@ -115,6 +124,7 @@ static void add_hex(struct ab_buf *b, const char *lead, unsigned char c)
 void ab_buf_json_n(struct ab_buf *b, const char *s, size_t len)
 {
 	const char *end = s + len;
+	uint32_t c = 0;
 
 	reserve(b, len + 2);
 	ab_buf_add(b, "\"", 1);
@@ -125,19 +135,18 @@ void ab_buf_json_n(struct ab_buf *b, const char *s, size_t len)
 		s += n;
 		if (s == end)
 			break;
-		n = ab_printable(s, (size_t)(end - s));
-		if (*s == '"' || *s == '\\') {
+		n = ab_utf8_get(s, (size_t)(end - s), &c);
+		if (*s == '"' || *s == '\\')
 			ab_buf_add(b, "\\", 1);
-			ab_buf_add(b, s++, 1);
-		} else if (n > 0) {
-			ab_buf_add(b, s, n);
-			s += n;
-		} else if (!(*s & 0x80)) {
-			add_hex(b, "\\u00", (unsigned char)*s++);
-		} else {
+		if (n == 0)
 			ab_buf_puts(b, "\\ufffd");
-			s++;
-		}
+		else if (!ab_utf8_hidden(c))
+			ab_buf_add(b, s, n);
+		else if (c < 0x80)
+			add_hex(b, "\\u00", (unsigned char)c);
+		else
+			ab_buf_printf(b, "\\u%04x", c);
+		s += n ? n : 1;
 	}
 	ab_buf_add(b, "\"", 1);
 }

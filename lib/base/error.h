@@ -25,7 +25,7 @@ struct ab_error {
 	int errnum;		/* errno of the cause, 0 when there is none */
 	char step[40];		/* the launch step that failed, or "" */
 	char text[1024];	/* what happened and where, one sentence */
-	char hint[1024];	/* the way out, or "" */
+	char hint[1024];	/* the way out, in lines, or "" */
 };
 
 /* Fill *err and return -1. errnum 0: no system error behind it. */

@@ -254,6 +254,7 @@ int ab_trial_start(const struct ab_trial *t, const struct ab_setting *settings,
 		   int stray, struct ab_trial_run *ret, struct ab_error *err)
 {
 	struct ab_request request = {
+		.yes = true,
 		.policy = { .cwd = t->project,
 			    .home = t->home,
 			    .environ = t->env.v,

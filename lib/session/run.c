@@ -1,8 +1,8 @@
 /*
  * One run, from the request to the exit status:
  *
- *	policy -> launch -> plan, specification -> record, broker, lock -> go
- *	-> supervise -> sweep -> end record
+ *	policy -> consent -> launch -> plan, specification -> record, broker,
+ *	lock -> go -> supervise -> sweep -> end record
  *
  * The launch comes before the plan, and the record and the broker after it,
  * because init works on its own meanwhile; nothing of the command happens
@@ -31,6 +31,7 @@
 #include "sandbox/launch.h"
 #include "session/broker.h"
 #include "session/cgroup.h"
+#include "session/consent.h"
 #include "session/gate.h"
 #include "session/lock.h"
 #include "session/nested.h"
@@ -43,6 +44,7 @@
 struct run {
 	const struct ab_request *request;
 	struct ab_prepared *prepared;
+	struct ab_consent consent;
 	struct ab_run dir;
 	struct ab_log log;
 	struct ab_box box;
@@ -199,6 +201,11 @@ static int write_start(struct run *r, struct ab_error *err)
 	ab_record_open(&line, r->dir.id, "start");
 	ab_record_list(&line, "command", &p->spec.argv);
 	ab_record_text(&line, "cwd", p->spec.cwd);
+	ab_record_text(&line, "decision",
+		       ab_decision_names[r->consent.decision]);
+	ab_record_text(&line, "rule", r->consent.rule);
+	if (r->consent.approved)
+		ab_record_text(&line, "approved", r->consent.approved);
 	ab_record_number(&line, "pid", getpid());
 	ab_ports_note(&line, r->box.pid);
 	ab_record_json(&line, "policy", policy);
@@ -478,7 +485,11 @@ int ab_run(const struct ab_request *request, int *ret_status,
 
 	if (occupy_stdio(err) < 0 || ab_prepare(request, &prepared, err) < 0)
 		return -1;
-	if (!prepared.nested)
+	result = ab_consent_get(request, prepared.policy, prepared.nested,
+				&r.consent, err);
+	if (result < 0)
+		;	/* nothing has happened, nothing is recorded */
+	else if (!prepared.nested)
 		result = run_boxed(&r, ret_status, err);
 	else if ((result = ab_prepare_spec(request, &prepared, err)) == 0) {
 		say_all(&r, AB_SAY_NOTE, &prepared.notes);

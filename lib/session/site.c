@@ -143,6 +143,32 @@ static int look_at_masks(const struct ab_policy *policy, const char *state,
 	return 0;
 }
 
+/*
+ * The answers of sessions (session/approvals.h). Usually a private folder
+ * covers them. Where the box can write beside them it could make them itself,
+ * so they must be there to be hidden.
+ */
+static void look_at_answers(const char *runtime, struct ab_site *site)
+{
+	ab_autofree char *real = runtime && runtime[0] == '/' ?
+					 realpath(runtime, NULL) :
+					 NULL;
+	ab_autofree char *path = NULL;
+	struct stat st;
+
+	if (!real)
+		return;
+	path = ab_path_join(real, "agentbox");
+	for (size_t i = 0; i < site->facts.write.len; i++)
+		if (ab_path_within(path, site->facts.write.v[i].path))
+			mkdir(path, 0700);
+	if (lstat(path, &st) == 0)
+		ab_objects_add(&site->facts.masked, path,
+			       S_ISDIR(st.st_mode) ? AB_AS_DIR :
+			       S_ISLNK(st.st_mode) ? AB_AS_LINK :
+						     AB_AS_FILE);
+}
+
 static void warn_of_root(struct ab_site *site, const char *path)
 {
 	for (size_t i = 0; i < AB_COUNT(root_sockets); i++)
@@ -236,6 +262,7 @@ int ab_site_look(const struct ab_policy *policy, char *const *env,
 	take_survey(&site);
 	look_at_program(&site, program);
 	look_at_sockets(policy, &site);
+	look_at_answers(ab_environ_get(env, "XDG_RUNTIME_DIR"), &site);
 	if (look_at_masks(policy, state, &site, err) < 0) {
 		ab_site_fini(&site);
 		return -1;

@@ -58,12 +58,17 @@ static const struct {
 	{ "a C1 control (CSI)",
 	  "\xc2\x9b"
 	  "2J",
-	  "\\xc2\\x9b2J", "\"\\ufffd\\ufffd2J\"" },
+	  "\\xc2\\x9b2J", "\"\\u009b2J\"" },
 	{ "the first after C1", "\xc2\xa0", "\xc2\xa0", "\"\xc2\xa0\"" },
 	{ "right-to-left override", "\xe2\x80\xae", "\\xe2\\x80\\xae",
-	  "\"\\ufffd\\ufffd\\ufffd\"" },
-	{ "an isolate", "\xe2\x81\xa6", "\\xe2\\x81\\xa6",
-	  "\"\\ufffd\\ufffd\\ufffd\"" },
+	  "\"\\u202e\"" },
+	{ "an isolate", "\xe2\x81\xa6", "\\xe2\\x81\\xa6", "\"\\u2066\"" },
+	{ "a space without width", "\xe2\x80\x8b", "\\xe2\\x80\\x8b",
+	  "\"\\u200b\"" },
+	{ "a byte order mark", "\xef\xbb\xbf", "\\xef\\xbb\\xbf",
+	  "\"\\ufeff\"" },
+	{ "the dash beside them", "\xe2\x80\x90", "\xe2\x80\x90",
+	  "\"\xe2\x80\x90\"" },
 };
 
 static void test_escaping(void)

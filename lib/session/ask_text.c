@@ -1,0 +1,305 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "session/ask.h"
+
+enum {
+	ROWS_MAX = 12, /* of a command, before it is cut */
+	CONTEXT_ROWS = 3, /* what is shown before the part then */
+	COLS_MIN = 40,
+	MARGIN = 10, /* "agentbox: " */
+};
+
+static const char margin[] = "          ";
+static const char menu[] =
+	"          [o]nce   [s]ession   [a]lways   [n]o   [?] more  ";
+
+/* One character as it is shown. */
+struct glyph {
+	char text[16];
+	size_t len; /* of text */
+	size_t bytes; /* what it stands for */
+	size_t cols;
+};
+
+/* Sorted. Characters that take two columns; what is missing here only shifts
+ * a mark. */
+static const struct {
+	uint32_t from, to;
+} wide[] = {
+	{ 0x1100, 0x115f }, { 0x2e80, 0xa4cf },	  { 0xac00, 0xd7a3 },
+	{ 0xf900, 0xfaff }, { 0xfe30, 0xfe6f },	  { 0xff00, 0xff60 },
+	{ 0xffe0, 0xffe6 }, { 0x1f300, 0x1faff }, { 0x20000, 0x3fffd },
+};
+
+static size_t width(uint32_t c)
+{
+	if (c >= 0x300 && c <= 0x36f)
+		return 0; /* on top of the one before */
+	for (size_t i = 0; i < AB_COUNT(wide) && c >= wide[i].from; i++)
+		if (c <= wide[i].to)
+			return 2;
+	return 1;
+}
+
+static struct glyph look(struct ab_text text, size_t at)
+{
+	const char *s = text.s + at;
+	struct glyph g = { .bytes = 1 };
+	uint32_t c = 0;
+	size_t n = ab_utf8_get(s, text.len - at, &c);
+	int len;
+
+	if (n && !ab_utf8_hidden(c)) {
+		memcpy(g.text, s, n);
+		g.len = g.bytes = n;
+		g.cols = width(c);
+		return g;
+	}
+	if (n == 1 && (c == '\n' || c == '\t'))
+		len = snprintf(g.text, sizeof(g.text), "\\%c",
+			       c == '\n' ? 'n' : 't');
+	else if (n > 1)
+		len = snprintf(g.text, sizeof(g.text), "\\u%04x", c);
+	else
+		len = snprintf(g.text, sizeof(g.text), "\\x%02x",
+			       (unsigned char)*s);
+	g.bytes = n ? n : 1;
+	g.len = g.cols = (size_t)len;
+	return g;
+}
+
+void ab_ask_show(struct ab_buf *b, struct ab_text text)
+{
+	for (size_t at = 0; at < text.len;) {
+		struct glyph g = look(text, at);
+
+		ab_buf_add(b, g.text, g.len);
+		at += g.bytes;
+	}
+}
+
+static void show_string(struct ab_buf *b, const char *s)
+{
+	ab_ask_show(b, (struct ab_text){ s, (uint32_t)strlen(s) });
+}
+
+static size_t columns(struct ab_text text, size_t to)
+{
+	size_t cols = 0;
+
+	for (size_t at = 0; at < to && at < text.len;) {
+		struct glyph g = look(text, at);
+
+		cols += g.cols;
+		at += g.bytes;
+	}
+	return cols;
+}
+
+static void repeat(struct ab_buf *b, char c, size_t n)
+{
+	while (n--)
+		ab_buf_add(b, &c, 1);
+}
+
+void ab_ask_mark(struct ab_buf *b, struct ab_text text, struct ab_span range,
+		 size_t cols)
+{
+	size_t room = (cols > COLS_MIN ? cols : COLS_MIN) - MARGIN - 1;
+	size_t all = columns(text, text.len);
+	size_t part = columns(text, range.from);
+	size_t start = 0, col = 0, at = 0, marks = 0, before;
+
+	if (all > room) {
+		room -= strlen("......");
+		start = part > room / 3 ? part - room / 3 : 0;
+	}
+	while (at < text.len && col < start) {
+		struct glyph g = look(text, at);
+
+		col += g.cols;
+		at += g.bytes;
+	}
+	start = col;
+	before = start ? strlen("...") : 0;
+	repeat(b, '.', before);
+	while (at < text.len) {
+		struct glyph g = look(text, at);
+
+		if (col + g.cols > start + room)
+			break;
+		if (at >= range.from && at < range.to)
+			marks += g.cols;
+		ab_buf_add(b, g.text, g.len);
+		col += g.cols;
+		at += g.bytes;
+	}
+	ab_buf_puts(b, at < text.len ? "...\n" : "\n");
+	repeat(b, ' ', before + (part > start ? part - start : 0));
+	repeat(b, '^', marks ? marks : 1);
+}
+
+/*
+ * The text in lines behind a margin, at most `rows` of them (0: all); the
+ * number of bytes that were shown.
+ */
+static size_t put_block(struct ab_buf *b, struct ab_text text, size_t cols,
+			size_t rows)
+{
+	size_t room = cols - MARGIN - 3, col = 0, row = 1, at = 0;
+
+	ab_buf_printf(b, "%s| ", margin);
+	while (at < text.len) {
+		struct glyph g = look(text, at);
+		bool line = text.s[at] == '\n';
+
+		if (line || col + g.cols > room) {
+			if (row++ == rows)
+				break;
+			ab_buf_printf(b, "\n%s%c ", margin, line ? '|' : ':');
+			col = 0;
+		}
+		if (!line) {
+			ab_buf_add(b, g.text, g.len);
+			col += g.cols;
+		}
+		at += g.bytes;
+	}
+	ab_buf_puts(b, "\n");
+	return at;
+}
+
+/* Where to begin so that the part is seen, with a little of what is before. */
+static size_t begin_near(struct ab_text text, size_t part, size_t cols)
+{
+	size_t at = part < text.len ? part : text.len, lines = 0;
+	size_t least = at > CONTEXT_ROWS * cols ? at - CONTEXT_ROWS * cols : 0;
+
+	while (at > least && lines < CONTEXT_ROWS)
+		lines += text.s[--at] == '\n';
+	/* Not in the middle of a character. */
+	while (at && at < part && ((unsigned char)text.s[at] & 0xc0) == 0x80)
+		at++;
+	return at;
+}
+
+static void put_excerpt(struct ab_buf *b, const struct ab_question *q,
+			size_t cols)
+{
+	size_t at = begin_near(q->text, q->range.from, cols), shown;
+	struct ab_text rest = { q->text.s + at, (uint32_t)(q->text.len - at) };
+
+	if (at)
+		ab_buf_printf(b, "%s... %zu bytes before this\n", margin, at);
+	shown = put_block(b, rest, cols, ROWS_MAX);
+	if (shown < rest.len)
+		ab_buf_printf(b, "%s... %zu bytes after this\n", margin,
+			      rest.len - shown);
+	ab_buf_printf(b, "%s[?] shows all of it\n", margin);
+}
+
+static void put_command(struct ab_buf *b, const struct ab_question *q,
+			size_t cols, bool whole)
+{
+	static const char head[] = "agentbox: this needs your word:";
+	ab_autobuf struct ab_buf block = { 0 };
+
+	ab_buf_puts(b, head);
+	if (!memchr(q->text.s, '\n', q->text.len) &&
+	    columns(q->text, q->text.len) + sizeof(head) < cols) {
+		ab_buf_puts(b, " ");
+		ab_ask_show(b, q->text);
+		ab_buf_puts(b, "\n");
+		return;
+	}
+	ab_buf_puts(b, "\n");
+	if (put_block(&block, q->text, cols, whole ? 0 : ROWS_MAX) <
+	    q->text.len)
+		put_excerpt(b, q, cols);
+	else
+		ab_buf_add(b, block.data, block.len);
+}
+
+static void put_reason(struct ab_buf *b, const struct ab_question *q)
+{
+	ab_buf_puts(b, margin);
+	show_string(b, q->reason);
+	ab_buf_puts(b, "     rule ");
+	show_string(b, q->rule);
+	ab_buf_printf(b, "\n%sin ", margin);
+	show_string(b, q->cwd);
+	ab_buf_puts(b, "\n");
+}
+
+void ab_ask_question(struct ab_buf *b, const struct ab_question *q, size_t cols)
+{
+	put_command(b, q, cols > COLS_MIN ? cols : COLS_MIN, false);
+	put_reason(b, q);
+	ab_buf_puts(b, menu);
+}
+
+void ab_ask_more(struct ab_buf *b, const struct ab_question *q, size_t cols)
+{
+	struct ab_span r = q->range;
+	struct ab_text part = { q->text.s + r.from, r.to - r.from };
+
+	if (cols < COLS_MIN)
+		cols = COLS_MIN;
+	put_command(b, q, cols, true);
+	if (r.from < r.to && r.to <= q->text.len && part.len < q->text.len) {
+		ab_buf_printf(b, "%swhat decided is this part of it:\n",
+			      margin);
+		put_block(b, part, cols, 0);
+	}
+	put_reason(b, q);
+	ab_buf_printf(
+		b,
+		"%sonce      run it now; the next time you are asked again\n"
+		"%ssession   run it, and this very command in this folder, under\n"
+		"%s          this policy, until this terminal session ends\n"
+		"%salways    the same for %d days: agentbox approvals list\n"
+		"%sno        do not run it, now or later in this session\n"
+		"%sIt runs in the box in any case.\n",
+		margin, margin, margin, margin, AB_ALWAYS_DAYS, margin, margin);
+	ab_buf_puts(b, menu);
+}
+
+bool ab_ask_key(const char *keys, size_t len, enum ab_answer *ret)
+{
+	/* Ctrl-C, Ctrl-D, Ctrl-\ and Escape are no answer, and so a no. */
+	static const struct {
+		char key;
+		enum ab_answer answer;
+	} meaning[] = {
+		{ 'o', AB_ANSWER_ONCE },   { 's', AB_ANSWER_SESSION },
+		{ 'a', AB_ANSWER_ALWAYS }, { 'n', AB_ANSWER_NO },
+		{ 3, AB_ANSWER_NO },	   { 4, AB_ANSWER_NO },
+		{ 28, AB_ANSWER_NO },	   { 27, AB_ANSWER_NO },
+	};
+
+	if (len != 1)
+		return false;
+	for (size_t i = 0; i < AB_COUNT(meaning); i++)
+		if (meaning[i].key == keys[0]) {
+			*ret = meaning[i].answer;
+			return true;
+		}
+	return false;
+}
+
+char *ab_ask_rule(const struct ab_judgement *judgement)
+{
+	struct ab_buf b = { 0 };
+
+	if (!judgement->user_rule) {
+		ab_buf_puts(&b, judgement->rule);
+		return ab_buf_take(&b);
+	}
+	ab_buf_puts(&b, "\"");
+	show_string(&b, judgement->user_rule);
+	ab_buf_puts(&b, "\"");
+	return ab_buf_take(&b);
+}
