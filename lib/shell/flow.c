@@ -42,6 +42,7 @@ static const struct program programs[] = {
 	{ "expand", NULL, "t" },
 	{ "export", ab_flow_listing },
 	{ "false", ab_flow_nothing },
+	{ "fc", ab_flow_history },
 	{ "fetch", ab_flow_network },
 	{ "fgrep", NULL, "efmABCD", 1 },
 	{ "fmt", NULL, "wpg" },
@@ -53,6 +54,7 @@ static const struct program programs[] = {
 	{ "gzip", NULL, "S", 0, AB_TAINT_DECODED, true },
 	{ "head", NULL, "nc" },
 	{ "hexdump", NULL, "efns" },
+	{ "history", ab_flow_history },
 	{ "host", ab_flow_network },
 	{ "http", ab_flow_network },
 	{ "https", ab_flow_network },
@@ -66,6 +68,7 @@ static const struct program programs[] = {
 	{ "lzcat", NULL, NULL, 0, AB_TAINT_DECODED },
 	{ "lzma", NULL, NULL, 0, AB_TAINT_DECODED, true },
 	{ "mawk", NULL, "fFv", 1 },
+	{ "mktemp", ab_flow_mktemp },
 	{ "more", NULL, "n" },
 	{ "nawk", NULL, "fFv", 1 },
 	{ "nc", ab_flow_network },
@@ -142,6 +145,8 @@ static bool run_filter(struct ab_output *out, const struct ab_simple *command,
 	ab_flow_reads(command, p->values, p->skip, &r);
 	if (r.decodes || !p->decodes)
 		r.taint |= p->taint;
+	/* It is no longer the file as it is. */
+	r.taint &= ~(unsigned)AB_TAINT_FILE;
 	return ab_output_only(out, r.taint);
 }
 

@@ -302,6 +302,37 @@ bool ab_flow_listing(struct ab_output *out, const struct ab_simple *command)
 	return ab_output_only(out, has_operand(command) ? 0 : AB_TAINT_SECRET);
 }
 
+bool ab_flow_history(struct ab_output *out, const struct ab_simple *command)
+{
+	(void)command;
+	return ab_output_only(out, AB_TAINT_HISTORY);
+}
+
+/* A new name where the template says; else in the folder for such names. */
+bool ab_flow_mktemp(struct ab_output *out, const struct ab_simple *command)
+{
+	static const struct ab_opts opts = { "p", "tmpdir suffix=", false };
+	struct ab_text template = { "/tmp/tmp.", 9 };
+	struct ab_opt_walk w;
+	enum ab_opt what;
+
+	ab_opt_begin(&w, &opts, command->argv, command->argc);
+	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
+		if (what != AB_OPT_OPERAND) {
+			if (ab_opt_is(&w, what, 'p', "tmpdir") ||
+			    ab_opt_is(&w, what, 't', NULL))
+				return ab_output_only(out, 0);
+			continue;
+		}
+		template = w.value.text;
+		while (template.len && template.s[template.len - 1] == 'X')
+			template.len--;
+	}
+	ab_output_add(out, template.s, template.len);
+	ab_output_unknown(out);
+	return true;
+}
+
 bool ab_flow_printenv(struct ab_output *out, const struct ab_simple *command)
 {
 	static const char *const parts[] = { "KEY", "TOKEN", "SECRET", "PASS",

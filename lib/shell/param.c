@@ -42,7 +42,7 @@ static void get_positional(const struct ab_eval *e, struct ab_text name,
 	for (size_t i = 0; args && i < args->len && i <= n; i++)
 		if (args->v[i].splits)
 			args = NULL;
-	if (!args || n == 0)
+	if (!args)
 		return;
 	if (n < args->len)
 		value_of_field(&args->v[n], ret);
