@@ -144,7 +144,7 @@ static const struct {
 	{ A("tr", "-s", "a"), "aab", "?" },
 	{ A("tr", "a", "b"), "?", "?", NET, NET },
 	{ A("gunzip", "-c"), "?", "?", DEC | NET, NET },
-	{ A("gzip", "-dc", "f"), NULL, "?", DEC | FIL },
+	{ A("gzip", "-dc", "f"), NULL, "?", DEC },
 	{ A("gzip", "-c"), "a", "?" },
 	{ A("xz", "-d"), "a", "?", DEC },
 	{ A("zstd", "-9"), "a", "?" },
