@@ -18,7 +18,7 @@ judged()
 	local decision=$1 want=$2
 	shift 2
 
-	agentbox check "$@"
+	agentbox_split check "$@"
 	[ "$status" -eq "$want" ] && [[ "$output" == "$decision"* ]]
 }
 
