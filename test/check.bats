@@ -194,7 +194,8 @@ judged()
 
 @test "check --batch: answers while the other side waits" {
 	coproc "$AGENTBOX" check --batch
-	local answer
+	# The shell forgets it when it ends.
+	local answer pid=$COPROC_PID
 	printf 'git status\n' >&"${COPROC[1]}"
 	read -r -t 10 answer <&"${COPROC[0]}"
 	[ "$(jq -r .decision <<<"$answer")" = allow ]
@@ -204,7 +205,7 @@ judged()
 	read -r -t 10 answer <&"${COPROC[0]}"
 	[ "$(jq -r .decision <<<"$answer")" = allow ]
 	eval "exec ${COPROC[1]}>&-"
-	wait "$COPROC_PID" || [ $? -eq 3 ]
+	wait "$pid" || [ $? -eq 3 ]
 }
 
 @test "check --batch: a line without end does not fill the memory" {
