@@ -15,7 +15,7 @@ static const struct option options_check[] = {
 	{ "batch", 0, OPT_FLAG, ID_BATCH, NULL, NULL,
 	  "judge each line of it; a line of JSON each" },
 	{ "null", '0', OPT_FLAG, ID_NULL, NULL, NULL,
-	  "with --batch: NUL ends a command, not newline" },
+	  "with --batch: NUL ends a command" },
 	{ "json", 0, OPT_FLAG, ID_JSON, NULL, NULL,
 	  "print one line of JSON" },
 	{ "explain", 0, OPT_FLAG, ID_EXPLAIN, NULL, NULL,
@@ -165,10 +165,10 @@ const struct command command_check = {
 	.usage = "[OPTIONS] STRING  |  check [OPTIONS] -- COMMAND [ARG...]",
 	.summary = "say what the policy thinks of a command, run nothing",
 	.more = "The decision is allow, sandboxed, escalated (a person is "
-		"asked) or forbidden; the\nstrictest part of a command line "
-		"counts. The exit status is 0 for the first two,\n3 for "
+		"asked) or forbidden;\nthe strictest part of a command line "
+		"counts. The exit status is 0 for the first\ntwo, 3 for "
 		"escalated, 4 for forbidden; 2: used wrongly, 1: could not "
-		"judge. With\n--batch it is that of the strictest line.",
+		"judge.\nWith --batch it is that of the strictest line.",
 	.groups = (const struct option_group[]){
 		{ "Judging", options_check },
 		{ "Policy", options_policy },

@@ -18,7 +18,7 @@ judged()
 	local decision=$1 want=$2
 	shift 2
 
-	agentbox check "$@"
+	agentbox_split check "$@"
 	[ "$status" -eq "$want" ] && [[ "$output" == "$decision"* ]]
 }
 
@@ -106,8 +106,6 @@ judged()
 	[[ "${lines[1]}" == *'rm -rf /' ]]
 	run "$AGENTBOX" check --stdin </dev/null
 	[ "$status" -eq 0 ]
-	run "$AGENTBOX" check --stdin <&-
-	[ "$status" -eq 1 ]
 	run "$AGENTBOX" check --stdin <.
 	[ "$status" -eq 1 ]
 }
@@ -183,7 +181,7 @@ judged()
 	run "$AGENTBOX" check --batch </dev/null
 	[ "$status" -eq 0 ]
 	[ -z "$output" ]
-	run "$AGENTBOX" check --batch <&-
+	run "$AGENTBOX" check --batch <.
 	[ "$status" -eq 1 ]
 }
 
@@ -196,7 +194,8 @@ judged()
 
 @test "check --batch: answers while the other side waits" {
 	coproc "$AGENTBOX" check --batch
-	local answer
+	# The shell forgets it when it ends.
+	local answer pid=$COPROC_PID
 	printf 'git status\n' >&"${COPROC[1]}"
 	read -r -t 10 answer <&"${COPROC[0]}"
 	[ "$(jq -r .decision <<<"$answer")" = allow ]
@@ -206,7 +205,7 @@ judged()
 	read -r -t 10 answer <&"${COPROC[0]}"
 	[ "$(jq -r .decision <<<"$answer")" = allow ]
 	eval "exec ${COPROC[1]}>&-"
-	wait "$COPROC_PID" || [ $? -eq 3 ]
+	wait "$pid" || [ $? -eq 3 ]
 }
 
 @test "check --batch: a line without end does not fill the memory" {
