@@ -46,6 +46,9 @@ enum option_id {
 	ID_APPROVER,
 	ID_ALL,
 	ID_SESSION,
+	ID_NO_BOX,
+	ID_PROJECT,
+	ID_FISH,
 	ID_HELP,
 };
 
@@ -140,6 +143,8 @@ extern const struct command command_profile;
 extern const struct command command_policy;
 extern const struct command command_rules;
 extern const struct command command_trust;
+extern const struct command command_hook;
+extern const struct command command_alias;
 extern const struct command command_approvals;
 
 #endif

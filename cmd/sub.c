@@ -11,7 +11,7 @@ static const char *word_of(const struct command *sub)
 
 static int no_such_word(const struct command *command, const char *word)
 {
-	const char *words[8];
+	const char *words[16];
 	const char *near;
 	size_t n = 0;
 

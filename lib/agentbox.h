@@ -79,6 +79,49 @@ const struct ab_judgement *ab_check_argv(struct ab_check *check,
 					 const char *const *argv, size_t argc);
 
 /*
+ * Answer an agent that is about to run a command: its event in, its answer
+ * out. What is permitted is rewritten to run in the box, where the agent lets
+ * that be done and is not in a box itself.
+ */
+struct ab_hook_request {
+	struct ab_policy_input policy;
+	const char *agent;		/* "claude-code" */
+	const char *event;		/* what it sent */
+	size_t event_len;
+	bool no_box;			/* judge only, rewrite nothing */
+	const char *const *options;	/* of the `run` that is written */
+	size_t noptions;
+};
+
+struct ab_hook_reply {
+	char *out;	/* for standard output; "": nothing */
+	char *say;	/* for standard error; "": nothing */
+	int status;
+};
+
+int ab_hook(const struct ab_hook_request *request, struct ab_hook_reply *ret,
+	    struct ab_error *err);
+void ab_hook_reply_fini(struct ab_hook_reply *reply);
+
+/* The agents that are understood: names, and what their makers call them. */
+void ab_hook_agents(struct ab_strv *ret_names, struct ab_strv *ret_titles);
+
+/*
+ * Put the hook into an agent's settings. `plan` reads and changes nothing;
+ * `apply` writes what the plan has, unless the file has changed since.
+ */
+struct ab_hook_plan {
+	char *path;		/* of the settings */
+	char *before, *after;	/* their text; before "": there is no file */
+	struct ab_strv diff;	/* the change, safe to print; empty: none */
+};
+
+int ab_hook_plan(const struct ab_hook_request *request, bool project,
+		 struct ab_hook_plan *ret, struct ab_error *err);
+int ab_hook_apply(const struct ab_hook_plan *plan, struct ab_error *err);
+void ab_hook_plan_fini(struct ab_hook_plan *plan);
+
+/*
  * The TCP ports that listen inside a run that is going on, in order; those of
  * the door itself are not among them. `run` is its name; NULL: the only one.
  */

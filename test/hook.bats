@@ -273,9 +273,9 @@ claude()
 }
 
 @test "hook: an agent that is not known is said" {
-	agentbox hook claude
+	agentbox hook claude-cod
 	[ "$status" -eq 2 ]
-	[[ "$output" == *claude-code* ]]
+	[[ "$output" == *"did you mean hook claude-code"* ]]
 	agentbox hook install copilot
 	[ "$status" -eq 2 ]
 	[[ "$output" == *"does not know"* ]]

@@ -67,11 +67,11 @@ void ab_consent_key(const struct ab_command *c, char ret_key[65])
 	char policy[65];
 
 	ab_policy_digest(c->policy, policy);
-	if (c->argc)
+	if (by_text(c))
+		ab_approval_key("text", &c->script, 1, c->cwd, policy, ret_key);
+	else
 		ab_approval_key("argv", c->argv, c->argc, c->cwd, policy,
 				ret_key);
-	else
-		ab_approval_key("text", &c->script, 1, c->cwd, policy, ret_key);
 }
 
 __attribute__((format(printf, 3, 4))) static void

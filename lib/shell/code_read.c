@@ -1,6 +1,7 @@
 /* The calls of a one-liner, wherever they stand in it. */
-#include "base/arena.h"
 #include "shell/code_read.h"
+
+#include "base/arena.h"
 
 /* More is not a one-liner. The arguments of nested calls are read once for
  * each of them, so there is a bound on that too. */

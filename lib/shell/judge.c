@@ -285,7 +285,7 @@ void ab_judge_text(struct ab_arena *arena, const struct ab_scene *scene,
 		refuse_bytes(&j, (uint32_t)(zero - text.s),
 			     "This cannot be read: it holds a NUL byte.");
 	ab_parse(arena, read, &ret->script);
-	ab_walk(arena, scene, &events, read, &ret->script);
+	ab_walk_script(arena, scene, &events, read, &ret->script);
 	if (read.len < text.len)
 		refuse_bytes(&j, read.len,
 			     "This is too long to be read to its end.");

@@ -141,23 +141,37 @@ static bool matches(const struct ab_user_rule *rule,
 	return false;
 }
 
+/* A path does not evade a rule that asks or refuses; but what permits `make`
+ * does not permit `./make`. */
+static bool fits(const struct ab_user_rule *rule,
+		 const struct ab_simple *command)
+{
+	struct ab_text written = command->argv[0].text;
+
+	return matches(rule, command, written) ||
+	       (rule->decision >= AB_ESCALATED && command->name.len > 0 &&
+		command->name.len != written.len &&
+		matches(rule, command, command->name));
+}
+
 const struct ab_user_rule *ab_ruling_match(const struct ab_ruling *ruling,
 					   const struct ab_simple *command)
 {
+	const struct ab_user_rule *first = NULL, *tightest = NULL;
+
 	if (!ruling || command->argc == 0)
 		return NULL;
 	for (size_t i = 0; i < ruling->nrules; i++) {
 		const struct ab_user_rule *rule = &ruling->rules[i];
-		struct ab_text written = command->argv[0].text;
 
-		if (matches(rule, command, written))
-			return rule;
-		/* A path does not evade a rule that asks or refuses; but what
-		 * permits `make` does not permit `./make`. */
-		if (rule->decision >= AB_ESCALATED && command->name.len > 0 &&
-		    command->name.len != written.len &&
-		    matches(rule, command, command->name))
-			return rule;
+		if (rule->tighten
+			    ? tightest && tightest->decision >= rule->decision
+			    : first != NULL)
+			continue;
+		if (fits(rule, command))
+			*(rule->tighten ? &tightest : &first) = rule;
 	}
-	return NULL;
+	if (!first || (tightest && tightest->decision > first->decision))
+		return tightest;
+	return first;
 }

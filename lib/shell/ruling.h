@@ -44,8 +44,12 @@ struct ab_ruling {
 /* What is decided for a hit. */
 enum ab_decision ab_ruling_decide(const struct ab_ruling *ruling,
 				  const struct ab_hit *hit);
-/* The first rule of the user's that matches; NULL: none. A word that is not
- * known matches nothing but a "*" that covers it whole. */
+/*
+ * The first rule that matches, or one from a file that is not trusted where
+ * that is stricter; NULL: none. A word that is not known matches nothing but a
+ * "*" that covers it whole. What asks or refuses matches a program by its name
+ * also where its folder is written; what permits does not.
+ */
 const struct ab_user_rule *ab_ruling_match(const struct ab_ruling *ruling,
 					   const struct ab_simple *command);
 

@@ -333,9 +333,9 @@ void ab_walk_node(struct ab_walk *w, const struct ab_shell_node *node)
 	w->depth--;
 }
 
-void ab_walk(struct ab_arena *arena, const struct ab_scene *scene,
-	     const struct ab_walk_events *events, struct ab_text text,
-	     const struct ab_script *script)
+void ab_walk_script(struct ab_arena *arena, const struct ab_scene *scene,
+		    const struct ab_walk_events *events, struct ab_text text,
+		    const struct ab_script *script)
 {
 	const struct ab_nesting outermost = { .where = { 0, text.len } };
 	struct ab_walk w = {

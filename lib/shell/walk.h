@@ -34,8 +34,8 @@ struct ab_walk_events {
 	void *arg;
 };
 
-void ab_walk(struct ab_arena *arena, const struct ab_scene *scene,
-	     const struct ab_walk_events *events, struct ab_text text,
-	     const struct ab_script *script);
+void ab_walk_script(struct ab_arena *arena, const struct ab_scene *scene,
+		    const struct ab_walk_events *events, struct ab_text text,
+		    const struct ab_script *script);
 
 #endif

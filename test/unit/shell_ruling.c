@@ -124,6 +124,34 @@ static void test_order(void)
 	ok(!ab_ruling_match(&ruling, &c.simple), "no command at all");
 }
 
+/* What a project says that nobody trusts stands behind no rule of the user's,
+ * and before none. */
+static void test_untrusted(void)
+{
+	struct ab_user_rule rules[] = {
+		{ .text = "git *", .decision = AB_SANDBOXED, .tighten = true },
+		{ .text = "git push*", .decision = AB_ESCALATED },
+		{ .text = "git pull*", .decision = AB_ALLOW },
+		{ .text = "git p*", .decision = AB_FORBIDDEN, .tighten = true },
+	};
+	struct ab_ruling ruling = { .rules = rules, .nrules = 3 };
+	struct row_command c;
+
+	row_read(&c, "git push");
+	ok(ab_ruling_match(&ruling, &c.simple) == &rules[1],
+	   "a milder rule of a project does not hide a stricter one");
+	row_read(&c, "git pull");
+	ok(ab_ruling_match(&ruling, &c.simple) == &rules[0],
+	   "a stricter one counts wherever it stands");
+	row_read(&c, "git log");
+	ok(ab_ruling_match(&ruling, &c.simple) == &rules[0],
+	   "and where there is no other");
+	ruling.nrules = 4;
+	row_read(&c, "git push");
+	ok(ab_ruling_match(&ruling, &c.simple) == &rules[3],
+	   "of several the strictest");
+}
+
 static void test_decide(void)
 {
 	struct ab_ruling ruling = { 0 };
@@ -151,6 +179,7 @@ int main(void)
 	test_regex();
 	test_long();
 	test_order();
+	test_untrusted();
 	test_decide();
 	return done();
 }
