@@ -18,7 +18,7 @@ static const struct option options_install[] = {
 	{ "no-box", 0, OPT_FLAG, ID_NO_BOX, NULL, NULL,
 	  "judge only, do not rewrite to agentbox run" },
 	{ "project", 0, OPT_FLAG, ID_PROJECT, NULL, NULL,
-	  "in the settings of this project, not the user's" },
+	  "in this project's settings, not the user's" },
 	{ "yes", 'y', OPT_FLAG, ID_YES, NULL, NULL, "write without asking" },
 	{ 0 },
 };
@@ -212,8 +212,7 @@ HOOK(windsurf, "windsurf", "Windsurf");
 
 const struct command command_hook = {
 	.name = "hook",
-	.usage = "install | claude-code | codex | copilot | cursor | gemini | "
-		 "windsurf",
+	.usage = "install | AGENT",
 	.summary = "answer an agent that is about to run a command",
 	.more = "Reads the agent's event from standard input and answers as it "
 		"wants to be\nanswered: forbidden commands are denied, escalated "

@@ -23,6 +23,9 @@ _agentbox_options()
 	trust) echo '--yes -y --revoke' ;;
 	'approvals list') echo '--json' ;;
 	'approvals revoke') echo '--all --session' ;;
+	'hook install') echo "--no-box --project --yes -y $policy" ;;
+	hook\ *) echo "--no-box $policy" ;;
+	alias) echo '--fish' ;;
 	esac
 	echo '--help -h'
 }
@@ -31,13 +34,14 @@ _agentbox_options()
 _agentbox_words()
 {
 	case $1 in
-	'') echo 'run check ports connect doctor config profile rules policy trust approvals help --help --version' ;;
-	help) echo 'run check ports connect doctor config profile rules policy trust approvals' ;;
+	'') echo 'run check ports connect doctor config profile rules policy trust approvals hook alias help --help --version' ;;
+	help) echo 'run check ports connect doctor config profile rules policy trust approvals hook alias' ;;
 	config) echo 'show check path' ;;
 	profile) echo 'list show' ;;
 	rules) echo 'list' ;;
 	policy) echo 'diff' ;;
 	approvals) echo 'list revoke' ;;
+	hook) echo 'install claude-code codex copilot cursor gemini windsurf' ;;
 	esac
 }
 

@@ -95,8 +95,10 @@ complete -c agentbox -n __agentbox_at -a rules -d 'See the rules that commands a
 complete -c agentbox -n __agentbox_at -a policy -d 'Compare policies'
 complete -c agentbox -n __agentbox_at -a trust -d 'Let a project\'s .agentbox.json widen the policy'
 complete -c agentbox -n __agentbox_at -a approvals -d 'What you have said yes or no to'
+complete -c agentbox -n __agentbox_at -a hook -d 'Answer an agent that is about to run a command'
+complete -c agentbox -n __agentbox_at -a alias -d 'Print shell functions that run programs in the box'
 complete -c agentbox -n __agentbox_at -a help -d 'Say more about a command'
-complete -c agentbox -n '__agentbox_at help' -a 'run check ports connect doctor config profile rules policy trust approvals'
+complete -c agentbox -n '__agentbox_at help' -a 'run check ports connect doctor config profile rules policy trust approvals hook alias'
 
 complete -c agentbox -n '__agentbox_at config' -a show -d 'Every value in force and where it came from'
 complete -c agentbox -n '__agentbox_at config' -a check -d 'Mistakes in a file'
@@ -106,14 +108,20 @@ complete -c agentbox -n '__agentbox_at profile' -a show -d 'What a profile means
 complete -c agentbox -n '__agentbox_at rules' -a list -d 'The rules in force here'
 complete -c agentbox -n '__agentbox_at approvals' -a list -d 'The answers that are remembered'
 complete -c agentbox -n '__agentbox_at approvals' -a revoke -d 'Forget answers'
+complete -c agentbox -n '__agentbox_at hook' -a install -d 'Put the hook into an agent\'s settings'
+complete -c agentbox -n '__agentbox_at hook' -a 'claude-code codex copilot cursor gemini windsurf' -d 'Answer an event'
 complete -c agentbox -n '__agentbox_at policy' -a diff -d 'What one allows that the other does not'
 
-for in in __agentbox_running '__agentbox_in check' '__agentbox_in ports' '__agentbox_in connect' '__agentbox_in doctor' '__agentbox_in config' '__agentbox_in profile' '__agentbox_in rules' '__agentbox_in policy' '__agentbox_in trust' '__agentbox_in approvals'
+for in in __agentbox_running '__agentbox_in check' '__agentbox_in ports' '__agentbox_in connect' '__agentbox_in doctor' '__agentbox_in config' '__agentbox_in profile' '__agentbox_in rules' '__agentbox_in policy' '__agentbox_in trust' '__agentbox_in approvals' '__agentbox_in hook' '__agentbox_in alias'
     complete -c agentbox -n $in -l help -s h -d 'Show the options'
 end
 
-# What makes the policy: run, check and config show.
-for in in __agentbox_running '__agentbox_in check' '__agentbox_in config show'
+function __agentbox_hook
+    __agentbox_in hook; and test (count (__agentbox_words)) -ge 2
+end
+
+# What makes the policy: run, check, config show and the hooks.
+for in in __agentbox_running '__agentbox_in check' '__agentbox_in config show' __agentbox_hook
     complete -c agentbox -n $in -l profile -x -a '(__agentbox_profiles)' -d 'Start from this profile'
     complete -c agentbox -n $in -l config -r -F -d 'Read this file instead of the user\'s'
     complete -c agentbox -n $in -l workspace -x -a '(__fish_complete_directories)' -d 'The project folder'
@@ -188,6 +196,12 @@ complete -c agentbox -n '__agentbox_in trust' -l yes -s y -d 'Trust it without a
 complete -c agentbox -n '__agentbox_in trust' -l revoke -d 'Trust it no longer'
 complete -c agentbox -n '__agentbox_in trust' -F
 
+complete -c agentbox -n __agentbox_hook -l no-box -d 'Judge only, do not rewrite'
+complete -c agentbox -n '__agentbox_in hook install' -l project -d 'In the settings of this project'
+complete -c agentbox -n '__agentbox_in hook install' -l yes -s y -d 'Write without asking'
+complete -c agentbox -n '__agentbox_at hook install' -a 'claude-code codex cursor gemini windsurf'
+complete -c agentbox -n '__agentbox_in alias' -l fish -d 'For fish'
+complete -c agentbox -n '__agentbox_in alias' -a '(__fish_complete_command)'
 complete -c agentbox -n '__agentbox_in approvals list' -l json -d 'Print JSON'
 complete -c agentbox -n '__agentbox_in approvals revoke' -l all -d 'All that are remembered'
 complete -c agentbox -n '__agentbox_in approvals revoke' -l session -d 'All of this session'

@@ -12,7 +12,7 @@ commands()
 # words COMMAND: the words that may follow it, if there are any.
 words()
 {
-	"$AGENTBOX" "$1" --help | sed -n "s/^  agentbox $1 \([a-z]*\).*/\1/p"
+	"$AGENTBOX" "$1" --help | sed -n "s/^  agentbox $1 \([a-z-]*\).*/\1/p"
 }
 
 # Everything that has options of its own: "run", "config show" and so on.
