@@ -1,4 +1,5 @@
 # What of the caller's environment the command sees.
+UNJUDGED=1
 load helpers
 
 # env_of ARG...: the box's environment, sorted, in $output.

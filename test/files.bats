@@ -1,5 +1,6 @@
 # What a box sees of the files, and where it may write. The host is compared
 # byte by byte where that is the promise.
+UNJUDGED=1
 load helpers
 load attack/attack
 

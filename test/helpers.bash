@@ -10,6 +10,9 @@
 #   TEST_DIR       this test's folder: home/, home/project/, state/
 #   WORKSPACE      home/project
 #   AB_TIMEOUT     bound for one call in seconds (60)
+#
+# A file about the walls sets UNJUDGED=1: its attacks are to reach them, so no
+# command is refused or asked about by what it says.
 
 bats_require_minimum_version 1.5.0
 
@@ -46,9 +49,22 @@ box_setup()
 	unset XDG_CACHE_HOME SSH_AUTH_SOCK
 	unset AGENTBOX_PROFILE AGENTBOX_CONFIG AGENTBOX_NET
 	cd "$WORKSPACE" || return 1
+	[ -z "${UNJUDGED:-}" ] || judge_nothing
 	mark_processes
 	our_processes >"$TEST_DIR/processes"
 	sort /proc/self/mountinfo >"$TEST_DIR/mounts"
+}
+
+# Every built-in rule decides that the box holds it.
+judge_nothing()
+{
+	local rules
+
+	rules=$("$AGENTBOX" rules list --json | grep -o '"name":"[a-z-]*"' |
+		sed 's/"name":\(.*\)/\1: "sandboxed"/' | paste -sd,)
+	mkdir -p "$HOME/.config/agentbox"
+	echo "{ \"commands\": { \"override\": { $rules } } }" \
+		>"$HOME/.config/agentbox/config.json"
 }
 
 box_teardown()

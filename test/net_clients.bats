@@ -1,5 +1,6 @@
 # Real programs that reach an allowed host, told about the proxy and not, and
 # what each of them says when the host is not allowed.
+UNJUDGED=1
 load helpers
 load internet
 load attack/attack

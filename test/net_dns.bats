@@ -1,4 +1,5 @@
 # The resolver of the box: answers for allowed names, by itself, and no others.
+UNJUDGED=1
 load helpers
 load internet
 load attack/attack

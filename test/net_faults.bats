@@ -1,5 +1,6 @@
 # What happens when something breaks, or somebody tries to break it: the text
 # is clear, the others go on, and nothing stays open.
+UNJUDGED=1
 load helpers
 load internet
 load attack/attack

@@ -1,5 +1,6 @@
 # The HTTP door: what passes, what is taken out, and what is refused before a
 # byte of it reaches a server.
+UNJUDGED=1
 load helpers
 load internet
 load attack/attack

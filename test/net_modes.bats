@@ -1,6 +1,7 @@
 # The modes are chosen by settings alone: a file says which, and nothing of the
 # command line does.
 
+UNJUDGED=1
 load helpers
 load attack/attack
 load internet

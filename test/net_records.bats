@@ -1,4 +1,5 @@
 # Every request is on record, and every denial has one id wherever it is told.
+UNJUDGED=1
 load helpers
 load internet
 load attack/attack

@@ -1,5 +1,6 @@
 # TLS is passed as it is, to the name that it says. The name in the hello must
 # be the one that was judged.
+UNJUDGED=1
 load helpers
 load internet
 load attack/attack

@@ -1,5 +1,6 @@
 # Real programs in the box. Each must do its work, and the result must be on
 # the host afterwards.
+UNJUDGED=1
 load helpers
 
 repository()

@@ -2,6 +2,7 @@
 # those that appear are taken away, and git goes on working.
 #
 # A script says HOLE where it got through.
+UNJUDGED=1
 load helpers
 load attack/attack
 
