@@ -144,7 +144,7 @@ upstream()
 	[ -z "$(since_mark proxy)" ]
 	upstream env
 	HTTPS_PROXY=http://proxy.test:3128 NO_PROXY=v4.test agentbox_split run \
-		--config "$HOME/config.json" --allow allowed.test --allow v4.test -- sh -c '
+		--yes --config "$HOME/config.json" --allow allowed.test --allow v4.test -- sh -c '
 		curl -sS --cacert "$NET/ca.pem" https://allowed.test/
 		curl -sS --cacert "$NET/ca.pem" https://v4.test/'
 	[ "$output" = $'hello allowed.test https HTTP/2.0\nhello v4.test https HTTP/2.0' ]
