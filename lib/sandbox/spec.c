@@ -126,6 +126,7 @@ static void code_spec(struct codec *c, struct ab_spec *s)
 	code(c, s->protected_complete);
 	code(c, s->memory_cgroup);
 	code(c, s->pids_cgroup);
+	code(c, s->children);
 	code(c, s->timing);
 	code(c, s->started_ns);
 	code_str(c, &s->run_id);

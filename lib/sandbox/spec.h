@@ -62,6 +62,8 @@ struct ab_spec {
 	bool memory_cgroup;	/* the memory limit is the cgroup's */
 	bool pids_cgroup;	/* and so is that of the processes: it has
 				   no room for more until the proof is over */
+	bool children;		/* each program is asked about before it is
+				   executed */
 	bool timing;		/* report what each step took */
 	uint64_t started_ns;	/* CLOCK_MONOTONIC of the supervisor's start */
 	char *run_id;

@@ -43,10 +43,33 @@ static int take_terminal(const struct ab_target *t, struct ab_error *err)
 	return 0;
 }
 
+/* After the proof: from here on this process cannot execute anything before
+ * somebody listens. */
+static int ask_first(struct ab_target *t, struct ab_error *err)
+{
+	int fd = ab_seccomp_listen(AB_FILTER_CHILDREN);
+
+	if (fd >= 0) {
+		t->listener = fd;
+		return 0;
+	}
+	t->holds->unasked = -fd;
+	if (!t->spec->strict)
+		return 0;
+	ab_fail(err, AB_ESYSTEM, -fd, "listen for what is executed");
+	ab_hint(err, "%s; commands.enforce \"start\" does without, and "
+		     "--fallback warn says so and runs",
+		fd == -EBUSY ? "what agentbox itself runs in listens already, "
+			       "and the kernel allows one" :
+			       "this needs Linux 5.5");
+	return ab_step(err, "enforcement");
+}
+
 int ab_target_lock(struct ab_target *t, struct ab_error *err)
 {
 	int r;
 
+	t->listener = -1;
 	r = ab_limits_apply(t->spec);
 	if (r < 0) {
 		ab_fail(err, AB_ESYSTEM, -r, "set resource limits");
@@ -73,7 +96,7 @@ int ab_target_lock(struct ab_target *t, struct ab_error *err)
 	ab_mark("syscall filter");
 	ab_probe(t, t->holds);
 	ab_mark("proof");
-	return 0;
+	return t->spec->children ? ask_first(t, err) : 0;
 }
 
 /* A script without "#!" is the shell's, as with execvp. The vector is mapped:
@@ -168,13 +191,14 @@ static int wait_for_go(int sock, struct ab_error *err)
 	return 0;
 }
 
-static void send_holds(const struct ab_target *t)
+static void send_holds(struct ab_target *t)
 {
 	struct ab_msg msg = { .type = AB_MSG_HOLDS, .u.holds = *t->holds };
 
-	if (ab_send_fds(t->sock, &msg, AB_MSG_LEN(sizeof(msg.u.holds)), NULL,
-			0) < 0)
+	if (ab_send_fds(t->sock, &msg, AB_MSG_LEN(sizeof(msg.u.holds)),
+			&t->listener, t->listener >= 0) < 0)
 		_exit(125);
+	ab_closep(&t->listener);
 }
 
 __attribute__((no_sanitize("address", "undefined"))) static int

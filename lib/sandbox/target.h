@@ -19,6 +19,7 @@ struct ab_target {
 	int tty;		/* the slave, or -1 */
 	enum ab_capture capture;	/* what the box's network does */
 	struct ab_holds *holds;	/* filled by the proof */
+	int listener;		/* made by the lock, or -1 */
 };
 
 /* Returns the pid once the command was executed or has failed and reported

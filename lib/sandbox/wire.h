@@ -18,7 +18,8 @@ enum ab_msg_type {
 				 * netns/listeners.h; a second one after
 				 * AB_CAPTURE_PORTS */
 	AB_MSG_TTY,		/* one fd: the master of the box's terminal */
-	AB_MSG_HOLDS,		/* holds: the command is about to start */
+	AB_MSG_HOLDS,		/* holds: the command is about to start; one fd
+				 * where its programs are asked about */
 	AB_MSG_STOPPED,		/* value: signal that stopped the command */
 	AB_MSG_STATUS,		/* value: wait status of the command */
 	AB_MSG_DIALED,		/* value: errno, or 0 and one fd */
@@ -36,6 +37,7 @@ enum ab_msg_type {
 
 struct ab_holds {
 	uint32_t properties;	/* AB_PROP_BIT()s that were proved */
+	int32_t unasked;	/* errno: why programs are not asked about */
 	uint32_t nmarks;	/* with `timing`: steps and their end */
 	struct {
 		char name[20];

@@ -166,6 +166,8 @@ static void fill_spec(struct ab_prepared *p, const struct ab_request *rq)
 	spec->require = policy->assurance.require;
 	spec->strict = policy->assurance.fallback == AB_FALLBACK_STRICT;
 	spec->protected_complete = p->site.survey.complete;
+	spec->children = !p->nested && policy->commands.enforce ==
+					       AB_ENFORCE_CHILDREN;
 	spec->timing = rq->verbose > 1;
 	ab_box_namespaces(spec->host_ns);
 	for (size_t i = 0; i < rq->argc; i++)

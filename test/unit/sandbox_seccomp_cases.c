@@ -132,6 +132,19 @@ static void test_lists(void)
 		  "socketpair ioctl bind", "nonet: adds nothing but its wall");
 	test_list(NONET, AB_ERRNO(EPERM), "io_uring_setup io_uring_enter",
 		  "nonet: no sockets by io_uring");
+	test_list(CHILDREN, AB_ASKED, "execve execveat",
+		  "children: programs are asked about");
+	test_list(CHILDREN, AB_ALLOWED, "read clone vfork seccomp ptrace "
+		  "openat exit_group sendmsg", "children: nothing else is");
+	test_list(JUDGE, AB_ALLOWED,
+		  "process_vm_readv readlinkat ppoll sendto recvmsg close brk "
+		  "exit_group", "judge: its work");
+	test_list(JUDGE, AB_ERRNO(ENOSYS),
+		  "execve execveat fork vfork clone clone3 ptrace "
+		  "process_vm_writev pidfd_getfd kill socket connect bind "
+		  "openat2 unlinkat renameat2 mkdirat ftruncate setns unshare "
+		  "mount bpf keyctl io_uring_setup memfd_create",
+		  "judge: no programs, no files, no network");
 }
 
 #define MPTCP 262
@@ -273,6 +286,17 @@ static const struct {
 	{ NONET, "socket", { AF_INET6, SOCK_DGRAM, 0 }, EACCES },
 	{ NONET, "socket", { AF_NETLINK, SOCK_RAW, 0 }, EACCES },
 	{ NONET, "socket", { AF_PACKET, SOCK_RAW, 0 }, EACCES },
+
+	{ JUDGE, "openat", { 0, 0, O_RDONLY | O_CLOEXEC }, 0 },
+	{ JUDGE, "openat", { 0, 0, O_WRONLY }, EPERM },
+	{ JUDGE, "openat", { 0, 0, O_RDONLY | O_TRUNC }, EPERM },
+	{ JUDGE, "openat", { 0, 0, O_RDONLY | O_CREAT }, EPERM },
+	{ JUDGE, "ioctl", { 0, SECCOMP_IOCTL_NOTIF_RECV }, 0 },
+	{ JUDGE, "ioctl", { 0, SECCOMP_IOCTL_NOTIF_SEND }, 0 },
+	{ JUDGE, "ioctl", { 0, SECCOMP_IOCTL_NOTIF_ID_VALID }, 0 },
+	{ JUDGE, "ioctl", { 0, SECCOMP_IOCTL_NOTIF_ADDFD }, EPERM },
+	{ JUDGE, "ioctl", { 0, TIOCSTI }, EPERM },
+	{ JUDGE, "mmap", { 0, 4096, PROT_READ | PROT_EXEC }, EPERM },
 };
 
 static void test_cases(void)

@@ -33,8 +33,9 @@ static const struct {
 /* In the order of ab_seccomp_tables. */
 static const char *const table_names[AB_TABLE_COUNT] = {
 	"target", "init", "supervisor", "nonet", "init_sanitized",
+	"children", "judge",
 };
-enum { TARGET, INIT, SUPERVISOR, NONET, INIT_SAN };
+enum { TARGET, INIT, SUPERVISOR, NONET, INIT_SAN, CHILDREN, JUDGE };
 #define PROG(t) { { t##_x86_64, LEN(t##_x86_64) }, \
 		  { t##_aarch64, LEN(t##_aarch64) } }
 static const struct prog {
@@ -46,6 +47,8 @@ static const struct prog {
 	[SUPERVISOR] = PROG(supervisor),
 	[NONET] = PROG(nonet),
 	[INIT_SAN] = PROG(init_sanitized),
+	[CHILDREN] = PROG(children),
+	[JUDGE] = PROG(judge),
 };
 
 static inline uint32_t simulate(const struct prog *p, const struct seccomp_data *d)

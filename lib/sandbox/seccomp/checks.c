@@ -170,6 +170,17 @@ const struct ab_switch ab_check_ioctl_supervisor = {
 	     OK(FIONBIO)),
 };
 
+/* What a listener is asked for; the numbers are the same everywhere. */
+#ifndef SECCOMP_IOCTL_NOTIF_SET_FLAGS
+#define SECCOMP_IOCTL_NOTIF_SET_FLAGS	SECCOMP_IOW(4, __u64)
+#endif
+const struct ab_switch ab_check_ioctl_judge = {
+	.arg = 1, .mask = WHOLE, .other = AB_ERRNO(EPERM),
+	WHEN(OK(SECCOMP_IOCTL_NOTIF_RECV), OK(SECCOMP_IOCTL_NOTIF_SEND),
+	     OK(SECCOMP_IOCTL_NOTIF_ID_VALID),
+	     OK(SECCOMP_IOCTL_NOTIF_SET_FLAGS)),
+};
+
 /* PR_SET_MM forges the arguments and the program that /proc shows. */
 const struct ab_switch ab_check_prctl = {
 	.arg = 0, .mask = WHOLE, .other = AB_ALLOWED,

@@ -109,6 +109,34 @@ static const struct ab_call_rule nonet_rules[] = {
 	{ AB_ERRNO(EPERM), "io_uring_setup io_uring_enter io_uring_register" },
 };
 
+/*
+ * On top of the target's filter as well: whoever listens is asked about each
+ * program before it is executed. The answer is one more refusal or none.
+ */
+static const struct ab_call_rule children_rules[] = {
+	{ AB_ASKED, "execve execveat" },
+};
+
+/*
+ * The process that is asked. It reads what the box's processes want to
+ * execute, so it may look into them and at names, and answer; nothing else.
+ * Landlock would take the right to look from it.
+ */
+static const struct ab_call_rule judge_rules[] = {
+	{ AB_ALLOWED, "process_vm_readv readlink readlinkat" },
+	{ .check = &ab_check_openat_read, .calls = "openat" },
+	{ .check = &ab_check_ioctl_judge, .calls = "ioctl" },
+	{ AB_ALLOWED, "read write close lseek fstat newfstatat fcntl poll "
+		"ppoll sendto recvfrom sendmsg recvmsg exit exit_group "
+		"restart_syscall" },
+	/* abort(), and what the sanitizers add */
+	{ AB_ALLOWED, "getpid gettid tgkill rt_sigaction rt_sigprocmask "
+		"rt_sigreturn sigaltstack sched_yield" },
+	{ AB_ALLOWED, "brk munmap mremap madvise futex getrandom "
+		"clock_gettime" },
+	{ .check = &ab_check_no_exec, .calls = "mmap mprotect" },
+};
+
 #define TABLE(n, rest, ...) \
 	static const struct ab_table n##_table = { \
 		.name = #n, .otherwise = (rest), __VA_ARGS__ }
@@ -120,8 +148,10 @@ TABLE(init, UNKNOWN, RULES(init_rules));
 TABLE(supervisor, UNKNOWN, RULES(supervisor_rules));
 TABLE(nonet, AB_ALLOWED, RULES(nonet_rules));
 TABLE(init_sanitized, UNKNOWN, RULES(init_rules), MORE(init_sanitized));
+TABLE(children, AB_ALLOWED, RULES(children_rules));
+TABLE(judge, UNKNOWN, RULES(judge_rules));
 
 const struct ab_table *const ab_seccomp_tables[AB_TABLE_COUNT] = {
 	&ab_table_target, &init_table, &supervisor_table, &nonet_table,
-	&init_sanitized_table,
+	&init_sanitized_table, &children_table, &judge_table,
 };

@@ -44,6 +44,8 @@ static const struct {
 	[AB_FILTER_INIT] = FILTER(INIT),
 	[AB_FILTER_SUPERVISOR] = FILTER(supervisor),
 	[AB_FILTER_NONET] = FILTER(nonet),
+	[AB_FILTER_CHILDREN] = FILTER(children),
+	[AB_FILTER_JUDGE] = FILTER(judge),
 };
 
 int ab_seccomp_load(enum ab_filter which)
@@ -56,6 +58,32 @@ int ab_seccomp_load(enum ab_filter which)
 		ret = -errno;
 	errno = saved; /* a vfork child writes its parent's */
 	return ret;
+}
+
+#ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV /* Linux 5.19 */
+#define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)
+#endif
+
+int ab_seccomp_listen(enum ab_filter which)
+{
+	/* With the first, a signal does not make a call that is being judged
+	 * begin anew. */
+	static const unsigned long flags[] = {
+		SECCOMP_FILTER_FLAG_NEW_LISTENER |
+			SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV,
+		SECCOMP_FILTER_FLAG_NEW_LISTENER,
+	};
+	int saved = errno;
+	int fd = -EINVAL;
+
+	for (size_t i = 0; i < 2 && fd == -EINVAL; i++) {
+		fd = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+				  flags[i], &filters[which].prog);
+		if (fd < 0)
+			fd = -errno;
+	}
+	errno = saved;
+	return fd;
 }
 
 const struct sock_fprog *ab_seccomp_program(enum ab_filter which)

@@ -19,8 +19,10 @@ enum ab_filter {
 	AB_FILTER_INIT,		/* pid 1 of the box, once the command runs */
 	AB_FILTER_SUPERVISOR,	/* the host side, from `go` to the end */
 	AB_FILTER_NONET,	/* on top of TARGET: a nested run, no network */
+	AB_FILTER_CHILDREN,	/* on top of TARGET: programs are asked about */
+	AB_FILTER_JUDGE,	/* who answers that */
 };
-#define AB_FILTER_COUNT 4
+#define AB_FILTER_COUNT 6
 
 /*
  * Install a filter for the calling thread and what it starts. Needs
@@ -28,6 +30,12 @@ enum ab_filter {
  * Returns 0 or -errno.
  */
 int ab_seccomp_load(enum ab_filter which);
+
+/*
+ * The same for a filter that asks: returns the descriptor to listen on, which
+ * is close-on-exec. From here on what it asks about waits for an answer.
+ */
+int ab_seccomp_listen(enum ab_filter which);
 
 /* The program itself, for tests and for `doctor`. */
 const struct sock_fprog *ab_seccomp_program(enum ab_filter which);

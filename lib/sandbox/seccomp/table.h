@@ -17,6 +17,7 @@
 #include <linux/seccomp.h>
 
 #define AB_ALLOWED	SECCOMP_RET_ALLOW
+#define AB_ASKED	SECCOMP_RET_USER_NOTIF
 #define AB_ERRNO(e)	(SECCOMP_RET_ERRNO | (e))
 
 enum ab_arch {
@@ -67,8 +68,8 @@ struct ab_table {
 	size_t more_len;
 };
 
-/* target, init, supervisor, nonet, init_sanitized */
-#define AB_TABLE_COUNT 5
+/* target, init, supervisor, nonet, init_sanitized, children, judge */
+#define AB_TABLE_COUNT 7
 extern const struct ab_table *const ab_seccomp_tables[AB_TABLE_COUNT];
 
 /* target.c */
@@ -80,7 +81,7 @@ extern const struct ab_switch ab_check_socket, ab_check_socket_tcp,
 	ab_check_socket_nonet, ab_check_socketpair, ab_check_namespaces,
 	ab_check_clone_thread, ab_check_personality, ab_check_mknod,
 	ab_check_mknodat, ab_check_ioctl, ab_check_ioctl_init,
-	ab_check_ioctl_supervisor, ab_check_prctl, ab_check_prctl_own,
+	ab_check_ioctl_supervisor, ab_check_ioctl_judge, ab_check_prctl, ab_check_prctl_own,
 	ab_check_no_exec, ab_check_openat_read;
 
 #endif
