@@ -1,0 +1,347 @@
+/*
+ * Theory of operation of the judge.
+ *
+ * One poll loop over the supervisor's socket and, once it came, the listener.
+ * States: waiting (no listener yet), first (the command itself has not been
+ * executed: its attempts, one for each folder of PATH, pass, because it was
+ * judged before the run began), judging.
+ *
+ * Should: answer each attempt, and with a refusal when anything is in doubt.
+ * Mustn't: wait for the supervisor (a note that it has no room for is only
+ * counted); hold the caller's stdio.
+ */
+#include "session/children.h"
+
+#include <errno.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/mem.h"
+#include "sandbox/seccomp/seccomp.h"
+
+#ifndef SECCOMP_IOCTL_NOTIF_SET_FLAGS /* Linux 6.6 */
+#define SECCOMP_IOCTL_NOTIF_SET_FLAGS SECCOMP_IOW(4, __u64)
+#define SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP (1UL << 0)
+#endif
+
+/* How long the judge may take to go. */
+enum { LEAVE_MS = 2000 };
+
+struct ab_children {
+	pid_t pid;
+	int sock;
+};
+
+struct judge {
+	struct ab_terms terms;
+	int sock, listener;
+	pid_t first; /* who executes the command */
+	bool judging;
+	struct ab_arena arena;
+	uint64_t held; /* refused, and not told */
+	uint64_t minute;
+	unsigned int notes; /* sent in it */
+	struct ab_note last; /* and who it was about */
+	pid_t last_pid;
+};
+
+static bool has_notes(struct judge *j)
+{
+	struct timespec now;
+	uint64_t minute;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	minute = (uint64_t)now.tv_sec / 60 + 1;
+	if (j->minute != minute) {
+		j->minute = minute;
+		j->notes = 0;
+	}
+	return j->notes < AB_NOTES_MAX;
+}
+
+static void send_note(struct judge *j, struct ab_note *note)
+{
+	note->before = j->held;
+	if (!has_notes(j) || send(j->sock, note, sizeof(*note),
+				  MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
+		j->held++;
+		return;
+	}
+	j->notes++;
+	j->held = 0;
+}
+
+/* Some shells try every folder of PATH whatever they are told: that is one. */
+static bool is_further_try(const struct judge *j, pid_t pid,
+			   const struct ab_note *note)
+{
+	return pid == j->last_pid && strcmp(note->rule, j->last.rule) == 0 &&
+	       strcmp(note->command, j->last.command) == 0 &&
+	       strcmp(note->path, j->last.path) != 0;
+}
+
+static void tell(struct judge *j, pid_t pid, const char *path,
+		 const struct ab_refused *refused)
+{
+	struct ab_note note = { .told = 1, .decision = refused->decision };
+	size_t len = refused->command.len;
+
+	note.cut = len >= sizeof(note.command);
+	if (note.cut)
+		len = sizeof(note.command) - 1;
+	memcpy(note.command, refused->command.s, len);
+	snprintf(note.rule, sizeof(note.rule), "%s", refused->rule);
+	snprintf(note.reason, sizeof(note.reason), "%s", refused->reason);
+	snprintf(note.path, sizeof(note.path), "%s", path);
+	if (is_further_try(j, pid, &note))
+		return;
+	j->last = note;
+	j->last_pid = pid;
+	ab_exec_by(pid, note.by);
+	send_note(j, &note);
+}
+
+/* It cannot be read: a file that may be executed but not read made it. */
+static const struct ab_refused unreadable = {
+	.decision = AB_FORBIDDEN,
+	.rule = "",
+	.reason = "What it executes cannot be read from its memory.",
+	.command = { "", 0 },
+};
+
+/* Is it the command's own process, which has been judged? Its memory is still
+ * that of the box's init. */
+static bool is_command(struct judge *j, pid_t pid)
+{
+	if (!j->first)
+		j->first = pid;
+	if (j->judging || pid != j->first || !ab_exec_is_first(pid))
+		j->judging = true;
+	return !j->judging;
+}
+
+/* 0, or the errno that the caller gets. */
+static int decide(struct judge *j, const struct seccomp_notif *call)
+{
+	pid_t pid = (pid_t)call->pid;
+	struct ab_exec attempt;
+	struct ab_refused refused;
+	int errnum;
+
+	if (is_command(j, pid))
+		return 0;
+	ab_arena_reset(&j->arena);
+	errnum = ab_exec_read(&j->arena, pid, &call->data, &attempt);
+	/* Its number may be somebody else's by now. */
+	if (ioctl(j->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &call->id) < 0)
+		return EPERM;
+	if (errnum == EFAULT || errnum == E2BIG)
+		return errnum;
+	if (errnum) {
+		tell(j, pid, "", &unreadable);
+		return EPERM;
+	}
+	errnum = ab_exec_judge(&j->arena, &j->terms, &attempt, &refused);
+	if (errnum == EPERM)
+		tell(j, pid, attempt.path, &refused);
+	return errnum;
+}
+
+static void take_attempt(struct judge *j)
+{
+	struct seccomp_notif call;
+	struct seccomp_notif_resp answer;
+	int errnum;
+
+	memset(&call, 0, sizeof(call));
+	if (ioctl(j->listener, SECCOMP_IOCTL_NOTIF_RECV, &call) < 0) {
+		/* It was killed meanwhile. */
+		if (errno == ENOENT || errno == EINTR)
+			return;
+		_exit(1);
+	}
+	errnum = decide(j, &call);
+	answer = (struct seccomp_notif_resp){ .id = call.id };
+	if (errnum)
+		answer.error = -errnum;
+	else
+		answer.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+	if (ioctl(j->listener, SECCOMP_IOCTL_NOTIF_SEND, &answer) < 0 &&
+	    errno != ENOENT)
+		_exit(1);
+}
+
+static _Noreturn void leave(struct judge *j)
+{
+	static struct ab_note last;
+
+	last.before = j->held;
+	if (j->held)
+		(void)!send(j->sock, &last, sizeof(last), MSG_NOSIGNAL);
+	_exit(0);
+}
+
+static void take_listener(struct judge *j)
+{
+	uint32_t word;
+	int fd = -1;
+	size_t nfds = 1;
+	ssize_t n = ab_recv_fds(j->sock, &word, sizeof(word), &fd, &nfds, 0);
+
+	if (n <= 0)
+		leave(j);
+	if (j->listener >= 0 || nfds != 1)
+		_exit(1);
+	j->listener = fd;
+	/* A wish: the answer wakes the caller on this processor. */
+	ioctl(fd, SECCOMP_IOCTL_NOTIF_SET_FLAGS,
+	      SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
+}
+
+static _Noreturn void serve(struct judge *j)
+{
+	for (;;) {
+		struct pollfd fds[] = {
+			{ .fd = j->sock, .events = POLLIN },
+			{ .fd = j->listener, .events = POLLIN },
+		};
+
+		if (poll(fds, AB_COUNT(fds), -1) < 0) {
+			if (errno != EINTR)
+				_exit(1);
+			continue;
+		}
+		if (fds[1].revents & POLLIN)
+			take_attempt(j);
+		else if (fds[1].revents) /* nobody is left to ask */
+			close(ab_take_fd(&j->listener));
+		if (fds[0].revents)
+			take_listener(j);
+	}
+}
+
+static _Noreturn void be_judge(const struct ab_terms *terms, int sock)
+{
+	static struct judge j;
+
+	j = (struct judge){ .terms = *terms, .sock = sock, .listener = -1 };
+	prctl(PR_SET_NAME, "agentbox-judge");
+	for (int fd = 0; fd < 3; fd++)
+		close(fd);
+	if (ab_close_others(&sock, 1) < 0 || prctl(PR_SET_DUMPABLE, 0) < 0 ||
+	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+	    ab_seccomp_load(AB_FILTER_JUDGE) < 0)
+		_exit(1);
+	serve(&j);
+}
+
+int ab_children_start(const struct ab_terms *terms, struct ab_children **ret,
+		      struct ab_error *err)
+{
+	struct ab_children c;
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
+		ab_fail(err, AB_ESYSTEM, errno, "make a socket pair");
+		return ab_step(err, "enforcement");
+	}
+	c.pid = fork();
+	if (c.pid == 0)
+		be_judge(terms, pair[1]);
+	close(pair[1]);
+	c.sock = pair[0];
+	if (c.pid < 0) {
+		ab_fail(err, AB_ESYSTEM, errno, "fork the judge");
+		close(c.sock);
+		return ab_step(err, "enforcement");
+	}
+	*ret = ab_alloc(sizeof(**ret));
+	**ret = c;
+	return 0;
+}
+
+static int gone(struct ab_error *err)
+{
+	ab_fail(err, AB_ESYSTEM, 0, "the judge of what is executed has died");
+	ab_hint(err, "nothing could be executed any more, so the run was "
+		     "ended; run it again");
+	return ab_step(err, "enforcement");
+}
+
+int ab_children_watch(struct ab_children *c, int listener, struct ab_error *err)
+{
+	uint32_t word = 0;
+
+	return ab_send_fds(c->sock, &word, sizeof(word), &listener, 1) < 0
+		       ? gone(err)
+		       : 0;
+}
+
+int ab_children_fd(const struct ab_children *c)
+{
+	return c->sock;
+}
+
+int ab_children_hear(struct ab_children *c, struct ab_note *ret,
+		     struct ab_error *err)
+{
+	ssize_t n = ab_recv_fds(c->sock, ret, sizeof(*ret), NULL, NULL,
+				MSG_DONTWAIT);
+
+	if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+		return 0;
+	if (n != (ssize_t)sizeof(*ret) || ret->decision > AB_FORBIDDEN)
+		return gone(err);
+	ret->rule[sizeof(ret->rule) - 1] = '\0';
+	ret->reason[sizeof(ret->reason) - 1] = '\0';
+	ret->by[sizeof(ret->by) - 1] = '\0';
+	ret->path[sizeof(ret->path) - 1] = '\0';
+	ret->command[sizeof(ret->command) - 1] = '\0';
+	return 1;
+}
+
+void ab_children_dismiss(struct ab_children *c)
+{
+	struct pollfd end = { .fd = c->sock, .events = 0 };
+	struct timespec now, until;
+	int left = LEAVE_MS;
+
+	if (c->pid < 0)
+		return;
+	shutdown(c->sock, SHUT_WR);
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += LEAVE_MS / 1000;
+	/* POLLHUP: the other end is closed. */
+	while (left > 0 && poll(&end, 1, left) < 0 && errno == EINTR) {
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		left = (int)((until.tv_sec - now.tv_sec) * 1000 +
+			     (until.tv_nsec - now.tv_nsec) / 1000000);
+	}
+	if (!(end.revents & POLLHUP))
+		kill(c->pid, SIGKILL);
+	while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	c->pid = -1;
+}
+
+void ab_children_free(struct ab_children *c)
+{
+	if (!c)
+		return;
+	ab_children_dismiss(c);
+	close(c->sock);
+	free(c);
+}

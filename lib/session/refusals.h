@@ -1,0 +1,28 @@
+#ifndef AB_SESSION_REFUSALS_H
+#define AB_SESSION_REFUSALS_H
+/*
+ * The programs that the box was refused: each note of the judge becomes a
+ * record ("exec") with an id, RUN-eN, the same for the same command and rule,
+ * and all of them become a few lines for the user when the run is over.
+ */
+#include <stdint.h>
+
+#include "base/strv.h"
+
+struct ab_error;
+struct ab_log;
+struct ab_note;
+struct ab_refusals;
+
+struct ab_refusals *ab_refusals_new(const char *run_id, struct ab_log *log);
+void ab_refusals_free(struct ab_refusals *refusals);
+
+/* -1: it cannot be written. */
+int ab_refusals_take(struct ab_refusals *refusals, const struct ab_note *note,
+		     struct ab_error *err);
+uint64_t ab_refusals_count(const struct ab_refusals *refusals);
+/* Nothing when there was none. */
+void ab_refusals_summary(const struct ab_refusals *refusals,
+			 struct ab_strv *ret);
+
+#endif

@@ -1,0 +1,158 @@
+/*
+ * Programs that were refused: what is recorded of them, and what is told.
+ */
+#include "session/refusals.h"
+
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "audit/log.h"
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/mem.h"
+#include "session/children.h"
+#include "tap.h"
+
+static char top[] = "/tmp/agentbox-unit.XXXXXX";
+static struct ab_log sink = AB_LOG_NONE;
+static struct ab_error error;
+
+static struct ab_note note_of(const char *command, const char *rule,
+			      enum ab_decision decision, uint64_t before)
+{
+	struct ab_note note = { .before = before,
+				.told = 1,
+				.decision = decision };
+
+	snprintf(note.command, sizeof(note.command), "%s", command);
+	snprintf(note.rule, sizeof(note.rule), "%s", rule);
+	snprintf(note.reason, sizeof(note.reason), "Asks for more.");
+	snprintf(note.by, sizeof(note.by), "sh");
+	return note;
+}
+
+static void take(struct ab_refusals *r, struct ab_note note)
+{
+	ok(ab_refusals_take(r, &note, &error) == 0, "%s is taken",
+	   note.command);
+}
+
+static void test_none(void)
+{
+	struct ab_refusals *r = ab_refusals_new("none", &sink);
+	ab_autostrv struct ab_strv lines = { 0 };
+
+	ab_refusals_summary(r, &lines);
+	ok(lines.len == 0 && ab_refusals_count(r) == 0,
+	   "nothing is told of nothing");
+	ab_refusals_free(r);
+}
+
+static void test_lines(void)
+{
+	struct ab_refusals *r = ab_refusals_new("abcd", &sink);
+	ab_autostrv struct ab_strv lines = { 0 };
+	struct ab_note rest = { .before = 7 };
+
+	take(r, note_of("sudo id", "sudo", AB_ESCALATED, 0));
+	take(r, note_of("sudo id", "sudo", AB_ESCALATED, 0));
+	take(r, note_of("halt\033[2J", "shutdown-reboot", AB_FORBIDDEN, 5));
+	take(r, note_of("mine", "user", AB_FORBIDDEN, 0));
+	take(r, note_of("", "", AB_FORBIDDEN, 0));
+	take(r, rest);
+	ok(ab_refusals_count(r) == 17, "all are counted");
+	ab_refusals_summary(r, &lines);
+	ok(lines.len == 9, "so many lines: %zu", lines.len);
+	is_str(lines.v[0], "17 programs were not executed", "how many");
+	is_str(lines.v[1],
+	       "  abcd-e1  sudo id            asks for more     rule sudo, 2 times",
+	       "which, why, by which rule, how often");
+	is_str(lines.v[2],
+	       "           allow it next time:  agentbox run --yes -- ...",
+	       "how to allow it once");
+	is_str(lines.v[3],
+	       "           allow it always:     { \"commands\": { \"override\": "
+	       "{ \"sudo\": \"sandboxed\" } } } in agentbox.json",
+	       "and always");
+	is_str(lines.v[4],
+	       "  abcd-e2  halt\\x1b[2J        asks for more     rule shutdown-reboot",
+	       "nothing reaches a terminal unescaped");
+	is_str(lines.v[6],
+	       "  abcd-e3  mine               asks for more     rule user",
+	       "one's own rule has no override");
+	is_str(lines.v[7], "  abcd-e4  (asked for by sh)  asks for more",
+	       "one that could not be read");
+	ok(strstr(lines.v[8],
+		  "and 12 more; the record is runs/abcd/audit.jsonl"),
+	   "and those that were only counted");
+	ab_refusals_free(r);
+}
+
+static void test_many(void)
+{
+	struct ab_refusals *r = ab_refusals_new("many", &sink);
+	ab_autostrv struct ab_strv lines = { 0 };
+	unsigned int wrong = 0;
+
+	for (int i = 0; i < 500; i++) {
+		char command[16];
+		struct ab_note note;
+
+		snprintf(command, sizeof(command), "x%d", i);
+		note = note_of(command, "sudo", AB_FORBIDDEN, 0);
+		wrong += ab_refusals_take(r, &note, &error) < 0;
+	}
+	ab_refusals_summary(r, &lines);
+	ok(!wrong && lines.len == 22, "any number of them is a few lines");
+	ok(strstr(lines.v[21], "and 490 more"), "that say how many there were");
+	ab_refusals_free(r);
+}
+
+/* Each line is JSON, and the counts add up. */
+static void test_records(int dir)
+{
+	ab_autoclose int fd = openat(dir, AB_LOG_NAME, O_RDONLY | O_CLOEXEC);
+	ab_autofree char *text = NULL;
+	size_t len, wrong = 0, n = 0;
+	json_int_t count = 0;
+
+	if (ab_read_all(fd, 16 << 20, &text, &len) < 0)
+		abort();
+	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+		json_t *o = json_loads(line, 0, NULL);
+		json_t *id = json_object_get(o, "id");
+
+		wrong += !o ||
+			 strcmp(json_string_value(json_object_get(o, "kind")),
+				"exec") != 0;
+		count += json_is_string(id);
+		count += json_integer_value(json_object_get(o, "repeated"));
+		n++;
+		json_decref(o);
+	}
+	ok(!wrong && n == 506, "there is a record of each: %zu", n);
+	ok(count == 517, "and of those before it: %lld", (long long)count);
+}
+
+int main(void)
+{
+	struct ab_log_setup setup = { .run_id = "abcd" };
+
+	if (!mkdtemp(top))
+		abort();
+	setup.dir = open(top, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (setup.dir < 0 || ab_log_open(&setup, &sink, &error) < 0)
+		abort();
+	test_none();
+	test_lines();
+	test_many();
+	test_records(setup.dir);
+	ab_log_fini(&sink);
+	unlinkat(setup.dir, AB_LOG_NAME, 0);
+	close(setup.dir);
+	rmdir(top);
+	return done();
+}
