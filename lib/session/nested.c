@@ -92,6 +92,11 @@ int ab_nested_run(const struct ab_request *request,
 		request->say(request->arg, AB_SAY_NOTE,
 			     "inside a box the time limit is that of the outer "
 			     "run");
+	if (prepared->policy->commands.enforce == AB_ENFORCE_CHILDREN)
+		request->say(request->arg, AB_SAY_WARNING,
+			     "inside a box only the command that is started "
+			     "is judged; what it executes is the outer run's "
+			     "matter");
 	memcpy(keep, request->fds, request->nfds * sizeof(keep[0]));
 	target.ruleset = make_ruleset(spec, err);
 	if (target.ruleset < 0)

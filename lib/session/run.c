@@ -31,12 +31,14 @@
 #include "sandbox/launch.h"
 #include "session/broker.h"
 #include "session/cgroup.h"
+#include "session/children.h"
 #include "session/consent.h"
 #include "session/gate.h"
 #include "session/lock.h"
 #include "session/nested.h"
 #include "session/ports.h"
 #include "session/prepare.h"
+#include "session/refusals.h"
 #include "session/supervisor.h"
 #include "session/terminal.h"
 #include "workspace/journal.h"
@@ -53,8 +55,11 @@ struct run {
 	bool gated;	/* it had one */
 	struct ab_cgroup cgroup;
 	struct ab_broker *broker;
+	struct ab_children *children;	/* NULL: only the start is judged */
+	struct ab_refusals *refusals;
 	struct ab_terminal *terminal;
 	struct ab_outcome outcome;
+	struct ab_strv refused;		/* lines about programs, at the end */
 	struct ab_proxy_report report;	/* of the network, at the end */
 	uint64_t begun_ns, loaded_ns, launched_ns, planned_ns;
 };
@@ -164,6 +169,9 @@ static int command_starts(void *arg, const struct ab_holds *holds,
 			       r->cgroup.memory ? "box" : "process");
 	if (has_upstream(r))
 		ab_record_text(&line, "addresses_checked_by", "upstream");
+	if (r->children)
+		ab_record_json(&line, "children_judged",
+			       holds->unasked ? "false" : "true");
 	if (ab_log_write(&r->log, &line, err) < 0)
 		return -1;
 	/* The proof is over, the command waits for us. */
@@ -173,6 +181,11 @@ static int command_starts(void *arg, const struct ab_holds *holds,
 	if (lacking)
 		say(r, AB_SAY_WARNING, "this box does not hold: %s",
 		    holds->missing);
+	if (r->children && holds->unasked)
+		say(r, AB_SAY_WARNING,
+		    "what the command executes is not judged: the kernel has "
+		    "no listener for us: %s",
+		    strerror(holds->unasked));
 	if (r->request->verbose > 0) {
 		ab_autofree char *names = join(&held);
 
@@ -240,6 +253,9 @@ static int write_end(struct run *r, int status, const struct ab_strv *moved,
 		ab_record_text(&line, "error", r->outcome.failed.text);
 	if (moved->len)
 		ab_record_list(&line, "findings", moved);
+	if (r->refusals)
+		ab_record_number(&line, "execs_denied",
+				 (int64_t)ab_refusals_count(r->refusals));
 	if (r->gated)
 		record_network(&line, &r->report);
 	return ab_log_write(&r->log, &line, err);
@@ -272,6 +288,21 @@ static int open_record(struct run *r, struct ab_error *err)
 	return ab_log_open(&setup, &r->log, err);
 }
 
+static int start_judge(struct run *r, struct ab_error *err)
+{
+	struct ab_terms terms = { .policy = r->prepared->policy,
+				  .cwd = r->prepared->spec.cwd,
+				  .yes = r->request->yes,
+				  .approved = r->consent.approved
+						      ? r->consent.rule
+						      : NULL };
+
+	if (!r->prepared->spec.children)
+		return 0;
+	r->refusals = ab_refusals_new(r->dir.id, &r->log);
+	return ab_children_start(&terms, &r->children, err);
+}
+
 /* While the box is being built: what the run needs on the host. */
 static int settle_in(struct run *r, struct ab_error *err)
 {
@@ -293,7 +324,8 @@ static int settle_in(struct run *r, struct ab_error *err)
 		return -1;
 	release_stdio(r);
 	ab_terminal_rescue_get(r->terminal, &duty.rescue);
-	if (ab_broker_start(&duty, &r->broker, err) < 0)
+	if (ab_broker_start(&duty, &r->broker, err) < 0 ||
+	    start_judge(r, err) < 0)
 		return -1;
 	if (ab_gate_open(p->policy, r->request->policy.environ, &r->gate,
 			 err) < 0)
@@ -320,6 +352,22 @@ static void prefer_first(int *result, struct ab_error *err,
 	*result = -1;
 }
 
+/* The box is gone, and so is its listener: what the judge has left to say. */
+static int hear_last(struct run *r, struct ab_error *err)
+{
+	struct ab_note note;
+
+	if (!r->children)
+		return 0;
+	ab_children_dismiss(r->children);
+	while (ab_children_hear(r->children, &note, &(struct ab_error){ 0 }) >
+	       0)
+		if (ab_refusals_take(r->refusals, &note, err) < 0)
+			return -1;
+	ab_refusals_summary(r->refusals, &r->refused);
+	return 0;
+}
+
 /* After the box: what was found, the last record, the run's folder. */
 static int wind_up(struct run *r, int supervised, int *ret_status,
 		   struct ab_error *err)
@@ -332,6 +380,8 @@ static int wind_up(struct run *r, int supervised, int *ret_status,
 	if (asked < 0)
 		prefer_first(&result, err, &late);
 	/* Beside the broker's work. */
+	if (hear_last(r, &late) < 0)
+		prefer_first(&result, err, &late);
 	if (r->gate) {
 		r->gated = true;
 		if (ab_gate_close(ab_take(r->gate), &r->report, &late) < 0)
@@ -342,6 +392,7 @@ static int wind_up(struct run *r, int supervised, int *ret_status,
 		prefer_first(&result, err, &late);
 	say_all(r, AB_SAY_WARNING, &moved);
 	say_all(r, AB_SAY_WARNING, &r->report.lines);
+	say_all(r, AB_SAY_WARNING, &r->refused);
 	if (result == 0 && r->outcome.failed.code != AB_ENONE) {
 		*err = r->outcome.failed;
 		result = -1;
@@ -359,6 +410,8 @@ static int supervise(struct run *r, int *ret_status, struct ab_error *err)
 	struct ab_supervision what = {
 		.box = &r->box,
 		.broker = r->broker,
+		.children = r->children,
+		.refusals = r->refusals,
 		.terminal = r->terminal,
 		.timeout_ms = r->prepared->policy->limits.timeout_ms,
 		.holds = command_starts,
@@ -495,6 +548,9 @@ int ab_run(const struct ab_request *request, int *ret_status,
 		say_all(&r, AB_SAY_NOTE, &prepared.notes);
 		result = ab_nested_run(request, &prepared, err);
 	}
+	ab_children_free(r.children);
+	ab_refusals_free(r.refusals);
+	ab_strv_fini(&r.refused);
 	ab_strv_fini(&r.report.lines);
 	ab_log_fini(&r.log);
 	ab_run_fini(&r.dir);

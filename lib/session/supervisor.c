@@ -23,7 +23,9 @@
 #include "base/fd.h"
 #include "base/loop.h"
 #include "session/broker.h"
+#include "session/children.h"
 #include "session/gate.h"
+#include "session/refusals.h"
 #include "session/terminal.h"
 
 /* Between SIGTERM and SIGKILL when the time is up. */
@@ -33,7 +35,7 @@ struct supervisor {
 	const struct ab_supervision *what;
 	struct ab_outcome out;
 	struct ab_loop loop;
-	struct ab_source signals, box, broker, timer;
+	struct ab_source signals, box, broker, judge, timer;
 	bool started, over;
 	bool asked_to_stop;	/* SIGTSTP was passed on */
 	struct ab_error *err;
@@ -172,12 +174,26 @@ static void take_terminal(struct supervisor *s, struct ab_fds *fds)
 		give_up(s);
 }
 
-static void take_holds(struct supervisor *s, const struct ab_holds *holds)
+/* The command waits for the judge, and that for the listener. */
+static int take_listener(struct supervisor *s, const struct ab_holds *holds,
+			 const struct ab_fds *fds)
+{
+	if (!s->what->children || holds->unasked)
+		return 0;
+	if (fds->len != 1)
+		return ab_fail(s->err, AB_ESYSTEM, 0,
+			       "the box sent nothing to listen on");
+	return ab_children_watch(s->what->children, fds->v[0], s->err);
+}
+
+static void take_holds(struct supervisor *s, const struct ab_holds *holds,
+		       const struct ab_fds *fds)
 {
 	if (s->started)
 		return;
 	s->started = true;
-	if (s->what->holds(s->what->arg, holds, s->err) < 0)
+	if (s->what->holds(s->what->arg, holds, s->err) < 0 ||
+	    take_listener(s, holds, fds) < 0)
 		give_up(s);
 	else if (s->what->timeout_ms)
 		arm(s, s->what->timeout_ms);
@@ -202,7 +218,7 @@ static void take_message(struct supervisor *s, const struct ab_msg *msg,
 		take_terminal(s, fds);
 		break;
 	case AB_MSG_HOLDS:
-		take_holds(s, &msg->u.holds);
+		take_holds(s, &msg->u.holds, fds);
 		break;
 	case AB_MSG_STOPPED:
 		/* Without a terminal, and not asked, nobody could continue
@@ -266,6 +282,18 @@ static void broker_ready(struct ab_source *source, uint32_t events)
 	give_up(s);
 }
 
+static void judge_ready(struct ab_source *source, uint32_t events)
+{
+	struct supervisor *s = source->owner;
+	struct ab_note note;
+	int r = ab_children_hear(s->what->children, &note, s->err);
+
+	(void)events;
+	if (r < 0 ||
+	    (r > 0 && ab_refusals_take(s->what->refusals, &note, s->err) < 0))
+		give_up(s);
+}
+
 int ab_supervise_prepare(struct ab_error *err)
 {
 	sigset_t all;
@@ -297,11 +325,19 @@ static int open_sources(struct supervisor *s, struct ab_error *err)
 				     .ready = box_ready, .owner = s };
 	s->broker = (struct ab_source){ .fd = ab_broker_fd(what->broker),
 					.ready = broker_ready, .owner = s };
+	if (what->children)
+		s->judge = (struct ab_source){
+			.fd = ab_children_fd(what->children),
+			.ready = judge_ready, .owner = s
+		};
 	if (s->signals.fd < 0 || (what->timeout_ms && s->timer.fd < 0))
 		return ab_fail(err, AB_ESYSTEM, errno, "watch for signals");
 	if (ab_loop_add(&s->loop, &s->signals, EPOLLIN, err) < 0 ||
 	    ab_loop_add(&s->loop, &s->box, EPOLLIN, err) < 0 ||
 	    ab_loop_add(&s->loop, &s->broker, EPOLLIN, err) < 0)
+		return -1;
+	if (what->children &&
+	    ab_loop_add(&s->loop, &s->judge, EPOLLIN, err) < 0)
 		return -1;
 	if (what->timeout_ms &&
 	    ab_loop_add(&s->loop, &s->timer, EPOLLIN, err) < 0)

@@ -12,13 +12,17 @@
 
 struct ab_terminal;
 struct ab_broker;
+struct ab_children;
 struct ab_gate;
 struct ab_log;
+struct ab_refusals;
 
 struct ab_supervision {
 	struct ab_box *box;
 	struct ab_broker *broker;
 	struct ab_terminal *terminal;	/* or NULL */
+	struct ab_children *children;	/* or NULL: nobody is asked */
+	struct ab_refusals *refusals;	/* with children */
 	uint64_t timeout_ms;		/* 0: none */
 	/* Called once, when the command is about to start. */
 	int (*holds)(void *arg, const struct ab_holds *holds,
