@@ -1,0 +1,430 @@
+# commands.enforce "children": each program that is executed in the box is
+# judged before it runs.
+#
+# Nothing harmful is ever there to be run: the programs with dangerous names
+# are stubs in the workspace that leave a file behind, so that a refusal that
+# fails to come shows as that file.
+
+load helpers
+
+setup()
+{
+	box_setup
+	enforce children
+	mkdir bin
+	local name
+	for name in rm shutdown sudo frobnicate; do
+		printf '#!/bin/sh\necho "$0 $*" >>%q\n' "$WORKSPACE/ran-$name" >"bin/$name"
+		chmod +x "bin/$name"
+	done
+}
+
+# judged ARG...: agentbox_split, with the stubs before the real programs.
+judged()
+{
+	local -x PATH=$WORKSPACE/bin:$PATH
+
+	agentbox_split "$@"
+}
+
+# enforce WORD [MORE]: the policy, in the user's own file.
+enforce()
+{
+	mkdir -p "$HOME/.config/agentbox"
+	printf '{ "commands": { "enforce": "%s"%s } }\n' "$1" "${2:-}" \
+		>"$HOME/.config/agentbox/config.json"
+}
+
+# script NAME <<TEXT: a file that the judge does not read.
+script()
+{
+	cat >"$1"
+}
+
+record()
+{
+	cat "$AGENTBOX_STATE"/runs/*/audit*.jsonl
+}
+
+# recorded KIND CONDITION: every record of that kind meets it, and there is one.
+recorded()
+{
+	record | jq -es --arg kind "$1" "map(select(.kind == \$kind)) |
+		length > 0 and all($2)" >/dev/null
+}
+
+# denied [RULE]: how many records there are of programs that were refused.
+denied()
+{
+	record | jq -r --arg rule "${1:-}" 'select(.kind == "exec" and
+		($rule == "" or .rule == $rule)) | .id' | wc -l
+}
+
+@test "children: a script's forbidden command is refused with EPERM, told and recorded" {
+	need program:jq
+	script job <<-'SH'
+	/bin/echo before
+	rm -rf /
+	echo "status $?"
+	/bin/echo after
+	SH
+	judged run -- sh job
+	[ "$status" -eq 0 ]
+	[[ "$output" == *before*"status 126"*after* ]]
+	[[ "$stderr" == *"Operation not permitted"* ]]
+	[[ "$stderr" == *"agentbox: 1 program was not executed"* ]]
+	[[ "$stderr" == *"-e1  rm -rf /  "*"rule recursive-delete-root"* ]]
+	[[ "$stderr" == *'"override": { "recursive-delete-root": "sandboxed" }'* ]]
+	[[ "$stderr" != *"--yes"* ]]
+	[ ! -e ran-rm ]
+	recorded exec '.command == "rm -rf /" and .decision == "forbidden" and
+		.rule == "recursive-delete-root" and .allowed == false and
+		.by == "sh" and (.id | endswith("-e1")) and
+		(.path | endswith("/bin/rm"))'
+	recorded end '.execs_denied == 1'
+	recorded assurance .children_judged
+}
+
+@test "children: with enforce start the same script runs, and nobody judges it" {
+	enforce start
+	script job <<-'SH'
+	rm -rf /
+	cat /proc/self/status | grep Seccomp_filters
+	SH
+	judged run -- sh job
+	[ "$status" -eq 0 ]
+	[ -z "$stderr" ]
+	[ -e ran-rm ]
+	[[ "$output" == *"Seccomp_filters:	1" ]]
+	! record | grep -q '"kind":"exec"\|execs_denied\|children_judged'
+}
+
+@test "children: harmless twins run" {
+	script job <<-'SH'
+	rm -rf ./build && rm -r node_modules && shutdown --help && frobnicate / -rf
+	SH
+	judged run -- sh job
+	[ "$status" -eq 0 ]
+	[ -z "$stderr" ]
+	[ "$(wc -l <ran-rm)" -eq 2 ]
+	[ -e ran-shutdown ]
+	[ -e ran-frobnicate ]
+}
+
+@test "children: what a shell text finds out is judged when it is executed" {
+	script job <<-'SH'
+	export X=/ Y=./x
+	sh -c 'rm -rf "$Y"; $0 one' frobnicate
+	sh -c 'd=$(printenv X); "$@" "$d"' x rm -rf
+	sh -c 'eval "$T"' || :
+	bash -c "shutdown now"
+	SH
+	judged run -- sh job
+	[ "$(wc -l <ran-rm)" -eq 1 ]
+	[ -e ran-frobnicate ]
+	[ ! -e ran-shutdown ]
+	[[ "$stderr" == *"2 programs were not executed"* ]]
+}
+
+@test "children: neither argv[0] nor a link nor a descriptor hides a program" {
+	ln -s rm bin/harmless
+	script job.py <<-'PY'
+	import os
+	def attempt(what, path, argv):
+	    pid = os.fork()
+	    if pid == 0:
+	        try:
+	            if what == "fd":
+	                path = os.open(path, os.O_RDONLY)
+	                os.set_inheritable(path, True)
+	            os.execve(path, argv, os.environ)
+	        except OSError as e:
+	            os._exit(100 + e.errno)
+	    print(what, os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) - 100)
+	w = os.getcwd()
+	attempt("argv", w + "/bin/rm", ["ls", "-rf", "/"])
+	attempt("name", w + "/bin/frobnicate", ["rm", "-rf", "/"])
+	attempt("link", "bin/harmless", ["harmless", "-rf", "/"])
+	attempt("fd", w + "/bin/rm", ["ls", "-rf", "/"])
+	fd = os.open(w + "/bin/rm", os.O_RDONLY)
+	attempt("proc", "/proc/self/fd/%d" % fd, ["ls", "-rf", "/"])
+	os.dup2(fd, 9)
+	attempt("dev", "/dev/fd/9", ["ls", "-rf", "/"])
+	attempt("none", "/nonexistent/rm", ["rm", "-rf", "/"])
+	attempt("self", "/proc/self/exe", ["python3", "-c", "raise SystemExit(100)"])
+	attempt("fine", w + "/bin/rm", ["rm", "-rf", "./x"])
+	PY
+	judged run -- python3 job.py
+	[ "$status" -eq 0 ]
+	[ "$output" = "argv 1
+name 1
+link 1
+fd 1
+proc 1
+dev 1
+none 2
+self 0
+fine -100" ]
+	[ "$(cat ran-rm)" = "$WORKSPACE/bin/rm -rf ./x" ]
+	[ ! -e ran-frobnicate ]
+	[ "$(denied recursive-delete-root)" -eq 6 ]
+}
+
+@test "children: posix_spawn, vfork, threads and a process that hides its memory" {
+	script job.py <<-'PY'
+	import ctypes, os, subprocess, threading
+	def spawn(argv):
+	    try:
+	        return subprocess.run(argv).returncode
+	    except OSError as e:
+	        return e.errno
+	print(spawn(["shutdown", "now"]), spawn(["shutdown", "--help"]))
+	try:
+	    os.posix_spawnp("shutdown", ["shutdown", "now"], os.environ)
+	except OSError as e:
+	    print(e.errno)
+	out = []
+	ts = [threading.Thread(target=lambda: out.append(spawn(["rm", "-rf", "/"]))) for _ in range(20)]
+	[t.start() for t in ts], [t.join() for t in ts]
+	print(out == [1] * 20)
+	assert ctypes.CDLL(None).prctl(4, 0, 0, 0, 0) == 0
+	print(spawn(["shutdown", "now"]), spawn(["frobnicate"]))
+	PY
+	judged run -- python3 job.py
+	[ "$status" -eq 0 ]
+	[ "$output" = "1 0
+1
+True
+1 0" ]
+	[ ! -e ran-rm ]
+	[ "$(wc -l <ran-shutdown)" -eq 1 ]
+	[ -e ran-frobnicate ]
+}
+
+@test "children: what is escalated needs --yes, an override, or the word for the start" {
+	script job <<-'SH'
+	sudo id
+	SH
+	judged run -- sh job
+	[ "$status" -eq 126 ]
+	[ ! -e ran-sudo ]
+	[[ "$stderr" == *"rule sudo"*"agentbox run --yes"*'"override": { "sudo": "sandboxed" }'* ]]
+	judged run --yes -- sh job
+	[ "$status" -eq 0 ]
+	[ -z "$stderr" ]
+	[ -e ran-sudo ]
+	rm -f ran-sudo
+	enforce children ', "override": { "sudo": "sandboxed" }'
+	judged run -- sh job
+	[ "$status" -eq 0 ]
+	[ -e ran-sudo ]
+	rm -f ran-sudo
+	enforce children
+	judged run --approver 'echo "{\"answer\":\"once\"}"' -- sh -c 'sudo true; sh job'
+	[ "$status" -eq 0 ]
+	[ "$(wc -l <ran-sudo)" -eq 2 ]
+}
+
+@test "children: --yes does not lift what is forbidden; an override does, and rules of one's own count" {
+	script job <<-'SH'
+	shutdown now
+	frobnicate hard
+	frobnicate softly
+	SH
+	enforce children ', "rules": [{ "match": "frobnicate hard*", "decision": "forbidden", "reason": "Not this." }]'
+	judged run --yes -- sh job
+	[ "$status" -eq 0 ]
+	[ ! -e ran-shutdown ]
+	[ "$(cat ran-frobnicate)" = "$WORKSPACE/bin/frobnicate softly" ]
+	[[ "$stderr" == *"frobnicate hard"*"not this"*"rule user"* ]]
+	enforce children ', "override": { "shutdown-reboot": "sandboxed" }'
+	judged run -- sh job
+	[ -e ran-shutdown ]
+	[ -z "$stderr" ]
+}
+
+@test "children: a build of many programs and a git repository work" {
+	need program:make
+	need program:git
+	{
+		printf 'all: %s\n' "$(seq -f 'o%g' -s ' ' 50)"
+		printf 'o%%:\n\t@for i in 1; do d=$$(dirname ./$@); test -d $$d && touch $@; done\n'
+		printf 'clean:\n\t@D=./none; rm -rf $$D\n'
+	} >Makefile
+	script job <<-'SH'
+	set -e
+	make -s -j4 && make -s clean
+	git init -q . && git add Makefile && git commit -qm 'stop using rm -rf /'
+	git log --oneline | cat
+	SH
+	judged run -- sh job
+	[ "$status" -eq 0 ]
+	[ -z "$stderr" ]
+	[[ "$output" == *"stop using rm -rf /" ]]
+	[ "$(ls o* | wc -l)" -eq 50 ]
+}
+
+@test "children: arguments beyond every bound are the caller's error, not a stall" {
+	script job.py <<-'PY'
+	import os, sys
+	def attempt(argv):
+	    try:
+	        os.execv("/bin/true", argv)
+	    except OSError as e:
+	        return e.errno
+	print(attempt(["true"] + ["x"] * 70000))
+	print(attempt(["true"] + ["y" * 100000] * 12))
+	sys.stdout.flush()
+	os.execv("/bin/true", ["true"] + ["y" * 100000] * 5)
+	PY
+	judged run -- python3 job.py
+	[ "$status" -eq 0 ]
+	[ "$output" = "7
+7" ]
+}
+
+@test "children: a flood of refusals is bounded in the record and counted whole" {
+	need program:jq
+	script job.py <<-'PY'
+	import os
+	for i in range(3000):
+	    try:
+	        os.execv("bin/shutdown", ["shutdown", str(i)])
+	    except PermissionError:
+	        pass
+	PY
+	judged run -- python3 job.py
+	[ "$status" -eq 0 ]
+	[[ "$stderr" == *"agentbox: 3000 programs were not executed"* ]]
+	[[ "$stderr" == *"and 2990 more; the record is runs/"* ]]
+	# The minute may turn over once.
+	[ "$(denied)" -le 201 ]
+	[ "$(record | jq -s '[.[] | select(.kind == "exec") |
+		(if .id then 1 else 0 end) + (.repeated // 0)] | add')" -eq 3000 ]
+	recorded end '.execs_denied == 3000'
+}
+
+# judge_of PID: the judge of the run whose supervisor this is.
+judge_of()
+{
+	local p
+
+	for p in $(cat "/proc/$1/task/$1/children"); do
+		[ "$(cat "/proc/$p/comm")" = agentbox-judge ] && echo "$p" && return
+	done
+	return 1
+}
+
+# start_slowly SCRIPT: in the background; $supervisor and $judge.
+start_slowly()
+{
+	local -x PATH=$WORKSPACE/bin:$PATH
+
+	"$AGENTBOX" run -- sh "$1" >"$TEST_DIR/out" 2>&1 3>&- &
+	supervisor=$!
+	wait_for 10 test -e started
+	judge=$(judge_of "$supervisor")
+}
+
+@test "children: a thousand programs leave no descriptor behind in the judge" {
+	script job <<-'SH'
+	count() { i=0; while [ $i -lt 500 ]; do "$@" 2>/dev/null; i=$((i + 1)); done; }
+	count /bin/true; count shutdown now
+	touch started
+	while [ ! -e go ]; do sleep 0.05; done
+	SH
+	start_slowly job
+	# Its own, and nobody else's to look into.
+	if [ "$(id -u)" -eq 0 ]; then
+		[ "$(ls "/proc/$judge/fd" | wc -l)" -eq 2 ]
+	else
+		! ls "/proc/$judge/fd"
+	fi
+	grep -q '^Seccomp:	2' "/proc/$judge/status"
+	touch go
+	wait "$supervisor"
+	grep -q '500 programs were not executed' "$TEST_DIR/out"
+}
+
+@test "children: a judge that is killed ends the run" {
+	script job <<-'SH'
+	touch started
+	sleep 30
+	SH
+	start_slowly job
+	kill -KILL "$judge"
+	status=0
+	wait "$supervisor" || status=$?
+	cat "$TEST_DIR/out"
+	[ "$status" -eq 125 ]
+	grep -q 'the judge of what is executed has died' "$TEST_DIR/out"
+}
+
+@test "children: a supervisor that is killed takes the judge with it" {
+	script job <<-'SH'
+	touch started
+	sleep 30
+	SH
+	start_slowly job
+	kill -KILL "$supervisor"
+	wait "$supervisor" || true
+	wait_for 5 test ! -e "/proc/$judge"
+}
+
+@test "children: signals, the time limit and the sweep work as ever" {
+	script job <<-'SH'
+	trap 'echo caught; exit 3' TERM
+	mkdir .claude 2>/dev/null
+	while :; do /bin/true; done
+	SH
+	judged run --timeout 1s -- sh job
+	[ "$status" -eq 124 ]
+	[[ "$output" == *caught* ]]
+}
+
+@test "children: inside a box only the start is judged, and that is said" {
+	enforce start
+	script job <<-'SH'
+	mkdir -p inner && cd inner
+	echo '{ "commands": { "enforce": "children" } }' >.agentbox.json
+	../agentbox run --fallback warn -- sh -c 'exec true'
+	SH
+	cp "$AGENTBOX" agentbox
+	agentbox run -- sh job
+	[[ "$output" == *"only the command that is started is judged"* ]]
+}
+
+# busy CMD...: run it where somebody listens already.
+busy()
+{
+	local -x PATH=$WORKSPACE/bin:$PATH
+
+	python3 - "$@" <<-'PY'
+	import ctypes, os, struct, sys
+	libc = ctypes.CDLL(None, use_errno=True)
+	libc.prctl(38, 1, 0, 0, 0)
+	code = ctypes.create_string_buffer(struct.pack("HBBI", 6, 0, 0, 0x7fff0000))
+	prog = ctypes.create_string_buffer(struct.pack("HxxxxxxQ", 1, ctypes.addressof(code)))
+	call = {"x86_64": 317, "aarch64": 277}[os.uname().machine]
+	fd = libc.syscall(call, 1, 8, prog)
+	assert fd >= 0, ctypes.get_errno()
+	os.set_inheritable(fd, True)
+	os.execvp(sys.argv[1], sys.argv[1:])
+	PY
+}
+
+@test "children: without a listener a strict run does not start, and --fallback warn says so" {
+	script job <<-'SH'
+	rm -rf /
+	SH
+	run busy "$AGENTBOX" run -- sh job
+	echo "$output"
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"listen for what is executed"*"--fallback warn"* ]]
+	[ ! -e ran-rm ]
+	run busy "$AGENTBOX" run --fallback warn -- sh job
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"what the command executes is not judged"* ]]
+	[ -e ran-rm ]
+}
