@@ -201,6 +201,32 @@ True
 	[ -e ran-frobnicate ]
 }
 
+@test "children: a process whose memory cannot be read executes nothing" {
+	only_root
+	local as=(setpriv --reuid 54321 --regid 54321 --clear-groups)
+
+	chmod 0755 "$TEST_DIR"
+	"${as[@]}" test -x "$AGENTBOX" -a -x "$WORKSPACE" || skip "others cannot come here"
+	# Whoever may execute a file but not read it must not read it from memory.
+	cp /bin/sh unreadable
+	script job <<-'SH'
+	/bin/echo child
+	SH
+	script outer <<-'SH'
+	./unreadable job
+	/bin/echo after
+	SH
+	chown -R 54321:54321 "$TEST_DIR"
+	chown root unreadable && chmod 0711 unreadable
+	run --separate-stderr timeout 20 "${as[@]}" "$AGENTBOX" run -- sh outer 3>&-
+	chown -R 0:0 "$TEST_DIR"
+	printf '%s\n%s\n' "$output" "$stderr"
+	[ "$status" -eq 0 ]
+	[ "$output" = after ]
+	[[ "$stderr" == *"cannot be read from its memory"* ]]
+	recorded exec '.by == "unreadable" and .rule == null'
+}
+
 @test "children: what is escalated needs --yes, an override, or the word for the start" {
 	script job <<-'SH'
 	sudo id

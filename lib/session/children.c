@@ -133,6 +133,16 @@ static bool is_command(struct judge *j, pid_t pid)
 	return !j->judging;
 }
 
+/* Refuse it, and tell. Its number may be somebody else's by now: then what was
+ * read is about nobody, and the answer reaches nobody. */
+static int refuse(struct judge *j, const struct seccomp_notif *call,
+		  const char *path, const struct ab_refused *refused)
+{
+	if (ioctl(j->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &call->id) == 0)
+		tell(j, (pid_t)call->pid, path, refused);
+	return EPERM;
+}
+
 /* 0, or the errno that the caller gets. */
 static int decide(struct judge *j, const struct seccomp_notif *call)
 {
@@ -145,19 +155,13 @@ static int decide(struct judge *j, const struct seccomp_notif *call)
 		return 0;
 	ab_arena_reset(&j->arena);
 	errnum = ab_exec_read(&j->arena, pid, &call->data, &attempt);
-	/* Its number may be somebody else's by now. */
-	if (ioctl(j->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &call->id) < 0)
-		return EPERM;
 	if (errnum == EFAULT || errnum == E2BIG)
 		return errnum;
-	if (errnum) {
-		tell(j, pid, "", &unreadable);
-		return EPERM;
-	}
+	if (errnum)
+		return refuse(j, call, "", &unreadable);
 	errnum = ab_exec_judge(&j->arena, &j->terms, &attempt, &refused);
-	if (errnum == EPERM)
-		tell(j, pid, attempt.path, &refused);
-	return errnum;
+	return errnum == EPERM ? refuse(j, call, attempt.path, &refused)
+			       : errnum;
 }
 
 static void take_attempt(struct judge *j)

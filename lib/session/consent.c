@@ -316,7 +316,8 @@ int ab_consent_get(const struct ab_request *request,
 
 	ab_consent_judge(&arena, &c.command, &c.judgement);
 	*ret = (struct ab_consent){ .decision = c.judgement.decision,
-				    .rule = c.judgement.rule };
+				    .rule = c.judgement.rule,
+				    .user_rule = c.judgement.user_rule };
 	c.rule = ab_ask_rule(&c.judgement);
 	result = decide(&c, inside, ret, err);
 	if (result == 0)

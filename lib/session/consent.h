@@ -41,6 +41,7 @@ void ab_consent_key(const struct ab_command *command, char ret_key[65]);
 struct ab_consent {
 	enum ab_decision decision;
 	const char *rule;	/* "": none; lives as long as the policy */
+	const char *user_rule;	/* which of the user's, or NULL */
 	const char *approved;	/* once, session, always, yes, approver; NULL:
 				 * nobody had to be asked */
 };

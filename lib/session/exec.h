@@ -51,7 +51,8 @@ struct ab_terms {
 	const struct ab_policy *policy;
 	const char *cwd;	/* where one's own is not known */
 	bool yes;		/* what is escalated is accepted */
-	const char *approved;	/* rule whose escalation is; NULL or "": none */
+	const char *approved;	/* rule whose escalation is, or NULL */
+	const char *approved_user;	/* which, where it is one of the user's */
 };
 
 struct ab_refused {

@@ -31,6 +31,16 @@ static bool is_about_unknown(const char *rule)
 	       is_rule(rule, AB_RULE_UNPARSED);
 }
 
+/* These are about files that are named, perhaps by a redirection, which does
+ * not come here again. */
+static bool is_about_files(const char *rule)
+{
+	return is_rule(rule, AB_RULE_AGENT_CONFIG) ||
+	       is_rule(rule, AB_RULE_CREDENTIAL_ACCESS) ||
+	       is_rule(rule, AB_RULE_EXFILTRATION) ||
+	       is_rule(rule, AB_RULE_PERSISTENCE);
+}
+
 static bool has_unknown(const struct ab_judged *part)
 {
 	for (size_t i = 0; i < part->argc; i++)
@@ -50,7 +60,8 @@ static const char *escalating_rule(const struct ab_judgement *j)
 	bool of_a_part = is_about_unknown(j->rule);
 
 	for (const struct ab_judged *p = j->commands; p; p = p->next) {
-		if (is_escalated(p) && !has_unknown(p))
+		if (is_escalated(p) &&
+		    (!has_unknown(p) || is_about_files(p->rule)))
 			return p->rule;
 		of_a_part |= is_escalated(p) && strcmp(p->rule, j->rule) == 0;
 	}
@@ -68,6 +79,17 @@ static const char *reason_of(const struct ab_judgement *j, const char *rule)
 	return ab_rules[id].reason;
 }
 
+static bool is_approved(const struct ab_terms *terms,
+			const struct ab_judgement *j, const char *rule)
+{
+	if (!terms->approved || strcmp(rule, terms->approved) != 0)
+		return false;
+	/* Of the user's own rules it must be the same one. */
+	return strcmp(rule, "user") != 0 ||
+	       (j->user_rule && terms->approved_user &&
+		strcmp(j->user_rule, terms->approved_user) == 0);
+}
+
 /* Is there something against it? Then *ret says what. */
 static bool is_refused(const struct ab_terms *terms,
 		       const struct ab_judgement *j, struct ab_refused *ret)
@@ -82,8 +104,7 @@ static bool is_refused(const struct ab_terms *terms,
 		if (terms->yes)
 			return false;
 		rule = escalating_rule(j);
-		if (!rule ||
-		    (terms->approved && strcmp(rule, terms->approved) == 0))
+		if (!rule || is_approved(terms, j, rule))
 			return false;
 		break;
 	case AB_FORBIDDEN:

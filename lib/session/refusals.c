@@ -28,18 +28,21 @@ struct row {
 struct ab_refusals {
 	char run_id[8];
 	struct ab_log *log;
+	bool strict;
 	struct ab_buf line;
 	struct row v[REMEMBERED];
 	uint32_t len, last;
 	uint64_t count;
 };
 
-struct ab_refusals *ab_refusals_new(const char *run_id, struct ab_log *log)
+struct ab_refusals *ab_refusals_new(const char *run_id, struct ab_log *log,
+				    bool strict)
 {
 	struct ab_refusals *r = ab_alloc(sizeof(*r));
 
 	snprintf(r->run_id, sizeof(r->run_id), "%s", run_id);
 	r->log = log;
+	r->strict = strict;
 	return r;
 }
 
@@ -107,7 +110,7 @@ int ab_refusals_take(struct ab_refusals *r, const struct ab_note *note,
 		ab_record_text(line, "reason", note->reason);
 	if (note->before)
 		ab_record_number(line, "repeated", (int64_t)note->before);
-	return ab_log_write(r->log, line, err);
+	return ab_log_write(r->log, line, err) < 0 && r->strict ? -1 : 0;
 }
 
 uint64_t ab_refusals_count(const struct ab_refusals *r)
@@ -170,7 +173,7 @@ static void add_row(const struct ab_refusals *r, uint32_t i, int width,
 		ab_strv_addf(ret,
 			     "%*s  allow it always:     { \"commands\": { "
 			     "\"override\": { \"%s\": \"sandboxed\" } } } "
-			     "in agentbox.json",
+			     "in ~/.config/agentbox/config.json",
 			     ids, "", row->rule);
 }
 

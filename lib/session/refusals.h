@@ -5,6 +5,7 @@
  * record ("exec") with an id, RUN-eN, the same for the same command and rule,
  * and all of them become a few lines for the user when the run is over.
  */
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/strv.h"
@@ -14,10 +15,12 @@ struct ab_log;
 struct ab_note;
 struct ab_refusals;
 
-struct ab_refusals *ab_refusals_new(const char *run_id, struct ab_log *log);
+/* Under `strict` a refusal that cannot be recorded is an error. */
+struct ab_refusals *ab_refusals_new(const char *run_id, struct ab_log *log,
+				    bool strict);
 void ab_refusals_free(struct ab_refusals *refusals);
 
-/* -1: it cannot be written. */
+/* -1: it cannot be written, and should. */
 int ab_refusals_take(struct ab_refusals *refusals, const struct ab_note *note,
 		     struct ab_error *err);
 uint64_t ab_refusals_count(const struct ab_refusals *refusals);

@@ -295,11 +295,13 @@ static int start_judge(struct run *r, struct ab_error *err)
 				  .yes = r->request->yes,
 				  .approved = r->consent.approved
 						      ? r->consent.rule
-						      : NULL };
+						      : NULL,
+				  .approved_user = r->consent.user_rule };
 
 	if (!r->prepared->spec.children)
 		return 0;
-	r->refusals = ab_refusals_new(r->dir.id, &r->log);
+	r->refusals = ab_refusals_new(r->dir.id, &r->log,
+				      r->prepared->spec.strict);
 	return ab_children_start(&terms, &r->children, err);
 }
 

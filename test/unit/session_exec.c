@@ -229,6 +229,7 @@ static const struct judged judged[] = {
 	{ "/bin/sh", NULL, { "sh", "-c", "\"$@\"", "sh", "true" }, NULL },
 	{ "/bin/sh", NULL, { "sh", "-c", "eval \"$X\"" }, NULL },
 	{ "/bin/sh", NULL, { "sh", "-c", "if" }, NULL },
+	{ "/bin/sh", NULL, { "sh", "-c", "echo $X >~/.bashrc" }, "persistence" },
 	{ "/bin/sh", NULL, { "sh", "-c", "$CC x; sudo id" }, "sudo" },
 	{ "/bin/sh",
 	  NULL,

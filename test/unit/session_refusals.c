@@ -42,7 +42,7 @@ static void take(struct ab_refusals *r, struct ab_note note)
 
 static void test_none(void)
 {
-	struct ab_refusals *r = ab_refusals_new("none", &sink);
+	struct ab_refusals *r = ab_refusals_new("none", &sink, true);
 	ab_autostrv struct ab_strv lines = { 0 };
 
 	ab_refusals_summary(r, &lines);
@@ -53,7 +53,7 @@ static void test_none(void)
 
 static void test_lines(void)
 {
-	struct ab_refusals *r = ab_refusals_new("abcd", &sink);
+	struct ab_refusals *r = ab_refusals_new("abcd", &sink, true);
 	ab_autostrv struct ab_strv lines = { 0 };
 	struct ab_note rest = { .before = 7 };
 
@@ -75,7 +75,7 @@ static void test_lines(void)
 	       "how to allow it once");
 	is_str(lines.v[3],
 	       "           allow it always:     { \"commands\": { \"override\": "
-	       "{ \"sudo\": \"sandboxed\" } } } in agentbox.json",
+	       "{ \"sudo\": \"sandboxed\" } } } in ~/.config/agentbox/config.json",
 	       "and always");
 	is_str(lines.v[4],
 	       "  abcd-e2  halt\\x1b[2J        asks for more     rule shutdown-reboot",
@@ -93,7 +93,7 @@ static void test_lines(void)
 
 static void test_many(void)
 {
-	struct ab_refusals *r = ab_refusals_new("many", &sink);
+	struct ab_refusals *r = ab_refusals_new("many", &sink, true);
 	ab_autostrv struct ab_strv lines = { 0 };
 	unsigned int wrong = 0;
 
