@@ -20,6 +20,8 @@ enum ab_taint {
 
 #define AB_NOT_VERBATIM UINT32_MAX
 
+struct ab_data;
+
 struct ab_field {
 	struct ab_text text;	/* AB_UNKNOWN in it: an unknown stretch */
 	bool unknown;		/* there is one */
@@ -29,6 +31,7 @@ struct ab_field {
 	struct ab_span range;	/* of the word, in the outermost text */
 	/* Where the outermost text has the same bytes, one for one. */
 	uint32_t verbatim;
+	const struct ab_data *stream;	/* <( ): what is read there */
 };
 
 /* Bytes that flow: standard input, the output of a substitution. */

@@ -4,6 +4,7 @@
  * and about text that somebody else wrote.
  */
 #include "base/mem.h"
+#include "shell/files.h"
 #include "shell/lookup.h"
 #include "shell/opts.h"
 #include "shell/rules.h"
@@ -56,6 +57,7 @@ struct call {
 	struct ab_field file; /* the file that has it */
 	bool input; /* it is read from standard input */
 	bool interactive;
+	bool dry; /* nothing is run */
 };
 
 static bool is_input(const struct ab_field *file)
@@ -79,6 +81,8 @@ static void read_shell_call(const struct ab_simple *command, struct call *ret)
 		input = input || ab_opt_is(&w, what, 's', NULL);
 		if (ab_opt_is(&w, what, 'i', NULL))
 			ret->interactive = true;
+		if (ab_opt_is(&w, what, 'n', NULL))
+			ret->dry = true;
 		if (ab_opt_is(&w, what, 0, "command"))
 			ret->text = w.value;
 		if (what == AB_OPT_OPERAND)
@@ -154,6 +158,16 @@ static void judge_source(unsigned taint, bool blank, struct ab_span range,
 		ab_hit_add(hits, AB_RULE_EVAL_EXEC, range);
 }
 
+/* A program in a file, by its name or <( ). */
+static void judge_file(const struct ab_simple *command,
+		       const struct ab_field *file, struct ab_hits *hits)
+{
+	const struct ab_data *known = ab_files_read(command, file);
+
+	judge_source(known ? known->taint : file->taint, false, file->range,
+		     hits);
+}
+
 static bool is_network_file(struct ab_text name)
 {
 	return ab_text_starts(name, "/dev/tcp/") ||
@@ -193,8 +207,8 @@ static void match_runner(const struct ab_simple *command,
 		judge_source(call.text.taint,
 			     runner->shell && is_blank(call.text.text),
 			     call.text.range, hits);
-	if (call.file.text.s)
-		judge_source(call.file.taint, false, call.file.range, hits);
+	if (call.file.text.s && !call.dry)
+		judge_file(command, &call.file, hits);
 	/* `bash -i | nc`: nobody else reads a prompt from a pipe. */
 	if (call.interactive && call.input &&
 	    (command->flags & AB_SIMPLE_PIPED))
@@ -234,8 +248,20 @@ static void match_source(const struct ab_simple *command, struct ab_hits *hits)
 	    !command->in.none)
 		judge_source(command->in.taint, is_blank(command->in.text),
 			     command->range, hits);
+	else if (command->argc > 1 && ab_files_read(command, &command->argv[1]))
+		judge_file(command, &command->argv[1], hits);
 	else
 		match_first_word(command, hits);
+}
+
+/* ./x.sh that was downloaded just now. */
+static void match_file(const struct ab_simple *command, struct ab_hits *hits)
+{
+	struct ab_text name = command->argv[0].text;
+
+	if (memchr(name.s, '/', name.len) && name.len > 3 &&
+	    memcmp(name.s + name.len - 3, ".sh", 3) == 0)
+		judge_file(command, &command->argv[0], hits);
 }
 
 static void match_fc(const struct ab_simple *command, struct ab_hits *hits)
@@ -303,5 +329,7 @@ void ab_match_shells(const struct ab_scene *scene,
 		match_first_word(command, hits);
 	else if (ab_text_is(name, "fc"))
 		match_fc(command, hits);
+	else if (command->files && command->argc > 0)
+		match_file(command, hits);
 	ab_match_lines(scene, command, hits);
 }

@@ -308,6 +308,7 @@ void ab_walk_node(struct ab_walk *w, const struct ab_shell_node *node)
 			node->kind != AB_NODE_FUNCTION;
 	unsigned flags = w->flags;
 	struct ab_outlet *out = w->out;
+	struct ab_walk_output *output = NULL;
 	struct ab_data in = { 0 };
 
 	if (w->over)
@@ -322,12 +323,13 @@ void ab_walk_node(struct ab_walk *w, const struct ab_shell_node *node)
 		w->flags |= AB_SIMPLE_BACKGROUND;
 	if (compound) {
 		in = w->in;
-		ab_walk_redirect(w, node);
+		output = ab_walk_redirect(w, node);
 	}
 	walk_kind(w, node);
 	if (compound) {
 		w->in = in;
 		w->out = out;
+		ab_walk_redirected(w, output);
 	}
 	w->flags = flags;
 	w->depth--;

@@ -287,8 +287,10 @@ static void add_aliases(struct ab_walk *w, const struct ab_simple *command)
 /* `exec < file`: from here on. */
 static void redirect_here(struct ab_walk *w, const struct ab_simple *command)
 {
-	if (command->argc == 1)
-		w->in = command->in;
+	if (command->argc > 1)
+		return;
+	w->in = command->in;
+	w->files = command->files;
 }
 
 /* Sorted by name. */

@@ -202,6 +202,7 @@ static void follow_argv(struct ab_walk *w, const struct ab_simple *command,
 				    .nbindings = inner->nbindings,
 				    .in = inner->in,
 				    .cwd = command->cwd,
+				    .files = command->files,
 				    .flags = command->flags | inner->flags,
 				    .via = name_of(w, command),
 				    .range = command->range };
@@ -370,4 +371,5 @@ void ab_walk_run(struct ab_walk *w, const struct ab_simple *command,
 	    strcmp(command->via, "command") == 0 ||
 	    strcmp(command->via, "builtin") == 0)
 		ab_walk_builtin(w, command);
+	ab_walk_written(w, command);
 }

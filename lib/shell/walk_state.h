@@ -68,6 +68,8 @@ struct ab_walk {
 	struct ab_named *first_named, **last_named;
 	size_t nnamed;
 	struct ab_walk_local *locals;
+	const struct ab_file *files;	/* newest first */
+	size_t nfiles;
 
 	size_t sets;		/* how often a variable was set */
 	/* Names that were set, in order, for those who join branches. */
@@ -98,8 +100,12 @@ void ab_walk_words(struct ab_walk *w, const struct ab_shell_word *words);
 void ab_walk_parts(struct ab_walk *w, struct ab_part *parts);
 /* The command's name, by its first word. */
 void ab_walk_name(struct ab_simple *command);
-/* The redirections of a compound command; its input and output from here on. */
-void ab_walk_redirect(struct ab_walk *w, const struct ab_shell_node *node);
+/* The redirections of a compound command; its input and output from here on.
+ * Where that is a file: what is to be said when it has ended. */
+struct ab_walk_output;
+struct ab_walk_output *ab_walk_redirect(struct ab_walk *w,
+					const struct ab_shell_node *node);
+void ab_walk_redirected(struct ab_walk *w, const struct ab_walk_output *output);
 
 /* walk_run.c: what a command starts */
 void ab_walk_run(struct ab_walk *w, const struct ab_simple *command,
@@ -136,8 +142,13 @@ void ab_walk_join_end(struct ab_walk *w, struct ab_walk_join *join,
 void ab_outlet_add(struct ab_walk *w, const struct ab_data *data);
 struct ab_data ab_data_unknown(unsigned taint, struct ab_span range);
 /* What the command reads and where it prints, by its redirections. */
-void ab_data_redirect(const struct ab_redir *redirs,
-		      const struct ab_redirect *fields, struct ab_data *in,
-		      bool *ret_prints);
+void ab_data_redirect(struct ab_walk *w, struct ab_simple *command,
+		      bool *ret_prints, const struct ab_redirect **ret_to);
+
+/* walk_files.c: files that are written here */
+void ab_walk_printed(struct ab_walk *w, const struct ab_simple *command,
+		     const struct ab_redirect *to,
+		     const struct ab_outlet *printed);
+void ab_walk_written(struct ab_walk *w, const struct ab_simple *command);
 
 #endif

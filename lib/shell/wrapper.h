@@ -50,7 +50,7 @@ ab_wrap_reader ab_wrap_plain, ab_wrap_sub, ab_wrap_sh, ab_wrap_eval,
 	ab_wrap_trap, ab_wrap_alias, ab_wrap_source, ab_wrap_at,
 	ab_wrap_xargs, ab_wrap_parallel, ab_wrap_find, ab_wrap_fd,
 	ab_wrap_git, ab_wrap_keys, ab_wrap_each, ab_wrap_bwrap, ab_wrap_env,
-	ab_wrap_runuser;
+	ab_wrap_runuser, ab_wrap_file;
 
 /* One more, with the row's flags and the command's standard input. */
 struct ab_inner *ab_wrap_add(struct ab_wrapping *w, enum ab_inner_kind kind);
