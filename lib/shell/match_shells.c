@@ -8,6 +8,7 @@
 #include "shell/lookup.h"
 #include "shell/opts.h"
 #include "shell/rules.h"
+#include "shell/sed.h"
 
 /* How an interpreter is called. */
 struct runner {
@@ -264,6 +265,15 @@ static void match_file(const struct ab_simple *command, struct ab_hits *hits)
 		judge_file(command, &command->argv[0], hits);
 }
 
+/* s///e runs what lines of a file become. */
+static void see_sed(void *arg, enum ab_sed what, const struct ab_field *text)
+{
+	if (what == AB_SED_RUNS_LINE ||
+	    (what == AB_SED_RUNS && !text->text.len))
+		ab_hit_because(arg, AB_RULE_EVAL_EXEC, text->range,
+			       "This runs lines of a file as commands.");
+}
+
 static void match_fc(const struct ab_simple *command, struct ab_hits *hits)
 {
 	static const struct ab_opts opts = { "e", NULL, true };
@@ -329,6 +339,8 @@ void ab_match_shells(const struct ab_scene *scene,
 		match_first_word(command, hits);
 	else if (ab_text_is(name, "fc"))
 		match_fc(command, hits);
+	else if (ab_text_is(name, "sed"))
+		ab_sed_each(command, see_sed, hits);
 	else if (command->files && command->argc > 0)
 		match_file(command, hits);
 	ab_match_lines(scene, command, hits);

@@ -19,6 +19,7 @@ struct ab_var {
 	bool unknown;
 	bool pattern;			/* globs when it is used unquoted */
 	unsigned taint;
+	const struct ab_data *stream;	/* as of a field */
 	const struct ab_fields *items;	/* of an array; text is the first */
 	const struct ab_var *next;	/* another that it may have */
 };

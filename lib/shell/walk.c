@@ -298,6 +298,7 @@ static void walk_kind(struct ab_walk *w, const struct ab_shell_node *node)
 	case AB_NODE_ARITH:
 		ab_walk_words(w, node->expr.words);
 		ab_walk_parts(w, node->expr.parts);
+		ab_walk_test(w, node->expr.words);
 		break;
 	}
 }

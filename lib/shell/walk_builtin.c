@@ -130,8 +130,10 @@ static void set_all(struct ab_walk *w, const struct ab_simple *command,
 						     w->locals };
 			w->locals = l;
 		}
-		if (value.text.s)
-			ab_walk_set(w, name, ab_walk_value(w, &value));
+		if (!value.text.s)
+			continue;
+		ab_walk_set(w, name, ab_walk_value(w, &value));
+		ab_walk_setting(w, name, &value);
 	}
 }
 
@@ -145,10 +147,17 @@ static void export(struct ab_walk *w, const struct ab_simple *command)
 	set_all(w, command, false);
 }
 
+static void see_subscripts(struct ab_walk *w, const struct ab_simple *command)
+{
+	for (size_t i = 1; i < command->argc; i++)
+		ab_walk_subscript(w, &command->argv[i]);
+}
+
 static void unset(struct ab_walk *w, const struct ab_simple *command)
 {
 	static const struct ab_var empty = { .text = { "", 0 } };
 
+	see_subscripts(w, command);
 	for (size_t i = 1; i < command->argc; i++)
 		if (is_name(command->argv[i].text))
 			ab_walk_set(w, command->argv[i].text, &empty);
@@ -164,6 +173,8 @@ static void forget(struct ab_walk *w, const struct ab_simple *command)
 /* printf -v NAME */
 static void forget_printed(struct ab_walk *w, const struct ab_simple *command)
 {
+	if (command->argc > 2 && ab_field_is(&command->argv[1], "-v"))
+		ab_walk_subscript(w, &command->argv[2]);
 	if (command->argc > 2 && ab_field_is(&command->argv[1], "-v") &&
 	    is_name(command->argv[2].text))
 		ab_walk_set(w, command->argv[2].text, NULL);
@@ -298,6 +309,7 @@ static const struct builtin {
 	const char *name;
 	void (*run)(struct ab_walk *w, const struct ab_simple *command);
 } builtins[] = {
+	{ "[", see_subscripts },
 	{ "alias", add_aliases },
 	{ "cd", change_folder },
 	{ "chdir", change_folder },
@@ -305,6 +317,7 @@ static const struct builtin {
 	{ "exec", redirect_here },
 	{ "export", export },
 	{ "getopts", forget },
+	{ "let", see_subscripts },
 	{ "local", declare },
 	{ "mapfile", forget },
 	{ "popd", forget_folder },
@@ -315,6 +328,7 @@ static const struct builtin {
 	{ "readonly", export },
 	{ "set", set_positional },
 	{ "shift", forget_positional },
+	{ "test", see_subscripts },
 	{ "typeset", declare },
 	{ "unset", unset },
 };

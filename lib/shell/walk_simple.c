@@ -178,6 +178,15 @@ void ab_walk_name(struct ab_simple *command)
 	command->name = name;
 }
 
+struct ab_text ab_walk_folder(const struct ab_walk *w)
+{
+	static const char unknown[1] = { AB_UNKNOWN };
+	const struct ab_var *v =
+		ab_vars_get(w->vars, (struct ab_text){ "PWD", 3 });
+
+	return v && !v->next ? v->text : (struct ab_text){ unknown, 1 };
+}
+
 static struct ab_text current_folder(const struct ab_eval *e)
 {
 	static const char unknown[1] = { AB_UNKNOWN };
@@ -298,6 +307,9 @@ static void run_one(struct ab_walk *w, const struct ab_shell_node *node,
 	struct ab_outlet *out = w->out, own = { .maybes = w->maybes };
 	bool process = has_process_out(node);
 
+	for (size_t i = 0; i < b->command.nbindings && b->command.argc; i++)
+		ab_walk_setting(w, b->command.bindings[i].name,
+				&b->command.bindings[i].value);
 	if (process || b->to)
 		w->out = &own;
 	else if (!b->prints)

@@ -98,6 +98,8 @@ struct ab_span ab_walk_map(const struct ab_walk *w, struct ab_span range);
 void ab_walk_simple(struct ab_walk *w, const struct ab_shell_node *node);
 void ab_walk_words(struct ab_walk *w, const struct ab_shell_word *words);
 void ab_walk_parts(struct ab_walk *w, struct ab_part *parts);
+/* Where commands run; not known where it may be one of several. */
+struct ab_text ab_walk_folder(const struct ab_walk *w);
 /* The command's name, by its first word. */
 void ab_walk_name(struct ab_simple *command);
 /* The redirections of a compound command; its input and output from here on.
@@ -115,6 +117,17 @@ void ab_walk_alias(struct ab_walk *w, struct ab_text name, struct ab_text text);
 /* A command word that is an alias. */
 void ab_walk_expand(struct ab_walk *w, const struct ab_shell_node *node);
 void ab_walk_uncalled(struct ab_walk *w);
+
+/* A script that runs some time, in a shell of its own. */
+void ab_walk_text(struct ab_walk *w, const struct ab_field *script);
+
+/* walk_settings.c: text that is run although it is no command */
+void ab_walk_setting(struct ab_walk *w, struct ab_text name,
+		     const struct ab_field *value);
+void ab_walk_expansions(struct ab_walk *w, const struct ab_field *text);
+void ab_walk_subscript(struct ab_walk *w, const struct ab_field *text);
+/* The operands of [[ ]]. */
+void ab_walk_test(struct ab_walk *w, const struct ab_shell_word *words);
 
 /* walk_builtin.c: what a builtin changes in the shell itself */
 void ab_walk_builtin(struct ab_walk *w, const struct ab_simple *command);
