@@ -16,6 +16,7 @@ enum ab_taint {
 	AB_TAINT_FILE = 8,	/* a file's content as it is */
 	AB_TAINT_GLUED = 16,	/* $IFS, unquoted, joins it */
 	AB_TAINT_HISTORY = 32,	/* what the shell ran before */
+	AB_TAINT_SETTINGS = 64,	/* a tool's own, for the shell that asks */
 };
 
 #define AB_NOT_VERBATIM UINT32_MAX

@@ -2,6 +2,7 @@
 #include "shell/flow_tools.h"
 
 #include "shell/files.h"
+#include "shell/lookup.h"
 #include "shell/opts.h"
 #include "shell/secret.h"
 
@@ -44,7 +45,7 @@ void ab_flow_reads(const struct ab_simple *command, const char *values,
 		   size_t skip, struct ab_reads *ret)
 {
 	const struct ab_opts opts = { .values = values,
-				      .longs = "decode decompress" };
+				      .longs = "decode decompress decrypt" };
 	struct ab_opt_walk w;
 	enum ab_opt what;
 
@@ -53,8 +54,10 @@ void ab_flow_reads(const struct ab_simple *command, const char *values,
 	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
 		if (what != AB_OPT_OPERAND) {
 			ret->changed = true;
-			ret->decodes |= ab_opt_is(&w, what, 'd', "decode") ||
-					ab_opt_is(&w, what, 'D', "decompress");
+			ret->decodes |=
+				ab_opt_is(&w, what, 'd', "decode") ||
+				ab_opt_is(&w, what, 'D', "decompress") ||
+				ab_opt_is(&w, what, 0, "decrypt");
 		} else if (skip) {
 			skip--;
 		} else if (!is_stdin(&w.value)) {
@@ -361,4 +364,17 @@ bool ab_flow_printenv(struct ab_output *out, const struct ab_simple *command)
 				taint = AB_TAINT_SECRET;
 	}
 	return ab_output_only(out, taint);
+}
+
+/* eval "$(TOOL init bash)": what the tool says to do, and that only. */
+bool ab_flow_settings(struct ab_output *out, const struct ab_simple *command)
+{
+	static const char words[] = "activate completion env hook init path "
+				    "print-alias shell.bash shell.zsh shellenv";
+	bool asked = ab_text_is(command->name, "ssh-agent") ||
+		     ab_text_is(command->name, "dircolors");
+
+	for (size_t i = 1; i < command->argc; i++)
+		asked |= ab_listed(words, command->argv[i].text);
+	return ab_output_only(out, asked ? AB_TAINT_SETTINGS : 0);
 }

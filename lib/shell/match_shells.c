@@ -155,7 +155,7 @@ static void judge_source(unsigned taint, bool blank, struct ab_span range,
 		ab_hit_add(hits, AB_RULE_HISTORY_EXEC, range);
 	else if (taint & (AB_TAINT_NETWORK | AB_TAINT_DECODED))
 		ab_hit_add(hits, AB_RULE_PIPE_TO_SHELL, range);
-	else if (blank && !(taint & AB_TAINT_FILE))
+	else if (blank && !(taint & (AB_TAINT_FILE | AB_TAINT_SETTINGS)))
 		ab_hit_add(hits, AB_RULE_EVAL_EXEC, range);
 }
 
@@ -292,15 +292,16 @@ static bool is_dynamic(const struct ab_field *word)
 {
 	struct ab_text t = word->text;
 
-	if (!word->unknown)
+	if (!word->unknown && !word->pattern)
 		return false;
 	for (uint32_t i = t.len; i > 0; i--) {
-		if (t.s[i - 1] == AB_UNKNOWN)
+		if (t.s[i - 1] == AB_UNKNOWN ||
+		    (word->pattern && strchr("*?[", t.s[i - 1])))
 			return true;
 		if (t.s[i - 1] == '/')
 			return i == t.len;
 	}
-	return true;
+	return word->unknown;
 }
 
 static void match_words(const struct ab_simple *command, struct ab_hits *hits)

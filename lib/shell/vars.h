@@ -26,7 +26,7 @@ struct ab_var {
 
 struct ab_vars;
 
-/* `home` may be NULL. HOME and PWD are known from the start. */
+/* `home` may be NULL. HOME, PWD and SHELL are known from the start. */
 struct ab_vars *ab_vars_new(struct ab_arena *arena, const char *home,
 			    const char *cwd);
 /* NULL: nothing is known of it. */

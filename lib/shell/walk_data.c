@@ -33,7 +33,9 @@ static void append(struct ab_arena *arena, struct ab_outlet *out,
 	memcpy(text + out->data.text.len, data->text.s, data->text.len);
 	out->data.text = (struct ab_text){ text, (uint32_t)len };
 	out->data.unknown |= data->unknown;
-	out->data.taint |= data->taint;
+	if (!(out->data.taint & data->taint & AB_TAINT_SETTINGS))
+		out->data.taint &= ~(unsigned)AB_TAINT_SETTINGS;
+	out->data.taint |= data->taint & ~(unsigned)AB_TAINT_SETTINGS;
 	out->data.verbatim = AB_NOT_VERBATIM;
 	if (data->range.to > out->data.range.to)
 		out->data.range.to = data->range.to;

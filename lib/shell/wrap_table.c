@@ -46,7 +46,11 @@ const struct ab_wrapper ab_wrappers[] = {
 	  .operands = 1,
 	  .alone = "mp",
 	  .transparent = true },
-	{ .name = "command", .alone = "Vv", .transparent = true },
+	/* What it does not know it refuses: all but -p. */
+	{ .name = "command",
+	  .alone = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnoqrstuvwxyz"
+		   "0123456789",
+	  .transparent = true },
 	{ .name = "concurrently",
 	  .read = ab_wrap_each,
 	  .opts = { "clmnpt",
