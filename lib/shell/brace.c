@@ -427,6 +427,59 @@ static void add_units(struct expander *x, const struct slice *slice,
 	}
 }
 
+static bool is_name_byte(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	       (c >= '0' && c <= '9') || c == '_';
+}
+
+/* $name without braces of its own; $1 and $? are one byte always. */
+static bool has_open_name(const struct ab_part *part)
+{
+	return part->kind == AB_PART_PARAM && !part->quoted &&
+	       !part->param.op_text.s && part->param.name.len &&
+	       is_name_byte(part->param.name.s[0]) &&
+	       !(part->param.name.s[0] >= '0' && part->param.name.s[0] <= '9');
+}
+
+static bool is_made(const struct ab_part *part)
+{
+	return part->kind == AB_PART_TEXT && part->range.from == 0 &&
+	       part->range.to == UINT32_MAX;
+}
+
+/*
+ * Braces are expanded before names are read: {$v,b}x is "$vx" and "bx", so
+ * what now stands behind a name belongs to it.
+ */
+static bool extend_names(struct expander *x, struct ab_part *part)
+{
+	for (; part; part = part->next) {
+		struct ab_part *next = part->next;
+		uint32_t n = 0;
+		char *name;
+
+		if (!has_open_name(part) || !next ||
+		    !(is_bare(next) || is_made(next)))
+			continue;
+		while (n < next->text.len && is_name_byte(next->text.s[n]))
+			n++;
+		if (!n)
+			continue;
+		if (!spend(x, part->param.name.len + n))
+			return false;
+		name = ab_arena_alloc(x->e->arena, part->param.name.len + n);
+		memcpy(name, part->param.name.s, part->param.name.len);
+		memcpy(name + part->param.name.len, next->text.s, n);
+		part->param.name.s = name;
+		part->param.name.len += n;
+		next->text.s += n;
+		next->text.len -= n;
+		next->range.to = UINT32_MAX;
+	}
+	return true;
+}
+
 bool ab_brace_expand(const struct ab_eval *e, const struct ab_part *parts,
 		     struct ab_braces *ret)
 {
@@ -455,6 +508,8 @@ bool ab_brace_expand(const struct ab_eval *e, const struct ab_part *parts,
 			else
 				add_units(&x, s, &link);
 		}
+		if (!extend_names(&x, first))
+			return false;
 		ret->v[i] = first;
 	}
 	return true;

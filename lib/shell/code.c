@@ -1,6 +1,7 @@
 #include "shell/code.h"
 
 #include "base/arena.h"
+#include "shell/files.h"
 #include "shell/opts.h"
 
 /* How each interpreter takes its code; sorted by name. */
@@ -82,6 +83,7 @@ struct place {
 	struct ab_field code; /* text.s NULL: not among them */
 	size_t index; /* of the word it is in */
 	bool input; /* standard input is read for it */
+	struct ab_field file; /* it is in there; text.s NULL: in none */
 };
 
 static void find_place(const struct ab_simple *command,
@@ -114,6 +116,7 @@ static void find_place(const struct ab_simple *command,
 		if (what == AB_OPT_OPERAND && !operand) {
 			ret->input = ab_field_is(&w.value, "-") ||
 				     ab_field_is(&w.value, "/dev/stdin");
+			ret->file = w.value;
 			return;
 		}
 		if (!code && what != AB_OPT_OPERAND)
@@ -140,7 +143,7 @@ const struct ab_field *ab_code_find(const struct ab_simple *command,
 bool ab_code_text(const struct ab_simple *command, enum ab_language language,
 		  struct ab_field *ret)
 {
-	const struct ab_data *in = &command->in;
+	const struct ab_data *in = &command->in, *known;
 	struct place place;
 
 	find_place(command, language, &place);
@@ -148,13 +151,16 @@ bool ab_code_text(const struct ab_simple *command, enum ab_language language,
 		*ret = place.code;
 		return true;
 	}
+	if (place.file.text.s && !place.input) {
+		known = ab_files_read(command, &place.file);
+		if (!known || ab_data_unread(known))
+			return false;
+		*ret = ab_data_field(known);
+		return true;
+	}
 	if (!place.input || in->none || in->text.len == 0)
 		return false;
-	*ret = (struct ab_field){ .text = in->text,
-				  .unknown = in->unknown,
-				  .taint = in->taint,
-				  .range = in->range,
-				  .verbatim = in->verbatim };
+	*ret = ab_data_field(in);
 	return true;
 }
 

@@ -38,15 +38,39 @@ static struct ab_inner *add(struct ab_code_reader *r, enum ab_inner_kind kind)
 	return inner;
 }
 
-void ab_code_script(struct ab_code_reader *r, const struct ab_field *script)
+struct ab_inner *ab_code_script(struct ab_code_reader *r,
+				const struct ab_field *script)
 {
+	struct ab_inner *inner;
+
 	if (script->text.len == 0)
-		return;
-	add(r, AB_INNER_SCRIPT)->script = *script;
+		return NULL;
+	inner = add(r, AB_INNER_SCRIPT);
+	inner->script = *script;
 	if (names_shell(script->text))
 		r->ret->traits |= AB_CODE_SHELL;
 	if (memmem(script->text.s, script->text.len, "<&", 2))
 		r->ret->traits |= AB_CODE_DUP;
+	return inner;
+}
+
+void ab_code_sink(struct ab_code_reader *r, const struct ab_field *script,
+		  const struct ab_field *text)
+{
+	static const char unknown[] = { AB_UNKNOWN };
+	struct ab_inner *inner = ab_code_script(r, script);
+
+	if (!inner)
+		return;
+	inner->in = (struct ab_data){ .text = { unknown, 1 },
+				      .unknown = true,
+				      .range = script->range,
+				      .verbatim = AB_NOT_VERBATIM };
+	if (!text)
+		return;
+	inner->in.text = text->text;
+	inner->in.unknown = text->unknown;
+	inner->in.verbatim = text->verbatim;
 }
 
 static void add_argv(struct ab_code_reader *r, const struct ab_field *v,
@@ -146,7 +170,9 @@ static void read_perl_open(struct ab_code_reader *r,
 		r->ret->traits |= AB_CODE_DUP;
 	else if (a->len > 3 && (ab_text_is(t, "|-") || ab_text_is(t, "-|")))
 		add_all(r, a, 2);
-	else if (a->len > 2 && (ab_text_is(t, "|-") || ab_text_is(t, "-|")))
+	else if (a->len > 2 && ab_text_is(t, "|-"))
+		ab_code_sink(r, &a->v[2].text, NULL);
+	else if (a->len > 2 && ab_text_is(t, "-|"))
 		ab_code_script(r, &a->v[2].text);
 	else if (a->len > 2 && writes(&mode))
 		ab_code_deed(r, "tee", &a->v[2].text);
@@ -164,7 +190,7 @@ static void read_perl_open(struct ab_code_reader *r,
 		file.text.len -= skip;
 		file.verbatim = AB_NOT_VERBATIM;
 		if (t.s[0] == '|')
-			ab_code_script(r, &file);
+			ab_code_sink(r, &file, NULL);
 		else
 			ab_code_deed(r, "tee", &file);
 	}

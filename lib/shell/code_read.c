@@ -41,6 +41,17 @@ static bool listed(const char *words, struct ab_text word)
 	return false;
 }
 
+/* import subprocess as sp, from os import system as s */
+static struct ab_text real_name(const struct ab_code_reader *r,
+				struct ab_text name)
+{
+	for (size_t i = 0; i < r->naliases; i++)
+		if (r->aliases[i].name.len == name.len &&
+		    memcmp(r->aliases[i].name.s, name.s, name.len) == 0)
+			return r->aliases[i].real;
+	return name;
+}
+
 /* What stands before the dot fits: nothing, the module, or a value that some
  * call gave (`require("child_process").exec`). */
 static bool fits(const struct ab_code_reader *r, const struct ab_call *call,
@@ -55,13 +66,13 @@ static bool fits(const struct ab_code_reader *r, const struct ab_call *call,
 		       call->kind == AB_CALL_RUN;
 	if (st->of.kind != AB_TOKEN_NAME)
 		return is_mark(&st->of, ')');
-	return listed(call->of, text_of(&r->scan, &st->of));
+	return listed(call->of, real_name(r, text_of(&r->scan, &st->of)));
 }
 
 static const struct ab_call *find_call(const struct ab_code_reader *r,
 				       const struct statement *st)
 {
-	struct ab_text name = text_of(&r->scan, &st->name);
+	struct ab_text name = real_name(r, text_of(&r->scan, &st->name));
 	size_t low = 0, high = ab_ncalls;
 
 	while (low < high) {
@@ -138,8 +149,8 @@ static void read_assignment(struct ab_code_reader *r,
 		r->nvars++;
 }
 
-static void add_token(struct ab_code_reader *r, const struct ab_token *t,
-		      const char *deed)
+static struct ab_field field_of(struct ab_code_reader *r,
+				const struct ab_token *t)
 {
 	struct ab_code_string b = { .arena = r->arena };
 	struct ab_field f = { .range = r->code->range,
@@ -155,10 +166,32 @@ static void add_token(struct ab_code_reader *r, const struct ab_token *t,
 		if (f.text.len == t->to - t->from)
 			f.verbatim = f.range.from;
 	}
+	return f;
+}
+
+static void add_token(struct ab_code_reader *r, const struct ab_token *t,
+		      const char *deed)
+{
+	const struct ab_field f = field_of(r, t);
+
 	if (deed)
 		ab_code_deed(r, deed, &f);
 	else
 		ab_code_script(r, &f);
+}
+
+/* awk: print "text" | "cmd" */
+static void add_sink(struct ab_code_reader *r, const struct statement *st,
+		     const struct ab_token *before, const struct ab_token *t)
+{
+	const struct ab_field script = field_of(r, t);
+	const struct ab_field text = field_of(r, before);
+
+	if (!st->print)
+		ab_code_script(r, &script);
+	else
+		ab_code_sink(r, &script,
+			     before->kind == AB_TOKEN_STRING ? &text : NULL);
 }
 
 /* awk: print | "cmd", "cmd" | getline, print > "file". */
@@ -176,7 +209,7 @@ static void read_awk_mark(struct ab_code_reader *r, const struct statement *st,
 			ab_code_next(&s, &t);
 		r->ret->traits |= AB_CODE_WRITES;
 		if (t.kind == AB_TOKEN_STRING)
-			add_token(r, &t, NULL);
+			add_sink(r, st, before, &t);
 		else if (ab_text_is(text_of(&s, &t), "getline") &&
 			 before->kind == AB_TOKEN_STRING)
 			add_token(r, before, NULL);
@@ -238,6 +271,15 @@ static void see_name(struct ab_code_reader *r, struct statement *st,
 	st->has_name = true;
 }
 
+static void add_alias(struct ab_code_reader *r, const struct ab_token *real,
+		      const struct ab_token *name)
+{
+	if (r->naliases == sizeof(r->aliases) / sizeof(r->aliases[0]))
+		return;
+	r->aliases[r->naliases].real = text_of(&r->scan, real);
+	r->aliases[r->naliases++].name = text_of(&r->scan, name);
+}
+
 void ab_code_walk(struct ab_code_reader *r)
 {
 	struct ab_token t = { 0 }, before = { 0 }, before2 = { 0 };
@@ -260,6 +302,10 @@ void ab_code_walk(struct ab_code_reader *r)
 				    is_mark(&before, ':') ||
 				    is_mark(&before, '>');
 			st.of = before2;
+			if (before.kind == AB_TOKEN_NAME &&
+			    before2.kind == AB_TOKEN_NAME &&
+			    ab_text_is(text_of(&r->scan, &before), "as"))
+				add_alias(r, &before2, &t);
 			see_name(r, &st, &t);
 			break;
 		case AB_TOKEN_COMMAND:

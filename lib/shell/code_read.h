@@ -16,6 +16,10 @@ struct ab_code_reader {
 		struct ab_token value;
 	} vars[16];
 	size_t nvars;
+	struct {		/* import real as name */
+		struct ab_text real, name;
+	} aliases[4];
+	size_t naliases;
 	struct ab_field path;	/* of Path("x"), for what follows the dot */
 };
 
@@ -45,7 +49,12 @@ void ab_code_args(const struct ab_code_reader *r, struct ab_code_scan scan,
 /* The call whose arguments begin where the scan stands. */
 void ab_code_call(struct ab_code_reader *r, const struct ab_call *call,
 		  bool bare);
-void ab_code_script(struct ab_code_reader *r, const struct ab_field *script);
+/* NULL: there is nothing in it. */
+struct ab_inner *ab_code_script(struct ab_code_reader *r,
+				const struct ab_field *script);
+/* The same; what the program prints goes into it. */
+void ab_code_sink(struct ab_code_reader *r, const struct ab_field *script,
+		  const struct ab_field *text);
 /* The command of these words and what it is done to. */
 void ab_code_deed(struct ab_code_reader *r, const char *words,
 		  const struct ab_field *to);

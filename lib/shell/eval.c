@@ -163,6 +163,7 @@ static void add_process(struct ab_build *b, const struct ab_data *output)
 	ab_build_text(b, (struct ab_text){ name, sizeof(name) - 1 }, true,
 		      AB_NOT_VERBATIM);
 	ab_build_unknown(b, true, output ? output->taint : 0);
+	b->field.stream = output;
 }
 
 static void add_arith(struct ab_build *b, const struct ab_part *part,

@@ -16,9 +16,12 @@ enum ab_taint {
 	AB_TAINT_FILE = 8,	/* a file's content as it is */
 	AB_TAINT_GLUED = 16,	/* $IFS, unquoted, joins it */
 	AB_TAINT_HISTORY = 32,	/* what the shell ran before */
+	AB_TAINT_SETTINGS = 64,	/* a tool's own, for the shell that asks */
 };
 
 #define AB_NOT_VERBATIM UINT32_MAX
+
+struct ab_data;
 
 struct ab_field {
 	struct ab_text text;	/* AB_UNKNOWN in it: an unknown stretch */
@@ -29,6 +32,7 @@ struct ab_field {
 	struct ab_span range;	/* of the word, in the outermost text */
 	/* Where the outermost text has the same bytes, one for one. */
 	uint32_t verbatim;
+	const struct ab_data *stream;	/* <( ): what is read there */
 };
 
 /* Bytes that flow: standard input, the output of a substitution. */

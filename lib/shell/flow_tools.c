@@ -1,26 +1,35 @@
 /* What the single programs print. */
 #include "shell/flow_tools.h"
 
+#include "shell/files.h"
+#include "shell/lookup.h"
 #include "shell/opts.h"
 #include "shell/secret.h"
 
-static bool add_input(struct ab_output *out, const struct ab_simple *command)
+static bool add_data(struct ab_output *out, const struct ab_data *data)
 {
-	const struct ab_data *in = &command->in;
-
-	if (in->none)
+	if (data->none)
 		return true;
-	ab_output_add(out, in->text.s, in->text.len);
-	out->unknown |= in->unknown;
-	out->taint |= in->taint;
+	ab_output_add(out, data->text.s, data->text.len);
+	out->unknown |= data->unknown;
+	out->taint |= data->taint;
 	return true;
 }
 
+static bool add_input(struct ab_output *out, const struct ab_simple *command)
+{
+	return add_data(out, &command->in);
+}
+
 /* A file whose content is read, by the word that names it. */
-static unsigned taint_of_file(const struct ab_field *f)
+static unsigned taint_of_file(const struct ab_simple *command,
+			      const struct ab_field *f)
 {
 	unsigned taint = f->taint & ~(unsigned)AB_TAINT_GLUED;
+	const struct ab_data *known = ab_files_read(command, f);
 
+	if (known && known->taint)
+		return known->taint;
 	if (taint)
 		return taint; /* <( ): what is printed there */
 	return AB_TAINT_FILE | (ab_secret_path(f->text) ? AB_TAINT_SECRET : 0);
@@ -36,7 +45,7 @@ void ab_flow_reads(const struct ab_simple *command, const char *values,
 		   size_t skip, struct ab_reads *ret)
 {
 	const struct ab_opts opts = { .values = values,
-				      .longs = "decode decompress" };
+				      .longs = "decode decompress decrypt" };
 	struct ab_opt_walk w;
 	enum ab_opt what;
 
@@ -45,13 +54,15 @@ void ab_flow_reads(const struct ab_simple *command, const char *values,
 	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
 		if (what != AB_OPT_OPERAND) {
 			ret->changed = true;
-			ret->decodes |= ab_opt_is(&w, what, 'd', "decode") ||
-					ab_opt_is(&w, what, 'D', "decompress");
+			ret->decodes |=
+				ab_opt_is(&w, what, 'd', "decode") ||
+				ab_opt_is(&w, what, 'D', "decompress") ||
+				ab_opt_is(&w, what, 0, "decrypt");
 		} else if (skip) {
 			skip--;
 		} else if (!is_stdin(&w.value)) {
 			ret->files++;
-			ret->taint |= taint_of_file(&w.value);
+			ret->taint |= taint_of_file(command, &w.value);
 		} else {
 			ret->taint |= command->in.taint;
 		}
@@ -92,9 +103,15 @@ bool ab_flow_pwd(struct ab_output *out, const struct ab_simple *command)
 
 bool ab_flow_cat(struct ab_output *out, const struct ab_simple *command)
 {
+	const struct ab_data *known;
 	struct ab_reads r;
 
 	ab_flow_reads(command, NULL, 0, &r);
+	if (command->argc == 2 && r.files) {
+		known = ab_files_read(command, &command->argv[1]);
+		if (known)
+			return add_data(out, known);
+	}
 	if (r.files || r.changed || command->argc > 2)
 		return ab_output_only(out, r.taint);
 	return add_input(out, command);
@@ -347,4 +364,17 @@ bool ab_flow_printenv(struct ab_output *out, const struct ab_simple *command)
 				taint = AB_TAINT_SECRET;
 	}
 	return ab_output_only(out, taint);
+}
+
+/* eval "$(TOOL init bash)": what the tool says to do, and that only. */
+bool ab_flow_settings(struct ab_output *out, const struct ab_simple *command)
+{
+	static const char words[] = "activate completion env hook init path "
+				    "print-alias shell.bash shell.zsh shellenv";
+	bool asked = ab_text_is(command->name, "ssh-agent") ||
+		     ab_text_is(command->name, "dircolors");
+
+	for (size_t i = 1; i < command->argc; i++)
+		asked |= ab_listed(words, command->argv[i].text);
+	return ab_output_only(out, asked ? AB_TAINT_SETTINGS : 0);
 }

@@ -24,6 +24,7 @@ ab_flow_fn ab_flow_printenv;
 ab_flow_fn ab_flow_pwd;
 ab_flow_fn ab_flow_rev;
 ab_flow_fn ab_flow_seq;
+ab_flow_fn ab_flow_settings;
 ab_flow_fn ab_flow_tee;
 ab_flow_fn ab_flow_tr;
 ab_flow_fn ab_flow_wget;

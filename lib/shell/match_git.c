@@ -201,7 +201,16 @@ static bool names_program(struct ab_text key)
 	return false;
 }
 
-/* `git config KEY VALUE`, `git config set KEY VALUE`. Values do not matter. */
+/* For one of git's own commands, which is judged when it is used. */
+static bool is_own_alias(const struct ab_field *value)
+{
+	return value->text.len && value->text.s[0] != AB_UNKNOWN &&
+	       value->text.s[0] != '!' &&
+	       !memmem(value->text.s, value->text.len, "-c", 2);
+}
+
+/* `git config KEY VALUE`, `git config set KEY VALUE`. Other values do not
+ * matter. */
 static bool sets_program(const struct ab_simple *command)
 {
 	static const struct ab_opts opts = {
@@ -217,7 +226,9 @@ static bool sets_program(const struct ab_simple *command)
 		return false;
 	if (ab_field_is(words.v[1], "set"))
 		at = 2;
-	return words.len > at + 1 && names_program(words.v[at]->text);
+	return words.len > at + 1 && names_program(words.v[at]->text) &&
+	       !(is_key(words.v[at]->text, "alias.*") &&
+		 is_own_alias(words.v[at + 1]));
 }
 
 static bool is_letter(char c)

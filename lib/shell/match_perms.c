@@ -9,6 +9,22 @@ static const struct ab_opts opts = {
 	0
 };
 
+/* find -exec: of "/etc/?" the start path, without what is not known. */
+static bool cut_found(const struct ab_simple *command, struct ab_field *path)
+{
+	const char *end;
+
+	if (!command->via || (strcmp(command->via, "find") != 0 &&
+			      strcmp(command->via, "fd") != 0))
+		return false;
+	end = memchr(path->text.s, AB_UNKNOWN, path->text.len);
+	if (!end || end == path->text.s)
+		return false;
+	path->text.len = (uint32_t)(end - path->text.s);
+	path->unknown = false;
+	return true;
+}
+
 void ab_match_perms(const struct ab_scene *scene,
 		    const struct ab_simple *command, struct ab_hits *hits)
 {
@@ -24,13 +40,14 @@ void ab_match_perms(const struct ab_scene *scene,
 	while ((what = ab_opt_next(&w)) != AB_OPT_END)
 		if (ab_opt_is(&w, what, 'R', "recursive"))
 			recursive = true;
-	if (!recursive)
-		return;
 	ab_opt_begin(&w, &opts, command->argv, command->argc);
 	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
-		if (what != AB_OPT_OPERAND)
+		struct ab_field file = command->argv[w.index];
+
+		if (what != AB_OPT_OPERAND ||
+		    (!recursive && !cut_found(command, &file)))
 			continue;
-		ab_path_read(scene, command, &command->argv[w.index], &path);
+		ab_path_read(scene, command, &file, &path);
 		if (ab_path_place(scene, &path) == AB_PLACE_ROOT)
 			ab_hit_add(hits, AB_RULE_RECURSIVE_PERM_ROOT,
 				   command->argv[w.index].range);

@@ -151,7 +151,8 @@ static bool is_secret_word(const struct ab_simple *command, size_t at,
 {
 	const struct ab_field *word = &command->argv[at];
 
-	if (word->text.len < 3 || ab_text_starts(word->text, "of=") ||
+	if ((word->text.len < 3 && !word->pattern) ||
+	    ab_text_starts(word->text, "of=") ||
 	    ab_text_starts(word->text, "--exclude") ||
 	    ab_text_starts(word->text, "--ignore") ||
 	    ab_text_starts(word->text, "--output=") ||
@@ -304,6 +305,7 @@ static const struct ab_deed gpg_deeds[] = {
 };
 
 static const struct ab_deed kubectl_deeds[] = {
+	{ "config view", "--raw", NULL, AB_RULE_CREDENTIAL_ACCESS },
 	{ "get secret|secrets|secret/*|secrets/*", "-o* --output", NULL,
 	  AB_RULE_CREDENTIAL_ACCESS },
 };

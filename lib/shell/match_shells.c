@@ -4,9 +4,11 @@
  * and about text that somebody else wrote.
  */
 #include "base/mem.h"
+#include "shell/files.h"
 #include "shell/lookup.h"
 #include "shell/opts.h"
 #include "shell/rules.h"
+#include "shell/sed.h"
 
 /* How an interpreter is called. */
 struct runner {
@@ -56,6 +58,7 @@ struct call {
 	struct ab_field file; /* the file that has it */
 	bool input; /* it is read from standard input */
 	bool interactive;
+	bool dry; /* nothing is run */
 };
 
 static bool is_input(const struct ab_field *file)
@@ -79,6 +82,8 @@ static void read_shell_call(const struct ab_simple *command, struct call *ret)
 		input = input || ab_opt_is(&w, what, 's', NULL);
 		if (ab_opt_is(&w, what, 'i', NULL))
 			ret->interactive = true;
+		if (ab_opt_is(&w, what, 'n', NULL))
+			ret->dry = true;
 		if (ab_opt_is(&w, what, 0, "command"))
 			ret->text = w.value;
 		if (what == AB_OPT_OPERAND)
@@ -150,8 +155,18 @@ static void judge_source(unsigned taint, bool blank, struct ab_span range,
 		ab_hit_add(hits, AB_RULE_HISTORY_EXEC, range);
 	else if (taint & (AB_TAINT_NETWORK | AB_TAINT_DECODED))
 		ab_hit_add(hits, AB_RULE_PIPE_TO_SHELL, range);
-	else if (blank && !(taint & AB_TAINT_FILE))
+	else if (blank && !(taint & (AB_TAINT_FILE | AB_TAINT_SETTINGS)))
 		ab_hit_add(hits, AB_RULE_EVAL_EXEC, range);
+}
+
+/* A program in a file, by its name or <( ). */
+static void judge_file(const struct ab_simple *command,
+		       const struct ab_field *file, struct ab_hits *hits)
+{
+	const struct ab_data *known = ab_files_read(command, file);
+
+	judge_source(known ? known->taint : file->taint, false, file->range,
+		     hits);
 }
 
 static bool is_network_file(struct ab_text name)
@@ -193,8 +208,8 @@ static void match_runner(const struct ab_simple *command,
 		judge_source(call.text.taint,
 			     runner->shell && is_blank(call.text.text),
 			     call.text.range, hits);
-	if (call.file.text.s)
-		judge_source(call.file.taint, false, call.file.range, hits);
+	if (call.file.text.s && !call.dry)
+		judge_file(command, &call.file, hits);
 	/* `bash -i | nc`: nobody else reads a prompt from a pipe. */
 	if (call.interactive && call.input &&
 	    (command->flags & AB_SIMPLE_PIPED))
@@ -234,8 +249,29 @@ static void match_source(const struct ab_simple *command, struct ab_hits *hits)
 	    !command->in.none)
 		judge_source(command->in.taint, is_blank(command->in.text),
 			     command->range, hits);
+	else if (command->argc > 1 && ab_files_read(command, &command->argv[1]))
+		judge_file(command, &command->argv[1], hits);
 	else
 		match_first_word(command, hits);
+}
+
+/* ./x.sh that was downloaded just now. */
+static void match_file(const struct ab_simple *command, struct ab_hits *hits)
+{
+	struct ab_text name = command->argv[0].text;
+
+	if (memchr(name.s, '/', name.len) && name.len > 3 &&
+	    memcmp(name.s + name.len - 3, ".sh", 3) == 0)
+		judge_file(command, &command->argv[0], hits);
+}
+
+/* s///e runs what lines of a file become. */
+static void see_sed(void *arg, enum ab_sed what, const struct ab_field *text)
+{
+	if (what == AB_SED_RUNS_LINE ||
+	    (what == AB_SED_RUNS && !text->text.len))
+		ab_hit_because(arg, AB_RULE_EVAL_EXEC, text->range,
+			       "This runs lines of a file as commands.");
 }
 
 static void match_fc(const struct ab_simple *command, struct ab_hits *hits)
@@ -256,15 +292,16 @@ static bool is_dynamic(const struct ab_field *word)
 {
 	struct ab_text t = word->text;
 
-	if (!word->unknown)
+	if (!word->unknown && !word->pattern)
 		return false;
 	for (uint32_t i = t.len; i > 0; i--) {
-		if (t.s[i - 1] == AB_UNKNOWN)
+		if (t.s[i - 1] == AB_UNKNOWN ||
+		    (word->pattern && strchr("*?[", t.s[i - 1])))
 			return true;
 		if (t.s[i - 1] == '/')
 			return i == t.len;
 	}
-	return true;
+	return word->unknown;
 }
 
 static void match_words(const struct ab_simple *command, struct ab_hits *hits)
@@ -303,5 +340,9 @@ void ab_match_shells(const struct ab_scene *scene,
 		match_first_word(command, hits);
 	else if (ab_text_is(name, "fc"))
 		match_fc(command, hits);
+	else if (ab_text_is(name, "sed"))
+		ab_sed_each(command, see_sed, hits);
+	else if (command->files && command->argc > 0)
+		match_file(command, hits);
 	ab_match_lines(scene, command, hits);
 }

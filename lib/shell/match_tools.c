@@ -36,7 +36,7 @@ static const struct ab_deed capture[] = {
 	  .reason = "Listens to the traffic of the network." },
 };
 static const struct ab_deed nc[] = {
-	{ "", "-z", NULL, SCAN },
+	{ "", "-z", "localhost 127.0.0.1 0.0.0.0 ::1", SCAN },
 };
 static const struct ab_deed database[] = { { "", .rule = DATABASE } };
 static const struct ab_deed backup[] = {

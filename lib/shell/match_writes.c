@@ -128,6 +128,9 @@ static void judge_written(void *arg, enum ab_written how,
 		return;
 	if (ab_path_system(&path) && !ab_path_block_device(&path))
 		judge_system(w, how, file);
+	if (path.anchored && path.len == 0 && how == AB_WRITTEN_CONTENT)
+		ab_hit_because(w->hits, AB_RULE_SYSTEM_WRITE, file->range,
+			       "Writes into \"/\", over the system's files.");
 	if (how != AB_WRITTEN_GONE && is_startup(w->scene, &path))
 		ab_hit_add(w->hits, AB_RULE_PERSISTENCE, file->range);
 	if (is_agents(w->scene, &path))

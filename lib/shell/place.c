@@ -302,6 +302,17 @@ static bool is_own_proc(const struct ab_path *path)
 	return path->len > 3 && ab_text_is(path->part[2], "fd");
 }
 
+/* fd0: nobody has one; who writes it means a descriptor. */
+static bool is_floppy(struct ab_text name)
+{
+	if (name.len < 3 || !ab_text_starts(name, "fd"))
+		return false;
+	for (uint32_t i = 2; i < name.len; i++)
+		if (name.s[i] < '0' || name.s[i] > '9')
+			return false;
+	return true;
+}
+
 bool ab_path_system(const struct ab_path *path)
 {
 	static const char *const below[] = { "bin",  "boot", "etc",
@@ -313,7 +324,7 @@ bool ab_path_system(const struct ab_path *path)
 		for (size_t i = 0; i < AB_COUNT(harmless); i++)
 			if (ab_text_is(path->part[1], harmless[i]))
 				return false;
-		return true;
+		return !is_floppy(path->part[1]);
 	}
 	if (ab_text_is(path->part[0], "proc"))
 		return !is_own_proc(path);

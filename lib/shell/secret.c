@@ -102,6 +102,20 @@ static bool reaches_name(struct ab_text name)
 	return false;
 }
 
+/* cert.pem, fullchain.pem, ca.pem: they are shown to everybody. */
+static bool is_certificate(struct ab_text name)
+{
+	static const char *const parts[] = { "cert", "chain", "public",
+					     "bundle" };
+
+	if (!ends(name, ".pem") || memmem(name.s, name.len, "key", 3))
+		return false;
+	for (size_t i = 0; i < AB_COUNT(parts); i++)
+		if (memmem(name.s, name.len, parts[i], strlen(parts[i])))
+			return true;
+	return ab_text_is(name, "ca.pem");
+}
+
 static bool is_secret_name(struct ab_text name)
 {
 	if (name.len < 3 || memchr(name.s, '\n', name.len))
@@ -109,6 +123,7 @@ static bool is_secret_name(struct ab_text name)
 	if (AB_LOOKUP(names, name) || is_env(name) || reaches_name(name))
 		return true;
 	return !memchr(name.s, ' ', name.len) && name.len > 4 &&
+	       !is_certificate(name) &&
 	       ends_in_one(name, endings, AB_COUNT(endings));
 }
 

@@ -5,6 +5,8 @@
  */
 #include "shell/field.h"
 
+struct ab_file;
+
 struct ab_redirect {		/* a redirection */
 	enum ab_redir_op op;
 	int fd;			/* the real number; -2: not known */
@@ -35,6 +37,7 @@ struct ab_simple {
 	size_t nbindings;
 	struct ab_data in;	/* standard input */
 	struct ab_text cwd;	/* absolute; AB_UNKNOWN in it as in a field */
+	const struct ab_file *files;	/* whose content is known: files.h */
 	unsigned flags;		/* enum ab_simple_flag */
 	const char *via;	/* the wrapper that starts it ("sudo"), or NULL */
 	struct ab_span range;	/* in the outermost text */

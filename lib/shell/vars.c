@@ -98,6 +98,8 @@ struct ab_vars *ab_vars_new(struct ab_arena *arena, const char *home,
 	} known[] = {
 		/* A shell does not take it from the environment. */
 		{ "IFS", " \t\n" },
+		/* Which one it is does not matter. */
+		{ "SHELL", "/bin/sh" },
 		{ "HOME", home },
 		{ "PWD", cwd },
 	};

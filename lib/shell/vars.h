@@ -19,13 +19,14 @@ struct ab_var {
 	bool unknown;
 	bool pattern;			/* globs when it is used unquoted */
 	unsigned taint;
+	const struct ab_data *stream;	/* as of a field */
 	const struct ab_fields *items;	/* of an array; text is the first */
 	const struct ab_var *next;	/* another that it may have */
 };
 
 struct ab_vars;
 
-/* `home` may be NULL. HOME and PWD are known from the start. */
+/* `home` may be NULL. HOME, PWD and SHELL are known from the start. */
 struct ab_vars *ab_vars_new(struct ab_arena *arena, const char *home,
 			    const char *cwd);
 /* NULL: nothing is known of it. */

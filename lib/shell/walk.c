@@ -298,6 +298,7 @@ static void walk_kind(struct ab_walk *w, const struct ab_shell_node *node)
 	case AB_NODE_ARITH:
 		ab_walk_words(w, node->expr.words);
 		ab_walk_parts(w, node->expr.parts);
+		ab_walk_test(w, node->expr.words);
 		break;
 	}
 }
@@ -308,6 +309,7 @@ void ab_walk_node(struct ab_walk *w, const struct ab_shell_node *node)
 			node->kind != AB_NODE_FUNCTION;
 	unsigned flags = w->flags;
 	struct ab_outlet *out = w->out;
+	struct ab_walk_output *output = NULL;
 	struct ab_data in = { 0 };
 
 	if (w->over)
@@ -322,12 +324,13 @@ void ab_walk_node(struct ab_walk *w, const struct ab_shell_node *node)
 		w->flags |= AB_SIMPLE_BACKGROUND;
 	if (compound) {
 		in = w->in;
-		ab_walk_redirect(w, node);
+		output = ab_walk_redirect(w, node);
 	}
 	walk_kind(w, node);
 	if (compound) {
 		w->in = in;
 		w->out = out;
+		ab_walk_redirected(w, output);
 	}
 	w->flags = flags;
 	w->depth--;

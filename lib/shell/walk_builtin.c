@@ -5,10 +5,12 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "shell/files.h"
+#include "shell/flow.h"
 #include "shell/opts.h"
 #include "shell/walk_state.h"
 
-static const struct ab_text pwd = { "PWD", 3 };
+static const struct ab_text pwd = { "PWD", 3 }, oldpwd = { "OLDPWD", 6 };
 
 /* "a/../b" below a clean folder; no ".." leads above "/". */
 static struct ab_text join_path(struct ab_walk *w, struct ab_text base,
@@ -49,6 +51,7 @@ static void change_folder(struct ab_walk *w, const struct ab_simple *command)
 {
 	static const struct ab_opts none = { 0 };
 	const struct ab_text home = { "HOME", 4 };
+	const struct ab_var *former = ab_vars_get(w->vars, oldpwd);
 	struct ab_opt_walk o;
 	enum ab_opt what;
 	struct ab_var *v;
@@ -57,6 +60,12 @@ static void change_folder(struct ab_walk *w, const struct ab_simple *command)
 	while ((what = ab_opt_next(&o)) != AB_OPT_END)
 		if (what == AB_OPT_OPERAND)
 			break;
+	ab_walk_set(w, oldpwd, ab_vars_get(w->vars, pwd));
+	if (what == AB_OPT_OPERAND && ab_field_is(&o.value, "-") &&
+	    ab_text_is(command->name, "cd")) {
+		ab_walk_set(w, pwd, former);
+		return;
+	}
 	if (what == AB_OPT_END) {
 		ab_walk_set(w, pwd, ab_vars_get(w->vars, home));
 		return;
@@ -80,7 +89,7 @@ static void forget_folder(struct ab_walk *w, const struct ab_simple *command)
 	ab_walk_set(w, pwd, NULL);
 }
 
-static bool is_name(struct ab_text t)
+bool ab_walk_is_name(struct ab_text t)
 {
 	for (uint32_t i = 0; i < t.len; i++) {
 		char c = t.s[i];
@@ -110,12 +119,28 @@ static bool cut(const struct ab_field *f, struct ab_text *ret_name,
 	}
 	if (ret_name->len && ret_name->s[ret_name->len - 1] == '+')
 		ret_name->len--;
-	return is_name(*ret_name);
+	return ab_walk_is_name(*ret_name);
+}
+
+/* declare -n: the name of a variable, not a value. */
+static bool is_reference(const struct ab_simple *command)
+{
+	static const struct ab_opts none = { .first = true };
+	struct ab_opt_walk o;
+	enum ab_opt what;
+
+	ab_opt_begin(&o, &none, command->argv, command->argc);
+	while ((what = ab_opt_next(&o)) != AB_OPT_END)
+		if (ab_opt_is(&o, what, 'n', NULL))
+			return true;
+	return false;
 }
 
 static void set_all(struct ab_walk *w, const struct ab_simple *command,
 		    bool local)
 {
+	bool reference = local && is_reference(command);
+
 	for (size_t i = 1; i < command->argc; i++) {
 		struct ab_walk_local *l;
 		struct ab_text name;
@@ -130,8 +155,15 @@ static void set_all(struct ab_walk *w, const struct ab_simple *command,
 						     w->locals };
 			w->locals = l;
 		}
-		if (value.text.s)
-			ab_walk_set(w, name, ab_walk_value(w, &value));
+		if (!value.text.s)
+			continue;
+		if (reference) {
+			ab_walk_set(w, name, NULL);
+			ab_walk_set(w, value.text, NULL);
+			continue;
+		}
+		ab_walk_set(w, name, ab_walk_value(w, &value));
+		ab_walk_setting(w, name, &value);
 	}
 }
 
@@ -145,124 +177,71 @@ static void export(struct ab_walk *w, const struct ab_simple *command)
 	set_all(w, command, false);
 }
 
+static void see_subscripts(struct ab_walk *w, const struct ab_simple *command)
+{
+	for (size_t i = 1; i < command->argc; i++)
+		ab_walk_subscript(w, &command->argv[i]);
+}
+
 static void unset(struct ab_walk *w, const struct ab_simple *command)
 {
 	static const struct ab_var empty = { .text = { "", 0 } };
 
+	see_subscripts(w, command);
 	for (size_t i = 1; i < command->argc; i++)
-		if (is_name(command->argv[i].text))
+		if (ab_walk_is_name(command->argv[i].text))
 			ab_walk_set(w, command->argv[i].text, &empty);
 }
 
 static void forget(struct ab_walk *w, const struct ab_simple *command)
 {
 	for (size_t i = 1; i < command->argc; i++)
-		if (is_name(command->argv[i].text))
+		if (ab_walk_is_name(command->argv[i].text))
 			ab_walk_set(w, command->argv[i].text, NULL);
 }
 
+/* What printf would print without its -v. */
+static const struct ab_var *printed(struct ab_walk *w,
+				    const struct ab_simple *command)
+{
+	struct ab_simple bare = *command;
+	struct ab_field value;
+	struct ab_data data;
+
+	bare.argv += 2;
+	bare.argc -= 2;
+	bare.nredirects = 0;
+	ab_flow_output(w->arena, &bare, &data);
+	value = ab_data_field(&data);
+	return ab_walk_value(w, &value);
+}
+
 /* printf -v NAME */
-static void forget_printed(struct ab_walk *w, const struct ab_simple *command)
+static void set_printed(struct ab_walk *w, const struct ab_simple *command)
 {
-	if (command->argc > 2 && ab_field_is(&command->argv[1], "-v") &&
-	    is_name(command->argv[2].text))
-		ab_walk_set(w, command->argv[2].text, NULL);
+	if (command->argc > 2 && ab_field_is(&command->argv[1], "-v"))
+		ab_walk_subscript(w, &command->argv[2]);
+	if (command->argc > 3 && ab_field_is(&command->argv[1], "-v") &&
+	    ab_walk_is_name(command->argv[2].text))
+		ab_walk_set(w, command->argv[2].text, printed(w, command));
 }
 
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t';
-}
-
-/* The value of the n-th name of `read` in one line; the last gets the rest. */
-static struct ab_text pick(struct ab_text line, size_t n, bool last)
-{
-	uint32_t i = 0, from;
-
-	for (;;) {
-		while (i < line.len && is_blank(line.s[i]))
-			i++;
-		if (!n--)
-			break;
-		while (i < line.len && !is_blank(line.s[i]))
-			i++;
-	}
-	from = i;
-	if (last)
-		for (i = line.len; i > from && is_blank(line.s[i - 1]); i--)
-			;
-	else
-		while (i < line.len && !is_blank(line.s[i]))
-			i++;
-	return (struct ab_text){ line.s + from, i - from };
-}
-
-/* Each line of what is read may be the one. */
-static const struct ab_var *
-from_lines(struct ab_walk *w, const struct ab_data *in, size_t n, bool last)
-{
-	const struct ab_var *all = NULL;
-	uint32_t at = 0;
-
-	for (int lines = 0; at < in->text.len; lines++) {
-		const char *start = in->text.s + at;
-		const char *end = memchr(start, '\n', in->text.len - at);
-		uint32_t len =
-			end ? (uint32_t)(end - start) : in->text.len - at;
-		struct ab_field f = { .taint = in->taint };
-		const struct ab_var *v;
-
-		if (lines == AB_VALUES_MAX)
-			return ab_walk_either(w, all, NULL);
-		f.text = pick((struct ab_text){ start, len }, n, last);
-		f.unknown = memchr(f.text.s, AB_UNKNOWN, f.text.len);
-		v = ab_walk_value(w, &f);
-		all = all ? ab_walk_either(w, all, v) : v;
-		at += len + 1;
-	}
-	return all;
-}
-
-static void read_names(struct ab_walk *w, const struct ab_simple *command)
-{
-	static const struct ab_opts opts = { .values = "adinNptu" };
-	struct ab_opt_walk o;
-	struct ab_text names[8];
-	size_t n = 0;
-	enum ab_opt what;
-	bool plain = true;
-
-	ab_opt_begin(&o, &opts, command->argv, command->argc);
-	while ((what = ab_opt_next(&o)) != AB_OPT_END) {
-		if (what == AB_OPT_OPERAND) {
-			if (is_name(o.value.text) && n < 8)
-				names[n++] = o.value.text;
-		} else if (what == AB_OPT_LETTER && o.letter == 'a') {
-			if (is_name(o.value.text))
-				ab_walk_set(w, o.value.text, NULL);
-		} else if (what == AB_OPT_LETTER && o.letter != 'r') {
-			plain = false;
-		}
-	}
-	if (!n)
-		names[n++] = (struct ab_text){ "REPLY", 5 };
-	for (size_t i = 0; i < n; i++)
-		ab_walk_set(w, names[i],
-			    plain && !command->in.none
-				    ? from_lines(w, &command->in, i, i + 1 == n)
-				    : NULL);
-}
-
-/* `set -- a b`: "$1" and "$2". */
+/* `set -- a b`, `set a b`: "$1" and "$2". -o takes the next word. */
 static void set_positional(struct ab_walk *w, const struct ab_simple *command)
 {
-	for (size_t i = 1; i < command->argc; i++) {
-		if (!ab_field_is(&command->argv[i], "--"))
-			continue;
-		ab_vars_positional(w->vars, ab_walk_given(w, &command->argv[i],
-							  command->argc - i));
+	size_t i = 1;
+
+	while (i < command->argc && command->argv[i].text.len > 1 &&
+	       strchr("-+", command->argv[i].text.s[0]) &&
+	       !ab_field_is(&command->argv[i], "--"))
+		i += 1 +
+		     (command->argv[i].text.s[command->argv[i].text.len - 1] ==
+		      'o');
+	if (i >= command->argc)
 		return;
-	}
+	i -= !ab_field_is(&command->argv[i], "--");
+	ab_vars_positional(w->vars, ab_walk_given(w, &command->argv[i],
+						  command->argc - i));
 }
 
 static void forget_positional(struct ab_walk *w,
@@ -287,8 +266,10 @@ static void add_aliases(struct ab_walk *w, const struct ab_simple *command)
 /* `exec < file`: from here on. */
 static void redirect_here(struct ab_walk *w, const struct ab_simple *command)
 {
-	if (command->argc == 1)
-		w->in = command->in;
+	if (command->argc > 1)
+		return;
+	w->in = command->in;
+	w->files = command->files;
 }
 
 /* Sorted by name. */
@@ -296,6 +277,7 @@ static const struct builtin {
 	const char *name;
 	void (*run)(struct ab_walk *w, const struct ab_simple *command);
 } builtins[] = {
+	{ "[", see_subscripts },
 	{ "alias", add_aliases },
 	{ "cd", change_folder },
 	{ "chdir", change_folder },
@@ -303,16 +285,18 @@ static const struct builtin {
 	{ "exec", redirect_here },
 	{ "export", export },
 	{ "getopts", forget },
+	{ "let", see_subscripts },
 	{ "local", declare },
-	{ "mapfile", forget },
+	{ "mapfile", ab_walk_read_lines },
 	{ "popd", forget_folder },
-	{ "printf", forget_printed },
+	{ "printf", set_printed },
 	{ "pushd", change_folder },
-	{ "read", read_names },
-	{ "readarray", forget },
+	{ "read", ab_walk_read_names },
+	{ "readarray", ab_walk_read_lines },
 	{ "readonly", export },
 	{ "set", set_positional },
 	{ "shift", forget_positional },
+	{ "test", see_subscripts },
 	{ "typeset", declare },
 	{ "unset", unset },
 };

@@ -1,6 +1,9 @@
 #include "shell/walk_state.h"
 
+#include <stdio.h>
+
 #include "base/arena.h"
+#include "shell/files.h"
 #include "shell/secret.h"
 
 enum { OUTLET_MAX = 64 * 1024 };
@@ -30,7 +33,9 @@ static void append(struct ab_arena *arena, struct ab_outlet *out,
 	memcpy(text + out->data.text.len, data->text.s, data->text.len);
 	out->data.text = (struct ab_text){ text, (uint32_t)len };
 	out->data.unknown |= data->unknown;
-	out->data.taint |= data->taint;
+	if (!(out->data.taint & data->taint & AB_TAINT_SETTINGS))
+		out->data.taint &= ~(unsigned)AB_TAINT_SETTINGS;
+	out->data.taint |= data->taint & ~(unsigned)AB_TAINT_SETTINGS;
 	out->data.verbatim = AB_NOT_VERBATIM;
 	if (data->range.to > out->data.range.to)
 		out->data.range.to = data->range.to;
@@ -59,15 +64,19 @@ void ab_outlet_add(struct ab_walk *w, const struct ab_data *data)
 	}
 }
 
-static struct ab_data of_file(const struct ab_field *file,
-			      const struct ab_data *before)
+static struct ab_data of_file(const struct ab_simple *command,
+			      const struct ab_field *file)
 {
 	unsigned taint = AB_TAINT_FILE | file->taint;
+	const struct ab_data *known;
 
 	if (ab_field_is(file, "/dev/null"))
 		return (struct ab_data){ .none = true };
 	if (ab_field_is(file, "/dev/stdin") || ab_field_is(file, "/dev/fd/0"))
-		return *before;
+		return command->in;
+	known = ab_files_read(command, file);
+	if (known)
+		return *known;
 	if (ab_text_starts(file->text, "/dev/tcp/") ||
 	    ab_text_starts(file->text, "/dev/udp/"))
 		taint = AB_TAINT_NETWORK;
@@ -85,32 +94,46 @@ static struct ab_data of_text(const struct ab_field *body)
 				 .verbatim = body->verbatim };
 }
 
-static const struct ab_data *of_process(const struct ab_redir *redir)
+static struct ab_text descriptor(struct ab_arena *arena, struct ab_text number)
 {
-	const struct ab_part *part =
-		redir->target ? redir->target->parts : NULL;
+	static const char folder[] = "/dev/fd/";
+	char *name = ab_arena_alloc(arena, sizeof(folder) + number.len);
 
-	if (!part || part->next || part->kind != AB_PART_PROCESS_IN)
-		return NULL;
-	return part->command.output;
+	memcpy(name, folder, sizeof(folder) - 1);
+	memcpy(name + sizeof(folder) - 1, number.s, number.len);
+	return (struct ab_text){ name,
+				 (uint32_t)sizeof(folder) - 1 + number.len };
 }
 
-static struct ab_data what_is_read(const struct ab_redir *redir,
-				   const struct ab_redirect *r,
-				   const struct ab_data *before)
+static struct ab_data of_descriptor(struct ab_walk *w,
+				    const struct ab_simple *command,
+				    const struct ab_field *number)
 {
-	const struct ab_data *process;
+	const struct ab_field name = { .text = descriptor(w->arena,
+							  number->text) };
+	const struct ab_data *known = ab_files_read(command, &name);
 
+	if (ab_field_is(number, "-"))
+		return (struct ab_data){ .none = true };
+	return known ? *known : ab_data_unknown(0, number->range);
+}
+
+/* False: nothing is read there. */
+static bool what_is_read(struct ab_walk *w, const struct ab_simple *command,
+			 const struct ab_redirect *r, struct ab_data *ret)
+{
 	switch (r->op) {
 	case AB_REDIR_IN:
 	case AB_REDIR_READ_WRITE:
-		process = of_process(redir);
-		return process ? *process : of_file(&r->file, before);
+		*ret = of_file(command, &r->file);
+		return true;
 	case AB_REDIR_HEREDOC:
 	case AB_REDIR_HERESTRING:
-		return of_text(&r->file);
+		*ret = of_text(&r->file);
+		return true;
 	case AB_REDIR_DUP_IN:
-		return ab_data_unknown(0, r->file.range);
+		*ret = of_descriptor(w, command, &r->file);
+		return true;
 	case AB_REDIR_OUT:
 	case AB_REDIR_APPEND:
 	case AB_REDIR_CLOBBER:
@@ -119,7 +142,21 @@ static struct ab_data what_is_read(const struct ab_redir *redir,
 	case AB_REDIR_BOTH_APPEND:
 		break;
 	}
-	return *before;
+	return false;
+}
+
+static void open_descriptor(struct ab_walk *w, struct ab_simple *command,
+			    int fd, const struct ab_data *data)
+{
+	struct ab_file *file = ab_arena_alloc(w->arena, sizeof(*file));
+	char number[16];
+	int len = snprintf(number, sizeof(number), "%d", fd);
+
+	file->name =
+		descriptor(w->arena, (struct ab_text){ number, (uint32_t)len });
+	file->data = *data;
+	file->next = command->files;
+	command->files = file;
 }
 
 static bool is_own_output(const struct ab_redirect *r)
@@ -129,18 +166,27 @@ static bool is_own_output(const struct ab_redirect *r)
 	       (r->op == AB_REDIR_DUP_OUT && ab_field_is(&r->file, "1"));
 }
 
-void ab_data_redirect(const struct ab_redir *redirs,
-		      const struct ab_redirect *fields, struct ab_data *in,
-		      bool *ret_prints)
+void ab_data_redirect(struct ab_walk *w, struct ab_simple *command,
+		      bool *ret_prints, const struct ab_redirect **ret_to)
 {
 	*ret_prints = true;
-	for (; redirs; redirs = redirs->next, fields++) {
-		bool both = fields->op == AB_REDIR_BOTH ||
-			    fields->op == AB_REDIR_BOTH_APPEND;
+	*ret_to = NULL;
+	for (size_t i = 0; i < command->nredirects; i++) {
+		const struct ab_redirect *r = &command->redirects[i];
+		bool both =
+			r->op == AB_REDIR_BOTH || r->op == AB_REDIR_BOTH_APPEND;
+		struct ab_data data;
 
-		if (fields->fd == 0)
-			*in = what_is_read(redirs, fields, in);
-		else if (both || fields->fd == 1)
-			*ret_prints = is_own_output(fields);
+		if (both || r->fd == 1) {
+			*ret_prints = is_own_output(r);
+			*ret_to = *ret_prints || r->op == AB_REDIR_DUP_OUT
+					  ? NULL
+					  : r;
+		} else if (r->fd >= 0 && what_is_read(w, command, r, &data)) {
+			if (r->fd == 0)
+				command->in = data;
+			else
+				open_descriptor(w, command, r->fd, &data);
+		}
 	}
 }

@@ -101,6 +101,17 @@ static void walk_script(struct ab_walk *w, const struct ab_field *field)
 	w->at = at;
 }
 
+void ab_walk_text(struct ab_walk *w, const struct ab_field *script)
+{
+	struct ab_walk_saved saved;
+
+	ab_walk_enter(w, &saved);
+	w->in = (struct ab_data){ .none = true };
+	w->out = NULL;
+	walk_script(w, script);
+	ab_walk_leave(w, &saved);
+}
+
 static const char *name_of(struct ab_walk *w, const struct ab_simple *command)
 {
 	return ab_arena_ndup(w->arena, command->name.s, command->name.len);
@@ -202,6 +213,7 @@ static void follow_argv(struct ab_walk *w, const struct ab_simple *command,
 				    .nbindings = inner->nbindings,
 				    .in = inner->in,
 				    .cwd = command->cwd,
+				    .files = command->files,
 				    .flags = command->flags | inner->flags,
 				    .via = name_of(w, command),
 				    .range = command->range };
@@ -229,6 +241,9 @@ static void follow(struct ab_walk *w, const struct ab_simple *command,
 		   const struct ab_inner *inner)
 {
 	for (; inner && !w->over; inner = inner->next) {
+		for (size_t i = 0; i < inner->nbindings; i++)
+			ab_walk_setting(w, inner->bindings[i].name,
+					&inner->bindings[i].value);
 		if (w->levels >= AB_WALK_LEVELS_MAX ||
 		    w->nested > AB_WALK_NESTED_MAX ||
 		    w->commands++ > AB_WALK_COMMANDS_MAX) {
@@ -370,4 +385,5 @@ void ab_walk_run(struct ab_walk *w, const struct ab_simple *command,
 	    strcmp(command->via, "command") == 0 ||
 	    strcmp(command->via, "builtin") == 0)
 		ab_walk_builtin(w, command);
+	ab_walk_written(w, command);
 }

@@ -9,6 +9,7 @@
 struct built {
 	struct ab_simple command;
 	bool prints; /* to the shell's own output */
+	const struct ab_redirect *to; /* or to this file */
 	struct built *next;
 };
 
@@ -119,8 +120,7 @@ static void build_redirects(struct ab_walk *w, const struct ab_eval *e,
 		if (r->target)
 			ab_eval_single(e, r->target, &out->file);
 	}
-	ab_data_redirect(redirs, b->command.redirects, &b->command.in,
-			 &b->prints);
+	ab_data_redirect(w, &b->command, &b->prints, &b->to);
 }
 
 static void build_bindings(struct ab_walk *w, const struct ab_eval *e,
@@ -178,6 +178,15 @@ void ab_walk_name(struct ab_simple *command)
 	command->name = name;
 }
 
+struct ab_text ab_walk_folder(const struct ab_walk *w)
+{
+	static const char unknown[1] = { AB_UNKNOWN };
+	const struct ab_var *v =
+		ab_vars_get(w->vars, (struct ab_text){ "PWD", 3 });
+
+	return v && !v->next ? v->text : (struct ab_text){ unknown, 1 };
+}
+
 static struct ab_text current_folder(const struct ab_eval *e)
 {
 	static const char unknown[1] = { AB_UNKNOWN };
@@ -225,12 +234,13 @@ static struct built *build(struct ab_walk *w, const struct ab_shell_node *node,
 	c->flags = w->flags;
 	c->via = w->via;
 	c->range = ab_walk_map(w, node->range);
+	c->files = w->files;
+	c->cwd = current_folder(&e);
 	if (node->kind == AB_NODE_SIMPLE) {
 		build_bindings(w, &e, node->simple.assigns, c);
 		build_words(w, &e, node->simple.words, c);
 	}
 	build_redirects(w, &e, node->redirs, b);
-	c->cwd = current_folder(&e);
 	ab_walk_name(c);
 	charge(w, c, node);
 	return b;
@@ -297,14 +307,20 @@ static void run_one(struct ab_walk *w, const struct ab_shell_node *node,
 	struct ab_outlet *out = w->out, own = { .maybes = w->maybes };
 	bool process = has_process_out(node);
 
-	if (process)
+	for (size_t i = 0; i < b->command.nbindings && b->command.argc; i++)
+		ab_walk_setting(w, b->command.bindings[i].name,
+				&b->command.bindings[i].value);
+	if (process || b->to)
 		w->out = &own;
 	else if (!b->prints)
 		w->out = NULL;
 	ab_walk_run(w, &b->command, place);
 	w->out = out;
-	if (!process)
+	if (!process) {
+		if (b->to && node->kind == AB_NODE_SIMPLE)
+			ab_walk_printed(w, &b->command, b->to, &own);
 		return;
+	}
 	if (b->prints)
 		ab_outlet_add(w, &own.data);
 	for (const struct ab_redir *r = node->redirs; r; r = r->next)
@@ -346,8 +362,22 @@ static void walk_inside(struct ab_walk *w, const struct ab_shell_node *node)
 	}
 }
 
-void ab_walk_redirect(struct ab_walk *w, const struct ab_shell_node *node)
+struct ab_walk_output {
+	struct ab_outlet outlet;
+	const struct built *built;
+};
+
+void ab_walk_redirected(struct ab_walk *w, const struct ab_walk_output *output)
 {
+	if (output)
+		ab_walk_printed(w, &output->built->command, output->built->to,
+				&output->outlet);
+}
+
+struct ab_walk_output *ab_walk_redirect(struct ab_walk *w,
+					const struct ab_shell_node *node)
+{
+	struct ab_walk_output *output = NULL;
 	void *place = w->again ? NULL : w->events->reserve(w->events->arg);
 	struct built *b;
 
@@ -355,8 +385,15 @@ void ab_walk_redirect(struct ab_walk *w, const struct ab_shell_node *node)
 	b = build_all(w, node);
 	run_all(w, node, b, place);
 	w->in = b->command.in;
-	if (!b->prints)
+	if (b->to) {
+		output = ab_arena_alloc(w->arena, sizeof(*output));
+		output->outlet.maybes = w->maybes;
+		output->built = b;
+		w->out = &output->outlet;
+	} else if (!b->prints) {
 		w->out = NULL;
+	}
+	return output;
 }
 
 static void assign_all(struct ab_walk *w, const struct ab_shell_node *node)

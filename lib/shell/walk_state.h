@@ -68,6 +68,8 @@ struct ab_walk {
 	struct ab_named *first_named, **last_named;
 	size_t nnamed;
 	struct ab_walk_local *locals;
+	const struct ab_file *files;	/* newest first */
+	size_t nfiles;
 
 	size_t sets;		/* how often a variable was set */
 	/* Names that were set, in order, for those who join branches. */
@@ -96,10 +98,16 @@ struct ab_span ab_walk_map(const struct ab_walk *w, struct ab_span range);
 void ab_walk_simple(struct ab_walk *w, const struct ab_shell_node *node);
 void ab_walk_words(struct ab_walk *w, const struct ab_shell_word *words);
 void ab_walk_parts(struct ab_walk *w, struct ab_part *parts);
+/* Where commands run; not known where it may be one of several. */
+struct ab_text ab_walk_folder(const struct ab_walk *w);
 /* The command's name, by its first word. */
 void ab_walk_name(struct ab_simple *command);
-/* The redirections of a compound command; its input and output from here on. */
-void ab_walk_redirect(struct ab_walk *w, const struct ab_shell_node *node);
+/* The redirections of a compound command; its input and output from here on.
+ * Where that is a file: what is to be said when it has ended. */
+struct ab_walk_output;
+struct ab_walk_output *ab_walk_redirect(struct ab_walk *w,
+					const struct ab_shell_node *node);
+void ab_walk_redirected(struct ab_walk *w, const struct ab_walk_output *output);
 
 /* walk_run.c: what a command starts */
 void ab_walk_run(struct ab_walk *w, const struct ab_simple *command,
@@ -110,8 +118,26 @@ void ab_walk_alias(struct ab_walk *w, struct ab_text name, struct ab_text text);
 void ab_walk_expand(struct ab_walk *w, const struct ab_shell_node *node);
 void ab_walk_uncalled(struct ab_walk *w);
 
+/* A script that runs some time, in a shell of its own. */
+void ab_walk_text(struct ab_walk *w, const struct ab_field *script);
+
+/* walk_settings.c: text that is run although it is no command */
+void ab_walk_setting(struct ab_walk *w, struct ab_text name,
+		     const struct ab_field *value);
+void ab_walk_expansions(struct ab_walk *w, const struct ab_field *text);
+void ab_walk_subscript(struct ab_walk *w, const struct ab_field *text);
+/* The operands of [[ ]]. */
+void ab_walk_test(struct ab_walk *w, const struct ab_shell_word *words);
+
 /* walk_builtin.c: what a builtin changes in the shell itself */
 void ab_walk_builtin(struct ab_walk *w, const struct ab_simple *command);
+
+/* Of a variable. */
+bool ab_walk_is_name(struct ab_text t);
+
+/* walk_read.c */
+void ab_walk_read_lines(struct ab_walk *w, const struct ab_simple *command);
+void ab_walk_read_names(struct ab_walk *w, const struct ab_simple *command);
 
 /* walk_vars.c */
 void ab_walk_set(struct ab_walk *w, struct ab_text name,
@@ -136,8 +162,13 @@ void ab_walk_join_end(struct ab_walk *w, struct ab_walk_join *join,
 void ab_outlet_add(struct ab_walk *w, const struct ab_data *data);
 struct ab_data ab_data_unknown(unsigned taint, struct ab_span range);
 /* What the command reads and where it prints, by its redirections. */
-void ab_data_redirect(const struct ab_redir *redirs,
-		      const struct ab_redirect *fields, struct ab_data *in,
-		      bool *ret_prints);
+void ab_data_redirect(struct ab_walk *w, struct ab_simple *command,
+		      bool *ret_prints, const struct ab_redirect **ret_to);
+
+/* walk_files.c: files that are written here */
+void ab_walk_printed(struct ab_walk *w, const struct ab_simple *command,
+		     const struct ab_redirect *to,
+		     const struct ab_outlet *printed);
+void ab_walk_written(struct ab_walk *w, const struct ab_simple *command);
 
 #endif

@@ -42,6 +42,7 @@ const struct ab_var *ab_walk_value(struct ab_walk *w,
 	*v = (struct ab_var){ .text = field->text,
 			      .unknown = field->unknown,
 			      .pattern = field->pattern,
+			      .stream = field->stream,
 			      .taint = field->taint };
 	if (v->text.len > VALUE_MAX) {
 		v->text = not_known.text;
@@ -198,6 +199,18 @@ void ab_walk_assign(struct ab_walk *w, const struct ab_assign *assign)
 		first = false;
 	} while (ab_choices_next(&choices));
 	ab_walk_set(w, assign->name, all);
+	for (; all; all = all->next) {
+		const struct ab_field value = {
+			.text = all->text,
+			.unknown = all->unknown,
+			.taint = all->taint,
+			.stream = all->stream,
+			.range = ab_walk_map(w, assign->range),
+			.verbatim = AB_NOT_VERBATIM,
+		};
+
+		ab_walk_setting(w, assign->name, &value);
+	}
 }
 
 /*

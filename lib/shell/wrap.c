@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "shell/code.h"
+#include "shell/files.h"
 #include "shell/wrapper.h"
 
 /* How far behind a word that is not known a command is looked for. */
@@ -53,21 +54,12 @@ struct ab_inner *ab_wrap_script(struct ab_wrapping *w,
 	return inner;
 }
 
-static bool is_unknown_file(const struct ab_data *in)
-{
-	return in->unknown && in->taint == AB_TAINT_FILE && in->text.len <= 1;
-}
-
 void ab_wrap_stdin(struct ab_wrapping *w)
 {
 	const struct ab_data *in = &w->command->in;
-	struct ab_field script = { .text = in->text,
-				   .unknown = in->unknown,
-				   .taint = in->taint,
-				   .range = in->range,
-				   .verbatim = in->verbatim };
+	struct ab_field script = ab_data_field(in);
 
-	if (in->none || is_unknown_file(in))
+	if (in->none || (in->taint && ab_data_unread(in)))
 		return;
 	if (in->unknown && in->text.len == 0)
 		script = ab_wrap_unknown(in->range, in->taint);
@@ -260,7 +252,12 @@ void ab_unwrap(struct ab_arena *arena, const struct ab_simple *command,
 				 .argc = command->argc,
 				 .tail = &ret->inners };
 
+	static const struct ab_wrapper file = { .read = ab_wrap_file };
+
 	*ret = (struct ab_unwrapped){ 0 };
+	if (!w.row && command->files && command->argv[0].text.len &&
+	    memchr(command->argv[0].text.s, '/', command->argv[0].text.len))
+		w.row = &file;
 	if (!w.row) {
 		read_code(arena, command, ret);
 		return;

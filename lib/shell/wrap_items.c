@@ -1,5 +1,6 @@
 /* Commands that are run for items: xargs, parallel, find -exec, fd -x. */
 #include "base/arena.h"
+#include "shell/files.h"
 #include "shell/wrapper.h"
 
 /* One command for each item, up to so many and so many bytes in all; beyond
@@ -112,13 +113,11 @@ static void split_at(struct ab_arena *arena, const struct ab_data *in,
 	}
 }
 
-/* The items in standard input. A NUL in it may also be what is not known: it
+/* The items in what is read. A NUL in it may also be what is not known: it
  * is never a place to split at. */
-static void read_items(struct ab_wrapping *w, char separator,
-		       struct ab_fields *list)
+static void read_items(struct ab_wrapping *w, const struct ab_data *in,
+		       char separator, struct ab_fields *list)
 {
-	const struct ab_data *in = &w->command->in;
-
 	if (in->none)
 		return;
 	if (in->text.len == 0) {
@@ -231,7 +230,9 @@ void ab_wrap_xargs(struct ab_wrapping *w)
 	struct ab_fields items = { 0 };
 	struct ab_opt_walk walk;
 	char separator = 0;
-	bool whole = false, file = false;
+	bool whole = false;
+	const struct ab_field *file = NULL;
+	struct ab_data in = w->command->in;
 	size_t at = w->argc;
 	enum ab_opt what;
 
@@ -250,18 +251,23 @@ void ab_wrap_xargs(struct ab_wrapping *w)
 			whole = !(separator = separator_of(&walk.value));
 		else if (ab_opt_is(&walk, what, '0', "null"))
 			whole = true;
-		else if (ab_opt_is(&walk, what, 'a', "arg-file"))
-			file = true;
+		else if (ab_opt_is(&walk, what, 'a', "arg-file") &&
+			 walk.value.text.s)
+			file = &w->argv[walk.next - 1];
 	}
-	if (file)
+	if (file && ab_files_read(w->command, file))
+		in = *ab_files_read(w->command, file);
+	else if (file)
+		in = (struct ab_data){ .text = { "", 0 },
+				       .unknown = true,
+				       .taint = AB_TAINT_FILE,
+				       .range = w->command->range,
+				       .verbatim = AB_NOT_VERBATIM };
+	if (whole && !in.none && in.text.len)
 		add_item(w->arena, &items,
-			 ab_wrap_unknown(w->command->range, AB_TAINT_FILE));
-	else if (whole && !w->command->in.none && w->command->in.text.len)
-		add_item(w->arena, &items,
-			 item_of(&w->command->in, w->command->in.text.s,
-				 w->command->in.text.len));
+			 item_of(&in, in.text.s, in.text.len));
 	else
-		read_items(w, mark.len && !separator ? '\n' : separator,
+		read_items(w, &in, mark.len && !separator ? '\n' : separator,
 			   &items);
 	if (mark.len && items.len)
 		add_each(w, at, mark, &items, false);
@@ -311,7 +317,7 @@ void ab_wrap_parallel(struct ab_wrapping *w)
 		return;
 	}
 	if (end == argc)
-		read_items(w, '\n', &items);
+		read_items(w, &w->command->in, '\n', &items);
 	w->argc = end;
 	if (at > end)
 		at = end;
@@ -322,22 +328,27 @@ void ab_wrap_parallel(struct ab_wrapping *w)
 	join_inners(w, *from);
 }
 
-/* What find puts in place of {}: something below a start path. */
+/* What find puts in place of {}: something below a start path, which may have
+ * to have a certain name. */
 static struct ab_field below(struct ab_arena *arena, const struct ab_field *top,
-			     struct ab_span range)
+			     struct ab_span range, const struct ab_field *name)
 {
-	uint32_t len = top->text.len, slash;
+	uint32_t len = top->text.len, more = name ? name->text.len + 1 : 0;
+	char *text = ab_arena_alloc(arena, len + more + 3);
 	struct ab_field f;
-	char *text;
 
-	slash = len > 0 && top->text.s[len - 1] != '/';
-	text = ab_arena_alloc(arena, len + 2);
 	if (len)
 		memcpy(text, top->text.s, len);
-	if (slash)
+	if (len && text[len - 1] != '/')
+		text[len++] = '/';
+	text[len++] = AB_UNKNOWN;
+	if (name) {
 		text[len] = '/';
-	text[len + slash] = AB_UNKNOWN;
-	f = ab_wrap_field(top, (struct ab_text){ text, len + slash + 1 });
+		memcpy(text + len + 1, name->text.s, name->text.len);
+	}
+	f = ab_wrap_field(top, (struct ab_text){ text, len + more });
+	text[len + more] = '\0';
+	f.pattern = name && strpbrk(text + len, "*?[");
 	f.range = range;
 	return f;
 }
@@ -349,7 +360,8 @@ enum { TOPS_MAX = 16 };
 
 /* The command in argv[from..to), once for each start path. */
 static void add_below(struct ab_wrapping *w, size_t from, size_t to,
-		      const struct ab_field *tops, size_t ntops, bool append)
+		      const struct ab_field *tops, size_t ntops,
+		      const struct ab_field *name, bool append)
 {
 	struct ab_span range = { 0 };
 
@@ -357,7 +369,7 @@ static void add_below(struct ab_wrapping *w, size_t from, size_t to,
 		return;
 	range = w->argv[from].range;
 	for (size_t i = 0; i < ntops && i < TOPS_MAX; i++) {
-		struct ab_field item = below(w->arena, &tops[i], range);
+		struct ab_field item = below(w->arena, &tops[i], range, name);
 
 		if (!add_replaced(w, w->argv + from, to - from, braces, &item,
 				  append))
@@ -383,9 +395,26 @@ static bool is_expression(const struct ab_field *f)
 				   f->text.s[0] == '!');
 }
 
+/* The name that all must have; NULL: there is none, or not one only. */
+static const struct ab_field *only_name(const struct ab_wrapping *w)
+{
+	const struct ab_field *name = NULL;
+
+	for (size_t i = 1; i + 1 < w->argc; i++) {
+		const struct ab_field *f = &w->argv[i];
+
+		if (ab_field_is(f, "-o") || ab_field_is(f, "-or") ||
+		    ab_field_is(f, "!") || ab_field_is(f, "-not"))
+			return NULL;
+		if (ab_field_is(f, "-name") || ab_field_is(f, "-iname"))
+			name = &w->argv[++i];
+	}
+	return name;
+}
+
 void ab_wrap_find(struct ab_wrapping *w)
 {
-	const struct ab_field *tops;
+	const struct ab_field *tops, *name = only_name(w);
 	size_t i = 1, ntops;
 
 	while (i < w->argc && (ab_field_is(&w->argv[i], "-H") ||
@@ -409,7 +438,7 @@ void ab_wrap_find(struct ab_wrapping *w)
 		       !(ab_field_is(&w->argv[i], "+") &&
 			 ab_field_is(&w->argv[i - 1], "{}")))
 			i++;
-		add_below(w, from, i, tops, ntops, false);
+		add_below(w, from, i, tops, ntops, name, false);
 	}
 }
 
@@ -435,5 +464,5 @@ void ab_wrap_fd(struct ab_wrapping *w)
 			tops = &w->argv[walk.index];
 	for (end = at; end < w->argc && !ab_field_is(&w->argv[end], ";");)
 		end++;
-	add_below(w, at, end, tops, ntops, true);
+	add_below(w, at, end, tops, ntops, NULL, true);
 }

@@ -3,6 +3,7 @@
  * docker exec. What a row says is enough for them.
  */
 #include "base/arena.h"
+#include "shell/lookup.h"
 #include "shell/wrapper.h"
 
 /* What was seen on the way to the command. */
@@ -16,7 +17,7 @@ struct way {
 	size_t nbindings;
 };
 
-static bool listed(const char *letters, char letter)
+static bool has_letter(const char *letters, char letter)
 {
 	return letters && letter && strchr(letters, letter);
 }
@@ -52,18 +53,18 @@ static void see_option(struct ab_wrapping *w, struct way *way,
 	const struct ab_wrapper *row = way->row;
 	char c = what == AB_OPT_LETTER ? walk->letter : 0;
 
-	way->alone |= listed(row->alone, c);
-	way->joined |= listed(row->joined, c);
-	way->plain |= listed(row->plain, c);
-	way->shell |= listed(row->shell, c);
+	way->alone |= has_letter(row->alone, c);
+	way->joined |= has_letter(row->joined, c);
+	way->plain |= has_letter(row->plain, c);
+	way->shell |= has_letter(row->shell, c);
 	if (!walk->value.text.s)
 		return;
-	if (listed(row->script, c) ||
-	    ab_opt_is(walk, what, 0, row->script_long)) {
+	if (has_letter(row->script, c) ||
+	    (what == AB_OPT_LONG && ab_listed(row->script_long, walk->name))) {
 		ab_wrap_script(w, &walk->value);
 		way->scripted = true;
 	}
-	if (listed(row->dir, c) || ab_opt_is(walk, what, 0, row->dir_long))
+	if (has_letter(row->dir, c) || ab_opt_is(walk, what, 0, row->dir_long))
 		way->dir = folder(w, &walk->value);
 }
 

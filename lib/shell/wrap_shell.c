@@ -1,11 +1,14 @@
 /* Shells, and the shell's own ways to read text as commands. */
 #include "base/arena.h"
+#include "shell/files.h"
 #include "shell/wrapper.h"
 
 /* How a shell was called. */
 struct call {
 	bool command; /* -c */
 	bool input; /* -s */
+	bool dry; /* -n: it is read, nothing is run */
+	bool interactive; /* -i: then -n does not matter */
 	size_t at; /* the first operand */
 };
 
@@ -29,10 +32,14 @@ static size_t read_letters(const struct ab_field *f, struct call *call)
 		char c = f->text.s[i];
 
 		values += c == 'o' || c == 'O' || c == 'C';
-		if (f->text.s[0] == '+')
+		if (f->text.s[0] == '+') {
+			call->dry &= c != 'n';
 			continue;
+		}
 		call->command |= c == 'c';
 		call->input |= c == 's';
+		call->dry |= c == 'n';
+		call->interactive |= c == 'i';
 	}
 	return values;
 }
@@ -73,14 +80,32 @@ static const struct ab_fields *positional(struct ab_wrapping *w, size_t from)
 	return fields;
 }
 
-/* A file's name that stands for a stream: what flows in it is read. */
-static void read_file(struct ab_wrapping *w, const struct ab_field *file)
+static void run_data(struct ab_wrapping *w, const struct ab_data *data,
+		     size_t args)
 {
+	struct ab_field script = ab_data_field(data);
+
+	if (!ab_data_unread(data))
+		ab_wrap_script(w, &script)->positional =
+			args <= w->argc ? positional(w, args) : NULL;
+}
+
+/* A file's name that stands for a stream, or of what was written before: what
+ * is in it is read. The words behind it are the script's. */
+static void read_file(struct ab_wrapping *w, size_t at)
+{
+	const struct ab_field *file = &w->argv[at];
+	const struct ab_file *known = NULL;
 	struct ab_field script;
 
 	if (ab_field_is(file, "/dev/stdin") || ab_field_is(file, "/dev/fd/0") ||
 	    ab_field_is(file, "/proc/self/fd/0")) {
 		ab_wrap_stdin(w);
+	} else if (file->stream) {
+		run_data(w, file->stream, at);
+	} else if ((known = ab_files_next(w->command, file, NULL))) {
+		for (; known; known = ab_files_next(w->command, file, known))
+			run_data(w, &known->data, at);
 	} else if (file->unknown && file->text.len == 1 &&
 		   file->taint & (AB_TAINT_NETWORK | AB_TAINT_DECODED)) {
 		script = ab_wrap_unknown(file->range, file->taint);
@@ -88,11 +113,37 @@ static void read_file(struct ab_wrapping *w, const struct ab_field *file)
 	}
 }
 
+/* The program that "#!" names is a shell, or there is no such line. */
+static bool is_for_shell(struct ab_text text)
+{
+	const char *end = memchr(text.s, '\n', text.len);
+	uint32_t len = end ? (uint32_t)(end - text.s) : text.len;
+
+	return !ab_text_starts(text, "#!") || memmem(text.s, len, "sh", 2);
+}
+
+/* ./FILE, of what was written before. What was downloaded may as well be a
+ * program: only a name tells. */
+void ab_wrap_file(struct ab_wrapping *w)
+{
+	const struct ab_file *known = NULL;
+	struct ab_text name = w->argv[0].text;
+
+	while ((known = ab_files_next(w->command, &w->argv[0], known)))
+		if (known->data.text.len > 1
+			    ? is_for_shell(known->data.text)
+			    : name.len > 3 && memcmp(name.s + name.len - 3,
+						     ".sh", 3) == 0)
+			run_data(w, &known->data, 0);
+}
+
 void ab_wrap_sh(struct ab_wrapping *w)
 {
 	struct call call;
 
 	read_call(w, &call);
+	if (call.dry && !call.interactive)
+		return;
 	if (call.command && call.at < w->argc) {
 		size_t at = call.at;
 
@@ -106,7 +157,7 @@ void ab_wrap_sh(struct ab_wrapping *w)
 	} else if (!call.command && (call.input || call.at == w->argc)) {
 		ab_wrap_stdin(w);
 	} else if (!call.command) {
-		read_file(w, &w->argv[call.at]);
+		read_file(w, call.at);
 	}
 }
 
@@ -160,7 +211,7 @@ void ab_wrap_alias(struct ab_wrapping *w)
 void ab_wrap_source(struct ab_wrapping *w)
 {
 	if (w->argc > 1)
-		read_file(w, &w->argv[1]);
+		read_file(w, 1);
 }
 
 /* at TIME and batch read from standard input, unless it is a list or -f. */

@@ -26,18 +26,9 @@ static bool runs_value(struct ab_text key)
 	return key.len > 6 && strncasecmp(key.s, "pager.", 6) == 0;
 }
 
-/* git -c KEY=VALUE */
-static void read_setting(struct ab_wrapping *w, const struct ab_field *f)
+static void set_value(struct ab_wrapping *w, struct ab_text key,
+		      struct ab_field value)
 {
-	const char *equals =
-		f->text.len ? memchr(f->text.s, '=', f->text.len) : NULL;
-	struct ab_text key;
-	struct ab_field value;
-
-	if (!equals)
-		return;
-	key = (struct ab_text){ f->text.s, (uint32_t)(equals - f->text.s) };
-	value = ab_wrap_rest(f, key.len + 1);
 	if (value.text.len > 1 && value.text.s[0] == '!' &&
 	    (ab_text_starts(key, "alias.") ||
 	     ab_text_starts(key, "credential."))) {
@@ -46,6 +37,40 @@ static void read_setting(struct ab_wrapping *w, const struct ab_field *f)
 	} else if (value.text.len > 0 && runs_value(key) &&
 		   !same_setting(key, "credential.helper")) {
 		ab_wrap_script(w, &value);
+	}
+}
+
+/* git -c KEY=VALUE */
+static void read_setting(struct ab_wrapping *w, const struct ab_field *f)
+{
+	const char *equals =
+		f->text.len ? memchr(f->text.s, '=', f->text.len) : NULL;
+	struct ab_text key;
+
+	if (!equals)
+		return;
+	key = (struct ab_text){ f->text.s, (uint32_t)(equals - f->text.s) };
+	set_value(w, key, ab_wrap_rest(f, key.len + 1));
+}
+
+/* git config KEY VALUE */
+static void read_config(struct ab_wrapping *w, size_t at)
+{
+	static const struct ab_opts opts = { "f", "file= blob= type= default=",
+					     false };
+	const struct ab_field *key = NULL;
+	struct ab_opt_walk walk;
+	enum ab_opt what;
+
+	ab_opt_begin(&walk, &opts, w->argv + at, w->argc - at);
+	while ((what = ab_opt_next(&walk)) != AB_OPT_END) {
+		if (what != AB_OPT_OPERAND || ab_field_is(&walk.value, "set"))
+			continue;
+		if (key) {
+			set_value(w, key->text, walk.value);
+			return;
+		}
+		key = &w->argv[at + walk.index];
 	}
 }
 
@@ -98,7 +123,9 @@ static void read_git(struct ab_wrapping *w, size_t at)
 	struct ab_field script;
 	size_t from;
 
-	if (ab_field_is(sub, "rebase")) {
+	if (ab_field_is(sub, "config")) {
+		read_config(w, at);
+	} else if (ab_field_is(sub, "rebase")) {
 		read_options(w, &rebase, at, "x", "exec");
 	} else if (ab_field_is(sub, "difftool")) {
 		read_options(w, &difftool, at, "x", "extcmd");

@@ -17,7 +17,7 @@ struct ab_wrapper {
 	struct ab_opts opts;
 	unsigned operands;	/* so many stand before the command */
 	const char *after;	/* the command follows this word, if it is there */
-	/* Options by letters, or by a long name; "*": in any case. */
+	/* Options by letters, or by long names; "*": in any case. */
 	const char *script, *script_long;	/* the value is for a shell */
 	const char *dir, *dir_long;	/* the value is its working directory */
 	const char *alone;	/* with one of these it runs nothing */
@@ -50,7 +50,8 @@ ab_wrap_reader ab_wrap_plain, ab_wrap_sub, ab_wrap_sh, ab_wrap_eval,
 	ab_wrap_trap, ab_wrap_alias, ab_wrap_source, ab_wrap_at,
 	ab_wrap_xargs, ab_wrap_parallel, ab_wrap_find, ab_wrap_fd,
 	ab_wrap_git, ab_wrap_keys, ab_wrap_each, ab_wrap_bwrap, ab_wrap_env,
-	ab_wrap_runuser;
+	ab_wrap_runuser, ab_wrap_file, ab_wrap_ssh, ab_wrap_tar, ab_wrap_zip,
+	ab_wrap_editor, ab_wrap_pager, ab_wrap_make, ab_wrap_sed;
 
 /* One more, with the row's flags and the command's standard input. */
 struct ab_inner *ab_wrap_add(struct ab_wrapping *w, enum ab_inner_kind kind);

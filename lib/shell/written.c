@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "shell/lookup.h"
 #include "shell/opts.h"
+#include "shell/sed.h"
 
 enum operands {
 	NONE,
@@ -77,6 +78,8 @@ static const struct writer writers[] = {
 	  NONE,
 	  .how = AB_WRITTEN_CONTENT },
 	{ "del-cli", REMOVE_OPTS, NULL, ALL, .how = AB_WRITTEN_GONE },
+	{ "ed", { "p", "prompt=", 0 }, NULL, ALL, .how = AB_WRITTEN_CONTENT },
+	{ "ex", { "cTtu", NULL, 0 }, NULL, ALL, .how = AB_WRITTEN_CONTENT },
 	{ "find",
 	  { NULL, NULL, 0 },
 	  NULL,
@@ -381,6 +384,19 @@ static void each_of_tar(const struct ab_simple *command, ab_written_fn *fn,
 		fn(arg, AB_WRITTEN_CONTENT, &folder);
 }
 
+struct told {
+	ab_written_fn *fn;
+	void *arg;
+};
+
+static void tell_sed(void *arg, enum ab_sed what, const struct ab_field *text)
+{
+	const struct told *told = arg;
+
+	if (what == AB_SED_WRITES)
+		told->fn(told->arg, AB_WRITTEN_CONTENT, text);
+}
+
 static void each_redirect(const struct ab_simple *command, ab_written_fn *fn,
 			  void *arg)
 {
@@ -417,6 +433,8 @@ void ab_written_each(const struct ab_simple *command, ab_written_fn *fn,
 		each_of_dd(command, fn, arg);
 	if (ab_text_is(command->name, "tar"))
 		each_of_tar(command, fn, arg);
+	if (ab_text_is(command->name, "sed"))
+		ab_sed_each(command, tell_sed, &(struct told){ fn, arg });
 	writer = AB_LOOKUP(writers, command->name);
 	if (!writer)
 		return;

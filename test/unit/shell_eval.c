@@ -141,7 +141,11 @@ static const struct {
 	  "<09><10><11><-01><000><001><1><2><3><12><1><2..4>" },
 	{ "\"{a,b}\" \\{a,b} {a,b\\} {a\\,b,c} {\"a b\",c}",
 	  "<{a,b}><{a,b}><{a,b}><a,b><c><a b><c>" },
-	{ "{$HOME,x} $HOME{a,b}", "</home/me><x></home/mea></home/meb>" },
+	{ "{$HOME,x} ${HOME}{a,b}", "</home/me><x></home/mea></home/meb>" },
+	/* Braces go first, so these are other names. */
+	{ "$HOME{a,b}", "<?>s<?>s" },
+	{ "v=1; vx=2; v2=3; p {$v,b}x $v{1..2} {\"$v\",$v}'x' {$v,b}-",
+	  "<p><2><bx><?>s<3><1x><1x><1-><b->" },
 	{ "x='{a,b}'; p $x", "<p><{a,b}>" },
 	{ "{},a} {}{a,b} {{}} {a,{}}", "<{},a}><{}a><{}b><{{}}><a><{}>" },
 	{ "{1..100000}", "<?>s" },

@@ -99,7 +99,7 @@ static const struct {
 	{ "sed -i -e s/a/b/ /etc/hosts", S }, { "sed -ni.bak p /etc/x", S },
 	{ "truncate -s 0 /etc/x", S }, { "dd of=/boot/x", S },
 	{ "curl -o /usr/bin/x https://h", S }, { "wget -P /usr/bin u", S },
-	{ "tar -xzf x.tgz -C /usr/local", S }, { "tar xf x -C /", NO },
+	{ "tar -xzf x.tgz -C /usr/local", S }, { "tar xf x -C /", S },
 	{ "tar czf /etc/x.tgz .", S }, { "unzip x.zip -d /usr/x", S },
 	{ "rm /etc/passwd", S }, { "mv /etc/passwd x", S },
 	{ "chmod 777 /etc/passwd", S }, { "mkdir -p /etc/x", S },

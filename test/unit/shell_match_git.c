@@ -118,7 +118,8 @@ static const struct row rows[] = {
 	{ "./git status", "" },
 	{ "/usr/bin/git status", "git-read" },
 
-	{ "git config --global alias.co checkout", "persistence" },
+	{ "git config --global alias.co '!sh x'", "persistence" },
+	{ "git config --global alias.co checkout", "" },
 	{ "git config core.hooksPath .hooks", "persistence" },
 	{ "git config set core.sshCommand x", "persistence" },
 	{ "git config --add include.path ../x", "persistence" },
