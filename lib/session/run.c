@@ -39,38 +39,10 @@
 #include "session/ports.h"
 #include "session/prepare.h"
 #include "session/refusals.h"
+#include "session/run_state.h"
 #include "session/supervisor.h"
 #include "session/terminal.h"
 #include "workspace/journal.h"
-
-struct run {
-	const struct ab_request *request;
-	struct ab_prepared *prepared;
-	struct ab_consent consent;
-	struct ab_run dir;
-	struct ab_log log;
-	struct ab_box box;
-	struct ab_network network;	/* until the gate has it */
-	struct ab_gate *gate;
-	bool gated;	/* it had one */
-	struct ab_cgroup cgroup;
-	struct ab_broker *broker;
-	struct ab_children *children;	/* NULL: only the start is judged */
-	struct ab_refusals *refusals;
-	struct ab_terminal *terminal;
-	struct ab_outcome outcome;
-	struct ab_strv refused;		/* lines about programs, at the end */
-	struct ab_proxy_report report;	/* of the network, at the end */
-	uint64_t begun_ns, loaded_ns, launched_ns, planned_ns;
-};
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 __attribute__((format(printf, 3, 4))) static void
 say(const struct run *r, enum ab_level level, const char *fmt, ...)
@@ -89,13 +61,6 @@ static void say_all(const struct run *r, enum ab_level level,
 {
 	for (size_t i = 0; i < lines->len; i++)
 		say(r, level, "%s", lines->v[i]);
-}
-
-static void name_properties(uint32_t bits, struct ab_strv *ret)
-{
-	for (size_t i = 0; i < AB_PROP_COUNT; i++)
-		if (bits & AB_PROP_BIT(i))
-			ab_strv_add(ret, ab_property_names[i]);
 }
 
 static char *join(const struct ab_strv *words)
@@ -143,36 +108,15 @@ static int say_go(struct run *r, struct ab_error *err)
 	return ab_step(err, "go");
 }
 
-/* Then the addresses behind a name are not ours to check. */
-static bool has_upstream(const struct run *r)
-{
-	const struct ab_policy *policy = r->prepared->policy;
-
-	return policy->net.mode == AB_NET_FILTERED &&
-	       strcmp(policy->net.upstream, "none") != 0;
-}
-
 static int command_starts(void *arg, const struct ab_holds *holds,
 			  struct ab_error *err)
 {
 	struct run *r = arg;
 	uint32_t lacking = r->prepared->spec.require & ~holds->properties;
 	ab_autostrv struct ab_strv held = { 0 };
-	ab_autobuf struct ab_buf line = { 0 };
 
-	name_properties(holds->properties, &held);
-	ab_record_open(&line, r->dir.id, "assurance");
-	ab_record_list(&line, "holds", &held);
-	ab_record_text(&line, "missing", holds->missing);
-	if (r->prepared->spec.limits.memory)
-		ab_record_text(&line, "memory_limit",
-			       r->cgroup.memory ? "box" : "process");
-	if (has_upstream(r))
-		ab_record_text(&line, "addresses_checked_by", "upstream");
-	if (r->children)
-		ab_record_json(&line, "children_judged",
-			       holds->unasked ? "false" : "true");
-	if (ab_log_write(&r->log, &line, err) < 0)
+	ab_run_properties(holds->properties, &held);
+	if (ab_run_write_holds(r, holds, &held, err) < 0)
 		return -1;
 	/* The proof is over, the command waits for us. */
 	if (r->cgroup.processes &&
@@ -190,7 +134,7 @@ static int command_starts(void *arg, const struct ab_holds *holds,
 		ab_autofree char *names = join(&held);
 
 		say(r, AB_SAY_DETAIL, "box %s holds: %s", r->dir.id, names);
-		if (has_upstream(r))
+		if (ab_run_has_upstream(r))
 			say(r, AB_SAY_DETAIL,
 			    "what names lead to is checked by the upstream "
 			    "proxy, not here");
@@ -202,63 +146,6 @@ static int command_starts(void *arg, const struct ab_holds *holds,
 	if (r->request->verbose > 1)
 		say_steps(r, holds);
 	return 0;
-}
-
-static int write_start(struct run *r, struct ab_error *err)
-{
-	const struct ab_prepared *p = r->prepared;
-	ab_autobuf struct ab_buf line = { 0 };
-	ab_autofree char *policy = ab_policy_json(p->policy);
-	ab_autofree char *watch = ab_journal_write(&p->site.survey);
-
-	ab_record_open(&line, r->dir.id, "start");
-	ab_record_list(&line, "command", &p->spec.argv);
-	ab_record_text(&line, "cwd", p->spec.cwd);
-	ab_record_text(&line, "decision",
-		       ab_decision_names[r->consent.decision]);
-	ab_record_text(&line, "rule", r->consent.rule);
-	if (r->consent.approved)
-		ab_record_text(&line, "approved", r->consent.approved);
-	ab_record_number(&line, "pid", getpid());
-	ab_ports_note(&line, r->box.pid);
-	ab_record_json(&line, "policy", policy);
-	ab_record_json(&line, "watch", watch);
-	if (r->cgroup.path)
-		ab_record_text(&line, "cgroup", r->cgroup.path);
-	return ab_log_write(&r->log, &line, err);
-}
-
-static void record_network(struct ab_buf *line,
-			   const struct ab_proxy_report *report)
-{
-	ab_record_number(line, "requests_allowed", (int64_t)report->allowed);
-	ab_record_number(line, "requests_denied", (int64_t)report->denied);
-	ab_record_number(line, "requests_failed", (int64_t)report->failed);
-	ab_record_number(line, "bytes_up", (int64_t)report->bytes_up);
-	ab_record_number(line, "bytes_down", (int64_t)report->bytes_down);
-}
-
-static int write_end(struct run *r, int status, const struct ab_strv *moved,
-		     struct ab_error *err)
-{
-	ab_autobuf struct ab_buf line = { 0 };
-
-	ab_record_open(&line, r->dir.id, "end");
-	ab_record_number(&line, "status", status);
-	ab_record_number(&line, "ms",
-			 (int64_t)((now_ns() - r->begun_ns) / 1000000));
-	if (r->outcome.timed_out)
-		ab_record_json(&line, "timed_out", "true");
-	if (r->outcome.failed.code != AB_ENONE)
-		ab_record_text(&line, "error", r->outcome.failed.text);
-	if (moved->len)
-		ab_record_list(&line, "findings", moved);
-	if (r->refusals)
-		ab_record_number(&line, "execs_denied",
-				 (int64_t)ab_refusals_count(r->refusals));
-	if (r->gated)
-		record_network(&line, &r->report);
-	return ab_log_write(&r->log, &line, err);
 }
 
 /* The caller's pipes must see their end when the command closes them; our own
@@ -318,7 +205,7 @@ static int settle_in(struct run *r, struct ab_error *err)
 				       .plan = &p->spec.plan,
 				       .strict = p->spec.strict };
 
-	if (open_record(r, err) < 0 || write_start(r, err) < 0)
+	if (open_record(r, err) < 0 || ab_run_write_start(r, err) < 0)
 		return -1;
 	/* By now init has its sockets, and it will wait for their answer. The
 	 * broker closes what it inherits. */
@@ -401,7 +288,7 @@ static int wind_up(struct run *r, int supervised, int *ret_status,
 	}
 	if (result == 0)
 		*ret_status = status_of(&r->outcome);
-	if (write_end(r, result < 0 ? 125 : *ret_status, &moved, &late) < 0)
+	if (ab_run_write_end(r, result < 0 ? 125 : *ret_status, &moved, &late) < 0)
 		prefer_first(&result, err, &late);
 	ab_broker_end(r->broker);
 	return result;
@@ -468,7 +355,7 @@ static int plan_box(struct run *r, struct ab_error *err)
 		return -1;
 	spec->memory_cgroup = r->cgroup.memory;
 	spec->pids_cgroup = r->cgroup.processes;
-	r->planned_ns = now_ns();
+	r->planned_ns = ab_run_now_ns();
 	return ab_box_specify(&r->box, spec, err);
 }
 
@@ -504,10 +391,10 @@ static int run_boxed(struct run *r, int *ret_status, struct ab_error *err)
 	if (ab_run_pick_id(id, err) < 0 || ab_supervise_prepare(err) < 0)
 		return -1;
 	p->spec.run_id = ab_strdup(id);
-	r->loaded_ns = now_ns();
+	r->loaded_ns = ab_run_now_ns();
 	if (ab_box_launch(&net, p->policy->fs.tmp_size, &r->box, err) < 0)
 		return -1;
-	r->launched_ns = now_ns();
+	r->launched_ns = ab_run_now_ns();
 	if (plan_box(r, err) < 0 || settle_in(r, err) < 0) {
 		abandon(r, err);
 		return -1;
@@ -535,7 +422,7 @@ int ab_run(const struct ab_request *request, int *ret_status,
 			 .dir = { .dir = -1 },
 			 .log = AB_LOG_NONE,
 			 .cgroup = { .procs = -1, .pids_max = -1 },
-			 .begun_ns = now_ns() };
+			 .begun_ns = ab_run_now_ns() };
 	int result;
 
 	if (occupy_stdio(err) < 0 || ab_prepare(request, &prepared, err) < 0)

@@ -1,0 +1,47 @@
+#ifndef AB_SESSION_RUN_STATE_H
+#define AB_SESSION_RUN_STATE_H
+/* Inside one run (run.c): what it has, and the lines of its record. */
+#include "audit/log.h"
+#include "proxy/proxy.h"
+#include "sandbox/bridge.h"
+#include "sandbox/launch.h"
+#include "session/cgroup.h"
+#include "session/consent.h"
+#include "session/state.h"
+#include "session/supervisor.h"
+
+struct run {
+	const struct ab_request *request;
+	struct ab_prepared *prepared;
+	struct ab_consent consent;
+	struct ab_run dir;
+	struct ab_log log;
+	struct ab_box box;
+	struct ab_network network;	/* until the gate has it */
+	struct ab_gate *gate;
+	bool gated;	/* it had one */
+	struct ab_cgroup cgroup;
+	struct ab_broker *broker;
+	struct ab_children *children;	/* NULL: only the start is judged */
+	struct ab_refusals *refusals;
+	struct ab_terminal *terminal;
+	struct ab_outcome outcome;
+	struct ab_strv refused;		/* lines about programs, at the end */
+	struct ab_proxy_report report;	/* of the network, at the end */
+	uint64_t begun_ns, loaded_ns, launched_ns, planned_ns;
+};
+
+uint64_t ab_run_now_ns(void);
+/* Then the addresses behind a name are not ours to check. */
+bool ab_run_has_upstream(const struct run *r);
+/* The names of these AB_PROP_BIT()s. */
+void ab_run_properties(uint32_t bits, struct ab_strv *ret);
+
+/* run_record.c: what began, what was proved, how it ended. */
+int ab_run_write_start(struct run *r, struct ab_error *err);
+int ab_run_write_holds(struct run *r, const struct ab_holds *holds,
+		       const struct ab_strv *held, struct ab_error *err);
+int ab_run_write_end(struct run *r, int status, const struct ab_strv *moved,
+		     struct ab_error *err);
+
+#endif
