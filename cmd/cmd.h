@@ -98,6 +98,7 @@ struct args {
 
 extern const struct command *const commands[];	/* ends with NULL */
 extern const struct option options_policy[];	/* what every layer can say */
+extern const struct option options_files[];	/* which files are meant */
 extern const struct option options_json[];	/* --json */
 extern const struct option options_common[];	/* --help */
 

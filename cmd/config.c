@@ -5,15 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Those of the policy's options that say which files are meant. */
-static const struct option options_files[] = {
-	{ "config", 0, OPT_VALUE, ID_CONFIG, "FILE", NULL,
-	  "this file instead of the user's" },
-	{ "workspace", 0, OPT_VALUE, ID_WORKSPACE, "DIR", NULL,
-	  "the project folder, else the current one" },
-	{ 0 },
-};
-
 static int show_main(struct args *args)
 {
 	ab_autostrv struct ab_strv notes = { 0 };

@@ -59,6 +59,15 @@ const struct option options_policy[] = {
 	{ 0 },
 };
 
+/* Those of the policy's options that say which files are meant. */
+const struct option options_files[] = {
+	{ "config", 0, OPT_VALUE, ID_CONFIG, "FILE", NULL,
+	  "this file instead of the user's" },
+	{ "workspace", 0, OPT_VALUE, ID_WORKSPACE, "DIR", NULL,
+	  "the project folder, else the current one" },
+	{ 0 },
+};
+
 const struct option options_json[] = {
 	{ "json", 0, OPT_FLAG, ID_JSON, NULL, NULL, "print JSON" },
 	{ 0 },

@@ -2,14 +2,9 @@
 
 #include <stdio.h>
 
-static const struct option options_rules[] = {
-	{ "json", 0, OPT_FLAG, ID_JSON, NULL, NULL, "print JSON" },
+static const struct option options_profile[] = {
 	{ "profile", 0, OPT_VALUE, ID_PROFILE, "NAME", NULL,
 	  "start from this profile (profile list)" },
-	{ "config", 0, OPT_VALUE, ID_CONFIG, "FILE", NULL,
-	  "this file instead of the user's" },
-	{ "workspace", 0, OPT_VALUE, ID_WORKSPACE, "DIR", NULL,
-	  "the project folder, else the current one" },
 	{ 0 },
 };
 
@@ -43,7 +38,9 @@ static const struct command command_list = {
 	.more = "Of your own the first that matches a command counts; of the "
 		"built-in ones the\nstrictest.",
 	.groups = (const struct option_group[]){
-		{ NULL, options_rules },
+		{ NULL, options_json },
+		{ NULL, options_profile },
+		{ NULL, options_files },
 		{ NULL, options_common },
 		{ 0 },
 	},
