@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "shell/quote.h"
 #include "shell/rows.h"
 
 /*
@@ -140,20 +141,31 @@ static void add_label(struct tree *t, size_t depth, const char *lead,
 	ab_row_end(&t->rows, own, decided);
 }
 
-/* The words, as far as they are known. */
+/* As far as it is known; in quotes where it would look like several words or
+ * none. A pattern in quotes would look like a name. */
+static void add_field(struct ab_buf *b, const struct ab_field *f)
+{
+	ab_autobuf struct ab_buf word = { 0 };
+
+	for (uint32_t k = 0; k < f->text.len; k++)
+		if (f->text.s[k] == AB_UNKNOWN)
+			ab_buf_puts(&word, "...");
+		else
+			ab_buf_add(&word, &f->text.s[k], 1);
+	ab_buf_puts(&word, "");
+	if (f->unknown || f->pattern)
+		ab_buf_add(b, word.data, word.len);
+	else
+		ab_quote(b, word.data);
+}
+
 static void add_argv(struct tree *t, const struct ab_judged *c)
 {
 	ab_autobuf struct ab_buf b = { 0 };
 
 	for (size_t i = 0; i < c->argc && b.len <= AB_ROW_TEXT_MAX; i++) {
-		const struct ab_text *text = &c->argv[i].text;
-
 		ab_buf_puts(&b, i ? " " : "");
-		for (uint32_t k = 0; k < text->len; k++)
-			if (text->s[k] == AB_UNKNOWN)
-				ab_buf_puts(&b, "...");
-			else
-				ab_buf_add(&b, &text->s[k], 1);
+		add_field(&b, &c->argv[i]);
 	}
 	ab_row_text(&t->rows,
 		    (struct ab_text){ b.data ? b.data : "", (uint32_t)b.len });
