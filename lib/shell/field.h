@@ -50,17 +50,24 @@ struct ab_fields {
 	size_t len, room;
 };
 
+/* Most texts differ in their first byte: then nothing else is looked at. */
 static inline bool ab_text_is(struct ab_text t, const char *s)
 {
-	size_t len = strlen(s);
+	size_t len;
 
+	if (t.len == 0 || t.s[0] != s[0])
+		return t.len == 0 && s[0] == '\0';
+	len = strlen(s);
 	return t.len == len && memcmp(t.s, s, len) == 0;
 }
 
 static inline bool ab_text_starts(struct ab_text t, const char *s)
 {
-	size_t len = strlen(s);
+	size_t len;
 
+	if (t.len == 0 || t.s[0] != s[0])
+		return s[0] == '\0';
+	len = strlen(s);
 	return t.len >= len && memcmp(t.s, s, len) == 0;
 }
 

@@ -8,13 +8,25 @@
 
 #include "shell/field.h"
 
+/* Most names differ in their first bytes: a call would cost more than that. */
+static inline int ab_name_compare(struct ab_text name, const char *other)
+{
+	for (uint32_t i = 0; i < name.len; i++) {
+		unsigned char c = (unsigned char)name.s[i];
+		unsigned char o = (unsigned char)other[i];
+
+		if (c != o)
+			return c - o;
+		if (c == '\0')
+			return 1;
+	}
+	return -(other[name.len] != '\0');
+}
+
 static inline int ab_lookup_compare(const void *key, const void *entry)
 {
-	const struct ab_text *name = key;
-	const char *other = *(const char *const *)entry;
-	int r = strncmp(name->s, other, name->len);
-
-	return r != 0 ? r : -(other[name->len] != '\0');
+	return ab_name_compare(*(const struct ab_text *)key,
+			       *(const char *const *)entry);
 }
 
 /* The entry of that name, or NULL. */
@@ -29,17 +41,30 @@ static inline int ab_lookup_compare(const void *key, const void *entry)
 					 ab_lookup_compare);                \
 	})
 
+/* The next word of a list with blanks between them; len 0: no more. */
+static inline struct ab_text ab_list_next(const char **list)
+{
+	const char *from = *list, *to;
+
+	while (*from == ' ')
+		from++;
+	for (to = from; *to != ' ' && *to;)
+		to++;
+	*list = to;
+	return (struct ab_text){ from, (uint32_t)(to - from) };
+}
+
 /* A word of a list with blanks between them. */
 static inline bool ab_listed(const char *list, struct ab_text word)
 {
-	for (const char *p = list; p && *p;) {
-		size_t n = strcspn(p, " ");
+	struct ab_text w;
 
-		if (n == word.len && memcmp(p, word.s, n) == 0)
+	if (!list || word.len == 0)
+		return false;
+	while ((w = ab_list_next(&list)).len > 0)
+		if (w.len == word.len && w.s[0] == word.s[0] &&
+		    memcmp(w.s, word.s, w.len) == 0)
 			return true;
-		p += n;
-		p += strspn(p, " ");
-	}
 	return false;
 }
 

@@ -1,5 +1,7 @@
 #include "shell/opts.h"
 
+#include "shell/lookup.h"
+
 void ab_opt_begin(struct ab_opt_walk *w, const struct ab_opts *opts,
 		  const struct ab_field *argv, size_t argc)
 {
@@ -30,25 +32,22 @@ static void take_value(struct ab_opt_walk *w)
  * it takes a value. An exact one goes before longer ones. */
 static bool complete(const char *longs, struct ab_text *name, bool *ret_value)
 {
-	struct ab_text found = { 0 };
+	struct ab_text found = { 0 }, word;
 	bool value = false;
 
-	for (const char *p = longs; p && *p;) {
-		size_t word = strcspn(p, " ");
-		bool takes = p[word - 1] == '=';
-		uint32_t len = (uint32_t)word - takes;
+	while (longs && (word = ab_list_next(&longs)).len > 0) {
+		bool takes = word.s[word.len - 1] == '=';
 
-		if (len >= name->len && memcmp(p, name->s, name->len) == 0) {
-			if (found.s && len != name->len)
-				goto next; /* ambiguous: the first */
-			found = (struct ab_text){ p, len };
-			value = takes;
-			if (len == name->len)
-				break;
-		}
-next:
-		p += word;
-		p += strspn(p, " ");
+		word.len -= takes;
+		if (word.len < name->len || word.s[0] != name->s[0] ||
+		    memcmp(word.s, name->s, name->len) != 0)
+			continue;
+		if (found.s && word.len != name->len)
+			continue; /* ambiguous: the first */
+		found = word;
+		value = takes;
+		if (word.len == name->len)
+			break;
 	}
 	if (!found.s)
 		return false;

@@ -1,16 +1,7 @@
 #include "shell/tool.h"
 
 #include "base/mem.h"
-
-/* The next piece of a list, up to one of the bytes `ends`; len 0: no more. */
-static struct ab_text next_piece(const char **list, const char *ends)
-{
-	const char *p = *list + strspn(*list, ends);
-	struct ab_text piece = { p, (uint32_t)strcspn(p, ends) };
-
-	*list = p + piece.len;
-	return piece;
-}
+#include "shell/lookup.h"
 
 static bool same(struct ab_text a, struct ab_text b)
 {
@@ -66,11 +57,11 @@ static bool words_fit(const char *words, const struct ab_operands *operands,
 	size_t at = 0;
 
 	for (;;) {
-		struct ab_text level = next_piece(&words, " ");
+		struct ab_text level = ab_list_next(&words);
 		bool anywhere = ab_text_is(level, "**");
 
 		if (anywhere)
-			level = next_piece(&words, " ");
+			level = ab_list_next(&words);
 		if (level.len == 0)
 			break;
 		while (anywhere && at < operands->len &&
@@ -162,7 +153,7 @@ bool ab_tool_given(const struct ab_opts *opts, const struct ab_simple *command,
 			skip--;
 			continue;
 		}
-		while ((item = next_piece(&rest, " ")).len > 0)
+		while ((item = ab_list_next(&rest)).len > 0)
 			if (is_item(&w, what, item))
 				return true;
 	}
@@ -239,15 +230,6 @@ void ab_tool_match(const struct ab_tool *tool, const struct ab_simple *command,
 	}
 }
 
-static int compare(struct ab_text name, const char *program)
-{
-	size_t len = strlen(program);
-	size_t shorter = name.len < len ? name.len : len;
-	int order = memcmp(name.s, program, shorter);
-
-	return order ? order : (name.len > len) - (name.len < len);
-}
-
 static const struct ab_tool *find_exact(const struct ab_tool *tools, size_t n,
 					struct ab_text name)
 {
@@ -255,7 +237,7 @@ static const struct ab_tool *find_exact(const struct ab_tool *tools, size_t n,
 
 	while (from < n) {
 		size_t middle = from + (n - from) / 2;
-		int order = compare(name, tools[middle].program);
+		int order = ab_name_compare(name, tools[middle].program);
 
 		if (order == 0)
 			return &tools[middle];
