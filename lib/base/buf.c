@@ -100,14 +100,36 @@ size_t ab_printable(const char *text, size_t left)
 	return n && !ab_utf8_hidden(c) ? n : 0;
 }
 
+static bool is_plain(char c)
+{
+	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+}
+
+/* Eight at once. A byte that is too small for what is taken from it borrows,
+ * which sets its highest bit; the byte above it may look bad then as well, but
+ * one is bad either way. */
+static bool are_plain(const char *s)
+{
+	const uint64_t ones = 0x0101010101010101, highs = ones << 7;
+	uint64_t x, quote, back, bad;
+
+	memcpy(&x, s, sizeof(x));
+	quote = x ^ ones * '"';
+	back = x ^ ones * '\\';
+	bad = x | (x + ones) | (x - ones * 0x20) | (quote - ones) |
+	      (back - ones);
+	return !(bad & highs);
+}
+
 /* How many bytes from here on are plain ASCII and no delimiter: nearly all
  * text is, so it is copied in one piece. */
 static size_t plain(const char *s, size_t left)
 {
 	size_t n = 0;
 
-	while (n < left && s[n] >= 0x20 && s[n] < 0x7f && s[n] != '"' &&
-	       s[n] != '\\')
+	for (; left - n >= 8 && are_plain(s + n); n += 8)
+		;
+	while (n < left && is_plain(s[n]))
 		n++;
 	return n;
 }

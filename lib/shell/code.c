@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "shell/files.h"
+#include "shell/lookup.h"
 #include "shell/opts.h"
 
 /* How each interpreter takes its code; sorted by name. */
@@ -64,18 +65,17 @@ static const struct manner {
 
 bool ab_code_language(struct ab_text name, enum ab_language *ret)
 {
+	const struct interpreter *found;
+
 	/* python3.11, lua5.4, php8 */
 	while (name.len > 0 &&
 	       (name.s[name.len - 1] == '.' ||
 		(name.s[name.len - 1] >= '0' && name.s[name.len - 1] <= '9')))
 		name.len--;
-	for (size_t i = 0; i < sizeof(interpreters) / sizeof(*interpreters);
-	     i++)
-		if (ab_text_is(name, interpreters[i].name)) {
-			*ret = interpreters[i].language;
-			return true;
-		}
-	return false;
+	found = AB_LOOKUP(interpreters, name);
+	if (found)
+		*ret = found->language;
+	return found;
 }
 
 /* What the arguments say of where the code is. */

@@ -1,8 +1,7 @@
 #include "shell/flow.h"
 
-#include <stdlib.h>
-
 #include "shell/flow_tools.h"
+#include "shell/lookup.h"
 
 /* A program by its name. `values` are the letters that take one, `skip` the
  * operands that are no files: for those who read files or standard input. */
@@ -143,16 +142,6 @@ static const struct program programs[] = {
 	{ "zstdcat", NULL, NULL, 0, AB_TAINT_DECODED },
 };
 
-static int compare_program(const void *key, const void *element)
-{
-	const struct ab_text *name = key;
-	const char *other = ((const struct program *)element)->name;
-	size_t len = strlen(other);
-	int order = memcmp(name->s, other, name->len < len ? name->len : len);
-
-	return order ? order : (name->len > len) - (name->len < len);
-}
-
 static bool run_filter(struct ab_output *out, const struct ab_simple *command,
 		       const struct program *p)
 {
@@ -223,13 +212,9 @@ void ab_flow_output(struct ab_arena *arena, const struct ab_simple *command,
 		    struct ab_data *ret)
 {
 	struct ab_output out = { .arena = arena };
-	const struct program *p = NULL;
+	const struct program *p = AB_LOOKUP(programs, command->name);
 	bool prints;
 
-	if (command->name.len)
-		p = bsearch(&command->name, programs,
-			    sizeof(programs) / sizeof(programs[0]),
-			    sizeof(programs[0]), compare_program);
 	if (is_redirected(command) || (!command->argc && !command->name.len))
 		prints = false;
 	else if (!p)

@@ -145,6 +145,8 @@ static bool find_deletes(const struct ab_simple *command)
 		struct ab_text t = command->argv[i].text;
 		size_t n = 0;
 
+		if (t.len == 0 || t.s[0] != '-')
+			continue;
 		if (ab_text_is(t, "-delete"))
 			return true;
 		/* `-name -delete` looks for that name. */

@@ -125,7 +125,8 @@ void ab_match_lines(const struct ab_scene *scene,
 	(void)scene;
 	if (name.len < 2 || command->argc == 0)
 		return;
-	if (ab_listed("nc ncat netcat nc.openbsd nc.traditional", name)) {
+	if (name.s[0] == 'n' &&
+	    ab_listed("nc ncat netcat nc.openbsd nc.traditional", name)) {
 		hit = nc_runs(command);
 	} else if (ab_text_is(name, "socat")) {
 		hit = socat_runs(command);

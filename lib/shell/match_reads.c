@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "base/mem.h"
+#include "shell/lookup.h"
 #include "shell/reads.h"
 #include "shell/tool.h"
 
@@ -323,15 +324,6 @@ static const char *const known[] = {
 	"rustup",   "terraform", "tofu",    "tsc",    "uv",	 "yarn",
 };
 
-static int by_name(const void *key, const void *row)
-{
-	const struct ab_text *name = key;
-	const char *program = *(const char *const *)row;
-	int order = strncmp(name->s, program, name->len);
-
-	return order ? order : -(program[name->len] != '\0');
-}
-
 static bool asks_version(const struct ab_simple *command)
 {
 	static const char *const always[] = { "--version", "--help", "-V" };
@@ -345,8 +337,7 @@ static bool asks_version(const struct ab_simple *command)
 			return true;
 	for (size_t i = 0; i < AB_COUNT(where_known); i++)
 		if (ab_field_is(&command->argv[1], where_known[i]))
-			return bsearch(&command->name, known, AB_COUNT(known),
-				       sizeof(known[0]), by_name) != NULL;
+			return AB_LOOKUP(known, command->name);
 	return false;
 }
 

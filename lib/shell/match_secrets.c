@@ -146,6 +146,13 @@ static bool word_names_secret(struct ab_text cwd, struct ab_text word,
 	return false;
 }
 
+/* Most words are no options: the list need not be read for them. */
+static bool is_listed_option(const char *list, const struct ab_field *word)
+{
+	return word->text.len > 0 && word->text.s[0] == '-' &&
+	       ab_listed(list, word->text);
+}
+
 static bool is_secret_word(const struct ab_simple *command, size_t at,
 			   const char *separators)
 {
@@ -156,7 +163,7 @@ static bool is_secret_word(const struct ab_simple *command, size_t at,
 	    ab_text_starts(word->text, "--exclude") ||
 	    ab_text_starts(word->text, "--ignore") ||
 	    ab_text_starts(word->text, "--output=") ||
-	    ab_listed(no_files, command->argv[at - 1].text))
+	    is_listed_option(no_files, &command->argv[at - 1]))
 		return false;
 	return word_names_secret(command->cwd, word->text, separators);
 }

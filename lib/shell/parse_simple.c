@@ -1,8 +1,8 @@
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "shell/lex.h"
+#include "shell/lookup.h"
 
 /* The operators, each before those that it begins with. */
 static const struct {
@@ -201,22 +201,12 @@ static const char *const declaring[] = {
 	"export", "let",     "local",	"readonly", "typeset",
 };
 
-static int compare_name(const void *text, const void *name)
-{
-	const struct ab_text *t = text;
-	const char *s = *(const char *const *)name;
-	int diff = strncmp(t->s, s, t->len);
-
-	return diff ? diff : -(int)(s[t->len] != '\0');
-}
-
 static bool declares(const struct ab_shell_word *word)
 {
 	const struct ab_part *p = word->parts;
 
 	return p && !p->next && p->kind == AB_PART_TEXT && p->text.len <= 8 &&
-	       bsearch(&p->text, declaring, AB_COUNT(declaring),
-		       sizeof(*declaring), compare_name);
+	       AB_LOOKUP(declaring, p->text);
 }
 
 /* f ( ): after the name. */

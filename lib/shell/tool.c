@@ -249,6 +249,11 @@ static const struct ab_tool *find_exact(const struct ab_tool *tools, size_t n,
 	return NULL;
 }
 
+static bool is_of_version(char c)
+{
+	return (c >= '0' && c <= '9') || c == '.' || c == '-';
+}
+
 const struct ab_tool *ab_tool_find(const struct ab_toolbox *box,
 				   struct ab_text name)
 {
@@ -258,8 +263,7 @@ const struct ab_tool *ab_tool_find(const struct ab_toolbox *box,
 	if (name.len == 0)
 		return NULL;
 	tool = find_exact(box->tools, box->len, name);
-	while (bare.len > 1 && bare.s[bare.len - 1] &&
-	       strchr("0123456789.-", bare.s[bare.len - 1]))
+	while (bare.len > 1 && is_of_version(bare.s[bare.len - 1]))
 		bare.len--;
 	if (tool || bare.len == name.len)
 		return tool;

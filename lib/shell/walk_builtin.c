@@ -2,11 +2,10 @@
  * What builtins change in the shell itself: its folder, its variables, its
  * descriptors.
  */
-#include <stdlib.h>
-
 #include "base/arena.h"
 #include "shell/files.h"
 #include "shell/flow.h"
+#include "shell/lookup.h"
 #include "shell/opts.h"
 #include "shell/walk_state.h"
 
@@ -301,15 +300,6 @@ static const struct builtin {
 	{ "unset", unset },
 };
 
-static int by_name(const void *key, const void *item)
-{
-	const struct ab_text *name = key;
-	const char *other = ((const struct builtin *)item)->name;
-	int order = strncmp(name->s, other, name->len);
-
-	return order ? order : -(other[name->len] != '\0');
-}
-
 void ab_walk_builtin(struct ab_walk *w, const struct ab_simple *command)
 {
 	const struct builtin *b;
@@ -317,9 +307,7 @@ void ab_walk_builtin(struct ab_walk *w, const struct ab_simple *command)
 	if (!command->argc || !command->name.len ||
 	    command->name.len != command->argv[0].text.len)
 		return;
-	b = bsearch(&command->name, builtins,
-		    sizeof(builtins) / sizeof(builtins[0]), sizeof(builtins[0]),
-		    by_name);
+	b = AB_LOOKUP(builtins, command->name);
 	if (b)
 		b->run(w, command);
 }

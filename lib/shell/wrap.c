@@ -1,10 +1,9 @@
 #include "shell/wrap.h"
 
-#include <stdlib.h>
-
 #include "base/arena.h"
 #include "shell/code.h"
 #include "shell/files.h"
+#include "shell/lookup.h"
 #include "shell/wrapper.h"
 
 /* How far behind a word that is not known a command is looked for. */
@@ -169,22 +168,14 @@ const char *ab_wrap_replace(struct ab_arena *arena, struct ab_text in,
 	return text;
 }
 
-static int compare(const void *key, const void *row)
-{
-	const struct ab_text *name = key;
-	const char *s = ((const struct ab_wrapper *)row)->name;
-	int c = strncmp(name->s, s, name->len);
-
-	return c ? c : -(s[name->len] != '\0');
-}
-
 static const struct ab_wrapper *find_row(struct ab_text name)
 {
 	const struct ab_wrapper *row;
 
-	if (name.len == 0 || memchr(name.s, AB_UNKNOWN, name.len))
+	if (name.len == 0)
 		return NULL;
-	row = bsearch(&name, ab_wrappers, ab_nwrappers, sizeof(*row), compare);
+	row = bsearch(&name, ab_wrappers, ab_nwrappers, sizeof(*row),
+		      ab_lookup_compare);
 	if (row && row->same)
 		row = find_row((struct ab_text){ row->same,
 						 (uint32_t)strlen(row->same) });
