@@ -100,10 +100,12 @@ size_t ab_printable(const char *text, size_t left)
 	return n && !ab_utf8_hidden(c) ? n : 0;
 }
 
-static bool is_plain(char c)
-{
-	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
-}
+/* All but the quote and the backslash. */
+static const bool is_plain[256] = {
+	[' ' ... '!'] = true,
+	['#' ... '['] = true,
+	[']' ... '~'] = true,
+};
 
 /* Eight at once. A byte that is too small for what is taken from it borrows,
  * which sets its highest bit; the byte above it may look bad then as well, but
@@ -129,7 +131,7 @@ static size_t plain(const char *s, size_t left)
 
 	for (; left - n >= 8 && are_plain(s + n); n += 8)
 		;
-	while (n < left && is_plain(s[n]))
+	while (n < left && is_plain[(unsigned char)s[n]])
 		n++;
 	return n;
 }

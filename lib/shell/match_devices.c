@@ -1,8 +1,5 @@
 #include "base/mem.h"
-#include "shell/lookup.h"
-#include "shell/place.h"
 #include "shell/tool.h"
-#include "shell/written.h"
 
 static const struct ab_deed format_any[] = {
 	{ "", .rule = AB_RULE_FILESYSTEM_FORMAT },
@@ -103,33 +100,13 @@ static const struct ab_tool tools[] = {
 
 static const struct ab_toolbox toolbox = { tools, AB_COUNT(tools) };
 
-struct writing {
-	const struct ab_scene *scene;
-	const struct ab_simple *command;
-	struct ab_hits *hits;
-};
-
-static void judge_written(void *arg, enum ab_written how,
-			  const struct ab_field *file)
-{
-	const struct writing *w = arg;
-	struct ab_path path;
-
-	if (how != AB_WRITTEN_CONTENT)
-		return;
-	ab_path_read(w->scene, w->command, file, &path);
-	if (ab_path_block_device(&path))
-		ab_hit_add(w->hits, AB_RULE_DISK_WIPE, file->range);
-}
-
 void ab_match_devices(const struct ab_scene *scene,
 		      const struct ab_simple *command, struct ab_hits *hits)
 {
-	struct writing writing = { scene, command, hits };
 	struct ab_text name = command->name;
 	const struct ab_tool *tool;
 
-	ab_written_each(command, judge_written, &writing);
+	(void)scene;
 	if (ab_text_starts(name, "mkfs."))
 		name.len = 4;
 	tool = ab_tool_find(&toolbox, name);

@@ -96,31 +96,28 @@ static bool has(struct ab_text t, const char *s)
 /* awk has no sockets but files by that name. */
 static bool awk_connects(const struct ab_simple *command)
 {
-	enum ab_language language;
-	const struct ab_field *code;
+	const struct ab_field *code = ab_code_find(command, AB_LANG_AWK);
 
-	if (!ab_code_language(command->name, &language) ||
-	    language != AB_LANG_AWK)
-		return false;
-	code = ab_code_find(command, language);
 	return code && has(code->text, "/inet/") &&
 	       (has(code->text, "system(") || has(code->text, "| getline") ||
 		has(code->text, "|getline"));
 }
 
-static bool code_connects(const struct ab_simple *command, unsigned traits)
+static bool code_connects(const struct ab_simple *command,
+			  enum ab_language language, unsigned traits)
 {
 	return ((traits & AB_CODE_SOCKET) &&
 		(traits & (AB_CODE_DUP | AB_CODE_PTY | AB_CODE_SHELL))) ||
-	       awk_connects(command);
+	       (language == AB_LANG_AWK && awk_connects(command));
 }
 
 void ab_match_lines(const struct ab_scene *scene,
 		    const struct ab_simple *command, struct ab_hits *hits)
 {
 	struct ab_text name = command->name;
+	enum ab_language language;
 	unsigned traits;
-	bool hit;
+	bool hit = false;
 
 	(void)scene;
 	if (name.len < 2 || command->argc == 0)
@@ -132,9 +129,9 @@ void ab_match_lines(const struct ab_scene *scene,
 		hit = socat_runs(command);
 	} else if (ab_text_is(name, "xterm")) {
 		hit = xterm_shows(command);
-	} else {
+	} else if (ab_code_language(name, &language)) {
 		traits = ab_code_traits(command);
-		hit = code_connects(command, traits);
+		hit = code_connects(command, language, traits);
 		if (traits & AB_CODE_NETWORK_EXEC)
 			ab_hit_add(hits, AB_RULE_PIPE_TO_SHELL, command->range);
 	}

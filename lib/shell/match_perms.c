@@ -33,7 +33,7 @@ void ab_match_perms(const struct ab_scene *scene,
 	struct ab_path path;
 	bool recursive = false;
 
-	if (command->name.len < 5 ||
+	if (command->name.len < 5 || !strchr("cs", command->name.s[0]) ||
 	    !ab_listed("chattr chgrp chmod chown setfacl", command->name))
 		return;
 	ab_opt_begin(&w, &opts, command->argv, command->argc);

@@ -124,6 +124,8 @@ static void judge_written(void *arg, enum ab_written how,
 	if (ab_field_is(file, "/dev/null") || ab_field_is(file, "-"))
 		return;
 	ab_path_read(w->scene, w->command, file, &path);
+	if (how == AB_WRITTEN_CONTENT && ab_path_block_device(&path))
+		ab_hit_add(w->hits, AB_RULE_DISK_WIPE, file->range);
 	if (path.remote || path.empty)
 		return;
 	if (ab_path_system(&path) && !ab_path_block_device(&path))

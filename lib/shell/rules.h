@@ -130,8 +130,9 @@ ab_matcher ab_rules_match;
 /* The matchers, by what they know. */
 ab_matcher ab_match_delete;	/* rm, find, xargs, git's own way: match_delete.c */
 ab_matcher ab_match_perms;	/* chmod, chown */
-ab_matcher ab_match_devices;	/* disk-wipe, filesystem-format */
-ab_matcher ab_match_writes;	/* system-write, persistence, agent-config */
+ab_matcher ab_match_devices;	/* filesystem-format, programs that wipe */
+ab_matcher ab_match_writes;	/* disk-wipe, system-write, persistence,
+				 * agent-config */
 ab_matcher ab_match_secrets;	/* credential-access, and: */
 ab_matcher ab_match_sending;	/* exfiltration */
 ab_matcher ab_match_shells;	/* reverse-shell, pipe-to-shell, eval-exec,
