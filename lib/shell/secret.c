@@ -138,14 +138,17 @@ static bool is_ssh_secret(struct ab_text name)
 
 static bool is_secret_inside(struct ab_text folder, struct ab_text name)
 {
+	if (folder.len == 0)
+		return false;
 	if (ab_text_is(folder, ".ssh"))
 		return is_ssh_secret(name);
 	for (size_t i = 0; i < AB_COUNT(inside); i++) {
 		const char *want = inside[i].name;
-		size_t len = strlen(want);
+		size_t len;
 
 		if (!ab_text_is(folder, inside[i].folder))
 			continue;
+		len = strlen(want);
 		if (want[len - 1] == '*' && name.len >= len - 1 &&
 		    memcmp(name.s, want, len - 1) == 0)
 			return true;

@@ -13,11 +13,12 @@
 #include "shell/judge.h"
 
 enum {
-	AB_WALK_COMMANDS_MAX = 30000,	/* evaluated, calls and turns counted */
+	AB_WALK_COMMANDS_MAX = 25000,	/* evaluated, calls and turns counted */
 	AB_WALK_LEVELS_MAX = 16,	/* wrappers and scripts in each other */
 	AB_WALK_CALLS_MAX = 8,		/* functions in each other */
 	AB_WALK_DEPTH_MAX = 1000,	/* nodes in each other, all in all */
-	AB_WALK_NESTED_MAX = 4 << 20,	/* bytes of nested scripts */
+	AB_WALK_NESTED_MAX = 4 << 20,	/* bytes that are made; of nested
+					 * scripts an eighth */
 };
 
 struct ab_walk_events {

@@ -8,6 +8,9 @@
 #include "shell/walk_state.h"
 #include "shell/wrap.h"
 
+/* A byte that is read as a script costs as much as so many that are copied. */
+enum { READING = 8 };
+
 static bool same_text(struct ab_text a, struct ab_text b)
 {
 	return a.len == b.len && memcmp(a.s, b.s, a.len) == 0;
@@ -35,22 +38,26 @@ static struct ab_named *find_named(const struct ab_walk *w, struct ab_text name,
 	return NULL;
 }
 
-static struct ab_named *add_named(struct ab_walk *w, struct ab_text name)
+/* `former`: of the same name and kind, no longer found; or NULL. */
+static struct ab_named *add_named(struct ab_walk *w, struct ab_text name,
+				  struct ab_named *former)
 {
-	struct ab_named *n = ab_arena_alloc(w->arena, sizeof(*n)), **bucket;
+	struct ab_named *n = ab_arena_alloc(w->arena, sizeof(*n)), **link;
 
 	if (!w->named)
 		w->named = ab_arena_alloc(w->arena,
 					  AB_NAMED_BUCKETS * sizeof(*w->named));
-	bucket = &w->named[bucket_of(name)];
+	link = &w->named[bucket_of(name)];
+	while (former && *link != former)
+		link = &(*link)->chain;
 	*n = (struct ab_named){ .name = name,
 				.in = w->at,
 				.flags = w->flags,
 				.via = w->via,
-				.chain = *bucket };
+				.chain = former ? former->chain : *link };
 	/* Beyond the bound it is not found by its calls, but still walked. */
-	if (w->nnamed++ < AB_NAMED_MAX)
-		*bucket = n;
+	if (former || w->nnamed++ < AB_NAMED_MAX)
+		*link = n;
 	*w->last_named = n;
 	w->last_named = &n->next;
 	return n;
@@ -63,7 +70,7 @@ void ab_walk_define(struct ab_walk *w, const struct ab_shell_node *function)
 	if (!function->function.body ||
 	    (n && n->body == function->function.body))
 		return;
-	n = add_named(w, function->function.name);
+	n = add_named(w, function->function.name, n);
 	n->body = function->function.body;
 }
 
@@ -72,7 +79,7 @@ void ab_walk_alias(struct ab_walk *w, struct ab_text name, struct ab_text text)
 	struct ab_named *n = find_named(w, name, true);
 
 	if (!n)
-		n = add_named(w, name);
+		n = add_named(w, name, NULL);
 	n->alias = text;
 }
 
@@ -83,7 +90,7 @@ static void walk_script(struct ab_walk *w, const struct ab_field *field)
 	const struct ab_nesting source = { field->range, field->verbatim };
 	struct ab_script script;
 
-	w->nested += field->text.len;
+	w->nested += (size_t)READING * field->text.len;
 	if (w->nested > AB_WALK_NESTED_MAX || w->levels >= AB_WALK_LEVELS_MAX) {
 		ab_walk_stop(w, field->range,
 			     "This is nested too deeply to be followed.");

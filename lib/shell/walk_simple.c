@@ -178,13 +178,18 @@ void ab_walk_name(struct ab_simple *command)
 	command->name = name;
 }
 
+/* A longer one is not known: every command would be held against it. */
+enum { FOLDER_MAX = 1024 };
+
 struct ab_text ab_walk_folder(const struct ab_walk *w)
 {
 	static const char unknown[1] = { AB_UNKNOWN };
 	const struct ab_var *v =
 		ab_vars_get(w->vars, (struct ab_text){ "PWD", 3 });
 
-	return v && !v->next ? v->text : (struct ab_text){ unknown, 1 };
+	return v && !v->next && v->text.len <= FOLDER_MAX
+		       ? v->text
+		       : (struct ab_text){ unknown, 1 };
 }
 
 static struct ab_text current_folder(const struct ab_eval *e)
@@ -196,13 +201,14 @@ static struct ab_text current_folder(const struct ab_eval *e)
 	struct ab_shell_word word = { .parts = &part };
 	struct ab_field field;
 
-	if (!v)
+	if (!v || (!v->next && v->text.len > FOLDER_MAX))
 		return (struct ab_text){ unknown, 1 };
 	if (!v->next)
 		return v->text;
 	part.param.name = pwd;
 	ab_eval_single(e, &word, &field);
-	return field.text;
+	return field.text.len > FOLDER_MAX ? (struct ab_text){ unknown, 1 }
+					   : field.text;
 }
 
 /* What was put in counts, or a short text of long variables costs without

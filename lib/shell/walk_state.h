@@ -37,7 +37,7 @@ struct ab_named {
 	struct ab_named *next;		/* in the order of definition */
 };
 
-enum { AB_NAMED_BUCKETS = 64, AB_NAMED_MAX = 1024 };
+enum { AB_NAMED_BUCKETS = 64, AB_NAMED_MAX = 256 };
 
 /* A variable's value before `local`. */
 struct ab_walk_local {
