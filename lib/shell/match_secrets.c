@@ -117,9 +117,13 @@ static const struct reader {
 	{ "zgrep", PATTERN, "efABCmdD" },
 };
 
-/* Options whose value is written, left out, or prose. */
-static const char no_files[] =
-	"-O -cert-file -key-file -keyout -m -o -out --body --comment --description --exclude --exclude-from --ignore --message --notes --out --output --title";
+/* Options whose value is written, left out, or prose. Sorted. */
+static const char *const no_files[] = {
+	"--body",   "--comment", "--description", "--exclude", "--exclude-from",
+	"--ignore", "--message", "--notes",	  "--out",     "--output",
+	"--title",  "-O",	 "-cert-file",	  "-key-file", "-keyout",
+	"-m",	    "-o",	 "-out",
+};
 
 /* A piece of a word between "=", "@" and the like names a secret: --file=X,
  * f=@X, HEAD:X. */
@@ -146,13 +150,6 @@ static bool word_names_secret(struct ab_text cwd, struct ab_text word,
 	return false;
 }
 
-/* Most words are no options: the list need not be read for them. */
-static bool is_listed_option(const char *list, const struct ab_field *word)
-{
-	return word->text.len > 0 && word->text.s[0] == '-' &&
-	       ab_listed(list, word->text);
-}
-
 static bool is_secret_word(const struct ab_simple *command, size_t at,
 			   const char *separators)
 {
@@ -163,7 +160,7 @@ static bool is_secret_word(const struct ab_simple *command, size_t at,
 	    ab_text_starts(word->text, "--exclude") ||
 	    ab_text_starts(word->text, "--ignore") ||
 	    ab_text_starts(word->text, "--output=") ||
-	    is_listed_option(no_files, &command->argv[at - 1]))
+	    AB_LOOKUP(no_files, command->argv[at - 1].text))
 		return false;
 	return word_names_secret(command->cwd, word->text, separators);
 }

@@ -146,10 +146,12 @@ static int relate(const struct ab_path *path, size_t len, const char *folder,
 	size_t at = 0;
 
 	for (const char *p = folder; *p;) {
-		size_t n;
+		size_t n = 0;
 
-		p += strspn(p, "/");
-		n = strcspn(p, "/");
+		while (*p == '/')
+			p++;
+		while (p[n] && p[n] != '/')
+			n++;
 		if (n == 0)
 			break;
 		if (at == len)

@@ -197,6 +197,16 @@ static void read_parts(struct reading *r, struct ab_text text, bool own)
 	}
 }
 
+/* The end of a clean path: no more of it can matter. */
+static struct ab_text last_two(struct ab_text path)
+{
+	uint32_t from = path.len, slashes = 0;
+
+	while (from > 0 && (path.s[from - 1] != '/' || ++slashes < 2))
+		from--;
+	return (struct ab_text){ path.s + from, path.len - from };
+}
+
 bool ab_secret_in(struct ab_text cwd, struct ab_text path)
 {
 	struct reading r = { 0 };
@@ -204,7 +214,8 @@ bool ab_secret_in(struct ab_text cwd, struct ab_text path)
 	if (path.len == 0)
 		return false;
 	if (cwd.len > 0 && path.s[0] != '/' && path.s[0] != AB_UNKNOWN) {
-		read_parts(&r, cwd, false);
+		r.proc = ab_text_starts(cwd, "/proc/");
+		read_parts(&r, last_two(cwd), false);
 		r.secret = AB_LOOKUP(folders, r.name);
 	}
 	read_parts(&r, path, true);
