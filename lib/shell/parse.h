@@ -15,7 +15,7 @@ struct ab_arena;
 enum {
 	AB_SHELL_TEXT_MAX = 1 << 20,	/* bytes */
 	AB_SHELL_DEPTH_MAX = 200,	/* nesting of any kind */
-	AB_SHELL_NODES_MAX = 200000,	/* nodes, words and parts */
+	AB_SHELL_NODES_MAX = 150000,	/* nodes, words and parts */
 };
 
 struct ab_script {

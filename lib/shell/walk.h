@@ -13,7 +13,7 @@
 #include "shell/judge.h"
 
 enum {
-	AB_WALK_COMMANDS_MAX = 25000,	/* evaluated, calls and turns counted */
+	AB_WALK_COMMANDS_MAX = 20000,	/* evaluated, calls and turns counted */
 	AB_WALK_LEVELS_MAX = 16,	/* wrappers and scripts in each other */
 	AB_WALK_CALLS_MAX = 8,		/* functions in each other */
 	AB_WALK_DEPTH_MAX = 1000,	/* nodes in each other, all in all */

@@ -75,6 +75,13 @@ static bool has_value(const struct ab_var *list, const struct ab_var *v)
 	return false;
 }
 
+static bool has_all(const struct ab_var *list, const struct ab_var *v)
+{
+	while (v && has_value(list, v))
+		v = v->next;
+	return !v;
+}
+
 const struct ab_var *ab_walk_either(struct ab_walk *w, const struct ab_var *a,
 				    const struct ab_var *b)
 {
@@ -85,6 +92,8 @@ const struct ab_var *ab_walk_either(struct ab_walk *w, const struct ab_var *a,
 
 	if (!a && !b)
 		return NULL;
+	if (a && has_all(a, sources[1]))
+		return a;
 	for (size_t i = 0; i < 2; i++)
 		for (const struct ab_var *v = sources[i]; v; v = v->next) {
 			if (has_value(list, v))
