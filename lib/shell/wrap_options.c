@@ -7,6 +7,19 @@
 #include "shell/sed.h"
 #include "shell/wrapper.h"
 
+/* The bytes [from, to). Only they are looked at: a long text has many lines. */
+static struct ab_field slice(const struct ab_field *f, uint32_t from,
+			     uint32_t to)
+{
+	struct ab_field part = *f;
+
+	part.text = (struct ab_text){ f->text.s + from, to - from };
+	if (part.verbatim != AB_NOT_VERBATIM)
+		part.verbatim += from;
+	part.unknown = to > from && memchr(part.text.s, AB_UNKNOWN, to - from);
+	return part;
+}
+
 static bool starts_with_case(struct ab_text t, const char *s)
 {
 	size_t len = strlen(s);
@@ -99,9 +112,7 @@ static void read_editor_line(struct ab_wrapping *w, const struct ab_field *like,
 	}
 	if (i + 1 >= to || s[i] != '!')
 		return;
-	script = ab_wrap_rest(like, i + 1);
-	script.text.len = to - i - 1;
-	script.unknown = memchr(script.text.s, AB_UNKNOWN, script.text.len);
+	script = slice(like, i + 1, to);
 	ab_wrap_script(w, &script);
 }
 
@@ -168,11 +179,9 @@ static void read_make_line(struct ab_wrapping *w, const struct ab_field *like,
 			   uint32_t from, uint32_t to)
 {
 	static const char shell[] = "$(shell ";
-	struct ab_field line = ab_wrap_rest(like, from), script;
+	struct ab_field line = slice(like, from, to), script;
 	const char *at;
 
-	line.text.len = to - from;
-	line.unknown = memchr(line.text.s, AB_UNKNOWN, line.text.len);
 	at = memmem(line.text.s, line.text.len, shell, sizeof(shell) - 1);
 	if (at) {
 		script = ab_wrap_rest(&line, (uint32_t)(at - line.text.s) +
