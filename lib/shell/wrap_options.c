@@ -4,6 +4,7 @@
  */
 #include "base/arena.h"
 #include "shell/files.h"
+#include "shell/lookup.h"
 #include "shell/sed.h"
 #include "shell/wrapper.h"
 
@@ -281,4 +282,42 @@ static void add_sed(void *arg, enum ab_sed what, const struct ab_field *text)
 void ab_wrap_sed(struct ab_wrapping *w)
 {
 	ab_sed_each(w->command, add_sed, w);
+}
+
+/* gdb -ex 'shell CMD', -ex '!CMD' */
+void ab_wrap_gdb(struct ab_wrapping *w)
+{
+	for (size_t i = 1; i + 1 < w->argc; i++) {
+		const struct ab_field *f = &w->argv[i + 1];
+		struct ab_field script;
+
+		if (!ab_listed("-ex --ex -iex --eval-command -eval-command",
+			       w->argv[i].text))
+			continue;
+		if (ab_text_starts(f->text, "!"))
+			script = ab_wrap_rest(f, 1);
+		else if (ab_text_starts(f->text, "shell "))
+			script = ab_wrap_rest(f, 6);
+		else
+			continue;
+		ab_wrap_script(w, &script);
+	}
+	ab_wrap_plain(w);
+}
+
+/* sqlite3 FILE '.shell CMD' */
+void ab_wrap_sqlite(struct ab_wrapping *w)
+{
+	for (size_t i = 1; i < w->argc; i++) {
+		const struct ab_field *f = &w->argv[i];
+		struct ab_field script;
+
+		if (ab_text_starts(f->text, ".shell "))
+			script = ab_wrap_rest(f, 7);
+		else if (ab_text_starts(f->text, ".system "))
+			script = ab_wrap_rest(f, 8);
+		else
+			continue;
+		ab_wrap_script(w, &script);
+	}
 }
