@@ -15,6 +15,7 @@ struct ab_file {
 	struct ab_text name;	/* clean, absolute where the folder is known */
 	struct ab_data data;
 	bool maybe;		/* what was in it before may still be */
+	unsigned older;		/* how many are behind it */
 	const struct ab_file *next;	/* an older one */
 };
 

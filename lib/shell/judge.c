@@ -265,6 +265,37 @@ static void refuse_bytes(struct judge *j, uint32_t at, const char *reason)
 	judge_hit(j, &hit);
 }
 
+static void *reserve_none(void *arg)
+{
+	(void)arg;
+	return NULL;
+}
+
+static void judge_as(struct judge *j, struct ab_text text)
+{
+	const struct ab_walk_events events = { reserve_none, judge_command,
+					       judge_hit, j };
+	struct ab_script script;
+
+	ab_parse(j->arena, text, &script);
+	ab_walk_script(j->arena, j->scene, &events, text, &script);
+}
+
+/* Who takes a text with NUL bytes ends it at the first (a C string), or leaves
+ * them out (a shell that reads a file): both are judged as well. */
+static void judge_zeros(struct judge *j, struct ab_text text, uint32_t first)
+{
+	char *without = ab_arena_alloc(j->arena, text.len);
+	uint32_t len = 0;
+
+	for (uint32_t i = 0; i < text.len; i++)
+		if (text.s[i])
+			without[len++] = text.s[i];
+	judge_as(j, (struct ab_text){ text.s, first });
+	judge_as(j, (struct ab_text){ without, len });
+	refuse_bytes(j, first, "This cannot be read: it holds a NUL byte.");
+}
+
 void ab_judge_text(struct ab_arena *arena, const struct ab_scene *scene,
 		   struct ab_text text, struct ab_judgement *ret)
 {
@@ -281,9 +312,8 @@ void ab_judge_text(struct ab_arena *arena, const struct ab_scene *scene,
 	j.tail = &j.first;
 	if (read.len > AB_SHELL_TEXT_MAX)
 		read.len = AB_SHELL_TEXT_MAX;
-	if (zero)
-		refuse_bytes(&j, (uint32_t)(zero - text.s),
-			     "This cannot be read: it holds a NUL byte.");
+	if (zero && zero < text.s + read.len)
+		judge_zeros(&j, read, (uint32_t)(zero - text.s));
 	ab_parse(arena, read, &ret->script);
 	ab_walk_script(arena, scene, &events, read, &ret->script);
 	if (read.len < text.len)

@@ -271,7 +271,7 @@ static void see_sed(void *arg, enum ab_sed what, const struct ab_field *text)
 	if (what == AB_SED_RUNS_LINE ||
 	    (what == AB_SED_RUNS && !text->text.len))
 		ab_hit_because(arg, AB_RULE_EVAL_EXEC, text->range,
-			       "This runs lines of a file as commands.");
+			       "Runs lines of a file as commands.");
 }
 
 static void match_fc(const struct ab_simple *command, struct ab_hits *hits)

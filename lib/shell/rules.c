@@ -251,7 +251,7 @@ const struct ab_rule ab_rules[AB_RULE_COUNT] = {
 		"dynamic-command", ESCALATED,
 		.reason = "Which command this is cannot be known before it runs.",
 		.instead = "write the command out",
-		.what = "a command whose name is a variable or a substitution",
+		.what = "a command whose name is a variable, a substitution or a pattern",
 	},
 	[AB_RULE_UNPARSED] = {
 		"unparsed", ESCALATED,

@@ -243,11 +243,24 @@ static void set_positional(struct ab_walk *w, const struct ab_simple *command)
 						  command->argc - i));
 }
 
-static void forget_positional(struct ab_walk *w,
-			      const struct ab_simple *command)
+/* By one, where it is known that it is done once. */
+static void shift_positional(struct ab_walk *w, const struct ab_simple *command)
 {
-	(void)command;
-	ab_vars_positional(w->vars, NULL);
+	const struct ab_fields *args = ab_vars_args(w->vars);
+	struct ab_fields *left;
+
+	if (!args || args->len < 2 || command->argc > 1 || w->maybes ||
+	    args->v[1].splits) {
+		ab_vars_positional(w->vars, NULL);
+		return;
+	}
+	left = ab_arena_alloc(w->arena, sizeof(*left));
+	left->v = ab_arena_alloc(w->arena, args->len * sizeof(*left->v));
+	left->len = left->room = args->len - 1;
+	left->v[0] = args->v[0];
+	memcpy(left->v + 1, args->v + 2, (args->len - 2) * sizeof(*left->v));
+	w->nested += left->len * sizeof(*left->v);
+	ab_vars_positional(w->vars, left);
 }
 
 static void add_aliases(struct ab_walk *w, const struct ab_simple *command)
@@ -294,7 +307,7 @@ static const struct builtin {
 	{ "readarray", ab_walk_read_lines },
 	{ "readonly", export },
 	{ "set", set_positional },
-	{ "shift", forget_positional },
+	{ "shift", shift_positional },
 	{ "test", see_subscripts },
 	{ "typeset", declare },
 	{ "unset", unset },

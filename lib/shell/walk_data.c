@@ -148,10 +148,15 @@ static bool what_is_read(struct ab_walk *w, const struct ab_simple *command,
 static void open_descriptor(struct ab_walk *w, struct ab_simple *command,
 			    int fd, const struct ab_data *data)
 {
-	struct ab_file *file = ab_arena_alloc(w->arena, sizeof(*file));
+	unsigned older = command->files ? command->files->older + 1 : 0;
+	struct ab_file *file;
 	char number[16];
 	int len = snprintf(number, sizeof(number), "%d", fd);
 
+	if (older >= 2 * AB_FILES_MAX)
+		return;
+	file = ab_arena_alloc(w->arena, sizeof(*file));
+	file->older = older;
 	file->name =
 		descriptor(w->arena, (struct ab_text){ number, (uint32_t)len });
 	file->data = *data;

@@ -19,6 +19,7 @@ static void add_file(struct ab_walk *w, struct ab_text name,
 	*file = (struct ab_file){ .name = name,
 				  .data = *data,
 				  .maybe = w->maybes > 0,
+				  .older = w->files ? w->files->older + 1 : 0,
 				  .next = w->files };
 	/* Who made it is not known either, and it is not asked about. */
 	if (data->unknown && data->text.len <= 1)

@@ -115,7 +115,9 @@ void ab_walk_text(struct ab_walk *w, const struct ab_field *script)
 	ab_walk_enter(w, &saved);
 	w->in = (struct ab_data){ .none = true };
 	w->out = NULL;
+	w->again++;
 	walk_script(w, script);
+	w->again--;
 	ab_walk_leave(w, &saved);
 }
 

@@ -118,7 +118,8 @@ void ab_walk_alias(struct ab_walk *w, struct ab_text name, struct ab_text text);
 void ab_walk_expand(struct ab_walk *w, const struct ab_shell_node *node);
 void ab_walk_uncalled(struct ab_walk *w);
 
-/* A script that runs some time, in a shell of its own. */
+/* A script that runs some time, in a shell of its own; its commands are not
+ * those of this text, and not listed. */
 void ab_walk_text(struct ab_walk *w, const struct ab_field *script);
 
 /* walk_settings.c: text that is run although it is no command */

@@ -4,8 +4,22 @@
  */
 #include "base/arena.h"
 #include "shell/files.h"
+#include "shell/lookup.h"
 #include "shell/sed.h"
 #include "shell/wrapper.h"
+
+/* The bytes [from, to). Only they are looked at: a long text has many lines. */
+static struct ab_field slice(const struct ab_field *f, uint32_t from,
+			     uint32_t to)
+{
+	struct ab_field part = *f;
+
+	part.text = (struct ab_text){ f->text.s + from, to - from };
+	if (part.verbatim != AB_NOT_VERBATIM)
+		part.verbatim += from;
+	part.unknown = to > from && memchr(part.text.s, AB_UNKNOWN, to - from);
+	return part;
+}
 
 static bool starts_with_case(struct ab_text t, const char *s)
 {
@@ -99,9 +113,7 @@ static void read_editor_line(struct ab_wrapping *w, const struct ab_field *like,
 	}
 	if (i + 1 >= to || s[i] != '!')
 		return;
-	script = ab_wrap_rest(like, i + 1);
-	script.text.len = to - i - 1;
-	script.unknown = memchr(script.text.s, AB_UNKNOWN, script.text.len);
+	script = slice(like, i + 1, to);
 	ab_wrap_script(w, &script);
 }
 
@@ -168,11 +180,9 @@ static void read_make_line(struct ab_wrapping *w, const struct ab_field *like,
 			   uint32_t from, uint32_t to)
 {
 	static const char shell[] = "$(shell ";
-	struct ab_field line = ab_wrap_rest(like, from), script;
+	struct ab_field line = slice(like, from, to), script;
 	const char *at;
 
-	line.text.len = to - from;
-	line.unknown = memchr(line.text.s, AB_UNKNOWN, line.text.len);
 	at = memmem(line.text.s, line.text.len, shell, sizeof(shell) - 1);
 	if (at) {
 		script = ab_wrap_rest(&line, (uint32_t)(at - line.text.s) +
@@ -272,4 +282,42 @@ static void add_sed(void *arg, enum ab_sed what, const struct ab_field *text)
 void ab_wrap_sed(struct ab_wrapping *w)
 {
 	ab_sed_each(w->command, add_sed, w);
+}
+
+/* gdb -ex 'shell CMD', -ex '!CMD' */
+void ab_wrap_gdb(struct ab_wrapping *w)
+{
+	for (size_t i = 1; i + 1 < w->argc; i++) {
+		const struct ab_field *f = &w->argv[i + 1];
+		struct ab_field script;
+
+		if (!ab_listed("-ex --ex -iex --eval-command -eval-command",
+			       w->argv[i].text))
+			continue;
+		if (ab_text_starts(f->text, "!"))
+			script = ab_wrap_rest(f, 1);
+		else if (ab_text_starts(f->text, "shell "))
+			script = ab_wrap_rest(f, 6);
+		else
+			continue;
+		ab_wrap_script(w, &script);
+	}
+	ab_wrap_plain(w);
+}
+
+/* sqlite3 FILE '.shell CMD' */
+void ab_wrap_sqlite(struct ab_wrapping *w)
+{
+	for (size_t i = 1; i < w->argc; i++) {
+		const struct ab_field *f = &w->argv[i];
+		struct ab_field script;
+
+		if (ab_text_starts(f->text, ".shell "))
+			script = ab_wrap_rest(f, 7);
+		else if (ab_text_starts(f->text, ".system "))
+			script = ab_wrap_rest(f, 8);
+		else
+			continue;
+		ab_wrap_script(w, &script);
+	}
 }

@@ -1,5 +1,6 @@
 /* Tools that are more than a wrapper, with a grammar of their own. */
 #include "base/arena.h"
+#include "shell/lookup.h"
 #include "shell/wrapper.h"
 
 /* Settings of git whose value it runs, as `section.` or in full. Alias and
@@ -94,6 +95,42 @@ static void read_options(struct ab_wrapping *w, const struct ab_opts *opts,
 	}
 }
 
+/* The program on the other side, and "ext::CMD" for this one. */
+static void read_remote(struct ab_wrapping *w, size_t at)
+{
+	static const struct ab_opts clone = {
+		"bcjou", "config= upload-pack= branch= depth= origin=", false
+	};
+	static const struct ab_opts other = {
+		"o", "upload-pack= receive-pack= exec= remote= depth=", false
+	};
+	bool clones = ab_field_is(&w->argv[at], "clone");
+	struct ab_opt_walk walk;
+	enum ab_opt what;
+
+	ab_opt_begin(&walk, clones ? &clone : &other, w->argv + at,
+		     w->argc - at);
+	while ((what = ab_opt_next(&walk)) != AB_OPT_END) {
+		struct ab_field script = walk.value;
+
+		if (!script.text.len)
+			continue;
+		if (clones && ab_opt_is(&walk, what, 'c', "config")) {
+			read_setting(w, &walk.value);
+			continue;
+		}
+		if (what == AB_OPT_OPERAND &&
+		    ab_text_starts(script.text, "ext::"))
+			script = ab_wrap_rest(&script, 5);
+		else if (!(clones && ab_opt_is(&walk, what, 'u', NULL)) &&
+			 !(what == AB_OPT_LONG &&
+			   ab_listed("upload-pack receive-pack exec",
+				     walk.name)))
+			continue;
+		ab_wrap_script(w, &script);
+	}
+}
+
 /* The words behind `git submodule foreach`, `git bisect run`. */
 static size_t words_after(const struct ab_wrapping *w, size_t at,
 			  const char *word)
@@ -125,6 +162,9 @@ static void read_git(struct ab_wrapping *w, size_t at)
 
 	if (ab_field_is(sub, "config")) {
 		read_config(w, at);
+	} else if (ab_listed("archive clone fetch ls-remote pull push",
+			     sub->text)) {
+		read_remote(w, at);
 	} else if (ab_field_is(sub, "rebase")) {
 		read_options(w, &rebase, at, "x", "exec");
 	} else if (ab_field_is(sub, "difftool")) {

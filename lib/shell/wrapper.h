@@ -51,7 +51,8 @@ ab_wrap_reader ab_wrap_plain, ab_wrap_sub, ab_wrap_sh, ab_wrap_eval,
 	ab_wrap_xargs, ab_wrap_parallel, ab_wrap_find, ab_wrap_fd,
 	ab_wrap_git, ab_wrap_keys, ab_wrap_each, ab_wrap_bwrap, ab_wrap_env,
 	ab_wrap_runuser, ab_wrap_file, ab_wrap_ssh, ab_wrap_tar, ab_wrap_zip,
-	ab_wrap_editor, ab_wrap_pager, ab_wrap_make, ab_wrap_sed;
+	ab_wrap_editor, ab_wrap_pager, ab_wrap_make, ab_wrap_sed,
+	ab_wrap_gdb, ab_wrap_sqlite;
 
 /* One more, with the row's flags and the command's standard input. */
 struct ab_inner *ab_wrap_add(struct ab_wrapping *w, enum ab_inner_kind kind);
