@@ -1,10 +1,14 @@
 #include "cmd.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <termios.h>
 #include <unistd.h>
+
+#include "base/fd.h"
+#include "base/path.h"
 
 enum { EVENT_MAX = 8 << 20 };
 
@@ -23,8 +27,12 @@ static const struct option options_install[] = {
 	{ 0 },
 };
 
-/* The policy options as they were given, for the `run` that is written. */
-static void collect(const struct args *args, struct ab_strv *options)
+/*
+ * The policy options as they were given, for the `run` that is written. Only a
+ * file is named in full: an agent goes from folder to folder, and a project's
+ * own file of that name is not the one that was meant.
+ */
+static void collect(struct args *args, struct ab_strv *options)
 {
 	static const struct {
 		enum option_id id;
@@ -35,6 +43,13 @@ static void collect(const struct args *args, struct ab_strv *options)
 		{ ID_WORKSPACE, "--workspace" },
 	};
 
+	if (given(args, ID_CONFIG) && args->input.config) {
+		char *path = ab_path_resolve(args->input.config,
+					     args->input.cwd, args->input.home);
+
+		if (path)
+			args->values[ID_CONFIG] = args->input.config = path;
+	}
 	for (size_t i = 0; i < AB_COUNT(others); i++)
 		if (given(args, others[i].id)) {
 			ab_strv_add(options, others[i].flag);
@@ -60,19 +75,51 @@ static char *read_event(size_t *ret_len)
 	return ab_buf_take(&b);
 }
 
-/* A hook that fails with another status is ignored by agents: then the command
- * would run. */
+/* A hook that takes too long is ignored by agents, as is one that fails with
+ * another status: then the command would run. */
+static void give_up(int sig)
+{
+	static const char text[] = "agentbox: the event took too long\n";
+	ssize_t n = write(STDERR_FILENO, text, sizeof(text) - 1);
+
+	(void)sig;
+	(void)n;
+	_exit(EXIT_USAGE);
+}
+
+static void begin_deadline(void)
+{
+	enum { SECONDS = 15 }; /* less than any agent waits */
+
+	signal(SIGALRM, give_up);
+	alarm(SECONDS);
+}
+
 static int block(const struct args *args, const struct ab_error *err)
 {
 	complain(args, err);
 	return EXIT_USAGE;
 }
 
+/* Not by way of a stream, whose failure is seen too late for our status. */
+static int print_reply(const struct ab_hook_reply *reply)
+{
+	size_t len = strlen(reply->out);
+
+	if (len && (ab_write_all(STDOUT_FILENO, reply->out, len) < 0 ||
+		    ab_write_all(STDOUT_FILENO, "\n", 1) < 0)) {
+		tell("cannot write the answer: %m");
+		return EXIT_USAGE;
+	}
+	if (reply->say[0])
+		fprintf(stderr, "%s\n", reply->say);
+	return reply->status;
+}
+
 static int hook_main(struct args *args)
 {
 	ab_autostrv struct ab_strv options = { 0 };
-	struct ab_hook_request request = { .policy = args->input,
-					   .no_box = given(args, ID_NO_BOX) };
+	struct ab_hook_request request = { .no_box = given(args, ID_NO_BOX) };
 	struct ab_hook_reply reply;
 	struct ab_error err = { 0 };
 	ab_autofree char *event = NULL;
@@ -81,7 +128,11 @@ static int hook_main(struct args *args)
 	status = check_words(args, 0, 0);
 	if (status >= 0)
 		return status;
+	begin_deadline();
+	if (ab_caller_init(&args->input, &err) < 0)
+		return block(args, &err);
 	collect(args, &options);
+	request.policy = args->input;
 	request.agent = strchr(args->command->name, ' ') + 1;
 	request.options = (const char *const *)options.v;
 	request.noptions = options.len;
@@ -91,14 +142,9 @@ static int hook_main(struct args *args)
 		tell("the event is longer than %d MiB", EVENT_MAX >> 20);
 		return EXIT_USAGE;
 	}
-	if (ab_caller_init(&request.policy, &err) < 0 ||
-	    ab_hook(&request, &reply, &err) < 0)
+	if (ab_hook(&request, &reply, &err) < 0)
 		return block(args, &err);
-	if (reply.out[0])
-		printf("%s\n", reply.out);
-	if (reply.say[0])
-		fprintf(stderr, "%s\n", reply.say);
-	status = reply.status;
+	status = print_reply(&reply);
 	ab_hook_reply_fini(&reply);
 	return status;
 }
@@ -151,20 +197,21 @@ static int apply(const struct args *args, const struct ab_hook_plan *plan)
 static int install_main(struct args *args)
 {
 	ab_autostrv struct ab_strv options = { 0 };
-	struct ab_hook_request request = { .policy = args->input,
-					   .no_box = given(args, ID_NO_BOX) };
+	struct ab_hook_request request = { .no_box = given(args, ID_NO_BOX) };
 	struct ab_hook_plan plan;
 	struct ab_error err = { 0 };
 	int status = check_words(args, 1, 1);
 
 	if (status >= 0)
 		return status;
+	if (ab_caller_init(&args->input, &err) < 0)
+		return complain(args, &err);
 	collect(args, &options);
+	request.policy = args->input;
 	request.agent = args->rest[0];
 	request.options = (const char *const *)options.v;
 	request.noptions = options.len;
-	if (ab_caller_init(&request.policy, &err) < 0 ||
-	    ab_hook_plan(&request, given(args, ID_PROJECT), &plan, &err) < 0)
+	if (ab_hook_plan(&request, given(args, ID_PROJECT), &plan, &err) < 0)
 		return complain(args, &err);
 	status = apply(args, &plan);
 	ab_hook_plan_fini(&plan);

@@ -92,6 +92,19 @@ runs()
 	[ "$output" = "rm -rf /" ]
 }
 
+@test "run -c: a file that is called like a shell is not one" {
+	alone run --approver "$(answers always)" -c 'git push'
+	[ "$status" -eq 0 ]
+	alone run -c 'git push'
+	[ "$status" -eq 0 ]
+	printf '#!/bin/sh\necho "ran: another"\n' >sh
+	chmod +x sh
+	alone run --shell ./sh -c 'git push'
+	[ "$status" -eq 126 ]
+	alone run --shell "$WORKSPACE/sh" -c 'git push'
+	[ "$status" -eq 126 ]
+}
+
 @test "run: a long command is cut around the part that decided" {
 	local long
 	long=$(printf 'echo %0300d' 0)
@@ -303,4 +316,12 @@ runs()
 	# Not made writable by name, all of it is private to the box.
 	alone run -- sh -c 'ls "$XDG_RUNTIME_DIR"; echo "listed $?"'
 	[ "$output" = "listed 0" ]
+}
+
+@test "approvals: nothing is put into a runtime folder of somebody else's" {
+	[ ! -e /tmp/agentbox ] || skip "there is one already"
+	[ "$(id -u)" -ne 0 ] || skip "everything is root's"
+	XDG_RUNTIME_DIR=/tmp alone run --write /tmp -- true
+	[ "$status" -eq 0 ]
+	[ ! -e /tmp/agentbox ]
 }

@@ -85,6 +85,61 @@ claude()
 	[[ "$(claude updatedInput.command)" == *" run "* ]]
 }
 
+@test "hook claude-code: what runs something beside a change of folder is rewritten" {
+	local command
+
+	for command in "[[ -v 'b[\$(touch x)]' ]]; cd src" \
+		"if [[ a -eq 'b[\$(touch x)]' ]]; then cd src; fi" \
+		'((b[\$(touch x)])); cd src' 'cd . < /dev/tcp/192.0.2.1/80' \
+		'PROMPT_COMMAND=evil; cd src' 'PATH=/x cd src' 'cd src | cd' \
+		'time cd src' 'coproc cd src' 'cd $(id)' 'cd src &' \
+		'cd() { evil; }; cd src' 'cd src 2>x'; do
+		echo "command: $command"
+		hook claude-code "$command"
+		[[ "$(claude updatedInput.command)" == *" run "* ]]
+	done
+	for command in 'cd' 'cd -' 'cd ~/x && cd y' 'cd "a b"; cd ..'; do
+		hook claude-code "$command"
+		[ "$(claude permissionDecision)" = allow ]
+		[ "$(claude updatedInput)" = null ]
+	done
+}
+
+@test "hook: a rewritten command that cannot stand in JSON blocks" {
+	for agent in claude-code gemini; do
+		hook $agent make --env $'A=\xff'
+		[ "$status" -eq 2 ]
+		[ -z "$output" ]
+		[[ "$stderr" == *UTF-8* ]]
+	done
+}
+
+@test "hook: an answer that cannot be written blocks" {
+	event claude-code 'rm -rf /' >"$BATS_TEST_TMPDIR/event"
+	run bash -c "'$AGENTBOX' hook claude-code <'$BATS_TEST_TMPDIR/event' >/dev/full"
+	[ "$status" -eq 2 ]
+	run bash -c "'$AGENTBOX' hook claude-code <'$BATS_TEST_TMPDIR/event' >&-"
+	[ "$status" -eq 2 ]
+}
+
+@test "hook: a reason shows the beginning of a very long part" {
+	hook claude-code "sudo echo $(printf 'x%.0s' {1..5000})"
+	[ "$(claude permissionDecision)" = ask ]
+	[ "$(claude 'permissionDecisionReason | length')" -lt 2000 ]
+}
+
+@test "hook: hostile text is one word of what runs instead" {
+	local command
+
+	for command in $'printf "%s|" \'a\' "b" \\c -- -x\n"d e"' '-c' '--' "'" '"' \
+		$'echo \'\\\'\' "\'"' 'echo é ‮ x' 'echo $(echo `echo "$x"`)'; do
+		hook claude-code "$command"
+		command=${command%$'\n'}
+		[ "$(bash -c "f() { printf '%s' \"\${@: -1}\"; }; ${output:+f} $(
+			claude updatedInput.command)")" = "$command" ]
+	done
+}
+
 @test "hook claude-code: without rewriting, only what is refused or asked is answered" {
 	hook claude-code 'make' --no-box
 	[ "$status" -eq 0 ]
@@ -251,8 +306,37 @@ claude()
 	[[ "$(jq -r '.hooks.pre_run_command[0].command' "$HOME/.codeium/windsurf/hooks.json")" == *"hook windsurf" ]]
 }
 
+@test "hook install: a file of options is named in full" {
+	echo '{}' >"$WORKSPACE/own.json"
+	agentbox hook install claude-code --yes --config own.json
+	[ "$status" -eq 0 ]
+	[[ "$(jq -r '.hooks.PreToolUse[0].hooks[0].command' "$HOME/.claude/settings.json")" == *" --config $WORKSPACE/own.json" ]]
+	mkdir -p "$WORKSPACE/sub"
+	echo '{"commands":{"override":{"recursive-delete-root":"allow"}}}' >"$WORKSPACE/sub/own.json"
+	event claude-code 'rm -rf /' "$WORKSPACE/sub" >"$BATS_TEST_TMPDIR/event"
+	agentbox_split hook claude-code --config own.json <"$BATS_TEST_TMPDIR/event"
+	[ "$(claude permissionDecision)" = deny ]
+}
+
+@test "hook install: a project's links are not followed" {
+	mkdir -p "$HOME/.claude" .claude
+	echo '{}' >"$HOME/.claude/settings.json"
+	ln -s "$HOME/.claude/settings.json" .claude/settings.json
+	agentbox hook install claude-code --project --yes
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"is a link"* ]]
+	rm -r .claude
+	ln -s "$HOME/.claude" .claude
+	agentbox hook install claude-code --project --yes
+	[ "$status" -eq 1 ]
+	[ "$(<"$HOME/.claude/settings.json")" = '{}' ]
+}
+
 @test "hook install: settings of another shape are left alone" {
 	mkdir -p "$HOME/.claude"
+	printf '{}\0{}' >"$HOME/.claude/settings.json"
+	agentbox hook install claude-code --yes
+	[ "$status" -eq 1 ]
 	for text in '[]' '{"hooks":[]}' '{"hooks":{"PreToolUse":{}}}' '{'; do
 		printf '%s' "$text" >"$HOME/.claude/settings.json"
 		agentbox hook install claude-code --yes

@@ -22,6 +22,7 @@ struct glyph {
 	size_t len; /* of text */
 	size_t bytes; /* what it stands for */
 	size_t cols;
+	size_t room; /* columns on any terminal, at most */
 };
 
 /* Sorted. Characters that take two columns; what is missing here only shifts
@@ -56,18 +57,20 @@ static struct glyph look(struct ab_text text, size_t at)
 		memcpy(g.text, s, n);
 		g.len = g.bytes = n;
 		g.cols = width(c);
+		g.room = c < 0x80 ? 1 : 2;
 		return g;
 	}
 	if (n == 1 && (c == '\n' || c == '\t'))
 		len = snprintf(g.text, sizeof(g.text), "\\%c",
 			       c == '\n' ? 'n' : 't');
 	else if (n > 1)
-		len = snprintf(g.text, sizeof(g.text), "\\u%04x", c);
+		len = snprintf(g.text, sizeof(g.text),
+			       c < 0x10000 ? "\\u%04x" : "\\U%08x", c);
 	else
 		len = snprintf(g.text, sizeof(g.text), "\\x%02x",
 			       (unsigned char)*s);
 	g.bytes = n ? n : 1;
-	g.len = g.cols = (size_t)len;
+	g.len = g.cols = g.room = (size_t)len;
 	return g;
 }
 
@@ -144,7 +147,8 @@ void ab_ask_mark(struct ab_buf *b, struct ab_text text, struct ab_span range,
 
 /*
  * The text in lines behind a margin, at most `rows` of them (0: all); the
- * number of bytes that were shown.
+ * number of bytes that were shown. Terminals do not agree on how wide a
+ * character is: no line is so long that one of them could break it.
  */
 static size_t put_block(struct ab_buf *b, struct ab_text text, size_t cols,
 			size_t rows)
@@ -156,7 +160,7 @@ static size_t put_block(struct ab_buf *b, struct ab_text text, size_t cols,
 		struct glyph g = look(text, at);
 		bool line = text.s[at] == '\n';
 
-		if (line || col + g.cols > room) {
+		if (line || col + g.room > room) {
 			if (row++ == rows)
 				break;
 			ab_buf_printf(b, "\n%s%c ", margin, line ? '|' : ':');
@@ -164,12 +168,45 @@ static size_t put_block(struct ab_buf *b, struct ab_text text, size_t cols,
 		}
 		if (!line) {
 			ab_buf_add(b, g.text, g.len);
-			col += g.cols;
+			col += g.room;
 		}
 		at += g.bytes;
 	}
 	ab_buf_puts(b, "\n");
 	return at;
+}
+
+static size_t room_of(struct ab_text text, size_t from, size_t to)
+{
+	size_t room = 0;
+
+	while (from < to && from < text.len) {
+		struct glyph g = look(text, from);
+
+		room += g.room;
+		from += g.bytes;
+	}
+	return room;
+}
+
+/* Lines of ours: a reason, a pattern or a folder may be as long as it likes. */
+static void put_lines(struct ab_buf *b, struct ab_text text, size_t cols)
+{
+	size_t col = MARGIN;
+
+	ab_buf_puts(b, margin);
+	for (size_t at = 0; at < text.len;) {
+		struct glyph g = look(text, at);
+
+		if (col + g.room >= cols) {
+			ab_buf_printf(b, "\n%s", margin);
+			col = MARGIN;
+		}
+		ab_buf_add(b, g.text, g.len);
+		col += g.room;
+		at += g.bytes;
+	}
+	ab_buf_puts(b, "\n");
 }
 
 /* Where to begin so that the part is seen, with a little of what is before. */
@@ -183,6 +220,14 @@ static size_t begin_near(struct ab_text text, size_t part, size_t cols)
 	/* Not in the middle of a character. */
 	while (at && at < part && ((unsigned char)text.s[at] & 0xc0) == 0x80)
 		at++;
+	/* What is written out takes more room than it has bytes. */
+	for (size_t room = room_of(text, at, part);
+	     room > CONTEXT_ROWS * cols;) {
+		struct glyph g = look(text, at);
+
+		room -= g.room;
+		at += g.bytes;
+	}
 	return at;
 }
 
@@ -209,7 +254,7 @@ static void put_command(struct ab_buf *b, const struct ab_question *q,
 
 	ab_buf_puts(b, head);
 	if (!memchr(q->text.s, '\n', q->text.len) &&
-	    columns(q->text, q->text.len) + sizeof(head) < cols) {
+	    room_of(q->text, 0, q->text.len) + sizeof(head) < cols) {
 		ab_buf_puts(b, " ");
 		ab_ask_show(b, q->text);
 		ab_buf_puts(b, "\n");
@@ -223,21 +268,22 @@ static void put_command(struct ab_buf *b, const struct ab_question *q,
 		ab_buf_add(b, block.data, block.len);
 }
 
-static void put_reason(struct ab_buf *b, const struct ab_question *q)
+static void put_reason(struct ab_buf *b, const struct ab_question *q,
+		       size_t cols)
 {
-	ab_buf_puts(b, margin);
-	show_string(b, q->reason);
-	ab_buf_puts(b, "     rule ");
-	show_string(b, q->rule);
-	ab_buf_printf(b, "\n%sin ", margin);
-	show_string(b, q->cwd);
-	ab_buf_puts(b, "\n");
+	ab_autofree char *why = ab_printf("%s     rule %s", q->reason, q->rule);
+	ab_autofree char *where = ab_printf("in %s", q->cwd);
+
+	put_lines(b, (struct ab_text){ why, (uint32_t)strlen(why) }, cols);
+	put_lines(b, (struct ab_text){ where, (uint32_t)strlen(where) }, cols);
 }
 
 void ab_ask_question(struct ab_buf *b, const struct ab_question *q, size_t cols)
 {
-	put_command(b, q, cols > COLS_MIN ? cols : COLS_MIN, false);
-	put_reason(b, q);
+	if (cols < COLS_MIN)
+		cols = COLS_MIN;
+	put_command(b, q, cols, false);
+	put_reason(b, q, cols);
 	ab_buf_puts(b, menu);
 }
 
@@ -254,7 +300,7 @@ void ab_ask_more(struct ab_buf *b, const struct ab_question *q, size_t cols)
 			      margin);
 		put_block(b, part, cols, 0);
 	}
-	put_reason(b, q);
+	put_reason(b, q, cols);
 	ab_buf_printf(
 		b,
 		"%sonce      run it now; the next time you are asked again\n"

@@ -30,13 +30,22 @@ struct consent {
 static const char *const shells[] = { "ash",  "bash", "dash", "ksh",
 				      "mksh", "sh",   "zsh" };
 
+/* On PATH and where systems have them. A file of that name elsewhere may be
+ * anything: it is a command, with the text as an argument. */
+static const char *const places[] = { "", "/bin/", "/usr/bin/",
+				      "/usr/local/bin/" };
+
 static bool is_shell(const char *program)
 {
-	const char *slash = strrchr(program, '/');
+	for (size_t i = 0; i < AB_COUNT(places); i++) {
+		size_t len = strlen(places[i]);
 
-	for (size_t i = 0; i < AB_COUNT(shells); i++)
-		if (strcmp(slash ? slash + 1 : program, shells[i]) == 0)
-			return true;
+		if (strncmp(program, places[i], len) != 0)
+			continue;
+		for (size_t k = 0; k < AB_COUNT(shells); k++)
+			if (strcmp(program + len, shells[k]) == 0)
+				return true;
+	}
 	return false;
 }
 

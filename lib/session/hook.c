@@ -26,6 +26,8 @@
 /* Agents read a status of 2 as "blocked", with the reason beside it. */
 enum { BLOCKED = 2 };
 
+enum { SHOWN_MAX = 1024 }; /* bytes of the part that decided */
+
 struct hook {
 	const struct ab_hook_request *request;
 	const struct ab_hook_dialect *dialect;
@@ -33,14 +35,31 @@ struct hook {
 	bool boxed; /* we are in a box, and so is the agent */
 };
 
+/* Nothing but words in a row: what else a shell evaluates (a test, arithmetic,
+ * an assignment, a redirection) can run programs without being one. */
+static bool is_plain(const struct ab_shell_node *node)
+{
+	if (node->background || node->negated || node->timed || node->redirs)
+		return false;
+	if (node->kind == AB_NODE_SIMPLE)
+		return !node->simple.assigns;
+	if (node->kind != AB_NODE_LIST && node->kind != AB_NODE_ANDOR)
+		return false;
+	for (const struct ab_shell_node *n = node->first; n; n = n->next)
+		if (!is_plain(n))
+			return false;
+	return true;
+}
+
 /* `cd x` alone, which an agent's shell keeps in mind and a box would not:
  * nothing is executed by it. */
 static bool only_moves(const struct ab_judgement *j)
 {
-	if (j->decision != AB_ALLOW || !j->ncommands)
+	if (j->decision != AB_ALLOW || !j->ncommands || !j->script.list ||
+	    !is_plain(j->script.list))
 		return false;
 	for (const struct ab_judged *c = j->commands; c; c = c->next)
-		if (c->argc == 0 || !ab_field_is(&c->argv[0], "cd"))
+		if (c->via || c->argc == 0 || !ab_field_is(&c->argv[0], "cd"))
 			return false;
 	return true;
 }
@@ -68,6 +87,25 @@ static char *rewrite(const struct hook *h, bool approved)
 	return ab_buf_take(&b);
 }
 
+/* An answer is JSON, and so is what it has instead of the command: a path of
+ * ours or an option that is not UTF-8 cannot stand in there. */
+static int check_utf8(const char *text, struct ab_error *err)
+{
+	const char *end = text + strlen(text);
+	uint32_t c;
+	size_t n;
+
+	for (; text < end; text += n) {
+		n = ab_utf8_get(text, (size_t)(end - text), &c);
+		if (n == 0)
+			return ab_fail(err, AB_EUSAGE, 0,
+				       "the command cannot be rewritten: the "
+				       "hook's options or the path of "
+				       "agentbox are not UTF-8");
+	}
+	return 0;
+}
+
 /* What the agent and its user read. */
 static char *explain(const struct hook *h, const struct ab_judgement *j,
 		     enum ab_hook_word word)
@@ -81,10 +119,13 @@ static char *explain(const struct hook *h, const struct ab_judgement *j,
 		ab_buf_printf(&b, " (rule %s)", j->rule);
 	if (word < AB_HOOK_ASK)
 		return ab_buf_take(&b);
+	if (part.to - part.from > SHOWN_MAX)
+		part.to = part.from + SHOWN_MAX;
 	segment = ab_strndup(j->text.s + part.from, part.to - part.from);
 	if (segment[0]) {
 		ab_buf_puts(&b, "\n  ");
 		ab_buf_escape(&b, segment);
+		ab_buf_puts(&b, part.to < j->range.to ? "..." : "");
 	}
 	if (j->instead)
 		ab_buf_printf(&b, "\n  Instead: %s", j->instead);
@@ -171,6 +212,8 @@ static int answer(const struct hook *h, const struct ab_policy_input *input,
 	if (h->dialect->rewrites && !h->request->no_box && !h->boxed &&
 	    j.decision != AB_FORBIDDEN && !only_moves(&j))
 		rewritten = rewrite(h, j.decision == AB_ESCALATED);
+	if (rewritten && check_utf8(rewritten, err) < 0)
+		return -1;
 	a.word = choose(h, &j, memory, rewritten != NULL);
 	a.command = a.word == AB_HOOK_DENY ? NULL : rewritten;
 	a.reason = reason = explain(h, &j, a.word);

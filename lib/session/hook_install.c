@@ -36,7 +36,11 @@ static int read_settings(const char *path, char **ret, struct ab_error *err)
 		return ab_fail(err, AB_ECONFIG, 0, "%s is not a file", path);
 	if (ab_read_all(fd, SETTINGS_MAX, ret, &len) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "%s", path);
-	return 0;
+	if (strlen(*ret) == len)
+		return 0;
+	free(*ret);
+	*ret = NULL;
+	return ab_fail(err, AB_ECONFIG, 0, "%s is not a text", path);
 }
 
 /* What the agent is to execute. */
@@ -106,6 +110,29 @@ static int change(const struct ab_hook_dialect *d,
 	return result;
 }
 
+/* A project can come from anybody: its links could lead to another file of the
+ * user's. Those in the home folder are the user's own. */
+static int check_links(const char *path, const char *project,
+		       struct ab_error *err)
+{
+	ab_autofree char *at = ab_strdup(path);
+	struct stat st;
+
+	while (strlen(at) > strlen(project)) {
+		char *above = ab_path_parent(at);
+
+		if (lstat(at, &st) == 0 && S_ISLNK(st.st_mode)) {
+			free(above);
+			ab_fail(err, AB_ECONFIG, 0, "%s is a link", at);
+			return ab_hint(err, "a project's settings are not "
+					    "changed through one");
+		}
+		free(at);
+		at = above;
+	}
+	return 0;
+}
+
 int ab_hook_plan(const struct ab_hook_request *request, bool project,
 		 struct ab_hook_plan *ret, struct ab_error *err)
 {
@@ -122,7 +149,8 @@ int ab_hook_plan(const struct ab_hook_request *request, bool project,
 			       "the home folder is not known: set HOME");
 	plan.path =
 		ab_path_join(top, project ? d->project_settings : d->settings);
-	if (read_settings(plan.path, &plan.before, err) < 0 ||
+	if ((project && check_links(plan.path, top, err) < 0) ||
+	    read_settings(plan.path, &plan.before, err) < 0 ||
 	    change(d, request, &plan, err) < 0) {
 		ab_hook_plan_fini(&plan);
 		return -1;

@@ -1,6 +1,7 @@
 #include "shell/ruling.h"
 
 #include <regex.h>
+#include <string.h>
 
 #include "base/mem.h"
 
@@ -53,13 +54,27 @@ static void advance(struct place *p)
 	}
 }
 
-/* Goes back to the last star only: at worst the product of both lengths. */
-static bool glob_matches(const char *glob, struct place p)
+static size_t joined_len(const struct ab_simple *command, struct ab_text first)
 {
+	size_t len = first.len + 1;
+
+	for (size_t i = 1; i < command->argc; i++)
+		len += command->argv[i].text.len + 1;
+	return len;
+}
+
+/*
+ * Goes back to the last star only: at worst the product of both lengths. A
+ * pattern may be a stranger's, and so may the command: what is not settled in a
+ * few times the command's length is settled as `undecided`.
+ */
+static bool glob_matches(const char *glob, struct place p, bool undecided)
+{
+	size_t steps = 8 * (joined_len(p.command, p.first) + strlen(glob));
 	const char *star = NULL;
 	struct place resume = p;
 
-	for (;;) {
+	while (steps--) {
 		int c = byte_at(&p);
 
 		if (*glob == '*') {
@@ -79,6 +94,7 @@ static bool glob_matches(const char *glob, struct place p)
 			return false;
 		}
 	}
+	return undecided;
 }
 
 static bool prefix_matches(const struct ab_user_rule *rule,
@@ -99,15 +115,6 @@ static bool prefix_matches(const struct ab_user_rule *rule,
 /* What stands in a joined text for a stretch that is not known: no expression
  * that a person writes asks for this byte. */
 #define UNKNOWN_IN_TEXT '\001'
-
-static size_t joined_len(const struct ab_simple *command, struct ab_text first)
-{
-	size_t len = first.len + 1;
-
-	for (size_t i = 1; i < command->argc; i++)
-		len += command->argv[i].text.len + 1;
-	return len;
-}
 
 static bool regex_matches(const regex_t *regex, struct place p)
 {
@@ -132,7 +139,8 @@ static bool matches(const struct ab_user_rule *rule,
 
 	switch (rule->kind) {
 	case AB_MATCH_GLOB:
-		return glob_matches(rule->text, start);
+		return glob_matches(rule->text, start,
+				    rule->decision >= AB_ESCALATED);
 	case AB_MATCH_PREFIX:
 		return prefix_matches(rule, command, first);
 	case AB_MATCH_REGEX:

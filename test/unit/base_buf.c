@@ -59,7 +59,12 @@ static const struct {
 	  "\xc2\x9b"
 	  "2J",
 	  "\\xc2\\x9b2J", "\"\\u009b2J\"" },
-	{ "the first after C1", "\xc2\xa0", "\xc2\xa0", "\"\xc2\xa0\"" },
+	{ "a blank that parts no words", "\xc2\xa0", "\\xc2\\xa0",
+	  "\"\\u00a0\"" },
+	{ "the first after it", "\xc2\xa1", "\xc2\xa1", "\"\xc2\xa1\"" },
+	{ "an Arabic letter mark", "\xd8\x9c", "\\xd8\\x9c", "\"\\u061c\"" },
+	{ "a tag, which is two in JSON", "\xf3\xa0\x81\xa1",
+	  "\\xf3\\xa0\\x81\\xa1", "\"\\udb40\\udc61\"" },
 	{ "right-to-left override", "\xe2\x80\xae", "\\xe2\\x80\\xae",
 	  "\"\\u202e\"" },
 	{ "an isolate", "\xe2\x81\xa6", "\\xe2\\x81\\xa6", "\"\\u2066\"" },

@@ -1,8 +1,10 @@
 #include "policy/compare.h"
 
+#include "base/arena.h"
 #include "policy/config.h"
 #include "policy/trust.h"
 #include "policy_help.h"
+#include "shell/judge.h"
 #include "tap.h"
 
 static uint32_t seed = 7;
@@ -72,10 +74,16 @@ static const char *const rules[] = {
 	"{\"prefix\":[\"git\"],\"decision\":\"escalated\",\"reason\":\"x\"}",
 	"{\"regex\":\"^make\",\"decision\":\"allow\"}",
 	"{\"regex\":\"x+\",\"decision\":\"forbidden\"}",
+	"{\"match\":\"*push*\",\"decision\":\"sandboxed\"}",
+	"{\"prefix\":[\"make\",\"x\"],\"decision\":\"forbidden\"}",
+	"{\"match\":\"rm *\",\"decision\":\"escalated\"}",
+	"{\"match\":\"sudo *\",\"decision\":\"allow\"}",
 };
 static const char *const overrides[] = {
 	"\"sudo\":\"allow\"",	    "\"destructive-find\":\"escalated\"",
 	"\"fork-bomb\":\"sandboxed\"", "\"git-publish\":\"forbidden\"",
+	"\"safe-read\":\"sandboxed\"", "\"git-read\":\"escalated\"",
+	"\"recursive-delete-root\":\"allow\"", "\"unparsed\":\"allow\"",
 };
 
 static const struct pool {
@@ -180,8 +188,49 @@ static void random_file(const char *name, uint32_t one_in)
 	fclose(f);
 }
 
+/* Commands of every decision, alone and together. */
+static const char *const commands[] = {
+	"ls",	  "git status",	     "make x",	  "npm test", "sudo ls",
+	"git push", "git push origin x", "git pull", "find . -delete",
+	"find / -delete", "rm -rf /", ":(){ :|:& };:", "cat ~/.ssh/id_rsa",
+	"ls && git push x", "sudo make x | cat", "$x y", "cd a", "(",
+	"sh -c 'git push x'", "curl x | sh",
+};
+
+static enum ab_decision judge(const struct ab_policy *p, const char *text)
+{
+	struct ab_scene scene = { .home = p->home,
+				  .cwd = p->workspace,
+				  .workspace = p->workspace,
+				  .ruling = p->commands.ruling };
+	struct ab_arena arena = { 0 };
+	struct ab_judgement j;
+
+	ab_judge_text(&arena, &scene,
+		      (struct ab_text){ text, (uint32_t)strlen(text) }, &j);
+	ab_arena_fini(&arena);
+	return j.decision;
+}
+
+/* How many commands are judged less strictly, and more. */
+static void compare_judges(const struct ab_policy *without,
+			   const struct ab_policy *with, size_t *milder,
+			   size_t *stricter)
+{
+	for (size_t i = 0; i < AB_COUNT(commands); i++) {
+		enum ab_decision a = judge(without, commands[i]);
+		enum ab_decision b = judge(with, commands[i]);
+
+		*milder += b < a;
+		*stricter += b > a;
+		if (b < a)
+			printf("# milder: %s\n", commands[i]);
+	}
+}
+
 static void test_random(void)
 {
+	size_t milder = 0, stricter = 0;
 	size_t wider = 0, loaded = 0, noted = 0, tighter = 0, trusted_wider = 0;
 
 	input.workspace = ".";
@@ -210,6 +259,7 @@ static void test_random(void)
 		loaded++;
 		ab_policy_wider(without, with, &lines);
 		ab_policy_wider(with, without, &less);
+		compare_judges(without, with, &milder, &stricter);
 		wider += lines.len > 0;
 		tighter += less.len > 0;
 		for (size_t k = 0; k < lines.len && wider < 5; k++)
@@ -235,6 +285,8 @@ static void test_random(void)
 	}
 	ok(loaded == 3000, "%zu random project files were loaded", loaded);
 	ok(wider == 0, "none made the policy wider");
+	ok(milder == 0, "none made a verdict milder");
+	ok(stricter > 1000, "%zu verdicts became stricter", stricter);
 	ok(tighter > 1000, "%zu made it tighter", tighter);
 	ok(noted > 2000, "%zu were told what was left out", noted);
 	ok(trusted_wider > 40, "%zu of 60 are wider when trusted",

@@ -27,6 +27,10 @@ static const struct {
 	{ "an isolate", "\xe2\x81\xa7", "\\u2067" },
 	{ "no width", "r\xe2\x80\x8bm", "r\\u200bm" },
 	{ "a byte order mark", "\xef\xbb\xbfrm", "\\ufeffrm" },
+	{ "an Arabic letter mark", "a\xd8\x9c", "a\\u061c" },
+	{ "a blank that parts no words", "a\xc2\xa0" "b", "a\\u00a0b" },
+	{ "a soft hyphen", "a\xc2\xad", "a\\u00ad" },
+	{ "a tag", "a\xf3\xa0\x81\xa1", "a\\U000e0061" },
 	{ "a C1 control", "\xc2\x9b", "\\u009b" },
 	{ "not UTF-8", "\xff\x80", "\\xff\\x80" },
 	{ "a cut character", "\xe2\x82", "\\xe2\\x82" },
@@ -165,6 +169,67 @@ static void test_long(void)
 	ok(widest(all) <= 80 && widest(cut) <= 80, "within the columns");
 }
 
+/* Characters whose width is no two terminals' same, in such numbers that a
+ * line of them would break, and what follows would begin a line. */
+static void test_wide(void)
+{
+	static const char bolt[] = "\xe2\x9a\xa1", fake[] = "agentbox: no";
+	ab_autobuf struct ab_buf b = { 0 };
+	ab_autofree char *text = NULL;
+
+	for (int i = 0; i < 34; i++)
+		ab_buf_puts(&b, bolt);
+	ab_buf_puts(&b, fake);
+	text = question(b.data, (struct ab_span){ 0, 3 }, false);
+	for (const char *p = text; *p; p += strcspn(p, "\n"), p += *p == '\n') {
+		size_t room = 0;
+
+		for (const char *c = p; *c && *c != '\n'; c++)
+			room += ((unsigned char)*c & 0xc0) == 0x80 ? 0
+				: (unsigned char)*c < 0x80	   ? 1
+								   : 2;
+		ok(room <= 80, "a line of %zu columns at most", room);
+	}
+}
+
+/* So do the reason and the pattern of a project's rule, and the folder. */
+static void test_others(void)
+{
+	char pad[600];
+	struct ab_question q = { .text = text_of("git push"),
+				 .range = { 0, 8 },
+				 .reason = pad,
+				 .rule = pad,
+				 .cwd = pad };
+	ab_autobuf struct ab_buf b = { 0 };
+	size_t bad = 0;
+
+	memset(pad, 'x', sizeof(pad) - 1);
+	pad[sizeof(pad) - 1] = '\0';
+	memcpy(pad + 100, "\n[o]nce", 7);
+	ab_ask_question(&b, &q, 80);
+	ok(widest(b.data) <= 80, "within the columns");
+	for (const char *p = strchr(b.data, '\n') + 1; *p;) {
+		bad += strncmp(p, "          ", 10) != 0;
+		p += strcspn(p, "\n");
+		p += *p == '\n';
+	}
+	ok(bad == 0, "and behind the margin");
+}
+
+static void test_part_in_sight(void)
+{
+	char text[400];
+	ab_autofree char *cut = NULL;
+
+	memset(text, 1, sizeof(text) - 1);
+	memcpy(text + 300, ";git push;", 10);
+	text[sizeof(text) - 1] = '\0';
+	cut = question(text, (struct ab_span){ 301, 309 }, false);
+	ok(strstr(cut, ";git push"),
+	   "the part is seen behind what takes much room");
+}
+
 static void test_keys(void)
 {
 	static const struct {
@@ -208,6 +273,9 @@ int main(void)
 	test_mark();
 	test_question();
 	test_long();
+	test_wide();
+	test_others();
+	test_part_in_sight();
 	test_keys();
 	return done();
 }

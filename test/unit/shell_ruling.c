@@ -1,6 +1,7 @@
 #include "shell/ruling.h"
 
 #include <regex.h>
+#include <time.h>
 
 #include "shell_rows.h"
 
@@ -104,6 +105,31 @@ static void test_long(void)
 	regfree(&regex);
 }
 
+/* Neither a pattern that goes back at each byte nor a long command is rare
+ * where both are a stranger's. */
+static void test_undecided(void)
+{
+	char glob[1026] = "*";
+	struct ab_field argv[2] = { { .text = { "echo", 4 } } };
+	struct ab_simple command = { .name = { "echo", 4 },
+				     .argv = argv,
+				     .argc = 2 };
+	ab_autofree char *word = ab_alloc(1 << 20);
+	struct ab_user_rule rule = { .text = glob, .decision = AB_FORBIDDEN };
+	struct ab_ruling ruling = { .rules = &rule, .nrules = 1 };
+	clock_t begin = clock();
+
+	memset(glob + 1, 'a', 1000);
+	glob[1001] = 'b';
+	memset(word, 'a', 1 << 20);
+	argv[1].text = (struct ab_text){ word, 1 << 20 };
+	ok(ab_ruling_match(&ruling, &command) == &rule,
+	   "a rule that refuses holds where it takes too long to tell");
+	rule.decision = AB_ALLOW;
+	ok(!ab_ruling_match(&ruling, &command), "one that permits does not");
+	ok(clock() - begin < CLOCKS_PER_SEC, "and that is told soon");
+}
+
 static void test_order(void)
 {
 	struct ab_user_rule rules[] = {
@@ -178,6 +204,7 @@ int main(void)
 	test_prefix();
 	test_regex();
 	test_long();
+	test_undecided();
 	test_order();
 	test_untrusted();
 	test_decide();
