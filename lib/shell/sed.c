@@ -42,16 +42,44 @@ static uint32_t skip_section(struct reader *r, char delimiter)
 	return more(r) ? r->at++ : r->at;
 }
 
+/* The same for an expression: in brackets a delimiter is a character, and so
+ * is a "]" right at their beginning. */
+static void skip_regex(struct reader *r, char delimiter)
+{
+	const struct ab_text text = r->script->text;
+	uint32_t close, none = 0; /* up to there no "]" follows */
+
+	while (more(r) && peek(r) != delimiter) {
+		if (peek(r) == '\\') {
+			r->at += 2;
+			continue;
+		}
+		close = ++r->at;
+		if (text.s[r->at - 1] != '[' || r->at < none)
+			continue;
+		close += close < text.len && text.s[close] == '^';
+		close += close < text.len && text.s[close] == ']';
+		while (close < text.len && text.s[close] != ']' &&
+		       text.s[close] != '\n')
+			close++;
+		if (close < text.len && text.s[close] == ']')
+			r->at = close + 1;
+		else
+			none = close;
+	}
+	r->at = r->at < text.len ? r->at + 1 : text.len;
+}
+
 static void skip_address(struct reader *r)
 {
 	for (;;) {
 		skip(r, " \t;\n0123456789$,!~+{}");
 		if (peek(r) == '\\' && r->at + 1 < r->script->text.len) {
 			r->at += 2;
-			skip_section(r, r->script->text.s[r->at - 1]);
+			skip_regex(r, r->script->text.s[r->at - 1]);
 		} else if (peek(r) == '/') {
 			r->at++;
-			skip_section(r, '/');
+			skip_regex(r, '/');
 		} else {
 			return;
 		}
@@ -87,7 +115,7 @@ static void read_replace(struct reader *r)
 	uint32_t from, to;
 
 	r->at++;
-	skip_section(r, delimiter);
+	skip_regex(r, delimiter);
 	from = r->at;
 	to = skip_section(r, delimiter);
 	for (; more(r) && !strchr(";\n}# ", peek(r)); r->at++) {
