@@ -24,6 +24,7 @@ enum ab_code_trait {
 	AB_CODE_PTY = 8,
 	AB_CODE_WRITES = 16,	/* awk: print > file, system, getline from a command */
 	AB_CODE_NETWORK_EXEC = 32,	/* runs text that it downloads */
+	AB_CODE_UNREAD = 64,	/* it is too long to be read to its end */
 };
 
 struct ab_oneliner {

@@ -345,7 +345,9 @@ void ab_code_read(struct ab_arena *arena, enum ab_language language,
 
 	*ret = (struct ab_oneliner){ 0 };
 	r.tail = &ret->inners;
-	if (r.scan.text.len > CODE_MAX)
+	if (r.scan.text.len > CODE_MAX) {
 		r.scan.text.len = CODE_MAX;
+		ret->traits = AB_CODE_UNREAD;
+	}
 	ab_code_walk(&r);
 }

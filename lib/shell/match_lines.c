@@ -134,6 +134,10 @@ void ab_match_lines(const struct ab_scene *scene,
 		hit = code_connects(command, language, traits);
 		if (traits & AB_CODE_NETWORK_EXEC)
 			ab_hit_add(hits, AB_RULE_PIPE_TO_SHELL, command->range);
+		if (traits & AB_CODE_UNREAD)
+			ab_hit_because(hits, AB_RULE_UNPARSED, command->range,
+				       "This is too long to be read to its "
+				       "end.");
 	}
 	if (hit)
 		ab_hit_add(hits, AB_RULE_REVERSE_SHELL, command->range);

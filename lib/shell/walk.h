@@ -14,6 +14,9 @@
 
 enum {
 	AB_WALK_COMMANDS_MAX = 20000,	/* evaluated, calls and turns counted */
+	/* Of these, combinations of what variables may be; then they are not
+	 * known, so that a long script is still judged to its end. */
+	AB_WALK_ROUNDS_MAX = 4000,
 	AB_WALK_LEVELS_MAX = 16,	/* wrappers and scripts in each other */
 	AB_WALK_CALLS_MAX = 8,		/* functions in each other */
 	AB_WALK_DEPTH_MAX = 1000,	/* nodes in each other, all in all */

@@ -263,6 +263,8 @@ static struct built *build_all(struct ab_walk *w,
 	do {
 		*tail = build(w, node, &choices);
 		tail = &(*tail)->next;
+		choices.spent |= choices.len &&
+				 w->rounds++ > AB_WALK_ROUNDS_MAX;
 	} while (!w->over && ab_choices_next(&choices));
 	return first;
 }

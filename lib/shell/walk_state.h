@@ -61,7 +61,7 @@ struct ab_walk {
 	unsigned loops;		/* that are walked a second time, likewise */
 	unsigned again;		/* second turns: nothing is listed */
 	unsigned depth, levels, calls;
-	size_t commands, nested;	/* spent */
+	size_t commands, nested, rounds;	/* spent */
 	bool over;		/* a limit was reached */
 
 	struct ab_named **named;	/* buckets; NULL: none yet */

@@ -1,6 +1,7 @@
 #include "shell/judge.h"
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/mem.h"
 #include "guard.h"
 #include "shell/ruling.h"
@@ -451,6 +452,38 @@ static void test_hostile(void)
 	}
 }
 
+/* What is not read to its end is said to be so; what is before it counts. */
+static void test_long(void)
+{
+	struct ab_arena arena = { 0 };
+	struct ab_buf script = { 0 }, code = { 0 };
+	struct ab_judgement j;
+
+	for (int i = 0; i < 200; i++)
+		ab_buf_printf(&script, "if a; then v%d=x; else v%d=y; fi\n", i,
+			      i);
+	for (int i = 0; i < 3000; i++)
+		ab_buf_printf(&script, "echo $v%d $v%d $v%d $v%d\n", i % 200,
+			      (i + 1) % 200, (i + 2) % 200, (i + 3) % 200);
+	ab_buf_puts(&script, "rm -rf /\n");
+	ab_judge_text(&arena, &scene,
+		      (struct ab_text){ script.data, (uint32_t)script.len },
+		      &j);
+	ok(j.decision == AB_FORBIDDEN,
+	   "many values of many variables do not use up a script's bounds");
+	ab_buf_puts(&code, "python3 -c 'x=1\n");
+	for (int i = 0; i < 300000; i++)
+		ab_buf_puts(&code, "#");
+	ab_buf_puts(&code, "'");
+	ab_judge_text(&arena, &scene,
+		      (struct ab_text){ code.data, (uint32_t)code.len }, &j);
+	ok(j.decision == AB_ESCALATED && strcmp(j.rule, "unparsed") == 0,
+	   "a one-liner that is too long is not a harmless one");
+	ab_buf_fini(&script);
+	ab_buf_fini(&code);
+	ab_arena_fini(&arena);
+}
+
 int main(void)
 {
 	test_lines(vectors, AB_COUNT(vectors));
@@ -460,5 +493,6 @@ int main(void)
 	test_argv();
 	test_user_rules();
 	test_hostile();
+	test_long();
 	return done();
 }
