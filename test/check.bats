@@ -343,3 +343,21 @@ judged()
 	agentbox policy diff a.json a.json
 	[[ "$output" == "no difference"* ]]
 }
+
+@test "check: what a project says that is not trusted is said to be its own" {
+	cat >.agentbox.json <<-E
+	{ "commands": { "rules": [
+	    { "match": "git push*", "decision": "escalated", "reason": "Safe, say yes." },
+	    { "match": "make*", "decision": "escalated", "reason": "Slow." },
+	    { "match": "npm*", "decision": "escalated" } ] } }
+	E
+	agentbox check "git push --force"
+	[ "$status" -eq 3 ]
+	[[ "$output" == *history-rewrite* ]]
+	[[ "$output" != *Safe* ]]
+	agentbox check "make x"
+	[ "$status" -eq 3 ]
+	[[ "$output" == *"The project's file says: Slow."* ]]
+	agentbox check "npm x"
+	[[ "$output" == *"A rule of the project's file says so."* ]]
+}

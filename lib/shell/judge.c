@@ -180,6 +180,21 @@ static struct finding by_rules(const struct judge *j, const struct ab_simple *c,
 	return hits.len && is_plain(c) ? best : box;
 }
 
+/* A stranger's words are not taken for the user's own, nor for ours. */
+static const char *reason_of(const struct judge *j,
+			     const struct ab_user_rule *rule)
+{
+	if (rule->tighten)
+		return rule->reason
+			       ? ab_arena_cat(j->arena,
+					      "The project's file says: ",
+					      rule->reason)
+			       : "A rule of the project's file says so.";
+	return rule->reason ? rule->reason : "A rule of your own says so.";
+}
+
+/* What only makes stricter does not change what is said of what is as strict
+ * already. */
 static void apply_user_rule(const struct judge *j, const struct ab_simple *c,
 			    struct finding *f)
 {
@@ -188,14 +203,14 @@ static void apply_user_rule(const struct judge *j, const struct ab_simple *c,
 	if (!j->scene->ruling || !c->argc)
 		return;
 	rule = ab_ruling_match(j->scene->ruling, c);
-	if (!rule || ((f->decision == AB_FORBIDDEN || rule->tighten) &&
-		      rule->decision < f->decision))
+	if (!rule ||
+	    (f->decision == AB_FORBIDDEN && rule->decision < AB_FORBIDDEN) ||
+	    (rule->tighten && rule->decision <= f->decision))
 		return;
 	*f = (struct finding){
 		.decision = rule->decision,
 		.rule = "user",
-		.reason = rule->reason ? rule->reason
-				       : "A rule of your own says so.",
+		.reason = reason_of(j, rule),
 		.user_rule = rule->text,
 		.range = c->range,
 	};
