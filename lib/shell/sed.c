@@ -2,9 +2,12 @@
 
 #include "shell/opts.h"
 
+enum { CLASS_MAX = 16 }; /* bytes of "[:xdigit:]" and its like */
+
 struct reader {
 	const struct ab_field *script;
 	uint32_t at;
+	bool unclosed; /* no "]" follows any more */
 	ab_sed_fn *fn;
 	void *arg;
 };
@@ -42,32 +45,41 @@ static uint32_t skip_section(struct reader *r, char delimiter)
 	return more(r) ? r->at++ : r->at;
 }
 
-/* The same for an expression: in brackets a delimiter is a character, and so
- * is a "]" right at their beginning. */
-static void skip_regex(struct reader *r, char delimiter)
+/* [^]/[:alpha:]]: at its "[". */
+static void skip_bracket(struct reader *r)
 {
-	const struct ab_text text = r->script->text;
-	uint32_t close, none = 0; /* up to there no "]" follows */
+	struct ab_text t = r->script->text;
+	uint32_t i = r->at + 1;
 
-	while (more(r) && peek(r) != delimiter) {
-		if (peek(r) == '\\') {
-			r->at += 2;
+	i += i < t.len && t.s[i] == '^';
+	i += i < t.len && t.s[i] == ']';
+	for (; i < t.len && t.s[i] != ']' && !r->unclosed; i++) {
+		const char *end;
+
+		if (t.s[i] != '[' || i + 1 == t.len || t.s[i + 1] != ':')
 			continue;
-		}
-		close = ++r->at;
-		if (text.s[r->at - 1] != '[' || r->at < none)
-			continue;
-		close += close < text.len && text.s[close] == '^';
-		close += close < text.len && text.s[close] == ']';
-		while (close < text.len && text.s[close] != ']' &&
-		       text.s[close] != '\n')
-			close++;
-		if (close < text.len && text.s[close] == ']')
-			r->at = close + 1;
-		else
-			none = close;
+		end = memmem(t.s + i,
+			     t.len - i < CLASS_MAX ? t.len - i : CLASS_MAX,
+			     ":]", 2);
+		if (end)
+			i = (uint32_t)(end - t.s) + 1;
 	}
-	r->at = r->at < text.len ? r->at + 1 : text.len;
+	r->unclosed |= i >= t.len;
+	r->at = r->unclosed ? r->at + 1 : i + 1;
+}
+
+/* A regular expression: in brackets the delimiter is a byte as any other. */
+static void skip_pattern(struct reader *r, char delimiter)
+{
+	while (more(r) && peek(r) != delimiter) {
+		if (peek(r) == '[')
+			skip_bracket(r);
+		else
+			r->at += peek(r) == '\\' ? 2 : 1;
+	}
+	r->at++;
+	if (r->at > r->script->text.len)
+		r->at = r->script->text.len;
 }
 
 static void skip_address(struct reader *r)
@@ -76,10 +88,10 @@ static void skip_address(struct reader *r)
 		skip(r, " \t;\n0123456789$,!~+{}");
 		if (peek(r) == '\\' && r->at + 1 < r->script->text.len) {
 			r->at += 2;
-			skip_regex(r, r->script->text.s[r->at - 1]);
+			skip_pattern(r, r->script->text.s[r->at - 1]);
 		} else if (peek(r) == '/') {
 			r->at++;
-			skip_regex(r, '/');
+			skip_pattern(r, '/');
 		} else {
 			return;
 		}
@@ -112,20 +124,24 @@ static void say_line(struct reader *r, enum ab_sed what)
 static void read_replace(struct reader *r)
 {
 	char delimiter = peek(r);
+	bool runs = false;
 	uint32_t from, to;
 
 	r->at++;
-	skip_regex(r, delimiter);
+	skip_pattern(r, delimiter);
 	from = r->at;
 	to = skip_section(r, delimiter);
-	for (; more(r) && !strchr(";\n}# ", peek(r)); r->at++) {
-		if (peek(r) == 'e')
-			say(r, AB_SED_RUNS_LINE, from, to);
-		if (peek(r) == 'w') {
-			r->at++;
-			say_line(r, AB_SED_WRITES);
-			return;
-		}
+	for (; more(r) && peek(r) && strchr("gpiImMe0123456789", peek(r));
+	     r->at++)
+		runs |= peek(r) == 'e';
+	if (runs)
+		say(r, AB_SED_RUNS_LINE, from, to);
+	if (peek(r) == 'w') {
+		r->at++;
+		say_line(r, AB_SED_WRITES);
+	} else if (more(r) && !strchr(";\n}# \t", peek(r))) {
+		/* Not what sed takes: nothing of the rest is sure. */
+		r->at = r->script->text.len;
 	}
 }
 
