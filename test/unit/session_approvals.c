@@ -337,6 +337,8 @@ static void test_approvers(void)
 
 int main(void)
 {
+	/* The first process of ours may be outside of our pid namespace. */
+	setsid();
 	world_init();
 	set_env("AGENTBOX_STATE", at("state"));
 	ab_session_of_caller(&here);
