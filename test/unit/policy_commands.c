@@ -1,5 +1,7 @@
 #include "policy/commands.h"
 
+#include <time.h>
+
 #include "base/buf.h"
 #include "policy/policy.h"
 #include "policy/show.h"
@@ -323,6 +325,50 @@ static void test_regex(void)
 	   "what is not trusted is not compiled");
 }
 
+/* Does the user's expression, as the policy keeps it, find this command? */
+static bool finds(const char *pattern, const char *word, size_t len)
+{
+	ab_autofree char *file = ab_printf(
+		"{\"commands\":{\"rules\":[{\"regex\":\"%s\",\"decision\":"
+		"\"escalated\"}]}}",
+		pattern);
+	struct ab_field argv[2] = { { .text = { "echo", 4 } },
+				    { .text = { word, (uint32_t)len } } };
+	struct ab_simple command = { .name = { "echo", 4 },
+				     .argv = argv,
+				     .argc = 2 };
+	struct ab_policy *p;
+	bool found;
+
+	fresh();
+	put_file(USER_FILE, file);
+	p = load();
+	found = p && ab_ruling_match(p->commands.ruling, &command);
+	ab_policy_free(p);
+	return found;
+}
+
+static void test_found(void)
+{
+	enum { LONG = 1 << 20 };
+	ab_autofree char *word = ab_alloc(LONG);
+	clock_t begin;
+
+	ok(finds("^echo x", "xy", 2) && !finds("^x", "xy", 2),
+	   "the beginning is that of the command");
+	ok(finds("xy$", "xy", 2) && !finds("x$", "xy", 2), "so is the end");
+	ok(finds("o x", "xy", 2) && finds("y|z", "xy", 2) &&
+		   finds("^z|y", "xy", 2) && finds("(x)(y)", "xy", 2) &&
+		   finds("x.", "x\n", 2) && finds("xy{1,2}", "xyy", 3),
+	   "anything else is found anywhere");
+	ok(!finds("x.*z", "xy", 2), "or is not");
+	memset(word, 'a', LONG);
+	begin = clock();
+	ok(!finds("a.*b.*c", word, LONG) && !finds("(a|aa)+b", word, LONG),
+	   "in a long word, too");
+	ok(clock() - begin < 2 * CLOCKS_PER_SEC, "and soon");
+}
+
 static void test_shown(void)
 {
 	ab_autofree char *text = NULL, *json = NULL, *record = NULL;
@@ -367,6 +413,7 @@ int main(void)
 	test_mistakes();
 	test_bounds();
 	test_regex();
+	test_found();
 	test_shown();
 	world_fini();
 	return done();
