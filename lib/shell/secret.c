@@ -62,16 +62,14 @@ static bool ends(struct ab_text t, const char *end)
 	return t.len >= len && memcmp(t.s + t.len - len, end, len) == 0;
 }
 
-/* One of these endings, each with its dot; a list has blanks between them. */
+/* One of these endings, from the last dot on. */
 static bool ends_in_one(struct ab_text t, const char *list)
 {
-	struct ab_text end;
+	const char *dot = memrchr(t.s, '.', t.len);
 
-	while ((end = ab_list_next(&list)).len > 0)
-		if (t.len >= end.len && t.s[t.len - end.len] == '.' &&
-		    memcmp(t.s + t.len - end.len, end.s, end.len) == 0)
-			return true;
-	return false;
+	return dot &&
+	       ab_listed(list, (struct ab_text){
+				       dot, (uint32_t)(t.s + t.len - dot) });
 }
 
 static bool is_env(struct ab_text name)

@@ -1,5 +1,7 @@
 #include "shell/tool.h"
 
+#include <endian.h>
+
 #include "base/mem.h"
 #include "shell/lookup.h"
 
@@ -216,46 +218,66 @@ static bool does(const struct ab_deed *deed, enum ab_help help,
 		!asks_for_help(help, opts, command, used));
 }
 
+/* Eight bytes of a name in its row, as a number that orders as they do. */
+static uint64_t number_of(const char *s)
+{
+	uint64_t bytes;
+
+	memcpy(&bytes, s, sizeof(bytes));
+	return be64toh(bytes);
+}
+
+/* Of names that tools refer to: all of their bytes at once. */
+static bool is_before(const char *a, const char *b)
+{
+	uint64_t x = number_of(a), y = number_of(b);
+
+	_Static_assert(AB_TOOL_NAME_SIZE == 2 * sizeof(x), "two numbers");
+	return x < y ||
+	       (x == y && number_of(a + sizeof(x)) < number_of(b + sizeof(x)));
+}
+
+/* The first of the rows, each of which begins with its name, that is not
+ * before this one. */
+static inline size_t find_name(const void *rows, size_t n, size_t size,
+			       const char *name)
+{
+	size_t from = 0;
+
+	while (from < n) {
+		size_t middle = from + (n - from) / 2;
+
+		if (is_before((const char *)rows + middle * size, name))
+			from = middle + 1;
+		else
+			n = middle;
+	}
+	return from;
+}
+
 struct ab_opts ab_tool_opts(const struct ab_toolbox *box,
 			    const struct ab_tool *tool)
 {
-	const struct ab_tool_opts *found;
-	struct ab_text name;
+	size_t at;
 
 	if (!tool->opts[0])
 		return (struct ab_opts){ 0 };
-	name = (struct ab_text){ tool->opts, (uint32_t)strlen(tool->opts) };
-	found = bsearch(&name, box->opts, box->nopts, sizeof(*found),
-			ab_lookup_compare);
-	return found ? AB_OPTS(*found) : (struct ab_opts){ 0 };
-}
-
-/* As strcmp(); most differ in their first bytes. */
-static int order_of(const char *a, const char *b)
-{
-	while (*a && *a == *b) {
-		a++;
-		b++;
-	}
-	return (unsigned char)*a - (unsigned char)*b;
+	at = find_name(box->opts, box->nopts, sizeof(*box->opts), tool->opts);
+	if (at == box->nopts || is_before(tool->opts, box->opts[at].name))
+		return (struct ab_opts){ 0 };
+	return AB_OPTS(box->opts[at]);
 }
 
 const struct ab_deed *ab_tool_deeds(const struct ab_toolbox *box,
 				    const struct ab_tool *tool, size_t *ret_len)
 {
-	size_t from = 0, to = box->ndeeds, end;
+	size_t from = find_name(box->deeds, box->ndeeds, sizeof(*box->deeds),
+				tool->deeds);
+	size_t end = from;
 
-	while (from < to) {
-		size_t middle = from + (to - from) / 2;
-
-		if (order_of(tool->deeds, box->deeds[middle].name) > 0)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	for (end = from; end < box->ndeeds; end++)
-		if (order_of(tool->deeds, box->deeds[end].name) != 0)
-			break;
+	while (end < box->ndeeds &&
+	       !is_before(tool->deeds, box->deeds[end].name))
+		end++;
 	*ret_len = end - from;
 	return &box->deeds[from];
 }
@@ -276,17 +298,32 @@ void ab_tool_match(const struct ab_toolbox *box, const struct ab_tool *tool,
 							  : NULL);
 }
 
+/* The first eight bytes of a name, as those of a row. */
+static uint64_t number_of_text(struct ab_text name)
+{
+	char bytes[sizeof(uint64_t)] = { 0 };
+
+	for (uint32_t i = 0; i < name.len && i < sizeof(bytes); i++)
+		bytes[i] = name.s[i];
+	return number_of(bytes);
+}
+
 static const struct ab_tool *find_exact(const struct ab_tool *tools, size_t n,
 					struct ab_text name)
 {
+	uint64_t number = number_of_text(name);
 	size_t from = 0;
 
 	while (from < n) {
 		size_t middle = from + (n - from) / 2;
-		int order = ab_name_compare(name, tools[middle].program);
+		const struct ab_tool *tool = &tools[middle];
+		uint64_t other = number_of(tool->program);
+		int order = number < other ? -1 : 1;
 
+		if (number == other)
+			order = ab_name_compare(name, tool->program);
 		if (order == 0)
-			return &tools[middle];
+			return tool;
 		if (order < 0)
 			n = middle;
 		else

@@ -10,6 +10,8 @@
 #include "shell/opts.h"
 #include "shell/rules.h"
 
+enum { AB_TOOL_NAME_SIZE = 16 };	/* of names that tools refer to */
+
 /*
  * A list of options has blanks between them: "-f --force" "--dry-run=client".
  * A letter is found in a bundle too, a long name by its beginning; "-XPOST" is
@@ -17,7 +19,7 @@
  * What has no dash is looked for among the operands behind the words.
  */
 struct ab_deed {
-	char name[16];		/* by which tools refer to it and its like */
+	char name[AB_TOOL_NAME_SIZE];	/* by which tools refer to it and its like */
 	/*
 	 * The first operands: "compose up|down|restart"; a blank before the
 	 * next one, "|" between choices, "create-*" any that begins so, "**"
@@ -33,7 +35,7 @@ struct ab_deed {
 
 /* The options of a tool that take a value: see opts.h. */
 struct ab_tool_opts {
-	char name[16];
+	char name[AB_TOOL_NAME_SIZE];
 	char values[28];
 	char longs[192];
 	bool first;
@@ -47,8 +49,8 @@ enum ab_help {
 
 struct ab_tool {
 	char program[20];
-	char deeds[16];		/* all of this name */
-	char opts[16];		/* those of this name; "": none */
+	char deeds[AB_TOOL_NAME_SIZE];	/* all of this name */
+	char opts[AB_TOOL_NAME_SIZE];	/* those of this name; "": none */
 	enum ab_help help;
 };
 

@@ -185,11 +185,12 @@ static const struct ab_wrapper *find_row(struct ab_text name)
 static struct ab_opts opts_of(const struct ab_wrapper *row)
 {
 	struct ab_opts opts = AB_OPTS(row->opts);
-	struct ab_text name = { row->name, (uint32_t)strlen(row->name) };
 	const struct ab_wrapper_longs *more;
+	struct ab_text name;
 
-	if (strcmp(opts.longs, "...") != 0)
+	if (opts.longs[0] != '.')
 		return opts;
+	name = (struct ab_text){ row->name, (uint32_t)strlen(row->name) };
 	more = bsearch(&name, ab_wrapper_longs, ab_nwrapper_longs,
 		       sizeof(*more), ab_lookup_compare);
 	opts.longs = more ? more->longs : NULL;
