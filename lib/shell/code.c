@@ -7,7 +7,7 @@
 
 /* How each interpreter takes its code; sorted by name. */
 static const struct interpreter {
-	const char *name;
+	char name[16];
 	enum ab_language language;
 } interpreters[] = {
 	{ "awk", AB_LANG_AWK },		 { "bun", AB_LANG_NODE },
@@ -24,20 +24,20 @@ static const struct interpreter {
 
 /* By language: options with a value, those whose value is code. */
 static const struct manner {
-	struct ab_opts opts;
-	const char *code, *code_long, *code_long2;
-	const char *other; /* with one of these it reads something else */
+	AB_OPTS_ROW(12, 72) opts;
+	char code[8], code_long[8], code_long2[8];
+	char other[4]; /* with one of these it reads something else */
 } manners[] = {
 	[AB_LANG_PYTHON] = { { "QWXcm", "check-hash-based-pycs=", true },
 			     "c",
-			     NULL,
-			     NULL,
+			     "",
+			     "",
 			     "m" },
-	[AB_LANG_PERL] = { { "EIMem", NULL, true }, "eE", NULL, NULL, "" },
+	[AB_LANG_PERL] = { { "EIMem", "", true }, "eE", "", "", "" },
 	[AB_LANG_RUBY] = { { "CEIer", "encoding= require=", true },
 			   "e",
-			   NULL,
-			   NULL,
+			   "",
+			   "",
 			   "" },
 	[AB_LANG_NODE] = { { "Cer",
 			     "eval= print= require= import= loader= "
@@ -50,7 +50,7 @@ static const struct manner {
 	[AB_LANG_PHP] = { { "BEFRcdfrtz", "run= define=", true },
 			  "rBRE",
 			  "run",
-			  NULL,
+			  "",
 			  "f" },
 	[AB_LANG_AWK] = { { "EFefilv",
 			    "assign= field-separator= file= "
@@ -58,9 +58,9 @@ static const struct manner {
 			    true },
 			  "e",
 			  "source",
-			  NULL,
+			  "",
 			  "fE" },
-	[AB_LANG_LUA] = { { "el", NULL, true }, "e", NULL, NULL, "" },
+	[AB_LANG_LUA] = { { "el", "", true }, "e", "", "", "" },
 };
 
 bool ab_code_language(struct ab_text name, enum ab_language *ret)
@@ -98,7 +98,8 @@ static void find_place(const struct ab_simple *command,
 	enum ab_opt what;
 
 	*ret = (struct place){ .input = language != AB_LANG_AWK };
-	ab_opt_begin(&w, &m->opts, command->argv + skip, command->argc - skip);
+	ab_opt_begin(&w, &AB_OPTS(m->opts), command->argv + skip,
+		     command->argc - skip);
 	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
 		bool code = ab_opt_is(&w, what, 0, m->code_long) ||
 			    ab_opt_is(&w, what, 0, m->code_long2) ||

@@ -56,7 +56,7 @@ static bool closes(const struct ab_token *t)
 /* Words anywhere in the arguments that say something about the call. */
 static void note_name(struct args_walk *w, struct ab_text name)
 {
-	static const char *const networks[] = {
+	static const char networks[][12] = {
 		"urlopen",   "urllib",	    "urllib2", "requests", "httpx",
 		"fetch",     "axios",	    "LWP",     "HTTP",	   "URI",
 		"curl_exec", "urlretrieve", "wget",

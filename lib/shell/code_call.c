@@ -8,8 +8,8 @@ enum { DEPTH_MAX = 3 };
 /* The program of a command is a shell. */
 static bool names_shell(struct ab_text t)
 {
-	static const char *const shells[] = { "sh",  "bash", "dash", "zsh",
-					      "ksh", "ash",  "fish" };
+	static const char shells[][5] = { "sh",	 "bash", "dash", "zsh",
+					  "ksh", "ash",	 "fish" };
 	const char *slash;
 	uint32_t len = 0;
 

@@ -59,7 +59,7 @@ static bool fits(const struct ab_code_reader *r, const struct ab_call *call,
 {
 	if (!(1u << r->scan.language & call->languages))
 		return false;
-	if (!call->of)
+	if (!call->of[0])
 		return true;
 	if (!st->dotted)
 		return listed(call->of, (struct ab_text){ "-", 1 }) ||
@@ -99,7 +99,7 @@ static const struct ab_call *find_call(const struct ab_code_reader *r,
 
 /* Names that open a connection, or put one in the place of a terminal. */
 static const struct {
-	const char *name;
+	char name[24];
 	unsigned languages;
 	unsigned trait;
 } names[] = {

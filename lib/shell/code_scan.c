@@ -218,8 +218,8 @@ static bool read_operator(struct ab_code_scan *s, struct ab_text name,
 
 static bool is_perl_operator(struct ab_text name)
 {
-	static const char *const names[] = { "q",  "qq", "qx", "qw", "m",
-					     "qr", "s",	 "tr", "y" };
+	static const char names[][3] = { "q",  "qq", "qx", "qw", "m",
+					 "qr", "s",  "tr", "y" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (ab_text_is(name, names[i]))

@@ -72,12 +72,12 @@ enum ab_call_kind {
 };
 
 struct ab_call {
-	const char *name;
+	char name[24];
 	unsigned languages;	/* 1 << enum ab_language */
 	enum ab_call_kind kind;
-	const char *of;		/* what may stand before the dot; NULL: any;
+	char of[52];		/* what may stand before the dot; "": any;
 				 * "-": it stands alone */
-	const char *words;	/* DEED */
+	char words[8];		/* DEED */
 	unsigned traits;
 };
 

@@ -17,7 +17,7 @@ static uint32_t add_name(char *out, uint32_t len, struct ab_text name)
 /* What a descriptor is called otherwise; the number is left of the name. */
 static bool is_descriptor(struct ab_text *name)
 {
-	static const char *const same[] = { "/proc/self/fd/",
+	static const char same[][22] = { "/proc/self/fd/",
 					    "/proc/thread-self/fd/" };
 
 	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++) {

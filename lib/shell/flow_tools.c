@@ -352,8 +352,8 @@ bool ab_flow_mktemp(struct ab_output *out, const struct ab_simple *command)
 
 bool ab_flow_printenv(struct ab_output *out, const struct ab_simple *command)
 {
-	static const char *const parts[] = { "KEY", "TOKEN", "SECRET", "PASS",
-					     "CREDENTIAL" };
+	static const char parts[][11] = { "KEY", "TOKEN", "SECRET", "PASS",
+					  "CREDENTIAL" };
 	unsigned taint = has_operand(command) ? 0 : AB_TAINT_SECRET;
 
 	for (size_t i = 1; i < command->argc; i++) {

@@ -86,9 +86,8 @@ static void consider(struct judge *j, const struct finding *f)
 /* Variables that only change how a program speaks. Sorted by nothing: few. */
 static bool is_harmless_binding(struct ab_text name)
 {
-	static const char *const names[] = { "LANG",	"TZ",	   "NO_COLOR",
-					     "TERM",	"COLUMNS", "LINES",
-					     "LANGUAGE" };
+	static const char names[][9] = { "LANG",    "TZ",    "NO_COLOR", "TERM",
+					 "COLUMNS", "LINES", "LANGUAGE" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (ab_text_is(name, names[i]))
@@ -98,8 +97,8 @@ static bool is_harmless_binding(struct ab_text name)
 
 static bool writes_file(const struct ab_redirect *r)
 {
-	static const char *const harmless[] = { "/dev/null", "/dev/stderr",
-						"/dev/stdout", "/dev/tty" };
+	static const char harmless[][12] = { "/dev/null", "/dev/stderr",
+					     "/dev/stdout", "/dev/tty" };
 
 	switch (r->op) {
 	case AB_REDIR_IN:

@@ -222,7 +222,7 @@ void ab_lex_skip_newlines(struct ab_reader *r)
 
 /* Sorted by name. */
 static const struct keyword {
-	const char *name;
+	char name[12];
 	enum ab_keyword key;
 } keywords[] = {
 	{ "!", AB_KEY_BANG },	     { "[[", AB_KEY_TEST },

@@ -2,7 +2,7 @@
 #define AB_SHELL_LOOKUP_H
 /*
  * Names in tables. A table is an array of anything that begins with its name,
- * sorted by it byte for byte.
+ * as an array of char, sorted by it byte for byte.
  */
 #include <stdlib.h>
 
@@ -26,13 +26,20 @@ static inline int ab_name_compare(struct ab_text name, const char *other)
 static inline int ab_lookup_compare(const void *key, const void *entry)
 {
 	return ab_name_compare(*(const struct ab_text *)key,
-			       *(const char *const *)entry);
+			       entry);
 }
 
-/* The entry of that name, or NULL. */
-#define AB_LOOKUP(table, name)                                              \
+/* The entry of that name, or NULL; of words, or of rows that have a `name`. */
+#define AB_LOOKUP_WORD(table, name) AB_LOOKUP_BY(table, (table)[0], name)
+#define AB_LOOKUP(table, key) AB_LOOKUP_BY(table, (table)[0].name, key)
+
+#define AB_LOOKUP_BY(table, first, name)                                    \
 	({                                                                  \
 		struct ab_text name_ = (name);                              \
+		_Static_assert(!__builtin_types_compatible_p(               \
+				       __typeof__(first),                   \
+				       __typeof__(&(first)[0])),            \
+			       "the name stands in the row itself");        \
 		name_.len == 0 ? NULL                                       \
 			       : (const __typeof__((table)[0]) *)bsearch(   \
 					 &name_, (table),                   \

@@ -5,13 +5,13 @@
 #include "shell/rules.h"
 
 /* What deletes the files that it is given; sorted. */
-static const char *const removers[] = {
+static const char removers[][10] = {
 	"del-cli", "rimraf", "rm",	  "shred",
 	"srm",	   "trash",  "trash-put", "unlink",
 };
 
 /* What stands before such a program without changing what it does; sorted. */
-static const char *const prefixes[] = {
+static const char prefixes[][8] = {
 	"busybox", "command", "doas", "env",	"ionice",
 	"nice",	   "nohup",   "sudo", "toybox",
 };
@@ -118,7 +118,7 @@ static bool words_remove(const struct ab_field *words, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		struct ab_text name = base_name(words[i].text);
 
-		if (AB_LOOKUP(removers, name))
+		if (AB_LOOKUP_WORD(removers, name))
 			return true;
 		if (is_shell(name)) {
 			for (; i < n; i++)
@@ -126,7 +126,7 @@ static bool words_remove(const struct ab_field *words, size_t n)
 					return true;
 			return false;
 		}
-		if (!AB_LOOKUP(prefixes, name) &&
+		if (!AB_LOOKUP_WORD(prefixes, name) &&
 		    (i == 0 || words[i].text.len == 0 ||
 		     words[i].text.s[0] != '-'))
 			return false;

@@ -9,58 +9,7 @@
 #define PUBLISH AB_RULE_GIT_PUBLISH
 #define DISCARD AB_RULE_GIT_DISCARD
 
-static const char uncommitted[] = "Throws away changes that are not committed.";
-
-static const struct ab_deed deeds[] = {
-	{ "push", NULL, "-n --dry-run", PUBLISH,
-	  .reason = "Publishes commits." },
-	{ "push",
-	  "-f --force --force-with-lease --mirror --delete -d --prune +* :*",
-	  "-n --dry-run", REWRITE },
-	{ "send-pack|http-push", NULL, "-n --dry-run", PUBLISH },
-	{ "svn dcommit", NULL, "-n --dry-run", PUBLISH },
-	{ "svn|p4|lfs submit|set-tree|push", NULL, "-n --dry-run", PUBLISH },
-	{ "send-email|imap-send", NULL, "--dry-run", PUBLISH },
-
-	{ "filter-branch|filter-repo|replace", NULL, "-l --list --analyze",
-	  REWRITE },
-	{ "reflog expire|delete", NULL, "-n --dry-run", REWRITE },
-	{ "gc", "--prune=now --prune=all", NULL, REWRITE },
-	{ "prune", NULL, "-n --dry-run", REWRITE },
-
-	{ "reset", "--hard --merge", NULL, DISCARD, .reason = uncommitted },
-	{ "clean", "-f --force", "-n --dry-run", DISCARD,
-	  .reason = "Deletes files that git does not know." },
-	{ "checkout", "-f --force", NULL, DISCARD, .reason = uncommitted },
-	{ "checkout-index", "-f --force", NULL, DISCARD,
-	  .reason = uncommitted },
-	{ "restore", "-W --worktree", NULL, DISCARD, .reason = uncommitted },
-	{ "restore *", NULL, "-S --staged", DISCARD, .reason = uncommitted },
-	{ "switch", "-f --force --discard-changes", NULL, DISCARD,
-	  .reason = uncommitted },
-	{ "stash drop|clear", .rule = DISCARD,
-	  .reason = "Deletes stashed changes." },
-	{ "branch", "-D", NULL, DISCARD,
-	  .reason = "Deletes a branch, also where it is not merged." },
-	{ "worktree remove", "-f --force", NULL, DISCARD,
-	  .reason = uncommitted },
-	{ "rm", "-f --force", "--cached -n --dry-run", DISCARD,
-	  .reason = uncommitted },
-	{ "update-ref", "-d --delete", NULL, DISCARD,
-	  .reason = "Deletes a branch, also where it is not merged." },
-	{ "submodule deinit", "-f --force", NULL, DISCARD,
-	  .reason = uncommitted },
-	{ "read-tree", "--reset", NULL, DISCARD, .reason = uncommitted },
-};
-
-/* Sorted by program. The options are those behind the subcommand. */
-static const struct ab_tool tools[] = {
-	{ "git",
-	  AB_DEEDS(deeds),
-	  { "soe", "source= exclude= push-option= receive-pack=", false },
-	  AB_HELP_LETTER },
-};
-const struct ab_toolbox ab_tools_git = { tools, AB_COUNT(tools) };
+#define UNCOMMITTED "Throws away changes that are not committed."
 
 /* What can write a file or run a program in a command that else reads. */
 #define RUNS "--output --ext-diff --textconv --show-signature"
@@ -72,61 +21,118 @@ const struct ab_toolbox ab_tools_git = { tools, AB_COUNT(tools) };
 	"-a -s -u -f -d -m -F -e -v --annotate --sign --local-user --force " \
 	"--delete --message --file --edit --verify"
 
-static const struct ab_deed read_deeds[] = {
-	{ "status|log|diff|show|rev-parse|ls-files|ls-tree|blame|annotate|"
+/* Sorted by name. */
+static const struct ab_deed deeds[] = {
+	{ "git", "push", "", "-n --dry-run", PUBLISH,
+	  .reason = "Publishes commits." },
+	{ "git", "push",
+	  "-f --force --force-with-lease --mirror --delete -d --prune +* :*",
+	  "-n --dry-run", REWRITE },
+	{ "git", "send-pack|http-push", "", "-n --dry-run", PUBLISH },
+	{ "git", "svn dcommit", "", "-n --dry-run", PUBLISH },
+	{ "git", "svn|p4|lfs submit|set-tree|push", "", "-n --dry-run",
+	  PUBLISH },
+	{ "git", "send-email|imap-send", "", "--dry-run", PUBLISH },
+	{ "git", "filter-branch|filter-repo|replace", "", "-l --list --analyze",
+	  REWRITE },
+	{ "git", "reflog expire|delete", "", "-n --dry-run", REWRITE },
+	{ "git", "gc", "--prune=now --prune=all", "", REWRITE },
+	{ "git", "prune", "", "-n --dry-run", REWRITE },
+	{ "git", "reset", "--hard --merge", "", DISCARD,
+	  .reason = UNCOMMITTED },
+	{ "git", "clean", "-f --force", "-n --dry-run", DISCARD,
+	  .reason = "Deletes files that git does not know." },
+	{ "git", "checkout", "-f --force", "", DISCARD, .reason = UNCOMMITTED },
+	{ "git", "checkout-index", "-f --force", "", DISCARD,
+	  .reason = UNCOMMITTED },
+	{ "git", "restore", "-W --worktree", "", DISCARD,
+	  .reason = UNCOMMITTED },
+	{ "git", "restore *", "", "-S --staged", DISCARD,
+	  .reason = UNCOMMITTED },
+	{ "git", "switch", "-f --force --discard-changes", "", DISCARD,
+	  .reason = UNCOMMITTED },
+	{ "git", "stash drop|clear", .rule = DISCARD,
+	  .reason = "Deletes stashed changes." },
+	{ "git", "branch", "-D", "", DISCARD,
+	  .reason = "Deletes a branch, also where it is not merged." },
+	{ "git", "worktree remove", "-f --force", "", DISCARD,
+	  .reason = UNCOMMITTED },
+	{ "git", "rm", "-f --force", "--cached -n --dry-run", DISCARD,
+	  .reason = UNCOMMITTED },
+	{ "git", "update-ref", "-d --delete", "", DISCARD,
+	  .reason = "Deletes a branch, also where it is not merged." },
+	{ "git", "submodule deinit", "-f --force", "", DISCARD,
+	  .reason = UNCOMMITTED },
+	{ "git", "read-tree", "--reset", "", DISCARD, .reason = UNCOMMITTED },
+	{ "read",
+	  "status|log|diff|show|rev-parse|ls-files|ls-tree|blame|annotate|"
 	  "describe|shortlog|rev-list|name-rev|merge-base|cherry|"
-	  "count-objects|whatchanged|var|version|for-each-ref|show-ref|"
-	  "diff-tree|diff-index|diff-files|check-ignore|check-attr|"
-	  "check-mailmap|check-ref-format|range-diff|show-branch|"
-	  "verify-pack|patch-id|stripspace",
-	  NULL, RUNS, AB_RULE_GIT_READ },
-	{ "grep", NULL, "-O --open-files-in-pager --textconv --ext-grep",
+	  "count-objects|whatchanged|var|version|for-each-ref",
+	  "", RUNS, AB_RULE_GIT_READ },
+	{ "read",
+	  "show-ref|diff-tree|diff-index|diff-files|check-ignore|check-attr|"
+	  "check-mailmap|check-ref-format|range-diff|show-branch|verify-pack|"
+	  "patch-id|stripspace",
+	  "", RUNS, AB_RULE_GIT_READ },
+	{ "read", "grep", "", "-O --open-files-in-pager --textconv --ext-grep",
 	  AB_RULE_GIT_READ },
-	{ "cat-file", NULL, "--textconv --filters", AB_RULE_GIT_READ },
-	{ "branch", NULL, BRANCH_CHANGES, AB_RULE_GIT_READ, .bare = true },
-	{ "branch",
+	{ "read", "cat-file", "", "--textconv --filters", AB_RULE_GIT_READ },
+	{ "read", "branch", "", BRANCH_CHANGES, AB_RULE_GIT_READ,
+	  .bare = true },
+	{ "read", "branch",
 	  "-l --list --contains --no-contains --merged --no-merged --points-at",
 	  BRANCH_CHANGES, AB_RULE_GIT_READ },
-	{ "tag", NULL, TAG_CHANGES, AB_RULE_GIT_READ, .bare = true },
-	{ "tag",
+	{ "read", "tag", "", TAG_CHANGES, AB_RULE_GIT_READ, .bare = true },
+	{ "read", "tag",
 	  "-l --list -n --contains --no-contains --merged --no-merged "
 	  "--points-at",
 	  TAG_CHANGES, AB_RULE_GIT_READ },
-	{ "remote", .rule = AB_RULE_GIT_READ, .bare = true },
-	{ "remote get-url", .rule = AB_RULE_GIT_READ },
-	{ "reflog", NULL, RUNS, AB_RULE_GIT_READ, .bare = true },
-	{ "reflog show|exists|list", NULL, RUNS, AB_RULE_GIT_READ },
-	{ "stash list|show", NULL, RUNS, AB_RULE_GIT_READ },
-	{ "config", "--get --get-all --get-regexp --get-urlmatch -l --list",
+	{ "read", "remote", .rule = AB_RULE_GIT_READ, .bare = true },
+	{ "read", "remote get-url", .rule = AB_RULE_GIT_READ },
+	{ "read", "reflog", "", RUNS, AB_RULE_GIT_READ, .bare = true },
+	{ "read", "reflog show|exists|list", "", RUNS, AB_RULE_GIT_READ },
+	{ "read", "stash list|show", "", RUNS, AB_RULE_GIT_READ },
+	{ "read", "config",
+	  "--get --get-all --get-regexp --get-urlmatch -l --list",
 	  "-e --edit --unset --add --replace-all", AB_RULE_GIT_READ },
-	{ "config get|list", .rule = AB_RULE_GIT_READ },
-	{ "config *", NULL,
+	{ "read", "config get|list", .rule = AB_RULE_GIT_READ },
+	{ "read", "config *", "",
 	  "-e --edit --unset* --add --replace-all --remove-* --rename-*",
 	  AB_RULE_GIT_READ, .bare = true },
-	{ "worktree list", .rule = AB_RULE_GIT_READ },
-	{ "submodule status|summary", .rule = AB_RULE_GIT_READ },
-	{ "submodule", .rule = AB_RULE_GIT_READ, .bare = true },
-	{ "notes show|list", .rule = AB_RULE_GIT_READ },
-	{ "bisect log|view", .rule = AB_RULE_GIT_READ },
-	{ "lfs ls-files|status|env|version", .rule = AB_RULE_GIT_READ },
-	{ "symbolic-ref *", NULL, "-d --delete -m", AB_RULE_GIT_READ,
+	{ "read", "worktree list", .rule = AB_RULE_GIT_READ },
+	{ "read", "submodule status|summary", .rule = AB_RULE_GIT_READ },
+	{ "read", "submodule", .rule = AB_RULE_GIT_READ, .bare = true },
+	{ "read", "notes show|list", .rule = AB_RULE_GIT_READ },
+	{ "read", "bisect log|view", .rule = AB_RULE_GIT_READ },
+	{ "read", "lfs ls-files|status|env|version", .rule = AB_RULE_GIT_READ },
+	{ "read", "symbolic-ref *", "", "-d --delete -m", AB_RULE_GIT_READ,
 	  .bare = true },
-	{ "sparse-checkout list", .rule = AB_RULE_GIT_READ },
+	{ "read", "sparse-checkout list", .rule = AB_RULE_GIT_READ },
 };
 
-/* The options of these that take a value, so that it is no operand. */
-static const struct ab_tool read_tool = {
-	"git",
-	AB_DEEDS(read_deeds),
-	{ NULL,
+/* Sorted by name. The options are those behind the subcommand. */
+static const struct ab_tool_opts options[] = {
+	{ "git", "soe", "source= exclude= push-option= receive-pack=" },
+	{ "read", "",
 	  "sort= format= contains= "
-	  "no-contains= merged= no-merged= points-at= type= default= file=",
-	  false },
-	AB_HELP_LONG
+	  "no-contains= merged= no-merged= points-at= type= default= file=" },
 };
+
+/* Sorted by program. */
+static const struct ab_tool tools[] = {
+	{ "git", "git", "git", AB_HELP_LETTER },
+};
+
+const struct ab_toolbox ab_tools_git = {
+	tools,		 AB_COUNT(tools), deeds,
+	AB_COUNT(deeds), options,	  AB_COUNT(options),
+};
+
+/* The same program, as one that reads. */
+static const struct ab_tool read_tool = { "git", "read", "read", AB_HELP_LONG };
 
 /* Keys of the configuration that name a program, or a file that does. */
-static const char *const programs[] = {
+static const char programs[][26] = {
 	"alias.*",
 	"core.hookspath",
 	"core.fsmonitor",
@@ -259,12 +265,12 @@ static bool is_path(const struct ab_field *f)
  * checkout means a branch or files. It is files behind "--", with two words
  * and more, and where the one word looks like a path.
  */
-static bool checks_out_files(const struct ab_tool *git,
+static bool checks_out_files(const struct ab_opts *git,
 			     const struct ab_simple *command,
 			     const struct ab_operands *operands)
 {
 	if (operands->len < 2 || !ab_field_is(operands->v[0], "checkout") ||
-	    ab_tool_given(&git->opts, command, 1,
+	    ab_tool_given(git, command, 1,
 			  "-b -B --orphan -t --track -d --detach --help -h"))
 		return false;
 	for (size_t i = 2; i + 1 < command->argc; i++)
@@ -273,17 +279,17 @@ static bool checks_out_files(const struct ab_tool *git,
 	return operands->len > 2 || is_path(operands->v[1]);
 }
 
-static bool is_branch_forced(const struct ab_tool *git,
+static bool is_branch_forced(const struct ab_opts *git,
 			     const struct ab_simple *command,
 			     const struct ab_operands *operands)
 {
 	return operands->len > 1 && ab_field_is(operands->v[0], "branch") &&
-	       ab_tool_given(&git->opts, command, 1, "-d --delete") &&
-	       ab_tool_given(&git->opts, command, 1, "-f --force");
+	       ab_tool_given(git, command, 1, "-d --delete") &&
+	       ab_tool_given(git, command, 1, "-f --force");
 }
 
 /* `git -c KEY=VALUE`: keys that only change how things look. */
-static const char *const looks[] = {
+static const char looks[][23] = {
 	"color.*",
 	"core.quotepath",
 	"advice.*",
@@ -352,7 +358,7 @@ static bool read_globals(const struct ab_simple *command, size_t *ret_at)
 void ab_match_git(const struct ab_scene *scene, const struct ab_simple *command,
 		  struct ab_hits *hits)
 {
-	const struct ab_tool *git = &tools[0];
+	const struct ab_opts git = ab_tool_opts(&ab_tools_git, &tools[0]);
 	struct ab_simple rest = *command;
 	struct ab_operands operands;
 	bool plain;
@@ -366,14 +372,14 @@ void ab_match_git(const struct ab_scene *scene, const struct ab_simple *command,
 		return;
 	rest.argv += at - 1;
 	rest.argc -= at - 1;
-	ab_tool_match(git, &rest, hits);
-	ab_tool_operands(&git->opts, &rest, &operands);
-	if (checks_out_files(git, &rest, &operands) ||
-	    is_branch_forced(git, &rest, &operands))
-		ab_hit_because(hits, DISCARD, command->range, uncommitted);
+	ab_tool_match(&ab_tools_git, &tools[0], &rest, hits);
+	ab_tool_operands(&git, &rest, &operands);
+	if (checks_out_files(&git, &rest, &operands) ||
+	    is_branch_forced(&git, &rest, &operands))
+		ab_hit_because(hits, DISCARD, command->range, UNCOMMITTED);
 	if (sets_program(&rest))
 		ab_hit_because(hits, AB_RULE_PERSISTENCE, command->range,
 			       "Makes git run a program from now on.");
 	if (plain && ab_tool_plain(command))
-		ab_tool_match(&read_tool, &rest, hits);
+		ab_tool_match(&ab_tools_git, &read_tool, &rest, hits);
 }

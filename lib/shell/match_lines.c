@@ -59,9 +59,9 @@ static bool begins_any_case(struct ab_text t, const char *s)
 
 static bool socat_runs(const struct ab_simple *command)
 {
-	static const char *const nets[] = { "openssl", "sctp", "socks", "ssl",
-					    "tcp",     "udp",  "ws" };
-	static const char *const runs[] = { "exec:", "shell:", "system:" };
+	static const char nets[][8] = { "openssl", "sctp", "socks", "ssl",
+					"tcp",	   "udp",  "ws" };
+	static const char runs[][8] = { "exec:", "shell:", "system:" };
 	bool net = false, run = false;
 
 	for (size_t i = 1; i < command->argc; i++) {

@@ -20,105 +20,105 @@ enum reads {
 
 /* Sorted by name. */
 static const struct reader {
-	const char *name;
+	char name[16];
 	enum reads reads;
-	const char *values; /* PATTERN: letters that take a value */
+	char values[16]; /* PATTERN: letters that take a value */
 } readers[] = {
-	{ ":", NOTHING, NULL },
-	{ "[", NOTHING, NULL },
+	{ ":", NOTHING, "" },
+	{ "[", NOTHING, "" },
 	{ "ack", PATTERN, "ABCmg" },
 	{ "ag", PATTERN, "ABCmgG" },
-	{ "agentbox", NOTHING, NULL },
-	{ "alias", NOTHING, NULL },
+	{ "agentbox", NOTHING, "" },
+	{ "alias", NOTHING, "" },
 	{ "awk", PATTERN, "fvFi" },
-	{ "basename", NOTHING, NULL },
-	{ "builtin", NOTHING, NULL },
-	{ "busybox", NOTHING, NULL },
-	{ "cd", NOTHING, NULL },
-	{ "chgrp", NOTHING, NULL },
-	{ "chmod", NOTHING, NULL },
-	{ "chown", NOTHING, NULL },
-	{ "command", NOTHING, NULL },
-	{ "cp", COPIES, NULL },
-	{ "declare", NOTHING, NULL },
-	{ "dirname", NOTHING, NULL },
-	{ "doas", NOTHING, NULL },
-	{ "du", NOTHING, NULL },
-	{ "echo", NOTHING, NULL },
+	{ "basename", NOTHING, "" },
+	{ "builtin", NOTHING, "" },
+	{ "busybox", NOTHING, "" },
+	{ "cd", NOTHING, "" },
+	{ "chgrp", NOTHING, "" },
+	{ "chmod", NOTHING, "" },
+	{ "chown", NOTHING, "" },
+	{ "command", NOTHING, "" },
+	{ "cp", COPIES, "" },
+	{ "declare", NOTHING, "" },
+	{ "dirname", NOTHING, "" },
+	{ "doas", NOTHING, "" },
+	{ "du", NOTHING, "" },
+	{ "echo", NOTHING, "" },
 	{ "egrep", PATTERN, "efABCmdD" },
-	{ "env", NOTHING, NULL },
-	{ "eval", NOTHING, NULL },
-	{ "exec", NOTHING, NULL },
-	{ "export", NOTHING, NULL },
-	{ "eza", NOTHING, NULL },
-	{ "fd", NOTHING, NULL },
+	{ "env", NOTHING, "" },
+	{ "eval", NOTHING, "" },
+	{ "exec", NOTHING, "" },
+	{ "export", NOTHING, "" },
+	{ "eza", NOTHING, "" },
+	{ "fd", NOTHING, "" },
 	{ "fgrep", PATTERN, "efABCmdD" },
-	{ "file", NOTHING, NULL },
-	{ "find", NOTHING, NULL },
-	{ "flock", NOTHING, NULL },
+	{ "file", NOTHING, "" },
+	{ "find", NOTHING, "" },
+	{ "flock", NOTHING, "" },
 	{ "gawk", PATTERN, "fvFi" },
-	{ "git", GIT, NULL },
+	{ "git", GIT, "" },
 	{ "grep", PATTERN, "efABCmdD" },
-	{ "install", COPIES, NULL },
-	{ "ionice", NOTHING, NULL },
+	{ "install", COPIES, "" },
+	{ "ionice", NOTHING, "" },
 	{ "jq", PATTERN, "fL" },
-	{ "ln", COPIES, NULL },
-	{ "local", NOTHING, NULL },
-	{ "ls", NOTHING, NULL },
-	{ "man", NOTHING, NULL },
-	{ "mkdir", NOTHING, NULL },
-	{ "mv", MOVES, NULL },
-	{ "nice", NOTHING, NULL },
-	{ "node", CODE, NULL },
-	{ "nohup", NOTHING, NULL },
-	{ "parallel", NOTHING, NULL },
-	{ "perl", CODE, NULL },
-	{ "php", CODE, NULL },
-	{ "pkexec", NOTHING, NULL },
-	{ "printf", NOTHING, NULL },
-	{ "pushd", NOTHING, NULL },
-	{ "python", CODE, NULL },
-	{ "python3", CODE, NULL },
-	{ "readlink", NOTHING, NULL },
-	{ "readonly", NOTHING, NULL },
-	{ "realpath", NOTHING, NULL },
+	{ "ln", COPIES, "" },
+	{ "local", NOTHING, "" },
+	{ "ls", NOTHING, "" },
+	{ "man", NOTHING, "" },
+	{ "mkdir", NOTHING, "" },
+	{ "mv", MOVES, "" },
+	{ "nice", NOTHING, "" },
+	{ "node", CODE, "" },
+	{ "nohup", NOTHING, "" },
+	{ "parallel", NOTHING, "" },
+	{ "perl", CODE, "" },
+	{ "php", CODE, "" },
+	{ "pkexec", NOTHING, "" },
+	{ "printf", NOTHING, "" },
+	{ "pushd", NOTHING, "" },
+	{ "python", CODE, "" },
+	{ "python3", CODE, "" },
+	{ "readlink", NOTHING, "" },
+	{ "readonly", NOTHING, "" },
+	{ "realpath", NOTHING, "" },
 	{ "rg", PATTERN, "efABCmgtTMrEj" },
-	{ "rm", NOTHING, NULL },
-	{ "rmdir", NOTHING, NULL },
-	{ "rsync", COPIES, NULL },
-	{ "ruby", CODE, NULL },
-	{ "run0", NOTHING, NULL },
-	{ "scp", COPIES, NULL },
+	{ "rm", NOTHING, "" },
+	{ "rmdir", NOTHING, "" },
+	{ "rsync", COPIES, "" },
+	{ "ruby", CODE, "" },
+	{ "run0", NOTHING, "" },
+	{ "scp", COPIES, "" },
 	{ "sed", PATTERN, "efl" },
-	{ "setsid", NOTHING, NULL },
-	{ "shred", NOTHING, NULL },
-	{ "ssh-keygen", NOTHING, NULL },
-	{ "stat", NOTHING, NULL },
-	{ "stdbuf", NOTHING, NULL },
-	{ "strace", NOTHING, NULL },
-	{ "su", NOTHING, NULL },
-	{ "sudo", NOTHING, NULL },
-	{ "tee", NOTHING, NULL },
-	{ "test", NOTHING, NULL },
-	{ "time", NOTHING, NULL },
-	{ "timeout", NOTHING, NULL },
-	{ "touch", NOTHING, NULL },
-	{ "toybox", NOTHING, NULL },
-	{ "trap", NOTHING, NULL },
-	{ "tree", NOTHING, NULL },
-	{ "truncate", NOTHING, NULL },
-	{ "type", NOTHING, NULL },
-	{ "typeset", NOTHING, NULL },
-	{ "unlink", NOTHING, NULL },
-	{ "watch", NOTHING, NULL },
-	{ "which", NOTHING, NULL },
-	{ "xargs", NOTHING, NULL },
-	{ "yq", PATTERN, NULL },
+	{ "setsid", NOTHING, "" },
+	{ "shred", NOTHING, "" },
+	{ "ssh-keygen", NOTHING, "" },
+	{ "stat", NOTHING, "" },
+	{ "stdbuf", NOTHING, "" },
+	{ "strace", NOTHING, "" },
+	{ "su", NOTHING, "" },
+	{ "sudo", NOTHING, "" },
+	{ "tee", NOTHING, "" },
+	{ "test", NOTHING, "" },
+	{ "time", NOTHING, "" },
+	{ "timeout", NOTHING, "" },
+	{ "touch", NOTHING, "" },
+	{ "toybox", NOTHING, "" },
+	{ "trap", NOTHING, "" },
+	{ "tree", NOTHING, "" },
+	{ "truncate", NOTHING, "" },
+	{ "type", NOTHING, "" },
+	{ "typeset", NOTHING, "" },
+	{ "unlink", NOTHING, "" },
+	{ "watch", NOTHING, "" },
+	{ "which", NOTHING, "" },
+	{ "xargs", NOTHING, "" },
+	{ "yq", PATTERN, "" },
 	{ "zgrep", PATTERN, "efABCmdD" },
 };
 
 /* Options whose value is written, left out, or prose. Sorted. */
-static const char *const no_files[] = {
+static const char no_files[][15] = {
 	"--body",   "--comment", "--description", "--exclude", "--exclude-from",
 	"--ignore", "--message", "--notes",	  "--out",     "--output",
 	"--title",  "-O",	 "-cert-file",	  "-key-file", "-keyout",
@@ -160,7 +160,7 @@ static bool is_secret_word(const struct ab_simple *command, size_t at,
 	    ab_text_starts(word->text, "--exclude") ||
 	    ab_text_starts(word->text, "--ignore") ||
 	    ab_text_starts(word->text, "--output=") ||
-	    AB_LOOKUP(no_files, command->argv[at - 1].text))
+	    AB_LOOKUP_WORD(no_files, command->argv[at - 1].text))
 		return false;
 	return word_names_secret(command->cwd, word->text, separators);
 }
@@ -247,9 +247,8 @@ static size_t find_secret(const struct ab_simple *command)
 
 static bool looks_secret(struct ab_text word)
 {
-	static const char *const parts[] = {
-		"api", "auth", "cred", "key", "pass", "pwd_", "secret", "token"
-	};
+	static const char parts[][7] = { "api",	 "auth", "cred",   "key",
+					 "pass", "pwd_", "secret", "token" };
 
 	for (size_t k = 0; k < AB_COUNT(parts); k++) {
 		size_t len = strlen(parts[k]);
@@ -276,86 +275,68 @@ static bool picks_from_environment(const struct ab_simple *command)
 	return false;
 }
 
-static const struct ab_deed aws_deeds[] = {
-	{ "configure get|export-credentials",
+/* Sorted by name. */
+static const struct ab_deed deeds[] = {
+	{ "aws", "configure get|export-credentials",
 	  .rule = AB_RULE_CREDENTIAL_ACCESS },
-	{ "secretsmanager get-secret-value",
+	{ "aws", "secretsmanager get-secret-value",
 	  .rule = AB_RULE_CREDENTIAL_ACCESS },
-	{ "sts get-session-token|assume-role",
+	{ "aws", "sts get-session-token|assume-role",
 	  .rule = AB_RULE_CREDENTIAL_ACCESS },
-};
-
-static const struct ab_deed az_deeds[] = {
-	{ "account get-access-token", .rule = AB_RULE_CREDENTIAL_ACCESS },
-	{ "keyvault secret show|download", .rule = AB_RULE_CREDENTIAL_ACCESS },
-};
-
-static const struct ab_deed gcloud_deeds[] = {
-	{ "auth print-access-token|print-identity-token",
+	{ "az", "account get-access-token", .rule = AB_RULE_CREDENTIAL_ACCESS },
+	{ "az", "keyvault secret show|download",
 	  .rule = AB_RULE_CREDENTIAL_ACCESS },
-	{ "auth application-default print-access-token",
+	{ "gcloud", "auth print-access-token|print-identity-token",
 	  .rule = AB_RULE_CREDENTIAL_ACCESS },
-	{ "secrets versions access", .rule = AB_RULE_CREDENTIAL_ACCESS },
-};
-
-static const struct ab_deed gh_deeds[] = {
-	{ "auth token", .rule = AB_RULE_CREDENTIAL_ACCESS },
-	{ "auth status", "-t --show-token", NULL, AB_RULE_CREDENTIAL_ACCESS },
-};
-
-static const struct ab_deed gpg_deeds[] = {
-	{ "", "--export-secret-keys --export-secret-subkeys", NULL,
+	{ "gcloud", "auth application-default print-access-token",
+	  .rule = AB_RULE_CREDENTIAL_ACCESS },
+	{ "gcloud", "secrets versions access",
+	  .rule = AB_RULE_CREDENTIAL_ACCESS },
+	{ "gh", "auth token", .rule = AB_RULE_CREDENTIAL_ACCESS },
+	{ "gh", "auth status", "-t --show-token", "",
 	  AB_RULE_CREDENTIAL_ACCESS },
-};
-
-static const struct ab_deed kubectl_deeds[] = {
-	{ "config view", "--raw", NULL, AB_RULE_CREDENTIAL_ACCESS },
-	{ "get secret|secrets|secret/*|secrets/*", "-o* --output", NULL,
+	{ "gpg", "", "--export-secret-keys --export-secret-subkeys", "",
 	  AB_RULE_CREDENTIAL_ACCESS },
-};
-
-static const struct ab_deed op_deeds[] = {
-	{ "read|inject", .rule = AB_RULE_CREDENTIAL_ACCESS },
-	{ "item get", .rule = AB_RULE_CREDENTIAL_ACCESS },
-};
-
-static const struct ab_deed pass_deeds[] = {
-	{ "show", .rule = AB_RULE_CREDENTIAL_ACCESS },
-};
-
-static const struct ab_deed secret_tool_deeds[] = {
-	{ "lookup|search", .rule = AB_RULE_CREDENTIAL_ACCESS },
-};
-
-static const struct ab_deed security_deeds[] = {
-	{ "find-generic-password|find-internet-password|dump-keychain|export",
+	{ "kubectl", "config view", "--raw", "", AB_RULE_CREDENTIAL_ACCESS },
+	{ "kubectl", "get secret|secrets|secret/*|secrets/*", "-o* --output",
+	  "", AB_RULE_CREDENTIAL_ACCESS },
+	{ "op", "read|inject", .rule = AB_RULE_CREDENTIAL_ACCESS },
+	{ "op", "item get", .rule = AB_RULE_CREDENTIAL_ACCESS },
+	{ "pass", "show", .rule = AB_RULE_CREDENTIAL_ACCESS },
+	{ "secret_tool", "lookup|search", .rule = AB_RULE_CREDENTIAL_ACCESS },
+	{ "security",
+	  "find-generic-password|find-internet-password|dump-keychain|export",
 	  .rule = AB_RULE_CREDENTIAL_ACCESS },
+	{ "vault", "read", .rule = AB_RULE_CREDENTIAL_ACCESS },
+	{ "vault", "kv get", .rule = AB_RULE_CREDENTIAL_ACCESS },
 };
 
-static const struct ab_deed vault_deeds[] = {
-	{ "read", .rule = AB_RULE_CREDENTIAL_ACCESS },
-	{ "kv get", .rule = AB_RULE_CREDENTIAL_ACCESS },
+/* Sorted by name. */
+static const struct ab_tool_opts options[] = {
+	{ "aws", "", "profile= region= output= query=" },
+	{ "gcloud", "", "project= account=" },
+	{ "kubectl", "n", "namespace= context=" },
 };
 
 /* Keyrings and what prints tokens. Sorted by program. */
 static const struct ab_tool tools[] = {
-	{ "aws", AB_DEEDS(aws_deeds),
-	  .opts = { NULL, "profile= region= output= query=", 0 } },
-	{ "az", AB_DEEDS(az_deeds) },
-	{ "gcloud", AB_DEEDS(gcloud_deeds),
-	  .opts = { NULL, "project= account=", 0 } },
-	{ "gh", AB_DEEDS(gh_deeds) },
-	{ "gpg", AB_DEEDS(gpg_deeds) },
-	{ "kubectl", AB_DEEDS(kubectl_deeds),
-	  .opts = { "n", "namespace= context=", 0 } },
-	{ "op", AB_DEEDS(op_deeds) },
-	{ "pass", AB_DEEDS(pass_deeds) },
-	{ "secret-tool", AB_DEEDS(secret_tool_deeds) },
-	{ "security", AB_DEEDS(security_deeds) },
-	{ "vault", AB_DEEDS(vault_deeds) },
+	{ "aws", "aws", "aws" },
+	{ "az", "az" },
+	{ "gcloud", "gcloud", "gcloud" },
+	{ "gh", "gh" },
+	{ "gpg", "gpg" },
+	{ "kubectl", "kubectl", "kubectl" },
+	{ "op", "op" },
+	{ "pass", "pass" },
+	{ "secret-tool", "secret_tool" },
+	{ "security", "security" },
+	{ "vault", "vault" },
 };
 
-static const struct ab_toolbox toolbox = { tools, AB_COUNT(tools) };
+static const struct ab_toolbox toolbox = {
+	tools,		 AB_COUNT(tools), deeds,
+	AB_COUNT(deeds), options,	  AB_COUNT(options),
+};
 
 static void match_redirects(const struct ab_simple *command,
 			    struct ab_hits *hits)

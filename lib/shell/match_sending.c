@@ -15,7 +15,7 @@ enum sends {
 
 /* Sorted by name. */
 static const struct sender {
-	const char *name;
+	char name[12];
 	enum sends sends;
 } senders[] = {
 	{ "aws", STORE },     { "curl", UPLOAD },  { "dig", WORDS },

@@ -12,11 +12,11 @@
 
 /* How an interpreter is called. */
 struct runner {
-	const char *name; /* a version may follow: python3.11 */
+	char name[12]; /* a version may follow: python3.11 */
 	bool shell; /* they all take the same options */
-	struct ab_opts opts;
-	const char *text; /* options whose value is a program */
-	const char *other; /* options that name one elsewhere */
+	AB_OPTS_ROW(8, 32) opts;
+	char text[16]; /* options whose value is a program */
+	char other[4]; /* options that name one elsewhere */
 };
 
 /* Sorted by name. */
@@ -27,19 +27,19 @@ static const struct runner runners[] = {
 	{ "dash", .shell = true },
 	{ "fish", .shell = true },
 	{ "ksh", .shell = true },
-	{ "lua", false, { "el", NULL, true }, "e", NULL },
+	{ "lua", false, { "el", "", true }, "e", "" },
 	{ "mksh", .shell = true },
 	{ "node",
 	  false,
 	  { "epr", "eval= print= require= import=", true },
 	  "e p eval print",
-	  NULL },
-	{ "osascript", false, { "els", NULL, true }, "e", NULL },
-	{ "perl", false, { "eEIMm", NULL, true }, "e E", NULL },
+	  "" },
+	{ "osascript", false, { "els", "", true }, "e", "" },
+	{ "perl", false, { "eEIMm", "", true }, "e E", "" },
 	{ "php", false, { "rBREfdc", "run=", true }, "r B R E run", "f" },
-	{ "python", false, { "cmWX", NULL, true }, "c", "m" },
+	{ "python", false, { "cmWX", "", true }, "c", "m" },
 	{ "rbash", .shell = true },
-	{ "ruby", false, { "eIrCEF", NULL, true }, "e", NULL },
+	{ "ruby", false, { "eIrCEF", "", true }, "e", "" },
 	{ "sh", .shell = true },
 	{ "tcsh", .shell = true },
 	{ "zsh", .shell = true },
@@ -116,7 +116,8 @@ static void read_other_call(const struct ab_simple *command, struct call *ret)
 	struct ab_opt_walk w;
 	enum ab_opt what;
 
-	ab_opt_begin(&w, &ret->runner->opts, command->argv, command->argc);
+	ab_opt_begin(&w, &AB_OPTS(ret->runner->opts), command->argv,
+		     command->argc);
 	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
 		if (what == AB_OPT_OPERAND) {
 			ret->input = is_input(&w.value);

@@ -2,295 +2,242 @@
 #include "base/mem.h"
 #include "shell/tool.h"
 
-static const struct ab_deed always_sudo[] = { { "", .rule = AB_RULE_SUDO } };
-static const struct ab_deed always_su[] = {
-	{ "", .rule = AB_RULE_SU_PRIVILEGE },
-};
-static const struct ab_deed users[] = {
-	{ "", NULL, "-S --status -l --list -c --check",
-	  AB_RULE_USER_MANAGEMENT },
-};
-/* For these the letters of `users` do something. */
-static const struct ab_deed always_users[] = {
-	{ "", .rule = AB_RULE_USER_MANAGEMENT },
-};
-static const struct ab_deed dscl[] = {
-	{ "", "-create -delete -append -merge -passwd -change", NULL,
-	  AB_RULE_USER_MANAGEMENT },
-};
-
-static const struct ab_deed shutdown_[] = {
-	{ "", NULL, "-c -k --show", AB_RULE_SHUTDOWN_REBOOT },
-};
-static const struct ab_deed halt[] = {
-	{ "", NULL, "-w --wtmp-only", AB_RULE_SHUTDOWN_REBOOT },
-};
-static const struct ab_deed init[] = {
-	{ "0|6", .rule = AB_RULE_SHUTDOWN_REBOOT },
-};
-static const struct ab_deed always_module[] = {
-	{ "", .rule = AB_RULE_KERNEL_MODULE },
-};
-static const struct ab_deed modprobe[] = {
-	{ "", NULL,
-	  "-n --dry-run --simulate --show -D --show-depends -c --showconfig "
-	  "-R --resolve-alias --dump-modversions --show-modversions",
-	  AB_RULE_KERNEL_MODULE },
-};
-static const struct ab_deed kexec[] = {
-	{ "", "-l -e -p -f --load --exec --load-panic --force", NULL,
-	  AB_RULE_KERNEL_MODULE },
-};
-
-static const struct ab_deed systemctl[] = {
-	{ "reboot|poweroff|halt|kexec|soft-reboot", NULL, "--dry-run",
-	  AB_RULE_SHUTDOWN_REBOOT },
-	{ "start|isolate reboot.target|poweroff.target|halt.target|kexec.target",
-	  .rule = AB_RULE_SHUTDOWN_REBOOT },
-	{ "start|stop|restart|reload|try-restart|condrestart|"
-	  "reload-or-restart|try-reload-or-restart|isolate|kill|clean|freeze|"
-	  "thaw|set-property|bind|mount-image|enable|disable|reenable|preset|"
-	  "preset-all|mask|unmask|link|revert|add-wants|add-requires|edit|"
-	  "set-default|import-environment|set-environment|unset-environment|"
-	  "daemon-reload|daemon-reexec|suspend|hibernate|hybrid-sleep|"
-	  "suspend-then-hibernate|rescue|emergency|default|switch-root|cancel|"
-	  "reset-failed|exit",
-	  NULL, "--dry-run", AB_RULE_SERVICE_MANAGEMENT },
-};
-static const struct ab_deed service[] = {
-	{ "* start|stop|restart|reload|force-reload|try-restart|condrestart|zap",
-	  .rule = AB_RULE_SERVICE_MANAGEMENT },
-};
-static const struct ab_deed launchctl[] = {
-	{ "load|unload|start|stop|bootstrap|bootout|kickstart|kill|enable|"
-	  "disable|remove|submit|setenv|unsetenv|config|reboot",
-	  .rule = AB_RULE_SERVICE_MANAGEMENT },
-};
-static const struct ab_deed supervisorctl[] = {
-	{ "start|stop|restart|reload|update|shutdown|add|remove|signal|clear|"
-	  "up|down|once|pause|cont|hup|term|exit",
-	  .rule = AB_RULE_SERVICE_MANAGEMENT },
-};
-static const struct ab_deed rc[] = {
-	{ "", NULL, "--list show", AB_RULE_SERVICE_MANAGEMENT },
-};
-static const struct ab_deed loginctl[] = {
-	{ "reboot|poweroff|halt", .rule = AB_RULE_SHUTDOWN_REBOOT },
-	{ "terminate-*|kill-*|lock-*|unlock-*|enable-linger|disable-linger|"
-	  "set-*|attach|flush-devices|activate",
-	  .rule = AB_RULE_SERVICE_MANAGEMENT },
-};
-static const struct ab_deed settings[] = {
-	{ "set-*|hostname|chassis|location|deployment *",
-	  .rule = AB_RULE_SERVICE_MANAGEMENT,
-	  .reason = "Changes a setting of the machine." },
-};
-
 #define IPTABLES_CHANGES                                                      \
 	"-A -D -I -R -F -Z -N -X -P -E --append --delete --insert --replace " \
 	"--flush --zero --new-chain --delete-chain --policy --rename-chain"
 
-static const struct ab_deed iptables[] = {
-	{ "", IPTABLES_CHANGES, NULL, AB_RULE_FIREWALL_MANAGEMENT },
-};
-static const struct ab_deed restore[] = {
-	{ "", NULL, "-t --test", AB_RULE_FIREWALL_MANAGEMENT },
-};
-static const struct ab_deed nft[] = {
-	{ "add|create|delete|destroy|flush|insert|replace|rename|reset", NULL,
-	  "-c --check", AB_RULE_FIREWALL_MANAGEMENT },
-	{ "", "-f --file", "-c --check", AB_RULE_FIREWALL_MANAGEMENT },
-};
-static const struct ab_deed ufw[] = {
-	{ "enable|disable|allow|deny|reject|limit|delete|insert|prepend|route|"
-	  "reload|reset|default|logging",
-	  NULL, "--dry-run", AB_RULE_FIREWALL_MANAGEMENT },
-};
-static const struct ab_deed firewall_cmd[] = {
-	{ "",
+/* Sorted by program; test/unit/shell_rules.c holds it to that. */
+/* Sorted by name. */
+static const struct ab_deed deeds[] = {
+	{ "always_escape", "", .rule = AB_RULE_CONTAINER_ESCAPE },
+	{ "always_module", "", .rule = AB_RULE_KERNEL_MODULE },
+	{ "always_su", "", .rule = AB_RULE_SU_PRIVILEGE },
+	{ "always_sudo", "", .rule = AB_RULE_SUDO },
+	/* For these the letters of `users` do something. */
+	{ "always_users", "", .rule = AB_RULE_USER_MANAGEMENT },
+	{ "dscl", "", "-create -delete -append -merge -passwd -change", "",
+	  AB_RULE_USER_MANAGEMENT },
+	{ "firewall_cmd", "",
 	  "--add-* --remove-* --set-* --new-* --delete-* --change-* --load-* "
 	  "--reload --complete-reload --panic-on --panic-off "
 	  "--runtime-to-permanent --reset-to-defaults",
-	  NULL, AB_RULE_FIREWALL_MANAGEMENT },
-};
-static const struct ab_deed ip[] = {
-	{ "* add|del|delete|change|chg|replace|append|flush|set|restore",
+	  "", AB_RULE_FIREWALL_MANAGEMENT },
+	{ "halt", "", "", "-w --wtmp-only", AB_RULE_SHUTDOWN_REBOOT },
+	{ "ifconfig", "* *", .rule = AB_RULE_FIREWALL_MANAGEMENT },
+	{ "init", "0|6", .rule = AB_RULE_SHUTDOWN_REBOOT },
+	{ "ip", "* add|del|delete|change|chg|replace|append|flush|set|restore",
 	  .rule = AB_RULE_FIREWALL_MANAGEMENT },
-	{ "netns exec", .rule = AB_RULE_CONTAINER_ESCAPE },
-};
-static const struct ab_deed ifconfig[] = {
-	{ "* *", .rule = AB_RULE_FIREWALL_MANAGEMENT },
-};
-static const struct ab_deed route[] = {
-	{ "add|del|delete|flush|change", .rule = AB_RULE_FIREWALL_MANAGEMENT },
-};
-static const struct ab_deed tc[] = {
-	{ "* add|del|delete|change|replace|link",
-	  .rule = AB_RULE_FIREWALL_MANAGEMENT },
-};
-static const struct ab_deed sysctl[] = {
-	{ "", "-w --write -p --load --system *=*", NULL,
-	  AB_RULE_FIREWALL_MANAGEMENT, false,
-	  "Changes a setting of the kernel." },
-};
-static const struct ab_deed setenforce[] = {
-	{ "*", .rule = AB_RULE_FIREWALL_MANAGEMENT,
-	  .reason = "Switches a protection of the machine." },
-};
-static const struct ab_deed nmcli[] = {
-	{ "connection|con|c up|down|add|modify|delete|reload|load|edit|clone|"
+	{ "ip", "netns exec", .rule = AB_RULE_CONTAINER_ESCAPE },
+	{ "iptables", "", IPTABLES_CHANGES, "", AB_RULE_FIREWALL_MANAGEMENT },
+	{ "kexec", "", "-l -e -p -f --load --exec --load-panic --force", "",
+	  AB_RULE_KERNEL_MODULE },
+	{ "launchctl",
+	  "load|unload|start|stop|bootstrap|bootout|kickstart|kill|enable|"
+	  "disable|remove|submit|setenv|unsetenv|config|reboot",
+	  .rule = AB_RULE_SERVICE_MANAGEMENT },
+	{ "loginctl", "reboot|poweroff|halt", .rule = AB_RULE_SHUTDOWN_REBOOT },
+	{ "loginctl",
+	  "terminate-*|kill-*|lock-*|unlock-*|enable-linger|disable-linger|"
+	  "set-*|attach|flush-devices|activate",
+	  .rule = AB_RULE_SERVICE_MANAGEMENT },
+	{ "losetup", "*", "", "-l --list -a --all -j --associated",
+	  AB_RULE_CONTAINER_ESCAPE },
+	{ "losetup", "", "-d -D --detach --detach-all", "",
+	  AB_RULE_CONTAINER_ESCAPE },
+	{ "modprobe", "", "",
+	  "-n --dry-run --simulate --show -D --show-depends -c --showconfig "
+	  "-R --resolve-alias --dump-modversions --show-modversions",
+	  AB_RULE_KERNEL_MODULE },
+	{ "mount", "*", .rule = AB_RULE_CONTAINER_ESCAPE },
+	{ "mount", "", "-a --all", "", AB_RULE_CONTAINER_ESCAPE },
+	{ "nft", "add|create|delete|destroy|flush|insert|replace|rename|reset",
+	  "", "-c --check", AB_RULE_FIREWALL_MANAGEMENT },
+	{ "nft", "", "-f --file", "-c --check", AB_RULE_FIREWALL_MANAGEMENT },
+	{ "nmcli",
+	  "connection|con|c up|down|add|modify|delete|reload|load|edit|clone|"
 	  "import",
 	  .rule = AB_RULE_FIREWALL_MANAGEMENT },
-	{ "device|dev|d connect|disconnect|set|delete|reapply|modify",
+	{ "nmcli", "device|dev|d connect|disconnect|set|delete|reapply|modify",
 	  .rule = AB_RULE_FIREWALL_MANAGEMENT },
-	{ "networking|net|n|radio|r ** on|off",
+	{ "nmcli", "networking|net|n|radio|r ** on|off",
 	  .rule = AB_RULE_FIREWALL_MANAGEMENT },
-};
-static const struct ab_deed wg[] = {
-	{ "set|setconf|addconf|syncconf|up|down|save",
-	  .rule = AB_RULE_FIREWALL_MANAGEMENT },
-};
-
-static const struct ab_deed always_escape[] = {
-	{ "", .rule = AB_RULE_CONTAINER_ESCAPE },
-};
-static const struct ab_deed mount[] = {
-	{ "*", .rule = AB_RULE_CONTAINER_ESCAPE },
-	{ "", "-a --all", NULL, AB_RULE_CONTAINER_ESCAPE },
-};
-static const struct ab_deed losetup[] = {
-	{ "*", NULL, "-l --list -a --all -j --associated",
-	  AB_RULE_CONTAINER_ESCAPE },
-	{ "", "-d -D --detach --detach-all", NULL, AB_RULE_CONTAINER_ESCAPE },
-};
-static const struct ab_deed tracer[] = {
-	{ "", "-p --pid --attach -pid* -attach*", NULL,
-	  AB_RULE_CONTAINER_ESCAPE, false, "Reaches into another process." },
-};
-static const struct ab_deed pid[] = {
-	{ "*", .rule = AB_RULE_CONTAINER_ESCAPE,
+	{ "pid", "*", .rule = AB_RULE_CONTAINER_ESCAPE,
 	  .reason = "Reaches into another process." },
-};
-static const struct ab_deed systemd_run[] = {
-	{ "", .rule = AB_RULE_CONTAINER_ESCAPE,
-	  .reason = "Runs a command outside the box." },
-};
-
-#define SYSTEMCTL_OPTS                                                                  \
-	{                                                                               \
-		"HMtpnso",                                                              \
-			"host= machine= type= state= property= signal= lines= output= " \
-			"root= job-mode= kill-whom= what= when= dry-run",               \
-			false                                                           \
-	}
-#define IPTABLES_OPTS                                                         \
-	{                                                                     \
-		"tpsdiojm",                                                   \
-			"table= protocol= source= destination= jump= match=", \
-			false                                                 \
-	}
-
-/* Sorted by program; test/unit/shell_rules.c holds it to that. */
-static const struct ab_tool tools[] = {
-	{ "addgroup", AB_DEEDS(always_users) },
-	{ "adduser", AB_DEEDS(always_users) },
-	{ "arptables", AB_DEEDS(iptables), IPTABLES_OPTS },
-	{ "chage", AB_DEEDS(users) },
-	{ "chfn", AB_DEEDS(always_users) },
-	{ "chgpasswd", AB_DEEDS(always_users) },
-	{ "chkconfig", AB_DEEDS(rc) },
-	{ "chpasswd", AB_DEEDS(always_users) },
-	{ "chroot", AB_DEEDS(always_escape) },
-	{ "chsh", AB_DEEDS(users) },
-	{ "criu", AB_DEEDS(always_escape) },
-	{ "delgroup", AB_DEEDS(always_users) },
-	{ "deluser", AB_DEEDS(always_users) },
-	{ "depmod", AB_DEEDS(modprobe) },
-	{ "doas", AB_DEEDS(always_sudo) },
-	{ "dscl", AB_DEEDS(dscl) },
-	{ "ebtables", AB_DEEDS(iptables), IPTABLES_OPTS },
-	{ "firewall-cmd", AB_DEEDS(firewall_cmd) },
-	{ "gcore", AB_DEEDS(pid) },
-	{ "gdb", AB_DEEDS(tracer), { "x", "command= eval-command=", false } },
-	{ "gpasswd", AB_DEEDS(always_users) },
-	{ "groupadd", AB_DEEDS(always_users) },
-	{ "groupdel", AB_DEEDS(always_users) },
-	{ "groupmod", AB_DEEDS(always_users) },
-	{ "halt", AB_DEEDS(halt), .help = AB_HELP_LONG },
-	{ "hostnamectl", AB_DEEDS(settings) },
-	{ "ifconfig", AB_DEEDS(ifconfig) },
-	{ "init", AB_DEEDS(init) },
-	{ "initctl", AB_DEEDS(supervisorctl) },
-	{ "insmod", AB_DEEDS(always_module) },
-	{ "ip", AB_DEEDS(ip), { "n", NULL, false } },
-	{ "ip6tables", AB_DEEDS(iptables), IPTABLES_OPTS },
-	{ "ip6tables-legacy", AB_DEEDS(iptables), IPTABLES_OPTS },
-	{ "ip6tables-nft", AB_DEEDS(iptables), IPTABLES_OPTS },
-	{ "ip6tables-restore", AB_DEEDS(restore) },
-	{ "iptables", AB_DEEDS(iptables), IPTABLES_OPTS },
-	{ "iptables-legacy", AB_DEEDS(iptables), IPTABLES_OPTS },
-	{ "iptables-nft", AB_DEEDS(iptables), IPTABLES_OPTS },
-	{ "iptables-restore", AB_DEEDS(restore) },
-	{ "kexec", AB_DEEDS(kexec), .help = AB_HELP_LETTER },
-	{ "launchctl", AB_DEEDS(launchctl) },
-	{ "lldb", AB_DEEDS(tracer), { "o", "one-line=", false } },
-	{ "localectl", AB_DEEDS(settings) },
-	{ "loginctl", AB_DEEDS(loginctl), SYSTEMCTL_OPTS, AB_HELP_LETTER },
-	{ "losetup", AB_DEEDS(losetup) },
-	{ "ltrace", AB_DEEDS(tracer), { "eouSsalnDxF", NULL, true } },
-	{ "modprobe", AB_DEEDS(modprobe), .help = AB_HELP_LETTER },
-	{ "mount",
-	  AB_DEEDS(mount),
-	  { "toLUO", "types= options= label= uuid= source= target=", false } },
-	{ "newusers", AB_DEEDS(always_users) },
-	{ "nft", AB_DEEDS(nft), { "ID", NULL, false }, AB_HELP_LETTER },
-	{ "nmcli", AB_DEEDS(nmcli), { "fgme", "fields= mode= colors=", false } },
-	{ "nsenter", AB_DEEDS(always_escape) },
-	{ "passwd", AB_DEEDS(users) },
-	{ "pivot_root", AB_DEEDS(always_escape) },
-	{ "pkexec", AB_DEEDS(always_sudo) },
-	{ "poweroff", AB_DEEDS(halt), .help = AB_HELP_LONG },
-	{ "rc-service", AB_DEEDS(service) },
-	{ "rc-update", AB_DEEDS(rc) },
-	{ "reboot", AB_DEEDS(halt), .help = AB_HELP_LONG },
-	{ "reptyr", AB_DEEDS(pid) },
-	{ "rmmod", AB_DEEDS(always_module) },
-	{ "route", AB_DEEDS(route), { "A", NULL, false } },
-	{ "run0", AB_DEEDS(always_sudo) },
-	{ "runuser", AB_DEEDS(always_su) },
-	{ "service", AB_DEEDS(service) },
-	{ "setenforce", AB_DEEDS(setenforce) },
-	{ "shutdown", AB_DEEDS(shutdown_), .help = AB_HELP_LONG },
-	{ "strace", AB_DEEDS(tracer), { "eEoaISOPsuX", NULL, true } },
-	{ "su", AB_DEEDS(always_su) },
-	{ "sudo", AB_DEEDS(always_sudo) },
-	{ "sudoedit", AB_DEEDS(always_sudo) },
+	{ "rc", "", "", "--list show", AB_RULE_SERVICE_MANAGEMENT },
+	{ "restore", "", "", "-t --test", AB_RULE_FIREWALL_MANAGEMENT },
+	{ "route", "add|del|delete|flush|change",
+	  .rule = AB_RULE_FIREWALL_MANAGEMENT },
+	{ "service",
+	  "* start|stop|restart|reload|force-reload|try-restart|condrestart|zap",
+	  .rule = AB_RULE_SERVICE_MANAGEMENT },
+	{ "setenforce", "*", .rule = AB_RULE_FIREWALL_MANAGEMENT,
+	  .reason = "Switches a protection of the machine." },
+	{ "settings", "set-*|hostname|chassis|location|deployment *",
+	  .rule = AB_RULE_SERVICE_MANAGEMENT,
+	  .reason = "Changes a setting of the machine." },
+	{ "shutdown", "", "", "-c -k --show", AB_RULE_SHUTDOWN_REBOOT },
 	{ "supervisorctl",
-	  AB_DEEDS(supervisorctl),
-	  { "csupr", "configuration= serverurl= username= password=", false } },
-	{ "sv", AB_DEEDS(supervisorctl), { "w", NULL, false } },
-	{ "sysctl", AB_DEEDS(sysctl), .help = AB_HELP_LETTER },
-	{ "systemctl", AB_DEEDS(systemctl), SYSTEMCTL_OPTS, AB_HELP_LETTER },
-	{ "systemd-nspawn", AB_DEEDS(always_escape) },
-	{ "systemd-run", AB_DEEDS(systemd_run) },
-	{ "tc", AB_DEEDS(tc) },
-	{ "telinit", AB_DEEDS(init) },
-	{ "timedatectl", AB_DEEDS(settings) },
-	{ "ufw", AB_DEEDS(ufw) },
-	{ "umount", AB_DEEDS(mount), { "tO", "types=", false } },
-	{ "unshare", AB_DEEDS(always_escape) },
-	{ "update-rc.d", AB_DEEDS(rc) },
-	{ "useradd", AB_DEEDS(always_users) },
-	{ "userdel", AB_DEEDS(always_users) },
-	{ "usermod", AB_DEEDS(always_users) },
-	{ "vigr", AB_DEEDS(always_users) },
-	{ "vipw", AB_DEEDS(always_users) },
-	{ "visudo", AB_DEEDS(users) },
-	{ "wg", AB_DEEDS(wg) },
-	{ "wg-quick", AB_DEEDS(wg) },
+	  "start|stop|restart|reload|update|shutdown|add|remove|signal|clear|"
+	  "up|down|once|pause|cont|hup|term|exit",
+	  .rule = AB_RULE_SERVICE_MANAGEMENT },
+	{ "sysctl", "", "-w --write -p --load --system *=*", "",
+	  AB_RULE_FIREWALL_MANAGEMENT, false,
+	  "Changes a setting of the kernel." },
+	{ "systemctl", "reboot|poweroff|halt|kexec|soft-reboot", "",
+	  "--dry-run", AB_RULE_SHUTDOWN_REBOOT },
+	{ "systemctl",
+	  "start|isolate reboot.target|poweroff.target|halt.target|kexec.target",
+	  .rule = AB_RULE_SHUTDOWN_REBOOT },
+	{ "systemctl",
+	  "start|stop|restart|reload|try-restart|condrestart|"
+	  "reload-or-restart|try-reload-or-restart|isolate|kill|clean|freeze|"
+	  "thaw|set-property|bind|mount-image|enable|disable|reenable|preset|"
+	  "preset-all|mask|unmask|link|revert|add-wants|add-requires",
+	  "", "--dry-run", AB_RULE_SERVICE_MANAGEMENT },
+	{ "systemctl",
+	  "edit|set-default|import-environment|set-environment|"
+	  "unset-environment|daemon-reload|daemon-reexec|suspend|hibernate|"
+	  "hybrid-sleep|suspend-then-hibernate|rescue|emergency|default|"
+	  "switch-root|cancel|reset-failed|exit",
+	  "", "--dry-run", AB_RULE_SERVICE_MANAGEMENT },
+	{ "systemd_run", "", .rule = AB_RULE_CONTAINER_ESCAPE,
+	  .reason = "Runs a command outside the box." },
+	{ "tc", "* add|del|delete|change|replace|link",
+	  .rule = AB_RULE_FIREWALL_MANAGEMENT },
+	{ "tracer", "", "-p --pid --attach -pid* -attach*", "",
+	  AB_RULE_CONTAINER_ESCAPE, false, "Reaches into another process." },
+	{ "ufw",
+	  "enable|disable|allow|deny|reject|limit|delete|insert|prepend|route|"
+	  "reload|reset|default|logging",
+	  "", "--dry-run", AB_RULE_FIREWALL_MANAGEMENT },
+	{ "users", "", "", "-S --status -l --list -c --check",
+	  AB_RULE_USER_MANAGEMENT },
+	{ "wg", "set|setconf|addconf|syncconf|up|down|save",
+	  .rule = AB_RULE_FIREWALL_MANAGEMENT },
 };
 
-const struct ab_toolbox ab_tools_system = { tools, AB_COUNT(tools) };
+/* Sorted by name. */
+static const struct ab_tool_opts options[] = {
+	{ "gdb", "x", "command= eval-command=" },
+	{ "ip", "n" },
+	{ "iptables", "tpsdiojm",
+	  "table= protocol= source= destination= jump= match=" },
+	{ "lldb", "o", "one-line=" },
+	{ "ltrace", "eouSsalnDxF", "", true },
+	{ "mount", "toLUO", "types= options= label= uuid= source= target=" },
+	{ "nft", "ID" },
+	{ "nmcli", "fgme", "fields= mode= colors=" },
+	{ "route", "A" },
+	{ "strace", "eEoaISOPsuX", "", true },
+	{ "supervisorctl", "csupr",
+	  "configuration= serverurl= username= password=" },
+	{ "sv", "w" },
+	{ "systemctl", "HMtpnso",
+	  "host= machine= type= state= property= signal= lines= output= "
+	  "root= job-mode= kill-whom= what= when= dry-run" },
+	{ "umount", "tO", "types=" },
+};
+
+/* Sorted by program. */
+static const struct ab_tool tools[] = {
+	{ "addgroup", "always_users" },
+	{ "adduser", "always_users" },
+	{ "arptables", "iptables", "iptables" },
+	{ "chage", "users" },
+	{ "chfn", "always_users" },
+	{ "chgpasswd", "always_users" },
+	{ "chkconfig", "rc" },
+	{ "chpasswd", "always_users" },
+	{ "chroot", "always_escape" },
+	{ "chsh", "users" },
+	{ "criu", "always_escape" },
+	{ "delgroup", "always_users" },
+	{ "deluser", "always_users" },
+	{ "depmod", "modprobe" },
+	{ "doas", "always_sudo" },
+	{ "dscl", "dscl" },
+	{ "ebtables", "iptables", "iptables" },
+	{ "firewall-cmd", "firewall_cmd" },
+	{ "gcore", "pid" },
+	{ "gdb", "tracer", "gdb" },
+	{ "gpasswd", "always_users" },
+	{ "groupadd", "always_users" },
+	{ "groupdel", "always_users" },
+	{ "groupmod", "always_users" },
+	{ "halt", "halt", .help = AB_HELP_LONG },
+	{ "hostnamectl", "settings" },
+	{ "ifconfig", "ifconfig" },
+	{ "init", "init" },
+	{ "initctl", "supervisorctl" },
+	{ "insmod", "always_module" },
+	{ "ip", "ip", "ip" },
+	{ "ip6tables", "iptables", "iptables" },
+	{ "ip6tables-legacy", "iptables", "iptables" },
+	{ "ip6tables-nft", "iptables", "iptables" },
+	{ "ip6tables-restore", "restore" },
+	{ "iptables", "iptables", "iptables" },
+	{ "iptables-legacy", "iptables", "iptables" },
+	{ "iptables-nft", "iptables", "iptables" },
+	{ "iptables-restore", "restore" },
+	{ "kexec", "kexec", .help = AB_HELP_LETTER },
+	{ "launchctl", "launchctl" },
+	{ "lldb", "tracer", "lldb" },
+	{ "localectl", "settings" },
+	{ "loginctl", "loginctl", "systemctl", AB_HELP_LETTER },
+	{ "losetup", "losetup" },
+	{ "ltrace", "tracer", "ltrace" },
+	{ "modprobe", "modprobe", .help = AB_HELP_LETTER },
+	{ "mount", "mount", "mount" },
+	{ "newusers", "always_users" },
+	{ "nft", "nft", "nft", AB_HELP_LETTER },
+	{ "nmcli", "nmcli", "nmcli" },
+	{ "nsenter", "always_escape" },
+	{ "passwd", "users" },
+	{ "pivot_root", "always_escape" },
+	{ "pkexec", "always_sudo" },
+	{ "poweroff", "halt", .help = AB_HELP_LONG },
+	{ "rc-service", "service" },
+	{ "rc-update", "rc" },
+	{ "reboot", "halt", .help = AB_HELP_LONG },
+	{ "reptyr", "pid" },
+	{ "rmmod", "always_module" },
+	{ "route", "route", "route" },
+	{ "run0", "always_sudo" },
+	{ "runuser", "always_su" },
+	{ "service", "service" },
+	{ "setenforce", "setenforce" },
+	{ "shutdown", "shutdown", .help = AB_HELP_LONG },
+	{ "strace", "tracer", "strace" },
+	{ "su", "always_su" },
+	{ "sudo", "always_sudo" },
+	{ "sudoedit", "always_sudo" },
+	{ "supervisorctl", "supervisorctl", "supervisorctl" },
+	{ "sv", "supervisorctl", "sv" },
+	{ "sysctl", "sysctl", .help = AB_HELP_LETTER },
+	{ "systemctl", "systemctl", "systemctl", AB_HELP_LETTER },
+	{ "systemd-nspawn", "always_escape" },
+	{ "systemd-run", "systemd_run" },
+	{ "tc", "tc" },
+	{ "telinit", "init" },
+	{ "timedatectl", "settings" },
+	{ "ufw", "ufw" },
+	{ "umount", "mount", "umount" },
+	{ "unshare", "always_escape" },
+	{ "update-rc.d", "rc" },
+	{ "useradd", "always_users" },
+	{ "userdel", "always_users" },
+	{ "usermod", "always_users" },
+	{ "vigr", "always_users" },
+	{ "vipw", "always_users" },
+	{ "visudo", "users" },
+	{ "wg", "wg" },
+	{ "wg-quick", "wg" },
+};
+
+const struct ab_toolbox ab_tools_system = {
+	tools,		 AB_COUNT(tools), deeds,
+	AB_COUNT(deeds), options,	  AB_COUNT(options),
+};
 
 #define SYSRQ "/proc/sysrq-trigger"
 

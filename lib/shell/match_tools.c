@@ -9,150 +9,138 @@
 #define SCAN AB_RULE_NETWORK_SCAN
 #define DATABASE AB_RULE_DATABASE_CLIENT
 
-static const struct ab_deed ssh[] = {
-	{ "*", NULL, "-V -G -Q", AB_RULE_SSH_COMMAND },
-};
-static const struct ab_deed transfer[] = { { "*", .rule = TRANSFER } };
-static const struct ab_deed sync[] = {
-	{ "", "*:* rsync://*", "-n --dry-run", TRANSFER },
-	{ "", "--daemon", NULL, TRANSFER },
-};
-static const struct ab_deed scp[] = { { "* *", .rule = TRANSFER } };
-static const struct ab_deed rclone[] = {
-	{ "copy|copyto|copyurl|sync|bisync|move|moveto|delete|deletefile|purge|"
-	  "mkdir|rmdir|rmdirs|mount|rcat|serve|dedupe|cleanup|touch|config|link",
-	  NULL, "-n --dry-run", TRANSFER },
-};
-static const struct ab_deed send[] = {
-	{ "send|receive|recv|tx|rx", .rule = TRANSFER },
-};
-static const struct ab_deed curl[] = {
-	{ "", "-T --upload-file", NULL, TRANSFER },
-};
-static const struct ab_deed scan[] = { { "", .rule = SCAN } };
-static const struct ab_deed scan_target[] = { { "*", .rule = SCAN } };
-static const struct ab_deed capture[] = {
-	{ "", NULL, "-D --list-interfaces -r --read-file", SCAN,
+/* Sorted by name. */
+static const struct ab_deed deeds[] = {
+	{ "backup", "", .rule = AB_RULE_DATABASE_BACKUP },
+	{ "capture", "", "", "-D --list-interfaces -r --read-file", SCAN,
 	  .reason = "Listens to the traffic of the network." },
-};
-static const struct ab_deed nc[] = {
-	{ "", "-z", "localhost 127.0.0.1 0.0.0.0 ::1", SCAN },
-};
-static const struct ab_deed database[] = { { "", .rule = DATABASE } };
-static const struct ab_deed backup[] = {
-	{ "", .rule = AB_RULE_DATABASE_BACKUP },
-};
-static const struct ab_deed redis[] = {
-	{ "", .rule = DATABASE },
-	{ "", "--rdb", NULL, AB_RULE_DATABASE_BACKUP },
+	{ "curl", "", "-T --upload-file", "", TRANSFER },
+	{ "database", "", .rule = DATABASE },
+	{ "nc", "", "-z", "localhost 127.0.0.1 0.0.0.0 ::1", SCAN },
+	{ "rclone",
+	  "copy|copyto|copyurl|sync|bisync|move|moveto|delete|deletefile|purge|"
+	  "mkdir|rmdir|rmdirs|mount|rcat|serve|dedupe|cleanup|touch|config|link",
+	  "", "-n --dry-run", TRANSFER },
+	{ "redis", "", .rule = DATABASE },
+	{ "redis", "", "--rdb", "", AB_RULE_DATABASE_BACKUP },
+	{ "scan", "", .rule = SCAN },
+	{ "scan_target", "*", .rule = SCAN },
+	{ "scp", "* *", .rule = TRANSFER },
+	{ "send", "send|receive|recv|tx|rx", .rule = TRANSFER },
+	{ "ssh", "*", "", "-V -G -Q", AB_RULE_SSH_COMMAND },
+	{ "sync", "", "*:* rsync://*", "-n --dry-run", TRANSFER },
+	{ "sync", "", "--daemon", "", TRANSFER },
+	{ "transfer", "*", .rule = TRANSFER },
 };
 
-#define SSH_OPTS                                     \
-	{                                            \
-		"BbcDEeFIiJLlmOoPpQRSWw", NULL, true \
-	}
-#define SCP_OPTS                          \
-	{                                 \
-		"cDFiJloPSX", NULL, false \
-	}
+#define SSH_VALUES "BbcDEeFIiJLlmOoPpQRSWw"
+
+/* Sorted by name. */
+static const struct ab_tool_opts options[] = {
+	{ "autossh", "MBbcDEeFIiJLlmOoPpQRSWw", "", true },
+	{ "curl", "HdFXoubAemrTUxKEYyzCtwcDP",
+	  "header= data= form= request= output= user= upload-file= max-time= "
+	  "connect-timeout= retry= url= write-out=" },
+	{ "mosh", "p", "ssh= port= predict= server=", true },
+	{ "nc", "eciIMmOPpqsTVWwXx" },
+	{ "ncat", "ecGgipswm" },
+	{ "rclone", "", "config= transfers=" },
+	{ "rsync", "efTBM",
+	  "rsh= filter= exclude= include= exclude-from= files-from= "
+	  "include-from= rsync-path= out-format= log-file= port= "
+	  "backup-dir= suffix= temp-dir= chmod= chown= info= debug=" },
+	{ "scp", "cDFiJloPSX" },
+	{ "ssh", SSH_VALUES, "", true },
+	{ "ssh-copy-id", "iopFt" },
+	{ "sshpass", "fdpPe", "", true },
+	{ "telnet", "bceklnSX" },
+};
 
 /* Sorted by program. */
 static const struct ab_tool tools[] = {
-	{ "arp-scan", AB_DEEDS(scan) },
-	{ "autossh", AB_DEEDS(ssh), { "MBbcDEeFIiJLlmOoPpQRSWw", NULL, true } },
-	{ "bettercap", AB_DEEDS(scan) },
-	{ "clickhouse-client", AB_DEEDS(database), .help = AB_HELP_LONG },
-	{ "cqlsh", AB_DEEDS(database) },
-	{ "createdb", AB_DEEDS(database) },
-	{ "createuser", AB_DEEDS(database) },
-	{ "croc", AB_DEEDS(transfer) },
-	{ "curl",
-	  AB_DEEDS(curl),
-	  { "HdFXoubAemrTUxKEYyzCtwcDP",
-	    "header= data= form= request= output= user= upload-file= max-time= "
-	    "connect-timeout= retry= url= write-out=",
-	    false },
-	  AB_HELP_LONG },
-	{ "dirb", AB_DEEDS(scan_target) },
-	{ "dropdb", AB_DEEDS(database) },
-	{ "dropuser", AB_DEEDS(database) },
-	{ "dumpcap", AB_DEEDS(capture) },
-	{ "ettercap", AB_DEEDS(scan) },
-	{ "ffuf", AB_DEEDS(scan) },
-	{ "ftp", AB_DEEDS(transfer) },
-	{ "gobuster", AB_DEEDS(scan_target), .help = AB_HELP_LETTER },
-	{ "hping3", AB_DEEDS(scan_target) },
-	{ "hydra", AB_DEEDS(scan_target) },
-	{ "influx", AB_DEEDS(database), .help = AB_HELP_LETTER },
-	{ "lftp", AB_DEEDS(transfer) },
-	{ "magic-wormhole", AB_DEEDS(send) },
-	{ "mariadb", AB_DEEDS(database) },
-	{ "mariadb-dump", AB_DEEDS(backup) },
-	{ "masscan", AB_DEEDS(scan) },
-	{ "mongo", AB_DEEDS(database) },
-	{ "mongodump", AB_DEEDS(backup) },
-	{ "mongoexport", AB_DEEDS(backup) },
-	{ "mongoimport", AB_DEEDS(backup) },
-	{ "mongorestore", AB_DEEDS(backup) },
-	{ "mongosh", AB_DEEDS(database) },
-	{ "mosh", AB_DEEDS(ssh), { "p", "ssh= port= predict= server=", true } },
-	{ "mycli", AB_DEEDS(database) },
-	{ "mysql", AB_DEEDS(database) },
-	{ "mysqladmin", AB_DEEDS(database) },
-	{ "mysqldump", AB_DEEDS(backup) },
-	{ "mysqlimport", AB_DEEDS(backup) },
-	{ "mysqlsh", AB_DEEDS(database) },
-	{ "nc", AB_DEEDS(nc), { "eciIMmOPpqsTVWwXx", NULL, false } },
-	{ "ncat", AB_DEEDS(nc), { "ecGgipswm", NULL, false } },
-	{ "netcat", AB_DEEDS(nc), { "eciIMmOPpqsTVWwXx", NULL, false } },
-	{ "netdiscover", AB_DEEDS(scan) },
-	{ "ngrep", AB_DEEDS(scan) },
-	{ "nikto", AB_DEEDS(scan) },
-	{ "nmap", AB_DEEDS(scan) },
-	{ "pg_basebackup", AB_DEEDS(backup) },
-	{ "pg_dump", AB_DEEDS(backup) },
-	{ "pg_dumpall", AB_DEEDS(backup) },
-	{ "pg_restore", AB_DEEDS(backup) },
-	{ "pgcli", AB_DEEDS(database) },
-	{ "psql", AB_DEEDS(database) },
-	{ "rclone",
-	  AB_DEEDS(rclone),
-	  { NULL, "config= transfers=", false },
-	  AB_HELP_LETTER },
-	{ "redis-cli", AB_DEEDS(redis) },
-	{ "rlogin", AB_DEEDS(ssh), SSH_OPTS },
-	{ "rsh", AB_DEEDS(ssh), SSH_OPTS },
-	{ "rsync",
-	  AB_DEEDS(sync),
-	  { "efTBM",
-	    "rsh= filter= exclude= include= exclude-from= files-from= "
-	    "include-from= rsync-path= out-format= log-file= port= "
-	    "backup-dir= suffix= temp-dir= chmod= chown= info= debug=",
-	    false } },
-	{ "rustscan", AB_DEEDS(scan) },
-	{ "scp", AB_DEEDS(scp), SCP_OPTS },
-	{ "sftp", AB_DEEDS(transfer), SCP_OPTS },
-	{ "slogin", AB_DEEDS(ssh), SSH_OPTS },
-	{ "smbclient", AB_DEEDS(transfer) },
-	{ "snowsql", AB_DEEDS(database) },
-	{ "sqlcmd", AB_DEEDS(database) },
-	{ "sqlmap", AB_DEEDS(scan) },
-	{ "sqlplus", AB_DEEDS(database) },
-	{ "ssh", AB_DEEDS(ssh), SSH_OPTS },
-	{ "ssh-copy-id", AB_DEEDS(ssh), { "iopFt", NULL, false } },
-	{ "sshpass", AB_DEEDS(ssh), { "fdpPe", NULL, true } },
-	{ "tcpdump", AB_DEEDS(capture) },
-	{ "telnet", AB_DEEDS(ssh), { "bceklnSX", NULL, false } },
-	{ "tftp", AB_DEEDS(transfer) },
-	{ "tshark", AB_DEEDS(capture) },
-	{ "usql", AB_DEEDS(database) },
-	{ "valkey-cli", AB_DEEDS(redis) },
-	{ "wireshark", AB_DEEDS(capture) },
-	{ "wormhole", AB_DEEDS(send) },
-	{ "zmap", AB_DEEDS(scan) },
+	{ "arp-scan", "scan" },
+	{ "autossh", "ssh", "autossh" },
+	{ "bettercap", "scan" },
+	{ "clickhouse-client", "database", .help = AB_HELP_LONG },
+	{ "cqlsh", "database" },
+	{ "createdb", "database" },
+	{ "createuser", "database" },
+	{ "croc", "transfer" },
+	{ "curl", "curl", "curl", AB_HELP_LONG },
+	{ "dirb", "scan_target" },
+	{ "dropdb", "database" },
+	{ "dropuser", "database" },
+	{ "dumpcap", "capture" },
+	{ "ettercap", "scan" },
+	{ "ffuf", "scan" },
+	{ "ftp", "transfer" },
+	{ "gobuster", "scan_target", .help = AB_HELP_LETTER },
+	{ "hping3", "scan_target" },
+	{ "hydra", "scan_target" },
+	{ "influx", "database", .help = AB_HELP_LETTER },
+	{ "lftp", "transfer" },
+	{ "magic-wormhole", "send" },
+	{ "mariadb", "database" },
+	{ "mariadb-dump", "backup" },
+	{ "masscan", "scan" },
+	{ "mongo", "database" },
+	{ "mongodump", "backup" },
+	{ "mongoexport", "backup" },
+	{ "mongoimport", "backup" },
+	{ "mongorestore", "backup" },
+	{ "mongosh", "database" },
+	{ "mosh", "ssh", "mosh" },
+	{ "mycli", "database" },
+	{ "mysql", "database" },
+	{ "mysqladmin", "database" },
+	{ "mysqldump", "backup" },
+	{ "mysqlimport", "backup" },
+	{ "mysqlsh", "database" },
+	{ "nc", "nc", "nc" },
+	{ "ncat", "nc", "ncat" },
+	{ "netcat", "nc", "nc" },
+	{ "netdiscover", "scan" },
+	{ "ngrep", "scan" },
+	{ "nikto", "scan" },
+	{ "nmap", "scan" },
+	{ "pg_basebackup", "backup" },
+	{ "pg_dump", "backup" },
+	{ "pg_dumpall", "backup" },
+	{ "pg_restore", "backup" },
+	{ "pgcli", "database" },
+	{ "psql", "database" },
+	{ "rclone", "rclone", "rclone", AB_HELP_LETTER },
+	{ "redis-cli", "redis" },
+	{ "rlogin", "ssh", "ssh" },
+	{ "rsh", "ssh", "ssh" },
+	{ "rsync", "sync", "rsync" },
+	{ "rustscan", "scan" },
+	{ "scp", "scp", "scp" },
+	{ "sftp", "transfer", "scp" },
+	{ "slogin", "ssh", "ssh" },
+	{ "smbclient", "transfer" },
+	{ "snowsql", "database" },
+	{ "sqlcmd", "database" },
+	{ "sqlmap", "scan" },
+	{ "sqlplus", "database" },
+	{ "ssh", "ssh", "ssh" },
+	{ "ssh-copy-id", "ssh", "ssh-copy-id" },
+	{ "sshpass", "ssh", "sshpass" },
+	{ "tcpdump", "capture" },
+	{ "telnet", "ssh", "telnet" },
+	{ "tftp", "transfer" },
+	{ "tshark", "capture" },
+	{ "usql", "database" },
+	{ "valkey-cli", "redis" },
+	{ "wireshark", "capture" },
+	{ "wormhole", "send" },
+	{ "zmap", "scan" },
 };
 
-const struct ab_toolbox ab_tools_hosts = { tools, AB_COUNT(tools) };
+const struct ab_toolbox ab_tools_hosts = {
+	tools,		 AB_COUNT(tools), deeds,
+	AB_COUNT(deeds), options,	  AB_COUNT(options),
+};
 
 /*
  * git runs ssh itself, to fetch (upload-pack) and to push (receive-pack). What
@@ -161,13 +149,13 @@ const struct ab_toolbox ab_tools_hosts = { tools, AB_COUNT(tools) };
 static bool is_git_transport(const struct ab_simple *command,
 			     struct ab_hits *hits)
 {
-	static const struct ab_opts opts = SSH_OPTS;
+	const struct ab_opts ssh = { SSH_VALUES, NULL, true };
 	struct ab_operands words;
 	struct ab_text what;
 
 	if (!ab_text_is(command->name, "ssh"))
 		return false;
-	ab_tool_operands(&opts, command, &words);
+	ab_tool_operands(&ssh, command, &words);
 	if (words.len < 2)
 		return false;
 	what = words.v[1]->text;

@@ -7,7 +7,7 @@
 
 /* In a home: what runs by itself later. A "*" at the end is any rest; what is
  * below counts too. Sorted. */
-static const char *const startup[] = {
+static const char startup[][22] = {
 	".Xsession",
 	".bash_aliases",
 	".bash_login",
@@ -43,7 +43,7 @@ static const char *const startup[] = {
 };
 
 /* Anywhere: what an agent reads its settings from. Sorted. */
-static const char *const agents[] = {
+static const char agents[][16] = {
 	".agentbox", ".agentbox.json", ".aider.conf.yml",
 	".claude",   ".claude.json",   ".codex",
 	".cursor",   ".gemini",	       ".mcp.json",
@@ -74,7 +74,7 @@ static bool is_agents(const struct ab_scene *scene, const struct ab_path *path)
 	/* The workspace itself may lie in such a folder. */
 	for (size_t i = ab_path_workspace(scene, path);
 	     i < path->len && i < AB_PATH_PARTS; i++)
-		if (AB_LOOKUP(agents, path->part[i]))
+		if (AB_LOOKUP_WORD(agents, path->part[i]))
 			return true;
 	return false;
 }
@@ -139,52 +139,48 @@ static void judge_written(void *arg, enum ab_written how,
 		ab_hit_add(w->hits, AB_RULE_AGENT_CONFIG, file->range);
 }
 
-static const struct ab_deed agentbox_deeds[] = {
-	{ "allow|deny|trust|untrust", .rule = AB_RULE_AGENT_CONFIG },
-	{ "config set|unset|edit|init|add|remove",
+/* Sorted by name. */
+static const struct ab_deed deeds[] = {
+	{ "agent", "mcp add|add-json|remove|add-from-claude-desktop",
 	  .rule = AB_RULE_AGENT_CONFIG },
-	{ "approvals revoke|clear|add", .rule = AB_RULE_AGENT_CONFIG },
-	{ "hook install|uninstall|remove", .rule = AB_RULE_AGENT_CONFIG },
-	{ "rules add|remove|set", .rule = AB_RULE_AGENT_CONFIG },
-};
-
-static const struct ab_deed agent_deeds[] = {
-	{ "mcp add|add-json|remove|add-from-claude-desktop",
+	{ "agent", "config set|add|remove", .rule = AB_RULE_AGENT_CONFIG },
+	{ "agent", "plugin install|enable|disable|uninstall",
 	  .rule = AB_RULE_AGENT_CONFIG },
-	{ "config set|add|remove", .rule = AB_RULE_AGENT_CONFIG },
-	{ "plugin install|enable|disable|uninstall",
+	{ "agentbox", "allow|deny|trust|untrust",
 	  .rule = AB_RULE_AGENT_CONFIG },
+	{ "agentbox", "config set|unset|edit|init|add|remove",
+	  .rule = AB_RULE_AGENT_CONFIG },
+	{ "agentbox", "approvals revoke|clear|add",
+	  .rule = AB_RULE_AGENT_CONFIG },
+	{ "agentbox", "hook install|uninstall|remove",
+	  .rule = AB_RULE_AGENT_CONFIG },
+	{ "agentbox", "rules add|remove|set", .rule = AB_RULE_AGENT_CONFIG },
+	{ "at", "", "", "-l -c -V", AB_RULE_PERSISTENCE },
+	{ "batch", "", "", "-V", AB_RULE_PERSISTENCE },
+	{ "crontab", "", "", "-l -V", AB_RULE_PERSISTENCE },
+	{ "launchctl", "load|bootstrap|enable|submit",
+	  .rule = AB_RULE_PERSISTENCE },
 };
 
-static const struct ab_deed at_deeds[] = {
-	{ "", NULL, "-l -c -V", AB_RULE_PERSISTENCE },
-};
-
-static const struct ab_deed batch_deeds[] = {
-	{ "", NULL, "-V", AB_RULE_PERSISTENCE },
-};
-
-static const struct ab_deed crontab_deeds[] = {
-	{ "", NULL, "-l -V", AB_RULE_PERSISTENCE },
-};
-
-static const struct ab_deed launchctl_deeds[] = {
-	{ "load|bootstrap|enable|submit", .rule = AB_RULE_PERSISTENCE },
+/* Sorted by name. */
+static const struct ab_tool_opts options[] = {
+	{ "at", "qft" },
+	{ "batch", "qf" },
+	{ "crontab", "u" },
 };
 
 /* Sorted by program. */
 static const struct ab_tool tools[] = {
-	{ "agentbox", AB_DEEDS(agentbox_deeds) },
-	{ "at", AB_DEEDS(at_deeds), .opts = { "qft", NULL, 0 } },
-	{ "batch", AB_DEEDS(batch_deeds), .opts = { "qf", NULL, 0 } },
-	{ "claude", AB_DEEDS(agent_deeds) },
-	{ "codex", AB_DEEDS(agent_deeds) },
-	{ "crontab", AB_DEEDS(crontab_deeds), .opts = { "u", NULL, 0 } },
-	{ "gemini", AB_DEEDS(agent_deeds) },
-	{ "launchctl", AB_DEEDS(launchctl_deeds) },
+	{ "agentbox", "agentbox" },    { "at", "at", "at" },
+	{ "batch", "batch", "batch" }, { "claude", "agent" },
+	{ "codex", "agent" },	       { "crontab", "crontab", "crontab" },
+	{ "gemini", "agent" },	       { "launchctl", "launchctl" },
 };
 
-static const struct ab_toolbox toolbox = { tools, AB_COUNT(tools) };
+static const struct ab_toolbox toolbox = {
+	tools,		 AB_COUNT(tools), deeds,
+	AB_COUNT(deeds), options,	  AB_COUNT(options),
+};
 
 void ab_match_writes(const struct ab_scene *scene,
 		     const struct ab_simple *command, struct ab_hits *hits)

@@ -80,7 +80,7 @@ static enum ab_opt next_letter(struct ab_opt_walk *w)
 	const char *values = w->opts->values;
 
 	w->letter = f->text.s[w->inside++];
-	if (w->letter && values && strchr(values, w->letter)) {
+	if (w->letter && values && values[0] && strchr(values, w->letter)) {
 		if (w->inside < f->text.len)
 			w->value = rest_of(f, w->inside);
 		else
@@ -125,5 +125,6 @@ bool ab_opt_is(const struct ab_opt_walk *w, enum ab_opt what, char letter,
 {
 	if (what == AB_OPT_LETTER)
 		return letter && w->letter == letter;
-	return what == AB_OPT_LONG && name && ab_text_is(w->name, name);
+	return what == AB_OPT_LONG && name && name[0] &&
+	       ab_text_is(w->name, name);
 }

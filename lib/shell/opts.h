@@ -14,6 +14,16 @@ struct ab_opts {
 	bool first;		/* the first operand ends them (wrappers) */
 };
 
+/* The same in a row of a table, without pointers: they would have to be
+ * relocated at each start of the program. "" is none. */
+#define AB_OPTS_ROW(values_size, longs_size) \
+	struct {                             \
+		char values[values_size];    \
+		char longs[longs_size];      \
+		bool first;                  \
+	}
+#define AB_OPTS(row) ((struct ab_opts){ (row).values, (row).longs, (row).first })
+
 enum ab_opt {
 	AB_OPT_END,
 	AB_OPT_LETTER,		/* `letter` */
@@ -38,7 +48,7 @@ struct ab_opt_walk {
 void ab_opt_begin(struct ab_opt_walk *w, const struct ab_opts *opts,
 		  const struct ab_field *argv, size_t argc);
 enum ab_opt ab_opt_next(struct ab_opt_walk *w);
-/* This option, by letter (0: none) or long name (NULL: none). */
+/* This option, by letter (0: none) or long name (NULL, "": none). */
 bool ab_opt_is(const struct ab_opt_walk *w, enum ab_opt what, char letter,
 	       const char *name);
 

@@ -196,7 +196,7 @@ static struct ab_assign *parse_assign(struct ab_reader *r,
 }
 
 /* Sorted. Commands whose arguments are assignments. */
-static const char *const declaring[] = {
+static const char declaring[][9] = {
 	"alias",  "builtin", "command", "declare",  "eval",
 	"export", "let",     "local",	"readonly", "typeset",
 };
@@ -206,7 +206,7 @@ static bool declares(const struct ab_shell_word *word)
 	const struct ab_part *p = word->parts;
 
 	return p && !p->next && p->kind == AB_PART_TEXT && p->text.len <= 8 &&
-	       AB_LOOKUP(declaring, p->text);
+	       AB_LOOKUP_WORD(declaring, p->text);
 }
 
 /* f ( ): after the name. */

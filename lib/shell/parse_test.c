@@ -30,7 +30,7 @@ static bool is_unary(struct ab_text t)
 
 static bool is_binary(struct ab_text t)
 {
-	static const char *const words[] = {
+	static const char words[][4] = {
 		"=",   "==",  "!=",  "=~",  "-nt", "-ot", "-ef",
 		"-eq", "-ne", "-lt", "-le", "-gt", "-ge",
 	};

@@ -177,7 +177,7 @@ static bool is_at_or_above(const struct ab_path *path, size_t len,
 }
 
 /* What a system has in "/", sorted; any lib* besides. */
-static const char *const trees[] = {
+static const char trees[][13] = {
 	"Applications", "Library", "System",  "Users", "Volumes", "bin",
 	"boot",		"dev",	   "etc",     "home",  "media",	  "mnt",
 	"nix",		"opt",	   "private", "proc",  "root",	  "run",
@@ -262,13 +262,13 @@ enum ab_place ab_path_place(const struct ab_scene *scene,
 }
 
 /* Beginnings of names in /dev that are disks. */
-static const char *const disks[] = {
+static const char disks[][7] = {
 	"dm-",	"hd",	 "loop", "md", "mmcblk", "nbd",
 	"nvme", "rdisk", "sd",	 "vd", "xvd",	 "zram",
 };
 
 /* Names in /dev that any program may write to. */
-static const char *const harmless[] = {
+static const char harmless[][8] = {
 	"fd",	 "full",   "null", "ptmx", "pts", "random",  "shm",  "stderr",
 	"stdin", "stdout", "tcp",  "tty",  "udp", "urandom", "zero",
 };
@@ -317,8 +317,8 @@ static bool is_floppy(struct ab_text name)
 
 bool ab_path_system(const struct ab_path *path)
 {
-	static const char *const below[] = { "bin",  "boot", "etc",
-					     "sbin", "sys",  "usr" };
+	static const char below[][5] = { "bin",	 "boot", "etc",
+					 "sbin", "sys",	 "usr" };
 
 	if (!path->anchored || path->remote || path->len == 0)
 		return false;

@@ -111,8 +111,8 @@ bool ab_reads_sed(const struct ab_simple *command)
 /* A comparison with > is taken for a redirection: it costs only the allow. */
 static bool awk_prints(struct ab_text code)
 {
-	static const char *const words[] = { "system", "getline", ">",	   "|",
-					     "@",      "close(",  "fflush" };
+	static const char words[][8] = { "system", "getline", ">",     "|",
+					 "@",	   "close(",  "fflush" };
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (memmem(code.s, code.len, words[i], strlen(words[i])))

@@ -5,7 +5,7 @@
 #include "shell/place.h"
 
 /* Names that say it, wherever they are. Sorted. */
-static const char *const names[] = {
+static const char names[][19] = {
 	".bash_history",  ".git-credentials", ".gitcookies",
 	".lesshst",	  ".my.cnf",	      ".mylogin.cnf",
 	".mysql_history", ".netrc",	      ".node_repl_history",
@@ -20,14 +20,14 @@ static const char *const names[] = {
 };
 
 /* Folders of which everything is secret, and they themselves. Sorted. */
-static const char *const folders[] = {
+static const char folders[][16] = {
 	".aws", ".azure", ".gnupg", ".kube", ".password-store", "keyrings",
 };
 
 /* A name in a folder; a "*" at its end is any rest. Sorted by
  * folder. */
 static const struct {
-	const char *folder, *name;
+	char folder[16], name[16];
 } inside[] = {
 	{ ".cargo", "credentials*" },
 	{ ".composer", "auth.json" },
@@ -50,12 +50,10 @@ static const struct {
 	{ "git", "credentials" },
 };
 
-static const char *const endings[] = { ".jks", ".kdbx", ".key",
-				       ".p12", ".pem",	".pfx" };
+static const char endings[] = ".jks .kdbx .key .p12 .pem .pfx";
 
 /* Of `.env` files those that are there to be shown, by their ending. */
-static const char *const samples[] = { ".dist", ".example", ".sample",
-				       ".template" };
+static const char samples[] = ".dist .example .sample .template";
 
 static bool ends(struct ab_text t, const char *end)
 {
@@ -64,18 +62,19 @@ static bool ends(struct ab_text t, const char *end)
 	return t.len >= len && memcmp(t.s + t.len - len, end, len) == 0;
 }
 
-static bool ends_in_one(struct ab_text t, const char *const *list, size_t n)
+/* One of these endings, from the last dot on. */
+static bool ends_in_one(struct ab_text t, const char *list)
 {
-	for (size_t i = 0; i < n; i++)
-		if (ends(t, list[i]))
-			return true;
-	return false;
+	const char *dot = memrchr(t.s, '.', t.len);
+
+	return dot &&
+	       ab_listed(list, (struct ab_text){
+				       dot, (uint32_t)(t.s + t.len - dot) });
 }
 
 static bool is_env(struct ab_text name)
 {
-	if (!ab_text_starts(name, ".env") ||
-	    ends_in_one(name, samples, AB_COUNT(samples)))
+	if (!ab_text_starts(name, ".env") || ends_in_one(name, samples))
 		return false;
 	return name.len == 4 || ab_text_is(name, ".envrc") ||
 	       strchr(".-_*?", name.s[4]);
@@ -84,8 +83,8 @@ static bool is_env(struct ab_text name)
 /* A pattern with two letters and more of a name in front. */
 static bool reaches_name(struct ab_text name)
 {
-	static const char *const common[] = { ".env", ".netrc", "id_ed25519",
-					      "id_rsa" };
+	static const char common[][11] = { ".env", ".netrc", "id_ed25519",
+					   "id_rsa" };
 	uint32_t i = 0;
 
 	while (i < name.len && !strchr("*?[", name.s[i]))
@@ -105,8 +104,7 @@ static bool reaches_name(struct ab_text name)
 /* cert.pem, fullchain.pem, ca.pem: they are shown to everybody. */
 static bool is_certificate(struct ab_text name)
 {
-	static const char *const parts[] = { "cert", "chain", "public",
-					     "bundle" };
+	static const char parts[][7] = { "cert", "chain", "public", "bundle" };
 
 	if (!ends(name, ".pem") || memmem(name.s, name.len, "key", 3))
 		return false;
@@ -120,11 +118,10 @@ static bool is_secret_name(struct ab_text name)
 {
 	if (name.len < 3 || memchr(name.s, '\n', name.len))
 		return false;
-	if (AB_LOOKUP(names, name) || is_env(name) || reaches_name(name))
+	if (AB_LOOKUP_WORD(names, name) || is_env(name) || reaches_name(name))
 		return true;
 	return !memchr(name.s, ' ', name.len) && name.len > 4 &&
-	       !is_certificate(name) &&
-	       ends_in_one(name, endings, AB_COUNT(endings));
+	       !is_certificate(name) && ends_in_one(name, endings);
 }
 
 /* In ~/.ssh all but what is public or says only where to go. */
@@ -191,7 +188,7 @@ static void read_parts(struct reading *r, struct ab_text text, bool own)
 		r->parent = r->name;
 		r->name = part;
 		r->proc = r->proc || ab_text_is(part, "proc");
-		if (own && (AB_LOOKUP(folders, part) ||
+		if (own && (AB_LOOKUP_WORD(folders, part) ||
 			    is_secret_inside(r->parent, part)))
 			r->secret = true;
 	}
@@ -216,7 +213,7 @@ bool ab_secret_in(struct ab_text cwd, struct ab_text path)
 	if (cwd.len > 0 && path.s[0] != '/' && path.s[0] != AB_UNKNOWN) {
 		r.proc = ab_text_starts(cwd, "/proc/");
 		read_parts(&r, last_two(cwd), false);
-		r.secret = AB_LOOKUP(folders, r.name);
+		r.secret = AB_LOOKUP_WORD(folders, r.name);
 	}
 	read_parts(&r, path, true);
 	return r.secret || ab_text_is(r.name, ".ssh") ||

@@ -1,5 +1,7 @@
 #include "shell/tool.h"
 
+#include <endian.h>
+
 #include "base/mem.h"
 #include "shell/lookup.h"
 
@@ -46,8 +48,7 @@ static bool fits_one_of(struct ab_text text, struct ab_text choices)
 			;
 		/* Nearly all are out by their first byte. */
 		if ((*from == '*' || (text.len > 0 && *from == text.s[0])) &&
-		    fits(text,
-			 (struct ab_text){ from, (uint32_t)(p - from) }))
+		    fits(text, (struct ab_text){ from, (uint32_t)(p - from) }))
 			return true;
 	}
 	return false;
@@ -169,21 +170,21 @@ static bool is_alone(const struct ab_simple *command, const char *word)
 
 /* Behind an operand of its own it may belong to another command: `docker run
  * image --help`. */
-static bool asks_for_help(const struct ab_tool *tool,
+static bool asks_for_help(enum ab_help help, const struct ab_opts *opts,
 			  const struct ab_simple *command, size_t used)
 {
 	struct ab_opt_walk w;
 	enum ab_opt what;
 	size_t seen = 0;
 
-	if (tool->help != AB_HELP_LONG &&
+	if (help != AB_HELP_LONG &&
 	    (is_alone(command, "-h") || is_alone(command, "-V") ||
 	     is_alone(command, "-?")))
 		return true;
-	if (tool->help == AB_HELP_LETTER &&
+	if (help == AB_HELP_LETTER &&
 	    ab_field_is(&command->argv[command->argc - 1], "-h"))
 		return true;
-	ab_opt_begin(&w, &tool->opts, command->argv, command->argc);
+	ab_opt_begin(&w, opts, command->argv, command->argc);
 	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
 		if (ab_opt_is(&w, what, 0, "help") ||
 		    (what == AB_OPT_LETTER &&
@@ -201,48 +202,128 @@ static bool asks_for_help(const struct ab_tool *tool,
 	return false;
 }
 
-static bool does(const struct ab_tool *tool, const struct ab_deed *deed,
-		 const struct ab_simple *command,
+static bool does(const struct ab_deed *deed, enum ab_help help,
+		 const struct ab_opts *opts, const struct ab_simple *command,
 		 const struct ab_operands *operands)
 {
 	size_t used;
 
 	return words_fit(deed->words, operands, &used) &&
 	       (!deed->bare || operands->len == used) &&
-	       (!deed->with ||
-		ab_tool_given(&tool->opts, command, used, deed->with)) &&
-	       (!deed->without ||
-		!ab_tool_given(&tool->opts, command, used, deed->without)) &&
+	       (!deed->with[0] ||
+		ab_tool_given(opts, command, used, deed->with)) &&
+	       (!deed->without[0] ||
+		!ab_tool_given(opts, command, used, deed->without)) &&
 	       (ab_rules[deed->rule].decision == AB_ALLOW ||
-		!asks_for_help(tool, command, used));
+		!asks_for_help(help, opts, command, used));
 }
 
-void ab_tool_match(const struct ab_tool *tool, const struct ab_simple *command,
-		   struct ab_hits *hits)
+/* Eight bytes of a name in its row, as a number that orders as they do. */
+static uint64_t number_of(const char *s)
 {
-	struct ab_operands operands;
+	uint64_t bytes;
 
-	ab_tool_operands(&tool->opts, command, &operands);
-	for (size_t i = 0; i < tool->ndeeds; i++) {
-		const struct ab_deed *deed = &tool->deeds[i];
-
-		if (does(tool, deed, command, &operands))
-			ab_hit_because(hits, deed->rule, command->range,
-				       deed->reason);
-	}
+	memcpy(&bytes, s, sizeof(bytes));
+	return be64toh(bytes);
 }
 
-static const struct ab_tool *find_exact(const struct ab_tool *tools, size_t n,
-					struct ab_text name)
+/* Of names that tools refer to: all of their bytes at once. */
+static bool is_before(const char *a, const char *b)
+{
+	uint64_t x = number_of(a), y = number_of(b);
+
+	_Static_assert(AB_TOOL_NAME_SIZE == 2 * sizeof(x), "two numbers");
+	return x < y ||
+	       (x == y && number_of(a + sizeof(x)) < number_of(b + sizeof(x)));
+}
+
+/* The first of the rows, each of which begins with its name, that is not
+ * before this one. */
+static inline size_t find_name(const void *rows, size_t n, size_t size,
+			       const char *name)
 {
 	size_t from = 0;
 
 	while (from < n) {
 		size_t middle = from + (n - from) / 2;
-		int order = ab_name_compare(name, tools[middle].program);
 
+		if (is_before((const char *)rows + middle * size, name))
+			from = middle + 1;
+		else
+			n = middle;
+	}
+	return from;
+}
+
+struct ab_opts ab_tool_opts(const struct ab_toolbox *box,
+			    const struct ab_tool *tool)
+{
+	size_t at;
+
+	if (!tool->opts[0])
+		return (struct ab_opts){ 0 };
+	at = find_name(box->opts, box->nopts, sizeof(*box->opts), tool->opts);
+	if (at == box->nopts || is_before(tool->opts, box->opts[at].name))
+		return (struct ab_opts){ 0 };
+	return AB_OPTS(box->opts[at]);
+}
+
+const struct ab_deed *ab_tool_deeds(const struct ab_toolbox *box,
+				    const struct ab_tool *tool, size_t *ret_len)
+{
+	size_t from = find_name(box->deeds, box->ndeeds, sizeof(*box->deeds),
+				tool->deeds);
+	size_t end = from;
+
+	while (end < box->ndeeds &&
+	       !is_before(tool->deeds, box->deeds[end].name))
+		end++;
+	*ret_len = end - from;
+	return &box->deeds[from];
+}
+
+void ab_tool_match(const struct ab_toolbox *box, const struct ab_tool *tool,
+		   const struct ab_simple *command, struct ab_hits *hits)
+{
+	struct ab_opts opts = ab_tool_opts(box, tool);
+	struct ab_operands operands;
+	size_t n;
+	const struct ab_deed *deeds = ab_tool_deeds(box, tool, &n);
+
+	ab_tool_operands(&opts, command, &operands);
+	for (size_t i = 0; i < n; i++)
+		if (does(&deeds[i], tool->help, &opts, command, &operands))
+			ab_hit_because(hits, deeds[i].rule, command->range,
+				       deeds[i].reason[0] ? deeds[i].reason
+							  : NULL);
+}
+
+/* The first eight bytes of a name, as those of a row. */
+static uint64_t number_of_text(struct ab_text name)
+{
+	char bytes[sizeof(uint64_t)] = { 0 };
+
+	for (uint32_t i = 0; i < name.len && i < sizeof(bytes); i++)
+		bytes[i] = name.s[i];
+	return number_of(bytes);
+}
+
+static const struct ab_tool *find_exact(const struct ab_tool *tools, size_t n,
+					struct ab_text name)
+{
+	uint64_t number = number_of_text(name);
+	size_t from = 0;
+
+	while (from < n) {
+		size_t middle = from + (n - from) / 2;
+		const struct ab_tool *tool = &tools[middle];
+		uint64_t other = number_of(tool->program);
+		int order = number < other ? -1 : 1;
+
+		if (number == other)
+			order = ab_name_compare(name, tool->program);
 		if (order == 0)
-			return &tools[middle];
+			return tool;
 		if (order < 0)
 			n = middle;
 		else
@@ -278,11 +359,11 @@ void ab_toolbox_match(const struct ab_toolbox *box,
 	const struct ab_tool *tool = ab_tool_find(box, command->name);
 
 	if (tool)
-		ab_tool_match(tool, command, hits);
+		ab_tool_match(box, tool, command, hits);
 }
 
 /* Variables that name no program and load nothing. */
-static const char *const harmless[] = {
+static const char harmless[][20] = {
 	"LC_*",
 	"LANG",
 	"LANGUAGE",
@@ -330,7 +411,7 @@ static bool writes_file(const struct ab_redirect *r)
 }
 
 /* Folders that only the system's owner writes. */
-static const char *const bins[] = {
+static const char bins[][19] = {
 	"/bin/",      "/sbin/",		 "/usr/bin/",
 	"/usr/sbin/", "/usr/local/bin/", "/opt/homebrew/bin/",
 };

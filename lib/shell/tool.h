@@ -10,24 +10,35 @@
 #include "shell/opts.h"
 #include "shell/rules.h"
 
+enum { AB_TOOL_NAME_SIZE = 16 };	/* of names that tools refer to */
+
 /*
  * A list of options has blanks between them: "-f --force" "--dry-run=client".
  * A letter is found in a bundle too, a long name by its beginning; "-XPOST" is
- * a letter with its value, "-delete" a whole word. A "*" stands for anything. What has no dash is looked for
- * among the operands behind the words.
+ * a letter with its value, "-delete" a whole word. A "*" stands for anything.
+ * What has no dash is looked for among the operands behind the words.
  */
 struct ab_deed {
+	char name[AB_TOOL_NAME_SIZE];	/* by which tools refer to it and its like */
 	/*
 	 * The first operands: "compose up|down|restart"; a blank before the
 	 * next one, "|" between choices, "create-*" any that begins so, "**"
 	 * any number of words. "": no operand is needed.
 	 */
-	const char *words;
-	const char *with;	/* one of these is given; NULL: no matter */
-	const char *without;	/* and none of these; NULL: no matter */
+	char words[256];
+	char with[160];		/* one of these is given; "": no matter */
+	char without[160];	/* and none of these; "": no matter */
 	enum ab_rule_id rule;
 	bool bare;		/* no operand follows the words */
-	const char *reason;	/* a more exact one; NULL: the rule's */
+	char reason[56];	/* a more exact one; "": the rule's */
+};
+
+/* The options of a tool that take a value: see opts.h. */
+struct ab_tool_opts {
+	char name[AB_TOOL_NAME_SIZE];
+	char values[28];
+	char longs[192];
+	bool first;
 };
 
 enum ab_help {
@@ -37,18 +48,23 @@ enum ab_help {
 };
 
 struct ab_tool {
-	const char *program;
-	const struct ab_deed *deeds;
-	size_t ndeeds;
-	struct ab_opts opts;	/* those that take a value */
+	char program[20];
+	char deeds[AB_TOOL_NAME_SIZE];	/* all of this name */
+	char opts[AB_TOOL_NAME_SIZE];	/* those of this name; "": none */
 	enum ab_help help;
 };
 
-#define AB_DEEDS(array) (array), AB_COUNT(array)
-
+/*
+ * Texts stand in the rows, names refer to other rows: a pointer would have to
+ * be relocated at each start of the program, and its page copied.
+ */
 struct ab_toolbox {
 	const struct ab_tool *tools;	/* sorted by program */
 	size_t len;
+	const struct ab_deed *deeds;	/* sorted by name, which many have */
+	size_t ndeeds;
+	const struct ab_tool_opts *opts;	/* sorted by name */
+	size_t nopts;
 };
 
 extern const struct ab_toolbox ab_tools_system, ab_tools_packages,
@@ -67,9 +83,16 @@ struct ab_operands {
  * is pip. */
 const struct ab_tool *ab_tool_find(const struct ab_toolbox *box,
 				   struct ab_text name);
+/* What takes a value. */
+struct ab_opts ab_tool_opts(const struct ab_toolbox *box,
+			    const struct ab_tool *tool);
+/* The tool's deeds: the first of them, and how many. */
+const struct ab_deed *ab_tool_deeds(const struct ab_toolbox *box,
+				    const struct ab_tool *tool,
+				    size_t *ret_len);
 /* Every deed of the tool that the command does. */
-void ab_tool_match(const struct ab_tool *tool, const struct ab_simple *command,
-		   struct ab_hits *hits);
+void ab_tool_match(const struct ab_toolbox *box, const struct ab_tool *tool,
+		   const struct ab_simple *command, struct ab_hits *hits);
 /* The same, of the tool that has the command's name. */
 void ab_toolbox_match(const struct ab_toolbox *box,
 		      const struct ab_simple *command, struct ab_hits *hits);

@@ -286,7 +286,7 @@ static void redirect_here(struct ab_walk *w, const struct ab_simple *command)
 
 /* Sorted by name. */
 static const struct builtin {
-	const char *name;
+	char name[12];
 	void (*run)(struct ab_walk *w, const struct ab_simple *command);
 } builtins[] = {
 	{ "[", see_subscripts },

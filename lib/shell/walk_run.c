@@ -129,7 +129,7 @@ static const char *name_of(struct ab_walk *w, const struct ab_simple *command)
 /* Those whose script runs in this shell: what it sets stays set. */
 static bool runs_here(struct ab_text name)
 {
-	static const char *const here[] = { ".", "eval", "source" };
+	static const char here[][7] = { ".", "eval", "source" };
 
 	for (size_t i = 0; i < sizeof(here) / sizeof(here[0]); i++)
 		if (ab_text_is(name, here[i]))

@@ -16,7 +16,7 @@ enum kind {
 
 /* Sorted by name. */
 static const struct setting {
-	const char *name;
+	char name[20];
 	enum kind kind;
 } settings[] = {
 	{ "BASH_ENV", START_UP },

@@ -176,19 +176,63 @@ static const struct ab_wrapper *find_row(struct ab_text name)
 		return NULL;
 	row = bsearch(&name, ab_wrappers, ab_nwrappers, sizeof(*row),
 		      ab_lookup_compare);
-	if (row && row->same)
+	if (row && row->same[0])
 		row = find_row((struct ab_text){ row->same,
 						 (uint32_t)strlen(row->same) });
 	return row;
 }
 
+static struct ab_opts opts_of(const struct ab_wrapper *row)
+{
+	struct ab_opts opts = AB_OPTS(row->opts);
+	const struct ab_wrapper_longs *more;
+	struct ab_text name;
+
+	if (opts.longs[0] != '.')
+		return opts;
+	name = (struct ab_text){ row->name, (uint32_t)strlen(row->name) };
+	more = bsearch(&name, ab_wrapper_longs, ab_nwrapper_longs,
+		       sizeof(*more), ab_lookup_compare);
+	opts.longs = more ? more->longs : NULL;
+	return opts;
+}
+
 static void read_row(struct ab_wrapping *w)
 {
+	static ab_wrap_reader *const readers[] = {
+		[AB_WRAP_PLAIN] = ab_wrap_plain,
+		[AB_WRAP_SUB] = ab_wrap_sub,
+		[AB_WRAP_SH] = ab_wrap_sh,
+		[AB_WRAP_EVAL] = ab_wrap_eval,
+		[AB_WRAP_TRAP] = ab_wrap_trap,
+		[AB_WRAP_ALIAS] = ab_wrap_alias,
+		[AB_WRAP_SOURCE] = ab_wrap_source,
+		[AB_WRAP_AT] = ab_wrap_at,
+		[AB_WRAP_XARGS] = ab_wrap_xargs,
+		[AB_WRAP_PARALLEL] = ab_wrap_parallel,
+		[AB_WRAP_FIND] = ab_wrap_find,
+		[AB_WRAP_FD] = ab_wrap_fd,
+		[AB_WRAP_GIT] = ab_wrap_git,
+		[AB_WRAP_KEYS] = ab_wrap_keys,
+		[AB_WRAP_EACH] = ab_wrap_each,
+		[AB_WRAP_BWRAP] = ab_wrap_bwrap,
+		[AB_WRAP_ENV] = ab_wrap_env,
+		[AB_WRAP_RUNUSER] = ab_wrap_runuser,
+		[AB_WRAP_FILE] = ab_wrap_file,
+		[AB_WRAP_SSH] = ab_wrap_ssh,
+		[AB_WRAP_TAR] = ab_wrap_tar,
+		[AB_WRAP_ZIP] = ab_wrap_zip,
+		[AB_WRAP_EDITOR] = ab_wrap_editor,
+		[AB_WRAP_PAGER] = ab_wrap_pager,
+		[AB_WRAP_MAKE] = ab_wrap_make,
+		[AB_WRAP_SED] = ab_wrap_sed,
+		[AB_WRAP_GDB] = ab_wrap_gdb,
+		[AB_WRAP_SQLITE] = ab_wrap_sqlite,
+	};
+
 	w->transparent = w->row->transparent;
-	if (w->row->read)
-		w->row->read(w);
-	else
-		ab_wrap_plain(w);
+	w->opts = opts_of(w->row);
+	readers[w->row->read](w);
 }
 
 /* Options of the program's own, then the word that says what it does. */
@@ -200,7 +244,7 @@ void ab_wrap_sub(struct ab_wrapping *w)
 	enum ab_opt what;
 	size_t len = strlen(w->row->name);
 
-	ab_opt_begin(&walk, &w->row->opts, w->argv, w->argc);
+	ab_opt_begin(&walk, &w->opts, w->argv, w->argc);
 	do
 		what = ab_opt_next(&walk);
 	while (what != AB_OPT_END && what != AB_OPT_OPERAND);
@@ -236,14 +280,13 @@ static void read_code(struct ab_arena *arena, const struct ab_simple *command,
 void ab_unwrap(struct ab_arena *arena, const struct ab_simple *command,
 	       struct ab_unwrapped *ret)
 {
+	static const struct ab_wrapper file = { .read = AB_WRAP_FILE };
 	struct ab_wrapping w = { .arena = arena,
 				 .command = command,
 				 .row = find_row(command->name),
 				 .argv = command->argv,
 				 .argc = command->argc,
 				 .tail = &ret->inners };
-
-	static const struct ab_wrapper file = { .read = ab_wrap_file };
 
 	*ret = (struct ab_unwrapped){ 0 };
 	if (!w.row && command->files && command->argv[0].text.len &&

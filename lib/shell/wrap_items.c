@@ -236,7 +236,7 @@ void ab_wrap_xargs(struct ab_wrapping *w)
 	size_t at = w->argc;
 	enum ab_opt what;
 
-	ab_opt_begin(&walk, &w->row->opts, w->argv, w->argc);
+	ab_opt_begin(&walk, &w->opts, w->argv, w->argc);
 	while ((what = ab_opt_next(&walk)) != AB_OPT_END) {
 		if (what == AB_OPT_OPERAND) {
 			at = walk.index;
@@ -303,7 +303,7 @@ void ab_wrap_parallel(struct ab_wrapping *w)
 			end = i;
 			break;
 		}
-	ab_opt_begin(&walk, &w->row->opts, w->argv, end);
+	ab_opt_begin(&walk, &w->opts, w->argv, end);
 	while ((what = ab_opt_next(&walk)) != AB_OPT_END)
 		if (what == AB_OPT_OPERAND) {
 			at = walk.index;
@@ -458,7 +458,7 @@ void ab_wrap_fd(struct ab_wrapping *w)
 			at = i + 1;
 	if (!at)
 		return;
-	ab_opt_begin(&walk, &w->row->opts, w->argv, at - 1);
+	ab_opt_begin(&walk, &w->opts, w->argv, at - 1);
 	while ((what = ab_opt_next(&walk)) != AB_OPT_END)
 		if (what == AB_OPT_OPERAND && operands++ == 1)
 			tops = &w->argv[walk.index];

@@ -31,7 +31,7 @@ static bool starts_with_case(struct ab_text t, const char *s)
 /* ssh -o ProxyCommand=CMD, -o "ProxyCommand CMD": on this side. */
 static void read_ssh_setting(struct ab_wrapping *w, const struct ab_field *f)
 {
-	static const char *const settings[] = { "proxycommand", "localcommand",
+	static const char settings[][18] = { "proxycommand", "localcommand",
 						"knownhostscommand" };
 
 	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
@@ -53,7 +53,7 @@ void ab_wrap_ssh(struct ab_wrapping *w)
 	struct ab_opt_walk walk;
 	enum ab_opt what;
 
-	ab_opt_begin(&walk, &w->row->opts, w->argv, w->argc);
+	ab_opt_begin(&walk, &w->opts, w->argv, w->argc);
 	while ((what = ab_opt_next(&walk)) != AB_OPT_END &&
 	       (what != AB_OPT_OPERAND || w->row->operands == AB_WRAP_NEVER))
 		if (ab_opt_is(&walk, what, 'o', NULL) && walk.value.text.s)
@@ -231,7 +231,7 @@ void ab_wrap_make(struct ab_wrapping *w)
 	struct ab_field text;
 	enum ab_opt what;
 
-	ab_opt_begin(&walk, &w->row->opts, w->argv, w->argc);
+	ab_opt_begin(&walk, &w->opts, w->argv, w->argc);
 	while ((what = ab_opt_next(&walk)) != AB_OPT_END) {
 		if (ab_opt_is(&walk, what, 'E', "eval") && walk.value.text.s)
 			read_makefile(w, &walk.value);

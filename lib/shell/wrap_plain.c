@@ -17,14 +17,22 @@ struct way {
 	size_t nbindings;
 };
 
+static bool is_letter_or_digit(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	       (c >= '0' && c <= '9');
+}
+
 static bool has_letter(const char *letters, char letter)
 {
-	return letters && letter && strchr(letters, letter);
+	if (letters[0] == '^')
+		return is_letter_or_digit(letter) && !strchr(letters, letter);
+	return letter && letters[0] && strchr(letters, letter);
 }
 
 static bool always(const char *letters)
 {
-	return letters && letters[0] == '*';
+	return letters[0] == '*';
 }
 
 /* NULL where it is not known: better the command's own than none. */
@@ -134,7 +142,7 @@ static void take_command(struct ab_wrapping *w, struct way *way, size_t at)
 
 static size_t after_word(const struct ab_wrapping *w)
 {
-	for (size_t i = 1; w->row->after && i < w->argc; i++)
+	for (size_t i = 1; w->row->after[0] && i < w->argc; i++)
 		if (ab_field_is(&w->argv[i], w->row->after))
 			return i + 1;
 	return 0;
@@ -148,7 +156,7 @@ void ab_wrap_plain(struct ab_wrapping *w)
 	struct ab_opt_walk walk;
 	enum ab_opt what;
 
-	ab_opt_begin(&walk, &w->row->opts, w->argv, after ? after : w->argc);
+	ab_opt_begin(&walk, &w->opts, w->argv, after ? after : w->argc);
 	while ((what = ab_opt_next(&walk)) != AB_OPT_END) {
 		if (what != AB_OPT_OPERAND) {
 			see_option(w, &way, &walk, what);
@@ -174,7 +182,7 @@ void ab_wrap_env(struct ab_wrapping *w)
 	struct ab_opt_walk walk;
 	enum ab_opt what;
 
-	ab_opt_begin(&walk, &w->row->opts, w->argv, w->argc);
+	ab_opt_begin(&walk, &w->opts, w->argv, w->argc);
 	while ((what = ab_opt_next(&walk)) != AB_OPT_END &&
 	       what != AB_OPT_OPERAND) {
 		struct ab_field *words, script;
@@ -203,12 +211,12 @@ void ab_wrap_runuser(struct ab_wrapping *w)
 	enum ab_opt what;
 
 	row.operands = AB_WRAP_NEVER;
-	row.shell = "*";
-	ab_opt_begin(&walk, &row.opts, w->argv, w->argc);
+	row.shell[0] = '*';
+	ab_opt_begin(&walk, &w->opts, w->argv, w->argc);
 	while ((what = ab_opt_next(&walk)) != AB_OPT_END)
 		if (ab_opt_is(&walk, what, 'u', "user")) {
 			row.operands = 0;
-			row.shell = NULL;
+			row.shell[0] = '\0';
 			break;
 		}
 	w->row = &row;

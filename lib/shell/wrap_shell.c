@@ -220,7 +220,7 @@ void ab_wrap_at(struct ab_wrapping *w)
 	struct ab_opt_walk walk;
 	enum ab_opt what;
 
-	ab_opt_begin(&walk, &w->row->opts, w->argv, w->argc);
+	ab_opt_begin(&walk, &w->opts, w->argv, w->argc);
 	while ((what = ab_opt_next(&walk)) != AB_OPT_END)
 		if (what == AB_OPT_LETTER && strchr("flcrdV", walk.letter))
 			return;

@@ -7,26 +7,83 @@
 #include "shell/wrapper.h"
 
 /* Sorted by name, no name twice. */
+const struct ab_wrapper_longs ab_wrapper_longs[] = {
+	{ "agentbox run",
+	  "command= shell= fd= audit= profile= config= workspace= "
+	  "write= deny-read= deny-write= home= allow-unix= net= "
+	  "allow= deny= unknown= allow-private= host-port= "
+	  "publish= upstream= env= pass-env= timeout= memory= "
+	  "processes= files= require= fallback= approver=" },
+	{ "docker run",
+	  "add-host= annotation= attach= blkio-weight= cap-add= "
+	  "cap-drop= cgroup-parent= cgroupns= cidfile= "
+	  "cpu-period= cpu-quota= cpu-shares= cpus= cpuset-cpus= "
+	  "cpuset-mems= detach-keys= device= dns= dns-option= "
+	  "dns-search= domainname= entrypoint= env= env-file= "
+	  "expose= gpus= group-add= health-cmd= health-interval= "
+	  "hostname= ip= ip6= ipc= isolation= label= label-file= "
+	  "link= log-driver= log-opt= mac-address= memory= "
+	  "memory-reservation= memory-swap= mount= name= network= "
+	  "network-alias= oom-score-adj= pid= pids-limit= "
+	  "platform= publish= pull= restart= runtime= "
+	  "security-opt= shm-size= stop-signal= stop-timeout= "
+	  "storage-opt= sysctl= tmpfs= ulimit= user= userns= uts= "
+	  "volume= volume-driver= volumes-from= workdir=" },
+	{ "fd", "and= base-directory= changed-before= changed-within= "
+		"color= exact-depth= exclude= extension= max-depth= "
+		"max-results= min-depth= owner= path-separator= "
+		"search-path= size= threads= type=" },
+	{ "kubectl", "as= as-group= cache-dir= certificate-authority= "
+		     "client-certificate= client-key= cluster= context= "
+		     "kubeconfig= namespace= request-timeout= server= token= "
+		     "user=" },
+	{ "parallel", "arg-file= arg-sep= block= colsep= delay= dir= halt= "
+		      "joblog= jobs= load= max-args= max-procs= memfree= "
+		      "nice= recend= recstart= replace= result= results= "
+		      "retries= sshlogin= sshloginfile= tagstring= timeout= "
+		      "tmpdir= workdir=" },
+	{ "rlwrap", "always-readline= break-chars= file= history-filename= "
+		    "history-size= logfile= prompt-colour= "
+		    "quote-characters= substitute-prompt=" },
+	{ "setpriv", "ambient-caps= apparmor-profile= bounding-set= egid= "
+		     "euid= groups= inh-caps= landlock-access= "
+		     "landlock-rule= pdeathsig= ptracer= regid= reuid= rgid= "
+		     "ruid= securebits= selinux-label=" },
+	{ "strace", "abbrev= attach= columns= const-print-style= detach-on= "
+		    "env= fault= inject= interruptible= kvm= output= raw= "
+		    "read= signal= status= string-limit= summary-columns= "
+		    "summary-sort-by= syscall-limit= trace= trace-path= "
+		    "user= verbose= write=" },
+	{ "systemd-run", "background= description= gid= host= json= machine= "
+			 "nice= on-active= on-boot= on-calendar= on-startup= "
+			 "on-unit-active= on-unit-inactive= path-property= "
+			 "property= service-type= setenv= slice= "
+			 "socket-property= timer-property= uid= unit= "
+			 "working-directory=" },
+	{ "uv run", "color= directory= env-file= extra= extra-index-url= "
+		    "find-links= group= index= index-url= no-group= "
+		    "package= project= python= refresh-package= with= "
+		    "with-editable= with-requirements=" },
+};
+
+const size_t ab_nwrapper_longs =
+	sizeof(ab_wrapper_longs) / sizeof(ab_wrapper_longs[0]);
+
+/* Sorted by name, no name twice. */
 const struct ab_wrapper ab_wrappers[] = {
-	{ .name = ".", .read = ab_wrap_source },
-	{ .name = "adb", .read = ab_wrap_sub, .opts = { "HPst", NULL, false } },
+	{ .name = ".", .read = AB_WRAP_SOURCE },
+	{ .name = "adb", .read = AB_WRAP_SUB, .opts = { "HPst", "", false } },
 	{ .name = "adb shell",
 	  .joined = "*",
-	  .opts = { "e", NULL, false },
+	  .opts = { "e", "", false },
 	  .flags = AB_SIMPLE_REMOTE },
-	{ .name = "agentbox", .read = ab_wrap_sub },
+	{ .name = "agentbox", .read = AB_WRAP_SUB },
 	{ .name = "agentbox run",
-	  .opts = { "c",
-		    "command= shell= fd= audit= profile= config= workspace= "
-		    "write= deny-read= deny-write= home= allow-unix= net= "
-		    "allow= deny= unknown= allow-private= host-port= "
-		    "publish= upstream= env= pass-env= timeout= memory= "
-		    "processes= files= require= fallback= approver=",
-		    false },
+	  .opts = { "c", "...", false },
 	  .script = "c",
 	  .script_long = "command",
 	  .transparent = true },
-	{ .name = "alias", .read = ab_wrap_alias },
+	{ .name = "alias", .read = AB_WRAP_ALIAS },
 	{ .name = "ansible",
 	  .opts = { "BCIMPaeftimu",
 		    "args= inventory= module-name= user= forks=", false },
@@ -36,20 +93,20 @@ const struct ab_wrapper ab_wrappers[] = {
 	  .flags = AB_SIMPLE_REMOTE },
 	{ .name = "arch" },
 	{ .name = "ash", .same = "sh" },
-	{ .name = "at", .read = ab_wrap_at, .opts = { "qtf", NULL, false } },
+	{ .name = "at", .read = AB_WRAP_AT, .opts = { "qtf", "", false } },
 	{ .name = "bash", .same = "sh" },
-	{ .name = "batch", .read = ab_wrap_at, .opts = { "qtf", NULL, false } },
+	{ .name = "batch", .read = AB_WRAP_AT, .opts = { "qtf", "", false } },
 	{ .name = "builtin", .transparent = true },
-	{ .name = "bundle", .read = ab_wrap_sub },
+	{ .name = "bundle", .read = AB_WRAP_SUB },
 	{ .name = "bundle exec" },
 	{ .name = "bunx", .opts = { "p", "package=", false } },
 	{ .name = "busybox", .transparent = true },
-	{ .name = "bwrap", .read = ab_wrap_bwrap },
-	{ .name = "caffeinate", .opts = { "tw", NULL, false } },
+	{ .name = "bwrap", .read = AB_WRAP_BWRAP },
+	{ .name = "caffeinate", .opts = { "tw", "", false } },
 	{ .name = "catchsegv", .transparent = true },
 	{ .name = "chronic", .transparent = true },
 	{ .name = "chroot",
-	  .opts = { NULL, "groups= userspec=", false },
+	  .opts = { "", "groups= userspec=", false },
 	  .operands = 1,
 	  .shell = "*" },
 	{ .name = "chrt",
@@ -60,17 +117,16 @@ const struct ab_wrapper ab_wrappers[] = {
 	  .transparent = true },
 	/* What it does not know it refuses: all but -p. */
 	{ .name = "command",
-	  .alone = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnoqrstuvwxyz"
-		   "0123456789",
+	  .alone = "^p",
 	  .transparent = true },
 	{ .name = "concurrently",
-	  .read = ab_wrap_each,
+	  .read = AB_WRAP_EACH,
 	  .opts = { "clmnpt",
 		    "names= prefix= prefix-colors= max-processes= success= "
 		    "restart-tries= restart-after= kill-signal= "
 		    "handle-input=",
 		    false } },
-	{ .name = "conda", .read = ab_wrap_sub },
+	{ .name = "conda", .read = AB_WRAP_SUB },
 	{ .name = "conda run",
 	  .opts = { "np", "name= prefix= cwd=", false },
 	  .dir_long = "cwd" },
@@ -81,24 +137,24 @@ const struct ab_wrapper ab_wrappers[] = {
 	  .transparent = true },
 	{ .name = "dash", .same = "sh" },
 	{ .name = "dbus-run-session",
-	  .opts = { NULL, "config-file= dbus-daemon=", false },
+	  .opts = { "", "config-file= dbus-daemon=", false },
 	  .transparent = true },
-	{ .name = "direnv", .read = ab_wrap_sub },
+	{ .name = "direnv", .read = AB_WRAP_SUB },
 	{ .name = "direnv exec", .operands = 1 },
 	{ .name = "doas",
-	  .opts = { "Cu", NULL, false },
+	  .opts = { "Cu", "", false },
 	  .alone = "CL",
 	  .shell = "s",
 	  .assigns = true,
 	  .flags = AB_SIMPLE_ROOT },
 	{ .name = "docker",
-	  .read = ab_wrap_sub,
+	  .read = AB_WRAP_SUB,
 	  .opts = { "Hcl",
 		    "config= context= host= log-level= namespace= "
 		    "tlscacert= tlscert= tlskey=",
 		    false } },
 	{ .name = "docker compose",
-	  .read = ab_wrap_sub,
+	  .read = AB_WRAP_SUB,
 	  .opts = { "fp",
 		    "ansi= env-file= file= parallel= profile= progress= "
 		    "project-directory= project-name=",
@@ -114,7 +170,7 @@ const struct ab_wrapper ab_wrappers[] = {
 		    false },
 	  .operands = 1,
 	  .flags = AB_SIMPLE_REMOTE },
-	{ .name = "docker container", .read = ab_wrap_sub },
+	{ .name = "docker container", .read = AB_WRAP_SUB },
 	{ .name = "docker container exec", .same = "docker exec" },
 	{ .name = "docker container run", .same = "docker run" },
 	{ .name = "docker exec",
@@ -123,30 +179,15 @@ const struct ab_wrapper ab_wrappers[] = {
 	  .operands = 1,
 	  .flags = AB_SIMPLE_REMOTE },
 	{ .name = "docker run",
-	  .opts = { "acehlmpuvw",
-		    "add-host= annotation= attach= blkio-weight= cap-add= "
-		    "cap-drop= cgroup-parent= cgroupns= cidfile= "
-		    "cpu-period= cpu-quota= cpu-shares= cpus= cpuset-cpus= "
-		    "cpuset-mems= detach-keys= device= dns= dns-option= "
-		    "dns-search= domainname= entrypoint= env= env-file= "
-		    "expose= gpus= group-add= health-cmd= health-interval= "
-		    "hostname= ip= ip6= ipc= isolation= label= label-file= "
-		    "link= log-driver= log-opt= mac-address= memory= "
-		    "memory-reservation= memory-swap= mount= name= network= "
-		    "network-alias= oom-score-adj= pid= pids-limit= "
-		    "platform= publish= pull= restart= runtime= "
-		    "security-opt= shm-size= stop-signal= stop-timeout= "
-		    "storage-opt= sysctl= tmpfs= ulimit= user= userns= uts= "
-		    "volume= volume-driver= volumes-from= workdir=",
-		    false },
+	  .opts = { "acehlmpuvw", "...", false },
 	  .operands = 1,
 	  .flags = AB_SIMPLE_REMOTE },
 	{ .name = "docker-compose", .same = "docker compose" },
 	{ .name = "dotenv", .opts = { "cefpv", "file=", false }, .after = "--" },
-	{ .name = "ed", .read = ab_wrap_editor },
+	{ .name = "ed", .read = AB_WRAP_EDITOR },
 	{ .name = "entr", .joined = "s" },
 	{ .name = "env",
-	  .read = ab_wrap_env,
+	  .read = AB_WRAP_ENV,
 	  .opts = { "CSu",
 		    "block-signal chdir= debug default-signal "
 		    "ignore-environment ignore-signal list-signal-handling "
@@ -156,27 +197,22 @@ const struct ab_wrapper ab_wrappers[] = {
 	  .dir_long = "chdir",
 	  .assigns = true,
 	  .transparent = true },
-	{ .name = "eval", .read = ab_wrap_eval, .transparent = true },
-	{ .name = "ex", .read = ab_wrap_editor },
-	{ .name = "exec", .opts = { "a", NULL, false }, .transparent = true },
+	{ .name = "eval", .read = AB_WRAP_EVAL, .transparent = true },
+	{ .name = "ex", .read = AB_WRAP_EDITOR },
+	{ .name = "exec", .opts = { "a", "", false }, .transparent = true },
 	{ .name = "expect",
-	  .opts = { "c", NULL, false },
+	  .opts = { "c", "", false },
 	  .operands = AB_WRAP_NEVER },
 	{ .name = "faketime",
-	  .opts = { "f", NULL, false },
+	  .opts = { "f", "", false },
 	  .operands = 1,
 	  .transparent = true },
 	{ .name = "fd",
-	  .read = ab_wrap_fd,
-	  .opts = { "EScdejot",
-		    "and= base-directory= changed-before= changed-within= "
-		    "color= exact-depth= exclude= extension= max-depth= "
-		    "max-results= min-depth= owner= path-separator= "
-		    "search-path= size= threads= type=",
-		    false } },
+	  .read = AB_WRAP_FD,
+	  .opts = { "EScdejot", "...", false } },
 	{ .name = "fdfind", .same = "fd" },
-	{ .name = "find", .read = ab_wrap_find },
-	{ .name = "firejail", .opts = { "c", NULL, false } },
+	{ .name = "find", .read = AB_WRAP_FIND },
+	{ .name = "firejail", .opts = { "c", "", false } },
 	{ .name = "fish", .same = "sh" },
 	{ .name = "flock",
 	  .opts = { "Ecw", "command= conflict-exit-code= timeout=", false },
@@ -184,31 +220,26 @@ const struct ab_wrapper ab_wrappers[] = {
 	  .script = "c",
 	  .script_long = "command" },
 	{ .name = "gdb",
-	  .read = ab_wrap_gdb,
+	  .read = AB_WRAP_GDB,
 	  .operands = AB_WRAP_NEVER,
 	  .after = "--args" },
 	{ .name = "git",
-	  .read = ab_wrap_git,
+	  .read = AB_WRAP_GIT,
 	  .opts = { "Cc",
 		    "config-env= git-dir= namespace= super-prefix= "
 		    "work-tree=",
 		    false } },
 	{ .name = "gmake", .same = "make" },
 	{ .name = "gsed", .same = "sed" },
-	{ .name = "gvim", .read = ab_wrap_editor },
+	{ .name = "gvim", .read = AB_WRAP_EDITOR },
 	{ .name = "ionice",
 	  .opts = { "Pcnpu", "class= classdata= pgid= pid= uid=", false },
 	  .alone = "Ppu",
 	  .transparent = true },
 	{ .name = "ksh", .same = "sh" },
 	{ .name = "kubectl",
-	  .read = ab_wrap_sub,
-	  .opts = { "ns",
-		    "as= as-group= cache-dir= certificate-authority= "
-		    "client-certificate= client-key= cluster= context= "
-		    "kubeconfig= namespace= request-timeout= server= token= "
-		    "user=",
-		    false } },
+	  .read = AB_WRAP_SUB,
+	  .opts = { "ns", "...", false } },
 	{ .name = "kubectl exec",
 	  .opts = { "cfn",
 		    "container= context= filename= kubeconfig= namespace= "
@@ -217,12 +248,12 @@ const struct ab_wrapper ab_wrappers[] = {
 	  .operands = 1,
 	  .after = "--",
 	  .flags = AB_SIMPLE_REMOTE },
-	{ .name = "less", .read = ab_wrap_pager },
+	{ .name = "less", .read = AB_WRAP_PAGER },
 	{ .name = "ltrace",
 	  .opts = { "ADFaelnopsuwx", "output= library= demangle", false },
 	  .alone = "p" },
 	{ .name = "make",
-	  .read = ab_wrap_make,
+	  .read = AB_WRAP_MAKE,
 	  .opts = { "CEIWfo",
 		    "directory= eval= file= include-dir= makefile=", false } },
 	{ .name = "mamba", .same = "conda" },
@@ -233,7 +264,7 @@ const struct ab_wrapper ab_wrappers[] = {
 	  .script = "P",
 	  .script_long = "pager" },
 	{ .name = "mksh", .same = "sh" },
-	{ .name = "more", .read = ab_wrap_pager },
+	{ .name = "more", .read = AB_WRAP_PAGER },
 	{ .name = "nerdctl", .same = "docker" },
 	{ .name = "nice",
 	  .opts = { "n", "adjustment=", false },
@@ -249,7 +280,7 @@ const struct ab_wrapper ab_wrappers[] = {
 	  .script_long = "exec" },
 	{ .name = "nohup", .transparent = true },
 	{ .name = "npm",
-	  .read = ab_wrap_sub,
+	  .read = AB_WRAP_SUB,
 	  .opts = { "w", "prefix= workspace= loglevel=", false } },
 	{ .name = "npm exec",
 	  .opts = { "cpw", "call= package= workspace=", false },
@@ -264,18 +295,12 @@ const struct ab_wrapper ab_wrappers[] = {
 	{ .name = "nsenter",
 	  .opts = { "GStW", "setgid= setuid= target= wdns=", false },
 	  .shell = "*" },
-	{ .name = "nvim", .read = ab_wrap_editor },
+	{ .name = "nvim", .read = AB_WRAP_EDITOR },
 	{ .name = "oc", .same = "kubectl" },
 	{ .name = "parallel",
-	  .read = ab_wrap_parallel,
-	  .opts = { "CIPSaEjlLnNsUM",
-		    "arg-file= arg-sep= block= colsep= delay= dir= halt= "
-		    "joblog= jobs= load= max-args= max-procs= memfree= "
-		    "nice= recend= recstart= replace= result= results= "
-		    "retries= sshlogin= sshloginfile= tagstring= timeout= "
-		    "tmpdir= workdir=",
-		    false } },
-	{ .name = "perf", .read = ab_wrap_sub },
+	  .read = AB_WRAP_PARALLEL,
+	  .opts = { "CIPSaEjlLnNsUM", "...", false } },
+	{ .name = "perf", .read = AB_WRAP_SUB },
 	{ .name = "perf record",
 	  .opts = { "CDFGceijmopruw",
 		    "call-graph= clockid= cpu= event= filter= output= pid= "
@@ -291,44 +316,37 @@ const struct ab_wrapper ab_wrappers[] = {
 	{ .name = "perf trace",
 	  .opts = { "CDGeiopu", "cpu= event= output= pid=", false },
 	  .alone = "p" },
-	{ .name = "pipenv", .read = ab_wrap_sub },
+	{ .name = "pipenv", .read = AB_WRAP_SUB },
 	{ .name = "pipenv run" },
-	{ .name = "pipx", .read = ab_wrap_sub },
+	{ .name = "pipx", .read = AB_WRAP_SUB },
 	{ .name = "pipx run",
 	  .opts = { "i", "index-url= pip-args= python= spec= with=", false } },
 	{ .name = "pkexec",
-	  .opts = { NULL, "user=", false },
+	  .opts = { "", "user=", false },
 	  .flags = AB_SIMPLE_ROOT },
 	{ .name = "pnpm",
-	  .read = ab_wrap_sub,
+	  .read = AB_WRAP_SUB,
 	  .opts = { "CF", "dir= filter=", false } },
-	{ .name = "pnpm dlx",
-	  .opts = { NULL, "package=", false },
-	  .joined = "c" },
+	{ .name = "pnpm dlx", .opts = { "", "package=", false }, .joined = "c" },
 	{ .name = "pnpm exec", .joined = "c" },
 	{ .name = "pnpx", .same = "pnpm dlx" },
 	{ .name = "podman", .same = "docker" },
 	{ .name = "poetry",
-	  .read = ab_wrap_sub,
+	  .read = AB_WRAP_SUB,
 	  .opts = { "CP", "directory= project=", false } },
 	{ .name = "poetry run" },
 	{ .name = "prlimit",
 	  .opts = { "op", "output= pid=", false },
 	  .alone = "p",
 	  .transparent = true },
-	{ .name = "proxychains", .opts = { "f", NULL, false } },
+	{ .name = "proxychains", .opts = { "f", "", false } },
 	{ .name = "proxychains4", .same = "proxychains" },
 	{ .name = "rbash", .same = "sh" },
 	{ .name = "rg",
 	  .opts = { "ABCEMTdefgjmrt", "pre= regexp= file= glob= type=", false },
 	  .operands = AB_WRAP_NEVER,
 	  .script_long = "pre" },
-	{ .name = "rlwrap",
-	  .opts = { "CDFHOPSabfgilmopqstwz",
-		    "always-readline= break-chars= file= history-filename= "
-		    "history-size= logfile= prompt-colour= "
-		    "quote-characters= substitute-prompt=",
-		    false } },
+	{ .name = "rlwrap", .opts = { "CDFHOPSabfgilmopqstwz", "...", false } },
 	{ .name = "rsync",
 	  .opts = { "BMTef",
 		    "rsh= exclude= include= filter= files-from= exclude-from=",
@@ -346,7 +364,7 @@ const struct ab_wrapper ab_wrappers[] = {
 	  .shell = "*",
 	  .flags = AB_SIMPLE_ROOT },
 	{ .name = "runuser",
-	  .read = ab_wrap_runuser,
+	  .read = AB_WRAP_RUNUSER,
 	  .opts = { "GPcgsuw",
 		    "command= group= session-command= shell= supp-group= "
 		    "user= whitelist-environment=",
@@ -355,8 +373,8 @@ const struct ab_wrapper ab_wrappers[] = {
 	  .script_long = "command",
 	  .flags = AB_SIMPLE_ROOT },
 	{ .name = "scp",
-	  .read = ab_wrap_ssh,
-	  .opts = { "DFJPSXcilo", NULL, false },
+	  .read = AB_WRAP_SSH,
+	  .opts = { "DFJPSXcilo", "", false },
 	  .operands = AB_WRAP_NEVER,
 	  .script = "S" },
 	{ .name = "screen",
@@ -371,52 +389,39 @@ const struct ab_wrapper ab_wrappers[] = {
 	  .script = "c",
 	  .script_long = "command" },
 	{ .name = "sed",
-	  .read = ab_wrap_sed,
+	  .read = AB_WRAP_SED,
 	  .opts = { "efl", "expression= file= line-length= quiet", false } },
-	{ .name = "setpriv",
-	  .opts = { NULL,
-		    "ambient-caps= apparmor-profile= bounding-set= egid= "
-		    "euid= groups= inh-caps= landlock-access= "
-		    "landlock-rule= pdeathsig= ptracer= regid= reuid= rgid= "
-		    "ruid= securebits= selinux-label=",
-		    false } },
+	{ .name = "setpriv", .opts = { "", "...", false } },
 	{ .name = "setsid", .transparent = true },
 	{ .name = "sftp", .same = "scp" },
 	{ .name = "sg",
-	  .opts = { "c", NULL, false },
+	  .opts = { "c", "", false },
 	  .operands = AB_WRAP_NEVER,
 	  .script = "c" },
-	{ .name = "sh", .read = ab_wrap_sh, .transparent = true },
+	{ .name = "sh", .read = AB_WRAP_SH, .transparent = true },
 	{ .name = "sort",
 	  .opts = { "STkot", "compress-program= output= key=", false },
 	  .operands = AB_WRAP_NEVER,
 	  .script_long = "compress-program" },
-	{ .name = "source", .read = ab_wrap_source },
+	{ .name = "source", .read = AB_WRAP_SOURCE },
 	{ .name = "split",
 	  .opts = { "Cabnlt", "filter= lines= bytes= number=", false },
 	  .operands = AB_WRAP_NEVER,
 	  .script_long = "filter" },
-	{ .name = "sqlite3", .read = ab_wrap_sqlite },
+	{ .name = "sqlite3", .read = AB_WRAP_SQLITE },
 	{ .name = "ssh",
-	  .read = ab_wrap_ssh,
-	  .opts = { "BDEFIJLOPQRSWbceilmopw", NULL, false },
+	  .read = AB_WRAP_SSH,
+	  .opts = { "BDEFIJLOPQRSWbceilmopw", "", false },
 	  .operands = 1,
 	  .alone = "GNQVO",
 	  .joined = "*",
 	  .shell = "*",
 	  .flags = AB_SIMPLE_REMOTE },
-	{ .name = "sshpass", .opts = { "Pdfp", NULL, false } },
+	{ .name = "sshpass", .opts = { "Pdfp", "", false } },
 	{ .name = "stdbuf",
 	  .opts = { "eio", "error= input= output=", false },
 	  .transparent = true },
-	{ .name = "strace",
-	  .opts = { "EIOPSUXabeopsu",
-		    "abbrev= attach= columns= const-print-style= detach-on= "
-		    "env= fault= inject= interruptible= kvm= output= raw= "
-		    "read= signal= status= string-limit= summary-columns= "
-		    "summary-sort-by= syscall-limit= trace= trace-path= "
-		    "user= verbose= write=",
-		    false } },
+	{ .name = "strace", .opts = { "EIOPSUXabeopsu", "...", false } },
 	{ .name = "su",
 	  .opts = { "GPTcgsw",
 		    "command= group= session-command= shell= supp-group= "
@@ -440,17 +445,10 @@ const struct ab_wrapper ab_wrappers[] = {
 	  .assigns = true,
 	  .flags = AB_SIMPLE_ROOT },
 	{ .name = "systemd-run",
-	  .opts = { "EHMpu",
-		    "background= description= gid= host= json= machine= "
-		    "nice= on-active= on-boot= on-calendar= on-startup= "
-		    "on-unit-active= on-unit-inactive= path-property= "
-		    "property= service-type= setenv= slice= "
-		    "socket-property= timer-property= uid= unit= "
-		    "working-directory=",
-		    false },
+	  .opts = { "EHMpu", "...", false },
 	  .dir_long = "working-directory" },
 	{ .name = "tar",
-	  .read = ab_wrap_tar,
+	  .read = AB_WRAP_TAR,
 	  .opts = { "CFIKLNTVXbfg",
 		    "to-command= use-compress-program= rsh-command= info-script= new-volume-script= file= directory= exclude= transform= files-from=",
 		    false },
@@ -466,43 +464,41 @@ const struct ab_wrapper ab_wrappers[] = {
 	  .opts = { "ks", "kill-after= signal=", false },
 	  .operands = 1,
 	  .transparent = true },
-	{ .name = "tmux",
-	  .read = ab_wrap_sub,
-	  .opts = { "LSTcf", NULL, false } },
+	{ .name = "tmux", .read = AB_WRAP_SUB, .opts = { "LSTcf", "", false } },
 	{ .name = "tmux display-popup",
-	  .opts = { "STbcdehstwxy", NULL, false },
+	  .opts = { "STbcdehstwxy", "", false },
 	  .joined = "*" },
 	{ .name = "tmux if", .same = "tmux if-shell" },
 	{ .name = "tmux if-shell",
-	  .read = ab_wrap_each,
-	  .opts = { "t", NULL, false } },
+	  .read = AB_WRAP_EACH,
+	  .opts = { "t", "", false } },
 	{ .name = "tmux new", .same = "tmux new-session" },
 	{ .name = "tmux new-session",
-	  .opts = { "Fcefnstxy", NULL, false },
+	  .opts = { "Fcefnstxy", "", false },
 	  .dir = "c",
 	  .joined = "*" },
 	{ .name = "tmux new-window",
-	  .opts = { "Fcenst", NULL, false },
+	  .opts = { "Fcenst", "", false },
 	  .dir = "c",
 	  .joined = "*" },
 	{ .name = "tmux neww", .same = "tmux new-window" },
 	{ .name = "tmux popup", .same = "tmux display-popup" },
 	{ .name = "tmux respawn-pane",
-	  .opts = { "cet", NULL, false },
+	  .opts = { "cet", "", false },
 	  .dir = "c",
 	  .joined = "*" },
 	{ .name = "tmux respawn-window", .same = "tmux respawn-pane" },
 	{ .name = "tmux run", .same = "tmux run-shell" },
 	{ .name = "tmux run-shell",
-	  .opts = { "cdt", NULL, false },
+	  .opts = { "cdt", "", false },
 	  .dir = "c",
 	  .joined = "*" },
 	{ .name = "tmux send", .same = "tmux send-keys" },
 	{ .name = "tmux send-keys",
-	  .read = ab_wrap_keys,
-	  .opts = { "Nct", NULL, false } },
+	  .read = AB_WRAP_KEYS,
+	  .opts = { "Nct", "", false } },
 	{ .name = "tmux split-window",
-	  .opts = { "Fcelpt", NULL, false },
+	  .opts = { "Fcelpt", "", false },
 	  .dir = "c",
 	  .joined = "*" },
 	{ .name = "tmux splitw", .same = "tmux split-window" },
@@ -510,7 +506,7 @@ const struct ab_wrapper ab_wrappers[] = {
 	{ .name = "torsocks",
 	  .opts = { "Pap", "address= pass= port= user=", false } },
 	{ .name = "toybox", .same = "busybox" },
-	{ .name = "trap", .read = ab_wrap_trap },
+	{ .name = "trap", .read = AB_WRAP_TRAP },
 	{ .name = "tsocks", .same = "torsocks" },
 	{ .name = "unbuffer", .transparent = true },
 	{ .name = "unshare",
@@ -520,26 +516,21 @@ const struct ab_wrapper ab_wrappers[] = {
 		    false },
 	  .shell = "*" },
 	{ .name = "uv",
-	  .read = ab_wrap_sub,
-	  .opts = { NULL, "cache-dir= color= config-file= directory= project=",
+	  .read = AB_WRAP_SUB,
+	  .opts = { "", "cache-dir= color= config-file= directory= project=",
 		    false } },
 	{ .name = "uv run",
-	  .opts = { "fip",
-		    "color= directory= env-file= extra= extra-index-url= "
-		    "find-links= group= index= index-url= no-group= "
-		    "package= project= python= refresh-package= with= "
-		    "with-editable= with-requirements=",
-		    false },
+	  .opts = { "fip", "...", false },
 	  .dir_long = "directory",
 	  .alone = "m" },
-	{ .name = "uv tool", .read = ab_wrap_sub },
+	{ .name = "uv tool", .read = AB_WRAP_SUB },
 	{ .name = "uv tool run", .same = "uvx" },
 	{ .name = "uvx",
 	  .opts = { "fip",
 		    "from= index= index-url= python= with= with-editable= "
 		    "with-requirements=",
 		    false } },
-	{ .name = "vagrant", .read = ab_wrap_sub },
+	{ .name = "vagrant", .read = AB_WRAP_SUB },
 	{ .name = "vagrant ssh",
 	  .opts = { "c", "command= plain", false },
 	  .operands = AB_WRAP_NEVER,
@@ -547,9 +538,9 @@ const struct ab_wrapper ab_wrappers[] = {
 	  .script_long = "command",
 	  .flags = AB_SIMPLE_REMOTE },
 	{ .name = "valgrind" },
-	{ .name = "vi", .read = ab_wrap_editor },
-	{ .name = "view", .read = ab_wrap_editor },
-	{ .name = "vim", .read = ab_wrap_editor },
+	{ .name = "vi", .read = AB_WRAP_EDITOR },
+	{ .name = "view", .read = AB_WRAP_EDITOR },
+	{ .name = "vim", .read = AB_WRAP_EDITOR },
 	{ .name = "watch",
 	  .opts = { "nqs", "equexit= interval= shotsdir=", false },
 	  .joined = "*",
@@ -560,7 +551,7 @@ const struct ab_wrapper ab_wrappers[] = {
 	  .joined = "*" },
 	{ .name = "winpty" },
 	{ .name = "xargs",
-	  .read = ab_wrap_xargs,
+	  .read = AB_WRAP_XARGS,
 	  .opts = { "EILJPSadnRs",
 		    "arg-file= delimiter= max-args= max-chars= max-procs= "
 		    "process-slot-var= replace",
@@ -571,10 +562,10 @@ const struct ab_wrapper ab_wrappers[] = {
 		    "auth-file= error-file= server-args= server-num= wait= "
 		    "xauth-protocol=",
 		    false } },
-	{ .name = "yarn", .read = ab_wrap_sub, .opts = { NULL, "cwd=", false } },
+	{ .name = "yarn", .read = AB_WRAP_SUB, .opts = { "", "cwd=", false } },
 	{ .name = "yarn dlx", .opts = { "p", "package=", false } },
 	{ .name = "yarn exec" },
-	{ .name = "zip", .read = ab_wrap_zip },
+	{ .name = "zip", .read = AB_WRAP_ZIP },
 	{ .name = "zsh", .same = "sh" },
 };
 

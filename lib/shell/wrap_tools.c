@@ -5,7 +5,7 @@
 
 /* Settings of git whose value it runs, as `section.` or in full. Alias and
  * credential.helper only run what begins with "!". */
-static const char *const run_settings[] = {
+static const char run_settings[][23] = {
 	"core.askpass",		  "core.editor",     "core.fsmonitor",
 	"core.gitproxy",	  "core.pager",	     "core.sshcommand",
 	"credential.helper",	  "diff.external",   "gpg.program",
@@ -189,7 +189,7 @@ void ab_wrap_git(struct ab_wrapping *w)
 	struct ab_opt_walk walk;
 	enum ab_opt what;
 
-	ab_opt_begin(&walk, &w->row->opts, w->argv, w->argc);
+	ab_opt_begin(&walk, &w->opts, w->argv, w->argc);
 	while ((what = ab_opt_next(&walk)) != AB_OPT_END) {
 		if (what == AB_OPT_OPERAND) {
 			read_git(w, walk.index);
@@ -231,7 +231,7 @@ void ab_wrap_keys(struct ab_wrapping *w)
 	for (size_t i = 1; i < w->argc; i++)
 		len += w->argv[i].text.len;
 	text = p = ab_arena_alloc(w->arena, len + 1);
-	ab_opt_begin(&walk, &w->row->opts, w->argv, w->argc);
+	ab_opt_begin(&walk, &w->opts, w->argv, w->argc);
 	while ((what = ab_opt_next(&walk)) != AB_OPT_END) {
 		const char *key;
 
@@ -262,7 +262,7 @@ void ab_wrap_each(struct ab_wrapping *w)
 	struct ab_opt_walk walk;
 	enum ab_opt what;
 
-	ab_opt_begin(&walk, &w->row->opts, w->argv, w->argc);
+	ab_opt_begin(&walk, &w->opts, w->argv, w->argc);
 	while ((what = ab_opt_next(&walk)) != AB_OPT_END)
 		if (what == AB_OPT_OPERAND && walk.value.text.len > 0)
 			ab_wrap_script(w, &walk.value);
@@ -271,14 +271,14 @@ void ab_wrap_each(struct ab_wrapping *w)
 /* Words that an option of bwrap takes; most take one. */
 static size_t bwrap_values(struct ab_text option)
 {
-	static const char *const none[] = {
+	static const char none[][25] = {
 		"--unshare",	     "--share-net",
 		"--die-with-parent", "--new-sess",
 		"--clearenv",	     "--as-pid-1",
 		"--disable-userns",  "--assert-userns-disabled",
 		"--level-",
 	};
-	static const char *const two[] = {
+	static const char two[][12] = {
 		"--bind", "--ro-bind", "--dev-bind", "--symlink",   "--setenv",
 		"--file", "--chmod",   "--overlay",  "--bind-data",
 	};

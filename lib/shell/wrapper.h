@@ -10,23 +10,62 @@
 struct ab_wrapping;
 typedef void ab_wrap_reader(struct ab_wrapping *w);
 
+/* The readers, for the table: see readers[] in wrap.c. */
+enum ab_wrap_read {
+	AB_WRAP_PLAIN,
+	AB_WRAP_SUB,
+	AB_WRAP_SH,
+	AB_WRAP_EVAL,
+	AB_WRAP_TRAP,
+	AB_WRAP_ALIAS,
+	AB_WRAP_SOURCE,
+	AB_WRAP_AT,
+	AB_WRAP_XARGS,
+	AB_WRAP_PARALLEL,
+	AB_WRAP_FIND,
+	AB_WRAP_FD,
+	AB_WRAP_GIT,
+	AB_WRAP_KEYS,
+	AB_WRAP_EACH,
+	AB_WRAP_BWRAP,
+	AB_WRAP_ENV,
+	AB_WRAP_RUNUSER,
+	AB_WRAP_FILE,
+	AB_WRAP_SSH,
+	AB_WRAP_TAR,
+	AB_WRAP_ZIP,
+	AB_WRAP_EDITOR,
+	AB_WRAP_PAGER,
+	AB_WRAP_MAKE,
+	AB_WRAP_SED,
+	AB_WRAP_GDB,
+	AB_WRAP_SQLITE,
+};
+
 struct ab_wrapper {
-	const char *name;	/* "sudo"; of a subcommand "docker exec" */
-	ab_wrap_reader *read;	/* NULL: ab_wrap_plain */
-	const char *same;	/* or: read as the row of this name */
-	struct ab_opts opts;
+	char name[24];		/* "sudo"; of a subcommand "docker exec" */
+	enum ab_wrap_read read;
+	char same[24];		/* or: read as the row of this name */
+	AB_OPTS_ROW(24, 128) opts;	/* longs "...": see ab_wrapper_longs */
 	unsigned operands;	/* so many stand before the command */
-	const char *after;	/* the command follows this word, if it is there */
+	char after[8];		/* the command follows this word, if it is there */
 	/* Options by letters, or by long names; "*": in any case. */
-	const char *script, *script_long;	/* the value is for a shell */
-	const char *dir, *dir_long;	/* the value is its working directory */
-	const char *alone;	/* with one of these it runs nothing */
-	const char *joined;	/* the words, joined, are for a shell */
-	const char *plain;	/* they are not after all */
-	const char *shell;	/* without a command it is a shell */
+	char script[4], script_long[76];	/* the value is for a shell */
+	char dir[4], dir_long[20];	/* the value is its working directory */
+	char alone[8];		/* with one of these it runs nothing; "^p": with
+				 * any letter or digit but these */
+	char joined[4];		/* the words, joined, are for a shell */
+	char plain[4];		/* they are not after all */
+	char shell[4];		/* without a command it is a shell */
 	bool assigns;		/* X=1 may stand before the command */
 	bool transparent;
 	unsigned flags;		/* enum ab_simple_flag */
+};
+
+/* The long options of those that have too many for their row. */
+struct ab_wrapper_longs {
+	char name[24];
+	char longs[720];
 };
 
 enum { AB_WRAP_NEVER = 1000 };	/* operands: there is no command word */
@@ -36,6 +75,7 @@ struct ab_wrapping {
 	struct ab_arena *arena;
 	const struct ab_simple *command;
 	const struct ab_wrapper *row;
+	struct ab_opts opts;		/* the row's */
 	const struct ab_field *argv;	/* a subcommand's: from its name on */
 	size_t argc;
 	struct ab_inner **tail;
@@ -45,6 +85,9 @@ struct ab_wrapping {
 /* Sorted by name, no name twice. */
 extern const struct ab_wrapper ab_wrappers[];
 extern const size_t ab_nwrappers;
+/* The same. */
+extern const struct ab_wrapper_longs ab_wrapper_longs[];
+extern const size_t ab_nwrapper_longs;
 
 ab_wrap_reader ab_wrap_plain, ab_wrap_sub, ab_wrap_sh, ab_wrap_eval,
 	ab_wrap_trap, ab_wrap_alias, ab_wrap_source, ab_wrap_at,

@@ -15,55 +15,55 @@ enum operands {
 };
 
 struct writer {
-	const char *name;
-	struct ab_opts opts;
+	char name[12];
+	AB_OPTS_ROW(28, 80) opts;
 	/* Options whose value is written to: "o output". With one of them the
 	 * operands of LAST are sources. */
-	const char *to;
+	char to[68];
 	enum operands operands;
-	/* One of these must be given for the operands to be written to; NULL:
+	/* One of these must be given for the operands to be written to; "":
 	 * no matter. */
-	const char *when;
+	char when[12];
 	/* With one of these the operands are ALL. */
-	const char *all;
+	char all[20];
 	enum ab_written how;
-	const char *words; /* whole words before a file: "-out" */
+	char words[32]; /* whole words before a file: "-out" */
 };
 
 #define COPY_OPTS                                                        \
 	{                                                                \
 		"tS", "target-directory= suffix= no-target-directory", 0 \
 	}
-#define REMOVE_OPTS                              \
-	{                                        \
-		NULL, "recursive interactive", 0 \
+#define REMOVE_OPTS                            \
+	{                                      \
+		"", "recursive interactive", 0 \
 	}
-#define CC_OPTS                     \
-	{                           \
-		"oILlDUxT", NULL, 0 \
+#define CC_OPTS                   \
+	{                         \
+		"oILlDUxT", "", 0 \
 	}
 
 /* Sorted by name. */
 static const struct writer writers[] = {
-	{ "7z", { "o", NULL, 0 }, "o", NONE, .how = AB_WRITTEN_CONTENT },
+	{ "7z", { "o", "", 0 }, "o", NONE, .how = AB_WRITTEN_CONTENT },
 	{ "c++", CC_OPTS, "o", NONE, .how = AB_WRITTEN_CONTENT },
 	{ "cc", CC_OPTS, "o", NONE, .how = AB_WRITTEN_CONTENT },
-	{ "chattr", { "vp", NULL, 0 }, NULL, ALL, .how = AB_WRITTEN_ENTRY },
+	{ "chattr", { "vp", "", 0 }, "", ALL, .how = AB_WRITTEN_ENTRY },
 	{ "chgrp",
-	  { NULL, "reference= recursive", 0 },
-	  NULL,
+	  { "", "reference= recursive", 0 },
+	  "",
 	  REST,
 	  .all = "reference",
 	  .how = AB_WRITTEN_ENTRY },
 	{ "chmod",
-	  { NULL, "reference= recursive", 0 },
-	  NULL,
+	  { "", "reference= recursive", 0 },
+	  "",
 	  REST,
 	  .all = "reference",
 	  .how = AB_WRITTEN_ENTRY },
 	{ "chown",
-	  { NULL, "reference= from= recursive", 0 },
-	  NULL,
+	  { "", "reference= from= recursive", 0 },
+	  "",
 	  REST,
 	  .all = "reference",
 	  .how = AB_WRITTEN_ENTRY },
@@ -77,18 +77,18 @@ static const struct writer writers[] = {
 	  "o D c output output-dir dump-header cookie-jar trace trace-ascii",
 	  NONE,
 	  .how = AB_WRITTEN_CONTENT },
-	{ "del-cli", REMOVE_OPTS, NULL, ALL, .how = AB_WRITTEN_GONE },
-	{ "ed", { "p", "prompt=", 0 }, NULL, ALL, .how = AB_WRITTEN_CONTENT },
-	{ "ex", { "cTtu", NULL, 0 }, NULL, ALL, .how = AB_WRITTEN_CONTENT },
+	{ "del-cli", REMOVE_OPTS, "", ALL, .how = AB_WRITTEN_GONE },
+	{ "ed", { "p", "prompt=", 0 }, "", ALL, .how = AB_WRITTEN_CONTENT },
+	{ "ex", { "cTtu", "", 0 }, "", ALL, .how = AB_WRITTEN_CONTENT },
 	{ "find",
-	  { NULL, NULL, 0 },
-	  NULL,
+	  { "", "", 0 },
+	  "",
 	  NONE,
 	  .how = AB_WRITTEN_CONTENT,
 	  .words = "-fls -fprint -fprint0 -fprintf" },
 	{ "g++", CC_OPTS, "o", NONE, .how = AB_WRITTEN_CONTENT },
 	{ "gcc", CC_OPTS, "o", NONE, .how = AB_WRITTEN_CONTENT },
-	{ "go", { "o", NULL, 0 }, "o", NONE, .how = AB_WRITTEN_CONTENT },
+	{ "go", { "o", "", 0 }, "o", NONE, .how = AB_WRITTEN_CONTENT },
 	{ "gpg",
 	  { "oru", "output= recipient=", 0 },
 	  "o output",
@@ -106,16 +106,16 @@ static const struct writer writers[] = {
 	  .how = AB_WRITTEN_ENTRY },
 	{ "mkdir",
 	  { "m", "mode= parents", 0 },
-	  NULL,
+	  "",
 	  ALL,
 	  .how = AB_WRITTEN_ENTRY },
-	{ "mkfifo", { "m", "mode=", 0 }, NULL, ALL, .how = AB_WRITTEN_ENTRY },
-	{ "mknod", { "m", "mode=", 0 }, NULL, FIRST, .how = AB_WRITTEN_ENTRY },
+	{ "mkfifo", { "m", "mode=", 0 }, "", ALL, .how = AB_WRITTEN_ENTRY },
+	{ "mknod", { "m", "mode=", 0 }, "", FIRST, .how = AB_WRITTEN_ENTRY },
 	{ "mv", COPY_OPTS, "t target-directory", MOVED,
 	  .how = AB_WRITTEN_CONTENT },
 	{ "openssl",
-	  { NULL, NULL, 0 },
-	  NULL,
+	  { "", "", 0 },
+	  "",
 	  NONE,
 	  .how = AB_WRITTEN_CONTENT,
 	  .words = "-keyout -out" },
@@ -130,8 +130,8 @@ static const struct writer writers[] = {
 	  FIRST,
 	  .how = AB_WRITTEN_CONTENT },
 	{ "perl",
-	  { "eEIMm", NULL, 0 },
-	  NULL,
+	  { "eEIMm", "", 0 },
+	  "",
 	  ALL,
 	  .when = "i",
 	  .how = AB_WRITTEN_CONTENT },
@@ -145,47 +145,43 @@ static const struct writer writers[] = {
 	  "t target prefix root",
 	  NONE,
 	  .how = AB_WRITTEN_CONTENT },
-	{ "rimraf", REMOVE_OPTS, NULL, ALL, .how = AB_WRITTEN_GONE },
-	{ "rm", REMOVE_OPTS, NULL, ALL, .how = AB_WRITTEN_GONE },
-	{ "rmdir", REMOVE_OPTS, NULL, ALL, .how = AB_WRITTEN_GONE },
+	{ "rimraf", REMOVE_OPTS, "", ALL, .how = AB_WRITTEN_GONE },
+	{ "rm", REMOVE_OPTS, "", ALL, .how = AB_WRITTEN_GONE },
+	{ "rmdir", REMOVE_OPTS, "", ALL, .how = AB_WRITTEN_GONE },
 	{ "rsync",
 	  { "eTBfM",
 	    "rsh= exclude= include= filter= files-from= temp-dir= link-dest= exclude-from=",
 	    0 },
-	  NULL,
+	  "",
 	  LAST,
 	  .how = AB_WRITTEN_CONTENT },
 	{ "ruby",
-	  { "eIrCEF", NULL, 0 },
-	  NULL,
+	  { "eIrCEF", "", 0 },
+	  "",
 	  ALL,
 	  .when = "i",
 	  .how = AB_WRITTEN_CONTENT },
 	{ "rustc",
-	  { "oLlC", NULL, 0 },
+	  { "oLlC", "", 0 },
 	  "o out-dir",
 	  NONE,
 	  .how = AB_WRITTEN_CONTENT },
-	{ "scp",
-	  { "iFoPclJSDX", NULL, 0 },
-	  NULL,
-	  LAST,
-	  .how = AB_WRITTEN_CONTENT },
+	{ "scp", { "iFoPclJSDX", "", 0 }, "", LAST, .how = AB_WRITTEN_CONTENT },
 	{ "sed",
 	  { "efl", "expression= file= line-length= in-place quiet", 0 },
-	  NULL,
+	  "",
 	  REST,
 	  .when = "i in-place",
 	  .all = "e f expression file",
 	  .how = AB_WRITTEN_CONTENT },
 	{ "setfacl",
 	  { "mxMX", "modify= remove= restore= recursive", 0 },
-	  NULL,
+	  "",
 	  ALL,
 	  .how = AB_WRITTEN_ENTRY },
 	{ "shred",
 	  { "ns", "iterations= size= remove", 0 },
-	  NULL,
+	  "",
 	  ALL,
 	  .how = AB_WRITTEN_CONTENT },
 	{ "sort",
@@ -195,28 +191,28 @@ static const struct writer writers[] = {
 	  "o output",
 	  NONE,
 	  .how = AB_WRITTEN_CONTENT },
-	{ "sponge", { NULL, NULL, 0 }, NULL, ALL, .how = AB_WRITTEN_CONTENT },
-	{ "tee", { NULL, NULL, 0 }, NULL, ALL, .how = AB_WRITTEN_CONTENT },
+	{ "sponge", { "", "", 0 }, "", ALL, .how = AB_WRITTEN_CONTENT },
+	{ "tee", { "", "", 0 }, "", ALL, .how = AB_WRITTEN_CONTENT },
 	{ "touch",
 	  { "drt", "date= reference= time=", 0 },
-	  NULL,
+	  "",
 	  ALL,
 	  .how = AB_WRITTEN_ENTRY },
-	{ "trash", REMOVE_OPTS, NULL, ALL, .how = AB_WRITTEN_GONE },
-	{ "trash-put", REMOVE_OPTS, NULL, ALL, .how = AB_WRITTEN_GONE },
-	{ "tree", { "oLPI", NULL, 0 }, "o", NONE, .how = AB_WRITTEN_CONTENT },
+	{ "trash", REMOVE_OPTS, "", ALL, .how = AB_WRITTEN_GONE },
+	{ "trash-put", REMOVE_OPTS, "", ALL, .how = AB_WRITTEN_GONE },
+	{ "tree", { "oLPI", "", 0 }, "o", NONE, .how = AB_WRITTEN_CONTENT },
 	{ "truncate",
 	  { "sr", "size= reference=", 0 },
-	  NULL,
+	  "",
 	  ALL,
 	  .how = AB_WRITTEN_CONTENT },
 	{ "uniq",
 	  { "fsw", "skip-fields= skip-chars= check-chars=", 0 },
-	  NULL,
+	  "",
 	  LAST,
 	  .how = AB_WRITTEN_CONTENT },
-	{ "unlink", { NULL, NULL, 0 }, NULL, ALL, .how = AB_WRITTEN_GONE },
-	{ "unzip", { "dxP", NULL, 0 }, "d", NONE, .how = AB_WRITTEN_CONTENT },
+	{ "unlink", { "", "", 0 }, "", ALL, .how = AB_WRITTEN_GONE },
+	{ "unzip", { "dxP", "", 0 }, "d", NONE, .how = AB_WRITTEN_CONTENT },
 	{ "wget",
 	  { "OPoaiUeQwtTBl",
 	    "output-document= directory-prefix= output-file= append-output=",
@@ -224,14 +220,14 @@ static const struct writer writers[] = {
 	  "O P o a output-document directory-prefix output-file append-output",
 	  NONE,
 	  .how = AB_WRITTEN_CONTENT },
-	{ "xxd", { "cglnos", NULL, 0 }, NULL, LAST, .how = AB_WRITTEN_CONTENT },
+	{ "xxd", { "cglnos", "", 0 }, "", LAST, .how = AB_WRITTEN_CONTENT },
 	{ "yq",
-	  { NULL, "inplace", 0 },
-	  NULL,
+	  { "", "inplace", 0 },
+	  "",
 	  REST,
 	  .when = "i inplace",
 	  .how = AB_WRITTEN_CONTENT },
-	{ "zip", { "xitbn", NULL, 0 }, NULL, FIRST, .how = AB_WRITTEN_CONTENT },
+	{ "zip", { "xitbn", "", 0 }, "", FIRST, .how = AB_WRITTEN_CONTENT },
 };
 
 static bool option_listed(const char *list, enum ab_opt what,
@@ -258,7 +254,7 @@ static void read_options(const struct writer *writer,
 	enum ab_opt what;
 
 	*ret = (struct found){ 0 };
-	ab_opt_begin(&w, &writer->opts, command->argv, command->argc);
+	ab_opt_begin(&w, &AB_OPTS(writer->opts), command->argv, command->argc);
 	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
 		if (what == AB_OPT_OPERAND) {
 			ret->operands++;
@@ -306,7 +302,7 @@ static void each_operand(const struct writer *writer,
 	enum ab_written how;
 	size_t at = 0;
 
-	ab_opt_begin(&w, &writer->opts, command->argv, command->argc);
+	ab_opt_begin(&w, &AB_OPTS(writer->opts), command->argv, command->argc);
 	while ((what = ab_opt_next(&w)) != AB_OPT_END)
 		if (what == AB_OPT_OPERAND &&
 		    is_written(writer, found, at++, &how))
@@ -439,8 +435,8 @@ void ab_written_each(const struct ab_simple *command, ab_written_fn *fn,
 	if (!writer)
 		return;
 	read_options(writer, command, fn, arg, &found);
-	if (!writer->when || found.when)
+	if (!writer->when[0] || found.when)
 		each_operand(writer, command, &found, fn, arg);
-	if (writer->words)
+	if (writer->words[0])
 		each_after_word(writer, command, fn, arg);
 }

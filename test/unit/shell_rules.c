@@ -137,25 +137,64 @@ static void test_hits(void)
 	   "and the mildest go");
 }
 
+/* A text that fills its array has no end, which C allows. */
+#define ENDS(array) ((array)[sizeof(array) - 1] == '\0')
+
+/* Names that tools refer to: sorted, and each is referred to. */
+static void check_names(const struct ab_toolbox *box, const char *name)
+{
+	bool sorted = true, used = true, end = true;
+
+	for (size_t i = 0; i < box->ndeeds; i++) {
+		const struct ab_deed *d = &box->deeds[i];
+		bool found = false;
+
+		if (i > 0)
+			sorted &= strcmp(d[-1].name, d->name) <= 0;
+		for (size_t k = 0; k < box->len; k++)
+			found |= strcmp(box->tools[k].deeds, d->name) == 0;
+		/* What git reads is kept from its toolbox: match_git.c */
+		used &= found || strcmp(name, "git") == 0;
+		end &= ENDS(d->name) && ENDS(d->words) && ENDS(d->with) &&
+		       ENDS(d->without) && ENDS(d->reason);
+	}
+	for (size_t i = 0; i < box->nopts; i++) {
+		const struct ab_tool_opts *o = &box->opts[i];
+
+		if (i > 0)
+			sorted &= strcmp(o[-1].name, o->name) < 0;
+		end &= ENDS(o->name) && ENDS(o->values) && ENDS(o->longs);
+	}
+	for (size_t i = 0; i < box->len; i++)
+		end &= ENDS(box->tools[i].program) &&
+		       ENDS(box->tools[i].deeds) && ENDS(box->tools[i].opts);
+	ok(sorted, "%s: deeds and options are sorted", name);
+	ok(used, "%s: every deed is some tool's", name);
+	ok(end, "%s: every text fits", name);
+}
+
 static void check_box(const struct ab_toolbox *box, const char *name)
 {
 	bool sorted = true, filled = true;
+	size_t n;
 
 	for (size_t i = 0; i < box->len; i++) {
 		const struct ab_tool *t = &box->tools[i];
+		const struct ab_deed *d;
 
 		if (i > 0 && strcmp(t[-1].program, t->program) >= 0) {
 			printf("# %s before %s\n", t[-1].program, t->program);
 			sorted = false;
 		}
-		filled &= t->ndeeds > 0;
-		for (size_t k = 0; k < t->ndeeds; k++)
-			filled &= t->deeds[k].words != NULL &&
-				  (!t->deeds[k].reason ||
-				   is_sentence(t->deeds[k].reason));
+		d = ab_tool_deeds(box, t, &n);
+		filled &= n > 0;
+		for (size_t k = 0; k < n; k++)
+			filled &= !d[k].reason[0] || is_sentence(d[k].reason);
+		filled &= !t->opts[0] || ab_tool_opts(box, t).longs;
 	}
 	ok(sorted, "%s: sorted, no program twice", name);
 	ok(filled, "%s: every tool does something", name);
+	check_names(box, name);
 }
 
 static const struct row system_rows[] = {

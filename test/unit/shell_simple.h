@@ -159,8 +159,8 @@ static inline void test_parse(struct test_command *c, const char *text)
 	do {                                                                \
 		size_t wrong_ = 0;                                          \
 		for (size_t i_ = 1; i_ < AB_COUNT(table); i_++)             \
-			wrong_ += strcmp(*(const char *const *)&(table)[i_ - 1], \
-					 *(const char *const *)&(table)[i_]) >= 0; \
+			wrong_ += strcmp((const char *)&(table)[i_ - 1],    \
+					 (const char *)&(table)[i_]) >= 0;  \
 		ok(wrong_ == 0, "sorted, no name twice: " #table);          \
 	} while (0)
 
