@@ -282,9 +282,13 @@ bool ab_exec_is_first(pid_t pid)
 
 void ab_exec_by(pid_t pid, char ret[16])
 {
+	/* At most 15 bytes and a newline. */
 	char name[17];
+	size_t len;
 
 	read_proc(pid, "comm", name, sizeof(name));
-	name[strcspn(name, "\n")] = '\0';
-	snprintf(ret, 16, "%s", name);
+	len = strcspn(name, "\n");
+	len = len < 15 ? len : 15;
+	memcpy(ret, name, len);
+	ret[len] = '\0';
 }

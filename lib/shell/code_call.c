@@ -348,7 +348,7 @@ void ab_code_call(struct ab_code_reader *r, const struct ab_call *call,
 			add_all(r, &a, 0);
 			break;
 		}
-		/* fall through */
+		__attribute__((fallthrough));
 	case AB_CALL_SHELL:
 		if (a.network)
 			r->ret->traits |= AB_CODE_NETWORK_EXEC;
