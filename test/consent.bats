@@ -36,9 +36,10 @@ start_record()
 	head -n 1 "$AGENTBOX_STATE"/runs/*/audit.jsonl
 }
 
+# How many there were; a refusal is none.
 runs()
 {
-	find "$AGENTBOX_STATE/runs" "$AGENTBOX_STATE/live" -mindepth 1 -maxdepth 1 2>/dev/null | wc -l
+	cat "$AGENTBOX_STATE"/runs/*/audit.jsonl 2>/dev/null | grep -c '"kind":"start"'
 }
 
 @test "run: what is forbidden is refused, with the rule and the part that decided" {
@@ -324,4 +325,17 @@ runs()
 	XDG_RUNTIME_DIR=/tmp alone run --write /tmp -- true
 	[ "$status" -eq 0 ]
 	[ ! -e /tmp/agentbox ]
+}
+
+@test "run: a refusal is on record, in the copy too; what runs has a record of its own" {
+	alone run --audit copy -- rm -rf /
+	[ "$status" -eq 126 ]
+	[ "$(jq -r '[.kind, .decision, .rule, .allowed, (.command | join(" "))] | join(",")' "$AGENTBOX_STATE"/runs/*/audit.jsonl)" = \
+		"refused,forbidden,recursive-delete-root,false,rm -rf /" ]
+	cmp copy "$AGENTBOX_STATE"/runs/*/audit.jsonl
+	[ -z "$(ls "$AGENTBOX_STATE/live")" ]
+	/bin/rm -rf "$AGENTBOX_STATE"
+	alone run -- rm -rf build
+	[ "$status" -eq 0 ]
+	[ "$(start_record | jq -r .kind)" = start ]
 }

@@ -327,6 +327,7 @@ int ab_consent_get(const struct ab_request *request,
 	*ret = (struct ab_consent){ .decision = c.judgement.decision,
 				    .rule = c.judgement.rule,
 				    .user_rule = c.judgement.user_rule };
+	snprintf(ret->reason, sizeof(ret->reason), "%s", c.judgement.reason);
 	c.rule = ab_ask_rule(&c.judgement);
 	result = decide(&c, inside, ret, err);
 	if (result == 0)

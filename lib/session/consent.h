@@ -44,6 +44,7 @@ struct ab_consent {
 	const char *user_rule;	/* which of the user's, or NULL */
 	const char *approved;	/* once, session, always, yes, approver; NULL:
 				 * nobody had to be asked */
+	char reason[256];	/* why it is what it is; for the record */
 };
 
 /* 0: go on. Refused: AB_EREFUSED, with the part that decided in the hint.

@@ -277,10 +277,16 @@ static void guard_audit(struct ab_prepared *p)
 		ab_objects_add(&facts->masked, audit->path, AB_AS_FILE);
 }
 
+int ab_prepare_record(const struct ab_request *rq, struct ab_prepared *p,
+		      struct ab_error *err)
+{
+	return open_state(p, rq, err) < 0 ? -1 : open_audit(p, rq, err);
+}
+
 int ab_prepare_spec(const struct ab_request *rq, struct ab_prepared *p,
 		    struct ab_error *err)
 {
-	if (open_state(p, rq, err) < 0 || open_audit(p, rq, err) < 0 ||
+	if (ab_prepare_record(rq, p, err) < 0 ||
 	    ab_site_look(p->policy, rq->policy.environ, p->state.path,
 			 rq->argv[0], &p->site, err) < 0)
 		return -1;

@@ -27,6 +27,9 @@ struct ab_prepared {
 /* The policy: everything that can be wrong with the request itself. */
 int ab_prepare(const struct ab_request *request, struct ab_prepared *ret,
 	       struct ab_error *err);
+/* Where the record goes. Part of the rest. */
+int ab_prepare_record(const struct ab_request *request,
+		      struct ab_prepared *prepared, struct ab_error *err);
 /* The rest, for which a look at the host is needed. */
 int ab_prepare_spec(const struct ab_request *request,
 		    struct ab_prepared *prepared, struct ab_error *err);

@@ -402,6 +402,26 @@ static int run_boxed(struct run *r, int *ret_status, struct ab_error *err)
 	return supervise(r, ret_status, err);
 }
 
+/* There was no run, but somebody wanted one: a record of one line. */
+static void record_refusal(struct run *r)
+{
+	struct ab_prepared *p = r->prepared;
+	struct ab_error late = { 0 };
+	char id[8];
+
+	if (ab_run_pick_id(id, &late) == 0 &&
+	    ab_prepare_record(r->request, p, &late) == 0) {
+		p->spec.run_id = ab_strdup(id);
+		if (open_record(r, &late) == 0)
+			ab_run_write_refused(r, &late);
+	}
+	if (r->dir.dir >= 0)
+		ab_run_retire(&r->dir);
+	if (late.code != AB_ENONE)
+		say(r, AB_SAY_WARNING, "the refusal is not on record: %s",
+		    late.text);
+}
+
 /* One of 0-2 that the caller closed would be the next file that we open
  * ourselves, and the command would get that. */
 static int occupy_stdio(struct ab_error *err)
@@ -429,11 +449,12 @@ int ab_run(const struct ab_request *request, int *ret_status,
 		return -1;
 	result = ab_consent_get(request, prepared.policy, prepared.nested,
 				&r.consent, err);
-	if (result < 0)
-		;	/* nothing has happened, nothing is recorded */
-	else if (!prepared.nested)
+	if (result < 0 && !prepared.nested)
+		record_refusal(&r);
+	else if (result == 0 && !prepared.nested)
 		result = run_boxed(&r, ret_status, err);
-	else if ((result = ab_prepare_spec(request, &prepared, err)) == 0) {
+	else if (result == 0 &&
+		 (result = ab_prepare_spec(request, &prepared, err)) == 0) {
 		say_all(&r, AB_SAY_NOTE, &prepared.notes);
 		result = ab_nested_run(request, &prepared, err);
 	}

@@ -112,3 +112,22 @@ int ab_run_write_end(struct run *r, int status, const struct ab_strv *moved,
 		record_network(&line, &r->report);
 	return ab_log_write(&r->log, &line, err);
 }
+
+int ab_run_write_refused(struct run *r, struct ab_error *err)
+{
+	const struct ab_request *request = r->request;
+	ab_autostrv struct ab_strv command = { 0 };
+	ab_autobuf struct ab_buf line = { 0 };
+
+	for (size_t i = 0; i < request->argc; i++)
+		ab_strv_add(&command, request->argv[i]);
+	ab_record_open(&line, r->dir.id, "refused");
+	ab_record_list(&line, "command", &command);
+	ab_record_text(&line, "cwd", request->policy.cwd);
+	ab_record_json(&line, "allowed", "false");
+	ab_record_text(&line, "decision",
+		       ab_decision_names[r->consent.decision]);
+	ab_record_text(&line, "rule", r->consent.rule);
+	ab_record_text(&line, "reason", r->consent.reason);
+	return ab_log_write(&r->log, &line, err);
+}

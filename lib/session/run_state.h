@@ -41,6 +41,8 @@ void ab_run_properties(uint32_t bits, struct ab_strv *ret);
 int ab_run_write_start(struct run *r, struct ab_error *err);
 int ab_run_write_holds(struct run *r, const struct ab_holds *holds,
 		       const struct ab_strv *held, struct ab_error *err);
+/* Instead of all of them: it was not let run. */
+int ab_run_write_refused(struct run *r, struct ab_error *err);
 int ab_run_write_end(struct run *r, int status, const struct ab_strv *moved,
 		     struct ab_error *err);
 
