@@ -49,10 +49,6 @@ bool ab_ask_key(const char *keys, size_t len, enum ab_answer *ret);
 
 /* Bytes for people: hidden characters and non-UTF-8 written out. */
 void ab_ask_show(struct ab_buf *b, struct ab_text text);
-/* Two lines: the text, cut around the part where it is too long, and marks
- * below the part. */
-void ab_ask_mark(struct ab_buf *b, struct ab_text text, struct ab_span range,
-		 size_t cols);
 /* "recursive-delete-root", or the user's own rule: "\"git push *\"". */
 char *ab_ask_rule(const struct ab_judgement *judgement);
 

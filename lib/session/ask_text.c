@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "session/ask.h"
+#include "shell/point.h"
 
 enum {
 	ROWS_MAX = 12, /* of a command, before it is cut */
@@ -16,68 +17,10 @@ static const char margin[] = "          ";
 static const char menu[] =
 	"          [o]nce   [s]ession   [a]lways   [n]o   [?] more  ";
 
-/* One character as it is shown. */
-struct glyph {
-	char text[16];
-	size_t len; /* of text */
-	size_t bytes; /* what it stands for */
-	size_t cols;
-	size_t room; /* columns on any terminal, at most */
-};
-
-/* Sorted. Characters that take two columns; what is missing here only shifts
- * a mark. */
-static const struct {
-	uint32_t from, to;
-} wide[] = {
-	{ 0x1100, 0x115f }, { 0x2e80, 0xa4cf },	  { 0xac00, 0xd7a3 },
-	{ 0xf900, 0xfaff }, { 0xfe30, 0xfe6f },	  { 0xff00, 0xff60 },
-	{ 0xffe0, 0xffe6 }, { 0x1f300, 0x1faff }, { 0x20000, 0x3fffd },
-};
-
-static size_t width(uint32_t c)
-{
-	if (c >= 0x300 && c <= 0x36f)
-		return 0; /* on top of the one before */
-	for (size_t i = 0; i < AB_COUNT(wide) && c >= wide[i].from; i++)
-		if (c <= wide[i].to)
-			return 2;
-	return 1;
-}
-
-static struct glyph look(struct ab_text text, size_t at)
-{
-	const char *s = text.s + at;
-	struct glyph g = { .bytes = 1 };
-	uint32_t c = 0;
-	size_t n = ab_utf8_get(s, text.len - at, &c);
-	int len;
-
-	if (n && !ab_utf8_hidden(c)) {
-		memcpy(g.text, s, n);
-		g.len = g.bytes = n;
-		g.cols = width(c);
-		g.room = c < 0x80 ? 1 : 2;
-		return g;
-	}
-	if (n == 1 && (c == '\n' || c == '\t'))
-		len = snprintf(g.text, sizeof(g.text), "\\%c",
-			       c == '\n' ? 'n' : 't');
-	else if (n > 1)
-		len = snprintf(g.text, sizeof(g.text),
-			       c < 0x10000 ? "\\u%04x" : "\\U%08x", c);
-	else
-		len = snprintf(g.text, sizeof(g.text), "\\x%02x",
-			       (unsigned char)*s);
-	g.bytes = n ? n : 1;
-	g.len = g.cols = g.room = (size_t)len;
-	return g;
-}
-
 void ab_ask_show(struct ab_buf *b, struct ab_text text)
 {
 	for (size_t at = 0; at < text.len;) {
-		struct glyph g = look(text, at);
+		struct ab_glyph g = ab_glyph_get(text, at);
 
 		ab_buf_add(b, g.text, g.len);
 		at += g.bytes;
@@ -87,62 +30,6 @@ void ab_ask_show(struct ab_buf *b, struct ab_text text)
 static void show_string(struct ab_buf *b, const char *s)
 {
 	ab_ask_show(b, (struct ab_text){ s, (uint32_t)strlen(s) });
-}
-
-static size_t columns(struct ab_text text, size_t to)
-{
-	size_t cols = 0;
-
-	for (size_t at = 0; at < to && at < text.len;) {
-		struct glyph g = look(text, at);
-
-		cols += g.cols;
-		at += g.bytes;
-	}
-	return cols;
-}
-
-static void repeat(struct ab_buf *b, char c, size_t n)
-{
-	while (n--)
-		ab_buf_add(b, &c, 1);
-}
-
-void ab_ask_mark(struct ab_buf *b, struct ab_text text, struct ab_span range,
-		 size_t cols)
-{
-	size_t room = (cols > COLS_MIN ? cols : COLS_MIN) - MARGIN - 1;
-	size_t all = columns(text, text.len);
-	size_t part = columns(text, range.from);
-	size_t start = 0, col = 0, at = 0, marks = 0, before;
-
-	if (all > room) {
-		room -= strlen("......");
-		start = part > room / 3 ? part - room / 3 : 0;
-	}
-	while (at < text.len && col < start) {
-		struct glyph g = look(text, at);
-
-		col += g.cols;
-		at += g.bytes;
-	}
-	start = col;
-	before = start ? strlen("...") : 0;
-	repeat(b, '.', before);
-	while (at < text.len) {
-		struct glyph g = look(text, at);
-
-		if (col + g.cols > start + room)
-			break;
-		if (at >= range.from && at < range.to)
-			marks += g.cols;
-		ab_buf_add(b, g.text, g.len);
-		col += g.cols;
-		at += g.bytes;
-	}
-	ab_buf_puts(b, at < text.len ? "...\n" : "\n");
-	repeat(b, ' ', before + (part > start ? part - start : 0));
-	repeat(b, '^', marks ? marks : 1);
 }
 
 /*
@@ -157,7 +44,7 @@ static size_t put_block(struct ab_buf *b, struct ab_text text, size_t cols,
 
 	ab_buf_printf(b, "%s| ", margin);
 	while (at < text.len) {
-		struct glyph g = look(text, at);
+		struct ab_glyph g = ab_glyph_get(text, at);
 		bool line = text.s[at] == '\n';
 
 		if (line || col + g.room > room) {
@@ -181,7 +68,7 @@ static size_t room_of(struct ab_text text, size_t from, size_t to)
 	size_t room = 0;
 
 	while (from < to && from < text.len) {
-		struct glyph g = look(text, from);
+		struct ab_glyph g = ab_glyph_get(text, from);
 
 		room += g.room;
 		from += g.bytes;
@@ -196,7 +83,7 @@ static void put_lines(struct ab_buf *b, struct ab_text text, size_t cols)
 
 	ab_buf_puts(b, margin);
 	for (size_t at = 0; at < text.len;) {
-		struct glyph g = look(text, at);
+		struct ab_glyph g = ab_glyph_get(text, at);
 
 		if (col + g.room >= cols) {
 			ab_buf_printf(b, "\n%s", margin);
@@ -223,7 +110,7 @@ static size_t begin_near(struct ab_text text, size_t part, size_t cols)
 	/* What is written out takes more room than it has bytes. */
 	for (size_t room = room_of(text, at, part);
 	     room > CONTEXT_ROWS * cols;) {
-		struct glyph g = look(text, at);
+		struct ab_glyph g = ab_glyph_get(text, at);
 
 		room -= g.room;
 		at += g.bytes;

@@ -11,9 +11,10 @@
 #include "policy/policy.h"
 #include "session/approver.h"
 #include "session/ask.h"
+#include "shell/point.h"
 
 enum {
-	LINE = 80, /* columns of what is said about a refusal */
+	LINE = 69, /* columns of a command in what is said about a refusal */
 	SHOWN_MAX = 4096, /* of a command, in the lists */
 };
 
@@ -117,9 +118,8 @@ static int refuse(const struct consent *c, const char *way_out,
 	ab_autofree char *why = as_clause(j->reason);
 	ab_autobuf struct ab_buf hint = { 0 };
 
-	ab_ask_mark(&hint, j->text, j->range, LINE);
-	if (way_out && way_out[0])
-		ab_buf_printf(&hint, "\n%s", way_out);
+	ab_point(&hint, j->text, j->range, "", LINE);
+	ab_buf_puts(&hint, way_out ? way_out : "");
 	ab_fail(err, AB_EREFUSED, 0, "refused: %s     rule %s", why, c->rule);
 	return ab_hint(err, "%s", hint.data);
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "shell/point.h"
 #include "shell/judge.h"
 
 static void put_number(struct ab_buf *b, uint32_t n)
@@ -115,71 +116,25 @@ void ab_judgement_json(const struct ab_judgement *j, struct ab_buf *b)
 	PUT(b, "}");
 }
 
-/* Columns that one character takes on a terminal, and its bytes. */
-static size_t width_of(struct ab_text t, uint32_t at, uint32_t *ret_bytes)
-{
-	size_t n = ab_printable(t.s + at, t.len - at);
+enum { LINE = 100 }; /* columns */
 
-	*ret_bytes = n ? (uint32_t)n : 1;
-	return n ? 1 : 4; /* \xNN */
-}
-
-enum { LINE = 100, BEFORE = 30 }; /* columns; of them before the part */
-
-/* From here on the line is shown: the part that decided is in sight. */
-static uint32_t window(struct ab_text line, uint32_t from)
-{
-	size_t before = 0, rest = 0;
-	uint32_t start = 0, bytes;
-
-	for (uint32_t i = 0; i < line.len && rest <= LINE; i += bytes)
-		*(i < from ? &before : &rest) += width_of(line, i, &bytes);
-	if (before + rest <= LINE)
-		return 0;
-	while (start < from && before > BEFORE) {
-		before -= width_of(line, start, &bytes);
-		start += bytes;
-	}
-	return start;
-}
-
-static void fill(struct ab_buf *b, char c, size_t n)
-{
-	while (n-- > 0)
-		ab_buf_add(b, &c, 1);
-}
-
+/* Of a text of several lines the one in which the part begins. */
 bool ab_judgement_point(const struct ab_judgement *j, const char *indent,
 			struct ab_buf *b)
 {
 	struct ab_text segment = ab_judgement_segment(j), line;
-	uint32_t first = (uint32_t)(segment.s - j->text.s), last, i, bytes;
-	ab_autobuf struct ab_buf marks = { 0 };
-	size_t columns = 0;
+	uint32_t from = (uint32_t)(segment.s - j->text.s);
+	uint32_t first = from, last = from, to = from + segment.len;
 
 	if (segment.len == 0 || segment.len == j->text.len)
 		return false;
-	for (last = first; last < j->text.len && j->text.s[last] != '\n';)
+	while (last < j->text.len && j->text.s[last] != '\n')
 		last++;
 	while (first > 0 && j->text.s[first - 1] != '\n')
 		first--;
 	line = (struct ab_text){ j->text.s + first, last - first };
-	i = window(line, (uint32_t)(segment.s - line.s));
-	ab_buf_puts(b, indent);
-	ab_buf_puts(b, i ? "..." : "");
-	fill(&marks, ' ', i ? 3 : 0);
-	for (; i < line.len && columns < LINE; i += bytes) {
-		size_t w = width_of(line, i, &bytes);
-		const char *at = line.s + i;
-
-		ab_buf_escape_n(b, at, bytes);
-		columns += w;
-		if (at < segment.s + segment.len)
-			fill(&marks, at >= segment.s ? '^' : ' ', w);
-	}
-	ab_buf_puts(b, i < line.len ? "...\n" : "\n");
-	ab_buf_puts(b, indent);
-	ab_buf_add(b, marks.data, marks.len);
-	ab_buf_puts(b, "\n");
+	to = to < last ? to : last;
+	ab_point(b, line, (struct ab_span){ from - first, to - first }, indent,
+		 LINE);
 	return true;
 }

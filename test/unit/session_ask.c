@@ -46,46 +46,6 @@ static void test_show(void)
 	}
 }
 
-static const struct {
-	const char *name, *text;
-	struct ab_span range;
-	const char *want;
-} marked[] = {
-	{ "a part in the middle",
-	  "ls; rm x; ls",
-	  { 4, 8 },
-	  "ls; rm x; ls\n    ^^^^" },
-	{ "all of it", "reboot", { 0, 6 }, "reboot\n^^^^^^" },
-	{ "no bytes at all", "ab", { 2, 2 }, "ab\n  ^" },
-	{ "behind characters that are written out",
-	  "\x1b;rm",
-	  { 2, 4 },
-	  "\\x1b;rm\n     ^^" },
-	{ "behind wide ones",
-	  "\xe6\x97\xa5 rm",
-	  { 4, 6 },
-	  "\xe6\x97\xa5 rm\n   ^^" },
-	{ "behind a line break", "ls\nrm", { 3, 5 }, "ls\\nrm\n    ^^" },
-	{ "cut at the end",
-	  "rm x 456789012345678901234567890123456789",
-	  { 0, 4 },
-	  "rm x 456789012345678901...\n^^^^" },
-	{ "cut at both ends",
-	  "aaaaaaaaaaaaaaaaaaaaaaaaaaaa rm bbbbbbbbbbbbbbbbbbbbbbbbbbb",
-	  { 29, 31 },
-	  "...aaaaaa rm bbbbbbbbbbbbb...\n          ^^" },
-};
-
-static void test_mark(void)
-{
-	for (size_t i = 0; i < AB_COUNT(marked); i++) {
-		ab_autobuf struct ab_buf b = { 0 };
-
-		ab_ask_mark(&b, text_of(marked[i].text), marked[i].range, 40);
-		is_str(b.data, marked[i].want, marked[i].name);
-	}
-}
-
 static char *question(const char *text, struct ab_span range, bool more)
 {
 	struct ab_question q = { .text = text_of(text),
@@ -270,7 +230,6 @@ static void test_keys(void)
 int main(void)
 {
 	test_show();
-	test_mark();
 	test_question();
 	test_long();
 	test_wide();
