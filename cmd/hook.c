@@ -7,9 +7,6 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "base/fd.h"
-#include "base/path.h"
-
 enum { EVENT_MAX = 8 << 20 };
 
 static const struct option options_hook[] = {
@@ -44,8 +41,7 @@ static void collect(struct args *args, struct ab_strv *options)
 	};
 
 	if (given(args, ID_CONFIG) && args->input.config) {
-		char *path = ab_path_resolve(args->input.config,
-					     args->input.cwd, args->input.home);
+		char *path = realpath(args->input.config, NULL);
 
 		if (path)
 			args->values[ID_CONFIG] = args->input.config = path;
@@ -101,15 +97,13 @@ static int block(const struct args *args, const struct ab_error *err)
 	return EXIT_USAGE;
 }
 
-/* Not by way of a stream, whose failure is seen too late for our status. */
+/* At once: what fails later would end with a status that agents ignore. */
 static int print_reply(const struct ab_hook_reply *reply)
 {
-	size_t len = strlen(reply->out);
-
-	if (len && (ab_write_all(STDOUT_FILENO, reply->out, len) < 0 ||
-		    ab_write_all(STDOUT_FILENO, "\n", 1) < 0)) {
+	if (reply->out[0] &&
+	    (printf("%s\n", reply->out) < 0 || fflush(stdout) != 0)) {
 		tell("cannot write the answer: %m");
-		return EXIT_USAGE;
+		_exit(EXIT_USAGE);
 	}
 	if (reply->say[0])
 		fprintf(stderr, "%s\n", reply->say);
