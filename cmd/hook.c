@@ -12,12 +12,16 @@ enum { EVENT_MAX = 8 << 20 };
 static const struct option options_hook[] = {
 	{ "no-box", 0, OPT_FLAG, ID_NO_BOX, NULL, NULL,
 	  "judge only, do not rewrite to agentbox run" },
+	{ "approver", 0, OPT_VALUE, ID_APPROVER, "COMMAND", NULL,
+	  "ask this program first (agentbox-run(1))" },
 	{ 0 },
 };
 
 static const struct option options_install[] = {
 	{ "no-box", 0, OPT_FLAG, ID_NO_BOX, NULL, NULL,
 	  "judge only, do not rewrite to agentbox run" },
+	{ "approver", 0, OPT_VALUE, ID_APPROVER, "COMMAND", NULL,
+	  "ask this program first (agentbox-run(1))" },
 	{ "project", 0, OPT_FLAG, ID_PROJECT, NULL, NULL,
 	  "in this project's settings, not the user's" },
 	{ "yes", 'y', OPT_FLAG, ID_YES, NULL, NULL, "write without asking" },
@@ -130,6 +134,7 @@ static int hook_main(struct args *args)
 	request.agent = strchr(args->command->name, ' ') + 1;
 	request.options = (const char *const *)options.v;
 	request.noptions = options.len;
+	request.approver = args->values[ID_APPROVER];
 	event = read_event(&request.event_len);
 	request.event = event;
 	if (request.event_len > EVENT_MAX) {
@@ -205,6 +210,7 @@ static int install_main(struct args *args)
 	request.agent = args->rest[0];
 	request.options = (const char *const *)options.v;
 	request.noptions = options.len;
+	request.approver = args->values[ID_APPROVER];
 	if (ab_hook_plan(&request, given(args, ID_PROJECT), &plan, &err) < 0)
 		return complain(args, &err);
 	status = apply(args, &plan);

@@ -23,8 +23,8 @@ _agentbox_options()
 	trust) echo '--yes -y --revoke' ;;
 	'approvals list') echo '--json' ;;
 	'approvals revoke') echo '--all --session' ;;
-	'hook install') echo "--no-box --project --yes -y $policy" ;;
-	hook\ *) echo "--no-box $policy" ;;
+	'hook install') echo "--no-box --approver= --project --yes -y $policy" ;;
+	hook\ *) echo "--no-box --approver= $policy" ;;
 	alias) echo '--fish' ;;
 	esac
 	echo '--help -h'

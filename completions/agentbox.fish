@@ -197,6 +197,7 @@ complete -c agentbox -n '__agentbox_in trust' -l revoke -d 'Trust it no longer'
 complete -c agentbox -n '__agentbox_in trust' -F
 
 complete -c agentbox -n __agentbox_hook -l no-box -d 'Judge only, do not rewrite'
+complete -c agentbox -n __agentbox_hook -l approver -x -a '(__fish_complete_command)' -d 'Ask this program first'
 complete -c agentbox -n '__agentbox_in hook install' -l project -d 'In the settings of this project'
 complete -c agentbox -n '__agentbox_in hook install' -l yes -s y -d 'Write without asking'
 complete -c agentbox -n '__agentbox_at hook install' -a 'claude-code codex cursor gemini windsurf'

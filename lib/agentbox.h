@@ -46,6 +46,8 @@ struct ab_request {
 	bool yes;		/* go on where a person would be asked */
 	const char *approver;	/* a command that is asked instead, or NULL */
 	unsigned approver_ms;	/* how long; 0: a minute */
+	const char *session;	/* an agent's name for it, in whose place the
+				 * answers are kept; NULL: the terminal's */
 	const int *fds;		/* kept open besides 0-2 */
 	size_t nfds;
 	const char *audit;	/* a copy of the record: file, or number of an
@@ -89,6 +91,7 @@ struct ab_hook_request {
 	const char *event;		/* what it sent */
 	size_t event_len;
 	bool no_box;			/* judge only, rewrite nothing */
+	const char *approver;		/* is asked first, or NULL */
 	const char *const *options;	/* of the `run` that is written */
 	size_t noptions;
 };

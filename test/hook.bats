@@ -205,6 +205,39 @@ claude()
 	[[ "$stderr" == *.agentbox.json* ]]
 }
 
+@test "hook: an approver is asked first, and its answer holds for the agent's session" {
+	hook codex 'git push' --approver "cat >>asked; echo '{\"answer\":\"session\"}'"
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
+	[ "$(jq -r '.rule + " " + .command' asked)" = "git-publish git push" ]
+	# Remembered, without asking.
+	hook codex 'git push'
+	[ -z "$output" ]
+	# Another command, another session, and what is forbidden.
+	hook codex 'git push origin'
+	[ "$(claude permissionDecision)" = deny ]
+	event codex 'git push' | sed 's/019a2b3c/019a2b3d/' >"$BATS_TEST_TMPDIR/event"
+	agentbox_split hook codex <"$BATS_TEST_TMPDIR/event"
+	[ "$(claude permissionDecision)" = deny ]
+	hook codex 'rm -rf /' --approver "touch never; echo '{\"answer\":\"once\"}'"
+	[ "$(claude permissionDecision)" = deny ]
+	[ ! -e never ]
+}
+
+@test "hook: an approver that says no, or nothing, denies" {
+	hook claude-code 'git push' --approver "echo '{\"answer\":\"no\"}'"
+	[ "$(claude permissionDecision)" = deny ]
+	[[ "$(claude permissionDecisionReason)" == *"the answer is no"* ]]
+	hook claude-code 'git push' --approver false
+	[ "$(claude permissionDecision)" = deny ]
+	hook claude-code 'git push' --approver "echo '{\"answer\":\"once\"}'"
+	[ "$(claude permissionDecision)" = allow ]
+	[[ "$(claude updatedInput.command)" == *" run --yes "* ]]
+	# Once is once.
+	hook claude-code 'git push'
+	[ "$(claude permissionDecision)" = ask ]
+}
+
 @test "hook codex: can only deny" {
 	hook codex 'rm -rf /'
 	[ "$(claude permissionDecision)" = deny ]

@@ -258,7 +258,10 @@ static int settle(struct consent *c, struct ab_consent *ret,
 	int known;
 
 	ab_consent_key(&c->command, c->key);
-	ab_session_of_caller(&c->session);
+	if (c->request->session)
+		ab_session_of_agent(c->request->session, &c->session);
+	else
+		ab_session_of_caller(&c->session);
 	known = recall(c, ret, err);
 	if (known != 0)
 		return known < 0 ? -1 : 0;

@@ -24,9 +24,11 @@
 #include "shell/quote.h"
 
 /* Agents read a status of 2 as "blocked", with the reason beside it. */
-enum { BLOCKED = 2 };
-
-enum { SHOWN_MAX = 1024 }; /* bytes of the part that decided */
+enum {
+	BLOCKED = 2,
+	SHOWN_MAX = 1024, /* bytes of the part that decided */
+	APPROVER_MS = 10000, /* agents do not wait for ever */
+};
 
 struct hook {
 	const struct ab_hook_request *request;
@@ -108,7 +110,7 @@ static int check_utf8(const char *text, struct ab_error *err)
 
 /* What the agent and its user read. */
 static char *explain(const struct hook *h, const struct ab_judgement *j,
-		     enum ab_hook_word word)
+		     enum ab_hook_word word, enum ab_memory memory)
 {
 	struct ab_span part = j->range;
 	ab_autofree char *segment = NULL;
@@ -129,7 +131,9 @@ static char *explain(const struct hook *h, const struct ab_judgement *j,
 	}
 	if (j->instead)
 		ab_buf_printf(&b, "\n  Instead: %s", j->instead);
-	if (word == AB_HOOK_DENY && j->decision == AB_ESCALATED)
+	if (memory == AB_MEMORY_DENIED)
+		ab_buf_puts(&b, "\n  It was asked for, and the answer is no.");
+	else if (word == AB_HOOK_DENY && j->decision == AB_ESCALATED)
 		ab_buf_printf(&b,
 			      "\n  This needs a person's word, and %s has "
 			      "no way to ask here: a person can run it "
@@ -193,6 +197,33 @@ static int recall(const struct hook *h, const struct ab_policy_input *input,
 	return ab_approvals_find(input, &session, key, ret, id, err);
 }
 
+static void say_nothing(void *arg, enum ab_level level, const char *text)
+{
+	(void)arg;
+	(void)level;
+	(void)text;
+}
+
+/* The program that answers in a person's place; it remembers for the agent's
+ * session what it says for that long. */
+static enum ab_memory ask_approver(const struct hook *h,
+				   const struct ab_policy_input *input,
+				   const struct ab_policy *policy)
+{
+	struct ab_request request = { .policy = *input,
+				      .script = h->event.command,
+				      .session = h->event.session,
+				      .approver = h->request->approver,
+				      .approver_ms = APPROVER_MS,
+				      .say = say_nothing };
+	struct ab_error no = { 0 };
+	struct ab_consent got;
+
+	return ab_consent_get(&request, policy, false, &got, &no) == 0
+		       ? AB_MEMORY_SESSION
+		       : AB_MEMORY_DENIED;
+}
+
 static int answer(const struct hook *h, const struct ab_policy_input *input,
 		  const struct ab_policy *policy, struct ab_arena *arena,
 		  struct ab_hook_reply *ret, struct ab_error *err)
@@ -209,6 +240,9 @@ static int answer(const struct hook *h, const struct ab_policy_input *input,
 	if (j.decision == AB_ESCALATED &&
 	    recall(h, input, &command, &memory, err) < 0)
 		return -1;
+	if (j.decision == AB_ESCALATED && memory == AB_MEMORY_NONE &&
+	    h->request->approver && !h->boxed)
+		memory = ask_approver(h, input, policy);
 	if (h->dialect->rewrites && !h->request->no_box && !h->boxed &&
 	    j.decision != AB_FORBIDDEN && !only_moves(&j))
 		rewritten = rewrite(h, j.decision == AB_ESCALATED);
@@ -216,7 +250,7 @@ static int answer(const struct hook *h, const struct ab_policy_input *input,
 		return -1;
 	a.word = choose(h, &j, memory, rewritten != NULL);
 	a.command = a.word == AB_HOOK_DENY ? NULL : rewritten;
-	a.reason = reason = explain(h, &j, a.word);
+	a.reason = reason = explain(h, &j, a.word, memory);
 	write_answer(h, &a, ret);
 	return 0;
 }

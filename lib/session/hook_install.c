@@ -53,6 +53,10 @@ static char *hook_command(const struct ab_hook_request *r)
 	ab_buf_printf(&b, " hook %s", r->agent);
 	if (r->no_box)
 		ab_buf_puts(&b, " --no-box");
+	if (r->approver) {
+		ab_buf_puts(&b, " --approver ");
+		ab_quote(&b, r->approver);
+	}
 	for (size_t i = 0; i < r->noptions; i++) {
 		ab_buf_puts(&b, " ");
 		ab_quote(&b, r->options[i]);
