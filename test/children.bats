@@ -170,6 +170,39 @@ fine -100" ]
 	[ "$(denied recursive-delete-root)" -eq 6 ]
 }
 
+@test "children: what the box hides does not show in an answer, and a file without a name in the record" {
+	need program:jq
+	# The box has a /tmp of its own.
+	local there=$(mktemp /tmp/agentbox-test.XXXXXX)
+
+	script job.py <<-'PY'
+	import os, sys
+	def attempt(path):
+	    pid = os.fork()
+	    if pid == 0:
+	        try:
+	            os.execve(path, ["shutdown", "now"], os.environ)
+	        except OSError as e:
+	            os._exit(e.errno)
+	    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+	open("here", "w").close()
+	for target in sys.argv[1], sys.argv[1] + "-not", os.path.realpath("here"):
+	    os.symlink(target, "link")
+	    print(attempt("link"), attempt("/proc/self/cwd/link"))
+	    os.unlink("link")
+	fd = os.memfd_create("x")
+	print(attempt(fd), attempt("/proc/self/root/bin/true"))
+	PY
+	judged run -- python3 job.py "$there"
+	rm "$there"
+	[ "$status" -eq 0 ]
+	[ "$output" = "2 2
+2 2
+1 1
+1 1" ]
+	[ "$(denied shutdown-reboot)" -eq 4 ]
+}
+
 @test "children: posix_spawn, vfork, threads and a process that hides its memory" {
 	script job.py <<-'PY'
 	import ctypes, os, subprocess, threading

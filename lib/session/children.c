@@ -37,7 +37,7 @@
 #define SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP (1UL << 0)
 #endif
 
-/* How long the judge may take to go. */
+/* How long the judge may take to say its next last word. */
 enum { LEAVE_MS = 2000 };
 
 struct ab_children {
@@ -183,9 +183,11 @@ static void take_attempt(struct judge *j)
 		answer.error = -errnum;
 	else
 		answer.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
-	if (ioctl(j->listener, SECCOMP_IOCTL_NOTIF_SEND, &answer) < 0 &&
-	    errno != ENOENT)
-		_exit(1);
+	/* EINTR: somebody stops us. */
+	while (ioctl(j->listener, SECCOMP_IOCTL_NOTIF_SEND, &answer) < 0 &&
+	       errno != ENOENT)
+		if (errno != EINTR)
+			_exit(1);
 }
 
 static _Noreturn void leave(struct judge *j)
@@ -230,7 +232,7 @@ static _Noreturn void serve(struct judge *j)
 		}
 		if (fds[1].revents & POLLIN)
 			take_attempt(j);
-		else if (fds[1].revents) /* nobody is left to ask */
+		else if (fds[1].revents & POLLHUP) /* nobody is left to ask */
 			close(ab_take_fd(&j->listener));
 		if (fds[0].revents)
 			take_listener(j);
@@ -319,33 +321,28 @@ int ab_children_hear(struct ab_children *c, struct ab_note *ret,
 
 void ab_children_dismiss(struct ab_children *c)
 {
-	struct pollfd end = { .fd = c->sock, .events = 0 };
-	struct timespec now, until;
-	int left = LEAVE_MS;
-
-	if (c->pid < 0)
-		return;
 	shutdown(c->sock, SHUT_WR);
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += LEAVE_MS / 1000;
-	/* POLLHUP: the other end is closed. */
-	while (left > 0 && poll(&end, 1, left) < 0 && errno == EINTR) {
-		clock_gettime(CLOCK_MONOTONIC, &now);
-		left = (int)((until.tv_sec - now.tv_sec) * 1000 +
-			     (until.tv_nsec - now.tv_nsec) / 1000000);
-	}
-	if (!(end.revents & POLLHUP))
-		kill(c->pid, SIGKILL);
-	while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR)
-		;
-	c->pid = -1;
+}
+
+bool ab_children_await(const struct ab_children *c)
+{
+	struct pollfd said = { .fd = c->sock, .events = POLLIN };
+	int r;
+
+	do
+		r = poll(&said, 1, LEAVE_MS);
+	while (r < 0 && errno == EINTR);
+	return r > 0;
 }
 
 void ab_children_free(struct ab_children *c)
 {
 	if (!c)
 		return;
-	ab_children_dismiss(c);
+	/* It has left, or it never will. */
+	kill(c->pid, SIGKILL);
+	while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR)
+		;
 	close(c->sock);
 	free(c);
 }

@@ -11,6 +11,7 @@
  * wrote. When it is gone nothing in the box can be executed any more, and the
  * supervisor ends the run.
  */
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "session/exec.h"
@@ -47,9 +48,13 @@ int ab_children_fd(const struct ab_children *children);
 int ab_children_hear(struct ab_children *children, struct ab_note *ret,
 		     struct ab_error *err);
 
-/* After the box is gone: let it go and reap it. Its last note, if it has one,
- * can then still be heard. */
+/* After the box is gone: let the judge go. What it said before, and how many
+ * it has not told, can still be heard; await() waits for that, or for its end,
+ * and is false when neither comes. */
 void ab_children_dismiss(struct ab_children *children);
+bool ab_children_await(const struct ab_children *children);
+
+/* Ends it, whatever it does. */
 void ab_children_free(struct ab_children *children);
 
 #endif

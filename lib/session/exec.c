@@ -2,9 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <linux/seccomp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +14,7 @@
 #include "base/buf.h"
 #include "base/fd.h"
 #include "base/mem.h"
+#include "session/exec_file.h"
 
 enum {
 	PAGE = 4096, /* the smallest: larger ones begin where it does */
@@ -136,75 +135,21 @@ static int read_words(struct reader *r, uint64_t at, struct words *w)
 	return 0;
 }
 
-/* What a link below /proc/PID leads to, in the box's own view; NULL. */
-__attribute__((format(printf, 2, 3))) static const char *
-link_of(struct ab_arena *arena, const char *fmt, ...)
+static void find_file(const struct reader *r, int dir, const char *path,
+		      struct ab_exec *a)
 {
-	char link[PATH_MAX], target[PATH_MAX];
-	va_list ap;
-	ssize_t n;
-	int len;
+	int errnum = ab_exec_find(r->arena, r->pid, dir, path, &a->real);
 
-	va_start(ap, fmt);
-	len = vsnprintf(link, sizeof(link), fmt, ap);
-	va_end(ap);
-	if (len < 0 || (size_t)len >= sizeof(link))
-		return NULL;
-	n = readlink(link, target, sizeof(target));
-	return n > 0 ? ab_arena_ndup(arena, target, (size_t)n) : NULL;
-}
-
-static const char *behind(const char *path, const char *start)
-{
-	size_t n = strlen(start);
-
-	return strncmp(path, start, n) == 0 ? path + n : NULL;
-}
-
-/* Names that mean another thing to each process. */
-static const char *own_link(const struct reader *r, const char *path)
-{
-	const char *name;
-
-	if ((name = behind(path, "/proc/self/")) ||
-	    (name = behind(path, "/proc/thread-self/")))
-		return link_of(r->arena, "/proc/%d/%s", r->pid, name);
-	if ((name = behind(path, "/dev/fd/")))
-		return link_of(r->arena, "/proc/%d/fd/%s", r->pid, name);
-	return NULL;
-}
-
-/*
- * Through the process's own root, in which links that begin with a slash are
- * nevertheless looked up from ours. The box's root is ours, so that seldom
- * makes a difference, and then what is found is one more thing to judge, or
- * nothing.
- */
-static void find_file(const struct reader *r, struct ab_exec *a)
-{
-	ab_autoclose int fd = -1;
-	char at[PATH_MAX];
-	int len;
-
-	a->real = own_link(r, a->path);
-	if (a->real)
-		return;
-	len = snprintf(at, sizeof(at), "/proc/%d/%s%s", r->pid,
-		       a->path[0] == '/' ? "root" : "cwd/", a->path);
-	if (len < 0 || (size_t)len >= sizeof(at))
-		return;
-	fd = open(at, O_PATH | O_CLOEXEC);
-	if (fd >= 0)
-		a->real = link_of(r->arena, "/proc/self/fd/%d", fd);
-	else if (errno == ENOENT || errno == ENOTDIR)
-		a->absent = errno;
+	if (errnum == ENOENT || errnum == ENOTDIR)
+		a->absent = errnum;
 }
 
 /* execveat: the path begins at a descriptor, or there is none but that. */
 static const char *from_descriptor(const struct reader *r, int fd,
 				   const char *path)
 {
-	const char *start = link_of(r->arena, "/proc/%d/fd/%d", r->pid, fd);
+	const char *start =
+		ab_exec_link(r->arena, "/proc/%d/fd/%d", r->pid, fd);
 
 	if (!start || !path[0])
 		return start ? start : path;
@@ -215,6 +160,7 @@ static int read_call(struct reader *r, const struct seccomp_data *call,
 		     struct words *w, struct ab_exec *ret)
 {
 	bool at = call->nr == __NR_execveat;
+	int dir = at ? (int)call->args[0] : AT_FDCWD;
 	size_t path;
 	int errnum = read_text(r, call->args[at], &path);
 
@@ -227,8 +173,9 @@ static int read_call(struct reader *r, const struct seccomp_data *call,
 		ab_arena_alloc(r->arena, (w->len + 1) * sizeof(ret->argv[0]));
 	for (size_t i = 0; i < w->len; i++)
 		ret->argv[i] = r->bytes->data + w->v[i];
-	if (at && ret->path[0] != '/' && (int)call->args[0] != AT_FDCWD)
-		ret->path = from_descriptor(r, (int)call->args[0], ret->path);
+	find_file(r, dir, ret->path, ret);
+	if (ret->path[0] != '/' && dir != AT_FDCWD)
+		ret->path = from_descriptor(r, dir, ret->path);
 	ret->argc = w->len;
 	if (w->len == 0)
 		ret->argv[ret->argc++] = ret->path;
@@ -248,8 +195,7 @@ int ab_exec_read(struct ab_arena *arena, pid_t pid,
 	free(words.v);
 	if (errnum)
 		return errnum;
-	ret->cwd = link_of(arena, "/proc/%d/cwd", pid);
-	find_file(&r, ret);
+	ret->cwd = ab_exec_link(arena, "/proc/%d/cwd", pid);
 	return 0;
 }
 

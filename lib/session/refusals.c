@@ -135,10 +135,11 @@ static void add_clause(struct ab_buf *b, const char *sentence)
 static char *shown(const struct row *row)
 {
 	ab_autofree char *all = ab_escape(row->command);
+	ab_autofree char *by = ab_escape(row->by);
 	size_t n = 0, step;
 
 	if (!all[0])
-		return ab_printf("(asked for by %s)", row->by);
+		return ab_printf("(asked for by %s)", by);
 	if (strlen(all) <= WIDTH)
 		return ab_take(all);
 	while ((step = ab_printable(all + n, strlen(all + n))) > 0 &&

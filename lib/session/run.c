@@ -249,8 +249,10 @@ static int hear_last(struct run *r, struct ab_error *err)
 	if (!r->children)
 		return 0;
 	ab_children_dismiss(r->children);
-	while (ab_children_hear(r->children, &note, &(struct ab_error){ 0 }) >
-	       0)
+	/* While it is heard: it may wait for room. */
+	while (ab_children_await(r->children) &&
+	       ab_children_hear(r->children, &note, &(struct ab_error){ 0 }) >
+		       0)
 		if (ab_refusals_take(r->refusals, &note, err) < 0)
 			return -1;
 	ab_refusals_summary(r->refusals, &r->refused);

@@ -6,8 +6,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/seccomp.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -173,6 +175,67 @@ static void test_descriptors(void)
 	close(dir);
 }
 
+static const char *found(const char *path)
+{
+	const char *argv[] = { "x", NULL };
+	struct ab_exec e;
+
+	if (read_execve(path, argv, &e) != 0)
+		return "unread";
+	return e.real ? e.real : e.absent ? "absent" : "unknown";
+}
+
+static void test_links(void)
+{
+	char dir[] = "/tmp/agentbox-unit.XXXXXX";
+	char *real = realpath("/bin/sh", NULL), *back = getcwd(NULL, 0);
+	ab_autofree char *below = NULL, *long_name = ab_alloc(2 * PATH_MAX);
+
+	if (!mkdtemp(dir) || chdir(dir) < 0 || symlink("/bin/sh", "one") < 0 ||
+	    symlink("./one", "two") < 0 || symlink("loop", "loop") < 0 ||
+	    symlink("/nonexistent/x", "dead") < 0 || symlink("/", "top") < 0)
+		exit(1);
+	is_str(found("one"), real, "a link is followed");
+	is_str(found("two"), real, "and one to a link");
+	is_str(found("top//bin/./sh"), real, "and one on the way");
+	is_str(found("/../..//bin/../bin/sh"), real, "up and down");
+	is_str(found("dead"), "absent", "a link to nothing");
+	is_str(found("one/x"), "absent", "below a file there is none");
+	is_str(found("loop"), "unknown", "a link to itself");
+	is_str(found("/proc/self/cwd/two"), real, "below one's own folder");
+	is_str(found("/proc/thread-self/root/bin/sh"), real, "or root");
+	is_str(found("/proc//./self/../self/root/bin/sh"), real,
+	       "however that is written");
+	below = ab_printf("/proc/self/root%s/two", dir);
+	is_str(found(below), real, "and links there");
+	memset(long_name, '/', 2 * PATH_MAX - 1);
+	is_str(found(long_name), "unknown", "a name of any length");
+	for (const char *const *n = (const char *[]){ "one", "two", "loop",
+						      "dead", "top", NULL };
+	     *n; n++)
+		unlink(*n);
+	if (chdir(back) < 0 || rmdir(dir) < 0)
+		exit(1);
+	free(back);
+	free(real);
+}
+
+/* A file that has no name any more is there nevertheless. */
+static void test_nameless(void)
+{
+	const char *argv[] = { "x", NULL };
+	int fd = memfd_create("some", MFD_CLOEXEC);
+	char own[32];
+	struct ab_exec e;
+
+	ok(read_execveat(fd, "", argv, &e) == 0 && !e.absent && e.real,
+	   "one without a name is there");
+	is_str(e.path, "/memfd:some (deleted)", "and is called that");
+	snprintf(own, sizeof(own), "/proc/self/fd/%d", fd);
+	is_str(found(own), "/memfd:some (deleted)", "by its descriptor too");
+	close(fd);
+}
+
 static void test_first(void)
 {
 	pid_t child;
@@ -318,6 +381,8 @@ int main(void)
 	test_faults();
 	test_bounds();
 	test_descriptors();
+	test_links();
+	test_nameless();
 	test_first();
 	test_judged();
 	test_override();

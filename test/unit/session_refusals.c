@@ -91,6 +91,21 @@ static void test_lines(void)
 	ab_refusals_free(r);
 }
 
+static void test_by(void)
+{
+	struct ab_refusals *r = ab_refusals_new("abcd", &sink, true);
+	ab_autostrv struct ab_strv lines = { 0 };
+	struct ab_note note = note_of("", "", AB_FORBIDDEN, 0);
+
+	snprintf(note.by, sizeof(note.by), "\033[2Jsh");
+	take(r, note);
+	ab_refusals_summary(r, &lines);
+	is_str(lines.v[1],
+	       "  abcd-e1  (asked for by \\x1b[2Jsh)  asks for more",
+	       "a program's name reaches no terminal unescaped either");
+	ab_refusals_free(r);
+}
+
 static void test_many(void)
 {
 	struct ab_refusals *r = ab_refusals_new("many", &sink, true);
@@ -133,8 +148,8 @@ static void test_records(int dir)
 		n++;
 		json_decref(o);
 	}
-	ok(!wrong && n == 506, "there is a record of each: %zu", n);
-	ok(count == 517, "and of those before it: %lld", (long long)count);
+	ok(!wrong && n == 507, "there is a record of each: %zu", n);
+	ok(count == 518, "and of those before it: %lld", (long long)count);
 }
 
 int main(void)
@@ -148,6 +163,7 @@ int main(void)
 		abort();
 	test_none();
 	test_lines();
+	test_by();
 	test_many();
 	test_records(setup.dir);
 	ab_log_fini(&sink);

@@ -126,9 +126,9 @@ static const struct ab_call_rule judge_rules[] = {
 	{ AB_ALLOWED, "process_vm_readv readlink readlinkat" },
 	{ .check = &ab_check_openat_read, .calls = "openat" },
 	{ .check = &ab_check_ioctl_judge, .calls = "ioctl" },
-	{ AB_ALLOWED, "read write close lseek fstat newfstatat fcntl poll "
-		"ppoll sendto recvfrom sendmsg recvmsg exit exit_group "
-		"restart_syscall" },
+	{ AB_ALLOWED, "read write close lseek fstat newfstatat fstatfs "
+		"fcntl poll ppoll sendto recvfrom sendmsg recvmsg exit "
+		"exit_group restart_syscall" },
 	/* abort(), and what the sanitizers add */
 	{ AB_ALLOWED, "getpid gettid tgkill rt_sigaction rt_sigprocmask "
 		"rt_sigreturn sigaltstack sched_yield" },

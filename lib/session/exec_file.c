@@ -1,0 +1,149 @@
+/*
+ * Theory of operation.
+ *
+ * A name is followed by hand, a part at a time, and links by their text. The
+ * kernel would look for a link that begins with a slash from our own root,
+ * and there are files that the box hides (what is answered would tell which
+ * exist) and mounts that it does not have (a dead one would hold us for ever).
+ */
+#include "session/exec_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/fd.h"
+
+enum { LINKS_MAX = 40 }; /* as in the kernel */
+
+struct walk {
+	pid_t pid;
+	struct ab_arena *arena;
+	int at;
+	const char *left; /* to be followed from there */
+	unsigned int links;
+};
+
+const char *ab_exec_link(struct ab_arena *arena, const char *fmt, ...)
+{
+	char link[64], target[PATH_MAX];
+	va_list ap;
+	ssize_t n;
+
+	va_start(ap, fmt);
+	vsnprintf(link, sizeof(link), fmt, ap);
+	va_end(ap);
+	n = readlink(link, target, sizeof(target));
+	return n > 0 ? ab_arena_ndup(arena, target, (size_t)n) : NULL;
+}
+
+static int go_to(struct walk *w, int fd)
+{
+	if (fd < 0)
+		return errno;
+	ab_closep(&w->at);
+	w->at = fd;
+	return 0;
+}
+
+/* To what the process itself has under this name in /proc. */
+static int jump(struct walk *w, const char *name)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", w->pid, name);
+	return go_to(w, open(path, O_PATH | O_CLOEXEC));
+}
+
+static bool is_of_proc(int fd)
+{
+	struct statfs fs;
+
+	return fstatfs(fd, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC;
+}
+
+static int follow_text(struct walk *w, int link)
+{
+	char target[PATH_MAX];
+	ssize_t n = readlinkat(link, "", target, sizeof(target) - 1);
+
+	if (n < 0)
+		return errno;
+	target[n] = '\0';
+	if (*w->left)
+		w->left = ab_arena_cat(w->arena, "/", w->left);
+	w->left = ab_arena_cat(w->arena, target, w->left);
+	return target[0] == '/' ? jump(w, "root") : 0;
+}
+
+static int follow(struct walk *w, int link, const char *name)
+{
+	if (++w->links > LINKS_MAX)
+		return ELOOP;
+	if (!is_of_proc(link))
+		return follow_text(w, link);
+	/* "self" would be us, and in the box's /proc we are not. */
+	if (strcmp(name, "self") == 0 || strcmp(name, "thread-self") == 0)
+		return jump(w, "");
+	/* The others lead to a thing, which may have no name any more. */
+	return go_to(w, openat(w->at, name, O_PATH | O_CLOEXEC));
+}
+
+static int step(struct walk *w)
+{
+	char name[NAME_MAX + 1];
+	size_t n = strcspn(w->left, "/");
+	ab_autoclose int fd = -1;
+	struct stat st;
+
+	if (n > NAME_MAX)
+		return ENAMETOOLONG;
+	memcpy(name, w->left, n);
+	name[n] = '\0';
+	w->left += n;
+	w->left += strspn(w->left, "/");
+	fd = openat(w->at, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return errno;
+	return S_ISLNK(st.st_mode) ? follow(w, fd, name)
+				   : go_to(w, ab_take_fd(&fd));
+}
+
+static int begin(struct walk *w, int dir)
+{
+	char name[32];
+
+	if (w->left[0] == '/')
+		return jump(w, "root");
+	if (dir == AT_FDCWD)
+		return jump(w, "cwd");
+	snprintf(name, sizeof(name), "fd/%d", dir);
+	return jump(w, name);
+}
+
+int ab_exec_find(struct ab_arena *arena, pid_t pid, int dir, const char *path,
+		 const char **ret_real)
+{
+	struct walk w = { .pid = pid, .arena = arena, .at = -1, .left = path };
+	int errnum = strlen(path) < PATH_MAX ? begin(&w, dir) : ENAMETOOLONG;
+
+	while (!errnum) {
+		w.left += strspn(w.left, "/");
+		if (!*w.left)
+			break;
+		errnum = step(&w);
+	}
+	if (!errnum)
+		*ret_real = ab_exec_link(arena, "/proc/self/fd/%d", w.at);
+	ab_closep(&w.at);
+	return errnum;
+}
