@@ -396,6 +396,7 @@ start_slowly()
 	# Its own, and nobody else's to look into.
 	if [ "$(id -u)" -eq 0 ]; then
 		[ "$(ls "/proc/$judge/fd" | wc -l)" -eq 2 ]
+		[ -z "$(tr -d '\0' <"/proc/$judge/environ")" ]
 	else
 		! ls "/proc/$judge/fd"
 	fi

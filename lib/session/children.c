@@ -239,12 +239,21 @@ static _Noreturn void serve(struct judge *j)
 	}
 }
 
+/* It reads what is hostile, so it has no use for what the caller's environment
+ * may hold. */
+static void forget_environment(void)
+{
+	for (char **e = environ; *e; e++)
+		explicit_bzero(*e, strlen(*e));
+}
+
 static _Noreturn void be_judge(const struct ab_terms *terms, int sock)
 {
 	static struct judge j;
 
 	j = (struct judge){ .terms = *terms, .sock = sock, .listener = -1 };
 	prctl(PR_SET_NAME, "agentbox-judge");
+	forget_environment();
 	for (int fd = 0; fd < 3; fd++)
 		close(fd);
 	if (ab_close_others(&sock, 1) < 0 || prctl(PR_SET_DUMPABLE, 0) < 0 ||
