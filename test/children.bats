@@ -190,15 +190,20 @@ fine -100" ]
 	    os.symlink(target, "link")
 	    print(attempt("link"), attempt("/proc/self/cwd/link"))
 	    os.unlink("link")
+	for path in "/..", "/proc/self/root", "/proc/self/../" + sys.argv[2] + "/root":
+	    print(attempt(path + sys.argv[1]))
 	fd = os.memfd_create("x")
 	print(attempt(fd), attempt("/proc/self/root/bin/true"))
 	PY
-	judged run -- python3 job.py "$there"
+	judged run -- python3 job.py "$there" "$$"
 	rm "$there"
 	[ "$status" -eq 0 ]
 	[ "$output" = "2 2
 2 2
 1 1
+2
+2
+2
 1 1" ]
 	[ "$(denied shutdown-reboot)" -eq 4 ]
 }

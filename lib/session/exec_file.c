@@ -15,6 +15,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -71,31 +72,71 @@ static bool is_of_proc(int fd)
 	return fstatfs(fd, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC;
 }
 
-static int follow_text(struct walk *w, int link)
+static int follow_text(struct walk *w, const char *target)
 {
-	char target[PATH_MAX];
-	ssize_t n = readlinkat(link, "", target, sizeof(target) - 1);
-
-	if (n < 0)
-		return errno;
-	target[n] = '\0';
 	if (*w->left)
 		w->left = ab_arena_cat(w->arena, "/", w->left);
 	w->left = ab_arena_cat(w->arena, target, w->left);
 	return target[0] == '/' ? jump(w, "root") : 0;
 }
 
+/* The last number of the line that begins with this: that in the namespace of
+ * its own. */
+static int own_number(const char *status, const char *word)
+{
+	const char *p = strstr(status, word), *end;
+
+	if (!p)
+		return 0;
+	for (end = p + strcspn(p + 1, "\n") + 1; end > p && end[-1] != '\t';
+	     end--)
+		;
+	return atoi(end);
+}
+
+/*
+ * "self" would be us, and in the box's /proc we are not. Ours is no place to
+ * go on from: it has the host's processes, and their roots.
+ */
+static int follow_self(struct walk *w, bool thread)
+{
+	char text[4096], target[64];
+	ab_autoclose int fd = -1;
+	ssize_t n;
+
+	snprintf(target, sizeof(target), "/proc/%d/status", w->pid);
+	fd = open(target, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (n < 0)
+		return errno;
+	text[n] = '\0';
+	n = snprintf(target, sizeof(target), "%d",
+		     own_number(text, "\nNStgid:"));
+	if (thread)
+		snprintf(target + n, sizeof(target) - (size_t)n, "/task/%d",
+			 own_number(text, "\nNSpid:"));
+	return follow_text(w, target);
+}
+
 static int follow(struct walk *w, int link, const char *name)
 {
+	char target[PATH_MAX];
+	bool thread = strcmp(name, "thread-self") == 0;
+	ssize_t n;
+
 	if (++w->links > LINKS_MAX)
 		return ELOOP;
-	if (!is_of_proc(link))
-		return follow_text(w, link);
-	/* "self" would be us, and in the box's /proc we are not. */
-	if (strcmp(name, "self") == 0 || strcmp(name, "thread-self") == 0)
-		return jump(w, "");
-	/* The others lead to a thing, which may have no name any more. */
-	return go_to(w, openat(w->at, name, O_PATH | O_CLOEXEC));
+	if (is_of_proc(link)) {
+		if (thread || strcmp(name, "self") == 0)
+			return follow_self(w, thread);
+		/* To a thing, which may have no name any more. */
+		return go_to(w, openat(w->at, name, O_PATH | O_CLOEXEC));
+	}
+	n = readlinkat(link, "", target, sizeof(target) - 1);
+	if (n < 0)
+		return errno;
+	target[n] = '\0';
+	return follow_text(w, target);
 }
 
 static int step(struct walk *w)
