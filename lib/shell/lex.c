@@ -1,10 +1,10 @@
 #include "shell/lex.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "base/mem.h"
+#include "shell/lookup.h"
 
 enum { INNER_MAX = 16 };
 
@@ -238,11 +238,6 @@ static const struct keyword {
 	{ "}", AB_KEY_CLOSE },
 };
 
-static int compare_keyword(const void *name, const void *k)
-{
-	return strcmp(name, ((const struct keyword *)k)->name);
-}
-
 enum ab_keyword ab_lex_keyword(struct ab_reader *r)
 {
 	char name[sizeof("function")];
@@ -264,8 +259,9 @@ enum ab_keyword ab_lex_keyword(struct ab_reader *r)
 	}
 	if (n > 0) {
 		name[n] = '\0';
-		k = bsearch(name, keywords, AB_COUNT(keywords), sizeof(*k),
-			    compare_keyword);
+		k = AB_LOOKUP(keywords, ((struct ab_text){
+						name,
+						(uint32_t)strlen(name) }));
 	}
 	r->key = k ? k->key : AB_KEY_NONE;
 	r->key_at = r->at;

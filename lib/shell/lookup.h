@@ -4,7 +4,7 @@
  * Names in tables. A table is an array of anything that begins with its name,
  * as an array of char, sorted by it byte for byte.
  */
-#include <stdlib.h>
+#include <endian.h>
 
 #include "shell/field.h"
 
@@ -23,10 +23,48 @@ static inline int ab_name_compare(struct ab_text name, const char *other)
 	return -(other[name.len] != '\0');
 }
 
-static inline int ab_lookup_compare(const void *key, const void *entry)
+/* The first eight bytes of a name, as a number that orders as they do. */
+static inline uint64_t ab_name_number(struct ab_text name)
 {
-	return ab_name_compare(*(const struct ab_text *)key,
-			       entry);
+	uint64_t number = 0;
+
+	for (uint32_t i = 0; i < name.len && i < sizeof(number); i++)
+		number |= (uint64_t)(unsigned char)name.s[i] << (56 - 8 * i);
+	return number;
+}
+
+/* Those of a row, of which `room` bytes are the name's. */
+static inline uint64_t ab_row_number(const char *row, size_t room)
+{
+	uint64_t bytes = 0;
+
+	memcpy(&bytes, row, room < sizeof(bytes) ? room : sizeof(bytes));
+	return be64toh(bytes);
+}
+
+/*
+ * Which half comes next is computed and not jumped to: no processor guesses
+ * the way through a table, and each wrong guess costs more than a step.
+ */
+static inline const void *ab_lookup(const void *rows, size_t n, size_t size,
+				    size_t room, struct ab_text name)
+{
+	uint64_t number = ab_name_number(name);
+	const char *row = rows, *end = row + n * size;
+
+	if (name.len == 0)
+		return NULL;
+	while (n > 0) {
+		size_t half = (n + 1) / 2;
+		const char *last = row + (half - 1) * size;
+
+		row += ab_row_number(last, room) < number ? half * size : 0;
+		n -= half;
+	}
+	for (; row < end && ab_row_number(row, room) == number; row += size)
+		if (ab_name_compare(name, row) == 0)
+			return row;
+	return NULL;
 }
 
 /* The entry of that name, or NULL; of words, or of rows that have a `name`. */
@@ -40,12 +78,9 @@ static inline int ab_lookup_compare(const void *key, const void *entry)
 				       __typeof__(first),                   \
 				       __typeof__(&(first)[0])),            \
 			       "the name stands in the row itself");        \
-		name_.len == 0 ? NULL                                       \
-			       : (const __typeof__((table)[0]) *)bsearch(   \
-					 &name_, (table),                   \
-					 sizeof(table) / sizeof((table)[0]), \
-					 sizeof((table)[0]),                \
-					 ab_lookup_compare);                \
+		(const __typeof__((table)[0]) *)ab_lookup(                  \
+			(table), sizeof(table) / sizeof((table)[0]),        \
+			sizeof((table)[0]), sizeof(first), name_);          \
 	})
 
 /* The next word of a list with blanks between them; len 0: no more. */

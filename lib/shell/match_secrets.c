@@ -127,30 +127,31 @@ static const char no_files[][15] = {
 
 /* A piece of a word between "=", "@" and the like names a secret: --file=X,
  * f=@X, HEAD:X. */
-static bool word_names_secret(struct ab_text cwd, struct ab_text word,
-			      const char *separators)
+static bool word_names_secret(const struct ab_secret_folder *cwd,
+			      struct ab_text word, const char *separators)
 {
 	const char *scheme = memmem(word.s, word.len, "://", 3);
 	uint32_t from = 0;
 
 	if (scheme && !ab_text_starts(word, "file://"))
 		return false;
-	if (ab_secret_in(cwd, word))
+	if (ab_secret_within(cwd, word))
 		return true;
 	for (uint32_t i = 0; i <= word.len; i++) {
 		if (i < word.len &&
 		    (word.s[i] == AB_UNKNOWN || !strchr(separators, word.s[i])))
 			continue;
 		if (i > from && i - from < word.len &&
-		    ab_secret_in(cwd,
-				 (struct ab_text){ word.s + from, i - from }))
+		    ab_secret_within(cwd, (struct ab_text){ word.s + from,
+							    i - from }))
 			return true;
 		from = i + 1;
 	}
 	return false;
 }
 
-static bool is_secret_word(const struct ab_simple *command, size_t at,
+static bool is_secret_word(const struct ab_simple *command,
+			   const struct ab_secret_folder *cwd, size_t at,
 			   const char *separators)
 {
 	const struct ab_field *word = &command->argv[at];
@@ -159,18 +160,23 @@ static bool is_secret_word(const struct ab_simple *command, size_t at,
 	    ab_text_starts(word->text, "of=") ||
 	    ab_text_starts(word->text, "--exclude") ||
 	    ab_text_starts(word->text, "--ignore") ||
-	    ab_text_starts(word->text, "--output=") ||
-	    AB_LOOKUP_WORD(no_files, command->argv[at - 1].text))
+	    ab_text_starts(word->text, "--output="))
 		return false;
-	return word_names_secret(command->cwd, word->text, separators);
+	return word_names_secret(cwd, word->text, separators) &&
+	       !AB_LOOKUP_WORD(no_files, command->argv[at - 1].text);
 }
 
 /* The words [from, to) that name secrets: the first, or 0. */
 static size_t secret_among(const struct ab_simple *command, size_t from,
 			   size_t to, const char *separators)
 {
+	struct ab_secret_folder cwd;
+
+	if (from >= to)
+		return 0;
+	ab_secret_folder(command->cwd, &cwd);
 	for (size_t i = from; i < to; i++)
-		if (is_secret_word(command, i, separators))
+		if (is_secret_word(command, &cwd, i, separators))
 			return i;
 	return 0;
 }

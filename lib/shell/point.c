@@ -55,17 +55,32 @@ struct ab_glyph ab_glyph_get(struct ab_text text, size_t at)
 	return g;
 }
 
-static size_t columns(struct ab_text text, size_t to)
+/* From *at on up to `to`, or until there are `most` columns: how many there
+ * are. Long lines are nearly all of plain letters. */
+static size_t pass(struct ab_text text, size_t *at, size_t to, size_t most)
 {
 	size_t cols = 0;
 
-	for (size_t at = 0; at < to && at < text.len;) {
-		struct ab_glyph g = ab_glyph_get(text, at);
+	while (*at < to && cols < most) {
+		struct ab_glyph g;
 
+		if (text.s[*at] >= ' ' && text.s[*at] <= '~') {
+			cols++;
+			++*at;
+			continue;
+		}
+		g = ab_glyph_get(text, *at);
 		cols += g.cols;
-		at += g.bytes;
+		*at += g.bytes;
 	}
 	return cols;
+}
+
+static size_t columns(struct ab_text text, size_t to, size_t most)
+{
+	size_t at = 0;
+
+	return pass(text, &at, to < text.len ? to : text.len, most);
 }
 
 static void repeat(struct ab_buf *b, char c, size_t n)
@@ -77,20 +92,14 @@ static void repeat(struct ab_buf *b, char c, size_t n)
 void ab_point(struct ab_buf *b, struct ab_text text, struct ab_span range,
 	      const char *indent, size_t room)
 {
-	size_t all = columns(text, text.len);
-	size_t part = columns(text, range.from);
-	size_t start = 0, col = 0, at = 0, marks = 0, before;
+	size_t part = columns(text, range.from, SIZE_MAX);
+	size_t start = 0, col, at = 0, marks = 0, before;
 
-	if (all > room) {
+	if (columns(text, text.len, room + 1) > room) {
 		room -= strlen("......");
 		start = part > room / 3 ? part - room / 3 : 0;
 	}
-	while (at < text.len && col < start) {
-		struct ab_glyph g = ab_glyph_get(text, at);
-
-		col += g.cols;
-		at += g.bytes;
-	}
+	col = pass(text, &at, text.len, start);
 	start = col;
 	before = start ? strlen("...") : 0;
 	ab_buf_puts(b, indent);

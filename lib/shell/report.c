@@ -18,7 +18,18 @@ static void put_number(struct ab_buf *b, uint32_t n)
 	ab_buf_add(b, text + at, sizeof(text) - at);
 }
 
-#define PUT(b, literal) ab_buf_add(b, literal, sizeof(literal) - 1)
+/* A text with its end: of a known size it is written in place. */
+static inline void put(struct ab_buf *b, const char *s, size_t size)
+{
+	if (b->room - b->len < size) {
+		ab_buf_add(b, s, size - 1);
+		return;
+	}
+	memcpy(b->data + b->len, s, size);
+	b->len += size - 1;
+}
+
+#define PUT(b, literal) put(b, literal, sizeof(literal))
 
 static void put_range(struct ab_buf *b, struct ab_span range)
 {

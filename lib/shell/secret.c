@@ -160,14 +160,8 @@ static bool is_secret_inside(struct ab_text folder, struct ab_text name)
 	return false;
 }
 
-/* What has been read of a path. */
-struct reading {
-	struct ab_text parent, name;
-	bool proc;
-	bool secret;
-};
-
-static void read_parts(struct reading *r, struct ab_text text, bool own)
+static void read_parts(struct ab_secret_folder *r, struct ab_text text,
+		       bool own)
 {
 	uint32_t i = 0;
 
@@ -204,21 +198,37 @@ static struct ab_text last_two(struct ab_text path)
 	return (struct ab_text){ path.s + from, path.len - from };
 }
 
-bool ab_secret_in(struct ab_text cwd, struct ab_text path)
+void ab_secret_folder(struct ab_text cwd, struct ab_secret_folder *ret)
 {
-	struct reading r = { 0 };
+	*ret = (struct ab_secret_folder){ 0 };
+	if (cwd.len == 0)
+		return;
+	ret->proc = ab_text_starts(cwd, "/proc/");
+	read_parts(ret, last_two(cwd), false);
+	ret->secret = AB_LOOKUP_WORD(folders, ret->name);
+}
+
+bool ab_secret_within(const struct ab_secret_folder *folder,
+		      struct ab_text path)
+{
+	struct ab_secret_folder r = { 0 };
 
 	if (path.len == 0)
 		return false;
-	if (cwd.len > 0 && path.s[0] != '/' && path.s[0] != AB_UNKNOWN) {
-		r.proc = ab_text_starts(cwd, "/proc/");
-		read_parts(&r, last_two(cwd), false);
-		r.secret = AB_LOOKUP_WORD(folders, r.name);
-	}
+	if (path.s[0] != '/' && path.s[0] != AB_UNKNOWN)
+		r = *folder;
 	read_parts(&r, path, true);
 	return r.secret || ab_text_is(r.name, ".ssh") ||
 	       is_secret_name(r.name) ||
 	       (r.proc && ab_text_is(r.name, "environ"));
+}
+
+bool ab_secret_in(struct ab_text cwd, struct ab_text path)
+{
+	struct ab_secret_folder folder;
+
+	ab_secret_folder(cwd, &folder);
+	return ab_secret_within(&folder, path);
 }
 
 bool ab_secret_path(struct ab_text path)

@@ -14,4 +14,15 @@ bool ab_secret_path(struct ab_text path);
 /* The same for a name in the folder `cwd`. */
 bool ab_secret_in(struct ab_text cwd, struct ab_text path);
 
+/* What has been read of a path: of a folder once, for many names in it. */
+struct ab_secret_folder {
+	struct ab_text parent, name;
+	bool proc;
+	bool secret;
+};
+
+void ab_secret_folder(struct ab_text cwd, struct ab_secret_folder *ret);
+bool ab_secret_within(const struct ab_secret_folder *folder,
+		      struct ab_text path);
+
 #endif

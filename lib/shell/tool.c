@@ -298,38 +298,11 @@ void ab_tool_match(const struct ab_toolbox *box, const struct ab_tool *tool,
 							  : NULL);
 }
 
-/* The first eight bytes of a name, as those of a row. */
-static uint64_t number_of_text(struct ab_text name)
-{
-	char bytes[sizeof(uint64_t)] = { 0 };
-
-	for (uint32_t i = 0; i < name.len && i < sizeof(bytes); i++)
-		bytes[i] = name.s[i];
-	return number_of(bytes);
-}
-
 static const struct ab_tool *find_exact(const struct ab_tool *tools, size_t n,
 					struct ab_text name)
 {
-	uint64_t number = number_of_text(name);
-	size_t from = 0;
-
-	while (from < n) {
-		size_t middle = from + (n - from) / 2;
-		const struct ab_tool *tool = &tools[middle];
-		uint64_t other = number_of(tool->program);
-		int order = number < other ? -1 : 1;
-
-		if (number == other)
-			order = ab_name_compare(name, tool->program);
-		if (order == 0)
-			return tool;
-		if (order < 0)
-			n = middle;
-		else
-			from = middle + 1;
-	}
-	return NULL;
+	return ab_lookup(tools, n, sizeof(*tools), sizeof(tools->program),
+			 name);
 }
 
 static bool is_of_version(char c)

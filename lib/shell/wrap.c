@@ -170,12 +170,10 @@ const char *ab_wrap_replace(struct ab_arena *arena, struct ab_text in,
 
 static const struct ab_wrapper *find_row(struct ab_text name)
 {
-	const struct ab_wrapper *row;
+	const struct ab_wrapper *row = ab_lookup(ab_wrappers, ab_nwrappers,
+						 sizeof(*row),
+						 sizeof(row->name), name);
 
-	if (name.len == 0)
-		return NULL;
-	row = bsearch(&name, ab_wrappers, ab_nwrappers, sizeof(*row),
-		      ab_lookup_compare);
 	if (row && row->same[0])
 		row = find_row((struct ab_text){ row->same,
 						 (uint32_t)strlen(row->same) });
@@ -191,8 +189,8 @@ static struct ab_opts opts_of(const struct ab_wrapper *row)
 	if (opts.longs[0] != '.')
 		return opts;
 	name = (struct ab_text){ row->name, (uint32_t)strlen(row->name) };
-	more = bsearch(&name, ab_wrapper_longs, ab_nwrapper_longs,
-		       sizeof(*more), ab_lookup_compare);
+	more = ab_lookup(ab_wrapper_longs, ab_nwrapper_longs, sizeof(*more),
+			 sizeof(more->name), name);
 	opts.longs = more ? more->longs : NULL;
 	return opts;
 }
