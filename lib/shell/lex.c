@@ -259,9 +259,9 @@ enum ab_keyword ab_lex_keyword(struct ab_reader *r)
 	}
 	if (n > 0) {
 		name[n] = '\0';
-		k = AB_LOOKUP(keywords, ((struct ab_text){
-						name,
-						(uint32_t)strlen(name) }));
+		k = AB_LOOKUP(
+			keywords,
+			((struct ab_text){ name, (uint32_t)strlen(name) }));
 	}
 	r->key = k ? k->key : AB_KEY_NONE;
 	r->key_at = r->at;

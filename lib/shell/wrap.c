@@ -170,9 +170,9 @@ const char *ab_wrap_replace(struct ab_arena *arena, struct ab_text in,
 
 static const struct ab_wrapper *find_row(struct ab_text name)
 {
-	const struct ab_wrapper *row = ab_lookup(ab_wrappers, ab_nwrappers,
-						 sizeof(*row),
-						 sizeof(row->name), name);
+	const struct ab_wrapper *row =
+		ab_lookup(ab_wrappers, ab_nwrappers, sizeof(*row),
+			  sizeof(row->name), name);
 
 	if (row && row->same[0])
 		row = find_row((struct ab_text){ row->same,
