@@ -29,11 +29,25 @@ static enum ab_place place_of(const struct ab_scene *scene,
 	return ab_path_place(scene, &path);
 }
 
+/* Which of them it is, where one path can say so. */
+static const char *what_goes(const struct ab_scene *scene,
+			     const struct ab_path *path)
+{
+	if (ab_path_home(scene, path))
+		return "Deletes everything in a home folder.";
+	if (path->len == 0 || (path->len == 1 && path->pattern))
+		return "Deletes everything that this machine has.";
+	return "Deletes all of a folder right below the root.";
+}
+
 static void judge_target(const struct ab_scene *scene,
 			 const struct ab_simple *command,
 			 const struct ab_field *target, struct ab_hits *hits)
 {
-	switch (place_of(scene, command, target)) {
+	struct ab_path path;
+
+	ab_path_read(scene, command, target, &path);
+	switch (ab_path_place(scene, &path)) {
 	case AB_PLACE_ORDINARY:
 		break;
 	case AB_PLACE_UNKNOWN:
@@ -45,7 +59,8 @@ static void judge_target(const struct ab_scene *scene,
 		break;
 	case AB_PLACE_TOP:
 	case AB_PLACE_ROOT:
-		ab_hit_add(hits, AB_RULE_RECURSIVE_DELETE_ROOT, target->range);
+		ab_hit_because(hits, AB_RULE_RECURSIVE_DELETE_ROOT,
+			       target->range, what_goes(scene, &path));
 		break;
 	}
 }

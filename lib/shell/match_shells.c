@@ -149,13 +149,21 @@ static bool is_blank(struct ab_text t)
 }
 
 /* Text that will be run: who wrote it. */
-static void judge_source(unsigned taint, bool blank, struct ab_span range,
-			 struct ab_hits *hits)
+static void judge_source(const struct ab_simple *command, unsigned taint,
+			 bool blank, struct ab_span range, struct ab_hits *hits)
 {
+	bool root = command->flags & AB_SIMPLE_ROOT;
+
 	if (taint & AB_TAINT_HISTORY)
 		ab_hit_add(hits, AB_RULE_HISTORY_EXEC, range);
-	else if (taint & (AB_TAINT_NETWORK | AB_TAINT_DECODED))
-		ab_hit_add(hits, AB_RULE_PIPE_TO_SHELL, range);
+	else if (taint & AB_TAINT_NETWORK)
+		ab_hit_because(hits, AB_RULE_PIPE_TO_SHELL, range,
+			       root ? "Runs what it downloads, as root."
+				    : "Runs what it downloads.");
+	else if (taint & AB_TAINT_DECODED)
+		ab_hit_because(hits, AB_RULE_PIPE_TO_SHELL, range,
+			       root ? "Runs what it unpacks, as root."
+				    : "Runs what it unpacks, unseen.");
 	else if (blank && !(taint & (AB_TAINT_FILE | AB_TAINT_SETTINGS)))
 		ab_hit_add(hits, AB_RULE_EVAL_EXEC, range);
 }
@@ -166,8 +174,8 @@ static void judge_file(const struct ab_simple *command,
 {
 	const struct ab_data *known = ab_files_read(command, file);
 
-	judge_source(known ? known->taint : file->taint, false, file->range,
-		     hits);
+	judge_source(command, known ? known->taint : file->taint, false,
+		     file->range, hits);
 }
 
 static bool is_network_file(struct ab_text name)
@@ -202,11 +210,11 @@ static void match_runner(const struct ab_simple *command,
 	else
 		read_other_call(command, &call);
 	if (call.input && !command->in.none)
-		judge_source(command->in.taint,
+		judge_source(command, command->in.taint,
 			     runner->shell && is_blank(command->in.text),
 			     command->range, hits);
 	if (call.text.text.s)
-		judge_source(call.text.taint,
+		judge_source(command, call.text.taint,
 			     runner->shell && is_blank(call.text.text),
 			     call.text.range, hits);
 	if (call.file.text.s && !call.dry)
@@ -226,8 +234,8 @@ static void match_eval(const struct ab_simple *command, struct ab_hits *hits)
 		taint |= command->argv[i].taint;
 		blank = blank && is_blank(command->argv[i].text);
 	}
-	judge_source(taint & ~(unsigned)AB_TAINT_FILE, blank, command->range,
-		     hits);
+	judge_source(command, taint & ~(unsigned)AB_TAINT_FILE, blank,
+		     command->range, hits);
 }
 
 static void match_first_word(const struct ab_simple *command,
@@ -238,7 +246,7 @@ static void match_first_word(const struct ab_simple *command,
 	if (at < command->argc && ab_field_is(&command->argv[at], "--"))
 		at++;
 	if (at < command->argc)
-		judge_source(command->argv[at].taint,
+		judge_source(command, command->argv[at].taint,
 			     is_blank(command->argv[at].text),
 			     command->argv[at].range, hits);
 }
@@ -248,8 +256,8 @@ static void match_source(const struct ab_simple *command, struct ab_hits *hits)
 {
 	if (command->argc > 1 && is_input(&command->argv[1]) &&
 	    !command->in.none)
-		judge_source(command->in.taint, is_blank(command->in.text),
-			     command->range, hits);
+		judge_source(command, command->in.taint,
+			     is_blank(command->in.text), command->range, hits);
 	else if (command->argc > 1 && ab_files_read(command, &command->argv[1]))
 		judge_file(command, &command->argv[1], hits);
 	else
@@ -310,7 +318,7 @@ static void match_words(const struct ab_simple *command, struct ab_hits *hits)
 	if (command->argc > 0 && is_dynamic(&command->argv[0])) {
 		if (command->argv[0].taint &
 		    (AB_TAINT_NETWORK | AB_TAINT_DECODED | AB_TAINT_HISTORY))
-			judge_source(command->argv[0].taint, true,
+			judge_source(command, command->argv[0].taint, true,
 				     command->argv[0].range, hits);
 		else
 			ab_hit_add(hits, AB_RULE_DYNAMIC_COMMAND,
