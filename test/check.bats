@@ -209,11 +209,15 @@ judged()
 }
 
 @test "check --batch: a line without end does not fill the memory" {
+	local room=400000
+
+	# The sanitizer wants terabytes, of addresses.
+	! grep -q __asan_init "$AGENTBOX" || room=unlimited
 	{
 		echo ls
 		head -c 300000000 /dev/zero | tr '\0' a
 		printf '\nls\n'
-	} | (ulimit -v 400000; "$AGENTBOX" check --batch) >answers || [ $? -eq 3 ]
+	} | (ulimit -v $room; "$AGENTBOX" check --batch) >answers || [ $? -eq 3 ]
 	[ "$(wc -l <answers)" -eq 3 ]
 	[ "$(jq -r .decision answers | xargs)" = 'allow escalated allow' ]
 	[ "$(sed -n 2p answers | jq -r .rule)" = unparsed ]

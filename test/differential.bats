@@ -6,10 +6,12 @@ load helpers
 @test "check: the argv lists of command lines are those that bash executes" {
 	need program:python3
 	[ "$(id -u)" -ne 0 ] || skip "the same for root: run as somebody else"
-	local seed=${AB_SEED:-$RANDOM}
+	local seed=${AB_SEED:-$RANDOM} lines=${AB_LINES:-2000}
 
+	# There it is the reader that is looked at, not bash.
+	! grep -q __asan_init "$AGENTBOX" || lines=200
 	echo "seed: $seed"
-	python3 "$ROOT/test/differential/lines.py" "$seed" "${AB_LINES:-2000}" \
+	python3 "$ROOT/test/differential/lines.py" "$seed" "$lines" \
 		"$ROOT"/test/data/commands/*.txt >lines
 	"$AGENTBOX" check --batch --null <lines >verdicts || [ $? -le 4 ]
 	cp "$ROOT/test/differential/compare.py" .
