@@ -91,7 +91,7 @@ static int own_number(const char *status, const char *word)
 	for (end = p + strcspn(p + 1, "\n") + 1; end > p && end[-1] != '\t';
 	     end--)
 		;
-	return atoi(end);
+	return (int)strtol(end, NULL, 10);
 }
 
 /*

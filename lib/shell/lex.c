@@ -79,12 +79,12 @@ void ab_lex_fail(struct ab_reader *r, uint32_t at, const char *error)
 static char *quote_token(struct ab_reader *r, const char *before,
 			 const char *token, size_t len, const char *after)
 {
-	size_t n = strlen(before);
-	char *text = ab_arena_alloc(r->arena, n + len + strlen(after) + 1);
+	size_t n = strlen(before), m = strlen(after);
+	char *text = ab_arena_alloc(r->arena, n + len + m + 1);
 
 	memcpy(text, before, n);
 	memcpy(text + n, token, len);
-	strcpy(text + n + len, after);
+	memcpy(text + n + len, after, m);
 	return text;
 }
 
