@@ -121,6 +121,9 @@ void tell(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* A line that belongs to the one before. */
 void tell_more(const char *text);
 
+/* A question on the terminal; anything but a "y" is a no. */
+bool confirm(const char *question);
+
 /* For a command with `subs`: find the one that is meant and run it. */
 int sub_main(struct args *args);
 /* Complain unless there are `min` to `max` words beside the options. */

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <termios.h>
 #include <unistd.h>
 
 enum { EVENT_MAX = 8 << 20 };
@@ -148,21 +147,6 @@ static int hook_main(struct args *args)
 	return status;
 }
 
-static bool ask(const char *path)
-{
-	char line[16];
-
-	printf("Write this to %s? [y/N] ", path);
-	fflush(stdout);
-	tcflush(STDIN_FILENO, TCIFLUSH);
-	if (!fgets(line, sizeof(line), stdin)) {
-		printf("\n");
-		return false;
-	}
-	return (line[0] == 'y' || line[0] == 'Y') &&
-	       (line[1] == '\n' || line[1] == '\0');
-}
-
 static int apply(const struct args *args, const struct ab_hook_plan *plan)
 {
 	ab_autofree char *path = ab_escape(plan->path);
@@ -182,7 +166,7 @@ static int apply(const struct args *args, const struct ab_hook_plan *plan)
 			     "ask on; to write what is shown above add --yes");
 			return 1;
 		}
-		if (!ask(path)) {
+		if (!confirm("Write this?")) {
 			tell("nothing was written");
 			return 1;
 		}

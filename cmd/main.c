@@ -3,6 +3,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <termios.h>
+#include <unistd.h>
 
 const struct command *const commands[] = {
 	&command_run,	  &command_check,  &command_ports, &command_connect,
@@ -31,6 +33,22 @@ void tell_more(const char *text)
 	ab_autofree char *safe = ab_escape(text);
 
 	fprintf(stderr, "%s\n", safe);
+}
+
+bool confirm(const char *question)
+{
+	char line[16];
+
+	printf("%s [y/N] ", question);
+	fflush(stdout);
+	/* An answer is given by who has read the question. */
+	tcflush(STDIN_FILENO, TCIFLUSH);
+	if (!fgets(line, sizeof(line), stdin)) {
+		printf("\n");
+		return false;
+	}
+	return (line[0] == 'y' || line[0] == 'Y') &&
+	       (line[1] == '\n' || line[1] == '\0');
 }
 
 int misuse(const struct command *command, const char *fmt, ...)

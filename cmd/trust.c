@@ -1,7 +1,6 @@
 #include "cmd.h"
 
 #include <stdio.h>
-#include <termios.h>
 #include <unistd.h>
 
 static const struct option options_trust[] = {
@@ -37,22 +36,6 @@ static void print_review(const struct ab_trust_review *r, const char *path)
 	printf("\n");
 }
 
-static bool ask(void)
-{
-	char line[16];
-
-	printf("Trust exactly this content? [y/N] ");
-	fflush(stdout);
-	/* An answer is given by who has read the question. */
-	tcflush(STDIN_FILENO, TCIFLUSH);
-	if (!fgets(line, sizeof(line), stdin)) {
-		printf("\n");
-		return false;
-	}
-	return (line[0] == 'y' || line[0] == 'Y') &&
-	       (line[1] == '\n' || line[1] == '\0');
-}
-
 /* 0 when the content may be recorded, else the exit status. */
 static int get_consent(const struct args *args)
 {
@@ -65,7 +48,7 @@ static int get_consent(const struct args *args)
 		     args->nrest ? " " : "", args->nrest ? args->rest[0] : "");
 		return 1;
 	}
-	if (ask())
+	if (confirm("Trust exactly this content?"))
 		return 0;
 	tell("not trusted; it can still make the box tighter");
 	return 1;

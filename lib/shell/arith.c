@@ -24,17 +24,6 @@ static void skip(struct reader *r)
 	r->rest.len--;
 }
 
-static int digit_of(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return 99;
-}
-
 static bool is_name_byte(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
@@ -57,9 +46,9 @@ static bool read_number(struct ab_text t, int64_t *ret)
 	if (!t.len || t.len > DIGITS_MAX)
 		return false;
 	for (uint32_t i = 0; i < t.len; i++) {
-		if (digit_of(t.s[i]) >= base)
+		if ((int)ab_digit(t.s[i]) >= base)
 			return false;
-		n = n * base + digit_of(t.s[i]);
+		n = n * base + (int)ab_digit(t.s[i]);
 	}
 	*ret = n;
 	return true;

@@ -24,6 +24,15 @@ struct ab_text {
 	uint32_t len;
 };
 
+/* What a digit of a base up to 16 is worth; 99: it is none. */
+static inline unsigned ab_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return (unsigned)(c - '0');
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? (unsigned)(c - 'a' + 10) : 99;
+}
+
 /*
  * A byte that no word of a command can hold: it stands for a stretch that is
  * not known before run time, of any length. A text that was put together from

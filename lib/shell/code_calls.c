@@ -1,16 +1,6 @@
 /* Which calls of which language run a command, or are as good as one. */
 #include "shell/code_scan.h"
 
-enum {
-	PY = 1 << AB_LANG_PYTHON,
-	PL = 1 << AB_LANG_PERL,
-	RB = 1 << AB_LANG_RUBY,
-	JS = 1 << AB_LANG_NODE,
-	PHP = 1 << AB_LANG_PHP,
-	AWK = 1 << AB_LANG_AWK,
-	LUA = 1 << AB_LANG_LUA,
-};
-
 /* Sorted by name; a name may be there for several languages. */
 const struct ab_call ab_calls[] = {
 	{ "Function", JS, AB_CALL_EVAL, "- globalThis window", "", 0 },

@@ -23,16 +23,6 @@ static bool in(enum ab_language language, unsigned set)
 	return 1u << language & set;
 }
 
-enum {
-	PY = 1 << AB_LANG_PYTHON,
-	PL = 1 << AB_LANG_PERL,
-	RB = 1 << AB_LANG_RUBY,
-	JS = 1 << AB_LANG_NODE,
-	PHP = 1 << AB_LANG_PHP,
-	AWK = 1 << AB_LANG_AWK,
-	LUA = 1 << AB_LANG_LUA,
-};
-
 static char peek(const struct ab_code_scan *s, uint32_t ahead)
 {
 	return s->text.len - s->at > ahead ? s->text.s[s->at + ahead] : 1;

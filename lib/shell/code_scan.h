@@ -6,6 +6,17 @@
  */
 #include "shell/code.h"
 
+/* Sets of languages. */
+enum {
+	PY = 1 << AB_LANG_PYTHON,
+	PL = 1 << AB_LANG_PERL,
+	RB = 1 << AB_LANG_RUBY,
+	JS = 1 << AB_LANG_NODE,
+	PHP = 1 << AB_LANG_PHP,
+	AWK = 1 << AB_LANG_AWK,
+	LUA = 1 << AB_LANG_LUA,
+};
+
 enum ab_token_kind {
 	AB_TOKEN_END,
 	AB_TOKEN_LINE,		/* a newline */

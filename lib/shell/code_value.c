@@ -22,21 +22,13 @@ void ab_code_add_unknown(struct ab_code_string *b)
 		ab_code_add(b, AB_UNKNOWN);
 }
 
-static int digit_of(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 99;
-}
-
 /* Digits of a number in this base, at most `max` of them. */
 static unsigned read_number(const char **p, const char *end, int base, int max)
 {
 	unsigned n = 0;
 
-	while (*p < end && max-- > 0 && digit_of(**p) < base)
-		n = n * (unsigned)base + (unsigned)digit_of(*(*p)++);
+	while (*p < end && max-- > 0 && (int)ab_digit(**p) < base)
+		n = n * (unsigned)base + (unsigned)(int)ab_digit(*(*p)++);
 	return n;
 }
 

@@ -16,11 +16,7 @@ static uint32_t read_digits(struct ab_text *t, unsigned base, unsigned most,
 	uint32_t value = 0;
 
 	for (*ret_n = 0; *ret_n < most && t->len; (*ret_n)++) {
-		char c = *t->s;
-		unsigned d = c >= '0' && c <= '9' ? (unsigned)(c - '0')
-			     : (c | 32) >= 'a' && (c | 32) <= 'f'
-				     ? (unsigned)((c | 32) - 'a' + 10)
-				     : 99;
+		unsigned d = ab_digit(*t->s);
 
 		if (d >= base)
 			break;

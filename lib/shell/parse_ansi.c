@@ -13,25 +13,14 @@ struct decoder {
 	bool ended;
 };
 
-static int digit_value(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return 16;
-}
-
 /* Up to `max` digits; false: there is none. */
 static bool read_number(struct decoder *d, int base, int max, uint32_t *ret)
 {
 	const char *from = d->s;
 	uint32_t n = 0;
 
-	while (d->s < d->end && d->s - from < max && digit_value(*d->s) < base)
-		n = n * base + digit_value(*d->s++);
+	while (d->s < d->end && d->s - from < max && (int)ab_digit(*d->s) < base)
+		n = n * base + (int)ab_digit(*d->s++);
 	if (d->s == from)
 		return false;
 	*ret = n;
