@@ -199,8 +199,8 @@ on_disk()
 }
 
 @test "audit: a reader that leaves ends the run" {
-	# It takes the first record, then it is gone.
-	run bash -c 'exec 5> >(head -n 1 >../first; echo gone >../gone); exec "$@"' - \
+	# It takes the first record and lets the pipe go, then it says so.
+	run bash -c 'exec 5> >(head -n 1 >../first; exec <&-; echo gone >../gone); exec "$@"' - \
 		timeout 60 "$AGENTBOX" run --audit 5 -- \
 		sh -c 'until [ -e ../gone ]; do sleep 0.05; done; exit 3'
 	echo "$output"
