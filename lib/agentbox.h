@@ -43,6 +43,7 @@ struct ab_request {
 	size_t argc;
 	const char *script;	/* the text that argv gives to a shell, if it
 				 * does: then that is judged */
+	bool require_covered;	/* no credential that nothing covers */
 	bool yes;		/* go on where a person would be asked */
 	const char *approver;	/* a command that is asked instead, or NULL */
 	unsigned approver_ms;	/* how long; 0: a minute */

@@ -14,6 +14,8 @@
 #include <stdint.h>
 
 #include "base/strv.h"
+#include "policy/http_rules.h"
+#include "policy/secrets.h"
 
 struct ab_ruling;	/* shell/ruling.h */
 
@@ -92,6 +94,9 @@ struct ab_policy {
 		 * NO_PROXY), or a URL for ab_proxy_url_parse, with its
 		 * password: not to be shown. */
 		const char *upstream;
+		struct ab_http_rules http;	/* methods and paths */
+		struct ab_strv roots;		/* files of certificates that
+						 * servers may also have */
 		enum ab_unknown unknown;
 		bool ask_anywhere;	/* "ask" was written by somebody: also
 					 * where there is no terminal */
@@ -123,6 +128,8 @@ struct ab_policy {
 		/* Judge what is started, or each program that it executes. */
 		enum ab_enforce enforce;
 	} commands;
+
+	struct ab_secrets secrets;	/* their hosts are in net.allow too */
 
 	struct ab_policy_store *store;	/* owns what the pointers above mean */
 };

@@ -20,7 +20,9 @@ struct ab_error;
 struct ab_filter;
 struct ab_log;
 struct ab_policy;
+struct ab_tls_site;
 struct ab_upstream;
+struct ab_vault;
 struct ab_proxy;
 
 /* A listener on the host whose connections go to a port of the box. */
@@ -39,6 +41,15 @@ struct ab_proxy_setup {
 	size_t npublished;
 	int own;	/* from ab_own_open(); -1: none */
 	const struct ab_upstream *upstream;	/* or NULL */
+	struct ab_vault *vault;		/* or NULL; ours then */
+	struct ab_tls_site *site;	/* or NULL; ours then */
+	const struct ab_strv *intercepted;	/* entries, each with a port, that
+						 * are looked into; or NULL */
+	/* Called on the thread: a host has refused secret i, and a newer value
+	 * of it may help; a placeholder was on its way elsewhere, and its
+	 * secret says that this ends the run. */
+	void (*stale)(void *arg, size_t i);
+	void (*tripped)(void *arg, size_t i);
 	/* Ask for a socket connected to a port of the box; the answer comes
 	 * by ab_proxy_dialled, in order. Called on the thread. */
 	int (*dial_inside)(void *arg, uint16_t port);
@@ -60,6 +71,9 @@ void ab_proxy_failure(struct ab_proxy *proxy, struct ab_error *err);
 void ab_proxy_dialled(struct ab_proxy *proxy, int errnum, int fd);
 /* New lists, in force for every request from now on; taken over. */
 void ab_proxy_replace(struct ab_proxy *proxy, struct ab_filter *filter);
+/* A secret's new value, for every request from now on; copied. */
+void ab_proxy_secret(struct ab_proxy *proxy, size_t i, const char *value,
+		     size_t len);
 
 struct ab_proxy_report {
 	uint64_t allowed, denied, failed;
