@@ -52,6 +52,7 @@ static void release(struct ab_conn *conn)
 	engine->freed(engine, conn);
 	free(conn->host);
 	free(conn->address);
+	free(conn->failure);
 	free(conn);
 }
 

@@ -16,6 +16,7 @@
 #include "policy/host.h"
 #include "proxy/dial.h"
 #include "proxy/filter.h"
+#include "proxy/insight.h"
 #include "proxy/ledger.h"
 #include "proxy/side.h"
 
@@ -38,6 +39,7 @@ struct ab_engine {	/* what all connections share */
 	struct ab_dialer *dialer;
 	struct ab_ledger *ledger;
 	const struct ab_upstream *upstream;	/* or NULL */
+	struct ab_insight insight;
 	struct ab_conn *conns;
 	size_t nconns;
 	bool ending;	/* the box is gone: only what it has said is passed on */
@@ -70,13 +72,18 @@ struct ab_conn {
 	struct ab_host *host;
 	struct ab_verdict verdict;	/* of it; the entry is the filter's */
 	char *address;			/* that was reached */
+	char *failure;			/* of its TLS: what every request to it
+					 * is answered with */
 	uint64_t hello_left;		/* of the first hello: see look.c */
 	uint32_t denial;		/* its number, or 0 */
 	uint16_t port;
 	uint16_t ahead;			/* bytes of client.in that the server
 					 * has already: see look.c */
+	uint16_t trips;			/* 1 + the secret whose placeholder is in
+					 * the request for the tunnel */
 	uint8_t door;			/* enum ab_door */
 	bool upstream;			/* reached through that */
+	bool intercepted;		/* TLS on the client's side is ours */
 	bool unrecorded;		/* its record is written, or HTTP inside
 					 * records for itself */
 	bool closed;

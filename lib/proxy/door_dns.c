@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "netns/datagram.h"
 #include "proxy/names.h"
+#include "proxy/vault.h"
 
 enum {
 	DATAGRAMS = 64,	/* at a stretch */
@@ -36,11 +37,13 @@ static bool is_localhost(const char *name)
 	return strcmp(name, "localhost") == 0 || ends_with(name, ".localhost");
 }
 
-static int deny(struct ab_engine *engine, const char *name,
-		const struct ab_verdict *verdict, enum ab_fault fault)
+static int deny_about(struct ab_engine *engine, const char *name,
+		      const struct ab_verdict *verdict, enum ab_fault fault,
+		      const char *secret)
 {
 	struct ab_request_record r = { .door = AB_DOOR_DNS,
 				       .host = name,
+				       .secret = secret,
 				       .verdict = *verdict,
 				       .fault = fault };
 	struct ab_error err;
@@ -50,6 +53,30 @@ static int deny(struct ab_engine *engine, const char *name,
 		return 0;
 	engine->unrecorded(engine, &err);
 	return -1;
+}
+
+static int deny(struct ab_engine *engine, const char *name,
+		const struct ab_verdict *verdict, enum ab_fault fault)
+{
+	return deny_about(engine, name, verdict, fault, NULL);
+}
+
+/* Names are a way out too: whoever answers for them reads them. */
+static bool trips(struct ab_engine *engine, const char *name)
+{
+	const struct ab_insight *insight = &engine->insight;
+	struct ab_verdict verdict = { .entry = "" };
+	int secret;
+
+	if (!insight->vault)
+		return false;
+	secret = ab_vault_seen_name(insight->vault, name);
+	if (secret < 0)
+		return false;
+	deny_about(engine, name, &verdict, AB_FAULT_TRIPWIRE,
+		   ab_insight_secret(insight, secret));
+	ab_insight_trip(insight, secret);
+	return true;
 }
 
 static size_t answer_address(const struct ab_dns_query *q, const uint8_t v4[4],
@@ -86,6 +113,8 @@ static size_t answer_name(struct ab_engine *engine,
 		return ab_dns_answer(q, AB_DNS_NXDOMAIN, NULL, 0, ret);
 	if (is_localhost(q->name.text))
 		return answer_address(q, loop4, loop6, ret);
+	if (trips(engine, q->name.text))
+		return ab_dns_answer(q, AB_DNS_NXDOMAIN, NULL, 0, ret);
 	/* Nobody can be asked while it waits, so that is a no. */
 	if (!ab_filter_resolvable(engine->filter, &q->name, &verdict) ||
 	    verdict.access != AB_ACCESS_ALLOW) {

@@ -22,9 +22,14 @@
 
 #include "base/mem.h"
 #include "proxy/exchange_state.h"
+#include "proxy/tls.h"
 #include "proxy/tunnel.h"
+#include "proxy/vault.h"
 
-enum { PATH_MAX_KEPT = 1024 }; /* of a record */
+enum {	/* of a path, in a record */
+	PATH_KEPT = 1024,
+	PATH_KEPT_LOOKED = 8 * 1024, /* where paths are judged */
+};
 
 static bool is(struct ab_http_text s, const char *word)
 {
@@ -32,11 +37,11 @@ static bool is(struct ab_http_text s, const char *word)
 }
 
 /* Without its query, and with a bound. */
-static char *path_of(const struct ab_http_request *head)
+static char *path_of(const struct ab_http_request *head, size_t most)
 {
 	size_t len = 0;
 
-	while (len < head->path.len && len < PATH_MAX_KEPT &&
+	while (len < head->path.len && len < most &&
 	       head->path.s[len] != '?')
 		len++;
 	return len ? ab_strndup(head->path.s, len) : ab_strdup("/");
@@ -58,7 +63,9 @@ static void note_request(struct ab_conn *conn,
 	struct ab_exchange_request *rq = ab_exchange_request_new(conn);
 
 	rq->method = ab_strndup(head->method.s, head->method.len);
-	rq->path = path_of(head);
+	rq->path = path_of(head, conn->http->mode == AB_EXCHANGE_LOOKED
+					 ? PATH_KEPT_LOOKED
+					 : PATH_KEPT);
 	rq->minor = head->head.minor;
 	rq->keep = head->head.keep;
 	rq->expects = head->head.expect;
@@ -66,6 +73,30 @@ static void note_request(struct ab_conn *conn,
 	rq->to_head = is(head->method, "HEAD");
 	rq->repeatable = head->head.body == AB_HTTP_NONE &&
 			 is_safe(head->method) && !rq->upgrade;
+}
+
+/* As it came, but for an upgrade to what nobody could judge. */
+static void send_raw(struct ab_conn *conn, const struct ab_http_request *head,
+		     size_t len)
+{
+	bool unjudged = head->head.upgrade_unjudged;
+	size_t raw = unjudged ? 0 : len;
+
+	/* The method went ahead of the rest (look.c). */
+	if (conn->ahead && unjudged) {
+		ab_exchange_cut(conn, "its method came alone");
+		return;
+	}
+	if (unjudged) {
+		ab_http_write_without_upgrade(&conn->server.out, head);
+		ab_bytes_skip(&conn->client.in, len);
+	}
+	if (conn->ahead) {
+		ab_bytes_skip(&conn->client.in, conn->ahead);
+		raw -= conn->ahead;
+		conn->ahead = 0;
+	}
+	ab_exchange_pass(conn, &head->head, raw);
 }
 
 /* To conn->server, and on with the response. */
@@ -77,32 +108,56 @@ static void send_request(struct ab_conn *conn,
 	struct ab_http_hop hop = {
 		.host = &rq->host,
 		.port = rq->port,
-		.upstream = conn->upstream,
+		.tls = conn->server.tls != NULL,
+		.upstream = conn->upstream && !conn->server.tls &&
+			    !ab_exchange_fixed(conn->http),
 		.credentials = upstream ? upstream->credentials : NULL,
 	};
-	size_t raw = 0;
+	struct ab_swapped swapped;
 
-	if (conn->http->mode == AB_EXCHANGE_PROXY)
-		ab_http_write_request(&conn->server.out, head, &hop);
-	else if (head->head.upgrade_unjudged && !conn->ahead)
-		ab_http_write_without_upgrade(&conn->server.out, head);
-	else
-		raw = len;
-	/* The method went ahead of the rest (look.c). */
-	if (conn->ahead && head->head.upgrade_unjudged) {
-		ab_exchange_cut(conn, "its method came alone");
+	if (!ab_exchange_inspect(conn, head, &swapped))
+		return;
+	if (conn->http->mode == AB_EXCHANGE_TUNNEL) {
+		ab_swapped_fini(&swapped);
+		send_raw(conn, head, len);
 		return;
 	}
-	if (conn->ahead) {
-		ab_bytes_skip(&conn->client.in, conn->ahead);
-		raw -= conn->ahead;
-		conn->ahead = 0;
-	}
-	if (conn->http->mode == AB_EXCHANGE_PROXY && rq->repeatable)
+	if (!ab_exchange_write(conn, &swapped, &hop))
+		return;
+	if (!ab_exchange_fixed(conn->http) && rq->repeatable)
 		rq->head = len;
-	else if (!raw)
+	else
 		ab_bytes_skip(&conn->client.in, len);
-	ab_exchange_pass(conn, &head->head, raw);
+	ab_exchange_pass(conn, &head->head, 0);
+}
+
+/* The server of a gateway's request proves its name first. */
+static void shake_hands(struct ab_conn *conn)
+{
+	struct ab_http_scan scan = { 0 };
+	struct ab_http_request head;
+	ssize_t len;
+
+	if (ab_side_read(&conn->client, AB_HTTP_HEAD_MAX) == AB_IO_FAILED) {
+		ab_conn_close(conn, true);
+		return;
+	}
+	switch (ab_tls_handshake(conn->server.tls)) {
+	case AB_TLS_WAIT:
+		return;
+	case AB_TLS_FAILED:
+		ab_exchange_fail(conn, 502, ab_tls_why(conn->server.tls));
+		return;
+	case AB_TLS_OK:
+		break;
+	}
+	ab_conn_deadline(conn, 0);
+	len = ab_http_read_request(&scan, ab_bytes_head(&conn->client.in),
+				   ab_bytes_len(&conn->client.in), &head);
+	if (len > 0)
+		send_request(conn, &head, (size_t)len);
+	else
+		ab_conn_close(conn, true);
 }
 
 static void dialled(struct ab_conn *conn, const struct ab_dialled *result)
@@ -135,6 +190,19 @@ static void dialled(struct ab_conn *conn, const struct ab_dialled *result)
 	}
 	x->peer = ab_strdup(rq->host.text);
 	x->peer_port = rq->port;
+	x->peer_tls = rq->gateway;
+	if (rq->gateway) {
+		conn->server.tls = ab_tls_connect(conn->engine->insight.site,
+						  &conn->server, &rq->host);
+		if (!conn->server.tls) {
+			ab_exchange_fail(conn, 502, "there is no TLS for it");
+			return;
+		}
+		ab_conn_deadline(conn, AB_HANDSHAKE_MS);
+		conn->step = shake_hands;
+		shake_hands(conn);
+		return;
+	}
 	len = ab_http_read_request(&scan, ab_bytes_head(&conn->client.in),
 				   ab_bytes_len(&conn->client.in), &head);
 	if (len > 0) /* as it was when the dial began */
@@ -158,7 +226,7 @@ void ab_exchange_dial(struct ab_conn *conn)
 	free(ab_take(conn->address));
 	rq->reused = false;
 	conn->step = wait_for_dial;
-	ab_conn_dial(conn, &rq->host, rq->port, true, dialled);
+	ab_conn_dial(conn, &rq->host, rq->port, !rq->gateway, dialled);
 }
 
 /* A kept connection may have ended by the time that the request arrives:
@@ -169,28 +237,36 @@ static bool can_reuse(const struct ab_conn *conn)
 	const struct ab_exchange_request *rq = x->request;
 
 	return conn->server.source.fd >= 0 && rq->repeatable && x->peer &&
-	       strcmp(x->peer, rq->host.text) == 0 && x->peer_port == rq->port;
+	       strcmp(x->peer, rq->host.text) == 0 &&
+	       x->peer_port == rq->port && x->peer_tls == rq->gateway;
 }
 
 static void ask_proxy(struct ab_conn *conn, const struct ab_http_request *head,
 		      size_t len)
 {
 	struct ab_exchange_request *rq = conn->http->request;
+	struct ab_swapped swapped;
 
-	if (head->form != AB_HTTP_ABSOLUTE) {
+	if (head->form != AB_HTTP_ABSOLUTE && !ab_exchange_route(conn, head)) {
 		ab_exchange_refuse(
 			conn, 400,
 			"this is a proxy, to be asked for http://host/path");
 		return;
 	}
-	rq->host = head->host;
-	rq->port = head->port ? head->port : 80;
+	if (!rq->gateway) {
+		rq->host = head->host;
+		rq->port = head->port ? head->port : 80;
+	}
 	ab_conn_judge(conn, &rq->host, rq->port, &rq->verdict);
 	if (rq->verdict.access != AB_ACCESS_ALLOW) {
 		free(ab_take(conn->address));
 		ab_exchange_deny(conn, AB_FAULT_NONE);
 		return;
 	}
+	/* Nobody is dialled for what will not be sent. */
+	if (!ab_exchange_inspect(conn, head, &swapped))
+		return;
+	ab_swapped_fini(&swapped);
 	if (can_reuse(conn)) {
 		rq->reused = true;
 		send_request(conn, head, len);
@@ -220,6 +296,7 @@ static bool agrees(struct ab_conn *conn, const struct ab_http_request *head)
 	if (strcmp(host.text, conn->host->text) == 0)
 		return true;
 	return conn->host->kind != AB_HOST_NAME &&
+	       !ab_insight_covers(&conn->engine->insight, &host, conn->port) &&
 	       verdict.access == AB_ACCESS_ALLOW;
 }
 
@@ -235,15 +312,24 @@ static void ask_tunnel(struct ab_conn *conn, const struct ab_http_request *head,
 	}
 	if (head->has_host && strcmp(head->host.text, rq->host.text) != 0)
 		rq->asked = ab_strdup(head->host.text);
-	if (agrees(conn, head))
-		send_request(conn, head, len);
-	else
+	if (!agrees(conn, head))
 		ab_exchange_deny(conn, AB_FAULT_AUTHORITY);
+	else if (conn->failure)
+		ab_exchange_fail(conn, 502, conn->failure);
+	else
+		send_request(conn, head, len);
 }
 
 static void open_tunnel(struct ab_conn *conn,
 			const struct ab_http_request *head, size_t len)
 {
+	struct ab_vault *vault = conn->engine->insight.vault;
+
+	if (vault)
+		conn->trips = (uint16_t)(
+			1 + ab_vault_seen(vault,
+					  ab_bytes_head(&conn->client.in),
+					  len));
 	ab_bytes_skip(&conn->client.in, len);
 	ab_exchange_close_server(conn);
 	free(ab_take(conn->address));

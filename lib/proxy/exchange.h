@@ -13,6 +13,11 @@
  * conn->server is connected to it. The authority of every request must be
  * that host; heads are passed as they are.
  *
+ * AB_EXCHANGE_LOOKED: the same for a host that is looked into, with TLS on
+ * both sides or on none; or a request to the gateway, in proxy mode. Heads are
+ * judged by method and path and written anew, with values for placeholders,
+ * and answers have placeholders for values.
+ *
  * Each request is one record. Its bytes are those of the bodies as they were
  * sent, chunk framing included, and after an upgrade everything.
  */
@@ -21,7 +26,11 @@
 
 #include "proxy/conn.h"
 
-enum ab_exchange_mode { AB_EXCHANGE_PROXY, AB_EXCHANGE_TUNNEL };
+enum ab_exchange_mode {
+	AB_EXCHANGE_PROXY,
+	AB_EXCHANGE_TUNNEL,
+	AB_EXCHANGE_LOOKED,
+};
 
 /* Makes conn->http and sets conn->step; begins with conn->client.in. */
 void ab_exchange_start(struct ab_conn *conn, enum ab_exchange_mode mode);

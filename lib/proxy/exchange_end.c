@@ -16,7 +16,8 @@ struct ab_exchange_request *ab_exchange_request_new(struct ab_conn *conn)
 	struct ab_exchange_request *rq = ab_alloc(sizeof(*rq));
 
 	rq->begun = conn->engine->loop.now;
-	if (conn->http->mode == AB_EXCHANGE_TUNNEL) {
+	rq->secret = -1;
+	if (ab_exchange_fixed(conn->http)) {
 		rq->host = *conn->host;
 		rq->port = conn->port;
 		rq->verdict = conn->verdict;
@@ -37,6 +38,11 @@ static void free_request(struct ab_exchange_request **rq)
 	free((*rq)->path);
 	free((*rq)->asked);
 	free((*rq)->error);
+	free((*rq)->target);
+	ab_sieve_free((*rq)->up.sieve);
+	ab_sieve_free((*rq)->down.sieve);
+	ab_scrub_free((*rq)->scrub);
+	ab_swap_body_free((*rq)->swap);
 	free(*rq);
 }
 #define auto_request __attribute__((cleanup(free_request)))
@@ -46,7 +52,7 @@ static void describe(const struct ab_conn *conn,
 		     struct ab_request_record *ret)
 {
 	*ret = (struct ab_request_record){
-		.door = conn->door,
+		.door = rq->gateway ? AB_DOOR_GATEWAY : conn->door,
 		.host = rq->port ? rq->host.text : "(no host)",
 		.port = rq->port,
 		.method = rq->method,
@@ -54,6 +60,8 @@ static void describe(const struct ab_conn *conn,
 		.sni = rq->asked,
 		/* Before the target is known it would be the last one's. */
 		.address = rq->port ? conn->address : NULL,
+		.secret = ab_insight_secret(&conn->engine->insight,
+					    rq->secret),
 		.error = rq->error,
 		.verdict = rq->verdict,
 		.fault = rq->fault,
@@ -61,6 +69,7 @@ static void describe(const struct ab_conn *conn,
 		.bytes_up = ab_pass_bytes(&rq->up, &conn->up),
 		.bytes_down = ab_pass_bytes(&rq->down, &conn->down),
 		.ms = conn->engine->loop.now - rq->begun,
+		.intercepted = conn->intercepted,
 	};
 }
 
@@ -145,6 +154,8 @@ static void deny(struct ab_conn *conn, enum ab_fault fault, int status,
 	if (ab_conn_deny(conn, &r) < 0)
 		return;
 	answer(conn, &r, status);
+	if (fault == AB_FAULT_TRIPWIRE)
+		ab_insight_trip(&conn->engine->insight, rq->secret);
 }
 
 void ab_exchange_deny(struct ab_conn *conn, enum ab_fault fault)

@@ -30,7 +30,7 @@ static void gather(struct ab_pass *p, struct ab_side *from, struct ab_side *to)
 {
 	size_t n = ab_bytes_len(&from->in);
 
-	if (p->body != AB_HTTP_LENGTH || !n)
+	if (p->body != AB_HTTP_LENGTH || !n || p->sieve)
 		return;
 	if (n > p->left)
 		n = (size_t)p->left;
@@ -81,6 +81,12 @@ static enum ab_io move(struct ab_pass *p, struct ab_flow *flow,
 		       struct ab_pipes *pipes, struct ab_side *from,
 		       struct ab_side *to)
 {
+	if (p->sieve) {
+		enum ab_io io = ab_sieve_move(p->sieve, flow, from, to);
+
+		p->malformed = ab_sieve_malformed(p->sieve);
+		return io;
+	}
 	if (p->body == AB_HTTP_CHUNKED)
 		return move_chunked(p, flow, pipes, from, to);
 	return ab_flow_move(flow, pipes, from, to, &p->left);
@@ -147,7 +153,13 @@ static bool pass_up(struct ab_conn *conn)
 			ab_side_shut(&conn->server);
 			break;
 		case AB_IO_FAILED:
+			if (p->sieve && ab_sieve_tripped(p->sieve) &&
+			    rq->down.state == AB_PASS_HEAD) {
+				ab_exchange_deny(conn, AB_FAULT_TRIPWIRE);
+				return false;
+			}
 			if (rq->raw ||
+			    (p->sieve && ab_sieve_tripped(p->sieve)) ||
 			    (p->malformed && rq->down.state != AB_PASS_HEAD)) {
 				ab_exchange_cut(conn, "the connection broke");
 				return false;
@@ -182,7 +194,7 @@ static bool lose_server(struct ab_conn *conn)
 
 	if (silent && rq->reused && rq->head)
 		ab_exchange_dial(conn);
-	else if (silent && x->mode == AB_EXCHANGE_TUNNEL && x->served)
+	else if (silent && ab_exchange_fixed(x) && x->served)
 		/* A kept connection that ended: clients know what to do. */
 		ab_exchange_cut(conn, "the server closed the connection");
 	else
@@ -208,6 +220,18 @@ static void pass_interim(struct ab_conn *conn,
 	ab_conn_again(conn); /* there is no end to how many there may be */
 }
 
+/* Its body is searched for values, if there are any to be found. */
+static void sift_answer(struct ab_exchange_request *rq, enum ab_http_body body,
+			uint64_t length)
+{
+	struct ab_sieve_setup setup = {
+		.scrub = rq->scrub, .in = body, .out = body, .length = length
+	};
+
+	if (rq->scrub && body != AB_HTTP_NONE)
+		rq->down.sieve = ab_sieve_new(&setup);
+}
+
 static bool switch_protocol(struct ab_conn *conn,
 			    const struct ab_http_response *rs, size_t len)
 {
@@ -229,6 +253,7 @@ static bool switch_protocol(struct ab_conn *conn,
 		ab_http_write_response(&conn->client.out, rs, true, rq->minor);
 		ab_bytes_skip(&conn->server.in, len);
 	}
+	sift_answer(rq, AB_HTTP_CLOSE, 0);
 	/* The client may have sent something already. */
 	ab_conn_again(conn);
 	return true;
@@ -239,6 +264,7 @@ static bool begin_response(struct ab_conn *conn,
 {
 	struct ab_exchange_request *rq = conn->http->request;
 	bool tunnel = conn->http->mode == AB_EXCHANGE_TUNNEL;
+	bool fixed = ab_exchange_fixed(conn->http);
 
 	if (rq->head)
 		ab_bytes_skip(&conn->client.in, rq->head);
@@ -252,7 +278,18 @@ static bool begin_response(struct ab_conn *conn,
 	}
 	if (!rq->minor && !tunnel && rs->head.body == AB_HTTP_CHUNKED)
 		return fail_response(conn, "HTTP/1.0 knows no chunks");
-	if (rs->status == 407 && conn->upstream && !tunnel) {
+	if (rq->carries && rs->head.body != AB_HTTP_NONE &&
+	    ab_http_encoded(&rs->head)) {
+		ab_exchange_fail(conn, 502,
+				 "its answer is compressed although it was "
+				 "asked not to, and cannot be searched for "
+				 "the secret");
+		return false;
+	}
+	if (rs->status == 401 && rq->carries && rq->secret >= 0)
+		conn->engine->insight.stale(conn->engine->insight.arg,
+					    (size_t)rq->secret);
+	if (rs->status == 407 && conn->upstream && !fixed && !rq->gateway) {
 		ab_exchange_fail(conn, 502,
 				 "the upstream proxy wants other credentials");
 		return false;
@@ -263,10 +300,11 @@ static bool begin_response(struct ab_conn *conn,
 	/* An answer before the end of the request: whether the server will
 	 * read the rest is its own affair, and so the end of this. */
 	if (rs->head.body == AB_HTTP_CLOSE || rq->up.state != AB_PASS_OVER ||
-	    (tunnel && !rs->head.keep))
+	    (fixed && !rs->head.keep))
 		rq->keep = false;
 	begin(&rq->down, rs->head.body, rs->head.length, tunnel ? len : 0,
 	      &conn->down);
+	sift_answer(rq, rs->head.body, rs->head.length);
 	if (!tunnel) {
 		ab_http_write_response(&conn->client.out, rs, rq->keep,
 				       rq->minor);
@@ -299,6 +337,11 @@ static bool read_response(struct ab_conn *conn, bool *ret_wait)
 					      ab_bytes_head(&server->in),
 					      ab_bytes_len(&server->in),
 					      x->request->to_head, &rs);
+	/* Where it lies: the views of it see the result. */
+	if (len > 0 && x->request->scrub)
+		ab_scrub_take(x->request->scrub,
+			      server->in.data + server->in.start, (size_t)len,
+			      true);
 	if (len > 0) {
 		*ret_wait = rs.status < 200;
 		return begin_response(conn, &rs, (size_t)len);
@@ -382,6 +425,18 @@ void ab_exchange_pass(struct ab_conn *conn, const struct ab_http_head *head,
 
 	conn->http->scan = (struct ab_http_scan){ 0 };
 	begin(&rq->up, head->body, head->length, raw, &conn->up);
+	if (rq->swap) {
+		struct ab_sieve_setup setup = {
+			.swap = rq->swap,
+			.in = head->body,
+			.out = ab_swap_body_keeps_length(rq->swap)
+				       ? head->body
+				       : AB_HTTP_CHUNKED,
+			.length = head->length,
+		};
+
+		rq->up.sieve = ab_sieve_new(&setup);
+	}
 	if (!raw)
 		gather(&rq->up, &conn->client, &conn->server);
 	conn->step = pass;

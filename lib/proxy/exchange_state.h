@@ -4,12 +4,15 @@
  * What the files of the exchange share. Private to proxy/exchange*.c.
  *
  *	exchange.c		a request: read, judged, dialled, sent
+ *	exchange_look.c		what is in its head: path, placeholders
  *	exchange_pass.c		both bodies and the response, until both are over
  *	exchange_end.c		records, refusals, and the end of a connection
  */
 #include "proxy/exchange.h"
 #include "proxy/http.h"
 #include "proxy/http_chunks.h"
+#include "proxy/sieve.h"
+#include "proxy/swap.h"
 
 enum ab_pass_state {
 	AB_PASS_HEAD,	/* waits for its head */
@@ -27,6 +30,7 @@ struct ab_pass {	/* one direction of one request */
 	uint64_t before;	/* flow->moved when the body began */
 	uint64_t ahead;		/* body bytes that went with the head */
 	struct ab_http_chunks chunks;
+	struct ab_sieve *sieve;	/* it is looked at; or NULL */
 };
 
 struct ab_exchange_request {
@@ -48,6 +52,14 @@ struct ab_exchange_request {
 	bool keep, server_keep;
 	bool expects;		/* the body waits for a 100 */
 	bool upgrade, raw;	/* asked for; granted */
+	bool gateway;		/* asked for by a path of ours */
+	bool looked;		/* its head is written anew, values are put in */
+	bool carries;		/* one was */
+	int secret;		/* which; or that it was refused for; -1 */
+	char *target;		/* path and query as they are sent; NULL: as
+				 * they came */
+	struct ab_scrub *scrub;		/* of the answer, or NULL */
+	struct ab_swap_body *swap;	/* of the body, or NULL */
 	struct ab_pass up, down;
 };
 
@@ -58,6 +70,7 @@ struct ab_exchange {
 	bool served;		/* a request before this one */
 	char *peer;		/* proxy mode: whom conn->server is connected to */
 	uint16_t peer_port;
+	bool peer_tls;
 	size_t discarded;
 	struct ab_exchange_request *request;	/* under way, or NULL */
 };
@@ -65,6 +78,25 @@ struct ab_exchange {
 /* exchange.c */
 void ab_exchange_next(struct ab_conn *conn);
 void ab_exchange_dial(struct ab_conn *conn);
+
+/* Both ends are those of a tunnel: what the server ends is over. */
+static inline bool ab_exchange_fixed(const struct ab_exchange *x)
+{
+	return x->mode != AB_EXCHANGE_PROXY;
+}
+
+/* exchange_look.c */
+/* The host and path of a request to the gateway; false: it is none. */
+bool ab_exchange_route(struct ab_conn *conn,
+		       const struct ab_http_request *head);
+/* May this go to its host, and as what? false: it was refused. `ret` is to be
+ * freed by ab_swapped_fini(). */
+bool ab_exchange_inspect(struct ab_conn *conn,
+			 const struct ab_http_request *head,
+			 struct ab_swapped *ret);
+/* Into server.out; the body follows. false: it was refused. */
+bool ab_exchange_write(struct ab_conn *conn, struct ab_swapped *swapped,
+		       const struct ab_http_hop *hop);
 
 /* exchange_pass.c: the head is in server.out, or leads client.in (raw bytes) */
 void ab_exchange_pass(struct ab_conn *conn, const struct ab_http_head *head,

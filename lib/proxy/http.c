@@ -251,6 +251,15 @@ static bool same(struct ab_http_text a, struct ab_http_text b)
 	return i == a.len;
 }
 
+bool ab_http_encoded(const struct ab_http_head *head)
+{
+	for (size_t i = 0; i < head->nfields; i++)
+		if (ab_http_is(head->fields[i].name, "content-encoding") &&
+		    !ab_http_is(head->fields[i].value, "identity"))
+			return true;
+	return false;
+}
+
 bool ab_http_option(const struct ab_http_head *head, struct ab_http_text word)
 {
 	for (size_t i = 0; i < head->noptions; i++)

@@ -127,6 +127,8 @@ const char *ab_http_target(struct ab_http_request *rq);
 bool ab_http_is(struct ab_http_text s, const char *word);	/* any case */
 bool ab_http_token(struct ab_http_text s);
 enum ab_http_name ab_http_name(struct ab_http_text name);
+/* Is its body compressed, or otherwise not what it stands for? */
+bool ab_http_encoded(const struct ab_http_head *head);
 /* Is the word among those of Connection? */
 bool ab_http_option(const struct ab_http_head *head, struct ab_http_text word);
 
@@ -134,6 +136,7 @@ bool ab_http_option(const struct ab_http_head *head, struct ab_http_text word);
 struct ab_http_hop {
 	const struct ab_host *host;	/* as judged */
 	uint16_t port;
+	bool tls;			/* 443 goes without saying, not 80 */
 	bool upstream;			/* another proxy: absolute form */
 	const char *credentials;	/* for that one, or NULL */
 };

@@ -122,13 +122,14 @@ static enum state next_state(struct ab_http_chunks *c, uint8_t b)
 	return BAD;
 }
 
-ssize_t ab_http_chunks_take(struct ab_http_chunks *c, const void *data,
-			    size_t len, bool *ret_over)
+ssize_t ab_http_chunks_next(struct ab_http_chunks *c, const void *data,
+			    size_t len, size_t *ret_data, bool *ret_over)
 {
 	const uint8_t *p = data;
 	size_t at = 0;
 
-	while (at < len && c->state != OVER) {
+	*ret_data = 0;
+	while (at < len && c->state != OVER && !*ret_data) {
 		if (c->state == DATA) {
 			uint64_t n = len - at < c->left ? len - at : c->left;
 
@@ -136,6 +137,7 @@ ssize_t ab_http_chunks_take(struct ab_http_chunks *c, const void *data,
 			c->left -= n;
 			if (!c->left)
 				c->state = DATA_CR;
+			*ret_data = (size_t)n;
 			continue;
 		}
 		c->state = (uint8_t)next_state(c, p[at++]);
@@ -143,5 +145,23 @@ ssize_t ab_http_chunks_take(struct ab_http_chunks *c, const void *data,
 			return -1;
 	}
 	*ret_over = c->state == OVER;
+	return (ssize_t)at;
+}
+
+ssize_t ab_http_chunks_take(struct ab_http_chunks *c, const void *data,
+			    size_t len, bool *ret_over)
+{
+	const uint8_t *p = data;
+	size_t at = 0, payload;
+
+	*ret_over = c->state == OVER;
+	while (at < len && !*ret_over) {
+		ssize_t n = ab_http_chunks_next(c, p + at, len - at, &payload,
+						ret_over);
+
+		if (n < 0)
+			return -1;
+		at += (size_t)n;
+	}
 	return (ssize_t)at;
 }

@@ -1,8 +1,7 @@
 #ifndef AB_PROXY_HTTP_CHUNKS_H
 #define AB_PROXY_HTTP_CHUNKS_H
 /*
- * The chunked framing of a body, followed while its bytes pass by unchanged.
- * Pure. As strict as heads are (proxy/http.h): every reader finds the same
+ * The chunked framing of a body, followed while its bytes pass by. Pure. As strict as heads are (proxy/http.h): every reader finds the same
  * end. Sizes are bare hexadecimal, extensions and trailers are bounded, and a
  * trailer is no field that says something about framing, target or hop.
  */
@@ -32,5 +31,9 @@ struct ab_http_chunks {	/* zeroed at the begin of the body */
  */
 ssize_t ab_http_chunks_take(struct ab_http_chunks *c, const void *data,
 			    size_t len, bool *ret_over);
+/* The same up to the first bytes of the chunks' own: the last *ret_data of
+ * those that were taken. */
+ssize_t ab_http_chunks_next(struct ab_http_chunks *c, const void *data,
+			    size_t len, size_t *ret_data, bool *ret_over);
 
 #endif

@@ -44,7 +44,8 @@ static void put_connection(struct ab_bytes *out, const char *const *words,
 static void put_authority(struct ab_bytes *out, const struct ab_http_hop *hop)
 {
 	struct ab_host_entry e = ab_host_entry_of(
-		hop->host, hop->port == 80 ? 0 : hop->port);
+		hop->host,
+		hop->port == (hop->tls ? 443 : 80) ? 0 : hop->port);
 	char text[AB_HOST_ENTRY_TEXT];
 
 	ab_host_entry_format(&e, text);

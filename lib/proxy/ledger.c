@@ -118,6 +118,10 @@ static int write_entry(struct ab_ledger *ledger, const struct entry *e,
 	ab_record_number(line, "ms", (int64_t)r->ms);
 	if (r->upstream)
 		ab_record_json(line, "upstream", "true");
+	if (r->intercepted)
+		ab_record_json(line, "intercepted", "true");
+	if (r->secret && *r->secret)
+		ab_record_text(line, "secret", r->secret);
 	if (r->error && *r->error)
 		ab_record_text(line, "error", r->error);
 	if (e->protocol) {
@@ -136,10 +140,12 @@ static int write_entry(struct ab_ledger *ledger, const struct entry *e,
 /* Never NULL. */
 static const char *asked_for(const struct ab_request_record *r)
 {
-	bool matters = r->fault == AB_FAULT_SNI ||
-		       r->fault == AB_FAULT_AUTHORITY;
+	bool named = r->fault == AB_FAULT_SNI ||
+		     r->fault == AB_FAULT_AUTHORITY;
+	bool secret = r->fault >= AB_FAULT_TRIPWIRE;
+	const char *asked = named ? r->sni : secret ? r->secret : NULL;
 
-	return matters && r->sni ? r->sni : "";
+	return asked ? asked : "";
 }
 
 static uint64_t mix(uint64_t h, const char *text)

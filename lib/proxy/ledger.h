@@ -26,6 +26,7 @@ enum ab_door {
 	AB_DOOR_DNS,
 	AB_DOOR_PUBLISH,	/* from the host to a port of the box */
 	AB_DOOR_HOST_PORT,	/* from the box to a port of the host */
+	AB_DOOR_GATEWAY,	/* a base URL of ours */
 	AB_DOOR_COUNT,
 };
 extern const char *const ab_door_names[AB_DOOR_COUNT];
@@ -39,6 +40,14 @@ enum ab_fault {
 	AB_FAULT_HTTP2,		/* HTTP/2 in clear cannot be judged */
 	AB_FAULT_MALFORMED,	/* not the protocol that it claims to be */
 	AB_FAULT_NAMES,		/* too many names in one run */
+	AB_FAULT_RULE,		/* network.http: not this method, or path */
+	AB_FAULT_HTTP1,		/* looked into, and the client wants HTTP/2 */
+	AB_FAULT_OPAQUE,	/* looked into, and there is nothing to read */
+	AB_FAULT_TRIPWIRE,	/* another host's placeholder */
+	AB_FAULT_MISPLACED,	/* a placeholder where none is replaced */
+	AB_FAULT_MISSING,	/* `require`, and no placeholder is there */
+	AB_FAULT_ABSENT,	/* a placeholder whose value is not there */
+	AB_FAULT_ENCODED,	/* a body to be searched that is compressed */
 	AB_FAULT_COUNT,
 };
 
@@ -50,10 +59,12 @@ struct ab_request_record {	/* texts may be NULL or "" */
 	const char *path;	/* without query; "" in a tunnel */
 	const char *sni;	/* what the client asked for, if it differs */
 	const char *address;	/* dialled, or refused */
+	const char *secret;	/* whose value was put in, or that it is about */
 	const char *error;	/* it was allowed and failed: one sentence */
 	struct ab_verdict verdict;
 	enum ab_fault fault;
 	bool upstream;
+	bool intercepted;	/* TLS was opened */
 	int status;		/* HTTP status sent to the client; 0: none */
 	uint64_t bytes_up, bytes_down;
 	uint64_t ms;

@@ -15,6 +15,7 @@ const char *const ab_door_names[AB_DOOR_COUNT] = {
 	[AB_DOOR_DNS] = "dns",
 	[AB_DOOR_PUBLISH] = "publish",
 	[AB_DOOR_HOST_PORT] = "host-port",
+	[AB_DOOR_GATEWAY] = "gateway",
 };
 
 /* Put a formatted text behind what is in ret. */
@@ -98,6 +99,39 @@ const char *ab_ledger_reason(const struct ab_request_record *r,
 	case AB_FAULT_NAMES:
 		add(ret, "too many names in one run");
 		break;
+	case AB_FAULT_RULE:
+		add(ret, "network.http does not permit %.32s %.200s there",
+		    text(r->method), text(r->path));
+		break;
+	case AB_FAULT_HTTP1:
+		add(ret, "this host is looked into, which takes HTTP/1.1, and "
+			 "the client offers only other protocols");
+		break;
+	case AB_FAULT_OPAQUE:
+		add(ret, "this host is looked into, and the client speaks "
+			 "neither TLS nor HTTP");
+		break;
+	case AB_FAULT_TRIPWIRE:
+		add(ret, "a placeholder of %.64s was on its way there",
+		    text(r->secret));
+		break;
+	case AB_FAULT_MISPLACED:
+		add(ret, "the placeholder of %.64s stands where it is not "
+			 "replaced",
+		    text(r->secret));
+		break;
+	case AB_FAULT_MISSING:
+		add(ret, "a request to it must carry the placeholder of %.64s",
+		    text(r->secret));
+		break;
+	case AB_FAULT_ABSENT:
+		add(ret, "there is no value for %.64s: its source fails",
+		    text(r->secret));
+		break;
+	case AB_FAULT_ENCODED:
+		add(ret, "its body is compressed, and placeholders in it "
+			 "could not be found");
+		break;
 	}
 	return ret;
 }
@@ -110,6 +144,14 @@ const char *ab_ledger_rule(const struct ab_request_record *r)
 		[AB_FAULT_HTTP2] = "http2-clear",
 		[AB_FAULT_MALFORMED] = "protocol",
 		[AB_FAULT_NAMES] = "name-limit",
+		[AB_FAULT_RULE] = "network.http",
+		[AB_FAULT_HTTP1] = "http1-only",
+		[AB_FAULT_OPAQUE] = "protocol",
+		[AB_FAULT_TRIPWIRE] = "secret-tripwire",
+		[AB_FAULT_MISPLACED] = "secret-place",
+		[AB_FAULT_MISSING] = "secret-require",
+		[AB_FAULT_ABSENT] = "secret-source",
+		[AB_FAULT_ENCODED] = "secret-body",
 	};
 	static const char *const by_basis[] = {
 		[AB_BASIS_NONE] = "network.allow",

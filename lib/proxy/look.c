@@ -23,6 +23,7 @@
 
 #include "proxy/exchange.h"
 #include "proxy/hello.h"
+#include "proxy/intercept.h"
 
 enum { ANSWER_ROOM = 16 * 1024 }; /* of the server's first bytes */
 
@@ -74,6 +75,9 @@ static bool agrees(struct ab_conn *conn, const struct ab_hello *hello)
 		return true;
 	if (conn->host->kind == AB_HOST_NAME)
 		return strcmp(conn->host->text, hello->name.text) == 0;
+	/* By its address it would not be looked into. */
+	if (ab_insight_covers(&conn->engine->insight, &hello->name, conn->port))
+		return false;
 	copy = hello->name;
 	ab_conn_judge(conn, &copy, conn->port, &verdict);
 	return verdict.access == AB_ACCESS_ALLOW;
@@ -271,6 +275,10 @@ static void look(struct ab_conn *conn)
 
 void ab_tunnel_look(struct ab_conn *conn)
 {
+	if (ab_intercept_wants(conn)) {
+		ab_intercept_start(conn);
+		return;
+	}
 	ab_conn_deadline(conn, 0);
 	conn->step = look;
 	look(conn);

@@ -19,6 +19,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
@@ -33,10 +34,22 @@
 #include "proxy/keeper.h"
 #include "proxy/names.h"
 #include "proxy/tunnel.h"
+#include "proxy/vault.h"
 
 enum { END_MS = 2000 };	/* for what a box that is gone has left */
 
-enum letter { LETTER_STOP, LETTER_DIALLED, LETTER_FILTER, LETTER_FAILED };
+enum letter {
+	LETTER_STOP,
+	LETTER_DIALLED,
+	LETTER_FILTER,
+	LETTER_SECRET,
+	LETTER_FAILED,
+};
+
+struct secret {	/* of LETTER_SECRET */
+	size_t len;
+	char value[];
+};
 
 struct ab_proxy {
 	struct ab_engine engine;	/* first: its callbacks find us by it */
@@ -131,6 +144,18 @@ static void use_filter(struct ab_proxy *p, struct ab_filter *filter)
 	p->engine.filter = filter;
 }
 
+/* One that the vault does not take leaves the old one in force. */
+static void use_secret(struct ab_proxy *p, size_t i, struct secret *s)
+{
+	struct ab_error err;
+
+	if (p->engine.insight.vault)
+		(void)ab_vault_set(p->engine.insight.vault, i, s->value,
+				   s->len, &err);
+	explicit_bzero(s->value, s->len);
+	free(s);
+}
+
 static void read_letters(struct ab_source *source, uint32_t events)
 {
 	struct ab_proxy *p = source->owner;
@@ -149,6 +174,9 @@ static void read_letters(struct ab_source *source, uint32_t events)
 			break;
 		case LETTER_FILTER:
 			use_filter(p, letter->data);
+			break;
+		case LETTER_SECRET:
+			use_secret(p, (size_t)letter->value, letter->data);
 			break;
 		case LETTER_FAILED:
 			break;	/* goes the other way */
@@ -226,6 +254,7 @@ static void destroy(struct ab_proxy *p)
 	ab_pipes_free(e->pipes);
 	ab_ledger_free(e->ledger);
 	free(e->own.v);
+	ab_insight_fini(&e->insight);
 	for (size_t i = 0; i < p->nfilters; i++)
 		ab_filter_free(p->filters[i]);
 	free(p->filters);
@@ -251,6 +280,13 @@ int ab_proxy_new(const struct ab_proxy_setup *setup, struct ab_proxy **ret,
 	p->engine.freed = freed;
 	p->engine.unrecorded = unrecorded;
 	p->engine.upstream = setup->upstream;
+	p->engine.insight = (struct ab_insight){ .vault = setup->vault,
+						 .site = setup->site,
+						 .rules = setup->policy->net.http,
+						 .stale = setup->stale,
+						 .tripped = setup->tripped,
+						 .arg = setup->arg };
+	ab_insight_init(&p->engine.insight, setup->intercepted);
 	p->engine.dial_host = setup->dial_host;
 	if (ab_loop_init(&p->engine.loop, err) < 0 ||
 	    ab_keeper_open(&p->keeper, &p->engine, &p->setup, err) < 0) {
@@ -311,6 +347,24 @@ void ab_proxy_dialled(struct ab_proxy *proxy, int errnum, int fd)
 void ab_proxy_replace(struct ab_proxy *proxy, struct ab_filter *filter)
 {
 	ab_mailbox_post(&proxy->in, LETTER_FILTER, 0, -1, filter);
+}
+
+void ab_proxy_secret(struct ab_proxy *proxy, size_t i, const char *value,
+		     size_t len)
+{
+	struct secret *s;
+
+	/* Before the thread is there the vault is anybody's. */
+	if (!proxy->started) {
+		if (proxy->engine.insight.vault)
+			(void)ab_vault_set(proxy->engine.insight.vault, i,
+					   value, len, &(struct ab_error){ 0 });
+		return;
+	}
+	s = ab_alloc(sizeof(*s) + len);
+	s->len = len;
+	memcpy(s->value, value, len);
+	ab_mailbox_post(&proxy->in, LETTER_SECRET, (int)i, -1, s);
 }
 
 /* What the kernel refused without asking anybody. */

@@ -8,8 +8,10 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "proxy/tls.h"
 
 enum {
+	READ_ROOM = 16 * 1024, /* at once; as much as a TLS record has */
 	PIPE_ROOM = 1 << 20, /* what a pipe holds */
 	COPY_ROOM = 64 * 1024, /* the same where no pipe is to be had */
 	SHARE = 4 << 20, /* moved at a stretch, so that all get on */
@@ -58,9 +60,33 @@ void ab_bytes_fini(struct ab_bytes *b)
 	*b = (struct ab_bytes){ 0 };
 }
 
+static ssize_t receive(struct ab_side *side, void *data, size_t len)
+{
+	ssize_t n;
+
+	if (side->tls)
+		return ab_tls_read(side->tls, data, len);
+	n = recv(side->source.fd, data, len, 0);
+	if (n < 0 && errno == EAGAIN)
+		side->readable = false;
+	return n;
+}
+
+static ssize_t transmit(struct ab_side *side, const void *data, size_t len)
+{
+	ssize_t n;
+
+	if (side->tls)
+		return ab_tls_write(side->tls, data, len);
+	n = send(side->source.fd, data, len, MSG_NOSIGNAL);
+	if (n < 0 && errno == EAGAIN)
+		side->writable = false;
+	return n;
+}
+
 enum ab_io ab_side_read(struct ab_side *side, size_t max)
 {
-	uint8_t chunk[16 * 1024];
+	uint8_t chunk[READ_ROOM];
 	size_t have = ab_bytes_len(&side->in);
 	size_t want = max > have ? max - have : 0;
 	ssize_t n;
@@ -69,8 +95,7 @@ enum ab_io ab_side_read(struct ab_side *side, size_t max)
 		return AB_IO_EOF;
 	if (!side->readable || !want)
 		return AB_IO_WAIT;
-	n = recv(side->source.fd, chunk,
-		 want < sizeof(chunk) ? want : sizeof(chunk), 0);
+	n = receive(side, chunk, want < sizeof(chunk) ? want : sizeof(chunk));
 	if (n > 0) {
 		ab_bytes_add(&side->in, chunk, (size_t)n);
 		return AB_IO_DONE;
@@ -79,16 +104,11 @@ enum ab_io ab_side_read(struct ab_side *side, size_t max)
 		side->eof = true;
 		return AB_IO_EOF;
 	}
-	if (errno == EAGAIN) {
-		side->readable = false;
-		return AB_IO_WAIT;
-	}
-	return AB_IO_FAILED;
+	return errno == EAGAIN ? AB_IO_WAIT : AB_IO_FAILED;
 }
 
-/* Up to `len` bytes of b; DONE when they are all written. */
-static enum ab_io write_bytes(struct ab_side *to, struct ab_bytes *b,
-			      uint64_t len, uint64_t *ret_written)
+enum ab_io ab_side_write(struct ab_side *side, struct ab_bytes *b,
+			 uint64_t len, uint64_t *ret_written)
 {
 	*ret_written = 0;
 	if (len > ab_bytes_len(b))
@@ -96,18 +116,16 @@ static enum ab_io write_bytes(struct ab_side *to, struct ab_bytes *b,
 	while (*ret_written < len) {
 		ssize_t n;
 
-		if (!to->writable)
+		if (!side->writable)
 			return AB_IO_WAIT;
-		n = send(to->source.fd, ab_bytes_head(b),
-			 (size_t)(len - *ret_written), MSG_NOSIGNAL);
+		n = transmit(side, ab_bytes_head(b),
+			     (size_t)(len - *ret_written));
 		if (n < 0 && errno == EAGAIN)
-			to->writable = false;
-		else if (n < 0)
+			return AB_IO_WAIT;
+		if (n < 0)
 			return AB_IO_FAILED;
-		else {
-			*ret_written += (uint64_t)n;
-			ab_bytes_skip(b, (size_t)n);
-		}
+		*ret_written += (uint64_t)n;
+		ab_bytes_skip(b, (size_t)n);
 	}
 	return AB_IO_DONE;
 }
@@ -118,11 +136,13 @@ enum ab_io ab_side_flush(struct ab_side *side)
 
 	if (!ab_bytes_len(&side->out))
 		return AB_IO_DONE;
-	return write_bytes(side, &side->out, UINT64_MAX, &written);
+	return ab_side_write(side, &side->out, UINT64_MAX, &written);
 }
 
 void ab_side_shut(struct ab_side *side)
 {
+	if (!side->shut && side->tls)
+		ab_tls_shut(side->tls);
 	if (!side->shut && side->source.fd >= 0)
 		shutdown(side->source.fd, SHUT_WR);
 	side->shut = true;
@@ -134,6 +154,9 @@ void ab_side_close(struct ab_side *side, bool reset)
 
 	if (side->source.fd < 0)
 		return;
+	if (side->tls && !reset && !side->shut)
+		ab_tls_shut(side->tls);
+	ab_tls_free(ab_take(side->tls));
 	if (reset)
 		setsockopt(side->source.fd, SOL_SOCKET, SO_LINGER, &now,
 			   sizeof(now));
@@ -254,24 +277,30 @@ static enum ab_io drain(struct ab_flow *flow, struct ab_side *to,
 	return AB_IO_FAILED;
 }
 
-/* Without a pipe: once around through memory; what is not taken waits in
+/* Without a pipe, or with TLS: once around through memory; what is not taken waits in
  * to->out, and counts as moved. */
 static enum ab_io copy(struct ab_flow *flow, struct ab_pipes *pipes,
 		       struct ab_side *from, struct ab_side *to, uint64_t *left)
 {
 	size_t want = *left < COPY_ROOM ? (size_t)*left : COPY_ROOM;
-	ssize_t n = recv(from->source.fd, pipes->copy, want, 0);
+	ssize_t n = receive(from, pipes->copy, want), sent = 0;
 
 	if (n < 0 && errno != EAGAIN)
 		return AB_IO_FAILED;
-	if (n < 0)
-		from->readable = false;
 	if (n == 0)
 		from->eof = true;
 	if (n <= 0)
 		return AB_IO_DONE;
 	count(flow, left, (uint64_t)n);
-	ab_bytes_add(&to->out, pipes->copy, (size_t)n);
+	if (to->writable)
+		sent = transmit(to, pipes->copy, (size_t)n);
+	if (sent < 0 && errno != EAGAIN)
+		return AB_IO_FAILED;
+	if (sent < 0)
+		sent = 0;
+	if (sent == n)
+		return AB_IO_DONE;
+	ab_bytes_add(&to->out, pipes->copy + sent, (size_t)(n - sent));
 	return ab_side_flush(to);
 }
 
@@ -283,7 +312,7 @@ enum ab_io ab_flow_move(struct ab_flow *flow, struct ab_pipes *pipes,
 	enum ab_io io = ab_side_flush(to);
 
 	if (io == AB_IO_DONE && ab_bytes_len(&from->in)) {
-		io = write_bytes(to, &from->in, *left, &written);
+		io = ab_side_write(to, &from->in, *left, &written);
 		count(flow, left, written);
 	}
 	while (io == AB_IO_DONE) {
@@ -298,7 +327,7 @@ enum ab_io ab_flow_move(struct ab_flow *flow, struct ab_pipes *pipes,
 			return AB_IO_YIELD;
 		if (want && from->readable && !from->eof &&
 		    flow->held < PIPE_ROOM / 2) {
-			if (!hold_pipe(flow, pipes)) {
+			if (from->tls || to->tls || !hold_pipe(flow, pipes)) {
 				io = copy(flow, pipes, from, to, left);
 				continue;
 			}

@@ -7,8 +7,12 @@
  * kept in `readable` and `writable` until a call says EAGAIN, so whoever
  * moves bytes must go on until it is told to wait, or come back by itself.
  *
+ * A side may speak TLS (`tls`): `in` and `out` are what it carries then, and
+ * everything but ab_side_read and ab_flow_move is as before.
+ *
  * A flow is one direction. Bytes are spliced through a pipe that is held only
- * while something is in it: an idle tunnel owns no buffer.
+ * while something is in it: an idle tunnel owns no buffer. With TLS on either
+ * side they are copied.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,8 +39,11 @@ void ab_bytes_add(struct ab_bytes *b, const void *data, size_t len);
 void ab_bytes_skip(struct ab_bytes *b, size_t len);	/* frees when empty */
 void ab_bytes_fini(struct ab_bytes *b);
 
+struct ab_tls;
+
 struct ab_side {
 	struct ab_source source;	/* its fd; -1: not there */
+	struct ab_tls *tls;		/* NULL: the bytes go as they are */
 	bool readable, writable;
 	bool eof;	/* the peer will send no more */
 	bool shut;	/* we said that we will send no more */
@@ -55,9 +62,13 @@ enum ab_io {
 /* Read once into side->in, up to `max` bytes there in all. DONE: something
  * came. WAIT also when `max` is reached. */
 enum ab_io ab_side_read(struct ab_side *side, size_t max);
+/* Write the first `len` bytes of `b`, which may be another side's; what was
+ * written is taken out of it. */
+enum ab_io ab_side_write(struct ab_side *side, struct ab_bytes *b,
+			 uint64_t len, uint64_t *ret_written);
 /* Write what is in side->out. */
 enum ab_io ab_side_flush(struct ab_side *side);
-/* Say that we send no more, once out is flushed. */
+/* Say that we send no more. What is in out must be flushed before. */
 void ab_side_shut(struct ab_side *side);
 /* Close at once; with `reset` by RST. */
 void ab_side_close(struct ab_side *side, bool reset);

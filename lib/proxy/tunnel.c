@@ -17,6 +17,7 @@
 #include "base/mem.h"
 #include "proxy/exchange.h"
 #include "proxy/socks.h"
+#include "proxy/vault.h"
 
 enum {
 	WAITING_ROOM = 16 * 1024, /* of a client, while we dial */
@@ -38,6 +39,7 @@ void ab_tunnel_describe(const struct ab_conn *conn,
 		.bytes_down = conn->down.moved,
 		.ms = conn->engine->loop.now - conn->begun,
 		.denial = conn->denial,
+		.intercepted = conn->intercepted,
 	};
 }
 
@@ -105,6 +107,7 @@ static void tell_client(struct ab_conn *conn, struct ab_request_record *r,
 	case AB_DOOR_DNS:
 	case AB_DOOR_PUBLISH:
 	case AB_DOOR_HOST_PORT:
+	case AB_DOOR_GATEWAY:
 	case AB_DOOR_COUNT:
 		ab_conn_close(conn, true);
 		return;
@@ -252,6 +255,29 @@ static void wait_for_dial(struct ab_conn *conn)
 		ab_conn_close(conn, true);
 }
 
+/* A placeholder in what asks for the tunnel, or in the name itself, is on its
+ * way to somebody who has no business with it. */
+static bool trips(struct ab_conn *conn)
+{
+	const struct ab_insight *insight = &conn->engine->insight;
+	struct ab_request_record r;
+	int secret;
+
+	if (!insight->vault)
+		return false;
+	secret = conn->trips ? conn->trips - 1
+			     : ab_vault_seen_name(insight->vault,
+						  conn->host->text);
+	if (secret < 0)
+		return false;
+	ab_tunnel_describe(conn, &r);
+	r.fault = AB_FAULT_TRIPWIRE;
+	r.secret = ab_insight_secret(insight, secret);
+	refuse(conn, &r);
+	ab_insight_trip(insight, secret);
+	return true;
+}
+
 void ab_tunnel_start(struct ab_conn *conn, enum ab_door door,
 		     const struct ab_host *host, uint16_t port)
 {
@@ -263,6 +289,8 @@ void ab_tunnel_start(struct ab_conn *conn, enum ab_door door,
 	conn->port = port;
 	conn->step = wait_for_dial;
 	ab_conn_deadline(conn, 0);
+	if (trips(conn))
+		return;
 	ab_conn_judge(conn, conn->host, port, &conn->verdict);
 	if (conn->verdict.access != AB_ACCESS_ALLOW) {
 		ab_tunnel_describe(conn, &r);

@@ -1,0 +1,37 @@
+#ifndef AB_PROXY_SIEVE_H
+#define AB_PROXY_SIEVE_H
+/*
+ * A body that is looked at on its way: of an answer, where values of secrets
+ * become placeholders (proxy/scrub.h), or of a request, where placeholders
+ * become values (proxy/swap.h). The framing is taken off and put on again, so
+ * nothing hides behind the border of a chunk; chunk extensions and trailers
+ * do not pass. Private to lib/proxy.
+ */
+#include "proxy/http.h"
+#include "proxy/scrub.h"
+#include "proxy/side.h"
+#include "proxy/swap.h"
+
+struct ab_sieve;
+
+struct ab_sieve_setup {
+	/* One of the two; it belongs to the caller. */
+	struct ab_scrub *scrub;
+	struct ab_swap_body *swap;
+	enum ab_http_body in, out;	/* out: as in, or chunked */
+	uint64_t length;		/* of AB_HTTP_LENGTH */
+};
+
+struct ab_sieve *ab_sieve_new(const struct ab_sieve_setup *setup);
+void ab_sieve_free(struct ab_sieve *sieve);
+
+/* As ab_flow_move. DONE: all of the body is delivered, and its end too. What
+ * is delivered counts in flow->moved, without framing. */
+enum ab_io ab_sieve_move(struct ab_sieve *sieve, struct ab_flow *flow,
+			 struct ab_side *from, struct ab_side *to);
+/* After FAILED: the framing is not what it must be; a placeholder of another
+ * host's is in it. */
+bool ab_sieve_malformed(const struct ab_sieve *sieve);
+bool ab_sieve_tripped(const struct ab_sieve *sieve);
+
+#endif
