@@ -8,6 +8,8 @@ WEB4, WEB6 = "203.0.113.10", "2001:db8::10"
 ORIGIN4, ORIGIN6 = "203.0.113.20", "2001:db8::20"
 PRIVATE = "10.0.0.5"
 
+KEYS = "203.0.113.80"
+
 # Name: addresses, or the name it is an alias of.
 ZONE = {
     "allowed.test": [WEB4, WEB6],
@@ -37,6 +39,9 @@ ZONE = {
     "proxy.test": ["203.0.113.70"],
     "big.test": [ORIGIN4] + ["203.0.113.%d" % n for n in range(100, 160)],
     "empty.test": [],
+    "expired.test": ["203.0.113.81"],
+    "wrong.test": ["203.0.113.82"],
+    "stranger.test": ["203.0.113.83"],
     # Where no box may go.
     "private.test": [PRIVATE],
     "private6.test": ["fd00:aaaa::5"],
@@ -53,6 +58,13 @@ ZONE = {
     "own.test": ["192.0.2.7"],
     "synthetic.test": ["198.18.0.1"],
 }
+# Services that want a key.
+ZONE.update((name, [KEYS]) for name in """
+    openrouter.ai api.openai.com api.groq.com api.together.xyz
+    api.deepseek.com api.mistral.ai api.x.ai inference-api.nousresearch.com
+    api.anthropic.com here.openai.azure.com generativelanguage.googleapis.com
+    github.com api.github.com registry.npmjs.org upload.pypi.org
+    huggingface.co keys.test other-keys.test""".split())
 A, CNAME, AAAA = 1, 5, 28
 TYPES = {A: "A", CNAME: "CNAME", AAAA: "AAAA", 65: "HTTPS", 16: "TXT"}
 

@@ -1,0 +1,138 @@
+"""Stand-ins for the services that want a key, over TLS: what reached them is
+in the origin's record, at 203.0.113.80. Others there have certificates that
+nobody should accept."""
+import asyncio
+import base64
+import gzip
+import json
+import os
+import ssl
+
+from origin import Origin, reset
+
+# Where: the certificate that it shows.
+CERTIFICATES = {
+    "203.0.113.80": "keys",
+    "203.0.113.81": "expired",
+    "203.0.113.82": "server",   # of other names
+    "203.0.113.83": "stranger",     # of an authority that nobody knows
+}
+
+
+def credentials(request):
+    """The token of a request, however it is carried."""
+    value = request.get("authorization") or ""
+    kind, _, rest = value.partition(" ")
+    if kind.lower() == "basic":
+        return base64.b64decode(rest).decode().partition(":")[2]
+    return rest or request.get("x-api-key") or ""
+
+
+class Keys(Origin):
+    def __init__(self, record, directory):
+        super().__init__(record)
+        self.directory = directory
+
+    async def do_split(self, request, what, query, reader, writer):
+        """The token, back in chunks of so many bytes, and in a trailer."""
+        size, token = int(what[0]), credentials(request).encode()
+        writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n"
+                     b"X-Token: " + token + b"\r\n\r\n")
+        text = b"token=" + token + b";\n"
+        for i in range(0, len(text), size):
+            part = text[i:i + size]
+            writer.write(b"%x\r\n%s\r\n" % (len(part), part))
+            await writer.drain()
+        writer.write(b"0\r\nX-Trailer: " + token + b"\r\n\r\n")
+        return True
+
+    async def do_encoded(self, request, what, query, reader, writer):
+        """The same in other spellings, with a length."""
+        token = credentials(request).encode()
+        lines = [token, b"x" + token + b"y"]
+        lines += [base64.b64encode(b"x" * i + token) for i in range(3)]
+        lines += [base64.urlsafe_b64encode(b"?>" * i + token)
+                  for i in range(3)]
+        lines.append(json.dumps(token.decode()).encode())
+        self.whole(writer, b"\n".join(lines) + b"\n")
+        return True
+
+    async def do_gzip(self, request, what, query, reader, writer):
+        """Compressed, whatever was asked for."""
+        self.whole(writer, gzip.compress(credentials(request).encode()),
+                   more=("Content-Encoding: gzip",))
+        return True
+
+    async def do_stream(self, request, what, query, reader, writer):
+        """Events; the second, with the token, comes only after /open/KEY."""
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
+                     b"Transfer-Encoding: chunked\r\n\r\n")
+        parts = [b"data: first\n\n", b"data: " +
+                 credentials(request).encode() + b"\n\n"]
+        for i, part in enumerate(parts):
+            if i:
+                await self.gate(what[0]).wait()
+            writer.write(b"%x\r\n%s\r\n" % (len(part), part))
+            await writer.drain()
+        writer.write(b"0\r\n\r\n")
+        return True
+
+    async def do_redirect(self, request, what, query, reader, writer):
+        self.whole(writer, b"elsewhere\n", "302 Found",
+                   more=("Location: " + query,))
+        return True
+
+    async def do_only(self, request, what, query, reader, writer):
+        """401 for any token but the one in the path."""
+        good = credentials(request) == what[0]
+        self.whole(writer, b"good\n" if good else b"bad\n",
+                   "200 OK" if good else "401 Unauthorized")
+        return True
+
+    async def do_cut(self, request, what, query, reader, writer):
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf")
+        await writer.drain()
+        reset(writer)
+        return False
+
+    async def do_git(self, request, what, query, reader, writer):
+        """A repository that wants a password, as git's own server has it."""
+        if not credentials(request):
+            self.whole(writer, b"", "401 Unauthorized",
+                       more=('WWW-Authenticate: Basic realm="git"',))
+            return True
+        env = {"PATH": os.environ["PATH"], "GIT_HTTP_EXPORT_ALL": "1",
+               "GIT_PROJECT_ROOT": self.directory + "/keys",
+               "GIT_CONFIG_NOSYSTEM": "1", "HOME": self.directory,
+               "PATH_INFO": "/" + "/".join(what), "QUERY_STRING": query,
+               "REQUEST_METHOD": request.method, "REMOTE_USER": "x",
+               "CONTENT_TYPE": request.get("content-type") or "",
+               "CONTENT_LENGTH": str(len(request.body)),
+               "HTTP_CONTENT_ENCODING":
+               request.get("content-encoding") or "",
+               "GIT_PROTOCOL": request.get("git-protocol") or ""}
+        git = await asyncio.create_subprocess_exec(
+            "git", "http-backend", env=env,
+            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE)
+        out, _ = await git.communicate(request.body)
+        head, _, body = out.partition(b"\r\n\r\n")
+        lines = head.decode("latin-1").split("\r\n")
+        status = "200 OK"
+        for line in lines:
+            if line.lower().startswith("status:"):
+                status = line.partition(":")[2].strip()
+        self.whole(writer, body, status,
+                   [x for x in lines if not x.lower().startswith("status:")])
+        return True
+
+
+async def start(record, directory):
+    keys = Keys(record, directory)
+    for where, name in CERTIFICATES.items():
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain("%s/%s.pem" % (directory, name),
+                                "%s/server.key" % directory)
+        context.set_alpn_protocols(["http/1.1"])
+        await asyncio.start_server(keys.serve, where, 443, ssl=context,
+                                   backlog=4096)
+    await asyncio.start_server(keys.serve, "203.0.113.80", 80, backlog=4096)
