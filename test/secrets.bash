@@ -1,0 +1,58 @@
+# Secrets in the internet of the tests: `load secrets` after internet. The
+# authority of the servers' certificates is known to the supervisor alone; a
+# client in the box trusts the run's own.
+#
+#   KEY            the value of OPENAI_API_KEY, which no box may see
+#   config JSON    put this into the user's file
+#   origin_saw T   did this text reach a server in this test?
+#   hidden         KEY is neither in $output nor $stderr nor in the record
+
+KEY=sk-proj-RealValue0123456789abcdefghijklmnopqrstuv
+
+setup()
+{
+	BOX=
+	box_setup
+	internet_mark
+	config '{}'
+	export OPENAI_API_KEY=$KEY
+}
+
+config()
+{
+	local file=$HOME/.config/agentbox/config.json
+
+	mkdir -p "${file%/*}"
+	[ -e "$file" ] || echo '{}' >"$file"
+	jq -s '.[0] * .[1] * .[2]' "$file" - <(echo "$1") >"$TEST_DIR/config" <<-END
+	{ "network": { "roots": ["$NET/ca.pem"] },
+	  "filesystem": { "denyRead": ["$NET"] } }
+	END
+	mv "$TEST_DIR/config" "$file"
+}
+
+origin_saw()
+{
+	since_mark origin | jq -r '.head + .body' | grep -qF -e "$1"
+}
+
+hidden()
+{
+	local secret=${1:-$KEY}
+
+	! grep -qF -e "$secret" <<<"$output$stderr"
+	! grep -rqF -e "$secret" "$AGENTBOX_STATE"
+}
+
+# The words that look for KEY everywhere in the box.
+scan()
+{
+	local flipped
+
+	flipped=$(printf %s "${1:-$KEY}" | python3 -c '
+import sys
+print(bytes(255 - b for b in sys.stdin.buffer.read()).hex())')
+	# The tests' own folder is the workspace; the internet's is not shown.
+	printf 'python3 %s/test/internet/scan.py %s %s /tmp /var/tmp /run /dev/shm /etc' \
+		"$ROOT" "$flipped" "$HOME"
+}

