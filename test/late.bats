@@ -1,0 +1,67 @@
+load helpers
+
+# late-relocations FILE MOST: what the build does with the linked program.
+sort_out()
+{
+	run "$ROOT/scripts/late-relocations" --most "$2" "$1" out
+	echo "$output"
+}
+
+# refused TEXT: with a reason, in one line, and nothing is left behind.
+refused()
+{
+	[ "$status" -eq 1 ] || return 1
+	[ "${#lines[@]}" -eq 1 ] || return 1
+	[[ "$output" == "late-relocations: "*"$1"* ]] || return 1
+	[ ! -e out ] && [ ! -e out.new ]
+}
+
+@test "late relocations: a program without any stays as it is" {
+	local program=$ROOT/build/test/agentbox-no-tls
+
+	[ -x "$program" ] || skip "needs a static build"
+	sort_out "$program" 1000000
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
+	cmp "$program" out
+	[ -x out ]
+}
+
+@test "late relocations: too many that are left fail" {
+	local program=$ROOT/build/test/agentbox-no-tls
+
+	[ -x "$program" ] || skip "needs a static build"
+	sort_out "$program" 100
+	refused "relocations at the start, 100 at most"
+}
+
+@test "late relocations: what is no such program is refused" {
+	sort_out missing 6000
+	refused "No such file"
+	echo text >file
+	sort_out file 6000
+	refused "not a 64-bit little-endian ELF"
+	: >file
+	sort_out file 6000
+	refused "not a 64-bit little-endian ELF"
+}
+
+@test "late relocations: a program that is cut off is refused" {
+	local size
+
+	for size in 16 40 64 100 300 4096 100000; do
+		head -c "$size" "$AGENTBOX" >file
+		sort_out file 6000
+		refused file
+	done
+}
+
+@test "late relocations: the finished program is not sorted again" {
+	local sections
+
+	sections=$(readelf -SW "$AGENTBOX")
+	[[ "$sections" == *" .agentbox.late "*" .data.late "* ]] ||
+		skip "needs a static build with TLS"
+	sort_out "$AGENTBOX" 6000
+	refused ".rela.dyn is not what is applied at the start"
+}
