@@ -4,6 +4,7 @@ UNJUDGED=1
 load helpers
 load internet
 load secrets
+load attack/attack
 
 setup_file()
 {

@@ -4,6 +4,7 @@ UNJUDGED=1
 load helpers
 load internet
 load secrets
+load attack/attack
 
 setup_file()
 {
@@ -23,7 +24,7 @@ teardown_file()
 				-o answer -w "%{http_code} %{http_version}\n"
 			grep -c "Bearer $OPENAI_API_KEY" answer
 		done
-		env; cat /proc/self/environ /proc/[0-9]*/environ
+		env; cat /proc/self/environ /proc/[0-9]*/environ 2>/dev/null | tr "\\0" "\\n"
 		sleep 100 & '"$(scan)"'; kill $!'
 	[ "$status" -eq 0 ]
 	[ "$(head -n 6 <<<"$output" | paste -sd' ')" = "200 1.1 1 200 1.1 1 200 1.1 1" ]

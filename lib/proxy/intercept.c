@@ -110,7 +110,8 @@ static void read_first(struct ab_conn *conn)
 		ab_conn_close(conn, io == AB_IO_FAILED);
 		return;
 	}
-	if (!ab_bytes_len(&conn->client.in))
+	/* The answer to CONNECT goes before anything of TLS. */
+	if (!ab_bytes_len(&conn->client.in) || ab_bytes_len(&conn->client.out))
 		return;
 	switch (ab_hello_look(ab_bytes_head(&conn->client.in),
 			      ab_bytes_len(&conn->client.in), &hello)) {
