@@ -75,10 +75,9 @@ static int add_root(const char *path, struct ab_buf *b, struct ab_error *err)
 	return 1;
 }
 
-static int add_system(char *const *environ, struct ab_buf *b,
-		      struct ab_error *err)
+static int add_system(char *const *env, struct ab_buf *b, struct ab_error *err)
 {
-	const char *own = ab_environ_get(environ, "SSL_CERT_FILE");
+	const char *own = ab_environ_get(env, "SSL_CERT_FILE");
 	int r = own ? add_root(own, b, err) : 0;
 
 	for (size_t i = 0; r == 0 && ab_trusted_bundles[i]; i++)
@@ -86,13 +85,13 @@ static int add_system(char *const *environ, struct ab_buf *b,
 	return r;
 }
 
-int ab_trusted_roots(const struct ab_policy *policy, char *const *environ,
+int ab_trusted_roots(const struct ab_policy *policy, char *const *env,
 		     char **ret_pem, size_t *ret_len, struct ab_error *err)
 {
 	const struct ab_strv *more = &policy->net.roots;
 	ab_autobuf struct ab_buf b = { 0 };
 
-	if (add_system(environ, &b, err) < 0)
+	if (add_system(env, &b, err) < 0)
 		return -1;
 	for (size_t i = 0; i < more->len; i++) {
 		int r = add_root(more->v[i], &b, err);

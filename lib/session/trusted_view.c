@@ -47,9 +47,9 @@ bool ab_trusted_variable(const char *name)
 }
 
 /* Not empty, or NULL. */
-static const char *value_of(char *const *environ, const char *name)
+static const char *value_of(char *const *env, const char *name)
 {
-	const char *value = ab_environ_get(environ, name);
+	const char *value = ab_environ_get(env, name);
 
 	return value && *value ? value : NULL;
 }
@@ -77,7 +77,7 @@ struct view {
 	size_t pem_len;
 	const uint8_t *der;
 	size_t der_len;
-	char *const *environ;
+	char *const *env;
 	struct ab_strv *notes;
 	struct source *v;
 	size_t len;
@@ -184,7 +184,7 @@ static void tell_once(struct view *v, char *note)
 static int find_named(struct view *v, const char *variable, struct source **ret,
 		      struct ab_error *err)
 {
-	const char *path = value_of(v->environ, variable);
+	const char *path = value_of(v->env, variable);
 	ab_autofree char *real = path ? realpath(path, NULL) : NULL;
 	const struct ab_mount *m =
 		real ? ab_plan_find(&v->spec->plan, real) : NULL;
@@ -322,7 +322,7 @@ static int cover_installed(struct view *v, struct ab_error *err)
 
 static int cover_keystores(struct view *v, struct ab_error *err)
 {
-	const char *home = value_of(v->environ, "JAVA_HOME");
+	const char *home = value_of(v->env, "JAVA_HOME");
 
 	for (size_t i = 0; ab_trusted_keystores[i]; i++)
 		if (cover_keystore(v, ab_trusted_keystores[i], err) < 0)
@@ -343,7 +343,7 @@ static int fill(struct view *v, struct ab_error *err)
 }
 
 int ab_trusted_fill(const char *pem, const uint8_t *der, size_t der_len,
-		    char *const *environ, struct ab_spec *spec,
+		    char *const *env, struct ab_spec *spec,
 		    struct ab_strv *ret_notes, struct ab_error *err)
 {
 	struct view v = { .spec = spec,
@@ -351,7 +351,7 @@ int ab_trusted_fill(const char *pem, const uint8_t *der, size_t der_len,
 			  .pem_len = strlen(pem),
 			  .der = der,
 			  .der_len = der_len,
-			  .environ = environ,
+			  .env = env,
 			  .notes = ret_notes };
 	int r = fill(&v, err);
 
