@@ -73,6 +73,10 @@ function __agentbox_approvals
     agentbox approvals list 2>/dev/null | string match -rg '^([as][0-9a-f]{6}) '
 end
 
+function __agentbox_secrets
+    agentbox secrets list 2>/dev/null | string match -rg '^([A-Za-z_][A-Za-z0-9_]*)(?:     |$)'
+end
+
 function __agentbox_groups
     string split ' ' '@github @npm @pypi @crates @go @debian @llm'
 end
@@ -93,12 +97,13 @@ complete -c agentbox -n __agentbox_at -a config -d 'See what is in force and whe
 complete -c agentbox -n __agentbox_at -a profile -d 'See the profiles that a policy can start from'
 complete -c agentbox -n __agentbox_at -a rules -d 'See the rules that commands are judged by'
 complete -c agentbox -n __agentbox_at -a policy -d 'Compare policies'
+complete -c agentbox -n __agentbox_at -a secrets -d 'Keys that the box can use and never sees'
 complete -c agentbox -n __agentbox_at -a trust -d 'Let a project\'s .agentbox.json widen the policy'
 complete -c agentbox -n __agentbox_at -a approvals -d 'What you have said yes or no to'
 complete -c agentbox -n __agentbox_at -a hook -d 'Answer an agent that is about to run a command'
 complete -c agentbox -n __agentbox_at -a alias -d 'Print shell functions that run programs in the box'
 complete -c agentbox -n __agentbox_at -a help -d 'Say more about a command'
-complete -c agentbox -n '__agentbox_at help' -a 'run check ports connect doctor config profile rules policy trust approvals hook alias'
+complete -c agentbox -n '__agentbox_at help' -a 'run check ports connect doctor config profile rules policy secrets trust approvals hook alias'
 
 complete -c agentbox -n '__agentbox_at config' -a show -d 'Every value in force and where it came from'
 complete -c agentbox -n '__agentbox_at config' -a check -d 'Mistakes in a file'
@@ -110,9 +115,12 @@ complete -c agentbox -n '__agentbox_at approvals' -a list -d 'The answers that a
 complete -c agentbox -n '__agentbox_at approvals' -a revoke -d 'Forget answers'
 complete -c agentbox -n '__agentbox_at hook' -a install -d 'Put the hook into an agent\'s settings'
 complete -c agentbox -n '__agentbox_at hook' -a 'claude-code codex copilot cursor gemini windsurf' -d 'Answer an event'
+complete -c agentbox -n '__agentbox_at secrets' -a list -d 'What would be put in where'
+complete -c agentbox -n '__agentbox_at secrets' -a providers -d 'Services that are known by name'
+complete -c agentbox -n '__agentbox_at secrets' -a check -d 'Does every source give a value'
 complete -c agentbox -n '__agentbox_at policy' -a diff -d 'What one allows that the other does not'
 
-for in in __agentbox_running '__agentbox_in check' '__agentbox_in ports' '__agentbox_in connect' '__agentbox_in doctor' '__agentbox_in config' '__agentbox_in profile' '__agentbox_in rules' '__agentbox_in policy' '__agentbox_in trust' '__agentbox_in approvals' '__agentbox_in hook' '__agentbox_in alias'
+for in in __agentbox_running '__agentbox_in check' '__agentbox_in ports' '__agentbox_in connect' '__agentbox_in doctor' '__agentbox_in config' '__agentbox_in profile' '__agentbox_in rules' '__agentbox_in policy' '__agentbox_in secrets' '__agentbox_in trust' '__agentbox_in approvals' '__agentbox_in hook' '__agentbox_in alias'
     complete -c agentbox -n $in -l help -s h -d 'Show the options'
 end
 
@@ -120,8 +128,8 @@ function __agentbox_hook
     __agentbox_in hook; and test (count (__agentbox_words)) -ge 2
 end
 
-# What makes the policy: run, check, config show and the hooks.
-for in in __agentbox_running '__agentbox_in check' '__agentbox_in config show' __agentbox_hook
+# What makes the policy: run, check, config show, secrets and the hooks.
+for in in __agentbox_running '__agentbox_in check' '__agentbox_in config show' '__agentbox_in secrets list' '__agentbox_in secrets check' __agentbox_hook
     complete -c agentbox -n $in -l profile -x -a '(__agentbox_profiles)' -d 'Start from this profile'
     complete -c agentbox -n $in -l config -r -F -d 'Read this file instead of the user\'s'
     complete -c agentbox -n $in -l workspace -x -a '(__fish_complete_directories)' -d 'The project folder'
@@ -191,6 +199,11 @@ complete -c agentbox -n '__agentbox_in rules list' -l config -r -F -d 'This file
 complete -c agentbox -n '__agentbox_in rules list' -l workspace -x -a '(__fish_complete_directories)' -d 'The project folder'
 complete -c agentbox -n '__agentbox_in policy diff' -l json -d 'Print JSON'
 complete -c agentbox -n '__agentbox_in policy diff' -F -a '(__agentbox_profiles)'
+
+complete -c agentbox -n '__agentbox_in secrets list' -l json -d 'Print JSON'
+complete -c agentbox -n '__agentbox_in secrets providers' -l json -d 'Print JSON'
+complete -c agentbox -n '__agentbox_in secrets check' -l json -d 'Print JSON'
+complete -c agentbox -n '__agentbox_in secrets check' -a '(__agentbox_secrets)'
 
 complete -c agentbox -n '__agentbox_in trust' -l yes -s y -d 'Trust it without asking'
 complete -c agentbox -n '__agentbox_in trust' -l revoke -d 'Trust it no longer'
