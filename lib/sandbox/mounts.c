@@ -40,6 +40,7 @@
 #include "base/path.h"
 #include "sandbox/furniture.h"
 #include "sandbox/spec.h"
+#include "sandbox/staged.h"
 #include "sandbox/tree.h"
 
 struct build {
@@ -127,24 +128,6 @@ static int attach_stage(struct build *b, struct ab_error *err)
 	return ab_tree_place(b->stage, target, where, err);
 }
 
-static void name_file(size_t i, char ret[24])
-{
-	snprintf(ret, 24, "e%zu", i);
-}
-
-static int stage_file(struct build *b, size_t i, struct ab_error *err)
-{
-	const struct ab_file *f = &b->spec->files[i];
-	ab_autoclose int fd = -1;
-	char name[24];
-
-	name_file(i, name);
-	fd = openat(b->stage, name, O_WRONLY | O_CREAT | O_CLOEXEC, 0444);
-	if (fd < 0 || ab_write_all(fd, f->text, strlen(f->text)) < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "write %s", f->path);
-	return 0;
-}
-
 static int stage(struct build *b, struct ab_error *err)
 {
 	const struct ab_plan *plan = &b->spec->plan;
@@ -164,11 +147,9 @@ static int stage(struct build *b, struct ab_error *err)
 			return ab_fail(err, AB_ESYSTEM, errno,
 				       "make a private %s", plan->v[i].path);
 	}
-	for (size_t i = 0; i < b->spec->nfiles; i++)
-		if (stage_file(b, i, err) < 0)
-			return -1;
-	if (ab_furniture_finish(b->furniture, b->stage, b->spec->run_id, err) <
-	    0)
+	if (ab_staged_make(b->spec, b->stage, err) < 0 ||
+	    ab_furniture_finish(b->furniture, b->stage, b->spec->run_id, err) <
+		    0)
 		return -1;
 	return ab_tree_setattr(b->stage, MOUNT_ATTR_RDONLY, 0, 0,
 			       "the staging folder", err);
@@ -247,10 +228,11 @@ static int copy_link(struct build *b, const struct ab_mount *m, int tree,
 	return 0;
 }
 
-static int mask(struct build *b, const char *path, enum ab_as as, int target,
+/* Clone `name` of the tmpfs onto the target. */
+static int mask(struct build *b, const char *path, const char *name, int target,
 		struct ab_error *err)
 {
-	ab_autoclose int tree = open_tree(b->stage, as == AB_AS_DIR ? "d" : "f",
+	ab_autoclose int tree = open_tree(b->stage, name,
 					  OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
 
 	if (tree < 0)
@@ -275,7 +257,7 @@ static int mask_above(struct build *b, const char *path, struct ab_error *err)
 		return ab_fail(err, AB_ESYSTEM, errno, "find %s", dir);
 	if (st.st_dev == b->stage_dev)
 		return 0;	/* the mask of a neighbour */
-	return mask(b, dir, AB_AS_DIR, target, err);
+	return mask(b, dir, "d", target, err);
 }
 
 static int place(struct build *b, size_t i, struct ab_error *err)
@@ -283,6 +265,7 @@ static int place(struct build *b, size_t i, struct ab_error *err)
 	const struct ab_mount *m = &b->spec->plan.v[i];
 	ab_autoclose int target = ab_tree_lookup(b->root, m->path);
 	ab_autoclose int tree = -1;
+	char name[AB_STAGED_NAME];
 	struct stat st;
 
 	if (target < 0 && errno == EACCES && m->op == AB_MOUNT_MASK)
@@ -311,7 +294,8 @@ static int place(struct build *b, size_t i, struct ab_error *err)
 		tree = ab_tree_clone(target, m->path, err);
 		break;
 	case AB_MOUNT_MASK:
-		return mask(b, m->path, m->as, target, err);
+		ab_staged_mask(b->spec, i, name);
+		return mask(b, m->path, name, target, err);
 	}
 	if (tree < 0)
 		return -1;
@@ -319,26 +303,44 @@ static int place(struct build *b, size_t i, struct ab_error *err)
 }
 
 /*
- * A file of the box's own. Where there is none to cover, or no way to it, the
- * command does not see the host's either, and can do without ours.
+ * May the box do without this file? Where there is none to cover, or no way
+ * to it, the command does not see the host's either. But a folder that is
+ * closed to us its owner can open, and what is no plain file any more leads
+ * somewhere else.
  */
+static bool is_needless(struct build *b, const struct ab_file *f, bool there,
+			int errnum)
+{
+	const struct ab_mount *m = ab_plan_find(&b->spec->plan, f->path);
+
+	return !f->over_mask || (m && m->op == AB_MOUNT_MASK) ||
+	       (!there && errnum == ENOENT);
+}
+
 static int place_file(struct build *b, size_t i, struct ab_error *err)
 {
-	const char *path = b->spec->files[i].path;
-	ab_autoclose int target = ab_tree_lookup(b->root, path);
+	const struct ab_file *f = &b->spec->files[i];
+	ab_autoclose int target = ab_tree_lookup(b->root, f->path);
 	ab_autoclose int tree = -1;
+	char name[AB_STAGED_NAME];
 	struct stat st;
-	char name[24];
 
-	if (target < 0 && errno == ENOENT)
-		target = make_target(b, path, AB_AS_FILE);
-	if (target < 0 || fstat(target, &st) < 0 || !S_ISREG(st.st_mode))
-		return 0;
-	name_file(i, name);
+	if (target < 0 && errno == ENOENT) {
+		target = make_target(b, f->path, AB_AS_FILE);
+		if (target < 0)
+			errno = ENOENT;	/* not there: nothing is seen */
+	}
+	if (target < 0 || fstat(target, &st) < 0 || !S_ISREG(st.st_mode)) {
+		if (is_needless(b, f, target >= 0, errno))
+			return 0;
+		return ab_fail(err, AB_ESYSTEM, target < 0 ? errno : 0,
+			       "cover %s", f->path);
+	}
+	ab_staged_name(b->spec, i, name);
 	tree = open_tree(b->stage, name, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
 	if (tree < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "show %s", path);
-	return ab_tree_place(tree, target, path, err);
+		return ab_fail(err, AB_ESYSTEM, errno, "show %s", f->path);
+	return ab_tree_place(tree, target, f->path, err);
 }
 
 static int build(struct build *b, struct ab_error *err)
@@ -365,7 +367,7 @@ static int build(struct build *b, struct ab_error *err)
 		if (place(b, i, err) < 0)
 			return -1;
 	for (size_t i = 0; i < spec->nfiles; i++)
-		if (place_file(b, i, err) < 0)
+		if (!ab_staged_in_place(spec, i) && place_file(b, i, err) < 0)
 			return -1;
 	return spec->hidden_root ? leave_host_root(b, err) : 0;
 }

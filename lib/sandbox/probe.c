@@ -30,6 +30,7 @@
 #include "base/mem.h"
 #include "netns/loopback.h"
 #include "policy/policy.h"
+#include "sandbox/furniture.h"
 #include "sandbox/limits.h"
 #include "sandbox/spec.h"
 #include "sandbox/target.h"
@@ -204,19 +205,33 @@ static const char *write_fence(struct proof *p)
 	return NULL;
 }
 
+/* Is this a file that the specification shows over a mask, and really that
+ * one: on the file system of the box's own? */
+static bool is_shown(const struct ab_spec *spec, const char *path, int fd)
+{
+	struct stat ours, st;
+
+	if (stat(AB_MARKER, &ours) < 0 || fstat(fd, &st) < 0 ||
+	    ours.st_dev != st.st_dev)
+		return false;
+	for (size_t i = 0; i < spec->nfiles; i++)
+		if (spec->files[i].over_mask &&
+		    strcmp(spec->files[i].path, path) == 0)
+			return true;
+	return false;
+}
+
 static const char *read_deny(struct proof *p)
 {
 	for (size_t i = 0; i < p->spec->plan.len; i++) {
 		const struct ab_mount *m = &p->spec->plan.v[i];
-		int fd;
+		ab_autoclose int fd = -1;
 
 		if (m->op != AB_MOUNT_MASK)
 			continue;
 		fd = open(m->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-		if (fd >= 0) {
-			close(fd);
+		if (fd >= 0 && !is_shown(p->spec, m->path, fd))
 			return because(p, "can be read:", m->path);
-		}
 	}
 	return NULL;
 }

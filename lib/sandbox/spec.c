@@ -50,6 +50,25 @@ static void code_str(struct codec *c, char **s)
 	c->in += n;
 }
 
+static void code_data(struct codec *c, char **data, size_t *len)
+{
+	uint64_t n = *len;
+
+	code(c, n);
+	if (c->out) {
+		ab_buf_add(c->out, *data, *len);
+		return;
+	}
+	if (c->broken || (size_t)(c->end - c->in) < n) {
+		c->broken = true;
+		n = 0;
+	}
+	*data = ab_alloc(n + 1);
+	memcpy(*data, c->in, n);
+	*len = n;
+	c->in += n;
+}
+
 /* Decoding: a count that the rest of the bytes cannot hold is broken. */
 static size_t code_count(struct codec *c, size_t len)
 {
@@ -76,6 +95,29 @@ static void code_strv(struct codec *c, struct ab_strv *sv)
 	}
 }
 
+static void code_files(struct codec *c, struct ab_spec *s)
+{
+	size_t n = code_count(c, s->nfiles);
+
+	if (!c->out) {
+		s->files = ab_alloc(n * sizeof(s->files[0]));
+		s->nfiles = n;
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct ab_file *f = &s->files[i];
+
+		code_str(c, &f->path);
+		code(c, f->same);
+		code(c, f->mode);
+		code(c, f->over_mask);
+		/* One that has bytes, before this one. */
+		if (f->same > i || (f->same && s->files[f->same - 1].same))
+			c->broken = true;
+		if (!f->same)
+			code_data(c, &f->data, &f->len);
+	}
+}
+
 static void code_spec(struct codec *c, struct ab_spec *s)
 {
 	size_t n = code_count(c, s->plan.len);
@@ -98,15 +140,7 @@ static void code_spec(struct codec *c, struct ab_spec *s)
 		code_str(c, &s->rules[i].path);
 		code(c, s->rules[i].rights);
 	}
-	n = code_count(c, s->nfiles);
-	if (!c->out) {
-		s->files = ab_alloc(n * sizeof(s->files[0]));
-		s->nfiles = n;
-	}
-	for (size_t i = 0; i < n; i++) {
-		code_str(c, &s->files[i].path);
-		code_str(c, &s->files[i].text);
-	}
+	code_files(c, s);
 	code(c, s->hidden_root);
 	code(c, s->own_net);
 	code(c, s->door);
@@ -137,6 +171,32 @@ static void code_spec(struct codec *c, struct ab_spec *s)
 	code_strv(c, &s->sockets);
 	code_strv(c, &s->unwritable);
 	code_strv(c, &s->keep_fds);
+}
+
+static struct ab_file *add_file(struct ab_spec *spec)
+{
+	spec->files = ab_realloc(spec->files,
+				 (spec->nfiles + 1) * sizeof(spec->files[0]));
+	return &spec->files[spec->nfiles++];
+}
+
+struct ab_file *ab_spec_add_file(struct ab_spec *spec, char *path, char *data,
+				 size_t len)
+{
+	struct ab_file *f = add_file(spec);
+
+	*f = (struct ab_file){ .path = path, .data = data, .len = len };
+	return f;
+}
+
+struct ab_file *ab_spec_share_file(struct ab_spec *spec, char *path, size_t of)
+{
+	struct ab_file *f = add_file(spec);
+	uint32_t same = spec->files[of].same;
+
+	*f = (struct ab_file){ .path = path,
+			       .same = same ? same : (uint32_t)of + 1 };
+	return f;
 }
 
 int ab_spec_seal(struct ab_spec *spec, struct ab_error *err)
@@ -184,7 +244,7 @@ void ab_spec_fini(struct ab_spec *spec)
 	free(spec->rules);
 	for (size_t i = 0; i < spec->nfiles; i++) {
 		free(spec->files[i].path);
-		free(spec->files[i].text);
+		free(spec->files[i].data);
 	}
 	free(spec->files);
 	free(spec->run_id);

@@ -25,8 +25,15 @@ struct ab_path_rule {		/* for Landlock, in the box's own view */
 };
 
 struct ab_file {		/* of the box's own, over what is there */
-	char *path;		/* real */
-	char *text;
+	char *path;		/* real; or below /dev, where it is made */
+	char *data;		/* `len` bytes, any */
+	size_t len;
+	uint32_t same;		/* 0; else it is file same-1, which comes
+				   earlier and has the bytes */
+	uint32_t mode;		/* permissions; 0: anybody may read it */
+	bool over_mask;		/* shown although a mask covers it, and no
+				   start without it where the host's file
+				   would be seen instead */
 };
 
 struct ab_limits {		/* 0: none */
@@ -77,6 +84,14 @@ struct ab_spec {
 };
 
 void ab_spec_fini(struct ab_spec *spec);
+
+/* Add a file; path and bytes are taken over. The pointer is good until the
+ * next one is added. */
+struct ab_file *ab_spec_add_file(struct ab_spec *spec, char *path, char *data,
+				 size_t len);
+/* The bytes of file `of` at another path as well. */
+struct ab_file *ab_spec_share_file(struct ab_spec *spec, char *path,
+				   size_t of);
 
 /* A sealed memfd, or -1. */
 int ab_spec_seal(struct ab_spec *spec, struct ab_error *err);

@@ -1,34 +1,18 @@
 #include "session/approver.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/error.h"
 #include "base/fd.h"
 #include "base/mem.h"
-#include "session/hold.h"
+#include "session/program.h"
 
 enum { OUTPUT_MAX = 64 * 1024 };
-
-struct approver {
-	pid_t pid; /* leads a group of its own */
-	int pidfd;
-	int out;
-	int status; /* once it has ended */
-	bool ended;
-	struct ab_buf said;
-};
 
 static void add_text(struct ab_buf *b, const char *key, const char *value)
 {
@@ -92,145 +76,49 @@ void ab_approver_parse(const char *text, size_t len,
 	json_decref(json);
 }
 
-static int64_t now_ms(void)
+static void conclude(int status, const char *said, size_t len,
+		     struct ab_approver_reply *ret)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-static _Noreturn void become(const char *command, int in, int out)
-{
-	static const int defaults[] = { SIGPIPE, SIGCHLD, SIGTTOU, SIGTTIN };
-	const char *const argv[] = { "sh", "-c", command, NULL };
-	sigset_t none;
-
-	setpgid(0, 0);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	for (size_t i = 0; i < AB_COUNT(defaults); i++)
-		signal(defaults[i], SIG_DFL);
-	if (dup2(in, 0) < 0 || dup2(out, 1) < 0 || ab_close_others(NULL, 0) < 0)
-		_exit(126);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	execv("/bin/sh", (char *const *)(uintptr_t)argv);
-	_exit(127);
-}
-
-/* The question is a file: a program that does not read it hinders nobody. */
-static int start(struct approver *a, const char *command, const char *request,
-		 size_t len)
-{
-	ab_autoclose int in = ab_memfd_sealed("question", request, len);
-	ab_autoclose int to = -1;
-	int out[2];
-
-	if (in < 0 || lseek(in, 0, SEEK_SET) < 0 || pipe2(out, O_CLOEXEC) < 0)
-		return -1;
-	a->out = out[0];
-	to = out[1];
-	if (fcntl(a->out, F_SETFL, O_NONBLOCK) < 0)
-		return -1;
-	a->pid = fork();
-	if (a->pid < 0)
-		return -1;
-	if (a->pid == 0)
-		become(command, in, to);
-	setpgid(a->pid, a->pid); /* whoever comes first */
-	a->pidfd = (int)syscall(SYS_pidfd_open, a->pid, 0);
-	return a->pidfd < 0 ? -1 : 0;
-}
-
-/* What is there now; false: more than we take. */
-static bool take_output(struct approver *a)
-{
-	for (;;) {
-		char chunk[4096];
-		ssize_t n = read(a->out, chunk, sizeof(chunk));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return true;
-		if (n == 0) {
-			ab_closep(&a->out);
-			a->out = -1;
-			return true;
-		}
-		if (a->said.len + (size_t)n > OUTPUT_MAX)
-			return false;
-		ab_buf_add(&a->said, chunk, (size_t)n);
-	}
-}
-
-/* Until it has ended; what its own children still hold open does not count. */
-static void attend(struct approver *a, const struct ab_hold *hold,
-		   int64_t until, unsigned timeout_ms,
-		   struct ab_approver_reply *ret)
-{
-	for (;;) {
-		struct pollfd fds[] = { { .fd = a->pidfd, .events = POLLIN },
-					{ .fd = a->out, .events = POLLIN },
-					{ .fd = hold->fd, .events = POLLIN } };
-		int64_t left = until - now_ms();
-		int n = left <= 0 ? 0 : poll(fds, AB_COUNT(fds), (int)left);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return fail(ret, "%s", strerror(errno));
-		if (n == 0)
-			return fail(ret, "no answer in %g s",
-				    timeout_ms / 1000.0);
-		if (fds[2].revents)
-			return fail(ret, "interrupted");
-		if (a->out >= 0 && !take_output(a))
-			return fail(ret, "it said more than %d KiB",
-				    OUTPUT_MAX / 1024);
-		if (fds[0].revents) {
-			a->ended = true;
-			return;
-		}
-	}
-}
-
-static void conclude(struct approver *a, struct ab_approver_reply *ret)
-{
-	if (WIFSIGNALED(a->status))
-		fail(ret, "it was ended by signal %d", WTERMSIG(a->status));
-	else if (WEXITSTATUS(a->status) != 0)
-		fail(ret, "it ended with status %d", WEXITSTATUS(a->status));
-	else if (a->said.len == 0)
+	if (WIFSIGNALED(status))
+		fail(ret, "it was ended by signal %d", WTERMSIG(status));
+	else if (WEXITSTATUS(status) != 0)
+		fail(ret, "it ended with status %d", WEXITSTATUS(status));
+	else if (len == 0)
 		fail(ret, "it said nothing");
 	else
-		ab_approver_parse(a->said.data, a->said.len, ret);
+		ab_approver_parse(said, len, ret);
 }
 
 void ab_approver_ask(const char *command, const char *request, size_t len,
 		     unsigned timeout_ms, struct ab_approver_reply *ret)
 {
-	struct approver a = { .pid = -1, .pidfd = -1, .out = -1 };
-	int64_t until = now_ms() + timeout_ms;
-	struct ab_error err;
-	struct ab_hold hold;
+	/* The question is a file: a program that does not read it hinders
+	 * nobody. */
+	ab_autoclose int in = ab_memfd_sealed("question", request, len);
+	ab_autofree char *said = ab_alloc(OUTPUT_MAX);
+	const char *const argv[] = { "/bin/sh", "-c", command, NULL };
+	struct ab_program program = { .argv = argv,
+				      .env = environ,
+				      .in = in,
+				      .ms = timeout_ms,
+				      .out = said,
+				      .room = OUTPUT_MAX };
+	struct ab_ran ran;
 
-	if (ab_hold_begin(&hold, &err) < 0)
-		return fail(ret, "%s", err.text);
-	if (start(&a, command, request, len) < 0)
-		fail(ret, "it cannot be started: %s", strerror(errno));
-	else
-		attend(&a, &hold, until, timeout_ms, ret);
-	if (a.pid > 0) {
-		/* Not reaped yet, so the group is still its own. */
-		kill(-a.pid, SIGKILL);
-		while (waitpid(a.pid, &a.status, 0) < 0 && errno == EINTR)
-			;
+	if (in < 0 || lseek(in, 0, SEEK_SET) < 0)
+		return fail(ret, "it cannot be started: %s", strerror(errno));
+	ab_program_run(&program, &ran);
+	switch (ran.how) {
+	case AB_RAN_ENDED:
+		return conclude(ran.status, said, ran.out_len, ret);
+	case AB_RAN_FAILED:
+		return fail(ret, "it cannot be started: %s",
+			    strerror(ran.errnum));
+	case AB_RAN_LATE:
+		return fail(ret, "no answer in %g s", timeout_ms / 1000.0);
+	case AB_RAN_TOO_MUCH:
+		return fail(ret, "it said more than %d KiB", OUTPUT_MAX / 1024);
+	case AB_RAN_INTERRUPTED:
+		return fail(ret, "interrupted");
 	}
-	if (a.ended)
-		conclude(&a, ret);
-	ab_closep(&a.pidfd);
-	ab_closep(&a.out);
-	ab_buf_fini(&a.said);
-	ab_hold_end(&hold);
 }

@@ -130,15 +130,12 @@ static void add(struct ab_spec *spec, const char *path, char *text)
 	ab_autofree char *given = text;
 	const struct ab_mount *m =
 		real ? ab_plan_find(&spec->plan, real) : NULL;
+	size_t len = strlen(text);
 
 	/* What nobody shall read stays so. */
 	if (!real || (m && m->op == AB_MOUNT_MASK))
 		return;
-	spec->files = ab_realloc(spec->files,
-				 (spec->nfiles + 1) * sizeof(spec->files[0]));
-	spec->files[spec->nfiles++] =
-		(struct ab_file){ .path = ab_take(real),
-				  .text = ab_take(given) };
+	ab_spec_add_file(spec, ab_take(real), ab_take(given), len);
 }
 
 static void add_nsswitch(struct ab_spec *spec)

@@ -28,7 +28,6 @@ static struct ab_spec full(void)
 		.hidden_root = true,
 		.own_net = true,
 		.door = true,
-		.nfiles = 1,
 		.tty = true,
 		.tty_fds = 5,
 		.rows = 24,
@@ -43,6 +42,7 @@ static struct ab_spec full(void)
 		.run_id = ab_strdup("abc23"),
 		.cwd = ab_strdup("/home/u/p"),
 	};
+	struct ab_file *f;
 
 	for (size_t i = 0; i < AB_COUNT(s.host_ns); i++)
 		s.host_ns[i] = 11 + i;
@@ -53,9 +53,12 @@ static struct ab_spec full(void)
 	s.rules = ab_alloc(2 * sizeof(s.rules[0]));
 	s.rules[0] = (struct ab_path_rule){ ab_strdup("/"), 3 };
 	s.rules[1] = (struct ab_path_rule){ ab_strdup("/home/u/p"), 47 };
-	s.files = ab_alloc(sizeof(s.files[0]));
-	s.files[0] = (struct ab_file){ ab_strdup("/etc/hosts"),
-				       ab_strdup("127.0.0.1 localhost\n") };
+	ab_spec_add_file(&s, ab_strdup("/etc/hosts"), ab_strdup("a\0b"), 4);
+	f = ab_spec_add_file(&s, ab_strdup("/home/u/.netrc"), NULL, 0);
+	f->mode = 0600;
+	f->over_mask = true;
+	ab_spec_share_file(&s, ab_strdup("/dev/x"), 0);
+	ab_spec_share_file(&s, ab_strdup("/dev/y"), 2);
 	ab_strv_add(&s.argv, "sh");
 	ab_strv_add(&s.argv, "");
 	ab_strv_add(&s.argv, "a\nb\xfe");
@@ -103,6 +106,14 @@ static bool same_strings(const struct ab_strv *a, const struct ab_strv *b)
 	return true;
 }
 
+static bool same_file(const struct ab_file *a, const struct ab_file *b)
+{
+	return strcmp(a->path, b->path) == 0 && a->len == b->len &&
+	       (a->len == 0 || memcmp(a->data, b->data, a->len) == 0) &&
+	       a->same == b->same && a->mode == b->mode &&
+	       a->over_mask == b->over_mask;
+}
+
 static void check_same(const struct ab_spec *a, const struct ab_spec *b)
 {
 	bool mounts = a->plan.len == b->plan.len;
@@ -117,8 +128,7 @@ static void check_same(const struct ab_spec *a, const struct ab_spec *b)
 		rules = a->rules[i].rights == b->rules[i].rights &&
 			strcmp(a->rules[i].path, b->rules[i].path) == 0;
 	for (size_t i = 0; files && i < a->nfiles; i++)
-		files = strcmp(a->files[i].path, b->files[i].path) == 0 &&
-			strcmp(a->files[i].text, b->files[i].text) == 0;
+		files = same_file(&a->files[i], &b->files[i]);
 	ok(mounts, "mounts");
 	ok(files, "files");
 	ok(rules, "rules");
@@ -207,6 +217,31 @@ static void check_damage(void)
 	ab_spec_fini(&spec);
 }
 
+static void check_shared(void)
+{
+	static const uint32_t wrong[] = { 2, 3, 4, UINT32_MAX };
+	struct ab_spec spec = full(), back;
+	size_t refused = 0;
+
+	ok(spec.files[2].same == 1 && spec.files[3].same == 1,
+	   "one that has another's bytes leads to the one that has them");
+	for (size_t i = 0; i < AB_COUNT(wrong); i++) {
+		struct ab_error err = { 0 };
+		ab_autoclose int fd = -1;
+
+		/* Its own, a later one, one that has none, none at all. */
+		spec.files[2].same = wrong[i] == 2 ? 1 : wrong[i];
+		spec.files[0].same = wrong[i] == 2 ? 1 : 0;
+		fd = ab_spec_seal(&spec, &err);
+		if (ab_spec_read(fd, &back, &err) < 0)
+			refused++;
+		else
+			ab_spec_fini(&back);
+	}
+	ok(refused == AB_COUNT(wrong), "and to nothing else");
+	ab_spec_fini(&spec);
+}
+
 static void check_empty(void)
 {
 	struct ab_spec spec = { 0 }, back = { .rows = 7 };
@@ -224,6 +259,7 @@ int main(void)
 {
 	check_round_trip();
 	check_damage();
+	check_shared();
 	check_empty();
 	return done();
 }
