@@ -22,10 +22,10 @@ static int list_main(struct args *args)
 	if (status >= 0)
 		return status;
 	if (ab_caller_init(&args->input, &err) < 0 ||
-	    ab_secrets_list(&args->input, &report, &notes, &err) < 0)
+	    ab_secrets_report_list(&args->input, &report, &notes, &err) < 0)
 		return complain(args, &err);
-	text = given(args, ID_JSON) ? ab_secrets_list_json(&report) :
-				      ab_secrets_list_text(&report);
+	text = given(args, ID_JSON) ? ab_secrets_report_list_json(&report) :
+				      ab_secrets_report_list_text(&report);
 	ab_secrets_report_fini(&report);
 	print_result(text, &notes);
 	return 0;
@@ -38,8 +38,8 @@ static int providers_main(struct args *args)
 
 	if (status >= 0)
 		return status;
-	text = given(args, ID_JSON) ? ab_secrets_providers_json() :
-				      ab_secrets_providers_text();
+	text = given(args, ID_JSON) ? ab_secrets_report_providers_json() :
+				      ab_secrets_report_providers_text();
 	fputs(text, stdout);
 	return 0;
 }
@@ -53,11 +53,11 @@ static int check_main(struct args *args)
 	bool failed;
 
 	if (ab_caller_init(&args->input, &err) < 0 ||
-	    ab_secrets_check(&args->input, args->rest, args->nrest, &report,
-			     &notes, &err) < 0)
+	    ab_secrets_report_check(&args->input, args->rest, args->nrest,
+				    &report, &notes, &err) < 0)
 		return complain(args, &err);
-	text = given(args, ID_JSON) ? ab_secrets_check_json(&report) :
-				      ab_secrets_check_text(&report);
+	text = given(args, ID_JSON) ? ab_secrets_report_check_json(&report) :
+				      ab_secrets_report_check_text(&report);
 	failed = report.failed;
 	ab_secrets_report_fini(&report);
 	print_result(text, &notes);

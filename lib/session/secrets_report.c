@@ -81,9 +81,9 @@ static int start_report(const struct ab_policy_input *input,
 	return 0;
 }
 
-int ab_secrets_list(const struct ab_policy_input *input,
-		    struct ab_secrets_report *ret, struct ab_strv *ret_notes,
-		    struct ab_error *err)
+int ab_secrets_report_list(const struct ab_policy_input *input,
+			   struct ab_secrets_report *ret,
+			   struct ab_strv *ret_notes, struct ab_error *err)
 {
 	const struct ab_secrets *secrets;
 
@@ -164,10 +164,10 @@ static int check_all(struct ab_secrets_report *report, char *const *environ,
 	return 0;
 }
 
-int ab_secrets_check(const struct ab_policy_input *input,
-		     const char *const *names, size_t nnames,
-		     struct ab_secrets_report *ret, struct ab_strv *ret_notes,
-		     struct ab_error *err)
+int ab_secrets_report_check(const struct ab_policy_input *input,
+			    const char *const *names, size_t nnames,
+			    struct ab_secrets_report *ret,
+			    struct ab_strv *ret_notes, struct ab_error *err)
 {
 	struct ab_policy_input in = *input;
 	ab_autofree struct ab_setting *settings =

@@ -49,24 +49,24 @@ struct ab_secrets_report {
 };
 
 /* `ret_notes`: what a person should know of the policy. */
-int ab_secrets_list(const struct ab_policy_input *input,
-		    struct ab_secrets_report *ret, struct ab_strv *ret_notes,
-		    struct ab_error *err);
+int ab_secrets_report_list(const struct ab_policy_input *input,
+			   struct ab_secrets_report *ret,
+			   struct ab_strv *ret_notes, struct ab_error *err);
 /* All of them, or those with these names; one that the policy has not is taken
  * as if --secret had named it. */
-int ab_secrets_check(const struct ab_policy_input *input,
-		     const char *const *names, size_t nnames,
-		     struct ab_secrets_report *ret, struct ab_strv *ret_notes,
-		     struct ab_error *err);
+int ab_secrets_report_check(const struct ab_policy_input *input,
+			    const char *const *names, size_t nnames,
+			    struct ab_secrets_report *ret,
+			    struct ab_strv *ret_notes, struct ab_error *err);
 void ab_secrets_report_fini(struct ab_secrets_report *report);
 
 /* The caller frees what these give. */
-char *ab_secrets_list_text(const struct ab_secrets_report *report);
-char *ab_secrets_list_json(const struct ab_secrets_report *report);
-char *ab_secrets_check_text(const struct ab_secrets_report *report);
-char *ab_secrets_check_json(const struct ab_secrets_report *report);
+char *ab_secrets_report_list_text(const struct ab_secrets_report *report);
+char *ab_secrets_report_list_json(const struct ab_secrets_report *report);
+char *ab_secrets_report_check_text(const struct ab_secrets_report *report);
+char *ab_secrets_report_check_json(const struct ab_secrets_report *report);
 /* The services that are known by name. */
-char *ab_secrets_providers_text(void);
-char *ab_secrets_providers_json(void);
+char *ab_secrets_report_providers_text(void);
+char *ab_secrets_report_providers_json(void);
 
 #endif

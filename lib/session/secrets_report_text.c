@@ -144,14 +144,14 @@ static void add_source(struct ab_buf *b, const struct ab_secret_row *row)
 
 static void add_manner(struct ab_buf *b, const struct ab_secret *s)
 {
-	ab_buf_printf(b, "  %-10s %s %s", "how",
+	ab_buf_printf(b, "  %-10s %s", "how",
 		      s->inject ? "put into every request"
-				: "put in for its placeholder",
-		      via_words[s->via]);
+				: "put in for its placeholder");
 	if (s->inject && s->format) {
 		ab_buf_puts(b, " as ");
 		ab_buf_escape(b, s->format);
 	}
+	ab_buf_printf(b, ", %s", via_words[s->via]);
 	if (s->require)
 		ab_buf_puts(b, "; requests without it are refused");
 	if (s->stable)
@@ -186,7 +186,7 @@ static void add_secret(struct ab_buf *b, const struct ab_secret_row *row)
 	}
 }
 
-char *ab_secrets_list_text(const struct ab_secrets_report *report)
+char *ab_secrets_report_list_text(const struct ab_secrets_report *report)
 {
 	struct ab_buf b = { 0 };
 
@@ -248,7 +248,7 @@ static void json_secret(struct ab_buf *b, const struct ab_secret_row *row)
 	ab_buf_puts(b, "}");
 }
 
-char *ab_secrets_list_json(const struct ab_secrets_report *report)
+char *ab_secrets_report_list_json(const struct ab_secrets_report *report)
 {
 	struct ab_buf b = { 0 };
 
@@ -296,7 +296,7 @@ static void add_finding(struct ab_buf *b, const struct ab_secret_row *row,
 	add_remedy(b, width + 9, row->remedy);
 }
 
-char *ab_secrets_check_text(const struct ab_secrets_report *report)
+char *ab_secrets_report_check_text(const struct ab_secrets_report *report)
 {
 	struct ab_buf b = { 0 };
 	size_t width = 0;
@@ -314,7 +314,7 @@ char *ab_secrets_check_text(const struct ab_secrets_report *report)
 	return ab_buf_take(&b);
 }
 
-char *ab_secrets_check_json(const struct ab_secrets_report *report)
+char *ab_secrets_report_check_json(const struct ab_secrets_report *report)
 {
 	struct ab_buf b = { 0 };
 

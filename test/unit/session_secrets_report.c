@@ -55,12 +55,21 @@ static const struct ab_secret kept = {
 	.names = LIST("KEPT"),
 };
 
+static const struct ab_secret gone = {
+	.name = "GONE",
+	.from = AB_FROM_ENV,
+	.env = "GONE",
+	.hosts = LIST("d.example:443"),
+	.names = LIST("GONE"),
+};
+
 static char none[] = "", problem[] = "it is\x1b[2J too short",
 	    remedy[] = "take another\nor none";
 static struct ab_secret_row rows[] = {
 	{ &plain, AB_SOURCE_SET, AB_RESULT_OK, none, none },
 	{ &odd, AB_SOURCE_COMMAND, AB_RESULT_FAIL, problem, remedy },
-	{ &kept, AB_SOURCE_MISSING, AB_RESULT_UNSET, none, none },
+	{ &kept, AB_SOURCE_MISSING, AB_RESULT_OK, none, none },
+	{ &gone, AB_SOURCE_UNSET, AB_RESULT_UNSET, none, none },
 };
 
 static const struct ab_secrets_report report = {
@@ -72,15 +81,15 @@ static const struct ab_secrets_report report = {
 
 static void test_list(void)
 {
-	ab_autofree char *text = ab_secrets_list_text(&report);
-	ab_autofree char *json = ab_secrets_list_json(&report);
+	ab_autofree char *text = ab_secrets_report_list_text(&report);
+	ab_autofree char *json = ab_secrets_report_list_json(&report);
 
 	is_str(text,
 	       "OPENAI_API_KEY\n"
 	       "  source     variable MY_KEY, set\n"
 	       "  hosts      api.openai.com:443\n"
 	       "  carried    bearer\n"
-	       "  how        put in for its placeholder inside TLS\n"
+	       "  how        put in for its placeholder, inside TLS\n"
 	       "  variables  OPENAI_API_KEY, OPENAI_KEY\n"
 	       "  asked by   --secret\n"
 	       "\n"
@@ -88,8 +97,8 @@ static void test_list(void)
 	       "  source     command /bin/pass\\x1b, not run for this list\n"
 	       "  hosts      a.example:8443, *.b.example:443\n"
 	       "  carried    any field or query, path, body\n"
-	       "  how        put into every request inside TLS and at the "
-	       "gateway as Key {}; requests without it are refused; the same "
+	       "  how        put into every request as Key {}, inside TLS and "
+	       "at the gateway; requests without it are refused; the same "
 	       "placeholder in every run; misuse ends the run\n"
 	       "  variables  ODD\n"
 	       "  files      /home/u/.netrc\n"
@@ -99,9 +108,16 @@ static void test_list(void)
 	       "  source     file /home/u/tokens.json at a.b, not there\n"
 	       "  hosts      c.example:443\n"
 	       "  carried    any field or query\n"
-	       "  how        put in for its placeholder inside TLS\n"
+	       "  how        put in for its placeholder, inside TLS\n"
 	       "  variables  KEPT\n"
 	       "  asked by   f:1\n"
+	       "\n"
+	       "GONE\n"
+	       "  source     variable GONE, not set: a run leaves it out\n"
+	       "  hosts      d.example:443\n"
+	       "  carried    any field or query\n"
+	       "  how        put in for its placeholder, inside TLS\n"
+	       "  variables  GONE\n"
 	       "\n"
 	       "not covered:\n"
 	       "  AWS_SECRET_ACCESS_KEY: AWS keys sign requests\n",
@@ -130,7 +146,15 @@ static void test_list(void)
 	       "\"hosts\":[\"c.example:443\"],\"as\":[\"any\"],\"also\":[],"
 	       "\"mode\":\"swap\",\"format\":null,\"require\":false,"
 	       "\"placeholder\":\"run\",\"via\":\"tls\",\"names\":[\"KEPT\"],"
-	       "\"files\":[],\"onTripwire\":\"refuse\",\"origin\":\"f:1\"}],"
+	       "\"files\":[],\"onTripwire\":\"refuse\",\"origin\":\"f:1\"},"
+	       "{\"name\":\"GONE\",\"provider\":null,\"from\":\"env\","
+	       "\"source\":\"GONE\",\"key\":null,\"state\":\"unset\","
+	       "\"wanted\":false,\"hosts\":[\"d.example:443\"],"
+	       "\"as\":[\"any\"],\"also\":[],\"mode\":\"swap\","
+	       "\"format\":null,\"require\":false,"
+	       "\"placeholder\":\"run\",\"via\":\"tls\","
+	       "\"names\":[\"GONE\"],\"files\":[],"
+	       "\"onTripwire\":\"refuse\",\"origin\":null}],"
 	       "\"uncovered\":[\"AWS_SECRET_ACCESS_KEY: AWS keys sign "
 	       "requests\"]}\n",
 	       "a list for programs");
@@ -140,24 +164,27 @@ static void test_list(void)
 
 static void test_check(void)
 {
-	ab_autofree char *text = ab_secrets_check_text(&report);
-	ab_autofree char *json = ab_secrets_check_json(&report);
+	ab_autofree char *text = ab_secrets_report_check_text(&report);
+	ab_autofree char *json = ab_secrets_report_check_json(&report);
 
 	is_str(text,
 	       "ok     OPENAI_API_KEY  variable MY_KEY\n"
 	       "fail   ODD             it is\\x1b[2J too short\n"
 	       "                       take another\n"
 	       "                       or none\n"
-	       "unset  KEPT            file /home/u/tokens.json is not set: a "
-	       "run leaves it out\n",
+	       "ok     KEPT            file /home/u/tokens.json\n"
+	       "unset  GONE            variable GONE is not set: a run leaves "
+	       "it out\n",
 	       "a check for people");
 	is_str(json,
 	       "{\"secrets\":[{\"name\":\"OPENAI_API_KEY\",\"result\":\"ok\","
 	       "\"problem\":null,\"remedy\":null},"
 	       "{\"name\":\"ODD\",\"result\":\"fail\","
 	       "\"problem\":\"it is\\u001b[2J too short\","
-	       "\"remedy\":\"take another\\nor none\"},"
-	       "{\"name\":\"KEPT\",\"result\":\"unset\",\"problem\":null,"
+	       "\"remedy\":\"take another\\u000aor none\"},"
+	       "{\"name\":\"KEPT\",\"result\":\"ok\",\"problem\":null,"
+	       "\"remedy\":null},"
+	       "{\"name\":\"GONE\",\"result\":\"unset\",\"problem\":null,"
 	       "\"remedy\":null}],\"ok\":false}\n",
 	       "a check for programs");
 }
@@ -165,10 +192,10 @@ static void test_check(void)
 static void test_nothing(void)
 {
 	const struct ab_secrets_report empty = { 0 };
-	ab_autofree char *list = ab_secrets_list_text(&empty);
-	ab_autofree char *list_json = ab_secrets_list_json(&empty);
-	ab_autofree char *check = ab_secrets_check_text(&empty);
-	ab_autofree char *check_json = ab_secrets_check_json(&empty);
+	ab_autofree char *list = ab_secrets_report_list_text(&empty);
+	ab_autofree char *list_json = ab_secrets_report_list_json(&empty);
+	ab_autofree char *check = ab_secrets_report_check_text(&empty);
+	ab_autofree char *check_json = ab_secrets_report_check_json(&empty);
 
 	ok(strstr(list, "has no secrets") && strstr(list, "--secret"),
 	   "an empty list says how to begin");

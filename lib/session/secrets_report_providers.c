@@ -98,7 +98,7 @@ static void widen(size_t *widths, const struct line *line)
 		}
 }
 
-char *ab_secrets_providers_text(void)
+char *ab_secrets_report_providers_text(void)
 {
 	struct ab_buf b = { 0 };
 	size_t widths[COLUMNS];
@@ -153,7 +153,7 @@ static void json_provider(struct ab_buf *b, const struct ab_provider *p)
 	free_line(&line);
 }
 
-char *ab_secrets_providers_json(void)
+char *ab_secrets_report_providers_json(void)
 {
 	struct ab_buf b = { 0 };
 
