@@ -96,7 +96,7 @@ static const struct command command_providers = {
 	.main = providers_main,
 };
 
-static const struct command command_check = {
+static const struct command command_secrets_check = {
 	.name = "secrets check",
 	.usage = "[OPTIONS] [NAME...]",
 	.summary = "does every source give a value that can be used?",
@@ -126,6 +126,6 @@ const struct command command_secrets = {
 	},
 	.subs = (const struct command *const[]){ &command_list,
 						 &command_providers,
-						 &command_check, NULL },
+						 &command_secrets_check, NULL },
 	.main = sub_main,
 };

@@ -8,11 +8,11 @@
 
 static const struct ab_carrier bearer[] = { { .kind = AB_CARRY_BEARER } };
 
-/* Lists of the literals below; nothing in them is freed. */
-#define LIST(...)                                              \
-	{                                                      \
-		.v = (char *[]){ __VA_ARGS__, NULL },          \
-		.len = AB_COUNT(((char *[]){ __VA_ARGS__ })),  \
+/* A list of literals, which nobody frees. */
+#define LIST(...)                                                   \
+	{                                                           \
+		.v = (char **)(const char *[]){ __VA_ARGS__, NULL }, \
+		.len = AB_COUNT(((const char *[]){ __VA_ARGS__ })),  \
 	}
 
 static const struct ab_secret plain = {
