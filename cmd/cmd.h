@@ -44,6 +44,7 @@ enum option_id {
 	ID_REVOKE,
 	ID_YES,
 	ID_APPROVER,
+	ID_COVERED,
 	ID_ALL,
 	ID_SESSION,
 	ID_NO_BOX,

@@ -40,6 +40,8 @@ const struct option options_policy[] = {
 	  "network.publish", "let the host reach this port of the box" },
 	{ "upstream", 0, OPT_SETTING, ID_NONE, "none|env|URL",
 	  "network.upstream", "the proxy that the way out goes through" },
+	{ "secret", 0, OPT_SETTING, ID_NONE, "NAME[@HOST]", "secrets",
+	  "show a placeholder inside, send the value" },
 	{ "env", 0, OPT_SETTING, ID_NONE, "K=V", "env.set",
 	  "set a variable inside" },
 	{ "pass-env", 0, OPT_SETTING, ID_NONE, "NAME", "env.pass",

@@ -12,6 +12,8 @@ static const struct option options_run[] = {
 	  "accept what a person would be asked about" },
 	{ "approver", 0, OPT_VALUE, ID_APPROVER, "COMMAND", NULL,
 	  "ask this program instead of a person" },
+	{ "require-covered", 0, OPT_FLAG, ID_COVERED, NULL, NULL,
+	  "not with credentials that no secret covers" },
 	{ "fd", 0, OPT_VALUE, ID_FD, "N", NULL,
 	  "keep this descriptor open inside" },
 	{ "audit", 0, OPT_VALUE, ID_AUDIT, "FILE|FD", NULL,
@@ -46,6 +48,8 @@ static int run_main(struct args *args)
 				      .argv = args->rest,
 				      .argc = args->nrest,
 				      .script = args->values[ID_STRING],
+				      .require_covered =
+					      given(args, ID_COVERED),
 				      .yes = given(args, ID_YES),
 				      .approver = args->values[ID_APPROVER],
 				      .fds = args->fds,

@@ -35,7 +35,7 @@ esac
 # home folder will not: the tests run as another user.)
 build_packages="
 	gcc libc6-dev meson/meson ninja-build/ninja pkg-config/pkg-config
-	libseccomp-dev libjansson-dev libc-ares-dev libnl-3-dev
+	libseccomp-dev libjansson-dev libc-ares-dev libssl-dev libnl-3-dev
 "
 test_packages="
 	bats/bats git/git curl/curl make/make python3/python3 nodejs/node

@@ -7,6 +7,7 @@
 #include "base/strv.h"
 #include "policy/commands.h"
 #include "policy/config.h"
+#include "policy/http_config.h"
 #include "policy/policy.h"
 #include "shell/ruling.h"
 
@@ -150,6 +151,20 @@ static void wider_rules(const struct ab_value *a, const struct ab_value *b,
 		say(lines, AB_KEY_RULES, "", "in another order", NULL);
 }
 
+/* A host that rules bind may be asked for what they have; one that they do not
+ * bind, for anything. */
+static void wider_http(const struct ab_value *a, const struct ab_value *b,
+		       struct ab_strv *lines)
+{
+	for (size_t i = 0; i < a->len; i++)
+		if (!ab_http_binds(b, &a->items[i]))
+			say(lines, AB_KEY_HTTP, "without ", a->items[i].text,
+			    NULL);
+	for (size_t i = 0; i < b->len; i++)
+		if (ab_http_wider(a, &b->items[i]))
+			say(lines, AB_KEY_HTTP, "", b->items[i].text, NULL);
+}
+
 void ab_policy_wider(const struct ab_policy *a, const struct ab_policy *b,
 		     struct ab_strv *ret_lines)
 {
@@ -172,13 +187,15 @@ void ab_policy_wider(const struct ab_policy *a, const struct ab_policy *b,
 		case AB_TIGHTEN_MARKED:
 			if (id == AB_KEY_OVERRIDE)
 				wider_overrides(x, y, ret_lines);
+			else if (id == AB_KEY_HTTP)
+				wider_http(x, y, ret_lines);
 			else
 				wider_rules(x, y, ret_lines);
 			break;
 		case AB_TIGHTEN_NEVER:
 			/* A variable can mean anything to a program, and any
 			 * other proxy can lead anywhere. */
-			if (id == AB_KEY_ENV_SET)
+			if (ab_key_is_list(&ab_keys[id]))
 				wider_permission(id, x, y, ret_lines);
 			else if (id == AB_KEY_UPSTREAM &&
 				 strcmp(x->text, y->text) != 0)

@@ -13,7 +13,9 @@
 #include "base/arena.h"
 #include "policy/keys.h"
 
+struct ab_http_rule;
 struct ab_policy;
+struct ab_secret;
 struct ab_user_rule;
 struct ab_why;
 
@@ -40,7 +42,11 @@ struct ab_item {
 	bool here;		/* follows the workspace: was written relative */
 	/* Of a file that is not trusted: can only make stricter. */
 	bool tighten;
-	const struct ab_user_rule *rule;	/* AB_TYPE_RULES: what text says */
+	union {			/* what text says */
+		const struct ab_user_rule *rule;	/* AB_TYPE_RULES */
+		const struct ab_secret *secret;		/* AB_TYPE_SECRETS */
+		const struct ab_http_rule *http;	/* AB_TYPE_HTTP */
+	};
 };
 
 struct ab_value {

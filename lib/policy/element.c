@@ -12,6 +12,7 @@
 #include "policy/host.h"
 #include "policy/policy.h"
 #include "policy/ports.h"
+#include "policy/secrets_config.h"
 #include "policy/why.h"
 
 /* Trees that a program needs to run at all. Which of them exist is found out
@@ -32,6 +33,31 @@ static void add_text(const struct ab_context *ctx, struct ab_value *v,
 	});
 }
 
+const char *ab_element_path(const struct ab_context *ctx, const char *text,
+			    struct ab_why *why)
+{
+	ab_autofree char *path = NULL;
+
+	if (strlen(text) >= PATH_MAX) {
+		ab_why_value(why, text, "is too long for a path",
+			     "at most %d bytes", PATH_MAX - 1);
+		return NULL;
+	}
+	path = ab_path_resolve(text, ctx->base, ctx->home);
+	if (path)
+		return ab_arena_dup(ctx->arena, path);
+	if (text[0] == '\0')
+		ab_why_value(why, text, "is not a path",
+			     "write \".\" for the workspace");
+	else if (text[1] != '\0' && text[1] != '/')
+		ab_why_value(why, text, "names another user's home",
+			     "write its full path");
+	else
+		ab_why_value(why, text, "needs a home folder",
+			     "set HOME, or write the full path");
+	return NULL;
+}
+
 /* The clean absolute path that `text` means, with `mark` in front. */
 static int put_path(const struct ab_context *ctx, struct ab_value *v,
 		    const char *text, const char *mark,
@@ -50,22 +76,9 @@ static int put_path(const struct ab_context *ctx, struct ab_value *v,
 	} else if (ctx->builtin) {
 		item.text = item.here ? ctx->base : text;
 	} else {
-		ab_autofree char *path = NULL;
-
-		if (strlen(text) >= PATH_MAX)
-			return ab_why_value(why, text, "is too long for a path",
-					    "at most %d bytes", PATH_MAX - 1);
-		path = ab_path_resolve(text, ctx->base, ctx->home);
-		if (!path && text[0] == '\0')
-			return ab_why_value(why, text, "is not a path",
-					    "write \".\" for the workspace");
-		if (!path && text[1] != '\0' && text[1] != '/')
-			return ab_why_value(why, text, "names another user's home",
-					    "write its full path");
-		if (!path)
-			return ab_why_value(why, text, "needs a home folder",
-					    "set HOME, or write the full path");
-		item.text = ab_arena_dup(ctx->arena, path);
+		item.text = ab_element_path(ctx, text, why);
+		if (!item.text)
+			return -1;
 	}
 	if (mark[0])
 		item.text = ab_arena_cat(ctx->arena, mark, item.text);
@@ -325,7 +338,10 @@ int ab_element_put(const struct ab_context *ctx, const struct ab_key *key,
 		return put_property(ctx, v, text, from, why);
 	case AB_TYPE_OVERRIDES:
 		return ab_override_put(ctx, v, text, from, why);
+	case AB_TYPE_SECRETS:
+		return ab_secret_put(ctx, v, text, from, why);
 	case AB_TYPE_RULES:
+	case AB_TYPE_HTTP:
 		return ab_why_say(why, "write it in a file",
 				  "a rule is more than a text");
 	case AB_TYPE_PROFILE:

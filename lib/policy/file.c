@@ -12,8 +12,10 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "policy/commands.h"
+#include "policy/http_config.h"
 #include "policy/ports.h"
 #include "policy/reader.h"
+#include "policy/secrets_config.h"
 #include "policy/why.h"
 
 int ab_file_read(const char *path, const char *name, bool nofollow,
@@ -297,6 +299,10 @@ static void put_value(struct ab_reader *r, uint32_t node, enum ab_key_id id,
 		put_assignments(r, node, id, value);
 	} else if (key->type == AB_TYPE_RULES) {
 		ab_rules_read(r, node, value);
+	} else if (key->type == AB_TYPE_HTTP) {
+		ab_http_read(r, node, value);
+	} else if (key->type == AB_TYPE_SECRETS) {
+		ab_secrets_read(r, node, value);
 	} else if (ab_key_is_list(key)) {
 		put_list(r, node, id, value);
 	} else {
@@ -363,6 +369,9 @@ static void check_together(struct ab_reader *r)
 
 	if (ab_ports_check(r->config, NULL, &key, &from, &why) < 0)
 		report(r, from->line, ab_keys[key].path, why.wrong, why.right);
+	if (ab_secrets_check(&r->config->v[AB_KEY_SECRETS], &from, &why) < 0)
+		report(r, from->line, ab_keys[AB_KEY_SECRETS].path, why.wrong,
+		       why.right);
 }
 
 void ab_file_parse(const struct ab_context *ctx, enum ab_layer layer,

@@ -9,6 +9,7 @@
 #include "base/path.h"
 #include "policy/paths.h"
 #include "policy/ports.h"
+#include "policy/secrets_config.h"
 #include "policy/why.h"
 
 /* "!name" in denyWrite takes earlier entries away; what is left has none, so
@@ -130,12 +131,23 @@ static int check_workspace(struct ab_load *l)
 	return 0;
 }
 
+static int refuse_key(struct ab_load *l, enum ab_key_id key,
+		      const struct ab_origin *from, const struct ab_why *why)
+{
+	/* An option has no line, and says its key itself. */
+	ab_autofree char *where = ab_origin_text(from);
+
+	ab_fail(l->err, from->line ? AB_ECONFIG : AB_EUSAGE, 0, "%s: %s%s%s",
+		where, from->line ? ab_keys[key].path : "",
+		from->line ? ": " : "", why->wrong);
+	return ab_hint(l->err, "%s", why->right);
+}
+
 static int check_ports(struct ab_load *l)
 {
 	struct ab_config *c = &l->policy->store->config;
 	ab_autostrv struct ab_strv unread = { 0 };
 	const struct ab_origin *from = NULL;
-	ab_autofree char *where = NULL;
 	struct ab_why why = { .right = "" };
 	enum ab_key_id key;
 
@@ -144,12 +156,46 @@ static int check_ports(struct ab_load *l)
 		ab_ports_drop(c, l->notes ? l->notes : &unread);
 		return 0;
 	}
-	/* An option has no line, and says its key itself. */
-	where = ab_origin_text(from);
-	ab_fail(l->err, from->line ? AB_ECONFIG : AB_EUSAGE, 0, "%s: %s%s%s",
-		where, from->line ? ab_keys[key].path : "",
-		from->line ? ": " : "", why.wrong);
-	return ab_hint(l->err, "%s", why.right);
+	return refuse_key(l, key, from, &why);
+}
+
+/* What a door puts in needs one. */
+static int check_door(struct ab_load *l)
+{
+	struct ab_config *c = &l->policy->store->config;
+	const struct ab_value *v = &c->v[AB_KEY_SECRETS];
+	const struct ab_value *mode = &c->v[AB_KEY_NET_MODE];
+	ab_autofree char *where = mode->from ? ab_origin_text(mode->from) : NULL;
+	struct ab_why why = { .right = "" };
+
+	if (ab_keys[AB_KEY_NET_MODE].words[mode->number].number !=
+		    AB_NET_ALLOWED ||
+	    v->len == 0)
+		return 0;
+	for (size_t i = 0; i < v->len; i++) {
+		if (!v->items[i].secret->wanted)
+			continue;
+		ab_why_say(&why, "say --net filtered",
+			   "needs network.mode filtered, and %s says allowed",
+			   where);
+		return refuse_key(l, AB_KEY_SECRETS, v->items[i].from, &why);
+	}
+	if (l->notes)
+		ab_strv_addf(l->notes,
+			     "secrets are hidden, but no value is put in: the network is allowed (%s)",
+			     where);
+	return 0;
+}
+
+static int check_secrets(struct ab_load *l)
+{
+	struct ab_config *c = &l->policy->store->config;
+	const struct ab_origin *from = NULL;
+	struct ab_why why = { .right = "" };
+
+	if (ab_secrets_finish(l->arena, c, &from, &why) < 0)
+		return refuse_key(l, AB_KEY_SECRETS, from, &why);
+	return check_door(l);
 }
 
 int ab_load_finish(struct ab_load *l)
@@ -158,7 +204,7 @@ int ab_load_finish(struct ab_load *l)
 
 	take_back(l->arena, &c->v[AB_KEY_DENY_WRITE]);
 	if (check_workspace(l) < 0 || protect_ours(l) < 0 ||
-	    check_ports(l) < 0)
+	    check_ports(l) < 0 || check_secrets(l) < 0)
 		return -1;
 	l->policy->home = l->in->home ?
 				  ab_arena_dup(l->arena, l->in->home) :

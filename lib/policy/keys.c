@@ -91,6 +91,12 @@ const struct ab_key ab_keys[AB_KEY_COUNT] = {
 	[AB_KEY_UPSTREAM] = {
 		"network.upstream", AB_TYPE_UPSTREAM, .tighten = AB_TIGHTEN_NEVER,
 		.doc = "The proxy that the way out goes through: none, the caller's, or a URL." },
+	[AB_KEY_HTTP] = {
+		"network.http", AB_TYPE_HTTP, AB_MERGE_REPLACE, AB_TIGHTEN_MARKED,
+		.doc = "Methods and paths that a host may be asked for; other hosts are not touched." },
+	[AB_KEY_ROOTS] = {
+		"network.roots", AB_TYPE_PATHS, AB_MERGE_REPLACE, AB_TIGHTEN_NEVER,
+		.doc = "Files of certificates (PEM) that servers may also have, where TLS is looked into." },
 
 	[AB_KEY_ENV_MODE] = {
 		"env.mode", WORDS(env_words),
@@ -140,6 +146,10 @@ const struct ab_key ab_keys[AB_KEY_COUNT] = {
 	[AB_KEY_FALLBACK] = {
 		"assurance.fallback", WORDS(fallback_words),
 		.doc = "When a required property does not hold: stop, or warn and run." },
+
+	[AB_KEY_SECRETS] = {
+		"secrets", AB_TYPE_SECRETS, AB_MERGE_BY_NAME, AB_TIGHTEN_NEVER,
+		.doc = "Values that stay outside, by name: where each comes from, and the hosts that it may go to." },
 };
 
 bool ab_key_is_list(const struct ab_key *key)

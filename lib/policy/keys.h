@@ -26,6 +26,8 @@ enum ab_key_id {
 	AB_KEY_HOST_PORTS,
 	AB_KEY_PUBLISH,
 	AB_KEY_UPSTREAM,
+	AB_KEY_HTTP,
+	AB_KEY_ROOTS,
 	AB_KEY_ENV_MODE,
 	AB_KEY_ENV_PASS,
 	AB_KEY_ENV_SET,
@@ -41,6 +43,7 @@ enum ab_key_id {
 	AB_KEY_FILE_SIZE,
 	AB_KEY_REQUIRE,
 	AB_KEY_FALLBACK,
+	AB_KEY_SECRETS,
 	AB_KEY_COUNT,
 };
 
@@ -64,6 +67,8 @@ enum ab_key_type {
 	AB_TYPE_PROPERTIES,	/* list of assurance properties */
 	AB_TYPE_RULES,		/* list of objects, see policy/commands.h */
 	AB_TYPE_OVERRIDES,	/* object: name of a rule to decision */
+	AB_TYPE_SECRETS,	/* object of objects, see policy/secrets.h */
+	AB_TYPE_HTTP,		/* list of objects, see policy/http_rules.h */
 };
 
 /*

@@ -9,6 +9,8 @@
 #include "policy/commands.h"
 #include "policy/environment.h"
 #include "policy/host.h"
+#include "policy/http_config.h"
+#include "policy/secrets_config.h"
 
 static struct ab_item *find_text(const struct ab_value *v, const char *text)
 {
@@ -121,7 +123,9 @@ void ab_config_add(struct ab_arena *a, struct ab_config *base,
 
 		if (!new->from)
 			continue;
-		if (ab_keys[id].merge == AB_MERGE_BY_NAME)
+		if (id == AB_KEY_SECRETS)
+			ab_secrets_add(a, &base->v[id], new);
+		else if (ab_keys[id].merge == AB_MERGE_BY_NAME)
 			assign(a, &base->v[id], new);
 		else if (ab_key_is_list(&ab_keys[id]))
 			append(a, id, &base->v[id], new);
@@ -194,9 +198,11 @@ bool ab_value_covers(enum ab_key_id id, const struct ab_value *v,
 {
 	switch (ab_keys[id].type) {
 	case AB_TYPE_PATHS:
-		/* A socket is one path; a folder is all that is in it. */
-		return id == AB_KEY_UNIX ? has_text(v, text) :
-					   top_of(v, text) != NULL;
+		/* A socket or a file is one path; a folder is all that is
+		 * in it. */
+		return id == AB_KEY_UNIX || id == AB_KEY_ROOTS ?
+			       has_text(v, text) :
+			       top_of(v, text) != NULL;
 	case AB_TYPE_READ:
 		return v->all || top_of(v, text);
 	case AB_TYPE_HOSTS:
@@ -214,6 +220,8 @@ bool ab_value_covers(enum ab_key_id id, const struct ab_value *v,
 	case AB_TYPE_PROPERTIES:
 	case AB_TYPE_RULES:
 	case AB_TYPE_OVERRIDES:
+	case AB_TYPE_SECRETS:
+	case AB_TYPE_HTTP:
 		return has_text(v, text);
 	case AB_TYPE_PROFILE:
 	case AB_TYPE_WORD:
@@ -298,6 +306,19 @@ static void note_scalar(struct ab_arena *a, struct ab_strv *notes,
 		     ab_value_text(a, id, layer));
 }
 
+static void tighten_http(struct ab_arena *a, struct ab_value *base,
+			 const struct ab_value *layer, const char *name,
+			 struct ab_strv *notes)
+{
+	size_t wider = ab_http_tighten(a, base, layer);
+
+	if (wider)
+		ab_strv_addf(notes,
+			     "%s is not trusted: %s: %zu %s only where stricter; to see and accept: agentbox trust",
+			     name, ab_keys[AB_KEY_HTTP].path, wider,
+			     wider == 1 ? "rule counts" : "rules count");
+}
+
 void ab_config_tighten(struct ab_arena *a, struct ab_config *base,
 		       const struct ab_config *layer, const char *name,
 		       ab_plain_fn *plain, struct ab_strv *notes)
@@ -323,7 +344,10 @@ void ab_config_tighten(struct ab_arena *a, struct ab_config *base,
 			unite(a, id, old, new, &dropped);
 			break;
 		case AB_TIGHTEN_MARKED:
-			ab_commands_tighten(a, id, old, new, &dropped);
+			if (id == AB_KEY_HTTP)
+				tighten_http(a, old, new, name, notes);
+			else
+				ab_commands_tighten(a, id, old, new, &dropped);
 			break;
 		case AB_TIGHTEN_NEVER:
 			if (ab_key_is_list(&ab_keys[id]))

@@ -8,7 +8,9 @@
 #include "policy/commands.h"
 #include "policy/config.h"
 #include "policy/host.h"
+#include "policy/http_config.h"
 #include "policy/ports.h"
+#include "policy/secrets_config.h"
 
 const char *const ab_property_names[AB_PROP_COUNT] = {
 	[AB_PROP_USER_NS] = "user-ns",
@@ -153,6 +155,8 @@ void ab_policy_fill(struct ab_policy *p)
 	p->net.allow_private = texts(a, &c->v[AB_KEY_ALLOW_PRIVATE]);
 	fill_ports(p, a);
 	p->net.upstream = c->v[AB_KEY_UPSTREAM].text;
+	p->net.http = ab_http_fill(a, &c->v[AB_KEY_HTTP]);
+	p->net.roots = texts(a, &c->v[AB_KEY_ROOTS]);
 	p->net.unknown = word(c, AB_KEY_NET_UNKNOWN);
 	p->net.ask_anywhere = p->net.unknown == AB_UNKNOWN_ASK &&
 			      !is_builtin(c->v[AB_KEY_NET_UNKNOWN].from);
@@ -171,4 +175,5 @@ void ab_policy_fill(struct ab_policy *p)
 	p->commands.ruling = ab_commands_ruling(a, &c->v[AB_KEY_RULES],
 						&c->v[AB_KEY_OVERRIDE]);
 	p->commands.enforce = word(c, AB_KEY_ENFORCE);
+	p->secrets = ab_secrets_fill(a, &c->v[AB_KEY_SECRETS]);
 }

@@ -163,7 +163,7 @@ static int check_publish(const struct ab_config *c,
 }
 
 /* Ports of the host need the door; published ones only a network of the box's
- * own. */
+ * own; rules about paths, no way around the door. */
 static const struct need {
 	enum ab_key_id key;
 	unsigned modes; /* bits */
@@ -171,6 +171,8 @@ static const struct need {
 } needs[] = {
 	{ AB_KEY_HOST_PORTS, 1u << AB_NET_FILTERED, "filtered" },
 	{ AB_KEY_PUBLISH, 1u << AB_NET_FILTERED | 1u << AB_NET_BLOCKED,
+	  "filtered or blocked" },
+	{ AB_KEY_HTTP, 1u << AB_NET_FILTERED | 1u << AB_NET_BLOCKED,
 	  "filtered or blocked" },
 };
 
@@ -204,7 +206,7 @@ static int check_mode(const struct ab_config *c,
 							   : mode->layer;
 	for (size_t i = 0; i < v->len; i++) {
 		*ret_from = v->items[i].from;
-		if ((*ret_from)->layer >= layer)
+		if (!v->items[i].tighten && (*ret_from)->layer >= layer)
 			return ab_why_say(
 				why, "change one of them",
 				"needs network.mode %s, and %s says %s",

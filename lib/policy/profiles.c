@@ -18,6 +18,8 @@ static const struct ab_preset default_presets[] = {
 	{ AB_KEY_HOST_PORTS, NULL },
 	{ AB_KEY_PUBLISH, NULL },
 	{ AB_KEY_UPSTREAM, "none" },
+	{ AB_KEY_HTTP, NULL },
+	{ AB_KEY_ROOTS, NULL },
 	{ AB_KEY_ENV_MODE, "strip" },
 	{ AB_KEY_ENV_SET, NULL },
 	{ AB_KEY_RULES, NULL },
@@ -40,6 +42,7 @@ static const struct ab_preset default_presets[] = {
 	{ AB_KEY_REQUIRE, "syscalls" },
 	{ AB_KEY_REQUIRE, "no-new-privs" },
 	{ AB_KEY_FALLBACK, "strict" },
+	{ AB_KEY_SECRETS, NULL },
 
 /* What a program needs to find its way; decides only in the mode "listed". */
 #define PASS_BASICS                                                          \

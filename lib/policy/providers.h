@@ -16,35 +16,53 @@ enum ab_carrier_kind {
 	AB_CARRY_QUERY,		/* ?NAME=VALUE */
 };
 
+/* Of a header or a parameter, with the NUL. */
+enum { AB_CARRIER_NAME = 64 };
+
 struct ab_carrier {
 	enum ab_carrier_kind kind;
-	const char *name;	/* of header (lower case) or parameter; else NULL */
+	char name[AB_CARRIER_NAME];	/* header (lower case) or parameter */
 };
 
 /* "bearer", "token", "basic", "header:x-api-key", "query:key" */
 enum { AB_CARRIER_TEXT = 80 };
 void ab_carrier_format(const struct ab_carrier *c, char ret[AB_CARRIER_TEXT]);
 
-enum { AB_PROVIDER_HOSTS = 6, AB_PROVIDER_CARRIERS = 4, AB_PROVIDER_NAMES = 4,
-       AB_PROVIDER_PREFIXES = 6 };
+/* How many of each a row has room for, and how long a text may be. */
+enum {
+	AB_PROVIDER_NAMES = 4,
+	AB_PROVIDER_HOSTS = 5,
+	AB_PROVIDER_CARRIERS = 3,
+	AB_PROVIDER_PREFIXES = 6,
+	AB_PROVIDER_FILES = 2,
+	AB_PROVIDER_WORD = 32,
+	AB_PROVIDER_HOST = 40,
+};
 
+/*
+ * The texts are in the row itself, and "" is none: a table of pointers would
+ * be relocated by every start of the program.
+ */
 struct ab_provider {
-	const char *name;	/* "openai": also its place at the gateway */
-	const char *title;	/* "OpenAI" */
-	const char *names[AB_PROVIDER_NAMES];	/* variables; first the usual one */
-	const char *hosts[AB_PROVIDER_HOSTS];	/* canonical entries; port 443 */
+	char name[12];		/* "openai": also its place at the gateway */
+	char title[16];		/* "OpenAI" */
+	/* Variables; first the usual one. */
+	char names[AB_PROVIDER_NAMES][AB_PROVIDER_WORD];
+	/* Canonical entries; port 443 is meant. */
+	char hosts[AB_PROVIDER_HOSTS][AB_PROVIDER_HOST];
 	struct ab_carrier carriers[AB_PROVIDER_CARRIERS];
 	size_t ncarriers;
 	/* What real values begin with ("sk-"): a placeholder keeps the longest
 	 * one that its value has. */
-	const char *prefixes[AB_PROVIDER_PREFIXES];
-	/* The gateway: NULL where SDKs have no variable for it. */
-	const char *base_variable;	/* "OPENAI_BASE_URL" */
-	const char *base_path;		/* what it has behind the name: "/v1" */
-	const char *base_host;		/* where the gateway leads to */
-	/* Files in which clients keep such a value ("~/.config/gh/hosts.yml"),
-	 * NULL-terminated, may be NULL. */
-	const char *const *files;
+	char prefixes[AB_PROVIDER_PREFIXES][16];
+	/* The gateway: "" where SDKs have no variable for it. */
+	char base_variable[AB_PROVIDER_WORD];	/* "OPENAI_BASE_URL" */
+	char base_path[8];	/* what it has behind the name: "/v1" */
+	char base_host[AB_PROVIDER_HOST];	/* where the gateway leads to */
+	/* Files in which clients keep such a value ("~/.config/gh/hosts.yml").
+	 * Other values may be in them too: nothing is shown of one unless the
+	 * policy declares it. */
+	char files[AB_PROVIDER_FILES][AB_PROVIDER_HOST];
 };
 
 extern const struct ab_provider ab_providers[];

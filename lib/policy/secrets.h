@@ -19,7 +19,8 @@
  *		"files": ["~/.netrc"],
  *		"onTripwire": "refuse" | "stop" } }
  *
- * What is left out comes from the provider that the name belongs to, if any.
+ * Hosts and carriers that are left out come from the provider that the name
+ * belongs to, if any. What is injected is injected as the first carrier.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -53,7 +54,8 @@ struct ab_secret {
 	size_t ncarriers;
 	bool in_path, in_body;
 	bool inject;
-	const char *format;		/* has one "{}" */
+	const char *format;		/* of an injected header or parameter:
+					 * has one "{}"; NULL: the value */
 	bool require;
 	bool stable;
 	bool stop;			/* onTripwire */

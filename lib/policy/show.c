@@ -65,14 +65,31 @@ static char *show_text(const struct ab_policy *p, struct ab_arena *a)
 	return ab_buf_take(&b);
 }
 
+/* "NAME={...}" as a member of an object. */
+static void json_secret(struct ab_buf *b, const char *text)
+{
+	const char *value = strchr(text, '=');
+
+	if (value)
+		ab_buf_printf(b, "\"%.*s\":%s", (int)(value - text), text,
+			      value + 1);
+}
+
 /* An element of a list, as a file has it. */
 static void json_item(struct ab_buf *b, enum ab_key_id id, const char *text)
 {
-	if (ab_keys[id].type == AB_TYPE_PORTS ||
-	    ab_keys[id].type == AB_TYPE_RULES)
+	const struct ab_key *key = &ab_keys[id];
+
+	if (key->type == AB_TYPE_SECRETS) {
+		ab_buf_puts(b, "{");
+		json_secret(b, text);
+		ab_buf_puts(b, "}");
+	} else if (key->type == AB_TYPE_PORTS || key->type == AB_TYPE_RULES ||
+		   key->type == AB_TYPE_HTTP) {
 		ab_buf_puts(b, text);
-	else
+	} else {
 		ab_buf_json(b, text);
+	}
 }
 
 static void json_scalar(struct ab_buf *b, struct ab_arena *a, enum ab_key_id id,
@@ -147,9 +164,23 @@ char *ab_policy_show(const struct ab_policy *policy, bool json)
 	return text;
 }
 
+static void record_secrets(struct ab_buf *b, const struct ab_value *v)
+{
+	ab_buf_puts(b, "{");
+	for (size_t i = 0; i < v->len; i++) {
+		ab_buf_puts(b, i ? "," : "");
+		json_secret(b, v->items[i].text);
+	}
+	ab_buf_puts(b, "}");
+}
+
 static void record_list(struct ab_buf *b, enum ab_key_id id,
 			const struct ab_value *v, bool secrets)
 {
+	if (id == AB_KEY_SECRETS) {
+		record_secrets(b, v);
+		return;
+	}
 	ab_buf_puts(b, "[");
 	for (size_t i = 0; i < v->len; i++) {
 		const char *text = v->items[i].text;
@@ -183,14 +214,17 @@ static char *record(const struct ab_policy *p, bool secrets)
 		size_t n = strcspn(path, ".");
 
 		/* Keys of one group stand together in the table. */
-		if (strncmp(group, path, n + 1) != 0) {
+		if (!path[n]) {
+			ab_buf_puts(&b, group[0] ? "}," : ",");
+			group = "";
+		} else if (strncmp(group, path, n + 1) != 0) {
 			ab_buf_printf(&b, "%s,\"%.*s\":{", group[0] ? "}" : "",
 				      (int)n, path);
 			group = path;
 		} else {
 			ab_buf_puts(&b, ",");
 		}
-		ab_buf_json(&b, path + n + 1);
+		ab_buf_json(&b, path[n] ? path + n + 1 : path);
 		ab_buf_puts(&b, ":");
 		if (v->all)
 			ab_buf_puts(&b, "\"all\"");
@@ -201,7 +235,7 @@ static char *record(const struct ab_policy *p, bool secrets)
 		else
 			json_scalar(&b, &a, id, v);
 	}
-	ab_buf_puts(&b, "}}");
+	ab_buf_puts(&b, group[0] ? "}}" : "}");
 	ab_arena_fini(&a);
 	return ab_buf_take(&b);
 }

@@ -5,8 +5,9 @@
  * two readers can take it for two things: dot segments are gone (also encoded
  * ones), escapes of unreserved characters are decoded, others have upper case
  * digits, "//" is "/". Refused: what is not "/...", bad escapes, an escaped
- * slash, backslash or NUL, raw control bytes and bytes over 126, a dot segment
- * above the root.
+ * slash, backslash or NUL, escapes that no text in UTF-8 has (%C0, %C1), raw
+ * control bytes, blanks and bytes over 126, a raw backslash, "#" or "?", a dot
+ * segment above the root, or with a parameter ("..;x").
  *
  * Pure, linear, in place of nothing: `ret` has room for `len` bytes + 1.
  */

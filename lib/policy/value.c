@@ -152,6 +152,8 @@ static int put(const struct ab_context *ctx, enum ab_key_id id,
 	case AB_TYPE_PROPERTIES:
 	case AB_TYPE_RULES:
 	case AB_TYPE_OVERRIDES:
+	case AB_TYPE_SECRETS:
+	case AB_TYPE_HTTP:
 		return ab_element_put(ctx, key, v, text, from, why);
 	}
 	return -1;

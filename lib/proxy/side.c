@@ -22,6 +22,25 @@ struct ab_pipes {
 	uint8_t copy[COPY_ROOM];
 };
 
+/* realloc() may leave the old bytes behind, where nobody wipes them. */
+static void grow(struct ab_bytes *b, size_t room)
+{
+	uint8_t *data;
+
+	if (!b->wipe) {
+		b->data = ab_realloc(b->data, room);
+	} else {
+		data = ab_alloc(room);
+		if (b->data) {
+			memcpy(data, b->data, b->end);
+			explicit_bzero(b->data, b->room);
+			free(b->data);
+		}
+		b->data = data;
+	}
+	b->room = (uint32_t)room;
+}
+
 void ab_bytes_add(struct ab_bytes *b, const void *data, size_t len)
 {
 	size_t have = ab_bytes_len(b);
@@ -29,6 +48,8 @@ void ab_bytes_add(struct ab_bytes *b, const void *data, size_t len)
 	if (b->room - b->end < len) {
 		if (b->start) {
 			memmove(b->data, b->data + b->start, have);
+			if (b->wipe)
+				explicit_bzero(b->data + have, b->end - have);
 			b->start = 0;
 			b->end = (uint32_t)have;
 		}
@@ -37,16 +58,18 @@ void ab_bytes_add(struct ab_bytes *b, const void *data, size_t len)
 
 			while (room - have < len)
 				room *= 2;
-			b->data = ab_realloc(b->data, room);
-			b->room = (uint32_t)room;
+			grow(b, room);
 		}
 	}
-	memcpy(b->data + b->end, data, len);
+	if (len)
+		memcpy(b->data + b->end, data, len);
 	b->end += (uint32_t)len;
 }
 
 void ab_bytes_skip(struct ab_bytes *b, size_t len)
 {
+	if (b->wipe && len)
+		explicit_bzero(b->data + b->start, len);
 	b->start += (uint32_t)len;
 	if (b->start == b->end)
 		ab_bytes_fini(b);
@@ -54,8 +77,11 @@ void ab_bytes_skip(struct ab_bytes *b, size_t len)
 
 void ab_bytes_fini(struct ab_bytes *b)
 {
+	if (b->wipe && b->data)
+		explicit_bzero(b->data, b->room);
 	free(b->data);
-	*b = (struct ab_bytes){ 0 };
+	/* What comes next into it is of the same kind. */
+	*b = (struct ab_bytes){ .wipe = b->wipe };
 }
 
 enum ab_io ab_side_read(struct ab_side *side, size_t max)

@@ -20,7 +20,8 @@
 struct ab_bytes {
 	uint8_t *data;
 	uint32_t start, end, room;
-	bool wipe;	/* holds values of secrets: no byte of it stays behind */
+	bool wipe;	/* holds values of secrets: no byte of it stays behind;
+			 * set before the first byte, it outlasts _fini */
 };
 
 static inline size_t ab_bytes_len(const struct ab_bytes *b)

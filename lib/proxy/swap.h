@@ -7,7 +7,17 @@
  * Looked for in: every field (a secret with carriers: those; in any other
  * field it is a misplaced one), Basic credentials (decoded, both halves, and
  * encoded again), the query (plain and percent-encoded); path and body by
- * `also`. Names of fields and the method are only looked at.
+ * `also`. Names of fields and the method are only looked at; so are fields
+ * that say how a message travels or where it was asked for (Host, Connection,
+ * Content-Length, Upgrade, Referer, Origin, what Connection names ...), where
+ * one is misplaced. In Proxy-Authorization, which never travels, it is a
+ * tripwire. A form that no place here decodes (base64 in another field) is
+ * misplaced too: nothing of this host's goes out as a placeholder, and nothing
+ * of another one's at all.
+ *
+ * Into path and query values go percent-encoded; into fields and bodies as
+ * they are. In a body of JSON a value with quotes or backslashes is for its
+ * owner to avoid.
  */
 #include "proxy/http.h"
 #include "proxy/side.h"
@@ -18,23 +28,42 @@ enum ab_swap_result {
 	AB_SWAP_DONE,		/* at least one value was put in */
 	AB_SWAP_TRIPWIRE,	/* a placeholder of another host's */
 	AB_SWAP_MISPLACED,	/* of this host's, but where it must not be */
-	AB_SWAP_MISSING,	/* `require`, and it is not there */
+	AB_SWAP_MISSING,	/* `require`, and it is not there (nor can it be in
+				 * a body that is yet to come) */
 	AB_SWAP_ABSENT,		/* there is no value to put in: its source fails */
 	AB_SWAP_TOO_LONG,	/* the head would be */
 };
 
 struct ab_swapped {
 	enum ab_swap_result result;
-	int secret;		/* index of the one that it is about; -1 */
+	int secret;		/* index of the one that it is about; -1: of none
+				 * (DONE: the first of those put in) */
 	/* With DONE or NONE: the request to be written, its fields pointing
 	 * into `rq`'s bytes or into `scratch`. */
 	struct ab_http_request request;
 	struct ab_bytes scratch;	/* holds values: `wipe` is set */
-	bool carries;		/* a value is in it: the answer is searched */
+	bool carries;		/* a value is in it, or will be in its body: the
+				 * answer is searched */
 };
 
-/* `tls`: only then is anything put in; without, every placeholder is a
- * tripwire. Nothing of `ret` needs freeing unless DONE or NONE. */
+/*
+ * `tls`: only then is anything put in; without, every placeholder is a
+ * tripwire. Nothing of `ret` needs freeing unless DONE or NONE.
+ *
+ * To a host that has a value the request asks for an answer that can be
+ * searched: `Accept-Encoding: identity`, no Sec-WebSocket-Extensions; and if
+ * it carries one, it also loses Range and If-Range, for a value could come
+ * back in pieces too small to be seen, TE and Trailer.
+ *
+ * `inject`: the first carrier's field or parameter (none: bearer), in place of
+ * the client's own of that name, unless another value is in it. The secret's
+ * format is all of it; with Basic, what is encoded, by default
+ * "x-access-token:{}". Where the client has the placeholder, it is only
+ * swapped.
+ *
+ * rq->path is what is asked for: where something is put into it, a target in
+ * origin form is the same text.
+ */
 void ab_swap_request(const struct ab_vault *vault, const struct ab_host *host,
 		     uint16_t port, bool tls, const struct ab_http_request *rq,
 		     struct ab_swapped *ret);

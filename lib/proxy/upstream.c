@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/base64.h"
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
@@ -47,24 +48,6 @@ static bool decode(struct ab_buf *b, const char *s, size_t len)
 	return true;
 }
 
-static void add_base64(struct ab_buf *b, const char *data, size_t len)
-{
-	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				     "abcdefghijklmnopqrstuvwxyz0123456789+/";
-
-	for (size_t i = 0; i < len; i += 3) {
-		size_t n = len - i < 3 ? len - i : 3;
-		uint32_t v = 0;
-		char four[4];
-
-		for (size_t k = 0; k < 3; k++)
-			v = v << 8 | (k < n ? (uint8_t)data[i + k] : 0);
-		for (size_t k = 0; k < 4; k++)
-			four[k] = k <= n ? digits[v >> (18 - 6 * k) & 63] : '=';
-		ab_buf_add(b, four, 4);
-	}
-}
-
 /* "user:password" as it stands in the URL. A colon in the user's name could
  * not be told from the one behind it. */
 static char *make_credentials(const char *s, size_t len)
@@ -74,6 +57,7 @@ static char *make_credentials(const char *s, size_t len)
 	const char *colon = memchr(s, ':', len);
 	size_t user = colon ? (size_t)(colon - s) : len;
 	size_t rest = colon ? len - user - 1 : 0;
+	char encoded[AB_BASE64_ROOM(LOGIN_MAX)];
 	bool good;
 
 	good = decode(&login, s, user) && login.len > 0 &&
@@ -83,7 +67,10 @@ static char *make_credentials(const char *s, size_t len)
 	       login.len <= LOGIN_MAX;
 	if (good) {
 		ab_buf_puts(&text, "Basic ");
-		add_base64(&text, login.data, login.len);
+		ab_buf_add(&text, encoded,
+			   ab_base64_encode(login.data, login.len,
+					    AB_BASE64_STANDARD, encoded));
+		explicit_bzero(encoded, sizeof(encoded));
 	}
 	explicit_bzero(login.data, login.len);
 	return good ? ab_buf_take(&text) : NULL;

@@ -24,7 +24,8 @@ enum { AB_VAULT_SEED = 32 };
 
 struct ab_vault_entry {
 	const struct ab_secret *secret;
-	const char *placeholder;	/* NUL-terminated; drawn once */
+	const char *placeholder;	/* NUL-terminated; drawn once; NULL: there
+					 * never was a value */
 	size_t placeholder_len;
 	const char *value;		/* NULL: there is none */
 	size_t value_len;
@@ -38,11 +39,16 @@ void ab_vault_free(struct ab_vault *vault);	/* wipes */
 
 /*
  * Set or change a value; blanks and line ends around it are not part of it.
- * Refused: too short, too long, control characters. The text of an error never
- * has a byte of it. The caller wipes its own copy.
+ * Refused: too short, too long, control characters, bytes over 126, and what
+ * has a placeholder in it. The text of an error never has a byte of it. The
+ * caller wipes its own copy. NULL: there is no value any more; the placeholder
+ * stays.
  */
 int ab_vault_set(struct ab_vault *vault, size_t i, const char *value,
 		 size_t len, struct ab_error *err);
+
+/* Are all pages locked? RLIMIT_MEMLOCK may not permit it. */
+bool ab_vault_locked(const struct ab_vault *vault);
 
 size_t ab_vault_len(const struct ab_vault *vault);
 const struct ab_vault_entry *ab_vault_at(const struct ab_vault *vault,
@@ -58,8 +64,9 @@ int ab_vault_seen(const struct ab_vault *vault, const void *data, size_t len);
 /* The same in a host name: any case, dots left out. */
 int ab_vault_seen_name(const struct ab_vault *vault, const char *name);
 
-/* A copy of the text in which each value is its placeholder (also in base64);
- * NULL: none was in it. The copy has no secrets. */
+/* A copy of the text in which each value is its placeholder (also in base64,
+ * which is written anew around it); NULL: none was in it. The copy has no
+ * secrets, and a NUL behind it. */
 char *ab_vault_cover(const struct ab_vault *vault, const char *text,
 		     size_t len, size_t *ret_len);
 

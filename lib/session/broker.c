@@ -2,8 +2,9 @@
  * Theory of operation.
  *
  * One poll loop over the supervisor's socket and the pidfd of init, with a
- * look at the watched folders in between. States: watching (the box lives), swept (the box is gone
- * and everything was looked at once more).
+ * look at the watched folders and the files of secrets in between. States:
+ * watching (the box lives), swept (the box is gone and everything was looked
+ * at once more).
  *
  * Should: answer each request; when the socket ends without a goodbye, do
  * alone what is left to do.
@@ -32,24 +33,32 @@
 #include "base/mem.h"
 #include "policy/layers.h"
 #include "session/cgroup.h"
+#include "session/renewals.h"
+#include "session/sources.h"
 #include "session/state.h"
 #include "session/sweep.h"
 #include "session/walls.h"
 #include "workspace/quarantine.h"
 
-enum kind { ASK_SWEEP, ASK_CONFIG, ASK_LEAVE };
+enum kind { ASK_SWEEP, ASK_CONFIG, ASK_SECRET, ASK_LEAVE };
 
 enum { PATH_ROOM = 4096, ANSWER_ROOM = 48 * 1024 };
 
 struct ask {
 	uint32_t kind;
+	uint32_t secret;	/* ASK_SECRET */
 	char path[PATH_ROOM];	/* ASK_CONFIG */
 };
 
+#define ASK_LEN(last) \
+	(offsetof(struct ask, last) + sizeof(((struct ask *)0)->last))
+
 struct answer {
+	uint32_t news;		/* not an answer: about this secret, from 1 */
 	int32_t result;
 	struct ab_error error;	/* when result < 0 */
-	char lines[ANSWER_ROOM];	/* ASK_SWEEP: one sentence each */
+	/* ASK_SWEEP: one sentence each; news: the value */
+	char lines[ANSWER_ROOM];
 };
 
 #define ANSWER_LEN(n) (offsetof(struct answer, lines) + (n))
@@ -64,6 +73,7 @@ struct broker {
 	int sock;
 	struct ab_quarantine *quarantine;
 	struct ab_walls *walls;
+	struct ab_renewals *renewals;	/* NULL: no secrets */
 	bool swept;
 };
 
@@ -149,6 +159,29 @@ static void answer_config(struct broker *b, const struct ask *ask)
 	reply(b, &a, 0, sealed);
 }
 
+/* In a process that has read a source: it answers by itself, so that the
+ * value is nowhere else. */
+static void send_news(void *arg, size_t i, const struct ab_sourced *value,
+		      const struct ab_error *err)
+{
+	static struct answer a;
+	struct broker *b = arg;
+
+	a.news = (uint32_t)i + 1;
+	a.result = value->data ? 0 : -1;
+	a.error = *err;
+	if (value->data)
+		memcpy(a.lines, value->data, value->len);
+	reply(b, &a, value->len, -1);
+	explicit_bzero(a.lines, value->len);
+}
+
+static void answer_secret(struct broker *b, const struct ask *ask)
+{
+	if (b->renewals && !b->swept)
+		ab_renewals_ask(b->renewals, ask->secret);
+}
+
 static void answer_leave(struct broker *b, const struct ask *ask)
 {
 	(void)b;
@@ -161,9 +194,10 @@ static const struct {
 	size_t len;
 	void (*answer)(struct broker *b, const struct ask *ask);
 } asks[] = {
-	[ASK_SWEEP] = { sizeof(uint32_t), answer_sweep },
-	[ASK_CONFIG] = { sizeof(struct ask), answer_config },
-	[ASK_LEAVE] = { sizeof(uint32_t), answer_leave },
+	[ASK_SWEEP] = { ASK_LEN(kind), answer_sweep },
+	[ASK_CONFIG] = { ASK_LEN(path), answer_config },
+	[ASK_SECRET] = { ASK_LEN(secret), answer_secret },
+	[ASK_LEAVE] = { ASK_LEN(kind), answer_leave },
 };
 
 /* The supervisor died: finish the run in its place. */
@@ -224,10 +258,23 @@ static _Noreturn void serve(struct broker *b)
 		if (!b->swept) {
 			check_walls(b);
 			ab_quarantine_look(b->quarantine);
+			if (b->renewals)
+				ab_renewals_look(b->renewals);
 		}
 		if (fds[0].revents)
 			take_ask(b);
 	}
+}
+
+static void start_renewals(struct broker *b)
+{
+	struct ab_renewals_setup setup = { .secrets = b->duty.secrets,
+					   .environ = b->duty.environ,
+					   .stamps = b->duty.stamps,
+					   .answer = send_news,
+					   .arg = b };
+
+	b->renewals = ab_renewals_new(&setup);
 }
 
 static _Noreturn void be_broker(const struct ab_broker_duty *duty, int sock)
@@ -258,6 +305,8 @@ static _Noreturn void be_broker(const struct ab_broker_duty *duty, int sock)
 		_exit(1);
 	}
 	b.walls = ab_walls_open(duty->plan);
+	if (duty->secrets && duty->secrets->len)
+		start_renewals(&b);
 	serve(&b);
 }
 
@@ -291,32 +340,74 @@ int ab_broker_fd(const struct ab_broker *broker)
 	return broker->sock;
 }
 
-static int hear(struct ab_broker *broker, struct answer *a, int *fd,
-		ssize_t *ret_lines, struct ab_error *err)
+static int take_answer(struct ab_broker *broker, struct answer *a, int *fd,
+		       size_t *ret_lines, struct ab_error *err)
 {
 	size_t nfds = fd ? 1 : 0;
 	ssize_t n = ab_recv_fds(broker->sock, a, sizeof(*a), fd, &nfds, 0);
 
 	if (n < (ssize_t)ANSWER_LEN(0))
 		return ab_fail(err, AB_ESYSTEM, 0, "the broker has died");
+	*ret_lines = (size_t)n - ANSWER_LEN(0);
+	return 0;
+}
+
+static int hear(struct ab_broker *broker, struct answer *a, int *fd,
+		ssize_t *ret_lines, struct ab_error *err)
+{
+	size_t len = 0;
+
+	do {
+		if (take_answer(broker, a, fd, &len, err) < 0)
+			return -1;
+		if (a->news)
+			explicit_bzero(a->lines, len);
+	} while (a->news);
 	if (a->result < 0) {
 		*err = a->error;
 		return -1;
 	}
-	*ret_lines = n - (ssize_t)ANSWER_LEN(0);
+	*ret_lines = (ssize_t)len;
 	return 0;
 }
 
-void ab_broker_explain(struct ab_broker *broker, struct ab_error *err)
+int ab_broker_hear(struct ab_broker *broker, struct ab_broker_news *ret,
+		   struct ab_error *err)
 {
 	static struct answer a;
-	ssize_t len;
+	size_t len = 0;
 
-	hear(broker, &a, NULL, &len, err);
+	if (take_answer(broker, &a, NULL, &len, err) == 0) {
+		if (a.news) {
+			*ret = (struct ab_broker_news){ .secret = a.news - 1,
+							.error = a.error };
+			if (a.result == 0) {
+				ret->value = a.lines;
+				ret->len = len;
+			}
+			return 0;
+		}
+		*err = a.error;
+	}
 	if (!err->hint[0])
 		ab_hint(err, "protected names were no longer watched, so the "
 			     "run was ended; run it again");
-	ab_step(err, "broker");
+	return ab_step(err, "broker");
+}
+
+void ab_broker_forget(struct ab_broker_news *news)
+{
+	if (news->value)
+		explicit_bzero((char *)(uintptr_t)news->value, news->len);
+	news->value = NULL;
+}
+
+void ab_broker_secret(struct ab_broker *broker, size_t i)
+{
+	struct ask ask = { .kind = ASK_SECRET, .secret = (uint32_t)i };
+
+	(void)send(broker->sock, &ask, ASK_LEN(secret),
+		   MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 int ab_broker_sweep(struct ab_broker *broker, struct ab_error *err)
@@ -353,7 +444,7 @@ int ab_broker_config(struct ab_broker *broker, const char *path, int *ret_fd,
 	if (strlen(path) >= PATH_ROOM)
 		return ab_fail(err, AB_EUSAGE, ENAMETOOLONG, "%s", path);
 	memcpy(ask.path, path, strlen(path) + 1);
-	if (ab_send_fds(broker->sock, &ask, sizeof(ask), NULL, 0) < 0)
+	if (ab_send_fds(broker->sock, &ask, ASK_LEN(path), NULL, 0) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "ask the broker");
 	if (hear(broker, &a, &fd, &len, err) < 0)
 		return -1;

@@ -11,12 +11,17 @@
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/mailbox.h"
 #include "base/mem.h"
 #include "netns/own.h"
 #include "policy/policy.h"
 #include "proxy/upstream.h"
 #include "sandbox/launch.h"
 #include "sandbox/ports.h"
+#include "session/secrets.h"
+
+/* What the proxy's thread has to tell. */
+enum { TELL_STALE, TELL_TRIPPED };
 
 struct ab_gate {
 	const struct ab_policy *policy;
@@ -26,8 +31,10 @@ struct ab_gate {
 	struct ab_box box;	/* its socket is a copy: the proxy's thread may
 				 * still ask when the main thread closes it */
 	struct ab_upstream *upstream;	/* or NULL */
+	struct ab_safe *safe;
+	struct ab_mailbox mail;		/* from its thread; with secrets */
 	struct ab_gate_watch watch;
-	struct ab_source knock, failure;
+	struct ab_source knock, failure, told;
 	struct ab_proxy *proxy;
 };
 
@@ -89,12 +96,15 @@ static void destroy(struct ab_gate *g)
 	ab_closep(&g->own);
 	ab_closep(&g->box.sock);
 	ab_upstream_free(g->upstream);
+	if (g->told.fd >= 0)
+		ab_mailbox_fini(&g->mail);
 	free(g->published);
 	free(g);
 }
 
 int ab_gate_open(const struct ab_policy *policy, char *const *env,
-		 struct ab_gate **ret, struct ab_error *err)
+		 struct ab_safe *safe, struct ab_gate **ret,
+		 struct ab_error *err)
 {
 	struct ab_gate *g;
 
@@ -103,6 +113,8 @@ int ab_gate_open(const struct ab_policy *policy, char *const *env,
 		return 0;
 	g = ab_alloc(sizeof(*g));
 	g->policy = policy;
+	g->safe = safe;
+	g->told.fd = -1;
 	g->box.sock = -1;
 	g->own = ab_own_open(err);
 	if (g->own < 0 || open_published(g, err) < 0 ||
@@ -154,6 +166,61 @@ static void somebody_knocks(struct ab_source *source, uint32_t events)
 	g->watch.failed(g->watch.arg, &err);
 }
 
+static void tell_stale(void *arg, size_t i)
+{
+	struct ab_gate *g = arg;
+
+	ab_mailbox_post(&g->mail, TELL_STALE, (int)i, -1, NULL);
+}
+
+static void tell_tripped(void *arg, size_t i)
+{
+	struct ab_gate *g = arg;
+
+	ab_mailbox_post(&g->mail, TELL_TRIPPED, (int)i, -1, NULL);
+}
+
+static void something_told(struct ab_source *source, uint32_t events)
+{
+	struct ab_gate *g = source->owner;
+	struct ab_letter *letter;
+
+	(void)events;
+	while ((letter = ab_mailbox_take(&g->mail)) != NULL) {
+		size_t i = (size_t)letter->value;
+
+		if (letter->kind == TELL_STALE)
+			g->watch.stale(g->watch.arg, i);
+		else
+			g->watch.tripped(g->watch.arg, i);
+		free(letter);
+	}
+}
+
+/* Only where something is swapped: a mailbox is a descriptor more. */
+static int listen_to_thread(struct ab_gate *g, struct ab_proxy_setup *setup,
+			    struct ab_error *err)
+{
+	if (ab_mailbox_init(&g->mail, err) < 0)
+		return -1;
+	g->told = (struct ab_source){ .fd = g->mail.fd,
+				      .ready = something_told,
+				      .owner = g };
+	setup->stale = tell_stale;
+	setup->tripped = tell_tripped;
+	return ab_loop_add(g->watch.loop, &g->told, EPOLLIN, err);
+}
+
+/* The vault and the authority are the proxy's from here on, whether it can be
+ * made or not. */
+static void hand_over(struct ab_safe *safe, struct ab_proxy_setup *setup)
+{
+	setup->vault = ab_take(safe->vault);
+	setup->site = ab_take(safe->site);
+	if (safe->intercepted.len)
+		setup->intercepted = &safe->intercepted;
+}
+
 int ab_gate_attach(struct ab_gate *g, struct ab_network *network,
 		   const struct ab_gate_watch *watch, struct ab_error *err)
 {
@@ -181,6 +248,12 @@ int ab_gate_attach(struct ab_gate *g, struct ab_network *network,
 				       "copy the box's socket");
 	}
 	g->watch = *watch;
+	if (g->safe && g->safe->vault &&
+	    g->policy->net.mode == AB_NET_FILTERED &&
+	    listen_to_thread(g, &setup, err) < 0)
+		return -1;
+	if (g->safe && g->policy->net.mode == AB_NET_FILTERED)
+		hand_over(g->safe, &setup);
 	*network = (struct ab_network){ 0 };
 	/* The proxy's, whether it can be made or not. */
 	g->own = -1;
@@ -191,6 +264,12 @@ int ab_gate_attach(struct ab_gate *g, struct ab_network *network,
 				       .ready = somebody_knocks,
 				       .owner = g };
 	return ab_loop_add(watch->loop, &g->knock, EPOLLIN, err);
+}
+
+void ab_gate_secret(struct ab_gate *g, size_t i, const char *value, size_t len)
+{
+	if (g->proxy)
+		ab_proxy_secret(g->proxy, i, value, len);
 }
 
 void ab_gate_dialled(struct ab_gate *g, int errnum, int fd)

@@ -14,25 +14,37 @@ struct ab_error;
 struct ab_log;
 struct ab_network;
 struct ab_policy;
+struct ab_safe;
 struct ab_gate;
 
 /* Before the lock: published ports, the host's addresses, the upstream proxy.
- * `env` is the caller's. *ret is NULL when the policy needs no gate. */
+ * `env` is the caller's. The safe lives longer; what it has for the proxy is
+ * taken out of it. *ret is NULL when the policy needs no gate. */
 int ab_gate_open(const struct ab_policy *policy, char *const *env,
-		 struct ab_gate **ret, struct ab_error *err);
+		 struct ab_safe *safe, struct ab_gate **ret,
+		 struct ab_error *err);
 
-/* The box's listeners (taken over; empty when it has none): from now on they
- * are watched. `failed` is called when the proxy has failed. */
+/*
+ * The box's listeners (taken over; empty when it has none): from now on they
+ * are watched. `failed` is called when the proxy has failed, `stale` when a
+ * host has refused a secret, `tripped` when a placeholder was on its way
+ * elsewhere and that is to end the run.
+ */
 struct ab_gate_watch {
 	struct ab_loop *loop;
 	const struct ab_box *box;
 	const char *run_id;
 	struct ab_log *log;
 	void (*failed)(void *arg, const struct ab_error *err);
+	void (*stale)(void *arg, size_t i);
+	void (*tripped)(void *arg, size_t i);
 	void *arg;
 };
 int ab_gate_attach(struct ab_gate *gate, struct ab_network *network,
 		   const struct ab_gate_watch *watch, struct ab_error *err);
+/* A secret's new value; copied. */
+void ab_gate_secret(struct ab_gate *gate, size_t i, const char *value,
+		    size_t len);
 /* Init's answer to a dial. */
 void ab_gate_dialled(struct ab_gate *gate, int errnum, int fd);
 

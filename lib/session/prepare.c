@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "agentbox.h"
+#include "base/buf.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "landlock/landlock.h"
@@ -22,6 +23,7 @@
 #include "session/etc.h"
 #include "session/ssh.h"
 #include "session/sweep.h"
+#include "session/uncovered.h"
 
 /* Where the write fence is tried: wherever the plan leaves the read-only
  * root as it is. */
@@ -173,10 +175,11 @@ static void fill_spec(struct ab_prepared *p, const struct ab_request *rq)
 	for (size_t i = 0; i < rq->argc; i++)
 		ab_strv_add(&spec->argv, rq->argv[i]);
 	ab_strv_extend(&spec->sockets, &p->site.sockets);
+	ab_safe_guard(&p->safe, &p->site.facts);
 	ab_plan_make(&p->site.facts, &spec->plan);
 	ab_rules_make(spec, &p->site.open_sockets);
-	ab_environment_build(policy, rq->policy.environ, &spec->env,
-			     &p->stripped);
+	ab_environment_build(policy, ab_safe_environ(&p->safe, &rq->policy),
+			     &spec->env, &p->stripped);
 	if (spec->door && !p->nested) {
 		ab_etc_fill(spec);
 		ab_ssh_fill(spec);
@@ -208,7 +211,7 @@ static int open_state(struct ab_prepared *p, const struct ab_request *rq,
 	ab_autofree char *path = NULL;
 
 	/* In a box the outer run keeps the record, out of sight. */
-	if (p->nested)
+	if (p->nested || p->state.root >= 0)
 		return 0;
 	path = ab_state_dir(rq->policy.environ, rq->policy.home,
 				     rq->policy.cwd);
@@ -250,7 +253,7 @@ static int check_stdio(const struct ab_copy *audit, struct ab_error *err)
 static int open_audit(struct ab_prepared *p, const struct ab_request *rq,
 		      struct ab_error *err)
 {
-	if (!rq->audit)
+	if (!rq->audit || p->audit.fd >= 0)
 		return 0;
 	if (p->nested) {
 		ab_fail(err, AB_EUSAGE, 0,
@@ -283,6 +286,44 @@ int ab_prepare_record(const struct ab_request *rq, struct ab_prepared *p,
 	return open_state(p, rq, err) < 0 ? -1 : open_audit(p, rq, err);
 }
 
+int ab_prepare_secrets(const struct ab_request *rq, struct ab_prepared *p,
+		       struct ab_error *err)
+{
+	if (!ab_safe_needed(p->policy))
+		return 0;
+	if (p->nested) {
+		ab_strv_add(&p->notes, "inside a box secrets and rules about "
+				       "paths are those of the outer run");
+		return 0;
+	}
+	if (ab_prepare_record(rq, p, err) < 0)
+		return -1;
+	return ab_safe_open(p->policy, &rq->policy, p->state.root, &p->safe,
+			    &p->notes, err);
+}
+
+/* A credential that nothing covers, where that is not to be. */
+static int check_covered(const struct ab_prepared *p,
+			 const struct ab_request *rq, struct ab_error *err)
+{
+	ab_autostrv struct ab_strv found = { 0 };
+	ab_autobuf struct ab_buf list = { 0 };
+
+	if (!rq->require_covered)
+		return 0;
+	ab_uncovered_find(p->policy, ab_safe_environ(&p->safe, &rq->policy),
+			  &p->spec, &found);
+	if (found.len == 0)
+		return 0;
+	for (size_t i = 0; i < found.len; i++)
+		ab_buf_printf(&list, "%s%s", i ? "; " : "", found.v[i]);
+	ab_fail(err, AB_EPROPERTY, 0, "not every credential is covered: %s",
+		list.data);
+	ab_hint(err, "hide a file with --deny-read, keep a variable out with "
+		     "env.strip, or run without --require-covered");
+	return ab_step(err, "secrets");
+}
+
 int ab_prepare_spec(const struct ab_request *rq, struct ab_prepared *p,
 		    struct ab_error *err)
 {
@@ -295,6 +336,11 @@ int ab_prepare_spec(const struct ab_request *rq, struct ab_prepared *p,
 	ab_strv_extend(&p->notes, &p->site.survey.findings);
 	fill_spec(p, rq);
 	tell_overruled(p);
+	if (ab_safe_needed(p->policy) && !p->nested &&
+	    ab_safe_fill(&p->safe, p->policy, &p->spec, &p->notes, err) < 0)
+		return -1;
+	if (check_covered(p, rq, err) < 0)
+		return -1;
 	if (check_sockets(p, err) < 0 || choose_cwd(p, err) < 0 ||
 	    check_fds(p, rq, err) < 0)
 		return -1;
@@ -323,6 +369,7 @@ void ab_prepared_fini(struct ab_prepared *p)
 	ab_state_fini(&p->state);
 	ab_copy_fini(&p->audit);
 	ab_site_fini(&p->site);
+	ab_safe_fini(&p->safe);
 	ab_spec_fini(&p->spec);
 	ab_strv_fini(&p->stripped);
 	ab_strv_fini(&p->notes);

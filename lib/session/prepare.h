@@ -6,6 +6,7 @@
  */
 #include "audit/copy.h"
 #include "sandbox/spec.h"
+#include "session/secrets.h"
 #include "session/site.h"
 #include "session/state.h"
 
@@ -19,6 +20,7 @@ struct ab_prepared {
 	struct ab_state state;	/* root -1 when nested */
 	struct ab_copy audit;	/* of the record, where one was asked for */
 	struct ab_site site;
+	struct ab_safe safe;
 	struct ab_spec spec;
 	struct ab_strv stripped;	/* names of variables that stay outside */
 	struct ab_strv notes;		/* for the user */
@@ -30,6 +32,11 @@ int ab_prepare(const struct ab_request *request, struct ab_prepared *ret,
 /* Where the record goes. Part of the rest. */
 int ab_prepare_record(const struct ab_request *request,
 		      struct ab_prepared *prepared, struct ab_error *err);
+/* The values of secrets, before anything else begins: what forks later has
+ * none. Nothing where there are none, and in a box, where they are the outer
+ * run's. */
+int ab_prepare_secrets(const struct ab_request *request,
+		       struct ab_prepared *prepared, struct ab_error *err);
 /* The rest, for which a look at the host is needed. */
 int ab_prepare_spec(const struct ab_request *request,
 		    struct ab_prepared *prepared, struct ab_error *err);

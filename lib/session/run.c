@@ -1,8 +1,8 @@
 /*
  * One run, from the request to the exit status:
  *
- *	policy -> consent -> launch -> plan, specification -> record, broker,
- *	lock -> go -> supervise -> sweep -> end record
+ *	policy -> consent -> secrets -> launch -> plan, specification ->
+ *	record, broker, lock -> go -> supervise -> sweep -> end record
  *
  * The launch comes before the plan, and the record and the broker after it,
  * because init works on its own meanwhile; nothing of the command happens
@@ -203,7 +203,11 @@ static int settle_in(struct run *r, struct ab_error *err)
 				       .init = r->box.pidfd,
 				       .cgroup = r->cgroup.path,
 				       .plan = &p->spec.plan,
-				       .strict = p->spec.strict };
+				       .strict = p->spec.strict,
+				       .secrets = &p->policy->secrets,
+				       .environ = ab_safe_environ(
+					       &p->safe, &r->request->policy),
+				       .stamps = p->safe.stamps };
 
 	if (open_record(r, err) < 0 || ab_run_write_start(r, err) < 0)
 		return -1;
@@ -216,8 +220,8 @@ static int settle_in(struct run *r, struct ab_error *err)
 	if (ab_broker_start(&duty, &r->broker, err) < 0 ||
 	    start_judge(r, err) < 0)
 		return -1;
-	if (ab_gate_open(p->policy, r->request->policy.environ, &r->gate,
-			 err) < 0)
+	if (ab_gate_open(p->policy, r->request->policy.environ, &p->safe,
+			 &r->gate, err) < 0)
 		return -1;
 	if (ab_lock_supervisor(p->state.root, err) < 0)
 		return -1;
@@ -296,6 +300,14 @@ static int wind_up(struct run *r, int supervised, int *ret_status,
 	return result;
 }
 
+static void secret_unread(void *arg, const char *name, const char *why)
+{
+	const struct run *r = arg;
+
+	say(r, AB_SAY_WARNING,
+	    "%s cannot be read again, and stays what it was: %s", name, why);
+}
+
 static int supervise(struct run *r, int *ret_status, struct ab_error *err)
 {
 	struct ab_supervision what = {
@@ -311,6 +323,8 @@ static int supervise(struct run *r, int *ret_status, struct ab_error *err)
 		.network = &r->network,
 		.run_id = r->dir.id,
 		.log = &r->log,
+		.secrets = &r->prepared->policy->secrets,
+		.unread = secret_unread,
 	};
 	int result;
 
@@ -342,6 +356,7 @@ static int plan_box(struct run *r, struct ab_error *err)
 	if (ab_prepare_spec(r->request, r->prepared, err) < 0)
 		return -1;
 	say_all(r, AB_SAY_NOTE, &r->prepared->notes);
+	say_all(r, AB_SAY_DETAIL, &r->prepared->safe.details);
 	say_all(r, AB_SAY_DETAIL, &r->prepared->site.survey.notes);
 	if (ab_terminal_open(&r->terminal, &spec->tty_fds, &spec->rows,
 			     &spec->cols, err) < 0)
@@ -390,7 +405,10 @@ static int run_boxed(struct run *r, int *ret_status, struct ab_error *err)
 	};
 	char id[8];
 
-	if (ab_run_pick_id(id, err) < 0 || ab_supervise_prepare(err) < 0)
+	/* Before signals are blocked: a source may be a command that somebody
+	 * wants to interrupt. */
+	if (ab_prepare_secrets(r->request, p, err) < 0 ||
+	    ab_run_pick_id(id, err) < 0 || ab_supervise_prepare(err) < 0)
 		return -1;
 	p->spec.run_id = ab_strdup(id);
 	r->loaded_ns = ab_run_now_ns();
@@ -456,6 +474,7 @@ int ab_run(const struct ab_request *request, int *ret_status,
 	else if (result == 0 && !prepared.nested)
 		result = run_boxed(&r, ret_status, err);
 	else if (result == 0 &&
+		 (result = ab_prepare_secrets(request, &prepared, err)) == 0 &&
 		 (result = ab_prepare_spec(request, &prepared, err)) == 0) {
 		say_all(&r, AB_SAY_NOTE, &prepared.notes);
 		result = ab_nested_run(request, &prepared, err);

@@ -12,6 +12,7 @@
 #include "session/ports.h"
 #include "session/prepare.h"
 #include "session/refusals.h"
+#include "session/secrets.h"
 #include "workspace/journal.h"
 
 uint64_t ab_run_now_ns(void)
@@ -37,6 +38,29 @@ void ab_run_properties(uint32_t bits, struct ab_strv *ret)
 			ab_strv_add(ret, ab_property_names[i]);
 }
 
+/* Names and hosts; values are nowhere, and what stands for them is not to be
+ * known either. */
+static void record_secrets(struct ab_buf *line,
+			   const struct ab_secrets *secrets)
+{
+	ab_autobuf struct ab_buf json = { 0 };
+
+	for (size_t i = 0; i < secrets->len; i++) {
+		const struct ab_secret *secret = &secrets->v[i];
+
+		ab_buf_puts(&json, i ? "," : "{");
+		ab_buf_json(&json, secret->name);
+		ab_buf_puts(&json, ":[");
+		for (size_t k = 0; k < secret->hosts.len; k++) {
+			ab_buf_puts(&json, k ? "," : "");
+			ab_buf_json(&json, secret->hosts.v[k]);
+		}
+		ab_buf_puts(&json, "]");
+	}
+	ab_buf_puts(&json, "}");
+	ab_record_json(line, "secrets", json.data);
+}
+
 int ab_run_write_start(struct run *r, struct ab_error *err)
 {
 	const struct ab_prepared *p = r->prepared;
@@ -54,6 +78,8 @@ int ab_run_write_start(struct run *r, struct ab_error *err)
 		ab_record_text(&line, "approved", r->consent.approved);
 	ab_record_number(&line, "pid", getpid());
 	ab_ports_note(&line, r->box.pid);
+	if (p->policy->secrets.len)
+		record_secrets(&line, &p->policy->secrets);
 	ab_record_json(&line, "policy", policy);
 	ab_record_json(&line, "watch", watch);
 	if (r->cgroup.path)
@@ -121,6 +147,7 @@ int ab_run_write_refused(struct run *r, struct ab_error *err)
 
 	for (size_t i = 0; i < request->argc; i++)
 		ab_strv_add(&command, request->argv[i]);
+	ab_safe_cover_words(r->prepared->policy, &request->policy, &command);
 	ab_record_open(&line, r->dir.id, "refused");
 	ab_record_list(&line, "command", &command);
 	ab_record_text(&line, "cwd", request->policy.cwd);

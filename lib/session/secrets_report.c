@@ -12,8 +12,6 @@
 #include "session/sources.h"
 #include "session/uncovered.h"
 
-enum { COMMAND_MS = 30 * 1000 };
-
 static const char *find_variable(char *const *environ, const char *name)
 {
 	size_t len = strlen(name);
@@ -114,7 +112,7 @@ static void check_row(struct ab_secret_row *row, struct ab_vault *vault,
 	ab_autofree char *remedy = NULL;
 	struct ab_error err = { 0 };
 
-	if (ab_source_read(secret, environ, COMMAND_MS, &value, &err) < 0) {
+	if (ab_source_read(secret, environ, AB_SOURCE_MS, &value, &err) < 0) {
 		set_failure(row, err.text, err.hint);
 		return;
 	}

@@ -20,6 +20,9 @@ struct ab_sourced {
 void ab_sourced_fini(struct ab_sourced *s);
 #define ab_autosourced __attribute__((cleanup(ab_sourced_fini)))
 
+/* How long a command may take before a start, and again later. */
+#define AB_SOURCE_MS 60000
+
 /* A command has `ms` milliseconds; its standard error goes into the error's
  * text, escaped and without the value, its output nowhere. */
 int ab_source_read(const struct ab_secret *secret, char *const *environ,

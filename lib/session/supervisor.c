@@ -20,8 +20,11 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "audit/audit.h"
+#include "audit/log.h"
 #include "base/fd.h"
 #include "base/loop.h"
+#include "policy/secrets.h"
 #include "session/broker.h"
 #include "session/children.h"
 #include "session/gate.h"
@@ -38,6 +41,7 @@ struct supervisor {
 	struct ab_source signals, box, broker, judge, timer;
 	bool started, over;
 	bool asked_to_stop;	/* SIGTSTP was passed on */
+	bool told[AB_SECRETS_MAX];	/* that it cannot be read again */
 	struct ab_error *err;
 	int result;
 };
@@ -145,6 +149,59 @@ static void proxy_failed(void *arg, const struct ab_error *err)
 	give_up(s);
 }
 
+/* Never a value: which secret, and what became of it. */
+static void record_secret(struct supervisor *s, size_t i, const char *event,
+			  const char *reason)
+{
+	ab_autobuf struct ab_buf line = { 0 };
+
+	ab_record_open(&line, s->what->run_id, "secret");
+	ab_record_text(&line, "name", s->what->secrets->v[i].name);
+	ab_record_text(&line, "event", event);
+	if (reason)
+		ab_record_text(&line, "reason", reason);
+	if (ab_log_write(s->what->log, &line, s->err) < 0)
+		give_up(s);
+}
+
+static void secret_stale(void *arg, size_t i)
+{
+	struct supervisor *s = arg;
+
+	ab_broker_secret(s->what->broker, i);
+}
+
+static void secret_tripped(void *arg, size_t i)
+{
+	struct supervisor *s = arg;
+
+	if (s->result < 0)
+		return;
+	record_secret(s, i, "tripped", NULL);
+	ab_fail(s->err, AB_EPROPERTY, 0,
+		"a placeholder of %s was on its way to another host: the run "
+		"was ended",
+		s->what->secrets->v[i].name);
+	ab_hint(s->err, "agentbox log tells where it was sent");
+	give_up(s);
+}
+
+static void take_news(struct supervisor *s, const struct ab_broker_news *news)
+{
+	size_t i = news->secret;
+
+	if (!s->what->secrets || i >= s->what->secrets->len)
+		return;
+	record_secret(s, i, news->value ? "read" : "failed",
+		      news->value ? NULL : news->error.text);
+	if (news->value && s->what->gate)
+		ab_gate_secret(s->what->gate, i, news->value, news->len);
+	if (!news->value && !s->told[i])
+		s->what->unread(s->what->arg, s->what->secrets->v[i].name,
+				news->error.text);
+	s->told[i] = !news->value;
+}
+
 static int attach_network(struct supervisor *s)
 {
 	struct ab_gate_watch watch = { .loop = &s->loop,
@@ -152,6 +209,8 @@ static int attach_network(struct supervisor *s)
 				       .run_id = s->what->run_id,
 				       .log = s->what->log,
 				       .failed = proxy_failed,
+				       .stale = secret_stale,
+				       .tripped = secret_tripped,
 				       .arg = s };
 
 	return ab_gate_attach(s->what->gate, s->what->network, &watch, s->err);
@@ -275,11 +334,15 @@ static void box_ready(struct ab_source *source, uint32_t events)
 static void broker_ready(struct ab_source *source, uint32_t events)
 {
 	struct supervisor *s = source->owner;
+	struct ab_broker_news news;
 
 	(void)events;
-	/* It never speaks unasked: this is its end. */
-	ab_broker_explain(s->what->broker, s->err);
-	give_up(s);
+	if (ab_broker_hear(s->what->broker, &news, s->err) < 0) {
+		give_up(s);
+		return;
+	}
+	take_news(s, &news);
+	ab_broker_forget(&news);
 }
 
 static void judge_ready(struct ab_source *source, uint32_t events)

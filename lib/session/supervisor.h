@@ -16,6 +16,7 @@ struct ab_children;
 struct ab_gate;
 struct ab_log;
 struct ab_refusals;
+struct ab_secrets;
 
 struct ab_supervision {
 	struct ab_box *box;
@@ -33,6 +34,9 @@ struct ab_supervision {
 					 * when it has no door */
 	const char *run_id;
 	struct ab_log *log;
+	const struct ab_secrets *secrets;
+	/* A secret could not be read again; said once for each. */
+	void (*unread)(void *arg, const char *name, const char *why);
 };
 
 struct ab_outcome {

@@ -18,7 +18,7 @@ static const struct {
 	{ "{\"network.mode\": \"blocked\"}",
 	  "x.json:1: network.mode: no such key; write { \"network\": { \"mode\": ... } }" },
 	{ "{\"zzzzzzzzzzz\": 1}", "x.json:1: zzzzzzzzzzz: no such key" },
-	{ "{\"secrets\": {}}", "x.json:1: secrets: no such key" },
+	{ "{\"zebras\": {}}", "x.json:1: zebras: no such key" },
 	{ "{\"network\": []}",
 	  "x.json:1: network: must be an object, not a list; write { ... }" },
 	{ "{\"network\": {\"mode\": 1}}",

@@ -77,6 +77,7 @@ static const char *const definition[] = {
 	[AB_TYPE_PROPERTIES] = "properties", [AB_TYPE_PORTS] = "ports",
 	[AB_TYPE_PUBLISH] = "publish",	   [AB_TYPE_UPSTREAM] = "upstream",
 	[AB_TYPE_RULES] = "rules",	   [AB_TYPE_OVERRIDES] = "overrides",
+	[AB_TYPE_SECRETS] = "secrets",	   [AB_TYPE_HTTP] = "http",
 };
 
 static bool is_ref(const json_t *s, enum ab_key_type type)
@@ -126,6 +127,8 @@ static bool agrees(const json_t *s, const struct ab_key *key)
 	case AB_TYPE_PROPERTIES:
 	case AB_TYPE_RULES:
 	case AB_TYPE_OVERRIDES:
+	case AB_TYPE_SECRETS:
+	case AB_TYPE_HTTP:
 		return is_ref(s, key->type);
 	}
 	return false;
@@ -185,7 +188,7 @@ static void test_definitions(void)
 				ab_property_names[i]);
 	ok(same == AB_PROP_COUNT && json_array_size(list) == AB_PROP_COUNT,
 	   "the schema has the properties");
-	ok(json_object_size(defs) == 17, "and no other definitions");
+	ok(json_object_size(defs) == 20, "and no other definitions");
 	list = json_object_get(json_object_get(defs, "decision"), "enum");
 	ok(json_array_size(list) == AB_FORBIDDEN + 1, "and the decisions");
 	for (size_t i = 0; i < json_array_size(list); i++)

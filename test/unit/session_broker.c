@@ -338,7 +338,7 @@ static void check_killed(void)
 	kill(pid, SIGKILL);
 	end = (struct pollfd){ .fd = ab_broker_fd(broker), .events = POLLIN };
 	ok(poll(&end, 1, 5000) == 1, "a killed broker is noticed");
-	ab_broker_explain(broker, &err);
+	ab_broker_hear(broker, &(struct ab_broker_news){ 0 }, &err);
 	ok(strstr(err.text, "broker") && err.hint[0] &&
 		   strcmp(err.step, "broker") == 0,
 	   "and explained: %s", err.text);

@@ -1,0 +1,127 @@
+#include "session/renewals.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "session/sources.h"
+
+struct renewal {
+	pid_t reader; /* 0: nobody reads */
+	bool begun; /* it was read before... */
+	int64_t at; /* ... then */
+	uint64_t stamp; /* of the file as it was read */
+	uint64_t seen; /* as it was at the last look */
+};
+
+struct ab_renewals {
+	struct ab_renewals_setup setup;
+	struct renewal v[AB_SECRETS_MAX];
+};
+
+static int64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+struct ab_renewals *ab_renewals_new(const struct ab_renewals_setup *setup)
+{
+	struct ab_renewals *r = ab_alloc(sizeof(*r));
+
+	r->setup = *setup;
+	for (size_t i = 0; i < setup->secrets->len; i++)
+		r->v[i].stamp = r->v[i].seen = setup->stamps[i];
+	return r;
+}
+
+static _Noreturn void be_reader(struct ab_renewals *r, size_t i, pid_t parent)
+{
+	const struct ab_secret *secret = &r->setup.secrets->v[i];
+	ab_autosourced struct ab_sourced value = { 0 };
+	struct ab_error err = { 0 };
+
+	/* It ends a command that it runs before it ends. */
+	setpgid(0, 0);
+	if (prctl(PR_SET_PDEATHSIG, SIGTERM) < 0 || getppid() != parent)
+		_exit(1);
+	/* The broker has closed them: pipes must not take their places. */
+	for (int fd = 0; fd < 3; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
+			_exit(1);
+	(void)ab_source_read(secret, r->setup.environ, AB_SOURCE_MS, &value,
+			     &err);
+	r->setup.answer(r->setup.arg, i, &value, &err);
+	ab_sourced_fini(&value);
+	_exit(0);
+}
+
+static bool may_read(const struct renewal *v)
+{
+	return !v->reader && (!v->begun || now_ms() - v->at >= AB_RENEWAL_MS);
+}
+
+static void read_again(struct ab_renewals *r, size_t i)
+{
+	struct renewal *v = &r->v[i];
+	pid_t parent = getpid(), pid;
+
+	/* Before it is read: what is written meanwhile is read again. */
+	v->stamp = v->seen = ab_source_stamp(&r->setup.secrets->v[i]);
+	v->begun = true;
+	v->at = now_ms();
+	pid = fork();
+	if (pid == 0)
+		be_reader(r, i, parent);
+	/* Without a process it stays as it is until it is asked for again. */
+	v->reader = pid > 0 ? pid : 0;
+}
+
+void ab_renewals_ask(struct ab_renewals *r, size_t i)
+{
+	if (i < r->setup.secrets->len &&
+	    r->setup.secrets->v[i].from != AB_FROM_ENV && may_read(&r->v[i]))
+		read_again(r, i);
+}
+
+static void reap(struct renewal *v)
+{
+	pid_t pid = v->reader ? waitpid(v->reader, NULL, WNOHANG) : 0;
+
+	if (pid > 0 || (pid < 0 && errno == ECHILD))
+		v->reader = 0;
+}
+
+/* A file that is being written changes from one look to the next: it is read
+ * once it rests. One that is gone leaves the value as it was. */
+static bool has_changed(struct renewal *v, const struct ab_secret *secret)
+{
+	uint64_t stamp = ab_source_stamp(secret);
+	bool rests = stamp == v->seen;
+
+	v->seen = stamp;
+	return rests && stamp && stamp != v->stamp;
+}
+
+void ab_renewals_look(struct ab_renewals *r)
+{
+	for (size_t i = 0; i < r->setup.secrets->len; i++) {
+		const struct ab_secret *secret = &r->setup.secrets->v[i];
+		struct renewal *v = &r->v[i];
+
+		reap(v);
+		if (secret->from == AB_FROM_FILE && has_changed(v, secret) &&
+		    may_read(v))
+			read_again(r, i);
+	}
+}
