@@ -7,11 +7,11 @@ _agentbox_options()
 	local policy='--profile= --config= --workspace= --write= --read-only
 		--deny-read= --deny-write= --home= --allow-unix= --net= --allow=
 		--deny= --unknown= --allow-private= --host-port= --publish=
-		--upstream= --env= --pass-env= --timeout= --memory=
+		--upstream= --secret= --env= --pass-env= --timeout= --memory=
 		--processes= --files= --require= --fallback='
 
 	case $1 in
-	run) echo "--command= -c= --shell= --yes --approver= --fd= --audit= --verbose -v --quiet -q $policy" ;;
+	run) echo "--command= -c= --shell= --yes --approver= --require-covered --fd= --audit= --verbose -v --quiet -q $policy" ;;
 	check) echo "--command= -c= --stdin --batch --null -0 --json --explain $policy" ;;
 	ports) echo '--json' ;;
 	doctor) echo '--json --fix --attack' ;;
@@ -73,9 +73,25 @@ _agentbox_approvals()
 	done
 }
 
-# The secrets of the policy: a name stands alone at the begin of a line.
+# The variables of the services that are known.
 _agentbox_secrets()
 {
+	echo 'ANTHROPIC_API_KEY ANTHROPIC_AUTH_TOKEN AZURE_OPENAI_API_KEY
+		AZURE_OPENAI_KEY CLAUDE_CODE_OAUTH_TOKEN DEEPSEEK_API_KEY
+		FLIT_PASSWORD GEMINI_API_KEY GH_TOKEN
+		GITHUB_PERSONAL_ACCESS_TOKEN GITHUB_TOKEN GOOGLE_API_KEY
+		GOOGLE_GENERATIVE_AI_API_KEY GROQ_API_KEY HF_TOKEN
+		HUGGINGFACEHUB_API_TOKEN HUGGING_FACE_HUB_TOKEN
+		MISTRAL_API_KEY NODE_AUTH_TOKEN NOUS_API_KEY NPM_TOKEN
+		OPENAI_ADMIN_KEY OPENAI_API_KEY OPENROUTER_API_KEY
+		POETRY_PYPI_TOKEN_PYPI TOGETHERAI_API_KEY TOGETHER_API_KEY
+		TWINE_PASSWORD UV_PUBLISH_TOKEN XAI_API_KEY'
+}
+
+# Those, and the secrets of the policy: a name begins a line.
+_agentbox_any_secrets()
+{
+	_agentbox_secrets
 	"${COMP_WORDS[0]}" secrets list 2>/dev/null |
 		grep -oE '^[A-Za-z_][A-Za-z0-9_]*(     |$)'
 }
@@ -113,6 +129,7 @@ _agentbox_value()
 			@llm' -- "$cur")) ;;
 	--unknown) COMPREPLY=($(compgen -W 'ask deny' -- "$cur")) ;;
 	--upstream) COMPREPLY=($(compgen -W 'none env http://' -- "$cur")) ;;
+	--secret) COMPREPLY=($(compgen -W "$(_agentbox_secrets)" -- "$cur")) ;;
 	--approver) COMPREPLY=($(compgen -c -- "$cur")) ;;
 	--pass-env) COMPREPLY=($(compgen -v -- "$cur")) ;;
 	--require)
@@ -136,7 +153,7 @@ _agentbox_operand()
 	'approvals revoke')
 		COMPREPLY=($(compgen -W "$(_agentbox_approvals)" -- "$2")) ;;
 	'secrets check')
-		COMPREPLY=($(compgen -W "$(_agentbox_secrets)" -- "$2")) ;;
+		COMPREPLY=($(compgen -W "$(_agentbox_any_secrets)" -- "$2")) ;;
 	connect) COMPREPLY=($(compgen -A hostname -- "$2")) ;;
 	*) COMPREPLY=($(compgen -W "$(_agentbox_words "$1")" -- "$2")) ;;
 	esac

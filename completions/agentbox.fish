@@ -27,7 +27,7 @@ end
 # where an option of our own may still stand, or its value is due.
 function __agentbox_command
     set -l tokens (commandline -opc)
-    set -l takes --command -c --shell --approver --fd --audit --profile --config --workspace --write --deny-read --deny-write --home --allow-unix --net --allow --deny --unknown --allow-private --host-port --publish --upstream --env --pass-env --timeout --memory --processes --files --require --fallback
+    set -l takes --command -c --shell --approver --fd --audit --profile --config --workspace --write --deny-read --deny-write --home --allow-unix --net --allow --deny --unknown --allow-private --host-port --publish --upstream --secret --env --pass-env --timeout --memory --processes --files --require --fallback
     set -l value 0
     test (count $tokens) -ge 3; or return 1
     for i in (seq 3 (count $tokens))
@@ -73,12 +73,18 @@ function __agentbox_approvals
     agentbox approvals list 2>/dev/null | string match -rg '^([as][0-9a-f]{6}) '
 end
 
-function __agentbox_secrets
-    agentbox secrets list 2>/dev/null | string match -rg '^([A-Za-z_][A-Za-z0-9_]*)(?:     |$)'
-end
-
 function __agentbox_groups
     string split ' ' '@github @npm @pypi @crates @go @debian @llm'
+end
+
+function __agentbox_secrets
+    string split ' ' 'ANTHROPIC_API_KEY ANTHROPIC_AUTH_TOKEN AZURE_OPENAI_API_KEY AZURE_OPENAI_KEY CLAUDE_CODE_OAUTH_TOKEN DEEPSEEK_API_KEY FLIT_PASSWORD GEMINI_API_KEY GH_TOKEN GITHUB_PERSONAL_ACCESS_TOKEN GITHUB_TOKEN GOOGLE_API_KEY GOOGLE_GENERATIVE_AI_API_KEY GROQ_API_KEY HF_TOKEN HUGGINGFACEHUB_API_TOKEN HUGGING_FACE_HUB_TOKEN MISTRAL_API_KEY NODE_AUTH_TOKEN NOUS_API_KEY NPM_TOKEN OPENAI_ADMIN_KEY OPENAI_API_KEY OPENROUTER_API_KEY POETRY_PYPI_TOKEN_PYPI TOGETHERAI_API_KEY TOGETHER_API_KEY TWINE_PASSWORD UV_PUBLISH_TOKEN XAI_API_KEY'
+end
+
+# Those, and the secrets of the policy: a name begins a line.
+function __agentbox_any_secrets
+    __agentbox_secrets
+    agentbox secrets list 2>/dev/null | string match -rg '^([A-Za-z_][A-Za-z0-9_]*)(?:     |$)'
 end
 
 function __agentbox_properties
@@ -147,6 +153,7 @@ for in in __agentbox_running '__agentbox_in check' '__agentbox_in config show' '
     complete -c agentbox -n $in -l host-port -x -d 'Reach this port of the host at localhost'
     complete -c agentbox -n $in -l publish -x -d 'Let the host reach this port of the box'
     complete -c agentbox -n $in -l upstream -x -a 'none env http://' -d 'The proxy that the way out goes through'
+    complete -c agentbox -n $in -l secret -x -a '(__agentbox_secrets)' -d 'Show a placeholder inside, send the value'
     complete -c agentbox -n $in -l env -x -d 'Set a variable inside'
     complete -c agentbox -n $in -l pass-env -x -a '(set --export --names)' -d 'Keep a variable that would be stripped'
     complete -c agentbox -n $in -l timeout -x -d 'End the command after this time'
@@ -161,6 +168,7 @@ complete -c agentbox -n __agentbox_running -l command -s c -x -d 'Run this text 
 complete -c agentbox -n __agentbox_running -l shell -r -F -d 'The shell for -c'
 complete -c agentbox -n __agentbox_running -l yes -d 'Accept what a person would be asked about'
 complete -c agentbox -n __agentbox_running -l approver -x -a '(__fish_complete_command)' -d 'Ask this program instead of a person'
+complete -c agentbox -n __agentbox_running -l require-covered -d 'Not with credentials that no secret covers'
 complete -c agentbox -n __agentbox_running -l fd -x -d 'Keep this descriptor open inside'
 complete -c agentbox -n __agentbox_running -l audit -r -F -d 'Write the record of the run here too'
 complete -c agentbox -n __agentbox_running -l verbose -s v -d 'Say what holds; twice: what each step took'
@@ -203,7 +211,7 @@ complete -c agentbox -n '__agentbox_in policy diff' -F -a '(__agentbox_profiles)
 complete -c agentbox -n '__agentbox_in secrets list' -l json -d 'Print JSON'
 complete -c agentbox -n '__agentbox_in secrets providers' -l json -d 'Print JSON'
 complete -c agentbox -n '__agentbox_in secrets check' -l json -d 'Print JSON'
-complete -c agentbox -n '__agentbox_in secrets check' -a '(__agentbox_secrets)'
+complete -c agentbox -n '__agentbox_in secrets check' -a '(__agentbox_any_secrets)'
 
 complete -c agentbox -n '__agentbox_in trust' -l yes -s y -d 'Trust it without asking'
 complete -c agentbox -n '__agentbox_in trust' -l revoke -d 'Trust it no longer'
