@@ -111,25 +111,48 @@ field()
 }
 
 @test "secrets list: everything that was asked for is shown" {
-	config '{ "secrets": { "A_KEY": { "hosts": ["a.example:8443", "*.b.example"],
-		"as": "header:x-key", "also": ["body"], "mode": "inject", "format": "Key {}",
-		"require": true, "placeholder": "stable", "names": ["B_KEY"],
-		"files": ["~/.netrc"], "onTripwire": "stop" } } }'
+	config '{ "secrets": {
+		"A_KEY": { "hosts": ["a.example:8443", "*.b.example"], "as": "header:x-key",
+			"also": ["body"], "require": true, "placeholder": "stable",
+			"names": ["B_KEY"], "files": ["~/.netrc"], "onTripwire": "stop" },
+		"C_KEY": { "hosts": ["c.example"], "as": "header:x-key",
+			"mode": "inject", "format": "Key {}" },
+		"GROQ_API_KEY": { "via": "gateway" } } }'
 	agentbox_split secrets list --json
 	[ "$status" -eq 0 ]
 	[ "$(field A_KEY hosts)" = '["a.example:8443","*.b.example:443"]' ]
 	[ "$(field A_KEY as)" = '["header:x-key"]' ]
 	[ "$(field A_KEY also)" = '["body"]' ]
-	[ "$(field A_KEY mode)" = '"inject"' ]
-	[ "$(field A_KEY format)" = '"Key {}"' ]
+	[ "$(field A_KEY mode)" = '"swap"' ]
 	[ "$(field A_KEY require)" = true ]
 	[ "$(field A_KEY placeholder)" = '"stable"' ]
 	[ "$(field A_KEY names)" = '["A_KEY","B_KEY"]' ]
 	[ "$(field A_KEY files)" = "[\"$HOME/.netrc\"]" ]
 	[ "$(field A_KEY onTripwire)" = '"stop"' ]
-	[[ "$(field A_KEY origin)" == *config.json:1\" ]]
+	[[ "$(field A_KEY origin)" == *config.json:2\" ]]
+	[ "$(field C_KEY mode)" = '"inject"' ]
+	[ "$(field C_KEY format)" = '"Key {}"' ]
+	[ "$(field GROQ_API_KEY via)" = '"gateway"' ]
 	agentbox secrets list
-	[[ "$output" == *"put into every request as Key {}"*"are refused"*"in every run"*"ends the run"* ]]
+	grep -qE '^  how +put in for its placeholder, inside TLS; .* refused; .* every run; misuse ends the run$' <<<"$output"
+	grep -qE '^  how +put into every request as Key \{\}, inside TLS$' <<<"$output"
+	grep -qE '^  how +put in for its placeholder, at the gateway$' <<<"$output"
+}
+
+@test "secrets list: says that nothing is put in where there is no door" {
+	agentbox_split secrets list --secret OPENAI_API_KEY
+	[ "$status" -eq 0 ]
+	[ -z "$stderr" ]
+	agentbox_split secrets list --secret OPENAI_API_KEY --net blocked
+	[ "$status" -eq 0 ]
+	[[ "$stderr" == *"no value is put in"* ]]
+}
+
+@test "secrets list: fits on 80 columns" {
+	agentbox secrets list --secret GITHUB_TOKEN --secret HF_TOKEN
+	[ "$status" -eq 0 ]
+	run awk 'length > 80' <<<"$output"
+	[ -z "$output" ]
 }
 
 @test "secrets list: names credentials that nothing covers" {
@@ -202,7 +225,8 @@ field()
 @test "secrets check: a value that is refused, and why" {
 	OPENAI_API_KEY=zq4Tn8W agentbox secrets check OPENAI_API_KEY
 	[ "$status" -eq 1 ]
-	[[ "${lines[0]}" == fail*OPENAI_API_KEY* ]]
+	[[ "${lines[0]}" == fail*OPENAI_API_KEY*"shorter than 8"* ]]
+	[[ "${lines[1]}" == *"set it"* ]]
 	[[ "$output" != *zq4Tn8W* ]]
 	OPENAI_API_KEY=zq4Tn8Wv agentbox secrets check OPENAI_API_KEY
 	[ "$status" -eq 0 ]

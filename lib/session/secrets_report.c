@@ -91,7 +91,33 @@ int ab_secrets_report_list(const struct ab_policy_input *input,
 	for (size_t i = 0; i < secrets->len; i++)
 		add_row(ret, &secrets->v[i], input->environ);
 	ab_uncovered_find(ret->policy, input->environ, NULL, &ret->uncovered);
+	if (secrets->len && ret->policy->net.mode != AB_NET_FILTERED)
+		ab_strv_add(ret_notes,
+			    "the network is not filtered: the box would have "
+			    "placeholders, and no value is put in");
 	return 0;
+}
+
+static char *suggest(const struct ab_secret *secret)
+{
+	switch (secret->from) {
+	case AB_FROM_ENV:
+		return ab_printf("set it, as in: export %s=...", secret->env);
+	case AB_FROM_FILE:
+		return ab_printf("look at what %s has", secret->file);
+	case AB_FROM_COMMAND:
+		break;
+	}
+	return ab_printf("look at what %s prints", secret->command.v[0]);
+}
+
+/* The name stands in the row already. */
+static const char *without_name(const char *text, const char *name)
+{
+	ab_autofree char *prefix = ab_printf("the secret %s: ", name);
+	size_t len = strlen(prefix);
+
+	return strncmp(text, prefix, len) == 0 ? text + len : text;
 }
 
 static void set_failure(struct ab_secret_row *row, const char *problem,
@@ -100,8 +126,8 @@ static void set_failure(struct ab_secret_row *row, const char *problem,
 	row->result = AB_RESULT_FAIL;
 	free(row->problem);
 	free(row->remedy);
-	row->problem = ab_strdup(problem);
-	row->remedy = ab_strdup(remedy);
+	row->problem = ab_strdup(without_name(problem, row->secret->name));
+	row->remedy = remedy[0] ? ab_strdup(remedy) : suggest(row->secret);
 }
 
 static void check_row(struct ab_secret_row *row, struct ab_vault *vault,
@@ -109,23 +135,15 @@ static void check_row(struct ab_secret_row *row, struct ab_vault *vault,
 {
 	const struct ab_secret *secret = row->secret;
 	ab_autosourced struct ab_sourced value = { 0 };
-	ab_autofree char *remedy = NULL;
 	struct ab_error err = { 0 };
 
-	if (ab_source_read(secret, environ, AB_SOURCE_MS, &value, &err) < 0) {
+	if (ab_source_read(secret, environ, AB_SOURCE_MS, &value, &err) < 0)
 		set_failure(row, err.text, err.hint);
-		return;
-	}
-	if (!value.data && !secret->wanted) {
+	else if (!value.data && !secret->wanted)
 		row->result = AB_RESULT_UNSET;
-		return;
-	}
-	if (!value.data) {
-		remedy = ab_printf("set it, as in: export %s=...", secret->env);
-		set_failure(row, "the variable is not set", remedy);
-		return;
-	}
-	if (ab_vault_set(vault, index, value.data, value.len, &err) < 0)
+	else if (!value.data)
+		set_failure(row, "the variable is not set", "");
+	else if (ab_vault_set(vault, index, value.data, value.len, &err) < 0)
 		set_failure(row, err.text, err.hint);
 }
 

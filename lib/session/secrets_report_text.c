@@ -70,21 +70,29 @@ static const char *get_source(const struct ab_secret *s)
 
 /* Lists, as text and as JSON. */
 
-static void add_joined(struct ab_buf *b, const struct ab_strv *list)
-{
-	for (size_t i = 0; i < list->len; i++) {
-		ab_buf_puts(b, i ? ", " : "");
-		ab_buf_escape(b, list->v[i]);
-	}
-}
+enum { INDENT = 13, WIDTH = 79 };
 
+/* As many on a line as fit. */
 static void add_row(struct ab_buf *b, const char *label,
 		    const struct ab_strv *list)
 {
+	size_t column = INDENT;
+
 	if (!list->len)
 		return;
 	ab_buf_printf(b, "  %-10s ", label);
-	add_joined(b, list);
+	for (size_t i = 0; i < list->len; i++) {
+		ab_autofree char *text = ab_escape(list->v[i]);
+		size_t n = strlen(text) + 2;
+
+		if (i && column + n > WIDTH) {
+			ab_buf_printf(b, ",\n%*s%s", INDENT, "", text);
+			column = INDENT;
+		} else {
+			ab_buf_printf(b, "%s%s", i ? ", " : "", text);
+		}
+		column += n;
+	}
 	ab_buf_puts(b, "\n");
 }
 
