@@ -109,7 +109,7 @@ static bool inject_field(struct ab_swap *sw, size_t i,
 
 bool ab_swap_inject(struct ab_swap *sw, size_t i)
 {
-	static const struct ab_carrier usual = { AB_CARRY_BEARER, NULL };
+	static const struct ab_carrier usual = { AB_CARRY_BEARER, "" };
 	const struct ab_vault_entry *e = ab_vault_at(sw->vault, i);
 	const struct ab_carrier *c =
 		e->secret->ncarriers ? e->secret->carriers : &usual;

@@ -100,7 +100,7 @@ static size_t find_prefix(const struct ab_provider *p, const char *value,
 {
 	size_t best = 0;
 
-	for (size_t i = 0; p && i < AB_PROVIDER_PREFIXES && p->prefixes[i];
+	for (size_t i = 0; p && i < AB_PROVIDER_PREFIXES && p->prefixes[i][0];
 	     i++) {
 		const char *prefix = p->prefixes[i];
 		size_t n = strlen(prefix);

@@ -61,11 +61,28 @@ static void record_secrets(struct ab_buf *line,
 	ab_record_json(line, "secrets", json.data);
 }
 
+/* Somebody may have written a value into the settings, as the word of a
+ * command. */
+static char *show_policy(const struct ab_prepared *p)
+{
+	char *text = ab_policy_json(p->policy), *covered;
+	size_t len;
+
+	if (!p->safe.vault)
+		return text;
+	covered = ab_vault_cover(p->safe.vault, text, strlen(text), &len);
+	if (!covered)
+		return text;
+	explicit_bzero(text, strlen(text));
+	free(text);
+	return covered;
+}
+
 int ab_run_write_start(struct run *r, struct ab_error *err)
 {
 	const struct ab_prepared *p = r->prepared;
 	ab_autobuf struct ab_buf line = { 0 };
-	ab_autofree char *policy = ab_policy_json(p->policy);
+	ab_autofree char *policy = show_policy(p);
 	ab_autofree char *watch = ab_journal_write(&p->site.survey);
 
 	ab_record_open(&line, r->dir.id, "start");

@@ -130,9 +130,8 @@ static int refuse(const struct ab_safe *safe, const char *name,
 {
 	const char *who = who_sets(safe->input, name);
 
-	ab_fail(err, AB_EUSAGE, 0, "%s sets %s, which is %s in this run", who,
-		name, what);
-	ab_hint(err, "take %s out of %s, or run without secrets", name, who);
+	ab_fail(err, AB_EUSAGE, 0, "%s sets %s, which is %s", who, name, what);
+	ab_hint(err, "leave %s out of %s, or run without secrets", name, who);
 	return ab_step(err, "secrets");
 }
 
@@ -185,7 +184,7 @@ static int check_asked(const struct ab_safe *safe,
 
 		if (before && after && strcmp(before, after) != 0)
 			return refuse(safe, name,
-				      "set for its secrets by the box itself",
+				      "the box's own in a run with secrets",
 				      err);
 	}
 	return 0;

@@ -182,7 +182,7 @@ static void secret_tripped(void *arg, size_t i)
 		"a placeholder of %s was on its way to another host: the run "
 		"was ended",
 		s->what->secrets->v[i].name);
-	ab_hint(s->err, "agentbox log tells where it was sent");
+	ab_hint(s->err, "the run's record tells where it was sent");
 	give_up(s);
 }
 

@@ -1,0 +1,297 @@
+# Secrets before and beside a run: where values come from, what the box gets to
+# see instead, and that the values are nowhere else.
+
+load helpers
+
+VALUE=sk-tv-Zq81mmWx0LrPq72kkB3
+OTHER=sk-tv-other9Zx7Yw6Vu5Ts43
+
+setup()
+{
+	box_setup
+	export OPENAI_API_KEY=$VALUE
+}
+
+settings()
+{
+	mkdir -p "$HOME/.config/agentbox"
+	cat >"$HOME/.config/agentbox/config.json"
+}
+
+no_value_in()
+{
+	! grep -aF -e "$VALUE" -e "$OTHER" <<<"$1" &&
+		! grep -rlaF -e "$VALUE" -e "$OTHER" "$AGENTBOX_STATE"
+}
+
+# held ARG...: a run that goes on until `let_go`.
+held()
+{
+	launch run "$@" -- sh -c 'echo up >up; while [ ! -e stop ]; do sleep 0.05; done' \
+		>"$TEST_DIR/out" 2>&1 &
+	HELD=$!
+	wait_for 20 test -e up
+}
+
+let_go()
+{
+	touch stop
+	status=0
+	wait "$HELD" || status=$?
+	rm -f stop up
+	cat "$TEST_DIR/out"
+}
+
+recorded()
+{
+	cat "$AGENTBOX_STATE"/*/*/audit.jsonl | grep -E "$1" >/dev/null
+}
+
+@test "secrets: the box has a placeholder of the same look and length" {
+	agentbox_split run --secret OPENAI_API_KEY -- sh -c 'echo "$OPENAI_API_KEY"'
+	[ "$status" -eq 0 ]
+	[ -z "$stderr" ]
+	[[ "$output" == sk-* ]]
+	[ "${#output}" -eq "${#VALUE}" ]
+	[ "$output" != "$VALUE" ]
+	no_value_in "$output"
+}
+
+@test "secrets: without one the variable is not there at all" {
+	agentbox_split run -- sh -c 'echo "(${OPENAI_API_KEY-unset})"'
+	[ "$output" = "(unset)" ]
+}
+
+@test "secrets: other variables that hold the value have the placeholder" {
+	export MY_URL="https://x:$VALUE@example.com/"
+	MY_BASIC=$(printf 'x:%s' "$VALUE" | base64 -w0) MY_PLAIN=plain \
+		agentbox_split run --yes --secret OPENAI_API_KEY -- env
+	[[ "$output" == *"MY_PLAIN=plain"* ]]
+	[[ "$output" == *"MY_URL=https://x:sk-"*"@example.com/"* ]]
+	[[ "$output" == *"MY_BASIC="* ]]
+	[[ "$output" != *"$(printf 'x:%s' "$VALUE" | base64 -w0)"* ]]
+	no_value_in "$output"
+}
+
+@test "secrets: no process of the box, and not the broker, holds the value" {
+	held --secret OPENAI_API_KEY
+	our_processes >"$TEST_DIR/ours"
+	cat "$TEST_DIR/ours"
+	grep -q agentbox-broker "$TEST_DIR/ours"
+	as_root env LOOK_FOR="$VALUE" python3 - "$TEST_DIR/ours" "$TEST_DIR/processes" <<-'PYTHON'
+	import os, sys
+	value = os.environb.pop(b'LOOK_FOR')
+	before = {l.split()[0] for l in open(sys.argv[2])}
+	bad = []
+
+	def memory(pid):
+	    with open(f'/proc/{pid}/maps') as maps, \
+	            open(f'/proc/{pid}/mem', 'rb', 0) as mem:
+	        for line in maps:
+	            span, rights = line.split()[:2]
+	            if rights[0] != 'r' or line.rstrip().endswith(('[vvar]', '[vsyscall]')):
+	                continue
+	            at, end = (int(x, 16) for x in span.split('-'))
+	            try:
+	                mem.seek(at)
+	                yield mem.read(end - at)
+	            except OSError:
+	                pass
+
+	for line in open(sys.argv[1]):
+	    pid, _, name, _ = line.split()
+	    if pid in before:
+	        continue
+	    for what in 'environ', 'cmdline':
+	        if value in open(f'/proc/{pid}/{what}', 'rb').read():
+	            bad.append((pid, name, what))
+	    found = sum(value in part for part in memory(pid))
+	    # The supervisor has it, in the vault and only there.
+	    if found != (name == 'agentbox'):
+	        bad.append((pid, name, f'memory: {found}'))
+	print(bad)
+	sys.exit(bool(bad))
+	PYTHON
+	let_go
+	[ "$status" -eq 0 ]
+}
+
+@test "secrets: one that is asked for must be there" {
+	unset OPENAI_API_KEY
+	agentbox run --secret OPENAI_API_KEY -- true
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"OPENAI_API_KEY is not set"* ]]
+}
+
+@test "secrets: one of the settings is left out where it is not there" {
+	unset OPENAI_API_KEY
+	settings <<<'{ "secrets": { "OPENAI_API_KEY": {} } }'
+	agentbox_split run -- sh -c 'echo "(${OPENAI_API_KEY-unset})"'
+	[ "$output" = "(unset)" ]
+	[ -z "$stderr" ]
+	agentbox_split run -v -- true
+	[[ "$stderr" == *"OPENAI_API_KEY is left out"* ]]
+}
+
+@test "secrets: an empty one is refused" {
+	OPENAI_API_KEY= agentbox run --secret OPENAI_API_KEY -- true
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"OPENAI_API_KEY is empty"* ]]
+}
+
+@test "secrets: a file with a key, read again when it changes" {
+	settings <<-'JSON'
+	{ "secrets": { "OPENAI_API_KEY": { "from": "file", "file": "~/keys.json", "key": "a.b" } } }
+	JSON
+	echo "{\"a\":{\"b\":\"$VALUE\"}}" >"$HOME/keys.json"
+	held
+	! recorded '"kind":"secret"'
+	echo "{\"a\":{\"b\":\"$OTHER\"}}" >"$HOME/keys.json"
+	wait_for 10 recorded '"kind":"secret".*"name":"OPENAI_API_KEY".*"event":"read"'
+	let_go
+	[ "$status" -eq 0 ]
+	no_value_in "$(cat "$TEST_DIR/out")"
+}
+
+@test "secrets: a file that can be read no more leaves the value, and a word about it" {
+	settings <<-'JSON'
+	{ "secrets": { "OPENAI_API_KEY": { "from": "file", "file": "~/keys.json", "key": "a.b" } } }
+	JSON
+	echo "{\"a\":{\"b\":\"$VALUE\"}}" >"$HOME/keys.json"
+	held
+	echo "{\"a\": $OTHER" >"$HOME/keys.json"
+	wait_for 10 recorded '"kind":"secret".*"event":"failed".*not JSON'
+	let_go
+	[ "$status" -eq 0 ]
+	grep "OPENAI_API_KEY cannot be read again" "$TEST_DIR/out"
+	no_value_in "$(cat "$TEST_DIR/out")"
+}
+
+@test "secrets: a command's output, or the run does not begin" {
+	echo "$VALUE" >"$HOME/key"
+	settings <<-'JSON'
+	{ "secrets": { "OPENAI_API_KEY": { "from": "command", "command": ["sh", "-c", "cat ~/key; $AND"] } } }
+	JSON
+	agentbox_split run -- sh -c 'echo "$OPENAI_API_KEY"'
+	[ "$status" -eq 0 ]
+	[[ "$output" == sk-* ]]
+	[ "$output" != "$VALUE" ]
+	AND="eval echo locked $VALUE >&2; exit 2" agentbox run -- true
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"the secret OPENAI_API_KEY: sh ended with status 2: locked ***"* ]]
+	no_value_in "$output"
+}
+
+@test "secrets: who sets their variables to something else is refused" {
+	agentbox run --secret OPENAI_API_KEY --env OPENAI_API_KEY=x -- true
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"--env sets OPENAI_API_KEY"* ]]
+	agentbox run --secret OPENAI_API_KEY --env HTTPS_PROXY=http://10.0.0.1:3128 -- true
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"--env sets HTTPS_PROXY"* ]]
+	agentbox run --secret OPENAI_API_KEY --env SSL_CERT_FILE=/x -- true
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"--env sets SSL_CERT_FILE"* ]]
+	agentbox run --secret OPENAI_API_KEY --env FINE=x -- true
+	[ "$status" -eq 0 ]
+	agentbox run --env HTTPS_PROXY=http://10.0.0.1:3128 --env SSL_CERT_FILE=/x -- true
+	[ "$status" -eq 0 ]
+}
+
+@test "secrets: a value on the command line is replaced and told of" {
+	agentbox_split run --secret OPENAI_API_KEY -- printf '%s\n' "key $VALUE"
+	[ "$status" -eq 0 ]
+	[[ "$output" == "key sk-"* ]]
+	[[ "$stderr" == *"command line held the value"* ]]
+	no_value_in "$output$stderr"
+}
+
+@test "secrets: a command that is refused leaves no value in the record" {
+	agentbox run --secret OPENAI_API_KEY -- rm -rf / "$VALUE"
+	[ "$status" -eq 126 ]
+	recorded '"kind":"refused"'
+	no_value_in ""
+}
+
+@test "secrets: a declared file is seen with placeholders, though it is hidden otherwise" {
+	printf 'machine x\n\tpassword %s\n' "$VALUE" >"$HOME/.netrc"
+	agentbox_split run --yes -- cat "$HOME/.netrc"
+	[ "$status" -ne 0 ]
+	settings <<<'{ "secrets": { "OPENAI_API_KEY": { "files": ["~/.netrc"] } } }'
+	agentbox_split run --yes -- cat "$HOME/.netrc"
+	[ "$status" -eq 0 ]
+	[[ "$output" == "machine x"*"password sk-"* ]]
+	no_value_in "$output"
+	agentbox_split run --yes -- sh -c 'echo x >>~/.netrc'
+	[ "$status" -ne 0 ]
+	grep -F "$VALUE" "$HOME/.netrc"
+}
+
+@test "secrets: a placeholder is new in each run, or stable by choice" {
+	local one two
+
+	one=$(launch run --secret OPENAI_API_KEY -- sh -c 'echo $OPENAI_API_KEY')
+	two=$(launch run --secret OPENAI_API_KEY -- sh -c 'echo $OPENAI_API_KEY')
+	[ "$one" != "$two" ]
+	settings <<<'{ "secrets": { "OPENAI_API_KEY": { "placeholder": "stable" } } }'
+	one=$(launch run -- sh -c 'echo $OPENAI_API_KEY')
+	two=$(launch run -- sh -c 'echo $OPENAI_API_KEY')
+	[ "$one" = "$two" ]
+	[ "$(stat -c %a "$AGENTBOX_STATE/placeholders.key")" = 600 ]
+	no_value_in "$one$two"
+}
+
+@test "secrets: with the host's network nothing is put in, and that is told" {
+	settings <<<'{ "secrets": { "OPENAI_API_KEY": {} } }'
+	agentbox_split run --net allowed -- sh -c 'echo "$OPENAI_API_KEY $SSL_CERT_FILE"'
+	[ "$status" -eq 0 ]
+	[[ "$output" == sk-* ]]
+	[[ "$output" != *agentbox* ]]
+	[[ "$stderr" == *"the box has the host's network"* ]]
+	no_value_in "$output$stderr"
+}
+
+@test "secrets: in a box they are the outer run's" {
+	# Where the box can see it.
+	cp "$AGENTBOX" ./agentbox
+	agentbox_split run --yes --secret OPENAI_API_KEY -- sh -c '
+		echo "$OPENAI_API_KEY"
+		./agentbox run --secret OPENAI_API_KEY --pass-env OPENAI_API_KEY -- sh -c "echo \$OPENAI_API_KEY"'
+	[ "$status" -eq 0 ]
+	[ "${#lines[@]}" -eq 2 ]
+	[ "${lines[0]}" = "${lines[1]}" ]
+	[[ "$stderr" == *"those of the outer run"* ]]
+}
+
+@test "secrets: --require-covered refuses what nothing covers" {
+	export MY_TOKEN=abcdef
+	agentbox run --secret OPENAI_API_KEY --require-covered -- true
+	[ "$status" -eq 0 ]
+	agentbox run --secret OPENAI_API_KEY --require-covered --pass-env MY_TOKEN -- true
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"MY_TOKEN looks like a credential"* ]]
+	mkdir "$HOME/.aws"
+	echo x >"$HOME/.aws/credentials"
+	agentbox run --require-covered -- true
+	[ "$status" -eq 0 ]
+	agentbox run --require-covered --deny-read '!~/.aws' -- true
+	[ "$status" -eq 125 ]
+	[[ "$output" == *".aws/credentials can be read"* ]]
+}
+
+@test "secrets: settings that hold a value are recorded without it" {
+	settings <<-JSON
+	{ "secrets": { "OPENAI_API_KEY": { "from": "command", "command": ["echo", "$VALUE"] } } }
+	JSON
+	agentbox run -- true
+	[ "$status" -eq 0 ]
+	recorded '"command":\["echo","sk-'
+	no_value_in "$output"
+}
+
+@test "secrets: the record names them and their hosts" {
+	agentbox run --secret OPENAI_API_KEY -- true
+	[ "$status" -eq 0 ]
+	recorded '"kind":"start".*"secrets":\{"OPENAI_API_KEY":\["api.openai.com:443"'
+	no_value_in ""
+}
