@@ -147,6 +147,7 @@ extern const struct command command_config;
 extern const struct command command_profile;
 extern const struct command command_policy;
 extern const struct command command_rules;
+extern const struct command command_secrets;
 extern const struct command command_trust;
 extern const struct command command_hook;
 extern const struct command command_alias;

@@ -9,7 +9,8 @@
 const struct command *const commands[] = {
 	&command_run,	  &command_check,  &command_ports, &command_connect,
 	&command_doctor,  &command_config, &command_profile, &command_rules,
-	&command_policy,  &command_trust,  &command_approvals,
+	&command_policy,  &command_secrets, &command_trust,
+	&command_approvals,
 	&command_hook,	  &command_alias,  NULL,
 };
 

@@ -20,6 +20,8 @@ _agentbox_options()
 	'config path') echo '--config= --workspace= --json' ;;
 	'rules list') echo '--json --profile= --config= --workspace=' ;;
 	'profile list' | 'profile show' | 'policy diff') echo '--json' ;;
+	'secrets list' | 'secrets check') echo "--json $policy" ;;
+	'secrets providers') echo '--json' ;;
 	trust) echo '--yes -y --revoke' ;;
 	'approvals list') echo '--json' ;;
 	'approvals revoke') echo '--all --session' ;;
@@ -34,12 +36,13 @@ _agentbox_options()
 _agentbox_words()
 {
 	case $1 in
-	'') echo 'run check ports connect doctor config profile rules policy trust approvals hook alias help --help --version' ;;
-	help) echo 'run check ports connect doctor config profile rules policy trust approvals hook alias' ;;
+	'') echo 'run check ports connect doctor config profile rules policy secrets trust approvals hook alias help --help --version' ;;
+	help) echo 'run check ports connect doctor config profile rules policy secrets trust approvals hook alias' ;;
 	config) echo 'show check path' ;;
 	profile) echo 'list show' ;;
 	rules) echo 'list' ;;
 	policy) echo 'diff' ;;
+	secrets) echo 'list providers check' ;;
 	approvals) echo 'list revoke' ;;
 	hook) echo 'install claude-code codex copilot cursor gemini windsurf' ;;
 	esac
@@ -83,6 +86,14 @@ _agentbox_secrets()
 		OPENAI_ADMIN_KEY OPENAI_API_KEY OPENROUTER_API_KEY
 		POETRY_PYPI_TOKEN_PYPI TOGETHERAI_API_KEY TOGETHER_API_KEY
 		TWINE_PASSWORD UV_PUBLISH_TOKEN XAI_API_KEY'
+}
+
+# Those, and the secrets of the policy: a name begins a line.
+_agentbox_any_secrets()
+{
+	_agentbox_secrets
+	"${COMP_WORDS[0]}" secrets list 2>/dev/null |
+		grep -oE '^[A-Za-z_][A-Za-z0-9_]*(     |$)'
 }
 
 _agentbox_properties()
@@ -141,6 +152,8 @@ _agentbox_operand()
 	ports) COMPREPLY=($(compgen -W "$(_agentbox_runs)" -- "$2")) ;;
 	'approvals revoke')
 		COMPREPLY=($(compgen -W "$(_agentbox_approvals)" -- "$2")) ;;
+	'secrets check')
+		COMPREPLY=($(compgen -W "$(_agentbox_any_secrets)" -- "$2")) ;;
 	connect) COMPREPLY=($(compgen -A hostname -- "$2")) ;;
 	*) COMPREPLY=($(compgen -W "$(_agentbox_words "$1")" -- "$2")) ;;
 	esac

@@ -81,6 +81,12 @@ function __agentbox_secrets
     string split ' ' 'ANTHROPIC_API_KEY ANTHROPIC_AUTH_TOKEN AZURE_OPENAI_API_KEY AZURE_OPENAI_KEY CLAUDE_CODE_OAUTH_TOKEN DEEPSEEK_API_KEY FLIT_PASSWORD GEMINI_API_KEY GH_TOKEN GITHUB_PERSONAL_ACCESS_TOKEN GITHUB_TOKEN GOOGLE_API_KEY GOOGLE_GENERATIVE_AI_API_KEY GROQ_API_KEY HF_TOKEN HUGGINGFACEHUB_API_TOKEN HUGGING_FACE_HUB_TOKEN MISTRAL_API_KEY NODE_AUTH_TOKEN NOUS_API_KEY NPM_TOKEN OPENAI_ADMIN_KEY OPENAI_API_KEY OPENROUTER_API_KEY POETRY_PYPI_TOKEN_PYPI TOGETHERAI_API_KEY TOGETHER_API_KEY TWINE_PASSWORD UV_PUBLISH_TOKEN XAI_API_KEY'
 end
 
+# Those, and the secrets of the policy: a name begins a line.
+function __agentbox_any_secrets
+    __agentbox_secrets
+    agentbox secrets list 2>/dev/null | string match -rg '^([A-Za-z_][A-Za-z0-9_]*)(?:     |$)'
+end
+
 function __agentbox_properties
     string split ' ' 'user-ns pid-fence net-fence dns-fence write-fence read-deny protected-names ipc-fence ipc-fence-late syscalls no-new-privs limits transparent'
 end
@@ -97,12 +103,13 @@ complete -c agentbox -n __agentbox_at -a config -d 'See what is in force and whe
 complete -c agentbox -n __agentbox_at -a profile -d 'See the profiles that a policy can start from'
 complete -c agentbox -n __agentbox_at -a rules -d 'See the rules that commands are judged by'
 complete -c agentbox -n __agentbox_at -a policy -d 'Compare policies'
+complete -c agentbox -n __agentbox_at -a secrets -d 'Keys that the box can use and never sees'
 complete -c agentbox -n __agentbox_at -a trust -d 'Let a project\'s .agentbox.json widen the policy'
 complete -c agentbox -n __agentbox_at -a approvals -d 'What you have said yes or no to'
 complete -c agentbox -n __agentbox_at -a hook -d 'Answer an agent that is about to run a command'
 complete -c agentbox -n __agentbox_at -a alias -d 'Print shell functions that run programs in the box'
 complete -c agentbox -n __agentbox_at -a help -d 'Say more about a command'
-complete -c agentbox -n '__agentbox_at help' -a 'run check ports connect doctor config profile rules policy trust approvals hook alias'
+complete -c agentbox -n '__agentbox_at help' -a 'run check ports connect doctor config profile rules policy secrets trust approvals hook alias'
 
 complete -c agentbox -n '__agentbox_at config' -a show -d 'Every value in force and where it came from'
 complete -c agentbox -n '__agentbox_at config' -a check -d 'Mistakes in a file'
@@ -114,9 +121,12 @@ complete -c agentbox -n '__agentbox_at approvals' -a list -d 'The answers that a
 complete -c agentbox -n '__agentbox_at approvals' -a revoke -d 'Forget answers'
 complete -c agentbox -n '__agentbox_at hook' -a install -d 'Put the hook into an agent\'s settings'
 complete -c agentbox -n '__agentbox_at hook' -a 'claude-code codex copilot cursor gemini windsurf' -d 'Answer an event'
+complete -c agentbox -n '__agentbox_at secrets' -a list -d 'What would be put in where'
+complete -c agentbox -n '__agentbox_at secrets' -a providers -d 'Services that are known by name'
+complete -c agentbox -n '__agentbox_at secrets' -a check -d 'Does every source give a value'
 complete -c agentbox -n '__agentbox_at policy' -a diff -d 'What one allows that the other does not'
 
-for in in __agentbox_running '__agentbox_in check' '__agentbox_in ports' '__agentbox_in connect' '__agentbox_in doctor' '__agentbox_in config' '__agentbox_in profile' '__agentbox_in rules' '__agentbox_in policy' '__agentbox_in trust' '__agentbox_in approvals' '__agentbox_in hook' '__agentbox_in alias'
+for in in __agentbox_running '__agentbox_in check' '__agentbox_in ports' '__agentbox_in connect' '__agentbox_in doctor' '__agentbox_in config' '__agentbox_in profile' '__agentbox_in rules' '__agentbox_in policy' '__agentbox_in secrets' '__agentbox_in trust' '__agentbox_in approvals' '__agentbox_in hook' '__agentbox_in alias'
     complete -c agentbox -n $in -l help -s h -d 'Show the options'
 end
 
@@ -124,8 +134,8 @@ function __agentbox_hook
     __agentbox_in hook; and test (count (__agentbox_words)) -ge 2
 end
 
-# What makes the policy: run, check, config show and the hooks.
-for in in __agentbox_running '__agentbox_in check' '__agentbox_in config show' __agentbox_hook
+# What makes the policy: run, check, config show, secrets and the hooks.
+for in in __agentbox_running '__agentbox_in check' '__agentbox_in config show' '__agentbox_in secrets list' '__agentbox_in secrets check' __agentbox_hook
     complete -c agentbox -n $in -l profile -x -a '(__agentbox_profiles)' -d 'Start from this profile'
     complete -c agentbox -n $in -l config -r -F -d 'Read this file instead of the user\'s'
     complete -c agentbox -n $in -l workspace -x -a '(__fish_complete_directories)' -d 'The project folder'
@@ -197,6 +207,11 @@ complete -c agentbox -n '__agentbox_in rules list' -l config -r -F -d 'This file
 complete -c agentbox -n '__agentbox_in rules list' -l workspace -x -a '(__fish_complete_directories)' -d 'The project folder'
 complete -c agentbox -n '__agentbox_in policy diff' -l json -d 'Print JSON'
 complete -c agentbox -n '__agentbox_in policy diff' -F -a '(__agentbox_profiles)'
+
+complete -c agentbox -n '__agentbox_in secrets list' -l json -d 'Print JSON'
+complete -c agentbox -n '__agentbox_in secrets providers' -l json -d 'Print JSON'
+complete -c agentbox -n '__agentbox_in secrets check' -l json -d 'Print JSON'
+complete -c agentbox -n '__agentbox_in secrets check' -a '(__agentbox_any_secrets)'
 
 complete -c agentbox -n '__agentbox_in trust' -l yes -s y -d 'Trust it without asking'
 complete -c agentbox -n '__agentbox_in trust' -l revoke -d 'Trust it no longer'

@@ -28,6 +28,7 @@
 #include "policy/show.h"
 #include "policy/trust.h"
 #include "session/approvals.h"
+#include "session/secrets_report.h"
 #include "shell/judge.h"
 #include "shell/report.h"
 

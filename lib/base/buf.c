@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/strv.h"
 
 static void reserve(struct ab_buf *b, size_t more)
 {
@@ -200,6 +201,16 @@ void ab_buf_json_n(struct ab_buf *b, const char *s, size_t len)
 void ab_buf_json(struct ab_buf *b, const char *s)
 {
 	ab_buf_json_n(b, s, strlen(s));
+}
+
+void ab_buf_json_list(struct ab_buf *b, const struct ab_strv *list)
+{
+	ab_buf_puts(b, "[");
+	for (size_t i = 0; i < list->len; i++) {
+		ab_buf_puts(b, i ? "," : "");
+		ab_buf_json(b, list->v[i]);
+	}
+	ab_buf_puts(b, "]");
 }
 
 void ab_buf_escape_n(struct ab_buf *b, const char *s, size_t len)

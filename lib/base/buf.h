@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct ab_strv;
+
 struct ab_buf {
 	char *data;
 	size_t len;
@@ -22,6 +24,8 @@ void ab_buf_printf(struct ab_buf *b, const char *fmt, ...)
  * U+FFFD, control characters escapes: safe in a log whatever it holds. */
 void ab_buf_json(struct ab_buf *b, const char *s);
 void ab_buf_json_n(struct ab_buf *b, const char *s, size_t len);
+/* A list of such strings. */
+void ab_buf_json_list(struct ab_buf *b, const struct ab_strv *list);
 /* The text with what is hidden and non-UTF-8 as \xNN: safe on a terminal. */
 void ab_buf_escape(struct ab_buf *b, const char *s);
 void ab_buf_escape_n(struct ab_buf *b, const char *s, size_t len);

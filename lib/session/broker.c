@@ -32,6 +32,7 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "policy/layers.h"
+#include "session/broker_wire.h"
 #include "session/cgroup.h"
 #include "session/renewals.h"
 #include "session/sources.h"
@@ -39,34 +40,6 @@
 #include "session/sweep.h"
 #include "session/walls.h"
 #include "workspace/quarantine.h"
-
-enum kind { ASK_SWEEP, ASK_CONFIG, ASK_SECRET, ASK_LEAVE };
-
-enum { PATH_ROOM = 4096, ANSWER_ROOM = 48 * 1024 };
-
-struct ask {
-	uint32_t kind;
-	uint32_t secret;	/* ASK_SECRET */
-	char path[PATH_ROOM];	/* ASK_CONFIG */
-};
-
-#define ASK_LEN(last) \
-	(offsetof(struct ask, last) + sizeof(((struct ask *)0)->last))
-
-struct answer {
-	uint32_t news;		/* not an answer: about this secret, from 1 */
-	int32_t result;
-	struct ab_error error;	/* when result < 0 */
-	/* ASK_SWEEP: one sentence each; news: the value */
-	char lines[ANSWER_ROOM];
-};
-
-#define ANSWER_LEN(n) (offsetof(struct answer, lines) + (n))
-
-struct ab_broker {
-	pid_t pid;
-	int sock;
-};
 
 struct broker {
 	struct ab_broker_duty duty;
@@ -333,136 +306,4 @@ int ab_broker_start(const struct ab_broker_duty *duty,
 	*ret = ab_alloc(sizeof(**ret));
 	**ret = broker;
 	return 0;
-}
-
-int ab_broker_fd(const struct ab_broker *broker)
-{
-	return broker->sock;
-}
-
-static int take_answer(struct ab_broker *broker, struct answer *a, int *fd,
-		       size_t *ret_lines, struct ab_error *err)
-{
-	size_t nfds = fd ? 1 : 0;
-	ssize_t n = ab_recv_fds(broker->sock, a, sizeof(*a), fd, &nfds, 0);
-
-	if (n < (ssize_t)ANSWER_LEN(0))
-		return ab_fail(err, AB_ESYSTEM, 0, "the broker has died");
-	*ret_lines = (size_t)n - ANSWER_LEN(0);
-	return 0;
-}
-
-static int hear(struct ab_broker *broker, struct answer *a, int *fd,
-		ssize_t *ret_lines, struct ab_error *err)
-{
-	size_t len = 0;
-
-	do {
-		if (take_answer(broker, a, fd, &len, err) < 0)
-			return -1;
-		if (a->news)
-			explicit_bzero(a->lines, len);
-	} while (a->news);
-	if (a->result < 0) {
-		*err = a->error;
-		return -1;
-	}
-	*ret_lines = (ssize_t)len;
-	return 0;
-}
-
-int ab_broker_hear(struct ab_broker *broker, struct ab_broker_news *ret,
-		   struct ab_error *err)
-{
-	static struct answer a;
-	size_t len = 0;
-
-	if (take_answer(broker, &a, NULL, &len, err) == 0) {
-		if (a.news) {
-			*ret = (struct ab_broker_news){ .secret = a.news - 1,
-							.error = a.error };
-			if (a.result == 0) {
-				ret->value = a.lines;
-				ret->len = len;
-			}
-			return 0;
-		}
-		*err = a.error;
-	}
-	if (!err->hint[0])
-		ab_hint(err, "protected names were no longer watched, so the "
-			     "run was ended; run it again");
-	return ab_step(err, "broker");
-}
-
-void ab_broker_forget(struct ab_broker_news *news)
-{
-	if (news->value)
-		explicit_bzero((char *)(uintptr_t)news->value, news->len);
-	news->value = NULL;
-}
-
-void ab_broker_secret(struct ab_broker *broker, size_t i)
-{
-	struct ask ask = { .kind = ASK_SECRET, .secret = (uint32_t)i };
-
-	(void)send(broker->sock, &ask, ASK_LEN(secret),
-		   MSG_DONTWAIT | MSG_NOSIGNAL);
-}
-
-int ab_broker_sweep(struct ab_broker *broker, struct ab_error *err)
-{
-	uint32_t kind = ASK_SWEEP;
-
-	if (ab_send_fds(broker->sock, &kind, sizeof(kind), NULL, 0) < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "ask the broker");
-	return 0;
-}
-
-int ab_broker_swept(struct ab_broker *broker, struct ab_strv *ret,
-		    struct ab_error *err)
-{
-	static struct answer a;
-	ssize_t len;
-
-	if (hear(broker, &a, NULL, &len, err) < 0)
-		return -1;
-	for (ssize_t i = 0; i < len;
-	     i += (ssize_t)strnlen(a.lines + i, (size_t)(len - i)) + 1)
-		ab_strv_give(ret, ab_strndup(a.lines + i, (size_t)(len - i)));
-	return 0;
-}
-
-int ab_broker_config(struct ab_broker *broker, const char *path, int *ret_fd,
-		     struct ab_error *err)
-{
-	static struct answer a;
-	struct ask ask = { .kind = ASK_CONFIG };
-	ssize_t len;
-	int fd = -1;
-
-	if (strlen(path) >= PATH_ROOM)
-		return ab_fail(err, AB_EUSAGE, ENAMETOOLONG, "%s", path);
-	memcpy(ask.path, path, strlen(path) + 1);
-	if (ab_send_fds(broker->sock, &ask, ASK_LEN(path), NULL, 0) < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "ask the broker");
-	if (hear(broker, &a, &fd, &len, err) < 0)
-		return -1;
-	if (fd < 0)
-		return ab_fail(err, AB_ESYSTEM, 0, "the broker sent nothing");
-	*ret_fd = fd;
-	return 0;
-}
-
-void ab_broker_end(struct ab_broker *broker)
-{
-	uint32_t kind = ASK_LEAVE;
-
-	/* One that does not hear us would never go. */
-	if (ab_send_fds(broker->sock, &kind, sizeof(kind), NULL, 0) < 0)
-		kill(broker->pid, SIGKILL);
-	while (waitpid(broker->pid, NULL, 0) < 0 && errno == EINTR)
-		;
-	close(broker->sock);
-	free(broker);
 }

@@ -10,26 +10,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#include "audit/audit.h"
-#include "audit/log.h"
-#include "base/fd.h"
-#include "policy/layers.h"
-#include "sandbox/plan.h"
-#include "session/sources.h"
-#include "session/state.h"
-#include "workspace_help.h"
-
-struct stand {
-	struct ab_survey survey;
-	struct ab_state state;
-	struct ab_run run;
-	struct ab_plan plan;
-	pid_t init;		/* stands for the box */
-	char *cwd;
-	struct ab_policy_input input;
-	struct ab_log log;
-	struct ab_broker_duty duty;
-};
+#include "broker_help.h"
 
 static int sweep(struct ab_broker *broker, struct ab_strv *ret,
 		 struct ab_error *err)
@@ -37,86 +18,6 @@ static int sweep(struct ab_broker *broker, struct ab_strv *ret,
 	return ab_broker_sweep(broker, err) < 0 ?
 		       -1 :
 		       ab_broker_swept(broker, ret, err);
-}
-
-static void set_up(struct stand *s, const char *id)
-{
-	struct ab_error err = { 0 };
-	struct ab_log_setup setup = { 0 };
-	ab_autobuf struct ab_buf line = { 0 };
-	ab_autofree char *state = at("state");
-
-	*s = (struct stand){ .init = -1, .cwd = at("work") };
-	sh("rm -rf $T/work; mkdir $T/work; echo data >$T/work/file");
-	s->survey = survey("work", NULL);
-	if (ab_state_open(state, &s->state, &err) < 0 ||
-	    ab_run_create(&s->state, id, &s->run, &err) < 0)
-		abort();
-	setup.dir = s->run.dir;
-	setup.run_id = s->run.id;
-	ab_record_open(&line, id, "start");
-	if (ab_log_open(&setup, &s->log, &err) < 0 ||
-	    ab_log_write(&s->log, &line, &err) < 0)
-		abort();
-	fflush(stdout);
-	s->init = fork();
-	if (s->init == 0)
-		for (;;)
-			pause();
-	s->input = (struct ab_policy_input){ .cwd = s->cwd,
-					     .home = top,
-					     .environ = environ };
-	s->duty = (struct ab_broker_duty){
-		.input = &s->input,
-		.survey = &s->survey,
-		.plan = &s->plan,
-		.run = &s->run,
-		.log = &s->log.setup,
-		.init = (int)syscall(SYS_pidfd_open, s->init, 0),
-		.rescue = { .fd = -1 },
-	};
-	if (s->init < 0 || s->duty.init < 0)
-		abort();
-}
-
-static void end_box(struct stand *s)
-{
-	if (s->init > 0) {
-		kill(s->init, SIGKILL);
-		waitpid(s->init, NULL, 0);
-	}
-	s->init = -1;
-}
-
-static void tear_down(struct stand *s)
-{
-	end_box(s);
-	close(s->duty.init);
-	ab_log_fini(&s->log);
-	ab_run_fini(&s->run);
-	ab_state_fini(&s->state);
-	ab_survey_fini(&s->survey);
-	free(s->cwd);
-}
-
-static bool exists(const char *rel)
-{
-	ab_autofree char *path = at(rel);
-
-	return access(path, F_OK) == 0;
-}
-
-/* Wait until it is so, or for ten seconds. */
-static bool comes(const char *rel, bool there)
-{
-	struct timespec pause = { .tv_nsec = 10 * 1000 * 1000 };
-
-	for (int i = 0; i < 1000; i++) {
-		if (exists(rel) == there)
-			return true;
-		nanosleep(&pause, NULL);
-	}
-	return false;
 }
 
 static bool no_child_left(void)
@@ -267,126 +168,6 @@ static void check_config(void)
 	tear_down(&s);
 }
 
-#define OLD "tv-old-Zq81mmWx0L"
-#define NEW "tv-new-Pq72kkB3aa"
-
-/* The next news: "i: value" or "i! error"; "none" after `ms`. */
-static char *hear_news(struct ab_broker *broker, int ms)
-{
-	struct pollfd fd = { .fd = ab_broker_fd(broker), .events = POLLIN };
-	struct ab_broker_news news;
-	struct ab_error err = { 0 };
-	char *told;
-
-	if (poll(&fd, 1, ms) <= 0)
-		return ab_strdup("none");
-	if (ab_broker_hear(broker, &news, &err) < 0)
-		return ab_printf("dead: %s", err.text);
-	told = news.value ? ab_printf("%zu: %.*s", news.secret, (int)news.len,
-				      news.value) :
-			    ab_printf("%zu! %s", news.secret, news.error.text);
-	ab_broker_forget(&news);
-	return told;
-}
-
-static void is_news(struct ab_broker *broker, const char *want,
-		    const char *name)
-{
-	ab_autofree char *got = hear_news(broker, 10000);
-
-	is_str(got, want, name);
-}
-
-static void make_command(struct ab_secret *secret, const char *name,
-			 const char *script)
-{
-	ab_autofree char *text = ab_printf("T=%s; %s", top, script);
-
-	*secret = (struct ab_secret){ .name = name,
-				      .origin = "test",
-				      .from = AB_FROM_COMMAND };
-	ab_strv_add(&secret->command, "sh");
-	ab_strv_add(&secret->command, "-c");
-	ab_strv_add(&secret->command, text);
-}
-
-static bool is_gone(pid_t pid)
-{
-	struct timespec pause = { .tv_nsec = 10 * 1000 * 1000 };
-
-	for (int i = 0; i < 1000; i++) {
-		if (kill(pid, 0) < 0)
-			return true;
-		nanosleep(&pause, NULL);
-	}
-	return false;
-}
-
-static void check_secrets(void)
-{
-	enum { FILE_ONE, COUNTED, FAILING, SLOW, VARIABLE, LAST, COUNT };
-	struct ab_secret v[COUNT];
-	struct ab_secrets secrets = { .v = v, .len = COUNT };
-	ab_autofree char *file = at("key"), *silence = NULL;
-	uint64_t stamps[COUNT] = { 0 };
-	struct ab_broker *broker = NULL;
-	struct ab_error err = { 0 };
-	ab_autofree char *pids = at("pid");
-	struct stand s;
-	pid_t slow = 0;
-	FILE *f;
-
-	set_up(&s, "secrt");
-	sh("echo " OLD " >$T/key");
-	v[FILE_ONE] = (struct ab_secret){ .name = "F",
-					  .origin = "test",
-					  .from = AB_FROM_FILE,
-					  .file = file };
-	make_command(&v[COUNTED], "C", "echo x >>$T/count; echo " NEW);
-	make_command(&v[FAILING], "B", "echo no " NEW " >&2; echo " NEW
-				       "; exit 1");
-	make_command(&v[SLOW], "S", "echo $$ >$T/pid.new; "
-				    "mv $T/pid.new $T/pid; sleep 60; echo " NEW);
-	v[VARIABLE] = (struct ab_secret){ .name = "V",
-					  .origin = "test",
-					  .env = "PATH" };
-	make_command(&v[LAST], "L", "echo " NEW);
-	stamps[FILE_ONE] = ab_source_stamp(&v[FILE_ONE]);
-	s.duty.secrets = &secrets;
-	s.duty.environ = environ;
-	s.duty.stamps = stamps;
-	if (ab_broker_start(&s.duty, &broker, &err) < 0)
-		abort();
-	ab_broker_secret(broker, SLOW);
-	ab_broker_secret(broker, COUNTED);
-	is_news(broker, "1: " NEW, "a command is run again beside a slow one");
-	ab_broker_secret(broker, FAILING);
-	is_news(broker,
-		"2! the secret B: sh ended with status 1: no "
-		"*****************",
-		"one that fails says why, and not the value");
-	ab_broker_secret(broker, COUNTED);
-	ab_broker_secret(broker, VARIABLE);
-	ab_broker_secret(broker, COUNT + 7);
-	ab_broker_secret(broker, LAST);
-	is_news(broker, "5: " NEW, "what is too soon or no source is passed by");
-	ok(sh("test $(wc -l <$T/count) = 1") == 0, "it was not run again");
-	sh("echo " NEW " >$T/key");
-	is_news(broker, "0: " NEW, "a file that changes is read unasked");
-	silence = hear_news(broker, 300);
-	is_str(silence, "none", "once");
-	ok(comes("pid", true) && (f = fopen(pids, "re")) != NULL &&
-		   fscanf(f, "%d", &slow) == 1 && fclose(f) == 0 &&
-		   kill(slow, 0) == 0,
-	   "the slow one goes on");
-	ab_broker_end(broker);
-	ok(is_gone(slow), "and ends with the broker");
-	for (size_t i = 0; i < COUNT; i++)
-		ab_strv_fini(&v[i].command);
-	ab_run_retire(&s.run);
-	tear_down(&s);
-}
-
 static void check_unheld(void)
 {
 	struct stand s;
@@ -524,7 +305,6 @@ int main(void)
 	check_watch();
 	check_leave();
 	check_config();
-	check_secrets();
 	check_unheld();
 	check_killed();
 	check_orphan();

@@ -1,0 +1,327 @@
+load helpers
+
+# `agentbox secrets`: what it says, and what it must never say. Values are made
+# up; each test that has one looks for it in all that was said.
+
+VALUE=sk-zq4Tn8Wv2Lk6Hd0Xc5Rb9Ym3
+
+unset OPENAI_API_KEY ANTHROPIC_API_KEY GITHUB_TOKEN GH_TOKEN AWS_SECRET_ACCESS_KEY
+
+# config JSON: the user's file.
+config()
+{
+	mkdir -p "$HOME/.config/agentbox"
+	printf '%s\n' "$1" >"$HOME/.config/agentbox/config.json"
+}
+
+# untold: nothing of a value is in what was said.
+untold()
+{
+	[[ "$output${stderr:-}" != *"${VALUE:0:12}"* ]] &&
+		[[ "$output${stderr:-}" != *"${VALUE: -8}"* ]]
+}
+
+# field NAME KEY: of a list as JSON.
+field()
+{
+	jq -c --arg name "$1" --arg key "$2" \
+		'.secrets[] | select(.name == $name)[$key]' <<<"$output"
+}
+
+@test "secrets list: without any it says how to name one" {
+	agentbox secrets list
+	[ "$status" -eq 0 ]
+	[[ "$output" == "this policy has no secrets"*"--secret"* ]]
+	run "$AGENTBOX" secrets list --json
+	[ "$(jq -c .secrets <<<"$output")" = '[]' ]
+}
+
+@test "secrets list: a known name has its hosts and carriers" {
+	OPENAI_API_KEY=$VALUE agentbox secrets list --secret OPENAI_API_KEY
+	[ "$status" -eq 0 ]
+	untold
+	[[ "${lines[0]}" =~ ^OPENAI_API_KEY\ +OpenAI$ ]]
+	grep -qx '  source     variable OPENAI_API_KEY, set' <<<"$output"
+	grep -qx '  hosts      api.openai.com:443' <<<"$output"
+	grep -qx '  carried    bearer' <<<"$output"
+	grep -qx '  variables  OPENAI_API_KEY' <<<"$output"
+	grep -qx '  asked by   --secret' <<<"$output"
+}
+
+@test "secrets list: the same as JSON" {
+	OPENAI_API_KEY=$VALUE agentbox_split secrets list --json --secret OPENAI_API_KEY
+	[ "$status" -eq 0 ]
+	untold
+	[ "$(field OPENAI_API_KEY provider)" = '"openai"' ]
+	[ "$(field OPENAI_API_KEY from)" = '"env"' ]
+	[ "$(field OPENAI_API_KEY source)" = '"OPENAI_API_KEY"' ]
+	[ "$(field OPENAI_API_KEY state)" = '"set"' ]
+	[ "$(field OPENAI_API_KEY wanted)" = true ]
+	[ "$(field OPENAI_API_KEY hosts)" = '["api.openai.com:443"]' ]
+	[ "$(field OPENAI_API_KEY as)" = '["bearer"]' ]
+	[ "$(field OPENAI_API_KEY mode)" = '"swap"' ]
+	[ "$(field OPENAI_API_KEY via)" = '"tls"' ]
+	[ "$(field OPENAI_API_KEY onTripwire)" = '"refuse"' ]
+}
+
+@test "secrets list: says whether a variable or a file is there" {
+	printf '%s\n' "$VALUE" >"$HOME/key"
+	config '{ "secrets": {
+		"A_KEY": { "hosts": ["a.example"] },
+		"B_KEY": { "hosts": ["b.example"], "env": "OTHER_NAME" },
+		"C_KEY": { "hosts": ["c.example"], "from": "file", "file": "~/key" },
+		"D_KEY": { "hosts": ["d.example"], "from": "file", "file": "~/none", "key": "x.y" } } }'
+	B_KEY=no OTHER_NAME=$VALUE agentbox secrets list
+	[ "$status" -eq 0 ]
+	untold
+	grep -qx '  source     variable A_KEY, not set: a run leaves it out' <<<"$output"
+	grep -qx '  source     variable OTHER_NAME, set' <<<"$output"
+	grep -qx "  source     file $HOME/key, there" <<<"$output"
+	grep -qx "  source     file $HOME/none at x.y, not there" <<<"$output"
+	run "$AGENTBOX" secrets list --json
+	[ "$(field A_KEY state)" = '"unset"' ]
+	[ "$(field B_KEY state)" = '"unset"' ]
+	[ "$(field C_KEY state)" = '"there"' ]
+	[ "$(field D_KEY state)" = '"missing"' ]
+	[ "$(field D_KEY key)" = '"x.y"' ]
+}
+
+@test "secrets list: a file that cannot be read is one" {
+	only_user
+	printf '%s\n' "$VALUE" >"$HOME/key"
+	chmod 0 "$HOME/key"
+	config '{ "secrets": { "A_KEY": { "hosts": ["a.example"], "from": "file", "file": "~/key" } } }'
+	agentbox secrets list
+	[ "$status" -eq 0 ]
+	grep -qx "  source     file $HOME/key, cannot be read" <<<"$output"
+}
+
+@test "secrets list: runs no command, and keeps its arguments to itself" {
+	config '{ "secrets": { "A_KEY": { "hosts": ["a.example"], "from": "command",
+		"command": ["/bin/sh", "-c", "echo '$VALUE' | tee ran"] } } }'
+	agentbox secrets list
+	[ "$status" -eq 0 ]
+	untold
+	[ ! -e ran ]
+	grep -qx '  source     command /bin/sh, not run for this list' <<<"$output"
+	agentbox secrets check
+	[ "$status" -eq 0 ]
+	untold
+	[ -e ran ]
+}
+
+@test "secrets list: everything that was asked for is shown" {
+	config '{ "secrets": {
+		"A_KEY": { "hosts": ["a.example:8443", "*.b.example"], "as": "header:x-key",
+			"also": ["body"], "require": true, "placeholder": "stable",
+			"names": ["B_KEY"], "files": ["~/.netrc"], "onTripwire": "stop" },
+		"C_KEY": { "hosts": ["c.example"], "as": "header:x-key",
+			"mode": "inject", "format": "Key {}" },
+		"GROQ_API_KEY": { "via": "gateway" } } }'
+	agentbox_split secrets list --json
+	[ "$status" -eq 0 ]
+	[ "$(field A_KEY hosts)" = '["a.example:8443","*.b.example:443"]' ]
+	[ "$(field A_KEY as)" = '["header:x-key"]' ]
+	[ "$(field A_KEY also)" = '["body"]' ]
+	[ "$(field A_KEY mode)" = '"swap"' ]
+	[ "$(field A_KEY require)" = true ]
+	[ "$(field A_KEY placeholder)" = '"stable"' ]
+	[ "$(field A_KEY names)" = '["A_KEY","B_KEY"]' ]
+	[ "$(field A_KEY files)" = "[\"$HOME/.netrc\"]" ]
+	[ "$(field A_KEY onTripwire)" = '"stop"' ]
+	[[ "$(field A_KEY origin)" == *config.json:2\" ]]
+	[ "$(field C_KEY mode)" = '"inject"' ]
+	[ "$(field C_KEY format)" = '"Key {}"' ]
+	[ "$(field GROQ_API_KEY via)" = '"gateway"' ]
+	agentbox secrets list
+	grep -qE '^  how +put in for its placeholder, inside TLS; .* refused; .* every run; misuse ends the run$' <<<"$output"
+	grep -qE '^  how +put into every request as Key \{\}, inside TLS$' <<<"$output"
+	grep -qE '^  how +put in for its placeholder, at the gateway$' <<<"$output"
+}
+
+@test "secrets list: says that nothing is put in where there is no door" {
+	agentbox_split secrets list --secret OPENAI_API_KEY
+	[ "$status" -eq 0 ]
+	[ -z "$stderr" ]
+	agentbox_split secrets list --secret OPENAI_API_KEY --net blocked
+	[ "$status" -eq 0 ]
+	[[ "$stderr" == *"no value is put in"* ]]
+}
+
+@test "secrets list: fits on 80 columns" {
+	agentbox secrets list --secret GITHUB_TOKEN --secret HF_TOKEN
+	[ "$status" -eq 0 ]
+	run awk 'length > 80' <<<"$output"
+	[ -z "$output" ]
+}
+
+@test "secrets list: names credentials that nothing covers" {
+	mkdir -p "$HOME/.aws"
+	printf 'aws_secret_access_key = %s\n' "$VALUE" >"$HOME/.aws/credentials"
+	agentbox secrets list
+	[ "$status" -eq 0 ]
+	untold
+	[[ "$output" != *AWS_SECRET_ACCESS_KEY* ]]
+	AWS_SECRET_ACCESS_KEY=$VALUE agentbox secrets list --pass-env AWS_SECRET_ACCESS_KEY
+	[ "$status" -eq 0 ]
+	untold
+	[[ "$output" == *"not covered:"*AWS_SECRET_ACCESS_KEY* ]]
+	AWS_SECRET_ACCESS_KEY=$VALUE agentbox_split secrets list --json --pass-env AWS_SECRET_ACCESS_KEY
+	[[ "$(jq -r '.uncovered[]' <<<"$output")" == *AWS_SECRET_ACCESS_KEY* ]]
+	untold
+}
+
+@test "secrets providers: each has a name, a variable, a host and a carrier" {
+	agentbox secrets providers
+	[ "$status" -eq 0 ]
+	[[ "${lines[0]}" =~ ^PROVIDER\ +VARIABLES\ +HOSTS\ +CARRIED\ +GATEWAY$ ]]
+	grep -qE '^openai +OPENAI_API_KEY +api.openai.com +bearer +OPENAI_BASE_URL$' <<<"$output"
+	grep -qE '^anthropic +ANTHROPIC_API_KEY +api.anthropic.com +header:x-api-key ' <<<"$output"
+	! grep -q ' $' <<<"$output"
+	agentbox_split secrets providers --json
+	[ "$status" -eq 0 ]
+	[ "$(jq length <<<"$output")" -ge 15 ]
+	[ "$(jq '[.[] | select(.name != "" and .title != "" and (.variables | length) > 0
+		and (.hosts | length) > 0 and (.as | length) > 0)] | length' <<<"$output")" -eq "$(jq length <<<"$output")" ]
+	[ "$(jq -r '.[].name' <<<"$output")" = "$(jq -r '.[].name' <<<"$output" | LC_ALL=C sort -u)" ]
+}
+
+@test "secrets providers: every one of them is known by name alone" {
+	local name
+	for name in $("$AGENTBOX" secrets providers --json | jq -r '.[].variables[]'); do
+		agentbox_split secrets list --json --secret "$name"
+		[ "$status" -eq 0 ]
+		[ "$(jq -r '.secrets[0].provider' <<<"$output")" != null ]
+		[ "$(jq '.secrets[0].hosts | length' <<<"$output")" -gt 0 ]
+	done
+}
+
+@test "secrets check: a value that can be used" {
+	OPENAI_API_KEY=$VALUE agentbox secrets check --secret OPENAI_API_KEY
+	[ "$status" -eq 0 ]
+	untold
+	[[ "${lines[0]}" =~ ^ok\ +OPENAI_API_KEY\ +variable\ OPENAI_API_KEY$ ]]
+	OPENAI_API_KEY=$VALUE agentbox_split secrets check --json OPENAI_API_KEY
+	[ "$status" -eq 0 ]
+	untold
+	[ "$(jq -c . <<<"$output")" = '{"secrets":[{"name":"OPENAI_API_KEY","result":"ok","problem":null,"remedy":null}],"ok":true}' ]
+}
+
+@test "secrets check: a variable that was asked for and is not set" {
+	agentbox secrets check OPENAI_API_KEY
+	[ "$status" -eq 1 ]
+	[[ "${lines[0]}" =~ ^fail\ +OPENAI_API_KEY\ .*"not set" ]]
+	[[ "${lines[1]}" == *OPENAI_API_KEY* ]]
+	# Nobody asked for it by name: a run leaves it out.
+	config '{ "secrets": { "OPENAI_API_KEY": {} } }'
+	agentbox secrets check
+	[ "$status" -eq 0 ]
+	[[ "${lines[0]}" =~ ^unset\ +OPENAI_API_KEY\ .*"leaves it out"$ ]]
+	agentbox_split secrets check --json
+	[ "$(jq -r '.secrets[0].result' <<<"$output")" = unset ]
+	[ "$(jq .ok <<<"$output")" = true ]
+}
+
+@test "secrets check: a value that is refused, and why" {
+	OPENAI_API_KEY=zq4Tn8W agentbox secrets check OPENAI_API_KEY
+	[ "$status" -eq 1 ]
+	[[ "${lines[0]}" == fail*OPENAI_API_KEY*"shorter than 8"* ]]
+	[[ "${lines[1]}" == *"set it"* ]]
+	[[ "$output" != *zq4Tn8W* ]]
+	OPENAI_API_KEY=zq4Tn8Wv agentbox secrets check OPENAI_API_KEY
+	[ "$status" -eq 0 ]
+	[[ "$output" != *zq4Tn8Wv* ]]
+	OPENAI_API_KEY=$VALUE$'\a'$VALUE agentbox secrets check OPENAI_API_KEY
+	[ "$status" -eq 1 ]
+	untold
+	OPENAI_API_KEY= agentbox secrets check OPENAI_API_KEY
+	[ "$status" -eq 1 ]
+	[[ "$output" == *empty* ]]
+	OPENAI_API_KEY=" $VALUE " agentbox secrets check OPENAI_API_KEY
+	[ "$status" -eq 0 ]
+	untold
+}
+
+@test "secrets check: files and their keys" {
+	printf '{ "a": { "b": "%s" }, "n": 7 }\n' "$VALUE" >"$HOME/tokens.json"
+	config '{ "secrets": {
+		"GOOD": { "hosts": ["a.example"], "from": "file", "file": "~/tokens.json", "key": "a.b" },
+		"LOST": { "hosts": ["b.example"], "from": "file", "file": "~/tokens.json", "key": "a.c" },
+		"GONE": { "hosts": ["c.example"], "from": "file", "file": "~/none" } } }'
+	agentbox secrets check
+	[ "$status" -eq 1 ]
+	untold
+	grep -qE "^ok +GOOD +file $HOME/tokens.json$" <<<"$output"
+	grep -qE '^fail +LOST .*a\.c' <<<"$output"
+	grep -qE "^fail +GONE .*$HOME/none" <<<"$output"
+	# One that works is judged by itself.
+	agentbox secrets check GOOD
+	[ "$status" -eq 0 ]
+	[ "${#lines[@]}" -eq 1 ]
+	agentbox_split secrets check --json GONE
+	[ "$status" -eq 1 ]
+	[ "$(jq -r '.secrets | map(.name) | join(" ")' <<<"$output")" = GONE ]
+	[ "$(jq .ok <<<"$output")" = false ]
+	[[ "$(jq -r '.secrets[0].problem' <<<"$output")" == *"$HOME/none"* ]]
+}
+
+@test "secrets check: a command that fails tells why, and nothing of its output" {
+	config '{ "secrets": { "A_KEY": { "hosts": ["a.example"], "from": "command",
+		"command": ["/bin/sh", "-c", "echo '$VALUE'; echo the store is locked: '$VALUE' >&2; exit 3"] } } }'
+	agentbox secrets check
+	[ "$status" -eq 1 ]
+	untold
+	[[ "$output" == *"the store is locked"* ]]
+	config '{ "secrets": { "A_KEY": { "hosts": ["a.example"], "from": "command",
+		"command": ["/nowhere/pass"] } } }'
+	agentbox secrets check
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"/nowhere/pass"* ]]
+}
+
+@test "secrets check: with nothing to check all is well" {
+	agentbox secrets check
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"no secrets"* ]]
+}
+
+@test "secrets: a project that nobody trusts adds none" {
+	printf '{ "secrets": { "A_KEY": { "hosts": ["evil.example"], "from": "command", "command": ["/bin/sh", "-c", "touch ran; echo %s"] } } }\n' "$VALUE" >.agentbox.json
+	agentbox_split secrets list --json
+	[ "$status" -eq 0 ]
+	[ "$(jq -c .secrets <<<"$output")" = '[]' ]
+	agentbox secrets check
+	[ ! -e ran ]
+	agentbox trust --yes
+	[ "$status" -eq 0 ]
+	agentbox secrets check
+	[ "$status" -eq 0 ]
+	[ -e ran ]
+}
+
+@test "secrets: mistakes say what would be right" {
+	agentbox secrets
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"list | providers | check"* ]]
+	agentbox secrets lsit
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"did you mean secrets list?"* ]]
+	agentbox secrets list extra
+	[ "$status" -eq 2 ]
+	agentbox secrets providers --jsno
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"did you mean --json?"* ]]
+	agentbox secrets check OPENAI_API_KYE
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"did you mean OPENAI_API_KEY?"* ]]
+	agentbox secrets check OPENAI_API_KEY="$VALUE"
+	[ "$status" -eq 2 ]
+	untold
+}
+
+@test "secrets: a mistake in a file is told with its place" {
+	config '{ "secrets": { "A_KEY": { "hosts": ["a.example"], "as": "beerer" } } }'
+	agentbox secrets list
+	[ "$status" -eq 1 ]
+	[[ "$output" == *config.json:1*A_KEY* ]]
+}
