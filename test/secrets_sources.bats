@@ -5,6 +5,7 @@ load helpers
 
 VALUE=sk-tv-Zq81mmWx0LrPq72kkB3
 OTHER=sk-tv-other9Zx7Yw6Vu5Ts43
+THIRD=xai-tv-third5Zx7Yw6Vu5Ts4
 
 setup()
 {
@@ -21,7 +22,7 @@ settings()
 no_value_in()
 {
 	! grep -aF -e "$VALUE" -e "$OTHER" <<<"$1" &&
-		! grep -rlaF -e "$VALUE" -e "$OTHER" "$AGENTBOX_STATE"
+		! grep -rlaF -e "$VALUE" -e "$OTHER" -e "$THIRD" "$AGENTBOX_STATE"
 }
 
 # held ARG...: a run that goes on until `let_go`.
@@ -73,14 +74,22 @@ recorded()
 	no_value_in "$output"
 }
 
-@test "secrets: no process of the box, and not the broker, holds the value" {
+@test "secrets: no process of the box, not the broker and not the judge, holds a value" {
+	settings <<-'JSON'
+	{ "commands": { "enforce": "children" },
+	  "secrets": {
+	    "GROQ_API_KEY": { "from": "file", "file": "~/keys.json", "key": "a.b" },
+	    "XAI_API_KEY": { "from": "command", "command": ["cat", "key"] } } }
+	JSON
+	echo "{\"x\": [1, \"y\"], \"a\": {\"b\": \"$OTHER\"}}" >"$HOME/keys.json"
+	echo "$THIRD" >key
 	held --secret OPENAI_API_KEY
 	our_processes >"$TEST_DIR/ours"
 	cat "$TEST_DIR/ours"
 	grep -q agentbox-broker "$TEST_DIR/ours"
-	as_root env LOOK_FOR="$VALUE" python3 - "$TEST_DIR/ours" "$TEST_DIR/processes" <<-'PYTHON'
+	as_root env LOOK_FOR="$VALUE $OTHER $THIRD" python3 - "$TEST_DIR/ours" "$TEST_DIR/processes" <<-'PYTHON'
 	import os, sys
-	value = os.environb.pop(b'LOOK_FOR')
+	values = os.environb.pop(b'LOOK_FOR').split()
 	before = {l.split()[0] for l in open(sys.argv[2])}
 	bad = []
 
@@ -102,13 +111,14 @@ recorded()
 	    pid, _, name, _ = line.split()
 	    if pid in before:
 	        continue
-	    for what in 'environ', 'cmdline':
-	        if value in open(f'/proc/{pid}/{what}', 'rb').read():
-	            bad.append((pid, name, what))
-	    found = sum(value in part for part in memory(pid))
-	    # The supervisor has it, in the vault and only there.
-	    if found != (name == 'agentbox'):
-	        bad.append((pid, name, f'memory: {found}'))
+	    parts = list(memory(pid))
+	    for value in values:
+	        for what in 'environ', 'cmdline':
+	            if value in open(f'/proc/{pid}/{what}', 'rb').read():
+	                bad.append((pid, name, what))
+	        # The supervisor has it, in the vault and only there.
+	        if sum(part.count(value) for part in parts) != (name == 'agentbox'):
+	            bad.append((pid, name, 'memory', value))
 	print(bad)
 	sys.exit(bool(bad))
 	PYTHON

@@ -289,6 +289,18 @@ static void check_interception(void)
 
 	set_up(&s);
 	s.policy.net.mode = AB_NET_FILTERED;
+	s.policy.secrets.len = 0;
+	s.policy.net.http.v = rules;
+	s.policy.net.http.len = 2;
+	ok(ab_safe_needed(&s.policy) && open_safe(&s) == 0 && !s.safe.vault &&
+		   s.safe.site && s.safe.intercepted.len == 3 && fill(&s) == 0,
+	   "rules without secrets: %s", s.err.text);
+	is_str(ab_env_get(&s.spec.env, "MY_KEY"), VALUE,
+	       "and variables as they were");
+	tear_down(&s);
+
+	set_up(&s);
+	s.policy.net.mode = AB_NET_FILTERED;
 	s.secret.provider = ab_provider_named("openai", 6);
 	s.secret.via = AB_VIA_GATEWAY;
 	ok(open_safe(&s) == 0 && s.safe.site && s.safe.intercepted.len == 0,
