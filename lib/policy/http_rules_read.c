@@ -20,7 +20,7 @@ static const char *const members[MEMBERS] = {
 /* A rule that is being read. */
 struct draft {
 	struct ab_reader *r;
-	const char *path;	/* "network.http[2]" */
+	const char *path; /* "network.http[2]" */
 	uint32_t node;
 	const json_t *given[MEMBERS];
 	uint32_t at[MEMBERS];
@@ -65,8 +65,8 @@ static void find_members(struct draft *d, const json_t *object)
 		} else {
 			const char *guess = ab_guess(name, members, MEMBERS);
 			ab_autofree char *right =
-				guess ? ab_printf("did you mean %s?", guess) :
-					NULL;
+				guess ? ab_printf("did you mean %s?", guess)
+				      : NULL;
 
 			complain(d, k, name, "no such key", right ? right : "");
 		}
@@ -176,8 +176,8 @@ static void read_list(struct draft *d, enum member m, take_fn *take,
 	if (n == 0 || n > AB_HTTP_LIST_MAX) {
 		complain(d, d->at[m], members[m],
 			 n ? "has more than 64 entries" : "is empty",
-			 n ? "write a second rule" :
-			     "leave it out where all are meant");
+			 n ? "write a second rule"
+			   : "leave it out where all are meant");
 		return;
 	}
 	ret->v = ab_arena_alloc(a, (n + 1) * sizeof(*ret->v));

@@ -5,11 +5,26 @@
 
 #include "base/mem.h"
 
-#define BEARER { .kind = AB_CARRY_BEARER }
-#define TOKEN { .kind = AB_CARRY_TOKEN }
-#define BASIC { .kind = AB_CARRY_BASIC }
-#define HEADER(n) { .kind = AB_CARRY_HEADER, .name = (n) }
-#define QUERY(n) { .kind = AB_CARRY_QUERY, .name = (n) }
+#define BEARER                          \
+	{                               \
+		.kind = AB_CARRY_BEARER \
+	}
+#define TOKEN                          \
+	{                              \
+		.kind = AB_CARRY_TOKEN \
+	}
+#define BASIC                          \
+	{                              \
+		.kind = AB_CARRY_BASIC \
+	}
+#define HEADER(n)                                    \
+	{                                            \
+		.kind = AB_CARRY_HEADER, .name = (n) \
+	}
+#define QUERY(n)                                    \
+	{                                           \
+		.kind = AB_CARRY_QUERY, .name = (n) \
+	}
 
 /* Sorted by name. No variable, host or base variable stands in two rows. */
 const struct ab_provider ab_providers[] = {
@@ -48,9 +63,8 @@ const struct ab_provider ab_providers[] = {
 		.title = "GitHub",
 		.names = { "GITHUB_TOKEN", "GH_TOKEN",
 			   "GITHUB_PERSONAL_ACCESS_TOKEN" },
-		.hosts = { "github.com", "api.github.com",
-			   "uploads.github.com", "codeload.github.com",
-			   "raw.githubusercontent.com" },
+		.hosts = { "github.com", "api.github.com", "uploads.github.com",
+			   "codeload.github.com", "raw.githubusercontent.com" },
 		.carriers = { BEARER, TOKEN, BASIC },
 		.ncarriers = 3,
 		.prefixes = { "ghp_", "github_pat_", "gho_", "ghs_", "ghu_",

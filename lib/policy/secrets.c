@@ -63,11 +63,21 @@ int ab_secret_host(struct ab_arena *a, struct ab_strv *hosts, const char *s,
 /* Sorted. Fields that are about one connection, or say where a message goes
  * and where it ends: who could put something there could say it anew. */
 static const char *const never[] = {
-	"accept-encoding", "connection",	"content-encoding",
-	"content-length",  "expect",		"host",
-	"keep-alive",	   "proxy-authenticate", "proxy-authorization",
-	"proxy-connection", "te",		"trailer",
-	"transfer-encoding", "upgrade",		"via",
+	"accept-encoding",
+	"connection",
+	"content-encoding",
+	"content-length",
+	"expect",
+	"host",
+	"keep-alive",
+	"proxy-authenticate",
+	"proxy-authorization",
+	"proxy-connection",
+	"te",
+	"trailer",
+	"transfer-encoding",
+	"upgrade",
+	"via",
 };
 
 static bool is_never(const char *name)
@@ -85,9 +95,9 @@ static int take_header(const char *text, struct ab_carrier *c,
 	size_t len = strlen(name);
 
 	for (size_t i = 0; i < len && i < sizeof(c->name) - 1; i++)
-		c->name[i] = name[i] >= 'A' && name[i] <= 'Z' ?
-				     (char)(name[i] + 32) :
-				     name[i];
+		c->name[i] = name[i] >= 'A' && name[i] <= 'Z'
+				     ? (char)(name[i] + 32)
+				     : name[i];
 	if (len >= sizeof(c->name) || !ab_is_variable(name, len, "-"))
 		return ab_why_value(why, text, "does not name a header",
 				    "write one like \"header:x-api-key\"");
@@ -376,9 +386,10 @@ static int without_host(const struct ab_secret *s, struct ab_why *why)
 			if (ab_providers[i].names[k][0])
 				known[n++] = ab_providers[i].names[k];
 	guess = ab_guess(s->name, known, n);
-	right = guess ? ab_printf("did you mean %s? Else say where it may go: %s@HOST",
-				  guess, s->name) :
-			ab_printf("say where it may go: %s@HOST", s->name);
+	right = guess ? ab_printf(
+				"did you mean %s? Else say where it may go: %s@HOST",
+				guess, s->name)
+		      : ab_printf("say where it may go: %s@HOST", s->name);
 	return ab_why_say(why, right, "%s belongs to no service that is known",
 			  s->name);
 }
@@ -393,9 +404,10 @@ static int check_gateway(const struct ab_secret *s, struct ab_why *why)
 	to = ab_printf("%s:443", s->provider->base_host);
 	if (ab_hosts_cover(s->hosts.v, s->hosts.len, to, false))
 		return 0;
-	return ab_why_say(why, "add it, or write \"via\": \"tls\"",
-			  "%s: the gateway leads to %s, which is not one of its hosts",
-			  s->name, s->provider->base_host);
+	return ab_why_say(
+		why, "add it, or write \"via\": \"tls\"",
+		"%s: the gateway leads to %s, which is not one of its hosts",
+		s->name, s->provider->base_host);
 }
 
 static bool has_host(const struct ab_value *v, const char *text)

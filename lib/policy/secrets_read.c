@@ -28,14 +28,14 @@ enum member {
 };
 
 static const char *const members[MEMBERS] = {
-	[FROM] = "from",	 [ENV] = "env",
-	[FILE_] = "file",	 [KEY] = "key",
-	[COMMAND] = "command",	 [HOSTS] = "hosts",
-	[AS] = "as",		 [ALSO] = "also",
-	[MODE] = "mode",	 [FORMAT] = "format",
-	[REQUIRE] = "require",	 [PLACEHOLDER] = "placeholder",
-	[VIA] = "via",		 [NAMES] = "names",
-	[FILES] = "files",	 [TRIPWIRE] = "onTripwire",
+	[FROM] = "from",       [ENV] = "env",
+	[FILE_] = "file",      [KEY] = "key",
+	[COMMAND] = "command", [HOSTS] = "hosts",
+	[AS] = "as",	       [ALSO] = "also",
+	[MODE] = "mode",       [FORMAT] = "format",
+	[REQUIRE] = "require", [PLACEHOLDER] = "placeholder",
+	[VIA] = "via",	       [NAMES] = "names",
+	[FILES] = "files",     [TRIPWIRE] = "onTripwire",
 };
 
 /* Which members each source has. */
@@ -53,7 +53,7 @@ static const struct {
 /* A secret that is being read. */
 struct draft {
 	struct ab_reader *r;
-	const char *path;	/* "secrets.NAME" */
+	const char *path; /* "secrets.NAME" */
 	uint32_t node;
 	const json_t *given[MEMBERS];
 	uint32_t at[MEMBERS];
@@ -98,8 +98,8 @@ static void find_members(struct draft *d, const json_t *object)
 		} else {
 			const char *guess = ab_guess(name, members, MEMBERS);
 			ab_autofree char *right =
-				guess ? ab_printf("did you mean %s?", guess) :
-					NULL;
+				guess ? ab_printf("did you mean %s?", guess)
+				      : NULL;
 
 			complain(d, k, name, "no such key", right ? right : "");
 		}
@@ -177,8 +177,8 @@ static void take_list(struct draft *d, enum member m, take_fn *take,
 	if (json_array_size(list) == 0 ||
 	    json_array_size(list) > AB_SECRET_LIST) {
 		complain(d, d->at[m], members[m],
-			 json_array_size(list) ? "has more than 32 entries" :
-						 "is empty",
+			 json_array_size(list) ? "has more than 32 entries"
+					       : "is empty",
 			 right);
 		return;
 	}
@@ -207,8 +207,9 @@ static void take_list(struct draft *d, enum member m, take_fn *take,
 static int take_argument(struct draft *d, const char *text, struct ab_why *why)
 {
 	if (!text[0] && d->secret.command.len == 0)
-		return ab_why_value(why, text, "is not a command",
-				    "write one like [\"pass\", \"show\", \"x\"]");
+		return ab_why_value(
+			why, text, "is not a command",
+			"write one like [\"pass\", \"show\", \"x\"]");
 	ab_secret_list(d->r->ctx->arena, &d->secret.command, text);
 	return 0;
 }
@@ -222,8 +223,8 @@ static int take_host(struct draft *d, const char *text, struct ab_why *why)
 static int take_carrier(struct draft *d, const char *text, struct ab_why *why)
 {
 	struct ab_secret *s = &d->secret;
-	struct ab_carrier *v = ab_arena_alloc(
-		d->r->ctx->arena, (s->ncarriers + 1) * sizeof(*v));
+	struct ab_carrier *v = ab_arena_alloc(d->r->ctx->arena,
+					      (s->ncarriers + 1) * sizeof(*v));
 
 	if (ab_carrier_parse(text, &v[s->ncarriers], why) < 0)
 		return -1;
@@ -344,8 +345,9 @@ static void read_carriers(struct draft *d)
 	d->secret.carriers = NULL;
 	d->secret.ncarriers = 0;
 	if (!text)
-		take_list(d, AS, take_carrier,
-			  "write one like \"bearer\" or [\"bearer\", \"header:x-api-key\"]");
+		take_list(
+			d, AS, take_carrier,
+			"write one like \"bearer\" or [\"bearer\", \"header:x-api-key\"]");
 	else if (strcmp(text, "any") != 0 && take_carrier(d, text, &why) < 0)
 		complain(d, d->at[AS], members[AS], why.wrong, why.right);
 }
@@ -354,9 +356,9 @@ static void check_format(struct draft *d)
 {
 	const char *format = d->secret.format;
 	const char *hole = format ? strstr(format, "{}") : NULL;
-	enum ab_carrier_kind kind =
-		d->secret.ncarriers ? d->secret.carriers[0].kind :
-				      AB_CARRY_BEARER;
+	enum ab_carrier_kind kind = d->secret.ncarriers
+					    ? d->secret.carriers[0].kind
+					    : AB_CARRY_BEARER;
 
 	if (!format)
 		return;
@@ -435,8 +437,9 @@ static void read_secret(struct ab_reader *r, uint32_t node, const char *name,
 		return;
 	}
 	if (!json_is_object(object)) {
-		ab_reader_wrong_type(r, node, path, object, "an object",
-				     "write { \"hosts\": [\"api.example.com\"] }");
+		ab_reader_wrong_type(
+			r, node, path, object, "an object",
+			"write { \"hosts\": [\"api.example.com\"] }");
 		return;
 	}
 	d.secret = ab_secret_new(r->ctx->arena, name);
@@ -455,9 +458,10 @@ static void read_secret(struct ab_reader *r, uint32_t node, const char *name,
 void ab_secrets_read(struct ab_reader *r, uint32_t node, const json_t *object)
 {
 	if (!json_is_object(object)) {
-		ab_reader_wrong_type(r, node, ab_keys[AB_KEY_SECRETS].path,
-				     object, "an object",
-				     "write { \"NAME\": { \"hosts\": [\"api.example.com\"] } }");
+		ab_reader_wrong_type(
+			r, node, ab_keys[AB_KEY_SECRETS].path, object,
+			"an object",
+			"write { \"NAME\": { \"hosts\": [\"api.example.com\"] } }");
 		return;
 	}
 	r->config->v[AB_KEY_SECRETS].from = ab_reader_origin(r, node);
