@@ -1,6 +1,5 @@
 #include "policy/providers.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -219,30 +218,6 @@ const struct ab_uncovered ab_uncovered[] = {
 	  "Alibaba Cloud keys sign requests" },
 };
 const size_t ab_nuncovered = AB_COUNT(ab_uncovered);
-
-void ab_carrier_format(const struct ab_carrier *c, char ret[AB_CARRIER_TEXT])
-{
-	const char *kind = "";
-
-	switch (c->kind) {
-	case AB_CARRY_BEARER:
-		kind = "bearer";
-		break;
-	case AB_CARRY_TOKEN:
-		kind = "token";
-		break;
-	case AB_CARRY_BASIC:
-		kind = "basic";
-		break;
-	case AB_CARRY_HEADER:
-		kind = "header:";
-		break;
-	case AB_CARRY_QUERY:
-		kind = "query:";
-		break;
-	}
-	snprintf(ret, AB_CARRIER_TEXT, "%s%s", kind, c->name);
-}
 
 const struct ab_provider *ab_provider_find(const char *variable)
 {

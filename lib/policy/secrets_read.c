@@ -1,9 +1,8 @@
 #include <string.h>
 
-#include "base/guess.h"
 #include "base/mem.h"
 #include "policy/element.h"
-#include "policy/reader.h"
+#include "policy/members.h"
 #include "policy/secrets_config.h"
 #include "policy/why.h"
 
@@ -78,33 +77,6 @@ static void wrong_type(struct draft *d, enum member m, const char *wanted,
 
 	ab_reader_wrong_type(d->r, d->at[m], path, d->given[m], wanted, right);
 	d->bad = true;
-}
-
-static void find_members(struct draft *d, const json_t *object)
-{
-	struct ab_reader *r = d->r;
-
-	for (uint32_t k = d->node + 1; k < r->nodes[d->node].next;
-	     k = r->nodes[k].next) {
-		json_t *key = ab_reader_key(r, k);
-		const char *name = json_string_value(key);
-		size_t m = 0;
-
-		while (m < MEMBERS && strcmp(members[m], name) != 0)
-			m++;
-		if (m < MEMBERS) {
-			d->given[m] = json_object_get(object, name);
-			d->at[m] = k;
-		} else {
-			const char *guess = ab_guess(name, members, MEMBERS);
-			ab_autofree char *right =
-				guess ? ab_printf("did you mean %s?", guess)
-				      : NULL;
-
-			complain(d, k, name, "no such key", right ? right : "");
-		}
-		json_decref(key);
-	}
 }
 
 /* Something printable, and not too long. */
@@ -443,7 +415,8 @@ static void read_secret(struct ab_reader *r, uint32_t node, const char *name,
 		return;
 	}
 	d.secret = ab_secret_new(r->ctx->arena, name);
-	find_members(&d, object);
+	d.bad = !ab_members_find(d.r, d.node, d.path, object, members, MEMBERS,
+				 d.given, d.at);
 	read_source(&d);
 	read_hosts(&d);
 	read_carriers(&d);
