@@ -626,3 +626,54 @@ accepted()
 	[ "$status" -eq 1 ]
 	plain "$output"
 }
+
+@test "config: --secret is enough for a known service" {
+	is '."secrets"[0]' '{"value":{"OPENAI_API_KEY":{"from":"env","env":"OPENAI_API_KEY","hosts":["api.openai.com:443"],"as":["bearer"]}},"from":"--secret"}' --secret OPENAI_API_KEY
+	is '."network.allow"' '[{"value":"api.openai.com:443","from":"OPENAI_API_KEY in --secret"}]' --secret OPENAI_API_KEY
+	is '."secrets"' '[]'
+	agentbox config show --secret OPENAI_API_KEY --secret FOO@x.example.org,*.y.example.org:8443
+	[ "$status" -eq 0 ]
+	[[ "$output" == *'secrets                OPENAI_API_KEY={'*'FOO={'*'"hosts":["x.example.org:443","*.y.example.org:8443"],"as":"any"}'* ]]
+}
+
+@test "config: --secret says what it needs" {
+	agentbox config show --secret FOO
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"--secret: FOO belongs to no service that is known"*"FOO@HOST"* ]]
+	agentbox config show --secret OPENAI_API_KY
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"did you mean OPENAI_API_KEY?"* ]]
+	agentbox config show --secret FOO@10.0.0.1
+	[ "$status" -eq 2 ]
+	[[ "$output" == *'"10.0.0.1" is an address'* ]]
+	agentbox config show --secret FOO@x.example.org --net allowed
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"needs network.mode filtered, and --net says allowed"* ]]
+	# A value that was typed there is not repeated.
+	agentbox config show --secret FOO=made-up-value-3
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"--secret: a value has no place on a command line"* ]]
+	[[ "$output" != *made-up* ]]
+	# The way out is one.
+	agentbox config show --secret FOO@x.example.org
+	[ "$status" -eq 0 ]
+}
+
+@test "config: secrets of a file, and what is wrong with them" {
+	user '{ "secrets": { "FOO": { "from": "file", "file": "~/k.json", "key": "a.b", "hosts": ["x.example.org"], "as": "basic" } } }'
+	is '."secrets"[0].value.FOO' '{"from":"file","file":"'"$HOME"'/k.json","key":"a.b","hosts":["x.example.org:443"],"as":["basic"]}'
+	is '."secrets"[0].value.FOO.hosts' '["y.example.org:443"]' --secret FOO@y.example.org
+	is '."secrets" | length' 1 --secret FOO
+	refused x.json '{ "secrets": {\n"FOO": {} } }' '2: secrets.FOO.hosts: is missing, and no service is known by this name; write one like *'
+	refused x.json '{ "secrets": { "FOO": { "hosts": ["x.example.org"],\n"as": "header:Host" } } }' '2: secrets.FOO.as: "header:Host" is a header of the connection; *'
+	refused x.json '{ "secrets": { "FOO": { "host": 1, "hosts": ["x.example.org"] } } }' '1: secrets.FOO.host: no such key; did you mean hosts?'
+}
+
+@test "config: rules about methods and paths" {
+	user '{ "network": { "http": [{ "host": "API.example.org", "methods": ["GET"], "paths": ["/v%31//x/*"] }], "roots": ["~/ca.pem"] } }'
+	is '."network.http"[0].value' '{"host":"api.example.org","methods":["GET"],"paths":["/v1/x/*"]}'
+	is '."network.roots"[0].value' "\"$HOME/ca.pem\""
+	is '."network.allow"' '[]'
+	refused x.json '{ "network": { "http": [\n{ "host": "api.example.org", "methods": ["get"] }] } }' '2: network.http[[]0].methods[[]0]: "get" is not a method; *'
+	refused x.json '{ "network": { "http": [{ "host": "api.example.org", "paths": ["v1"] }] } }' '1: network.http[[]0].paths[[]0]: "v1" is not the path of a URL; it does not begin with /'
+}

@@ -308,6 +308,11 @@ fish_for()
 	same groups "$(groups)" "$(bash_for run --allow '')"
 	same properties "$(properties)" "$(bash_for run --require '')"
 	[ "$(bash_for run --require net-fence,lim)" = net-fence,limits ]
+	for o in $(bash_for run --secret ''); do
+		agentbox config show --secret "$o"
+		[ "$status" -eq 0 ]
+	done
+	[ "$o" ]
 }
 
 @test "completions: bash offers profiles, the user's own too" {
@@ -359,6 +364,7 @@ fish_for()
 	same groups "$(groups)" "$(fish_for 'run --allow ')"
 	same properties "$(properties)" "$(fish_for 'run --require ')"
 	[ "$(fish_for 'run --require net-fence,lim')" = net-fence,limits ]
+	same secrets "$(bash_for run --secret '')" "$(fish_for 'run --secret ')"
 	same profiles "$("$AGENTBOX" profile list --json | jq -r '.[].name')" "$(fish_for 'run --profile ')"
 	: >a-file
 	[ "$(fish_for 'run -- ls a-f')" = a-file ]

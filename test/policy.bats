@@ -174,3 +174,14 @@ answer()
 	[[ "$output" == *'A=\x1b[31m'* ]]
 	[[ "$output" != *$'\033'* ]]
 }
+
+@test "policy diff: a secret, and a path that no rule has" {
+	printf '%s' '{ "secrets": { "GITHUB_TOKEN": {} }, "network": { "http": [{ "host": "api.github.com", "paths": ["/repos/*"] }] } }' >a.json
+	printf '%s' '{ "network": { "http": [{ "host": "api.github.com", "paths": ["/repos/x"] }] } }' >b.json
+	agentbox policy diff ./a.json ./b.json
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"a.json allows beyond ./b.json:"*'network.http: {"host":"api.github.com","paths":["/repos/*"]}'*"secrets: GITHUB_TOKEN={"* ]]
+	[[ "$output" != *"b.json allows beyond"* ]]
+	agentbox policy diff ./a.json ./a.json
+	[[ "$output" == *"no difference in what they allow"* ]]
+}

@@ -1,10 +1,9 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/guess.h"
 #include "base/mem.h"
 #include "policy/commands.h"
-#include "policy/reader.h"
+#include "policy/members.h"
 #include "policy/why.h"
 #include "shell/quote.h"
 #include "shell/ruling.h"
@@ -45,33 +44,6 @@ static void wrong_type(struct draft *d, enum member m, const char *wanted,
 
 	ab_reader_wrong_type(d->r, d->at[m], path, d->given[m], wanted, right);
 	d->bad = true;
-}
-
-static void find_members(struct draft *d, const json_t *object)
-{
-	struct ab_reader *r = d->r;
-
-	for (uint32_t k = d->node + 1; k < r->nodes[d->node].next;
-	     k = r->nodes[k].next) {
-		json_t *key = ab_reader_key(r, k);
-		const char *name = json_string_value(key);
-		size_t m = 0;
-
-		while (m < MEMBERS && strcmp(members[m], name) != 0)
-			m++;
-		if (m < MEMBERS) {
-			d->given[m] = json_object_get(object, name);
-			d->at[m] = k;
-		} else {
-			const char *guess = ab_guess(name, members, MEMBERS);
-			ab_autofree char *right =
-				guess ? ab_printf("did you mean %s?", guess)
-				      : NULL;
-
-			complain(d, k, name, "no such key", right ? right : "");
-		}
-		json_decref(key);
-	}
 }
 
 /* What people can read, and not too much of it: so what is shown of a rule is
@@ -228,7 +200,8 @@ static void read_rule(struct draft *d, const json_t *object)
 	struct ab_user_rule *rule = ab_arena_alloc(a, sizeof(*rule));
 	const char *reason;
 
-	find_members(d, object);
+	d->bad = !ab_members_find(d->r, d->node, d->path, object, members,
+				  MEMBERS, d->given, d->at);
 	read_pattern(d, rule);
 	read_decision(d, rule);
 	reason = text_of(d, REASON);

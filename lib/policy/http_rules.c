@@ -40,8 +40,7 @@ static bool matches(const char *pattern, const char *s, size_t len)
 		pattern += n + 1;
 		n = strcspn(pattern, "*");
 		if (!pattern[n])
-			return len >= n &&
-			       memcmp(pattern, s + len - n, n) == 0;
+			return len >= n && memcmp(pattern, s + len - n, n) == 0;
 		found = memmem(s, len, pattern, n);
 		if (!found)
 			return false;
@@ -106,8 +105,7 @@ bool ab_http_rules_judge(const struct ab_http_rules *rules,
 			 const char *path, size_t path_len,
 			 const struct ab_http_rule **ret_rule)
 {
-	struct asked q = { host, port,	     method,
-			   path, method_len, path_len };
+	struct asked q = { host, port, method, path, method_len, path_len };
 	const struct ab_http_rule *own, *other;
 
 	if (!permits(rules, false, &q, &own)) {

@@ -1,10 +1,9 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/guess.h"
 #include "base/mem.h"
 #include "policy/http_config.h"
-#include "policy/reader.h"
+#include "policy/members.h"
 #include "policy/urlpath.h"
 #include "policy/why.h"
 
@@ -20,7 +19,7 @@ static const char *const members[MEMBERS] = {
 /* A rule that is being read. */
 struct draft {
 	struct ab_reader *r;
-	const char *path;	/* "network.http[2]" */
+	const char *path; /* "network.http[2]" */
 	uint32_t node;
 	const json_t *given[MEMBERS];
 	uint32_t at[MEMBERS];
@@ -45,33 +44,6 @@ static void wrong_type(struct draft *d, uint32_t node, const char *member,
 
 	ab_reader_wrong_type(d->r, node, path, value, wanted, right);
 	d->bad = true;
-}
-
-static void find_members(struct draft *d, const json_t *object)
-{
-	struct ab_reader *r = d->r;
-
-	for (uint32_t k = d->node + 1; k < r->nodes[d->node].next;
-	     k = r->nodes[k].next) {
-		json_t *key = ab_reader_key(r, k);
-		const char *name = json_string_value(key);
-		size_t m = 0;
-
-		while (m < MEMBERS && strcmp(members[m], name) != 0)
-			m++;
-		if (m < MEMBERS) {
-			d->given[m] = json_object_get(object, name);
-			d->at[m] = k;
-		} else {
-			const char *guess = ab_guess(name, members, MEMBERS);
-			ab_autofree char *right =
-				guess ? ab_printf("did you mean %s?", guess) :
-					NULL;
-
-			complain(d, k, name, "no such key", right ? right : "");
-		}
-		json_decref(key);
-	}
 }
 
 static int parse_host(const char *text, struct ab_host_entry *e,
@@ -176,8 +148,8 @@ static void read_list(struct draft *d, enum member m, take_fn *take,
 	if (n == 0 || n > AB_HTTP_LIST_MAX) {
 		complain(d, d->at[m], members[m],
 			 n ? "has more than 64 entries" : "is empty",
-			 n ? "write a second rule" :
-			     "leave it out where all are meant");
+			 n ? "write a second rule"
+			   : "leave it out where all are meant");
 		return;
 	}
 	ret->v = ab_arena_alloc(a, (n + 1) * sizeof(*ret->v));
@@ -228,7 +200,8 @@ static void read_rule(struct draft *d, const json_t *object)
 	struct ab_arena *a = d->r->ctx->arena;
 
 	d->rule = ab_arena_alloc(a, sizeof(*d->rule));
-	find_members(d, object);
+	d->bad = !ab_members_find(d->r, d->node, d->path, object, members,
+				  MEMBERS, d->given, d->at);
 	read_host(d);
 	read_list(d, METHODS, take_method, "write one like [\"GET\"]",
 		  &d->rule->methods);

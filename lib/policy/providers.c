@@ -1,15 +1,29 @@
 #include "policy/providers.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
 
-#define BEARER { .kind = AB_CARRY_BEARER }
-#define TOKEN { .kind = AB_CARRY_TOKEN }
-#define BASIC { .kind = AB_CARRY_BASIC }
-#define HEADER(n) { .kind = AB_CARRY_HEADER, .name = (n) }
-#define QUERY(n) { .kind = AB_CARRY_QUERY, .name = (n) }
+#define BEARER                          \
+	{                               \
+		.kind = AB_CARRY_BEARER \
+	}
+#define TOKEN                          \
+	{                              \
+		.kind = AB_CARRY_TOKEN \
+	}
+#define BASIC                          \
+	{                              \
+		.kind = AB_CARRY_BASIC \
+	}
+#define HEADER(n)                                    \
+	{                                            \
+		.kind = AB_CARRY_HEADER, .name = (n) \
+	}
+#define QUERY(n)                                    \
+	{                                           \
+		.kind = AB_CARRY_QUERY, .name = (n) \
+	}
 
 /* Sorted by name. No variable, host or base variable stands in two rows. */
 const struct ab_provider ab_providers[] = {
@@ -48,9 +62,8 @@ const struct ab_provider ab_providers[] = {
 		.title = "GitHub",
 		.names = { "GITHUB_TOKEN", "GH_TOKEN",
 			   "GITHUB_PERSONAL_ACCESS_TOKEN" },
-		.hosts = { "github.com", "api.github.com",
-			   "uploads.github.com", "codeload.github.com",
-			   "raw.githubusercontent.com" },
+		.hosts = { "github.com", "api.github.com", "uploads.github.com",
+			   "codeload.github.com", "raw.githubusercontent.com" },
 		.carriers = { BEARER, TOKEN, BASIC },
 		.ncarriers = 3,
 		.prefixes = { "ghp_", "github_pat_", "gho_", "ghs_", "ghu_",
@@ -205,30 +218,6 @@ const struct ab_uncovered ab_uncovered[] = {
 	  "Alibaba Cloud keys sign requests" },
 };
 const size_t ab_nuncovered = AB_COUNT(ab_uncovered);
-
-void ab_carrier_format(const struct ab_carrier *c, char ret[AB_CARRIER_TEXT])
-{
-	const char *kind = "";
-
-	switch (c->kind) {
-	case AB_CARRY_BEARER:
-		kind = "bearer";
-		break;
-	case AB_CARRY_TOKEN:
-		kind = "token";
-		break;
-	case AB_CARRY_BASIC:
-		kind = "basic";
-		break;
-	case AB_CARRY_HEADER:
-		kind = "header:";
-		break;
-	case AB_CARRY_QUERY:
-		kind = "query:";
-		break;
-	}
-	snprintf(ret, AB_CARRIER_TEXT, "%s%s", kind, c->name);
-}
 
 const struct ab_provider *ab_provider_find(const char *variable)
 {

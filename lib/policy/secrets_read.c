@@ -1,9 +1,8 @@
 #include <string.h>
 
-#include "base/guess.h"
 #include "base/mem.h"
 #include "policy/element.h"
-#include "policy/reader.h"
+#include "policy/members.h"
 #include "policy/secrets_config.h"
 #include "policy/why.h"
 
@@ -28,14 +27,14 @@ enum member {
 };
 
 static const char *const members[MEMBERS] = {
-	[FROM] = "from",	 [ENV] = "env",
-	[FILE_] = "file",	 [KEY] = "key",
-	[COMMAND] = "command",	 [HOSTS] = "hosts",
-	[AS] = "as",		 [ALSO] = "also",
-	[MODE] = "mode",	 [FORMAT] = "format",
-	[REQUIRE] = "require",	 [PLACEHOLDER] = "placeholder",
-	[VIA] = "via",		 [NAMES] = "names",
-	[FILES] = "files",	 [TRIPWIRE] = "onTripwire",
+	[FROM] = "from",       [ENV] = "env",
+	[FILE_] = "file",      [KEY] = "key",
+	[COMMAND] = "command", [HOSTS] = "hosts",
+	[AS] = "as",	       [ALSO] = "also",
+	[MODE] = "mode",       [FORMAT] = "format",
+	[REQUIRE] = "require", [PLACEHOLDER] = "placeholder",
+	[VIA] = "via",	       [NAMES] = "names",
+	[FILES] = "files",     [TRIPWIRE] = "onTripwire",
 };
 
 /* Which members each source has. */
@@ -53,7 +52,7 @@ static const struct {
 /* A secret that is being read. */
 struct draft {
 	struct ab_reader *r;
-	const char *path;	/* "secrets.NAME" */
+	const char *path; /* "secrets.NAME" */
 	uint32_t node;
 	const json_t *given[MEMBERS];
 	uint32_t at[MEMBERS];
@@ -78,33 +77,6 @@ static void wrong_type(struct draft *d, enum member m, const char *wanted,
 
 	ab_reader_wrong_type(d->r, d->at[m], path, d->given[m], wanted, right);
 	d->bad = true;
-}
-
-static void find_members(struct draft *d, const json_t *object)
-{
-	struct ab_reader *r = d->r;
-
-	for (uint32_t k = d->node + 1; k < r->nodes[d->node].next;
-	     k = r->nodes[k].next) {
-		json_t *key = ab_reader_key(r, k);
-		const char *name = json_string_value(key);
-		size_t m = 0;
-
-		while (m < MEMBERS && strcmp(members[m], name) != 0)
-			m++;
-		if (m < MEMBERS) {
-			d->given[m] = json_object_get(object, name);
-			d->at[m] = k;
-		} else {
-			const char *guess = ab_guess(name, members, MEMBERS);
-			ab_autofree char *right =
-				guess ? ab_printf("did you mean %s?", guess) :
-					NULL;
-
-			complain(d, k, name, "no such key", right ? right : "");
-		}
-		json_decref(key);
-	}
 }
 
 /* Something printable, and not too long. */
@@ -177,8 +149,8 @@ static void take_list(struct draft *d, enum member m, take_fn *take,
 	if (json_array_size(list) == 0 ||
 	    json_array_size(list) > AB_SECRET_LIST) {
 		complain(d, d->at[m], members[m],
-			 json_array_size(list) ? "has more than 32 entries" :
-						 "is empty",
+			 json_array_size(list) ? "has more than 32 entries"
+					       : "is empty",
 			 right);
 		return;
 	}
@@ -207,8 +179,9 @@ static void take_list(struct draft *d, enum member m, take_fn *take,
 static int take_argument(struct draft *d, const char *text, struct ab_why *why)
 {
 	if (!text[0] && d->secret.command.len == 0)
-		return ab_why_value(why, text, "is not a command",
-				    "write one like [\"pass\", \"show\", \"x\"]");
+		return ab_why_value(
+			why, text, "is not a command",
+			"write one like [\"pass\", \"show\", \"x\"]");
 	ab_secret_list(d->r->ctx->arena, &d->secret.command, text);
 	return 0;
 }
@@ -222,8 +195,8 @@ static int take_host(struct draft *d, const char *text, struct ab_why *why)
 static int take_carrier(struct draft *d, const char *text, struct ab_why *why)
 {
 	struct ab_secret *s = &d->secret;
-	struct ab_carrier *v = ab_arena_alloc(
-		d->r->ctx->arena, (s->ncarriers + 1) * sizeof(*v));
+	struct ab_carrier *v = ab_arena_alloc(d->r->ctx->arena,
+					      (s->ncarriers + 1) * sizeof(*v));
 
 	if (ab_carrier_parse(text, &v[s->ncarriers], why) < 0)
 		return -1;
@@ -344,8 +317,9 @@ static void read_carriers(struct draft *d)
 	d->secret.carriers = NULL;
 	d->secret.ncarriers = 0;
 	if (!text)
-		take_list(d, AS, take_carrier,
-			  "write one like \"bearer\" or [\"bearer\", \"header:x-api-key\"]");
+		take_list(
+			d, AS, take_carrier,
+			"write one like \"bearer\" or [\"bearer\", \"header:x-api-key\"]");
 	else if (strcmp(text, "any") != 0 && take_carrier(d, text, &why) < 0)
 		complain(d, d->at[AS], members[AS], why.wrong, why.right);
 }
@@ -354,9 +328,9 @@ static void check_format(struct draft *d)
 {
 	const char *format = d->secret.format;
 	const char *hole = format ? strstr(format, "{}") : NULL;
-	enum ab_carrier_kind kind =
-		d->secret.ncarriers ? d->secret.carriers[0].kind :
-				      AB_CARRY_BEARER;
+	enum ab_carrier_kind kind = d->secret.ncarriers
+					    ? d->secret.carriers[0].kind
+					    : AB_CARRY_BEARER;
 
 	if (!format)
 		return;
@@ -435,12 +409,14 @@ static void read_secret(struct ab_reader *r, uint32_t node, const char *name,
 		return;
 	}
 	if (!json_is_object(object)) {
-		ab_reader_wrong_type(r, node, path, object, "an object",
-				     "write { \"hosts\": [\"api.example.com\"] }");
+		ab_reader_wrong_type(
+			r, node, path, object, "an object",
+			"write { \"hosts\": [\"api.example.com\"] }");
 		return;
 	}
 	d.secret = ab_secret_new(r->ctx->arena, name);
-	find_members(&d, object);
+	d.bad = !ab_members_find(d.r, d.node, d.path, object, members, MEMBERS,
+				 d.given, d.at);
 	read_source(&d);
 	read_hosts(&d);
 	read_carriers(&d);
@@ -455,9 +431,10 @@ static void read_secret(struct ab_reader *r, uint32_t node, const char *name,
 void ab_secrets_read(struct ab_reader *r, uint32_t node, const json_t *object)
 {
 	if (!json_is_object(object)) {
-		ab_reader_wrong_type(r, node, ab_keys[AB_KEY_SECRETS].path,
-				     object, "an object",
-				     "write { \"NAME\": { \"hosts\": [\"api.example.com\"] } }");
+		ab_reader_wrong_type(
+			r, node, ab_keys[AB_KEY_SECRETS].path, object,
+			"an object",
+			"write { \"NAME\": { \"hosts\": [\"api.example.com\"] } }");
 		return;
 	}
 	r->config->v[AB_KEY_SECRETS].from = ab_reader_origin(r, node);

@@ -86,6 +86,20 @@ static const char *const overrides[] = {
 	"\"recursive-delete-root\":\"allow\"", "\"unparsed\":\"allow\"",
 };
 
+static const char *const https[] = {
+	"{\"host\":\"github.com\"}",
+	"{\"host\":\"*.github.com\",\"methods\":[\"GET\"]}",
+	"{\"host\":\"api.github.com\",\"methods\":[\"GET\",\"POST\"],\"paths\":[\"/a*\"]}",
+	"{\"host\":\"api.github.com\",\"paths\":[\"/a/b\",\"/c\"]}",
+	"{\"host\":\"api.github.com:443\",\"paths\":[\"/*\"]}",
+};
+static const char *const roots[] = { "\"/etc/a.pem\"", "\"b.pem\"" };
+static const char *const secrets[] = {
+	"\"OPENAI_API_KEY\":{}",
+	"\"GITHUB_TOKEN\":{\"hosts\":[\"evil.example\"]}",
+	"\"X\":{\"hosts\":[\"x.org\"],\"from\":\"command\",\"command\":[\"evil\"]}",
+};
+
 static const struct pool {
 	const char *const *v;
 	size_t n;
@@ -103,6 +117,9 @@ static const struct pool {
 	[AB_KEY_HOST_PORTS] = POOL(ports),
 	[AB_KEY_PUBLISH] = POOL(published),
 	[AB_KEY_UPSTREAM] = POOL(upstreams),
+	[AB_KEY_HTTP] = POOL(https),
+	[AB_KEY_ROOTS] = POOL(roots),
+	[AB_KEY_SECRETS] = POOL(secrets),
 	[AB_KEY_ENV_PASS] = POOL(variables),
 	[AB_KEY_ENV_STRIP] = POOL(variables),
 	[AB_KEY_ENV_SET] = POOL(assignments),
@@ -123,7 +140,8 @@ static void random_value(FILE *f, enum ab_key_id id)
 						"development", "claude" };
 	const struct ab_key *key = &ab_keys[id];
 	bool object = key->type == AB_TYPE_ASSIGNMENTS ||
-		      key->type == AB_TYPE_OVERRIDES;
+		      key->type == AB_TYPE_OVERRIDES ||
+		      key->type == AB_TYPE_SECRETS;
 	/* Each at most once: keys and ports must not repeat. */
 	bool once = object || key->type == AB_TYPE_PORTS ||
 		    key->type == AB_TYPE_PUBLISH;
@@ -169,8 +187,13 @@ static void random_file(const char *name, uint32_t one_in)
 			group = path;
 			first = true;
 		}
-		/* Ports need a mode that has a place for them. */
-		if ((id == AB_KEY_HOST_PORTS || id == AB_KEY_PUBLISH) &&
+		if (!path[n] && group[0]) {
+			fputs("}", f);
+			group = "";
+		}
+		/* These need a mode that has a place for them. */
+		if ((id == AB_KEY_HOST_PORTS || id == AB_KEY_PUBLISH ||
+		     id == AB_KEY_HTTP) &&
 		    !filtered)
 			continue;
 		if (rnd(one_in))
@@ -184,7 +207,7 @@ static void random_file(const char *name, uint32_t one_in)
 		else
 			random_value(f, id);
 	}
-	fputs("}}", f);
+	fputs(group[0] ? "}}" : "}", f);
 	fclose(f);
 }
 
