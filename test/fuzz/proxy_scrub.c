@@ -146,7 +146,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		vault = help_vault();
 		scrub = ab_scrub_new(vault, &host, 443);
 	}
-	if (size < 4 || size > 8192)
+	if (size < 4 || size > 2048)
 		return 0;
 	memcpy(&seed, data, 3);
 	fill(data + 3, size - 3, &in);
