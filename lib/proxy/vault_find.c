@@ -18,13 +18,22 @@ struct ab_finder {
 	size_t min, max; /* lengths of needles */
 	bool first[256]; /* with which one may begin */
 	bool within[256]; /* that one has */
-	uint8_t shift[HASHES]; /* how far none can end */
+	uint8_t pairs[65536 / 8]; /* which two bytes one has; bits */
+	uint8_t shift[HASHES]; /* how far on none can end behind such a pair */
 	struct ab_needle v[];
 };
 
 static unsigned hash(const uint8_t *pair)
 {
 	return (pair[0] ^ (unsigned)pair[1] << 4) & (HASHES - 1);
+}
+
+static unsigned pair_at(const uint8_t *s)
+{
+	uint16_t pair;
+
+	memcpy(&pair, s, 2);
+	return pair;
 }
 
 /* The same digits in both alphabets are one needle. */
@@ -85,7 +94,9 @@ static void fill_shifts(struct ab_finder *f)
 		for (size_t k = 0; k + 2 <= f->min; k++) {
 			size_t left = f->min - 2 - k;
 			uint8_t *shift = &f->shift[hash(s + k)];
+			unsigned pair = pair_at(s + k);
 
+			f->pairs[pair / 8] |= (uint8_t)(1 << pair % 8);
 			if (left < *shift)
 				*shift = (uint8_t)left;
 		}
@@ -291,17 +302,26 @@ static bool match_plain(const struct ab_finder *f, const uint8_t *s,
 static size_t find_plain(const struct ab_look *l)
 {
 	const struct ab_finder *f = l->f;
+	const uint8_t *last = l->s + f->min - 2; /* pair of one at l->s */
 	size_t i = l->from;
 
-	while (l->len - i >= f->min) {
-		unsigned h = hash(l->s + i + f->min - 2);
-		uint8_t shift = f->shift[h];
+	while (i <= l->len && l->len - i >= f->min) {
+		unsigned pair = pair_at(last + i), h;
 
-		if (!shift && match_plain(f, l->s + i, l->len - i, h))
+		/* A step that depends on no memory: the next one is looked at
+		 * before this one is known. */
+		if (!(f->pairs[pair / 8] >> pair % 8 & 1)) {
+			i += f->min - 1;
+			continue;
+		}
+		h = hash(last + i);
+		if (f->shift[h]) {
+			i += f->shift[h];
+			continue;
+		}
+		if (match_plain(f, l->s + i, l->len - i, h))
 			return i;
-		i += shift ? shift : 1;
-		if (i > l->len)
-			break;
+		i++;
 	}
 	return l->len;
 }
@@ -317,8 +337,10 @@ static int decode(const struct ab_look *l, size_t p, enum ab_escape escape)
 	if (escape == AB_ESCAPE_JSON) {
 		if (!left)
 			return -1;
-		if (s[0] != 'u')
+		if (s[0] == '"' || s[0] == '\\' || s[0] == '/')
 			return s[0];
+		if (s[0] != 'u')
+			return -1;
 		s++;
 		left--;
 		digits = 4;
