@@ -54,6 +54,8 @@ enum ab_tls_end {
  * accept: towards the box, as `name`. A client that speaks no HTTP/1.1 (ALPN
  * without it) fails with ab_tls_no_http1().
  * connect: to the host `name`, which its certificate must have.
+ * Both always give an end; what is wrong, the handshake says. side->out goes
+ * out before the first byte of it. The side lives longer.
  */
 struct ab_tls *ab_tls_accept(struct ab_tls_site *site, struct ab_side *side,
 			     const struct ab_host *name);
@@ -67,15 +69,26 @@ enum ab_tls_end ab_tls_handshake(struct ab_tls *tls);
 const char *ab_tls_why(const struct ab_tls *tls);
 bool ab_tls_no_http1(const struct ab_tls *tls);
 
-/* >0 bytes; 0: the peer has ended properly; -1 with errno EAGAIN (the side's
- * flag is cleared), or another one: broken (an end without close_notify is
- * ECONNRESET). */
+/*
+ * >0 bytes; 0: the peer has ended properly; -1 with errno EAGAIN, or another
+ * one: broken (an end without close_notify is ECONNRESET, wrong bytes are
+ * EPROTO). Both go on until nothing more can be done at once.
+ *
+ * EAGAIN: `readable` or `writable` of the side is false. It is nearly always
+ * that of the direction, but a read may wait for room to write and a write
+ * for bytes: after EAGAIN call again at the side's next event, whichever it
+ * is, and not in a loop over one flag.
+ * After a write that could not take all, the next one begins with the bytes
+ * that were not taken, at the same or another address, and has no fewer.
+ */
 ssize_t ab_tls_read(struct ab_tls *tls, void *data, size_t len);
 ssize_t ab_tls_write(struct ab_tls *tls, const void *data, size_t len);
-/* Decrypted bytes that wait in memory: no event will tell of them. */
+/* A read would not need the socket: bytes, or the end, wait in memory and no
+ * event will tell of them. False after a read that said EAGAIN. */
 bool ab_tls_pending(const struct ab_tls *tls);
-/* We send no more: close_notify. */
-void ab_tls_shut(struct ab_tls *tls);
+/* We send no more: close_notify. False: the socket is full, call again at the
+ * side's next event. */
+bool ab_tls_shut(struct ab_tls *tls);
 
 /* How often the library was initialised in this process: 0 or 1. */
 unsigned ab_tls_initialised(void);
