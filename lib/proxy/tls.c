@@ -130,6 +130,7 @@ void ab_tls_free(struct ab_tls *tls)
 				 SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
 	SSL_free(tls->ssl);
 	ab_bytes_fini(&tls->raw);
+	free(tls->mismatch);
 	free(tls->why);
 	free(tls);
 }

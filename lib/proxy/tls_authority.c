@@ -275,14 +275,33 @@ static bool add_purpose(X509 *cert)
 			     ASN1_ITEM_rptr(EXTENDED_KEY_USAGE), usage);
 }
 
+/*
+ * The key as bytes. The library's own way decodes what it has encoded, and
+ * looks for a decoder first: a third of what the start of a run takes. A leaf
+ * needs the decoded one, the authority does not.
+ */
+static bool set_raw_key(X509 *cert, EVP_PKEY *key)
+{
+	unsigned char *point = NULL;
+	size_t len = EVP_PKEY_get1_encoded_public_key(key, &point);
+
+	if (len && X509_PUBKEY_set0_param(X509_get_X509_PUBKEY(cert),
+					  OBJ_nid2obj(NID_X9_62_id_ecPublicKey),
+					  V_ASN1_OBJECT,
+					  OBJ_nid2obj(NID_X9_62_prime256v1),
+					  point, (int)len) == 1)
+		return true;
+	OPENSSL_free(point);
+	return false;
+}
+
 /* What both kinds have. A day back, for clocks that go after ours. */
-static bool begin(X509 *cert, EVP_PKEY *key, const char *subject)
+static bool begin(X509 *cert, const char *subject)
 {
 	return X509_set_version(cert, X509_VERSION_3) == 1 &&
 	       set_serial(cert) && set_subject(cert, subject) &&
 	       X509_gmtime_adj(X509_getm_notBefore(cert), -DAY) &&
-	       X509_gmtime_adj(X509_getm_notAfter(cert), LIFE) &&
-	       X509_set_pubkey(cert, key) == 1;
+	       X509_gmtime_adj(X509_getm_notAfter(cert), LIFE);
 }
 
 static X509 *finish(X509 *cert, bool good, EVP_PKEY *signer)
@@ -296,7 +315,8 @@ static X509 *finish(X509 *cert, bool good, EVP_PKEY *signer)
 X509 *ab_tls_authority_make(EVP_PKEY *key, const struct ab_strv *hosts)
 {
 	X509 *cert = X509_new();
-	bool good = cert && begin(cert, key, "agentbox run authority") &&
+	bool good = cert && begin(cert, "agentbox run authority") &&
+		    set_raw_key(cert, key) &&
 		    X509_set_issuer_name(cert, X509_get_subject_name(cert)) &&
 		    add_basic(cert) && add_usage(cert, 5 /* keyCertSign */) &&
 		    add_constraints(cert, hosts) && add_key_ids(cert, NULL);
@@ -307,11 +327,13 @@ X509 *ab_tls_authority_make(EVP_PKEY *key, const struct ab_strv *hosts)
 X509 *ab_tls_leaf_make(const struct ab_tls_site *site,
 		       const struct ab_host *name)
 {
-	const char *subject = strlen(name->text) <= COMMON_NAME_MAX
-				      ? name->text
-				      : "a host of this run";
+	/* Verifiers take an address here for a name outside the constraint. */
+	bool fits = name->kind == AB_HOST_NAME &&
+		    strlen(name->text) <= COMMON_NAME_MAX;
+	const char *subject = fits ? name->text : "a host of this run";
 	X509 *cert = X509_new();
-	bool good = cert && begin(cert, site->leaf_key, subject) &&
+	bool good = cert && begin(cert, subject) &&
+		    X509_set_pubkey(cert, site->leaf_key) == 1 &&
 		    X509_set_issuer_name(
 			    cert, X509_get_subject_name(site->authority)) &&
 		    add_alternative(cert, name) && add_purpose(cert) &&

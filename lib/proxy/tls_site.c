@@ -317,7 +317,7 @@ SSL_CTX *ab_tls_site_client(struct ab_tls_site *site, const char **ret_why)
 		return NULL;
 	/* What a server sends may have a secret in it. */
 	SSL_CTX_set_options(ctx, SSL_OP_CLEANSE_PLAINTEXT);
-	SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, NULL);
+	SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, ab_tls_note_certificate);
 	X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(ctx),
 				    X509_V_FLAG_PARTIAL_CHAIN);
 	SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_CLIENT |

@@ -52,6 +52,7 @@ struct ab_tls {
 	bool shutting;	/* a part of close_notify is to be written yet */
 	bool ended;	/* reading is over, see errnum: 0 is a proper end */
 	int errnum;	/* of the socket, or what stands for it */
+	char *mismatch;	/* what is said of a certificate for others */
 	char *why;
 };
 
@@ -73,6 +74,8 @@ SSL_SESSION *ab_tls_site_session(struct ab_tls_site *site,
 
 BIO_METHOD *ab_tls_bio_method(void);
 
+/* Looks at a server's certificate, which is forgotten when it is refused. */
+int ab_tls_note_certificate(int good, X509_STORE_CTX *ctx);
 /* The clause for a failed handshake, from the queue of errors; never NULL. */
 char *ab_tls_explain(const struct ab_tls *tls);
 

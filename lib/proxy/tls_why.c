@@ -104,22 +104,34 @@ static char *names_of(const X509 *cert, int *ret_others)
 	return first;
 }
 
-static char *wrong_name(const struct ab_tls *tls)
+static char *wrong_name(const X509 *cert, const struct ab_host *want)
 {
-	X509 *cert = SSL_get0_peer_certificate(tls->ssl);
-	ab_autofree char *name = NULL;
 	int others;
+	ab_autofree char *name = names_of(cert, &others);
 
-	name = cert ? names_of(cert, &others) : NULL;
 	if (!name)
-		return ab_printf("its certificate is not for %s",
-				 tls->name.text);
+		return ab_printf("its certificate is not for %s", want->text);
 	if (others)
 		return ab_printf(
 			"its certificate is for %s and %d other name%s, not for %s",
-			name, others, others == 1 ? "" : "s", tls->name.text);
+			name, others, others == 1 ? "" : "s", want->text);
 	return ab_printf("its certificate is for %s, not for %s", name,
-			 tls->name.text);
+			 want->text);
+}
+
+int ab_tls_note_certificate(int good, X509_STORE_CTX *ctx)
+{
+	SSL *ssl = X509_STORE_CTX_get_ex_data(
+		ctx, SSL_get_ex_data_X509_STORE_CTX_idx());
+	struct ab_tls *tls = SSL_get_app_data(ssl);
+	int result = X509_STORE_CTX_get_error(ctx);
+
+	if (!good && !tls->mismatch &&
+	    (result == X509_V_ERR_HOSTNAME_MISMATCH ||
+	     result == X509_V_ERR_IP_ADDRESS_MISMATCH))
+		tls->mismatch =
+			wrong_name(X509_STORE_CTX_get0_cert(ctx), &tls->name);
+	return good;
 }
 
 static char *explain_certificate(const struct ab_tls *tls, long result)
@@ -129,9 +141,8 @@ static char *explain_certificate(const struct ab_tls *tls, long result)
 
 	if (text)
 		return ab_strdup(text);
-	if (result == X509_V_ERR_HOSTNAME_MISMATCH ||
-	    result == X509_V_ERR_IP_ADDRESS_MISMATCH)
-		return wrong_name(tls);
+	if (tls->mismatch)
+		return ab_strdup(tls->mismatch);
 	return ab_printf("its certificate is refused: %s",
 			 X509_verify_cert_error_string(result));
 }
@@ -143,15 +154,15 @@ static char *explain_protocol(const struct ab_tls *tls)
 	int reason =
 		ERR_GET_LIB(code) == ERR_LIB_SSL ? ERR_GET_REASON(code) : 0;
 
-	if (tls->errnum)
-		return ab_printf("%s broke off the handshake: %s", who,
-				 strerror(tls->errnum));
 	if (!tls->client && find(distrust, AB_COUNT(distrust), reason))
 		return ab_strdup("the client does not trust the box's "
 				 "certificate authority");
 	text = find(protocols, AB_COUNT(protocols), reason);
 	if (text)
 		return ab_printf("%s %s", who, text);
+	if (tls->errnum)
+		return ab_printf("%s broke off the handshake: %s", who,
+				 strerror(tls->errnum));
 	if (reason > SSL_AD_REASON_OFFSET)
 		return ab_printf("%s broke off the handshake: %s", who,
 				 SSL_alert_desc_string_long(

@@ -74,24 +74,24 @@ static inline struct ab_tls *connect_to(struct ab_tls_site *site,
 }
 
 static inline struct ab_tls_site *site_for(const char *roots, size_t len,
-					   const char *host_a,
-					   const char *host_b)
+					   const char *const hosts[3])
 {
-	struct ab_strv hosts = { 0 };
-	struct ab_tls_setup setup = { .hosts = &hosts,
+	struct ab_strv list = { 0 };
+	struct ab_tls_setup setup = { .hosts = &list,
 				      .roots = roots,
 				      .roots_len = len };
 	struct ab_tls_site *site = NULL;
 	struct ab_error err = { 0 };
 
-	ab_strv_add(&hosts, host_a);
-	if (host_b)
-		ab_strv_add(&hosts, host_b);
+	for (int i = 0; i < 3 && hosts[i]; i++)
+		ab_strv_add(&list, hosts[i]);
 	if (ab_tls_site_new(&setup, &site, &err) < 0)
 		printf("# %s\n", err.text);
-	ab_strv_fini(&hosts);
+	ab_strv_fini(&list);
 	return site;
 }
+#define SITE_FOR(roots, ...) \
+	site_for(roots, strlen(roots), (const char *const[3]){ __VA_ARGS__ })
 
 /* Both ends ours. True: both are through. */
 static inline bool shake(struct ab_tls *a, struct ab_tls *b)
