@@ -13,6 +13,7 @@
 #include <openssl/pem.h>
 
 #include "base/error.h"
+#include "base/late.h"
 #include "base/mem.h"
 #include "proxy/tls_state.h"
 
@@ -42,6 +43,8 @@ static int initialise(struct ab_error *err)
 {
 	if (initialised)
 		return 0;
+	if (ab_late_relocate(err) < 0)
+		return -1;
 	if (OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG |
 				     OPENSSL_INIT_NO_ATEXIT,
 			     NULL) != 1)
