@@ -181,7 +181,8 @@ enum ab_tls_end ab_tls_handshake(struct ab_tls *tls)
 	    speaks_http1(tls))
 		return AB_TLS_OK;
 	tls->why = ab_tls_explain(tls);
-	ab_tls_memo_put(tls->site->sessions, tls->name.text, NULL);
+	if (tls->client)
+		ab_tls_memo_put(tls->site->sessions, tls->name.text, NULL);
 	return AB_TLS_FAILED;
 }
 
