@@ -158,24 +158,31 @@ static bool speaks_http1(struct ab_tls *tls)
 	return !tls->no_http1;
 }
 
+static bool wants_socket(int error)
+{
+	return error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE;
+}
+
 enum ab_tls_end ab_tls_handshake(struct ab_tls *tls)
 {
-	int ret;
+	int ret = -1, error = SSL_ERROR_WANT_READ;
 
 	if (tls->why)
 		return AB_TLS_FAILED;
-	ERR_clear_error();
-	ret = SSL_do_handshake(tls->ssl);
+	for (int i = 0; i < IDLE_RECORDS && wants_socket(error); i++) {
+		tls->blocked = false;
+		ERR_clear_error();
+		ret = SSL_do_handshake(tls->ssl);
+		error = SSL_get_error(tls->ssl, ret);
+		if (wants_socket(error) && tls->blocked)
+			return AB_TLS_WAIT;
+	}
 	if (ret == 1 && SSL_get_verify_result(tls->ssl) == X509_V_OK &&
 	    speaks_http1(tls))
 		return AB_TLS_OK;
-	if (ret != 1) {
-		ret = SSL_get_error(tls->ssl, ret);
-		if (ret == SSL_ERROR_WANT_READ || ret == SSL_ERROR_WANT_WRITE)
-			return AB_TLS_WAIT;
-	}
 	tls->why = ab_tls_explain(tls);
-	ab_tls_memo_put(tls->site->sessions, tls->name.text, NULL);
+	if (tls->client)
+		ab_tls_memo_put(tls->site->sessions, tls->name.text, NULL);
 	return AB_TLS_FAILED;
 }
 
@@ -206,8 +213,7 @@ static int read_record(struct ab_tls *tls, void *data, size_t len, size_t *got)
 		error = SSL_get_error(tls->ssl, 0);
 		if (error == SSL_ERROR_ZERO_RETURN)
 			return -1;
-		if (error != SSL_ERROR_WANT_READ &&
-		    error != SSL_ERROR_WANT_WRITE) {
+		if (!wants_socket(error)) {
 			tls->errnum = broken(tls, error);
 			return -1;
 		}

@@ -3,8 +3,8 @@
  *
  * The name constraint is a second fence for verifiers that apply it to their
  * roots; no promise rests on it. A DNS constraint means the name and all that
- * is below it: the standard knows no other form, and the one with a leading
- * dot, which would leave the name itself out, is not known to GnuTLS.
+ * is below it: the standard has no other form. (The one with a leading dot,
+ * which leaves the name itself out, is only known to many.)
  */
 #include <string.h>
 #include <time.h>

@@ -340,6 +340,66 @@ static void look_at_authority(void)
 	X509_STORE_free(store);
 }
 
+/* A sanitizer's memory is too large to be looked through. */
+#ifndef __SANITIZE_ADDRESS__
+enum { KEY = 32 };
+
+/* How often these bytes, which are given inverted so that they are not found
+ * where they are given, are in memory that can be written. */
+static unsigned in_memory(const uint8_t inverted[KEY])
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	char line[512], mode[8];
+	unsigned long from, to;
+	unsigned found = 0;
+	size_t i;
+
+	while (maps && fgets(line, sizeof(line), maps)) {
+		if (sscanf(line, "%lx-%lx %7s", &from, &to, mode) != 3 ||
+		    strncmp(mode, "rw", 2) != 0)
+			continue;
+		for (const uint8_t *p = (const uint8_t *)from;
+		     p + KEY <= (const uint8_t *)to; p += 8) {
+			for (i = 0; i < KEY && (p[i] ^ inverted[i]) == 0xff;)
+				i++;
+			found += i == KEY;
+		}
+	}
+	if (maps)
+		fclose(maps);
+	return found;
+}
+
+/* The library keeps numbers as words, the least first. */
+static void invert_key(const EVP_PKEY *key, uint8_t inverted[KEY])
+{
+	BIGNUM *number = NULL;
+
+	if (EVP_PKEY_get_bn_param(key, "priv", &number) != 1 ||
+	    BN_bn2lebinpad(number, inverted, KEY) != KEY)
+		abort();
+	BN_clear_free(number);
+	for (int i = 0; i < KEY; i++)
+		inverted[i] ^= 0xff;
+}
+
+static void wiped(void)
+{
+	struct ab_tls_site *site = SITE_FOR("", "api.example.com");
+	struct ab_host h = host("api.example.com");
+	uint8_t authority_key[KEY], leaf_key[KEY];
+
+	ab_tls_site_leaf(site, &h);
+	invert_key(site->authority_key, authority_key);
+	invert_key(site->leaf_key, leaf_key);
+	ok(in_memory(authority_key) && in_memory(leaf_key),
+	   "the keys are in memory while they are needed");
+	ab_tls_site_free(site);
+	ok(!in_memory(authority_key) && !in_memory(leaf_key),
+	   "and nowhere after it");
+}
+#endif
+
 int main(void)
 {
 	ab_autofree char *roots = NULL, *root_pem = NULL;
@@ -364,6 +424,9 @@ int main(void)
 	talks(0, "h2", "the handshake failed: bad extension",
 	      "a server that chooses HTTP/2");
 	no_tls();
+#ifndef __SANITIZE_ADDRESS__
+	wiped();
+#endif
 	clients();
 	ab_tls_site_free(box);
 	ab_tls_site_free(out);
