@@ -76,6 +76,7 @@ teardown_file()
 	    there.request("POST", path, body=b"{}" * 20000, headers=head)
 	    body = there.getresponse().read()
 	    print("http.client", key.encode() in body, b'"length": 40000' in body)
+	print(end="", flush=True)
 	os.system(os.environ["SCAN"])
 	END
 	agentbox_split run --secret OPENAI_API_KEY --env SCAN="$(scan)" -- python3 client.py
@@ -147,17 +148,20 @@ teardown_file()
 
 @test "secrets: openssl s_client sees the run's authority and speaks through it" {
 	agentbox_split run --secret OPENAI_API_KEY -- sh -c '
-		printf "GET /v1/x HTTP/1.1\r\nHost: api.openai.com\r\nx: %s\r\nConnection: close\r\n\r\n" \
-			"$OPENAI_API_KEY" |
-			openssl s_client -quiet -verify_return_error -connect api.openai.com:443 \
-				-servername api.openai.com 2>err
-		echo; grep -c agentbox err'
+		for field in Authorization: X-Other:; do
+			printf "GET /v1/x HTTP/1.1\r\nHost: api.openai.com\r\n$field Bearer %s\r\nConnection: close\r\n\r\n" \
+				"$OPENAI_API_KEY" |
+				openssl s_client -quiet -verify_return_error -connect api.openai.com:443 \
+					-servername api.openai.com 2>err | head -n 1
+		done
+		grep -c "agentbox run authority" err'
 	[ "$status" -eq 0 ]
-	[[ "$output" == "HTTP/1.1 200 OK"* ]]
 	[ "$(tail -n 1 <<<"$output")" -gt 0 ]
-	# Where the provider has its keys is known: no other field is touched.
-	! origin_saw "$KEY"
-	origin_saw "x: sk-proj-" || [[ "$output" == *"403"* ]]
+	[[ "$output" == "HTTP/1.1 200 OK"*"HTTP/1.1 403 "* ]]
+	# Where this provider has its keys is known: no other field will do.
+	[ "$(origin_requests | wc -l)" -eq 1 ]
+	origin_saw "Authorization: Bearer $KEY"
+	hidden
 }
 
 @test "secrets: every provider's own way to carry its key" {

@@ -119,7 +119,8 @@ enum ab_io ab_side_read(struct ab_side *side, size_t max)
 
 	if (side->eof)
 		return AB_IO_EOF;
-	if (!side->readable || !want)
+	if (!want || (!side->readable &&
+		      !(side->tls && ab_tls_pending(side->tls))))
 		return AB_IO_WAIT;
 	n = receive(side, chunk, want < sizeof(chunk) ? want : sizeof(chunk));
 	if (n > 0) {

@@ -25,7 +25,7 @@ static int read_socket(BIO *bio, char *data, int len)
 		return 0;
 	if (ab_bytes_len(&tls->raw))
 		return take_raw(&tls->raw, data, (size_t)len);
-	if (side->eof)
+	if (tls->eof)
 		return 0;
 	if (side->readable) {
 		n = recv(side->source.fd, data, (size_t)len, 0);
@@ -34,7 +34,7 @@ static int read_socket(BIO *bio, char *data, int len)
 			return (int)n;
 		}
 		if (n == 0) {
-			side->eof = true;
+			tls->eof = true;
 			return 0;
 		}
 		if (errno != EAGAIN) {
@@ -52,16 +52,10 @@ static int write_socket(BIO *bio, const char *data, int len)
 {
 	struct ab_tls *tls = BIO_get_data(bio);
 	struct ab_side *side = tls->side;
-	/* The answer to CONNECT may still be on its way. */
-	enum ab_io io = ab_side_flush(side);
-	ssize_t n = -1;
+	ssize_t n;
 
 	BIO_clear_retry_flags(bio);
-	if (io == AB_IO_FAILED) {
-		tls->errnum = errno;
-		return -1;
-	}
-	if (io == AB_IO_DONE && side->writable) {
+	if (side->writable) {
 		n = send(side->source.fd, data, (size_t)len, MSG_NOSIGNAL);
 		if (n >= 0) {
 			tls->dry = false;
@@ -87,7 +81,7 @@ static long control(BIO *bio, int cmd, long num, void *ptr)
 	if (cmd == BIO_CTRL_FLUSH)
 		return 1;
 	if (cmd == BIO_CTRL_EOF)
-		return tls->side->eof && !ab_bytes_len(&tls->raw);
+		return tls->eof && !ab_bytes_len(&tls->raw);
 	return 0;
 }
 

@@ -50,6 +50,7 @@ struct ab_tls {
 	bool blocked;	/* the socket said EAGAIN in the present call */
 	bool dry;	/* what is held gives no data without the socket */
 	bool shutting;	/* a part of close_notify is to be written yet */
+	bool eof;	/* of the socket, which is not yet one of TLS */
 	bool ended;	/* reading is over, see errnum: 0 is a proper end */
 	int errnum;	/* of the socket, or what stands for it */
 	char *mismatch;	/* what is said of a certificate for others */

@@ -24,9 +24,9 @@ static const struct ab_provider help_provider = {
 	.prefixes = { "sk-", "sk-one-" },
 };
 
-static const struct ab_carrier help_login[] = { { AB_CARRY_BEARER, NULL },
-						{ AB_CARRY_BASIC, NULL } };
-static const struct ab_carrier help_bearer[] = { { AB_CARRY_BEARER, NULL } };
+static const struct ab_carrier help_login[] = { { .kind = AB_CARRY_BEARER },
+						{ .kind = AB_CARRY_BASIC } };
+static const struct ab_carrier help_bearer[] = { { .kind = AB_CARRY_BEARER } };
 static const struct ab_carrier help_key[] = { { AB_CARRY_HEADER, "x-api-key" },
 					      { AB_CARRY_QUERY, "key" } };
 
