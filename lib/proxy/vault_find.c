@@ -9,7 +9,6 @@ enum {
 	HASHES = 4096,
 	FORMS = 1 + 3 * 2,
 	SPREAD = 6, /* bytes of the longest escape */
-	UNKNOWN = -1,
 };
 
 struct ab_finder {
@@ -299,33 +298,6 @@ static bool match_plain(const struct ab_finder *f, const uint8_t *s,
 	return false;
 }
 
-static size_t find_plain(const struct ab_look *l)
-{
-	const struct ab_finder *f = l->f;
-	const uint8_t *last = l->s + f->min - 2; /* pair of one at l->s */
-	size_t i = l->from;
-
-	while (i <= l->len && l->len - i >= f->min) {
-		unsigned pair = pair_at(last + i), h;
-
-		/* A step that depends on no memory: the next one is looked at
-		 * before this one is known. */
-		if (!(f->pairs[pair / 8] >> pair % 8 & 1)) {
-			i += f->min - 1;
-			continue;
-		}
-		h = hash(last + i);
-		if (f->shift[h]) {
-			i += f->shift[h];
-			continue;
-		}
-		if (match_plain(f, l->s + i, l->len - i, h))
-			return i;
-		i++;
-	}
-	return l->len;
-}
-
 /* What the escape at `p` stands for; -1: nothing that is looked for. */
 static int decode(const struct ab_look *l, size_t p, enum ab_escape escape)
 {
@@ -385,21 +357,91 @@ static size_t begin_of(const struct ab_look *l, size_t p, enum ab_escape escape)
 	return begin;
 }
 
-static size_t find_escaped(const struct ab_look *l, enum ab_escape escape)
+/* Of those whose first escape is near: within reach of `at`, from *examined
+ * on. */
+static size_t find_escaped(const struct ab_look *l, size_t at,
+			   enum ab_escape escape, size_t *examined)
 {
 	int mark = escape == AB_ESCAPE_URL ? '%' : '\\';
-	size_t p = l->from, begin;
+	size_t reach = l->f->max * SPREAD;
+	size_t end = l->len - at > reach ? at + reach : l->len;
+	size_t p = at > reach ? at - reach : 0, begin;
 
-	while (p < l->len) {
-		const uint8_t *at = memchr(l->s + p, mark, l->len - p);
+	if (p < *examined)
+		p = *examined;
+	while (p < end) {
+		const uint8_t *next = memchr(l->s + p, mark, end - p);
 
-		if (!at)
+		if (!next)
 			break;
-		p = (size_t)(at - l->s);
+		p = (size_t)(next - l->s);
 		begin = begin_of(l, p, escape);
 		if (begin < l->len)
 			return begin;
 		p++;
+	}
+	*examined = end;
+	return l->len;
+}
+
+/* Any byte of the eight that is this one? */
+static bool has_byte(uint64_t eight, uint8_t c)
+{
+	uint64_t v = eight ^ c * 0x0101010101010101u;
+
+	return (v - 0x0101010101010101u) & ~v & 0x8080808080808080u;
+}
+
+/* Is the pair at `at` within an escape of something, or beside it? */
+static bool is_escape(const struct ab_look *l, size_t at)
+{
+	uint64_t eight;
+
+	memcpy(&eight, l->s + at - SPREAD, sizeof(eight));
+	if (!has_byte(eight, '%') && !has_byte(eight, '\\'))
+		return false;
+	for (size_t p = at - SPREAD; p < at + 2; p++) {
+		int c = -1;
+
+		if (l->s[p] == '%')
+			c = decode(l, p, AB_ESCAPE_URL);
+		else if (l->s[p] == '\\')
+			c = decode(l, p, AB_ESCAPE_JSON);
+		if (c >= 0 && l->f->within[c])
+			return true;
+	}
+	return false;
+}
+
+/* A begin; there may be others up to twice the reach before it. */
+static size_t find_some(const struct ab_look *l)
+{
+	const struct ab_finder *f = l->f;
+	size_t examined[3] = { l->from, l->from, l->from };
+	size_t i = l->from, begin;
+
+	while (i <= l->len && l->len - i >= f->min) {
+		size_t at = i + f->min - 2;
+		unsigned pair = pair_at(l->s + at), h;
+		bool known = f->pairs[pair / 8] >> pair % 8 & 1;
+
+		/* A step that depends on no memory: the next pair is looked at
+		 * before this one is known. */
+		if (!known && !is_escape(l, at)) {
+			i += f->min - 1;
+			continue;
+		}
+		for (int e = AB_ESCAPE_URL; e <= AB_ESCAPE_JSON; e++) {
+			begin = find_escaped(l, at, (enum ab_escape)e,
+					     &examined[e]);
+			if (begin < l->len)
+				return begin;
+		}
+		h = hash(l->s + at);
+		if (known && !f->shift[h] &&
+		    match_plain(f, l->s + i, l->len - i, h))
+			return i;
+		i += f->shift[h] ? f->shift[h] : 1;
 	}
 	return l->len;
 }
@@ -408,26 +450,15 @@ void ab_look_init(struct ab_look *l, const struct ab_finder *f,
 		  const void *data, size_t len)
 {
 	*l = (struct ab_look){ .f = f, .s = data, .len = len };
-	for (int i = 0; i < 3; i++)
-		l->next[i] = (size_t)UNKNOWN;
 }
 
 bool ab_look_next(struct ab_look *l, struct ab_found *ret)
 {
-	size_t reach = l->f->max * SPREAD, begin = l->len, at;
+	size_t reach = 2 * SPREAD * l->f->max;
+	size_t begin = find_some(l), at;
 
-	for (int i = 0; i < 3; i++) {
-		if (l->next[i] == (size_t)UNKNOWN || l->next[i] < l->from)
-			l->next[i] =
-				i == AB_ESCAPE_NONE
-					? find_plain(l)
-					: find_escaped(l, (enum ab_escape)i);
-		if (l->next[i] < begin)
-			begin = l->next[i];
-	}
 	if (begin >= l->len)
 		return false;
-	/* One with an escape farther on may begin before it. */
 	at = begin - l->from > reach ? begin - reach : l->from;
 	while (!match_at(l, at, ret))
 		at++;

@@ -10,12 +10,13 @@
  * given; so it does not matter how the bytes are cut as long as what
  * ab_look_hold() names is looked at again.
  *
- * Theory of operation. Texts without escapes are found by the pairs of bytes
- * in which they end, skipping as far as no pair permits one (Wu and Manber):
- * most bytes are never touched, however many texts there are. One with
- * escapes has a first one: those are found by memchr, and what is before it
- * and behind it is compared. Only where either finds something the bytes
- * before it are tried one by one.
+ * Theory of operation. Of the bytes every so many are looked at, two at a
+ * time, as many apart as the shortest text permits; so whatever is there, two
+ * of its bytes are met. If no text has such two (Wu and Manber), and they are
+ * not of an escape, the next ones are. Else what could end there is compared,
+ * and of what has escapes the first one is searched for nearby and its
+ * surroundings compared. Only where something is found the bytes before it
+ * are tried one by one.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -62,7 +63,6 @@ struct ab_look {
 	const uint8_t *s;
 	size_t len;
 	size_t from;		/* bytes before are done with; may be set */
-	size_t next[3];		/* where each kind of escape is next */
 };
 
 void ab_look_init(struct ab_look *l, const struct ab_finder *f,
