@@ -54,8 +54,8 @@ struct ab_secret {
 	size_t ncarriers;
 	bool in_path, in_body;
 	bool inject;
-	const char *format;		/* of an injected header or parameter:
-					 * has one "{}"; NULL: the value */
+	const char *format;		/* of what is injected: has one "{}";
+					 * NULL: as the carrier has it */
 	bool require;
 	bool stable;
 	bool stop;			/* onTripwire */

@@ -328,9 +328,6 @@ static void check_format(struct draft *d)
 {
 	const char *format = d->secret.format;
 	const char *hole = format ? strstr(format, "{}") : NULL;
-	enum ab_carrier_kind kind = d->secret.ncarriers
-					    ? d->secret.carriers[0].kind
-					    : AB_CARRY_BEARER;
 
 	if (!format)
 		return;
@@ -345,10 +342,6 @@ static void check_format(struct draft *d)
 		complain(d, d->at[FORMAT], members[FORMAT],
 			 "is for what is injected",
 			 "write \"mode\": \"inject\"");
-	else if (kind != AB_CARRY_HEADER && kind != AB_CARRY_QUERY)
-		complain(d, d->at[FORMAT], members[FORMAT],
-			 "is for a header or a parameter",
-			 "write \"as\": \"header:NAME\" or \"query:NAME\"");
 }
 
 static void read_mode(struct draft *d)

@@ -86,8 +86,6 @@ static const struct {
 	  "FOO.format: is too long, or holds control characters; at most 1024 bytes" },
 	{ "{\"hosts\":[\"x.org\"],\"as\":\"header:a\",\"format\":\"{}\"}",
 	  "FOO.format: is for what is injected; write \"mode\": \"inject\"" },
-	{ "{\"hosts\":[\"x.org\"],\"as\":\"bearer\",\"mode\":\"inject\",\"format\":\"{}\"}",
-	  "FOO.format: is for a header or a parameter; write \"as\": \"header:NAME\" or \"query:NAME\"" },
 	{ "{\"hosts\":[\"x.org\"],\"require\":\"yes\"}",
 	  "FOO.require: must be true or false, not a text; without quotes" },
 	{ "{\"hosts\":[\"x.org\"],\"as\":\"bearer\",\"mode\":\"inject\",\"require\":true}",
@@ -158,7 +156,8 @@ static void test_wrongs(void)
 	      "x.json:1: secrets.AGENTBOX_X: \"AGENTBOX_X\" is agentbox's own variable; choose another name");
 	check("{\"secrets\":{\"GITHUB_TOKEN\":{\"names\":[\"GH_TOKEN\"]},\n\"GH_TOKEN\":{}}}",
 	      "x.json:2: secrets: GH_TOKEN: the variable GH_TOKEN is GITHUB_TOKEN's too; a variable can stand for one of them");
-	check("{\"secrets\":{\"GITHUB_TOKEN\":{},\"GH_TOKEN\":{},\"OPENAI_API_KEY\":{\"via\":\"both\"}}}",
+	check("{\"secrets\":{\"GITHUB_TOKEN\":{},\"GH_TOKEN\":{},\"OPENAI_API_KEY\":{\"via\":\"both\"},"
+	      "\"TWINE_PASSWORD\":{\"mode\":\"inject\",\"format\":\"__token__:{}\"}}}",
 	      "");
 }
 
