@@ -242,7 +242,7 @@ assert key not in text' "$KEY"
 	/repos/%: 400
 	/repos/%252e%252e/user: 200
 	//user: 403
-	/repos/..;/user: 200
+	/repos/..;/user: 400
 	/repos/./../../user: 400
 	DELETE: 403
 	POST: 200
@@ -280,11 +280,22 @@ assert key not in text' "$KEY"
 	other: reset
 	clear: 502
 	END
-	agentbox_split run --secret OPENAI_API_KEY --allow allowed.test -- sh -c '
-		curl -sS --http2-prior-knowledge https://api.openai.com/ -o /dev/null; echo $?
-		curl -sS -k --http2 https://allowed.test/'
-	[ "$(head -n 1 <<<"$output")" -ne 0 ]
-	[ "$(tail -n 1 <<<"$output")" = "hello allowed.test https HTTP/2.0" ]
+	cat >client.js <<-'END'
+	const http2 = require("http2")
+	const ask = (url, next) => {
+		const session = http2.connect(url, { rejectUnauthorized: false })
+		session.on("error", (e) => { console.log("failed"); next() })
+		session.request({ ":path": "/" }).on("error", () => {})
+			.on("response", (h) => console.log(h[":status"]))
+			.on("end", () => { session.close(); next() }).resume()
+	}
+	ask("https://allowed.test", () => ask("https://api.openai.com", () => process.exit(0)))
+	END
+	agentbox_split run --secret OPENAI_API_KEY --allow allowed.test -- node client.js
+	expect <<-END
+	200
+	failed
+	END
 	[[ "$stderr" == *"takes HTTP/1.1"* ]]
 }
 
@@ -301,7 +312,7 @@ assert key not in text' "$KEY"
 	[ "$(tail -n 1 <<<"$output")" = 200 ]
 	[[ "$output" == *"expired.test:443: its certificate has expired"* ]]
 	[[ "$output" == *"wrong.test:443: its certificate is "*"not "*"wrong.test"* ]]
-	[[ "$output" == *"stranger.test:443: "*"unknown"* ]]
+	[[ "$output" == *"stranger.test:443: its certificate is from an authority that this machine does not trust"* ]]
 	[ "$(origin_requests | wc -l)" -eq 1 ]
 }
 
@@ -310,7 +321,7 @@ assert key not in text' "$KEY"
 		openssl x509 -in "$NODE_EXTRA_CA_CERTS" -noout -ext nameConstraints,basicConstraints
 		ls -l /proc/self/fd | grep -c -i key; ls "$(dirname "$NODE_EXTRA_CA_CERTS")"
 		echo x >"$NODE_EXTRA_CA_CERTS"'
-	[[ "$output" == *"Permitted:"*"DNS:api.openai.com"*"CA:TRUE, pathlen:0"* ]]
+	[[ "$output" == *"CA:TRUE, pathlen:0"*"Permitted:"*"DNS:api.openai.com"* ]]
 	[[ "$output" != *.key* ]]
 	[[ "$stderr" == *"Read-only"* || "$stderr" == *"ermission denied"* ]]
 }
@@ -328,7 +339,8 @@ assert key not in text' "$KEY"
 			[ $code = 401 ] || break
 			sleep 0.05
 		done'
-	wait_for 20 grep -q . "$AGENTBOX_STATE"/runs/*/audit.jsonl
+	# The value is read before the start.
+	wait_for 20 audit_file >/dev/null 2>&1
 	echo sk-proj-NewValue >"$HOME/key"
 	touch go
 	box_end

@@ -308,7 +308,7 @@ static void test_basic(void)
 /* What is put in although the client did not ask. */
 static void test_inject(void)
 {
-	static const struct ab_carrier basic = { AB_CARRY_BASIC, NULL },
+	static const struct ab_carrier basic = { .kind = AB_CARRY_BASIC },
 				       query = { AB_CARRY_QUERY, "k y" };
 	struct ab_vault *vault = help_vault();
 	struct ab_secret *token = &help_secrets[HELP_BEARER],
