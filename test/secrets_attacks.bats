@@ -329,25 +329,28 @@ assert key not in text' "$KEY"
 @test "attack: a refused key is read again" {
 	config '{ "secrets": { "OPENAI_API_KEY": { "from": "command",
 		"command": ["sh", "-c", "cat \"$HOME/key\""] } } }'
+	local new=sk-proj-NewValue0123 digest
+
+	digest=$(printf %s "$new" | sha256sum | cut -d' ' -f1)
 	echo "$KEY" >"$HOME/key"
 	box_start run -- sh -c '
 		until [ -e go ]; do sleep 0.02; done
 		for i in $(seq 200); do
-			code=$(curl -sS -o /dev/null -w "%{http_code}" https://api.openai.com/only/sk-proj-NewValue \
+			code=$(curl -sS -o /dev/null -w "%{http_code}" "https://api.openai.com/only/$0" \
 				-H "Authorization: Bearer $OPENAI_API_KEY")
 			echo $code
 			[ $code = 401 ] || break
 			sleep 0.05
-		done'
-	# The value is read before the start.
-	wait_for 20 audit_file >/dev/null 2>&1
-	echo sk-proj-NewValue >"$HOME/key"
+		done' "$digest"
+	# The value is read before the start; then the run is there.
+	wait_for 20 sh -c '[ -s "$(echo "$AGENTBOX_STATE"/live/*/audit.jsonl)" ]'
+	echo "$new" >"$HOME/key"
 	touch go
 	box_end
 	[ "$status" -eq 0 ]
 	[ "$(head -n 1 "$TEST_DIR/box.out")" = 401 ]
 	[ "$(tail -n 1 "$TEST_DIR/box.out")" = 200 ]
 	origin_saw "Bearer $KEY"
-	origin_saw "Bearer sk-proj-NewValue"
-	! grep -rqF -e sk-proj-NewValue -e "$KEY" "$AGENTBOX_STATE"
+	origin_saw "Bearer $new"
+	! grep -rqF -e "$new" -e "$KEY" "$AGENTBOX_STATE"
 }

@@ -205,7 +205,8 @@ bool ab_exchange_write(struct ab_conn *conn, struct ab_swapped *swapped,
 	ab_swapped_fini(swapped);
 	if (rq->looked) {
 		ab_scrub_free(rq->scrub);
-		rq->scrub = ab_scrub_new(vault, &rq->host, rq->port);
+		rq->scrub = ab_insight_scrub(&conn->engine->insight, &rq->host,
+					     rq->port);
 	}
 	return true;
 }

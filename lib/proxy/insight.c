@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/mem.h"
 #include "base/strv.h"
+#include "proxy/scrub.h"
 #include "proxy/tls.h"
 #include "proxy/vault.h"
 
@@ -26,8 +28,64 @@ void ab_insight_init(struct ab_insight *insight,
 	}
 }
 
+struct ab_insight_scrub {
+	uint64_t secrets;	/* those of the host: bits */
+	struct ab_scrub *scrub;
+};
+
+static void forget_scrubs(struct ab_insight *insight)
+{
+	for (size_t i = 0; i < insight->nscrubs; i++)
+		ab_scrub_free(insight->scrubs[i].scrub);
+	free(ab_take(insight->scrubs));
+	insight->nscrubs = 0;
+}
+
+static uint64_t secrets_of(const struct ab_insight *insight,
+			   const struct ab_host *host, uint16_t port)
+{
+	uint64_t set = 0;
+
+	_Static_assert(AB_SECRETS_MAX <= 64, "a bit for each");
+	for (size_t i = 0; i < ab_vault_len(insight->vault); i++)
+		if (ab_vault_bound(insight->vault, i, host, port))
+			set |= 1ULL << i;
+	return set;
+}
+
+struct ab_scrub *ab_insight_scrub(struct ab_insight *insight,
+				  const struct ab_host *host, uint16_t port)
+{
+	uint64_t set = secrets_of(insight, host, port);
+	struct ab_scrub *scrub;
+
+	if (!set)
+		return NULL;
+	for (size_t i = 0; i < insight->nscrubs; i++)
+		if (insight->scrubs[i].secrets == set)
+			return ab_scrub_hold(insight->scrubs[i].scrub);
+	scrub = ab_scrub_new(insight->vault, host, port);
+	insight->scrubs =
+		ab_realloc(insight->scrubs, (insight->nscrubs + 1) *
+						    sizeof(insight->scrubs[0]));
+	insight->scrubs[insight->nscrubs++] =
+		(struct ab_insight_scrub){ set, scrub };
+	return ab_scrub_hold(scrub);
+}
+
+void ab_insight_renew(struct ab_insight *insight, size_t i, const char *value,
+		      size_t len)
+{
+	struct ab_error err;
+
+	if (insight->vault &&
+	    ab_vault_set(insight->vault, i, value, len, &err) == 0)
+		forget_scrubs(insight);
+}
+
 void ab_insight_fini(struct ab_insight *insight)
 {
+	forget_scrubs(insight);
 	free(insight->hosts);
 	ab_vault_free(insight->vault);
 	ab_tls_site_free(insight->site);

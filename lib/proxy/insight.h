@@ -12,6 +12,7 @@
 #include "policy/host.h"
 #include "policy/http_rules.h"
 
+struct ab_scrub;
 struct ab_strv;
 struct ab_tls_site;
 struct ab_vault;
@@ -22,6 +23,8 @@ struct ab_insight {
 	struct ab_http_rules rules;
 	struct ab_host_entry *hosts;	/* each with a port */
 	size_t nhosts;
+	struct ab_insight_scrub *scrubs;	/* made once for each set of secrets */
+	size_t nscrubs;
 	void (*stale)(void *arg, size_t i);
 	void (*tripped)(void *arg, size_t i);
 	void *arg;
@@ -35,6 +38,14 @@ void ab_insight_fini(struct ab_insight *insight);
 /* Is what goes to this host and port looked into? */
 bool ab_insight_covers(const struct ab_insight *insight,
 		       const struct ab_host *host, uint16_t port);
+
+/* What searches the answers of this host; NULL: it has no secret. To be given
+ * back by ab_scrub_free(). */
+struct ab_scrub *ab_insight_scrub(struct ab_insight *insight,
+				  const struct ab_host *host, uint16_t port);
+/* A secret's new value; one that the vault does not take changes nothing. */
+void ab_insight_renew(struct ab_insight *insight, size_t i, const char *value,
+		      size_t len);
 
 /* The name of a secret, for people; "" for none (-1). */
 const char *ab_insight_secret(const struct ab_insight *insight, int i);

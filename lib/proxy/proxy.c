@@ -34,7 +34,6 @@
 #include "proxy/keeper.h"
 #include "proxy/names.h"
 #include "proxy/tunnel.h"
-#include "proxy/vault.h"
 
 enum { END_MS = 2000 };	/* for what a box that is gone has left */
 
@@ -144,14 +143,9 @@ static void use_filter(struct ab_proxy *p, struct ab_filter *filter)
 	p->engine.filter = filter;
 }
 
-/* One that the vault does not take leaves the old one in force. */
 static void use_secret(struct ab_proxy *p, size_t i, struct secret *s)
 {
-	struct ab_error err;
-
-	if (p->engine.insight.vault)
-		(void)ab_vault_set(p->engine.insight.vault, i, s->value,
-				   s->len, &err);
+	ab_insight_renew(&p->engine.insight, i, s->value, s->len);
 	explicit_bzero(s->value, s->len);
 	free(s);
 }
@@ -356,9 +350,7 @@ void ab_proxy_secret(struct ab_proxy *proxy, size_t i, const char *value,
 
 	/* Before the thread is there the vault is anybody's. */
 	if (!proxy->started) {
-		if (proxy->engine.insight.vault)
-			(void)ab_vault_set(proxy->engine.insight.vault, i,
-					   value, len, &(struct ab_error){ 0 });
+		ab_insight_renew(&proxy->engine.insight, i, value, len);
 		return;
 	}
 	s = ab_alloc(sizeof(*s) + len);

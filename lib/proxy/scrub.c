@@ -12,6 +12,7 @@ struct ab_scrub {
 	const struct ab_needle *needles;
 	char **covers; /* what stands for each needle, as long as it */
 	size_t n;
+	unsigned holders;
 };
 
 /* The placeholder, cut or filled up with 'x'. */
@@ -58,6 +59,7 @@ struct ab_scrub *ab_scrub_new(const struct ab_vault *vault,
 	if (!n)
 		return NULL;
 	scrub = ab_alloc(sizeof(*scrub));
+	scrub->holders = 1;
 	scrub->finder = ab_finder_new(texts, n);
 	scrub->needles = ab_finder_needles(scrub->finder, &scrub->n);
 	scrub->covers = ab_alloc(scrub->n * sizeof(scrub->covers[0]));
@@ -68,9 +70,16 @@ struct ab_scrub *ab_scrub_new(const struct ab_vault *vault,
 	return scrub;
 }
 
+struct ab_scrub *ab_scrub_hold(struct ab_scrub *scrub)
+{
+	if (scrub)
+		scrub->holders++;
+	return scrub;
+}
+
 void ab_scrub_free(struct ab_scrub *scrub)
 {
-	if (!scrub)
+	if (!scrub || --scrub->holders)
 		return;
 	for (size_t i = 0; i < scrub->n; i++)
 		free(scrub->covers[i]);

@@ -6,6 +6,8 @@
  * length ever changes. Found: the value as it is, percent-encoded, escaped
  * as in JSON, and in base64 (three alignments, both alphabets).
  *
+ * It keeps nothing of what passes, so one serves all that goes to a host.
+ *
  * Fast: one pass of memchr-like speed over bytes that hold nothing.
  */
 #include <stdbool.h>
@@ -21,7 +23,9 @@ struct ab_scrub;
  * are none. */
 struct ab_scrub *ab_scrub_new(const struct ab_vault *vault,
 			      const struct ab_host *host, uint16_t port);
-void ab_scrub_free(struct ab_scrub *scrub);	/* wipes */
+/* One more holder of the same; each gives it back. */
+struct ab_scrub *ab_scrub_hold(struct ab_scrub *scrub);
+void ab_scrub_free(struct ab_scrub *scrub);	/* the last one wipes */
 
 /*
  * Replace in place. Returns how many of the first bytes are final; the rest

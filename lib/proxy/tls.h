@@ -54,8 +54,8 @@ enum ab_tls_end {
  * accept: towards the box, as `name`. A client that speaks no HTTP/1.1 (ALPN
  * without it) fails with ab_tls_no_http1().
  * connect: to the host `name`, which its certificate must have.
- * Both always give an end; what is wrong, the handshake says. side->out goes
- * out before the first byte of it. The side lives longer.
+ * Both always give an end; what is wrong, the handshake says. side->out must be
+ * empty before: from now on it is what TLS carries. The side lives longer.
  */
 struct ab_tls *ab_tls_accept(struct ab_tls_site *site, struct ab_side *side,
 			     const struct ab_host *name);
