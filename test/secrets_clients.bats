@@ -160,7 +160,7 @@ teardown_file()
 	[[ "$output" == "HTTP/1.1 200 OK"*"HTTP/1.1 403 "* ]]
 	# Where this provider has its keys is known: no other field will do.
 	[ "$(origin_requests | wc -l)" -eq 1 ]
-	origin_saw "Authorization: Bearer $KEY"
+	origin_saw "uthorization: Bearer $KEY"
 	hidden
 }
 
@@ -303,7 +303,7 @@ teardown_file()
 	config '{ "secrets": { "OPENAI_API_KEY": { "mode": "inject" } } }'
 	agentbox_split run -- curl -sS -o /dev/null -w '%{http_code}\n' https://api.openai.com/x
 	[ "$output" = 200 ]
-	origin_saw "Authorization: Bearer $KEY"
+	origin_saw "uthorization: Bearer $KEY"
 	internet_mark
 	config '{ "secrets": { "OPENAI_API_KEY": { "mode": "swap", "require": true } } }'
 	agentbox_split run -- sh -c '

@@ -1,3 +1,5 @@
+#include "policy/secrets.h"
+
 #include "policy/secrets_config.h"
 
 #include <string.h>

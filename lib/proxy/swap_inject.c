@@ -88,7 +88,7 @@ static bool inject_field(struct ab_swap *sw, size_t i,
 	const struct ab_vault_entry *e = ab_vault_at(sw->vault, i);
 	struct ab_bytes *out = &sw->ret->scratch;
 	const char *name =
-		c->kind == AB_CARRY_HEADER ? c->name : "Authorization";
+		c->kind == AB_CARRY_HEADER ? c->name : "authorization";
 	struct ab_swap_piece *piece;
 
 	/* The client named another secret there: that is what it wants. */
@@ -134,7 +134,7 @@ bool ab_swap_quiet(struct ab_swap *sw)
 		for (size_t i = 0; i < AB_COUNT(unwanted); i++)
 			remove_named(sw, unwanted[i]);
 	remove_named(sw, "sec-websocket-extensions");
-	f = place_field(sw, "Accept-Encoding");
+	f = place_field(sw, "accept-encoding");
 	if (!f)
 		return ab_swap_fail(sw, AB_SWAP_TOO_LONG, sw->ret->secret);
 	f->value = (struct ab_http_text){ "identity", 8 };

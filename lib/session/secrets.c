@@ -29,14 +29,14 @@ static int tell_missing(const struct ab_secret *secret, struct ab_error *err)
 }
 
 static int take_value(struct ab_safe *safe, size_t i,
-		      const struct ab_secret *secret, char *const *environ,
+		      const struct ab_secret *secret, char *const *env,
 		      struct ab_error *err)
 {
 	ab_autosourced struct ab_sourced value = { 0 };
 
 	/* Before it is read: what is written meanwhile is read again. */
 	safe->stamps[i] = ab_source_stamp(secret);
-	if (ab_source_read(secret, environ, AB_SOURCE_MS, &value, err) < 0)
+	if (ab_source_read(secret, env, AB_SOURCE_MS, &value, err) < 0)
 		return -1;
 	if (value.data) {
 		if (ab_vault_set(safe->vault, i, value.data, value.len, err) ==
@@ -91,10 +91,10 @@ static bool is_used(const struct ab_policy *policy, const char *entry)
  * placeholder instead. In our own block nothing of such a variable stays.
  */
 static void cover_environ(struct ab_safe *safe, const struct ab_policy *policy,
-			  char *const *environ)
+			  char *const *env)
 {
-	for (; environ && *environ; environ++) {
-		char *entry = *environ, *value = strchr(entry, '=');
+	for (; env && *env; env++) {
+		char *entry = *env, *value = strchr(entry, '=');
 		size_t len;
 		char *covered =
 			ab_vault_cover(safe->vault, entry, strlen(entry), &len);
@@ -114,16 +114,16 @@ static int fill_vault(struct ab_safe *safe, const struct ab_policy *policy,
 		      int state, struct ab_error *err)
 {
 	const struct ab_secrets *secrets = &policy->secrets;
-	char *const *environ = safe->input->environ;
+	char *const *env = safe->input->environ;
 
 	if (secrets->len == 0)
 		return 0;
 	if (make_vault(secrets, state, &safe->vault, err) < 0)
 		return -1;
 	for (size_t i = 0; i < secrets->len; i++)
-		if (take_value(safe, i, &secrets->v[i], environ, err) < 0)
+		if (take_value(safe, i, &secrets->v[i], env, err) < 0)
 			return -1;
-	cover_environ(safe, policy, environ);
+	cover_environ(safe, policy, env);
 	return 0;
 }
 

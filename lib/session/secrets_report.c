@@ -8,19 +8,10 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "policy/layers.h"
+#include "policy/paths.h"
 #include "proxy/vault.h"
 #include "session/sources.h"
 #include "session/uncovered.h"
-
-static const char *find_variable(char *const *environ, const char *name)
-{
-	size_t len = strlen(name);
-
-	for (; environ && *environ; environ++)
-		if (strncmp(*environ, name, len) == 0 && (*environ)[len] == '=')
-			return *environ + len + 1;
-	return NULL;
-}
 
 static enum ab_source_state look_at_file(const char *path)
 {
@@ -31,13 +22,13 @@ static enum ab_source_state look_at_file(const char *path)
 }
 
 static enum ab_source_state look_at_source(const struct ab_secret *secret,
-					   char *const *environ)
+					   char *const *env)
 {
 	const char *text;
 
 	switch (secret->from) {
 	case AB_FROM_ENV:
-		text = find_variable(environ, secret->env);
+		text = ab_environ_get(env, secret->env);
 		if (!text)
 			return AB_SOURCE_UNSET;
 		return *text ? AB_SOURCE_SET : AB_SOURCE_EMPTY;
@@ -51,13 +42,13 @@ static enum ab_source_state look_at_source(const struct ab_secret *secret,
 
 static struct ab_secret_row *add_row(struct ab_secrets_report *report,
 				     const struct ab_secret *secret,
-				     char *const *environ)
+				     char *const *env)
 {
 	struct ab_secret_row *row = &report->v[report->len++];
 
 	*row = (struct ab_secret_row){
 		.secret = secret,
-		.state = look_at_source(secret, environ),
+		.state = look_at_source(secret, env),
 		.problem = ab_strdup(""),
 		.remedy = ab_strdup(""),
 	};
@@ -131,13 +122,13 @@ static void set_failure(struct ab_secret_row *row, const char *problem,
 }
 
 static void check_row(struct ab_secret_row *row, struct ab_vault *vault,
-		      size_t index, char *const *environ)
+		      size_t index, char *const *env)
 {
 	const struct ab_secret *secret = row->secret;
 	ab_autosourced struct ab_sourced value = { 0 };
 	struct ab_error err = { 0 };
 
-	if (ab_source_read(secret, environ, AB_SOURCE_MS, &value, &err) < 0)
+	if (ab_source_read(secret, env, AB_SOURCE_MS, &value, &err) < 0)
 		set_failure(row, err.text, err.hint);
 	else if (!value.data && !secret->wanted)
 		row->result = AB_RESULT_UNSET;
@@ -156,7 +147,7 @@ static bool is_asked_for(const struct ab_secret *secret,
 	return nnames == 0;
 }
 
-static int check_all(struct ab_secrets_report *report, char *const *environ,
+static int check_all(struct ab_secrets_report *report, char *const *env,
 		     const char *const *names, size_t nnames,
 		     struct ab_error *err)
 {
@@ -172,8 +163,8 @@ static int check_all(struct ab_secrets_report *report, char *const *environ,
 
 		if (!is_asked_for(&secrets->v[i], names, nnames))
 			continue;
-		row = add_row(report, &secrets->v[i], environ);
-		check_row(row, vault, i, environ);
+		row = add_row(report, &secrets->v[i], env);
+		check_row(row, vault, i, env);
 		report->failed |= row->result == AB_RESULT_FAIL;
 	}
 	ab_vault_free(vault);

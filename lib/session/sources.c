@@ -93,10 +93,10 @@ static int keep(const struct ab_secret *secret, const char *where,
 	return 0;
 }
 
-static int read_env(const struct ab_secret *secret, char *const *environ,
+static int read_env(const struct ab_secret *secret, char *const *env,
 		    struct ab_sourced *ret, struct ab_error *err)
 {
-	const char *value = ab_environ_get(environ, secret->env);
+	const char *value = ab_environ_get(env, secret->env);
 	ab_autofree char *where = ab_printf("variable %s", secret->env);
 
 	if (!value)
@@ -325,14 +325,14 @@ static int tell_failure(const struct ab_secret *secret,
 		       program, WEXITSTATUS(ran->status), complaint);
 }
 
-static int read_command(const struct ab_secret *secret, char *const *environ,
+static int read_command(const struct ab_secret *secret, char *const *env,
 			unsigned ms, struct ab_sourced *ret,
 			struct ab_error *err)
 {
 	char complaint[COMPLAINT];
 	struct ab_program program = {
 		.argv = (const char *const *)secret->command.v,
-		.env = environ,
+		.env = env,
 		.in = -1,
 		.ms = ms,
 		.out = get_pages(AB_SECRET_MAX + 1),
@@ -360,7 +360,7 @@ static int read_command(const struct ab_secret *secret, char *const *environ,
 	return r;
 }
 
-int ab_source_read(const struct ab_secret *secret, char *const *environ,
+int ab_source_read(const struct ab_secret *secret, char *const *env,
 		   unsigned ms, struct ab_sourced *ret, struct ab_error *err)
 {
 	struct ab_sourced s = { 0 };
@@ -368,13 +368,13 @@ int ab_source_read(const struct ab_secret *secret, char *const *environ,
 
 	switch (secret->from) {
 	case AB_FROM_ENV:
-		r = read_env(secret, environ, &s, err);
+		r = read_env(secret, env, &s, err);
 		break;
 	case AB_FROM_FILE:
 		r = read_file(secret, &s, err);
 		break;
 	case AB_FROM_COMMAND:
-		r = read_command(secret, environ, ms, &s, err);
+		r = read_command(secret, env, ms, &s, err);
 		break;
 	}
 	if (r < 0) {

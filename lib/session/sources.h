@@ -25,7 +25,7 @@ void ab_sourced_fini(struct ab_sourced *s);
 
 /* A command has `ms` milliseconds; its standard error goes into the error's
  * text, escaped and without the value, its output nowhere. */
-int ab_source_read(const struct ab_secret *secret, char *const *environ,
+int ab_source_read(const struct ab_secret *secret, char *const *env,
 		   unsigned ms, struct ab_sourced *ret, struct ab_error *err);
 
 /* The state of a file source: changes when it is written or replaced; 0: it

@@ -18,7 +18,7 @@ struct ab_strv;
 
 /* The roots that servers are checked against: SSL_CERT_FILE of the caller,
  * else the first bundle that the machine has; then network.roots. PEM. */
-int ab_trusted_roots(const struct ab_policy *policy, char *const *environ,
+int ab_trusted_roots(const struct ab_policy *policy, char *const *env,
 		     char **ret_pem, size_t *ret_len, struct ab_error *err);
 
 /*
@@ -28,7 +28,7 @@ int ab_trusted_roots(const struct ab_policy *policy, char *const *environ,
  * The plan must be made, and the environment.
  */
 int ab_trusted_fill(const char *pem, const uint8_t *der, size_t der_len,
-		    char *const *environ, struct ab_spec *spec,
+		    char *const *env, struct ab_spec *spec,
 		    struct ab_strv *ret_notes, struct ab_error *err);
 
 /* One file of them, 16 MiB at most. 1: read; 0: there is none that we can read;

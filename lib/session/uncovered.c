@@ -126,7 +126,7 @@ static void find_passed(const struct ab_policy *policy,
 	}
 }
 
-void ab_uncovered_find(const struct ab_policy *policy, char *const *environ,
+void ab_uncovered_find(const struct ab_policy *policy, char *const *caller,
 		       const struct ab_spec *spec, struct ab_strv *ret)
 {
 	struct sight sight = { .policy = policy, .spec = spec };
@@ -135,7 +135,7 @@ void ab_uncovered_find(const struct ab_policy *policy, char *const *environ,
 	struct ab_error err;
 
 	if (!spec) {
-		ab_environment_build(policy, environ, &built, NULL);
+		ab_environment_build(policy, caller, &built, NULL);
 		/* A rule that cannot be kept hides nothing, and no run begins
 		 * with it. */
 		if (ab_expand_deny(&policy->fs.deny_read, &sight.denied,

@@ -11,7 +11,7 @@ struct ab_strv;
 
 /* A sentence for each. `spec`: the box as it will be; NULL: as the policy
  * would have it, with this environment of the caller's. */
-void ab_uncovered_find(const struct ab_policy *policy, char *const *environ,
+void ab_uncovered_find(const struct ab_policy *policy, char *const *caller,
 		       const struct ab_spec *spec, struct ab_strv *ret);
 
 #endif
