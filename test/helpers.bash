@@ -192,6 +192,12 @@ agentbox_split()
 		"$*" "$output" "$stderr" "$status"
 }
 
+# Is the program one that looks after its memory?
+sanitized()
+{
+	grep -q __asan_init "$AGENTBOX"
+}
+
 # need FEATURE [REASON]: skip when this machine lacks it. Where every feature
 # is expected (AB_NO_SKIP=1), lacking it is a failure. FEATURE is one of
 #   userns           an unprivileged user namespace that can be used

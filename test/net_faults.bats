@@ -237,7 +237,7 @@ teardown_file()
 	read -r -t 30 _ <>up
 	grep VmRSS "/proc/$BOX/status"
 	# The sanitizer keeps what was freed.
-	grep -q __asan_init "$AGENTBOX" ||
+	sanitized ||
 		[ "$(awk '/VmRSS/ { print $2 }' "/proc/$BOX/status")" -lt 40000 ]
 	: >down
 	box_end
