@@ -151,11 +151,11 @@ our_processes()
 		}' /proc/[0-9]*/
 }
 
-# Those that were not there at the start of the test. What a SIGKILL ended
-# takes a moment to go, so they get up to five seconds.
+# processes_left [SECONDS]: those that were not there at the start of the test.
+# What a SIGKILL ended takes a moment to go, so they get some time (10).
 processes_left()
 {
-	local left deadline=$((SECONDS + 5))
+	local left deadline=$((SECONDS + ${1:-10}))
 
 	while :; do
 		left=$(our_processes)
@@ -324,7 +324,7 @@ host_snapshot()
 #
 #   tty_start CMD...       CMD on an 80x24 terminal
 #   tty_type TEXT          keys as they are;  tty_key Enter C-c C-z ... by name
-#   tty_wait REGEX [S]     until a line of the screen matches (10 s), else fail
+#   tty_wait REGEX [S]     until a line of the screen matches (20 s), else fail
 #   tty_screen             what is on it, with what scrolled off the top
 #   tty_resize COLS ROWS
 #   tty_end [S]            wait for CMD to end; its status in $status and the
@@ -379,7 +379,7 @@ tty_matches()
 
 tty_wait()
 {
-	wait_for "${2:-10}" tty_matches "$1" && return 0
+	wait_for "${2:-20}" tty_matches "$1" && return 0
 	echo "the screen:"
 	tty_screen
 	return 1

@@ -46,9 +46,9 @@ counts()
 	need userns
 	unshare --user --map-root-user --pid --fork --kill-child sleep 60 3>&- &
 	in_a_box() { [ -n "$(our_processes)" ]; }
-	wait_for 5 in_a_box
+	wait_for 15 in_a_box
 	[[ "$(our_processes)" == *sleep* ]]
-	[[ "$(processes_left)" == *sleep* ]]
+	[[ "$(processes_left 1)" == *sleep* ]]
 	kill -KILL $!
 	wait $! || true
 	[ -z "$(processes_left)" ]
