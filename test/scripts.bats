@@ -115,3 +115,11 @@ counts()
 		grep -qF "'${name%.c}'" "${file%/*}/meson.build"
 	done
 }
+
+@test "scripts: a file that is not run as root has no test for root only" {
+	local -a once
+
+	mapfile -t once < <(grep -l '^# once: .' "$ROOT"/test/*.bats)
+	[ "${#once[@]}" -ge 5 ]
+	run ! grep -HE '^[[:space:]]+(only_root|as_root)\b' "${once[@]}"
+}

@@ -233,7 +233,7 @@ static void compare_judges(const struct ab_policy *without,
 #ifdef __SANITIZE_ADDRESS__
 enum { ROUNDS = 300 };
 #else
-enum { ROUNDS = 3000 };
+enum { ROUNDS = 1500 };
 #endif
 
 static void test_random(void)
