@@ -115,7 +115,7 @@ install_packages()
 
 	say "installing $missing"
 	can_be_root || die "needs root for that; run:  apt-get install $missing"
-	log=$(as_root timeout 900 env DEBIAN_FRONTEND=noninteractive sh -c '
+	log=$(as_root timeout 900 env DEBIAN_FRONTEND=noninteractive fresh="$lists_fresh" sh -c '
 		opts="-q -y -o DPkg::Lock::Timeout=120 -o Acquire::Retries=3"
 		# The tests start the servers that they need; this machine
 		# need not.
@@ -126,17 +126,19 @@ install_packages()
 			chmod 755 $policy
 		fi
 		# Old lists still serve when a source is out of reach.
-		apt-get $opts update
+		[ -n "$fresh" ] || apt-get $opts update
 		apt-get $opts install --no-install-recommends "$@"
 	' sh $missing </dev/null 2>&1) || {
 		say "$log"
 		die "apt-get could not install $missing"
 	}
+	lists_fresh=1
 }
+lists_fresh=
 
 # build_in NAME SETUP-OPTION...: set up once, build what changed. The options
 # are kept beside the build, so that a change of them sets it up anew. A caller
-# in a hurry sets `limit`, in seconds.
+# in a hurry sets `limit`, in seconds; one that has time, `gentle`.
 build_in()
 {
 	local dir=$AB_OUT/$1
@@ -150,7 +152,7 @@ build_in()
 		[ "$1" != --wipe ] || shift
 		printf '%s\n' "${CC:-} $*" >"$dir/.setup"
 	fi
-	timeout "${limit:-600}" ninja -C "$dir"
+	timeout "${limit:-600}" nice -n "${gentle:-0}" ninja -C "$dir"
 }
 
 build_release()

@@ -1,3 +1,5 @@
+# once: it prints lines for a shell, whoever asks
+# unsanitized: it prints two lines
 load helpers
 
 @test "alias: a program with a profile of its name gets it" {

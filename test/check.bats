@@ -1,3 +1,4 @@
+# once: a judgement is made from text; nothing is opened or run
 load helpers
 
 # user TEXT, project TEXT: the section "commands" of a file.
@@ -212,7 +213,7 @@ judged()
 	local room=400000
 
 	# The sanitizer wants terabytes, of addresses.
-	! grep -q __asan_init "$AGENTBOX" || room=unlimited
+	! sanitized || room=unlimited
 	{
 		echo ls
 		head -c 300000000 /dev/zero | tr '\0' a

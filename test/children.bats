@@ -433,7 +433,7 @@ start_slowly()
 	start_slowly job
 	kill -KILL "$supervisor"
 	wait "$supervisor" || true
-	wait_for 5 test ! -e "/proc/$judge"
+	wait_for 15 test ! -e "/proc/$judge"
 }
 
 @test "children: signals, the time limit and the sweep work as ever" {

@@ -1,3 +1,4 @@
+# once: what the files say does not depend on who reads them
 load helpers
 
 # user TEXT: the user's file.  project TEXT: the project's.

@@ -1,3 +1,5 @@
+# once: pages, completions and help are the same for all
+# unsanitized: it compares texts
 load helpers
 
 # The help of each command is printed from the tables that parse its options,

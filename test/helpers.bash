@@ -51,25 +51,26 @@ box_setup()
 	cd "$WORKSPACE" || return 1
 	[ -z "${UNJUDGED:-}" ] || judge_nothing
 	mark_processes
-	our_processes >"$TEST_DIR/processes"
-	sort /proc/self/mountinfo >"$TEST_DIR/mounts"
+	PROCESSES=$(our_processes)
+	mapfile MOUNTS </proc/self/mountinfo
 }
 
-# Every built-in rule decides that the box holds it.
+# Every built-in rule decides that the box holds it. The first test of a file
+# writes that down for the others.
 judge_nothing()
 {
-	local rules
+	local unjudged=$BATS_FILE_TMPDIR/unjudged.json
 
-	rules=$("$AGENTBOX" rules list --json | grep -o '"name":"[a-z-]*"' |
-		sed 's/"name":\(.*\)/\1: "sandboxed"/' | paste -sd,)
+	[ -s "$unjudged" ] || "$AGENTBOX" rules list --json |
+		jq '{ commands: { override: .builtin | map({ (.name): "sandboxed" }) | add } }' \
+			>"$unjudged"
 	mkdir -p "$HOME/.config/agentbox"
-	echo "{ \"commands\": { \"override\": { $rules } } }" \
-		>"$HOME/.config/agentbox/config.json"
+	cp "$unjudged" "$HOME/.config/agentbox/config.json"
 }
 
 box_teardown()
 {
-	local left
+	local left mounts
 
 	[ -n "${TEST_DIR:-}" ] || return 0
 	tty_stop
@@ -82,10 +83,13 @@ box_teardown()
 		awk '{ print $1 }' <<<"$left" | xargs -r kill -KILL 2>/dev/null
 		return 1
 	fi
-	if ! sort /proc/self/mountinfo | diff "$TEST_DIR/mounts" -; then
+	mapfile mounts </proc/self/mountinfo
+	if [ "${mounts[*]}" != "${MOUNTS[*]}" ] &&
+		! diff <(sort <<<"${MOUNTS[*]}") <(sort <<<"${mounts[*]}"); then
 		echo "mounts changed on the host"
 		return 1
 	fi
+	rm -rf --one-file-system "$TEST_DIR" 2>/dev/null && return 0
 	chmod -R u+rwX "$TEST_DIR" 2>/dev/null
 	rm -rf --one-file-system "$TEST_DIR"
 }
@@ -108,38 +112,57 @@ mark_processes()
 # namespace below ours) are not.
 our_processes()
 {
-	# Processes come and go meanwhile; cat reads what is there.
-	cat /proc/[0-9]*/status 2>/dev/null | awk -v uid="$(id -u)" '
+	# Processes come and go meanwhile; awk reads what is there.
+	awk -v uid="$EUID" '
 		function first_line(file,    line) {
 			getline line < file
 			close(file)
 			return line
 		}
-		BEGIN { mark = first_line("/proc/self/oom_score_adj") }
-		/^Name:/ { name = $2 }
-		/^State:/ { state = $2 }
-		/^Pid:/ { pid = $2 }
-		/^Uid:/ { mine = $2 == uid }
-		/^NSpid:/ && mine && (NF > 2 || name ~ /^agentbox/) {
-			stat = first_line("/proc/" pid "/stat")
-			if (!stat || first_line("/proc/" pid "/oom_score_adj") != mark)
-				next
+		function look_at(dir,    line, word, name, state, pid, mine, box, stat) {
+			while ((getline line < (dir "status")) > 0) {
+				split(line, word)
+				if (word[1] == "Name:")
+					name = word[2]
+				else if (word[1] == "State:")
+					state = word[2]
+				else if (word[1] == "Pid:")
+					pid = word[2]
+				else if (word[1] == "Uid:")
+					mine = word[2] == uid
+				else if (word[1] == "NSpid:")
+					box = word[3] != ""
+			}
+			close(dir "status")
+			if (!mine || !(box || name ~ /^agentbox/))
+				return
+			stat = first_line(dir "stat")
+			if (!stat)
+				return
 			sub(/.*\) /, "", stat)
-			split(stat, field, " ")
-			print pid, field[20], name, state
-		}'
+			split(stat, word)
+			print pid, word[20], name, state
+		}
+		BEGIN {
+			mark = first_line("/proc/self/oom_score_adj")
+			for (i = 1; i < ARGC; i++)
+				if (first_line(ARGV[i] "oom_score_adj") == mark)
+					look_at(ARGV[i])
+		}' /proc/[0-9]*/
 }
 
-# Those that were not there at the start of the test. What a SIGKILL ended
-# takes a moment to go, so they get up to five seconds.
+# processes_left [SECONDS]: those that were not there at the start of the test.
+# What a SIGKILL ended takes a moment to go, so they get some time (10).
 processes_left()
 {
-	local left deadline=$((SECONDS + 5))
+	local left deadline=$((SECONDS + ${1:-10}))
 
 	while :; do
-		left=$(our_processes | awk '
+		left=$(our_processes)
+		# By process and start: its state may have changed.
+		[ -z "$left" ] || left=$(awk '
 			!now { before[$1 " " $2] = 1; next }
-			!(($1 " " $2) in before)' "$TEST_DIR/processes" now=1 -)
+			!(($1 " " $2) in before)' - now=1 <(echo "$left") <<<"$PROCESSES")
 		[ -n "$left" ] && [ "$SECONDS" -lt "$deadline" ] || break
 		sleep 0.05
 	done
@@ -167,6 +190,12 @@ agentbox_split()
 	run --separate-stderr launch "$@"
 	printf '$ agentbox %s\n%s\n[stderr]\n%s\n[status %s]\n' \
 		"$*" "$output" "$stderr" "$status"
+}
+
+# Is the program one that looks after its memory?
+sanitized()
+{
+	grep -q __asan_init "$AGENTBOX"
 }
 
 # need FEATURE [REASON]: skip when this machine lacks it. Where every feature
@@ -295,7 +324,7 @@ host_snapshot()
 #
 #   tty_start CMD...       CMD on an 80x24 terminal
 #   tty_type TEXT          keys as they are;  tty_key Enter C-c C-z ... by name
-#   tty_wait REGEX [S]     until a line of the screen matches (10 s), else fail
+#   tty_wait REGEX [S]     until a line of the screen matches (20 s), else fail
 #   tty_screen             what is on it, with what scrolled off the top
 #   tty_resize COLS ROWS
 #   tty_end [S]            wait for CMD to end; its status in $status and the
@@ -350,7 +379,7 @@ tty_matches()
 
 tty_wait()
 {
-	wait_for "${2:-10}" tty_matches "$1" && return 0
+	wait_for "${2:-20}" tty_matches "$1" && return 0
 	echo "the screen:"
 	tty_screen
 	return 1

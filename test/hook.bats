@@ -1,3 +1,4 @@
+# once: an answer is made from text
 load helpers
 
 # Events are recorded ones (data/hooks); no agent is needed to answer them.
@@ -7,9 +8,12 @@ event()
 {
 	local command cwd packed text
 
-	command=$(jq -cn --arg c "$2" '$c')
-	cwd=$(jq -cn --arg c "${3:-$WORKSPACE}" '$c')
-	packed=$(jq -cn --arg c "$2" '{command: $c, description: "x"} | tostring')
+	{
+		read -r command
+		read -r cwd
+		read -r packed
+	} < <(jq -cn --arg c "$2" --arg d "${3:-$WORKSPACE}" \
+		'$c, $d, ({command: $c, description: "x"} | tostring)')
 	text=$(<"$ROOT/test/data/hooks/$1.json")
 	text=${text//@COMMAND@/"$command"}
 	text=${text//@PACKED@/"$packed"}

@@ -1,3 +1,5 @@
+# once: it reads the sources
+# unsanitized: it reads the sources
 load helpers
 
 # A small tree in which all is as it should be; each test spoils one thing.

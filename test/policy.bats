@@ -1,3 +1,4 @@
+# once: what a policy says does not depend on who reads it
 load helpers
 
 own_profile()

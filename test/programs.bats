@@ -1,3 +1,5 @@
+# unsanitized: it is about programs in the box, not about ours
+#
 # Real programs in the box. Each must do its work, and the result must be on
 # the host afterwards.
 UNJUDGED=1

@@ -109,7 +109,7 @@ on_disk()
 @test "audit: a pipe and a FIFO" {
 	run bash -c '"$@" 5> >(cat >../piped); wait $!' - "$AGENTBOX" run --audit 5 -- true
 	[ "$status" -eq 0 ]
-	wait_for 5 grep -q '"end"' ../piped
+	wait_for 15 grep -q '"end"' ../piped
 	record | cmp - ../piped
 	rm -r "$AGENTBOX_STATE"
 	mkfifo fifo

@@ -20,7 +20,7 @@ residue()
 {
 	host_snapshot --no-times "$HOME"
 	grep -F " $TEST_DIR/" /proc/net/unix
-	find /sys/fs/cgroup -name 'agentbox-*' 2>/dev/null | sort
+	find /sys/fs/cgroup -name 'agentbox-*' -user "$(id -u)" 2>/dev/null | sort
 }
 
 # The host is as it was, no process of ours is left, and the next run works.
@@ -153,16 +153,26 @@ every()
 	unharmed "the last $fault"
 }
 
+# The memory of what is killed is no longer looked at: there, some will do.
+some_if_sanitized()
+{
+	if sanitized; then
+		awk 'NR % 4 == 0'
+	else
+		cat
+	fi
+}
+
 @test "residue: a supervisor killed at any call leaves nothing" {
 	need program:strace
 	trace
-	supervisor_calls | every signal=SIGKILL
+	supervisor_calls | some_if_sanitized | every signal=SIGKILL
 }
 
 @test "residue: a process of the box or the broker killed at any call leaves nothing" {
 	need program:strace
 	trace -f
-	box_calls | every signal=SIGKILL -f
+	box_calls | some_if_sanitized | every signal=SIGKILL -f
 }
 
 @test "residue: a call of the supervisor that fails never opens a wall" {
@@ -285,7 +295,8 @@ kill_often()
 	        sys.exit(1)
 	print(dict(results))
 	PYTHON
-	timeout 110 python3 "$TEST_DIR/kill.py" "$@" 3>&-
+	timeout 110 python3 "$TEST_DIR/kill.py" "$1" \
+		"$(seq "$2" | some_if_sanitized | wc -l)" 3>&-
 }
 
 @test "residue: 120 kills of the supervisor at random moments leave nothing" {

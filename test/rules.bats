@@ -1,3 +1,4 @@
+# once: the table is the same for all
 load helpers
 
 @test "rules list: every rule has a name, a decision and what it is about" {

@@ -1,3 +1,5 @@
+# once: it is about the tests themselves
+# unsanitized: it is about the tests themselves
 load helpers
 
 # What decides whether a test run was good must itself be able to say no.
@@ -44,9 +46,9 @@ counts()
 	need userns
 	unshare --user --map-root-user --pid --fork --kill-child sleep 60 3>&- &
 	in_a_box() { [ -n "$(our_processes)" ]; }
-	wait_for 5 in_a_box
+	wait_for 15 in_a_box
 	[[ "$(our_processes)" == *sleep* ]]
-	[[ "$(processes_left)" == *sleep* ]]
+	[[ "$(processes_left 1)" == *sleep* ]]
 	kill -KILL $!
 	wait $! || true
 	[ -z "$(processes_left)" ]
@@ -112,4 +114,12 @@ counts()
 		echo "${file#"$ROOT/"}"
 		grep -qF "'${name%.c}'" "${file%/*}/meson.build"
 	done
+}
+
+@test "scripts: a file that is not run as root has no test for root only" {
+	local -a once
+
+	mapfile -t once < <(grep -l '^# once: .' "$ROOT"/test/*.bats)
+	[ "${#once[@]}" -ge 5 ]
+	run ! grep -HE '^[[:space:]]+(only_root|as_root)\b' "${once[@]}"
 }

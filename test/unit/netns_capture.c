@@ -372,7 +372,7 @@ static void answers_end(void)
 		told.error.error = -EAFNOSUPPORT;
 		ok(send(pair[1], &told, sizeof(told), 0) == sizeof(told),
 		   "a kernel says that message %u failed", seq);
-		alarm(5);
+		alarm(30);
 		ok(ab_capture_raise(pair[0], -1, NULL, 0) ==
 			   (seq == AB_SEQ_ROUTE6 ? AB_CAPTURE_PORTS
 						 : AB_CAPTURE_NONE),
