@@ -1,3 +1,6 @@
+# The tool that puts off what only TLS needs.
+# unsanitized: a static build is what it works on
+# once: files in, files out
 load helpers
 
 # late-relocations FILE MOST: what the build does with the linked program.

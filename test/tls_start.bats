@@ -1,3 +1,5 @@
+# A run that needs no TLS pays nothing for it.
+# unsanitized: only a static build counts
 load helpers
 
 # The program as it is, but for one thing: it ends, loudly, where the TLS
@@ -42,4 +44,16 @@ without_tls()
 	without_tls run --net filtered --allow example.com -- echo done
 	[ "$status" -eq 0 ]
 	[ "$output" = done ]
+}
+
+@test "tls: secrets and rules about paths do, and would be counted" {
+	need userns
+	OPENAI_API_KEY=sk-made-up-0123456789 run "$no_tls" run --secret OPENAI_API_KEY -- echo done
+	[ "$status" -eq 97 ]
+	[ "$output" = "TLS is initialised" ]
+	mkdir -p "$HOME/.config/agentbox"
+	echo '{ "network": { "http": [{ "host": "a.example", "methods": ["GET"] }] } }' \
+		>"$HOME/.config/agentbox/config.json"
+	run "$no_tls" run -- echo done
+	[ "$status" -eq 97 ]
 }
