@@ -26,10 +26,13 @@ static void begin(struct ab_pass *p, enum ab_http_body body, uint64_t length,
 }
 
 /* What is there of a body goes with a head that was written anew. */
-static void gather(struct ab_pass *p, struct ab_side *from, struct ab_side *to)
+static void gather(struct ab_pass *p, struct ab_flow *flow,
+		   struct ab_side *from, struct ab_side *to)
 {
 	size_t n = ab_bytes_len(&from->in);
 
+	if (p->sieve)
+		ab_sieve_gather(p->sieve, flow, from, to);
 	if (p->body != AB_HTTP_LENGTH || !n || p->sieve)
 		return;
 	if (n > p->left)
@@ -309,7 +312,7 @@ static bool begin_response(struct ab_conn *conn,
 		ab_http_write_response(&conn->client.out, rs, rq->keep,
 				       rq->minor);
 		ab_bytes_skip(&conn->server.in, len);
-		gather(&rq->down, &conn->server, &conn->client);
+		gather(&rq->down, &conn->down, &conn->server, &conn->client);
 	}
 	return true;
 }
@@ -438,7 +441,7 @@ void ab_exchange_pass(struct ab_conn *conn, const struct ab_http_head *head,
 		rq->up.sieve = ab_sieve_new(&setup);
 	}
 	if (!raw)
-		gather(&rq->up, &conn->client, &conn->server);
+		gather(&rq->up, &conn->up, &conn->client, &conn->server);
 	conn->step = pass;
 	pass(conn);
 }

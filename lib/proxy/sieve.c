@@ -204,12 +204,26 @@ static bool is_plain(const struct ab_sieve *s)
 	       s->setup.in != AB_HTTP_CHUNKED;
 }
 
+/* Scrub what is there, where it is. */
+static void scrub_plain(struct ab_sieve *s, struct ab_bytes *in)
+{
+	size_t have = within(s, ab_bytes_len(in));
+
+	if (have)
+		s->clean = ab_scrub_take(
+			s->setup.scrub, in->data + in->start, have,
+			s->ended || (s->setup.in == AB_HTTP_LENGTH &&
+				     have == s->left));
+	s->held = have - s->clean;
+	count_down(s, s->clean);
+	s->over = s->ended;
+}
+
 static enum ab_io move_plain(struct ab_sieve *s, struct ab_flow *flow,
 			     struct ab_side *from, struct ab_side *to)
 {
 	uint64_t written;
 	enum ab_io io = ab_side_write(to, &from->in, s->clean, &written);
-	size_t have;
 
 	s->clean -= (size_t)written;
 	flow->moved += written;
@@ -217,22 +231,30 @@ static enum ab_io move_plain(struct ab_sieve *s, struct ab_flow *flow,
 		return io;
 	if (s->over)
 		return AB_IO_DONE;
-	have = within(s, ab_bytes_len(&from->in));
-	if (have == s->held) {
+	if (within(s, ab_bytes_len(&from->in)) == s->held) {
 		io = fetch(s, from);
 		if (io != AB_IO_DONE)
 			return io;
-		have = within(s, ab_bytes_len(&from->in));
 	}
-	if (have)
-		s->clean = ab_scrub_take(
-			s->setup.scrub, from->in.data + from->in.start, have,
-			s->ended || (s->setup.in == AB_HTTP_LENGTH &&
-				     have == s->left));
-	s->held = have - s->clean;
-	count_down(s, s->clean);
-	s->over = s->ended;
+	scrub_plain(s, &from->in);
 	return AB_IO_YIELD;
+}
+
+void ab_sieve_gather(struct ab_sieve *s, struct ab_flow *flow,
+		     struct ab_side *from, struct ab_side *to)
+{
+	if (!ab_bytes_len(&from->in) || s->over)
+		return;
+	if (!is_plain(s)) {
+		/* What is wrong with it is told when it is moved. */
+		(void)strain(s, flow, from, &to->out);
+		return;
+	}
+	scrub_plain(s, &from->in);
+	emit(s, ab_bytes_head(&from->in), s->clean, flow, &to->out);
+	if (s->clean)
+		ab_bytes_skip(&from->in, s->clean);
+	s->clean = 0;
 }
 
 enum ab_io ab_sieve_move(struct ab_sieve *s, struct ab_flow *flow,
@@ -241,6 +263,8 @@ enum ab_io ab_sieve_move(struct ab_sieve *s, struct ab_flow *flow,
 	for (int i = 0; i < SHARE; i++) {
 		enum ab_io io = ab_side_flush(to);
 
+		if (s->malformed || s->tripped)
+			return AB_IO_FAILED;
 		if (io != AB_IO_DONE)
 			return io;
 		if (is_plain(s)) {

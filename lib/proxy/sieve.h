@@ -25,6 +25,10 @@ struct ab_sieve_setup {
 struct ab_sieve *ab_sieve_new(const struct ab_sieve_setup *setup);
 void ab_sieve_free(struct ab_sieve *sieve);
 
+/* What is there of the body into to->out, beside the head that waits there.
+ * Nothing is sent yet. */
+void ab_sieve_gather(struct ab_sieve *sieve, struct ab_flow *flow,
+		     struct ab_side *from, struct ab_side *to);
 /* As ab_flow_move. DONE: all of the body is delivered, and its end too. What
  * is delivered counts in flow->moved, without framing. */
 enum ab_io ab_sieve_move(struct ab_sieve *sieve, struct ab_flow *flow,

@@ -61,7 +61,7 @@ ec=(-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes)
 } >openssl.log 2>&1
 export SSL_CERT_FILE=$work/ca.pem
 
-mkdir www logs home
+mkdir www logs home project
 mount -t tmpfs -o "size=$((megabytes + 16))m" www www
 head -c "${megabytes}M" /dev/zero >www/big
 head -c 1k /dev/zero >www/small
@@ -118,7 +118,7 @@ one()
 		CONNECT_TO=127.0.0.1 ./tls_load "${args[@]}"
 		;;
 	agentbox)
-		"$program" run --secret OPENAI_API_KEY --allow "$host" -- \
+		"$program" run --workspace "$work/project" --secret OPENAI_API_KEY -- \
 			"$work/tls_load" "${args[@]}" 2>>logs/agentbox.log
 		;;
 	esac

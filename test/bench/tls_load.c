@@ -12,6 +12,7 @@
 #include <netdb.h>
 #include <netinet/tcp.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,6 +63,7 @@ static size_t fetch(void)
 	static char data[BLOCK];
 	int one = 1, fd = socket(address->ai_family, SOCK_STREAM, 0);
 	size_t sum = 0, n;
+	bool begun = false;
 	SSL *ssl = SSL_new(ctx);
 
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
@@ -74,8 +76,10 @@ static size_t fetch(void)
 		die("handshake");
 	if (SSL_write(ssl, request, (int)strlen(request)) <= 0)
 		die("write");
-	while (SSL_read_ex(ssl, data, sizeof(data), &n) == 1)
-		sum += sum ? n : body_of(data, n);
+	while (SSL_read_ex(ssl, data, sizeof(data), &n) == 1) {
+		sum += begun ? n : body_of(data, n);
+		begun = true;
+	}
 	SSL_shutdown(ssl);
 	SSL_free(ssl);
 	close(fd);

@@ -277,6 +277,30 @@ static void swap_once(enum ab_http_body framing, size_t step,
 	close_sides();
 }
 
+/* With the head, in one go. */
+static void test_gather(void)
+{
+	struct ab_host host = help_host("any.test");
+	struct ab_swap_body *swap = ab_swap_body_new(vault, &host, 443);
+	ab_autofree char *bad = help_fill(vault, "$3 ");
+	struct ab_sieve_setup setup = { .swap = swap,
+					.in = AB_HTTP_LENGTH,
+					.out = AB_HTTP_CHUNKED,
+					.length = strlen(bad) + 1 };
+	struct ab_sieve *sieve = ab_sieve_new(&setup);
+	ab_autobuf struct ab_buf heard = { 0 };
+
+	open_sides();
+	ab_bytes_add(&from.in, bad, strlen(bad));
+	ab_sieve_gather(sieve, &flow, &from, &to);
+	ok(pass(sieve, "x", 1, 1, false, &heard) == AB_IO_FAILED &&
+		   ab_sieve_tripped(sieve) && heard.len == 0,
+	   "a tripwire in the first bytes is not forgotten");
+	ab_sieve_free(sieve);
+	ab_swap_body_free(swap);
+	close_sides();
+}
+
 static void test_swap(void)
 {
 	static const size_t steps[] = { 1, 5, 4000 };
@@ -300,6 +324,7 @@ int main(void)
 	test_scrub();
 	test_unbuffered();
 	test_broken();
+	test_gather();
 	test_swap();
 	ab_vault_free(vault);
 	return done();
