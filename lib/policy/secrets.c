@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/guess.h"
 #include "base/mem.h"
+#include "base/units.h"
 #include "policy/element.h"
 #include "policy/host.h"
 #include "policy/why.h"
@@ -130,12 +131,16 @@ static const char *canonical(struct ab_arena *a, const struct ab_secret *s)
 					   [AB_VIA_GATEWAY] = "gateway",
 					   [AB_VIA_BOTH] = "both" };
 	ab_autobuf struct ab_buf b = { 0 };
+	char duration[48];
 
 	ab_buf_printf(&b, "%s={\"from\":\"%s\"", s->name, from[s->from]);
 	put_text(&b, "env", s->from == AB_FROM_ENV ? s->env : NULL);
 	put_text(&b, "file", s->file);
 	put_text(&b, "key", s->key);
 	put_list(&b, "command", &s->command, 0);
+	if (s->expires_ms)
+		put_text(&b, "expires",
+			 ab_format_duration(s->expires_ms, duration));
 	put_list(&b, "hosts", &s->hosts, 0);
 	put_carriers(&b, s);
 	if (s->in_path || s->in_body)

@@ -7,7 +7,7 @@
  *	"secrets": { "OPENAI_API_KEY": {
  *		"from": "env" | "file" | "command",
  *		"env": "OTHER_NAME", "file": "~/.key", "key": "a.b",
- *		"command": ["pass", "show", "x"],
+ *		"command": ["pass", "show", "x"], "expires": "50m",
  *		"hosts": ["api.openai.com"],	TLS only; :port optional, 443
  *		"as": "bearer" or a list of carriers, or "any",
  *		"also": ["path", "body"],
@@ -24,6 +24,7 @@
  */
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/strv.h"
 #include "policy/providers.h"
@@ -49,6 +50,8 @@ struct ab_secret {
 	const char *file;		/* AB_FROM_FILE: clean, absolute */
 	const char *key;		/* of the file's JSON, "a.b"; or NULL */
 	struct ab_strv command;		/* AB_FROM_COMMAND: argv */
+	uint64_t expires_ms;		/* it is run again after so long; 0: only
+					 * when the host refuses the value */
 	struct ab_strv hosts;		/* canonical entries, each with a port */
 	const struct ab_carrier *carriers;	/* none: any place */
 	size_t ncarriers;

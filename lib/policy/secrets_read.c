@@ -1,10 +1,14 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/units.h"
 #include "policy/element.h"
 #include "policy/members.h"
 #include "policy/secrets_config.h"
 #include "policy/why.h"
+
+#define EXPIRES_MIN_MS 10000ULL
+#define EXPIRES_MAX_MS (366ULL * 24 * 3600 * 1000)
 
 enum member {
 	FROM,
@@ -23,6 +27,7 @@ enum member {
 	NAMES,
 	FILES,
 	TRIPWIRE,
+	EXPIRES,
 	MEMBERS,
 };
 
@@ -35,6 +40,7 @@ static const char *const members[MEMBERS] = {
 	[REQUIRE] = "require", [PLACEHOLDER] = "placeholder",
 	[VIA] = "via",	       [NAMES] = "names",
 	[FILES] = "files",     [TRIPWIRE] = "onTripwire",
+	[EXPIRES] = "expires",
 };
 
 /* Which members each source has. */
@@ -47,6 +53,7 @@ static const struct {
 	{ FILE_, AB_FROM_FILE, "write \"from\": \"file\"" },
 	{ KEY, AB_FROM_FILE, "write \"from\": \"file\"" },
 	{ COMMAND, AB_FROM_COMMAND, "write \"from\": \"command\"" },
+	{ EXPIRES, AB_FROM_COMMAND, "write \"from\": \"command\"" },
 };
 
 /* A secret that is being read. */
@@ -266,6 +273,22 @@ static void read_env(struct draft *d)
 	d->secret.env = text;
 }
 
+static void read_expires(struct draft *d)
+{
+	const char *text = take_text(d, EXPIRES);
+	uint64_t ms;
+
+	if (!text)
+		return;
+	if (ab_parse_duration(text, &ms) < 0 || ms < EXPIRES_MIN_MS ||
+	    ms > EXPIRES_MAX_MS)
+		complain(d, d->at[EXPIRES], members[EXPIRES],
+			 "is no duration between ten seconds and a year",
+			 "write one like \"50m\"");
+	else
+		d->secret.expires_ms = ms;
+}
+
 static void read_source(struct draft *d)
 {
 	static const char *const words[] = { "env", "file", "command" };
@@ -284,6 +307,7 @@ static void read_source(struct draft *d)
 	read_path(d);
 	s->key = take_text(d, KEY);
 	take_list(d, COMMAND, take_argument, list);
+	read_expires(d);
 	if (s->from == AB_FROM_FILE && !d->given[FILE_])
 		complain(d, d->node, members[FILE_], "is missing",
 			 "write \"file\": \"~/path\"");

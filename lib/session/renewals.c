@@ -16,8 +16,8 @@
 
 struct renewal {
 	pid_t reader; /* 0: nobody reads */
-	bool begun; /* it was read before... */
-	int64_t at; /* ... then */
+	bool begun; /* it was read again... */
+	int64_t at; /* ... then; before that, when we began */
 	uint64_t stamp; /* of the file as it was read */
 	uint64_t seen; /* as it was at the last look */
 };
@@ -40,8 +40,10 @@ struct ab_renewals *ab_renewals_new(const struct ab_renewals_setup *setup)
 	struct ab_renewals *r = ab_alloc(sizeof(*r));
 
 	r->setup = *setup;
-	for (size_t i = 0; i < setup->secrets->len; i++)
+	for (size_t i = 0; i < setup->secrets->len; i++) {
 		r->v[i].stamp = r->v[i].seen = setup->stamps[i];
+		r->v[i].at = now_ms();
+	}
 	return r;
 }
 
@@ -113,6 +115,12 @@ static bool has_changed(struct renewal *v, const struct ab_secret *secret)
 	return rests && stamp && stamp != v->stamp;
 }
 
+static bool has_expired(const struct renewal *v, const struct ab_secret *secret)
+{
+	return secret->expires_ms &&
+	       now_ms() - v->at >= (int64_t)secret->expires_ms;
+}
+
 void ab_renewals_look(struct ab_renewals *r)
 {
 	for (size_t i = 0; i < r->setup.secrets->len; i++) {
@@ -120,7 +128,9 @@ void ab_renewals_look(struct ab_renewals *r)
 		struct renewal *v = &r->v[i];
 
 		reap(v);
-		if (secret->from == AB_FROM_FILE && has_changed(v, secret) &&
+		if ((has_expired(v, secret) ||
+		     (secret->from == AB_FROM_FILE &&
+		      has_changed(v, secret))) &&
 		    may_read(v))
 			read_again(r, i);
 	}

@@ -2,7 +2,7 @@
 #define AB_SESSION_RENEWALS_H
 /*
  * The broker's part about secrets: their sources are read again when somebody
- * asks, and files also when they change. Each reading is a process of its own,
+ * asks, files also when they change, and commands when their time is up. Each reading is a process of its own,
  * one at a time for a secret and not too often, so the broker neither waits
  * for a command nor ever holds a value.
  */

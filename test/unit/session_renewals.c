@@ -63,7 +63,7 @@ static bool is_gone(pid_t pid)
 
 static void check_secrets(void)
 {
-	enum { FILE_ONE, COUNTED, FAILING, SLOW, VARIABLE, LAST, COUNT };
+	enum { FILE_ONE, COUNTED, FAILING, SLOW, VARIABLE, LAST, BRIEF, COUNT };
 	struct ab_secret v[COUNT];
 	struct ab_secrets secrets = { .v = v, .len = COUNT };
 	ab_autofree char *file = at("key"), *silence = NULL;
@@ -90,6 +90,9 @@ static void check_secrets(void)
 					  .origin = "test",
 					  .env = "PATH" };
 	make_command(&v[LAST], "L", "echo " NEW);
+	make_command(&v[BRIEF], "E", "until [ -e $T/expired ]; do sleep 0.05; "
+				     "done; echo " NEW);
+	v[BRIEF].expires_ms = 1;
 	stamps[FILE_ONE] = ab_source_stamp(&v[FILE_ONE]);
 	s.duty.secrets = &secrets;
 	s.duty.environ = environ;
@@ -114,6 +117,8 @@ static void check_secrets(void)
 	is_news(broker, "0: " NEW, "a file that changes is read unasked");
 	silence = hear_news(broker, 300);
 	is_str(silence, "none", "once");
+	sh("touch $T/expired");
+	is_news(broker, "6: " NEW, "what has expired is read again unasked");
 	ok(comes("pid", true) && (f = fopen(pids, "re")) != NULL &&
 		   fscanf(f, "%d", &slow) == 1 && fclose(f) == 0 &&
 		   kill(slow, 0) == 0,
