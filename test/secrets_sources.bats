@@ -84,13 +84,14 @@ recorded()
 	echo "{\"x\": [1, \"y\"], \"a\": {\"b\": \"$OTHER\"}}" >"$HOME/keys.json"
 	echo "$THIRD" >key
 	held --secret OPENAI_API_KEY
+	printf '%s\n' "$PROCESSES" >"$TEST_DIR/before"
 	our_processes >"$TEST_DIR/ours"
 	cat "$TEST_DIR/ours"
 	grep -q agentbox-broker "$TEST_DIR/ours"
-	as_root env LOOK_FOR="$VALUE $OTHER $THIRD" python3 - "$TEST_DIR/ours" "$TEST_DIR/processes" <<-'PYTHON'
+	as_root env LOOK_FOR="$VALUE $OTHER $THIRD" python3 - "$TEST_DIR/ours" "$TEST_DIR/before" <<-'PYTHON'
 	import os, sys
 	values = os.environb.pop(b'LOOK_FOR').split()
-	before = {l.split()[0] for l in open(sys.argv[2])}
+	before = {l.split()[0] for l in open(sys.argv[2]) if l.strip()}
 	bad = []
 
 	def memory(pid):
