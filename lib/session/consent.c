@@ -313,25 +313,50 @@ static void tell(const struct consent *c, const struct ab_consent *got)
 		    got->approved ? got->approved : "");
 }
 
+/* Judge it; the arena holds what the judgement points to. */
+static void begin(struct consent *c, const struct ab_request *request,
+		  const struct ab_policy *policy, struct ab_arena *arena,
+		  struct ab_consent *ret)
+{
+	*c = (struct consent){ .request = request,
+			       .command = { .policy = policy,
+					    .cwd = request->policy.cwd,
+					    .argv = request->argv,
+					    .argc = request->argc,
+					    .script = request->script } };
+	ab_consent_judge(arena, &c->command, &c->judgement);
+	*ret = (struct ab_consent){ .decision = c->judgement.decision,
+				    .rule = c->judgement.rule,
+				    .user_rule = c->judgement.user_rule };
+	snprintf(ret->reason, sizeof(ret->reason), "%s", c->judgement.reason);
+	c->rule = ab_ask_rule(&c->judgement);
+}
+
+bool ab_consent_given(const struct ab_request *request,
+		      const struct ab_policy *policy, struct ab_consent *ret)
+{
+	struct ab_arena arena = { 0 };
+	struct consent c;
+	bool given;
+
+	begin(&c, request, policy, &arena, ret);
+	given = ret->decision == AB_ALLOW || ret->decision == AB_SANDBOXED;
+	if (given)
+		tell(&c, ret);
+	free(c.rule);
+	ab_arena_fini(&arena);
+	return given;
+}
+
 int ab_consent_get(const struct ab_request *request,
 		   const struct ab_policy *policy, bool inside,
 		   struct ab_consent *ret, struct ab_error *err)
 {
-	struct consent c = { .request = request,
-			     .command = { .policy = policy,
-					  .cwd = request->policy.cwd,
-					  .argv = request->argv,
-					  .argc = request->argc,
-					  .script = request->script } };
 	struct ab_arena arena = { 0 };
+	struct consent c;
 	int result;
 
-	ab_consent_judge(&arena, &c.command, &c.judgement);
-	*ret = (struct ab_consent){ .decision = c.judgement.decision,
-				    .rule = c.judgement.rule,
-				    .user_rule = c.judgement.user_rule };
-	snprintf(ret->reason, sizeof(ret->reason), "%s", c.judgement.reason);
-	c.rule = ab_ask_rule(&c.judgement);
+	begin(&c, request, policy, &arena, ret);
 	result = decide(&c, inside, ret, err);
 	if (result == 0)
 		tell(&c, ret);

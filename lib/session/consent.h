@@ -1,7 +1,7 @@
 #ifndef AB_SESSION_CONSENT_H
 #define AB_SESSION_CONSENT_H
 /*
- * Before anything is started: may this command run, and who says so?
+ * Before anything of it is started: may this command run, and who says so?
  *
  *	judge -> forbidden: refused
  *	      -> escalated: what is remembered, --yes, the approver, a person
@@ -46,6 +46,10 @@ struct ab_consent {
 				 * nobody had to be asked */
 	char reason[256];	/* why it is what it is; for the record */
 };
+
+/* Does the judge permit it, so that nobody has to be asked? Has no effects. */
+bool ab_consent_given(const struct ab_request *request,
+		      const struct ab_policy *policy, struct ab_consent *ret);
 
 /* 0: go on. Refused: AB_EREFUSED, with the part that decided in the hint.
  * `inside`: in a box already, where nobody is asked. */

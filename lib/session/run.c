@@ -1,13 +1,14 @@
 /*
  * One run, from the request to the exit status:
  *
- *	policy -> consent -> secrets -> launch -> plan, specification ->
- *	record, broker, lock -> go -> supervise -> sweep -> end record
+ *	policy -> launch, consent -> plan, specification -> record, broker,
+ *	lock -> go -> supervise -> sweep -> end record
  *
- * The launch comes before the plan, and the record and the broker after it,
- * because init works on its own meanwhile; nothing of the command happens
- * before `go`. Any failure on the way kills the box, which has done nothing
- * yet.
+ * The launch comes before the consent and the plan, and the record and the
+ * broker after it, because init works on its own meanwhile; nothing of the
+ * command happens before `go`. Any failure on the way kills the box, which has
+ * done nothing yet. What somebody is to be asked about, and what has secrets,
+ * is launched afterwards.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -394,7 +395,7 @@ static void abandon(struct run *r, struct ab_error *err)
 		ab_run_retire(&r->dir);
 }
 
-static int run_boxed(struct run *r, int *ret_status, struct ab_error *err)
+static int start_box(struct run *r, struct ab_error *err)
 {
 	struct ab_prepared *p = r->prepared;
 	struct ab_box_net net = {
@@ -405,16 +406,44 @@ static int run_boxed(struct run *r, int *ret_status, struct ab_error *err)
 	};
 	char id[8];
 
-	/* Before signals are blocked: a source may be a command that somebody
-	 * wants to interrupt. */
-	if (ab_prepare_secrets(r->request, p, err) < 0 ||
-	    ab_run_pick_id(id, err) < 0 || ab_supervise_prepare(err) < 0)
+	if (ab_run_pick_id(id, err) < 0 || ab_supervise_prepare(err) < 0)
 		return -1;
+	free(p->spec.run_id);
 	p->spec.run_id = ab_strdup(id);
 	r->loaded_ns = ab_run_now_ns();
 	if (ab_box_launch(&net, p->policy->fs.tmp_size, &r->box, err) < 0)
 		return -1;
 	r->launched_ns = ab_run_now_ns();
+	return 0;
+}
+
+/*
+ * The judge works beside init's first steps, which need nothing of the
+ * command: so it costs no time. Where it says anything but yes, the box is
+ * undone, and what is to be asked or told is so without one. Sources of
+ * secrets are not read for what may be refused.
+ */
+static bool start_ahead(struct run *r)
+{
+	struct ab_error err;
+	bool started;
+
+	if (ab_safe_needed(r->prepared->policy))
+		return false;
+	started = start_box(r, &err) == 0;
+	if (started && ab_consent_given(r->request, r->prepared->policy,
+					&r->consent))
+		return true;
+	if (started) {
+		ab_box_kill(&r->box);
+		ab_box_fini(&r->box);
+	}
+	ab_supervise_release();
+	return false;
+}
+
+static int go_on(struct run *r, int *ret_status, struct ab_error *err)
+{
 	if (plan_box(r, err) < 0 || settle_in(r, err) < 0) {
 		abandon(r, err);
 		return -1;
@@ -431,6 +460,7 @@ static void record_refusal(struct run *r)
 
 	if (ab_run_pick_id(id, &late) == 0 &&
 	    ab_prepare_record(r->request, p, &late) == 0) {
+		free(p->spec.run_id);
 		p->spec.run_id = ab_strdup(id);
 		if (open_record(r, &late) == 0)
 			ab_run_write_refused(r, &late);
@@ -453,6 +483,38 @@ static int occupy_stdio(struct ab_error *err)
 	return 0;
 }
 
+static int run_boxed(struct run *r, int *ret_status, struct ab_error *err)
+{
+	struct ab_prepared *p = r->prepared;
+
+	if (start_ahead(r))
+		return go_on(r, ret_status, err);
+	if (ab_consent_get(r->request, p->policy, false, &r->consent, err) <
+	    0) {
+		record_refusal(r);
+		return -1;
+	}
+	/* Before signals are blocked: a source may be a command that somebody
+	 * wants to interrupt. */
+	if (ab_prepare_secrets(r->request, p, err) < 0 ||
+	    start_box(r, err) < 0)
+		return -1;
+	return go_on(r, ret_status, err);
+}
+
+/* In a box already: another layer, and no record of its own. */
+static int run_nested(struct run *r, struct ab_error *err)
+{
+	struct ab_prepared *p = r->prepared;
+
+	if (ab_consent_get(r->request, p->policy, true, &r->consent, err) < 0 ||
+	    ab_prepare_secrets(r->request, p, err) < 0 ||
+	    ab_prepare_spec(r->request, p, err) < 0)
+		return -1;
+	say_all(r, AB_SAY_NOTE, &p->notes);
+	return ab_nested_run(r->request, p, err);
+}
+
 int ab_run(const struct ab_request *request, int *ret_status,
 	   struct ab_error *err)
 {
@@ -467,18 +529,8 @@ int ab_run(const struct ab_request *request, int *ret_status,
 
 	if (occupy_stdio(err) < 0 || ab_prepare(request, &prepared, err) < 0)
 		return -1;
-	result = ab_consent_get(request, prepared.policy, prepared.nested,
-				&r.consent, err);
-	if (result < 0 && !prepared.nested)
-		record_refusal(&r);
-	else if (result == 0 && !prepared.nested)
-		result = run_boxed(&r, ret_status, err);
-	else if (result == 0 &&
-		 (result = ab_prepare_secrets(request, &prepared, err)) == 0 &&
-		 (result = ab_prepare_spec(request, &prepared, err)) == 0) {
-		say_all(&r, AB_SAY_NOTE, &prepared.notes);
-		result = ab_nested_run(request, &prepared, err);
-	}
+	result = prepared.nested ? run_nested(&r, err)
+				 : run_boxed(&r, ret_status, err);
 	ab_children_free(r.children);
 	ab_refusals_free(r.refusals);
 	ab_strv_fini(&r.refused);

@@ -357,14 +357,21 @@ static void judge_ready(struct ab_source *source, uint32_t events)
 		give_up(s);
 }
 
+static sigset_t before;	/* what the caller blocks */
+
 int ab_supervise_prepare(struct ab_error *err)
 {
 	sigset_t all;
 
 	sigfillset(&all);
-	if (sigprocmask(SIG_SETMASK, &all, NULL) < 0)
+	if (sigprocmask(SIG_SETMASK, &all, &before) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "block signals");
 	return 0;
+}
+
+void ab_supervise_release(void)
+{
+	sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
 static int open_sources(struct supervisor *s, struct ab_error *err)

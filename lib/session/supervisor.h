@@ -47,6 +47,8 @@ struct ab_outcome {
 
 /* Blocks every signal; must come before the launch. */
 int ab_supervise_prepare(struct ab_error *err);
+/* There will be no run: they are delivered again, those that came too. */
+void ab_supervise_release(void);
 
 /* Until the command has ended and init is gone. -1: we ourselves failed; the
  * box is dead then too. */
