@@ -423,23 +423,24 @@ static int start_box(struct run *r, struct ab_error *err)
  * undone, and what is to be asked or told is so without one. Sources of
  * secrets are not read for what may be refused.
  */
-static bool start_ahead(struct run *r)
+static int start_ahead(struct run *r, bool *ret_started, struct ab_error *err)
 {
-	struct ab_error err;
-	bool started;
+	int started;
 
+	*ret_started = false;
 	if (ab_safe_needed(r->prepared->policy))
-		return false;
-	started = start_box(r, &err) == 0;
-	if (started && ab_consent_given(r->request, r->prepared->policy,
-					&r->consent))
-		return true;
-	if (started) {
+		return 0;
+	started = start_box(r, err);
+	if (ab_consent_given(r->request, r->prepared->policy, &r->consent)) {
+		*ret_started = started == 0;
+		return started;
+	}
+	if (started == 0) {
 		ab_box_kill(&r->box);
 		ab_box_fini(&r->box);
 	}
 	ab_supervise_release();
-	return false;
+	return 0;
 }
 
 static int go_on(struct run *r, int *ret_status, struct ab_error *err)
@@ -486,8 +487,11 @@ static int occupy_stdio(struct ab_error *err)
 static int run_boxed(struct run *r, int *ret_status, struct ab_error *err)
 {
 	struct ab_prepared *p = r->prepared;
+	bool started;
 
-	if (start_ahead(r))
+	if (start_ahead(r, &started, err) < 0)
+		return -1;
+	if (started)
 		return go_on(r, ret_status, err);
 	if (ab_consent_get(r->request, p->policy, false, &r->consent, err) <
 	    0) {
