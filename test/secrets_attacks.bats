@@ -333,6 +333,9 @@ assert key not in text' "$KEY"
 	say("DELETE", get("/repos/a", "DELETE"))
 	say("POST", get("/repos/me/x/issues", "POST"))
 	say("POST", get("/repos/you/x/issues", "POST"))
+	for name in ("X-HTTP-Method-Override", "x_http_method_override", "X-HTTP-Method", "X-Method-Override",
+	             "X-Original-URL", "X-Rewrite-URL", "X-Original-Method"):
+	    say(name, status(opened("api.github.com"), head("/repos/a", "api.github.com", "%s: DELETE\r\n" % name)))
 	say("clear", forward("origin.test", path="/open/1"))
 	say("clear", forward("origin.test", path="/open/../status/200"))
 	say("clear", forward("origin.test", path="/status/200"))
@@ -363,6 +366,13 @@ assert key not in text' "$KEY"
 	DELETE: 403
 	POST: 200
 	POST: 403
+	X-HTTP-Method-Override: 400
+	x_http_method_override: 400
+	X-HTTP-Method: 400
+	X-Method-Override: 400
+	X-Original-URL: 400
+	X-Rewrite-URL: 400
+	X-Original-Method: 200
 	clear: 200
 	clear: 403
 	clear: 403
