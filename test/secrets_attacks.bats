@@ -28,6 +28,14 @@ def head(path="/x", host="api.openai.com", more="", method="GET"):
     return "%s %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n%s\r\n" % (method, path, host, key, more)
 def status(sock, data):
     return outcome(lambda: ask(data, sock)[0].status)
+def said(text, size=100000, end="", **rest):
+    return head("/say/%s/%d%s" % (base64.urlsafe_b64encode(text.encode("latin-1")).decode(), size, end), **rest)
+def whole(sock, data, enough=None):
+    got = b""
+    sock.sendall(data.encode("latin-1"))
+    while not (enough and got.endswith(enough)) and (part := sock.recv(65536)):
+        got += part
+    return got
 '
 
 @test "attack: the request must name the host that the tunnel, the hello and the certificate name" {
@@ -134,6 +142,38 @@ def status(sock, data):
 	[[ "$stderr" == *OPENAI_API_KEY* ]]
 }
 
+@test "attack: a tripwire in a body is that of its secret" {
+	export OTHER_TOKEN=OtherRealValue0123456789abcdef
+	config '{ "secrets": { "OTHER_TOKEN": { "hosts": ["keys.test"], "onTripwire": "stop" },
+		"OPENAI_API_KEY": { "also": ["body"] } } }'
+	local early
+
+	for early in False True; do
+		box_python <<-END
+		$tls
+		other = os.environ["OTHER_TOKEN"]
+		def post(text):
+		    sock = opened("api.openai.com")
+		    sock.sendall(head("/early" if $early else "/x", method="POST", more="Content-Length: %d\r\n" % len(text)).encode())
+		    if $early:
+		        while not sock.recv(1000).endswith(b"early\n"):
+		            pass
+		        sock.sendall(text.encode())
+		        return outcome(lambda: sock.recv(1000))
+		    return status(sock, text)
+		say("good", post(key))
+		say("foreign", post(other))
+		time.sleep(50)
+		END
+		[ "$status" -eq 125 ]
+		[[ "$output" == good:* ]]
+		[[ "$stderr" == *"a placeholder of OTHER_TOKEN was on its way to another host"* ]]
+		[ "$(audit 'select(.kind == "violation") | .rule, .secret')" = secret-tripwire$'\n'OTHER_TOKEN ]
+		! since_mark origin | grep -qF "$OTHER_TOKEN"
+		rm -rf "$AGENTBOX_STATE"
+	done
+}
+
 @test "attack: a server that says the value back, whole, cut and encoded" {
 	box_python --secret OPENAI_API_KEY <<-END
 	$tls
@@ -162,6 +202,82 @@ for i in range(3):
     core = base64.b64encode(b"x" * i + key)[4:-8]
     assert core not in text, core
 assert key not in text' "$KEY"
+	hidden
+}
+
+@test "attack: a server that says the value back, in every place of an answer" {
+	box_python --secret OPENAI_API_KEY <<-END
+	$tls
+	good = "HTTP/1.1 200 OK\r\n"
+	answers = {
+	    "reason": "HTTP/1.1 200 {}\r\nContent-Length: 0\r\n\r\n",
+	    "name": good + "X-{}: 1\r\nContent-Length: 0\r\n\r\n",
+	    "chunk": good + "Transfer-Encoding: chunked\r\n\r\n2;x={}\r\nhi\r\n0;{}\r\nT: {}\r\n\r\n",
+	    "hints": "HTTP/1.1 103 {}\r\nLink: {}\r\n\r\n" + good + "Content-Length: 0\r\n\r\n",
+	    "second": good + "Content-Length: 2\r\n\r\nhi" + good + "Content-Length: 1\r\nX: {}\r\n\r\n{}",
+	    "behind": good + "Content-Length: 0\r\n\r\n{}",
+	    "to the end": good + "\r\n{}{}{}",
+	    "more to come": good + "Content-Length: 99999999\r\n\r\n{}",
+	    "cookie": good + "Set-Cookie: a={}\r\nLocation: //x/{}?{}\r\nContent-Length: 0\r\n\r\n",
+	    "parts": "HTTP/1.1 206 P\r\nContent-Type: multipart/byteranges; boundary=x\r\n\r\n--x\r\n\r\n{}\r\n--x--",
+	    "same": "HTTP/1.1 304 N\r\nETag: {}\r\n\r\n{}",
+	    "version": "HTTP/9.9 {}\r\n\r\n",
+	    "field": good + "A{}\r\n\r\n",
+	    "coding": good + "Transfer-Encoding: {}\r\n\r\n",
+	    "length": good + "Content-Length: {}\r\n\r\n",
+	    "size": good + "Transfer-Encoding: chunked\r\n\r\n{}\r\n",
+	    "switch": "HTTP/1.1 101 {}\r\nUpgrade: {}\r\nConnection: upgrade\r\n\r\n{}",
+	}
+	seen = b""
+	for name, text in answers.items():
+	    for size in (100000, 1, 7, 33):
+	        seen += whole(opened("api.openai.com"), said(text, size))
+	    seen += whole(opened("api.openai.com"), said(text, 3, method="HEAD"))
+	    seen += whole(opened("api.openai.com"), said(text, 3, method="TRACE"))
+	print(seen.decode("latin-1"))
+	say("covered", seen.count(key.encode()) > 40)
+	END
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"covered: True" ]]
+	hidden
+}
+
+@test "attack: a value of many bytes comes back in escapes" {
+	export OPENAI_API_KEY
+	OPENAI_API_KEY=$KEY$(printf 'aB3%.0s' $(seq 4000))
+	box_python --secret OPENAI_API_KEY <<-END
+	$tls
+	answer = ask(head("/escaped"), opened("api.openai.com"))[0]
+	say("length", len(answer.body) - 6 * len(key))
+	say("value", b"\\u0052\\u0065\\u0061\\u006c" in answer.body)
+	END
+	[ "$status" -eq 0 ]
+	expect <<-END
+	length: 3
+	value: False
+	END
+}
+
+@test "attack: a websocket's messages and its end come through, the value does not" {
+	box_python --secret OPENAI_API_KEY <<-END
+	$tls
+	upgraded = "HTTP/1.1 101 S\r\nUpgrade: WebSocket\r\nConnection: Upgrade\r\n\r\n"
+	more = "Upgrade: websocket\r\nConnection: Upgrade\r\n"
+	first = key[:1]
+	# What may be the begin of a value, at the end of a message.
+	for size in (1, 100000):
+	    frames = "\x81\x03%s%s%s\x82\x7e\0\x01%%\x81\x7f\0\0\0\0\0\0\0\x02x%s" % (3 * (first,) + (first,))
+	    got = whole(opened("api.openai.com"), said(upgraded + frames, size, "/stay", more=more), frames[-4:].encode("latin-1"))
+	    say("messages", got.endswith(frames.encode("latin-1")))
+	got = whole(opened("api.openai.com"), said(upgraded + "\x81\x31{}\x81\x05ha", more=more))
+	say("end", got.endswith(b"\x81\x31" + key.encode() + b"\x81\x05ha"))
+	END
+	[ "$status" -eq 0 ]
+	expect <<-END
+	messages: True
+	messages: True
+	end: True
+	END
 	hidden
 }
 
@@ -217,6 +333,9 @@ assert key not in text' "$KEY"
 	say("DELETE", get("/repos/a", "DELETE"))
 	say("POST", get("/repos/me/x/issues", "POST"))
 	say("POST", get("/repos/you/x/issues", "POST"))
+	for name in ("X-HTTP-Method-Override", "x_http_method_override", "X-HTTP-Method", "X-Method-Override",
+	             "X-Original-URL", "X-Rewrite-URL", "X-Original-Method"):
+	    say(name, status(opened("api.github.com"), head("/repos/a", "api.github.com", "%s: DELETE\r\n" % name)))
 	say("clear", forward("origin.test", path="/open/1"))
 	say("clear", forward("origin.test", path="/open/../status/200"))
 	say("clear", forward("origin.test", path="/status/200"))
@@ -247,6 +366,13 @@ assert key not in text' "$KEY"
 	DELETE: 403
 	POST: 200
 	POST: 403
+	X-HTTP-Method-Override: 400
+	x_http_method_override: 400
+	X-HTTP-Method: 400
+	X-Method-Override: 400
+	X-Original-URL: 400
+	X-Rewrite-URL: 400
+	X-Original-Method: 200
 	clear: 200
 	clear: 403
 	clear: 403

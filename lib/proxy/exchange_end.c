@@ -163,6 +163,28 @@ void ab_exchange_deny(struct ab_conn *conn, enum ab_fault fault)
 	deny(conn, fault, 403, NULL);
 }
 
+void ab_exchange_trip(struct ab_conn *conn)
+{
+	auto_request struct ab_exchange_request *rq = NULL;
+	struct ab_request_record r;
+
+	conn->http->request->secret =
+		ab_swap_body_foreign(conn->http->request->swap);
+	if (conn->http->request->down.state == AB_PASS_HEAD) {
+		ab_exchange_deny(conn, AB_FAULT_TRIPWIRE);
+		return;
+	}
+	/* The answer is under way, and there can be no other. */
+	rq = ab_take(conn->http->request);
+	rq->fault = AB_FAULT_TRIPWIRE;
+	describe(conn, rq, &r);
+	if (ab_conn_deny(conn, &r) < 0)
+		return;
+	ab_conn_record(conn, &r);
+	ab_conn_close(conn, true);
+	ab_insight_trip(&conn->engine->insight, rq->secret);
+}
+
 void ab_exchange_refuse(struct ab_conn *conn, int status, const char *why)
 {
 	deny(conn, AB_FAULT_MALFORMED, status, why);

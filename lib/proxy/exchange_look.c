@@ -43,6 +43,38 @@ static struct ab_http_text text(const char *s)
 	return (struct ab_http_text){ s, strlen(s) };
 }
 
+/* Fields by which some servers take a request for another one than its first
+ * line says. */
+static const char *const overrides[] = {
+	"x-http-method",  "x-http-method-override", "x-method-override",
+	"x-original-url", "x-rewrite-url",
+};
+
+/* Some servers read "_" as "-". */
+static bool is_spelled(struct ab_http_text name, const char *word)
+{
+	size_t i = 0;
+
+	for (; i < name.len && word[i]; i++) {
+		char c = name.s[i] == '_' ? '-' : name.s[i];
+
+		if (c >= 'A' && c <= 'Z')
+			c = (char)(c + 32);
+		if (c != word[i])
+			return false;
+	}
+	return i == name.len && !word[i];
+}
+
+static bool is_overridden(const struct ab_http_head *head)
+{
+	for (size_t i = 0; i < head->nfields; i++)
+		for (size_t k = 0; k < AB_COUNT(overrides); k++)
+			if (is_spelled(head->fields[i].name, overrides[k]))
+				return true;
+	return false;
+}
+
 /*
  * Judged in its normal form, and sent in that form: no server reads it as
  * anything else. false: it was refused.
@@ -59,6 +91,12 @@ static bool judge_path(struct ab_conn *conn, const struct ab_http_request *head)
 
 	if (!ab_http_rules_bind(rules, &rq->host, rq->port))
 		return true;
+	if (is_overridden(&head->head)) {
+		ab_exchange_refuse(conn, 400,
+				   "it has a header field that means another "
+				   "method or path than its first line");
+		return false;
+	}
 	while (end < given.len && given.s[end] != '?')
 		end++;
 	path = ab_alloc(end + 2);

@@ -156,13 +156,11 @@ static bool pass_up(struct ab_conn *conn)
 			ab_side_shut(&conn->server);
 			break;
 		case AB_IO_FAILED:
-			if (p->sieve && ab_sieve_tripped(p->sieve) &&
-			    rq->down.state == AB_PASS_HEAD) {
-				ab_exchange_deny(conn, AB_FAULT_TRIPWIRE);
+			if (p->sieve && ab_sieve_tripped(p->sieve)) {
+				ab_exchange_trip(conn);
 				return false;
 			}
 			if (rq->raw ||
-			    (p->sieve && ab_sieve_tripped(p->sieve)) ||
 			    (p->malformed && rq->down.state != AB_PASS_HEAD)) {
 				ab_exchange_cut(conn, "the connection broke");
 				return false;
@@ -225,11 +223,13 @@ static void pass_interim(struct ab_conn *conn,
 
 /* Its body is searched for values, if there are any to be found. */
 static void sift_answer(struct ab_exchange_request *rq, enum ab_http_body body,
-			uint64_t length)
+			uint64_t length, bool frames)
 {
-	struct ab_sieve_setup setup = {
-		.scrub = rq->scrub, .in = body, .out = body, .length = length
-	};
+	struct ab_sieve_setup setup = { .scrub = rq->scrub,
+					.in = body,
+					.out = body,
+					.frames = frames,
+					.length = length };
 
 	if (rq->scrub && body != AB_HTTP_NONE)
 		rq->down.sieve = ab_sieve_new(&setup);
@@ -240,6 +240,7 @@ static bool switch_protocol(struct ab_conn *conn,
 {
 	struct ab_exchange_request *rq = conn->http->request;
 	bool tunnel = conn->http->mode == AB_EXCHANGE_TUNNEL;
+	bool frames = ab_http_upgrades_to(&rs->head, "websocket");
 
 	if (!rq->upgrade || rq->up.state != AB_PASS_OVER)
 		return fail_response(conn, "it switches protocols unasked");
@@ -250,13 +251,15 @@ static bool switch_protocol(struct ab_conn *conn,
 				     "it does not say to what it switches");
 	rq->raw = true;
 	rq->status = rs->status;
+	/* It was for the body of the request, and is over. */
+	ab_sieve_free(ab_take(rq->up.sieve));
 	begin(&rq->up, AB_HTTP_CLOSE, 0, 0, &conn->up);
 	begin(&rq->down, AB_HTTP_CLOSE, 0, tunnel ? len : 0, &conn->down);
 	if (!tunnel) {
 		ab_http_write_response(&conn->client.out, rs, true, rq->minor);
 		ab_bytes_skip(&conn->server.in, len);
 	}
-	sift_answer(rq, AB_HTTP_CLOSE, 0);
+	sift_answer(rq, AB_HTTP_CLOSE, 0, frames);
 	/* The client may have sent something already. */
 	ab_conn_again(conn);
 	return true;
@@ -307,7 +310,7 @@ static bool begin_response(struct ab_conn *conn,
 		rq->keep = false;
 	begin(&rq->down, rs->head.body, rs->head.length, tunnel ? len : 0,
 	      &conn->down);
-	sift_answer(rq, rs->head.body, rs->head.length);
+	sift_answer(rq, rs->head.body, rs->head.length, false);
 	if (!tunnel) {
 		ab_http_write_response(&conn->client.out, rs, rq->keep,
 				       rq->minor);
@@ -367,6 +370,8 @@ static bool pass_body(struct ab_conn *conn, bool *ret_wait)
 		     &conn->client)) {
 	case AB_IO_DONE:
 		p->state = AB_PASS_OVER;
+		if (rq->raw)
+			ab_side_shut(&conn->client);
 		return true;
 	case AB_IO_WAIT:
 		*ret_wait = true;

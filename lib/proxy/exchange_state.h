@@ -108,6 +108,8 @@ struct ab_exchange_request *ab_exchange_request_new(struct ab_conn *conn);
 void ab_exchange_done(struct ab_conn *conn);
 void ab_exchange_fail(struct ab_conn *conn, int status, const char *why);
 void ab_exchange_deny(struct ab_conn *conn, enum ab_fault fault);
+/* Its body has a placeholder of another host's. */
+void ab_exchange_trip(struct ab_conn *conn);
 /* Not a request that could be judged. */
 void ab_exchange_refuse(struct ab_conn *conn, int status, const char *why);
 /* Nothing can be said any more: by a reset. */

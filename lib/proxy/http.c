@@ -260,6 +260,14 @@ bool ab_http_encoded(const struct ab_http_head *head)
 	return false;
 }
 
+bool ab_http_upgrades_to(const struct ab_http_head *head, const char *protocol)
+{
+	for (size_t i = 0; i < head->nfields; i++)
+		if (head->fields[i].id == AB_HTTP_UPGRADE)
+			return ab_http_is(head->fields[i].value, protocol);
+	return false;
+}
+
 bool ab_http_option(const struct ab_http_head *head, struct ab_http_text word)
 {
 	for (size_t i = 0; i < head->noptions; i++)

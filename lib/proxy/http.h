@@ -129,6 +129,8 @@ bool ab_http_token(struct ab_http_text s);
 enum ab_http_name ab_http_name(struct ab_http_text name);
 /* Is its body compressed, or otherwise not what it stands for? */
 bool ab_http_encoded(const struct ab_http_head *head);
+/* Is this the protocol in its Upgrade? */
+bool ab_http_upgrades_to(const struct ab_http_head *head, const char *protocol);
 /* Is the word among those of Connection? */
 bool ab_http_option(const struct ab_http_head *head, struct ab_http_text word);
 

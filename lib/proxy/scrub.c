@@ -24,7 +24,8 @@ static void fit(const struct ab_vault_entry *e, char *ret, size_t len)
 	memset(ret + n, 'x', len - n);
 }
 
-static char *make_cover(const struct ab_vault_entry *e,
+/* `len`: of the value that the needle is a form of. */
+static char *make_cover(const struct ab_vault_entry *e, size_t len,
 			const struct ab_needle *needle)
 {
 	ab_autofree char *fitted = NULL;
@@ -35,26 +36,47 @@ static char *make_cover(const struct ab_vault_entry *e,
 		fit(e, cover, needle->len);
 		return cover;
 	}
-	fitted = ab_alloc(e->value_len);
-	fit(e, fitted, e->value_len);
-	ab_base64_core(fitted, e->value_len, needle->align, needle->alphabet,
-		       cover, &group);
+	fitted = ab_alloc(len);
+	fit(e, fitted, len);
+	ab_base64_core(fitted, len, needle->align, needle->alphabet, cover,
+		       &group);
 	return cover;
+}
+
+/* The values of one secret, present and former: how many. */
+static size_t add_values(const struct ab_vault *vault, size_t i,
+			 struct ab_find_text *ret)
+{
+	const struct ab_vault_entry *e = ab_vault_at(vault, i);
+	const char *former;
+	size_t n = 0, len;
+
+	if (e->value)
+		ret[n++] = (struct ab_find_text){ .s = e->value,
+						  .len = e->value_len };
+	for (size_t k = 0; (former = ab_vault_former(vault, i, k, &len)); k++)
+		ret[n++] = (struct ab_find_text){ .s = former, .len = len };
+	return n;
 }
 
 struct ab_scrub *ab_scrub_new(const struct ab_vault *vault,
 			      const struct ab_host *host, uint16_t port)
 {
-	struct ab_find_text texts[AB_SECRETS_MAX];
+	enum { MAX = AB_SECRETS_MAX * (1 + AB_VAULT_FORMER) };
+	struct ab_find_text texts[MAX];
+	size_t secrets[MAX]; /* whose each of them is */
 	struct ab_scrub *scrub;
 	size_t n = 0;
 
 	for (size_t i = 0; i < ab_vault_len(vault); i++) {
-		const struct ab_vault_entry *e = ab_vault_at(vault, i);
+		size_t end = n;
 
-		if (e->value && ab_vault_bound(vault, i, host, port))
-			texts[n++] = (struct ab_find_text){ e->value,
-							    e->value_len, i };
+		if (ab_vault_bound(vault, i, host, port))
+			end += add_values(vault, i, texts + n);
+		for (; n < end; n++) {
+			texts[n].owner = n;
+			secrets[n] = i;
+		}
 	}
 	if (!n)
 		return NULL;
@@ -63,10 +85,13 @@ struct ab_scrub *ab_scrub_new(const struct ab_vault *vault,
 	scrub->finder = ab_finder_new(texts, n);
 	scrub->needles = ab_finder_needles(scrub->finder, &scrub->n);
 	scrub->covers = ab_alloc(scrub->n * sizeof(scrub->covers[0]));
-	for (size_t i = 0; i < scrub->n; i++)
+	for (size_t i = 0; i < scrub->n; i++) {
+		size_t owner = scrub->needles[i].owner;
+
 		scrub->covers[i] =
-			make_cover(ab_vault_at(vault, scrub->needles[i].owner),
-				   &scrub->needles[i]);
+			make_cover(ab_vault_at(vault, secrets[owner]),
+				   texts[owner].len, &scrub->needles[i]);
+	}
 	return scrub;
 }
 

@@ -19,8 +19,8 @@
 struct ab_vault;
 struct ab_scrub;
 
-/* For the values that are bound to this host, as they are now; NULL: there
- * are none. */
+/* For the values that are bound to this host, as they are now and as they last
+ * were; NULL: there are none. */
 struct ab_scrub *ab_scrub_new(const struct ab_vault *vault,
 			      const struct ab_host *host, uint16_t port);
 /* One more holder of the same; each gives it back. */

@@ -304,20 +304,23 @@ static enum ab_io drain(struct ab_flow *flow, struct ab_side *to,
 	return AB_IO_FAILED;
 }
 
-/* Without a pipe, or with TLS: once around through memory; what is not taken waits in
- * to->out, and counts as moved. */
+/*
+ * Without a pipe, or with TLS: once around through memory; what is not taken
+ * waits in to->out, and counts as moved. A read that is told to wait may do so
+ * for room to write, with `readable` as it was: it is not tried again here.
+ */
 static enum ab_io copy(struct ab_flow *flow, struct ab_pipes *pipes,
 		       struct ab_side *from, struct ab_side *to, uint64_t *left)
 {
 	size_t want = *left < COPY_ROOM ? (size_t)*left : COPY_ROOM;
 	ssize_t n = receive(from, pipes->copy, want), sent = 0;
 
-	if (n < 0 && errno != EAGAIN)
-		return AB_IO_FAILED;
-	if (n == 0)
+	if (n < 0)
+		return errno == EAGAIN ? AB_IO_WAIT : AB_IO_FAILED;
+	if (n == 0) {
 		from->eof = true;
-	if (n <= 0)
 		return AB_IO_DONE;
+	}
 	count(flow, left, (uint64_t)n);
 	if (to->writable)
 		sent = transmit(to, pipes->copy, (size_t)n);

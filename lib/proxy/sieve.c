@@ -7,7 +7,9 @@
  * never more in memory than one read and what is held back.
  *
  * An answer without chunks, which is what big downloads are, skips all that:
- * it is scrubbed where it lies, in from->in, and written from there.
+ * it is scrubbed where it lies, in from->in, and written from there. So are the
+ * frames of a WebSocket, one by one: what may begin a value is not held back
+ * over the end of a message, for the next one may be long in coming.
  */
 #include "proxy/sieve.h"
 
@@ -17,7 +19,7 @@
 #include "proxy/http_chunks.h"
 
 enum {
-	ROOM = 64 * 1024, /* read at once */
+	ROOM = 64 * 1024, /* read at once, behind what is held back */
 	SHARE = 64, /* turns at a stretch */
 };
 
@@ -25,7 +27,7 @@ struct ab_sieve {
 	struct ab_sieve_setup setup;
 	struct ab_http_chunks chunks;
 	struct ab_bytes plain;
-	uint64_t left; /* of AB_HTTP_LENGTH, to come */
+	uint64_t left; /* to come: of AB_HTTP_LENGTH, of a frame */
 	size_t clean; /* of from->in: final, to be written */
 	size_t held; /* behind them: looked at, and not final */
 	bool ended; /* all of the body came */
@@ -64,19 +66,55 @@ bool ab_sieve_tripped(const struct ab_sieve *s)
 	return s->tripped;
 }
 
+/* Is the end of what is looked at together known? */
+static bool is_bounded(const struct ab_sieve *s)
+{
+	return s->setup.in == AB_HTTP_LENGTH || (s->setup.frames && !s->ended);
+}
+
 /* How much of what is there belongs to a body without chunks. */
 static size_t within(const struct ab_sieve *s, size_t have)
 {
-	return s->setup.in == AB_HTTP_LENGTH && have > s->left ? (size_t)s->left
-							       : have;
+	return is_bounded(s) && have > s->left ? (size_t)s->left : have;
 }
 
 static void count_down(struct ab_sieve *s, size_t n)
 {
-	if (s->setup.in != AB_HTTP_LENGTH)
+	if (!is_bounded(s))
 		return;
 	s->left -= n;
-	s->ended = s->left == 0;
+	if (!s->setup.frames)
+		s->ended = s->left == 0;
+}
+
+/* The bytes of a frame, with its head (RFC 6455, 5.2); 0: that is not all
+ * there. */
+static uint64_t frame_length(const uint8_t *data, size_t len)
+{
+	size_t head = 2, more;
+	uint64_t n;
+
+	if (len < head)
+		return 0;
+	n = data[1] & 0x7f;
+	more = n == 127 ? 8 : n == 126 ? 2 : 0;
+	if (len < head + more)
+		return 0;
+	if (more)
+		n = 0;
+	for (size_t i = 0; i < more; i++)
+		n = n << 8 | data[head + i];
+	head += more + (data[1] & 0x80 ? 4 : 0);
+	/* One that says more than there can be has no end. */
+	return n < UINT64_MAX - head ? head + n : UINT64_MAX;
+}
+
+/* How much of what is there is looked at together. */
+static size_t measure(struct ab_sieve *s, const struct ab_bytes *in)
+{
+	if (s->setup.frames && !s->left)
+		s->left = frame_length(ab_bytes_head(in), ab_bytes_len(in));
+	return within(s, ab_bytes_len(in));
 }
 
 static bool decode_chunks(struct ab_sieve *s, struct ab_bytes *in)
@@ -189,7 +227,7 @@ static enum ab_io fetch(struct ab_sieve *s, struct ab_side *from)
 
 	if (s->ended)
 		return AB_IO_DONE;
-	io = ab_side_read(from, ROOM);
+	io = ab_side_read(from, s->held + ROOM);
 	if (io == AB_IO_EOF && s->setup.in == AB_HTTP_CLOSE) {
 		s->ended = true;
 		return AB_IO_DONE;
@@ -207,13 +245,12 @@ static bool is_plain(const struct ab_sieve *s)
 /* Scrub what is there, where it is. */
 static void scrub_plain(struct ab_sieve *s, struct ab_bytes *in)
 {
-	size_t have = within(s, ab_bytes_len(in));
+	size_t have = measure(s, in);
 
 	if (have)
 		s->clean = ab_scrub_take(
 			s->setup.scrub, in->data + in->start, have,
-			s->ended || (s->setup.in == AB_HTTP_LENGTH &&
-				     have == s->left));
+			s->ended || (is_bounded(s) && have == s->left));
 	s->held = have - s->clean;
 	count_down(s, s->clean);
 	s->over = s->ended;
@@ -231,7 +268,7 @@ static enum ab_io move_plain(struct ab_sieve *s, struct ab_flow *flow,
 		return io;
 	if (s->over)
 		return AB_IO_DONE;
-	if (within(s, ab_bytes_len(&from->in)) == s->held) {
+	if (measure(s, &from->in) == s->held) {
 		io = fetch(s, from);
 		if (io != AB_IO_DONE)
 			return io;

@@ -19,6 +19,7 @@ struct ab_sieve_setup {
 	struct ab_scrub *scrub;
 	struct ab_swap_body *swap;
 	enum ab_http_body in, out;	/* out: as in, or chunked */
+	bool frames;			/* of AB_HTTP_CLOSE: a WebSocket's */
 	uint64_t length;		/* of AB_HTTP_LENGTH */
 };
 

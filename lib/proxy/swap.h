@@ -83,6 +83,8 @@ void ab_swap_body_free(struct ab_swap_body *body);
 enum ab_swap_result ab_swap_body_take(struct ab_swap_body *body,
 				      const void *data, size_t len, bool end,
 				      struct ab_bytes *out);
+/* After TRIPWIRE: which secret's placeholder it was. */
+int ab_swap_body_foreign(const struct ab_swap_body *body);
 /* Would each replacement keep the length? Then so does the whole body. */
 bool ab_swap_body_keeps_length(const struct ab_swap_body *body);
 /* Is any secret of this host to be looked for in bodies? */

@@ -16,6 +16,7 @@ struct ab_swap_body {
 	const char *values[AB_SECRETS_MAX]; /* in pages; NULL: it stays */
 	size_t lens[AB_SECRETS_MAX];
 	bool keeps_length;
+	int foreign; /* found in it, and not of this host's; or -1 */
 	char *pages;
 	size_t size;
 };
@@ -47,6 +48,7 @@ struct ab_swap_body *ab_swap_body_new(const struct ab_vault *vault,
 
 	body->vault = vault;
 	body->keeps_length = true;
+	body->foreign = -1;
 	for (size_t i = 0; i < ab_vault_len(vault); i++) {
 		body->bound[i] = ab_vault_bound(vault, i, host, port);
 		if (is_for_bodies(vault, i, host, port))
@@ -78,13 +80,18 @@ void ab_swap_body_free(struct ab_swap_body *body)
 	free(body);
 }
 
+int ab_swap_body_foreign(const struct ab_swap_body *body)
+{
+	return body->foreign;
+}
+
 bool ab_swap_body_keeps_length(const struct ab_swap_body *body)
 {
 	return body->keeps_length;
 }
 
 /* *ret_done: how many bytes are dealt with. */
-static enum ab_swap_result swap_bytes(const struct ab_swap_body *body,
+static enum ab_swap_result swap_bytes(struct ab_swap_body *body,
 				      const uint8_t *s, size_t len, bool end,
 				      struct ab_bytes *out, size_t *ret_done)
 {
@@ -101,8 +108,10 @@ static enum ab_swap_result swap_bytes(const struct ab_swap_body *body,
 	while (finder && ab_look_next(&look, &found) && found.at < hold) {
 		size_t i = found.needle->owner;
 
-		if (!body->bound[i])
+		if (!body->bound[i]) {
+			body->foreign = (int)i;
 			return AB_SWAP_TRIPWIRE;
+		}
 		if (body->values[i] && ab_found_plain(&found)) {
 			ab_bytes_add(out, s + done, found.at - done);
 			ab_bytes_add(out, body->values[i], body->lens[i]);

@@ -15,8 +15,14 @@ enum {
 	CHANCE = 22, /* characters of 62: 130 bits */
 };
 
+struct former {
+	char *pages;
+	size_t len;
+};
+
 struct slot {
 	struct ab_vault_entry entry;
+	struct former former[AB_VAULT_FORMER];
 	char *pages; /* what entry.value points to */
 	bool locked;
 	struct ab_host_entry *hosts;
@@ -70,9 +76,20 @@ int ab_vault_new(const struct ab_secrets *secrets,
 	return 0;
 }
 
-static void drop_value(struct slot *slot)
+static void forget(struct former *former)
 {
-	ab_pages_free(slot->pages, slot->entry.value_len);
+	ab_pages_free(former->pages, former->len);
+	*former = (struct former){ 0 };
+}
+
+static void retire_value(struct slot *slot)
+{
+	if (!slot->pages)
+		return;
+	forget(&slot->former[AB_VAULT_FORMER - 1]);
+	memmove(&slot->former[1], &slot->former[0],
+		(AB_VAULT_FORMER - 1) * sizeof(slot->former[0]));
+	slot->former[0] = (struct former){ slot->pages, slot->entry.value_len };
 	slot->pages = NULL;
 	slot->entry.value = NULL;
 	slot->entry.value_len = 0;
@@ -83,7 +100,9 @@ void ab_vault_free(struct ab_vault *vault)
 	if (!vault)
 		return;
 	for (size_t i = 0; i < vault->len; i++) {
-		drop_value(&vault->slots[i]);
+		retire_value(&vault->slots[i]);
+		for (size_t k = 0; k < AB_VAULT_FORMER; k++)
+			forget(&vault->slots[i].former[k]);
 		free(vault->slots[i].hosts);
 		free((char *)vault->slots[i].entry.placeholder);
 	}
@@ -253,7 +272,7 @@ int ab_vault_set(struct ab_vault *vault, size_t i, const char *value,
 	char *pages;
 
 	if (!value) {
-		drop_value(slot);
+		retire_value(slot);
 		return 0;
 	}
 	while (len && is_blank(value[0])) {
@@ -272,14 +291,28 @@ int ab_vault_set(struct ab_vault *vault, size_t i, const char *value,
 	if (ab_vault_seen(vault, value, len) >= 0)
 		return ab_fail(err, AB_ECONFIG, 0,
 			       "the value of %s has a placeholder in it", name);
+	if (slot->pages && slot->entry.value_len == len &&
+	    memcmp(slot->pages, value, len) == 0)
+		return 0;
 	pages = ab_pages_new(len, &locked);
 	memcpy(pages, value, len);
-	drop_value(slot);
+	retire_value(slot);
 	slot->pages = pages;
 	slot->locked = locked;
 	slot->entry.value = pages;
 	slot->entry.value_len = len;
 	return 0;
+}
+
+const char *ab_vault_former(const struct ab_vault *vault, size_t i, size_t k,
+			    size_t *ret_len)
+{
+	const struct slot *slot = &vault->slots[i];
+
+	if (k >= AB_VAULT_FORMER)
+		return NULL;
+	*ret_len = slot->former[k].len;
+	return slot->former[k].pages;
 }
 
 bool ab_vault_locked(const struct ab_vault *vault)

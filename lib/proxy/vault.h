@@ -20,7 +20,10 @@
 struct ab_error;
 struct ab_vault;
 
-enum { AB_VAULT_SEED = 32 };
+enum {
+	AB_VAULT_SEED = 32,
+	AB_VAULT_FORMER = 3,	/* values of one secret that are remembered */
+};
 
 struct ab_vault_entry {
 	const struct ab_secret *secret;
@@ -42,10 +45,15 @@ void ab_vault_free(struct ab_vault *vault);	/* wipes */
  * Refused: too short, too long, control characters, bytes over 126, and what
  * has a placeholder in it. The text of an error never has a byte of it. The
  * caller wipes its own copy. NULL: there is no value any more; the placeholder
- * stays.
+ * stays, and so do the last values, to be found in answers.
  */
 int ab_vault_set(struct ab_vault *vault, size_t i, const char *value,
 		 size_t len, struct ab_error *err);
+
+/* What it was before it changed, the latest first; NULL: no (more) such. A
+ * server may know it yet, and it may be good yet. */
+const char *ab_vault_former(const struct ab_vault *vault, size_t i, size_t k,
+			    size_t *ret_len);
 
 /* Are all pages locked? RLIMIT_MEMLOCK may not permit it. */
 bool ab_vault_locked(const struct ab_vault *vault);

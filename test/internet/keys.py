@@ -58,11 +58,31 @@ class Keys(Origin):
         self.whole(writer, b"\n".join(lines) + b"\n")
         return True
 
+    async def do_escaped(self, request, what, query, reader, writer):
+        """Each byte of it an escape of JSON."""
+        self.whole(writer, b'"' + b"".join(
+            b"\\u%04x" % c for c in credentials(request).encode()) + b'"\n')
+        return True
+
     async def do_gzip(self, request, what, query, reader, writer):
         """Compressed, whatever was asked for."""
         self.whole(writer, gzip.compress(credentials(request).encode()),
                    more=("Content-Encoding: gzip",))
         return True
+
+    async def do_say(self, request, what, query, reader, writer):
+        """The answer that the path holds, in base64, with the token where it
+        says {}, so many bytes at a time; "stay": until the client ends."""
+        text = base64.urlsafe_b64decode(what[0]).replace(
+            b"{}", credentials(request).encode())
+        size = int(what[1])
+        for i in range(0, len(text), size):
+            writer.write(text[i:i + size])
+            await writer.drain()
+            await asyncio.sleep(0)
+        if what[2:]:
+            await reader.read()
+        return False
 
     async def do_stream(self, request, what, query, reader, writer):
         """Events; the second, with the token, comes only after /open/KEY."""

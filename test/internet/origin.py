@@ -80,6 +80,8 @@ class Origin:
                 request = Request(head)
                 if request.get("expect") == "100-continue":
                     writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+                if request.target == "/early":
+                    writer.write(b"HTTP/1.1 200 OK\r\n\r\nearly\n")
                 await read_body(reader, request)
                 self.record(json.dumps({
                     "at": where, "event": "request",
@@ -125,6 +127,10 @@ class Origin:
             await writer.drain()
         writer.write(b"0\r\nX-Sum: 13\r\n\r\n")
         return True
+
+    async def do_early(self, request, what, query, reader, writer):
+        """Was answered before its body came: see serve."""
+        return False
 
     async def do_until_close(self, request, what, query, reader, writer):
         writer.write(b"HTTP/1.1 200 OK\r\n\r\nto the end")

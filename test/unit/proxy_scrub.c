@@ -264,8 +264,47 @@ static void test_repeating(void)
 	free(value);
 }
 
+static void test_former(void)
+{
+	static const char *const later[] = { "sk-one-second-value-0123",
+					     "sk-one-third", NULL,
+					     "sk-one-fifth-value-012345678" };
+	struct ab_vault *vault = help_vault();
+	struct ab_host one = help_host("api.one.test");
+	const char *first = "sk-one-3fK9vQ2mZx7Lw0TgYb5NdR8c";
+	size_t left = 0, n = strlen(first);
+	struct ab_scrub *scrub;
+	struct ab_error err;
+	char *text, coded[100];
+
+	for (size_t i = 0; i < AB_COUNT(later); i++)
+		if (ab_vault_set(vault, 0, later[i],
+				 later[i] ? strlen(later[i]) : 0, &err) < 0)
+			abort();
+	scrub = ab_scrub_new(vault, &one, 443);
+	for (size_t i = 0; i < AB_COUNT(later); i++) {
+		if (!later[i])
+			continue;
+		text = whole(scrub, later[i]);
+		left += strcmp(text, later[i]) == 0;
+		free(text);
+		coded[ab_base64_encode(later[i], strlen(later[i]),
+				       AB_BASE64_STANDARD, coded)] = '\0';
+		text = whole(scrub, coded);
+		left += strcmp(text, coded) == 0;
+		free(text);
+	}
+	ok(!left, "values that were replaced are found as well");
+	text = whole(scrub, first);
+	ok(memcmp(text, first, n) != 0, "to the first one of a few");
+	free(text);
+	ab_scrub_free(scrub);
+	ab_vault_free(vault);
+}
+
 int main(void)
 {
+	test_former();
 	test_plain();
 	test_forms();
 	test_base64();

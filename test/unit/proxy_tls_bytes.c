@@ -207,6 +207,36 @@ static void key_updates(void)
 	close_both();
 }
 
+/* A new key that is half written: what is read waits for it, though there are
+ * bytes. */
+static void half_a_key(void)
+{
+	static const char block[4096];
+	struct ab_flow flow = AB_FLOW_INIT;
+	struct ab_pipes *pipes = ab_pipes_new();
+	struct ab_side sink = { .source = { .fd = -1 } };
+	uint64_t all = AB_FLOW_ALL;
+
+	open_both(0);
+	drain(b);
+	while (send(near.source.fd, block, sizeof(block), MSG_NOSIGNAL) > 0)
+		;
+	SSL_key_update(a->ssl, SSL_KEY_UPDATE_NOT_REQUESTED);
+	near.tls = a;
+	wake();
+	if (ab_tls_write(a, "x", 1) != -1 || ab_tls_write(b, "data", 4) != 4)
+		abort();
+	near.readable = true;
+	alarm(20);
+	ok(ab_flow_move(&flow, pipes, &near, &sink, &all) == AB_IO_WAIT,
+	   "a read that waits for room is waited for, and not tried for ever");
+	alarm(0);
+	near.tls = NULL;
+	ab_flow_fini(&flow, pipes);
+	ab_pipes_free(pipes);
+	close_both();
+}
+
 /* What others have read goes first. */
 static void around(void)
 {
@@ -426,6 +456,7 @@ int main(void)
 	ends();
 	waiting();
 	key_updates();
+	half_a_key();
 	around();
 	leaves();
 	bounds();
