@@ -16,35 +16,10 @@ static const char *const members[MEMBERS] = {
 	[PATHS] = "paths",
 };
 
-/* A rule that is being read. */
-struct draft {
-	struct ab_reader *r;
-	const char *path; /* "network.http[2]" */
-	uint32_t node;
-	const json_t *given[MEMBERS];
-	uint32_t at[MEMBERS];
-	struct ab_http_rule *rule;
-	bool bad;
+static const struct ab_members_kind kind = {
+	.names = members,
+	.n = MEMBERS,
 };
-
-static void complain(struct draft *d, uint32_t node, const char *member,
-		     const char *wrong, const char *right)
-{
-	ab_autofree char *path = ab_printf("%s.%s", d->path, member);
-
-	ab_reader_report(d->r, node, path, wrong, right);
-	d->bad = true;
-}
-
-static void wrong_type(struct draft *d, uint32_t node, const char *member,
-		       const json_t *value, const char *wanted,
-		       const char *right)
-{
-	ab_autofree char *path = ab_printf("%s.%s", d->path, member);
-
-	ab_reader_wrong_type(d->r, node, path, value, wanted, right);
-	d->bad = true;
-}
 
 static int parse_host(const char *text, struct ab_host_entry *e,
 		      struct ab_why *why)
@@ -60,35 +35,37 @@ static int parse_host(const char *text, struct ab_host_entry *e,
 	return 0;
 }
 
-static void read_host(struct draft *d)
+static void read_host(struct ab_members *m, struct ab_http_rule *rule)
 {
 	static const char right[] = "write one like \"api.example.com\"";
-	const char *text = json_string_value(d->given[HOST]);
+	const char *text = json_string_value(m->given[HOST]);
 	struct ab_why why = { .right = "" };
 
-	if (!d->given[HOST])
-		complain(d, d->node, members[HOST], "is missing", right);
+	if (!m->given[HOST])
+		ab_members_complain(m, HOST, "is missing", right);
 	else if (!text)
-		wrong_type(d, d->at[HOST], members[HOST], d->given[HOST],
-			   "a text", right);
-	else if (parse_host(text, &d->rule->host, &why) < 0)
-		complain(d, d->at[HOST], members[HOST], why.wrong, why.right);
+		ab_members_wrong_type(m, HOST, "a text", right);
+	else if (parse_host(text, &rule->host, &why) < 0)
+		ab_members_complain(m, HOST, why.wrong, why.right);
 }
 
-typedef const char *take_fn(struct ab_arena *a, const char *text,
-			    struct ab_why *why);
+/* There is room for all. */
+static void add_once(struct ab_strv *list, char *text)
+{
+	if (!ab_strv_has(list, text))
+		list->v[list->len++] = text;
+}
 
-static const char *take_method(struct ab_arena *a, const char *text,
-			       struct ab_why *why)
+static int take_method(struct ab_members *m, void *to, const char *text,
+		       struct ab_why *why)
 {
 	size_t n = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ-_");
 
-	if (n == 0 || text[n] || n > 32) {
-		ab_why_value(why, text, "is not a method",
-			     "write one like \"GET\", in capitals");
-		return NULL;
-	}
-	return ab_arena_dup(a, text);
+	if (n == 0 || text[n] || n > 32)
+		return ab_why_value(why, text, "is not a method",
+				    "write one like \"GET\", in capitals");
+	add_once(to, ab_arena_dup(m->r->ctx->arena, text));
+	return 0;
 }
 
 static bool has_dotdot(const char *path)
@@ -99,74 +76,53 @@ static bool has_dotdot(const char *path)
 	return false;
 }
 
-static const char *take_path(struct ab_arena *a, const char *text,
-			     struct ab_why *why)
+static int take_path(struct ab_members *m, void *to, const char *text,
+		     struct ab_why *why)
 {
 	size_t len = strlen(text);
 	const char *wrong;
 	char *normal;
 
-	if (len > AB_HTTP_PATH_MAX) {
-		ab_why_value(why, text, "is too long", "at most %d bytes",
-			     AB_HTTP_PATH_MAX);
-		return NULL;
-	}
-	normal = ab_arena_alloc(a, len + 1);
-	if (strchr(text, '?')) {
-		ab_why_value(why, text, "has a query",
-			     "a rule is about the path before the ?");
-		return NULL;
-	}
-	if (!ab_urlpath_normal(text, len, normal, &len, &wrong)) {
-		ab_why_value(why, text, "is not the path of a URL", "%s",
-			     wrong);
-		return NULL;
-	}
+	if (len > AB_HTTP_PATH_MAX)
+		return ab_why_value(why, text, "is too long",
+				    "at most %d bytes", AB_HTTP_PATH_MAX);
+	normal = ab_arena_alloc(m->r->ctx->arena, len + 1);
+	if (strchr(text, '?'))
+		return ab_why_value(why, text, "has a query",
+				    "a rule is about the path before the ?");
+	if (!ab_urlpath_normal(text, len, normal, &len, &wrong))
+		return ab_why_value(why, text, "is not the path of a URL", "%s",
+				    wrong);
 	/* What would a "*" before it be? */
-	if (has_dotdot(text)) {
-		ab_why_value(why, text, "has dots in it", "write \"%.100s\"",
-			     normal);
-		return NULL;
-	}
-	return normal;
+	if (has_dotdot(text))
+		return ab_why_value(why, text, "has dots in it",
+				    "write \"%.100s\"", normal);
+	add_once(to, normal);
+	return 0;
 }
 
-static void read_list(struct draft *d, enum member m, take_fn *take,
-		      const char *right, struct ab_strv *ret)
+static void read_list(struct ab_members *m, enum member which,
+		      ab_members_take *take, const char *right,
+		      struct ab_strv *ret)
 {
-	struct ab_arena *a = d->r->ctx->arena;
-	const json_t *list = d->given[m];
+	const json_t *list = m->given[which];
 	size_t n = json_array_size(list);
-	uint32_t k = d->at[m] + 1;
 
 	if (!list)
 		return;
 	if (!json_is_array(list)) {
-		wrong_type(d, d->at[m], members[m], list, "a list", right);
+		ab_members_wrong_type(m, which, "a list", right);
 		return;
 	}
 	if (n == 0 || n > AB_HTTP_LIST_MAX) {
-		complain(d, d->at[m], members[m],
-			 n ? "has more than 64 entries" : "is empty",
-			 n ? "write a second rule"
-			   : "leave it out where all are meant");
+		ab_members_complain(m, which,
+				    n ? "has more than 64 entries" : "is empty",
+				    n ? "write a second rule"
+				      : "leave it out where all are meant");
 		return;
 	}
-	ret->v = ab_arena_alloc(a, (n + 1) * sizeof(*ret->v));
-	for (size_t i = 0; i < n; i++) {
-		const json_t *e = json_array_get(list, i);
-		ab_autofree char *name = ab_printf("%s[%zu]", members[m], i);
-		struct ab_why why = { .right = "" };
-		const char *text = NULL;
-
-		if (!json_is_string(e))
-			wrong_type(d, k, name, e, "a text", "put it in quotes");
-		else if (!(text = take(a, json_string_value(e), &why)))
-			complain(d, k, name, why.wrong, why.right);
-		if (text && !ab_strv_has(ret, text))
-			ret->v[ret->len++] = (char *)(uintptr_t)text;
-		k = d->r->nodes[k].next;
-	}
+	ret->v = ab_arena_alloc(m->r->ctx->arena, (n + 1) * sizeof(*ret->v));
+	ab_members_each(m, which, take, ret);
 }
 
 static void put_list(struct ab_buf *b, enum member m,
@@ -195,59 +151,39 @@ static const char *canonical(struct ab_arena *a, const struct ab_http_rule *r)
 	return ab_arena_dup(a, b.data);
 }
 
-static void read_rule(struct draft *d, const json_t *object)
+static void read_rule(struct ab_members *m)
 {
-	struct ab_arena *a = d->r->ctx->arena;
+	struct ab_arena *a = m->r->ctx->arena;
+	struct ab_http_rule *rule = ab_arena_alloc(a, sizeof(*rule));
 
-	d->rule = ab_arena_alloc(a, sizeof(*d->rule));
-	d->bad = !ab_members_find(d->r, d->node, d->path, object, members,
-				  MEMBERS, d->given, d->at);
-	read_host(d);
-	read_list(d, METHODS, take_method, "write one like [\"GET\"]",
-		  &d->rule->methods);
-	read_list(d, PATHS, take_path, "write one like [\"/v1/*\"]",
-		  &d->rule->paths);
-	if (d->bad)
+	read_host(m, rule);
+	read_list(m, METHODS, take_method, "write one like [\"GET\"]",
+		  &rule->methods);
+	read_list(m, PATHS, take_path, "write one like [\"/v1/*\"]",
+		  &rule->paths);
+	if (m->bad)
 		return;
-	d->rule->text = canonical(a, d->rule);
-	ab_value_add(a, &d->r->config->v[AB_KEY_HTTP],
+	rule->text = canonical(a, rule);
+	ab_value_add(a, &m->r->config->v[AB_KEY_HTTP],
 		     (struct ab_item){
-			     .text = d->rule->text,
-			     .from = ab_reader_origin(d->r, d->node),
-			     .http = d->rule,
+			     .text = rule->text,
+			     .from = ab_reader_origin(m->r, m->node),
+			     .http = rule,
 		     });
 }
 
 void ab_http_read(struct ab_reader *r, uint32_t node, const json_t *list)
 {
-	static const char right[] =
-		"{ \"host\": \"api.example.com\", \"methods\": [\"GET\"] }";
-	ab_autofree char *whole = ab_printf("write [%s]", right);
-	ab_autofree char *one = ab_printf("write %s", right);
-	const char *key = ab_keys[AB_KEY_HTTP].path;
-	uint32_t k = node + 1;
+	static const struct ab_members_list rules = {
+		.kind = &kind,
+		.key = AB_KEY_HTTP,
+		.most = AB_HTTP_RULES_MAX,
+		.too_many = "more than 256 rules",
+		.instead = "a path can be a pattern",
+		.example =
+			"{ \"host\": \"api.example.com\", \"methods\": [\"GET\"] }",
+		.read = read_rule,
+	};
 
-	if (!json_is_array(list)) {
-		ab_reader_wrong_type(r, node, key, list, "a list", whole);
-		return;
-	}
-	if (json_array_size(list) > AB_HTTP_RULES_MAX) {
-		ab_reader_report(r, node, key, "more than 256 rules",
-				 "a path can be a pattern");
-		return;
-	}
-	r->config->v[AB_KEY_HTTP].from = ab_reader_origin(r, node);
-	for (size_t i = 0; i < json_array_size(list) && !ab_reader_full(r);
-	     i++) {
-		const json_t *object = json_array_get(list, i);
-		ab_autofree char *path = ab_printf("%s[%zu]", key, i);
-		struct draft d = { .r = r, .path = path, .node = k };
-
-		if (json_is_object(object))
-			read_rule(&d, object);
-		else
-			ab_reader_wrong_type(r, k, path, object, "an object",
-					     one);
-		k = r->nodes[k].next;
-	}
+	ab_members_list(&rules, r, node, list);
 }

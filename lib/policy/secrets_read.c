@@ -56,36 +56,6 @@ static const struct {
 	{ EXPIRES, AB_FROM_COMMAND, "write \"from\": \"command\"" },
 };
 
-/* A secret that is being read. */
-struct draft {
-	struct ab_reader *r;
-	const char *path; /* "secrets.NAME" */
-	uint32_t node;
-	const json_t *given[MEMBERS];
-	uint32_t at[MEMBERS];
-	struct ab_secret secret;
-	bool bad;
-};
-
-static void complain(struct draft *d, uint32_t node, const char *member,
-		     const char *wrong, const char *right)
-{
-	ab_autofree char *path =
-		ab_printf("%s%s%s", d->path, member[0] ? "." : "", member);
-
-	ab_reader_report(d->r, node, path, wrong, right);
-	d->bad = true;
-}
-
-static void wrong_type(struct draft *d, enum member m, const char *wanted,
-		       const char *right)
-{
-	ab_autofree char *path = ab_printf("%s.%s", d->path, members[m]);
-
-	ab_reader_wrong_type(d->r, d->at[m], path, d->given[m], wanted, right);
-	d->bad = true;
-}
-
 /* Something printable, and not too long. */
 static bool is_fit(const char *text)
 {
@@ -97,112 +67,60 @@ static bool is_fit(const char *text)
 	return n <= AB_SECRET_TEXT;
 }
 
-/* A text that is there; NULL: none, or it was complained about. */
-static const char *take_text(struct draft *d, enum member m)
-{
-	const char *text = json_string_value(d->given[m]);
-
-	if (!d->given[m])
-		return NULL;
-	if (!text)
-		wrong_type(d, m, "a text", "put it in quotes");
-	else if (!text[0])
-		complain(d, d->at[m], members[m], "is empty", "");
-	else if (!is_fit(text))
-		complain(d, d->at[m], members[m],
-			 "is too long, or holds control characters",
-			 "at most 1024 bytes");
-	else
-		return ab_arena_dup(d->r->ctx->arena, text);
-	return NULL;
-}
-
-/* The index of the word that is there; 0 when none is. */
-static unsigned take_word(struct draft *d, enum member m,
-			  const char *const *words, size_t n, const char *right)
-{
-	const char *text = json_string_value(d->given[m]);
-	struct ab_why why;
-
-	if (!d->given[m])
-		return 0;
-	if (!text) {
-		wrong_type(d, m, "a text", right);
-		return 0;
-	}
-	for (unsigned i = 0; i < n; i++)
-		if (strcmp(words[i], text) == 0)
-			return i;
-	ab_why_value(&why, text, "is not possible here", "%s", right);
-	complain(d, d->at[m], members[m], why.wrong, why.right);
-	return 0;
-}
-
-typedef int take_fn(struct draft *d, const char *text, struct ab_why *why);
+static const struct ab_members_kind kind = {
+	.names = members,
+	.n = MEMBERS,
+	.fits = is_fit,
+	.fitting = "at most 1024 bytes",
+};
 
 /* Each text of a list. */
-static void take_list(struct draft *d, enum member m, take_fn *take,
+static void take_list(struct ab_members *m, enum member which,
+		      ab_members_take *take, struct ab_secret *s,
 		      const char *right)
 {
-	const json_t *list = d->given[m];
-	uint32_t k = d->at[m] + 1;
+	const json_t *list = m->given[which];
+	size_t n = json_array_size(list);
 
 	if (!list)
 		return;
-	if (!json_is_array(list)) {
-		wrong_type(d, m, "a list", right);
-		return;
-	}
-	if (json_array_size(list) == 0 ||
-	    json_array_size(list) > AB_SECRET_LIST) {
-		complain(d, d->at[m], members[m],
-			 json_array_size(list) ? "has more than 32 entries"
-					       : "is empty",
-			 right);
-		return;
-	}
-	for (size_t i = 0; i < json_array_size(list); i++) {
-		const json_t *e = json_array_get(list, i);
-		const char *text = json_string_value(e);
-		ab_autofree char *name = ab_printf("%s[%zu]", members[m], i);
-		ab_autofree char *path = ab_printf("%s.%s", d->path, name);
-		struct ab_why why = { .right = "" };
-
-		if (!text) {
-			ab_reader_wrong_type(d->r, k, path, e, "a text",
-					     "put it in quotes");
-			d->bad = true;
-		} else if (!is_fit(text)) {
-			complain(d, k, name,
-				 "is too long, or holds control characters",
-				 "at most 1024 bytes");
-		} else if (take(d, text, &why) < 0) {
-			complain(d, k, name, why.wrong, why.right);
-		}
-		k = d->r->nodes[k].next;
-	}
+	if (!json_is_array(list))
+		ab_members_wrong_type(m, which, "a list", right);
+	else if (n == 0 || n > AB_SECRET_LIST)
+		ab_members_complain(m, which,
+				    n ? "has more than 32 entries" : "is empty",
+				    right);
+	else
+		ab_members_each(m, which, take, s);
 }
 
-static int take_argument(struct draft *d, const char *text, struct ab_why *why)
+static int take_argument(struct ab_members *m, void *to, const char *text,
+			 struct ab_why *why)
 {
-	if (!text[0] && d->secret.command.len == 0)
+	struct ab_secret *s = to;
+
+	if (!text[0] && s->command.len == 0)
 		return ab_why_value(
 			why, text, "is not a command",
 			"write one like [\"pass\", \"show\", \"x\"]");
-	ab_secret_list(d->r->ctx->arena, &d->secret.command, text);
+	ab_secret_list(m->r->ctx->arena, &s->command, text);
 	return 0;
 }
 
-static int take_host(struct draft *d, const char *text, struct ab_why *why)
+static int take_host(struct ab_members *m, void *to, const char *text,
+		     struct ab_why *why)
 {
-	return ab_secret_host(d->r->ctx->arena, &d->secret.hosts, text,
-			      strlen(text), why);
+	struct ab_secret *s = to;
+
+	return ab_secret_host(m->r->ctx->arena, &s->hosts, text, strlen(text),
+			      why);
 }
 
-static int take_carrier(struct draft *d, const char *text, struct ab_why *why)
+static int take_carrier(struct ab_members *m, void *to, const char *text,
+			struct ab_why *why)
 {
-	struct ab_secret *s = &d->secret;
-	struct ab_carrier *v = ab_arena_alloc(d->r->ctx->arena,
+	struct ab_secret *s = to;
+	struct ab_carrier *v = ab_arena_alloc(m->r->ctx->arena,
 					      (s->ncarriers + 1) * sizeof(*v));
 
 	if (ab_carrier_parse(text, &v[s->ncarriers], why) < 0)
@@ -214,53 +132,62 @@ static int take_carrier(struct draft *d, const char *text, struct ab_why *why)
 	return 0;
 }
 
-static int take_place(struct draft *d, const char *text, struct ab_why *why)
+static int take_place(struct ab_members *m, void *to, const char *text,
+		      struct ab_why *why)
 {
+	struct ab_secret *s = to;
+
+	(void)m;
 	if (strcmp(text, "path") == 0)
-		d->secret.in_path = true;
+		s->in_path = true;
 	else if (strcmp(text, "body") == 0)
-		d->secret.in_body = true;
+		s->in_body = true;
 	else
 		return ab_why_value(why, text, "is not possible here",
 				    "write \"path\" or \"body\"");
 	return 0;
 }
 
-static int take_name(struct draft *d, const char *text, struct ab_why *why)
+static int take_name(struct ab_members *m, void *to, const char *text,
+		     struct ab_why *why)
 {
+	struct ab_secret *s = to;
+
 	if (ab_secret_name(text, strlen(text), why) < 0)
 		return -1;
-	if (!ab_strv_has(&d->secret.names, text))
-		ab_secret_list(d->r->ctx->arena, &d->secret.names, text);
+	if (!ab_strv_has(&s->names, text))
+		ab_secret_list(m->r->ctx->arena, &s->names, text);
 	return 0;
 }
 
-static int take_file(struct draft *d, const char *text, struct ab_why *why)
+static int take_file(struct ab_members *m, void *to, const char *text,
+		     struct ab_why *why)
 {
-	const char *path = ab_element_path(d->r->ctx, text, why);
+	struct ab_secret *s = to;
+	const char *path = ab_element_path(m->r->ctx, text, why);
 
 	if (!path)
 		return -1;
-	if (!ab_strv_has(&d->secret.files, path))
-		ab_secret_list(d->r->ctx->arena, &d->secret.files, path);
+	if (!ab_strv_has(&s->files, path))
+		ab_secret_list(m->r->ctx->arena, &s->files, path);
 	return 0;
 }
 
-static void read_path(struct draft *d)
+static void read_path(struct ab_members *m, struct ab_secret *s)
 {
-	const char *text = take_text(d, FILE_);
+	const char *text = ab_members_text(m, FILE_);
 	struct ab_why why = { .right = "" };
 
 	if (!text)
 		return;
-	d->secret.file = ab_element_path(d->r->ctx, text, &why);
-	if (!d->secret.file)
-		complain(d, d->at[FILE_], members[FILE_], why.wrong, why.right);
+	s->file = ab_element_path(m->r->ctx, text, &why);
+	if (!s->file)
+		ab_members_complain(m, FILE_, why.wrong, why.right);
 }
 
-static void read_env(struct draft *d)
+static void read_env(struct ab_members *m, struct ab_secret *s)
 {
-	const char *text = take_text(d, ENV);
+	const char *text = ab_members_text(m, ENV);
 	struct ab_why why = { .right = "" };
 
 	if (!text)
@@ -268,89 +195,90 @@ static void read_env(struct draft *d)
 	if (!ab_is_variable(text, strlen(text), "")) {
 		ab_why_value(&why, text, "is not the name of a variable",
 			     "letters, digits and _");
-		complain(d, d->at[ENV], members[ENV], why.wrong, why.right);
+		ab_members_complain(m, ENV, why.wrong, why.right);
 	}
-	d->secret.env = text;
+	s->env = text;
 }
 
-static void read_expires(struct draft *d)
+static void read_expires(struct ab_members *m, struct ab_secret *s)
 {
-	const char *text = take_text(d, EXPIRES);
+	const char *text = ab_members_text(m, EXPIRES);
 	uint64_t ms;
 
 	if (!text)
 		return;
 	if (ab_parse_duration(text, &ms) < 0 || ms < EXPIRES_MIN_MS ||
 	    ms > EXPIRES_MAX_MS)
-		complain(d, d->at[EXPIRES], members[EXPIRES],
-			 "is no duration between ten seconds and a year",
-			 "write one like \"50m\"");
+		ab_members_complain(
+			m, EXPIRES,
+			"is no duration between ten seconds and a year",
+			"write one like \"50m\"");
 	else
-		d->secret.expires_ms = ms;
+		s->expires_ms = ms;
 }
 
-static void read_source(struct draft *d)
+static void read_source(struct ab_members *m, struct ab_secret *s)
 {
 	static const char *const words[] = { "env", "file", "command" };
 	static const char list[] = "write one like [\"pass\", \"show\", \"x\"]";
-	struct ab_secret *s = &d->secret;
 
-	s->from = take_word(d, FROM, words, AB_COUNT(words),
-			    "write \"env\", \"file\" or \"command\"");
+	s->from = ab_members_word(m, FROM, words, AB_COUNT(words),
+				  "write \"env\", \"file\" or \"command\"");
 	for (size_t i = 0; i < AB_COUNT(sources); i++)
-		if (d->given[sources[i].member] && sources[i].from != s->from)
-			complain(d, d->at[sources[i].member],
-				 members[sources[i].member],
-				 "is of another source than \"from\" says",
-				 sources[i].right);
-	read_env(d);
-	read_path(d);
-	s->key = take_text(d, KEY);
-	take_list(d, COMMAND, take_argument, list);
-	read_expires(d);
-	if (s->from == AB_FROM_FILE && !d->given[FILE_])
-		complain(d, d->node, members[FILE_], "is missing",
-			 "write \"file\": \"~/path\"");
-	if (s->from == AB_FROM_COMMAND && !d->given[COMMAND])
-		complain(d, d->node, members[COMMAND], "is missing", list);
+		if (m->given[sources[i].member] && sources[i].from != s->from)
+			ab_members_complain(
+				m, sources[i].member,
+				"is of another source than \"from\" says",
+				sources[i].right);
+	read_env(m, s);
+	read_path(m, s);
+	s->key = ab_members_text(m, KEY);
+	take_list(m, COMMAND, take_argument, s, list);
+	read_expires(m, s);
+	if (s->from == AB_FROM_FILE && !m->given[FILE_])
+		ab_members_complain(m, FILE_, "is missing",
+				    "write \"file\": \"~/path\"");
+	if (s->from == AB_FROM_COMMAND && !m->given[COMMAND])
+		ab_members_complain(m, COMMAND, "is missing", list);
 	if (s->from != AB_FROM_ENV)
 		s->env = NULL;
 }
 
-static void read_hosts(struct draft *d)
+static void read_hosts(struct ab_members *m, struct ab_secret *s)
 {
 	static const char right[] = "write one like [\"api.example.com\"]";
 
-	take_list(d, HOSTS, take_host, right);
-	if (d->given[HOSTS])
+	take_list(m, HOSTS, take_host, s, right);
+	if (m->given[HOSTS])
 		return;
-	ab_secret_known_hosts(d->r->ctx->arena, &d->secret);
-	if (d->secret.hosts.len == 0)
-		complain(d, d->node, members[HOSTS],
-			 "is missing, and no service is known by this name",
-			 right);
+	ab_secret_known_hosts(m->r->ctx->arena, s);
+	if (s->hosts.len == 0)
+		ab_members_complain(
+			m, HOSTS,
+			"is missing, and no service is known by this name",
+			right);
 }
 
-static void read_carriers(struct draft *d)
+static void read_carriers(struct ab_members *m, struct ab_secret *s)
 {
-	const char *text = json_string_value(d->given[AS]);
+	const char *text = json_string_value(m->given[AS]);
 	struct ab_why why = { .right = "" };
 
-	if (!d->given[AS])
+	if (!m->given[AS])
 		return;
-	d->secret.carriers = NULL;
-	d->secret.ncarriers = 0;
+	s->carriers = NULL;
+	s->ncarriers = 0;
 	if (!text)
 		take_list(
-			d, AS, take_carrier,
+			m, AS, take_carrier, s,
 			"write one like \"bearer\" or [\"bearer\", \"header:x-api-key\"]");
-	else if (strcmp(text, "any") != 0 && take_carrier(d, text, &why) < 0)
-		complain(d, d->at[AS], members[AS], why.wrong, why.right);
+	else if (strcmp(text, "any") != 0 && take_carrier(m, s, text, &why) < 0)
+		ab_members_complain(m, AS, why.wrong, why.right);
 }
 
-static void check_format(struct draft *d)
+static void check_format(struct ab_members *m, struct ab_secret *s)
 {
-	const char *format = d->secret.format;
+	const char *format = s->format;
 	const char *hole = format ? strstr(format, "{}") : NULL;
 
 	if (!format)
@@ -359,58 +287,57 @@ static void check_format(struct draft *d)
 		if (*p & 0x80)
 			hole = NULL;
 	if (!hole || strstr(hole + 2, "{}"))
-		complain(d, d->at[FORMAT], members[FORMAT],
-			 "must have one {} where the value goes",
-			 "write one like \"Bearer {}\"");
-	else if (!d->secret.inject)
-		complain(d, d->at[FORMAT], members[FORMAT],
-			 "is for what is injected",
-			 "write \"mode\": \"inject\"");
+		ab_members_complain(m, FORMAT,
+				    "must have one {} where the value goes",
+				    "write one like \"Bearer {}\"");
+	else if (!s->inject)
+		ab_members_complain(m, FORMAT, "is for what is injected",
+				    "write \"mode\": \"inject\"");
 }
 
-static void read_mode(struct draft *d)
+static void read_mode(struct ab_members *m, struct ab_secret *s)
 {
 	static const char *const words[] = { "swap", "inject" };
-	struct ab_secret *s = &d->secret;
 
-	s->inject = take_word(d, MODE, words, AB_COUNT(words),
-			      "write \"swap\" or \"inject\"");
-	s->format = take_text(d, FORMAT);
-	s->require = json_is_true(d->given[REQUIRE]);
-	if (d->given[REQUIRE] && !json_is_boolean(d->given[REQUIRE]))
-		wrong_type(d, REQUIRE, "true or false", "without quotes");
-	if (s->inject && s->ncarriers == 0 && !d->bad)
-		complain(d, d->at[MODE], members[MODE],
-			 "does not know where to put the value",
-			 "write \"as\": \"bearer\", or another carrier");
+	s->inject = ab_members_word(m, MODE, words, AB_COUNT(words),
+				    "write \"swap\" or \"inject\"");
+	s->format = ab_members_text(m, FORMAT);
+	s->require = json_is_true(m->given[REQUIRE]);
+	if (m->given[REQUIRE] && !json_is_boolean(m->given[REQUIRE]))
+		ab_members_wrong_type(m, REQUIRE, "true or false",
+				      "without quotes");
+	if (s->inject && s->ncarriers == 0 && !m->bad)
+		ab_members_complain(
+			m, MODE, "does not know where to put the value",
+			"write \"as\": \"bearer\", or another carrier");
 	if (s->inject && s->require)
-		complain(d, d->at[REQUIRE], members[REQUIRE],
-			 "is not possible with what is injected",
-			 "write \"mode\": \"swap\"");
-	check_format(d);
+		ab_members_complain(m, REQUIRE,
+				    "is not possible with what is injected",
+				    "write \"mode\": \"swap\"");
+	check_format(m, s);
 }
 
-static void read_rest(struct draft *d)
+static void read_rest(struct ab_members *m, struct ab_secret *s)
 {
 	static const char *const lives[] = { "run", "stable" };
 	static const char *const ways[] = { "tls", "gateway", "both" };
 	static const char *const ends[] = { "refuse", "stop" };
-	struct ab_secret *s = &d->secret;
 
-	s->stable = take_word(d, PLACEHOLDER, lives, AB_COUNT(lives),
-			      "write \"run\" or \"stable\"");
-	s->via = take_word(d, VIA, ways, AB_COUNT(ways),
-			   "write \"tls\", \"gateway\" or \"both\"");
-	s->stop = take_word(d, TRIPWIRE, ends, AB_COUNT(ends),
-			    "write \"refuse\" or \"stop\"");
+	s->stable = ab_members_word(m, PLACEHOLDER, lives, AB_COUNT(lives),
+				    "write \"run\" or \"stable\"");
+	s->via = ab_members_word(m, VIA, ways, AB_COUNT(ways),
+				 "write \"tls\", \"gateway\" or \"both\"");
+	s->stop = ab_members_word(m, TRIPWIRE, ends, AB_COUNT(ends),
+				  "write \"refuse\" or \"stop\"");
 	if (s->via != AB_VIA_TLS &&
 	    (!s->provider || !s->provider->base_variable[0]))
-		complain(d, d->at[VIA], members[VIA],
-			 "needs a variable for the base URL, and none is known",
-			 "write \"tls\"");
-	take_list(d, ALSO, take_place, "write one like [\"body\"]");
-	take_list(d, NAMES, take_name, "write one like [\"OTHER_NAME\"]");
-	take_list(d, FILES, take_file, "write one like [\"~/.netrc\"]");
+		ab_members_complain(
+			m, VIA,
+			"needs a variable for the base URL, and none is known",
+			"write \"tls\"");
+	take_list(m, ALSO, take_place, s, "write one like [\"body\"]");
+	take_list(m, NAMES, take_name, s, "write one like [\"OTHER_NAME\"]");
+	take_list(m, FILES, take_file, s, "write one like [\"~/.netrc\"]");
 }
 
 static void read_secret(struct ab_reader *r, uint32_t node, const char *name,
@@ -418,11 +345,14 @@ static void read_secret(struct ab_reader *r, uint32_t node, const char *name,
 {
 	ab_autofree char *path =
 		ab_printf("%s.%s", ab_keys[AB_KEY_SECRETS].path, name);
-	struct draft d = { .r = r, .path = path, .node = node };
+	struct ab_members m = {
+		.r = r, .path = path, .node = node, .kind = &kind
+	};
 	struct ab_why why = { .right = "" };
+	struct ab_secret s;
 
 	if (ab_secret_name(name, strlen(name), &why) < 0) {
-		complain(&d, node, "", why.wrong, why.right);
+		ab_reader_report(r, node, path, why.wrong, why.right);
 		return;
 	}
 	if (!json_is_object(object)) {
@@ -431,17 +361,16 @@ static void read_secret(struct ab_reader *r, uint32_t node, const char *name,
 			"write { \"hosts\": [\"api.example.com\"] }");
 		return;
 	}
-	d.secret = ab_secret_new(r->ctx->arena, name);
-	d.bad = !ab_members_find(d.r, d.node, d.path, object, members, MEMBERS,
-				 d.given, d.at);
-	read_source(&d);
-	read_hosts(&d);
-	read_carriers(&d);
-	read_mode(&d);
-	read_rest(&d);
-	if (!d.bad)
+	s = ab_secret_new(r->ctx->arena, name);
+	ab_members_find(&m, object);
+	read_source(&m, &s);
+	read_hosts(&m, &s);
+	read_carriers(&m, &s);
+	read_mode(&m, &s);
+	read_rest(&m, &s);
+	if (!m.bad)
 		ab_value_add(r->ctx->arena, &r->config->v[AB_KEY_SECRETS],
-			     ab_secret_item(r->ctx->arena, d.secret,
+			     ab_secret_item(r->ctx->arena, s,
 					    ab_reader_origin(r, node)));
 }
 
