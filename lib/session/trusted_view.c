@@ -84,7 +84,7 @@ struct view {
 	size_t named; /* how many have a name */
 };
 
-static struct source *find(struct view *v, const char *real)
+static struct source *find(const struct view *v, const char *real)
 {
 	for (size_t i = 0; i < v->len; i++)
 		if (v->v[i].real && strcmp(v->v[i].real, real) == 0)
@@ -123,22 +123,34 @@ static char *merge(const struct view *v, const char *data, size_t len,
 	return merged;
 }
 
-static int cover_bundle(struct view *v, const char *path, struct ab_error *err)
+/* A file of the host's that is seen for the first time, and that the box sees
+ * too. 1, or 0: there is nothing to do. */
+static int read_new(const struct view *v, const char *path, char **ret_real,
+		    char **ret_data, size_t *ret_len, struct ab_error *err)
 {
 	ab_autofree char *real = ab_etc_follow(path);
-	ab_autofree char *data = NULL;
-	char *merged;
-	size_t len;
 	int r;
 
 	if (!real || find(v, real) || !is_visible(v, real))
 		return 0;
-	r = ab_trusted_read(real, &data, &len, err);
+	r = ab_trusted_read(real, ret_data, ret_len, err);
+	if (r > 0)
+		*ret_real = ab_take(real);
+	return r;
+}
+
+static int cover_bundle(struct view *v, const char *path, struct ab_error *err)
+{
+	ab_autofree char *data = NULL;
+	char *real, *merged;
+	size_t len;
+	int r = read_new(v, path, &real, &data, &len, err);
+
 	if (r <= 0)
 		return r;
 	merged = merge(v, data, len, &len);
 	ab_spec_add_file(v->spec, ab_strdup(real), merged, len);
-	add_source(v, ab_take(real), v->spec->nfiles - 1);
+	add_source(v, real, v->spec->nfiles - 1);
 	return 0;
 }
 
@@ -265,15 +277,12 @@ static uint8_t *make_keystore(const struct view *v, const char *data,
 static int cover_keystore(struct view *v, const char *path,
 			  struct ab_error *err)
 {
-	ab_autofree char *real = ab_etc_follow(path);
 	ab_autofree char *data = NULL;
 	uint8_t *made;
+	char *real;
 	size_t len;
-	int r;
+	int r = read_new(v, path, &real, &data, &len, err);
 
-	if (!real || find(v, real) || !is_visible(v, real))
-		return 0;
-	r = ab_trusted_read(real, &data, &len, err);
 	if (r <= 0)
 		return r;
 	made = make_keystore(v, data, len, &len);
@@ -285,7 +294,7 @@ static int cover_keystore(struct view *v, const char *path,
 				       "secret",
 				       real));
 	/* Seen, either way. */
-	add_source(v, ab_take(real), v->spec->nfiles - 1);
+	add_source(v, real, v->spec->nfiles - 1);
 	return 0;
 }
 
