@@ -61,19 +61,13 @@ int ab_write_all(int fd, const void *data, size_t len)
 	return 0;
 }
 
-int ab_read_all(int fd, size_t max, char **ret_data, size_t *ret_len)
+ssize_t ab_read_full(int fd, void *to, size_t room)
 {
-	ab_autofree char *data = NULL;
-	size_t len = 0, room = 0;
+	size_t len = 0;
 
-	for (;;) {
-		ssize_t n;
+	while (len < room) {
+		ssize_t n = read(fd, (char *)to + len, room - len);
 
-		if (len + 1 >= room) {
-			room = room ? room * 2 : 4096;
-			data = ab_realloc(data, room);
-		}
-		n = read(fd, data + len, room - len - 1);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
@@ -81,11 +75,31 @@ int ab_read_all(int fd, size_t max, char **ret_data, size_t *ret_len)
 		if (n == 0)
 			break;
 		len += (size_t)n;
+	}
+	return (ssize_t)len;
+}
+
+int ab_read_all(int fd, size_t max, char **ret_data, size_t *ret_len)
+{
+	ab_autofree char *data = NULL;
+	size_t len = 0, room = 2048;
+
+	/* Full: there may be more. */
+	do {
+		ssize_t n;
+
+		/* One byte too many tells, and then there is the NUL. */
+		room = room - 1 > max / 2 ? max + 2 : room * 2;
+		data = ab_realloc(data, room);
+		n = ab_read_full(fd, data + len, room - len - 1);
+		if (n < 0)
+			return -1;
+		len += (size_t)n;
 		if (len > max) {
 			errno = EFBIG;
 			return -1;
 		}
-	}
+	} while (len == room - 1);
 	data[len] = '\0';
 	*ret_data = ab_take(data);
 	*ret_len = len;

@@ -40,6 +40,10 @@ char *ab_fd_path(int fd);
 /* All of it or -1 with errno; EINTR is retried. */
 int ab_write_all(int fd, const void *data, size_t len);
 
+/* Until the end of the file, or until the room is full; how much there was, or
+ * -1 with errno. */
+ssize_t ab_read_full(int fd, void *to, size_t room);
+
 /* Up to `max` bytes until the end of the file; -1 with errno (EFBIG when
  * there is more than `max`). Adds a NUL that is not counted. */
 int ab_read_all(int fd, size_t max, char **ret_data, size_t *ret_len);

@@ -47,15 +47,8 @@ void ab_attack_add(struct ab_attack *attack, const char *wall, const char *name,
 /* One report, or false at the end. What comes from the box is data. */
 static bool hear(int fd, struct ab_report *ret)
 {
-	size_t got = 0;
-
-	while (got < sizeof(*ret)) {
-		ssize_t n = read(fd, (char *)ret + got, sizeof(*ret) - got);
-
-		if (n == 0 || (n < 0 && errno != EINTR))
-			return false;
-		got += n > 0 ? (size_t)n : 0;
-	}
+	if (ab_read_full(fd, ret, sizeof(*ret)) != (ssize_t)sizeof(*ret))
+		return false;
 	ret->seen[sizeof(ret->seen) - 1] = '\0';
 	return ret->hold <= AB_HOLD_UNTRIED;
 }

@@ -284,20 +284,13 @@ int ab_trial_start(const struct ab_trial *t, const struct ab_setting *settings,
 
 void ab_trial_wait(struct ab_trial_run *run, struct ab_trial_outcome *ret)
 {
-	size_t got = 0;
-	ssize_t n;
+	ssize_t n = ab_read_full(run->pipe, ret, sizeof(*ret));
 	int status = 0;
 
-	while (got < sizeof(*ret)) {
-		n = read(run->pipe, (char *)ret + got, sizeof(*ret) - got);
-		if (n == 0 || (n < 0 && errno != EINTR))
-			break;
-		got += n > 0 ? (size_t)n : 0;
-	}
 	close(run->pipe);
 	while (waitpid(run->pid, &status, 0) < 0 && errno == EINTR)
 		;
-	if (got == sizeof(*ret))
+	if (n == (ssize_t)sizeof(*ret))
 		return;
 	*ret = (struct ab_trial_outcome){ .result = -1 };
 	ab_fail(&ret->error, AB_ESYSTEM, 0,

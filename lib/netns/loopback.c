@@ -42,14 +42,12 @@ static bool is_up(int sock, const char *name, size_t len)
 static bool read_devices(char *text, size_t room)
 {
 	ab_autoclose int fd = open("/proc/self/net/dev", O_RDONLY | O_CLOEXEC);
-	size_t len = 0;
-	ssize_t n = -1;
+	ssize_t n = fd < 0 ? -1 : ab_read_full(fd, text, room);
 
-	while (fd >= 0 && len < room - 1 &&
-	       (n = read(fd, text + len, room - 1 - len)) > 0)
-		len += (size_t)n;
-	text[len] = '\0';
-	return n == 0;
+	if (n < 0 || (size_t)n == room)
+		return false;
+	text[n] = '\0';
+	return true;
 }
 
 bool ab_loopback_alone(void)

@@ -25,7 +25,6 @@ static bool is_known(const struct ab_safe *safe, const char *path)
 static int read_whole(int fd, const char *path, char **ret, size_t len,
 		      struct ab_error *err)
 {
-	size_t got = 0;
 	char *data;
 
 	if (len > FILE_MAX) {
@@ -34,17 +33,8 @@ static int read_whole(int fd, const char *path, char **ret, size_t len,
 		return ab_hint(err, "hide it instead: --deny-read %s", path);
 	}
 	data = ab_alloc(len + 1);
-	while (got < len) {
-		ssize_t n = read(fd, data + got, len - got);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			break;
-		got += (size_t)n;
-	}
-	if (got < len) {
-		explicit_bzero(data, got);
+	if (ab_read_full(fd, data, len) != (ssize_t)len) {
+		explicit_bzero(data, len);
 		free(data);
 		return ab_fail(err, AB_ESYSTEM, 0, "%s cannot be read whole",
 			       path);

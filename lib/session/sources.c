@@ -200,24 +200,6 @@ static int open_file(const struct ab_secret *secret, struct ab_error *err)
 			    "else there is \"from\": \"command\"");
 }
 
-static ssize_t read_whole(int fd, char *to, size_t room)
-{
-	size_t len = 0;
-
-	while (len < room) {
-		ssize_t n = read(fd, to + len, room - len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -1;
-		if (n == 0)
-			break;
-		len += (size_t)n;
-	}
-	return (ssize_t)len;
-}
-
 static int read_file(const struct ab_secret *secret, struct ab_sourced *ret,
 		     struct ab_error *err)
 {
@@ -230,7 +212,7 @@ static int read_file(const struct ab_secret *secret, struct ab_sourced *ret,
 	if (fd < 0)
 		return -1;
 	text = get_pages(room);
-	len = read_whole(fd, text, room);
+	len = ab_read_full(fd, text, room);
 	if (len < 0)
 		r = ab_fail(err, AB_EUSAGE, errno, "the secret %s: read %s",
 			    secret->name, secret->file);

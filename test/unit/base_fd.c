@@ -157,6 +157,29 @@ static void test_read_all(void)
 	}
 }
 
+static void test_read_full(void)
+{
+	ab_autoclose int fd = file_with(5000);
+	char data[5001];
+	int ends[2];
+
+	ok(ab_read_full(fd, data, 4999) == 4999, "as much as there is room");
+	ok(ab_read_full(fd, data, sizeof(data)) == 1 &&
+		   ab_read_full(fd, data, sizeof(data)) == 0,
+	   "no more than there is");
+	ok(ab_read_full(-1, data, 1) == -1 && errno == EBADF,
+	   "no file has no bytes");
+	if (pipe2(ends, O_CLOEXEC | O_DIRECT) < 0 ||
+	    ab_write_all(ends[1], "ab", 2) < 0 ||
+	    ab_write_all(ends[1], "cd", 2) < 0)
+		abort();
+	ok(ab_read_full(ends[0], data, 4) == 4 && memcmp(data, "abcd", 4) == 0,
+	   "what comes in parts is put together, and nothing is waited for "
+	   "when the room is full");
+	close(ends[0]);
+	close(ends[1]);
+}
+
 static void test_memfd(void)
 {
 	ab_autoclose int fd = ab_memfd_sealed("policy", "abc", 3);
@@ -248,6 +271,7 @@ int main(void)
 	test_scope();
 	test_write_all();
 	test_read_all();
+	test_read_full();
 	test_memfd();
 	test_passing();
 	return done();
