@@ -236,6 +236,21 @@ bool ab_is_variable(const char *s, size_t len, const char *more)
 	return len > 0 && len <= 255;
 }
 
+int ab_variable_check(const char *s, size_t len, bool shell, struct ab_why *why)
+{
+	ab_autofree char *name = ab_strndup(s, len);
+
+	if (!ab_is_variable(s, len, shell ? "" : "-.") ||
+	    (shell && s[0] >= '0' && s[0] <= '9'))
+		return ab_why_value(why, name, "is not the name of a variable",
+				    "letters, digits and _");
+	if (strncmp(name, "AGENTBOX_", 9) == 0 ||
+	    strcmp(name, "SANDBOX_RUNTIME") == 0)
+		return ab_why_value(why, name, "is agentbox's own variable",
+				    "choose another name");
+	return 0;
+}
+
 static int put_variable(const struct ab_context *ctx, struct ab_value *v,
 			const char *text, const struct ab_origin *from,
 			struct ab_why *why)
@@ -262,13 +277,8 @@ static int put_assignment(const struct ab_context *ctx, struct ab_value *v,
 	if (text[n] != '=')
 		return ab_why_value(why, text, "has no value",
 				    "write NAME=VALUE");
-	if (!ab_is_variable(text, n, "-."))
-		return ab_why_value(why, name, "is not the name of a variable",
-				    "letters, digits and _");
-	if (strncmp(name, "AGENTBOX_", 9) == 0 ||
-	    strcmp(name, "SANDBOX_RUNTIME") == 0)
-		return ab_why_value(why, name, "is agentbox's own variable",
-				    "choose another name");
+	if (ab_variable_check(text, n, false, why) < 0)
+		return -1;
 	if (strlen(text) > VALUE_MAX)
 		return ab_why_value(why, name, "has too long a value",
 				    "at most 127 KiB");

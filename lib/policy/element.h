@@ -16,5 +16,9 @@ const char *ab_element_path(const struct ab_context *ctx, const char *text,
 
 /* Letters, digits, "_" and what is in `more`; at most 255 bytes. */
 bool ab_is_variable(const char *s, size_t len, const char *more);
+/* A name that a variable can have, and none of agentbox's own. `shell`: one
+ * that a shell can use too, without "-", "." and a digit in front. */
+int ab_variable_check(const char *s, size_t len, bool shell,
+		      struct ab_why *why);
 
 #endif

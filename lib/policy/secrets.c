@@ -12,20 +12,6 @@
 #include "policy/host.h"
 #include "policy/why.h"
 
-int ab_secret_name(const char *s, size_t len, struct ab_why *why)
-{
-	ab_autofree char *name = ab_strndup(s, len);
-
-	if (!ab_is_variable(s, len, "") || (s[0] >= '0' && s[0] <= '9'))
-		return ab_why_value(why, name, "is not the name of a variable",
-				    "letters, digits and _");
-	if (strncmp(name, "AGENTBOX_", 9) == 0 ||
-	    strcmp(name, "SANDBOX_RUNTIME") == 0)
-		return ab_why_value(why, name, "is agentbox's own variable",
-				    "choose another name");
-	return 0;
-}
-
 void ab_secret_list(struct ab_arena *a, struct ab_strv *list, const char *text)
 {
 	char **v = ab_arena_alloc(a, (list->len + 2) * sizeof(*v));
@@ -212,7 +198,7 @@ int ab_secret_put(const struct ab_context *ctx, struct ab_value *v,
 		return ab_why_say(
 			why, "set the variable, and name it: --secret NAME",
 			"a value has no place on a command line, where others can read it");
-	if (ab_secret_name(text, n, why) < 0)
+	if (ab_variable_check(text, n, true, why) < 0)
 		return -1;
 	same = find(v, name);
 	s = same ? *same->secret : ab_secret_new(ctx->arena, name);

@@ -39,9 +39,7 @@ int ab_secrets_finish(struct ab_arena *a, struct ab_config *c,
 struct ab_secrets ab_secrets_fill(struct ab_arena *a,
 				  const struct ab_value *v);
 
-/* For those who make one. A name that a variable can have: */
-int ab_secret_name(const char *s, size_t len, struct ab_why *why);
-/* A host, to its list: a name or "*.name", with its port. */
+/* For those who make one. A host, to its list: a name or "*.name", with its port. */
 int ab_secret_host(struct ab_arena *a, struct ab_strv *hosts, const char *s,
 		   size_t len, struct ab_why *why);
 /* "bearer", "header:x-api-key" */

@@ -153,7 +153,7 @@ static int take_name(struct ab_members *m, void *to, const char *text,
 {
 	struct ab_secret *s = to;
 
-	if (ab_secret_name(text, strlen(text), why) < 0)
+	if (ab_variable_check(text, strlen(text), true, why) < 0)
 		return -1;
 	if (!ab_strv_has(&s->names, text))
 		ab_secret_list(m->r->ctx->arena, &s->names, text);
@@ -351,7 +351,7 @@ static void read_secret(struct ab_reader *r, uint32_t node, const char *name,
 	struct ab_why why = { .right = "" };
 	struct ab_secret s;
 
-	if (ab_secret_name(name, strlen(name), &why) < 0) {
+	if (ab_variable_check(name, strlen(name), true, &why) < 0) {
 		ab_reader_report(r, node, path, why.wrong, why.right);
 		return;
 	}

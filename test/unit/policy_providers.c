@@ -50,8 +50,8 @@ static size_t bad_names(const struct ab_provider *p)
 	size_t bad = holes(p->names[0], AB_PROVIDER_NAMES, sizeof(p->names[0]));
 
 	for (size_t k = 0; k < AB_PROVIDER_NAMES && p->names[k][0]; k++) {
-		bad += ab_secret_name(p->names[k], strlen(p->names[k]), NULL) <
-		       0;
+		bad += ab_variable_check(p->names[k], strlen(p->names[k]), true,
+					 NULL) < 0;
 		bad += count_variable(p->names[k]) != 1;
 		bad += ab_provider_find(p->names[k]) != p;
 	}
