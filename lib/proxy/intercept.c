@@ -27,21 +27,6 @@ bool ab_intercept_wants(const struct ab_conn *conn)
 				 conn->port);
 }
 
-/* Recorded, with an id; the client sees a broken connection. */
-static void refuse(struct ab_conn *conn, enum ab_fault fault, const char *name)
-{
-	struct ab_request_record r;
-
-	ab_tunnel_describe(conn, &r);
-	r.fault = fault;
-	r.sni = name;
-	if (ab_conn_deny(conn, &r) < 0)
-		return;
-	conn->unrecorded = true;
-	ab_conn_record(conn, &r);
-	ab_conn_close(conn, true);
-}
-
 /* It was allowed, and came to nothing. */
 static void fail(struct ab_conn *conn, const char *why)
 {
@@ -64,7 +49,7 @@ static void shake_hands(struct ab_conn *conn)
 
 	if (client == AB_TLS_FAILED) {
 		if (ab_tls_no_http1(conn->client.tls))
-			refuse(conn, AB_FAULT_HTTP1, NULL);
+			ab_tunnel_cut(conn, AB_FAULT_HTTP1, NULL);
 		else
 			fail(conn, ab_tls_why(conn->client.tls));
 		return;
@@ -84,7 +69,7 @@ static void open_tls(struct ab_conn *conn, const struct ab_hello *hello)
 
 	if (hello->has_name &&
 	    strcmp(hello->name.text, conn->host->text) != 0) {
-		refuse(conn, AB_FAULT_SNI, hello->name.text);
+		ab_tunnel_cut(conn, AB_FAULT_SNI, hello->name.text);
 		return;
 	}
 	conn->client.tls = ab_tls_accept(site, &conn->client, conn->host);
@@ -117,7 +102,7 @@ static void read_first(struct ab_conn *conn)
 			      ab_bytes_len(&conn->client.in), &hello)) {
 	case AB_FIRST_MORE:
 		if (conn->client.eof)
-			refuse(conn, AB_FAULT_MALFORMED, NULL);
+			ab_tunnel_cut(conn, AB_FAULT_MALFORMED, NULL);
 		return;
 	case AB_FIRST_TLS:
 		open_tls(conn, &hello);
@@ -126,13 +111,13 @@ static void read_first(struct ab_conn *conn)
 		ab_exchange_start(conn, AB_EXCHANGE_LOOKED);
 		return;
 	case AB_FIRST_HTTP2:
-		refuse(conn, AB_FAULT_HTTP2, NULL);
+		ab_tunnel_cut(conn, AB_FAULT_HTTP2, NULL);
 		return;
 	case AB_FIRST_OTHER:
-		refuse(conn, AB_FAULT_OPAQUE, NULL);
+		ab_tunnel_cut(conn, AB_FAULT_OPAQUE, NULL);
 		return;
 	case AB_FIRST_BAD:
-		refuse(conn, AB_FAULT_MALFORMED, NULL);
+		ab_tunnel_cut(conn, AB_FAULT_MALFORMED, NULL);
 		return;
 	}
 }

@@ -31,35 +31,14 @@ enum { ANSWER_ROOM = 16 * 1024 }; /* of the server's first bytes */
 static void refuse_hello(struct ab_conn *conn, const char *name)
 {
 	static const uint8_t access_denied[] = { 21, 3, 1, 0, 2, 2, 49 };
-	struct ab_request_record r;
 
-	ab_tunnel_describe(conn, &r);
-	r.fault = AB_FAULT_SNI;
-	r.sni = name;
-	if (ab_conn_deny(conn, &r) < 0)
-		return;
-	conn->unrecorded = true;
-	ab_conn_record(conn, &r);
-	if (conn->closed)
+	if (ab_tunnel_deny(conn, AB_FAULT_SNI, name) < 0)
 		return;
 	/* Behind other bytes of the server's it would make no sense. */
 	if (conn->down.moved == 0)
 		ab_bytes_add(&conn->client.out, access_denied,
 			     sizeof(access_denied));
 	ab_tunnel_goodbye(conn);
-}
-
-static void refuse(struct ab_conn *conn, enum ab_fault fault)
-{
-	struct ab_request_record r;
-
-	ab_tunnel_describe(conn, &r);
-	r.fault = fault;
-	if (ab_conn_deny(conn, &r) < 0)
-		return;
-	conn->unrecorded = true;
-	ab_conn_record(conn, &r);
-	ab_conn_close(conn, true);
 }
 
 /*
@@ -139,13 +118,13 @@ static void judge_second(struct ab_conn *conn)
 		return;
 	case AB_FIRST_MORE:
 		if (conn->client.eof)
-			refuse(conn, AB_FAULT_MALFORMED);
+			ab_tunnel_cut(conn, AB_FAULT_MALFORMED, NULL);
 		return;
 	case AB_FIRST_HTTP:
 	case AB_FIRST_HTTP2:
 	case AB_FIRST_OTHER:
 	case AB_FIRST_BAD:
-		refuse(conn, AB_FAULT_MALFORMED);
+		ab_tunnel_cut(conn, AB_FAULT_MALFORMED, NULL);
 		return;
 	}
 }
@@ -218,7 +197,7 @@ static void wait_for_more(struct ab_conn *conn)
 		ab_bytes_skip(in, conn->ahead);
 		ab_tunnel_relay(conn);
 	} else if (conn->client.eof) {
-		refuse(conn, AB_FAULT_MALFORMED);
+		ab_tunnel_cut(conn, AB_FAULT_MALFORMED, NULL);
 	} else if (word) {
 		ab_bytes_add(&conn->server.out, ab_bytes_head(in) + conn->ahead,
 			     ab_bytes_len(in) - conn->ahead);
@@ -247,14 +226,14 @@ static void judge_first(struct ab_conn *conn)
 		ab_exchange_start(conn, AB_EXCHANGE_TUNNEL);
 		return;
 	case AB_FIRST_HTTP2:
-		refuse(conn, AB_FAULT_HTTP2);
+		ab_tunnel_cut(conn, AB_FAULT_HTTP2, NULL);
 		return;
 	case AB_FIRST_OTHER:
 		ab_bytes_skip(&conn->client.in, conn->ahead);
 		ab_tunnel_relay(conn);
 		return;
 	case AB_FIRST_BAD:
-		refuse(conn, AB_FAULT_MALFORMED);
+		ab_tunnel_cut(conn, AB_FAULT_MALFORMED, NULL);
 		return;
 	}
 }

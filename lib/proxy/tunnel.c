@@ -43,6 +43,26 @@ void ab_tunnel_describe(const struct ab_conn *conn,
 	};
 }
 
+int ab_tunnel_deny(struct ab_conn *conn, enum ab_fault fault, const char *name)
+{
+	struct ab_request_record r;
+
+	ab_tunnel_describe(conn, &r);
+	r.fault = fault;
+	r.sni = name;
+	if (ab_conn_deny(conn, &r) < 0)
+		return -1;
+	conn->unrecorded = true;
+	ab_conn_record(conn, &r);
+	return conn->closed ? -1 : 0;
+}
+
+void ab_tunnel_cut(struct ab_conn *conn, enum ab_fault fault, const char *name)
+{
+	if (ab_tunnel_deny(conn, fault, name) == 0)
+		ab_conn_close(conn, true);
+}
+
 void ab_tunnel_record(struct ab_conn *conn)
 {
 	struct ab_request_record r;
