@@ -1,7 +1,6 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/mem.h"
 #include "policy/http_config.h"
 #include "policy/members.h"
 #include "policy/urlpath.h"
