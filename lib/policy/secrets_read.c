@@ -59,12 +59,13 @@ static const struct {
 /* Something printable, and not too long. */
 static bool is_fit(const char *text)
 {
-	size_t n = strlen(text);
+	const unsigned char *c = (const unsigned char *)text;
 
-	for (size_t i = 0; i < n; i++)
-		if (text[i] < ' ' || text[i] == 0x7f)
+	/* A name may be in any language. */
+	for (; *c; c++)
+		if (*c < ' ' || *c == 0x7f)
 			return false;
-	return n <= AB_SECRET_TEXT;
+	return strlen(text) <= AB_SECRET_TEXT;
 }
 
 static const struct ab_members_kind kind = {
