@@ -98,7 +98,7 @@ field()
 
 @test "secrets list: runs no command, and keeps its arguments to itself" {
 	config '{ "secrets": { "A_KEY": { "hosts": ["a.example"], "from": "command",
-		"command": ["/bin/sh", "-c", "echo '$VALUE' | tee ran"] } } }'
+		"command": ["/bin/sh", "-c", "echo '$VALUE' | tee $PWD/ran"] } } }'
 	agentbox secrets list
 	[ "$status" -eq 0 ]
 	untold
@@ -286,7 +286,7 @@ field()
 }
 
 @test "secrets: a project that nobody trusts adds none" {
-	printf '{ "secrets": { "A_KEY": { "hosts": ["evil.example"], "from": "command", "command": ["/bin/sh", "-c", "touch ran; echo %s"] } } }\n' "$VALUE" >.agentbox.json
+	printf '{ "secrets": { "A_KEY": { "hosts": ["evil.example"], "from": "command", "command": ["/bin/sh", "-c", "touch %s/ran; echo %s"] } } }\n' "$PWD" "$VALUE" >.agentbox.json
 	agentbox_split secrets list --json
 	[ "$status" -eq 0 ]
 	[ "$(jq -c .secrets <<<"$output")" = '[]' ]

@@ -80,10 +80,11 @@ recorded()
 	{ "commands": { "enforce": "children" },
 	  "secrets": {
 	    "GROQ_API_KEY": { "from": "file", "file": "~/keys.json", "key": "a.b" },
-	    "XAI_API_KEY": { "from": "command", "command": ["cat", "key"] } } }
+	    "XAI_API_KEY": { "from": "command", "command": ["sh", "-c", "cat ~/key"] } } }
 	JSON
 	echo "{\"x\": [1, \"y\"], \"a\": {\"b\": \"$OTHER\"}}" >"$HOME/keys.json"
-	echo "$THIRD" >key
+	echo "$THIRD" >"$HOME/key"
+	as_root true
 	held --secret OPENAI_API_KEY
 	printf '%s\n' "$PROCESSES" >"$TEST_DIR/before"
 	our_processes >"$TEST_DIR/ours"
@@ -195,6 +196,77 @@ recorded()
 	[ "$status" -eq 125 ]
 	[[ "$output" == *"the secret OPENAI_API_KEY: sh ended with status 2: locked ***"* ]]
 	no_value_in "$output"
+}
+
+@test "secrets: a file that a value comes from is hidden, unless it is declared" {
+	settings <<-JSON
+	{ "secrets": {
+	    "OPENAI_API_KEY": { "from": "file", "file": "~/keys.json", "key": "a.b" },
+	    "GROQ_API_KEY": { "from": "file", "file": "$PWD/in/token" },
+	    "XAI_API_KEY": { "from": "file", "file": "~/shown", "files": ["~/shown"] } } }
+	JSON
+	echo "{\"a\":{\"b\":\"$VALUE\"},\"c\":\"beside\"}" >"$HOME/keys.json"
+	mkdir in
+	echo "$OTHER" >in/token
+	echo "$THIRD" >"$HOME/shown"
+	agentbox run --yes -- sh -c 'cat ~/keys.json in/token; ln in/token other; mv in out; echo mine >in/token; cat ~/shown'
+	[ "$status" -eq 0 ]
+	! grep -e "$VALUE" -e "$OTHER" -e "$THIRD" -e beside <<<"$output"
+	[[ "$output" == *xai-* ]]
+	[ "$(cat in/token)" = "$OTHER" ]
+}
+
+@test "secrets: a file where the box can write is not read again" {
+	echo "$VALUE" >token
+	echo "$OTHER" >"$HOME/token"
+	settings <<-JSON
+	{ "secrets": {
+	    "OPENAI_API_KEY": { "from": "file", "file": "$PWD/token" },
+	    "GROQ_API_KEY": { "from": "file", "file": "~/token" } } }
+	JSON
+	held
+	echo "$OTHER" >token
+	sleep 0.01
+	echo "$VALUE" >"$HOME/token"
+	wait_for 10 recorded '"kind":"secret".*"name":"GROQ_API_KEY".*"event":"read"'
+	let_go
+	[ "$status" -eq 0 ]
+	! recorded '"kind":"secret".*"name":"OPENAI_API_KEY"'
+}
+
+@test "secrets: no link of the box's leads to the file that is read" {
+	echo "$VALUE" >"$HOME/own"
+	settings <<-JSON
+	{ "secrets": { "OPENAI_API_KEY": { "from": "file", "file": "$PWD/token" } } }
+	JSON
+	ln -s "$HOME/own" token
+	agentbox run -- true
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"the box could have put the link there"* ]]
+	ln -sf "$PWD/real" "$HOME/token"
+	echo "$VALUE" >real
+	settings <<<'{ "secrets": { "OPENAI_API_KEY": { "from": "file", "file": "~/token" } } }'
+	agentbox run -- cat real
+	[ "$status" -ne 0 ]
+	[[ "$output" == *"denied"* ]]
+	no_value_in "$output"
+}
+
+@test "secrets: what the box can write is not run on the host" {
+	settings <<-JSON
+	{ "secrets": { "OPENAI_API_KEY": { "from": "command", "command": ["sh", "$PWD/key.sh"] } } }
+	JSON
+	echo "echo $VALUE" >key.sh
+	agentbox run -- true
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"would run $PWD/key.sh on the host"* ]]
+	mkdir bin
+	ln -s "$(command -v false)" bin/cat
+	echo "$VALUE" >"$HOME/key"
+	settings <<<'{ "secrets": { "OPENAI_API_KEY": { "from": "command", "command": ["sh", "-c", "cat ~/key; pwd >~/where"] } } }'
+	PATH=$PWD/bin:$PATH agentbox run -- true
+	[ "$status" -eq 0 ]
+	[ "$(cat "$HOME/where")" = / ]
 }
 
 @test "secrets: who sets their variables to something else is refused" {

@@ -7,6 +7,7 @@
 #include "policy/environment.h"
 #include "policy/layers.h"
 #include "policy/policy.h"
+#include "session/reach.h"
 #include "session/sources.h"
 #include "session/trusted.h"
 
@@ -28,6 +29,19 @@ static int tell_missing(const struct ab_secret *secret, struct ab_error *err)
 	return ab_step(err, "secrets");
 }
 
+/* The box has no use for it: its placeholder is in the environment. */
+static void note_file(struct ab_safe *safe, const struct ab_secret *secret)
+{
+	bool led;
+	char *real = secret->from == AB_FROM_FILE ?
+			     ab_reach_follow(&secret->writable, secret->file,
+					     &led) :
+			     NULL;
+
+	if (real)
+		ab_strv_give(&safe->sources, real);
+}
+
 static int take_value(struct ab_safe *safe, size_t i,
 		      const struct ab_secret *secret, char *const *env,
 		      struct ab_error *err)
@@ -38,11 +52,14 @@ static int take_value(struct ab_safe *safe, size_t i,
 	safe->stamps[i] = ab_source_stamp(secret);
 	if (ab_source_read(secret, env, AB_SOURCE_MS, &value, err) < 0)
 		return -1;
+	note_file(safe, secret);
 	if (value.data) {
 		if (ab_vault_set(safe->vault, i, value.data, value.len, err) ==
 		    0)
 			return 0;
-		ab_wrap(err, "the secret %s", secret->name);
+		ab_hint(err, "asked for by %s; `agentbox secrets check` looks "
+			     "at all of them",
+			secret->origin);
 		return ab_step(err, "secrets");
 	}
 	if (secret->wanted)
@@ -222,6 +239,7 @@ void ab_safe_fini(struct ab_safe *safe)
 	ab_tls_site_free(safe->site);
 	ab_strv_fini(&safe->intercepted);
 	ab_strv_fini(&safe->environ);
+	ab_strv_fini(&safe->sources);
 	ab_strv_fini(&safe->details);
 	for (size_t i = 0; i < safe->nfiles; i++) {
 		free(safe->files[i].path);

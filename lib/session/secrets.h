@@ -30,6 +30,7 @@ struct ab_safe {	/* all zero: nothing of it is needed */
 	struct ab_strv environ;		/* the caller's, with values covered */
 	struct ab_safe_file *files;
 	size_t nfiles;
+	struct ab_strv sources;		/* files that values come from, real */
 	struct ab_strv details;		/* like notes, for those who want more */
 	uint64_t stamps[AB_SECRETS_MAX];	/* of file sources, when read */
 };
@@ -53,7 +54,8 @@ char *const *ab_safe_environ(const struct ab_safe *safe,
 			     const struct ab_policy_input *input);
 
 /* A covered file that is replaced on the host would be seen as it is: such
- * files are walls. Before the plan is made. */
+ * files are walls. A file that a value comes from is hidden, unless it is one
+ * of those. Before the plan is made. */
 void ab_safe_guard(const struct ab_safe *safe, struct ab_facts *facts);
 
 /*

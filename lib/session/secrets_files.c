@@ -111,4 +111,8 @@ void ab_safe_guard(const struct ab_safe *safe, struct ab_facts *facts)
 {
 	for (size_t i = 0; i < safe->nfiles; i++)
 		ab_objects_add(&facts->closed, safe->files[i].path, AB_AS_FILE);
+	for (size_t i = 0; i < safe->sources.len; i++)
+		if (!is_known(safe, safe->sources.v[i]))
+			ab_objects_add(&facts->masked, safe->sources.v[i],
+				       AB_AS_FILE);
 }
