@@ -98,7 +98,7 @@ field()
 
 @test "secrets list: runs no command, and keeps its arguments to itself" {
 	config '{ "secrets": { "A_KEY": { "hosts": ["a.example"], "from": "command",
-		"command": ["/bin/sh", "-c", "echo '$VALUE' | tee $PWD/ran"] } } }'
+		"command": ["/bin/sh", "-c", "echo '$VALUE' | tee '$PWD'/ran"] } } }'
 	agentbox secrets list
 	[ "$status" -eq 0 ]
 	untold
