@@ -274,17 +274,16 @@ size_t ab_safe_cover(const struct ab_vault *vault, struct ab_strv *words)
 	return n;
 }
 
-void ab_safe_cover_words(const struct ab_policy *policy,
-			 const struct ab_policy_input *input,
-			 struct ab_strv *words)
+struct ab_vault *ab_safe_peek(const struct ab_policy *policy,
+			      const struct ab_policy_input *input)
 {
+	static const uint8_t seed[AB_VAULT_SEED];
 	struct ab_vault *vault = NULL;
 	struct ab_error err;
 
 	if (policy->secrets.len == 0 ||
-	    ab_vault_new(&policy->secrets, (uint8_t[AB_VAULT_SEED]){ 0 },
-			 &vault, &err) < 0)
-		return;
+	    ab_vault_new(&policy->secrets, seed, &vault, &err) < 0)
+		return NULL;
 	for (size_t i = 0; i < policy->secrets.len; i++) {
 		const struct ab_secret *secret = &policy->secrets.v[i];
 		ab_autosourced struct ab_sourced value = { 0 };
@@ -296,6 +295,5 @@ void ab_safe_cover_words(const struct ab_policy *policy,
 			(void)ab_vault_set(vault, i, value.data, value.len,
 					   &err);
 	}
-	ab_safe_cover(vault, words);
-	ab_vault_free(vault);
+	return vault;
 }

@@ -72,11 +72,11 @@ int ab_safe_fill(const struct ab_safe *safe, const struct ab_policy *policy,
 /* Cover each word in which a value is; how many there were. */
 size_t ab_safe_cover(const struct ab_vault *vault, struct ab_strv *words);
 
-/* For the record of a command that was not let run: the words with those
- * values covered that can be had without running anything. */
-void ab_safe_cover_words(const struct ab_policy *policy,
-			 const struct ab_policy_input *input,
-			 struct ab_strv *words);
+/* Before there is a run, or where there is none: those values that can be had
+ * without running anything, so that no question and no record tells them.
+ * NULL: no secrets. */
+struct ab_vault *ab_safe_peek(const struct ab_policy *policy,
+			      const struct ab_policy_input *input);
 
 /* secrets_files.c: read and cover the declared files. */
 int ab_safe_read_files(struct ab_safe *safe, const struct ab_policy *policy,
