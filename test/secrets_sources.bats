@@ -292,6 +292,17 @@ recorded()
 	no_value_in "$output$stderr"
 }
 
+@test "secrets: a value in an option is not seen by who looks at processes" {
+	local pid
+
+	held --secret OPENAI_API_KEY --env "OTHER_NAME=$VALUE"
+	for pid in $(our_processes | cut -d' ' -f1); do
+		! tr '\0' '\n' <"/proc/$pid/cmdline" 2>/dev/null | grep -F "$VALUE"
+	done
+	let_go
+	[ "$status" -eq 0 ]
+}
+
 @test "secrets: a command that is refused leaves no value in the record" {
 	agentbox run --secret OPENAI_API_KEY -- rm -rf / "$VALUE"
 	[ "$status" -eq 126 ]
@@ -324,6 +335,25 @@ recorded()
 	agentbox_split run --yes -- sh -c 'echo x >>~/.netrc'
 	[ "$status" -ne 0 ]
 	grep -F "$VALUE" "$HOME/.netrc"
+}
+
+@test "secrets: a declared file that cannot be covered is told of" {
+	settings <<-JSON
+	{ "secrets": { "OPENAI_API_KEY": { "files": ["$PWD/it"] } } }
+	JSON
+	agentbox run -- true
+	[ "$status" -eq 0 ]
+	echo "$VALUE" >it
+	ln it other
+	agentbox run -- cat it
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"$PWD/it has 2 names"* ]]
+	no_value_in "$output"
+	rm it
+	mkfifo it
+	agentbox run -- true
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"$PWD/it is not a plain file"* ]]
 }
 
 @test "secrets: a placeholder is new in each run, or stable by choice" {
