@@ -177,7 +177,7 @@ field()
 	[[ "${lines[0]}" =~ ^PROVIDER\ +VARIABLES\ +HOSTS\ +CARRIED\ +GATEWAY$ ]]
 	grep -qE '^openai +OPENAI_API_KEY +api.openai.com +bearer +OPENAI_BASE_URL$' <<<"$output"
 	grep -qE '^anthropic +ANTHROPIC_API_KEY +api.anthropic.com +header:x-api-key ' <<<"$output"
-	! grep -q ' $' <<<"$output"
+	! grep -q ' $' <<<"$output" || false
 	agentbox_split secrets providers --json
 	[ "$status" -eq 0 ]
 	[ "$(jq length <<<"$output")" -ge 15 ]

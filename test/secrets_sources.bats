@@ -22,7 +22,7 @@ settings()
 no_value_in()
 {
 	! grep -aF -e "$VALUE" -e "$OTHER" <<<"$1" &&
-		! grep -rlaF -e "$VALUE" -e "$OTHER" -e "$THIRD" "$AGENTBOX_STATE"
+		! grep -rlaF -e "$VALUE" -e "$OTHER" -e "$THIRD" "$AGENTBOX_STATE" || false
 }
 
 # held ARG...: a run that goes on until `let_go`.
@@ -160,7 +160,7 @@ recorded()
 	JSON
 	echo "{\"a\":{\"b\":\"$VALUE\"}}" >"$HOME/keys.json"
 	held
-	! recorded '"kind":"secret"'
+	! recorded '"kind":"secret"' || false
 	echo "{\"a\":{\"b\":\"$OTHER\"}}" >"$HOME/keys.json"
 	wait_for 10 recorded '"kind":"secret".*"name":"OPENAI_API_KEY".*"event":"read"'
 	let_go
@@ -210,7 +210,7 @@ recorded()
 	echo "$THIRD" >"$HOME/shown"
 	agentbox run --yes -- sh -c 'cat ~/keys.json in/token; ln in/token other; mv in out; echo mine >in/token; cat ~/shown'
 	[ "$status" -eq 0 ]
-	! grep -e "$VALUE" -e "$OTHER" -e "$THIRD" -e beside <<<"$output"
+	! grep -e "$VALUE" -e "$OTHER" -e "$THIRD" -e beside <<<"$output" || false
 	[[ "$output" == *xai-* ]]
 	[ "$(cat in/token)" = "$OTHER" ]
 }
@@ -230,7 +230,7 @@ recorded()
 	wait_for 10 recorded '"kind":"secret".*"name":"GROQ_API_KEY".*"event":"read"'
 	let_go
 	[ "$status" -eq 0 ]
-	! recorded '"kind":"secret".*"name":"OPENAI_API_KEY"'
+	! recorded '"kind":"secret".*"name":"OPENAI_API_KEY"' || false
 }
 
 @test "secrets: no link of the box's leads to the file that is read" {
@@ -297,7 +297,7 @@ recorded()
 
 	held --secret OPENAI_API_KEY --env "OTHER_NAME=$VALUE"
 	for pid in $(our_processes | cut -d' ' -f1); do
-		! tr '\0' '\n' <"/proc/$pid/cmdline" 2>/dev/null | grep -F "$VALUE"
+		! tr '\0' '\n' <"/proc/$pid/cmdline" 2>/dev/null | grep -F "$VALUE" || false
 	done
 	let_go
 	[ "$status" -eq 0 ]
