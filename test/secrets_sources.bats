@@ -385,7 +385,7 @@ recorded()
 	cp "$AGENTBOX" ./agentbox
 	agentbox_split run --yes --secret OPENAI_API_KEY -- sh -c '
 		echo "$OPENAI_API_KEY"
-		./agentbox run --secret OPENAI_API_KEY --pass-env OPENAI_API_KEY -- sh -c "echo \$OPENAI_API_KEY"'
+		./agentbox run --secret OPENAI_API_KEY -- sh -c "echo \$OPENAI_API_KEY"'
 	[ "$status" -eq 0 ]
 	[ "${#lines[@]}" -eq 2 ]
 	[ "${lines[0]}" = "${lines[1]}" ]
