@@ -337,6 +337,32 @@ recorded()
 	grep -F "$VALUE" "$HOME/.netrc"
 }
 
+@test "secrets: a file with a value that is replaced ends the run, unless its folder is hidden" {
+	settings <<-JSON
+	{ "secrets": {
+	    "OPENAI_API_KEY": { "files": ["~/declared"] },
+	    "GROQ_API_KEY": { "from": "file", "file": "~/kept/token" } },
+	  "filesystem": { "denyRead": ["~/kept"] } }
+	JSON
+	mkdir "$HOME/kept"
+	echo "$OTHER" >"$HOME/kept/token"
+	echo "$VALUE" >"$HOME/declared"
+	held
+	echo "$OTHER-2" >"$HOME/kept/new"
+	mv "$HOME/kept/new" "$HOME/kept/token"
+	wait_for 10 recorded '"kind":"secret".*"name":"GROQ_API_KEY".*"event":"read"'
+	let_go
+	[ "$status" -eq 0 ]
+	[ -z "$(cat "$TEST_DIR/out")" ]
+	held
+	echo "$VALUE-2" >"$HOME/new"
+	mv "$HOME/new" "$HOME/declared"
+	wait_for 10 grep "declared was replaced" "$TEST_DIR/out"
+	let_go
+	[ "$status" -eq 125 ]
+	no_value_in "$(cat "$TEST_DIR/out")"
+}
+
 @test "secrets: a declared file that cannot be covered is told of" {
 	settings <<-JSON
 	{ "secrets": { "OPENAI_API_KEY": { "files": ["$PWD/it"] } } }

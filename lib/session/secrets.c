@@ -240,6 +240,7 @@ void ab_safe_fini(struct ab_safe *safe)
 	ab_strv_fini(&safe->intercepted);
 	ab_strv_fini(&safe->environ);
 	ab_strv_fini(&safe->sources);
+	ab_strv_fini(&safe->hidden);
 	ab_strv_fini(&safe->details);
 	for (size_t i = 0; i < safe->nfiles; i++) {
 		free(safe->files[i].path);

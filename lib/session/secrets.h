@@ -31,6 +31,7 @@ struct ab_safe {	/* all zero: nothing of it is needed */
 	struct ab_safe_file *files;
 	size_t nfiles;
 	struct ab_strv sources;		/* files that values come from, real */
+	struct ab_strv hidden;		/* these, and those of `files` */
 	struct ab_strv details;		/* like notes, for those who want more */
 	uint64_t stamps[AB_SECRETS_MAX];	/* of file sources, when read */
 };

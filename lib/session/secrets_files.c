@@ -131,6 +131,10 @@ int ab_safe_read_files(struct ab_safe *safe, const struct ab_policy *policy,
 			if (cover_file(safe, files->v[k], ret_notes, err) < 0)
 				return -1;
 	}
+	ab_strv_extend(&safe->hidden, &safe->sources);
+	for (size_t i = 0; i < safe->nfiles; i++)
+		if (!ab_strv_has(&safe->hidden, safe->files[i].path))
+			ab_strv_add(&safe->hidden, safe->files[i].path);
 	return 0;
 }
 
