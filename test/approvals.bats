@@ -158,7 +158,7 @@ asked()
 	done
 	tty_type 'oo'
 	sleep 0.3
-	! tty_matches '^status='
+	! tty_matches '^status=' || false
 	tty_key o
 	tty_wait '^status=0'
 }
@@ -170,7 +170,7 @@ asked()
 	tty_wait '\[o\]nce .*more$'
 	tty_type 'oooo'
 	sleep 0.5
-	! tty_matches '^status='
+	! tty_matches '^status=' || false
 	tty_key n
 	tty_wait '^status=126'
 }

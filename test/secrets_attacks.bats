@@ -309,7 +309,8 @@ assert key not in text' "$KEY"
 	tunnel: 200
 	END
 	# A tunnel that nobody looks into: a placeholder is all that it carries.
-	! since_mark origin | jq -r 'select(.head | contains("/stolen ")) | .head' | grep -qF "$KEY"
+	[ "$(since_mark origin | jq -r .head | grep -c "^GET /stolen ")" -eq 1 ]
+	! since_mark origin | jq -r 'select(.head // "" | startswith("GET /stolen ")) | .head' | grep -qF "$KEY" || false
 	agentbox_split run --secret OPENAI_API_KEY --allow keys.test -- curl -sS -L --location-trusted \
 		-o /dev/null -H 'Authorization: Bearer x' 'https://api.openai.com/redirect?https://keys.test/'
 	# Its certificate is not ours, and the box does not know who made it.
@@ -384,7 +385,7 @@ assert key not in text' "$KEY"
 	origin_requests | grep -qF 'GET /repos/b HTTP/1.1'
 	origin_requests | grep -qF 'GET /repos/a HTTP/1.1'
 	origin_requests | grep -qF 'GET /open/2 HTTP/1.1'
-	! origin_requests | grep -qF '..%2f'
+	! origin_requests | grep -qF '..%2f' || false
 	[ "$(audit 'select(.rule == "network.http") | .path' | head -n 1)" = / ]
 }
 
@@ -478,5 +479,5 @@ assert key not in text' "$KEY"
 	[ "$(tail -n 1 "$TEST_DIR/box.out")" = 200 ]
 	origin_saw "Bearer $KEY"
 	origin_saw "Bearer $new"
-	! grep -rqF -e "$new" -e "$KEY" "$AGENTBOX_STATE"
+	! grep -rqF -e "$new" -e "$KEY" "$AGENTBOX_STATE" || false
 }

@@ -98,7 +98,7 @@ field()
 
 @test "secrets list: runs no command, and keeps its arguments to itself" {
 	config '{ "secrets": { "A_KEY": { "hosts": ["a.example"], "from": "command",
-		"command": ["/bin/sh", "-c", "echo '$VALUE' | tee ran"] } } }'
+		"command": ["/bin/sh", "-c", "echo '$VALUE' | tee '$PWD'/ran"] } } }'
 	agentbox secrets list
 	[ "$status" -eq 0 ]
 	untold
@@ -177,7 +177,7 @@ field()
 	[[ "${lines[0]}" =~ ^PROVIDER\ +VARIABLES\ +HOSTS\ +CARRIED\ +GATEWAY$ ]]
 	grep -qE '^openai +OPENAI_API_KEY +api.openai.com +bearer +OPENAI_BASE_URL$' <<<"$output"
 	grep -qE '^anthropic +ANTHROPIC_API_KEY +api.anthropic.com +header:x-api-key ' <<<"$output"
-	! grep -q ' $' <<<"$output"
+	! grep -q ' $' <<<"$output" || false
 	agentbox_split secrets providers --json
 	[ "$status" -eq 0 ]
 	[ "$(jq length <<<"$output")" -ge 15 ]
@@ -286,7 +286,7 @@ field()
 }
 
 @test "secrets: a project that nobody trusts adds none" {
-	printf '{ "secrets": { "A_KEY": { "hosts": ["evil.example"], "from": "command", "command": ["/bin/sh", "-c", "touch ran; echo %s"] } } }\n' "$VALUE" >.agentbox.json
+	printf '{ "secrets": { "A_KEY": { "hosts": ["evil.example"], "from": "command", "command": ["/bin/sh", "-c", "touch %s/ran; echo %s"] } } }\n' "$PWD" "$VALUE" >.agentbox.json
 	agentbox_split secrets list --json
 	[ "$status" -eq 0 ]
 	[ "$(jq -c .secrets <<<"$output")" = '[]' ]

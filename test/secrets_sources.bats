@@ -22,7 +22,7 @@ settings()
 no_value_in()
 {
 	! grep -aF -e "$VALUE" -e "$OTHER" <<<"$1" &&
-		! grep -rlaF -e "$VALUE" -e "$OTHER" -e "$THIRD" "$AGENTBOX_STATE"
+		! grep -rlaF -e "$VALUE" -e "$OTHER" -e "$THIRD" "$AGENTBOX_STATE" || false
 }
 
 # held ARG...: a run that goes on until `let_go`.
@@ -81,10 +81,10 @@ recorded()
 	{ "commands": { "enforce": "children" },
 	  "secrets": {
 	    "GROQ_API_KEY": { "from": "file", "file": "~/keys.json", "key": "a.b" },
-	    "XAI_API_KEY": { "from": "command", "command": ["cat", "key"] } } }
+	    "XAI_API_KEY": { "from": "command", "command": ["sh", "-c", "cat ~/key"] } } }
 	JSON
 	echo "{\"x\": [1, \"y\"], \"a\": {\"b\": \"$OTHER\"}}" >"$HOME/keys.json"
-	echo "$THIRD" >key
+	echo "$THIRD" >"$HOME/key"
 	held --secret OPENAI_API_KEY
 	printf '%s\n' "$PROCESSES" >"$TEST_DIR/before"
 	our_processes >"$TEST_DIR/ours"
@@ -161,7 +161,7 @@ recorded()
 	JSON
 	echo "{\"a\":{\"b\":\"$VALUE\"}}" >"$HOME/keys.json"
 	held
-	! recorded '"kind":"secret"'
+	! recorded '"kind":"secret"' || false
 	echo "{\"a\":{\"b\":\"$OTHER\"}}" >"$HOME/keys.json"
 	wait_for 10 recorded '"kind":"secret".*"name":"OPENAI_API_KEY".*"event":"read"'
 	let_go
@@ -198,6 +198,77 @@ recorded()
 	no_value_in "$output"
 }
 
+@test "secrets: a file that a value comes from is hidden, unless it is declared" {
+	settings <<-JSON
+	{ "secrets": {
+	    "OPENAI_API_KEY": { "from": "file", "file": "~/keys.json", "key": "a.b" },
+	    "GROQ_API_KEY": { "from": "file", "file": "$PWD/in/token" },
+	    "XAI_API_KEY": { "from": "file", "file": "~/shown", "files": ["~/shown"] } } }
+	JSON
+	echo "{\"a\":{\"b\":\"$VALUE\"},\"c\":\"beside\"}" >"$HOME/keys.json"
+	mkdir in
+	echo "$OTHER" >in/token
+	echo "$THIRD" >"$HOME/shown"
+	agentbox run --yes -- sh -c 'cat ~/keys.json in/token; ln in/token other; mv in out; echo mine >in/token; cat ~/shown'
+	[ "$status" -eq 0 ]
+	! grep -e "$VALUE" -e "$OTHER" -e "$THIRD" -e beside <<<"$output" || false
+	[[ "$output" == *xai-* ]]
+	[ "$(cat in/token)" = "$OTHER" ]
+}
+
+@test "secrets: a file where the box can write is not read again" {
+	echo "$VALUE" >token
+	echo "$OTHER" >"$HOME/token"
+	settings <<-JSON
+	{ "secrets": {
+	    "OPENAI_API_KEY": { "from": "file", "file": "$PWD/token" },
+	    "GROQ_API_KEY": { "from": "file", "file": "~/token" } } }
+	JSON
+	held
+	echo "$OTHER" >token
+	sleep 0.01
+	echo "$VALUE" >"$HOME/token"
+	wait_for 10 recorded '"kind":"secret".*"name":"GROQ_API_KEY".*"event":"read"'
+	let_go
+	[ "$status" -eq 0 ]
+	! recorded '"kind":"secret".*"name":"OPENAI_API_KEY"' || false
+}
+
+@test "secrets: no link of the box's leads to the file that is read" {
+	echo "$VALUE" >"$HOME/own"
+	settings <<-JSON
+	{ "secrets": { "OPENAI_API_KEY": { "from": "file", "file": "$PWD/token" } } }
+	JSON
+	ln -s "$HOME/own" token
+	agentbox run -- true
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"the box could have put the link there"* ]]
+	ln -sf "$PWD/real" "$HOME/token"
+	echo "$VALUE" >real
+	settings <<<'{ "secrets": { "OPENAI_API_KEY": { "from": "file", "file": "~/token" } } }'
+	agentbox run -- cat real
+	[ "$status" -ne 0 ]
+	[[ "$output" == *"denied"* ]]
+	no_value_in "$output"
+}
+
+@test "secrets: what the box can write is not run on the host" {
+	settings <<-JSON
+	{ "secrets": { "OPENAI_API_KEY": { "from": "command", "command": ["sh", "$PWD/key.sh"] } } }
+	JSON
+	echo "echo $VALUE" >key.sh
+	agentbox run -- true
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"would run $PWD/key.sh on the host"* ]]
+	mkdir bin
+	ln -s "$(command -v false)" bin/cat
+	echo "$VALUE" >"$HOME/key"
+	settings <<<'{ "secrets": { "OPENAI_API_KEY": { "from": "command", "command": ["sh", "-c", "cat ~/key; pwd >~/where"] } } }'
+	PATH=$PWD/bin:$PATH agentbox run -- true
+	[ "$status" -eq 0 ]
+	[ "$(cat "$HOME/where")" = / ]
+}
+
 @test "secrets: who sets their variables to something else is refused" {
 	agentbox run --secret OPENAI_API_KEY --env OPENAI_API_KEY=x -- true
 	[ "$status" -eq 125 ]
@@ -222,11 +293,35 @@ recorded()
 	no_value_in "$output$stderr"
 }
 
+@test "secrets: a value in an option is not seen by who looks at processes" {
+	local pid
+
+	held --secret OPENAI_API_KEY --env "OTHER_NAME=$VALUE"
+	for pid in $(our_processes | cut -d' ' -f1); do
+		! tr '\0' '\n' <"/proc/$pid/cmdline" 2>/dev/null | grep -F "$VALUE" || false
+	done
+	let_go
+	[ "$status" -eq 0 ]
+}
+
 @test "secrets: a command that is refused leaves no value in the record" {
 	agentbox run --secret OPENAI_API_KEY -- rm -rf / "$VALUE"
 	[ "$status" -eq 126 ]
 	recorded '"kind":"refused"'
-	no_value_in ""
+	no_value_in "$output"
+}
+
+@test "secrets: a command that is approved is remembered and asked about without a value" {
+	local approver="tee '$HOME/asked' >/dev/null; echo '{\"answer\":\"always\"}'"
+
+	agentbox run --secret OPENAI_API_KEY --approver "$approver" -- git push --force "https://x:$VALUE@h.invalid/"
+	[ "$status" -ne 126 ]
+	no_value_in "$(cat "$HOME/asked"; launch approvals list)"
+	grep '"command":"git push --force https://x:\*\*\*' "$HOME/asked"
+	agentbox run --secret OPENAI_API_KEY -- git push --force "https://x:$VALUE@h.invalid/"
+	[ "$status" -ne 126 ]
+	agentbox run --secret OPENAI_API_KEY -- git push --force "https://x:$OTHER@h.invalid/"
+	[ "$status" -eq 126 ]
 }
 
 @test "secrets: a declared file is seen with placeholders, though it is hidden otherwise" {
@@ -241,6 +336,51 @@ recorded()
 	agentbox_split run --yes -- sh -c 'echo x >>~/.netrc'
 	[ "$status" -ne 0 ]
 	grep -F "$VALUE" "$HOME/.netrc"
+}
+
+@test "secrets: a file with a value that is replaced ends the run, unless its folder is hidden" {
+	settings <<-JSON
+	{ "secrets": {
+	    "OPENAI_API_KEY": { "files": ["~/declared"] },
+	    "GROQ_API_KEY": { "from": "file", "file": "~/kept/token" } },
+	  "filesystem": { "denyRead": ["~/kept"] } }
+	JSON
+	mkdir "$HOME/kept"
+	echo "$OTHER" >"$HOME/kept/token"
+	echo "$VALUE" >"$HOME/declared"
+	held
+	echo "$OTHER-2" >"$HOME/kept/new"
+	mv "$HOME/kept/new" "$HOME/kept/token"
+	wait_for 10 recorded '"kind":"secret".*"name":"GROQ_API_KEY".*"event":"read"'
+	let_go
+	[ "$status" -eq 0 ]
+	[ -z "$(cat "$TEST_DIR/out")" ]
+	held
+	echo "$VALUE-2" >"$HOME/new"
+	mv "$HOME/new" "$HOME/declared"
+	wait_for 10 grep "declared was replaced" "$TEST_DIR/out"
+	let_go
+	[ "$status" -eq 125 ]
+	no_value_in "$(cat "$TEST_DIR/out")"
+}
+
+@test "secrets: a declared file that cannot be covered is told of" {
+	settings <<-JSON
+	{ "secrets": { "OPENAI_API_KEY": { "files": ["$PWD/it"] } } }
+	JSON
+	agentbox run -- true
+	[ "$status" -eq 0 ]
+	echo "$VALUE" >it
+	ln it other
+	agentbox run -- cat it
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"$PWD/it has 2 names"* ]]
+	no_value_in "$output"
+	rm it
+	mkfifo it
+	agentbox run -- true
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"$PWD/it is not a plain file"* ]]
 }
 
 @test "secrets: a placeholder is new in each run, or stable by choice" {
@@ -272,7 +412,7 @@ recorded()
 	cp "$AGENTBOX" ./agentbox
 	agentbox_split run --yes --secret OPENAI_API_KEY -- sh -c '
 		echo "$OPENAI_API_KEY"
-		./agentbox run --secret OPENAI_API_KEY --pass-env OPENAI_API_KEY -- sh -c "echo \$OPENAI_API_KEY"'
+		./agentbox run --secret OPENAI_API_KEY -- sh -c "echo \$OPENAI_API_KEY"'
 	[ "$status" -eq 0 ]
 	[ "${#lines[@]}" -eq 2 ]
 	[ "${lines[0]}" = "${lines[1]}" ]

@@ -375,5 +375,5 @@ sys.stdout.write(got.hex() + "\r\n")'
 	tty_wait '^TIOCGWINSZ ok'
 	tty_line 'echo prompt'
 	tty_wait '^prompt'
-	! tty_matches '^pushed'
+	! tty_matches '^pushed' || false
 }

@@ -175,5 +175,5 @@ void ab_policy_fill(struct ab_policy *p)
 	p->commands.ruling = ab_commands_ruling(a, &c->v[AB_KEY_RULES],
 						&c->v[AB_KEY_OVERRIDE]);
 	p->commands.enforce = word(c, AB_KEY_ENFORCE);
-	p->secrets = ab_secrets_fill(a, &c->v[AB_KEY_SECRETS]);
+	p->secrets = ab_secrets_fill(a, &c->v[AB_KEY_SECRETS], &p->fs.write);
 }

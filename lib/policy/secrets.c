@@ -352,11 +352,14 @@ int ab_secrets_finish(struct ab_arena *a, struct ab_config *c,
 	return 0;
 }
 
-struct ab_secrets ab_secrets_fill(struct ab_arena *a, const struct ab_value *v)
+struct ab_secrets ab_secrets_fill(struct ab_arena *a, const struct ab_value *v,
+				  const struct ab_strv *writable)
 {
 	struct ab_secret *s = ab_arena_alloc(a, (v->len + 1) * sizeof(*s));
 
-	for (size_t i = 0; i < v->len; i++)
+	for (size_t i = 0; i < v->len; i++) {
 		s[i] = *v->items[i].secret;
+		s[i].writable = *writable;
+	}
 	return (struct ab_secrets){ .v = s, .len = v->len };
 }

@@ -65,6 +65,9 @@ struct ab_secret {
 	enum ab_secret_via via;
 	struct ab_strv names;		/* exported variables, its own first */
 	struct ab_strv files;		/* clean, absolute */
+	/* Roots that the box can write: a source that is there is the box's to
+	 * change. */
+	struct ab_strv writable;
 };
 
 struct ab_secrets {

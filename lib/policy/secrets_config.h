@@ -36,8 +36,8 @@ int ab_secrets_check(const struct ab_value *v,
  * network.allow. */
 int ab_secrets_finish(struct ab_arena *a, struct ab_config *c,
 		      const struct ab_origin **ret_from, struct ab_why *why);
-struct ab_secrets ab_secrets_fill(struct ab_arena *a,
-				  const struct ab_value *v);
+struct ab_secrets ab_secrets_fill(struct ab_arena *a, const struct ab_value *v,
+				  const struct ab_strv *writable);
 
 /* For those who make one. A host, to its list: a name or "*.name", with its port. */
 int ab_secret_host(struct ab_arena *a, struct ab_strv *hosts, const char *s,

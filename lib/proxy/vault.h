@@ -78,4 +78,8 @@ int ab_vault_seen_name(const struct ab_vault *vault, const char *name);
 char *ab_vault_cover(const struct ab_vault *vault, const char *text,
 		     size_t len, size_t *ret_len);
 
+/* Stars over each value in the text, which stays as long as it is; was there
+ * any? */
+bool ab_vault_blank(const struct ab_vault *vault, char *text, size_t len);
+
 #endif

@@ -121,6 +121,29 @@ static void cover(const struct ab_vault *vault, const struct ab_finder *f,
 	ab_bytes_add(out, s + done, len - done);
 }
 
+static bool blank(const struct ab_finder *f, char with, char *text, size_t len)
+{
+	struct ab_look look;
+	struct ab_found found;
+	bool any = false;
+
+	ab_look_init(&look, f, text, len);
+	while (ab_look_next(&look, &found)) {
+		memset(text + found.at, with, found.len);
+		any = true;
+	}
+	return any;
+}
+
+bool ab_vault_blank(const struct ab_vault *vault, char *text, size_t len)
+{
+	struct ab_finder *f = find_values(vault);
+	bool any = f && blank(f, '*', text, len);
+
+	ab_finder_free(f);
+	return any;
+}
+
 char *ab_vault_cover(const struct ab_vault *vault, const char *text, size_t len,
 		     size_t *ret_len)
 {
@@ -139,9 +162,7 @@ char *ab_vault_cover(const struct ab_vault *vault, const char *text, size_t len,
 		copy = ab_alloc(*ret_len + 1);
 		memcpy(copy, ab_bytes_head(&out), *ret_len);
 		/* What only came to be by putting it together. */
-		ab_look_init(&look, f, copy, *ret_len);
-		while (ab_look_next(&look, &found))
-			memset(copy + found.at, 'x', found.len);
+		blank(f, 'x', copy, *ret_len);
 	}
 	ab_bytes_fini(&out);
 	ab_finder_free(f);

@@ -254,6 +254,7 @@ static _Noreturn void be_broker(const struct ab_broker_duty *duty, int sock)
 {
 	static struct broker b;
 	static struct answer a;
+	static const struct ab_strv none;
 	const struct ab_run *run = duty->run;
 	int keep[] = { sock,
 		       duty->init,
@@ -277,7 +278,8 @@ static _Noreturn void be_broker(const struct ab_broker_duty *duty, int sock)
 		reply(&b, &a, 0, -1);
 		_exit(1);
 	}
-	b.walls = ab_walls_open(duty->plan);
+	b.walls = ab_walls_open(duty->plan,
+				duty->hidden ? duty->hidden : &none);
 	if (duty->secrets && duty->secrets->len)
 		start_renewals(&b);
 	serve(&b);

@@ -35,6 +35,7 @@ struct ab_broker_duty {
 	const struct ab_secrets *secrets;	/* to be read again, or NULL */
 	char *const *environ;		/* with secrets: for their commands */
 	const uint64_t *stamps;		/* with secrets: as they were read */
+	const struct ab_strv *hidden;	/* files that values are in, or NULL */
 };
 
 int ab_broker_start(const struct ab_broker_duty *duty,

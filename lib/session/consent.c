@@ -11,6 +11,7 @@
 #include "policy/policy.h"
 #include "session/approver.h"
 #include "session/ask.h"
+#include "session/secrets.h"
 #include "shell/point.h"
 
 enum {
@@ -25,6 +26,7 @@ struct consent {
 	char key[65];
 	struct ab_judgement judgement;
 	char *rule; /* for people */
+	const char *const *shown; /* the words, without values of secrets */
 };
 
 /* Sorted. Shells that read what our reader reads. */
@@ -159,7 +161,7 @@ static int ask_approver(const struct consent *c, struct ab_consent *ret,
 	ab_autofree char *way_out = NULL;
 	struct ab_approver_reply reply;
 
-	ab_approver_request(&json, &c->judgement, c->command.argv,
+	ab_approver_request(&json, &c->judgement, c->shown,
 			    c->command.argc, c->command.cwd, c->session.name);
 	ab_approver_ask(rq->approver, json.data, json.len,
 			rq->approver_ms ? rq->approver_ms : AB_APPROVER_MS,
@@ -303,6 +305,40 @@ static int decide(struct consent *c, bool inside, struct ab_consent *ret,
 	return refuse(c, c->judgement.instead, err);
 }
 
+static char *blank(struct ab_arena *arena, const struct ab_vault *vault,
+		   const char *text, size_t len)
+{
+	char *copy = ab_arena_alloc(arena, len + 1);
+
+	memcpy(copy, text, len);
+	ab_vault_blank(vault, copy, len);
+	return copy;
+}
+
+/* What is shown, asked about, refused or remembered has no value in it: by the
+ * key it is the command as it is that is remembered. */
+static void blank_values(struct consent *c, struct ab_arena *arena)
+{
+	struct ab_command *command = &c->command;
+	struct ab_text *text = &c->judgement.text;
+	struct ab_vault *vault;
+	const char **words;
+
+	c->shown = command->argv;
+	if (c->judgement.decision < AB_ESCALATED)
+		return;
+	vault = ab_safe_peek(command->policy, &c->request->policy);
+	if (!vault)
+		return;
+	text->s = blank(arena, vault, text->s, text->len);
+	words = ab_arena_alloc(arena, (command->argc + 1) * sizeof(*words));
+	for (size_t i = 0; i < command->argc; i++)
+		words[i] = blank(arena, vault, command->argv[i],
+				 strlen(command->argv[i]));
+	c->shown = words;
+	ab_vault_free(vault);
+}
+
 static void tell(const struct consent *c, const struct ab_consent *got)
 {
 	if (c->request->verbose > 0)
@@ -357,6 +393,7 @@ int ab_consent_get(const struct ab_request *request,
 	int result;
 
 	begin(&c, request, policy, &arena, ret);
+	blank_values(&c, &arena);
 	result = decide(&c, inside, ret, err);
 	if (result == 0)
 		tell(&c, ret);

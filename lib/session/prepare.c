@@ -147,6 +147,23 @@ static int choose_cwd(struct ab_prepared *p, struct ab_error *err)
 	return 0;
 }
 
+/* In a box the variables hold what the outer run has put there. */
+static void pass_placeholders(struct ab_prepared *p,
+			      const struct ab_request *rq)
+{
+	for (size_t i = 0; i < p->policy->secrets.len; i++) {
+		const struct ab_strv *names = &p->policy->secrets.v[i].names;
+
+		for (size_t k = 0; k < names->len; k++) {
+			const char *value = ab_environ_get(rq->policy.environ,
+							   names->v[k]);
+
+			if (value)
+				ab_env_set(&p->spec.env, names->v[k], value);
+		}
+	}
+}
+
 static void fill_spec(struct ab_prepared *p, const struct ab_request *rq)
 {
 	struct ab_spec *spec = &p->spec;
@@ -180,6 +197,8 @@ static void fill_spec(struct ab_prepared *p, const struct ab_request *rq)
 	ab_rules_make(spec, &p->site.open_sockets);
 	ab_environment_build(policy, ab_safe_environ(&p->safe, &rq->policy),
 			     &spec->env, &p->stripped);
+	if (p->nested)
+		pass_placeholders(p, rq);
 	if (spec->door && !p->nested) {
 		ab_etc_fill(spec);
 		ab_ssh_fill(spec);

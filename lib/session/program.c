@@ -52,7 +52,8 @@ static _Noreturn void become(const struct ab_program *p, int out, int err)
 	for (size_t i = 0; i < AB_COUNT(defaults); i++)
 		signal(defaults[i], SIG_DFL);
 	if (in < 0 || dup2(in, 0) < 0 || dup2(out, 1) < 0 ||
-	    (err >= 0 && dup2(err, 2) < 0) || ab_close_others(NULL, 0) < 0)
+	    (err >= 0 && dup2(err, 2) < 0) ||
+	    (p->cwd && chdir(p->cwd) < 0) || ab_close_others(NULL, 0) < 0)
 		_exit(126);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);

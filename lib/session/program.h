@@ -11,6 +11,7 @@
 struct ab_program {
 	const char *const *argv;	/* looked up in the PATH of `env` */
 	char *const *env;
+	const char *cwd;	/* NULL: ours */
 	int in;			/* its standard input; -1: /dev/null */
 	unsigned ms;
 	char *out;		/* what it says is put here */

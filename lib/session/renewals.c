@@ -12,10 +12,12 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "session/reach.h"
 #include "session/sources.h"
 
 struct renewal {
 	pid_t reader; /* 0: nobody reads */
+	bool fixed; /* the box could change it: it stays what it is */
 	bool begun; /* it was read again... */
 	int64_t at; /* ... then; before that, when we began */
 	uint64_t stamp; /* of the file as it was read */
@@ -35,6 +37,18 @@ static int64_t now_ms(void)
 	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+static bool is_fixed(const struct ab_secret *secret)
+{
+	ab_autofree char *real = NULL;
+	bool led = false;
+
+	if (secret->from == AB_FROM_FILE)
+		real = ab_reach_follow(&secret->writable, secret->file, &led);
+	return secret->from == AB_FROM_ENV || led ||
+	       (secret->from == AB_FROM_FILE &&
+		ab_reach_writes(&secret->writable, real ? real : secret->file));
+}
+
 struct ab_renewals *ab_renewals_new(const struct ab_renewals_setup *setup)
 {
 	struct ab_renewals *r = ab_alloc(sizeof(*r));
@@ -43,6 +57,7 @@ struct ab_renewals *ab_renewals_new(const struct ab_renewals_setup *setup)
 	for (size_t i = 0; i < setup->secrets->len; i++) {
 		r->v[i].stamp = r->v[i].seen = setup->stamps[i];
 		r->v[i].at = now_ms();
+		r->v[i].fixed = is_fixed(&setup->secrets->v[i]);
 	}
 	return r;
 }
@@ -70,7 +85,8 @@ static _Noreturn void be_reader(struct ab_renewals *r, size_t i, pid_t parent)
 
 static bool may_read(const struct renewal *v)
 {
-	return !v->reader && (!v->begun || now_ms() - v->at >= AB_RENEWAL_MS);
+	return !v->reader && !v->fixed &&
+	       (!v->begun || now_ms() - v->at >= AB_RENEWAL_MS);
 }
 
 static void read_again(struct ab_renewals *r, size_t i)
@@ -91,8 +107,7 @@ static void read_again(struct ab_renewals *r, size_t i)
 
 void ab_renewals_ask(struct ab_renewals *r, size_t i)
 {
-	if (i < r->setup.secrets->len &&
-	    r->setup.secrets->v[i].from != AB_FROM_ENV && may_read(&r->v[i]))
+	if (i < r->setup.secrets->len && may_read(&r->v[i]))
 		read_again(r, i);
 }
 
@@ -128,9 +143,8 @@ void ab_renewals_look(struct ab_renewals *r)
 		struct renewal *v = &r->v[i];
 
 		reap(v);
-		if ((has_expired(v, secret) ||
-		     (secret->from == AB_FROM_FILE &&
-		      has_changed(v, secret))) &&
+		if ((has_expired(v, secret) || (secret->from == AB_FROM_FILE &&
+						has_changed(v, secret))) &&
 		    may_read(v))
 			read_again(r, i);
 	}

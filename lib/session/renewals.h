@@ -29,7 +29,8 @@ struct ab_renewals_setup {
 };
 
 struct ab_renewals *ab_renewals_new(const struct ab_renewals_setup *setup);
-/* Too soon, in the works, or a variable (which stays what it is): nothing. */
+/* Too soon, in the works, a variable (which stays what it is), or a file where
+ * the box can write: nothing. */
 void ab_renewals_ask(struct ab_renewals *renewals, size_t i);
 /* Every now and then. */
 void ab_renewals_look(struct ab_renewals *renewals);

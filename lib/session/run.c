@@ -208,7 +208,8 @@ static int settle_in(struct run *r, struct ab_error *err)
 				       .secrets = &p->policy->secrets,
 				       .environ = ab_safe_environ(
 					       &p->safe, &r->request->policy),
-				       .stamps = p->safe.stamps };
+				       .stamps = p->safe.stamps,
+				       .hidden = &p->safe.hidden };
 
 	if (open_record(r, err) < 0 || ab_run_write_start(r, err) < 0)
 		return -1;

@@ -159,12 +159,16 @@ int ab_run_write_end(struct run *r, int status, const struct ab_strv *moved,
 int ab_run_write_refused(struct run *r, struct ab_error *err)
 {
 	const struct ab_request *request = r->request;
+	struct ab_vault *vault;
 	ab_autostrv struct ab_strv command = { 0 };
 	ab_autobuf struct ab_buf line = { 0 };
 
 	for (size_t i = 0; i < request->argc; i++)
 		ab_strv_add(&command, request->argv[i]);
-	ab_safe_cover_words(r->prepared->policy, &request->policy, &command);
+	vault = ab_safe_peek(r->prepared->policy, &request->policy);
+	for (size_t i = 0; vault && i < command.len; i++)
+		ab_vault_blank(vault, command.v[i], strlen(command.v[i]));
+	ab_vault_free(vault);
 	ab_record_open(&line, r->dir.id, "refused");
 	ab_record_list(&line, "command", &command);
 	ab_record_text(&line, "cwd", request->policy.cwd);

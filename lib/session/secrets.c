@@ -7,6 +7,7 @@
 #include "policy/environment.h"
 #include "policy/layers.h"
 #include "policy/policy.h"
+#include "session/reach.h"
 #include "session/sources.h"
 #include "session/trusted.h"
 
@@ -28,6 +29,19 @@ static int tell_missing(const struct ab_secret *secret, struct ab_error *err)
 	return ab_step(err, "secrets");
 }
 
+/* The box has no use for it: its placeholder is in the environment. */
+static void note_file(struct ab_safe *safe, const struct ab_secret *secret)
+{
+	bool led;
+	char *real = secret->from == AB_FROM_FILE ?
+			     ab_reach_follow(&secret->writable, secret->file,
+					     &led) :
+			     NULL;
+
+	if (real)
+		ab_strv_give(&safe->sources, real);
+}
+
 static int take_value(struct ab_safe *safe, size_t i,
 		      const struct ab_secret *secret, char *const *env,
 		      struct ab_error *err)
@@ -38,11 +52,14 @@ static int take_value(struct ab_safe *safe, size_t i,
 	safe->stamps[i] = ab_source_stamp(secret);
 	if (ab_source_read(secret, env, AB_SOURCE_MS, &value, err) < 0)
 		return -1;
+	note_file(safe, secret);
 	if (value.data) {
 		if (ab_vault_set(safe->vault, i, value.data, value.len, err) ==
 		    0)
 			return 0;
-		ab_wrap(err, "the secret %s", secret->name);
+		ab_hint(err, "asked for by %s; `agentbox secrets check` looks "
+			     "at all of them",
+			secret->origin);
 		return ab_step(err, "secrets");
 	}
 	if (secret->wanted)
@@ -222,6 +239,8 @@ void ab_safe_fini(struct ab_safe *safe)
 	ab_tls_site_free(safe->site);
 	ab_strv_fini(&safe->intercepted);
 	ab_strv_fini(&safe->environ);
+	ab_strv_fini(&safe->sources);
+	ab_strv_fini(&safe->hidden);
 	ab_strv_fini(&safe->details);
 	for (size_t i = 0; i < safe->nfiles; i++) {
 		free(safe->files[i].path);
@@ -256,17 +275,16 @@ size_t ab_safe_cover(const struct ab_vault *vault, struct ab_strv *words)
 	return n;
 }
 
-void ab_safe_cover_words(const struct ab_policy *policy,
-			 const struct ab_policy_input *input,
-			 struct ab_strv *words)
+struct ab_vault *ab_safe_peek(const struct ab_policy *policy,
+			      const struct ab_policy_input *input)
 {
+	static const uint8_t seed[AB_VAULT_SEED];
 	struct ab_vault *vault = NULL;
 	struct ab_error err;
 
 	if (policy->secrets.len == 0 ||
-	    ab_vault_new(&policy->secrets, (uint8_t[AB_VAULT_SEED]){ 0 },
-			 &vault, &err) < 0)
-		return;
+	    ab_vault_new(&policy->secrets, seed, &vault, &err) < 0)
+		return NULL;
 	for (size_t i = 0; i < policy->secrets.len; i++) {
 		const struct ab_secret *secret = &policy->secrets.v[i];
 		ab_autosourced struct ab_sourced value = { 0 };
@@ -278,6 +296,5 @@ void ab_safe_cover_words(const struct ab_policy *policy,
 			(void)ab_vault_set(vault, i, value.data, value.len,
 					   &err);
 	}
-	ab_safe_cover(vault, words);
-	ab_vault_free(vault);
+	return vault;
 }

@@ -30,6 +30,8 @@ struct ab_safe {	/* all zero: nothing of it is needed */
 	struct ab_strv environ;		/* the caller's, with values covered */
 	struct ab_safe_file *files;
 	size_t nfiles;
+	struct ab_strv sources;		/* files that values come from, real */
+	struct ab_strv hidden;		/* these, and those of `files` */
 	struct ab_strv details;		/* like notes, for those who want more */
 	uint64_t stamps[AB_SECRETS_MAX];	/* of file sources, when read */
 };
@@ -53,7 +55,8 @@ char *const *ab_safe_environ(const struct ab_safe *safe,
 			     const struct ab_policy_input *input);
 
 /* A covered file that is replaced on the host would be seen as it is: such
- * files are walls. Before the plan is made. */
+ * files are walls. A file that a value comes from is hidden, unless it is one
+ * of those. Before the plan is made. */
 void ab_safe_guard(const struct ab_safe *safe, struct ab_facts *facts);
 
 /*
@@ -70,11 +73,11 @@ int ab_safe_fill(const struct ab_safe *safe, const struct ab_policy *policy,
 /* Cover each word in which a value is; how many there were. */
 size_t ab_safe_cover(const struct ab_vault *vault, struct ab_strv *words);
 
-/* For the record of a command that was not let run: the words with those
- * values covered that can be had without running anything. */
-void ab_safe_cover_words(const struct ab_policy *policy,
-			 const struct ab_policy_input *input,
-			 struct ab_strv *words);
+/* Before there is a run, or where there is none: those values that can be had
+ * without running anything, so that no question and no record tells them.
+ * NULL: no secrets. */
+struct ab_vault *ab_safe_peek(const struct ab_policy *policy,
+			      const struct ab_policy_input *input);
 
 /* secrets_files.c: read and cover the declared files. */
 int ab_safe_read_files(struct ab_safe *safe, const struct ab_policy *policy,

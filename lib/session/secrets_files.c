@@ -1,4 +1,5 @@
-#include <fcntl.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -7,7 +8,7 @@
 #include "base/mem.h"
 #include "policy/policy.h"
 #include "sandbox/plan.h"
-#include "session/etc.h"
+#include "session/reach.h"
 #include "session/secrets.h"
 
 enum { FILE_MAX = 4 * 1024 * 1024 };
@@ -52,22 +53,42 @@ static void keep(struct ab_safe *safe, char *path, char *data, size_t len,
 	};
 }
 
+/* A FIFO would hand its bytes to the box as they are. */
+static int refuse_kind(const char *declared, struct ab_error *err)
+{
+	ab_fail(err, AB_EUSAGE, 0,
+		"%s is not a plain file, and cannot have its secrets covered",
+		declared);
+	ab_hint(err, "take it out of \"files\" and hide it: --deny-read %s",
+		declared);
+	return ab_step(err, "secrets");
+}
+
+static void tell_names(const char *path, const struct stat *st,
+		       struct ab_strv *ret_notes)
+{
+	if (st->st_nlink > 1)
+		ab_strv_addf(ret_notes,
+			     "%s has %ju names (hard links), and is seen as it "
+			     "is by the others; hide them with --deny-read",
+			     path, (uintmax_t)st->st_nlink);
+}
+
 static int cover_file(struct ab_safe *safe, const char *declared,
 		      struct ab_strv *ret_notes, struct ab_error *err)
 {
-	ab_autofree char *real = ab_etc_follow(declared);
-	ab_autoclose int fd =
-		real ? open(real, O_RDONLY | O_NOFOLLOW | O_NONBLOCK |
-					  O_NOCTTY | O_CLOEXEC)
-		     : -1;
+	ab_autofree char *real = realpath(declared, NULL);
+	ab_autoclose int fd = real ? ab_reach_open(real) : -1;
 	char *data = NULL, *covered;
 	struct stat st;
 	size_t len;
 
 	/* What we cannot read, the box with our identity cannot either. */
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
-	    is_known(safe, real))
+	if (fd < 0 || fstat(fd, &st) < 0 || is_known(safe, real))
 		return 0;
+	if (!S_ISREG(st.st_mode))
+		return refuse_kind(declared, err);
+	tell_names(declared, &st, ret_notes);
 	if (read_whole(fd, declared, &data, (size_t)st.st_size, err) < 0)
 		return -1;
 	covered = ab_vault_cover(safe->vault, data, (size_t)st.st_size, &len);
@@ -86,6 +107,12 @@ static int cover_file(struct ab_safe *safe, const char *declared,
 int ab_safe_read_files(struct ab_safe *safe, const struct ab_policy *policy,
 		       struct ab_strv *ret_notes, struct ab_error *err)
 {
+	for (size_t i = 0; i < safe->sources.len; i++) {
+		struct stat st;
+
+		if (stat(safe->sources.v[i], &st) == 0)
+			tell_names(safe->sources.v[i], &st, ret_notes);
+	}
 	for (size_t i = 0; i < policy->secrets.len; i++) {
 		const struct ab_strv *files = &policy->secrets.v[i].files;
 
@@ -93,6 +120,10 @@ int ab_safe_read_files(struct ab_safe *safe, const struct ab_policy *policy,
 			if (cover_file(safe, files->v[k], ret_notes, err) < 0)
 				return -1;
 	}
+	ab_strv_extend(&safe->hidden, &safe->sources);
+	for (size_t i = 0; i < safe->nfiles; i++)
+		if (!ab_strv_has(&safe->hidden, safe->files[i].path))
+			ab_strv_add(&safe->hidden, safe->files[i].path);
 	return 0;
 }
 
@@ -100,4 +131,8 @@ void ab_safe_guard(const struct ab_safe *safe, struct ab_facts *facts)
 {
 	for (size_t i = 0; i < safe->nfiles; i++)
 		ab_objects_add(&facts->closed, safe->files[i].path, AB_AS_FILE);
+	for (size_t i = 0; i < safe->sources.len; i++)
+		if (!is_known(safe, safe->sources.v[i]))
+			ab_objects_add(&facts->masked, safe->sources.v[i],
+				       AB_AS_FILE);
 }

@@ -85,9 +85,10 @@ static void wipe_argv(const struct ab_vault *vault)
 static void cover_argv(const struct ab_safe *safe, struct ab_spec *spec,
 		       struct ab_strv *ret_notes)
 {
+	/* Also of what --env says. */
+	wipe_argv(safe->vault);
 	if (ab_safe_cover(safe->vault, &spec->argv) == 0)
 		return;
-	wipe_argv(safe->vault);
 	ab_strv_add(ret_notes,
 		    "the command line held the value of a secret: its "
 		    "placeholder is there now; quote the variable, so that it "

@@ -1,33 +1,26 @@
 #include "session/sources.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
 #include <malloc.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
-#include "base/buf.h"
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/mem.h"
 #include "policy/paths.h"
-#include "session/program.h"
+#include "session/reach.h"
+#include "session/sources_state.h"
 
 enum {
 	FILE_MAX = 1024 * 1024,
-	COMPLAINT = 2048, /* of a command, as much as is kept */
-	SHOWN = 300, /* and as much as is told */
 	DEPTH = 16, /* of a key */
 };
 
-/* Pages of its own: in no core file and in no child; locked where the limit
- * of locked memory lets it be. */
-static void *get_pages(size_t len)
+void *ab_sourced_pages(size_t len)
 {
 	void *p = mmap(NULL, len, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -40,7 +33,7 @@ static void *get_pages(size_t len)
 	return p;
 }
 
-static void drop_pages(void *p, size_t len)
+void ab_sourced_drop(void *p, size_t len)
 {
 	if (!p)
 		return;
@@ -50,7 +43,7 @@ static void drop_pages(void *p, size_t len)
 
 void ab_sourced_fini(struct ab_sourced *s)
 {
-	drop_pages(s->data, AB_SECRET_MAX + 1);
+	ab_sourced_drop(s->data, AB_SECRET_MAX + 1);
 	*s = (struct ab_sourced){ 0 };
 }
 
@@ -59,8 +52,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-/* Without what is around it, which is no part of a value. */
-static void trim(const char **s, size_t *len)
+void ab_sourced_trim(const char **s, size_t *len)
 {
 	while (*len > 0 && is_blank((*s)[*len - 1]))
 		(*len)--;
@@ -70,11 +62,11 @@ static void trim(const char **s, size_t *len)
 	}
 }
 
-static int keep(const struct ab_secret *secret, const char *where,
-		const char *value, size_t len, struct ab_sourced *ret,
-		struct ab_error *err)
+int ab_sourced_keep(const struct ab_secret *secret, const char *where,
+		    const char *value, size_t len, struct ab_sourced *ret,
+		    struct ab_error *err)
 {
-	trim(&value, &len);
+	ab_sourced_trim(&value, &len);
 	if (len == 0) {
 		ab_fail(err, AB_EUSAGE, 0, "the secret %s is empty: %s",
 			secret->name, where);
@@ -86,7 +78,7 @@ static int keep(const struct ab_secret *secret, const char *where,
 			       "the secret %s is longer than %d KiB: %s",
 			       secret->name, AB_SECRET_MAX / 1024, where);
 	if (!ret->data)
-		ret->data = get_pages(AB_SECRET_MAX + 1);
+		ret->data = ab_sourced_pages(AB_SECRET_MAX + 1);
 	memmove(ret->data, value, len);
 	explicit_bzero(ret->data + len, AB_SECRET_MAX + 1 - len);
 	ret->len = len;
@@ -101,7 +93,7 @@ static int read_env(const struct ab_secret *secret, char *const *env,
 
 	if (!value)
 		return 0;
-	return keep(secret, where, value, strlen(value), ret, err);
+	return ab_sourced_keep(secret, where, value, strlen(value), ret, err);
 }
 
 /* The library keeps copies of what it reads; none of them stays behind. */
@@ -161,8 +153,9 @@ static int pick_key(const struct ab_secret *secret, const char *text,
 			    "the secret %s: %s of %s is not a text",
 			    secret->name, secret->key, secret->file);
 	else
-		r = keep(secret, secret->file, json_string_value(found),
-			 json_string_length(found), ret, err);
+		r = ab_sourced_keep(secret, secret->file,
+				    json_string_value(found),
+				    json_string_length(found), ret, err);
 	json_decref(json);
 	return r;
 }
@@ -183,12 +176,27 @@ static int pick_key_wiped(const struct ab_secret *secret, const char *text,
 	return r;
 }
 
+static int refuse_link(const struct ab_secret *secret, struct ab_error *err)
+{
+	ab_fail(err, AB_EUSAGE, 0,
+		"the secret %s: the box could have put the link there by which "
+		"%s leads elsewhere",
+		secret->name, secret->file);
+	return ab_hint(err, "name the file itself, or keep it outside of what "
+			    "the box can write");
+}
+
 static int open_file(const struct ab_secret *secret, struct ab_error *err)
 {
-	ab_autoclose int fd = open(secret->file, O_RDONLY | O_CLOEXEC |
-							 O_NONBLOCK | O_NOCTTY);
+	bool led;
+	ab_autofree char *real =
+		ab_reach_follow(&secret->writable, secret->file, &led);
+	ab_autoclose int fd = -1;
 	struct stat st;
 
+	if (led)
+		return refuse_link(secret, err);
+	fd = real ? ab_reach_open(real) : -1;
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return ab_fail(err, AB_EUSAGE, errno, "the secret %s: open %s",
 			       secret->name, secret->file);
@@ -211,7 +219,7 @@ static int read_file(const struct ab_secret *secret, struct ab_sourced *ret,
 
 	if (fd < 0)
 		return -1;
-	text = get_pages(room);
+	text = ab_sourced_pages(room);
 	len = ab_read_full(fd, text, room);
 	if (len < 0)
 		r = ab_fail(err, AB_EUSAGE, errno, "the secret %s: read %s",
@@ -223,122 +231,9 @@ static int read_file(const struct ab_secret *secret, struct ab_sourced *ret,
 	else if (secret->key)
 		r = pick_key_wiped(secret, text, (size_t)len, ret, err);
 	else
-		r = keep(secret, secret->file, text, (size_t)len, ret, err);
-	drop_pages(text, room);
-	return r;
-}
-
-/* What a command said, if only a part of it, is not to be told by what it
- * complained about. */
-static void cover(char *text, size_t len, const char *value, size_t value_len)
-{
-	char *at = text;
-
-	if (value_len < 4)
-		return;
-	while ((at = memmem(at, (size_t)(text + len - at), value, value_len)) !=
-	       NULL)
-		memset(at, '*', value_len);
-	/* The begin of one that was cut off. */
-	for (size_t n = value_len - 1; n >= 4; n--)
-		if (n <= len && memcmp(text + len - n, value, n) == 0)
-			memset(text + len - n, '*', n);
-}
-
-static void cover_lines(char *text, size_t len, const char *said,
-			size_t said_len)
-{
-	const char *end = said + said_len;
-
-	while (said < end) {
-		const char *stop = memchr(said, '\n', (size_t)(end - said));
-		const char *line = said;
-		size_t n = (size_t)((stop ? stop : end) - said);
-
-		said += n + 1;
-		trim(&line, &n);
-		cover(text, len, line, n);
-	}
-}
-
-/* ": its words", escaped and in one line; "" when it has none. */
-static char *show_complaint(const char *text, size_t len)
-{
-	struct ab_buf b = { 0 };
-
-	trim(&text, &len);
-	if (len == 0)
-		return ab_strdup("");
-	ab_buf_puts(&b, ": ");
-	ab_buf_escape_n(&b, text, len < SHOWN ? len : SHOWN);
-	return ab_buf_take(&b);
-}
-
-static int tell_failure(const struct ab_secret *secret,
-			const struct ab_ran *ran, unsigned ms,
-			const char *complaint, struct ab_error *err)
-{
-	const char *name = secret->name, *program = secret->command.v[0];
-
-	switch (ran->how) {
-	case AB_RAN_FAILED:
-		return ab_fail(err, AB_EUSAGE, ran->errnum,
-			       "the secret %s: run %s", name, program);
-	case AB_RAN_LATE:
-		return ab_fail(err, AB_EUSAGE, 0,
-			       "the secret %s: %s did not end in %g s%s", name,
-			       program, ms / 1000.0, complaint);
-	case AB_RAN_TOO_MUCH:
-		return ab_fail(err, AB_EUSAGE, 0,
-			       "the secret %s: %s said more than %d KiB", name,
-			       program, AB_SECRET_MAX / 1024);
-	case AB_RAN_INTERRUPTED:
-		return ab_fail(err, AB_EUSAGE, EINTR, "the secret %s: run %s",
-			       name, program);
-	case AB_RAN_ENDED:
-		break;
-	}
-	if (WIFSIGNALED(ran->status))
-		return ab_fail(err, AB_EUSAGE, 0,
-			       "the secret %s: %s was ended by signal %d%s",
-			       name, program, WTERMSIG(ran->status), complaint);
-	return ab_fail(err, AB_EUSAGE, 0,
-		       "the secret %s: %s ended with status %d%s", name,
-		       program, WEXITSTATUS(ran->status), complaint);
-}
-
-static int read_command(const struct ab_secret *secret, char *const *env,
-			unsigned ms, struct ab_sourced *ret,
-			struct ab_error *err)
-{
-	char complaint[COMPLAINT];
-	struct ab_program program = {
-		.argv = (const char *const *)secret->command.v,
-		.env = env,
-		.in = -1,
-		.ms = ms,
-		.out = get_pages(AB_SECRET_MAX + 1),
-		.room = AB_SECRET_MAX,
-		.err = complaint,
-		.err_room = sizeof(complaint),
-	};
-	struct ab_ran ran;
-	int r;
-
-	ab_program_run(&program, &ran);
-	if (ran.how == AB_RAN_ENDED && ran.status == 0) {
-		ret->data = program.out;
-		r = keep(secret, secret->command.v[0], program.out, ran.out_len,
-			 ret, err);
-	} else {
-		ab_autofree char *said = NULL;
-
-		cover_lines(complaint, ran.err_len, program.out, ran.out_len);
-		said = show_complaint(complaint, ran.err_len);
-		r = tell_failure(secret, &ran, ms, said, err);
-		drop_pages(program.out, AB_SECRET_MAX + 1);
-	}
-	explicit_bzero(complaint, sizeof(complaint));
+		r = ab_sourced_keep(secret, secret->file, text, (size_t)len,
+				    ret, err);
+	ab_sourced_drop(text, room);
 	return r;
 }
 
@@ -356,7 +251,7 @@ int ab_source_read(const struct ab_secret *secret, char *const *env,
 		r = read_file(secret, &s, err);
 		break;
 	case AB_FROM_COMMAND:
-		r = read_command(secret, env, ms, &s, err);
+		r = ab_source_run(secret, env, ms, &s, err);
 		break;
 	}
 	if (r < 0) {

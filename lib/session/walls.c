@@ -6,10 +6,16 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "sandbox/plan.h"
 
 struct wall {
-	const struct ab_mount *mount;
+	const char *path;
+	enum wall_kind {
+		MASKED,
+		CLOSED,
+		SECRET,	/* covered or masked, for a value that is in it */
+	} kind;
 	dev_t dev;
 	ino_t ino;
 	bool fallen;
@@ -20,24 +26,47 @@ struct ab_walls {
 	size_t len;
 };
 
-struct ab_walls *ab_walls_open(const struct ab_plan *plan)
+static void add(struct ab_walls *w, const char *path, enum wall_kind kind)
+{
+	struct stat st;
+
+	/* A host socket that comes back is a late one: nothing is promised
+	 * about those. */
+	if (lstat(path, &st) == 0 && !S_ISSOCK(st.st_mode))
+		w->v[w->len++] = (struct wall){ .path = path,
+						.kind = kind,
+						.dev = st.st_dev,
+						.ino = st.st_ino };
+}
+
+/* In a hidden or private folder nothing of the host's is seen. */
+static bool is_inside(const struct ab_plan *plan, const char *path)
+{
+	ab_autofree char *parent = ab_path_parent(path);
+	const struct ab_mount *m = ab_plan_find(plan, parent);
+
+	return m && (m->op == AB_MOUNT_MASK || m->op == AB_MOUNT_PRIVATE);
+}
+
+struct ab_walls *ab_walls_open(const struct ab_plan *plan,
+			       const struct ab_strv *secret)
 {
 	struct ab_walls *w = ab_alloc(sizeof(*w));
 
-	w->v = ab_alloc(plan->len * sizeof(w->v[0]));
+	w->v = ab_alloc((plan->len + secret->len + 1) * sizeof(w->v[0]));
 	for (size_t i = 0; i < plan->len; i++) {
 		const struct ab_mount *m = &plan->v[i];
-		struct stat st;
 
-		/* A host socket that comes back is a late one: nothing is
-		 * promised about those. */
-		if ((m->op != AB_MOUNT_CLOSE && m->op != AB_MOUNT_MASK) ||
-		    lstat(m->path, &st) < 0 || S_ISSOCK(st.st_mode))
-			continue;
-		w->v[w->len++] = (struct wall){ .mount = m,
-						.dev = st.st_dev,
-						.ino = st.st_ino };
+		if ((m->op == AB_MOUNT_CLOSE || m->op == AB_MOUNT_MASK) &&
+		    !ab_strv_has(secret, m->path))
+			add(w, m->path,
+			    m->op == AB_MOUNT_CLOSE ? CLOSED : MASKED);
 	}
+	/* The plan need not name them: where the box cannot write nothing has
+	 * to be closed. */
+	for (size_t i = 0; i < secret->len; i++)
+		if (!is_inside(plan, secret->v[i]))
+			add(w, secret->v[i], SECRET);
 	return w;
 }
 
@@ -51,9 +80,9 @@ bool ab_walls_look(struct ab_walls *walls)
 
 		/* Gone: there is nothing to be protected, and the name is
 		 * watched like any other that does not exist. */
-		if (!w->fallen && lstat(w->mount->path, &st) == 0)
+		if (!w->fallen && lstat(w->path, &st) == 0)
 			w->fallen = st.st_dev != w->dev || st.st_ino != w->ino;
-		fallen |= w->fallen && w->mount->op == AB_MOUNT_CLOSE;
+		fallen |= w->fallen && w->kind != MASKED;
 	}
 	return fallen;
 }
@@ -64,15 +93,19 @@ int ab_walls_explain(const struct ab_walls *walls, struct ab_error *err)
 		const struct wall *w = &walls->v[i];
 		ab_autofree char *path = NULL;
 
-		if (!w->fallen || w->mount->op != AB_MOUNT_CLOSE)
+		if (!w->fallen || w->kind == MASKED)
 			continue;
-		path = ab_escape(w->mount->path);
+		path = ab_escape(w->path);
 		ab_fail(err, AB_EPROPERTY, 0,
 			"%s was replaced on the host while the run was going "
-			"on, and was no longer protected: the run was ended",
-			path);
-		ab_hint(err, "look at the file, then run it again; --fallback "
-			     "warn only tells");
+			"on, and was no longer %s: the run was ended",
+			path, w->kind == SECRET ? "hidden" : "protected");
+		ab_hint(err, w->kind == SECRET ?
+				     "in a folder that is denied for reading "
+				     "it can be replaced; --fallback warn only "
+				     "tells" :
+				     "look at the file, then run it again; "
+				     "--fallback warn only tells");
 		return ab_step(err, "protected names");
 	}
 	return ab_fail(err, AB_EPROPERTY, 0, "a protected file was replaced");
@@ -86,8 +119,8 @@ void ab_walls_lines(const struct ab_walls *walls, struct ab_strv *ret)
 
 		if (!w->fallen)
 			continue;
-		path = ab_escape(w->mount->path);
-		ab_strv_addf(ret, w->mount->op == AB_MOUNT_CLOSE ?
+		path = ab_escape(w->path);
+		ab_strv_addf(ret, w->kind == CLOSED ?
 				     "%s was replaced on the host during the "
 				     "run; the command could change the new "
 				     "one: look at it" :

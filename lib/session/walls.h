@@ -16,11 +16,15 @@ struct ab_error;
 struct ab_plan;
 struct ab_walls;
 
-/* Remember what the plan closes and masks, as it is now. */
-struct ab_walls *ab_walls_open(const struct ab_plan *plan);
+/* Remember what the plan closes and masks, as it is now, and files that are
+ * hidden or covered because values of secrets are in them. The lists live
+ * longer. */
+struct ab_walls *ab_walls_open(const struct ab_plan *plan,
+			       const struct ab_strv *secret);
 
-/* Look again. True: something protected was replaced. (What was only masked
- * is told at the end: shells and tools rewrite such files all day.) */
+/* Look again. True: something protected was replaced, or one of those files.
+ * (What was only masked is told at the end: shells and tools rewrite such
+ * files all day.) */
 bool ab_walls_look(struct ab_walls *walls);
 
 /* Why a strict run cannot go on; -1. */
