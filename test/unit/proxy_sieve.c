@@ -158,8 +158,9 @@ static void scrub_once(enum ab_http_body framing, size_t step, size_t size)
 	ok(io == AB_IO_DONE, "%s: it ends", name);
 	ok(flow.moved == strlen(body), "%s: and is counted", name);
 	if (framing != AB_HTTP_CLOSE)
-		ok(strncmp((const char *)ab_bytes_head(&from.in),
-			   "HTTP/1.1 200", ab_bytes_len(&from.in)) == 0,
+		ok(!ab_bytes_len(&from.in) ||
+			   memcmp(ab_bytes_head(&from.in), "HTTP/1.1 200",
+				  ab_bytes_len(&from.in)) == 0,
 		   "%s: what is behind it stays", name);
 	ab_sieve_free(sieve);
 	ab_scrub_free(scrub);
