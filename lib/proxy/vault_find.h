@@ -10,13 +10,17 @@
  * given; so it does not matter how the bytes are cut as long as what
  * ab_look_hold() names is looked at again.
  *
+ * A text that itself has what reads as an escape (a%41b) is found as it is, and
+ * with that escaped (a%2541b); not with other characters escaped and that left.
+ *
  * Theory of operation. Of the bytes every so many are looked at, two at a
  * time, as many apart as the shortest text permits; so whatever is there, two
  * of its bytes are met. If no text has such two (Wu and Manber), and they are
- * not of an escape, the next ones are. Else what could end there is compared,
- * and of what has escapes the first one is searched for nearby and its
- * surroundings compared. Only where something is found the bytes before it
- * are tried one by one.
+ * not of an escape, the next ones are. Else what could end there is compared;
+ * and if there are escapes nearby, that stretch of the bytes is decoded, for
+ * each kind of escapes once, and searched in the same way. So the time is that
+ * of the bytes, however long the texts are. It is done in blocks that grow, so
+ * that many findings cost no more than few.
  */
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,6 +4,8 @@
  */
 #include "proxy/scrub.h"
 
+#include <stdio.h>
+
 #include "base/base64.h"
 #include "tap.h"
 #include "vault_help.h"
@@ -264,6 +266,126 @@ static void test_repeating(void)
 	free(value);
 }
 
+/* `n` bytes that look like nothing in particular. */
+static char *make_value(size_t n)
+{
+	char *value = ab_alloc(n + 1);
+	uint32_t state = 1;
+
+	for (size_t i = 0; i < n; i++) {
+		state = state * 1664525 + 1013904223;
+		value[i] = "abcdefghijklmnopqrstuvwxyz0123456789"[(state >> 16) %
+								  36];
+	}
+	return value;
+}
+
+/* Its first `n` bytes in escapes, and "!". Returns the length. */
+static size_t put_escaped(char *s, const char *value, size_t n,
+			  const char *format)
+{
+	size_t len = 0;
+
+	for (size_t i = 0; i < n; i++)
+		len += (size_t)sprintf(s + len, format, value[i]);
+	s[len++] = '!';
+	return len;
+}
+
+/* In pieces as they come from a connection, the begin of the value again and
+ * again, and in the end all of it. */
+static void check_long(struct ab_scrub *scrub, const char *value, size_t n,
+		       const char *format)
+{
+	size_t one = put_escaped((char[16]){ 0 }, value, 1, format) - 1;
+	char *s = ab_alloc(12 * (n * one + 1) + 1), *before;
+	size_t len = 0, at = 0, begin;
+
+	for (size_t i = 1; i <= 10; i++)
+		len += put_escaped(s + len, value, n * i / 11, format);
+	begin = len;
+	before = ab_strndup(s, begin);
+	len += put_escaped(s + len, value, n, format);
+	for (size_t end = 16384; at < len; end += 16384) {
+		size_t have = end < len ? end : len;
+
+		at += ab_scrub_take(scrub, (uint8_t *)s + at, have - at,
+				    have == len);
+	}
+	ok(memcmp(s, before, begin) == 0,
+	   "%zu bytes in escapes: the begin of it stays", n);
+	ok(s[begin] != format[0] && !memchr(s + begin, format[0], len - begin) &&
+		   s[len - 1] == '!',
+	   "all of it does not");
+	free(s);
+	free(before);
+}
+
+static void test_long(void)
+{
+	static const size_t lens[] = { 8, 9, 40, 1000, 16384 };
+	struct ab_secret secret = help_secrets[HELP_BEARER];
+	struct ab_secrets secrets = { &secret, 1 };
+	struct ab_host host = help_host("api.one.test");
+
+	for (size_t i = 0; i < AB_COUNT(lens); i++) {
+		char *value = make_value(lens[i]);
+		struct ab_vault *vault;
+		struct ab_scrub *scrub;
+		struct ab_error err;
+
+		if (ab_vault_new(&secrets, NULL, &vault, &err) < 0 ||
+		    ab_vault_set(vault, 0, value, lens[i], &err) < 0)
+			abort();
+		scrub = ab_scrub_new(vault, &host, 443);
+		check_long(scrub, value, lens[i], "%%%02x");
+		check_long(scrub, value, lens[i], "\\u%04x");
+		ab_scrub_free(scrub);
+		ab_vault_free(vault);
+		free(value);
+	}
+}
+
+/* What looks like an escape and is part of another one, or of the value. */
+static void test_within(void)
+{
+	static char name[] = "a.test:443", *hosts[] = { name };
+	static const struct ab_secret list[] = {
+		{ .name = "A", .hosts = { .v = hosts, .len = 1 } },
+		{ .name = "B", .hosts = { .v = hosts, .len = 1 } },
+	};
+	static const char digits[] = "0041-begins-with-digits-0123456789";
+	static const char marks[] = "x%41\\u0041\\ends-with-a-mark-0123456%";
+	struct ab_secrets secrets = { list, 2 };
+	struct ab_host host = help_host("a.test");
+	struct ab_vault *vault;
+	struct ab_scrub *scrub;
+	struct ab_error err;
+
+	if (ab_vault_new(&secrets, NULL, &vault, &err) < 0 ||
+	    ab_vault_set(vault, 0, digits, strlen(digits), &err) < 0 ||
+	    ab_vault_set(vault, 1, marks, strlen(marks), &err) < 0)
+		abort();
+	scrub = ab_scrub_new(vault, &host, 443);
+	check(scrub, vault, "\\u@0", "\\u$0", "digits of an escape begin it");
+	check(scrub, vault, "%0041-begins-with-digits-012345678%39",
+	      "%$0xx", "and another one ends it");
+	check(scrub, vault, "\\u0041-begins-with-digits-012345678\\u0039",
+	      "\\u$0xxxxx", "as in JSON");
+	check(scrub, vault,
+	      "\\\\u0030041-begins-with-digits-0123456789",
+	      "\\$0xxxxx", "behind a backslash");
+	check(scrub, vault, "<@1>", "<$1>", "a value with marks, as it is");
+	check(scrub, vault,
+	      "x%2541\\u0041\\ends-with-a-mark-0123456%25;", "$1xxxx;",
+	      "with its marks escaped");
+	check(scrub, vault,
+	      "x%41\\\\u0041\\\\ends-with-a-mark-0123456%;", "$1xx;",
+	      "as in JSON");
+	ab_scrub_free(scrub);
+	ab_vault_free(vault);
+}
+
 static void test_former(void)
 {
 	static const char *const later[] = { "sk-one-second-value-0123",
@@ -311,5 +433,7 @@ int main(void)
 	test_held();
 	test_several();
 	test_repeating();
+	test_long();
+	test_within();
 	return done();
 }
