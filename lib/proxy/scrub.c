@@ -128,14 +128,14 @@ size_t ab_scrub_take(struct ab_scrub *scrub, uint8_t *data, size_t len,
 {
 	struct ab_look look;
 	struct ab_found found;
-	size_t hold;
 
 	ab_look_init(&look, scrub->finder, data, len);
-	hold = end ? len : ab_look_hold(&look);
-	while (ab_look_next(&look, &found) && found.at < hold) {
+	if (!end)
+		look.to = ab_look_hold(&look);
+	while (ab_look_next(&look, &found)) {
 		replace(scrub, data, &found);
-		if (hold < look.from)
-			hold = ab_look_hold(&look);
+		if (look.to < look.from)
+			look.to = ab_look_hold(&look);
 	}
-	return hold;
+	return look.to;
 }

@@ -156,12 +156,20 @@ static bool is_escape(const struct ab_look *l, size_t at)
 {
 	size_t p = at - AB_FIND_SPREAD;
 	uint64_t eight;
+	uint8_t c;
 
 	memcpy(&eight, l->s + p, sizeof(eight));
 	if (!has_byte(eight, '%') && !has_byte(eight, '\\'))
 		return false;
-	return ab_escape_next(l, AB_ESCAPE_URL, p, at + 2) < at + 2 ||
-	       ab_escape_next(l, AB_ESCAPE_JSON, p, at + 2) < at + 2;
+	for (; p < at + 2; p++) {
+		enum ab_escape escape =
+			l->s[p] == '%' ? AB_ESCAPE_URL : AB_ESCAPE_JSON;
+
+		if (ab_escape_read(l->s + p, l->len - p, escape, &c) &&
+		    l->f->within[c])
+			return true;
+	}
+	return false;
 }
 
 /* The first that begins within [from, to) and has no escapes. Those that have
@@ -199,7 +207,7 @@ static void find_plain(const struct ab_look *l, size_t from, size_t to,
 void ab_look_init(struct ab_look *l, const struct ab_finder *f,
 		  const void *data, size_t len)
 {
-	*l = (struct ab_look){ .f = f, .s = data, .len = len };
+	*l = (struct ab_look){ .f = f, .s = data, .len = len, .to = len };
 }
 
 bool ab_look_next(struct ab_look *l, struct ab_found *ret)
@@ -207,8 +215,8 @@ bool ab_look_next(struct ab_look *l, struct ab_found *ret)
 	size_t size = BLOCK_MIN, from = l->from, to, first, last;
 	struct ab_found best = { 0 };
 
-	for (; from < l->len && !best.len; from = to) {
-		to = l->len - from > size ? from + size : l->len;
+	for (; from < l->to && !best.len; from = to) {
+		to = l->to - from > size ? from + size : l->to;
 		find_plain(l, from, to, &best, &first, &last);
 		for (int e = AB_ESCAPE_URL; e <= AB_ESCAPE_JSON; e++)
 			ab_escaped_find(l, (enum ab_escape)e, first, last,

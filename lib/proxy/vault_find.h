@@ -67,6 +67,8 @@ struct ab_look {
 	const uint8_t *s;
 	size_t len;
 	size_t from;		/* bytes before are done with; may be set */
+	size_t to;		/* none is found that begins here or behind;
+				 * may be set */
 };
 
 void ab_look_init(struct ab_look *l, const struct ab_finder *f,

@@ -17,9 +17,6 @@ enum {
 	/* Characters that are decoded ahead: first few, as it may be found. */
 	AHEAD_MIN = 16,
 	AHEAD_MAX = 256,
-	/* Characters of the stretch in which a head is: the first one may begin
-	 * with the second of two backslashes, and then be six of them. */
-	BACK = AB_FIND_HEAD + AB_FIND_SPREAD,
 };
 
 struct stretch {
@@ -47,6 +44,14 @@ static int hex(uint8_t c)
 static uint8_t mark_of(enum ab_escape escape)
 {
 	return escape == AB_ESCAPE_URL ? '%' : '\\';
+}
+
+/* Characters of the stretch in which a head is: as in JSON its first one may
+ * begin with the second of two backslashes, and then be six of them. */
+static size_t head_of(enum ab_escape escape)
+{
+	return escape == AB_ESCAPE_URL ? AB_FIND_HEAD
+				       : AB_FIND_HEAD + AB_FIND_SPREAD;
 }
 
 static bool is_short(uint8_t c)
@@ -227,14 +232,14 @@ static bool match_head(const struct ab_look *l, enum ab_escape escape, size_t p,
 static void try_needle(struct stretch *st, size_t j, size_t to,
 		       const struct ab_needle *needle, struct ab_found *best)
 {
-	size_t core, end, p = st->base;
+	size_t core, end, p = st->base, head = head_of(st->escape);
 
 	if (!match_core(st, j, needle))
 		return;
 	core = st->base + st->at[j];
 	end = st->base + st->at[j + needle->len - AB_FIND_HEAD];
-	if (j > BACK)
-		p += st->at[j - BACK];
+	if (j > head)
+		p += st->at[j - head];
 	while (p < core && p < to &&
 	       !match_head(st->l, st->escape, p, core, needle))
 		p++;
@@ -252,13 +257,13 @@ static struct ab_found search(struct stretch *st, size_t to)
 	struct ab_found best = { 0 };
 	const struct ab_finder *f = st->l->f;
 	const struct ab_find_table *t = &f->cores;
-	size_t j = 0, last = SIZE_MAX;
+	size_t j = 0, last = SIZE_MAX, head = head_of(st->escape);
 
 	while (j <= last && decode(st, j + t->min)) {
 		const uint8_t *pair = st->s + j + t->min - 2;
 		unsigned h;
 
-		if (j > BACK && st->base + st->at[j - BACK] >= to)
+		if (j > head && st->base + st->at[j - head] >= to)
 			break;
 		if (!ab_find_known(t, pair)) {
 			j += t->min - 1;
@@ -274,7 +279,7 @@ static struct ab_found search(struct stretch *st, size_t to)
 				try_needle(st, j, to, &f->v[i], &best);
 		/* Another may begin before it and have its core behind. */
 		if (best.len && last == SIZE_MAX)
-			last = j + BACK;
+			last = j + head;
 		j++;
 	}
 	return best;
