@@ -171,9 +171,12 @@ static void emit(struct ab_sieve *s, const void *data, size_t len,
 static void scrub(struct ab_sieve *s, struct ab_flow *flow,
 		  struct ab_bytes *out)
 {
-	size_t n = ab_scrub_take(s->setup.scrub, s->plain.data + s->plain.start,
-				 ab_bytes_len(&s->plain), s->ended);
+	size_t n;
 
+	if (!ab_bytes_len(&s->plain))
+		return;
+	n = ab_scrub_take(s->setup.scrub, s->plain.data + s->plain.start,
+			  ab_bytes_len(&s->plain), s->ended);
 	emit(s, ab_bytes_head(&s->plain), n, flow, out);
 	if (n)
 		ab_bytes_skip(&s->plain, n);

@@ -400,7 +400,9 @@ size_t ab_escaped_hold(const struct ab_look *l, enum ab_escape escape)
 		left--;
 		from--;
 	}
-	p = memchr(l->s + from, mark_of(escape), l->len - from);
+	p = from < l->len
+		    ? memchr(l->s + from, mark_of(escape), l->len - from)
+		    : NULL;
 	if (!p)
 		return l->len;
 	if ((size_t)(p - l->s) - from > max)
