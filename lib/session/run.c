@@ -12,22 +12,15 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "agentbox.h"
-#include "audit/audit.h"
 #include "audit/log.h"
 #include "base/fd.h"
 #include "base/mem.h"
 #include "policy/policy.h"
-#include "policy/show.h"
 #include "sandbox/bridge.h"
 #include "sandbox/launch.h"
 #include "session/broker.h"
@@ -37,117 +30,11 @@
 #include "session/gate.h"
 #include "session/lock.h"
 #include "session/nested.h"
-#include "session/ports.h"
 #include "session/prepare.h"
 #include "session/refusals.h"
 #include "session/run_state.h"
 #include "session/supervisor.h"
 #include "session/terminal.h"
-#include "workspace/journal.h"
-
-__attribute__((format(printf, 3, 4))) static void
-say(const struct run *r, enum ab_level level, const char *fmt, ...)
-{
-	ab_autofree char *text = NULL;
-	va_list ap;
-
-	va_start(ap, fmt);
-	if (vasprintf(&text, fmt, ap) >= 0)
-		r->request->say(r->request->arg, level, text);
-	va_end(ap);
-}
-
-static void say_all(const struct run *r, enum ab_level level,
-		    const struct ab_strv *lines)
-{
-	for (size_t i = 0; i < lines->len; i++)
-		say(r, level, "%s", lines->v[i]);
-}
-
-static char *join(const struct ab_strv *words)
-{
-	struct ab_buf b = { 0 };
-
-	for (size_t i = 0; i < words->len; i++)
-		ab_buf_printf(&b, "%s%s", i ? " " : "", words->v[i]);
-	return ab_buf_take(&b);
-}
-
-/* -vv: what each step took. The plan is made beside init's first steps. */
-static void say_steps(const struct run *r, const struct ab_holds *holds)
-{
-	uint64_t last = r->planned_ns;
-	const struct {
-		const char *name;
-		uint64_t from, to;
-	} ours[] = {
-		{ "policy", r->begun_ns, r->loaded_ns },
-		{ "namespaces, identity", r->loaded_ns, r->launched_ns },
-		{ "plan", r->launched_ns, r->planned_ns },
-	};
-
-	for (size_t i = 0; i < AB_COUNT(ours); i++)
-		say(r, AB_SAY_DETAIL, "%8.0f us  %s",
-		    (double)(ours[i].to - ours[i].from) / 1000, ours[i].name);
-	for (size_t i = 0; i < holds->nmarks && i < AB_MARKS_MAX; i++) {
-		say(r, AB_SAY_DETAIL, "%8.0f us  %.*s",
-		    ((double)holds->marks[i].ns - (double)last) / 1000,
-		    (int)sizeof(holds->marks[i].name), holds->marks[i].name);
-		last = holds->marks[i].ns;
-	}
-	say(r, AB_SAY_DETAIL, "%8.0f us  until the command starts",
-	    (double)(last - r->begun_ns) / 1000);
-}
-
-/* A box that is gone already has said why: that is heard later. */
-static int say_go(struct run *r, struct ab_error *err)
-{
-	if (ab_box_tell(&r->box, AB_MSG_GO, 0) == 0 || errno == EPIPE ||
-	    errno == ECONNRESET)
-		return 0;
-	ab_fail(err, AB_ESYSTEM, errno, "let the command start");
-	return ab_step(err, "go");
-}
-
-static int command_starts(void *arg, const struct ab_holds *holds,
-			  struct ab_error *err)
-{
-	struct run *r = arg;
-	uint32_t lacking = r->prepared->spec.require & ~holds->properties;
-	ab_autostrv struct ab_strv held = { 0 };
-
-	ab_run_properties(holds->properties, &held);
-	if (ab_run_write_holds(r, holds, &held, err) < 0)
-		return -1;
-	/* The proof is over, the command waits for us. */
-	if (r->cgroup.processes &&
-	    (ab_cgroup_release(&r->cgroup, err) < 0 || say_go(r, err) < 0))
-		return -1;
-	if (lacking)
-		say(r, AB_SAY_WARNING, "this box does not hold: %s",
-		    holds->missing);
-	if (r->children && holds->unasked)
-		say(r, AB_SAY_WARNING,
-		    "what the command executes is not judged: the kernel has "
-		    "no listener for us: %s",
-		    strerror(holds->unasked));
-	if (r->request->verbose > 0) {
-		ab_autofree char *names = join(&held);
-
-		say(r, AB_SAY_DETAIL, "box %s holds: %s", r->dir.id, names);
-		if (ab_run_has_upstream(r))
-			say(r, AB_SAY_DETAIL,
-			    "what names lead to is checked by the upstream "
-			    "proxy, not here");
-		if (r->prepared->spec.limits.memory && !r->cgroup.memory)
-			say(r, AB_SAY_DETAIL,
-			    "the memory limit is that of each process by "
-			    "itself: no cgroup is delegated to us");
-	}
-	if (r->request->verbose > 1)
-		say_steps(r, holds);
-	return 0;
-}
 
 /* The caller's pipes must see their end when the command closes them; our own
  * words go to standard error. */
@@ -227,114 +114,7 @@ static int settle_in(struct run *r, struct ab_error *err)
 		return -1;
 	if (ab_lock_supervisor(p->state.root, err) < 0)
 		return -1;
-	return r->cgroup.processes ? 0 : say_go(r, err);
-}
-
-static int status_of(const struct ab_outcome *outcome)
-{
-	if (outcome->timed_out)
-		return 124;
-	return WIFSIGNALED(outcome->status) ? 128 + WTERMSIG(outcome->status) :
-					      WEXITSTATUS(outcome->status);
-}
-
-/* Of several failures the first one is told. */
-static void prefer_first(int *result, struct ab_error *err,
-			 const struct ab_error *late)
-{
-	if (*result == 0)
-		*err = *late;
-	*result = -1;
-}
-
-/* The box is gone, and so is its listener: what the judge has left to say. */
-static int hear_last(struct run *r, struct ab_error *err)
-{
-	struct ab_note note;
-
-	if (!r->children)
-		return 0;
-	ab_children_dismiss(r->children);
-	/* While it is heard: it may wait for room. */
-	while (ab_children_await(r->children) &&
-	       ab_children_hear(r->children, &note, &(struct ab_error){ 0 }) >
-		       0)
-		if (ab_refusals_take(r->refusals, &note, err) < 0)
-			return -1;
-	ab_refusals_summary(r->refusals, &r->refused);
-	return 0;
-}
-
-/* After the box: what was found, the last record, the run's folder. */
-static int wind_up(struct run *r, int supervised, int *ret_status,
-		   struct ab_error *err)
-{
-	ab_autostrv struct ab_strv moved = { 0 };
-	struct ab_error late = { 0 };
-	int result = supervised, asked;
-
-	asked = ab_broker_sweep(r->broker, &late);
-	if (asked < 0)
-		prefer_first(&result, err, &late);
-	/* Beside the broker's work. */
-	if (hear_last(r, &late) < 0)
-		prefer_first(&result, err, &late);
-	if (r->gate) {
-		r->gated = true;
-		if (ab_gate_close(ab_take(r->gate), &r->report, &late) < 0)
-			prefer_first(&result, err, &late);
-	}
-	/* A run that was not looked at stays live: the next start sweeps. */
-	if (asked == 0 && ab_broker_swept(r->broker, &moved, &late) < 0)
-		prefer_first(&result, err, &late);
-	say_all(r, AB_SAY_WARNING, &moved);
-	say_all(r, AB_SAY_WARNING, &r->report.lines);
-	say_all(r, AB_SAY_WARNING, &r->refused);
-	if (result == 0 && r->outcome.failed.code != AB_ENONE) {
-		*err = r->outcome.failed;
-		result = -1;
-	}
-	if (result == 0)
-		*ret_status = status_of(&r->outcome);
-	if (ab_run_write_end(r, result < 0 ? 125 : *ret_status, &moved, &late) < 0)
-		prefer_first(&result, err, &late);
-	ab_broker_end(r->broker);
-	return result;
-}
-
-static void secret_unread(void *arg, const char *name, const char *why)
-{
-	const struct run *r = arg;
-
-	say(r, AB_SAY_WARNING,
-	    "%s cannot be read again, and stays what it was: %s", name, why);
-}
-
-static int supervise(struct run *r, int *ret_status, struct ab_error *err)
-{
-	struct ab_supervision what = {
-		.box = &r->box,
-		.broker = r->broker,
-		.children = r->children,
-		.refusals = r->refusals,
-		.terminal = r->terminal,
-		.timeout_ms = r->prepared->policy->limits.timeout_ms,
-		.holds = command_starts,
-		.arg = r,
-		.gate = r->gate,
-		.network = &r->network,
-		.run_id = r->dir.id,
-		.log = &r->log,
-		.secrets = &r->prepared->policy->secrets,
-		.unread = secret_unread,
-	};
-	int result;
-
-	result = ab_supervise(&what, &r->outcome, err);
-	if (result < 0)
-		ab_step(err, "supervision");
-	ab_network_fini(&r->network);
-	return wind_up(r, result, ret_status, err);
+	return r->cgroup.processes ? 0 : ab_run_go(r, err);
 }
 
 /* An error of the box that is already on its way says more than ours. */
@@ -357,9 +137,9 @@ static int plan_box(struct run *r, struct ab_error *err)
 
 	if (ab_prepare_spec(r->request, r->prepared, err) < 0)
 		return -1;
-	say_all(r, AB_SAY_NOTE, &r->prepared->notes);
-	say_all(r, AB_SAY_DETAIL, &r->prepared->safe.details);
-	say_all(r, AB_SAY_DETAIL, &r->prepared->site.survey.notes);
+	ab_run_say_all(r, AB_SAY_NOTE, &r->prepared->notes);
+	ab_run_say_all(r, AB_SAY_DETAIL, &r->prepared->safe.details);
+	ab_run_say_all(r, AB_SAY_DETAIL, &r->prepared->site.survey.notes);
 	if (ab_terminal_open(&r->terminal, &spec->tty_fds, &spec->rows,
 			     &spec->cols, err) < 0)
 		return -1;
@@ -450,7 +230,7 @@ static int go_on(struct run *r, int *ret_status, struct ab_error *err)
 		abandon(r, err);
 		return -1;
 	}
-	return supervise(r, ret_status, err);
+	return ab_run_supervise(r, ret_status, err);
 }
 
 /* There was no run, but somebody wanted one: a record of one line. */
@@ -470,7 +250,7 @@ static void record_refusal(struct run *r)
 	if (r->dir.dir >= 0)
 		ab_run_retire(&r->dir);
 	if (late.code != AB_ENONE)
-		say(r, AB_SAY_WARNING, "the refusal is not on record: %s",
+		ab_run_say(r, AB_SAY_WARNING, "the refusal is not on record: %s",
 		    late.text);
 }
 
@@ -516,7 +296,7 @@ static int run_nested(struct run *r, struct ab_error *err)
 	    ab_prepare_secrets(r->request, p, err) < 0 ||
 	    ab_prepare_spec(r->request, p, err) < 0)
 		return -1;
-	say_all(r, AB_SAY_NOTE, &p->notes);
+	ab_run_say_all(r, AB_SAY_NOTE, &p->notes);
 	return ab_nested_run(r->request, p, err);
 }
 

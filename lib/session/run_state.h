@@ -1,6 +1,7 @@
 #ifndef AB_SESSION_RUN_STATE_H
 #define AB_SESSION_RUN_STATE_H
 /* Inside one run (run.c): what it has, and the lines of its record. */
+#include "agentbox.h"
 #include "audit/log.h"
 #include "proxy/proxy.h"
 #include "sandbox/bridge.h"
@@ -36,6 +37,17 @@ uint64_t ab_run_now_ns(void);
 bool ab_run_has_upstream(const struct run *r);
 /* The names of these AB_PROP_BIT()s. */
 void ab_run_properties(uint32_t bits, struct ab_strv *ret);
+
+/* run_live.c */
+__attribute__((format(printf, 3, 4))) void
+ab_run_say(const struct run *r, enum ab_level level, const char *fmt, ...);
+void ab_run_say_all(const struct run *r, enum ab_level level,
+		    const struct ab_strv *lines);
+/* Let the command start. A box that is gone already has said why: that is
+ * heard later. */
+int ab_run_go(struct run *r, struct ab_error *err);
+/* Until everything is over and on record. */
+int ab_run_supervise(struct run *r, int *ret_status, struct ab_error *err);
 
 /* run_record.c: what began, what was proved, how it ended. */
 int ab_run_write_start(struct run *r, struct ab_error *err);
