@@ -226,7 +226,6 @@ recorded()
 	JSON
 	held
 	echo "$OTHER" >token
-	sleep 0.01
 	echo "$VALUE" >"$HOME/token"
 	wait_for 10 recorded '"kind":"secret".*"name":"GROQ_API_KEY".*"event":"read"'
 	let_go

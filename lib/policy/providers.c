@@ -227,12 +227,3 @@ const struct ab_provider *ab_provider_find(const char *variable)
 				return &ab_providers[i];
 	return NULL;
 }
-
-const struct ab_provider *ab_provider_named(const char *name, size_t len)
-{
-	for (size_t i = 0; i < ab_nproviders; i++)
-		if (strlen(ab_providers[i].name) == len &&
-		    memcmp(ab_providers[i].name, name, len) == 0)
-			return &ab_providers[i];
-	return NULL;
-}

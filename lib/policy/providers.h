@@ -70,8 +70,6 @@ extern const size_t ab_nproviders;
 
 /* By any of its variables; NULL: not known. */
 const struct ab_provider *ab_provider_find(const char *variable);
-/* By its own name (`len` bytes). */
-const struct ab_provider *ab_provider_named(const char *name, size_t len);
 
 /* Credentials that no placeholder can stand for: the value never travels, it
  * signs (AWS, GCP). For warnings. */

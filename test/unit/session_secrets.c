@@ -301,7 +301,7 @@ static void check_interception(void)
 
 	set_up(&s);
 	s.policy.net.mode = AB_NET_FILTERED;
-	s.secret.provider = ab_provider_named("openai", 6);
+	s.secret.provider = ab_provider_find("OPENAI_API_KEY");
 	s.secret.via = AB_VIA_GATEWAY;
 	ok(open_safe(&s) == 0 && s.safe.site && s.safe.intercepted.len == 0,
 	   "a gateway looks into nothing: %s", s.err.text);
