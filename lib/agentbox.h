@@ -54,6 +54,12 @@ struct ab_request {
 	size_t nfds;
 	const char *audit;	/* a copy of the record: file, or number of an
 				 * open descriptor; NULL: none */
+	const char *name;	/* of the run, beside its id; or NULL */
+	const char *result;	/* where its result goes as JSON: file, or
+				 * number of an open descriptor; NULL: nowhere */
+	const char *on_violation;	/* a command for each, or NULL */
+	bool trace_denials;	/* see files and calls that are refused */
+	bool learn;		/* unknown hosts pass, programs are listed */
 	int verbose;		/* 1: properties, 2: what each step took */
 	/* A text that begins with a space belongs to the one before. */
 	void (*say)(void *arg, enum ab_level level, const char *text);

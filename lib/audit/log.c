@@ -150,6 +150,8 @@ int ab_log_write(struct ab_log *log, struct ab_buf *line, struct ab_error *err)
 	    ab_copy_write(log->setup.copy, line->data, line->len,
 			  result < 0 ? &second : err) < 0)
 		result = -1;
+	if (log->setup.tap)
+		log->setup.tap(log->setup.tap_arg, line->data, line->len - 1);
 	pthread_mutex_unlock(&log->mutex);
 	line->len = 0;
 	return result < 0 ? ab_step(err, "record") : 0;

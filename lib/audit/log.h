@@ -34,6 +34,10 @@ struct ab_log_setup {
 	const char *run_id;
 	struct ab_copy *copy;	/* or NULL; outlives the log */
 	uint64_t size;		/* when a file is full; 0: AB_LOG_SIZE */
+	/* Sees each record that was written, on the thread that wrote it and
+	 * with the lock held; or NULL. */
+	void (*tap)(void *arg, const char *line, size_t len);
+	void *tap_arg;
 };
 
 struct ab_log {

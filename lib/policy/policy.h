@@ -26,7 +26,18 @@ enum ab_net_mode {
 };
 
 enum ab_home_mode { AB_HOME_READONLY, AB_HOME_PRIVATE };
-enum ab_unknown { AB_UNKNOWN_DENY, AB_UNKNOWN_ASK };
+enum ab_unknown {
+	AB_UNKNOWN_DENY,
+	AB_UNKNOWN_ASK,
+	AB_UNKNOWN_LEARN,	/* let through and recorded; no setting says
+				 * it, only `learn` itself */
+};
+enum ab_alarm {		/* what happens when a threshold is crossed */
+	AB_ALARM_WARN,
+	AB_ALARM_HOLD,	/* what is new on the network waits for a word */
+	AB_ALARM_CUT,	/* no network any more */
+	AB_ALARM_STOP,	/* the end of the run */
+};
 enum ab_enforce { AB_ENFORCE_CHILDREN, AB_ENFORCE_START };
 enum ab_fallback { AB_FALLBACK_STRICT, AB_FALLBACK_WARN };
 
@@ -116,7 +127,16 @@ struct ab_policy {
 		uint64_t files;
 		uint64_t cpu_ms;
 		uint64_t file_size;
+		uint64_t output;	/* of each stream that is captured */
 	} limits;
+
+	struct {			/* 0: no threshold */
+		uint64_t denials;	/* of every kind, in a minute */
+		uint64_t upload_host;	/* bytes to one host */
+		uint64_t upload_run;	/* bytes to all */
+		uint64_t hosts;		/* different ones that were reached */
+		enum ab_alarm action;
+	} monitor;
 
 	struct {
 		uint32_t require;	/* AB_PROP_BIT()s */

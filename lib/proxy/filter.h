@@ -32,6 +32,8 @@ enum ab_basis {	/* what a decision rests on */
 	AB_BASIS_ALLOW,		/* an entry of network.allow */
 	AB_BASIS_PORT,		/* on the allow list, but not with this port:
 				 * entry has another one */
+	AB_BASIS_GRANT,		/* a word of somebody about this run */
+	AB_BASIS_LEARNED,	/* on no list, and let through to learn */
 };
 
 struct ab_verdict {

@@ -61,6 +61,15 @@ static void explain_verdict(const struct ab_request_record *r, bool answer,
 		add(ret, "%s is allowed, but not with port %u", text(r->host),
 		    r->port);
 		break;
+	case AB_BASIS_GRANT:
+		add(ret, r->verdict.access == AB_ACCESS_ALLOW
+				 ? "allowed for this run (%s)"
+				 : "denied for this run (%s)",
+		    entry);
+		break;
+	case AB_BASIS_LEARNED:
+		add(ret, "let through to learn");
+		break;
 	}
 }
 
@@ -226,6 +235,8 @@ void ab_ledger_hint(const struct ab_request_record *r, char ret[AB_REASON_ROOM])
 		break;
 	case AB_BASIS_DENY: /* forbidding is stronger than any flag */
 	case AB_BASIS_ALLOW:
+	case AB_BASIS_GRANT:
+	case AB_BASIS_LEARNED:
 		break;
 	}
 }

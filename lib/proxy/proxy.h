@@ -31,6 +31,49 @@ struct ab_published {
 	uint16_t port;
 };
 
+/* One end of a connection, as the box's own network sees it. */
+struct ab_peer {
+	bool v6;
+	uint8_t addr[16];
+	uint16_t port;
+};
+
+/*
+ * Somebody in the box waits for a word about a host, or was told that he may
+ * not: who is it? The number is that of the denial that it is, or becomes when
+ * nobody says anything: "7kq2-1" everywhere (ab_ledger_id).
+ */
+enum ab_wanted_why {
+	AB_WANTED_UNKNOWN,	/* on no list, and to be asked about */
+	AB_WANTED_HELD,		/* the monitor holds everything */
+	AB_WANTED_DENIED,	/* not asked about: only who it is */
+};
+struct ab_wanted {
+	uint32_t number;
+	enum ab_wanted_why why;
+	char host[256];		/* canonical */
+	uint16_t port;
+	const char *door;	/* its name */
+	struct ab_peer peer;	/* of the first that waits */
+	uint32_t ms;		/* how long it may take */
+};
+
+enum ab_word { AB_WORD_NO, AB_WORD_ONCE, AB_WORD_RUN };
+
+/* How a question ended. */
+enum ab_settled {
+	AB_SETTLED_WORD,	/* it was answered */
+	AB_SETTLED_TIME,	/* nobody answered in time: no */
+	AB_SETTLED_GONE,	/* nobody waits any more */
+};
+
+/* A rule for this run, beside the lists. */
+struct ab_grant {
+	char entry[280];	/* canonical, as in network.allow */
+	bool deny;
+	uint64_t ms;		/* how long; 0: as long as the run */
+};
+
 struct ab_proxy_setup {
 	const char *run_id;
 	const struct ab_policy *policy;
@@ -50,6 +93,23 @@ struct ab_proxy_setup {
 	 * secret says that this ends the run. */
 	void (*stale)(void *arg, size_t i);
 	void (*tripped)(void *arg, size_t i);
+	/*
+	 * Called on the thread; each may be NULL.
+	 *
+	 * wanted: without it nobody can be asked, and what is to be asked
+	 * about is denied. settled: that question is over; `released` says for
+	 * how many connections. sent: so many bytes more went up to this host
+	 * (told a few times a second, and only if `watch_uploads`). opened: a
+	 * host that this run had not reached before. surveyed: the answer to
+	 * ab_proxy_survey(), to be freed.
+	 */
+	void (*wanted)(void *arg, const struct ab_wanted *wanted);
+	void (*settled)(void *arg, uint32_t number, enum ab_settled how,
+			uint32_t released);
+	void (*sent)(void *arg, const char *host, uint64_t bytes);
+	void (*opened)(void *arg, const char *host);
+	void (*surveyed)(void *arg, char *json);
+	bool watch_uploads;
 	/* Ask for a socket connected to a port of the box; the answer comes
 	 * by ab_proxy_dialled, in order. Called on the thread. */
 	int (*dial_inside)(void *arg, uint16_t port);
@@ -71,6 +131,41 @@ void ab_proxy_failure(struct ab_proxy *proxy, struct ab_error *err);
 void ab_proxy_dialled(struct ab_proxy *proxy, int errnum, int fd);
 /* New lists, in force for every request from now on; taken over. */
 void ab_proxy_replace(struct ab_proxy *proxy, struct ab_filter *filter);
+/* And what is open and would be denied by now is closed. */
+void ab_proxy_cut_denied(struct ab_proxy *proxy);
+
+/*
+ * Words about hosts, from any thread but its own; before the thread is there
+ * they take effect at once. `by` is for the record ("terminal", "control",
+ * "approver"; copied); `who` is a JSON array of processes, nearest first, or
+ * NULL (copied). Each answer to a question that is still open is followed by
+ * `settled`; one to a question that is over changes nothing.
+ */
+void ab_proxy_answer(struct ab_proxy *proxy, uint32_t number,
+		     enum ab_word word, const char *by);
+/* Who waits (AB_WANTED_*): for the records. One that is only denied waits for
+ * this, a moment, before it hears of it. */
+void ab_proxy_who(struct ab_proxy *proxy, uint32_t number, const char *who);
+/* Takes effect for what waits, too. The newest about a host holds. */
+void ab_proxy_grant(struct ab_proxy *proxy, const struct ab_grant *grant,
+		    const char *by);
+/* The monitor: everything new waits as one question (number 0 ends it by
+ * ab_proxy_answer); or there is no network any more: what is open is closed,
+ * what comes is refused. */
+void ab_proxy_hold(struct ab_proxy *proxy, const char *reason);
+void ab_proxy_cut(struct ab_proxy *proxy, const char *reason);
+/*
+ * Answered by `surveyed`, with
+ *
+ *	{"allowed":N,"denied":N,"failed":N,"bytes_up":N,"bytes_down":N,
+ *	 "open":[{"domain":..,"port":..,"door":..,"bytes_up":..,
+ *		  "bytes_down":..,"ms":..}, ...]}
+ *
+ * at most 64 of those that are open, the newest first. Before the thread is
+ * there it is answered in the call.
+ */
+void ab_proxy_survey(struct ab_proxy *proxy);
+
 /* A secret's new value, for every request from now on; copied. */
 void ab_proxy_secret(struct ab_proxy *proxy, size_t i, const char *value,
 		     size_t len);

@@ -15,6 +15,7 @@
 #include "session/terminal.h"
 
 struct ab_log_setup;
+struct ab_peer;
 struct ab_policy_input;
 struct ab_plan;
 struct ab_run;
@@ -36,31 +37,73 @@ struct ab_broker_duty {
 	char *const *environ;		/* with secrets: for their commands */
 	const uint64_t *stamps;		/* with secrets: as they were read */
 	const struct ab_strv *hidden;	/* files that values are in, or NULL */
+	const char *approver;		/* is asked about hosts, or NULL */
+	const char *on_violation;	/* or NULL */
+	bool reload;		/* lists are in use: watch the files that the
+				 * policy came from */
 };
 
 int ab_broker_start(const struct ab_broker_duty *duty,
 		    struct ab_broker **ret, struct ab_error *err);
 
-/* A secret that was read again. */
+/*
+ * What it has to tell, unasked or in answer to one of the requests below that
+ * do not wait. A ticket is the asker's own number for what was asked.
+ */
+enum ab_news_kind {
+	AB_NEWS_SECRET,		/* number: which; text: its value */
+	AB_NEWS_WHO,		/* ticket; text: JSON array of processes */
+	AB_NEWS_APPROVED,	/* ticket; number: an enum ab_answer; text: the
+				 * reason that the program gave, or "" */
+	AB_NEWS_REMEMBERED,	/* ticket; text: the change, lines to show */
+	AB_NEWS_LISTS,		/* ticket, 0: because a file has changed; text:
+				 * the lists (session/lists.h) */
+	AB_NEWS_HOOK,		/* error: the --on-violation command failed */
+	AB_NEWS_COUNT,
+};
+
 struct ab_broker_news {
-	size_t secret;
-	const char *value;	/* NULL: it cannot be read: `error` */
-	size_t len;
+	enum ab_news_kind kind;
+	uint32_t ticket;
+	size_t number;
+	const char *text;	/* NULL: it could not be done: `error` */
+	size_t len;		/* the text has a NUL behind it */
 	struct ab_error error;
 };
 
 /*
  * Readable when it has news, and when it cannot do its work any more. 0: news,
- * whose value is good until it is forgotten; -1: why it cannot.
+ * whose text is good until it is forgotten; -1: why it cannot.
  */
 int ab_broker_fd(const struct ab_broker *broker);
 int ab_broker_hear(struct ab_broker *broker, struct ab_broker_news *ret,
 		   struct ab_error *err);
 void ab_broker_forget(struct ab_broker_news *news);	/* wipes */
 
-/* Read this secret again, if there is a point in it: the answer is news. Does
- * not wait; what cannot be asked now is not asked. */
+/*
+ * These do not wait; the answer is news. -1: it has no room for another one
+ * now, and nothing will come.
+ */
+
+/* Read this secret again, if there is a point in it. */
 void ab_broker_secret(struct ab_broker *broker, size_t i);
+/* Whose socket is it that has this end in the box's network? The process, its
+ * parent, and so on up to the box's init:
+ * [{"pid":3,"exe":"/usr/bin/curl","argv":["curl","-s"]}, ...]; [] when it
+ * cannot be found. pids are the box's own. */
+int ab_broker_whois(struct ab_broker *broker, uint32_t ticket,
+		    const struct ab_peer *peer);
+/* Ask the approver program (duty->approver) with this JSON object. */
+int ab_broker_approve(struct ab_broker *broker, uint32_t ticket,
+		      const char *request, size_t len);
+/* Write this entry into network.allow of the user's own file. */
+int ab_broker_remember(struct ab_broker *broker, uint32_t ticket,
+		       const char *entry);
+/* Read all settings again. */
+int ab_broker_reload(struct ab_broker *broker, uint32_t ticket);
+/* Give this record to the --on-violation command (duty->on_violation). One at
+ * a time, in order; news only of failures. */
+int ab_broker_violation(struct ab_broker *broker, const char *line, size_t len);
 
 /* After the box is gone: what appeared and was moved away, as sentences. The
  * run's folder is retired then. This is the last request; the broker leaves by

@@ -55,10 +55,13 @@ int ab_broker_hear(struct ab_broker *broker, struct ab_broker_news *ret,
 
 	if (take_answer(broker, &a, NULL, &len, err) == 0) {
 		if (a.news) {
-			*ret = (struct ab_broker_news){ .secret = a.news - 1,
-							.error = a.error };
+			*ret = (struct ab_broker_news){
+				.kind = AB_NEWS_SECRET,
+				.number = a.news - 1,
+				.error = a.error
+			};
 			if (a.result == 0) {
-				ret->value = a.lines;
+				ret->text = a.lines;
 				ret->len = len;
 			}
 			return 0;
@@ -73,9 +76,9 @@ int ab_broker_hear(struct ab_broker *broker, struct ab_broker_news *ret,
 
 void ab_broker_forget(struct ab_broker_news *news)
 {
-	if (news->value)
-		explicit_bzero((char *)(uintptr_t)news->value, news->len);
-	news->value = NULL;
+	if (news->text)
+		explicit_bzero((char *)(uintptr_t)news->text, news->len);
+	news->text = NULL;
 }
 
 void ab_broker_secret(struct ab_broker *broker, size_t i)

@@ -188,18 +188,18 @@ static void secret_tripped(void *arg, size_t i)
 
 static void take_news(struct supervisor *s, const struct ab_broker_news *news)
 {
-	size_t i = news->secret;
+	size_t i = news->number;
 
 	if (!s->what->secrets || i >= s->what->secrets->len)
 		return;
-	record_secret(s, i, news->value ? "read" : "failed",
-		      news->value ? NULL : news->error.text);
-	if (news->value && s->what->gate)
-		ab_gate_secret(s->what->gate, i, news->value, news->len);
-	if (!news->value && !s->told[i])
+	record_secret(s, i, news->text ? "read" : "failed",
+		      news->text ? NULL : news->error.text);
+	if (news->text && s->what->gate)
+		ab_gate_secret(s->what->gate, i, news->text, news->len);
+	if (!news->text && !s->told[i])
 		s->what->unread(s->what->arg, s->what->secrets->v[i].name,
 				news->error.text);
-	s->told[i] = !news->value;
+	s->told[i] = !news->text;
 }
 
 static int attach_network(struct supervisor *s)

@@ -401,6 +401,9 @@ static bool entry_is_true(const struct ab_policy *p,
 		return ab_strv_has(sv, v->entry) && walk(&one, h, port, false);
 	case AB_BASIS_PORT:
 		return ab_strv_has(sv, v->entry) && !walk(&one, h, port, false);
+	case AB_BASIS_GRANT:	/* not of the lists */
+	case AB_BASIS_LEARNED:
+		return false;
 	}
 	return false;
 }

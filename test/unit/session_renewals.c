@@ -21,9 +21,9 @@ static char *hear_news(struct ab_broker *broker, int ms)
 		return ab_strdup("none");
 	if (ab_broker_hear(broker, &news, &err) < 0)
 		return ab_printf("dead: %s", err.text);
-	told = news.value ? ab_printf("%zu: %.*s", news.secret, (int)news.len,
-				      news.value) :
-			    ab_printf("%zu! %s", news.secret, news.error.text);
+	told = news.text ? ab_printf("%zu: %.*s", news.number, (int)news.len,
+				      news.text) :
+			    ab_printf("%zu! %s", news.number, news.error.text);
 	ab_broker_forget(&news);
 	return told;
 }

@@ -1,0 +1,41 @@
+#ifndef AB_SESSION_LISTS_H
+#define AB_SESSION_LISTS_H
+/*
+ * The part of a policy that can change while a run goes on: the lists of
+ * hosts. The broker, which can read files, resolves the settings anew and
+ * writes the lists; the supervisor, which cannot, reads them. One text between
+ * the two:
+ *
+ *	{"allow":[...],"deny":[...],"allowPrivate":[...],"unknown":"ask",
+ *	 "intercepted":[...],"notes":[...]}
+ *
+ * with canonical entries. `intercepted` are the hosts that a secret or a rule
+ * about methods and paths is for: one that is new cannot be taken into a run
+ * that goes on, and that is said. Both directions are pure.
+ */
+#include <stddef.h>
+
+#include "base/strv.h"
+#include "policy/policy.h"
+
+struct ab_buf;
+struct ab_error;
+
+struct ab_lists {
+	struct ab_strv allow, deny, allow_private, intercepted, notes;
+	enum ab_unknown unknown;
+};
+
+void ab_lists_write(struct ab_buf *b, const struct ab_policy *policy,
+		    const struct ab_strv *notes);
+/* -1: it is not what ab_lists_write() makes. */
+int ab_lists_read(const char *text, size_t len, struct ab_lists *ret,
+		  struct ab_error *err);
+void ab_lists_fini(struct ab_lists *lists);
+
+/* What became different, as lines for people ("+ github.com allowed"); empty:
+ * nothing. */
+void ab_lists_compare(const struct ab_lists *before,
+		      const struct ab_lists *after, struct ab_strv *ret);
+
+#endif
