@@ -29,9 +29,75 @@
  *			{"event":"end","status":N}; the records themselves are
  *			in the log
  */
+#include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+#include "base/loop.h"
+#include "policy/host.h"
+#include "session/approvals.h"
+
+struct ab_error;
 
 enum { AB_CONTROL_VERSION = 1, AB_CONTROL_MAX = 64 * 1024 };
 #define AB_CONTROL_NAME "control"
+
+enum ab_control_do {
+	AB_DO_STATUS,
+	AB_DO_PENDING,
+	AB_DO_ANSWER,
+	AB_DO_ALLOW,
+	AB_DO_DENY,
+	AB_DO_RELOAD,
+	AB_DO_STOP,
+	AB_DO_FOLLOW,
+	AB_DO_COUNT,
+};
+
+/* A request, checked; members that it does not have are 0. */
+struct ab_control_request {
+	enum ab_control_do what;
+	uint32_t number;	/* answer: of the question; pending: from */
+	enum ab_answer answer;	/* AB_ANSWER_SESSION: for this run */
+	char entry[AB_HOST_ENTRY_TEXT];	/* allow, deny: canonical */
+	uint64_t ms;		/* allow, deny: for how long; stop: grace */
+	bool cut;		/* reload */
+};
+
+/* control_parse.c, pure. `run_id` is the run that is asked. */
+int ab_control_parse(const char *run_id, const char *text, size_t len,
+		     struct ab_control_request *ret, struct ab_error *err);
+/* The number of an id like "7kq2x-12" of this run; 0: it is none. */
+uint32_t ab_control_number(const char *run_id, const char *id);
+
+struct ab_control;
+struct ab_control_client;
+
+/* Before the lock: make the socket in the run's folder. */
+int ab_control_open(int dir, struct ab_control **ret, struct ab_error *err);
+struct ab_control_watch {
+	struct ab_loop *loop;
+	const char *run_id;
+	/* To be answered by ab_control_reply(), now or later. */
+	void (*asked)(void *arg, struct ab_control_client *client,
+		      const struct ab_control_request *request);
+	void *arg;
+};
+int ab_control_attach(struct ab_control *control,
+		      const struct ab_control_watch *watch,
+		      struct ab_error *err);
+/* The answer ("ok" is put in; taken over), or a refusal. A client that has
+ * left meanwhile is forgotten here. */
+void ab_control_reply(struct ab_control_client *client, json_t *answer);
+void ab_control_refuse(struct ab_control_client *client,
+		       const struct ab_error *err);
+/* From now on it gets what is told to all. */
+void ab_control_follow(struct ab_control_client *client);
+void ab_control_tell(struct ab_control *control, json_t *event);
+bool ab_control_followed(const struct ab_control *control);
+/* A client may carry what its request waits for. */
+void *ab_control_note(struct ab_control_client *client);
+void ab_control_close(struct ab_control *control);
 
 #endif

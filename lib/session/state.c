@@ -20,6 +20,7 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "session/control.h"
 
 /* From making a run's folder to its first record are microseconds. */
 enum { UNBORN_S = 60 };
@@ -163,6 +164,7 @@ fail:
 
 void ab_run_retire(struct ab_run *run)
 {
+	unlinkat(run->dir, AB_CONTROL_NAME, 0);
 	/* A failure leaves it in live/, unlocked: the next start sweeps. */
 	renameat(run->state->live, run->id, run->state->runs, run->id);
 }
@@ -182,6 +184,7 @@ static void drop_unborn(const struct ab_run *run)
 	if (fstat(run->dir, &st) < 0 || time(NULL) - st.st_mtime < UNBORN_S)
 		return;
 	unlinkat(run->dir, AB_LOG_NAME, 0);
+	unlinkat(run->dir, AB_CONTROL_NAME, 0);
 	unlinkat(run->state->live, run->id, AT_REMOVEDIR);
 }
 
