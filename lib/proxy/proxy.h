@@ -110,6 +110,7 @@ struct ab_proxy_setup {
 	void (*opened)(void *arg, const char *host);
 	void (*surveyed)(void *arg, char *json);
 	bool watch_uploads;
+	bool tell_who;	/* denials say who it was: `wanted` is called first */
 	/* Ask for a socket connected to a port of the box; the answer comes
 	 * by ab_proxy_dialled, in order. Called on the thread. */
 	int (*dial_inside)(void *arg, uint16_t port);
