@@ -11,7 +11,7 @@ _agentbox_options()
 		--processes= --files= --require= --fallback='
 
 	case $1 in
-	run) echo "--command= -c= --shell= --yes --approver= --require-covered --fd= --audit= --verbose -v --quiet -q $policy" ;;
+	run) echo "--command= -c= --shell= --yes --approver= --require-covered --fd= --audit= --on-violation= --verbose -v --quiet -q $policy" ;;
 	check) echo "--command= -c= --stdin --batch --null -0 --json --explain $policy" ;;
 	ports) echo '--json' ;;
 	doctor) echo '--json --fix --attack' ;;
@@ -130,7 +130,7 @@ _agentbox_value()
 	--unknown) COMPREPLY=($(compgen -W 'ask deny' -- "$cur")) ;;
 	--upstream) COMPREPLY=($(compgen -W 'none env http://' -- "$cur")) ;;
 	--secret) COMPREPLY=($(compgen -W "$(_agentbox_secrets)" -- "$cur")) ;;
-	--approver) COMPREPLY=($(compgen -c -- "$cur")) ;;
+	--approver | --on-violation) COMPREPLY=($(compgen -c -- "$cur")) ;;
 	--pass-env) COMPREPLY=($(compgen -v -- "$cur")) ;;
 	--require)
 		[[ $cur != *,* ]] || head=${cur%,*},

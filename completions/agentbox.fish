@@ -27,7 +27,7 @@ end
 # where an option of our own may still stand, or its value is due.
 function __agentbox_command
     set -l tokens (commandline -opc)
-    set -l takes --command -c --shell --approver --fd --audit --profile --config --workspace --write --deny-read --deny-write --home --allow-unix --net --allow --deny --unknown --allow-private --host-port --publish --upstream --secret --env --pass-env --timeout --memory --processes --files --require --fallback
+    set -l takes --command -c --shell --approver --fd --audit --on-violation --profile --config --workspace --write --deny-read --deny-write --home --allow-unix --net --allow --deny --unknown --allow-private --host-port --publish --upstream --secret --env --pass-env --timeout --memory --processes --files --require --fallback
     set -l value 0
     test (count $tokens) -ge 3; or return 1
     for i in (seq 3 (count $tokens))
@@ -168,6 +168,7 @@ complete -c agentbox -n __agentbox_running -l command -s c -x -d 'Run this text 
 complete -c agentbox -n __agentbox_running -l shell -r -F -d 'The shell for -c'
 complete -c agentbox -n __agentbox_running -l yes -d 'Accept what a person would be asked about'
 complete -c agentbox -n __agentbox_running -l approver -x -a '(__fish_complete_command)' -d 'Ask this program instead of a person'
+complete -c agentbox -n __agentbox_running -l on-violation -x -a '(__fish_complete_command)' -d 'Run this for each thing that is refused'
 complete -c agentbox -n __agentbox_running -l require-covered -d 'Not with credentials that no secret covers'
 complete -c agentbox -n __agentbox_running -l fd -x -d 'Keep this descriptor open inside'
 complete -c agentbox -n __agentbox_running -l audit -r -F -d 'Write the record of the run here too'
