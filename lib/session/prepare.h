@@ -19,6 +19,7 @@ struct ab_prepared {
 	bool nested;		/* we are in a box already */
 	struct ab_state state;	/* root -1 when nested */
 	struct ab_copy audit;	/* of the record, where one was asked for */
+	const struct ab_copy *result;	/* where that goes; the run's */
 	struct ab_site site;
 	struct ab_safe safe;
 	struct ab_spec spec;

@@ -90,6 +90,7 @@ static int command_starts(void *arg, const struct ab_holds *holds,
 	uint32_t lacking = r->prepared->spec.require & ~holds->properties;
 	ab_autostrv struct ab_strv held = { 0 };
 
+	r->held = holds->properties;
 	ab_run_properties(holds->properties, &held);
 	if (ab_run_write_holds(r, holds, &held, err) < 0)
 		return -1;
@@ -195,6 +196,9 @@ static int wind_up(struct run *r, int supervised, int *ret_status,
 		*ret_status = status_of(&r->outcome);
 	if (ab_run_write_end(r, result < 0 ? 125 : *ret_status, &moved, &late) <
 	    0)
+		prefer_first(&result, err, &late);
+	/* Beside the broker's leaving. */
+	if (ab_run_write_result(r, result, *ret_status, &moved, err, &late) < 0)
 		prefer_first(&result, err, &late);
 	ab_broker_end(r->broker);
 	return result;
