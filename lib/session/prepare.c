@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "agentbox.h"
@@ -381,16 +382,40 @@ int ab_prepare_spec(const struct ab_request *rq, struct ab_prepared *p,
 	return 0;
 }
 
+/* With what was said for this run before it began. */
+static int load_policy(const struct ab_policy_input *in, struct ab_prepared *p,
+		       struct ab_error *err)
+{
+	struct ab_policy_input with = *in;
+	ab_autofree struct ab_setting *settings = NULL;
+	size_t n = in->nsettings;
+
+	if (!p->nested)
+		ab_next_take(in, time(NULL), &p->next, &p->notes);
+	if (p->next.write.len == 0)
+		return ab_policy_load(in, &p->policy, &p->notes, err);
+	settings = ab_alloc((n + p->next.write.len) * sizeof(settings[0]));
+	for (size_t i = 0; i < n; i++)
+		settings[i] = in->settings[i];
+	for (size_t i = 0; i < p->next.write.len; i++)
+		settings[n++] = (struct ab_setting){
+			"filesystem.write", p->next.write.v[i], "agentbox allow"
+		};
+	with.settings = settings;
+	with.nsettings = n;
+	return ab_policy_load(&with, &p->policy, &p->notes, err);
+}
+
 int ab_prepare(const struct ab_request *request, struct ab_prepared *ret,
 	       struct ab_error *err)
 {
 	*ret = (struct ab_prepared){ .state = { .root = -1,
 						.live = -1,
 						.runs = -1 },
+				     .next = AB_NEXT_NONE,
 				     .audit = AB_COPY_NONE,
 				     .nested = access(AB_MARKER, F_OK) == 0 };
-	if (ab_policy_load(&request->policy, &ret->policy, &ret->notes, err) ==
-	    0)
+	if (load_policy(&request->policy, ret, err) == 0)
 		return 0;
 	ab_prepared_fini(ret);
 	return -1;
@@ -399,6 +424,7 @@ int ab_prepare(const struct ab_request *request, struct ab_prepared *ret,
 void ab_prepared_fini(struct ab_prepared *p)
 {
 	ab_policy_free(p->policy);
+	ab_next_fini(&p->next);
 	ab_state_fini(&p->state);
 	ab_copy_fini(&p->audit);
 	ab_site_fini(&p->site);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "agentbox.h"
 #include "base/mem.h"
@@ -83,6 +84,19 @@ int ab_run_go(struct run *r, struct ab_error *err)
 	return ab_step(err, "go");
 }
 
+/* What was allowed for this run only is used up. */
+static void use_rules(struct run *r)
+{
+	struct ab_prepared *p = r->prepared;
+	struct ab_error err = { 0 };
+
+	if (ab_next_use(p->state.root, time(NULL), &p->next, &err) < 0)
+		ab_run_say(r, AB_SAY_WARNING,
+			   "what you allowed for this run will hold in the "
+			   "next one as well: %s",
+			   err.text);
+}
+
 static int command_starts(void *arg, const struct ab_holds *holds,
 			  struct ab_error *err)
 {
@@ -98,6 +112,7 @@ static int command_starts(void *arg, const struct ab_holds *holds,
 	if (r->cgroup.processes &&
 	    (ab_cgroup_release(&r->cgroup, err) < 0 || ab_run_go(r, err) < 0))
 		return -1;
+	use_rules(r);
 	if (lacking)
 		ab_run_say(r, AB_SAY_WARNING, "this box does not hold: %s",
 			   holds->missing);
