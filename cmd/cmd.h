@@ -12,7 +12,6 @@ enum {
 	EXIT_USAGE = 2,		/* all commands but run */
 	EXIT_OURS = 125,	/* run: agentbox itself failed */
 	EXIT_REFUSED = 126,
-	EXIT_MISSING = 127,
 };
 
 enum option_kind {
@@ -119,6 +118,7 @@ struct args {
 };
 
 extern const struct command *const commands[];	/* ends with NULL */
+extern const struct option options_run[];	/* how it is run */
 extern const struct option options_policy[];	/* what every layer can say */
 extern const struct option options_files[];	/* which files are meant */
 extern const struct option options_json[];	/* --json */
@@ -146,6 +146,11 @@ void tell_more(const char *text);
 /* A question on the terminal; anything but a "y" is a no. */
 bool confirm(const char *question);
 
+/* What run, exec and learn were asked for; -1, or an exit status: said why.
+ * `script` is room for the words of -c, as long as the request is used. */
+int run_request(struct args *args, const char *script[3],
+		struct ab_request *ret);
+
 /* For a command with `subs`: find the one that is meant and run it. */
 int sub_main(struct args *args);
 /* Complain unless there are `min` to `max` words beside the options. */
@@ -160,6 +165,7 @@ void print_help(const struct command *command);
 void print_overview(void);
 
 extern const struct command command_run;
+extern const struct command command_exec;
 extern const struct command command_check;
 extern const struct command command_ports;
 extern const struct command command_connect;

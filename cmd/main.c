@@ -7,7 +7,8 @@
 #include <unistd.h>
 
 const struct command *const commands[] = {
-	&command_run,	  &command_check,  &command_ports, &command_connect,
+	&command_run,	  &command_exec,   &command_check,
+	&command_ports,	  &command_connect,
 	&command_doctor,  &command_config, &command_profile, &command_rules,
 	&command_policy,  &command_secrets, &command_trust,
 	&command_approvals,
@@ -91,20 +92,7 @@ int complain(const struct args *args, const struct ab_error *err)
 		tell_hint(err->hint);
 	if (!args->command->runs)
 		return err->code == AB_EUSAGE ? EXIT_USAGE : 1;
-	switch (err->code) {
-	case AB_ENOTFOUND:
-		return EXIT_MISSING;
-	case AB_ENOEXEC:
-	case AB_EREFUSED:
-		return EXIT_REFUSED;
-	case AB_ENONE:
-	case AB_EUSAGE:
-	case AB_ECONFIG:
-	case AB_ESYSTEM:
-	case AB_EPROPERTY:
-		return EXIT_OURS;
-	}
-	return EXIT_OURS;
+	return ab_exit_status(err);
 }
 
 static const struct command *find(const char *name)

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const struct option options_run[] = {
+const struct option options_run[] = {
 	{ "command", 'c', OPT_VALUE, ID_STRING, "STRING", NULL,
 	  "run this text with a shell" },
 	{ "shell", 0, OPT_VALUE, ID_SHELL, "PATH", NULL,
@@ -27,6 +27,13 @@ static const struct option options_run[] = {
 	{ 0 },
 };
 
+/* Of run alone: exec prints it, learn uses it. */
+static const struct option options_result[] = {
+	{ "result", 0, OPT_VALUE, ID_RESULT, "FILE|FD", NULL,
+	  "write what became of the run here, as JSON" },
+	{ 0 },
+};
+
 static void say(void *arg, enum ab_level level, const char *text)
 {
 	const struct args *args = arg;
@@ -41,11 +48,10 @@ static void say(void *arg, enum ab_level level, const char *text)
 		tell("%s", text);
 }
 
-static int run_main(struct args *args)
+int run_request(struct args *args, const char *script[3],
+		struct ab_request *ret)
 {
 	const char *shell = args->values[ID_SHELL];
-	const char *script[] = { shell ? shell : "/bin/sh", "-c",
-				 args->values[ID_STRING] };
 	struct ab_request request = { .policy = args->input,
 				      .argv = args->rest,
 				      .argc = args->nrest,
@@ -57,25 +63,44 @@ static int run_main(struct args *args)
 				      .fds = args->fds,
 				      .nfds = args->nfds,
 				      .audit = args->values[ID_AUDIT],
+<<<<<<< HEAD
 				      .on_violation =
 					      args->values[ID_ON_VIOLATION],
+=======
+				      .result = args->values[ID_RESULT],
+>>>>>>> b79b87e5183d2d49847f727186088fd598efa175
 				      .verbose = args->counts[ID_VERBOSE],
 				      .say = say,
 				      .arg = args };
-	struct ab_error err = { 0 };
-	int status;
 
 	if (given(args, ID_STRING) && args->nrest > 0)
 		return misuse(args->command,
 			      "-c has the whole command; %s is one too many",
 			      args->rest[0]);
 	if (given(args, ID_STRING)) {
+		script[0] = shell ? shell : "/bin/sh";
+		script[1] = "-c";
+		script[2] = args->values[ID_STRING];
 		request.argv = script;
 		request.argc = 3;
 	}
 	if (request.argc == 0)
 		return misuse(args->command, "no command to run: "
-					     "agentbox run -- COMMAND");
+					     "agentbox %s -- COMMAND",
+			      args->command->name);
+	*ret = request;
+	return -1;
+}
+
+static int run_main(struct args *args)
+{
+	const char *script[3];
+	struct ab_request request;
+	struct ab_error err = { 0 };
+	int status = run_request(args, script, &request);
+
+	if (status >= 0)
+		return status;
 	if (ab_caller_init(&request.policy, &err) < 0 ||
 	    ab_run(&request, &status, &err) < 0)
 		return complain(args, &err);
@@ -94,6 +119,7 @@ const struct command command_run = {
 		"configuration\nfile: agentbox.json(5).",
 	.groups = (const struct option_group[]){
 		{ "Running", options_run },
+		{ "Result", options_result },
 		{ "Policy", options_policy },
 		{ NULL, options_common },
 		{ 0 },

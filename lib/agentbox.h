@@ -12,7 +12,7 @@
  * the run's supervisor for good: afterwards it is locked in (it executes
  * nothing and opens nothing but the state folder), and unless they are a
  * terminal its standard input and output are closed. To do more than exit with
- * the status, call it in a child.
+ * the status, call it in a child: ab_run_apart() (session/apart.h) does.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,7 +27,9 @@
 #include "policy/layers.h"
 #include "policy/show.h"
 #include "policy/trust.h"
+#include "session/apart.h"
 #include "session/approvals.h"
+#include "session/result.h"
 #include "session/secrets_report.h"
 #include "shell/judge.h"
 #include "shell/report.h"
@@ -73,6 +75,8 @@ int ab_caller_init(struct ab_policy_input *input, struct ab_error *err);
 /* Run a command in the box. ret_status: as DESIGN's contract, 0-255. */
 int ab_run(const struct ab_request *request, int *ret_status,
 	   struct ab_error *err);
+/* The same for a run that failed: 125, 126 or 127. */
+int ab_exit_status(const struct ab_error *err);
 
 /*
  * Judging commands by a policy without running them. A judgement, and what it

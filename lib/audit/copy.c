@@ -20,7 +20,8 @@ enum { FD_MOST = 1 << 20 };
 
 static int bad(struct ab_error *err, const struct ab_copy *c, const char *what)
 {
-	return ab_fail(err, AB_EUSAGE, 0, "--audit %s: %s", c->name, what);
+	return ab_fail(err, AB_EUSAGE, 0, "%s %s: %s", c->option, c->name,
+		       what);
 }
 
 /* Through a second name the file could be changed where this one is closed. */
@@ -36,7 +37,8 @@ static int check_file(const struct ab_copy *c, struct ab_error *err)
 	if (!S_ISREG(c->st.st_mode) && !S_ISFIFO(c->st.st_mode)) {
 		bad(err, c, "it is neither a file nor a FIFO");
 		return ab_hint(err, "anything else can be given as an open "
-				    "descriptor: --audit 3 3>FILE");
+				    "descriptor: %s 3 3>FILE",
+			       c->option);
 	}
 	if (c->st.st_uid != geteuid())
 		return bad(err, c, "it belongs to another user");
@@ -64,7 +66,8 @@ static int open_file(struct ab_copy *c, struct ab_error *err)
 	if (c->fd < 0 && errno == ENXIO)
 		return bad(err, c, "nobody reads this FIFO");
 	if (c->fd < 0 || fstat(c->fd, &c->st) < 0)
-		return ab_fail(err, AB_EUSAGE, errno, "--audit %s", c->name);
+		return ab_fail(err, AB_EUSAGE, errno, "%s %s", c->option,
+			       c->name);
 	return check_file(c, err);
 }
 
@@ -76,7 +79,8 @@ static int open_fd(struct ab_copy *c, struct ab_error *err)
 	if (fd < 3) {
 		bad(err, c, "the command has this descriptor too");
 		return ab_hint(err, "it could write its own record; open "
-				    "another: --audit 3 3>FILE");
+				    "another: %s 3 3>FILE",
+			       c->option);
 	}
 	if (flags < 0)
 		return bad(err, c, "no such descriptor is open");
@@ -87,27 +91,47 @@ static int open_fd(struct ab_copy *c, struct ab_error *err)
 	/* One of our own, which no program that we execute gets. */
 	c->fd = fcntl((int)fd, F_DUPFD_CLOEXEC, 3);
 	if (c->fd < 0 || fstat(c->fd, &c->st) < 0)
-		return ab_fail(err, AB_EUSAGE, errno, "--audit %s", c->name);
+		return ab_fail(err, AB_EUSAGE, errno, "%s %s", c->option,
+			       c->name);
 	if (S_ISDIR(c->st.st_mode) || S_ISBLK(c->st.st_mode))
 		return bad(err, c, "it takes no lines");
 	return check_names(c, err);
 }
 
-int ab_copy_open(const char *where, struct ab_copy *ret, struct ab_error *err)
+int ab_copy_open_as(const char *option, const char *where,
+		    struct ab_copy *ret, struct ab_error *err)
 {
-	struct ab_copy copy = { .fd = -1, .name = ab_strdup(where) };
+	struct ab_copy copy = { .fd = -1,
+				.option = option,
+				.name = ab_strdup(where) };
 	bool digits = *where && !where[strspn(where, "0123456789")];
 
 	if ((digits ? open_fd(&copy, err) : open_file(&copy, err)) < 0) {
 		ab_copy_fini(&copy);
 		return ab_step(err, "record");
 	}
+	copy.named = !digits;
 	/* A pipe is "pipe:[1234]", a removed file has no name any more. */
 	copy.path = copy.st.st_nlink ? ab_fd_path(copy.fd) : NULL;
 	if (copy.path && copy.path[0] != '/')
 		free(ab_take(copy.path));
 	*ret = copy;
 	return 0;
+}
+
+int ab_copy_open(const char *where, struct ab_copy *ret, struct ab_error *err)
+{
+	return ab_copy_open_as("--audit", where, ret, err);
+}
+
+int ab_copy_clear(const struct ab_copy *copy, struct ab_error *err)
+{
+	if (!copy->named || !S_ISREG(copy->st.st_mode) ||
+	    ftruncate(copy->fd, 0) == 0)
+		return 0;
+	ab_fail(err, AB_ESYSTEM, errno, "empty %s %s", copy->option,
+		copy->name);
+	return ab_step(err, "record");
 }
 
 void ab_copy_fini(struct ab_copy *copy)
@@ -200,8 +224,8 @@ int ab_copy_write(struct ab_copy *copy, const char *line, size_t len,
 	copy->late = errno == EAGAIN;
 	if (copy->late)
 		return ab_fail(err, AB_ESYSTEM, 0,
-			       "nobody reads the record at --audit %s",
-			       copy->name);
-	return ab_fail(err, AB_ESYSTEM, errno, "write the record to --audit %s",
-		       copy->name);
+			       "nobody reads the record at %s %s",
+			       copy->option, copy->name);
+	return ab_fail(err, AB_ESYSTEM, errno, "write the record to %s %s",
+		       copy->option, copy->name);
 }

@@ -52,6 +52,26 @@ int ab_log_open(const struct ab_log_setup *setup, struct ab_log *ret,
 	return start(setup, O_EXCL, ret, err);
 }
 
+/* Who wrote it was killed in the middle of a line: that one ends here, so that
+ * the next is a line of its own. */
+static int end_torn(struct ab_log *log, struct ab_error *err)
+{
+	ab_autoclose int fd = openat(log->setup.dir, AB_LOG_NAME,
+				     O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	char last = '\n';
+
+	if (fd < 0 ||
+	    (log->len && pread(fd, &last, 1, (off_t)log->len - 1) != 1))
+		return ab_fail(err, AB_ESYSTEM, errno, "read the run's record");
+	if (last == '\n')
+		return 0;
+	if (write(log->fd, "\n", 1) != 1)
+		return ab_fail(err, AB_ESYSTEM, errno,
+			       "write the record of the run");
+	log->len++;
+	return 0;
+}
+
 int ab_log_resume(const struct ab_log_setup *setup, struct ab_log *ret,
 		  struct ab_error *err)
 {
@@ -59,6 +79,10 @@ int ab_log_resume(const struct ab_log_setup *setup, struct ab_log *ret,
 		return -1;
 	/* A last word or two; how many full files there are is not known. */
 	ret->limit = UINT64_MAX;
+	if (end_torn(ret, err) < 0) {
+		ab_log_fini(ret);
+		return ab_step(err, "record");
+	}
 	return 0;
 }
 

@@ -7,28 +7,34 @@
 #include "policy/policy.h"
 
 /* Strictest first: the index is what is compared. */
-static const struct ab_word home_words[] = {
+static const struct ab_key_word home_words[] = {
 	{ "private", AB_HOME_PRIVATE },
 	{ "readonly", AB_HOME_READONLY },
 };
-static const struct ab_word net_words[] = {
+static const struct ab_key_word net_words[] = {
 	{ "blocked", AB_NET_BLOCKED },
 	{ "filtered", AB_NET_FILTERED },
 	{ "allowed", AB_NET_ALLOWED },
 };
-static const struct ab_word unknown_words[] = {
+static const struct ab_key_word unknown_words[] = {
 	{ "deny", AB_UNKNOWN_DENY },
 	{ "ask", AB_UNKNOWN_ASK },
 };
-static const struct ab_word env_words[] = {
+static const struct ab_key_word env_words[] = {
 	{ "listed", true },
 	{ "strip", false },
 };
-static const struct ab_word enforce_words[] = {
+static const struct ab_key_word enforce_words[] = {
 	{ "children", AB_ENFORCE_CHILDREN },
 	{ "start", AB_ENFORCE_START },
 };
-static const struct ab_word fallback_words[] = {
+static const struct ab_key_word alarm_words[] = {
+	{ "stop", AB_ALARM_STOP },
+	{ "cut", AB_ALARM_CUT },
+	{ "hold", AB_ALARM_HOLD },
+	{ "warn", AB_ALARM_WARN },
+};
+static const struct ab_key_word fallback_words[] = {
 	{ "strict", AB_FALLBACK_STRICT },
 	{ "warn", AB_FALLBACK_WARN },
 };
@@ -139,6 +145,34 @@ const struct ab_key ab_keys[AB_KEY_COUNT] = {
 	[AB_KEY_FILE_SIZE] = {
 		"limits.fileSize", AB_TYPE_SIZE, .min = 1, .max = 1ULL << 60, .none = true,
 		.doc = "Size of any file that is written." },
+	[AB_KEY_OUTPUT] = {
+		"limits.output", AB_TYPE_SIZE, .min = 1, .max = 1ULL << 30,
+		.doc = "What is kept of each stream that is captured." },
+
+	[AB_KEY_DENIALS] = {
+		"monitor.denialsPerMinute", AB_TYPE_INTEGER, .max = 1 << 30, .none = true,
+		.doc = "More refusals than this in a minute are too many." },
+	[AB_KEY_UPLOAD_HOST] = {
+		"monitor.uploadPerHost", AB_TYPE_SIZE, .max = 1ULL << 60, .none = true,
+		.doc = "More than this sent to one host is too much." },
+	[AB_KEY_UPLOAD_RUN] = {
+		"monitor.uploadPerRun", AB_TYPE_SIZE, .max = 1ULL << 60, .none = true,
+		.doc = "More than this sent to all hosts together is too much." },
+	[AB_KEY_NEW_HOSTS] = {
+		"monitor.newHosts", AB_TYPE_INTEGER, .max = 1 << 30, .none = true,
+		.doc = "More different hosts than this are too many." },
+	[AB_KEY_ACTION] = {
+		"monitor.action", WORDS(alarm_words),
+		.doc = "What happens then: end the run, cut the network, hold what is new on it, or warn." },
+
+	[AB_KEY_KEEP_FOR] = {
+		"records.keepFor", AB_TYPE_DURATION, .tighten = AB_TIGHTEN_NEVER,
+		.min = 1, .max = 3650ULL * MILLI_DAY, .none = true,
+		.doc = "How long the record of a run that is over is kept." },
+	[AB_KEY_KEEP_RUNS] = {
+		"records.keepRuns", AB_TYPE_INTEGER, .tighten = AB_TIGHTEN_NEVER,
+		.min = 1, .max = 1 << 30, .none = true,
+		.doc = "How many runs that are over are kept, the newest." },
 
 	[AB_KEY_REQUIRE] = {
 		"assurance.require", AB_TYPE_PROPERTIES, AB_MERGE_REPLACE, AB_TIGHTEN_UNION,
@@ -179,7 +213,8 @@ const char *ab_key_guess(const char *path)
 {
 	static const char *const groups[] = { "filesystem", "network",
 					      "env", "commands",
-					      "limits", "assurance" };
+					      "limits", "monitor",
+					      "records", "assurance" };
 	const char *words[AB_KEY_COUNT + AB_COUNT(groups)];
 	const char *dot = strrchr(path, '.'), *found;
 	const char *last = dot ? dot + 1 : path;

@@ -41,6 +41,14 @@ enum ab_key_id {
 	AB_KEY_FILES,
 	AB_KEY_CPU,
 	AB_KEY_FILE_SIZE,
+	AB_KEY_OUTPUT,
+	AB_KEY_DENIALS,
+	AB_KEY_UPLOAD_HOST,
+	AB_KEY_UPLOAD_RUN,
+	AB_KEY_NEW_HOSTS,
+	AB_KEY_ACTION,
+	AB_KEY_KEEP_FOR,
+	AB_KEY_KEEP_RUNS,
 	AB_KEY_REQUIRE,
 	AB_KEY_FALLBACK,
 	AB_KEY_SECRETS,
@@ -99,7 +107,7 @@ enum ab_key_tighten {
 	AB_TIGHTEN_NEVER,
 };
 
-struct ab_word {
+struct ab_key_word {
 	const char *name;
 	unsigned number;	/* the enum in policy.h */
 };
@@ -113,10 +121,11 @@ struct ab_key {
 	enum ab_key_type type;
 	enum ab_key_merge merge;
 	enum ab_key_tighten tighten;
-	const struct ab_word *words;
+	const struct ab_key_word *words;
 	size_t nwords;
 	uint64_t min, max;	/* sizes in bytes, durations in ms, integers */
-	bool none;		/* the word "none" is accepted: no limit */
+	bool none;		/* the word "none" is accepted: no limit; and,
+				 * where min is 0, so is 0 */
 	const char *doc;
 };
 

@@ -306,6 +306,12 @@ static void note_scalar(struct ab_arena *a, struct ab_strv *notes,
 		     ab_value_text(a, id, layer));
 }
 
+static bool same_scalar(const struct ab_value *a, const struct ab_value *b)
+{
+	return a->number == b->number &&
+	       strcmp(a->text ? a->text : "", b->text ? b->text : "") == 0;
+}
+
 static void tighten_http(struct ab_arena *a, struct ab_value *base,
 			 const struct ab_value *layer, const char *name,
 			 struct ab_strv *notes)
@@ -352,7 +358,7 @@ void ab_config_tighten(struct ab_arena *a, struct ab_config *base,
 		case AB_TIGHTEN_NEVER:
 			if (ab_key_is_list(&ab_keys[id]))
 				dropped = new->len;
-			else if (!old->text || strcmp(old->text, new->text))
+			else if (!same_scalar(old, new))
 				note_scalar(a, notes, name, id, old, new);
 			break;
 		}

@@ -170,6 +170,14 @@ void ab_policy_fill(struct ab_policy *p)
 	p->limits.files = limit(c, AB_KEY_FILES);
 	p->limits.cpu_ms = limit(c, AB_KEY_CPU);
 	p->limits.file_size = limit(c, AB_KEY_FILE_SIZE);
+	p->limits.output = c->v[AB_KEY_OUTPUT].number;
+	p->monitor.denials = limit(c, AB_KEY_DENIALS);
+	p->monitor.upload_host = limit(c, AB_KEY_UPLOAD_HOST);
+	p->monitor.upload_run = limit(c, AB_KEY_UPLOAD_RUN);
+	p->monitor.hosts = limit(c, AB_KEY_NEW_HOSTS);
+	p->monitor.action = word(c, AB_KEY_ACTION);
+	p->records.keep_ms = limit(c, AB_KEY_KEEP_FOR);
+	p->records.keep_runs = limit(c, AB_KEY_KEEP_RUNS);
 	p->assurance.require = properties(&c->v[AB_KEY_REQUIRE]) & ~unmeant(c);
 	p->assurance.fallback = word(c, AB_KEY_FALLBACK);
 	p->commands.ruling = ab_commands_ruling(a, &c->v[AB_KEY_RULES],

@@ -138,6 +138,11 @@ struct ab_policy {
 		enum ab_alarm action;
 	} monitor;
 
+	struct {			/* 0: as long, as many as there are */
+		uint64_t keep_ms;
+		uint64_t keep_runs;
+	} records;
+
 	struct {
 		uint32_t require;	/* AB_PROP_BIT()s */
 		enum ab_fallback fallback;

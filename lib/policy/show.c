@@ -15,9 +15,9 @@ static void row(struct ab_buf *b, const char *key, const char *value,
 	ab_autofree char *safe = ab_escape(value);
 
 	if (from && from[0])
-		ab_buf_printf(b, "%-22s %-38s  %s\n", key, safe, from);
+		ab_buf_printf(b, "%-24s %-38s  %s\n", key, safe, from);
 	else
-		ab_buf_printf(b, "%-22s %s\n", key, safe);
+		ab_buf_printf(b, "%-24s %s\n", key, safe);
 }
 
 static char *item_origin(const struct ab_item *item)

@@ -93,7 +93,7 @@ static int put_number(const struct ab_key *key, struct ab_value *v,
 		return ab_why_value(why, text, "is out of range",
 				    "from %s to %s%s", lo, hi,
 				    key->none ? ", or \"none\"" : "");
-	v->number = n;
+	v->number = n || !key->none ? n : AB_NONE;
 	return 0;
 }
 

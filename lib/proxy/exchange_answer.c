@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "audit/words.h"
 #include "base/buf.h"
 #include "base/mem.h"
 
@@ -22,24 +23,19 @@ static const struct {
 	{ 505, "HTTP Version Not Supported", "agentbox refused this request" },
 };
 
-static void add_target(struct ab_buf *text, const struct ab_request_record *r)
-{
-	bool v6 = strchr(r->host, ':') != NULL;
-
-	ab_buf_printf(text, v6 ? "[%s]" : "%s", r->host);
-	if (r->port)
-		ab_buf_printf(text, ":%u", r->port);
-}
-
 static void explain_denial(struct ab_buf *text, const char *id,
 			   const struct ab_request_record *r)
 {
 	char reason[AB_REASON_ROOM], hint[AB_REASON_ROOM];
 
-	ab_buf_puts(text, "agentbox blocked ");
-	add_target(text, r);
-	ab_buf_printf(text, ": %s (rule %s, id %s).\n",
-		      ab_ledger_reason(r, reason), ab_ledger_rule(r), id);
+	ab_words_blocked(text,
+			 &(struct ab_blocked){
+				 .host = r->host,
+				 .port = r->port,
+				 .reason = ab_ledger_reason(r, reason),
+				 .rule = ab_ledger_rule(r),
+				 .id = id,
+			 });
 	ab_ledger_hint(r, hint);
 	if (hint[0])
 		ab_buf_printf(text,
@@ -56,7 +52,7 @@ static void explain_failure(struct ab_buf *text, const char *begin,
 	ab_buf_puts(text, begin);
 	if (r->port) {
 		ab_buf_puts(text, status < 500 ? " to " : " from ");
-		add_target(text, r);
+		ab_words_target(text, r->host, r->port);
 	}
 	ab_buf_printf(text, ": %s",
 		      r->error ? r->error : "nothing more is known");

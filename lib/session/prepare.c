@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "agentbox.h"
@@ -249,19 +250,19 @@ static int open_state(struct ab_prepared *p, const struct ab_request *rq,
 }
 
 /* Does the command get this very file (pipe, socket) as one of 0-2? */
-static int check_stdio(const struct ab_copy *audit, struct ab_error *err)
+static int check_stdio(const struct ab_copy *to, struct ab_error *err)
 {
 	char buf[32];
 
 	for (int fd = 0; fd < 3; fd++) {
 		struct stat st;
 
-		if (S_ISCHR(audit->st.st_mode) || fstat(fd, &st) < 0 ||
-		    st.st_dev != audit->st.st_dev ||
-		    st.st_ino != audit->st.st_ino)
+		if (to->fd < 0 || S_ISCHR(to->st.st_mode) || fstat(fd, &st) < 0 ||
+		    st.st_dev != to->st.st_dev ||
+		    st.st_ino != to->st.st_ino)
 			continue;
-		ab_fail(err, AB_EUSAGE, 0, "--audit %s is the command's %s",
-			audit->name, name_of(fd, buf));
+		ab_fail(err, AB_EUSAGE, 0, "%s %s is the command's %s",
+			to->option, to->name, name_of(fd, buf));
 		ab_hint(err, "it could write its own record; choose another "
 			     "place for one of them");
 		return ab_step(err, "record");
@@ -281,28 +282,42 @@ static int open_audit(struct ab_prepared *p, const struct ab_request *rq,
 			rq->audit);
 		return ab_hint(err, "give it to the outer run");
 	}
-	if (ab_copy_open(rq->audit, &p->audit, err) < 0)
+	if (ab_copy_open(rq->audit, &p->audit, err) < 0 ||
+	    check_stdio(&p->audit, err) < 0)
 		return -1;
-	return check_stdio(&p->audit, err);
+	if (S_ISREG(p->audit.st.st_mode) && p->result->fd >= 0 &&
+	    p->audit.st.st_dev == p->result->st.st_dev &&
+	    p->audit.st.st_ino == p->result->st.st_ino) {
+		ab_fail(err, AB_EUSAGE, 0,
+			"--audit and --result are the same file");
+		return ab_step(err, "record");
+	}
+	return 0;
 }
 
 /* The box must not change its own record. A read-only mount does not close a
  * FIFO. */
-static void guard_audit(struct ab_prepared *p)
+static void guard_record(struct ab_prepared *p)
 {
-	const struct ab_copy *audit = &p->audit;
+	const struct ab_copy *const to[] = { &p->audit, p->result };
 	struct ab_facts *facts = &p->site.facts;
 
-	if (audit->path && S_ISREG(audit->st.st_mode))
-		ab_objects_add(&facts->closed, audit->path, AB_AS_FILE);
-	if (audit->path && S_ISFIFO(audit->st.st_mode))
-		ab_objects_add(&facts->masked, audit->path, AB_AS_FILE);
+	for (size_t i = 0; i < AB_COUNT(to); i++) {
+		if (to[i]->path && S_ISREG(to[i]->st.st_mode))
+			ab_objects_add(&facts->closed, to[i]->path,
+				       AB_AS_FILE);
+		if (to[i]->path && S_ISFIFO(to[i]->st.st_mode))
+			ab_objects_add(&facts->masked, to[i]->path,
+				       AB_AS_FILE);
+	}
 }
 
 int ab_prepare_record(const struct ab_request *rq, struct ab_prepared *p,
 		      struct ab_error *err)
 {
-	return open_state(p, rq, err) < 0 ? -1 : open_audit(p, rq, err);
+	if (open_state(p, rq, err) < 0 || check_stdio(p->result, err) < 0)
+		return -1;
+	return open_audit(p, rq, err);
 }
 
 int ab_prepare_secrets(const struct ab_request *rq, struct ab_prepared *p,
@@ -350,7 +365,7 @@ int ab_prepare_spec(const struct ab_request *rq, struct ab_prepared *p,
 	    ab_site_look(p->policy, rq->policy.environ, p->state.path,
 			 rq->argv[0], &p->site, err) < 0)
 		return -1;
-	guard_audit(p);
+	guard_record(p);
 	ab_strv_extend(&p->notes, &p->site.notes);
 	ab_strv_extend(&p->notes, &p->site.survey.findings);
 	fill_spec(p, rq);
@@ -367,16 +382,40 @@ int ab_prepare_spec(const struct ab_request *rq, struct ab_prepared *p,
 	return 0;
 }
 
+/* With what was said for this run before it began. */
+static int load_policy(const struct ab_policy_input *in, struct ab_prepared *p,
+		       struct ab_error *err)
+{
+	struct ab_policy_input with = *in;
+	ab_autofree struct ab_setting *settings = NULL;
+	size_t n = in->nsettings;
+
+	if (!p->nested)
+		ab_next_take(in, time(NULL), &p->next, &p->notes);
+	if (p->next.write.len == 0)
+		return ab_policy_load(in, &p->policy, &p->notes, err);
+	settings = ab_alloc((n + p->next.write.len) * sizeof(settings[0]));
+	for (size_t i = 0; i < n; i++)
+		settings[i] = in->settings[i];
+	for (size_t i = 0; i < p->next.write.len; i++)
+		settings[n++] = (struct ab_setting){
+			"filesystem.write", p->next.write.v[i], "agentbox allow"
+		};
+	with.settings = settings;
+	with.nsettings = n;
+	return ab_policy_load(&with, &p->policy, &p->notes, err);
+}
+
 int ab_prepare(const struct ab_request *request, struct ab_prepared *ret,
 	       struct ab_error *err)
 {
 	*ret = (struct ab_prepared){ .state = { .root = -1,
 						.live = -1,
 						.runs = -1 },
+				     .next = AB_NEXT_NONE,
 				     .audit = AB_COPY_NONE,
 				     .nested = access(AB_MARKER, F_OK) == 0 };
-	if (ab_policy_load(&request->policy, &ret->policy, &ret->notes, err) ==
-	    0)
+	if (load_policy(&request->policy, ret, err) == 0)
 		return 0;
 	ab_prepared_fini(ret);
 	return -1;
@@ -385,6 +424,7 @@ int ab_prepare(const struct ab_request *request, struct ab_prepared *ret,
 void ab_prepared_fini(struct ab_prepared *p)
 {
 	ab_policy_free(p->policy);
+	ab_next_fini(&p->next);
 	ab_state_fini(&p->state);
 	ab_copy_fini(&p->audit);
 	ab_site_fini(&p->site);

@@ -6,6 +6,7 @@
  */
 #include "audit/copy.h"
 #include "sandbox/spec.h"
+#include "session/next.h"
 #include "session/secrets.h"
 #include "session/site.h"
 #include "session/state.h"
@@ -18,7 +19,9 @@ struct ab_prepared {
 	struct ab_policy *policy;
 	bool nested;		/* we are in a box already */
 	struct ab_state state;	/* root -1 when nested */
+	struct ab_next next;	/* rules that hold for this run only */
 	struct ab_copy audit;	/* of the record, where one was asked for */
+	const struct ab_copy *result;	/* where that goes; the run's */
 	struct ab_site site;
 	struct ab_safe safe;
 	struct ab_spec spec;

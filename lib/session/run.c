@@ -335,6 +335,16 @@ static int run_nested(struct run *r, struct ab_error *err)
 	return ab_nested_run(r->request, p, err);
 }
 
+/* It has not come to a run, or not to its end: of the two failures that one is
+ * told. */
+static void tell_failure(struct run *r, const struct ab_error *err)
+{
+	struct ab_error late = { 0 };
+
+	if (ab_run_write_result(r, -1, 0, NULL, err, &late) < 0)
+		ab_run_say(r, AB_SAY_WARNING, "%s", late.text);
+}
+
 int ab_run(const struct ab_request *request, int *ret_status,
 	   struct ab_error *err)
 {
@@ -343,21 +353,33 @@ int ab_run(const struct ab_request *request, int *ret_status,
 			 .prepared = &prepared,
 			 .dir = { .dir = -1 },
 			 .log = AB_LOG_NONE,
+			 .result = AB_COPY_NONE,
 			 .cgroup = { .procs = -1, .pids_max = -1 },
 			 .begun_ns = ab_run_now_ns() };
 	int result;
 
-	if (occupy_stdio(err) < 0 || ab_prepare(request, &prepared, err) < 0)
+	clock_gettime(CLOCK_REALTIME, &r.started);
+	if (occupy_stdio(err) < 0 || ab_run_open_result(&r, err) < 0)
 		return -1;
-	result = prepared.nested ? run_nested(&r, err)
-				 : run_boxed(&r, ret_status, err);
+	result = ab_prepare(request, &prepared, err);
+	if (result == 0) {
+		prepared.result = &r.result;
+		result = prepared.nested ? run_nested(&r, err)
+					 : run_boxed(&r, ret_status, err);
+	}
+	if (result < 0 && !r.told)
+		tell_failure(&r, err);
 	ab_children_free(r.children);
 	ab_refusals_free(r.refusals);
 	ab_strv_fini(&r.refused);
 	ab_strv_fini(&r.report.lines);
 	ab_log_fini(&r.log);
+<<<<<<< HEAD
 	ab_violations_free(r.violations);
 	ab_control_close(r.control);
+=======
+	ab_copy_fini(&r.result);
+>>>>>>> b79b87e5183d2d49847f727186088fd598efa175
 	ab_run_fini(&r.dir);
 	ab_cgroup_fini(&r.cgroup);
 	ab_prepared_fini(&prepared);

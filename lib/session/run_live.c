@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "agentbox.h"
 #include "base/mem.h"
@@ -88,6 +89,19 @@ int ab_run_go(struct run *r, struct ab_error *err)
 	return ab_step(err, "go");
 }
 
+/* What was allowed for this run only is used up. */
+static void use_rules(struct run *r)
+{
+	struct ab_prepared *p = r->prepared;
+	struct ab_error err = { 0 };
+
+	if (ab_next_use(p->state.root, time(NULL), &p->next, &err) < 0)
+		ab_run_say(r, AB_SAY_WARNING,
+			   "what you allowed for this run will hold in the "
+			   "next one as well: %s",
+			   err.text);
+}
+
 static int command_starts(void *arg, const struct ab_holds *holds,
 			  struct ab_error *err)
 {
@@ -95,6 +109,7 @@ static int command_starts(void *arg, const struct ab_holds *holds,
 	uint32_t lacking = r->prepared->spec.require & ~holds->properties;
 	ab_autostrv struct ab_strv held = { 0 };
 
+	r->held = holds->properties;
 	ab_run_properties(holds->properties, &held);
 	if (ab_run_write_holds(r, holds, &held, err) < 0)
 		return -1;
@@ -102,6 +117,7 @@ static int command_starts(void *arg, const struct ab_holds *holds,
 	if (r->cgroup.processes &&
 	    (ab_cgroup_release(&r->cgroup, err) < 0 || ab_run_go(r, err) < 0))
 		return -1;
+	use_rules(r);
 	if (lacking)
 		ab_run_say(r, AB_SAY_WARNING, "this box does not hold: %s",
 			   holds->missing);
@@ -229,6 +245,9 @@ static int wind_up(struct run *r, int supervised, int *ret_status,
 		*ret_status = status_of(&r->outcome);
 	if (ab_run_write_end(r, result < 0 ? 125 : *ret_status, &moved, &late) <
 	    0)
+		prefer_first(&result, err, &late);
+	/* Beside the broker's leaving. */
+	if (ab_run_write_result(r, result, *ret_status, &moved, err, &late) < 0)
 		prefer_first(&result, err, &late);
 	ab_broker_end(r->broker);
 	return result;

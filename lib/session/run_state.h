@@ -1,7 +1,10 @@
 #ifndef AB_SESSION_RUN_STATE_H
 #define AB_SESSION_RUN_STATE_H
 /* Inside one run (run.c): what it has, and the lines of its record. */
+#include <time.h>
+
 #include "agentbox.h"
+#include "audit/copy.h"
 #include "audit/log.h"
 #include "proxy/proxy.h"
 #include "sandbox/bridge.h"
@@ -17,6 +20,7 @@ struct run {
 	struct ab_consent consent;
 	struct ab_run dir;
 	struct ab_log log;
+	struct ab_copy result;	/* where the caller wants it, if anywhere */
 	struct ab_box box;
 	struct ab_network network;	/* until the gate has it */
 	struct ab_gate *gate;
@@ -33,6 +37,9 @@ struct run {
 	struct ab_outcome outcome;
 	struct ab_strv refused;		/* lines about programs, at the end */
 	struct ab_proxy_report report;	/* of the network, at the end */
+	uint32_t held;		/* properties that were proved */
+	bool told;		/* the result is written */
+	struct timespec started;
 	uint64_t begun_ns, loaded_ns, launched_ns, planned_ns;
 };
 
@@ -61,5 +68,13 @@ int ab_run_write_holds(struct run *r, const struct ab_holds *holds,
 int ab_run_write_refused(struct run *r, struct ab_error *err);
 int ab_run_write_end(struct run *r, int status, const struct ab_strv *moved,
 		     struct ab_error *err);
+
+/* run_result.c: what became of it, in the run's folder and where the caller
+ * wants it. `open` before anything else can fail. */
+int ab_run_open_result(struct run *r, struct ab_error *err);
+/* Once: 0 with the status, or -1 with what went wrong. `moved` may be NULL. */
+int ab_run_write_result(struct run *r, int result, int status,
+			const struct ab_strv *moved,
+			const struct ab_error *failed, struct ab_error *err);
 
 #endif

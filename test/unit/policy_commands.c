@@ -386,9 +386,9 @@ static void test_shown(void)
 	record = ab_policy_json(p);
 	list = ab_policy_rules(p, false);
 	ok(strstr(text,
-		  "commands.rules         {\"prefix\":[\"a\"],\"decision\":\"allow\",\"reason\":\"R.\"}"),
+		  "commands.rules           {\"prefix\":[\"a\"],\"decision\":\"allow\",\"reason\":\"R.\"}"),
 	   "a rule is shown as a file has it");
-	ok(strstr(text, "commands.override      sudo=forbidden"),
+	ok(strstr(text, "commands.override        sudo=forbidden"),
 	   "an override by name");
 	ok(strstr(json,
 		  "\"commands.rules\":[{\"value\":{\"prefix\":[\"a\"],\"decision\":\"allow\",\"reason\":\"R.\"},\"from\":"),

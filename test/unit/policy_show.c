@@ -51,7 +51,7 @@ static void test_origins(void)
 	json_decref(o);
 
 	text = ab_policy_show(p, false);
-	ok(strstr(text, "\nnetwork.mode           blocked ") &&
+	ok(strstr(text, "\nnetwork.mode             blocked ") &&
 		   strstr(text, "AGENTBOX_NET\n"),
 	   "shown as a table");
 	ok(strstr(text, ".agentbox.json:2\n") && strstr(text, "  always\n"),

@@ -67,6 +67,11 @@ static const char *const limits[] = { "\"1M\"", "\"1G\"", "\"none\"" };
 static const char *const times[] = { "\"1s\"", "\"1h\"", "\"none\"" };
 static const char *const counts[] = { "16", "4096", "100000", "\"none\"" };
 
+static const char *const alarms[] = { "0", "1", "100", "5000", "\"none\"" };
+static const char *const uploads[] = { "\"0\"", "\"1M\"", "\"1G\"", "\"none\"" };
+static const char *const kept[] = { "\"1\"", "\"10M\"", "\"1G\"" };
+static const char *const ages[] = { "\"1d\"", "\"90d\"", "\"none\"" };
+
 static const char *const rules[] = {
 	"{\"match\":\"git push *\",\"decision\":\"forbidden\"}",
 	"{\"match\":\"*\",\"decision\":\"allow\"}",
@@ -131,6 +136,13 @@ static const struct pool {
 	[AB_KEY_FILES] = POOL(counts),
 	[AB_KEY_CPU] = POOL(times),
 	[AB_KEY_FILE_SIZE] = POOL(limits),
+	[AB_KEY_OUTPUT] = POOL(kept),
+	[AB_KEY_DENIALS] = POOL(alarms),
+	[AB_KEY_UPLOAD_HOST] = POOL(uploads),
+	[AB_KEY_UPLOAD_RUN] = POOL(uploads),
+	[AB_KEY_NEW_HOSTS] = POOL(alarms),
+	[AB_KEY_KEEP_FOR] = POOL(ages),
+	[AB_KEY_KEEP_RUNS] = POOL(counts),
 	[AB_KEY_REQUIRE] = POOL(properties),
 };
 
@@ -371,6 +383,16 @@ static void test_notes(void)
 	ok(p && !p->fs.read_all && p->fs.read.len > 1 && !notes.len,
 	   "reading everything tightens to a list");
 	ab_policy_free(p);
+	put_file(PROJECT_FILE,
+		 "{\"monitor\":{\"denialsPerMinute\":200,\"uploadPerRun\":\"1G\","
+		 "\"action\":\"cut\"},\"records\":{\"keepFor\":\"1d\",\"keepRuns\":1}}");
+	p = load();
+	ok(p && p->monitor.denials == 100 && p->monitor.upload_run == 1 << 30 &&
+		   p->monitor.action == AB_ALARM_CUT && notes.len == 3,
+	   "a threshold can be lowered or added, an action made stricter");
+	ok(p->records.keep_ms == 30ULL * 86400000 && p->records.keep_runs == 1000,
+	   "and what becomes of records is not a project's to say");
+	ab_policy_free(p);
 	remove_file(USER_FILE);
 	remove_file(PROJECT_FILE);
 }
@@ -427,6 +449,16 @@ static void test_compare(void)
 		{ "{\"filesystem\":{\"home\":\"private\"}}", "{}", "home" },
 		{ "{\"limits\":{\"memory\":\"1G\"}}",
 		  "{\"limits\":{\"memory\":\"none\"}}", "limit" },
+		{ "{\"limits\":{\"output\":\"1M\"}}", "{}", "output" },
+		{ "{}", "{\"monitor\":{\"denialsPerMinute\":0}}",
+		  "no threshold" },
+		{ "{\"monitor\":{\"uploadPerHost\":\"1G\"}}", "{}",
+		  "a threshold that was not there" },
+		{ "{\"monitor\":{\"newHosts\":3}}",
+		  "{\"monitor\":{\"newHosts\":4}}", "hosts" },
+		{ "{\"monitor\":{\"action\":\"hold\"}}", "{}", "action" },
+		{ "{\"monitor\":{\"action\":\"stop\"}}",
+		  "{\"monitor\":{\"action\":\"cut\"}}", "stricter action" },
 		{ "{\"env\":{\"mode\":\"listed\"}}", "{}", "listed" },
 		{ "{}", "{\"env\":{\"set\":{\"A\":\"1\"}}}", "set" },
 		{ "{\"env\":{\"strip\":[\"FOO\"]}}", "{}", "strip" },

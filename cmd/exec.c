@@ -1,0 +1,72 @@
+#include "cmd.h"
+
+#include <stdio.h>
+
+/* Of each stream, where the policy says nothing. */
+enum { OUTPUT_MOST = 10 << 20 };
+
+static uint64_t output_limit(const struct ab_policy_input *input)
+{
+	struct ab_policy *policy;
+	struct ab_error ignored;
+	uint64_t most;
+
+	/* What is wrong with it is said by the run itself. */
+	if (ab_policy_load(input, &policy, NULL, &ignored) < 0)
+		return OUTPUT_MOST;
+	most = policy->limits.output;
+	ab_policy_free(policy);
+	return most ? most : OUTPUT_MOST;
+}
+
+static int exec_main(struct args *args)
+{
+	ab_autobuf struct ab_buf json = { 0 };
+	const char *script[3];
+	struct ab_request request;
+	struct ab_error err = { 0 };
+	struct ab_apart apart;
+	int status = run_request(args, script, &request);
+
+	if (status >= 0)
+		return status;
+	if (!given(args, ID_JSON))
+		return misuse(args->command,
+			      "exec captures the output and prints one result: "
+			      "exec --json; to run a command as it is: "
+			      "agentbox run");
+	if (ab_caller_init(&request.policy, &err) < 0)
+		return complain(args, &err);
+	status = 0;
+	if (ab_run_apart(&request, output_limit(&request.policy), &apart,
+			 &status, &err) < 0)
+		status = complain(args, &err);
+	ab_buf_puts(&json, apart.result);
+	ab_result_add_streams(&json, &apart.out, &apart.err);
+	ab_buf_puts(&json, "\n");
+	fwrite(json.data, 1, json.len, stdout);
+	ab_apart_fini(&apart);
+	return status;
+}
+
+const struct command command_exec = {
+	.name = "exec",
+	.usage = "--json [OPTIONS] [--] COMMAND [ARG...]  |  "
+		 "exec --json [OPTIONS] -c STRING",
+	.summary = "run a command in the box, print one JSON result",
+	.more = "Like run, but what the command writes is captured and printed, "
+		"with everything\nelse about the run, as one JSON object: "
+		"agentbox-exec(1) names its members. Of\neach stream at most "
+		"limits.output bytes are kept (10M). The exit status is "
+		"that\nof run.",
+	.groups =
+		(const struct option_group[]){
+			{ "Result", options_json },
+			{ "Running", options_run },
+			{ "Policy", options_policy },
+			{ NULL, options_common },
+			{ 0 },
+		},
+	.runs = true,
+	.main = exec_main,
+};

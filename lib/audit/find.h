@@ -1,0 +1,74 @@
+#ifndef AB_AUDIT_FIND_H
+#define AB_AUDIT_FIND_H
+/*
+ * Runs, and what they were refused, found by what a person types. `live` and
+ * `runs` are the two folders of the state folder (session/state.h) that hold
+ * the folders of runs. Nothing is changed there.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "audit/audit.h"
+
+struct ab_error;
+
+struct ab_found_run {
+	char id[8];
+	char began[AB_STAMP_ROOM];
+	bool live;		/* its processes hold the folder's lock */
+	int dir;
+	char *first;		/* the line with kind start or refused */
+};
+
+/* Does a text look like a run's id? */
+bool ab_run_id_valid(const char *text);
+
+/* By id, or by name: of several with one name the newest. NULL: the newest of
+ * all. */
+int ab_find_run(int live, int runs, const char *run, struct ab_found_run *ret,
+		struct ab_error *err);
+void ab_found_run_fini(struct ab_found_run *run);
+/* The ids of all that have a record, in the order of their beginning. */
+int ab_find_all(int live, int runs, struct ab_strv *ret_ids,
+		struct ab_error *err);
+/* Is somebody still there who writes? The folder may have moved. */
+bool ab_find_live(int dir);
+
+enum ab_denial_kind {
+	AB_DENIAL_NETWORK,	/* RUN-1 */
+	AB_DENIAL_PROGRAM,	/* RUN-e1 */
+	AB_DENIAL_FILE,		/* RUN-f1: files and calls */
+};
+
+struct ab_denial_name {
+	char run[8];
+	enum ab_denial_kind kind;
+	uint32_t number;
+};
+
+/* -1: it is no such id. */
+int ab_denial_parse(const char *text, struct ab_denial_name *ret);
+
+/* What the record knows about one id. Lines as they stand there; NULL: there
+ * is none. */
+struct ab_found_denial {
+	char id[32];
+	char first[AB_STAMP_ROOM], last[AB_STAMP_ROOM];
+	uint64_t count;		/* how often it was refused; 0: it was asked
+				 * about and let through */
+	char *denied;		/* violation or exec, the one that says most */
+	char *request;		/* what the client got, the last */
+	char *question;		/* and what was answered, the last */
+};
+
+/* `id` NULL: the last denial of the run. 1, 0: there is none, -1. */
+int ab_find_denial(int dir, const char *id, struct ab_found_denial *ret,
+		   struct ab_error *err);
+void ab_found_denial_fini(struct ab_found_denial *denial);
+
+/* Of each denial the id and the text "7kq2x-1  x.y:443  not on the allow
+ * list", in order, at most `most`; how many there are. Escaped. */
+int ab_find_denials(int dir, size_t most, struct ab_strv *ret, size_t *ret_n,
+		    struct ab_error *err);
+
+#endif

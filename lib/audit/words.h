@@ -1,0 +1,30 @@
+#ifndef AB_AUDIT_WORDS_H
+#define AB_AUDIT_WORDS_H
+/*
+ * What is said about a denial, in the same words to the client that is refused
+ * and to the person who asks why. Pure. Who shows it on a terminal escapes it.
+ */
+#include <stddef.h>
+#include <stdint.h>
+
+struct ab_buf;
+
+struct ab_blocked {	/* all are texts, none is NULL */
+	const char *host;
+	uint16_t port;	/* 0: not known */
+	const char *reason, *rule, *id;
+};
+
+/* "x.y:443", "[::1]:80" */
+void ab_words_target(struct ab_buf *b, const char *host, uint16_t port);
+/* "agentbox blocked x.y:443: not on the allow list (rule network.allow, id
+ * 7kq2x-1).", and the end of the line. */
+void ab_words_blocked(struct ab_buf *b, const struct ab_blocked *blocked);
+
+/* What a record of a denial is about: "x.y:443", a command, "write /etc/x".
+ * Escaped. */
+void ab_words_about(struct ab_buf *b, const char *line, size_t len);
+/* The same, and why: "x.y:443  not on the allow list". */
+void ab_words_denial(struct ab_buf *b, const char *line, size_t len);
+
+#endif

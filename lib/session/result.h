@@ -1,0 +1,72 @@
+#ifndef AB_SESSION_RESULT_H
+#define AB_SESSION_RESULT_H
+/*
+ * What became of a run, in one JSON object: for programs that want to know
+ * more than an exit status. Pure; what it says and where it goes is the
+ * caller's (run_result.c, apart.c).
+ *
+ *	{"version":1,"run_id","name","command":[],"cwd","profile",
+ *	 "exit":N,"status":N|null,"signal":"SIGTERM"|null,"timed_out",
+ *	 "error":TEXT|null,"hint":TEXT|null,"started","duration_ms",
+ *	 "decision","rule","approved","assurance":{"holds":[],"missing":[]},
+ *	 "network":{"allowed","denied","failed","bytes_up","bytes_down"}|null,
+ *	 "violations":[],"violations_total":N,"findings":[]}
+ *
+ * Every key is always there; what is not known is null, or an empty list.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "base/strv.h"
+
+struct ab_buf;
+struct ab_error;
+struct ab_proxy_report;
+
+enum { AB_RESULT_VERSION = 1 };
+#define AB_RESULT_NAME "result.json"
+
+struct ab_result {
+	const char *run_id;		/* these may be NULL: not known */
+	const char *name;
+	const char *cwd;
+	const char *profile;
+	const char *decision;
+	const char *rule;
+	const char *approved;
+	const struct ab_strv *command;
+	int exit;			/* what agentbox itself ends with */
+	bool ran;			/* the command: `status` is its own */
+	int status;			/* as wait() has it */
+	bool timed_out;
+	const struct ab_error *error;	/* ours; NULL: none */
+	struct timespec started;
+	uint64_t duration_ms;
+	uint32_t holds, missing;	/* AB_PROP_BIT()s */
+	const struct ab_proxy_report *network;	/* NULL: there was none */
+	const struct ab_strv *violations;	/* records, or NULL */
+	uint64_t nviolations;		/* how many there were */
+	const struct ab_strv *findings;	/* or NULL */
+};
+
+/* The object, without an end of line. */
+void ab_result_json(const struct ab_result *result, struct ab_buf *ret);
+
+/* What a stream brought: `len` bytes of `total`. */
+struct ab_stream {
+	char *data;
+	size_t len;
+	uint64_t total;
+};
+
+/*
+ * Put what was captured into an object: "stdout" or, where that is no UTF-8,
+ * "stdout_base64", with "stdout_truncated" and "stdout_bytes"; the same for
+ * "stderr". A character that was cut in two at the end is left out.
+ */
+void ab_result_add_streams(struct ab_buf *object, const struct ab_stream *out,
+			   const struct ab_stream *err);
+
+#endif

@@ -1,0 +1,79 @@
+/*
+ * Any bytes as a line of the record: values lie inside it, and what the JSON
+ * library takes is taken and means the same.
+ */
+#include "audit/fields.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const char *const names[] = { "timestamp", "kind",    "id",     "domain",
+				     "port",	  "allowed", "process" };
+
+static void check_bounds(const char *line, size_t size,
+			 const struct ab_field *f)
+{
+	char small[8];
+
+	if (f->kind == AB_FIELD_NONE)
+		return;
+	if (f->at < line || f->len > size || f->at + f->len > line + size)
+		abort();
+	if (ab_field_copy(f, small, sizeof(small)) >= sizeof(small))
+		abort();
+}
+
+static void check_list(const struct ab_field *list)
+{
+	struct ab_field element;
+	size_t at = 0, before = 0;
+
+	while (ab_field_next(list, &at, &element)) {
+		if (at <= before || at > list->len)
+			abort();
+		check_bounds(list->at, list->len, &element);
+		before = at;
+	}
+}
+
+static void check_same(const json_t *want, const struct ab_field *f)
+{
+	ab_autofree char *text = ab_field_dup(f);
+
+	if ((f->kind == AB_FIELD_NONE) != !want ||
+	    (f->kind == AB_FIELD_TEXT) != json_is_string(want) ||
+	    (f->kind == AB_FIELD_TRUE) != json_is_true(want) ||
+	    (f->kind == AB_FIELD_NUMBER) != json_is_number(want))
+		abort();
+	if (text && strcmp(text, json_string_value(want)) != 0)
+		abort();
+	if (json_is_integer(want) &&
+	    ab_field_number(f, 0) != json_integer_value(want))
+		abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const char *line = (const char *)data;
+	struct ab_field f[AB_COUNT(names)];
+	json_t *json = json_loadb(line, size, 0, NULL);
+	int r = ab_fields_find(line, size, names, AB_COUNT(names), f);
+	bool object = json_is_object(json) && !memchr(line, '\0', size);
+
+	for (size_t i = 0; r == 0 && i < AB_COUNT(names); i++) {
+		check_bounds(line, size, &f[i]);
+		check_list(&f[i]);
+		if (object)
+			check_same(json_object_get(json, names[i]), &f[i]);
+	}
+	/* Our nesting is limited. */
+	if (r < 0 && object && size < 128)
+		abort();
+	json_decref(json);
+	return 0;
+}
