@@ -63,12 +63,9 @@ int run_request(struct args *args, const char *script[3],
 				      .fds = args->fds,
 				      .nfds = args->nfds,
 				      .audit = args->values[ID_AUDIT],
-<<<<<<< HEAD
 				      .on_violation =
 					      args->values[ID_ON_VIOLATION],
-=======
 				      .result = args->values[ID_RESULT],
->>>>>>> b79b87e5183d2d49847f727186088fd598efa175
 				      .verbose = args->counts[ID_VERBOSE],
 				      .say = say,
 				      .arg = args };

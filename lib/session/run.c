@@ -374,12 +374,9 @@ int ab_run(const struct ab_request *request, int *ret_status,
 	ab_strv_fini(&r.refused);
 	ab_strv_fini(&r.report.lines);
 	ab_log_fini(&r.log);
-<<<<<<< HEAD
 	ab_violations_free(r.violations);
 	ab_control_close(r.control);
-=======
 	ab_copy_fini(&r.result);
->>>>>>> b79b87e5183d2d49847f727186088fd598efa175
 	ab_run_fini(&r.dir);
 	ab_cgroup_fini(&r.cgroup);
 	ab_prepared_fini(&prepared);
