@@ -102,7 +102,7 @@ static void asked(void *arg, struct ab_control_client *client,
 	case AB_DO_STOP:
 		/* One that has left meanwhile is answered all the same. */
 		if (run->held)
-			ab_control_reply(run->held, json_object());
+			ab_control_reply(ab_take(run->held), json_object());
 		ab_control_tell(run->control, json_pack("{s:s}", "event", "x"));
 		ab_control_reply(client, json_object());
 		run->loop.stop = request->ms == 0;
