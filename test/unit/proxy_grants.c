@@ -2,6 +2,7 @@
 #include "proxy/grants.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tap.h"
