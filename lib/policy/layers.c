@@ -157,7 +157,8 @@ static int load_project(struct ab_load *l, struct files *f)
 	ab_autofree char *text = NULL, *state = NULL;
 	size_t len;
 
-	if (ab_file_read(path, name, true, &text, &len, l->err) < 0)
+	if (!l->in->no_project &&
+	    ab_file_read(path, name, true, &text, &len, l->err) < 0)
 		return -1;
 	f->has_project = text != NULL;
 	if (!text)
