@@ -50,6 +50,9 @@ struct ab_policy_input {
 	const char *workspace, *profile, *config;	/* flags, or NULL */
 	const char *system_config;	/* NULL: /etc/agentbox/config.json */
 	bool judging;		/* nothing will run: any folder will do */
+	/* Files that count as not there, and folders whose files do; clean
+	 * paths; or NULL. */
+	const struct ab_strv *absent;
 	const struct ab_setting *settings;
 	size_t nsettings;
 };
