@@ -95,8 +95,8 @@ const struct command command_allow = {
 	.more = "ID is that of a denial or of a question (7kq2x-1). DOMAIN is "
 		"an entry as in\nnetwork.allow: x.y, *.x.y, x.y:8080, an "
 		"address, @group. Both hold at once, for\nthe run that goes "
-		"on. PATH begins with /, ./, ../ or ~/: it may be written in "
-		"the\nnext run in the same folder.",
+		"on. PATH begins with /, ./, ../ or ~/: it may be written\nin "
+		"the next run in the same folder.",
 	.groups = (const struct option_group[]){
 		{ NULL, options_permit },
 		{ NULL, options_json },
