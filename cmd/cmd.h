@@ -157,6 +157,10 @@ int sub_main(struct args *args);
 /* Complain unless there are `min` to `max` words beside the options. */
 int check_words(const struct args *args, size_t min, size_t max);
 
+/* `allow` and `deny`; the exit status. */
+extern const struct option options_permit[];
+int permit_main(struct args *args, bool deny);
+
 /* Judge each command on standard input; the exit status. */
 int batch_main(struct args *args, struct ab_check *check);
 /* As check's exit status says it. */
@@ -183,5 +187,7 @@ extern const struct command command_trust;
 extern const struct command command_hook;
 extern const struct command command_alias;
 extern const struct command command_approvals;
+extern const struct command command_allow;
+extern const struct command command_deny;
 
 #endif

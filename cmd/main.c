@@ -11,7 +11,7 @@ const struct command *const commands[] = {
 	&command_stop,	  &command_ports,  &command_gc,	   &command_connect,
 	&command_doctor,  &command_config, &command_profile, &command_rules,
 	&command_policy,  &command_secrets, &command_trust,
-	&command_approvals,
+	&command_approvals, &command_allow, &command_deny,
 	&command_hook,	  &command_alias,  NULL,
 };
 

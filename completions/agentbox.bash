@@ -18,11 +18,13 @@ _agentbox_options()
 	'config show') echo "--json $policy" ;;
 	'config check') echo '--config= --workspace=' ;;
 	'config path') echo '--config= --workspace= --json' ;;
+	'config reload') echo '--cut' ;;
 	'rules list') echo '--json --profile= --config= --workspace=' ;;
 	'profile list' | 'profile show' | 'policy diff') echo '--json' ;;
 	'secrets list' | 'secrets check') echo "--json $policy" ;;
 	'secrets providers') echo '--json' ;;
 	trust) echo '--yes -y --revoke' ;;
+	allow | deny) echo '--run= --always --for= --json' ;;
 	'approvals list') echo '--json' ;;
 	'approvals revoke') echo '--all --session' ;;
 	'hook install') echo "--no-box --approver= --project --yes -y $policy" ;;
@@ -36,9 +38,9 @@ _agentbox_options()
 _agentbox_words()
 {
 	case $1 in
-	'') echo 'run check ports connect doctor config profile rules policy secrets trust approvals hook alias help --help --version' ;;
-	help) echo 'run check ports connect doctor config profile rules policy secrets trust approvals hook alias' ;;
-	config) echo 'show check path' ;;
+	'') echo 'run check ports connect doctor config profile rules policy secrets trust approvals allow deny hook alias help --help --version' ;;
+	help) echo 'run check ports connect doctor config profile rules policy secrets trust approvals allow deny hook alias' ;;
+	config) echo 'show check path reload' ;;
 	profile) echo 'list show' ;;
 	rules) echo 'list' ;;
 	policy) echo 'diff' ;;
@@ -118,6 +120,7 @@ _agentbox_value()
 	local cur=$2 head=
 
 	case $1 in
+	--run) COMPREPLY=($(compgen -W "$(_agentbox_runs)" -- "$cur")) ;;
 	--profile) COMPREPLY=($(compgen -W "$(_agentbox_profiles)" -- "$cur")) ;;
 	--config | --write | --deny-read | --deny-write | --allow-unix | --shell | --audit)
 		_agentbox_paths -f "$cur" ;;
@@ -149,7 +152,9 @@ _agentbox_operand()
 		_agentbox_paths -f "$2"
 		COMPREPLY+=($(compgen -W "$(_agentbox_profiles)" -- "$2")) ;;
 	'config check' | trust) _agentbox_paths -f "$2" ;;
-	ports) COMPREPLY=($(compgen -W "$(_agentbox_runs)" -- "$2")) ;;
+	ports | 'config reload')
+		COMPREPLY=($(compgen -W "$(_agentbox_runs)" -- "$2")) ;;
+	allow) _agentbox_paths -f "$2" ;;
 	'approvals revoke')
 		COMPREPLY=($(compgen -W "$(_agentbox_approvals)" -- "$2")) ;;
 	'secrets check')

@@ -106,14 +106,17 @@ complete -c agentbox -n __agentbox_at -a policy -d 'Compare policies'
 complete -c agentbox -n __agentbox_at -a secrets -d 'Keys that the box can use and never sees'
 complete -c agentbox -n __agentbox_at -a trust -d 'Let a project\'s .agentbox.json widen the policy'
 complete -c agentbox -n __agentbox_at -a approvals -d 'What you have said yes or no to'
+complete -c agentbox -n __agentbox_at -a allow -d 'Let exactly this through'
+complete -c agentbox -n __agentbox_at -a deny -d 'Let this host through no longer'
 complete -c agentbox -n __agentbox_at -a hook -d 'Answer an agent that is about to run a command'
 complete -c agentbox -n __agentbox_at -a alias -d 'Print shell functions that run programs in the box'
 complete -c agentbox -n __agentbox_at -a help -d 'Say more about a command'
-complete -c agentbox -n '__agentbox_at help' -a 'run check ports connect doctor config profile rules policy secrets trust approvals hook alias'
+complete -c agentbox -n '__agentbox_at help' -a 'run check ports connect doctor config profile rules policy secrets trust approvals allow deny hook alias'
 
 complete -c agentbox -n '__agentbox_at config' -a show -d 'Every value in force and where it came from'
 complete -c agentbox -n '__agentbox_at config' -a check -d 'Mistakes in a file'
 complete -c agentbox -n '__agentbox_at config' -a path -d 'The files that a run looks at'
+complete -c agentbox -n '__agentbox_at config' -a reload -d 'Have runs read their settings again'
 complete -c agentbox -n '__agentbox_at profile' -a list -d 'The profiles'
 complete -c agentbox -n '__agentbox_at profile' -a show -d 'What a profile means here'
 complete -c agentbox -n '__agentbox_at rules' -a list -d 'The rules in force here'
@@ -126,7 +129,7 @@ complete -c agentbox -n '__agentbox_at secrets' -a providers -d 'Services that a
 complete -c agentbox -n '__agentbox_at secrets' -a check -d 'Does every source give a value'
 complete -c agentbox -n '__agentbox_at policy' -a diff -d 'What one allows that the other does not'
 
-for in in __agentbox_running '__agentbox_in check' '__agentbox_in ports' '__agentbox_in connect' '__agentbox_in doctor' '__agentbox_in config' '__agentbox_in profile' '__agentbox_in rules' '__agentbox_in policy' '__agentbox_in secrets' '__agentbox_in trust' '__agentbox_in approvals' '__agentbox_in hook' '__agentbox_in alias'
+for in in __agentbox_running '__agentbox_in check' '__agentbox_in ports' '__agentbox_in connect' '__agentbox_in doctor' '__agentbox_in config' '__agentbox_in profile' '__agentbox_in rules' '__agentbox_in policy' '__agentbox_in secrets' '__agentbox_in trust' '__agentbox_in approvals' '__agentbox_in allow' '__agentbox_in deny' '__agentbox_in hook' '__agentbox_in alias'
     complete -c agentbox -n $in -l help -s h -d 'Show the options'
 end
 
@@ -224,6 +227,15 @@ complete -c agentbox -n '__agentbox_in hook install' -l yes -s y -d 'Write witho
 complete -c agentbox -n '__agentbox_at hook install' -a 'claude-code codex cursor gemini windsurf'
 complete -c agentbox -n '__agentbox_in alias' -l fish -d 'For fish'
 complete -c agentbox -n '__agentbox_in alias' -a '(__fish_complete_command)'
+for in in '__agentbox_in allow' '__agentbox_in deny'
+    complete -c agentbox -n $in -l run -x -a '(__agentbox_runs)' -d 'The run that is meant'
+    complete -c agentbox -n $in -l always -d 'In every run: write it into your settings'
+    complete -c agentbox -n $in -l for -x -d 'Only for this long'
+    complete -c agentbox -n $in -l json -d 'Print JSON'
+end
+complete -c agentbox -n '__agentbox_in allow' -F
+complete -c agentbox -n '__agentbox_in config reload' -l cut -d 'Close connections to what is denied by now'
+complete -c agentbox -n '__agentbox_in config reload' -a '(__agentbox_runs)'
 complete -c agentbox -n '__agentbox_in approvals list' -l json -d 'Print JSON'
 complete -c agentbox -n '__agentbox_in approvals revoke' -l all -d 'All that are remembered'
 complete -c agentbox -n '__agentbox_in approvals revoke' -l session -d 'All of this session'

@@ -31,6 +31,8 @@
 #include "session/apart.h"
 #include "session/approvals.h"
 #include "session/gc.h"
+#include "session/permit.h"
+#include "session/reload.h"
 #include "session/result.h"
 #include "session/runs.h"
 #include "session/secrets_report.h"
