@@ -29,6 +29,7 @@
 #include "policy/trust.h"
 #include "session/apart.h"
 #include "session/approvals.h"
+#include "session/learn.h"
 #include "session/result.h"
 #include "session/secrets_report.h"
 #include "shell/judge.h"
