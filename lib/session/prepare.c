@@ -408,6 +408,25 @@ static int load_policy(const struct ab_policy_input *in, struct ab_prepared *p,
 	return ab_policy_load(&with, &p->policy, &p->notes, err);
 }
 
+/* No setting says this: a policy that has it is never one that was loaded. */
+static int let_learn(struct ab_prepared *p, struct ab_error *err)
+{
+	if (p->nested)
+		return ab_fail(err, AB_EUSAGE, 0,
+			       "inside a box nothing can be learned: the outer "
+			       "run decides");
+	if (p->policy->net.mode != AB_NET_FILTERED)
+		ab_strv_addf(&p->notes,
+			     "profile %s has the network %s; to learn from, it "
+			     "is filtered",
+			     p->policy->profile,
+			     p->policy->net.mode == AB_NET_BLOCKED ? "blocked"
+								   : "open");
+	p->policy->net.mode = AB_NET_FILTERED;
+	p->policy->net.unknown = AB_UNKNOWN_LEARN;
+	return 0;
+}
+
 int ab_prepare(const struct ab_request *request, struct ab_prepared *ret,
 	       struct ab_error *err)
 {
@@ -417,10 +436,12 @@ int ab_prepare(const struct ab_request *request, struct ab_prepared *ret,
 				     .next = AB_NEXT_NONE,
 				     .audit = AB_COPY_NONE,
 				     .nested = access(AB_MARKER, F_OK) == 0 };
-	if (load_policy(&request->policy, ret, err) == 0)
-		return 0;
-	ab_prepared_fini(ret);
-	return -1;
+	if (load_policy(&request->policy, ret, err) < 0 ||
+	    (request->learn && let_learn(ret, err) < 0)) {
+		ab_prepared_fini(ret);
+		return -1;
+	}
+	return 0;
 }
 
 void ab_prepared_fini(struct ab_prepared *p)
