@@ -18,6 +18,8 @@ static const struct option options_run[] = {
 	  "keep this descriptor open inside" },
 	{ "audit", 0, OPT_VALUE, ID_AUDIT, "FILE|FD", NULL,
 	  "write the record of the run here too" },
+	{ "trace-denials", 0, OPT_FLAG, ID_TRACE, NULL, NULL,
+	  "see files and system calls that are refused" },
 	{ "verbose", 'v', OPT_FLAG, ID_VERBOSE, NULL, NULL,
 	  "say what holds; twice: what each step took" },
 	{ "quiet", 'q', OPT_FLAG, ID_QUIET, NULL, NULL,
@@ -55,6 +57,7 @@ static int run_main(struct args *args)
 				      .fds = args->fds,
 				      .nfds = args->nfds,
 				      .audit = args->values[ID_AUDIT],
+				      .trace_denials = given(args, ID_TRACE),
 				      .verbose = args->counts[ID_VERBOSE],
 				      .say = say,
 				      .arg = args };

@@ -86,7 +86,7 @@ static void test_lines(void)
 	is_str(lines.v[7], "  abcd-e4  (asked for by sh)  asks for more",
 	       "one that could not be read");
 	ok(strstr(lines.v[8],
-		  "and 12 more; the record is runs/abcd/audit.jsonl"),
+		  "and 12 more: agentbox log abcd --denied"),
 	   "and those that were only counted");
 	ab_refusals_free(r);
 }
