@@ -198,23 +198,28 @@ static void widen(int *width, const char *text)
 		*width = (int)len;
 }
 
-static void show_row(const struct ab_denials *d, uint32_t i, const int width[2],
+/* The columns: ids, what, reasons. */
+static void show_row(const struct ab_denials *d, uint32_t i, const int width[3],
 		     struct ab_strv *ret)
 {
 	const struct row *row = &d->v[i];
 	ab_autobuf struct ab_buf b = { 0 };
-	int ids = snprintf(NULL, 0, "  %s-f%" PRIu32, d->run_id, d->len);
 
 	ab_buf_printf(&b, "  %s-f%" PRIu32, d->run_id, i + 1);
-	ab_buf_printf(&b, "%*s  %-*s  %-*s  ", ids - (int)b.len, "", width[0],
-		      row->what, width[1], row->reason);
+	ab_buf_printf(&b, "%*s  %-*s  %-*s  ", width[0] - (int)b.len, "",
+		      width[1], row->what, width[2], row->reason);
 	ab_buf_printf(&b, "%s, pid %d", row->by, row->pid);
 	if (row->count > 1)
 		ab_buf_printf(&b, ", %" PRIu64 " times", row->count);
 	ab_strv_add(ret, b.data);
-	if (row->hint[0])
+}
+
+/* What allows several in a row is said once, below them. */
+static void show_hint(const char *hint, int ids, struct ab_strv *ret)
+{
+	if (hint[0])
 		ab_strv_addf(ret, "%*s  allow it next time:  %s", ids, "",
-			     row->hint);
+			     hint);
 }
 
 /* The rows of one kind. */
@@ -223,7 +228,8 @@ static void sum_up(const struct ab_denials *d, bool call, uint64_t untold,
 {
 	uint64_t count = untold, shown = 0;
 	uint32_t rows = 0, last = 0;
-	int width[2] = { 0, 0 };
+	int width[3] = { 0 };
+	const char *hint = "";
 
 	for (uint32_t i = 0; i < d->len; i++) {
 		if (d->v[i].call != call)
@@ -233,16 +239,23 @@ static void sum_up(const struct ab_denials *d, bool call, uint64_t untold,
 			continue;
 		shown += d->v[i].count;
 		last = i + 1;
-		widen(&width[0], d->v[i].what);
-		widen(&width[1], d->v[i].reason);
+		widen(&width[1], d->v[i].what);
+		widen(&width[2], d->v[i].reason);
 	}
 	if (!count)
 		return;
 	ab_strv_addf(ret, "%" PRIu64 " %s refused", count,
 		     count == 1 ? one : many);
-	for (uint32_t i = 0; i < last; i++)
-		if (d->v[i].call == call)
-			show_row(d, i, width, ret);
+	width[0] = snprintf(NULL, 0, "  %s-f%" PRIu32, d->run_id, last);
+	for (uint32_t i = 0; i < last; i++) {
+		if (d->v[i].call != call)
+			continue;
+		if (strcmp(d->v[i].hint, hint) != 0)
+			show_hint(hint, width[0], ret);
+		hint = d->v[i].hint;
+		show_row(d, i, width, ret);
+	}
+	show_hint(hint, width[0], ret);
 	if (count > shown)
 		ab_strv_addf(ret,
 			     "  and %" PRIu64 " more: agentbox log %s --denied",

@@ -79,6 +79,7 @@ static int start_judge(struct run *r, struct ab_error *err)
 					.plan = &p->spec.plan,
 					.sockets = &p->site.sockets,
 					.state = p->state.path,
+					.uid = geteuid(),
 					.judged = p->spec.children,
 					.learn = r->request->learn };
 

@@ -111,7 +111,7 @@ static bool is_masked(const struct look *l, const struct ab_found *f)
 static bool is_cut_off(const struct look *l, const struct ab_found *f)
 {
 	return (f->errnum == EACCES ||
-		(f->errnum == ENOENT && geteuid() == 0)) &&
+		(f->errnum == ENOENT && l->terms->uid == 0)) &&
 	       is_masked(l, f);
 }
 
@@ -171,7 +171,7 @@ static bool look_remove(const struct look *l, const struct ab_found *f)
 
 static bool look_change(const struct look *l, const struct ab_found *f)
 {
-	uid_t self = geteuid();
+	uid_t self = l->terms->uid;
 
 	if (!is_there(f))
 		return is_cut_off(l, f) && say_mask(l, f, "write");

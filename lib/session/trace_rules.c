@@ -90,6 +90,13 @@ static bool is_protected(struct ab_arena *arena,
 	return true;
 }
 
+/* Worth to be opened for one file: not the root, not a home as a whole. */
+static bool is_small(const struct ab_policy *policy, const char *path)
+{
+	return path[1] && !ab_path_within(path, "/proc") &&
+	       !(policy->home && ab_path_within(policy->home, path));
+}
+
 bool ab_trace_write(struct ab_arena *arena, const struct ab_trace_terms *terms,
 		    const char *path, bool whole, struct ab_denied *ret)
 {
@@ -113,7 +120,7 @@ bool ab_trace_write(struct ab_arena *arena, const struct ab_trace_terms *terms,
 				   .rule = "filesystem.write",
 				   .reason = "outside the writable folders",
 				   .hint = "" };
-	if (open[1] && !ab_path_within(path, "/proc"))
+	if (is_small(terms->policy, open))
 		ret->hint = suggest(arena, "--write", "", open);
 	return true;
 }
