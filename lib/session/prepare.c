@@ -188,6 +188,7 @@ static void fill_spec(struct ab_prepared *p, const struct ab_request *rq)
 	spec->protected_complete = p->site.survey.complete;
 	spec->children = !p->nested && policy->commands.enforce ==
 					       AB_ENFORCE_CHILDREN;
+	spec->traced = !p->nested && (rq->trace_denials || rq->learn);
 	spec->timing = rq->verbose > 1;
 	ab_box_namespaces(spec->host_ns);
 	for (size_t i = 0; i < rq->argc; i++)

@@ -40,6 +40,7 @@ struct supervisor {
 	struct ab_loop loop;
 	struct ab_source signals, box, broker, judge, timer;
 	bool started, over;
+	bool listened;	/* the judge has what it listens on */
 	bool asked_to_stop;	/* SIGTSTP was passed on */
 	bool told[AB_SECRETS_MAX];	/* that it cannot be read again */
 	struct ab_error *err;
@@ -237,8 +238,9 @@ static void take_terminal(struct supervisor *s, struct ab_fds *fds)
 static int take_listener(struct supervisor *s, const struct ab_holds *holds,
 			 const struct ab_fds *fds)
 {
-	if (!s->what->children || holds->unasked)
+	if (!s->what->children || s->listened || (holds && holds->unasked))
 		return 0;
+	s->listened = true;
 	if (fds->len != 1)
 		return ab_fail(s->err, AB_ESYSTEM, 0,
 			       "the box sent nothing to listen on");
@@ -275,6 +277,10 @@ static void take_message(struct supervisor *s, const struct ab_msg *msg,
 		break;
 	case AB_MSG_TTY:
 		take_terminal(s, fds);
+		break;
+	case AB_MSG_ASKS:
+		if (take_listener(s, NULL, fds) < 0)
+			give_up(s);
 		break;
 	case AB_MSG_HOLDS:
 		take_holds(s, &msg->u.holds, fds);
