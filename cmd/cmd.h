@@ -69,6 +69,7 @@ enum option_id {
 	ID_OLDER,
 	ID_KEEP,
 	ID_DRY,
+	ID_QUARANTINE,
 	ID_SAVE,
 	ID_HELP,
 };
@@ -156,6 +157,10 @@ int sub_main(struct args *args);
 /* Complain unless there are `min` to `max` words beside the options. */
 int check_words(const struct args *args, size_t min, size_t max);
 
+/* `allow` and `deny`; the exit status. */
+extern const struct option options_permit[];
+int permit_main(struct args *args, bool deny);
+
 /* Judge each command on standard input; the exit status. */
 int batch_main(struct args *args, struct ab_check *check);
 /* As check's exit status says it. */
@@ -166,8 +171,12 @@ void print_overview(void);
 
 extern const struct command command_run;
 extern const struct command command_exec;
+extern const struct command command_learn;
 extern const struct command command_check;
 extern const struct command command_ports;
+extern const struct command command_ps;
+extern const struct command command_stop;
+extern const struct command command_gc;
 extern const struct command command_connect;
 extern const struct command command_doctor;
 extern const struct command command_config;
@@ -179,5 +188,7 @@ extern const struct command command_trust;
 extern const struct command command_hook;
 extern const struct command command_alias;
 extern const struct command command_approvals;
+extern const struct command command_allow;
+extern const struct command command_deny;
 
 #endif

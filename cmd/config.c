@@ -231,6 +231,54 @@ static int path_main(struct args *args)
 	return 0;
 }
 
+static const struct option options_reload[] = {
+	{ "cut", 0, OPT_FLAG, ID_CUT, NULL, NULL,
+	  "close connections to what is denied by now" },
+	{ 0 },
+};
+
+static void print_reloaded(const struct ab_reloaded *r)
+{
+	if (r->error.code != AB_ENONE) {
+		print_problem(r->error.text, r->error.hint);
+		printf("%s: the old lists stay in force\n", r->run);
+		return;
+	}
+	if (r->changes.len == 0)
+		printf("%s: nothing has changed\n", r->run);
+	for (size_t i = 0; i < r->changes.len; i++) {
+		ab_autofree char *safe = ab_escape(r->changes.v[i]);
+
+		printf("%s: %s\n", r->run, safe);
+	}
+	fflush(stdout);
+	for (size_t i = 0; i < r->notes.len; i++)
+		tell("%s: %s", r->run, r->notes.v[i]);
+}
+
+static int reload_main(struct args *args)
+{
+	const char *run = args->nrest ? args->rest[0] : NULL;
+	struct ab_error err = { 0 };
+	struct ab_reloads reloads;
+	int status = check_words(args, 0, 1);
+
+	if (status >= 0)
+		return status;
+	if (ab_caller_init(&args->input, &err) < 0 ||
+	    ab_reload(&args->input, run, given(args, ID_CUT), &reloads, &err) <
+		    0)
+		return complain(args, &err);
+	status = 0;
+	for (size_t i = 0; i < reloads.len; i++) {
+		print_reloaded(&reloads.v[i]);
+		if (reloads.v[i].error.code != AB_ENONE)
+			status = 1;
+	}
+	ab_reloads_fini(&reloads);
+	return status;
+}
+
 static const struct command command_show = {
 	.name = "config show",
 	.usage = "[OPTIONS]",
@@ -273,9 +321,25 @@ static const struct command command_path = {
 	.main = path_main,
 };
 
+static const struct command command_reload = {
+	.name = "config reload",
+	.usage = "[--cut] [RUN]",
+	.summary = "have runs that go on read their settings again",
+	.more = "All of yours, or the one that is named. Only the lists of "
+		"hosts can change while\na run goes on. A file that is wrong "
+		"changes nothing, and the exit status is 1.\nA run also reads "
+		"a file again by itself when it changes.",
+	.groups = (const struct option_group[]){
+		{ NULL, options_reload },
+		{ NULL, options_common },
+		{ 0 },
+	},
+	.main = reload_main,
+};
+
 const struct command command_config = {
 	.name = "config",
-	.usage = "show|check|path",
+	.usage = "show|check|path|reload",
 	.summary = "see what is in force and where it came from",
 	.more = "The files are described in agentbox.json(5).",
 	.groups = (const struct option_group[]){
@@ -286,6 +350,7 @@ const struct command command_config = {
 		&command_show,
 		&config_check,
 		&command_path,
+		&command_reload,
 		NULL,
 	},
 	.main = sub_main,

@@ -9,20 +9,27 @@ _agentbox_options()
 		--deny= --unknown= --allow-private= --host-port= --publish=
 		--upstream= --secret= --env= --pass-env= --timeout= --memory=
 		--processes= --files= --require= --fallback='
+	local running='--command= -c= --shell= --yes --approver= --require-covered
+		--fd= --audit= --name= --on-violation= --trace-denials
+		--verbose -v --quiet -q'
 
 	case $1 in
-	run) echo "--command= -c= --shell= --yes --approver= --require-covered --fd= --audit= --on-violation= --verbose -v --quiet -q $policy" ;;
+	run) echo "$running --result= $policy" ;;
+	exec) echo "--json $running $policy" ;;
+	learn) echo "--save= $running $policy" ;;
 	check) echo "--command= -c= --stdin --batch --null -0 --json --explain $policy" ;;
 	ports) echo '--json' ;;
 	doctor) echo '--json --fix --attack' ;;
 	'config show') echo "--json $policy" ;;
 	'config check') echo '--config= --workspace=' ;;
 	'config path') echo '--config= --workspace= --json' ;;
+	'config reload') echo '--cut' ;;
 	'rules list') echo '--json --profile= --config= --workspace=' ;;
 	'profile list' | 'profile show' | 'policy diff') echo '--json' ;;
 	'secrets list' | 'secrets check') echo "--json $policy" ;;
 	'secrets providers') echo '--json' ;;
 	trust) echo '--yes -y --revoke' ;;
+	allow | deny) echo '--run= --always --for= --json' ;;
 	'approvals list') echo '--json' ;;
 	'approvals revoke') echo '--all --session' ;;
 	'hook install') echo "--no-box --approver= --project --yes -y $policy" ;;
@@ -36,9 +43,9 @@ _agentbox_options()
 _agentbox_words()
 {
 	case $1 in
-	'') echo 'run check ports connect doctor config profile rules policy secrets trust approvals hook alias help --help --version' ;;
-	help) echo 'run check ports connect doctor config profile rules policy secrets trust approvals hook alias' ;;
-	config) echo 'show check path' ;;
+	'') echo 'run exec learn check ps stop allow deny ports gc connect doctor config profile rules policy secrets trust approvals hook alias help --help --version' ;;
+	help) echo 'run exec learn check ps stop allow deny ports gc connect doctor config profile rules policy secrets trust approvals hook alias' ;;
+	config) echo 'show check path reload' ;;
 	profile) echo 'list show' ;;
 	rules) echo 'list' ;;
 	policy) echo 'diff' ;;
@@ -118,8 +125,9 @@ _agentbox_value()
 	local cur=$2 head=
 
 	case $1 in
+	--run) COMPREPLY=($(compgen -W "$(_agentbox_runs)" -- "$cur")) ;;
 	--profile) COMPREPLY=($(compgen -W "$(_agentbox_profiles)" -- "$cur")) ;;
-	--config | --write | --deny-read | --deny-write | --allow-unix | --shell | --audit)
+	--config | --write | --deny-read | --deny-write | --allow-unix | --shell | --audit | --result)
 		_agentbox_paths -f "$cur" ;;
 	--workspace) _agentbox_paths -d "$cur" ;;
 	--home) COMPREPLY=($(compgen -W 'readonly private' -- "$cur")) ;;
@@ -149,7 +157,9 @@ _agentbox_operand()
 		_agentbox_paths -f "$2"
 		COMPREPLY+=($(compgen -W "$(_agentbox_profiles)" -- "$2")) ;;
 	'config check' | trust) _agentbox_paths -f "$2" ;;
-	ports) COMPREPLY=($(compgen -W "$(_agentbox_runs)" -- "$2")) ;;
+	ports | 'config reload')
+		COMPREPLY=($(compgen -W "$(_agentbox_runs)" -- "$2")) ;;
+	allow) _agentbox_paths -f "$2" ;;
 	'approvals revoke')
 		COMPREPLY=($(compgen -W "$(_agentbox_approvals)" -- "$2")) ;;
 	'secrets check')
@@ -188,7 +198,7 @@ _agentbox()
 			:
 		elif [ "$word" = -- ]; then
 			ended=1
-			if [ "$command" = run ] || [ "$command" = check ]; then
+			if [[ $command == @(run|exec|learn|check) ]]; then
 				_agentbox_foreign $((i + 1))
 				return
 			fi
@@ -197,7 +207,7 @@ _agentbox()
 		elif [ -z "$command" ]; then
 			command=$word
 			options=" $(echo $(_agentbox_options "$command")) "
-		elif [ "$command" = run ]; then
+		elif [[ $command == @(run|exec|learn) ]]; then
 			_agentbox_foreign "$i"
 			return
 		elif [[ " $(_agentbox_words "$command") " == *" $word "* ]]; then
@@ -210,7 +220,7 @@ _agentbox()
 		_agentbox_value "$pending" "$cur"
 	elif [[ $cur == -* && -n $command && -z $ended ]]; then
 		COMPREPLY=($(compgen -W "${options//=/}" -- "$cur"))
-	elif [ "$command" = run ]; then
+	elif [[ $command == @(run|exec|learn) ]]; then
 		_agentbox_foreign "$COMP_CWORD"
 	else
 		_agentbox_operand "$command" "$cur"

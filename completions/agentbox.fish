@@ -23,11 +23,11 @@ function __agentbox_at
     test (count (__agentbox_words)) -eq (count $argv); and __agentbox_in $argv
 end
 
-# The words of the command that `run` starts, as far as they are there. Fails
-# where an option of our own may still stand, or its value is due.
+# The words of the command that `run` and the like start, as far as they are
+# there. Fails where an option of our own may still stand, or its value is due.
 function __agentbox_command
     set -l tokens (commandline -opc)
-    set -l takes --command -c --shell --approver --fd --audit --on-violation --profile --config --workspace --write --deny-read --deny-write --home --allow-unix --net --allow --deny --unknown --allow-private --host-port --publish --upstream --secret --env --pass-env --timeout --memory --processes --files --require --fallback
+    set -l takes --command -c --shell --approver --fd --audit --name --on-violation --result --save --profile --config --workspace --write --deny-read --deny-write --home --allow-unix --net --allow --deny --unknown --allow-private --host-port --publish --upstream --secret --env --pass-env --timeout --memory --processes --files --require --fallback
     set -l value 0
     test (count $tokens) -ge 3; or return 1
     for i in (seq 3 (count $tokens))
@@ -46,8 +46,12 @@ function __agentbox_command
     return 1
 end
 
+# __agentbox_running; __agentbox_running run
 function __agentbox_running
-    __agentbox_in run; and not __agentbox_command >/dev/null
+    set -l commands run exec learn
+    test (count $argv) -gt 0; and set commands $argv
+    set -l words (__agentbox_words)
+    contains -- "$words[1]" $commands; and not __agentbox_command >/dev/null
 end
 
 # That command is completed as if it stood alone.
@@ -95,6 +99,8 @@ complete -c agentbox -f
 complete -c agentbox -n __agentbox_at -l help -s h -d 'Show the commands'
 complete -c agentbox -n __agentbox_at -l version -d 'Show the version'
 complete -c agentbox -n __agentbox_at -a run -d 'Run a command in the box'
+complete -c agentbox -n __agentbox_at -a exec -d 'Run a command in the box, print one JSON result'
+complete -c agentbox -n __agentbox_at -a learn -d 'Run a command and print the policy that it needs'
 complete -c agentbox -n __agentbox_at -a check -d 'Say what the policy thinks of a command'
 complete -c agentbox -n __agentbox_at -a ports -d 'What listens inside a run'
 complete -c agentbox -n __agentbox_at -a connect -d 'Inside a box: a connection through its door'
@@ -106,14 +112,17 @@ complete -c agentbox -n __agentbox_at -a policy -d 'Compare policies'
 complete -c agentbox -n __agentbox_at -a secrets -d 'Keys that the box can use and never sees'
 complete -c agentbox -n __agentbox_at -a trust -d 'Let a project\'s .agentbox.json widen the policy'
 complete -c agentbox -n __agentbox_at -a approvals -d 'What you have said yes or no to'
+complete -c agentbox -n __agentbox_at -a allow -d 'Let exactly this through'
+complete -c agentbox -n __agentbox_at -a deny -d 'Let this host through no longer'
 complete -c agentbox -n __agentbox_at -a hook -d 'Answer an agent that is about to run a command'
 complete -c agentbox -n __agentbox_at -a alias -d 'Print shell functions that run programs in the box'
 complete -c agentbox -n __agentbox_at -a help -d 'Say more about a command'
-complete -c agentbox -n '__agentbox_at help' -a 'run check ports connect doctor config profile rules policy secrets trust approvals hook alias'
+complete -c agentbox -n '__agentbox_at help' -a 'run exec learn check ps stop allow deny ports gc connect doctor config profile rules policy secrets trust approvals hook alias'
 
 complete -c agentbox -n '__agentbox_at config' -a show -d 'Every value in force and where it came from'
 complete -c agentbox -n '__agentbox_at config' -a check -d 'Mistakes in a file'
 complete -c agentbox -n '__agentbox_at config' -a path -d 'The files that a run looks at'
+complete -c agentbox -n '__agentbox_at config' -a reload -d 'Have runs read their settings again'
 complete -c agentbox -n '__agentbox_at profile' -a list -d 'The profiles'
 complete -c agentbox -n '__agentbox_at profile' -a show -d 'What a profile means here'
 complete -c agentbox -n '__agentbox_at rules' -a list -d 'The rules in force here'
@@ -126,7 +135,7 @@ complete -c agentbox -n '__agentbox_at secrets' -a providers -d 'Services that a
 complete -c agentbox -n '__agentbox_at secrets' -a check -d 'Does every source give a value'
 complete -c agentbox -n '__agentbox_at policy' -a diff -d 'What one allows that the other does not'
 
-for in in __agentbox_running '__agentbox_in check' '__agentbox_in ports' '__agentbox_in connect' '__agentbox_in doctor' '__agentbox_in config' '__agentbox_in profile' '__agentbox_in rules' '__agentbox_in policy' '__agentbox_in secrets' '__agentbox_in trust' '__agentbox_in approvals' '__agentbox_in hook' '__agentbox_in alias'
+for in in __agentbox_running '__agentbox_in check' '__agentbox_in ports' '__agentbox_in connect' '__agentbox_in doctor' '__agentbox_in config' '__agentbox_in profile' '__agentbox_in rules' '__agentbox_in policy' '__agentbox_in secrets' '__agentbox_in trust' '__agentbox_in approvals' '__agentbox_in allow' '__agentbox_in deny' '__agentbox_in hook' '__agentbox_in alias'
     complete -c agentbox -n $in -l help -s h -d 'Show the options'
 end
 
@@ -174,7 +183,12 @@ complete -c agentbox -n __agentbox_running -l fd -x -d 'Keep this descriptor ope
 complete -c agentbox -n __agentbox_running -l audit -r -F -d 'Write the record of the run here too'
 complete -c agentbox -n __agentbox_running -l verbose -s v -d 'Say what holds; twice: what each step took'
 complete -c agentbox -n __agentbox_running -l quiet -s q -d 'Say nothing but errors'
-complete -c agentbox -n '__agentbox_in run' -a '(__agentbox_foreign)'
+complete -c agentbox -n '__agentbox_running run' -l result -r -F -d 'Write what became of the run here, as JSON'
+complete -c agentbox -n '__agentbox_running exec' -l json -d 'Print JSON'
+complete -c agentbox -n '__agentbox_running learn' -l save -x -d 'Keep what was learned as a profile'
+for in in run exec learn
+    complete -c agentbox -n "__agentbox_in $in" -a '(__agentbox_foreign)'
+end
 
 complete -c agentbox -n '__agentbox_in check' -l command -s c -x -d 'Judge this text'
 complete -c agentbox -n '__agentbox_in check' -l stdin -d 'Judge all of standard input, as one script'
@@ -225,6 +239,15 @@ complete -c agentbox -n '__agentbox_in hook install' -l yes -s y -d 'Write witho
 complete -c agentbox -n '__agentbox_at hook install' -a 'claude-code codex cursor gemini windsurf'
 complete -c agentbox -n '__agentbox_in alias' -l fish -d 'For fish'
 complete -c agentbox -n '__agentbox_in alias' -a '(__fish_complete_command)'
+for in in '__agentbox_in allow' '__agentbox_in deny'
+    complete -c agentbox -n $in -l run -x -a '(__agentbox_runs)' -d 'The run that is meant'
+    complete -c agentbox -n $in -l always -d 'In every run: write it into your settings'
+    complete -c agentbox -n $in -l for -x -d 'Only for this long'
+    complete -c agentbox -n $in -l json -d 'Print JSON'
+end
+complete -c agentbox -n '__agentbox_in allow' -F
+complete -c agentbox -n '__agentbox_in config reload' -l cut -d 'Close connections to what is denied by now'
+complete -c agentbox -n '__agentbox_in config reload' -a '(__agentbox_runs)'
 complete -c agentbox -n '__agentbox_in approvals list' -l json -d 'Print JSON'
 complete -c agentbox -n '__agentbox_in approvals revoke' -l all -d 'All that are remembered'
 complete -c agentbox -n '__agentbox_in approvals revoke' -l session -d 'All of this session'

@@ -101,7 +101,7 @@ groups()
 
 @test "help: there is something to compare with" {
 	[ "$(commands | wc -l)" -ge 5 ]
-	[ "$(words config)" = $'show\ncheck\npath' ]
+	[ "$(words config)" = $'show\ncheck\npath\nreload' ]
 	[ "$(options run | wc -l)" -ge 25 ]
 	options run | grep -qx -- --net
 	options run | grep -qx -- -v

@@ -108,6 +108,21 @@ static int parse_text(struct ab_load *l, enum ab_layer layer, bool trusted,
 	return problems.wrong.len ? ab_file_fail(&problems, l->err) : 0;
 }
 
+static int read_layer(const struct ab_load *l, const char *path,
+		      const char *name, bool nofollow, char **ret_text,
+		      size_t *ret_len)
+{
+	const struct ab_strv *absent = l->in->absent;
+
+	for (size_t i = 0; absent && i < absent->len; i++)
+		if (ab_path_within(path, absent->v[i])) {
+			*ret_text = NULL;
+			*ret_len = 0;
+			return 0;
+		}
+	return ab_file_read(path, name, nofollow, ret_text, ret_len, l->err);
+}
+
 int ab_load_file(struct ab_load *l, enum ab_layer layer, const char *path,
 		 bool nofollow, struct ab_config *ret, bool *ret_exists)
 {
@@ -115,7 +130,7 @@ int ab_load_file(struct ab_load *l, enum ab_layer layer, const char *path,
 	size_t len;
 
 	name = ab_load_name(l->in, path);
-	if (ab_file_read(path, name, nofollow, &text, &len, l->err) < 0)
+	if (read_layer(l, path, name, nofollow, &text, &len) < 0)
 		return -1;
 	*ret_exists = text != NULL;
 	return text ? parse_text(l, layer, true, path, text, len, ret) : 0;
@@ -157,7 +172,8 @@ static int load_project(struct ab_load *l, struct files *f)
 	ab_autofree char *text = NULL, *state = NULL;
 	size_t len;
 
-	if (ab_file_read(path, name, true, &text, &len, l->err) < 0)
+	if (!l->in->no_project &&
+	    read_layer(l, path, name, true, &text, &len) < 0)
 		return -1;
 	f->has_project = text != NULL;
 	if (!text)

@@ -50,6 +50,10 @@ struct ab_policy_input {
 	const char *workspace, *profile, *config;	/* flags, or NULL */
 	const char *system_config;	/* NULL: /etc/agentbox/config.json */
 	bool judging;		/* nothing will run: any folder will do */
+	/* Files that count as not there, and folders whose files do; clean
+	 * paths; or NULL. */
+	const struct ab_strv *absent;
+	bool no_project;	/* whatever the folder: its file has no say */
 	const struct ab_setting *settings;
 	size_t nsettings;
 };

@@ -69,9 +69,11 @@ void ab_approver_parse(const char *text, size_t len,
 	else if (json_unpack_ex(json, &wrong, 0, "{s:s,s?s}", "answer", &answer,
 				"reason", &reason) < 0)
 		fail(ret, "its answer is not one: %s", wrong.text);
+	else if (strcmp(answer, "run") == 0)
+		ret->answer = AB_ANSWER_SESSION;
 	else if (!ab_answer_parse(answer, &ret->answer))
 		fail(ret, "\"%.40s\" is not an answer", answer);
-	else
+	if (!ret->failed)
 		snprintf(ret->why, sizeof(ret->why), "%s", reason);
 	json_decref(json);
 }

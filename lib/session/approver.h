@@ -2,10 +2,14 @@
 #define AB_SESSION_APPROVER_H
 /*
  * A program that answers instead of a person. It runs on the host, outside of
- * any box, before there is one:
+ * any box: before there is one about a command, beside it about a host.
  *
  *	stdin	one JSON object that says what is asked
- *	stdout	{"answer": "once"|"session"|"always"|"no", "reason": "..."}
+ *	stdout	{"answer": "once"|"session"|"run"|"always"|"no",
+ *		 "reason": "..."}
+ *
+ * Of a session there is one run when it is about a host, so "run" and
+ * "session" are the same answer.
  *
  * Whatever else happens is a no: another status than 0, other output, too much
  * of it, no end in time. Its process group is ended with it.

@@ -62,12 +62,15 @@ enum ab_news_kind {
 	AB_NEWS_COUNT,
 };
 
+#define AB_BROKER_TEXT_MAX (16 << 20)
+
 struct ab_broker_news {
 	enum ab_news_kind kind;
 	uint32_t ticket;
 	size_t number;
 	const char *text;	/* NULL: it could not be done: `error` */
 	size_t len;		/* the text has a NUL behind it */
+	size_t mapped;		/* it has memory of its own (forget's) */
 	struct ab_error error;
 };
 

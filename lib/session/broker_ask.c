@@ -3,7 +3,10 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 
 #include "base/fd.h"
@@ -16,34 +19,65 @@ int ab_broker_fd(const struct ab_broker *broker)
 	return broker->sock;
 }
 
-static int take_answer(struct ab_broker *broker, struct answer *a, int *fd,
+static int take_answer(struct ab_broker *broker, struct answer *a, int *ret_fd,
 		       size_t *ret_lines, struct ab_error *err)
 {
-	size_t nfds = fd ? 1 : 0;
-	ssize_t n = ab_recv_fds(broker->sock, a, sizeof(*a), fd, &nfds, 0);
+	size_t nfds = 1;
+	ssize_t n = ab_recv_fds(broker->sock, a, ANSWER_LEN(TEXT_ROOM), ret_fd,
+				&nfds, 0);
 
 	if (n < (ssize_t)ANSWER_LEN(0))
 		return ab_fail(err, AB_ESYSTEM, 0, "the broker has died");
 	*ret_lines = (size_t)n - ANSWER_LEN(0);
+	a->lines[*ret_lines] = '\0';
 	return 0;
 }
 
-static int hear(struct ab_broker *broker, struct answer *a, int *fd,
-		ssize_t *ret_lines, struct ab_error *err)
+/* The answer that somebody waits for. */
+static int await_answer(struct ab_broker *broker, struct answer *a, int *ret_fd,
+			size_t *ret_lines, struct ab_error *err)
 {
-	size_t len = 0;
+	for (;;) {
+		ab_autoclose int fd = -1;
 
-	do {
-		if (take_answer(broker, a, fd, &len, err) < 0)
+		if (take_answer(broker, a, &fd, ret_lines, err) < 0)
 			return -1;
-		if (a->news)
-			explicit_bzero(a->lines, len);
-	} while (a->news);
-	if (a->result < 0) {
-		*err = a->error;
-		return -1;
+		if (a->kind < AB_NEWS_COUNT) {
+			explicit_bzero(a->lines, *ret_lines);
+			continue;
+		}
+		if (a->result < 0) {
+			*err = a->error;
+			return -1;
+		}
+		if (ret_fd)
+			*ret_fd = ab_take_fd(&fd);
+		return 0;
 	}
-	*ret_lines = (ssize_t)len;
+}
+
+/* A text that no packet has room for. It has its NUL with it. */
+static int map_text(struct ab_broker_news *news, int fd)
+{
+	struct stat st;
+	void *map;
+
+	if (fstat(fd, &st) < 0)
+		return ab_fail(&news->error, AB_ESYSTEM, errno,
+			       "read the broker's text");
+	if (st.st_size < 1 || st.st_size > AB_BROKER_TEXT_MAX + 1)
+		return ab_fail(&news->error, AB_ESYSTEM, EFBIG,
+			       "read the broker's text");
+	news->mapped = (size_t)st.st_size;
+	map = mmap(NULL, news->mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd,
+		   0);
+	if (map == MAP_FAILED) {
+		news->mapped = 0;
+		return ab_fail(&news->error, AB_ESYSTEM, errno,
+			       "read the broker's text");
+	}
+	news->text = map;
+	news->len = news->mapped - 1;
 	return 0;
 }
 
@@ -51,16 +85,18 @@ int ab_broker_hear(struct ab_broker *broker, struct ab_broker_news *ret,
 		   struct ab_error *err)
 {
 	static struct answer a;
+	ab_autoclose int fd = -1;
 	size_t len = 0;
 
-	if (take_answer(broker, &a, NULL, &len, err) == 0) {
-		if (a.news) {
-			*ret = (struct ab_broker_news){
-				.kind = AB_NEWS_SECRET,
-				.number = a.news - 1,
-				.error = a.error
-			};
-			if (a.result == 0) {
+	if (take_answer(broker, &a, &fd, &len, err) == 0) {
+		if (a.kind < AB_NEWS_COUNT) {
+			*ret = (struct ab_broker_news){ .kind = a.kind,
+							.ticket = a.ticket,
+							.number = a.number,
+							.error = a.error };
+			if (a.result == 0 && fd >= 0) {
+				(void)map_text(ret, fd);
+			} else if (a.result == 0) {
 				ret->text = a.lines;
 				ret->len = len;
 			}
@@ -76,39 +112,102 @@ int ab_broker_hear(struct ab_broker *broker, struct ab_broker_news *ret,
 
 void ab_broker_forget(struct ab_broker_news *news)
 {
-	if (news->text)
-		explicit_bzero((char *)(uintptr_t)news->text, news->len);
+	char *text = (char *)(uintptr_t)news->text;
+
+	if (news->mapped)
+		munmap(text, news->mapped);
+	else if (text)
+		explicit_bzero(text, news->len);
 	news->text = NULL;
+	news->mapped = 0;
+}
+
+/* Without waiting: -1 when there is no room. */
+static int ask_for(struct ab_broker *broker, enum kind kind, uint32_t ticket,
+		   const void *body, size_t len)
+{
+	uint32_t head[] = { kind, ticket };
+	struct iovec iov[] = {
+		{ head, sizeof(head) },
+		{ (void *)(uintptr_t)body, len },
+	};
+	struct msghdr msg = { .msg_iov = iov, .msg_iovlen = AB_COUNT(iov) };
+	ssize_t n;
+
+	_Static_assert(sizeof(head) == ASK_LEN(0), "the text follows");
+	if (len > TEXT_ROOM)
+		return -1;
+	do
+		n = sendmsg(broker->sock, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
+	while (n < 0 && errno == EINTR);
+	return n < 0 ? -1 : 0;
 }
 
 void ab_broker_secret(struct ab_broker *broker, size_t i)
 {
-	struct ask ask = { .kind = ASK_SECRET, .secret = (uint32_t)i };
+	uint32_t secret = (uint32_t)i;
 
-	(void)send(broker->sock, &ask, ASK_LEN(secret),
-		   MSG_DONTWAIT | MSG_NOSIGNAL);
+	(void)ask_for(broker, ASK_SECRET, 0, &secret, sizeof(secret));
+}
+
+int ab_broker_whois(struct ab_broker *broker, uint32_t ticket,
+		    const struct ab_peer *peer)
+{
+	return ask_for(broker, ASK_WHO, ticket, peer, sizeof(*peer));
+}
+
+int ab_broker_approve(struct ab_broker *broker, uint32_t ticket,
+		      const char *request, size_t len)
+{
+	return ask_for(broker, ASK_APPROVE, ticket, request, len);
+}
+
+int ab_broker_remember(struct ab_broker *broker, uint32_t ticket,
+		       const char *entry)
+{
+	if (!entry[0] || strlen(entry) > ENTRY_ROOM)
+		return -1;
+	return ask_for(broker, ASK_REMEMBER, ticket, entry, strlen(entry));
+}
+
+int ab_broker_reload(struct ab_broker *broker, uint32_t ticket)
+{
+	return ask_for(broker, ASK_RELOAD, ticket, "", 0);
+}
+
+int ab_broker_violation(struct ab_broker *broker, const char *line, size_t len)
+{
+	return ask_for(broker, ASK_VIOLATION, 0, line, len);
+}
+
+static int ask_and_wait(struct ab_broker *broker, enum kind kind,
+			const char *text, struct ab_error *err)
+{
+	static struct ask ask;
+	size_t len = strlen(text);
+
+	ask.kind = kind;
+	memcpy(ask.text, text, len);
+	if (ab_send_fds(broker->sock, &ask, ASK_LEN(len), NULL, 0) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "ask the broker");
+	return 0;
 }
 
 int ab_broker_sweep(struct ab_broker *broker, struct ab_error *err)
 {
-	uint32_t kind = ASK_SWEEP;
-
-	if (ab_send_fds(broker->sock, &kind, sizeof(kind), NULL, 0) < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "ask the broker");
-	return 0;
+	return ask_and_wait(broker, ASK_SWEEP, "", err);
 }
 
 int ab_broker_swept(struct ab_broker *broker, struct ab_strv *ret,
 		    struct ab_error *err)
 {
 	static struct answer a;
-	ssize_t len;
+	size_t len;
 
-	if (hear(broker, &a, NULL, &len, err) < 0)
+	if (await_answer(broker, &a, NULL, &len, err) < 0)
 		return -1;
-	for (ssize_t i = 0; i < len;
-	     i += (ssize_t)strnlen(a.lines + i, (size_t)(len - i)) + 1)
-		ab_strv_give(ret, ab_strndup(a.lines + i, (size_t)(len - i)));
+	for (size_t i = 0; i < len; i += strlen(a.lines + i) + 1)
+		ab_strv_add(ret, a.lines + i);
 	return 0;
 }
 
@@ -116,16 +215,13 @@ int ab_broker_config(struct ab_broker *broker, const char *path, int *ret_fd,
 		     struct ab_error *err)
 {
 	static struct answer a;
-	struct ask ask = { .kind = ASK_CONFIG };
-	ssize_t len;
+	size_t len;
 	int fd = -1;
 
 	if (strlen(path) >= PATH_ROOM)
 		return ab_fail(err, AB_EUSAGE, ENAMETOOLONG, "%s", path);
-	memcpy(ask.path, path, strlen(path) + 1);
-	if (ab_send_fds(broker->sock, &ask, ASK_LEN(path), NULL, 0) < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "ask the broker");
-	if (hear(broker, &a, &fd, &len, err) < 0)
+	if (ask_and_wait(broker, ASK_CONFIG, path, err) < 0 ||
+	    await_answer(broker, &a, &fd, &len, err) < 0)
 		return -1;
 	if (fd < 0)
 		return ab_fail(err, AB_ESYSTEM, 0, "the broker sent nothing");
@@ -135,11 +231,13 @@ int ab_broker_config(struct ab_broker *broker, const char *path, int *ret_fd,
 
 void ab_broker_end(struct ab_broker *broker)
 {
-	uint32_t kind = ASK_LEAVE;
+	struct ab_error late;
 
 	/* One that does not hear us would never go. */
-	if (ab_send_fds(broker->sock, &kind, sizeof(kind), NULL, 0) < 0)
+	if (ask_and_wait(broker, ASK_LEAVE, "", &late) < 0)
 		kill(broker->pid, SIGKILL);
+	/* Nor would one that has something to say. */
+	shutdown(broker->sock, SHUT_RD);
 	while (waitpid(broker->pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	close(broker->sock);

@@ -6,26 +6,45 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "proxy/proxy.h"
 
-enum kind { ASK_SWEEP, ASK_CONFIG, ASK_SECRET, ASK_LEAVE };
+enum kind {
+	ASK_SWEEP,
+	ASK_CONFIG,	/* text: the path */
+	ASK_SECRET,	/* secret */
+	ASK_LEAVE,
+	ASK_WHO,	/* peer */
+	ASK_APPROVE,	/* text: the question */
+	ASK_REMEMBER,	/* text: the entry */
+	ASK_RELOAD,
+	ASK_VIOLATION,	/* text: the record */
+	ASK_COUNT,
+};
 
-enum { PATH_ROOM = 4096, ANSWER_ROOM = 48 * 1024 };
+enum { PATH_ROOM = 4096, ENTRY_ROOM = 512, TEXT_ROOM = 48 * 1024 };
 
 struct ask {
 	uint32_t kind;
-	uint32_t secret;	/* ASK_SECRET */
-	char path[PATH_ROOM];	/* ASK_CONFIG */
+	uint32_t ticket;
+	union {
+		uint32_t secret;
+		struct ab_peer peer;
+		char text[TEXT_ROOM + 1];	/* sent without a NUL */
+	};
 };
 
-#define ASK_LEN(last) \
-	(offsetof(struct ask, last) + sizeof(((struct ask *)0)->last))
+#define ASK_LEN(n) (offsetof(struct ask, text) + (n))
 
 struct answer {
-	uint32_t news;		/* not an answer: about this secret, from 1 */
+	uint32_t kind;	/* an enum ab_news_kind; AB_NEWS_COUNT: the answer
+			 * that somebody waits for, or the end */
+	uint32_t ticket;
+	uint32_t number;
 	int32_t result;
 	struct ab_error error;	/* when result < 0 */
-	/* ASK_SWEEP: one sentence each; news: the value */
-	char lines[ANSWER_ROOM];
+	/* ASK_SWEEP: one sentence each; news: the text, unless a memfd with
+	 * it comes along */
+	char lines[TEXT_ROOM + 1];	/* sent without a NUL */
 };
 
 #define ANSWER_LEN(n) (offsetof(struct answer, lines) + (n))

@@ -71,8 +71,9 @@ static int read_rules(const json_t *list, int64_t now, struct rules *ret,
 				   "workspace", &workspace, "write", &write,
 				   "at", &at) < 0)
 			return broken(err, wrong.text);
-		/* One from a time to come would never be forgotten. */
-		if (at > now || now - at >= AB_NEXT_DAYS * DAY)
+		/* One from a time to come would never be forgotten; a clock
+		 * that was set back a little is no such time. */
+		if (at > now + DAY || now - at >= AB_NEXT_DAYS * DAY)
 			continue;
 		if (ret->len == AB_NEXT_MAX)
 			return broken(err, "there are too many");

@@ -78,8 +78,11 @@ static int start(struct running *r, const struct ab_program *p)
 {
 	ab_autoclose int out = -1, err = -1;
 
-	if (open_stream(&r->out, &out) < 0 ||
-	    (p->err && open_stream(&r->err, &err) < 0))
+	if (p->unheard)
+		out = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	else if (open_stream(&r->out, &out) < 0)
+		return -1;
+	if (out < 0 || (p->err && open_stream(&r->err, &err) < 0))
 		return -1;
 	r->pid = fork();
 	if (r->pid < 0)

@@ -6,6 +6,7 @@
  * which is ended with it; its time and what it may say are bounded. While it
  * runs, signals that would end us wait, and end it.
  */
+#include <stdbool.h>
 #include <stddef.h>
 
 struct ab_program {
@@ -16,6 +17,7 @@ struct ab_program {
 	unsigned ms;
 	char *out;		/* what it says is put here */
 	size_t room;
+	bool unheard;		/* what it says goes nowhere */
 	char *err;		/* the begin of what it complains about; NULL:
 				 * that goes where ours goes */
 	size_t err_room;

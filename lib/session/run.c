@@ -38,6 +38,7 @@
 #include "session/run_state.h"
 #include "session/supervisor.h"
 #include "session/terminal.h"
+#include "session/trace.h"
 #include "session/violations.h"
 
 /* The caller's pipes must see their end when the command closes them; our own
@@ -80,11 +81,21 @@ static int start_judge(struct run *r, struct ab_error *err)
 						      : NULL,
 				  .approved_user = r->consent.user_rule };
 
-	if (!r->prepared->spec.children)
+	const struct ab_prepared *p = r->prepared;
+	struct ab_trace_terms trace = { .policy = p->policy,
+					.plan = &p->spec.plan,
+					.sockets = &p->site.sockets,
+					.state = p->state.path,
+					.uid = geteuid(),
+					.judged = p->spec.children,
+					.learn = r->request->learn };
+
+	if (!p->spec.children && !p->spec.traced)
 		return 0;
 	r->refusals = ab_refusals_new(r->dir.id, &r->log,
 				      r->prepared->spec.strict);
-	return ab_children_start(&terms, &r->children, err);
+	return ab_children_start(&terms, p->spec.traced ? &trace : NULL,
+				 &r->children, err);
 }
 
 /* How the run can be seen and steered, and by whom it can be asked about

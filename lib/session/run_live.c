@@ -122,11 +122,12 @@ static int command_starts(void *arg, const struct ab_holds *holds,
 		ab_run_say(r, AB_SAY_WARNING, "this box does not hold: %s",
 			   holds->missing);
 	if (r->children && holds->unasked)
-		ab_run_say(
-			r, AB_SAY_WARNING,
-			"what the command executes is not judged: the kernel has "
-			"no listener for us: %s",
-			strerror(holds->unasked));
+		ab_run_say(r, AB_SAY_WARNING,
+			   "%s: the kernel has no listener for us: %s",
+			   r->prepared->spec.children
+				   ? "what the command executes is not judged"
+				   : "what the box refuses is not seen",
+			   strerror(holds->unasked));
 	if (r->request->verbose > 0) {
 		ab_autofree char *names = join(&held);
 

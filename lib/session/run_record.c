@@ -6,11 +6,12 @@
 
 #include "agentbox.h"
 #include "audit/audit.h"
+#include "base/fd.h"
 #include "base/mem.h"
 #include "policy/policy.h"
 #include "policy/show.h"
-#include "session/ports.h"
 #include "session/prepare.h"
+#include "session/process.h"
 #include "session/refusals.h"
 #include "session/secrets.h"
 #include "workspace/journal.h"
@@ -84,8 +85,14 @@ int ab_run_write_start(struct run *r, struct ab_error *err)
 	ab_autobuf struct ab_buf line = { 0 };
 	ab_autofree char *policy = show_policy(p);
 	ab_autofree char *watch = ab_journal_write(&p->site.survey);
+	const char *name = r->request->name;
+	ab_autoclose int naming = -1;
 
+	if (name && ab_state_claim_name(&p->state, name, &naming, err) < 0)
+		return -1;
 	ab_record_open(&line, r->dir.id, "start");
+	if (name)
+		ab_record_text(&line, "name", name);
 	ab_record_list(&line, "command", &p->spec.argv);
 	ab_record_text(&line, "cwd", p->spec.cwd);
 	ab_record_text(&line, "decision",
@@ -94,7 +101,7 @@ int ab_run_write_start(struct run *r, struct ab_error *err)
 	if (r->consent.approved)
 		ab_record_text(&line, "approved", r->consent.approved);
 	ab_record_number(&line, "pid", getpid());
-	ab_ports_note(&line, r->box.pid);
+	ab_process_note(&line, r->box.pid);
 	if (p->policy->secrets.len)
 		record_secrets(&line, &p->policy->secrets);
 	ab_record_json(&line, "policy", policy);
@@ -117,8 +124,11 @@ int ab_run_write_holds(struct run *r, const struct ab_holds *holds,
 			       r->cgroup.memory ? "box" : "process");
 	if (ab_run_has_upstream(r))
 		ab_record_text(&line, "addresses_checked_by", "upstream");
-	if (r->children)
+	if (r->prepared->spec.children)
 		ab_record_json(&line, "children_judged",
+			       holds->unasked ? "false" : "true");
+	if (r->prepared->spec.traced)
+		ab_record_json(&line, "denials_traced",
 			       holds->unasked ? "false" : "true");
 	return ab_log_write(&r->log, &line, err);
 }
@@ -148,9 +158,12 @@ int ab_run_write_end(struct run *r, int status, const struct ab_strv *moved,
 		ab_record_text(&line, "error", r->outcome.failed.text);
 	if (moved->len)
 		ab_record_list(&line, "findings", moved);
-	if (r->refusals)
+	if (r->prepared->spec.children)
 		ab_record_number(&line, "execs_denied",
 				 (int64_t)ab_refusals_count(r->refusals));
+	if (r->prepared->spec.traced)
+		ab_record_number(&line, "files_denied",
+				 (int64_t)ab_refusals_others(r->refusals));
 	if (r->gated)
 		record_network(&line, &r->report);
 	return ab_log_write(&r->log, &line, err);

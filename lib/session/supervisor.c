@@ -43,6 +43,7 @@ struct supervisor {
 	struct ab_desk *desk;
 	struct ab_timer grace;		/* of a stop that was asked for */
 	bool started, over;
+	bool listened;	/* the judge has what it listens on */
 	bool asked_to_stop;	/* SIGTSTP was passed on */
 	bool told[AB_SECRETS_MAX];	/* that it cannot be read again */
 	struct ab_error *err;
@@ -332,8 +333,9 @@ static void take_terminal(struct supervisor *s, struct ab_fds *fds)
 static int take_listener(struct supervisor *s, const struct ab_holds *holds,
 			 const struct ab_fds *fds)
 {
-	if (!s->what->children || holds->unasked)
+	if (!s->what->children || s->listened || (holds && holds->unasked))
 		return 0;
+	s->listened = true;
 	if (fds->len != 1)
 		return ab_fail(s->err, AB_ESYSTEM, 0,
 			       "the box sent nothing to listen on");
@@ -370,6 +372,10 @@ static void take_message(struct supervisor *s, const struct ab_msg *msg,
 		break;
 	case AB_MSG_TTY:
 		take_terminal(s, fds);
+		break;
+	case AB_MSG_ASKS:
+		if (take_listener(s, NULL, fds) < 0)
+			give_up(s);
 		break;
 	case AB_MSG_HOLDS:
 		take_holds(s, &msg->u.holds, fds);

@@ -1,0 +1,107 @@
+#include "cmd.h"
+
+#include <stdio.h>
+
+const struct option options_permit[] = {
+	{ "run", 0, OPT_VALUE, ID_RUN, "RUN", NULL,
+	  "the run that is meant: its id or name" },
+	{ "always", 0, OPT_FLAG, ID_ALWAYS, NULL, NULL,
+	  "in every run: write it into your settings" },
+	{ "for", 0, OPT_VALUE, ID_FOR, "DURATION", NULL,
+	  "only for this long (30s, 10m)" },
+	{ 0 },
+};
+
+static void print_lines(const struct ab_strv *lines)
+{
+	for (size_t i = 0; i < lines->len; i++) {
+		ab_autofree char *safe = ab_escape(lines->v[i]);
+
+		puts(safe);
+	}
+}
+
+static void print_change(const struct ab_permitted *p)
+{
+	ab_autofree char *file = p->file ? ab_escape(p->file) : NULL;
+
+	if (!p->diff.len)
+		return;
+	printf("%s:\n", file);
+	for (size_t i = 0; i < p->diff.len; i++)
+		printf("  %s\n", p->diff.v[i]);
+}
+
+static void print_again(const struct ab_permitted *p)
+{
+	ab_autofree char *command = p->command ? ab_escape(p->command) : NULL;
+
+	if (command)
+		printf("to start it again:  %s\n", command);
+}
+
+static void print_outcome(const struct ab_permitted *p)
+{
+	print_lines(&p->said);
+	print_change(p);
+	print_again(p);
+	fflush(stdout);
+	for (size_t i = 0; i < p->notes.len; i++)
+		tell("%s", p->notes.v[i]);
+}
+
+int permit_main(struct args *args, bool deny)
+{
+	struct ab_permit ask = { .input = &args->input,
+				 .what = args->nrest ? args->rest[0] : NULL,
+				 .run = args->values[ID_RUN],
+				 .deny = deny,
+				 .always = given(args, ID_ALWAYS) };
+	struct ab_permitted done;
+	struct ab_error err = { 0 };
+	int status = check_words(args, 1, 1);
+
+	if (status >= 0)
+		return status;
+	if (given(args, ID_FOR) &&
+	    (ab_parse_duration(args->values[ID_FOR], &ask.for_ms) < 0 ||
+	     ask.for_ms == 0))
+		return misuse(args->command,
+			      "--for %s is no duration; write 30s, 10m, 2h",
+			      args->values[ID_FOR]);
+	if (ab_caller_init(&args->input, &err) < 0)
+		return complain(args, &err);
+	status = ab_permit(&ask, &done, &err) < 0 ? 1 : 0;
+	if (given(args, ID_JSON) && status == 0) {
+		ab_autofree char *json = ab_permitted_json(&ask, &done);
+
+		fputs(json, stdout);
+	} else {
+		print_outcome(&done);
+	}
+	ab_permitted_fini(&done);
+	return status ? complain(args, &err) : 0;
+}
+
+static int allow_main(struct args *args)
+{
+	return permit_main(args, false);
+}
+
+const struct command command_allow = {
+	.name = "allow",
+	.usage = "[OPTIONS] ID|DOMAIN|PATH",
+	.summary = "let exactly this through",
+	.more = "ID is that of a denial or of a question (7kq2x-1). DOMAIN is "
+		"an entry as in\nnetwork.allow: x.y, *.x.y, x.y:8080, an "
+		"address, @group. Both hold at once, for\nthe run that goes "
+		"on. PATH begins with /, ./, ../ or ~/: it may be written\nin "
+		"the next run in the same folder.",
+	.groups = (const struct option_group[]){
+		{ NULL, options_permit },
+		{ NULL, options_json },
+		{ NULL, options_common },
+		{ 0 },
+	},
+	.main = allow_main,
+};

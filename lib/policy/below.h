@@ -1,0 +1,23 @@
+#ifndef AB_POLICY_BELOW_H
+#define AB_POLICY_BELOW_H
+/*
+ * Lists and the layers that they come from, for who adds to the user's own
+ * file. There a list that permits takes the place of those below it, so the
+ * first element of a new one brings along what was in force.
+ */
+struct ab_error;
+struct ab_policy;
+struct ab_policy_input;
+struct ab_strv;
+
+/* What this profile and the system's file say, in the words of a file: "."
+ * for the workspace, "@npm" for a group. */
+int ab_policy_below(const struct ab_policy_input *in, const char *profile,
+		    const char *key, struct ab_strv *ret, struct ab_error *err);
+
+/* Where an element of a list came from, or with NULL the list as a whole:
+ * "~/.config/agentbox/config.json:3"; NULL: it is not there. */
+char *ab_policy_origin(const struct ab_policy *policy, const char *key,
+		       const char *element);
+
+#endif

@@ -1,0 +1,27 @@
+#ifndef AB_POLICY_EDIT_H
+#define AB_POLICY_EDIT_H
+/*
+ * One element of a list in a settings file, put in or taken out so that
+ * nothing else changes by a byte: the file is somebody's own, with an
+ * indentation and an order of his. What is missing on the way to the list is
+ * made, in the manner of what is around it.
+ *
+ * Pure. The text is JSON within the bounds of policy/scan.h, or empty; any
+ * other is an error (AB_ECONFIG) that names the line.
+ */
+#include <stddef.h>
+
+struct ab_error;
+
+/* 1: the new text is in *ret, to be freed; 0: the value is in the list
+ * already, there is nothing to change; -1. keys: "network", "allow". */
+int ab_edit_add(const char *text, size_t len, const char *const *keys,
+		size_t nkeys, const char *value, char **ret,
+		struct ab_error *err);
+/* The same; every element with this value goes, 0: there is none. The list
+ * stays, even when it is empty: without it another layer's would count. */
+int ab_edit_remove(const char *text, size_t len, const char *const *keys,
+		   size_t nkeys, const char *value, char **ret,
+		   struct ab_error *err);
+
+#endif

@@ -1,0 +1,169 @@
+/* What the broker's workers do: each in a process of its own, which tells the
+ * result and ends. */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/mem.h"
+#include "policy/edit_file.h"
+#include "policy/layers.h"
+#include "session/approver.h"
+#include "session/broker_state.h"
+#include "session/lists.h"
+#include "session/program.h"
+#include "session/whois.h"
+
+/* The bytes that were checked are the bytes that are handed over. */
+int ab_work_config(const struct broker *b, const struct job *job,
+		   struct done *ret, struct ab_error *err)
+{
+	ab_autofree char *text = NULL;
+	size_t len;
+
+	if (ab_policy_read_file(b->duty.input, job->body, &text, &len, err) < 0)
+		return -1;
+	ret->fd = ab_memfd_sealed("agentbox-config", text, len);
+	return ret->fd < 0
+		       ? ab_fail(err, AB_ESYSTEM, errno, "seal %s", job->body)
+		       : 0;
+}
+
+int ab_work_who(const struct broker *b, const struct job *job, struct done *ret,
+		struct ab_error *err)
+{
+	struct ab_peer peer;
+
+	(void)err;
+	memcpy(&peer, job->body, sizeof(peer));
+	ab_whois(ab_whois_pid(b->duty.init), &peer, &ret->text);
+	return 0;
+}
+
+int ab_work_approve(const struct broker *b, const struct job *job,
+		    struct done *ret, struct ab_error *err)
+{
+	struct ab_approver_reply reply;
+
+	if (!b->duty.approver)
+		return ab_fail(err, AB_EUSAGE, 0, "there is no approver");
+	ab_approver_ask(b->duty.approver, job->body, job->len, AB_APPROVER_MS,
+			&reply);
+	if (reply.failed)
+		return ab_fail(err, AB_ESYSTEM, 0, "the approver: %s",
+			       reply.why);
+	ret->number = reply.answer;
+	ab_buf_puts(&ret->text, reply.why);
+	return 0;
+}
+
+static const char *user_file(const struct ab_policy_paths *paths)
+{
+	for (size_t i = 0; i < paths->len; i++)
+		if (strcmp(paths->v[i].layer, "user") == 0)
+			return paths->v[i].path;
+	return NULL;
+}
+
+int ab_work_remember(const struct broker *b, const struct job *job,
+		     struct done *ret, struct ab_error *err)
+{
+	static const char *const keys[] = { "network", "allow" };
+	const struct ab_policy_input *in = b->duty.input;
+	ab_autostrv struct ab_strv diff = { 0 };
+	struct ab_policy_paths paths;
+	const char *path;
+
+	if (ab_policy_paths(in, &paths, err) < 0)
+		return -1;
+	path = user_file(&paths);
+	if (!path)
+		return ab_fail(err, AB_ECONFIG, 0,
+			       "there is no place for a settings file: "
+			       "HOME is not set");
+	if (ab_edit_file_add(in, path, keys, AB_COUNT(keys), job->body, &diff,
+			     err) < 0)
+		return -1;
+	for (size_t i = 0; i < diff.len; i++)
+		ab_buf_printf(&ret->text, "%s%s", i ? "\n" : "", diff.v[i]);
+	return 0;
+}
+
+int ab_work_lists(const struct broker *b, const struct job *job,
+		  struct done *ret, struct ab_error *err)
+{
+	struct ab_policy_input in = *b->duty.input;
+	ab_autostrv struct ab_strv notes = { 0 };
+	struct ab_policy *policy;
+	struct ab_buf text = { 0 };
+
+	(void)job;
+	if (!b->files)
+		return ab_fail(err, AB_EUSAGE, 0,
+			       "the network of this run has no lists");
+	in.absent = ab_broker_files_absent(b->files);
+	if (ab_policy_load(&in, &policy, &notes, err) < 0)
+		return -1;
+	ab_lists_write(&text, policy, &notes);
+	if (text.len > AB_BROKER_TEXT_MAX)
+		return ab_fail(err, AB_ECONFIG, EFBIG, "the lists of hosts");
+	/* Its NUL too. */
+	ret->fd = ab_memfd_sealed("agentbox-lists", text.data, text.len + 1);
+	return ret->fd < 0
+		       ? ab_fail(err, AB_ESYSTEM, errno, "hand over the lists")
+		       : 0;
+}
+
+static int judge_hook(const struct ab_ran *ran, struct ab_error *err)
+{
+	static const char who[] = "the --on-violation command";
+
+	switch (ran->how) {
+	case AB_RAN_FAILED:
+		return ab_fail(err, AB_ESYSTEM, ran->errnum, "%s", who);
+	case AB_RAN_LATE:
+		return ab_fail(err, AB_ESYSTEM, 0,
+			       "%s has not ended in %d s and was killed", who,
+			       HOOK_MS / 1000);
+	case AB_RAN_ENDED:
+		if (WIFSIGNALED(ran->status))
+			return ab_fail(err, AB_ESYSTEM, 0,
+				       "%s was ended by signal %d", who,
+				       WTERMSIG(ran->status));
+		if (WEXITSTATUS(ran->status) != 0)
+			return ab_fail(err, AB_ESYSTEM, 0,
+				       "%s ended with status %d", who,
+				       WEXITSTATUS(ran->status));
+		return 0;
+	case AB_RAN_TOO_MUCH:
+	case AB_RAN_INTERRUPTED:
+		return 0;
+	}
+	return 0;
+}
+
+int ab_work_violation(const struct broker *b, const struct job *job,
+		      struct done *ret, struct ab_error *err)
+{
+	/* The record is a file: who does not read it hinders nobody. */
+	ab_autoclose int in = ab_memfd_sealed("violation", job->body, job->len);
+	const char *const argv[] = { "/bin/sh", "-c", b->duty.on_violation,
+				     NULL };
+	struct ab_program program = { .argv = argv,
+				      .env = environ,
+				      .cwd = "/",
+				      .in = in,
+				      .ms = HOOK_MS,
+				      .unheard = true };
+	struct ab_ran ran;
+
+	if (in < 0 || lseek(in, 0, SEEK_SET) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno,
+			       "the --on-violation command");
+	ab_program_run(&program, &ran);
+	ret->silent = true;
+	return judge_hook(&ran, err);
+}
