@@ -130,6 +130,8 @@ void ab_overseer_cut(struct ab_engine *engine, const char *reason)
 			stop(conn, AB_FAULT_CUT, &r.verdict);
 		else if (conn->door == AB_DOOR_PUBLISH && !conn->closed)
 			stop(conn, AB_FAULT_CUT, &conn->verdict);
+		else if (conn->server.source.fd >= 0 && !conn->waiter)
+			ab_conn_close(conn, true); /* kept for nobody */
 }
 
 /* Two loopbacks, joined by the policy. */

@@ -21,7 +21,7 @@ struct ab_waiter {
 	struct ab_waiter *next, **link;
 	struct ab_host *host;
 	struct ab_request_record r;
-	char *entry, *sni, *error; /* of r: nobody else keeps them */
+	char *entry, *sni, *error, *why; /* of r: nobody else keeps them */
 	uint64_t since;
 	ab_resume_fn resume;
 };
@@ -100,6 +100,7 @@ static void free_waiter(struct ab_waiter *w)
 	free(w->entry);
 	free(w->sni);
 	free(w->error);
+	free(w->why);
 	free(w);
 }
 
@@ -235,6 +236,7 @@ void ab_question_join(struct ab_question *q, struct ab_conn *conn,
 	w->r.verdict.entry = keep(&w->entry, r->verdict.entry);
 	w->r.sni = keep(&w->sni, r->sni);
 	w->r.error = keep(&w->error, r->error);
+	w->r.why = keep(&w->why, r->why);
 	w->r.number = q->number;
 	*q->end = w;
 	q->end = &w->next;
