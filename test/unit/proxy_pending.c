@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 
 #include "proxy_help.h"
 
@@ -358,6 +359,57 @@ static void test_many(void)
 	free_policy(&policy);
 }
 
+/* With few descriptors, too, those who wait leave room for others. */
+static void test_room(void)
+{
+	enum { LIMIT = 240, ROOM = 66, CLIENTS = 80 };
+	struct rlimit few = { LIMIT, LIMIT };
+	struct ab_policy policy;
+	struct ab_proxy_setup setup;
+	struct ab_proxy_report report;
+	struct ab_proxy *proxy;
+	struct ab_error err;
+	char name[40], over;
+	int fds[CLIENTS], tell[2], status = 1;
+	size_t denied = 0;
+	pid_t pid;
+
+	snprintf(name, sizeof(name), "127.0.0.1:%u", origin);
+	fill_policy(&policy, name, AB_UNKNOWN_ASK);
+	setup = setup_of(&policy);
+	proxy = make_proxy(&setup);
+	if (pipe(tell) < 0)
+		abort();
+	pid = fork();
+	if (pid == 0) {
+		close(tell[1]);
+		setrlimit(RLIMIT_NOFILE, &few);
+		_exit(ab_proxy_start(proxy, &err) < 0 ||
+		      read(tell[0], &over, 1) != 0 ||
+		      ab_proxy_stop(proxy, &report, &err) < 0);
+	}
+	for (int i = 0; i < CLIENTS; i++) {
+		snprintf(name, sizeof(name), "n%d.test", i);
+		fds[i] = ask_for(name, 443);
+		if (i < ROOM)
+			continue;
+		hear(fds[i], 12);
+		denied += strstr(hear(fds[i], 4000),
+				 "too many connections wait") != NULL;
+		close(fds[i]);
+	}
+	ok(denied == CLIENTS - ROOM, "who would take the room is denied");
+	ok(!readable(fds[ROOM - 1], 0), "the others wait");
+	is_through(ask_for("127.0.0.1", origin));
+	close(tell[1]);
+	ok(waitpid(pid, &status, 0) == pid && status == 0, "all of them end");
+	for (int i = 0; i < ROOM; i++)
+		close(fds[i]);
+	close(tell[0]);
+	stop_proxy(proxy);
+	free_policy(&policy);
+}
+
 static void test_grants(void)
 {
 	struct ab_policy policy, other;
@@ -658,6 +710,7 @@ int main(void)
 	test_http();
 	test_race();
 	test_many();
+	test_room();
 	test_grants();
 	test_hold();
 	test_dns();
