@@ -338,6 +338,7 @@ static _Noreturn void be_broker(const struct ab_broker_duty *duty, int sock,
 	b.duty = *duty;
 	b.sock = sock;
 	b.files = files;
+	b.look_at = ab_broker_now() + AB_QUARANTINE_MS;
 	prctl(PR_SET_NAME, "agentbox-broker");
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	for (int fd = 0; fd < 3; fd++)
