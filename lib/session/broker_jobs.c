@@ -114,10 +114,12 @@ void ab_jobs_add(struct broker *b, const struct ask *ask, size_t len)
 }
 
 /* It runs programs, and the user's file systems may hang: it must end with
- * the broker, and has nothing of the caller's. */
+ * the broker, and has nothing of the caller's. Nor the lock of the run, which
+ * would seem to live. */
 static int settle(const struct broker *b, pid_t parent)
 {
 	ab_autoclose int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	const int keep[] = { b->sock, b->duty.init, null };
 	sigset_t term;
 
 	setpgid(0, 0);
@@ -128,6 +130,8 @@ static int settle(const struct broker *b, pid_t parent)
 	for (int fd = 0; fd < 3; fd++)
 		if (null < 0 || (null != fd && dup2(null, fd) < 0))
 			return -1;
+	if (ab_close_others(keep, AB_COUNT(keep)) < 0)
+		return -1;
 	if (null < 3)
 		fcntl(ab_take_fd(&null), F_SETFD, 0);
 	environ =
@@ -243,13 +247,14 @@ static void begin_waiting(struct broker *b)
 		}
 }
 
-/* What the hook did not get, once it has come to rest. */
+/* What the hook did not get, once the rush is over. */
 static void tell_missed(struct broker *b)
 {
 	struct ab_error err = { 0 };
 
 	if (!b->hook_missed || ab_broker_now() < b->hook_quiet_until ||
-	    count(b).waiting[ASK_VIOLATION])
+	    count(b).waiting[ASK_VIOLATION] >
+		    works[ASK_VIOLATION].waiting / 4 * 3)
 		return;
 	ab_fail(&err, AB_ESYSTEM, 0,
 		"%" PRIu64 " violations were not given to the --on-violation "
