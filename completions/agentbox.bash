@@ -11,9 +11,11 @@ _agentbox_options()
 		--processes= --files= --require= --fallback='
 
 	case $1 in
-	run) echo "--command= -c= --shell= --yes --approver= --require-covered --fd= --audit= --verbose -v --quiet -q $policy" ;;
+	run) echo "--command= -c= --shell= --yes --approver= --require-covered --fd= --name= --audit= --verbose -v --quiet -q $policy" ;;
 	check) echo "--command= -c= --stdin --batch --null -0 --json --explain $policy" ;;
-	ports) echo '--json' ;;
+	ps | ports) echo '--json' ;;
+	stop) echo '--all --grace=' ;;
+	gc) echo '--older= --keep= --quarantine --dry-run --json' ;;
 	doctor) echo '--json --fix --attack' ;;
 	'config show') echo "--json $policy" ;;
 	'config check') echo '--config= --workspace=' ;;
@@ -36,8 +38,8 @@ _agentbox_options()
 _agentbox_words()
 {
 	case $1 in
-	'') echo 'run check ports connect doctor config profile rules policy secrets trust approvals hook alias help --help --version' ;;
-	help) echo 'run check ports connect doctor config profile rules policy secrets trust approvals hook alias' ;;
+	'') echo 'run check ps stop ports gc connect doctor config profile rules policy secrets trust approvals hook alias help --help --version' ;;
+	help) echo 'run check ps stop ports gc connect doctor config profile rules policy secrets trust approvals hook alias' ;;
 	config) echo 'show check path' ;;
 	profile) echo 'list show' ;;
 	rules) echo 'list' ;;
@@ -149,7 +151,7 @@ _agentbox_operand()
 		_agentbox_paths -f "$2"
 		COMPREPLY+=($(compgen -W "$(_agentbox_profiles)" -- "$2")) ;;
 	'config check' | trust) _agentbox_paths -f "$2" ;;
-	ports) COMPREPLY=($(compgen -W "$(_agentbox_runs)" -- "$2")) ;;
+	ports | stop) COMPREPLY=($(compgen -W "$(_agentbox_runs)" -- "$2")) ;;
 	'approvals revoke')
 		COMPREPLY=($(compgen -W "$(_agentbox_approvals)" -- "$2")) ;;
 	'secrets check')
