@@ -18,6 +18,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "audit/lines.h"
+#include "audit/page.h"
+#include "audit/query.h"
+#include "audit/stats.h"
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/guess.h"
@@ -31,6 +35,7 @@
 #include "session/apart.h"
 #include "session/approvals.h"
 #include "session/gc.h"
+#include "session/records.h"
 #include "session/result.h"
 #include "session/runs.h"
 #include "session/secrets_report.h"
