@@ -107,15 +107,16 @@ static bool wants_colour(void)
 static int next_match(struct view *v, const char **line, size_t *len,
 		      struct ab_error *err)
 {
-	int more, match = 1;
+	int more, match;
 
 	do {
 		more = ab_records_next(v->records, line, len, err);
-		if (more > 0)
-			match = ab_query_matches(&v->query, *line, *len);
+		if (more <= 0)
+			return more;
+		match = ab_query_matches(&v->query, *line, *len);
 		v->lost += match < 0;
-	} while (more > 0 && match <= 0);
-	return more;
+	} while (match <= 0);
+	return 1;
 }
 
 static uint64_t count_lost(const struct view *v)

@@ -8,8 +8,8 @@
 
 const struct command *const commands[] = {
 	&command_run,	  &command_exec,   &command_check, &command_ps,
-	&command_stop,	  &command_ports,  &command_log,   &command_gc,
-	&command_connect,
+	&command_stop,	  &command_ports,  &command_log,   &command_why,
+	&command_gc,	  &command_connect,
 	&command_doctor,  &command_config, &command_profile, &command_rules,
 	&command_policy,  &command_secrets, &command_trust,
 	&command_approvals,

@@ -107,7 +107,7 @@ static void add_process(struct ab_buf *b, const struct ab_field *chain)
 	ab_buf_puts(b, "  by ");
 	ab_buf_escape(b, strrchr(exe, '/') ? strrchr(exe, '/') + 1 : exe);
 	if (ab_field_number(&f[0], 0) > 0)
-		ab_buf_printf(b, " (pid %lld)",
+		ab_buf_printf(b, ", pid %lld",
 			      (long long)ab_field_number(&f[0], 0));
 }
 

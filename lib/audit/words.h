@@ -30,7 +30,7 @@ void ab_words_denial(struct ab_buf *b, const char *line, size_t len);
 /* "512 B", "61 KiB", "1.4 MiB"; returns ret. */
 #define AB_AMOUNT_ROOM 32
 const char *ab_words_size(uint64_t bytes, char ret[AB_AMOUNT_ROOM]);
-/* "120 ms", "3.2 s", "4m 10s", "2h 5m"; returns ret. */
+/* "120 ms", "3.2 s", "4m 10s", "2h"; returns ret. */
 const char *ab_words_time(uint64_t ms, char ret[AB_AMOUNT_ROOM]);
 
 #endif

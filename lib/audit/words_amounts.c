@@ -29,24 +29,32 @@ const char *ab_words_size(uint64_t bytes, char ret[AB_AMOUNT_ROOM])
 	return ret;
 }
 
+/* "4m 10s", "4m" */
+static void put_two(char ret[AB_AMOUNT_ROOM], unsigned long long a, char unit,
+		    unsigned long long b, char smaller)
+{
+	if (b)
+		snprintf(ret, AB_AMOUNT_ROOM, "%llu%c %llu%c", a, unit, b,
+			 smaller);
+	else
+		snprintf(ret, AB_AMOUNT_ROOM, "%llu%c", a, unit);
+}
+
 const char *ab_words_time(uint64_t ms, char ret[AB_AMOUNT_ROOM])
 {
-	unsigned long long s = (ms + 500) / 1000;
+	unsigned long long s = ms / 1000;
 
 	if (ms < 1000)
 		snprintf(ret, AB_AMOUNT_ROOM, "%llu ms",
 			 (unsigned long long)ms);
-	else if (ms < 59950)
-		snprintf(ret, AB_AMOUNT_ROOM, "%llu.%llu s",
-			 (unsigned long long)(ms + 50) / 1000,
-			 (unsigned long long)(ms + 50) / 100 % 10);
+	else if (s < 60)
+		snprintf(ret, AB_AMOUNT_ROOM, "%llu.%llu s", s,
+			 (unsigned long long)ms / 100 % 10);
 	else if (s < 3600)
-		snprintf(ret, AB_AMOUNT_ROOM, "%llum %llus", s / 60, s % 60);
+		put_two(ret, s / 60, 'm', s % 60, 's');
 	else if (s < 2 * 86400)
-		snprintf(ret, AB_AMOUNT_ROOM, "%lluh %llum", s / 3600,
-			 s / 60 % 60);
+		put_two(ret, s / 3600, 'h', s / 60 % 60, 'm');
 	else
-		snprintf(ret, AB_AMOUNT_ROOM, "%llud %lluh", s / 86400,
-			 s / 3600 % 24);
+		put_two(ret, s / 86400, 'd', s / 3600 % 24, 'h');
 	return ret;
 }
