@@ -6,19 +6,24 @@
 #include "audit/words.h"
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/path.h"
 
-static void open_table(struct ab_buf *b, const char *title, const char *caption,
-		       const char *const *columns)
+/* `kind`: a class for its looks. */
+static void open_table(struct ab_buf *b, const char *kind, const char *title,
+		       const char *caption, const char *const *columns)
 {
 	ab_buf_printf(b,
-		      "<section><h2>%s</h2><div class=\"scroll\"><table>"
-		      "<caption>%s</caption><thead><tr>",
-		      title, caption);
-	/* A column that begins with "#" has numbers. */
+		      "<section><h2>%s</h2><div class=\"scroll\"><table "
+		      "class=\"%s\"><caption>%s</caption><thead><tr>",
+		      title, kind, caption);
+	/* A column that begins with "#" has numbers, one with "=" bars. */
 	for (; *columns; columns++)
 		ab_buf_printf(b, "<th scope=\"col\"%s>%s</th>",
-			      **columns == '#' ? " class=\"n\"" : "",
-			      *columns + (**columns == '#'));
+			      **columns == '#'	 ? " class=\"n\""
+			      : **columns == '=' ? " class=\"bars\""
+						 : "",
+			      *columns +
+				      (**columns == '#' || **columns == '='));
 	ab_buf_puts(b, "</tr></thead><tbody>\n");
 }
 
@@ -68,9 +73,10 @@ void ab_page_hosts(struct ab_page *page, struct ab_buf *b)
 		most = rows[i].denied > most ? rows[i].denied : most;
 	}
 	shown = n < AB_PAGE_ROWS ? n : AB_PAGE_ROWS;
-	open_table(b, "Hosts", "Where the run went, and where it wanted to go",
+	open_table(b, "plain", "Hosts",
+		   "Where the run went, and where it wanted to go",
 		   (const char *const[]){ "Host", "#Requests", "#Sent",
-					  "#Received", "#Denied", "Share",
+					  "#Received", "#Denied", "=Share",
 					  NULL });
 	for (size_t i = 0; i < shown; i++) {
 		ab_buf_puts(b, "<tr><th scope=\"row\">");
@@ -91,7 +97,7 @@ void ab_page_hosts(struct ab_page *page, struct ab_buf *b)
 	close_table(b);
 }
 
-/* "curl (3) from npm (2)": nearest first. */
+/* "curl (3) from npm (2)": nearest first, programs without their folders. */
 static void add_chain(struct ab_buf *b, const struct ab_field *chain)
 {
 	static const char *const names[] = { "pid", "exe" };
@@ -99,11 +105,14 @@ static void add_chain(struct ab_buf *b, const struct ab_field *chain)
 	size_t at = 0, n = 0;
 
 	while (n < 8 && ab_field_next(chain, &at, &one)) {
+		ab_autofree char *exe = NULL;
+
 		if (ab_fields_find(one.at, one.len, names, AB_COUNT(names), f) <
 		    0)
 			continue;
+		exe = ab_field_dup(&f[1]);
 		ab_buf_puts(b, n++ ? " from " : "");
-		ab_page_field(b, &f[1]);
+		ab_page_text(b, exe ? ab_path_name(exe) : "?");
 		if (ab_field_number(&f[0], 0) > 0)
 			ab_buf_printf(b, " (%lld)",
 				      (long long)ab_field_number(&f[0], 0));
@@ -126,11 +135,11 @@ static void add_remedy(struct ab_buf *b, const struct ab_field *id,
 		ab_buf_puts(b, "<span class=\"zero\">-</span>");
 		return;
 	}
-	ab_buf_puts(b, "<code>agentbox allow ");
+	ab_buf_puts(b, "<div><code>agentbox allow ");
 	ab_page_field(b, id);
-	ab_buf_puts(b, "</code> or <code>");
+	ab_buf_puts(b, "</code></div><div><code>");
 	ab_page_field(b, hint);
-	ab_buf_puts(b, "</code>");
+	ab_buf_puts(b, "</code></div>");
 }
 
 static void add_denial(const struct ab_page_denial *d, struct ab_buf *b)
@@ -142,22 +151,24 @@ static void add_denial(const struct ab_page_denial *d, struct ab_buf *b)
 	if (ab_fields_find(d->line, strlen(d->line), names, AB_COUNT(names),
 			   f) < 0)
 		return;
-	ab_buf_puts(b, "<tr><td><code class=\"id\">");
+	ab_buf_puts(b, "<tr><td data-name=\"Id\"><code class=\"id\">");
 	ab_page_field(b, &f[0]);
-	ab_buf_puts(b, "</code></td><td class=\"w\">");
+	ab_buf_puts(b, "</code></td><td class=\"w\" data-name=\"What\">");
 	add_about(b, d->line);
-	ab_buf_puts(b, "</td><td class=\"w\">");
+	ab_buf_puts(b, "</td><td class=\"w\" data-name=\"Why\">");
 	ab_page_field(b, &f[1]);
 	ab_buf_puts(b, " <span class=\"chain\">");
 	ab_page_field(b, &f[2]);
-	ab_buf_puts(b, "</span></td>");
-	add_number(b, d->count, "no");
-	ab_buf_puts(b, "<td>");
+	ab_buf_printf(b,
+		      "</span></td><td class=\"n\" data-name=\"Times\"><span "
+		      "class=\"no\">%llu</span></td><td data-name=\"First\">",
+		      (unsigned long long)d->count);
 	ab_page_time_of(b, d->first, false);
-	ab_buf_puts(b, "</td><td class=\"w\"><span class=\"chain\">");
+	ab_buf_puts(b, "</td><td class=\"w\" data-name=\"Process\">"
+		       "<span class=\"chain\">");
 	add_chain(b, &f[4]);
 	ab_page_field(b, &f[5]);
-	ab_buf_puts(b, "</span></td><td class=\"w\">");
+	ab_buf_puts(b, "</span></td><td class=\"w\" data-name=\"Remedy\">");
 	add_remedy(b, &f[0], &f[3]);
 	ab_buf_puts(b, "</td></tr>\n");
 }
@@ -166,7 +177,8 @@ void ab_page_denials(const struct ab_page *page, struct ab_buf *b)
 {
 	if (!page->ndenials && !page->unlisted)
 		return;
-	open_table(b, "Denials", "What was refused, and what would allow it",
+	open_table(b, "stack", "Denials",
+		   "What was refused, and what would allow it",
 		   (const char *const[]){ "Id", "What", "Why", "#Times",
 					  "First", "Process",
 					  "A person can say", NULL });
@@ -225,7 +237,7 @@ void ab_page_questions(const struct ab_page *page, struct ab_buf *b)
 {
 	if (!page->questions.len)
 		return;
-	open_table(b, "Questions", "What was asked, and who answered",
+	open_table(b, "plain", "Questions", "What was asked, and who answered",
 		   (const char *const[]){ "Time", "Host", "Answer", "By",
 					  "#After", "Process", NULL });
 	for (size_t i = 0; i < page->questions.len; i++)
@@ -260,7 +272,7 @@ void ab_page_events(const struct ab_page *page, struct ab_buf *b)
 {
 	if (!page->events.len)
 		return;
-	open_table(b, "Other events", "What else is in the record",
+	open_table(b, "plain", "Other events", "What else is in the record",
 		   (const char *const[]){ "Time", "What", NULL });
 	for (size_t i = 0; i < page->events.len; i++)
 		add_event(page->events.v[i], b);

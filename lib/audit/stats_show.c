@@ -73,20 +73,24 @@ static void add_row(struct ab_buf *b, const struct ab_stats_row *row,
 	ab_buf_puts(b, "\n");
 }
 
+static void add_sentence(struct ab_buf *b, uint64_t n, const char *one,
+			 const char *several)
+{
+	if (n)
+		ab_buf_printf(b, "%llu %s\n", (unsigned long long)n,
+			      n == 1 ? one : several);
+}
+
 static void add_rest(struct ab_buf *b, const struct ab_stats_totals *t)
 {
-	if (t->programs)
-		ab_buf_printf(b, "%llu programs were not started\n",
-			      (unsigned long long)t->programs);
-	if (t->files)
-		ab_buf_printf(b, "%llu files or calls were refused\n",
-			      (unsigned long long)t->files);
-	if (t->packets)
-		ab_buf_printf(b, "%llu packets that are not TCP were refused\n",
-			      (unsigned long long)t->packets);
-	if (t->failed)
-		ab_buf_printf(b, "%llu of the requests failed\n",
-			      (unsigned long long)t->failed);
+	add_sentence(b, t->programs, "program was not started",
+		     "programs were not started");
+	add_sentence(b, t->files, "file or call was refused",
+		     "files or calls were refused");
+	add_sentence(b, t->packets, "packet that is not TCP was refused",
+		     "packets that are not TCP were refused");
+	add_sentence(b, t->failed, "of the requests failed",
+		     "of the requests failed");
 	if (t->hosts == AB_STATS_HOSTS && t->others)
 		ab_buf_printf(b, "(others) are all hosts but the first %d\n",
 			      AB_STATS_HOSTS);
