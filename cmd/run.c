@@ -21,7 +21,7 @@ const struct option options_run[] = {
 	{ "audit", 0, OPT_VALUE, ID_AUDIT, "FILE|FD", NULL,
 	  "write the record of the run here too" },
 	{ "trace-denials", 0, OPT_FLAG, ID_TRACE, NULL, NULL,
-	  "see files and system calls that are refused" },
+	  "see files and calls that are refused" },
 	{ "verbose", 'v', OPT_FLAG, ID_VERBOSE, NULL, NULL,
 	  "say what holds; twice: what each step took" },
 	{ "quiet", 'q', OPT_FLAG, ID_QUIET, NULL, NULL,
