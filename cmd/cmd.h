@@ -69,6 +69,7 @@ enum option_id {
 	ID_OLDER,
 	ID_KEEP,
 	ID_DRY,
+	ID_QUARANTINE,
 	ID_SAVE,
 	ID_HELP,
 };
@@ -172,6 +173,9 @@ extern const struct command command_run;
 extern const struct command command_exec;
 extern const struct command command_check;
 extern const struct command command_ports;
+extern const struct command command_ps;
+extern const struct command command_stop;
+extern const struct command command_gc;
 extern const struct command command_connect;
 extern const struct command command_doctor;
 extern const struct command command_config;

@@ -172,7 +172,8 @@ static int load_project(struct ab_load *l, struct files *f)
 	ab_autofree char *text = NULL, *state = NULL;
 	size_t len;
 
-	if (read_layer(l, path, name, true, &text, &len) < 0)
+	if (!l->in->no_project &&
+	    read_layer(l, path, name, true, &text, &len) < 0)
 		return -1;
 	f->has_project = text != NULL;
 	if (!text)

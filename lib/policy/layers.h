@@ -53,6 +53,7 @@ struct ab_policy_input {
 	/* Files that count as not there, and folders whose files do; clean
 	 * paths; or NULL. */
 	const struct ab_strv *absent;
+	bool no_project;	/* whatever the folder: its file has no say */
 	const struct ab_setting *settings;
 	size_t nsettings;
 };

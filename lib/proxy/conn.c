@@ -18,6 +18,8 @@ static void side_ready(struct ab_side *side, uint32_t events)
 		side->readable = true;
 	if (events & (EPOLLOUT | EPOLLHUP | EPOLLERR))
 		side->writable = true;
+	if (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR))
+		side->hung = true;
 }
 
 static void client_ready(struct ab_source *source, uint32_t events)
@@ -51,6 +53,7 @@ static void release(struct ab_conn *conn)
 	engine->nconns--;
 	engine->freed(engine, conn);
 	free(conn->host);
+	free(conn->entry);
 	free(conn->address);
 	free(conn->failure);
 	free(conn);
@@ -113,6 +116,8 @@ void ab_conn_close(struct ab_conn *conn, bool reset)
 	if (conn->closed)
 		return;
 	conn->closed = true;
+	if (conn->waiter)
+		ab_pending_leave(conn);
 	if (conn->http)
 		ab_exchange_free(conn);
 	if (conn->host && !conn->unrecorded)
@@ -162,6 +167,47 @@ void ab_conn_judge(struct ab_conn *conn, struct ab_host *host, uint16_t port,
 		memcpy(host->text, name, strlen(name) + 1);
 	}
 	ab_filter_judge(engine->filter, &engine->own, host, port, ret);
+	ab_grants_judge(&engine->grants, engine->loop.now, host, port, ret);
+}
+
+void ab_conn_resolve(struct ab_engine *engine, const struct ab_host *name,
+		     struct ab_verdict *ret)
+{
+	(void)ab_filter_resolvable(engine->filter, name, ret);
+	ab_grants_name(&engine->grants, engine->loop.now, name, ret);
+}
+
+bool ab_conn_reachable(const struct ab_engine *engine,
+		       const struct ab_host *addr, uint16_t port,
+		       struct ab_verdict *ret)
+{
+	if (!ab_filter_address(engine->filter, &engine->own, addr, port, ret))
+		return false;
+	ab_grants_judge(&engine->grants, engine->loop.now, addr, port, ret);
+	return ret->access != AB_ACCESS_DENY;
+}
+
+void ab_verdict_keep(struct ab_verdict *verdict, char **entry)
+{
+	char *copy = ab_strdup(verdict->entry);
+
+	free(*entry);
+	*entry = copy;
+	verdict->entry = copy;
+}
+
+bool ab_conn_describe(const struct ab_conn *conn, struct ab_request_record *ret)
+{
+	bool outside = conn->server.source.fd >= 0 || conn->dial;
+
+	if (conn->closed || conn->waiter || !outside)
+		return false;
+	if (conn->http && ab_exchange_describe(conn, ret))
+		return true;
+	if (!conn->host)
+		return false;
+	ab_tunnel_describe(conn, ret);
+	return true;
 }
 
 static void dial_ended(void *arg, struct ab_dialled *result)
@@ -175,6 +221,8 @@ static void dial_ended(void *arg, struct ab_dialled *result)
 		ab_conn_close(conn, true);
 		return;
 	}
+	if (result->result == AB_DIAL_OK)
+		ab_overseer_opened(conn);
 	conn->dialled(conn, result);
 }
 
@@ -203,6 +251,7 @@ void ab_conn_record(struct ab_conn *conn, struct ab_request_record *r)
 	struct ab_error err;
 
 	r->upstream = conn->upstream;
+	ab_overseer_recorded(conn, r);
 	if (ab_ledger_request(conn->engine->ledger, r, &err) == 0)
 		return;
 	conn->unrecorded = true;

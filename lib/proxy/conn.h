@@ -16,8 +16,11 @@
 #include "policy/host.h"
 #include "proxy/dial.h"
 #include "proxy/filter.h"
+#include "proxy/grants.h"
 #include "proxy/insight.h"
 #include "proxy/ledger.h"
+#include "proxy/overseer.h"
+#include "proxy/pending.h"
 #include "proxy/side.h"
 
 struct ab_names;
@@ -33,6 +36,10 @@ enum {
 struct ab_engine {	/* what all connections share */
 	struct ab_loop loop;
 	const struct ab_filter *filter;
+	struct ab_grants grants;
+	struct ab_pending pending;
+	struct ab_overseer overseer;
+	char *cut;	/* why there is no network any more; NULL: there is */
 	struct ab_own own;
 	struct ab_names *names;
 	struct ab_pipes *pipes;
@@ -65,12 +72,17 @@ struct ab_conn {
 	struct ab_later later;
 	struct ab_dial *dial;
 	ab_conn_dialled_fn dialled;
+	/* Of a tunnel that is refused: what comes after the record. */
+	void (*then)(struct ab_conn *conn);
 	struct ab_exchange *http;	/* while it speaks HTTP */
+	struct ab_waiter *waiter;	/* while it waits for a word */
+	uint64_t told;			/* bytes up: see overseer.c */
 	uint64_t begun;			/* loop time */
 
 	/* The target of a tunnel; NULL as long as there is none. */
 	struct ab_host *host;
-	struct ab_verdict verdict;	/* of it; the entry is the filter's */
+	struct ab_verdict verdict;	/* of it */
+	char *entry;			/* the verdict's, unless it is fixed */
 	char *address;			/* that was reached */
 	char *failure;			/* of its TLS: what every request to it
 					 * is answered with */
@@ -104,6 +116,19 @@ int ab_conn_attach(struct ab_conn *conn, int fd);
 /* Replace a synthetic address by its name, then judge. */
 void ab_conn_judge(struct ab_conn *conn, struct ab_host *host, uint16_t port,
 		   struct ab_verdict *ret);
+
+/* The same about a name that is to be resolved. */
+void ab_conn_resolve(struct ab_engine *engine, const struct ab_host *name,
+		     struct ab_verdict *ret);
+/* May this address be dialled for a host that is allowed? */
+bool ab_conn_reachable(const struct ab_engine *engine,
+		       const struct ab_host *addr, uint16_t port,
+		       struct ab_verdict *ret);
+/* Lists come and go: keep the words of a verdict that is remembered. */
+void ab_verdict_keep(struct ab_verdict *verdict, char **entry);
+/* What is open, or under way, now: false when nothing is. */
+bool ab_conn_describe(const struct ab_conn *conn,
+		      struct ab_request_record *ret);
 
 /* Get a socket for conn->server; `done` is called later, with the result
  * (with OK conn->server is set up and watched). */

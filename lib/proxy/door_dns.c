@@ -45,7 +45,8 @@ static int deny_about(struct ab_engine *engine, const char *name,
 				       .host = name,
 				       .secret = secret,
 				       .verdict = *verdict,
-				       .fault = fault };
+				       .fault = fault,
+				       .why = engine->cut };
 	struct ab_error err;
 
 	if (ab_ledger_deny(engine->ledger, &r, &r.denial, &err) == 0 &&
@@ -115,9 +116,14 @@ static size_t answer_name(struct ab_engine *engine,
 		return answer_address(q, loop4, loop6, ret);
 	if (trips(engine, q->name.text))
 		return ab_dns_answer(q, AB_DNS_NXDOMAIN, NULL, 0, ret);
-	/* Nobody can be asked while it waits, so that is a no. */
-	if (!ab_filter_resolvable(engine->filter, &q->name, &verdict) ||
-	    verdict.access != AB_ACCESS_ALLOW) {
+	if (engine->cut) {
+		deny(engine, q->name.text, &verdict, AB_FAULT_CUT);
+		return ab_dns_answer(q, AB_DNS_NXDOMAIN, NULL, 0, ret);
+	}
+	/* What is asked about is asked by who connects. */
+	ab_conn_resolve(engine, &q->name, &verdict);
+	if (verdict.access != AB_ACCESS_ALLOW &&
+	    (verdict.access != AB_ACCESS_ASK || !engine->pending.wanted)) {
 		deny(engine, q->name.text, &verdict, AB_FAULT_NONE);
 		return ab_dns_answer(q, AB_DNS_NXDOMAIN, NULL, 0, ret);
 	}

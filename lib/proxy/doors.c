@@ -188,7 +188,9 @@ void ab_door_open_host_port(struct ab_engine *engine, int fd, uint16_t port)
 
 	if (!conn)
 		return;
-	if (engine->dial_host(port, &host) != 0 ||
+	if (engine->cut)
+		ab_tunnel_break(conn, AB_FAULT_CUT, &conn->verdict);
+	else if (engine->dial_host(port, &host) != 0 ||
 	    ab_conn_attach(conn, host) < 0)
 		ab_conn_close(conn, true);
 	else
@@ -201,6 +203,10 @@ struct ab_conn *ab_door_open_published(struct ab_engine *engine, int fd,
 	struct ab_conn *conn = open_port(engine, AB_DOOR_PUBLISH, fd, port,
 					 "network.publish");
 
+	if (conn && engine->cut) {
+		ab_tunnel_break(conn, AB_FAULT_CUT, &conn->verdict);
+		return NULL;
+	}
 	if (conn)
 		ab_conn_deadline(conn, AB_HANDSHAKE_MS);
 	return conn;

@@ -4,7 +4,8 @@
  *	reading		a head from the client, by a deadline; a kept server
  *			connection is watched, and dropped when it ends or
  *			speaks without being asked
- *	dialling	proxy mode only; the head stays where it is, since how
+ *	waiting		proxy mode only, pending.c: for somebody's word
+ *	dialling	the same; the head stays where it is, since how
  *			it is written depends on who was reached
  *	passing		exchange_pass.c: request and response at once
  *	lingering	exchange_end.c: the last words are out, the client's
@@ -131,10 +132,18 @@ static void send_request(struct ab_conn *conn,
 	ab_exchange_pass(conn, &head->head, 0);
 }
 
+/* The head as it was when the wait began. */
+static ssize_t read_again(struct ab_conn *conn, struct ab_http_request *ret)
+{
+	struct ab_http_scan scan = { 0 };
+
+	return ab_http_read_request(&scan, ab_bytes_head(&conn->client.in),
+				    ab_bytes_len(&conn->client.in), ret);
+}
+
 /* The server of a gateway's request proves its name first. */
 static void shake_hands(struct ab_conn *conn)
 {
-	struct ab_http_scan scan = { 0 };
 	struct ab_http_request head;
 	ssize_t len;
 
@@ -152,8 +161,7 @@ static void shake_hands(struct ab_conn *conn)
 		break;
 	}
 	ab_conn_deadline(conn, 0);
-	len = ab_http_read_request(&scan, ab_bytes_head(&conn->client.in),
-				   ab_bytes_len(&conn->client.in), &head);
+	len = read_again(conn, &head);
 	if (len > 0)
 		send_request(conn, &head, (size_t)len);
 	else
@@ -164,7 +172,6 @@ static void dialled(struct ab_conn *conn, const struct ab_dialled *result)
 {
 	struct ab_exchange *x = conn->http;
 	struct ab_exchange_request *rq = x->request;
-	struct ab_http_scan scan = { 0 };
 	struct ab_http_request head;
 	const char *why;
 	ssize_t len;
@@ -177,6 +184,7 @@ static void dialled(struct ab_conn *conn, const struct ab_dialled *result)
 		break;
 	case AB_DIAL_FORBIDDEN:
 		rq->verdict = result->verdict;
+		ab_verdict_keep(&rq->verdict, &rq->entry);
 		ab_exchange_deny(conn, AB_FAULT_ANSWER);
 		return;
 	case AB_DIAL_NO_NAME:
@@ -203,8 +211,7 @@ static void dialled(struct ab_conn *conn, const struct ab_dialled *result)
 		shake_hands(conn);
 		return;
 	}
-	len = ab_http_read_request(&scan, ab_bytes_head(&conn->client.in),
-				   ab_bytes_len(&conn->client.in), &head);
+	len = read_again(conn, &head);
 	if (len > 0) /* as it was when the dial began */
 		send_request(conn, &head, (size_t)len);
 	else
@@ -241,11 +248,61 @@ static bool can_reuse(const struct ab_conn *conn)
 	       x->peer_port == rq->port && x->peer_tls == rq->gateway;
 }
 
+static void send_or_dial(struct ab_conn *conn,
+			 const struct ab_http_request *head, size_t len)
+{
+	struct ab_swapped swapped;
+
+	/* Nobody is dialled for what will not be sent. */
+	if (!ab_exchange_inspect(conn, head, &swapped))
+		return;
+	ab_swapped_fini(&swapped);
+	if (can_reuse(conn)) {
+		conn->http->request->reused = true;
+		send_request(conn, head, len);
+		return;
+	}
+	ab_exchange_dial(conn);
+}
+
+static bool passes(const struct ab_request_record *r)
+{
+	return r->fault == AB_FAULT_NONE &&
+	       r->verdict.access == AB_ACCESS_ALLOW;
+}
+
+static void turn_away(struct ab_conn *conn, struct ab_request_record *r)
+{
+	free(ab_take(conn->address));
+	conn->http->request->fault = r->fault;
+	ab_exchange_turn_away(conn, r);
+}
+
+/* It has waited for somebody's word. */
+static void go_on(struct ab_conn *conn, struct ab_request_record *r)
+{
+	struct ab_exchange_request *rq = conn->http->request;
+	struct ab_http_request head;
+	ssize_t len;
+
+	if (!passes(r)) {
+		turn_away(conn, r);
+		return;
+	}
+	rq->verdict = r->verdict;
+	ab_verdict_keep(&rq->verdict, &rq->entry);
+	len = read_again(conn, &head);
+	if (len > 0)
+		send_or_dial(conn, &head, (size_t)len);
+	else
+		ab_conn_close(conn, true);
+}
+
 static void ask_proxy(struct ab_conn *conn, const struct ab_http_request *head,
 		      size_t len)
 {
 	struct ab_exchange_request *rq = conn->http->request;
-	struct ab_swapped swapped;
+	struct ab_request_record r;
 
 	if (head->form != AB_HTTP_ABSOLUTE && !ab_exchange_route(conn, head)) {
 		ab_exchange_refuse(
@@ -258,21 +315,18 @@ static void ask_proxy(struct ab_conn *conn, const struct ab_http_request *head,
 		rq->port = head->port ? head->port : 80;
 	}
 	ab_conn_judge(conn, &rq->host, rq->port, &rq->verdict);
-	if (rq->verdict.access != AB_ACCESS_ALLOW) {
+	ab_verdict_keep(&rq->verdict, &rq->entry);
+	ab_exchange_describe(conn, &r);
+	r.address = NULL;
+	if (ab_pending_waits(conn, &rq->host, &r, go_on)) {
+		/* What a kept server says meanwhile answers nothing. */
+		ab_exchange_close_server(conn);
 		free(ab_take(conn->address));
-		ab_exchange_deny(conn, AB_FAULT_NONE);
-		return;
+	} else if (!passes(&r)) {
+		turn_away(conn, &r);
+	} else {
+		send_or_dial(conn, head, len);
 	}
-	/* Nobody is dialled for what will not be sent. */
-	if (!ab_exchange_inspect(conn, head, &swapped))
-		return;
-	ab_swapped_fini(&swapped);
-	if (can_reuse(conn)) {
-		rq->reused = true;
-		send_request(conn, head, len);
-		return;
-	}
-	ab_exchange_dial(conn);
 }
 
 /*

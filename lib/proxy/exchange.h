@@ -21,6 +21,7 @@
  * Each request is one record. Its bytes are those of the bodies as they were
  * sent, chunk framing included, and after an upgrade everything.
  */
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,6 +35,12 @@ enum ab_exchange_mode {
 
 /* Makes conn->http and sets conn->step; begins with conn->client.in. */
 void ab_exchange_start(struct ab_conn *conn, enum ab_exchange_mode mode);
+/* The request that is under way; false: none is. */
+bool ab_exchange_describe(const struct ab_conn *conn,
+			  struct ab_request_record *ret);
+/* Refuse what is under way, or what was: recorded, with an id, and closed. */
+void ab_exchange_break(struct ab_conn *conn, enum ab_fault fault,
+		       const struct ab_verdict *verdict);
 /* The connection ends: write the record of a request that is under way, free. */
 void ab_exchange_free(struct ab_conn *conn);
 

@@ -36,6 +36,12 @@ static void explain_denial(struct ab_buf *text, const char *id,
 				 .rule = ab_ledger_rule(r),
 				 .id = id,
 			 });
+	if (ab_request_liftable(r)) {
+		ab_buf_printf(text,
+			      "A person can allow it with: agentbox allow %s\n",
+			      id);
+		return;
+	}
 	ab_ledger_hint(r, hint);
 	if (hint[0])
 		ab_buf_printf(text,

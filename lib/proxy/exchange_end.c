@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "proxy/tunnel.h"
 
 enum {
 	LINGER_MS = 10000,
@@ -34,6 +35,7 @@ static void free_request(struct ab_exchange_request **rq)
 {
 	if (!*rq)
 		return;
+	free((*rq)->entry);
 	free((*rq)->method);
 	free((*rq)->path);
 	free((*rq)->asked);
@@ -70,6 +72,8 @@ static void describe(const struct ab_conn *conn,
 		.bytes_down = ab_pass_bytes(&rq->down, &conn->down),
 		.ms = conn->engine->loop.now - rq->begun,
 		.intercepted = conn->intercepted,
+		.denial = conn->denial, /* while it waited for a word */
+		.why = conn->engine->cut,
 	};
 }
 
@@ -141,21 +145,67 @@ void ab_exchange_fail(struct ab_conn *conn, int status, const char *why)
 	answer(conn, &r, status);
 }
 
+/* Or later, when it is known who it was. */
+static void refuse(struct ab_conn *conn, struct ab_request_record *r)
+{
+	auto_request struct ab_exchange_request *rq = NULL;
+
+	if (ab_pending_seeks(conn, r, refuse))
+		return;
+	rq = ab_take(conn->http->request);
+	if (ab_conn_deny(conn, r) < 0)
+		return;
+	answer(conn, r, rq->refusal);
+	if (rq->fault == AB_FAULT_TRIPWIRE)
+		ab_insight_trip(&conn->engine->insight, rq->secret);
+}
+
 static void deny(struct ab_conn *conn, enum ab_fault fault, int status,
 		 const char *why)
 {
-	auto_request struct ab_exchange_request *rq = NULL;
+	struct ab_exchange_request *rq = conn->http->request;
 	struct ab_request_record r;
 
-	rq = ab_take(conn->http->request);
 	rq->fault = fault;
+	rq->refusal = status;
 	describe(conn, rq, &r);
 	r.error = why;
+	refuse(conn, &r);
+}
+
+void ab_exchange_turn_away(struct ab_conn *conn, struct ab_request_record *r)
+{
+	conn->http->request->refusal = 403;
+	refuse(conn, r);
+}
+
+bool ab_exchange_describe(const struct ab_conn *conn,
+			  struct ab_request_record *ret)
+{
+	if (!conn->http->request)
+		return false;
+	describe(conn, conn->http->request, ret);
+	return true;
+}
+
+void ab_exchange_break(struct ab_conn *conn, enum ab_fault fault,
+		       const struct ab_verdict *verdict)
+{
+	auto_request struct ab_exchange_request *rq =
+		ab_take(conn->http->request);
+	struct ab_request_record r;
+
+	if (!rq) {
+		ab_tunnel_break(conn, fault, verdict);
+		return;
+	}
+	describe(conn, rq, &r);
+	r.fault = fault;
+	r.verdict = *verdict;
 	if (ab_conn_deny(conn, &r) < 0)
 		return;
-	answer(conn, &r, status);
-	if (fault == AB_FAULT_TRIPWIRE)
-		ab_insight_trip(&conn->engine->insight, rq->secret);
+	ab_conn_record(conn, &r);
+	ab_conn_close(conn, true);
 }
 
 void ab_exchange_deny(struct ab_conn *conn, enum ab_fault fault)

@@ -40,7 +40,9 @@ struct ab_exchange_request {
 	char *asked;		/* the authority, where it is not the host */
 	char *error;
 	struct ab_verdict verdict;
+	char *entry;		/* the verdict's, unless it is the tunnel's */
 	enum ab_fault fault;
+	int refusal;		/* the status that a denial is told with */
 	int status;
 	uint64_t begun;		/* loop time */
 	int minor;		/* the client's HTTP version */
@@ -108,6 +110,8 @@ struct ab_exchange_request *ab_exchange_request_new(struct ab_conn *conn);
 void ab_exchange_done(struct ab_conn *conn);
 void ab_exchange_fail(struct ab_conn *conn, int status, const char *why);
 void ab_exchange_deny(struct ab_conn *conn, enum ab_fault fault);
+/* With the record as it is. */
+void ab_exchange_turn_away(struct ab_conn *conn, struct ab_request_record *r);
 /* Its body has a placeholder of another host's. */
 void ab_exchange_trip(struct ab_conn *conn);
 /* Not a request that could be judged. */

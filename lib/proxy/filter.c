@@ -9,17 +9,22 @@
 
 struct ab_filter {
 	struct ab_hostset allow, deny, lift;
-	bool ask;
+	struct ab_verdict other; /* what is on no list */
 };
 
 struct ab_filter *ab_filter_new(const struct ab_policy *policy)
 {
+	static const struct ab_verdict others[] = {
+		[AB_UNKNOWN_DENY] = { AB_ACCESS_DENY, AB_BASIS_NONE, "" },
+		[AB_UNKNOWN_ASK] = { AB_ACCESS_ASK, AB_BASIS_NONE, "" },
+		[AB_UNKNOWN_LEARN] = { AB_ACCESS_ALLOW, AB_BASIS_LEARNED, "" },
+	};
 	struct ab_filter *filter = ab_alloc(sizeof(*filter));
 
 	ab_hostset_init(&filter->allow, &policy->net.allow);
 	ab_hostset_init(&filter->deny, &policy->net.deny);
 	ab_hostset_init(&filter->lift, &policy->net.allow_private);
-	filter->ask = policy->net.unknown == AB_UNKNOWN_ASK;
+	filter->other = others[policy->net.unknown];
 	return filter;
 }
 
@@ -109,7 +114,6 @@ void ab_filter_judge(const struct ab_filter *filter, const struct ab_own *own,
 		     const struct ab_host *host, uint16_t port,
 		     struct ab_verdict *ret)
 {
-	enum ab_access other = filter->ask ? AB_ACCESS_ASK : AB_ACCESS_DENY;
 	const char *entry;
 
 	if (!is_open(filter, own, host, port, ret))
@@ -119,9 +123,10 @@ void ab_filter_judge(const struct ab_filter *filter, const struct ab_own *own,
 		decide(ret, AB_ACCESS_ALLOW, AB_BASIS_ALLOW, entry);
 		return;
 	}
+	*ret = filter->other;
 	entry = ab_hostset_any(&filter->allow, host);
-	decide(ret, other, entry ? AB_BASIS_PORT : AB_BASIS_NONE,
-	       entry ? entry : "");
+	if (entry && ret->basis == AB_BASIS_NONE)
+		decide(ret, ret->access, AB_BASIS_PORT, entry);
 }
 
 bool ab_filter_resolvable(const struct ab_filter *filter,
@@ -137,8 +142,8 @@ bool ab_filter_resolvable(const struct ab_filter *filter,
 	entry = ab_hostset_any(&filter->allow, name);
 	if (entry)
 		return decide(ret, AB_ACCESS_ALLOW, AB_BASIS_ALLOW, entry);
-	return decide(ret, filter->ask ? AB_ACCESS_ASK : AB_ACCESS_DENY,
-		      AB_BASIS_NONE, "");
+	*ret = filter->other;
+	return ret->access != AB_ACCESS_DENY;
 }
 
 bool ab_filter_address(const struct ab_filter *filter, const struct ab_own *own,

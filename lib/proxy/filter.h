@@ -6,7 +6,8 @@
  * without a lock; a change of the lists makes a new one.
  *
  * Order: a literal address in a denied range, the deny list, the allow list,
- * then ask or deny. What an allowed name resolves to is checked by
+ * then ask, deny, or let pass to learn. Words about the run that goes on are
+ * put over it (proxy/grants.h). What an allowed name resolves to is checked by
  * ab_filter_address before it is dialled. Look-ups cost the same with ten
  * entries and with 100,000.
  */

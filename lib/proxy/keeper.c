@@ -205,6 +205,8 @@ static void raise_limit(struct ab_keeper *k)
 			       1;
 	if (k->max_conns > MOST_CONNS)
 		k->max_conns = MOST_CONNS;
+	/* Who waits for a word must not keep others out. */
+	k->engine->pending.room = k->max_conns - k->max_conns / 4;
 }
 
 void ab_keeper_prepare(struct ab_keeper *k)

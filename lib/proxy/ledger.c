@@ -55,6 +55,7 @@ void ab_ledger_free(struct ab_ledger *ledger)
 		free(ledger->v[i].reason);
 		free(ledger->v[i].hint);
 		free(ledger->v[i].entry);
+		free(ledger->v[i].who);
 	}
 	free(ledger->v);
 	ab_buf_fini(&ledger->line);
@@ -73,6 +74,7 @@ struct entry { /* a line to be written */
 	uint32_t number; /* of the denial; 0: allowed */
 	const char *rule;
 	const char *reason, *hint; /* or NULL */
+	const char *process; /* JSON, or NULL */
 	const char *protocol; /* of packets, or NULL */
 	uint64_t packets;
 	uint64_t repeated;
@@ -124,6 +126,8 @@ static int write_entry(struct ab_ledger *ledger, const struct entry *e,
 		ab_record_text(line, "secret", r->secret);
 	if (r->error && *r->error)
 		ab_record_text(line, "error", r->error);
+	if (e->process)
+		ab_record_json(line, "process", e->process);
 	if (e->protocol) {
 		ab_record_text(line, "protocol", e->protocol);
 		ab_record_number(line, "packets", (int64_t)e->packets);
@@ -210,6 +214,7 @@ static struct ab_denial *remember(struct ab_ledger *ledger, uint64_t hash,
 				 .rule = ab_ledger_rule(r),
 				 .basis = r->verdict.basis,
 				 .fault = r->fault,
+				 .reply = r->reply,
 				 .door = r->door,
 				 .port = r->port };
 	if (d->fault <= AB_FAULT_ANSWER && d->basis == AB_BASIS_DENY)
@@ -235,9 +240,11 @@ static struct ab_denial *find(struct ab_ledger *ledger,
 			return d;
 		}
 	}
-	*ret_number = ++ledger->last;
-	if (ledger->len == AB_LEDGER_REMEMBERED)
+	if (ledger->len == AB_LEDGER_REMEMBERED) {
+		*ret_number = r->number ? r->number : ++ledger->last;
 		return NULL;
+	}
+	*ret_number = ++ledger->last;
 	ledger->slots[slot] = (uint16_t)ledger->last;
 	return remember(ledger, hash, r,
 			r->door < AB_DOOR_COUNT ? ab_ledger_reason(r, reason)
@@ -285,6 +292,18 @@ static int write_or_hold(struct ab_ledger *ledger, struct ab_denial *d,
 	return 0;
 }
 
+/* The same may be refused for want of an answer, and then by one. */
+static void renew_reason(struct ab_denial *d, const struct ab_request_record *r)
+{
+	char reason[AB_REASON_ROOM];
+
+	if (d->reply == r->reply)
+		return;
+	free(d->reason);
+	d->reason = ab_strdup(ab_ledger_reason(r, reason));
+	d->reply = r->reply;
+}
+
 static int write_denial(struct ab_ledger *ledger, struct ab_denial *d,
 			uint32_t number, const struct ab_request_record *r,
 			struct ab_error *err)
@@ -293,10 +312,12 @@ static int write_denial(struct ab_ledger *ledger, struct ab_denial *d,
 			   .r = r,
 			   .number = number,
 			   .rule = d->rule,
-			   .reason = d->reason,
 			   .hint = d->hint,
+			   .process = r->process,
 			   .repeated = d->held };
 
+	renew_reason(d, r);
+	e.reason = d->reason;
 	return write_or_hold(ledger, d, &e, err);
 }
 
@@ -313,9 +334,11 @@ static int write_stranger(struct ab_ledger *ledger, uint32_t number,
 			   .rule = ab_ledger_rule(r),
 			   .reason = ab_ledger_reason(r, reason),
 			   .hint = hint,
+			   .process = r->process,
 			   .repeated = ledger->others.held };
 
 	ledger->others.count++;
+	ledger->strangers++;
 	return write_or_hold(ledger, &ledger->others, &e, err);
 }
 
@@ -333,6 +356,15 @@ int ab_ledger_deny(struct ab_ledger *ledger, const struct ab_request_record *r,
 		return -1;
 	*ret_number = number;
 	return 0;
+}
+
+uint32_t ab_ledger_number(struct ab_ledger *ledger,
+			  const struct ab_request_record *r)
+{
+	uint32_t number;
+
+	(void)find(ledger, r, &number);
+	return number;
 }
 
 int ab_ledger_request(struct ab_ledger *ledger,
@@ -377,6 +409,8 @@ int ab_ledger_packets(struct ab_ledger *ledger, const char *kind, uint64_t n,
 	d = find(ledger, &key, &e.number);
 	if (d)
 		d->count += n;
+	else
+		ledger->strangers++;
 	return write_entry(ledger, &e, err);
 }
 

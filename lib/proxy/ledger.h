@@ -43,12 +43,26 @@ enum ab_fault {
 	AB_FAULT_RULE,		/* network.http: not this method, or path */
 	AB_FAULT_HTTP1,		/* looked into, and the client wants HTTP/2 */
 	AB_FAULT_OPAQUE,	/* looked into, and there is nothing to read */
+	AB_FAULT_HELD,		/* it went while the monitor held everything */
+	AB_FAULT_CUT,		/* there is no network any more */
 	AB_FAULT_TRIPWIRE,	/* another host's placeholder */
 	AB_FAULT_MISPLACED,	/* a placeholder where none is replaced */
 	AB_FAULT_MISSING,	/* `require`, and no placeholder is there */
 	AB_FAULT_ABSENT,	/* a placeholder whose value is not there */
 	AB_FAULT_ENCODED,	/* a body to be searched that is compressed */
 	AB_FAULT_COUNT,
+};
+
+/* Why nobody's yes was there for what is asked about. */
+enum ab_reply {
+	AB_REPLY_NONE,		/* nobody could be asked */
+	AB_REPLY_NO,
+	AB_REPLY_TIME,		/* nobody answered */
+	AB_REPLY_GONE,		/* the client did not wait for it */
+	AB_REPLY_MANY,		/* too many questions are open */
+	AB_REPLY_FAST,		/* too many in a minute */
+	AB_REPLY_FULL,		/* too many connections wait */
+	AB_REPLY_COUNT,
 };
 
 struct ab_request_record {	/* texts may be NULL or "" */
@@ -63,6 +77,11 @@ struct ab_request_record {	/* texts may be NULL or "" */
 	const char *error;	/* it was allowed and failed: one sentence */
 	struct ab_verdict verdict;
 	enum ab_fault fault;
+	enum ab_reply reply;
+	uint32_t waited;	/* with TIME: the milliseconds that there were */
+	const char *why;	/* held, cut: what led to it */
+	const char *process;	/* who it was: JSON, or NULL */
+	uint32_t number;	/* from ab_ledger_number; 0: none was asked for */
 	bool upstream;
 	bool intercepted;	/* TLS was opened */
 	int status;		/* HTTP status sent to the client; 0: none */
@@ -70,6 +89,15 @@ struct ab_request_record {	/* texts may be NULL or "" */
 	uint64_t ms;
 	uint32_t denial;	/* number from ab_ledger_deny; 0: allowed */
 };
+
+/* Can a word about this run let it through? */
+static inline bool ab_request_liftable(const struct ab_request_record *r)
+{
+	return r->fault == AB_FAULT_NONE &&
+	       (r->verdict.basis == AB_BASIS_NONE ||
+		r->verdict.basis == AB_BASIS_PORT ||
+		r->verdict.basis == AB_BASIS_GRANT);
+}
 
 struct ab_ledger;
 
@@ -86,6 +114,33 @@ int ab_ledger_deny(struct ab_ledger *ledger, const struct ab_request_record *r,
 		   uint32_t *ret_number, struct ab_error *err);
 int ab_ledger_request(struct ab_ledger *ledger,
 		      const struct ab_request_record *r, struct ab_error *err);
+
+/* The number that its denial will have, if it is denied. */
+uint32_t ab_ledger_number(struct ab_ledger *ledger,
+			  const struct ab_request_record *r);
+/* Is it to be found out who gets this number? Once for each. */
+bool ab_ledger_seeks(struct ab_ledger *ledger, uint32_t number);
+/* It was this one ("curl, pid 3"): for the summary. */
+void ab_ledger_who(struct ab_ledger *ledger, uint32_t number,
+		   const char *nearest);
+
+struct ab_question_record {
+	uint32_t number;	/* 0: of the hold */
+	const char *host;
+	uint16_t port;
+	enum ab_door door;
+	const char *answer, *by;	/* by: or NULL */
+	uint32_t waiting;	/* connections */
+	uint64_t ms;
+	const char *process;	/* JSON, or NULL */
+};
+int ab_ledger_question(struct ab_ledger *ledger,
+		       const struct ab_question_record *q,
+		       struct ab_error *err);
+/* `taken` false: there was no room for it. */
+int ab_ledger_grant(struct ab_ledger *ledger, const char *entry, bool allowed,
+		    uint64_t for_ms, bool taken, const char *by,
+		    struct ab_error *err);
 
 /* Datagrams and other packets that the box was refused, as counted by the
  * kernel; a violation if it is not 0. */

@@ -16,12 +16,15 @@ struct ab_denial {
 	char *host, *reason, *hint;
 	char *asked;		/* the name in it, where that is the fault */
 	char *entry;		/* of the deny list, or NULL */
+	char *who;		/* the nearest process, or NULL */
 	const char *rule;
 	enum ab_basis basis;
 	enum ab_fault fault;
+	enum ab_reply reply;
+	bool sought;		/* who it was */
 	enum ab_door door;	/* AB_DOOR_COUNT: packets */
 	uint16_t port;
-	uint64_t count;		/* in all */
+	uint64_t count;		/* in all; 0: it was only asked about */
 	uint64_t held;		/* of these not written yet */
 	uint64_t minute;
 	unsigned int lines;	/* written in it */
@@ -38,6 +41,7 @@ struct ab_ledger {
 	uint64_t minute;
 	unsigned int lines;		/* written in it, of all denials */
 	uint32_t last;		/* number */
+	uint32_t strangers;	/* denied, and not remembered */
 	uint64_t seed;
 	uint64_t packets;
 	struct ab_ledger_totals totals;

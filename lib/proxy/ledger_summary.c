@@ -44,28 +44,57 @@ static char *target_of(const struct ab_denial *d)
 		       : ab_strdup(d->host);
 }
 
-static void add_row(const struct ab_ledger *ledger, uint32_t number, int ids,
-		    int targets, struct ab_strv *ret)
+/* "not on the allow list, 3 times" */
+static char *reason_of(const struct ab_denial *d)
 {
-	const struct ab_denial *d = &ledger->v[number - 1];
-	ab_autofree char *target = target_of(d);
-	char id[AB_DENIAL_ID], times[40] = "";
-
-	ab_ledger_id(ledger, number, id);
 	if (d->door == AB_DOOR_COUNT)
-		snprintf(times, sizeof(times), ", %" PRIu64 " packet%s",
-			 d->count, d->count == 1 ? "" : "s");
-	else if (d->count > 1)
-		snprintf(times, sizeof(times), ", %" PRIu64 " times", d->count);
-	ab_strv_addf(ret, "  %-*s  %-*s  %s%s", ids, id, targets, target,
-		     d->reason, times);
+		return ab_printf("%s, %" PRIu64 " packet%s", d->reason,
+				 d->count, d->count == 1 ? "" : "s");
+	if (d->count > 1)
+		return ab_printf("%s, %" PRIu64 " times", d->reason, d->count);
+	return ab_strdup(d->reason);
+}
+
+struct widths {
+	int id, target, reason;
+};
+
+static void advise(const struct ab_denial *d, const char *id, int indent,
+		   struct ab_strv *ret)
+{
+	struct ab_request_record r = { .verdict = { .basis = d->basis },
+				       .fault = d->fault };
+
 	if (d->hint[0])
-		ab_strv_addf(ret, "  %-*s  allow it next time:  %s", ids, "",
+		ab_strv_addf(ret, "  %-*s  allow it next time:  %s", indent, "",
 			     d->hint);
 	else if (d->entry)
 		ab_strv_addf(ret,
 			     "  %-*s  to allow it, take %s off network.deny",
-			     ids, "", d->entry);
+			     indent, "", d->entry);
+	if (d->hint[0] && ab_request_liftable(&r))
+		ab_strv_addf(ret,
+			     "  %-*s  allow it always:     agentbox allow %s "
+			     "--always",
+			     indent, "", id);
+}
+
+static void add_row(const struct ab_ledger *ledger, uint32_t number,
+		    const struct widths *widths, struct ab_strv *ret)
+{
+	const struct ab_denial *d = &ledger->v[number - 1];
+	ab_autofree char *target = target_of(d), *reason = reason_of(d);
+	char id[AB_DENIAL_ID];
+
+	ab_ledger_id(ledger, number, id);
+	if (d->who)
+		ab_strv_addf(ret, "  %-*s  %-*s  %-*s  %s", widths->id, id,
+			     widths->target, target, widths->reason, reason,
+			     d->who);
+	else
+		ab_strv_addf(ret, "  %-*s  %-*s  %s", widths->id, id,
+			     widths->target, target, reason);
+	advise(d, id, widths->id, ret);
 }
 
 static void widen(int *width, const char *text)
@@ -76,27 +105,42 @@ static void widen(int *width, const char *text)
 		*width = (int)len;
 }
 
+static void measure(const struct ab_ledger *ledger, uint32_t number,
+		    struct widths *widths)
+{
+	const struct ab_denial *d = &ledger->v[number - 1];
+	ab_autofree char *target = target_of(d), *reason = reason_of(d);
+	char id[AB_DENIAL_ID];
+
+	ab_ledger_id(ledger, number, id);
+	widen(&widths->id, id);
+	widen(&widths->target, target);
+	widen(&widths->reason, reason);
+}
+
 void ab_ledger_summary(const struct ab_ledger *ledger, struct ab_strv *ret)
 {
-	uint32_t rows = ledger->len < ROWS ? (uint32_t)ledger->len : ROWS;
-	int ids = 0, targets = 0;
+	struct widths widths = { 0 };
+	uint32_t rows[ROWS], n = 0, all = ledger->strangers;
 
-	if (!ledger->last)
+	/* What was only asked about has a number, and was not denied. */
+	for (uint32_t i = 1; i <= ledger->len; i++) {
+		if (!ledger->v[i - 1].count)
+			continue;
+		if (n < ROWS)
+			rows[n++] = i;
+		all++;
+	}
+	if (!all)
 		return;
 	ab_strv_give(ret, headline(ledger));
-	for (uint32_t n = 1; n <= rows; n++) {
-		ab_autofree char *target = target_of(&ledger->v[n - 1]);
-		char id[AB_DENIAL_ID];
-
-		ab_ledger_id(ledger, n, id);
-		widen(&ids, id);
-		widen(&targets, target);
-	}
-	for (uint32_t n = 1; n <= rows; n++)
-		add_row(ledger, n, ids, targets, ret);
-	if (ledger->last > rows)
+	for (uint32_t i = 0; i < n; i++)
+		measure(ledger, rows[i], &widths);
+	for (uint32_t i = 0; i < n; i++)
+		add_row(ledger, rows[i], &widths, ret);
+	if (all > n)
 		ab_strv_addf(ret,
 			     "  and %" PRIu32 " more; the record is "
 			     "runs/%s/" AB_LOG_NAME " of the state folder",
-			     ledger->last - rows, ledger->run_id);
+			     all - n, ledger->run_id);
 }

@@ -73,6 +73,25 @@ static void explain_verdict(const struct ab_request_record *r, bool answer,
 	}
 }
 
+static void explain_reply(const struct ab_request_record *r,
+			  char ret[AB_REASON_ROOM])
+{
+	static const char *const replies[AB_REPLY_COUNT] = {
+		[AB_REPLY_NO] = ", and the answer was no",
+		[AB_REPLY_GONE] = ", and it did not wait for an answer",
+		[AB_REPLY_MANY] = ", and too many questions are open",
+		[AB_REPLY_FAST] = ", and too many were asked in a minute",
+		[AB_REPLY_FULL] = ", and too many connections wait for an "
+				  "answer",
+	};
+
+	if (r->reply == AB_REPLY_TIME)
+		add(ret, ", and nobody answered in %u s",
+		    (r->waited + 999) / 1000);
+	else if (replies[r->reply])
+		add(ret, "%s", replies[r->reply]);
+}
+
 const char *ab_ledger_reason(const struct ab_request_record *r,
 			     char ret[AB_REASON_ROOM])
 {
@@ -80,6 +99,12 @@ const char *ab_ledger_reason(const struct ab_request_record *r,
 
 	ret[0] = '\0';
 	switch (r->fault) {
+	case AB_FAULT_HELD:
+		add(ret, "the network is held: %.200s", text(r->why));
+		break;
+	case AB_FAULT_CUT:
+		add(ret, "there is no network any more: %.200s", text(r->why));
+		break;
 	case AB_FAULT_NONE:
 	case AB_FAULT_COUNT:
 		explain_verdict(r, false, ret);
@@ -142,6 +167,7 @@ const char *ab_ledger_reason(const struct ab_request_record *r,
 			 "could not be found");
 		break;
 	}
+	explain_reply(r, ret);
 	return ret;
 }
 
@@ -156,6 +182,8 @@ const char *ab_ledger_rule(const struct ab_request_record *r)
 		[AB_FAULT_RULE] = "network.http",
 		[AB_FAULT_HTTP1] = "http1-only",
 		[AB_FAULT_OPAQUE] = "protocol",
+		[AB_FAULT_HELD] = "monitor",
+		[AB_FAULT_CUT] = "monitor",
 		[AB_FAULT_TRIPWIRE] = "secret-tripwire",
 		[AB_FAULT_MISPLACED] = "secret-place",
 		[AB_FAULT_MISSING] = "secret-require",
@@ -169,6 +197,8 @@ const char *ab_ledger_rule(const struct ab_request_record *r)
 		[AB_BASIS_DENY] = "network.deny",
 		[AB_BASIS_ALLOW] = "network.allow",
 		[AB_BASIS_PORT] = "network.allow",
+		[AB_BASIS_GRANT] = "grant",
+		[AB_BASIS_LEARNED] = "learn",
 	};
 
 	if (by_fault[r->fault])

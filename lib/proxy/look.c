@@ -28,17 +28,20 @@
 enum { ANSWER_ROOM = 16 * 1024 }; /* of the server's first bytes */
 
 /* Refused, and said by TLS's own means: the tunnel stands already. */
-static void refuse_hello(struct ab_conn *conn, const char *name)
+static void alert(struct ab_conn *conn)
 {
 	static const uint8_t access_denied[] = { 21, 3, 1, 0, 2, 2, 49 };
 
-	if (ab_tunnel_deny(conn, AB_FAULT_SNI, name) < 0)
-		return;
 	/* Behind other bytes of the server's it would make no sense. */
 	if (conn->down.moved == 0)
 		ab_bytes_add(&conn->client.out, access_denied,
 			     sizeof(access_denied));
 	ab_tunnel_goodbye(conn);
+}
+
+static void refuse_hello(struct ab_conn *conn, const char *name)
+{
+	ab_tunnel_deny(conn, AB_FAULT_SNI, name, alert);
 }
 
 /*

@@ -17,7 +17,6 @@
 #include "proxy/proxy.h"
 
 #include <poll.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -25,44 +24,15 @@
 
 #include "audit/log.h"
 #include "base/error.h"
-#include "base/mailbox.h"
 #include "base/mem.h"
 #include "netns/counters.h"
 #include "netns/own.h"
 #include "policy/policy.h"
-#include "proxy/conn.h"
-#include "proxy/keeper.h"
 #include "proxy/names.h"
+#include "proxy/proxy_state.h"
 #include "proxy/tunnel.h"
 
 enum { END_MS = 2000 };	/* for what a box that is gone has left */
-
-enum letter {
-	LETTER_STOP,
-	LETTER_DIALLED,
-	LETTER_FILTER,
-	LETTER_SECRET,
-	LETTER_FAILED,
-};
-
-struct secret {	/* of LETTER_SECRET */
-	size_t len;
-	char value[];
-};
-
-struct ab_proxy {
-	struct ab_engine engine;	/* first: its callbacks find us by it */
-	struct ab_proxy_setup setup;
-	char *run_id;
-	struct ab_keeper keeper;
-	struct ab_source letters, addresses;
-	struct ab_mailbox in, out;
-	struct ab_timer end;
-	struct ab_filter **filters;	/* old ones: records may name entries */
-	size_t nfilters;
-	pthread_t thread;
-	bool started;
-};
 
 static struct ab_proxy *proxy_of(struct ab_engine *engine)
 {
@@ -74,7 +44,12 @@ static void fail(struct ab_proxy *p, const struct ab_error *err)
 	struct ab_error *copy = ab_alloc(sizeof(*copy));
 
 	*copy = *err;
-	ab_mailbox_post(&p->out, LETTER_FAILED, 0, -1, copy);
+	if (!p->tried) {
+		free(p->early);
+		p->early = copy;
+		return;
+	}
+	ab_mailbox_post(&p->out, 0, 0, -1, copy);
 	p->engine.loop.stop = true;
 }
 
@@ -116,7 +91,7 @@ static void give_up(struct ab_timer *timer)
  * here we are that. Whoever is still in the backlog has its turn, too: it is
  * judged and recorded.
  */
-static void end(struct ab_proxy *p)
+void ab_proxy_end(struct ab_proxy *p)
 {
 	struct ab_engine *e = &p->engine;
 
@@ -135,56 +110,17 @@ static void end(struct ab_proxy *p)
 		e->loop.stop = true;
 }
 
-static void use_filter(struct ab_proxy *p, struct ab_filter *filter)
-{
-	p->filters = ab_realloc(p->filters,
-				(p->nfilters + 1) * sizeof(p->filters[0]));
-	p->filters[p->nfilters++] = filter;
-	p->engine.filter = filter;
-}
-
-static void use_secret(struct ab_proxy *p, size_t i, struct secret *s)
-{
-	ab_insight_renew(&p->engine.insight, i, s->value, s->len);
-	explicit_bzero(s->value, s->len);
-	free(s);
-}
-
-static void read_letters(struct ab_source *source, uint32_t events)
-{
-	struct ab_proxy *p = source->owner;
-	struct ab_letter *letter;
-
-	(void)events;
-	while ((letter = ab_mailbox_take(&p->in)) != NULL) {
-		switch ((enum letter)letter->kind) {
-		case LETTER_STOP:
-			if (!p->engine.loop.stop)
-				end(p);
-			break;
-		case LETTER_DIALLED:
-			ab_keeper_dialled(&p->keeper, letter->value,
-					  letter->fd);
-			break;
-		case LETTER_FILTER:
-			use_filter(p, letter->data);
-			break;
-		case LETTER_SECRET:
-			use_secret(p, (size_t)letter->value, letter->data);
-			break;
-		case LETTER_FAILED:
-			break;	/* goes the other way */
-		}
-		free(letter);
-	}
-}
-
 static bool check_address(void *arg, const struct ab_host *addr, uint16_t port,
 			  struct ab_verdict *ret)
 {
-	const struct ab_engine *engine = arg;
+	return ab_conn_reachable(arg, addr, port, ret);
+}
 
-	return ab_filter_address(engine->filter, &engine->own, addr, port, ret);
+struct ab_ledger *ab_proxy_ledger(struct ab_proxy *p)
+{
+	if (!p->engine.ledger)
+		p->engine.ledger = ab_ledger_new(p->run_id, p->setup.log);
+	return p->engine.ledger;
 }
 
 static int prepare(struct ab_proxy *p, struct ab_error *err)
@@ -196,21 +132,18 @@ static int prepare(struct ab_proxy *p, struct ab_error *err)
 					  .upstream = p->setup.upstream };
 
 	ab_keeper_prepare(&p->keeper);
-	e->ledger = ab_ledger_new(p->run_id, p->setup.log);
-	use_filter(p, ab_filter_new(p->setup.policy));
+	ab_proxy_ledger(p);
+	if (!p->filter)
+		ab_proxy_use_filter(p, ab_filter_new(p->setup.policy));
 	e->names = ab_names_new();
 	e->pipes = ab_pipes_new();
 	if (ab_dialer_new(&dialer, &e->dialer, err) < 0 ||
-	    ab_mailbox_init(&p->in, err) < 0)
+	    ab_proxy_listen(p, err) < 0)
 		return -1;
-	p->letters = (struct ab_source){ .fd = p->in.fd,
-					 .ready = read_letters,
-					 .owner = p };
 	p->addresses = (struct ab_source){ .fd = p->setup.own,
 					   .ready = take_addresses,
 					   .owner = p };
-	if (ab_loop_add(&e->loop, &p->letters, EPOLLIN, err) < 0 ||
-	    ab_own_read(p->setup.own, &e->own, err) < 0 ||
+	if (ab_own_read(p->setup.own, &e->own, err) < 0 ||
 	    ab_loop_add(&e->loop, &p->addresses, EPOLLIN, err) < 0)
 		return -1;
 	ab_own_sort(&e->own);
@@ -241,7 +174,7 @@ static void destroy(struct ab_proxy *p)
 	struct ab_engine *e = &p->engine;
 
 	if (p->started)
-		read_letters(&p->letters, 0);	/* may bring lists */
+		ab_proxy_drop_letters(p);
 	ab_keeper_fini(&p->keeper);
 	ab_dialer_free(e->dialer);
 	ab_names_free(e->names);
@@ -249,9 +182,11 @@ static void destroy(struct ab_proxy *p)
 	ab_ledger_free(e->ledger);
 	free(e->own.v);
 	ab_insight_fini(&e->insight);
-	for (size_t i = 0; i < p->nfilters; i++)
-		ab_filter_free(p->filters[i]);
-	free(p->filters);
+	ab_pending_fini(e);
+	ab_overseer_fini(e);
+	ab_grants_fini(&e->grants);
+	free(e->cut);
+	ab_filter_free(p->filter);
 	ab_loop_fini(&e->loop);
 	if (p->started) {
 		ab_mailbox_fini(&p->in);
@@ -260,6 +195,7 @@ static void destroy(struct ab_proxy *p)
 	if (p->setup.own >= 0)
 		close(p->setup.own);
 	free(p->run_id);
+	free(p->early);
 	free(p);
 }
 
@@ -282,6 +218,8 @@ int ab_proxy_new(const struct ab_proxy_setup *setup, struct ab_proxy **ret,
 						 .arg = setup->arg };
 	ab_insight_init(&p->engine.insight, setup->intercepted);
 	p->engine.dial_host = setup->dial_host;
+	ab_pending_init(&p->engine.pending, setup);
+	ab_overseer_init(&p->engine, setup);
 	if (ab_loop_init(&p->engine.loop, err) < 0 ||
 	    ab_keeper_open(&p->keeper, &p->engine, &p->setup, err) < 0) {
 		destroy(p);
@@ -301,6 +239,11 @@ int ab_proxy_start(struct ab_proxy *p, struct ab_error *err)
 	pthread_attr_t attr;
 	int r;
 
+	p->tried = true;
+	if (p->early) {
+		*err = *p->early;
+		return ab_step(err, "proxy");
+	}
 	if (ab_mailbox_init(&p->out, err) < 0 || prepare(p, err) < 0)
 		return ab_step(err, "proxy");
 	pthread_attr_init(&attr);
@@ -333,32 +276,6 @@ void ab_proxy_failure(struct ab_proxy *proxy, struct ab_error *err)
 	ab_step(err, "proxy");
 }
 
-void ab_proxy_dialled(struct ab_proxy *proxy, int errnum, int fd)
-{
-	ab_mailbox_post(&proxy->in, LETTER_DIALLED, errnum, fd, NULL);
-}
-
-void ab_proxy_replace(struct ab_proxy *proxy, struct ab_filter *filter)
-{
-	ab_mailbox_post(&proxy->in, LETTER_FILTER, 0, -1, filter);
-}
-
-void ab_proxy_secret(struct ab_proxy *proxy, size_t i, const char *value,
-		     size_t len)
-{
-	struct secret *s;
-
-	/* Before the thread is there the vault is anybody's. */
-	if (!proxy->started) {
-		ab_insight_renew(&proxy->engine.insight, i, value, len);
-		return;
-	}
-	s = ab_alloc(sizeof(*s) + len);
-	s->len = len;
-	memcpy(s->value, value, len);
-	ab_mailbox_post(&proxy->in, LETTER_SECRET, (int)i, -1, s);
-}
-
 /* What the kernel refused without asking anybody. */
 static int report_packets(struct ab_proxy *p, struct ab_error *err)
 {
@@ -368,12 +285,10 @@ static int report_packets(struct ab_proxy *p, struct ab_error *err)
 		return 0;
 	if (ab_counters_read(p->keeper.counters, &counters, err) < 0)
 		return -1;
-	if (!p->engine.ledger && (counters.udp || counters.other))
-		p->engine.ledger = ab_ledger_new(p->run_id, p->setup.log);
-	if (counters.udp && ab_ledger_packets(p->engine.ledger, "udp",
+	if (counters.udp && ab_ledger_packets(ab_proxy_ledger(p), "udp",
 					      counters.udp, err) < 0)
 		return -1;
-	if (counters.other && ab_ledger_packets(p->engine.ledger, "other",
+	if (counters.other && ab_ledger_packets(ab_proxy_ledger(p), "other",
 						counters.other, err) < 0)
 		return -1;
 	return 0;
@@ -395,7 +310,7 @@ static int report_totals(struct ab_proxy *p, struct ab_proxy_report *ret,
 	return r;
 }
 
-/* A command can be faster than we are. (With a ledger it was tried before.) */
+/* A command can be faster than we are. */
 static bool somebody_waits(const struct ab_proxy *p)
 {
 	struct pollfd knock = { .fd = p->engine.loop.epoll, .events = POLLIN };
@@ -409,17 +324,21 @@ int ab_proxy_stop(struct ab_proxy *p, struct ab_proxy_report *ret,
 	struct ab_error late;
 	int r;
 
-	if (!p->started && !p->engine.ledger && somebody_waits(p) &&
+	if (!p->tried && somebody_waits(p) &&
 	    ab_proxy_start(p, err) < 0) {
 		destroy(p);
 		return -1;
 	}
 	if (p->started) {
-		ab_mailbox_post(&p->in, LETTER_STOP, 0, -1, NULL);
+		ab_proxy_ask_end(p);
 		pthread_join(p->thread, NULL);
 	}
 	*ret = (struct ab_proxy_report){ 0 };
 	r = report_packets(p, err);
+	if (p->early && r == 0) {
+		*err = *p->early;
+		r = -1;
+	}
 	if (p->engine.ledger && report_totals(p, ret, r < 0 ? &late : err) < 0)
 		r = -1;
 	destroy(p);

@@ -58,6 +58,9 @@ struct ab_wanted {
 	uint32_t ms;		/* how long it may take */
 };
 
+/* How long questions stay open. */
+enum { AB_ASK_MS = 60 * 1000, AB_HOLD_MS = 10 * 60 * 1000 };
+
 enum ab_word { AB_WORD_NO, AB_WORD_ONCE, AB_WORD_RUN };
 
 /* How a question ended. */
@@ -110,6 +113,8 @@ struct ab_proxy_setup {
 	void (*opened)(void *arg, const char *host);
 	void (*surveyed)(void *arg, char *json);
 	bool watch_uploads;
+	bool tell_who;	/* ask who was denied, too (AB_WANTED_DENIED) */
+	uint32_t ask_ms, hold_ms;	/* 0: AB_ASK_MS, AB_HOLD_MS */
 	/* Ask for a socket connected to a port of the box; the answer comes
 	 * by ab_proxy_dialled, in order. Called on the thread. */
 	int (*dial_inside)(void *arg, uint16_t port);
@@ -149,9 +154,10 @@ void ab_proxy_who(struct ab_proxy *proxy, uint32_t number, const char *who);
 /* Takes effect for what waits, too. The newest about a host holds. */
 void ab_proxy_grant(struct ab_proxy *proxy, const struct ab_grant *grant,
 		    const char *by);
-/* The monitor: everything new waits as one question (number 0 ends it by
- * ab_proxy_answer); or there is no network any more: what is open is closed,
- * what comes is refused. */
+/* The monitor: everything new waits as one question (AB_WANTED_HELD, number 0,
+ * no host), which ab_proxy_answer ends: by yes, or by no and in AB_HOLD_MS as
+ * a cut. Or there is no network any more: what is open is closed, what comes is
+ * refused. */
 void ab_proxy_hold(struct ab_proxy *proxy, const char *reason);
 void ab_proxy_cut(struct ab_proxy *proxy, const char *reason);
 /*

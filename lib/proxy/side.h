@@ -48,6 +48,7 @@ struct ab_side {
 	bool readable, writable;
 	bool eof;	/* the peer will send no more */
 	bool shut;	/* we said that we will send no more */
+	bool hung;	/* its end was seen to come, though not read yet */
 	struct ab_bytes in;	/* read, and not consumed yet */
 	struct ab_bytes out;	/* goes before anything else */
 };

@@ -1,6 +1,7 @@
 /*
  * Theory of operation.
  *
+ *	waiting		pending.c: for somebody's word
  *	dialling	the client waits; nothing of it is read but its end
  *	looking		look.c: what does the client speak?
  *	relaying	both directions, until both have ended
@@ -39,28 +40,61 @@ void ab_tunnel_describe(const struct ab_conn *conn,
 		.bytes_down = conn->down.moved,
 		.ms = conn->engine->loop.now - conn->begun,
 		.denial = conn->denial,
+		.why = conn->engine->cut,
 		.intercepted = conn->intercepted,
 	};
 }
 
-int ab_tunnel_deny(struct ab_conn *conn, enum ab_fault fault, const char *name)
+static void write_denial(struct ab_conn *conn, struct ab_request_record *r)
+{
+	if (ab_conn_deny(conn, r) < 0)
+		return;
+	conn->unrecorded = true;
+	ab_conn_record(conn, r);
+}
+
+static void deny_now(struct ab_conn *conn, struct ab_request_record *r)
+{
+	void (*then)(struct ab_conn *conn) = ab_take(conn->then);
+
+	write_denial(conn, r);
+	if (!conn->closed)
+		then(conn);
+}
+
+void ab_tunnel_deny(struct ab_conn *conn, enum ab_fault fault, const char *name,
+		    void (*then)(struct ab_conn *conn))
 {
 	struct ab_request_record r;
 
 	ab_tunnel_describe(conn, &r);
 	r.fault = fault;
 	r.sni = name;
-	if (ab_conn_deny(conn, &r) < 0)
-		return -1;
-	conn->unrecorded = true;
-	ab_conn_record(conn, &r);
-	return conn->closed ? -1 : 0;
+	conn->then = then;
+	if (!ab_pending_seeks(conn, &r, deny_now))
+		deny_now(conn, &r);
+}
+
+static void reset(struct ab_conn *conn)
+{
+	ab_conn_close(conn, true);
 }
 
 void ab_tunnel_cut(struct ab_conn *conn, enum ab_fault fault, const char *name)
 {
-	if (ab_tunnel_deny(conn, fault, name) == 0)
-		ab_conn_close(conn, true);
+	ab_tunnel_deny(conn, fault, name, reset);
+}
+
+void ab_tunnel_break(struct ab_conn *conn, enum ab_fault fault,
+		     const struct ab_verdict *verdict)
+{
+	struct ab_request_record r;
+
+	ab_tunnel_describe(conn, &r);
+	r.fault = fault;
+	r.verdict = *verdict;
+	write_denial(conn, &r);
+	ab_conn_close(conn, true);
 }
 
 void ab_tunnel_record(struct ab_conn *conn)
@@ -137,7 +171,7 @@ static void tell_client(struct ab_conn *conn, struct ab_request_record *r,
 
 static void refuse(struct ab_conn *conn, struct ab_request_record *r)
 {
-	if (ab_conn_deny(conn, r) < 0)
+	if (ab_pending_seeks(conn, r, refuse) || ab_conn_deny(conn, r) < 0)
 		return;
 	conn->denial = r->denial;
 	r->status = conn->door == AB_DOOR_CONNECT ? 403 : 0;
@@ -298,6 +332,20 @@ static bool trips(struct ab_conn *conn)
 	return true;
 }
 
+/* Judged, by the lists or by somebody's word. */
+static void proceed(struct ab_conn *conn, struct ab_request_record *r)
+{
+	if (r->fault != AB_FAULT_NONE ||
+	    r->verdict.access != AB_ACCESS_ALLOW) {
+		refuse(conn, r);
+		return;
+	}
+	conn->verdict = r->verdict;
+	ab_verdict_keep(&conn->verdict, &conn->entry);
+	conn->step = wait_for_dial;
+	ab_conn_dial(conn, conn->host, conn->port, false, dialled);
+}
+
 void ab_tunnel_start(struct ab_conn *conn, enum ab_door door,
 		     const struct ab_host *host, uint16_t port)
 {
@@ -307,17 +355,16 @@ void ab_tunnel_start(struct ab_conn *conn, enum ab_door door,
 	conn->host = ab_alloc(sizeof(*host));
 	*conn->host = *host;
 	conn->port = port;
+	conn->verdict.entry = "";
 	conn->step = wait_for_dial;
 	ab_conn_deadline(conn, 0);
 	if (trips(conn))
 		return;
 	ab_conn_judge(conn, conn->host, port, &conn->verdict);
-	if (conn->verdict.access != AB_ACCESS_ALLOW) {
-		ab_tunnel_describe(conn, &r);
-		refuse(conn, &r);
-		return;
-	}
-	ab_conn_dial(conn, conn->host, port, false, dialled);
+	ab_verdict_keep(&conn->verdict, &conn->entry);
+	ab_tunnel_describe(conn, &r);
+	if (!ab_pending_waits(conn, conn->host, &r, proceed))
+		proceed(conn, &r);
 }
 
 bool ab_tunnel_remains(const struct ab_conn *conn)

@@ -20,11 +20,15 @@ void ab_tunnel_relay(struct ab_conn *conn);
 void ab_tunnel_describe(const struct ab_conn *conn,
 			struct ab_request_record *ret);
 /* It stood, and is refused for what the client says in it, or for the name in
- * its hello (else NULL): recorded, with an id. -1: that could not be written;
- * the connection is closed already. */
-int ab_tunnel_deny(struct ab_conn *conn, enum ab_fault fault, const char *name);
+ * its hello (else NULL): recorded, with an id. `then` comes after that, if the
+ * connection is still there. */
+void ab_tunnel_deny(struct ab_conn *conn, enum ab_fault fault, const char *name,
+		    void (*then)(struct ab_conn *conn));
 /* The same, and the client sees a broken connection. */
 void ab_tunnel_cut(struct ab_conn *conn, enum ab_fault fault, const char *name);
+/* It stood, and may not any more: at once. */
+void ab_tunnel_break(struct ab_conn *conn, enum ab_fault fault,
+		     const struct ab_verdict *verdict);
 /* The record of a tunnel that ends. */
 void ab_tunnel_record(struct ab_conn *conn);
 /* The box is gone (engine->ending). Is anything left of what it has said? Then

@@ -39,6 +39,7 @@
 #include "session/sources.h"
 #include "session/state.h"
 #include "session/sweep.h"
+#include "session/tend.h"
 #include "session/walls.h"
 #include "workspace/quarantine.h"
 
@@ -353,6 +354,7 @@ static _Noreturn void be_broker(const struct ab_broker_duty *duty, int sock,
 				duty->hidden ? duty->hidden : &none);
 	if (duty->secrets && duty->secrets->len)
 		start_renewals(&b);
+	ab_tend(run, sock);
 	serve(&b);
 }
 

@@ -1,85 +1,23 @@
 #include "session/ports.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "agentbox.h"
-#include "audit/audit.h"
 #include "audit/log.h"
 #include "base/fd.h"
 #include "netns/capture.h"
-#include "policy/paths.h"
-#include "sandbox/furniture.h"
 #include "sandbox/ports.h"
+#include "session/process.h"
 #include "session/state.h"
+#include "session/steer.h"
 
-enum { PORTS_MAX = 1024, TABLE_MAX = 16 << 20 };
+enum { PORTS_MAX = 1024 };
 
 /* The door's own, in a box whose network is filtered. */
 static const uint16_t door_ports[] = { AB_PORT_DNS, AB_PORT_DOOR,
 				       AB_PORT_CAPTURED };
-
-static int open_process(pid_t pid)
-{
-	char path[32];
-
-	snprintf(path, sizeof(path), "/proc/%d", pid);
-	return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-}
-
-static char *read_below(int dir, const char *name)
-{
-	ab_autoclose int fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
-	char *text;
-	size_t len;
-
-	if (fd < 0 || ab_read_all(fd, TABLE_MAX, &text, &len) < 0)
-		return NULL;
-	return text;
-}
-
-/* When a process started, in ticks since the machine did; 0: it is gone. A
- * pid with it means one process for ever. */
-static int64_t started_at(int process)
-{
-	ab_autofree char *stat = read_below(process, "stat");
-	/* The name, which may hold anything, ends at the last bracket; the
-	 * time is field 22, the twentieth behind it. */
-	char *p = stat ? strrchr(stat, ')') : NULL;
-
-	for (int i = 0; p && i < 20; i++)
-		p = strchr(p + 1, ' ');
-	return p ? strtoll(p, NULL, 10) : 0;
-}
-
-void ab_ports_note(struct ab_buf *line, pid_t init)
-{
-	ab_autoclose int process = open_process(init);
-
-	ab_record_number(line, "init", init);
-	ab_record_number(line, "init_started", started_at(process));
-}
-
-/* The init of this run, as its record says; -1 when it is not there. */
-static int open_init(const json_t *start)
-{
-	json_int_t pid = json_integer_value(json_object_get(start, "init"));
-	json_int_t since =
-		json_integer_value(json_object_get(start, "init_started"));
-	ab_autoclose int process = -1;
-
-	if (pid <= 1 || pid > INT_MAX || since <= 0)
-		return -1;
-	process = open_process((pid_t)pid);
-	if (process < 0 || started_at(process) != since)
-		return -1;
-	return ab_take_fd(&process);
-}
 
 static bool is_ours(const json_t *network, uint16_t port)
 {
@@ -102,13 +40,13 @@ static int by_number(const void *a, const void *b)
 	return *(const uint16_t *)a - *(const uint16_t *)b;
 }
 
-static int list_ports(const json_t *start, const char *id, uint16_t **ret,
-		      size_t *ret_len, struct ab_error *err)
+int ab_ports_list(const json_t *start, const char *id, uint16_t **ret,
+		  size_t *ret_len, struct ab_error *err)
 {
 	const json_t *network =
 		json_object_get(json_object_get(start, "policy"), "network");
 	const char *mode = json_string_value(json_object_get(network, "mode"));
-	ab_autoclose int init = open_init(start);
+	ab_autoclose int init = ab_process_init(start);
 	ab_autofree char *v4 = NULL;
 	ab_autofree char *v6 = NULL;
 	ab_autofree uint16_t *ports = ab_alloc(PORTS_MAX * sizeof(ports[0]));
@@ -121,12 +59,12 @@ static int list_ports(const json_t *start, const char *id, uint16_t **ret,
 			id);
 		return ab_hint(err, "what listens here: ss -ltn");
 	}
-	v4 = init < 0 ? NULL : read_below(init, "net/tcp");
+	v4 = init < 0 ? NULL : ab_process_read(init, "net/tcp");
 	if (!v4)
 		return ab_fail(err, AB_ESYSTEM, 0,
 			       "run %s is just starting or ending", id);
 	/* A kernel without IPv6 has no such table. */
-	v6 = read_below(init, "net/tcp6");
+	v6 = ab_process_read(init, "net/tcp6");
 	n = ab_ports_parse(v4, ports, n, PORTS_MAX);
 	if (v6)
 		n = ab_ports_parse(v6, ports, n, PORTS_MAX);
@@ -151,7 +89,7 @@ static int list_run(const struct ab_state *state, const char *run,
 		return -1;
 	if (ab_log_first(found.dir, &line) == 0)
 		start = json_loads(line, 0, NULL);
-	result = list_ports(start, found.id, ret, ret_len, err);
+	result = ab_ports_list(start, found.id, ret, ret_len, err);
 	json_decref(start);
 	ab_run_fini(&found);
 	return result;
@@ -160,19 +98,10 @@ static int list_run(const struct ab_state *state, const char *run,
 int ab_run_ports(const struct ab_policy_input *input, const char *run,
 		 uint16_t **ret_ports, size_t *ret_len, struct ab_error *err)
 {
-	ab_autofree char *path =
-		ab_state_dir(input->environ, input->home, input->cwd);
 	struct ab_state state;
 	int result;
 
-	if (access(AB_MARKER, F_OK) == 0)
-		return ab_fail(err, AB_ESYSTEM, 0,
-			       "inside a box no run can be seen");
-	if (!path)
-		return ab_fail(err, AB_ESYSTEM, 0,
-			       "there is no home folder "
-			       "to look for runs in");
-	if (ab_state_open(path, &state, err) < 0)
+	if (ab_steer_state(input, &state, err) < 0)
 		return -1;
 	result = list_run(&state, run, ret_ports, ret_len, err);
 	ab_state_fini(&state);

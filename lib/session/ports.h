@@ -4,11 +4,14 @@
  * What listens inside a run that is going on, seen from another process of
  * the same user (ab_run_ports in agentbox.h).
  */
-#include <sys/types.h>
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
 
-struct ab_buf;
+struct ab_error;
 
-/* For the start record: which process is the box's init. */
-void ab_ports_note(struct ab_buf *line, pid_t init);
+/* By its start record; free *ret. */
+int ab_ports_list(const json_t *start, const char *id, uint16_t **ret,
+		  size_t *ret_len, struct ab_error *err);
 
 #endif

@@ -246,7 +246,9 @@ static int open_state(struct ab_prepared *p, const struct ab_request *rq,
 	/* What a dead run left in a workspace must be gone before we look at
 	 * what exists there. */
 	ab_sweep_stale(&p->state, &p->notes);
-	return 0;
+	/* Said again when it is given (run_record.c); here nothing is left of
+	 * a run that was none. */
+	return rq->name ? ab_state_check_name(&p->state, rq->name, err) : 0;
 }
 
 /* Does the command get this very file (pipe, socket) as one of 0-2? */

@@ -6,11 +6,12 @@
 
 #include "agentbox.h"
 #include "audit/audit.h"
+#include "base/fd.h"
 #include "base/mem.h"
 #include "policy/policy.h"
 #include "policy/show.h"
-#include "session/ports.h"
 #include "session/prepare.h"
+#include "session/process.h"
 #include "session/refusals.h"
 #include "session/secrets.h"
 #include "workspace/journal.h"
@@ -84,8 +85,14 @@ int ab_run_write_start(struct run *r, struct ab_error *err)
 	ab_autobuf struct ab_buf line = { 0 };
 	ab_autofree char *policy = show_policy(p);
 	ab_autofree char *watch = ab_journal_write(&p->site.survey);
+	const char *name = r->request->name;
+	ab_autoclose int naming = -1;
 
+	if (name && ab_state_claim_name(&p->state, name, &naming, err) < 0)
+		return -1;
 	ab_record_open(&line, r->dir.id, "start");
+	if (name)
+		ab_record_text(&line, "name", name);
 	ab_record_list(&line, "command", &p->spec.argv);
 	ab_record_text(&line, "cwd", p->spec.cwd);
 	ab_record_text(&line, "decision",
@@ -94,7 +101,7 @@ int ab_run_write_start(struct run *r, struct ab_error *err)
 	if (r->consent.approved)
 		ab_record_text(&line, "approved", r->consent.approved);
 	ab_record_number(&line, "pid", getpid());
-	ab_ports_note(&line, r->box.pid);
+	ab_process_note(&line, r->box.pid);
 	if (p->policy->secrets.len)
 		record_secrets(&line, &p->policy->secrets);
 	ab_record_json(&line, "policy", policy);

@@ -167,6 +167,8 @@ void ab_run_retire(struct ab_run *run)
 	unlinkat(run->dir, AB_CONTROL_NAME, 0);
 	/* A failure leaves it in live/, unlocked: the next start sweeps. */
 	renameat(run->state->live, run->id, run->state->runs, run->id);
+	/* How old it is counts from here (session/gc.h). */
+	futimens(run->dir, NULL);
 }
 
 void ab_run_fini(struct ab_run *run)
@@ -268,48 +270,81 @@ static bool open_live(const struct ab_state *state, const char *id,
 	return true;
 }
 
-static int find_only(const struct ab_state *state, struct ab_run *ret,
-		     struct ab_error *err)
+void ab_state_each_live(const struct ab_state *state, ab_live_fn fn,
+			void *arg)
 {
-	ab_autobuf struct ab_buf names = { 0 };
-	struct ab_run run, only = { .dir = -1 };
 	DIR *dir = list_live(state);
 	struct dirent *entry;
-	size_t n = 0;
+	struct ab_run run;
 
 	while (dir && (entry = readdir(dir)) != NULL) {
 		if (!open_live(state, entry->d_name, &run))
 			continue;
-		ab_buf_printf(&names, "%s%s", n++ ? ", " : "", run.id);
-		ab_run_fini(&only);
-		only = run;
+		fn(&run, arg);
+		ab_run_fini(&run);
 	}
 	if (dir)
 		closedir(dir);
-	if (n == 1) {
-		*ret = only;
-		return 0;
-	}
-	ab_run_fini(&only);
-	if (n == 0)
-		return ab_fail(err, AB_ESYSTEM, 0, "no run is going on");
-	return ab_fail(err, AB_EUSAGE, 0, "several runs are going on; say "
-					  "which one: %s",
-		       names.data);
 }
 
-int ab_state_find_live(const struct ab_state *state, const char *id,
+struct search {
+	const char *name;	/* NULL: any */
+	struct ab_buf found;	/* the ids */
+	struct ab_run run;	/* the last of them */
+	size_t n;
+};
+
+static void match_run(struct ab_run *run, void *arg)
+{
+	struct search *s = arg;
+	ab_autofree char *name = s->name ? ab_run_name(run) : NULL;
+
+	if (s->name && (!name || strcmp(name, s->name) != 0))
+		return;
+	ab_buf_printf(&s->found, "%s%s", s->n++ ? ", " : "", run->id);
+	ab_run_fini(&s->run);
+	s->run = *run;
+	run->dir = -1;
+}
+
+/* 1: there is one; 0: none. */
+static int find_by_name(const struct ab_state *state, const char *name,
+			struct ab_run *ret, struct ab_error *err)
+{
+	struct search s = { .name = name, .run = { .dir = -1 } };
+	int result;
+
+	ab_state_each_live(state, match_run, &s);
+	result = s.n == 1;
+	if (s.n > 1)
+		result = ab_fail(err, AB_EUSAGE, 0,
+				 "several runs are going on; say which one: %s",
+				 s.found.data);
+	if (result == 1)
+		*ret = s.run;
+	else
+		ab_run_fini(&s.run);
+	ab_buf_fini(&s.found);
+	return result;
+}
+
+int ab_state_find_live(const struct ab_state *state, const char *run,
 		       struct ab_run *ret, struct ab_error *err)
 {
 	struct stat st;
+	int found;
 
-	if (!id)
-		return find_only(state, ret, err);
-	if (open_live(state, id, ret))
+	if (run && open_live(state, run, ret))
 		return 0;
-	if (!strchr(id, '/') && id[0] != '.' &&
-	    (fstatat(state->runs, id, &st, 0) == 0 ||
-	     fstatat(state->live, id, &st, 0) == 0))
-		return ab_fail(err, AB_ESYSTEM, 0, "run %s has ended", id);
-	return ab_fail(err, AB_ESYSTEM, 0, "there is no run %s", id);
+	found = find_by_name(state, run, ret, err);
+	if (found)
+		return found < 0 ? -1 : 0;
+	if (!run)
+		return ab_fail(err, AB_ESYSTEM, 0, "no run is going on");
+	if (!strchr(run, '/') && run[0] != '.' &&
+	    (fstatat(state->runs, run, &st, 0) == 0 ||
+	     fstatat(state->live, run, &st, 0) == 0))
+		return ab_fail(err, AB_ESYSTEM, 0, "run %s has ended", run);
+	ab_fail(err, AB_ESYSTEM, 0, "there is no run %s", run);
+	return ab_hint(err, "those that go on: agentbox ps");
 }

@@ -5,10 +5,13 @@
  *
  *	live/ID/	a run that is going on; its directory is locked (flock)
  *			by the supervisor and the broker, so a dead one is told
- *			from a live one without guessing at pids
+ *			from a live one without guessing at pids: the kernel
+ *			gives the lock up with the last of them, which is more
+ *			than a pid and the time of its start can say
  *	runs/ID/	a run that has ended
  *	  audit.jsonl	its record (audit/log.h); the first line says what to
  *			sweep
+ *	  policy.json	what was in force, as it was resolved
  *	  quarantine/	what was moved away from the workspace
  *
  * All of it is 0700/0600 and ours; the box sees nothing of it.
@@ -49,11 +52,30 @@ typedef void (*ab_stale_fn)(struct ab_run *run, void *arg);
 void ab_state_each_stale(const struct ab_state *state, ab_stale_fn fn,
 			 void *arg);
 
+/* Calls back for each run that is going on, its directory open and not
+ * locked; the callee may take it over (ab_run_fini). */
+typedef void (*ab_live_fn)(struct ab_run *run, void *arg);
+void ab_state_each_live(const struct ab_state *state, ab_live_fn fn,
+			void *arg);
+
 /*
- * The directory of a run that is going on, by its name; with NULL, of the only
- * one. Nothing is locked or changed.
+ * The directory of a run that is going on, by its id or its name; with NULL,
+ * of the only one. Nothing is locked or changed.
  */
-int ab_state_find_live(const struct ab_state *state, const char *id,
+int ab_state_find_live(const struct ab_state *state, const char *run,
 		       struct ab_run *ret, struct ab_error *err);
+
+/* state_name.c */
+
+/* The name that its start record has, or NULL. Free it. */
+char *ab_run_name(const struct ab_run *run);
+/* May a new run be called that? Letters, digits, - _ and ., at most 32; and
+ * no run that is going on is called so already. */
+int ab_state_check_name(const struct ab_state *state, const char *name,
+			struct ab_error *err);
+/* The same, and nobody else is given a name until *ret_lock is closed: the
+ * start record is to be written meanwhile. */
+int ab_state_claim_name(const struct ab_state *state, const char *name,
+			int *ret_lock, struct ab_error *err);
 
 #endif

@@ -230,6 +230,71 @@ void ab_tunnel_record(struct ab_conn *c)
 	(void)c;
 }
 
+void ab_tunnel_describe(const struct ab_conn *c, struct ab_request_record *ret)
+{
+	(void)c;
+	*ret = (struct ab_request_record){ 0 };
+}
+
+void ab_tunnel_break(struct ab_conn *c, enum ab_fault fault,
+		     const struct ab_verdict *verdict)
+{
+	(void)fault;
+	(void)verdict;
+	ab_conn_close(c, true);
+}
+
+bool ab_filter_resolvable(const struct ab_filter *filter,
+			  const struct ab_host *name, struct ab_verdict *ret)
+{
+	ab_filter_judge(filter, NULL, name, 0, ret);
+	return ret->access != AB_ACCESS_DENY;
+}
+
+bool ab_filter_address(const struct ab_filter *filter, const struct ab_own *own,
+		       const struct ab_host *addr, uint16_t port,
+		       struct ab_verdict *ret)
+{
+	ab_filter_judge(filter, own, addr, port, ret);
+	return ret->access == AB_ACCESS_ALLOW;
+}
+
+/* Nobody is there to be asked, or to be told. */
+bool ab_pending_waits(struct ab_conn *c, struct ab_host *host,
+		      struct ab_request_record *r, ab_resume_fn resume)
+{
+	(void)c;
+	(void)host;
+	(void)r;
+	(void)resume;
+	return false;
+}
+
+bool ab_pending_seeks(struct ab_conn *c, const struct ab_request_record *r,
+		      ab_resume_fn resume)
+{
+	(void)c;
+	(void)r;
+	(void)resume;
+	return false;
+}
+
+void ab_pending_leave(struct ab_conn *c)
+{
+	(void)c;
+}
+
+void ab_overseer_opened(struct ab_conn *c)
+{
+	(void)c;
+}
+
+void ab_overseer_recorded(struct ab_conn *c, const struct ab_request_record *r)
+{
+	(void)c;
+	(void)r;
+}
+
 static inline void stop_loop(struct ab_timer *timer)
 {
 	(void)timer;

@@ -142,14 +142,13 @@ static void test_denials(void)
 	hear(client,
 	     "HTTP/1.1 403 Blocked by agentbox (7kq2-1)\r\n"
 	     "Content-Type: text/plain; charset=utf-8\r\n"
-	     "Content-Length: 168\r\n"
+	     "Content-Length: 138\r\n"
 	     "Cache-Control: no-store\r\n"
 	     "Connection: close\r\n"
 	     "\r\n"
 	     "agentbox blocked denied.test:80: not on the allow list "
 	     "(rule network.allow, id 7kq2-1).\n"
-	     "A person can allow it for the next run: "
-	     "agentbox run --allow denied.test -- ...\n",
+	     "A person can allow it with: agentbox allow 7kq2-1\n",
 	     "a denied one on the same connection is refused in words");
 	ok(end_of(client) == ENDED, "and ends it, without a reset");
 	ok(nservers == 1 && end_of(servers[0]) == ENDED,
@@ -169,7 +168,7 @@ static void test_denials(void)
 	hear(client,
 	     "HTTP/1.1 403 Blocked by agentbox (7kq2-1)\r\n"
 	     "Content-Type: text/plain; charset=utf-8\r\n"
-	     "Content-Length: 162\r\n"
+	     "Content-Length: 135\r\n"
 	     "Cache-Control: no-store\r\n"
 	     "Connection: close\r\n"
 	     "\r\n",

@@ -558,10 +558,10 @@ static void check_many(void)
 		     "\"reason\":\"too many hosts to name each\"}"),
 	   "the unknown together");
 	ab_ledger_summary(s.ledger, &lines);
-	ok(lines.len == 1 + 2 * 10 + 1 &&
+	ok(lines.len == 1 + 3 * 10 + 1 &&
 		   strstr(lines.v[0], "9097 requests were blocked") &&
-		   strstr(lines.v[21], "4991 more") &&
-		   strstr(lines.v[21], "runs/7kq2/audit.jsonl"),
+		   strstr(lines.v[31], "4991 more") &&
+		   strstr(lines.v[31], "runs/7kq2/audit.jsonl"),
 	   "ten of them are told: %s", lines.v[lines.len - 1]);
 	json_decref(all);
 	tear_down(&s);
@@ -641,13 +641,15 @@ static void check_summary(void)
 	ok(none.len == 0, "nothing denied, nothing said");
 	deny(&s, "files.example.com", 443, AB_BASIS_NONE);
 	ab_ledger_summary(s.ledger, &one);
-	ok(one.len == 3, "one denial");
+	ok(one.len == 4, "one denial");
 	is_line(&one, 0, "1 request was blocked");
 	is_line(&one, 1,
 		"  7kq2-1  files.example.com:443  not on the allow list");
 	is_line(&one, 2,
 		"          allow it next time:  agentbox run --allow "
 		"files.example.com -- ...");
+	is_line(&one, 3,
+		"          allow it always:     agentbox allow 7kq2-1 --always");
 	deny(&s, "files.example.com", 443, AB_BASIS_NONE);
 	deny(&s, "::1", 80, AB_BASIS_OWN);
 	if (ab_ledger_deny(s.ledger, &evil, &number, &err) < 0 ||
@@ -655,21 +657,21 @@ static void check_summary(void)
 	    ab_ledger_packets(s.ledger, "udp", 4, &err) < 0)
 		abort();
 	ab_ledger_summary(s.ledger, &more);
-	ok(more.len == 8, "several");
+	ok(more.len == 9, "several");
 	is_line(&more, 0, "4 requests and 7 packets were blocked");
 	is_line(&more, 1,
 		"  7kq2-1  files.example.com:443  not on the allow list, "
 		"2 times");
-	is_line(&more, 3, "  7kq2-2  [::1]:80               an address of "
+	is_line(&more, 4, "  7kq2-2  [::1]:80               an address of "
 			  "this host");
-	is_line(&more, 4,
+	is_line(&more, 5,
 		"          allow it next time:  agentbox run --allow-private "
 		"'[::1]:80' --allow ::1 -- ...");
-	is_line(&more, 5, "  7kq2-3  www.evil.org:443       on the deny list "
+	is_line(&more, 6, "  7kq2-3  www.evil.org:443       on the deny list "
 			  "(*.evil.org)");
-	is_line(&more, 6,
-		"          to allow it, take *.evil.org off network.deny");
 	is_line(&more, 7,
+		"          to allow it, take *.evil.org off network.deny");
+	is_line(&more, 8,
 		"  7kq2-4  udp                    only TCP connections leave "
 		"the box, 7 packets");
 	tear_down(&s);

@@ -1,0 +1,243 @@
+#include "session/gc.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/mem.h"
+#include "base/units.h"
+#include "policy/layers.h"
+#include "policy/policy.h"
+#include "session/state.h"
+#include "session/steer.h"
+#include "session/sweep.h"
+
+#define OPEN_DIR (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+#define GONE ".gone-"
+
+/* Who waits for us may wait so long. */
+enum { MOMENT_MS = 50 };
+
+struct ended {
+	char id[8];
+	int64_t at_ms;
+};
+
+struct ended_list {
+	struct ended *v;
+	size_t len, room;
+};
+
+static int64_t clock_ms(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static DIR *list_runs(int runs)
+{
+	int fd = openat(runs, ".", OPEN_DIR);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+	if (!dir && fd >= 0)
+		close(fd);
+	return dir;
+}
+
+/* What is not the folder of a run is not ours to touch. */
+static bool is_id(const char *name)
+{
+	size_t len = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789");
+
+	return len && len < sizeof(((struct ended *)0)->id) && !name[len];
+}
+
+static void add_ended(struct ended_list *list, int runs, const char *id)
+{
+	struct stat st;
+
+	if (!is_id(id) || fstatat(runs, id, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    !S_ISDIR(st.st_mode))
+		return;
+	if (list->len == list->room) {
+		list->room = list->room ? 2 * list->room : 256;
+		list->v = ab_realloc(list->v, list->room * sizeof(list->v[0]));
+	}
+	memcpy(list->v[list->len].id, id, strlen(id) + 1);
+	list->v[list->len++].at_ms = (int64_t)st.st_mtim.tv_sec * 1000 +
+				     st.st_mtim.tv_nsec / 1000000;
+}
+
+static int newest_first(const void *a, const void *b)
+{
+	const struct ended *x = a, *y = b;
+
+	if (x->at_ms != y->at_ms)
+		return x->at_ms < y->at_ms ? 1 : -1;
+	return strcmp(x->id, y->id);
+}
+
+/* Those that stand there, and what somebody did not finish. */
+static void survey(int runs, bool dry, struct ended_list *ret)
+{
+	ab_autostrv struct ab_strv left = { 0 };
+	DIR *dir = list_runs(runs);
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir)) != NULL)
+		if (strncmp(entry->d_name, GONE, strlen(GONE)) == 0)
+			ab_strv_add(&left, entry->d_name);
+		else
+			add_ended(ret, runs, entry->d_name);
+	if (dir)
+		closedir(dir);
+	for (size_t i = 0; !dry && i < left.len; i++)
+		ab_gc_remove(runs, left.v[i]);
+	if (ret->len)
+		qsort(ret->v, ret->len, sizeof(ret->v[0]), newest_first);
+}
+
+static bool holds_files(int runs, const char *id)
+{
+	ab_autoclose int run = openat(runs, id, OPEN_DIR);
+	int fd = run < 0 ? -1 : openat(run, "quarantine", OPEN_DIR);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+	size_t n = 0;
+
+	if (!dir) {
+		ab_closep(&fd);
+		return false;
+	}
+	while ((entry = readdir(dir)) != NULL)
+		n += strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..");
+	closedir(dir);
+	return n > 0;
+}
+
+static int remove_run(int runs, const char *id)
+{
+	char gone[sizeof(GONE) + 8];
+
+	snprintf(gone, sizeof(gone), GONE "%s", id);
+	if (renameat(runs, id, runs, gone) < 0)
+		return errno == ENOENT ? 0 : -1;
+	return ab_gc_remove(runs, gone);
+}
+
+static bool is_wanted(const struct ab_gc_rule *rule, int64_t begun)
+{
+	struct pollfd fd = { .fd = rule->busy, .events = POLLIN };
+
+	return rule->busy >= 0 &&
+	       clock_ms(CLOCK_MONOTONIC) - begun > MOMENT_MS &&
+	       poll(&fd, 1, 0) > 0;
+}
+
+void ab_gc(int runs, const struct ab_gc_rule *rule, struct ab_gc_report *ret)
+{
+	int64_t now = clock_ms(CLOCK_REALTIME),
+		begun = clock_ms(CLOCK_MONOTONIC);
+	struct ended_list list = { 0 };
+
+	*ret = (struct ab_gc_report){ 0 };
+	survey(runs, rule->dry, &list);
+	/* The oldest go first: who stops in between leaves the newer ones. */
+	for (size_t i = list.len; i-- > 0;) {
+		const struct ended *run = &list.v[i];
+		/* One that ends in the future is new. */
+		bool old = rule->keep_ms != AB_GC_ALL && now > run->at_ms &&
+			   (uint64_t)(now - run->at_ms) > rule->keep_ms;
+
+		if (!old && i < rule->keep_runs) {
+			ret->kept++;
+		} else if (!rule->quarantine && holds_files(runs, run->id)) {
+			ret->kept++;
+			ret->quarantined++;
+		} else if ((rule->max && ret->removed.len == rule->max) ||
+			   is_wanted(rule, begun)) {
+			ret->cut = true;
+			break;
+		} else if (rule->dry || remove_run(runs, run->id) == 0) {
+			ab_strv_add(&ret->removed, run->id);
+		} else {
+			ret->failed++;
+		}
+	}
+	free(list.v);
+}
+
+void ab_gc_report_fini(struct ab_gc_report *report)
+{
+	ab_strv_fini(&report->removed);
+}
+
+static int read_settings(const struct ab_policy_input *input,
+			 struct ab_gc_rule *rule, struct ab_error *err)
+{
+	/* Records are the user's: what folder he stands in has no say. */
+	struct ab_policy_input own = *input;
+	struct ab_policy *policy;
+
+	own.no_project = true;
+	own.judging = true;
+	if (ab_policy_load(&own, &policy, NULL, err) < 0)
+		return -1;
+	rule->keep_ms =
+		policy->records.keep_ms ? policy->records.keep_ms : AB_GC_ALL;
+	rule->keep_runs = policy->records.keep_runs ? policy->records.keep_runs
+						    : AB_GC_ALL;
+	ab_policy_free(policy);
+	return 0;
+}
+
+static int read_request(const struct ab_gc_request *request,
+			struct ab_gc_rule *rule, struct ab_error *err)
+{
+	if (request->older &&
+	    ab_parse_duration(request->older, &rule->keep_ms) < 0) {
+		ab_fail(err, AB_EUSAGE, 0, "--older %s is not a duration",
+			request->older);
+		return ab_hint(err, "write one like 30d or 12h");
+	}
+	if (request->keep &&
+	    (strspn(request->keep, "0123456789") != strlen(request->keep) ||
+	     ab_parse_size(request->keep, &rule->keep_runs) < 0))
+		return ab_fail(err, AB_EUSAGE, 0, "--keep %s is not a number",
+			       request->keep);
+	return 0;
+}
+
+int ab_gc_run(const struct ab_policy_input *input,
+	      const struct ab_gc_request *request, struct ab_gc_report *ret,
+	      struct ab_strv *notes, struct ab_error *err)
+{
+	struct ab_gc_rule rule = { .quarantine = request->quarantine,
+				   .dry = request->dry,
+				   .busy = -1 };
+	struct ab_state state;
+	int result = -1;
+
+	if (ab_steer_state(input, &state, err) < 0)
+		return -1;
+	if (read_settings(input, &rule, err) == 0 &&
+	    read_request(request, &rule, err) == 0) {
+		if (!request->dry)
+			ab_sweep_stale(&state, notes);
+		ab_gc(state.runs, &rule, ret);
+		result = 0;
+	}
+	ab_state_fini(&state);
+	return result;
+}

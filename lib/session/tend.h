@@ -1,0 +1,17 @@
+#ifndef AB_SESSION_TEND_H
+#define AB_SESSION_TEND_H
+/*
+ * What nobody waits for, done by a run's broker beside its start: the policy
+ * as a file of its own, and once an hour an end for old records.
+ */
+#include <stddef.h>
+
+struct ab_run;
+
+/* `sock` is readable when somebody wants the broker. */
+void ab_tend(const struct ab_run *run, int sock);
+
+/* Pure: where the policy stands in a start record; its length, or 0. */
+size_t ab_tend_policy(const char *record, const char **ret);
+
+#endif
