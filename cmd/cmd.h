@@ -171,6 +171,7 @@ void print_overview(void);
 
 extern const struct command command_run;
 extern const struct command command_exec;
+extern const struct command command_learn;
 extern const struct command command_check;
 extern const struct command command_ports;
 extern const struct command command_ps;

@@ -9,9 +9,14 @@ _agentbox_options()
 		--deny= --unknown= --allow-private= --host-port= --publish=
 		--upstream= --secret= --env= --pass-env= --timeout= --memory=
 		--processes= --files= --require= --fallback='
+	local running='--command= -c= --shell= --yes --approver= --require-covered
+		--fd= --audit= --name= --on-violation= --trace-denials
+		--verbose -v --quiet -q'
 
 	case $1 in
-	run) echo "--command= -c= --shell= --yes --approver= --require-covered --fd= --audit= --verbose -v --quiet -q $policy" ;;
+	run) echo "$running --result= $policy" ;;
+	exec) echo "--json $running $policy" ;;
+	learn) echo "--save= $running $policy" ;;
 	check) echo "--command= -c= --stdin --batch --null -0 --json --explain $policy" ;;
 	ports) echo '--json' ;;
 	doctor) echo '--json --fix --attack' ;;
@@ -38,8 +43,8 @@ _agentbox_options()
 _agentbox_words()
 {
 	case $1 in
-	'') echo 'run check ports connect doctor config profile rules policy secrets trust approvals allow deny hook alias help --help --version' ;;
-	help) echo 'run check ports connect doctor config profile rules policy secrets trust approvals allow deny hook alias' ;;
+	'') echo 'run exec learn check ps stop allow deny ports gc connect doctor config profile rules policy secrets trust approvals hook alias help --help --version' ;;
+	help) echo 'run exec learn check ps stop allow deny ports gc connect doctor config profile rules policy secrets trust approvals hook alias' ;;
 	config) echo 'show check path reload' ;;
 	profile) echo 'list show' ;;
 	rules) echo 'list' ;;
@@ -122,7 +127,7 @@ _agentbox_value()
 	case $1 in
 	--run) COMPREPLY=($(compgen -W "$(_agentbox_runs)" -- "$cur")) ;;
 	--profile) COMPREPLY=($(compgen -W "$(_agentbox_profiles)" -- "$cur")) ;;
-	--config | --write | --deny-read | --deny-write | --allow-unix | --shell | --audit)
+	--config | --write | --deny-read | --deny-write | --allow-unix | --shell | --audit | --result)
 		_agentbox_paths -f "$cur" ;;
 	--workspace) _agentbox_paths -d "$cur" ;;
 	--home) COMPREPLY=($(compgen -W 'readonly private' -- "$cur")) ;;
@@ -133,7 +138,7 @@ _agentbox_value()
 	--unknown) COMPREPLY=($(compgen -W 'ask deny' -- "$cur")) ;;
 	--upstream) COMPREPLY=($(compgen -W 'none env http://' -- "$cur")) ;;
 	--secret) COMPREPLY=($(compgen -W "$(_agentbox_secrets)" -- "$cur")) ;;
-	--approver) COMPREPLY=($(compgen -c -- "$cur")) ;;
+	--approver | --on-violation) COMPREPLY=($(compgen -c -- "$cur")) ;;
 	--pass-env) COMPREPLY=($(compgen -v -- "$cur")) ;;
 	--require)
 		[[ $cur != *,* ]] || head=${cur%,*},
@@ -193,7 +198,7 @@ _agentbox()
 			:
 		elif [ "$word" = -- ]; then
 			ended=1
-			if [ "$command" = run ] || [ "$command" = check ]; then
+			if [[ $command == @(run|exec|learn|check) ]]; then
 				_agentbox_foreign $((i + 1))
 				return
 			fi
@@ -202,7 +207,7 @@ _agentbox()
 		elif [ -z "$command" ]; then
 			command=$word
 			options=" $(echo $(_agentbox_options "$command")) "
-		elif [ "$command" = run ]; then
+		elif [[ $command == @(run|exec|learn) ]]; then
 			_agentbox_foreign "$i"
 			return
 		elif [[ " $(_agentbox_words "$command") " == *" $word "* ]]; then
@@ -215,7 +220,7 @@ _agentbox()
 		_agentbox_value "$pending" "$cur"
 	elif [[ $cur == -* && -n $command && -z $ended ]]; then
 		COMPREPLY=($(compgen -W "${options//=/}" -- "$cur"))
-	elif [ "$command" = run ]; then
+	elif [[ $command == @(run|exec|learn) ]]; then
 		_agentbox_foreign "$COMP_CWORD"
 	else
 		_agentbox_operand "$command" "$cur"

@@ -23,11 +23,11 @@ function __agentbox_at
     test (count (__agentbox_words)) -eq (count $argv); and __agentbox_in $argv
 end
 
-# The words of the command that `run` starts, as far as they are there. Fails
-# where an option of our own may still stand, or its value is due.
+# The words of the command that `run` and the like start, as far as they are
+# there. Fails where an option of our own may still stand, or its value is due.
 function __agentbox_command
     set -l tokens (commandline -opc)
-    set -l takes --command -c --shell --approver --fd --audit --profile --config --workspace --write --deny-read --deny-write --home --allow-unix --net --allow --deny --unknown --allow-private --host-port --publish --upstream --secret --env --pass-env --timeout --memory --processes --files --require --fallback
+    set -l takes --command -c --shell --approver --fd --audit --name --on-violation --result --save --profile --config --workspace --write --deny-read --deny-write --home --allow-unix --net --allow --deny --unknown --allow-private --host-port --publish --upstream --secret --env --pass-env --timeout --memory --processes --files --require --fallback
     set -l value 0
     test (count $tokens) -ge 3; or return 1
     for i in (seq 3 (count $tokens))
@@ -46,8 +46,12 @@ function __agentbox_command
     return 1
 end
 
+# __agentbox_running; __agentbox_running run
 function __agentbox_running
-    __agentbox_in run; and not __agentbox_command >/dev/null
+    set -l commands run exec learn
+    test (count $argv) -gt 0; and set commands $argv
+    set -l words (__agentbox_words)
+    contains -- "$words[1]" $commands; and not __agentbox_command >/dev/null
 end
 
 # That command is completed as if it stood alone.
@@ -95,6 +99,8 @@ complete -c agentbox -f
 complete -c agentbox -n __agentbox_at -l help -s h -d 'Show the commands'
 complete -c agentbox -n __agentbox_at -l version -d 'Show the version'
 complete -c agentbox -n __agentbox_at -a run -d 'Run a command in the box'
+complete -c agentbox -n __agentbox_at -a exec -d 'Run a command in the box, print one JSON result'
+complete -c agentbox -n __agentbox_at -a learn -d 'Run a command and print the policy that it needs'
 complete -c agentbox -n __agentbox_at -a check -d 'Say what the policy thinks of a command'
 complete -c agentbox -n __agentbox_at -a ports -d 'What listens inside a run'
 complete -c agentbox -n __agentbox_at -a connect -d 'Inside a box: a connection through its door'
@@ -111,7 +117,7 @@ complete -c agentbox -n __agentbox_at -a deny -d 'Let this host through no longe
 complete -c agentbox -n __agentbox_at -a hook -d 'Answer an agent that is about to run a command'
 complete -c agentbox -n __agentbox_at -a alias -d 'Print shell functions that run programs in the box'
 complete -c agentbox -n __agentbox_at -a help -d 'Say more about a command'
-complete -c agentbox -n '__agentbox_at help' -a 'run check ports connect doctor config profile rules policy secrets trust approvals allow deny hook alias'
+complete -c agentbox -n '__agentbox_at help' -a 'run exec learn check ps stop allow deny ports gc connect doctor config profile rules policy secrets trust approvals hook alias'
 
 complete -c agentbox -n '__agentbox_at config' -a show -d 'Every value in force and where it came from'
 complete -c agentbox -n '__agentbox_at config' -a check -d 'Mistakes in a file'
@@ -171,12 +177,18 @@ complete -c agentbox -n __agentbox_running -l command -s c -x -d 'Run this text 
 complete -c agentbox -n __agentbox_running -l shell -r -F -d 'The shell for -c'
 complete -c agentbox -n __agentbox_running -l yes -d 'Accept what a person would be asked about'
 complete -c agentbox -n __agentbox_running -l approver -x -a '(__fish_complete_command)' -d 'Ask this program instead of a person'
+complete -c agentbox -n __agentbox_running -l on-violation -x -a '(__fish_complete_command)' -d 'Run this for each thing that is refused'
 complete -c agentbox -n __agentbox_running -l require-covered -d 'Not with credentials that no secret covers'
 complete -c agentbox -n __agentbox_running -l fd -x -d 'Keep this descriptor open inside'
 complete -c agentbox -n __agentbox_running -l audit -r -F -d 'Write the record of the run here too'
 complete -c agentbox -n __agentbox_running -l verbose -s v -d 'Say what holds; twice: what each step took'
 complete -c agentbox -n __agentbox_running -l quiet -s q -d 'Say nothing but errors'
-complete -c agentbox -n '__agentbox_in run' -a '(__agentbox_foreign)'
+complete -c agentbox -n '__agentbox_running run' -l result -r -F -d 'Write what became of the run here, as JSON'
+complete -c agentbox -n '__agentbox_running exec' -l json -d 'Print JSON'
+complete -c agentbox -n '__agentbox_running learn' -l save -x -d 'Keep what was learned as a profile'
+for in in run exec learn
+    complete -c agentbox -n "__agentbox_in $in" -a '(__agentbox_foreign)'
+end
 
 complete -c agentbox -n '__agentbox_in check' -l command -s c -x -d 'Judge this text'
 complete -c agentbox -n '__agentbox_in check' -l stdin -d 'Judge all of standard input, as one script'

@@ -31,6 +31,7 @@
 #include "session/apart.h"
 #include "session/approvals.h"
 #include "session/gc.h"
+#include "session/learn.h"
 #include "session/permit.h"
 #include "session/reload.h"
 #include "session/result.h"

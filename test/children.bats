@@ -360,7 +360,7 @@ True
 	judged run -- python3 job.py
 	[ "$status" -eq 0 ]
 	[[ "$stderr" == *"agentbox: 3000 programs were not executed"* ]]
-	[[ "$stderr" == *"and 2990 more; the record is runs/"* ]]
+	[[ "$stderr" == *"and 2990 more: agentbox log "* ]]
 	# The minute may turn over once.
 	[ "$(denied)" -le 201 ]
 	[ "$(record | jq -s '[.[] | select(.kind == "exec") |

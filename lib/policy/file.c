@@ -325,6 +325,30 @@ static void unknown_key(struct ab_reader *r, uint32_t node, const char *path,
 	ab_reader_report(r, node, path, "no such key", right ? right : "");
 }
 
+/* Words about a section, or about elements of its lists: for people who read
+ * the file. */
+static void check_reason(struct ab_reader *r, uint32_t node, const char *path,
+			 const json_t *value)
+{
+	static const char right[] = "write \"...\", or { \"entry\": \"...\" }";
+	const char *name;
+	json_t *inner;
+
+	if (json_is_string(value))
+		return;
+	if (!json_is_object(value)) {
+		ab_reader_wrong_type(r, node, path, value,
+				     "a text or an object of texts", right);
+		return;
+	}
+	json_object_foreach((json_t *)(uintptr_t)value, name, inner)
+		if (!json_is_string(inner)) {
+			ab_reader_wrong_type(r, node, path, inner,
+					     "a text for each entry", right);
+			return;
+		}
+}
+
 static void read_object(struct ab_reader *r, uint32_t node, const char *prefix,
 			const json_t *object)
 {
@@ -343,6 +367,8 @@ static void read_object(struct ab_reader *r, uint32_t node, const char *prefix,
 				ab_reader_wrong_type(r, k, path, value,
 						     "a text",
 						     "put it in quotes");
+		} else if (!top && strcmp(name, "reason") == 0) {
+			check_reason(r, k, path, value);
 		} else if (found && !strchr(name, '.')) {
 			put_value(r, k, (enum ab_key_id)(found - ab_keys),
 				  value);

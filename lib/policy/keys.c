@@ -85,6 +85,9 @@ const struct ab_key ab_keys[AB_KEY_COUNT] = {
 	[AB_KEY_NET_UNKNOWN] = {
 		"network.unknown", WORDS(unknown_words),
 		.doc = "A host on neither list: refuse it, or ask." },
+	[AB_KEY_NET_WAIT] = {
+		"network.wait", AB_TYPE_DURATION, .min = 1000, .max = 3600000,
+		.doc = "How long a host that is asked about waits for an answer." },
 	[AB_KEY_ALLOW_PRIVATE] = {
 		"network.allowPrivate", AB_TYPE_CIDRS, REPLACE_LIST,
 		.doc = "Private address ranges that are not refused; :port optional." },

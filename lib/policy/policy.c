@@ -158,6 +158,7 @@ void ab_policy_fill(struct ab_policy *p)
 	p->net.http = ab_http_fill(a, &c->v[AB_KEY_HTTP]);
 	p->net.roots = texts(a, &c->v[AB_KEY_ROOTS]);
 	p->net.unknown = word(c, AB_KEY_NET_UNKNOWN);
+	p->net.wait_ms = c->v[AB_KEY_NET_WAIT].number;
 	p->net.ask_anywhere = p->net.unknown == AB_UNKNOWN_ASK &&
 			      !is_builtin(c->v[AB_KEY_NET_UNKNOWN].from);
 	p->env.only_listed = word(c, AB_KEY_ENV_MODE);

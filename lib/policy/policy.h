@@ -109,6 +109,7 @@ struct ab_policy {
 		struct ab_strv roots;		/* files of certificates that
 						 * servers may also have */
 		enum ab_unknown unknown;
+		uint64_t wait_ms;	/* for an answer about a host */
 		bool ask_anywhere;	/* "ask" was written by somebody: also
 					 * where there is no terminal */
 	} net;

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "audit/log.h"
 #include "base/mem.h"
 #include "proxy/ledger_state.h"
 
@@ -140,7 +139,6 @@ void ab_ledger_summary(const struct ab_ledger *ledger, struct ab_strv *ret)
 		add_row(ledger, rows[i], &widths, ret);
 	if (all > n)
 		ab_strv_addf(ret,
-			     "  and %" PRIu32 " more; the record is "
-			     "runs/%s/" AB_LOG_NAME " of the state folder",
+			     "  and %" PRIu32 " more: agentbox log %s --denied",
 			     all - n, ledger->run_id);
 }

@@ -230,6 +230,7 @@ static ssize_t body_len(uint32_t type)
 		return sizeof(struct ab_holds);
 	case AB_MSG_NETWORK:
 		return sizeof(struct ab_handover);
+	case AB_MSG_ASKS:
 	case AB_MSG_TTY:
 	case AB_MSG_STOPPED:
 	case AB_MSG_STATUS:

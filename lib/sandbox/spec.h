@@ -71,6 +71,7 @@ struct ab_spec {
 				   no room for more until the proof is over */
 	bool children;		/* each program is asked about before it is
 				   executed */
+	bool traced;		/* and so are calls that are refused, or may be */
 	bool timing;		/* report what each step took */
 	uint64_t started_ns;	/* CLOCK_MONOTONIC of the supervisor's start */
 	char *run_id;

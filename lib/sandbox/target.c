@@ -65,11 +65,36 @@ static int ask_first(struct ab_target *t, struct ab_error *err)
 	return ab_step(err, "enforcement");
 }
 
+/*
+ * The filter that asks, and at once who is asked: from here on the proof
+ * itself needs the answers. Without a listener it is the filter that does not
+ * ask.
+ */
+static int load_filter(struct ab_target *t)
+{
+	struct ab_msg msg = { .type = AB_MSG_ASKS };
+	int fd;
+
+	if (!t->spec->traced)
+		return ab_seccomp_load(AB_FILTER_TARGET);
+	fd = ab_seccomp_listen(AB_FILTER_TRACED);
+	if (fd < 0) {
+		t->holds->unasked = -fd;
+		return ab_seccomp_load(AB_FILTER_TARGET);
+	}
+	t->asked = true;
+	if (ab_send_fds(t->sock, &msg, AB_MSG_LEN(0), &fd, 1) < 0)
+		_exit(125);
+	close(fd);
+	return 0;
+}
+
 int ab_target_lock(struct ab_target *t, struct ab_error *err)
 {
 	int r;
 
 	t->listener = -1;
+	t->asked = false;
 	r = ab_limits_apply(t->spec);
 	if (r < 0) {
 		ab_fail(err, AB_ESYSTEM, -r, "set resource limits");
@@ -88,7 +113,7 @@ int ab_target_lock(struct ab_target *t, struct ab_error *err)
 			return ab_step(err, "syscall filter");
 		}
 	}
-	r = ab_seccomp_load(AB_FILTER_TARGET);
+	r = load_filter(t);
 	if (r < 0) {
 		ab_fail(err, AB_ESYSTEM, -r, "load the syscall filter");
 		return ab_step(err, "syscall filter");
@@ -96,7 +121,7 @@ int ab_target_lock(struct ab_target *t, struct ab_error *err)
 	ab_mark("syscall filter");
 	ab_probe(t, t->holds);
 	ab_mark("proof");
-	return t->spec->children ? ask_first(t, err) : 0;
+	return t->spec->children && !t->asked ? ask_first(t, err) : 0;
 }
 
 /* A script without "#!" is the shell's, as with execvp. The vector is mapped:

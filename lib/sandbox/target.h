@@ -5,6 +5,7 @@
  *
  * It shares init's memory while init sleeps (vfork), so it allocates nothing.
  */
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "netns/capture.h"
@@ -20,6 +21,7 @@ struct ab_target {
 	enum ab_capture capture;	/* what the box's network does */
 	struct ab_holds *holds;	/* filled by the proof */
 	int listener;		/* made by the lock, or -1 */
+	bool asked;		/* it was sent already */
 };
 
 /* Returns the pid once the command was executed or has failed and reported

@@ -18,6 +18,8 @@ enum ab_msg_type {
 				 * netns/listeners.h; a second one after
 				 * AB_CAPTURE_PORTS */
 	AB_MSG_TTY,		/* one fd: the master of the box's terminal */
+	AB_MSG_ASKS,		/* one fd: what is to be listened on before
+				 * the proof, in a traced run */
 	AB_MSG_HOLDS,		/* holds: the command is about to start; one fd
 				 * where its programs are asked about */
 	AB_MSG_STOPPED,		/* value: signal that stopped the command */
@@ -37,7 +39,7 @@ enum ab_msg_type {
 
 struct ab_holds {
 	uint32_t properties;	/* AB_PROP_BIT()s that were proved */
-	int32_t unasked;	/* errno: why programs are not asked about */
+	int32_t unasked;	/* errno: why nobody is asked about anything */
 	uint32_t nmarks;	/* with `timing`: steps and their end */
 	struct {
 		char name[20];

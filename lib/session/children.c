@@ -6,7 +6,8 @@
  * executed: its attempts, one for each folder of PATH, pass, because it was
  * judged before the run began), judging.
  *
- * Should: answer each attempt, and with a refusal when anything is in doubt.
+ * Should: answer each attempt, and with a refusal when anything is in doubt;
+ * any other call as the filter would that does not ask.
  * Mustn't: wait for the supervisor (a note that it has no room for is only
  * counted); hold the caller's stdio.
  */
@@ -22,6 +23,7 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -31,6 +33,7 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "sandbox/seccomp/seccomp.h"
+#include "session/trace.h"
 
 #ifndef SECCOMP_IOCTL_NOTIF_SET_FLAGS /* Linux 6.6 */
 #define SECCOMP_IOCTL_NOTIF_SET_FLAGS SECCOMP_IOW(4, __u64)
@@ -47,11 +50,13 @@ struct ab_children {
 
 struct judge {
 	struct ab_terms terms;
+	struct ab_trace *trace; /* or NULL */
 	int sock, listener;
 	pid_t first; /* who executes the command */
 	bool judging;
 	struct ab_arena arena;
-	uint64_t held; /* refused, and not told */
+	uint64_t held; /* programs that were refused, and not told */
+	uint64_t held_others; /* files and calls */
 	uint64_t minute;
 	unsigned int notes; /* sent in it */
 	struct ab_note last; /* and who it was about */
@@ -72,16 +77,36 @@ static bool has_notes(struct judge *j)
 	return j->notes < AB_NOTES_MAX;
 }
 
+static bool send_now(const struct judge *j, const struct ab_note *note)
+{
+	return send(j->sock, note, sizeof(*note),
+		    MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
+}
+
 static void send_note(struct judge *j, struct ab_note *note)
 {
 	note->before = j->held;
-	if (!has_notes(j) || send(j->sock, note, sizeof(*note),
-				  MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
+	if (!has_notes(j) || !send_now(j, note)) {
 		j->held++;
 		return;
 	}
 	j->notes++;
 	j->held = 0;
+}
+
+/* A file or a call. Who learns is told of all of them. */
+static void send_denied(struct judge *j, struct ab_note *note)
+{
+	note->before = j->held_others;
+	if (!note->told ||
+	    (!ab_trace_terms(j->trace)->learn && !has_notes(j)) ||
+	    !send_now(j, note)) {
+		j->held_others++;
+		return;
+	}
+	j->notes++;
+	j->held_others = 0;
+	ab_trace_told(j->trace, note);
 }
 
 /* Some shells try every folder of PATH whatever they are told: that is one. */
@@ -96,7 +121,9 @@ static bool is_further_try(const struct judge *j, pid_t pid,
 static void tell(struct judge *j, pid_t pid, const char *path,
 		 const struct ab_refused *refused)
 {
-	struct ab_note note = { .told = 1, .decision = refused->decision };
+	struct ab_note note = { .kind = AB_NOTE_EXEC,
+				.told = 1,
+				.decision = refused->decision };
 	size_t len = refused->command.len;
 
 	note.cut = len >= sizeof(note.command);
@@ -133,35 +160,100 @@ static bool is_command(struct judge *j, pid_t pid)
 	return !j->judging;
 }
 
-/* Refuse it, and tell. Its number may be somebody else's by now: then what was
- * read is about nobody, and the answer reaches nobody. */
+/* Its number may be somebody else's by now: then what was read is about
+ * nobody, and the answer reaches nobody. */
+static bool still_waits(const struct judge *j, const struct seccomp_notif *call)
+{
+	return ioctl(j->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &call->id) == 0;
+}
+
+/* Refuse it, and tell. */
 static int refuse(struct judge *j, const struct seccomp_notif *call,
 		  const char *path, const struct ab_refused *refused)
 {
-	if (ioctl(j->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &call->id) == 0)
+	if (still_waits(j, call))
 		tell(j, (pid_t)call->pid, path, refused);
 	return EPERM;
 }
 
+static void list_program(struct judge *j, const struct ab_exec *attempt)
+{
+	struct ab_note note;
+
+	if (j->trace && ab_trace_terms(j->trace)->learn && attempt->real &&
+	    ab_trace_program(j->trace, attempt->real, &note) &&
+	    send_now(j, &note))
+		ab_trace_told(j->trace, &note);
+}
+
 /* 0, or the errno that the caller gets. */
-static int decide(struct judge *j, const struct seccomp_notif *call)
+static int decide_exec(struct judge *j, const struct seccomp_notif *call)
 {
 	pid_t pid = (pid_t)call->pid;
+	bool judged = !j->trace || ab_trace_terms(j->trace)->judged;
+	bool passes = is_command(j, pid) || !judged;
 	struct ab_exec attempt;
 	struct ab_refused refused;
 	int errnum;
 
-	if (is_command(j, pid))
+	if (passes && (!j->trace || !ab_trace_terms(j->trace)->learn))
 		return 0;
 	ab_arena_reset(&j->arena);
 	errnum = ab_exec_read(&j->arena, pid, &call->data, &attempt);
-	if (errnum == EFAULT || errnum == E2BIG)
-		return errnum;
-	if (errnum)
+	if (!errnum && !passes) {
+		errnum =
+			ab_exec_judge(&j->arena, &j->terms, &attempt, &refused);
+		if (errnum == EPERM)
+			return refuse(j, call, attempt.path, &refused);
+	} else if (errnum && passes) {
+		return 0;
+	} else if (errnum && errnum != EFAULT && errnum != E2BIG) {
 		return refuse(j, call, "", &unreadable);
-	errnum = ab_exec_judge(&j->arena, &j->terms, &attempt, &refused);
-	return errnum == EPERM ? refuse(j, call, attempt.path, &refused)
-			       : errnum;
+	}
+	if (!errnum && still_waits(j, call))
+		list_program(j, &attempt);
+	return errnum;
+}
+
+/*
+ * What is not about programs: the answer is that of the filter without
+ * questions, by what it sees itself. What is found out beyond that is only
+ * told.
+ */
+static int decide_other(struct judge *j, const struct seccomp_notif *call,
+			uint32_t verdict)
+{
+	pid_t pid = (pid_t)call->pid;
+	struct ab_note note;
+
+	/* Its process proves the box before it executes the command. */
+	if (!is_command(j, pid)) {
+		ab_arena_reset(&j->arena);
+		if (ab_trace_denied(j->trace, &j->arena, pid, &call->data,
+				    verdict, &note) &&
+		    still_waits(j, call))
+			send_denied(j, &note);
+	}
+	if (verdict == SECCOMP_RET_ALLOW)
+		return 0;
+	return (verdict & SECCOMP_RET_ACTION_FULL) == SECCOMP_RET_ERRNO &&
+			       (verdict & SECCOMP_RET_DATA)
+		       ? (int)(verdict & SECCOMP_RET_DATA)
+		       : EPERM;
+}
+
+static int decide(struct judge *j, const struct seccomp_notif *call)
+{
+	bool exec =
+		call->data.nr == __NR_execve || call->data.nr == __NR_execveat;
+	uint32_t verdict;
+
+	if (!j->trace)
+		return decide_exec(j, call);
+	verdict = ab_seccomp_judge(AB_FILTER_TARGET, &call->data);
+	return exec && verdict == SECCOMP_RET_ALLOW
+		       ? decide_exec(j, call)
+		       : decide_other(j, call, verdict);
 }
 
 static void take_attempt(struct judge *j)
@@ -190,13 +282,23 @@ static void take_attempt(struct judge *j)
 			_exit(1);
 }
 
+static void tell_last(const struct judge *j, const struct ab_note *note)
+{
+	(void)!send(j->sock, note, sizeof(*note), MSG_NOSIGNAL);
+}
+
 static _Noreturn void leave(struct judge *j)
 {
-	static struct ab_note last;
+	struct ab_note last = { .kind = AB_NOTE_EXEC, .before = j->held };
 
-	last.before = j->held;
 	if (j->held)
-		(void)!send(j->sock, &last, sizeof(last), MSG_NOSIGNAL);
+		tell_last(j, &last);
+	while (j->trace && ab_trace_again(j->trace, &last))
+		tell_last(j, &last);
+	last = (struct ab_note){ .kind = AB_NOTE_FILE,
+				 .before = j->held_others };
+	if (j->held_others)
+		tell_last(j, &last);
 	_exit(0);
 }
 
@@ -247,11 +349,15 @@ static void forget_environment(void)
 		explicit_bzero(*e, strlen(*e));
 }
 
-static _Noreturn void be_judge(const struct ab_terms *terms, int sock)
+static _Noreturn void be_judge(const struct ab_terms *terms,
+			       const struct ab_trace_terms *trace, int sock)
 {
 	static struct judge j;
 
-	j = (struct judge){ .terms = *terms, .sock = sock, .listener = -1 };
+	j = (struct judge){ .terms = *terms,
+			    .trace = trace ? ab_trace_new(trace) : NULL,
+			    .sock = sock,
+			    .listener = -1 };
 	prctl(PR_SET_NAME, "agentbox-judge");
 	forget_environment();
 	for (int fd = 0; fd < 3; fd++)
@@ -263,8 +369,9 @@ static _Noreturn void be_judge(const struct ab_terms *terms, int sock)
 	serve(&j);
 }
 
-int ab_children_start(const struct ab_terms *terms, struct ab_children **ret,
-		      struct ab_error *err)
+int ab_children_start(const struct ab_terms *terms,
+		      const struct ab_trace_terms *trace,
+		      struct ab_children **ret, struct ab_error *err)
 {
 	struct ab_children c;
 	int pair[2];
@@ -275,7 +382,7 @@ int ab_children_start(const struct ab_terms *terms, struct ab_children **ret,
 	}
 	c.pid = fork();
 	if (c.pid == 0)
-		be_judge(terms, pair[1]);
+		be_judge(terms, trace, pair[1]);
 	close(pair[1]);
 	c.sock = pair[0];
 	if (c.pid < 0) {
@@ -318,8 +425,13 @@ int ab_children_hear(struct ab_children *c, struct ab_note *ret,
 
 	if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
 		return 0;
-	if (n != (ssize_t)sizeof(*ret) || ret->decision > AB_FORBIDDEN)
+	if (n != (ssize_t)sizeof(*ret) || ret->decision > AB_FORBIDDEN ||
+	    ret->kind >= AB_NOTE_KINDS || ret->words > sizeof(ret->command))
 		return gone(err);
+	ret->access[sizeof(ret->access) - 1] = '\0';
+	ret->call[sizeof(ret->call) - 1] = '\0';
+	ret->exe[sizeof(ret->exe) - 1] = '\0';
+	ret->hint[sizeof(ret->hint) - 1] = '\0';
 	ret->rule[sizeof(ret->rule) - 1] = '\0';
 	ret->reason[sizeof(ret->reason) - 1] = '\0';
 	ret->by[sizeof(ret->by) - 1] = '\0';

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/seccomp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,6 +65,37 @@ static int read_text(struct reader *r, uint64_t at, size_t *ret_offset)
 			return E2BIG;
 	}
 	return 0;
+}
+
+int ab_exec_bytes(pid_t pid, uint64_t at, void *to, size_t len)
+{
+	ssize_t n = peek(pid, at, to, len, len);
+
+	return n < 0 ? (int)-n : 0;
+}
+
+int ab_exec_path(struct ab_arena *arena, pid_t pid, uint64_t at,
+		 const char **ret)
+{
+	char text[PATH_MAX];
+	size_t len = 0;
+
+	while (len < sizeof(text)) {
+		size_t room = sizeof(text) - len;
+		ssize_t n = peek(pid, at + len, text + len, 1,
+				 room < PIECE ? room : PIECE);
+		const char *end;
+
+		if (n < 0)
+			return (int)-n;
+		end = memchr(text + len, '\0', (size_t)n);
+		len += (size_t)n;
+		if (!end)
+			continue;
+		*ret = ab_arena_dup(arena, text);
+		return 0;
+	}
+	return ENAMETOOLONG;
 }
 
 struct words { /* offsets */
@@ -237,4 +269,11 @@ void ab_exec_by(pid_t pid, char ret[16])
 	len = len < 15 ? len : 15;
 	memcpy(ret, name, len);
 	ret[len] = '\0';
+}
+
+size_t ab_exec_words(pid_t pid, char *to, size_t room)
+{
+	ssize_t n = read_proc(pid, "cmdline", to, room);
+
+	return n > 0 ? (size_t)n : 0;
 }

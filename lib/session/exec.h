@@ -41,10 +41,19 @@ struct ab_exec {
 int ab_exec_read(struct ab_arena *arena, pid_t pid,
 		    const struct seccomp_data *call, struct ab_exec *ret);
 
+/* A text of at most PATH_MAX bytes, or so many bytes, of its memory: 0 or an
+ * errno. */
+int ab_exec_path(struct ab_arena *arena, pid_t pid, uint64_t at,
+		 const char **ret);
+int ab_exec_bytes(pid_t pid, uint64_t at, void *to, size_t len);
+
 /* Has it executed nothing since it was forked? */
 bool ab_exec_is_first(pid_t pid);
 /* The name of the program that it is now; "" when it is gone. */
 void ab_exec_by(pid_t pid, char ret[16]);
+/* The words that it was started with, each with its NUL, as far as there is
+ * room; how many bytes. */
+size_t ab_exec_words(pid_t pid, char *to, size_t room);
 
 /* What attempts are judged by. */
 struct ab_terms {

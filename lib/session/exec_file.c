@@ -30,8 +30,11 @@ struct walk {
 	pid_t pid;
 	struct ab_arena *arena;
 	int at;
+	int above; /* where it was found, or -1 */
 	const char *left; /* to be followed from there */
+	const char *tried; /* the last name that was looked for, and the rest */
 	unsigned int links;
+	bool nofollow; /* the last one */
 };
 
 const char *ab_exec_link(struct ab_arena *arena, const char *fmt, ...)
@@ -51,7 +54,8 @@ static int go_to(struct walk *w, int fd)
 {
 	if (fd < 0)
 		return errno;
-	ab_closep(&w->at);
+	ab_closep(&w->above);
+	w->above = w->at;
 	w->at = fd;
 	return 0;
 }
@@ -94,6 +98,30 @@ static int own_number(const char *status, const char *word)
 	return (int)strtol(end, NULL, 10);
 }
 
+static int read_status(pid_t pid, char *text, size_t room)
+{
+	char path[64];
+	ab_autoclose int fd = -1;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, text, room - 1);
+	if (n < 0)
+		return errno;
+	text[n] = '\0';
+	return 0;
+}
+
+int ab_exec_own_pid(pid_t pid)
+{
+	char text[4096];
+
+	return read_status(pid, text, sizeof(text))
+		       ? 0
+		       : own_number(text, "\nNStgid:");
+}
+
 /*
  * "self" would be us, and in the box's /proc we are not. Ours is no place to
  * go on from: it has the host's processes, and their roots.
@@ -101,15 +129,10 @@ static int own_number(const char *status, const char *word)
 static int follow_self(struct walk *w, bool thread)
 {
 	char text[4096], target[64];
-	ab_autoclose int fd = -1;
-	ssize_t n;
+	int n, errnum = read_status(w->pid, text, sizeof(text));
 
-	snprintf(target, sizeof(target), "/proc/%d/status", w->pid);
-	fd = open(target, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	if (n < 0)
-		return errno;
-	text[n] = '\0';
+	if (errnum)
+		return errnum;
 	n = snprintf(target, sizeof(target), "%d",
 		     own_number(text, "\nNStgid:"));
 	if (thread)
@@ -150,13 +173,15 @@ static int step(struct walk *w)
 		return ENAMETOOLONG;
 	memcpy(name, w->left, n);
 	name[n] = '\0';
+	w->tried = w->left;
 	w->left += n;
 	w->left += strspn(w->left, "/");
 	fd = openat(w->at, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return errno;
-	return S_ISLNK(st.st_mode) ? follow(w, fd, name)
-				   : go_to(w, ab_take_fd(&fd));
+	if (S_ISLNK(st.st_mode) && (*w->left || !w->nofollow))
+		return follow(w, fd, name);
+	return go_to(w, ab_take_fd(&fd));
 }
 
 static int begin(struct walk *w, int dir)
@@ -171,20 +196,81 @@ static int begin(struct walk *w, int dir)
 	return jump(w, name);
 }
 
+static int walk(struct walk *w, int dir)
+{
+	int errnum = strlen(w->left) < PATH_MAX ? begin(w, dir) : ENAMETOOLONG;
+
+	while (!errnum) {
+		w->left += strspn(w->left, "/");
+		if (!*w->left)
+			break;
+		errnum = step(w);
+	}
+	return errnum;
+}
+
 int ab_exec_find(struct ab_arena *arena, pid_t pid, int dir, const char *path,
 		 const char **ret_real)
 {
-	struct walk w = { .pid = pid, .arena = arena, .at = -1, .left = path };
-	int errnum = strlen(path) < PATH_MAX ? begin(&w, dir) : ENAMETOOLONG;
+	struct walk w = {
+		.pid = pid, .arena = arena, .at = -1, .above = -1, .left = path
+	};
+	int errnum = walk(&w, dir);
 
-	while (!errnum) {
-		w.left += strspn(w.left, "/");
-		if (!*w.left)
-			break;
-		errnum = step(&w);
-	}
 	if (!errnum)
 		*ret_real = ab_exec_link(arena, "/proc/self/fd/%d", w.at);
 	ab_closep(&w.at);
+	ab_closep(&w.above);
 	return errnum;
+}
+
+static const char *without_slashes(struct ab_arena *arena, const char *path)
+{
+	size_t len = strlen(path);
+
+	while (len && path[len - 1] == '/')
+		len--;
+	return path[len] ? ab_arena_ndup(arena, path, len) : path;
+}
+
+int ab_exec_walk(struct ab_arena *arena, pid_t pid, int dir, const char *path,
+		 bool nofollow, struct ab_found *ret)
+{
+	struct walk w = { .pid = pid,
+			  .arena = arena,
+			  .at = -1,
+			  .above = -1,
+			  .left = path,
+			  .nofollow = nofollow };
+	struct ab_found found = { .rest = "" };
+
+	found.errnum = walk(&w, dir);
+	found.fd = w.at;
+	found.parent = w.above;
+	if (found.errnum && w.tried)
+		found.rest = without_slashes(arena, w.tried);
+	if (found.fd < 0 || fstat(found.fd, &found.st) < 0) {
+		ab_found_close(&found);
+		return -1;
+	}
+	*ret = found;
+	return 0;
+}
+
+void ab_found_close(struct ab_found *found)
+{
+	ab_closep(&found->fd);
+	ab_closep(&found->parent);
+	found->fd = found->parent = -1;
+}
+
+const char *ab_found_path(struct ab_arena *arena, const struct ab_found *found)
+{
+	const char *at = ab_exec_link(arena, "/proc/self/fd/%d", found->fd);
+
+	if (!at || !found->rest[0])
+		return at;
+	if (strcmp(at, "/") != 0)
+		at = ab_arena_cat(arena, at, "/");
+	return ab_arena_cat(arena, at, found->rest);
 }

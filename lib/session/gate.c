@@ -21,7 +21,26 @@
 #include "session/secrets.h"
 
 /* What the proxy's thread has to tell. */
-enum { TELL_STALE, TELL_TRIPPED };
+enum tale {
+	TELL_STALE,
+	TELL_TRIPPED,
+	TELL_WANTED,
+	TELL_SETTLED,
+	TELL_SENT,
+	TELL_OPENED,
+	TELL_SURVEYED,
+};
+
+struct settled {
+	uint32_t number;
+	enum ab_settled how;
+	uint32_t released;
+};
+
+struct sent {
+	uint64_t bytes;
+	char host[];
+};
 
 struct ab_gate {
 	const struct ab_policy *policy;
@@ -32,7 +51,7 @@ struct ab_gate {
 				 * still ask when the main thread closes it */
 	struct ab_upstream *upstream;	/* or NULL */
 	struct ab_safe *safe;
-	struct ab_mailbox mail;		/* from its thread; with secrets */
+	struct ab_mailbox mail;		/* from its thread, once there is one */
 	struct ab_gate_watch watch;
 	struct ab_source knock, failure, told;
 	struct ab_proxy *proxy;
@@ -96,8 +115,15 @@ static void destroy(struct ab_gate *g)
 	ab_closep(&g->own);
 	ab_closep(&g->box.sock);
 	ab_upstream_free(g->upstream);
-	if (g->told.fd >= 0)
+	if (g->told.fd >= 0) {
+		struct ab_letter *letter;
+
+		while ((letter = ab_mailbox_take(&g->mail)) != NULL) {
+			free(letter->data);
+			free(letter);
+		}
 		ab_mailbox_fini(&g->mail);
+	}
 	free(g->published);
 	free(g);
 }
@@ -144,28 +170,6 @@ static void proxy_failed(struct ab_source *source, uint32_t events)
 	g->watch.failed(g->watch.arg, &err);
 }
 
-/* The thread is made here and not at the launch: most commands never use the
- * network, and the backlog holds those who come early. */
-static void somebody_knocks(struct ab_source *source, uint32_t events)
-{
-	struct ab_gate *g = source->owner;
-	struct ab_error err;
-
-	(void)events;
-	ab_loop_remove(g->watch.loop, source);
-	if (ab_proxy_start(g->proxy, &err) == 0) {
-		g->failure = (struct ab_source){
-			.fd = ab_proxy_failure_fd(g->proxy),
-			.ready = proxy_failed,
-			.owner = g
-		};
-		if (ab_loop_add(g->watch.loop, &g->failure, EPOLLIN, &err) ==
-		    0)
-			return;
-	}
-	g->watch.failed(g->watch.arg, &err);
-}
-
 static void tell_stale(void *arg, size_t i)
 {
 	struct ab_gate *g = arg;
@@ -180,6 +184,87 @@ static void tell_tripped(void *arg, size_t i)
 	ab_mailbox_post(&g->mail, TELL_TRIPPED, (int)i, -1, NULL);
 }
 
+static void tell_wanted(void *arg, const struct ab_wanted *wanted)
+{
+	struct ab_gate *g = arg;
+	struct ab_wanted *copy = ab_alloc(sizeof(*copy));
+
+	*copy = *wanted;
+	ab_mailbox_post(&g->mail, TELL_WANTED, 0, -1, copy);
+}
+
+static void tell_settled(void *arg, uint32_t number, enum ab_settled how,
+			 uint32_t released)
+{
+	struct ab_gate *g = arg;
+	struct settled *copy = ab_alloc(sizeof(*copy));
+
+	*copy = (struct settled){ number, how, released };
+	ab_mailbox_post(&g->mail, TELL_SETTLED, 0, -1, copy);
+}
+
+static void tell_sent(void *arg, const char *host, uint64_t bytes)
+{
+	struct ab_gate *g = arg;
+	struct sent *copy = ab_alloc(sizeof(*copy) + strlen(host) + 1);
+
+	copy->bytes = bytes;
+	memcpy(copy->host, host, strlen(host) + 1);
+	ab_mailbox_post(&g->mail, TELL_SENT, 0, -1, copy);
+}
+
+static void tell_opened(void *arg, const char *host)
+{
+	struct ab_gate *g = arg;
+
+	ab_mailbox_post(&g->mail, TELL_OPENED, 0, -1, ab_strdup(host));
+}
+
+/* Before there is a thread it comes from our own. */
+static void tell_surveyed(void *arg, char *json)
+{
+	struct ab_gate *g = arg;
+
+	if (g->told.fd >= 0) {
+		ab_mailbox_post(&g->mail, TELL_SURVEYED, 0, -1, json);
+		return;
+	}
+	g->watch.surveyed(g->watch.arg, json);
+	free(json);
+}
+
+static void read_letter(struct ab_gate *g, const struct ab_letter *letter)
+{
+	const struct ab_gate_watch *w = &g->watch;
+	const struct settled *settled = letter->data;
+	const struct sent *sent = letter->data;
+
+	switch ((enum tale)letter->kind) {
+	case TELL_STALE:
+		w->stale(w->arg, (size_t)letter->value);
+		break;
+	case TELL_TRIPPED:
+		w->tripped(w->arg, (size_t)letter->value);
+		break;
+	case TELL_WANTED:
+		w->wanted(w->arg, letter->data);
+		break;
+	case TELL_SETTLED:
+		w->settled(w->arg, settled->number, settled->how,
+			   settled->released);
+		break;
+	case TELL_SENT:
+		w->sent(w->arg, sent->host, sent->bytes);
+		break;
+	case TELL_OPENED:
+		w->opened(w->arg, letter->data);
+		break;
+	case TELL_SURVEYED:
+		w->surveyed(w->arg, letter->data);
+		break;
+	}
+}
+
 static void something_told(struct ab_source *source, uint32_t events)
 {
 	struct ab_gate *g = source->owner;
@@ -187,28 +272,45 @@ static void something_told(struct ab_source *source, uint32_t events)
 
 	(void)events;
 	while ((letter = ab_mailbox_take(&g->mail)) != NULL) {
-		size_t i = (size_t)letter->value;
-
-		if (letter->kind == TELL_STALE)
-			g->watch.stale(g->watch.arg, i);
-		else
-			g->watch.tripped(g->watch.arg, i);
+		read_letter(g, letter);
+		free(letter->data);
 		free(letter);
 	}
 }
 
-/* Only where something is swapped: a mailbox is a descriptor more. */
-static int listen_to_thread(struct ab_gate *g, struct ab_proxy_setup *setup,
-			    struct ab_error *err)
+/* Before there is a thread that could write. */
+static int open_mailbox(struct ab_gate *g, struct ab_error *err)
 {
 	if (ab_mailbox_init(&g->mail, err) < 0)
 		return -1;
 	g->told = (struct ab_source){ .fd = g->mail.fd,
 				      .ready = something_told,
 				      .owner = g };
-	setup->stale = tell_stale;
-	setup->tripped = tell_tripped;
-	return ab_loop_add(g->watch.loop, &g->told, EPOLLIN, err);
+	return 0;
+}
+
+/* The thread is made here and not at the launch: most commands never use the
+ * network, and the backlog holds those who come early. */
+static void somebody_knocks(struct ab_source *source, uint32_t events)
+{
+	struct ab_gate *g = source->owner;
+	struct ab_error err;
+
+	(void)events;
+	ab_loop_remove(g->watch.loop, source);
+	if (open_mailbox(g, &err) == 0 &&
+	    ab_loop_add(g->watch.loop, &g->told, EPOLLIN, &err) == 0 &&
+	    ab_proxy_start(g->proxy, &err) == 0) {
+		g->failure = (struct ab_source){
+			.fd = ab_proxy_failure_fd(g->proxy),
+			.ready = proxy_failed,
+			.owner = g
+		};
+		if (ab_loop_add(g->watch.loop, &g->failure, EPOLLIN, &err) ==
+		    0)
+			return;
+	}
+	g->watch.failed(g->watch.arg, &err);
 }
 
 /* The vault and the authority are the proxy's from here on, whether it can be
@@ -235,6 +337,16 @@ int ab_gate_attach(struct ab_gate *g, struct ab_network *network,
 		.own = g->own,
 		.upstream = g->upstream,
 		.dial_inside = dial_inside,
+		.stale = tell_stale,
+		.tripped = tell_tripped,
+		.wanted = tell_wanted,
+		.tell_who = true,
+		.ask_ms = (uint32_t)g->policy->net.wait_ms,
+		.settled = tell_settled,
+		.sent = tell_sent,
+		.watch_uploads = watch->counts,
+		.opened = tell_opened,
+		.surveyed = tell_surveyed,
 		.arg = g,
 		.dial_host = ab_ports_dial,
 	};
@@ -248,10 +360,6 @@ int ab_gate_attach(struct ab_gate *g, struct ab_network *network,
 				       "copy the box's socket");
 	}
 	g->watch = *watch;
-	if (g->safe && g->safe->vault &&
-	    g->policy->net.mode == AB_NET_FILTERED &&
-	    listen_to_thread(g, &setup, err) < 0)
-		return -1;
 	if (g->safe && g->policy->net.mode == AB_NET_FILTERED)
 		hand_over(g->safe, &setup);
 	*network = (struct ab_network){ 0 };
@@ -264,6 +372,11 @@ int ab_gate_attach(struct ab_gate *g, struct ab_network *network,
 				       .ready = somebody_knocks,
 				       .owner = g };
 	return ab_loop_add(watch->loop, &g->knock, EPOLLIN, err);
+}
+
+struct ab_proxy *ab_gate_proxy(const struct ab_gate *g)
+{
+	return g->proxy;
 }
 
 void ab_gate_secret(struct ab_gate *g, size_t i, const char *value, size_t len)
@@ -286,6 +399,9 @@ int ab_gate_close(struct ab_gate *g, struct ab_proxy_report *ret,
 	int r = 0;
 
 	*ret = (struct ab_proxy_report){ 0 };
+	/* Its end may need a thread after all, which talks to nobody. */
+	if (g->proxy && g->told.fd < 0 && open_mailbox(g, err) < 0)
+		r = -1;
 	if (g->proxy)
 		r = ab_proxy_stop(g->proxy, ret, err);
 	destroy(g);

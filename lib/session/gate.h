@@ -26,8 +26,8 @@ int ab_gate_open(const struct ab_policy *policy, char *const *env,
 
 /*
  * The box's listeners (taken over; empty when it has none): from now on they
- * are watched. `failed` is called when the proxy has failed, `stale` when a
- * host has refused a secret, `tripped` when a placeholder was on its way
+ * are watched. Everything is called on the loop's thread: `failed` when
+ * the proxy has failed, `stale` when a host has refused a secret, `tripped` when a placeholder was on its way
  * elsewhere and that is to end the run.
  */
 struct ab_gate_watch {
@@ -38,10 +38,20 @@ struct ab_gate_watch {
 	void (*failed)(void *arg, const struct ab_error *err);
 	void (*stale)(void *arg, size_t i);
 	void (*tripped)(void *arg, size_t i);
+	/* What the proxy tells (proxy/proxy.h). */
+	void (*wanted)(void *arg, const struct ab_wanted *wanted);
+	void (*settled)(void *arg, uint32_t number, enum ab_settled how,
+			uint32_t released);
+	void (*sent)(void *arg, const char *host, uint64_t bytes);
+	void (*opened)(void *arg, const char *host);
+	void (*surveyed)(void *arg, const char *json);
+	bool counts;		/* uploads are to be told */
 	void *arg;
 };
 int ab_gate_attach(struct ab_gate *gate, struct ab_network *network,
 		   const struct ab_gate_watch *watch, struct ab_error *err);
+/* To be steered; NULL when it has none. */
+struct ab_proxy *ab_gate_proxy(const struct ab_gate *gate);
 /* A secret's new value; copied. */
 void ab_gate_secret(struct ab_gate *gate, size_t i, const char *value,
 		    size_t len);

@@ -20,7 +20,6 @@
 #include "session/modes.h"
 
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -379,15 +378,47 @@ static void say_row(struct out *out, enum bit bit, bool set)
 		    set != table[bit].usual ? 'h' : 'l');
 }
 
+/* A sequence that was cut off would swallow what comes next. */
+static void say_cut(struct out *out, const struct ab_modes *m)
+{
+	if (m->state == STRING)
+		say(out, "\033\\");
+	else if (m->state != GROUND)
+		say(out, "%c", CAN);
+}
+
+/* And the terminal is in the middle of it again. */
+static void say_resumed(struct out *out, const struct ab_modes *m)
+{
+	size_t n = m->nparams < AB_MODES_PARAMS ? m->nparams : AB_MODES_PARAMS;
+
+	if (m->state == GROUND)
+		return;
+	if (m->state == STRING) {
+		say(out, "\033]9999;");
+		return;
+	}
+	say(out, m->state == CSI ? "\033[" : "\033");
+	if (m->marker && m->marker != MALFORMED)
+		say(out, "%c", m->marker);
+	for (size_t i = 0; i < n && m->state == CSI; i++) {
+		say(out, i ? ";" : "");
+		if (m->params[i])
+			say(out, "%u", m->params[i]);
+	}
+	if (m->marker == MALFORMED)
+		say(out, "0?");
+	if (m->inter == MALFORMED)
+		say(out, "!!");
+	else if (m->inter)
+		say(out, "%c", m->inter);
+}
+
 size_t ab_modes_undo(const struct ab_modes *m, char ret[AB_MODES_ROOM])
 {
 	struct out out = { .data = ret };
 
-	/* A sequence that was cut off would swallow what comes next. */
-	if (m->state == STRING)
-		say(&out, "\033\\");
-	else if (m->state != GROUND)
-		say(&out, "%c", CAN);
+	say_cut(&out, m);
 	if (m->keyboards[1])
 		say(&out, "\033[<%uu", m->keyboards[1]);
 	for (size_t b = 0; b < NBITS; b++) {
@@ -399,13 +430,62 @@ size_t ab_modes_undo(const struct ab_modes *m, char ret[AB_MODES_ROOM])
 	return out.len;
 }
 
+/* The screen first: the rest is for what is on it. */
+static void say_rows_back(struct out *out, uint32_t on)
+{
+	for (size_t b = NBITS; b-- > 0;)
+		if ((on & BIT(b)) && (table[b].redo || !table[b].undo))
+			say_row(out, (enum bit)b, true);
+}
+
 size_t ab_modes_redo(const struct ab_modes *m, char ret[AB_MODES_ROOM])
 {
 	struct out out = { .data = ret };
 
-	/* The screen first: the rest is for what is on it. */
-	for (size_t b = NBITS; b-- > 0;)
-		if ((m->on & BIT(b)) && (table[b].redo || !table[b].undo))
-			say_row(&out, (enum bit)b, true);
+	say_rows_back(&out, m->on);
+	say_resumed(&out, m);
+	return out.len;
+}
+
+bool ab_modes_full(const struct ab_modes *m)
+{
+	return m->on & SCREENS;
+}
+
+/* What does no harm to a screen of ours, and could not be brought back. */
+#define LEFT (SCREENS | BIT(KEYBOARD) | BIT(REGION) | BIT(CURSOR_SHAPE))
+
+/* The other screen has keyboard modes of its own. */
+static bool has_keyboard(const struct ab_modes *m)
+{
+	return ab_modes_full(m) && (m->keyboards[1] || (m->on & BIT(KEYBOARD)));
+}
+
+size_t ab_modes_cover(const struct ab_modes *m, char ret[AB_MODES_ROOM])
+{
+	struct out out = { .data = ret };
+
+	say_cut(&out, m);
+	/* Each saves the cursor with its colours and letters. */
+	say(&out, ab_modes_full(m) ? "\0337" : "\033[?1049h");
+	if (has_keyboard(m))
+		say(&out, "\033[>0u");
+	for (size_t b = 0; b < NBITS; b++)
+		if (m->on & ~LEFT & BIT(b))
+			say_row(&out, (enum bit)b, false);
+	say(&out, "\033[?7l\033[?25l\033[H\033[2J");
+	return out.len;
+}
+
+size_t ab_modes_uncover(const struct ab_modes *m, char ret[AB_MODES_ROOM])
+{
+	struct out out = { .data = ret };
+
+	say(&out, "\033[0m\033[H\033[2J\033[?7h\033[?25h");
+	if (has_keyboard(m))
+		say(&out, "\033[<u");
+	say_rows_back(&out, m->on & ~LEFT);
+	say(&out, ab_modes_full(m) ? "\0338" : "\033[?1049l");
+	say_resumed(&out, m);
 	return out.len;
 }

@@ -9,6 +9,7 @@
  * terminal with nothing switched on. The stream may be cut anywhere. Holds no
  * pointer, so it may lie in memory that two processes share.
  */
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,7 +38,19 @@ size_t ab_modes_undo(const struct ab_modes *modes, char ret[AB_MODES_ROOM]);
 
 /* The bytes that bring it back after an undo, but for what a program sets
  * anew with each thing it draws (colours, letters, region) and for pushed
- * keyboard modes, whose flags are not kept. */
+ * keyboard modes, whose flags are not kept. A sequence in whose middle it was
+ * goes on there; a string (a title, a picture) goes on as one that means
+ * nothing. */
 size_t ab_modes_redo(const struct ab_modes *modes, char ret[AB_MODES_ROOM]);
+
+/* Is the program on the full screen? */
+bool ab_modes_full(const struct ab_modes *modes);
+
+/*
+ * A screen of our own over all of it: plain keys, no cursor, lines that end at
+ * the margin; and back, where nothing is lost but what stood on a full screen.
+ */
+size_t ab_modes_cover(const struct ab_modes *modes, char ret[AB_MODES_ROOM]);
+size_t ab_modes_uncover(const struct ab_modes *modes, char ret[AB_MODES_ROOM]);
 
 #endif

@@ -97,6 +97,11 @@ int ab_nested_run(const struct ab_request *request,
 			     "inside a box only the command that is started "
 			     "is judged; what it executes is the outer run's "
 			     "matter");
+	if (request->trace_denials || request->learn)
+		request->say(request->arg, AB_SAY_WARNING,
+			     "inside a box what is refused cannot be seen: the "
+			     "kernel allows one listener, which is the outer "
+			     "run's; give --trace-denials to that");
 	memcpy(keep, request->fds, request->nfds * sizeof(keep[0]));
 	target.ruleset = make_ruleset(spec, err);
 	if (target.ruleset < 0)

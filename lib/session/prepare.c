@@ -188,6 +188,7 @@ static void fill_spec(struct ab_prepared *p, const struct ab_request *rq)
 	spec->protected_complete = p->site.survey.complete;
 	spec->children = !p->nested && policy->commands.enforce ==
 					       AB_ENFORCE_CHILDREN;
+	spec->traced = !p->nested && (rq->trace_denials || rq->learn);
 	spec->timing = rq->verbose > 1;
 	ab_box_namespaces(spec->host_ns);
 	for (size_t i = 0; i < rq->argc; i++)
@@ -408,6 +409,25 @@ static int load_policy(const struct ab_policy_input *in, struct ab_prepared *p,
 	return ab_policy_load(&with, &p->policy, &p->notes, err);
 }
 
+/* No setting says this: a policy that has it is never one that was loaded. */
+static int let_learn(struct ab_prepared *p, struct ab_error *err)
+{
+	if (p->nested)
+		return ab_fail(err, AB_EUSAGE, 0,
+			       "inside a box nothing can be learned: the outer "
+			       "run decides");
+	if (p->policy->net.mode != AB_NET_FILTERED)
+		ab_strv_addf(&p->notes,
+			     "profile %s has the network %s; to learn from, it "
+			     "is filtered",
+			     p->policy->profile,
+			     p->policy->net.mode == AB_NET_BLOCKED ? "blocked"
+								   : "open");
+	p->policy->net.mode = AB_NET_FILTERED;
+	p->policy->net.unknown = AB_UNKNOWN_LEARN;
+	return 0;
+}
+
 int ab_prepare(const struct ab_request *request, struct ab_prepared *ret,
 	       struct ab_error *err)
 {
@@ -417,10 +437,12 @@ int ab_prepare(const struct ab_request *request, struct ab_prepared *ret,
 				     .next = AB_NEXT_NONE,
 				     .audit = AB_COPY_NONE,
 				     .nested = access(AB_MARKER, F_OK) == 0 };
-	if (load_policy(&request->policy, ret, err) == 0)
-		return 0;
-	ab_prepared_fini(ret);
-	return -1;
+	if (load_policy(&request->policy, ret, err) < 0 ||
+	    (request->learn && let_learn(ret, err) < 0)) {
+		ab_prepared_fini(ret);
+		return -1;
+	}
+	return 0;
 }
 
 void ab_prepared_fini(struct ab_prepared *p)

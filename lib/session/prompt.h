@@ -21,6 +21,7 @@ struct ab_buf;
 struct ab_error;
 struct ab_prompt;
 struct ab_terminal;
+struct ab_terminal_rescue;
 
 struct ab_prompt_question {
 	uint32_t number;
@@ -39,6 +40,10 @@ struct ab_prompt_question {
  * is not ours. `terminal` may be NULL (the command has none, we may have). */
 int ab_prompt_open(struct ab_terminal *terminal, struct ab_prompt **ret,
 		   struct ab_error *err);
+/* What the broker is to give back for a supervisor that died, also when there
+ * is a prompt and no terminal of the command; NULL: nothing. */
+void ab_prompt_rescue_get(const struct ab_prompt *prompt,
+			  struct ab_terminal_rescue *ret);
 /* On the supervisor's loop. `redraw`: have the command draw itself again. */
 struct ab_prompt_watch {
 	struct ab_loop *loop;
@@ -58,8 +63,13 @@ void ab_prompt_show(struct ab_prompt *prompt,
 void ab_prompt_hide(struct ab_prompt *prompt);
 uint32_t ab_prompt_number(const struct ab_prompt *prompt);	/* 0: none */
 void ab_prompt_resize(struct ab_prompt *prompt);	/* SIGWINCH */
+/* Before we stop, after ab_terminal_suspend; and after SIGCONT and
+ * ab_terminal_resume: a question that stood there stands there again. */
+void ab_prompt_suspend(struct ab_prompt *prompt);
+void ab_prompt_resume(struct ab_prompt *prompt);
 /* Is there somebody at it now: are we in the terminal's foreground? */
 bool ab_prompt_able(const struct ab_prompt *prompt);
+/* Before the terminal; not out of `answered`. NULL does nothing. */
 void ab_prompt_close(struct ab_prompt *prompt);
 
 /* Pure: the whole screen for a question. */

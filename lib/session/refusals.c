@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "session/children.h"
+#include "session/denials.h"
 #include "shell/rules.h"
 
 enum {
@@ -33,6 +34,7 @@ struct ab_refusals {
 	struct row v[REMEMBERED];
 	uint32_t len, last;
 	uint64_t count;
+	struct ab_denials *denials; /* of files and calls */
 };
 
 struct ab_refusals *ab_refusals_new(const char *run_id, struct ab_log *log,
@@ -43,6 +45,7 @@ struct ab_refusals *ab_refusals_new(const char *run_id, struct ab_log *log,
 	snprintf(r->run_id, sizeof(r->run_id), "%s", run_id);
 	r->log = log;
 	r->strict = strict;
+	r->denials = ab_denials_new(run_id, log);
 	return r;
 }
 
@@ -56,6 +59,7 @@ void ab_refusals_free(struct ab_refusals *r)
 		free(r->v[i].reason);
 		free(r->v[i].by);
 	}
+	ab_denials_free(r->denials);
 	ab_buf_fini(&r->line);
 	free(r);
 }
@@ -84,7 +88,7 @@ static uint32_t remember(struct ab_refusals *r, const struct ab_note *note)
 	return ++r->last;
 }
 
-int ab_refusals_take(struct ab_refusals *r, const struct ab_note *note,
+static int take_exec(struct ab_refusals *r, const struct ab_note *note,
 		     struct ab_error *err)
 {
 	struct ab_buf *line = &r->line;
@@ -110,7 +114,39 @@ int ab_refusals_take(struct ab_refusals *r, const struct ab_note *note,
 		ab_record_text(line, "reason", note->reason);
 	if (note->before)
 		ab_record_number(line, "repeated", (int64_t)note->before);
-	return ab_log_write(r->log, line, err) < 0 && r->strict ? -1 : 0;
+	return ab_log_write(r->log, line, err);
+}
+
+static int take_program(struct ab_refusals *r, const struct ab_note *note,
+			struct ab_error *err)
+{
+	ab_record_open(&r->line, r->run_id, "program");
+	ab_record_text(&r->line, "path", note->path);
+	return ab_log_write(r->log, &r->line, err);
+}
+
+static int take(struct ab_refusals *r, const struct ab_note *note,
+		struct ab_error *err)
+{
+	switch (note->kind) {
+	case AB_NOTE_EXEC:
+		return take_exec(r, note, err);
+	case AB_NOTE_PROGRAM:
+		return take_program(r, note, err);
+	default:
+		return ab_denials_take(r->denials, note, err);
+	}
+}
+
+int ab_refusals_take(struct ab_refusals *r, const struct ab_note *note,
+		     struct ab_error *err)
+{
+	return take(r, note, err) < 0 && r->strict ? -1 : 0;
+}
+
+uint64_t ab_refusals_others(const struct ab_refusals *r)
+{
+	return ab_denials_count(r->denials);
 }
 
 uint64_t ab_refusals_count(const struct ab_refusals *r)
@@ -178,7 +214,7 @@ static void add_row(const struct ab_refusals *r, uint32_t i, int width,
 			     ids, "", row->rule);
 }
 
-void ab_refusals_summary(const struct ab_refusals *r, struct ab_strv *ret)
+static void sum_up(const struct ab_refusals *r, struct ab_strv *ret)
 {
 	uint32_t rows = r->len < ROWS ? r->len : ROWS;
 	uint64_t counted = 0;
@@ -200,7 +236,12 @@ void ab_refusals_summary(const struct ab_refusals *r, struct ab_strv *ret)
 	}
 	if (r->count > counted)
 		ab_strv_addf(ret,
-			     "  and %" PRIu64 " more; the record is "
-			     "runs/%s/" AB_LOG_NAME " of the state folder",
+			     "  and %" PRIu64 " more: agentbox log %s --denied",
 			     r->count - counted, r->run_id);
+}
+
+void ab_refusals_summary(const struct ab_refusals *r, struct ab_strv *ret)
+{
+	sum_up(r, ret);
+	ab_denials_summary(r->denials, ret);
 }

@@ -1,9 +1,11 @@
 #ifndef AB_SESSION_REFUSALS_H
 #define AB_SESSION_REFUSALS_H
 /*
- * The programs that the box was refused: each note of the judge becomes a
- * record ("exec") with an id, RUN-eN, the same for the same command and rule,
- * and all of them become a few lines for the user when the run is over.
+ * What the judge tells: each note becomes a record, and all of them become a
+ * few lines for the user when the run is over. Programs that the box was
+ * refused are "exec" with an id, RUN-eN, the same for the same command and
+ * rule; files and calls are "violation" with RUN-fN (session/denials.h);
+ * programs that it executed, where that is asked for, "program".
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,6 +26,8 @@ void ab_refusals_free(struct ab_refusals *refusals);
 int ab_refusals_take(struct ab_refusals *refusals, const struct ab_note *note,
 		     struct ab_error *err);
 uint64_t ab_refusals_count(const struct ab_refusals *refusals);
+/* Of files and calls. */
+uint64_t ab_refusals_others(const struct ab_refusals *refusals);
 /* Nothing when there was none. */
 void ab_refusals_summary(const struct ab_refusals *refusals,
 			 struct ab_strv *ret);

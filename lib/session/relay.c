@@ -9,6 +9,9 @@
  * (the box must not wait for a window that was closed), without `box` the
  * input.
  *
+ * Held, `in` and `out` are ours: the box's output stays where it is, and when
+ * the flow is full the box waits.
+ *
  * Should: move as much as there is at each call, at most one buffer.
  * Mustn't: block; read from the background.
  */
@@ -61,27 +64,46 @@ static bool has_bytes(const struct ab_flow *flow)
 	return flow->start < flow->end;
 }
 
+static bool has_own(const struct ab_relay *r)
+{
+	return r->own_sent < r->own.len;
+}
+
 static void watch(struct ab_relay *r, struct ab_relay_end *side, bool in,
 		  bool out)
 {
 	uint32_t events = (in ? EPOLLIN : 0u) | (out ? EPOLLOUT : 0u);
+	struct ab_error err;
 
+	if (events && is_open(side) && !side->source.active &&
+	    ab_loop_add(r->loop, &side->source, events, &err) < 0)
+		drop(r, side);
 	if (side->events == events)
 		return;
 	side->events = events;
 	ab_loop_set(r->loop, &side->source, events);
 }
 
+/* A hang-up that nothing can be done about yet is not to be told again and
+ * again. */
+static void unwatch(struct ab_relay *r, struct ab_relay_end *side)
+{
+	ab_loop_remove(r->loop, &side->source);
+	side->events = 0;
+}
+
 void ab_relay_arm(struct ab_relay *r)
 {
-	bool quiet = r->quiet;
+	bool moves = !r->quiet, flows = moves && !r->held;
 
 	if (!r->loop)
 		return;
-	watch(r, &r->in, !quiet && r->reading && has_room(&r->down), false);
-	watch(r, &r->out, false, !quiet && has_bytes(&r->up));
-	watch(r, &r->box, !quiet && has_room(&r->up),
-	      !quiet && has_bytes(&r->down));
+	watch(r, &r->in,
+	      moves && (r->held || (r->reading && has_room(&r->down))), false);
+	watch(r, &r->out, false,
+	      moves && (has_own(r) || (flows && has_bytes(&r->up))));
+	watch(r, &r->box, flows && has_room(&r->up),
+	      moves && has_bytes(&r->down));
 }
 
 /* One read. */
@@ -115,21 +137,56 @@ static bool wait_for(int fd, short events, int ms)
 	return poll(&ready, 1, ms) > 0;
 }
 
+/* How much may be tried at once; 0: nothing now. */
+static size_t share(const struct ab_relay *r, size_t len)
+{
+	if (!r->out.shared)
+		return len;
+	if (!wait_for(r->out.source.fd, POLLOUT, 0))
+		return 0;
+	return len < SMALL ? len : SMALL;
+}
+
+/* False: there is more of it. */
+static bool show_own(struct ab_relay *r)
+{
+	while (has_own(r)) {
+		size_t len = share(r, r->own.len - r->own_sent);
+		ssize_t n = -1;
+
+		if (is_open(&r->out)) {
+			if (len == 0)
+				return false;
+			n = write(r->out.source.fd, r->own.data + r->own_sent,
+				  len);
+			if (again(n))
+				return false;
+		}
+		if (n <= 0)
+			drop(r, &r->out);
+		r->own_sent = n > 0 ? r->own_sent + (size_t)n : r->own.len;
+		if (has_own(r))
+			continue;
+		r->own.len = r->own_sent = 0;
+		r->sent(r->arg);
+	}
+	return true;
+}
+
 static void show(struct ab_relay *r)
 {
 	struct ab_flow *up = &r->up;
 
+	if (!show_own(r) || (r->held && is_open(&r->out)))
+		return;
 	while (has_bytes(up) && is_open(&r->out)) {
 		const char *from = up->data + up->start;
-		size_t len = up->end - up->start;
+		size_t len = share(r, up->end - up->start);
 		ssize_t n;
 		bool later;
 
-		if (r->out.shared) {
-			if (!wait_for(r->out.source.fd, POLLOUT, 0))
-				return;
-			len = len < SMALL ? len : SMALL;
-		}
+		if (len == 0)
+			return;
 		r->writes(r->arg, from, len);
 		n = write(r->out.source.fd, from, len);
 		later = again(n);
@@ -187,6 +244,9 @@ static void box_ready(struct ab_source *source, uint32_t events)
 	if (events & ~(uint32_t)EPOLLOUT) {
 		take_output(r);
 		show(r);
+		if ((events & EPOLLHUP) && is_open(&r->box) &&
+		    !has_room(&r->up))
+			unwatch(r, &r->box);
 	}
 	ab_relay_arm(r);
 }
@@ -198,7 +258,26 @@ static void out_ready(struct ab_source *source, uint32_t events)
 	if (events & (EPOLLHUP | EPOLLERR))
 		drop(r, &r->out);
 	show(r);
+	if (r->held && !is_open(&r->out))
+		r->heard(r->arg, NULL, 0);
 	ab_relay_arm(r);
+}
+
+static void listen_to(struct ab_relay *r, uint32_t events)
+{
+	char keys[256];
+	ssize_t n = read(r->in.source.fd, keys, sizeof(keys));
+
+	if (n > 0) {
+		r->heard(r->arg, keys, (size_t)n);
+		return;
+	}
+	if (again(n) || (n == 0 && !(events & (EPOLLHUP | EPOLLERR))))
+		return;
+	/* In the background it is still there, for others. */
+	if (n == 0 || errno != EIO || ab_tty_foreground(r->in.source.fd))
+		drop(r, &r->in);
+	r->heard(r->arg, NULL, 0);
 }
 
 static void in_ready(struct ab_source *source, uint32_t events)
@@ -206,6 +285,11 @@ static void in_ready(struct ab_source *source, uint32_t events)
 	struct ab_relay *r = source->owner;
 	ssize_t n = 0;
 
+	if (r->held) {
+		listen_to(r, events);
+		ab_relay_arm(r);
+		return;
+	}
 	if ((events & EPOLLIN) && r->reading && has_room(&r->down))
 		n = fill(&r->down, source->fd);
 	/* Somebody has put us into the background; SIGCONT will tell. */
@@ -232,10 +316,11 @@ int ab_relay_start(struct ab_relay *r, int box, struct ab_loop *loop,
 		   struct ab_error *err)
 {
 	struct ab_relay_end *sides[] = { &r->in, &r->out, &r->box };
-	int flags = fcntl(box, F_GETFL);
+	int flags = box >= 0 ? fcntl(box, F_GETFL) : 0;
 
 	r->box.source.fd = box;
-	if (flags < 0 || fcntl(box, F_SETFL, flags | O_NONBLOCK) < 0)
+	if (flags < 0 ||
+	    (box >= 0 && fcntl(box, F_SETFL, flags | O_NONBLOCK) < 0))
 		return ab_fail(err, AB_ESYSTEM, errno,
 			       "prepare the box's terminal");
 	r->loop = loop;
@@ -256,7 +341,7 @@ void ab_relay_flush(struct ab_relay *r, bool ended)
 
 		total += n;
 		show(r);
-		if (has_bytes(&r->up)) {
+		if (has_own(r) || has_bytes(&r->up)) {
 			if (!wait_for(r->out.source.fd, POLLOUT, SCREEN_MS))
 				return;
 		} else if (!is_open(&r->box)) {
@@ -288,4 +373,5 @@ void ab_relay_fini(struct ab_relay *r)
 	drop(r, &r->in);
 	drop(r, &r->out);
 	drop(r, &r->box);
+	ab_buf_fini(&r->own);
 }

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/loop.h"
 
 struct ab_error;
@@ -30,19 +31,25 @@ struct ab_relay {
 	struct ab_relay_end in, out; /* the caller's */
 	struct ab_relay_end box; /* the master of the box's */
 	struct ab_flow up, down; /* box to out, in to box */
+	struct ab_buf own; /* of ours, for out, before what is in up */
+	size_t own_sent;
 	bool reading; /* what is typed is for the box */
 	bool quiet; /* nothing moves */
+	bool held; /* nothing of the box is shown, and keys are heard */
 	/* Around each write to out: what is tried, and how much was taken. */
 	void (*writes)(void *arg, const char *data, size_t len);
 	void (*wrote)(void *arg, const char *data, size_t len);
+	/* While held; with nothing: `in` is gone, or not ours any more. */
+	void (*heard)(void *arg, const char *data, size_t len);
+	void (*sent)(void *arg); /* all of own */
 	void *arg;
 };
 
-/* Takes the descriptors over, -1 for a side that does not exist. */
+/* Takes the descriptors over, -1 for a side that does not exist; box too. */
 void ab_relay_init(struct ab_relay *relay, int in, int out);
 int ab_relay_start(struct ab_relay *relay, int box, struct ab_loop *loop,
 		   struct ab_error *err);
-/* After a change of reading or quiet. */
+/* After a change of own, reading, quiet or held. */
 void ab_relay_arm(struct ab_relay *relay);
 
 /* What the box has written, to the caller's terminal, outside the loop and

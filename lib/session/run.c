@@ -27,14 +27,19 @@
 #include "session/cgroup.h"
 #include "session/children.h"
 #include "session/consent.h"
+#include "session/control.h"
+#include "session/desk.h"
 #include "session/gate.h"
 #include "session/lock.h"
 #include "session/nested.h"
 #include "session/prepare.h"
+#include "session/prompt.h"
 #include "session/refusals.h"
 #include "session/run_state.h"
 #include "session/supervisor.h"
 #include "session/terminal.h"
+#include "session/trace.h"
+#include "session/violations.h"
 
 /* The caller's pipes must see their end when the command closes them; our own
  * words go to standard error. */
@@ -56,10 +61,13 @@ static int open_record(struct run *r, struct ab_error *err)
 	struct ab_prepared *p = r->prepared;
 	struct ab_log_setup setup = { .run_id = r->dir.id };
 
-	if (ab_run_create(&p->state, p->spec.run_id, &r->dir, err) < 0)
+	if (ab_violations_new(&r->violations, err) < 0 ||
+	    ab_run_create(&p->state, p->spec.run_id, &r->dir, err) < 0)
 		return -1;
 	setup.dir = r->dir.dir;
 	setup.copy = p->audit.fd >= 0 ? &p->audit : NULL;
+	setup.tap = ab_violations_tap;
+	setup.tap_arg = r->violations;
 	return ab_log_open(&setup, &r->log, err);
 }
 
@@ -73,11 +81,42 @@ static int start_judge(struct run *r, struct ab_error *err)
 						      : NULL,
 				  .approved_user = r->consent.user_rule };
 
-	if (!r->prepared->spec.children)
+	const struct ab_prepared *p = r->prepared;
+	struct ab_trace_terms trace = { .policy = p->policy,
+					.plan = &p->spec.plan,
+					.sockets = &p->site.sockets,
+					.state = p->state.path,
+					.uid = geteuid(),
+					.judged = p->spec.children,
+					.learn = r->request->learn };
+
+	if (!p->spec.children && !p->spec.traced)
 		return 0;
 	r->refusals = ab_refusals_new(r->dir.id, &r->log,
 				      r->prepared->spec.strict);
-	return ab_children_start(&terms, &r->children, err);
+	return ab_children_start(&terms, p->spec.traced ? &trace : NULL,
+				 &r->children, err);
+}
+
+/* How the run can be seen and steered, and by whom it can be asked about
+ * hosts. */
+static int open_desk(struct run *r, struct ab_error *err)
+{
+	struct ab_policy *policy = r->prepared->policy;
+	bool asks = policy->net.mode == AB_NET_FILTERED &&
+		    policy->net.unknown == AB_UNKNOWN_ASK;
+	struct ab_desk_setup setup = { .policy = policy };
+
+	if (ab_control_open(r->dir.dir, &r->control, err) < 0)
+		return -1;
+	if (asks && !r->request->approver &&
+	    ab_prompt_open(r->terminal, &r->prompt, err) < 0)
+		return -1;
+	setup.approver = r->request->approver != NULL;
+	setup.prompt = r->prompt;
+	if (asks && !ab_desk_asks(&setup))
+		policy->net.unknown = AB_UNKNOWN_DENY;
+	return 0;
 }
 
 /* While the box is being built: what the run needs on the host. */
@@ -96,7 +135,12 @@ static int settle_in(struct run *r, struct ab_error *err)
 				       .environ = ab_safe_environ(
 					       &p->safe, &r->request->policy),
 				       .stamps = p->safe.stamps,
-				       .hidden = &p->safe.hidden };
+				       .hidden = &p->safe.hidden,
+				       .approver = r->request->approver,
+				       .on_violation =
+					       r->request->on_violation,
+				       .reload = p->policy->net.mode ==
+						 AB_NET_FILTERED };
 
 	if (open_record(r, err) < 0 || ab_run_write_start(r, err) < 0)
 		return -1;
@@ -112,7 +156,8 @@ static int settle_in(struct run *r, struct ab_error *err)
 	if (ab_gate_open(p->policy, r->request->policy.environ, &p->safe,
 			 &r->gate, err) < 0)
 		return -1;
-	if (ab_lock_supervisor(p->state.root, err) < 0)
+	if (open_desk(r, err) < 0 ||
+	    ab_lock_supervisor(p->state.root, err) < 0)
 		return -1;
 	return r->cgroup.processes ? 0 : ab_run_go(r, err);
 }
@@ -164,6 +209,7 @@ static void abandon(struct run *r, struct ab_error *err)
 	prefer_box_error(r, err);
 	ab_box_kill(&r->box);
 	ab_box_fini(&r->box);
+	ab_prompt_close(r->prompt);
 	ab_terminal_close(r->terminal);
 	ab_network_fini(&r->network);
 	if (r->gate)
@@ -339,6 +385,8 @@ int ab_run(const struct ab_request *request, int *ret_status,
 	ab_strv_fini(&r.refused);
 	ab_strv_fini(&r.report.lines);
 	ab_log_fini(&r.log);
+	ab_violations_free(r.violations);
+	ab_control_close(r.control);
 	ab_copy_fini(&r.result);
 	ab_run_fini(&r.dir);
 	ab_cgroup_fini(&r.cgroup);

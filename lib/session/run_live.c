@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -14,10 +15,14 @@
 #include "policy/policy.h"
 #include "session/broker.h"
 #include "session/children.h"
+#include "session/control.h"
+#include "session/desk.h"
 #include "session/gate.h"
 #include "session/prepare.h"
+#include "session/prompt.h"
 #include "session/refusals.h"
 #include "session/run_state.h"
+#include "session/violations.h"
 
 void ab_run_say(const struct run *r, enum ab_level level, const char *fmt, ...)
 {
@@ -117,11 +122,12 @@ static int command_starts(void *arg, const struct ab_holds *holds,
 		ab_run_say(r, AB_SAY_WARNING, "this box does not hold: %s",
 			   holds->missing);
 	if (r->children && holds->unasked)
-		ab_run_say(
-			r, AB_SAY_WARNING,
-			"what the command executes is not judged: the kernel has "
-			"no listener for us: %s",
-			strerror(holds->unasked));
+		ab_run_say(r, AB_SAY_WARNING,
+			   "%s: the kernel has no listener for us: %s",
+			   r->prepared->spec.children
+				   ? "what the command executes is not judged"
+				   : "what the box refuses is not seen",
+			   strerror(holds->unasked));
 	if (r->request->verbose > 0) {
 		ab_autofree char *names = join(&held);
 
@@ -165,8 +171,9 @@ static int hear_last(struct run *r, struct ab_error *err)
 {
 	struct ab_note note;
 
-	if (!r->children)
+	if (!r->children || r->heard)
 		return 0;
+	r->heard = true;
 	ab_children_dismiss(r->children);
 	/* While it is heard: it may wait for room. */
 	while (ab_children_await(r->children) &&
@@ -178,6 +185,34 @@ static int hear_last(struct run *r, struct ab_error *err)
 	return 0;
 }
 
+/* What was still on its way when the box was gone. */
+static void end_network(struct run *r, int *result, struct ab_error *err)
+{
+	struct ab_error late = { 0 };
+
+	if (hear_last(r, &late) < 0)
+		prefer_first(result, err, &late);
+	if (!r->gate)
+		return;
+	r->gated = true;
+	if (ab_gate_close(ab_take(r->gate), &r->report, &late) < 0)
+		prefer_first(result, err, &late);
+}
+
+/* The desk is closed: what nobody has seen yet is counted, and goes to the
+ * hook while the broker still takes it. */
+static void take_violations(struct run *r, bool hook)
+{
+	char *line;
+
+	while ((line = ab_violations_take(r->violations)) != NULL) {
+		if (hook)
+			(void)ab_broker_violation(r->broker, line,
+						  strlen(line));
+		free(line);
+	}
+}
+
 /* After the box: what was found, the last record, the run's folder. */
 static int wind_up(struct run *r, int supervised, int *ret_status,
 		   struct ab_error *err)
@@ -186,17 +221,17 @@ static int wind_up(struct run *r, int supervised, int *ret_status,
 	struct ab_error late = { 0 };
 	int result = supervised, asked;
 
+	/* The last violations are the hook's as well. */
+	if (r->request->on_violation) {
+		end_network(r, &result, err);
+		take_violations(r, true);
+	}
 	asked = ab_broker_sweep(r->broker, &late);
 	if (asked < 0)
 		prefer_first(&result, err, &late);
 	/* Beside the broker's work. */
-	if (hear_last(r, &late) < 0)
-		prefer_first(&result, err, &late);
-	if (r->gate) {
-		r->gated = true;
-		if (ab_gate_close(ab_take(r->gate), &r->report, &late) < 0)
-			prefer_first(&result, err, &late);
-	}
+	end_network(r, &result, err);
+	take_violations(r, false);
 	/* A run that was not looked at stays live: the next start sweeps. */
 	if (asked == 0 && ab_broker_swept(r->broker, &moved, &late) < 0)
 		prefer_first(&result, err, &late);
@@ -228,8 +263,31 @@ static void secret_unread(void *arg, const char *name, const char *why)
 		   why);
 }
 
+static void desk_says(void *arg, bool note, const char *text)
+{
+	const struct run *r = arg;
+
+	ab_run_say(r, note ? AB_SAY_NOTE : AB_SAY_WARNING, "%s", text);
+}
+
 int ab_run_supervise(struct run *r, int *ret_status, struct ab_error *err)
 {
+	struct ab_desk_setup desk = {
+		.policy = r->prepared->policy,
+		.run_id = r->dir.id,
+		.name = r->request->name,
+		.cwd = r->prepared->spec.cwd,
+		.command = &r->prepared->spec.argv,
+		.broker = r->broker,
+		.log = &r->log,
+		.control = r->control,
+		.prompt = r->prompt,
+		.violations = r->violations,
+		.approver = r->request->approver != NULL,
+		.hook = r->request->on_violation != NULL,
+		.say = desk_says,
+		.arg = r,
+	};
 	struct ab_supervision what = {
 		.box = &r->box,
 		.broker = r->broker,
@@ -244,11 +302,13 @@ int ab_run_supervise(struct run *r, int *ret_status, struct ab_error *err)
 		.run_id = r->dir.id,
 		.log = &r->log,
 		.secrets = &r->prepared->policy->secrets,
+		.desk = &desk,
 		.unread = secret_unread,
 	};
 	int result;
 
 	result = ab_supervise(&what, &r->outcome, err);
+	ab_prompt_close(r->prompt);
 	if (result < 0)
 		ab_step(err, "supervision");
 	ab_network_fini(&r->network);

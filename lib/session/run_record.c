@@ -124,8 +124,11 @@ int ab_run_write_holds(struct run *r, const struct ab_holds *holds,
 			       r->cgroup.memory ? "box" : "process");
 	if (ab_run_has_upstream(r))
 		ab_record_text(&line, "addresses_checked_by", "upstream");
-	if (r->children)
+	if (r->prepared->spec.children)
 		ab_record_json(&line, "children_judged",
+			       holds->unasked ? "false" : "true");
+	if (r->prepared->spec.traced)
+		ab_record_json(&line, "denials_traced",
 			       holds->unasked ? "false" : "true");
 	return ab_log_write(&r->log, &line, err);
 }
@@ -155,9 +158,12 @@ int ab_run_write_end(struct run *r, int status, const struct ab_strv *moved,
 		ab_record_text(&line, "error", r->outcome.failed.text);
 	if (moved->len)
 		ab_record_list(&line, "findings", moved);
-	if (r->refusals)
+	if (r->prepared->spec.children)
 		ab_record_number(&line, "execs_denied",
 				 (int64_t)ab_refusals_count(r->refusals));
+	if (r->prepared->spec.traced)
+		ab_record_number(&line, "files_denied",
+				 (int64_t)ab_refusals_others(r->refusals));
 	if (r->gated)
 		record_network(&line, &r->report);
 	return ab_log_write(&r->log, &line, err);

@@ -13,6 +13,7 @@
 #include "session/prepare.h"
 #include "session/result.h"
 #include "session/secrets.h"
+#include "session/violations.h"
 
 int ab_exit_status(const struct ab_error *err)
 {
@@ -92,6 +93,10 @@ static void describe(const struct run *r, struct ab_result *ret)
 	ret->holds = r->held;
 	ret->missing = r->held ? p->spec.require & ~r->held : 0;
 	ret->network = r->gated ? &r->report : NULL;
+	if (r->violations) {
+		ret->violations = ab_violations_lines(r->violations);
+		ret->nviolations = ab_violations_count(r->violations);
+	}
 }
 
 static int write_in_folder(const struct run *r, const struct ab_buf *line,

@@ -27,6 +27,7 @@
 #include "policy/secrets.h"
 #include "session/broker.h"
 #include "session/children.h"
+#include "session/desk.h"
 #include "session/gate.h"
 #include "session/refusals.h"
 #include "session/terminal.h"
@@ -39,7 +40,10 @@ struct supervisor {
 	struct ab_outcome out;
 	struct ab_loop loop;
 	struct ab_source signals, box, broker, judge, timer;
+	struct ab_desk *desk;
+	struct ab_timer grace;		/* of a stop that was asked for */
 	bool started, over;
+	bool listened;	/* the judge has what it listens on */
 	bool asked_to_stop;	/* SIGTSTP was passed on */
 	bool told[AB_SECRETS_MAX];	/* that it cannot be read again */
 	struct ab_error *err;
@@ -66,6 +70,7 @@ static void go_on(struct supervisor *s)
 		     ab_terminal_resume(s->what->terminal);
 
 	ab_box_tell(s->what->box, AB_MSG_RESUME, front);
+	ab_desk_resumed(s->desk);
 }
 
 /* Stopped by its terminal because it wants to read, which we can help. */
@@ -89,6 +94,7 @@ static void take_signal(struct supervisor *s, int sig)
 	case SIGWINCH:
 		if (s->what->terminal)
 			ab_terminal_resize(s->what->terminal);
+		ab_desk_resized(s->desk);
 		ab_box_tell(s->what->box, AB_MSG_SIGNAL, sig);
 		break;
 	case SIGTSTP:
@@ -123,6 +129,28 @@ static void arm(struct supervisor *s, uint64_t ms)
 	timerfd_settime(s->timer.fd, 0, &at, NULL);
 }
 
+/* Ask the command to end. */
+static void ask_to_end(struct supervisor *s)
+{
+	ab_box_tell(s->what->box, AB_MSG_SIGNAL, SIGTERM);
+	ab_box_tell(s->what->box, AB_MSG_SIGNAL, SIGCONT);
+}
+
+static void grace_is_over(struct ab_timer *timer)
+{
+	struct supervisor *s = timer->owner;
+
+	ab_box_kill(s->what->box);
+}
+
+static void stop(void *arg, uint64_t grace_ms)
+{
+	struct supervisor *s = arg;
+
+	ask_to_end(s);
+	ab_loop_timer(&s->loop, &s->grace, grace_ms);
+}
+
 static void timer_ready(struct ab_source *source, uint32_t events)
 {
 	struct supervisor *s = source->owner;
@@ -136,17 +164,25 @@ static void timer_ready(struct ab_source *source, uint32_t events)
 		return;
 	}
 	s->out.timed_out = true;
-	ab_box_tell(s->what->box, AB_MSG_SIGNAL, SIGTERM);
-	ab_box_tell(s->what->box, AB_MSG_SIGNAL, SIGCONT);
+	ask_to_end(s);
 	arm(s, GRACE_MS);
 }
 
-static void proxy_failed(void *arg, const struct ab_error *err)
+/* The first of several is told. */
+static void fail_with(void *arg, const struct ab_error *err)
 {
 	struct supervisor *s = arg;
 
-	*s->err = *err;
+	if (s->result == 0)
+		*s->err = *err;
 	give_up(s);
+}
+
+static void redraw(void *arg)
+{
+	struct supervisor *s = arg;
+
+	ab_box_tell(s->what->box, AB_MSG_SIGNAL, SIGWINCH);
 }
 
 /* Never a value: which secret, and what became of it. */
@@ -190,6 +226,10 @@ static void take_news(struct supervisor *s, const struct ab_broker_news *news)
 {
 	size_t i = news->number;
 
+	if (news->kind != AB_NEWS_SECRET) {
+		ab_desk_news(s->desk, news);
+		return;
+	}
 	if (!s->what->secrets || i >= s->what->secrets->len)
 		return;
 	record_secret(s, i, news->text ? "read" : "failed",
@@ -202,18 +242,74 @@ static void take_news(struct supervisor *s, const struct ab_broker_news *news)
 	s->told[i] = !news->text;
 }
 
+static void host_wanted(void *arg, const struct ab_wanted *wanted)
+{
+	struct supervisor *s = arg;
+
+	ab_desk_wanted(s->desk, wanted);
+}
+
+static void host_settled(void *arg, uint32_t number, enum ab_settled how,
+			 uint32_t released)
+{
+	struct supervisor *s = arg;
+
+	ab_desk_settled(s->desk, number, how, released);
+}
+
+static void bytes_sent(void *arg, const char *host, uint64_t bytes)
+{
+	struct supervisor *s = arg;
+
+	ab_desk_sent(s->desk, host, bytes);
+}
+
+static void host_opened(void *arg, const char *host)
+{
+	struct supervisor *s = arg;
+
+	ab_desk_opened(s->desk, host);
+}
+
+static void network_surveyed(void *arg, const char *json)
+{
+	struct supervisor *s = arg;
+
+	ab_desk_surveyed(s->desk, json);
+}
+
 static int attach_network(struct supervisor *s)
 {
-	struct ab_gate_watch watch = { .loop = &s->loop,
-				       .box = s->what->box,
-				       .run_id = s->what->run_id,
-				       .log = s->what->log,
-				       .failed = proxy_failed,
-				       .stale = secret_stale,
-				       .tripped = secret_tripped,
-				       .arg = s };
+	struct ab_gate_watch watch = {
+		.loop = &s->loop,
+		.box = s->what->box,
+		.run_id = s->what->run_id,
+		.log = s->what->log,
+		.failed = fail_with,
+		.stale = secret_stale,
+		.tripped = secret_tripped,
+		.wanted = host_wanted,
+		.settled = host_settled,
+		.sent = bytes_sent,
+		.opened = host_opened,
+		.surveyed = network_surveyed,
+		.counts = ab_desk_counts(s->what->desk->policy),
+		.arg = s,
+	};
 
 	return ab_gate_attach(s->what->gate, s->what->network, &watch, s->err);
+}
+
+static int open_desk(struct supervisor *s)
+{
+	struct ab_desk_hands hands = { .loop = &s->loop,
+				       .gate = s->what->gate,
+				       .stop = stop,
+				       .fail = fail_with,
+				       .redraw = redraw,
+				       .arg = s };
+
+	return ab_desk_open(s->what->desk, &hands, &s->desk, s->err);
 }
 
 static void take_dialled(struct supervisor *s, const struct ab_msg *msg,
@@ -237,8 +333,9 @@ static void take_terminal(struct supervisor *s, struct ab_fds *fds)
 static int take_listener(struct supervisor *s, const struct ab_holds *holds,
 			 const struct ab_fds *fds)
 {
-	if (!s->what->children || holds->unasked)
+	if (!s->what->children || s->listened || (holds && holds->unasked))
 		return 0;
+	s->listened = true;
 	if (fds->len != 1)
 		return ab_fail(s->err, AB_ESYSTEM, 0,
 			       "the box sent nothing to listen on");
@@ -275,6 +372,10 @@ static void take_message(struct supervisor *s, const struct ab_msg *msg,
 		break;
 	case AB_MSG_TTY:
 		take_terminal(s, fds);
+		break;
+	case AB_MSG_ASKS:
+		if (take_listener(s, NULL, fds) < 0)
+			give_up(s);
 		break;
 	case AB_MSG_HOLDS:
 		take_holds(s, &msg->u.holds, fds);
@@ -412,6 +513,8 @@ static int open_sources(struct supervisor *s, struct ab_error *err)
 	if (what->timeout_ms &&
 	    ab_loop_add(&s->loop, &s->timer, EPOLLIN, err) < 0)
 		return -1;
+	if (open_desk(s) < 0)
+		return -1;
 	return what->gate ? attach_network(s) : 0;
 }
 
@@ -422,8 +525,10 @@ int ab_supervise(const struct ab_supervision *what, struct ab_outcome *ret,
 				.err = err,
 				.signals = { .fd = -1 },
 				.timer = { .fd = -1 },
+				.grace = { .fire = grace_is_over },
 				.loop = { .epoll = -1 } };
 
+	s.grace.owner = &s;
 	if (ab_loop_init(&s.loop, err) < 0 || open_sources(&s, err) < 0 ||
 	    ab_loop_run(&s.loop, err) < 0)
 		s.result = -1;
@@ -432,6 +537,7 @@ int ab_supervise(const struct ab_supervision *what, struct ab_outcome *ret,
 	/* With init every process of the box is gone; the terminal's last
 	 * output is complete only then. */
 	ab_box_fini(what->box);
+	ab_desk_close(s.desk, s.out.status);
 	ab_terminal_close(what->terminal);
 	ab_closep(&s.signals.fd);
 	ab_closep(&s.timer.fd);

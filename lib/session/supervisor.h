@@ -13,6 +13,7 @@
 struct ab_terminal;
 struct ab_broker;
 struct ab_children;
+struct ab_desk_setup;
 struct ab_gate;
 struct ab_log;
 struct ab_refusals;
@@ -35,6 +36,7 @@ struct ab_supervision {
 	const char *run_id;
 	struct ab_log *log;
 	const struct ab_secrets *secrets;
+	const struct ab_desk_setup *desk;
 	/* A secret could not be read again; said once for each. */
 	void (*unread)(void *arg, const char *name, const char *why);
 };

@@ -16,6 +16,7 @@
 #include "session/terminal.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,36 +29,8 @@
 #include "base/mem.h"
 #include "session/modes.h"
 #include "session/relay.h"
+#include "session/terminal_state.h"
 #include "session/tty.h"
-
-struct ab_terminal_live {
-	struct termios cooked;	/* as the caller had it */
-	struct ab_modes modes;	/* of what was written to it */
-	struct ab_modes next;	/* of that and what is being written */
-	bool writing;
-	bool raw;		/* we have made it so */
-	bool shown;		/* the modes are in effect */
-	bool same;		/* the screen is of the same terminal */
-};
-
-struct ab_terminal {
-	struct ab_terminal_live *live;
-	struct ab_relay relay;
-	size_t attempt;	/* bytes that are being written */
-	bool pipeline;
-	bool wanted;	/* the command may have what is typed */
-	bool alike;	/* the box's terminal has the caller's settings */
-};
-
-static int in_fd(const struct ab_terminal *t)
-{
-	return t->relay.in.source.fd;
-}
-
-static int out_fd(const struct ab_terminal *t)
-{
-	return t->relay.out.source.fd;
-}
 
 static int any_fd(const struct ab_terminal *t)
 {
@@ -92,17 +65,44 @@ static void note_output(void *arg, const char *data, size_t len)
 	live->writing = false;
 }
 
-static void get_size(const struct ab_terminal *t, struct winsize *ret)
+void ab_terminal_size(const struct ab_terminal *t, struct winsize *ret)
 {
 	memset(ret, 0, sizeof(*ret));
 	ioctl(out_fd(t) >= 0 ? out_fd(t) : in_fd(t), TIOCGWINSZ, ret);
+}
+
+static int make(const struct ab_tty *tty, struct ab_terminal **ret,
+		struct ab_error *err)
+{
+	struct ab_terminal_live *live;
+	struct ab_terminal *t;
+
+	live = mmap(NULL, sizeof(*live), PROT_READ | PROT_WRITE,
+		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (live == MAP_FAILED)
+		return ab_fail(err, AB_ESYSTEM, errno, "remember the terminal");
+	t = ab_alloc(sizeof(*t));
+	t->live = live;
+	t->pipeline = tty->pipeline;
+	ab_relay_init(&t->relay, tty->in, tty->out);
+	t->relay.in.shared = tty->in_shared;
+	t->relay.out.shared = tty->out_shared;
+	t->relay.writes = note_attempt;
+	t->relay.wrote = note_output;
+	t->relay.heard = ab_terminal_heard;
+	t->relay.sent = ab_terminal_sent;
+	t->relay.arg = t;
+	t->nudge = (struct ab_timer){ .fire = ab_terminal_nudged, .owner = t };
+	live->same = tty->same || tty->in < 0;
+	tcgetattr(any_fd(t), &live->cooked);
+	*ret = t;
+	return 0;
 }
 
 int ab_terminal_open(struct ab_terminal **ret, uint32_t *ret_fds,
 		     uint16_t *ret_rows, uint16_t *ret_cols,
 		     struct ab_error *err)
 {
-	struct ab_terminal_live *live;
 	struct ab_terminal *t;
 	struct winsize size;
 	struct ab_tty tty;
@@ -113,33 +113,37 @@ int ab_terminal_open(struct ab_terminal **ret, uint32_t *ret_fds,
 		*ret_fds = 0;
 		return 0;
 	}
-	live = mmap(NULL, sizeof(*live), PROT_READ | PROT_WRITE,
-		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (live == MAP_FAILED) {
-		ab_fail(err, AB_ESYSTEM, errno, "remember the terminal");
+	if (make(&tty, &t, err) < 0) {
 		ab_closep(&tty.in);
 		ab_closep(&tty.out);
 		return -1;
 	}
-	t = ab_alloc(sizeof(*t));
-	t->live = live;
-	t->pipeline = tty.pipeline;
 	/* Where nothing can be typed there is nothing to wait for. */
 	t->wanted = t->alike = tty.ours || tty.in < 0;
-	ab_relay_init(&t->relay, tty.in, tty.out);
-	t->relay.in.shared = tty.in_shared;
-	t->relay.out.shared = tty.out_shared;
-	t->relay.writes = note_attempt;
-	t->relay.wrote = note_output;
-	t->relay.arg = t;
-	live->same = tty.same || tty.in < 0;
-	tcgetattr(any_fd(t), &live->cooked);
-	get_size(t, &size);
+	ab_terminal_size(t, &size);
 	*ret_rows = size.ws_row;
 	*ret_cols = size.ws_col;
 	*ret_fds = tty.fds;
 	*ret = t;
 	return 0;
+}
+
+int ab_terminal_open_own(struct ab_terminal **ret, struct ab_error *err)
+{
+	struct ab_tty tty = { .in = open("/dev/tty", O_RDWR | O_NOCTTY |
+							     O_NONBLOCK |
+							     O_CLOEXEC),
+			      .same = true };
+
+	*ret = NULL;
+	if (tty.in < 0)
+		return 0;
+	tty.out = fcntl(tty.in, F_DUPFD_CLOEXEC, 3);
+	if (make(&tty, ret, err) == 0)
+		return 0;
+	ab_closep(&tty.in);
+	ab_closep(&tty.out);
+	return -1;
 }
 
 bool ab_terminal_behind(const struct ab_terminal *t)
@@ -152,7 +156,7 @@ const struct termios *ab_terminal_settings(const struct ab_terminal *t)
 	return &t->live->cooked;
 }
 
-static void make_raw(const struct ab_terminal *t, struct termios *termios)
+void ab_terminal_make_raw(const struct ab_terminal *t, struct termios *termios)
 {
 	termios->c_iflag &= ~(tcflag_t)(IGNBRK | BRKINT | PARMRK | ISTRIP |
 					INLCR | IGNCR | ICRNL | IXON);
@@ -192,14 +196,15 @@ static bool come_forward(struct ab_terminal *t)
 		tcsetattr(t->relay.box.source.fd, TCSANOW, &t->live->cooked);
 	t->alike = true;
 	now = t->live->cooked;
-	make_raw(t, &now);
+	ab_terminal_make_raw(t, &now);
 	t->live->raw = true;
 	tcsetattr(in_fd(t), TCSANOW, &now);
 	t->relay.reading = true;
+	t->lent = false;
 	return true;
 }
 
-static void step_back(struct ab_terminal *t)
+void ab_terminal_step_back(struct ab_terminal *t)
 {
 	t->relay.reading = false;
 	if (t->live->raw && in_fd(t) >= 0 && ab_tty_foreground(in_fd(t)))
@@ -217,7 +222,7 @@ static void undo_modes(struct ab_terminal *t)
 	t->live->shown = false;
 }
 
-static void redo_modes(struct ab_terminal *t)
+void ab_terminal_redo_modes(struct ab_terminal *t)
 {
 	char text[AB_MODES_ROOM];
 
@@ -242,9 +247,10 @@ void ab_terminal_resize(struct ab_terminal *t)
 {
 	struct winsize size;
 
-	get_size(t, &size);
+	ab_terminal_size(t, &size);
 	if (t->relay.box.source.fd >= 0)
 		ioctl(t->relay.box.source.fd, TIOCSWINSZ, &size);
+	ab_terminal_redraw(t);
 }
 
 bool ab_terminal_claim(struct ab_terminal *t)
@@ -259,10 +265,11 @@ bool ab_terminal_claim(struct ab_terminal *t)
 
 void ab_terminal_suspend(struct ab_terminal *t)
 {
+	ab_terminal_release(t);
 	/* A full-screen program leaves its screen before it stops. */
 	ab_relay_flush(&t->relay, false);
 	undo_modes(t);
-	step_back(t);
+	ab_terminal_step_back(t);
 	t->relay.quiet = true;
 	ab_relay_arm(&t->relay);
 }
@@ -273,7 +280,7 @@ bool ab_terminal_resume(struct ab_terminal *t)
 
 	t->relay.quiet = false;
 	if (front)
-		redo_modes(t);
+		ab_terminal_redo_modes(t);
 	ab_terminal_resize(t);
 	ab_relay_arm(&t->relay);
 	return front;
@@ -283,9 +290,12 @@ void ab_terminal_close(struct ab_terminal *t)
 {
 	if (!t)
 		return;
+	ab_terminal_release(t);
+	if (t->relay.loop)
+		ab_loop_timer_stop(t->relay.loop, &t->nudge);
 	ab_relay_flush(&t->relay, true);
 	undo_modes(t);
-	step_back(t);
+	ab_terminal_step_back(t);
 	ab_relay_fini(&t->relay);
 	munmap(t->live, sizeof(*t->live));
 	free(t);
@@ -319,6 +329,12 @@ void ab_terminal_rescue(const struct ab_terminal_rescue *rescue)
 	modes = live->modes;
 	if (live->writing)
 		ab_modes_join(&modes, &live->next);
+	/* The first byte ends a sequence of ours that was cut off. */
+	if (live->covered) {
+		ab_relay_write(rescue->fd, "\030", 1);
+		ab_relay_write(rescue->fd, text,
+			       ab_modes_uncover(&modes, text));
+	}
 	if (live->shown && live->same)
 		ab_relay_write(rescue->fd, text, ab_modes_undo(&modes, text));
 	sigprocmask(SIG_SETMASK, &before, NULL);

@@ -8,6 +8,8 @@
  * Expects all signals blocked (SIGTTIN and SIGTTOU would stop us in the
  * middle). While the caller's terminal is raw, a line written to it by others
  * needs "\r\n".
+ *
+ * terminal_guest.c: the terminal for ourselves, while a question stands there.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,6 +17,7 @@
 
 #include "base/loop.h"
 
+struct ab_buf;
 struct ab_error;
 struct ab_terminal;
 
@@ -25,6 +28,10 @@ struct ab_terminal;
 int ab_terminal_open(struct ab_terminal **ret, uint32_t *ret_fds,
 		     uint16_t *ret_rows, uint16_t *ret_cols,
 		     struct ab_error *err);
+
+/* The terminal that controls us, for a guest only: the command has none. *ret
+ * is NULL where there is no such terminal. Attached with the master -1. */
+int ab_terminal_open_own(struct ab_terminal **ret, struct ab_error *err);
 
 /*
  * Must the command start in the background of its own terminal? So when the
@@ -49,6 +56,34 @@ void ab_terminal_suspend(struct ab_terminal *terminal);	/* cooked, quiet */
 /* After SIGCONT. True: what is typed reaches the command, which may have its
  * terminal's foreground; false: it goes on in the background. */
 bool ab_terminal_resume(struct ab_terminal *terminal);
+
+/*
+ * A guest has the screen and the keys: what the box writes waits, and nothing
+ * that is typed reaches it. What was typed before is thrown away, and what is
+ * left at the end too.
+ */
+struct ab_terminal_guest {
+	/* Add all that is to be on the screen; it may be of another size each
+	 * time. */
+	void (*draw)(void *arg, struct ab_buf *b, size_t rows, size_t cols);
+	/* With nothing: the terminal is gone. */
+	void (*keys)(void *arg, const char *keys, size_t len);
+	void *arg;
+};
+
+/* Is there somebody who can see it and type, now? Not in the background, and
+ * not where others read the terminal too. */
+bool ab_terminal_able(const struct ab_terminal *terminal);
+/* Could it ever be so? */
+bool ab_terminal_suits(const struct ab_terminal *terminal);
+/* Begin, or throw away what was typed and draw anew. False: not now. Ends by
+ * itself when we are stopped or pushed into the background. */
+bool ab_terminal_hold(struct ab_terminal *terminal,
+		      const struct ab_terminal_guest *guest);
+bool ab_terminal_held(const struct ab_terminal *terminal);
+void ab_terminal_redraw(struct ab_terminal *terminal);
+/* The box's program is told to draw itself anew if that is needed. */
+void ab_terminal_release(struct ab_terminal *terminal);
 
 /*
  * The box has ended: write what is left of its output, then give the caller

@@ -24,7 +24,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	ab_modes_feed(&parts, data + cut, size - cut);
 	if (memcmp(&whole, &parts, sizeof(whole)) != 0)
 		abort();
-	ab_modes_feed(&parts, text, ab_modes_redo(&parts, text));
+	ab_modes_feed(&parts, text, ab_modes_uncover(&parts, text));
+	if (parts.state != whole.state)
+		abort();
 	ab_modes_feed(&whole, text, ab_modes_undo(&whole, text));
 	if (whole.on || whole.keyboards[0] || whole.keyboards[1] ||
 	    whole.state)

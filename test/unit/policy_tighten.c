@@ -67,6 +67,7 @@ static const char *const limits[] = { "\"1M\"", "\"1G\"", "\"none\"" };
 static const char *const times[] = { "\"1s\"", "\"1h\"", "\"none\"" };
 static const char *const counts[] = { "16", "4096", "100000", "\"none\"" };
 
+static const char *const waits[] = { "\"1s\"", "\"1m\"", "\"1h\"" };
 static const char *const alarms[] = { "0", "1", "100", "5000", "\"none\"" };
 static const char *const uploads[] = { "\"0\"", "\"1M\"", "\"1G\"", "\"none\"" };
 static const char *const kept[] = { "\"1\"", "\"10M\"", "\"1G\"" };
@@ -117,6 +118,7 @@ static const struct pool {
 	[AB_KEY_UNIX] = POOL(sockets),
 	[AB_KEY_TMP_SIZE] = POOL(sizes),
 	[AB_KEY_NET_ALLOW] = POOL(hosts),
+	[AB_KEY_NET_WAIT] = POOL(waits),
 	[AB_KEY_NET_DENY] = POOL(hosts),
 	[AB_KEY_ALLOW_PRIVATE] = POOL(ranges),
 	[AB_KEY_HOST_PORTS] = POOL(ports),

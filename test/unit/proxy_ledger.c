@@ -561,7 +561,7 @@ static void check_many(void)
 	ok(lines.len == 1 + 3 * 10 + 1 &&
 		   strstr(lines.v[0], "9097 requests were blocked") &&
 		   strstr(lines.v[31], "4991 more") &&
-		   strstr(lines.v[31], "runs/7kq2/audit.jsonl"),
+		   strstr(lines.v[31], "agentbox log 7kq2 --denied"),
 	   "ten of them are told: %s", lines.v[lines.len - 1]);
 	json_decref(all);
 	tear_down(&s);

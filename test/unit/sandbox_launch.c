@@ -63,6 +63,7 @@ static void check_lengths(void)
 		{ AB_MSG_FAILED, sizeof(msg.u.error) },
 		{ AB_MSG_NETWORK, sizeof(msg.u.network) },
 		{ AB_MSG_TTY, 0 },
+		{ AB_MSG_ASKS, 0 },
 		{ AB_MSG_HOLDS, sizeof(msg.u.holds) },
 		{ AB_MSG_STATUS, 0 },
 	};

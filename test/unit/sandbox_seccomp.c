@@ -45,6 +45,22 @@ static const struct ab_call_rule *rule_of(const struct ab_table *t, int arch,
 	return r ? r : find_rule(t->more, t->more_len, arch, nr);
 }
 
+/* Of a table that asks. */
+static uint32_t as_asked(const struct ab_table *t, uint32_t verdict)
+{
+	return t->seen && verdict == AB_ERRNO(EPERM) ? AB_ASKED : verdict;
+}
+
+static bool is_seen(const struct ab_table *t, int arch, uint32_t nr,
+		    const struct ab_call_rule *r)
+{
+	const char *name = nr < CALLS ? archs[arch].names[nr] : NULL;
+
+	if (!t->seen || !r)
+		return false;
+	return has_word(t->seen, name ? name : r->calls);
+}
+
 static uint32_t judge_switch(const struct ab_switch *s, const uint64_t *args)
 {
 	uint32_t v = (uint32_t)args[s->arg] & s->mask;
@@ -113,7 +129,8 @@ static unsigned int compare_call(int table, int arch, uint32_t nr,
 
 		memcpy(args, d.args, sizeof(args));
 		wrong += simulate(&progs[table][arch], &d) !=
-			 judge_switch(check, args);
+			 as_asked(ab_seccomp_tables[table],
+				  judge_switch(check, args));
 	}
 	return wrong;
 }
@@ -164,12 +181,16 @@ static void test_tables(void)
 			const struct ab_call_rule *r = rule_of(table, a, nr);
 			unsigned int bad;
 
-			if (r && r->check)
+			if (is_seen(table, a, nr, r))
+				bad = compare_number(t, a, nr, &edges,
+						     AB_ASKED);
+			else if (r && r->check)
 				bad = compare_call(t, a, nr, r->check);
 			else
 				bad = compare_number(t, a, nr, &edges,
-						     r ? r->verdict :
-						     table->otherwise);
+						     as_asked(table,
+							      r ? r->verdict :
+							      table->otherwise));
 			if (bad)
 				printf("# call %u: %u cases differ\n", nr, bad);
 			wrong += bad;
@@ -179,6 +200,84 @@ static void test_tables(void)
 		   "every call (%u named, %zu instructions)", table->name,
 		   archs[a].name, named, progs[t][a].len);
 	}
+}
+
+/*
+ * The filter that asks says what the other one says, or it asks. It asks
+ * wherever the other one refuses, and about nothing that would get another
+ * answer.
+ */
+static void test_traced(void)
+{
+	static const uint64_t highs[] = { 0, HIGH };
+	struct edges e = { 0 };
+
+	collect_table(&ab_table_target, &e);
+	for (int a = 0; a < AB_ARCH_COUNT; a++) {
+		unsigned int wrong = 0, asked = 0;
+
+		for (uint32_t nr = 0; nr < 2048; nr++)
+		for (size_t i = 0; i < e.len; i++)
+		for (size_t j = 0; j < e.len; j += nr < CALLS ? 1 : 50)
+		for (size_t h = 0; h < LEN(highs); h++) {
+			uint64_t v = e.v[i] | highs[h], u = e.v[j] | highs[h];
+			struct seccomp_data d = {
+				.nr = (int)nr, .arch = archs[a].audit,
+				.args = { v, u, v, u, v, u },
+			};
+			uint32_t plain = simulate(&progs[TARGET][a], &d);
+			uint32_t traced = simulate(&progs[TRACED][a], &d);
+
+			asked += traced == AB_ASKED;
+			if (plain == AB_ERRNO(EPERM))
+				wrong += traced != AB_ASKED;
+			else if (traced == AB_ASKED)
+				wrong += plain != AB_ALLOWED;
+			else
+				wrong += traced != plain;
+		}
+		ok(!wrong && asked, "traced on %s says what target says, or "
+		   "asks", archs[a].name);
+	}
+}
+
+/* Who is asked says what the filter says: the program of this machine, run
+ * here, against the machine of the tests. */
+static void test_judge(void)
+{
+#ifdef __x86_64__
+	int arch = AB_X86_64;
+#else
+	int arch = AB_AARCH64;
+#endif
+	struct edges e = { 0 };
+	unsigned int wrong = 0;
+
+	collect_table(&ab_table_target, &e);
+	for (uint32_t nr = 0; nr < CALLS; nr++)
+		for (size_t i = 0; i < e.len; i++) {
+			uint64_t v = e.v[i] | HIGH, u = e.v[e.len - 1 - i];
+			struct seccomp_data d = {
+				.nr = (int)nr, .arch = archs[arch].audit,
+				.args = { v, u, v, u, v, u },
+			};
+
+			wrong += ab_seccomp_judge(AB_FILTER_TARGET, &d) !=
+				 simulate(&progs[TARGET][arch], &d);
+			d.arch = AUDIT_ARCH_I386;
+			wrong += ab_seccomp_judge(AB_FILTER_TARGET, &d) !=
+				 SECCOMP_RET_KILL_PROCESS;
+		}
+	ok(!wrong, "who is asked answers as the filter");
+	wrong = 0;
+	for (uint32_t nr = 0; nr < CALLS; nr++) {
+		const char *name = archs[arch].names[nr];
+
+		wrong += strcmp(ab_seccomp_name((int)nr), name ? name : "");
+	}
+	wrong += ab_seccomp_name(-1)[0] != '\0';
+	wrong += ab_seccomp_name((int)CALLS)[0] != '\0';
+	ok(!wrong, "and knows the names of the calls");
 }
 
 static void test_foreign(void)
@@ -259,6 +358,8 @@ int main(void)
 {
 	test_names();
 	test_tables();
+	test_traced();
+	test_judge();
 	test_foreign();
 	test_interface();
 	return done();

@@ -33,9 +33,9 @@ static const struct {
 /* In the order of ab_seccomp_tables. */
 static const char *const table_names[AB_TABLE_COUNT] = {
 	"target", "init", "supervisor", "nonet", "init_sanitized",
-	"children", "judge",
+	"children", "judge", "traced",
 };
-enum { TARGET, INIT, SUPERVISOR, NONET, INIT_SAN, CHILDREN, JUDGE };
+enum { TARGET, INIT, SUPERVISOR, NONET, INIT_SAN, CHILDREN, JUDGE, TRACED };
 #define PROG(t) { { t##_x86_64, LEN(t##_x86_64) }, \
 		  { t##_aarch64, LEN(t##_aarch64) } }
 static const struct prog {
@@ -49,6 +49,7 @@ static const struct prog {
 	[INIT_SAN] = PROG(init_sanitized),
 	[CHILDREN] = PROG(children),
 	[JUDGE] = PROG(judge),
+	[TRACED] = PROG(traced),
 };
 
 static inline uint32_t simulate(const struct prog *p, const struct seccomp_data *d)

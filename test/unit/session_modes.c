@@ -215,6 +215,75 @@ static void test_room(void)
 	   "the longest undo fits");
 	ok(ab_modes_redo(&m, text) < AB_MODES_ROOM - 64,
 	   "the longest redo fits");
+	ok(ab_modes_cover(&m, text) < AB_MODES_ROOM - 64 &&
+		   ab_modes_uncover(&m, text) < AB_MODES_ROOM - 64,
+	   "and the longest cover");
+	m.state = 2;
+	ok(ab_modes_redo(&m, text) < AB_MODES_ROOM - 16 &&
+		   ab_modes_uncover(&m, text) < AB_MODES_ROOM - 16,
+	   "in the middle of a sequence, too");
+}
+
+/* After something else was written, the terminal is in the middle of the same
+ * sequence again. */
+static bool resumes(const struct ab_modes *m)
+{
+	size_t (*const say[])(const struct ab_modes *, char *) = {
+		ab_modes_redo, ab_modes_uncover
+	};
+	char text[AB_MODES_ROOM];
+
+	for (size_t i = 0; i < AB_COUNT(say); i++) {
+		struct ab_modes after = { 0 };
+
+		ab_modes_feed(&after, text, say[i](m, text));
+		if (after.state != m->state || after.inter != m->inter ||
+		    after.marker != m->marker ||
+		    (m->marker == 0 && memcmp(after.params, m->params,
+					      sizeof(m->params)) != 0))
+			return false;
+	}
+	return true;
+}
+
+static void test_cover(void)
+{
+	static const struct {
+		const char *name, *bytes, *cover, *uncover;
+	} covers[] = {
+		{ "nothing is on", "",
+		  E "[?1049h" E "[?7l" E "[?25l" E "[H" E "[2J",
+		  E "[0m" E "[H" E "[2J" E "[?7h" E "[?25h" E "[?1049l" },
+		{ "colours, the mouse, a hidden cursor",
+		  E "[31m" E "[?1000h" E "[?25l",
+		  E "[?1049h" E "[?1000l" E "[?25h" E "[0m" E "[?7l" E "[?25l"
+		  E "[H" E "[2J",
+		  E "[0m" E "[H" E "[2J" E "[?7h" E "[?25h" E "[?25l" E
+		  "[?1000h" E "[?1049l" },
+		{ "a full screen with keys of its own",
+		  E "[?1049h" E "[>1u" E "[2;5r",
+		  E "7" E "[>0u" E "[?7l" E "[?25l" E "[H" E "[2J",
+		  E "[0m" E "[H" E "[2J" E "[?7h" E "[?25h" E "[<u" E "8" },
+		{ "a sequence that is cut off", E "[?10",
+		  "\030" E "[?1049h" E "[?7l" E "[?25l" E "[H" E "[2J",
+		  E "[0m" E "[H" E "[2J" E "[?7h" E "[?25h" E "[?1049l" E
+		  "[?10" },
+		{ "a title that is cut off", E "]0;ab",
+		  E "\\" E "[?1049h" E "[?7l" E "[?25l" E "[H" E "[2J",
+		  E "[0m" E "[H" E "[2J" E "[?7h" E "[?25h" E "[?1049l" E
+		  "]9999;" },
+	};
+
+	for (size_t i = 0; i < AB_COUNT(covers); i++) {
+		struct ab_modes m = { 0 };
+		char text[AB_MODES_ROOM + 1];
+
+		feed(&m, covers[i].bytes, strlen(covers[i].bytes));
+		text[ab_modes_cover(&m, text)] = '\0';
+		is_str(text, covers[i].cover, covers[i].name);
+		text[ab_modes_uncover(&m, text)] = '\0';
+		is_str(text, covers[i].uncover, "and uncovered");
+	}
 }
 
 /* Bytes by chance, more often those that mean something, against a page that
@@ -227,7 +296,7 @@ static void test_chance(void)
 	char *guard = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
 			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct ab_modes m = { 0 };
-	bool undone = true;
+	bool undone = true, resumed = true;
 	uint32_t seed = 1;
 
 	if (guard == MAP_FAILED || mprotect(guard + page, page, PROT_NONE) < 0)
@@ -247,8 +316,10 @@ static void test_chance(void)
 		text = undo(&after);
 		feed(&after, text, strlen(text));
 		undone = undone && clean(&after);
+		resumed = resumed && resumes(&m);
 	}
 	ok(undone, "bytes by chance are always undone");
+	ok(resumed, "and what was cut off goes on where it was");
 	munmap(guard, 2 * page);
 }
 
@@ -270,6 +341,7 @@ int main(void)
 	test_undone();
 	test_redo();
 	test_join();
+	test_cover();
 	test_room();
 	test_chance();
 	test_many_params();

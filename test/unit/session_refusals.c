@@ -86,8 +86,70 @@ static void test_lines(void)
 	is_str(lines.v[7], "  abcd-e4  (asked for by sh)  asks for more",
 	       "one that could not be read");
 	ok(strstr(lines.v[8],
-		  "and 12 more; the record is runs/abcd/audit.jsonl"),
+		  "and 12 more: agentbox log abcd --denied"),
 	   "and those that were only counted");
+	ab_refusals_free(r);
+}
+
+static struct ab_note denied(enum ab_note_kind kind, const char *what,
+			     const char *hint)
+{
+	struct ab_note note = { .kind = kind, .told = 1, .pid = 3 };
+
+	snprintf(kind == AB_NOTE_CALL ? note.call : note.path,
+		 sizeof(note.call), "%s", what);
+	snprintf(note.access, sizeof(note.access), "write");
+	snprintf(note.rule, sizeof(note.rule), "filesystem.write");
+	snprintf(note.reason, sizeof(note.reason), "outside");
+	snprintf(note.hint, sizeof(note.hint), "%s", hint);
+	snprintf(note.by, sizeof(note.by), "cp\033");
+	snprintf(note.exe, sizeof(note.exe), "/bin/cp");
+	note.words = sizeof("cp\0\"a\"\0\n");
+	memcpy(note.command, "cp\0\"a\"\0\n", note.words);
+	return note;
+}
+
+static void test_denials(void)
+{
+	struct ab_refusals *r = ab_refusals_new("file", &sink, true);
+	ab_autostrv struct ab_strv lines = { 0 };
+	struct ab_note again = { .kind = AB_NOTE_AGAIN,
+				 .told = 1,
+				 .number = 3,
+				 .times = 4 };
+	struct ab_note rest = { .kind = AB_NOTE_FILE, .before = 7 };
+
+	take(r, denied(AB_NOTE_FILE, "/etc/a", "open /etc"));
+	take(r, denied(AB_NOTE_CALL, "mount", ""));
+	take(r, denied(AB_NOTE_FILE, "/etc/\033b", "open /etc"));
+	take(r, denied(AB_NOTE_FILE, "/x", ""));
+	take(r, again);
+	again.number = 5;
+	take(r, again);
+	again.number = 0;
+	take(r, again);
+	take(r, rest);
+	ok(ab_refusals_others(r) == 15 && ab_refusals_count(r) == 0,
+	   "all are counted, and apart from programs");
+	ab_refusals_summary(r, &lines);
+	ok(lines.len == 8, "so many lines: %zu", lines.len);
+	is_str(lines.v[0], "14 accesses to files were refused", "how many");
+	is_str(lines.v[1],
+	       "  file-f1  write /etc/a      outside  cp\\x1b, pid 3",
+	       "which, why, who");
+	is_str(lines.v[2],
+	       "  file-f3  write /etc/\\x1bb  outside  cp\\x1b, pid 3, 5 times",
+	       "how often; nothing reaches a terminal unescaped");
+	is_str(lines.v[3], "           allow it next time:  open /etc",
+	       "what allows several is said once");
+	is_str(lines.v[4],
+	       "  file-f4  write /x          outside  cp\\x1b, pid 3",
+	       "one that nothing allows");
+	is_str(lines.v[5], "  and 7 more: agentbox log file --denied",
+	       "and those that were only counted");
+	is_str(lines.v[6], "1 system call was refused", "calls by themselves");
+	is_str(lines.v[7], "  file-f2  mount  outside  cp\\x1b, pid 3",
+	       "the same for each");
 	ab_refusals_free(r);
 }
 
@@ -131,7 +193,7 @@ static void test_records(int dir)
 {
 	ab_autoclose int fd = openat(dir, AB_LOG_NAME, O_RDONLY | O_CLOEXEC);
 	ab_autofree char *text = NULL;
-	size_t len, wrong = 0, n = 0;
+	size_t len, wrong = 0, n = 0, traced = 0;
 	json_int_t count = 0;
 
 	if (ab_read_all(fd, 16 << 20, &text, &len) < 0)
@@ -140,6 +202,14 @@ static void test_records(int dir)
 		json_t *o = json_loads(line, 0, NULL);
 		json_t *id = json_object_get(o, "id");
 
+		if (strcmp(json_string_value(json_object_get(o, "run_id")),
+			   "file") == 0) {
+			traced += strcmp(json_string_value(json_object_get(
+						 o, "kind")),
+					 "violation") == 0;
+			json_decref(o);
+			continue;
+		}
 		wrong += !o ||
 			 strcmp(json_string_value(json_object_get(o, "kind")),
 				"exec") != 0;
@@ -149,6 +219,7 @@ static void test_records(int dir)
 		json_decref(o);
 	}
 	ok(!wrong && n == 507, "there is a record of each: %zu", n);
+	ok(traced == 6, "and of each file and call: %zu", traced);
 	ok(count == 518, "and of those before it: %lld", (long long)count);
 }
 
@@ -163,6 +234,7 @@ int main(void)
 		abort();
 	test_none();
 	test_lines();
+	test_denials();
 	test_by();
 	test_many();
 	test_records(setup.dir);

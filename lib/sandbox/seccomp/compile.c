@@ -43,6 +43,7 @@ struct range {
  */
 struct builder {
 	struct ab_program *prog;
+	bool asks; /* instead of EPERM */
 	struct {
 		const struct ab_switch *check;
 		size_t label;
@@ -104,6 +105,8 @@ static size_t emit_return(struct builder *b, uint32_t verdict)
 {
 	const struct sock_filter *end = b->prog->insn + BPF_MAXINSNS;
 
+	if (b->asks && verdict == AB_ERRNO(EPERM))
+		verdict = AB_ASKED;
 	for (size_t at = 1; at <= b->prog->len; at++)
 		if ((end - at)->code == (BPF_RET | BPF_K) &&
 		    (end - at)->k == verdict)
@@ -270,14 +273,37 @@ static size_t emit_tree(struct builder *b, const struct range *r, size_t from,
 	return low;
 }
 
-static void mark_rule(const struct ab_call_rule *rule, enum ab_arch arch,
-		      struct fate fates[MAX_CALLS])
+static bool has_word(const char *list, const char *word)
 {
+	size_t len = strlen(word);
+
+	for (const char *s = list; (s = strstr(s, word)); s += len)
+		if ((s == list || s[-1] == ' ') &&
+		    (s[len] == ' ' || s[len] == '\0'))
+			return true;
+	return false;
+}
+
+static size_t count_words(const char *list)
+{
+	size_t n = 1;
+
+	for (const char *s = list; *s; s++)
+		n += *s == ' ';
+	return n;
+}
+
+/* How many of its calls are seen, whether this architecture has them or not. */
+static size_t mark_rule(const struct ab_call_rule *rule, enum ab_arch arch,
+			const char *seen, struct fate fates[MAX_CALLS])
+{
+	size_t found = 0;
 	const char *s = rule->calls;
 
 	while (*s) {
 		size_t len = strcspn(s, " ");
 		char name[MAX_NAME];
+		bool asked;
 		int nr;
 
 		if (!len || len >= sizeof(name))
@@ -285,17 +311,20 @@ static void mark_rule(const struct ab_call_rule *rule, enum ab_arch arch,
 		memcpy(name, s, len);
 		name[len] = '\0';
 		s += len + (s[len] == ' ');
+		asked = seen && has_word(seen, name);
+		found += asked;
 		nr = resolve(name, rule, arch);
 		if (nr < 0)
 			continue;
 		if (fates[nr].named)
 			ab_seccomp_reject("%s is named twice", name);
 		fates[nr] = (struct fate){
-			.verdict = rule->verdict,
-			.check = rule->check,
+			.verdict = asked ? AB_ASKED : rule->verdict,
+			.check = asked ? NULL : rule->check,
 			.named = true,
 		};
 	}
+	return found;
 }
 
 static size_t find_ranges(const struct ab_table *table,
@@ -328,22 +357,25 @@ void ab_seccomp_compile(const struct ab_table *table, enum ab_arch arch,
 	static struct fate fates[MAX_CALLS];
 	static struct plan plans[MAX_RANGES][MAX_RANGES + 1];
 	static struct range ranges[MAX_RANGES + 1];
-	struct builder b = { .prog = ret };
-	size_t len, tree, foreign;
+	struct builder b = { .prog = ret, .asks = table->seen != NULL };
+	size_t len, tree, foreign, seen = 0;
 
 	for (size_t nr = 0; nr < MAX_CALLS; nr++)
 		fates[nr] = (struct fate){ .verdict = table->otherwise };
 	for (size_t i = 0; i < table->len; i++)
-		mark_rule(&table->rules[i], arch, fates);
+		seen += mark_rule(&table->rules[i], arch, table->seen, fates);
 	for (size_t i = 0; i < table->more_len; i++)
-		mark_rule(&table->more[i], arch, fates);
+		seen += mark_rule(&table->more[i], arch, table->seen, fates);
+	if (table->seen && seen != count_words(table->seen))
+		ab_seccomp_reject("%s sees what no rule names", table->name);
 
 	ret->len = 0;
 	ret->allowed = 0;
 	for (size_t nr = 0; nr < MAX_CALLS; nr++)
 		ret->allowed +=
 			fates[nr].named &&
-			(fates[nr].check || fates[nr].verdict == AB_ALLOWED);
+			(fates[nr].check || fates[nr].verdict == AB_ALLOWED ||
+			 fates[nr].verdict == AB_ASKED);
 
 	/*
 	 * A program for another architecture (i386 on x86-64, 32-bit ARM)

@@ -1,6 +1,6 @@
 /*
  * Writes filters.h: every filter for every architecture as constant data,
- * and the names of all calls for the tests.
+ * and the names of all calls.
  *
  *     generate SANITIZED OUTPUT		SANITIZED: 0 or 1
  */
@@ -41,6 +41,22 @@ static void print_names(FILE *out, enum ab_arch arch)
 	fputs("};\n", out);
 }
 
+/* One text, so that no pointer is to be relocated at each start: a name and
+ * its NUL for every number. */
+static void print_packed(FILE *out, enum ab_arch arch)
+{
+	fprintf(out, "\nstatic const char called_%s[] =\n",
+		ab_seccomp_archs[arch].name);
+	for (int nr = 0; nr < TESTED_CALLS; nr++) {
+		char *name = seccomp_syscall_resolve_num_arch(
+			ab_seccomp_archs[arch].scmp, nr);
+
+		fprintf(out, "\t\"%s\\0\"\n", name ? name : "");
+		free(name);
+	}
+	fprintf(out, "\t\"\";\n");
+}
+
 int main(int argc, char *argv[])
 {
 	static struct ab_program prog;
@@ -69,7 +85,13 @@ int main(int argc, char *argv[])
 				      &prog);
 		}
 		fputs("\n#endif\n", out);
+		fprintf(out,
+			"\n#if !defined(AB_SECCOMP_ALL) && defined(__%s__)\n",
+			name);
+		print_packed(out, arch);
+		fputs("\n#endif\n", out);
 	}
+	fprintf(out, "\n#define AB_CALLS_NAMED %d\n", TESTED_CALLS);
 	fputs("\n#ifdef AB_SECCOMP_ALL\n", out);
 	for (int arch = 0; arch < AB_ARCH_COUNT; arch++)
 		print_names(out, arch);

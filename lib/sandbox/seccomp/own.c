@@ -119,11 +119,13 @@ static const struct ab_call_rule children_rules[] = {
 
 /*
  * The process that is asked. It reads what the box's processes want to
- * execute, so it may look into them and at names, and answer; nothing else.
- * Landlock would take the right to look from it.
+ * execute or to open, so it may look into them and at names, and answer;
+ * nothing else. Landlock would take the right to look from it. Not openat2:
+ * whether it writes is not in a register.
  */
 static const struct ab_call_rule judge_rules[] = {
-	{ AB_ALLOWED, "process_vm_readv readlink readlinkat" },
+	{ AB_ALLOWED, "process_vm_readv readlink readlinkat faccessat2 "
+		"statx" },
 	{ .check = &ab_check_openat_read, .calls = "openat" },
 	{ .check = &ab_check_ioctl_judge, .calls = "ioctl" },
 	{ AB_ALLOWED, "read write close lseek fstat newfstatat fstatfs "
@@ -153,5 +155,5 @@ TABLE(judge, UNKNOWN, RULES(judge_rules));
 
 const struct ab_table *const ab_seccomp_tables[AB_TABLE_COUNT] = {
 	&ab_table_target, &init_table, &supervisor_table, &nonet_table,
-	&init_sanitized_table, &children_table, &judge_table,
+	&init_sanitized_table, &children_table, &judge_table, &ab_table_traced,
 };

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -46,6 +47,7 @@ static const struct {
 	[AB_FILTER_NONET] = FILTER(nonet),
 	[AB_FILTER_CHILDREN] = FILTER(children),
 	[AB_FILTER_JUDGE] = FILTER(judge),
+	[AB_FILTER_TRACED] = FILTER(traced),
 };
 
 int ab_seccomp_load(enum ab_filter which)
@@ -84,6 +86,50 @@ int ab_seccomp_listen(enum ab_filter which)
 	}
 	errno = saved;
 	return fd;
+}
+
+/* The few instructions that the generator knows. */
+uint32_t ab_seccomp_judge(enum ab_filter which, const struct seccomp_data *call)
+{
+	const struct sock_fprog *prog = &filters[which].prog;
+	uint32_t a = 0;
+
+	for (size_t pc = 0; pc < prog->len;) {
+		const struct sock_filter *i = &prog->filter[pc++];
+
+		switch (i->code) {
+		case BPF_LD | BPF_W | BPF_ABS:
+			if (i->k > sizeof(*call) - sizeof(a))
+				return SECCOMP_RET_KILL_PROCESS;
+			memcpy(&a, (const char *)call + i->k, sizeof(a));
+			break;
+		case BPF_ALU | BPF_AND | BPF_K:
+			a &= i->k;
+			break;
+		case BPF_JMP | BPF_JEQ | BPF_K:
+			pc += a == i->k ? i->jt : i->jf;
+			break;
+		case BPF_JMP | BPF_JGE | BPF_K:
+			pc += a >= i->k ? i->jt : i->jf;
+			break;
+		case BPF_RET | BPF_K:
+			return i->k;
+		default:
+			return SECCOMP_RET_KILL_PROCESS;
+		}
+	}
+	return SECCOMP_RET_KILL_PROCESS;
+}
+
+const char *ab_seccomp_name(int nr)
+{
+	const char *name = GLUE(called, ARCH);
+
+	if (nr < 0 || nr >= AB_CALLS_NAMED)
+		return "";
+	while (nr-- > 0)
+		name += strlen(name) + 1;
+	return name;
 }
 
 const struct sock_fprog *ab_seccomp_program(enum ab_filter which)

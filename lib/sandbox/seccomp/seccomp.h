@@ -11,7 +11,9 @@
  * change, and only by the 32 bits that the kernel itself looks at.
  */
 #include <stddef.h>
+#include <stdint.h>
 
+struct seccomp_data;
 struct sock_fprog;
 
 enum ab_filter {
@@ -21,8 +23,10 @@ enum ab_filter {
 	AB_FILTER_NONET,	/* on top of TARGET: a nested run, no network */
 	AB_FILTER_CHILDREN,	/* on top of TARGET: programs are asked about */
 	AB_FILTER_JUDGE,	/* who answers that */
+	AB_FILTER_TRACED,	/* instead of TARGET: what is refused, and what
+				 * may be, is asked about */
 };
-#define AB_FILTER_COUNT 6
+#define AB_FILTER_COUNT 7
 
 /*
  * Install a filter for the calling thread and what it starts. Needs
@@ -36,6 +40,15 @@ int ab_seccomp_load(enum ab_filter which);
  * is close-on-exec. From here on what it asks about waits for an answer.
  */
 int ab_seccomp_listen(enum ab_filter which);
+
+/*
+ * What a filter says about a call: SECCOMP_RET_*. So whoever is asked instead
+ * of it answers as it would; by register values alone, as it does.
+ */
+uint32_t ab_seccomp_judge(enum ab_filter which,
+			  const struct seccomp_data *call);
+/* The name of a call on this architecture, or "". */
+const char *ab_seccomp_name(int nr);
 
 /* The program itself, for tests and for `doctor`. */
 const struct sock_fprog *ab_seccomp_program(enum ab_filter which);

@@ -66,14 +66,17 @@ struct ab_table {
 	size_t len;
 	const struct ab_call_rule *more;	/* added in this table's variant */
 	size_t more_len;
+	/* Not NULL: whoever listens is asked where the rules say EPERM, and
+	 * about these calls where they say anything but an errno. */
+	const char *seen;
 };
 
-/* target, init, supervisor, nonet, init_sanitized, children, judge */
-#define AB_TABLE_COUNT 7
+/* target, init, supervisor, nonet, init_sanitized, children, judge, traced */
+#define AB_TABLE_COUNT 8
 extern const struct ab_table *const ab_seccomp_tables[AB_TABLE_COUNT];
 
 /* target.c */
-extern const struct ab_table ab_table_target;
+extern const struct ab_table ab_table_target, ab_table_traced;
 
 /* checks.c */
 extern const struct ab_switch ab_check_socket, ab_check_socket_tcp,

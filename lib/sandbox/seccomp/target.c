@@ -164,3 +164,24 @@ const struct ab_table ab_table_target = {
 	.rules = rules,
 	.len = sizeof(rules) / sizeof(rules[0]),
 };
+
+/*
+ * The same, where refusals are to be seen: what is refused above is asked
+ * about, and so are calls that find a file by its name, which the walls may
+ * refuse. The answer is the verdict above, whatever the listener finds out
+ * (ab_seccomp_judge), so nothing is open here that is closed there.
+ */
+static const char seen[] =
+	"execve execveat open openat openat2 creat truncate mkdir mkdirat "
+	"rmdir rename renameat renameat2 link linkat symlink symlinkat unlink "
+	"unlinkat mknod mknodat chmod fchmodat fchmodat2 chown lchown fchownat "
+	"utime utimes futimesat utimensat setxattr lsetxattr removexattr "
+	"lremovexattr connect bind";
+
+const struct ab_table ab_table_traced = {
+	.name = "traced",
+	.otherwise = AB_ERRNO(ENOSYS),
+	.rules = rules,
+	.len = sizeof(rules) / sizeof(rules[0]),
+	.seen = seen,
+};

@@ -1,0 +1,171 @@
+#include "cmd.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct option options_learn[] = {
+	{ "save", 0, OPT_VALUE, ID_SAVE, "NAME", NULL,
+	  "keep what was learned as a profile" },
+	{ 0 },
+};
+
+/* Standard output is for the policy; what the command writes there goes to
+ * standard error, unless a person sees both anyway. */
+static int put_aside(void)
+{
+	int kept;
+
+	if (isatty(STDOUT_FILENO))
+		return -1;
+	kept = dup(STDOUT_FILENO);
+	if (kept >= 0)
+		dup2(STDERR_FILENO, STDOUT_FILENO);
+	return kept;
+}
+
+static void put_back(int kept)
+{
+	fflush(stdout);
+	if (kept < 0)
+		return;
+	dup2(kept, STDOUT_FILENO);
+	close(kept);
+}
+
+/* One word for all that is let through. */
+static int ask(const struct args *args)
+{
+	if (given(args, ID_YES))
+		return -1;
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
+		tell("refused: learn lets the command reach any public host, "
+		     "and nobody can be asked");
+		tell_more("          say --yes if that is meant");
+		return EXIT_REFUSED;
+	}
+	if (confirm("agentbox: learn lets the command reach any public host "
+		    "while it runs; everything\n          is recorded. Go on?"))
+		return -1;
+	tell("refused: nothing was run");
+	return EXIT_REFUSED;
+}
+
+static void tell_notes(const struct ab_strv *notes)
+{
+	for (size_t i = 0; i < notes->len; i++)
+		if (notes->v[i][0] == ' ')
+			tell_more(notes->v[i]);
+		else
+			tell("%s", notes->v[i]);
+}
+
+static int save(const struct args *args, const struct ab_policy_input *input,
+		const struct ab_lesson *lesson, struct ab_error *err)
+{
+	const char *name = args->values[ID_SAVE];
+	ab_autostrv struct ab_strv lacking = { 0 };
+	ab_autofree char *path = NULL;
+
+	if (!name)
+		return 0;
+	if (ab_learn_save(input, name, given(args, ID_YES), lesson, &path,
+			  &lacking, err) < 0)
+		return -1;
+	tell("saved as profile %s: %s", name, path);
+	tell("use it:  agentbox run --profile %s -- ...", name);
+	if (lacking.len)
+		tell("a file or variable that is stronger than a profile takes "
+		     "this back:");
+	for (size_t i = 0; i < lacking.len; i++) {
+		ab_autofree char *line = ab_printf("  %s", lacking.v[i]);
+
+		tell_more(line);
+	}
+	return 0;
+}
+
+/* The command has run. Its status is ours, unless we fail ourselves. */
+static int teach(const struct args *args, const struct ab_policy_input *input,
+		 const char *result, int status)
+{
+	struct ab_error err = { 0 };
+	struct ab_lesson lesson;
+
+	if (ab_learn(input, result, &lesson, &err) < 0)
+		return complain(args, &err);
+	if (!given(args, ID_QUIET))
+		tell_notes(&lesson.notes);
+	if (status)
+		tell("the command ended with status %d: it may need more than "
+		     "was seen",
+		     status);
+	fputs(lesson.policy, stdout);
+	if (save(args, input, &lesson, &err) < 0)
+		status = complain(args, &err);
+	ab_lesson_fini(&lesson);
+	return status;
+}
+
+static int run(struct args *args, struct ab_request *request,
+	       struct ab_apart *ret, int *ret_status)
+{
+	struct ab_error err = { 0 };
+	int kept = put_aside();
+	int status = ask(args);
+
+	if (status < 0 && ab_run_apart(request, 0, ret, ret_status, &err) < 0) {
+		ab_apart_fini(ret);
+		status = complain(args, &err);
+	}
+	put_back(kept);
+	return status;
+}
+
+static int learn_main(struct args *args)
+{
+	const char *script[3];
+	struct ab_request request;
+	struct ab_error err = { 0 };
+	struct ab_apart apart;
+	int status = run_request(args, script, &request), ended = 0;
+
+	if (status >= 0)
+		return status;
+	if (ab_caller_init(&request.policy, &err) < 0 ||
+	    (given(args, ID_SAVE) &&
+	     ab_learn_place(&request.policy, args->values[ID_SAVE],
+			    given(args, ID_YES), &err) < 0))
+		return complain(args, &err);
+	request.learn = true;
+	request.trace_denials = true;
+	status = run(args, &request, &apart, &ended);
+	if (status >= 0)
+		return status;
+	status = teach(args, &request.policy, apart.result, ended);
+	ab_apart_fini(&apart);
+	return status;
+}
+
+const struct command command_learn = {
+	.name = "learn",
+	.usage = "[OPTIONS] [--] COMMAND [ARG...]  |  "
+		 "learn [OPTIONS] -c STRING",
+	.summary = "run a command and print the policy that it needs",
+	.more = "The command runs in the box, but may reach any public host; "
+		"private addresses\nand what is denied stay closed. Then the "
+		"smallest policy that would have\nallowed what it did is "
+		"printed, and on standard error what to know about it.\nWhat "
+		"the command writes to standard output goes to standard error, "
+		"unless that\nis a terminal. The exit status is that of run.",
+	.groups =
+		(const struct option_group[]){
+			{ "Learning", options_learn },
+			{ "Running", options_run },
+			{ "Policy", options_policy },
+			{ NULL, options_common },
+			{ 0 },
+		},
+	.runs = true,
+	.main = learn_main,
+};
