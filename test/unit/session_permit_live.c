@@ -75,7 +75,8 @@ static void asked(void *arg, struct ab_control_client *client,
 						  .text = "x.json:1: bad" });
 	else
 		ab_control_reply(client,
-				 json_pack("{s:i,s:[s],s:[s]}", "released", 2,
+				 json_pack("{s:i,s:[s],s:[s]}", "released",
+					   r->what == AB_DO_DENY ? 0 : 2,
 					   "changes", "+ x.y allowed", "notes",
 					   "a note"));
 }
@@ -216,8 +217,7 @@ static void check_live(struct box *box)
 	       "a host, for the only run");
 	is_str(hear(box), "allow 0 0 x.example 0 0\n", "is asked of it");
 	is_str(SAY(.what = "x.example:81", .run = id, .deny = true, .for_ms = 60000),
-	       keep(ab_printf("%s: x.example:81 is denied for 1m; 2 requests that "
-			 "waited are refused",
+	       keep(ab_printf("%s: x.example:81 is denied for 1m",
 			 id)),
 	       "a no for a minute, for the run that is named");
 	is_str(hear(box), "deny 0 0 x.example:81 60000 0\n", "is asked of it");
