@@ -177,6 +177,8 @@ extern const struct command command_ports;
 extern const struct command command_ps;
 extern const struct command command_stop;
 extern const struct command command_gc;
+extern const struct command command_log;
+extern const struct command command_why;
 extern const struct command command_connect;
 extern const struct command command_doctor;
 extern const struct command command_config;

@@ -40,7 +40,7 @@ const struct command command_ps = {
 	.summary = "the runs that go on",
 	.more = "A line for each: its id, how long it has been running, its "
 		"profile, how many\nrequests were let through and how much was "
-		"refused, the ports on which programs in\nit listen, questions "
+		"refused, the ports on which\nprograms in it listen, questions "
 		"that wait for an answer, its command.",
 	.groups = (const struct option_group[]){
 		{ NULL, options_json },

@@ -18,7 +18,9 @@ _agentbox_options()
 	exec) echo "--json $running $policy" ;;
 	learn) echo "--save= $running $policy" ;;
 	check) echo "--command= -c= --stdin --batch --null -0 --json --explain $policy" ;;
-	ports) echo '--json' ;;
+	ps | ports) echo '--json' ;;
+	stop) echo '--all --grace=' ;;
+	gc) echo '--older= --keep= --quarantine --dry-run --json' ;;
 	doctor) echo '--json --fix --attack' ;;
 	'config show') echo "--json $policy" ;;
 	'config check') echo '--config= --workspace=' ;;

@@ -18,6 +18,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "audit/lines.h"
+#include "audit/page.h"
+#include "audit/query.h"
+#include "audit/stats.h"
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/guess.h"
@@ -33,10 +37,12 @@
 #include "session/gc.h"
 #include "session/learn.h"
 #include "session/permit.h"
+#include "session/records.h"
 #include "session/reload.h"
 #include "session/result.h"
 #include "session/runs.h"
 #include "session/secrets_report.h"
+#include "session/why.h"
 #include "shell/judge.h"
 #include "shell/report.h"
 

@@ -84,20 +84,20 @@ straight='env -u HTTP_PROXY -u http_proxy -u HTTPS_PROXY -u https_proxy -u ALL_P
 }
 
 @test "ask: through every door, and a yes for the run is asked once" {
-	box_start run --unknown ask -c "$fetch https://origin.test/ --cacert $NET/ca.pem; echo
-		$straight $fetch https://origin.test/ --cacert $NET/ca.pem; echo
-		$fetch --socks5-hostname \"\${ALL_PROXY#*//}\" --noproxy '' https://origin.test/ --cacert $NET/ca.pem"
+	box_start run --unknown ask -c "$fetch https://allowed.test/ --cacert $NET/ca.pem; echo
+		$straight $fetch https://allowed.test/ --cacert $NET/ca.pem; echo
+		$fetch --socks5-hostname \"\${ALL_PROXY#*//}\" --noproxy '' https://allowed.test/ --cacert $NET/ca.pem"
 	waits
 	[ "$(question door)" = connect ]
 	control "{\"do\":\"answer\",\"id\":\"$(question id)\",\"answer\":\"run\"}" | grep -q '"released":1'
 	box_end
 	[ "$(cat "$TEST_DIR/box.out")" = $'200\n200\n200' ]
-	[ "$(audit 'select(.kind == "question")' | wc -l)" -eq 1 ]
-	box_start run --unknown ask -c "$straight $fetch https://origin.test/ --cacert $NET/ca.pem"
+	[ "$(audit 'select(.kind == "question") | .id' | wc -l)" -eq 1 ]
+	box_start run --unknown ask -c "$straight $fetch https://allowed.test/ --cacert $NET/ca.pem"
 	waits
 	[ "$(question door)" = transparent ]
-	[ "$(question domain)" = origin.test ]
-	control "{\"do\":\"allow\",\"entry\":\"origin.test\"}" | grep -q '"released":1'
+	[ "$(question domain)" = allowed.test ]
+	control "{\"do\":\"allow\",\"entry\":\"allowed.test\"}" | grep -q '"released":1'
 	box_end
 	[ "$(cat "$TEST_DIR/box.out")" = 200 ]
 }
@@ -135,8 +135,8 @@ straight='env -u HTTP_PROXY -u http_proxy -u HTTPS_PROXY -u https_proxy -u ALL_P
 }
 
 @test "ask: without a terminal the default profile does not ask, a setting does" {
-	run agentbox run -c "$fetch http://origin.test/"
-	[ "$output" != "${output#403}" ]
+	agentbox_split run -c "$fetch http://origin.test/"
+	[ "$output" = 403 ]
 	[ "$(audit 'select(.kind == "question")')" = "" ]
 	echo '{"network":{"unknown":"ask"}}' >"$HOME/.config/agentbox/config.json"
 	box_start run -c "$fetch http://origin.test/"
@@ -152,14 +152,14 @@ straight='env -u HTTP_PROXY -u http_proxy -u HTTPS_PROXY -u https_proxy -u ALL_P
 	tee -a "$0.log" | grep -q '"host":"origin.test"' && echo '{"answer":"run"}' || echo '{"answer":"no"}'
 	END
 	chmod +x "$TEST_DIR/approver"
-	run agentbox run --unknown ask --approver "$TEST_DIR/approver" -c "$fetch http://origin.test/; $fetch http://allowed.test/"
-	[[ "$output" == 200403* ]]
+	agentbox_split run --unknown ask --approver "$TEST_DIR/approver" -c "$fetch http://origin.test/; $fetch http://allowed.test/"
+	[ "$output" = 200403 ]
 	[ "$(jq -r '[.kind,.host,.port,.process[0].argv[0]] | join(" ")' "$TEST_DIR/approver.log" | head -n 1)" = \
 		"host origin.test 80 curl" ]
 	[ "$(audit 'select(.kind == "question") | .by' | sort -u)" = approver ]
-	run agentbox run --unknown ask --approver "exit 1" -c "$fetch http://origin.test/"
-	[[ "$output" == 403* ]]
-	[[ "$output" == *"approver gave no answer"* ]]
+	agentbox_split run --unknown ask --approver "exit 1" -c "$fetch http://origin.test/"
+	[ "$output" = 403 ]
+	[[ "$stderr" == *"approver gave no answer"* ]]
 }
 
 @test "ask: always is kept in the user's own file, and its formatting too" {
@@ -172,7 +172,7 @@ straight='env -u HTTP_PROXY -u http_proxy -u HTTPS_PROXY -u https_proxy -u ALL_P
 	cat "$HOME/.config/agentbox/config.json"
 	[ "$(jq -c .network.allow "$HOME/.config/agentbox/config.json")" = '["allowed.test","origin.test"]' ]
 	grep -q '^    "network": { "unknown": "ask",$' "$HOME/.config/agentbox/config.json"
-	run agentbox run -c "$fetch http://origin.test/"
+	agentbox_split run -c "$fetch http://origin.test/"
 	[ "$output" = 200 ]
 }
 
@@ -277,11 +277,11 @@ straight='env -u HTTP_PROXY -u http_proxy -u HTTPS_PROXY -u https_proxy -u ALL_P
 }
 
 @test "on-violation: each violation as JSON, and nothing for what is allowed" {
-	run agentbox run --allow origin.test --on-violation "cat >>'$TEST_DIR/hook'" -c "$fetch http://origin.test/; $fetch http://allowed.test/; $fetch http://other.test/"
-	[[ "$output" == 200403403* ]]
+	agentbox_split run --allow origin.test --on-violation "cat >>'$TEST_DIR/hook'" -c "$fetch http://origin.test/; $fetch http://allowed.test/; $fetch http://other.test/"
+	[ "$output" = 200403403 ]
 	[ "$(jq -r '"\(.kind) \(.domain)"' "$TEST_DIR/hook" | tr '\n' ,)" = "violation allowed.test,violation other.test," ]
-	run agentbox run --on-violation "exit 3" -c "$fetch http://other.test/"
-	[[ "$output" == *"--on-violation"*"status 3"* ]]
+	agentbox_split run --on-violation "exit 3" -c "$fetch http://other.test/"
+	[[ "$stderr" == *"--on-violation"*"status 3"* ]]
 }
 
 @test "monitor: too many denials warn, cut, hold or stop" {
@@ -289,9 +289,9 @@ straight='env -u HTTP_PROXY -u http_proxy -u HTTPS_PROXY -u https_proxy -u ALL_P
 	flood="for i in 1 2 3 4 5; do $fetch http://n\$i.other.test/; done; until [ -e go ]; do :; done; $fetch http://origin.test/"
 	printf "$settings" warn >"$TEST_DIR/m.json"
 	touch go
-	run agentbox run --config "$TEST_DIR/m.json" --allow origin.test -c "$flood"
-	[[ "$output" == 403403403403403200* ]]
-	[[ "$output" == *"monitor.denialsPerMinute"* ]]
+	agentbox_split run --config "$TEST_DIR/m.json" --allow origin.test -c "$flood"
+	[ "$output" = 403403403403403200 ]
+	[[ "$stderr" == *"monitor.denialsPerMinute"* ]]
 	rm go
 	printf "$settings" cut >"$TEST_DIR/m.json"
 	box_start run --config "$TEST_DIR/m.json" --allow origin.test -c "$flood"
@@ -310,7 +310,7 @@ straight='env -u HTTP_PROXY -u http_proxy -u HTTPS_PROXY -u https_proxy -u ALL_P
 	box_end
 	[[ "$(cat "$TEST_DIR/box.out")" == *200 ]]
 	printf "$settings" stop >"$TEST_DIR/m.json"
-	run agentbox run --config "$TEST_DIR/m.json" --allow origin.test -c "$flood; sleep 60"
+	agentbox_split run --config "$TEST_DIR/m.json" --allow origin.test -c "$flood; sleep 60"
 	[ "$status" -eq 125 ]
 	[ "$(audit 'select(.kind == "monitor") | .action' | tail -n 1)" = stop ]
 }
@@ -318,14 +318,14 @@ straight='env -u HTTP_PROXY -u http_proxy -u HTTPS_PROXY -u https_proxy -u ALL_P
 @test "monitor: uploads to one host and in all, and new hosts" {
 	head -c 3000000 /dev/zero >big
 	echo '{"monitor":{"uploadPerHost":"1M","action":"cut"}}' >"$TEST_DIR/m.json"
-	run agentbox run --config "$TEST_DIR/m.json" --allow origin.test -c "$fetch --data-binary @big http://origin.test/; $fetch http://origin.test/"
-	[[ "$output" == *"uploadPerHost"* ]]
-	[[ "$output" == *403agentbox* ]] || [[ "$output" == *403* ]]
+	agentbox_split run --config "$TEST_DIR/m.json" --allow origin.test -c "$fetch --data-binary @big http://origin.test/; $fetch http://origin.test/"
+	[[ "$stderr" == *"uploadPerHost"* ]]
+	[[ "$output" == *403 ]]
 	echo '{"monitor":{"newHosts":1,"action":"stop"}}' >"$TEST_DIR/m.json"
-	run agentbox run --config "$TEST_DIR/m.json" --allow origin.test --allow allowed.test -c "$fetch http://origin.test/; $fetch http://allowed.test/; sleep 60"
+	agentbox_split run --config "$TEST_DIR/m.json" --allow origin.test --allow allowed.test -c "$fetch http://origin.test/; $fetch http://allowed.test/; sleep 60"
 	[ "$status" -eq 125 ]
-	[[ "$output" == *"newHosts"* ]]
-	run agentbox run --config "$TEST_DIR/m.json" --allow origin.test -c "$fetch http://origin.test/; $fetch http://origin.test/"
+	[[ "$stderr" == *"newHosts"* ]]
+	agentbox_split run --config "$TEST_DIR/m.json" --allow origin.test -c "$fetch http://origin.test/; $fetch http://origin.test/"
 	[ "$status" -eq 0 ]
 	[ "$output" = 200200 ]
 }
@@ -347,7 +347,7 @@ straight='env -u HTTP_PROXY -u http_proxy -u HTTPS_PROXY -u https_proxy -u ALL_P
 	echo >go
 	box_end
 	[ "$(cat "$TEST_DIR/box.out")" = 403200200 ]
-	[ "$(audit 'select(.kind == "reload" and .error)' | wc -l)" -ge 1 ]
+	[ "$(audit 'select(.kind == "reload" and .error) | .kind' | wc -l)" -ge 1 ]
 }
 
 @test "reload: a changed file is read by itself" {

@@ -64,22 +64,46 @@ static bool skip_escape(struct cursor *c)
 	return true;
 }
 
-static bool take_text(struct cursor *c, struct ab_field *ret)
+/* Eight bytes at once: does none of them end a text, and is none forbidden in
+ * one? A byte that is too small for what is taken from it borrows from the
+ * next, which may look bad then as well; but one is bad either way. */
+static bool are_plain(const char *p)
 {
-	/* What neither ends a text nor is forbidden in one. */
+	const uint64_t ones = 0x0101010101010101, highs = ones << 7;
+	uint64_t x, quote, back;
+
+	memcpy(&x, p, sizeof(x));
+	quote = x ^ ones * '"';
+	back = x ^ ones * '\\';
+	return !((((x - ones * ' ') & ~x) | ((quote - ones) & ~quote) |
+		  ((back - ones) & ~back)) &
+		 highs);
+}
+
+static void skip_plain(struct cursor *c)
+{
 	static const bool plain[256] = {
 		[' ' ... '!'] = true,
 		['#' ... '['] = true,
 		[']' ... 255] = true,
 	};
+	const char *p = c->p;
 
+	while (c->end - p >= 8 && are_plain(p))
+		p += 8;
+	while (p < c->end && plain[(unsigned char)*p])
+		p++;
+	c->p = p;
+}
+
+static bool take_text(struct cursor *c, struct ab_field *ret)
+{
 	if (!skip_char(c, '"'))
 		return false;
 	ret->kind = AB_FIELD_TEXT;
 	ret->at = c->p;
 	for (;;) {
-		while (c->p < c->end && plain[(unsigned char)*c->p])
-			c->p++;
+		skip_plain(c);
 		if (c->p == c->end)
 			return false;
 		if (*c->p == '"')
@@ -198,7 +222,7 @@ struct wanted {
 /* Its index; n: nobody asked for it. */
 static size_t which(const struct wanted *w, const struct ab_field *key)
 {
-	bool escaped = memchr(key->at, '\\', key->len);
+	bool escaped = key->len && memchr(key->at, '\\', key->len);
 
 	if (!escaped && (!key->len || !(w->letters & 1u << (*key->at & 31))))
 		return w->n;

@@ -10,7 +10,16 @@
 #include "base/error.h"
 #include "base/mem.h"
 
-enum { M_TIMESTAMP, M_KIND, M_ID, M_REPEATED, M_REASON, M_PROCESS, M_COUNT };
+enum {
+	M_TIMESTAMP,
+	M_KIND,
+	M_ID,
+	M_REPEATED,
+	M_REASON,
+	M_PROCESS,
+	M_PACKETS,
+	M_COUNT,
+};
 
 static const char *const members[M_COUNT] = {
 	[M_TIMESTAMP] = "timestamp",
@@ -19,6 +28,7 @@ static const char *const members[M_COUNT] = {
 	[M_REPEATED] = "repeated",
 	[M_REASON] = "reason",
 	[M_PROCESS] = "process",
+	[M_PACKETS] = "packets",
 };
 
 /* With the words of a denial; a "request" only says how one was answered. */
@@ -86,7 +96,8 @@ static void gather(struct gathering *g, const char *line, size_t len,
 	g->any = true;
 }
 
-/* The id of the last denial; 1, 0, -1. */
+/* The id of the last denial; 1, 0, -1. Packets are counted when a run ends, so
+ * they are only meant where there is nothing else. */
 static int find_last(int dir, char ret[32], struct ab_error *err)
 {
 	struct ab_field m[M_COUNT];
@@ -98,7 +109,9 @@ static int find_last(int dir, char ret[32], struct ab_error *err)
 	if (ab_reader_open(dir, &r, err) < 0)
 		return -1;
 	while ((more = next_record(&r, &line, &len, m, err)) > 0) {
-		if (!is_denial(m))
+		bool packets = m[M_PACKETS].kind == AB_FIELD_NUMBER;
+
+		if (!is_denial(m) || (packets && found))
 			continue;
 		ab_field_copy(&m[M_ID], ret, 32);
 		found = 1;

@@ -27,4 +27,10 @@ void ab_words_about(struct ab_buf *b, const char *line, size_t len);
 /* The same, and why: "x.y:443  not on the allow list". */
 void ab_words_denial(struct ab_buf *b, const char *line, size_t len);
 
+/* "512 B", "61 KiB", "1.4 MiB"; returns ret. */
+#define AB_AMOUNT_ROOM 32
+const char *ab_words_size(uint64_t bytes, char ret[AB_AMOUNT_ROOM]);
+/* "120 ms", "3.2 s", "4m 10s", "2h"; returns ret. */
+const char *ab_words_time(uint64_t ms, char ret[AB_AMOUNT_ROOM]);
+
 #endif

@@ -156,14 +156,13 @@ static void refuse(struct ab_conn *conn, struct ab_request_record *r)
 	if (ab_conn_deny(conn, r) < 0)
 		return;
 	answer(conn, r, rq->refusal);
-	if (rq->fault == AB_FAULT_TRIPWIRE)
-		ab_insight_trip(&conn->engine->insight, rq->secret);
 }
 
 static void deny(struct ab_conn *conn, enum ab_fault fault, int status,
 		 const char *why)
 {
 	struct ab_exchange_request *rq = conn->http->request;
+	int secret = rq->secret;
 	struct ab_request_record r;
 
 	rq->fault = fault;
@@ -171,6 +170,8 @@ static void deny(struct ab_conn *conn, enum ab_fault fault, int status,
 	describe(conn, rq, &r);
 	r.error = why;
 	refuse(conn, &r);
+	if (fault == AB_FAULT_TRIPWIRE)
+		ab_insight_trip(&conn->engine->insight, secret);
 }
 
 void ab_exchange_turn_away(struct ab_conn *conn, struct ab_request_record *r)

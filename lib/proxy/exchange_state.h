@@ -3,7 +3,8 @@
 /*
  * What the files of the exchange share. Private to proxy/exchange*.c.
  *
- *	exchange.c		a request: read, judged, dialled, sent
+ *	exchange.c		a request: read, judged, sent
+ *	exchange_dial.c		the server that it goes to
  *	exchange_look.c		what is in its head: path, placeholders
  *	exchange_pass.c		both bodies and the response, until both are over
  *	exchange_end.c		records, refusals, and the end of a connection
@@ -79,7 +80,15 @@ struct ab_exchange {
 
 /* exchange.c */
 void ab_exchange_next(struct ab_conn *conn);
+/* To conn->server, and on with the response. */
+void ab_exchange_send(struct ab_conn *conn, const struct ab_http_request *head,
+		      size_t len);
+
+/* exchange_dial.c: then it is sent */
 void ab_exchange_dial(struct ab_conn *conn);
+/* The head as it was when a wait began; 0 or less: it is not. */
+ssize_t ab_exchange_read_again(struct ab_conn *conn,
+			       struct ab_http_request *ret);
 
 /* Both ends are those of a tunnel: what the server ends is over. */
 static inline bool ab_exchange_fixed(const struct ab_exchange *x)

@@ -56,8 +56,6 @@ void ab_overseer_init(struct ab_engine *engine,
 		.uploads = setup->sent && setup->watch_uploads,
 		.tell = { .fire = tell_all, .owner = engine }
 	};
-	/* Without it hosts can be chosen that are taken for known ones. */
-	(void)!getrandom(&o->seed, sizeof(o->seed), GRND_NONBLOCK);
 }
 
 void ab_overseer_fini(struct ab_engine *engine)
@@ -65,18 +63,26 @@ void ab_overseer_fini(struct ab_engine *engine)
 	free(engine->overseer.hosts);
 }
 
+static void make_table(struct ab_overseer *o)
+{
+	o->hosts = ab_alloc(SLOTS * sizeof(o->hosts[0]));
+	/* Without it hosts can be chosen that are taken for known ones. */
+	(void)!getrandom(&o->seed, sizeof(o->seed), GRND_NONBLOCK);
+}
+
 /* true: the first time. */
 static bool note_host(struct ab_overseer *o, const char *host)
 {
-	uint64_t h = o->seed ^ 0xcbf29ce484222325;
+	uint64_t h;
 	size_t slot;
 
+	if (!o->hosts)
+		make_table(o);
+	h = o->seed ^ 0xcbf29ce484222325;
 	for (; *host; host++)
 		h = (h ^ (unsigned char)*host) * 0x100000001b3;
 	h ^= h >> 32;
 	h = h ? h : 1;
-	if (!o->hosts)
-		o->hosts = ab_alloc(SLOTS * sizeof(o->hosts[0]));
 	for (slot = h & (SLOTS - 1); o->hosts[slot];
 	     slot = (slot + 1) & (SLOTS - 1))
 		if (o->hosts[slot] == h)
@@ -130,6 +136,8 @@ void ab_overseer_cut(struct ab_engine *engine, const char *reason)
 			stop(conn, AB_FAULT_CUT, &r.verdict);
 		else if (conn->door == AB_DOOR_PUBLISH && !conn->closed)
 			stop(conn, AB_FAULT_CUT, &conn->verdict);
+		else if (conn->server.source.fd >= 0 && !conn->waiter)
+			ab_conn_close(conn, true); /* kept for nobody */
 }
 
 /* Two loopbacks, joined by the policy. */

@@ -122,8 +122,8 @@ static void grant(struct ab_proxy *p, struct ab_letter *letter)
 			      g->deny ? AB_GRANT_DENY : AB_GRANT_ALLOW, until);
 	struct ab_error err;
 
-	if (ab_ledger_grant(ab_proxy_ledger(p), g->entry, !g->deny, g->ms,
-			    taken, note->by, &err) < 0)
+	if (ab_ledger_grant(e->ledger, g->entry, !g->deny, g->ms, taken,
+			    note->by, &err) < 0)
 		e->unrecorded(e, &err);
 	ab_pending_review(e, note->by);
 }
@@ -252,6 +252,7 @@ static void send_letter(struct ab_proxy *p, enum letter kind, int value,
 	clock_gettime(CLOCK_MONOTONIC, &at);
 	p->engine.loop.now =
 		(uint64_t)at.tv_sec * 1000 + (uint64_t)at.tv_nsec / 1000000;
+	ab_proxy_ledger(p);
 	letters[kind].read(p, &now);
 	discard(&now);
 }

@@ -10,7 +10,7 @@
  * alone what is left to do.
  * Mustn't: hold the caller's stdio or listeners (a pipe would wait for us),
  * answer what the table does not allow; wait for anybody while the box lives:
- * not for a supervisor that does not read, not for a program, not for a file.
+ * not for a supervisor that does not read, not for a program.
  */
 #include "session/broker.h"
 
@@ -157,8 +157,8 @@ static _Noreturn void finish_alone(struct broker *b)
 	_exit(0);
 }
 
-/* Nothing is sent any more while the box lives: now there is nothing to keep
- * an eye on but the end. */
+/* The box is gone, so there is nothing left to watch: from here on we may wait
+ * for the supervisor. */
 static void answer_sweep(struct broker *b, const struct ask *ask, size_t len)
 {
 	static struct answer a = { .kind = AB_NEWS_COUNT };
@@ -338,6 +338,7 @@ static _Noreturn void be_broker(const struct ab_broker_duty *duty, int sock,
 	b.duty = *duty;
 	b.sock = sock;
 	b.files = files;
+	b.look_at = ab_broker_now() + AB_QUARANTINE_MS;
 	prctl(PR_SET_NAME, "agentbox-broker");
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	for (int fd = 0; fd < 3; fd++)

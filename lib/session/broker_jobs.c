@@ -55,13 +55,17 @@ static bool is_hook(const struct job *job)
 	return job->kind == ASK_VIOLATION;
 }
 
-static void count(const struct broker *b, enum kind kind, size_t *ret_running,
-		  size_t *ret_waiting)
+struct counts {
+	unsigned running[ASK_COUNT], waiting[ASK_COUNT];
+};
+
+static struct counts count(const struct broker *b)
 {
-	*ret_running = *ret_waiting = 0;
+	struct counts c = { 0 };
+
 	for (const struct job *j = b->jobs; j; j = j->next)
-		if (j->kind == kind)
-			(*(j->pid ? ret_running : ret_waiting))++;
+		(j->pid ? c.running : c.waiting)[j->kind]++;
+	return c;
 }
 
 static void post_failure(struct broker *b, enum kind kind, uint32_t ticket,
@@ -91,11 +95,10 @@ static void refuse(struct broker *b, const struct ask *ask)
 
 void ab_jobs_add(struct broker *b, const struct ask *ask, size_t len)
 {
-	size_t running, waiting, body = len - ASK_LEN(0);
+	size_t body = len - ASK_LEN(0);
 	struct job **end = &b->jobs, *job;
 
-	count(b, ask->kind, &running, &waiting);
-	if (waiting >= works[ask->kind].waiting) {
+	if (count(b).waiting[ask->kind] >= works[ask->kind].waiting) {
 		refuse(b, ask);
 		return;
 	}
@@ -111,10 +114,12 @@ void ab_jobs_add(struct broker *b, const struct ask *ask, size_t len)
 }
 
 /* It runs programs, and the user's file systems may hang: it must end with
- * the broker, and has nothing of the caller's. */
+ * the broker, and has nothing of the caller's. Nor the lock of the run, which
+ * would seem to live. */
 static int settle(const struct broker *b, pid_t parent)
 {
 	ab_autoclose int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	const int keep[] = { b->sock, b->duty.init, null };
 	sigset_t term;
 
 	setpgid(0, 0);
@@ -125,6 +130,8 @@ static int settle(const struct broker *b, pid_t parent)
 	for (int fd = 0; fd < 3; fd++)
 		if (null < 0 || (null != fd && dup2(null, fd) < 0))
 			return -1;
+	if (ab_close_others(keep, AB_COUNT(keep)) < 0)
+		return -1;
 	if (null < 3)
 		fcntl(ab_take_fd(&null), F_SETFD, 0);
 	environ =
@@ -230,27 +237,24 @@ static void reap(struct broker *b, bool tell)
 
 static void begin_waiting(struct broker *b)
 {
-	for (struct job *job = b->jobs; job; job = job->next) {
-		size_t running, waiting;
+	struct counts c = count(b);
 
-		if (job->pid)
-			continue;
-		count(b, job->kind, &running, &waiting);
-		if (running < works[job->kind].at_once)
+	for (struct job *job = b->jobs; job; job = job->next)
+		if (!job->pid &&
+		    c.running[job->kind] < works[job->kind].at_once) {
 			begin(b, job);
-	}
+			c.running[job->kind]++;
+		}
 }
 
-/* What the hook did not get, once it has come to rest. */
+/* What the hook did not get, once the rush is over. */
 static void tell_missed(struct broker *b)
 {
 	struct ab_error err = { 0 };
-	size_t running, waiting;
 
-	if (!b->hook_missed || ab_broker_now() < b->hook_quiet_until)
-		return;
-	count(b, ASK_VIOLATION, &running, &waiting);
-	if (waiting)
+	if (!b->hook_missed || ab_broker_now() < b->hook_quiet_until ||
+	    count(b).waiting[ASK_VIOLATION] >
+		    works[ASK_VIOLATION].waiting / 4 * 3)
 		return;
 	ab_fail(&err, AB_ESYSTEM, 0,
 		"%" PRIu64 " violations were not given to the --on-violation "

@@ -20,6 +20,7 @@
 #include "session/state.h"
 #include "session/steer.h"
 #include "session/sweep.h"
+#include "workspace/quarantine.h"
 
 #define OPEN_DIR (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 #define GONE ".gone-"
@@ -45,9 +46,9 @@ static int64_t clock_ms(clockid_t clock)
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-static DIR *list_runs(int runs)
+static DIR *list_folder(int folder)
 {
-	int fd = openat(runs, ".", OPEN_DIR);
+	int fd = openat(folder, ".", OPEN_DIR);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 
 	if (!dir && fd >= 0)
@@ -92,7 +93,7 @@ static int newest_first(const void *a, const void *b)
 static void survey(int runs, bool dry, struct ended_list *ret)
 {
 	ab_autostrv struct ab_strv left = { 0 };
-	DIR *dir = list_runs(runs);
+	DIR *dir = list_folder(runs);
 	struct dirent *entry;
 
 	while (dir && (entry = readdir(dir)) != NULL)
@@ -108,22 +109,19 @@ static void survey(int runs, bool dry, struct ended_list *ret)
 		qsort(ret->v, ret->len, sizeof(ret->v[0]), newest_first);
 }
 
+/* The quarantine is the run's own folder (workspace/quarantine.h). */
 static bool holds_files(int runs, const char *id)
 {
 	ab_autoclose int run = openat(runs, id, OPEN_DIR);
-	int fd = run < 0 ? -1 : openat(run, "quarantine", OPEN_DIR);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	DIR *dir = run < 0 ? NULL : list_folder(run);
 	struct dirent *entry;
-	size_t n = 0;
+	bool holds = false;
 
-	if (!dir) {
-		ab_closep(&fd);
-		return false;
-	}
-	while ((entry = readdir(dir)) != NULL)
-		n += strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..");
-	closedir(dir);
-	return n > 0;
+	while (dir && !holds && (entry = readdir(dir)) != NULL)
+		holds = ab_quarantine_is_name(entry->d_name);
+	if (dir)
+		closedir(dir);
+	return holds;
 }
 
 static int remove_run(int runs, const char *id)

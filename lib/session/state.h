@@ -12,7 +12,8 @@
  *	  audit.jsonl	its record (audit/log.h); the first line says what to
  *			sweep
  *	  policy.json	what was in force, as it was resolved
- *	  quarantine/	what was moved away from the workspace
+ *	  result.json	how it ended (session/result.h)
+ *	  NNNN-NAME	what was moved away from the workspace
  *
  * All of it is 0700/0600 and ours; the box sees nothing of it.
  */

@@ -56,6 +56,13 @@ static bool is_foreign(int fd)
 	return fstat(fd, &st) == 0 && st.st_uid != geteuid();
 }
 
+bool ab_quarantine_is_name(const char *name)
+{
+	size_t digits = strspn(name, "0123456789");
+
+	return digits >= 4 && name[digits] == '-';
+}
+
 void ab_quarantine_take(struct ab_quarantine *q, int fd, const char *path,
 			const char *name)
 {

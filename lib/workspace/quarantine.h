@@ -39,6 +39,9 @@ struct ab_quarantine_report {
 	struct ab_strv notes;	/* the same, for those who ask for more */
 };
 
+/* Is this what it calls something that it moved away? */
+bool ab_quarantine_is_name(const char *name);
+
 /* dir: the run's quarantine folder, not writable by the box. */
 int ab_quarantine_open(const struct ab_survey *survey, int dir,
 		       struct ab_quarantine **ret, struct ab_error *err);

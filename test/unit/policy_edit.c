@@ -110,7 +110,8 @@ static const char *const wrong[][2] = {
 	{ "[]", "line 1: it is not an object" },
 	{ "\"x\"", "line 1: it is not an object" },
 	{ "{\n\"network\": 1}", "line 2: network is not an object" },
-	{ "{\"network\": {\n\"allow\": \"v\"}}", "line 2: allow is not a list" },
+	{ "{\"network\": {\n\"allow\": \"v\"}}",
+	  "line 2: allow is not a list" },
 	{ "{\"a\": 1,\n\"a\": 2}", NULL }, /* said by the library */
 };
 
@@ -151,8 +152,8 @@ static unsigned draw(unsigned below)
 
 static void put_blanks(struct ab_buf *b)
 {
-	static const char *const some[] = { "", "", "", " ", "\n", "\n  ",
-					    "\t", "\r\n\t" };
+	static const char *const some[] = { "",	  "",	  "",	" ",
+					    "\n", "\n  ", "\t", "\r\n\t" };
 
 	ab_buf_puts(b, some[draw(AB_COUNT(some))]);
 }
@@ -201,7 +202,7 @@ static void put_list(struct ab_buf *b, unsigned depth)
 
 static void put_value(struct ab_buf *b, unsigned depth)
 {
-	static const char *const plain[] = { "1",	   "\"v\"", "\"w\"",
+	static const char *const plain[] = { "1",	    "\"v\"", "\"w\"",
 					     "\"\\u0076\"", "null",  "-2.5e1" };
 
 	if (depth < 4 && draw(3) == 0)
@@ -362,7 +363,8 @@ static void check_new_file(void)
 	   "that is nobody else's");
 	ok(stat(folder, &st) == 0 && (st.st_mode & 07777) == 0700,
 	   "in a folder that is not either");
-	ok(diff.len == 5 && strcmp(diff.v[2], "+    \"allow\": [\"github.com\"]") == 0,
+	ok(diff.len == 5 &&
+		   strcmp(diff.v[2], "+    \"allow\": [\"github.com\"]") == 0,
 	   "the change is told");
 	ok(add(path, "github.com", &none, &err) == 0 && none.len == 0,
 	   "once more is no change");
@@ -447,8 +449,10 @@ static void check_race(void)
 
 static void check_left(void)
 {
-	ab_autofree char *cmd = ab_printf("test -z \"$(find %s -name '.*.json.*')\" "
-					  "&& rm -rf %s", top, top);
+	ab_autofree char *cmd =
+		ab_printf("test -z \"$(find %s -name '.*.json.*')\" "
+			  "&& rm -rf %s",
+			  top, top);
 
 	ok(system(cmd) == 0, "no file is left beside");
 }

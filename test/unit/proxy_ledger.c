@@ -514,6 +514,8 @@ static void check_numbers(void)
 static void check_many(void)
 {
 	struct ab_request_record r = { .host = "h5000.org", .port = 443 };
+	struct ab_request_record asked = { .host = "asked.org", .port = 443 };
+	uint32_t number = 0;
 	struct ab_error err = { 0 };
 	struct stand s;
 	char host[32];
@@ -557,10 +559,14 @@ static void check_many(void)
 		     "{\"id\":\"7kq2-5001\",\"domain\":null,"
 		     "\"reason\":\"too many hosts to name each\"}"),
 	   "the unknown together");
+	asked.number = ab_ledger_number(s.ledger, &asked);
+	ok(ab_ledger_deny(s.ledger, &asked, &number, &err) == 0 &&
+		   number == asked.number,
+	   "what was asked about keeps its number also then");
 	ab_ledger_summary(s.ledger, &lines);
 	ok(lines.len == 1 + 3 * 10 + 1 &&
-		   strstr(lines.v[0], "9097 requests were blocked") &&
-		   strstr(lines.v[31], "4991 more") &&
+		   strstr(lines.v[0], "9098 requests were blocked") &&
+		   strstr(lines.v[31], "4992 more") &&
 		   strstr(lines.v[31], "agentbox log 7kq2 --denied"),
 	   "ten of them are told: %s", lines.v[lines.len - 1]);
 	json_decref(all);

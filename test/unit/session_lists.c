@@ -41,10 +41,8 @@ static const char *const some[][2] = {
 };
 
 static const char *const others[][2] = {
-	{ "network.allow", "github.com" },
-	{ "network.allow", "npmjs.org" },
-	{ "network.deny", "evil.example" },
-	{ "network.deny", "worse.example" },
+	{ "network.allow", "github.com" },  { "network.allow", "npmjs.org" },
+	{ "network.deny", "evil.example" }, { "network.deny", "worse.example" },
 	{ "network.unknown", "ask" },
 };
 
@@ -77,7 +75,8 @@ static void check_roundtrip(void)
 	   "private ranges");
 	ok(lists.unknown == AB_UNKNOWN_DENY && lists.intercepted.len == 0,
 	   "the rest");
-	ok(lists.notes.len == 1 && strcmp(lists.notes.v[0], "a \"note\"\n") == 0,
+	ok(lists.notes.len == 1 &&
+		   strcmp(lists.notes.v[0], "a \"note\"\n") == 0,
 	   "notes as they were");
 	ab_lists_fini(&lists);
 }
@@ -138,7 +137,7 @@ static void check_compare(void)
 	ab_lists_fini(&b);
 }
 
-#define GOOD \
+#define GOOD                                                                 \
 	"{\"allow\":[],\"deny\":[],\"allowPrivate\":[],\"unknown\":\"ask\"," \
 	"\"intercepted\":[],\"notes\":[]}"
 

@@ -25,10 +25,12 @@
 #include "proxy/proxy.h"
 #include "tap.h"
 
-#define REST " 00000000:0000 01 00000000:00000000 00:00000000 00000000  1000" \
-	     "        0 "
-#define REST6 " 00000000000000000000000000000000:0000 01 00000000:00000000 " \
-	      "00:00000000 00000000  1000        0 "
+#define REST                                                             \
+	" 00000000:0000 01 00000000:00000000 00:00000000 00000000  1000" \
+	"        0 "
+#define REST6                                                          \
+	" 00000000000000000000000000000000:0000 01 00000000:00000000 " \
+	"00:00000000 00000000  1000        0 "
 
 static bool is_little(void)
 {
@@ -59,11 +61,14 @@ static void check_sockets(void)
 	static const char six[] =
 		"   1: 00000000000000000000000001000000:1F90" REST6 "78 1";
 	struct ab_peer peer = { .addr = { 127, 0, 0, 1 }, .port = 8080 };
-	struct ab_peer peer6 = { .v6 = true, .addr = { [15] = 1 }, .port = 8080 };
-	struct ab_peer peer46 = { .v6 = true,
-				  .addr = { [10] = 0xff, [11] = 0xff, [12] = 127,
-					    [15] = 1 },
-				  .port = 8080 };
+	struct ab_peer peer6 = { .v6 = true,
+				 .addr = { [15] = 1 },
+				 .port = 8080 };
+	struct ab_peer peer46 = {
+		.v6 = true,
+		.addr = { [10] = 0xff, [11] = 0xff, [12] = 127, [15] = 1 },
+		.port = 8080
+	};
 	struct ab_whois_socket s;
 	size_t cut = 0;
 
@@ -72,9 +77,9 @@ static void check_sockets(void)
 		   "no socket: %s", wrong[i]);
 	if (!is_little())
 		return;
-	ok(ab_whois_parse_socket(plain, strlen(plain), &s) && s.inode == 12345 &&
-		   ab_whois_is_end(&s, &peer) && ab_whois_is_end(&s, &peer46) &&
-		   !ab_whois_is_end(&s, &peer6),
+	ok(ab_whois_parse_socket(plain, strlen(plain), &s) &&
+		   s.inode == 12345 && ab_whois_is_end(&s, &peer) &&
+		   ab_whois_is_end(&s, &peer46) && !ab_whois_is_end(&s, &peer6),
 	   "an end, also as IPv6 writes it");
 	peer.port++;
 	ok(!ab_whois_is_end(&s, &peer), "another port is another end");
@@ -96,8 +101,12 @@ static void check_status(void)
 {
 	static const char good[] = "Name:\tx\nPPid:\t41\nNSpid:\t4711\t12\t3\n";
 	static const char *const wrong[] = {
-		"", "PPid:\t1\n", "NSpid:\t1\n", "NSpid:\nPPid:\t1\n",
-		"NSpid:\tx\nPPid:\t1\n", "xNSpid:\t1\nPPid:\t1\n",
+		"",
+		"PPid:\t1\n",
+		"NSpid:\t1\n",
+		"NSpid:\nPPid:\t1\n",
+		"NSpid:\tx\nPPid:\t1\n",
+		"xNSpid:\t1\nPPid:\t1\n",
 		"NSpid:\t12345678901234\nPPid:\t1\n",
 	};
 	pid_t inner = 0, parent = 0;
@@ -135,7 +144,8 @@ static void check_argv(void)
 		many[i] = i % 2 ? '\0' : 'x';
 	ab_whois_argv(many, sizeof(many), false, &b);
 	json = json_loadb(b.data, b.len, 0, NULL);
-	ok(json_array_size(json) == AB_WHOIS_WORDS + 1, "so many words at most");
+	ok(json_array_size(json) == AB_WHOIS_WORDS + 1,
+	   "so many words at most");
 	json_decref(json);
 	b.len = 0;
 	memset(large, 'x', sizeof(large));
@@ -278,13 +288,13 @@ static void check_real(int listening, int connecting, const char *name)
 		json = json_loadb(b.data, b.len, 0, NULL);
 		if (readlink("/proc/self/exe", exe, sizeof(exe) - 1) < 0)
 			abort();
-		ok(json_array_size(json) == 2, "%s: the client and who started it: %s",
-		   name, b.data);
-		ok(json_integer_value(json_object_get(
-			   json_array_get(json, 0), "pid")) == client,
+		ok(json_array_size(json) == 2,
+		   "%s: the client and who started it: %s", name, b.data);
+		ok(json_integer_value(json_object_get(json_array_get(json, 0),
+						      "pid")) == client,
 		   "the client first");
-		is_str(json_string_value(json_object_get(
-			       json_array_get(json, 0), "exe")),
+		is_str(json_string_value(
+			       json_object_get(json_array_get(json, 0), "exe")),
 		       exe, "its program");
 		ok(json_array_size(json_object_get(json_array_get(json, 0),
 						   "argv")) >= 1,
@@ -340,7 +350,8 @@ static void check_namespace(void)
 		ssize_t n = ab_read_full(pipes[0], got, sizeof(got));
 
 		if (n != (ssize_t)sizeof(got)) {
-			ok(true, "numbers of the box # SKIP no namespaces here");
+			ok(true,
+			   "numbers of the box # SKIP no namespaces here");
 			waitpid(outer, NULL, 0);
 			close(listener);
 			close(pipes[0]);
