@@ -55,10 +55,13 @@ static void add_line(struct ab_strv *diff, char sign, const struct lines *l,
 		     size_t i)
 {
 	ab_autofree char *line = ab_strndup(l->at[i], l->len[i]);
+	size_t indent = strspn(line, "\t");
 	struct ab_buf b = { 0 };
 
 	ab_buf_add(&b, &sign, 1);
-	ab_buf_escape(&b, line);
+	/* Indentation is read as such; tabs elsewhere could hide something. */
+	ab_buf_add(&b, line, indent);
+	ab_buf_escape(&b, line + indent);
 	ab_strv_give(diff, ab_buf_take(&b));
 }
 

@@ -313,6 +313,15 @@ void ab_next_take(const struct ab_policy_input *in, int64_t now,
 	*ret = next;
 }
 
+static void release(struct ab_next *next)
+{
+	/* Also where a process that we forked still has it. */
+	if (next->claim >= 0)
+		flock(next->claim, LOCK_UN);
+	ab_closep(&next->claim);
+	next->claim = -1;
+}
+
 int ab_next_use(int state, int64_t now, struct ab_next *next,
 		struct ab_error *err)
 {
@@ -328,16 +337,25 @@ int ab_next_use(int state, int64_t now, struct ab_next *next,
 		forget(&rules, next->workspace, next->write.v[i]);
 	if (save(state, &rules, err) < 0)
 		return -1;
-	ab_next_fini(next);
+	release(next);
+	return 0;
+}
+
+int ab_next_return(int state, int64_t now, const struct ab_next *next,
+		   struct ab_error *err)
+{
+	bool had;
+
+	for (size_t i = 0; i < next->write.len; i++)
+		if (ab_next_add(state, now, next->workspace, next->write.v[i],
+				&had, err) < 0)
+			return -1;
 	return 0;
 }
 
 void ab_next_fini(struct ab_next *next)
 {
-	/* Also where a process that we forked still has it. */
-	if (next->claim >= 0)
-		flock(next->claim, LOCK_UN);
-	ab_closep(&next->claim);
+	release(next);
 	free(next->workspace);
 	ab_strv_fini(&next->write);
 	*next = (struct ab_next)AB_NEXT_NONE;

@@ -40,9 +40,12 @@ struct ab_next {	/* what a run has taken */
  */
 void ab_next_take(const struct ab_policy_input *in, int64_t now,
 		  struct ab_next *ret, struct ab_strv *notes);
-/* The command starts: they are used up. */
+/* The command is about to start: they are used up. */
 int ab_next_use(int state, int64_t now, struct ab_next *next,
 		struct ab_error *err);
+/* It did not, after all: they are for the next run again. */
+int ab_next_return(int state, int64_t now, const struct ab_next *next,
+		   struct ab_error *err);
 void ab_next_fini(struct ab_next *next);
 
 #endif

@@ -208,6 +208,8 @@ static int take_question(struct ab_permit_job *job, struct ab_steer *steer,
 	ab_strv_add(&job->ret->entries, lift.entry);
 	if (answer_question(job, steer, lift.entry, err) < 0)
 		return -1;
+	if (job->ask->deny)
+		ab_strv_add(&job->ret->said, "what waited for it is refused");
 	return job->ask->always
 		       ? ab_permit_always(job, list_key(job), lift.entry, err)
 		       : 0;

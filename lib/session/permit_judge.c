@@ -103,6 +103,8 @@ static char *flags_of(const struct remedy *remedy, const json_t *record)
 
 	if (!remedy->flag)
 		return hinted_flags(record);
+	if (!*text_of(record, "path"))
+		return NULL;
 	value = ab_printf("%s%s", remedy->value, text_of(record, "path"));
 	return ab_permit_flag(remedy->flag, value);
 }

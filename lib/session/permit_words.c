@@ -111,11 +111,8 @@ char *ab_permit_sentence(const char *run, const char *entry, bool deny,
 		      deny ? "denied" : "allowed",
 		      for_ms ? ab_format_duration(for_ms, room) : "this run");
 	if (released)
-		ab_buf_printf(&b, "; %" PRIu64 " request%s that waited %s",
+		ab_buf_printf(&b, "; %" PRIu64 " request%s that waited go%s on",
 			      released, released == 1 ? "" : "s",
-			      deny	      ? released == 1 ? "is refused"
-							      : "are refused"
-			      : released == 1 ? "goes on"
-					      : "go on");
+			      released == 1 ? "es" : "");
 	return ab_buf_take(&b);
 }

@@ -102,6 +102,18 @@ static void use_rules(struct run *r)
 			   err.text);
 }
 
+/* The box has failed before anything of the command happened. */
+static void return_rules(struct run *r)
+{
+	struct ab_prepared *p = r->prepared;
+	struct ab_error err = { 0 };
+
+	if (ab_next_return(p->state.root, time(NULL), &p->next, &err) < 0)
+		ab_run_say(r, AB_SAY_WARNING,
+			   "what you allowed for this run is lost: %s",
+			   err.text);
+}
+
 static int command_starts(void *arg, const struct ab_holds *holds,
 			  struct ab_error *err)
 {
@@ -253,6 +265,8 @@ static int wind_up(struct run *r, int supervised, int *ret_status,
 	ab_run_say_all(r, AB_SAY_WARNING, &r->report.lines);
 	ab_run_say_all(r, AB_SAY_WARNING, &r->refused);
 	say_unseen(r, result);
+	if (r->outcome.failed.code != AB_ENONE)
+		return_rules(r);
 	if (result == 0 && r->outcome.failed.code != AB_ENONE) {
 		*err = r->outcome.failed;
 		result = -1;

@@ -41,8 +41,12 @@ static const char *take(int64_t now, struct ab_next *next)
 
 static int use(int64_t now, struct ab_next *next)
 {
+	int result;
+
 	error = (struct ab_error){ 0 };
-	return ab_next_use(state.root, now, next, &error);
+	result = ab_next_use(state.root, now, next, &error);
+	ab_next_fini(next);
+	return result;
 }
 
 static void forget_all(void)
@@ -69,7 +73,13 @@ static void check_once(void)
 	is_str(joined(&notes),
 	       "for this run, as you said: /data may be written",
 	       "and it is said");
-	ok(use(NOW + 2, &next) == 0, "the command starts");
+	ok(ab_next_use(state.root, NOW + 2, &next, &error) == 0,
+	   "the command starts");
+	ok(ab_next_return(state.root, NOW + 2, &next, &error) == 0,
+	   "and could not be executed");
+	ab_next_fini(&next);
+	is_str(take(NOW + 3, &next), "/data", "so the next one gets them");
+	ok(use(NOW + 3, &next) == 0, "which does start");
 	is_str(take(NOW + 3, &next), "", "the run after it gets none");
 
 	input.workspace = at("home/other");

@@ -9,6 +9,13 @@
 #include "policy_help.h"
 #include "tap.h"
 
+/* Freed at the end. */
+static const char *keep(char *text)
+{
+	ab_strv_give(&texts, text);
+	return text;
+}
+
 static const char *const kinds[] = { "denial", "host", "group", "path" };
 
 /* "kind value", or "! why" */
@@ -66,10 +73,10 @@ static void check_read(void)
 	for (size_t i = 0; i < AB_COUNT(cases); i++)
 		is_str(read_word(cases[i].what), cases[i].means,
 		       cases[i].what);
-	is_str(read_word("."), ab_printf("path %s", input.cwd), ".");
-	is_str(read_word("./sub"), ab_printf("path %s/sub", input.cwd),
+	is_str(read_word("."), keep(ab_printf("path %s", input.cwd)), ".");
+	is_str(read_word("./sub"), keep(ab_printf("path %s/sub", input.cwd)),
 	       "./sub");
-	is_str(read_word("~/x"), ab_printf("path %s/x", input.home), "~/x");
+	is_str(read_word("~/x"), keep(ab_printf("path %s/x", input.home)), "~/x");
 	is_str(read_word("a b/c"),
 	       "! \"a b/c\" is not a host; write a name (github.com), *.name, "
 	       "or an address",
@@ -158,7 +165,7 @@ static void check_unliftable(void)
 
 		ok(strstr(seen, "! 7kq2x-1 cannot be allowed: for a reason; ") &&
 			   error.hint[0] && error.code == AB_EREFUSED,
-		   "%s: %s", rules[i], seen);
+		   "%s says why, and what instead", rules[i]);
 	}
 	is_str(judge("{\"kind\":\"violation\",\"domain\":\"10.0.0.1\",\"port\":"
 		     "80,\"rule\":\"network.allowPrivate\",\"reason\":\"an "
@@ -214,11 +221,11 @@ static void check_programs(void)
 	   "and to deny it says nothing new");
 }
 
-static char *again(const char *start, const char *flags)
+static const char *again(const char *start, const char *flags)
 {
 	json_t *json = start ? json_loads(start, 0, NULL) : NULL;
 	struct ab_again a = { .start = json, .cwd = "/w" };
-	char *text = ab_permit_again(&a, flags);
+	const char *text = keep(ab_permit_again(&a, flags));
 
 	json_decref(json);
 	return text;
@@ -242,23 +249,22 @@ static void check_again(void)
 		     "--yes"),
 	       "agentbox run --yes -- ...", "one that cannot be shown");
 	memset(lengthy, 'x', 1000);
-	is_str(again(ab_printf("{\"command\":[\"%s\"],\"cwd\":\"/w\"}",
-			       lengthy),
+	is_str(again(keep(ab_printf("{\"command\":[\"%s\"],\"cwd\":\"/w\"}",
+			       lengthy)),
 		     "--yes"),
 	       "agentbox run --yes -- ...", "one that is too long");
 }
 
 static void check_sentence(void)
 {
-	is_str(ab_permit_sentence("7kq2x", "x.y", false, 0, 0),
+	is_str(keep(ab_permit_sentence("7kq2x", "x.y", false, 0, 0)),
 	       "7kq2x: x.y is allowed for this run", "nobody waited");
-	is_str(ab_permit_sentence("7kq2x", "x.y", false, 0, 1),
+	is_str(keep(ab_permit_sentence("7kq2x", "x.y", false, 0, 1)),
 	       "7kq2x: x.y is allowed for this run; 1 request that waited goes "
 	       "on",
 	       "one waited");
-	is_str(ab_permit_sentence("7kq2x", "x.y", true, 600000, 2),
-	       "7kq2x: x.y is denied for 10m; 2 requests that waited are "
-	       "refused",
+	is_str(keep(ab_permit_sentence("7kq2x", "x.y", true, 600000, 0)),
+	       "7kq2x: x.y is denied for 10m",
 	       "a no for a while");
 }
 
@@ -362,9 +368,9 @@ static void check_below(void)
 	is_str(below("mine", "network.allow"), "sys.example",
 	       "the system's file stands above, the user's own is not below");
 	policy = load();
-	is_str(ab_policy_origin(policy, "network.allow", "user.example"),
+	is_str(keep(ab_policy_origin(policy, "network.allow", "user.example")),
 	       "~/.config/agentbox/config.json:1", "where an element is from");
-	is_str(ab_policy_origin(policy, "network.allow", NULL),
+	is_str(keep(ab_policy_origin(policy, "network.allow", NULL)),
 	       "~/.config/agentbox/config.json:1", "where a list is from");
 	ok(!ab_policy_origin(policy, "network.allow", "sys.example"),
 	   "one that is not there");

@@ -1,0 +1,398 @@
+# A person beside a run: what waits is let through or refused, for this run,
+# for a while or always; settings are read again; a path is for the next run.
+load helpers
+load internet
+
+setup_file()
+{
+	internet_start
+}
+
+teardown_file()
+{
+	internet_stop
+}
+
+# The other terminal: not where the run is.
+beside()
+{
+	run timeout --kill-after=5 20 "$AGENTBOX" "$@" 3>&-
+	printf '$ agentbox %s\n%s\n[status %s]\n' "$*" "$output" "$status"
+}
+
+# The one run that goes on.
+run_id()
+{
+	(cd "$AGENTBOX_STATE/live" && echo [a-z2-9]*)
+}
+
+pending()
+{
+	[ "$("$AGENTBOX" ps --json 2>/dev/null | jq '.[0].pending // 0')" = "$1" ]
+}
+
+# A box that fetches what it is told to: the file ask.N holds a URL, and the
+# status is in got.N afterwards.
+servant_start()
+{
+	cat >servant <<-'END'
+	n=1
+	while [ ! -e stop ]; do
+		if [ -e ask.$n ]; then
+			curl -s -o body.$n -w '%{http_code}' --max-time 20 \
+				"$(cat ask.$n)" >status.$n
+			mv status.$n got.$n
+			n=$((n + 1))
+		fi
+		sleep 0.05
+	done
+	END
+	box_start run "$@" -- sh servant
+	asked=0
+	wait_for 20 servant_ready
+}
+
+servant_ready()
+{
+	"$AGENTBOX" ps --json 2>/dev/null | jq -e '.[0].allowed != null' >/dev/null
+}
+
+# ask URL: without waiting for it.
+ask()
+{
+	asked=$((asked + 1))
+	echo "$1" >ask.tmp
+	mv ask.tmp "ask.$asked"
+}
+
+got()
+{
+	wait_for 20 test -e "got.$asked" && cat "got.$asked"
+}
+
+servant_end()
+{
+	: >stop
+	box_end
+	[ "$status" -eq 0 ]
+}
+
+@test "steer: a host that waits is let through by its name" {
+	box_start run --unknown ask -- curl -s -o /dev/null -w '%{http_code}' http://other.test/
+	wait_for 20 pending 1
+	local id
+	id=$(run_id)
+	beside allow other.test --run "$id"
+	[ "$status" -eq 0 ]
+	[ "$output" = "$id: other.test is allowed for this run; 1 request that waited goes on" ]
+	box_end
+	[ "$status" -eq 0 ]
+	[ "$(cat "$TEST_DIR/box.out")" = 200 ]
+	[ "$(audit 'select(.kind == "question") | "\(.domain) \(.answer) \(.by)"')" = "other.test run control" ]
+}
+
+@test "steer: and by the id of its question, refused by deny" {
+	servant_start --unknown ask
+	local id
+	id=$(run_id)
+	ask http://other.test/
+	wait_for 20 pending 1
+	beside allow "$id-1"
+	[ "$status" -eq 0 ]
+	[[ "$output" == "$id: other.test is allowed for this run; 1 request that waited goes on" ]]
+	[ "$(got)" = 200 ]
+	# The rule is for its usual ports only.
+	ask http://v4.test:8080/
+	wait_for 20 pending 1
+	beside deny "$id-2"
+	[ "$status" -eq 0 ]
+	[ "${lines[0]}" = "$id: v4.test is denied for this run" ]
+	[ "${lines[1]}" = "what waited for it is refused" ]
+	[ "$(got)" = 403 ]
+	# Nobody is asked again.
+	ask http://v4.test:8080/
+	[ "$(got)" = 403 ]
+	pending 0
+	# The newest word counts.
+	beside allow v4.test:8080
+	[ "$status" -eq 0 ]
+	ask http://v4.test:8080/
+	[ "$(got)" = 200 ]
+	servant_end
+}
+
+@test "steer: a denial is lifted for a while" {
+	servant_start --unknown deny
+	ask http://other.test/
+	[ "$(got)" = 403 ]
+	beside allow "$(run_id)-1" --for 2s
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"other.test is allowed for 2s" ]]
+	ask http://other.test/
+	[ "$(got)" = 200 ]
+	refused_again()
+	{
+		ask http://other.test/
+		[ "$(got)" = 403 ]
+	}
+	wait_for 10 refused_again
+	servant_end
+}
+
+@test "steer: what no word lifts says why, and what would" {
+	servant_start --unknown deny --deny other.test --allow v4.test
+	local id
+	id=$(run_id)
+	ask http://other.test/
+	[ "$(got)" = 403 ]
+	beside allow "$id-1"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"$id-1 cannot be allowed: on the deny list (other.test)"* ]]
+	[[ "$output" == *network.deny* ]]
+	ask http://10.1.2.3/
+	[ "$(got)" = 403 ]
+	beside allow "$id-2"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"in a new run:  agentbox run --allow-private 10.1.2.3"*" -- sh servant"* ]]
+	beside allow "$id-9"
+	[ "$status" -eq 2 ]
+	# The twin of all of them.
+	ask http://v4.test/
+	[ "$(got)" = 200 ]
+	servant_end
+}
+
+@test "steer: always is written into the settings, and nobody is asked any more" {
+	mkdir -p "$HOME/.config/agentbox"
+	printf '{\n\t"network": {\n\t\t"unknown": "ask",\n\t\t"allow": [ "v4.test" ]\n\t}\n}\n' \
+		>"$HOME/.config/agentbox/config.json"
+	box_start run -- curl -s -o /dev/null -w '%{http_code}' http://other.test/
+	wait_for 20 pending 1
+	beside allow "$(run_id)-1" --always
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"other.test is allowed in every run from now on"* ]]
+	[[ "$output" == *'+		"allow": [ "v4.test", "other.test" ]'* ]]
+	box_end
+	[ "$(cat "$TEST_DIR/box.out")" = 200 ]
+	printf '{\n\t"network": {\n\t\t"unknown": "ask",\n\t\t"allow": [ "v4.test", "other.test" ]\n\t}\n}\n' |
+		cmp - "$HOME/.config/agentbox/config.json"
+	agentbox run -- curl -s -o /dev/null -w '%{http_code}' http://other.test/
+	[ "$output" = 200 ]
+	beside allow other.test --always
+	[ "$status" -eq 0 ]
+	[[ "$output" == *already ]]
+}
+
+@test "steer: a run that is over is not changed, and the command is there to copy" {
+	agentbox run -- curl -s http://other.test/ "a b"
+	[ "$status" -ne 200 ]
+	local id
+	id=$(ls "$AGENTBOX_STATE/runs")
+	beside allow "$id-1"
+	[ "$status" -eq 1 ]
+	[ "${lines[0]}" = "agentbox: run $id is over, and nothing was changed" ]
+	[ "${lines[1]}" = "          in a new run:  agentbox run --allow other.test -- curl -s http://other.test/ 'a b'" ]
+	[ "${lines[2]}" = "          in every run:  agentbox allow $id-1 --always" ]
+	beside allow other.test
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"no run is going on"* ]]
+}
+
+@test "steer: settings are read again, a file that is wrong changes nothing" {
+	mkdir -p "$HOME/.config/agentbox"
+	local file=$HOME/.config/agentbox/config.json id
+	# Written beside and moved: a run that watches sees whole files.
+	settings()
+	{
+		echo "$1" >"$file.new"
+		mv "$file.new" "$file"
+	}
+	settings '{ "network": { "allow": ["other.test"] } }'
+	servant_start
+	id=$(run_id)
+	ask http://other.test/
+	[ "$(got)" = 200 ]
+	settings '{ "network": { "allow": ["v4.test"] } }'
+	beside config reload "$id"
+	[ "$status" -eq 0 ]
+	ask http://v4.test/
+	[ "$(got)" = 200 ]
+	ask http://other.test/
+	[ "$(got)" = 403 ]
+	beside config reload
+	[ "$status" -eq 0 ]
+	[ "$output" = "$id: nothing has changed" ]
+	settings '{ "network": { "allow": ["https://v4.test"] } }'
+	beside config reload
+	[ "$status" -eq 1 ]
+	[[ "${lines[0]}" == *'config.json:1: network.allow[0]: "https://v4.test" is not a host; write "v4.test"' ]]
+	[ "${lines[1]}" = "$id: the old lists stay in force" ]
+	ask http://v4.test/
+	[ "$(got)" = 200 ]
+	servant_end
+	beside config reload
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"no run is going on"* ]]
+}
+
+@test "steer: settings that change under load lose no request and no record" {
+	mkdir -p "$HOME/.config/agentbox"
+	local file=$HOME/.config/agentbox/config.json i
+	echo '{ "network": { "allow": ["other.test"] } }' >"$file"
+	cat >load <<-'END'
+	for i in 1 2 3 4; do
+		while [ ! -e stop ]; do
+			curl -s -o /dev/null -w '%{http_code}\n' "http://other.test/?n=[1-20]" >>codes.$i
+		done &
+	done
+	wait
+	END
+	box_start run -- sh load
+	wait_for 20 test -s codes.1
+	for i in 1 2 3 4 5 6 7 8; do
+		echo '{ "network": { "allow": ["other.test", "x'$i'.test"] } }' >"$file.new"
+		mv "$file.new" "$file"
+		beside config reload
+		[ "$status" -eq 0 ]
+	done
+	: >stop
+	box_end
+	[ "$status" -eq 0 ]
+	sort codes.* | uniq -c
+	[ "$(sort -u codes.*)" = 200 ]
+	[ "$(audit 'select(.kind == "request" and .allowed) | .domain' | wc -l)" -eq "$(cat codes.* | wc -l)" ]
+	audit 'select(.kind == "reload")' -c
+	[ "$(audit 'select(.kind == "reload") | .changes[]' | grep -c '^+ x')" -eq 8 ]
+}
+
+@test "steer: connections to what is denied by now are closed by choice" {
+	mkdir -p "$HOME/.config/agentbox"
+	local file=$HOME/.config/agentbox/config.json
+	echo '{ "network": { "allow": ["other.test"] } }' >"$file"
+	cat >talk.py <<-'END'
+	import os, socket, time
+	s = socket.create_connection(("other.test", 80))
+	s.sendall(b"GET / HTTP/1.1\r\nHost: other.test\r\n\r\n")
+	s.recv(65536)
+	open("open", "w").close()
+	s.settimeout(30)
+	data = b"x"
+	try:
+	    while data:
+	        data = s.recv(65536)
+	    print("closed")
+	except ConnectionError:
+	    print("closed")
+	END
+	box_start run -- python3 talk.py
+	wait_for 20 test -e open
+	echo '{ "network": { "allow": ["other.test"], "deny": ["other.test"] } }' >"$file.new"
+	mv "$file.new" "$file"
+	beside config reload --cut
+	[ "$status" -eq 0 ]
+	box_end
+	[ "$(cat "$TEST_DIR/box.out")" = closed ]
+}
+
+@test "steer: a path is for the next run in this folder, once" {
+	mkdir "$HOME/data" "$HOME/other"
+	agentbox run -- touch "$HOME/data/x"
+	[ "$status" -ne 0 ]
+	beside allow "$HOME/data"
+	[ "$status" -eq 0 ]
+	[ "${lines[0]}" = "$HOME/data may be written in the next run in $WORKSPACE; a box that is there already can only become narrower" ]
+	[ "${lines[1]}" = "to start it again:  agentbox run --write $HOME/data -- touch $HOME/data/x" ]
+	# Neither in another folder nor in a run that does not start.
+	cd "$HOME/other"
+	agentbox run -- touch "$HOME/data/x"
+	[ "$status" -ne 0 ]
+	cd "$WORKSPACE"
+	agentbox run --require no-such -- true
+	[ "$status" -eq 125 ]
+	run -127 launch run -- "$HOME/none"
+	agentbox run --read-only -- touch "$HOME/data/x"
+	[ "$status" -ne 0 ]
+
+	agentbox run -- touch "$HOME/data/x"
+	[ "$status" -eq 0 ]
+	[ "$output" = "agentbox: for this run, as you said: $HOME/data may be written" ]
+	[ -e "$HOME/data/x" ]
+	agentbox run -- touch "$HOME/data/y"
+	[ "$status" -ne 0 ]
+	[ ! -e "$HOME/data/y" ]
+}
+
+@test "steer: a path for always keeps the workspace writable" {
+	mkdir "$HOME/data"
+	beside allow "$HOME/data" --always
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"takes the place of that of profile default"* ]]
+	for i in 1 2; do
+		agentbox run -- touch "$HOME/data/$i" "$WORKSPACE/$i"
+		[ "$status" -eq 0 ]
+	done
+}
+
+@test "steer: what may never be written is not allowed" {
+	mkdir -p .git/hooks
+	for path in / "$HOME" "$AGENTBOX_STATE" /proc .git/hooks; do
+		[[ "$path" == /* ]] || path=$PWD/$path
+		beside allow "$path"
+		[ "$status" -eq 1 ]
+		[[ "$output" == *"cannot be allowed"* ]]
+		beside allow "$path" --always
+		[ "$status" -eq 1 ]
+	done
+	[ ! -e "$AGENTBOX_STATE/next.json" ]
+	[ ! -e "$HOME/.config/agentbox/config.json" ]
+}
+
+@test "steer: inside a box nothing can be allowed" {
+	agentbox run --yes -- "$AGENTBOX" allow other.test
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"inside a box nothing can be allowed"* ]]
+	agentbox run --yes -- "$AGENTBOX" allow "$HOME" --always
+	[ "$status" -eq 1 ]
+	agentbox run --yes -- "$AGENTBOX" config reload
+	[ "$status" -eq 1 ]
+}
+
+@test "steer: another user is refused" {
+	[ "$(id -u)" -eq 0 ] || skip "only root can be somebody else"
+	box_start run --unknown ask -- curl -s -o /dev/null -w '%{http_code}' http://other.test/
+	wait_for 20 pending 1
+	local id
+	id=$(run_id)
+	chmod -R go+rx "$TEST_DIR"
+	chmod 666 "$AGENTBOX_STATE/live/$id/control"
+	run setpriv --reuid=23555 --regid=23555 --clear-groups \
+		timeout 20 "$AGENTBOX" allow other.test --run "$id" 3>&-
+	echo "$output"
+	[ "$status" -eq 1 ]
+	pending 1
+	chmod -R go-rwx "$AGENTBOX_STATE"
+	beside allow other.test
+	[ "$status" -eq 0 ]
+	box_end
+	[ "$(cat "$TEST_DIR/box.out")" = 200 ]
+}
+
+@test "steer: mistakes on the command line" {
+	beside allow
+	[ "$status" -eq 2 ]
+	beside allow x.test --for never
+	[ "$status" -eq 2 ]
+	beside allow x.test --for 5m --always
+	[ "$status" -eq 2 ]
+	beside allow https://github.com/x
+	[ "$status" -eq 2 ]
+	[[ "$output" == *'write "github.com"'* ]]
+	: >file.txt
+	beside allow file.txt
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"./file.txt"* ]]
+	beside deny ./file.txt
+	[ "$status" -eq 2 ]
+	beside config reload a b
+	[ "$status" -eq 2 ]
+}
