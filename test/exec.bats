@@ -202,6 +202,20 @@ started()
 	[ -z "$(processes_left)" ]
 }
 
+@test "exec: when the supervisor is killed, that is told" {
+	local pid rc=0
+
+	"$AGENTBOX" exec --json -c 'echo out; echo x >started; exec sleep 50' >object 2>said 3>&- &
+	pid=$!
+	wait_for 20 started
+	kill -KILL "$(pgrep -P "$pid")"
+	wait "$pid" || rc=$?
+	[ "$rc" -eq 137 ]
+	jq -e '.exit == 137 and .status == null and (.error | test("signal 9")) and .stdout == "out\n"' object
+	grep -q '^agentbox: .*signal 9' said
+	[ -z "$(processes_left)" ]
+}
+
 @test "exec: several at once do not mix" {
 	local i pids=()
 
