@@ -150,7 +150,7 @@ teardown_file()
 	[ "$(jq -s 'map(select(.kind == "violation" and .domain == "other.test") | 1 + (.repeated // 0)) | add' \
 		"$(audit_file)")" -eq 250 ]
 	[ "$(audit 'select(.kind == "violation" and .domain == "other.test") | .id' | wc -l)" -le 102 ]
-	[[ "$stderr" == "agentbox: 270 requests were blocked"* ]]
+	[[ "$stderr" == *"agentbox: 270 requests were blocked"* ]]
 	[[ "$stderr" == *"other.test:80"*"250 times"* ]]
 	[[ "$stderr" == *"and 11 more"* ]]
 }

@@ -170,54 +170,54 @@ static void proxy_failed(struct ab_source *source, uint32_t events)
 	g->watch.failed(g->watch.arg, &err);
 }
 
+/* A thread that only the end has needed talks to nobody. */
+static void post(struct ab_gate *g, enum tale kind, int value, void *data)
+{
+	if (g->told.fd >= 0)
+		ab_mailbox_post(&g->mail, (int)kind, value, -1, data);
+	else
+		free(data);
+}
+
 static void tell_stale(void *arg, size_t i)
 {
-	struct ab_gate *g = arg;
-
-	ab_mailbox_post(&g->mail, TELL_STALE, (int)i, -1, NULL);
+	post(arg, TELL_STALE, (int)i, NULL);
 }
 
 static void tell_tripped(void *arg, size_t i)
 {
-	struct ab_gate *g = arg;
-
-	ab_mailbox_post(&g->mail, TELL_TRIPPED, (int)i, -1, NULL);
+	post(arg, TELL_TRIPPED, (int)i, NULL);
 }
 
 static void tell_wanted(void *arg, const struct ab_wanted *wanted)
 {
-	struct ab_gate *g = arg;
 	struct ab_wanted *copy = ab_alloc(sizeof(*copy));
 
 	*copy = *wanted;
-	ab_mailbox_post(&g->mail, TELL_WANTED, 0, -1, copy);
+	post(arg, TELL_WANTED, 0, copy);
 }
 
 static void tell_settled(void *arg, uint32_t number, enum ab_settled how,
 			 uint32_t released)
 {
-	struct ab_gate *g = arg;
 	struct settled *copy = ab_alloc(sizeof(*copy));
 
 	*copy = (struct settled){ number, how, released };
-	ab_mailbox_post(&g->mail, TELL_SETTLED, 0, -1, copy);
+	post(arg, TELL_SETTLED, 0, copy);
 }
 
 static void tell_sent(void *arg, const char *host, uint64_t bytes)
 {
-	struct ab_gate *g = arg;
 	struct sent *copy = ab_alloc(sizeof(*copy) + strlen(host) + 1);
 
 	copy->bytes = bytes;
 	memcpy(copy->host, host, strlen(host) + 1);
-	ab_mailbox_post(&g->mail, TELL_SENT, 0, -1, copy);
+	post(arg, TELL_SENT, 0, copy);
 }
 
 static void tell_opened(void *arg, const char *host)
 {
-	struct ab_gate *g = arg;
-
-	ab_mailbox_post(&g->mail, TELL_OPENED, 0, -1, ab_strdup(host));
+	post(arg, TELL_OPENED, 0, ab_strdup(host));
 }
 
 /* Before there is a thread it comes from our own. */
@@ -226,7 +226,7 @@ static void tell_surveyed(void *arg, char *json)
 	struct ab_gate *g = arg;
 
 	if (g->told.fd >= 0) {
-		ab_mailbox_post(&g->mail, TELL_SURVEYED, 0, -1, json);
+		post(g, TELL_SURVEYED, 0, json);
 		return;
 	}
 	g->watch.surveyed(g->watch.arg, json);
@@ -399,9 +399,6 @@ int ab_gate_close(struct ab_gate *g, struct ab_proxy_report *ret,
 	int r = 0;
 
 	*ret = (struct ab_proxy_report){ 0 };
-	/* Its end may need a thread after all, which talks to nobody. */
-	if (g->proxy && g->told.fd < 0 && open_mailbox(g, err) < 0)
-		r = -1;
 	if (g->proxy)
 		r = ab_proxy_stop(g->proxy, ret, err);
 	destroy(g);
