@@ -348,6 +348,21 @@ static uint32_t find_value(const struct page *p, uint32_t list,
 	return NOWHERE;
 }
 
+int ab_edit_find(const char *text, size_t len, const char *const *keys,
+		 size_t nkeys, bool *ret_there, struct ab_error *err)
+{
+	ab_autopage struct page p = { 0 };
+	size_t found = 0;
+	uint32_t at;
+
+	if (!is_nothing(text, len) &&
+	    (open_page(&p, text, len, err) < 0 ||
+	     follow(&p, keys, nkeys, &found, &at, err) < 0))
+		return -1;
+	*ret_there = found == nkeys;
+	return 0;
+}
+
 int ab_edit_add(const char *text, size_t len, const char *const *keys,
 		size_t nkeys, const char *value, char **ret,
 		struct ab_error *err)

@@ -9,9 +9,14 @@
  * Pure. The text is JSON within the bounds of policy/scan.h, or empty; any
  * other is an error (AB_ECONFIG) that names the line.
  */
+#include <stdbool.h>
 #include <stddef.h>
 
 struct ab_error;
+
+/* Is there such a list? */
+int ab_edit_find(const char *text, size_t len, const char *const *keys,
+		 size_t nkeys, bool *ret_there, struct ab_error *err);
 
 /* 1: the new text is in *ret, to be freed; 0: the value is in the list
  * already, there is nothing to change; -1. keys: "network", "allow". */

@@ -33,6 +33,7 @@ struct edit {
 	edit_fn *edit;
 	const char *const *keys;
 	size_t nkeys;
+	const struct ab_strv *first; /* of a new list, or NULL */
 	const char *value;
 	char *name; /* what messages call the file */
 	char *real; /* where it is, without links */
@@ -193,6 +194,46 @@ static int replace(const struct edit *e, const char *old, size_t old_len,
 	return r;
 }
 
+/* What goes in or out: a new list begins with what it takes the place of. */
+static int list_values(const struct edit *e, const char *old, size_t len,
+		       struct ab_strv *ret, struct ab_error *err)
+{
+	bool there = true;
+
+	if (e->first &&
+	    ab_edit_find(old, len, e->keys, e->nkeys, &there, err) < 0)
+		return -1;
+	if (!there)
+		ab_strv_extend(ret, e->first);
+	ab_strv_add(ret, e->value);
+	return 0;
+}
+
+/* 1: the new text; 0: nothing is to be changed. */
+static int change(const struct edit *e, const char *old, size_t len, char **ret,
+		  struct ab_error *err)
+{
+	ab_autostrv struct ab_strv values = { 0 };
+	ab_autofree char *text = NULL;
+
+	if (list_values(e, old, len, &values, err) < 0)
+		return -1;
+	for (size_t i = 0; i < values.len; i++) {
+		char *next = NULL;
+		int r = e->edit(text ? text : old, text ? strlen(text) : len,
+				e->keys, e->nkeys, values.v[i], &next, err);
+
+		if (r < 0)
+			return -1;
+		if (r > 0) {
+			free(text);
+			text = next;
+		}
+	}
+	*ret = ab_take(text);
+	return *ret != NULL;
+}
+
 static int try_once(struct edit *e, struct ab_strv *ret_diff,
 		    struct ab_error *err)
 {
@@ -204,8 +245,7 @@ static int try_once(struct edit *e, struct ab_strv *ret_diff,
 	    ab_file_read(e->real, e->name, true, &old, &len, err) < 0)
 		return -1;
 	e->exists = old != NULL;
-	r = e->edit(old ? old : "", len, e->keys, e->nkeys, e->value, &text,
-		    err);
+	r = change(e, old ? old : "", len, &text, err);
 	if (r < 0)
 		return ab_wrap(err, "%s", e->name);
 	if (r == 0)
@@ -220,13 +260,14 @@ static int try_once(struct edit *e, struct ab_strv *ret_diff,
 
 static int edit_file(const struct ab_policy_input *in, edit_fn *edit,
 		     const char *path, const char *const *keys, size_t nkeys,
-		     const char *value, struct ab_strv *ret_diff,
-		     struct ab_error *err)
+		     const struct ab_strv *first, const char *value,
+		     struct ab_strv *ret_diff, struct ab_error *err)
 {
 	struct edit e = { .in = in,
 			  .edit = edit,
 			  .keys = keys,
 			  .nkeys = nkeys,
+			  .first = first,
 			  .value = value,
 			  .name = ab_escape(path),
 			  .dir = -1 };
@@ -249,8 +290,17 @@ int ab_edit_file_add(const struct ab_policy_input *in, const char *path,
 		     const char *const *keys, size_t nkeys, const char *value,
 		     struct ab_strv *ret_diff, struct ab_error *err)
 {
-	return edit_file(in, ab_edit_add, path, keys, nkeys, value, ret_diff,
-			 err);
+	return edit_file(in, ab_edit_add, path, keys, nkeys, NULL, value,
+			 ret_diff, err);
+}
+
+int ab_edit_file_begin(const struct ab_policy_input *in, const char *path,
+		       const char *const *keys, size_t nkeys,
+		       const struct ab_strv *first, const char *value,
+		       struct ab_strv *ret_diff, struct ab_error *err)
+{
+	return edit_file(in, ab_edit_add, path, keys, nkeys, first, value,
+			 ret_diff, err);
 }
 
 int ab_edit_file_remove(const struct ab_policy_input *in, const char *path,
@@ -258,6 +308,6 @@ int ab_edit_file_remove(const struct ab_policy_input *in, const char *path,
 			const char *value, struct ab_strv *ret_diff,
 			struct ab_error *err)
 {
-	return edit_file(in, ab_edit_remove, path, keys, nkeys, value, ret_diff,
-			 err);
+	return edit_file(in, ab_edit_remove, path, keys, nkeys, NULL, value,
+			 ret_diff, err);
 }

@@ -19,6 +19,12 @@ struct ab_strv;
 int ab_edit_file_add(const struct ab_policy_input *in, const char *path,
 		     const char *const *keys, size_t nkeys, const char *value,
 		     struct ab_strv *ret_diff, struct ab_error *err);
+/* The same; where there is no such list yet, `first` goes into it in front:
+ * what the new one takes the place of (policy/below.h). */
+int ab_edit_file_begin(const struct ab_policy_input *in, const char *path,
+		       const char *const *keys, size_t nkeys,
+		       const struct ab_strv *first, const char *value,
+		       struct ab_strv *ret_diff, struct ab_error *err);
 int ab_edit_file_remove(const struct ab_policy_input *in, const char *path,
 			const char *const *keys, size_t nkeys,
 			const char *value, struct ab_strv *ret_diff,

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/mem.h"
+#include "policy/below.h"
 #include "policy/edit_file.h"
 #include "policy/layers.h"
 #include "session/approver.h"
@@ -68,12 +69,37 @@ static const char *user_file(const struct ab_policy_paths *paths)
 	return NULL;
 }
 
+static int load_policy(const struct broker *b, struct ab_policy **ret,
+		       struct ab_strv *notes, struct ab_error *err)
+{
+	struct ab_policy_input in = *b->duty.input;
+
+	in.absent = b->files ? ab_broker_files_absent(b->files) : NULL;
+	return ab_policy_load(&in, ret, notes, err);
+}
+
+/* A list of the user's own takes the place of that of the profile: what was in
+ * force is not to be lost with the first word. */
+static int list_below(const struct broker *b, struct ab_strv *ret,
+		      struct ab_error *err)
+{
+	struct ab_policy *policy;
+	int r;
+
+	if (load_policy(b, &policy, NULL, err) < 0)
+		return -1;
+	r = ab_policy_below(b->duty.input, policy->profile, "network.allow",
+			    ret, err);
+	ab_policy_free(policy);
+	return r;
+}
+
 int ab_work_remember(const struct broker *b, const struct job *job,
 		     struct done *ret, struct ab_error *err)
 {
 	static const char *const keys[] = { "network", "allow" };
 	const struct ab_policy_input *in = b->duty.input;
-	ab_autostrv struct ab_strv diff = { 0 };
+	ab_autostrv struct ab_strv below = { 0 }, diff = { 0 };
 	struct ab_policy_paths paths;
 	const char *path;
 
@@ -84,8 +110,9 @@ int ab_work_remember(const struct broker *b, const struct job *job,
 		return ab_fail(err, AB_ECONFIG, 0,
 			       "there is no place for a settings file: "
 			       "HOME is not set");
-	if (ab_edit_file_add(in, path, keys, AB_COUNT(keys), job->body, &diff,
-			     err) < 0)
+	if (list_below(b, &below, err) < 0 ||
+	    ab_edit_file_begin(in, path, keys, AB_COUNT(keys), &below,
+			       job->body, &diff, err) < 0)
 		return -1;
 	for (size_t i = 0; i < diff.len; i++)
 		ab_buf_printf(&ret->text, "%s%s", i ? "\n" : "", diff.v[i]);
@@ -95,7 +122,6 @@ int ab_work_remember(const struct broker *b, const struct job *job,
 int ab_work_lists(const struct broker *b, const struct job *job,
 		  struct done *ret, struct ab_error *err)
 {
-	struct ab_policy_input in = *b->duty.input;
 	ab_autostrv struct ab_strv notes = { 0 };
 	struct ab_policy *policy;
 	struct ab_buf text = { 0 };
@@ -104,8 +130,7 @@ int ab_work_lists(const struct broker *b, const struct job *job,
 	if (!b->files)
 		return ab_fail(err, AB_EUSAGE, 0,
 			       "the network of this run has no lists");
-	in.absent = ab_broker_files_absent(b->files);
-	if (ab_policy_load(&in, &policy, &notes, err) < 0)
+	if (load_policy(b, &policy, &notes, err) < 0)
 		return -1;
 	ab_lists_write(&text, policy, &notes);
 	if (text.len > AB_BROKER_TEXT_MAX)

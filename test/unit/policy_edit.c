@@ -374,6 +374,32 @@ static void check_new_file(void)
 	   "it can be taken out again");
 }
 
+static void check_begin(void)
+{
+	ab_autofree char *path = at("begin.json"), *got = NULL, *more = NULL;
+	ab_autostrv struct ab_strv first = { 0 }, diff = { 0 };
+	struct ab_error err = { 0 };
+
+	ab_strv_add(&first, "a.example");
+	ab_strv_add(&first, "b.example");
+	put(path, "{\"extends\":\"ci\"}", 0600);
+	ok(ab_edit_file_begin(&input, path, keys, 2, &first, "c.example", &diff,
+			      &err) == 0,
+	   "a new list %s", err.text);
+	got = get(path);
+	is_str(got,
+	       "{\"extends\":\"ci\",\"network\":{\"allow\":[\"a.example\","
+	       "\"b.example\",\"c.example\"]}}",
+	       "begins with what it takes the place of");
+	put(path, "{\"network\":{\"allow\":[]}}", 0600);
+	ok(ab_edit_file_begin(&input, path, keys, 2, &first, "c.example", &diff,
+			      &err) == 0,
+	   "one that is there %s", err.text);
+	more = get(path);
+	is_str(more, "{\"network\":{\"allow\":[\"c.example\"]}}",
+	       "gets nothing else, even when it is empty");
+}
+
 static void check_old_file(void)
 {
 	ab_autofree char *path = at("old.json"), *link = at("link.json");
@@ -467,6 +493,7 @@ int main(void)
 					  .home = top,
 					  .environ = environ };
 	check_new_file();
+	check_begin();
 	check_old_file();
 	check_race();
 	check_left();

@@ -230,6 +230,16 @@ static void check_remember(void)
 	ok(sh("grep -q evil $T/config/agentbox/config.json") == 1,
 	   "and not written");
 	end();
+	begin("below");
+	s.input.profile = "claude";
+	open_broker();
+	ab_broker_remember(broker, 1, "github.com");
+	ok(has_news("\"*.anthropic.com\""),
+	   "a new list brings along what it takes the place of");
+	ok(sh("grep -q 'anthropic.*github' $T/config/agentbox/config.json") ==
+		   0,
+	   "in front of it");
+	end();
 }
 
 /* A plan by which the box can write the workspace. */
