@@ -105,6 +105,32 @@ open("ready-web", "w"); time.sleep(60)'
 	gone
 }
 
+@test "ps: what was let through and what was refused" {
+	have_program curl || skip "no curl"
+	begin web --unknown deny -- sh -c 'curl -s http://x.example/ >/dev/null; touch ready-web; sleep 60'
+	agentbox_split ps --json
+	jq -e '.[0] | .allowed == 0 and .denied >= 1 and .violations >= 1 and .pending == 0' <<<"$output"
+	agentbox ps
+	[[ "${lines[1]}" =~ \ default\ +0\ +[1-9] ]]
+	agentbox stop web
+	gone
+}
+
+@test "ps: a question that waits is seen" {
+	have_program curl || skip "no curl"
+	begin web --unknown ask -- sh -c 'curl -s http://x.example/ >/dev/null & touch ready-web; sleep 60'
+	asked()
+	{
+		[ "$("$AGENTBOX" ps --json 3>&- | jq '.[0].pending')" = 1 ]
+	}
+	wait_for 10 asked
+	agentbox ps
+	[[ "${lines[0]}" == *" ASKS "* ]]
+	[[ "${lines[1]}" == *" 1 waiting "* ]]
+	agentbox stop web
+	gone
+}
+
 @test "name: two runs that go on cannot have one, one after the other can" {
 	begin web -- sh -c 'touch ready-web; sleep 60'
 	agentbox run --name web -- touch never
