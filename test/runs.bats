@@ -212,6 +212,8 @@ open("ready-web", "w"); time.sleep(60)'
 	[ "$status" -eq 2 ]
 	agentbox stop --grace soon x
 	[ "$status" -eq 2 ]
+	agentbox stop --grace 11m x
+	[ "$status" -eq 2 ]
 }
 
 @test "stop: what ignores TERM is killed after the grace, with all that it started" {

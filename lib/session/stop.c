@@ -217,6 +217,9 @@ int ab_runs_stop(const struct ab_policy_input *input, const struct ab_stop *how,
 	struct ab_state state;
 	int result;
 
+	if (how->grace_ms > AB_GRACE_MOST_MS)
+		return ab_fail(err, AB_EUSAGE, 0,
+			       "no run is waited for longer than 10m");
 	if (ab_steer_state(input, &state, err) < 0)
 		return -1;
 	result = find_targets(&state, how, &s, err);
