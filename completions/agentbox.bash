@@ -159,7 +159,7 @@ _agentbox_operand()
 		_agentbox_paths -f "$2"
 		COMPREPLY+=($(compgen -W "$(_agentbox_profiles)" -- "$2")) ;;
 	'config check' | trust) _agentbox_paths -f "$2" ;;
-	ports | 'config reload')
+	ports | stop | 'config reload')
 		COMPREPLY=($(compgen -W "$(_agentbox_runs)" -- "$2")) ;;
 	allow) _agentbox_paths -f "$2" ;;
 	'approvals revoke')

@@ -51,10 +51,11 @@ char *ab_run_list_json(const struct ab_run_list *list);
  * and never by a number. Returns when all are over. With no names, all runs.
  * `slow` (or NULL) is called once when that takes longer than a moment.
  */
+#define AB_GRACE_MOST_MS 600000
 struct ab_stop {
 	const char *const *runs;
 	size_t nruns;
-	uint64_t grace_ms;
+	uint64_t grace_ms;	/* at most AB_GRACE_MOST_MS */
 	void (*slow)(void *arg, size_t left);
 	void *arg;
 };

@@ -38,6 +38,7 @@ enum {
 	SLOW_MS = 2000,
 	LATE_MS = 5000, /* behind the grace: it will not end by itself */
 	GIVE_UP_MS = 10000,
+	HOPELESS_MS = 3000, /* there is nobody to kill: it may just end */
 	LOOK_MS = 20,
 };
 
@@ -47,6 +48,7 @@ struct target {
 	bool over;
 	int64_t kill_at; /* when init is killed, 0: it has been */
 	int64_t end_at; /* when the supervisor is; 0 as well */
+	int64_t until; /* when it is given up */
 };
 
 struct stopping {
@@ -101,9 +103,14 @@ static void ask(struct stopping *s, uint64_t grace_ms)
 		v[i].dir = s->v[i].run.dir;
 	ab_knock(v, s->len, text, ANSWER_MS);
 	now = now_ms();
-	for (size_t i = 0; i < s->len; i++)
-		s->v[i].kill_at =
-			v[i].answer ? now + (int64_t)grace_ms + LATE_MS : now;
+	for (size_t i = 0; i < s->len; i++) {
+		struct target *t = &s->v[i];
+
+		t->until = now + (int64_t)grace_ms + GIVE_UP_MS;
+		t->kill_at = now;
+		if (v[i].answer)
+			t->kill_at += (int64_t)grace_ms + LATE_MS;
+	}
 	ab_knock_fini(v, s->len);
 }
 
@@ -123,16 +130,18 @@ static void end_process(int pidfd)
 }
 
 /* Handles are taken when they are needed: until then it may end by itself. */
-static void hold_ends(struct target *t)
+static int hold_ends(struct target *t)
 {
 	ab_autofree char *line = NULL;
 	json_t *start;
+	int result;
 
 	if (ab_log_first(t->run.dir, &line) < 0)
-		return;
+		return -1;
 	start = json_loads(line, 0, NULL);
-	ab_ends_open(start, &t->ends);
+	result = ab_ends_open(start, &t->ends);
 	json_decref(start);
+	return result;
 }
 
 static void look(struct target *t, int64_t now)
@@ -142,7 +151,8 @@ static void look(struct target *t, int64_t now)
 	} else if (t->kill_at && now >= t->kill_at) {
 		t->kill_at = 0;
 		t->end_at = now + INIT_MS;
-		hold_ends(t);
+		if (hold_ends(t) < 0)
+			t->until = now + HOPELESS_MS;
 		end_process(t->ends.init);
 	} else if (t->end_at && now >= t->end_at) {
 		t->end_at = 0;
@@ -150,13 +160,15 @@ static void look(struct target *t, int64_t now)
 	}
 }
 
-static size_t look_at_all(struct stopping *s, int64_t now)
+/* How many are not over, and whether one of them is given up. */
+static size_t look_at_all(struct stopping *s, int64_t now, bool *ret_late)
 {
 	size_t left = 0;
 
 	for (size_t i = 0; i < s->len; i++) {
 		look(&s->v[i], now);
 		left += !s->v[i].over;
+		*ret_late |= !s->v[i].over && now > s->v[i].until;
 	}
 	return left;
 }
@@ -180,11 +192,11 @@ static int await(struct stopping *s, const struct ab_stop *how,
 		 struct ab_error *err)
 {
 	int64_t begun = now_ms(), now = begun;
-	bool told = !how->slow;
+	bool told = !how->slow, late = false;
 	size_t left;
 
-	while ((left = look_at_all(s, now)) > 0) {
-		if (now - begun > (int64_t)how->grace_ms + GIVE_UP_MS)
+	while ((left = look_at_all(s, now, &late)) > 0) {
+		if (late)
 			return complain(s, err);
 		if (!told && now - begun > SLOW_MS) {
 			told = true;
@@ -205,6 +217,9 @@ int ab_runs_stop(const struct ab_policy_input *input, const struct ab_stop *how,
 	struct ab_state state;
 	int result;
 
+	if (how->grace_ms > AB_GRACE_MOST_MS)
+		return ab_fail(err, AB_EUSAGE, 0,
+			       "no run is waited for longer than 10m");
 	if (ab_steer_state(input, &state, err) < 0)
 		return -1;
 	result = find_targets(&state, how, &s, err);
