@@ -16,7 +16,7 @@ static const struct option options_log[] = {
 	{ "host", 0, OPT_VALUE, ID_HOST, "HOST|*.DOMAIN", NULL,
 	  "only this host, or those below this domain" },
 	{ "since", 0, OPT_VALUE, ID_SINCE, "TIME", NULL,
-	  "not before this time (10m, 2026-01-31 12:00)" },
+	  "not before this time" },
 	{ "until", 0, OPT_VALUE, ID_UNTIL, "TIME", NULL,
 	  "before this time" },
 	{ "json", 0, OPT_FLAG, ID_JSON, NULL, NULL,
@@ -240,11 +240,10 @@ const struct command command_log = {
 	.summary = "what a run did, and what it was refused",
 	.more = "The record of a run, one line for each thing that happened. "
 		"RUN is its id or its\nname; without one the newest is meant, "
-		"whether it goes on or has ended.\n\n"
-		"  agentbox log -f                  what happens right now\n"
-		"  agentbox log --denied            only what was refused\n"
-		"  agentbox log --stats --all       which hosts, how much\n"
-		"  agentbox log --html page.html    a page for review",
+		"whether it goes on or has ended.\n\nTIME is a duration, which "
+		"means so long ago (10m), or a time of this machine's\nclock "
+		"(\"2026-01-31 12:00\"), or one with its zone "
+		"(2026-01-31T12:00:00Z).",
 	.groups = (const struct option_group[]){
 		{ NULL, options_log },
 		{ NULL, options_common },
