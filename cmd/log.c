@@ -16,9 +16,8 @@ static const struct option options_log[] = {
 	{ "host", 0, OPT_VALUE, ID_HOST, "HOST|*.DOMAIN", NULL,
 	  "only this host, or those below this domain" },
 	{ "since", 0, OPT_VALUE, ID_SINCE, "TIME", NULL,
-	  "not before this time (10m, 2026-01-31 12:00)" },
-	{ "until", 0, OPT_VALUE, ID_UNTIL, "TIME", NULL,
-	  "before this time" },
+	  "not before this time" },
+	{ "until", 0, OPT_VALUE, ID_UNTIL, "TIME", NULL, "before this time" },
 	{ "json", 0, OPT_FLAG, ID_JSON, NULL, NULL,
 	  "records as they are, one a line" },
 	{ "stats", 0, OPT_FLAG, ID_STATS, NULL, NULL,
@@ -33,7 +32,7 @@ struct view {
 	struct ab_records *records;
 	struct ab_query query;
 	struct ab_line_style style;
-	uint64_t lost;	/* lines that are no records */
+	uint64_t lost; /* lines that are no records */
 };
 
 static int read_time(const struct args *args, enum option_id id,
@@ -64,9 +63,9 @@ static int read_query(const struct args *args, struct ab_query *ret)
 	if (denied && allowed)
 		return misuse(args->command,
 			      "--denied and --allowed together are everything");
-	ret->verdict = denied ? AB_QUERY_DENIED :
-		       allowed ? AB_QUERY_ALLOWED :
-				 AB_QUERY_ANY;
+	ret->verdict = denied	 ? AB_QUERY_DENIED
+		       : allowed ? AB_QUERY_ALLOWED
+				 : AB_QUERY_ANY;
 	ret->host = args->values[ID_HOST];
 	return -1;
 }
@@ -82,8 +81,8 @@ static int check_options(const struct args *args)
 		return misuse(command,
 			      "--html is a page, not a table and not JSON");
 	if (given(args, ID_ALL) && (html || args->nrest))
-		return misuse(command, html ? "--html is about one run" :
-					      "--all is every run, not one");
+		return misuse(command, html ? "--html is about one run"
+					    : "--all is every run, not one");
 	return check_words(args, 0, 1);
 }
 
@@ -91,9 +90,9 @@ static size_t screen_width(void)
 {
 	struct winsize size;
 
-	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ?
-		       size.ws_col :
-		       80;
+	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col
+		       ? size.ws_col
+		       : 80;
 }
 
 static bool wants_colour(void)
@@ -164,8 +163,8 @@ static int print_stats(struct view *v, struct ab_error *err)
 	int more;
 
 	/* A million lines are not read twice. */
-	while ((more = all ? ab_records_next(v->records, &line, &len, err) :
-			     next_match(v, &line, &len, err)) > 0)
+	while ((more = all ? ab_records_next(v->records, &line, &len, err)
+			   : next_match(v, &line, &len, err)) > 0)
 		v->lost += !ab_stats_add(stats, line, len);
 	if (more == 0 && given(v->args, ID_JSON)) {
 		ab_stats_json(stats, count_lost(v), &b);
@@ -240,15 +239,15 @@ const struct command command_log = {
 	.summary = "what a run did, and what it was refused",
 	.more = "The record of a run, one line for each thing that happened. "
 		"RUN is its id or its\nname; without one the newest is meant, "
-		"whether it goes on or has ended.\n\n"
-		"  agentbox log -f                  what happens right now\n"
-		"  agentbox log --denied            only what was refused\n"
-		"  agentbox log --stats --all       which hosts, how much\n"
-		"  agentbox log --html page.html    a page for review",
-	.groups = (const struct option_group[]){
-		{ NULL, options_log },
-		{ NULL, options_common },
-		{ 0 },
-	},
+		"whether it goes on or has ended.\n\nTIME is a duration, which "
+		"means so long ago (10m), or a time of this machine's\nclock "
+		"(\"2026-01-31 12:00\"), or one with its zone "
+		"(2026-01-31T12:00:00Z).",
+	.groups =
+		(const struct option_group[]){
+			{ NULL, options_log },
+			{ NULL, options_common },
+			{ 0 },
+		},
 	.main = log_main,
 };

@@ -23,9 +23,9 @@ const struct command command_why = {
 	.usage = "[--json] [ID|RUN|last]",
 	.summary = "why something was refused, and what would allow it",
 	.more = "ID is what the refusal was said with: 7kq2x-1 for a host, "
-		"7kq2x-e1 for a program,\n7kq2x-f1 for a file or a call. With "
-		"a run, by its id or name: a list of what it was\nrefused. "
-		"With `last`, or nothing: the last refusal of the newest run.",
+		"7kq2x-e1 for a\nprogram, 7kq2x-f1 for a file or a call. With a "
+		"run, by its id or name: a list of\nwhat it was refused. With "
+		"`last`, or nothing: the last one of the newest run.",
 	.groups = (const struct option_group[]){
 		{ NULL, options_json },
 		{ NULL, options_common },

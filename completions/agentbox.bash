@@ -18,7 +18,8 @@ _agentbox_options()
 	exec) echo "--json $running $policy" ;;
 	learn) echo "--save= $running $policy" ;;
 	check) echo "--command= -c= --stdin --batch --null -0 --json --explain $policy" ;;
-	ps | ports) echo '--json' ;;
+	ps | ports | why) echo '--json' ;;
+	log) echo '--follow -f --all --denied --allowed --host= --since= --until= --json --stats --html=' ;;
 	stop) echo '--all --grace=' ;;
 	gc) echo '--older= --keep= --quarantine --dry-run --json' ;;
 	doctor) echo '--json --fix --attack' ;;
@@ -45,8 +46,8 @@ _agentbox_options()
 _agentbox_words()
 {
 	case $1 in
-	'') echo 'run exec learn check ps stop allow deny ports gc connect doctor config profile rules policy secrets trust approvals hook alias help --help --version' ;;
-	help) echo 'run exec learn check ps stop allow deny ports gc connect doctor config profile rules policy secrets trust approvals hook alias' ;;
+	'') echo 'run exec learn check ps stop allow deny ports log why gc connect doctor config profile rules policy secrets trust approvals hook alias help --help --version' ;;
+	help) echo 'run exec learn check ps stop allow deny ports log why gc connect doctor config profile rules policy secrets trust approvals hook alias' ;;
 	config) echo 'show check path reload' ;;
 	profile) echo 'list show' ;;
 	rules) echo 'list' ;;
@@ -71,6 +72,14 @@ _agentbox_runs()
 	local state=${AGENTBOX_STATE:-${XDG_STATE_HOME:-~/.local/state}/agentbox}
 
 	ls "$state/live" 2>/dev/null
+}
+
+# Those that have ended as well.
+_agentbox_any_runs()
+{
+	local state=${AGENTBOX_STATE:-${XDG_STATE_HOME:-~/.local/state}/agentbox}
+
+	ls "$state/live" "$state/runs" 2>/dev/null | grep -v /
 }
 
 # The answers that are remembered: a line for each begins with its name.
@@ -129,7 +138,7 @@ _agentbox_value()
 	case $1 in
 	--run) COMPREPLY=($(compgen -W "$(_agentbox_runs)" -- "$cur")) ;;
 	--profile) COMPREPLY=($(compgen -W "$(_agentbox_profiles)" -- "$cur")) ;;
-	--config | --write | --deny-read | --deny-write | --allow-unix | --shell | --audit | --result)
+	--config | --write | --deny-read | --deny-write | --allow-unix | --shell | --audit | --result | --html)
 		_agentbox_paths -f "$cur" ;;
 	--workspace) _agentbox_paths -d "$cur" ;;
 	--home) COMPREPLY=($(compgen -W 'readonly private' -- "$cur")) ;;
@@ -161,6 +170,8 @@ _agentbox_operand()
 	'config check' | trust) _agentbox_paths -f "$2" ;;
 	ports | stop | 'config reload')
 		COMPREPLY=($(compgen -W "$(_agentbox_runs)" -- "$2")) ;;
+	log) COMPREPLY=($(compgen -W "$(_agentbox_any_runs)" -- "$2")) ;;
+	why) COMPREPLY=($(compgen -W "last $(_agentbox_any_runs)" -- "$2")) ;;
 	allow) _agentbox_paths -f "$2" ;;
 	'approvals revoke')
 		COMPREPLY=($(compgen -W "$(_agentbox_approvals)" -- "$2")) ;;

@@ -73,6 +73,14 @@ function __agentbox_runs
     path basename $runs
 end
 
+function __agentbox_any_runs
+    set -l state ~/.local/state/agentbox
+    set -q XDG_STATE_HOME; and set state $XDG_STATE_HOME/agentbox
+    set -q AGENTBOX_STATE; and set state $AGENTBOX_STATE
+    set -l runs $state/live/* $state/runs/*
+    path basename $runs
+end
+
 function __agentbox_approvals
     agentbox approvals list 2>/dev/null | string match -rg '^([as][0-9a-f]{6}) '
 end
@@ -106,6 +114,8 @@ complete -c agentbox -n __agentbox_at -a ps -d 'The runs that go on'
 complete -c agentbox -n __agentbox_at -a stop -d 'End a run'
 complete -c agentbox -n __agentbox_at -a gc -d 'Remove the records of old runs'
 complete -c agentbox -n __agentbox_at -a ports -d 'What listens inside a run'
+complete -c agentbox -n __agentbox_at -a log -d 'What a run did, and what it was refused'
+complete -c agentbox -n __agentbox_at -a why -d 'Why something was refused, and what would allow it'
 complete -c agentbox -n __agentbox_at -a connect -d 'Inside a box: a connection through its door'
 complete -c agentbox -n __agentbox_at -a doctor -d 'What this machine can enforce'
 complete -c agentbox -n __agentbox_at -a config -d 'See what is in force and where it came from'
@@ -120,7 +130,7 @@ complete -c agentbox -n __agentbox_at -a deny -d 'Let this host through no longe
 complete -c agentbox -n __agentbox_at -a hook -d 'Answer an agent that is about to run a command'
 complete -c agentbox -n __agentbox_at -a alias -d 'Print shell functions that run programs in the box'
 complete -c agentbox -n __agentbox_at -a help -d 'Say more about a command'
-complete -c agentbox -n '__agentbox_at help' -a 'run exec learn check ps stop allow deny ports gc connect doctor config profile rules policy secrets trust approvals hook alias'
+complete -c agentbox -n '__agentbox_at help' -a 'run exec learn check ps stop allow deny ports log why gc connect doctor config profile rules policy secrets trust approvals hook alias'
 
 complete -c agentbox -n '__agentbox_at config' -a show -d 'Every value in force and where it came from'
 complete -c agentbox -n '__agentbox_at config' -a check -d 'Mistakes in a file'
@@ -213,6 +223,19 @@ complete -c agentbox -n '__agentbox_in gc' -l dry-run -d 'Only say what would go
 complete -c agentbox -n '__agentbox_in gc' -l json -d 'Print JSON'
 complete -c agentbox -n '__agentbox_in ports' -l json -d 'Print JSON'
 complete -c agentbox -n '__agentbox_in ports' -a '(__agentbox_runs)'
+complete -c agentbox -n '__agentbox_in log' -l follow -s f -d 'Go on until the run ends'
+complete -c agentbox -n '__agentbox_in log' -l all -d 'Every run, oldest first'
+complete -c agentbox -n '__agentbox_in log' -l denied -d 'Only what was refused'
+complete -c agentbox -n '__agentbox_in log' -l allowed -d 'Only what was let through'
+complete -c agentbox -n '__agentbox_in log' -l host -x -d 'Only this host'
+complete -c agentbox -n '__agentbox_in log' -l since -x -d 'Not before this time'
+complete -c agentbox -n '__agentbox_in log' -l until -x -d 'Before this time'
+complete -c agentbox -n '__agentbox_in log' -l json -d 'Records as they are'
+complete -c agentbox -n '__agentbox_in log' -l stats -d 'Hosts, bytes and denials in a table'
+complete -c agentbox -n '__agentbox_in log' -l html -r -F -d 'Write a page about the run'
+complete -c agentbox -n '__agentbox_in log' -a '(__agentbox_any_runs)'
+complete -c agentbox -n '__agentbox_in why' -l json -d 'Print JSON'
+complete -c agentbox -n '__agentbox_in why' -a 'last (__agentbox_any_runs)'
 complete -c agentbox -n '__agentbox_in connect' -a '(__fish_print_hostnames)'
 
 complete -c agentbox -n '__agentbox_in doctor' -l json -d 'Print JSON'

@@ -289,10 +289,11 @@ int ab_fields_find(const char *line, size_t len, const char *const names[],
 bool ab_field_next(const struct ab_field *list, size_t *at,
 		   struct ab_field *ret)
 {
-	struct cursor c = { list->at + *at, list->at + list->len };
+	struct cursor c;
 
 	if (list->kind != AB_FIELD_NESTED || *list->at != '[')
 		return false;
+	c = (struct cursor){ list->at + *at, list->at + list->len };
 	if (!skip_char(&c, *at ? ',' : '['))
 		return false;
 	skip_blanks(&c);

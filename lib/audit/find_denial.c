@@ -71,6 +71,19 @@ struct gathering {
 	bool any;
 };
 
+/* When it was refused; where it was not, when there was anything. */
+static void take_time(struct gathering *g, const struct ab_field m[])
+{
+	struct ab_found_denial *f = &g->found;
+	bool denial = is_denial(m);
+
+	if (!denial && f->denied)
+		return;
+	if (!g->any || (denial && !f->denied))
+		ab_field_copy(&m[M_TIMESTAMP], f->first, sizeof(f->first));
+	ab_field_copy(&m[M_TIMESTAMP], f->last, sizeof(f->last));
+}
+
 static void gather(struct gathering *g, const char *line, size_t len,
 		   const struct ab_field m[])
 {
@@ -78,10 +91,13 @@ static void gather(struct gathering *g, const char *line, size_t len,
 	int64_t repeated = ab_field_number(&m[M_REPEATED], 0);
 
 	if (ab_field_is(&m[M_KIND], "request")) {
+		take_time(g, m);
 		keep(&f->request, line, len);
 	} else if (ab_field_is(&m[M_KIND], "question")) {
+		take_time(g, m);
 		keep(&f->question, line, len);
 	} else if (is_denial(m)) {
+		take_time(g, m);
 		f->count += 1 + (repeated > 0 ? (uint64_t)repeated : 0);
 		if (!f->denied || weight(m) > g->weight) {
 			keep(&f->denied, line, len);
@@ -90,9 +106,6 @@ static void gather(struct gathering *g, const char *line, size_t len,
 	} else {
 		return;
 	}
-	if (!g->any)
-		ab_field_copy(&m[M_TIMESTAMP], f->first, sizeof(f->first));
-	ab_field_copy(&m[M_TIMESTAMP], f->last, sizeof(f->last));
 	g->any = true;
 }
 

@@ -390,8 +390,8 @@ static void add_again(const struct ab_why_case *c, const char *hint,
 
 	if (!*safe)
 		return;
-	ab_strv_add(ret, c->live ? "allow it when it is run again"
-				 : "run it again with that allowed");
+	ab_strv_add(ret, c->live ? "allow it when it is run again, beside its other options"
+				 : "run it again, with its other options");
 	if (len > 3 && strcmp(safe + len - 3, "...") == 0 &&
 	    quote_command(c->start, &command))
 		ab_strv_addf(ret, "%.*s%s", (int)(len - 3), safe, command.data);

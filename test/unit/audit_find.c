@@ -108,12 +108,12 @@ static void check_runs(int live, int runs)
 	ab_autoclose int a = folder(runs, "aaaaa");
 	ab_autoclose int b = folder(runs, "bbbbb");
 	ab_autoclose int c = folder(live, "ccccc");
-	ab_autoclose int d = folder(live, "ddddd");
 	ab_autoclose int e = folder(runs, "not-a-run");
 	ab_autoclose int lock = -1;
 	ab_autostrv struct ab_strv ids = { 0 };
 	struct ab_error err;
 
+	close(folder(live, "ddddd"));
 	finds(live, runs, NULL, "there is no run yet that left a record",
 	      "no run at all");
 	put(a, "{\"timestamp\":\"2026-01-03T00:00:00.000Z\",\"kind\":\"start\","

@@ -1,0 +1,192 @@
+# `agentbox why`: what a denial was about, in the words that were said when it
+# happened, and what a person can do.
+UNJUDGED=1
+load helpers
+load internet
+load attack/attack
+
+setup_file()
+{
+	internet_start
+}
+
+teardown_file()
+{
+	internet_stop
+}
+
+# record ID LINE...: a run that was never there.
+record()
+{
+	local dir=$AGENTBOX_STATE/runs/$1
+
+	shift
+	mkdir -p -m 700 "$dir"
+	printf '%s\n' "$@" >"$dir/audit.jsonl"
+}
+
+stamp='"timestamp":"2026-01-31T12:00:00.000Z","run_id":"aaaaa"'
+start="{$stamp,\"kind\":\"start\",\"command\":[\"sh\",\"-c\",\"echo it's\"],\"cwd\":\"/work\",\"policy\":{\"profile\":\"default\",\"network\":{\"allow\":[\"x.test\",\"*.y.test\"],\"deny\":[\"z.test\"]},\"filesystem\":{\"write\":[\"/work\"]}}}"
+
+@test "why: the same words as in the answer, and what can be done" {
+	box_python --allow origin.test <<-'END'
+	answer = ask("GET http://other.test/ HTTP/1.1\r\nHost: other.test\r\nConnection: close\r\n\r\n")[0]
+	say("refused", answer.status)
+	print("body:", answer.body.decode().splitlines()[0])
+	END
+	[ "$status" -eq 0 ]
+	body=$(sed -n 's/^body: //p' <<<"$output")
+	[[ "$body" == "agentbox blocked other.test:80: not on the allow list (rule network.allow, id "*-1")." ]]
+	id=$(grep -o '[a-z0-9]*-1' <<<"$body")
+	agentbox_split why "$id"
+	[ "$status" -eq 0 ]
+	[ -z "$stderr" ]
+	[ "${lines[0]}" = "$body" ]
+	[[ "$output" == *"It was refused once, at 20"* ]]
+	[[ "$output" == *"In this run network.allow holds origin.test (profile default)."* ]]
+	[[ "$output" == *"The client got HTTP status 403 with the words above."* ]]
+	[[ "$output" == *"The run has ended: python3 "* ]]
+	[[ "$output" == *"agentbox allow $id --always"* ]]
+	# The command that is proposed does it.
+	again=$(grep -o 'agentbox run --allow other.test -- python3 .*' <<<"$output")
+	[ -n "$again" ]
+	run inside sh -c "${again/agentbox/$AGENTBOX} 3>&-"
+	echo "$output"
+	[[ "$output" == *"refused: 200"* ]]
+	# The last run was refused nothing, the one before it still was.
+	agentbox why
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"nothing was refused in the last run"* ]]
+	agentbox why "${id%-1}"
+	[ "$status" -eq 0 ]
+	[[ "${lines[0]}" == "$id"*"other.test:80  not on the allow list" ]]
+}
+
+@test "why: last is the last denial of the newest run" {
+	box_python --allow origin.test <<-'END'
+	say("one", forward("one.test"))
+	say("two", forward("two.test"))
+	END
+	for words in '' last; do
+		# shellcheck disable=SC2086
+		agentbox why $words
+		[ "$status" -eq 0 ]
+		[[ "${lines[0]}" == "agentbox blocked two.test:80: "* ]]
+	done
+	agentbox_split why --json last
+	[ "$status" -eq 0 ]
+	jq -e '.domain == "two.test" and .count == 1 and .live == false and .request.status == 403 and
+		(.remedies | map(.how) | any(startswith("agentbox run --allow two.test -- python3 ")))' <<<"$output"
+}
+
+@test "why: a run that goes on can be told at once" {
+	mkfifo go
+	box_start run --allow origin.test -- sh -c 'curl -s http://other.test/ >/dev/null; read x <go'
+	wait_for 20 eval 'grep -qs violation "$AGENTBOX_STATE"/live/*/audit.jsonl'
+	agentbox why
+	echo >go
+	[ "$status" -eq 0 ]
+	box_end
+	id=$(ls "$AGENTBOX_STATE/runs")
+	[[ "$output" == *"agentbox allow $id-1"* ]] || agentbox why "$id-1"
+}
+
+@test "why: who did it, how often, and what was answered" {
+	record aaaaa "$start" \
+		"{$stamp,\"kind\":\"violation\",\"id\":\"aaaaa-1\",\"domain\":\"q.test\",\"port\":443,\"allowed\":false,\"rule\":\"network.allow\",\"door\":\"socks\",\"reason\":\"not on the allow list\",\"hint\":\"agentbox run --allow q.test -- ...\",\"process\":[{\"pid\":7,\"exe\":\"/usr/bin/curl\",\"argv\":[\"curl\",\"q.test\"]},{\"pid\":3,\"exe\":\"/usr/bin/node\",\"argv\":[\"npm\",\"i\"]}]}" \
+		"{${stamp/00:00/00:09},\"kind\":\"violation\",\"id\":\"aaaaa-1\",\"domain\":\"q.test\",\"port\":443,\"allowed\":false,\"rule\":\"network.allow\",\"door\":\"socks\",\"reason\":\"not on the allow list\",\"repeated\":4}" \
+		"{$stamp,\"kind\":\"question\",\"id\":\"aaaaa-1\",\"domain\":\"q.test\",\"port\":443,\"answer\":\"timeout\",\"by\":\"timeout\",\"waiting\":1,\"ms\":60000,\"process\":[]}" \
+		"{$stamp,\"kind\":\"violation\",\"id\":\"aaaaa-2\",\"domain\":\"z.test\",\"port\":443,\"allowed\":false,\"rule\":\"network.deny\",\"door\":\"dns\",\"reason\":\"on the deny list (z.test)\"}"
+	TZ=UTC agentbox why aaaaa-1
+	expect <<-'END'
+	agentbox blocked q.test:443: not on the allow list (rule network.allow, id aaaaa-1).
+
+	It was refused 6 times, from 2026-01-31 12:00:00 to 2026-01-31 12:00:09.
+	It was asked for by curl q.test (pid 7, /usr/bin/curl),
+	  started by npm i (pid 3, /usr/bin/node).
+	In this run network.allow holds x.test, *.y.test (profile default).
+	The client got SOCKS reply 2 (not allowed).
+	A person was asked and nobody answered in time.
+	The run has ended: sh -c 'echo it'\''s'
+
+	A person can
+	  allow it always:                       agentbox allow aaaaa-1 --always
+	  run it again, with its other options:  agentbox run --allow q.test -- sh -c 'echo it'\''s'
+	END
+	agentbox why aaaaa-2
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"In this run network.deny holds z.test"* ]]
+	[[ "$output" == *"there is no such name"* ]]
+	[[ "$output" != *"agentbox allow"* ]]
+}
+
+@test "why: programs, files, and what was let through after a question" {
+	record aaaaa "$start" \
+		"{$stamp,\"kind\":\"exec\",\"id\":\"aaaaa-e1\",\"command\":\"git push --force\",\"path\":\"/usr/bin/git\",\"by\":\"node\",\"allowed\":false,\"decision\":\"escalated\",\"rule\":\"history-rewrite\",\"reason\":\"Rewrites history that others may have.\"}" \
+		"{$stamp,\"kind\":\"violation\",\"id\":\"aaaaa-f1\",\"door\":\"file\",\"path\":\"/etc/x\",\"access\":\"write\",\"call\":\"openat\",\"allowed\":false,\"rule\":\"filesystem.write\",\"reason\":\"not in a writable folder\",\"hint\":\"agentbox run --write /etc/x -- ...\"}" \
+		"{$stamp,\"kind\":\"question\",\"id\":\"aaaaa-1\",\"domain\":\"q.test\",\"port\":443,\"answer\":\"run\",\"by\":\"control\",\"waiting\":1,\"ms\":600,\"process\":[]}"
+	agentbox why aaaaa-e1
+	[ "$status" -eq 0 ]
+	[ "${lines[0]}" = "agentbox did not start git push --force: rewrites history that others may have (rule history-rewrite, id aaaaa-e1)." ]
+	[[ "$output" == *"agentbox run --yes -- sh -c "* ]]
+	[[ "$output" == *'{ "commands": { "override": { "history-rewrite": "sandboxed" } } }'* ]]
+	agentbox why aaaaa-f1
+	[ "$status" -eq 0 ]
+	[ "${lines[0]}" = "agentbox refused write /etc/x: not in a writable folder (rule filesystem.write, id aaaaa-f1)." ]
+	[[ "$output" == *"In this run filesystem.write holds /work"* ]]
+	[[ "$output" == *"allow it in the next run:"*"agentbox allow aaaaa-f1"* ]]
+	agentbox why aaaaa-1
+	[ "$status" -eq 0 ]
+	[[ "$output" == "agentbox asked about q.test:443 (id aaaaa-1)."* ]]
+	[[ "$output" == *"allowed it for this run"* ]]
+}
+
+@test "why: an id that is not there, and a run that is not" {
+	record aaaaa "$start" \
+		"{$stamp,\"kind\":\"violation\",\"id\":\"aaaaa-1\",\"domain\":\"q.test\",\"port\":443,\"allowed\":false,\"reason\":\"r\"}" \
+		"{$stamp,\"kind\":\"exec\",\"id\":\"aaaaa-e1\",\"command\":\"x\",\"allowed\":false}"
+	agentbox why aaaaa-9
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"run aaaaa has no aaaaa-9"*"it has aaaaa-1, aaaaa-e1"* ]]
+	agentbox why bbbbb-1
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"there is no run bbbbb"* ]]
+	agentbox why a b
+	[ "$status" -eq 2 ]
+	record ccccc "${start//aaaaa/ccccc}"
+	agentbox why ccccc
+	[ "$status" -eq 0 ]
+	[ "$output" = "nothing was refused in run ccccc" ]
+	agentbox_split why --json aaaaa
+	jq -e '.count == 2 and (.denials | map(.id)) == ["aaaaa-1", "aaaaa-e1"]' <<<"$output"
+}
+
+@test "why: a command that was refused as a whole" {
+	rm "$HOME/.config/agentbox/config.json"
+	agentbox run -- rm -rf /
+	[ "$status" -eq 126 ]
+	id=$(ls "$AGENTBOX_STATE/runs")
+	for words in "$id" last; do
+		agentbox why "$words"
+		[ "$status" -eq 0 ]
+		[[ "${lines[0]}" == "agentbox refused to run rm -rf /: "*"(rule "*")." ]]
+		[[ "$output" == *"Nothing of it was started."* ]]
+	done
+	agentbox_split why --json "$id"
+	jq -e '.kind == "refused" and .allowed == false' <<<"$output"
+	agentbox log
+	[[ "$output" == *"  refused  rm -rf /  "* ]]
+}
+
+@test "why: nothing hidden is shown, and no command is proposed that would be another" {
+	record aaaaa "{$stamp,\"kind\":\"start\",\"command\":[\"sh\",\"\\u001b[2J\\u202ex\"],\"policy\":{\"profile\":\"\\u001b\",\"network\":{\"allow\":[\"\\u001b[1m\"]}}}" \
+		"{$stamp,\"kind\":\"violation\",\"id\":\"aaaaa-1\",\"domain\":\"q\\u001b\\u0007\",\"port\":443,\"allowed\":false,\"rule\":\"network.allow\",\"door\":\"http\",\"reason\":\"\\u202e\",\"hint\":\"agentbox run --allow q -- ...\",\"process\":[{\"pid\":7,\"exe\":\"/\\u001b\",\"argv\":[\"\\u009b\"]}]}"
+	agentbox why aaaaa-1
+	[ "$status" -eq 0 ]
+	! LC_ALL=C grep -qP '[\x00-\x08\x0b-\x1f\x7f]|\xe2\x80\xae|\xc2\x9b' <<<"$output" || false
+	[[ "$output" == *"agentbox run --allow q -- ..." ]]
+	agentbox why aaaaa
+	! LC_ALL=C grep -qP '[\x00-\x08\x0b-\x1f\x7f]' <<<"$output" || false
+	agentbox_split why --json aaaaa-1
+	! LC_ALL=C grep -qP '[\x00-\x08\x0b-\x1f\x7f\x80-\xff]' <<<"$output" || false
+}
