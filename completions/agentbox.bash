@@ -10,10 +10,11 @@ _agentbox_options()
 		--upstream= --secret= --env= --pass-env= --timeout= --memory=
 		--processes= --files= --require= --fallback='
 	local running='--command= -c= --shell= --yes --approver= --require-covered
-		--fd= --audit= --verbose -v --quiet -q'
+		--fd= --audit= --trace-denials --verbose -v
+		--quiet -q'
 
 	case $1 in
-	run) echo "$running --result= --trace-denials $policy" ;;
+	run) echo "$running --result= $policy" ;;
 	exec) echo "--json $running $policy" ;;
 	learn) echo "--save= $running $policy" ;;
 	check) echo "--command= -c= --stdin --batch --null -0 --json --explain $policy" ;;
