@@ -136,6 +136,21 @@ static void test_lists(void)
 		  "children: programs are asked about");
 	test_list(CHILDREN, AB_ALLOWED, "read clone vfork seccomp ptrace "
 		  "openat exit_group sendmsg", "children: nothing else is");
+	test_list(TRACED, AB_ASKED,
+		  "execve execveat open openat openat2 creat unlinkat "
+		  "renameat2 mkdirat symlinkat linkat mknodat fchmodat fchownat "
+		  "utimensat setxattr connect bind truncate",
+		  "traced: names are asked about");
+	test_list(TRACED, AB_ASKED,
+		  "mount bpf keyctl io_uring_setup setns open_by_handle_at "
+		  "perf_event_open reboot chroot",
+		  "traced: and so is what is refused");
+	test_list(TRACED, AB_ERRNO(ENOSYS), "clone3",
+		  "traced: what is unknown stays so");
+	test_list(TRACED, AB_ALLOWED,
+		  "read write close newfstatat faccessat2 readlinkat getdents64 "
+		  "mmap futex exit_group sendmsg ftruncate fchmod ptrace",
+		  "traced: nobody is asked about the rest");
 	test_list(JUDGE, AB_ALLOWED,
 		  "process_vm_readv readlinkat ppoll sendto recvmsg close brk "
 		  "exit_group", "judge: its work");
