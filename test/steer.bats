@@ -322,6 +322,26 @@ servant_end()
 	[ ! -e "$HOME/data/y" ]
 }
 
+@test "steer: a file that was refused is for the next run by its id" {
+	mkdir "$HOME/data"
+	agentbox run --trace-denials -- touch "$HOME/data/x"
+	[ "$status" -ne 0 ]
+	local id
+	id=$(ls "$AGENTBOX_STATE/runs")
+	beside allow "$id-f1"
+	[ "$status" -eq 0 ]
+	[[ "$output" == "$HOME/data may be written in the next run in $WORKSPACE"* ]]
+	agentbox run -- touch "$HOME/data/x"
+	[ "$status" -eq 0 ]
+	# Its folder would be the home.
+	agentbox run --trace-denials -- touch "$HOME/y"
+	[ "$status" -ne 0 ]
+	id=$(ls -t "$AGENTBOX_STATE/runs" | head -n 1)
+	beside allow "$id-f1"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"it is your home folder"*"make the file first, then:  agentbox allow $HOME/y"* ]]
+}
+
 @test "steer: a path for always keeps the workspace writable" {
 	mkdir "$HOME/data"
 	beside allow "$HOME/data" --always
