@@ -51,8 +51,7 @@ static int exec_main(struct args *args)
 
 const struct command command_exec = {
 	.name = "exec",
-	.usage = "--json [OPTIONS] [--] COMMAND [ARG...]  |  "
-		 "exec --json [OPTIONS] -c STRING",
+	.usage = "--json [OPTIONS] [--] COMMAND [ARG...]  |  ... -c STRING",
 	.summary = "run a command in the box, print one JSON result",
 	.more = "Like run, but what the command writes is captured and printed, "
 		"with everything\nelse about the run, as one JSON object: "

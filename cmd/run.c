@@ -23,7 +23,7 @@ const struct option options_run[] = {
 	{ "on-violation", 0, OPT_VALUE, ID_ON_VIOLATION, "COMMAND", NULL,
 	  "run this for each thing that is refused" },
 	{ "trace-denials", 0, OPT_FLAG, ID_TRACE, NULL, NULL,
-	  "see files and system calls that are refused" },
+	  "see files and calls that are refused" },
 	{ "verbose", 'v', OPT_FLAG, ID_VERBOSE, NULL, NULL,
 	  "say what holds; twice: what each step took" },
 	{ "quiet", 'q', OPT_FLAG, ID_QUIET, NULL, NULL,

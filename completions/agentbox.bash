@@ -14,7 +14,7 @@ _agentbox_options()
 		--verbose -v --quiet -q'
 
 	case $1 in
-	run) echo "$running --result= $policy" ;;
+	run) echo "$running --result= --trace-denials $policy" ;;
 	exec) echo "--json $running $policy" ;;
 	learn) echo "--save= $running $policy" ;;
 	check) echo "--command= -c= --stdin --batch --null -0 --json --explain $policy" ;;

@@ -185,6 +185,7 @@ complete -c agentbox -n __agentbox_running -l require-covered -d 'Not with crede
 complete -c agentbox -n __agentbox_running -l fd -x -d 'Keep this descriptor open inside'
 complete -c agentbox -n __agentbox_running -l name -x -d 'A name for it beside its id'
 complete -c agentbox -n __agentbox_running -l audit -r -F -d 'Write the record of the run here too'
+complete -c agentbox -n __agentbox_running -l trace-denials -d 'See files and calls that are refused'
 complete -c agentbox -n __agentbox_running -l verbose -s v -d 'Say what holds; twice: what each step took'
 complete -c agentbox -n __agentbox_running -l quiet -s q -d 'Say nothing but errors'
 complete -c agentbox -n '__agentbox_running run' -l result -r -F -d 'Write what became of the run here, as JSON'

@@ -73,8 +73,17 @@ exec_json()
 	jq -e '.stderr == "\n" and (.stderr_truncated | not)' above
 }
 
+@test "exec: the limit is the policy's" {
+	echo '{ "limits": { "output": "5" } }' >../five.json
+	exec_json --config ../five.json -c 'printf 12345; printf 123456 >&2'
+	says '.stdout == "12345" and (.stdout_truncated | not) and .stdout_bytes == 5'
+	says '.stderr == "12345" and .stderr_truncated and .stderr_bytes == 6'
+}
+
 @test "exec: a command that writes more than anybody wants ends by itself" {
-	launch exec --json -c 'head -c 100000000 /dev/zero; head -c 100000000 /dev/zero >&2; touch done' >big
+	echo '{ "limits": { "output": "64K" } }' >../less.json
+	launch exec --json --config ../less.json \
+		-c 'head -c 100000000 /dev/zero; head -c 100000000 /dev/zero >&2; touch done' >big
 	[ -e done ]
 	jq -e '.exit == 0 and .stdout_bytes == 100000000 and .stderr_bytes == 100000000' big
 	jq -e '.stdout_truncated and .stderr_truncated' big
@@ -115,6 +124,23 @@ exec_json()
 	[ "$status" -eq 0 ]
 	says '.error == null'
 	[ -z "$stderr" ]
+}
+
+@test "exec: what was refused on the way is in it, as the record has it" {
+	exec_json --net filtered --unknown deny -c 'curl -s http://none.example/; curl -s http://none.example/; exit 0'
+	[ "$status" -eq 0 ]
+	says '.network.denied == 2 and .violations_total == 2'
+	says '.violations | length == 2 and all(.kind == "violation" and .domain == "none.example")'
+	[ "$(field '.violations[0]' | jq -cS .)" = "$(jq -cS 'select(.kind == "violation")' "$AGENTBOX_STATE"/runs/*/audit.jsonl | head -1)" ]
+	exec_json --trace-denials -c 'echo x >~/outside; exit 0'
+	says '.violations | map(select(.door == "file" and (.path | endswith("/outside")))) | length == 1'
+	exec_json -- true
+	says '.violations == [] and .violations_total == 0'
+}
+
+@test "exec: of many refusals the first are in it, and all are counted" {
+	exec_json --unknown deny -c 'curl -s "http://n[1-250].example/"; exit 0'
+	says '(.violations | length) == 200 and .violations_total == 250 and .network.denied == 250'
 }
 
 @test "exec: a process in the background that holds the pipes does not hang it" {
@@ -173,6 +199,20 @@ started()
 	kill -KILL "$pid"
 	wait "$pid" || true
 	[ ! -s object ]
+	[ -z "$(processes_left)" ]
+}
+
+@test "exec: when the supervisor is killed, that is told" {
+	local pid rc=0
+
+	"$AGENTBOX" exec --json -c 'echo out; echo x >started; exec sleep 50' >object 2>said 3>&- &
+	pid=$!
+	wait_for 20 started
+	kill -KILL "$(pgrep -P "$pid")"
+	wait "$pid" || rc=$?
+	[ "$rc" -eq 137 ]
+	jq -e '.exit == 137 and .status == null and (.error | test("signal 9")) and .stdout == "out\n"' object
+	grep -q '^agentbox: .*signal 9' said
 	[ -z "$(processes_left)" ]
 }
 

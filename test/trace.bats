@@ -84,6 +84,18 @@ traced()
 	[[ "$stderr" != *agentbox* ]]
 }
 
+@test "trace: who asks for more is told of it when a command fails" {
+	agentbox_split run -v -- sh -c 'exit 3'
+	[ "$status" -eq 3 ]
+	[[ "$stderr" == *"agentbox run --trace-denials -- ... tells which"* ]]
+	agentbox_split run -v -- true
+	[[ "$stderr" != *trace-denials* ]]
+	agentbox_split run -- false
+	[ -z "$stderr" ]
+	agentbox_split run -v --trace-denials -- false
+	[[ "$stderr" != *"tells which"* ]]
+}
+
 @test "trace: what is not there, and what one could not do outside, is no refusal" {
 	need program:jq
 	mkdir "$HOME/other" "$HOME/other/dir"
@@ -297,6 +309,8 @@ calls()
 	need program:python3
 	mkdir -p "$HOME/other/dir" sub
 	echo x >"$HOME/other/file"
+	echo x >"$HOME/other/fixed"
+	chmod 444 "$HOME/other/fixed"
 	ln -s "$HOME/other" link
 	ln -s ../../other/file sub/relative
 	ln -s "$HOME/other/dangling" hanging
@@ -324,12 +338,13 @@ calls()
 	no(os.symlink, "x", home + "/other/symlinked")
 	no(os.chmod, "../link/file", 0o600)
 	no(os.utime, "../link/file")
+	no(os.chmod, "../link/fixed", 0o600)
 	no(os.truncate, "relative", 0)
 	PY
 	traced -- python3 job.py
 	[ -z "$output" ]
 	[ "$(violations .path | sed 's|.*/home/other/|"|' | LC_ALL=C sort | xargs -d '\n')" = \
-		'"at" "dangling" "dir/folder" "dir/relative" "file" "file" "linked" "moved" "symlinked" "two\nlines\u001b[2J é" "�"' ]
+		'"at" "dangling" "dir/folder" "dir/relative" "file" "file" "fixed" "linked" "moved" "symlinked" "two\nlines\u001b[2J é" "�"' ]
 	record | jq -es 'map(select(.kind == "violation" and (.path | endswith("/file")))) |
 		length == 2 and .[0].repeated == null and .[1].repeated == 4' >/dev/null
 	[[ "$stderr" == *'two\x0alines\x1b[2J é'* ]]
@@ -449,4 +464,31 @@ calls()
 	[[ "$output" == *"what is refused cannot be seen"*works* ]]
 	agentbox run --trace-denials -- ./agentbox run --fallback warn -- sh -c 'echo x >/usr/x || echo works'
 	[[ "$output" == *works* ]]
+}
+
+# busy CMD...: run it where somebody listens already.
+busy()
+{
+	python3 - "$@" <<-'PY'
+	import ctypes, os, struct, sys
+	libc = ctypes.CDLL(None, use_errno=True)
+	libc.prctl(38, 1, 0, 0, 0)
+	code = ctypes.create_string_buffer(struct.pack("HBBI", 6, 0, 0, 0x7fff0000))
+	prog = ctypes.create_string_buffer(struct.pack("HxxxxxxQ", 1, ctypes.addressof(code)))
+	call = {"x86_64": 317, "aarch64": 277}[os.uname().machine]
+	fd = libc.syscall(call, 1, 8, prog)
+	assert fd >= 0, ctypes.get_errno()
+	os.set_inheritable(fd, True)
+	os.execvp(sys.argv[1], sys.argv[1:])
+	PY
+}
+
+@test "trace: without a listener the box is as closed, and it is said that nothing is seen" {
+	need program:jq
+	need program:python3
+	run busy "$AGENTBOX" run --trace-denials -- sh -c 'unshare -n true || echo held; exit 3'
+	echo "$output"
+	[ "$status" -eq 3 ]
+	[[ "$output" == *"what the box refuses is not seen"*held* ]]
+	record | jq -es 'any(.kind == "assurance" and .denials_traced == false)' >/dev/null
 }

@@ -184,7 +184,7 @@ static int start(struct apart *a, struct ab_error *err)
 	sigset_t set;
 
 	choose_signals(&set);
-	sigprocmask(SIG_BLOCK, &set, &a->before);
+	sigprocmask(SIG_BLOCK, &set, NULL);
 	/* What is buffered would be written twice. */
 	fflush(NULL);
 	a->pid = fork();
@@ -334,9 +334,24 @@ static void attend(struct apart *a)
 		;
 }
 
+/* It was killed before it could tell: so is who calls run, and the shell says
+ * as much by the status. */
+static int conclude_killed(const struct apart *a, int *ret_status,
+			   struct ab_error *err)
+{
+	ab_fail(err, AB_ESYSTEM, 0,
+		"the run's supervisor was ended by signal %d",
+		a->end.si_status);
+	a->request->say(a->request->arg, AB_SAY_WARNING, err->text);
+	*ret_status = 128 + a->end.si_status;
+	return 0;
+}
+
 static int conclude(const struct apart *a, int *ret_status,
 		    struct ab_error *err)
 {
+	bool exited = a->end.si_code == CLD_EXITED;
+
 	if (a->heard && a->last.kind == WORD_FAILED) {
 		*err = a->last.u.error;
 		return -1;
@@ -346,15 +361,14 @@ static int conclude(const struct apart *a, int *ret_status,
 		return 0;
 	}
 	if (a->nested) {
-		*ret_status = a->end.si_code == CLD_EXITED
-				      ? a->end.si_status
-				      : 128 + a->end.si_status;
+		*ret_status =
+			exited ? a->end.si_status : 128 + a->end.si_status;
 		return 0;
 	}
+	if (!exited)
+		return conclude_killed(a, ret_status, err);
 	return ab_fail(err, AB_ESYSTEM, 0,
-		       "the run's supervisor has ended without a word (%s %d)",
-		       a->end.si_code == CLD_EXITED ? "status" : "signal",
-		       a->end.si_status);
+		       "the run's supervisor has ended without a word");
 }
 
 /* The child could not write it, so it is what can be seen from here. */
@@ -367,10 +381,10 @@ static char *make_result(const struct apart *a, int result, int status,
 		.cwd = a->request->policy.cwd,
 		.name = a->request->name,
 		.exit = result < 0 ? ab_exit_status(err) : status,
-		.ran = result == 0,
+		.ran = result == 0 && a->nested,
 		.status = a->end.si_code == CLD_EXITED ? a->end.si_status << 8
 						       : a->end.si_status,
-		.error = result < 0 ? err : NULL,
+		.error = err->code == AB_ENONE ? NULL : err,
 		.started = *started,
 	};
 	struct timespec now;
@@ -417,6 +431,7 @@ int ab_run_apart(const struct ab_request *request, uint64_t capture,
 	int result = -1;
 
 	*ret = (struct ab_apart){ 0 };
+	*err = (struct ab_error){ 0 };
 	*a = (struct apart){ .request = request,
 			     .ret = ret,
 			     .capture = capture,
@@ -426,6 +441,7 @@ int ab_run_apart(const struct ab_request *request, uint64_t capture,
 			     .pipes = { { -1, -1 }, { -1, -1 } },
 			     .signals = -1,
 			     .pidfd = -1 };
+	sigprocmask(SIG_SETMASK, NULL, &a->before);
 	clock_gettime(CLOCK_REALTIME, &started);
 	if (open_all(a, err) == 0 && start(a, err) == 0) {
 		attend(a);
@@ -436,6 +452,7 @@ int ab_run_apart(const struct ab_request *request, uint64_t capture,
 		ret->result =
 			make_result(a, result, *ret_status, &started, err);
 	close_all(a);
+	sigprocmask(SIG_SETMASK, &a->before, NULL);
 	free(a);
 	return result;
 }

@@ -5,8 +5,8 @@
  * long name the beginning: its end says whose it is.
  *
  * The names of processes are chosen in the box. A name here has no blank in it
- * and a line of arguments begins with "|" or ":": so none of them can pass for
- * words of ours.
+ * (session/who.h) and a line of arguments begins with "|" or ":": so none of
+ * them can pass for words of ours.
  */
 #include "session/prompt.h"
 
@@ -18,93 +18,15 @@
 #include "base/mem.h"
 #include "base/strv.h"
 #include "session/cells.h"
+#include "session/who.h"
 #include "shell/quote.h"
 
-enum {
-	CHAIN_MAX = 4, /* of those that started it, the nearest ones */
-	NAME_COLS = 24,
-	ARGV_BYTES = 4096,
-};
+enum { ARGV_BYTES = 4096 };
 
 static const char margin[] = "          ";
 static const char lead[] = "agentbox: ";
 static const char menu[] = "[o]nce   [r]un   [a]lways   [n]o   [?] more";
 static const char small_menu[] = "o/r/a/n ?";
-
-static bool is_plain(unsigned char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	       (c >= '0' && c <= '9') || (c && strchr("._-+@", c));
-}
-
-static void put_name(struct ab_buf *b, const char *exe)
-{
-	ab_autobuf struct ab_buf name = { 0 };
-	const char *slash = strrchr(exe, '/');
-
-	for (const char *s = slash ? slash + 1 : exe; *s; s++) {
-		if (name.len > NAME_COLS)
-			break;
-		if (is_plain((unsigned char)*s))
-			ab_buf_add(&name, s, 1);
-		else
-			ab_buf_printf(&name, "\\x%02x", (unsigned char)*s);
-	}
-	if (name.len > NAME_COLS) {
-		name.len = NAME_COLS - 3;
-		ab_buf_puts(&name, "...");
-	}
-	ab_buf_puts(b, name.len ? name.data : "?");
-}
-
-static const char *exe_of(const json_t *process)
-{
-	const char *exe = json_string_value(json_object_get(process, "exe"));
-	const json_t *argv = json_object_get(process, "argv");
-
-	if (exe && *exe)
-		return exe;
-	exe = json_string_value(json_array_get(argv, 0));
-	return exe ? exe : "";
-}
-
-static json_int_t pid_of(const json_t *process)
-{
-	return json_integer_value(json_object_get(process, "pid"));
-}
-
-/* Those of interest: the first process of a box is ours. */
-static size_t count_processes(const json_t *who)
-{
-	size_t n = json_array_size(who);
-
-	while (n > 1 && pid_of(json_array_get(who, n - 1)) == 1)
-		n--;
-	return n;
-}
-
-/* "curl (pid 3, started by npm -> node)" */
-static char *name_asker(const json_t *who)
-{
-	size_t n = count_processes(who), shown;
-	struct ab_buf b = { 0 };
-
-	if (n == 0)
-		return ab_strdup("something in the box");
-	put_name(&b, exe_of(json_array_get(who, 0)));
-	ab_buf_printf(&b, " (pid %lld",
-		      (long long)pid_of(json_array_get(who, 0)));
-	shown = n - 1 < CHAIN_MAX ? n - 1 : CHAIN_MAX;
-	if (shown)
-		ab_buf_puts(&b, n - 1 > shown ? ", started by ... -> "
-					      : ", started by ");
-	for (size_t i = shown; i > 0; i--) {
-		put_name(&b, exe_of(json_array_get(who, i)));
-		ab_buf_puts(&b, i > 1 ? " -> " : "");
-	}
-	ab_buf_puts(&b, ")");
-	return ab_buf_take(&b);
-}
 
 static char *name_host(const struct ab_prompt_question *q)
 {
@@ -140,7 +62,7 @@ static void put_sentence(struct ab_strv *lines,
 			 const struct ab_prompt_question *q, const json_t *who,
 			 size_t cols)
 {
-	ab_autofree char *asker = name_asker(who), *host = name_host(q);
+	ab_autofree char *asker = ab_who_name(who), *host = name_host(q);
 	ab_autofree char *whole = ab_printf("%s%s wants %s", lead, asker, host);
 	ab_autofree char *first = ab_printf("%s wants", asker);
 	size_t width = ab_cells_width(whole);
@@ -168,7 +90,7 @@ static void put_head(struct ab_strv *lines, const struct ab_prompt_question *q,
 	if (q->held)
 		ab_cells_wrap(lines, margin, margin,
 			      "the monitor holds the network: all that is new "
-			      "waits for your word",
+			      "waits; a yes lets it go on, a no refuses it",
 			      cols);
 }
 
@@ -192,8 +114,9 @@ static void put_process(struct ab_strv *lines, const json_t *process,
 			size_t cols)
 {
 	const json_t *argv = json_object_get(process, "argv"), *arg;
-	ab_autofree char *head = ab_printf(
-		"pid %lld  %s", (long long)pid_of(process), exe_of(process));
+	ab_autofree char *head =
+		ab_printf("pid %lld  %s", ab_who_pid(process),
+			  ab_who_exe(process));
 	ab_autobuf struct ab_buf words = { 0 };
 	size_t i;
 
@@ -228,7 +151,7 @@ static void put_more(struct ab_strv *lines, const struct ab_prompt_question *q,
 	ab_autofree char *allow =
 		ab_printf("from another terminal: agentbox allow %s-%u",
 			  q->run_id, q->number);
-	size_t n = count_processes(who);
+	size_t n = ab_who_count(who);
 
 	ab_strv_add(lines, "");
 	for (size_t i = 0; i < AB_COUNT(meanings); i++)

@@ -225,6 +225,20 @@ static void take_violations(struct run *r, bool hook)
 	}
 }
 
+/*
+ * Only for who asked for more: a status other than 0 is how grep and diff say
+ * no, and how every test fails that finds something.
+ */
+static void say_unseen(const struct run *r, int result)
+{
+	if (result == 0 && r->outcome.status != 0 && r->request->verbose > 0 &&
+	    !r->prepared->spec.traced && !r->report.lines.len &&
+	    !r->refused.len)
+		ab_run_say(r, AB_SAY_DETAIL,
+			   "if a file could not be read or written: agentbox "
+			   "run --trace-denials -- ... tells which");
+}
+
 /* After the box: what was found, the last record, the run's folder. */
 static int wind_up(struct run *r, int supervised, int *ret_status,
 		   struct ab_error *err)
@@ -250,6 +264,7 @@ static int wind_up(struct run *r, int supervised, int *ret_status,
 	ab_run_say_all(r, AB_SAY_WARNING, &moved);
 	ab_run_say_all(r, AB_SAY_WARNING, &r->report.lines);
 	ab_run_say_all(r, AB_SAY_WARNING, &r->refused);
+	say_unseen(r, result);
 	if (r->outcome.failed.code != AB_ENONE)
 		return_rules(r);
 	if (result == 0 && r->outcome.failed.code != AB_ENONE) {

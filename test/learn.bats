@@ -1,0 +1,226 @@
+# learn: a command runs once with every public host open to it, and the policy
+# that comes out of it is enough for it, and for nothing else.
+load helpers
+load internet
+
+setup_file()
+{
+	internet_start
+}
+
+teardown_file()
+{
+	internet_stop
+}
+
+# A build that fetches from two hosts and writes files.
+make_project()
+{
+	cat >Makefile <<-'MAKE'
+	.RECIPEPREFIX = >
+	test:
+	> curl -fsS -o page http://allowed.test/
+	> curl -fsS -o port http://v4.test:8080/
+	> git clone -q https://git.test/repo.git
+	> mkdir -p out && cat repo/file >out/all
+	> @echo all is well
+	MAKE
+	export GIT_SSL_CAINFO=$NET/ca.pem
+}
+
+clean_project()
+{
+	rm -rf page port repo out
+}
+
+@test "learn: what comes out of it is enough, and a third host stays closed" {
+	make_project
+	agentbox_split learn --yes --save p -- make test
+	[ "$status" -eq 0 ]
+	[ "$(cat out/all)" = content ]
+	diff -u - <(printf '%s\n' "$output") <<-'END'
+	{
+	  "extends": "default",
+	  "network": {
+	    "allow": [
+	      "allowed.test",
+	      "git.test",
+	      "v4.test:8080"
+	    ],
+	    "reason": {
+	      "v4.test:8080": "port 8080 is not a usual one"
+	    }
+	  }
+	}
+	END
+	diff <(printf '%s\n' "$output") "$HOME/.config/agentbox/profiles/p.json"
+	[[ "$stderr" == *"all is well"* ]]
+	[[ "$stderr" == *"it reached 3 hosts:"* ]]
+	[[ "$stderr" == *"agentbox run --profile p -- "* ]]
+	[[ "$stderr" == *"programs that it ran:"*"/curl"* ]]
+	agentbox config check "$HOME/.config/agentbox/profiles/p.json"
+	[ "$status" -eq 0 ]
+
+	clean_project
+	agentbox_split run --profile p --unknown deny -- make test
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"all is well" ]]
+	[ -z "$stderr" ]
+	[ "$(cat out/all)" = content ]
+	agentbox run --profile p --unknown deny -- curl -fsS http://other.test/
+	[ "$status" -ne 0 ]
+	[[ "$output" == *"other.test:80"* ]]
+	agentbox run --profile p --unknown deny -- curl -fsS http://v4.test/
+	[ "$status" -ne 0 ]
+	agentbox run --profile p --unknown deny -- curl -fsS http://allowed.test/
+	[ "$status" -eq 0 ]
+}
+
+@test "learn: private addresses and denied hosts stay closed while it learns" {
+	agentbox_split learn --yes --deny denied.test -c '
+		for host in private.test metadata.test 10.0.0.5 loop.test denied.test allowed.test; do
+			curl -fsS -o /dev/null http://$host/ && echo "$host open"
+		done
+		exit 0'
+	[ "$status" -eq 0 ]
+	[ "$(grep ' open$' <<<"$stderr")" = "allowed.test open" ]
+	[ "$(jq -c .network.allow <<<"$output")" = '["allowed.test"]' ]
+	[[ "$stderr" == *"refused these hosts, and still is:"* ]]
+	for host in private.test metadata.test 10.0.0.5 loop.test denied.test; do
+		[[ "$stderr" == *"  $host:80  "* ]]
+	done
+}
+
+@test "learn: a host that cannot be reached is no part of the policy" {
+	agentbox_split learn --yes -c 'curl -fsS http://refused.test/; curl -fsS http://none-such.test/; exit 3'
+	[ "$status" -eq 3 ]
+	[ "$(jq -c . <<<"$output")" = '{"extends":"default"}' ]
+	[[ "$stderr" == *"could not reach these"*"  none-such.test"*"  refused.test"* ]]
+	[[ "$stderr" == *"ended with status 3"* ]]
+}
+
+@test "learn: a profile without a network gets a filtered one, and the policy too" {
+	agentbox_split learn --yes --profile workspace-write --save p -- curl -fsS http://allowed.test/
+	[ "$status" -eq 0 ]
+	[ "$(jq -c . <<<"$output")" = '{"extends":"workspace-write","network":{"mode":"filtered","allow":["allowed.test"]}}' ]
+	agentbox run --profile p -- curl -fsS http://allowed.test/
+	[ "$status" -eq 0 ]
+	agentbox run --profile p -- curl -fsS http://other.test/
+	[ "$status" -ne 0 ]
+	agentbox_split learn --yes --profile workspace-write -- true
+	[ "$(jq -c . <<<"$output")" = '{"extends":"workspace-write"}' ]
+}
+
+@test "learn: folders that it could not write, but never those of everybody" {
+	mkdir -p "$HOME/.cache/tool" "$HOME/.ssh"
+	agentbox_split learn --yes --save p -c 'echo x >~/.cache/tool/x; echo x >~/.bashrc; echo x >~/.ssh/x; echo x >here; exit 0'
+	[ "$status" -eq 0 ]
+	[ "$(jq -c . <<<"$output")" = '{"extends":"default","filesystem":{"write":[".","~/.cache/tool"],"reason":{"~/.cache/tool":"outside of the workspace"}}}' ]
+	[[ "$stderr" == *"$HOME/.bashrc"* ]]
+	[[ "$stderr" == *"$HOME/.ssh/x"* ]]
+	agentbox run --profile p -c 'echo x >~/.cache/tool/x && echo y >here'
+	[ "$status" -eq 0 ]
+	[ "$(cat "$HOME/.cache/tool/x")" = x ]
+	agentbox run --profile p -c 'echo x >~/.bashrc'
+	[ "$status" -ne 0 ]
+	[ ! -e "$HOME/.bashrc" ]
+}
+
+@test "learn: without a terminal only with --yes, and nothing has run" {
+	agentbox learn -- touch ran
+	[ "$status" -eq 126 ]
+	[[ "$output" == *"--yes"* ]]
+	[ ! -e ran ]
+	agentbox learn --yes -- touch ran
+	[ "$status" -eq 0 ]
+	[ -e ran ]
+}
+
+@test "learn: one question on the terminal" {
+	need program:tmux
+	tty_start "$AGENTBOX" learn -- touch ran
+	tty_wait 'Go on\? \[y/N\]'
+	tty_type n
+	tty_key Enter
+	tty_end
+	[ "$status" -eq 126 ]
+	[ ! -e ran ]
+	tty_stop
+	tty_start "$AGENTBOX" learn -- sh -c 'test -t 0 && test -t 1 && touch ran'
+	tty_wait 'Go on\? \[y/N\]'
+	tty_type y
+	tty_key Enter
+	tty_end
+	[ "$status" -eq 0 ]
+	[ -e ran ]
+	[[ "$output" == *'"extends": "default"'* ]]
+}
+
+@test "learn: stopped from its terminal, and continued" {
+	need program:tmux
+	tty_start bash --norc -i
+	tty_type "$AGENTBOX learn --yes -c 'trap \"exit 9\" INT; while :; do echo x >tick; sleep 0.05; done'"
+	tty_key Enter
+	wait_for 20 test -s tick
+	tty_key C-z
+	tty_wait 'Stopped'
+	rm tick
+	tty_type 'fg >/dev/null; echo status=$?'
+	tty_key Enter
+	wait_for 20 test -s tick
+	tty_key C-c
+	tty_wait 'status=9'
+	tty_type 'exit 0'
+	tty_key Enter
+	tty_end
+}
+
+@test "learn: a command that is forbidden stays so, and nothing is printed" {
+	agentbox_split learn --yes -- rm -rf /
+	[ "$status" -eq 126 ]
+	[ -z "$output" ]
+	agentbox_split learn --yes -- no-such-command
+	[ "$status" -eq 127 ]
+	[ -z "$output" ]
+}
+
+@test "learn: a profile is not replaced by accident, nor is one that is built in" {
+	mkdir -p "$HOME/.config/agentbox/profiles"
+	echo '{}' >"$HOME/.config/agentbox/profiles/mine.json"
+	agentbox learn --save mine -- touch ran
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"there is one already"* ]]
+	for name in ci ../x .x a/b '' 'a b'; do
+		agentbox learn --yes --save "$name" -- touch ran
+		[ "$status" -eq 125 ]
+	done
+	agentbox learn --yes --profile mine --save mine -- true
+	[ "$status" -eq 125 ]
+	[ "$(cat "$HOME/.config/agentbox/profiles/mine.json")" = '{}' ]
+	[ ! -e ran ]
+	agentbox learn --yes --save mine -- true
+	[ "$status" -eq 0 ]
+	jq -e '.extends == "default"' "$HOME/.config/agentbox/profiles/mine.json"
+}
+
+@test "learn: what a stronger layer takes back is said" {
+	mkdir -p "$HOME/.config/agentbox"
+	echo '{ "network": { "allow": ["other.test"] } }' >"$HOME/.config/agentbox/config.json"
+	agentbox_split learn --yes --save p -- curl -fsS http://allowed.test/
+	[ "$status" -eq 0 ]
+	[[ "$stderr" == *"takes this back:"*"network.allow: allowed.test"* ]]
+	rm "$HOME/.config/agentbox/config.json"
+	agentbox_split learn --yes --save p -- curl -fsS http://allowed.test/
+	[[ "$stderr" != *"takes this back:"* ]]
+}
+
+@test "learn: no setting has the word, and in a box there is nothing to learn" {
+	agentbox run --unknown learn -- true
+	[ "$status" -eq 125 ]
+	echo '{ "network": { "unknown": "learn" } }' >file.json
+	agentbox config check file.json
+	[ "$status" -ne 0 ]
+	agentbox run -- "$AGENTBOX" learn --yes -- true
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"inside a box"* ]]
+}
