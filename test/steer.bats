@@ -183,6 +183,18 @@ servant_end()
 	[[ "$output" == *already ]]
 }
 
+@test "steer: the first entry of a list brings along what the profile allows" {
+	box_start run --profile claude --unknown ask -- curl -s -o /dev/null -w '%{http_code}' http://other.test/
+	wait_for 20 pending 1
+	beside allow other.test --always
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"takes the place of that of profile claude"* ]]
+	box_end
+	[ "$(cat "$TEST_DIR/box.out")" = 200 ]
+	jq -e '.network.allow | index("other.test") and index("*.anthropic.com")' \
+		"$HOME/.config/agentbox/config.json"
+}
+
 @test "steer: a run that is over is not changed, and the command is there to copy" {
 	agentbox run -- curl -s http://other.test/ "a b"
 	[ "$status" -ne 200 ]
