@@ -183,6 +183,18 @@ servant_end()
 	[[ "$output" == *already ]]
 }
 
+@test "steer: the first entry of a list brings along what the profile allows" {
+	box_start run --profile claude --unknown ask -- curl -s -o /dev/null -w '%{http_code}' http://other.test/
+	wait_for 20 pending 1
+	beside allow other.test --always
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"takes the place of that of profile claude"* ]]
+	box_end
+	[ "$(cat "$TEST_DIR/box.out")" = 200 ]
+	jq -e '.network.allow | index("other.test") and index("*.anthropic.com")' \
+		"$HOME/.config/agentbox/config.json"
+}
+
 @test "steer: a run that is over is not changed, and the command is there to copy" {
 	agentbox run -- curl -s http://other.test/ "a b"
 	[ "$status" -ne 200 ]
@@ -320,6 +332,26 @@ servant_end()
 	agentbox run -- touch "$HOME/data/y"
 	[ "$status" -ne 0 ]
 	[ ! -e "$HOME/data/y" ]
+}
+
+@test "steer: a file that was refused is for the next run by its id" {
+	mkdir "$HOME/data"
+	agentbox run --trace-denials -- touch "$HOME/data/x"
+	[ "$status" -ne 0 ]
+	local id
+	id=$(ls "$AGENTBOX_STATE/runs")
+	beside allow "$id-f1"
+	[ "$status" -eq 0 ]
+	[[ "$output" == "$HOME/data may be written in the next run in $WORKSPACE"* ]]
+	agentbox run -- touch "$HOME/data/x"
+	[ "$status" -eq 0 ]
+	# Its folder would be the home.
+	agentbox run --trace-denials -- touch "$HOME/y"
+	[ "$status" -ne 0 ]
+	id=$(ls -t "$AGENTBOX_STATE/runs" | head -n 1)
+	beside allow "$id-f1"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"it is your home folder"*"make the file first, then:  agentbox allow $HOME/y"* ]]
 }
 
 @test "steer: a path for always keeps the workspace writable" {

@@ -18,8 +18,12 @@ static bool names_run(struct ab_permit_job *job, const char *what)
 {
 	struct ab_error none = { 0 };
 
-	return ab_run_id_valid(what) && ab_permit_find(job, what, &none) == 0 &&
-	       strcmp(job->run.id, what) == 0;
+	if (!ab_run_id_valid(what) || ab_permit_find(job, what, &none) < 0)
+		return false;
+	if (strcmp(job->run.id, what) == 0)
+		return true;
+	ab_permit_forget(job);
+	return false;
 }
 
 static int permit(struct ab_permit_job *job, const struct ab_meant *meant,
@@ -65,8 +69,7 @@ int ab_permit(const struct ab_permit *ask, struct ab_permitted *ret,
 		result = permit(&job, &meant, err);
 		ab_state_fini(&job.state);
 	}
-	ab_found_run_fini(&job.run);
-	json_decref(job.start);
+	ab_permit_forget(&job);
 	ab_meant_fini(&meant);
 	return result;
 }

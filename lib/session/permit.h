@@ -6,11 +6,10 @@
  *
  *	permit_read.c	what is meant by a word
  *	permit_judge.c	what can be done about a denial
+ *	permit_place.c	what may become writable
  *	permit_words.c	sentences and command lines
  *	permit_run.c	the run that is meant
  *	permit_host.c, permit_path.c, permit_always.c	what is done
- *
- * The first three are pure.
  */
 #include <stdbool.h>
 #include <stdint.h>

@@ -100,11 +100,12 @@ static int bring_along(struct ab_permit_job *job, const char *key,
 		return -1;
 	result = ab_policy_below(&in, policy->profile, key, ret, err);
 	if (result == 0 && ret->len)
-		ab_strv_addf(&job->ret->notes,
-			     "%s of your settings takes the place of that of "
-			     "profile %s, so what is in there was added too, and "
-			     "holds with every profile",
-			     key, policy->profile);
+		ab_strv_addf(
+			&job->ret->notes,
+			"%s of your settings takes the place of that of "
+			"profile %s, so what is in there was added too, and "
+			"holds with every profile",
+			key, policy->profile);
 	ab_policy_free(policy);
 	return result;
 }

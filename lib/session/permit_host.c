@@ -106,6 +106,18 @@ static int expand(struct ab_permit_job *job, const struct ab_meant *meant)
 		       : -1;
 }
 
+/* Whose lists the settings stand above: those of the run that was meant, else
+ * of the last one here. */
+static void find_profile(struct ab_permit_job *job)
+{
+	struct ab_error none = { 0 };
+
+	if (*job->ret->run)
+		ab_permit_find(job, job->ret->run, &none);
+	else
+		ab_permit_find_here(job, job->ask->input->cwd);
+}
+
 int ab_permit_hosts(struct ab_permit_job *job, const struct ab_meant *meant,
 		    struct ab_error *err)
 {
@@ -123,9 +135,10 @@ int ab_permit_hosts(struct ab_permit_job *job, const struct ab_meant *meant,
 	} else if (grant_beside(job, err) < 0) {
 		return -1;
 	}
-	return ask->always
-		       ? ab_permit_always(job, list_key(job), meant->entry, err)
-		       : 0;
+	if (!ask->always)
+		return 0;
+	find_profile(job);
+	return ab_permit_always(job, list_key(job), meant->entry, err);
 }
 
 /* A question that is open: 1, and *ret is it. */

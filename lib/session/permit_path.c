@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/mem.h"
@@ -150,5 +151,13 @@ int ab_permit_path(struct ab_permit_job *job, const char *path, bool made,
 	if (find_real(path, made, &real, err) < 0)
 		return -1;
 	job->ret->workspace = find_workspace(job);
-	return judge_path(job, real, err);
+	if (judge_path(job, real, err) == 0)
+		return 0;
+	/* Its folder is too much; the file itself may not be. */
+	if (err->code == AB_EREFUSED && made && access(path, F_OK) < 0) {
+		ab_autofree char *line = ab_permit_flag("agentbox allow", path);
+
+		ab_hint(err, "make the file first, then:  %s", line);
+	}
+	return -1;
 }

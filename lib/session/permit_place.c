@@ -16,7 +16,6 @@ static const struct {
 	{ "/lib", "libraries of this machine" },
 	{ "/lib64", "libraries of this machine" },
 	{ "/opt", "programs of this machine" },
-	{ "/root", "the home folder of root" },
 	{ "/sbin", "programs of this machine" },
 	{ "/usr", "programs and libraries of this machine" },
 	{ "/var", "data of this machine's services" },
@@ -81,7 +80,7 @@ static void note_system(const char *path, struct ab_strv *notes)
 {
 	for (size_t i = 0; i < AB_COUNT(system_folders); i++)
 		if (ab_path_within(path, system_folders[i].path))
-			ab_strv_addf(notes, "%s: these are %s", path,
+			ab_strv_addf(notes, "%s: here are %s", path,
 				     system_folders[i].words);
 }
 
@@ -113,6 +112,7 @@ int ab_permit_place(const struct ab_place *place, const char *path,
 				      "own");
 	if (check_protected(place->deny_write, path, err) < 0)
 		return -1;
-	note_system(path, notes);
+	if (!place->home || !ab_path_within(path, place->home))
+		note_system(path, notes);
 	return 0;
 }

@@ -9,10 +9,17 @@
 /* A person looks for what happened a moment ago. */
 enum { LOOKED_AT = 200 };
 
-static void keep(struct ab_permit_job *job, const struct ab_found_run *run)
+void ab_permit_forget(struct ab_permit_job *job)
 {
 	ab_found_run_fini(&job->run);
 	json_decref(job->start);
+	job->start = NULL;
+	job->again.start = NULL;
+}
+
+static void keep(struct ab_permit_job *job, const struct ab_found_run *run)
+{
+	ab_permit_forget(job);
 	job->run = *run;
 	job->start = json_loads(run->first, 0, NULL);
 	job->again.start = job->start;

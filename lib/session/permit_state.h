@@ -76,6 +76,7 @@ struct ab_permit_job {
 /* By id or name. */
 int ab_permit_find(struct ab_permit_job *job, const char *run,
 		   struct ab_error *err);
+void ab_permit_forget(struct ab_permit_job *job);
 /* The newest one of this workspace, if there is any. */
 void ab_permit_find_here(struct ab_permit_job *job, const char *workspace);
 /* The policy input as that run had it: its workspace and profile. */

@@ -301,7 +301,7 @@ static void check_place(void)
 		{ "/w/git/hooks", "" },
 		{ "/w/.git", "" },
 		{ "/usr/local/lib",
-		  "/usr/local/lib: these are programs and libraries of this "
+		  "/usr/local/lib: here are programs and libraries of this "
 		  "machine" },
 		{ "/", "/ cannot be allowed: it is the whole file system" },
 		{ "/h", "/h cannot be allowed: your home folder is in it" },
