@@ -176,6 +176,7 @@ extern const struct command command_check;
 extern const struct command command_ports;
 extern const struct command command_ps;
 extern const struct command command_stop;
+extern const struct command command_watch;
 extern const struct command command_gc;
 extern const struct command command_log;
 extern const struct command command_why;

@@ -8,7 +8,7 @@
 
 const struct command *const commands[] = {
 	&command_run,	    &command_exec,   &command_learn,	&command_check,
-	&command_ps,	    &command_stop,   &command_log,
+	&command_ps,	    &command_watch,  &command_stop,	&command_log,
 	&command_why,	    &command_allow,  &command_deny,	&command_ports,
 	&command_gc,	    &command_connect, &command_doctor,	&command_config,
 	&command_profile,   &command_rules,  &command_policy,	&command_secrets,

@@ -42,6 +42,7 @@
 #include "session/result.h"
 #include "session/runs.h"
 #include "session/secrets_report.h"
+#include "session/watch.h"
 #include "session/why.h"
 #include "shell/judge.h"
 #include "shell/report.h"

@@ -68,6 +68,7 @@ size_t ab_cells_fit(struct ab_buf *b, const char *text, size_t len, size_t room,
 {
 	size_t at = 0, cols = 0;
 
+	ab_buf_add(b, "", 0); /* a text, also when nothing fits */
 	while (at < len) {
 		struct cell cell = get(text + at, len - at);
 

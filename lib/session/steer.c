@@ -132,19 +132,29 @@ static int fail_as_told(const json_t *answer, struct ab_error *err)
 	return hint && *hint ? ab_hint(err, "%s", hint) : -1;
 }
 
-int ab_steer_ask(struct ab_steer *steer, const char *what, json_t *request,
-		 json_t **ret_answer, struct ab_error *err)
+int ab_steer_send(struct ab_steer *steer, const char *what, json_t *request,
+		  struct ab_error *err)
 {
 	ab_autofree char *text = NULL;
-	json_t *json = request ? request : json_object(), *answer = NULL;
+	json_t *json = request ? request : json_object();
 
 	json_object_set_new(json, "v", json_integer(AB_CONTROL_VERSION));
 	json_object_set_new(json, "do", json_string(what));
 	text = json_dumps(json, JSON_COMPACT);
 	json_decref(json);
-	if (!text || send(steer->fd, text, strlen(text), MSG_NOSIGNAL) < 0)
+	if (!text || send(steer->fd, text, strlen(text),
+			  MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
 		return gone(steer, err);
-	if (await_answer(steer, &answer, err) < 0)
+	return 0;
+}
+
+int ab_steer_ask(struct ab_steer *steer, const char *what, json_t *request,
+		 json_t **ret_answer, struct ab_error *err)
+{
+	json_t *answer = NULL;
+
+	if (ab_steer_send(steer, what, request, err) < 0 ||
+	    await_answer(steer, &answer, err) < 0)
 		return -1;
 	if (!json_is_true(json_object_get(answer, "ok"))) {
 		fail_as_told(answer, err);

@@ -29,6 +29,10 @@ void ab_steer_fini(struct ab_steer *steer);
  * are put in. A refusal of the run is an error with its words. */
 int ab_steer_ask(struct ab_steer *steer, const char *what, json_t *request,
 		 json_t **ret_answer, struct ab_error *err);
+/* The same without waiting for the answer, which has the member "ok": answers
+ * come in the order of the requests. */
+int ab_steer_send(struct ab_steer *steer, const char *what, json_t *request,
+		  struct ab_error *err);
 /* The next packet, without waiting: 1, 0 when there is none, -1 when the run
  * is gone. */
 int ab_steer_hear(struct ab_steer *steer, json_t **ret);
