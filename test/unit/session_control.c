@@ -121,6 +121,7 @@ static pid_t serve(int dir)
 
 	if (ab_control_open(dir, &run.control, &err) < 0)
 		return -1;
+	fflush(stdout);
 	pid = fork();
 	if (pid == 0) {
 		watch.loop = &run.loop;
