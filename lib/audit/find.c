@@ -193,3 +193,13 @@ int ab_denial_parse(const char *text, struct ab_denial_name *ret)
 	*ret = name;
 	return 0;
 }
+
+uint64_t ab_denial_times(const struct ab_field *id, const struct ab_field *door,
+			 const struct ab_field *repeated)
+{
+	int64_t n = ab_field_number(repeated, 0);
+	bool file = ab_field_is(door, "file") || ab_field_is(door, "call");
+	bool itself = id->kind == AB_FIELD_TEXT && (!file || n <= 0);
+
+	return (uint64_t)itself + (n > 0 ? (uint64_t)n : 0);
+}

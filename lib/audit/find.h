@@ -11,6 +11,7 @@
 #include "audit/audit.h"
 
 struct ab_error;
+struct ab_field;	/* audit/fields.h */
 
 struct ab_found_run {
 	char id[8];
@@ -48,6 +49,12 @@ struct ab_denial_name {
 
 /* -1: it is no such id. */
 int ab_denial_parse(const char *text, struct ab_denial_name *ret);
+
+/* How many refusals a record of one stands for, by its members id, door and
+ * repeated: of hosts and programs itself and those that were only counted; of
+ * files and calls a line with a count says how many came after the first. */
+uint64_t ab_denial_times(const struct ab_field *id, const struct ab_field *door,
+			 const struct ab_field *repeated);
 
 /* What the record knows about one id. Lines as they stand there; NULL: there
  * is none. */

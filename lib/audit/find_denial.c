@@ -18,6 +18,7 @@ enum {
 	M_REASON,
 	M_PROCESS,
 	M_PACKETS,
+	M_DOOR,
 	M_COUNT,
 };
 
@@ -29,6 +30,7 @@ static const char *const members[M_COUNT] = {
 	[M_REASON] = "reason",
 	[M_PROCESS] = "process",
 	[M_PACKETS] = "packets",
+	[M_DOOR] = "door",
 };
 
 /* With the words of a denial; a "request" only says how one was answered. */
@@ -88,7 +90,6 @@ static void gather(struct gathering *g, const char *line, size_t len,
 		   const struct ab_field m[])
 {
 	struct ab_found_denial *f = &g->found;
-	int64_t repeated = ab_field_number(&m[M_REPEATED], 0);
 
 	if (ab_field_is(&m[M_KIND], "request")) {
 		take_time(g, m);
@@ -98,7 +99,8 @@ static void gather(struct gathering *g, const char *line, size_t len,
 		keep(&f->question, line, len);
 	} else if (is_denial(m)) {
 		take_time(g, m);
-		f->count += 1 + (repeated > 0 ? (uint64_t)repeated : 0);
+		f->count +=
+			ab_denial_times(&m[M_ID], &m[M_DOOR], &m[M_REPEATED]);
 		if (!f->denied || weight(m) > g->weight) {
 			keep(&f->denied, line, len);
 			g->weight = weight(m);

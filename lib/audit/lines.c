@@ -223,6 +223,7 @@ static void say_grant(struct ab_buf *b, const struct ab_field f[])
 	else
 		ab_buf_puts(b, " for this run");
 	add_maybe(b, ", by ", &f[2]);
+	add_maybe(b, ", in vain: ", &f[4]);
 }
 
 static void say_reload(struct ab_buf *b, const struct ab_field f[])
@@ -284,7 +285,7 @@ static const struct kind kinds[] = {
 	{ "question", "asked",
 	  NAMES("domain", "port", "answer", "by", "ms", "process"),
 	  say_question },
-	{ "grant", "grant", NAMES("entry", "allowed", "by", "for_ms"),
+	{ "grant", "grant", NAMES("entry", "allowed", "by", "for_ms", "error"),
 	  say_grant },
 	{ "reload", "reload", NAMES("changes", "error"), say_reload },
 	{ "monitor", "monitor",
@@ -315,8 +316,10 @@ static void say_denial(struct ab_buf *b, const char *line, size_t len,
 	else
 		add_maybe(b, "  by ", &f[3]);
 	if (ab_field_number(&f[1], 0) > 0) {
-		ab_buf_puts(b, "  and ");
-		add_number(b, &f[1], " times more");
+		bool one = id->kind == AB_FIELD_TEXT;
+
+		ab_buf_puts(b, one ? "  and " : "  ");
+		add_number(b, &f[1], one ? " times more" : " of them");
 	}
 	add_maybe(b, "  ", id);
 }

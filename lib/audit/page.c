@@ -17,6 +17,8 @@ enum {
 	M_ALLOWED,
 	M_REPEATED,
 	M_PROCESS,
+	M_DOOR,
+	M_PACKETS,
 	M_COUNT,
 };
 
@@ -27,6 +29,8 @@ static const char *const members[M_COUNT] = {
 	[M_ALLOWED] = "allowed",
 	[M_REPEATED] = "repeated",
 	[M_PROCESS] = "process",
+	[M_DOOR] = "door",
+	[M_PACKETS] = "packets",
 };
 
 struct ab_page *ab_page_new(void)
@@ -157,8 +161,7 @@ static void add_record(struct ab_page *page, const char *line, size_t len,
 		       const struct ab_field m[], const char *stamp)
 {
 	const struct ab_field *kind = &m[M_KIND];
-	int64_t repeated = ab_field_number(&m[M_REPEATED], 0);
-	uint64_t count = 1 + (repeated > 0 ? (uint64_t)repeated : 0);
+	uint64_t count = ab_denial_times(&m[M_ID], &m[M_DOOR], &m[M_REPEATED]);
 
 	if (ab_field_is(kind, "request")) {
 		/* One that was denied stands there as its violation. */

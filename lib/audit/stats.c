@@ -5,6 +5,7 @@
 #include <sys/random.h>
 
 #include "audit/fields.h"
+#include "audit/find.h"
 #include "base/mem.h"
 
 /* Half full at most. */
@@ -126,7 +127,7 @@ static void add_request(struct ab_stats *stats, const struct ab_field m[])
 
 static void add_violation(struct ab_stats *stats, const struct ab_field m[])
 {
-	uint64_t n = 1 + count_of(&m[M_REPEATED]);
+	uint64_t n = ab_denial_times(&m[M_ID], &m[M_DOOR], &m[M_REPEATED]);
 
 	if (m[M_PACKETS].kind == AB_FIELD_NUMBER)
 		stats->totals.packets += count_of(&m[M_PACKETS]);
@@ -149,8 +150,8 @@ bool ab_stats_add(struct ab_stats *stats, const char *line, size_t len)
 	else if (ab_field_is(&m[M_KIND], "violation"))
 		add_violation(stats, m);
 	else if (ab_field_is(&m[M_KIND], "exec"))
-		stats->totals.programs += (m[M_ID].kind == AB_FIELD_TEXT) +
-					  count_of(&m[M_REPEATED]);
+		stats->totals.programs +=
+			ab_denial_times(&m[M_ID], &m[M_DOOR], &m[M_REPEATED]);
 	return true;
 }
 

@@ -31,17 +31,14 @@ enum {
 	M_DOOR,
 	M_ACCESS,
 	M_CALL,
-	M_BY,
 	M_REASON,
 	M_COUNT,
 };
 
 static const char *const members[M_COUNT] = {
-	[M_KIND] = "kind",	 [M_DOMAIN] = "domain",
-	[M_PORT] = "port",	 [M_PROTOCOL] = "protocol",
-	[M_COMMAND] = "command", [M_PATH] = "path",
-	[M_DOOR] = "door",	 [M_ACCESS] = "access",
-	[M_CALL] = "call",	 [M_BY] = "by",
+	[M_KIND] = "kind",	   [M_DOMAIN] = "domain",   [M_PORT] = "port",
+	[M_PROTOCOL] = "protocol", [M_COMMAND] = "command", [M_PATH] = "path",
+	[M_DOOR] = "door",	   [M_ACCESS] = "access",   [M_CALL] = "call",
 	[M_REASON] = "reason",
 };
 
@@ -59,8 +56,7 @@ static void add_program(struct ab_buf *b, const struct ab_field m[])
 	} else if (m[M_PATH].kind == AB_FIELD_TEXT) {
 		add_escaped(b, &m[M_PATH]);
 	} else {
-		ab_buf_puts(b, "a program, asked for by ");
-		add_escaped(b, &m[M_BY]);
+		ab_buf_puts(b, "programs");
 	}
 }
 
@@ -70,6 +66,10 @@ static void add_file(struct ab_buf *b, const struct ab_field m[])
 	bool path = m[M_PATH].kind == AB_FIELD_TEXT;
 	bool access = m[M_ACCESS].kind == AB_FIELD_TEXT;
 
+	if (!path && !access && m[M_CALL].kind != AB_FIELD_TEXT) {
+		ab_buf_puts(b, "files or calls");
+		return;
+	}
 	add_escaped(b, access ? &m[M_ACCESS] : &m[M_CALL]);
 	if (path)
 		ab_buf_puts(b, " ");

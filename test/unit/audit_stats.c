@@ -31,18 +31,23 @@ static void check_counts(void)
 	       "\"bytes_up\":-5,\"bytes_down\":\"x\"}");
 	add(s, "{\"kind\":\"request\",\"domain\":\"c\",\"allowed\":false,"
 	       "\"id\":\"x\",\"bytes_up\":100,\"bytes_down\":200}");
-	add(s, "{\"kind\":\"violation\",\"domain\":\"c\",\"allowed\":false,"
+	add(s, "{\"kind\":\"violation\",\"id\":\"x\",\"domain\":\"c\","
 	       "\"repeated\":7}");
 	add(s, "{\"kind\":\"violation\",\"domain\":null,\"protocol\":\"udp\","
 	       "\"packets\":9}");
-	add(s, "{\"kind\":\"violation\",\"door\":\"call\",\"path\":\"x\"}");
+	add(s, "{\"kind\":\"violation\",\"id\":\"x\",\"door\":\"call\"}");
+	/* So many after the first, and so many that nothing is known of. */
+	add(s, "{\"kind\":\"violation\",\"id\":\"x\",\"door\":\"file\","
+	       "\"repeated\":3}");
+	add(s, "{\"kind\":\"violation\",\"id\":null,\"door\":\"file\","
+	       "\"repeated\":2}");
 	add(s, "{\"kind\":\"exec\",\"id\":\"x\"}");
 	add(s, "{\"kind\":\"exec\",\"id\":null,\"repeated\":4}");
 	add(s, "{\"kind\":\"start\"}");
 	ok(!ab_stats_add(s, "{\"kind\"", 7), "a torn line is none");
 	ab_stats_totals(s, &t);
-	ok(t.lines == 10 && t.requests == 3 && t.failed == 1, "requests");
-	ok(t.denied == 14 && t.programs == 5 && t.files == 1 && t.packets == 9,
+	ok(t.lines == 12 && t.requests == 3 && t.failed == 1, "requests");
+	ok(t.denied == 19 && t.programs == 5 && t.files == 6 && t.packets == 9,
 	   "denials of every kind");
 	ok(t.up == 111 && t.down == 222, "bytes, also of what was denied");
 	rows = ab_stats_rows(s, &n);
