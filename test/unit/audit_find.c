@@ -208,14 +208,15 @@ static int remove_one(const char *path, const struct stat *st, int type,
 
 int main(void)
 {
-	ab_autoclose int live = -1, runs = -1;
+	ab_autoclose int root = -1, live = -1, runs = -1;
 
 	snprintf(top, sizeof(top), "%s/agentbox-find-XXXXXX",
 		 getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
 	if (!mkdtemp(top))
 		abort();
-	live = folder(AT_FDCWD, ab_printf("%s/live", top));
-	runs = folder(AT_FDCWD, ab_printf("%s/runs", top));
+	root = folder(AT_FDCWD, top);
+	live = folder(root, "live");
+	runs = folder(root, "runs");
 	check_names();
 	check_runs(live, runs);
 	check_denials(runs);
