@@ -46,8 +46,8 @@ _agentbox_options()
 _agentbox_words()
 {
 	case $1 in
-	'') echo 'run exec learn check ps stop allow deny ports log why gc connect doctor config profile rules policy secrets trust approvals hook alias help --help --version' ;;
-	help) echo 'run exec learn check ps stop allow deny ports log why gc connect doctor config profile rules policy secrets trust approvals hook alias' ;;
+	'') echo 'run exec learn check ps watch stop allow deny ports log why gc connect doctor config profile rules policy secrets trust approvals hook alias help --help --version' ;;
+	help) echo 'run exec learn check ps watch stop allow deny ports log why gc connect doctor config profile rules policy secrets trust approvals hook alias' ;;
 	config) echo 'show check path reload' ;;
 	profile) echo 'list show' ;;
 	rules) echo 'list' ;;
@@ -168,7 +168,7 @@ _agentbox_operand()
 		_agentbox_paths -f "$2"
 		COMPREPLY+=($(compgen -W "$(_agentbox_profiles)" -- "$2")) ;;
 	'config check' | trust) _agentbox_paths -f "$2" ;;
-	ports | stop | 'config reload')
+	ports | stop | watch | 'config reload')
 		COMPREPLY=($(compgen -W "$(_agentbox_runs)" -- "$2")) ;;
 	log) COMPREPLY=($(compgen -W "$(_agentbox_any_runs)" -- "$2")) ;;
 	why) COMPREPLY=($(compgen -W "last $(_agentbox_any_runs)" -- "$2")) ;;

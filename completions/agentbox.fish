@@ -111,6 +111,7 @@ complete -c agentbox -n __agentbox_at -a exec -d 'Run a command in the box, prin
 complete -c agentbox -n __agentbox_at -a learn -d 'Run a command and print the policy that it needs'
 complete -c agentbox -n __agentbox_at -a check -d 'Say what the policy thinks of a command'
 complete -c agentbox -n __agentbox_at -a ps -d 'The runs that go on'
+complete -c agentbox -n __agentbox_at -a watch -d 'A run on the whole screen, as it happens'
 complete -c agentbox -n __agentbox_at -a stop -d 'End a run'
 complete -c agentbox -n __agentbox_at -a gc -d 'Remove the records of old runs'
 complete -c agentbox -n __agentbox_at -a ports -d 'What listens inside a run'
@@ -130,7 +131,7 @@ complete -c agentbox -n __agentbox_at -a deny -d 'Let this host through no longe
 complete -c agentbox -n __agentbox_at -a hook -d 'Answer an agent that is about to run a command'
 complete -c agentbox -n __agentbox_at -a alias -d 'Print shell functions that run programs in the box'
 complete -c agentbox -n __agentbox_at -a help -d 'Say more about a command'
-complete -c agentbox -n '__agentbox_at help' -a 'run exec learn check ps stop allow deny ports log why gc connect doctor config profile rules policy secrets trust approvals hook alias'
+complete -c agentbox -n '__agentbox_at help' -a 'run exec learn check ps watch stop allow deny ports log why gc connect doctor config profile rules policy secrets trust approvals hook alias'
 
 complete -c agentbox -n '__agentbox_at config' -a show -d 'Every value in force and where it came from'
 complete -c agentbox -n '__agentbox_at config' -a check -d 'Mistakes in a file'
@@ -213,6 +214,7 @@ complete -c agentbox -n '__agentbox_in check' -l json -d 'Print one line of JSON
 complete -c agentbox -n '__agentbox_in check' -l explain -d 'Show every command in it and its decision'
 
 complete -c agentbox -n '__agentbox_in ps' -l json -d 'Print JSON'
+complete -c agentbox -n '__agentbox_in watch' -a '(__agentbox_runs)'
 complete -c agentbox -n '__agentbox_in stop' -l all -d 'Every run that goes on'
 complete -c agentbox -n '__agentbox_in stop' -l grace -x -d 'From TERM to KILL'
 complete -c agentbox -n '__agentbox_in stop' -a '(__agentbox_runs)'

@@ -114,9 +114,8 @@ static void put_process(struct ab_strv *lines, const json_t *process,
 			size_t cols)
 {
 	const json_t *argv = json_object_get(process, "argv"), *arg;
-	ab_autofree char *head =
-		ab_printf("pid %lld  %s", ab_who_pid(process),
-			  ab_who_exe(process));
+	ab_autofree char *head = ab_printf("pid %lld  %s", ab_who_pid(process),
+					   ab_who_exe(process));
 	ab_autobuf struct ab_buf words = { 0 };
 	size_t i;
 
@@ -146,18 +145,21 @@ static const char *const meanings[] = {
 static void put_more(struct ab_strv *lines, const struct ab_prompt_question *q,
 		     const json_t *who, size_t cols)
 {
-	ab_autofree char *id = ab_printf("id %s-%u, door %s", q->run_id,
-					 q->number, q->door ? q->door : "?");
+	/* The hold of everything has the run's own name. */
+	ab_autofree char *id =
+		q->number ? ab_printf("%s-%u", q->run_id, q->number)
+			  : ab_strdup(q->run_id);
+	ab_autofree char *door =
+		ab_printf("id %s, door %s", id, q->door ? q->door : "?");
 	ab_autofree char *allow =
-		ab_printf("from another terminal: agentbox allow %s-%u",
-			  q->run_id, q->number);
+		ab_printf("from another terminal: agentbox allow %s", id);
 	size_t n = ab_who_count(who);
 
 	ab_strv_add(lines, "");
 	for (size_t i = 0; i < AB_COUNT(meanings); i++)
 		ab_cells_wrap(lines, margin, margin, meanings[i], cols);
 	ab_strv_add(lines, "");
-	ab_cells_wrap(lines, margin, margin, id, cols);
+	ab_cells_wrap(lines, margin, margin, door, cols);
 	ab_cells_wrap(lines, margin, margin, allow, cols);
 	if (n == 0)
 		ab_cells_wrap(lines, margin, margin,

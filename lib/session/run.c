@@ -98,19 +98,35 @@ static int start_judge(struct run *r, struct ab_error *err)
 				 &r->children, err);
 }
 
+static bool asks_about_hosts(const struct ab_policy *policy)
+{
+	return policy->net.mode == AB_NET_FILTERED &&
+	       policy->net.unknown == AB_UNKNOWN_ASK;
+}
+
+/* A terminal of the prompt's own is to be given back as well. */
+static int open_prompt(struct run *r, struct ab_terminal_rescue *ret,
+		       struct ab_error *err)
+{
+	if (asks_about_hosts(r->prepared->policy) && !r->request->approver &&
+	    ab_prompt_open(r->terminal, &r->prompt, err) < 0)
+		return -1;
+	if (r->prompt)
+		ab_prompt_rescue_get(r->prompt, ret);
+	else
+		ab_terminal_rescue_get(r->terminal, ret);
+	return 0;
+}
+
 /* How the run can be seen and steered, and by whom it can be asked about
  * hosts. */
 static int open_desk(struct run *r, struct ab_error *err)
 {
 	struct ab_policy *policy = r->prepared->policy;
-	bool asks = policy->net.mode == AB_NET_FILTERED &&
-		    policy->net.unknown == AB_UNKNOWN_ASK;
+	bool asks = asks_about_hosts(policy);
 	struct ab_desk_setup setup = { .policy = policy };
 
 	if (ab_control_open(r->dir.dir, &r->control, err) < 0)
-		return -1;
-	if (asks && !r->request->approver &&
-	    ab_prompt_open(r->terminal, &r->prompt, err) < 0)
 		return -1;
 	setup.approver = r->request->approver != NULL;
 	setup.prompt = r->prompt;
@@ -149,8 +165,8 @@ static int settle_in(struct run *r, struct ab_error *err)
 	if (p->spec.door && ab_bridge_raise(&r->box, &r->network, err) < 0)
 		return -1;
 	release_stdio(r);
-	ab_terminal_rescue_get(r->terminal, &duty.rescue);
-	if (ab_broker_start(&duty, &r->broker, err) < 0 ||
+	if (open_prompt(r, &duty.rescue, err) < 0 ||
+	    ab_broker_start(&duty, &r->broker, err) < 0 ||
 	    start_judge(r, err) < 0)
 		return -1;
 	if (ab_gate_open(p->policy, r->request->policy.environ, &p->safe,

@@ -19,7 +19,6 @@
 #include "session/desk.h"
 #include "session/gate.h"
 #include "session/prepare.h"
-#include "session/prompt.h"
 #include "session/refusals.h"
 #include "session/run_state.h"
 #include "session/violations.h"
@@ -337,7 +336,6 @@ int ab_run_supervise(struct run *r, int *ret_status, struct ab_error *err)
 	int result;
 
 	result = ab_supervise(&what, &r->outcome, err);
-	ab_prompt_close(r->prompt);
 	if (result < 0)
 		ab_step(err, "supervision");
 	ab_network_fini(&r->network);

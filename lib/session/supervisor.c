@@ -29,6 +29,7 @@
 #include "session/children.h"
 #include "session/desk.h"
 #include "session/gate.h"
+#include "session/prompt.h"
 #include "session/refusals.h"
 #include "session/terminal.h"
 
@@ -61,6 +62,8 @@ static void stop_with_command(struct supervisor *s)
 {
 	if (s->what->terminal)
 		ab_terminal_suspend(s->what->terminal);
+	if (s->what->desk->prompt)
+		ab_prompt_suspend(s->what->desk->prompt);
 	kill(getpid(), SIGSTOP);
 }
 
@@ -70,6 +73,8 @@ static void go_on(struct supervisor *s)
 		     ab_terminal_resume(s->what->terminal);
 
 	ab_box_tell(s->what->box, AB_MSG_RESUME, front);
+	if (s->what->desk->prompt)
+		ab_prompt_resume(s->what->desk->prompt);
 	ab_desk_resumed(s->desk);
 }
 
@@ -538,6 +543,7 @@ int ab_supervise(const struct ab_supervision *what, struct ab_outcome *ret,
 	 * output is complete only then. */
 	ab_box_fini(what->box);
 	ab_desk_close(s.desk, s.out.status);
+	ab_prompt_close(what->desk->prompt);
 	ab_terminal_close(what->terminal);
 	ab_closep(&s.signals.fd);
 	ab_closep(&s.timer.fd);

@@ -1,0 +1,251 @@
+# A host that is on no list is asked about on the terminal, while the command
+# has it: nothing in the box can draw the question, cover it or answer it.
+load helpers
+load internet
+
+setup_file()
+{
+	internet_start
+}
+
+teardown_file()
+{
+	internet_stop
+}
+
+setup()
+{
+	need program:tmux
+	box_setup
+	export AGENTBOX
+}
+
+# box_on_terminal ARG...: agentbox run --unknown ask ARG... on a terminal.
+box_on_terminal()
+{
+	local -a WAY
+
+	find_way
+	tty_start "${WAY[@]}" "$AGENTBOX" run --unknown ask "$@"
+}
+
+fetch='curl -s -o /dev/null -w got=%{http_code} --max-time 30 http://other.test/; echo'
+
+# The question, and long enough for a person to have read it.
+question()
+{
+	tty_wait 'wants' && tty_wait "$1"
+	sleep 0.3
+}
+
+alternate_screen()
+{
+	[ "$(tty_tmux display-message -p '#{alternate_on}')" = "$1" ]
+}
+
+run_id()
+{
+	(cd "$AGENTBOX_STATE/live" && echo [a-z2-9]*)
+}
+
+records()
+{
+	jq -r "$1" "$AGENTBOX_STATE"/runs/*/audit.jsonl
+}
+
+@test "prompt: yes lets the request through, and the screen comes back" {
+	box_on_terminal -- sh -c "echo before; $fetch"
+	question 'other.test:80'
+	tty_matches 'curl \(pid [0-9]+, started by sh\)'
+	tty_matches '\[o\]nce +\[r\]un +\[a\]lways +\[n\]o'
+	! tty_matches '^before' || false
+	tty_key o
+	tty_end
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"before"*"got=200"* ]]
+	[[ "$output" != *"wants"* ]]
+	[ "$(records 'select(.kind == "question") | "\(.answer) \(.by)"')" = "once terminal" ]
+}
+
+@test "prompt: no is a 403 with an id that explains itself" {
+	box_on_terminal -- sh -c "$fetch"
+	question 'other.test:80'
+	tty_key n
+	tty_end
+	[[ "$output" == *"got=403"* ]]
+	[ "$(records 'select(.kind == "question") | "\(.answer) \(.by)"')" = "no terminal" ]
+}
+
+@test "prompt: once is asked again, for the run is not" {
+	box_on_terminal -- sh -c "$fetch; $fetch; $fetch"
+	question 'other.test:80'
+	tty_key o
+	wait_for 20 alternate_screen 0
+	question 'other.test:80'
+	tty_key r
+	tty_end
+	[ "$(grep -o 'got=200' <<<"$output" | wc -l)" -eq 3 ]
+}
+
+@test "prompt: always is in the user's settings afterwards" {
+	box_on_terminal -- sh -c "$fetch"
+	question 'other.test:80'
+	tty_key a
+	tty_end
+	[[ "$output" == *"got=200"* ]]
+	jq -e '.network.allow | index("other.test") or index("other.test:80")' \
+		"$HOME/.config/agentbox/config.json"
+}
+
+@test "prompt: Ctrl-C is a no and does not interrupt the command" {
+	box_on_terminal -- sh -c "$fetch; echo went-on; exec sleep 100"
+	question 'other.test:80'
+	tty_key C-c
+	tty_wait '^went-on'
+	tty_matches 'got=403'
+	# Afterwards it does what it always does.
+	tty_key C-c
+	tty_end
+	[ "$status" -eq 130 ]
+}
+
+@test "prompt: [?] shows all there is to know" {
+	box_on_terminal -- sh -c "$fetch"
+	question 'other.test:80'
+	tty_key '?'
+	tty_wait 'agentbox allow [a-z2-9]+-[0-9]+'
+	tty_wait '\| curl -s -o /dev/null'
+	tty_key n
+	tty_end
+	[[ "$output" == *"got=403"* ]]
+}
+
+@test "prompt: what the box writes meanwhile is shown afterwards" {
+	box_on_terminal -- sh -c "(sleep 0.5; printf '\\033[2J\\033[Hagentbox: all is well\\n'; : >printed) & $fetch; wait"
+	question 'other.test:80'
+	wait_for 20 test -e printed
+	sleep 0.2
+	tty_matches 'wants'
+	! tty_matches 'all is well' || false
+	tty_key o
+	tty_end
+	[[ "$output" == *"all is well"* ]]
+	[[ "$output" == *"got=200"* ]]
+}
+
+@test "prompt: what was typed before is no answer" {
+	box_on_terminal -- sh -c "echo ready; read -r line; stty -echo; echo go; sleep 1; $fetch; echo \"line=\$line\""
+	tty_wait '^ready'
+	tty_type 'first'
+	tty_key Enter
+	tty_wait '^go'
+	tty_type 'oooo'
+	question 'other.test:80'
+	tty_key n
+	tty_end
+	[[ "$output" == *"got=403"* ]]
+	[[ "$output" == *"line=first"* ]]
+}
+
+@test "prompt: a program on the whole screen draws itself again" {
+	seq -f 'line-%g' 100 >text
+	box_on_terminal -- sh -c "(sleep 0.7; $fetch >got) & LESS= LESSSECURE=1 less text; wait; cat got"
+	tty_wait '^line-1$'
+	question 'other.test:80'
+	! tty_matches '^line-1$' || false
+	tty_key o
+	tty_wait '^line-1$'
+	alternate_screen 1
+	tty_type q
+	tty_end
+	[[ "$output" == *"got=200"* ]]
+}
+
+@test "prompt: it fits a terminal that becomes small" {
+	box_on_terminal -- sh -c "$fetch"
+	question 'other.test:80'
+	tty_resize 30 4
+	tty_wait '^other.test:80'
+	tty_wait 'o/r/a/n'
+	tty_resize 80 24
+	tty_wait 'no answer in [0-9]+ s means no'
+	tty_key o
+	tty_end
+	[[ "$output" == *"got=200"* ]]
+}
+
+@test "prompt: an answer from elsewhere takes the question away" {
+	box_on_terminal -- sh -c "$fetch; echo; exec sleep 100"
+	question 'other.test:80'
+	run timeout 20 "$AGENTBOX" allow other.test --run "$(run_id)" 3>&-
+	[ "$status" -eq 0 ]
+	wait_for 20 alternate_screen 0
+	tty_wait 'got=200'
+	tty_key C-c
+	tty_end
+	[ "$status" -eq 130 ]
+}
+
+@test "prompt: two hosts are asked about one after the other" {
+	box_on_terminal -- sh -c "for h in other.test v4.test; do curl -s -o /dev/null -w \"\$h=%{http_code}\\n\" --max-time 40 http://\$h/ & done; wait"
+	question '(v4|other).test:80'
+	tty_wait '1 other question waits'
+	tty_key n
+	wait_for 20 eval '! tty_matches "other question waits"'
+	question '(v4|other).test:80'
+	tty_key n
+	tty_end
+	[[ "$output" == *"other.test=403"* ]]
+	[[ "$output" == *"v4.test=403"* ]]
+}
+
+@test "prompt: names that are made to deceive are written out" {
+	cp /usr/bin/curl "$(printf 'x\033[2Jgit wants github.com:443')"
+	box_on_terminal -- sh -c "./x* -s -o /dev/null -w 'got=%{http_code}' --max-time 30 http://xn--bcher-kva.test/; echo"
+	question 'xn--bcher-kva.test:80'
+	tty_matches 'spelled with other letters \(punycode\)'
+	tty_matches 'agentbox: x\\x1b\\x5b2Jgit\\x20want'
+	tty_key n
+	tty_end
+	[[ "$output" == *"got=403"* ]]
+}
+
+@test "prompt: a supervisor that is killed leaves the terminal as it was" {
+	local -a WAY
+
+	find_way
+	printf '%s\n' "PS1='outer> '" "unset PROMPT_COMMAND HISTFILE" >"$TEST_DIR/rc"
+	tty_start "${WAY[@]}" bash --noprofile --rcfile "$TEST_DIR/rc" -i
+	tty_wait '^outer>'
+	tty_type "stty -a >before; $AGENTBOX run --unknown ask -- sh -c '$fetch'; stty -a >after; echo left"
+	tty_key Enter
+	question 'other.test:80'
+	pkill -KILL -t "$(tty_tmux display-message -p '#{pane_tty}' | sed 's,/dev/,,')" -o -x agentbox
+	tty_wait '^left'
+	wait_for 10 alternate_screen 0
+	diff before after
+}
+
+@test "prompt: in a pipeline nobody is asked on the terminal, others can answer" {
+	local -a WAY
+
+	find_way
+	tty_start "${WAY[@]}" sh -c "$AGENTBOX run --unknown ask -- sh -c '$fetch' | cat"
+	wait_for 20 eval '"$AGENTBOX" ps --json 2>/dev/null | jq -e ".[0].pending == 1" >/dev/null'
+	! tty_matches 'wants' || false
+	run timeout 20 "$AGENTBOX" allow other.test --run "$(run_id)" 3>&-
+	[ "$status" -eq 0 ]
+	tty_end
+	[[ "$output" == *"got=200"* ]]
+}
+
+@test "prompt: without a terminal on 0-2, the one that it was started from will do" {
+	local -a WAY
+
+	find_way
+	tty_start "${WAY[@]}" sh -c "$AGENTBOX run --unknown ask -- sh -c '$fetch' </dev/null >out 2>err; cat out"
+	question 'other.test:80'
+	tty_key o
+	tty_end
+	[[ "$output" == *"got=200"* ]]
+}
