@@ -67,6 +67,15 @@ static void add(struct ab_objects *list, const char *path)
 	ab_objects_add(list, path, AB_AS_DIR);
 }
 
+static void free_facts(struct ab_facts *facts)
+{
+	ab_strv_fini(&facts->privates);
+	ab_objects_fini(&facts->write);
+	ab_objects_fini(&facts->show);
+	ab_objects_fini(&facts->closed);
+	ab_objects_fini(&facts->masked);
+}
+
 static struct ab_trace_terms terms;
 static struct ab_policy policy = { .home = "/home/me" };
 static struct ab_plan plan;
@@ -85,6 +94,7 @@ static void make_terms(void)
 	add(&facts.masked, "/home/me/state");
 	add(&facts.masked, "/srv/sock");
 	ab_plan_make(&facts, &plan);
+	free_facts(&facts);
 	ab_strv_add(&policy.fs.deny_write, ".git/hooks");
 	ab_strv_add(&sockets, "/run/docker.sock");
 	ab_strv_add(&sockets, "/run/nscd/socket");
@@ -191,6 +201,7 @@ static void test_hidden_root(void)
 	ab_strv_add(&facts.privates, "/tmp");
 	add(&facts.show, "/usr");
 	ab_plan_make(&facts, &other);
+	free_facts(&facts);
 	hidden.plan = &other;
 	ok(ab_trace_write(&arena, &hidden, "/opt/x", true, &d) &&
 		   ab_trace_write(&arena, &hidden, "/usr/x", true, &d) &&
@@ -349,5 +360,9 @@ int main(void)
 	test_walk();
 	test_look();
 	test_notes();
+	ab_plan_fini(&plan);
+	ab_strv_fini(&policy.fs.deny_write);
+	ab_strv_fini(&sockets);
+	ab_arena_fini(&arena);
 	return done();
 }
