@@ -3,6 +3,8 @@
 load helpers
 load internet
 
+UNJUDGED=1
+
 setup_file()
 {
 	internet_start
@@ -16,8 +18,9 @@ teardown_file()
 setup()
 {
 	need program:tmux
+	BOX=
 	box_setup
-	export AGENTBOX
+	internet_mark
 }
 
 # box_on_terminal ARG...: agentbox run --unknown ask ARG... on a terminal.
@@ -56,7 +59,8 @@ records()
 @test "prompt: yes lets the request through, and the screen comes back" {
 	box_on_terminal -- sh -c "echo before; $fetch"
 	question 'other.test:80'
-	tty_matches 'curl \(pid [0-9]+, started by sh\)'
+	# Who it is comes a moment later.
+	tty_wait 'curl \(pid [0-9]+, started by (da|ba)?sh\)'
 	tty_matches '\[o\]nce +\[r\]un +\[a\]lways +\[n\]o'
 	! tty_matches '^before' || false
 	tty_key o
@@ -149,14 +153,15 @@ records()
 
 @test "prompt: a program on the whole screen draws itself again" {
 	seq -f 'line-%g' 100 >text
-	box_on_terminal -- sh -c "(sleep 0.7; $fetch >got) & LESS= LESSSECURE=1 less text; wait; cat got"
+	box_on_terminal -- sh -c "(sleep 0.7; { $fetch; } >got) & LESS= LESSSECURE=1 less text; wait; cat got"
 	tty_wait '^line-1$'
 	question 'other.test:80'
 	! tty_matches '^line-1$' || false
 	tty_key o
 	tty_wait '^line-1$'
 	alternate_screen 1
-	tty_type q
+	# A key that comes while it draws is lost in it.
+	wait_for 20 eval 'tty_type q; sleep 0.3; tty_ended'
 	tty_end
 	[[ "$output" == *"got=200"* ]]
 }
@@ -203,8 +208,8 @@ records()
 	cp /usr/bin/curl "$(printf 'x\033[2Jgit wants github.com:443')"
 	box_on_terminal -- sh -c "./x* -s -o /dev/null -w 'got=%{http_code}' --max-time 30 http://xn--bcher-kva.test/; echo"
 	question 'xn--bcher-kva.test:80'
-	tty_matches 'spelled with other letters \(punycode\)'
-	tty_matches 'agentbox: x\\x1b\\x5b2Jgit\\x20want'
+	tty_wait 'spelled with other letters \(punycode\)'
+	tty_wait 'agentbox: x.x1b.x5b2Jgit.x20w'
 	tty_key n
 	tty_end
 	[[ "$output" == *"got=403"* ]]

@@ -20,6 +20,7 @@ enum {
 	WIDE = 100, /* columns from which there is a right side */
 	SIDE = 42,
 	SIDE_ROWS = 16, /* rows from which there is a bottom instead */
+	NARROW = 50, /* columns below which there is no time of day */
 	OPEN_SHOWN = 8,
 };
 
@@ -269,8 +270,9 @@ static void add_row(const struct page *p, struct ab_buf *b,
 		    const struct ab_watch_row *row, size_t cols)
 {
 	ab_autobuf struct ab_buf line = { 0 };
-	ab_autofree char *lead = ab_printf(
-		" %s %-6s ", cols < 50 ? "" : row->time, kinds[row->kind].word);
+	ab_autofree char *lead =
+		ab_printf(" %s%s%-6s ", cols < NARROW ? "" : row->time,
+			  cols < NARROW ? "" : " ", kinds[row->kind].word);
 	size_t used = ab_cells_head(&line, lead, cols), more;
 
 	more = row->more ? ab_cells_width(row->more) + 2 : 0;
