@@ -84,7 +84,7 @@ records()
 	box_on_terminal -- sh -c "$fetch; $fetch; $fetch"
 	question 'other.test:80'
 	tty_key o
-	wait_for 20 alternate_screen 0
+	wait_for 20 grep -q '"kind":"question"' "$AGENTBOX_STATE/live/$(run_id)/audit.jsonl"
 	question 'other.test:80'
 	tty_key r
 	tty_end
