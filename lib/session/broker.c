@@ -131,6 +131,14 @@ static void await_box(struct broker *b)
 		;
 }
 
+/* What nobody waits for: not while everybody is busy with the start. */
+static void tend(struct broker *b)
+{
+	if (!b->tended)
+		ab_tend(b->duty.run, b->sock);
+	b->tended = true;
+}
+
 /* The supervisor died: finish the run in its place. */
 static _Noreturn void finish_alone(struct broker *b)
 {
@@ -153,6 +161,7 @@ static _Noreturn void finish_alone(struct broker *b)
 	 * the file that the supervisor opened first may be full by now. */
 	if (ab_log_resume(b->duty.log, &log, &err) == 0)
 		(void)ab_log_write(&log, &line, &err);
+	tend(b);
 	ab_run_retire(b->duty.run);
 	_exit(0);
 }
@@ -184,6 +193,7 @@ static void answer_sweep(struct broker *b, const struct ask *ask, size_t len)
 	if (ab_send_fds(b->sock, &a, ANSWER_LEN(n), NULL, 0) < 0)
 		finish_alone(b);
 	/* Beside the supervisor's own end. */
+	tend(b);
 	ab_run_retire(b->duty.run);
 	_exit(0);
 }
@@ -265,6 +275,7 @@ static void look(struct broker *b)
 
 	check_walls(b);
 	ab_quarantine_look(b->quarantine);
+	tend(b);
 	if (b->renewals)
 		ab_renewals_look(b->renewals);
 	if (b->files && ab_broker_files_look(b->files))
@@ -355,7 +366,6 @@ static _Noreturn void be_broker(const struct ab_broker_duty *duty, int sock,
 				duty->hidden ? duty->hidden : &none);
 	if (duty->secrets && duty->secrets->len)
 		start_renewals(&b);
-	ab_tend(run, sock);
 	serve(&b);
 }
 

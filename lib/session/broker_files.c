@@ -16,36 +16,39 @@
 enum { PROFILES_MAX = 256 };
 
 struct ab_broker_files {
+	const struct ab_plan *plan;
 	struct ab_policy_paths paths;
 	struct ab_strv absent;
+	bool settled; /* which are absent is known */
 	uint64_t stamp; /* as it was read last */
 	uint64_t seen; /* at the last look */
 };
 
-/* Where the deepest folder that exists really is. */
-static char *real_folder(const char *path)
+static bool is_writable(const struct ab_plan *plan, const char *folder)
 {
-	char *at = ab_path_parent(path);
+	ab_autofree char *real = realpath(folder, NULL);
+	const struct ab_mount *m = real ? ab_plan_find(plan, real) : NULL;
+
+	return m && (m->op == AB_MOUNT_WRITE || m->op == AB_MOUNT_PIN);
+}
+
+/* Every folder above it, because the box may have made any of these, and links
+ * too; the topmost that it can write is where nobody but the host has put it. */
+static bool box_writes(const struct ab_plan *plan, const char *path)
+{
+	ab_autofree char *at = ab_path_parent(path);
 
 	for (;;) {
-		char *real = realpath(at, NULL), *up;
+		char *up;
 
-		if (real || strcmp(at, "/") == 0) {
-			free(at);
-			return real;
-		}
+		if (is_writable(plan, at))
+			return true;
+		if (strcmp(at, "/") == 0)
+			return false;
 		up = ab_path_parent(at);
 		free(at);
 		at = up;
 	}
-}
-
-static bool box_writes(const struct ab_plan *plan, const char *path)
-{
-	ab_autofree char *real = real_folder(path);
-	const struct ab_mount *m = real ? ab_plan_find(plan, real) : NULL;
-
-	return m && (m->op == AB_MOUNT_WRITE || m->op == AB_MOUNT_PIN);
 }
 
 static uint64_t mix(uint64_t hash, const void *data, size_t len)
@@ -57,10 +60,12 @@ static uint64_t mix(uint64_t hash, const void *data, size_t len)
 	return hash;
 }
 
+static const uint64_t nothing[5];
+
 static uint64_t mix_file(uint64_t hash, const char *path)
 {
 	struct stat st;
-	uint64_t facts[5] = { 0 };
+	uint64_t facts[AB_COUNT(nothing)] = { 0 };
 
 	if (stat(path, &st) == 0) {
 		facts[0] = (uint64_t)st.st_ino;
@@ -78,6 +83,7 @@ static uint64_t mix_folder(uint64_t hash, const char *path)
 	DIR *dir = opendir(path);
 	struct dirent *e;
 
+	hash = mix(hash, nothing, sizeof(nothing));
 	for (int i = 0; dir && i < PROFILES_MAX && (e = readdir(dir)); i++) {
 		ab_autofree char *file = NULL;
 
@@ -99,20 +105,15 @@ static uint64_t stamp_of(const struct ab_broker_files *f)
 		const struct ab_policy_path *p = &f->paths.v[i];
 
 		if (ab_strv_has(&f->absent, p->path))
-			continue;
-		hash = strcmp(p->layer, "profiles") == 0
-			       ? mix_folder(hash, p->path)
-			       : mix_file(hash, p->path);
+			hash = mix(hash, nothing, sizeof(nothing));
+		else
+			hash = strcmp(p->layer, "profiles") == 0
+				       ? mix_folder(hash, p->path)
+				       : mix_file(hash, p->path);
 	}
 	return hash;
 }
 
-/*
- * A file that is there is closed to the box, one that is not may be made by
- * it: a project file of its own, or the user's where all of the home folder is
- * writable. It would be moved away a moment later, but until then it must not
- * be taken for the user's word.
- */
 struct ab_broker_files *ab_broker_files_new(const struct ab_broker_duty *duty)
 {
 	struct ab_broker_files *f = ab_alloc(sizeof(*f));
@@ -122,14 +123,26 @@ struct ab_broker_files *ab_broker_files_new(const struct ab_broker_duty *duty)
 		free(f);
 		return NULL;
 	}
-	for (size_t i = 0; i < f->paths.len; i++) {
-		const struct ab_policy_path *p = &f->paths.v[i];
-
-		if (!p->exists && box_writes(duty->plan, p->path))
-			ab_strv_add(&f->absent, p->path);
-	}
+	f->plan = duty->plan;
 	f->stamp = f->seen = stamp_of(f);
 	return f;
+}
+
+/*
+ * A file that is there is closed to the box, one that is not may be made by
+ * it: a project file of its own, or the user's where all of the home folder is
+ * writable. It would be moved away a moment later, but until then it must not
+ * be taken for the user's word.
+ */
+static void settle(struct ab_broker_files *f)
+{
+	for (size_t i = 0; !f->settled && i < f->paths.len; i++) {
+		const struct ab_policy_path *p = &f->paths.v[i];
+
+		if (!p->exists && box_writes(f->plan, p->path))
+			ab_strv_add(&f->absent, p->path);
+	}
+	f->settled = true;
 }
 
 void ab_broker_files_free(struct ab_broker_files *f)
@@ -143,9 +156,12 @@ void ab_broker_files_free(struct ab_broker_files *f)
 
 bool ab_broker_files_look(struct ab_broker_files *f)
 {
-	uint64_t stamp = stamp_of(f);
-	bool rests = stamp == f->seen;
+	uint64_t stamp;
+	bool rests;
 
+	settle(f);
+	stamp = stamp_of(f);
+	rests = stamp == f->seen;
 	f->seen = stamp;
 	if (!rests || stamp == f->stamp)
 		return false;
@@ -153,7 +169,8 @@ bool ab_broker_files_look(struct ab_broker_files *f)
 	return true;
 }
 
-const struct ab_strv *ab_broker_files_absent(const struct ab_broker_files *f)
+const struct ab_strv *ab_broker_files_absent(struct ab_broker_files *f)
 {
+	settle(f);
 	return &f->absent;
 }

@@ -59,6 +59,7 @@ struct broker {
 	struct ab_walls *walls;
 	struct ab_renewals *renewals;	/* NULL: no secrets */
 	struct ab_broker_files *files;	/* NULL: lists are not in use */
+	bool tended;			/* what nobody waits for is done */
 	int64_t look_at;
 	bool swept;
 	struct parcel *outbox;
@@ -107,6 +108,6 @@ void ab_broker_files_free(struct ab_broker_files *files);
 /* Every now and then: has one changed, and does it rest? */
 bool ab_broker_files_look(struct ab_broker_files *files);
 /* Those that a box could have made. */
-const struct ab_strv *ab_broker_files_absent(const struct ab_broker_files *f);
+const struct ab_strv *ab_broker_files_absent(struct ab_broker_files *files);
 
 #endif

@@ -114,8 +114,11 @@ int ab_work_remember(const struct broker *b, const struct job *job,
 	    ab_edit_file_begin(in, path, keys, AB_COUNT(keys), &below,
 			       job->body, &diff, err) < 0)
 		return -1;
+	if (diff.len)
+		ab_buf_printf(&ret->text, "%s is allowed in %s from now on:",
+			      job->body, path);
 	for (size_t i = 0; i < diff.len; i++)
-		ab_buf_printf(&ret->text, "%s%s", i ? "\n" : "", diff.v[i]);
+		ab_buf_printf(&ret->text, "\n%s", diff.v[i]);
 	return 0;
 }
 

@@ -52,22 +52,17 @@ static void address_of(int dir, struct sockaddr_un *ret)
 		 dir, AB_CONTROL_NAME);
 }
 
-int ab_control_open(int dir, struct ab_control **ret, struct ab_error *err)
+int ab_control_open(struct ab_control **ret, struct ab_error *err)
 {
-	ab_autoclose int fd = socket(
-		AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	struct sockaddr_un at;
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC,
+			0);
 
-	address_of(dir, &at);
-	/* The mode of the socket is that of the name that bind makes. */
-	if (fd < 0 || fchmod(fd, 0600) < 0 ||
-	    bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0 ||
-	    listen(fd, BACKLOG) < 0) {
+	if (fd < 0) {
 		ab_fail(err, AB_ESYSTEM, errno, "make the run's socket");
 		return ab_step(err, "control");
 	}
 	*ret = ab_alloc(sizeof(**ret));
-	(*ret)->listener.fd = ab_take_fd(&fd);
+	(*ret)->listener.fd = fd;
 	return 0;
 }
 
@@ -235,6 +230,17 @@ int ab_control_attach(struct ab_control *control,
 		      const struct ab_control_watch *watch,
 		      struct ab_error *err)
 {
+	int fd = control->listener.fd;
+	struct sockaddr_un at;
+
+	address_of(watch->dir, &at);
+	/* The mode of the socket is that of the name that bind makes. */
+	if (fchmod(fd, 0600) < 0 ||
+	    bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0 ||
+	    listen(fd, BACKLOG) < 0) {
+		ab_fail(err, AB_ESYSTEM, errno, "open the run's socket");
+		return ab_step(err, "control");
+	}
 	control->watch = *watch;
 	control->listener.ready = somebody_comes;
 	control->listener.owner = control;

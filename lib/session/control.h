@@ -74,10 +74,12 @@ uint32_t ab_control_number(const char *run_id, const char *id);
 struct ab_control;
 struct ab_control_client;
 
-/* Before the lock: make the socket in the run's folder. */
-int ab_control_open(int dir, struct ab_control **ret, struct ab_error *err);
+/* Before the lock: a socket. Its name is made when it is attached, which is
+ * beside the command's start and not before it. */
+int ab_control_open(struct ab_control **ret, struct ab_error *err);
 struct ab_control_watch {
 	struct ab_loop *loop;
+	int dir;	/* the run's folder */
 	const char *run_id;
 	/* To be answered by ab_control_reply(), now or later. */
 	void (*asked)(void *arg, struct ab_control_client *client,

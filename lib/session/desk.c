@@ -53,8 +53,22 @@ void ab_desk_say(struct ab_desk *d, bool note, const char *fmt, ...)
 	if (vasprintf(&text, fmt, ap) < 0)
 		text = NULL;
 	va_end(ap);
-	if (text)
+	if (!text)
+		return;
+	/* Not onto the screen of a question. */
+	if (d->setup.prompt && ab_prompt_asking(d->setup.prompt))
+		ab_strv_addf(&d->unsaid, "%c%s", note ? 'n' : 'w', text);
+	else
 		d->setup.say(d->setup.arg, note, text);
+}
+
+static void say_unsaid(struct ab_desk *d)
+{
+	for (size_t i = 0; i < d->unsaid.len; i++)
+		d->setup.say(d->setup.arg, d->unsaid.v[i][0] == 'n',
+			     d->unsaid.v[i] + 1);
+	ab_strv_fini(&d->unsaid);
+	d->unsaid = (struct ab_strv){ 0 };
 }
 
 void ab_desk_record(struct ab_desk *d, struct ab_buf *line)
@@ -110,6 +124,7 @@ static void show_oldest(struct ab_desk *d)
 		return;
 	if (!d->questions.len || !ab_prompt_able(d->setup.prompt)) {
 		ab_prompt_hide(d->setup.prompt);
+		say_unsaid(d);
 		return;
 	}
 	q = d->questions.v[0];
@@ -297,14 +312,26 @@ static void take_approval(struct ab_desk *d, const struct ab_broker_news *news)
 		       "approver");
 }
 
+/* Those behind the first belong to it. */
+static void say_lines(struct ab_desk *d, const char *text)
+{
+	for (bool first = true; *text; first = false) {
+		size_t len = strcspn(text, "\n");
+
+		ab_desk_say(d, true, "%s%.*s", first ? "" : "          ",
+			    (int)len, text);
+		text += len + (text[len] == '\n');
+	}
+}
+
 static void take_remembered(struct ab_desk *d,
 			    const struct ab_broker_news *news)
 {
 	if (!news->text)
 		ab_desk_say(d, false, "it is allowed for this run only: %s",
 			    news->error.text);
-	else if (*news->text)
-		ab_desk_say(d, true, "%s", news->text);
+	else
+		say_lines(d, news->text);
 }
 
 /* A file has changed, and nobody waits for an answer. */
@@ -388,6 +415,7 @@ int ab_desk_open(const struct ab_desk_setup *setup,
 {
 	struct ab_desk *d = ab_alloc(sizeof(*d));
 	struct ab_control_watch control = { .loop = hands->loop,
+					    .dir = setup->dir,
 					    .run_id = setup->run_id,
 					    .asked = ab_desk_asked,
 					    .arg = d };
@@ -418,6 +446,7 @@ void ab_desk_close(struct ab_desk *d, int status)
 		return;
 	ab_control_tell(d->setup.control, json_pack("{s:s,s:i}", "event", "end",
 						    "status", status));
+	say_unsaid(d);
 	ab_questions_fini(&d->questions);
 	ab_lists_fini(&d->lists);
 	ab_monitor_free(d->monitor);

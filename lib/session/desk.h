@@ -38,6 +38,7 @@ struct ab_violations;
 struct ab_desk_setup {
 	const struct ab_policy *policy;
 	const char *run_id;
+	int dir;			/* of the run */
 	const char *name;		/* or NULL */
 	const char *cwd;
 	const struct ab_strv *command;
@@ -87,7 +88,8 @@ void ab_desk_news(struct ab_desk *desk, const struct ab_broker_news *news);
 void ab_desk_resumed(struct ab_desk *desk);
 void ab_desk_resized(struct ab_desk *desk);
 
-/* The loop has ended; `status` as the command's own. */
+/* The loop has ended, and the prompt is closed; `status` as the command's
+ * own. */
 void ab_desk_close(struct ab_desk *desk, int status);
 
 #endif

@@ -26,6 +26,17 @@ static int fill_in(struct ab_desk *d, struct ab_error *err)
 	return 0;
 }
 
+/* What learns goes on learning; and where nobody can be asked, nobody is. */
+static enum ab_unknown unknown_now(const struct ab_desk *d,
+				   enum ab_unknown unknown)
+{
+	if (d->setup.policy->net.unknown == AB_UNKNOWN_LEARN)
+		return AB_UNKNOWN_LEARN;
+	return unknown == AB_UNKNOWN_ASK && !ab_desk_asks(&d->setup)
+		       ? AB_UNKNOWN_DENY
+		       : unknown;
+}
+
 /*
  * Hosts that would be looked into from now on: the box has neither the
  * certificates nor the placeholders for it, so they stay closed until a new
@@ -67,8 +78,6 @@ static void put_in_force(struct ab_desk *d, bool cut)
 	policy.net.deny = d->lists.deny;
 	policy.net.allow_private = d->lists.allow_private;
 	policy.net.unknown = d->lists.unknown;
-	if (policy.net.unknown == AB_UNKNOWN_ASK && !ab_desk_asks(&d->setup))
-		policy.net.unknown = AB_UNKNOWN_DENY;
 	ab_proxy_replace(ab_desk_proxy(d), ab_filter_new(&policy));
 	if (cut)
 		ab_proxy_cut_denied(ab_desk_proxy(d));
@@ -92,9 +101,7 @@ int ab_desk_use_lists(struct ab_desk *d, const struct ab_broker_news *news,
 		record(d, ret_changes, err);
 		return -1;
 	}
-	/* What learns goes on learning. */
-	if (d->setup.policy->net.unknown == AB_UNKNOWN_LEARN)
-		lists.unknown = AB_UNKNOWN_LEARN;
+	lists.unknown = unknown_now(d, lists.unknown);
 	close_intercepted(&d->lists, &lists, ret_changes);
 	ab_lists_compare(&d->lists, &lists, ret_changes);
 	/* Closed ones stay so at the next change, too. */

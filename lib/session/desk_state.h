@@ -19,6 +19,8 @@ struct ab_desk {
 	struct ab_lists lists;		/* that are in force */
 	bool listed;			/* they have been filled in */
 	bool hook_failed;		/* and that was said */
+	struct ab_strv unsaid;		/* while a question is shown; the first
+					 * letter: note or warning */
 	unsigned told;			/* lines about questions, so far */
 	uint64_t begun_ms;
 	uint32_t ticket;		/* the last one that was given out */

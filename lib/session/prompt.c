@@ -256,9 +256,9 @@ void ab_prompt_hide(struct ab_prompt *p)
 	forget(p);
 }
 
-uint32_t ab_prompt_number(const struct ab_prompt *p)
+bool ab_prompt_asking(const struct ab_prompt *p)
 {
-	return p->asking ? p->question.number : 0;
+	return p->asking;
 }
 
 void ab_prompt_resize(struct ab_prompt *p)

@@ -61,7 +61,7 @@ void ab_prompt_show(struct ab_prompt *prompt,
 		    const struct ab_prompt_question *question);
 /* No question any more: the command has the terminal again. */
 void ab_prompt_hide(struct ab_prompt *prompt);
-uint32_t ab_prompt_number(const struct ab_prompt *prompt);	/* 0: none */
+bool ab_prompt_asking(const struct ab_prompt *prompt);	/* is one shown? */
 void ab_prompt_resize(struct ab_prompt *prompt);	/* SIGWINCH */
 /* Before we stop, after ab_terminal_suspend; and after SIGCONT and
  * ab_terminal_resume: a question that stood there stands there again. */

@@ -126,7 +126,7 @@ static int open_desk(struct run *r, struct ab_error *err)
 	bool asks = asks_about_hosts(policy);
 	struct ab_desk_setup setup = { .policy = policy };
 
-	if (ab_control_open(r->dir.dir, &r->control, err) < 0)
+	if (ab_control_open(&r->control, err) < 0)
 		return -1;
 	setup.approver = r->request->approver != NULL;
 	setup.prompt = r->prompt;

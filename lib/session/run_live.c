@@ -272,7 +272,8 @@ static int wind_up(struct run *r, int supervised, int *ret_status,
 	}
 	if (result == 0)
 		*ret_status = status_of(&r->outcome);
-	if (ab_run_write_end(r, result < 0 ? 125 : *ret_status, &moved, &late) <
+	if (ab_run_write_end(r, result < 0 ? ab_exit_status(err) : *ret_status,
+			     &moved, &late) <
 	    0)
 		prefer_first(&result, err, &late);
 	/* Beside the broker's leaving. */
@@ -303,6 +304,7 @@ int ab_run_supervise(struct run *r, int *ret_status, struct ab_error *err)
 	struct ab_desk_setup desk = {
 		.policy = r->prepared->policy,
 		.run_id = r->dir.id,
+		.dir = r->dir.dir,
 		.name = r->request->name,
 		.cwd = r->prepared->spec.cwd,
 		.command = &r->prepared->spec.argv,

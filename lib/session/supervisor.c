@@ -542,8 +542,8 @@ int ab_supervise(const struct ab_supervision *what, struct ab_outcome *ret,
 	/* With init every process of the box is gone; the terminal's last
 	 * output is complete only then. */
 	ab_box_fini(what->box);
-	ab_desk_close(s.desk, s.out.status);
 	ab_prompt_close(what->desk->prompt);
+	ab_desk_close(s.desk, s.out.status);
 	ab_terminal_close(what->terminal);
 	ab_closep(&s.signals.fd);
 	ab_closep(&s.timer.fd);

@@ -1,7 +1,7 @@
 #ifndef AB_SESSION_TEND_H
 #define AB_SESSION_TEND_H
 /*
- * What nobody waits for, done by a run's broker beside its start: the policy
+ * What nobody waits for, done by a run's broker when it has time: the policy
  * as a file of its own, and once an hour an end for old records.
  */
 #include <stddef.h>

@@ -114,27 +114,30 @@ static void asked(void *arg, struct ab_control_client *client,
 
 static pid_t serve(int dir)
 {
-	struct ab_control_watch watch = { .run_id = "abcde", .asked = asked };
+	struct ab_control_watch watch = { .dir = dir,
+					  .run_id = "abcde",
+					  .asked = asked };
 	struct run run = { 0 };
 	struct ab_error err = { 0 };
 	pid_t pid;
 
-	if (ab_control_open(dir, &run.control, &err) < 0)
+	watch.loop = &run.loop;
+	watch.arg = &run;
+	if (ab_loop_init(&run.loop, &err) < 0 ||
+	    ab_control_open(&run.control, &err) < 0 ||
+	    ab_control_attach(run.control, &watch, &err) < 0)
 		return -1;
 	fflush(stdout);
 	pid = fork();
 	if (pid == 0) {
-		watch.loop = &run.loop;
-		watch.arg = &run;
-		if (ab_loop_init(&run.loop, &err) < 0 ||
-		    ab_control_attach(run.control, &watch, &err) < 0 ||
-		    ab_loop_run(&run.loop, &err) < 0)
+		if (ab_loop_run(&run.loop, &err) < 0)
 			_exit(1);
 		ab_control_close(run.control);
 		ab_loop_fini(&run.loop);
 		exit(0);
 	}
 	ab_control_close(run.control);
+	ab_loop_fini(&run.loop);
 	return pid;
 }
 

@@ -85,6 +85,7 @@ static void serve(struct box *box, int tell)
 {
 	struct server s = { .id = box->run.id, .tell = tell };
 	struct ab_control_watch watch = { .loop = &s.loop,
+					  .dir = box->run.dir,
 					  .run_id = box->run.id,
 					  .asked = asked,
 					  .arg = &s };
@@ -92,7 +93,7 @@ static void serve(struct box *box, int tell)
 	struct ab_error err = { 0 };
 
 	if (ab_loop_init(&s.loop, &err) < 0 ||
-	    ab_control_open(box->run.dir, &control, &err) < 0 ||
+	    ab_control_open(&control, &err) < 0 ||
 	    ab_control_attach(control, &watch, &err) < 0)
 		_exit(1);
 	dprintf(tell, "up\n");
