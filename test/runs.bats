@@ -189,12 +189,14 @@ open("ready-web", "w"); time.sleep(60)'
 	[ "$ok" -eq 1 ]
 }
 
-@test "a run's folder has its policy" {
-	agentbox run --allow github.com -- sleep 0.3
-	[ "$status" -eq 0 ]
-	jq -e '.network.allow == ["github.com"] and .profile == "default" and
-		.records.keepRuns == 1000' "$AGENTBOX_STATE"/runs/*/policy.json
-	[ "$(stat -c %a "$AGENTBOX_STATE"/runs/*/policy.json)" = 600 ]
+@test "a run's folder has its policy, what was proved, and how it ended" {
+	agentbox run --allow github.com -- sh -c 'exit 3'
+	[ "$status" -eq 3 ]
+	jq -se '(.[0].policy | .network.allow == ["github.com"] and .profile == "default" and
+		.records.keepRuns == 1000) and (.[1].holds | index("net-fence")) and
+		.[-1].status == 3' "$AGENTBOX_STATE"/runs/*/audit.jsonl
+	[ "$(stat -c %a "$AGENTBOX_STATE"/runs/*/audit.jsonl)" = 600 ]
+	[ "$(stat -c %a "$AGENTBOX_STATE"/runs/*)" = 700 ]
 }
 
 @test "stop: by id and by name, the command first hears TERM" {

@@ -27,6 +27,9 @@
 
 enum { CLIENTS_MAX = 32, BACKLOG = 32, NOTE_ROOM = 64 };
 
+/* A run that is over by then needs no name for it: nobody could have asked. */
+enum { NAME_MS = 50 };
+
 struct ab_control_client {
 	struct ab_control *control;
 	struct ab_control_client *next, **link;
@@ -39,6 +42,7 @@ struct ab_control_client {
 struct ab_control {
 	struct ab_control_watch watch;
 	struct ab_source listener;
+	struct ab_timer named;
 	struct ab_control_client *clients;
 	size_t nclients, nfollowers;
 	char packet[AB_CONTROL_MAX + 1];
@@ -226,14 +230,15 @@ static void somebody_comes(struct ab_source *source, uint32_t events)
 		leave(c);
 }
 
-int ab_control_attach(struct ab_control *control,
-		      const struct ab_control_watch *watch,
-		      struct ab_error *err)
+int ab_control_name(struct ab_control *control, struct ab_error *err)
 {
 	int fd = control->listener.fd;
 	struct sockaddr_un at;
 
-	address_of(watch->dir, &at);
+	if (control->listener.active)
+		return 0;
+	ab_loop_timer_stop(control->watch.loop, &control->named);
+	address_of(control->watch.dir, &at);
 	/* The mode of the socket is that of the name that bind makes. */
 	if (fchmod(fd, 0600) < 0 ||
 	    bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0 ||
@@ -241,10 +246,28 @@ int ab_control_attach(struct ab_control *control,
 		ab_fail(err, AB_ESYSTEM, errno, "open the run's socket");
 		return ab_step(err, "control");
 	}
+	return ab_loop_add(control->watch.loop, &control->listener, EPOLLIN,
+			   err);
+}
+
+static void it_lasts(struct ab_timer *timer)
+{
+	struct ab_control *control = timer->owner;
+	struct ab_error err = { 0 };
+
+	if (ab_control_name(control, &err) < 0)
+		control->watch.failed(control->watch.arg, &err);
+}
+
+void ab_control_attach(struct ab_control *control,
+		       const struct ab_control_watch *watch)
+{
 	control->watch = *watch;
 	control->listener.ready = somebody_comes;
 	control->listener.owner = control;
-	return ab_loop_add(watch->loop, &control->listener, EPOLLIN, err);
+	control->named =
+		(struct ab_timer){ .fire = it_lasts, .owner = control };
+	ab_loop_timer(watch->loop, &control->named, NAME_MS);
 }
 
 /* After the loop has ended. */

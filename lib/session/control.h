@@ -74,8 +74,8 @@ uint32_t ab_control_number(const char *run_id, const char *id);
 struct ab_control;
 struct ab_control_client;
 
-/* Before the lock: a socket. Its name is made when it is attached, which is
- * beside the command's start and not before it. */
+/* Before the lock: a socket. It gets its name when the run has lasted a
+ * moment, or when there is something to be asked: a short one pays nothing. */
 int ab_control_open(struct ab_control **ret, struct ab_error *err);
 struct ab_control_watch {
 	struct ab_loop *loop;
@@ -84,11 +84,13 @@ struct ab_control_watch {
 	/* To be answered by ab_control_reply(), now or later. */
 	void (*asked)(void *arg, struct ab_control_client *client,
 		      const struct ab_control_request *request);
+	void (*failed)(void *arg, const struct ab_error *err);	/* no name */
 	void *arg;
 };
-int ab_control_attach(struct ab_control *control,
-		      const struct ab_control_watch *watch,
-		      struct ab_error *err);
+void ab_control_attach(struct ab_control *control,
+		       const struct ab_control_watch *watch);
+/* Now. */
+int ab_control_name(struct ab_control *control, struct ab_error *err);
 /* The answer ("ok" is put in; taken over), or a refusal. A client that has
  * left meanwhile is forgotten here. */
 void ab_control_reply(struct ab_control_client *client, json_t *answer);

@@ -208,6 +208,8 @@ void ab_desk_wanted(struct ab_desk *d, const struct ab_wanted *wanted)
 	}
 	if (!q)
 		return;
+	if (ab_control_name(d->setup.control, &d->failure) < 0)
+		d->hands.fail(d->hands.arg, &d->failure);
 	point_at(d, q);
 	show_oldest(d);
 	tell_asked(d, q);
@@ -409,6 +411,13 @@ bool ab_desk_counts(const struct ab_policy *policy)
 	return policy->monitor.upload_host || policy->monitor.upload_run;
 }
 
+static void control_failed(void *arg, const struct ab_error *err)
+{
+	const struct ab_desk *d = arg;
+
+	d->hands.fail(d->hands.arg, err);
+}
+
 int ab_desk_open(const struct ab_desk_setup *setup,
 		 const struct ab_desk_hands *hands, struct ab_desk **ret,
 		 struct ab_error *err)
@@ -418,6 +427,7 @@ int ab_desk_open(const struct ab_desk_setup *setup,
 					    .dir = setup->dir,
 					    .run_id = setup->run_id,
 					    .asked = ab_desk_asked,
+					    .failed = control_failed,
 					    .arg = d };
 	struct ab_prompt_watch prompt = { .loop = hands->loop,
 					  .answered = answered,
@@ -433,8 +443,8 @@ int ab_desk_open(const struct ab_desk_setup *setup,
 				    .ready = ab_desk_violated,
 				    .owner = d };
 	*ret = d;
-	if (ab_loop_add(hands->loop, &d->violated, EPOLLIN, err) < 0 ||
-	    ab_control_attach(setup->control, &control, err) < 0)
+	ab_control_attach(setup->control, &control);
+	if (ab_loop_add(hands->loop, &d->violated, EPOLLIN, err) < 0)
 		return -1;
 	return setup->prompt ? ab_prompt_attach(setup->prompt, &prompt, err)
 			     : 0;

@@ -26,7 +26,6 @@ struct ab_error;
 struct ab_proxy_report;
 
 enum { AB_RESULT_VERSION = 1 };
-#define AB_RESULT_NAME "result.json"
 
 struct ab_result {
 	const char *run_id;		/* these may be NULL: not known */

@@ -99,29 +99,12 @@ static void describe(const struct run *r, struct ab_result *ret)
 	}
 }
 
-static int write_in_folder(const struct run *r, const struct ab_buf *line,
-			   struct ab_error *err)
-{
-	ab_autoclose int fd = -1;
-
-	if (r->dir.dir < 0)
-		return 0;
-	fd = openat(r->dir.dir, AB_RESULT_NAME,
-		    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd < 0 || ab_write_all(fd, line->data, line->len) < 0)
-		return ab_fail(err, AB_ESYSTEM, errno,
-			       "write the result of the run");
-	return 0;
-}
-
 /* Whole and at once. The last of several runs that share a file has it. */
 static int write_copy(struct run *r, const struct ab_buf *line,
 		      struct ab_error *err)
 {
 	sigset_t pipe;
 
-	if (r->result.fd < 0)
-		return 0;
 	/* For good: that nobody reads is an error, not the end of us, and
 	 * where there was no run signals are not blocked. */
 	sigemptyset(&pipe);
@@ -139,9 +122,10 @@ int ab_run_write_result(struct run *r, int result, int status,
 	ab_autobuf struct ab_buf line = { 0 };
 	ab_autostrv struct ab_strv command = { 0 };
 	struct ab_result what = { .findings = moved, .command = &command };
-	int written;
 
 	r->told = true;
+	if (r->result.fd < 0)
+		return 0;
 	describe(r, &what);
 	get_command(r, &command);
 	what.exit = result < 0 ? ab_exit_status(failed) : status;
@@ -150,8 +134,5 @@ int ab_run_write_result(struct run *r, int result, int status,
 	what.status = r->outcome.status;
 	ab_result_json(&what, &line);
 	ab_buf_puts(&line, "\n");
-	written = write_in_folder(r, &line, err);
-	if (write_copy(r, &line, err) < 0)
-		written = -1;
-	return written < 0 ? ab_step(err, "record") : 0;
+	return write_copy(r, &line, err) < 0 ? ab_step(err, "record") : 0;
 }

@@ -9,10 +9,11 @@
  *			gives the lock up with the last of them, which is more
  *			than a pid and the time of its start can say
  *	runs/ID/	a run that has ended
- *	  audit.jsonl	its record (audit/log.h); the first line says what to
- *			sweep
- *	  policy.json	what was in force, as it was resolved
- *	  result.json	how it ended (session/result.h)
+ *	  audit.jsonl	its record (audit/log.h): the policy as it was resolved
+ *			and what to sweep, what was proved, what happened, how
+ *			it ended. One file, because each costs every run
+ *	  control	of a live one, once it has lasted a moment: the socket
+ *			(session/control.h)
  *	  NNNN-NAME	what was moved away from the workspace
  *
  * All of it is 0700/0600 and ours; the box sees nothing of it.

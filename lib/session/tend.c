@@ -16,7 +16,6 @@
 
 /* Its time says when old runs were looked for. */
 #define MARKER ".looked"
-#define POLICY_NAME "policy.json"
 
 /* Who was in somebody's way, and did not finish, is followed by another one
  * after a while: runs that are short are not all made longer. */
@@ -47,18 +46,6 @@ size_t ab_tend_policy(const char *record, const char **ret)
 		}
 	}
 	return 0;
-}
-
-/* It is in the record anyway: one that cannot be written is no loss. */
-static void keep_policy(int dir, const char *text, size_t len)
-{
-	ab_autoclose int fd =
-		openat(dir, POLICY_NAME,
-		       O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-		       0600);
-
-	if (fd >= 0 && ab_write_all(fd, text, len) == 0)
-		(void)ab_write_all(fd, "\n", 1);
 }
 
 static bool is_due(int runs)
@@ -129,12 +116,9 @@ void ab_tend(const struct ab_run *run, int sock)
 	const char *policy;
 	size_t len;
 
-	if (ab_log_first(run->dir, &record) < 0)
+	if (!is_due(run->state->runs) || ab_log_first(run->dir, &record) < 0)
 		return;
 	len = ab_tend_policy(record, &policy);
-	if (!len)
-		return;
-	keep_policy(run->dir, policy, len);
-	if (is_due(run->state->runs))
+	if (len)
 		clear_old(run->state->runs, policy, len, sock);
 }

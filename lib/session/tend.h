@@ -1,8 +1,8 @@
 #ifndef AB_SESSION_TEND_H
 #define AB_SESSION_TEND_H
 /*
- * What nobody waits for, done by a run's broker when it has time: the policy
- * as a file of its own, and once an hour an end for old records.
+ * What nobody waits for, done by a run's broker when it has time: once an
+ * hour an end for old records.
  */
 #include <stddef.h>
 

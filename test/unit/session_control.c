@@ -124,8 +124,10 @@ static pid_t serve(int dir)
 	watch.loop = &run.loop;
 	watch.arg = &run;
 	if (ab_loop_init(&run.loop, &err) < 0 ||
-	    ab_control_open(&run.control, &err) < 0 ||
-	    ab_control_attach(run.control, &watch, &err) < 0)
+	    ab_control_open(&run.control, &err) < 0)
+		return -1;
+	ab_control_attach(run.control, &watch);
+	if (ab_control_name(run.control, &err) < 0)
 		return -1;
 	fflush(stdout);
 	pid = fork();

@@ -93,8 +93,10 @@ static void serve(struct box *box, int tell)
 	struct ab_error err = { 0 };
 
 	if (ab_loop_init(&s.loop, &err) < 0 ||
-	    ab_control_open(&control, &err) < 0 ||
-	    ab_control_attach(control, &watch, &err) < 0)
+	    ab_control_open(&control, &err) < 0)
+		_exit(1);
+	ab_control_attach(control, &watch);
+	if (ab_control_name(control, &err) < 0)
 		_exit(1);
 	dprintf(tell, "up\n");
 	ab_loop_run(&s.loop, &err);
