@@ -149,7 +149,7 @@ complete -c agentbox -n '__agentbox_at secrets' -a providers -d 'Services that a
 complete -c agentbox -n '__agentbox_at secrets' -a check -d 'Does every source give a value'
 complete -c agentbox -n '__agentbox_at policy' -a diff -d 'What one allows that the other does not'
 
-for in in __agentbox_running '__agentbox_in check' '__agentbox_in ps' '__agentbox_in watch' '__agentbox_in stop' '__agentbox_in ports' '__agentbox_in gc' '__agentbox_in connect' '__agentbox_in doctor' '__agentbox_in config' '__agentbox_in profile' '__agentbox_in rules' '__agentbox_in policy' '__agentbox_in secrets' '__agentbox_in trust' '__agentbox_in approvals' '__agentbox_in allow' '__agentbox_in deny' '__agentbox_in hook' '__agentbox_in alias'
+for in in __agentbox_running '__agentbox_in check' '__agentbox_in ps' '__agentbox_in watch' '__agentbox_in stop' '__agentbox_in ports' '__agentbox_in gc' '__agentbox_in connect' '__agentbox_in doctor' '__agentbox_in config' '__agentbox_in profile' '__agentbox_in rules' '__agentbox_in policy' '__agentbox_in secrets' '__agentbox_in trust' '__agentbox_in approvals' '__agentbox_in allow' '__agentbox_in deny' '__agentbox_in hook' '__agentbox_in alias' '__agentbox_in log' '__agentbox_in why'
     complete -c agentbox -n $in -l help -s h -d 'Show the options'
 end
 
