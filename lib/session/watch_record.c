@@ -190,12 +190,14 @@ static void add_amount(struct ab_buf *b, const struct record *r)
 
 static void take_request(struct ab_watch_model *m, const struct record *r)
 {
-	bool denied = r->f[M_ALLOWED].kind == AB_FIELD_FALSE;
 	bool failed = r->f[M_ERROR].kind == AB_FIELD_TEXT;
 	struct ab_buf text = { 0 };
 	ab_autobuf struct ab_buf more = { 0 };
 
-	count_host(m, r, denied);
+	/* Its violation has told of it. */
+	if (r->f[M_ALLOWED].kind == AB_FIELD_FALSE)
+		return;
+	count_host(m, r, false);
 	if (r->f[M_METHOD].kind == AB_FIELD_TEXT) {
 		ab_field_add(&r->f[M_METHOD], &text);
 		ab_buf_puts(&text, " ");
@@ -206,11 +208,8 @@ static void take_request(struct ab_watch_model *m, const struct record *r)
 		ab_field_add(&r->f[M_ERROR], &more);
 	else
 		add_amount(&more, r);
-	add_row(m, r,
-		denied	 ? AB_WATCH_DENIED
-		: failed ? AB_WATCH_FAILED
-			 : AB_WATCH_ALLOWED,
-		&text, &more);
+	add_row(m, r, failed ? AB_WATCH_FAILED : AB_WATCH_ALLOWED, &text,
+		&more);
 }
 
 /* What it is about and why, and the id to ask about. */

@@ -99,6 +99,9 @@ static void test_records(void)
 	       "\"z.example\",\"port\":443,\"allowed\":false,\"door\":\"proxy\","
 	       "\"reason\":\"not on the allow list\",\"bytes_up\":0,"
 	       "\"bytes_down\":0,\"repeated\":4");
+	record("\"kind\":\"request\",\"id\":\"7kq2a-1\",\"domain\":"
+	       "\"z.example\",\"port\":443,\"method\":\"GET\",\"path\":\"/q\","
+	       "\"status\":403,\"allowed\":false");
 	record("\"kind\":\"violation\",\"id\":\"7kq2a-f1\",\"door\":\"file\","
 	       "\"path\":\"/etc/x\",\"access\":\"write\",\"reason\":\"r\"");
 	record("\"kind\":\"exec\",\"id\":\"7kq2a-e1\",\"command\":\"sudo x\","
@@ -114,6 +117,7 @@ static void test_records(void)
 	ok(has(24, 80, "failed y.example:80  no route"), "one that failed");
 	ok(has(24, 80, "no     z.example:443  not on the allow list  7kq2a-1"),
 	   "one that was denied");
+	ok(!has(24, 80, "z.example:443/q"), "and not twice");
 	ok(has(24, 80, "write /etc/x") && has(24, 80, "sudo x") &&
 		   has(24, 80, "2 refused inside"),
 	   "files and programs");
