@@ -1,3 +1,4 @@
+# unsanitized: it waits more than it works
 # Runs as things that people list, name, stop and clear away.
 load helpers
 
