@@ -15,7 +15,7 @@
 enum {
 	/* A question that has just taken this place is not answered by a key
 	 * that was meant for the one before. */
-	READ_MS = 400,
+	READ_MS = 750,
 	MESSAGE_MS = 6000,
 };
 
