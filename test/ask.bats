@@ -315,6 +315,25 @@ straight='env -u HTTP_PROXY -u http_proxy -u HTTPS_PROXY -u https_proxy -u ALL_P
 	[ "$(audit 'select(.kind == "monitor") | .action' | tail -n 1)" = stop ]
 }
 
+@test "monitor: what is held before anybody used the network can be answered" {
+	mkdir "$HOME/other"
+	printf 'for i in 1 2 3 4 5; do echo x >"%s/$i"; done; until [ -e go ]; do :; done\n%s http://origin.test/\n' "$HOME/other" "$fetch" >job
+	echo '{"monitor":{"denialsPerMinute":3,"action":"hold"}}' >"$TEST_DIR/m.json"
+	for answer in run no; do
+		rm -f go
+		box_start run --trace-denials --config "$TEST_DIR/m.json" --allow origin.test -- sh job
+		wait_for 20 grep -q 'network is held' "$TEST_DIR/box.err"
+		waits
+		[ "$(question why)" = held ]
+		control "{\"do\":\"answer\",\"id\":\"$(question id)\",\"answer\":\"$answer\"}" | grep -q '"ok":true'
+		pending 0
+		touch go
+		box_end
+		cat "$TEST_DIR/box.out" >>said
+	done
+	[ "$(cat said)" = 200403 ]
+}
+
 @test "monitor: uploads to one host and in all, and new hosts" {
 	head -c 3000000 /dev/zero >big
 	echo '{"monitor":{"uploadPerHost":"1M","action":"cut"}}' >"$TEST_DIR/m.json"
