@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "audit/find.h"
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/mem.h"
@@ -56,19 +57,12 @@ static DIR *list_folder(int folder)
 	return dir;
 }
 
-/* What is not the folder of a run is not ours to touch. */
-static bool is_id(const char *name)
-{
-	size_t len = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789");
-
-	return len && len < sizeof(((struct ended *)0)->id) && !name[len];
-}
-
 static void add_ended(struct ended_list *list, int runs, const char *id)
 {
 	struct stat st;
 
-	if (!is_id(id) || fstatat(runs, id, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	/* What is not the folder of a run is not ours to touch. */
+	if (!ab_run_id_valid(id) || fstatat(runs, id, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
 	    !S_ISDIR(st.st_mode))
 		return;
 	if (list->len == list->room) {

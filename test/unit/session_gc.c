@@ -145,7 +145,8 @@ static void test_bounds(void)
 	for (int i = 0; i < 400; i++) {
 		char id[8];
 
-		snprintf(id, sizeof(id), "x%d", i);
+		snprintf(id, sizeof(id), "xx%c%c%c", 'a' + i % 8,
+			 'a' + i / 8 % 8, 'a' + i / 64);
 		make_run(id, 2);
 	}
 	if (pipe(ends) < 0 || write(ends[1], "x", 1) != 1)
@@ -153,7 +154,7 @@ static void test_bounds(void)
 	ok(collect(&(struct ab_gc_rule){ .busy = ends[0] }, &r) > 0,
 	   "something is done although somebody waits");
 	ok(collect(&(struct ab_gc_rule){ 0 }, &r) + r.failed <= 401 &&
-		   !exists("runs/x7"),
+		   !exists("runs/xxhaa"),
 	   "the rest another time");
 	close(ends[0]);
 	close(ends[1]);
@@ -198,6 +199,9 @@ static void test_hostile(void)
 		abort();
 	put("runs/notes.txt", "mine");
 	mkdir(at("runs/Somebody"), 0700);
+	make_run("backup", 40);
+	make_run("old", 40);
+	make_run("l0001", 40);
 	/* Deeper than a path can be. */
 	dir = open(at("runs/aaaaa/0000-.vscode"), O_RDONLY | O_DIRECTORY);
 	for (int i = 0; i < 3000; i++) {
@@ -222,7 +226,8 @@ static void test_hostile(void)
 	   "a run with links, deep and shut folders goes");
 	ok(exists("away/file") && exists("outside"), "no link is followed");
 	ok(exists("runs/bbbbb") && exists("runs/notes.txt") &&
-		   exists("runs/Somebody"),
+		   exists("runs/Somebody") && exists("runs/backup") &&
+		   exists("runs/old") && exists("runs/l0001"),
 	   "what is not the folder of a run is not touched");
 	mkdir(at("runs/.gone-zzzzz"), 0700);
 	put("runs/.gone-zzzzz/x", "x");
