@@ -379,6 +379,18 @@ servant_end()
 	[ ! -e "$HOME/.config/agentbox/config.json" ]
 }
 
+@test "steer: nor are our settings where a link leads to them" {
+	mkdir -p "$HOME/dots/agentbox/profiles" "$HOME/dots/tool"
+	ln -s dots "$HOME/.config"
+	for path in "$HOME/dots/agentbox" "$HOME/.config/agentbox/profiles"; do
+		beside allow "$path"
+		[ "$status" -eq 1 ]
+		[[ "$output" == *"cannot be allowed: it is agentbox's own"* ]]
+	done
+	beside allow "$HOME/dots/tool"
+	[ "$status" -eq 0 ]
+}
+
 @test "steer: inside a box nothing can be allowed" {
 	agentbox run --yes -- "$AGENTBOX" allow other.test
 	[ "$status" -eq 1 ]

@@ -68,10 +68,11 @@ static int check_place(struct ab_permit_job *job,
 {
 	const struct ab_policy_input *in = job->ask->input;
 	ab_autofree char *config = ab_config_dir(in->environ, in->home);
+	ab_autofree char *real = config ? realpath(config, NULL) : NULL;
 	ab_autofree char *home = in->home ? realpath(in->home, NULL) : NULL;
 	struct ab_place place = { .home = home ? home : in->home,
 				  .state = job->state.path,
-				  .config = config,
+				  .config = real ? real : config,
 				  .deny_write = &policy->fs.deny_write };
 
 	return ab_permit_place(&place, path, &job->ret->notes, err);

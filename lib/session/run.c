@@ -82,6 +82,7 @@ static int start_judge(struct run *r, struct ab_error *err)
 				  .approved_user = r->consent.user_rule };
 
 	const struct ab_prepared *p = r->prepared;
+	ab_autofree char *home = NULL;
 	struct ab_trace_terms trace = { .policy = p->policy,
 					.plan = &p->spec.plan,
 					.sockets = &p->site.sockets,
@@ -92,6 +93,8 @@ static int start_judge(struct run *r, struct ab_error *err)
 
 	if (!p->spec.children && !p->spec.traced)
 		return 0;
+	home = p->policy->home ? realpath(p->policy->home, NULL) : NULL;
+	trace.home = home ? home : p->policy->home;
 	r->refusals = ab_refusals_new(r->dir.id, &r->log,
 				      r->prepared->spec.strict);
 	return ab_children_start(&terms, p->spec.traced ? &trace : NULL,
