@@ -62,7 +62,8 @@ static void add_ended(struct ended_list *list, int runs, const char *id)
 	struct stat st;
 
 	/* What is not the folder of a run is not ours to touch. */
-	if (!ab_run_id_valid(id) || fstatat(runs, id, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	if (!ab_run_id_valid(id) ||
+	    fstatat(runs, id, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
 	    !S_ISDIR(st.st_mode))
 		return;
 	if (list->len == list->room) {
