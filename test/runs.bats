@@ -340,7 +340,7 @@ open("ready-web", "w"); time.sleep(60)'
 	[ "$output" = "0 runs removed, 2 kept" ]
 	agentbox run -- true
 	[ "$status" -eq 0 ]
-	[[ "$output" == *"not trusted: records.keepFor stays 30d, not 1h"* ]]
+	[[ "$output" == *"records.keepFor has no effect"* ]]
 	[ -d "$AGENTBOX_STATE/runs/aaaaa" ]
 	mkdir -p "$HOME/.config/agentbox"
 	echo '{ "records": { "keepFor": "2d" } }' >"$HOME/.config/agentbox/config.json"

@@ -198,8 +198,11 @@ char *ab_learned_folder(const char *path, const struct ab_learned_from *from,
 	ab_autofree char *clean = ab_path_resolve(path, "/", NULL);
 	ab_autofree char *folder = NULL;
 
+	/* What stands for bytes that are no text may be the name of something
+	 * else. */
 	*ret_why = "is no plain path";
-	if (!clean || strcmp(clean, path) != 0 || ab_path_is_pattern(path))
+	if (!clean || strcmp(clean, path) != 0 || ab_path_is_pattern(path) ||
+	    strstr(path, "\xef\xbf\xbd"))
 		return NULL;
 	folder = ab_path_parent(path);
 	*ret_why = refuse(folder, from);

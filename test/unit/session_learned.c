@@ -148,7 +148,7 @@ static const struct {
 	{ "nor what is around them, or leads elsewhere",
 	  { WRITE_AT("/home/u/.config/x"), WRITE_AT("/home/u/.local/x"),
 	    WRITE_AT("/home/u/a/../.ssh/x"), WRITE_AT("relative/x"),
-	    WRITE_AT("/home/u//a/x"), WRITE_AT("/home/u/*/x"),
+	    WRITE_AT("/home/u/a\xef\xbf\xbd/x"), WRITE_AT("/home/u/*/x"),
 	    WRITE_AT("/home/u/.local/bin/x") },
 	  "{\"extends\":\"default\"}",
 	  NULL },
