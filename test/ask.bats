@@ -280,6 +280,7 @@ straight='env -u HTTP_PROXY -u http_proxy -u HTTPS_PROXY -u https_proxy -u ALL_P
 	agentbox_split run --allow origin.test --on-violation "cat >>'$TEST_DIR/hook'" -c "$fetch http://origin.test/; $fetch http://allowed.test/; $fetch http://other.test/"
 	[ "$output" = 200403403 ]
 	[ "$(jq -r '"\(.kind) \(.domain)"' "$TEST_DIR/hook" | tr '\n' ,)" = "violation allowed.test,violation other.test," ]
+	[ "$(wc -l <"$TEST_DIR/hook")" -eq 2 ]
 	agentbox_split run --on-violation "exit 3" -c "$fetch http://other.test/"
 	[[ "$stderr" == *"--on-violation"*"status 3"* ]]
 }

@@ -354,6 +354,30 @@ servant_end()
 	[[ "$output" == *"it is your home folder"*"make the file first, then:  agentbox allow $HOME/y"* ]]
 }
 
+@test "steer: an id is not for what took the place of the file" {
+	mkdir "$HOME/data" "$HOME/other"
+	agentbox run --trace-denials -- touch "$HOME/data/x"
+	[ "$status" -ne 0 ]
+	local id
+	id=$(ls "$AGENTBOX_STATE/runs")
+	rmdir "$HOME/data"
+	ln -s other "$HOME/data"
+	beside allow "$id-f1"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"$HOME/data cannot be allowed by its id: it leads to $HOME/other by now"* ]]
+	beside allow "$HOME/data"
+	[ "$status" -eq 0 ]
+	[[ "$output" == "$HOME/other may be written in the next run"* ]]
+	# Nor is the next run.
+	rmdir "$HOME/other"
+	mkdir "$HOME/third"
+	ln -s third "$HOME/other"
+	agentbox run -- touch "$HOME/third/x"
+	[ "$status" -ne 0 ]
+	[[ "$output" == *"$HOME/other, which you allowed for the next run, leads elsewhere by now"* ]]
+	[ ! -e "$HOME/third/x" ]
+}
+
 @test "steer: a path for always keeps the workspace writable" {
 	mkdir "$HOME/data"
 	beside allow "$HOME/data" --always
@@ -377,6 +401,18 @@ servant_end()
 	done
 	[ ! -e "$AGENTBOX_STATE/next.json" ]
 	[ ! -e "$HOME/.config/agentbox/config.json" ]
+}
+
+@test "steer: nor are our settings where a link leads to them" {
+	mkdir -p "$HOME/dots/agentbox/profiles" "$HOME/dots/tool"
+	ln -s dots "$HOME/.config"
+	for path in "$HOME/dots/agentbox" "$HOME/.config/agentbox/profiles"; do
+		beside allow "$path"
+		[ "$status" -eq 1 ]
+		[[ "$output" == *"cannot be allowed: it is agentbox's own"* ]]
+	done
+	beside allow "$HOME/dots/tool"
+	[ "$status" -eq 0 ]
 }
 
 @test "steer: inside a box nothing can be allowed" {

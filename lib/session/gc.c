@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "audit/find.h"
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/mem.h"
@@ -25,9 +25,6 @@
 #define OPEN_DIR (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 #define GONE ".gone-"
 
-/* Who waits for us may wait so long. */
-enum { MOMENT_MS = 50 };
-
 struct ended {
 	char id[8];
 	int64_t at_ms;
@@ -36,6 +33,12 @@ struct ended {
 struct ended_list {
 	struct ended *v;
 	size_t len, room;
+};
+
+struct work {
+	int runs;
+	const struct ab_gc_rule *rule;
+	int64_t begun;
 };
 
 static int64_t clock_ms(clockid_t clock)
@@ -56,19 +59,13 @@ static DIR *list_folder(int folder)
 	return dir;
 }
 
-/* What is not the folder of a run is not ours to touch. */
-static bool is_id(const char *name)
-{
-	size_t len = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789");
-
-	return len && len < sizeof(((struct ended *)0)->id) && !name[len];
-}
-
 static void add_ended(struct ended_list *list, int runs, const char *id)
 {
 	struct stat st;
 
-	if (!is_id(id) || fstatat(runs, id, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	/* What is not the folder of a run is not ours to touch. */
+	if (!ab_run_id_valid(id) ||
+	    fstatat(runs, id, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
 	    !S_ISDIR(st.st_mode))
 		return;
 	if (list->len == list->room) {
@@ -89,22 +86,28 @@ static int newest_first(const void *a, const void *b)
 	return strcmp(x->id, y->id);
 }
 
+static bool is_late(const struct work *w)
+{
+	return w->rule->ms &&
+	       clock_ms(CLOCK_MONOTONIC) - w->begun >= (int64_t)w->rule->ms;
+}
+
 /* Those that stand there, and what somebody did not finish. */
-static void survey(int runs, bool dry, struct ended_list *ret)
+static void survey(const struct work *w, struct ended_list *ret)
 {
 	ab_autostrv struct ab_strv left = { 0 };
-	DIR *dir = list_folder(runs);
+	DIR *dir = list_folder(w->runs);
 	struct dirent *entry;
 
 	while (dir && (entry = readdir(dir)) != NULL)
 		if (strncmp(entry->d_name, GONE, strlen(GONE)) == 0)
 			ab_strv_add(&left, entry->d_name);
 		else
-			add_ended(ret, runs, entry->d_name);
+			add_ended(ret, w->runs, entry->d_name);
 	if (dir)
 		closedir(dir);
-	for (size_t i = 0; !dry && i < left.len; i++)
-		ab_gc_remove(runs, left.v[i]);
+	for (size_t i = 0; !w->rule->dry && i < left.len && !is_late(w); i++)
+		ab_gc_remove(w->runs, left.v[i]);
 	if (ret->len)
 		qsort(ret->v, ret->len, sizeof(ret->v[0]), newest_first);
 }
@@ -134,23 +137,16 @@ static int remove_run(int runs, const char *id)
 	return ab_gc_remove(runs, gone);
 }
 
-static bool is_wanted(const struct ab_gc_rule *rule, int64_t begun)
-{
-	struct pollfd fd = { .fd = rule->busy, .events = POLLIN };
-
-	return rule->busy >= 0 &&
-	       clock_ms(CLOCK_MONOTONIC) - begun > MOMENT_MS &&
-	       poll(&fd, 1, 0) > 0;
-}
-
 void ab_gc(int runs, const struct ab_gc_rule *rule, struct ab_gc_report *ret)
 {
-	int64_t now = clock_ms(CLOCK_REALTIME),
-		begun = clock_ms(CLOCK_MONOTONIC);
+	struct work work = { .runs = runs,
+			     .rule = rule,
+			     .begun = clock_ms(CLOCK_MONOTONIC) };
+	int64_t now = clock_ms(CLOCK_REALTIME);
 	struct ended_list list = { 0 };
 
 	*ret = (struct ab_gc_report){ 0 };
-	survey(runs, rule->dry, &list);
+	survey(&work, &list);
 	/* The oldest go first: who stops in between leaves the newer ones. */
 	for (size_t i = list.len; i-- > 0;) {
 		const struct ended *run = &list.v[i];
@@ -163,8 +159,7 @@ void ab_gc(int runs, const struct ab_gc_rule *rule, struct ab_gc_report *ret)
 		} else if (!rule->quarantine && holds_files(runs, run->id)) {
 			ret->kept++;
 			ret->quarantined++;
-		} else if ((rule->max && ret->removed.len == rule->max) ||
-			   is_wanted(rule, begun)) {
+		} else if (ret->removed.len && is_late(&work)) {
 			ret->cut = true;
 			break;
 		} else if (rule->dry || remove_run(runs, run->id) == 0) {
@@ -222,8 +217,7 @@ int ab_gc_run(const struct ab_policy_input *input,
 	      struct ab_strv *notes, struct ab_error *err)
 {
 	struct ab_gc_rule rule = { .quarantine = request->quarantine,
-				   .dry = request->dry,
-				   .busy = -1 };
+				   .dry = request->dry };
 	struct ab_state state;
 	int result = -1;
 
