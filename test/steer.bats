@@ -280,11 +280,11 @@ servant_end()
 @test "steer: connections to what is denied by now are closed by choice" {
 	mkdir -p "$HOME/.config/agentbox"
 	local file=$HOME/.config/agentbox/config.json
-	echo '{ "network": { "allow": ["other.test"] } }' >"$file"
+	echo '{ "network": { "allow": ["wire.test:7"] } }' >"$file"
 	cat >talk.py <<-'END'
 	import os, socket, time
-	s = socket.create_connection(("other.test", 80))
-	s.sendall(b"GET / HTTP/1.1\r\nHost: other.test\r\n\r\n")
+	s = socket.create_connection(("wire.test", 7))
+	s.sendall(b"an echo, which does not close by itself")
 	s.recv(65536)
 	open("open", "w").close()
 	s.settimeout(30)
@@ -298,7 +298,7 @@ servant_end()
 	END
 	box_start run -- python3 talk.py
 	wait_for 20 test -e open
-	echo '{ "network": { "allow": ["other.test"], "deny": ["other.test"] } }' >"$file.new"
+	echo '{ "network": { "allow": ["wire.test:7"], "deny": ["wire.test"] } }' >"$file.new"
 	mv "$file.new" "$file"
 	beside config reload --cut
 	[ "$status" -eq 0 ]
