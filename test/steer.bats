@@ -284,7 +284,7 @@ servant_end()
 	cat >talk.py <<-'END'
 	import os, socket, time
 	s = socket.create_connection(("wire.test", 7))
-	s.sendall(b"an echo, which does not close by itself")
+	s.sendall(b"\x00 to an echo, which does not close by itself")
 	s.recv(65536)
 	open("open", "w").close()
 	s.settimeout(30)
