@@ -39,7 +39,7 @@ fetch='curl -s -o /dev/null -w got=%{http_code} --max-time 30 http://other.test/
 question()
 {
 	tty_wait 'wants' && tty_wait "$1"
-	sleep 0.3
+	sleep 1
 }
 
 alternate_screen()
