@@ -188,8 +188,8 @@ straight='env -u HTTP_PROXY -u http_proxy -u HTTPS_PROXY -u https_proxy -u ALL_P
 }
 
 @test "ask: a deny beats the allow list, and an end comes to what has one" {
-	box_start run --allow origin.test -c "$fetch http://origin.test/; read x <go; $fetch http://origin.test/; read x <go; $fetch http://origin.test/; read x <go; $fetch http://origin.test/"
 	mkfifo go
+	box_start run --allow origin.test -c "$fetch http://origin.test/; read x <go; $fetch http://origin.test/; read x <go; $fetch http://origin.test/; read x <go; $fetch http://origin.test/"
 	wait_for 20 socket_of_run >/dev/null
 	wait_for 20 eval '[ "$(cat "$TEST_DIR/box.out")" = 200 ]'
 	control '{"do":"deny","entry":"origin.test"}' | grep -q '"ok":true'
