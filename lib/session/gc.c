@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/mem.h"
@@ -37,14 +37,6 @@ struct ended_list {
 	struct ended *v;
 	size_t len, room;
 };
-
-static int64_t clock_ms(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 static DIR *list_folder(int folder)
 {
@@ -138,15 +130,13 @@ static bool is_wanted(const struct ab_gc_rule *rule, int64_t begun)
 {
 	struct pollfd fd = { .fd = rule->busy, .events = POLLIN };
 
-	return rule->busy >= 0 &&
-	       clock_ms(CLOCK_MONOTONIC) - begun > MOMENT_MS &&
+	return rule->busy >= 0 && ab_now_ms() - begun > MOMENT_MS &&
 	       poll(&fd, 1, 0) > 0;
 }
 
 void ab_gc(int runs, const struct ab_gc_rule *rule, struct ab_gc_report *ret)
 {
-	int64_t now = clock_ms(CLOCK_REALTIME),
-		begun = clock_ms(CLOCK_MONOTONIC);
+	int64_t now = ab_clock_ms(CLOCK_REALTIME), begun = ab_now_ms();
 	struct ended_list list = { 0 };
 
 	*ret = (struct ab_gc_report){ 0 };

@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/mem.h"
 #include "proxy/proxy.h"
@@ -35,17 +35,9 @@ struct search {
 	bool told; /* the kernel tells who is whose child */
 };
 
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 static bool is_late(const struct search *s)
 {
-	return now_ms() >= s->until;
+	return ab_now_ms() >= s->until;
 }
 
 static int open_process(const struct search *s, pid_t pid)
@@ -313,7 +305,7 @@ void ab_whois(pid_t init, const struct ab_peer *peer, struct ab_buf *b)
 		ab_alloc(AB_WHOIS_PROCESSES * sizeof(found[0]));
 	struct search s = { .proc = proc,
 			    .init = init,
-			    .until = now_ms() + AB_WHOIS_MS,
+			    .until = ab_now_ms() + AB_WHOIS_MS,
 			    .found = found };
 	pid_t pid = init > 0 ? find(&s, peer) : 0;
 
