@@ -1,6 +1,5 @@
 #include "audit/find.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,6 +12,7 @@
 #include "audit/log.h"
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/folder.h"
 #include "base/mem.h"
 
 #define OPEN_DIR (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
@@ -82,17 +82,14 @@ static bool has_name(const struct ab_found_run *run, const char *name)
 /* The names in a folder that can be runs. */
 static int list_ids(int folder, struct ab_strv *ret, struct ab_error *err)
 {
-	ab_autoclose int fd = openat(folder, ".", OPEN_DIR);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *entry;
+	ab_autodir DIR *dir = ab_folder_list(folder, ".");
+	const char *name;
 
 	if (!dir)
 		return ab_fail(err, AB_ESYSTEM, errno, "list the runs");
-	ab_take_fd(&fd); /* it is the list's now */
-	while ((entry = readdir(dir)) != NULL)
-		if (ab_run_id_valid(entry->d_name))
-			ab_strv_add(ret, entry->d_name);
-	closedir(dir);
+	while ((name = ab_folder_next(dir)) != NULL)
+		if (ab_run_id_valid(name))
+			ab_strv_add(ret, name);
 	return 0;
 }
 

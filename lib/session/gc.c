@@ -1,6 +1,5 @@
 #include "session/gc.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -13,6 +12,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/folder.h"
 #include "base/mem.h"
 #include "base/units.h"
 #include "policy/layers.h"
@@ -37,16 +37,6 @@ struct ended_list {
 	struct ended *v;
 	size_t len, room;
 };
-
-static DIR *list_folder(int folder)
-{
-	int fd = openat(folder, ".", OPEN_DIR);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-
-	if (!dir && fd >= 0)
-		close(fd);
-	return dir;
-}
 
 /* What is not the folder of a run is not ours to touch. */
 static bool is_id(const char *name)
@@ -85,16 +75,14 @@ static int newest_first(const void *a, const void *b)
 static void survey(int runs, bool dry, struct ended_list *ret)
 {
 	ab_autostrv struct ab_strv left = { 0 };
-	DIR *dir = list_folder(runs);
-	struct dirent *entry;
+	ab_autodir DIR *list = ab_folder_list(runs, ".");
+	const char *name;
 
-	while (dir && (entry = readdir(dir)) != NULL)
-		if (strncmp(entry->d_name, GONE, strlen(GONE)) == 0)
-			ab_strv_add(&left, entry->d_name);
+	while ((name = ab_folder_next(list)) != NULL)
+		if (strncmp(name, GONE, strlen(GONE)) == 0)
+			ab_strv_add(&left, name);
 		else
-			add_ended(ret, runs, entry->d_name);
-	if (dir)
-		closedir(dir);
+			add_ended(ret, runs, name);
 	for (size_t i = 0; !dry && i < left.len; i++)
 		ab_gc_remove(runs, left.v[i]);
 	if (ret->len)
@@ -104,15 +92,12 @@ static void survey(int runs, bool dry, struct ended_list *ret)
 /* The quarantine is the run's own folder (workspace/quarantine.h). */
 static bool holds_files(int runs, const char *id)
 {
-	ab_autoclose int run = openat(runs, id, OPEN_DIR);
-	DIR *dir = run < 0 ? NULL : list_folder(run);
-	struct dirent *entry;
+	ab_autodir DIR *list = ab_folder_list(runs, id);
 	bool holds = false;
+	const char *name;
 
-	while (dir && !holds && (entry = readdir(dir)) != NULL)
-		holds = ab_quarantine_is_name(entry->d_name);
-	if (dir)
-		closedir(dir);
+	while (!holds && (name = ab_folder_next(list)) != NULL)
+		holds = ab_quarantine_is_name(name);
 	return holds;
 }
 

@@ -4,9 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "audit/log.h"
+#include "audit/query.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "session/knock.h"
@@ -24,22 +25,12 @@ static char *copy_text(const json_t *object, const char *key)
 	return text ? ab_strdup(text) : NULL;
 }
 
-/* Since a time like 2027-01-31T12:00:00.000Z. */
+/* Since the time of a record. */
 static int64_t age_of(const char *stamp)
 {
-	struct timespec now;
-	struct tm tm = { 0 };
-	int ms = 0;
+	int64_t at = stamp ? ab_time_ms(stamp) : -1;
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	if (!stamp ||
-	    sscanf(stamp, "%d-%d-%dT%d:%d:%d.%dZ", &tm.tm_year, &tm.tm_mon,
-		   &tm.tm_mday, &tm.tm_hour, &tm.tm_min, &tm.tm_sec, &ms) < 6)
-		return 0;
-	tm.tm_year -= 1900;
-	tm.tm_mon--;
-	return ((int64_t)now.tv_sec - timegm(&tm)) * 1000 +
-	       now.tv_nsec / 1000000 - ms;
+	return at < 0 ? 0 : ab_clock_ms(CLOCK_REALTIME) - at;
 }
 
 static void fill_ports(struct ab_run_info *info, const json_t *start)

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "audit/fields.h"
+#include "audit/query.h"
 #include "audit/words.h"
 #include "base/buf.h"
 #include "base/mem.h"
@@ -83,21 +83,12 @@ static uint64_t number_of(const struct record *r, int member)
 /* The time of day where we are. */
 static void tell_time(const struct record *r, char ret[9])
 {
-	char text[32];
-	struct tm tm = { 0 };
-	time_t at;
+	char stamp[AB_STAMP_ROOM], local[AB_LOCAL_ROOM];
 
-	ab_field_copy(&r->f[M_TIME], text, sizeof(text));
-	if (sscanf(text, "%4d-%2d-%2dT%2d:%2d:%2d", &tm.tm_year, &tm.tm_mon,
-		   &tm.tm_mday, &tm.tm_hour, &tm.tm_min, &tm.tm_sec) != 6) {
-		snprintf(ret, 9, "--:--:--");
-		return;
-	}
-	tm.tm_year -= 1900;
-	tm.tm_mon -= 1;
-	at = timegm(&tm);
-	if (!localtime_r(&at, &tm) || !strftime(ret, 9, "%H:%M:%S", &tm))
-		snprintf(ret, 9, "--:--:--");
+	ab_field_copy(&r->f[M_TIME], stamp, sizeof(stamp));
+	ab_time_local(stamp, local);
+	snprintf(ret, 9, "%.8s",
+		 ab_time_ms(stamp) < 0 ? "--:--:--" : local + 11);
 }
 
 static char *shorten(struct ab_buf *b)
