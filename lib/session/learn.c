@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "audit/fields.h"
+#include "audit/details.h"
 #include "audit/reader.h"
 #include "base/error.h"
 #include "base/fd.h"
@@ -48,10 +48,10 @@ static int open_folder(const struct ab_policy_input *input, const char *id,
 static int get_id(const char *result, char ret[8], struct ab_error *err)
 {
 	static const char *const names[] = { "run_id" };
-	struct ab_field id;
+	struct ab_detail id;
 
-	if (ab_fields_find(result, strlen(result), names, 1, &id) < 0 ||
-	    ab_field_copy(&id, ret, 8) == 0 || strchr(ret, '/') ||
+	if (ab_details_find(result, strlen(result), names, 1, &id) < 0 ||
+	    ab_detail_copy(&id, ret, 8) == 0 || strchr(ret, '/') ||
 	    ret[0] == '.')
 		return ab_fail(err, AB_ESYSTEM, 0,
 			       "there was no run to learn from");
