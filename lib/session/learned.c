@@ -149,8 +149,7 @@ static bool get_entry(const struct ab_detail f[NAMES],
 	if (port < 1 || port > UINT16_MAX ||
 	    ab_host_parse(text, len, &host, NULL) < 0)
 		return false;
-	entry = ab_host_entry_of(
-		&host, ab_port_usual((uint16_t)port) ? 0 : (uint16_t)port);
+	entry = ab_host_entry_for(&host, (uint16_t)port);
 	ab_host_entry_format(&entry, ret);
 	return true;
 }

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "audit/log.h"
 #include "audit/query.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -94,14 +93,6 @@ static void keep_run(struct ab_run *run, void *arg)
 	run->dir = -1;
 }
 
-static json_t *read_start(const struct ab_run *run)
-{
-	ab_autofree char *line = NULL;
-
-	return ab_log_first(run->dir, &line) < 0 ? NULL
-						 : json_loads(line, 0, NULL);
-}
-
 static int by_age(const void *a, const void *b)
 {
 	const struct ab_run_info *x = a, *y = b;
@@ -119,7 +110,7 @@ static void describe(const struct found *f, struct ab_run_list *ret)
 	ret->v = ab_alloc((f->len + 1) * sizeof(ret->v[0]));
 	for (size_t i = 0; i < f->len; i++) {
 		struct ab_run_info *info = &ret->v[ret->len];
-		json_t *start = read_start(&f->runs[i]);
+		json_t *start = ab_run_start(&f->runs[i]);
 
 		/* It is just being made, or was refused. */
 		if (!start)

@@ -20,7 +20,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "audit/log.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -124,14 +123,9 @@ static void end_process(int pidfd)
 /* Handles are taken when they are needed: until then it may end by itself. */
 static int hold_ends(struct target *t)
 {
-	ab_autofree char *line = NULL;
-	json_t *start;
-	int result;
+	json_t *start = ab_run_start(&t->run);
+	int result = ab_ends_open(start, &t->ends);
 
-	if (ab_log_first(t->run.dir, &line) < 0)
-		return -1;
-	start = json_loads(line, 0, NULL);
-	result = ab_ends_open(start, &t->ends);
 	json_decref(start);
 	return result;
 }
