@@ -280,6 +280,7 @@ straight='env -u HTTP_PROXY -u http_proxy -u HTTPS_PROXY -u https_proxy -u ALL_P
 	agentbox_split run --allow origin.test --on-violation "cat >>'$TEST_DIR/hook'" -c "$fetch http://origin.test/; $fetch http://allowed.test/; $fetch http://other.test/"
 	[ "$output" = 200403403 ]
 	[ "$(jq -r '"\(.kind) \(.domain)"' "$TEST_DIR/hook" | tr '\n' ,)" = "violation allowed.test,violation other.test," ]
+	[ "$(wc -l <"$TEST_DIR/hook")" -eq 2 ]
 	agentbox_split run --on-violation "exit 3" -c "$fetch http://other.test/"
 	[[ "$stderr" == *"--on-violation"*"status 3"* ]]
 }
@@ -313,6 +314,25 @@ straight='env -u HTTP_PROXY -u http_proxy -u HTTPS_PROXY -u https_proxy -u ALL_P
 	agentbox_split run --config "$TEST_DIR/m.json" --allow origin.test -c "$flood; sleep 60"
 	[ "$status" -eq 125 ]
 	[ "$(audit 'select(.kind == "monitor") | .action' | tail -n 1)" = stop ]
+}
+
+@test "monitor: what is held before anybody used the network can be answered" {
+	mkdir "$HOME/other"
+	printf 'for i in 1 2 3 4 5; do echo x >"%s/$i"; done; until [ -e go ]; do :; done\n%s http://origin.test/\n' "$HOME/other" "$fetch" >job
+	echo '{"monitor":{"denialsPerMinute":3,"action":"hold"}}' >"$TEST_DIR/m.json"
+	for answer in run no; do
+		rm -f go
+		box_start run --trace-denials --config "$TEST_DIR/m.json" --allow origin.test -- sh job
+		wait_for 20 grep -q 'network is held' "$TEST_DIR/box.err"
+		waits
+		[ "$(question why)" = held ]
+		control "{\"do\":\"answer\",\"id\":\"$(question id)\",\"answer\":\"$answer\"}" | grep -q '"ok":true'
+		pending 0
+		touch go
+		box_end
+		cat "$TEST_DIR/box.out" >>said
+	done
+	[ "$(cat said)" = 200403 ]
 }
 
 @test "monitor: uploads to one host and in all, and new hosts" {

@@ -1,3 +1,4 @@
+# unsanitized: what it adds to run is in the unit tests
 # exec --json: a run that is captured, in one object; and --result, the same
 # object for a run that is not.
 load helpers

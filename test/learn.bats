@@ -126,6 +126,23 @@ clean_project()
 	[ ! -e "$HOME/.bashrc" ]
 }
 
+@test "learn: a home folder behind a link is one all the same" {
+	local real=$HOME
+
+	mkdir -p "$real/own" "$real/dots/fish" "$real/.vim/plugin"
+	ln -s dots "$real/.config"
+	ln -s "$real" "$TEST_DIR/link"
+	HOME=$TEST_DIR/link agentbox_split learn --yes -- sh -c '
+		for i in . own .config/fish .vim/plugin; do
+			echo >~/$i/x
+		done'
+	jq -e '.filesystem.write == [".", "~/own"]' <<<"$output"
+	[[ "$stderr" == *"$real/x  needs all of the home folder"* ]]
+	[[ "$stderr" == *"$real/dots/fish/x  where programs take keys"* ]]
+	[[ "$stderr" != *"--write $real -- "* ]]
+	[[ "$stderr" == *"--write $real/own -- "* ]]
+}
+
 @test "learn: without a terminal only with --yes, and nothing has run" {
 	agentbox learn -- touch ran
 	[ "$status" -eq 126 ]

@@ -1,3 +1,4 @@
+# once: a record is the same for every reader
 # `agentbox log`: the record of a run, read back; of real runs, and of records
 # that were made for the test, also damaged and hostile ones.
 UNJUDGED=1

@@ -1,3 +1,4 @@
+# unsanitized: it waits more than it works
 # Runs as things that people list, name, stop and clear away.
 load helpers
 
@@ -340,7 +341,7 @@ open("ready-web", "w"); time.sleep(60)'
 	[ "$output" = "0 runs removed, 2 kept" ]
 	agentbox run -- true
 	[ "$status" -eq 0 ]
-	[[ "$output" == *"not trusted: records.keepFor stays 30d, not 1h"* ]]
+	[[ "$output" == *"records.keepFor has no effect"* ]]
 	[ -d "$AGENTBOX_STATE/runs/aaaaa" ]
 	mkdir -p "$HOME/.config/agentbox"
 	echo '{ "records": { "keepFor": "2d" } }' >"$HOME/.config/agentbox/config.json"
@@ -385,8 +386,8 @@ open("ready-web", "w"); time.sleep(60)'
 @test "several gc at once remove everything once" {
 	local i pids=()
 
-	for i in {100..299}; do
-		ended_run "a$i" 40
+	for i in {a..h}{a..h}{2..4}; do
+		ended_run "aa$i" 40
 	done
 	for i in 1 2 3; do
 		"$AGENTBOX" gc --json 3>&- >"$TEST_DIR/gc.$i" &

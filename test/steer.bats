@@ -280,11 +280,11 @@ servant_end()
 @test "steer: connections to what is denied by now are closed by choice" {
 	mkdir -p "$HOME/.config/agentbox"
 	local file=$HOME/.config/agentbox/config.json
-	echo '{ "network": { "allow": ["other.test"] } }' >"$file"
+	echo '{ "network": { "allow": ["wire.test:7"] } }' >"$file"
 	cat >talk.py <<-'END'
 	import os, socket, time
-	s = socket.create_connection(("other.test", 80))
-	s.sendall(b"GET / HTTP/1.1\r\nHost: other.test\r\n\r\n")
+	s = socket.create_connection(("wire.test", 7))
+	s.sendall(b"\x00 to an echo, which does not close by itself")
 	s.recv(65536)
 	open("open", "w").close()
 	s.settimeout(30)
@@ -298,7 +298,7 @@ servant_end()
 	END
 	box_start run -- python3 talk.py
 	wait_for 20 test -e open
-	echo '{ "network": { "allow": ["other.test"], "deny": ["other.test"] } }' >"$file.new"
+	echo '{ "network": { "allow": ["wire.test:7"], "deny": ["wire.test"] } }' >"$file.new"
 	mv "$file.new" "$file"
 	beside config reload --cut
 	[ "$status" -eq 0 ]
@@ -354,6 +354,30 @@ servant_end()
 	[[ "$output" == *"it is your home folder"*"make the file first, then:  agentbox allow $HOME/y"* ]]
 }
 
+@test "steer: an id is not for what took the place of the file" {
+	mkdir "$HOME/data" "$HOME/other"
+	agentbox run --trace-denials -- touch "$HOME/data/x"
+	[ "$status" -ne 0 ]
+	local id
+	id=$(ls "$AGENTBOX_STATE/runs")
+	rmdir "$HOME/data"
+	ln -s other "$HOME/data"
+	beside allow "$id-f1"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"$HOME/data cannot be allowed by its id: it leads to $HOME/other by now"* ]]
+	beside allow "$HOME/data"
+	[ "$status" -eq 0 ]
+	[[ "$output" == "$HOME/other may be written in the next run"* ]]
+	# Nor is the next run.
+	rmdir "$HOME/other"
+	mkdir "$HOME/third"
+	ln -s third "$HOME/other"
+	agentbox run -- touch "$HOME/third/x"
+	[ "$status" -ne 0 ]
+	[[ "$output" == *"$HOME/other, which you allowed for the next run, leads elsewhere by now"* ]]
+	[ ! -e "$HOME/third/x" ]
+}
+
 @test "steer: a path for always keeps the workspace writable" {
 	mkdir "$HOME/data"
 	beside allow "$HOME/data" --always
@@ -377,6 +401,18 @@ servant_end()
 	done
 	[ ! -e "$AGENTBOX_STATE/next.json" ]
 	[ ! -e "$HOME/.config/agentbox/config.json" ]
+}
+
+@test "steer: nor are our settings where a link leads to them" {
+	mkdir -p "$HOME/dots/agentbox/profiles" "$HOME/dots/tool"
+	ln -s dots "$HOME/.config"
+	for path in "$HOME/dots/agentbox" "$HOME/.config/agentbox/profiles"; do
+		beside allow "$path"
+		[ "$status" -eq 1 ]
+		[[ "$output" == *"cannot be allowed: it is agentbox's own"* ]]
+	done
+	beside allow "$HOME/dots/tool"
+	[ "$status" -eq 0 ]
 }
 
 @test "steer: inside a box nothing can be allowed" {

@@ -377,3 +377,22 @@ sys.stdout.write(got.hex() + "\r\n")'
 	tty_wait '^prompt'
 	! tty_matches '^pushed' || false
 }
+
+@test "terminal: nothing that was printed before hides a question, or answers it" {
+	for trick in 'P0;\007' 'P0;\033'; do
+		tty_start "$AGENTBOX" run --unknown ask -- sh -c "printf '\\033$trick'; curl -sf -o /dev/null http://new.test/"
+		# Before the terminal itself gives such a string up.
+		tty_wait 'wants new.test:80' 4
+		# What somebody types who does not look is no answer.
+		for key in a o r; do
+			tty_key "$key"
+			sleep 0.2
+		done
+		tty_matches 'wants new.test:80'
+		sleep 1
+		tty_key n
+		tty_end
+		[ "$status" -eq 22 ]
+		tty_stop
+	done
+}

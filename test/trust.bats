@@ -54,6 +54,20 @@ not_widened()
 	[[ "$stderr" == *"env.set"* ]]
 }
 
+@test "no project says what becomes of the records of all runs" {
+	project '{"records":{"keepRuns":1,"keepFor":"1s"},"limits":{"processes":9}}'
+	agentbox trust --yes
+	[ "$status" -eq 0 ]
+	agentbox run -- true
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"records.keepRuns has no effect"* ]]
+	[[ "$output" == *"records.keepFor has no effect"* ]]
+	is '[."records.keepRuns".value, ."records.keepFor".value, ."limits.processes".value]' '[1000,"30d",9]'
+	project '{}'
+	user '{"records":{"keepRuns":1}}'
+	is '."records.keepRuns".value' 1
+}
+
 @test "an untrusted project file does tighten" {
 	project "$wide"
 	is '[."filesystem.denyRead"[].value] | index("'"$WORKSPACE/private"'") != null' true

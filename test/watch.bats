@@ -1,3 +1,4 @@
+# once: a terminal is the same for root
 # A run on the whole screen: what happens, and questions answered by a key.
 load helpers
 load internet

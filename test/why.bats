@@ -1,3 +1,4 @@
+# once: a record is the same for every reader
 # `agentbox why`: what a denial was about, in the words that were said when it
 # happened, and what a person can do.
 UNJUDGED=1

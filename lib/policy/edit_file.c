@@ -152,6 +152,16 @@ static bool is_same(const struct edit *e, const char *text, size_t len)
 	       memcmp(now ? now : "", text, len) == 0;
 }
 
+/* Another group than that of the old file gets nothing by the old mode. */
+static int keep_mode(const struct edit *e, int fd)
+{
+	mode_t mode = e->st.st_mode & 07777;
+
+	if (fchown(fd, (uid_t)-1, e->st.st_gid) < 0)
+		mode &= ~(mode_t)(S_ISGID | S_IRWXG);
+	return fchmod(fd, mode);
+}
+
 static int write_beside(const struct edit *e, const char *name,
 			const char *text)
 {
@@ -163,7 +173,7 @@ static int write_beside(const struct edit *e, const char *name,
 	if (fd < 0)
 		return -1;
 	if (ab_write_all(fd, text, strlen(text)) < 0 ||
-	    (e->exists && fchmod(fd, e->st.st_mode & 07777) < 0) ||
+	    (e->exists && keep_mode(e, fd) < 0) ||
 	    fsync(fd) < 0)
 		return -1;
 	return 0;

@@ -260,7 +260,26 @@ static bool is_plain(const char *top, const char *path)
 	return fd >= 0;
 }
 
-static void merge_files(struct ab_load *l, const struct files *f)
+/* They are those of all runs, in whatever folder: what one of them says about
+ * them would be said about the others. */
+static void leave_records(struct ab_load *l, struct files *f, const char *name)
+{
+	static const enum ab_key_id ids[] = { AB_KEY_KEEP_FOR,
+					      AB_KEY_KEEP_RUNS };
+
+	for (size_t i = 0; i < AB_COUNT(ids); i++) {
+		struct ab_value *value = &f->project.v[ids[i]];
+
+		if (f->has_project && value->from && l->notes)
+			ab_strv_addf(l->notes,
+				     "%s: %s has no effect: the records of all "
+				     "runs are yours, not a project's",
+				     name, ab_keys[ids[i]].path);
+		*value = (struct ab_value){ 0 };
+	}
+}
+
+static void merge_files(struct ab_load *l, struct files *f)
 {
 	struct ab_config *base = &l->policy->store->config;
 	ab_autofree char *path = ab_path_join(l->workspace, AB_PROJECT_CONFIG);
@@ -270,6 +289,7 @@ static void merge_files(struct ab_load *l, const struct files *f)
 	/* `extends` has been used: as a value it would look like a layer. */
 	struct ab_value profile = base->v[AB_KEY_EXTENDS];
 
+	leave_records(l, f, name);
 	if (f->has_system)
 		ab_config_merge(l->arena, base, &f->system);
 	if (f->has_user)

@@ -17,6 +17,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/tcp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -60,6 +61,7 @@ struct ab_dial {
 	uint16_t port;
 	unsigned n, begun, open;
 	struct ab_dialled result;
+	char entry[AB_HOST_ENTRY_TEXT]; /* of its verdict */
 	struct attempt attempts[ATTEMPTS];
 };
 
@@ -327,6 +329,10 @@ static bool check(struct ab_dial *dial, const struct ab_host *host,
 
 	if (setup->check(setup->arg, host, port, &dial->result.verdict))
 		return true;
+	/* Lists and words may be others by the time that it is told. */
+	snprintf(dial->entry, sizeof(dial->entry), "%s",
+		 dial->result.verdict.entry);
+	dial->result.verdict.entry = dial->entry;
 	dial->result.address = *host;
 	end(dial, AB_DIAL_FORBIDDEN);
 	return false;

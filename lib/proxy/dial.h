@@ -41,7 +41,8 @@ struct ab_dialled {
 	bool upstream;		/* it was, or was to be, the upstream proxy */
 	struct ab_host address;	/* the one reached, forbidden, or failed last; the
 				 * upstream's own. Else its text is "" */
-	struct ab_verdict verdict;	/* with FORBIDDEN */
+	struct ab_verdict verdict;	/* with FORBIDDEN; its entry lives as long
+					 * as the call */
 };
 
 struct ab_dialer;

@@ -127,7 +127,9 @@ static size_t answer_name(struct ab_engine *engine,
 		deny(engine, q->name.text, &verdict, AB_FAULT_NONE);
 		return ab_dns_answer(q, AB_DNS_NXDOMAIN, NULL, 0, ret);
 	}
-	number = ab_names_number(engine->names, &q->name);
+	number = verdict.access == AB_ACCESS_ALLOW
+			 ? ab_names_number(engine->names, &q->name)
+			 : ab_names_guest(engine->names, &q->name);
 	if (!number) {
 		deny(engine, q->name.text, &verdict, AB_FAULT_NAMES);
 		return ab_dns_answer(q, AB_DNS_SERVFAIL, NULL, 0, ret);

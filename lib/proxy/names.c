@@ -134,7 +134,8 @@ static void grow(struct ab_names *names)
 	}
 }
 
-uint16_t ab_names_number(struct ab_names *names, const struct ab_host *name)
+static uint16_t number_of(struct ab_names *names, const struct ab_host *name,
+			  uint32_t most)
 {
 	uint64_t h = hash(names->key, name->text, strlen(name->text));
 	uint32_t slot = find_slot(names, h, name->text);
@@ -142,7 +143,7 @@ uint16_t ab_names_number(struct ab_names *names, const struct ab_host *name)
 	assert(name->kind == AB_HOST_NAME);
 	if (names->slots[slot])
 		return names->slots[slot];
-	if (names->len == AB_NAMES_MAX)
+	if (names->len >= most)
 		return 0;
 	grow(names);
 	names->entries[names->len++] = (struct entry){
@@ -153,6 +154,16 @@ uint16_t ab_names_number(struct ab_names *names, const struct ab_host *name)
 	slot = find_slot(names, h, name->text);
 	names->slots[slot] = (uint16_t)names->len;
 	return names->slots[slot];
+}
+
+uint16_t ab_names_number(struct ab_names *names, const struct ab_host *name)
+{
+	return number_of(names, name, AB_NAMES_MAX);
+}
+
+uint16_t ab_names_guest(struct ab_names *names, const struct ab_host *name)
+{
+	return number_of(names, name, AB_NAMES_GUESTS);
 }
 
 void ab_names_v4(uint16_t number, uint8_t ret[4])

@@ -16,7 +16,7 @@
 
 #include "policy/host.h"
 
-enum { AB_NAMES_MAX = 65535 };
+enum { AB_NAMES_MAX = 65535, AB_NAMES_GUESTS = AB_NAMES_MAX / 2 };
 
 struct ab_names;
 
@@ -25,6 +25,9 @@ void ab_names_free(struct ab_names *names);
 
 /* The number of a name, given on first use; 0 when the table is full. */
 uint16_t ab_names_number(struct ab_names *names, const struct ab_host *name);
+/* The same for one that only somebody's word would let through, and of which
+ * the box can make up as many as it likes: half of the table is for others. */
+uint16_t ab_names_guest(struct ab_names *names, const struct ab_host *name);
 void ab_names_v4(uint16_t number, uint8_t ret[4]);
 void ab_names_v6(uint16_t number, uint8_t ret[16]);
 

@@ -127,7 +127,7 @@ static void await_box(struct broker *b)
 static void tend(struct broker *b)
 {
 	if (!b->tended)
-		ab_tend(b->duty.run, b->sock);
+		ab_tend(b->duty.run);
 	b->tended = true;
 }
 

@@ -104,8 +104,8 @@ int ab_broker_remember(struct ab_broker *broker, uint32_t ticket,
 		       const char *entry);
 /* Read all settings again. */
 int ab_broker_reload(struct ab_broker *broker, uint32_t ticket);
-/* Give this record to the --on-violation command (duty->on_violation). One at
- * a time, in order; news only of failures. */
+/* Give this record, which has no end of line, to the --on-violation command
+ * (duty->on_violation). One at a time, in order; news only of failures. */
 int ab_broker_violation(struct ab_broker *broker, const char *line, size_t len);
 
 /* After the box is gone: what appeared and was moved away, as sentences. The

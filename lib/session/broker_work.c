@@ -176,8 +176,10 @@ static int judge_hook(const struct ab_ran *ran, struct ab_error *err)
 int ab_work_violation(const struct broker *b, const struct job *job,
 		      struct done *ret, struct ab_error *err)
 {
+	ab_autofree char *line =
+		ab_printf("%.*s\n", (int)job->len, job->body);
 	/* The record is a file: who does not read it hinders nobody. */
-	ab_autoclose int in = ab_memfd_sealed("violation", job->body, job->len);
+	ab_autoclose int in = ab_memfd_sealed("violation", line, strlen(line));
 	const char *const argv[] = { "/bin/sh", "-c", b->duty.on_violation,
 				     NULL };
 	struct ab_program program = { .argv = argv,

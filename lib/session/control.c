@@ -6,8 +6,12 @@
  * is freed after the batch in which it left, but not while it is asked: then
  * it is marked, and goes when the answer would.
  *
+ * Behind is one whose socket is full. An answer waits until there is room; of
+ * events it only hears then that it has missed some. So the box, which can
+ * make many at once, cannot get rid of somebody who watches it.
+ *
  * Should: answer each request once.
- * Mustn't: wait for a client (one that does not read is let go), talk to
+ * Mustn't: wait for a client, or keep more than one answer for it; talk to
  * another user.
  */
 #include "session/control.h"
@@ -36,6 +40,8 @@ struct ab_control_client {
 	struct ab_source source;
 	struct ab_later later;
 	bool asked, follows, left;
+	bool missed;	/* events */
+	char *held;	/* an answer */
 	_Alignas(max_align_t) char note[NOTE_ROOM];
 };
 
@@ -78,6 +84,7 @@ static void release(struct ab_later *later)
 	if (c->next)
 		c->next->link = c->link;
 	c->control->nclients--;
+	free(c->held);
 	free(c);
 }
 
@@ -92,15 +99,62 @@ static void leave(struct ab_control_client *c)
 		ab_loop_later(c->control->watch.loop, &c->later);
 }
 
-static void send_json(struct ab_control_client *c, const json_t *json)
+static bool is_behind(const struct ab_control_client *c)
+{
+	return c->held || c->missed;
+}
+
+/* One that is asked is not read from, but for its end. */
+static void watch_client(struct ab_control_client *c)
+{
+	ab_loop_set(c->control->watch.loop, &c->source,
+		    is_behind(c) ? EPOLLOUT
+		    : c->asked	 ? 0
+				 : EPOLLIN);
+}
+
+/* false: there is no room for it. */
+static bool send_text(struct ab_control_client *c, const char *text)
+{
+	ssize_t n = send(c->source.fd, text, strlen(text),
+			 MSG_DONTWAIT | MSG_NOSIGNAL);
+
+	if (n < 0 && (errno == EAGAIN || errno == ENOBUFS))
+		return false;
+	if (n < 0)
+		leave(c);
+	return true;
+}
+
+static void send_json(struct ab_control_client *c, const json_t *json,
+		      bool event)
 {
 	ab_autofree char *text = json_dumps(json, JSON_COMPACT);
-	size_t len = text ? strlen(text) : 0;
 
-	/* One that does not read has no use for us. */
-	if (!text || len > AB_CONTROL_MAX ||
-	    send(c->source.fd, text, len, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+	if (!text || strlen(text) > AB_CONTROL_MAX) {
 		leave(c);
+		return;
+	}
+	if (!is_behind(c) && send_text(c, text))
+		return;
+	if (event)
+		c->missed = true;
+	else
+		c->held = ab_take(text);
+	watch_client(c);
+}
+
+static void catch_up(struct ab_control_client *c)
+{
+	static const char missed[] = "{\"event\":\"missed\"}";
+
+	if (c->held && !send_text(c, c->held))
+		return;
+	free(ab_take(c->held));
+	if (c->left || (c->missed && !send_text(c, missed)))
+		return;
+	c->missed = false;
+	watch_client(c);
 }
 
 static void answer(struct ab_control_client *c, json_t *json)
@@ -109,8 +163,8 @@ static void answer(struct ab_control_client *c, json_t *json)
 	if (c->left)
 		leave(c);
 	else {
-		ab_loop_set(c->control->watch.loop, &c->source, EPOLLIN);
-		send_json(c, json);
+		watch_client(c);
+		send_json(c, json, false);
 	}
 	json_decref(json);
 }
@@ -146,7 +200,7 @@ void ab_control_tell(struct ab_control *control, json_t *event)
 	for (struct ab_control_client *c = control->clients; c; c = next) {
 		next = c->next;
 		if (c->follows && !c->left)
-			send_json(c, event);
+			send_json(c, event, true);
 	}
 	json_decref(event);
 }
@@ -164,8 +218,7 @@ static void take_request(struct ab_control_client *c, size_t len)
 
 	c->asked = true;
 	memset(c->note, 0, sizeof(c->note));
-	/* Nothing more of it before the answer, but for its end. */
-	ab_loop_set(control->watch.loop, &c->source, 0);
+	watch_client(c);
 	if (ab_control_parse(control->watch.run_id, control->packet, len,
 			     &request, &err) < 0)
 		ab_control_refuse(c, &err);
@@ -178,6 +231,10 @@ static void client_ready(struct ab_source *source, uint32_t events)
 	struct ab_control_client *c = source->owner;
 	ssize_t n;
 
+	if (is_behind(c) && (events & EPOLLOUT)) {
+		catch_up(c);
+		return;
+	}
 	if (c->asked) { /* only its end is told */
 		if (events & (EPOLLHUP | EPOLLERR))
 			leave(c);
@@ -281,6 +338,7 @@ void ab_control_close(struct ab_control *control)
 		next = c->next;
 		if (!c->left)
 			ab_closep(&c->source.fd);
+		free(c->held);
 		free(c);
 	}
 	ab_closep(&control->listener.fd);

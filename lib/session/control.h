@@ -26,6 +26,7 @@
  *			{"event":"asked", as in pending},
  *			{"event":"settled","id","how":"answered|time|gone",
  *			 "released":N}, {"event":"said","text"},
+ *			{"event":"missed"} (some of these, for want of room),
  *			{"event":"end","status":N}; the records themselves are
  *			in the log
  */

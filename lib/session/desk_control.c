@@ -39,15 +39,16 @@ static void refuse(struct ab_control_client *client, const char *text,
 	ab_control_refuse(client, &err);
 }
 
-/* After everything that the proxy was told before. */
-static void reply_later(struct ab_desk *d, struct ab_control_client *client)
+/* It is answered after what the proxy is told next, of which it is to hear:
+ * then ab_proxy_survey(). false: it is refused. */
+static bool enlist(struct ab_desk *d, struct ab_control_client *client)
 {
 	if (d->nsurveys == AB_COUNT(d->surveys)) {
 		refuse(client, "too many ask at once", "");
-		return;
+		return false;
 	}
 	d->surveys[d->nsurveys++] = client;
-	ab_proxy_survey(ab_desk_proxy(d));
+	return true;
 }
 
 static bool has_network(struct ab_desk *d, struct ab_control_client *client)
@@ -81,32 +82,29 @@ static void do_status(struct ab_desk *d, struct ab_control_client *client,
 		      const struct ab_control_request *request)
 {
 	(void)request;
-	if (ab_desk_proxy(d))
-		reply_later(d, client);
-	else
+	if (!ab_desk_proxy(d))
 		ab_control_reply(client, describe(d, NULL));
+	else if (enlist(d, client))
+		ab_proxy_survey(ab_desk_proxy(d));
 }
 
 static void do_pending(struct ab_desk *d, struct ab_control_client *client,
 		       const struct ab_control_request *request)
 {
+	const struct ab_open_question *q =
+		ab_questions_from(&d->questions, request->number);
 	json_t *list = json_array();
 	size_t n = 0, bytes = 0;
-	json_int_t next = 0;
 
-	for (size_t i = 0; i < d->questions.len && !next; i++) {
-		const struct ab_open_question *q = d->questions.v[i];
-
-		if (q->wanted.number < request->number)
-			continue;
+	for (; q; q = ab_questions_from(&d->questions, q->wanted.number + 1)) {
 		bytes += 512 + (q->who ? strlen(q->who) : 0);
 		if (n++ == PAGE || bytes > PAGE_BYTES)
-			next = q->wanted.number;
-		else
-			json_array_append_new(list, ab_desk_question(d, q));
+			break;
+		json_array_append_new(list, ab_desk_question(d, q));
 	}
 	ab_control_reply(client,
-			 json_pack("{s:o,s:I}", "pending", list, "next", next));
+			 json_pack("{s:o,s:I}", "pending", list, "next",
+				   (json_int_t)(q ? q->wanted.number : 0)));
 }
 
 static void do_answer(struct ab_desk *d, struct ab_control_client *client,
@@ -121,8 +119,10 @@ static void do_answer(struct ab_desk *d, struct ab_control_client *client,
 	}
 	*waits = (struct waits){ .what = AB_DO_ANSWER,
 				 .number = request->number };
+	if (!enlist(d, client))
+		return;
 	ab_desk_answer(d, request->number, request->answer, "control");
-	reply_later(d, client);
+	ab_proxy_survey(ab_desk_proxy(d));
 }
 
 /* What no grant can lift. */
@@ -172,8 +172,10 @@ static void do_grant(struct ab_desk *d, struct ab_control_client *client,
 		return;
 	memcpy(grant.entry, request->entry, sizeof(request->entry));
 	*waits = (struct waits){ .what = request->what };
+	if (!enlist(d, client))
+		return;
 	ab_proxy_grant(ab_desk_proxy(d), &grant, "control");
-	reply_later(d, client);
+	ab_proxy_survey(ab_desk_proxy(d));
 }
 
 static void do_reload(struct ab_desk *d, struct ab_control_client *client,

@@ -55,6 +55,7 @@ struct ab_gate {
 	struct ab_gate_watch watch;
 	struct ab_source knock, failure, told;
 	struct ab_proxy *proxy;
+	bool closing;	/* its thread talks to nobody any more */
 };
 
 /* On the host's loopback only: to publish is not to expose. */
@@ -170,13 +171,54 @@ static void proxy_failed(struct ab_source *source, uint32_t events)
 	g->watch.failed(g->watch.arg, &err);
 }
 
-/* A thread that only the end has needed talks to nobody. */
+static void read_letter(struct ab_gate *g, const struct ab_letter *letter)
+{
+	const struct ab_gate_watch *w = &g->watch;
+	const struct settled *settled = letter->data;
+	const struct sent *sent = letter->data;
+
+	switch ((enum tale)letter->kind) {
+	case TELL_STALE:
+		w->stale(w->arg, (size_t)letter->value);
+		break;
+	case TELL_TRIPPED:
+		w->tripped(w->arg, (size_t)letter->value);
+		break;
+	case TELL_WANTED:
+		w->wanted(w->arg, letter->data);
+		break;
+	case TELL_SETTLED:
+		w->settled(w->arg, settled->number, settled->how,
+			   settled->released);
+		break;
+	case TELL_SENT:
+		w->sent(w->arg, sent->host, sent->bytes);
+		break;
+	case TELL_OPENED:
+		w->opened(w->arg, letter->data);
+		break;
+	case TELL_SURVEYED:
+		w->surveyed(w->arg, letter->data);
+		break;
+	}
+}
+
+/* Before there is a thread it is our own that tells, and hears it at once; a
+ * thread that only the end has needed talks to nobody. */
 static void post(struct ab_gate *g, enum tale kind, int value, void *data)
 {
-	if (g->told.fd >= 0)
+	struct ab_letter now = { .kind = (int)kind,
+				 .value = value,
+				 .fd = -1,
+				 .data = data };
+
+	if (g->told.fd >= 0) {
 		ab_mailbox_post(&g->mail, (int)kind, value, -1, data);
-	else
-		free(data);
+		return;
+	}
+	if (!g->closing)
+		read_letter(g, &now);
+	free(data);
 }
 
 static void tell_stale(void *arg, size_t i)
@@ -220,49 +262,9 @@ static void tell_opened(void *arg, const char *host)
 	post(arg, TELL_OPENED, 0, ab_strdup(host));
 }
 
-/* Before there is a thread it comes from our own. */
 static void tell_surveyed(void *arg, char *json)
 {
-	struct ab_gate *g = arg;
-
-	if (g->told.fd >= 0) {
-		post(g, TELL_SURVEYED, 0, json);
-		return;
-	}
-	g->watch.surveyed(g->watch.arg, json);
-	free(json);
-}
-
-static void read_letter(struct ab_gate *g, const struct ab_letter *letter)
-{
-	const struct ab_gate_watch *w = &g->watch;
-	const struct settled *settled = letter->data;
-	const struct sent *sent = letter->data;
-
-	switch ((enum tale)letter->kind) {
-	case TELL_STALE:
-		w->stale(w->arg, (size_t)letter->value);
-		break;
-	case TELL_TRIPPED:
-		w->tripped(w->arg, (size_t)letter->value);
-		break;
-	case TELL_WANTED:
-		w->wanted(w->arg, letter->data);
-		break;
-	case TELL_SETTLED:
-		w->settled(w->arg, settled->number, settled->how,
-			   settled->released);
-		break;
-	case TELL_SENT:
-		w->sent(w->arg, sent->host, sent->bytes);
-		break;
-	case TELL_OPENED:
-		w->opened(w->arg, letter->data);
-		break;
-	case TELL_SURVEYED:
-		w->surveyed(w->arg, letter->data);
-		break;
-	}
+	post(arg, TELL_SURVEYED, 0, json);
 }
 
 static void something_told(struct ab_source *source, uint32_t events)
@@ -399,6 +401,7 @@ int ab_gate_close(struct ab_gate *g, struct ab_proxy_report *ret,
 	int r = 0;
 
 	*ret = (struct ab_proxy_report){ 0 };
+	g->closing = true;
 	if (g->proxy)
 		r = ab_proxy_stop(g->proxy, ret, err);
 	destroy(g);

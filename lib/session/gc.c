@@ -2,13 +2,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "audit/find.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/fd.h"
@@ -25,9 +25,6 @@
 #define OPEN_DIR (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 #define GONE ".gone-"
 
-/* Who waits for us may wait so long. */
-enum { MOMENT_MS = 50 };
-
 struct ended {
 	char id[8];
 	int64_t at_ms;
@@ -38,19 +35,19 @@ struct ended_list {
 	size_t len, room;
 };
 
-/* What is not the folder of a run is not ours to touch. */
-static bool is_id(const char *name)
-{
-	size_t len = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789");
-
-	return len && len < sizeof(((struct ended *)0)->id) && !name[len];
-}
+struct work {
+	int runs;
+	const struct ab_gc_rule *rule;
+	int64_t begun;
+};
 
 static void add_ended(struct ended_list *list, int runs, const char *id)
 {
 	struct stat st;
 
-	if (!is_id(id) || fstatat(runs, id, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	/* What is not the folder of a run is not ours to touch. */
+	if (!ab_run_id_valid(id) ||
+	    fstatat(runs, id, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
 	    !S_ISDIR(st.st_mode))
 		return;
 	if (list->len == list->room) {
@@ -71,20 +68,25 @@ static int newest_first(const void *a, const void *b)
 	return strcmp(x->id, y->id);
 }
 
+static bool is_late(const struct work *w)
+{
+	return w->rule->ms && ab_now_ms() - w->begun >= (int64_t)w->rule->ms;
+}
+
 /* Those that stand there, and what somebody did not finish. */
-static void survey(int runs, bool dry, struct ended_list *ret)
+static void survey(const struct work *w, struct ended_list *ret)
 {
 	ab_autostrv struct ab_strv left = { 0 };
-	ab_autodir DIR *list = ab_folder_list(runs, ".");
+	ab_autodir DIR *list = ab_folder_list(w->runs, ".");
 	const char *name;
 
 	while ((name = ab_folder_next(list)) != NULL)
 		if (strncmp(name, GONE, strlen(GONE)) == 0)
 			ab_strv_add(&left, name);
 		else
-			add_ended(ret, runs, name);
-	for (size_t i = 0; !dry && i < left.len; i++)
-		ab_gc_remove(runs, left.v[i]);
+			add_ended(ret, w->runs, name);
+	for (size_t i = 0; !w->rule->dry && i < left.len && !is_late(w); i++)
+		ab_gc_remove(w->runs, left.v[i]);
 	if (ret->len)
 		qsort(ret->v, ret->len, sizeof(ret->v[0]), newest_first);
 }
@@ -111,21 +113,14 @@ static int remove_run(int runs, const char *id)
 	return ab_gc_remove(runs, gone);
 }
 
-static bool is_wanted(const struct ab_gc_rule *rule, int64_t begun)
-{
-	struct pollfd fd = { .fd = rule->busy, .events = POLLIN };
-
-	return rule->busy >= 0 && ab_now_ms() - begun > MOMENT_MS &&
-	       poll(&fd, 1, 0) > 0;
-}
-
 void ab_gc(int runs, const struct ab_gc_rule *rule, struct ab_gc_report *ret)
 {
-	int64_t now = ab_clock_ms(CLOCK_REALTIME), begun = ab_now_ms();
+	struct work work = { .runs = runs, .rule = rule, .begun = ab_now_ms() };
+	int64_t now = ab_clock_ms(CLOCK_REALTIME);
 	struct ended_list list = { 0 };
 
 	*ret = (struct ab_gc_report){ 0 };
-	survey(runs, rule->dry, &list);
+	survey(&work, &list);
 	/* The oldest go first: who stops in between leaves the newer ones. */
 	for (size_t i = list.len; i-- > 0;) {
 		const struct ended *run = &list.v[i];
@@ -138,8 +133,7 @@ void ab_gc(int runs, const struct ab_gc_rule *rule, struct ab_gc_report *ret)
 		} else if (!rule->quarantine && holds_files(runs, run->id)) {
 			ret->kept++;
 			ret->quarantined++;
-		} else if ((rule->max && ret->removed.len == rule->max) ||
-			   is_wanted(rule, begun)) {
+		} else if (ret->removed.len && is_late(&work)) {
 			ret->cut = true;
 			break;
 		} else if (rule->dry || remove_run(runs, run->id) == 0) {
@@ -197,8 +191,7 @@ int ab_gc_run(const struct ab_policy_input *input,
 	      struct ab_strv *notes, struct ab_error *err)
 {
 	struct ab_gc_rule rule = { .quarantine = request->quarantine,
-				   .dry = request->dry,
-				   .busy = -1 };
+				   .dry = request->dry };
 	struct ab_state state;
 	int result = -1;
 

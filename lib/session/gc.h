@@ -25,9 +25,7 @@ struct ab_gc_rule {
 	uint64_t keep_runs;	/* so many of the newest stay */
 	bool quarantine;	/* also those whose quarantine holds something */
 	bool dry;		/* only say which */
-	size_t max;		/* remove no more than that; 0: all */
-	int busy;		/* stop when this is readable and a moment has
-				 * passed; or -1 */
+	uint64_t ms;		/* stop after so long; 0: when all is done */
 };
 
 struct ab_gc_report {

@@ -71,13 +71,38 @@ static int read_record(const struct ab_policy_input *input, const char *id,
 	return r;
 }
 
-static struct ab_learned_from beginning(const struct ab_policy_input *input,
-					const struct ab_lesson *lesson)
+static char *real_path(const char *path)
+{
+	char *real = path ? realpath(path, NULL) : NULL;
+
+	return real || !path ? real : ab_strdup(path);
+}
+
+/* Dotfiles are often links to where somebody keeps them. */
+static void find_places(const struct ab_policy_input *input,
+			struct ab_lesson *lesson)
+{
+	lesson->home = real_path(input->home);
+	lesson->workspace = real_path(lesson->own->workspace);
+	for (size_t i = 0; lesson->home && ab_learned_closed[i]; i++) {
+		ab_autofree char *path =
+			ab_path_join(lesson->home, ab_learned_closed[i]);
+		char *real = realpath(path, NULL);
+
+		if (real && strcmp(real, path) != 0)
+			ab_strv_give(&lesson->closed, real);
+		else
+			free(real);
+	}
+}
+
+static struct ab_learned_from beginning(const struct ab_lesson *lesson)
 {
 	return (struct ab_learned_from){ .base = lesson->base,
 					 .extends = lesson->own->profile,
-					 .workspace = lesson->own->workspace,
-					 .home = input->home };
+					 .workspace = lesson->workspace,
+					 .home = lesson->home,
+					 .closed = &lesson->closed };
 }
 
 int ab_learn(const struct ab_policy_input *input, const char *result,
@@ -95,7 +120,8 @@ int ab_learn(const struct ab_policy_input *input, const char *result,
 		ab_lesson_fini(&lesson);
 		return -1;
 	}
-	from = beginning(input, &lesson);
+	find_places(input, &lesson);
+	from = beginning(&lesson);
 	lesson.policy = ab_learned_policy(lesson.learned, &from);
 	ab_learned_notes(lesson.learned, &from, &lesson.notes);
 	*ret = lesson;
@@ -109,6 +135,9 @@ void ab_lesson_fini(struct ab_lesson *lesson)
 	ab_learned_free(lesson->learned);
 	ab_policy_free(lesson->base);
 	ab_policy_free(lesson->own);
+	free(lesson->home);
+	free(lesson->workspace);
+	ab_strv_fini(&lesson->closed);
 	*lesson = (struct ab_lesson){ 0 };
 }
 
@@ -208,7 +237,7 @@ int ab_learn_save(const struct ab_policy_input *input, const char *name,
 		  bool replace, const struct ab_lesson *lesson, char **ret_path,
 		  struct ab_strv *ret_lacking, struct ab_error *err)
 {
-	struct ab_learned_from from = beginning(input, lesson);
+	struct ab_learned_from from = beginning(lesson);
 	struct ab_policy_input with = *input;
 	ab_autofree char *path = place_of(input, name, err);
 	struct ab_policy *policy;

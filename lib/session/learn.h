@@ -18,6 +18,8 @@ struct ab_lesson {
 	struct ab_strv notes;	/* for people; not escaped */
 	struct ab_learned *learned;
 	struct ab_policy *base, *own;	/* of the profile; of the run */
+	char *home, *workspace;		/* where they really are */
+	struct ab_strv closed;		/* what of the home is elsewhere */
 };
 
 /* `result` is the run's, session/result.h. */

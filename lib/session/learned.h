@@ -36,9 +36,16 @@ void ab_learned_take(struct ab_learned *learned, const char *line, size_t len);
 struct ab_learned_from {
 	const struct ab_policy *base;	/* its profile, by itself */
 	const char *extends;		/* the profile's name */
-	const char *workspace;		/* clean, or "" */
-	const char *home;		/* clean, or NULL */
+	const char *workspace;		/* without links, or "" */
+	const char *home;		/* without links, or NULL */
+	const struct ab_strv *closed;	/* where ab_learned_closed lead, where
+					   that is elsewhere; or NULL */
 };
+
+/* Folders of the home folder that no policy gets by itself; NULL at the end.
+ * A record has paths as they really are, so that whoever has links there is
+ * to say where they lead. */
+extern const char *const ab_learned_closed[];
 
 /* A configuration file, as text with an end of line; free it. */
 char *ab_learned_policy(const struct ab_learned *learned,

@@ -96,31 +96,49 @@ static const char *const system_folders[] = {
 
 /* Folders in the home folder that programs take keys, settings or other
  * programs from, with all that is in them. */
-static const char *const home_folders[] = {
+const char *const ab_learned_closed[] = {
 	".agentbox",
 	".aws",
 	".azure",
 	".bashrc.d",
-	".config/autostart",
-	".config/environment.d",
-	".config/agentbox",
-	".config/fish",
-	".config/gh",
-	".config/git",
-	".config/systemd",
+	".cargo/bin",
+	".claude",
+	".codex",
+	".config",
 	".docker",
+	".emacs.d",
+	".gem/bin",
+	".gemini",
 	".git-templates",
 	".gnupg",
+	".gradle/init.d",
+	".ipython",
+	".jupyter",
 	".kube",
 	".local/bin",
-	".local/state/agentbox",
+	".local/lib",
 	".local/share/applications",
+	".local/share/nvim",
+	".local/state/agentbox",
+	".mozilla",
+	".npm-global",
+	".nvm",
 	".oh-my-zsh",
 	".password-store",
+	".pyenv",
+	".rbenv",
+	".rustup",
+	".sdkman",
 	".ssh",
+	".terraform.d",
+	".thunderbird",
+	".vim",
 	".vscode",
+	".vscode-server",
 	".zsh",
 	"bin",
+	"go/bin",
+	NULL,
 };
 
 static bool is_system(const char *folder)
@@ -132,14 +150,24 @@ static bool is_system(const char *folder)
 	return strchr(folder + 1, '/') == NULL;
 }
 
-static bool is_of_home(const char *folder, const char *home)
+/* In it, or around it. */
+static bool touches(const char *folder, const char *top)
 {
-	for (size_t i = 0; i < AB_COUNT(home_folders); i++) {
-		ab_autofree char *top = ab_path_join(home, home_folders[i]);
+	return ab_path_within(folder, top) || ab_path_within(top, folder);
+}
 
-		if (ab_path_within(folder, top) || ab_path_within(top, folder))
+static bool is_closed(const char *folder, const struct ab_learned_from *from)
+{
+	for (size_t i = 0; from->home && ab_learned_closed[i]; i++) {
+		ab_autofree char *top =
+			ab_path_join(from->home, ab_learned_closed[i]);
+
+		if (touches(folder, top))
 			return true;
 	}
+	for (size_t i = 0; from->closed && i < from->closed->len; i++)
+		if (touches(folder, from->closed->v[i]))
+			return true;
 	return false;
 }
 
@@ -157,7 +185,7 @@ static const char *refuse(const char *folder,
 		return "needs all of the home folder";
 	if (from->workspace[0] && ab_path_within(from->workspace, folder))
 		return "needs all that is around the workspace";
-	if (at_home && is_of_home(folder, from->home))
+	if (is_closed(folder, from))
 		return "where programs take keys, settings or programs from";
 	if (!at_home && is_system(folder))
 		return "in a folder of the system";
@@ -170,8 +198,11 @@ char *ab_learned_folder(const char *path, const struct ab_learned_from *from,
 	ab_autofree char *clean = ab_path_resolve(path, "/", NULL);
 	ab_autofree char *folder = NULL;
 
+	/* What stands for bytes that are no text may be the name of something
+	 * else. */
 	*ret_why = "is no plain path";
-	if (!clean || strcmp(clean, path) != 0 || ab_path_is_pattern(path))
+	if (!clean || strcmp(clean, path) != 0 || ab_path_is_pattern(path) ||
+	    strstr(path, "\xef\xbf\xbd"))
 		return NULL;
 	folder = ab_path_parent(path);
 	*ret_why = refuse(folder, from);

@@ -8,6 +8,7 @@
  *	ESCAPE	after ESC, with the intermediate byte in `inter` if any
  *	CSI	after ESC [: marker, parameters, intermediate, final byte
  *	STRING	after ESC ] and the like: up to BEL, or ESC with what follows
+ *	NUMBER	the beginning of one after ESC ]: what it is about
  *
  * ESC begins a new sequence in every state, CAN and SUB end the present one,
  * other control characters inside one do not disturb it. Only the seven-bit
@@ -174,11 +175,29 @@ static void take_escape(struct ab_modes *m, unsigned char c)
 		return;
 	}
 	if (m->inter == 0 && strchr("]PX^_", c)) {
-		begin(m, STRING);
+		if (c == 'P' && !m->device)
+			m->device = DEVICE;
+		begin(m, c == ']' ? NUMBER : STRING);
 		return;
 	}
 	finish_escape(m, c);
 	begin(m, GROUND);
+}
+
+/* 4 and 5 are numbered colours, 10 to 19 those of text, background and the
+ * like; P is the console's. */
+static void take_number(struct ab_modes *m, unsigned char c)
+{
+	uint16_t *n = &m->params[0];
+
+	if (c >= '0' && c <= '9') {
+		m->nparams = 1;
+		*n = *n < 6000 ? (uint16_t)(*n * 10 + (c - '0')) : UINT16_MAX;
+		return;
+	}
+	m->painted |= c == 'P' || (c == ';' && (*n == 4 || *n == 5 ||
+						(*n >= 10 && *n <= 19)));
+	begin(m, c == BEL ? GROUND : STRING);
 }
 
 static void take_param(struct ab_modes *m, unsigned char c)
@@ -234,6 +253,14 @@ static size_t skip(struct ab_modes *m, const unsigned char *p, size_t len)
 	return n;
 }
 
+static void follow_device(struct ab_modes *m, unsigned char c)
+{
+	if (m->device == DEVICE_ESCAPE)
+		m->device = c == '\\' ? NO_DEVICE : DEVICE;
+	else if (m->device && c == ESC)
+		m->device = DEVICE_ESCAPE;
+}
+
 void ab_modes_feed(struct ab_modes *m, const void *data, size_t len)
 {
 	const unsigned char *p = data, *end = p + len;
@@ -244,12 +271,15 @@ void ab_modes_feed(struct ab_modes *m, const void *data, size_t len)
 			if (p == end)
 				return;
 		}
+		follow_device(m, *p);
 		if (*p == ESC)
 			begin(m, ESCAPE);
 		else if (*p == CAN || *p == SUB)
 			begin(m, GROUND);
 		else if (m->state == ESCAPE)
 			take_escape(m, *p);
+		else if (m->state == NUMBER)
+			take_number(m, *p);
 		else
 			take_csi(m, *p);
 		p++;
@@ -259,6 +289,9 @@ void ab_modes_feed(struct ab_modes *m, const void *data, size_t len)
 void ab_modes_join(struct ab_modes *m, const struct ab_modes *other)
 {
 	m->on |= other->on;
+	m->painted |= other->painted;
+	if (m->device < other->device)
+		m->device = other->device;
 	for (size_t i = 0; i < 2; i++)
 		if (m->keyboards[i] < other->keyboards[i])
 			m->keyboards[i] = other->keyboards[i];

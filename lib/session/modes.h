@@ -21,6 +21,8 @@ struct ab_modes {
 	uint8_t state;		/* of the parser */
 	uint8_t marker, inter;	/* of the sequence that is being read */
 	uint8_t nparams;
+	uint8_t device;		/* a device's string: see modes.c */
+	uint8_t painted;	/* colours by name or number were changed */
 	uint16_t params[AB_MODES_PARAMS];
 };
 

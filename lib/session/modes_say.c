@@ -7,6 +7,7 @@ const struct ab_mode ab_mode_table[NBITS] = {
 	[SYNCHRONIZED] = { 2026 },
 	[CURSOR_KEYS] = { 1 },
 	[ORIGIN] = { 6 },
+	[MARGINS] = { 69 },
 	[WRAP] = { 7, .usual = true },
 	[MOUSE_X10] = { 9 },
 	[MOUSE_CLICKS] = { 1000 },
@@ -66,10 +67,13 @@ static void say_row(struct out *out, enum bit bit, bool set)
 		    set != ab_mode_table[bit].usual ? 'h' : 'l');
 }
 
-/* A sequence that was cut off would swallow what comes next. */
+/* A sequence that was cut off would swallow what comes next. Twice: the first
+ * ESC may come after another one. */
 static void say_cut(struct out *out, const struct ab_modes *m)
 {
-	if (m->state == STRING)
+	if (m->device)
+		say(out, "\033\\\033\\");
+	else if (m->state == STRING || m->state == NUMBER)
 		say(out, "\033\\");
 	else if (m->state != GROUND)
 		say(out, "%c", CAN);
@@ -82,6 +86,12 @@ static void say_resumed(struct out *out, const struct ab_modes *m)
 
 	if (m->state == GROUND)
 		return;
+	if (m->state == NUMBER) {
+		say(out, "\033]");
+		if (m->nparams)
+			say(out, "%u", m->params[0]);
+		return;
+	}
 	if (m->state == STRING) {
 		say(out, "\033]9999;");
 		return;
@@ -162,6 +172,12 @@ size_t ab_modes_cover(const struct ab_modes *m, char ret[AB_MODES_ROOM])
 	for (size_t b = 0; b < NBITS; b++)
 		if (m->on & ~LEFT & BIT(b))
 			say_row(&out, (enum bit)b, false);
+	/* So many ways lead to words that cannot be seen or read that these
+	 * are put right whether they seem to be wrong or not. */
+	say(&out, "\033(B\017\033[0m");
+	if (m->painted)
+		say(&out, "\033]104\033\\\033]105\033\\\033]110\033\\"
+			  "\033]111\033\\\033]R\033\\");
 	say(&out, "\033[?7l\033[?25l\033[H\033[2J");
 	return out.len;
 }

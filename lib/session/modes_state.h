@@ -3,7 +3,14 @@
 /* What modes.c, which reads, and modes_say.c, which writes, share. */
 #include "session/modes.h"
 
-enum state { GROUND, ESCAPE, CSI, STRING };
+enum state { GROUND, ESCAPE, CSI, STRING, NUMBER };
+
+/*
+ * Some terminals take all that follows ESC P for a part of it, BEL and other
+ * sequences as well, until ESC \. What is true of this one is not known, so
+ * that is kept beside the state.
+ */
+enum device { NO_DEVICE, DEVICE, DEVICE_ESCAPE };
 
 enum { BEL = 0x07, CAN = 0x18, SUB = 0x1a, ESC = 0x1b, DEL = 0x7f };
 
@@ -16,6 +23,7 @@ enum bit {
 	SYNCHRONIZED,
 	CURSOR_KEYS,
 	ORIGIN,
+	MARGINS,
 	WRAP,
 	MOUSE_X10,
 	MOUSE_CLICKS,

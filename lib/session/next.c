@@ -216,8 +216,29 @@ static bool has_any(const struct rules *rules, const char *workspace)
 	return false;
 }
 
+/* It was the name of the thing itself. Another box, which may write around it,
+ * can have made it a link since. */
+static bool leads_elsewhere(const char *path)
+{
+	ab_autofree char *real = realpath(path, NULL);
+
+	return real && strcmp(real, path) != 0;
+}
+
+static int take_back(int state, int64_t now, const char *workspace,
+		     const char *path, struct ab_error *err)
+{
+	auto_rules struct rules rules = { .len = 0 };
+	ab_autoclose int locked = ab_store_lock(&store, state, err);
+
+	if (locked < 0 || load(state, now, &rules, err) < 0)
+		return -1;
+	forget(&rules, workspace, path);
+	return save(state, &rules, err);
+}
+
 static int take(int state, int64_t now, struct ab_next *next,
-		struct ab_error *err)
+		struct ab_strv *notes, struct ab_error *err)
 {
 	auto_rules struct rules all = { .len = 0 }, ours = { .len = 0 };
 
@@ -229,9 +250,22 @@ static int take(int state, int64_t now, struct ab_next *next,
 	/* Read behind the lock: who had it may have used them. */
 	if (next->claim < 0 || load(state, now, &ours, err) < 0)
 		return -1;
-	for (size_t i = 0; i < ours.len; i++)
-		if (strcmp(ours.v[i].workspace, next->workspace) == 0)
-			ab_strv_add(&next->write, ours.v[i].write);
+	for (size_t i = 0; i < ours.len; i++) {
+		const char *path = ours.v[i].write;
+
+		if (strcmp(ours.v[i].workspace, next->workspace) != 0)
+			continue;
+		if (!leads_elsewhere(path)) {
+			ab_strv_add(&next->write, path);
+			continue;
+		}
+		ab_strv_addf(notes,
+			     "%s, which you allowed for the next run, leads "
+			     "elsewhere by now; that is forgotten",
+			     path);
+		if (take_back(state, now, next->workspace, path, err) < 0)
+			return -1;
+	}
 	return 0;
 }
 
@@ -252,7 +286,7 @@ void ab_next_take(const struct ab_policy_input *in, int64_t now,
 	if (!next.workspace)
 		return;
 	if (ab_state_open(path, &state, &err) == 0) {
-		take(state.root, now, &next, &err);
+		take(state.root, now, &next, notes, &err);
 		ab_state_fini(&state);
 	}
 	if (err.code != AB_ENONE) {

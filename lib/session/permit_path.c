@@ -13,18 +13,29 @@
 #include "session/permit_state.h"
 
 /*
- * The object itself: names in the box's records are its own words, and a link
- * says something else than what is behind it. What is not there yet is made in
- * a folder that is.
+ * The object itself: a link says something else than what is behind it. What
+ * is not there yet is made in a folder that is. A record (`made`) has names
+ * without links: where there is one by now, something else would be opened
+ * than what was refused.
  */
 static int find_real(const char *path, bool made, char **ret,
 		     struct ab_error *err)
 {
 	ab_autofree char *parent = ab_path_parent(path);
+	const char *meant = path;
 	char *real = realpath(path, NULL);
 
-	if (!real && errno == ENOENT && made)
+	if (!real && errno == ENOENT && made) {
+		meant = parent;
 		real = realpath(parent, NULL);
+	}
+	if (real && made && strcmp(real, meant) != 0) {
+		ab_fail(err, AB_EREFUSED, 0,
+			"%s cannot be allowed by its id: it leads to %s by now",
+			meant, real);
+		free(real);
+		return ab_hint(err, "name the folder, or the file, itself");
+	}
 	if (!real) {
 		ab_fail(err, AB_EUSAGE, errno, "%s", path);
 		return errno == ENOENT ? ab_hint(err, "make it first: only "
@@ -68,10 +79,11 @@ static int check_place(struct ab_permit_job *job,
 {
 	const struct ab_policy_input *in = job->ask->input;
 	ab_autofree char *config = ab_config_dir(in->environ, in->home);
+	ab_autofree char *real = config ? realpath(config, NULL) : NULL;
 	ab_autofree char *home = in->home ? realpath(in->home, NULL) : NULL;
 	struct ab_place place = { .home = home ? home : in->home,
 				  .state = job->state.path,
-				  .config = config,
+				  .config = real ? real : config,
 				  .deny_write = &policy->fs.deny_write };
 
 	return ab_permit_place(&place, path, &job->ret->notes, err);

@@ -7,7 +7,9 @@
  * again. It is answered at most once.
  *
  * Should: take a key for an answer only if somebody can have read the question
- * before: alone, and not at once.
+ * before: alone, and after a pause. The box chooses when it asks, and may do so
+ * while somebody types to its program, or put one question in the place of
+ * another: who is typing is not reading, and every key begins the pause anew.
  * Mustn't: take a yes from anything but a letter that was typed by itself.
  */
 #include "session/prompt.h"
@@ -21,9 +23,9 @@
 #include "session/terminal.h"
 
 enum {
-	/* Nobody reads and answers faster; the rest of a pasted text comes in
-	 * this time. */
-	READ_MS = 200,
+	/* Nobody reads and answers faster; who types leaves shorter pauses,
+	 * and sees within this time that the screen is another one. */
+	READ_MS = 750,
 	TICK_MS = 1000,
 };
 
@@ -35,7 +37,8 @@ struct ab_prompt {
 	struct ab_keys keys;
 	struct ab_prompt_question question; /* its texts are ours */
 	bool asking, answered, more, gone;
-	uint64_t shown, ends; /* of the loop's milliseconds */
+	uint64_t rests; /* since when nobody types, in the loop's time */
+	uint64_t ends;
 };
 
 static uint64_t now(const struct ab_prompt *p)
@@ -100,7 +103,8 @@ static void give(struct ab_prompt *p, enum ab_answer answer, bool said)
 	p->watch.answered(p->watch.arg, p->question.number, answer, said);
 }
 
-static void take_key(struct ab_prompt *p, int key)
+/* true: it is one of ours. */
+static bool take_key(struct ab_prompt *p, int key)
 {
 	/* Ctrl-C, Ctrl-D, Ctrl-\ and Escape are no answer, and so a no. */
 	static const struct {
@@ -116,18 +120,19 @@ static void take_key(struct ab_prompt *p, int key)
 	if (key == '?') {
 		p->more = !p->more;
 		ab_terminal_redraw(p->terminal);
-		return;
+		return true;
 	}
 	for (size_t i = 0; i < AB_COUNT(meaning); i++)
 		if (meaning[i].key == key) {
 			give(p, meaning[i].answer, key >= ' ');
-			return;
+			return true;
 		}
+	return false;
 }
 
 static bool can_be_read(const struct ab_prompt *p)
 {
-	return now(p) - p->shown >= READ_MS;
+	return now(p) - p->rests >= READ_MS;
 }
 
 static void heard(void *arg, const char *data, size_t len)
@@ -147,16 +152,22 @@ static void heard(void *arg, const char *data, size_t len)
 	else
 		ab_loop_timer_stop(p->watch.loop, &p->lone);
 	/* Several at once were not typed. */
-	if (n == 1 && can_be_read(p))
-		take_key(p, keys[0]);
+	if (n == 1 && can_be_read(p) && take_key(p, keys[0]))
+		return;
+	if (n)
+		p->rests = now(p);
 }
 
 static void escape_alone(struct ab_timer *timer)
 {
 	struct ab_prompt *p = timer->owner;
 
-	if (ab_keys_alone(&p->keys) && can_be_read(p))
-		take_key(p, AB_KEY_ESCAPE);
+	if (!ab_keys_alone(&p->keys))
+		return;
+	if (can_be_read(p))
+		(void)take_key(p, AB_KEY_ESCAPE);
+	else
+		p->rests = now(p);
 }
 
 /* On the screen, if we may. */
@@ -168,7 +179,7 @@ static void put_up(struct ab_prompt *p)
 
 	if (!p->gone && ab_terminal_hold(p->terminal, &guest)) {
 		p->keys = (struct ab_keys){ 0 };
-		p->shown = now(p);
+		p->rests = now(p);
 	}
 }
 

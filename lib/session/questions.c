@@ -41,6 +41,21 @@ struct ab_open_question *ab_questions_find(const struct ab_questions *qs,
 	return i < qs->len ? qs->v[i] : NULL;
 }
 
+struct ab_open_question *ab_questions_from(const struct ab_questions *qs,
+					   uint32_t number)
+{
+	struct ab_open_question *found = NULL;
+
+	for (size_t i = 0; i < qs->len; i++) {
+		struct ab_open_question *q = qs->v[i];
+
+		if (q->wanted.number >= number &&
+		    (!found || q->wanted.number < found->wanted.number))
+			found = q;
+	}
+	return found;
+}
+
 static void destroy(struct ab_open_question *q)
 {
 	free(q->who);

@@ -32,6 +32,10 @@ struct ab_open_question *ab_questions_add(struct ab_questions *questions,
 					  uint64_t now_ms);
 struct ab_open_question *ab_questions_find(const struct ab_questions *questions,
 					   uint32_t number);
+/* That with the lowest number from this one on, or NULL: a number is that of a
+ * host, and comes again, so that the order of coming is another one. */
+struct ab_open_question *ab_questions_from(const struct ab_questions *questions,
+					   uint32_t number);
 void ab_questions_remove(struct ab_questions *questions, uint32_t number);
 void ab_questions_fini(struct ab_questions *questions);
 

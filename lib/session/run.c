@@ -82,6 +82,7 @@ static int start_judge(struct run *r, struct ab_error *err)
 				  .approved_user = r->consent.user_rule };
 
 	const struct ab_prepared *p = r->prepared;
+	ab_autofree char *home = NULL;
 	struct ab_trace_terms trace = { .policy = p->policy,
 					.plan = &p->spec.plan,
 					.sockets = &p->site.sockets,
@@ -92,6 +93,8 @@ static int start_judge(struct run *r, struct ab_error *err)
 
 	if (!p->spec.children && !p->spec.traced)
 		return 0;
+	home = p->policy->home ? realpath(p->policy->home, NULL) : NULL;
+	trace.home = home ? home : p->policy->home;
 	r->refusals = ab_refusals_new(r->dir.id, &r->log,
 				      r->prepared->spec.strict);
 	return ab_children_start(&terms, p->spec.traced ? &trace : NULL,
@@ -191,12 +194,24 @@ static void prefer_box_error(struct run *r, struct ab_error *err)
 	}
 }
 
+static int pick_id(struct ab_prepared *p, struct ab_error *err)
+{
+	char id[8];
+
+	if (ab_state_pick_id(&p->state, id, err) < 0)
+		return -1;
+	free(p->spec.run_id);
+	p->spec.run_id = ab_strdup(id);
+	return 0;
+}
+
 /* While init gets going: what its box is to be. */
 static int plan_box(struct run *r, struct ab_error *err)
 {
 	struct ab_spec *spec = &r->prepared->spec;
 
-	if (ab_prepare_spec(r->request, r->prepared, err) < 0)
+	if (ab_prepare_spec(r->request, r->prepared, err) < 0 ||
+	    pick_id(r->prepared, err) < 0)
 		return -1;
 	ab_run_say_all(r, AB_SAY_NOTE, &r->prepared->notes);
 	ab_run_say_all(r, AB_SAY_DETAIL, &r->prepared->safe.details);
@@ -247,12 +262,9 @@ static int start_box(struct run *r, struct ab_error *err)
 		.host_ports = p->policy->net.host_ports.v,
 		.nhost_ports = p->policy->net.host_ports.len,
 	};
-	char id[8];
 
-	if (ab_run_pick_id(id, err) < 0 || ab_supervise_prepare(err) < 0)
+	if (ab_supervise_prepare(err) < 0)
 		return -1;
-	free(p->spec.run_id);
-	p->spec.run_id = ab_strdup(id);
 	r->loaded_ns = ab_run_now_ns();
 	if (ab_box_launch(&net, p->policy->fs.tmp_size, &r->box, err) < 0)
 		return -1;
@@ -300,15 +312,10 @@ static void record_refusal(struct run *r)
 {
 	struct ab_prepared *p = r->prepared;
 	struct ab_error late = { 0 };
-	char id[8];
 
-	if (ab_run_pick_id(id, &late) == 0 &&
-	    ab_prepare_record(r->request, p, &late) == 0) {
-		free(p->spec.run_id);
-		p->spec.run_id = ab_strdup(id);
-		if (open_record(r, &late) == 0)
-			ab_run_write_refused(r, &late);
-	}
+	if (ab_prepare_record(r->request, p, &late) == 0 &&
+	    pick_id(p, &late) == 0 && open_record(r, &late) == 0)
+		ab_run_write_refused(r, &late);
 	if (r->dir.dir >= 0)
 		ab_run_retire(&r->dir);
 	if (late.code != AB_ENONE)

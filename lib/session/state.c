@@ -25,6 +25,8 @@
 /* From making a run's folder to its first record are microseconds. */
 enum { UNBORN_S = 60 };
 
+enum { ID_TRIES = 64 };
+
 #define OPEN_DIR (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
 /* Every folder up to `path`; what exists is left alone. */
@@ -137,6 +139,26 @@ int ab_run_pick_id(char ret_id[8], struct ab_error *err)
 	return 0;
 }
 
+static bool is_taken(const struct ab_state *state, const char *id)
+{
+	struct stat st;
+
+	return fstatat(state->runs, id, &st, AT_SYMLINK_NOFOLLOW) == 0 ||
+	       fstatat(state->live, id, &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+int ab_state_pick_id(const struct ab_state *state, char ret_id[8],
+		     struct ab_error *err)
+{
+	for (int tries = 0; tries < ID_TRIES; tries++) {
+		if (ab_run_pick_id(ret_id, err) < 0)
+			return -1;
+		if (!is_taken(state, ret_id))
+			return 0;
+	}
+	return ab_fail(err, AB_ESYSTEM, 0, "no id is free for the run");
+}
+
 int ab_run_create(const struct ab_state *state, const char *id,
 		  struct ab_run *ret, struct ab_error *err)
 {
@@ -165,10 +187,11 @@ fail:
 void ab_run_retire(struct ab_run *run)
 {
 	unlinkat(run->dir, AB_CONTROL_NAME, 0);
+	/* How old it is counts from here (session/gc.h); before it is where
+	 * somebody looks for old ones. */
+	futimens(run->dir, NULL);
 	/* A failure leaves it in live/, unlocked: the next start sweeps. */
 	renameat(run->state->live, run->id, run->state->runs, run->id);
-	/* How old it is counts from here (session/gc.h). */
-	futimens(run->dir, NULL);
 }
 
 void ab_run_fini(struct ab_run *run)

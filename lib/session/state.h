@@ -39,8 +39,11 @@ struct ab_run {
 	int dir;	/* live/ID */
 };
 
-/* A short, typable name that no live or kept run has. */
+/* A short, typable name. */
 int ab_run_pick_id(char ret_id[8], struct ab_error *err);
+/* One that no live or kept run has. */
+int ab_state_pick_id(const struct ab_state *state, char ret_id[8],
+		     struct ab_error *err);
 /* Make and lock the directory of a new run. */
 int ab_run_create(const struct ab_state *state, const char *id,
 		  struct ab_run *ret, struct ab_error *err);

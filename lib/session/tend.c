@@ -17,9 +17,10 @@
 /* Its time says when old runs were looked for. */
 #define MARKER ".looked"
 
-/* Who was in somebody's way, and did not finish, is followed by another one
- * after a while: runs that are short are not all made longer. */
-enum { HOUR_S = 3600, AGAIN_S = 10, REMOVE_MAX = 2000 };
+/* Whoever does it does not watch the box meanwhile, so it is done for a moment
+ * only, and who did not finish is followed by another one after a while: runs
+ * that are short are not all made longer. */
+enum { HOUR_S = 3600, AGAIN_S = 10, MOMENT_MS = 50 };
 
 /* No text of the record can hold this: quotes in one are escaped. And no other
  * member of that name is an object. */
@@ -91,26 +92,25 @@ static uint64_t read_number(const json_t *records)
 		       : AB_GC_ALL;
 }
 
-static void clear_old(int runs, const char *policy, size_t len, int sock)
+static void clear_old(int runs, const char *policy, size_t len)
 {
 	json_t *root = json_loadb(policy, len, 0, NULL);
 	const json_t *records = json_object_get(root, "records");
 	struct ab_gc_rule rule = { .keep_ms = read_age(records),
 				   .keep_runs = read_number(records),
-				   .max = REMOVE_MAX,
-				   .busy = sock };
+				   .ms = MOMENT_MS };
 	struct ab_gc_report report;
 
 	/* First: one at a time is enough. */
 	mark(runs, false);
 	ab_gc(runs, &rule, &report);
-	if (report.cut && report.removed.len < REMOVE_MAX)
+	if (report.cut)
 		mark(runs, true);
 	ab_gc_report_fini(&report);
 	json_decref(root);
 }
 
-void ab_tend(const struct ab_run *run, int sock)
+void ab_tend(const struct ab_run *run)
 {
 	ab_autofree char *record = NULL;
 	const char *policy;
@@ -120,5 +120,5 @@ void ab_tend(const struct ab_run *run, int sock)
 		return;
 	len = ab_tend_policy(record, &policy);
 	if (len)
-		clear_old(run->state->runs, policy, len, sock);
+		clear_old(run->state->runs, policy, len);
 }

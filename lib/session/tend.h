@@ -8,8 +8,7 @@
 
 struct ab_run;
 
-/* `sock` is readable when somebody wants the broker. */
-void ab_tend(const struct ab_run *run, int sock);
+void ab_tend(const struct ab_run *run);
 
 /* Pure: where the policy stands in a start record; its length, or 0. */
 size_t ab_tend_policy(const char *record, const char **ret);

@@ -30,6 +30,7 @@ struct ab_trace_terms {
 	const struct ab_plan *plan;
 	const struct ab_strv *sockets;	/* of the host, that are kept away */
 	const char *state;	/* agentbox's own folder, or NULL */
+	const char *home;	/* without links, or NULL */
 	uid_t uid;		/* whose the run is */
 	bool judged;		/* programs are judged as well */
 	bool learn;		/* those that are executed are told */

@@ -91,10 +91,10 @@ static bool is_protected(struct ab_arena *arena,
 }
 
 /* Worth to be opened for one file: not the root, not a home as a whole. */
-static bool is_small(const struct ab_policy *policy, const char *path)
+static bool is_small(const struct ab_trace_terms *terms, const char *path)
 {
 	return path[1] && !ab_path_within(path, "/proc") &&
-	       !(policy->home && ab_path_within(policy->home, path));
+	       !(terms->home && ab_path_within(terms->home, path));
 }
 
 bool ab_trace_write(struct ab_arena *arena, const struct ab_trace_terms *terms,
@@ -120,7 +120,7 @@ bool ab_trace_write(struct ab_arena *arena, const struct ab_trace_terms *terms,
 				   .rule = "filesystem.write",
 				   .reason = "outside the writable folders",
 				   .hint = "" };
-	if (is_small(terms->policy, open))
+	if (is_small(terms, open))
 		ret->hint = suggest(arena, "--write", "", open);
 	return true;
 }

@@ -151,6 +151,10 @@ static void hear(struct watch *w)
 		json_decref(packet);
 		w->dirty = true;
 	}
+	if (w->model->missed) {
+		w->model->missed = false;
+		ask_pending(w, 0);
+	}
 }
 
 static void read_log(struct watch *w)

@@ -15,7 +15,7 @@
 enum {
 	/* A question that has just taken this place is not answered by a key
 	 * that was meant for the one before. */
-	READ_MS = 400,
+	READ_MS = 750,
 	MESSAGE_MS = 6000,
 };
 
@@ -146,6 +146,7 @@ static void add_question(struct ab_watch_model *m, const json_t *packet,
 	q = m->questions[i];
 	replace(&q->target, target_of(packet));
 	replace(&q->asker, ab_who_name(json_object_get(packet, "process")));
+	q->doubtful = false;
 	q->held = strcmp(text_of(packet, "why"), "held") == 0;
 	q->punycode = strncmp(host, "xn--", 4) == 0 || strstr(host, ".xn--");
 	q->ends = now + number_of(packet, "left_ms");
@@ -185,6 +186,16 @@ static void take_said(struct ab_watch_model *m, const json_t *packet,
 	ab_watch_say(m, ab_strdup(text_of(packet, "text")), now);
 }
 
+static void take_missed(struct ab_watch_model *m, const json_t *packet,
+			uint64_t now)
+{
+	(void)packet;
+	(void)now;
+	for (size_t i = 0; i < m->nquestions; i++)
+		m->questions[i]->doubtful = true;
+	m->missed = true;
+}
+
 static void take_end(struct ab_watch_model *m, const json_t *packet,
 		     uint64_t now)
 {
@@ -203,6 +214,7 @@ void ab_watch_event(struct ab_watch_model *m, const json_t *packet,
 		{ "asked", add_question },
 		{ "settled", take_settled },
 		{ "said", take_said },
+		{ "missed", take_missed },
 		{ "end", take_end },
 	};
 	const char *name = text_of(packet, "event");
@@ -220,6 +232,13 @@ void ab_watch_pending(struct ab_watch_model *m, const json_t *answer,
 
 	json_array_foreach(json_object_get(answer, "pending"), i, question)
 		add_question(m, question, now);
+	/* After the last page: those that are not there any more. */
+	for (i = json_integer_value(json_object_get(answer, "next")) > 0
+			 ? 0
+			 : m->nquestions;
+	     i-- > 0;)
+		if (m->questions[i]->doubtful)
+			remove_question(m, m->questions[i]->id, now);
 }
 
 void ab_watch_gone(struct ab_watch_model *m, uint64_t now)

@@ -52,6 +52,7 @@ struct ab_watch_question {
 	char *target;
 	char *asker;		/* ASCII */
 	bool held, punycode;
+	bool doubtful;		/* it may have been answered meanwhile */
 	uint64_t ends;		/* by the caller's clock */
 };
 
@@ -79,6 +80,7 @@ struct ab_watch_model {
 	struct ab_watch_question *questions[AB_WATCH_QUESTIONS];
 	size_t nquestions;
 	uint64_t lost_questions;
+	bool missed;		/* events: all questions are to be asked for */
 	char *selected;		/* the id of one; NULL: none */
 	uint64_t readable;	/* from then on an answer is one */
 

@@ -29,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	ab_modes_feed(&whole, text, ab_modes_undo(&whole, text));
 	if (whole.on || whole.keyboards[0] || whole.keyboards[1] ||
-	    whole.state)
+	    whole.state || whole.device)
 		abort();
 	return 0;
 }

@@ -100,10 +100,15 @@ static void cancel(struct call *c)
 
 static void dialled(void *arg, struct ab_dialled *result)
 {
+	static char entry[AB_HOST_ENTRY_TEXT];
 	struct call *c = arg;
 
 	c->calls++;
 	c->result = *result;
+	/* It lives only now. */
+	if (result->result == AB_DIAL_FORBIDDEN)
+		snprintf(entry, sizeof(entry), "%s", result->verdict.entry);
+	c->result.verdict.entry = entry;
 	ab_dial_cancel(c->dial); /* too late to do anything */
 	finished(c);
 	if (c->cancels && c->cancels->dial)

@@ -407,8 +407,11 @@ static void check_old_file(void)
 	ab_autostrv struct ab_strv diff = { 0 };
 	struct ab_error err = { 0 };
 	struct stat st = { 0 };
+	gid_t group;
 
 	put(path, "{ \"network\": { \"allow\": [\"a.example\"] } }\n", 0640);
+	group = geteuid() == 0 && chown(path, (uid_t)-1, 7) == 0 ? 7 :
+								   getegid();
 	if (symlink("old.json", link) < 0 || symlink("nowhere", lost) < 0)
 		abort();
 	ok(add(link, "b.example", &diff, &err) == 0, "through a link %s",
@@ -419,8 +422,9 @@ static void check_old_file(void)
 	       "}\n",
 	       "what it leads to has changed");
 	ok(lstat(link, &st) == 0 && S_ISLNK(st.st_mode), "the link has not");
-	ok(stat(path, &st) == 0 && (st.st_mode & 07777) == 0640,
-	   "nor has the mode");
+	ok(stat(path, &st) == 0 && (st.st_mode & 07777) == 0640 &&
+		   st.st_gid == group,
+	   "nor have the mode and the group");
 	is_refused(lost, "b.example", "leads nowhere");
 	is_refused(path, "https://x.example/", "");
 	is_refused(path, "a b\n", "");

@@ -127,6 +127,24 @@ static void test_full(void)
 	ab_names_free(names);
 }
 
+static void test_guests(void)
+{
+	struct ab_names *names = ab_names_new();
+	struct ab_host h, known = numbered(7), over = name("over.example");
+
+	for (unsigned n = 1; n <= AB_NAMES_GUESTS; n++) {
+		h = numbered(n);
+		ab_names_guest(names, &h);
+	}
+	ok(ab_names_guest(names, &over) == 0 &&
+		   ab_names_guest(names, &known) == 7,
+	   "names that may never be reached leave room");
+	ok(ab_names_number(names, &over) == AB_NAMES_GUESTS + 1 &&
+		   ab_names_guest(names, &over) == AB_NAMES_GUESTS + 1,
+	   "for those that may");
+	ab_names_free(names);
+}
+
 static void test_small(void)
 {
 	struct ab_names *names = ab_names_new();
@@ -217,6 +235,7 @@ int main(void)
 {
 	test_found();
 	test_full();
+	test_guests();
 	test_small();
 	test_hash();
 	test_flooding();

@@ -346,7 +346,7 @@ static void check_hook(void)
 			      "echo noise; sleep 0.02";
 	open_broker();
 	for (int i = 0; i < 20; i++) {
-		ab_autofree char *line = ab_printf("{\"n\":%d}\n", i);
+		ab_autofree char *line = ab_printf("{\"n\":%d}", i);
 
 		if (ab_broker_violation(broker, line, strlen(line)) < 0)
 			abort();
@@ -370,11 +370,11 @@ static void check_hook_fails(void)
 	begin("hookf");
 	s.duty.on_violation = "cat >>$T/hooked; exit 3";
 	open_broker();
-	ab_broker_violation(broker, "x\n", 2);
+	ab_broker_violation(broker, "x", 1);
 	is_news("5 0 0! the --on-violation command ended with status 3",
 		"a hook that fails is told");
 	for (int i = 0; i < 5; i++)
-		ab_broker_violation(broker, "x\n", 2);
+		ab_broker_violation(broker, "x", 1);
 	ok(sh("for i in $(seq 200); do test \"$(wc -l <$T/hooked)\" = 6 && "
 	      "exit 0; sleep 0.05; done; exit 1") == 0,
 	   "the next ones are given to it");
@@ -384,7 +384,7 @@ static void check_hook_fails(void)
 	s.duty.on_violation = "until [ -e $T/go ]; do sleep 0.02; done";
 	open_broker();
 	for (int i = 0; i < 300; i++)
-		while (ab_broker_violation(broker, "x\n", 2) < 0)
+		while (ab_broker_violation(broker, "x", 1) < 0)
 			is_silent(10);
 	/* An answer: everything before it was taken. */
 	ab_broker_whois(broker, 1, &(struct ab_peer){ .port = 1 });
@@ -392,7 +392,7 @@ static void check_hook_fails(void)
 	sh("touch $T/go");
 	ok(has_news("5 0 0! 4"), "how many it did not get is told");
 	sh("rm $T/go");
-	ab_broker_violation(broker, "x\n", 2);
+	ab_broker_violation(broker, "x", 1);
 	end_box(&s);
 	if (ab_broker_sweep(broker, &err) < 0 ||
 	    ab_broker_swept(broker, &lines, &err) < 0)
@@ -411,7 +411,7 @@ static void check_leave(void)
 	s.duty.on_violation = "echo $$ >$T/pid.new; mv $T/pid.new $T/pid; "
 			      "sleep 600";
 	open_broker();
-	ab_broker_violation(broker, "x\n", 2);
+	ab_broker_violation(broker, "x", 1);
 	ok(comes("pid", true), "a hook that runs");
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 || read(fd, text, sizeof(text) - 1) <= 0)

@@ -157,16 +157,18 @@ static int join(int dir)
 	return fd;
 }
 
+static const char *heard(int fd)
+{
+	static char packet[AB_CONTROL_MAX + 1];
+	ssize_t n = recv(fd, packet, sizeof(packet) - 1, 0);
+
+	packet[n > 0 ? n : 0] = '\0';
+	return packet;
+}
+
 static const char *ask(int fd, const void *packet, size_t len)
 {
-	static char answer[AB_CONTROL_MAX + 1];
-	ssize_t n;
-
-	if (send(fd, packet, len, MSG_NOSIGNAL) < 0)
-		return "";
-	n = recv(fd, answer, sizeof(answer) - 1, 0);
-	answer[n > 0 ? n : 0] = '\0';
-	return answer;
+	return send(fd, packet, len, MSG_NOSIGNAL) < 0 ? "" : heard(fd);
 }
 
 #define ASK(fd, text) ask(fd, text, strlen(text))
@@ -221,6 +223,7 @@ static void test_crowd(int dir)
 static void test_leavers(int dir)
 {
 	int gone = join(dir), deaf = join(dir), good = join(dir);
+	const char *last = "";
 	int told = 0;
 
 	send(gone, "{\"v\":1,\"do\":\"pending\"}", 22, 0);
@@ -232,6 +235,14 @@ static void test_leavers(int dir)
 		told += strstr(ASK(good, "{\"v\":1,\"do\":\"stop\"}"), "true") !=
 			NULL;
 	ok(told == 5000, "who does not read holds up nobody (%d)", told);
+	for (told = 0; told < 5000 && !strstr(last, "missed"); told++)
+		last = heard(deaf);
+	ok(told > 1 && told < 5000,
+	   "and hears, when it reads, that it has missed something (%d)", told);
+	ok(strstr(ASK(deaf, "{\"v\":1,\"do\":\"status\"}"), "true") != NULL,
+	   "it is still there");
+	ASK(good, "{\"v\":1,\"do\":\"stop\"}");
+	is_str(heard(deaf), "{\"event\":\"x\"}", "and hears again");
 	close(deaf);
 	close(good);
 }

@@ -148,7 +148,7 @@ static const struct {
 	{ "nor what is around them, or leads elsewhere",
 	  { WRITE_AT("/home/u/.config/x"), WRITE_AT("/home/u/.local/x"),
 	    WRITE_AT("/home/u/a/../.ssh/x"), WRITE_AT("relative/x"),
-	    WRITE_AT("/home/u//a/x"), WRITE_AT("/home/u/*/x"),
+	    WRITE_AT("/home/u/a\xef\xbf\xbd/x"), WRITE_AT("/home/u/*/x"),
 	    WRITE_AT("/home/u/.local/bin/x") },
 	  "{\"extends\":\"default\"}",
 	  NULL },
@@ -183,6 +183,32 @@ static const struct {
 	  "{\"extends\":\"default\"}",
 	  "" },
 };
+
+/* ~/.config is a link to ~/dots/config, ~/.ssh one to /data/keys. */
+static void test_links(void)
+{
+	static const char *const closed[] = {
+		WRITE_AT("/home/u/dots/config/fish/x"),
+		WRITE_AT("/home/u/dots/x"), WRITE_AT("/data/keys/x"),
+		WRITE_AT("/data/keys/old/x"), NULL
+	};
+	static const char *const open[] = { WRITE_AT("/home/u/dots/other/x"),
+					    NULL };
+	ab_autostrv struct ab_strv places = { 0 };
+	char *got;
+
+	ab_strv_add(&places, "/home/u/dots/config");
+	ab_strv_add(&places, "/data/keys");
+	from.closed = &places;
+	got = policy_of(closed);
+	is_str(got, "{\"extends\":\"default\"}",
+	       "what is closed is so where it really is");
+	free(got);
+	got = policy_of(open);
+	ok(strstr(got, "\"~/dots/other\""), "what is beside it is not");
+	free(got);
+	from.closed = NULL;
+}
 
 static void test_cases(void)
 {
@@ -366,6 +392,7 @@ int main(void)
 {
 	ab_strv_add(&base.fs.write, "/home/u/p");
 	test_cases();
+	test_links();
 	test_form();
 	test_bases();
 	test_check();

@@ -69,7 +69,16 @@ static const struct {
 	{ "title", E "]0;ti?1049htle\007x", "" },
 	{ "title ended by ST", E "]0;title" E "\\", "" },
 	{ "open title", E "]0;title", E "\\" },
-	{ "open device string", E "P1$r", E "\\" },
+	{ "open title, only its number", E "]1", E "\\" },
+	{ "open device string", E "P1$r", E "\\" E "\\" },
+	{ "device string that BEL does not end", E "P1$r\007x",
+	  E "\\" E "\\" },
+	{ "device string that a sequence does not end", E "P1" E "[m" E "c",
+	  E "\\" E "\\" },
+	{ "device string that two ESC do not end", E "P1" E E "\\",
+	  E "\\" E "\\" },
+	{ "device string, ended", E "P1$r" E "\\x", "" },
+	{ "margins at the sides", E "[?69h" E "[3;9s", E "[?69l" },
 	{ "title cut by a sequence", E "]0;title" E "[?25l", E "[?25h" },
 	{ "cut after ESC", "x" E, "\030" },
 	{ "cut in a sequence", E "[?10", "\030" },
@@ -99,7 +108,7 @@ static void feed(struct ab_modes *m, const char *s, size_t len)
 static bool clean(const struct ab_modes *m)
 {
 	return m->on == 0 && m->keyboards[0] == 0 && m->keyboards[1] == 0 &&
-	       m->state == 0;
+	       m->state == 0 && m->device == 0;
 }
 
 /* As a C string, and visibly when it differs. */
@@ -246,32 +255,45 @@ static bool resumes(const struct ab_modes *m)
 	return true;
 }
 
+/* Whatever was done to letters and colours. */
+#define READABLE E "(B\017" E "[0m"
+
 static void test_cover(void)
 {
 	static const struct {
 		const char *name, *bytes, *cover, *uncover;
 	} covers[] = {
 		{ "nothing is on", "",
-		  E "[?1049h" E "[?7l" E "[?25l" E "[H" E "[2J",
+		  E "[?1049h" READABLE E "[?7l" E "[?25l" E "[H" E "[2J",
 		  E "[0m" E "[H" E "[2J" E "[?7h" E "[?25h" E "[?1049l" },
 		{ "colours, the mouse, a hidden cursor",
 		  E "[31m" E "[?1000h" E "[?25l",
-		  E "[?1049h" E "[?1000l" E "[?25h" E "[0m" E "[?7l" E "[?25l"
-		  E "[H" E "[2J",
+		  E "[?1049h" E "[?1000l" E "[?25h" E "[0m" READABLE E "[?7l"
+		  E "[?25l" E "[H" E "[2J",
 		  E "[0m" E "[H" E "[2J" E "[?7h" E "[?25h" E "[?25l" E
 		  "[?1000h" E "[?1049l" },
 		{ "a full screen with keys of its own",
 		  E "[?1049h" E "[>1u" E "[2;5r",
-		  E "7" E "[>0u" E "[?7l" E "[?25l" E "[H" E "[2J",
+		  E "7" E "[>0u" READABLE E "[?7l" E "[?25l" E "[H" E "[2J",
 		  E "[0m" E "[H" E "[2J" E "[?7h" E "[?25h" E "[<u" E "8" },
 		{ "a sequence that is cut off", E "[?10",
-		  "\030" E "[?1049h" E "[?7l" E "[?25l" E "[H" E "[2J",
+		  "\030" E "[?1049h" READABLE E "[?7l" E "[?25l" E "[H" E "[2J",
 		  E "[0m" E "[H" E "[2J" E "[?7h" E "[?25h" E "[?1049l" E
 		  "[?10" },
 		{ "a title that is cut off", E "]0;ab",
-		  E "\\" E "[?1049h" E "[?7l" E "[?25l" E "[H" E "[2J",
+		  E "\\" E "[?1049h" READABLE E "[?7l" E "[?25l" E "[H" E "[2J",
 		  E "[0m" E "[H" E "[2J" E "[?7h" E "[?25h" E "[?1049l" E
 		  "]9999;" },
+		{ "a device string that only seems to have ended",
+		  E "P0;\007",
+		  E "\\" E "\\" E "[?1049h" READABLE E "[?7l" E "[?25l" E
+		  "[H" E "[2J",
+		  E "[0m" E "[H" E "[2J" E "[?7h" E "[?25h" E "[?1049l" },
+		{ "black on black", E "]11;#000" E "\\",
+		  E "[?1049h" READABLE E "]104" E "\\" E "]105" E "\\" E
+		  "]110" E "\\" E "]111" E "\\" E "]R" E "\\" E "[?7l" E
+		  "[?25l" E "[H" E "[2J",
+		  E "[0m" E "[H" E "[2J" E "[?7h" E "[?25h" E "[?1049l" },
 	};
 
 	for (size_t i = 0; i < AB_COUNT(covers); i++) {

@@ -142,6 +142,29 @@ static void check_death(void)
 	ab_next_fini(&next);
 }
 
+/* What was allowed is not what stands under its name by now. */
+static void check_links(void)
+{
+	ab_autofree char *path = ab_strdup(at("out"));
+	struct ab_next next;
+
+	if (mkdir(path, 0700) < 0 || add(input.cwd, path, NOW) < 0 ||
+	    add(input.cwd, "/data", NOW) < 0)
+		abort();
+	take(NOW, &next);
+	ok(next.write.len == 2 && strcmp(next.write.v[0], path) == 0,
+	   "a folder that is there");
+	ab_next_fini(&next);
+	if (rmdir(path) < 0 || symlink("/usr", path) < 0)
+		abort();
+	is_str(take(NOW, &next), "/data", "but not one that is a link by now");
+	ok(strstr(joined(&notes), "leads elsewhere by now"), "which is said");
+	ab_next_fini(&next);
+	is_str(take(NOW, &next), "/data", "and forgotten");
+	ab_next_fini(&next);
+	forget_all();
+}
+
 static void check_time(void)
 {
 	struct ab_next next;
@@ -243,6 +266,7 @@ int main(void)
 	check_once();
 	check_failure();
 	check_death();
+	check_links();
 	check_time();
 	check_bounds();
 	check_broken();

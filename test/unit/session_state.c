@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -120,6 +121,23 @@ static void check_inner_links(void)
 	ok(try_open(at("inner"), &err) == 0, "without it");
 }
 
+/* Instead of the C library's: how often it gives the same again. */
+static unsigned int dull;
+
+ssize_t getrandom(void *buf, size_t len, unsigned int flags)
+{
+	static unsigned char next;
+	unsigned char *p = buf;
+
+	(void)flags;
+	memset(p, 0, len);
+	if (dull)
+		dull--;
+	else
+		p[0] = p[1] = ++next;
+	return (ssize_t)len;
+}
+
 static void check_ids(void)
 {
 	char a[8], b[8];
@@ -152,6 +170,7 @@ static void check_run(void)
 	struct ab_state state;
 	struct ab_run run, twice;
 	struct ab_error err = { 0 };
+	char id[8];
 
 	if (ab_state_open(at("run"), &state, &err) < 0)
 		abort();
@@ -167,6 +186,14 @@ static void check_run(void)
 	   "retired it is among the runs");
 	ab_run_fini(&run);
 	ok(!is_locked(at("run/runs/aaaaa")), "and unlocked");
+
+	dull = 3;
+	ok(ab_state_pick_id(&state, id, &err) == 0 && !dull &&
+		   strcmp(id, "aaaaa") != 0,
+	   "what an ended run is called, no other one is");
+	dull = 1000;
+	ok(ab_state_pick_id(&state, id, &err) < 0, "nor is it tried for ever");
+	dull = 0;
 	ab_state_fini(&state);
 }
 

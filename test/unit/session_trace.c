@@ -77,7 +77,7 @@ static void free_facts(struct ab_facts *facts)
 }
 
 static struct ab_trace_terms terms;
-static struct ab_policy policy = { .home = "/home/me" };
+static struct ab_policy policy;
 static struct ab_plan plan;
 static struct ab_strv sockets;
 
@@ -103,6 +103,7 @@ static void make_terms(void)
 	terms = (struct ab_trace_terms){ .policy = &policy,
 					 .plan = &plan,
 					 .sockets = &sockets,
+					 .home = "/home/me",
 					 .state = "/home/me/state" };
 }
 

@@ -158,6 +158,15 @@ static void test_status(void)
 	ok(has(24, 80, "0 open"), "nothing is open after the end");
 }
 
+static void pending(uint64_t now, const char *list, int next)
+{
+	json_t *answer = json_pack("{s:o,s:i}", "pending",
+				   json_loads(list, 0, NULL), "next", next);
+
+	ab_watch_pending(model, answer, now);
+	json_decref(answer);
+}
+
 static void test_questions(void)
 {
 	const char *answer = "?";
@@ -198,6 +207,16 @@ static void test_questions(void)
 	event(9000, "{\"event\":\"said\",\"text\":\"read again\"}");
 	ok(strcmp(model->message, "read again") == 0, "what the run says");
 	ask(9000, 4, "d.example");
+	ask(9000, 5, "e.example");
+	event(9000, "{\"event\":\"missed\"}");
+	ok(model->missed && model->nquestions == 2,
+	   "where something was missed, the questions are asked for");
+	pending(9000, "[{\"id\":\"7kq2a-6\",\"domain\":\"f.example\"}]", 5);
+	ok(model->nquestions == 3, "the first of them");
+	pending(9000, "[{\"id\":\"7kq2a-5\",\"domain\":\"e.example\"}]", 0);
+	ok(model->nquestions == 2 &&
+		   strcmp(model->questions[0]->id, "7kq2a-5") == 0,
+	   "and with the last those are gone that were not among them");
 	event(9000, "{\"event\":\"end\",\"status\":0}");
 	ok(model->ended && model->status == 0 && model->nquestions == 0,
 	   "the end of the run ends its questions");
