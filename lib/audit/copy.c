@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/mem.h"
@@ -142,28 +142,20 @@ void ab_copy_fini(struct ab_copy *copy)
 	*copy = (struct ab_copy)AB_COPY_NONE;
 }
 
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 /* Until it takes bytes, or the time is up: -1 with EAGAIN. */
-static int await(const struct ab_copy *c, uint64_t until)
+static int await(const struct ab_copy *c, int64_t until)
 {
 	struct pollfd p = { .fd = c->fd, .events = POLLOUT };
 
 	for (;;) {
-		uint64_t now = now_ms();
+		int64_t now = ab_now_ms();
 		int n = poll(&p, 1, now < until ? (int)(until - now) : 0);
 
 		if (n > 0)
 			return 0;
 		if (n < 0 && errno != EINTR)
 			return -1;
-		if (n == 0 && now_ms() >= until) {
+		if (n == 0 && ab_now_ms() >= until) {
 			errno = EAGAIN;
 			return -1;
 		}
@@ -183,7 +175,7 @@ static ssize_t put(const struct ab_copy *c, const char *data, size_t len)
 
 /* How many bytes went; less than len: errno says why. */
 static size_t put_all(const struct ab_copy *c, const char *data, size_t len,
-		      uint64_t until)
+		      int64_t until)
 {
 	size_t done = 0;
 
@@ -209,7 +201,7 @@ static size_t put_all(const struct ab_copy *c, const char *data, size_t len,
 int ab_copy_write(struct ab_copy *copy, const char *line, size_t len,
 		  struct ab_error *err)
 {
-	uint64_t until = now_ms() + (copy->late ? 0 : AB_COPY_MS);
+	int64_t until = ab_now_ms() + (copy->late ? 0 : AB_COPY_MS);
 	size_t done;
 
 	/* What is torn is ended, so that the next line is a whole one. */

@@ -1,6 +1,5 @@
 #include "audit/find.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -9,10 +8,11 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include "audit/fields.h"
+#include "audit/details.h"
 #include "audit/log.h"
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/folder.h"
 #include "base/mem.h"
 
 #define OPEN_DIR (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
@@ -50,20 +50,20 @@ static bool open_run(int live, int runs, const char *id,
 {
 	static const char *const names[] = { "timestamp" };
 	struct ab_found_run run = { .dir = -1 };
-	struct ab_field stamp[AB_COUNT(names)];
+	struct ab_detail stamp[AB_COUNT(names)];
 
 	/* In this order: it may be moved from one to the other meanwhile. */
 	run.dir = openat(live, id, OPEN_DIR);
 	if (run.dir < 0)
 		run.dir = openat(runs, id, OPEN_DIR);
 	if (run.dir < 0 || ab_log_first(run.dir, &run.first) < 0 ||
-	    ab_fields_find(run.first, strlen(run.first), names, AB_COUNT(names),
-			   stamp) < 0) {
+	    ab_details_find(run.first, strlen(run.first), names,
+			    AB_COUNT(names), stamp) < 0) {
 		ab_found_run_fini(&run);
 		return false;
 	}
 	snprintf(run.id, sizeof(run.id), "%s", id);
-	ab_field_copy(&stamp[0], run.began, sizeof(run.began));
+	ab_detail_copy(&stamp[0], run.began, sizeof(run.began));
 	run.live = ab_find_live(run.dir);
 	*ret = run;
 	return true;
@@ -72,27 +72,24 @@ static bool open_run(int live, int runs, const char *id,
 static bool has_name(const struct ab_found_run *run, const char *name)
 {
 	static const char *const names[] = { "name" };
-	struct ab_field field[AB_COUNT(names)];
+	struct ab_detail field[AB_COUNT(names)];
 
-	return ab_fields_find(run->first, strlen(run->first), names,
-			      AB_COUNT(names), field) == 0 &&
-	       ab_field_is(&field[0], name);
+	return ab_details_find(run->first, strlen(run->first), names,
+			       AB_COUNT(names), field) == 0 &&
+	       ab_detail_is(&field[0], name);
 }
 
 /* The names in a folder that can be runs. */
 static int list_ids(int folder, struct ab_strv *ret, struct ab_error *err)
 {
-	ab_autoclose int fd = openat(folder, ".", OPEN_DIR);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *entry;
+	ab_autodir DIR *dir = ab_folder_list(folder, ".");
+	const char *name;
 
 	if (!dir)
 		return ab_fail(err, AB_ESYSTEM, errno, "list the runs");
-	ab_take_fd(&fd); /* it is the list's now */
-	while ((entry = readdir(dir)) != NULL)
-		if (ab_run_id_valid(entry->d_name))
-			ab_strv_add(ret, entry->d_name);
-	closedir(dir);
+	while ((name = ab_folder_next(dir)) != NULL)
+		if (ab_run_id_valid(name))
+			ab_strv_add(ret, name);
 	return 0;
 }
 
@@ -194,12 +191,13 @@ int ab_denial_parse(const char *text, struct ab_denial_name *ret)
 	return 0;
 }
 
-uint64_t ab_denial_times(const struct ab_field *id, const struct ab_field *door,
-			 const struct ab_field *repeated)
+uint64_t ab_denial_times(const struct ab_detail *id,
+			 const struct ab_detail *door,
+			 const struct ab_detail *repeated)
 {
-	int64_t n = ab_field_number(repeated, 0);
-	bool file = ab_field_is(door, "file") || ab_field_is(door, "call");
-	bool itself = id->kind == AB_FIELD_TEXT && (!file || n <= 0);
+	int64_t n = ab_detail_number(repeated, 0);
+	bool file = ab_detail_is(door, "file") || ab_detail_is(door, "call");
+	bool itself = id->kind == AB_DETAIL_TEXT && (!file || n <= 0);
 
 	return (uint64_t)itself + (n > 0 ? (uint64_t)n : 0);
 }

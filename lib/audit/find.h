@@ -11,7 +11,7 @@
 #include "audit/audit.h"
 
 struct ab_error;
-struct ab_field;	/* audit/fields.h */
+struct ab_detail;	/* audit/details.h */
 
 struct ab_found_run {
 	char id[8];
@@ -53,8 +53,8 @@ int ab_denial_parse(const char *text, struct ab_denial_name *ret);
 /* How many refusals a record of one stands for, by its members id, door and
  * repeated: of hosts and programs itself and those that were only counted; of
  * files and calls a line with a count says how many came after the first. */
-uint64_t ab_denial_times(const struct ab_field *id, const struct ab_field *door,
-			 const struct ab_field *repeated);
+uint64_t ab_denial_times(const struct ab_detail *id, const struct ab_detail *door,
+			 const struct ab_detail *repeated);
 
 /* What the record knows about one id. Lines as they stand there; NULL: there
  * is none. */

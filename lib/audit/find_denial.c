@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "audit/fields.h"
+#include "audit/details.h"
 #include "audit/reader.h"
 #include "audit/words.h"
 #include "base/error.h"
@@ -34,23 +34,23 @@ static const char *const members[M_COUNT] = {
 };
 
 /* With the words of a denial; a "request" only says how one was answered. */
-static bool is_denial(const struct ab_field m[])
+static bool is_denial(const struct ab_detail m[])
 {
-	return m[M_ID].kind == AB_FIELD_TEXT &&
-	       (ab_field_is(&m[M_KIND], "violation") ||
-		ab_field_is(&m[M_KIND], "exec"));
+	return m[M_ID].kind == AB_DETAIL_TEXT &&
+	       (ab_detail_is(&m[M_KIND], "violation") ||
+		ab_detail_is(&m[M_KIND], "exec"));
 }
 
 /* The next line that is a record; as ab_reader_next(). */
 static int next_record(struct ab_reader *r, const char **line, size_t *len,
-		       struct ab_field m[], struct ab_error *err)
+		       struct ab_detail m[], struct ab_error *err)
 {
 	int more;
 
 	do {
 		more = ab_reader_next(r, line, len, err);
 	} while (more > 0 &&
-		 ab_fields_find(*line, *len, members, M_COUNT, m) < 0);
+		 ab_details_find(*line, *len, members, M_COUNT, m) < 0);
 	return more;
 }
 
@@ -61,10 +61,10 @@ static void keep(char **place, const char *line, size_t len)
 }
 
 /* Who asked, and why it was refused, are not in every line of it. */
-static size_t weight(const struct ab_field m[])
+static size_t weight(const struct ab_detail m[])
 {
-	return (size_t)(m[M_REASON].kind == AB_FIELD_TEXT) +
-	       (size_t)(m[M_PROCESS].kind == AB_FIELD_NESTED);
+	return (size_t)(m[M_REASON].kind == AB_DETAIL_TEXT) +
+	       (size_t)(m[M_PROCESS].kind == AB_DETAIL_NESTED);
 }
 
 struct gathering {
@@ -74,7 +74,7 @@ struct gathering {
 };
 
 /* When it was refused; where it was not, when there was anything. */
-static void take_time(struct gathering *g, const struct ab_field m[])
+static void take_time(struct gathering *g, const struct ab_detail m[])
 {
 	struct ab_found_denial *f = &g->found;
 	bool denial = is_denial(m);
@@ -82,19 +82,19 @@ static void take_time(struct gathering *g, const struct ab_field m[])
 	if (!denial && f->denied)
 		return;
 	if (!g->any || (denial && !f->denied))
-		ab_field_copy(&m[M_TIMESTAMP], f->first, sizeof(f->first));
-	ab_field_copy(&m[M_TIMESTAMP], f->last, sizeof(f->last));
+		ab_detail_copy(&m[M_TIMESTAMP], f->first, sizeof(f->first));
+	ab_detail_copy(&m[M_TIMESTAMP], f->last, sizeof(f->last));
 }
 
 static void gather(struct gathering *g, const char *line, size_t len,
-		   const struct ab_field m[])
+		   const struct ab_detail m[])
 {
 	struct ab_found_denial *f = &g->found;
 
-	if (ab_field_is(&m[M_KIND], "request")) {
+	if (ab_detail_is(&m[M_KIND], "request")) {
 		take_time(g, m);
 		keep(&f->request, line, len);
-	} else if (ab_field_is(&m[M_KIND], "question")) {
+	} else if (ab_detail_is(&m[M_KIND], "question")) {
 		take_time(g, m);
 		keep(&f->question, line, len);
 	} else if (is_denial(m)) {
@@ -115,7 +115,7 @@ static void gather(struct gathering *g, const char *line, size_t len,
  * they are only meant where there is nothing else. */
 static int find_last(int dir, char ret[32], struct ab_error *err)
 {
-	struct ab_field m[M_COUNT];
+	struct ab_detail m[M_COUNT];
 	struct ab_reader r;
 	const char *line;
 	size_t len;
@@ -124,11 +124,11 @@ static int find_last(int dir, char ret[32], struct ab_error *err)
 	if (ab_reader_open(dir, &r, err) < 0)
 		return -1;
 	while ((more = next_record(&r, &line, &len, m, err)) > 0) {
-		bool packets = m[M_PACKETS].kind == AB_FIELD_NUMBER;
+		bool packets = m[M_PACKETS].kind == AB_DETAIL_NUMBER;
 
 		if (!is_denial(m) || (packets && found))
 			continue;
-		ab_field_copy(&m[M_ID], ret, 32);
+		ab_detail_copy(&m[M_ID], ret, 32);
 		found = 1;
 	}
 	ab_reader_fini(&r);
@@ -138,7 +138,7 @@ static int find_last(int dir, char ret[32], struct ab_error *err)
 static int gather_all(int dir, const char *id, struct gathering *g,
 		      struct ab_error *err)
 {
-	struct ab_field m[M_COUNT];
+	struct ab_detail m[M_COUNT];
 	struct ab_reader r;
 	const char *line;
 	size_t len;
@@ -147,7 +147,7 @@ static int gather_all(int dir, const char *id, struct gathering *g,
 	if (ab_reader_open(dir, &r, err) < 0)
 		return -1;
 	while ((more = next_record(&r, &line, &len, m, err)) > 0)
-		if (ab_field_is(&m[M_ID], id))
+		if (ab_detail_is(&m[M_ID], id))
 			gather(g, line, len, m);
 	ab_reader_fini(&r);
 	return more;
@@ -208,7 +208,7 @@ int ab_find_denials(int dir, size_t most, struct ab_strv *ret, size_t *ret_n,
 		    struct ab_error *err)
 {
 	ab_autofree struct seen *seen = ab_alloc(sizeof(*seen));
-	struct ab_field m[M_COUNT];
+	struct ab_detail m[M_COUNT];
 	struct ab_reader r;
 	const char *line;
 	size_t len, n = 0;
@@ -223,7 +223,7 @@ int ab_find_denials(int dir, size_t most, struct ab_strv *ret, size_t *ret_n,
 
 		if (!is_denial(m))
 			continue;
-		ab_field_copy(&m[M_ID], id, sizeof(id));
+		ab_detail_copy(&m[M_ID], id, sizeof(id));
 		if (ab_denial_parse(id, &name) < 0 || !is_new(seen, &name) ||
 		    n++ >= most)
 			continue;

@@ -94,13 +94,13 @@ static void add_time(struct ab_page_time *t, const char *stamp, uint64_t passed,
 
 /* NULL: there is no room for it. */
 static struct ab_page_denial *denial_of(struct ab_page *page,
-					const struct ab_field *id)
+					const struct ab_detail *id)
 {
 	struct ab_denial_name name;
 	char text[32];
 	uint16_t *row;
 
-	ab_field_copy(id, text, sizeof(text));
+	ab_detail_copy(id, text, sizeof(text));
 	if (ab_denial_parse(text, &name) < 0 || name.number >= AB_PAGE_NUMBERS)
 		return NULL;
 	row = &page->rows[name.kind][name.number];
@@ -113,11 +113,11 @@ static struct ab_page_denial *denial_of(struct ab_page *page,
 }
 
 static void add_denial(struct ab_page *page, const char *line, size_t len,
-		       const struct ab_field m[], const char *stamp,
+		       const struct ab_detail m[], const char *stamp,
 		       uint64_t count)
 {
 	struct ab_page_denial *d = denial_of(page, &m[M_ID]);
-	bool process = m[M_PROCESS].kind == AB_FIELD_NESTED;
+	bool process = m[M_PROCESS].kind == AB_DETAIL_NESTED;
 
 	if (!d) {
 		page->unlisted += count;
@@ -158,31 +158,32 @@ static void keep(char **place, const char *line, size_t len)
 }
 
 static void add_record(struct ab_page *page, const char *line, size_t len,
-		       const struct ab_field m[], const char *stamp)
+		       const struct ab_detail m[], const char *stamp)
 {
-	const struct ab_field *kind = &m[M_KIND];
+	const struct ab_detail *kind = &m[M_KIND];
 	uint64_t count = ab_denial_times(&m[M_ID], &m[M_DOOR], &m[M_REPEATED]);
 
-	if (ab_field_is(kind, "request")) {
+	if (ab_detail_is(kind, "request")) {
 		/* One that was denied stands there as its violation. */
-		if (m[M_ALLOWED].kind != AB_FIELD_TRUE)
+		if (m[M_ALLOWED].kind != AB_DETAIL_TRUE)
 			return;
 		add_request(page, line, len);
 		add_time(&page->time, stamp, 1, 0);
-	} else if (ab_field_is(kind, "violation") ||
-		   ab_field_is(kind, "exec")) {
+	} else if (ab_detail_is(kind, "violation") ||
+		   ab_detail_is(kind, "exec")) {
 		add_denial(page, line, len, m, stamp, count);
 		add_request(page, line, len);
 		add_time(&page->time, stamp, 0, count);
-	} else if (ab_field_is(kind, "start") || ab_field_is(kind, "refused")) {
+	} else if (ab_detail_is(kind, "start") ||
+		   ab_detail_is(kind, "refused")) {
 		keep(&page->start, line, len);
 		add_time(&page->time, stamp, 0, 0);
-	} else if (ab_field_is(kind, "assurance")) {
+	} else if (ab_detail_is(kind, "assurance")) {
 		keep(&page->assurance, line, len);
-	} else if (ab_field_is(kind, "end")) {
+	} else if (ab_detail_is(kind, "end")) {
 		keep(&page->end, line, len);
 		add_time(&page->time, stamp, 0, 0);
-	} else if (ab_field_is(kind, "question")) {
+	} else if (ab_detail_is(kind, "question")) {
 		add_row(&page->questions, &page->more_questions, line, len);
 	} else {
 		add_row(&page->events, &page->more_events, line, len);
@@ -191,12 +192,12 @@ static void add_record(struct ab_page *page, const char *line, size_t len,
 
 void ab_page_add(struct ab_page *page, const char *line, size_t len)
 {
-	struct ab_field m[M_COUNT];
+	struct ab_detail m[M_COUNT];
 	char stamp[AB_STAMP_ROOM] = "";
 
-	if (ab_fields_find(line, len, members, M_COUNT, m) < 0)
+	if (ab_details_find(line, len, members, M_COUNT, m) < 0)
 		return;
-	ab_field_copy(&m[M_TIMESTAMP], stamp, sizeof(stamp));
+	ab_detail_copy(&m[M_TIMESTAMP], stamp, sizeof(stamp));
 	if (!page->first[0])
 		memcpy(page->first, stamp, sizeof(stamp));
 	memcpy(page->last, stamp, sizeof(stamp));

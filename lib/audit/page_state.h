@@ -4,7 +4,7 @@
 #include <stdbool.h>
 
 #include "audit/audit.h"
-#include "audit/fields.h"
+#include "audit/details.h"
 #include "audit/find.h"
 #include "audit/page.h"
 #include "audit/stats.h"
@@ -44,7 +44,7 @@ struct ab_page {
 
 /* The text for HTML, also inside quotes. */
 void ab_page_text(struct ab_buf *b, const char *text);
-void ab_page_field(struct ab_buf *b, const struct ab_field *field);
+void ab_page_field(struct ab_buf *b, const struct ab_detail *field);
 /* <time>: of the day, or with the date. */
 void ab_page_time_of(struct ab_buf *b, const char *stamp, bool date);
 

@@ -98,24 +98,24 @@ void ab_page_hosts(struct ab_page *page, struct ab_buf *b)
 }
 
 /* "curl (3) from npm (2)": nearest first, programs without their folders. */
-static void add_chain(struct ab_buf *b, const struct ab_field *chain)
+static void add_chain(struct ab_buf *b, const struct ab_detail *chain)
 {
 	static const char *const names[] = { "pid", "exe" };
-	struct ab_field one, f[AB_COUNT(names)];
+	struct ab_detail one, f[AB_COUNT(names)];
 	size_t at = 0, n = 0;
 
-	while (n < 8 && ab_field_next(chain, &at, &one)) {
+	while (n < 8 && ab_detail_next(chain, &at, &one)) {
 		ab_autofree char *exe = NULL;
 
-		if (ab_fields_find(one.at, one.len, names, AB_COUNT(names), f) <
-		    0)
+		if (ab_details_find(one.at, one.len, names, AB_COUNT(names),
+				    f) < 0)
 			continue;
-		exe = ab_field_dup(&f[1]);
+		exe = ab_detail_dup(&f[1]);
 		ab_buf_puts(b, n++ ? " from " : "");
 		ab_page_text(b, exe ? ab_path_name(exe) : "?");
-		if (ab_field_number(&f[0], 0) > 0)
+		if (ab_detail_number(&f[0], 0) > 0)
 			ab_buf_printf(b, " (%lld)",
-				      (long long)ab_field_number(&f[0], 0));
+				      (long long)ab_detail_number(&f[0], 0));
 	}
 }
 
@@ -128,10 +128,10 @@ static void add_about(struct ab_buf *b, const char *line)
 }
 
 /* What would allow it; "-" where nothing does. */
-static void add_remedy(struct ab_buf *b, const struct ab_field *id,
-		       const struct ab_field *hint)
+static void add_remedy(struct ab_buf *b, const struct ab_detail *id,
+		       const struct ab_detail *hint)
 {
-	if (hint->kind != AB_FIELD_TEXT || !hint->len) {
+	if (hint->kind != AB_DETAIL_TEXT || !hint->len) {
 		ab_buf_puts(b, "<span class=\"zero\">-</span>");
 		return;
 	}
@@ -146,10 +146,10 @@ static void add_denial(const struct ab_page_denial *d, struct ab_buf *b)
 {
 	static const char *const names[] = { "id",   "reason",	"rule",
 					     "hint", "process", "by" };
-	struct ab_field f[AB_COUNT(names)];
+	struct ab_detail f[AB_COUNT(names)];
 
-	if (ab_fields_find(d->line, strlen(d->line), names, AB_COUNT(names),
-			   f) < 0)
+	if (ab_details_find(d->line, strlen(d->line), names, AB_COUNT(names),
+			    f) < 0)
 		return;
 	ab_buf_puts(b, "<tr><td data-name=\"Id\"><code class=\"id\">");
 	ab_page_field(b, &f[0]);
@@ -197,17 +197,17 @@ static void add_question(const char *line, struct ab_buf *b)
 {
 	static const char *const names[] = { "timestamp", "answer", "by", "ms",
 					     "process" };
-	struct ab_field f[AB_COUNT(names)];
+	struct ab_detail f[AB_COUNT(names)];
 	char stamp[AB_STAMP_ROOM], text[AB_AMOUNT_ROOM];
 	int64_t ms;
 	bool yes;
 
-	if (ab_fields_find(line, strlen(line), names, AB_COUNT(names), f) < 0)
+	if (ab_details_find(line, strlen(line), names, AB_COUNT(names), f) < 0)
 		return;
-	yes = ab_field_is(&f[1], "once") || ab_field_is(&f[1], "run") ||
-	      ab_field_is(&f[1], "always");
-	ms = ab_field_number(&f[3], 0);
-	ab_field_copy(&f[0], stamp, sizeof(stamp));
+	yes = ab_detail_is(&f[1], "once") || ab_detail_is(&f[1], "run") ||
+	      ab_detail_is(&f[1], "always");
+	ms = ab_detail_number(&f[3], 0);
+	ab_detail_copy(&f[0], stamp, sizeof(stamp));
 	ab_buf_puts(b, "<tr><td>");
 	ab_page_time_of(b, stamp, false);
 	ab_buf_puts(b, "</td><td class=\"w\">");
@@ -251,12 +251,12 @@ static void add_event(const char *line, struct ab_buf *b)
 {
 	static const char *const names[] = { "timestamp" };
 	ab_autobuf struct ab_buf text = { 0 };
-	struct ab_field stamp;
+	struct ab_detail stamp;
 	char at[AB_STAMP_ROOM];
 
-	if (ab_fields_find(line, strlen(line), names, 1, &stamp) < 0)
+	if (ab_details_find(line, strlen(line), names, 1, &stamp) < 0)
 		return;
-	ab_field_copy(&stamp, at, sizeof(at));
+	ab_detail_copy(&stamp, at, sizeof(at));
 	ab_line_show(&text, &(struct ab_line_style){ 0 }, line, strlen(line));
 	if (text.len < 22)
 		return;
@@ -286,15 +286,15 @@ static void add_request(const char *line, struct ab_buf *b)
 		"timestamp",  "method", "path",	 "status",  "bytes_up",
 		"bytes_down", "ms",	"error", "allowed", "domain"
 	};
-	struct ab_field f[AB_COUNT(names)];
+	struct ab_detail f[AB_COUNT(names)];
 	char stamp[AB_STAMP_ROOM], text[AB_AMOUNT_ROOM];
 	bool passed, failed;
 
-	if (ab_fields_find(line, strlen(line), names, AB_COUNT(names), f) < 0)
+	if (ab_details_find(line, strlen(line), names, AB_COUNT(names), f) < 0)
 		return;
-	passed = f[8].kind == AB_FIELD_TRUE;
-	failed = passed && f[7].kind == AB_FIELD_TEXT;
-	ab_field_copy(&f[0], stamp, sizeof(stamp));
+	passed = f[8].kind == AB_DETAIL_TRUE;
+	failed = passed && f[7].kind == AB_DETAIL_TEXT;
+	ab_detail_copy(&f[0], stamp, sizeof(stamp));
 	ab_buf_puts(b, "<tr><td>");
 	ab_page_time_of(b, stamp, false);
 	ab_buf_printf(b, "</td><td><span class=\"%s\">%s</span></td><td>",
@@ -305,7 +305,7 @@ static void add_request(const char *line, struct ab_buf *b)
 	ab_page_field(b, &f[1]);
 	ab_buf_puts(b, "</td><td class=\"w\">");
 	add_about(b, line);
-	if (f[9].kind == AB_FIELD_TEXT)
+	if (f[9].kind == AB_DETAIL_TEXT)
 		ab_page_field(b, &f[2]);
 	if (failed) {
 		ab_buf_puts(b, " <span class=\"chain\">");
@@ -313,14 +313,14 @@ static void add_request(const char *line, struct ab_buf *b)
 		ab_buf_puts(b, "</span>");
 	}
 	ab_buf_puts(b, "</td><td class=\"n\">");
-	if (ab_field_number(&f[3], 0) > 0)
-		ab_buf_printf(b, "%lld", (long long)ab_field_number(&f[3], 0));
+	if (ab_detail_number(&f[3], 0) > 0)
+		ab_buf_printf(b, "%lld", (long long)ab_detail_number(&f[3], 0));
 	ab_buf_puts(b, "</td>");
-	add_size(b, ab_field_number(&f[4], 0));
-	add_size(b, ab_field_number(&f[5], 0));
+	add_size(b, ab_detail_number(&f[4], 0));
+	add_size(b, ab_detail_number(&f[5], 0));
 	ab_buf_printf(
 		b, "<td class=\"n\">%s</td></tr>\n",
-		passed ? ab_words_time((uint64_t)ab_field_number(&f[6], 0),
+		passed ? ab_words_time((uint64_t)ab_detail_number(&f[6], 0),
 				       text)
 		       : "");
 }

@@ -36,9 +36,9 @@ void ab_page_text(struct ab_buf *b, const char *text)
 	}
 }
 
-void ab_page_field(struct ab_buf *b, const struct ab_field *field)
+void ab_page_field(struct ab_buf *b, const struct ab_detail *field)
 {
-	ab_autofree char *text = ab_field_dup(field);
+	ab_autofree char *text = ab_detail_dup(field);
 
 	ab_page_text(b, text ? text : "");
 }
@@ -56,22 +56,22 @@ void ab_page_time_of(struct ab_buf *b, const char *stamp, bool date)
 }
 
 static void add_fact(struct ab_buf *b, const char *name,
-		     const struct ab_field *value)
+		     const struct ab_detail *value)
 {
-	if (value->kind != AB_FIELD_TEXT)
+	if (value->kind != AB_DETAIL_TEXT)
 		return;
 	ab_buf_printf(b, "<div><dt>%s</dt><dd>", name);
 	ab_page_field(b, value);
 	ab_buf_puts(b, "</dd></div>");
 }
 
-static void add_command(struct ab_buf *b, const struct ab_field *argv)
+static void add_command(struct ab_buf *b, const struct ab_detail *argv)
 {
-	struct ab_field word;
+	struct ab_detail word;
 	size_t at = 0, n = 0;
 
 	ab_buf_puts(b, "<p class=\"command\">");
-	while (ab_field_next(argv, &at, &word)) {
+	while (ab_detail_next(argv, &at, &word)) {
 		ab_buf_puts(b, n++ ? " " : "");
 		ab_page_field(b, &word);
 	}
@@ -81,19 +81,19 @@ static void add_command(struct ab_buf *b, const struct ab_field *argv)
 static void add_holds(struct ab_buf *b, const char *assurance)
 {
 	static const char *const names[] = { "holds", "missing" };
-	struct ab_field f[AB_COUNT(names)], one;
+	struct ab_detail f[AB_COUNT(names)], one;
 	size_t at = 0;
 
-	if (!assurance || ab_fields_find(assurance, strlen(assurance), names,
-					 AB_COUNT(names), f) < 0)
+	if (!assurance || ab_details_find(assurance, strlen(assurance), names,
+					  AB_COUNT(names), f) < 0)
 		return;
 	ab_buf_puts(b, "<ul class=\"holds\" aria-label=\"What held\">");
-	while (ab_field_next(&f[0], &at, &one)) {
+	while (ab_detail_next(&f[0], &at, &one)) {
 		ab_buf_puts(b, "<li>");
 		ab_page_field(b, &one);
 		ab_buf_puts(b, "</li>");
 	}
-	if (f[1].kind == AB_FIELD_TEXT && f[1].len) {
+	if (f[1].kind == AB_DETAIL_TEXT && f[1].len) {
 		ab_buf_puts(b, "<li class=\"missing\">missing: ");
 		ab_page_field(b, &f[1]);
 		ab_buf_puts(b, "</li>");
@@ -121,18 +121,18 @@ static void add_header(const struct ab_page *page, struct ab_buf *b)
 	static const char *const names[] = { "command", "cwd",	"policy",
 					     "run_id",	"name", "reason" };
 	static const char *const inner[] = { "profile" };
-	struct ab_field f[AB_COUNT(names)] = { 0 }, profile = { 0 };
+	struct ab_detail f[AB_COUNT(names)] = { 0 }, profile = { 0 };
 	const char *start = page->start ? page->start : "{}";
 
-	ab_fields_find(start, strlen(start), names, AB_COUNT(names), f);
+	ab_details_find(start, strlen(start), names, AB_COUNT(names), f);
 	ab_buf_puts(b, "<header><h1>agentbox run <b>");
 	ab_page_field(b, &f[3]);
 	ab_buf_puts(b, "</b></h1>");
 	add_command(b, &f[0]);
 	ab_buf_puts(b, "<dl class=\"facts\">");
 	add_when(page, b);
-	if (f[2].kind == AB_FIELD_NESTED &&
-	    ab_fields_find(f[2].at, f[2].len, inner, 1, &profile) == 0)
+	if (f[2].kind == AB_DETAIL_NESTED &&
+	    ab_details_find(f[2].at, f[2].len, inner, 1, &profile) == 0)
 		add_fact(b, "Profile", &profile);
 	add_fact(b, "Folder", &f[1]);
 	add_fact(b, "Name", &f[4]);
@@ -161,12 +161,13 @@ static void add_count(struct ab_buf *b, const char *kind, const char *name,
 static void add_exit(const struct ab_page *page, struct ab_buf *b)
 {
 	static const char *const names[] = { "status" };
-	struct ab_field status = { 0 };
+	struct ab_detail status = { 0 };
 	int64_t n;
 
 	if (page->end)
-		ab_fields_find(page->end, strlen(page->end), names, 1, &status);
-	n = ab_field_number(&status, -1);
+		ab_details_find(page->end, strlen(page->end), names, 1,
+				&status);
+	n = ab_detail_number(&status, -1);
 	if (n >= 0)
 		add_count(b, n ? " bad" : " good", "Exit status", (uint64_t)n);
 	else

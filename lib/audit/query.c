@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "audit/fields.h"
+#include "audit/details.h"
 #include "base/mem.h"
 #include "base/units.h"
 
@@ -172,12 +172,12 @@ static const char *const members[M_COUNT] = {
 };
 
 /* A grant has no domain but an entry, "x.y:443". */
-static bool is_host(const char *wanted, const struct ab_field m[])
+static bool is_host(const char *wanted, const struct ab_detail m[])
 {
-	bool entry = m[M_DOMAIN].kind != AB_FIELD_TEXT;
+	bool entry = m[M_DOMAIN].kind != AB_DETAIL_TEXT;
 	char host[512], *port;
-	size_t len = ab_field_copy(&m[entry ? M_ENTRY : M_DOMAIN], host,
-				   sizeof(host));
+	size_t len = ab_detail_copy(&m[entry ? M_ENTRY : M_DOMAIN], host,
+				    sizeof(host));
 	size_t tail;
 
 	port = entry ? strrchr(host, ':') : NULL;
@@ -192,15 +192,15 @@ static bool is_host(const char *wanted, const struct ab_field m[])
 }
 
 /* Only those that something was decided in. */
-static bool is_verdict(enum ab_query_verdict verdict, const struct ab_field *f)
+static bool is_verdict(enum ab_query_verdict verdict, const struct ab_detail *f)
 {
 	switch (verdict) {
 	case AB_QUERY_ANY:
 		return true;
 	case AB_QUERY_ALLOWED:
-		return f->kind == AB_FIELD_TRUE;
+		return f->kind == AB_DETAIL_TRUE;
 	case AB_QUERY_DENIED:
-		return f->kind == AB_FIELD_FALSE;
+		return f->kind == AB_DETAIL_FALSE;
 	}
 	return false;
 }
@@ -213,15 +213,15 @@ bool ab_query_empty(const struct ab_query *query)
 
 int ab_query_matches(const struct ab_query *query, const char *line, size_t len)
 {
-	struct ab_field m[M_COUNT];
+	struct ab_detail m[M_COUNT];
 	char stamp[AB_STAMP_ROOM];
 
-	if (ab_fields_find(line, len, members, M_COUNT, m) < 0)
+	if (ab_details_find(line, len, members, M_COUNT, m) < 0)
 		return -1;
-	ab_field_copy(&m[M_TIMESTAMP], stamp, sizeof(stamp));
+	ab_detail_copy(&m[M_TIMESTAMP], stamp, sizeof(stamp));
 	return (!query->since[0] || strcmp(stamp, query->since) >= 0) &&
 	       (!query->until[0] || strcmp(stamp, query->until) < 0) &&
-	       (!query->kind || ab_field_is(&m[M_KIND], query->kind)) &&
+	       (!query->kind || ab_detail_is(&m[M_KIND], query->kind)) &&
 	       is_verdict(query->verdict, &m[M_ALLOWED]) &&
 	       (!query->host || is_host(query->host, m));
 }

@@ -14,7 +14,6 @@
  */
 #include "audit/reader.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -26,6 +25,7 @@
 #include "audit/log.h"
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/folder.h"
 #include "base/mem.h"
 
 enum {
@@ -54,22 +54,16 @@ static unsigned int number_of(const char *name)
 /* The smallest number of a full file above `number`; 0: there is none. */
 static unsigned int next_full(const struct ab_reader *r)
 {
-	ab_autoclose int fd =
-		openat(r->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	ab_autodir DIR *dir = ab_folder_list(r->dir, ".");
 	unsigned int least = 0;
-	struct dirent *entry;
+	const char *name;
 
-	if (!dir)
-		return 0;
-	ab_take_fd(&fd); /* it is the list's now */
-	while ((entry = readdir(dir)) != NULL) {
-		unsigned int n = number_of(entry->d_name);
+	while ((name = ab_folder_next(dir)) != NULL) {
+		unsigned int n = number_of(name);
 
 		if (n > r->number && (!least || n < least))
 			least = n;
 	}
-	closedir(dir);
 	return least;
 }
 

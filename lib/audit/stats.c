@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "audit/fields.h"
+#include "audit/details.h"
 #include "audit/find.h"
 #include "base/mem.h"
 
@@ -79,10 +79,10 @@ static uint32_t hash_of(const struct ab_stats *stats, const char *text,
 }
 
 static struct ab_stats_row *row_of(struct ab_stats *stats,
-				   const struct ab_field *domain)
+				   const struct ab_detail *domain)
 {
 	char host[HOST_MAX + 1];
-	size_t len = ab_field_copy(domain, host, sizeof(host));
+	size_t len = ab_detail_copy(domain, host, sizeof(host));
 	uint32_t hash = hash_of(stats, host, len);
 	size_t slot = hash % SLOTS, i;
 
@@ -101,38 +101,38 @@ static struct ab_stats_row *row_of(struct ab_stats *stats,
 	return &stats->rows[i];
 }
 
-static uint64_t count_of(const struct ab_field *f)
+static uint64_t count_of(const struct ab_detail *f)
 {
-	int64_t n = ab_field_number(f, 0);
+	int64_t n = ab_detail_number(f, 0);
 
 	return n > 0 ? (uint64_t)n : 0;
 }
 
-static void add_bytes(struct ab_stats_row *row, const struct ab_field m[])
+static void add_bytes(struct ab_stats_row *row, const struct ab_detail m[])
 {
 	row->up += count_of(&m[M_BYTES_UP]);
 	row->down += count_of(&m[M_BYTES_DOWN]);
 }
 
-static void add_request(struct ab_stats *stats, const struct ab_field m[])
+static void add_request(struct ab_stats *stats, const struct ab_detail m[])
 {
 	struct ab_stats_row *row = row_of(stats, &m[M_DOMAIN]);
 
 	add_bytes(row, m);
-	if (m[M_ALLOWED].kind != AB_FIELD_TRUE)
+	if (m[M_ALLOWED].kind != AB_DETAIL_TRUE)
 		return;
 	row->requests++;
-	row->failed += m[M_ERROR].kind == AB_FIELD_TEXT;
+	row->failed += m[M_ERROR].kind == AB_DETAIL_TEXT;
 }
 
-static void add_violation(struct ab_stats *stats, const struct ab_field m[])
+static void add_violation(struct ab_stats *stats, const struct ab_detail m[])
 {
 	uint64_t n = ab_denial_times(&m[M_ID], &m[M_DOOR], &m[M_REPEATED]);
 
-	if (m[M_PACKETS].kind == AB_FIELD_NUMBER)
+	if (m[M_PACKETS].kind == AB_DETAIL_NUMBER)
 		stats->totals.packets += count_of(&m[M_PACKETS]);
-	else if (ab_field_is(&m[M_DOOR], "file") ||
-		 ab_field_is(&m[M_DOOR], "call"))
+	else if (ab_detail_is(&m[M_DOOR], "file") ||
+		 ab_detail_is(&m[M_DOOR], "call"))
 		stats->totals.files += n;
 	else
 		row_of(stats, &m[M_DOMAIN])->denied += n;
@@ -140,16 +140,16 @@ static void add_violation(struct ab_stats *stats, const struct ab_field m[])
 
 bool ab_stats_add(struct ab_stats *stats, const char *line, size_t len)
 {
-	struct ab_field m[M_COUNT];
+	struct ab_detail m[M_COUNT];
 
-	if (ab_fields_find(line, len, members, M_COUNT, m) < 0)
+	if (ab_details_find(line, len, members, M_COUNT, m) < 0)
 		return false;
 	stats->totals.lines++;
-	if (ab_field_is(&m[M_KIND], "request"))
+	if (ab_detail_is(&m[M_KIND], "request"))
 		add_request(stats, m);
-	else if (ab_field_is(&m[M_KIND], "violation"))
+	else if (ab_detail_is(&m[M_KIND], "violation"))
 		add_violation(stats, m);
-	else if (ab_field_is(&m[M_KIND], "exec"))
+	else if (ab_detail_is(&m[M_KIND], "exec"))
 		stats->totals.programs +=
 			ab_denial_times(&m[M_ID], &m[M_DOOR], &m[M_REPEATED]);
 	return true;

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "audit/fields.h"
+#include "audit/details.h"
 #include "base/buf.h"
 #include "base/mem.h"
 
@@ -42,18 +42,18 @@ static const char *const members[M_COUNT] = {
 	[M_REASON] = "reason",
 };
 
-static void add_escaped(struct ab_buf *b, const struct ab_field *f)
+static void add_escaped(struct ab_buf *b, const struct ab_detail *f)
 {
-	ab_autofree char *text = ab_field_dup(f);
+	ab_autofree char *text = ab_detail_dup(f);
 
 	ab_buf_escape(b, text ? text : "");
 }
 
-static void add_program(struct ab_buf *b, const struct ab_field m[])
+static void add_program(struct ab_buf *b, const struct ab_detail m[])
 {
-	if (m[M_COMMAND].kind == AB_FIELD_TEXT) {
+	if (m[M_COMMAND].kind == AB_DETAIL_TEXT) {
 		add_escaped(b, &m[M_COMMAND]);
-	} else if (m[M_PATH].kind == AB_FIELD_TEXT) {
+	} else if (m[M_PATH].kind == AB_DETAIL_TEXT) {
 		add_escaped(b, &m[M_PATH]);
 	} else {
 		ab_buf_puts(b, "programs");
@@ -61,12 +61,12 @@ static void add_program(struct ab_buf *b, const struct ab_field m[])
 }
 
 /* "write /etc/x"; a call that has no path is all there is to say. */
-static void add_file(struct ab_buf *b, const struct ab_field m[])
+static void add_file(struct ab_buf *b, const struct ab_detail m[])
 {
-	bool path = m[M_PATH].kind == AB_FIELD_TEXT;
-	bool access = m[M_ACCESS].kind == AB_FIELD_TEXT;
+	bool path = m[M_PATH].kind == AB_DETAIL_TEXT;
+	bool access = m[M_ACCESS].kind == AB_DETAIL_TEXT;
 
-	if (!path && !access && m[M_CALL].kind != AB_FIELD_TEXT) {
+	if (!path && !access && m[M_CALL].kind != AB_DETAIL_TEXT) {
 		ab_buf_puts(b, "files or calls");
 		return;
 	}
@@ -76,15 +76,15 @@ static void add_file(struct ab_buf *b, const struct ab_field m[])
 	add_escaped(b, &m[M_PATH]);
 }
 
-static void add_host(struct ab_buf *b, const struct ab_field m[])
+static void add_host(struct ab_buf *b, const struct ab_detail m[])
 {
-	int64_t port = ab_field_number(&m[M_PORT], 0);
-	ab_autofree char *host = ab_field_dup(&m[M_DOMAIN]);
+	int64_t port = ab_detail_number(&m[M_PORT], 0);
+	ab_autofree char *host = ab_detail_dup(&m[M_DOMAIN]);
 	ab_autofree char *safe = host ? ab_escape(host) : NULL;
 
 	if (safe) {
 		ab_words_target(b, safe, (uint16_t)port);
-	} else if (m[M_PROTOCOL].kind == AB_FIELD_TEXT) {
+	} else if (m[M_PROTOCOL].kind == AB_DETAIL_TEXT) {
 		add_escaped(b, &m[M_PROTOCOL]);
 		ab_buf_puts(b, " packets");
 	} else {
@@ -92,12 +92,12 @@ static void add_host(struct ab_buf *b, const struct ab_field m[])
 	}
 }
 
-static void add_about(struct ab_buf *b, const struct ab_field m[])
+static void add_about(struct ab_buf *b, const struct ab_detail m[])
 {
-	if (ab_field_is(&m[M_KIND], "exec"))
+	if (ab_detail_is(&m[M_KIND], "exec"))
 		add_program(b, m);
-	else if (ab_field_is(&m[M_DOOR], "file") ||
-		 ab_field_is(&m[M_DOOR], "call"))
+	else if (ab_detail_is(&m[M_DOOR], "file") ||
+		 ab_detail_is(&m[M_DOOR], "call"))
 		add_file(b, m);
 	else
 		add_host(b, m);
@@ -105,20 +105,20 @@ static void add_about(struct ab_buf *b, const struct ab_field m[])
 
 void ab_words_about(struct ab_buf *b, const char *line, size_t len)
 {
-	struct ab_field m[M_COUNT];
+	struct ab_detail m[M_COUNT];
 
-	if (ab_fields_find(line, len, members, M_COUNT, m) == 0)
+	if (ab_details_find(line, len, members, M_COUNT, m) == 0)
 		add_about(b, m);
 }
 
 void ab_words_denial(struct ab_buf *b, const char *line, size_t len)
 {
-	struct ab_field m[M_COUNT];
+	struct ab_detail m[M_COUNT];
 
-	if (ab_fields_find(line, len, members, M_COUNT, m) < 0)
+	if (ab_details_find(line, len, members, M_COUNT, m) < 0)
 		return;
 	add_about(b, m);
-	if (m[M_REASON].kind == AB_FIELD_TEXT) {
+	if (m[M_REASON].kind == AB_DETAIL_TEXT) {
 		ab_buf_puts(b, "  ");
 		add_escaped(b, &m[M_REASON]);
 	}

@@ -3,24 +3,16 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
-
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
 
 int ab_loop_init(struct ab_loop *loop, struct ab_error *err)
 {
 	*loop = (struct ab_loop){ .epoll = epoll_create1(EPOLL_CLOEXEC),
-				  .now = now_ms() };
+				  .now = ab_now_ms() };
 	loop->later_end = &loop->later;
 	if (loop->epoll < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "make an event loop");
@@ -164,7 +156,7 @@ static int patience(const struct ab_loop *loop)
 	if (!loop->ntimers)
 		return -1;
 	at = loop->timers[1]->at;
-	now = now_ms();
+	now = ab_now_ms();
 	if (at <= now)
 		return 0;
 	return at - now > 60000 ? 60000 : (int)(at - now);
@@ -181,7 +173,7 @@ int ab_loop_run(struct ab_loop *loop, struct ab_error *err)
 		if (n < 0 && errno != EINTR)
 			return ab_fail(err, AB_ESYSTEM, errno,
 				       "wait for events");
-		loop->now = now_ms();
+		loop->now = ab_now_ms();
 		for (int i = 0; i < n && !loop->stop; i++) {
 			struct ab_source *source = events[i].data.ptr;
 

@@ -50,6 +50,12 @@ bool ab_strv_has(const struct ab_strv *sv, const char *s)
 	return false;
 }
 
+void ab_strv_add_once(struct ab_strv *sv, const char *s)
+{
+	if (!ab_strv_has(sv, s))
+		ab_strv_add(sv, s);
+}
+
 void ab_strv_remove(struct ab_strv *sv, size_t index)
 {
 	free(sv->v[index]);

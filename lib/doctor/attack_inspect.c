@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "base/fd.h"
+#include "base/folder.h"
 #include "base/mem.h"
 #include "doctor/attack.h"
 #include "doctor/trial.h"
@@ -37,38 +38,30 @@ static uint64_t digest(int dir, const char *name)
 /* Everything below `dir`, a line each, sorted. */
 static void look(int dir, const char *path, int depth, struct ab_strv *ret)
 {
-	int fd = openat(dir, ".", OPEN_DIR);
-	DIR *list = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *entry;
+	ab_autodir DIR *list = ab_folder_list(dir, ".");
+	const char *name;
 
-	if (!list) {
-		ab_closep(&fd);
-		return;
-	}
-	while ((entry = readdir(list)) != NULL) {
+	while ((name = ab_folder_next(list)) != NULL) {
 		ab_autofree char *at = NULL;
 		ab_autoclose int sub = -1;
 		struct stat st;
 
-		if (strcmp(entry->d_name, ".") == 0 ||
-		    strcmp(entry->d_name, "..") == 0 ||
-		    fstatat(dir, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
-		at = ab_printf("%s/%s", path, entry->d_name);
+		at = ab_printf("%s/%s", path, name);
 		ab_strv_addf(
 			ret, "%s %o %u %llu %llx", at, st.st_mode, st.st_uid,
 			S_ISREG(st.st_mode) ? (unsigned long long)st.st_size
 					    : 0,
 			S_ISREG(st.st_mode)
-				? (unsigned long long)digest(dir, entry->d_name)
+				? (unsigned long long)digest(dir, name)
 				: 0);
 		if (!S_ISDIR(st.st_mode) || depth == 16)
 			continue;
-		sub = openat(dir, entry->d_name, OPEN_DIR);
+		sub = openat(dir, name, OPEN_DIR);
 		if (sub >= 0)
 			look(sub, at, depth + 1, ret);
 	}
-	closedir(list);
 }
 
 char *ab_stage_snapshot(const struct ab_stage *s)

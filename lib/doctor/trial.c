@@ -1,6 +1,5 @@
 #include "doctor/trial.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -16,6 +15,7 @@
 
 #include "agentbox.h"
 #include "base/fd.h"
+#include "base/folder.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "policy/paths.h"
@@ -30,20 +30,12 @@
 /* Everything below; what the box left may be unreadable to us. */
 static void empty(int dir, int depth)
 {
-	int fd = openat(dir, ".", OPEN_DIR);
-	DIR *list = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *entry;
+	ab_autodir DIR *list = ab_folder_list(dir, ".");
+	const char *name;
 
-	if (!list) {
-		ab_closep(&fd);
-		return;
-	}
-	while ((entry = readdir(list)) != NULL) {
-		const char *name = entry->d_name;
+	while ((name = ab_folder_next(list)) != NULL) {
 		ab_autoclose int sub = -1;
 
-		if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
-			continue;
 		if (unlinkat(dir, name, 0) == 0 || depth == DEPTH_MAX)
 			continue;
 		sub = openat(dir, name, OPEN_DIR);
@@ -56,32 +48,25 @@ static void empty(int dir, int depth)
 		empty(sub, depth + 1);
 		unlinkat(dir, name, AT_REMOVEDIR);
 	}
-	closedir(list);
 }
 
 /* Trials whose owner is dead: their folder is not locked any more. */
 static void sweep(int parent)
 {
-	int fd = openat(parent, ".", OPEN_DIR);
-	DIR *list = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *entry;
+	ab_autodir DIR *list = ab_folder_list(parent, ".");
+	const char *name;
 
-	if (!list) {
-		ab_closep(&fd);
-		return;
-	}
-	while ((entry = readdir(list)) != NULL) {
+	while ((name = ab_folder_next(list)) != NULL) {
 		ab_autoclose int dir = -1;
 
-		if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) != 0)
+		if (strncmp(name, PREFIX, strlen(PREFIX)) != 0)
 			continue;
-		dir = openat(parent, entry->d_name, OPEN_DIR);
+		dir = openat(parent, name, OPEN_DIR);
 		if (dir < 0 || flock(dir, LOCK_EX | LOCK_NB) < 0)
 			continue;
 		empty(dir, 0);
-		unlinkat(parent, entry->d_name, AT_REMOVEDIR);
+		unlinkat(parent, name, AT_REMOVEDIR);
 	}
-	closedir(list);
 }
 
 /* The caller's, with our own folders in place of the caller's. */

@@ -23,8 +23,7 @@ static void say(struct ab_strv *lines, enum ab_key_id id, const char *lead,
 		ab_buf_escape(&b, other);
 	}
 	/* Several elements of one side may lack the same one of the other. */
-	if (!ab_strv_has(lines, b.data))
-		ab_strv_add(lines, b.data);
+	ab_strv_add_once(lines, b.data);
 }
 
 static void wider_scalar(enum ab_key_id id, struct ab_arena *arena,

@@ -163,6 +163,12 @@ struct ab_host_entry ab_host_entry_of(const struct ab_host *host,
 				       .port = port };
 }
 
+struct ab_host_entry ab_host_entry_for(const struct ab_host *host,
+				       uint16_t port)
+{
+	return ab_host_entry_of(host, ab_port_usual(port) ? 0 : port);
+}
+
 void ab_host_entry_format(const struct ab_host_entry *e,
 			  char buf[AB_HOST_ENTRY_TEXT])
 {

@@ -47,8 +47,7 @@ static bool add_url(struct ab_strv *hosts, const char *s, size_t len)
 	if (ab_host_entry_parse(host, n, &e, NULL) < 0 || e.below)
 		return false;
 	ab_host_entry_format(&e, buf);
-	if (!ab_strv_has(hosts, buf))
-		ab_strv_add(hosts, buf);
+	ab_strv_add_once(hosts, buf);
 	return true;
 }
 

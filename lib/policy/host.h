@@ -51,6 +51,9 @@ struct ab_host_entry {
 /* The entry for just this host. */
 struct ab_host_entry ab_host_entry_of(const struct ab_host *host,
 				      uint16_t port);
+/* The smallest one that allows this: a usual port goes without saying. */
+struct ab_host_entry ab_host_entry_for(const struct ab_host *host,
+				       uint16_t port);
 int ab_host_entry_parse(const char *s, size_t len,
 			struct ab_host_entry *ret_entry, struct ab_why *why);
 void ab_host_entry_format(const struct ab_host_entry *e,

@@ -5,11 +5,27 @@
 #include "base/mem.h"
 #include "policy/http_config.h"
 
+static const uint16_t http_ports[] = { 80, 443 };
+
+void ab_http_rule_hosts(const struct ab_http_rule *rule, struct ab_strv *ret)
+{
+	struct ab_host_entry entry = rule->host;
+	char text[AB_HOST_ENTRY_TEXT];
+
+	for (size_t i = 0; i < AB_COUNT(http_ports); i++) {
+		if (rule->host.port == 0)
+			entry.port = http_ports[i];
+		ab_host_entry_format(&entry, text);
+		ab_strv_add_once(ret, text);
+	}
+}
+
 static bool is_for(const struct ab_http_rule *rule, const struct ab_host *host,
 		   uint16_t port)
 {
 	return ab_host_entry_denies(&rule->host, host, port) &&
-	       (rule->host.port || port == 80 || port == 443);
+	       (rule->host.port || port == http_ports[0] ||
+		port == http_ports[1]);
 }
 
 bool ab_http_rules_bind(const struct ab_http_rules *rules,

@@ -33,6 +33,9 @@ struct ab_http_rules {
 	size_t len;
 };
 
+/* The entries that a rule is for, each with its port, where the list does not
+ * have them yet. */
+void ab_http_rule_hosts(const struct ab_http_rule *rule, struct ab_strv *ret);
 /* Is there any rule for this host and port? */
 bool ab_http_rules_bind(const struct ab_http_rules *rules,
 			const struct ab_host *host, uint16_t port);

@@ -229,12 +229,10 @@ static void add_flag(char ret[AB_REASON_ROOM], const char *flag,
 	add(ret, "%s%s %s%s%s", *ret ? " " : "", flag, quote, words, quote);
 }
 
-/* The port, unless an entry without one means it too. */
-static uint16_t port_beside(const struct ab_host *host, uint16_t port)
+/* Unless an entry without one means it too. */
+static uint16_t port_beside(uint16_t port)
 {
-	struct ab_host_entry entry = ab_host_entry_of(host, 0);
-
-	return ab_host_entry_allows(&entry, host, port) ? 0 : port;
+	return ab_port_usual(port) ? 0 : port;
 }
 
 void ab_ledger_hint(const struct ab_request_record *r, char ret[AB_REASON_ROOM])
@@ -257,11 +255,11 @@ void ab_ledger_hint(const struct ab_request_record *r, char ret[AB_REASON_ROOM])
 		/* The range is opened, and the address is put on the list. */
 		if (host.kind != AB_HOST_NAME)
 			add_flag(ret, "--allow-private", &host, r->port);
-		add_flag(ret, "--allow", &host, port_beside(&host, r->port));
+		add_flag(ret, "--allow", &host, port_beside(r->port));
 		break;
 	case AB_BASIS_NONE:
 	case AB_BASIS_PORT:
-		add_flag(ret, "--allow", &host, port_beside(&host, r->port));
+		add_flag(ret, "--allow", &host, port_beside(r->port));
 		break;
 	case AB_BASIS_DENY: /* forbidding is stronger than any flag */
 	case AB_BASIS_ALLOW:

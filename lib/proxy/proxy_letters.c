@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "audit/processes.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "proxy/proxy_state.h"
@@ -242,16 +242,13 @@ static void send_letter(struct ab_proxy *p, enum letter kind, int value,
 	struct ab_letter now = {
 		.kind = kind, .value = value, .fd = -1, .data = data
 	};
-	struct timespec at;
 
 	if (p->started) {
 		ab_mailbox_post(&p->in, kind, value, -1, data);
 		return;
 	}
 	/* The loop's time stands still until it runs. */
-	clock_gettime(CLOCK_MONOTONIC, &at);
-	p->engine.loop.now =
-		(uint64_t)at.tv_sec * 1000 + (uint64_t)at.tv_nsec / 1000000;
+	p->engine.loop.now = (uint64_t)ab_now_ms();
 	ab_proxy_ledger(p);
 	letters[kind].read(p, &now);
 	discard(&now);

@@ -1,9 +1,5 @@
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -14,12 +10,18 @@
 #include "policy/paths.h"
 #include "session/approvals_store.h"
 #include "session/state.h"
+#include "session/store.h"
 
 #define FILE_NAME "approvals.json"
 
-enum {
-	FILE_MAX = 8 << 20,
-	ENTRIES_MAX = 1000,
+enum { ENTRIES_MAX = 1000 };
+
+static const struct ab_store store = {
+	.file = FILE_NAME,
+	.list = "approvals",
+	.max = 8 << 20,
+	.hint = "it counts as empty and is left as it is; to begin anew: "
+		"agentbox approvals revoke --all",
 };
 
 int ab_kept_open(const struct ab_policy_input *in, bool make, int *ret_dir,
@@ -42,37 +44,23 @@ int ab_kept_open(const struct ab_policy_input *in, bool make, int *ret_dir,
 	return 0;
 }
 
-static int broken(struct ab_error *err, const char *why)
-{
-	ab_fail(err, AB_ECONFIG, 0, "%s in the state folder is broken: %s",
-		FILE_NAME, why);
-	return ab_hint(err, "it counts as empty and is left as it is; to begin "
-			    "anew: agentbox approvals revoke --all");
-}
-
-static int take_entries(json_t *file, int64_t now,
+static int take_entries(const json_t *entries, int64_t now,
 			struct ab_approval_list *list, struct ab_error *err)
 {
-	json_error_t wrong;
-	json_t *entries, *entry;
-	json_int_t version;
+	char wrong[JSON_ERROR_TEXT_LENGTH];
+	json_t *entry;
 	int result = 0;
 	size_t i;
 
-	if (json_unpack_ex(file, &wrong, JSON_STRICT, "{s:I,s:o}", "version",
-			   &version, "approvals", &entries) < 0)
-		return broken(err, wrong.text);
-	if (version != 1 || !json_is_array(entries))
-		return broken(err, "its version is not known");
 	json_array_foreach(entries, i, entry)
 	{
 		struct ab_approval a;
 
-		if (ab_approval_read(entry, &a, wrong.text,
-				     sizeof(wrong.text)) < 0)
-			return broken(err, wrong.text);
+		if (ab_approval_read(entry, &a, wrong, sizeof(wrong)) < 0)
+			return ab_store_broken(&store, wrong, err);
 		if (a.session || a.deny)
-			result = broken(err, "it holds what never ends");
+			result = ab_store_broken(
+				&store, "it holds what never ends", err);
 		if (result == 0 && a.expires > now)
 			ab_approval_list_give(list, &a);
 		ab_approval_fini(&a);
@@ -84,23 +72,14 @@ static int take_entries(json_t *file, int64_t now,
 int ab_kept_read(int state, int64_t now, struct ab_approval_list *list,
 		 struct ab_error *err)
 {
-	ab_autoclose int fd = ab_approval_open(state, FILE_NAME);
 	struct ab_approval_list kept = { 0 };
-	ab_autofree char *text = NULL;
-	json_error_t wrong;
-	json_t *file;
-	size_t len;
+	json_t *entries;
 	int result;
 
-	if (fd < 0 && errno == ENOENT)
-		return 0;
-	if (fd < 0 || ab_read_all(fd, FILE_MAX, &text, &len) < 0)
-		return broken(err, errno == EPERM ? "others can write it"
-						  : strerror(errno));
-	file = json_loadb(text, len, JSON_REJECT_DUPLICATES, &wrong);
-	result = file ? take_entries(file, now, &kept, err)
-		      : broken(err, wrong.text);
-	json_decref(file);
+	if (ab_store_read(&store, state, &entries, err) < 0)
+		return -1;
+	result = take_entries(entries, now, &kept, err);
+	json_decref(entries);
 	for (size_t i = 0; result == 0 && i < kept.len; i++)
 		ab_approval_list_give(list, &kept.v[i]);
 	ab_approval_list_fini(&kept);
@@ -111,35 +90,13 @@ static int write_file(int state, const struct ab_approval_list *list,
 		      struct ab_error *err)
 {
 	ab_autobuf struct ab_buf b = { 0 };
-	ab_autoclose int fd = -1;
 
-	ab_buf_puts(&b, "{\"version\":1,\"approvals\":[");
+	ab_store_begin(&store, &b);
 	for (size_t i = 0; i < list->len; i++) {
-		ab_buf_puts(&b, i ? ",\n" : "\n");
+		ab_store_entry(&b);
 		ab_approval_write(&b, &list->v[i]);
 	}
-	ab_buf_puts(&b, "\n]}\n");
-	/* We have the lock: what is there was left by one that was killed. */
-	unlinkat(state, "." FILE_NAME, 0);
-	fd = openat(state, "." FILE_NAME,
-		    O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (fd >= 0 && ab_write_all(fd, b.data, b.len) == 0 && fsync(fd) == 0 &&
-	    renameat(state, "." FILE_NAME, state, FILE_NAME) == 0)
-		return 0;
-	ab_fail(err, AB_ESYSTEM, errno, "write %s", FILE_NAME);
-	unlinkat(state, "." FILE_NAME, 0);
-	return -1;
-}
-
-/* The lock is on a description of its own, so that it ends with it. */
-static int lock(int state, struct ab_error *err)
-{
-	ab_autoclose int fd =
-		openat(state, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	if (fd < 0 || flock(fd, LOCK_EX) < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "lock %s", FILE_NAME);
-	return ab_take_fd(&fd);
+	return ab_store_replace(&store, state, &b, err);
 }
 
 static void drop(struct ab_approval_list *list, size_t i)
@@ -175,7 +132,7 @@ static int add(int state, int64_t now, const struct ab_approval *a,
 int ab_kept_add(int state, int64_t now, const struct ab_approval *a,
 		struct ab_error *err)
 {
-	ab_autoclose int locked = lock(state, err);
+	ab_autoclose int locked = ab_store_lock(&store, state, err);
 	struct ab_approval_list list = { 0 };
 	int result = locked < 0 ? -1 : add(state, now, a, &list, err);
 
@@ -215,7 +172,7 @@ static int remove_all(int state, int64_t now, size_t *n, struct ab_error *err)
 int ab_kept_revoke(int state, int64_t now, const char *id, size_t *n,
 		   struct ab_error *err)
 {
-	ab_autoclose int locked = lock(state, err);
+	ab_autoclose int locked = ab_store_lock(&store, state, err);
 	struct ab_approval_list list = { 0 };
 	int result;
 

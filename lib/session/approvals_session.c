@@ -1,4 +1,3 @@
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,10 +9,12 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/folder.h"
 #include "base/mem.h"
 #include "policy/layers.h"
 #include "policy/paths.h"
 #include "session/approvals_store.h"
+#include "session/process.h"
 #include "session/state.h"
 
 enum {
@@ -21,30 +22,6 @@ enum {
 	/* An agent's session has no process whose end could be seen. */
 	AGENT_IDLE_S = 7 * 86400,
 };
-
-/* When a process was started, in ticks since boot; 0: there is none. */
-static unsigned long long start_of(long pid)
-{
-	unsigned long long start = 0;
-	char path[32], text[1024];
-	ab_autoclose int fd = -1;
-	const char *p;
-	ssize_t n;
-
-	snprintf(path, sizeof(path), "/proc/%ld/stat", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	if (n <= 0)
-		return 0;
-	text[n] = '\0';
-	/* The name in front of it may hold anything. Field 3 comes next. */
-	p = strrchr(text, ')');
-	for (int field = 2; p && field < 22; field++)
-		p = strchr(p + 1, ' ');
-	if (p)
-		start = strtoull(p + 1, NULL, 10);
-	return start;
-}
 
 /* Ticks begin anew with each boot. */
 static void get_boot(char ret[9])
@@ -60,7 +37,7 @@ static void get_boot(char ret[9])
 void ab_session_of_caller(struct ab_session_key *ret)
 {
 	long sid = getsid(0);
-	unsigned long long start = sid > 0 ? start_of(sid) : 0;
+	int64_t start = sid > 0 ? ab_process_started((pid_t)sid) : 0;
 	char boot[9];
 
 	ret->name[0] = '\0';
@@ -68,7 +45,7 @@ void ab_session_of_caller(struct ab_session_key *ret)
 		return;
 	get_boot(boot);
 	snprintf(ret->name, sizeof(ret->name), "terminal-%s-%ld-%llu", boot,
-		 sid, start);
+		 sid, (unsigned long long)start);
 }
 
 static bool is_stale(int sessions, const char *name)
@@ -85,46 +62,29 @@ static bool is_stale(int sessions, const char *name)
 	    3)
 		return false;
 	get_boot(own);
-	return strcmp(boot, own) != 0 || start_of(sid) != start;
-}
-
-static DIR *list_folder(int dir)
-{
-	ab_autoclose int fd =
-		openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *list = fd < 0 ? NULL : fdopendir(fd);
-
-	if (list)
-		ab_take_fd(&fd); /* it is the list's now */
-	return list;
+	return strcmp(boot, own) != 0 ||
+	       (unsigned long long)ab_process_started((pid_t)sid) != start;
 }
 
 static void remove_session(int sessions, const char *name)
 {
 	ab_autoclose int dir = ab_approval_folder(sessions, name, false);
-	DIR *list = dir < 0 ? NULL : list_folder(dir);
-	struct dirent *entry;
+	ab_autodir DIR *list = dir < 0 ? NULL : ab_folder_list(dir, ".");
+	const char *file;
 
-	while (list && (entry = readdir(list)) != NULL)
-		if (strcmp(entry->d_name, ".") != 0 &&
-		    strcmp(entry->d_name, "..") != 0)
-			unlinkat(dir, entry->d_name, 0);
-	if (list)
-		closedir(list);
+	while ((file = ab_folder_next(list)) != NULL)
+		unlinkat(dir, file, 0);
 	unlinkat(sessions, name, AT_REMOVEDIR);
 }
 
 static void sweep(int sessions)
 {
-	DIR *list = list_folder(sessions);
-	struct dirent *entry;
+	ab_autodir DIR *list = ab_folder_list(sessions, ".");
+	const char *name;
 
-	while (list && (entry = readdir(list)) != NULL)
-		if (entry->d_name[0] != '.' &&
-		    is_stale(sessions, entry->d_name))
-			remove_session(sessions, entry->d_name);
-	if (list)
-		closedir(list);
+	while ((name = ab_folder_next(list)) != NULL)
+		if (name[0] != '.' && is_stale(sessions, name))
+			remove_session(sessions, name);
 }
 
 /*
@@ -234,34 +194,30 @@ int ab_sessions_add(int session, const struct ab_approval *a,
 int ab_sessions_list(int session, struct ab_approval_list *list,
 		     struct ab_error *err)
 {
-	DIR *names = list_folder(session);
-	struct dirent *entry;
+	ab_autodir DIR *names = ab_folder_list(session, ".");
+	const char *key;
 	int result = 0;
 
-	while (result >= 0 && names && (entry = readdir(names)) != NULL) {
+	while (result >= 0 && (key = ab_folder_next(names)) != NULL) {
 		struct ab_approval a;
 
-		if (entry->d_name[0] == '.')
+		if (key[0] == '.')
 			continue;
-		result = ab_sessions_find(session, entry->d_name, &a, err);
+		result = ab_sessions_find(session, key, &a, err);
 		if (result > 0)
 			ab_approval_list_give(list, &a);
 	}
-	if (names)
-		closedir(names);
 	return result < 0 ? -1 : 0;
 }
 
 int ab_sessions_revoke(int session, const char *id, size_t *n,
 		       struct ab_error *err)
 {
-	DIR *names = list_folder(session);
-	struct dirent *entry;
+	ab_autodir DIR *names = ab_folder_list(session, ".");
+	const char *key;
 	int result = 0;
 
-	while (result == 0 && names && (entry = readdir(names)) != NULL) {
-		const char *key = entry->d_name;
-
+	while (result == 0 && (key = ab_folder_next(names)) != NULL) {
 		/* By name alone: a broken one can be revoked too. */
 		if (key[0] == '.' || (id && (id[0] != 's' || strlen(id) != 7 ||
 					     strncmp(key, id + 1, 6) != 0)))
@@ -272,7 +228,5 @@ int ab_sessions_revoke(int session, const char *id, size_t *n,
 			result = ab_fail(err, AB_ESYSTEM, errno,
 					 "forget an answer");
 	}
-	if (names)
-		closedir(names);
 	return result;
 }

@@ -6,10 +6,10 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <termios.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/fd.h"
 #include "session/hold.h"
@@ -26,14 +26,6 @@ enum heard {
 	HEARD_SIGNAL, /* one waits for us to be ready for it */
 	HEARD_END, /* the terminal is gone */
 };
-
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 static size_t get_columns(int tty)
 {
@@ -74,7 +66,7 @@ static size_t get_keys(int tty, const struct ab_hold *hold, char *keys,
 static enum heard listen_for(int tty, const struct ab_hold *hold,
 			     enum ab_answer *ret, bool *ret_said)
 {
-	int64_t shown = now_ms();
+	int64_t shown = ab_now_ms();
 	bool signal;
 
 	for (;;) {
@@ -83,7 +75,7 @@ static enum heard listen_for(int tty, const struct ab_hold *hold,
 
 		if (n == 0)
 			return signal ? HEARD_SIGNAL : HEARD_END;
-		if (now_ms() - shown < READ_MS)
+		if (ab_now_ms() - shown < READ_MS)
 			continue;
 		if (n == 1 && keys[0] == '?')
 			return HEARD_MORE;

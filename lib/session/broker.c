@@ -24,12 +24,12 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "audit/audit.h"
 #include "audit/copy.h"
 #include "audit/log.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/mem.h"
@@ -47,14 +47,6 @@ enum {
 	OUTBOX_MAX = 128,
 	FINISH_MS = 5000,	/* for what must be done after the box */
 };
-
-int64_t ab_broker_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 static bool send_now(struct broker *b, const void *data, size_t len, int flags)
 {
@@ -280,7 +272,7 @@ static void look(struct broker *b)
 		ab_renewals_look(b->renewals);
 	if (b->files && ab_broker_files_look(b->files))
 		ab_jobs_add(b, &reload, ASK_LEN(0));
-	b->look_at = ab_broker_now() + AB_QUARANTINE_MS;
+	b->look_at = ab_now_ms() + AB_QUARANTINE_MS;
 }
 
 /* Until something happens, or it is time for a look. */
@@ -295,7 +287,7 @@ static void await(const struct broker *b, struct pollfd *fds)
 	fds[1] = (struct pollfd){ .fd = b->swept ? -1 : b->duty.init,
 				  .events = POLLIN };
 	n += ab_jobs_poll(b, fds + n, &until);
-	left = until - ab_broker_now();
+	left = until - ab_now_ms();
 	if (poll(fds, (nfds_t)n,
 		 until == INT64_MAX ? -1 : left > 0 ? (int)left : 0) < 0 &&
 	    errno != EINTR)
@@ -311,7 +303,7 @@ static _Noreturn void serve(struct broker *b)
 		/* Beside the supervisor's own wait for init's end. */
 		if (fds[1].revents)
 			sweep(b);
-		if (!b->swept && ab_broker_now() >= b->look_at)
+		if (!b->swept && ab_now_ms() >= b->look_at)
 			look(b);
 		flush_outbox(b, MSG_DONTWAIT);
 		if (fds[0].revents & (POLLIN | POLLHUP | POLLERR))
@@ -349,7 +341,7 @@ static _Noreturn void be_broker(const struct ab_broker_duty *duty, int sock,
 	b.duty = *duty;
 	b.sock = sock;
 	b.files = files;
-	b.look_at = ab_broker_now() + AB_QUARANTINE_MS;
+	b.look_at = ab_now_ms() + AB_QUARANTINE_MS;
 	prctl(PR_SET_NAME, "agentbox-broker");
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	for (int fd = 0; fd < 3; fd++)

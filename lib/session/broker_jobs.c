@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/clock.h"
 #include "base/mem.h"
 #include "policy/layers.h"
 #include "session/approver.h"
@@ -172,7 +173,7 @@ static void begin(struct broker *b, struct job *job)
 {
 	pid_t parent = getpid(), pid;
 
-	job->quiet = is_hook(job) && ab_broker_now() < b->hook_quiet_until;
+	job->quiet = is_hook(job) && ab_now_ms() < b->hook_quiet_until;
 	pid = fork();
 	if (pid == 0)
 		be_worker(b, job, parent);
@@ -182,7 +183,7 @@ static void begin(struct broker *b, struct job *job)
 	setpgid(pid, pid); /* whoever comes first */
 	job->pid = pid;
 	job->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-	job->until = ab_broker_now() + works[job->kind].ms;
+	job->until = ab_now_ms() + works[job->kind].ms;
 }
 
 /* It has told what it had to, or nobody will hear of it but from us. */
@@ -192,7 +193,7 @@ static void conclude(struct broker *b, const struct job *job, int status)
 	struct ab_error err = { 0 };
 
 	if (is_hook(job) && left != LEFT_DONE && !job->quiet)
-		b->hook_quiet_until = ab_broker_now() + QUIET_MS;
+		b->hook_quiet_until = ab_now_ms() + QUIET_MS;
 	if (left != LEFT_UNDONE || job->quiet)
 		return;
 	ab_fail(&err, AB_ESYSTEM, 0, "the broker's process for it has died");
@@ -224,7 +225,7 @@ static void reap(struct broker *b, bool tell)
 		int status;
 
 		if (!job->pid || !has_ended(job, &status)) {
-			if (job->pid && ab_broker_now() >= job->until)
+			if (job->pid && ab_now_ms() >= job->until)
 				kill(job->pid, SIGKILL);
 			at = &job->next;
 			continue;
@@ -252,7 +253,7 @@ static void tell_missed(struct broker *b)
 {
 	struct ab_error err = { 0 };
 
-	if (!b->hook_missed || ab_broker_now() < b->hook_quiet_until ||
+	if (!b->hook_missed || ab_now_ms() < b->hook_quiet_until ||
 	    count(b).waiting[ASK_VIOLATION] >
 		    works[ASK_VIOLATION].waiting / 4 * 3)
 		return;
@@ -262,7 +263,7 @@ static void tell_missed(struct broker *b)
 		b->hook_missed);
 	post_failure(b, ASK_VIOLATION, 0, &err);
 	b->hook_missed = 0;
-	b->hook_quiet_until = ab_broker_now() + QUIET_MS;
+	b->hook_quiet_until = ab_now_ms() + QUIET_MS;
 }
 
 size_t ab_jobs_poll(const struct broker *b, struct pollfd *ret, int64_t *until)
@@ -291,7 +292,7 @@ void ab_jobs_tend(struct broker *b)
 /* Until nobody works any more, or for `ms`. */
 static void await_all(struct broker *b, int ms, bool more)
 {
-	int64_t end = ab_broker_now() + ms;
+	int64_t end = ab_now_ms() + ms;
 
 	for (;;) {
 		struct pollfd fds[AB_JOBS_MAX];
@@ -302,7 +303,7 @@ static void await_all(struct broker *b, int ms, bool more)
 		if (more)
 			begin_waiting(b);
 		n = ab_jobs_poll(b, fds, &until);
-		now = ab_broker_now();
+		now = ab_now_ms();
 		if (n == 0 || now >= end)
 			return;
 		poll(fds, n, until > now ? (int)(until - now) : 0);

@@ -69,7 +69,6 @@ struct broker {
 	uint64_t hook_missed;		/* and not told */
 };
 
-int64_t ab_broker_now(void);
 /* Send it, or keep it until there is room; news may be dropped. */
 void ab_broker_post(struct broker *b, const struct answer *a);
 

@@ -69,8 +69,6 @@ struct ab_control_request {
 /* control_parse.c, pure. `run_id` is the run that is asked. */
 int ab_control_parse(const char *run_id, const char *text, size_t len,
 		     struct ab_control_request *ret, struct ab_error *err);
-/* The number of an id like "7kq2x-12" of this run; 0: it is none. */
-uint32_t ab_control_number(const char *run_id, const char *id);
 
 struct ab_control;
 struct ab_control_client;

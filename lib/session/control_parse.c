@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "audit/find.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "policy/why.h"
@@ -21,19 +22,16 @@ static int refuse(struct reading *r, const char *what)
 	return ab_fail(r->err, AB_EUSAGE, 0, "%s", what);
 }
 
-uint32_t ab_control_number(const char *run_id, const char *id)
+/* The number of an id like "7kq2x-12" of this run; 0: it is none. */
+static uint32_t number_of(const char *run_id, const char *id)
 {
-	size_t n = strlen(run_id);
-	uint32_t number = 0;
+	struct ab_denial_name name;
 
-	if (strncmp(id, run_id, n) != 0 || id[n] != '-' || id[n + 1] == '0')
-		return 0;
-	for (id += n + 1; *id; id++) {
-		if (*id < '0' || *id > '9' || number > 99999999)
-			return 0;
-		number = number * 10 + (uint32_t)(*id - '0');
-	}
-	return number;
+	return ab_denial_parse(id, &name) == 0 &&
+			       name.kind == AB_DENIAL_NETWORK &&
+			       strcmp(name.run, run_id) == 0
+		       ? name.number
+		       : 0;
 }
 
 /* A whole number up to `most`; the default where there is none. */
@@ -79,7 +77,7 @@ static int read_answer(struct reading *r)
 		return refuse(r, "an answer needs \"id\" and \"answer\"");
 	/* The hold of the whole network is asked about by the run's name. */
 	if (strcmp(id, r->run_id) != 0) {
-		r->to->number = ab_control_number(r->run_id, id);
+		r->to->number = number_of(r->run_id, id);
 		if (!r->to->number)
 			return refuse(r, "this run has no question of that id");
 	}

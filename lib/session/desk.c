@@ -13,11 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <time.h>
 
 #include "audit/audit.h"
 #include "audit/log.h"
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "policy/policy.h"
@@ -29,15 +29,6 @@
 /* Lines that point at questions; a box that asks about a thousand hosts is not
  * to fill the screen. */
 enum { POINTERS = 20 };
-
-uint64_t ab_desk_now(const struct ab_desk *d)
-{
-	struct timespec now;
-
-	(void)d;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
 
 struct ab_proxy *ab_desk_proxy(const struct ab_desk *d)
 {
@@ -89,7 +80,7 @@ static void id_of(const struct ab_desk *d, uint32_t number, char ret[32])
 json_t *ab_desk_question(const struct ab_desk *d,
 			 const struct ab_open_question *q)
 {
-	uint64_t now = ab_desk_now(d);
+	uint64_t now = ab_now_ms();
 	json_t *who = q->who ? json_loads(q->who, 0, NULL) : NULL;
 	char id[32];
 
@@ -136,7 +127,7 @@ static void show_oldest(struct ab_desk *d)
 		.door = q->wanted.door,
 		.held = q->wanted.why == AB_WANTED_HELD,
 		.who = q->who,
-		.left_ms = ab_question_left(q, ab_desk_now(d)),
+		.left_ms = ab_question_left(q, ab_now_ms()),
 		.others = d->questions.len - 1,
 	};
 	ab_prompt_show(d->setup.prompt, &show);
@@ -195,7 +186,7 @@ void ab_desk_wanted(struct ab_desk *d, const struct ab_wanted *wanted)
 	bool asked = wanted->why != AB_WANTED_DENIED;
 
 	if (asked)
-		q = ab_questions_add(&d->questions, wanted, ab_desk_now(d));
+		q = ab_questions_add(&d->questions, wanted, ab_now_ms());
 	/* The approver is to know who it is; people are shown it when it
 	 * comes. */
 	if (wanted->why == AB_WANTED_HELD ||
@@ -436,7 +427,7 @@ int ab_desk_open(const struct ab_desk_setup *setup,
 
 	d->setup = *setup;
 	d->hands = *hands;
-	d->begun_ms = ab_desk_now(d);
+	d->begun_ms = ab_now_ms();
 	d->monitor = ab_monitor_new(setup->policy);
 	d->violated =
 		(struct ab_source){ .fd = ab_violations_fd(setup->violations),

@@ -8,6 +8,7 @@
 
 #include "audit/audit.h"
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "policy/policy.h"
@@ -70,7 +71,7 @@ static json_t *describe(struct ab_desk *d, const char *network)
 			 d->setup.run_id, "name", d->setup.name, "command",
 			 command, "cwd", d->setup.cwd, "profile",
 			 d->setup.policy->profile, "pid", getpid(), "age_ms",
-			 (json_int_t)(ab_desk_now(d) - d->begun_ms), "pending",
+			 (json_int_t)(ab_now_ms() - d->begun_ms), "pending",
 			 (json_int_t)d->questions.len, "violations",
 			 (json_int_t)ab_violations_count(d->setup.violations),
 			 "network",

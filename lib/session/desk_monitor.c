@@ -6,6 +6,7 @@
 
 #include "audit/audit.h"
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "session/desk_state.h"
@@ -72,7 +73,7 @@ void ab_desk_violated(struct ab_source *source, uint32_t events)
 			(void)ab_broker_violation(d->setup.broker, line,
 						  strlen(line));
 		free(line);
-		if (ab_monitor_denied(d->monitor, ab_desk_now(d), 1, &rung))
+		if (ab_monitor_denied(d->monitor, ab_now_ms(), 1, &rung))
 			ring(d, &rung);
 	}
 }

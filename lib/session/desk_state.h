@@ -33,7 +33,6 @@ struct ab_desk {
 	struct ab_error failure;	/* room, for whoever fails */
 };
 
-uint64_t ab_desk_now(const struct ab_desk *desk);
 struct ab_proxy *ab_desk_proxy(const struct ab_desk *desk);	/* or NULL */
 __attribute__((format(printf, 3, 4))) void
 ab_desk_say(struct ab_desk *desk, bool note, const char *fmt, ...);

@@ -1,18 +1,18 @@
 #include "session/gc.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "audit/find.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/folder.h"
 #include "base/mem.h"
 #include "base/units.h"
 #include "policy/layers.h"
@@ -40,24 +40,6 @@ struct work {
 	const struct ab_gc_rule *rule;
 	int64_t begun;
 };
-
-static int64_t clock_ms(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-static DIR *list_folder(int folder)
-{
-	int fd = openat(folder, ".", OPEN_DIR);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-
-	if (!dir && fd >= 0)
-		close(fd);
-	return dir;
-}
 
 static void add_ended(struct ended_list *list, int runs, const char *id)
 {
@@ -88,24 +70,21 @@ static int newest_first(const void *a, const void *b)
 
 static bool is_late(const struct work *w)
 {
-	return w->rule->ms &&
-	       clock_ms(CLOCK_MONOTONIC) - w->begun >= (int64_t)w->rule->ms;
+	return w->rule->ms && ab_now_ms() - w->begun >= (int64_t)w->rule->ms;
 }
 
 /* Those that stand there, and what somebody did not finish. */
 static void survey(const struct work *w, struct ended_list *ret)
 {
 	ab_autostrv struct ab_strv left = { 0 };
-	DIR *dir = list_folder(w->runs);
-	struct dirent *entry;
+	ab_autodir DIR *list = ab_folder_list(w->runs, ".");
+	const char *name;
 
-	while (dir && (entry = readdir(dir)) != NULL)
-		if (strncmp(entry->d_name, GONE, strlen(GONE)) == 0)
-			ab_strv_add(&left, entry->d_name);
+	while ((name = ab_folder_next(list)) != NULL)
+		if (strncmp(name, GONE, strlen(GONE)) == 0)
+			ab_strv_add(&left, name);
 		else
-			add_ended(ret, w->runs, entry->d_name);
-	if (dir)
-		closedir(dir);
+			add_ended(ret, w->runs, name);
 	for (size_t i = 0; !w->rule->dry && i < left.len && !is_late(w); i++)
 		ab_gc_remove(w->runs, left.v[i]);
 	if (ret->len)
@@ -115,15 +94,12 @@ static void survey(const struct work *w, struct ended_list *ret)
 /* The quarantine is the run's own folder (workspace/quarantine.h). */
 static bool holds_files(int runs, const char *id)
 {
-	ab_autoclose int run = openat(runs, id, OPEN_DIR);
-	DIR *dir = run < 0 ? NULL : list_folder(run);
-	struct dirent *entry;
+	ab_autodir DIR *list = ab_folder_list(runs, id);
 	bool holds = false;
+	const char *name;
 
-	while (dir && !holds && (entry = readdir(dir)) != NULL)
-		holds = ab_quarantine_is_name(entry->d_name);
-	if (dir)
-		closedir(dir);
+	while (!holds && (name = ab_folder_next(list)) != NULL)
+		holds = ab_quarantine_is_name(name);
 	return holds;
 }
 
@@ -139,10 +115,8 @@ static int remove_run(int runs, const char *id)
 
 void ab_gc(int runs, const struct ab_gc_rule *rule, struct ab_gc_report *ret)
 {
-	struct work work = { .runs = runs,
-			     .rule = rule,
-			     .begun = clock_ms(CLOCK_MONOTONIC) };
-	int64_t now = clock_ms(CLOCK_REALTIME);
+	struct work work = { .runs = runs, .rule = rule, .begun = ab_now_ms() };
+	int64_t now = ab_clock_ms(CLOCK_REALTIME);
 	struct ended_list list = { 0 };
 
 	*ret = (struct ab_gc_report){ 0 };

@@ -1,4 +1,3 @@
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -8,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/folder.h"
 #include "session/gc.h"
 
 /*
@@ -23,28 +23,6 @@ static bool is_folder(int dir, const char *name)
 
 	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
 	       S_ISDIR(st.st_mode);
-}
-
-/* A new stream: the position of one is the descriptor's. */
-static DIR *list(int dir)
-{
-	int fd = openat(dir, ".", OPEN_DIR);
-	DIR *stream = fd < 0 ? NULL : fdopendir(fd);
-
-	if (!stream && fd >= 0)
-		close(fd);
-	return stream;
-}
-
-static struct dirent *next(DIR *stream)
-{
-	struct dirent *entry;
-
-	do
-		entry = readdir(stream);
-	while (entry &&
-	       (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..")));
-	return entry;
 }
 
 /* Only our own can be opened up; a link was told from a folder before, and
@@ -77,29 +55,25 @@ static void move_up(int from, const char *name, int top, unsigned *number)
 static void flatten(int top, const char *name, unsigned *number)
 {
 	ab_autoclose int dir = open_folder(top, name);
-	DIR *stream = dir < 0 ? NULL : list(dir);
-	struct dirent *entry;
+	ab_autodir DIR *list = dir < 0 ? NULL : ab_folder_list(dir, ".");
+	const char *file;
 
 	if (dir >= 0)
 		fchmod(dir, 0700);
-	while (stream && (entry = next(stream)) != NULL)
-		if (unlinkat(dir, entry->d_name, 0) < 0 &&
+	while ((file = ab_folder_next(list)) != NULL)
+		if (unlinkat(dir, file, 0) < 0 &&
 		    (errno == EISDIR || errno == EPERM))
-			move_up(dir, entry->d_name, top, number);
-	if (stream)
-		closedir(stream);
+			move_up(dir, file, top, number);
 }
 
 /* How many entries of the top went or were emptied. */
 static size_t clear(int top, unsigned *number)
 {
-	DIR *stream = list(top);
-	struct dirent *entry;
+	ab_autodir DIR *list = ab_folder_list(top, ".");
+	const char *name;
 	size_t n = 0;
 
-	while (stream && (entry = next(stream)) != NULL) {
-		const char *name = entry->d_name;
-
+	while ((name = ab_folder_next(list)) != NULL) {
 		if (unlinkat(top, name, 0) == 0) {
 			n++;
 		} else if (is_folder(top, name)) {
@@ -107,8 +81,6 @@ static size_t clear(int top, unsigned *number)
 			n += unlinkat(top, name, AT_REMOVEDIR) == 0;
 		}
 	}
-	if (stream)
-		closedir(stream);
 	return n;
 }
 

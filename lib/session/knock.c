@@ -8,20 +8,12 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/mem.h"
 #include "session/control.h"
-
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 /* By the folder that is open: the way to it may be longer than an address. A
  * connection that would have to wait is none. */
@@ -66,7 +58,7 @@ static bool waits(const struct ab_knock *v, size_t len)
 void ab_knock(struct ab_knock *v, size_t len, const char *request, int ms)
 {
 	ab_autofree struct pollfd *fds = ab_alloc((len + 1) * sizeof(fds[0]));
-	int64_t end = now_ms() + ms, left;
+	int64_t end = ab_now_ms() + ms, left;
 
 	for (size_t i = 0; i < len; i++) {
 		v[i].answer = NULL;
@@ -77,7 +69,7 @@ void ab_knock(struct ab_knock *v, size_t len, const char *request, int ms)
 			v[i].fd = -1;
 		}
 	}
-	while (waits(v, len) && (left = end - now_ms()) > 0) {
+	while (waits(v, len) && (left = end - ab_now_ms()) > 0) {
 		for (size_t i = 0; i < len; i++)
 			fds[i] = (struct pollfd){ .fd = v[i].fd,
 						  .events = POLLIN };

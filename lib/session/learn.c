@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "audit/fields.h"
+#include "audit/details.h"
 #include "audit/reader.h"
 #include "base/error.h"
 #include "base/fd.h"
@@ -20,20 +20,16 @@
 #include "policy/profiles.h"
 #include "session/learned.h"
 #include "session/state.h"
+#include "session/steer.h"
 
 /* The run's folder: it has ended, but may not have been moved. */
 static int open_folder(const struct ab_policy_input *input, const char *id,
 		       struct ab_error *err)
 {
-	ab_autofree char *path =
-		ab_state_dir(input->environ, input->home, input->cwd);
 	struct ab_state state;
 	int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, fd;
 
-	if (!path)
-		return ab_fail(err, AB_EUSAGE, 0,
-			       "there is no home folder to look for runs in");
-	if (ab_state_open(path, &state, err) < 0)
+	if (ab_steer_state(input, &state, err) < 0)
 		return -1;
 	fd = openat(state.runs, id, flags);
 	if (fd < 0)
@@ -48,10 +44,10 @@ static int open_folder(const struct ab_policy_input *input, const char *id,
 static int get_id(const char *result, char ret[8], struct ab_error *err)
 {
 	static const char *const names[] = { "run_id" };
-	struct ab_field id;
+	struct ab_detail id;
 
-	if (ab_fields_find(result, strlen(result), names, 1, &id) < 0 ||
-	    ab_field_copy(&id, ret, 8) == 0 || strchr(ret, '/') ||
+	if (ab_details_find(result, strlen(result), names, 1, &id) < 0 ||
+	    ab_detail_copy(&id, ret, 8) == 0 || strchr(ret, '/') ||
 	    ret[0] == '.')
 		return ab_fail(err, AB_ESYSTEM, 0,
 			       "there was no run to learn from");

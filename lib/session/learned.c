@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "audit/fields.h"
+#include "audit/details.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/path.h"
@@ -129,74 +129,73 @@ static const char *const names[NAMES] = {
 };
 
 /* A line stands for itself and for so many others. */
-static uint64_t times(const struct ab_field f[NAMES])
+static uint64_t times(const struct ab_detail f[NAMES])
 {
-	int64_t more = ab_field_number(&f[REPEATED], 0);
+	int64_t more = ab_detail_number(&f[REPEATED], 0);
 
 	return more > 0 ? (uint64_t)more + 1 : 1;
 }
 
 /* The entry that allows just this; false: it is no host. */
-static bool get_entry(const struct ab_field f[NAMES],
+static bool get_entry(const struct ab_detail f[NAMES],
 		      char ret[AB_HOST_ENTRY_TEXT])
 {
-	int64_t port = ab_field_number(&f[PORT], 0);
+	int64_t port = ab_detail_number(&f[PORT], 0);
 	struct ab_host_entry entry;
 	struct ab_host host;
 	char text[AB_HOST_TEXT + 2];
-	size_t len = ab_field_copy(&f[DOMAIN], text, sizeof(text));
+	size_t len = ab_detail_copy(&f[DOMAIN], text, sizeof(text));
 
 	if (port < 1 || port > UINT16_MAX ||
 	    ab_host_parse(text, len, &host, NULL) < 0)
 		return false;
-	entry = ab_host_entry_of(
-		&host, ab_port_usual((uint16_t)port) ? 0 : (uint16_t)port);
+	entry = ab_host_entry_for(&host, (uint16_t)port);
 	ab_host_entry_format(&entry, ret);
 	return true;
 }
 
 /* Through these nobody goes out. */
-static bool is_way_out(const struct ab_field *door)
+static bool is_way_out(const struct ab_detail *door)
 {
-	return !ab_field_is(door, "publish") &&
-	       !ab_field_is(door, "host-port") && !ab_field_is(door, "dns");
+	return !ab_detail_is(door, "publish") &&
+	       !ab_detail_is(door, "host-port") && !ab_detail_is(door, "dns");
 }
 
-static void take_request(struct ab_learned *l, const struct ab_field f[NAMES])
+static void take_request(struct ab_learned *l, const struct ab_detail f[NAMES])
 {
 	char entry[AB_HOST_ENTRY_TEXT];
 
-	if (f[ALLOWED].kind != AB_FIELD_TRUE || !is_way_out(&f[DOOR]) ||
+	if (f[ALLOWED].kind != AB_DETAIL_TRUE || !is_way_out(&f[DOOR]) ||
 	    !get_entry(f, entry))
 		return;
-	if (f[ERROR].kind == AB_FIELD_TEXT)
-		count(&l->failed, entry, ab_field_dup(&f[ERROR]), times(f));
+	if (f[ERROR].kind == AB_DETAIL_TEXT)
+		count(&l->failed, entry, ab_detail_dup(&f[ERROR]), times(f));
 	else
 		count(&l->reached, entry, NULL, times(f));
 }
 
-static void refuse_host(struct ab_learned *l, const struct ab_field f[NAMES])
+static void refuse_host(struct ab_learned *l, const struct ab_detail f[NAMES])
 {
-	ab_autofree char *domain = ab_field_dup(&f[DOMAIN]), *text = NULL;
-	int64_t port = ab_field_number(&f[PORT], 0);
+	ab_autofree char *domain = ab_detail_dup(&f[DOMAIN]), *text = NULL;
+	int64_t port = ab_detail_number(&f[PORT], 0);
 
 	if (!domain)
 		return;
 	text = port > 0 && port <= UINT16_MAX
 		       ? ab_printf("%s:%d", domain, (int)port)
 		       : ab_strdup(domain);
-	count(&l->denied, text, ab_field_dup(&f[REASON]), times(f));
+	count(&l->denied, text, ab_detail_dup(&f[REASON]), times(f));
 }
 
-static void refuse_path(struct ab_learned *l, const struct ab_field f[NAMES])
+static void refuse_path(struct ab_learned *l, const struct ab_detail f[NAMES])
 {
-	ab_autofree char *path = ab_field_dup(&f[PATH]);
-	ab_autofree char *access = ab_field_dup(&f[ACCESS]);
-	ab_autofree char *reason = ab_field_dup(&f[REASON]);
+	ab_autofree char *path = ab_detail_dup(&f[PATH]);
+	ab_autofree char *access = ab_detail_dup(&f[ACCESS]);
+	ab_autofree char *reason = ab_detail_dup(&f[REASON]);
 
 	if (!path)
 		return;
-	if (path[0] == '/' && ab_field_is(&f[RULE], "filesystem.write")) {
+	if (path[0] == '/' && ab_detail_is(&f[RULE], "filesystem.write")) {
 		count(&l->unwritten, path, NULL, times(f));
 		return;
 	}
@@ -206,25 +205,27 @@ static void refuse_path(struct ab_learned *l, const struct ab_field f[NAMES])
 	      times(f));
 }
 
-static void take_violation(struct ab_learned *l, const struct ab_field f[NAMES])
+static void take_violation(struct ab_learned *l,
+			   const struct ab_detail f[NAMES])
 {
-	if (ab_field_is(&f[DOOR], "file") || ab_field_is(&f[DOOR], "call"))
+	if (ab_detail_is(&f[DOOR], "file") || ab_detail_is(&f[DOOR], "call"))
 		refuse_path(l, f);
 	else
 		refuse_host(l, f);
 }
 
-static void take_exec(struct ab_learned *l, const struct ab_field f[NAMES])
+static void take_exec(struct ab_learned *l, const struct ab_detail f[NAMES])
 {
-	ab_autofree char *command = ab_field_dup(&f[COMMAND]);
+	ab_autofree char *command = ab_detail_dup(&f[COMMAND]);
 
 	if (command)
-		count(&l->refused, command, ab_field_dup(&f[REASON]), times(f));
+		count(&l->refused, command, ab_detail_dup(&f[REASON]),
+		      times(f));
 }
 
-static void take_program(struct ab_learned *l, const struct ab_field f[NAMES])
+static void take_program(struct ab_learned *l, const struct ab_detail f[NAMES])
 {
-	ab_autofree char *path = ab_field_dup(&f[PATH]);
+	ab_autofree char *path = ab_detail_dup(&f[PATH]);
 
 	if (path)
 		count(&l->programs, path, NULL, times(f));
@@ -232,7 +233,7 @@ static void take_program(struct ab_learned *l, const struct ab_field f[NAMES])
 
 static const struct {
 	const char *kind;
-	void (*take)(struct ab_learned *l, const struct ab_field f[NAMES]);
+	void (*take)(struct ab_learned *l, const struct ab_detail f[NAMES]);
 } kinds[] = {
 	{ "exec", take_exec },
 	{ "program", take_program },
@@ -242,12 +243,12 @@ static const struct {
 
 void ab_learned_take(struct ab_learned *l, const char *line, size_t len)
 {
-	struct ab_field f[NAMES];
+	struct ab_detail f[NAMES];
 
-	if (ab_fields_find(line, len, names, NAMES, f) < 0)
+	if (ab_details_find(line, len, names, NAMES, f) < 0)
 		return;
 	for (size_t i = 0; i < AB_COUNT(kinds); i++)
-		if (ab_field_is(&f[KIND], kinds[i].kind))
+		if (ab_detail_is(&f[KIND], kinds[i].kind))
 			kinds[i].take(l, f);
 }
 

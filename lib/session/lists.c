@@ -45,28 +45,6 @@ static const struct ab_strv *list_in(const struct ab_lists *lists,
 						      m->offset);
 }
 
-static void add_once(struct ab_strv *list, const char *entry)
-{
-	if (!ab_strv_has(list, entry))
-		ab_strv_add(list, entry);
-}
-
-/* A rule without a port is about the two usual ones. */
-static void intercept_rule(struct ab_strv *list,
-			   const struct ab_http_rule *rule)
-{
-	static const uint16_t usual[] = { 80, 443 };
-	struct ab_host_entry entry = rule->host;
-	char text[AB_HOST_ENTRY_TEXT];
-
-	for (size_t i = 0; i < AB_COUNT(usual); i++) {
-		if (rule->host.port == 0)
-			entry.port = usual[i];
-		ab_host_entry_format(&entry, text);
-		add_once(list, text);
-	}
-}
-
 static void intercepted_by(const struct ab_policy *policy, struct ab_strv *ret)
 {
 	for (size_t i = 0; i < policy->secrets.len; i++) {
@@ -75,10 +53,10 @@ static void intercepted_by(const struct ab_policy *policy, struct ab_strv *ret)
 		for (size_t k = 0;
 		     secret->via != AB_VIA_GATEWAY && k < secret->hosts.len;
 		     k++)
-			add_once(ret, secret->hosts.v[k]);
+			ab_strv_add_once(ret, secret->hosts.v[k]);
 	}
 	for (size_t i = 0; i < policy->net.http.len; i++)
-		intercept_rule(ret, &policy->net.http.v[i]);
+		ab_http_rule_hosts(&policy->net.http.v[i], ret);
 }
 
 static void write_list(struct ab_buf *b, const char *key,

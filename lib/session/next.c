@@ -15,13 +15,20 @@
 #include "base/path.h"
 #include "policy/layers.h"
 #include "policy/paths.h"
-#include "session/approvals_store.h"
 #include "session/state.h"
+#include "session/store.h"
 
 #define FILE_NAME "next.json"
 #define CLAIM_NAME "next.lock"
 
-enum { FILE_MAX = 1 << 20, DAY = 86400 };
+enum { DAY = 86400 };
+
+static const struct ab_store store = {
+	.file = FILE_NAME,
+	.list = "next",
+	.max = 1 << 20,
+	.hint = "no rule in it is used; remove it",
+};
 
 struct rule {
 	char *workspace, *write;
@@ -48,13 +55,6 @@ static void rules_fini(struct rules *rules)
 }
 #define auto_rules __attribute__((cleanup(rules_fini)))
 
-static int broken(struct ab_error *err, const char *why)
-{
-	ab_fail(err, AB_ECONFIG, 0, "%s in the state folder is broken: %s",
-		FILE_NAME, why);
-	return ab_hint(err, "no rule in it is used; remove it");
-}
-
 static int read_rules(const json_t *list, int64_t now, struct rules *ret,
 		      struct ab_error *err)
 {
@@ -70,13 +70,14 @@ static int read_rules(const json_t *list, int64_t now, struct rules *ret,
 		if (json_unpack_ex(entry, &wrong, JSON_STRICT, "{s:s,s:s,s:I}",
 				   "workspace", &workspace, "write", &write,
 				   "at", &at) < 0)
-			return broken(err, wrong.text);
+			return ab_store_broken(&store, wrong.text, err);
 		/* One from a time to come would never be forgotten; a clock
 		 * that was set back a little is no such time. */
 		if (at > now + DAY || now - at >= AB_NEXT_DAYS * DAY)
 			continue;
 		if (ret->len == AB_NEXT_MAX)
-			return broken(err, "there are too many");
+			return ab_store_broken(&store, "there are too many",
+					       err);
 		ret->v[ret->len++] =
 			(struct rule){ .workspace = ab_strdup(workspace),
 				       .write = ab_strdup(write),
@@ -88,75 +89,33 @@ static int read_rules(const json_t *list, int64_t now, struct rules *ret,
 /* Those that have not expired; none where there is no file. */
 static int load(int state, int64_t now, struct rules *ret, struct ab_error *err)
 {
-	ab_autoclose int fd = ab_approval_open(state, FILE_NAME);
-	ab_autofree char *text = NULL;
-	json_int_t version;
-	json_error_t wrong;
-	json_t *file, *list;
-	size_t len;
+	json_t *list;
 	int result;
 
-	if (fd < 0 && errno == ENOENT)
-		return 0;
-	if (fd < 0 || ab_read_all(fd, FILE_MAX, &text, &len) < 0)
-		return broken(err, errno == EPERM ? "others can write it"
-						  : strerror(errno));
-	file = json_loadb(text, len, JSON_REJECT_DUPLICATES, &wrong);
-	if (!file || json_unpack_ex(file, &wrong, JSON_STRICT, "{s:I,s:o}",
-				    "version", &version, "next", &list) < 0)
-		result = broken(err, wrong.text);
-	else if (version != 1 || !json_is_array(list))
-		result = broken(err, "its version is not known");
-	else
-		result = read_rules(list, now, ret, err);
-	json_decref(file);
+	if (ab_store_read(&store, state, &list, err) < 0)
+		return -1;
+	result = read_rules(list, now, ret, err);
+	json_decref(list);
 	return result;
-}
-
-static void format(const struct rules *rules, struct ab_buf *b)
-{
-	ab_buf_puts(b, "{\"version\":1,\"next\":[");
-	for (size_t i = 0; i < rules->len; i++) {
-		ab_buf_puts(b, i ? ",\n{\"workspace\":" : "\n{\"workspace\":");
-		ab_buf_json(b, rules->v[i].workspace);
-		ab_buf_puts(b, ",\"write\":");
-		ab_buf_json(b, rules->v[i].write);
-		ab_buf_printf(b, ",\"at\":%lld}", (long long)rules->v[i].at);
-	}
-	ab_buf_puts(b, "\n]}\n");
 }
 
 static int save(int state, const struct rules *rules, struct ab_error *err)
 {
 	ab_autobuf struct ab_buf b = { 0 };
-	ab_autoclose int fd = -1;
 
 	if (rules->len == 0 &&
 	    (unlinkat(state, FILE_NAME, 0) == 0 || errno == ENOENT))
 		return 0;
-	format(rules, &b);
-	/* We have the lock: what is there was left by one that was killed. */
-	unlinkat(state, "." FILE_NAME, 0);
-	fd = openat(state, "." FILE_NAME,
-		    O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (fd >= 0 && ab_write_all(fd, b.data, b.len) == 0 && fsync(fd) == 0 &&
-	    renameat(state, "." FILE_NAME, state, FILE_NAME) == 0)
-		return 0;
-	ab_fail(err, AB_ESYSTEM, errno, "write %s", FILE_NAME);
-	unlinkat(state, "." FILE_NAME, 0);
-	return -1;
-}
-
-/* For a change of the file. On a description of its own, so that it ends with
- * it. */
-static int lock(int state, struct ab_error *err)
-{
-	ab_autoclose int fd =
-		openat(state, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	if (fd < 0 || flock(fd, LOCK_EX) < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "lock %s", FILE_NAME);
-	return ab_take_fd(&fd);
+	ab_store_begin(&store, &b);
+	for (size_t i = 0; i < rules->len; i++) {
+		ab_store_entry(&b);
+		ab_buf_puts(&b, "{\"workspace\":");
+		ab_buf_json(&b, rules->v[i].workspace);
+		ab_buf_puts(&b, ",\"write\":");
+		ab_buf_json(&b, rules->v[i].write);
+		ab_buf_printf(&b, ",\"at\":%lld}", (long long)rules->v[i].at);
+	}
+	return ab_store_replace(&store, state, &b, err);
 }
 
 static bool is_rule(const struct rule *rule, const char *workspace,
@@ -191,7 +150,7 @@ static bool is_text(const char *s)
 int ab_next_add(int state, int64_t now, const char *workspace, const char *path,
 		bool *ret_had, struct ab_error *err)
 {
-	ab_autoclose int locked = lock(state, err);
+	ab_autoclose int locked = ab_store_lock(&store, state, err);
 	auto_rules struct rules rules = { .len = 0 };
 	bool had;
 
@@ -270,7 +229,7 @@ static int take_back(int state, int64_t now, const char *workspace,
 		     const char *path, struct ab_error *err)
 {
 	auto_rules struct rules rules = { .len = 0 };
-	ab_autoclose int locked = lock(state, err);
+	ab_autoclose int locked = ab_store_lock(&store, state, err);
 
 	if (locked < 0 || load(state, now, &rules, err) < 0)
 		return -1;
@@ -364,7 +323,7 @@ int ab_next_use(int state, int64_t now, struct ab_next *next,
 
 	if (next->claim < 0)
 		return 0;
-	locked = lock(state, err);
+	locked = ab_store_lock(&store, state, err);
 	if (locked < 0 || load(state, now, &rules, err) < 0)
 		return -1;
 	for (size_t i = 0; i < next->write.len; i++)

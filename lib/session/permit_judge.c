@@ -167,10 +167,7 @@ static int judge_host(const char *id, const json_t *record, bool deny,
 	    ab_host_parse(name, strlen(name), &host, NULL) < 0)
 		return ab_fail(err, AB_EREFUSED, 0,
 			       "%s: what was asked for is no host", id);
-	entry = ab_host_entry_of(&host, 0);
-	if (!deny && port &&
-	    !ab_host_entry_allows(&entry, &host, (uint16_t)port))
-		entry.port = (uint16_t)port;
+	entry = ab_host_entry_for(&host, deny ? 0 : (uint16_t)port);
 	ab_host_entry_format(&entry, ret->entry);
 	return 0;
 }

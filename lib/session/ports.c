@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "agentbox.h"
-#include "audit/log.h"
 #include "base/fd.h"
 #include "netns/capture.h"
 #include "sandbox/ports.h"
@@ -80,15 +79,13 @@ int ab_ports_list(const json_t *start, const char *id, uint16_t **ret,
 static int list_run(const struct ab_state *state, const char *run,
 		    uint16_t **ret, size_t *ret_len, struct ab_error *err)
 {
-	ab_autofree char *line = NULL;
 	struct ab_run found;
-	json_t *start = NULL;
+	json_t *start;
 	int result;
 
 	if (ab_state_find_live(state, run, &found, err) < 0)
 		return -1;
-	if (ab_log_first(found.dir, &line) == 0)
-		start = json_loads(line, 0, NULL);
+	start = ab_run_start(&found);
 	result = ab_ports_list(start, found.id, ret, ret_len, err);
 	json_decref(start);
 	ab_run_fini(&found);

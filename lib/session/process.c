@@ -49,15 +49,17 @@ static int64_t stat_field(int process, int field)
 	return p ? strtoll(p, NULL, 10) : 0;
 }
 
-/* The time is in ticks since the machine started: a pid with it means one
- * process for ever. */
+int64_t ab_process_started(pid_t pid)
+{
+	ab_autoclose int process = open_process(pid);
+
+	return stat_field(process, FIELD_STARTED);
+}
+
 void ab_process_note(struct ab_buf *line, pid_t init)
 {
-	ab_autoclose int process = open_process(init);
-
 	ab_record_number(line, "init", init);
-	ab_record_number(line, "init_started",
-			 stat_field(process, FIELD_STARTED));
+	ab_record_number(line, "init_started", ab_process_started(init));
 }
 
 static pid_t get_pid(const json_t *start, const char *key)

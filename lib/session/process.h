@@ -14,6 +14,9 @@
 
 struct ab_buf;
 
+/* When it was started, in ticks since the machine was: with that a pid means
+ * one process for ever. 0: it is not there. */
+int64_t ab_process_started(pid_t pid);
 /* For the start record: which process is the box's init. */
 void ab_process_note(struct ab_buf *line, pid_t init);
 

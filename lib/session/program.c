@@ -11,9 +11,9 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/mem.h"
@@ -32,14 +32,6 @@ struct running {
 	int pidfd;
 	struct stream out, err;
 };
-
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 static _Noreturn void become(const struct ab_program *p, int out, int err)
 {
@@ -130,7 +122,7 @@ static enum ab_ran_how attend(struct running *r, const struct ab_hold *hold,
 					{ .fd = r->out.fd, .events = POLLIN },
 					{ .fd = r->err.fd, .events = POLLIN },
 					{ .fd = hold->fd, .events = POLLIN } };
-		int64_t left = until - now_ms();
+		int64_t left = until - ab_now_ms();
 		int n = left <= 0 ? 0 : poll(fds, AB_COUNT(fds), (int)left);
 
 		if (n < 0 && errno == EINTR)
@@ -162,7 +154,7 @@ void ab_program_run(const struct ab_program *p, struct ab_ran *ret)
 			 .room = p->err_room,
 			 .cut = true },
 	};
-	int64_t until = now_ms() + p->ms;
+	int64_t until = ab_now_ms() + p->ms;
 	struct ab_error err;
 	struct ab_hold hold;
 

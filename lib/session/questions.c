@@ -98,8 +98,6 @@ void ab_question_entry(const struct ab_open_question *q,
 	if (ab_host_parse(q->wanted.host, strlen(q->wanted.host), &host, NULL) <
 	    0)
 		return;
-	entry = ab_host_entry_of(&host, 0);
-	if (!ab_host_entry_allows(&entry, &host, q->wanted.port))
-		entry.port = q->wanted.port;
+	entry = ab_host_entry_for(&host, q->wanted.port);
 	ab_host_entry_format(&entry, ret);
 }

@@ -20,7 +20,7 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
-#include "audit/fields.h"
+#include "audit/details.h"
 #include "audit/find.h"
 #include "audit/reader.h"
 #include "base/error.h"
@@ -126,10 +126,10 @@ void ab_records_close(struct ab_records *records)
 static bool is_end(const char *line, size_t len)
 {
 	static const char *const names[] = { "kind" };
-	struct ab_field kind;
+	struct ab_detail kind;
 
-	return ab_fields_find(line, len, names, 1, &kind) == 0 &&
-	       (ab_field_is(&kind, "end") || ab_field_is(&kind, "refused"));
+	return ab_details_find(line, len, names, 1, &kind) == 0 &&
+	       (ab_detail_is(&kind, "end") || ab_detail_is(&kind, "refused"));
 }
 
 int ab_records_next(struct ab_records *records, const char **ret_line,

@@ -1,12 +1,12 @@
 #include "session/reload.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fd.h"
+#include "base/folder.h"
 #include "base/mem.h"
 #include "session/steer.h"
 
@@ -57,21 +57,17 @@ static int add(const struct ab_state *state, const char *run, bool cut,
 static int add_all(const struct ab_state *state, bool cut,
 		   struct ab_reloads *list, struct ab_error *err)
 {
-	ab_autoclose int fd =
-		openat(state->live, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *entry;
+	ab_autodir DIR *live = ab_folder_list(state->live, ".");
+	const char *id;
 
-	if (!dir)
+	if (!live)
 		return ab_fail(err, AB_ESYSTEM, errno, "list the runs");
-	ab_take_fd(&fd); /* it is the list's now */
-	while ((entry = readdir(dir)) != NULL) {
+	while ((id = ab_folder_next(live)) != NULL) {
 		struct ab_error gone = { 0 };
 
-		if (entry->d_name[0] != '.')
-			add(state, entry->d_name, cut, list, &gone);
+		if (id[0] != '.')
+			add(state, id, cut, list, &gone);
 	}
-	closedir(dir);
 	return list->len ? 0
 			 : ab_fail(err, AB_ESYSTEM, 0, "no run is going on");
 }

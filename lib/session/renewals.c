@@ -7,9 +7,9 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "session/reach.h"
@@ -28,14 +28,6 @@ struct ab_renewals {
 	struct ab_renewals_setup setup;
 	struct renewal v[AB_SECRETS_MAX];
 };
-
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 static bool is_fixed(const struct ab_secret *secret)
 {
@@ -56,7 +48,7 @@ struct ab_renewals *ab_renewals_new(const struct ab_renewals_setup *setup)
 	r->setup = *setup;
 	for (size_t i = 0; i < setup->secrets->len; i++) {
 		r->v[i].stamp = r->v[i].seen = setup->stamps[i];
-		r->v[i].at = now_ms();
+		r->v[i].at = ab_now_ms();
 		r->v[i].fixed = is_fixed(&setup->secrets->v[i]);
 	}
 	return r;
@@ -86,7 +78,7 @@ static _Noreturn void be_reader(struct ab_renewals *r, size_t i, pid_t parent)
 static bool may_read(const struct renewal *v)
 {
 	return !v->reader && !v->fixed &&
-	       (!v->begun || now_ms() - v->at >= AB_RENEWAL_MS);
+	       (!v->begun || ab_now_ms() - v->at >= AB_RENEWAL_MS);
 }
 
 static void read_again(struct ab_renewals *r, size_t i)
@@ -97,7 +89,7 @@ static void read_again(struct ab_renewals *r, size_t i)
 	/* Before it is read: what is written meanwhile is read again. */
 	v->stamp = v->seen = ab_source_stamp(&r->setup.secrets->v[i]);
 	v->begun = true;
-	v->at = now_ms();
+	v->at = ab_now_ms();
 	pid = fork();
 	if (pid == 0)
 		be_reader(r, i, parent);
@@ -133,7 +125,7 @@ static bool has_changed(struct renewal *v, const struct ab_secret *secret)
 static bool has_expired(const struct renewal *v, const struct ab_secret *secret)
 {
 	return secret->expires_ms &&
-	       now_ms() - v->at >= (int64_t)secret->expires_ms;
+	       ab_now_ms() - v->at >= (int64_t)secret->expires_ms;
 }
 
 void ab_renewals_look(struct ab_renewals *r)

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "audit/log.h"
+#include "audit/query.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "session/knock.h"
@@ -24,22 +24,12 @@ static char *copy_text(const json_t *object, const char *key)
 	return text ? ab_strdup(text) : NULL;
 }
 
-/* Since a time like 2027-01-31T12:00:00.000Z. */
+/* Since the time of a record. */
 static int64_t age_of(const char *stamp)
 {
-	struct timespec now;
-	struct tm tm = { 0 };
-	int ms = 0;
+	int64_t at = stamp ? ab_time_ms(stamp) : -1;
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	if (!stamp ||
-	    sscanf(stamp, "%d-%d-%dT%d:%d:%d.%dZ", &tm.tm_year, &tm.tm_mon,
-		   &tm.tm_mday, &tm.tm_hour, &tm.tm_min, &tm.tm_sec, &ms) < 6)
-		return 0;
-	tm.tm_year -= 1900;
-	tm.tm_mon--;
-	return ((int64_t)now.tv_sec - timegm(&tm)) * 1000 +
-	       now.tv_nsec / 1000000 - ms;
+	return at < 0 ? 0 : ab_clock_ms(CLOCK_REALTIME) - at;
 }
 
 static void fill_ports(struct ab_run_info *info, const json_t *start)
@@ -103,14 +93,6 @@ static void keep_run(struct ab_run *run, void *arg)
 	run->dir = -1;
 }
 
-static json_t *read_start(const struct ab_run *run)
-{
-	ab_autofree char *line = NULL;
-
-	return ab_log_first(run->dir, &line) < 0 ? NULL
-						 : json_loads(line, 0, NULL);
-}
-
 static int by_age(const void *a, const void *b)
 {
 	const struct ab_run_info *x = a, *y = b;
@@ -128,7 +110,7 @@ static void describe(const struct found *f, struct ab_run_list *ret)
 	ret->v = ab_alloc((f->len + 1) * sizeof(ret->v[0]));
 	for (size_t i = 0; i < f->len; i++) {
 		struct ab_run_info *info = &ret->v[ret->len];
-		json_t *start = read_start(&f->runs[i]);
+		json_t *start = ab_run_start(&f->runs[i]);
 
 		/* It is just being made, or was refused. */
 		if (!start)

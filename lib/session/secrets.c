@@ -144,27 +144,6 @@ static int fill_vault(struct ab_safe *safe, const struct ab_policy *policy,
 	return 0;
 }
 
-static void intercept(struct ab_safe *safe, const char *entry)
-{
-	if (!ab_strv_has(&safe->intercepted, entry))
-		ab_strv_add(&safe->intercepted, entry);
-}
-
-static void intercept_rule(struct ab_safe *safe,
-			   const struct ab_http_rule *rule)
-{
-	static const uint16_t usual[] = { 80, 443 };
-	struct ab_host_entry entry = rule->host;
-	char text[AB_HOST_ENTRY_TEXT];
-
-	for (size_t i = 0; i < AB_COUNT(usual); i++) {
-		if (rule->host.port == 0)
-			entry.port = usual[i];
-		ab_host_entry_format(&entry, text);
-		intercept(safe, text);
-	}
-}
-
 /* Hosts that are looked into, and whether a gateway needs TLS of ours. */
 static bool choose_hosts(struct ab_safe *safe, const struct ab_policy *policy)
 {
@@ -179,10 +158,11 @@ static bool choose_hosts(struct ab_safe *safe, const struct ab_policy *policy)
 		if (secret->via == AB_VIA_GATEWAY)
 			continue;
 		for (size_t k = 0; k < secret->hosts.len; k++)
-			intercept(safe, secret->hosts.v[k]);
+			ab_strv_add_once(&safe->intercepted,
+					 secret->hosts.v[k]);
 	}
 	for (size_t i = 0; i < policy->net.http.len; i++)
-		intercept_rule(safe, &policy->net.http.v[i]);
+		ab_http_rule_hosts(&policy->net.http.v[i], &safe->intercepted);
 	return gateway || safe->intercepted.len > 0;
 }
 

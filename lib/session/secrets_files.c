@@ -122,8 +122,7 @@ int ab_safe_read_files(struct ab_safe *safe, const struct ab_policy *policy,
 	}
 	ab_strv_extend(&safe->hidden, &safe->sources);
 	for (size_t i = 0; i < safe->nfiles; i++)
-		if (!ab_strv_has(&safe->hidden, safe->files[i].path))
-			ab_strv_add(&safe->hidden, safe->files[i].path);
+		ab_strv_add_once(&safe->hidden, safe->files[i].path);
 	return 0;
 }
 

@@ -1,6 +1,5 @@
 #include "session/state.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -18,6 +17,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/folder.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "session/control.h"
@@ -238,40 +238,26 @@ static bool claim(const struct ab_state *state, const char *id,
 	return true;
 }
 
-/* The names in live/, whatever they are; NULL with errno. */
-static DIR *list_live(const struct ab_state *state)
-{
-	ab_autoclose int fd = openat(state->live, ".", OPEN_DIR);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-
-	if (dir)
-		ab_take_fd(&fd);	/* it is the list's now */
-	return dir;
-}
-
 void ab_state_each_stale(const struct ab_state *state, ab_stale_fn fn,
 			 void *arg)
 {
-	struct dirent *entry;
+	ab_autodir DIR *list = NULL;
+	const char *id;
 	struct stat st;
-	DIR *dir;
 
 	/* Most file systems count folders as links: two means none. */
 	if (state->live < 0 || fstat(state->live, &st) < 0 || st.st_nlink == 2)
 		return;
-	dir = list_live(state);
-	while (dir && (entry = readdir(dir)) != NULL) {
+	list = ab_folder_list(state->live, ".");
+	while ((id = ab_folder_next(list)) != NULL) {
 		struct ab_run run;
 
-		if (entry->d_name[0] == '.' ||
-		    !claim(state, entry->d_name, &run))
+		if (id[0] == '.' || !claim(state, id, &run))
 			continue;
 		fn(&run, arg);
 		ab_run_retire(&run);
 		ab_run_fini(&run);
 	}
-	if (dir)
-		closedir(dir);
 }
 
 /* Its processes hold the lock as long as one of them lives. */
@@ -296,18 +282,16 @@ static bool open_live(const struct ab_state *state, const char *id,
 void ab_state_each_live(const struct ab_state *state, ab_live_fn fn,
 			void *arg)
 {
-	DIR *dir = list_live(state);
-	struct dirent *entry;
+	ab_autodir DIR *list = ab_folder_list(state->live, ".");
 	struct ab_run run;
+	const char *id;
 
-	while (dir && (entry = readdir(dir)) != NULL) {
-		if (!open_live(state, entry->d_name, &run))
+	while ((id = ab_folder_next(list)) != NULL) {
+		if (!open_live(state, id, &run))
 			continue;
 		fn(&run, arg);
 		ab_run_fini(&run);
 	}
-	if (dir)
-		closedir(dir);
 }
 
 struct search {

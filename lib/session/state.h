@@ -18,6 +18,8 @@
  *
  * All of it is 0700/0600 and ours; the box sees nothing of it.
  */
+#include <jansson.h>
+
 struct ab_error;
 
 struct ab_state {
@@ -72,7 +74,9 @@ int ab_state_find_live(const struct ab_state *state, const char *run,
 
 /* state_name.c */
 
-/* The name that its start record has, or NULL. Free it. */
+/* Its start record; NULL: it has none (yet). To be let go. */
+json_t *ab_run_start(const struct ab_run *run);
+/* The name in there, or NULL. Free it. */
 char *ab_run_name(const struct ab_run *run);
 /* May a new run be called that? Letters, digits, - _ and ., at most 32; and
  * no run that is going on is called so already. */

@@ -12,18 +12,20 @@
 
 enum { NAME_MAX_LEN = 32 };
 
-char *ab_run_name(const struct ab_run *run)
+json_t *ab_run_start(const struct ab_run *run)
 {
 	ab_autofree char *line = NULL;
-	const char *name;
-	char *copy;
-	json_t *start;
 
-	if (ab_log_first(run->dir, &line) < 0)
-		return NULL;
-	start = json_loads(line, 0, NULL);
-	name = json_string_value(json_object_get(start, "name"));
-	copy = name ? ab_strdup(name) : NULL;
+	return ab_log_first(run->dir, &line) < 0 ? NULL
+						 : json_loads(line, 0, NULL);
+}
+
+char *ab_run_name(const struct ab_run *run)
+{
+	json_t *start = ab_run_start(run);
+	const char *name = json_string_value(json_object_get(start, "name"));
+	char *copy = name ? ab_strdup(name) : NULL;
+
 	json_decref(start);
 	return copy;
 }

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/mem.h"
@@ -69,14 +69,6 @@ void ab_steer_fini(struct ab_steer *steer)
 	steer->fd = -1;
 }
 
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 int ab_steer_hear(struct ab_steer *steer, json_t **ret)
 {
 	ab_autofree char *packet = ab_alloc(AB_CONTROL_MAX);
@@ -99,11 +91,11 @@ static int gone(const struct ab_steer *steer, struct ab_error *err)
 static int await_answer(struct ab_steer *steer, json_t **ret,
 			struct ab_error *err)
 {
-	int64_t end = now_ms() + ANSWER_MS;
+	int64_t end = ab_now_ms() + ANSWER_MS;
 
 	for (;;) {
 		struct pollfd p = { .fd = steer->fd, .events = POLLIN };
-		int64_t left = end - now_ms();
+		int64_t left = end - ab_now_ms();
 		json_t *json = NULL;
 		int r = left > 0 ? poll(&p, 1, (int)left) : 0;
 

@@ -18,11 +18,10 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "audit/log.h"
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "session/knock.h"
@@ -55,14 +54,6 @@ struct stopping {
 	struct target *v;
 	size_t len;
 };
-
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 static void add_target(struct ab_run *run, void *arg)
 {
@@ -102,7 +93,7 @@ static void ask(struct stopping *s, uint64_t grace_ms)
 	for (size_t i = 0; i < s->len; i++)
 		v[i].dir = s->v[i].run.dir;
 	ab_knock(v, s->len, text, ANSWER_MS);
-	now = now_ms();
+	now = ab_now_ms();
 	for (size_t i = 0; i < s->len; i++) {
 		struct target *t = &s->v[i];
 
@@ -132,14 +123,9 @@ static void end_process(int pidfd)
 /* Handles are taken when they are needed: until then it may end by itself. */
 static int hold_ends(struct target *t)
 {
-	ab_autofree char *line = NULL;
-	json_t *start;
-	int result;
+	json_t *start = ab_run_start(&t->run);
+	int result = ab_ends_open(start, &t->ends);
 
-	if (ab_log_first(t->run.dir, &line) < 0)
-		return -1;
-	start = json_loads(line, 0, NULL);
-	result = ab_ends_open(start, &t->ends);
 	json_decref(start);
 	return result;
 }
@@ -191,7 +177,7 @@ static int complain(const struct stopping *s, struct ab_error *err)
 static int await(struct stopping *s, const struct ab_stop *how,
 		 struct ab_error *err)
 {
-	int64_t begun = now_ms(), now = begun;
+	int64_t begun = ab_now_ms(), now = begun;
 	bool told = !how->slow, late = false;
 	size_t left;
 
@@ -203,7 +189,7 @@ static int await(struct stopping *s, const struct ab_stop *how,
 			how->slow(how->arg, left);
 		}
 		usleep(LOOK_MS * 1000);
-		now = now_ms();
+		now = ab_now_ms();
 	}
 	return 0;
 }

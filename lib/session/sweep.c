@@ -45,15 +45,11 @@ void ab_sweep_lines(const struct ab_quarantine *quarantine,
 /* The watch list in the first line of the run's record. */
 static int read_journal(struct ab_run *run, struct ab_survey *ret)
 {
-	ab_autofree char *text = NULL;
 	ab_autofree char *watch = NULL;
 	struct ab_error err;
 	const char *cgroup;
-	json_t *record;
+	json_t *record = ab_run_start(run);
 
-	if (ab_log_first(run->dir, &text) < 0)
-		return -1;
-	record = json_loads(text, 0, NULL);
 	watch = json_dumps(json_object_get(record, "watch"), JSON_COMPACT);
 	cgroup = json_string_value(json_object_get(record, "cgroup"));
 	if (cgroup)

@@ -14,10 +14,10 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "audit/reader.h"
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "policy/layers.h"
@@ -56,14 +56,6 @@ struct watch {
 	uint64_t second, look, frame; /* when each is next */
 };
 
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 /* --- the run --- */
 
 static void lose(struct watch *w)
@@ -73,7 +65,7 @@ static void lose(struct watch *w)
 	ab_steer_fini(&w->steer);
 	w->nasked = 0;
 	w->dirty = true;
-	ab_watch_gone(w->model, now_ms());
+	ab_watch_gone(w->model, ab_now_ms());
 }
 
 static bool send_ask(struct watch *w, enum asked kind, const char *what,
@@ -103,7 +95,7 @@ static void take_refusal(struct watch *w, const json_t *packet)
 	const char *why = json_string_value(json_object_get(packet, "error"));
 
 	ab_watch_say(w->model, ab_strdup(why ? why : "it was refused"),
-		     now_ms());
+		     ab_now_ms());
 }
 
 static void take_answer(struct watch *w, const json_t *packet)
@@ -122,10 +114,10 @@ static void take_answer(struct watch *w, const json_t *packet)
 	}
 	switch (kind) {
 	case ASKED_STATUS:
-		ab_watch_status(w->model, packet, now_ms());
+		ab_watch_status(w->model, packet, ab_now_ms());
 		break;
 	case ASKED_PENDING:
-		ab_watch_pending(w->model, packet, now_ms());
+		ab_watch_pending(w->model, packet, ab_now_ms());
 		n = json_integer_value(json_object_get(packet, "next"));
 		if (n > 0)
 			ask_pending(w, n);
@@ -135,7 +127,7 @@ static void take_answer(struct watch *w, const json_t *packet)
 		ab_watch_say(w->model,
 			     ab_printf("answered: %lld connection%s",
 				       (long long)n, n == 1 ? "" : "s"),
-			     now_ms());
+			     ab_now_ms());
 		break;
 	case ASKED_OTHER:
 		break;
@@ -155,7 +147,7 @@ static void hear(struct watch *w)
 		if (json_object_get(packet, "ok"))
 			take_answer(w, packet);
 		else
-			ab_watch_event(w->model, packet, now_ms());
+			ab_watch_event(w->model, packet, ab_now_ms());
 		json_decref(packet);
 		w->dirty = true;
 	}
@@ -174,7 +166,7 @@ static void read_log(struct watch *w)
 	for (size_t n = 0; n < LINES_MAX; n++) {
 		if (ab_reader_next(&w->reader, &line, &len, &err) <= 0)
 			return;
-		ab_watch_record(w->model, line, len, now_ms());
+		ab_watch_record(w->model, line, len, ab_now_ms());
 		w->dirty = true;
 	}
 	/* There is more: not after a pause. */
@@ -195,7 +187,7 @@ static int attach(struct watch *w, const char *id, struct ab_error *err)
 		ab_run_fini(&w->run);
 		return -1;
 	}
-	w->model = ab_watch_model_new(w->steer.id, now_ms());
+	w->model = ab_watch_model_new(w->steer.id, ab_now_ms());
 	w->nasked = 0;
 	w->second = 0;
 	w->dirty = true;
@@ -294,7 +286,7 @@ static void send_answer(struct watch *w, const char *answer)
 		      json_pack("{s:s,s:s}", "id", w->model->selected, "answer",
 				answer)))
 		ab_watch_say(w->model, ab_strdup("the run does not answer"),
-			     now_ms());
+			     ab_now_ms());
 }
 
 static int take_key(struct watch *w, int key, struct ab_error *err)
@@ -306,7 +298,7 @@ static int take_key(struct watch *w, int key, struct ab_error *err)
 		return 0;
 	}
 	w->dirty = true;
-	switch (w->model ? ab_watch_key(w->model, key, now_ms(), &answer)
+	switch (w->model ? ab_watch_key(w->model, key, ab_now_ms(), &answer)
 			 : AB_WATCH_STOP) {
 	case AB_WATCH_NOTHING:
 		break;
@@ -382,7 +374,7 @@ static int loop(struct watch *w, struct ab_error *err)
 {
 	while (!w->quit) {
 		struct ab_watch_wait wait;
-		uint64_t now = now_ms();
+		uint64_t now = ab_now_ms();
 
 		do_what_is_due(w, now);
 		ab_watch_screen_wait(&w->screen, w->model ? w->steer.fd : -1,

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "audit/fields.h"
+#include "audit/details.h"
+#include "audit/query.h"
 #include "audit/words.h"
 #include "base/buf.h"
 #include "base/mem.h"
@@ -70,12 +70,12 @@ struct record {
 	const char *line;
 	size_t len;
 	uint64_t now;
-	struct ab_field f[M_COUNT];
+	struct ab_detail f[M_COUNT];
 };
 
 static uint64_t number_of(const struct record *r, int member)
 {
-	int64_t n = ab_field_number(&r->f[member], 0);
+	int64_t n = ab_detail_number(&r->f[member], 0);
 
 	return n > 0 ? (uint64_t)n : 0;
 }
@@ -83,21 +83,12 @@ static uint64_t number_of(const struct record *r, int member)
 /* The time of day where we are. */
 static void tell_time(const struct record *r, char ret[9])
 {
-	char text[32];
-	struct tm tm = { 0 };
-	time_t at;
+	char stamp[AB_STAMP_ROOM], local[AB_LOCAL_ROOM];
 
-	ab_field_copy(&r->f[M_TIME], text, sizeof(text));
-	if (sscanf(text, "%4d-%2d-%2dT%2d:%2d:%2d", &tm.tm_year, &tm.tm_mon,
-		   &tm.tm_mday, &tm.tm_hour, &tm.tm_min, &tm.tm_sec) != 6) {
-		snprintf(ret, 9, "--:--:--");
-		return;
-	}
-	tm.tm_year -= 1900;
-	tm.tm_mon -= 1;
-	at = timegm(&tm);
-	if (!localtime_r(&at, &tm) || !strftime(ret, 9, "%H:%M:%S", &tm))
-		snprintf(ret, 9, "--:--:--");
+	ab_detail_copy(&r->f[M_TIME], stamp, sizeof(stamp));
+	ab_time_local(stamp, local);
+	snprintf(ret, 9, "%.8s",
+		 ab_time_ms(stamp) < 0 ? "--:--:--" : local + 11);
 }
 
 static char *shorten(struct ab_buf *b)
@@ -148,7 +139,7 @@ static struct ab_watch_host *find_host(struct ab_watch_model *m,
 static void count_host(struct ab_watch_model *m, const struct record *r,
 		       bool denied)
 {
-	ab_autofree char *name = ab_field_dup(&r->f[M_DOMAIN]);
+	ab_autofree char *name = ab_detail_dup(&r->f[M_DOMAIN]);
 	struct ab_watch_host *host;
 	uint64_t times = 1 + number_of(r, M_REPEATED);
 
@@ -171,7 +162,7 @@ static void count_host(struct ab_watch_model *m, const struct record *r,
 
 static void add_target(struct ab_buf *b, const struct record *r)
 {
-	ab_autofree char *host = ab_field_dup(&r->f[M_DOMAIN]);
+	ab_autofree char *host = ab_detail_dup(&r->f[M_DOMAIN]);
 
 	ab_words_target(b, host ? host : "?", (uint16_t)number_of(r, M_PORT));
 }
@@ -190,22 +181,22 @@ static void add_amount(struct ab_buf *b, const struct record *r)
 
 static void take_request(struct ab_watch_model *m, const struct record *r)
 {
-	bool failed = r->f[M_ERROR].kind == AB_FIELD_TEXT;
+	bool failed = r->f[M_ERROR].kind == AB_DETAIL_TEXT;
 	struct ab_buf text = { 0 };
 	ab_autobuf struct ab_buf more = { 0 };
 
 	/* Its violation has told of it. */
-	if (r->f[M_ALLOWED].kind == AB_FIELD_FALSE)
+	if (r->f[M_ALLOWED].kind == AB_DETAIL_FALSE)
 		return;
 	count_host(m, r, false);
-	if (r->f[M_METHOD].kind == AB_FIELD_TEXT) {
-		ab_field_add(&r->f[M_METHOD], &text);
+	if (r->f[M_METHOD].kind == AB_DETAIL_TEXT) {
+		ab_detail_add(&r->f[M_METHOD], &text);
 		ab_buf_puts(&text, " ");
 	}
 	add_target(&text, r);
-	ab_field_add(&r->f[M_PATH], &text);
+	ab_detail_add(&r->f[M_PATH], &text);
 	if (failed)
-		ab_field_add(&r->f[M_ERROR], &more);
+		ab_detail_add(&r->f[M_ERROR], &more);
 	else
 		add_amount(&more, r);
 	add_row(m, r, failed ? AB_WATCH_FAILED : AB_WATCH_ALLOWED, &text,
@@ -218,14 +209,14 @@ static void take_denial(struct ab_watch_model *m, const struct record *r)
 	struct ab_buf text = { 0 };
 	ab_autobuf struct ab_buf more = { 0 };
 
-	if (ab_field_is(&r->f[M_DOOR], "file") ||
-	    ab_field_is(&r->f[M_DOOR], "call") ||
-	    ab_field_is(&r->f[M_KIND], "exec"))
+	if (ab_detail_is(&r->f[M_DOOR], "file") ||
+	    ab_detail_is(&r->f[M_DOOR], "call") ||
+	    ab_detail_is(&r->f[M_KIND], "exec"))
 		m->refused += 1 + number_of(r, M_REPEATED);
 	else
 		count_host(m, r, true);
 	ab_words_denial(&text, r->line, r->len);
-	ab_field_add(&r->f[M_ID], &more);
+	ab_detail_add(&r->f[M_ID], &more);
 	add_row(m, r, AB_WATCH_DENIED, &text, &more);
 }
 
@@ -236,9 +227,9 @@ static void take_question(struct ab_watch_model *m, const struct record *r)
 	ab_buf_puts(&text, "asked about ");
 	add_target(&text, r);
 	ab_buf_puts(&text, ": ");
-	ab_field_add(&r->f[M_ANSWER], &text);
+	ab_detail_add(&r->f[M_ANSWER], &text);
 	ab_buf_puts(&text, " (");
-	ab_field_add(&r->f[M_BY], &text);
+	ab_detail_add(&r->f[M_BY], &text);
 	ab_buf_puts(&text, ")");
 	add_row(m, r, AB_WATCH_NOTE, &text, NULL);
 }
@@ -247,11 +238,11 @@ static void take_grant(struct ab_watch_model *m, const struct record *r)
 {
 	struct ab_buf text = { 0 };
 
-	ab_field_add(&r->f[M_ENTRY], &text);
-	ab_buf_puts(&text, r->f[M_ALLOWED].kind == AB_FIELD_FALSE
+	ab_detail_add(&r->f[M_ENTRY], &text);
+	ab_buf_puts(&text, r->f[M_ALLOWED].kind == AB_DETAIL_FALSE
 				   ? ": denied in this run ("
 				   : ": allowed in this run (");
-	ab_field_add(&r->f[M_BY], &text);
+	ab_detail_add(&r->f[M_BY], &text);
 	ab_buf_puts(&text, ")");
 	add_row(m, r, AB_WATCH_NOTE, &text, NULL);
 }
@@ -261,9 +252,9 @@ static void take_reload(struct ab_watch_model *m, const struct record *r)
 	struct ab_buf text = { 0 };
 
 	ab_buf_puts(&text, "the settings were read again");
-	if (r->f[M_ERROR].kind == AB_FIELD_TEXT) {
+	if (r->f[M_ERROR].kind == AB_DETAIL_TEXT) {
 		ab_buf_puts(&text, ": ");
-		ab_field_add(&r->f[M_ERROR], &text);
+		ab_detail_add(&r->f[M_ERROR], &text);
 	}
 	add_row(m, r, AB_WATCH_NOTE, &text, NULL);
 }
@@ -273,9 +264,9 @@ static void take_monitor(struct ab_watch_model *m, const struct record *r)
 	struct ab_buf text = { 0 };
 
 	ab_buf_puts(&text, "threshold ");
-	ab_field_add(&r->f[M_THRESHOLD], &text);
+	ab_detail_add(&r->f[M_THRESHOLD], &text);
 	ab_buf_puts(&text, " crossed: ");
-	ab_field_add(&r->f[M_ACTION], &text);
+	ab_detail_add(&r->f[M_ACTION], &text);
 	add_row(m, r, AB_WATCH_NOTE, &text, NULL);
 }
 
@@ -293,9 +284,9 @@ static void take_start(struct ab_watch_model *m, const struct record *r)
 
 static void take_end(struct ab_watch_model *m, const struct record *r)
 {
-	if (r->f[M_ANSWERED].kind == AB_FIELD_NUMBER)
+	if (r->f[M_ANSWERED].kind == AB_DETAIL_NUMBER)
 		m->status = (int)number_of(r, M_ANSWERED);
-	if (r->f[M_REQUESTS_ALLOWED].kind == AB_FIELD_NUMBER) {
+	if (r->f[M_REQUESTS_ALLOWED].kind == AB_DETAIL_NUMBER) {
 		m->allowed = number_of(r, M_REQUESTS_ALLOWED);
 		m->denied = number_of(r, M_REQUESTS_DENIED);
 		m->failed = number_of(r, M_REQUESTS_FAILED);
@@ -320,9 +311,9 @@ void ab_watch_record(struct ab_watch_model *m, const char *line, size_t len,
 	};
 	struct record r = { .line = line, .len = len, .now = now };
 
-	if (ab_fields_find(line, len, members, M_COUNT, r.f) < 0)
+	if (ab_details_find(line, len, members, M_COUNT, r.f) < 0)
 		return;
 	for (size_t i = 0; i < AB_COUNT(kinds); i++)
-		if (ab_field_is(&r.f[M_KIND], kinds[i].kind))
+		if (ab_detail_is(&r.f[M_KIND], kinds[i].kind))
 			kinds[i].take(m, &r);
 }

@@ -1,6 +1,5 @@
 #include "session/whois.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -8,11 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/fd.h"
+#include "base/folder.h"
 #include "base/mem.h"
 #include "proxy/proxy.h"
 
@@ -35,17 +35,9 @@ struct search {
 	bool told; /* the kernel tells who is whose child */
 };
 
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 static bool is_late(const struct search *s)
 {
-	return now_ms() >= s->until;
+	return ab_now_ms() >= s->until;
 }
 
 static int open_process(const struct search *s, pid_t pid)
@@ -114,21 +106,20 @@ static uint64_t find_inode(struct search *s, const char *table,
 
 static bool has_socket(const struct search *s, pid_t pid)
 {
-	ab_autoclose int dir = open_process(s, pid), fds = -1;
+	ab_autoclose int dir = open_process(s, pid);
+	ab_autodir DIR *fds = dir < 0 ? NULL : ab_folder_list(dir, "fd");
 	char want[40], link[40];
-	struct dirent *e;
 	bool found = false;
-	DIR *d;
 
-	fds = dir < 0 ? -1
-		      : openat(dir, "fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	d = fds < 0 ? NULL : fdopendir(fds);
-	if (!d)
-		return false;
 	snprintf(want, sizeof(want), "socket:[%" PRIu64 "]", s->inode);
-	for (int i = 0; i < AB_WHOIS_FDS && !found && (e = readdir(d)); i++) {
-		ssize_t n = readlinkat(fds, e->d_name, link, sizeof(link) - 1);
+	for (int i = 0; i < AB_WHOIS_FDS && !found; i++) {
+		const char *fd = ab_folder_next(fds);
+		ssize_t n = fd ? readlinkat(dirfd(fds), fd, link,
+					    sizeof(link) - 1)
+			       : -1;
 
+		if (!fd)
+			break;
 		if (n <= 0)
 			continue;
 		link[n] = '\0';
@@ -136,8 +127,6 @@ static bool has_socket(const struct search *s, pid_t pid)
 		if (i % 64 == 63 && is_late(s))
 			break;
 	}
-	closedir(d);
-	ab_take_fd(&fds);
 	return found;
 }
 
@@ -173,21 +162,12 @@ static void add_children(struct search *s, int tasks, const char *thread)
 
 static void add_descendants(struct search *s, pid_t pid)
 {
-	ab_autoclose int dir = open_process(s, pid), tasks = -1;
-	struct dirent *e;
-	DIR *d;
+	ab_autoclose int dir = open_process(s, pid);
+	ab_autodir DIR *tasks = dir < 0 ? NULL : ab_folder_list(dir, "task");
+	const char *task;
 
-	tasks = dir < 0 ? -1
-			: openat(dir, "task",
-				 O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	d = tasks < 0 ? NULL : fdopendir(tasks);
-	if (!d)
-		return;
-	while ((e = readdir(d)) && !is_late(s))
-		if (e->d_name[0] != '.')
-			add_children(s, tasks, e->d_name);
-	closedir(d);
-	ab_take_fd(&tasks);
+	while ((task = ab_folder_next(tasks)) != NULL && !is_late(s))
+		add_children(s, dirfd(tasks), task);
 }
 
 static bool read_status(int dir, pid_t *ret_inner, pid_t *ret_parent)
@@ -205,18 +185,18 @@ static bool read_status(int dir, pid_t *ret_inner, pid_t *ret_parent)
 static void add_namespace(struct search *s)
 {
 	char own[64], want[64], link[64], path[32];
-	struct dirent *e;
+	ab_autodir DIR *all = NULL;
+	const char *name;
 	ssize_t n, m;
-	DIR *d;
 
 	snprintf(path, sizeof(path), "%d/ns/pid", s->init);
 	n = readlinkat(s->proc, path, want, sizeof(want));
 	m = readlinkat(s->proc, "self/ns/pid", own, sizeof(own));
 	if (n <= 0 || m <= 0 || (m == n && memcmp(own, want, (size_t)n) == 0))
 		return;
-	d = opendir("/proc");
-	while (d && (e = readdir(d)) && !is_late(s)) {
-		pid_t pid = (pid_t)strtol(e->d_name, NULL, 10);
+	all = ab_folder_list(AT_FDCWD, "/proc");
+	while ((name = ab_folder_next(all)) != NULL && !is_late(s)) {
+		pid_t pid = (pid_t)strtol(name, NULL, 10);
 
 		if (pid <= 0 || pid == s->init)
 			continue;
@@ -225,8 +205,6 @@ static void add_namespace(struct search *s)
 		if (m == n && memcmp(want, link, (size_t)n) == 0)
 			add_process(s, pid);
 	}
-	if (d)
-		closedir(d);
 }
 
 /* Whoever made the socket comes before those who inherited it: parents first. */
@@ -313,7 +291,7 @@ void ab_whois(pid_t init, const struct ab_peer *peer, struct ab_buf *b)
 		ab_alloc(AB_WHOIS_PROCESSES * sizeof(found[0]));
 	struct search s = { .proc = proc,
 			    .init = init,
-			    .until = now_ms() + AB_WHOIS_MS,
+			    .until = ab_now_ms() + AB_WHOIS_MS,
 			    .found = found };
 	pid_t pid = init > 0 ? find(&s, peer) : 0;
 

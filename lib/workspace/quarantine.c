@@ -92,8 +92,7 @@ void ab_quarantine_take(struct ab_quarantine *q, int fd, const char *path,
 
 static void add_names(struct ab_held *h, const char *name)
 {
-	if (!ab_strv_has(&h->names, name))
-		ab_strv_add(&h->names, name);
+	ab_strv_add_once(&h->names, name);
 }
 
 /* Takes fd over. */

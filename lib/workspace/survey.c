@@ -43,8 +43,7 @@ static int find_roots(struct ab_surveyor *s, const struct ab_strv *write,
 			return ab_fail(err, AB_ESYSTEM, errno,
 				       "resolve the writable path %s",
 				       write->v[i]);
-		if (!ab_strv_has(&s->out->write, real))
-			ab_strv_add(&s->out->write, real);
+		ab_strv_add_once(&s->out->write, real);
 		if (S_ISDIR(st.st_mode) && !ab_strv_has(&s->roots, real))
 			ab_strv_add(&s->roots, real);
 	}

@@ -21,6 +21,7 @@
 
 #include "audit/audit.h"
 #include "audit/copy.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/mem.h"
@@ -516,14 +517,6 @@ static void check_places(void)
 	close(pair[0]);
 }
 
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 /* A reader that does not read: `fill` bytes are in the way. */
 static void check_slow(const char *name, int fd, int reader)
 {
@@ -532,7 +525,7 @@ static void check_slow(const char *name, int fd, int reader)
 	char number[12], chunk[4096];
 	ab_autofree char *big = ab_alloc(1 << 20);
 	ab_autobuf struct ab_buf all = { 0 };
-	uint64_t begun;
+	int64_t begun;
 	ssize_t n;
 	bool failed;
 
@@ -542,15 +535,15 @@ static void check_slow(const char *name, int fd, int reader)
 	ok(ab_copy_write(&copy, "first\n", 6, &err) == 0, "%s: takes a record",
 	   name);
 	memset(big, 'x', 1 << 20);
-	begun = now_ms();
+	begun = ab_now_ms();
 	failed = ab_copy_write(&copy, big, 1 << 20, &err) < 0;
-	ok(failed && now_ms() - begun >= AB_COPY_MS - 100 &&
-		   now_ms() - begun < AB_COPY_MS + 2000 &&
+	ok(failed && ab_now_ms() - begun >= AB_COPY_MS - 100 &&
+		   ab_now_ms() - begun < AB_COPY_MS + 2000 &&
 		   strstr(err.text, "nobody reads"),
 	   "%s: is waited for, and not for ever: %s", name, err.text);
-	begun = now_ms();
+	begun = ab_now_ms();
 	ok(ab_copy_write(&copy, "second\n", 7, &err) < 0 &&
-		   now_ms() - begun < AB_COPY_MS / 2,
+		   ab_now_ms() - begun < AB_COPY_MS / 2,
 	   "%s: is not waited for again", name);
 	fcntl(reader, F_SETFL, O_NONBLOCK);
 	while ((n = read(reader, chunk, sizeof(chunk))) > 0)

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "audit/audit.h"
-#include "audit/fields.h"
+#include "audit/details.h"
 #include "audit/log.h"
 #include "base/error.h"
 #include "base/fd.h"
@@ -241,7 +241,7 @@ static void check_race(void)
 	struct ab_log log;
 	struct ab_reader r;
 	struct ab_error err;
-	struct ab_field n;
+	struct ab_detail n;
 	const char *line;
 	size_t len;
 	pthread_t writer;
@@ -259,11 +259,11 @@ static void check_race(void)
 			break;
 		if (more == 0)
 			continue;
-		sound &= ab_fields_find(line, len, names, 1, &n) == 0;
-		if (n.kind == AB_FIELD_NONE)
+		sound &= ab_details_find(line, len, names, 1, &n) == 0;
+		if (n.kind == AB_DETAIL_NONE)
 			continue; /* "continued" */
-		ordered &= ab_field_number(&n, -1) > last;
-		last = ab_field_number(&n, -1);
+		ordered &= ab_detail_number(&n, -1) > last;
+		last = ab_detail_number(&n, -1);
 	}
 	pthread_join(writer, NULL);
 	ok(last == WRITTEN - 1, "a reader comes to the end of what is written");

@@ -40,7 +40,7 @@ static struct {
 	char *survey;
 } told = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-static char top[] = "/tmp/agentbox-pending.XXXXXX";
+static char top[] = "/tmp/agentbox-proxy.XXXXXX";
 static int folder;
 static struct ab_log log_file = AB_LOG_NONE;
 static uint16_t door, origin, dns;

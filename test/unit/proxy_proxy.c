@@ -8,97 +8,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <netinet/in.h>
-#include <poll.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "audit/log.h"
-#include "base/error.h"
 #include "base/fd.h"
-#include "base/mem.h"
-#include "netns/own.h"
-#include "policy/policy.h"
-#include "proxy/filter.h"
-#include "tap.h"
-
-static char top[] = "/tmp/agentbox-proxy.XXXXXX";
-static int folder;
-static struct ab_log log_file = AB_LOG_NONE;
-static uint16_t door, origin;
-static int origin_fd;
-
-static int listen_somewhere(uint16_t *ret_port)
-{
-	struct sockaddr_in at = { .sin_family = AF_INET,
-				  .sin_addr = { htonl(INADDR_LOOPBACK) } };
-	socklen_t len = sizeof(at);
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-
-	if (bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0 ||
-	    listen(fd, 4096) < 0 ||
-	    getsockname(fd, (struct sockaddr *)&at, &len) < 0)
-		abort();
-	*ret_port = ntohs(at.sin_port);
-	return fd;
-}
-
-static int knock(uint16_t port)
-{
-	struct sockaddr_in at = { .sin_family = AF_INET,
-				  .sin_port = htons(port),
-				  .sin_addr = { htonl(INADDR_LOOPBACK) } };
-	struct timeval patience = { .tv_sec = 20 };
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-	if (connect(fd, (struct sockaddr *)&at, sizeof(at)) < 0) {
-		close(fd);
-		return -1;
-	}
-	return fd;
-}
-
-static void say(int fd, const char *text)
-{
-	if (send(fd, text, strlen(text), MSG_NOSIGNAL) !=
-	    (ssize_t)strlen(text))
-		perror("send");
-}
-
-/* The first `len` bytes that come. */
-static const char *hear(int fd, size_t len)
-{
-	static char text[4096];
-	size_t have = 0;
-	ssize_t n = 1;
-
-	while (have < len && n > 0) {
-		n = recv(fd, text + have, len - have, 0);
-		if (n > 0)
-			have += (size_t)n;
-	}
-	text[have] = '\0';
-	return text;
-}
-
-static bool readable(int fd, int ms)
-{
-	struct pollfd p = { .fd = fd, .events = POLLIN };
-
-	return poll(&p, 1, ms) == 1;
-}
-
-static int dial_nobody(void *arg, uint16_t port)
-{
-	(void)arg;
-	(void)port;
-	return -1;
-}
+#include "proxy_help.h"
 
 static _Atomic size_t asked;
 
@@ -110,48 +25,12 @@ static int dial_later(void *arg, uint16_t port)
 	return 0;
 }
 
-static int dial_host(int port, int *ret_fd)
+static struct ab_proxy *make(const struct ab_policy *policy, bool strict)
 {
-	(void)port;
-	(void)ret_fd;
-	return ECONNREFUSED;
-}
+	struct ab_proxy_setup setup = setup_of(policy);
 
-static void fill_policy(struct ab_policy *policy, const char *allow)
-{
-	*policy = (struct ab_policy){
-		.net = { .mode = AB_NET_FILTERED, .upstream = "none" }
-	};
-	ab_strv_add(&policy->net.allow, allow);
-	ab_strv_add(&policy->net.allow_private, "127.0.0.0/8");
-}
-
-static void free_policy(struct ab_policy *policy)
-{
-	ab_strv_fini(&policy->net.allow);
-	ab_strv_fini(&policy->net.allow_private);
-}
-
-static struct ab_proxy *make_proxy(struct ab_policy *policy, bool strict)
-{
-	struct ab_proxy_setup setup = { .run_id = "7kq2",
-					.policy = policy,
-					.log = &log_file,
-					.strict = strict,
-					.dial_inside = dial_nobody,
-					.dial_host = dial_host };
-	struct ab_proxy *proxy;
-	struct ab_error err;
-
-	setup.own = ab_own_open(&err);
-	setup.network.capture = AB_CAPTURE_NONE;
-	setup.network.n = 1;
-	setup.network.listeners[0] = (struct ab_listener){
-		.kind = AB_LISTENER_DOOR, .fd = listen_somewhere(&door)
-	};
-	if (ab_proxy_new(&setup, &proxy, &err) < 0)
-		abort();
-	return proxy;
+	setup.strict = strict;
+	return make_proxy(&setup);
 }
 
 static void test_life(void)
@@ -163,8 +42,8 @@ static void test_life(void)
 	char ask[64], entry[64];
 	int a, b = -1, at_origin = -1;
 
-	fill_policy(&policy, "nobody.test");
-	proxy = make_proxy(&policy, true);
+	fill_policy(&policy, "nobody.test", AB_UNKNOWN_DENY);
+	proxy = make(&policy, true);
 	ok(!readable(ab_proxy_knock_fd(proxy), 0), "nobody knocks");
 	a = knock(door);
 	ok(a >= 0 && readable(ab_proxy_knock_fd(proxy), 5000),
@@ -178,7 +57,7 @@ static void test_life(void)
 	is_str(hear(a, 12), "HTTP/1.1 403", "what no list has is denied");
 
 	snprintf(entry, sizeof(entry), "127.0.0.1:%u", origin);
-	fill_policy(&wider, entry);
+	fill_policy(&wider, entry, AB_UNKNOWN_DENY);
 	ab_proxy_replace(proxy, ab_filter_new(&wider));
 	/* A new list holds for what comes after it. */
 	for (int i = 0; i < 100; i++) {
@@ -254,9 +133,9 @@ static void test_last_words(void)
 	snprintf(entry, sizeof(entry), "127.0.0.1:%u", origin);
 	snprintf(ask, sizeof(ask), "CONNECT %s HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
 		 entry);
-	fill_policy(&policy, entry);
+	fill_policy(&policy, entry, AB_UNKNOWN_DENY);
 	setsockopt(origin_fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
-	proxy = make_proxy(&policy, true);
+	proxy = make(&policy, true);
 	a = knock(door);
 	say(a, ask);
 	ok(ab_proxy_start(proxy, &err) == 0, "a command that ends early");
@@ -292,8 +171,8 @@ static void test_late(void)
 	struct ab_error err = { 0 };
 	int a;
 
-	fill_policy(&policy, "nobody.test");
-	proxy = make_proxy(&policy, true);
+	fill_policy(&policy, "nobody.test", AB_UNKNOWN_DENY);
+	proxy = make(&policy, true);
 	a = knock(door);
 	say(a, "CONNECT evil.test:443 HTTP/1.1\r\nHost: evil.test\r\n\r\n");
 	close(a);
@@ -315,8 +194,8 @@ static void test_failure(bool strict)
 	bool failed;
 	int a;
 
-	fill_policy(&policy, "nobody.test");
-	proxy = make_proxy(&policy, strict);
+	fill_policy(&policy, "nobody.test", AB_UNKNOWN_DENY);
+	proxy = make(&policy, strict);
 	a = knock(door);
 	ok(ab_proxy_start(proxy, &err) == 0, "a run that is %s",
 	   strict ? "strict" : "not strict");
@@ -372,7 +251,7 @@ static void test_published(void)
 	struct ab_policy policy;
 	struct ab_error err = { 0 };
 	uint16_t at;
-	struct ab_published published = { .fd = listen_somewhere(&at),
+	struct ab_published published = { .fd = bind_somewhere(SOCK_STREAM, &at),
 					  .port = 80 };
 	struct ab_proxy_setup setup = { .run_id = "7kq2",
 					.policy = &policy,
@@ -384,7 +263,7 @@ static void test_published(void)
 	struct ab_proxy *proxy;
 	int callers[CALLERS];
 
-	fill_policy(&policy, "nobody.test");
+	fill_policy(&policy, "nobody.test", AB_UNKNOWN_DENY);
 	setup.own = ab_own_open(&err);
 	ok(ab_proxy_new(&setup, &proxy, &err) == 0 &&
 		   ab_proxy_start(proxy, &err) == 0,
@@ -415,28 +294,14 @@ static void test_published(void)
 
 int main(void)
 {
-	struct ab_log_setup setup = { .run_id = "7kq2" };
-	struct ab_error err;
-	char path[96];
-
-	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
-	if (!mkdtemp(top))
-		abort();
-	folder = open(top, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	setup.dir = folder;
-	if (ab_log_open(&setup, &log_file, &err) < 0)
-		abort();
-	origin_fd = listen_somewhere(&origin);
+	world_init();
 	test_life();
 	test_failure(true);
 	test_failure(false);
 	test_published();
 	test_last_words();
 	test_late();
-	ab_log_fini(&log_file);
-	snprintf(path, sizeof(path), "%s/%s", top, AB_LOG_NAME);
-	unlink(path);
-	rmdir(top);
+	world_fini();
 	return done();
 }

@@ -1,71 +1,22 @@
 /*
- * A question on a real terminal, whose master (keyboard and screen) the test
- * holds. A session leader plays the shell, its child is the supervisor with
- * the prompt. The box's terminal is another one, whose slave the test holds.
+ * A question on a terminal (terminal_help.h).
  */
 #include "session/prompt.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/epoll.h>
-#include <sys/ioctl.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <termios.h>
-#include <unistd.h>
-
-#include "base/error.h"
-#include "base/fd.h"
 #include "base/mem.h"
-#include "session/terminal.h"
 #include "tap.h"
-
-enum { WAIT_MS = 10000 };
+#include "terminal_help.h"
 
 /* What the supervisor has on 0-2. */
 enum how { PLAIN, OWN, PIPELINE, FILE_IN };
 
-static struct {
-	int master;	/* of the caller's terminal */
-	int keep;	/* its slave: else the last close would hang it up */
-	int slave;	/* of the box's */
-	int control;	/* one letter asks, one letter answers */
-	int news;	/* what the prompt calls */
-	pid_t shell, supervisor;
-	char screen[1 << 20];
-	size_t seen;
-} env;
-
-static void check(bool fine, const char *what)
-{
-	if (fine)
-		return;
-	printf("Bail out! %s: %s\n", what, strerror(errno));
-	exit(1);
-}
-
-static int open_pty(int *ret_slave)
-{
-	int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
-	int locked = 0;
-
-	check(master >= 0 && ioctl(master, TIOCSPTLCK, &locked) == 0, "pty");
-	*ret_slave = ioctl(master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
-	check(*ret_slave >= 0, "slave");
-	return master;
-}
+static int keep; /* the slave: else the last close would hang it up */
+static int news; /* what the prompt calls */
 
 /* --- the supervisor's side --- */
 
-static struct ab_terminal *terminal;
 static struct ab_prompt *prompt;
-static struct ab_loop loop;
-static int box_master, news_fd;
+static int news_fd;
 
 static void answered(void *arg, uint32_t number, enum ab_answer answer,
 		     bool said)
@@ -109,11 +60,11 @@ static char obey(char letter)
 
 	switch (letter) {
 	case 'a':
-		return yes((!terminal ||
-			    ab_terminal_attach(terminal, box_master, &loop,
-					       &err) == 0) &&
-			   (!prompt ||
-			    ab_prompt_attach(prompt, &watch, &err) == 0));
+		return yes(
+			(!terminal || ab_terminal_attach(terminal, box_master,
+							 &loop, &err) == 0) &&
+			(!prompt ||
+			 ab_prompt_attach(prompt, &watch, &err) == 0));
 	case 'p':
 		return yes(prompt);
 	case 'e':
@@ -149,55 +100,20 @@ static char obey(char letter)
 	}
 }
 
-static void asked(struct ab_source *source, uint32_t events)
-{
-	char letter = 'q';
-
-	(void)events;
-	if (read(source->fd, &letter, 1) != 1)
-		_exit(1);
-	letter = obey(letter);
-	if (letter && write(source->fd, &letter, 1) != 1)
-		_exit(1);
-}
-
-static void start_broker(int control)
+static _Noreturn void supervise(int control)
 {
 	struct ab_terminal_rescue rescue;
-	int ends[2];
-	char c;
-
-	check(pipe2(ends, O_CLOEXEC) == 0, "pipe");
-	ab_prompt_rescue_get(prompt, &rescue);
-	if (fork() != 0) {
-		close(ends[0]);
-		return;
-	}
-	close(ends[1]);
-	close(control);
-	if (read(ends[0], &c, 1) == 0)
-		ab_terminal_rescue(&rescue);
-	_exit(0);
-}
-
-static void supervise(int control)
-{
-	struct ab_source source = { .fd = control, .ready = asked };
 	struct ab_error err;
 	uint16_t rows, cols;
 	uint32_t fds;
-	sigset_t all;
 
-	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, NULL);
+	block_signals();
 	if (ab_terminal_open(&terminal, &fds, &rows, &cols, &err) < 0 ||
 	    ab_prompt_open(terminal, &prompt, &err) < 0)
 		_exit(2);
-	start_broker(control);
-	if (write(control, "y", 1) != 1 || ab_loop_init(&loop, &err) < 0 ||
-	    ab_loop_add(&loop, &source, EPOLLIN, &err) < 0 ||
-	    ab_loop_run(&loop, &err) < 0)
-		_exit(4);
+	ab_prompt_rescue_get(prompt, &rescue);
+	start_broker(control, &rescue);
+	serve(control);
 	ab_prompt_close(prompt);
 	ab_terminal_close(terminal);
 	ab_loop_fini(&loop);
@@ -220,146 +136,52 @@ static void put_stdio(enum how how, int slave)
 
 static _Noreturn void be_shell(enum how how, int slave, int control)
 {
-	pid_t child;
-	int status;
-
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	signal(SIGTTOU, SIG_IGN);
-	signal(SIGHUP, SIG_IGN);
-	setsid();
-	check(ioctl(slave, TIOCSCTTY, 0) == 0, "controlling terminal");
-	child = fork();
-	if (child == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		setpgid(0, 0);
-		tcsetpgrp(slave, getpid());
-		/* Out of the way of 0-3. */
-		control = fcntl(control, F_DUPFD, 20);
-		news_fd = fcntl(news_fd, F_DUPFD, 20);
-		box_master = fcntl(box_master, F_DUPFD, 20);
-		slave = fcntl(slave, F_DUPFD, 20);
-		put_stdio(how, slave);
-		for (int fd = 4; fd < 20; fd++)
-			close(fd);
-		close(slave);
-		supervise(control);
-	}
-	close(control);
-	if (write(env.control, &child, sizeof(child)) != sizeof(child))
-		_exit(1);
-	while (waitpid(child, &status, 0) < 0)
-		;
-	if (WIFSIGNALED(status))
-		pause();
-	_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 99);
+	fork_as_shell(slave, control);
+	tcsetpgrp(slave, getpid());
+	/* Out of the way of 0-3. */
+	control = fcntl(control, F_DUPFD, 20);
+	news_fd = fcntl(news_fd, F_DUPFD, 20);
+	box_master = fcntl(box_master, F_DUPFD, 20);
+	slave = fcntl(slave, F_DUPFD, 20);
+	put_stdio(how, slave);
+	for (int fd = 4; fd < 20; fd++)
+		close(fd);
+	close(slave);
+	supervise(control);
 }
 
 /* --- the test's side --- */
 
-static char ask(char letter)
-{
-	struct pollfd ready = { .fd = env.control, .events = POLLIN };
-	char answer = 0;
-
-	if (letter && write(env.control, &letter, 1) != 1)
-		return 0;
-	if (poll(&ready, 1, WAIT_MS) != 1 || read(env.control, &answer, 1) != 1)
-		return 0;
-	return answer;
-}
-
 static void start(enum how how)
 {
-	struct winsize size = { .ws_row = 24, .ws_col = 80 };
-	int control[2], pids[2], news[2];
+	int ends[2], control;
 
-	env.seen = 0;
-	env.master = open_pty(&env.keep);
-	box_master = open_pty(&env.slave);
-	fcntl(env.master, F_SETFL, O_RDWR | O_NONBLOCK);
-	fcntl(env.slave, F_SETFL, O_RDWR | O_NONBLOCK);
-	ioctl(env.keep, TIOCSWINSZ, &size);
-	check(socketpair(AF_UNIX, SOCK_STREAM, 0, control) == 0 &&
-		      socketpair(AF_UNIX, SOCK_STREAM, 0, pids) == 0 &&
-		      pipe(news) == 0,
-	      "sockets");
-	news_fd = news[1];
-	env.control = pids[1];
-	env.shell = fork();
-	if (env.shell == 0) {
-		close(control[0]);
-		close(env.slave);
-		close(env.master);
-		be_shell(how, env.keep, control[1]);
-	}
-	close(control[1]);
-	close(pids[1]);
-	close(news[1]);
-	close(box_master);
-	check(read(pids[0], &env.supervisor, sizeof(pid_t)) == sizeof(pid_t),
-	      "pid");
-	close(pids[0]);
-	env.control = control[0];
-	env.news = news[0];
+	keep = open_terminals(&box_master);
+	check(pipe(ends) == 0, "pipe");
+	news_fd = ends[1];
+	control = fork_shell();
+	if (control >= 0)
+		be_shell(how, keep, control);
+	close(ends[1]);
+	news = ends[0];
 	check(ask(0) == 'y' && ask('a') == 'y', "supervisor's start");
 }
 
-/* What the screen gets, up to this text; false: it does not come. */
-static bool shows_in(const char *text, int ms)
+/* All that is there already. */
+static void read_screen(void)
 {
-	while (!memmem(env.screen, env.seen, text, strlen(text))) {
-		struct pollfd ready = { .fd = env.master, .events = POLLIN };
-		ssize_t n;
-
-		if (poll(&ready, 1, ms) != 1)
-			return false;
-		n = read(env.master, env.screen + env.seen,
-			 sizeof(env.screen) - env.seen);
-		if (n > 0)
-			env.seen += (size_t)n;
-		else if (n == 0 || errno != EAGAIN)
-			return false;
-	}
-	return true;
-}
-
-static bool shows(const char *text)
-{
-	return shows_in(text, WAIT_MS);
+	shows_in("(never)", 7, 0);
 }
 
 static void clear(void)
 {
-	shows_in("(never)", 0);
+	read_screen();
 	env.seen = 0;
-}
-
-static bool type(const char *text)
-{
-	return ab_write_all(env.master, text, strlen(text)) == 0;
-}
-
-static bool print(const char *text)
-{
-	return ab_write_all(env.slave, text, strlen(text)) == 0;
-}
-
-static const char *line_of(int fd, int ms)
-{
-	struct pollfd ready = { .fd = fd, .events = POLLIN };
-	static char line[256];
-	ssize_t n;
-
-	if (poll(&ready, 1, ms) != 1)
-		return "(nothing)";
-	n = read(fd, line, sizeof(line) - 1);
-	line[n < 0 ? 0 : n] = '\0';
-	return line;
 }
 
 static bool told(const char *text)
 {
-	const char *line = line_of(env.news, WAIT_MS);
+	const char *line = line_of(news, WAIT_MS);
 
 	if (strcmp(line, text) == 0)
 		return true;
@@ -377,7 +199,7 @@ static void read_it(void)
 static bool answers(const char *key, const char *text)
 {
 	for (int i = 0; i < 10; i++) {
-		struct pollfd ready = { .fd = env.news, .events = POLLIN };
+		struct pollfd ready = { .fd = news, .events = POLLIN };
 
 		read_it();
 		type(key);
@@ -411,11 +233,11 @@ static int finish(void)
 	if (write(env.control, "q", 1) < 0)
 		printf("# the supervisor is gone\n");
 	waitpid(env.shell, &status, 0);
-	shows_in("(never)", 0);
+	read_screen();
 	close(env.control);
-	close(env.news);
+	close(news);
 	close(env.master);
-	close(env.keep);
+	close(keep);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
@@ -424,8 +246,8 @@ static void test_keys(void)
 	static const struct {
 		const char *key, *text;
 	} keys[] = {
-		{ "o", "1 once\n" },	    { "r", "1 session\n" },
-		{ "a", "1 always\n" },	    { "n", "1 no\n" },
+		{ "o", "1 once\n" },	     { "r", "1 session\n" },
+		{ "a", "1 always\n" },	     { "n", "1 no\n" },
 		{ "\003", "1 no unsaid\n" }, { "\033", "1 no unsaid\n" },
 	};
 
@@ -434,15 +256,18 @@ static void test_keys(void)
 	for (size_t i = 0; i < AB_COUNT(keys); i++) {
 		clear();
 		ask('1');
-		ok(shows("\033[?1049h") && shows("wants new.example:443"),
+		ok(shows_text("\033[?1049h") &&
+			   shows_text("wants new.example:443"),
 		   "the question stands there");
 		ok(i != 5 ? answers(keys[i].key, keys[i].text)
 			  : (read_it(), type("\033")) && told(keys[i].text),
 		   "the answer %zu is told", i);
-		ok(ask('h') == 'y' && shows("\033[?1049l") && told("redraw\n"),
+		ok(ask('h') == 'y' && shows_text("\033[?1049l") &&
+			   told("redraw\n"),
 		   "and the screen is given back");
 	}
-	ok(type("typed\r") && strcmp(line_of(env.slave, WAIT_MS), "typed\n") == 0,
+	ok(type("typed\r") &&
+		   strcmp(line_of(env.slave, WAIT_MS), "typed\n") == 0,
 	   "then keys are for the command");
 	ok(finish() == 0, "the end");
 }
@@ -453,35 +278,35 @@ static void test_keys_that_are_none(void)
 	type("ooo");
 	ask('1');
 	type("o");
-	ok(shows("wants new.example") && strcmp(line_of(env.news, 300),
-						"(nothing)") == 0,
+	ok(shows_text("wants new.example") &&
+		   strcmp(line_of(news, 300), "(nothing)") == 0,
 	   "what was typed before it could be read is thrown away");
 	type("or");
 	type("\033[200~o\033[201~");
 	type("\033OA");
 	type("\033[0n");
 	type("x");
-	ok(strcmp(line_of(env.news, 300), "(nothing)") == 0,
+	ok(strcmp(line_of(news, 300), "(nothing)") == 0,
 	   "several at once, and other keys, are no answer");
 	type("\033]10;rgb:");
 	poll(NULL, 0, 50);
 	type("a");
-	ok(strcmp(line_of(env.news, 300), "(nothing)") == 0,
+	ok(strcmp(line_of(news, 300), "(nothing)") == 0,
 	   "nor is a letter of what the terminal says by itself");
 	type("\007");
 	for (int i = 0; i < 12; i++) {
 		type(i % 3 == 0 ? "a" : i % 3 == 1 ? "o" : "r");
 		poll(NULL, 0, 250);
 	}
-	ok(strcmp(line_of(env.news, 0), "(nothing)") == 0,
+	ok(strcmp(line_of(news, 0), "(nothing)") == 0,
 	   "nor what somebody types who does not look");
 	read_it();
 	clear();
 	type("?");
-	ok(shows("id 7kq2a-1, door proxy"), "[?] shows more");
+	ok(shows_text("id 7kq2a-1, door proxy"), "[?] shows more");
 	ok(type("o") && told("1 once\n"), "a key that is typed is one");
 	type("n");
-	ok(strcmp(line_of(env.news, 100), "(nothing)") == 0,
+	ok(strcmp(line_of(news, 100), "(nothing)") == 0,
 	   "and there is one answer");
 	ask('h');
 	told("redraw\n");
@@ -513,12 +338,12 @@ static void test_output_waits(void)
 
 	start(PLAIN);
 	print("before");
-	ok(shows("before"), "output is shown");
+	ok(shows_text("before"), "output is shown");
 	ask('1');
-	shows("wants new.example");
+	shows_text("wants new.example");
 	clear();
 	print("\033[2Jcover\033[?1049l");
-	ok(!shows_in("cover", 300), "while a question stands it is not");
+	ok(!shows_in("cover", 5, 300), "while a question stands it is not");
 	memset(big, 'j', sizeof(big));
 	while (out < sizeof(big)) {
 		struct pollfd room = { .fd = env.slave, .events = POLLOUT };
@@ -532,10 +357,11 @@ static void test_output_waits(void)
 		out += (size_t)n;
 	}
 	ok(out < sizeof(big), "what is too much waits in the box");
-	ok(ask('e') == 'y' && !shows_in("jjj", 0), "and not here");
+	ok(ask('e') == 'y' && !shows_in("jjj", 3, 0), "and not here");
 	ask('h');
-	ok(shows("\033[?1049l\033[2Jcover"), "afterwards it is shown, in order");
-	while (count('j') < out && !shows_in("(never)", 0) && has_more())
+	ok(shows_text("\033[?1049l\033[2Jcover"),
+	   "afterwards it is shown, in order");
+	while (count('j') < out && !shows_in("(never)", 7, 0) && has_more())
 		;
 	ok(count('j') == out, "and all of it");
 	finish();
@@ -547,15 +373,15 @@ static void test_full_screen(void)
 
 	start(PLAIN);
 	print("\033[?1049h\033[?1000h\033[>1u\033[31");
-	shows("\033[31");
+	shows_text("\033[31");
 	clear();
 	ask('1');
-	ok(shows("wants new.example") &&
-		   memmem(env.screen, env.seen,
-			  "\030\0337\033[>0u\033[?1000l", 16),
+	ok(shows_text("wants new.example") &&
+		   memmem(env.screen, env.seen, "\030\0337\033[>0u\033[?1000l",
+			  16),
 	   "what the program switched on is off");
 	ask('h');
-	ok(shows("\033[?25h\033[<u\033[?1000h\0338\033[31"),
+	ok(shows_text("\033[?25h\033[<u\033[?1000h\0338\033[31"),
 	   "and on again, in the middle of a sequence");
 	ok(ioctl(env.slave, TIOCGWINSZ, &inside) == 0 && inside.ws_row == 23,
 	   "another size, for a program to see");
@@ -571,15 +397,15 @@ static void test_two(void)
 {
 	start(PLAIN);
 	ask('1');
-	shows("wants new.example");
+	shows_text("wants new.example");
 	answers("o", "1 once\n");
 	clear();
 	ask('2');
-	ok(shows("wants other.example") &&
+	ok(shows_text("wants other.example") &&
 		   !memmem(env.screen, env.seen, "1049", 4),
 	   "the next question comes in the place of the first");
 	type("o");
-	ok(strcmp(line_of(env.news, 100), "(nothing)") == 0,
+	ok(strcmp(line_of(news, 100), "(nothing)") == 0,
 	   "a key for the first is none for the second");
 	ok(answers("n", "2 no\n"), "which is answered by itself");
 	ask('h');
@@ -592,11 +418,11 @@ static void test_resize(void)
 
 	start(PLAIN);
 	ask('1');
-	shows("wants new.example");
+	shows_text("wants new.example");
 	clear();
-	ioctl(env.keep, TIOCSWINSZ, &size);
+	ioctl(keep, TIOCSWINSZ, &size);
 	ask('w');
-	ok(shows("new.example:443") && shows("o/r/a/n"),
+	ok(shows_text("new.example:443") && shows_text("o/r/a/n"),
 	   "on a smaller screen it is drawn anew");
 	ok(finish() == 0 && memmem(env.screen, env.seen, "\033[?1049l", 8),
 	   "the end of the run takes the question away");
@@ -606,14 +432,15 @@ static void test_suspend(void)
 {
 	start(PLAIN);
 	ask('1');
-	shows("wants new.example");
-	ok(ask('s') == 'y' && shows("\033[?1049l") && wait_cooked(),
+	shows_text("wants new.example");
+	ok(ask('s') == 'y' && shows_text("\033[?1049l") && wait_cooked(),
 	   "stopped, the terminal is as it was");
 	ok(ask('e') == 'n', "and nobody can be asked");
 	clear();
-	ok(ask('b') == 'y' && ask('r') == 'y' && !shows_in("wants", 1200),
+	ok(ask('b') == 'y' && ask('r') == 'y' && !shows_in("wants", 5, 1200),
 	   "in the background it is not asked");
-	ok(ask('f') == 'y' && ask('r') == 'y' && shows("wants new.example"),
+	ok(ask('f') == 'y' && ask('r') == 'y' &&
+		   shows_text("wants new.example"),
 	   "in the foreground it is, again");
 	ok(answers("o", "1 once\n"), "and answered");
 	ask('h');
@@ -624,12 +451,11 @@ static void test_background(void)
 {
 	start(PLAIN);
 	ask('1');
-	shows("wants new.example");
+	shows_text("wants new.example");
 	ask('b');
 	clear();
 	type("o");
-	ok(strcmp(line_of(env.news, 300), "(nothing)") == 0 &&
-		   ask('e') == 'n',
+	ok(strcmp(line_of(news, 300), "(nothing)") == 0 && ask('e') == 'n',
 	   "what is typed for others is no answer");
 	finish();
 }
@@ -641,18 +467,18 @@ static void test_own(void)
 		   has_flags(ICANON | ECHO | ISIG),
 	   "the terminal that controls us will do");
 	ask('1');
-	ok(shows("wants new.example") && has_flags(0),
+	ok(shows_text("wants new.example") && has_flags(0),
 	   "it is raw while a question stands there");
 	ok(answers("r", "1 session\n"), "which is answered");
-	ok(ask('h') == 'y' && shows("\033[?1049l") && wait_cooked(),
+	ok(ask('h') == 'y' && shows_text("\033[?1049l") && wait_cooked(),
 	   "and as it was afterwards");
 	clear();
 	ask('2');
-	shows("wants other.example");
-	ok(ask('s') == 'y' && shows("\033[?1049l") && wait_cooked(),
+	shows_text("wants other.example");
+	ok(ask('s') == 'y' && shows_text("\033[?1049l") && wait_cooked(),
 	   "stopped, too");
 	clear();
-	ok(ask('r') == 'y' && shows("wants other.example"), "and back");
+	ok(ask('r') == 'y' && shows_text("wants other.example"), "and back");
 	finish();
 }
 
@@ -668,14 +494,14 @@ static void test_not_ours(void)
 		   has_flags(ICANON | ECHO | ISIG),
 	   "with a file on 0, somebody is");
 	ask('1');
-	ok(shows("wants new.example") && has_flags(0) &&
+	ok(shows_text("wants new.example") && has_flags(0) &&
 		   answers("o", "1 once\n") && ask('h') == 'y' && wait_cooked(),
 	   "and the terminal is as it was afterwards");
 	finish();
 	start(OWN);
-	tcgetattr(env.keep, &raw);
+	tcgetattr(keep, &raw);
 	cfmakeraw(&raw);
-	tcsetattr(env.keep, TCSANOW, &raw);
+	tcsetattr(keep, TCSANOW, &raw);
 	ok(ask('e') == 'n', "where somebody has made it raw, nobody is");
 	finish();
 }
@@ -684,7 +510,7 @@ static void test_gone(void)
 {
 	start(PLAIN);
 	ask('1');
-	shows("wants new.example");
+	shows_text("wants new.example");
 	close(env.master);
 	ok(told("1 no unsaid\n"), "a terminal that is closed says no");
 	ok(ask('e') == 'n', "and nobody can be asked any more");
@@ -698,22 +524,23 @@ static void test_rescue(void)
 		start(own ? OWN : PLAIN);
 		if (!own) {
 			print("\033[?1049h\033[?1002h");
-			shows("\033[?1002h");
+			shows_text("\033[?1002h");
 		}
 		ask('1');
-		shows("wants new.example");
+		shows_text("wants new.example");
 		clear();
 		kill(env.supervisor, SIGKILL);
 		ok(wait_cooked(), "a killed supervisor's terminal is cooked");
-		ok(shows("\033[?1049l") && (own || shows("\033[?1002l")) &&
-			   shows("\033[?25h"),
+		ok(shows_text("\033[?1049l") &&
+			   (own || shows_text("\033[?1002l")) &&
+			   shows_text("\033[?25h"),
 		   "and out of every screen");
 		kill(env.shell, SIGKILL);
 		waitpid(env.shell, NULL, 0);
-		close(env.keep);
+		close(keep);
 		close(env.slave);
 		close(env.control);
-		close(env.news);
+		close(news);
 		close(env.master);
 	}
 }

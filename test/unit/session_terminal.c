@@ -1,71 +1,15 @@
 /*
- * A real terminal plays the caller's: the test holds its master (keyboard and
- * screen). A session leader plays the shell, its child is the supervisor with
- * the relay. The box's terminal is another one, whose slave the test holds.
+ * The relay between two terminals (terminal_help.h).
  */
 #include "session/terminal.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/epoll.h>
-#include <sys/ioctl.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <termios.h>
-#include <time.h>
-#include <unistd.h>
-
-#include "base/error.h"
-#include "base/fd.h"
-#include "base/loop.h"
 #include "tap.h"
-
-enum { MEGABYTE = 1 << 20, WAIT_MS = 10000 };
+#include "terminal_help.h"
 
 /* How the supervisor is started. */
 enum how { PLAIN, BACKGROUND, PIPELINE, FILE_IN, ON_MASTER };
 
 static struct termios cooked, edited;
-
-static struct {
-	int master;	/* of the caller's terminal */
-	int slave;	/* of the box's */
-	int control;	/* one letter asks, one letter answers */
-	pid_t shell, supervisor;
-	char screen[2 * MEGABYTE];
-	size_t seen;
-} env;
-
-static void check(bool fine, const char *what)
-{
-	if (fine)
-		return;
-	printf("Bail out! %s: %s\n", what, strerror(errno));
-	exit(1);
-}
-
-static int open_pty(int *ret_slave)
-{
-	int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
-	int locked = 0;
-
-	check(master >= 0 && ioctl(master, TIOCSPTLCK, &locked) == 0, "pty");
-	*ret_slave = ioctl(master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
-	check(*ret_slave >= 0, "slave");
-	return master;
-}
-
-/* --- the supervisor's side --- */
-
-static struct ab_terminal *terminal;
-static struct ab_loop loop;
-static int box_master;
 
 static char obey(char letter)
 {
@@ -105,58 +49,22 @@ static char obey(char letter)
 	}
 }
 
-static void asked(struct ab_source *source, uint32_t events)
-{
-	char letter = 'q';
-
-	(void)events;
-	if (read(source->fd, &letter, 1) != 1)
-		_exit(1);
-	letter = obey(letter);
-	if (letter && write(source->fd, &letter, 1) != 1)
-		_exit(1);
-}
-
-/* Alone on the pipe's other end: its end is the supervisor's. */
-static void start_broker(int control)
+static _Noreturn void supervise(int control)
 {
 	struct ab_terminal_rescue rescue;
-	int ends[2];
-	char c;
-
-	check(pipe2(ends, O_CLOEXEC) == 0, "pipe");
-	ab_terminal_rescue_get(terminal, &rescue);
-	if (fork() != 0) {
-		close(ends[0]);
-		return;
-	}
-	close(ends[1]);
-	close(control);
-	if (read(ends[0], &c, 1) == 0)
-		ab_terminal_rescue(&rescue);
-	_exit(0);
-}
-
-static void supervise(int control)
-{
-	struct ab_source source = { .fd = control, .ready = asked };
 	struct ab_error err;
 	uint16_t rows, cols;
 	uint32_t fds;
-	sigset_t all;
 
-	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, NULL);
+	block_signals();
 	if (ab_terminal_open(&terminal, &fds, &rows, &cols, &err) < 0 ||
 	    !terminal)
 		_exit(2);
 	if (rows != 24 || cols != 80)
 		_exit(3);
-	start_broker(control);
-	if (write(control, "y", 1) != 1 || ab_loop_init(&loop, &err) < 0 ||
-	    ab_loop_add(&loop, &source, EPOLLIN, &err) < 0 ||
-	    ab_loop_run(&loop, &err) < 0)
-		_exit(4);
+	ab_terminal_rescue_get(terminal, &rescue);
+	start_broker(control, &rescue);
+	serve(control);
 	ab_terminal_close(terminal);
 	_exit(0);
 }
@@ -179,64 +87,20 @@ static void put_stdio(enum how how, int slave, int master)
 
 static _Noreturn void be_shell(enum how how, int slave, int control)
 {
-	pid_t child, group;
-	int status;
-
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	signal(SIGTTOU, SIG_IGN);
-	signal(SIGHUP, SIG_IGN);
-	setsid();
-	check(ioctl(slave, TIOCSCTTY, 0) == 0, "controlling terminal");
-	child = fork();
-	if (child == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		setpgid(0, 0);
-		group = getpid();
-		if (how != BACKGROUND)
-			tcsetpgrp(slave, group);
-		put_stdio(how, slave, env.master);
-		close(slave);
-		close(env.master);
-		supervise(control);
-	}
-	close(control);
+	fork_as_shell(slave, control);
+	if (how != BACKGROUND)
+		tcsetpgrp(slave, getpid());
+	put_stdio(how, slave, env.master);
+	close(slave);
 	close(env.master);
-	if (write(env.control, &child, sizeof(child)) != sizeof(child))
-		_exit(1);
-	while (waitpid(child, &status, 0) < 0)
-		;
-	/* The end of a session leader hangs its terminal up. */
-	if (WIFSIGNALED(status))
-		pause();
-	_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 99);
-}
-
-/* --- the test's side --- */
-
-static char ask(char letter)
-{
-	struct pollfd ready = { .fd = env.control, .events = POLLIN };
-	char answer = 0;
-
-	if (letter && write(env.control, &letter, 1) != 1)
-		return 0;
-	if (poll(&ready, 1, WAIT_MS) != 1 || read(env.control, &answer, 1) != 1)
-		return 0;
-	return answer;
+	supervise(control);
 }
 
 static void start(enum how how)
 {
-	struct winsize size = { .ws_row = 24, .ws_col = 80 };
-	int slave, control[2], pids[2];
+	int slave = open_terminals(&box_master), control;
 	struct termios termios;
 
-	env.seen = 0;
-	env.master = open_pty(&slave);
-	box_master = open_pty(&env.slave);
-	fcntl(env.master, F_SETFL, O_RDWR | O_NONBLOCK);
-	fcntl(env.slave, F_SETFL, O_RDWR | O_NONBLOCK);
-	ioctl(slave, TIOCSWINSZ, &size);
 	/* Something to be recognised by. */
 	check(tcgetattr(slave, &termios) == 0, "termios");
 	termios.c_cc[VINTR] = 'X' & 0x1f;
@@ -246,84 +110,20 @@ static void start(enum how how)
 		termios.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
 	tcsetattr(slave, TCSANOW, &termios);
 	edited = termios;
-	check(socketpair(AF_UNIX, SOCK_STREAM, 0, control) == 0, "control");
-	check(socketpair(AF_UNIX, SOCK_STREAM, 0, pids) == 0, "pids");
-	env.control = pids[1];
-	env.shell = fork();
-	if (env.shell == 0) {
-		close(control[0]);
-		close(pids[0]);
-		close(env.slave);
-		be_shell(how, slave, control[1]);
-	}
-	close(control[1]);
-	close(pids[1]);
-	close(box_master);
+	control = fork_shell();
+	if (control >= 0)
+		be_shell(how, slave, control);
 	if (how != ON_MASTER)
 		close(slave);
 	else
 		env.master = (close(env.master), slave);
-	check(read(pids[0], &env.supervisor, sizeof(pid_t)) == sizeof(pid_t),
-	      "pid");
-	close(pids[0]);
-	env.control = control[0];
 	check(ask(0) == 'y', "supervisor's start");
-}
-
-/* Until the screen shows it. */
-static bool shows(const char *text, size_t len)
-{
-	struct timespec now;
-	size_t from = 0;
-	time_t end;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	end = now.tv_sec + WAIT_MS / 1000;
-	while (!memmem(env.screen + from, env.seen - from, text, len)) {
-		struct pollfd ready = { .fd = env.master, .events = POLLIN };
-		ssize_t n;
-
-		clock_gettime(CLOCK_MONOTONIC, &now);
-		if (now.tv_sec > end || poll(&ready, 1, 1000) < 0)
-			return false;
-		from = env.seen > len ? env.seen - len : 0;
-		n = read(env.master, env.screen + env.seen,
-			 sizeof(env.screen) - env.seen);
-		if (n > 0)
-			env.seen += (size_t)n;
-		else if (n == 0 || errno != EAGAIN)
-			return false;
-	}
-	return true;
-}
-
-static bool shows_text(const char *text)
-{
-	return shows(text, strlen(text));
-}
-
-static bool type(const char *text)
-{
-	return ab_write_all(env.master, text, strlen(text)) == 0;
-}
-
-static bool print(const char *text)
-{
-	return ab_write_all(env.slave, text, strlen(text)) == 0;
 }
 
 /* What the box's program reads next. */
 static const char *reads(int ms)
 {
-	struct pollfd ready = { .fd = env.slave, .events = POLLIN };
-	static char line[256];
-	ssize_t n;
-
-	if (poll(&ready, 1, ms) != 1)
-		return "(nothing)";
-	n = read(env.slave, line, sizeof(line) - 1);
-	line[n < 0 ? 0 : n] = '\0';
-	return line;
+	return line_of(env.slave, ms);
 }
 
 static bool is_raw(void)

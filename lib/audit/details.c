@@ -1,4 +1,4 @@
-#include "audit/fields.h"
+#include "audit/details.h"
 
 #include <string.h>
 
@@ -96,11 +96,11 @@ static void skip_plain(struct cursor *c)
 	c->p = p;
 }
 
-static bool take_text(struct cursor *c, struct ab_field *ret)
+static bool take_text(struct cursor *c, struct ab_detail *ret)
 {
 	if (!skip_char(c, '"'))
 		return false;
-	ret->kind = AB_FIELD_TEXT;
+	ret->kind = AB_DETAIL_TEXT;
 	ret->at = c->p;
 	for (;;) {
 		skip_plain(c);
@@ -124,9 +124,9 @@ static bool skip_digits(struct cursor *c)
 	return c->p > from;
 }
 
-static bool take_number(struct cursor *c, struct ab_field *ret)
+static bool take_number(struct cursor *c, struct ab_detail *ret)
 {
-	ret->kind = AB_FIELD_NUMBER;
+	ret->kind = AB_DETAIL_NUMBER;
 	ret->at = c->p;
 	skip_char(c, '-');
 	if (!skip_char(c, '0') && !skip_digits(c))
@@ -144,26 +144,26 @@ static bool take_number(struct cursor *c, struct ab_field *ret)
 }
 
 static bool take_word(struct cursor *c, const char *word,
-		      enum ab_field_kind kind, struct ab_field *ret)
+		      enum ab_detail_kind kind, struct ab_detail *ret)
 {
 	size_t len = strlen(word);
 
 	if ((size_t)(c->end - c->p) < len || memcmp(c->p, word, len) != 0)
 		return false;
-	*ret = (struct ab_field){ kind, c->p, len };
+	*ret = (struct ab_detail){ kind, c->p, len };
 	c->p += len;
 	return true;
 }
 
 /* Texts and brackets must be right; what is between them is looked at by who
  * reads it. */
-static bool take_nested(struct cursor *c, struct ab_field *ret)
+static bool take_nested(struct cursor *c, struct ab_detail *ret)
 {
-	struct ab_field text;
+	struct ab_detail text;
 	uint64_t objects = 0; /* a bit for each that is open; 0: a list */
 	size_t depth = 0;
 
-	ret->kind = AB_FIELD_NESTED;
+	ret->kind = AB_DETAIL_NESTED;
 	ret->at = c->p;
 	while (c->p < c->end) {
 		char sign = *c->p;
@@ -191,7 +191,7 @@ static bool take_nested(struct cursor *c, struct ab_field *ret)
 	return false;
 }
 
-static bool take_value(struct cursor *c, struct ab_field *ret)
+static bool take_value(struct cursor *c, struct ab_detail *ret)
 {
 	if (c->p == c->end)
 		return false;
@@ -202,11 +202,11 @@ static bool take_value(struct cursor *c, struct ab_field *ret)
 	case '[':
 		return take_nested(c, ret);
 	case 't':
-		return take_word(c, "true", AB_FIELD_TRUE, ret);
+		return take_word(c, "true", AB_DETAIL_TRUE, ret);
 	case 'f':
-		return take_word(c, "false", AB_FIELD_FALSE, ret);
+		return take_word(c, "false", AB_DETAIL_FALSE, ret);
 	case 'n':
-		return take_word(c, "null", AB_FIELD_NULL, ret);
+		return take_word(c, "null", AB_DETAIL_NULL, ret);
 	default:
 		return take_number(c, ret);
 	}
@@ -220,7 +220,7 @@ struct wanted {
 };
 
 /* Its index; n: nobody asked for it. */
-static size_t which(const struct wanted *w, const struct ab_field *key)
+static size_t which(const struct wanted *w, const struct ab_detail *key)
 {
 	bool escaped = key->len && memchr(key->at, '\\', key->len);
 
@@ -229,7 +229,7 @@ static size_t which(const struct wanted *w, const struct ab_field *key)
 	for (size_t i = 0; i < w->n; i++) {
 		const char *name = w->names[i];
 
-		if (escaped ? ab_field_is(key, name)
+		if (escaped ? ab_detail_is(key, name)
 			    : *name == *key->at &&
 				      strncmp(name, key->at, key->len) == 0 &&
 				      !name[key->len])
@@ -239,9 +239,9 @@ static size_t which(const struct wanted *w, const struct ab_field *key)
 }
 
 static bool take_member(struct cursor *c, const struct wanted *w,
-			struct ab_field ret[])
+			struct ab_detail ret[])
 {
-	struct ab_field key, value;
+	struct ab_detail key, value;
 	size_t i;
 
 	skip_blanks(c);
@@ -260,14 +260,14 @@ static bool take_member(struct cursor *c, const struct wanted *w,
 	return true;
 }
 
-int ab_fields_find(const char *line, size_t len, const char *const names[],
-		   size_t n, struct ab_field ret[])
+int ab_details_find(const char *line, size_t len, const char *const names[],
+		    size_t n, struct ab_detail ret[])
 {
 	struct cursor c = { line, line + len };
 	struct wanted w = { names, n, 0 };
 
 	for (size_t i = 0; i < n; i++) {
-		ret[i] = (struct ab_field){ 0 };
+		ret[i] = (struct ab_detail){ 0 };
 		w.letters |= 1u << (names[i][0] & 31);
 	}
 	skip_blanks(&c);
@@ -286,12 +286,12 @@ int ab_fields_find(const char *line, size_t len, const char *const names[],
 	return c.p == c.end ? 0 : -1;
 }
 
-bool ab_field_next(const struct ab_field *list, size_t *at,
-		   struct ab_field *ret)
+bool ab_detail_next(const struct ab_detail *list, size_t *at,
+		    struct ab_detail *ret)
 {
 	struct cursor c;
 
-	if (list->kind != AB_FIELD_NESTED || *list->at != '[')
+	if (list->kind != AB_DETAIL_NESTED || *list->at != '[')
 		return false;
 	c = (struct cursor){ list->at + *at, list->at + list->len };
 	if (!skip_char(&c, *at ? ',' : '['))
@@ -368,19 +368,19 @@ static size_t decode(struct cursor *c, char ret[4])
 	return 1;
 }
 
-static struct cursor start_of(const struct ab_field *f)
+static struct cursor start_of(const struct ab_detail *f)
 {
-	if (f->kind != AB_FIELD_TEXT)
+	if (f->kind != AB_DETAIL_TEXT)
 		return (struct cursor){ 0 };
 	return (struct cursor){ f->at, f->at + f->len };
 }
 
-bool ab_field_is(const struct ab_field *field, const char *text)
+bool ab_detail_is(const struct ab_detail *field, const char *text)
 {
 	struct cursor c = start_of(field);
 	char one[4];
 
-	if (field->kind != AB_FIELD_TEXT)
+	if (field->kind != AB_DETAIL_TEXT)
 		return false;
 	while (c.p < c.end) {
 		size_t n = decode(&c, one);
@@ -392,7 +392,7 @@ bool ab_field_is(const struct ab_field *field, const char *text)
 	return !*text;
 }
 
-size_t ab_field_copy(const struct ab_field *field, char *ret, size_t room)
+size_t ab_detail_copy(const struct ab_detail *field, char *ret, size_t room)
 {
 	struct cursor c = start_of(field);
 	size_t len = 0;
@@ -410,7 +410,7 @@ size_t ab_field_copy(const struct ab_field *field, char *ret, size_t room)
 	return len;
 }
 
-void ab_field_add(const struct ab_field *field, struct ab_buf *b)
+void ab_detail_add(const struct ab_detail *field, struct ab_buf *b)
 {
 	struct cursor c = start_of(field);
 	char one[4];
@@ -422,22 +422,22 @@ void ab_field_add(const struct ab_field *field, struct ab_buf *b)
 	}
 }
 
-char *ab_field_dup(const struct ab_field *field)
+char *ab_detail_dup(const struct ab_detail *field)
 {
 	struct ab_buf b = { 0 };
 
-	if (field->kind != AB_FIELD_TEXT)
+	if (field->kind != AB_DETAIL_TEXT)
 		return NULL;
-	ab_field_add(field, &b);
+	ab_detail_add(field, &b);
 	return ab_buf_take(&b);
 }
 
-int64_t ab_field_number(const struct ab_field *field, int64_t otherwise)
+int64_t ab_detail_number(const struct ab_detail *field, int64_t otherwise)
 {
 	int64_t n = 0;
 	bool minus;
 
-	if (field->kind != AB_FIELD_NUMBER)
+	if (field->kind != AB_DETAIL_NUMBER)
 		return otherwise;
 	minus = field->at[0] == '-';
 	for (size_t i = minus; i < field->len; i++) {

@@ -3,7 +3,7 @@
  * every byte, and random documents about which it must agree with the JSON
  * library.
  */
-#include "audit/fields.h"
+#include "audit/details.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -60,35 +60,35 @@ static const struct {
 	{ "{a:1}", NULL },
 };
 
-static void add_seen(struct ab_buf *b, const struct ab_field *f)
+static void add_seen(struct ab_buf *b, const struct ab_detail *f)
 {
-	int64_t number = ab_field_number(f, 0);
+	int64_t number = ab_detail_number(f, 0);
 
 	switch (f->kind) {
-	case AB_FIELD_NONE:
+	case AB_DETAIL_NONE:
 		ab_buf_puts(b, "-");
 		break;
-	case AB_FIELD_NULL:
+	case AB_DETAIL_NULL:
 		ab_buf_puts(b, "null");
 		break;
-	case AB_FIELD_FALSE:
+	case AB_DETAIL_FALSE:
 		ab_buf_puts(b, "false");
 		break;
-	case AB_FIELD_TRUE:
+	case AB_DETAIL_TRUE:
 		ab_buf_puts(b, "true");
 		break;
-	case AB_FIELD_NUMBER:
-		if (number == ab_field_number(f, 1))
+	case AB_DETAIL_NUMBER:
+		if (number == ab_detail_number(f, 1))
 			ab_buf_printf(b, "%lld", (long long)number);
 		else
 			ab_buf_puts(b, "?");
 		break;
-	case AB_FIELD_TEXT:
+	case AB_DETAIL_TEXT:
 		ab_buf_puts(b, "\"");
-		ab_field_add(f, b);
+		ab_detail_add(f, b);
 		ab_buf_puts(b, "\"");
 		break;
-	case AB_FIELD_NESTED:
+	case AB_DETAIL_NESTED:
 		ab_buf_add(b, f->at, f->len);
 		break;
 	}
@@ -98,10 +98,10 @@ static void check_cases(void)
 {
 	for (size_t i = 0; i < AB_COUNT(cases); i++) {
 		size_t len = strlen(cases[i].line);
-		struct ab_field f[AB_COUNT(names)];
+		struct ab_detail f[AB_COUNT(names)];
 		ab_autobuf struct ab_buf b = { 0 };
-		int r = ab_fields_find(guarded(cases[i].line, len), len, names,
-				       AB_COUNT(names), f);
+		int r = ab_details_find(guarded(cases[i].line, len), len, names,
+					AB_COUNT(names), f);
 
 		for (size_t k = 0; r == 0 && k < AB_COUNT(names); k++)
 			add_seen(&b, &f[k]);
@@ -111,7 +111,7 @@ static void check_cases(void)
 
 static void check_cuts(void)
 {
-	struct ab_field f[AB_COUNT(names)];
+	struct ab_detail f[AB_COUNT(names)];
 	bool good = true;
 
 	for (size_t i = 0; i < AB_COUNT(cases); i++) {
@@ -120,8 +120,8 @@ static void check_cuts(void)
 		size_t len = end ? (size_t)(end - line) : 0;
 
 		for (; cases[i].seen && len > 0; len--)
-			good &= ab_fields_find(guarded(line, len), len, names,
-					       AB_COUNT(names), f) < 0;
+			good &= ab_details_find(guarded(line, len), len, names,
+						AB_COUNT(names), f) < 0;
 	}
 	ok(good, "a record that is cut off is none");
 }
@@ -129,7 +129,7 @@ static void check_cuts(void)
 static void check_depth(void)
 {
 	char line[256];
-	struct ab_field f[AB_COUNT(names)];
+	struct ab_detail f[AB_COUNT(names)];
 
 	for (int depth = 63; depth <= 65; depth++) {
 		size_t n = (size_t)snprintf(line, sizeof(line), "{\"a\":");
@@ -137,8 +137,8 @@ static void check_depth(void)
 		memset(line + n, '[', (size_t)depth);
 		memset(line + n + depth, ']', (size_t)depth);
 		snprintf(line + n + 2 * depth, 2, "}");
-		ok((ab_fields_find(line, strlen(line), names, AB_COUNT(names),
-				   f) == 0) == (depth <= 64),
+		ok((ab_details_find(line, strlen(line), names, AB_COUNT(names),
+				    f) == 0) == (depth <= 64),
 		   "%d lists in each other", depth);
 	}
 }
@@ -162,14 +162,14 @@ static void check_lists(void)
 
 	for (size_t i = 0; i < AB_COUNT(lists); i++) {
 		ab_autobuf struct ab_buf b = { 0 };
-		struct ab_field list, element;
+		struct ab_detail list, element;
 		size_t at = 0, len = strlen(lists[i].line);
 
 		ab_buf_puts(&b, "");
-		if (ab_fields_find(guarded(lists[i].line, len), len, one, 1,
-				   &list) < 0)
+		if (ab_details_find(guarded(lists[i].line, len), len, one, 1,
+				    &list) < 0)
 			abort();
-		while (ab_field_next(&list, &at, &element)) {
+		while (ab_detail_next(&list, &at, &element)) {
 			add_seen(&b, &element);
 			ab_buf_puts(&b, ";");
 		}
@@ -180,24 +180,24 @@ static void check_lists(void)
 static void check_texts(void)
 {
 	static const char line[] = "{\"a\":\"x\\u00e9y\",\"n\":5}";
-	struct ab_field f[AB_COUNT(names)];
+	struct ab_detail f[AB_COUNT(names)];
 	char small[4], all[16];
 
-	ab_fields_find(line, strlen(line), names, AB_COUNT(names), f);
-	ok(ab_field_is(&f[0], "x\xc3\xa9y"), "a text is compared decoded");
-	ok(!ab_field_is(&f[0], "x\xc3\xa9") && !ab_field_is(&f[0], "") &&
-		   !ab_field_is(&f[0], "x\xc3\xa9yz"),
+	ab_details_find(line, strlen(line), names, AB_COUNT(names), f);
+	ok(ab_detail_is(&f[0], "x\xc3\xa9y"), "a text is compared decoded");
+	ok(!ab_detail_is(&f[0], "x\xc3\xa9") && !ab_detail_is(&f[0], "") &&
+		   !ab_detail_is(&f[0], "x\xc3\xa9yz"),
 	   "a beginning of it is another text");
-	ok(!ab_field_is(&f[2], "5"), "a number is no text");
-	ok(ab_field_copy(&f[0], all, sizeof(all)) == 4 &&
+	ok(!ab_detail_is(&f[2], "5"), "a number is no text");
+	ok(ab_detail_copy(&f[0], all, sizeof(all)) == 4 &&
 		   strcmp(all, "x\xc3\xa9y") == 0,
 	   "a copy is decoded");
-	ok(ab_field_copy(&f[0], small, sizeof(small)) == 3 &&
+	ok(ab_detail_copy(&f[0], small, sizeof(small)) == 3 &&
 		   strcmp(small, "x\xc3\xa9") == 0,
 	   "a copy is cut to its room");
-	ok(ab_field_copy(&f[2], small, sizeof(small)) == 0 && !small[0],
+	ok(ab_detail_copy(&f[2], small, sizeof(small)) == 0 && !small[0],
 	   "a number has no text");
-	ok(!ab_field_dup(&f[1]), "nor has what is not there");
+	ok(!ab_detail_dup(&f[1]), "nor has what is not there");
 }
 
 static uint32_t state = 1;
@@ -249,32 +249,32 @@ static json_t *random_value(int depth)
 	}
 }
 
-static bool same(const json_t *want, const struct ab_field *f)
+static bool same(const json_t *want, const struct ab_detail *f)
 {
-	ab_autofree char *text = ab_field_dup(f);
+	ab_autofree char *text = ab_detail_dup(f);
 	json_t *again;
 	bool equal;
 
 	switch (f->kind) {
-	case AB_FIELD_NONE:
+	case AB_DETAIL_NONE:
 		return !want;
-	case AB_FIELD_NULL:
+	case AB_DETAIL_NULL:
 		return json_is_null(want);
-	case AB_FIELD_FALSE:
+	case AB_DETAIL_FALSE:
 		return json_is_false(want);
-	case AB_FIELD_TRUE:
+	case AB_DETAIL_TRUE:
 		return json_is_true(want);
-	case AB_FIELD_NUMBER:
+	case AB_DETAIL_NUMBER:
 		if (json_is_real(want))
-			return ab_field_number(f, 7) == 7;
+			return ab_detail_number(f, 7) == 7;
 		return json_is_integer(want) &&
-		       ab_field_number(f, INT64_MIN) ==
+		       ab_detail_number(f, INT64_MIN) ==
 			       json_integer_value(want);
-	case AB_FIELD_TEXT:
+	case AB_DETAIL_TEXT:
 		return json_is_string(want) &&
 		       strcmp(json_string_value(want), text) == 0 &&
-		       ab_field_is(f, json_string_value(want));
-	case AB_FIELD_NESTED:
+		       ab_detail_is(f, json_string_value(want));
+	case AB_DETAIL_NESTED:
 		again = json_loadb(f->at, f->len, 0, NULL);
 		equal = again && json_equal(again, want);
 		json_decref(again);
@@ -287,11 +287,11 @@ static bool same(const json_t *want, const struct ab_field *f)
 static bool agree(const json_t *doc, size_t flags)
 {
 	ab_autofree char *line = json_dumps(doc, flags);
-	struct ab_field f[AB_COUNT(names)];
+	struct ab_detail f[AB_COUNT(names)];
 	size_t len = strlen(line);
 
-	if (ab_fields_find(guarded(line, len), len, names, AB_COUNT(names), f) <
-	    0)
+	if (ab_details_find(guarded(line, len), len, names, AB_COUNT(names),
+			    f) < 0)
 		return false;
 	for (size_t i = 0; i < AB_COUNT(names); i++)
 		if (!same(json_object_get(doc, names[i]), &f[i]))
@@ -328,7 +328,7 @@ static void check_mutations(void)
 	for (int i = 0; i < 20000 && good; i++) {
 		json_t *doc = json_object(), *again;
 		ab_autofree char *line = NULL;
-		struct ab_field f[AB_COUNT(names)];
+		struct ab_detail f[AB_COUNT(names)];
 		size_t len;
 
 		json_object_set_new(doc, "a", random_value(1));
@@ -338,8 +338,8 @@ static void check_mutations(void)
 		len = strlen(line);
 		line[pick((uint32_t)len)] = bytes[pick(sizeof(bytes) - 1)];
 		again = json_loadb(line, len, 0, NULL);
-		if (ab_fields_find(guarded(line, len), len, names,
-				   AB_COUNT(names), f) < 0) {
+		if (ab_details_find(guarded(line, len), len, names,
+				    AB_COUNT(names), f) < 0) {
 			good = !again;
 		} else if (again) {
 			for (size_t k = 0; k < AB_COUNT(names); k++)
