@@ -360,6 +360,7 @@ straight='env -u HTTP_PROXY -u http_proxy -u HTTPS_PROXY -u https_proxy -u ALL_P
 	mkfifo go
 	wait_for 20 grep -q 403 "$TEST_DIR/box.out"
 	echo '{"network":{"unknown":"deny","allow":["origin.test","allowed.test"]}}' >"$TEST_DIR/l.json"
+	wait_for 20 socket_of_run >/dev/null
 	control '{"do":"reload"}' >"$TEST_DIR/reload"
 	cat "$TEST_DIR/reload"
 	jq -e '.ok' "$TEST_DIR/reload"
