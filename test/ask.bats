@@ -5,16 +5,6 @@ load helpers
 load internet
 load attack/attack
 
-setup_file()
-{
-	internet_start
-}
-
-teardown_file()
-{
-	internet_stop
-}
-
 socket_of_run()
 {
 	local found=("$AGENTBOX_STATE"/live/*/control)

@@ -198,6 +198,12 @@ sanitized()
 	grep -q __asan_init "$AGENTBOX"
 }
 
+# The id of the run that goes on.
+run_id()
+{
+	(cd "$AGENTBOX_STATE/live" && echo [a-z2-9]*)
+}
+
 # need FEATURE [REASON]: skip when this machine lacks it. Where every feature
 # is expected (AB_NO_SKIP=1), lacking it is a failure. FEATURE is one of
 #   userns           an unprivileged user namespace that can be used

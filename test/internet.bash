@@ -1,7 +1,7 @@
 # An internet in a namespace: `load internet` after helpers. One is made for
-# each bats file (internet_start in setup_file, internet_stop in
-# teardown_file), and agentbox is run where that internet is the host's
-# network. What is reachable there is in internet/.
+# each bats file (one with a setup_file or teardown_file of its own calls
+# internet_start and internet_stop there), and agentbox is run where that
+# internet is the host's network. What is reachable there is in internet/.
 #
 #   NET            its folder: ca.pem, client (an ssh key), known_hosts, logs
 #   inside CMD...  run CMD on that host, outside of any box
@@ -9,6 +9,16 @@
 # An unprivileged user makes it himself: a user namespace in which he is who
 # he is, and owns the network and the mounts. What runs there afterwards has
 # no capability, as on any host.
+
+setup_file()
+{
+	internet_start
+}
+
+teardown_file()
+{
+	internet_stop
+}
 
 internet_start()
 {

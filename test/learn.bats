@@ -3,16 +3,6 @@
 load helpers
 load internet
 
-setup_file()
-{
-	internet_start
-}
-
-teardown_file()
-{
-	internet_stop
-}
-
 # A build that fetches from two hosts and writes files.
 make_project()
 {

@@ -6,16 +6,6 @@ load helpers
 load internet
 load attack/attack
 
-setup_file()
-{
-	internet_start
-}
-
-teardown_file()
-{
-	internet_stop
-}
-
 # folder ID [live]: the folder of a run that was never there.
 folder()
 {

@@ -6,16 +6,6 @@ load helpers
 load internet
 load attack/attack
 
-setup_file()
-{
-	internet_start
-}
-
-teardown_file()
-{
-	internet_stop
-}
-
 # A function for the scripts: one target through every door.
 doors='
 def doors(label, host, port=80):

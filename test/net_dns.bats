@@ -4,16 +4,6 @@ load helpers
 load internet
 load attack/attack
 
-setup_file()
-{
-	internet_start
-}
-
-teardown_file()
-{
-	internet_stop
-}
-
 @test "dns: allowed names get an address of their own, for the whole run" {
 	box_python --allow '*.test' <<-'END'
 	first = {name: (address(name), address(name, AAAA)) for name in

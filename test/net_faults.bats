@@ -5,16 +5,6 @@ load helpers
 load internet
 load attack/attack
 
-setup_file()
-{
-	internet_start
-}
-
-teardown_file()
-{
-	internet_stop
-}
-
 @test "faults: a resolver that does not answer costs its own request only" {
 	box_python --allow dead.test --allow origin.test <<-'END'
 	import threading

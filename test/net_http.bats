@@ -5,16 +5,6 @@ load helpers
 load internet
 load attack/attack
 
-setup_file()
-{
-	internet_start
-}
-
-teardown_file()
-{
-	internet_stop
-}
-
 @test "http: every form of request and answer passes" {
 	box_python --allow origin.test <<-'END'
 	import json

@@ -4,16 +4,6 @@ UNJUDGED=1
 load helpers
 load internet
 
-setup_file()
-{
-	internet_start
-}
-
-teardown_file()
-{
-	internet_stop
-}
-
 ssh_to()
 {
 	inside ssh -F /dev/null -o BatchMode=yes -i "$NET/client" \

@@ -6,16 +6,6 @@ load helpers
 load attack/attack
 load internet
 
-setup_file()
-{
-	internet_start
-}
-
-teardown_file()
-{
-	internet_stop
-}
-
 settings()
 {
 	mkdir -p "$HOME/.config/agentbox"

@@ -5,16 +5,6 @@ load helpers
 load internet
 load attack/attack
 
-setup_file()
-{
-	internet_start
-}
-
-teardown_file()
-{
-	internet_stop
-}
-
 answers()
 {
 	[ "$(inside curl -s -o /dev/null -w '%{http_code}' "$1")" = 200 ]

@@ -4,16 +4,6 @@ load helpers
 load internet
 load attack/attack
 
-setup_file()
-{
-	internet_start
-}
-
-teardown_file()
-{
-	internet_stop
-}
-
 @test "records: each request has its line, with who, what, how much and how long" {
 	box_python --allow origin.test --allow wire.test:7 <<-'END'
 	say("forward", forward("origin.test", path="/bytes/1000?token=hidden"))

@@ -5,16 +5,6 @@ load helpers
 load internet
 load attack/attack
 
-setup_file()
-{
-	internet_start
-}
-
-teardown_file()
-{
-	internet_stop
-}
-
 # For the scripts: a ClientHello's bytes, and the same cut into records.
 hello='
 import os, ssl

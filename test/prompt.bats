@@ -3,26 +3,7 @@
 # has it: nothing in the box can draw the question, cover it or answer it.
 load helpers
 load internet
-
-UNJUDGED=1
-
-setup_file()
-{
-	internet_start
-}
-
-teardown_file()
-{
-	internet_stop
-}
-
-setup()
-{
-	need program:tmux
-	BOX=
-	box_setup
-	internet_mark
-}
+load screen
 
 # box_on_terminal ARG...: agentbox run --unknown ask ARG... on a terminal.
 box_on_terminal()
@@ -39,17 +20,12 @@ fetch='curl -s -o /dev/null -w got=%{http_code} --max-time 30 http://other.test/
 question()
 {
 	tty_wait 'wants' && tty_wait "$1"
-	sleep 1
+	read_it
 }
 
 alternate_screen()
 {
 	[ "$(tty_tmux display-message -p '#{alternate_on}')" = "$1" ]
-}
-
-run_id()
-{
-	(cd "$AGENTBOX_STATE/live" && echo [a-z2-9]*)
 }
 
 records()
@@ -126,8 +102,9 @@ records()
 }
 
 @test "prompt: what the box writes meanwhile is shown afterwards" {
-	box_on_terminal -- sh -c "(sleep 0.5; printf '\\033[2J\\033[Hagentbox: all is well\\n'; : >printed) & $fetch; wait"
+	box_on_terminal -- sh -c "(until [ -e go ]; do sleep 0.05; done; printf '\\033[2J\\033[Hagentbox: all is well\\n'; : >printed) & $fetch; wait"
 	question 'other.test:80'
+	: >go
 	wait_for 20 test -e printed
 	sleep 0.2
 	tty_matches 'wants'
@@ -154,8 +131,9 @@ records()
 
 @test "prompt: a program on the whole screen draws itself again" {
 	seq -f 'line-%g' 100 >text
-	box_on_terminal -- sh -c "(sleep 0.7; { $fetch; } >got) & LESS= LESSSECURE=1 less text; wait; cat got"
+	box_on_terminal -- sh -c "(until [ -e go ]; do sleep 0.05; done; { $fetch; } >got) & LESS= LESSSECURE=1 less text; wait; cat got"
 	tty_wait '^line-1$'
+	: >go
 	question 'other.test:80'
 	! tty_matches '^line-1$' || false
 	tty_key o

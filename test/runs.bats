@@ -83,7 +83,7 @@ kept()
 	agentbox ps
 	[[ "$output" == *'\x1b[2J\x1b]0;x\x07'* ]]
 	! grep -q $'\e' <<<"$output" || false
-	have_program script || skip "no script(1)"
+	need program:script
 	run script -qec "stty cols 60; $AGENTBOX ps" /dev/null </dev/null 3>&-
 	echo "$output"
 	[ "$(tr -d '\r' <<<"$output" | wc -L)" -le 60 ]
@@ -93,7 +93,7 @@ kept()
 }
 
 @test "ps: the ports on which programs listen" {
-	have_program python3 || skip "no python3"
+	need program:python3
 	begin web -- python3 -c '
 import socket, time
 s = socket.socket(); s.bind(("127.0.0.1", 3456)); s.listen()
@@ -107,7 +107,7 @@ open("ready-web", "w"); time.sleep(60)'
 }
 
 @test "ps: what was let through and what was refused" {
-	have_program curl || skip "no curl"
+	need program:curl
 	begin web --unknown deny -- sh -c 'curl -s http://x.example/ >/dev/null; touch ready-web; sleep 60'
 	agentbox_split ps --json
 	jq -e '.[0] | .allowed == 0 and .denied >= 1 and .violations >= 1 and .pending == 0' <<<"$output"
@@ -118,7 +118,7 @@ open("ready-web", "w"); time.sleep(60)'
 }
 
 @test "ps: a question that waits is seen" {
-	have_program curl || skip "no curl"
+	need program:curl
 	begin web --unknown ask -- sh -c 'curl -s http://x.example/ >/dev/null & touch ready-web; sleep 60'
 	asked()
 	{
@@ -405,7 +405,11 @@ open("ready-web", "w"); time.sleep(60)'
 	local as=(setpriv --reuid 54321 --regid 54321 --clear-groups)
 
 	chmod 0755 "$TEST_DIR" "$HOME"
-	"${as[@]}" test -x "$AGENTBOX" -a -x "$WORKSPACE" || skip "others cannot come here"
+	have_others()
+	{
+		"${as[@]}" test -x "$AGENTBOX" -a -x "$WORKSPACE"
+	}
+	need others: "others cannot come here"
 	begin mine -- sh -c 'touch ready-mine; sleep 60'
 	local id=$(id_of mine)
 	run "${as[@]}" "$AGENTBOX" ps 3>&-

@@ -6,16 +6,6 @@ load internet
 load secrets
 load attack/attack
 
-setup_file()
-{
-	internet_start
-}
-
-teardown_file()
-{
-	internet_stop
-}
-
 # For the scripts: a TLS connection through a door, and requests in bytes.
 tls='
 import base64, os, ssl

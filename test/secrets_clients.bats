@@ -6,16 +6,6 @@ load internet
 load secrets
 load attack/attack
 
-setup_file()
-{
-	internet_start
-}
-
-teardown_file()
-{
-	internet_stop
-}
-
 @test "secrets: curl, told about the proxy and not" {
 	agentbox_split run --secret OPENAI_API_KEY -- sh -c '
 		for proxy in "" "-x socks5h://127.0.0.1:61080" "--noproxy *"; do

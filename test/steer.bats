@@ -3,16 +3,6 @@
 load helpers
 load internet
 
-setup_file()
-{
-	internet_start
-}
-
-teardown_file()
-{
-	internet_stop
-}
-
 # The other terminal: not where the run is.
 beside()
 {
@@ -21,11 +11,6 @@ beside()
 }
 
 # The one run that goes on.
-run_id()
-{
-	(cd "$AGENTBOX_STATE/live" && echo [a-z2-9]*)
-}
-
 pending()
 {
 	[ "$("$AGENTBOX" ps --json 2>/dev/null | jq '.[0].pending // 0')" = "$1" ]
@@ -426,7 +411,7 @@ servant_end()
 }
 
 @test "steer: another user is refused" {
-	[ "$(id -u)" -eq 0 ] || skip "only root can be somebody else"
+	only_root
 	box_start run --unknown ask -- curl -s -o /dev/null -w '%{http_code}' http://other.test/
 	wait_for 20 pending 1
 	local id

@@ -2,31 +2,7 @@
 # A run on the whole screen: what happens, and questions answered by a key.
 load helpers
 load internet
-
-UNJUDGED=1
-
-setup_file()
-{
-	internet_start
-}
-
-teardown_file()
-{
-	internet_stop
-}
-
-setup()
-{
-	need program:tmux
-	BOX=
-	box_setup
-	internet_mark
-}
-
-run_id()
-{
-	(cd "$AGENTBOX_STATE/live" && echo [a-z2-9]*)
-}
+load screen
 
 # A box that fetches the URL in the file ask, as often as there is one.
 servant_start()
@@ -107,13 +83,13 @@ restored()
 	ask http://other.test/
 	tty_wait '> .*other.test:80'
 	tty_wait '1 question waits'
-	sleep 1
+	read_it
 	tty_type o
 	wait_for 20 grep -qx 200 got
 	wait_for 10 eval '! tty_matches "question waits"'
 	ask http://v4.test/
 	tty_wait '> .*v4.test:80'
-	sleep 1
+	read_it
 	tty_type n
 	wait_for 20 grep -qx 403 got
 	tty_type q
@@ -211,7 +187,7 @@ restored()
 	watch_start
 	tty_wait '> .*xn--bcher-kva.test:80  .other letters: punycode.  x.x1b.x5b2Jgit'
 	tty_matches "^ [a-z2-9]{5}  .*x.x1b.2Jgit"
-	sleep 1
+	read_it
 	tty_type n
 	tty_wait 'the run has ended with status 0'
 	tty_type q
