@@ -133,7 +133,8 @@ static void print_line(struct view *v, const char *line, size_t len)
 		return;
 	}
 	ab_line_show(&b, &v->style, line, len);
-	fwrite(b.data, 1, b.len, stdout);
+	if (b.len)	/* kinds that are not shown */
+		fwrite(b.data, 1, b.len, stdout);
 }
 
 static int print_lines(struct view *v, struct ab_error *err)

@@ -178,8 +178,8 @@ straight='env -u HTTP_PROXY -u http_proxy -u HTTPS_PROXY -u https_proxy -u ALL_P
 }
 
 @test "ask: a deny beats the allow list, and an end comes to what has one" {
-	box_start run --allow origin.test -c "$fetch http://origin.test/; read x <go; $fetch http://origin.test/; read x <go; $fetch http://origin.test/; read x <go; $fetch http://origin.test/"
 	mkfifo go
+	box_start run --allow origin.test -c "$fetch http://origin.test/; read x <go; $fetch http://origin.test/; read x <go; $fetch http://origin.test/; read x <go; $fetch http://origin.test/"
 	wait_for 20 socket_of_run >/dev/null
 	wait_for 20 eval '[ "$(cat "$TEST_DIR/box.out")" = 200 ]'
 	control '{"do":"deny","entry":"origin.test"}' | grep -q '"ok":true'
@@ -271,8 +271,12 @@ straight='env -u HTTP_PROXY -u http_proxy -u HTTPS_PROXY -u https_proxy -u ALL_P
 	[ "$output" = 200403403 ]
 	[ "$(jq -r '"\(.kind) \(.domain)"' "$TEST_DIR/hook" | tr '\n' ,)" = "violation allowed.test,violation other.test," ]
 	[ "$(wc -l <"$TEST_DIR/hook")" -eq 2 ]
-	agentbox_split run --on-violation "exit 3" -c "$fetch http://other.test/"
-	[[ "$stderr" == *"--on-violation"*"status 3"* ]]
+	# It is told while the run goes on.
+	box_start run --on-violation "exit 3" -c "$fetch http://other.test/; until [ -e go ]; do sleep 0.1; done"
+	wait_for 20 grep -q -e '--on-violation.*status 3' "$TEST_DIR/box.err"
+	touch go
+	box_end
+	[ "$status" -eq 0 ]
 }
 
 @test "monitor: too many denials warn, cut, hold or stop" {
@@ -346,6 +350,7 @@ straight='env -u HTTP_PROXY -u http_proxy -u HTTPS_PROXY -u https_proxy -u ALL_P
 	mkfifo go
 	wait_for 20 grep -q 403 "$TEST_DIR/box.out"
 	echo '{"network":{"unknown":"deny","allow":["origin.test","allowed.test"]}}' >"$TEST_DIR/l.json"
+	wait_for 20 socket_of_run >/dev/null
 	control '{"do":"reload"}' >"$TEST_DIR/reload"
 	cat "$TEST_DIR/reload"
 	jq -e '.ok' "$TEST_DIR/reload"

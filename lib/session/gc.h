@@ -43,16 +43,4 @@ void ab_gc_report_fini(struct ab_gc_report *report);
 /* gc_remove.c: the folder and everything in it; -1 with errno. */
 int ab_gc_remove(int runs, const char *name);
 
-/*
- * For people: their settings where the request says nothing, and dead runs are
- * swept first.
- */
-struct ab_gc_request {
-	const char *older, *keep;	/* as typed, or NULL: the settings */
-	bool quarantine, dry;
-};
-int ab_gc_run(const struct ab_policy_input *input,
-	      const struct ab_gc_request *request, struct ab_gc_report *ret,
-	      struct ab_strv *notes, struct ab_error *err);
-
 #endif

@@ -1,0 +1,90 @@
+#include "steer/knock.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/mem.h"
+#include "session/control.h"
+
+/* By the folder that is open: the way to it may be longer than an address. A
+ * connection that would have to wait is none. */
+static int dial(int dir)
+{
+	struct sockaddr_un to = { .sun_family = AF_UNIX };
+	ab_autoclose int fd = socket(
+		AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	snprintf(to.sun_path, sizeof(to.sun_path),
+		 "/proc/self/fd/%d/" AB_CONTROL_NAME, dir);
+	if (fd < 0 || connect(fd, (struct sockaddr *)&to, sizeof(to)) < 0)
+		return -1;
+	return ab_take_fd(&fd);
+}
+
+static void hear(struct ab_knock *k)
+{
+	static char packet[AB_CONTROL_MAX];
+	ssize_t n = recv(k->fd, packet, sizeof(packet), MSG_DONTWAIT);
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n > 0)
+		k->answer = json_loadb(packet, (size_t)n, 0, NULL);
+	if (!json_is_true(json_object_get(k->answer, "ok"))) {
+		json_decref(k->answer);
+		k->answer = NULL;
+	}
+	ab_closep(&k->fd);
+	k->fd = -1;
+}
+
+static bool waits(const struct ab_knock *v, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (v[i].fd >= 0)
+			return true;
+	return false;
+}
+
+void ab_knock(struct ab_knock *v, size_t len, const char *request, int ms)
+{
+	ab_autofree struct pollfd *fds = ab_alloc((len + 1) * sizeof(fds[0]));
+	int64_t end = ab_now_ms() + ms, left;
+
+	for (size_t i = 0; i < len; i++) {
+		v[i].answer = NULL;
+		v[i].fd = dial(v[i].dir);
+		if (v[i].fd >= 0 && send(v[i].fd, request, strlen(request),
+					 MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
+			ab_closep(&v[i].fd);
+			v[i].fd = -1;
+		}
+	}
+	while (waits(v, len) && (left = end - ab_now_ms()) > 0) {
+		for (size_t i = 0; i < len; i++)
+			fds[i] = (struct pollfd){ .fd = v[i].fd,
+						  .events = POLLIN };
+		if (poll(fds, len, (int)left) <= 0)
+			continue;
+		for (size_t i = 0; i < len; i++)
+			if (fds[i].revents)
+				hear(&v[i]);
+	}
+}
+
+void ab_knock_fini(struct ab_knock *v, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		ab_closep(&v[i].fd);
+		json_decref(v[i].answer);
+	}
+}

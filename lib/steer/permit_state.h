@@ -1,0 +1,100 @@
+#ifndef AB_STEER_PERMIT_STATE_H
+#define AB_STEER_PERMIT_STATE_H
+/* Between the parts of session/permit.h. */
+#include <jansson.h>
+
+#include "audit/find.h"
+#include "policy/host.h"
+#include "session/state.h"
+#include "steer/permit.h"
+
+/* What is meant by a word. */
+enum ab_meant_kind {
+	AB_MEANT_DENIAL,
+	AB_MEANT_HOST,
+	AB_MEANT_GROUP,
+	AB_MEANT_PATH,
+};
+
+struct ab_meant {
+	enum ab_meant_kind kind;
+	struct ab_denial_name denial;
+	char entry[AB_HOST_ENTRY_TEXT];	/* canonical; or "@group" */
+	char *path;			/* clean */
+};
+
+int ab_permit_read(const struct ab_policy_input *in, const char *what,
+		   struct ab_meant *ret, struct ab_error *err);
+void ab_meant_fini(struct ab_meant *meant);
+
+/* The run that a command line is written down for: its start record, or NULL
+ * when none is known; from this folder. */
+struct ab_again {
+	const json_t *start;
+	const char *cwd;
+};
+/* "agentbox run FLAGS -- make test"; "..." for a command that is not known, or
+ * too long, or that a terminal cannot show. */
+char *ab_permit_again(const struct ab_again *again, const char *flags);
+/* One flag with its value, for a shell. */
+char *ab_permit_flag(const char *flag, const char *value);
+
+/* What would lift a denial. -1: nothing that can be done now; the error says
+ * why, and what can be done instead. */
+struct ab_lift {
+	char entry[AB_HOST_ENTRY_TEXT];	/* a rule about a host; or "" and */
+	const char *path;		/* one about a path */
+};
+int ab_permit_judge(const char *id, const json_t *record, bool deny,
+		    const struct ab_again *again, struct ab_lift *ret,
+		    struct ab_error *err);
+
+/* "7kq2x: x.y is allowed for 10m; 1 request that waited goes on" */
+char *ab_permit_sentence(const char *run, const char *entry, bool deny,
+			 uint64_t for_ms, uint64_t released);
+
+/* May this path, which is real, become writable? `notes` gets what it is,
+ * where that is worth a word. */
+struct ab_place {
+	const char *home, *state, *config;	/* or NULL */
+	const struct ab_strv *deny_write;
+};
+int ab_permit_place(const struct ab_place *place, const char *path,
+		    struct ab_strv *notes, struct ab_error *err);
+
+/* One call of ab_permit(). */
+struct ab_permit_job {
+	const struct ab_permit *ask;
+	struct ab_permitted *ret;
+	struct ab_state state;
+	/* The run that was named, or that a denial is of; id "": none. */
+	struct ab_found_run run;
+	json_t *start;
+	struct ab_again again;
+};
+
+/* By id or name. */
+int ab_permit_find(struct ab_permit_job *job, const char *run,
+		   struct ab_error *err);
+void ab_permit_forget(struct ab_permit_job *job);
+/* The newest one of this workspace, if there is any. */
+void ab_permit_find_here(struct ab_permit_job *job, const char *workspace);
+/* The policy input as that run had it: its workspace and profile. */
+struct ab_policy_input ab_permit_input(const struct ab_permit_job *job);
+const char *ab_start_text(const json_t *start, const char *group,
+			  const char *key);	/* "" when it is not there */
+
+int ab_permit_denial(struct ab_permit_job *job, const struct ab_meant *meant,
+		     struct ab_error *err);
+/* The run itself was named: is it held? */
+int ab_permit_hold(struct ab_permit_job *job, struct ab_error *err);
+int ab_permit_hosts(struct ab_permit_job *job, const struct ab_meant *meant,
+		    struct ab_error *err);
+/* `made`: by what the box did; then it can be a file that is not there yet. */
+int ab_permit_path(struct ab_permit_job *job, const char *path, bool made,
+		   struct ab_error *err);
+/* Add to a list of the user's own settings. */
+int ab_permit_always(struct ab_permit_job *job, const char *key,
+		     const char *element, struct ab_error *err);
+
+#endif

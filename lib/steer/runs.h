@@ -1,0 +1,65 @@
+#ifndef AB_STEER_RUNS_H
+#define AB_STEER_RUNS_H
+/*
+ * The runs that are going on, for people: from their start records, and from
+ * what their supervisors say. What a run does not say within a second is not
+ * known. All text is the box's or the caller's, and may hold anything.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/strv.h"
+
+struct ab_error;
+struct ab_policy_input;
+
+struct ab_run_info {
+	char id[8];
+	char *name;		/* or NULL */
+	struct ab_strv command;
+	char *cwd, *profile;	/* or NULL */
+	int64_t pid;		/* of its supervisor */
+	int64_t age_ms;
+	bool answered;		/* its supervisor did: then these are known */
+	uint64_t allowed, denied;	/* requests */
+	uint64_t refused;	/* everything that was, programs and files too */
+	uint64_t pending;	/* questions that wait for an answer */
+	bool heard;		/* ports are known */
+	uint16_t *ports;
+	size_t nports;
+};
+
+struct ab_run_list {
+	struct ab_run_info *v;	/* the oldest first */
+	size_t len;
+};
+
+/* Runs that were killed are swept first, as a new run would do: what was found
+ * is in `notes`. */
+int ab_runs_list(const struct ab_policy_input *input, struct ab_run_list *ret,
+		 struct ab_strv *notes, struct ab_error *err);
+void ab_run_list_fini(struct ab_run_list *list);
+
+/* Pure: a table, safe on a terminal of so many columns (0: any), and JSON. */
+char *ab_run_list_text(const struct ab_run_list *list, size_t columns);
+char *ab_run_list_json(const struct ab_run_list *list);
+
+/*
+ * End runs: they are asked to (TERM, and KILL for what is left after `grace`),
+ * and one that does not even hear that is killed, by handles to its processes
+ * and never by a number. Returns when all are over. With no names, all runs.
+ * `slow` (or NULL) is called once when that takes longer than a moment.
+ */
+#define AB_GRACE_MOST_MS 600000
+struct ab_stop {
+	const char *const *runs;
+	size_t nruns;
+	uint64_t grace_ms;	/* at most AB_GRACE_MOST_MS */
+	void (*slow)(void *arg, size_t left);
+	void *arg;
+};
+int ab_runs_stop(const struct ab_policy_input *input, const struct ab_stop *how,
+		 size_t *ret_stopped, struct ab_error *err);
+
+#endif

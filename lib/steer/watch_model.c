@@ -1,0 +1,401 @@
+#include "steer/watch_model.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit/words.h"
+#include "base/buf.h"
+#include "base/mem.h"
+#include "session/keys.h"
+#include "session/who.h"
+#include "shell/quote.h"
+#include "steer/watch_state.h"
+
+enum {
+	/* A question that has just taken this place is not answered by a key
+	 * that was meant for the one before. */
+	READ_MS = 750,
+	MESSAGE_MS = 6000,
+};
+
+static const char *text_of(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text ? text : "";
+}
+
+static uint64_t number_of(const json_t *object, const char *key)
+{
+	json_int_t n = json_integer_value(json_object_get(object, key));
+
+	return n > 0 ? (uint64_t)n : 0;
+}
+
+static char *target_of(const json_t *object)
+{
+	struct ab_buf b = { 0 };
+
+	ab_words_target(&b, text_of(object, "domain"),
+			(uint16_t)number_of(object, "port"));
+	return ab_buf_take(&b);
+}
+
+static void replace(char **text, char *with)
+{
+	free(*text);
+	*text = with;
+}
+
+struct ab_watch_model *ab_watch_model_new(const char *id, uint64_t now)
+{
+	struct ab_watch_model *m = ab_alloc(sizeof(*m));
+
+	snprintf(m->id, sizeof(m->id), "%s", id);
+	m->started = now;
+	m->status = -1;
+	return m;
+}
+
+static void free_question(struct ab_watch_question *q)
+{
+	free(q->id);
+	free(q->target);
+	free(q->asker);
+	free(q);
+}
+
+static void drop_open(struct ab_watch_model *m)
+{
+	for (size_t i = 0; i < m->nopen; i++) {
+		free(m->open[i].target);
+		free(m->open[i].host);
+	}
+	m->nopen = 0;
+}
+
+void ab_watch_model_free(struct ab_watch_model *m)
+{
+	if (!m)
+		return;
+	for (size_t i = 0; i < AB_WATCH_ROWS; i++) {
+		free(m->rows[i].text);
+		free(m->rows[i].more);
+	}
+	for (size_t i = 0; i < m->nhosts; i++)
+		free(m->hosts[i].name);
+	for (size_t i = 0; i < m->nquestions; i++)
+		free_question(m->questions[i]);
+	drop_open(m);
+	free(m->name);
+	free(m->profile);
+	free(m->command);
+	free(m->selected);
+	free(m->message);
+	free(m);
+}
+
+void ab_watch_say(struct ab_watch_model *m, char *text, uint64_t now)
+{
+	replace(&m->message, text);
+	m->message_ends = now + MESSAGE_MS;
+}
+
+/* --- questions --- */
+
+static size_t find(const struct ab_watch_model *m, const char *id)
+{
+	size_t i = 0;
+
+	while (i < m->nquestions && strcmp(m->questions[i]->id, id) != 0)
+		i++;
+	return i;
+}
+
+long ab_watch_selected(const struct ab_watch_model *m)
+{
+	size_t i = m->selected ? find(m, m->selected) : m->nquestions;
+
+	return i < m->nquestions ? (long)i : -1;
+}
+
+static void select_at(struct ab_watch_model *m, size_t i)
+{
+	replace(&m->selected,
+		i < m->nquestions ? ab_strdup(m->questions[i]->id) : NULL);
+}
+
+static void add_question(struct ab_watch_model *m, const json_t *packet,
+			 uint64_t now)
+{
+	const char *id = text_of(packet, "id"),
+		   *host = text_of(packet, "domain");
+	size_t i = find(m, id);
+	struct ab_watch_question *q;
+
+	if (i == m->nquestions) {
+		if (m->nquestions == AB_WATCH_QUESTIONS) {
+			m->lost_questions++;
+			return;
+		}
+		q = ab_alloc(sizeof(*q));
+		q->id = ab_strdup(id);
+		m->questions[m->nquestions++] = q;
+	}
+	q = m->questions[i];
+	replace(&q->target, target_of(packet));
+	replace(&q->asker, ab_who_name(json_object_get(packet, "process")));
+	q->doubtful = false;
+	q->held = strcmp(text_of(packet, "why"), "held") == 0;
+	q->punycode = strncmp(host, "xn--", 4) == 0 || strstr(host, ".xn--");
+	q->ends = now + number_of(packet, "left_ms");
+	if (!m->selected) {
+		select_at(m, i);
+		m->readable = now + READ_MS;
+	}
+}
+
+static void remove_question(struct ab_watch_model *m, const char *id,
+			    uint64_t now)
+{
+	size_t i = find(m, id);
+	bool chosen = ab_watch_selected(m) == (long)i;
+
+	if (i == m->nquestions)
+		return;
+	free_question(m->questions[i]);
+	memmove(m->questions + i, m->questions + i + 1,
+		(m->nquestions - i - 1) * sizeof(m->questions[0]));
+	m->nquestions--;
+	if (!chosen)
+		return;
+	select_at(m, i < m->nquestions || i == 0 ? i : i - 1);
+	m->readable = now + READ_MS;
+}
+
+static void take_settled(struct ab_watch_model *m, const json_t *packet,
+			 uint64_t now)
+{
+	remove_question(m, text_of(packet, "id"), now);
+}
+
+static void take_said(struct ab_watch_model *m, const json_t *packet,
+		      uint64_t now)
+{
+	ab_watch_say(m, ab_strdup(text_of(packet, "text")), now);
+}
+
+static void take_missed(struct ab_watch_model *m, const json_t *packet,
+			uint64_t now)
+{
+	(void)packet;
+	(void)now;
+	for (size_t i = 0; i < m->nquestions; i++)
+		m->questions[i]->doubtful = true;
+	m->missed = true;
+}
+
+static void take_end(struct ab_watch_model *m, const json_t *packet,
+		     uint64_t now)
+{
+	m->status = (int)number_of(packet, "status");
+	ab_watch_gone(m, now);
+}
+
+void ab_watch_event(struct ab_watch_model *m, const json_t *packet,
+		    uint64_t now)
+{
+	static const struct {
+		const char *name;
+		void (*take)(struct ab_watch_model *m, const json_t *packet,
+			     uint64_t now);
+	} events[] = {
+		{ "asked", add_question },
+		{ "settled", take_settled },
+		{ "said", take_said },
+		{ "missed", take_missed },
+		{ "end", take_end },
+	};
+	const char *name = text_of(packet, "event");
+
+	for (size_t i = 0; i < AB_COUNT(events); i++)
+		if (strcmp(events[i].name, name) == 0)
+			events[i].take(m, packet, now);
+}
+
+void ab_watch_pending(struct ab_watch_model *m, const json_t *answer,
+		      uint64_t now)
+{
+	const json_t *question;
+	size_t i;
+
+	json_array_foreach(json_object_get(answer, "pending"), i, question)
+		add_question(m, question, now);
+	/* After the last page: those that are not there any more. */
+	for (i = json_integer_value(json_object_get(answer, "next")) > 0
+			 ? 0
+			 : m->nquestions;
+	     i-- > 0;)
+		if (m->questions[i]->doubtful)
+			remove_question(m, m->questions[i]->id, now);
+}
+
+void ab_watch_gone(struct ab_watch_model *m, uint64_t now)
+{
+	if (!m->ended)
+		m->ended_at = now;
+	m->ended = true;
+	while (m->nquestions)
+		remove_question(m, m->questions[0]->id, now);
+	drop_open(m);
+}
+
+/* --- status --- */
+
+char *ab_watch_command(const json_t *argv)
+{
+	struct ab_buf b = { 0 };
+	const json_t *word;
+	size_t i;
+
+	json_array_foreach(argv, i, word)
+	{
+		const char *text = json_string_value(word);
+
+		if (i)
+			ab_buf_puts(&b, " ");
+		ab_quote(&b, text ? text : "");
+		if (b.len > AB_WATCH_TEXT)
+			break;
+	}
+	return ab_buf_take(&b);
+}
+
+static void take_open(struct ab_watch_model *m, const json_t *open)
+{
+	const json_t *one;
+	size_t i;
+
+	drop_open(m);
+	json_array_foreach(open, i, one)
+	{
+		if (m->nopen == AB_WATCH_OPEN)
+			return;
+		m->open[m->nopen++] = (struct ab_watch_open){
+			.target = target_of(one),
+			.host = ab_strdup(text_of(one, "domain")),
+			.up = number_of(one, "bytes_up"),
+			.down = number_of(one, "bytes_down"),
+			.ms = number_of(one, "ms"),
+		};
+	}
+}
+
+void ab_watch_status(struct ab_watch_model *m, const json_t *answer,
+		     uint64_t now)
+{
+	const json_t *net = json_object_get(answer, "network");
+	uint64_t age = number_of(answer, "age_ms");
+	const json_t *argv = json_object_get(answer, "command");
+
+	m->started = now > age ? now - age : 0;
+	if (json_is_array(argv))
+		replace(&m->command, ab_watch_command(argv));
+	if (*text_of(answer, "name"))
+		replace(&m->name, ab_strdup(text_of(answer, "name")));
+	if (*text_of(answer, "profile"))
+		replace(&m->profile, ab_strdup(text_of(answer, "profile")));
+	if (!json_is_object(net))
+		return;
+	m->allowed = number_of(net, "allowed");
+	m->denied = number_of(net, "denied");
+	m->failed = number_of(net, "failed");
+	m->up = number_of(net, "bytes_up");
+	m->down = number_of(net, "bytes_down");
+	take_open(m, json_object_get(net, "open"));
+}
+
+/* --- keys --- */
+
+static void move(struct ab_watch_model *m, int by, uint64_t now)
+{
+	long at = ab_watch_selected(m), last = (long)m->nquestions - 1;
+
+	if (last < 0)
+		return;
+	at = at < 0 ? 0 : at + by;
+	at = at < 0 ? 0 : at > last ? last : at;
+	select_at(m, (size_t)at);
+	/* It was read before. */
+	if (m->readable > now)
+		m->readable = now;
+}
+
+static void toggle_pause(struct ab_watch_model *m)
+{
+	m->paused = !m->paused;
+	m->paused_at = m->nrows;
+}
+
+static enum ab_watch_do answer(const struct ab_watch_model *m, int key,
+			       uint64_t now, const char **ret)
+{
+	static const struct {
+		int key;
+		const char *answer;
+	} answers[] = {
+		{ 'o', "once" },
+		{ 'r', "run" },
+		{ 'a', "always" },
+		{ 'n', "no" },
+	};
+
+	for (size_t i = 0; i < AB_COUNT(answers); i++) {
+		if (answers[i].key != key)
+			continue;
+		if (ab_watch_selected(m) < 0 || now < m->readable)
+			return AB_WATCH_NOTHING;
+		*ret = answers[i].answer;
+		return AB_WATCH_ANSWER;
+	}
+	return AB_WATCH_NOTHING;
+}
+
+enum ab_watch_do ab_watch_key(struct ab_watch_model *m, int key, uint64_t now,
+			      const char **ret_answer)
+{
+	/* Help is over with any key, which does nothing else. */
+	if (m->help && key != 'q' && key != 3 && key != 26) {
+		m->help = false;
+		return AB_WATCH_NOTHING;
+	}
+	switch (key) {
+	case 'q':
+	case 3: /* Ctrl-C */
+		return AB_WATCH_QUIT;
+	case 26: /* Ctrl-Z */
+		return AB_WATCH_STOP;
+	case 'k':
+	case AB_KEY_UP:
+		move(m, -1, now);
+		break;
+	case 'j':
+	case AB_KEY_DOWN:
+		move(m, 1, now);
+		break;
+	case 'd':
+		m->denied_only = !m->denied_only;
+		break;
+	case 'p':
+		toggle_pause(m);
+		break;
+	case '?':
+	case 'h':
+		m->help = true;
+		break;
+	default:
+		return answer(m, key, now, ret_answer);
+	}
+	return AB_WATCH_NOTHING;
+}

@@ -1,0 +1,445 @@
+#include "steer/why_text.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "audit/query.h"
+#include "audit/words.h"
+#include "base/buf.h"
+#include "base/mem.h"
+#include "shell/quote.h"
+
+enum { VALUES = 8, CHAIN = 8, ARGV_MAX = 120 };
+
+static const char *text_of(const json_t *record, const char *key)
+{
+	const char *text = json_string_value(json_object_get(record, key));
+
+	return text ? text : "";
+}
+
+static bool is(const json_t *record, const char *key, const char *value)
+{
+	return strcmp(text_of(record, key), value) == 0;
+}
+
+static bool is_file(const json_t *denied)
+{
+	return is(denied, "door", "file") || is(denied, "door", "call");
+}
+
+/* What is escaped and cut where it is too long. */
+static void add_short(struct ab_buf *b, const char *text, size_t most)
+{
+	ab_autofree char *safe = ab_escape(text);
+	size_t n = 0, step;
+
+	if (strlen(safe) <= most) {
+		ab_buf_puts(b, safe);
+		return;
+	}
+	while ((step = ab_printable(safe + n, strlen(safe + n))) > 0 &&
+	       n + step <= most)
+		n += step;
+	ab_buf_add(b, safe, n);
+	ab_buf_puts(b, "...");
+}
+
+/* "Publishes commits." as the end of a sentence that goes on. */
+static void add_clause(struct ab_buf *b, const char *sentence)
+{
+	size_t at = b->len;
+
+	ab_buf_escape(b, sentence);
+	if (b->len > at && b->data[b->len - 1] == '.')
+		b->data[--b->len] = '\0';
+	if (b->len > at + 1 && isupper((unsigned char)b->data[at]) &&
+	    !isupper((unsigned char)b->data[at + 1]))
+		b->data[at] = (char)tolower((unsigned char)b->data[at]);
+}
+
+/* Words for a shell, and safe to be shown: what is hidden in them would be
+ * copied as something else, so then there is no command to copy. */
+static bool quote_command(const json_t *start, struct ab_buf *b)
+{
+	const json_t *argv = json_object_get(start, "command");
+	ab_autofree const char **words =
+		ab_alloc((json_array_size(argv) + 1) * sizeof(words[0]));
+	ab_autofree char *safe = NULL;
+	size_t n = 0, i;
+	json_t *word;
+
+	json_array_foreach(argv, i, word) words[n++] =
+		json_string_value(word) ? json_string_value(word) : "";
+	if (n == 0)
+		return false;
+	ab_quote_argv(b, words, n);
+	safe = ab_escape(b->data);
+	return strcmp(safe, b->data) == 0;
+}
+
+static void say_network(const struct ab_why_case *c, struct ab_buf *b)
+{
+	ab_autobuf struct ab_buf words = { 0 };
+	const char *host = text_of(c->denied, "domain");
+	const char *protocol = text_of(c->denied, "protocol");
+	int port = (int)json_integer_value(json_object_get(c->denied, "port"));
+
+	if (*protocol)
+		ab_buf_printf(&words,
+			      "agentbox blocked %lld %s packets: %s (rule %s, "
+			      "id %s).\n",
+			      (long long)json_integer_value(
+				      json_object_get(c->denied, "packets")),
+			      protocol, text_of(c->denied, "reason"),
+			      text_of(c->denied, "rule"), c->id);
+	else
+		ab_words_blocked(&words,
+				 &(struct ab_blocked){
+					 .host = *host ? host : "other hosts",
+					 .port = (uint16_t)port,
+					 .reason = text_of(c->denied, "reason"),
+					 .rule = text_of(c->denied, "rule"),
+					 .id = c->id,
+				 });
+	ab_buf_escape_n(b, words.data, words.len - 1);
+	ab_buf_puts(b, "\n");
+}
+
+static void say_program(const struct ab_why_case *c, struct ab_buf *b)
+{
+	const char *command = text_of(c->denied, "command");
+
+	ab_buf_puts(b, "agentbox did not start ");
+	ab_buf_escape(b, *command ? command : text_of(c->denied, "path"));
+	ab_buf_puts(b, ": ");
+	add_clause(b, text_of(c->denied, "reason"));
+	ab_buf_puts(b, " (rule ");
+	ab_buf_escape(b, text_of(c->denied, "rule"));
+	ab_buf_printf(b, ", id %s).\n", c->id);
+}
+
+static void say_file(const struct ab_why_case *c, struct ab_buf *b)
+{
+	const char *path = text_of(c->denied, "path");
+	const char *access = text_of(c->denied, "access");
+
+	ab_buf_puts(b, "agentbox refused ");
+	ab_buf_escape(b, *access ? access : text_of(c->denied, "call"));
+	ab_buf_puts(b, *path ? " " : "");
+	ab_buf_escape(b, path);
+	ab_buf_puts(b, ": ");
+	add_clause(b, text_of(c->denied, "reason"));
+	ab_buf_puts(b, " (rule ");
+	ab_buf_escape(b, text_of(c->denied, "rule"));
+	ab_buf_printf(b, ", id %s).\n", c->id);
+}
+
+static void say_when(const struct ab_why_case *c, struct ab_buf *b)
+{
+	char first[AB_LOCAL_ROOM], last[AB_LOCAL_ROOM];
+
+	ab_time_local(c->first, first);
+	ab_time_local(c->last, last);
+	if (c->count == 0)
+		ab_buf_printf(b, "That was at %s.\n", first);
+	else if (c->count == 1)
+		ab_buf_printf(b, "It was refused once, at %s.\n", first);
+	else if (strcmp(first, last) == 0)
+		ab_buf_printf(b, "It was refused %llu times, at %s.\n",
+			      (unsigned long long)c->count, first);
+	else
+		ab_buf_printf(b, "It was refused %llu times, from %s to %s.\n",
+			      (unsigned long long)c->count, first, last);
+}
+
+static void add_process(struct ab_buf *b, const json_t *process)
+{
+	const json_t *argv = json_object_get(process, "argv"), *word;
+	ab_autobuf struct ab_buf words = { 0 };
+	json_int_t pid = json_integer_value(json_object_get(process, "pid"));
+	const char *exe = text_of(process, "exe");
+	size_t i;
+
+	json_array_foreach(argv, i, word) ab_buf_printf(
+		&words, "%s%s", i ? " " : "",
+		json_string_value(word) ? json_string_value(word) : "");
+	add_short(b, words.len ? words.data : exe, ARGV_MAX);
+	if (pid > 0)
+		ab_buf_printf(b, " (pid %lld%s", (long long)pid,
+			      *exe ? ", " : "");
+	else
+		ab_buf_puts(b, *exe ? " (" : "");
+	add_short(b, exe, ARGV_MAX);
+	ab_buf_puts(b, pid > 0 || *exe ? ")" : "");
+}
+
+static void say_who(const struct ab_why_case *c, struct ab_buf *b)
+{
+	const json_t *chain = json_object_get(c->denied, "process"), *one;
+	const char *by = text_of(c->denied, "by");
+	size_t i;
+
+	if (!json_array_size(chain))
+		chain = json_object_get(c->question, "process");
+	if (!json_array_size(chain) && *by) {
+		ab_buf_puts(b, "It was asked for by ");
+		add_short(b, by, ARGV_MAX);
+		ab_buf_puts(b, ".\n");
+		return;
+	}
+	json_array_foreach(chain, i, one)
+	{
+		if (i == CHAIN)
+			break;
+		ab_buf_puts(b, i ? ",\n  started by " : "It was asked for by ");
+		add_process(b, one);
+	}
+	ab_buf_puts(b, json_array_size(chain) ? ".\n" : "");
+}
+
+/* "network.allow" in the policy of the run; NULL: it is no key. */
+static const json_t *value_of(const json_t *start, const char *rule)
+{
+	const json_t *policy = json_object_get(start, "policy");
+	const char *dot = strchr(rule, '.');
+	ab_autofree char *group =
+		dot ? ab_strndup(rule, (size_t)(dot - rule)) : NULL;
+
+	return dot ? json_object_get(json_object_get(policy, group), dot + 1)
+		   : NULL;
+}
+
+static void add_values(struct ab_buf *b, const json_t *value)
+{
+	const json_t *one;
+	size_t i;
+
+	if (json_is_string(value)) {
+		ab_buf_puts(b, "is ");
+		add_short(b, json_string_value(value), ARGV_MAX);
+		return;
+	}
+	if (!json_array_size(value)) {
+		ab_buf_puts(b, "is empty");
+		return;
+	}
+	ab_buf_puts(b, "holds ");
+	json_array_foreach(value, i, one)
+	{
+		ab_autofree char *dump =
+			json_dumps(one, JSON_ENCODE_ANY | JSON_COMPACT);
+		const char *text = json_string_value(one);
+
+		if (i == VALUES) {
+			ab_buf_printf(b, " and %zu more",
+				      json_array_size(value) - i);
+			break;
+		}
+		ab_buf_puts(b, i ? ", " : "");
+		add_short(b, text ? text : dump, ARGV_MAX);
+	}
+}
+
+static void say_rule(const struct ab_why_case *c, struct ab_buf *b)
+{
+	const char *rule = text_of(c->denied, "rule");
+	const json_t *value = value_of(c->start, rule);
+	const json_t *policy = json_object_get(c->start, "policy");
+	const char *profile = text_of(policy, "profile");
+
+	if (!json_is_array(value) && !json_is_string(value))
+		return;
+	ab_buf_puts(b, "In this run ");
+	ab_buf_escape(b, rule);
+	ab_buf_puts(b, " ");
+	add_values(b, value);
+	if (*profile) {
+		ab_buf_puts(b, " (profile ");
+		ab_buf_escape(b, profile);
+		ab_buf_puts(b, ")");
+	}
+	ab_buf_puts(b, ".\n");
+}
+
+/* What the client saw; doors that have an answer of their own. */
+static void say_answer(const struct ab_why_case *c, struct ab_buf *b)
+{
+	static const struct {
+		const char *door, *words;
+	} doors[] = {
+		{ "socks", "The client got SOCKS reply 2 (not allowed)." },
+		{ "transparent", "The connection was reset." },
+		{ "dns", "The client was told that there is no such name." },
+		{ "publish", "The connection was closed." },
+		{ "host-port", "The connection was closed." },
+	};
+	json_int_t status =
+		json_integer_value(json_object_get(c->request, "status"));
+
+	if (status > 0) {
+		ab_buf_printf(b,
+			      "The client got HTTP status %lld with the words "
+			      "above.\n",
+			      (long long)status);
+		return;
+	}
+	for (size_t i = 0; i < AB_COUNT(doors); i++)
+		if (is(c->denied, "door", doors[i].door))
+			ab_buf_printf(b, "%s\n", doors[i].words);
+}
+
+static void say_question(const struct ab_why_case *c, struct ab_buf *b)
+{
+	static const struct {
+		const char *answer, *words;
+	} answers[] = {
+		{ "once", "A person was asked and allowed it once" },
+		{ "run", "A person was asked and allowed it for this run" },
+		{ "always", "A person was asked and allowed it for always" },
+		{ "no", "A person was asked and said no" },
+		{ "timeout", "A person was asked and nobody answered in time" },
+		{ "gone", "A person was asked, and the client went away" },
+	};
+
+	for (size_t i = 0; i < AB_COUNT(answers); i++) {
+		if (!is(c->question, "answer", answers[i].answer))
+			continue;
+		ab_buf_puts(b, answers[i].words);
+		if (is(c->question, "by", "approver"))
+			ab_buf_puts(b, " (by the approver program)");
+		ab_buf_puts(b, ".\n");
+	}
+}
+
+static void say_asked_only(const struct ab_why_case *c, struct ab_buf *b)
+{
+	ab_autofree char *line = json_dumps(c->question, JSON_COMPACT);
+
+	ab_buf_puts(b, "agentbox asked about ");
+	ab_words_about(b, line, strlen(line));
+	ab_buf_printf(b, " (id %s).\n", c->id);
+}
+
+static void say_remedies(const struct ab_why_case *c, struct ab_buf *b)
+{
+	ab_autostrv struct ab_strv r = { 0 };
+	size_t width = 0;
+
+	ab_why_remedies(c, &r);
+	for (size_t i = 0; i + 1 < r.len; i += 2)
+		width = strlen(r.v[i]) > width ? strlen(r.v[i]) : width;
+	ab_buf_puts(b, r.len ? "\nA person can\n" : "");
+	for (size_t i = 0; i + 1 < r.len; i += 2)
+		ab_buf_printf(b, "  %s:%*s  %s\n", r.v[i],
+			      (int)(width - strlen(r.v[i])), "", r.v[i + 1]);
+}
+
+void ab_why_text(const struct ab_why_case *c, struct ab_buf *b)
+{
+	ab_autobuf struct ab_buf command = { 0 };
+
+	if (!c->denied)
+		say_asked_only(c, b);
+	else if (is(c->denied, "kind", "exec"))
+		say_program(c, b);
+	else if (is_file(c->denied))
+		say_file(c, b);
+	else
+		say_network(c, b);
+	ab_buf_puts(b, "\n");
+	say_when(c, b);
+	say_who(c, b);
+	say_rule(c, b);
+	say_answer(c, b);
+	say_question(c, b);
+	ab_buf_puts(b, c->live ? "The run goes on: " : "The run has ended: ");
+	quote_command(c->start, &command);
+	add_short(b, command.data ? command.data : "", ARGV_MAX);
+	ab_buf_puts(b, "\n");
+	say_remedies(c, b);
+}
+
+void ab_why_refused(const struct ab_why_case *c, struct ab_buf *b)
+{
+	ab_autobuf struct ab_buf command = { 0 };
+	char at[AB_LOCAL_ROOM];
+
+	quote_command(c->start, &command);
+	ab_buf_puts(b, "agentbox refused to run ");
+	ab_buf_escape(b, command.data ? command.data : "");
+	ab_buf_puts(b, ": ");
+	add_clause(b, text_of(c->start, "reason"));
+	ab_buf_puts(b, " (rule ");
+	ab_buf_escape(b, text_of(c->start, "rule"));
+	ab_buf_printf(b, ").\n\nNothing of it was started. That was at %s in ",
+		      ab_time_local(c->first, at));
+	ab_buf_escape(b, text_of(c->start, "cwd"));
+	ab_buf_puts(b, ".\n");
+	say_remedies(c, b);
+}
+
+/* A hint ends with the place for a command. */
+static void add_again(const struct ab_why_case *c, const char *hint,
+		      struct ab_strv *ret)
+{
+	ab_autobuf struct ab_buf command = { 0 };
+	ab_autofree char *safe = ab_escape(hint);
+	size_t len = strlen(safe);
+
+	if (!*safe)
+		return;
+	ab_strv_add(ret, c->live ? "allow it when it is run again, beside its other options"
+				 : "run it again, with its other options");
+	if (len > 3 && strcmp(safe + len - 3, "...") == 0 &&
+	    quote_command(c->start, &command))
+		ab_strv_addf(ret, "%.*s%s", (int)(len - 3), safe, command.data);
+	else
+		ab_strv_add(ret, safe);
+}
+
+static void remedy_command(const struct ab_why_case *c, const json_t *record,
+			   struct ab_strv *ret)
+{
+	ab_autofree char *rule = ab_escape(text_of(record, "rule"));
+
+	if (is(record, "decision", "escalated"))
+		add_again(c, "agentbox run --yes -- ...", ret);
+	if (!*rule)
+		return;
+	ab_strv_add(ret, "change the rule in ~/.config/agentbox/config.json");
+	ab_strv_addf(ret,
+		     "{ \"commands\": { \"override\": { \"%s\": "
+		     "\"sandboxed\" } } }",
+		     rule);
+}
+
+void ab_why_remedies(const struct ab_why_case *c, struct ab_strv *ret)
+{
+	const char *hint = text_of(c->denied, "hint");
+	bool host = is(c->denied, "rule", "network.allow");
+
+	if (is(c->start, "kind", "refused")) {
+		remedy_command(c, c->start, ret);
+		return;
+	}
+	if (is(c->denied, "kind", "exec")) {
+		remedy_command(c, c->denied, ret);
+		return;
+	}
+	/* A word about a run lifts what is on no list, and nothing else. */
+	if (*hint && host && c->live) {
+		ab_strv_add(ret, "allow it in this run");
+		ab_strv_addf(ret, "agentbox allow %s", c->id);
+	}
+	if (*hint && is_file(c->denied)) {
+		ab_strv_add(ret, "allow it in the next run");
+		ab_strv_addf(ret, "agentbox allow %s", c->id);
+	}
+	if (*hint && (host || is_file(c->denied))) {
+		ab_strv_add(ret, "allow it always");
+		ab_strv_addf(ret, "agentbox allow %s --always", c->id);
+	}
+	add_again(c, hint, ret);
+}

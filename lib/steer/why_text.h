@@ -1,0 +1,27 @@
+#ifndef AB_STEER_WHY_TEXT_H
+#define AB_STEER_WHY_TEXT_H
+/* The sentences of `why`. Pure. */
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/strv.h"
+
+struct ab_buf;
+
+struct ab_why_case {	/* what the record knows; NULL: nothing */
+	const char *id;
+	json_t *denied, *request, *question;	/* records */
+	json_t *start;		/* of the run */
+	bool live;
+	uint64_t count;
+	const char *first, *last;	/* stamps */
+};
+
+void ab_why_text(const struct ab_why_case *c, struct ab_buf *b);
+/* A run that was refused as a whole: `c->start` is its only record. */
+void ab_why_refused(const struct ab_why_case *c, struct ab_buf *b);
+/* What a person can type, and what each does: pairs of lines "what", "how". */
+void ab_why_remedies(const struct ab_why_case *c, struct ab_strv *ret);
+
+#endif
