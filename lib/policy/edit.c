@@ -264,8 +264,7 @@ static char *splice(const struct page *p, size_t from, size_t to,
 	struct ab_buf b = { 0 };
 
 	ab_buf_add(&b, p->text, from);
-	if (with && with->len)
-		ab_buf_add(&b, with->data, with->len);
+	ab_buf_add(&b, with->data, with->len);
 	ab_buf_add(&b, p->text + to, p->len - to);
 	return ab_buf_take(&b);
 }
@@ -384,63 +383,5 @@ int ab_edit_add(const char *text, size_t len, const char *const *keys,
 	*ret = is_empty(&p, at)
 		       ? fill(&p, at, keys + found, nkeys - found, value)
 		       : append(&p, at, keys + found, nkeys - found, value);
-	return 1;
-}
-
-/* Is any of them left? */
-static bool keeps_one(const struct page *p, uint32_t list, const char *value)
-{
-	for (uint32_t k = list + 1; k < node_at(p, list)->next;
-	     k = node_at(p, k)->next)
-		if (!says(p, node_at(p, k)->begin, node_at(p, k)->end, value))
-			return true;
-	return false;
-}
-
-/* Without the children that say it, and for each without one of the commas
- * beside it: the one in front, or behind where nothing stands in front. */
-static char *without(const struct page *p, uint32_t list, const char *value)
-{
-	const struct ab_scan_node *l = node_at(p, list);
-	size_t copied = 0, from = l->begin + 1;
-	struct ab_buf b = { 0 };
-	bool kept = false;
-
-	if (!keeps_one(p, list, value))
-		return splice(p, from, l->end - 1, NULL);
-	for (uint32_t k = list + 1; k < l->next; k = node_at(p, k)->next) {
-		const struct ab_scan_node *n = node_at(p, k);
-
-		if (!says(p, n->begin, n->end, value)) {
-			kept = true;
-			from = n->end;
-			continue;
-		}
-		if (!kept)
-			from = n->begin;
-		ab_buf_add(&b, p->text + copied, from - copied);
-		copied = kept ? n->end : node_at(p, n->next)->begin;
-		from = copied;
-	}
-	ab_buf_add(&b, p->text + copied, p->len - copied);
-	return ab_buf_take(&b);
-}
-
-int ab_edit_remove(const char *text, size_t len, const char *const *keys,
-		   size_t nkeys, const char *value, char **ret,
-		   struct ab_error *err)
-{
-	ab_autopage struct page p = { 0 };
-	size_t found;
-	uint32_t at;
-
-	if (is_nothing(text, len))
-		return 0;
-	if (open_page(&p, text, len, err) < 0 ||
-	    follow(&p, keys, nkeys, &found, &at, err) < 0)
-		return -1;
-	if (found < nkeys || find_value(&p, at, value) == NOWHERE)
-		return 0;
-	*ret = without(&p, at, value);
 	return 1;
 }

@@ -1,8 +1,8 @@
 #ifndef AB_POLICY_EDIT_H
 #define AB_POLICY_EDIT_H
 /*
- * One element of a list in a settings file, put in or taken out so that
- * nothing else changes by a byte: the file is somebody's own, with an
+ * One element of a list in a settings file, put in so that nothing else
+ * changes by a byte: the file is somebody's own, with an
  * indentation and an order of his. What is missing on the way to the list is
  * made, in the manner of what is around it.
  *
@@ -23,10 +23,5 @@ int ab_edit_find(const char *text, size_t len, const char *const *keys,
 int ab_edit_add(const char *text, size_t len, const char *const *keys,
 		size_t nkeys, const char *value, char **ret,
 		struct ab_error *err);
-/* The same; every element with this value goes, 0: there is none. The list
- * stays, even when it is empty: without it another layer's would count. */
-int ab_edit_remove(const char *text, size_t len, const char *const *keys,
-		   size_t nkeys, const char *value, char **ret,
-		   struct ab_error *err);
 
 #endif

@@ -24,13 +24,8 @@
 
 enum { LOCK_MS = 5000, LOCK_STEP_MS = 10, TRIES = 5 };
 
-typedef int edit_fn(const char *text, size_t len, const char *const *keys,
-		    size_t nkeys, const char *value, char **ret,
-		    struct ab_error *err);
-
 struct edit {
 	const struct ab_policy_input *in;
-	edit_fn *edit;
 	const char *const *keys;
 	size_t nkeys;
 	const struct ab_strv *first; /* of a new list, or NULL */
@@ -173,8 +168,7 @@ static int write_beside(const struct edit *e, const char *name,
 	if (fd < 0)
 		return -1;
 	if (ab_write_all(fd, text, strlen(text)) < 0 ||
-	    (e->exists && keep_mode(e, fd) < 0) ||
-	    fsync(fd) < 0)
+	    (e->exists && keep_mode(e, fd) < 0) || fsync(fd) < 0)
 		return -1;
 	return 0;
 }
@@ -204,7 +198,7 @@ static int replace(const struct edit *e, const char *old, size_t old_len,
 	return r;
 }
 
-/* What goes in or out: a new list begins with what it takes the place of. */
+/* What goes in: a new list begins with what it takes the place of. */
 static int list_values(const struct edit *e, const char *old, size_t len,
 		       struct ab_strv *ret, struct ab_error *err)
 {
@@ -230,8 +224,9 @@ static int change(const struct edit *e, const char *old, size_t len, char **ret,
 		return -1;
 	for (size_t i = 0; i < values.len; i++) {
 		char *next = NULL;
-		int r = e->edit(text ? text : old, text ? strlen(text) : len,
-				e->keys, e->nkeys, values.v[i], &next, err);
+		int r = ab_edit_add(text ? text : old,
+				    text ? strlen(text) : len, e->keys,
+				    e->nkeys, values.v[i], &next, err);
 
 		if (r < 0)
 			return -1;
@@ -268,13 +263,12 @@ static int try_once(struct edit *e, struct ab_strv *ret_diff,
 	return r;
 }
 
-static int edit_file(const struct ab_policy_input *in, edit_fn *edit,
-		     const char *path, const char *const *keys, size_t nkeys,
-		     const struct ab_strv *first, const char *value,
-		     struct ab_strv *ret_diff, struct ab_error *err)
+int ab_edit_file_begin(const struct ab_policy_input *in, const char *path,
+		       const char *const *keys, size_t nkeys,
+		       const struct ab_strv *first, const char *value,
+		       struct ab_strv *ret_diff, struct ab_error *err)
 {
 	struct edit e = { .in = in,
-			  .edit = edit,
 			  .keys = keys,
 			  .nkeys = nkeys,
 			  .first = first,
@@ -300,24 +294,6 @@ int ab_edit_file_add(const struct ab_policy_input *in, const char *path,
 		     const char *const *keys, size_t nkeys, const char *value,
 		     struct ab_strv *ret_diff, struct ab_error *err)
 {
-	return edit_file(in, ab_edit_add, path, keys, nkeys, NULL, value,
-			 ret_diff, err);
-}
-
-int ab_edit_file_begin(const struct ab_policy_input *in, const char *path,
-		       const char *const *keys, size_t nkeys,
-		       const struct ab_strv *first, const char *value,
-		       struct ab_strv *ret_diff, struct ab_error *err)
-{
-	return edit_file(in, ab_edit_add, path, keys, nkeys, first, value,
-			 ret_diff, err);
-}
-
-int ab_edit_file_remove(const struct ab_policy_input *in, const char *path,
-			const char *const *keys, size_t nkeys,
-			const char *value, struct ab_strv *ret_diff,
-			struct ab_error *err)
-{
-	return edit_file(in, ab_edit_remove, path, keys, nkeys, NULL, value,
-			 ret_diff, err);
+	return ab_edit_file_begin(in, path, keys, nkeys, NULL, value, ret_diff,
+				  err);
 }

@@ -25,9 +25,5 @@ int ab_edit_file_begin(const struct ab_policy_input *in, const char *path,
 		       const char *const *keys, size_t nkeys,
 		       const struct ab_strv *first, const char *value,
 		       struct ab_strv *ret_diff, struct ab_error *err);
-int ab_edit_file_remove(const struct ab_policy_input *in, const char *path,
-			const char *const *keys, size_t nkeys,
-			const char *value, struct ab_strv *ret_diff,
-			struct ab_error *err);
 
 #endif

@@ -64,11 +64,6 @@ void ab_monitor_free(struct ab_monitor *monitor)
 	free(monitor);
 }
 
-bool ab_monitor_uploads(const struct ab_monitor *monitor)
-{
-	return monitor->upload_host || monitor->upload_run;
-}
-
 static void ring(const struct ab_monitor *m, const char *threshold,
 		 const char *host, uint64_t value, uint64_t limit,
 		 struct ab_alarm_rung *ret)

@@ -20,8 +20,6 @@ struct ab_alarm_rung {
 
 struct ab_monitor *ab_monitor_new(const struct ab_policy *policy);
 void ab_monitor_free(struct ab_monitor *monitor);
-/* Does any threshold need to know what is uploaded? */
-bool ab_monitor_uploads(const struct ab_monitor *monitor);
 
 /* true: *ret says what was crossed. */
 bool ab_monitor_denied(struct ab_monitor *monitor, uint64_t now_ms, uint64_t n,

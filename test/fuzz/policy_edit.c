@@ -1,7 +1,6 @@
 /*
  * Any bytes as a settings file that is edited: what is not JSON is refused,
- * and else the result is what the JSON library makes of the same change, and
- * of taking it back.
+ * and else the result is what the JSON library makes of the same change.
  */
 #include <jansson.h>
 #include <stdbool.h>
@@ -50,7 +49,7 @@ static void check_same(json_t *want, const char *text)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const char *text = (const char *)data;
-	ab_autofree char *more = NULL, *less = NULL, *none = NULL;
+	ab_autofree char *more = NULL, *none = NULL;
 	struct ab_error err = { 0 };
 	json_t *want;
 	int r = ab_edit_add(text, size, keys, 2, "v", &more, &err);
@@ -60,26 +59,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			abort();
 		return 0;
 	}
-	if (r == 0) {
-		if (ab_edit_remove(text, size, keys, 2, "v", &less, &err) != 1)
-			abort();
+	if (r == 0)
 		return 0;
-	}
 	want = load(text, size);
 	json_array_append_new(list_of(want), json_string("v"));
 	check_same(want, more);
-	r = ab_edit_remove(more, strlen(more), keys, 2, "v", &less, &err);
 	/* One more value may be one too many for the scanner. */
-	if (r == 1) {
-		json_array_remove(list_of(want),
-				  json_array_size(list_of(want)) - 1);
-		check_same(want, less);
-		if (ab_edit_remove(less, strlen(less), keys, 2, "v", &none,
-				   &err) != 0)
-			abort();
-	} else if (r == 0) {
+	if (ab_edit_add(more, strlen(more), keys, 2, "v", &none, &err) > 0)
 		abort();
-	}
 	json_decref(want);
 	return 0;
 }

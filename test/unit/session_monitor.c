@@ -34,7 +34,6 @@ static void test_none(void)
 {
 	struct ab_monitor *m = watch(0, 0, 0, 0);
 
-	ok(!ab_monitor_uploads(m), "without thresholds nothing is measured");
 	ok(!ab_monitor_denied(m, 0, 1 << 20, &rung) &&
 		   !ab_monitor_sent(m, "a.example", UINT64_MAX, &rung) &&
 		   !ab_monitor_opened(m, "a.example", &rung),
@@ -75,7 +74,6 @@ static void test_uploads(void)
 {
 	struct ab_monitor *m = watch(0, 1000, 2500, 0);
 
-	ok(ab_monitor_uploads(m), "what is sent is measured");
 	ok(!ab_monitor_sent(m, "a.example", 1000, &rung), "up to the limit");
 	ok(ab_monitor_sent(m, "a.example", 1, &rung), "and beyond");
 	is_str(rung.host, "a.example", "by the host");
