@@ -235,7 +235,6 @@ static const struct {
 	void (*answer)(struct broker *b, const struct ask *ask, size_t len);
 } asks[ASK_COUNT] = {
 	[ASK_SWEEP] = { 0, 0, answer_sweep },
-	[ASK_CONFIG] = { 1, PATH_ROOM, ab_jobs_add },
 	[ASK_SECRET] = { sizeof(uint32_t), sizeof(uint32_t), answer_secret },
 	[ASK_LEAVE] = { 0, 0, answer_leave },
 	[ASK_WHO] = { sizeof(struct ab_peer), sizeof(struct ab_peer),

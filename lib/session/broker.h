@@ -115,11 +115,6 @@ int ab_broker_sweep(struct ab_broker *broker, struct ab_error *err);
 int ab_broker_swept(struct ab_broker *broker, struct ab_strv *ret,
 		    struct ab_error *err);
 
-/* Read and check a policy file as it is now; a sealed memfd with its bytes.
- * News that come meanwhile are lost. */
-int ab_broker_config(struct ab_broker *broker, const char *path, int *ret_fd,
-		     struct ab_error *err);
-
 /* Let it go and reap it. */
 void ab_broker_end(struct ab_broker *broker);
 

@@ -34,7 +34,7 @@ static int take_answer(struct ab_broker *broker, struct answer *a, int *ret_fd,
 }
 
 /* The answer that somebody waits for. */
-static int await_answer(struct ab_broker *broker, struct answer *a, int *ret_fd,
+static int await_answer(struct ab_broker *broker, struct answer *a,
 			size_t *ret_lines, struct ab_error *err)
 {
 	for (;;) {
@@ -50,8 +50,6 @@ static int await_answer(struct ab_broker *broker, struct answer *a, int *ret_fd,
 			*err = a->error;
 			return -1;
 		}
-		if (ret_fd)
-			*ret_fd = ab_take_fd(&fd);
 		return 0;
 	}
 }
@@ -181,51 +179,31 @@ int ab_broker_violation(struct ab_broker *broker, const char *line, size_t len)
 }
 
 static int ask_and_wait(struct ab_broker *broker, enum kind kind,
-			const char *text, struct ab_error *err)
+			struct ab_error *err)
 {
 	static struct ask ask;
-	size_t len = strlen(text);
 
 	ask.kind = kind;
-	memcpy(ask.text, text, len);
-	if (ab_send_fds(broker->sock, &ask, ASK_LEN(len), NULL, 0) < 0)
+	if (ab_send_fds(broker->sock, &ask, ASK_LEN(0), NULL, 0) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "ask the broker");
 	return 0;
 }
 
 int ab_broker_sweep(struct ab_broker *broker, struct ab_error *err)
 {
-	return ask_and_wait(broker, ASK_SWEEP, "", err);
+	return ask_and_wait(broker, ASK_SWEEP, err);
 }
 
 int ab_broker_swept(struct ab_broker *broker, struct ab_strv *ret,
 		    struct ab_error *err)
 {
 	static struct answer a;
-	size_t len;
+	size_t len = 0;
 
-	if (await_answer(broker, &a, NULL, &len, err) < 0)
+	if (await_answer(broker, &a, &len, err) < 0)
 		return -1;
 	for (size_t i = 0; i < len; i += strlen(a.lines + i) + 1)
 		ab_strv_add(ret, a.lines + i);
-	return 0;
-}
-
-int ab_broker_config(struct ab_broker *broker, const char *path, int *ret_fd,
-		     struct ab_error *err)
-{
-	static struct answer a;
-	size_t len;
-	int fd = -1;
-
-	if (strlen(path) >= PATH_ROOM)
-		return ab_fail(err, AB_EUSAGE, ENAMETOOLONG, "%s", path);
-	if (ask_and_wait(broker, ASK_CONFIG, path, err) < 0 ||
-	    await_answer(broker, &a, &fd, &len, err) < 0)
-		return -1;
-	if (fd < 0)
-		return ab_fail(err, AB_ESYSTEM, 0, "the broker sent nothing");
-	*ret_fd = fd;
 	return 0;
 }
 
@@ -234,7 +212,7 @@ void ab_broker_end(struct ab_broker *broker)
 	struct ab_error late;
 
 	/* One that does not hear us would never go. */
-	if (ask_and_wait(broker, ASK_LEAVE, "", &late) < 0)
+	if (ask_and_wait(broker, ASK_LEAVE, &late) < 0)
 		kill(broker->pid, SIGKILL);
 	/* Nor would one that has something to say. */
 	shutdown(broker->sock, SHUT_RD);

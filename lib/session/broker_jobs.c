@@ -37,8 +37,6 @@ static const struct work {
 	int (*run)(const struct broker *b, const struct job *job,
 		   struct done *ret, struct ab_error *err);
 } works[ASK_COUNT] = {
-	[ASK_CONFIG] = { AB_NEWS_COUNT, 1, 16, 10000, false,
-			 "read a policy file", ab_work_config },
 	/* Who asks for too much of it gets along without. */
 	[ASK_WHO] = { AB_NEWS_WHO, 2, 256, 1000, false, NULL, ab_work_who },
 	[ASK_APPROVE] = { AB_NEWS_APPROVED, 8, 64, AB_APPROVER_MS + GRACE_MS,

@@ -94,8 +94,6 @@ int ab_work_remember(const struct broker *b, const struct job *job,
 		     struct done *ret, struct ab_error *err);
 int ab_work_lists(const struct broker *b, const struct job *job,
 		  struct done *ret, struct ab_error *err);
-int ab_work_config(const struct broker *b, const struct job *job,
-		   struct done *ret, struct ab_error *err);
 int ab_work_violation(const struct broker *b, const struct job *job,
 		      struct done *ret, struct ab_error *err);
 

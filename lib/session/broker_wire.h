@@ -10,7 +10,6 @@
 
 enum kind {
 	ASK_SWEEP,
-	ASK_CONFIG,	/* text: the path */
 	ASK_SECRET,	/* secret */
 	ASK_LEAVE,
 	ASK_WHO,	/* peer */
@@ -21,7 +20,7 @@ enum kind {
 	ASK_COUNT,
 };
 
-enum { PATH_ROOM = 4096, ENTRY_ROOM = 512, TEXT_ROOM = 48 * 1024 };
+enum { ENTRY_ROOM = 512, TEXT_ROOM = 48 * 1024 };
 
 struct ask {
 	uint32_t kind;

@@ -18,21 +18,6 @@
 #include "session/program.h"
 #include "session/whois.h"
 
-/* The bytes that were checked are the bytes that are handed over. */
-int ab_work_config(const struct broker *b, const struct job *job,
-		   struct done *ret, struct ab_error *err)
-{
-	ab_autofree char *text = NULL;
-	size_t len;
-
-	if (ab_policy_read_file(b->duty.input, job->body, &text, &len, err) < 0)
-		return -1;
-	ret->fd = ab_memfd_sealed("agentbox-config", text, len);
-	return ret->fd < 0
-		       ? ab_fail(err, AB_ESYSTEM, errno, "seal %s", job->body)
-		       : 0;
-}
-
 int ab_work_who(const struct broker *b, const struct job *job, struct done *ret,
 		struct ab_error *err)
 {

@@ -124,50 +124,6 @@ static void check_leave(void)
 	tear_down(&s);
 }
 
-static void check_config(void)
-{
-	static const char good[] = "{ \"network\": { \"mode\": \"blocked\" } }\n";
-	struct stand s;
-	struct ab_broker *broker = NULL;
-	struct ab_error err = { 0 };
-	char text[128] = "";
-	ab_autofree char *path = at("good.json"), *bad = at("bad.json");
-	ab_autofree char *missing = at("none.json");
-	ab_autofree char *endless = ab_alloc(5000);
-	int fd = -1;
-
-	set_up(&s, "confg");
-	sh("printf '%%s\\n' '{ \"network\": { \"mode\": \"blocked\" } }' >$T/good.json;"
-	   "printf '%%s' '{ \"netwrok\": {} }' >$T/bad.json");
-	if (ab_broker_start(&s.duty, &broker, &err) < 0)
-		abort();
-	ok(ab_broker_config(broker, path, &fd, &err) == 0 && fd >= 0,
-	   "a good file %s", err.text);
-	ok(pread(fd, text, sizeof(text) - 1, 0) == (ssize_t)strlen(good) &&
-		   strcmp(text, good) == 0,
-	   "its bytes as they were checked");
-	ok(write(fd, "x", 1) < 0, "which nobody can change");
-	ok(fcntl(fd, F_GETFD) == FD_CLOEXEC, "and no command inherits");
-	close(fd);
-	fd = -1;
-	ok(ab_broker_config(broker, bad, &fd, &err) < 0 && fd == -1 &&
-		   strstr(err.text, "netwrok"),
-	   "a bad one is refused and said: %s", err.text);
-	ok(ab_broker_config(broker, missing, &fd, &err) < 0 && fd == -1,
-	   "a missing one: %s", err.text);
-	memset(endless, 'a', 4999);
-	endless[4999] = '\0';
-	ok(ab_broker_config(broker, endless, &fd, &err) < 0 &&
-		   err.code == AB_EUSAGE,
-	   "a path without end is not even asked for");
-	ok(ab_broker_config(broker, path, &fd, &err) == 0,
-	   "it still serves after that");
-	close(fd);
-	ab_broker_end(broker);
-	ab_run_retire(&s.run);
-	tear_down(&s);
-}
-
 static void check_unheld(void)
 {
 	struct stand s;
@@ -304,7 +260,6 @@ int main(void)
 	check_sweep();
 	check_watch();
 	check_leave();
-	check_config();
 	check_unheld();
 	check_killed();
 	check_orphan();
