@@ -1,3 +1,4 @@
+# unsanitized: its parts are unit tests and fuzz targets; here it is waited for
 # once: a terminal is the same for root
 # A host that is on no list is asked about on the terminal, while the command
 # has it: nothing in the box can draw the question, cover it or answer it.

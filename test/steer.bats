@@ -1,3 +1,4 @@
+# unsanitized: what it says to a run is read there, by what the other suites run
 # A person beside a run: what waits is let through or refused, for this run,
 # for a while or always; settings are read again; a path is for the next run.
 load helpers

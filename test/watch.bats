@@ -1,3 +1,4 @@
+# unsanitized: its parts are unit tests and fuzz targets; here it is waited for
 # once: a terminal is the same for root
 # A run on the whole screen: what happens, and questions answered by a key.
 load helpers
