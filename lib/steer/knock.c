@@ -3,32 +3,16 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/mem.h"
 #include "session/control.h"
-
-/* By the folder that is open: the way to it may be longer than an address. A
- * connection that would have to wait is none. */
-static int dial(int dir)
-{
-	struct sockaddr_un to = { .sun_family = AF_UNIX };
-	ab_autoclose int fd = socket(
-		AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-
-	snprintf(to.sun_path, sizeof(to.sun_path),
-		 "/proc/self/fd/%d/" AB_CONTROL_NAME, dir);
-	if (fd < 0 || connect(fd, (struct sockaddr *)&to, sizeof(to)) < 0)
-		return -1;
-	return ab_take_fd(&fd);
-}
+#include "steer/steer.h"
 
 static void hear(struct ab_knock *k)
 {
@@ -62,7 +46,8 @@ void ab_knock(struct ab_knock *v, size_t len, const char *request, int ms)
 
 	for (size_t i = 0; i < len; i++) {
 		v[i].answer = NULL;
-		v[i].fd = dial(v[i].dir);
+		/* A connection that would have to wait is none. */
+		v[i].fd = ab_steer_dial(v[i].dir, SOCK_NONBLOCK);
 		if (v[i].fd >= 0 && send(v[i].fd, request, strlen(request),
 					 MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
 			ab_closep(&v[i].fd);

@@ -20,6 +20,9 @@
 
 enum { ANSWER_MS = 10000 };
 
+/* A run's socket has no name in its first moments (session/control.h). */
+enum { YOUNG_MS = 300, STEP_MS = 10 };
+
 int ab_steer_state(const struct ab_policy_input *input, struct ab_state *ret,
 		   struct ab_error *err)
 {
@@ -35,15 +38,31 @@ int ab_steer_state(const struct ab_policy_input *input, struct ab_state *ret,
 	return ab_state_open(path, ret, err);
 }
 
-static int join(int dir, const char *id, struct ab_error *err)
+int ab_steer_dial(int dir, int flags)
 {
-	ab_autoclose int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	ab_autoclose int fd =
+		socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | flags, 0);
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 
+	if (fd < 0)
+		return -1;
 	snprintf(at.sun_path, sizeof(at.sun_path), "/proc/self/fd/%d/%s", dir,
 		 AB_CONTROL_NAME);
-	if (fd >= 0 && connect(fd, (struct sockaddr *)&at, sizeof(at)) == 0)
-		return ab_take_fd(&fd);
+	for (int i = 0; connect(fd, (struct sockaddr *)&at, sizeof(at)) < 0;
+	     i++) {
+		if (errno != ENOENT || i == YOUNG_MS / STEP_MS)
+			return -1;
+		poll(NULL, 0, STEP_MS);
+	}
+	return ab_take_fd(&fd);
+}
+
+static int join(int dir, const char *id, struct ab_error *err)
+{
+	int fd = ab_steer_dial(dir, 0);
+
+	if (fd >= 0)
+		return fd;
 	if (errno == ENOENT || errno == ECONNREFUSED)
 		return ab_fail(err, AB_ESYSTEM, 0,
 			       "run %s is just starting or ending", id);

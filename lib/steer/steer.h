@@ -20,6 +20,9 @@ struct ab_steer {
 /* The state folder of who calls; refuses inside a box. */
 int ab_steer_state(const struct ab_policy_input *input, struct ab_state *ret,
 		   struct ab_error *err);
+/* To the socket in this folder of a run, which has none at once: -1 with errno
+ * when it does not come. */
+int ab_steer_dial(int dir, int flags);
 /* By id or name; NULL: the only run that goes on. */
 int ab_steer_open(const struct ab_state *state, const char *run,
 		  struct ab_steer *ret, struct ab_error *err);
