@@ -1,3 +1,4 @@
+# once: the door is one thread that has no rights of root's either
 # What happens when something breaks, or somebody tries to break it: the text
 # is clear, the others go on, and nothing stays open.
 UNJUDGED=1

@@ -1,3 +1,4 @@
+# once: the door is one thread that has no rights of root's either
 # The HTTP door: what passes, what is taken out, and what is refused before a
 # byte of it reaches a server.
 UNJUDGED=1

@@ -1,3 +1,4 @@
+# once: the door is one thread that has no rights of root's either
 # Every request is on record, and every denial has one id wherever it is told.
 UNJUDGED=1
 load helpers

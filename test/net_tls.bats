@@ -1,3 +1,4 @@
+# once: the door is one thread that has no rights of root's either
 # TLS is passed as it is, to the name that it says. The name in the hello must
 # be the one that was judged.
 UNJUDGED=1

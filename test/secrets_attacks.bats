@@ -1,3 +1,4 @@
+# once: the door is one thread that has no rights of root's either
 # What a hostile client, or a hostile server, could try in order to get at a
 # value. Each attack stands beside what is allowed.
 UNJUDGED=1

@@ -42,7 +42,7 @@ static bool waits(const struct ab_knock *v, size_t len)
 void ab_knock(struct ab_knock *v, size_t len, const char *request, int ms)
 {
 	ab_autofree struct pollfd *fds = ab_alloc((len + 1) * sizeof(fds[0]));
-	int64_t end = ab_now_ms() + ms, left;
+	int64_t end, left;
 
 	for (size_t i = 0; i < len; i++) {
 		v[i].answer = NULL;
@@ -54,6 +54,7 @@ void ab_knock(struct ab_knock *v, size_t len, const char *request, int ms)
 			v[i].fd = -1;
 		}
 	}
+	end = ab_now_ms() + ms;
 	while (waits(v, len) && (left = end - ab_now_ms()) > 0) {
 		for (size_t i = 0; i < len; i++)
 			fds[i] = (struct pollfd){ .fd = v[i].fd,
