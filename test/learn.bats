@@ -166,7 +166,9 @@ clean_project()
 @test "learn: stopped from its terminal, and continued" {
 	need program:tmux
 	tty_start bash --norc -i
-	tty_type "$AGENTBOX learn --yes -c 'trap \"exit 9\" INT; while :; do echo x >tick; sleep 0.05; done'"
+	# It forks nothing: see the test of terminal.bats about the background.
+	mkfifo never
+	tty_type "$AGENTBOX learn --yes -- bash -c 'trap \"exit 9\" INT; while :; do echo x >tick; read -t 0.05 <>never; done'"
 	tty_key Enter
 	wait_for 20 test -s tick
 	tty_key C-z
