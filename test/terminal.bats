@@ -178,6 +178,7 @@ time.sleep(30)'
 	tty_wait '^.AGENTBOX run -- sh'
 	tty_line 'answer'
 	tty_wait '^got=answer'
+	tty_wait '^outer>$'
 	tty_line 'echo status=$?'
 	tty_wait '^status=0'
 }
@@ -201,6 +202,7 @@ time.sleep(30)'
 	tty_line 'answer'
 	# The echo comes another way, and may come later.
 	tty_wait 'got=answer$'
+	tty_wait '^outer>$'
 	tty_line 'echo one | $AGENTBOX run -- sh -c "read x </dev/tty; read y; echo both=\$x,\$y"'
 	tty_line 'two'
 	tty_wait 'both=two,one$'
@@ -250,6 +252,7 @@ time.sleep(30)'
 	tty_key Escape
 	tty_line ':wq'
 	wait_for 10 alternate_screen 0
+	tty_wait '^outer>$'
 	tty_line 'echo status=$?'
 	tty_wait '^status=0'
 	[ "$(cat note.txt)" = "hello from the box" ]
