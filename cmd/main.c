@@ -16,6 +16,33 @@ const struct command *const commands[] = {
 	NULL,
 };
 
+/* A terminal that a run has made raw does not begin a line at its left end by
+ * itself. */
+static bool is_raw(void)
+{
+	struct termios now;
+
+	return tcgetattr(STDERR_FILENO, &now) == 0 && !(now.c_oflag & OPOST);
+}
+
+static void print(const char *before, const char *text)
+{
+	const char *end = is_raw() ? "\r\n" : "\n";
+	ab_autobuf struct ab_buf b = { 0 };
+
+	ab_buf_puts(&b, before);
+	for (;;) {
+		size_t len = strcspn(text, "\n");
+
+		ab_buf_add(&b, text, len);
+		ab_buf_puts(&b, end);
+		if (!text[len])
+			break;
+		text += len + 1;
+	}
+	fputs(b.data, stderr);
+}
+
 void tell(const char *fmt, ...)
 {
 	char text[4096];
@@ -28,14 +55,14 @@ void tell(const char *fmt, ...)
 	/* Names of files and commands are in it, and they may hold anything.
 	 * One write: lines of several processes do not mix. */
 	safe = ab_escape(text);
-	fprintf(stderr, "agentbox: %s\n", safe);
+	print("agentbox: ", safe);
 }
 
 void tell_more(const char *text)
 {
 	ab_autofree char *safe = ab_escape(text);
 
-	fprintf(stderr, "%s\n", safe);
+	print("", safe);
 }
 
 bool confirm(const char *question)

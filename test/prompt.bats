@@ -75,6 +75,10 @@ records()
 	tty_key a
 	tty_end
 	[[ "$output" == *"got=200"* ]]
+	# Each line begins where lines begin.
+	grep -q 'agentbox: other.test is allowed in ' <<<"$output"
+	grep -q '^          +  "network": {' <<<"$output"
+	grep -q '^          +    "allow": \["other.test"\]' <<<"$output"
 	jq -e '.network.allow | index("other.test") or index("other.test:80")' \
 		"$HOME/.config/agentbox/config.json"
 }
