@@ -109,6 +109,7 @@ start="{$stamp,\"kind\":\"start\",\"command\":[\"sh\",\"-c\",\"echo it's\"],\"cw
 	[[ "$output" == *"In this run network.deny holds z.test"* ]]
 	[[ "$output" == *"there is no such name"* ]]
 	[[ "$output" != *"agentbox allow"* ]]
+	[[ "${lines[-1]}" == "What is denied stays denied"*"network.deny"* ]]
 }
 
 @test "why: programs, files, and what was let through after a question" {
@@ -132,6 +133,84 @@ start="{$stamp,\"kind\":\"start\",\"command\":[\"sh\",\"-c\",\"echo it's\"],\"cw
 	[[ "$output" == *"allowed it for this run"* ]]
 }
 
+@test "why: what it proposes for a file is what works" {
+	local door='"door":"file","allowed":false'
+
+	mkdir "$HOME/cache"
+	record aaaaa "$start" \
+		"{$stamp,\"kind\":\"violation\",\"id\":\"aaaaa-f1\",$door,\"path\":\"$HOME/k\",\"access\":\"read\",\"rule\":\"filesystem.denyRead\",\"reason\":\"denied for reading\",\"hint\":\"agentbox run --deny-read '!$HOME/k' -- ...\"}" \
+		"{$stamp,\"kind\":\"violation\",\"id\":\"aaaaa-f2\",$door,\"path\":\"$HOME/s\",\"access\":\"connect\",\"rule\":\"filesystem.unix\",\"reason\":\"a socket of the host\",\"hint\":\"agentbox run --allow-unix $HOME/s -- ...\"}" \
+		"{$stamp,\"kind\":\"violation\",\"id\":\"aaaaa-f3\",$door,\"path\":\"$HOME/cache/x\",\"access\":\"write\",\"rule\":\"filesystem.write\",\"reason\":\"outside the writable folders\",\"hint\":\"agentbox run --write $HOME/cache -- ...\"}" \
+		"{$stamp,\"kind\":\"violation\",\"id\":\"aaaaa-f4\",$door,\"path\":\"$HOME/new\",\"access\":\"write\",\"rule\":\"filesystem.write\",\"reason\":\"outside the writable folders\"}" \
+		"{$stamp,\"kind\":\"violation\",\"id\":\"aaaaa-f5\",\"door\":\"call\",\"call\":\"unshare\",\"allowed\":false,\"rule\":\"syscalls\",\"reason\":\"a system call that is closed in the box\"}"
+	for n in 1 2; do
+		agentbox why "aaaaa-f$n"
+		[[ "$output" != *"agentbox allow"* ]]
+		[[ "$output" == *"run it again, with its other options:  agentbox run --"* ]]
+		agentbox allow "aaaaa-f$n"
+		[ "$status" -eq 1 ]
+	done
+	agentbox why aaaaa-f3
+	[[ "$output" == *"agentbox allow aaaaa-f3"* ]]
+	agentbox allow aaaaa-f3
+	[ "$status" -eq 0 ]
+	# The home folder is too much for one file.
+	agentbox why aaaaa-f4
+	[[ "$output" != *"agentbox allow aaaaa-f4"* ]]
+	[[ "$output" == *"make the file, then allow it in the next run:  agentbox allow $HOME/new" ]]
+	: >"$HOME/new"
+	agentbox allow "$HOME/new"
+	[ "$status" -eq 0 ]
+	agentbox why aaaaa-f5
+	[ "${lines[-1]}" = "Nothing lifts it." ]
+	agentbox_split why --json aaaaa-f5
+	[ "$(jq -c '[.remedies, .advice]' <<<"$output")" = '[[],"nothing lifts it"]' ]
+}
+
+@test "why: a record of which a part is lost" {
+	record aaaaa "$start" \
+		"{$stamp,\"kind\":\"request\",\"id\":\"aaaaa-1\",\"domain\":\"q.test\",\"port\":443,\"status\":403,\"allowed\":false,\"rule\":\"network.allow\"}" \
+		"{$stamp,\"kind\":\"request\",\"id\":\"aaaaa-2\",\"domain\":\"r.test\",\"port\":443,\"status\":200,\"allowed\":true}"
+	agentbox why aaaaa-1
+	[ "$status" -eq 0 ]
+	[[ "$output" == "agentbox blocked q.test:443"* ]]
+	agentbox why aaaaa-2
+	[ "$status" -eq 0 ]
+	[[ "$output" == "agentbox has a record of r.test:443 (id aaaaa-2)."* ]]
+	[[ "$output" != *"A person can"* ]]
+	for n in 1 2; do
+		agentbox_split why --json "aaaaa-$n"
+		[ "$(jq -r .id <<<"$output")" = "aaaaa-$n" ]
+	done
+}
+
+@test "why: a question that waits, and a no that can be taken back" {
+	mkfifo go
+	box_start run --unknown ask -- sh -c 'curl -s http://other.test/; read x <go; curl -s http://other.test/'
+	wait_for 20 grep -q 'waits for your word' "$TEST_DIR/box.err"
+	id=$(run_id)
+	agentbox why "$id-1"
+	[ "$status" -eq 0 ]
+	[[ "$output" == "agentbox asks about other.test:80 (id $id-1)."* ]]
+	[[ "$output" == *"It waits for an answer; "*" s are left"* ]]
+	[[ "$output" == *"agentbox allow $id-1"*"agentbox deny $id-1" ]]
+	agentbox_split why --json "$id-1"
+	jq -e '.live and .question.domain == "other.test" and .question.left_ms > 0 and (.remedies | length) == 3' <<<"$output"
+	agentbox why "$id-7"
+	[ "$status" -eq 1 ]
+	agentbox deny "$id-1"
+	wait_for 20 grep -q 'rule grant' "$TEST_DIR/box.out"
+	agentbox why last
+	[[ "$output" == *"rule grant"*"allow it in this run:  agentbox allow $id-2"* ]]
+	agentbox why "$id-1"
+	[[ "$output" == *"said no"*"allow it in this run:  agentbox allow $id-1"* ]]
+	agentbox allow "$id-2"
+	[ "$status" -eq 0 ]
+	echo >go
+	box_end
+	grep -q '^hello other.test' "$TEST_DIR/box.out"
+}
+
 @test "why: an id that is not there, and a run that is not" {
 	record aaaaa "$start" \
 		"{$stamp,\"kind\":\"violation\",\"id\":\"aaaaa-1\",\"domain\":\"q.test\",\"port\":443,\"allowed\":false,\"reason\":\"r\"}" \
@@ -141,7 +220,10 @@ start="{$stamp,\"kind\":\"start\",\"command\":[\"sh\",\"-c\",\"echo it's\"],\"cw
 	[[ "$output" == *"run aaaaa has no aaaaa-9"*"it has aaaaa-1, aaaaa-e1"* ]]
 	agentbox why bbbbb-1
 	[ "$status" -eq 1 ]
-	[[ "$output" == *"there is no run bbbbb"* ]]
+	[[ "$output" == *"there is no run bbbbb"*"the newest one is aaaaa"* ]]
+	agentbox log aaaaa-1
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"what was refused as aaaaa-1: agentbox why aaaaa-1" ]]
 	agentbox why a b
 	[ "$status" -eq 2 ]
 	record ccccc "${start//aaaaa/ccccc}"
@@ -163,6 +245,9 @@ start="{$stamp,\"kind\":\"start\",\"command\":[\"sh\",\"-c\",\"echo it's\"],\"cw
 		[[ "${lines[0]}" == "agentbox refused to run rm -rf /: "*"(rule "*")." ]]
 		[[ "$output" == *"Nothing of it was started."* ]]
 	done
+	agentbox why "$id-1"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"its command was refused as a whole: agentbox why $id" ]]
 	agentbox_split why --json "$id"
 	jq -e '.kind == "refused" and .allowed == false' <<<"$output"
 	agentbox log

@@ -128,8 +128,7 @@ int ab_permit_hosts(struct ab_permit_job *job, const struct ab_meant *meant,
 			       meant->entry);
 	if (ask->run || !ask->always) {
 		if (grant_all(job, ask->run, err) < 0)
-			return err->code == AB_EUSAGE || err->hint[0] ||
-					       ask->run
+			return err->code == AB_EUSAGE || err->hint[0]
 				       ? -1
 				       : hint_new_run(job, err);
 	} else if (grant_beside(job, err) < 0) {
@@ -139,30 +138,6 @@ int ab_permit_hosts(struct ab_permit_job *job, const struct ab_meant *meant,
 		return 0;
 	find_profile(job);
 	return ab_permit_always(job, list_key(job), meant->entry, err);
-}
-
-/* A question that is open: 1, and *ret is it. */
-static int find_question(struct ab_steer *steer, const char *id, uint32_t from,
-			 json_t **ret, struct ab_error *err)
-{
-	json_t *answer, *question;
-	int found = 0;
-	size_t i;
-
-	if (ab_steer_ask(steer, "pending",
-			 json_pack("{s:I}", "from", (json_int_t)from), &answer,
-			 err) < 0)
-		return -1;
-	json_array_foreach(json_object_get(answer, "pending"), i, question)
-	{
-		if (strcmp(ab_start_text(question, NULL, "id"), id) != 0)
-			continue;
-		*ret = json_incref(question);
-		found = 1;
-		break;
-	}
-	json_decref(answer);
-	return found;
 }
 
 static int answer_question(struct ab_permit_job *job, struct ab_steer *steer,
@@ -240,7 +215,8 @@ static int try_question(struct ab_permit_job *job, uint32_t number,
 	/* It may have ended since; its record is still there. */
 	if (ab_steer_open(&job->state, job->run.id, &steer, &away) < 0)
 		return 0;
-	result = find_question(&steer, job->ask->what, number, &question, err);
+	result = ab_steer_question(&steer, job->ask->what, number, &question,
+				   err);
 	if (result > 0 && take_question(job, &steer, question, err) < 0)
 		result = -1;
 	json_decref(question);

@@ -84,6 +84,13 @@ static const struct remedy *find_remedy(const char *rule)
 	return NULL;
 }
 
+const char *ab_permit_advice(const char *rule)
+{
+	const struct remedy *remedy = find_remedy(rule);
+
+	return remedy ? remedy->words : "nothing lifts it";
+}
+
 /* The options in the record's own hint: "agentbox run OPTIONS -- ...". */
 static char *hinted_flags(const json_t *record)
 {
@@ -119,9 +126,7 @@ static int refuse(const char *id, const json_t *record,
 
 	ab_fail(err, AB_EREFUSED, 0, "%s cannot be allowed: %s", id,
 		*reason ? reason : "it was not a rule that refused it");
-	if (!remedy)
-		return ab_hint(err, "nothing lifts it");
-	return ab_hint(err, "%s%s%s", remedy->words,
+	return ab_hint(err, "%s%s%s", ab_permit_advice(text_of(record, "rule")),
 		       line ? "\nin a new run:  " : "", line ? line : "");
 }
 

@@ -39,6 +39,8 @@ char *ab_permit_again(const struct ab_again *again, const char *flags);
 /* One flag with its value, for a shell. */
 char *ab_permit_flag(const char *flag, const char *value);
 
+/* What can be done about what a rule refused and no word lifts, as a clause. */
+const char *ab_permit_advice(const char *rule);
 /* What would lift a denial. -1: nothing that can be done now; the error says
  * why, and what can be done instead. */
 struct ab_lift {

@@ -175,3 +175,29 @@ int ab_steer_ask(struct ab_steer *steer, const char *what, json_t *request,
 	*ret_answer = answer;
 	return 0;
 }
+
+int ab_steer_question(struct ab_steer *steer, const char *id, uint32_t from,
+		      json_t **ret, struct ab_error *err)
+{
+	json_t *answer, *question;
+	int found = 0;
+	size_t i;
+
+	if (ab_steer_ask(steer, "pending",
+			 json_pack("{s:I}", "from", (json_int_t)from), &answer,
+			 err) < 0)
+		return -1;
+	json_array_foreach(json_object_get(answer, "pending"), i, question)
+	{
+		const char *its =
+			json_string_value(json_object_get(question, "id"));
+
+		if (!its || strcmp(its, id) != 0)
+			continue;
+		*ret = json_incref(question);
+		found = 1;
+		break;
+	}
+	json_decref(answer);
+	return found;
+}

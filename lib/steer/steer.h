@@ -6,6 +6,7 @@
  */
 #include <jansson.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "session/state.h"
 
@@ -36,6 +37,10 @@ int ab_steer_ask(struct ab_steer *steer, const char *what, json_t *request,
  * come in the order of the requests. */
 int ab_steer_send(struct ab_steer *steer, const char *what, json_t *request,
 		  struct ab_error *err);
+/* The question with this id, which is looked for from this number on: 1, and 0
+ * when it is not open. */
+int ab_steer_question(struct ab_steer *steer, const char *id, uint32_t from,
+		      json_t **ret, struct ab_error *err);
 /* The next packet, without waiting: 1, 0 when there is none, -1 when the run
  * is gone. */
 int ab_steer_hear(struct ab_steer *steer, json_t **ret);

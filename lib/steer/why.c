@@ -58,13 +58,17 @@ static char *as_json(const struct ab_why_case *c)
 	set(object, "id", json_string(c->id));
 	set(object, "live", json_boolean(c->live));
 	set(object, "count", json_integer((json_int_t)c->count));
-	set(object, "first", json_string(c->first));
-	set(object, "last", json_string(c->last));
+	if (c->first) {
+		set(object, "first", json_string(c->first));
+		set(object, "last", json_string(c->last));
+	}
 	set(object, "request", json_deep_copy(c->request));
 	set(object, "question", json_deep_copy(c->question));
 	set(object, "run_command",
 	    json_deep_copy(json_object_get(c->start, "command")));
 	set(object, "remedies", list_remedies(c));
+	if (ab_why_advice(c))
+		set(object, "advice", json_string(ab_why_advice(c)));
 	return dump(object);
 }
 
@@ -80,6 +84,10 @@ static void begin_case(struct ab_why_case *c, const struct ab_found_run *run,
 				   .count = d->count,
 				   .first = d->first,
 				   .last = d->last };
+	/* The record of the denial can be lost, and that of the request is
+	 * not: it says less. */
+	if (!c->denied && json_is_false(json_object_get(c->request, "allowed")))
+		c->denied = json_incref(c->request);
 }
 
 static void end_case(struct ab_why_case *c)
@@ -90,18 +98,49 @@ static void end_case(struct ab_why_case *c)
 	json_decref(c->start);
 }
 
+static char *explain_case(const struct ab_why_case *c, bool json)
+{
+	struct ab_buf b = { 0 };
+
+	if (json)
+		return as_json(c);
+	ab_why_text(c, &b);
+	return ab_buf_take(&b);
+}
+
 static char *explain(const struct ab_found_run *run,
 		     const struct ab_found_denial *d, bool json)
 {
-	ab_autobuf struct ab_buf b = { 0 };
 	struct ab_why_case c;
 	char *text;
 
 	begin_case(&c, run, d);
-	if (!json)
-		ab_why_text(&c, &b);
-	text = json ? as_json(&c) : ab_buf_take(&b);
+	text = explain_case(&c, json);
 	end_case(&c);
+	return text;
+}
+
+/* A question that is open is in no record yet: only the run knows it. NULL when
+ * there is none. */
+static char *explain_open(const struct ab_state *state,
+			  const struct ab_found_run *run, const char *id,
+			  const struct ab_denial_name *name, bool json)
+{
+	struct ab_why_case c = { .id = id, .live = true };
+	struct ab_error none = { 0 };
+	struct ab_steer steer;
+	char *text = NULL;
+
+	if (!run->live || name->kind != AB_DENIAL_NETWORK ||
+	    ab_steer_open(state, run->id, &steer, &none) < 0)
+		return NULL;
+	if (ab_steer_question(&steer, id, name->number, &c.question, &none) >
+	    0) {
+		c.start = load(run->first);
+		text = explain_case(&c, json);
+		end_case(&c);
+	}
+	ab_steer_fini(&steer);
 	return text;
 }
 
@@ -191,6 +230,11 @@ static int no_such_id(const struct ab_found_run *run, const char *id,
 	size_t n = 0;
 
 	ab_fail(err, AB_ESYSTEM, 0, "run %s has no %s", run->id, id);
+	if (is_refused(run))
+		return ab_hint(err,
+			       "its command was refused as a whole: "
+			       "agentbox why %s",
+			       run->id);
 	if (ab_find_denials(run->dir, NAMED, &lines, &n, &ignored) < 0 ||
 	    n == 0)
 		return ab_hint(err, "nothing was refused in it");
@@ -202,17 +246,33 @@ static int no_such_id(const struct ab_found_run *run, const char *id,
 	return ab_hint(err, "it has %s", b.data);
 }
 
-/* `id` NULL: the last one. */
-static int explain_id(const struct ab_found_run *run, const char *id, bool json,
-		      char **ret, struct ab_error *err)
+static int explain_id(const struct ab_state *state,
+		      const struct ab_found_run *run, const char *id,
+		      const struct ab_denial_name *name, bool json, char **ret,
+		      struct ab_error *err)
 {
 	struct ab_found_denial d;
 	int found = ab_find_denial(run->dir, id, &d, err);
 
 	if (found < 0)
 		return -1;
-	if (found == 0 && id)
-		return no_such_id(run, id, err);
+	if (found == 0) {
+		*ret = explain_open(state, run, id, name, json);
+		return *ret ? 0 : no_such_id(run, id, err);
+	}
+	*ret = explain(run, &d, json);
+	ab_found_denial_fini(&d);
+	return 0;
+}
+
+static int explain_last(const struct ab_found_run *run, bool json, char **ret,
+			struct ab_error *err)
+{
+	struct ab_found_denial d;
+	int found = ab_find_denial(run->dir, NULL, &d, err);
+
+	if (found < 0)
+		return -1;
 	if (found == 0 && is_refused(run)) {
 		*ret = explain_refused(run, json);
 		return 0;
@@ -238,8 +298,10 @@ static int explain_what(const struct ab_state *state, const char *what,
 
 	if (ab_find_run(state->live, state->runs, wanted, &run, err) < 0)
 		return -1;
-	if (last || denial) {
-		result = explain_id(&run, denial ? what : NULL, json, ret, err);
+	if (denial) {
+		result = explain_id(state, &run, what, &name, json, ret, err);
+	} else if (last) {
+		result = explain_last(&run, json, ret, err);
 	} else if (is_refused(&run)) {
 		*ret = explain_refused(&run, json);
 		result = 0;

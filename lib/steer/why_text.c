@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "shell/quote.h"
+#include "steer/permit_state.h"
 
 enum { VALUES = 8, CHAIN = 8, ARGV_MAX = 120 };
 
@@ -140,6 +141,16 @@ static void say_when(const struct ab_why_case *c, struct ab_buf *b)
 {
 	char first[AB_LOCAL_ROOM], last[AB_LOCAL_ROOM];
 
+	if (!c->first) {
+		json_int_t left = json_integer_value(
+			json_object_get(c->question, "left_ms"));
+
+		ab_buf_printf(b,
+			      "It waits for an answer; %lld s are left, and "
+			      "no answer means no.\n",
+			      (long long)(left + 999) / 1000);
+		return;
+	}
 	ab_time_local(c->first, first);
 	ab_time_local(c->last, last);
 	if (c->count == 0)
@@ -313,17 +324,32 @@ static void say_question(const struct ab_why_case *c, struct ab_buf *b)
 	}
 }
 
+/* Nothing was refused, or no record says so. */
 static void say_asked_only(const struct ab_why_case *c, struct ab_buf *b)
 {
-	ab_autofree char *line = json_dumps(c->question, JSON_COMPACT);
+	ab_autofree char *line = json_dumps(
+		c->question ? c->question : c->request, JSON_COMPACT);
 
-	ab_buf_puts(b, "agentbox asked about ");
-	ab_words_about(b, line, strlen(line));
+	ab_buf_puts(b, !c->question ? "agentbox has a record of "
+		       : c->first   ? "agentbox asked about "
+				    : "agentbox asks about ");
+	if (line)
+		ab_words_about(b, line, strlen(line));
 	ab_buf_printf(b, " (id %s).\n", c->id);
+}
+
+/* "what is so" as a paragraph. */
+static void add_sentence(struct ab_buf *b, const char *clause)
+{
+	size_t at = b->len + 1;
+
+	ab_buf_printf(b, "\n%s.\n", clause);
+	b->data[at] = (char)toupper((unsigned char)b->data[at]);
 }
 
 static void say_remedies(const struct ab_why_case *c, struct ab_buf *b)
 {
+	const char *advice = ab_why_advice(c);
 	ab_autostrv struct ab_strv r = { 0 };
 	size_t width = 0;
 
@@ -334,6 +360,8 @@ static void say_remedies(const struct ab_why_case *c, struct ab_buf *b)
 	for (size_t i = 0; i + 1 < r.len; i += 2)
 		ab_buf_printf(b, "  %s:%*s  %s\n", r.v[i],
 			      (int)(width - strlen(r.v[i])), "", r.v[i + 1]);
+	if (advice)
+		add_sentence(b, advice);
 }
 
 void ab_why_text(const struct ab_why_case *c, struct ab_buf *b)
@@ -415,11 +443,57 @@ static void remedy_command(const struct ab_why_case *c, const json_t *record,
 		     rule);
 }
 
+/* What a word about the run lifts: a host that is on no list, and a no. */
+static bool is_liftable(const struct ab_why_case *c)
+{
+	if (!c->denied)
+		return !c->first || is(c->question, "answer", "no") ||
+		       is(c->question, "answer", "timeout");
+	return *text_of(c->denied, "domain") &&
+	       (is(c->denied, "rule", "grant") ||
+		is(c->denied, "rule", "network.allow"));
+}
+
+static void remedy_host(const struct ab_why_case *c, struct ab_strv *ret)
+{
+	if (c->live) {
+		ab_strv_add(ret, "allow it in this run");
+		ab_strv_addf(ret, "agentbox allow %s", c->id);
+	}
+	ab_strv_add(ret, "allow it always");
+	ab_strv_addf(ret, "agentbox allow %s --always", c->id);
+	if (!c->first) {
+		ab_strv_add(ret, "refuse it");
+		ab_strv_addf(ret, "agentbox deny %s", c->id);
+	}
+}
+
+/* A folder that is too much to be opened has no hint, and its file may be new:
+ * what is there can be allowed by itself. */
+static void remedy_file(const struct ab_why_case *c, struct ab_strv *ret)
+{
+	const char *path = text_of(c->denied, "path");
+	ab_autobuf struct ab_buf word = { 0 };
+	ab_autofree char *safe = NULL;
+
+	if (*text_of(c->denied, "hint")) {
+		ab_strv_add(ret, "allow it in the next run");
+		ab_strv_addf(ret, "agentbox allow %s", c->id);
+		ab_strv_add(ret, "allow it always");
+		ab_strv_addf(ret, "agentbox allow %s --always", c->id);
+		return;
+	}
+	ab_quote(&word, path);
+	safe = ab_escape(word.data);
+	if (path[0] != '/' || strncmp(path, "/proc/", 6) == 0 ||
+	    strcmp(safe, word.data) != 0)
+		return;
+	ab_strv_add(ret, "make the file, then allow it in the next run");
+	ab_strv_addf(ret, "agentbox allow %s", word.data);
+}
+
 void ab_why_remedies(const struct ab_why_case *c, struct ab_strv *ret)
 {
-	const char *hint = text_of(c->denied, "hint");
-	bool host = is(c->denied, "rule", "network.allow");
-
 	if (is(c->start, "kind", "refused")) {
 		remedy_command(c, c->start, ret);
 		return;
@@ -428,18 +502,22 @@ void ab_why_remedies(const struct ab_why_case *c, struct ab_strv *ret)
 		remedy_command(c, c->denied, ret);
 		return;
 	}
-	/* A word about a run lifts what is on no list, and nothing else. */
-	if (*hint && host && c->live) {
-		ab_strv_add(ret, "allow it in this run");
-		ab_strv_addf(ret, "agentbox allow %s", c->id);
-	}
-	if (*hint && is_file(c->denied)) {
-		ab_strv_add(ret, "allow it in the next run");
-		ab_strv_addf(ret, "agentbox allow %s", c->id);
-	}
-	if (*hint && (host || is_file(c->denied))) {
-		ab_strv_add(ret, "allow it always");
-		ab_strv_addf(ret, "agentbox allow %s --always", c->id);
-	}
-	add_again(c, hint, ret);
+	if (is_liftable(c))
+		remedy_host(c, ret);
+	/* Of files, what was to be written; the rest is as it was when the run
+	 * began. */
+	if (is_file(c->denied) && is(c->denied, "rule", "filesystem.write"))
+		remedy_file(c, ret);
+	add_again(c, text_of(c->denied, "hint"), ret);
+}
+
+const char *ab_why_advice(const struct ab_why_case *c)
+{
+	const char *rule = text_of(c->denied, "rule");
+	ab_autostrv struct ab_strv r = { 0 };
+
+	if (!*rule)
+		return NULL;
+	ab_why_remedies(c, &r);
+	return r.len ? NULL : ab_permit_advice(rule);
 }

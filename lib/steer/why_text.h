@@ -15,7 +15,8 @@ struct ab_why_case {	/* what the record knows; NULL: nothing */
 	json_t *start;		/* of the run */
 	bool live;
 	uint64_t count;
-	const char *first, *last;	/* stamps */
+	const char *first, *last;	/* stamps; NULL: a question that is
+					 * open, as its run tells it */
 };
 
 void ab_why_text(const struct ab_why_case *c, struct ab_buf *b);
@@ -23,5 +24,8 @@ void ab_why_text(const struct ab_why_case *c, struct ab_buf *b);
 void ab_why_refused(const struct ab_why_case *c, struct ab_buf *b);
 /* What a person can type, and what each does: pairs of lines "what", "how". */
 void ab_why_remedies(const struct ab_why_case *c, struct ab_strv *ret);
+
+/* Where there is nothing to type: a clause that says why not, or NULL. */
+const char *ab_why_advice(const struct ab_why_case *c);
 
 #endif
