@@ -142,6 +142,19 @@ servant_end()
 	[[ "$output" == *"in a new run:  agentbox run --allow-private 10.1.2.3"*" -- sh servant"* ]]
 	beside allow "$id-9"
 	[ "$status" -eq 2 ]
+	# What is proposed can be typed.
+	beside allow 10.1.2.3:80
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"agentbox run --allow-private 10.1.2.3:80 --allow 10.1.2.3:80 -- ..." ]]
+	for word in allow deny; do
+		beside "$word" '*'
+		[ "$status" -eq 2 ]
+	done
+	[[ "$output" == *"agentbox run --net blocked -- ..." ]]
+	# An id with a letter too few is no host that would be allowed in vain.
+	beside allow "${id:0:3}-1"
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"is no id of a denial"*"write it with a dot: ${id:0:3}-1." ]]
 	# The twin of all of them.
 	ask http://v4.test/
 	[ "$(got)" = 200 ]
@@ -189,6 +202,10 @@ servant_end()
 	beside allow "$id-1"
 	[ "$status" -eq 1 ]
 	[ "${lines[0]}" = "agentbox: run $id is over, and nothing was changed" ]
+	agentbox allow other.test --run "$id"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"in a new run:  agentbox run --allow other.test -- ..."* ]]
+	beside allow "$id-1"
 	[ "${lines[1]}" = "          in a new run:  agentbox run --allow other.test -- curl -s http://other.test/ 'a b'" ]
 	[ "${lines[2]}" = "          in every run:  agentbox allow $id-1 --always" ]
 	beside allow other.test

@@ -125,6 +125,22 @@ static void do_answer(struct ab_desk *d, struct ab_control_client *client,
 	ab_proxy_survey(ab_desk_proxy(d));
 }
 
+static void refuse_range(struct ab_control_client *client,
+			 const struct ab_host_entry *entry)
+{
+	char text[AB_HOST_ENTRY_TEXT];
+	ab_autofree char *hint = NULL;
+
+	ab_host_entry_format(entry, text);
+	hint = ab_printf("in a new one:  agentbox run --allow-private %s "
+			 "--allow %s -- ...",
+			 text, text);
+	refuse(client,
+	       "it is an address of a range that stays closed in a run that "
+	       "goes on",
+	       hint);
+}
+
 /* What no grant can lift. */
 static bool is_closed(struct ab_desk *d, const char *text,
 		      struct ab_control_client *client)
@@ -152,10 +168,7 @@ static bool is_closed(struct ab_desk *d, const char *text,
 		       "take it out of network.deny, then: agentbox config "
 		       "reload");
 	else if (closed)
-		refuse(client,
-		       "it is an address of a range that stays closed "
-		       "in a run that goes on",
-		       "in a new one: agentbox run --allow-private ADDRESS");
+		refuse_range(client, &entry);
 	ab_filter_free(filter);
 	return closed;
 }

@@ -44,6 +44,16 @@ static int permit(struct ab_permit_job *job, const struct ab_meant *meant,
 	return -1;
 }
 
+/* All of the network is no matter of lists. */
+static int refuse_all(const struct ab_permit *ask, struct ab_error *err)
+{
+	ab_fail(err, AB_EUSAGE, 0, "\"*\" is not a host");
+	return ab_hint(err, ask->deny ? "a run without a network:  "
+					"agentbox run --net blocked -- ..."
+				      : "a run with all of the network:  "
+					"agentbox run --net allowed -- ...");
+}
+
 int ab_permit(const struct ab_permit *ask, struct ab_permitted *ret,
 	      struct ab_error *err)
 {
@@ -62,6 +72,8 @@ int ab_permit(const struct ab_permit *ask, struct ab_permitted *ret,
 	if (ask->always && ask->for_ms)
 		return ab_fail(err, AB_EUSAGE, 0,
 			       "--for and --always exclude each other");
+	if (strcmp(ask->what, "*") == 0)
+		return refuse_all(ask, err);
 	if (ab_permit_read(ask->input, ask->what, &meant, err) < 0)
 		return -1;
 	result = ab_steer_state(ask->input, &job.state, err);

@@ -56,6 +56,30 @@ static int refuse_file(const char *what, struct ab_error *err)
 		       what);
 }
 
+/* "7kq-1" is a name that a host can have, and rather an id with a letter too
+ * few: what was to be allowed would go on being refused, and nobody said so. */
+static bool is_nearly_id(const char *what)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+	size_t run = strspn(what, letters);
+	const char *p = what + run;
+
+	if (run < 3 || run > 7 || *p++ != '-')
+		return false;
+	p += *p == 'e' || *p == 'f';
+	return *p && !p[strspn(p, "0123456789")];
+}
+
+static int refuse_nearly(const char *what, struct ab_error *err)
+{
+	ab_fail(err, AB_EUSAGE, 0,
+		"%s is no id of a denial; one is like 7kq2x-1", what);
+	return ab_hint(err,
+		       "what was refused: agentbox log --denied\n"
+		       "if it is a host, write it with a dot: %s.",
+		       what);
+}
+
 static int read_host(const struct ab_policy_input *in, const char *what,
 		     struct ab_meant *ret, struct ab_error *err)
 {
@@ -69,6 +93,8 @@ static int read_host(const struct ab_policy_input *in, const char *what,
 		if (exists && !strpbrk(what, "*:/") &&
 		    what[strlen(what) - 1] != '.')
 			return refuse_file(what, err);
+		if (is_nearly_id(what))
+			return refuse_nearly(what, err);
 		ret->kind = AB_MEANT_HOST;
 		ab_host_entry_format(&entry, ret->entry);
 		return 0;

@@ -46,7 +46,19 @@ static void check_read(void)
 		{ "7kq2x-e12", "denial 7kq2x" },
 		{ "7kq2x-f3", "denial 7kq2x" },
 		{ "7kq2x-1.", "host 7kq2x-1" },
-		{ "7kq2x-01", "host 7kq2x-01" },
+		{ "7kq2x-01", "! 7kq2x-01 is no id of a denial; one is like "
+			      "7kq2x-1; what was refused: agentbox log "
+			      "--denied\nif it is a host, write it with a "
+			      "dot: 7kq2x-01." },
+		{ "7kq-f1", "! 7kq-f1 is no id of a denial; one is like "
+			    "7kq2x-1; what was refused: agentbox log "
+			    "--denied\nif it is a host, write it with a "
+			    "dot: 7kq-f1." },
+		{ "7kq-1.", "host 7kq-1" },
+		{ "db-1.x.y", "host db-1.x.y" },
+		{ "db-one", "host db-one" },
+		{ "database-1", "host database-1" },
+		{ "db-1:5432", "host db-1:5432" },
 		{ "github.com", "host github.com" },
 		{ "GitHub.com.:8080", "host github.com:8080" },
 		{ "*.x.y", "host *.x.y" },
