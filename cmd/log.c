@@ -51,6 +51,26 @@ static int read_time(const struct args *args, enum option_id id,
 		      name, args->values[id]);
 }
 
+/* What no record can have would only look as if nothing had happened. */
+static int read_host(const struct args *args, const char **ret)
+{
+	const char *host = args->values[ID_HOST];
+
+	*ret = host;
+	if (!given(args, ID_HOST))
+		return -1;
+	if (strstr(host, "://") || strchr(host, '/'))
+		return misuse(
+			args->command,
+			"--host %s is an address of a page; write its host",
+			host);
+	/* An IPv6 address has several. */
+	if (strchr(host, ':') && strchr(host, ':') == strrchr(host, ':'))
+		return misuse(args->command, "--host %s has a port; write %.*s",
+			      host, (int)strcspn(host, ":"), host);
+	return -1;
+}
+
 static int read_query(const struct args *args, struct ab_query *ret)
 {
 	bool denied = given(args, ID_DENIED), allowed = given(args, ID_ALLOWED);
@@ -58,6 +78,8 @@ static int read_query(const struct args *args, struct ab_query *ret)
 
 	if (status < 0)
 		status = read_time(args, ID_UNTIL, "until", ret->until);
+	if (status < 0)
+		status = read_host(args, &ret->host);
 	if (status >= 0)
 		return status;
 	if (denied && allowed)
@@ -66,7 +88,6 @@ static int read_query(const struct args *args, struct ab_query *ret)
 	ret->verdict = denied	 ? AB_QUERY_DENIED
 		       : allowed ? AB_QUERY_ALLOWED
 				 : AB_QUERY_ANY;
-	ret->host = args->values[ID_HOST];
 	return -1;
 }
 
@@ -191,10 +212,13 @@ static int write_page(struct view *v, struct ab_error *err)
 		ab_page_add(page, line, len);
 	if (more == 0) {
 		ab_page_write(page, count_lost(v), &b);
-		more = ab_records_save(file, b.data, b.len, err);
+		if (strcmp(file, "-") == 0)
+			fwrite(b.data, 1, b.len, stdout);
+		else
+			more = ab_records_save(file, b.data, b.len, err);
 	}
 	ab_page_free(page);
-	if (more == 0)
+	if (more == 0 && strcmp(file, "-") != 0)
 		tell("wrote %s", file);
 	return more;
 }

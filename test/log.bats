@@ -181,7 +181,8 @@ everything()
 	[ "$status" -eq 1 ]
 	[[ "$output" == "agentbox: there is no run yet that left a record" ]]
 	for args in '--since yesterday' '--denied --allowed' '-f --stats' 'a b' '--all x' \
-		'--until 2026-02-30' '--html x --stats'; do
+		'--until 2026-02-30' '--html x --stats' '--host https://x.test/' \
+		'--host x.test:80'; do
 		# shellcheck disable=SC2086
 		agentbox log $args
 		[ "$status" -eq 2 ]
@@ -408,6 +409,11 @@ parse()
 	[ "$(ls "$TEST_DIR" | grep -c '^page.html')" -eq 1 ]
 	agentbox log --html "$TEST_DIR/no/page.html"
 	[ "$status" -eq 1 ]
+	agentbox_split log --html -
+	[ "$status" -eq 0 ]
+	[ -z "$stderr" ]
+	cmp - "$TEST_DIR/page.html" <<<"$output"
+	[ ! -e - ]
 }
 
 @test "log: nothing from the box is more than text on the page" {
