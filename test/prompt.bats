@@ -228,6 +228,22 @@ records()
 	[[ "$output" == *"got=200"* ]]
 }
 
+@test "prompt: nothing is drawn on a terminal that cannot" {
+	local -a WAY
+
+	find_way
+	tty_start env TERM=dumb "${WAY[@]}" "$AGENTBOX" run --unknown ask -- sh -c "$fetch"
+	tty_wait 'other.test:80 waits for your word'
+	alternate_screen 0
+	"$AGENTBOX" allow other.test
+	tty_end
+	[[ "$output" == *"got=200"* ]]
+	tty_stop
+	tty_run env TERM=dumb "$AGENTBOX" watch
+	[ "$status" -eq 2 ]
+	[[ "$output" == *'TERM says "dumb"'*"agentbox log -f"* ]]
+}
+
 @test "prompt: without a terminal on 0-2, the one that it was started from will do" {
 	local -a WAY
 

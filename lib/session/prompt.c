@@ -21,6 +21,7 @@
 #include "base/mem.h"
 #include "session/keys.h"
 #include "session/terminal.h"
+#include "session/tty.h"
 
 enum {
 	/* Nobody reads and answers faster; who types leaves shorter pauses,
@@ -200,6 +201,8 @@ int ab_prompt_open(struct ab_terminal *terminal, struct ab_prompt **ret,
 	struct ab_terminal *own = NULL;
 
 	*ret = NULL;
+	if (ab_tty_dumb())
+		return 0;
 	if (!terminal && ab_terminal_open_own(&own, err) < 0)
 		return -1;
 	if (!terminal)

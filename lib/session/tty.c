@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <termios.h>
@@ -119,4 +121,11 @@ void ab_tty_open(struct ab_tty *ret)
 	tty.ours = (tty.fds & 1) && !tty.pipeline &&
 		   tcgetpgrp(tty.in) == getpgrp();
 	*ret = tty;
+}
+
+bool ab_tty_dumb(void)
+{
+	const char *term = getenv("TERM");
+
+	return term && strcmp(term, "dumb") == 0;
 }

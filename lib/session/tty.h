@@ -23,6 +23,9 @@ struct ab_tty {
 /* Only looks. All closed and zero when no descriptor is a terminal. */
 void ab_tty_open(struct ab_tty *ret);
 
+/* Does the environment say that nothing can be drawn on it? */
+bool ab_tty_dumb(void);
+
 /* May we read this terminal and change it now? */
 bool ab_tty_foreground(int fd);
 

@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/fd.h"
+#include "session/tty.h"
 
 static const char enter[] = "\033[?1049h\033[?25l\033[?7l\033[H\033[2J";
 static const char leave[] = "\033[0m\033[?7h\033[?25h\033[?1049l";
@@ -56,6 +57,12 @@ int ab_watch_screen_open(struct ab_watch_screen *ret, struct ab_error *err)
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
 		ab_fail(err, AB_EUSAGE, 0, "watch needs a terminal");
 		return ab_hint(err, "without one:  agentbox log -f");
+	}
+	if (ab_tty_dumb()) {
+		ab_fail(err, AB_EUSAGE, 0,
+			"watch needs a terminal that can draw, and TERM says "
+			"\"dumb\"");
+		return ab_hint(err, "here:  agentbox log -f");
 	}
 	return take(ret, err);
 }
