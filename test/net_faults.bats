@@ -285,6 +285,17 @@ load attack/attack
 	[[ "$stderr" == *"audit"* || "$stderr" == *"record"* ]]
 }
 
+@test "faults: where a record cannot be begun, the way out is said" {
+	export AGENTBOX_STATE=$NET/small/state
+	agentbox run -- true
+	[ "$status" -eq 0 ]
+	! inside dd if=/dev/zero of="$NET/small/filler" bs=4k || false
+	agentbox run -- true
+	inside rm -rf "$NET/small/filler" "$NET/small/state"
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"No space left on device"*"agentbox gc"*"AGENTBOX_STATE"* ]]
+}
+
 # with_fault FAULT [TIMES]: a run that uses every door some times, where that fault is
 # put into each thread that reaches it. The main thread makes few of these
 # calls; FAULT begins where only the proxy's comes.

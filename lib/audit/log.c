@@ -109,7 +109,12 @@ static int append(struct ab_log *log, const struct ab_buf *line,
 	/* No part of a line stays. */
 	if (n > 0 && ftruncate(log->fd, (off_t)log->len) < 0)
 		log->len += (uint64_t)n;
-	return ab_fail(err, AB_ESYSTEM, errnum, "write the record of the run");
+	ab_fail(err, AB_ESYSTEM, errnum, "write the record of the run");
+	if (errnum == ENOSPC || errnum == EDQUOT)
+		ab_hint(err, "the state folder is full; to remove old records: "
+			     "agentbox gc --older 1d; another place: "
+			     "AGENTBOX_STATE");
+	return -1;
 }
 
 /* Remove what is too much; its name, or "". */
