@@ -97,6 +97,8 @@ clean_project()
 	[ "$status" -eq 0 ]
 	agentbox run --profile p -- curl -fsS http://other.test/
 	[ "$status" -ne 0 ]
+	agentbox_split learn --yes --net blocked -- true
+	[[ "$stderr" == *"the policy has the network blocked; to learn from, it is filtered"* ]]
 	agentbox_split learn --yes --profile workspace-write -- true
 	[ "$(jq -c . <<<"$output")" = '{"extends":"workspace-write"}' ]
 }

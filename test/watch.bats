@@ -87,12 +87,14 @@ restored()
 	read_it
 	tty_type o
 	wait_for 20 grep -qx 200 got
+	tty_wait 'answered: 1 connection goes on'
 	wait_for 10 eval '! tty_matches "question waits"'
 	ask http://v4.test/
 	tty_wait '> .*v4.test:80'
 	read_it
 	tty_type n
 	wait_for 20 grep -qx 403 got
+	! tty_matches '0 connections' || false
 	tty_type q
 	restored
 	servant_end

@@ -418,9 +418,8 @@ static int let_learn(struct ab_prepared *p, struct ab_error *err)
 			       "run decides");
 	if (p->policy->net.mode != AB_NET_FILTERED)
 		ab_strv_addf(&p->notes,
-			     "profile %s has the network %s; to learn from, it "
+			     "the policy has the network %s; to learn from, it "
 			     "is filtered",
-			     p->policy->profile,
 			     p->policy->net.mode == AB_NET_BLOCKED ? "blocked"
 								   : "open");
 	p->policy->net.mode = AB_NET_FILTERED;

@@ -124,10 +124,14 @@ static void take_answer(struct watch *w, const json_t *packet)
 		break;
 	case ASKED_ANSWER:
 		n = json_integer_value(json_object_get(packet, "released"));
-		ab_watch_say(w->model,
-			     ab_printf("answered: %lld connection%s",
-				       (long long)n, n == 1 ? "" : "s"),
-			     ab_now_ms());
+		/* A no lets none go on. */
+		ab_watch_say(
+			w->model,
+			n ? ab_printf("answered: %lld connection%s go%s on",
+				      (long long)n, n == 1 ? "" : "s",
+				      n == 1 ? "es" : "")
+			  : ab_strdup("answered"),
+			ab_now_ms());
 		break;
 	case ASKED_OTHER:
 		break;
