@@ -118,6 +118,38 @@ clean_project()
 	[ ! -e "$HOME/.bashrc" ]
 }
 
+@test "learn: nor what is protected, wherever it is, nor the folder that it is in" {
+	git init -q "$HOME/repo"
+	mkdir -p "$HOME/repo/.git/hooks" "$HOME/other/.config/tool" "$HOME/other/.claude/x"
+	agentbox_split learn --yes -- sh -c '
+		for i in repo/.git/hooks other/.config other/.config/tool other/.claude/x; do
+			echo >~/$i/new
+		done
+		exit 0'
+	[ "$status" -eq 0 ]
+	jq -e '.filesystem.write == [".", "~/other/.config/tool"]' <<<"$output"
+	[[ "$stderr" == *"$HOME/repo/.git/hooks/new  protected: "* ]]
+	[[ "$stderr" == *"$HOME/other/.config/new  protected: "* ]]
+	[[ "$stderr" != *"--write $HOME/repo/.git/hooks "* ]]
+	[[ "$stderr" != *"--write $HOME/other/.config "* ]]
+	agentbox_split learn --yes --save p -- sh -c 'echo >~/repo/.git/new; exit 0'
+	jq -e '.filesystem.write == [".", "~/repo/.git"]' <<<"$output"
+	cat >try <<-'EOF'
+		for i in hooks/new new; do (echo >~/repo/.git/$i); done
+	EOF
+	agentbox run --profile p -- sh try
+	[ "$status" -eq 0 ]
+	[ -e "$HOME/repo/.git/new" ]
+	[ ! -e "$HOME/repo/.git/hooks/new" ]
+}
+
+@test "learn: nor in the workspace of a profile that writes nothing" {
+	mkdir -p .git/hooks src
+	agentbox_split learn --yes --profile read-only -- sh -c 'echo >.git/hooks/new; echo >src/new; exit 0'
+	[ "$status" -eq 0 ]
+	jq -e '.filesystem.write == ["./src"]' <<<"$output"
+}
+
 @test "learn: a home folder behind a link is one all the same" {
 	local real=$HOME
 

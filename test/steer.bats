@@ -393,8 +393,9 @@ servant_end()
 }
 
 @test "steer: what may never be written is not allowed" {
-	mkdir -p .git/hooks
-	for path in / "$HOME" "$AGENTBOX_STATE" /proc .git/hooks; do
+	mkdir -p .git/hooks "$HOME/.config/tool"
+	git init -q "$HOME/other"
+	for path in / "$HOME" "$AGENTBOX_STATE" /proc .git/hooks "$HOME/.config"; do
 		[[ "$path" == /* ]] || path=$PWD/$path
 		beside allow "$path"
 		[ "$status" -eq 1 ]
@@ -404,6 +405,10 @@ servant_end()
 	done
 	[ ! -e "$AGENTBOX_STATE/next.json" ]
 	[ ! -e "$HOME/.config/agentbox/config.json" ]
+	for path in "$HOME/other/.git" "$HOME/.config/tool"; do
+		beside allow "$path"
+		[ "$status" -eq 0 ]
+	done
 }
 
 @test "steer: nor are our settings where a link leads to them" {

@@ -12,6 +12,7 @@
 #include "sandbox/plan.h"
 #include "session/trace.h"
 #include "shell/quote.h"
+#include "workspace/names.h"
 
 /* The box's own, whoever the host's belong to. */
 static const char *const furniture[] = { "/dev", "/sys" };
@@ -90,11 +91,15 @@ static bool is_protected(struct ab_arena *arena,
 	return true;
 }
 
-/* Worth to be opened for one file: not the root, not a home as a whole. */
+/* Worth to be opened for one file: not the root, not a home as a whole, nor
+ * what is protected in any folder that is writable. */
 static bool is_small(const struct ab_trace_terms *terms, const char *path)
 {
+	bool holds;
+
 	return path[1] && !ab_path_within(path, "/proc") &&
-	       !(terms->home && ab_path_within(terms->home, path));
+	       !(terms->home && ab_path_within(terms->home, path)) &&
+	       !ab_names_opened(&terms->policy->fs.deny_write, path, &holds);
 }
 
 bool ab_trace_write(struct ab_arena *arena, const struct ab_trace_terms *terms,

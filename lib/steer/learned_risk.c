@@ -9,6 +9,7 @@
 #include "policy/host.h"
 #include "policy/policy.h"
 #include "steer/learned_state.h"
+#include "workspace/names.h"
 
 /*
  * Hosts, with all that are below them. Order decides nothing: none is below
@@ -171,6 +172,17 @@ static bool is_closed(const char *folder, const struct ab_learned_from *from)
 	return false;
 }
 
+/* Names that a box protects from its writable folders on: such a folder must
+ * not begin at one, or within it. */
+static bool is_protected(const char *folder, const struct ab_learned_from *from)
+{
+	bool holds;
+
+	if (from->workspace[0] && ab_path_within(folder, from->workspace))
+		folder += strlen(from->workspace);
+	return ab_names_opened(&from->base->fs.deny_write, folder, &holds);
+}
+
 static const char *refuse(const char *folder,
 			  const struct ab_learned_from *from)
 {
@@ -179,6 +191,8 @@ static const char *refuse(const char *folder,
 	for (size_t i = 0; i < from->base->fs.write.len; i++)
 		if (ab_path_within(folder, from->base->fs.write.v[i]))
 			return "refused in a folder that is writable";
+	if (is_protected(folder, from))
+		return "protected: programs outside the box run or believe it";
 	if (from->workspace[0] && ab_path_within(folder, from->workspace))
 		return NULL;
 	if (from->home && ab_path_within(from->home, folder))

@@ -30,50 +30,30 @@ static int refuse(struct ab_error *err, const char *path, const char *why)
 	return ab_hint(err, "name the folder, or the file, that is needed");
 }
 
-/* Where the name stands in the path: its components in a row. */
-static bool has_name(const char *path, const char *name)
-{
-	while (*path == '/') {
-		const char *at = path, *rest = name;
-
-		while (*at == '/' && *rest) {
-			size_t n = strcspn(at + 1, "/");
-			ab_autofree char *part = ab_strndup(at + 1, n);
-
-			if (!ab_name_starts(rest, part, &rest))
-				break;
-			at += n + 1;
-			if (!*rest)
-				return true;
-		}
-		path += 1 + strcspn(path + 1, "/");
-	}
-	return false;
-}
-
 static int check_protected(const struct ab_strv *names, const char *path,
 			   struct ab_error *err)
 {
-	for (size_t i = 0; i < names->len; i++) {
-		const char *name = names->v[i];
-		ab_autofree char *taken = NULL, *flag = NULL;
+	static const char why[] = "protected, because programs outside the box "
+				  "run or believe it (filesystem.denyWrite)";
+	ab_autofree char *taken = NULL, *flag = NULL;
+	bool holds;
+	const char *name = ab_names_opened(names, path, &holds);
 
-		if (name[0] == '/' ? !ab_path_within(path, name)
-				   : !has_name(path, name))
-			continue;
-		taken = ab_printf("!%s", name);
-		flag = ab_permit_flag("--deny-write", taken);
+	if (!name)
+		return 0;
+	if (holds) {
 		ab_fail(err, AB_EREFUSED, 0,
-			"%s cannot be allowed: %s is protected, because "
-			"programs outside the box run or believe it "
-			"(filesystem.denyWrite)",
-			path, name);
-		return ab_hint(err,
-			       "in a new run, if you are sure:  agentbox "
-			       "run %s -- ...",
-			       flag);
+			"%s cannot be allowed: in it is %s, which is %s", path,
+			name, why);
+		return ab_hint(err, "name what is needed in it");
 	}
-	return 0;
+	taken = ab_printf("!%s", name);
+	flag = ab_permit_flag("--deny-write", taken);
+	ab_fail(err, AB_EREFUSED, 0, "%s cannot be allowed: %s is %s", path,
+		name, why);
+	return ab_hint(err,
+		       "in a new run, if you are sure:  agentbox run %s -- ...",
+		       flag);
 }
 
 static void note_system(const char *path, struct ab_strv *notes)

@@ -94,3 +94,57 @@ bool ab_name_starts(const char *name, const char *entry, const char **ret_rest)
 	*ret_rest = name[n] == '/' ? name + n + 1 : name + n;
 	return true;
 }
+
+/* From this slash of the path on: 1, when the whole name is there; 0, when the
+ * path ends within it, by its very letters (a pattern would stand for every
+ * folder that there is); -1 otherwise. A git directory is known by what is in
+ * it, and protected as a root as well. */
+static int compare(const char *at, const char *name)
+{
+	bool letters = strncmp(name, ".git/", 5) != 0;
+
+	while (*at == '/' && *name) {
+		size_t n = strcspn(at + 1, "/");
+		ab_autofree char *part = ab_strndup(at + 1, n);
+
+		letters &= strncmp(part, name, n) == 0;
+		if (!ab_name_starts(name, part, &name))
+			return -1;
+		at += n + 1;
+	}
+	if (!*name)
+		return 1;
+	return letters && !*at ? 0 : -1;
+}
+
+static bool is_opened(const char *path, const char *name, bool *ret_holds)
+{
+	bool holds = false;
+
+	while (*path == '/') {
+		int r = compare(path, name);
+
+		if (r > 0) {
+			*ret_holds = false;
+			return true;
+		}
+		holds |= r == 0;
+		path += 1 + strcspn(path + 1, "/");
+	}
+	*ret_holds = holds;
+	return holds;
+}
+
+const char *ab_names_opened(const struct ab_strv *deny_write, const char *path,
+			    bool *ret_holds)
+{
+	for (size_t i = 0; i < deny_write->len; i++) {
+		const char *name = deny_write->v[i];
+
+		*ret_holds = false;
+		if (name[0] == '/' ? ab_path_within(path, name)
+				   : is_opened(path, name, ret_holds))
+			return name;
+	}
+	return NULL;
+}

@@ -26,4 +26,13 @@ void ab_names_fini(struct ab_names *names);
 bool ab_name_starts(const char *name, const char *entry,
 		    const char **ret_rest);
 
+/*
+ * What a path, were it a writable root of its own, would open of them: the
+ * entry of denyWrite that the path is at or below; or that begins with the
+ * path's end (*ret_holds: ".config" and ".config/fish"), for names count from
+ * a root on, and in there it would not be that name any more. NULL: nothing.
+ */
+const char *ab_names_opened(const struct ab_strv *deny_write, const char *path,
+			    bool *ret_holds);
+
 #endif

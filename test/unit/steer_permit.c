@@ -285,9 +285,9 @@ static const char *place(const char *path)
 {
 	static char buf[4096];
 	static char profile[] = "/h/.profile", hooks[] = ".git/hooks",
-		    env[] = ".env*";
-	char *deny[] = { profile, hooks, env, NULL };
-	struct ab_strv names = { .v = deny, .len = 3 };
+		    env[] = ".env*", conf[] = ".conf/run";
+	char *deny[] = { profile, hooks, env, conf, NULL };
+	struct ab_strv names = { .v = deny, .len = 4 };
 	struct ab_place p = { .home = "/h/me",
 			      .state = "/h/me/.local/state/agentbox",
 			      .config = "/h/me/.config/agentbox",
@@ -312,6 +312,11 @@ static void check_place(void)
 		{ "/h/me2", "" },
 		{ "/w/git/hooks", "" },
 		{ "/w/.git", "" },
+		{ "/w/.conf/tool", "" },
+		{ "/w/.conf",
+		  "/w/.conf cannot be allowed: in it is .conf/run, which is "
+		  "protected, because programs outside the box run or believe "
+		  "it (filesystem.denyWrite)" },
 		{ "/usr/local/lib",
 		  "/usr/local/lib: here are programs and libraries of this "
 		  "machine" },

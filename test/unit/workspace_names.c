@@ -40,6 +40,46 @@ static void sorts(void)
 	ab_strv_fini(&deny);
 }
 
+static void opens(void)
+{
+	static const struct {
+		const char *path, *name;
+		bool holds;
+	} cases[] = {
+		{ "/w/.git", NULL, false },
+		{ "/w/.git/hooks", ".git/hooks", false },
+		{ "/w/.git/hooks/x", ".git/hooks", false },
+		{ "/a/b/w", NULL, false },
+		{ "/w/a/b", "a/b/c/d", true },
+		{ "/w/a/b/c/d/e", "a/b/c/d", false },
+		{ "/w/a/a/b/c", "a/b/c/d", true },
+		{ "/w/.git/objects", NULL, false },
+		{ "/w/.github", NULL, false },
+		{ "/w/hooks", NULL, false },
+		{ "/w/x", NULL, false },
+		{ "/etc", NULL, false },
+		{ "/etc/x/y", "/etc/x", false },
+		{ "/w/x/deep", "*/deep", false },
+		{ "", NULL, false },
+	};
+	static const char *const entries[] = { ".git/hooks", "a/b/c/d",
+					       "/etc/x", "*/deep" };
+	struct ab_strv deny = { 0 };
+
+	for (size_t i = 0; i < AB_COUNT(entries); i++)
+		ab_strv_add(&deny, entries[i]);
+	for (size_t i = 0; i < AB_COUNT(cases); i++) {
+		bool holds = false;
+		const char *name =
+			ab_names_opened(&deny, cases[i].path, &holds);
+
+		is_str(name ? name : "", cases[i].name ? cases[i].name : "",
+		       cases[i].path);
+		ok(holds == cases[i].holds, "and whether it is only in it");
+	}
+	ab_strv_fini(&deny);
+}
+
 static void settles(void)
 {
 	struct ab_guard *v = NULL;
@@ -62,6 +102,7 @@ static void settles(void)
 int main(void)
 {
 	sorts();
+	opens();
 	settles();
 	return done();
 }
