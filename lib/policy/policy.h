@@ -74,6 +74,9 @@ struct ab_policy {
 
 	struct {
 		struct ab_strv write;		/* writable roots */
+		/* Of these: what is meant is the thing that has this very
+		 * name, and not what a link leads to. Borrowed. */
+		struct ab_strv write_itself;
 		bool read_all;
 		struct ab_strv read;		/* when not read_all; "@system" is expanded */
 		struct ab_strv deny_read;	/* "!path" takes back an earlier match */

@@ -406,7 +406,12 @@ static int load_policy(const struct ab_policy_input *in, struct ab_prepared *p,
 		};
 	with.settings = settings;
 	with.nsettings = n;
-	return ab_policy_load(&with, &p->policy, &p->notes, err);
+	if (ab_policy_load(&with, &p->policy, &p->notes, err) < 0)
+		return -1;
+	/* Another box, which may write around it, can make it a link between
+	 * our looks. */
+	p->policy->fs.write_itself = p->next.write;
+	return 0;
 }
 
 /* No setting says this: a policy that has it is never one that was loaded. */

@@ -23,9 +23,11 @@
 #define SHOWN 3		/* paths in a note */
 
 /* Real paths; a root that is a symbolic link is resolved here, once. */
-static int find_roots(struct ab_surveyor *s, const struct ab_strv *write,
+static int find_roots(struct ab_surveyor *s, const struct ab_policy *policy,
 		      struct ab_error *err)
 {
+	const struct ab_strv *write = &policy->fs.write;
+
 	for (size_t i = 0; i < write->len; i++) {
 		ab_autoclose int fd = open(write->v[i], O_PATH | O_CLOEXEC);
 		ab_autofree char *real = NULL, *shown = NULL;
@@ -43,6 +45,15 @@ static int find_roots(struct ab_surveyor *s, const struct ab_strv *write,
 			return ab_fail(err, AB_ESYSTEM, errno,
 				       "resolve the writable path %s",
 				       write->v[i]);
+		if (strcmp(real, write->v[i]) != 0 &&
+		    ab_strv_has(&policy->fs.write_itself, write->v[i])) {
+			shown = ab_escape(write->v[i]);
+			ab_strv_addf(&s->out->findings,
+				     "%s cannot be writable: it leads "
+				     "elsewhere by now.",
+				     shown);
+			continue;
+		}
 		ab_strv_add_once(&s->out->write, real);
 		if (S_ISDIR(st.st_mode) && !ab_strv_has(&s->roots, real))
 			ab_strv_add(&s->roots, real);
@@ -238,7 +249,7 @@ int ab_survey_make(const struct ab_policy *policy, struct ab_survey *ret,
 	/* The clock that file times are taken from. */
 	clock_gettime(CLOCK_REALTIME_COARSE, &out.started);
 	ab_names_init(&s.names, &policy->fs.deny_write);
-	rc = find_roots(&s, &policy->fs.write, err);
+	rc = find_roots(&s, policy, err);
 	if (rc == 0) {
 		drop_nested(&out.write);
 		ab_survey_extend(&s);

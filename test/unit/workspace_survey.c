@@ -151,6 +151,28 @@ static void policy_forms(void)
 	ab_strv_fini(&p.fs.deny_write);
 }
 
+static void named_itself(void)
+{
+	struct ab_policy p = { .home = top };
+	struct ab_error err;
+	struct ab_survey s;
+
+	sh("mkdir -p $T/n/real $T/n/own; ln -s real $T/n/link");
+	ab_strv_give(&p.fs.write, at("n/link"));
+	ab_strv_give(&p.fs.write, at("n/own"));
+	ok(ab_survey_make(&p, &s, &err) == 0 && s.write.len == 2 &&
+		   !s.findings.len,
+	   "a root may be a link");
+	ab_survey_fini(&s);
+	p.fs.write_itself = p.fs.write;
+	ok(ab_survey_make(&p, &s, &err) == 0 && s.write.len == 1 &&
+		   said(&s.findings, "leads elsewhere"),
+	   "but not where the thing itself was meant");
+	is_str(s.write.v[0], p.fs.write.v[1], "which stays one");
+	ab_survey_fini(&s);
+	ab_strv_fini(&p.fs.write);
+}
+
 static void odd_roots(void)
 {
 	struct ab_survey s;
@@ -229,6 +251,7 @@ int main(void)
 	links();
 	hard_links();
 	policy_forms();
+	named_itself();
 	odd_roots();
 	foreign_folder();
 	reads_only();
