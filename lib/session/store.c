@@ -2,16 +2,20 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/mem.h"
 #include "session/approvals_store.h"
+
+enum { LOCK_MS = 2000, LOCK_STEP_MS = 10 };
 
 int ab_store_broken(const struct ab_store *store, const char *why,
 		    struct ab_error *err)
@@ -21,12 +25,28 @@ int ab_store_broken(const struct ab_store *store, const char *why,
 	return ab_hint(err, "%s", store->hint);
 }
 
+/* Whoever can list the folder can have its lock, and keep it: one of us has it
+ * for a moment only, and it is not waited for longer than for that. */
 int ab_store_lock(const struct ab_store *store, int state, struct ab_error *err)
 {
 	ab_autoclose int fd =
 		openat(state, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int64_t until = ab_now_ms() + LOCK_MS;
 
-	if (fd < 0 || flock(fd, LOCK_EX) < 0)
+	while (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return ab_fail(err, AB_ESYSTEM, errno, "lock %s",
+				       store->file);
+		if (ab_now_ms() >= until) {
+			ab_fail(err, AB_ESYSTEM, 0,
+				"the state folder is locked by another "
+				"program");
+			return ab_hint(err, "it should be yours alone: chmod "
+					    "700");
+		}
+		poll(NULL, 0, LOCK_STEP_MS);
+	}
+	if (fd < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "lock %s", store->file);
 	return ab_take_fd(&fd);
 }

@@ -4,7 +4,9 @@
  */
 #include "session/next.h"
 
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 
 #include "base/fd.h"
@@ -257,6 +259,22 @@ static void check_broken(void)
 	unlinkat(state.root, "next.json", AT_REMOVEDIR);
 }
 
+/* Another user can have the lock of a folder that he may list. */
+static void check_locked(void)
+{
+	int fd = openat(state.root, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	forget_all();
+	flock(fd, LOCK_EX);
+	alarm(30);
+	ok(add(input.cwd, "/locked", NOW) < 0 &&
+		   strstr(error.text, "locked by another"),
+	   "a lock that is kept is not waited for");
+	close(fd);
+	ok(add(input.cwd, "/locked", NOW) == 0, "one that is free is taken");
+	alarm(0);
+}
+
 int main(void)
 {
 	world_init();
@@ -270,6 +288,7 @@ int main(void)
 	check_time();
 	check_bounds();
 	check_broken();
+	check_locked();
 	ab_state_fini(&state);
 	world_fini();
 	return done();
