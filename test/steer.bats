@@ -357,6 +357,26 @@ servant_end()
 	[[ "$output" == *"it is your home folder"*"make the file first, then:  agentbox allow $HOME/y"* ]]
 }
 
+@test "steer: an id is not for a folder above a path that the record cut short" {
+	local deep=$HOME/deep name id
+
+	printf -v name '%0100d' 0
+	while ((${#deep} < 1100)); do deep+=/$name; done
+	mkdir -p "$deep"
+	agentbox run --trace-denials -- touch "$deep/x"
+	[ "$status" -ne 0 ]
+	[[ "$output" == *"write ...0"*"/x  outside"* ]]
+	id=$(ls "$AGENTBOX_STATE/runs")
+	beside allow "$id-f1"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"cannot be allowed"* ]]
+	[ ! -e "$AGENTBOX_STATE/next.json" ]
+	agentbox_split learn --yes -- touch "$deep/x"
+	[ "$(jq -c . <<<"$output")" = '{"extends":"default"}' ]
+	beside allow "$deep"
+	[ "$status" -eq 0 ]
+}
+
 @test "steer: an id is not for what took the place of the file" {
 	mkdir "$HOME/data" "$HOME/other"
 	agentbox run --trace-denials -- touch "$HOME/data/x"

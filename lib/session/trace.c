@@ -72,6 +72,18 @@ static void describe_process(pid_t pid, struct ab_note *note)
 					      sizeof(note->command));
 }
 
+/* One that is too long is told by its end: its beginning is the name of
+ * something else, which nobody asked for. */
+static void copy_path(char *to, size_t room, const char *path)
+{
+	size_t len = strlen(path);
+
+	if (len < room)
+		copy(to, room, path);
+	else
+		snprintf(to, room, "...%s", path + len - (room - 4));
+}
+
 /* The file of the program; a kernel thread has none, and none calls us. */
 static void describe_exe(struct ab_arena *arena, pid_t pid,
 			 struct ab_note *note)
@@ -120,7 +132,7 @@ static bool note_file(struct ab_trace *trace, struct ab_arena *arena, pid_t pid,
 	ret->kind = AB_NOTE_FILE;
 	copy(ret->call, sizeof(ret->call), ab_seccomp_name(call->nr));
 	copy(ret->access, sizeof(ret->access), denied.access);
-	copy(ret->path, sizeof(ret->path), denied.path);
+	copy_path(ret->path, sizeof(ret->path), denied.path);
 	copy(ret->rule, sizeof(ret->rule), denied.rule);
 	copy(ret->reason, sizeof(ret->reason), denied.reason);
 	if (strlen(denied.hint) < sizeof(ret->hint))

@@ -208,7 +208,9 @@ int ab_permit_judge(const char *id, const json_t *record, bool deny,
 			       "%s was refused already, and stays so", id);
 	if (strcmp(text_of(record, "kind"), "exec") == 0)
 		return refuse_program(id, record, again, err);
-	if (strcmp(rule, "filesystem.write") == 0 && *text_of(record, "path")) {
+	/* One that is not whole is no name to go by. */
+	if (strcmp(rule, "filesystem.write") == 0 &&
+	    text_of(record, "path")[0] == '/') {
 		ret->path = text_of(record, "path");
 		return 0;
 	}
