@@ -299,6 +299,28 @@ started()
 	[ "$(cat other)" = mine ]
 }
 
+@test "result: nor where its name leads through a link that the command could replace" {
+	mkdir real
+	ln -s real link
+	ln -s "$PWD/link" ../chain
+	ln -s real/.. ../beside
+	mkdir ../real
+	for place in link/r ../chain/r; do
+		agentbox run --result "$place" -- touch ran
+		[ "$status" -eq 125 ]
+		[[ "$output" == *"--result $place leads through a link"*"$PWD/real/r" ]]
+		[ ! -e ran ]
+	done
+	agentbox run --audit link/a -- touch ran
+	[ "$status" -eq 125 ]
+	[ ! -e ran ]
+	for place in real/r ../beside/r; do
+		agentbox run --result "$place" -- true
+		[ "$status" -eq 0 ]
+		jq -e '.exit == 0' "$place"
+	done
+}
+
 @test "result: one that cannot be written is an error" {
 	mkfifo ../fifo
 	agentbox run --result ../fifo -- touch ran

@@ -25,6 +25,7 @@
 #include "session/ssh.h"
 #include "session/sweep.h"
 #include "session/uncovered.h"
+#include "session/way.h"
 
 /* Where the write fence is tried: wherever the plan leaves the read-only
  * root as it is. */
@@ -315,6 +316,33 @@ static void guard_record(struct ab_prepared *p)
 	}
 }
 
+/* Nor what its name means to whoever reads it afterwards. */
+static int check_ways(const struct ab_prepared *p, const struct ab_request *rq,
+		      struct ab_error *err)
+{
+	const struct ab_copy *const to[] = { &p->audit, p->result };
+
+	for (size_t i = 0; i < AB_COUNT(to); i++) {
+		ab_autofree char *path = NULL;
+
+		if (!to[i] || to[i]->fd < 0 || !to[i]->named)
+			continue;
+		path = to[i]->name[0] == '/'
+			       ? ab_strdup(to[i]->name)
+			       : ab_path_join(rq->policy.cwd, to[i]->name);
+		if (!ab_way_is_open(&p->spec.plan, path))
+			continue;
+		ab_fail(err, AB_EUSAGE, 0,
+			"%s %s leads through a link that the command could "
+			"replace",
+			to[i]->option, to[i]->name);
+		ab_hint(err, "name the file without the link: %s",
+			to[i]->path ? to[i]->path : "its real path");
+		return ab_step(err, "record");
+	}
+	return 0;
+}
+
 int ab_prepare_record(const struct ab_request *rq, struct ab_prepared *p,
 		      struct ab_error *err)
 {
@@ -379,7 +407,7 @@ int ab_prepare_spec(const struct ab_request *rq, struct ab_prepared *p,
 	if (check_covered(p, rq, err) < 0)
 		return -1;
 	if (check_sockets(p, err) < 0 || choose_cwd(p, err) < 0 ||
-	    check_fds(p, rq, err) < 0)
+	    check_fds(p, rq, err) < 0 || check_ways(p, rq, err) < 0)
 		return -1;
 	choose_unwritable(p);
 	return 0;
