@@ -228,6 +228,24 @@ records()
 	[[ "$output" == *"got=200"* ]]
 }
 
+# What goes through a pipe can be printed over a question by who reads it.
+@test "prompt: nor where the command's output reaches the terminal around us" {
+	local -a WAY
+	local cover="(while :; do printf \"\\033[1;1Hwants good.test:443\"; sleep 0.1; done) >&2 & $fetch kill \$!"
+	local out
+
+	find_way
+	for out in '2> >(cat)' '</dev/null > >(cat) 2>&1'; do
+		tty_start "${WAY[@]}" bash -c "$AGENTBOX run --unknown ask -- sh -c '$cover' $out; wait"
+		wait_for 20 eval '"$AGENTBOX" ps --json 2>/dev/null | jq -e ".[0].pending == 1" >/dev/null'
+		tty_wait 'good.test:443'
+		! tty_matches '\[o\]nce' || false
+		timeout 20 "$AGENTBOX" allow other.test --run "$(run_id)" 3>&-
+		tty_end
+		[[ "$output" == *"got=200"* ]]
+	done
+}
+
 @test "prompt: nothing is drawn on a terminal that cannot" {
 	local -a WAY
 

@@ -84,6 +84,7 @@ static int make(const struct ab_tty *tty, struct ab_terminal **ret,
 	t = ab_alloc(sizeof(*t));
 	t->live = live;
 	t->pipeline = tty->pipeline;
+	t->beside = tty->beside;
 	ab_relay_init(&t->relay, tty->in, tty->out);
 	t->relay.in.shared = tty->in_shared;
 	t->relay.out.shared = tty->out_shared;
@@ -133,7 +134,8 @@ int ab_terminal_open_own(struct ab_terminal **ret, struct ab_error *err)
 	struct ab_tty tty = { .in = open("/dev/tty", O_RDWR | O_NOCTTY |
 							     O_NONBLOCK |
 							     O_CLOEXEC),
-			      .same = true };
+			      .same = true,
+			      .beside = ab_tty_beside() };
 
 	*ret = NULL;
 	if (tty.in < 0)

@@ -32,7 +32,7 @@ static bool is_free(const struct ab_terminal *t)
 
 bool ab_terminal_suits(const struct ab_terminal *t)
 {
-	return in_fd(t) >= 0 && out_fd(t) >= 0 && t->live->same && !t->pipeline;
+	return in_fd(t) >= 0 && out_fd(t) >= 0 && t->live->same && !t->beside;
 }
 
 bool ab_terminal_able(const struct ab_terminal *t)

@@ -24,6 +24,7 @@ struct ab_terminal {
 	struct ab_relay relay;
 	size_t attempt;	/* bytes that are being written */
 	bool pipeline;
+	bool beside;	/* the box may write there without us */
 	bool wanted;	/* the command may have what is typed */
 	bool alike;	/* the box's terminal has the caller's settings */
 	struct ab_terminal_guest guest;	/* while the relay is held */

@@ -10,7 +10,6 @@
 #include <termios.h>
 #include <unistd.h>
 
-
 bool ab_tty_foreground(int fd)
 {
 	pid_t group = tcgetpgrp(fd);
@@ -95,6 +94,11 @@ static bool is_pipe(int fd)
 	       (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
 }
 
+bool ab_tty_beside(void)
+{
+	return is_pipe(0) || is_pipe(1) || is_pipe(2);
+}
+
 void ab_tty_open(struct ab_tty *ret)
 {
 	static const int in_order[] = { 0, 1, 2 }, out_order[] = { 1, 2, 0 };
@@ -113,6 +117,7 @@ void ab_tty_open(struct ab_tty *ret)
 	else
 		tty.out = get(out, O_RDONLY, &tty.out_shared);
 	tty.pipeline = is_pipe(0) || is_pipe(1);
+	tty.beside = ab_tty_beside();
 	/*
 	 * A script without job control starts its background jobs in its own
 	 * group, which may be the foreground's, with something else on 0: so

@@ -18,6 +18,7 @@ struct ab_tty {
 	bool same;		/* in and out are one terminal */
 	bool pipeline;		/* others may use it beside us */
 	bool ours;		/* plainly for us to read, from the start */
+	bool beside;		/* of ab_tty_beside */
 };
 
 /* Only looks. All closed and zero when no descriptor is a terminal. */
@@ -25,6 +26,10 @@ void ab_tty_open(struct ab_tty *ret);
 
 /* Does the environment say that nothing can be drawn on it? */
 bool ab_tty_dumb(void);
+
+/* May somebody else print there what the command writes? So when it writes
+ * into a pipe: what is at the other end, and where that prints, is not known. */
+bool ab_tty_beside(void);
 
 /* May we read this terminal and change it now? */
 bool ab_tty_foreground(int fd);
