@@ -38,6 +38,7 @@ struct ab_prompt {
 	struct ab_keys keys;
 	struct ab_prompt_question question; /* its texts are ours */
 	bool asking, answered, more, gone;
+	bool seen; /* it has been drawn: a screen may be slow */
 	uint64_t rests; /* since when nobody types, in the loop's time */
 	uint64_t ends;
 };
@@ -95,6 +96,15 @@ static void draw(void *arg, struct ab_buf *b, size_t rows, size_t cols)
 		ab_buf_printf(b, "\033[%zu;1H\033[J", row);
 }
 
+static void drawn(void *arg)
+{
+	struct ab_prompt *p = arg;
+
+	if (!p->seen)
+		p->rests = now(p);
+	p->seen = true;
+}
+
 static void give(struct ab_prompt *p, enum ab_answer answer, bool said)
 {
 	if (!p->asking || p->answered)
@@ -133,7 +143,7 @@ static bool take_key(struct ab_prompt *p, int key)
 
 static bool can_be_read(const struct ab_prompt *p)
 {
-	return now(p) - p->rests >= READ_MS;
+	return p->seen && now(p) - p->rests >= READ_MS;
 }
 
 static void heard(void *arg, const char *data, size_t len)
@@ -174,13 +184,14 @@ static void escape_alone(struct ab_timer *timer)
 /* On the screen, if we may. */
 static void put_up(struct ab_prompt *p)
 {
-	struct ab_terminal_guest guest = { .draw = draw,
-					   .keys = heard,
-					   .arg = p };
+	struct ab_terminal_guest guest = {
+		.draw = draw, .drawn = drawn, .keys = heard, .arg = p
+	};
 
 	if (!p->gone && ab_terminal_hold(p->terminal, &guest)) {
 		p->keys = (struct ab_keys){ 0 };
 		p->rests = now(p);
+		p->seen = false;
 	}
 }
 

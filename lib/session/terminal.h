@@ -66,6 +66,8 @@ struct ab_terminal_guest {
 	/* Add all that is to be on the screen; it may be of another size each
 	 * time. */
 	void (*draw)(void *arg, struct ab_buf *b, size_t rows, size_t cols);
+	/* The terminal has taken all of it. */
+	void (*drawn)(void *arg);
 	/* With nothing: the terminal is gone. */
 	void (*keys)(void *arg, const char *keys, size_t len);
 	void *arg;

@@ -71,6 +71,8 @@ void ab_terminal_sent(void *arg)
 		t->live->covered = false;
 	else if (t->dirty)
 		ab_terminal_redraw(t);
+	else
+		t->guest.drawn(t->guest.arg);
 }
 
 static void take_keyboard(struct ab_terminal *t)

@@ -8,7 +8,7 @@
 #include "terminal_help.h"
 
 /* What the supervisor has on 0-2. */
-enum how { PLAIN, OWN, PIPELINE, FILE_IN };
+enum how { PLAIN, OWN, PIPELINE, FILE_IN, PIPE_ERR, OWN_PIPE };
 
 static int keep; /* the slave: else the last close would hang it up */
 static int news; /* what the prompt calls */
@@ -123,14 +123,15 @@ static _Noreturn void supervise(int control)
 static void put_stdio(enum how how, int slave)
 {
 	int pipe_ends[2], null = open("/dev/null", O_RDWR);
-	int in = how == OWN || how == FILE_IN ? null : slave, out = slave;
+	bool own = how == OWN || how == OWN_PIPE;
+	int in = own || how == FILE_IN ? null : slave, out = slave;
 
 	check(pipe(pipe_ends) == 0, "pipe");
-	if (how == OWN)
+	if (own)
 		out = null;
 	dup2(in, 0);
-	dup2(how == PIPELINE ? pipe_ends[1] : out, 1);
-	dup2(out, 2);
+	dup2(how == PIPELINE || how == OWN_PIPE ? pipe_ends[1] : out, 1);
+	dup2(how == PIPE_ERR ? pipe_ends[1] : out, 2);
 	dup2(slave, 3);
 }
 
@@ -331,19 +332,14 @@ static size_t count(char c)
 	return n;
 }
 
-static void test_output_waits(void)
+enum { FLOOD = 400000 };
+
+/* As the box: as much as is taken. */
+static size_t flood(void)
 {
-	static char big[100000];
+	static char big[FLOOD];
 	size_t out = 0;
 
-	start(PLAIN);
-	print("before");
-	ok(shows_text("before"), "output is shown");
-	ask('1');
-	shows_text("wants new.example");
-	clear();
-	print("\033[2Jcover\033[?1049l");
-	ok(!shows_in("cover", 5, 300), "while a question stands it is not");
 	memset(big, 'j', sizeof(big));
 	while (out < sizeof(big)) {
 		struct pollfd room = { .fd = env.slave, .events = POLLOUT };
@@ -356,7 +352,41 @@ static void test_output_waits(void)
 			break;
 		out += (size_t)n;
 	}
-	ok(out < sizeof(big), "what is too much waits in the box");
+	return out;
+}
+
+static void test_slow_screen(void)
+{
+	start(PLAIN);
+	flood();
+	ask('1');
+	read_it();
+	type("o");
+	ok(strcmp(line_of(news, 300), "(nothing)") == 0,
+	   "a question that is not on the screen yet is not answered");
+	ok(shows_text("wants new.example"), "then it is there");
+	type("o");
+	ok(strcmp(line_of(news, 300), "(nothing)") == 0,
+	   "and is to be read first");
+	ok(answers("o", "1 once\n"), "before it is answered");
+	ask('h');
+	finish();
+}
+
+static void test_output_waits(void)
+{
+	size_t out;
+
+	start(PLAIN);
+	print("before");
+	ok(shows_text("before"), "output is shown");
+	ask('1');
+	shows_text("wants new.example");
+	clear();
+	print("\033[2Jcover\033[?1049l");
+	ok(!shows_in("cover", 5, 300), "while a question stands it is not");
+	out = flood();
+	ok(out < FLOOD, "what is too much waits in the box");
 	ok(ask('e') == 'y' && !shows_in("jjj", 3, 0), "and not here");
 	ask('h');
 	ok(shows_text("\033[?1049l\033[2Jcover"),
@@ -489,6 +519,12 @@ static void test_not_ours(void)
 	start(PIPELINE);
 	ok(ask('p') == 'n', "in a pipeline nobody is asked");
 	finish();
+	start(PIPE_ERR);
+	ok(ask('p') == 'n', "nor where only 2 is a pipe");
+	finish();
+	start(OWN_PIPE);
+	ok(ask('p') == 'n', "nor on the terminal that controls us, then");
+	finish();
 	start(FILE_IN);
 	ok(ask('p') == 'y' && ask('e') == 'y' &&
 		   has_flags(ICANON | ECHO | ISIG),
@@ -551,6 +587,7 @@ int main(void)
 	signal(SIGPIPE, SIG_IGN);
 	test_keys();
 	test_keys_that_are_none();
+	test_slow_screen();
 	test_output_waits();
 	test_full_screen();
 	test_two();
