@@ -335,6 +335,14 @@ straight='env -u HTTP_PROXY -u http_proxy -u HTTPS_PROXY -u https_proxy -u ALL_P
 	agentbox_split run --config "$TEST_DIR/m.json" --allow origin.test -c "$fetch --data-binary @big http://origin.test/; $fetch http://origin.test/"
 	[[ "$stderr" == *"uploadPerHost"* ]]
 	[[ "$output" == *403 ]]
+	# What is in heads is sent, too; and nothing is counted twice, however
+	# long a connection is kept.
+	{ printf 'X-A: ' && head -c 40000 /dev/zero | tr '\0' a; } >head
+	echo '{"monitor":{"uploadPerHost":"350K","action":"cut"}}' >"$TEST_DIR/m.json"
+	agentbox_split run --config "$TEST_DIR/m.json" --allow origin.test -c "$fetch -H @head 'http://origin.test/[1-12]'"
+	[[ "$stderr" == *"uploadPerHost"* ]]
+	agentbox_split run --config "$TEST_DIR/m.json" --allow origin.test -c "$straight $fetch -H @head --rate 200/m 'http://origin.test/[1-4]'"
+	[ "$output$stderr" = 200200200200 ]
 	echo '{"monitor":{"newHosts":1,"action":"stop"}}' >"$TEST_DIR/m.json"
 	agentbox_split run --config "$TEST_DIR/m.json" --allow origin.test --allow allowed.test -c "$fetch http://origin.test/; $fetch http://allowed.test/; sleep 60"
 	[ "$status" -eq 125 ]

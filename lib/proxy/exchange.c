@@ -113,16 +113,19 @@ void ab_exchange_send(struct ab_conn *conn, const struct ab_http_request *head,
 		.credentials = upstream ? upstream->credentials : NULL,
 	};
 	struct ab_swapped swapped;
+	size_t before = ab_bytes_len(&conn->server.out);
 
 	if (!ab_exchange_inspect(conn, head, &swapped))
 		return;
 	if (conn->http->mode == AB_EXCHANGE_TUNNEL) {
 		ab_swapped_fini(&swapped);
+		rq->head_up = len;
 		send_raw(conn, head, len);
 		return;
 	}
 	if (!ab_exchange_write(conn, &swapped, &hop))
 		return;
+	rq->head_up += ab_bytes_len(&conn->server.out) - before;
 	if (!ab_exchange_fixed(conn->http) && rq->repeatable)
 		rq->head = len;
 	else

@@ -70,6 +70,7 @@ static void describe(const struct ab_conn *conn,
 		.status = rq->status,
 		.bytes_up = ab_pass_bytes(&rq->up, &conn->up),
 		.bytes_down = ab_pass_bytes(&rq->down, &conn->down),
+		.head_up = rq->head_up,
 		.ms = conn->engine->loop.now - rq->begun,
 		.intercepted = conn->intercepted,
 		.denial = conn->denial, /* while it waited for a word */

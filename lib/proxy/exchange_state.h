@@ -47,6 +47,7 @@ struct ab_exchange_request {
 	int status;
 	uint64_t begun;		/* loop time */
 	int minor;		/* the client's HTTP version */
+	uint64_t head_up;	/* bytes of heads that were sent */
 	size_t head;		/* bytes of the head that are still in client.in:
 				 * it can be sent again */
 	bool repeatable;	/* sending it twice does no harm */

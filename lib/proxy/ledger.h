@@ -86,6 +86,7 @@ struct ab_request_record {	/* texts may be NULL or "" */
 	bool intercepted;	/* TLS was opened */
 	int status;		/* HTTP status sent to the client; 0: none */
 	uint64_t bytes_up, bytes_down;
+	uint64_t head_up;	/* not in bytes_up: of a request's head */
 	uint64_t ms;
 	uint32_t denial;	/* number from ab_ledger_deny; 0: allowed */
 };

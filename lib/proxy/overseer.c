@@ -22,11 +22,20 @@ static void tell(struct ab_engine *engine, struct ab_conn *conn,
 		 const struct ab_request_record *r)
 {
 	struct ab_overseer *o = &engine->overseer;
+	uint64_t sent = r->bytes_up + r->head_up;
 
-	if (r->bytes_up <= conn->told)
+	if (sent <= conn->told)
 		return;
-	o->sent(o->arg, r->host, r->bytes_up - conn->told);
-	conn->told = r->bytes_up;
+	o->sent(o->arg, r->host, sent - conn->told);
+	conn->told = sent;
+}
+
+/* Between two requests a tunnel has sent what they have been told with. */
+static bool is_between(const struct ab_conn *conn)
+{
+	struct ab_request_record r;
+
+	return conn->http && !ab_exchange_describe(conn, &r);
 }
 
 static void tell_all(struct ab_timer *timer)
@@ -36,7 +45,7 @@ static void tell_all(struct ab_timer *timer)
 	for (struct ab_conn *conn = engine->conns; conn; conn = conn->next) {
 		struct ab_request_record r;
 
-		if (ab_conn_describe(conn, &r))
+		if (!is_between(conn) && ab_conn_describe(conn, &r))
 			tell(engine, conn, &r);
 	}
 	/* Set again by the next one that is opened. */
