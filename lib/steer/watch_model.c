@@ -14,7 +14,7 @@
 
 enum {
 	/* A question that has just taken this place is not answered by a key
-	 * that was meant for the one before. */
+	 * that was meant for another one. */
 	READ_MS = 750,
 	MESSAGE_MS = 6000,
 };
@@ -320,16 +320,18 @@ void ab_watch_status(struct ab_watch_model *m, const json_t *answer,
 
 static void move(struct ab_watch_model *m, int by, uint64_t now)
 {
-	long at = ab_watch_selected(m), last = (long)m->nquestions - 1;
+	long before = ab_watch_selected(m), last = (long)m->nquestions - 1;
+	long at = before < 0 ? 0 : before + by;
 
 	if (last < 0)
 		return;
-	at = at < 0 ? 0 : at + by;
 	at = at < 0 ? 0 : at > last ? last : at;
+	if (at == before)
+		return;
 	select_at(m, (size_t)at);
-	/* It was read before. */
-	if (m->readable > now)
-		m->readable = now;
+	/* The box says which questions come and go, and so which one is found
+	 * there; it may not even have been on the screen. */
+	m->readable = now + READ_MS;
 }
 
 static void toggle_pause(struct ab_watch_model *m)

@@ -187,7 +187,9 @@ static void test_questions(void)
 	ok(has(24, 80, "3 questions wait") && has(24, 80, "punycode"),
 	   "more of them");
 	ab_watch_key(model, AB_KEY_DOWN, 2000, &answer);
-	ok(ab_watch_key(model, 'a', 2000, &answer) == AB_WATCH_ANSWER &&
+	ok(ab_watch_key(model, 'a', 2700, &answer) == AB_WATCH_NOTHING,
+	   "another one is chosen, and to be read first");
+	ok(ab_watch_key(model, 'a', 2800, &answer) == AB_WATCH_ANSWER &&
 		   strcmp(answer, "always") == 0 &&
 		   strcmp(model->selected, "7kq2a-2") == 0,
 	   "the one that was chosen");
@@ -197,6 +199,9 @@ static void test_questions(void)
 	   "the next in its place is not answered by the same key");
 	ok(ab_watch_key(model, 'n', 4000, &answer) == AB_WATCH_ANSWER,
 	   "but later");
+	ab_watch_key(model, AB_KEY_DOWN, 4000, &answer);
+	ok(ab_watch_key(model, 'n', 4000, &answer) == AB_WATCH_ANSWER,
+	   "where there is no other, it stays chosen");
 	event(4000, "{\"event\":\"settled\",\"id\":\"7kq2a-9\"}");
 	event(4000, "{\"event\":\"settled\",\"id\":\"7kq2a-3\"}");
 	ok(strcmp(model->selected, "7kq2a-1") == 0, "the last one is gone");
