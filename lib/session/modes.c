@@ -11,9 +11,12 @@
  *	NUMBER	the beginning of one after ESC ]: what it is about
  *
  * ESC begins a new sequence in every state, CAN and SUB end the present one,
- * other control characters inside one do not disturb it. Only the seven-bit
- * forms are known: in UTF-8, which terminals speak today, the eight-bit ones
- * are parts of letters.
+ * other control characters inside one do not disturb it.
+ *
+ * The eight-bit forms are two bytes in UTF-8, which terminals speak today, and
+ * only some terminals know them (xterm, VTE and the console do, tmux and kitty
+ * do not). So what such a form switches on is on, and what it switches off
+ * is not off.
  *
  * Should: when in doubt call a mode on; undoing what is off harms nothing.
  * Mustn't: keep anything whose size the bytes decide.
@@ -89,12 +92,27 @@ static void pop_keyboards(struct ab_modes *m)
 #define KEY(marker, inter, final) \
 	((unsigned int)(marker) << 16 | (unsigned int)(inter) << 8 | (final))
 
-static void finish_csi(struct ab_modes *m, unsigned char final)
+static bool has_param(const struct ab_modes *m, uint16_t n)
+{
+	for (size_t i = 0; i < m->nparams; i++)
+		if (m->params[i] == n)
+			return true;
+	return false;
+}
+
+static void do_csi(struct ab_modes *m, unsigned char final)
 {
 	switch (KEY(m->marker, m->inter, final)) {
 	case KEY('?', 0, 'h'):
 	case KEY('?', 0, 'l'):
 		put_private(m, final == 'h');
+		if (final == 'l' && has_param(m, 2))
+			m->lost |= VT52;
+		break;
+	case KEY(0, 0, 'i'):
+	case KEY('?', 0, 'i'):
+		if (has_param(m, 5))
+			m->lost |= PRINTS;
 		break;
 	case KEY(0, 0, 'm'):
 		put(m, COLOURS, !all_zero(m));
@@ -134,6 +152,19 @@ static void finish_csi(struct ab_modes *m, unsigned char final)
 	}
 }
 
+static void finish_csi(struct ab_modes *m, unsigned char final)
+{
+	struct ab_modes before = *m;
+
+	do_csi(m, final);
+	if (!m->eight)
+		return;
+	m->on |= before.on;
+	for (size_t i = 0; i < 2; i++)
+		if (m->keyboards[i] < before.keyboards[i])
+			m->keyboards[i] = before.keyboards[i];
+}
+
 static void finish_escape(struct ab_modes *m, unsigned char final)
 {
 	switch (KEY(0, m->inter, final)) {
@@ -166,6 +197,8 @@ static void take_escape(struct ab_modes *m, unsigned char c)
 {
 	if (c < 0x20 || c == DEL)
 		return;
+	if (m->inter == 0 && strchr("PX^_k!", c) && m->device < DEVICE)
+		m->device = DEVICE;
 	if (c < 0x30) {
 		m->inter = m->inter ? MALFORMED : c;
 		return;
@@ -175,8 +208,8 @@ static void take_escape(struct ab_modes *m, unsigned char c)
 		return;
 	}
 	if (m->inter == 0 && strchr("]PX^_", c)) {
-		if (c == 'P' && !m->device)
-			m->device = DEVICE;
+		if (c == ']' && !m->device)
+			m->device = TITLE;
 		begin(m, c == ']' ? NUMBER : STRING);
 		return;
 	}
@@ -185,18 +218,19 @@ static void take_escape(struct ab_modes *m, unsigned char c)
 }
 
 /* 4 and 5 are numbered colours, 10 to 19 those of text, background and the
- * like; P is the console's. */
+ * like, 21 kitty's for both; P is the console's. */
 static void take_number(struct ab_modes *m, unsigned char c)
 {
 	uint16_t *n = &m->params[0];
+	bool colours;
 
 	if (c >= '0' && c <= '9') {
 		m->nparams = 1;
 		*n = *n < 6000 ? (uint16_t)(*n * 10 + (c - '0')) : UINT16_MAX;
 		return;
 	}
-	m->painted |= c == 'P' || (c == ';' && (*n == 4 || *n == 5 ||
-						(*n >= 10 && *n <= 19)));
+	colours = *n == 4 || *n == 5 || (*n >= 10 && *n <= 19) || *n == 21;
+	m->painted |= c == 'P' || (c == ';' && colours);
 	begin(m, c == BEL ? GROUND : STRING);
 }
 
@@ -242,23 +276,75 @@ static void take_csi(struct ab_modes *m, unsigned char c)
 	}
 }
 
-/* Up to the next ESC, or all; it is all the same in text and in strings. */
+/* Up to the next byte that may begin a sequence, or all; it is all the same in
+ * text and in strings. */
 static size_t skip(struct ab_modes *m, const unsigned char *p, size_t len)
 {
-	const unsigned char *esc = memchr(p, ESC, len);
+	const unsigned char *esc = memchr(p, ESC, len), *lead;
 	size_t n = esc ? (size_t)(esc - p) : len;
 
-	if (m->state == STRING && n && memchr(p, BEL, n))
-		m->state = GROUND;
+	lead = memchr(p, LEAD, n);
+	n = lead ? (size_t)(lead - p) : n;
+	if ((m->state == STRING || m->device == TITLE) && n &&
+	    memchr(p, BEL, n)) {
+		m->state = m->state == STRING ? GROUND : m->state;
+		m->device = m->device == TITLE ? NO_DEVICE : m->device;
+	}
 	return n;
 }
 
 static void follow_device(struct ab_modes *m, unsigned char c)
 {
-	if (m->device == DEVICE_ESCAPE)
-		m->device = c == '\\' ? NO_DEVICE : DEVICE;
-	else if (m->device && c == ESC)
-		m->device = DEVICE_ESCAPE;
+	switch ((enum device)m->device) {
+	case NO_DEVICE:
+		break;
+	case TITLE_ESCAPE:
+	case DEVICE_ESCAPE:
+		m->device = c == '\\' ? NO_DEVICE : m->device - 1;
+		break;
+	case TITLE:
+	case DEVICE:
+		if (c == ESC)
+			m->device++;
+		else if (c == BEL && m->device == TITLE)
+			m->device = NO_DEVICE;
+		break;
+	}
+}
+
+static void take(struct ab_modes *m, unsigned char c)
+{
+	if (c == ESC) {
+		begin(m, ESCAPE);
+		m->eight = false;
+	} else if (c == CAN || c == SUB) {
+		begin(m, GROUND);
+	} else if (m->state == ESCAPE) {
+		take_escape(m, c);
+	} else if (m->state == NUMBER) {
+		take_number(m, c);
+	} else if (m->state == CSI) {
+		take_csi(m, c);
+	} else if (m->state == STRING && c == BEL) {
+		m->state = GROUND;
+	}
+}
+
+/* What the last byte began is one of the control characters from 0x80, or a
+ * letter. */
+static void take_second(struct ab_modes *m, unsigned char c)
+{
+	m->lead = false;
+	if (c < 0x80 || c > 0x9f) {
+		/* Of a letter that was cut off nothing comes. */
+		if (c >= 0x80)
+			take(m, LEAD);
+		take(m, c);
+		return;
+	}
+	begin(m, ESCAPE);
+	m->eight = true;
+	take_escape(m, c - 0x40);
 }
 
 void ab_modes_feed(struct ab_modes *m, const void *data, size_t len)
@@ -266,22 +352,18 @@ void ab_modes_feed(struct ab_modes *m, const void *data, size_t len)
 	const unsigned char *p = data, *end = p + len;
 
 	while (p < end) {
-		if (m->state == GROUND || m->state == STRING) {
+		if ((m->state == GROUND || m->state == STRING) && !m->lead) {
 			p += skip(m, p, (size_t)(end - p));
 			if (p == end)
 				return;
 		}
 		follow_device(m, *p);
-		if (*p == ESC)
-			begin(m, ESCAPE);
-		else if (*p == CAN || *p == SUB)
-			begin(m, GROUND);
-		else if (m->state == ESCAPE)
-			take_escape(m, *p);
-		else if (m->state == NUMBER)
-			take_number(m, *p);
+		if (m->lead)
+			take_second(m, *p);
+		else if (*p == LEAD)
+			m->lead = true;
 		else
-			take_csi(m, *p);
+			take(m, *p);
 		p++;
 	}
 }
@@ -290,6 +372,7 @@ void ab_modes_join(struct ab_modes *m, const struct ab_modes *other)
 {
 	m->on |= other->on;
 	m->painted |= other->painted;
+	m->lost |= other->lost;
 	if (m->device < other->device)
 		m->device = other->device;
 	for (size_t i = 0; i < 2; i++)

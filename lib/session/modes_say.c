@@ -23,6 +23,7 @@ const struct ab_mode ab_mode_table[NBITS] = {
 	[PASTE] = { 2004 },
 	[COLOUR_REPORTS] = { 2031 },
 	[SIZE_REPORTS] = { 2048 },
+	[WINDOWS_KEYS] = { 9001 },
 	[KEYPAD] = { 66, .undo = "\033>", .redo = "\033=" },
 	[OTHER_KEYS] = { .undo = "\033[>4m", .redo = "\033[>4;2m" },
 	[CURSOR_SHAPE] = { .undo = "\033[0 q" },
@@ -71,12 +72,16 @@ static void say_row(struct out *out, enum bit bit, bool set)
  * ESC may come after another one. */
 static void say_cut(struct out *out, const struct ab_modes *m)
 {
-	if (m->device)
+	if (m->device > TITLE)
 		say(out, "\033\\\033\\");
-	else if (m->state == STRING || m->state == NUMBER)
+	else if (m->device || m->state == STRING || m->state == NUMBER)
 		say(out, "\033\\");
 	else if (m->state != GROUND)
 		say(out, "%c", CAN);
+	if (m->lost & PRINTS)
+		say(out, "\033[4i");
+	if (m->lost & VT52)
+		say(out, "\033<");
 }
 
 /* And the terminal is in the middle of it again. */

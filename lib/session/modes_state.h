@@ -6,13 +6,22 @@
 enum state { GROUND, ESCAPE, CSI, STRING, NUMBER };
 
 /*
- * Some terminals take all that follows ESC P for a part of it, BEL and other
- * sequences as well, until ESC \. What is true of this one is not known, so
- * that is kept beside the state.
+ * Some terminals (tmux after ESC P, GNU screen after all that begin a string,
+ * ESC k and ESC ! as well) take all that follows for a part of it, BEL and
+ * other sequences as well, until ESC \; a title alone may end with BEL. What
+ * is true of this one is not known, so that is kept beside the state.
  */
-enum device { NO_DEVICE, DEVICE, DEVICE_ESCAPE };
+enum device { NO_DEVICE, TITLE, TITLE_ESCAPE, DEVICE, DEVICE_ESCAPE };
+
+/*
+ * Bits of `lost`. A printer that is switched on gets all that is written; a
+ * VT52 knows none of our sequences, and what ends it can be hidden behind one
+ * of its own: so these are never taken for over.
+ */
+enum { PRINTS = 1, VT52 = 2 };
 
 enum { BEL = 0x07, CAN = 0x18, SUB = 0x1a, ESC = 0x1b, DEL = 0x7f };
+enum { LEAD = 0xc2 };	/* in UTF-8, of 0x80 to 0xbf */
 
 /* No sequence has this marker: one that is malformed and means nothing. */
 enum { MALFORMED = 0xff };
@@ -39,6 +48,7 @@ enum bit {
 	PASTE,
 	COLOUR_REPORTS,
 	SIZE_REPORTS,
+	WINDOWS_KEYS,
 	KEYPAD,
 	OTHER_KEYS,
 	CURSOR_SHAPE,

@@ -11,6 +11,7 @@
 #include "tap.h"
 
 #define E "\033"
+#define C "\302\233" /* the same as ESC [ */
 
 static const struct {
 	const char *name;
@@ -79,7 +80,36 @@ static const struct {
 	  E "\\" E "\\" },
 	{ "device string, ended", E "P1$r" E "\\x", "" },
 	{ "margins at the sides", E "[?69h" E "[3;9s", E "[?69l" },
-	{ "title cut by a sequence", E "]0;title" E "[?25l", E "[?25h" },
+	{ "title cut by a sequence", E "]0;title" E "[?25l",
+	  E "\\" E "[?25h" },
+	{ "title cut by a sequence, ended", E "]0;a" E "[?25l\007",
+	  E "[?25h" },
+	{ "title that ESC k began", E "kname" E "[?25l",
+	  E "\\" E "\\" E "[?25h" },
+	{ "title that ESC k began, ended", E "kname" E "\\", "" },
+	{ "message, other strings", E "!text" E "_a" E "[m",
+	  E "\\" E "\\" },
+	{ "other strings, ended", E "_a" E "\\" E "^b" E "\\" E "Xc" E "\\",
+	  "" },
+	{ "eight bits, in UTF-8", C "?1049h" C "?6;1000h",
+	  E "[?6l" E "[?1000l" E "[?1049l" },
+	{ "eight bits switch nothing off",
+	  E "[?6;1000h" C "?6;1000l" C "!p" E "[>1u" C "<u",
+	  E "[?6l" E "[?1000l" E "[<1u" },
+	{ "seven bits do", C "?6;1000h" E "[?6;1000l", "" },
+	{ "eight bits begin a string", "\302\220q\302\234" E "[?25l",
+	  E "\\" E "\\" E "[?25h" },
+	{ "and end one", E "]0;a\302\234" C "?25l", E "\\" E "[?25h" },
+	{ "letters beside them", "\302\251\303\233?25l\302?25l", "" },
+	{ "a letter that is cut off", E ")\302", "\030" },
+	{ "a printer", E "[5i" E "[?25l", E "[4i" E "[?25h" },
+	{ "a printer for each line", E "[?5i", E "[4i" },
+	{ "a picture of the screen", E "[i" E "[0i" E "[4i", "" },
+	{ "a VT52", E "[?2l" E "[?25l" E "c", E "<" },
+	{ "a VT52 that only seems to have ended", E "[?2l" E "Y" E "<",
+	  E "<" },
+	{ "a VT100", E "[?2h" E "[2l", "" },
+	{ "keys of Windows", E "[?9001h", E "[?9001l" },
 	{ "cut after ESC", "x" E, "\030" },
 	{ "cut in a sequence", E "[?10", "\030" },
 	{ "cut in a sequence, something on", E "[?1000h" E "[?10",
@@ -289,6 +319,25 @@ static void test_cover(void)
 		  E "\\" E "\\" E "[?1049h" READABLE E "[?7l" E "[?25l" E
 		  "[H" E "[2J",
 		  E "[0m" E "[H" E "[2J" E "[?7h" E "[?25h" E "[?1049l" },
+		{ "a printer that gets it all, of a VT52", E "[5i" E "[?2l",
+		  E "[4i" E "<" E "[?1049h" READABLE E "[?7l" E "[?25l" E
+		  "[H" E "[2J",
+		  E "[0m" E "[H" E "[2J" E "[?7h" E "[?25h" E "[?1049l" },
+		{ "lines of another place", C "?6h" E "[20;24r",
+		  E "[?1049h" E "[?6l" READABLE E "[?7l" E "[?25l" E "[H" E
+		  "[2J",
+		  E "[0m" E "[H" E "[2J" E "[?7h" E "[?25h" E "[?6h" E
+		  "[?1049l" },
+		{ "a name that never ends", E "ka" E "[m",
+		  E "\\" E "\\" E "[?1049h" READABLE E "[?7l" E "[?25l" E
+		  "[H" E "[2J",
+		  E "[0m" E "[H" E "[2J" E "[?7h" E "[?25h" E "[?1049l" },
+		{ "black on black, by kitty's word", E "]21;foreground=#000" E
+		  "\\",
+		  E "[?1049h" READABLE E "]104" E "\\" E "]105" E "\\" E
+		  "]110" E "\\" E "]111" E "\\" E "]R" E "\\" E "[?7l" E
+		  "[?25l" E "[H" E "[2J",
+		  E "[0m" E "[H" E "[2J" E "[?7h" E "[?25h" E "[?1049l" },
 		{ "black on black", E "]11;#000" E "\\",
 		  E "[?1049h" READABLE E "]104" E "\\" E "]105" E "\\" E
 		  "]110" E "\\" E "]111" E "\\" E "]R" E "\\" E "[?7l" E
@@ -313,7 +362,8 @@ static void test_cover(void)
 static void test_chance(void)
 {
 	static const char likely[] = "\033\033\033[[[?>?=<;;:0123456789hlmrqup"
-				     "]PX^_\\ !()Bc\030\032\007\177\377";
+				     "]PX^_\\ !()Bci\030\032\007\177\377"
+				     "\302\302\220\233\234\235";
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	char *guard = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
 			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
