@@ -249,6 +249,23 @@ open("ready-web", "w"); time.sleep(60)'
 	wait "$pid" || true
 }
 
+@test "stop: a supervisor that is late is no reason to kill before the grace" {
+	local stopper rc=0
+
+	begin one -- sh -c 'trap "touch heard; exit 7" TERM; touch ready-one; while :; do sleep 0.1; done'
+	wait_for 20 test -S "$AGENTBOX_STATE/live/$(run_id)/control"
+	kill -STOP "$pid"
+	# Longer than an answer is waited for.
+	(sleep 2; kill -CONT "$pid") 3>&- &
+	stopper=$!
+	agentbox stop one --grace 20s
+	[ "$status" -eq 0 ]
+	[ -e heard ]
+	wait "$stopper"
+	wait "$pid" || rc=$?
+	[ "$rc" -eq 7 ]
+}
+
 @test "stop: a process that has the pid of another one's record is not touched" {
 	# A run whose record names a process that has nothing to do with it: the
 	# pid is right, the time of its start is not.
@@ -260,7 +277,7 @@ open("ready-web", "w"); time.sleep(60)'
 		command: ["x"], pid: $me, init: $pid, init_started: 1}' >"$dir/audit.jsonl"
 	exec {lock}<"$dir"
 	flock -x "$lock"
-	agentbox stop aaaaa
+	agentbox stop aaaaa --grace 0s
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"aaaaa is not over"* ]]
 	kill -0 "$victim"
@@ -268,7 +285,7 @@ open("ready-web", "w"); time.sleep(60)'
 	jq -nc --argjson pid "$victim" --argjson at "$(cut -d' ' -f22 "/proc/$victim/stat")" \
 		'{kind: "start", run_id: "aaaaa", command: ["x"], pid: 1, init: $pid, init_started: $at}' \
 		>"$dir/audit.jsonl"
-	agentbox stop aaaaa
+	agentbox stop aaaaa --grace 0s
 	[ "$status" -eq 1 ]
 	kill -0 "$victim"
 	exec {lock}<&-

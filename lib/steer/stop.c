@@ -2,9 +2,10 @@
  * Theory of operation.
  *
  * A run is asked to end at its control socket. One that does not answer is
- * stopped or stuck, and one that answered may still not get there: then init
- * is killed, and with it everything in the box, and a moment later the
- * supervisor if that did not help. Its broker does the rest, as always.
+ * stopped, stuck or late, and one that answered may still not get there: then,
+ * when the grace is over, init is killed, and with it everything in the box,
+ * and a moment later the supervisor if that did not help. Its broker does the
+ * rest, as always.
  *
  * Should: believe nothing but the lock about whether a run is over.
  * Mustn't: signal by a pid. Handles are taken and compared with the start
@@ -98,9 +99,11 @@ static void ask(struct stopping *s, uint64_t grace_ms)
 		struct target *t = &s->v[i];
 
 		t->until = now + (int64_t)grace_ms + GIVE_UP_MS;
-		t->kill_at = now;
+		/* Who did not answer may just be late, as on a machine that
+		 * has much to do: the request is there, and so is the grace. */
+		t->kill_at = now + (int64_t)grace_ms;
 		if (v[i].answer)
-			t->kill_at += (int64_t)grace_ms + LATE_MS;
+			t->kill_at += LATE_MS;
 	}
 	ab_knock_fini(v, s->len);
 }
