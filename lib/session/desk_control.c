@@ -279,6 +279,11 @@ void ab_desk_surveyed(struct ab_desk *d, const char *json)
 					   (json_int_t)waits->released));
 }
 
+bool ab_desk_awaited(const struct ab_desk *d)
+{
+	return d->nsurveys > 0;
+}
+
 static json_t *list_of(const struct ab_strv *lines)
 {
 	json_t *list = json_array();

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -278,6 +279,16 @@ static void something_told(struct ab_source *source, uint32_t events)
 		free(letter->data);
 		free(letter);
 	}
+}
+
+bool ab_gate_hear(struct ab_gate *g, int ms)
+{
+	struct pollfd told = { .fd = g->told.fd, .events = POLLIN };
+
+	if (g->told.fd < 0 || poll(&told, 1, ms) <= 0)
+		return false;
+	something_told(&g->told, EPOLLIN);
+	return true;
 }
 
 /* Before there is a thread that could write. */

@@ -58,6 +58,9 @@ void ab_gate_secret(struct ab_gate *gate, size_t i, const char *value,
 /* Init's answer to a dial. */
 void ab_gate_dialled(struct ab_gate *gate, int errnum, int fd);
 
+/* After the loop has ended: what the proxy tells next, waited for so long;
+ * false: nothing came. */
+bool ab_gate_hear(struct ab_gate *gate, int ms);
 /* After the box is gone. The gate is freed. */
 int ab_gate_close(struct ab_gate *gate, struct ab_proxy_report *ret,
 		  struct ab_error *err);

@@ -20,17 +20,21 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "session/broker.h"
 #include "session/children.h"
 #include "session/desk.h"
+#include "session/gate.h"
 #include "session/prompt.h"
 #include "session/refusals.h"
 #include "session/supervisor_state.h"
 #include "session/terminal.h"
 
-/* Between SIGTERM and SIGKILL when the time is up. */
-enum { GRACE_MS = 5000 };
+enum {
+	GRACE_MS = 5000, /* between SIGTERM and SIGKILL, when the time is up */
+	ANSWER_MS = 5000, /* for the last answers of the proxy */
+};
 
 void ab_supervisor_give_up(struct supervisor *s)
 {
@@ -383,6 +387,17 @@ static int open_sources(struct supervisor *s, struct ab_error *err)
 	return what->gate ? ab_supervisor_attach(s) : 0;
 }
 
+/* The command may have waited for nothing else, and be over before the word
+ * is back that what somebody asked for has been done. */
+static void answer_the_last(struct supervisor *s)
+{
+	int64_t end = ab_now_ms() + ANSWER_MS, left = ANSWER_MS;
+
+	while (s->result == 0 && ab_desk_awaited(s->desk) && left > 0 &&
+	       ab_gate_hear(s->what->gate, (int)left))
+		left = end - ab_now_ms();
+}
+
 int ab_supervise(const struct ab_supervision *what, struct ab_outcome *ret,
 		 struct ab_error *err)
 {
@@ -402,6 +417,7 @@ int ab_supervise(const struct ab_supervision *what, struct ab_outcome *ret,
 	/* With init every process of the box is gone; the terminal's last
 	 * output is complete only then. */
 	ab_box_fini(what->box);
+	answer_the_last(&s);
 	ab_prompt_close(what->desk->prompt);
 	ab_desk_close(s.desk, s.out.status);
 	ab_terminal_close(what->terminal);
