@@ -32,12 +32,32 @@ tty_line()
 	tty_key Enter
 }
 
-# The question stands there, and who could have read it answers.
+unanswered()
+{
+	tty_matches '\[o\]nce .*\[\?\] more$'
+}
+
+# The question stands there, and who could have read it presses a key.
+press()
+{
+	wait_for 20 unanswered
+	sleep "${2:-1}"
+	tty_key "$1"
+}
+
+# The same, and the key is an answer: it is behind the question then. Keys
+# count some time after the question was drawn, and when that was is not to be
+# seen: on a slow machine the first may come too early.
 answer()
 {
-	tty_wait '\[o\]nce .*more$'
-	sleep 0.4
-	tty_key "$1"
+	local again
+
+	press "$1" 0.4
+	for again in 1 2 3 4; do
+		wait_for 5 eval '! unanswered' && return 0
+		tty_key "$1"
+	done
+	return 1
 }
 
 asked()
@@ -150,7 +170,7 @@ asked()
 @test "asking: other keys mean nothing" {
 	outer_shell
 	tty_line '$AGENTBOX run -- git push; echo "status=$?"'
-	answer Enter
+	press Enter
 	local key
 	for key in y O A Space Up Down Left; do
 		tty_key "$key"
@@ -178,7 +198,7 @@ asked()
 @test "asking: ? says more and asks again" {
 	outer_shell
 	tty_line '$AGENTBOX run -c "true && git push"; echo "status=$?"'
-	answer '?'
+	press '?'
 	tty_wait 'what decided is this part'
 	tty_wait '^          \| git push'
 	tty_wait '30 days'
@@ -233,9 +253,13 @@ asked()
 @test "asking: Ctrl-Z stops it, and in the foreground it asks again" {
 	outer_shell
 	tty_line 'stty -a >before; $AGENTBOX run -- git push'
-	answer C-z
+	press C-z
 	tty_wait 'Stopped'
-	tty_line 'stty -a >after; clear; fg; echo "status=$?"'
+	# The old question is not the new one.
+	tty_line 'stty -a >after; clear; echo cleared'
+	tty_wait '^cleared'
+	tty_tmux clear-history
+	tty_line 'fg; echo "status=$?"'
 	answer o
 	tty_wait '^status=0'
 	diff before after
@@ -246,7 +270,7 @@ asked()
 	tty_line 'trap "" HUP; $AGENTBOX run -- git push; echo $? >status'
 	tty_wait '\[o\]nce .*more$'
 	tty_stop
-	wait_for 10 test -s status
+	wait_for 30 test -s status
 	[ "$(cat status)" -eq 126 ]
 }
 

@@ -325,7 +325,7 @@ reach()
 		[ "$(heard)" -eq 0 ]
 		reach stream "$where" --allow-unix "$where"
 		[ "$output" = "stream: ok" ]
-		wait_for 15 eval '[ "$(heard)" -eq 1 ]'
+		wait_for 30 eval '[ "$(heard)" -eq 1 ]'
 	done
 }
 
@@ -343,7 +343,7 @@ reach()
 		[ "$(heard)" -eq 0 ]
 		reach dgram "$where" --allow-unix "$where"
 		[[ "$output" != *EACCES* ]]
-		wait_for 15 eval '[ "$(heard)" -eq 3 ]'
+		wait_for 30 eval '[ "$(heard)" -eq 3 ]'
 	done
 }
 
@@ -356,7 +356,7 @@ reach()
 		[ "$output" = "stream: ENOENT" ]
 		reach stream "$dir/s" --allow-unix "$dir/s"
 		[ "$output" = "stream: ok" ]
-		wait_for 15 eval '[ "$(heard)" -eq 1 ]'
+		wait_for 30 eval '[ "$(heard)" -eq 1 ]'
 		rm -rf "$dir"
 	done
 }
@@ -435,7 +435,7 @@ reach()
 	[ "$(heard)" -eq 0 ]
 	# It does answer to others.
 	"$ATTACK/sockets" stream "$name"
-	wait_for 15 eval '[ "$(heard)" -eq 1 ]'
+	wait_for 30 eval '[ "$(heard)" -eq 1 ]'
 }
 
 @test "System V memory of the host is not there, the box has its own" {
@@ -663,7 +663,7 @@ host_address()
 	tcp: ok
 	udp: ok
 	END
-	wait_for 15 eval '[ "$(heard "$tcp_log")" -eq 1 ] && [ "$(heard "$udp_log")" -eq 1 ]'
+	wait_for 30 eval '[ "$(heard "$tcp_log")" -eq 1 ] && [ "$(heard "$udp_log")" -eq 1 ]'
 }
 
 @test "no name is resolved in a box without a network" {

@@ -107,7 +107,7 @@ exec_json()
 	exec_json -- ./plain
 	[ "$status" -eq 126 ]
 	says '.exit == 126 and .error != null'
-	exec_json --timeout 1s -- sh -c 'echo before; sleep 50'
+	exec_json --timeout 2s -- sh -c 'echo before; sleep 50'
 	[ "$status" -eq 124 ]
 	says '.exit == 124 and .timed_out and .signal == "SIGTERM"'
 	says '.stdout == "before\n"'

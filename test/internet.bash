@@ -35,7 +35,7 @@ internet_start()
 		</dev/null >"$NET/start.log" 2>&1 3>&- &
 	NET_PID=$!
 	export NET NET_PID
-	wait_for 20 internet_settled && [ -e "$NET/ready" ] && return 0
+	wait_for 60 internet_settled && [ -e "$NET/ready" ] && return 0
 	cat "$NET"/*.log
 	return 1
 }

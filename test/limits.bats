@@ -37,10 +37,10 @@ except BlockingIOError:
 
 @test "limits: processes of other boxes do not count" {
 	only_user
-	timeout 30 "$AGENTBOX" run --processes 30 -- sh -c '
-		for i in $(seq 20); do sleep 20 & done
+	timeout 90 "$AGENTBOX" run --processes 30 -- sh -c '
+		for i in $(seq 20); do sleep 80 & done
 		touch ready; while [ ! -e stop ]; do sleep 0.05; done' 3>&- &
-	wait_for 10 test -e ready
+	wait_for 30 test -e ready
 	agentbox run --processes 30 -- sh -c '
 		for i in $(seq 20); do sleep 0.1 & done; wait && echo all'
 	touch stop

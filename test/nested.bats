@@ -91,7 +91,7 @@ while True:
     c, _ = s.accept()
     c.close()' >"$TEST_DIR/port" 3>&- &
 	local server=$!
-	wait_for 10 test -s "$TEST_DIR/port"
+	wait_for 30 test -s "$TEST_DIR/port"
 	local try='
 import socket, sys
 try:

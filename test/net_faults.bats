@@ -357,14 +357,14 @@ with_fault()
 		echo up >up
 		exec cat </dev/tcp/wire.test/19 >/dev/null'
 	read -r -t 20 _ <>up
-	wait_for 10 inside curl -s -o /dev/null http://127.0.0.1:18080/
+	wait_for 30 inside curl -s -o /dev/null http://127.0.0.1:18080/
 	[ -n "$(inside ss -Htn dst 203.0.113.50)" ]
 	kill -KILL "$BOX"
 	wait "$BOX" || true
 	BOX=
 	[ -z "$(processes_left)" ]
 	no_connections() { [ -z "$(inside ss -Htn state established '( dst 203.0.113.50 or sport = :18080 )')" ]; }
-	wait_for 15 no_connections || { inside ss -Htnpa; false; }
+	wait_for 30 no_connections || { inside ss -Htnpa; false; }
 	[ -z "$(inside ss -Htln sport = :18080)" ]
 }
 
@@ -383,6 +383,6 @@ with_fault()
 	[ "$(audit 'select(.kind == "request") | "\(.domain) \(.bytes_down > 0)"' | sort | tr '\n' ';')" = \
 		"origin.test true;wire.test true;" ]
 	none() { [ -z "$(inside ss -Htn state established '( dst 203.0.113.50 or dst 203.0.113.20 )')" ]; }
-	wait_for 15 none
+	wait_for 30 none
 	[ -z "$(processes_left)" ]
 }

@@ -253,7 +253,7 @@ repository()
 	need program:tmux
 	agentbox run -- sh -c '
 		tmux -f /dev/null new-session -d -x 80 -y 24 "echo in-tmux >done; sleep 60" || exit 1
-		i=0; while [ ! -s done ] && [ $i -lt 100 ]; do sleep 0.05; i=$((i + 1)); done
+		i=0; while [ ! -s done ] && [ $i -lt 600 ]; do sleep 0.05; i=$((i + 1)); done
 		tmux list-sessions
 		cat done'
 	[ "$status" -eq 0 ]

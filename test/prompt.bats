@@ -59,10 +59,12 @@ records()
 }
 
 @test "prompt: once is asked again, for the run is not" {
-	box_on_terminal -- sh -c "$fetch; $fetch; $fetch"
+	# Not before the first question has left the screen.
+	box_on_terminal -- sh -c "$fetch; until [ -e go ]; do sleep 0.05; done; $fetch; $fetch"
 	question 'other.test:80'
 	tty_key o
-	wait_for 20 grep -q '"kind":"question"' "$AGENTBOX_STATE/live/$(run_id)/audit.jsonl"
+	tty_wait '^got=200'
+	: >go
 	question 'other.test:80'
 	tty_key r
 	tty_end
@@ -121,12 +123,13 @@ records()
 }
 
 @test "prompt: what was typed before is no answer" {
-	box_on_terminal -- sh -c "echo ready; read -r line; stty -echo; echo go; sleep 1; $fetch; echo \"line=\$line\""
+	box_on_terminal -- sh -c "echo ready; read -r line; stty -echo; echo go; until [ -e typed ]; do sleep 0.05; done; $fetch; echo \"line=\$line\""
 	tty_wait '^ready'
 	tty_type 'first'
 	tty_key Enter
 	tty_wait '^go'
 	tty_type 'oooo'
+	: >typed
 	question 'other.test:80'
 	tty_key n
 	tty_end
@@ -211,7 +214,7 @@ records()
 	question 'other.test:80'
 	pkill -KILL -t "$(tty_tmux display-message -p '#{pane_tty}' | sed 's,/dev/,,')" -o -x agentbox
 	tty_wait '^left'
-	wait_for 10 alternate_screen 0
+	wait_for 30 alternate_screen 0
 	diff before after
 }
 

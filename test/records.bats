@@ -109,7 +109,7 @@ on_disk()
 @test "audit: a pipe and a FIFO" {
 	run bash -c '"$@" 5> >(cat >../piped); wait $!' - "$AGENTBOX" run --audit 5 -- true
 	[ "$status" -eq 0 ]
-	wait_for 15 grep -q '"end"' ../piped
+	wait_for 30 grep -q '"end"' ../piped
 	record | cmp - ../piped
 	rm -r "$AGENTBOX_STATE"
 	mkfifo fifo
@@ -274,11 +274,11 @@ knock()
 
 @test "audit: when the supervisor is killed the copy says so as well" {
 	"$AGENTBOX" run --audit ../log -- sleep 60 3>&- &
-	wait_for 10 grep -q assurance ../log
+	wait_for 30 grep -q assurance ../log
 	kill -KILL "$(head -n 1 ../log | jq .pid)"
-	wait_for 10 grep -q 'supervisor was killed' ../log
+	wait_for 30 grep -q 'supervisor was killed' ../log
 	[ "$(kinds ../log)" = "start assurance end" ]
-	wait_for 10 grep -qrs 'supervisor was killed' "$AGENTBOX_STATE/runs"
+	wait_for 30 grep -qrs 'supervisor was killed' "$AGENTBOX_STATE/runs"
 	record | cmp - ../log
 }
 
@@ -297,7 +297,7 @@ knock()
 @test "record: a long one of a killed run is still swept" {
 	"$AGENTBOX" run -- sleep 60 3>&- &
 	local pid=$! dir
-	wait_for 10 grep -qrs assurance "$AGENTBOX_STATE/live"
+	wait_for 30 grep -qrs assurance "$AGENTBOX_STATE/live"
 	dir=$(echo "$AGENTBOX_STATE"/live/*)
 	# More than a first line may be long.
 	head -c 6000000 /dev/zero | tr '\0' '\n' >>"$dir/audit.jsonl"

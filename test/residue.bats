@@ -323,7 +323,7 @@ hold()
 		touch ready; while [ ! -e stop ]; do sleep 0.05; done" \
 		</dev/null >"$TEST_DIR/out" 2>&1 3>&- &
 	pid=$!
-	wait_for 15 test -e ready
+	wait_for 30 test -e ready
 	rm ready
 	init=$(child_named "$pid" agentbox-init)
 	broker=$(child_named "$pid" agentbox-broker)
@@ -386,7 +386,7 @@ no_live_run()
 	hold 'echo evil >.envrc; echo fine >made'
 	kill -KILL "$pid"
 	end_of "$pid"
-	wait_for 10 no_live_run
+	wait_for 30 no_live_run
 	[ ! -e .envrc ]
 	[ "$(cat made)" = fine ]
 	rm made

@@ -12,7 +12,7 @@ start()
 		env --default-signal "$AGENTBOX" run "$@" \
 		</dev/null >"$TEST_DIR/out" 2>&1 3>&- &
 	timeout_pid=$!
-	wait_for 10 has_child "$timeout_pid"
+	wait_for 30 has_child "$timeout_pid"
 	pid=$(child_of "$timeout_pid")
 }
 
@@ -83,7 +83,7 @@ no_control_bytes()
 }
 
 @test "run: 124 when the time is up, and TERM comes first" {
-	agentbox run --timeout 300ms -- sh -c '
+	agentbox run --timeout 2s -- sh -c '
 		trap "echo told; exit 3" TERM
 		while :; do sleep 0.05; done 2>/dev/null'
 	[ "$status" -eq 124 ]
@@ -93,7 +93,7 @@ no_control_bytes()
 @test "run: what ignores TERM is killed after a grace period" {
 	local begun=$SECONDS
 
-	agentbox run --timeout 200ms -- sh -c 'trap "" TERM; while :; do sleep 0.1; done'
+	agentbox run --timeout 1s -- sh -c 'trap "" TERM; while :; do sleep 0.1; done'
 	[ "$status" -eq 124 ]
 	[ $((SECONDS - begun)) -ge 4 ]
 	[ $((SECONDS - begun)) -le 30 ]
@@ -425,7 +425,7 @@ no_control_bytes()
 	for sig in TERM INT HUP QUIT USR1 USR2 WINCH; do
 		start -- sh -c "trap 'echo got-$sig; exit 9' $sig; echo ready
 			while :; do sleep 0.05; done 2>/dev/null"
-		wait_for 10 said ready
+		wait_for 30 said ready
 		kill "-$sig" "$pid"
 		finish
 		[ "$status" -eq 9 ]
@@ -438,7 +438,7 @@ no_control_bytes()
 
 	for sig in TERM INT HUP QUIT USR1; do
 		start -- sh -c 'echo ready; exec sleep 60'
-		wait_for 10 said ready
+		wait_for 30 said ready
 		kill "-$sig" "$pid"
 		finish
 		[ "$status" -eq $((128 + $(kill -l "$sig"))) ]
@@ -462,14 +462,14 @@ no_control_bytes()
 
 @test "run: without a terminal TSTP stops command and supervisor, CONT goes on" {
 	start -- sh -c 'echo ready; i=0; while [ ! -e stop ]; do i=$((i + 1)); echo $i >count; sleep 0.05; done; echo end'
-	wait_for 10 said ready
+	wait_for 30 said ready
 	kill -TSTP "$pid"
-	wait_for 10 is_state "$pid" T
+	wait_for 30 is_state "$pid" T
 	init=$(child_of "$pid")
 	shell=$(child_of "$init")
-	wait_for 10 is_state "$shell" T
+	wait_for 30 is_state "$shell" T
 	kill -CONT "$pid"
-	wait_for 10 is_state "$pid" S
+	wait_for 30 is_state "$pid" S
 	touch stop
 	finish
 	[ "$status" -eq 0 ]
@@ -514,7 +514,7 @@ no_control_bytes()
 
 @test "run: two runs in one folder do not disturb each other" {
 	start -- sh -c 'echo ready; while [ ! -e go ]; do sleep 0.05; done; echo first'
-	wait_for 10 said ready
+	wait_for 30 said ready
 	agentbox run -- sh -c 'ls /tmp; echo second; touch go'
 	[ "$output" = second ]
 	finish

@@ -45,9 +45,9 @@ counts()
 @test "helpers: a process of a box that is left over is found" {
 	need userns
 	unshare --user --map-root-user --pid --fork --kill-child sleep 60 3>&- &
-	in_a_box() { [ -n "$(our_processes)" ]; }
-	wait_for 15 in_a_box
-	[[ "$(our_processes)" == *sleep* ]]
+	# Until it is sleep, it is a copy of unshare.
+	in_a_box() { [[ "$(our_processes)" == *sleep* ]]; }
+	wait_for 30 in_a_box
 	[[ "$(processes_left 1)" == *sleep* ]]
 	kill -KILL $!
 	wait $! || true

@@ -43,6 +43,15 @@ supervisor()
 	pgrep -t "${tty#/dev/}" -x agentbox
 }
 
+# foreground NAME: a program of that name in the box has its terminal.
+foreground()
+{
+	local pid
+
+	pid=$(our_processes | awk -v name="$1" '$3 == name { print $1 }')
+	[ -n "$pid" ] && [[ "$(ps -o stat= -p "$pid")" == S*+* ]]
+}
+
 alternate_screen()
 {
 	[ "$(tty_tmux display-message -p '#{alternate_on}')" = "$1" ]
@@ -80,9 +89,9 @@ mouse_reported()
 	tty_line 'stty size'
 	tty_wait '^24 80$'
 	tty_resize 100 30
-	wait_for 10 eval 'tty_line "stty size"; tty_matches "^30 100$"'
+	wait_for 30 eval 'tty_line "stty size"; tty_matches "^30 100$"'
 	tty_line 'exit'
-	tty_wait '^outer>'
+	tty_wait '^outer>$'
 }
 
 @test "terminal: a program inside is told that the size has changed" {
@@ -107,12 +116,15 @@ time.sleep(30)'
 	inner_shell
 	tty_line 'sleep 100'
 	tty_wait '^inner> sleep 100$'
-	# The stop works only once sleep has the foreground.
-	wait_for 10 eval 'tty_key C-z; tty_matches "Stopped +sleep 100"'
+	wait_for 30 foreground sleep
+	tty_key C-z
+	tty_wait 'Stopped +sleep 100'
 	tty_line 'jobs; echo state=$?'
 	tty_wait '^state=0'
 	tty_line 'fg'
 	tty_wait '^sleep 100$'
+	# The shell says so before sleep has the terminal.
+	wait_for 30 foreground sleep
 	tty_key C-c
 	tty_line 'echo after=$?'
 	tty_wait '^after=130'
@@ -144,7 +156,7 @@ time.sleep(30)'
 	diff before stopped
 	tty_line 'fg'
 	tty_wait '^.AGENTBOX run -- sh'
-	wait_for 10 eval 'tty_key C-c; tty_line "echo status=\$?"; tty_matches "^status=130"'
+	wait_for 30 eval 'tty_key C-c; tty_line "echo status=\$?"; tty_matches "^status=130"'
 	tty_line 'stty -a >after; echo done'
 	tty_wait '^done'
 	diff before after
@@ -171,7 +183,7 @@ time.sleep(30)'
 	outer_shell
 	tty_line '$AGENTBOX run -- sh -c "echo printed; read x; echo got=\$x" &'
 	tty_wait '^(outer> )?printed'
-	wait_for 10 eval 'tty_line "jobs"; tty_matches "Stopped"'
+	wait_for 30 eval 'tty_line "jobs"; tty_matches "Stopped"'
 	tty_line 'echo not-taken'
 	tty_wait '^not-taken'
 	tty_line 'fg'
@@ -191,6 +203,7 @@ time.sleep(30)'
 	tty_key G
 	tty_wait '^500$'
 	tty_key q
+	tty_wait '^outer>$'
 	tty_line 'stty -a | grep -o " icanon"; echo ended'
 	tty_wait '^ended'
 	tty_wait '^ icanon'
@@ -246,12 +259,12 @@ time.sleep(30)'
 	outer_shell
 	tty_line '$AGENTBOX run -- vim -u NONE -N -n note.txt'
 	# Not the name in the last line: a redraw may have wiped it.
-	wait_for 10 alternate_screen 1
+	wait_for 30 alternate_screen 1
 	tty_wait '^~'
 	tty_type 'ihello from the box'
 	tty_key Escape
 	tty_line ':wq'
-	wait_for 10 alternate_screen 0
+	wait_for 30 alternate_screen 0
 	tty_wait '^outer>$'
 	tty_line 'echo status=$?'
 	tty_wait '^status=0'
@@ -307,7 +320,7 @@ sys.stdout.write(got.hex() + "\r\n")'
 	tty_wait '^up$'
 	alternate_screen 1
 	kill -9 "$(supervisor)"
-	wait_for 10 alternate_screen 0
+	wait_for 30 alternate_screen 0
 	cursor_shown 1
 	tty_key Enter
 	tty_line 'stty -a >after; echo alive'
@@ -323,7 +336,7 @@ sys.stdout.write(got.hex() + "\r\n")'
 	tty_wait '^up$'
 	kill -9 "$(supervisor)"
 	tty_wait 'Killed'
-	wait_for 10 eval 'tty_line "stty -a >after; echo alive"; tty_matches "^alive"'
+	wait_for 30 eval 'tty_line "stty -a >after; echo alive"; tty_matches "^alive"'
 	diff before after
 }
 
@@ -354,7 +367,7 @@ sys.stdout.write(got.hex() + "\r\n")'
 	pid=$(supervisor)
 	kill -0 "$pid"
 	tty_stop
-	wait_for 10 eval '! kill -0 "$pid" 2>/dev/null'
+	wait_for 30 eval '! kill -0 "$pid" 2>/dev/null'
 }
 
 @test "terminal: keys cannot be pushed into it, other requests work" {
@@ -388,7 +401,10 @@ sys.stdout.write(got.hex() + "\r\n")'
 
 @test "terminal: nothing that was printed before hides a question, or answers it" {
 	for trick in 'P0;\007' 'P0;\033'; do
-		tty_start "$AGENTBOX" run --unknown ask -- sh -c "printf '\\033$trick'; curl -sf -o /dev/null http://new.test/"
+		rm -f go
+		tty_start "$AGENTBOX" run --unknown ask -- sh -c "echo up; until [ -e go ]; do sleep 0.05; done; printf '\\033$trick'; curl -sf -o /dev/null http://new.test/"
+		tty_wait '^up'
+		: >go
 		# Before the terminal itself gives such a string up.
 		tty_wait 'wants new.test:80' 4
 		# What somebody types who does not look is no answer.

@@ -179,7 +179,7 @@ s.bind(sys.argv[1])
 s.listen()
 time.sleep(60)' "$TEST_DIR/sock" 3>&- &
 	local host=$!
-	wait_for 10 test -S "$TEST_DIR/sock"
+	wait_for 30 test -S "$TEST_DIR/sock"
 	script job.py <<-'PY'
 	import os, socket, sys
 	def dial(path):
@@ -450,7 +450,7 @@ calls()
 	SH
 	"$AGENTBOX" run --trace-denials -- sh job >"$TEST_DIR/out" 2>&1 3>&- &
 	local supervisor=$! judge
-	wait_for 15 test -e started
+	wait_for 30 test -e started
 	judge=$(pgrep -P "$supervisor" agentbox-judge)
 	kill -KILL "$judge"
 	status=0

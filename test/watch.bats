@@ -69,7 +69,7 @@ restored()
 	tty_wait 'no +other.test:80'
 	tty_wait '1 blocked'
 	tty_type d
-	wait_for 10 eval '! tty_matches "ok +GET"'
+	wait_for 30 eval '! tty_matches "ok +GET"'
 	tty_matches 'no +other.test:80'
 	tty_type q
 	tty_wait '^status=0'
@@ -88,7 +88,7 @@ restored()
 	tty_type o
 	wait_for 20 grep -qx 200 got
 	tty_wait 'answered: 1 connection goes on'
-	wait_for 10 eval '! tty_matches "question waits"'
+	wait_for 30 eval '! tty_matches "question waits"'
 	ask http://v4.test/
 	tty_wait '> .*v4.test:80'
 	read_it
