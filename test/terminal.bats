@@ -361,6 +361,28 @@ sys.stdout.write(got.hex() + "\r\n")'
 	[[ "$output" == *$'\n4000' ]]
 }
 
+@test "terminal: nor is it lost on a screen that is slow to take it" {
+	cat >"$TEST_DIR/slow.py" <<-'PYTHON'
+	import os, pty, sys, time
+	pid, fd = pty.fork()
+	if pid == 0:
+	    os.execv(sys.argv[1], sys.argv[1:])
+	while not os.path.exists("ended"):
+	    time.sleep(0.05)
+	time.sleep(2)
+	got = b""
+	try:
+	    while part := os.read(fd, 65536):
+	        got += part
+	except OSError:
+	    pass
+	print(got.count(b"\n"), os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+	PYTHON
+	run timeout 60 python3 "$TEST_DIR/slow.py" "$AGENTBOX" run -- sh -c 'seq 1 4000; : >ended' 3>&-
+	echo "$output"
+	[ "$output" = "4000 0" ]
+}
+
 @test "terminal: a closed window ends the command" {
 	tty_start "$AGENTBOX" run -- sh -c 'echo up; exec sleep 100'
 	tty_wait '^up'

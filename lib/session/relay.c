@@ -32,8 +32,9 @@ enum {
 	ROOM = AB_RELAY_ROOM,
 	/* Where writing may block, no more than surely fits. */
 	SMALL = 256,
-	/* How long to wait for a screen that takes nothing... */
-	SCREEN_MS = 1000,
+	/* How long to wait for a screen that takes nothing, which one behind a
+	 * slow line, or on a machine with much to do, may well for a while... */
+	SCREEN_MS = 5000,
 	/* ... and for the end of a box that is dead; only a descriptor that
 	 * went to a program outside can delay it. */
 	END_MS = 100,
