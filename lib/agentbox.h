@@ -38,7 +38,7 @@
 #include "session/secrets_report.h"
 #include "shell/judge.h"
 #include "shell/report.h"
-#include "steer/clear.h"
+#include "steer/gc.h"
 #include "steer/learn.h"
 #include "steer/permit.h"
 #include "steer/records.h"

@@ -1,21 +1,20 @@
 #ifndef AB_STEER_KNOCK_H
 #define AB_STEER_KNOCK_H
 /*
- * Ask several runs the same thing at their control sockets (session/control.h)
- * at once, and wait for none of them longer than is said: one that is stopped,
- * or has no such socket, just has no answer. For a longer talk with one:
- * session/steer.h.
+ * Ask several runs the same question at once, over their control sockets
+ * (session/control.h). A run that is stopped or has no socket simply has no
+ * answer when the time is up. To hold a conversation with one run: steer.h.
  */
 #include <jansson.h>
 #include <stddef.h>
 
 struct ab_knock {
 	int dir;		/* the run's folder */
-	json_t *answer;		/* NULL: none, or it was refused */
-	int fd;			/* inside */
+	json_t *answer;		/* NULL: none came, or it was a refusal */
+	int fd;			/* private */
 };
 
-/* `request` is a packet as in session/control.h. */
+/* `request` is one packet of session/control.h; `ms` bounds the whole call. */
 void ab_knock(struct ab_knock *v, size_t len, const char *request, int ms);
 void ab_knock_fini(struct ab_knock *v, size_t len);
 

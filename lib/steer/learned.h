@@ -3,15 +3,15 @@
 /*
  * From the record of a run to the smallest policy that would have allowed it.
  *
- * Hosts: those that were reached, by name and, where it is not a usual one,
- * port; never a wildcard. Files: the folders of those that it was refused to
- * write, where a folder of a person's own is meant; others are notes, as is
- * everything that stays refused. A rule that is worth a second look has a
- * reason beside it (the key `reason` of its section).
+ * Hosts: each one that was reached, by name, with its port where that is not a
+ * usual one; never a wildcard. Files: the folder of each file that the run was
+ * not allowed to write, if it is one of the person's own. Other folders, and
+ * all that stays refused, become notes. A rule that deserves a second look has
+ * its reason beside it (the key `reason` of its section).
  *
- * Pure: lines in, texts out. The record has bytes of the box in it, and as
- * many lines as it wanted: what is kept is bounded, and what is too much is
- * counted. Equal records in whichever order give equal texts.
+ * Pure: lines in, text out. The box chose much of the record's content and how
+ * many lines it has, so what is kept is bounded and the rest is counted. The
+ * order of the lines makes no difference.
  */
 #include <stddef.h>
 
@@ -21,41 +21,43 @@ struct ab_learned;
 struct ab_policy;
 
 enum {
-	AB_LEARNED_HOSTS = 512,		/* that a policy can get */
+	AB_LEARNED_HOSTS = 512,		/* in one policy */
 	AB_LEARNED_FOLDERS = 64,
-	AB_LEARNED_NOTES = 200,		/* of one kind, that are kept */
+	AB_LEARNED_NOTES = 200,		/* of each kind */
 };
 
 struct ab_learned *ab_learned_new(void);
 void ab_learned_free(struct ab_learned *learned);
 
-/* One line of the record; what is none, or tells nothing, is passed over. */
+/* One line of the record. Lines that are not records, or do not matter here,
+ * are ignored. */
 void ab_learned_take(struct ab_learned *learned, const char *line, size_t len);
 
 /* What the run began with. */
 struct ab_learned_from {
 	const struct ab_policy *base;	/* its profile, by itself */
 	const char *extends;		/* the profile's name */
-	const char *workspace;		/* without links, or "" */
-	const char *home;		/* without links, or NULL */
-	const struct ab_strv *closed;	/* where ab_learned_closed lead, where
-					   that is elsewhere; or NULL */
+	const char *workspace;		/* real path, or "" */
+	const char *home;		/* real path, or NULL */
+	const struct ab_strv *closed;	/* real paths of those folders of
+					 * ab_learned_closed that are links;
+					 * or NULL */
 };
 
-/* Folders of the home folder that no policy gets by itself; NULL at the end.
- * A record has paths as they really are, so that whoever has links there is
- * to say where they lead. */
+/* Folders below the home folder that are never opened automatically; ends with
+ * NULL. Records hold real paths, so the caller resolves those that are links
+ * (`closed` above). */
 extern const char *const ab_learned_closed[];
 
-/* A configuration file, as text with an end of line; free it. */
+/* The text of a settings file, with its final newline; free it. */
 char *ab_learned_policy(const struct ab_learned *learned,
 			const struct ab_learned_from *from);
-/* What a person should know, for ab_request's say; lines that begin with a
- * space belong to the one before. */
+/* What a person should know, for ab_request's `say`; a line that begins with a
+ * space continues the one before. */
 void ab_learned_notes(const struct ab_learned *learned,
 		      const struct ab_learned_from *from, struct ab_strv *ret);
-/* What is in the policy that this one, which was made with it, does not
- * allow: "network.allow: x.y". */
+/* The learned rules that `policy`, resolved with the learned profile, does not
+ * grant after all: "network.allow: x.y". */
 void ab_learned_check(const struct ab_learned *learned,
 		      const struct ab_learned_from *from,
 		      const struct ab_policy *policy, struct ab_strv *ret);

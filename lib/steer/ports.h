@@ -1,8 +1,8 @@
 #ifndef AB_STEER_PORTS_H
 #define AB_STEER_PORTS_H
 /*
- * What listens inside a run that is going on, seen from another process of
- * the same user (ab_run_ports in agentbox.h).
+ * The ports that listen inside a live run, seen from another process of the
+ * same user (ab_run_ports in agentbox.h).
  */
 #include <jansson.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 struct ab_error;
 
-/* By its start record; free *ret. */
+/* `start` is the run's start record. Free *ret. */
 int ab_ports_list(const json_t *start, const char *id, uint16_t **ret,
 		  size_t *ret_len, struct ab_error *err);
 

@@ -1,8 +1,8 @@
 #ifndef AB_STEER_RELOAD_H
 #define AB_STEER_RELOAD_H
 /*
- * Have runs that go on read their settings again. Only the lists of hosts of a
- * run can change; a file that is wrong changes nothing.
+ * Have live runs read their settings again. Only a run's lists of hosts can
+ * change; a file with a mistake changes nothing.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,9 +14,9 @@ struct ab_policy_input;
 
 struct ab_reloaded {
 	char run[8];
-	struct ab_error error;		/* code AB_ENONE: it was done */
-	struct ab_strv changes;		/* "+ x.y allowed"; none: no change */
-	struct ab_strv notes;
+	struct ab_error error;		/* code AB_ENONE: it succeeded */
+	struct ab_strv changes;		/* "+ x.y allowed"; empty: no change */
+	struct ab_strv notes;		/* what is worth knowing about it */
 };
 
 struct ab_reloads {
@@ -24,8 +24,9 @@ struct ab_reloads {
 	size_t len;
 };
 
-/* `run`: its id or name; NULL: all. `cut`: close what is denied by now. Fails
- * when there is no such run; what one of them says is in its place. */
+/* `run` is an id or a name; NULL: all live runs. `cut`: also close connections
+ * that the new lists deny. Fails when there is no such run; the failure of a
+ * single run is in its row. */
 int ab_reload(const struct ab_policy_input *input, const char *run, bool cut,
 	      struct ab_reloads *ret, struct ab_error *err);
 void ab_reloads_fini(struct ab_reloads *reloads);

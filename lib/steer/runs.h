@@ -1,9 +1,9 @@
 #ifndef AB_STEER_RUNS_H
 #define AB_STEER_RUNS_H
 /*
- * The runs that are going on, for people: from their start records, and from
- * what their supervisors say. What a run does not say within a second is not
- * known. All text is the box's or the caller's, and may hold anything.
+ * `ps` and `stop`: the live runs, from their start records and from what their
+ * supervisors say. What a supervisor does not say within a second is unknown.
+ * All text comes from the box or the caller, and may hold anything.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,11 +21,11 @@ struct ab_run_info {
 	char *cwd, *profile;	/* or NULL */
 	int64_t pid;		/* of its supervisor */
 	int64_t age_ms;
-	bool answered;		/* its supervisor did: then these are known */
+	bool answered;		/* the supervisor did; else these are unknown: */
 	uint64_t allowed, denied;	/* requests */
-	uint64_t refused;	/* everything that was, programs and files too */
-	uint64_t pending;	/* questions that wait for an answer */
-	bool heard;		/* ports are known */
+	uint64_t refused;	/* the denied, and programs and files */
+	uint64_t pending;	/* questions without an answer yet */
+	bool heard;		/* the ports are known */
 	uint16_t *ports;
 	size_t nports;
 };
@@ -35,21 +35,22 @@ struct ab_run_list {
 	size_t len;
 };
 
-/* Runs that were killed are swept first, as a new run would do: what was found
+/* Sweeps up after runs that were killed, as a new run would; what that found
  * is in `notes`. */
 int ab_runs_list(const struct ab_policy_input *input, struct ab_run_list *ret,
 		 struct ab_strv *notes, struct ab_error *err);
 void ab_run_list_fini(struct ab_run_list *list);
 
-/* Pure: a table, safe on a terminal of so many columns (0: any), and JSON. */
+/* Pure: a table, safe to print, for a terminal of that many columns (0: no
+ * limit); or JSON. */
 char *ab_run_list_text(const struct ab_run_list *list, size_t columns);
 char *ab_run_list_json(const struct ab_run_list *list);
 
 /*
- * End runs: they are asked to (TERM, and KILL for what is left after `grace`),
- * and one that does not even hear that is killed, by handles to its processes
- * and never by a number. Returns when all are over. With no names, all runs.
- * `slow` (or NULL) is called once when that takes longer than a moment.
+ * End runs: each is asked to stop (TERM, then KILL for what is left after the
+ * grace), and one that does not listen is killed, by handles to its processes
+ * and never by a pid. Returns when all of them have ended. Without names, all
+ * runs. `slow` (or NULL) is called once if it takes longer than a moment.
  */
 #define AB_GRACE_MOST_MS 600000
 struct ab_stop {

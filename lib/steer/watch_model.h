@@ -1,11 +1,13 @@
 #ifndef AB_STEER_WATCH_MODEL_H
 #define AB_STEER_WATCH_MODEL_H
 /*
- * What `watch` knows of a run: records, packets of the control socket and keys
- * in, state out. Pure, and bounded whatever a run does. Texts are kept as they
- * came: who shows them escapes them.
+ * What `watch` knows about a run: records, packets of the control socket and
+ * keys in, state out. Pure, and bounded whatever a run does. Texts are kept as
+ * they came: whoever shows them escapes them.
  *
- * watch_view.c, pure: how it looks.
+ *	watch_model.c	packets and keys
+ *	watch_record.c	records
+ *	watch_view.c	how it looks on the screen
  */
 #include <jansson.h>
 #include <stdbool.h>
@@ -33,7 +35,7 @@ struct ab_watch_row {
 	enum ab_watch_kind kind;
 	char time[9];		/* "12:34:56" */
 	char *text;		/* what it was about */
-	char *more;		/* why, or what came of it; or NULL */
+	char *more;		/* why, or how it ended; or NULL */
 };
 
 struct ab_watch_host {
@@ -41,7 +43,7 @@ struct ab_watch_host {
 	uint64_t requests, denied, up, down;
 };
 
-struct ab_watch_open {	/* a connection that goes on */
+struct ab_watch_open {	/* an open connection */
 	char *target;		/* "x.y:443" */
 	char *host;
 	uint64_t up, down, ms;
@@ -52,7 +54,7 @@ struct ab_watch_question {
 	char *target;
 	char *asker;		/* ASCII */
 	bool held, punycode;
-	bool doubtful;		/* it may have been answered meanwhile */
+	bool doubtful;		/* may have been answered meanwhile */
 	uint64_t ends;		/* by the caller's clock */
 };
 
@@ -69,7 +71,7 @@ struct ab_watch_model {
 	uint64_t refused;	/* programs, files, calls */
 
 	struct ab_watch_row rows[AB_WATCH_ROWS];	/* a ring */
-	uint64_t nrows;		/* that there ever were */
+	uint64_t nrows;		/* ever, those overwritten included */
 	struct ab_watch_host hosts[AB_WATCH_HOSTS];
 	size_t nhosts;
 	uint16_t buckets[2 * AB_WATCH_HOSTS];	/* index + 1 */
@@ -80,9 +82,9 @@ struct ab_watch_model {
 	struct ab_watch_question *questions[AB_WATCH_QUESTIONS];
 	size_t nquestions;
 	uint64_t lost_questions;
-	bool missed;		/* events: all questions are to be asked for */
-	char *selected;		/* the id of one; NULL: none */
-	uint64_t readable;	/* from then on an answer is one */
+	bool missed;		/* events were: ask for all questions again */
+	char *selected;		/* the id of a question; NULL: none */
+	uint64_t readable;	/* keys typed before then are no answer */
 
 	bool denied_only, paused, help;
 	uint64_t paused_at;	/* nrows */
@@ -107,7 +109,7 @@ void ab_watch_pending(struct ab_watch_model *model, const json_t *answer,
 /* The run is gone. */
 void ab_watch_gone(struct ab_watch_model *model, uint64_t now);
 
-/* A line at the bottom for a while. Taken over. */
+/* Show a line at the bottom for a while. Takes `text` over. */
 void ab_watch_say(struct ab_watch_model *model, char *text, uint64_t now);
 
 enum ab_watch_do {
@@ -119,7 +121,7 @@ enum ab_watch_do {
 enum ab_watch_do ab_watch_key(struct ab_watch_model *model, int key,
 			      uint64_t now, const char **ret_answer);
 
-/* Which one is selected; -1: none. */
+/* The index of the selected question; -1: none. */
 long ab_watch_selected(const struct ab_watch_model *model);
 
 struct ab_watch_look {
@@ -128,12 +130,12 @@ struct ab_watch_look {
 	uint64_t now;
 };
 
-/* The screen: a string for each of its rows, complete but for the beginning
- * of the line. */
+/* The screen: one string per row, escape sequences included, without moving to
+ * the beginning of the row. */
 void ab_watch_view(const struct ab_watch_model *model,
 		   const struct ab_watch_look *look, struct ab_strv *ret);
 
-/* Before there is a run: which one? */
+/* Several runs are live: which one is to be watched? */
 struct ab_watch_choice {
 	char id[8];
 	char *command;		/* as a shell reads it */

@@ -1,9 +1,9 @@
 #ifndef AB_STEER_WATCH_STATE_H
 #define AB_STEER_WATCH_STATE_H
-/* What the parts of `watch` share. */
+/* Shared by watch*.c. */
 #include <jansson.h>
 
-/* The words of a command as a shell reads them, or the first of them. */
+/* A command line quoted for a shell, as much of it as is shown; free it. */
 char *ab_watch_command(const json_t *argv);
 
 #endif

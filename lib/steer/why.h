@@ -1,8 +1,8 @@
 #ifndef AB_STEER_WHY_H
 #define AB_STEER_WHY_H
 /*
- * What a denial was about, in sentences: the same words that the client got,
- * how often, who asked, what a person can do.
+ * `agentbox why`: a denial in sentences. The words that the client got, how
+ * often it happened, who asked, and what a person can do about it.
  */
 #include <stdbool.h>
 
@@ -10,9 +10,9 @@ struct ab_error;
 struct ab_policy_input;
 
 /*
- * `what`: an id of a denial; a run (id or name), for a list of what it was
- * refused; "last" or NULL, for the last denial of the newest run. Lines for
- * people, escaped, or one JSON object; to be freed.
+ * `what` is the id of a denial; the id or name of a run, to list what it was
+ * refused; "last" or NULL for the last denial of the newest run. *ret is text
+ * for people, escaped, or one JSON object; free it.
  */
 int ab_why(const struct ab_policy_input *input, const char *what, bool json,
 	   char **ret, struct ab_error *err);

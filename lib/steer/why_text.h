@@ -9,7 +9,7 @@
 
 struct ab_buf;
 
-struct ab_why_case {	/* what the record knows; NULL: nothing */
+struct ab_why_case {	/* what the record holds; NULL: nothing */
 	const char *id;
 	json_t *denied, *request, *question;	/* records */
 	json_t *start;		/* of the run */
@@ -20,9 +20,9 @@ struct ab_why_case {	/* what the record knows; NULL: nothing */
 };
 
 void ab_why_text(const struct ab_why_case *c, struct ab_buf *b);
-/* A run that was refused as a whole: `c->start` is its only record. */
+/* A run that was not started at all: `c->start` is its only record. */
 void ab_why_refused(const struct ab_why_case *c, struct ab_buf *b);
-/* What a person can type, and what each does: pairs of lines "what", "how". */
+/* What a person can do: pairs of lines, what it achieves and the command. */
 void ab_why_remedies(const struct ab_why_case *c, struct ab_strv *ret);
 
 /* Where there is nothing to type: a clause that says why not, or NULL. */

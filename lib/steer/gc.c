@@ -1,4 +1,4 @@
-#include "steer/clear.h"
+#include "steer/gc.h"
 
 #include <string.h>
 
