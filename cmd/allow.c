@@ -4,7 +4,7 @@
 
 const struct option options_permit[] = {
 	{ "run", 0, OPT_VALUE, ID_RUN, "RUN", NULL,
-	  "the run that is meant: its id or name" },
+	  "the run to change: its id or name" },
 	{ "always", 0, OPT_FLAG, ID_ALWAYS, NULL, NULL,
 	  "in every run: write it into your settings" },
 	{ "for", 0, OPT_VALUE, ID_FOR, "DURATION", NULL,
@@ -91,12 +91,12 @@ static int allow_main(struct args *args)
 const struct command command_allow = {
 	.name = "allow",
 	.usage = "[OPTIONS] ID|DOMAIN|PATH",
-	.summary = "let exactly this through",
-	.more = "ID is that of a denial or of a question (7kq2x-1). DOMAIN is "
+	.summary = "let one host or path through",
+	.more = "ID is the id of a denial or of a question (7kq2x-1). DOMAIN is "
 		"an entry as in\nnetwork.allow: x.y, *.x.y, x.y:8080, an "
-		"address, @group. Both hold at once, for\nthe run that goes "
-		"on. PATH begins with /, ./, ../ or ~/: it may be written\nin "
-		"the next run in the same folder.",
+		"address, @group. Both take effect in the\nlive run, at once. "
+		"PATH begins with /, ./, ../ or ~/ and becomes writable in "
+		"the\nnext run in the same folder.",
 	.groups = (const struct option_group[]){
 		{ NULL, options_permit },
 		{ NULL, options_json },

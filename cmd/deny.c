@@ -8,10 +8,10 @@ static int deny_main(struct args *args)
 const struct command command_deny = {
 	.name = "deny",
 	.usage = "[OPTIONS] ID|DOMAIN",
-	.summary = "let this host through no longer",
-	.more = "For the run that goes on, from now on: what waits for an "
-		"answer about the host\nis refused, and so is what comes. "
-		"What is denied is stronger than what is\nallowed.",
+	.summary = "stop letting a host through",
+	.more = "From now on the live run cannot reach the host: requests that "
+		"wait for an answer\nabout it are refused, and so are new ones. "
+		"Denied takes precedence over allowed.",
 	.groups = (const struct option_group[]){
 		{ NULL, options_permit },
 		{ NULL, options_json },

@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-/* Of each stream, where the policy says nothing. */
+/* Bytes kept of each stream unless the policy says otherwise. */
 enum { OUTPUT_MOST = 10 << 20 };
 
 static uint64_t output_limit(const struct ab_policy_input *input)
@@ -11,7 +11,7 @@ static uint64_t output_limit(const struct ab_policy_input *input)
 	struct ab_error ignored;
 	uint64_t most;
 
-	/* What is wrong with it is said by the run itself. */
+	/* The run itself reports what is wrong with the policy. */
 	if (ab_policy_load(input, &policy, NULL, &ignored) < 0)
 		return OUTPUT_MOST;
 	most = policy->limits.output;
@@ -33,7 +33,7 @@ static int exec_main(struct args *args)
 	if (!given(args, ID_JSON))
 		return misuse(args->command,
 			      "exec captures the output and prints one result: "
-			      "exec --json; to run a command as it is: "
+			      "exec --json; to just run a command: "
 			      "agentbox run");
 	if (ab_caller_init(&request.policy, &err) < 0)
 		return complain(args, &err);
@@ -53,11 +53,11 @@ const struct command command_exec = {
 	.name = "exec",
 	.usage = "--json [OPTIONS] [--] COMMAND [ARG...]  |  ... -c STRING",
 	.summary = "run a command in the box, print one JSON result",
-	.more = "Like run, but what the command writes is captured and printed, "
-		"with everything\nelse about the run, as one JSON object: "
-		"agentbox-exec(1) names its members. Of\neach stream at most "
-		"limits.output bytes are kept (10M). The exit status is "
-		"that\nof run.",
+	.more = "Like run, but captures what the command writes and prints it, "
+		"with everything\nelse about the run, as one JSON object; "
+		"agentbox-exec(1) lists its members.\nAt most limits.output "
+		"bytes (10M) of each stream are kept. The exit status is\nthat "
+		"of run.",
 	.groups =
 		(const struct option_group[]){
 			{ "Result", options_json },

@@ -4,13 +4,13 @@
 
 static const struct option options_gc[] = {
 	{ "older", 0, OPT_VALUE, ID_OLDER, "DURATION", NULL,
-	  "what ended longer ago goes (30d)" },
+	  "remove runs that ended longer ago (30d)" },
 	{ "keep", 0, OPT_VALUE, ID_KEEP, "N", NULL,
-	  "so many of the newest stay (1000)" },
+	  "keep this many of the newest (1000)" },
 	{ "quarantine", 0, OPT_FLAG, ID_QUARANTINE, NULL, NULL,
 	  "also runs whose quarantine holds files" },
 	{ "dry-run", 0, OPT_FLAG, ID_DRY, NULL, NULL,
-	  "only say what would go" },
+	  "only say what would be removed" },
 	{ 0 },
 };
 
@@ -85,9 +85,9 @@ const struct command command_gc = {
 	.usage = "[--older DURATION] [--keep N] [--quarantine] [--dry-run] "
 		 "[--json]",
 	.summary = "remove the records of old runs",
-	.more = "Of runs that are over: those that ended longer ago than "
-		"records.keepFor, and all\nbut the newest records.keepRuns. "
-		"Runs do so by themselves, about once an hour.",
+	.more = "Removes runs that ended longer ago than records.keepFor, and "
+		"all but the newest\nrecords.keepRuns. This also happens "
+		"automatically, about once an hour.",
 	.groups = (const struct option_group[]){
 		{ NULL, options_gc },
 		{ NULL, options_json },

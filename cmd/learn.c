@@ -6,7 +6,7 @@
 
 static const struct option options_learn[] = {
 	{ "save", 0, OPT_VALUE, ID_SAVE, "NAME", NULL,
-	  "keep what was learned as a profile" },
+	  "save what was learned as a profile" },
 	{ 0 },
 };
 
@@ -33,7 +33,7 @@ static void put_back(int kept)
 	close(kept);
 }
 
-/* One word for all that is let through. */
+/* One confirmation for all the hosts that will be let through. */
 static int ask(const struct args *args)
 {
 	if (given(args, ID_YES))
@@ -41,7 +41,7 @@ static int ask(const struct args *args)
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
 		tell("refused: learn lets the command reach any public host, "
 		     "and nobody can be asked");
-		tell_more("          say --yes if that is meant");
+		tell_more("          say --yes if that is what you want");
 		return EXIT_REFUSED;
 	}
 	if (confirm("agentbox: learn lets the command reach any public host "
@@ -75,8 +75,8 @@ static int save(const struct args *args, const struct ab_policy_input *input,
 	tell("saved as profile %s: %s", name, path);
 	tell("use it:  agentbox run --profile %s -- ...", name);
 	if (lacking.len)
-		tell("a file or variable that is stronger than a profile takes "
-		     "this back:");
+		tell("a file or variable that overrides profiles takes this "
+		     "back:");
 	for (size_t i = 0; i < lacking.len; i++) {
 		ab_autofree char *line = ab_printf("  %s", lacking.v[i]);
 
@@ -151,13 +151,13 @@ const struct command command_learn = {
 	.name = "learn",
 	.usage = "[OPTIONS] [--] COMMAND [ARG...]  |  "
 		 "learn [OPTIONS] -c STRING",
-	.summary = "run a command and print the policy that it needs",
+	.summary = "run a command and print the policy it needs",
 	.more = "The command runs in the box, but may reach any public host; "
-		"private addresses\nand what is denied stay closed. Then the "
-		"smallest policy that would have\nallowed what it did is "
-		"printed, and on standard error what to know about it.\nWhat "
-		"the command writes to standard output goes to standard error, "
-		"unless that\nis a terminal. The exit status is that of run.",
+		"private addresses\nand denied hosts stay closed. Then the "
+		"smallest policy that would have allowed\nwhat it did is "
+		"printed, with notes on standard error. The command's "
+		"standard\noutput goes to standard error too, unless it is a "
+		"terminal. The exit status is\nthat of run.",
 	.groups =
 		(const struct option_group[]){
 			{ "Learning", options_learn },

@@ -7,7 +7,7 @@
 
 static const struct option options_log[] = {
 	{ "follow", 'f', OPT_FLAG, ID_FOLLOW, NULL, NULL,
-	  "go on until the run ends" },
+	  "keep printing until the run ends" },
 	{ "all", 0, OPT_FLAG, ID_ALL, NULL, NULL, "every run, oldest first" },
 	{ "denied", 0, OPT_FLAG, ID_DENIED, NULL, NULL,
 	  "only what was refused" },
@@ -32,7 +32,7 @@ struct view {
 	struct ab_records *records;
 	struct ab_query query;
 	struct ab_line_style style;
-	uint64_t lost; /* lines that are no records */
+	uint64_t lost; /* lines that are not records */
 };
 
 static int read_time(const struct args *args, enum option_id id,
@@ -84,7 +84,7 @@ static int read_query(const struct args *args, struct ab_query *ret)
 		return status;
 	if (denied && allowed)
 		return misuse(args->command,
-			      "--denied and --allowed together are everything");
+			      "--denied and --allowed cannot be combined");
 	ret->verdict = denied	 ? AB_QUERY_DENIED
 		       : allowed ? AB_QUERY_ALLOWED
 				 : AB_QUERY_ANY;
@@ -123,7 +123,7 @@ static bool wants_colour(void)
 	return isatty(STDOUT_FILENO) && (!no || !*no);
 }
 
-/* The next record that is meant. */
+/* The next record that was asked for. */
 static int next_match(struct view *v, const char **line, size_t *len,
 		      struct ab_error *err)
 {
@@ -154,7 +154,7 @@ static void print_line(struct view *v, const char *line, size_t len)
 		return;
 	}
 	ab_line_show(&b, &v->style, line, len);
-	if (b.len)	/* kinds that are not shown */
+	if (b.len)	/* some kinds are not shown */
 		fwrite(b.data, 1, b.len, stdout);
 }
 
@@ -184,7 +184,8 @@ static int print_stats(struct view *v, struct ab_error *err)
 	size_t len;
 	int more;
 
-	/* A million lines are not read twice. */
+	/* ab_stats_add() tells records from other lines itself: without a
+	 * query, each of a million lines is parsed only once. */
 	while ((more = all ? ab_records_next(v->records, &line, &len, err)
 			   : next_match(v, &line, &len, err)) > 0)
 		v->lost += !ab_stats_add(stats, line, len);
@@ -262,12 +263,11 @@ const struct command command_log = {
 	.name = "log",
 	.usage = "[options] [RUN]",
 	.summary = "what a run did, and what it was refused",
-	.more = "The record of a run, one line for each thing that happened. "
-		"RUN is its id or its\nname; without one the newest is meant, "
-		"whether it goes on or has ended.\n\nTIME is a duration, which "
-		"means so long ago (10m), or a time of this machine's\nclock "
-		"(\"2026-01-31 12:00\"), or one with its zone "
-		"(2026-01-31T12:00:00Z).",
+	.more = "Prints the record of a run, one line for each thing that "
+		"happened. RUN is an id\nor a name; without it, the newest run "
+		"is shown, live or ended.\n\nTIME is a duration, counted back "
+		"from now (10m), a local time\n(\"2026-01-31 12:00\"), or a "
+		"time with its zone (2026-01-31T12:00:00Z).",
 	.groups =
 		(const struct option_group[]){
 			{ NULL, options_log },

@@ -37,11 +37,11 @@ static int ps_main(struct args *args)
 const struct command command_ps = {
 	.name = "ps",
 	.usage = "[--json]",
-	.summary = "the runs that go on",
-	.more = "A line for each: its id, how long it has been running, its "
-		"profile, how many\nrequests were let through and how much was "
-		"refused, the ports on which\nprograms in it listen, questions "
-		"that wait for an answer, its command.",
+	.summary = "list the live runs",
+	.more = "One line per run: its id, its age, its profile, how many "
+		"requests were let\nthrough and how much was refused, the ports "
+		"that programs in it listen on,\nquestions waiting for an "
+		"answer, and its command.",
 	.groups = (const struct option_group[]){
 		{ NULL, options_json },
 		{ NULL, options_common },

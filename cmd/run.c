@@ -17,13 +17,13 @@ const struct option options_run[] = {
 	{ "fd", 0, OPT_VALUE, ID_FD, "N", NULL,
 	  "keep this descriptor open inside" },
 	{ "name", 0, OPT_VALUE, ID_NAME, "NAME", NULL,
-	  "a name for it beside its id" },
+	  "a name for the run, besides its id" },
 	{ "audit", 0, OPT_VALUE, ID_AUDIT, "FILE|FD", NULL,
 	  "write the record of the run here too" },
 	{ "on-violation", 0, OPT_VALUE, ID_ON_VIOLATION, "COMMAND", NULL,
 	  "run this for each thing that is refused" },
 	{ "trace-denials", 0, OPT_FLAG, ID_TRACE, NULL, NULL,
-	  "see files and calls that are refused" },
+	  "also record refused files and calls" },
 	{ "verbose", 'v', OPT_FLAG, ID_VERBOSE, NULL, NULL,
 	  "say what holds; twice: what each step took" },
 	{ "quiet", 'q', OPT_FLAG, ID_QUIET, NULL, NULL,
@@ -34,7 +34,7 @@ const struct option options_run[] = {
 /* Of run alone: exec prints it, learn uses it. */
 static const struct option options_result[] = {
 	{ "result", 0, OPT_VALUE, ID_RESULT, "FILE|FD", NULL,
-	  "write what became of the run here, as JSON" },
+	  "write the result of the run here, as JSON" },
 	{ 0 },
 };
 

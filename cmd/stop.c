@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 static const struct option options_stop[] = {
-	{ "all", 0, OPT_FLAG, ID_ALL, NULL, NULL, "every run that goes on" },
+	{ "all", 0, OPT_FLAG, ID_ALL, NULL, NULL, "every live run" },
 	{ "grace", 0, OPT_VALUE, ID_GRACE, "DURATION", NULL,
-	  "from TERM to KILL (5s)" },
+	  "time between TERM and KILL (5s)" },
 	{ 0 },
 };
 
@@ -49,9 +49,9 @@ const struct command command_stop = {
 	.name = "stop",
 	.usage = "[--grace DURATION] RUN... | --all",
 	.summary = "end a run",
-	.more = "Its command gets TERM; what is left of the box after the grace "
-		"gets KILL. RUN is\nan id or a name (agentbox ps). Returns when "
-		"the run is over.",
+	.more = "The command gets TERM; whatever is left in the box after the "
+		"grace period gets\nKILL. RUN is an id or a name (agentbox ps). "
+		"Returns when the run has ended.",
 	.groups = (const struct option_group[]){
 		{ NULL, options_stop },
 		{ NULL, options_common },

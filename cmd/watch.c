@@ -20,12 +20,12 @@ static int watch_main(struct args *args)
 const struct command command_watch = {
 	.name = "watch",
 	.usage = "[RUN]",
-	.summary = "a run on the whole screen, as it happens",
-	.more = "Requests as they are made, what is open, each host, and the "
-		"questions that wait,\nwhich are answered by a key: o once, r for "
-		"this run, a always, n no. RUN is the\nid or the name of a run; "
-		"with only one it may be left out, with none the next\none is "
-		"waited for. q leaves, and the run goes on.",
+	.summary = "full-screen live view of a run",
+	.more = "Shows requests as they are made, open connections, each host, "
+		"and the questions\nthat are waiting, which a key answers: o "
+		"once, r for this run, a always, n no.\nRUN is an id or a name; "
+		"without it, the only live run is shown, or the next one\nto "
+		"start. q leaves; the run continues.",
 	.groups = (const struct option_group[]){
 		{ NULL, options_common },
 		{ 0 },

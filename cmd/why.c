@@ -22,10 +22,11 @@ const struct command command_why = {
 	.name = "why",
 	.usage = "[--json] [ID|RUN|last]",
 	.summary = "why something was refused, and what would allow it",
-	.more = "ID is what the refusal was said with: 7kq2x-1 for a host, "
-		"7kq2x-e1 for a\nprogram, 7kq2x-f1 for a file or a call. With a "
-		"run, by its id or name: a list of\nwhat it was refused. With "
-		"`last`, or nothing: the last one of the newest run.",
+	.more = "ID is the one given with the refusal: 7kq2x-1 for a host, "
+		"7kq2x-e1 for a\nprogram, 7kq2x-f1 for a file or a system call. "
+		"For a run (an id or a name) it\nlists what was refused. With "
+		"`last`, or nothing, it explains the last refusal of\nthe "
+		"newest run.",
 	.groups = (const struct option_group[]){
 		{ NULL, options_json },
 		{ NULL, options_common },

@@ -66,7 +66,7 @@ _agentbox_profiles()
 	done
 }
 
-# The runs that go on.
+# The live runs.
 _agentbox_runs()
 {
 	local state=${AGENTBOX_STATE:-${XDG_STATE_HOME:-~/.local/state}/agentbox}
