@@ -263,10 +263,10 @@ static int try_once(struct edit *e, struct ab_strv *ret_diff,
 	return r;
 }
 
-int ab_edit_file_begin(const struct ab_policy_input *in, const char *path,
-		       const char *const *keys, size_t nkeys,
-		       const struct ab_strv *first, const char *value,
-		       struct ab_strv *ret_diff, struct ab_error *err)
+int ab_edit_file_add(const struct ab_policy_input *in, const char *path,
+		     const char *const *keys, size_t nkeys,
+		     const struct ab_strv *first, const char *value,
+		     struct ab_strv *ret_diff, struct ab_error *err)
 {
 	struct edit e = { .in = in,
 			  .keys = keys,
@@ -288,12 +288,4 @@ int ab_edit_file_begin(const struct ab_policy_input *in, const char *path,
 	free(e.name);
 	free(e.real);
 	return r < 0 ? -1 : 0;
-}
-
-int ab_edit_file_add(const struct ab_policy_input *in, const char *path,
-		     const char *const *keys, size_t nkeys, const char *value,
-		     struct ab_strv *ret_diff, struct ab_error *err)
-{
-	return ab_edit_file_begin(in, path, keys, nkeys, NULL, value, ret_diff,
-				  err);
 }

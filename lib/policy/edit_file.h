@@ -1,12 +1,12 @@
 #ifndef AB_POLICY_EDIT_FILE_H
 #define AB_POLICY_EDIT_FILE_H
 /*
- * The same as policy/edit.h for a file on the disk. It is replaced in one step,
- * by one that the program will read, or it stays as it is; what somebody else
- * writes meanwhile is not lost. A symbolic link stays one: what it leads to is
- * replaced. Its mode stays; a new file is 0600, in a folder that is 0700.
+ * policy/edit.h for a file on disk. The file is replaced in one step, by one
+ * that was checked to be valid settings, or stays as it is; what somebody else
+ * writes at the same time is not lost. A symbolic link stays a link: its target
+ * is replaced. The mode is kept; a new file is 0600, in a folder that is 0700.
  *
- * Refused: a file of somebody else's, or one that others may write.
+ * Refused: a file that belongs to somebody else or that others may write.
  */
 #include <stddef.h>
 
@@ -14,16 +14,13 @@ struct ab_error;
 struct ab_policy_input;
 struct ab_strv;
 
-/* ret_diff: the change, as lines "-old" and "+new", safe to print; none: there
- * was nothing to change. `in` says what paths in the file mean. */
+/* Adds `value` to the list. If there is no such list yet, the new one begins
+ * with `first` (or NULL): what it replaces (policy/below.h). ret_diff: the
+ * change as lines "-old" and "+new", safe to print; empty: there was nothing to
+ * change. `in` says what paths in the file mean. */
 int ab_edit_file_add(const struct ab_policy_input *in, const char *path,
-		     const char *const *keys, size_t nkeys, const char *value,
+		     const char *const *keys, size_t nkeys,
+		     const struct ab_strv *first, const char *value,
 		     struct ab_strv *ret_diff, struct ab_error *err);
-/* The same; where there is no such list yet, `first` goes into it in front:
- * what the new one takes the place of (policy/below.h). */
-int ab_edit_file_begin(const struct ab_policy_input *in, const char *path,
-		       const char *const *keys, size_t nkeys,
-		       const struct ab_strv *first, const char *value,
-		       struct ab_strv *ret_diff, struct ab_error *err);
 
 #endif

@@ -100,6 +100,11 @@ int ab_policy_paths(const struct ab_policy_input *in,
 		    struct ab_policy_paths *ret_paths, struct ab_error *err);
 void ab_policy_paths_fini(struct ab_policy_paths *paths);
 
+/* The user's own settings file, whether it exists or not; free it. NULL: there
+ * is no place for one. */
+char *ab_policy_user_file(const struct ab_policy_input *in,
+			  struct ab_error *err);
+
 /* Names of all profiles, built in first; `ret_docs` has a line for each. */
 void ab_policy_profiles(const struct ab_policy_input *in,
 			struct ab_strv *ret_names, struct ab_strv *ret_docs);

@@ -160,3 +160,16 @@ void ab_policy_paths_fini(struct ab_policy_paths *paths)
 		free(paths->v[i].path);
 	paths->len = 0;
 }
+
+char *ab_policy_user_file(const struct ab_policy_input *in,
+			  struct ab_error *err)
+{
+	bool must;
+	char *path = ab_load_user_path(in, &must);
+
+	if (path)
+		return path;
+	ab_fail(err, AB_EUSAGE, 0, "there is no place for your settings");
+	ab_hint(err, "set HOME or AGENTBOX_CONFIG");
+	return NULL;
+}

@@ -46,14 +46,6 @@ int ab_work_approve(const struct broker *b, const struct job *job,
 	return 0;
 }
 
-static const char *user_file(const struct ab_policy_paths *paths)
-{
-	for (size_t i = 0; i < paths->len; i++)
-		if (strcmp(paths->v[i].layer, "user") == 0)
-			return paths->v[i].path;
-	return NULL;
-}
-
 static int load_policy(const struct broker *b, struct ab_policy **ret,
 		       struct ab_strv *notes, struct ab_error *err)
 {
@@ -84,24 +76,17 @@ int ab_work_remember(const struct broker *b, const struct job *job,
 {
 	static const char *const keys[] = { "network", "allow" };
 	const struct ab_policy_input *in = b->duty.input;
+	ab_autofree char *path = ab_policy_user_file(in, err);
 	ab_autostrv struct ab_strv below = { 0 }, diff = { 0 };
-	struct ab_policy_paths paths;
-	const char *path;
 
-	if (ab_policy_paths(in, &paths, err) < 0)
-		return -1;
-	path = user_file(&paths);
-	if (!path)
-		return ab_fail(err, AB_ECONFIG, 0,
-			       "there is no place for a settings file: "
-			       "HOME is not set");
-	if (list_below(b, &below, err) < 0 ||
-	    ab_edit_file_begin(in, path, keys, AB_COUNT(keys), &below,
-			       job->body, &diff, err) < 0)
+	if (!path || list_below(b, &below, err) < 0 ||
+	    ab_edit_file_add(in, path, keys, AB_COUNT(keys), &below, job->body,
+			     &diff, err) < 0)
 		return -1;
 	if (diff.len)
-		ab_buf_printf(&ret->text, "%s is allowed in %s from now on:",
-			      job->body, path);
+		ab_buf_printf(&ret->text,
+			      "%s is allowed in %s from now on:", job->body,
+			      path);
 	for (size_t i = 0; i < diff.len; i++)
 		ab_buf_printf(&ret->text, "\n%s", diff.v[i]);
 	return 0;
@@ -161,8 +146,7 @@ static int judge_hook(const struct ab_ran *ran, struct ab_error *err)
 int ab_work_violation(const struct broker *b, const struct job *job,
 		      struct done *ret, struct ab_error *err)
 {
-	ab_autofree char *line =
-		ab_printf("%.*s\n", (int)job->len, job->body);
+	ab_autofree char *line = ab_printf("%.*s\n", (int)job->len, job->body);
 	/* The record is a file: who does not read it hinders nobody. */
 	ab_autoclose int in = ab_memfd_sealed("violation", line, strlen(line));
 	const char *const argv[] = { "/bin/sh", "-c", b->duty.on_violation,

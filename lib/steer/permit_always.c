@@ -1,9 +1,10 @@
 /*
- * A word that is to hold always: one more element in a list of the user's own
- * settings, and a look at whether it has an effect.
+ * --always: add an element to a list in the user's own settings, and find out
+ * whether that has an effect.
  */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/mem.h"
@@ -11,45 +12,23 @@
 #include "policy/below.h"
 #include "policy/edit_file.h"
 #include "policy/layers.h"
-#include "policy/textdiff.h"
 #include "steer/permit_state.h"
 
-/* The two lists beside "network.deny", which only grows: a new one takes the
- * place of what is below it. */
+/* Lists of the layers below are replaced by a new list here, except for
+ * network.deny, which only grows. */
 static bool takes_place(const char *key)
 {
 	return strcmp(key, "network.deny") != 0;
 }
 
-static int user_file(const struct ab_policy_input *in, char **ret_path,
-		     bool *ret_exists, struct ab_error *err)
-{
-	struct ab_policy_paths paths;
-
-	if (ab_policy_paths(in, &paths, err) < 0)
-		return -1;
-	for (size_t i = 0; i < paths.len; i++)
-		if (strcmp(paths.v[i].layer, "user") == 0) {
-			*ret_path = ab_strdup(paths.v[i].path);
-			*ret_exists = paths.v[i].exists;
-		}
-	ab_policy_paths_fini(&paths);
-	if (*ret_path)
-		return 0;
-	ab_fail(err, AB_EUSAGE, 0, "there is no place for your settings");
-	return ab_hint(err, "set HOME or AGENTBOX_CONFIG");
-}
-
 struct settings { /* the user's own, before the change */
-	char *path, *text;
-	size_t len;
-	json_t *list; /* NULL: they do not have it */
+	char *path;
+	json_t *list; /* NULL: there is no such list */
 };
 
 static void settings_fini(struct settings *s)
 {
 	free(s->path);
-	free(s->text);
 	json_decref(s->list);
 }
 #define auto_settings __attribute__((cleanup(settings_fini)))
@@ -57,16 +36,18 @@ static void settings_fini(struct settings *s)
 static int read_settings(const struct ab_policy_input *in, const char *keys[2],
 			 struct settings *ret, struct ab_error *err)
 {
-	bool exists = false;
+	ab_autofree char *text = NULL;
+	size_t len;
 	json_t *file;
 
-	if (user_file(in, &ret->path, &exists, err) < 0)
+	ret->path = ab_policy_user_file(in, err);
+	if (!ret->path)
 		return -1;
-	if (!exists)
+	if (access(ret->path, F_OK) < 0)
 		return 0;
-	if (ab_policy_read_file(in, ret->path, &ret->text, &ret->len, err) < 0)
+	if (ab_policy_read_file(in, ret->path, &text, &len, err) < 0)
 		return -1;
-	file = json_loadb(ret->text, ret->len, 0, NULL);
+	file = json_loadb(text, len, 0, NULL);
 	ret->list = json_incref(
 		json_object_get(json_object_get(file, keys[0]), keys[1]));
 	json_decref(file);
@@ -88,7 +69,7 @@ static bool has_element(const json_t *list, const char *element)
 	return false;
 }
 
-/* What the first element of a new list brings along. */
+/* A new list replaces the one that was in force: it begins with a copy. */
 static int bring_along(struct ab_permit_job *job, const char *key,
 		       struct ab_strv *ret, struct ab_error *err)
 {
@@ -110,26 +91,6 @@ static int bring_along(struct ab_permit_job *job, const char *key,
 	return result;
 }
 
-static int change(struct ab_permit_job *job, const struct settings *before,
-		  const char *keys[2], const struct ab_strv *elements,
-		  struct ab_error *err)
-{
-	ab_autostrv struct ab_strv each = { 0 };
-	ab_autofree char *after = NULL;
-	size_t len;
-
-	for (size_t i = 0; i < elements->len; i++)
-		if (ab_edit_file_add(job->ask->input, before->path, keys, 2,
-				     elements->v[i], &each, err) < 0)
-			return -1;
-	if (ab_policy_read_file(job->ask->input, before->path, &after, &len,
-				err) < 0)
-		return -1;
-	ab_text_diff(before->text ? before->text : "", before->len, after, len,
-		     &job->ret->diff);
-	return 0;
-}
-
 static void note_origin(struct ab_permit_job *job,
 			const struct ab_policy *policy, const char *key)
 {
@@ -142,7 +103,7 @@ static void note_origin(struct ab_permit_job *job,
 		     key, from ? from : "another layer");
 }
 
-/* What stands in network.deny is stronger than what was added. */
+/* An entry of network.deny overrides what was added to network.allow. */
 static void note_denied(struct ab_permit_job *job,
 			const struct ab_policy *policy, const char *entry)
 {
@@ -215,7 +176,7 @@ int ab_permit_always(struct ab_permit_job *job, const char *key,
 	ab_autofree char *group = ab_strndup(key, (size_t)(dot - key));
 	const char *keys[2] = { group, dot + 1 };
 	auto_settings struct settings before = { 0 };
-	ab_autostrv struct ab_strv elements = { 0 };
+	ab_autostrv struct ab_strv first = { 0 };
 
 	if (read_settings(job->ask->input, keys, &before, err) < 0)
 		return -1;
@@ -227,10 +188,10 @@ int ab_permit_always(struct ab_permit_job *job, const char *key,
 		return 0;
 	}
 	if (!before.list && takes_place(key) &&
-	    bring_along(job, key, &elements, err) < 0)
+	    bring_along(job, key, &first, err) < 0)
 		return -1;
-	ab_strv_add(&elements, element);
-	if (change(job, &before, keys, &elements, err) < 0)
+	if (ab_edit_file_add(job->ask->input, before.path, keys, 2, &first,
+			     element, &job->ret->diff, err) < 0)
 		return -1;
 	say_always(job, element);
 	note_effect(job, key, element);

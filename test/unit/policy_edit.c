@@ -205,9 +205,9 @@ static bool is_equal_with(const char *before, const char *after)
 	json_t *got = json_loads(after, JSON_REJECT_DUPLICATES, NULL);
 	bool same;
 
-	json_array_append_new(
-		json_object_get(json_object_get(want, "network"), "allow"),
-		json_string("v"));
+	json_array_append_new(json_object_get(json_object_get(want, "network"),
+					      "allow"),
+			      json_string("v"));
 	same = got && json_equal(want, got);
 	json_decref(want);
 	json_decref(got);
@@ -258,8 +258,8 @@ static void check_random(void)
 		printf("# before: %s\n# after: %s\n", b.data, after);
 	}
 	ok(bad == 0 && changed > 1000 && same > 10 && refused > 100,
-	   "%zu documents changed, %zu had it, %zu refused", changed,
-	   same, refused);
+	   "%zu documents changed, %zu had it, %zu refused", changed, same,
+	   refused);
 }
 
 /* Files. */
@@ -296,7 +296,7 @@ static char *get(const char *path)
 static int add(const char *path, const char *value, struct ab_strv *diff,
 	       struct ab_error *err)
 {
-	return ab_edit_file_add(&input, path, keys, 2, value, diff, err);
+	return ab_edit_file_add(&input, path, keys, 2, NULL, value, diff, err);
 }
 
 static void is_refused(const char *path, const char *value, const char *why)
@@ -345,8 +345,8 @@ static void check_begin(void)
 	ab_strv_add(&first, "a.example");
 	ab_strv_add(&first, "b.example");
 	put(path, "{\"extends\":\"ci\"}", 0600);
-	ok(ab_edit_file_begin(&input, path, keys, 2, &first, "c.example", &diff,
-			      &err) == 0,
+	ok(ab_edit_file_add(&input, path, keys, 2, &first, "c.example", &diff,
+			    &err) == 0,
 	   "a new list %s", err.text);
 	got = get(path);
 	is_str(got,
@@ -354,8 +354,8 @@ static void check_begin(void)
 	       "\"b.example\",\"c.example\"]}}",
 	       "begins with what it takes the place of");
 	put(path, "{\"network\":{\"allow\":[]}}", 0600);
-	ok(ab_edit_file_begin(&input, path, keys, 2, &first, "c.example", &diff,
-			      &err) == 0,
+	ok(ab_edit_file_add(&input, path, keys, 2, &first, "c.example", &diff,
+			    &err) == 0,
 	   "one that is there %s", err.text);
 	more = get(path);
 	is_str(more, "{\"network\":{\"allow\":[\"c.example\"]}}",
@@ -372,8 +372,8 @@ static void check_old_file(void)
 	gid_t group;
 
 	put(path, "{ \"network\": { \"allow\": [\"a.example\"] } }\n", 0640);
-	group = geteuid() == 0 && chown(path, (uid_t)-1, 7) == 0 ? 7 :
-								   getegid();
+	group = geteuid() == 0 && chown(path, (uid_t)-1, 7) == 0 ? 7
+								 : getegid();
 	if (symlink("old.json", link) < 0 || symlink("nowhere", lost) < 0)
 		abort();
 	ok(add(link, "b.example", &diff, &err) == 0, "through a link %s",
