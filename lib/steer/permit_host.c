@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "policy/groups.h"
 #include "policy/layers.h"
+#include "steer/json.h"
 #include "steer/permit_state.h"
 #include "steer/steer.h"
 
@@ -188,7 +189,7 @@ static int take_question(struct ab_permit_job *job, struct ab_steer *steer,
 {
 	struct ab_lift lift;
 
-	if (strcmp(ab_start_text(question, NULL, "why"), "held") == 0)
+	if (strcmp(ab_json_text(question, "why"), "held") == 0)
 		return release_hold(job, steer, err);
 	if (ab_permit_judge(job->ask->what, question, job->ask->deny,
 			    &job->again, &lift, err) < 0)

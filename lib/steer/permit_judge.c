@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "shell/rules.h"
+#include "steer/json.h"
 #include "steer/permit_state.h"
 
 /*
@@ -69,13 +70,6 @@ static const struct remedy remedies[] = {
 	  "believe it" },
 };
 
-static const char *text_of(const json_t *record, const char *key)
-{
-	const char *text = json_string_value(json_object_get(record, key));
-
-	return text ? text : "";
-}
-
 static const struct remedy *find_remedy(const char *rule)
 {
 	for (size_t i = 0; i < AB_COUNT(remedies); i++)
@@ -95,7 +89,7 @@ const char *ab_permit_advice(const char *rule)
 static char *hinted_flags(const json_t *record)
 {
 	static const char start[] = "agentbox run ", end[] = " -- ...";
-	const char *hint = text_of(record, "hint");
+	const char *hint = ab_json_text(record, "hint");
 	const char *stop = strstr(hint, end);
 
 	if (strncmp(hint, start, strlen(start)) != 0 || !stop)
@@ -110,23 +104,24 @@ static char *flags_of(const struct remedy *remedy, const json_t *record)
 
 	if (!remedy->flag)
 		return hinted_flags(record);
-	if (!*text_of(record, "path"))
+	if (!*ab_json_text(record, "path"))
 		return NULL;
-	value = ab_printf("%s%s", remedy->value, text_of(record, "path"));
+	value = ab_printf("%s%s", remedy->value, ab_json_text(record, "path"));
 	return ab_permit_flag(remedy->flag, value);
 }
 
 static int refuse(const char *id, const json_t *record,
 		  const struct ab_again *again, struct ab_error *err)
 {
-	const struct remedy *remedy = find_remedy(text_of(record, "rule"));
+	const struct remedy *remedy = find_remedy(ab_json_text(record, "rule"));
 	ab_autofree char *flags = remedy ? flags_of(remedy, record) : NULL;
 	ab_autofree char *line = flags ? ab_permit_again(again, flags) : NULL;
-	const char *reason = text_of(record, "reason");
+	const char *reason = ab_json_text(record, "reason");
 
 	ab_fail(err, AB_EREFUSED, 0, "%s cannot be allowed: %s", id,
 		*reason ? reason : "it was not a rule that refused it");
-	return ab_hint(err, "%s%s%s", ab_permit_advice(text_of(record, "rule")),
+	return ab_hint(err, "%s%s%s",
+		       ab_permit_advice(ab_json_text(record, "rule")),
 		       line ? "\nin a new run:  " : "", line ? line : "");
 }
 
@@ -134,8 +129,8 @@ static int refuse(const char *id, const json_t *record,
 static int refuse_program(const char *id, const json_t *record,
 			  const struct ab_again *again, struct ab_error *err)
 {
-	const char *rule = text_of(record, "rule");
-	bool ask = strcmp(text_of(record, "decision"),
+	const char *rule = ab_json_text(record, "rule");
+	bool ask = strcmp(ab_json_text(record, "decision"),
 			  ab_decision_names[AB_ESCALATED]) == 0;
 	ab_autofree char *yes = ask ? ab_permit_again(again, "--yes") : NULL;
 	enum ab_rule_id known;
@@ -163,7 +158,7 @@ static int refuse_program(const char *id, const json_t *record,
 static int judge_host(const char *id, const json_t *record, bool deny,
 		      struct ab_lift *ret, struct ab_error *err)
 {
-	const char *name = text_of(record, "domain");
+	const char *name = ab_json_text(record, "domain");
 	json_int_t port = json_integer_value(json_object_get(record, "port"));
 	struct ab_host_entry entry;
 	struct ab_host host;
@@ -180,7 +175,8 @@ static int judge_host(const char *id, const json_t *record, bool deny,
 /* Is a host of the network what it is about? */
 static bool is_host(const json_t *record)
 {
-	return *text_of(record, "domain") && !*text_of(record, "call");
+	return *ab_json_text(record, "domain") &&
+	       !*ab_json_text(record, "call");
 }
 
 /* Rules that a word about the run is stronger than. */
@@ -198,7 +194,7 @@ int ab_permit_judge(const char *id, const json_t *record, bool deny,
 		    const struct ab_again *again, struct ab_lift *ret,
 		    struct ab_error *err)
 {
-	const char *rule = text_of(record, "rule");
+	const char *rule = ab_json_text(record, "rule");
 
 	*ret = (struct ab_lift){ 0 };
 	if (is_host(record) && (deny || is_liftable(rule)))
@@ -206,12 +202,12 @@ int ab_permit_judge(const char *id, const json_t *record, bool deny,
 	if (deny)
 		return ab_fail(err, AB_EREFUSED, 0,
 			       "%s was refused already, and stays so", id);
-	if (strcmp(text_of(record, "kind"), "exec") == 0)
+	if (strcmp(ab_json_text(record, "kind"), "exec") == 0)
 		return refuse_program(id, record, again, err);
 	/* One that is not whole is no name to go by. */
 	if (strcmp(rule, "filesystem.write") == 0 &&
-	    text_of(record, "path")[0] == '/') {
-		ret->path = text_of(record, "path");
+	    ab_json_text(record, "path")[0] == '/') {
+		ret->path = ab_json_text(record, "path");
 		return 0;
 	}
 	return refuse(id, record, again, err);

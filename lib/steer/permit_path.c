@@ -10,6 +10,7 @@
 #include "policy/layers.h"
 #include "policy/paths.h"
 #include "session/next.h"
+#include "steer/json.h"
 #include "steer/permit_state.h"
 
 /*
@@ -55,8 +56,9 @@ static char *find_workspace(struct ab_permit_job *job)
 
 	if (!job->start)
 		ab_permit_find_here(job, in->cwd);
-	workspace = ab_start_text(job->start, "policy", "workspace");
-	cwd = ab_start_text(job->start, NULL, "cwd");
+	workspace = ab_json_text(json_object_get(job->start, "policy"),
+				 "workspace");
+	cwd = ab_json_text(job->start, "cwd");
 	return ab_strdup(*workspace ? workspace : *cwd ? cwd : in->cwd);
 }
 

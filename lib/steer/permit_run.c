@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "policy/layers.h"
+#include "steer/json.h"
 #include "steer/permit_state.h"
 
 /* A person looks for what happened a moment ago. */
@@ -39,7 +40,8 @@ int ab_permit_find(struct ab_permit_job *job, const char *run,
 static bool is_in(const struct ab_found_run *run, const char *workspace)
 {
 	json_t *start = json_loads(run->first, 0, NULL);
-	bool same = strcmp(ab_start_text(start, "policy", "workspace"),
+	bool same = strcmp(ab_json_text(json_object_get(start, "policy"),
+					"workspace"),
 			   workspace) == 0;
 
 	json_decref(start);
@@ -69,9 +71,10 @@ void ab_permit_find_here(struct ab_permit_job *job, const char *workspace)
 
 struct ab_policy_input ab_permit_input(const struct ab_permit_job *job)
 {
-	const char *profile = ab_start_text(job->start, "policy", "profile");
-	const char *workspace =
-		ab_start_text(job->start, "policy", "workspace");
+	const char *profile =
+		ab_json_text(json_object_get(job->start, "policy"), "profile");
+	const char *workspace = ab_json_text(
+		json_object_get(job->start, "policy"), "workspace");
 	struct ab_policy_input in = *job->ask->input;
 
 	/* Nothing will run: the folder that we stand in may be any. */

@@ -83,8 +83,6 @@ void ab_permit_forget(struct ab_permit_job *job);
 void ab_permit_find_here(struct ab_permit_job *job, const char *workspace);
 /* The policy input as that run had it: its workspace and profile. */
 struct ab_policy_input ab_permit_input(const struct ab_permit_job *job);
-const char *ab_start_text(const json_t *start, const char *group,
-			  const char *key);	/* "" when it is not there */
 
 int ab_permit_denial(struct ab_permit_job *job, const struct ab_meant *meant,
 		     struct ab_error *err);

@@ -5,19 +5,11 @@
 #include "base/mem.h"
 #include "base/units.h"
 #include "shell/quote.h"
+#include "steer/json.h"
 #include "steer/permit_state.h"
 
 /* A command line that is longer is not copied from a sentence. */
 enum { COMMAND_MAX = 400 };
-
-const char *ab_start_text(const json_t *start, const char *group,
-			  const char *key)
-{
-	const json_t *at = group ? json_object_get(start, group) : start;
-	const char *text = json_string_value(json_object_get(at, key));
-
-	return text ? text : "";
-}
 
 /* Can it be shown, and copied from a terminal? */
 static bool is_plain(const char *text)
@@ -68,9 +60,11 @@ static void add_command(struct ab_buf *b, const json_t *start)
 /* Those options of the run that its record still knows. */
 static void add_options(struct ab_buf *b, const json_t *start)
 {
-	const char *profile = ab_start_text(start, "policy", "profile");
-	const char *workspace = ab_start_text(start, "policy", "workspace");
-	const char *cwd = ab_start_text(start, NULL, "cwd");
+	const char *profile =
+		ab_json_text(json_object_get(start, "policy"), "profile");
+	const char *workspace =
+		ab_json_text(json_object_get(start, "policy"), "workspace");
+	const char *cwd = ab_json_text(start, "cwd");
 
 	if (*profile && strcmp(profile, "default") != 0) {
 		ab_buf_puts(b, "--profile ");
@@ -86,7 +80,7 @@ static void add_options(struct ab_buf *b, const json_t *start)
 
 char *ab_permit_again(const struct ab_again *again, const char *flags)
 {
-	const char *cwd = ab_start_text(again->start, NULL, "cwd");
+	const char *cwd = ab_json_text(again->start, "cwd");
 	struct ab_buf b = { 0 };
 
 	if (*cwd && strcmp(cwd, again->cwd) != 0) {

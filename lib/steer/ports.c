@@ -10,6 +10,7 @@
 #include "sandbox/ports.h"
 #include "session/process.h"
 #include "session/state.h"
+#include "steer/json.h"
 #include "steer/steer.h"
 
 enum { PORTS_MAX = 1024 };
@@ -20,11 +21,11 @@ static const uint16_t door_ports[] = { AB_PORT_DNS, AB_PORT_DOOR,
 
 static bool is_ours(const json_t *network, uint16_t port)
 {
-	const char *mode = json_string_value(json_object_get(network, "mode"));
+	const char *mode = ab_json_text(network, "mode");
 	const json_t *hosts = json_object_get(network, "hostPorts"), *one;
 	size_t i;
 
-	if (!mode || strcmp(mode, "filtered") != 0)
+	if (strcmp(mode, "filtered") != 0)
 		return false;
 	for (i = 0; i < AB_COUNT(door_ports); i++)
 		if (door_ports[i] == port)
@@ -44,14 +45,14 @@ int ab_ports_list(const json_t *start, const char *id, uint16_t **ret,
 {
 	const json_t *network =
 		json_object_get(json_object_get(start, "policy"), "network");
-	const char *mode = json_string_value(json_object_get(network, "mode"));
+	const char *mode = ab_json_text(network, "mode");
 	ab_autoclose int init = ab_process_init(start);
 	ab_autofree char *v4 = NULL;
 	ab_autofree char *v6 = NULL;
 	ab_autofree uint16_t *ports = ab_alloc(PORTS_MAX * sizeof(ports[0]));
 	size_t n = 0, kept = 0;
 
-	if (mode && strcmp(mode, "allowed") == 0) {
+	if (strcmp(mode, "allowed") == 0) {
 		ab_fail(err, AB_ESYSTEM, 0,
 			"run %s has the network of this machine, and no ports "
 			"of its own",

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "session/state.h"
 #include "session/sweep.h"
+#include "steer/json.h"
 #include "steer/knock.h"
 #include "steer/ports.h"
 #include "steer/steer.h"
@@ -27,7 +28,7 @@ static char *copy_text(const json_t *object, const char *key)
 /* Since the time of a record. */
 static int64_t age_of(const char *stamp)
 {
-	int64_t at = stamp ? ab_time_ms(stamp) : -1;
+	int64_t at = ab_time_ms(stamp);
 
 	return at < 0 ? 0 : ab_clock_ms(CLOCK_REALTIME) - at;
 }
@@ -49,18 +50,10 @@ static void fill_start(struct ab_run_info *info, const json_t *start)
 	info->cwd = copy_text(start, "cwd");
 	info->profile = copy_text(json_object_get(start, "policy"), "profile");
 	info->pid = json_integer_value(json_object_get(start, "pid"));
-	info->age_ms =
-		age_of(json_string_value(json_object_get(start, "timestamp")));
+	info->age_ms = age_of(ab_json_text(start, "timestamp"));
 	json_array_foreach(command, i, word) if (json_is_string(word))
 		ab_strv_add(&info->command, json_string_value(word));
 	fill_ports(info, start);
-}
-
-static uint64_t count(const json_t *object, const char *key)
-{
-	json_int_t n = json_integer_value(json_object_get(object, key));
-
-	return n > 0 ? (uint64_t)n : 0;
 }
 
 static void fill_status(struct ab_run_info *info, const json_t *status)
@@ -70,12 +63,12 @@ static void fill_status(struct ab_run_info *info, const json_t *status)
 	if (!status)
 		return;
 	info->answered = true;
-	info->allowed = count(network, "allowed");
-	info->denied = count(network, "denied");
-	info->refused = count(status, "violations");
+	info->allowed = ab_json_count(network, "allowed");
+	info->denied = ab_json_count(network, "denied");
+	info->refused = ab_json_count(status, "violations");
 	if (info->refused < info->denied)
 		info->refused = info->denied;
-	info->pending = count(status, "pending");
+	info->pending = ab_json_count(status, "pending");
 }
 
 struct found {

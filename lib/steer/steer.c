@@ -17,6 +17,7 @@
 #include "policy/paths.h"
 #include "sandbox/furniture.h"
 #include "session/control.h"
+#include "steer/json.h"
 
 enum { ANSWER_MS = 10000 };
 
@@ -136,11 +137,11 @@ static int await_answer(struct ab_steer *steer, json_t **ret,
 
 static int fail_as_told(const json_t *answer, struct ab_error *err)
 {
-	const char *text = json_string_value(json_object_get(answer, "error"));
-	const char *hint = json_string_value(json_object_get(answer, "hint"));
+	const char *text = ab_json_text(answer, "error");
+	const char *hint = ab_json_text(answer, "hint");
 
-	ab_fail(err, AB_ESYSTEM, 0, "%s", text ? text : "it was refused");
-	return hint && *hint ? ab_hint(err, "%s", hint) : -1;
+	ab_fail(err, AB_ESYSTEM, 0, "%s", *text ? text : "it was refused");
+	return *hint ? ab_hint(err, "%s", hint) : -1;
 }
 
 int ab_steer_send(struct ab_steer *steer, const char *what, json_t *request,
@@ -189,10 +190,7 @@ int ab_steer_question(struct ab_steer *steer, const char *id, uint32_t from,
 		return -1;
 	json_array_foreach(json_object_get(answer, "pending"), i, question)
 	{
-		const char *its =
-			json_string_value(json_object_get(question, "id"));
-
-		if (!its || strcmp(its, id) != 0)
+		if (strcmp(ab_json_text(question, "id"), id) != 0)
 			continue;
 		*ret = json_incref(question);
 		found = 1;

@@ -22,6 +22,7 @@
 #include "base/mem.h"
 #include "policy/layers.h"
 #include "session/state.h"
+#include "steer/json.h"
 #include "steer/steer.h"
 #include "steer/watch_model.h"
 #include "steer/watch_screen.h"
@@ -92,9 +93,9 @@ static void ask_pending(struct watch *w, json_int_t from)
 
 static void take_refusal(struct watch *w, const json_t *packet)
 {
-	const char *why = json_string_value(json_object_get(packet, "error"));
+	const char *why = ab_json_text(packet, "error");
 
-	ab_watch_say(w->model, ab_strdup(why ? why : "it was refused"),
+	ab_watch_say(w->model, ab_strdup(*why ? why : "it was refused"),
 		     ab_now_ms());
 }
 

@@ -10,6 +10,7 @@
 #include "session/keys.h"
 #include "session/who.h"
 #include "shell/quote.h"
+#include "steer/json.h"
 #include "steer/watch_state.h"
 
 enum {
@@ -19,26 +20,12 @@ enum {
 	MESSAGE_MS = 6000,
 };
 
-static const char *text_of(const json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-
-	return text ? text : "";
-}
-
-static uint64_t number_of(const json_t *object, const char *key)
-{
-	json_int_t n = json_integer_value(json_object_get(object, key));
-
-	return n > 0 ? (uint64_t)n : 0;
-}
-
 static char *target_of(const json_t *object)
 {
 	struct ab_buf b = { 0 };
 
-	ab_words_target(&b, text_of(object, "domain"),
-			(uint16_t)number_of(object, "port"));
+	ab_words_target(&b, ab_json_text(object, "domain"),
+			(uint16_t)ab_json_count(object, "port"));
 	return ab_buf_take(&b);
 }
 
@@ -129,8 +116,8 @@ static void select_at(struct ab_watch_model *m, size_t i)
 static void add_question(struct ab_watch_model *m, const json_t *packet,
 			 uint64_t now)
 {
-	const char *id = text_of(packet, "id"),
-		   *host = text_of(packet, "domain");
+	const char *id = ab_json_text(packet, "id"),
+		   *host = ab_json_text(packet, "domain");
 	size_t i = find(m, id);
 	struct ab_watch_question *q;
 
@@ -147,9 +134,9 @@ static void add_question(struct ab_watch_model *m, const json_t *packet,
 	replace(&q->target, target_of(packet));
 	replace(&q->asker, ab_who_name(json_object_get(packet, "process")));
 	q->doubtful = false;
-	q->held = strcmp(text_of(packet, "why"), "held") == 0;
+	q->held = strcmp(ab_json_text(packet, "why"), "held") == 0;
 	q->punycode = strncmp(host, "xn--", 4) == 0 || strstr(host, ".xn--");
-	q->ends = now + number_of(packet, "left_ms");
+	q->ends = now + ab_json_count(packet, "left_ms");
 	if (!m->selected) {
 		select_at(m, i);
 		m->readable = now + READ_MS;
@@ -177,13 +164,13 @@ static void remove_question(struct ab_watch_model *m, const char *id,
 static void take_settled(struct ab_watch_model *m, const json_t *packet,
 			 uint64_t now)
 {
-	remove_question(m, text_of(packet, "id"), now);
+	remove_question(m, ab_json_text(packet, "id"), now);
 }
 
 static void take_said(struct ab_watch_model *m, const json_t *packet,
 		      uint64_t now)
 {
-	ab_watch_say(m, ab_strdup(text_of(packet, "text")), now);
+	ab_watch_say(m, ab_strdup(ab_json_text(packet, "text")), now);
 }
 
 static void take_missed(struct ab_watch_model *m, const json_t *packet,
@@ -199,7 +186,7 @@ static void take_missed(struct ab_watch_model *m, const json_t *packet,
 static void take_end(struct ab_watch_model *m, const json_t *packet,
 		     uint64_t now)
 {
-	m->status = (int)number_of(packet, "status");
+	m->status = (int)ab_json_count(packet, "status");
 	ab_watch_gone(m, now);
 }
 
@@ -211,13 +198,11 @@ void ab_watch_event(struct ab_watch_model *m, const json_t *packet,
 		void (*take)(struct ab_watch_model *m, const json_t *packet,
 			     uint64_t now);
 	} events[] = {
-		{ "asked", add_question },
-		{ "settled", take_settled },
-		{ "said", take_said },
-		{ "missed", take_missed },
+		{ "asked", add_question }, { "settled", take_settled },
+		{ "said", take_said },	   { "missed", take_missed },
 		{ "end", take_end },
 	};
-	const char *name = text_of(packet, "event");
+	const char *name = ab_json_text(packet, "event");
 
 	for (size_t i = 0; i < AB_COUNT(events); i++)
 		if (strcmp(events[i].name, name) == 0)
@@ -284,10 +269,10 @@ static void take_open(struct ab_watch_model *m, const json_t *open)
 			return;
 		m->open[m->nopen++] = (struct ab_watch_open){
 			.target = target_of(one),
-			.host = ab_strdup(text_of(one, "domain")),
-			.up = number_of(one, "bytes_up"),
-			.down = number_of(one, "bytes_down"),
-			.ms = number_of(one, "ms"),
+			.host = ab_strdup(ab_json_text(one, "domain")),
+			.up = ab_json_count(one, "bytes_up"),
+			.down = ab_json_count(one, "bytes_down"),
+			.ms = ab_json_count(one, "ms"),
 		};
 	}
 }
@@ -296,23 +281,24 @@ void ab_watch_status(struct ab_watch_model *m, const json_t *answer,
 		     uint64_t now)
 {
 	const json_t *net = json_object_get(answer, "network");
-	uint64_t age = number_of(answer, "age_ms");
+	uint64_t age = ab_json_count(answer, "age_ms");
 	const json_t *argv = json_object_get(answer, "command");
 
 	m->started = now > age ? now - age : 0;
 	if (json_is_array(argv))
 		replace(&m->command, ab_watch_command(argv));
-	if (*text_of(answer, "name"))
-		replace(&m->name, ab_strdup(text_of(answer, "name")));
-	if (*text_of(answer, "profile"))
-		replace(&m->profile, ab_strdup(text_of(answer, "profile")));
+	if (*ab_json_text(answer, "name"))
+		replace(&m->name, ab_strdup(ab_json_text(answer, "name")));
+	if (*ab_json_text(answer, "profile"))
+		replace(&m->profile,
+			ab_strdup(ab_json_text(answer, "profile")));
 	if (!json_is_object(net))
 		return;
-	m->allowed = number_of(net, "allowed");
-	m->denied = number_of(net, "denied");
-	m->failed = number_of(net, "failed");
-	m->up = number_of(net, "bytes_up");
-	m->down = number_of(net, "bytes_down");
+	m->allowed = ab_json_count(net, "allowed");
+	m->denied = ab_json_count(net, "denied");
+	m->failed = ab_json_count(net, "failed");
+	m->up = ab_json_count(net, "bytes_up");
+	m->down = ab_json_count(net, "bytes_down");
 	take_open(m, json_object_get(net, "open"));
 }
 

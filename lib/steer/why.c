@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "session/state.h"
+#include "steer/json.h"
 #include "steer/steer.h"
 #include "steer/why_text.h"
 
@@ -168,8 +169,7 @@ static char *explain_refused(const struct ab_found_run *run, bool json)
 static bool is_refused(const struct ab_found_run *run)
 {
 	json_t *first = load(run->first);
-	const char *kind = json_string_value(json_object_get(first, "kind"));
-	bool refused = kind && strcmp(kind, "refused") == 0;
+	bool refused = strcmp(ab_json_text(first, "kind"), "refused") == 0;
 
 	json_decref(first);
 	return refused;

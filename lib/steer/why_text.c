@@ -9,20 +9,14 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "shell/quote.h"
+#include "steer/json.h"
 #include "steer/permit_state.h"
 
 enum { VALUES = 8, CHAIN = 8, ARGV_MAX = 120 };
 
-static const char *text_of(const json_t *record, const char *key)
-{
-	const char *text = json_string_value(json_object_get(record, key));
-
-	return text ? text : "";
-}
-
 static bool is(const json_t *record, const char *key, const char *value)
 {
-	return strcmp(text_of(record, key), value) == 0;
+	return strcmp(ab_json_text(record, key), value) == 0;
 }
 
 static bool is_file(const json_t *denied)
@@ -83,8 +77,8 @@ static bool quote_command(const json_t *start, struct ab_buf *b)
 static void say_network(const struct ab_why_case *c, struct ab_buf *b)
 {
 	ab_autobuf struct ab_buf words = { 0 };
-	const char *host = text_of(c->denied, "domain");
-	const char *protocol = text_of(c->denied, "protocol");
+	const char *host = ab_json_text(c->denied, "domain");
+	const char *protocol = ab_json_text(c->denied, "protocol");
 	int port = (int)json_integer_value(json_object_get(c->denied, "port"));
 
 	if (*protocol)
@@ -93,47 +87,48 @@ static void say_network(const struct ab_why_case *c, struct ab_buf *b)
 			      "id %s).\n",
 			      (long long)json_integer_value(
 				      json_object_get(c->denied, "packets")),
-			      protocol, text_of(c->denied, "reason"),
-			      text_of(c->denied, "rule"), c->id);
+			      protocol, ab_json_text(c->denied, "reason"),
+			      ab_json_text(c->denied, "rule"), c->id);
 	else
-		ab_words_blocked(&words,
-				 &(struct ab_blocked){
-					 .host = *host ? host : "other hosts",
-					 .port = (uint16_t)port,
-					 .reason = text_of(c->denied, "reason"),
-					 .rule = text_of(c->denied, "rule"),
-					 .id = c->id,
-				 });
+		ab_words_blocked(
+			&words,
+			&(struct ab_blocked){
+				.host = *host ? host : "other hosts",
+				.port = (uint16_t)port,
+				.reason = ab_json_text(c->denied, "reason"),
+				.rule = ab_json_text(c->denied, "rule"),
+				.id = c->id,
+			});
 	ab_buf_escape_n(b, words.data, words.len - 1);
 	ab_buf_puts(b, "\n");
 }
 
 static void say_program(const struct ab_why_case *c, struct ab_buf *b)
 {
-	const char *command = text_of(c->denied, "command");
+	const char *command = ab_json_text(c->denied, "command");
 
 	ab_buf_puts(b, "agentbox did not start ");
-	ab_buf_escape(b, *command ? command : text_of(c->denied, "path"));
+	ab_buf_escape(b, *command ? command : ab_json_text(c->denied, "path"));
 	ab_buf_puts(b, ": ");
-	add_clause(b, text_of(c->denied, "reason"));
+	add_clause(b, ab_json_text(c->denied, "reason"));
 	ab_buf_puts(b, " (rule ");
-	ab_buf_escape(b, text_of(c->denied, "rule"));
+	ab_buf_escape(b, ab_json_text(c->denied, "rule"));
 	ab_buf_printf(b, ", id %s).\n", c->id);
 }
 
 static void say_file(const struct ab_why_case *c, struct ab_buf *b)
 {
-	const char *path = text_of(c->denied, "path");
-	const char *access = text_of(c->denied, "access");
+	const char *path = ab_json_text(c->denied, "path");
+	const char *access = ab_json_text(c->denied, "access");
 
 	ab_buf_puts(b, "agentbox refused ");
-	ab_buf_escape(b, *access ? access : text_of(c->denied, "call"));
+	ab_buf_escape(b, *access ? access : ab_json_text(c->denied, "call"));
 	ab_buf_puts(b, *path ? " " : "");
 	ab_buf_escape(b, path);
 	ab_buf_puts(b, ": ");
-	add_clause(b, text_of(c->denied, "reason"));
+	add_clause(b, ab_json_text(c->denied, "reason"));
 	ab_buf_puts(b, " (rule ");
-	ab_buf_escape(b, text_of(c->denied, "rule"));
+	ab_buf_escape(b, ab_json_text(c->denied, "rule"));
 	ab_buf_printf(b, ", id %s).\n", c->id);
 }
 
@@ -170,7 +165,7 @@ static void add_process(struct ab_buf *b, const json_t *process)
 	const json_t *argv = json_object_get(process, "argv"), *word;
 	ab_autobuf struct ab_buf words = { 0 };
 	json_int_t pid = json_integer_value(json_object_get(process, "pid"));
-	const char *exe = text_of(process, "exe");
+	const char *exe = ab_json_text(process, "exe");
 	size_t i;
 
 	json_array_foreach(argv, i, word) ab_buf_printf(
@@ -189,7 +184,7 @@ static void add_process(struct ab_buf *b, const json_t *process)
 static void say_who(const struct ab_why_case *c, struct ab_buf *b)
 {
 	const json_t *chain = json_object_get(c->denied, "process"), *one;
-	const char *by = text_of(c->denied, "by");
+	const char *by = ab_json_text(c->denied, "by");
 	size_t i;
 
 	if (!json_array_size(chain))
@@ -255,10 +250,10 @@ static void add_values(struct ab_buf *b, const json_t *value)
 
 static void say_rule(const struct ab_why_case *c, struct ab_buf *b)
 {
-	const char *rule = text_of(c->denied, "rule");
+	const char *rule = ab_json_text(c->denied, "rule");
 	const json_t *value = value_of(c->start, rule);
 	const json_t *policy = json_object_get(c->start, "policy");
-	const char *profile = text_of(policy, "profile");
+	const char *profile = ab_json_text(policy, "profile");
 
 	if (!json_is_array(value) && !json_is_string(value))
 		return;
@@ -398,12 +393,12 @@ void ab_why_refused(const struct ab_why_case *c, struct ab_buf *b)
 	ab_buf_puts(b, "agentbox refused to run ");
 	ab_buf_escape(b, command.data ? command.data : "");
 	ab_buf_puts(b, ": ");
-	add_clause(b, text_of(c->start, "reason"));
+	add_clause(b, ab_json_text(c->start, "reason"));
 	ab_buf_puts(b, " (rule ");
-	ab_buf_escape(b, text_of(c->start, "rule"));
+	ab_buf_escape(b, ab_json_text(c->start, "rule"));
 	ab_buf_printf(b, ").\n\nNothing of it was started. That was at %s in ",
 		      ab_time_local(c->first, at));
-	ab_buf_escape(b, text_of(c->start, "cwd"));
+	ab_buf_escape(b, ab_json_text(c->start, "cwd"));
 	ab_buf_puts(b, ".\n");
 	say_remedies(c, b);
 }
@@ -418,8 +413,10 @@ static void add_again(const struct ab_why_case *c, const char *hint,
 
 	if (!*safe)
 		return;
-	ab_strv_add(ret, c->live ? "allow it when it is run again, beside its other options"
-				 : "run it again, with its other options");
+	ab_strv_add(
+		ret,
+		c->live ? "allow it when it is run again, beside its other options"
+			: "run it again, with its other options");
 	if (len > 3 && strcmp(safe + len - 3, "...") == 0 &&
 	    quote_command(c->start, &command))
 		ab_strv_addf(ret, "%.*s%s", (int)(len - 3), safe, command.data);
@@ -430,7 +427,7 @@ static void add_again(const struct ab_why_case *c, const char *hint,
 static void remedy_command(const struct ab_why_case *c, const json_t *record,
 			   struct ab_strv *ret)
 {
-	ab_autofree char *rule = ab_escape(text_of(record, "rule"));
+	ab_autofree char *rule = ab_escape(ab_json_text(record, "rule"));
 
 	if (is(record, "decision", "escalated"))
 		add_again(c, "agentbox run --yes -- ...", ret);
@@ -449,7 +446,7 @@ static bool is_liftable(const struct ab_why_case *c)
 	if (!c->denied)
 		return !c->first || is(c->question, "answer", "no") ||
 		       is(c->question, "answer", "timeout");
-	return *text_of(c->denied, "domain") &&
+	return *ab_json_text(c->denied, "domain") &&
 	       (is(c->denied, "rule", "grant") ||
 		is(c->denied, "rule", "network.allow"));
 }
@@ -472,11 +469,11 @@ static void remedy_host(const struct ab_why_case *c, struct ab_strv *ret)
  * what is there can be allowed by itself. */
 static void remedy_file(const struct ab_why_case *c, struct ab_strv *ret)
 {
-	const char *path = text_of(c->denied, "path");
+	const char *path = ab_json_text(c->denied, "path");
 	ab_autobuf struct ab_buf word = { 0 };
 	ab_autofree char *safe = NULL;
 
-	if (*text_of(c->denied, "hint")) {
+	if (*ab_json_text(c->denied, "hint")) {
 		ab_strv_add(ret, "allow it in the next run");
 		ab_strv_addf(ret, "agentbox allow %s", c->id);
 		ab_strv_add(ret, "allow it always");
@@ -508,12 +505,12 @@ void ab_why_remedies(const struct ab_why_case *c, struct ab_strv *ret)
 	 * began. */
 	if (is_file(c->denied) && is(c->denied, "rule", "filesystem.write"))
 		remedy_file(c, ret);
-	add_again(c, text_of(c->denied, "hint"), ret);
+	add_again(c, ab_json_text(c->denied, "hint"), ret);
 }
 
 const char *ab_why_advice(const struct ab_why_case *c)
 {
-	const char *rule = text_of(c->denied, "rule");
+	const char *rule = ab_json_text(c->denied, "rule");
 	ab_autostrv struct ab_strv r = { 0 };
 
 	if (!*rule)

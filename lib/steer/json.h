@@ -1,0 +1,27 @@
+#ifndef AB_STEER_JSON_H
+#define AB_STEER_JSON_H
+/*
+ * Members of records and answers, which come from outside: one that is missing
+ * or of another type reads as nothing.
+ */
+#include <stdint.h>
+
+#include <jansson.h>
+
+/* "" when it is no text. */
+static inline const char *ab_json_text(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text ? text : "";
+}
+
+/* 0 when it is no number, or negative. */
+static inline uint64_t ab_json_count(const json_t *object, const char *key)
+{
+	json_int_t n = json_integer_value(json_object_get(object, key));
+
+	return n > 0 ? (uint64_t)n : 0;
+}
+
+#endif
