@@ -19,7 +19,6 @@
 #include "base/strv.h"
 #include "session/cells.h"
 #include "session/who.h"
-#include "shell/quote.h"
 
 enum { ARGV_BYTES = 4096 };
 
@@ -113,23 +112,12 @@ static void put_small_head(struct ab_strv *lines,
 static void put_process(struct ab_strv *lines, const json_t *process,
 			size_t cols)
 {
-	const json_t *argv = json_object_get(process, "argv"), *arg;
 	ab_autofree char *head = ab_printf("pid %lld  %s", ab_who_pid(process),
 					   ab_who_exe(process));
 	ab_autobuf struct ab_buf words = { 0 };
-	size_t i;
 
 	ab_cells_wrap(lines, margin, margin, head, cols);
-	json_array_foreach(argv, i, arg)
-	{
-		const char *word = json_string_value(arg);
-
-		if (i)
-			ab_buf_puts(&words, " ");
-		ab_quote(&words, word ? word : "");
-		if (words.len > ARGV_BYTES)
-			break;
-	}
+	ab_who_command(&words, json_object_get(process, "argv"), ARGV_BYTES);
 	if (words.len)
 		ab_cells_wrap(lines, "          | ", "          : ", words.data,
 			      cols);

@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "shell/quote.h"
 
 enum {
 	CHAIN_MAX = 4, /* of those that started it, the nearest ones */
@@ -83,4 +84,20 @@ char *ab_who_name(const json_t *who)
 	}
 	ab_buf_puts(&b, ")");
 	return ab_buf_take(&b);
+}
+
+void ab_who_command(struct ab_buf *b, const json_t *argv, size_t most)
+{
+	size_t begin = b->len, i;
+	const json_t *word;
+
+	json_array_foreach(argv, i, word)
+	{
+		const char *text = json_string_value(word);
+
+		ab_buf_puts(b, i ? " " : "");
+		ab_quote(b, text ? text : "");
+		if (b->len - begin > most)
+			break;
+	}
 }

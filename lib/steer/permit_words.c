@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/units.h"
+#include "session/who.h"
 #include "shell/quote.h"
 #include "steer/json.h"
 #include "steer/permit_state.h"
@@ -39,18 +40,9 @@ char *ab_permit_flag(const char *flag, const char *value)
 /* What stands behind "--". */
 static void add_command(struct ab_buf *b, const json_t *start)
 {
-	const json_t *command = json_object_get(start, "command");
 	ab_autobuf struct ab_buf words = { 0 };
-	json_t *word;
-	size_t i;
 
-	json_array_foreach(command, i, word)
-	{
-		const char *text = json_string_value(word);
-
-		ab_buf_puts(&words, i ? " " : "");
-		ab_quote(&words, text ? text : "");
-	}
+	ab_who_command(&words, json_object_get(start, "command"), COMMAND_MAX);
 	if (words.len && words.len <= COMMAND_MAX && is_plain(words.data))
 		ab_buf_puts(b, words.data);
 	else

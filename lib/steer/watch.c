@@ -26,7 +26,6 @@
 #include "steer/steer.h"
 #include "steer/watch_model.h"
 #include "steer/watch_screen.h"
-#include "steer/watch_state.h"
 
 enum {
 	FRAME_MS = 100, /* between two drawings, at least */

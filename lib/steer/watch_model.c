@@ -9,9 +9,7 @@
 #include "base/mem.h"
 #include "session/keys.h"
 #include "session/who.h"
-#include "shell/quote.h"
 #include "steer/json.h"
-#include "steer/watch_state.h"
 
 enum {
 	/* A question that has just taken this place is not answered by a key
@@ -238,25 +236,6 @@ void ab_watch_gone(struct ab_watch_model *m, uint64_t now)
 
 /* --- status --- */
 
-char *ab_watch_command(const json_t *argv)
-{
-	struct ab_buf b = { 0 };
-	const json_t *word;
-	size_t i;
-
-	json_array_foreach(argv, i, word)
-	{
-		const char *text = json_string_value(word);
-
-		if (i)
-			ab_buf_puts(&b, " ");
-		ab_quote(&b, text ? text : "");
-		if (b.len > AB_WATCH_TEXT)
-			break;
-	}
-	return ab_buf_take(&b);
-}
-
 static void take_open(struct ab_watch_model *m, const json_t *open)
 {
 	const json_t *one;
@@ -283,10 +262,12 @@ void ab_watch_status(struct ab_watch_model *m, const json_t *answer,
 	const json_t *net = json_object_get(answer, "network");
 	uint64_t age = ab_json_count(answer, "age_ms");
 	const json_t *argv = json_object_get(answer, "command");
+	struct ab_buf command = { 0 };
 
 	m->started = now > age ? now - age : 0;
+	ab_who_command(&command, argv, AB_WATCH_TEXT);
 	if (json_is_array(argv))
-		replace(&m->command, ab_watch_command(argv));
+		replace(&m->command, ab_buf_take(&command));
 	if (*ab_json_text(answer, "name"))
 		replace(&m->name, ab_strdup(ab_json_text(answer, "name")));
 	if (*ab_json_text(answer, "profile"))

@@ -10,8 +10,8 @@
 #include "audit/words.h"
 #include "base/buf.h"
 #include "base/mem.h"
+#include "session/who.h"
 #include "steer/watch_model.h"
-#include "steer/watch_state.h"
 
 enum {
 	M_KIND,
@@ -272,13 +272,15 @@ static void take_monitor(struct ab_watch_model *m, const struct record *r)
 
 static void take_start(struct ab_watch_model *m, const struct record *r)
 {
+	struct ab_buf command = { 0 };
 	json_t *argv;
 
 	if (m->command)
 		return;
 	argv = json_loadb(r->f[M_COMMAND].at, r->f[M_COMMAND].len, 0, NULL);
+	ab_who_command(&command, argv, AB_WATCH_TEXT);
 	if (json_is_array(argv))
-		m->command = ab_watch_command(argv);
+		m->command = ab_buf_take(&command);
 	json_decref(argv);
 }
 

@@ -8,6 +8,7 @@
 #include "audit/words.h"
 #include "base/buf.h"
 #include "base/mem.h"
+#include "session/who.h"
 #include "shell/quote.h"
 #include "steer/json.h"
 #include "steer/permit_state.h"
@@ -24,7 +25,7 @@ static bool is_file(const json_t *denied)
 	return is(denied, "door", "file") || is(denied, "door", "call");
 }
 
-/* What is escaped and cut where it is too long. */
+/* Escaped, and cut if it is too long. */
 static void add_short(struct ab_buf *b, const char *text, size_t most)
 {
 	ab_autofree char *safe = ab_escape(text);
@@ -41,7 +42,7 @@ static void add_short(struct ab_buf *b, const char *text, size_t most)
 	ab_buf_puts(b, "...");
 }
 
-/* "Publishes commits." as the end of a sentence that goes on. */
+/* "Publishes commits." becomes "publishes commits", within a sentence. */
 static void add_clause(struct ab_buf *b, const char *sentence)
 {
 	size_t at = b->len;
@@ -54,24 +55,27 @@ static void add_clause(struct ab_buf *b, const char *sentence)
 		b->data[at] = (char)tolower((unsigned char)b->data[at]);
 }
 
-/* Words for a shell, and safe to be shown: what is hidden in them would be
- * copied as something else, so then there is no command to copy. */
+/* The command, quoted for a shell. False: there is none, or it has something
+ * that a terminal cannot show, so that it would be copied as another one. */
 static bool quote_command(const json_t *start, struct ab_buf *b)
 {
-	const json_t *argv = json_object_get(start, "command");
-	ab_autofree const char **words =
-		ab_alloc((json_array_size(argv) + 1) * sizeof(words[0]));
 	ab_autofree char *safe = NULL;
-	size_t n = 0, i;
-	json_t *word;
 
-	json_array_foreach(argv, i, word) words[n++] =
-		json_string_value(word) ? json_string_value(word) : "";
-	if (n == 0)
+	ab_who_command(b, json_object_get(start, "command"), SIZE_MAX);
+	if (!b->len)
 		return false;
-	ab_quote_argv(b, words, n);
 	safe = ab_escape(b->data);
 	return strcmp(safe, b->data) == 0;
+}
+
+/* The end of a first sentence: why, by which rule, and the id. */
+static void add_grounds(const struct ab_why_case *c, struct ab_buf *b)
+{
+	ab_buf_puts(b, ": ");
+	add_clause(b, ab_json_text(c->denied, "reason"));
+	ab_buf_puts(b, " (rule ");
+	ab_buf_escape(b, ab_json_text(c->denied, "rule"));
+	ab_buf_printf(b, ", id %s).\n", c->id);
 }
 
 static void say_network(const struct ab_why_case *c, struct ab_buf *b)
@@ -109,11 +113,7 @@ static void say_program(const struct ab_why_case *c, struct ab_buf *b)
 
 	ab_buf_puts(b, "agentbox did not start ");
 	ab_buf_escape(b, *command ? command : ab_json_text(c->denied, "path"));
-	ab_buf_puts(b, ": ");
-	add_clause(b, ab_json_text(c->denied, "reason"));
-	ab_buf_puts(b, " (rule ");
-	ab_buf_escape(b, ab_json_text(c->denied, "rule"));
-	ab_buf_printf(b, ", id %s).\n", c->id);
+	add_grounds(c, b);
 }
 
 static void say_file(const struct ab_why_case *c, struct ab_buf *b)
@@ -125,11 +125,7 @@ static void say_file(const struct ab_why_case *c, struct ab_buf *b)
 	ab_buf_escape(b, *access ? access : ab_json_text(c->denied, "call"));
 	ab_buf_puts(b, *path ? " " : "");
 	ab_buf_escape(b, path);
-	ab_buf_puts(b, ": ");
-	add_clause(b, ab_json_text(c->denied, "reason"));
-	ab_buf_puts(b, " (rule ");
-	ab_buf_escape(b, ab_json_text(c->denied, "rule"));
-	ab_buf_printf(b, ", id %s).\n", c->id);
+	add_grounds(c, b);
 }
 
 static void say_when(const struct ab_why_case *c, struct ab_buf *b)
@@ -205,7 +201,7 @@ static void say_who(const struct ab_why_case *c, struct ab_buf *b)
 	ab_buf_puts(b, json_array_size(chain) ? ".\n" : "");
 }
 
-/* "network.allow" in the policy of the run; NULL: it is no key. */
+/* The value of a rule like "network.allow" in the run; NULL: it is no key. */
 static const json_t *value_of(const json_t *start, const char *rule)
 {
 	const json_t *policy = json_object_get(start, "policy");
@@ -269,7 +265,7 @@ static void say_rule(const struct ab_why_case *c, struct ab_buf *b)
 	ab_buf_puts(b, ".\n");
 }
 
-/* What the client saw; doors that have an answer of their own. */
+/* What the client saw, at doors that do not answer in HTTP. */
 static void say_answer(const struct ab_why_case *c, struct ab_buf *b)
 {
 	static const struct {
@@ -403,7 +399,7 @@ void ab_why_refused(const struct ab_why_case *c, struct ab_buf *b)
 	say_remedies(c, b);
 }
 
-/* A hint ends with the place for a command. */
+/* A hint ends with "...", where the command goes. */
 static void add_again(const struct ab_why_case *c, const char *hint,
 		      struct ab_strv *ret)
 {
@@ -413,10 +409,9 @@ static void add_again(const struct ab_why_case *c, const char *hint,
 
 	if (!*safe)
 		return;
-	ab_strv_add(
-		ret,
-		c->live ? "allow it when it is run again, beside its other options"
-			: "run it again, with its other options");
+	ab_strv_add(ret,
+		    c->live ? "allow it in a new run, with its other options"
+			    : "run it again, with its other options");
 	if (len > 3 && strcmp(safe + len - 3, "...") == 0 &&
 	    quote_command(c->start, &command))
 		ab_strv_addf(ret, "%.*s%s", (int)(len - 3), safe, command.data);
