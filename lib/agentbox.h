@@ -3,16 +3,32 @@
 /*
  * agentbox as a library: what the program can do, for programs.
  *
- * Functions return 0 or -1 with *err filled. Text results are the caller's to
- * free(). The library never prints and never exits; what it has to say while
- * a command runs goes to the request's `say`.
+ * Functions return 0, or -1 with *err filled. Results that are text are the
+ * caller's to free(). The library never prints and never exits; what it has to
+ * say while a command runs goes to the request's `say`.
  *
- * A program that uses ab_run() must have one thread at that moment: it is
- * executed again as the box's first process. The process that calls it becomes
- * the run's supervisor for good: afterwards it is locked in (it executes
- * nothing and opens nothing but the state folder), and unless they are a
- * terminal its standard input and output are closed. To do more than exit with
- * the status, call it in a child: ab_run_apart() (session/apart.h) does.
+ * Everything begins with a struct ab_policy_input (policy/layers.h): zero it,
+ * set what was asked for, and let ab_caller_init() fill in the rest.
+ *
+ *	ab_run, ab_run_apart	a command in the box (session/apart.h)
+ *	ab_check_*		judge a command, run nothing
+ *	ab_runs_list, _stop	live runs (steer/runs.h)
+ *	ab_permit		allow and deny (steer/permit.h)
+ *	ab_reload		new lists for live runs (steer/reload.h)
+ *	ab_records_*, ab_why	what a run did, and why it was refused
+ *				something (steer/records.h, steer/why.h)
+ *	ab_stats_*, ab_page_*	the same as a table and as a page (audit/)
+ *	ab_watch		the full-screen view (steer/watch.h)
+ *	ab_learn		a policy from a run (steer/learn.h)
+ *	ab_gc_run		remove old records (steer/gc.h)
+ *	ab_hook_*, ab_doctor, ab_attack, ab_connect	below
+ *
+ * ab_run() needs a process with a single thread: it executes the program again
+ * as the box's first process. The process that calls it becomes the run's
+ * supervisor for good: afterwards it is locked in (it can execute nothing and
+ * open nothing but the state folder), and its standard input and output are
+ * closed unless they are a terminal. A caller that wants to do more than exit
+ * with the status uses ab_run_apart(), which runs it in a child.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -57,43 +73,50 @@ struct ab_request {
 	struct ab_policy_input policy;
 	const char *const *argv;
 	size_t argc;
-	const char *script;	/* the text that argv gives to a shell, if it
-				 * does: then that is judged */
-	bool require_covered;	/* no credential that nothing covers */
-	bool yes;		/* go on where a person would be asked */
-	const char *approver;	/* a command that is asked instead, or NULL */
-	unsigned approver_ms;	/* how long; 0: a minute */
-	const char *session;	/* an agent's name for it, in whose place the
+	const char *script;	/* the text that argv hands to a shell, if it
+				 * does: that is what is judged then */
+	bool require_covered;	/* fail if a credential is not covered by any
+				 * secret of the policy */
+	bool yes;		/* go ahead where a person would be asked */
+	const char *approver;	/* a command to ask instead, or NULL */
+	unsigned approver_ms;	/* how long it may take; 0: a minute */
+	const char *session;	/* an agent's name for its session, under which
 				 * answers are kept; NULL: the terminal's */
-	const int *fds;		/* kept open besides 0-2 */
+	const int *fds;		/* to be kept open besides 0-2 */
 	size_t nfds;
-	const char *audit;	/* a copy of the record: file, or number of an
-				 * open descriptor; NULL: none */
-	const char *name;	/* of the run, beside its id; or NULL */
-	const char *result;	/* where its result goes as JSON: file, or
-				 * number of an open descriptor; NULL: nowhere */
-	const char *on_violation;	/* a command for each, or NULL */
-	bool trace_denials;	/* see files and calls that are refused */
-	bool learn;		/* unknown hosts pass, programs are listed */
+	const char *audit;	/* a copy of the record: a file, or the number
+				 * of an open descriptor; NULL: none */
+	const char *name;	/* of the run, besides its id; or NULL */
+	const char *result;	/* where to write the result as JSON: a file, or
+				 * the number of an open descriptor; or NULL */
+	const char *on_violation;	/* a command to run for each, or NULL */
+	bool trace_denials;	/* also record refused files and calls */
+	bool learn;		/* let unknown hosts through, list programs */
 	int verbose;		/* 1: properties, 2: what each step took */
-	/* A text that begins with a space belongs to the one before. */
+	/* A text that begins with a space continues the one before. Not
+	 * escaped. */
 	void (*say)(void *arg, enum ab_level level, const char *text);
 	void *arg;
 };
 
-/* Fill in what the process itself says: environment, current folder, home.
+/* Fill in what the process itself knows: environment, current folder, home.
  * The strings live as long as the process. */
 int ab_caller_init(struct ab_policy_input *input, struct ab_error *err);
 
-/* Run a command in the box. ret_status: as DESIGN's contract, 0-255. */
+/*
+ * Run a command in the box. *ret_status is what to exit with: the command's own
+ * status, 128+n if signal n killed it, 124 after the time limit.
+ */
 int ab_run(const struct ab_request *request, int *ret_status,
 	   struct ab_error *err);
-/* The same for a run that failed: 125, 126 or 127. */
+/* What to exit with after -1: 125 for a failure of our own, 126 for a refusal
+ * or a file that is not executable, 127 if there is no such program. */
 int ab_exit_status(const struct ab_error *err);
 
 /*
- * Judging commands by a policy without running them. A judgement, and what it
- * points to, is good until the next call. In words: shell/report.h.
+ * Judge commands by a policy without running them. A judgement, and what it
+ * points to, is valid until the next call; shell/report.h puts it into words.
+ * ret_notes: what is worth knowing about the policy.
  */
 struct ab_check;
 
@@ -107,8 +130,8 @@ const struct ab_judgement *ab_check_argv(struct ab_check *check,
 
 /*
  * Answer an agent that is about to run a command: its event in, its answer
- * out. What is permitted is rewritten to run in the box, where the agent lets
- * that be done and is not in a box itself.
+ * out. A permitted command is rewritten to run in the box, if the agent
+ * supports that and is not in a box itself.
  */
 struct ab_hook_request {
 	struct ab_policy_input policy;
@@ -116,22 +139,22 @@ struct ab_hook_request {
 	const char *event;		/* what it sent */
 	size_t event_len;
 	bool no_box;			/* judge only, rewrite nothing */
-	const char *approver;		/* is asked first, or NULL */
-	const char *const *options;	/* of the `run` that is written */
+	const char *approver;		/* a command to ask first, or NULL */
+	const char *const *options;	/* for the `run` in the new command */
 	size_t noptions;
 };
 
 struct ab_hook_reply {
 	char *out;	/* for standard output; "": nothing */
 	char *say;	/* for standard error; "": nothing */
-	int status;
+	int status;	/* to exit with */
 };
 
 int ab_hook(const struct ab_hook_request *request, struct ab_hook_reply *ret,
 	    struct ab_error *err);
 void ab_hook_reply_fini(struct ab_hook_reply *reply);
 
-/* The agents that are understood: names, and what their makers call them. */
+/* The supported agents: our names, and what their makers call them. */
 void ab_hook_agents(struct ab_strv *ret_names, struct ab_strv *ret_titles);
 
 /*
@@ -150,23 +173,24 @@ int ab_hook_apply(const struct ab_hook_plan *plan, struct ab_error *err);
 void ab_hook_plan_fini(struct ab_hook_plan *plan);
 
 /*
- * The TCP ports that listen inside a run that is going on, in order; those of
- * the door itself are not among them. `run` is its name; NULL: the only one.
+ * The TCP ports that programs in a live run listen on, in ascending order,
+ * without our own; free *ret_ports. `run` is an id or a name; NULL: the only
+ * live run.
  */
 int ab_run_ports(const struct ab_policy_input *input, const char *run,
 		 uint16_t **ret_ports, size_t *ret_len, struct ab_error *err);
 
 /*
- * Inside a box: join standard input and output with a host, through the box's
+ * Inside a box: connect standard input and output to a host, through the box's
  * door, until both directions have ended. Standard output is closed then.
- * After a failure a thread may still wait for input: the process should end.
+ * After a failure a thread may still be waiting for input: end the process.
  */
 int ab_connect(const struct ab_policy_input *input, const char *host,
 	       uint16_t port, struct ab_error *err);
 
 /*
- * What this machine can enforce, found out by trying it. Rows come in the
- * order that people read them; `seen` and `remedy` are sentences.
+ * What this machine can enforce, found out by trying. Rows come in the order
+ * in which they are shown; `seen` and `remedy` are sentences.
  */
 enum ab_health { AB_HEALTH_OK, AB_HEALTH_WARN, AB_HEALTH_FAIL, AB_HEALTH_SKIP };
 
@@ -181,8 +205,8 @@ struct ab_diagnosis {
 	struct ab_finding *v;
 	size_t len;
 	char *summary;		/* which profiles this machine can run */
-	bool failed;
-	bool apparmor;		/* AppArmor's restriction is what fails */
+	bool failed;		/* a row has AB_HEALTH_FAIL */
+	bool apparmor;		/* because of AppArmor's restriction */
 };
 
 int ab_doctor(const struct ab_policy_input *input, struct ab_diagnosis *ret,
@@ -198,21 +222,21 @@ int ab_doctor_apparmor(char **ret_profile, bool *ret_needed,
 
 /*
  * The long self-attack: this program, in a box of its own, tries every wall,
- * and afterwards the host is looked at. Harmless should a wall be missing.
+ * and then checks the host. Harmless even if a wall is missing.
  */
 enum ab_hold { AB_HOLD_HELD, AB_HOLD_BROKEN, AB_HOLD_UNTRIED };
 
 struct ab_attempt {
 	const char *wall, *name;
 	enum ab_hold hold;
-	char *seen;
+	char *seen;		/* what happened, a sentence */
 };
 
 struct ab_attack {
 	struct ab_attempt *v;
 	size_t len;
 	char *summary;
-	bool broken;
+	bool broken;		/* a row has AB_HOLD_BROKEN */
 };
 
 int ab_attack(const struct ab_policy_input *input, struct ab_attack *ret,

@@ -3,12 +3,12 @@
 /* What is in a folder. */
 #include <dirent.h>
 
-/* A list of its own: the position of one is the descriptor's. "." is `dir`
- * itself; a link is not followed. NULL with errno; closed by scope, or by
- * closedir(). */
+/* Opens the folder anew, because a listing's position belongs to the open file.
+ * "." is `dir` itself; a link is not followed. NULL with errno. Closed by
+ * ab_autodir or closedir(). */
 DIR *ab_folder_list(int dir, const char *name);
-/* The next name but for . and ..; NULL at the end, and of no list. Good until
- * the next call. */
+/* The next name other than . and .., valid until the next call; NULL at the
+ * end, or if `list` is NULL. */
 const char *ab_folder_next(DIR *list);
 
 static inline void ab_closedirp(DIR **list)

@@ -1,9 +1,9 @@
 #ifndef AB_POLICY_BELOW_H
 #define AB_POLICY_BELOW_H
 /*
- * Lists and the layers that they come from, for who adds to the user's own
- * file. There a list that permits takes the place of those below it, so the
- * first element of a new one brings along what was in force.
+ * Lists and the layers they come from, for whoever adds to the user's own file.
+ * A list there that permits something replaces those of the layers below, so a
+ * new one begins with what was in force.
  */
 struct ab_error;
 struct ab_policy;

@@ -1,10 +1,9 @@
 #ifndef AB_POLICY_EDIT_H
 #define AB_POLICY_EDIT_H
 /*
- * One element of a list in a settings file, put in so that nothing else
- * changes by a byte: the file is somebody's own, with an
- * indentation and an order of his. What is missing on the way to the list is
- * made, in the manner of what is around it.
+ * Add one element to a list in a settings file without changing another byte:
+ * the file is somebody's own, with its own indentation and order. A missing
+ * section or list is created in the style of its surroundings.
  *
  * Pure. The text is JSON within the bounds of policy/scan.h, or empty; any
  * other is an error (AB_ECONFIG) that names the line.

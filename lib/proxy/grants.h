@@ -1,14 +1,14 @@
 #ifndef AB_PROXY_GRANTS_H
 #define AB_PROXY_GRANTS_H
 /*
- * Words about hosts that hold for this run, beside the lists: what somebody
- * allowed or denied while it goes on. Pure; the time is given in.
+ * Grants: what somebody allowed or denied in this run while it is live, in
+ * addition to the lists. Pure; the caller passes the time in.
  *
- * Of several that mean a host and port the newest holds. A denying one is
- * stronger than the allow list; an allowing one is weaker than the deny list
- * and the denied ranges. Few and walked: at most AB_GRANTS_MAX. When there are
- * more, the oldest noes that were answers go, then the oldest that allow;
- * either is asked about again. Those that deny stay.
+ * If several match a host and port, the newest counts. One that denies
+ * overrides the allow list; one that allows does not override the deny list or
+ * the denied ranges. A plain list of at most AB_GRANTS_MAX. When it is full, the
+ * oldest "no" answers are dropped, then the oldest grants that allow: those
+ * hosts are asked about again. Grants that deny are never dropped.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,13 +32,13 @@ struct ab_grants {	/* zeroed: none */
 
 void ab_grants_fini(struct ab_grants *grants);
 
-/* An older one with the same words goes. `until` 0: for the whole run. false:
- * it is no entry of a list, or there is no room for it. */
+/* Replaces an older one of the same entry. `until` 0: for the whole run. False:
+ * it is not a valid entry, or there is no room. */
 bool ab_grants_add(struct ab_grants *grants, uint64_t now, const char *entry,
 		   enum ab_grant_kind kind, uint64_t until);
 
-/* What the lists say about it becomes what holds; the entry is a grant's then,
- * and lives until the next one is added. */
+/* Changes the verdict of the lists to what holds with the grants. The verdict's
+ * entry may then be a grant's, and is valid until the next one is added. */
 void ab_grants_judge(const struct ab_grants *grants, uint64_t now,
 		     const struct ab_host *host, uint16_t port,
 		     struct ab_verdict *verdict);

@@ -1,8 +1,8 @@
 #ifndef AB_PROXY_OVERSEER_H
 #define AB_PROXY_OVERSEER_H
 /*
- * All connections at once: what goes on, what is new, what goes up; and the
- * end of those that may not go on. Private to lib/proxy.
+ * All connections together: which are open, which hosts are new, how much is
+ * uploaded; and closing those that must not continue. Private to lib/proxy.
  */
 #include <stdbool.h>
 #include <stddef.h>

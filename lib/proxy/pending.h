@@ -1,16 +1,16 @@
 #ifndef AB_PROXY_PENDING_H
 #define AB_PROXY_PENDING_H
 /*
- * Connections that wait for somebody's word. Private to lib/proxy.
+ * Connections that wait for an answer. Private to lib/proxy.
  *
- * A question is about one host and port; who comes later joins it. Its number
- * is that of the denial that it becomes when nobody says yes. All questions,
- * new ones in a minute, and connections that wait are bounded; beyond that it
- * is a no at once. A connection that waits is not read from: what it says
- * stays where it is.
+ * A question is about one host and port; later connections join it. Its number
+ * is that of the denial it becomes if nobody says yes. The number of open
+ * questions, of new ones per minute, and of waiting connections is bounded;
+ * beyond that the answer is no at once. A waiting connection is not read from:
+ * its bytes stay in the socket.
  *
- * Who waits hears of it by `resume`, once, with its record: r->verdict (and
- * r->fault, r->reply) say what holds then.
+ * When the wait is over, `resume` is called once with the connection's record:
+ * r->verdict (and r->fault, r->reply) say what holds then.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -58,12 +58,14 @@ void ab_pending_init(struct ab_pending *pending,
 void ab_pending_fini(struct ab_engine *engine);
 
 /*
- * The lists have spoken (r->verdict). true: it waits all the same, and `host`
- * and what r points to live as long as that. false: r says what holds.
+ * After the lists have decided (r->verdict). True: the connection waits, and
+ * `host` and what r points to must live as long as it does. False: r says what
+ * holds.
  */
 bool ab_pending_waits(struct ab_conn *conn, struct ab_host *host,
 		      struct ab_request_record *r, ab_resume_fn resume);
-/* It is denied. true: it waits a moment, until it is known who it was. */
+/* It is denied. True: it waits a moment, until it is known which process it
+ * was. */
 bool ab_pending_seeks(struct ab_conn *conn, const struct ab_request_record *r,
 		      ab_resume_fn resume);
 /* The connection is closed while it waits: that is a denial. */
@@ -74,7 +76,7 @@ void ab_pending_answer(struct ab_engine *engine, uint32_t number,
 /* `who` is JSON on one line, `nearest` the first of it for people; or NULL. */
 void ab_pending_who(struct ab_engine *engine, uint32_t number,
 		    const char *who, const char *nearest);
-/* The lists, or the words about this run, are different ones. */
+/* The lists or the grants have changed: judge what waits again. */
 void ab_pending_review(struct ab_engine *engine, const char *by);
 void ab_pending_hold(struct ab_engine *engine, const char *reason);
 /* There is no network any more (engine->cut): nobody waits for it. */

@@ -1,12 +1,12 @@
 #ifndef AB_SESSION_APART_H
 #define AB_SESSION_APART_H
 /*
- * A run in a child of ours, for a caller that has more to do when it is over:
- * ab_run() makes the process that calls it the run's supervisor for good.
+ * A run in a child process, for a caller that has more to do afterwards:
+ * ab_run() would make the calling process the run's supervisor for good.
  *
- * What the run says comes to the request's `say` in this process. Signals that
- * come meanwhile are passed on; when the child is stopped, so are we. Dies
- * this process, so does the run.
+ * What the run says reaches the request's `say` in this process. Signals are
+ * passed on to the child; if the child is stopped, so are we; if this process
+ * dies, so does the run.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -22,10 +22,10 @@ struct ab_apart {
 };
 
 /*
- * As ab_run(); the request's own `result` must be NULL. `capture` is how much
- * of each stream is kept; 0: they are the caller's own. Captured, a terminal is
- * not the command's standard input. *ret is filled in any case, whatever is
- * returned.
+ * As ab_run(); the request's own `result` must be NULL. `capture` is how many
+ * bytes of each output stream are kept; 0: the command has the caller's own
+ * streams. With `capture`, /dev/null takes the place of a terminal on standard
+ * input. *ret is filled in even on failure: always call ab_apart_fini().
  */
 int ab_run_apart(const struct ab_request *request, uint64_t capture,
 		 struct ab_apart *ret, int *ret_status, struct ab_error *err);

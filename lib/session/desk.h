@@ -1,16 +1,15 @@
 #ifndef AB_SESSION_DESK_H
 #define AB_SESSION_DESK_H
 /*
- * Where everything comes together that sees and steers a run while it goes on:
- * questions of the proxy, answered by the terminal, the control socket or the
- * approver; grants; new lists; thresholds; violations on their way to whoever
- * wants to know.
+ * Where everything meets that watches and steers a live run: the proxy's
+ * questions, answered by the terminal, the control socket or the approver;
+ * grants; new lists; thresholds; violations on their way to whoever wants them.
  *
  *	proxy  -> wanted, settled  -> desk -> prompt, control, approver
  *	answer -> desk -> proxy (word), broker (always)
  *
- * It lives on the supervisor's loop and owns nothing of the box: what it
- * decides is done by others.
+ * It lives on the supervisor's loop and owns nothing of the box: others carry
+ * out what it decides.
  *
  * desk.c: questions; desk_control.c: requests over the socket; desk_lists.c:
  * new lists; desk_monitor.c: violations and thresholds.
@@ -68,7 +67,7 @@ int ab_desk_open(const struct ab_desk_setup *setup,
 		 const struct ab_desk_hands *hands, struct ab_desk **ret,
 		 struct ab_error *err);
 /* Can anybody be asked about a host? The default profile asks only where there
- * is a terminal; "ask" that somebody wrote is for the socket, too. */
+ * is a terminal; an explicit "ask" can be answered over the socket, too. */
 bool ab_desk_asks(const struct ab_desk_setup *setup);
 /* Does a threshold need to know what is uploaded? */
 bool ab_desk_counts(const struct ab_policy *policy);

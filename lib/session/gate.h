@@ -25,10 +25,10 @@ int ab_gate_open(const struct ab_policy *policy, char *const *env,
 		 struct ab_error *err);
 
 /*
- * The box's listeners (taken over; empty when it has none): from now on they
- * are watched. Everything is called on the loop's thread: `failed` when
- * the proxy has failed, `stale` when a host has refused a secret, `tripped` when a placeholder was on its way
- * elsewhere and that is to end the run.
+ * From now on the box's listeners are watched (`network` is taken over; empty
+ * when the box has none). Everything is called on the loop's thread: `failed`
+ * when the proxy has failed, `stale` when a host has refused a secret, `tripped`
+ * when a placeholder was on its way to another host and that ends the run.
  */
 struct ab_gate_watch {
 	struct ab_loop *loop;
@@ -45,12 +45,12 @@ struct ab_gate_watch {
 	void (*sent)(void *arg, const char *host, uint64_t bytes);
 	void (*opened)(void *arg, const char *host);
 	void (*surveyed)(void *arg, const char *json);
-	bool counts;		/* uploads are to be told */
+	bool counts;		/* `sent` is wanted: uploads are counted */
 	void *arg;
 };
 int ab_gate_attach(struct ab_gate *gate, struct ab_network *network,
 		   const struct ab_gate_watch *watch, struct ab_error *err);
-/* To be steered; NULL when it has none. */
+/* For steering it; NULL: the gate has no proxy. */
 struct ab_proxy *ab_gate_proxy(const struct ab_gate *gate);
 /* A secret's new value; copied. */
 void ab_gate_secret(struct ab_gate *gate, size_t i, const char *value,

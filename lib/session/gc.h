@@ -1,12 +1,13 @@
 #ifndef AB_SESSION_GC_H
 #define AB_SESSION_GC_H
 /*
- * What is kept of runs that are over, and its end: runs/ID in the state folder
- * (session/state.h), by age, counted from the end of the run, and by number.
+ * Removing ended runs: runs/ID in the state folder (session/state.h), by age,
+ * counted from the end of the run, and by number.
  *
- * A run goes in two steps, so that nobody sees half of one: its folder becomes
- * .gone-ID, and then is emptied; what another one left like that, is too.
- * Links are removed and never followed. Several may do it at once.
+ * A run is removed in two steps, so that nobody sees half of one: its folder is
+ * renamed to .gone-ID and then emptied, as are those that an earlier gc left
+ * like that. Links are removed and never followed. Several processes may do it
+ * at once.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,20 +22,19 @@ struct ab_state;
 #define AB_GC_ALL UINT64_MAX
 
 struct ab_gc_rule {
-	uint64_t keep_ms;	/* older ones go; AB_GC_ALL: none is too old */
-	uint64_t keep_runs;	/* so many of the newest stay */
-	bool quarantine;	/* also those whose quarantine holds something */
-	bool dry;		/* only say which */
-	uint64_t ms;		/* stop after so long; 0: when all is done */
+	uint64_t keep_ms;	/* remove older ones; AB_GC_ALL: none is */
+	uint64_t keep_runs;	/* keep this many of the newest */
+	bool quarantine;	/* also runs whose quarantine holds something */
+	bool dry;		/* remove nothing, only report */
+	uint64_t ms;		/* time limit; 0: none */
 };
 
 struct ab_gc_report {
 	struct ab_strv removed;	/* ids */
-	size_t kept;		/* runs that stay, */
-	size_t quarantined;	/* and those of them that only their quarantine
-				 * keeps */
+	size_t kept;
+	size_t quarantined;	/* of those, kept only for their quarantine */
 	size_t failed;		/* could not be removed */
-	bool cut;		/* there is more to do */
+	bool cut;		/* the time was up: there is more to do */
 };
 
 void ab_gc(int runs, const struct ab_gc_rule *rule, struct ab_gc_report *ret);

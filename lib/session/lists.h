@@ -1,17 +1,16 @@
 #ifndef AB_SESSION_LISTS_H
 #define AB_SESSION_LISTS_H
 /*
- * The part of a policy that can change while a run goes on: the lists of
- * hosts. The broker, which can read files, resolves the settings anew and
- * writes the lists; the supervisor, which cannot, reads them. One text between
- * the two:
+ * The part of a policy that can change in a live run: the lists of hosts. The
+ * broker, which can read files, resolves the settings again and writes the
+ * lists; the supervisor, which cannot, reads them. They travel as one text:
  *
  *	{"allow":[...],"deny":[...],"allowPrivate":[...],"unknown":"ask",
  *	 "intercepted":[...],"notes":[...]}
  *
- * with canonical entries. `intercepted` are the hosts that a secret or a rule
- * about methods and paths is for: one that is new cannot be taken into a run
- * that goes on, and that is said. Both directions are pure.
+ * with canonical entries. `intercepted` are the hosts of secrets and of rules
+ * about methods and paths: a live run cannot start to intercept another one,
+ * and says so. Writing and reading are pure.
  */
 #include <stddef.h>
 
@@ -33,8 +32,7 @@ int ab_lists_read(const char *text, size_t len, struct ab_lists *ret,
 		  struct ab_error *err);
 void ab_lists_fini(struct ab_lists *lists);
 
-/* What became different, as lines for people ("+ github.com allowed"); empty:
- * nothing. */
+/* What has changed, as lines for people ("+ github.com allowed"). */
 void ab_lists_compare(const struct ab_lists *before,
 		      const struct ab_lists *after, struct ab_strv *ret);
 

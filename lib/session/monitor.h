@@ -1,8 +1,8 @@
 #ifndef AB_SESSION_MONITOR_H
 #define AB_SESSION_MONITOR_H
 /*
- * Thresholds of a run (policy key `monitor`): when is it too much? Pure: facts
- * in, alarms out. Each threshold rings once; denials once a minute.
+ * The thresholds of a run (settings key `monitor`). Pure: facts in, alarms out.
+ * Each threshold rings once, the one for denials once a minute.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,7 +21,7 @@ struct ab_alarm_rung {
 struct ab_monitor *ab_monitor_new(const struct ab_policy *policy);
 void ab_monitor_free(struct ab_monitor *monitor);
 
-/* true: *ret says what was crossed. */
+/* True: a threshold was crossed, and *ret says which. */
 bool ab_monitor_denied(struct ab_monitor *monitor, uint64_t now_ms, uint64_t n,
 		       struct ab_alarm_rung *ret);
 bool ab_monitor_sent(struct ab_monitor *monitor, const char *host,

@@ -1,12 +1,12 @@
 #ifndef AB_SESSION_PROCESS_H
 #define AB_SESSION_PROCESS_H
 /*
- * The processes of a run, found again by another process of the same user.
+ * Finding the processes of a run from another process of the same user.
  *
- * That a run goes on is told by its lock (session/state.h), which the kernel
- * gives up with its last process: no pid is asked about for that. Where a
- * process itself is meant, the start record has its pid and the time when it
- * started, and both must be right.
+ * Whether a run is live is decided by its lock (session/state.h), which the
+ * kernel releases with its last process, and never by a pid. Where a process
+ * itself is needed, the start record has its pid and start time, and both must
+ * match.
  */
 #include <jansson.h>
 #include <stdint.h>
@@ -14,8 +14,8 @@
 
 struct ab_buf;
 
-/* When it was started, in ticks since the machine was: with that a pid means
- * one process for ever. 0: it is not there. */
+/* Its start time, in clock ticks since boot: together with the pid it means
+ * one process for ever. 0: there is no such process. */
 int64_t ab_process_started(pid_t pid);
 /* For the start record: which process is the box's init. */
 void ab_process_note(struct ab_buf *line, pid_t init);
@@ -26,9 +26,9 @@ int ab_process_init(const json_t *start);
 char *ab_process_read(int process, const char *name);
 
 /*
- * Both ends of a run, held so that whatever becomes of their pids nobody else
- * is meant: the init, and its parent, the supervisor. 0, or -1: they are not
- * (any more) who the record says.
+ * Handles to both ends of a run, the init and its parent, the supervisor: they
+ * stay right even when the pids are used again. -1: the processes are not (or
+ * no longer) those of the record.
  */
 struct ab_ends {
 	int init, supervisor;	/* pidfds */

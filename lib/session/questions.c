@@ -11,7 +11,7 @@ struct ab_open_question *ab_questions_add(struct ab_questions *qs,
 {
 	struct ab_open_question *q;
 
-	if (qs->len == AB_QUESTIONS_MAX)
+	if (qs->len == AB_OPEN_QUESTIONS_MAX)
 		return NULL;
 	if (qs->len == qs->room) {
 		qs->room = qs->room ? 2 * qs->room : 16;

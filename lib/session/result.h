@@ -1,9 +1,8 @@
 #ifndef AB_SESSION_RESULT_H
 #define AB_SESSION_RESULT_H
 /*
- * What became of a run, in one JSON object: for programs that want to know
- * more than an exit status. Pure; what it says and where it goes is the
- * caller's (run_result.c, apart.c).
+ * The result of a run as one JSON object, for programs that want to know more
+ * than an exit status. Pure; run_result.c and apart.c fill it in and write it.
  *
  *	{"version":1,"run_id","name","command":[],"cwd","profile",
  *	 "exit":N,"status":N|null,"signal":"SIGTERM"|null,"timed_out",
@@ -36,9 +35,9 @@ struct ab_result {
 	const char *rule;
 	const char *approved;
 	const struct ab_strv *command;
-	int exit;			/* what agentbox itself ends with */
-	bool ran;			/* the command: `status` is its own */
-	int status;			/* as wait() has it */
+	int exit;			/* agentbox's own exit status */
+	bool ran;			/* the command did; else no `status` */
+	int status;			/* of the command, as from wait() */
 	bool timed_out;
 	const struct ab_error *error;	/* ours; NULL: none */
 	struct timespec started;
@@ -46,14 +45,14 @@ struct ab_result {
 	uint32_t holds, missing;	/* AB_PROP_BIT()s */
 	const struct ab_proxy_report *network;	/* NULL: there was none */
 	const struct ab_strv *violations;	/* records, or NULL */
-	uint64_t nviolations;		/* how many there were */
+	uint64_t nviolations;		/* in all */
 	const struct ab_strv *findings;	/* or NULL */
 };
 
-/* The object, without an end of line. */
+/* The object, without a newline. */
 void ab_result_json(const struct ab_result *result, struct ab_buf *ret);
 
-/* What a stream brought: `len` bytes of `total`. */
+/* What was captured of a stream: the first `len` bytes of `total`. */
 struct ab_stream {
 	char *data;
 	size_t len;
@@ -61,7 +60,7 @@ struct ab_stream {
 };
 
 /*
- * Put what was captured into an object: "stdout" or, where that is no UTF-8,
+ * Add what was captured to the object: "stdout" or, if it is not UTF-8,
  * "stdout_base64", with "stdout_truncated" and "stdout_bytes"; the same for
  * "stderr". A character that was cut in two at the end is left out.
  */

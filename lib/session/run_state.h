@@ -69,8 +69,8 @@ int ab_run_write_refused(struct run *r, struct ab_error *err);
 int ab_run_write_end(struct run *r, int status, const struct ab_strv *moved,
 		     struct ab_error *err);
 
-/* run_result.c: what became of it, in the run's folder and where the caller
- * wants it. `open` before anything else can fail. */
+/* run_result.c: the result, for the caller's `result`. Opened before anything
+ * else can fail. */
 int ab_run_open_result(struct run *r, struct ab_error *err);
 /* Once: 0 with the status, or -1 with what went wrong. `moved` may be NULL. */
 int ab_run_write_result(struct run *r, int result, int status,

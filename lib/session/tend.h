@@ -1,8 +1,8 @@
 #ifndef AB_SESSION_TEND_H
 #define AB_SESSION_TEND_H
 /*
- * What nobody waits for, done by a run's broker when it has time: once an
- * hour an end for old records.
+ * Housekeeping that nobody waits for, done by a run's broker when it has time:
+ * about once an hour, remove old records.
  */
 #include <stddef.h>
 
@@ -10,7 +10,7 @@ struct ab_run;
 
 void ab_tend(const struct ab_run *run);
 
-/* Pure: where the policy stands in a start record; its length, or 0. */
+/* Pure: find the policy in a start record; its length, or 0. */
 size_t ab_tend_policy(const char *record, const char **ret);
 
 #endif

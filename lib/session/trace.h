@@ -3,14 +3,14 @@
 /*
  * --trace-denials: what the box refuses, seen before it happens.
  *
- * A call that may be refused waits for the judge (session/children.h). What
- * the filter refuses is known (AB_FILTER_TARGET says it). What mounts and
- * Landlock will refuse is foretold: the names that the call has are followed
- * as the process sees them, and what they lead to is asked for its mount.
+ * A call that may be refused waits for the judge (session/children.h). What the
+ * filter refuses is known: the judge runs AB_FILTER_TARGET itself. What mounts
+ * and Landlock will refuse is predicted: the names in the call are resolved as
+ * the process sees them, and the mount they lead to is examined.
  *
- * The process may change the names meanwhile: so this makes records, and
- * never a permission. In doubt nothing is told: what the user himself could
- * not do outside either, or what is not there, is no refusal of ours.
+ * The process may change the names meanwhile, so this only makes records and
+ * never permits anything. In doubt nothing is reported: what the user could not
+ * do outside the box either, or what does not exist, is not our refusal.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -92,10 +92,12 @@ bool ab_trace_look(struct ab_arena *arena, const struct ab_trace_terms *terms,
 		   struct ab_denied *ret);
 
 /*
- * What was told already (trace.c). denied() makes a note of a call; false:
- * there is nothing to tell, or it was told and is counted; a note that has
- * nothing told is one too many. A note is told when told() says so. again() gives, one after the other, those that came
- * more than once.
+ * trace.c: what was reported already, so that each denial is reported once.
+ *
+ * denied() makes a note of a call. False: there is nothing to report, or it was
+ * reported before and is only counted. A note whose `told` is 0 means that
+ * there was no room to remember one more. Call told() for each note that was
+ * sent. again() gives, one by one, the denials that came more than once.
  */
 struct ab_trace *ab_trace_new(const struct ab_trace_terms *terms);
 const struct ab_trace_terms *ab_trace_terms(const struct ab_trace *trace);

@@ -1,11 +1,9 @@
 #ifndef AB_SESSION_VIOLATIONS_H
 #define AB_SESSION_VIOLATIONS_H
 /*
- * What a run was refused, as it happens: every record of a kind that is a
- * denial, from whichever thread wrote it, brought to the supervisor's. It is
- * the log's tap (audit/log.h).
- *
- * Kinds: "violation" (network, files, calls), "exec" (programs).
+ * What a run was refused, as it happens: every record of a denial ("violation":
+ * network, files, calls; "exec": programs) is brought from the thread that
+ * wrote it to the supervisor's. Works as the log's tap (audit/log.h).
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,10 +21,11 @@ void ab_violations_free(struct ab_violations *violations);
 /* For ab_log_setup. */
 void ab_violations_tap(void *arg, const char *line, size_t len);
 
-/* Readable when there is one; the next, to be freed; NULL: none. */
+/* The descriptor is readable when there is one. take() gives the next, to be
+ * freed; NULL: there is none. */
 int ab_violations_fd(const struct ab_violations *violations);
 char *ab_violations_take(struct ab_violations *violations);
-/* Those that were taken: how many, and the first AB_VIOLATIONS_KEPT. */
+/* Of those that were taken: how many, and the first AB_VIOLATIONS_KEPT. */
 uint64_t ab_violations_count(const struct ab_violations *violations);
 const struct ab_strv *ab_violations_lines(const struct ab_violations *v);
 
