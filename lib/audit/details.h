@@ -1,14 +1,14 @@
 #ifndef AB_AUDIT_DETAILS_H
 #define AB_AUDIT_DETAILS_H
 /*
- * One record as it stands in the log, read without building anything: names
- * say which members of its object are wanted, and the answer is where their
- * values stand. A log has a million lines, of which few members are looked at.
+ * Read a record in place, without building a tree: the caller names members of
+ * its object, and gets where their values are in the line. A log can have a
+ * million lines of which few members are looked at.
  *
- * Pure, linear, no allocation but where a copy is asked for. It takes at least
- * what the JSON library takes, but for what is nested deeper than 64, and
- * refuses what is torn or no object. Of members of one name the last counts.
- * Texts are hostile: nothing in them is fit to be shown as it is.
+ * Pure, linear, and without allocation unless a copy is asked for. It accepts
+ * everything the JSON library accepts, except nesting deeper than 64, and
+ * refuses a line that is torn or not an object. If members have the same name,
+ * the last one counts. Texts are hostile: escape them before showing them.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,8 +32,8 @@ struct ab_detail {	/* points into the line */
 	size_t len;
 };
 
-/* ret[i] belongs to names[i]; -1: this is no record, and ret is not to be
- * looked at. A nested object can be given as a line, too. */
+/* ret[i] belongs to names[i]. -1: this is not a record, and ret is undefined.
+ * A nested object can be given as a line, too. */
 int ab_details_find(const char *line, size_t len, const char *const names[],
 		    size_t n, struct ab_detail ret[]);
 
@@ -43,12 +43,12 @@ bool ab_detail_next(const struct ab_detail *list, size_t *at,
 
 /* Is it a text, and this one? */
 bool ab_detail_is(const struct ab_detail *detail, const char *text);
-/* The text, decoded and cut to the room, with a NUL; "" when it is none. What
- * no text of C can hold becomes U+FFFD. How many bytes it has. */
+/* The text, decoded, cut to fit and NUL-terminated; "" when it is not a text.
+ * What a C string cannot hold becomes U+FFFD. Returns its length. */
 size_t ab_detail_copy(const struct ab_detail *detail, char *ret, size_t room);
-/* The same behind what is in the buffer, whole. */
+/* Append the same to a buffer, uncut. */
 void ab_detail_add(const struct ab_detail *detail, struct ab_buf *b);
-/* As a new string; NULL when it is no text. */
+/* As a new string; NULL when it is not a text. */
 char *ab_detail_dup(const struct ab_detail *detail);
 /* The whole number that it is, or `otherwise`. */
 int64_t ab_detail_number(const struct ab_detail *detail, int64_t otherwise);

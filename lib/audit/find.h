@@ -24,15 +24,16 @@ struct ab_found_run {
 /* Does a text look like a run's id? */
 bool ab_run_id_valid(const char *text);
 
-/* By id, or by name: of several with one name the newest. NULL: the newest of
- * all. */
+/* `run` is an id or a name (if several had it, the newest of them); NULL: the
+ * newest run of all. */
 int ab_find_run(int live, int runs, const char *run, struct ab_found_run *ret,
 		struct ab_error *err);
 void ab_found_run_fini(struct ab_found_run *run);
-/* The ids of all that have a record, in the order of their beginning. */
+/* The ids of all runs that have a record, in the order in which they began. */
 int ab_find_all(int live, int runs, struct ab_strv *ret_ids,
 		struct ab_error *err);
-/* Is somebody still there who writes? The folder may have moved. */
+/* Is the run of this folder live, so that its record may grow? The folder may
+ * have been moved. */
 bool ab_find_live(int dir);
 
 enum ab_denial_kind {
@@ -50,31 +51,30 @@ struct ab_denial_name {
 /* -1: it is no such id. */
 int ab_denial_parse(const char *text, struct ab_denial_name *ret);
 
-/* How many refusals a record of one stands for, by its members id, door and
- * repeated: of hosts and programs itself and those that were only counted; of
- * files and calls a line with a count says how many came after the first. */
+/* How many refusals a record stands for, by its members id, door and repeated.
+ * For hosts and programs: itself, and those that were only counted. For files
+ * and calls: a record with a count says how many came after the first. */
 uint64_t ab_denial_times(const struct ab_detail *id, const struct ab_detail *door,
 			 const struct ab_detail *repeated);
 
-/* What the record knows about one id. Lines as they stand there; NULL: there
- * is none. */
+/* What the record has about one id. Lines are unchanged; NULL: there is none. */
 struct ab_found_denial {
 	char id[32];
 	char first[AB_STAMP_ROOM], last[AB_STAMP_ROOM];
 	uint64_t count;		/* how often it was refused; 0: it was asked
 				 * about and let through */
-	char *denied;		/* violation or exec, the one that says most */
-	char *request;		/* what the client got, the last */
-	char *question;		/* and what was answered, the last */
+	char *denied;		/* violation or exec, the most detailed one */
+	char *request;		/* what the client got last */
+	char *question;		/* the last question, with its answer */
 };
 
-/* `id` NULL: the last denial of the run. 1, 0: there is none, -1. */
+/* `id` NULL: the last denial of the run. 1: found; 0: there is none; -1. */
 int ab_find_denial(int dir, const char *id, struct ab_found_denial *ret,
 		   struct ab_error *err);
 void ab_found_denial_fini(struct ab_found_denial *denial);
 
-/* Of each denial the id and the text "7kq2x-1  x.y:443  not on the allow
- * list", in order, at most `most`; how many there are. Escaped. */
+/* A line for each denial, "7kq2x-1  x.y:443  not on the allow list", in order
+ * and escaped, at most `most` of them; *ret_n is how many there are. */
 int ab_find_denials(int dir, size_t most, struct ab_strv *ret, size_t *ret_n,
 		    struct ab_error *err);
 

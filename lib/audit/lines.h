@@ -16,7 +16,7 @@ struct ab_line_style {
 	bool run;	/* say which run it is of */
 };
 
-/* Nothing for what only repeats another record, or is no record. */
+/* Adds nothing for a line that only repeats another record or is not one. */
 void ab_line_show(struct ab_buf *b, const struct ab_line_style *style,
 		  const char *line, size_t len);
 

@@ -2,13 +2,12 @@
 #define AB_AUDIT_READER_H
 /*
  * The lines of a run's record, oldest first, through all of its files (for
- * their order see audit/log.h), also while they are written, become full and
- * are renamed: a reader that came to the end can be asked again.
+ * their order see audit/log.h), even while these are written, fill up and are
+ * renamed: at the end, a reader can be asked again later.
  *
- * Every whole line is given. One without its end (whoever wrote it was killed,
- * or is about to go on) waits for the rest of it; what is too long, or was
- * never ended, is passed over and counted. Memory does not grow with the
- * record.
+ * Only whole lines are given. One without a newline (its writer was killed, or
+ * is about to continue) waits for the rest; a line that is too long or never
+ * ends is skipped and counted. Memory does not grow with the record.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,13 +34,13 @@ struct ab_reader {
 int ab_reader_open(int dir, struct ab_reader *ret, struct ab_error *err);
 void ab_reader_fini(struct ab_reader *reader);
 
-/* The next line without its end, good until the next call: 1; 0 when there is
- * none (yet); -1. No NUL behind it. */
+/* 1: the next line, without its newline and not followed by a NUL, valid until
+ * the next call; 0: there is none (yet); -1. */
 int ab_reader_next(struct ab_reader *reader, const char **ret_line,
 		   size_t *ret_len, struct ab_error *err);
 
-/* Lines that were lost so far; one that is not ended counts, so this is for
- * who does not go on. */
+/* How many lines were skipped. An unfinished last line counts, so ask when
+ * done with reading. */
 uint64_t ab_reader_lost(const struct ab_reader *reader);
 
 #endif

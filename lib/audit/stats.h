@@ -5,8 +5,8 @@
  * AB_STATS_HOSTS hosts have a row of their own, all others one together.
  *
  * A request that was let through counts with its bytes; a denial as often as
- * its record says ("repeated"). The record of a request that was denied says
- * nothing that its violation does not, but its bytes.
+ * its record says ("repeated"). Of the record of a denied request only the
+ * bytes count: the rest is in its violation.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,11 +23,12 @@ struct ab_stats_row {
 };
 
 struct ab_stats_totals {
-	uint64_t lines;		/* that are records */
+	uint64_t lines;		/* records */
 	uint64_t requests, failed, denied, up, down;
-	uint64_t programs, files;	/* of those denied */
-	uint64_t packets;	/* that were refused and are no requests */
-	uint64_t hosts, others;	/* rows; requests and denials without one */
+	uint64_t programs, files;	/* among the denied */
+	uint64_t packets;	/* refused ones that belong to no request */
+	uint64_t hosts;		/* rows */
+	uint64_t others;	/* requests and denials without a row */
 };
 
 struct ab_stats;
@@ -43,8 +44,8 @@ const struct ab_stats_row *ab_stats_rows(struct ab_stats *stats,
 void ab_stats_totals(const struct ab_stats *stats,
 		     struct ab_stats_totals *ret);
 
-/* A table with bars, escaped; `width`: columns of the screen. Or one JSON
- * object; `lost`: lines that were not to be read. */
+/* A table with bars, escaped, `width` columns wide. Or one JSON object; `lost`
+ * is the number of lines that could not be read. */
 void ab_stats_text(struct ab_stats *stats, size_t width, struct ab_buf *b);
 void ab_stats_json(struct ab_stats *stats, uint64_t lost, struct ab_buf *b);
 

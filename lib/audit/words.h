@@ -1,8 +1,9 @@
 #ifndef AB_AUDIT_WORDS_H
 #define AB_AUDIT_WORDS_H
 /*
- * What is said about a denial, in the same words to the client that is refused
- * and to the person who asks why. Pure. Who shows it on a terminal escapes it.
+ * How a denial is put into words: the same ones for the client that is refused
+ * and for the person who asks why. Pure. Escape before showing, where it does
+ * not say otherwise.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -21,7 +22,7 @@ void ab_words_target(struct ab_buf *b, const char *host, uint16_t port);
  * 7kq2x-1).", and the end of the line. */
 void ab_words_blocked(struct ab_buf *b, const struct ab_blocked *blocked);
 
-/* What a record of a denial is about: "x.y:443", a command, "write /etc/x".
+/* What the record of a denial is about: "x.y:443", a command, "write /etc/x".
  * Escaped. */
 void ab_words_about(struct ab_buf *b, const char *line, size_t len);
 /* The same, and why: "x.y:443  not on the allow list". */
