@@ -19,6 +19,21 @@ bats_require_minimum_version 1.5.0
 ROOT=$(cd "${BASH_SOURCE[0]%/*}/.." && pwd -P)
 AGENTBOX=${AGENTBOX:-$ROOT/build/cmd/agentbox}
 
+# To jq 1.6 nothing at all is true: with -e something has to come out.
+jq()
+{
+	local out status=0
+
+	if [[ ! "$1" =~ ^-[a-z]*e ]]; then
+		command jq "$@"
+		return
+	fi
+	out=$(command jq "$@") || status=$?
+	[ -z "$out" ] || printf '%s\n' "$out"
+	[ -n "$out" ] || [ "$status" -ne 0 ] || status=4
+	return "$status"
+}
+
 setup()
 {
 	box_setup
