@@ -229,12 +229,20 @@ static void remember(struct ab_desk *d, const struct ab_open_question *q)
 	char entry[AB_HOST_ENTRY_TEXT];
 
 	ab_question_entry(q, entry);
-	if (*entry &&
-	    ab_broker_remember(d->setup.broker, q->wanted.number, entry) < 0)
+	if (!*entry)
+		return;
+	if (ab_broker_remember(d->setup.broker, q->wanted.number, entry) == 0)
+		d->remembering++;
+	else
 		ab_desk_say(d, false,
 			    "%s is allowed for this run, but could not be "
 			    "kept: agentbox allow %s --always",
 			    entry, entry);
+}
+
+bool ab_desk_awaits_broker(const struct ab_desk *d)
+{
+	return d->remembering > 0;
 }
 
 void ab_desk_answer(struct ab_desk *d, uint32_t number, enum ab_answer answer,
@@ -320,6 +328,7 @@ static void say_lines(struct ab_desk *d, const char *text)
 static void take_remembered(struct ab_desk *d,
 			    const struct ab_broker_news *news)
 {
+	d->remembering--;
 	if (!news->text)
 		ab_desk_say(d, false, "it is allowed for this run only: %s",
 			    news->error.text);

@@ -87,8 +87,10 @@ void ab_desk_news(struct ab_desk *desk, const struct ab_broker_news *news);
 void ab_desk_resumed(struct ab_desk *desk);
 void ab_desk_resized(struct ab_desk *desk);
 
-/* Does a client wait for the proxy to have done what it asked for? */
-bool ab_desk_awaited(const struct ab_desk *desk);
+/* Is somebody still to hear that the proxy, or the broker, has done what was
+ * asked for? */
+bool ab_desk_awaits_proxy(const struct ab_desk *desk);
+bool ab_desk_awaits_broker(const struct ab_desk *desk);
 
 /* The loop has ended, and the prompt is closed; `status` as the command's
  * own. */

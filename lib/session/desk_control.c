@@ -279,7 +279,7 @@ void ab_desk_surveyed(struct ab_desk *d, const char *json)
 					   (json_int_t)waits->released));
 }
 
-bool ab_desk_awaited(const struct ab_desk *d)
+bool ab_desk_awaits_proxy(const struct ab_desk *d)
 {
 	return d->nsurveys > 0;
 }

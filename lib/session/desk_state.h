@@ -19,6 +19,7 @@ struct ab_desk {
 	struct ab_lists lists;		/* that are in force */
 	bool listed;			/* they have been filled in */
 	bool hook_failed;		/* and that was said */
+	unsigned remembering;		/* rules that the broker writes down */
 	struct ab_strv unsaid;		/* while a question is shown; the first
 					 * letter: note or warning */
 	unsigned told;			/* lines about questions, so far */

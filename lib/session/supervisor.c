@@ -12,6 +12,7 @@
 #include "session/supervisor.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -33,7 +34,7 @@
 
 enum {
 	GRACE_MS = 5000, /* between SIGTERM and SIGKILL, when the time is up */
-	ANSWER_MS = 5000, /* for the last answers of the proxy */
+	ANSWER_MS = 5000, /* for the last answers of proxy and broker */
 };
 
 void ab_supervisor_give_up(struct supervisor *s)
@@ -387,15 +388,32 @@ static int open_sources(struct supervisor *s, struct ab_error *err)
 	return what->gate ? ab_supervisor_attach(s) : 0;
 }
 
+static bool hear_broker(struct supervisor *s, int ms)
+{
+	struct pollfd news = { .fd = s->broker.fd, .events = POLLIN };
+
+	if (poll(&news, 1, ms) <= 0)
+		return false;
+	broker_ready(&s->broker, EPOLLIN);
+	return true;
+}
+
 /* The command may have waited for nothing else, and be over before the word
  * is back that what somebody asked for has been done. */
 static void answer_the_last(struct supervisor *s)
 {
 	int64_t end = ab_now_ms() + ANSWER_MS, left = ANSWER_MS;
+	bool heard = true;
 
-	while (s->result == 0 && ab_desk_awaited(s->desk) && left > 0 &&
-	       ab_gate_hear(s->what->gate, (int)left))
+	while (s->result == 0 && heard && left > 0) {
+		if (ab_desk_awaits_proxy(s->desk))
+			heard = ab_gate_hear(s->what->gate, (int)left);
+		else if (ab_desk_awaits_broker(s->desk))
+			heard = hear_broker(s, (int)left);
+		else
+			return;
 		left = end - ab_now_ms();
+	}
 }
 
 int ab_supervise(const struct ab_supervision *what, struct ab_outcome *ret,
