@@ -100,28 +100,7 @@ static int list_both(int live, int runs, struct ab_strv *ret,
 	return list_ids(live, ret, err) < 0 ? -1 : list_ids(runs, ret, err);
 }
 
-static int find_newest(int live, int runs, const char *name,
-		       struct ab_found_run *ret, struct ab_error *err);
-
-/* What may have been meant by a word that is no run. */
-static int hint_run(int live, int runs, const char *run, struct ab_error *err)
-{
-	struct ab_denial_name name;
-	struct ab_error none = { 0 };
-	struct ab_found_run newest;
-
-	if (ab_denial_parse(run, &name) == 0)
-		return ab_hint(err, "what was refused as %s: agentbox why %s",
-			       run, run);
-	if (find_newest(live, runs, NULL, &newest, &none) < 0)
-		return ab_hint(err, "no run has left a record yet");
-	ab_hint(err, "the newest one is %s; those that go on: agentbox ps",
-		newest.id);
-	ab_found_run_fini(&newest);
-	return -1;
-}
-
-/* `name` NULL: any. */
+/* `name` NULL: any. 1: there is none. */
 static int find_newest(int live, int runs, const char *name,
 		       struct ab_found_run *ret, struct ab_error *err)
 {
@@ -143,23 +122,45 @@ static int find_newest(int live, int runs, const char *name,
 			ab_found_run_fini(&run);
 		}
 	}
-	if (newest.dir >= 0) {
-		*ret = newest;
-		return 0;
-	}
-	if (!name)
-		return ab_fail(err, AB_ESYSTEM, 0,
-			       "there is no run yet that left a record");
-	ab_fail(err, AB_ESYSTEM, 0, "there is no run %.100s", name);
-	return hint_run(live, runs, name, err);
+	if (newest.dir < 0)
+		return 1;
+	*ret = newest;
+	return 0;
+}
+
+/* What may have been meant by a word that is no run. */
+static int hint_run(int live, int runs, const char *run, struct ab_error *err)
+{
+	struct ab_denial_name name;
+	struct ab_error none = { 0 };
+	struct ab_found_run newest;
+
+	if (ab_denial_parse(run, &name) == 0)
+		return ab_hint(err, "what was refused as %s: agentbox why %s",
+			       run, run);
+	if (find_newest(live, runs, NULL, &newest, &none) != 0)
+		return ab_hint(err, "no run has left a record yet");
+	ab_hint(err, "the newest one is %s; those that go on: agentbox ps",
+		newest.id);
+	ab_found_run_fini(&newest);
+	return -1;
 }
 
 int ab_find_run(int live, int runs, const char *run, struct ab_found_run *ret,
 		struct ab_error *err)
 {
+	int found;
+
 	if (run && ab_run_id_valid(run) && open_run(live, runs, run, ret))
 		return 0;
-	return find_newest(live, runs, run, ret, err);
+	found = find_newest(live, runs, run, ret, err);
+	if (found <= 0)
+		return found;
+	if (!run)
+		return ab_fail(err, AB_ESYSTEM, 0,
+			       "there is no run yet that left a record");
+	ab_fail(err, AB_ESYSTEM, 0, "there is no run %.100s", run);
+	return hint_run(live, runs, run, err);
 }
 
 int ab_find_all(int live, int runs, struct ab_strv *ret_ids,

@@ -4,7 +4,9 @@
  * Members of records and answers, which come from outside: one that is missing
  * or of another type reads as nothing.
  */
+#include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <jansson.h>
 
@@ -14,6 +16,12 @@ static inline const char *ab_json_text(const json_t *object, const char *key)
 	const char *text = json_string_value(json_object_get(object, key));
 
 	return text ? text : "";
+}
+
+static inline bool ab_json_is(const json_t *object, const char *key,
+			      const char *value)
+{
+	return strcmp(ab_json_text(object, key), value) == 0;
 }
 
 /* 0 when it is no number, or negative. */

@@ -189,7 +189,7 @@ static int take_question(struct ab_permit_job *job, struct ab_steer *steer,
 {
 	struct ab_lift lift;
 
-	if (strcmp(ab_json_text(question, "why"), "held") == 0)
+	if (ab_json_is(question, "why", "held"))
 		return release_hold(job, steer, err);
 	if (ab_permit_judge(job->ask->what, question, job->ask->deny,
 			    &job->again, &lift, err) < 0)

@@ -130,8 +130,8 @@ static int refuse_program(const char *id, const json_t *record,
 			  const struct ab_again *again, struct ab_error *err)
 {
 	const char *rule = ab_json_text(record, "rule");
-	bool ask = strcmp(ab_json_text(record, "decision"),
-			  ab_decision_names[AB_ESCALATED]) == 0;
+	bool ask = ab_json_is(record, "decision",
+			      ab_decision_names[AB_ESCALATED]);
 	ab_autofree char *yes = ask ? ab_permit_again(again, "--yes") : NULL;
 	enum ab_rule_id known;
 
@@ -202,7 +202,7 @@ int ab_permit_judge(const char *id, const json_t *record, bool deny,
 	if (deny)
 		return ab_fail(err, AB_EREFUSED, 0,
 			       "%s was refused already, and stays so", id);
-	if (strcmp(ab_json_text(record, "kind"), "exec") == 0)
+	if (ab_json_is(record, "kind", "exec"))
 		return refuse_program(id, record, again, err);
 	/* One that is not whole is no name to go by. */
 	if (strcmp(rule, "filesystem.write") == 0 &&

@@ -1,5 +1,4 @@
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/mem.h"
@@ -40,9 +39,8 @@ int ab_permit_find(struct ab_permit_job *job, const char *run,
 static bool is_in(const struct ab_found_run *run, const char *workspace)
 {
 	json_t *start = json_loads(run->first, 0, NULL);
-	bool same = strcmp(ab_json_text(json_object_get(start, "policy"),
-					"workspace"),
-			   workspace) == 0;
+	bool same = ab_json_is(json_object_get(start, "policy"), "workspace",
+			       workspace);
 
 	json_decref(start);
 	return same;

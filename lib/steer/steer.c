@@ -190,7 +190,7 @@ int ab_steer_question(struct ab_steer *steer, const char *id, uint32_t from,
 		return -1;
 	json_array_foreach(json_object_get(answer, "pending"), i, question)
 	{
-		if (strcmp(ab_json_text(question, "id"), id) != 0)
+		if (!ab_json_is(question, "id", id))
 			continue;
 		*ret = json_incref(question);
 		found = 1;

@@ -132,7 +132,7 @@ static void add_question(struct ab_watch_model *m, const json_t *packet,
 	replace(&q->target, target_of(packet));
 	replace(&q->asker, ab_who_name(json_object_get(packet, "process")));
 	q->doubtful = false;
-	q->held = strcmp(ab_json_text(packet, "why"), "held") == 0;
+	q->held = ab_json_is(packet, "why", "held");
 	q->punycode = strncmp(host, "xn--", 4) == 0 || strstr(host, ".xn--");
 	q->ends = now + ab_json_count(packet, "left_ms");
 	if (!m->selected) {

@@ -169,7 +169,7 @@ static char *explain_refused(const struct ab_found_run *run, bool json)
 static bool is_refused(const struct ab_found_run *run)
 {
 	json_t *first = load(run->first);
-	bool refused = strcmp(ab_json_text(first, "kind"), "refused") == 0;
+	bool refused = ab_json_is(first, "kind", "refused");
 
 	json_decref(first);
 	return refused;

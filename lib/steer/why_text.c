@@ -8,22 +8,9 @@
 #include "audit/words.h"
 #include "base/buf.h"
 #include "base/mem.h"
-#include "session/who.h"
-#include "shell/quote.h"
 #include "steer/json.h"
-#include "steer/permit_state.h"
 
 enum { VALUES = 8, CHAIN = 8, ARGV_MAX = 120 };
-
-static bool is(const json_t *record, const char *key, const char *value)
-{
-	return strcmp(ab_json_text(record, key), value) == 0;
-}
-
-static bool is_file(const json_t *denied)
-{
-	return is(denied, "door", "file") || is(denied, "door", "call");
-}
 
 /* Escaped, and cut if it is too long. */
 static void add_short(struct ab_buf *b, const char *text, size_t most)
@@ -53,19 +40,6 @@ static void add_clause(struct ab_buf *b, const char *sentence)
 	if (b->len > at + 1 && isupper((unsigned char)b->data[at]) &&
 	    !isupper((unsigned char)b->data[at + 1]))
 		b->data[at] = (char)tolower((unsigned char)b->data[at]);
-}
-
-/* The command, quoted for a shell. False: there is none, or it has something
- * that a terminal cannot show, so that it would be copied as another one. */
-static bool quote_command(const json_t *start, struct ab_buf *b)
-{
-	ab_autofree char *safe = NULL;
-
-	ab_who_command(b, json_object_get(start, "command"), SIZE_MAX);
-	if (!b->len)
-		return false;
-	safe = ab_escape(b->data);
-	return strcmp(safe, b->data) == 0;
 }
 
 /* The end of a first sentence: why, by which rule, and the id. */
@@ -288,7 +262,7 @@ static void say_answer(const struct ab_why_case *c, struct ab_buf *b)
 		return;
 	}
 	for (size_t i = 0; i < AB_COUNT(doors); i++)
-		if (is(c->denied, "door", doors[i].door))
+		if (ab_json_is(c->denied, "door", doors[i].door))
 			ab_buf_printf(b, "%s\n", doors[i].words);
 }
 
@@ -306,10 +280,10 @@ static void say_question(const struct ab_why_case *c, struct ab_buf *b)
 	};
 
 	for (size_t i = 0; i < AB_COUNT(answers); i++) {
-		if (!is(c->question, "answer", answers[i].answer))
+		if (!ab_json_is(c->question, "answer", answers[i].answer))
 			continue;
 		ab_buf_puts(b, answers[i].words);
-		if (is(c->question, "by", "approver"))
+		if (ab_json_is(c->question, "by", "approver"))
 			ab_buf_puts(b, " (by the approver program)");
 		ab_buf_puts(b, ".\n");
 	}
@@ -361,9 +335,9 @@ void ab_why_text(const struct ab_why_case *c, struct ab_buf *b)
 
 	if (!c->denied)
 		say_asked_only(c, b);
-	else if (is(c->denied, "kind", "exec"))
+	else if (ab_json_is(c->denied, "kind", "exec"))
 		say_program(c, b);
-	else if (is_file(c->denied))
+	else if (ab_why_is_file(c))
 		say_file(c, b);
 	else
 		say_network(c, b);
@@ -374,7 +348,7 @@ void ab_why_text(const struct ab_why_case *c, struct ab_buf *b)
 	say_answer(c, b);
 	say_question(c, b);
 	ab_buf_puts(b, c->live ? "The run goes on: " : "The run has ended: ");
-	quote_command(c->start, &command);
+	ab_why_command(c, &command);
 	add_short(b, command.data ? command.data : "", ARGV_MAX);
 	ab_buf_puts(b, "\n");
 	say_remedies(c, b);
@@ -385,7 +359,7 @@ void ab_why_refused(const struct ab_why_case *c, struct ab_buf *b)
 	ab_autobuf struct ab_buf command = { 0 };
 	char at[AB_LOCAL_ROOM];
 
-	quote_command(c->start, &command);
+	ab_why_command(c, &command);
 	ab_buf_puts(b, "agentbox refused to run ");
 	ab_buf_escape(b, command.data ? command.data : "");
 	ab_buf_puts(b, ": ");
@@ -397,119 +371,4 @@ void ab_why_refused(const struct ab_why_case *c, struct ab_buf *b)
 	ab_buf_escape(b, ab_json_text(c->start, "cwd"));
 	ab_buf_puts(b, ".\n");
 	say_remedies(c, b);
-}
-
-/* A hint ends with "...", where the command goes. */
-static void add_again(const struct ab_why_case *c, const char *hint,
-		      struct ab_strv *ret)
-{
-	ab_autobuf struct ab_buf command = { 0 };
-	ab_autofree char *safe = ab_escape(hint);
-	size_t len = strlen(safe);
-
-	if (!*safe)
-		return;
-	ab_strv_add(ret,
-		    c->live ? "allow it in a new run, with its other options"
-			    : "run it again, with its other options");
-	if (len > 3 && strcmp(safe + len - 3, "...") == 0 &&
-	    quote_command(c->start, &command))
-		ab_strv_addf(ret, "%.*s%s", (int)(len - 3), safe, command.data);
-	else
-		ab_strv_add(ret, safe);
-}
-
-static void remedy_command(const struct ab_why_case *c, const json_t *record,
-			   struct ab_strv *ret)
-{
-	ab_autofree char *rule = ab_escape(ab_json_text(record, "rule"));
-
-	if (is(record, "decision", "escalated"))
-		add_again(c, "agentbox run --yes -- ...", ret);
-	if (!*rule)
-		return;
-	ab_strv_add(ret, "change the rule in ~/.config/agentbox/config.json");
-	ab_strv_addf(ret,
-		     "{ \"commands\": { \"override\": { \"%s\": "
-		     "\"sandboxed\" } } }",
-		     rule);
-}
-
-/* What a word about the run lifts: a host that is on no list, and a no. */
-static bool is_liftable(const struct ab_why_case *c)
-{
-	if (!c->denied)
-		return !c->first || is(c->question, "answer", "no") ||
-		       is(c->question, "answer", "timeout");
-	return *ab_json_text(c->denied, "domain") &&
-	       (is(c->denied, "rule", "grant") ||
-		is(c->denied, "rule", "network.allow"));
-}
-
-static void remedy_host(const struct ab_why_case *c, struct ab_strv *ret)
-{
-	if (c->live) {
-		ab_strv_add(ret, "allow it in this run");
-		ab_strv_addf(ret, "agentbox allow %s", c->id);
-	}
-	ab_strv_add(ret, "allow it always");
-	ab_strv_addf(ret, "agentbox allow %s --always", c->id);
-	if (!c->first) {
-		ab_strv_add(ret, "refuse it");
-		ab_strv_addf(ret, "agentbox deny %s", c->id);
-	}
-}
-
-/* A folder that is too much to be opened has no hint, and its file may be new:
- * what is there can be allowed by itself. */
-static void remedy_file(const struct ab_why_case *c, struct ab_strv *ret)
-{
-	const char *path = ab_json_text(c->denied, "path");
-	ab_autobuf struct ab_buf word = { 0 };
-	ab_autofree char *safe = NULL;
-
-	if (*ab_json_text(c->denied, "hint")) {
-		ab_strv_add(ret, "allow it in the next run");
-		ab_strv_addf(ret, "agentbox allow %s", c->id);
-		ab_strv_add(ret, "allow it always");
-		ab_strv_addf(ret, "agentbox allow %s --always", c->id);
-		return;
-	}
-	ab_quote(&word, path);
-	safe = ab_escape(word.data);
-	if (path[0] != '/' || strncmp(path, "/proc/", 6) == 0 ||
-	    strcmp(safe, word.data) != 0)
-		return;
-	ab_strv_add(ret, "make the file, then allow it in the next run");
-	ab_strv_addf(ret, "agentbox allow %s", word.data);
-}
-
-void ab_why_remedies(const struct ab_why_case *c, struct ab_strv *ret)
-{
-	if (is(c->start, "kind", "refused")) {
-		remedy_command(c, c->start, ret);
-		return;
-	}
-	if (is(c->denied, "kind", "exec")) {
-		remedy_command(c, c->denied, ret);
-		return;
-	}
-	if (is_liftable(c))
-		remedy_host(c, ret);
-	/* Of files, what was to be written; the rest is as it was when the run
-	 * began. */
-	if (is_file(c->denied) && is(c->denied, "rule", "filesystem.write"))
-		remedy_file(c, ret);
-	add_again(c, ab_json_text(c->denied, "hint"), ret);
-}
-
-const char *ab_why_advice(const struct ab_why_case *c)
-{
-	const char *rule = ab_json_text(c->denied, "rule");
-	ab_autostrv struct ab_strv r = { 0 };
-
-	if (!*rule)
-		return NULL;
-	ab_why_remedies(c, &r);
-	return r.len ? NULL : ab_permit_advice(rule);
 }
