@@ -209,13 +209,17 @@ records()
 	printf '%s\n' "PS1='outer> '" "unset PROMPT_COMMAND HISTFILE" >"$TEST_DIR/rc"
 	tty_start "${WAY[@]}" bash --noprofile --rcfile "$TEST_DIR/rc" -i
 	tty_wait '^outer>'
-	tty_type "stty -a >before; $AGENTBOX run --unknown ask -- sh -c '$fetch'; stty -a >after; echo left"
+	tty_type "stty -a >before; $AGENTBOX run --unknown ask -- sh -c '$fetch'; stty -a >after; : >left"
 	tty_key Enter
 	question 'other.test:80'
 	pkill -KILL -t "$(tty_tmux display-message -p '#{pane_tty}' | sed 's,/dev/,,')" -o -x agentbox
-	tty_wait '^left'
-	wait_for 30 alternate_screen 0
+	wait_for 30 test -e left
 	diff before after
+	# What the shell says before the screen is back goes with the question.
+	wait_for 30 alternate_screen 0
+	tty_type 'echo le""ft'
+	tty_key Enter
+	tty_wait '^left'
 }
 
 @test "prompt: in a pipeline nobody is asked on the terminal, others can answer" {
