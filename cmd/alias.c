@@ -16,19 +16,15 @@ static bool is_name(const char *s)
 			 "0123456789_-.") == strlen(s);
 }
 
-static void print_alias(const char *name, const struct ab_strv *profiles,
-			bool fish)
+static void print_alias(const char *name, const struct ab_strv *profiles, bool fish)
 {
-	ab_autofree char *option = ab_strv_has(profiles, name)
-					   ? ab_printf("--profile %s ", name)
-					   : ab_strdup("");
+	ab_autofree char *option =
+		ab_strv_has(profiles, name) ? ab_printf("--profile %s ", name) : ab_strdup("");
 
 	if (fish)
-		printf("function %s; agentbox run %s-- %s $argv; end\n", name,
-		       option, name);
+		printf("function %s; agentbox run %s-- %s $argv; end\n", name, option, name);
 	else
-		printf("%s() { agentbox run %s-- %s \"$@\"; }\n", name, option,
-		       name);
+		printf("%s() { agentbox run %s-- %s \"$@\"; }\n", name, option, name);
 }
 
 static int alias_main(struct args *args)
@@ -44,8 +40,7 @@ static int alias_main(struct args *args)
 	ab_policy_profiles(&args->input, &profiles, &docs);
 	for (size_t i = 0; i < args->nrest; i++)
 		if (!is_name(args->rest[i]))
-			return misuse(args->command,
-				      "\"%s\" is not the name of a program",
+			return misuse(args->command, "\"%s\" is not the name of a program",
 				      args->rest[i]);
 	for (size_t i = 0; i < args->nrest; i++)
 		print_alias(args->rest[i], &profiles, given(args, ID_FISH));

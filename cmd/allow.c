@@ -3,12 +3,10 @@
 #include <stdio.h>
 
 const struct option options_permit[] = {
-	{ "run", 0, OPT_VALUE, ID_RUN, "RUN", NULL,
-	  "the run to change: its id or name" },
+	{ "run", 0, OPT_VALUE, ID_RUN, "RUN", NULL, "the run to change: its id or name" },
 	{ "always", 0, OPT_FLAG, ID_ALWAYS, NULL, NULL,
 	  "in every run: write it into your settings" },
-	{ "for", 0, OPT_VALUE, ID_FOR, "DURATION", NULL,
-	  "only for this long (30s, 10m)" },
+	{ "for", 0, OPT_VALUE, ID_FOR, "DURATION", NULL, "only for this long (30s, 10m)" },
 	{ 0 },
 };
 
@@ -64,10 +62,8 @@ int permit_main(struct args *args, bool deny)
 	if (status >= 0)
 		return status;
 	if (given(args, ID_FOR) &&
-	    (ab_parse_duration(args->values[ID_FOR], &ask.for_ms) < 0 ||
-	     ask.for_ms == 0))
-		return misuse(args->command,
-			      "--for %s is no duration; write 30s, 10m, 2h",
+	    (ab_parse_duration(args->values[ID_FOR], &ask.for_ms) < 0 || ask.for_ms == 0))
+		return misuse(args->command, "--for %s is no duration; write 30s, 10m, 2h",
 			      args->values[ID_FOR]);
 	if (ab_caller_init(&args->input, &err) < 0)
 		return complain(args, &err);
@@ -97,11 +93,12 @@ const struct command command_allow = {
 		"address, @group. Both take effect in the\nlive run, at once. "
 		"PATH begins with /, ./, ../ or ~/ and becomes writable in "
 		"the\nnext run in the same folder.",
-	.groups = (const struct option_group[]){
-		{ NULL, options_permit },
-		{ NULL, options_json },
-		{ NULL, options_common },
-		{ 0 },
-	},
+	.groups =
+		(const struct option_group[]){
+			{ NULL, options_permit },
+			{ NULL, options_json },
+			{ NULL, options_common },
+			{ 0 },
+		},
 	.main = allow_main,
 };

@@ -5,8 +5,7 @@
 
 static const struct option options_revoke[] = {
 	{ "all", 0, OPT_FLAG, ID_ALL, NULL, NULL, "all that are remembered" },
-	{ "session", 0, OPT_FLAG, ID_SESSION, NULL, NULL,
-	  "all of this session" },
+	{ "session", 0, OPT_FLAG, ID_SESSION, NULL, NULL, "all of this session" },
 	{ 0 },
 };
 
@@ -16,8 +15,7 @@ static const char *format_time(int64_t at, char buf[32])
 	time_t t = (time_t)at;
 	struct tm tm;
 
-	if (at == 0 || !localtime_r(&t, &tm) ||
-	    !strftime(buf, 32, "%Y-%m-%d %H:%M", &tm))
+	if (at == 0 || !localtime_r(&t, &tm) || !strftime(buf, 32, "%Y-%m-%d %H:%M", &tm))
 		return "this session";
 	return buf;
 }
@@ -29,19 +27,17 @@ static void print_list(const struct ab_approval_list *list)
 	if (list->len == 0)
 		puts("nothing is remembered");
 	else
-		printf("%-8s %-8s %-17s %-17s %s\n", "ID", "ANSWER", "SINCE",
-		       "UNTIL", "COMMAND, FOLDER, RULE");
+		printf("%-8s %-8s %-17s %-17s %s\n", "ID", "ANSWER", "SINCE", "UNTIL",
+		       "COMMAND, FOLDER, RULE");
 	for (size_t i = 0; i < list->len; i++) {
 		const struct ab_approval *a = &list->v[i];
 		ab_autofree char *command = ab_escape(a->command);
 		ab_autofree char *cwd = ab_escape(a->cwd);
 		ab_autofree char *rule = ab_escape(a->rule);
 
-		printf("%-8s %-8s %-17s %-17s %s\n%-53s in %s, rule %s\n",
-		       a->id, a->deny ? "no" : "yes",
-		       format_time(a->created, created),
-		       format_time(a->expires, expires), command, "", cwd,
-		       rule);
+		printf("%-8s %-8s %-17s %-17s %s\n%-53s in %s, rule %s\n", a->id,
+		       a->deny ? "no" : "yes", format_time(a->created, created),
+		       format_time(a->expires, expires), command, "", cwd, rule);
 	}
 }
 
@@ -104,13 +100,11 @@ static int list_main(struct args *args)
 
 static int revoke_some(struct args *args, const struct ab_session_key *session)
 {
-	enum ab_revoke where = given(args, ID_SESSION) ? AB_REVOKE_SESSION :
-							 AB_REVOKE_BOTH;
+	enum ab_revoke where = given(args, ID_SESSION) ? AB_REVOKE_SESSION : AB_REVOKE_BOTH;
 	struct ab_error err = { 0 };
 	size_t n;
 
-	if (ab_approvals_revoke(&args->input, session, where, NULL, &n, &err) <
-	    0)
+	if (ab_approvals_revoke(&args->input, session, where, NULL, &n, &err) < 0)
 		return complain(args, &err);
 	printf("%zu revoked\n", n);
 	return 0;
@@ -124,12 +118,11 @@ static int revoke_ids(struct args *args, const struct ab_session_key *session)
 	for (size_t i = 0; i < args->nrest; i++) {
 		size_t n;
 
-		if (ab_approvals_revoke(&args->input, session, AB_REVOKE_BOTH,
-					args->rest[i], &n, &err) < 0)
+		if (ab_approvals_revoke(&args->input, session, AB_REVOKE_BOTH, args->rest[i], &n,
+					&err) < 0)
 			return complain(args, &err);
 		if (n == 0) {
-			tell("there is no %s: agentbox approvals list",
-			     args->rest[i]);
+			tell("there is no %s: agentbox approvals list", args->rest[i]);
 			status = 1;
 		} else {
 			printf("%s is revoked\n", args->rest[i]);
@@ -145,13 +138,12 @@ static int revoke_main(struct args *args)
 	struct ab_error err = { 0 };
 
 	if (all + own + (args->nrest > 0) != 1)
-		return misuse(args->command, "write: agentbox %s %s",
-			      args->command->name, args->command->usage);
+		return misuse(args->command, "write: agentbox %s %s", args->command->name,
+			      args->command->usage);
 	ab_session_of_caller(&session);
 	if (ab_caller_init(&args->input, &err) < 0)
 		return complain(args, &err);
-	return args->nrest ? revoke_ids(args, &session) :
-			     revoke_some(args, &session);
+	return args->nrest ? revoke_ids(args, &session) : revoke_some(args, &session);
 }
 
 static const struct command command_list = {
@@ -160,11 +152,12 @@ static const struct command command_list = {
 	.summary = "the answers that are remembered",
 	.more = "Those of this terminal session, and those that are kept until "
 		"they expire.",
-	.groups = (const struct option_group[]){
-		{ NULL, options_json },
-		{ NULL, options_common },
-		{ 0 },
-	},
+	.groups =
+		(const struct option_group[]){
+			{ NULL, options_json },
+			{ NULL, options_common },
+			{ 0 },
+		},
 	.main = list_main,
 };
 
@@ -172,11 +165,12 @@ static const struct command command_revoke = {
 	.name = "approvals revoke",
 	.usage = "ID... | --all | --session",
 	.summary = "forget answers: the next time you are asked again",
-	.groups = (const struct option_group[]){
-		{ NULL, options_revoke },
-		{ NULL, options_common },
-		{ 0 },
-	},
+	.groups =
+		(const struct option_group[]){
+			{ NULL, options_revoke },
+			{ NULL, options_common },
+			{ 0 },
+		},
 	.main = revoke_main,
 };
 
@@ -188,14 +182,16 @@ const struct command command_approvals = {
 		"the box or destroy\nwork. An answer for the session, or for "
 		"always, holds for that very command in\nthat folder under "
 		"that policy.",
-	.groups = (const struct option_group[]){
-		{ NULL, options_common },
-		{ 0 },
-	},
-	.subs = (const struct command *const[]){
-		&command_list,
-		&command_revoke,
-		NULL,
-	},
+	.groups =
+		(const struct option_group[]){
+			{ NULL, options_common },
+			{ 0 },
+		},
+	.subs =
+		(const struct command *const[]){
+			&command_list,
+			&command_revoke,
+			NULL,
+		},
 	.main = sub_main,
 };

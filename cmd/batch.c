@@ -18,8 +18,8 @@ enum {
 
 struct batch {
 	struct ab_check *check;
-	char end; /* of a command */
-	char *in; /* KEPT + BLOCK bytes */
+	char end;   /* of a command */
+	char *in;   /* KEPT + BLOCK bytes */
 	size_t len; /* bytes of it that are not judged yet */
 	struct ab_buf out;
 	enum ab_decision strictest;
@@ -30,8 +30,7 @@ static int flush(struct batch *b)
 	size_t done = 0;
 
 	while (done < b->out.len) {
-		ssize_t n = write(STDOUT_FILENO, b->out.data + done,
-				  b->out.len - done);
+		ssize_t n = write(STDOUT_FILENO, b->out.data + done, b->out.len - done);
 
 		if (n < 0 && errno != EINTR)
 			return -1;
@@ -57,8 +56,7 @@ static int judge_complete(struct batch *b, size_t seen)
 {
 	char *from = b->in, *end = b->in + b->len, *stop;
 
-	while ((stop = memchr(from + seen, b->end,
-			      (size_t)(end - from) - seen))) {
+	while ((stop = memchr(from + seen, b->end, (size_t)(end - from) - seen))) {
 		if (judge(b, from, (size_t)(stop - from)) < 0)
 			return -1;
 		from = stop + 1;

@@ -8,16 +8,13 @@
 enum { EXIT_ESCALATED = 3, EXIT_FORBIDDEN = 4 };
 
 static const struct option options_check[] = {
-	{ "command", 'c', OPT_VALUE, ID_STRING, "STRING", NULL,
-	  "judge this text" },
+	{ "command", 'c', OPT_VALUE, ID_STRING, "STRING", NULL, "judge this text" },
 	{ "stdin", 0, OPT_FLAG, ID_STDIN, NULL, NULL,
 	  "judge all of standard input, as one script" },
 	{ "batch", 0, OPT_FLAG, ID_BATCH, NULL, NULL,
 	  "judge each line of it; a line of JSON each" },
-	{ "null", '0', OPT_FLAG, ID_NULL, NULL, NULL,
-	  "with --batch: NUL ends a command" },
-	{ "json", 0, OPT_FLAG, ID_JSON, NULL, NULL,
-	  "print one line of JSON" },
+	{ "null", '0', OPT_FLAG, ID_NULL, NULL, NULL, "with --batch: NUL ends a command" },
+	{ "json", 0, OPT_FLAG, ID_JSON, NULL, NULL, "print one line of JSON" },
 	{ "explain", 0, OPT_FLAG, ID_EXPLAIN, NULL, NULL,
 	  "show every command in it and its decision" },
 	{ 0 },
@@ -57,8 +54,7 @@ static void print_verdict(const struct ab_judgement *j, bool explain)
 	fwrite(b.data, 1, b.len, stdout);
 }
 
-static int print_judgement(const struct args *args,
-			   const struct ab_judgement *j)
+static int print_judgement(const struct args *args, const struct ab_judgement *j)
 {
 	ab_autobuf struct ab_buf b = { 0 };
 
@@ -82,8 +78,7 @@ static int read_script(struct ab_buf *b)
 		n = read(STDIN_FILENO, block, sizeof(block));
 		if (n > 0)
 			ab_buf_add(b, block, (size_t)n);
-	} while ((n > 0 && b->len <= AB_SHELL_TEXT_MAX) ||
-		 (n < 0 && errno == EINTR));
+	} while ((n > 0 && b->len <= AB_SHELL_TEXT_MAX) || (n < 0 && errno == EINTR));
 	return n < 0 ? -1 : 0;
 }
 
@@ -95,23 +90,21 @@ static int judge_stdin(const struct args *args, struct ab_check *check)
 		tell("cannot read standard input: %m");
 		return 1;
 	}
-	return print_judgement(args, ab_check_text(check, b.data ? b.data : "",
-						   b.len));
+	return print_judgement(args, ab_check_text(check, b.data ? b.data : "", b.len));
 }
 
 static int judge(struct args *args, struct ab_check *check)
 {
-	const char *text = given(args, ID_STRING) ? args->values[ID_STRING] :
-			   args->nrest		  ? args->rest[0] :
-						    NULL;
+	const char *text = given(args, ID_STRING) ? args->values[ID_STRING]
+			   : args->nrest	  ? args->rest[0]
+						  : NULL;
 
 	if (given(args, ID_BATCH))
 		return batch_main(args, check);
 	if (given(args, ID_STDIN))
 		return judge_stdin(args, check);
 	if (args->dashes && !given(args, ID_STRING))
-		return print_judgement(args, ab_check_argv(check, args->rest,
-							   args->nrest));
+		return print_judgement(args, ab_check_argv(check, args->rest, args->nrest));
 	return print_judgement(args, ab_check_text(check, text, strlen(text)));
 }
 
@@ -120,22 +113,22 @@ static int check_forms(const struct args *args)
 {
 	const struct command *command = args->command;
 	bool text = given(args, ID_STRING);
-	size_t forms = (size_t)text + given(args, ID_STDIN) +
-		       given(args, ID_BATCH) + (args->nrest > 0);
+	size_t forms =
+		(size_t)text + given(args, ID_STDIN) + given(args, ID_BATCH) + (args->nrest > 0);
 
 	if (forms > 1)
-		return misuse(command,
-			      "give the command in one way: STRING, -c STRING, -- COMMAND, --stdin or --batch");
+		return misuse(
+			command,
+			"give the command in one way: STRING, -c STRING, -- COMMAND, --stdin or --batch");
 	if (forms == 0)
-		return misuse(command,
-			      "no command to judge: agentbox check \"rm -rf build\"");
+		return misuse(command, "no command to judge: agentbox check \"rm -rf build\"");
 	if (args->nrest > 1 && (!args->dashes || args->before))
-		return misuse(command,
-			      "a command line is one word: agentbox check \"git status\", or agentbox check -- git status");
+		return misuse(
+			command,
+			"a command line is one word: agentbox check \"git status\", or agentbox check -- git status");
 	if (given(args, ID_NULL) && !given(args, ID_BATCH))
 		return misuse(command, "--null goes with --batch");
-	if (given(args, ID_EXPLAIN) &&
-	    (given(args, ID_JSON) || given(args, ID_BATCH)))
+	if (given(args, ID_EXPLAIN) && (given(args, ID_JSON) || given(args, ID_BATCH)))
 		return misuse(command,
 			      "--explain is for people; --json and --batch have the commands too");
 	return -1;
@@ -169,11 +162,12 @@ const struct command command_check = {
 		"counts. The exit status is 0 for the first\ntwo, 3 for "
 		"escalated, 4 for forbidden; 2: used wrongly, 1: could not "
 		"judge.\nWith --batch it is that of the strictest line.",
-	.groups = (const struct option_group[]){
-		{ "Judging", options_check },
-		{ "Policy", options_policy },
-		{ NULL, options_common },
-		{ 0 },
-	},
+	.groups =
+		(const struct option_group[]){
+			{ "Judging", options_check },
+			{ "Policy", options_policy },
+			{ NULL, options_common },
+			{ 0 },
+		},
 	.main = check_main,
 };

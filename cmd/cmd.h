@@ -9,16 +9,16 @@
 
 /* Exit status that the contract fixes. */
 enum {
-	EXIT_USAGE = 2,		/* all commands but run */
-	EXIT_OURS = 125,	/* run: agentbox itself failed */
+	EXIT_USAGE = 2,	 /* all commands but run */
+	EXIT_OURS = 125, /* run: agentbox itself failed */
 	EXIT_REFUSED = 126,
 };
 
 enum option_kind {
-	OPT_SETTING,	/* a value for the configuration key `key` */
-	OPT_CLEAR,	/* empties the list `key` */
-	OPT_VALUE,	/* handed to the command under `id` */
-	OPT_FLAG,	/* the same, without a value */
+	OPT_SETTING, /* a value for the configuration key `key` */
+	OPT_CLEAR,   /* empties the list `key` */
+	OPT_VALUE,   /* handed to the command under `id` */
+	OPT_FLAG,    /* the same, without a value */
 };
 
 enum option_id {
@@ -75,29 +75,29 @@ enum option_id {
 };
 
 struct option {
-	const char *name;	/* without the dashes */
-	char letter;		/* 0: none */
+	const char *name; /* without the dashes */
+	char letter;	  /* 0: none */
 	enum option_kind kind;
 	enum option_id id;
-	const char *value;	/* how --help calls it; NULL: takes none */
+	const char *value; /* how --help calls it; NULL: takes none */
 	const char *key;
 	const char *help;
 };
 
 struct option_group {
 	const char *title;	/* NULL: "Options" */
-	const struct option *v;	/* ends with a name of NULL */
+	const struct option *v; /* ends with a name of NULL */
 };
 
 struct args;
 
 struct command {
 	const char *name;
-	const char *usage;	/* after "agentbox NAME " */
-	const char *summary;	/* one line */
-	const char *more;	/* paragraphs for --help, or NULL */
-	const struct option_group *groups;	/* ends with v NULL */
-	bool runs;		/* exit status as for run */
+	const char *usage;		   /* after "agentbox NAME " */
+	const char *summary;		   /* one line */
+	const char *more;		   /* paragraphs for --help, or NULL */
+	const struct option_group *groups; /* ends with v NULL */
+	bool runs;			   /* exit status as for run */
 	/* "config show" and so on; main is then sub_main. Ends with NULL. */
 	const struct command *const *subs;
 	int (*main)(struct args *args);
@@ -108,30 +108,29 @@ struct args {
 	const struct command *command;
 	struct ab_policy_input input;
 	struct ab_setting *settings;
-	const char *values[ID_HELP + 1];	/* by id; a flag is "" */
+	const char *values[ID_HELP + 1]; /* by id; a flag is "" */
 	int counts[ID_HELP + 1];
 	int *fds;
 	size_t nfds;
-	const char *const *rest;	/* what is not an option */
+	const char *const *rest; /* what is not an option */
 	size_t nrest;
-	bool dashes;		/* "--" was given, */
-	size_t before;		/* and so many of `rest` stand before it */
+	bool dashes;   /* "--" was given, */
+	size_t before; /* and so many of `rest` stand before it */
 };
 
-extern const struct command *const commands[];	/* ends with NULL */
-extern const struct option options_run[];	/* how it is run */
-extern const struct option options_policy[];	/* what every layer can say */
-extern const struct option options_files[];	/* which files are meant */
-extern const struct option options_json[];	/* --json */
-extern const struct option options_common[];	/* --help */
+extern const struct command *const commands[]; /* ends with NULL */
+extern const struct option options_run[];      /* how it is run */
+extern const struct option options_policy[];   /* what every layer can say */
+extern const struct option options_files[];    /* which files are meant */
+extern const struct option options_json[];     /* --json */
+extern const struct option options_common[];   /* --help */
 
 /*
  * -1, or an exit status: said why, or printed help. Options end at the first
  * word where that word begins another command line; else they may stand
  * anywhere before "--".
  */
-int args_parse(struct args *args, const struct command *command, int argc,
-	       char **argv);
+int args_parse(struct args *args, const struct command *command, int argc, char **argv);
 bool given(const struct args *args, enum option_id id);
 
 /* Print the error as a person reads it and return the exit status for it. */
@@ -149,8 +148,7 @@ bool confirm(const char *question);
 
 /* What run, exec and learn were asked for; -1, or an exit status: said why.
  * `script` is room for the words of -c, as long as the request is used. */
-int run_request(struct args *args, const char *script[3],
-		struct ab_request *ret);
+int run_request(struct args *args, const char *script[3], struct ab_request *ret);
 
 /* For a command with `subs`: find the one that is meant and run it. */
 int sub_main(struct args *args);

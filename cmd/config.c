@@ -52,8 +52,7 @@ static char *short_name(const struct ab_policy_input *in, const char *path)
  * build on each other in a circle, or "/" as a writable folder. */
 static size_t check_sense(const struct ab_policy_input *in, const char *file)
 {
-	ab_autofree char *path = strchr(file, '/') ? ab_strdup(file) :
-						     ab_printf("./%s", file);
+	ab_autofree char *path = strchr(file, '/') ? ab_strdup(file) : ab_printf("./%s", file);
 	struct ab_policy *policy;
 	struct ab_error err = { 0 };
 
@@ -68,8 +67,8 @@ static size_t check_sense(const struct ab_policy_input *in, const char *file)
 }
 
 /* Print what is wrong with a file; *bad counts. -1: there is no such file. */
-static int check_file(const struct ab_policy_input *in, const char *file,
-		      size_t *bad, struct ab_error *err)
+static int check_file(const struct ab_policy_input *in, const char *file, size_t *bad,
+		      struct ab_error *err)
 {
 	ab_autostrv struct ab_strv problems = { 0 };
 
@@ -87,8 +86,7 @@ static int check_file(const struct ab_policy_input *in, const char *file,
 }
 
 /* All files together, as a run would read them. */
-static int check_together(const struct ab_policy_input *in, size_t *bad,
-			  struct ab_error *err)
+static int check_together(const struct ab_policy_input *in, size_t *bad, struct ab_error *err)
 {
 	struct ab_policy_input here = *in;
 	struct ab_policy *policy;
@@ -114,13 +112,12 @@ static bool is_named(const struct ab_policy_input *in, const char *layer)
 {
 	const char *variable = getenv("AGENTBOX_CONFIG");
 
-	return strcmp(layer, "user") == 0 &&
-	       (in->config || (variable && variable[0]));
+	return strcmp(layer, "user") == 0 && (in->config || (variable && variable[0]));
 }
 
 /* The files that a run looks at, and those that a profile's name leads to. */
-static int list_files(const struct ab_policy_input *in,
-		      struct ab_strv *ret_files, struct ab_error *err)
+static int list_files(const struct ab_policy_input *in, struct ab_strv *ret_files,
+		      struct ab_error *err)
 {
 	ab_autostrv struct ab_strv names = { 0 };
 	struct ab_policy_paths paths;
@@ -135,8 +132,7 @@ static int list_files(const struct ab_policy_input *in,
 		if (!folder && (p->exists || is_named(in, p->layer)))
 			ab_strv_give(ret_files, short_name(in, p->path));
 		for (size_t k = 0; folder && k < names.len; k++) {
-			ab_autofree char *file =
-				ab_printf("%s/%s.json", p->path, names.v[k]);
+			ab_autofree char *file = ab_printf("%s/%s.json", p->path, names.v[k]);
 
 			if (access(file, F_OK) == 0)
 				ab_strv_give(ret_files, short_name(in, file));
@@ -191,8 +187,7 @@ static void print_paths(const struct ab_policy_paths *paths)
 		const struct ab_policy_path *p = &paths->v[i];
 		ab_autofree char *safe = ab_escape(p->path);
 
-		printf("%-9s %s%s\n", p->layer, safe,
-		       p->exists ? "" : "  (not there)");
+		printf("%-9s %s%s\n", p->layer, safe, p->exists ? "" : "  (not there)");
 	}
 }
 
@@ -203,11 +198,9 @@ static void print_paths_json(const struct ab_policy_paths *paths)
 	for (size_t i = 0; i < paths->len; i++) {
 		const struct ab_policy_path *p = &paths->v[i];
 
-		ab_buf_printf(&b, "%s{\"layer\":\"%s\",\"path\":",
-			      i ? "," : "", p->layer);
+		ab_buf_printf(&b, "%s{\"layer\":\"%s\",\"path\":", i ? "," : "", p->layer);
 		ab_buf_json(&b, p->path);
-		ab_buf_printf(&b, ",\"exists\":%s}",
-			      p->exists ? "true" : "false");
+		ab_buf_printf(&b, ",\"exists\":%s}", p->exists ? "true" : "false");
 	}
 	printf("[%s]\n", b.data ? b.data : "");
 }
@@ -232,8 +225,7 @@ static int path_main(struct args *args)
 }
 
 static const struct option options_reload[] = {
-	{ "cut", 0, OPT_FLAG, ID_CUT, NULL, NULL,
-	  "close connections to what is denied by now" },
+	{ "cut", 0, OPT_FLAG, ID_CUT, NULL, NULL, "close connections to what is denied by now" },
 	{ 0 },
 };
 
@@ -266,8 +258,7 @@ static int reload_main(struct args *args)
 	if (status >= 0)
 		return status;
 	if (ab_caller_init(&args->input, &err) < 0 ||
-	    ab_reload(&args->input, run, given(args, ID_CUT), &reloads, &err) <
-		    0)
+	    ab_reload(&args->input, run, given(args, ID_CUT), &reloads, &err) < 0)
 		return complain(args, &err);
 	status = 0;
 	for (size_t i = 0; i < reloads.len; i++) {
@@ -285,12 +276,13 @@ static const struct command command_show = {
 	.summary = "every value in force here, and where it came from",
 	.more = "Takes the options of `agentbox run` that make the policy, and "
 		"shows the policy\nthat a run with them would have.",
-	.groups = (const struct option_group[]){
-		{ "Policy", options_policy },
-		{ NULL, options_json },
-		{ NULL, options_common },
-		{ 0 },
-	},
+	.groups =
+		(const struct option_group[]){
+			{ "Policy", options_policy },
+			{ NULL, options_json },
+			{ NULL, options_common },
+			{ 0 },
+		},
 	.main = show_main,
 };
 
@@ -300,11 +292,12 @@ static const struct command config_check = {
 	.summary = "mistakes in a file, or in all that a run would look at",
 	.more = "Each on a line: file, line, key, what is wrong, what would be "
 		"right. The exit\nstatus is 1 when there are any.",
-	.groups = (const struct option_group[]){
-		{ NULL, options_files },
-		{ NULL, options_common },
-		{ 0 },
-	},
+	.groups =
+		(const struct option_group[]){
+			{ NULL, options_files },
+			{ NULL, options_common },
+			{ 0 },
+		},
 	.main = check_main,
 };
 
@@ -312,12 +305,13 @@ static const struct command command_path = {
 	.name = "config path",
 	.usage = "[OPTIONS]",
 	.summary = "the files that a run looks at",
-	.groups = (const struct option_group[]){
-		{ NULL, options_files },
-		{ NULL, options_json },
-		{ NULL, options_common },
-		{ 0 },
-	},
+	.groups =
+		(const struct option_group[]){
+			{ NULL, options_files },
+			{ NULL, options_json },
+			{ NULL, options_common },
+			{ 0 },
+		},
 	.main = path_main,
 };
 
@@ -329,11 +323,12 @@ static const struct command command_reload = {
 		"hosts can change while\na run goes on. A file that is wrong "
 		"changes nothing, and the exit status is 1.\nA run also reads "
 		"a file again by itself when it changes.",
-	.groups = (const struct option_group[]){
-		{ NULL, options_reload },
-		{ NULL, options_common },
-		{ 0 },
-	},
+	.groups =
+		(const struct option_group[]){
+			{ NULL, options_reload },
+			{ NULL, options_common },
+			{ 0 },
+		},
 	.main = reload_main,
 };
 
@@ -342,16 +337,18 @@ const struct command command_config = {
 	.usage = "show|check|path|reload",
 	.summary = "see what is in force and where it came from",
 	.more = "The files are described in agentbox.json(5).",
-	.groups = (const struct option_group[]){
-		{ NULL, options_common },
-		{ 0 },
-	},
-	.subs = (const struct command *const[]){
-		&command_show,
-		&config_check,
-		&command_path,
-		&command_reload,
-		NULL,
-	},
+	.groups =
+		(const struct option_group[]){
+			{ NULL, options_common },
+			{ 0 },
+		},
+	.subs =
+		(const struct command *const[]){
+			&command_show,
+			&config_check,
+			&command_path,
+			&command_reload,
+			NULL,
+		},
 	.main = sub_main,
 };

@@ -12,10 +12,8 @@ static int connect_main(struct args *args)
 	if (status >= 0)
 		return status;
 	port = strtoul(args->rest[1], NULL, 10);
-	if (args->rest[1][strspn(args->rest[1], "0123456789")] || port < 1 ||
-	    port > 65535)
-		return misuse(args->command, "%s is not a port",
-			      args->rest[1]);
+	if (args->rest[1][strspn(args->rest[1], "0123456789")] || port < 1 || port > 65535)
+		return misuse(args->command, "%s is not a port", args->rest[1]);
 	if (ab_caller_init(&args->input, &err) < 0 ||
 	    ab_connect(&args->input, args->rest[0], (uint16_t)port, &err) < 0)
 		return complain(args, &err);
@@ -30,9 +28,10 @@ const struct command command_connect = {
 		"output. For programs\nthat cannot use a proxy themselves, as "
 		"in ssh -o ProxyCommand='agentbox connect\n%h %p'. The policy "
 		"of the box decides about HOST, as for everything else.",
-	.groups = (const struct option_group[]){
-		{ NULL, options_common },
-		{ 0 },
-	},
+	.groups =
+		(const struct option_group[]){
+			{ NULL, options_common },
+			{ 0 },
+		},
 	.main = connect_main,
 };

@@ -12,11 +12,12 @@ const struct command command_deny = {
 	.more = "From now on the live run cannot reach the host: requests that "
 		"wait for an answer\nabout it are refused, and so are new ones. "
 		"Denied takes precedence over allowed.",
-	.groups = (const struct option_group[]){
-		{ NULL, options_permit },
-		{ NULL, options_json },
-		{ NULL, options_common },
-		{ 0 },
-	},
+	.groups =
+		(const struct option_group[]){
+			{ NULL, options_permit },
+			{ NULL, options_json },
+			{ NULL, options_common },
+			{ 0 },
+		},
 	.main = deny_main,
 };

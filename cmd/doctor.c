@@ -5,8 +5,7 @@
 
 static const struct option options_doctor[] = {
 	{ "json", 0, OPT_FLAG, ID_JSON, NULL, NULL, "the same as JSON" },
-	{ "fix", 0, OPT_FLAG, ID_FIX, NULL, NULL,
-	  "print an AppArmor profile for this program" },
+	{ "fix", 0, OPT_FLAG, ID_FIX, NULL, NULL, "print an AppArmor profile for this program" },
 	{ "attack", 0, OPT_FLAG, ID_ATTACK, NULL, NULL,
 	  "attack a box from inside and say what held" },
 	{ 0 },
@@ -28,10 +27,9 @@ static int print_profile(struct args *args)
 		return 0;
 	}
 	tell("install the profile above, once, as root:");
-	fprintf(stderr,
-		"          agentbox doctor --fix | sudo tee "
-		"/etc/apparmor.d/agentbox\n"
-		"          sudo apparmor_parser -r /etc/apparmor.d/agentbox\n");
+	fprintf(stderr, "          agentbox doctor --fix | sudo tee "
+			"/etc/apparmor.d/agentbox\n"
+			"          sudo apparmor_parser -r /etc/apparmor.d/agentbox\n");
 	return 0;
 }
 
@@ -44,8 +42,7 @@ static int attack(struct args *args, const struct ab_policy_input *input)
 
 	if (ab_attack(input, &report, &err) < 0)
 		return complain(args, &err);
-	text = given(args, ID_JSON) ? ab_attack_json(&report)
-				    : ab_attack_text(&report);
+	text = given(args, ID_JSON) ? ab_attack_json(&report) : ab_attack_text(&report);
 	broken = report.broken;
 	fputs(text, stdout);
 	free(text);
@@ -62,8 +59,7 @@ static int diagnose(struct args *args, const struct ab_policy_input *input)
 
 	if (ab_doctor(input, &diagnosis, &err) < 0)
 		return complain(args, &err);
-	text = given(args, ID_JSON) ? ab_diagnosis_json(&diagnosis)
-				    : ab_diagnosis_text(&diagnosis);
+	text = given(args, ID_JSON) ? ab_diagnosis_json(&diagnosis) : ab_diagnosis_text(&diagnosis);
 	failed = diagnosis.failed;
 	fputs(text, stdout);
 	free(text);
@@ -81,16 +77,13 @@ static int doctor_main(struct args *args)
 			      "doctor takes no argument; %s is "
 			      "one too many",
 			      args->rest[0]);
-	if (given(args, ID_FIX) &&
-	    (given(args, ID_ATTACK) || given(args, ID_JSON)))
-		return misuse(args->command,
-			      "--fix stands alone: its output is a file");
+	if (given(args, ID_FIX) && (given(args, ID_ATTACK) || given(args, ID_JSON)))
+		return misuse(args->command, "--fix stands alone: its output is a file");
 	if (given(args, ID_FIX))
 		return print_profile(args);
 	if (ab_caller_init(&input, &err) < 0)
 		return complain(args, &err);
-	return given(args, ID_ATTACK) ? attack(args, &input)
-				      : diagnose(args, &input);
+	return given(args, ID_ATTACK) ? attack(args, &input) : diagnose(args, &input);
 }
 
 const struct command command_doctor = {

@@ -31,15 +31,13 @@ static int exec_main(struct args *args)
 	if (status >= 0)
 		return status;
 	if (!given(args, ID_JSON))
-		return misuse(args->command,
-			      "exec captures the output and prints one result: "
-			      "exec --json; to just run a command: "
-			      "agentbox run");
+		return misuse(args->command, "exec captures the output and prints one result: "
+					     "exec --json; to just run a command: "
+					     "agentbox run");
 	if (ab_caller_init(&request.policy, &err) < 0)
 		return complain(args, &err);
 	status = 0;
-	if (ab_run_apart(&request, output_limit(&request.policy), &apart,
-			 &status, &err) < 0)
+	if (ab_run_apart(&request, output_limit(&request.policy), &apart, &status, &err) < 0)
 		status = complain(args, &err);
 	ab_buf_puts(&json, apart.result);
 	ab_result_add_streams(&json, &apart.out, &apart.err);

@@ -5,12 +5,10 @@
 static const struct option options_gc[] = {
 	{ "older", 0, OPT_VALUE, ID_OLDER, "DURATION", NULL,
 	  "remove runs that ended longer ago (30d)" },
-	{ "keep", 0, OPT_VALUE, ID_KEEP, "N", NULL,
-	  "keep this many of the newest (1000)" },
+	{ "keep", 0, OPT_VALUE, ID_KEEP, "N", NULL, "keep this many of the newest (1000)" },
 	{ "quarantine", 0, OPT_FLAG, ID_QUARANTINE, NULL, NULL,
 	  "also runs whose quarantine holds files" },
-	{ "dry-run", 0, OPT_FLAG, ID_DRY, NULL, NULL,
-	  "only say what would be removed" },
+	{ "dry-run", 0, OPT_FLAG, ID_DRY, NULL, NULL, "only say what would be removed" },
 	{ 0 },
 };
 
@@ -28,8 +26,7 @@ static void print_json(const struct ab_gc_report *report, bool dry)
 	ab_buf_printf(&b,
 		      ",\"kept\":%zu,\"quarantined\":%zu,\"failed\":%zu,"
 		      "\"dry_run\":%s}\n",
-		      report->kept, report->quarantined, report->failed,
-		      dry ? "true" : "false");
+		      report->kept, report->quarantined, report->failed, dry ? "true" : "false");
 	fputs(b.data, stdout);
 }
 
@@ -39,8 +36,8 @@ static void print_text(const struct ab_gc_report *report, bool dry)
 
 	for (size_t i = 0; dry && i < n; i++)
 		puts(report->removed.v[i]);
-	printf("%zu %s %s, %zu kept\n", n, runs(n),
-	       dry ? "would be removed" : "removed", report->kept);
+	printf("%zu %s %s, %zu kept\n", n, runs(n), dry ? "would be removed" : "removed",
+	       report->kept);
 	if (report->quarantined)
 		printf("%zu %s kept: %s quarantine holds files; to remove them "
 		       "too: agentbox gc --quarantine\n",
@@ -88,11 +85,12 @@ const struct command command_gc = {
 	.more = "Removes runs that ended longer ago than records.keepFor, and "
 		"all but the newest\nrecords.keepRuns. This also happens "
 		"automatically, about once an hour.",
-	.groups = (const struct option_group[]){
-		{ NULL, options_gc },
-		{ NULL, options_json },
-		{ NULL, options_common },
-		{ 0 },
-	},
+	.groups =
+		(const struct option_group[]){
+			{ NULL, options_gc },
+			{ NULL, options_json },
+			{ NULL, options_common },
+			{ 0 },
+		},
 	.main = gc_main,
 };

@@ -8,8 +8,8 @@ static void print_option(const struct option *o)
 	char left[64];
 
 	snprintf(left, sizeof(left), "%s%c%s--%s%s%s", o->letter ? "-" : "",
-		 o->letter ? o->letter : ' ', o->letter ? ", " : "   ",
-		 o->name, o->value ? " " : "", o->value ? o->value : "");
+		 o->letter ? o->letter : ' ', o->letter ? ", " : "   ", o->name,
+		 o->value ? " " : "", o->value ? o->value : "");
 	/* A long left side gets a line of its own. */
 	if (strlen(left) > 34)
 		printf("  %s\n  %-34s  %s\n", left, "", o->help);
@@ -21,14 +21,13 @@ static void print_subs(const struct command *const *subs)
 {
 	printf("\n");
 	for (; *subs; subs++)
-		printf("  agentbox %s %s\n      %s\n", (*subs)->name,
-		       (*subs)->usage, (*subs)->summary);
+		printf("  agentbox %s %s\n      %s\n", (*subs)->name, (*subs)->usage,
+		       (*subs)->summary);
 }
 
 void print_help(const struct command *command)
 {
-	printf("agentbox %s %s\n\n%s\n", command->name, command->usage,
-	       command->summary);
+	printf("agentbox %s %s\n\n%s\n", command->name, command->usage, command->summary);
 	if (command->subs)
 		print_subs(command->subs);
 	if (command->more)
@@ -53,8 +52,7 @@ void print_overview(void)
 	       "enforce\n\n"
 	       "Commands:\n");
 	for (size_t i = 0; commands[i]; i++)
-		printf("  %-10s %s\n", commands[i]->name,
-		       commands[i]->summary);
+		printf("  %-10s %s\n", commands[i]->name, commands[i]->summary);
 	printf("\n`agentbox COMMAND --help` says more about one of them, "
 	       "`agentbox --version`\nwhich release this is.\n");
 }

@@ -67,8 +67,7 @@ static char *read_event(size_t *ret_len)
 	char block[16384];
 	size_t n;
 
-	while (b.len <= EVENT_MAX &&
-	       (n = fread(block, 1, sizeof(block), stdin)) > 0)
+	while (b.len <= EVENT_MAX && (n = fread(block, 1, sizeof(block), stdin)) > 0)
 		ab_buf_add(&b, block, n);
 	*ret_len = b.len;
 	return ab_buf_take(&b);
@@ -103,8 +102,7 @@ static int block(const struct args *args, const struct ab_error *err)
 /* At once: what fails later would end with a status that agents ignore. */
 static int print_reply(const struct ab_hook_reply *reply)
 {
-	if (reply->out[0] &&
-	    (printf("%s\n", reply->out) < 0 || fflush(stdout) != 0)) {
+	if (reply->out[0] && (printf("%s\n", reply->out) < 0 || fflush(stdout) != 0)) {
 		tell("cannot write the answer: %m");
 		_exit(EXIT_USAGE);
 	}
@@ -208,12 +206,13 @@ static const struct command hook_install = {
 	.summary = "put the hook into an agent's settings, after showing it",
 	.more = "Agents: claude-code, codex, cursor, gemini, windsurf. Policy "
 		"options are kept in\nthe hook's command line.",
-	.groups = (const struct option_group[]){
-		{ NULL, options_install },
-		{ "Policy", options_policy },
-		{ NULL, options_common },
-		{ 0 },
-	},
+	.groups =
+		(const struct option_group[]){
+			{ NULL, options_install },
+			{ "Policy", options_policy },
+			{ NULL, options_common },
+			{ 0 },
+		},
 	.main = install_main,
 };
 
@@ -225,13 +224,13 @@ static const struct option_group groups_hook[] = {
 };
 
 /* One command for each agent that the library knows. */
-#define HOOK(id, agent, title)                                      \
-	static const struct command hook_##id = {                   \
-		.name = "hook " agent,                              \
-		.usage = "[OPTIONS] < EVENT",                       \
-		.summary = "answer an event of " title,             \
-		.groups = groups_hook,                              \
-		.main = hook_main,                                  \
+#define HOOK(id, agent, title)                          \
+	static const struct command hook_##id = {       \
+		.name = "hook " agent,                  \
+		.usage = "[OPTIONS] < EVENT",           \
+		.summary = "answer an event of " title, \
+		.groups = groups_hook,                  \
+		.main = hook_main,                      \
 	}
 
 HOOK(claude_code, "claude-code", "Claude Code");
@@ -249,13 +248,21 @@ const struct command command_hook = {
 		"wants to be\nanswered: forbidden commands are denied, escalated "
 		"ones asked about, and what is\npermitted is rewritten to run in "
 		"the box where the agent lets a hook do that.",
-	.groups = (const struct option_group[]){
-		{ NULL, options_common },
-		{ 0 },
-	},
-	.subs = (const struct command *const[]){
-		&hook_install, &hook_claude_code, &hook_codex, &hook_copilot,
-		&hook_cursor, &hook_gemini, &hook_windsurf, NULL,
-	},
+	.groups =
+		(const struct option_group[]){
+			{ NULL, options_common },
+			{ 0 },
+		},
+	.subs =
+		(const struct command *const[]){
+			&hook_install,
+			&hook_claude_code,
+			&hook_codex,
+			&hook_copilot,
+			&hook_cursor,
+			&hook_gemini,
+			&hook_windsurf,
+			NULL,
+		},
 	.main = sub_main,
 };

@@ -5,8 +5,7 @@
 #include <unistd.h>
 
 static const struct option options_learn[] = {
-	{ "save", 0, OPT_VALUE, ID_SAVE, "NAME", NULL,
-	  "save what was learned as a profile" },
+	{ "save", 0, OPT_VALUE, ID_SAVE, "NAME", NULL, "save what was learned as a profile" },
 	{ 0 },
 };
 
@@ -69,8 +68,7 @@ static int save(const struct args *args, const struct ab_policy_input *input,
 
 	if (!name)
 		return 0;
-	if (ab_learn_save(input, name, given(args, ID_YES), lesson, &path,
-			  &lacking, err) < 0)
+	if (ab_learn_save(input, name, given(args, ID_YES), lesson, &path, &lacking, err) < 0)
 		return -1;
 	tell("saved as profile %s: %s", name, path);
 	tell("use it:  agentbox run --profile %s -- ...", name);
@@ -86,8 +84,8 @@ static int save(const struct args *args, const struct ab_policy_input *input,
 }
 
 /* The command has run. Its status is ours, unless we fail ourselves. */
-static int teach(const struct args *args, const struct ab_policy_input *input,
-		 const char *result, int status)
+static int teach(const struct args *args, const struct ab_policy_input *input, const char *result,
+		 int status)
 {
 	struct ab_error err = { 0 };
 	struct ab_lesson lesson;
@@ -107,8 +105,7 @@ static int teach(const struct args *args, const struct ab_policy_input *input,
 	return status;
 }
 
-static int run(struct args *args, struct ab_request *request,
-	       struct ab_apart *ret, int *ret_status)
+static int run(struct args *args, struct ab_request *request, struct ab_apart *ret, int *ret_status)
 {
 	struct ab_error err = { 0 };
 	int kept = put_aside();
@@ -134,8 +131,7 @@ static int learn_main(struct args *args)
 		return status;
 	if (ab_caller_init(&request.policy, &err) < 0 ||
 	    (given(args, ID_SAVE) &&
-	     ab_learn_place(&request.policy, args->values[ID_SAVE],
-			    given(args, ID_YES), &err) < 0))
+	     ab_learn_place(&request.policy, args->values[ID_SAVE], given(args, ID_YES), &err) < 0))
 		return complain(args, &err);
 	request.learn = true;
 	request.trace_denials = true;

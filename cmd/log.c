@@ -6,24 +6,17 @@
 #include <unistd.h>
 
 static const struct option options_log[] = {
-	{ "follow", 'f', OPT_FLAG, ID_FOLLOW, NULL, NULL,
-	  "keep printing until the run ends" },
+	{ "follow", 'f', OPT_FLAG, ID_FOLLOW, NULL, NULL, "keep printing until the run ends" },
 	{ "all", 0, OPT_FLAG, ID_ALL, NULL, NULL, "every run, oldest first" },
-	{ "denied", 0, OPT_FLAG, ID_DENIED, NULL, NULL,
-	  "only what was refused" },
-	{ "allowed", 0, OPT_FLAG, ID_ALLOWED, NULL, NULL,
-	  "only what was let through" },
+	{ "denied", 0, OPT_FLAG, ID_DENIED, NULL, NULL, "only what was refused" },
+	{ "allowed", 0, OPT_FLAG, ID_ALLOWED, NULL, NULL, "only what was let through" },
 	{ "host", 0, OPT_VALUE, ID_HOST, "HOST|*.DOMAIN", NULL,
 	  "only this host, or those below this domain" },
-	{ "since", 0, OPT_VALUE, ID_SINCE, "TIME", NULL,
-	  "not before this time" },
+	{ "since", 0, OPT_VALUE, ID_SINCE, "TIME", NULL, "not before this time" },
 	{ "until", 0, OPT_VALUE, ID_UNTIL, "TIME", NULL, "before this time" },
-	{ "json", 0, OPT_FLAG, ID_JSON, NULL, NULL,
-	  "records as they are, one a line" },
-	{ "stats", 0, OPT_FLAG, ID_STATS, NULL, NULL,
-	  "hosts, bytes and denials in a table" },
-	{ "html", 0, OPT_VALUE, ID_HTML, "FILE", NULL,
-	  "write a page about the run" },
+	{ "json", 0, OPT_FLAG, ID_JSON, NULL, NULL, "records as they are, one a line" },
+	{ "stats", 0, OPT_FLAG, ID_STATS, NULL, NULL, "hosts, bytes and denials in a table" },
+	{ "html", 0, OPT_VALUE, ID_HTML, "FILE", NULL, "write a page about the run" },
 	{ 0 },
 };
 
@@ -35,8 +28,8 @@ struct view {
 	uint64_t lost; /* lines that are not records */
 };
 
-static int read_time(const struct args *args, enum option_id id,
-		     const char *name, char ret[AB_STAMP_ROOM])
+static int read_time(const struct args *args, enum option_id id, const char *name,
+		     char ret[AB_STAMP_ROOM])
 {
 	struct timespec now;
 
@@ -60,14 +53,12 @@ static int read_host(const struct args *args, const char **ret)
 	if (!given(args, ID_HOST))
 		return -1;
 	if (strstr(host, "://") || strchr(host, '/'))
-		return misuse(
-			args->command,
-			"--host %s is an address of a page; write its host",
-			host);
+		return misuse(args->command, "--host %s is an address of a page; write its host",
+			      host);
 	/* An IPv6 address has several. */
 	if (strchr(host, ':') && strchr(host, ':') == strrchr(host, ':'))
-		return misuse(args->command, "--host %s has a port; write %.*s",
-			      host, (int)strcspn(host, ":"), host);
+		return misuse(args->command, "--host %s has a port; write %.*s", host,
+			      (int)strcspn(host, ":"), host);
 	return -1;
 }
 
@@ -83,11 +74,8 @@ static int read_query(const struct args *args, struct ab_query *ret)
 	if (status >= 0)
 		return status;
 	if (denied && allowed)
-		return misuse(args->command,
-			      "--denied and --allowed cannot be combined");
-	ret->verdict = denied	 ? AB_QUERY_DENIED
-		       : allowed ? AB_QUERY_ALLOWED
-				 : AB_QUERY_ANY;
+		return misuse(args->command, "--denied and --allowed cannot be combined");
+	ret->verdict = denied ? AB_QUERY_DENIED : allowed ? AB_QUERY_ALLOWED : AB_QUERY_ANY;
 	return -1;
 }
 
@@ -99,11 +87,10 @@ static int check_options(const struct args *args)
 	if (given(args, ID_FOLLOW) && (stats || html || given(args, ID_ALL)))
 		return misuse(command, "-f goes with one run and its lines");
 	if (html && (stats || given(args, ID_JSON)))
-		return misuse(command,
-			      "--html is a page, not a table and not JSON");
+		return misuse(command, "--html is a page, not a table and not JSON");
 	if (given(args, ID_ALL) && (html || args->nrest))
-		return misuse(command, html ? "--html is about one run"
-					    : "--all is every run, not one");
+		return misuse(command,
+			      html ? "--html is about one run" : "--all is every run, not one");
 	return check_words(args, 0, 1);
 }
 
@@ -111,9 +98,7 @@ static size_t screen_width(void)
 {
 	struct winsize size;
 
-	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col
-		       ? size.ws_col
-		       : 80;
+	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 80;
 }
 
 static bool wants_colour(void)
@@ -124,8 +109,7 @@ static bool wants_colour(void)
 }
 
 /* The next record that was asked for. */
-static int next_match(struct view *v, const char **line, size_t *len,
-		      struct ab_error *err)
+static int next_match(struct view *v, const char **line, size_t *len, struct ab_error *err)
 {
 	int more, match;
 
@@ -154,7 +138,7 @@ static void print_line(struct view *v, const char *line, size_t len)
 		return;
 	}
 	ab_line_show(&b, &v->style, line, len);
-	if (b.len)	/* some kinds are not shown */
+	if (b.len) /* some kinds are not shown */
 		fwrite(b.data, 1, b.len, stdout);
 }
 
@@ -170,8 +154,7 @@ static int print_lines(struct view *v, struct ab_error *err)
 		if (more < 0)
 			return -1;
 		fflush(stdout);
-	} while (given(v->args, ID_FOLLOW) && !ferror(stdout) &&
-		 ab_records_wait(v->records) > 0);
+	} while (given(v->args, ID_FOLLOW) && !ferror(stdout) && ab_records_wait(v->records) > 0);
 	return 0;
 }
 
@@ -236,8 +219,8 @@ static int log_main(struct args *args)
 	if (status >= 0)
 		return status;
 	if (ab_caller_init(&args->input, &err) < 0 ||
-	    ab_records_open(&args->input, args->nrest ? args->rest[0] : NULL,
-			    given(args, ID_ALL), &v.records, &err) < 0)
+	    ab_records_open(&args->input, args->nrest ? args->rest[0] : NULL, given(args, ID_ALL),
+			    &v.records, &err) < 0)
 		return complain(args, &err);
 	v.style.colour = wants_colour();
 	v.style.run = given(args, ID_ALL);
@@ -254,8 +237,8 @@ static int log_main(struct args *args)
 	if (lost)
 		tell("%llu line%s of the record %s torn or too long and %s "
 		     "passed over",
-		     (unsigned long long)lost, lost == 1 ? "" : "s",
-		     lost == 1 ? "is" : "are", lost == 1 ? "was" : "were");
+		     (unsigned long long)lost, lost == 1 ? "" : "s", lost == 1 ? "is" : "are",
+		     lost == 1 ? "was" : "were");
 	return fflush(stdout) == 0 && !ferror(stdout) ? 0 : 1;
 }
 

@@ -7,13 +7,11 @@
 #include <unistd.h>
 
 const struct command *const commands[] = {
-	&command_run,	    &command_exec,   &command_learn,	&command_check,
-	&command_ps,	    &command_watch,  &command_stop,	&command_log,
-	&command_why,	    &command_allow,  &command_deny,	&command_ports,
-	&command_gc,	    &command_connect, &command_doctor,	&command_config,
-	&command_profile,   &command_rules,  &command_policy,	&command_secrets,
-	&command_trust,	    &command_approvals, &command_hook,	&command_alias,
-	NULL,
+	&command_run,	 &command_exec,	     &command_learn, &command_check,   &command_ps,
+	&command_watch,	 &command_stop,	     &command_log,   &command_why,     &command_allow,
+	&command_deny,	 &command_ports,     &command_gc,    &command_connect, &command_doctor,
+	&command_config, &command_profile,   &command_rules, &command_policy,  &command_secrets,
+	&command_trust,	 &command_approvals, &command_hook,  &command_alias,   NULL,
 };
 
 /* A terminal that a run has made raw does not begin a line at its left end by
@@ -77,8 +75,7 @@ bool confirm(const char *question)
 		printf("\n");
 		return false;
 	}
-	return (line[0] == 'y' || line[0] == 'Y') &&
-	       (line[1] == '\n' || line[1] == '\0');
+	return (line[0] == 'y' || line[0] == 'Y') && (line[1] == '\n' || line[1] == '\0');
 }
 
 int misuse(const struct command *command, const char *fmt, ...)
@@ -102,8 +99,7 @@ static void tell_hint(const char *hint)
 {
 	while (*hint) {
 		size_t len = strcspn(hint, "\n");
-		ab_autofree char *line = ab_printf("          %.*s", (int)len,
-						   hint);
+		ab_autofree char *line = ab_printf("          %.*s", (int)len, hint);
 
 		tell_more(line);
 		hint += len + (hint[len] == '\n');
@@ -140,9 +136,8 @@ static int no_such_command(const char *name)
 	for (; commands[n]; n++)
 		names[n] = commands[n]->name;
 	near = ab_guess(name, names, n);
-	return near ? misuse(NULL, "no command %s; did you mean %s?", name,
-			     near) :
-		      misuse(NULL, "no command %s", name);
+	return near ? misuse(NULL, "no command %s; did you mean %s?", name, near)
+		    : misuse(NULL, "no command %s", name);
 }
 
 int main(int argc, char **argv)

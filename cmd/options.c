@@ -8,8 +8,7 @@
 const struct option options_policy[] = {
 	{ "profile", 0, OPT_VALUE, ID_PROFILE, "NAME", NULL,
 	  "start from this profile (profile list)" },
-	{ "config", 0, OPT_VALUE, ID_CONFIG, "FILE", NULL,
-	  "read this file instead of the user's" },
+	{ "config", 0, OPT_VALUE, ID_CONFIG, "FILE", NULL, "read this file instead of the user's" },
 	{ "workspace", 0, OPT_VALUE, ID_WORKSPACE, "DIR", NULL,
 	  "the project folder, else the current one" },
 	{ "write", 0, OPT_SETTING, ID_NONE, "PATH", "filesystem.write",
@@ -18,53 +17,49 @@ const struct option options_policy[] = {
 	  "no writable folder but the private ones" },
 	{ "deny-read", 0, OPT_SETTING, ID_NONE, "PATH", "filesystem.denyRead",
 	  "hide this path or pattern" },
-	{ "deny-write", 0, OPT_SETTING, ID_NONE, "PATH",
-	  "filesystem.denyWrite", "protect this path, or this name" },
-	{ "home", 0, OPT_SETTING, ID_NONE, "readonly|private",
-	  "filesystem.home", "the home folder as it is, or an empty one" },
+	{ "deny-write", 0, OPT_SETTING, ID_NONE, "PATH", "filesystem.denyWrite",
+	  "protect this path, or this name" },
+	{ "home", 0, OPT_SETTING, ID_NONE, "readonly|private", "filesystem.home",
+	  "the home folder as it is, or an empty one" },
 	{ "allow-unix", 0, OPT_SETTING, ID_NONE, "PATH", "filesystem.unix",
 	  "keep this socket of the host reachable" },
-	{ "net", 0, OPT_SETTING, ID_NONE, "blocked|filtered|allowed",
-	  "network.mode", "nothing, listed hosts, the host's network" },
-	{ "allow", 0, OPT_SETTING, ID_NONE, "HOST[:PORT]|@GROUP",
-	  "network.allow", "a host that may be reached when filtered" },
-	{ "deny", 0, OPT_SETTING, ID_NONE, "HOST[:PORT]", "network.deny",
-	  "a host that may not" },
+	{ "net", 0, OPT_SETTING, ID_NONE, "blocked|filtered|allowed", "network.mode",
+	  "nothing, listed hosts, the host's network" },
+	{ "allow", 0, OPT_SETTING, ID_NONE, "HOST[:PORT]|@GROUP", "network.allow",
+	  "a host that may be reached when filtered" },
+	{ "deny", 0, OPT_SETTING, ID_NONE, "HOST[:PORT]", "network.deny", "a host that may not" },
 	{ "unknown", 0, OPT_SETTING, ID_NONE, "ask|deny", "network.unknown",
 	  "what happens to other hosts" },
-	{ "allow-private", 0, OPT_SETTING, ID_NONE, "CIDR[:PORT]",
-	  "network.allowPrivate", "private addresses that are not refused" },
+	{ "allow-private", 0, OPT_SETTING, ID_NONE, "CIDR[:PORT]", "network.allowPrivate",
+	  "private addresses that are not refused" },
 	{ "host-port", 0, OPT_SETTING, ID_NONE, "PORT", "network.hostPorts",
 	  "reach this port of the host at localhost" },
-	{ "publish", 0, OPT_SETTING, ID_NONE, "[HOSTPORT:]PORT",
-	  "network.publish", "let the host reach this port of the box" },
-	{ "upstream", 0, OPT_SETTING, ID_NONE, "none|env|URL",
-	  "network.upstream", "the proxy that the way out goes through" },
+	{ "publish", 0, OPT_SETTING, ID_NONE, "[HOSTPORT:]PORT", "network.publish",
+	  "let the host reach this port of the box" },
+	{ "upstream", 0, OPT_SETTING, ID_NONE, "none|env|URL", "network.upstream",
+	  "the proxy that the way out goes through" },
 	{ "secret", 0, OPT_SETTING, ID_NONE, "NAME[@HOST]", "secrets",
 	  "show a placeholder inside, send the value" },
-	{ "env", 0, OPT_SETTING, ID_NONE, "K=V", "env.set",
-	  "set a variable inside" },
+	{ "env", 0, OPT_SETTING, ID_NONE, "K=V", "env.set", "set a variable inside" },
 	{ "pass-env", 0, OPT_SETTING, ID_NONE, "NAME", "env.pass",
 	  "keep a variable that would be stripped" },
 	{ "timeout", 0, OPT_SETTING, ID_NONE, "DURATION", "limits.timeout",
 	  "end the command after this time (90s, 10m)" },
-	{ "memory", 0, OPT_SETTING, ID_NONE, "SIZE", "limits.memory",
-	  "limit memory (512M, 4G)" },
+	{ "memory", 0, OPT_SETTING, ID_NONE, "SIZE", "limits.memory", "limit memory (512M, 4G)" },
 	{ "processes", 0, OPT_SETTING, ID_NONE, "N", "limits.processes",
 	  "limit the number of processes" },
 	{ "files", 0, OPT_SETTING, ID_NONE, "N", "limits.files",
 	  "limit open files of one process" },
-	{ "require", 0, OPT_SETTING, ID_NONE, "PROPERTY[,PROPERTY]",
-	  "assurance.require", "do not start unless this holds" },
-	{ "fallback", 0, OPT_SETTING, ID_NONE, "strict|warn",
-	  "assurance.fallback", "when something required does not hold" },
+	{ "require", 0, OPT_SETTING, ID_NONE, "PROPERTY[,PROPERTY]", "assurance.require",
+	  "do not start unless this holds" },
+	{ "fallback", 0, OPT_SETTING, ID_NONE, "strict|warn", "assurance.fallback",
+	  "when something required does not hold" },
 	{ 0 },
 };
 
 /* Those of the policy's options that say which files are meant. */
 const struct option options_files[] = {
-	{ "config", 0, OPT_VALUE, ID_CONFIG, "FILE", NULL,
-	  "this file instead of the user's" },
+	{ "config", 0, OPT_VALUE, ID_CONFIG, "FILE", NULL, "this file instead of the user's" },
 	{ "workspace", 0, OPT_VALUE, ID_WORKSPACE, "DIR", NULL,
 	  "the project folder, else the current one" },
 	{ 0 },
@@ -80,22 +75,20 @@ const struct option options_common[] = {
 	{ 0 },
 };
 
-static const struct option *find(const struct command *command,
-				 const char *name, size_t len, char letter)
+static const struct option *find(const struct command *command, const char *name, size_t len,
+				 char letter)
 {
 	const struct option_group *g = command->groups;
 
 	for (; g->v; g++)
 		for (const struct option *o = g->v; o->name; o++)
-			if (letter ? o->letter == letter :
-				     strlen(o->name) == len &&
-					     strncmp(o->name, name, len) == 0)
+			if (letter ? o->letter == letter
+				   : strlen(o->name) == len && strncmp(o->name, name, len) == 0)
 				return o;
 	return NULL;
 }
 
-static int no_such_option(const struct command *command, const char *name,
-			  size_t len)
+static int no_such_option(const struct command *command, const char *name, size_t len)
 {
 	const char *names[64];
 	char wanted[64];
@@ -107,9 +100,8 @@ static int no_such_option(const struct command *command, const char *name,
 			names[n++] = o->name;
 	snprintf(wanted, sizeof(wanted), "%.*s", (int)len, name);
 	near = ab_guess(wanted, names, n);
-	return near ? misuse(command, "no option --%s; did you mean --%s?",
-			     wanted, near) :
-		      misuse(command, "no option --%s", wanted);
+	return near ? misuse(command, "no option --%s; did you mean --%s?", wanted, near)
+		    : misuse(command, "no option --%s", wanted);
 }
 
 static void set(struct args *args, const struct option *o, const char *value)
@@ -118,9 +110,8 @@ static void set(struct args *args, const struct option *o, const char *value)
 
 	if (asprintf(&origin, "--%s", o->name) < 0)
 		abort();
-	args->settings[args->input.nsettings++] = (struct ab_setting){
-		.key = o->key, .value = value, .origin = origin
-	};
+	args->settings[args->input.nsettings++] =
+		(struct ab_setting){ .key = o->key, .value = value, .origin = origin };
 }
 
 static int add_fd(struct args *args, const char *value)
@@ -129,9 +120,7 @@ static int add_fd(struct args *args, const char *value)
 	long fd = strtol(value, &end, 10);
 
 	if (end == value || *end || fd < 0 || fd > 1 << 20)
-		return misuse(args->command,
-			      "--fd %s is not a descriptor; write a number",
-			      value);
+		return misuse(args->command, "--fd %s is not a descriptor; write a number", value);
 	if (fd > 2)
 		args->fds[args->nfds++] = (int)fd;
 	return -1;
@@ -173,8 +162,8 @@ static int take_long(struct args *args, int argc, char **argv, int *i)
 	if (!o->value && value)
 		return misuse(args->command, "--%s takes no value", o->name);
 	if (o->value && !value && ++*i == argc)
-		return misuse(args->command, "--%s needs a value: --%s %s",
-			      o->name, o->name, o->value);
+		return misuse(args->command, "--%s needs a value: --%s %s", o->name, o->name,
+			      o->value);
 	return take(args, o, o->value && !value ? argv[*i] : value);
 }
 
@@ -191,9 +180,8 @@ static int take_letters(struct args *args, int argc, char **argv, int *i)
 			const char *value = p[1] ? p + 1 : NULL;
 
 			if (!value && ++*i == argc)
-				return misuse(args->command,
-					      "-%c needs a value: -%c %s", *p,
-					      *p, o->value);
+				return misuse(args->command, "-%c needs a value: -%c %s", *p, *p,
+					      o->value);
 			return take(args, o, value ? value : argv[*i]);
 		}
 		status = take(args, o, NULL);
@@ -203,8 +191,7 @@ static int take_letters(struct args *args, int argc, char **argv, int *i)
 	return -1;
 }
 
-int args_parse(struct args *args, const struct command *command, int argc,
-	       char **argv)
+int args_parse(struct args *args, const struct command *command, int argc, char **argv)
 {
 	bool anywhere = !command->runs && !command->subs;
 	size_t room = (size_t)argc + 1;
@@ -229,9 +216,8 @@ int args_parse(struct args *args, const struct command *command, int argc,
 			args->dashes = true;
 			break;
 		}
-		status = argv[i][1] == '-' ?
-				 take_long(args, argc, argv, &i) :
-				 take_letters(args, argc, argv, &i);
+		status = argv[i][1] == '-' ? take_long(args, argc, argv, &i)
+					   : take_letters(args, argc, argv, &i);
 		if (status >= 0)
 			return status;
 		if (given(args, ID_HELP)) {

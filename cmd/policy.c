@@ -17,8 +17,7 @@ static int diff_main(struct args *args)
 		ab_policy_free(a);
 		return complain(args, &err);
 	}
-	text = ab_policy_diff(a, args->rest[0], b, args->rest[1],
-			      given(args, ID_JSON));
+	text = ab_policy_diff(a, args->rest[0], b, args->rest[1], given(args, ID_JSON));
 	ab_policy_free(a);
 	ab_policy_free(b);
 	fputs(text, stdout);
@@ -32,11 +31,12 @@ static const struct command command_diff = {
 	.more = "A and B are profiles, or files: names with a slash in them "
 		"or with .json at the\nend. Where it cannot tell, it says that "
 		"there is a difference.",
-	.groups = (const struct option_group[]){
-		{ NULL, options_json },
-		{ NULL, options_common },
-		{ 0 },
-	},
+	.groups =
+		(const struct option_group[]){
+			{ NULL, options_json },
+			{ NULL, options_common },
+			{ 0 },
+		},
 	.main = diff_main,
 };
 
@@ -44,10 +44,11 @@ const struct command command_policy = {
 	.name = "policy",
 	.usage = "diff",
 	.summary = "compare policies",
-	.groups = (const struct option_group[]){
-		{ NULL, options_common },
-		{ 0 },
-	},
+	.groups =
+		(const struct option_group[]){
+			{ NULL, options_common },
+			{ 0 },
+		},
 	.subs = (const struct command *const[]){ &command_diff, NULL },
 	.main = sub_main,
 };

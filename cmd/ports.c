@@ -35,10 +35,11 @@ const struct command command_ports = {
 	.more = "The TCP ports on which programs in the box wait for "
 		"connections, one a line.\nRUN is the name of a run that goes "
 		"on; with only one it may be left out.",
-	.groups = (const struct option_group[]){
-		{ NULL, options_json },
-		{ NULL, options_common },
-		{ 0 },
-	},
+	.groups =
+		(const struct option_group[]){
+			{ NULL, options_json },
+			{ NULL, options_common },
+			{ 0 },
+		},
 	.main = ports_main,
 };

@@ -18,8 +18,7 @@ static void print_list(const struct ab_strv *names, const struct ab_strv *docs)
 	}
 }
 
-static void print_list_json(const struct ab_strv *names,
-			    const struct ab_strv *docs)
+static void print_list_json(const struct ab_strv *names, const struct ab_strv *docs)
 {
 	ab_autobuf struct ab_buf b = { 0 };
 
@@ -94,14 +93,16 @@ const struct command command_profile = {
 	.more = "Profiles of your own are files NAME.json in the folder that "
 		"`agentbox config\npath` names, written like any other: "
 		"agentbox.json(5).",
-	.groups = (const struct option_group[]){
-		{ NULL, options_common },
-		{ 0 },
-	},
-	.subs = (const struct command *const[]){
-		&command_list,
-		&command_show,
-		NULL,
-	},
+	.groups =
+		(const struct option_group[]){
+			{ NULL, options_common },
+			{ 0 },
+		},
+	.subs =
+		(const struct command *const[]){
+			&command_list,
+			&command_show,
+			NULL,
+		},
 	.main = sub_main,
 };

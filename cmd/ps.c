@@ -26,9 +26,8 @@ static int ps_main(struct args *args)
 		return complain(args, &err);
 	for (size_t i = 0; i < notes.len; i++)
 		tell("%s", notes.v[i]);
-	text = given(args, ID_JSON) ?
-		       ab_run_list_json(&list) :
-		       ab_run_list_text(&list, terminal_columns());
+	text = given(args, ID_JSON) ? ab_run_list_json(&list)
+				    : ab_run_list_text(&list, terminal_columns());
 	fputs(text, stdout);
 	ab_run_list_fini(&list);
 	return 0;
@@ -42,10 +41,11 @@ const struct command command_ps = {
 		"requests were let\nthrough and how much was refused, the ports "
 		"that programs in it listen on,\nquestions waiting for an "
 		"answer, and its command.",
-	.groups = (const struct option_group[]){
-		{ NULL, options_json },
-		{ NULL, options_common },
-		{ 0 },
-	},
+	.groups =
+		(const struct option_group[]){
+			{ NULL, options_json },
+			{ NULL, options_common },
+			{ 0 },
+		},
 	.main = ps_main,
 };

@@ -37,13 +37,14 @@ static const struct command command_list = {
 	.summary = "the rules in force here: your own, then the built-in ones",
 	.more = "Of your own the first that matches a command counts; of the "
 		"built-in ones the\nstrictest.",
-	.groups = (const struct option_group[]){
-		{ NULL, options_json },
-		{ NULL, options_profile },
-		{ NULL, options_files },
-		{ NULL, options_common },
-		{ 0 },
-	},
+	.groups =
+		(const struct option_group[]){
+			{ NULL, options_json },
+			{ NULL, options_profile },
+			{ NULL, options_files },
+			{ NULL, options_common },
+			{ 0 },
+		},
 	.main = list_main,
 };
 
@@ -53,10 +54,11 @@ const struct command command_rules = {
 	.summary = "see the rules that commands are judged by",
 	.more = "How to add some, or change what is decided: agentbox.json(5), "
 		"commands.",
-	.groups = (const struct option_group[]){
-		{ NULL, options_common },
-		{ 0 },
-	},
+	.groups =
+		(const struct option_group[]){
+			{ NULL, options_common },
+			{ 0 },
+		},
 	.subs = (const struct command *const[]){ &command_list, NULL },
 	.main = sub_main,
 };

@@ -4,20 +4,15 @@
 #include <stdlib.h>
 
 const struct option options_run[] = {
-	{ "command", 'c', OPT_VALUE, ID_STRING, "STRING", NULL,
-	  "run this text with a shell" },
-	{ "shell", 0, OPT_VALUE, ID_SHELL, "PATH", NULL,
-	  "the shell for -c (/bin/sh)" },
-	{ "yes", 0, OPT_FLAG, ID_YES, NULL, NULL,
-	  "accept what a person would be asked about" },
+	{ "command", 'c', OPT_VALUE, ID_STRING, "STRING", NULL, "run this text with a shell" },
+	{ "shell", 0, OPT_VALUE, ID_SHELL, "PATH", NULL, "the shell for -c (/bin/sh)" },
+	{ "yes", 0, OPT_FLAG, ID_YES, NULL, NULL, "accept what a person would be asked about" },
 	{ "approver", 0, OPT_VALUE, ID_APPROVER, "COMMAND", NULL,
 	  "ask this program instead of a person" },
 	{ "require-covered", 0, OPT_FLAG, ID_COVERED, NULL, NULL,
 	  "not with credentials that no secret covers" },
-	{ "fd", 0, OPT_VALUE, ID_FD, "N", NULL,
-	  "keep this descriptor open inside" },
-	{ "name", 0, OPT_VALUE, ID_NAME, "NAME", NULL,
-	  "a name for the run, besides its id" },
+	{ "fd", 0, OPT_VALUE, ID_FD, "N", NULL, "keep this descriptor open inside" },
+	{ "name", 0, OPT_VALUE, ID_NAME, "NAME", NULL, "a name for the run, besides its id" },
 	{ "audit", 0, OPT_VALUE, ID_AUDIT, "FILE|FD", NULL,
 	  "write the record of the run here too" },
 	{ "on-violation", 0, OPT_VALUE, ID_ON_VIOLATION, "COMMAND", NULL,
@@ -26,8 +21,7 @@ const struct option options_run[] = {
 	  "also record refused files and calls" },
 	{ "verbose", 'v', OPT_FLAG, ID_VERBOSE, NULL, NULL,
 	  "say what holds; twice: what each step took" },
-	{ "quiet", 'q', OPT_FLAG, ID_QUIET, NULL, NULL,
-	  "say nothing but errors" },
+	{ "quiet", 'q', OPT_FLAG, ID_QUIET, NULL, NULL, "say nothing but errors" },
 	{ 0 },
 };
 
@@ -52,23 +46,20 @@ static void say(void *arg, enum ab_level level, const char *text)
 		tell("%s", text);
 }
 
-int run_request(struct args *args, const char *script[3],
-		struct ab_request *ret)
+int run_request(struct args *args, const char *script[3], struct ab_request *ret)
 {
 	const char *shell = args->values[ID_SHELL];
 	struct ab_request request = { .policy = args->input,
 				      .argv = args->rest,
 				      .argc = args->nrest,
 				      .script = args->values[ID_STRING],
-				      .require_covered =
-					      given(args, ID_COVERED),
+				      .require_covered = given(args, ID_COVERED),
 				      .yes = given(args, ID_YES),
 				      .approver = args->values[ID_APPROVER],
 				      .fds = args->fds,
 				      .nfds = args->nfds,
 				      .audit = args->values[ID_AUDIT],
-				      .on_violation =
-					      args->values[ID_ON_VIOLATION],
+				      .on_violation = args->values[ID_ON_VIOLATION],
 				      .result = args->values[ID_RESULT],
 				      .name = args->values[ID_NAME],
 				      .trace_denials = given(args, ID_TRACE),
@@ -77,8 +68,7 @@ int run_request(struct args *args, const char *script[3],
 				      .arg = args };
 
 	if (given(args, ID_STRING) && args->nrest > 0)
-		return misuse(args->command,
-			      "-c has the whole command; %s is one too many",
+		return misuse(args->command, "-c has the whole command; %s is one too many",
 			      args->rest[0]);
 	if (given(args, ID_STRING)) {
 		script[0] = shell ? shell : "/bin/sh";
@@ -88,8 +78,9 @@ int run_request(struct args *args, const char *script[3],
 		request.argc = 3;
 	}
 	if (request.argc == 0)
-		return misuse(args->command, "no command to run: "
-					     "agentbox %s -- COMMAND",
+		return misuse(args->command,
+			      "no command to run: "
+			      "agentbox %s -- COMMAND",
 			      args->command->name);
 	*ret = request;
 	return -1;
@@ -104,8 +95,7 @@ static int run_main(struct args *args)
 
 	if (status >= 0)
 		return status;
-	if (ab_caller_init(&request.policy, &err) < 0 ||
-	    ab_run(&request, &status, &err) < 0)
+	if (ab_caller_init(&request.policy, &err) < 0 || ab_run(&request, &status, &err) < 0)
 		return complain(args, &err);
 	return status;
 }
@@ -120,13 +110,14 @@ const struct command command_run = {
 		"failed, 126: refused or not executable, 127: not\nfound, "
 		"128+n: killed by signal n. Options of the same name in a "
 		"configuration\nfile: agentbox.json(5).",
-	.groups = (const struct option_group[]){
-		{ "Running", options_run },
-		{ "Result", options_result },
-		{ "Policy", options_policy },
-		{ NULL, options_common },
-		{ 0 },
-	},
+	.groups =
+		(const struct option_group[]){
+			{ "Running", options_run },
+			{ "Result", options_result },
+			{ "Policy", options_policy },
+			{ NULL, options_common },
+			{ 0 },
+		},
 	.runs = true,
 	.main = run_main,
 };

@@ -24,8 +24,8 @@ static int list_main(struct args *args)
 	if (ab_caller_init(&args->input, &err) < 0 ||
 	    ab_secrets_report_list(&args->input, &report, &notes, &err) < 0)
 		return complain(args, &err);
-	text = given(args, ID_JSON) ? ab_secrets_report_list_json(&report) :
-				      ab_secrets_report_list_text(&report);
+	text = given(args, ID_JSON) ? ab_secrets_report_list_json(&report)
+				    : ab_secrets_report_list_text(&report);
 	ab_secrets_report_fini(&report);
 	print_result(text, &notes);
 	return 0;
@@ -38,8 +38,8 @@ static int providers_main(struct args *args)
 
 	if (status >= 0)
 		return status;
-	text = given(args, ID_JSON) ? ab_secrets_report_providers_json() :
-				      ab_secrets_report_providers_text();
+	text = given(args, ID_JSON) ? ab_secrets_report_providers_json()
+				    : ab_secrets_report_providers_text();
 	fputs(text, stdout);
 	return 0;
 }
@@ -53,11 +53,11 @@ static int check_main(struct args *args)
 	bool failed;
 
 	if (ab_caller_init(&args->input, &err) < 0 ||
-	    ab_secrets_report_check(&args->input, args->rest, args->nrest,
-				    &report, &notes, &err) < 0)
+	    ab_secrets_report_check(&args->input, args->rest, args->nrest, &report, &notes, &err) <
+		    0)
 		return complain(args, &err);
-	text = given(args, ID_JSON) ? ab_secrets_report_check_json(&report) :
-				      ab_secrets_report_check_text(&report);
+	text = given(args, ID_JSON) ? ab_secrets_report_check_json(&report)
+				    : ab_secrets_report_check_text(&report);
 	failed = report.failed;
 	ab_secrets_report_fini(&report);
 	print_result(text, &notes);
@@ -72,12 +72,13 @@ static const struct command command_list = {
 		"its hosts, how it\ntravels, and where its placeholder is "
 		"seen; then credentials that nothing\ncovers. Runs no command, "
 		"and never prints a value.",
-	.groups = (const struct option_group[]){
-		{ NULL, options_json },
-		{ "Policy", options_policy },
-		{ NULL, options_common },
-		{ 0 },
-	},
+	.groups =
+		(const struct option_group[]){
+			{ NULL, options_json },
+			{ "Policy", options_policy },
+			{ NULL, options_common },
+			{ 0 },
+		},
 	.main = list_main,
 };
 
@@ -88,11 +89,12 @@ static const struct command command_providers = {
 	.more = "For these, `agentbox run --secret NAME` is enough. GATEWAY is "
 		"the variable in\nwhich libraries of the service look for "
 		"another URL.",
-	.groups = (const struct option_group[]){
-		{ NULL, options_json },
-		{ NULL, options_common },
-		{ 0 },
-	},
+	.groups =
+		(const struct option_group[]){
+			{ NULL, options_json },
+			{ NULL, options_common },
+			{ 0 },
+		},
 	.main = providers_main,
 };
 
@@ -104,12 +106,13 @@ static const struct command command_secrets_check = {
 		"Prints nothing of\nthe values. A NAME that the policy does "
 		"not have is tried as with --secret.\nExit status 0: all of "
 		"them work, 1: something does not.",
-	.groups = (const struct option_group[]){
-		{ NULL, options_json },
-		{ "Policy", options_policy },
-		{ NULL, options_common },
-		{ 0 },
-	},
+	.groups =
+		(const struct option_group[]){
+			{ NULL, options_json },
+			{ "Policy", options_policy },
+			{ NULL, options_common },
+			{ 0 },
+		},
 	.main = check_main,
 };
 
@@ -120,12 +123,12 @@ const struct command command_secrets = {
 	.more = "The box gets placeholders; the door puts the values in, in "
 		"requests to the hosts\nthat they belong to. Example:\n\n"
 		"  agentbox run --secret OPENAI_API_KEY -- python3 ask.py",
-	.groups = (const struct option_group[]){
-		{ NULL, options_common },
-		{ 0 },
-	},
-	.subs = (const struct command *const[]){ &command_list,
-						 &command_providers,
+	.groups =
+		(const struct option_group[]){
+			{ NULL, options_common },
+			{ 0 },
+		},
+	.subs = (const struct command *const[]){ &command_list, &command_providers,
 						 &command_secrets_check, NULL },
 	.main = sub_main,
 };

@@ -16,8 +16,8 @@ struct servent *getservbyname(const char *name, const char *proto)
 	return NULL;
 }
 
-int getservbyport_r(int port, const char *proto, struct servent *result_buf,
-		    char *buf, size_t buflen, struct servent **result)
+int getservbyport_r(int port, const char *proto, struct servent *result_buf, char *buf,
+		    size_t buflen, struct servent **result)
 {
 	(void)port;
 	(void)proto;
@@ -35,8 +35,8 @@ struct hostent *gethostbyname(const char *name)
 	return NULL;
 }
 
-int getaddrinfo(const char *name, const char *service,
-		const struct addrinfo *req, struct addrinfo **pai)
+int getaddrinfo(const char *name, const char *service, const struct addrinfo *req,
+		struct addrinfo **pai)
 {
 	(void)name;
 	(void)service;
@@ -50,8 +50,8 @@ void freeaddrinfo(struct addrinfo *ai)
 	(void)ai;
 }
 
-int getnameinfo(const struct sockaddr *sa, socklen_t salen, char *host,
-		socklen_t hostlen, char *serv, socklen_t servlen, int flags)
+int getnameinfo(const struct sockaddr *sa, socklen_t salen, char *host, socklen_t hostlen,
+		char *serv, socklen_t servlen, int flags)
 {
 	(void)sa;
 	(void)salen;

@@ -5,8 +5,7 @@
 
 static const struct option options_stop[] = {
 	{ "all", 0, OPT_FLAG, ID_ALL, NULL, NULL, "every live run" },
-	{ "grace", 0, OPT_VALUE, ID_GRACE, "DURATION", NULL,
-	  "time between TERM and KILL (5s)" },
+	{ "grace", 0, OPT_VALUE, ID_GRACE, "DURATION", NULL, "time between TERM and KILL (5s)" },
 	{ 0 },
 };
 
@@ -14,8 +13,7 @@ static void say_slow(void *arg, size_t left)
 {
 	(void)arg;
 	if (isatty(STDERR_FILENO))
-		tell(left == 1 ? "waiting for it to end ..." :
-				 "waiting for %zu runs to end ...",
+		tell(left == 1 ? "waiting for it to end ..." : "waiting for %zu runs to end ...",
 		     left);
 }
 
@@ -23,19 +21,17 @@ static int stop_main(struct args *args)
 {
 	bool all = given(args, ID_ALL);
 	const char *grace = args->values[ID_GRACE];
-	struct ab_stop how = { .runs = args->rest,
-			       .nruns = args->nrest,
-			       .grace_ms = 5000,
-			       .slow = say_slow };
+	struct ab_stop how = {
+		.runs = args->rest, .nruns = args->nrest, .grace_ms = 5000, .slow = say_slow
+	};
 	struct ab_error err = { 0 };
 	size_t stopped = 0;
 
 	if (all == (args->nrest > 0))
-		return misuse(args->command, "write: agentbox %s %s",
-			      args->command->name, args->command->usage);
+		return misuse(args->command, "write: agentbox %s %s", args->command->name,
+			      args->command->usage);
 	if (grace && ab_parse_duration(grace, &how.grace_ms) < 0)
-		return misuse(args->command,
-			      "--grace %s is not a duration; write one like 5s",
+		return misuse(args->command, "--grace %s is not a duration; write one like 5s",
 			      grace);
 	if (ab_caller_init(&args->input, &err) < 0 ||
 	    ab_runs_stop(&args->input, &how, &stopped, &err) < 0)
@@ -52,10 +48,11 @@ const struct command command_stop = {
 	.more = "The command gets TERM; whatever is left in the box after the "
 		"grace period gets\nKILL. RUN is an id or a name (agentbox ps). "
 		"Returns when the run has ended.",
-	.groups = (const struct option_group[]){
-		{ NULL, options_stop },
-		{ NULL, options_common },
-		{ 0 },
-	},
+	.groups =
+		(const struct option_group[]){
+			{ NULL, options_stop },
+			{ NULL, options_common },
+			{ 0 },
+		},
 	.main = stop_main,
 };

@@ -4,10 +4,8 @@
 #include <unistd.h>
 
 static const struct option options_trust[] = {
-	{ "yes", 'y', OPT_FLAG, ID_YES, NULL, NULL,
-	  "trust it without asking" },
-	{ "revoke", 0, OPT_FLAG, ID_REVOKE, NULL, NULL,
-	  "trust it no longer" },
+	{ "yes", 'y', OPT_FLAG, ID_YES, NULL, NULL, "trust it without asking" },
+	{ "revoke", 0, OPT_FLAG, ID_REVOKE, NULL, NULL, "trust it no longer" },
 	{ 0 },
 };
 
@@ -24,9 +22,8 @@ static void print_lines(const char *title, const struct ab_strv *lines)
 static void print_review(const struct ab_trust_review *r, const char *path)
 {
 	printf("%s %s\n", path,
-	       r->state == AB_TRUST_CHANGED ?
-		       "is not what was trusted; it changed by:" :
-		       "was never trusted; it says:");
+	       r->state == AB_TRUST_CHANGED ? "is not what was trusted; it changed by:"
+					    : "was never trusted; it says:");
 	print_lines("", &r->diff);
 	printf("\n");
 	if (!r->widens.len)
@@ -95,8 +92,7 @@ static int trust_main(struct args *args)
 	if (status >= 0)
 		return status;
 	if (given(args, ID_YES) && given(args, ID_REVOKE))
-		return misuse(args->command,
-			      "--yes and --revoke exclude each other");
+		return misuse(args->command, "--yes and --revoke exclude each other");
 	if (ab_caller_init(&args->input, &err) < 0)
 		return complain(args, &err);
 	if (given(args, ID_REVOKE))
@@ -116,10 +112,11 @@ const struct command command_trust = {
 		"trusted, and what it\nwould allow; then asks. FILE is "
 		".agentbox.json here unless given. Until then\nsuch a file can "
 		"only make the box tighter; one changed byte ends the trust.",
-	.groups = (const struct option_group[]){
-		{ NULL, options_trust },
-		{ NULL, options_common },
-		{ 0 },
-	},
+	.groups =
+		(const struct option_group[]){
+			{ NULL, options_trust },
+			{ NULL, options_common },
+			{ 0 },
+		},
 	.main = trust_main,
 };

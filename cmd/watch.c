@@ -11,8 +11,8 @@ static int watch_main(struct args *args)
 	if (status >= 0)
 		return status;
 	if (ab_caller_init(&args->input, &err) < 0 ||
-	    ab_watch(&args->input, args->nrest ? args->rest[0] : NULL,
-		     !no_colour || !*no_colour, &err) < 0)
+	    ab_watch(&args->input, args->nrest ? args->rest[0] : NULL, !no_colour || !*no_colour,
+		     &err) < 0)
 		return complain(args, &err);
 	return 0;
 }
@@ -26,9 +26,10 @@ const struct command command_watch = {
 		"once, r for this run, a always, n no.\nRUN is an id or a name; "
 		"without it, the only live run is shown, or the next one\nto "
 		"start. q leaves; the run continues.",
-	.groups = (const struct option_group[]){
-		{ NULL, options_common },
-		{ 0 },
-	},
+	.groups =
+		(const struct option_group[]){
+			{ NULL, options_common },
+			{ 0 },
+		},
 	.main = watch_main,
 };

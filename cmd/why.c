@@ -11,8 +11,8 @@ static int why_main(struct args *args)
 	if (status >= 0)
 		return status;
 	if (ab_caller_init(&args->input, &err) < 0 ||
-	    ab_why(&args->input, args->nrest ? args->rest[0] : NULL,
-		   given(args, ID_JSON), &text, &err) < 0)
+	    ab_why(&args->input, args->nrest ? args->rest[0] : NULL, given(args, ID_JSON), &text,
+		   &err) < 0)
 		return complain(args, &err);
 	fputs(text, stdout);
 	return fflush(stdout) == 0 ? 0 : 1;
@@ -27,10 +27,11 @@ const struct command command_why = {
 		"For a run (an id or a name) it\nlists what was refused. With "
 		"`last`, or nothing, it explains the last refusal of\nthe "
 		"newest run.",
-	.groups = (const struct option_group[]){
-		{ NULL, options_json },
-		{ NULL, options_common },
-		{ 0 },
-	},
+	.groups =
+		(const struct option_group[]){
+			{ NULL, options_json },
+			{ NULL, options_common },
+			{ 0 },
+		},
 	.main = why_main,
 };

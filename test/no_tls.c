@@ -8,10 +8,8 @@
 
 struct ossl_init_settings_st;
 
-int __wrap_OPENSSL_init_crypto(uint64_t opts,
-			       const struct ossl_init_settings_st *settings);
-int __wrap_OPENSSL_init_ssl(uint64_t opts,
-			    const struct ossl_init_settings_st *settings);
+int __wrap_OPENSSL_init_crypto(uint64_t opts, const struct ossl_init_settings_st *settings);
+int __wrap_OPENSSL_init_ssl(uint64_t opts, const struct ossl_init_settings_st *settings);
 
 static void stop(void)
 {
@@ -22,8 +20,7 @@ static void stop(void)
 	_exit(97);
 }
 
-int __wrap_OPENSSL_init_crypto(uint64_t opts,
-			       const struct ossl_init_settings_st *settings)
+int __wrap_OPENSSL_init_crypto(uint64_t opts, const struct ossl_init_settings_st *settings)
 {
 	(void)opts;
 	(void)settings;
@@ -31,8 +28,7 @@ int __wrap_OPENSSL_init_crypto(uint64_t opts,
 	return 0;
 }
 
-int __wrap_OPENSSL_init_ssl(uint64_t opts,
-			    const struct ossl_init_settings_st *settings)
+int __wrap_OPENSSL_init_ssl(uint64_t opts, const struct ossl_init_settings_st *settings)
 {
 	(void)opts;
 	(void)settings;

@@ -24,8 +24,7 @@ void ab_stamp(const struct timespec *at, char ret[AB_STAMP_ROOM])
 	unsigned int second = (unsigned int)(at->tv_sec % 86400);
 	long long era = days / 146097;
 	unsigned int doe = (unsigned int)(days - era * 146097);
-	unsigned int yoe =
-		(doe - doe / 1460 + doe / 36524 - doe / 146096) / 365;
+	unsigned int yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365;
 	unsigned int doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
 	unsigned int mp = (5 * doy + 2) / 153;
 	unsigned int day = doy - (153 * mp + 2) / 5 + 1;
@@ -104,8 +103,7 @@ void ab_record_number(struct ab_buf *line, const char *key, int64_t value)
 	ab_record_json(line, key, p);
 }
 
-void ab_record_list(struct ab_buf *line, const char *key,
-		    const struct ab_strv *values)
+void ab_record_list(struct ab_buf *line, const char *key, const struct ab_strv *values)
 {
 	ab_record_json(line, key, "[");
 	for (size_t i = 0; i < values->len; i++) {

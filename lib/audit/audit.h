@@ -25,8 +25,7 @@ void ab_record_text(struct ab_buf *line, const char *key, const char *value);
 /* null when there is no text (NULL or ""). */
 void ab_record_maybe(struct ab_buf *line, const char *key, const char *value);
 void ab_record_number(struct ab_buf *line, const char *key, int64_t value);
-void ab_record_list(struct ab_buf *line, const char *key,
-		    const struct ab_strv *values);
+void ab_record_list(struct ab_buf *line, const char *key, const struct ab_strv *values);
 /* A value that is JSON already. */
 void ab_record_json(struct ab_buf *line, const char *key, const char *json);
 

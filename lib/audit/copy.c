@@ -20,8 +20,7 @@ enum { FD_MOST = 1 << 20 };
 
 static int bad(struct ab_error *err, const struct ab_copy *c, const char *what)
 {
-	return ab_fail(err, AB_EUSAGE, 0, "%s %s: %s", c->option, c->name,
-		       what);
+	return ab_fail(err, AB_EUSAGE, 0, "%s %s: %s", c->option, c->name, what);
 }
 
 /* Through a second name the file could be changed where this one is closed. */
@@ -36,8 +35,9 @@ static int check_file(const struct ab_copy *c, struct ab_error *err)
 {
 	if (!S_ISREG(c->st.st_mode) && !S_ISFIFO(c->st.st_mode)) {
 		bad(err, c, "it is neither a file nor a FIFO");
-		return ab_hint(err, "anything else can be given as an open "
-				    "descriptor: %s 3 3>FILE",
+		return ab_hint(err,
+			       "anything else can be given as an open "
+			       "descriptor: %s 3 3>FILE",
 			       c->option);
 	}
 	if (c->st.st_uid != geteuid())
@@ -59,15 +59,12 @@ static int open_file(struct ab_copy *c, struct ab_error *err)
 		if (check_file(c, err) < 0)
 			return -1;
 	}
-	c->fd = open(c->name,
-		     O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK |
-			     O_CLOEXEC,
+	c->fd = open(c->name, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
 		     0600);
 	if (c->fd < 0 && errno == ENXIO)
 		return bad(err, c, "nobody reads this FIFO");
 	if (c->fd < 0 || fstat(c->fd, &c->st) < 0)
-		return ab_fail(err, AB_EUSAGE, errno, "%s %s", c->option,
-			       c->name);
+		return ab_fail(err, AB_EUSAGE, errno, "%s %s", c->option, c->name);
 	return check_file(c, err);
 }
 
@@ -78,8 +75,9 @@ static int open_fd(struct ab_copy *c, struct ab_error *err)
 
 	if (fd < 3) {
 		bad(err, c, "the command has this descriptor too");
-		return ab_hint(err, "it could write its own record; open "
-				    "another: %s 3 3>FILE",
+		return ab_hint(err,
+			       "it could write its own record; open "
+			       "another: %s 3 3>FILE",
 			       c->option);
 	}
 	if (flags < 0)
@@ -91,19 +89,16 @@ static int open_fd(struct ab_copy *c, struct ab_error *err)
 	/* One of our own, which no program that we execute gets. */
 	c->fd = fcntl((int)fd, F_DUPFD_CLOEXEC, 3);
 	if (c->fd < 0 || fstat(c->fd, &c->st) < 0)
-		return ab_fail(err, AB_EUSAGE, errno, "%s %s", c->option,
-			       c->name);
+		return ab_fail(err, AB_EUSAGE, errno, "%s %s", c->option, c->name);
 	if (S_ISDIR(c->st.st_mode) || S_ISBLK(c->st.st_mode))
 		return bad(err, c, "it takes no lines");
 	return check_names(c, err);
 }
 
-int ab_copy_open_as(const char *option, const char *where,
-		    struct ab_copy *ret, struct ab_error *err)
+int ab_copy_open_as(const char *option, const char *where, struct ab_copy *ret,
+		    struct ab_error *err)
 {
-	struct ab_copy copy = { .fd = -1,
-				.option = option,
-				.name = ab_strdup(where) };
+	struct ab_copy copy = { .fd = -1, .option = option, .name = ab_strdup(where) };
 	bool digits = *where && !where[strspn(where, "0123456789")];
 
 	if ((digits ? open_fd(&copy, err) : open_file(&copy, err)) < 0) {
@@ -126,11 +121,9 @@ int ab_copy_open(const char *where, struct ab_copy *ret, struct ab_error *err)
 
 int ab_copy_clear(const struct ab_copy *copy, struct ab_error *err)
 {
-	if (!copy->named || !S_ISREG(copy->st.st_mode) ||
-	    ftruncate(copy->fd, 0) == 0)
+	if (!copy->named || !S_ISREG(copy->st.st_mode) || ftruncate(copy->fd, 0) == 0)
 		return 0;
-	ab_fail(err, AB_ESYSTEM, errno, "empty %s %s", copy->option,
-		copy->name);
+	ab_fail(err, AB_ESYSTEM, errno, "empty %s %s", copy->option, copy->name);
 	return ab_step(err, "record");
 }
 
@@ -174,8 +167,7 @@ static ssize_t put(const struct ab_copy *c, const char *data, size_t len)
 }
 
 /* How many bytes went; less than len: errno says why. */
-static size_t put_all(const struct ab_copy *c, const char *data, size_t len,
-		      int64_t until)
+static size_t put_all(const struct ab_copy *c, const char *data, size_t len, int64_t until)
 {
 	size_t done = 0;
 
@@ -198,8 +190,7 @@ static size_t put_all(const struct ab_copy *c, const char *data, size_t len,
 	return done;
 }
 
-int ab_copy_write(struct ab_copy *copy, const char *line, size_t len,
-		  struct ab_error *err)
+int ab_copy_write(struct ab_copy *copy, const char *line, size_t len, struct ab_error *err)
 {
 	int64_t until = ab_now_ms() + (copy->late ? 0 : AB_COPY_MS);
 	size_t done;
@@ -215,9 +206,8 @@ int ab_copy_write(struct ab_copy *copy, const char *line, size_t len,
 	copy->torn |= done > 0;
 	copy->late = errno == EAGAIN;
 	if (copy->late)
-		return ab_fail(err, AB_ESYSTEM, 0,
-			       "nobody reads the record at %s %s",
-			       copy->option, copy->name);
-	return ab_fail(err, AB_ESYSTEM, errno, "write the record to %s %s",
-		       copy->option, copy->name);
+		return ab_fail(err, AB_ESYSTEM, 0, "nobody reads the record at %s %s", copy->option,
+			       copy->name);
+	return ab_fail(err, AB_ESYSTEM, errno, "write the record to %s %s", copy->option,
+		       copy->name);
 }

@@ -21,8 +21,7 @@ static bool skip_char(struct cursor *c, char wanted)
 
 static void skip_blanks(struct cursor *c)
 {
-	while (c->p < c->end && (*c->p == ' ' || *c->p == '\t' ||
-				 *c->p == '\n' || *c->p == '\r'))
+	while (c->p < c->end && (*c->p == ' ' || *c->p == '\t' || *c->p == '\n' || *c->p == '\r'))
 		c->p++;
 }
 
@@ -75,8 +74,7 @@ static bool are_plain(const char *p)
 	memcpy(&x, p, sizeof(x));
 	quote = x ^ ones * '"';
 	back = x ^ ones * '\\';
-	return !((((x - ones * ' ') & ~x) | ((quote - ones) & ~quote) |
-		  ((back - ones) & ~back)) &
+	return !((((x - ones * ' ') & ~x) | ((quote - ones) & ~quote) | ((back - ones) & ~back)) &
 		 highs);
 }
 
@@ -143,8 +141,8 @@ static bool take_number(struct cursor *c, struct ab_detail *ret)
 	return true;
 }
 
-static bool take_word(struct cursor *c, const char *word,
-		      enum ab_detail_kind kind, struct ab_detail *ret)
+static bool take_word(struct cursor *c, const char *word, enum ab_detail_kind kind,
+		      struct ab_detail *ret)
 {
 	size_t len = strlen(word);
 
@@ -230,16 +228,14 @@ static size_t which(const struct wanted *w, const struct ab_detail *key)
 		const char *name = w->names[i];
 
 		if (escaped ? ab_detail_is(key, name)
-			    : *name == *key->at &&
-				      strncmp(name, key->at, key->len) == 0 &&
+			    : *name == *key->at && strncmp(name, key->at, key->len) == 0 &&
 				      !name[key->len])
 			return i;
 	}
 	return w->n;
 }
 
-static bool take_member(struct cursor *c, const struct wanted *w,
-			struct ab_detail ret[])
+static bool take_member(struct cursor *c, const struct wanted *w, struct ab_detail ret[])
 {
 	struct ab_detail key, value;
 	size_t i;
@@ -260,8 +256,8 @@ static bool take_member(struct cursor *c, const struct wanted *w,
 	return true;
 }
 
-int ab_details_find(const char *line, size_t len, const char *const names[],
-		    size_t n, struct ab_detail ret[])
+int ab_details_find(const char *line, size_t len, const char *const names[], size_t n,
+		    struct ab_detail ret[])
 {
 	struct cursor c = { line, line + len };
 	struct wanted w = { names, n, 0 };
@@ -286,8 +282,7 @@ int ab_details_find(const char *line, size_t len, const char *const names[],
 	return c.p == c.end ? 0 : -1;
 }
 
-bool ab_detail_next(const struct ab_detail *list, size_t *at,
-		    struct ab_detail *ret)
+bool ab_detail_next(const struct ab_detail *list, size_t *at, struct ab_detail *ret)
 {
 	struct cursor c;
 
@@ -337,9 +332,8 @@ static uint32_t read_unit(struct cursor *c)
 	c->p += 4;
 	if (high < 0xd800 || high > 0xdfff)
 		return high ? high : 0xfffd;
-	low = c->end - c->p >= 6 && c->p[0] == '\\' && c->p[1] == 'u'
-		      ? unit_at(c->p + 2, c->end)
-		      : -1;
+	low = c->end - c->p >= 6 && c->p[0] == '\\' && c->p[1] == 'u' ? unit_at(c->p + 2, c->end)
+								      : -1;
 	if (high > 0xdbff || low < 0xdc00 || low > 0xdfff)
 		return 0xfffd;
 	c->p += 6;
@@ -443,8 +437,7 @@ int64_t ab_detail_number(const struct ab_detail *field, int64_t otherwise)
 	for (size_t i = minus; i < field->len; i++) {
 		int digit = field->at[i] - '0';
 
-		if (digit < 0 || digit > 9 ||
-		    __builtin_mul_overflow(n, 10, &n) ||
+		if (digit < 0 || digit > 9 || __builtin_mul_overflow(n, 10, &n) ||
 		    __builtin_sub_overflow(n, digit, &n))
 			return otherwise;
 	}

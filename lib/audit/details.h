@@ -17,16 +17,16 @@
 struct ab_buf;
 
 enum ab_detail_kind {
-	AB_DETAIL_NONE,		/* there is no such member */
+	AB_DETAIL_NONE, /* there is no such member */
 	AB_DETAIL_NULL,
 	AB_DETAIL_FALSE,
 	AB_DETAIL_TRUE,
 	AB_DETAIL_NUMBER,
-	AB_DETAIL_TEXT,		/* what is between the quotes, as it stands */
-	AB_DETAIL_NESTED,	/* an object or a list, brackets included */
+	AB_DETAIL_TEXT,	  /* what is between the quotes, as it stands */
+	AB_DETAIL_NESTED, /* an object or a list, brackets included */
 };
 
-struct ab_detail {	/* points into the line */
+struct ab_detail { /* points into the line */
 	enum ab_detail_kind kind;
 	const char *at;
 	size_t len;
@@ -34,12 +34,11 @@ struct ab_detail {	/* points into the line */
 
 /* ret[i] belongs to names[i]. -1: this is not a record, and ret is undefined.
  * A nested object can be given as a line, too. */
-int ab_details_find(const char *line, size_t len, const char *const names[],
-		    size_t n, struct ab_detail ret[]);
+int ab_details_find(const char *line, size_t len, const char *const names[], size_t n,
+		    struct ab_detail ret[]);
 
 /* The next element of a nested list; *at is 0 before the first. */
-bool ab_detail_next(const struct ab_detail *list, size_t *at,
-		    struct ab_detail *ret);
+bool ab_detail_next(const struct ab_detail *list, size_t *at, struct ab_detail *ret);
 
 /* Is it a text, and this one? */
 bool ab_detail_is(const struct ab_detail *detail, const char *text);

@@ -45,8 +45,7 @@ void ab_found_run_fini(struct ab_found_run *run)
 }
 
 /* false: no such run, or it has no record (yet). */
-static bool open_run(int live, int runs, const char *id,
-		     struct ab_found_run *ret)
+static bool open_run(int live, int runs, const char *id, struct ab_found_run *ret)
 {
 	static const char *const names[] = { "timestamp" };
 	struct ab_found_run run = { .dir = -1 };
@@ -57,8 +56,7 @@ static bool open_run(int live, int runs, const char *id,
 	if (run.dir < 0)
 		run.dir = openat(runs, id, OPEN_DIR);
 	if (run.dir < 0 || ab_log_first(run.dir, &run.first) < 0 ||
-	    ab_details_find(run.first, strlen(run.first), names,
-			    AB_COUNT(names), stamp) < 0) {
+	    ab_details_find(run.first, strlen(run.first), names, AB_COUNT(names), stamp) < 0) {
 		ab_found_run_fini(&run);
 		return false;
 	}
@@ -74,8 +72,8 @@ static bool has_name(const struct ab_found_run *run, const char *name)
 	static const char *const names[] = { "name" };
 	struct ab_detail field[AB_COUNT(names)];
 
-	return ab_details_find(run->first, strlen(run->first), names,
-			       AB_COUNT(names), field) == 0 &&
+	return ab_details_find(run->first, strlen(run->first), names, AB_COUNT(names), field) ==
+		       0 &&
 	       ab_detail_is(&field[0], name);
 }
 
@@ -94,15 +92,14 @@ static int list_ids(int folder, struct ab_strv *ret, struct ab_error *err)
 }
 
 /* What can be a run; one that moves meanwhile is there twice. */
-static int list_both(int live, int runs, struct ab_strv *ret,
-		     struct ab_error *err)
+static int list_both(int live, int runs, struct ab_strv *ret, struct ab_error *err)
 {
 	return list_ids(live, ret, err) < 0 ? -1 : list_ids(runs, ret, err);
 }
 
 /* `name` NULL: any. 1: there is none. */
-static int find_newest(int live, int runs, const char *name,
-		       struct ab_found_run *ret, struct ab_error *err)
+static int find_newest(int live, int runs, const char *name, struct ab_found_run *ret,
+		       struct ab_error *err)
 {
 	ab_autostrv struct ab_strv ids = { 0 };
 	struct ab_found_run newest = { .dir = -1 };
@@ -114,8 +111,7 @@ static int find_newest(int live, int runs, const char *name,
 
 		if (!open_run(live, runs, ids.v[i], &run))
 			continue;
-		if (strcmp(run.began, newest.began) >= 0 &&
-		    (!name || has_name(&run, name))) {
+		if (strcmp(run.began, newest.began) >= 0 && (!name || has_name(&run, name))) {
 			ab_found_run_fini(&newest);
 			newest = run;
 		} else {
@@ -136,18 +132,15 @@ static int hint_run(int live, int runs, const char *run, struct ab_error *err)
 	struct ab_found_run newest;
 
 	if (ab_denial_parse(run, &name) == 0)
-		return ab_hint(err, "what was refused as %s: agentbox why %s",
-			       run, run);
+		return ab_hint(err, "what was refused as %s: agentbox why %s", run, run);
 	if (find_newest(live, runs, NULL, &newest, &none) != 0)
 		return ab_hint(err, "no run has left a record yet");
-	ab_hint(err, "the newest one is %s; those that go on: agentbox ps",
-		newest.id);
+	ab_hint(err, "the newest one is %s; those that go on: agentbox ps", newest.id);
 	ab_found_run_fini(&newest);
 	return -1;
 }
 
-int ab_find_run(int live, int runs, const char *run, struct ab_found_run *ret,
-		struct ab_error *err)
+int ab_find_run(int live, int runs, const char *run, struct ab_found_run *ret, struct ab_error *err)
 {
 	int found;
 
@@ -157,14 +150,12 @@ int ab_find_run(int live, int runs, const char *run, struct ab_found_run *ret,
 	if (found <= 0)
 		return found;
 	if (!run)
-		return ab_fail(err, AB_ESYSTEM, 0,
-			       "there is no run yet that left a record");
+		return ab_fail(err, AB_ESYSTEM, 0, "there is no run yet that left a record");
 	ab_fail(err, AB_ESYSTEM, 0, "there is no run %.100s", run);
 	return hint_run(live, runs, run, err);
 }
 
-int ab_find_all(int live, int runs, struct ab_strv *ret_ids,
-		struct ab_error *err)
+int ab_find_all(int live, int runs, struct ab_strv *ret_ids, struct ab_error *err)
 {
 	ab_autostrv struct ab_strv ids = { 0 }, keys = { 0 };
 
@@ -214,8 +205,7 @@ int ab_denial_parse(const char *text, struct ab_denial_name *ret)
 	return 0;
 }
 
-uint64_t ab_denial_times(const struct ab_detail *id,
-			 const struct ab_detail *door,
+uint64_t ab_denial_times(const struct ab_detail *id, const struct ab_detail *door,
 			 const struct ab_detail *repeated)
 {
 	int64_t n = ab_detail_number(repeated, 0);

@@ -11,14 +11,14 @@
 #include "audit/audit.h"
 
 struct ab_error;
-struct ab_detail;	/* audit/details.h */
+struct ab_detail; /* audit/details.h */
 
 struct ab_found_run {
 	char id[8];
 	char began[AB_STAMP_ROOM];
-	bool live;		/* its processes hold the folder's lock */
+	bool live; /* its processes hold the folder's lock */
 	int dir;
-	char *first;		/* the line with kind start or refused */
+	char *first; /* the line with kind start or refused */
 };
 
 /* Does a text look like a run's id? */
@@ -30,16 +30,15 @@ int ab_find_run(int live, int runs, const char *run, struct ab_found_run *ret,
 		struct ab_error *err);
 void ab_found_run_fini(struct ab_found_run *run);
 /* The ids of all runs that have a record, in the order in which they began. */
-int ab_find_all(int live, int runs, struct ab_strv *ret_ids,
-		struct ab_error *err);
+int ab_find_all(int live, int runs, struct ab_strv *ret_ids, struct ab_error *err);
 /* Is the run of this folder live, so that its record may grow? The folder may
  * have been moved. */
 bool ab_find_live(int dir);
 
 enum ab_denial_kind {
-	AB_DENIAL_NETWORK,	/* RUN-1 */
-	AB_DENIAL_PROGRAM,	/* RUN-e1 */
-	AB_DENIAL_FILE,		/* RUN-f1: files and calls */
+	AB_DENIAL_NETWORK, /* RUN-1 */
+	AB_DENIAL_PROGRAM, /* RUN-e1 */
+	AB_DENIAL_FILE,	   /* RUN-f1: files and calls */
 };
 
 struct ab_denial_name {
@@ -61,21 +60,19 @@ uint64_t ab_denial_times(const struct ab_detail *id, const struct ab_detail *doo
 struct ab_found_denial {
 	char id[32];
 	char first[AB_STAMP_ROOM], last[AB_STAMP_ROOM];
-	uint64_t count;		/* how often it was refused; 0: it was asked
+	uint64_t count; /* how often it was refused; 0: it was asked
 				 * about and let through */
-	char *denied;		/* violation or exec, the most detailed one */
-	char *request;		/* what the client got last */
-	char *question;		/* the last question, with its answer */
+	char *denied;	/* violation or exec, the most detailed one */
+	char *request;	/* what the client got last */
+	char *question; /* the last question, with its answer */
 };
 
 /* `id` NULL: the last denial of the run. 1: found; 0: there is none; -1. */
-int ab_find_denial(int dir, const char *id, struct ab_found_denial *ret,
-		   struct ab_error *err);
+int ab_find_denial(int dir, const char *id, struct ab_found_denial *ret, struct ab_error *err);
 void ab_found_denial_fini(struct ab_found_denial *denial);
 
 /* A line for each denial, "7kq2x-1  x.y:443  not on the allow list", in order
  * and escaped, at most `most` of them; *ret_n is how many there are. */
-int ab_find_denials(int dir, size_t most, struct ab_strv *ret, size_t *ret_n,
-		    struct ab_error *err);
+int ab_find_denials(int dir, size_t most, struct ab_strv *ret, size_t *ret_n, struct ab_error *err);
 
 #endif

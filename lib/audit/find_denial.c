@@ -23,34 +23,27 @@ enum {
 };
 
 static const char *const members[M_COUNT] = {
-	[M_TIMESTAMP] = "timestamp",
-	[M_KIND] = "kind",
-	[M_ID] = "id",
-	[M_REPEATED] = "repeated",
-	[M_REASON] = "reason",
-	[M_PROCESS] = "process",
-	[M_PACKETS] = "packets",
-	[M_DOOR] = "door",
+	[M_TIMESTAMP] = "timestamp", [M_KIND] = "kind",	    [M_ID] = "id",
+	[M_REPEATED] = "repeated",   [M_REASON] = "reason", [M_PROCESS] = "process",
+	[M_PACKETS] = "packets",     [M_DOOR] = "door",
 };
 
 /* With the words of a denial; a "request" only says how one was answered. */
 static bool is_denial(const struct ab_detail m[])
 {
 	return m[M_ID].kind == AB_DETAIL_TEXT &&
-	       (ab_detail_is(&m[M_KIND], "violation") ||
-		ab_detail_is(&m[M_KIND], "exec"));
+	       (ab_detail_is(&m[M_KIND], "violation") || ab_detail_is(&m[M_KIND], "exec"));
 }
 
 /* The next line that is a record; as ab_reader_next(). */
-static int next_record(struct ab_reader *r, const char **line, size_t *len,
-		       struct ab_detail m[], struct ab_error *err)
+static int next_record(struct ab_reader *r, const char **line, size_t *len, struct ab_detail m[],
+		       struct ab_error *err)
 {
 	int more;
 
 	do {
 		more = ab_reader_next(r, line, len, err);
-	} while (more > 0 &&
-		 ab_details_find(*line, *len, members, M_COUNT, m) < 0);
+	} while (more > 0 && ab_details_find(*line, *len, members, M_COUNT, m) < 0);
 	return more;
 }
 
@@ -86,8 +79,7 @@ static void take_time(struct gathering *g, const struct ab_detail m[])
 	ab_detail_copy(&m[M_TIMESTAMP], f->last, sizeof(f->last));
 }
 
-static void gather(struct gathering *g, const char *line, size_t len,
-		   const struct ab_detail m[])
+static void gather(struct gathering *g, const char *line, size_t len, const struct ab_detail m[])
 {
 	struct ab_found_denial *f = &g->found;
 
@@ -99,8 +91,7 @@ static void gather(struct gathering *g, const char *line, size_t len,
 		keep(&f->question, line, len);
 	} else if (is_denial(m)) {
 		take_time(g, m);
-		f->count +=
-			ab_denial_times(&m[M_ID], &m[M_DOOR], &m[M_REPEATED]);
+		f->count += ab_denial_times(&m[M_ID], &m[M_DOOR], &m[M_REPEATED]);
 		if (!f->denied || weight(m) > g->weight) {
 			keep(&f->denied, line, len);
 			g->weight = weight(m);
@@ -135,8 +126,7 @@ static int find_last(int dir, char ret[32], struct ab_error *err)
 	return more < 0 ? -1 : found;
 }
 
-static int gather_all(int dir, const char *id, struct gathering *g,
-		      struct ab_error *err)
+static int gather_all(int dir, const char *id, struct gathering *g, struct ab_error *err)
 {
 	struct ab_detail m[M_COUNT];
 	struct ab_reader r;
@@ -153,8 +143,7 @@ static int gather_all(int dir, const char *id, struct gathering *g,
 	return more;
 }
 
-int ab_find_denial(int dir, const char *id, struct ab_found_denial *ret,
-		   struct ab_error *err)
+int ab_find_denial(int dir, const char *id, struct ab_found_denial *ret, struct ab_error *err)
 {
 	struct gathering g = { 0 };
 	char last[32];
@@ -204,8 +193,7 @@ static bool is_new(struct seen *seen, const struct ab_denial_name *name)
 	return true;
 }
 
-int ab_find_denials(int dir, size_t most, struct ab_strv *ret, size_t *ret_n,
-		    struct ab_error *err)
+int ab_find_denials(int dir, size_t most, struct ab_strv *ret, size_t *ret_n, struct ab_error *err)
 {
 	ab_autofree struct seen *seen = ab_alloc(sizeof(*seen));
 	struct ab_detail m[M_COUNT];
@@ -224,8 +212,7 @@ int ab_find_denials(int dir, size_t most, struct ab_strv *ret, size_t *ret_n,
 		if (!is_denial(m))
 			continue;
 		ab_detail_copy(&m[M_ID], id, sizeof(id));
-		if (ab_denial_parse(id, &name) < 0 || !is_new(seen, &name) ||
-		    n++ >= most)
+		if (ab_denial_parse(id, &name) < 0 || !is_new(seen, &name) || n++ >= most)
 			continue;
 		ab_buf_printf(&b, "%-9s  ", id);
 		ab_words_denial(&b, line, len);

@@ -32,8 +32,7 @@ static void add_text(struct ab_buf *b, const struct ab_detail *f)
 }
 
 /* With a text before it, if it is there at all. */
-static void add_maybe(struct ab_buf *b, const char *before,
-		      const struct ab_detail *f)
+static void add_maybe(struct ab_buf *b, const char *before, const struct ab_detail *f)
 {
 	if (f->kind != AB_DETAIL_TEXT || !f->len)
 		return;
@@ -41,8 +40,7 @@ static void add_maybe(struct ab_buf *b, const char *before,
 	add_text(b, f);
 }
 
-static void add_list(struct ab_buf *b, const struct ab_detail *list,
-		     const char *between)
+static void add_list(struct ab_buf *b, const struct ab_detail *list, const char *between)
 {
 	struct ab_detail element;
 	size_t at = 0, n = 0;
@@ -53,8 +51,7 @@ static void add_list(struct ab_buf *b, const struct ab_detail *list,
 	}
 }
 
-static void add_number(struct ab_buf *b, const struct ab_detail *f,
-		       const char *behind)
+static void add_number(struct ab_buf *b, const struct ab_detail *f, const char *behind)
 {
 	ab_buf_printf(b, "%lld%s", (long long)ab_detail_number(f, 0), behind);
 }
@@ -68,26 +65,22 @@ static void add_target(struct ab_buf *b, const struct ab_detail *domain,
 	ab_words_target(b, safe, (uint16_t)ab_detail_number(port, 0));
 }
 
-static void add_size(struct ab_buf *b, const struct ab_detail *f,
-		     const char *behind)
+static void add_size(struct ab_buf *b, const struct ab_detail *f, const char *behind)
 {
 	int64_t n = ab_detail_number(f, 0);
 	char text[AB_AMOUNT_ROOM];
 
 	if (n > 0)
-		ab_buf_printf(b, "  %s %s", ab_words_size((uint64_t)n, text),
-			      behind);
+		ab_buf_printf(b, "  %s %s", ab_words_size((uint64_t)n, text), behind);
 }
 
-static void add_time(struct ab_buf *b, const char *before,
-		     const struct ab_detail *f)
+static void add_time(struct ab_buf *b, const char *before, const struct ab_detail *f)
 {
 	int64_t n = ab_detail_number(f, -1);
 	char text[AB_AMOUNT_ROOM];
 
 	if (n >= 0)
-		ab_buf_printf(b, "%s%s", before,
-			      ab_words_time((uint64_t)n, text));
+		ab_buf_printf(b, "%s%s", before, ab_words_time((uint64_t)n, text));
 }
 
 /* Of the process that did it, its name. */
@@ -107,8 +100,7 @@ static void add_process(struct ab_buf *b, const struct ab_detail *chain)
 	ab_buf_puts(b, "  by ");
 	ab_buf_escape(b, strrchr(exe, '/') ? strrchr(exe, '/') + 1 : exe);
 	if (ab_detail_number(&f[0], 0) > 0)
-		ab_buf_printf(b, ", pid %lld",
-			      (long long)ab_detail_number(&f[0], 0));
+		ab_buf_printf(b, ", pid %lld", (long long)ab_detail_number(&f[0], 0));
 }
 
 /* A kind of record: its own members, and what is said. */
@@ -195,12 +187,9 @@ static void say_question(struct ab_buf *b, const struct ab_detail f[])
 	static const struct {
 		const char *answer, *words;
 	} answers[] = {
-		{ "once", "allowed once" },
-		{ "run", "allowed for this run" },
-		{ "always", "allowed always" },
-		{ "no", "denied" },
-		{ "timeout", "no answer, denied" },
-		{ "gone", "nobody waits any more" },
+		{ "once", "allowed once" },	    { "run", "allowed for this run" },
+		{ "always", "allowed always" },	    { "no", "denied" },
+		{ "timeout", "no answer, denied" }, { "gone", "nobody waits any more" },
 	};
 
 	add_target(b, &f[0], &f[1]);
@@ -269,27 +258,22 @@ static void say_continued(struct ab_buf *b, const struct ab_detail f[])
 
 /* Order decides nothing: kinds differ. A mark that is NULL depends. */
 static const struct kind kinds[] = {
-	{ "start", "start", NAMES("command", "cwd", "policy", "name"),
-	  say_start },
+	{ "start", "start", NAMES("command", "cwd", "policy", "name"), say_start },
 	{ "assurance", "holds", NAMES("holds", "missing"), say_holds },
 	{ "end", "end",
-	  NAMES("status", "ms", "timed_out", "error", "requests_allowed",
-		"requests_denied", "findings"),
+	  NAMES("status", "ms", "timed_out", "error", "requests_allowed", "requests_denied",
+		"findings"),
 	  say_end },
-	{ "refused", "refused", NAMES("command", "reason", "rule"),
-	  say_refused },
+	{ "refused", "refused", NAMES("command", "reason", "rule"), say_refused },
 	{ "request", NULL,
-	  NAMES("method", "domain", "port", "path", "status", "bytes_up",
-		"bytes_down", "ms", "error", "secret"),
+	  NAMES("method", "domain", "port", "path", "status", "bytes_up", "bytes_down", "ms",
+		"error", "secret"),
 	  say_request },
-	{ "question", "asked",
-	  NAMES("domain", "port", "answer", "by", "ms", "process"),
+	{ "question", "asked", NAMES("domain", "port", "answer", "by", "ms", "process"),
 	  say_question },
-	{ "grant", "grant", NAMES("entry", "allowed", "by", "for_ms", "error"),
-	  say_grant },
+	{ "grant", "grant", NAMES("entry", "allowed", "by", "for_ms", "error"), say_grant },
 	{ "reload", "reload", NAMES("changes", "error"), say_reload },
-	{ "monitor", "monitor",
-	  NAMES("threshold", "value", "limit", "domain", "action"),
+	{ "monitor", "monitor", NAMES("threshold", "value", "limit", "domain", "action"),
 	  say_monitor },
 	{ "secret", "secret", NAMES("name", "event", "reason"), say_secret },
 	{ "program", "program", NAMES("path"), say_program },
@@ -297,11 +281,9 @@ static const struct kind kinds[] = {
 };
 
 /* "denied": a network, program or file violation. */
-static void say_denial(struct ab_buf *b, const char *line, size_t len,
-		       const struct ab_detail *id)
+static void say_denial(struct ab_buf *b, const char *line, size_t len, const struct ab_detail *id)
 {
-	static const char *const names[] = { "process", "repeated", "packets",
-					     "by", "kind" };
+	static const char *const names[] = { "process", "repeated", "packets", "by", "kind" };
 	struct ab_detail f[AB_COUNT(names)];
 
 	if (ab_details_find(line, len, names, AB_COUNT(names), f) < 0)
@@ -324,8 +306,8 @@ static void say_denial(struct ab_buf *b, const char *line, size_t len,
 	add_maybe(b, "  ", id);
 }
 
-static void begin(struct ab_buf *b, const struct ab_line_style *style,
-		  const struct ab_detail m[], const char *mark, bool red)
+static void begin(struct ab_buf *b, const struct ab_line_style *style, const struct ab_detail m[],
+		  const char *mark, bool red)
 {
 	char stamp[AB_STAMP_ROOM], local[AB_LOCAL_ROOM];
 
@@ -339,15 +321,13 @@ static void begin(struct ab_buf *b, const struct ab_line_style *style,
 	ab_buf_printf(b, "%-8s ", mark);
 }
 
-static void finish(struct ab_buf *b, const struct ab_line_style *style,
-		   bool red)
+static void finish(struct ab_buf *b, const struct ab_line_style *style, bool red)
 {
 	ab_buf_puts(b, red && style->colour ? "\033[0m\n" : "\n");
 }
 
-static void show_kind(struct ab_buf *b, const struct ab_line_style *style,
-		      const struct kind *kind, const char *line, size_t len,
-		      const struct ab_detail m[])
+static void show_kind(struct ab_buf *b, const struct ab_line_style *style, const struct kind *kind,
+		      const char *line, size_t len, const struct ab_detail m[])
 {
 	struct ab_detail f[KIND_MEMBERS];
 	const char *mark = kind->mark;
@@ -368,8 +348,7 @@ static void show_kind(struct ab_buf *b, const struct ab_line_style *style,
 	finish(b, style, red);
 }
 
-void ab_line_show(struct ab_buf *b, const struct ab_line_style *style,
-		  const char *line, size_t len)
+void ab_line_show(struct ab_buf *b, const struct ab_line_style *style, const char *line, size_t len)
 {
 	struct ab_detail m[M_COUNT];
 
@@ -380,8 +359,7 @@ void ab_line_show(struct ab_buf *b, const struct ab_line_style *style,
 			show_kind(b, style, &kinds[i], line, len, m);
 			return;
 		}
-	if (ab_detail_is(&m[M_KIND], "violation") ||
-	    ab_detail_is(&m[M_KIND], "exec")) {
+	if (ab_detail_is(&m[M_KIND], "violation") || ab_detail_is(&m[M_KIND], "exec")) {
 		begin(b, style, m, "denied", true);
 		say_denial(b, line, len, &m[M_ID]);
 		finish(b, style, true);

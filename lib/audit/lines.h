@@ -13,11 +13,11 @@ struct ab_buf;
 
 struct ab_line_style {
 	bool colour;
-	bool run;	/* say which run it is of */
+	bool run; /* say which run it is of */
 };
 
 /* Adds nothing for a line that only repeats another record or is not one. */
-void ab_line_show(struct ab_buf *b, const struct ab_line_style *style,
-		  const char *line, size_t len);
+void ab_line_show(struct ab_buf *b, const struct ab_line_style *style, const char *line,
+		  size_t len);
 
 #endif

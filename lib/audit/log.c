@@ -24,13 +24,12 @@ static const char *name_full(unsigned int number, char buf[32])
 	return buf;
 }
 
-static int start(const struct ab_log_setup *setup, int flags,
-		 struct ab_log *ret, struct ab_error *err)
+static int start(const struct ab_log_setup *setup, int flags, struct ab_log *ret,
+		 struct ab_error *err)
 {
 	struct ab_log log = { .setup = *setup,
 			      .mutex = PTHREAD_MUTEX_INITIALIZER,
-			      .limit =
-				      setup->size ? setup->size : AB_LOG_SIZE };
+			      .limit = setup->size ? setup->size : AB_LOG_SIZE };
 	struct stat st;
 
 	log.fd = openat(setup->dir, AB_LOG_NAME, OPEN_FLAGS | flags, 0600);
@@ -46,8 +45,7 @@ static int start(const struct ab_log_setup *setup, int flags,
 	return 0;
 }
 
-int ab_log_open(const struct ab_log_setup *setup, struct ab_log *ret,
-		struct ab_error *err)
+int ab_log_open(const struct ab_log_setup *setup, struct ab_log *ret, struct ab_error *err)
 {
 	return start(setup, O_EXCL, ret, err);
 }
@@ -56,24 +54,21 @@ int ab_log_open(const struct ab_log_setup *setup, struct ab_log *ret,
  * the next is a line of its own. */
 static int end_torn(struct ab_log *log, struct ab_error *err)
 {
-	ab_autoclose int fd = openat(log->setup.dir, AB_LOG_NAME,
-				     O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	ab_autoclose int fd =
+		openat(log->setup.dir, AB_LOG_NAME, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	char last = '\n';
 
-	if (fd < 0 ||
-	    (log->len && pread(fd, &last, 1, (off_t)log->len - 1) != 1))
+	if (fd < 0 || (log->len && pread(fd, &last, 1, (off_t)log->len - 1) != 1))
 		return ab_fail(err, AB_ESYSTEM, errno, "read the run's record");
 	if (last == '\n')
 		return 0;
 	if (write(log->fd, "\n", 1) != 1)
-		return ab_fail(err, AB_ESYSTEM, errno,
-			       "write the record of the run");
+		return ab_fail(err, AB_ESYSTEM, errno, "write the record of the run");
 	log->len++;
 	return 0;
 }
 
-int ab_log_resume(const struct ab_log_setup *setup, struct ab_log *ret,
-		  struct ab_error *err)
+int ab_log_resume(const struct ab_log_setup *setup, struct ab_log *ret, struct ab_error *err)
 {
 	if (start(setup, 0, ret, err) < 0)
 		return -1;
@@ -92,8 +87,7 @@ void ab_log_fini(struct ab_log *log)
 	log->fd = -1;
 }
 
-static int append(struct ab_log *log, const struct ab_buf *line,
-		  struct ab_error *err)
+static int append(struct ab_log *log, const struct ab_buf *line, struct ab_error *err)
 {
 	ssize_t n;
 	int errnum;
@@ -176,8 +170,7 @@ int ab_log_write(struct ab_log *log, struct ab_buf *line, struct ab_error *err)
 		rotate(log);
 	result = append(log, line, err);
 	if (log->setup.copy &&
-	    ab_copy_write(log->setup.copy, line->data, line->len,
-			  result < 0 ? &second : err) < 0)
+	    ab_copy_write(log->setup.copy, line->data, line->len, result < 0 ? &second : err) < 0)
 		result = -1;
 	if (log->setup.tap)
 		log->setup.tap(log->setup.tap_arg, line->data, line->len - 1);
@@ -190,12 +183,9 @@ int ab_log_write(struct ab_log *log, struct ab_buf *line, struct ab_error *err)
 static int open_first(int dir)
 {
 	char name[32];
-	int fd = openat(dir, name_full(1, name),
-			O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = openat(dir, name_full(1, name), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 
-	return fd >= 0 ? fd
-		       : openat(dir, AB_LOG_NAME,
-				O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	return fd >= 0 ? fd : openat(dir, AB_LOG_NAME, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 }
 
 bool ab_log_begun(int dir)

@@ -30,10 +30,10 @@ struct ab_error;
 enum { AB_LOG_FULL = 4 };
 
 struct ab_log_setup {
-	int dir;		/* the run's folder; stays the caller's */
+	int dir; /* the run's folder; stays the caller's */
 	const char *run_id;
-	struct ab_copy *copy;	/* or NULL; outlives the log */
-	uint64_t size;		/* when a file is full; 0: AB_LOG_SIZE */
+	struct ab_copy *copy; /* or NULL; outlives the log */
+	uint64_t size;	      /* when a file is full; 0: AB_LOG_SIZE */
 	/* Sees each record that was written, on the thread that wrote it and
 	 * with the lock held; or NULL. */
 	void (*tap)(void *arg, const char *line, size_t len);
@@ -44,25 +44,25 @@ struct ab_log {
 	struct ab_log_setup setup;
 	pthread_mutex_t mutex;
 	int fd;
-	uint64_t len;		/* of the file */
-	uint64_t limit;		/* when it is full */
-	unsigned int full;	/* how many there were */
+	uint64_t len;	   /* of the file */
+	uint64_t limit;	   /* when it is full */
+	unsigned int full; /* how many there were */
 };
 
-#define AB_LOG_NONE { .fd = -1 }
+#define AB_LOG_NONE      \
+	{                \
+		.fd = -1 \
+	}
 
 /* Make audit.jsonl, which must not be there yet. */
-int ab_log_open(const struct ab_log_setup *setup, struct ab_log *ret,
-		struct ab_error *err);
+int ab_log_open(const struct ab_log_setup *setup, struct ab_log *ret, struct ab_error *err);
 /* Go on with the record of a run whose own process is gone. */
-int ab_log_resume(const struct ab_log_setup *setup, struct ab_log *ret,
-		  struct ab_error *err);
+int ab_log_resume(const struct ab_log_setup *setup, struct ab_log *ret, struct ab_error *err);
 void ab_log_fini(struct ab_log *log);
 
 /* Close the line and write it, whole. The buffer is empty afterwards and can
  * be used again. -1: it is not everywhere where it should be. */
-int ab_log_write(struct ab_log *log, struct ab_buf *line,
-		 struct ab_error *err);
+int ab_log_write(struct ab_log *log, struct ab_buf *line, struct ab_error *err);
 
 /* Has the run in this folder a record? */
 bool ab_log_begun(int dir);

@@ -23,14 +23,9 @@ enum {
 };
 
 static const char *const members[M_COUNT] = {
-	[M_TIMESTAMP] = "timestamp",
-	[M_KIND] = "kind",
-	[M_ID] = "id",
-	[M_ALLOWED] = "allowed",
-	[M_REPEATED] = "repeated",
-	[M_PROCESS] = "process",
-	[M_DOOR] = "door",
-	[M_PACKETS] = "packets",
+	[M_TIMESTAMP] = "timestamp", [M_KIND] = "kind",		[M_ID] = "id",
+	[M_ALLOWED] = "allowed",     [M_REPEATED] = "repeated", [M_PROCESS] = "process",
+	[M_DOOR] = "door",	     [M_PACKETS] = "packets",
 };
 
 struct ab_page *ab_page_new(void)
@@ -64,16 +59,13 @@ static void halve(struct ab_page_time *t)
 	for (size_t i = 0; i < AB_PAGE_BARS; i++) {
 		bool half = i < AB_PAGE_BARS / 2;
 
-		t->passed[i] =
-			half ? t->passed[2 * i] + t->passed[2 * i + 1] : 0;
-		t->denied[i] =
-			half ? t->denied[2 * i] + t->denied[2 * i + 1] : 0;
+		t->passed[i] = half ? t->passed[2 * i] + t->passed[2 * i + 1] : 0;
+		t->denied[i] = half ? t->denied[2 * i] + t->denied[2 * i + 1] : 0;
 	}
 	t->part *= 2;
 }
 
-static void add_time(struct ab_page_time *t, const char *stamp, uint64_t passed,
-		     uint64_t denied)
+static void add_time(struct ab_page_time *t, const char *stamp, uint64_t passed, uint64_t denied)
 {
 	int64_t at = ab_time_ms(stamp);
 	size_t i;
@@ -93,8 +85,7 @@ static void add_time(struct ab_page_time *t, const char *stamp, uint64_t passed,
 }
 
 /* NULL: there is no room for it. */
-static struct ab_page_denial *denial_of(struct ab_page *page,
-					const struct ab_detail *id)
+static struct ab_page_denial *denial_of(struct ab_page *page, const struct ab_detail *id)
 {
 	struct ab_denial_name name;
 	char text[32];
@@ -113,8 +104,7 @@ static struct ab_page_denial *denial_of(struct ab_page *page,
 }
 
 static void add_denial(struct ab_page *page, const char *line, size_t len,
-		       const struct ab_detail m[], const char *stamp,
-		       uint64_t count)
+		       const struct ab_detail m[], const char *stamp, uint64_t count)
 {
 	struct ab_page_denial *d = denial_of(page, &m[M_ID]);
 	bool process = m[M_PROCESS].kind == AB_DETAIL_NESTED;
@@ -142,8 +132,7 @@ static void add_request(struct ab_page *page, const char *line, size_t len)
 	*place = ab_strndup(line, len);
 }
 
-static void add_row(struct ab_strv *rows, uint64_t *more, const char *line,
-		    size_t len)
+static void add_row(struct ab_strv *rows, uint64_t *more, const char *line, size_t len)
 {
 	if (rows->len < AB_PAGE_ROWS)
 		ab_strv_give(rows, ab_strndup(line, len));
@@ -169,13 +158,11 @@ static void add_record(struct ab_page *page, const char *line, size_t len,
 			return;
 		add_request(page, line, len);
 		add_time(&page->time, stamp, 1, 0);
-	} else if (ab_detail_is(kind, "violation") ||
-		   ab_detail_is(kind, "exec")) {
+	} else if (ab_detail_is(kind, "violation") || ab_detail_is(kind, "exec")) {
 		add_denial(page, line, len, m, stamp, count);
 		add_request(page, line, len);
 		add_time(&page->time, stamp, 0, count);
-	} else if (ab_detail_is(kind, "start") ||
-		   ab_detail_is(kind, "refused")) {
+	} else if (ab_detail_is(kind, "start") || ab_detail_is(kind, "refused")) {
 		keep(&page->start, line, len);
 		add_time(&page->time, stamp, 0, 0);
 	} else if (ab_detail_is(kind, "assurance")) {

@@ -12,8 +12,8 @@
 enum { AB_PAGE_BARS = 96, AB_PAGE_NUMBERS = 4096 };
 
 struct ab_page_denial {
-	char *line;	/* the one that says most */
-	bool process;	/* it says who */
+	char *line;   /* the one that says most */
+	bool process; /* it says who */
 	char first[AB_STAMP_ROOM], last[AB_STAMP_ROOM];
 	uint64_t count;
 };
@@ -21,25 +21,25 @@ struct ab_page_denial {
 /* Time in equal parts; when it is longer than all of them, each becomes twice
  * as long. */
 struct ab_page_time {
-	int64_t begin, part;	/* ms; begin -1: nothing happened yet */
+	int64_t begin, part; /* ms; begin -1: nothing happened yet */
 	int64_t last;
 	uint64_t passed[AB_PAGE_BARS], denied[AB_PAGE_BARS];
 };
 
 struct ab_page {
-	char *start, *assurance, *end;	/* lines, or NULL; start may be one
+	char *start, *assurance, *end; /* lines, or NULL; start may be one
 					 * of kind "refused" */
 	char first[AB_STAMP_ROOM], last[AB_STAMP_ROOM];
 	struct ab_stats *stats;
 	struct ab_page_time time;
 	struct ab_page_denial denials[AB_PAGE_ROWS];
 	size_t ndenials;
-	uint64_t unlisted;	/* denials without a row */
+	uint64_t unlisted;				    /* denials without a row */
 	uint16_t rows[AB_DENIAL_FILE + 1][AB_PAGE_NUMBERS]; /* row + 1 */
-	struct ab_strv questions, events;	/* lines */
+	struct ab_strv questions, events;		    /* lines */
 	uint64_t more_questions, more_events;
-	char *requests[AB_PAGE_REQUESTS];	/* a ring of lines */
-	uint64_t nrequests;	/* ever; the next goes to the remainder */
+	char *requests[AB_PAGE_REQUESTS]; /* a ring of lines */
+	uint64_t nrequests;		  /* ever; the next goes to the remainder */
 };
 
 /* The text for HTML, also inside quotes. */

@@ -9,8 +9,8 @@
 #include "base/path.h"
 
 /* `kind`: a class for its looks. */
-static void open_table(struct ab_buf *b, const char *kind, const char *title,
-		       const char *caption, const char *const *columns)
+static void open_table(struct ab_buf *b, const char *kind, const char *title, const char *caption,
+		       const char *const *columns)
 {
 	ab_buf_printf(b,
 		      "<section><h2>%s</h2><div class=\"scroll\"><table "
@@ -22,8 +22,7 @@ static void open_table(struct ab_buf *b, const char *kind, const char *title,
 			      **columns == '#'	 ? " class=\"n\""
 			      : **columns == '=' ? " class=\"bars\""
 						 : "",
-			      *columns +
-				      (**columns == '#' || **columns == '='));
+			      *columns + (**columns == '#' || **columns == '='));
 	ab_buf_puts(b, "</tr></thead><tbody>\n");
 }
 
@@ -34,8 +33,8 @@ static void close_table(struct ab_buf *b)
 
 static void add_number(struct ab_buf *b, uint64_t n, const char *kind)
 {
-	ab_buf_printf(b, "<td class=\"n\"><span class=\"%s\">%llu</span></td>",
-		      n ? kind : "zero", (unsigned long long)n);
+	ab_buf_printf(b, "<td class=\"n\"><span class=\"%s\">%llu</span></td>", n ? kind : "zero",
+		      (unsigned long long)n);
 }
 
 static void add_size(struct ab_buf *b, int64_t n)
@@ -43,15 +42,13 @@ static void add_size(struct ab_buf *b, int64_t n)
 	char text[AB_AMOUNT_ROOM];
 
 	if (n > 0)
-		ab_buf_printf(b, "<td class=\"n\">%s</td>",
-			      ab_words_size((uint64_t)n, text));
+		ab_buf_printf(b, "<td class=\"n\">%s</td>", ab_words_size((uint64_t)n, text));
 	else
 		ab_buf_puts(b, "<td class=\"n\"><span class=\"zero\">-</span>"
 			       "</td>");
 }
 
-static void add_host_bar(struct ab_buf *b, const char *kind, uint64_t n,
-			 uint64_t most)
+static void add_host_bar(struct ab_buf *b, const char *kind, uint64_t n, uint64_t most)
 {
 	if (n)
 		ab_buf_printf(b,
@@ -73,11 +70,9 @@ void ab_page_hosts(struct ab_page *page, struct ab_buf *b)
 		most = rows[i].denied > most ? rows[i].denied : most;
 	}
 	shown = n < AB_PAGE_ROWS ? n : AB_PAGE_ROWS;
-	open_table(b, "plain", "Hosts",
-		   "Where the run went, and where it wanted to go",
-		   (const char *const[]){ "Host", "#Requests", "#Sent",
-					  "#Received", "#Denied", "=Share",
-					  NULL });
+	open_table(b, "plain", "Hosts", "Where the run went, and where it wanted to go",
+		   (const char *const[]){ "Host", "#Requests", "#Sent", "#Received", "#Denied",
+					  "=Share", NULL });
 	for (size_t i = 0; i < shown; i++) {
 		ab_buf_puts(b, "<tr><th scope=\"row\">");
 		ab_page_text(b, rows[i].host ? rows[i].host : "(others)");
@@ -92,8 +87,7 @@ void ab_page_hosts(struct ab_page *page, struct ab_buf *b)
 		ab_buf_puts(b, "</td></tr>\n");
 	}
 	if (shown < n)
-		ab_buf_printf(b, "<tr><td colspan=\"6\">and %zu more</td></tr>",
-			      n - shown);
+		ab_buf_printf(b, "<tr><td colspan=\"6\">and %zu more</td></tr>", n - shown);
 	close_table(b);
 }
 
@@ -107,15 +101,13 @@ static void add_chain(struct ab_buf *b, const struct ab_detail *chain)
 	while (n < 8 && ab_detail_next(chain, &at, &one)) {
 		ab_autofree char *exe = NULL;
 
-		if (ab_details_find(one.at, one.len, names, AB_COUNT(names),
-				    f) < 0)
+		if (ab_details_find(one.at, one.len, names, AB_COUNT(names), f) < 0)
 			continue;
 		exe = ab_detail_dup(&f[1]);
 		ab_buf_puts(b, n++ ? " from " : "");
 		ab_page_text(b, exe ? ab_path_name(exe) : "?");
 		if (ab_detail_number(&f[0], 0) > 0)
-			ab_buf_printf(b, " (%lld)",
-				      (long long)ab_detail_number(&f[0], 0));
+			ab_buf_printf(b, " (%lld)", (long long)ab_detail_number(&f[0], 0));
 	}
 }
 
@@ -128,8 +120,7 @@ static void add_about(struct ab_buf *b, const char *line)
 }
 
 /* What would allow it; "-" where nothing does. */
-static void add_remedy(struct ab_buf *b, const struct ab_detail *id,
-		       const struct ab_detail *hint)
+static void add_remedy(struct ab_buf *b, const struct ab_detail *id, const struct ab_detail *hint)
 {
 	if (hint->kind != AB_DETAIL_TEXT || !hint->len) {
 		ab_buf_puts(b, "<span class=\"zero\">-</span>");
@@ -144,12 +135,10 @@ static void add_remedy(struct ab_buf *b, const struct ab_detail *id,
 
 static void add_denial(const struct ab_page_denial *d, struct ab_buf *b)
 {
-	static const char *const names[] = { "id",   "reason",	"rule",
-					     "hint", "process", "by" };
+	static const char *const names[] = { "id", "reason", "rule", "hint", "process", "by" };
 	struct ab_detail f[AB_COUNT(names)];
 
-	if (ab_details_find(d->line, strlen(d->line), names, AB_COUNT(names),
-			    f) < 0)
+	if (ab_details_find(d->line, strlen(d->line), names, AB_COUNT(names), f) < 0)
 		return;
 	ab_buf_puts(b, "<tr><td data-name=\"Id\"><code class=\"id\">");
 	ab_page_field(b, &f[0]);
@@ -177,26 +166,22 @@ void ab_page_denials(const struct ab_page *page, struct ab_buf *b)
 {
 	if (!page->ndenials && !page->unlisted)
 		return;
-	open_table(b, "stack", "Denials",
-		   "What was refused, and what would allow it",
-		   (const char *const[]){ "Id", "What", "Why", "#Times",
-					  "First", "Process",
+	open_table(b, "stack", "Denials", "What was refused, and what would allow it",
+		   (const char *const[]){ "Id", "What", "Why", "#Times", "First", "Process",
 					  "A person can say", NULL });
 	for (size_t i = 0; i < page->ndenials; i++)
 		add_denial(&page->denials[i], b);
 	if (page->unlisted)
-		ab_buf_printf(
-			b,
-			"<tr><td colspan=\"7\">and %llu more that are not "
-			"listed</td></tr>",
-			(unsigned long long)page->unlisted);
+		ab_buf_printf(b,
+			      "<tr><td colspan=\"7\">and %llu more that are not "
+			      "listed</td></tr>",
+			      (unsigned long long)page->unlisted);
 	close_table(b);
 }
 
 static void add_question(const char *line, struct ab_buf *b)
 {
-	static const char *const names[] = { "timestamp", "answer", "by", "ms",
-					     "process" };
+	static const char *const names[] = { "timestamp", "answer", "by", "ms", "process" };
 	struct ab_detail f[AB_COUNT(names)];
 	char stamp[AB_STAMP_ROOM], text[AB_AMOUNT_ROOM];
 	int64_t ms;
@@ -238,8 +223,8 @@ void ab_page_questions(const struct ab_page *page, struct ab_buf *b)
 	if (!page->questions.len)
 		return;
 	open_table(b, "plain", "Questions", "What was asked, and who answered",
-		   (const char *const[]){ "Time", "Host", "Answer", "By",
-					  "#After", "Process", NULL });
+		   (const char *const[]){ "Time", "Host", "Answer", "By", "#After", "Process",
+					  NULL });
 	for (size_t i = 0; i < page->questions.len; i++)
 		add_question(page->questions.v[i], b);
 	add_more(b, 6, page->more_questions);
@@ -282,10 +267,8 @@ void ab_page_events(const struct ab_page *page, struct ab_buf *b)
 
 static void add_request(const char *line, struct ab_buf *b)
 {
-	static const char *const names[] = {
-		"timestamp",  "method", "path",	 "status",  "bytes_up",
-		"bytes_down", "ms",	"error", "allowed", "domain"
-	};
+	static const char *const names[] = { "timestamp",  "method", "path",  "status",	 "bytes_up",
+					     "bytes_down", "ms",     "error", "allowed", "domain" };
 	struct ab_detail f[AB_COUNT(names)];
 	char stamp[AB_STAMP_ROOM], text[AB_AMOUNT_ROOM];
 	bool passed, failed;
@@ -318,11 +301,8 @@ static void add_request(const char *line, struct ab_buf *b)
 	ab_buf_puts(b, "</td>");
 	add_size(b, ab_detail_number(&f[4], 0));
 	add_size(b, ab_detail_number(&f[5], 0));
-	ab_buf_printf(
-		b, "<td class=\"n\">%s</td></tr>\n",
-		passed ? ab_words_time((uint64_t)ab_detail_number(&f[6], 0),
-				       text)
-		       : "");
+	ab_buf_printf(b, "<td class=\"n\">%s</td></tr>\n",
+		      passed ? ab_words_time((uint64_t)ab_detail_number(&f[6], 0), text) : "");
 }
 
 void ab_page_requests(const struct ab_page *page, struct ab_buf *b)
@@ -337,8 +317,7 @@ void ab_page_requests(const struct ab_page *page, struct ab_buf *b)
 	ab_buf_printf(b, "<summary><h2>Everything in order</h2></summary>"
 			 "<div class=\"scroll\"><table><caption>");
 	if (shown < all)
-		ab_buf_printf(b, "The newest %llu of %llu",
-			      (unsigned long long)shown,
+		ab_buf_printf(b, "The newest %llu of %llu", (unsigned long long)shown,
 			      (unsigned long long)all);
 	else
 		ab_buf_puts(b, "Requests and denials, oldest first");

@@ -55,8 +55,7 @@ void ab_page_time_of(struct ab_buf *b, const char *stamp, bool date)
 	ab_buf_puts(b, "</time>");
 }
 
-static void add_fact(struct ab_buf *b, const char *name,
-		     const struct ab_detail *value)
+static void add_fact(struct ab_buf *b, const char *name, const struct ab_detail *value)
 {
 	if (value->kind != AB_DETAIL_TEXT)
 		return;
@@ -84,8 +83,8 @@ static void add_holds(struct ab_buf *b, const char *assurance)
 	struct ab_detail f[AB_COUNT(names)], one;
 	size_t at = 0;
 
-	if (!assurance || ab_details_find(assurance, strlen(assurance), names,
-					  AB_COUNT(names), f) < 0)
+	if (!assurance ||
+	    ab_details_find(assurance, strlen(assurance), names, AB_COUNT(names), f) < 0)
 		return;
 	ab_buf_puts(b, "<ul class=\"holds\" aria-label=\"What held\">");
 	while (ab_detail_next(&f[0], &at, &one)) {
@@ -118,8 +117,9 @@ static void add_when(const struct ab_page *page, struct ab_buf *b)
 
 static void add_header(const struct ab_page *page, struct ab_buf *b)
 {
-	static const char *const names[] = { "command", "cwd",	"policy",
-					     "run_id",	"name", "reason" };
+	static const char *const names[] = {
+		"command", "cwd", "policy", "run_id", "name", "reason"
+	};
 	static const char *const inner[] = { "profile" };
 	struct ab_detail f[AB_COUNT(names)] = { 0 }, profile = { 0 };
 	const char *start = page->start ? page->start : "{}";
@@ -142,15 +142,12 @@ static void add_header(const struct ab_page *page, struct ab_buf *b)
 	ab_buf_puts(b, "</header>");
 }
 
-static void add_card(struct ab_buf *b, const char *kind, const char *name,
-		     const char *value)
+static void add_card(struct ab_buf *b, const char *kind, const char *name, const char *value)
 {
-	ab_buf_printf(b, "<div class=\"card%s\"><dt>%s</dt><dd>%s</dd></div>",
-		      kind, name, value);
+	ab_buf_printf(b, "<div class=\"card%s\"><dt>%s</dt><dd>%s</dd></div>", kind, name, value);
 }
 
-static void add_count(struct ab_buf *b, const char *kind, const char *name,
-		      uint64_t value)
+static void add_count(struct ab_buf *b, const char *kind, const char *name, uint64_t value)
 {
 	char text[24];
 
@@ -165,8 +162,7 @@ static void add_exit(const struct ab_page *page, struct ab_buf *b)
 	int64_t n;
 
 	if (page->end)
-		ab_details_find(page->end, strlen(page->end), names, 1,
-				&status);
+		ab_details_find(page->end, strlen(page->end), names, 1, &status);
 	n = ab_detail_number(&status, -1);
 	if (n >= 0)
 		add_count(b, n ? " bad" : " good", "Exit status", (uint64_t)n);
@@ -190,15 +186,14 @@ static void add_cards(const struct ab_page *page, struct ab_buf *b)
 	ab_buf_puts(b, "</dl>");
 }
 
-static void add_bar(struct ab_buf *b, size_t i, double from, double height,
-		    const char *kind)
+static void add_bar(struct ab_buf *b, size_t i, double from, double height, const char *kind)
 {
 	if (height > 0)
 		ab_buf_printf(b,
 			      "<rect class=\"%s\" x=\"%zu\" y=\"%.2f\" "
 			      "width=\"%d\" height=\"%.2f\"></rect>",
-			      kind, i * CHART_STEP,
-			      CHART_HEIGHT - from - height, CHART_BAR, height);
+			      kind, i * CHART_STEP, CHART_HEIGHT - from - height, CHART_BAR,
+			      height);
 }
 
 /* Not less than can be seen. */
@@ -209,26 +204,23 @@ static double height_of(uint64_t n, uint64_t most)
 	return n && h < 1.5 ? 1.5 : h;
 }
 
-static void add_chart(const struct ab_page_time *t, size_t n, uint64_t most,
-		      struct ab_buf *b)
+static void add_chart(const struct ab_page_time *t, size_t n, uint64_t most, struct ab_buf *b)
 {
 	char part[AB_AMOUNT_ROOM];
 
-	ab_buf_printf(
-		b,
-		"<svg viewBox=\"0 0 %zu %d\" preserveAspectRatio=\"none\" "
-		"role=\"img\" aria-label=\"Requests over time, at most "
-		"%llu in %s\">",
-		n * CHART_STEP, CHART_HEIGHT + 1, (unsigned long long)most,
-		ab_words_time((uint64_t)t->part, part));
+	ab_buf_printf(b,
+		      "<svg viewBox=\"0 0 %zu %d\" preserveAspectRatio=\"none\" "
+		      "role=\"img\" aria-label=\"Requests over time, at most "
+		      "%llu in %s\">",
+		      n * CHART_STEP, CHART_HEIGHT + 1, (unsigned long long)most,
+		      ab_words_time((uint64_t)t->part, part));
 	for (size_t i = 0; i < n; i++) {
 		double denied = height_of(t->denied[i], most);
 
 		if (!t->passed[i] && !t->denied[i])
 			continue;
 		ab_buf_printf(b, "<g><title>%llu passed, %llu denied</title>",
-			      (unsigned long long)t->passed[i],
-			      (unsigned long long)t->denied[i]);
+			      (unsigned long long)t->passed[i], (unsigned long long)t->denied[i]);
 		add_bar(b, i, 0, denied, "no");
 		add_bar(b, i, denied, height_of(t->passed[i], most), "ok");
 		ab_buf_puts(b, "</g>");

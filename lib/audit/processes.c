@@ -47,8 +47,8 @@ static char *describe(const json_t *process)
 		return NULL;
 	len = strnlen(exe, NAME_SHOWN);
 	ab_buf_escape_n(&b, exe, len);
-	ab_buf_printf(&b, "%s, pid %" JSON_INTEGER_FORMAT,
-		      exe[len] ? "..." : "", json_integer_value(pid));
+	ab_buf_printf(&b, "%s, pid %" JSON_INTEGER_FORMAT, exe[len] ? "..." : "",
+		      json_integer_value(pid));
 	return ab_buf_take(&b);
 }
 

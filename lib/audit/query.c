@@ -25,8 +25,7 @@ static const char *take_digits(const char *p, int n, int *ret)
 
 static int days_of(int year, int month)
 {
-	static const int days[] = { 31, 28, 31, 30, 31, 30,
-				    31, 31, 30, 31, 30, 31 };
+	static const int days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
 	bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
 
 	return month == 2 && leap ? 29 : days[month - 1];
@@ -35,7 +34,7 @@ static int days_of(int year, int month)
 struct moment {
 	struct tm tm;
 	int ms;
-	bool zoned; /* it says where; else here */
+	bool zoned;  /* it says where; else here */
 	int minutes; /* east of Greenwich */
 };
 
@@ -46,13 +45,11 @@ static const char *take_date(const char *p, struct tm *ret)
 	p = take_digits(p, 4, &year);
 	p = p && *p == '-' ? take_digits(p + 1, 2, &month) : NULL;
 	p = p && *p == '-' ? take_digits(p + 1, 2, &day) : NULL;
-	if (!p || year < 1970 || month < 1 || month > 12 || day < 1 ||
-	    day > days_of(year, month))
+	if (!p || year < 1970 || month < 1 || month > 12 || day < 1 || day > days_of(year, month))
 		return NULL;
-	*ret = (struct tm){ .tm_year = year - 1900,
-			    .tm_mon = month - 1,
-			    .tm_mday = day,
-			    .tm_isdst = -1 };
+	*ret = (struct tm){
+		.tm_year = year - 1900, .tm_mon = month - 1, .tm_mday = day, .tm_isdst = -1
+	};
 	return p;
 }
 
@@ -114,15 +111,13 @@ static int parse_date(const char *text, struct timespec *ret)
 	return ret->tv_sec < 0 ? -1 : 0;
 }
 
-int ab_time_parse(const char *text, const struct timespec *now,
-		  char ret[AB_STAMP_ROOM])
+int ab_time_parse(const char *text, const struct timespec *now, char ret[AB_STAMP_ROOM])
 {
 	struct timespec at = *now;
 	uint64_t ms;
 
 	if (ab_parse_duration(text, &ms) == 0) {
-		uint64_t then = (uint64_t)now->tv_sec * 1000 +
-				(uint64_t)now->tv_nsec / 1000000;
+		uint64_t then = (uint64_t)now->tv_sec * 1000 + (uint64_t)now->tv_nsec / 1000000;
 
 		then = ms < then ? then - ms : 0;
 		at.tv_sec = (time_t)(then / 1000);
@@ -166,9 +161,8 @@ enum {
 };
 
 static const char *const members[M_COUNT] = {
-	[M_TIMESTAMP] = "timestamp", [M_KIND] = "kind",
-	[M_ALLOWED] = "allowed",     [M_DOMAIN] = "domain",
-	[M_ENTRY] = "entry",
+	[M_TIMESTAMP] = "timestamp", [M_KIND] = "kind",	  [M_ALLOWED] = "allowed",
+	[M_DOMAIN] = "domain",	     [M_ENTRY] = "entry",
 };
 
 /* A grant has no domain but an entry, "x.y:443". */
@@ -176,8 +170,7 @@ static bool is_host(const char *wanted, const struct ab_detail m[])
 {
 	bool entry = m[M_DOMAIN].kind != AB_DETAIL_TEXT;
 	char host[512], *port;
-	size_t len = ab_detail_copy(&m[entry ? M_ENTRY : M_DOMAIN], host,
-				    sizeof(host));
+	size_t len = ab_detail_copy(&m[entry ? M_ENTRY : M_DOMAIN], host, sizeof(host));
 	size_t tail;
 
 	port = entry ? strrchr(host, ':') : NULL;
@@ -207,8 +200,8 @@ static bool is_verdict(enum ab_query_verdict verdict, const struct ab_detail *f)
 
 bool ab_query_empty(const struct ab_query *query)
 {
-	return query->verdict == AB_QUERY_ANY && !query->host && !query->kind &&
-	       !query->since[0] && !query->until[0];
+	return query->verdict == AB_QUERY_ANY && !query->host && !query->kind && !query->since[0] &&
+	       !query->until[0];
 }
 
 int ab_query_matches(const struct ab_query *query, const char *line, size_t len)

@@ -35,8 +35,7 @@ enum {
 
 static int open_name(const struct ab_reader *r, const char *name)
 {
-	return openat(r->dir, name,
-		      O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	return openat(r->dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 }
 
 /* "audit.12.jsonl": 12; anything else: 0. */
@@ -136,8 +135,8 @@ static bool is_same(int dir, const char *name, const struct stat *st)
 {
 	struct stat named;
 
-	return fstatat(dir, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-	       named.st_dev == st->st_dev && named.st_ino == st->st_ino;
+	return fstatat(dir, name, &named, AT_SYMLINK_NOFOLLOW) == 0 && named.st_dev == st->st_dev &&
+	       named.st_ino == st->st_ino;
 }
 
 /* The file that is open is a full one now; which? */
@@ -227,13 +226,11 @@ static int fill(struct ab_reader *r)
 }
 
 /* A line that is whole in the buffer. */
-static bool take_line(struct ab_reader *r, const char **ret_line,
-		      size_t *ret_len)
+static bool take_line(struct ab_reader *r, const char **ret_line, size_t *ret_len)
 {
 	while (r->seen < r->end) {
 		const char *line = r->buf + r->begin;
-		const char *end =
-			memchr(r->buf + r->seen, '\n', r->end - r->seen);
+		const char *end = memchr(r->buf + r->seen, '\n', r->end - r->seen);
 		bool skipped = r->skip;
 
 		if (!end) {
@@ -253,8 +250,8 @@ static bool take_line(struct ab_reader *r, const char **ret_line,
 	return false;
 }
 
-int ab_reader_next(struct ab_reader *reader, const char **ret_line,
-		   size_t *ret_len, struct ab_error *err)
+int ab_reader_next(struct ab_reader *reader, const char **ret_line, size_t *ret_len,
+		   struct ab_error *err)
 {
 	int more;
 

@@ -19,15 +19,15 @@ struct ab_error;
 enum { AB_LINE_MAX = 4 << 20 };
 
 struct ab_reader {
-	int dir;		/* the run's folder; the caller's */
+	int dir; /* the run's folder; the caller's */
 	int fd;
-	unsigned int number;	/* of full files that are behind us */
-	bool last;		/* fd is the one that is written */
-	bool over;		/* it is not any more, and was read to its end */
-	bool skip;		/* until the end of this line */
+	unsigned int number; /* of full files that are behind us */
+	bool last;	     /* fd is the one that is written */
+	bool over;	     /* it is not any more, and was read to its end */
+	bool skip;	     /* until the end of this line */
 	char *buf;
-	size_t room, begin, seen, end;	/* seen: no end of line before it */
-	uint64_t lost;		/* lines that were passed over */
+	size_t room, begin, seen, end; /* seen: no end of line before it */
+	uint64_t lost;		       /* lines that were passed over */
 };
 
 /* `dir` stays open as long as the reader. */
@@ -36,8 +36,8 @@ void ab_reader_fini(struct ab_reader *reader);
 
 /* 1: the next line, without its newline and not followed by a NUL, valid until
  * the next call; 0: there is none (yet); -1. */
-int ab_reader_next(struct ab_reader *reader, const char **ret_line,
-		   size_t *ret_len, struct ab_error *err);
+int ab_reader_next(struct ab_reader *reader, const char **ret_line, size_t *ret_len,
+		   struct ab_error *err);
 
 /* How many lines were skipped. An unfinished last line counts, so ask when
  * done with reading. */

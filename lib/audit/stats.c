@@ -67,8 +67,7 @@ void ab_stats_free(struct ab_stats *stats)
 	free(stats);
 }
 
-static uint32_t hash_of(const struct ab_stats *stats, const char *text,
-			size_t len)
+static uint32_t hash_of(const struct ab_stats *stats, const char *text, size_t len)
 {
 	uint64_t h = stats->seed ^ 0xcbf29ce484222325;
 
@@ -78,8 +77,7 @@ static uint32_t hash_of(const struct ab_stats *stats, const char *text,
 	return (uint32_t)(h >> 32);
 }
 
-static struct ab_stats_row *row_of(struct ab_stats *stats,
-				   const struct ab_detail *domain)
+static struct ab_stats_row *row_of(struct ab_stats *stats, const struct ab_detail *domain)
 {
 	char host[HOST_MAX + 1];
 	size_t len = ab_detail_copy(domain, host, sizeof(host));
@@ -89,8 +87,7 @@ static struct ab_stats_row *row_of(struct ab_stats *stats,
 	if (len == 0)
 		return &stats->rows[0];
 	for (; (i = stats->slots[slot]) != 0; slot = (slot + 1) % SLOTS)
-		if (stats->hashes[i] == hash &&
-		    strcmp(stats->rows[i].host, host) == 0)
+		if (stats->hashes[i] == hash && strcmp(stats->rows[i].host, host) == 0)
 			return &stats->rows[i];
 	if (stats->len == AB_STATS_HOSTS)
 		return &stats->rows[0];
@@ -131,8 +128,7 @@ static void add_violation(struct ab_stats *stats, const struct ab_detail m[])
 
 	if (m[M_PACKETS].kind == AB_DETAIL_NUMBER)
 		stats->totals.packets += count_of(&m[M_PACKETS]);
-	else if (ab_detail_is(&m[M_DOOR], "file") ||
-		 ab_detail_is(&m[M_DOOR], "call"))
+	else if (ab_detail_is(&m[M_DOOR], "file") || ab_detail_is(&m[M_DOOR], "call"))
 		stats->totals.files += n;
 	else
 		row_of(stats, &m[M_DOMAIN])->denied += n;
@@ -150,8 +146,7 @@ bool ab_stats_add(struct ab_stats *stats, const char *line, size_t len)
 	else if (ab_detail_is(&m[M_KIND], "violation"))
 		add_violation(stats, m);
 	else if (ab_detail_is(&m[M_KIND], "exec"))
-		stats->totals.programs +=
-			ab_denial_times(&m[M_ID], &m[M_DOOR], &m[M_REPEATED]);
+		stats->totals.programs += ab_denial_times(&m[M_ID], &m[M_DOOR], &m[M_REPEATED]);
 	return true;
 }
 
@@ -181,8 +176,7 @@ const struct ab_stats_row *ab_stats_rows(struct ab_stats *stats, size_t *ret_n)
 
 	free(stats->sorted);
 	stats->sorted = ab_alloc((n + 1) * sizeof(stats->sorted[0]));
-	memcpy(stats->sorted, stats->rows + !others,
-	       n * sizeof(stats->rows[0]));
+	memcpy(stats->sorted, stats->rows + !others, n * sizeof(stats->rows[0]));
 	qsort(stats->sorted, n, sizeof(stats->sorted[0]), by_requests);
 	*ret_n = n;
 	return stats->sorted;

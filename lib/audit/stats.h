@@ -17,18 +17,18 @@ struct ab_buf;
 enum { AB_STATS_HOSTS = 4096 };
 
 struct ab_stats_row {
-	const char *host;	/* hostile text; NULL: the others together */
-	uint64_t requests, failed, denied;	/* failed are requests, too */
+	const char *host;		   /* hostile text; NULL: the others together */
+	uint64_t requests, failed, denied; /* failed are requests, too */
 	uint64_t up, down;
 };
 
 struct ab_stats_totals {
-	uint64_t lines;		/* records */
+	uint64_t lines; /* records */
 	uint64_t requests, failed, denied, up, down;
-	uint64_t programs, files;	/* among the denied */
-	uint64_t packets;	/* refused ones that belong to no request */
-	uint64_t hosts;		/* rows */
-	uint64_t others;	/* requests and denials without a row */
+	uint64_t programs, files; /* among the denied */
+	uint64_t packets;	  /* refused ones that belong to no request */
+	uint64_t hosts;		  /* rows */
+	uint64_t others;	  /* requests and denials without a row */
 };
 
 struct ab_stats;
@@ -39,10 +39,8 @@ void ab_stats_free(struct ab_stats *stats);
 bool ab_stats_add(struct ab_stats *stats, const char *line, size_t len);
 
 /* Most requests first; good until the next line is added. */
-const struct ab_stats_row *ab_stats_rows(struct ab_stats *stats,
-					 size_t *ret_n);
-void ab_stats_totals(const struct ab_stats *stats,
-		     struct ab_stats_totals *ret);
+const struct ab_stats_row *ab_stats_rows(struct ab_stats *stats, size_t *ret_n);
+void ab_stats_totals(const struct ab_stats *stats, struct ab_stats_totals *ret);
 
 /* A table with bars, escaped, `width` columns wide. Or one JSON object; `lost`
  * is the number of lines that could not be read. */

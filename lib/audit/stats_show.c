@@ -50,14 +50,13 @@ static void add_numbers(struct ab_buf *b, const struct ab_stats_row *row)
 {
 	char up[AB_AMOUNT_ROOM], down[AB_AMOUNT_ROOM];
 
-	ab_buf_printf(b, " %9llu %10s %10s %8llu",
-		      (unsigned long long)row->requests,
+	ab_buf_printf(b, " %9llu %10s %10s %8llu", (unsigned long long)row->requests,
 		      size_or_dash(row->up, up), size_or_dash(row->down, down),
 		      (unsigned long long)row->denied);
 }
 
-static void add_row(struct ab_buf *b, const struct ab_stats_row *row,
-		    size_t width, size_t bar, uint64_t most)
+static void add_row(struct ab_buf *b, const struct ab_stats_row *row, size_t width, size_t bar,
+		    uint64_t most)
 {
 	ab_autofree char *host = shown_host(row);
 	size_t n = most ? (size_t)((__uint128_t)row->requests * bar / most) : 0;
@@ -73,27 +72,21 @@ static void add_row(struct ab_buf *b, const struct ab_stats_row *row,
 	ab_buf_puts(b, "\n");
 }
 
-static void add_sentence(struct ab_buf *b, uint64_t n, const char *one,
-			 const char *several)
+static void add_sentence(struct ab_buf *b, uint64_t n, const char *one, const char *several)
 {
 	if (n)
-		ab_buf_printf(b, "%llu %s\n", (unsigned long long)n,
-			      n == 1 ? one : several);
+		ab_buf_printf(b, "%llu %s\n", (unsigned long long)n, n == 1 ? one : several);
 }
 
 static void add_rest(struct ab_buf *b, const struct ab_stats_totals *t)
 {
-	add_sentence(b, t->programs, "program was not started",
-		     "programs were not started");
-	add_sentence(b, t->files, "file or call was refused",
-		     "files or calls were refused");
+	add_sentence(b, t->programs, "program was not started", "programs were not started");
+	add_sentence(b, t->files, "file or call was refused", "files or calls were refused");
 	add_sentence(b, t->packets, "packet that is not TCP was refused",
 		     "packets that are not TCP were refused");
-	add_sentence(b, t->failed, "of the requests failed",
-		     "of the requests failed");
+	add_sentence(b, t->failed, "of the requests failed", "of the requests failed");
 	if (t->hosts == AB_STATS_HOSTS && t->others)
-		ab_buf_printf(b, "(others) are all hosts but the first %d\n",
-			      AB_STATS_HOSTS);
+		ab_buf_printf(b, "(others) are all hosts but the first %d\n", AB_STATS_HOSTS);
 }
 
 void ab_stats_text(struct ab_stats *stats, size_t width, struct ab_buf *b)
@@ -114,8 +107,8 @@ void ab_stats_text(struct ab_stats *stats, size_t width, struct ab_buf *b)
 		bar = width - column - NUMBERS;
 	bar = bar > BAR_MAX ? BAR_MAX : bar;
 	if (n) {
-		ab_buf_printf(b, "%-*s %9s %10s %10s %8s\n", (int)column,
-			      "HOST", "REQUESTS", "UP", "DOWN", "BLOCKED");
+		ab_buf_printf(b, "%-*s %9s %10s %10s %8s\n", (int)column, "HOST", "REQUESTS", "UP",
+			      "DOWN", "BLOCKED");
 		for (size_t i = 0; i < n; i++)
 			add_row(b, &rows[i], column, bar, most);
 	} else {
@@ -123,8 +116,7 @@ void ab_stats_text(struct ab_stats *stats, size_t width, struct ab_buf *b)
 	}
 	if (n > 1) {
 		struct ab_stats_row all = { .requests = t.requests,
-					    .denied = t.denied - t.programs -
-						      t.files,
+					    .denied = t.denied - t.programs - t.files,
 					    .up = t.up,
 					    .down = t.down };
 
@@ -135,11 +127,9 @@ void ab_stats_text(struct ab_stats *stats, size_t width, struct ab_buf *b)
 	add_rest(b, &t);
 }
 
-static void add_member(struct ab_buf *b, const char *before, const char *key,
-		       uint64_t value)
+static void add_member(struct ab_buf *b, const char *before, const char *key, uint64_t value)
 {
-	ab_buf_printf(b, "%s\"%s\":%llu", before, key,
-		      (unsigned long long)value);
+	ab_buf_printf(b, "%s\"%s\":%llu", before, key, (unsigned long long)value);
 }
 
 void ab_stats_json(struct ab_stats *stats, uint64_t lost, struct ab_buf *b)

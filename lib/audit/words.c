@@ -17,8 +17,7 @@ void ab_words_blocked(struct ab_buf *b, const struct ab_blocked *blocked)
 {
 	ab_buf_puts(b, "agentbox blocked ");
 	ab_words_target(b, blocked->host, blocked->port);
-	ab_buf_printf(b, ": %s (rule %s, id %s).\n", blocked->reason,
-		      blocked->rule, blocked->id);
+	ab_buf_printf(b, ": %s (rule %s, id %s).\n", blocked->reason, blocked->rule, blocked->id);
 }
 
 enum {
@@ -96,8 +95,7 @@ static void add_about(struct ab_buf *b, const struct ab_detail m[])
 {
 	if (ab_detail_is(&m[M_KIND], "exec"))
 		add_program(b, m);
-	else if (ab_detail_is(&m[M_DOOR], "file") ||
-		 ab_detail_is(&m[M_DOOR], "call"))
+	else if (ab_detail_is(&m[M_DOOR], "file") || ab_detail_is(&m[M_DOOR], "call"))
 		add_file(b, m);
 	else
 		add_host(b, m);

@@ -10,9 +10,9 @@
 
 struct ab_buf;
 
-struct ab_blocked {	/* all are texts, none is NULL */
+struct ab_blocked { /* all are texts, none is NULL */
 	const char *host;
-	uint16_t port;	/* 0: not known */
+	uint16_t port; /* 0: not known */
 	const char *reason, *rule, *id;
 };
 

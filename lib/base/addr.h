@@ -6,7 +6,7 @@
 
 struct ab_addr {
 	bool v6;
-	uint8_t addr[16];	/* IPv4 in the first four, the rest zero */
+	uint8_t addr[16]; /* IPv4 in the first four, the rest zero */
 };
 
 #endif

@@ -16,8 +16,7 @@ void *ab_arena_alloc(struct ab_arena *a, size_t size)
 {
 	void *p;
 
-	size = (size + alignof(max_align_t) - 1) &
-	       ~(alignof(max_align_t) - 1);
+	size = (size + alignof(max_align_t) - 1) & ~(alignof(max_align_t) - 1);
 	if (size > a->room - a->used) {
 		size_t room = size > CHUNK ? size : CHUNK;
 		struct ab_chunk *c = ab_realloc(NULL, sizeof(*c) + room);

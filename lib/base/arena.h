@@ -14,7 +14,7 @@ struct ab_arena {
 	size_t used, room;
 };
 
-void *ab_arena_alloc(struct ab_arena *a, size_t size);	/* zeroed */
+void *ab_arena_alloc(struct ab_arena *a, size_t size); /* zeroed */
 char *ab_arena_ndup(struct ab_arena *a, const char *s, size_t len);
 char *ab_arena_dup(struct ab_arena *a, const char *s);
 /* "ab" as one string. */

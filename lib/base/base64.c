@@ -10,8 +10,7 @@ static const char digits[2][65] = {
 			  "abcdefghijklmnopqrstuvwxyz0123456789-_",
 };
 
-size_t ab_base64_encode(const void *data, size_t len, enum ab_base64 alphabet,
-			char *ret)
+size_t ab_base64_encode(const void *data, size_t len, enum ab_base64 alphabet, char *ret)
 {
 	const uint8_t *p = data;
 	char *to = ret;
@@ -23,8 +22,7 @@ size_t ab_base64_encode(const void *data, size_t len, enum ab_base64 alphabet,
 		for (size_t k = 0; k < 3; k++)
 			v = v << 8 | (k < n ? p[i + k] : 0u);
 		for (size_t k = 0; k < 4; k++)
-			*to++ = k <= n ? digits[alphabet][v >> (18 - 6 * k) & 63]
-				       : '=';
+			*to++ = k <= n ? digits[alphabet][v >> (18 - 6 * k) & 63] : '=';
 	}
 	return (size_t)(to - ret);
 }
@@ -87,8 +85,8 @@ static unsigned six(const uint8_t *p, size_t at)
 	return two >> (10 - at % 8) & 63;
 }
 
-size_t ab_base64_core(const void *data, size_t len, unsigned align,
-		      enum ab_base64 alphabet, char *ret, size_t *ret_at)
+size_t ab_base64_core(const void *data, size_t len, unsigned align, enum ab_base64 alphabet,
+		      char *ret, size_t *ret_at)
 {
 	size_t before = (size_t)align * 8;
 	size_t first = (before + 5) / 6, end = (before + len * 8) / 6;

@@ -10,13 +10,12 @@
 #define AB_BASE64_ROOM(len) (((len) + 2) / 3 * 4)
 
 enum ab_base64 {
-	AB_BASE64_STANDARD,	/* + and / */
-	AB_BASE64_URL,		/* - and _ */
+	AB_BASE64_STANDARD, /* + and / */
+	AB_BASE64_URL,	    /* - and _ */
 };
 
 /* With padding, unterminated. Returns the length. */
-size_t ab_base64_encode(const void *data, size_t len, enum ab_base64 alphabet,
-			char *ret);
+size_t ab_base64_encode(const void *data, size_t len, enum ab_base64 alphabet, char *ret);
 
 /*
  * Either alphabet, padded or not; `ret` has room for len / 4 * 3 + 3 bytes.
@@ -32,7 +31,7 @@ bool ab_base64_digit(char c, enum ab_base64 alphabet);
  * `align` bytes (0 to 2) come before them since the last whole group. *ret_at
  * is the place of the first one in its group.
  */
-size_t ab_base64_core(const void *data, size_t len, unsigned align,
-		      enum ab_base64 alphabet, char *ret, size_t *ret_at);
+size_t ab_base64_core(const void *data, size_t len, unsigned align, enum ab_base64 alphabet,
+		      char *ret, size_t *ret_at);
 
 #endif

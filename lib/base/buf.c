@@ -77,8 +77,7 @@ size_t ab_utf8_get(const char *text, size_t left, uint32_t *ret_c)
 				return 0;
 			c = c << 6 | (s[k] & 0x3f);
 		}
-		if (c < form[i].least || c > 0x10ffff ||
-		    (c >= 0xd800 && c <= 0xdfff))
+		if (c < form[i].least || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
 			return 0;
 		*ret_c = c;
 		return form[i].len;
@@ -93,17 +92,14 @@ bool ab_utf8_hidden(uint32_t c)
 	static const struct {
 		uint32_t from, to;
 	} hidden[] = {
-		{ 0x00, 0x1f },	      { 0x7f, 0xa0 },
-		{ 0xad, 0xad },	      { 0x34f, 0x34f },
-		{ 0x61c, 0x61c },     { 0x115f, 0x1160 },
-		{ 0x1680, 0x1680 },   { 0x17b4, 0x17b5 },
-		{ 0x180b, 0x180f },   { 0x2000, 0x200f },
-		{ 0x2028, 0x202f },   { 0x205f, 0x206f },
-		{ 0x2800, 0x2800 },   { 0x3000, 0x3000 },
-		{ 0x3164, 0x3164 },   { 0xfe00, 0xfe0f },
-		{ 0xfeff, 0xfeff },   { 0xffa0, 0xffa0 },
-		{ 0xfff0, 0xfffb },   { 0x1bca0, 0x1bca3 },
-		{ 0x1d173, 0x1d17a }, { 0xe0000, 0xe0fff },
+		{ 0x00, 0x1f },	      { 0x7f, 0xa0 },	    { 0xad, 0xad },
+		{ 0x34f, 0x34f },     { 0x61c, 0x61c },	    { 0x115f, 0x1160 },
+		{ 0x1680, 0x1680 },   { 0x17b4, 0x17b5 },   { 0x180b, 0x180f },
+		{ 0x2000, 0x200f },   { 0x2028, 0x202f },   { 0x205f, 0x206f },
+		{ 0x2800, 0x2800 },   { 0x3000, 0x3000 },   { 0x3164, 0x3164 },
+		{ 0xfe00, 0xfe0f },   { 0xfeff, 0xfeff },   { 0xffa0, 0xffa0 },
+		{ 0xfff0, 0xfffb },   { 0x1bca0, 0x1bca3 }, { 0x1d173, 0x1d17a },
+		{ 0xe0000, 0xe0fff },
 	};
 
 	for (size_t i = 0; i < AB_COUNT(hidden) && c >= hidden[i].from; i++)
@@ -138,8 +134,7 @@ static bool are_plain(const char *s)
 	memcpy(&x, s, sizeof(x));
 	quote = x ^ ones * '"';
 	back = x ^ ones * '\\';
-	bad = x | (x + ones) | (x - ones * 0x20) | (quote - ones) |
-	      (back - ones);
+	bad = x | (x + ones) | (x - ones * 0x20) | (quote - ones) | (back - ones);
 	return !(bad & highs);
 }
 
@@ -191,8 +186,8 @@ void ab_buf_json_n(struct ab_buf *b, const char *s, size_t len)
 		else if (c < 0x10000)
 			ab_buf_printf(b, "\\u%04x", c);
 		else
-			ab_buf_printf(b, "\\u%04x\\u%04x",
-				      0xd7c0 + (c >> 10), 0xdc00 | (c & 0x3ff));
+			ab_buf_printf(b, "\\u%04x\\u%04x", 0xd7c0 + (c >> 10),
+				      0xdc00 | (c & 0x3ff));
 		s += n ? n : 1;
 	}
 	ab_buf_add(b, "\"", 1);

@@ -18,8 +18,7 @@ struct ab_buf {
 
 void ab_buf_add(struct ab_buf *b, const void *data, size_t len);
 void ab_buf_puts(struct ab_buf *b, const char *s);
-void ab_buf_printf(struct ab_buf *b, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+void ab_buf_printf(struct ab_buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* The text as a JSON string, quotes included. Bytes that are not UTF-8 become
  * U+FFFD, control characters escapes: safe in a log whatever it holds. */
 void ab_buf_json(struct ab_buf *b, const char *s);
@@ -29,7 +28,7 @@ void ab_buf_json_list(struct ab_buf *b, const struct ab_strv *list);
 /* The text with what is hidden and non-UTF-8 as \xNN: safe on a terminal. */
 void ab_buf_escape(struct ab_buf *b, const char *s);
 void ab_buf_escape_n(struct ab_buf *b, const char *s, size_t len);
-char *ab_buf_take(struct ab_buf *b);	/* the text, never NULL; b is empty */
+char *ab_buf_take(struct ab_buf *b); /* the text, never NULL; b is empty */
 void ab_buf_fini(struct ab_buf *b);
 #define ab_autobuf __attribute__((cleanup(ab_buf_fini)))
 

@@ -3,8 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-int ab_fail(struct ab_error *err, enum ab_code code, int errnum,
-	    const char *fmt, ...)
+int ab_fail(struct ab_error *err, enum ab_code code, int errnum, const char *fmt, ...)
 {
 	va_list ap;
 	size_t n;
@@ -18,8 +17,7 @@ int ab_fail(struct ab_error *err, enum ab_code code, int errnum,
 	va_end(ap);
 	if (errnum) {
 		n = strlen(err->text);
-		snprintf(err->text + n, sizeof(err->text) - n, ": %s",
-			 strerror(errnum));
+		snprintf(err->text + n, sizeof(err->text) - n, ": %s", strerror(errnum));
 	}
 	return -1;
 }
@@ -35,8 +33,7 @@ int ab_wrap(struct ab_error *err, const char *fmt, ...)
 	vsnprintf(err->text, sizeof(err->text), fmt, ap);
 	va_end(ap);
 	n = strlen(err->text);
-	snprintf(err->text + n, sizeof(err->text) - n, ": %.*s",
-		 (int)sizeof(old) - 1, old);
+	snprintf(err->text + n, sizeof(err->text) - n, ": %.*s", (int)sizeof(old) - 1, old);
 	return -1;
 }
 

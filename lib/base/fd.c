@@ -108,26 +108,22 @@ int ab_read_all(int fd, size_t max, char **ret_data, size_t *ret_len)
 
 int ab_memfd_sealed(const char *name, const void *data, size_t len)
 {
-	ab_autoclose int fd = memfd_create(name, MFD_CLOEXEC |
-							 MFD_ALLOW_SEALING);
+	ab_autoclose int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
 	if (fd < 0 || ab_write_all(fd, data, len) < 0)
 		return -1;
-	if (fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW |
-					   F_SEAL_WRITE) < 0)
+	if (fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0)
 		return -1;
 	return ab_take_fd(&fd);
 }
 
-int ab_send_fds(int sock, const void *data, size_t len, const int *fds,
-		size_t nfds)
+int ab_send_fds(int sock, const void *data, size_t len, const int *fds, size_t nfds)
 {
 	union {
 		char buf[CMSG_SPACE(AB_FDS_MAX * sizeof(int))];
 		struct cmsghdr align;
 	} control;
-	struct iovec iov = { .iov_base = (void *)(uintptr_t)data,
-			     .iov_len = len };
+	struct iovec iov = { .iov_base = (void *)(uintptr_t)data, .iov_len = len };
 	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
 	ssize_t n;
 
@@ -153,8 +149,7 @@ int ab_send_fds(int sock, const void *data, size_t len, const int *fds,
 	return n < 0 ? -1 : 0;
 }
 
-ssize_t ab_recv_fds(int sock, void *data, size_t max, int *fds, size_t *nfds,
-		    int flags)
+ssize_t ab_recv_fds(int sock, void *data, size_t max, int *fds, size_t *nfds, int flags)
 {
 	union {
 		char buf[CMSG_SPACE(AB_FDS_MAX * sizeof(int))];
@@ -173,8 +168,7 @@ ssize_t ab_recv_fds(int sock, void *data, size_t max, int *fds, size_t *nfds,
 	} while (n < 0 && errno == EINTR);
 	if (n < 0)
 		return -1;
-	for (struct cmsghdr *c = CMSG_FIRSTHDR(&msg); c;
-	     c = CMSG_NXTHDR(&msg, c)) {
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(&msg); c; c = CMSG_NXTHDR(&msg, c)) {
 		size_t count;
 
 		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)

@@ -14,7 +14,7 @@ struct ab_error;
 
 static inline void ab_closep(int *fd)
 {
-	int saved = errno;	/* runs between `return` and the caller */
+	int saved = errno; /* runs between `return` and the caller */
 
 	if (*fd >= 0)
 		close(*fd);
@@ -57,10 +57,8 @@ int ab_memfd_sealed(const char *name, const void *data, size_t len);
  * close-on-exec; those that do not fit into fds are closed.
  */
 #define AB_FDS_MAX 128
-int ab_send_fds(int sock, const void *data, size_t len, const int *fds,
-		size_t nfds);
-ssize_t ab_recv_fds(int sock, void *data, size_t max, int *fds, size_t *nfds,
-		    int flags);
+int ab_send_fds(int sock, const void *data, size_t len, const int *fds, size_t nfds);
+ssize_t ab_recv_fds(int sock, void *data, size_t max, int *fds, size_t *nfds, int flags);
 
 /* What came with a datagram, closed by scope but for what was taken. */
 struct ab_fds {

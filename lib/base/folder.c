@@ -7,8 +7,7 @@
 
 DIR *ab_folder_list(int dir, const char *name)
 {
-	ab_autoclose int fd = openat(
-		dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	ab_autoclose int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	DIR *list = fd < 0 ? NULL : fdopendir(fd);
 
 	if (list)
@@ -22,7 +21,6 @@ const char *ab_folder_next(DIR *list)
 
 	do
 		entry = list ? readdir(list) : NULL;
-	while (entry && (strcmp(entry->d_name, ".") == 0 ||
-			 strcmp(entry->d_name, "..") == 0));
+	while (entry && (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0));
 	return entry ? entry->d_name : NULL;
 }

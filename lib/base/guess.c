@@ -31,12 +31,10 @@ static unsigned distance(const char *a, const char *b)
 		for (size_t j = 1; j <= m; j++) {
 			unsigned other = lower(a[i - 1]) != lower(b[j - 1]);
 
-			row[j] = least(up[j - 1] + other,
-				       least(up[j], row[j - 1]) + 1);
+			row[j] = least(up[j - 1] + other, least(up[j], row[j - 1]) + 1);
 			if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) &&
 			    lower(a[i - 2]) == lower(b[j - 1]))
-				row[j] = least(row[j],
-					       d[(i + 1) % 3][j - 2] + 1);
+				row[j] = least(row[j], d[(i + 1) % 3][j - 2] + 1);
 		}
 	}
 	return d[n % 3][m];

@@ -35,8 +35,7 @@ static int find_place(struct dl_phdr_info *info, size_t size, void *data)
 		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
 
 		if (p->p_type == PT_GNU_RELRO)
-			place->fixed_end =
-				place->base + p->p_vaddr + p->p_memsz;
+			place->fixed_end = place->base + p->p_vaddr + p->p_memsz;
 	}
 	return 1; /* the program itself comes first */
 }
@@ -49,13 +48,11 @@ static void relocate(const struct table *table, uintptr_t base)
 		*(uintptr_t *)(base + r->r_offset) = base + r->r_addend;
 }
 
-static int protect(uintptr_t begin, uintptr_t end, int prot,
-		   struct ab_error *err)
+static int protect(uintptr_t begin, uintptr_t end, int prot, struct ab_error *err)
 {
 	if (begin >= end || mprotect((void *)begin, end - begin, prot) == 0)
 		return 0;
-	return ab_fail(err, AB_ESYSTEM, errno,
-		       "change the protection of the TLS library's data");
+	return ab_fail(err, AB_ESYSTEM, errno, "change the protection of the TLS library's data");
 }
 
 int ab_late_relocate(struct ab_error *err)

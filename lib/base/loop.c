@@ -11,8 +11,7 @@
 
 int ab_loop_init(struct ab_loop *loop, struct ab_error *err)
 {
-	*loop = (struct ab_loop){ .epoll = epoll_create1(EPOLL_CLOEXEC),
-				  .now = ab_now_ms() };
+	*loop = (struct ab_loop){ .epoll = epoll_create1(EPOLL_CLOEXEC), .now = ab_now_ms() };
 	loop->later_end = &loop->later;
 	if (loop->epoll < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "make an event loop");
@@ -25,14 +24,12 @@ int ab_loop_add(struct ab_loop *loop, struct ab_source *source, uint32_t events,
 	struct epoll_event event = { .events = events, .data.ptr = source };
 
 	if (epoll_ctl(loop->epoll, EPOLL_CTL_ADD, source->fd, &event) < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "watch descriptor %d",
-			       source->fd);
+		return ab_fail(err, AB_ESYSTEM, errno, "watch descriptor %d", source->fd);
 	source->active = true;
 	return 0;
 }
 
-void ab_loop_set(struct ab_loop *loop, struct ab_source *source,
-		 uint32_t events)
+void ab_loop_set(struct ab_loop *loop, struct ab_source *source, uint32_t events)
 {
 	struct epoll_event event = { .events = events, .data.ptr = source };
 
@@ -72,11 +69,9 @@ static void settle(struct ab_loop *loop, struct ab_timer *timer, size_t slot)
 	for (;;) {
 		size_t child = 2 * slot;
 
-		if (child < loop->ntimers &&
-		    loop->timers[child + 1]->at < loop->timers[child]->at)
+		if (child < loop->ntimers && loop->timers[child + 1]->at < loop->timers[child]->at)
 			child++;
-		if (child > loop->ntimers ||
-		    loop->timers[child]->at >= timer->at)
+		if (child > loop->ntimers || loop->timers[child]->at >= timer->at)
 			break;
 		put(loop, slot, loop->timers[child]);
 		slot = child;
@@ -90,8 +85,7 @@ void ab_loop_timer(struct ab_loop *loop, struct ab_timer *timer, uint64_t ms)
 	if (!timer->slot) {
 		if (loop->ntimers + 1 >= loop->room) {
 			loop->room = loop->room ? 2 * loop->room : 64;
-			loop->timers = ab_realloc(loop->timers,
-						  loop->room * sizeof(timer));
+			loop->timers = ab_realloc(loop->timers, loop->room * sizeof(timer));
 		}
 		timer->slot = ++loop->ntimers;
 	}
@@ -113,8 +107,7 @@ void ab_loop_timer_stop(struct ab_loop *loop, struct ab_timer *timer)
 
 static void fire_timers(struct ab_loop *loop)
 {
-	while (loop->ntimers && loop->timers[1]->at <= loop->now &&
-	       !loop->stop) {
+	while (loop->ntimers && loop->timers[1]->at <= loop->now && !loop->stop) {
 		struct ab_timer *timer = loop->timers[1];
 
 		ab_loop_timer_stop(loop, timer);
@@ -167,12 +160,10 @@ int ab_loop_run(struct ab_loop *loop, struct ab_error *err)
 	struct epoll_event events[128];
 
 	while (!loop->stop) {
-		int n = epoll_wait(loop->epoll, events, AB_COUNT(events),
-				   patience(loop));
+		int n = epoll_wait(loop->epoll, events, AB_COUNT(events), patience(loop));
 
 		if (n < 0 && errno != EINTR)
-			return ab_fail(err, AB_ESYSTEM, errno,
-				       "wait for events");
+			return ab_fail(err, AB_ESYSTEM, errno, "wait for events");
 		loop->now = ab_now_ms();
 		for (int i = 0; i < n && !loop->stop; i++) {
 			struct ab_source *source = events[i].data.ptr;

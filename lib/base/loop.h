@@ -24,7 +24,7 @@ struct ab_source {
  * it is stopped. */
 struct ab_timer {
 	uint64_t at;
-	size_t slot;	/* in the heap, from 1; 0: stopped */
+	size_t slot; /* in the heap, from 1; 0: stopped */
 	void (*fire)(struct ab_timer *timer);
 	void *owner;
 };
@@ -40,20 +40,19 @@ struct ab_later {
 
 struct ab_loop {
 	int epoll;
-	bool stop;	/* set by a callback: run() returns after the batch */
-	uint64_t now;	/* milliseconds, of the present batch */
-	struct ab_timer **timers;	/* a heap, from index 1 */
+	bool stop;		  /* set by a callback: run() returns after the batch */
+	uint64_t now;		  /* milliseconds, of the present batch */
+	struct ab_timer **timers; /* a heap, from index 1 */
 	size_t ntimers, room;
 	struct ab_later *later, **later_end;
 };
 
 int ab_loop_init(struct ab_loop *loop, struct ab_error *err);
 /* events as for epoll; level-triggered unless EPOLLET is among them. */
-int ab_loop_add(struct ab_loop *loop, struct ab_source *source,
-		uint32_t events, struct ab_error *err);
+int ab_loop_add(struct ab_loop *loop, struct ab_source *source, uint32_t events,
+		struct ab_error *err);
 /* Change what is waited for; cannot fail for an active source. */
-void ab_loop_set(struct ab_loop *loop, struct ab_source *source,
-		 uint32_t events);
+void ab_loop_set(struct ab_loop *loop, struct ab_source *source, uint32_t events);
 void ab_loop_remove(struct ab_loop *loop, struct ab_source *source);
 /* Remove and close: the kernel forgets a closed descriptor by itself, as long
  * as nobody else holds its file. */

@@ -20,15 +20,12 @@ int ab_mailbox_init(struct ab_mailbox *box, struct ab_error *err)
 	return 0;
 }
 
-void ab_mailbox_post(struct ab_mailbox *box, int kind, int value, int fd,
-		     void *data)
+void ab_mailbox_post(struct ab_mailbox *box, int kind, int value, int fd, void *data)
 {
 	struct ab_letter *letter = ab_alloc(sizeof(*letter));
 	uint64_t one = 1;
 
-	*letter = (struct ab_letter){
-		.kind = kind, .value = value, .fd = fd, .data = data
-	};
+	*letter = (struct ab_letter){ .kind = kind, .value = value, .fd = fd, .data = data };
 	pthread_mutex_lock(&box->lock);
 	*box->end = letter;
 	box->end = &letter->next;

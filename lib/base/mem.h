@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-void *ab_alloc(size_t size);		/* zeroed */
+void *ab_alloc(size_t size); /* zeroed */
 void *ab_realloc(void *p, size_t size);
 char *ab_strdup(const char *s);
 char *ab_strndup(const char *s, size_t n);

@@ -58,8 +58,7 @@ bool ab_path_within(const char *path, const char *top)
 
 	if (n == 1)
 		return true;
-	return strncmp(path, top, n) == 0 &&
-	       (path[n] == '/' || path[n] == '\0');
+	return strncmp(path, top, n) == 0 && (path[n] == '/' || path[n] == '\0');
 }
 
 char *ab_path_join(const char *dir, const char *name)

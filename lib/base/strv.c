@@ -11,8 +11,7 @@ void ab_strv_give(struct ab_strv *sv, char *s)
 {
 	/* Grow at each power of two: one reallocation per doubling. */
 	if ((sv->len & (sv->len + 1)) == 0)
-		sv->v = ab_realloc(sv->v,
-				   2 * (sv->len + 1) * sizeof(sv->v[0]));
+		sv->v = ab_realloc(sv->v, 2 * (sv->len + 1) * sizeof(sv->v[0]));
 	sv->v[sv->len++] = s;
 	sv->v[sv->len] = NULL;
 }
@@ -59,8 +58,7 @@ void ab_strv_add_once(struct ab_strv *sv, const char *s)
 void ab_strv_remove(struct ab_strv *sv, size_t index)
 {
 	free(sv->v[index]);
-	memmove(sv->v + index, sv->v + index + 1,
-		(sv->len - index) * sizeof(sv->v[0]));
+	memmove(sv->v + index, sv->v + index + 1, (sv->len - index) * sizeof(sv->v[0]));
 	sv->len--;
 }
 

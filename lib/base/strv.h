@@ -12,12 +12,11 @@ struct ab_strv {
 	size_t len;
 };
 
-void ab_strv_add(struct ab_strv *sv, const char *s);	/* copies */
-void ab_strv_give(struct ab_strv *sv, char *s);		/* takes over */
-void ab_strv_addf(struct ab_strv *sv, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+void ab_strv_add(struct ab_strv *sv, const char *s); /* copies */
+void ab_strv_give(struct ab_strv *sv, char *s);	     /* takes over */
+void ab_strv_addf(struct ab_strv *sv, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void ab_strv_extend(struct ab_strv *sv, const struct ab_strv *from);
-void ab_strv_add_once(struct ab_strv *sv, const char *s);	/* if it is new */
+void ab_strv_add_once(struct ab_strv *sv, const char *s); /* if it is new */
 bool ab_strv_has(const struct ab_strv *sv, const char *s);
 void ab_strv_remove(struct ab_strv *sv, size_t index);
 void ab_strv_sort(struct ab_strv *sv);

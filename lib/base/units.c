@@ -16,8 +16,7 @@ static const struct unit sizes[] = {
 	{ "K", 1ULL << 10 }, { "", 1 },
 };
 static const struct unit durations[] = {
-	{ "d", 86400000 }, { "h", 3600000 }, { "m", 60000 },
-	{ "s", 1000 },	   { "ms", 1 },
+	{ "d", 86400000 }, { "h", 3600000 }, { "m", 60000 }, { "s", 1000 }, { "ms", 1 },
 };
 
 static int digits(const char **s, uint64_t *ret)
@@ -76,9 +75,8 @@ int ab_parse_duration(const char *s, uint64_t *ret_ms)
 			    strncmp(durations[i].name, s, len) == 0)
 				u = &durations[i];
 		if (len == 0 && last == UINT64_MAX)
-			u = &durations[3];	/* a bare number: seconds */
-		if (!u || u->factor >= last ||
-		    __builtin_mul_overflow(n, u->factor, &n) ||
+			u = &durations[3]; /* a bare number: seconds */
+		if (!u || u->factor >= last || __builtin_mul_overflow(n, u->factor, &n) ||
 		    __builtin_add_overflow(total, n, &total))
 			return -1;
 		last = u->factor;
@@ -94,8 +92,7 @@ const char *ab_format_size(uint64_t bytes, char buf[24])
 
 	while (bytes % sizes[i].factor || (bytes == 0 && sizes[i].factor > 1))
 		i++;
-	snprintf(buf, 24, "%llu%s",
-		 (unsigned long long)(bytes / sizes[i].factor), sizes[i].name);
+	snprintf(buf, 24, "%llu%s", (unsigned long long)(bytes / sizes[i].factor), sizes[i].name);
 	return buf;
 }
 
@@ -109,8 +106,7 @@ const char *ab_format_duration(uint64_t ms, char buf[48])
 		uint64_t count = ms / durations[i].factor;
 
 		if (count)
-			n += (size_t)snprintf(buf + n, 48 - n, "%llu%s",
-					      (unsigned long long)count,
+			n += (size_t)snprintf(buf + n, 48 - n, "%llu%s", (unsigned long long)count,
 					      durations[i].name);
 		ms %= durations[i].factor;
 	}

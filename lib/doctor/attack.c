@@ -18,30 +18,21 @@
  * that are tried denied, whatever the machine's own file allows.
  */
 static const struct ab_setting settings[] = {
-	{ "network.mode", "filtered", "attack" },
-	{ "network.unknown", "deny", "attack" },
-	{ "network.deny", AB_OUT4, "attack" },
-	{ "network.deny", "[" AB_OUT6 "]", "attack" },
-	{ "network.deny", AB_METADATA, "attack" },
-	{ "network.deny", AB_PRIVATE, "attack" },
-	{ "assurance.fallback", "warn", "attack" },
-	{ "limits.timeout", "2m", "attack" },
-	{ "limits.processes", "64", "attack" },
-	{ "limits.files", "256", "attack" },
-	{ "limits.fileSize", "1M", "attack" },
-	{ "filesystem.tmpSize", "8M", "attack" },
+	{ "network.mode", "filtered", "attack" },   { "network.unknown", "deny", "attack" },
+	{ "network.deny", AB_OUT4, "attack" },	    { "network.deny", "[" AB_OUT6 "]", "attack" },
+	{ "network.deny", AB_METADATA, "attack" },  { "network.deny", AB_PRIVATE, "attack" },
+	{ "assurance.fallback", "warn", "attack" }, { "limits.timeout", "2m", "attack" },
+	{ "limits.processes", "64", "attack" },	    { "limits.files", "256", "attack" },
+	{ "limits.fileSize", "1M", "attack" },	    { "filesystem.tmpSize", "8M", "attack" },
 };
 
-void ab_attack_add(struct ab_attack *attack, const char *wall, const char *name,
-		   enum ab_hold hold, const char *seen)
+void ab_attack_add(struct ab_attack *attack, const char *wall, const char *name, enum ab_hold hold,
+		   const char *seen)
 {
-	attack->v =
-		ab_realloc(attack->v, (attack->len + 1) * sizeof(attack->v[0]));
-	attack->v[attack->len++] =
-		(struct ab_attempt){ .wall = wall,
-				     .name = name,
-				     .hold = hold,
-				     .seen = ab_strdup(seen) };
+	attack->v = ab_realloc(attack->v, (attack->len + 1) * sizeof(attack->v[0]));
+	attack->v[attack->len++] = (struct ab_attempt){
+		.wall = wall, .name = name, .hold = hold, .seen = ab_strdup(seen)
+	};
 }
 
 /* One report, or false at the end. What comes from the box is data. */
@@ -62,8 +53,7 @@ static size_t collect(int fd, struct ab_attack *attack)
 	while (ab_try_at(next) && hear(fd, &report) && report.index == next) {
 		const struct ab_try *t = ab_try_at(next++);
 
-		ab_attack_add(attack, t->wall, t->name,
-			      (enum ab_hold)report.hold, report.seen);
+		ab_attack_add(attack, t->wall, t->name, (enum ab_hold)report.hold, report.seen);
 	}
 	return next;
 }
@@ -76,12 +66,10 @@ static void note_early_end(struct ab_attack *attack, size_t next,
 
 	if (!t)
 		return;
-	snprintf(why, sizeof(why), "the box ended here (status %d)",
-		 out->status);
+	snprintf(why, sizeof(why), "the box ended here (status %d)", out->status);
 	ab_attack_add(attack, t->wall, t->name, AB_HOLD_BROKEN, why);
 	while ((t = ab_try_at(++next)) != NULL)
-		ab_attack_add(attack, t->wall, t->name, AB_HOLD_UNTRIED,
-			      "the box had ended");
+		ab_attack_add(attack, t->wall, t->name, AB_HOLD_UNTRIED, "the box had ended");
 }
 
 static void sum_up(struct ab_attack *attack)
@@ -94,19 +82,15 @@ static void sum_up(struct ab_attack *attack)
 	}
 	attack->broken = broken > 0;
 	if (broken)
-		attack->summary = ab_printf("%zu attempts, %zu BROKEN",
-					    attack->len, broken);
+		attack->summary = ab_printf("%zu attempts, %zu BROKEN", attack->len, broken);
 	else if (untried)
-		attack->summary = ab_printf(
-			"%zu attempts, all held; %zu could not be tried here",
-			attack->len - untried, untried);
+		attack->summary = ab_printf("%zu attempts, all held; %zu could not be tried here",
+					    attack->len - untried, untried);
 	else
-		attack->summary =
-			ab_printf("%zu attempts, all held", attack->len);
+		attack->summary = ab_printf("%zu attempts, all held", attack->len);
 }
 
-static void fill_words(const struct ab_stage *stage,
-		       const struct ab_policy_input *input,
+static void fill_words(const struct ab_stage *stage, const struct ab_policy_input *input,
 		       struct ab_strv *words)
 {
 	ab_trial_program(words);
@@ -121,8 +105,7 @@ static void fill_words(const struct ab_stage *stage,
 }
 
 /* Start the box, hear it out, look at what is left. */
-static int attack_from(struct ab_stage *stage,
-		       const struct ab_policy_input *input,
+static int attack_from(struct ab_stage *stage, const struct ab_policy_input *input,
 		       struct ab_attack *ret, struct ab_error *err)
 {
 	ab_autostrv struct ab_strv words = { 0 };
@@ -134,8 +117,8 @@ static int attack_from(struct ab_stage *stage,
 	fill_words(stage, input, &words);
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "make a pipe");
-	result = ab_trial_start(stage->trial, settings, AB_COUNT(settings),
-				&words, ends[1], stage->secret, &run, err);
+	result = ab_trial_start(stage->trial, settings, AB_COUNT(settings), &words, ends[1],
+				stage->secret, &run, err);
 	close(ends[1]);
 	if (result < 0) {
 		close(ends[0]);
@@ -164,7 +147,8 @@ static int check_place(const char *base, struct ab_error *err)
 			continue;
 		ab_fail(err, AB_EUSAGE, 0,
 			"the state folder is below %s, which every box "
-			"replaces by one of its own", private[i]);
+			"replaces by one of its own",
+			private[i]);
 		return ab_hint(err, "choose another for the attack: "
 				    "AGENTBOX_STATE=DIR agentbox doctor "
 				    "--attack");
@@ -172,8 +156,7 @@ static int check_place(const char *base, struct ab_error *err)
 	return 0;
 }
 
-int ab_attack(const struct ab_policy_input *input, struct ab_attack *ret,
-	      struct ab_error *err)
+int ab_attack(const struct ab_policy_input *input, struct ab_attack *ret, struct ab_error *err)
 {
 	struct ab_attack attack = { 0 };
 	struct ab_stage stage;
@@ -187,8 +170,7 @@ int ab_attack(const struct ab_policy_input *input, struct ab_attack *ret,
 	}
 	if (ab_trial_open(input, &trial, err) < 0)
 		return -1;
-	if (check_place(trial.base, err) == 0 &&
-	    ab_stage_open(&trial, &stage, err) == 0) {
+	if (check_place(trial.base, err) == 0 && ab_stage_open(&trial, &stage, err) == 0) {
 		result = attack_from(&stage, input, &attack, err);
 		ab_stage_fini(&stage);
 	}

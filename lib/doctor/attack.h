@@ -21,23 +21,23 @@
 
 /* What the inside is told; all of it is in our own argument list. */
 struct ab_attacker {
-	const char *base;	/* the trial's folder */
-	const char *home;	/* the caller's real home, or "" */
-	const char *tag;	/* in the name of everything planted */
-	pid_t victim;		/* a process of the host */
-	int port;		/* where it listens on the host's loopback */
-	int key;		/* of a System V shared memory segment */
-	int stray;		/* a descriptor that must not have come in */
-	char path[4096];	/* ab_place() */
+	const char *base; /* the trial's folder */
+	const char *home; /* the caller's real home, or "" */
+	const char *tag;  /* in the name of everything planted */
+	pid_t victim;	  /* a process of the host */
+	int port;	  /* where it listens on the host's loopback */
+	int key;	  /* of a System V shared memory segment */
+	int stray;	  /* a descriptor that must not have come in */
+	char path[4096];  /* ab_place() */
 	char seen[160];
 };
 #define AB_ATTACKER_WORDS 7
 
 /* Names that inside and outside agree on; the tag follows. */
-#define AB_ATTACKER_NAME "aba-"			/* processes of the attack */
+#define AB_ATTACKER_NAME "aba-" /* processes of the attack */
 #define AB_VICTIM_NAME "abv-"
-#define AB_PLANTED_NAME "agentbox-planted-"	/* files, queues, sockets */
-#define AB_INSIDE_NAME "agentbox-inside-"	/* what inside leaves behind */
+#define AB_PLANTED_NAME "agentbox-planted-" /* files, queues, sockets */
+#define AB_INSIDE_NAME "agentbox-inside-"   /* what inside leaves behind */
 #define AB_PLANTED_SECRET "a planted secret"
 
 /* Addresses for documentation, where the address is not the point: through a
@@ -65,9 +65,8 @@ struct ab_tries {
 	size_t len;
 };
 
-extern const struct ab_tries ab_tries_files, ab_tries_mounts,
-	ab_tries_processes, ab_tries_users, ab_tries_net, ab_tries_ipc,
-	ab_tries_calls, ab_tries_terminal, ab_tries_limits,
+extern const struct ab_tries ab_tries_files, ab_tries_mounts, ab_tries_processes, ab_tries_users,
+	ab_tries_net, ab_tries_ipc, ab_tries_calls, ab_tries_terminal, ab_tries_limits,
 	ab_tries_environment;
 
 /* All tables as one: the attempt with this index, or NULL. */
@@ -104,17 +103,16 @@ struct ab_stage {
 	const struct ab_trial *trial;
 	char tag[8];
 	pid_t self, victim;
-	int control;	/* the victim cleans up when this closes */
+	int control; /* the victim cleans up when this closes */
 	int port;
 	int key;
-	int secret;	/* a descriptor of a planted key */
-	int listeners[3];	/* the host's: TCP, abstract, pathname */
-	char *before;	/* the trial's files, as text */
+	int secret;	  /* a descriptor of a planted key */
+	int listeners[3]; /* the host's: TCP, abstract, pathname */
+	char *before;	  /* the trial's files, as text */
 	char *mounts;
 };
 
-int ab_stage_open(struct ab_trial *trial, struct ab_stage *ret,
-		  struct ab_error *err);
+int ab_stage_open(struct ab_trial *trial, struct ab_stage *ret, struct ab_error *err);
 void ab_stage_fini(struct ab_stage *stage);
 /* Folders of the host that the box has its own of; ends with NULL. */
 extern const char *const ab_shared_folders[];
@@ -126,7 +124,7 @@ char *ab_stage_mounts(const struct ab_stage *stage);
 void ab_stage_inspect(struct ab_stage *stage, struct ab_attack *attack);
 
 /* Another row of the report. */
-void ab_attack_add(struct ab_attack *attack, const char *wall,
-		   const char *name, enum ab_hold hold, const char *seen);
+void ab_attack_add(struct ab_attack *attack, const char *wall, const char *name, enum ab_hold hold,
+		   const char *seen);
 
 #endif

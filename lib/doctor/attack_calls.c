@@ -29,8 +29,7 @@ static enum ab_hold call(struct ab_attacker *a, const struct ab_try *t)
 	return ab_broken(a, "the kernel looked at it: %s", strerror(errno));
 }
 
-static enum ab_hold change_personality(struct ab_attacker *a,
-				       const struct ab_try *t)
+static enum ab_hold change_personality(struct ab_attacker *a, const struct ab_try *t)
 {
 	return ab_refused(a, personality((unsigned long)t->number));
 }
@@ -55,10 +54,7 @@ static enum ab_hold foreign_call(struct ab_attacker *a, const struct ab_try *t)
 		return ab_refused(a, syscall(SYS_getpid | 0x40000000));
 	long r;
 
-	__asm__ volatile("int $0x80"
-			 : "=a"(r)
-			 : "a"(20L)
-			 : "memory", "r8", "r9", "r10", "r11");
+	__asm__ volatile("int $0x80" : "=a"(r) : "a"(20L) : "memory", "r8", "r9", "r10", "r11");
 	errno = r < 0 ? (int)-r : 0;
 	return ab_refused(a, r < 0 ? -1 : r);
 #else
@@ -67,13 +63,11 @@ static enum ab_hold foreign_call(struct ab_attacker *a, const struct ab_try *t)
 #endif
 }
 
-static enum ab_hold filter_in_force(struct ab_attacker *a,
-				    const struct ab_try *t)
+static enum ab_hold filter_in_force(struct ab_attacker *a, const struct ab_try *t)
 {
 	(void)t;
-	return prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == 2
-		       ? ab_held(a, "in force")
-		       : ab_broken(a, "no filter is in force");
+	return prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == 2 ? ab_held(a, "in force")
+						      : ab_broken(a, "no filter is in force");
 }
 
 #define CALLS "system calls"
@@ -105,10 +99,8 @@ static const struct ab_try calls[] = {
 	{ CALLS, "adjtimex", call, NULL, SYS_adjtimex },
 	{ CALLS, "sethostname", call, NULL, SYS_sethostname },
 	{ CALLS, "move_pages", call, NULL, SYS_move_pages },
-	{ CALLS, "another personality", change_personality, NULL, PER_LINUX32,
-	  ask_personality },
-	{ CALLS, "all memory executable", change_personality, NULL,
-	  READ_IMPLIES_EXEC },
+	{ CALLS, "another personality", change_personality, NULL, PER_LINUX32, ask_personality },
+	{ CALLS, "all memory executable", change_personality, NULL, READ_IMPLIES_EXEC },
 	{ CALLS, "forge what /proc shows", forge_memory },
 	{ CALLS, "a call of the 32-bit interface", foreign_call, NULL, 0 },
 	{ CALLS, "a call of another interface", foreign_call, NULL, 1 },
@@ -143,8 +135,7 @@ static enum ab_hold type_keys(struct ab_attacker *a, const struct ab_try *t)
 	if (pid == 0) {
 		if (setsid() < 0 || ioctl(slave, TIOCSCTTY, 0) < 0)
 			_exit(255);
-		_exit(syscall(SYS_ioctl, slave, t->number, key) < 0 ? errno
-								    : 0);
+		_exit(syscall(SYS_ioctl, slave, t->number, key) < 0 ? errno : 0);
 	}
 	if (pid < 0 || waitpid(pid, &status, 0) < 0 || !WIFEXITED(status) ||
 	    WEXITSTATUS(status) == 255)
@@ -160,32 +151,25 @@ static const char *use_terminal(struct ab_attacker *a)
 	char byte = 0;
 
 	(void)a;
-	if (slave < 0 || ioctl(slave, TIOCGWINSZ, &size) < 0 ||
-	    write(slave, "x", 1) != 1 || read(master, &byte, 1) != 1 ||
-	    byte != 'x')
+	if (slave < 0 || ioctl(slave, TIOCGWINSZ, &size) < 0 || write(slave, "x", 1) != 1 ||
+	    read(master, &byte, 1) != 1 || byte != 'x')
 		return "using a terminal of one's own";
 	return NULL;
 }
 
 static enum ab_hold open_terminal(struct ab_attacker *a, const struct ab_try *t)
 {
-	return ab_refused_fd(a, open(t->arg, O_RDWR | O_NOCTTY | O_NONBLOCK |
-						     O_CLOEXEC));
+	return ab_refused_fd(a, open(t->arg, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC));
 }
 
 #define HIGH (1L << 32)
 #define TERMINAL "terminal"
 static const struct ab_try terminal[] = {
-	{ TERMINAL, "type keys (TIOCSTI)", type_keys, NULL, TIOCSTI,
-	  use_terminal },
-	{ TERMINAL, "type keys, high bits set", type_keys, NULL,
-	  TIOCSTI | HIGH },
-	{ TERMINAL, "paste on a console (TIOCLINUX)", type_keys, NULL,
-	  TIOCLINUX },
-	{ TERMINAL, "paste on a console, high bits set", type_keys, NULL,
-	  TIOCLINUX | HIGH },
-	{ TERMINAL, "load a line discipline (TIOCSETD)", type_keys, NULL,
-	  TIOCSETD },
+	{ TERMINAL, "type keys (TIOCSTI)", type_keys, NULL, TIOCSTI, use_terminal },
+	{ TERMINAL, "type keys, high bits set", type_keys, NULL, TIOCSTI | HIGH },
+	{ TERMINAL, "paste on a console (TIOCLINUX)", type_keys, NULL, TIOCLINUX },
+	{ TERMINAL, "paste on a console, high bits set", type_keys, NULL, TIOCLINUX | HIGH },
+	{ TERMINAL, "load a line discipline (TIOCSETD)", type_keys, NULL, TIOCSETD },
 	{ TERMINAL, "open the caller's terminal", open_terminal, "/dev/tty" },
 	{ TERMINAL, "open the console", open_terminal, "/dev/console" },
 	{ TERMINAL, "open a virtual console", open_terminal, "/dev/tty1" },

@@ -175,8 +175,7 @@ static enum ab_hold through_link(struct ab_attacker *a, const struct ab_try *t)
 	int fd, errnum;
 
 	if (symlink(ab_place(a, t->arg), link) < 0)
-		return ab_untried(a, "no link can be made: %s",
-				  strerror(errno));
+		return ab_untried(a, "no link can be made: %s", strerror(errno));
 	fd = open(link, (int)t->number);
 	errnum = errno;
 	unlink(link);
@@ -184,15 +183,13 @@ static enum ab_hold through_link(struct ab_attacker *a, const struct ab_try *t)
 	return ab_refused_fd(a, fd);
 }
 
-static enum ab_hold through_parent_link(struct ab_attacker *a,
-					const struct ab_try *t)
+static enum ab_hold through_parent_link(struct ab_attacker *a, const struct ab_try *t)
 {
 	ab_autofree char *link = ab_printf("%s/home/project/g", a->base);
 	int fd, errnum;
 
 	if (symlink(".git", link) < 0)
-		return ab_untried(a, "no link can be made: %s",
-				  strerror(errno));
+		return ab_untried(a, "no link can be made: %s", strerror(errno));
 	fd = open(ab_place(a, t->arg), W | O_CREAT | O_EXCL, 0600);
 	errnum = errno;
 	if (fd >= 0)
@@ -219,8 +216,7 @@ static enum ab_hold by_openat2(struct ab_attacker *a, const struct ab_try *t)
 	struct open_how how = { .flags = W, .resolve = RESOLVE_IN_ROOT };
 	ab_autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
-	return ab_refused_fd(a, (int)syscall(SYS_openat2, root,
-					     ab_place(a, t->arg), &how,
+	return ab_refused_fd(a, (int)syscall(SYS_openat2, root, ab_place(a, t->arg), &how,
 					     sizeof(how)));
 }
 
@@ -298,75 +294,60 @@ static const struct ab_try files[] = {
 	{ FILES, "make a file in /var", make_in, "/var" },
 	{ FILES, "make a file in your home folder", make_in, "!" },
 	{ FILES, "make a file beside the workspace", make_in, "~" },
-	{ FILES, "write a file outside the workspace", open_write,
-	  "@outside/target", 0, write_in_workspace },
+	{ FILES, "write a file outside the workspace", open_write, "@outside/target", 0,
+	  write_in_workspace },
 	{ FILES, "write .bashrc", open_write, "~/.bashrc" },
-	{ FILES, "write through a symbolic link", through_link,
-	  "@outside/target", O_WRONLY },
+	{ FILES, "write through a symbolic link", through_link, "@outside/target", O_WRONLY },
 	{ FILES, "write by openat2", by_openat2, "@outside/target" },
 	{ FILES, "write by a handle opened again", reopen, "@outside/target" },
 	{ FILES, "truncate a file outside", truncate_it, "@outside/target" },
 	{ FILES, "remove a file outside", unlink_it, "@outside/target" },
-	{ FILES, "change the mode of a file outside", change_mode,
-	  "@outside/target" },
+	{ FILES, "change the mode of a file outside", change_mode, "@outside/target" },
 	{ FILES, "bring a file in by a hard link", link_in, "@outside/target" },
 	{ FILES, "write past /proc/self/root", make_in, "/proc/self/root/etc" },
 	{ FILES, "look into the state folder", list_folder, "@state" },
 	{ FILES, "make a file in the state folder", make_in, "@state" },
-	{ FILES, "read a private key", open_read, "~/.ssh/id_ed25519", 0,
-	  read_known_hosts },
+	{ FILES, "read a private key", open_read, "~/.ssh/id_ed25519", 0, read_known_hosts },
 	{ FILES, "read .netrc", open_read, "~/.netrc" },
 	{ FILES, "read cloud credentials", open_read, "~/.aws/credentials" },
 	{ FILES, "read /etc/shadow", open_read, "/etc/shadow" },
-	{ FILES, "read a key through a symbolic link", through_link,
-	  "~/.ssh/id_ed25519", O_RDONLY },
+	{ FILES, "read a key through a symbolic link", through_link, "~/.ssh/id_ed25519",
+	  O_RDONLY },
 	{ FILES, "read a key by a hard link", link_in, "~/.ssh/id_ed25519" },
-	{ FILES, "open a key's mask by its mode", change_mode,
-	  "~/.ssh/id_ed25519" },
+	{ FILES, "open a key's mask by its mode", change_mode, "~/.ssh/id_ed25519" },
 	{ FILES, "move a key's mask away", rename_it, "~/.ssh/id_ed25519" },
 	{ FILES, "move the folder of the key away", rename_it, "~/.ssh" },
-	{ FILES, "plant a git hook", make_name, "./.git/hooks/pre-commit", 0,
-	  write_in_git },
+	{ FILES, "plant a git hook", make_name, "./.git/hooks/pre-commit", 0, write_in_git },
 	{ FILES, "plant a hook through a linked parent", through_parent_link,
 	  "./g/hooks/pre-commit" },
 	{ FILES, "change the git configuration", open_write, "./.git/config" },
 	{ FILES, "change it by its other name", open_write, "./alias" },
-	{ FILES, "truncate the git configuration", truncate_it,
-	  "./.git/config" },
+	{ FILES, "truncate the git configuration", truncate_it, "./.git/config" },
 	{ FILES, "remove the git configuration", unlink_it, "./.git/config" },
-	{ FILES, "move .git away", rename_it, "./.git", 0,
-	  rename_in_workspace },
+	{ FILES, "move .git away", rename_it, "./.git", 0, rename_in_workspace },
 	{ FILES, "move the hooks away", rename_it, "./.git/hooks" },
-	{ FILES, "exchange the hooks for a folder", exchange_it,
-	  "./.git/hooks" },
+	{ FILES, "exchange the hooks for a folder", exchange_it, "./.git/hooks" },
 	{ FILES, "change the mode of the hooks", change_mode, "./.git/hooks" },
-	{ FILES, "write our own program file", write_program,
-	  "/proc/self/exe" },
+	{ FILES, "write our own program file", write_program, "/proc/self/exe" },
 	{ FILES, "write init's program file", open_write, "/proc/1/exe" },
-	{ FILES, "look into init's root", list_folder, "/proc/1/root", 0,
-	  read_own_status },
+	{ FILES, "look into init's root", list_folder, "/proc/1/root", 0, read_own_status },
 	{ FILES, "look into init's folder", list_folder, "/proc/1/cwd" },
 	{ FILES, "open init's descriptors", open_each, "/proc/1/fd", 64 },
 	{ FILES, "read init's memory", open_read, "/proc/1/mem" },
 	{ FILES, "read init's environment", open_read, "/proc/1/environ" },
-	{ FILES, "change the core pattern", open_write,
-	  "/proc/sys/kernel/core_pattern" },
-	{ FILES, "change the module loader", open_write,
-	  "/proc/sys/kernel/modprobe" },
+	{ FILES, "change the core pattern", open_write, "/proc/sys/kernel/core_pattern" },
+	{ FILES, "change the module loader", open_write, "/proc/sys/kernel/modprobe" },
 	{ FILES, "switch user namespaces on again", open_write,
 	  "/proc/sys/user/max_user_namespaces" },
-	{ FILES, "press the system request key", open_write,
-	  "/proc/sysrq-trigger" },
-	{ FILES, "change the mode of a file in /proc", same_mode,
-	  "/proc/version" },
+	{ FILES, "press the system request key", open_write, "/proc/sysrq-trigger" },
+	{ FILES, "change the mode of a file in /proc", same_mode, "/proc/version" },
 	{ FILES, "read the kernel's memory", open_read, "/proc/kcore" },
 	{ FILES, "open /dev/mem", open_read, "/dev/mem" },
 	{ FILES, "open the kernel's log", open_read, "/dev/kmsg" },
 	{ FILES, "change a kernel setting in /sys", open_write,
 	  "/sys/kernel/mm/transparent_hugepage/enabled" },
 	{ FILES, "change a cgroup", open_write, "/sys/fs/cgroup/cgroup.procs" },
-	{ FILES, "make a character device", device, "./device", S_IFCHR,
-	  make_fifo },
+	{ FILES, "make a character device", device, "./device", S_IFCHR, make_fifo },
 	{ FILES, "make a block device", device, "./device", S_IFBLK },
 };
 const struct ab_tries ab_tries_files = { files, AB_COUNT(files) };

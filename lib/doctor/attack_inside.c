@@ -19,10 +19,9 @@
 
 /* By wall; within one the order of its table. */
 static const struct ab_tries *const walls[] = {
-	&ab_tries_files,       &ab_tries_mounts,   &ab_tries_processes,
-	&ab_tries_users,       &ab_tries_net,	   &ab_tries_ipc,
-	&ab_tries_calls,       &ab_tries_terminal, &ab_tries_limits,
-	&ab_tries_environment,
+	&ab_tries_files,  &ab_tries_mounts,	 &ab_tries_processes, &ab_tries_users,
+	&ab_tries_net,	  &ab_tries_ipc,	 &ab_tries_calls,     &ab_tries_terminal,
+	&ab_tries_limits, &ab_tries_environment,
 };
 
 const struct ab_try *ab_try_at(size_t index)
@@ -35,8 +34,7 @@ const struct ab_try *ab_try_at(size_t index)
 	return NULL;
 }
 
-static enum ab_hold say(struct ab_attacker *a, enum ab_hold hold,
-			const char *fmt, va_list ap)
+static enum ab_hold say(struct ab_attacker *a, enum ab_hold hold, const char *fmt, va_list ap)
 {
 	vsnprintf(a->seen, sizeof(a->seen), fmt, ap);
 	return hold;
@@ -77,8 +75,7 @@ enum ab_hold ab_untried(struct ab_attacker *a, const char *fmt, ...)
 
 enum ab_hold ab_refused(struct ab_attacker *a, long r)
 {
-	return r < 0 ? ab_held(a, "%s", strerror(errno))
-		     : ab_broken(a, "it worked");
+	return r < 0 ? ab_held(a, "%s", strerror(errno)) : ab_broken(a, "it worked");
 }
 
 enum ab_hold ab_refused_fd(struct ab_attacker *a, int fd)
@@ -93,15 +90,13 @@ const char *ab_place(struct ab_attacker *a, const char *arg)
 {
 	switch (arg[0]) {
 	case '~':
-		snprintf(a->path, sizeof(a->path), "%s/home%s", a->base,
-			 arg + 1);
+		snprintf(a->path, sizeof(a->path), "%s/home%s", a->base, arg + 1);
 		break;
 	case '@':
 		snprintf(a->path, sizeof(a->path), "%s/%s", a->base, arg + 1);
 		break;
 	case '.':
-		snprintf(a->path, sizeof(a->path), "%s/home/project%s", a->base,
-			 arg + 1);
+		snprintf(a->path, sizeof(a->path), "%s/home/project%s", a->base, arg + 1);
 		break;
 	case '!':
 		snprintf(a->path, sizeof(a->path), "%s", a->home);
@@ -112,8 +107,7 @@ const char *ab_place(struct ab_attacker *a, const char *arg)
 	return a->path;
 }
 
-static void attempt(struct ab_attacker *a, const struct ab_try *t,
-		    struct ab_report *r)
+static void attempt(struct ab_attacker *a, const struct ab_try *t, struct ab_report *r)
 {
 	const char *why;
 
@@ -126,8 +120,8 @@ static void attempt(struct ab_attacker *a, const struct ab_try *t,
 	if (!why)
 		return;
 	r->hold = AB_HOLD_BROKEN;
-	snprintf(r->seen, sizeof(r->seen),
-		 "what is allowed fails: %.60s: %.60s", why, strerror(errno));
+	snprintf(r->seen, sizeof(r->seen), "what is allowed fails: %.60s: %.60s", why,
+		 strerror(errno));
 }
 
 /* An attempt that does not come back is judged by how it ended. */
@@ -136,20 +130,16 @@ static void judge_end(int status, struct ab_report *r)
 	int sig = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 
 	/* The filter's answer to a foreign call. */
-	r->hold =
-		sig == SIGSYS || sig == SIGILL ? AB_HOLD_HELD : AB_HOLD_UNTRIED;
+	r->hold = sig == SIGSYS || sig == SIGILL ? AB_HOLD_HELD : AB_HOLD_UNTRIED;
 	if (sig == SIGALRM)
-		snprintf(r->seen, sizeof(r->seen), "no answer in %d s",
-			 TRY_SECONDS);
+		snprintf(r->seen, sizeof(r->seen), "no answer in %d s", TRY_SECONDS);
 	else if (sig)
 		snprintf(r->seen, sizeof(r->seen), "ended by signal %d", sig);
 	else
-		snprintf(r->seen, sizeof(r->seen), "ended with status %d",
-			 WEXITSTATUS(status));
+		snprintf(r->seen, sizeof(r->seen), "ended with status %d", WEXITSTATUS(status));
 }
 
-static void attempt_apart(struct ab_attacker *a, const struct ab_try *t,
-			  struct ab_report *r)
+static void attempt_apart(struct ab_attacker *a, const struct ab_try *t, struct ab_report *r)
 {
 	int ends[2], status = 0;
 	ssize_t n = -1;

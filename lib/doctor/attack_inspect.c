@@ -22,8 +22,7 @@
 /* FNV-1a: it only has to notice a change. */
 static uint64_t digest(int dir, const char *name)
 {
-	ab_autoclose int fd =
-		openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	ab_autoclose int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	uint64_t hash = 14695981039346656037ull;
 	ab_autofree char *data = NULL;
 	size_t len = 0;
@@ -49,13 +48,9 @@ static void look(int dir, const char *path, int depth, struct ab_strv *ret)
 		if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
 		at = ab_printf("%s/%s", path, name);
-		ab_strv_addf(
-			ret, "%s %o %u %llu %llx", at, st.st_mode, st.st_uid,
-			S_ISREG(st.st_mode) ? (unsigned long long)st.st_size
-					    : 0,
-			S_ISREG(st.st_mode)
-				? (unsigned long long)digest(dir, name)
-				: 0);
+		ab_strv_addf(ret, "%s %o %u %llu %llx", at, st.st_mode, st.st_uid,
+			     S_ISREG(st.st_mode) ? (unsigned long long)st.st_size : 0,
+			     S_ISREG(st.st_mode) ? (unsigned long long)digest(dir, name) : 0);
 		if (!S_ISDIR(st.st_mode) || depth == 16)
 			continue;
 		sub = openat(dir, name, OPEN_DIR);
@@ -85,8 +80,7 @@ char *ab_stage_snapshot(const struct ab_stage *s)
 /* Mounts of ours in our own namespace: there must be none. */
 char *ab_stage_mounts(const struct ab_stage *s)
 {
-	ab_autoclose int fd =
-		open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
+	ab_autoclose int fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
 	ab_autofree char *text = NULL;
 	struct ab_buf b = { 0 };
 	size_t len;
@@ -103,19 +97,17 @@ char *ab_stage_mounts(const struct ab_stage *s)
 	return ab_buf_take(&b);
 }
 
-static void ask(struct ab_attack *attack, const char *name, bool held,
-		const char *good, const char *bad)
+static void ask(struct ab_attack *attack, const char *name, bool held, const char *good,
+		const char *bad)
 {
-	ab_attack_add(attack, "afterwards, outside", name,
-		      held ? AB_HOLD_HELD : AB_HOLD_BROKEN, held ? good : bad);
+	ab_attack_add(attack, "afterwards, outside", name, held ? AB_HOLD_HELD : AB_HOLD_BROKEN,
+		      held ? good : bad);
 }
 
 static bool untouched_listeners(const struct ab_stage *s)
 {
 	for (size_t i = 0; i < AB_COUNT(s->listeners); i++) {
-		int fd = s->listeners[i] < 0
-				 ? -1
-				 : accept(s->listeners[i], NULL, NULL);
+		int fd = s->listeners[i] < 0 ? -1 : accept(s->listeners[i], NULL, NULL);
 
 		if (fd >= 0) {
 			close(fd);
@@ -138,8 +130,7 @@ static bool untouched_ipc(const struct ab_stage *s)
 		mq_close(queue);
 	}
 	return attr.mq_curmsgs == 0 &&
-	       (!s->key || (id >= 0 && shmctl(id, IPC_STAT, &ds) == 0 &&
-			    ds.shm_atime == 0));
+	       (!s->key || (id >= 0 && shmctl(id, IPC_STAT, &ds) == 0 && ds.shm_atime == 0));
 }
 
 /* What the attacker left in its own /tmp and /dev/shm is not in ours. */
@@ -147,8 +138,7 @@ static bool nothing_shared(const struct ab_stage *s)
 {
 	for (size_t i = 0; ab_shared_folders[i]; i++) {
 		ab_autofree char *path =
-			ab_printf("%s/" AB_INSIDE_NAME "%s",
-				  ab_shared_folders[i], s->tag);
+			ab_printf("%s/" AB_INSIDE_NAME "%s", ab_shared_folders[i], s->tag);
 
 		if (access(path, F_OK) == 0)
 			return false;
@@ -170,8 +160,7 @@ static bool no_process(const struct ab_stage *s)
 		fd = open(path, O_RDONLY | O_CLOEXEC);
 		if (fd < 0 || read(fd, name, sizeof(name) - 1) < 0)
 			continue;
-		if (strncmp(name, AB_ATTACKER_NAME, strlen(AB_ATTACKER_NAME)) ==
-			    0 &&
+		if (strncmp(name, AB_ATTACKER_NAME, strlen(AB_ATTACKER_NAME)) == 0 &&
 		    strstr(name, s->tag))
 			none = false;
 	}
@@ -195,21 +184,17 @@ void ab_stage_inspect(struct ab_stage *s, struct ab_attack *attack)
 	ab_autofree char *after = ab_stage_snapshot(s);
 	ab_autofree char *mounts = ab_stage_mounts(s);
 
-	ask(attack, "files of the workspace and around it",
-	    strcmp(s->before, after) == 0, "as before, byte for byte",
-	    "something has changed");
-	ask(attack, "sockets of the host", untouched_listeners(s),
-	    "nobody came", "one was reached");
-	ask(attack, "shared memory and queues of the host", untouched_ipc(s),
-	    "untouched", "touched");
-	ask(attack, "the host's /tmp and /dev/shm", nothing_shared(s),
-	    "nothing came out", "something came out");
-	ask(attack, "a process of the host",
-	    waitpid(s->victim, NULL, WNOHANG) == 0, "alive", "ended");
-	ask(attack, "processes of the box", no_process(s), "all gone",
-	    "one is left");
-	ask(attack, "mounts", strcmp(s->mounts, mounts) == 0, "none is left",
-	    "one is left");
-	ask(attack, "the record of the run", no_live_run(s), "closed",
-	    "left open");
+	ask(attack, "files of the workspace and around it", strcmp(s->before, after) == 0,
+	    "as before, byte for byte", "something has changed");
+	ask(attack, "sockets of the host", untouched_listeners(s), "nobody came",
+	    "one was reached");
+	ask(attack, "shared memory and queues of the host", untouched_ipc(s), "untouched",
+	    "touched");
+	ask(attack, "the host's /tmp and /dev/shm", nothing_shared(s), "nothing came out",
+	    "something came out");
+	ask(attack, "a process of the host", waitpid(s->victim, NULL, WNOHANG) == 0, "alive",
+	    "ended");
+	ask(attack, "processes of the box", no_process(s), "all gone", "one is left");
+	ask(attack, "mounts", strcmp(s->mounts, mounts) == 0, "none is left", "one is left");
+	ask(attack, "the record of the run", no_live_run(s), "closed", "left open");
 }

@@ -20,8 +20,7 @@ static const char *make_process(struct ab_attacker *a)
 	(void)a;
 	if (pid == 0)
 		_exit(0);
-	return pid < 0 || waitpid(pid, NULL, 0) != pid ? "making a process"
-						       : NULL;
+	return pid < 0 || waitpid(pid, NULL, 0) != pid ? "making a process" : NULL;
 }
 
 #define BOMB_MAX 200
@@ -67,8 +66,7 @@ static enum ab_hold many_files(struct ab_attacker *a, const struct ab_try *t)
 
 static enum ab_hold big_file(struct ab_attacker *a, const struct ab_try *t)
 {
-	ab_autoclose int fd =
-		open("/tmp", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+	ab_autoclose int fd = open("/tmp", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
 
 	signal(SIGXFSZ, SIG_IGN);
 	if (fd < 0)
@@ -112,8 +110,7 @@ const struct ab_tries ab_tries_limits = { limits, AB_COUNT(limits) };
 
 static enum ab_hold has_variable(struct ab_attacker *a, const struct ab_try *t)
 {
-	return getenv(t->arg) ? ab_broken(a, "it is there")
-			      : ab_held(a, "not there");
+	return getenv(t->arg) ? ab_broken(a, "it is there") : ab_held(a, "not there");
 }
 
 static const char *keeps_variable(struct ab_attacker *a)
@@ -141,18 +138,14 @@ static enum ab_hold stray_fd(struct ab_attacker *a, const struct ab_try *t)
 
 #define ENVIRONMENT "environment"
 static const struct ab_try environment[] = {
-	{ ENVIRONMENT, "find a token", has_variable, "PLANTED_TOKEN", 0,
-	  keeps_variable },
+	{ ENVIRONMENT, "find a token", has_variable, "PLANTED_TOKEN", 0, keeps_variable },
 	{ ENVIRONMENT, "find an API key", has_variable, "PLANTED_API_KEY" },
 	{ ENVIRONMENT, "find the secret under any name", has_secret },
 	{ ENVIRONMENT, "find the ssh agent", has_variable, "SSH_AUTH_SOCK" },
-	{ ENVIRONMENT, "find the session bus", has_variable,
-	  "DBUS_SESSION_BUS_ADDRESS" },
+	{ ENVIRONMENT, "find the session bus", has_variable, "DBUS_SESSION_BUS_ADDRESS" },
 	{ ENVIRONMENT, "be preloaded", has_variable, "LD_PRELOAD" },
 	{ ENVIRONMENT, "be started by a shell", has_variable, "BASH_ENV" },
-	{ ENVIRONMENT, "find where the records are", has_variable,
-	  "AGENTBOX_STATE" },
+	{ ENVIRONMENT, "find where the records are", has_variable, "AGENTBOX_STATE" },
 	{ ENVIRONMENT, "read a descriptor left open", stray_fd },
 };
-const struct ab_tries ab_tries_environment = { environment,
-					       AB_COUNT(environment) };
+const struct ab_tries ab_tries_environment = { environment, AB_COUNT(environment) };

@@ -11,8 +11,7 @@ static enum ab_hold mount_it(struct ab_attacker *a, const struct ab_try *t)
 {
 	const char *target = ab_place(a, t->arg);
 
-	return ab_refused(a, mount(target, target, "tmpfs",
-				   (unsigned long)t->number, NULL));
+	return ab_refused(a, mount(target, target, "tmpfs", (unsigned long)t->number, NULL));
 }
 
 static enum ab_hold umount_it(struct ab_attacker *a, const struct ab_try *t)
@@ -38,39 +37,32 @@ static enum ab_hold clone_tree(struct ab_attacker *a, const struct ab_try *t)
 					  OPEN_TREE_CLONE | AT_RECURSIVE));
 }
 
-static enum ab_hold set_attributes(struct ab_attacker *a,
-				   const struct ab_try *t)
+static enum ab_hold set_attributes(struct ab_attacker *a, const struct ab_try *t)
 {
 	struct mount_attr attr = { .attr_clr = MOUNT_ATTR_RDONLY };
 
-	return ab_refused(a, mount_setattr(AT_FDCWD, ab_place(a, t->arg), 0,
-					   &attr, sizeof(attr)));
+	return ab_refused(a, mount_setattr(AT_FDCWD, ab_place(a, t->arg), 0, &attr, sizeof(attr)));
 }
 
-static enum ab_hold new_file_system(struct ab_attacker *a,
-				    const struct ab_try *t)
+static enum ab_hold new_file_system(struct ab_attacker *a, const struct ab_try *t)
 {
 	return ab_refused_fd(a, fsopen(t->arg, 0));
 }
 
-static enum ab_hold pick_file_system(struct ab_attacker *a,
-				     const struct ab_try *t)
+static enum ab_hold pick_file_system(struct ab_attacker *a, const struct ab_try *t)
 {
 	return ab_refused_fd(a, fspick(AT_FDCWD, t->arg, 0));
 }
 
 static enum ab_hold move_a_mount(struct ab_attacker *a, const struct ab_try *t)
 {
-	return ab_refused(a, move_mount(AT_FDCWD, ab_place(a, t->arg), AT_FDCWD,
-					"/mnt", 0));
+	return ab_refused(a, move_mount(AT_FDCWD, ab_place(a, t->arg), AT_FDCWD, "/mnt", 0));
 }
 
 #define MOUNTS "mounts"
 static const struct ab_try mounts[] = {
-	{ MOUNTS, "make the root writable", mount_it, "/",
-	  MS_REMOUNT | MS_BIND },
-	{ MOUNTS, "make /proc/sys writable", mount_it, "/proc/sys",
-	  MS_REMOUNT | MS_BIND },
+	{ MOUNTS, "make the root writable", mount_it, "/", MS_REMOUNT | MS_BIND },
+	{ MOUNTS, "make /proc/sys writable", mount_it, "/proc/sys", MS_REMOUNT | MS_BIND },
 	{ MOUNTS, "mount a file system", mount_it, "./", 0 },
 	{ MOUNTS, "bind a folder over the workspace", mount_it, "./", MS_BIND },
 	{ MOUNTS, "let mounts spread to the host", mount_it, "/", MS_SHARED },

@@ -79,9 +79,8 @@ static bool is_inside(int fd)
 
 	if (getsockname(fd, (struct sockaddr *)&here.ss, &here.len) < 0)
 		return false;
-	return here.ss.ss_family == AF_INET
-		       ? ntohl(v4->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET
-		       : IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
+	return here.ss.ss_family == AF_INET ? ntohl(v4->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET
+					    : IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
 }
 
 static enum ab_hold listen_to(struct ab_attacker *a, int fd)
@@ -100,13 +99,12 @@ static enum ab_hold listen_to(struct ab_attacker *a, int fd)
 	return ab_held(a, "%s", n < 0 ? strerror(errno) : "ended at once");
 }
 
-static enum ab_hold connect_by(struct ab_attacker *a, const char *to, int port,
-			       int type, int protocol)
+static enum ab_hold connect_by(struct ab_attacker *a, const char *to, int port, int type,
+			       int protocol)
 {
 	struct address addr = address_of(to, port);
 	ab_autoclose int fd =
-		socket(addr.ss.ss_family, type | SOCK_CLOEXEC | SOCK_NONBLOCK,
-		       protocol);
+		socket(addr.ss.ss_family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol);
 
 	return ab_refused(a, fd < 0 ? -1 : dial(fd, &addr));
 }
@@ -114,8 +112,8 @@ static enum ab_hold connect_by(struct ab_attacker *a, const char *to, int port,
 static enum ab_hold tcp(struct ab_attacker *a, const struct ab_try *t)
 {
 	struct address to = address_of(t->arg, (int)t->number);
-	ab_autoclose int fd = socket(
-		to.ss.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	ab_autoclose int fd =
+		socket(to.ss.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	if (fd < 0 || dial(fd, &to) < 0)
 		return ab_refused(a, -1);
@@ -124,15 +122,13 @@ static enum ab_hold tcp(struct ab_attacker *a, const struct ab_try *t)
 
 static enum ab_hold mptcp(struct ab_attacker *a, const struct ab_try *t)
 {
-	return connect_by(a, t->arg, (int)t->number, SOCK_STREAM,
-			  IPPROTO_MPTCP);
+	return connect_by(a, t->arg, (int)t->number, SOCK_STREAM, IPPROTO_MPTCP);
 }
 
 static enum ab_hold udp(struct ab_attacker *a, const struct ab_try *t)
 {
 	struct address to = address_of(t->arg, (int)t->number);
-	ab_autoclose int fd =
-		socket(to.ss.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	ab_autoclose int fd = socket(to.ss.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
 	if (fd < 0 || connect(fd, (struct sockaddr *)&to.ss, to.len) < 0 ||
 	    send(fd, "", 0, MSG_DONTWAIT) < 0)
@@ -144,24 +140,20 @@ static enum ab_hold udp(struct ab_attacker *a, const struct ab_try *t)
 static enum ab_hold by_door(struct ab_attacker *a, const struct ab_try *t)
 {
 	struct address door = address_of("127.0.0.1", AB_PORT_DOOR);
-	ab_autofree char *ask =
-		ab_printf("CONNECT %s:%ld HTTP/1.1\r\n\r\n", t->arg, t->number);
-	ab_autoclose int fd =
-		socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	ab_autofree char *ask = ab_printf("CONNECT %s:%ld HTTP/1.1\r\n\r\n", t->arg, t->number);
+	ab_autoclose int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 	char answer[16] = "";
 
-	if (fd < 0 || dial(fd, &door) < 0 ||
-	    send(fd, ask, strlen(ask), MSG_NOSIGNAL) < 0)
+	if (fd < 0 || dial(fd, &door) < 0 || send(fd, ask, strlen(ask), MSG_NOSIGNAL) < 0)
 		return ab_refused(a, -1);
 	if (poll(&p, 1, 1000) == 0)
 		return ab_held(a, "nobody answers");
 	if (recv(fd, answer, sizeof(answer) - 1, MSG_DONTWAIT) <= 0)
 		return ab_held(a, "ended at once");
 	answer[strcspn(answer, "\r\n")] = '\0';
-	return strncmp(answer, "HTTP/1.1 2", 10) == 0
-		       ? ab_broken(a, "it worked")
-		       : ab_held(a, "%s", answer);
+	return strncmp(answer, "HTTP/1.1 2", 10) == 0 ? ab_broken(a, "it worked")
+						      : ab_held(a, "%s", answer);
 }
 
 static enum ab_hold ping(struct ab_attacker *a, const struct ab_try *t)
@@ -172,12 +164,11 @@ static enum ab_hold ping(struct ab_attacker *a, const struct ab_try *t)
 /* Data in the first packet: no connect() for anybody to judge. */
 static enum ab_hold fast_open(struct ab_attacker *a, const struct ab_try *t)
 {
-	struct address to =
-		address_of(t->arg, t->number ? (int)t->number : a->port);
+	struct address to = address_of(t->arg, t->number ? (int)t->number : a->port);
 	ab_autoclose int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	if (fd < 0 || sendto(fd, "x", 1, MSG_FASTOPEN | MSG_NOSIGNAL,
-			     (struct sockaddr *)&to.ss, to.len) < 0)
+	if (fd < 0 ||
+	    sendto(fd, "x", 1, MSG_FASTOPEN | MSG_NOSIGNAL, (struct sockaddr *)&to.ss, to.len) < 0)
 		return ab_refused(a, -1);
 	/* The host's loopback would look like ours. */
 	return t->number ? listen_to(a, fd) : ab_broken(a, "it worked");
@@ -219,8 +210,7 @@ static int ask_routes(int type, int flags)
 			     .rtm_protocol = RTPROT_STATIC,
 			     .rtm_scope = RT_SCOPE_LINK,
 			     .rtm_type = RTN_UNICAST } };
-	ab_autoclose int fd =
-		socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+	ab_autoclose int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
 	union {
 		struct nlmsghdr head;
 		char bytes[8192];
@@ -239,8 +229,7 @@ static int ask_routes(int type, int flags)
 static enum ab_hold add_route(struct ab_attacker *a, const struct ab_try *t)
 {
 	(void)t;
-	return ab_refused(a,
-			  ask_routes(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_ACK));
+	return ab_refused(a, ask_routes(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_ACK));
 }
 
 static enum ab_hold set_address(struct ab_attacker *a, const struct ab_try *t)
@@ -263,30 +252,24 @@ static enum ab_hold interfaces(struct ab_attacker *a, const struct ab_try *t)
 		if (if_indextoname(i, name) && strcmp(name, "lo") != 0)
 			n++;
 	}
-	return n ? ab_broken(a, "%d devices besides lo", n)
-		 : ab_held(a, "only lo");
+	return n ? ab_broken(a, "%d devices besides lo", n) : ab_held(a, "only lo");
 }
 
 static const char *read_routes(struct ab_attacker *a)
 {
 	(void)a;
-	return ask_routes(RTM_GETROUTE, NLM_F_DUMP) < 0 ? "reading routes"
-							: NULL;
+	return ask_routes(RTM_GETROUTE, NLM_F_DUMP) < 0 ? "reading routes" : NULL;
 }
 
 /* A server and its client, both in the box. */
 static const char *serve(const char *at)
 {
 	struct address to = address_of(at, 0);
-	ab_autoclose int here =
-		socket(to.ss.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	ab_autoclose int there =
-		socket(to.ss.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	ab_autoclose int here = socket(to.ss.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	ab_autoclose int there = socket(to.ss.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	if (here < 0 || there < 0 ||
-	    bind(here, (struct sockaddr *)&to.ss, to.len) < 0 ||
-	    listen(here, 1) < 0 ||
-	    getsockname(here, (struct sockaddr *)&to.ss, &to.len) < 0 ||
+	if (here < 0 || there < 0 || bind(here, (struct sockaddr *)&to.ss, to.len) < 0 ||
+	    listen(here, 1) < 0 || getsockname(here, (struct sockaddr *)&to.ss, &to.len) < 0 ||
 	    connect(there, (struct sockaddr *)&to.ss, to.len) < 0)
 		return at;
 	return NULL;
@@ -312,8 +295,7 @@ static const struct ab_try net[] = {
 	{ NET, "reach a cloud's metadata service", tcp, AB_METADATA, 80 },
 	{ NET, "reach a private network", tcp, AB_PRIVATE, 22 },
 	{ NET, "connect out by MPTCP", mptcp, AB_OUT4, 443 },
-	{ NET, "send data without connecting (fast open)", fast_open, AB_OUT4,
-	  443 },
+	{ NET, "send data without connecting (fast open)", fast_open, AB_OUT4, 443 },
 	{ NET, "send a datagram", udp, AB_OUT4, 443 },
 	{ NET, "send a datagram over IPv6", udp, AB_OUT6, 443 },
 	{ NET, "ask a name server outside", udp, "192.0.2.53", 53 },
@@ -321,20 +303,16 @@ static const struct ab_try net[] = {
 	{ NET, "reach a private network through it", by_door, AB_PRIVATE, 22 },
 	{ NET, "ping", ping, AB_OUT4 },
 	{ NET, "reach the host's loopback", host_loopback, "127.0.0.1" },
-	{ NET, "reach it by another loopback address", host_loopback,
-	  "127.8.8.8" },
+	{ NET, "reach it by another loopback address", host_loopback, "127.8.8.8" },
 	{ NET, "reach it over IPv6", host_loopback, "::ffff:127.0.0.1" },
 	{ NET, "reach it by fast open", fast_open, "127.0.0.1", 0 },
 	{ NET, "make a raw socket", raw, NULL, IPPROTO_ICMP },
 	{ NET, "make a packet socket", family, NULL, AF_PACKET },
-	{ NET, "make a socket to the virtual machine's host", family, NULL,
-	  AF_VSOCK },
+	{ NET, "make a socket to the virtual machine's host", family, NULL, AF_VSOCK },
 	{ NET, "make a kernel crypto socket", family, NULL, AF_ALG },
 	{ NET, "make a Bluetooth socket", family, NULL, AF_BLUETOOTH },
-	{ NET, "configure the packet filter", netlink, NULL,
-	  NETLINK_NETFILTER },
-	{ NET, "listen to kernel events", netlink, NULL,
-	  NETLINK_KOBJECT_UEVENT },
+	{ NET, "configure the packet filter", netlink, NULL, NETLINK_NETFILTER },
+	{ NET, "listen to kernel events", netlink, NULL, NETLINK_KOBJECT_UEVENT },
 	{ NET, "add a route", add_route, NULL, 0, read_routes },
 	{ NET, "change a network device", set_address },
 	{ NET, "find another network device", interfaces },

@@ -31,8 +31,7 @@ static enum ab_hold kill_init(struct ab_attacker *a, const struct ab_try *t)
 	return ab_held(a, "sent, and ignored");
 }
 
-static enum ab_hold signal_by_pidfd(struct ab_attacker *a,
-				    const struct ab_try *t)
+static enum ab_hold signal_by_pidfd(struct ab_attacker *a, const struct ab_try *t)
 {
 	ab_autoclose int fd = (int)syscall(SYS_pidfd_open, 1, 0);
 
@@ -73,8 +72,7 @@ static enum ab_hold see_host(struct ab_attacker *a, const struct ab_try *t)
 			continue;
 		snprintf(path, sizeof(path), "/proc/%s/comm", entry->d_name);
 		ab_first_line(path, name, sizeof(name));
-		seen += strncmp(name, AB_VICTIM_NAME, strlen(AB_VICTIM_NAME)) ==
-			0;
+		seen += strncmp(name, AB_VICTIM_NAME, strlen(AB_VICTIM_NAME)) == 0;
 		own++;
 	}
 	closedir(dir);
@@ -111,8 +109,7 @@ static enum ab_hold steal_fd(struct ab_attacker *a, const struct ab_try *t)
 	return ab_refused_fd(a, (int)syscall(SYS_pidfd_getfd, fd, 0, 0));
 }
 
-static enum ab_hold enter_namespace(struct ab_attacker *a,
-				    const struct ab_try *t)
+static enum ab_hold enter_namespace(struct ab_attacker *a, const struct ab_try *t)
 {
 	ab_autoclose int fd = open(t->arg, O_RDONLY | O_CLOEXEC);
 
@@ -158,8 +155,8 @@ static const char *signal_child(struct ab_attacker *a)
 		pause();
 		_exit(0);
 	}
-	if (pid < 0 || kill(pid, SIGTERM) < 0 ||
-	    waitpid(pid, &status, 0) != pid || !WIFSIGNALED(status))
+	if (pid < 0 || kill(pid, SIGTERM) < 0 || waitpid(pid, &status, 0) != pid ||
+	    !WIFSIGNALED(status))
 		return "ending an own child";
 	return NULL;
 }
@@ -168,21 +165,16 @@ static const char *signal_child(struct ab_attacker *a)
 static const struct ab_try processes[] = {
 	{ PROCESSES, "kill init", kill_init, NULL, SIGKILL, signal_child },
 	{ PROCESSES, "end init politely", kill_init, NULL, SIGTERM },
-	{ PROCESSES, "kill init by a descriptor", signal_by_pidfd, NULL,
-	  SIGKILL },
+	{ PROCESSES, "kill init by a descriptor", signal_by_pidfd, NULL, SIGKILL },
 	{ PROCESSES, "see a process of the host", see_host },
-	{ PROCESSES, "signal a process of the host", signal_host, NULL,
-	  SIGUSR1 },
+	{ PROCESSES, "signal a process of the host", signal_host, NULL, SIGUSR1 },
 	{ PROCESSES, "trace init", trace_init, NULL, 0, trace_child },
 	{ PROCESSES, "read init by process_vm_readv", read_init, NULL, 0 },
 	{ PROCESSES, "write init by process_vm_writev", read_init, NULL, 1 },
 	{ PROCESSES, "take a descriptor of init", steal_fd },
-	{ PROCESSES, "enter init's mount namespace", enter_namespace,
-	  "/proc/1/ns/mnt" },
-	{ PROCESSES, "enter init's network namespace", enter_namespace,
-	  "/proc/1/ns/net" },
-	{ PROCESSES, "enter our own user namespace again", enter_namespace,
-	  "/proc/self/ns/user" },
+	{ PROCESSES, "enter init's mount namespace", enter_namespace, "/proc/1/ns/mnt" },
+	{ PROCESSES, "enter init's network namespace", enter_namespace, "/proc/1/ns/net" },
+	{ PROCESSES, "enter our own user namespace again", enter_namespace, "/proc/self/ns/user" },
 	{ PROCESSES, "run in real time", realtime },
 };
 const struct ab_tries ab_tries_processes = { processes, AB_COUNT(processes) };
@@ -216,8 +208,7 @@ static enum ab_hold unshare_it(struct ab_attacker *a, const struct ab_try *t)
 
 static enum ab_hold clone_it(struct ab_attacker *a, const struct ab_try *t)
 {
-	long pid = syscall(SYS_clone, (unsigned long)t->number | SIGCHLD, 0, 0,
-			   0, 0);
+	long pid = syscall(SYS_clone, (unsigned long)t->number | SIGCHLD, 0, 0, 0, 0);
 
 	if (pid == 0)
 		_exit(0);
@@ -226,8 +217,7 @@ static enum ab_hold clone_it(struct ab_attacker *a, const struct ab_try *t)
 
 static enum ab_hold clone3_it(struct ab_attacker *a, const struct ab_try *t)
 {
-	struct clone_args args = { .flags = (uint64_t)t->number,
-				   .exit_signal = SIGCHLD };
+	struct clone_args args = { .flags = (uint64_t)t->number, .exit_signal = SIGCHLD };
 	long pid = syscall(SYS_clone3, &args, sizeof(args));
 
 	if (pid == 0)
@@ -237,12 +227,9 @@ static enum ab_hold clone3_it(struct ab_attacker *a, const struct ab_try *t)
 
 static enum ab_hold raise_caps(struct ab_attacker *a, const struct ab_try *t)
 {
-	struct __user_cap_header_struct head = {
-		.version = _LINUX_CAPABILITY_VERSION_3
-	};
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct caps[2] = {
-		{ .effective = 1u << CAP_SYS_ADMIN,
-		  .permitted = 1u << CAP_SYS_ADMIN },
+		{ .effective = 1u << CAP_SYS_ADMIN, .permitted = 1u << CAP_SYS_ADMIN },
 	};
 
 	(void)t;
@@ -266,8 +253,7 @@ static enum ab_hold no_caps(struct ab_attacker *a, const struct ab_try *t)
 	return ab_held(a, "the bounding set is empty");
 }
 
-static enum ab_hold new_privileges(struct ab_attacker *a,
-				   const struct ab_try *t)
+static enum ab_hold new_privileges(struct ab_attacker *a, const struct ab_try *t)
 {
 	(void)t;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 0, 0, 0, 0) == 0 ||
@@ -288,10 +274,8 @@ static const struct ab_try users[] = {
 	{ USERS, "become another user", become },
 	{ USERS, "become another group", become_group },
 	{ USERS, "give up groups", drop_groups },
-	{ USERS, "a user namespace by unshare", unshare_it, NULL,
-	  CLONE_NEWUSER },
-	{ USERS, "a user namespace by clone", clone_it, NULL, CLONE_NEWUSER,
-	  signal_child },
+	{ USERS, "a user namespace by unshare", unshare_it, NULL, CLONE_NEWUSER },
+	{ USERS, "a user namespace by clone", clone_it, NULL, CLONE_NEWUSER, signal_child },
 	{ USERS, "a user namespace by clone3", clone3_it, NULL, CLONE_NEWUSER },
 	{ USERS, "a mount namespace", unshare_it, NULL, CLONE_NEWNS },
 	{ USERS, "a network namespace", unshare_it, NULL, CLONE_NEWNET },

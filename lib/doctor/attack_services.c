@@ -18,8 +18,7 @@ static int dial_unix(const char *path, bool abstract, int type)
 {
 	struct sockaddr_un un = { .sun_family = AF_UNIX };
 	size_t n = strlen(path);
-	ab_autoclose int fd =
-		socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	ab_autoclose int fd = socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	if (n + abstract >= sizeof(un.sun_path)) {
 		errno = ENAMETOOLONG;
@@ -28,13 +27,10 @@ static int dial_unix(const char *path, bool abstract, int type)
 	memcpy(un.sun_path + abstract, path, n);
 	return fd < 0 ? -1
 		      : connect(fd, (struct sockaddr *)&un,
-				(socklen_t)(offsetof(struct sockaddr_un,
-						     sun_path) +
-					    n + 1));
+				(socklen_t)(offsetof(struct sockaddr_un, sun_path) + n + 1));
 }
 
-static enum ab_hold abstract_socket(struct ab_attacker *a,
-				    const struct ab_try *t)
+static enum ab_hold abstract_socket(struct ab_attacker *a, const struct ab_try *t)
 {
 	ab_autofree char *name = ab_printf(AB_PLANTED_NAME "%s", a->tag);
 
@@ -48,8 +44,7 @@ static enum ab_hold path_socket(struct ab_attacker *a, const struct ab_try *t)
 	const char *path = ab_place(a, t->arg);
 
 	for (int type = SOCK_STREAM; type <= SOCK_DGRAM; type++)
-		if (dial_unix(path, false, type) == 0 || errno == EPROTOTYPE ||
-		    errno == EAGAIN)
+		if (dial_unix(path, false, type) == 0 || errno == EPROTOTYPE || errno == EAGAIN)
 			return ab_broken(a, "somebody answers");
 	return ab_held(a, "%s", strerror(errno));
 }
@@ -57,21 +52,18 @@ static enum ab_hold path_socket(struct ab_attacker *a, const struct ab_try *t)
 static const char *own_sockets(struct ab_attacker *a)
 {
 	ab_autofree char *name = ab_printf(AB_INSIDE_NAME "%s", a->tag);
-	struct sockaddr_un un = { .sun_family = AF_UNIX,
-				  .sun_path = "/tmp/own.sock" };
+	struct sockaddr_un un = { .sun_family = AF_UNIX, .sun_path = "/tmp/own.sock" };
 	ab_autoclose int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	ab_autoclose int hidden =
-		socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	ab_autoclose int hidden = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	if (fd < 0 || bind(fd, (struct sockaddr *)&un, sizeof(un)) < 0 ||
-	    listen(fd, 1) < 0 || dial_unix(un.sun_path, false, SOCK_STREAM) < 0)
+	if (fd < 0 || bind(fd, (struct sockaddr *)&un, sizeof(un)) < 0 || listen(fd, 1) < 0 ||
+	    dial_unix(un.sun_path, false, SOCK_STREAM) < 0)
 		return "a socket of one's own";
 	unlink(un.sun_path);
 	memset(un.sun_path, 0, sizeof(un.sun_path));
 	memcpy(un.sun_path + 1, name, strlen(name));
 	if (bind(hidden, (struct sockaddr *)&un,
-		 (socklen_t)(offsetof(struct sockaddr_un, sun_path) +
-			     strlen(name) + 1)) < 0 ||
+		 (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(name) + 1)) < 0 ||
 	    listen(hidden, 1) < 0 || dial_unix(name, true, SOCK_STREAM) < 0)
 		return "an abstract socket of one's own";
 	return NULL;
@@ -99,8 +91,7 @@ static enum ab_hold host_queue(struct ab_attacker *a, const struct ab_try *t)
 
 static enum ab_hold host_file(struct ab_attacker *a, const struct ab_try *t)
 {
-	ab_autofree char *path =
-		ab_printf("%s/" AB_PLANTED_NAME "%s", t->arg, a->tag);
+	ab_autofree char *path = ab_printf("%s/" AB_PLANTED_NAME "%s", t->arg, a->tag);
 
 	return ab_refused(a, access(path, F_OK));
 }
@@ -139,23 +130,18 @@ static const char *leave_in_shm(struct ab_attacker *a)
 static const struct ab_try ipc[] = {
 	{ IPC, "shared memory by its key", host_shm, NULL, 0, own_shm },
 	{ IPC, "a message queue by its name", host_queue },
-	{ IPC, "a file in the host's /tmp", host_file, "/tmp", 0,
-	  leave_in_tmp },
-	{ IPC, "a file in the host's /dev/shm", host_file, "/dev/shm", 0,
-	  leave_in_shm },
+	{ IPC, "a file in the host's /tmp", host_file, "/tmp", 0, leave_in_tmp },
+	{ IPC, "a file in the host's /dev/shm", host_file, "/dev/shm", 0, leave_in_shm },
 	{ IPC, "an abstract socket", abstract_socket, NULL, 0, own_sockets },
-	{ IPC, "an agent's socket in the home folder", path_socket,
-	  "~/agent.sock" },
+	{ IPC, "an agent's socket in the home folder", path_socket, "~/agent.sock" },
 	{ IPC, "the system bus", path_socket, "/run/dbus/system_bus_socket" },
-	{ IPC, "the system bus by its old path", path_socket,
-	  "/var/run/dbus/system_bus_socket" },
+	{ IPC, "the system bus by its old path", path_socket, "/var/run/dbus/system_bus_socket" },
 	{ IPC, "Docker", path_socket, "/var/run/docker.sock" },
 	{ IPC, "containerd", path_socket, "/run/containerd/containerd.sock" },
 	{ IPC, "the service manager", path_socket, "/run/systemd/private" },
 	{ IPC, "the journal", path_socket, "/run/systemd/journal/socket" },
 	{ IPC, "the log", path_socket, "/dev/log" },
-	{ IPC, "the resolver", path_socket,
-	  "/run/systemd/resolve/io.systemd.Resolve" },
+	{ IPC, "the resolver", path_socket, "/run/systemd/resolve/io.systemd.Resolve" },
 	{ IPC, "the name service cache", path_socket, "/var/run/nscd/socket" },
 	{ IPC, "the display", path_socket, "/tmp/.X11-unix/X0" },
 };

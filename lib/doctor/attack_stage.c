@@ -51,12 +51,9 @@ static int plant_file(int dir, size_t i)
 
 	if (!plants[i].text)
 		return mkdirat(dir, plants[i].path, plants[i].mode);
-	fd = openat(dir, plants[i].path,
-		    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+	fd = openat(dir, plants[i].path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
 		    plants[i].mode);
-	return fd < 0 ? -1
-		      : ab_write_all(fd, plants[i].text,
-				     strlen(plants[i].text));
+	return fd < 0 ? -1 : ab_write_all(fd, plants[i].text, strlen(plants[i].text));
 }
 
 static int plant_files(struct ab_stage *s, struct ab_error *err)
@@ -65,11 +62,9 @@ static int plant_files(struct ab_stage *s, struct ab_error *err)
 
 	for (size_t i = 0; i < AB_COUNT(plants); i++)
 		if (plant_file(dir, i) < 0)
-			return ab_fail(err, AB_ESYSTEM, errno, "plant %s",
-				       plants[i].path);
+			return ab_fail(err, AB_ESYSTEM, errno, "plant %s", plants[i].path);
 	/* A protected file by a second name. */
-	if (linkat(dir, "home/project/.git/config", dir, "home/project/alias",
-		   0) < 0)
+	if (linkat(dir, "home/project/.git/config", dir, "home/project/alias", 0) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "plant a link");
 	s->secret = openat(dir, "home/.ssh/id_ed25519", O_RDONLY | O_CLOEXEC);
 	if (s->secret >= 0) {
@@ -79,9 +74,7 @@ static int plant_files(struct ab_stage *s, struct ab_error *err)
 		close(s->secret);
 		s->secret = high;
 	}
-	return s->secret < 0 ? ab_fail(err, AB_ESYSTEM, errno,
-				       "open what was planted")
-			     : 0;
+	return s->secret < 0 ? ab_fail(err, AB_ESYSTEM, errno, "open what was planted") : 0;
 }
 
 static char *planted(const char *top, const char *tag)
@@ -96,10 +89,8 @@ static void plant_shared(const struct ab_stage *s)
 {
 	for (size_t i = 0; ab_shared_folders[i]; i++) {
 		ab_autofree char *path = planted(ab_shared_folders[i], s->tag);
-		ab_autoclose int fd = open(path,
-					   O_WRONLY | O_CREAT | O_EXCL |
-						   O_NOFOLLOW | O_CLOEXEC,
-					   0600);
+		ab_autoclose int fd =
+			open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 
 		(void)fd;
 	}
@@ -109,8 +100,7 @@ static void plant_shared(const struct ab_stage *s)
 static bool plant_ipc(const struct ab_stage *s)
 {
 	ab_autofree char *name = planted("", s->tag);
-	mqd_t queue = mq_open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600,
-			      NULL);
+	mqd_t queue = mq_open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600, NULL);
 
 	if (queue != (mqd_t)-1)
 		mq_close(queue);
@@ -138,16 +128,14 @@ static int listen_unix(const char *path, bool abstract)
 {
 	struct sockaddr_un un = { .sun_family = AF_UNIX };
 	size_t n = strlen(path);
-	ab_autoclose int fd =
-		socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	ab_autoclose int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	if (n + abstract >= sizeof(un.sun_path))
 		return -1;
 	memcpy(un.sun_path + abstract, path, n);
 	if (fd < 0 ||
 	    bind(fd, (struct sockaddr *)&un,
-		 (socklen_t)(offsetof(struct sockaddr_un, sun_path) + n + 1)) <
-		    0 ||
+		 (socklen_t)(offsetof(struct sockaddr_un, sun_path) + n + 1)) < 0 ||
 	    listen(fd, 4) < 0)
 		return -1;
 	return ab_take_fd(&fd);
@@ -155,15 +143,13 @@ static int listen_unix(const char *path, bool abstract)
 
 static void plant_listeners(struct ab_stage *s)
 {
-	struct sockaddr_in in = { .sin_family = AF_INET,
-				  .sin_addr = { htonl(INADDR_LOOPBACK) } };
+	struct sockaddr_in in = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
 	socklen_t len = sizeof(in);
 	ab_autofree char *name = ab_printf(AB_PLANTED_NAME "%s", s->tag);
 	ab_autofree char *path = ab_printf("%s/agent.sock", s->trial->home);
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
-	if (fd >= 0 && bind(fd, (struct sockaddr *)&in, len) == 0 &&
-	    listen(fd, 4) == 0 &&
+	if (fd >= 0 && bind(fd, (struct sockaddr *)&in, len) == 0 && listen(fd, 4) == 0 &&
 	    getsockname(fd, (struct sockaddr *)&in, &len) == 0)
 		s->port = ntohs(in.sin_port);
 	s->listeners[0] = fd;
@@ -194,8 +180,7 @@ static int start_victim(struct ab_stage *s, struct ab_error *err)
 	}
 	close(ends[0]);
 	s->control = ends[1];
-	return s->victim < 0 ? ab_fail(err, AB_ESYSTEM, errno, "make a process")
-			     : 0;
+	return s->victim < 0 ? ab_fail(err, AB_ESYSTEM, errno, "make a process") : 0;
 }
 
 /* What a run with a careless environment would hand over. */
@@ -210,8 +195,7 @@ static void plant_environment(struct ab_trial *t)
 	ab_strv_addf(&t->env, "SSH_AUTH_SOCK=%s/agent.sock", t->home);
 }
 
-int ab_stage_open(struct ab_trial *trial, struct ab_stage *ret,
-		  struct ab_error *err)
+int ab_stage_open(struct ab_trial *trial, struct ab_stage *ret, struct ab_error *err)
 {
 	struct ab_stage s = { .trial = trial,
 			      .self = getpid(),
@@ -245,8 +229,7 @@ void ab_stage_fini(struct ab_stage *s)
 	for (size_t i = 0; i < AB_COUNT(s->listeners); i++)
 		ab_closep(&s->listeners[i]);
 	ab_closep(&s->control);
-	while (s->victim > 0 && waitpid(s->victim, NULL, 0) < 0 &&
-	       errno == EINTR)
+	while (s->victim > 0 && waitpid(s->victim, NULL, 0) < 0 && errno == EINTR)
 		;
 	free(s->before);
 	free(s->mounts);

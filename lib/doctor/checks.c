@@ -31,14 +31,12 @@ static int fail(struct ab_verdict *v, const char *what)
 	return -1;
 }
 
-static void need_kernel(struct ab_verdict *v, const char *what,
-			const char *version)
+static void need_kernel(struct ab_verdict *v, const char *what, const char *version)
 {
 	struct utsname name;
 
 	uname(&name);
-	ab_verdict_set(v, AB_HEALTH_FAIL, "%s: this is Linux %.60s", what,
-		       name.release);
+	ab_verdict_set(v, AB_HEALTH_FAIL, "%s: this is Linux %.60s", what, name.release);
 	ab_verdict_remedy(v, "needs Linux %s or newer", version);
 }
 
@@ -54,8 +52,7 @@ void ab_check_userns(const struct ab_policy_input *in, struct ab_verdict *v)
 		ab_userns_explain(errno, "change a mount", v);
 		return;
 	}
-	ab_verdict_set(v, AB_HEALTH_OK, "made one, mapped %u, changed a mount",
-		       uid);
+	ab_verdict_set(v, AB_HEALTH_OK, "made one, mapped %u, changed a mount", uid);
 }
 
 void ab_check_namespaces(const struct ab_policy_input *in, struct ab_verdict *v)
@@ -75,16 +72,13 @@ void ab_check_namespaces(const struct ab_policy_input *in, struct ab_verdict *v)
 		return;
 	for (size_t i = 0; i < AB_COUNT(kinds); i++) {
 		if (unshare(kinds[i].flag) < 0) {
-			ab_verdict_set(v, AB_HEALTH_FAIL, "no %s namespace: %s",
-				       kinds[i].name, strerror(errno));
-			ab_verdict_remedy(
-				v,
-				errno == EINVAL
-					? "this kernel was built without it; "
-					  "use the distribution's standard "
-					  "kernel"
-					: "look at the limits in "
-					  "/proc/sys/user");
+			ab_verdict_set(v, AB_HEALTH_FAIL, "no %s namespace: %s", kinds[i].name,
+				       strerror(errno));
+			ab_verdict_remedy(v, errno == EINVAL ? "this kernel was built without it; "
+							       "use the distribution's standard "
+							       "kernel"
+							     : "look at the limits in "
+							       "/proc/sys/user");
 			return;
 		}
 		ab_buf_printf(&names, "%s%s", i ? ", " : "", kinds[i].name);
@@ -110,8 +104,7 @@ void ab_check_proc(const struct ab_policy_input *in, struct ab_verdict *v)
 		waitpid(pid, NULL, 0);
 		_exit(0);
 	}
-	if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC,
-		  NULL) < 0) {
+	if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0) {
 		int errnum = errno;
 
 		fail(v, "mount one");
@@ -126,14 +119,11 @@ void ab_check_proc(const struct ab_policy_input *in, struct ab_verdict *v)
 					     "--security-opt unmask=ALL)");
 		return;
 	}
-	if (readlink("/proc/self", self, sizeof(self) - 1) < 0 ||
-	    strcmp(self, "1") != 0) {
-		ab_verdict_set(v, AB_HEALTH_FAIL,
-			       "it shows the processes of another namespace");
+	if (readlink("/proc/self", self, sizeof(self) - 1) < 0 || strcmp(self, "1") != 0) {
+		ab_verdict_set(v, AB_HEALTH_FAIL, "it shows the processes of another namespace");
 		return;
 	}
-	ab_verdict_set(v, AB_HEALTH_OK,
-		       "mounted, shows its own processes only");
+	ab_verdict_set(v, AB_HEALTH_OK, "mounted, shows its own processes only");
 }
 
 /* Looks for a route; sends nothing. The addresses are for documentation. */
@@ -142,31 +132,26 @@ static bool has_route(int family)
 	struct sockaddr_in v4 = { .sin_family = AF_INET,
 				  .sin_port = htons(9),
 				  .sin_addr = { htonl(0xcb007101) } };
-	struct sockaddr_in6 v6 = {
-		.sin6_family = AF_INET6,
-		.sin6_port = htons(9),
-		.sin6_addr = { .s6_addr = { 0x20, 0x01, 0x0d, 0xb8, [15] = 1 } }
-	};
+	struct sockaddr_in6 v6 = { .sin6_family = AF_INET6,
+				   .sin6_port = htons(9),
+				   .sin6_addr = {
+					   .s6_addr = { 0x20, 0x01, 0x0d, 0xb8, [15] = 1 } } };
 	ab_autoclose int fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
 	return fd >= 0 &&
-	       (family == AF_INET
-			? connect(fd, (struct sockaddr *)&v4, sizeof(v4))
-			: connect(fd, (struct sockaddr *)&v6, sizeof(v6))) == 0;
+	       (family == AF_INET ? connect(fd, (struct sockaddr *)&v4, sizeof(v4))
+				  : connect(fd, (struct sockaddr *)&v6, sizeof(v6))) == 0;
 }
 
 static bool loops_back(void)
 {
-	struct sockaddr_in to = { .sin_family = AF_INET,
-				  .sin_addr = { htonl(INADDR_LOOPBACK) } };
+	struct sockaddr_in to = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
 	socklen_t len = sizeof(to);
 	ab_autoclose int here = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	ab_autoclose int there = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	return here >= 0 && there >= 0 &&
-	       bind(here, (struct sockaddr *)&to, len) == 0 &&
-	       listen(here, 1) == 0 &&
-	       getsockname(here, (struct sockaddr *)&to, &len) == 0 &&
+	return here >= 0 && there >= 0 && bind(here, (struct sockaddr *)&to, len) == 0 &&
+	       listen(here, 1) == 0 && getsockname(here, (struct sockaddr *)&to, &len) == 0 &&
 	       connect(there, (struct sockaddr *)&to, len) == 0;
 }
 
@@ -178,13 +163,11 @@ void ab_check_network(const struct ab_policy_input *in, struct ab_verdict *v)
 	if (ab_userns_enter(CLONE_NEWNET, v) < 0)
 		return;
 	if (ab_loopback_up(&err) < 0) {
-		ab_userns_explain(err.errnum, "bring the loopback device up",
-				  v);
+		ab_userns_explain(err.errnum, "bring the loopback device up", v);
 		return;
 	}
 	if (has_route(AF_INET) || has_route(AF_INET6))
-		ab_verdict_set(v, AB_HEALTH_FAIL,
-			       "a new network namespace has a route out");
+		ab_verdict_set(v, AB_HEALTH_FAIL, "a new network namespace has a route out");
 	else if (!loops_back())
 		fail(v, "use the loopback device");
 	else
@@ -203,8 +186,7 @@ void ab_check_mounts(const struct ab_policy_input *in, struct ab_verdict *v)
 	/* Of the new namespace: only its own mounts can be cloned. */
 	root = open("/", O_PATH | O_CLOEXEC);
 	tree = ab_tree_clone(root, "/", &err);
-	if (tree < 0 ||
-	    ab_tree_setattr(tree, MOUNT_ATTR_RDONLY, 0, 1, "/", &err) < 0) {
+	if (tree < 0 || ab_tree_setattr(tree, MOUNT_ATTR_RDONLY, 0, 1, "/", &err) < 0) {
 		if (err.errnum == ENOSYS)
 			need_kernel(v, "mount_setattr is missing", "5.12");
 		else
@@ -212,11 +194,9 @@ void ab_check_mounts(const struct ab_policy_input *in, struct ab_verdict *v)
 		return;
 	}
 	if (fstatvfs(tree, &fs) < 0 || !(fs.f_flag & ST_RDONLY))
-		ab_verdict_set(v, AB_HEALTH_FAIL,
-			       "the whole tree does not become read-only");
+		ab_verdict_set(v, AB_HEALTH_FAIL, "the whole tree does not become read-only");
 	else
-		ab_verdict_set(v, AB_HEALTH_OK,
-			       "the whole tree can be made read-only");
+		ab_verdict_set(v, AB_HEALTH_OK, "the whole tree can be made read-only");
 }
 
 void ab_check_terminal(const struct ab_policy_input *in, struct ab_verdict *v)
@@ -235,8 +215,7 @@ void ab_check_terminal(const struct ab_policy_input *in, struct ab_verdict *v)
 	}
 	master = open("/proc/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC);
 	if (master < 0 || ioctl(master, TIOCSPTLCK, &locked) < 0 ||
-	    (slave = ioctl(master, TIOCGPTPEER,
-			   O_RDWR | O_NOCTTY | O_CLOEXEC)) < 0) {
+	    (slave = ioctl(master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC)) < 0) {
 		fail(v, "open a terminal of our own");
 		return;
 	}
@@ -259,8 +238,7 @@ static void explain_no_landlock(int errnum, struct ab_verdict *v)
 			    "5.13, built with "
 			    "CONFIG_SECURITY_LANDLOCK,");
 	} else {
-		ab_verdict_set(v, AB_HEALTH_FAIL, "cannot be asked for: %s",
-			       strerror(errnum));
+		ab_verdict_set(v, AB_HEALTH_FAIL, "cannot be asked for: %s", strerror(errnum));
 		ab_verdict_remedy(v, "a container's filter may refuse it; "
 				     "allow the landlock_* calls there");
 	}
@@ -279,11 +257,9 @@ void ab_check_landlock(const struct ab_policy_input *in, struct ab_verdict *v)
 		return;
 	}
 	for (int i = 1; i <= abi && i <= AB_LL_NEWEST; i++)
-		ab_buf_printf(&brings, "%s%s", i > 1 ? ", " : "",
-			      ab_landlock_brings(i));
+		ab_buf_printf(&brings, "%s%s", i > 1 ? ", " : "", ab_landlock_brings(i));
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	ruleset = ab_landlock_open(abi > AB_LL_NEWEST ? AB_LL_NEWEST : abi, 0,
-				   &err);
+	ruleset = ab_landlock_open(abi > AB_LL_NEWEST ? AB_LL_NEWEST : abi, 0, &err);
 	if (ruleset < 0 || ab_landlock_enter(ruleset) < 0) {
 		ab_verdict_set(v, AB_HEALTH_FAIL,
 			       "ABI %d, but it cannot be "
@@ -295,15 +271,12 @@ void ab_check_landlock(const struct ab_policy_input *in, struct ab_verdict *v)
 	 * the kernel said yes and did nothing. */
 	fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd >= 0)
-		ab_verdict_set(v, AB_HEALTH_FAIL,
-			       "ABI %d, but it does not enforce anything", abi);
+		ab_verdict_set(v, AB_HEALTH_FAIL, "ABI %d, but it does not enforce anything", abi);
 	else
-		ab_verdict_set(v, AB_HEALTH_OK, "ABI %d (%s)", abi,
-			       brings.data);
+		ab_verdict_set(v, AB_HEALTH_OK, "ABI %d (%s)", abi, brings.data);
 }
 
-void ab_check_landlock_newest(const struct ab_policy_input *in,
-			      struct ab_verdict *v)
+void ab_check_landlock_newest(const struct ab_policy_input *in, struct ab_verdict *v)
 {
 	int abi = ab_landlock_abi();
 
@@ -339,14 +312,11 @@ void ab_check_seccomp(const struct ab_policy_input *in, struct ab_verdict *v)
 	}
 	/* Anybody may ask for that; only a filter answers EPERM. */
 	if (prctl(PR_GET_SECCOMP, 0, 0, 0, 0) != 2 ||
-	    syscall(SYS_keyctl, KEYCTL_GET_KEYRING_ID, KEY_SPEC_SESSION_KEYRING,
-		    0) >= 0 ||
+	    syscall(SYS_keyctl, KEYCTL_GET_KEYRING_ID, KEY_SPEC_SESSION_KEYRING, 0) >= 0 ||
 	    errno != EPERM)
-		ab_verdict_set(v, AB_HEALTH_FAIL,
-			       "the filter loads, but does not hold");
+		ab_verdict_set(v, AB_HEALTH_FAIL, "the filter loads, but does not hold");
 	else
-		ab_verdict_set(v, AB_HEALTH_OK,
-			       "filter loads, %zu calls allowed",
+		ab_verdict_set(v, AB_HEALTH_OK, "filter loads, %zu calls allowed",
 			       ab_seccomp_allowed_count(AB_FILTER_TARGET));
 }
 

@@ -41,8 +41,7 @@ const struct ab_check ab_checks[] = {
 };
 const size_t ab_check_count = AB_COUNT(ab_checks);
 
-void ab_verdict_set(struct ab_verdict *v, enum ab_health health,
-		    const char *fmt, ...)
+void ab_verdict_set(struct ab_verdict *v, enum ab_health health, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -61,8 +60,8 @@ void ab_verdict_remedy(struct ab_verdict *v, const char *fmt, ...)
 	va_end(ap);
 }
 
-static _Noreturn void examine(const struct ab_check *check,
-			      const struct ab_policy_input *input, int pipe)
+static _Noreturn void examine(const struct ab_check *check, const struct ab_policy_input *input,
+			      int pipe)
 {
 	struct ab_verdict v = { 0 };
 
@@ -71,8 +70,8 @@ static _Noreturn void examine(const struct ab_check *check,
 	_exit(ab_write_all(pipe, &v, sizeof(v)) < 0);
 }
 
-void ab_check_run(const struct ab_check *check,
-		  const struct ab_policy_input *input, struct ab_verdict *ret)
+void ab_check_run(const struct ab_check *check, const struct ab_policy_input *input,
+		  struct ab_verdict *ret)
 {
 	ab_autofree char *bytes = NULL;
 	size_t len = 0;
@@ -81,28 +80,24 @@ void ab_check_run(const struct ab_check *check,
 
 	memset(ret, 0, sizeof(*ret));
 	if (pipe2(ends, O_CLOEXEC) < 0) {
-		ab_verdict_set(ret, AB_HEALTH_FAIL, "make a pipe: %s",
-			       strerror(errno));
+		ab_verdict_set(ret, AB_HEALTH_FAIL, "make a pipe: %s", strerror(errno));
 		return;
 	}
 	pid = fork();
 	if (pid == 0)
 		examine(check, input, ends[1]);
 	close(ends[1]);
-	if (pid > 0 && ab_read_all(ends[0], sizeof(*ret), &bytes, &len) == 0 &&
-	    len == sizeof(*ret))
+	if (pid > 0 && ab_read_all(ends[0], sizeof(*ret), &bytes, &len) == 0 && len == sizeof(*ret))
 		memcpy(ret, bytes, sizeof(*ret));
 	close(ends[0]);
 	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	if (len != sizeof(*ret))
-		ab_verdict_set(ret, AB_HEALTH_FAIL,
-			       "the check gave no answer (wait status %d)",
+		ab_verdict_set(ret, AB_HEALTH_FAIL, "the check gave no answer (wait status %d)",
 			       pid < 0 ? -1 : status);
 }
 
-static void add(struct ab_diagnosis *d, const char *name,
-		const struct ab_verdict *v)
+static void add(struct ab_diagnosis *d, const char *name, const struct ab_verdict *v)
 {
 	if (!v->seen[0])
 		return;
@@ -139,14 +134,12 @@ static char *list_properties(uint32_t bits, const char *between)
 
 	for (size_t i = 0; i < AB_PROP_COUNT; i++)
 		if (bits & AB_PROP_BIT(i))
-			ab_buf_printf(&b, "%s%s", b.len ? between : "",
-				      ab_property_names[i]);
+			ab_buf_printf(&b, "%s%s", b.len ? between : "", ab_property_names[i]);
 	return ab_buf_take(&b);
 }
 
 /* A real run of the default profile, in which what is missing only warns. */
-static bool try_box(const struct ab_trial *trial, struct ab_verdict *v,
-		    uint32_t *ret_holds)
+static bool try_box(const struct ab_trial *trial, struct ab_verdict *v, uint32_t *ret_holds)
 {
 	const struct ab_setting settings[] = {
 		{ "assurance.fallback", "warn", "doctor" },
@@ -158,16 +151,14 @@ static bool try_box(const struct ab_trial *trial, struct ab_verdict *v,
 
 	ab_trial_program(&words);
 	ab_strv_add(&words, AB_TRIAL_NOTHING);
-	if (ab_trial_start(trial, settings, AB_COUNT(settings), &words, -1, -1,
-			   &run, &err) < 0) {
+	if (ab_trial_start(trial, settings, AB_COUNT(settings), &words, -1, -1, &run, &err) < 0) {
 		ab_verdict_set(v, AB_HEALTH_FAIL, "%.300s", err.text);
 		return false;
 	}
 	ab_trial_wait(&run, &out);
 	if (out.result < 0 || out.status != 0) {
 		ab_verdict_set(v, AB_HEALTH_FAIL, "%.280s (step: %s)",
-			       out.result < 0 ? out.error.text
-					      : "the command in it failed",
+			       out.result < 0 ? out.error.text : "the command in it failed",
 			       out.error.step[0] ? out.error.step : "none");
 		ab_verdict_remedy(v, "%.600s", out.error.hint);
 		return false;
@@ -184,8 +175,7 @@ static bool try_box(const struct ab_trial *trial, struct ab_verdict *v,
 }
 
 /* What a profile requires and this machine does not hold; "" when nothing. */
-static char *lacking(const struct ab_policy_input *input, const char *profile,
-		     uint32_t holds)
+static char *lacking(const struct ab_policy_input *input, const char *profile, uint32_t holds)
 {
 	struct ab_policy *policy = NULL;
 	struct ab_error err = { 0 };
@@ -194,8 +184,7 @@ static char *lacking(const struct ab_policy_input *input, const char *profile,
 	if (ab_policy_load_one(input, profile, &policy, &err) < 0)
 		return ab_strdup(err.text);
 	if (policy->net.mode == AB_NET_ALLOWED) {
-		holds &= ~(AB_PROP_BIT(AB_PROP_NET_FENCE) |
-			   AB_PROP_BIT(AB_PROP_DNS_FENCE) |
+		holds &= ~(AB_PROP_BIT(AB_PROP_NET_FENCE) | AB_PROP_BIT(AB_PROP_DNS_FENCE) |
 			   AB_PROP_BIT(AB_PROP_TRANSPARENT));
 		if (ab_landlock_abi() < 6)
 			holds &= ~AB_PROP_BIT(AB_PROP_IPC_FENCE);
@@ -226,8 +215,7 @@ static void sum_up(struct ab_diagnosis *d, const struct ab_policy_input *input,
 		ab_autofree char *shown = ab_escape(lacks);
 
 		if (lacks[0])
-			ab_buf_printf(&b, "%s%s (%s)", b.len ? "; " : "",
-				      names.v[i], shown);
+			ab_buf_printf(&b, "%s%s (%s)", b.len ? "; " : "", names.v[i], shown);
 	}
 	d->summary = b.len ? ab_printf("this machine cannot run these "
 				       "profiles: %s",
@@ -251,8 +239,8 @@ static char *blame(const struct ab_diagnosis *d)
 }
 
 /* The rows of the table. NULL: a box may work, so try one; else why not. */
-static const char *examine_all(struct ab_diagnosis *d,
-			       const struct ab_policy_input *input, bool boxed)
+static const char *examine_all(struct ab_diagnosis *d, const struct ab_policy_input *input,
+			       bool boxed)
 {
 	bool userns = true, state = true;
 
@@ -263,8 +251,7 @@ static const char *examine_all(struct ab_diagnosis *d,
 		if (boxed && check->needs_host)
 			ab_verdict_set(&v, AB_HEALTH_SKIP, "inside a box");
 		else if (!userns && check->needs_userns)
-			ab_verdict_set(&v, AB_HEALTH_SKIP,
-				       "needs user namespaces");
+			ab_verdict_set(&v, AB_HEALTH_SKIP, "needs user namespaces");
 		else
 			ab_check_run(check, input, &v);
 		add(d, check->name, &v);
@@ -280,8 +267,7 @@ static const char *examine_all(struct ab_diagnosis *d,
 	return state ? NULL : "needs the state folder";
 }
 
-int ab_doctor(const struct ab_policy_input *input, struct ab_diagnosis *ret,
-	      struct ab_error *err)
+int ab_doctor(const struct ab_policy_input *input, struct ab_diagnosis *ret, struct ab_error *err)
 {
 	bool boxed = access(AB_MARKER, F_OK) == 0;
 	struct ab_diagnosis d = { 0 };

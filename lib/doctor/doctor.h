@@ -14,18 +14,17 @@
 
 struct ab_verdict {
 	enum ab_health health;
-	bool apparmor;		/* the cause is AppArmor's restriction */
-	char seen[320];		/* "": no row */
+	bool apparmor;	/* the cause is AppArmor's restriction */
+	char seen[320]; /* "": no row */
 	char remedy[640];
 };
 
-typedef void (*ab_check_fn)(const struct ab_policy_input *input,
-			    struct ab_verdict *v);
+typedef void (*ab_check_fn)(const struct ab_policy_input *input, struct ab_verdict *v);
 
 struct ab_check {
 	const char *name;
-	bool needs_host;	/* makes no sense inside a box */
-	bool needs_userns;	/* not worth a row when that is what fails */
+	bool needs_host;   /* makes no sense inside a box */
+	bool needs_userns; /* not worth a row when that is what fails */
 	ab_check_fn run;
 };
 
@@ -33,40 +32,35 @@ extern const struct ab_check ab_checks[];
 extern const size_t ab_check_count;
 
 /* Fill the verdict; each sets seen, the last two the remedy as well. */
-void ab_verdict_set(struct ab_verdict *v, enum ab_health health,
-		    const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+void ab_verdict_set(struct ab_verdict *v, enum ab_health health, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 void ab_verdict_remedy(struct ab_verdict *v, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* Run one check in a process of its own. */
-void ab_check_run(const struct ab_check *check,
-		  const struct ab_policy_input *input, struct ab_verdict *ret);
+void ab_check_run(const struct ab_check *check, const struct ab_policy_input *input,
+		  struct ab_verdict *ret);
 
 /* doctor_checks.c: what the kernel can do. */
 void ab_check_userns(const struct ab_policy_input *in, struct ab_verdict *v);
-void ab_check_namespaces(const struct ab_policy_input *in,
-			 struct ab_verdict *v);
+void ab_check_namespaces(const struct ab_policy_input *in, struct ab_verdict *v);
 void ab_check_proc(const struct ab_policy_input *in, struct ab_verdict *v);
 void ab_check_network(const struct ab_policy_input *in, struct ab_verdict *v);
 void ab_check_capture(const struct ab_policy_input *in, struct ab_verdict *v);
 void ab_check_mounts(const struct ab_policy_input *in, struct ab_verdict *v);
 void ab_check_terminal(const struct ab_policy_input *in, struct ab_verdict *v);
 void ab_check_landlock(const struct ab_policy_input *in, struct ab_verdict *v);
-void ab_check_landlock_newest(const struct ab_policy_input *in,
-			      struct ab_verdict *v);
+void ab_check_landlock_newest(const struct ab_policy_input *in, struct ab_verdict *v);
 void ab_check_seccomp(const struct ab_policy_input *in, struct ab_verdict *v);
-void ab_check_privileges(const struct ab_policy_input *in,
-			 struct ab_verdict *v);
+void ab_check_privileges(const struct ab_policy_input *in, struct ab_verdict *v);
 
 /* doctor_system.c: what this machine and this user have set up. */
-void ab_check_processes(const struct ab_policy_input *in,
-			struct ab_verdict *v);
+void ab_check_processes(const struct ab_policy_input *in, struct ab_verdict *v);
 void ab_check_memory(const struct ab_policy_input *in, struct ab_verdict *v);
 void ab_check_state(const struct ab_policy_input *in, struct ab_verdict *v);
 void ab_check_config(const struct ab_policy_input *in, struct ab_verdict *v);
 void ab_check_identity(const struct ab_policy_input *in, struct ab_verdict *v);
-void ab_check_surroundings(const struct ab_policy_input *in,
-			   struct ab_verdict *v);
+void ab_check_surroundings(const struct ab_policy_input *in, struct ab_verdict *v);
 
 /*
  * doctor_userns.c: a user namespace for the calling process, with its own

@@ -46,18 +46,15 @@ char *ab_apparmor_profile(const char *path, bool abi4)
 	return ab_buf_take(&b);
 }
 
-int ab_doctor_apparmor(char **ret_profile, bool *ret_needed,
-		       struct ab_error *err)
+int ab_doctor_apparmor(char **ret_profile, bool *ret_needed, struct ab_error *err)
 {
-	static const struct ab_check check = { .name = "user namespaces",
-					       .run = ab_check_userns };
+	static const struct ab_check check = { .name = "user namespaces", .run = ab_check_userns };
 	struct ab_verdict v;
 	char path[PATH_MAX], *profile;
 	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
 
 	if (n < 0)
-		return ab_fail(err, AB_ESYSTEM, errno,
-			       "find our own program file");
+		return ab_fail(err, AB_ESYSTEM, errno, "find our own program file");
 	path[n] = '\0';
 	if (access(path, X_OK) < 0) {
 		ab_autofree char *shown = ab_escape(path);
@@ -69,8 +66,7 @@ int ab_doctor_apparmor(char **ret_profile, bool *ret_needed,
 		return ab_hint(err, "install agentbox, then run its doctor "
 				    "from there");
 	}
-	profile = ab_apparmor_profile(path, access("/etc/apparmor.d/abi/4.0",
-						   F_OK) == 0);
+	profile = ab_apparmor_profile(path, access("/etc/apparmor.d/abi/4.0", F_OK) == 0);
 	if (!profile) {
 		ab_autofree char *shown = ab_escape(path);
 

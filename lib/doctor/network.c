@@ -19,27 +19,22 @@ static bool is_caught(const struct ab_network *net)
 	struct sockaddr_in to = { .sin_family = AF_INET,
 				  .sin_port = htons(TRIED_PORT),
 				  .sin_addr = { htonl(0xcb007101) } };
-	ab_autoclose int client = socket(
-		AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	ab_autoclose int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	ab_autoclose int server = -1;
 	struct pollfd p = { .fd = -1, .events = POLLIN };
 	struct ab_destination d;
 
 	for (size_t i = 0; i < net->n; i++)
 		if (net->listeners[i].kind == AB_LISTENER_TRANSPARENT &&
-		    (net->capture != AB_CAPTURE_PORTS ||
-		     net->listeners[i].port == TRIED_PORT))
+		    (net->capture != AB_CAPTURE_PORTS || net->listeners[i].port == TRIED_PORT))
 			p.fd = net->listeners[i].fd;
 	if (p.fd < 0 || client < 0 ||
-	    (connect(client, (struct sockaddr *)&to, sizeof(to)) < 0 &&
-	     errno != EINPROGRESS) ||
+	    (connect(client, (struct sockaddr *)&to, sizeof(to)) < 0 && errno != EINPROGRESS) ||
 	    poll(&p, 1, PATIENCE_MS) != 1)
 		return false;
 	server = accept4(p.fd, NULL, NULL, SOCK_CLOEXEC);
-	return server >= 0 &&
-	       ab_original_destination(server, net->capture, &d) == 0 &&
-	       !d.v6 && d.port == TRIED_PORT &&
-	       memcmp(d.addr, &to.sin_addr, 4) == 0;
+	return server >= 0 && ab_original_destination(server, net->capture, &d) == 0 && !d.v6 &&
+	       d.port == TRIED_PORT && memcmp(d.addr, &to.sin_addr, 4) == 0;
 }
 
 static void explain(enum ab_capture capture, struct ab_verdict *v)
@@ -47,8 +42,7 @@ static void explain(enum ab_capture capture, struct ab_verdict *v)
 	switch (capture) {
 	case AB_CAPTURE_TPROXY:
 	case AB_CAPTURE_REDIRECT:
-		ab_verdict_set(v, AB_HEALTH_OK, "nftables %s works",
-			       ab_capture_names[capture]);
+		ab_verdict_set(v, AB_HEALTH_OK, "nftables %s works", ab_capture_names[capture]);
 		break;
 	case AB_CAPTURE_PORTS:
 		ab_verdict_set(v, AB_HEALTH_WARN,
@@ -78,8 +72,7 @@ void ab_check_capture(const struct ab_policy_input *in, struct ab_verdict *v)
 	(void)in;
 	if (ab_userns_enter(CLONE_NEWNET, v) < 0)
 		return;
-	if (ab_network_build(ab_capture_ways, ab_capture_way_count, NULL, 0,
-			     &net, &err) < 0) {
+	if (ab_network_build(ab_capture_ways, ab_capture_way_count, NULL, 0, &net, &err) < 0) {
 		ab_userns_explain(err.errnum, "open the doors of a box", v);
 		return;
 	}

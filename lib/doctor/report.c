@@ -46,8 +46,7 @@ char *ab_diagnosis_text(const struct ab_diagnosis *d)
 		const struct ab_finding *f = &d->v[i];
 		ab_autofree char *seen = ab_escape(f->seen);
 
-		ab_buf_printf(&b, "%-5s %-19s %s\n", healths[f->health],
-			      f->name, seen);
+		ab_buf_printf(&b, "%-5s %-19s %s\n", healths[f->health], f->name, seen);
 		add_remedy(&b, f->remedy);
 	}
 	ab_buf_printf(&b, "%s\n", d->summary);
@@ -103,8 +102,7 @@ char *ab_attack_text(const struct ab_attack *attack)
 		if (strcmp(wall, a->wall) != 0)
 			ab_buf_printf(&b, "%s\n", a->wall);
 		wall = a->wall;
-		ab_buf_printf(&b, "  %-9s  %-46s %s\n", holds[a->hold], a->name,
-			      seen);
+		ab_buf_printf(&b, "  %-9s  %-46s %s\n", holds[a->hold], a->name, seen);
 	}
 	ab_buf_printf(&b, "%s\n", attack->summary);
 	return ab_buf_take(&b);
@@ -118,11 +116,9 @@ char *ab_attack_json(const struct ab_attack *attack)
 	for (size_t i = 0; i < attack->len; i++) {
 		const struct ab_attempt *a = &attack->v[i];
 
-		ab_buf_printf(&b, "%s{\"wall\":\"%s\",\"name\":", i ? "," : "",
-			      a->wall);
+		ab_buf_printf(&b, "%s{\"wall\":\"%s\",\"name\":", i ? "," : "", a->wall);
 		ab_buf_json(&b, a->name);
-		ab_buf_printf(&b, ",\"result\":\"%s\",\"seen\":",
-			      hold_words[a->hold]);
+		ab_buf_printf(&b, ",\"result\":\"%s\",\"seen\":", hold_words[a->hold]);
 		ab_buf_json(&b, a->seen);
 		ab_buf_puts(&b, "}");
 	}

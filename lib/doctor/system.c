@@ -25,8 +25,7 @@ static bool cgroup_works(uint64_t memory, uint64_t processes)
 	char id[8];
 	bool works;
 
-	if (ab_run_pick_id(id, &err) < 0 ||
-	    ab_cgroup_make(id, memory, processes, &cg, &err) < 0)
+	if (ab_run_pick_id(id, &err) < 0 || ab_cgroup_make(id, memory, processes, &cg, &err) < 0)
 		return false;
 	works = (!memory || cg.memory) && (!processes || cg.processes);
 	if (cg.path)
@@ -38,8 +37,7 @@ static bool cgroup_works(uint64_t memory, uint64_t processes)
 /* How this machine starts a command in a cgroup with a limit. */
 static void suggest_scope(struct ab_verdict *v, const char *property)
 {
-	ab_autofree char *manager =
-		ab_printf("/run/user/%u/systemd/private", getuid());
+	ab_autofree char *manager = ab_printf("/run/user/%u/systemd/private", getuid());
 
 	if (getuid() == 0 && access("/run/systemd/system", F_OK) == 0)
 		ab_verdict_remedy(v,
@@ -76,8 +74,7 @@ void ab_check_processes(const struct ab_policy_input *in, struct ab_verdict *v)
 	if (ab_userns_enter(0, v) < 0)
 		return;
 	if (setrlimit(RLIMIT_NPROC, &one) < 0) {
-		ab_verdict_set(v, AB_HEALTH_FAIL, "set it: %s",
-			       strerror(errno));
+		ab_verdict_set(v, AB_HEALTH_FAIL, "set it: %s", strerror(errno));
 		return;
 	}
 	pid = fork();
@@ -90,10 +87,9 @@ void ab_check_processes(const struct ab_policy_input *in, struct ab_verdict *v)
 	if (pid > 0)
 		waitpid(pid, NULL, 0);
 	ab_verdict_set(v, AB_HEALTH_WARN,
-		       getuid() == 0
-			       ? "the kernel does not hold root to it: a fork "
-				 "bomb in the box is one on the machine"
-			       : "the kernel does not hold us to it");
+		       getuid() == 0 ? "the kernel does not hold root to it: a fork "
+				       "bomb in the box is one on the machine"
+				     : "the kernel does not hold us to it");
 	suggest_scope(v, "TasksMax=512");
 }
 
@@ -106,8 +102,7 @@ void ab_check_memory(const struct ab_policy_input *in, struct ab_verdict *v)
 			       "own)");
 		return;
 	}
-	ab_verdict_set(v, AB_HEALTH_WARN,
-		       "no delegated cgroup: per process only");
+	ab_verdict_set(v, AB_HEALTH_WARN, "no delegated cgroup: per process only");
 	suggest_scope(v, "MemoryMax=4G");
 }
 
@@ -132,8 +127,8 @@ void ab_check_state(const struct ab_policy_input *in, struct ab_verdict *v)
 	}
 	if (ab_run_pick_id(id, &err) < 0 || mkdirat(state.live, id, 0700) < 0 ||
 	    unlinkat(state.live, id, AT_REMOVEDIR) < 0) {
-		ab_verdict_set(v, AB_HEALTH_FAIL, "cannot write in %.200s: %s",
-			       path, strerror(errno));
+		ab_verdict_set(v, AB_HEALTH_FAIL, "cannot write in %.200s: %s", path,
+			       strerror(errno));
 		ab_verdict_remedy(v, "choose another place with "
 				     "AGENTBOX_STATE");
 	} else {
@@ -156,39 +151,33 @@ void ab_check_config(const struct ab_policy_input *in, struct ab_verdict *v)
 	}
 	for (size_t i = 0; i < paths.len; i++) {
 		/* That is a folder; a profile is judged where it is used. */
-		if (!paths.v[i].exists ||
-		    strcmp(paths.v[i].layer, "profiles") == 0)
+		if (!paths.v[i].exists || strcmp(paths.v[i].layer, "profiles") == 0)
 			continue;
 		files++;
-		if (ab_policy_check_file(in, paths.v[i].path, &problems, &err) <
-		    0)
+		if (ab_policy_check_file(in, paths.v[i].path, &problems, &err) < 0)
 			ab_strv_add(&problems, err.text);
 	}
 	ab_policy_paths_fini(&paths);
 	if (problems.len) {
 		ab_verdict_set(v, AB_HEALTH_FAIL, "%.300s", problems.v[0]);
 		ab_verdict_remedy(v,
-				  problems.len > 1
-					  ? "agentbox config check shows all "
-					    "%zu problems"
-					  : "agentbox config check",
+				  problems.len > 1 ? "agentbox config check shows all "
+						     "%zu problems"
+						   : "agentbox config check",
 				  problems.len);
 		return;
 	}
 	if (files == 0)
-		ab_verdict_set(v, AB_HEALTH_OK,
-			       "no file: the built-in profiles as they are");
+		ab_verdict_set(v, AB_HEALTH_OK, "no file: the built-in profiles as they are");
 	else
-		ab_verdict_set(v, AB_HEALTH_OK, "%zu file%s, valid", files,
-			       files == 1 ? "" : "s");
+		ab_verdict_set(v, AB_HEALTH_OK, "%zu file%s, valid", files, files == 1 ? "" : "s");
 }
 
 void ab_check_identity(const struct ab_policy_input *in, struct ab_verdict *v)
 {
 	(void)in;
 	if (getuid() != geteuid() || getgid() != getegid()) {
-		ab_verdict_set(v, AB_HEALTH_FAIL,
-			       "started set-user-id or set-group-id");
+		ab_verdict_set(v, AB_HEALTH_FAIL, "started set-user-id or set-group-id");
 		ab_verdict_remedy(v, "agentbox needs no privilege: chmod "
 				     "ug-s its file");
 	} else if (getuid() == 0) {
@@ -199,8 +188,7 @@ void ab_check_identity(const struct ab_policy_input *in, struct ab_verdict *v)
 		ab_verdict_remedy(v, "run it as an ordinary user; nothing here "
 				     "needs root");
 	} else {
-		ab_verdict_set(v, AB_HEALTH_OK, "uid %u, no privilege",
-			       getuid());
+		ab_verdict_set(v, AB_HEALTH_OK, "uid %u, no privilege", getuid());
 	}
 }
 
@@ -230,12 +218,10 @@ static bool in_userns(void)
 	unsigned int inside = 1, outside = 1, count = 0;
 
 	ab_first_line("/proc/self/uid_map", map, sizeof(map));
-	return sscanf(map, "%u %u %u", &inside, &outside, &count) == 3 &&
-	       count != 4294967295u;
+	return sscanf(map, "%u %u %u", &inside, &outside, &count) == 3 && count != 4294967295u;
 }
 
-void ab_check_surroundings(const struct ab_policy_input *in,
-			   struct ab_verdict *v)
+void ab_check_surroundings(const struct ab_policy_input *in, struct ab_verdict *v)
 {
 	char buf[64];
 	const char *name = container(buf, sizeof(buf));

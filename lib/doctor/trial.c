@@ -39,8 +39,7 @@ static void empty(int dir, int depth)
 		if (unlinkat(dir, name, 0) == 0 || depth == DEPTH_MAX)
 			continue;
 		sub = openat(dir, name, OPEN_DIR);
-		if (sub < 0 && errno == EACCES &&
-		    fchmodat(dir, name, 0700, 0) == 0)
+		if (sub < 0 && errno == EACCES && fchmodat(dir, name, 0700, 0) == 0)
 			sub = openat(dir, name, OPEN_DIR);
 		if (sub < 0)
 			continue;
@@ -94,8 +93,7 @@ static void fill_environment(struct ab_trial *t, char *const *caller)
 
 static int make(struct ab_trial *t, const char *state, struct ab_error *err)
 {
-	static const char *const folders[] = { "home", "home/project",
-					       "outside", "state" };
+	static const char *const folders[] = { "home", "home/project", "outside", "state" };
 
 	for (int tries = 0; t->dir < 0 && tries < 8; tries++) {
 		char id[8];
@@ -109,12 +107,12 @@ static int make(struct ab_trial *t, const char *state, struct ab_error *err)
 			break;
 	}
 	if (t->dir < 0 || flock(t->dir, LOCK_EX | LOCK_NB) < 0)
-		return ab_fail(err, AB_ESYSTEM, errno,
-			       "make a folder to try things in, in %s", state);
+		return ab_fail(err, AB_ESYSTEM, errno, "make a folder to try things in, in %s",
+			       state);
 	for (size_t i = 0; i < AB_COUNT(folders); i++)
 		if (mkdirat(t->dir, folders[i], 0700) < 0)
-			return ab_fail(err, AB_ESYSTEM, errno, "make %s/%s/%s",
-				       state, t->name, folders[i]);
+			return ab_fail(err, AB_ESYSTEM, errno, "make %s/%s/%s", state, t->name,
+				       folders[i]);
 	t->base = ab_printf("%s/%s", state, t->name);
 	t->state = ab_printf("%s/state", t->base);
 	t->home = ab_printf("%s/home", t->base);
@@ -133,18 +131,15 @@ static void hold_signals(sigset_t *ret_mask)
 	sigprocmask(SIG_BLOCK, &block, ret_mask);
 }
 
-int ab_trial_open(const struct ab_policy_input *input, struct ab_trial *ret,
-		  struct ab_error *err)
+int ab_trial_open(const struct ab_policy_input *input, struct ab_trial *ret, struct ab_error *err)
 {
-	ab_autofree char *path =
-		ab_state_dir(input->environ, input->home, input->cwd);
+	ab_autofree char *path = ab_state_dir(input->environ, input->home, input->cwd);
 	struct ab_trial t = { .parent = -1, .dir = -1 };
 	struct ab_state state;
 	int result;
 
 	if (!path)
-		return ab_fail(err, AB_EUSAGE, 0,
-			       "there is no home folder to keep records in");
+		return ab_fail(err, AB_EUSAGE, 0, "there is no home folder to keep records in");
 	if (ab_state_open(path, &state, err) < 0)
 		return -1;
 	hold_signals(&t.mask);
@@ -181,8 +176,7 @@ void ab_trial_fini(struct ab_trial *t)
 void ab_trial_program(struct ab_strv *words)
 {
 	/* The box has its own of these, and there we are not. */
-	static const char *const hidden[] = { "/tmp", "/var/tmp", "/run",
-					      "/var/run", "/dev" };
+	static const char *const hidden[] = { "/tmp", "/var/tmp", "/run", "/var/run", "/dev" };
 	char path[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
 	bool seen = n > 0;
@@ -192,8 +186,7 @@ void ab_trial_program(struct ab_strv *words)
 		if (ab_path_within(path, hidden[i]))
 			seen = false;
 	/* By the link it is found wherever it lies. */
-	ab_strv_add(words,
-		    seen && access(path, X_OK) == 0 ? path : "/proc/self/exe");
+	ab_strv_add(words, seen && access(path, X_OK) == 0 ? path : "/proc/self/exe");
 }
 
 static void hear(void *arg, enum ab_level level, const char *text)
@@ -202,17 +195,14 @@ static void hear(void *arg, enum ab_level level, const char *text)
 	const char *holds = strstr(text, " holds: ");
 
 	if (level == AB_SAY_DETAIL && strncmp(text, "box ", 4) == 0 && holds)
-		snprintf(outcome->holds, sizeof(outcome->holds), "%s",
-			 holds + strlen(" holds: "));
+		snprintf(outcome->holds, sizeof(outcome->holds), "%s", holds + strlen(" holds: "));
 	if (level == AB_SAY_WARNING)
-		snprintf(outcome->missing, sizeof(outcome->missing), "%s",
-			 text);
+		snprintf(outcome->missing, sizeof(outcome->missing), "%s", text);
 }
 
 /* The process that becomes the supervisor of the trial's box. */
-static _Noreturn void supervise(const struct ab_trial *t,
-				struct ab_request *request, int out, int stray,
-				int pipe)
+static _Noreturn void supervise(const struct ab_trial *t, struct ab_request *request, int out,
+				int stray, int pipe)
 {
 	struct ab_trial_outcome outcome = { .result = -1 };
 	ab_autoclose int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -223,20 +213,18 @@ static _Noreturn void supervise(const struct ab_trial *t,
 	 * the caller's would be made raw for nothing. */
 	if (null < 0 || dup2(null, 0) < 0 || dup2(null, 2) < 0 ||
 	    dup2(out >= 0 ? out : null, 1) < 0 || chdir(t->project) < 0)
-		ab_fail(&outcome.error, AB_ESYSTEM, errno, "enter %s",
-			t->project);
+		ab_fail(&outcome.error, AB_ESYSTEM, errno, "enter %s", t->project);
 	else if (stray >= 0 && fcntl(stray, F_SETFD, 0) < 0)
 		ab_fail(&outcome.error, AB_ESYSTEM, errno, "keep a descriptor");
 	else
-		outcome.result =
-			ab_run(request, &outcome.status, &outcome.error);
+		outcome.result = ab_run(request, &outcome.status, &outcome.error);
 	ab_write_all(pipe, &outcome, sizeof(outcome));
 	_exit(0);
 }
 
-int ab_trial_start(const struct ab_trial *t, const struct ab_setting *settings,
-		   size_t nsettings, const struct ab_strv *words, int out,
-		   int stray, struct ab_trial_run *ret, struct ab_error *err)
+int ab_trial_start(const struct ab_trial *t, const struct ab_setting *settings, size_t nsettings,
+		   const struct ab_strv *words, int out, int stray, struct ab_trial_run *ret,
+		   struct ab_error *err)
 {
 	struct ab_request request = {
 		.yes = true,
@@ -279,8 +267,7 @@ void ab_trial_wait(struct ab_trial_run *run, struct ab_trial_outcome *ret)
 		return;
 	*ret = (struct ab_trial_outcome){ .result = -1 };
 	ab_fail(&ret->error, AB_ESYSTEM, 0,
-		"the supervisor of a trial ended early (wait status %d)",
-		status);
+		"the supervisor of a trial ended early (wait status %d)", status);
 }
 
 /*
@@ -289,8 +276,7 @@ void ab_trial_wait(struct ab_trial_run *run, struct ab_trial_outcome *ret)
  */
 __attribute__((constructor)) static void become_trial(int argc, char **argv)
 {
-	if (argc < 2 || strncmp(argv[1], "agentbox-trial-", 15) != 0 ||
-	    access(AB_MARKER, F_OK) < 0)
+	if (argc < 2 || strncmp(argv[1], "agentbox-trial-", 15) != 0 || access(AB_MARKER, F_OK) < 0)
 		return;
 	if (strcmp(argv[1], AB_TRIAL_NOTHING) == 0)
 		_exit(0);

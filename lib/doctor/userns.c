@@ -102,14 +102,12 @@ static void explain_refusal(int errnum, struct ab_verdict *v)
 					     "(Docker, Podman: --security-opt "
 					     "seccomp=FILE, or unconfined)");
 		} else if (in_chroot()) {
-			ab_verdict_set(v, AB_HEALTH_FAIL,
-				       "the kernel makes none in a chroot");
+			ab_verdict_set(v, AB_HEALTH_FAIL, "the kernel makes none in a chroot");
 			ab_verdict_remedy(v, "enter the tree with pivot_root "
 					     "instead (unshare, "
 					     "systemd-nspawn)");
 		} else {
-			ab_verdict_set(v, AB_HEALTH_FAIL,
-				       "the kernel refuses to make one (%s)",
+			ab_verdict_set(v, AB_HEALTH_FAIL, "the kernel refuses to make one (%s)",
 				       strerror(errnum));
 			ab_verdict_remedy(v, "a security module forbids it; "
 					     "its log says which rule");
@@ -123,8 +121,7 @@ static void explain_refusal(int errnum, struct ab_verdict *v)
 		ab_verdict_remedy(v, "use the distribution's standard kernel");
 		return;
 	default:
-		ab_verdict_set(v, AB_HEALTH_FAIL, "cannot make one: %s",
-			       strerror(errnum));
+		ab_verdict_set(v, AB_HEALTH_FAIL, "cannot make one: %s", strerror(errnum));
 	}
 }
 
@@ -142,8 +139,7 @@ void ab_userns_explain(int errnum, const char *step, struct ab_verdict *v)
 				     "/etc/apparmor.d/agentbox");
 		return;
 	}
-	ab_verdict_set(v, AB_HEALTH_FAIL,
-		       "the kernel lets us make one but not use it (%s: %s)",
+	ab_verdict_set(v, AB_HEALTH_FAIL, "the kernel lets us make one but not use it (%s: %s)",
 		       step, strerror(errnum));
 	ab_verdict_remedy(v, "a security module forbids it; its log says which "
 			     "rule");

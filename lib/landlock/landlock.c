@@ -16,8 +16,8 @@
  */
 struct ruleset_attr {
 	uint64_t fs;
-	uint64_t net;		/* ABI 4 */
-	uint64_t scoped;	/* ABI 6 */
+	uint64_t net;	 /* ABI 4 */
+	uint64_t scoped; /* ABI 6 */
 };
 
 struct path_beneath_attr {
@@ -40,33 +40,37 @@ static const struct {
 	unsigned int word;
 	int on_file;
 } rights[] = {
-	{ 0, 1, AB_LL_EXEC, 1 },	/* EXECUTE */
-	{ 1, 1, AB_LL_WRITE, 1 },	/* WRITE_FILE */
-	{ 2, 1, AB_LL_READ, 1 },	/* READ_FILE */
-	{ 3, 1, AB_LL_READ, 0 },	/* READ_DIR */
-	{ 4, 1, AB_LL_MAKE, 0 },	/* REMOVE_DIR */
-	{ 5, 1, AB_LL_MAKE, 0 },	/* REMOVE_FILE */
-	{ 6, 1, AB_LL_MAKE, 0 },	/* MAKE_CHAR */
-	{ 7, 1, AB_LL_MAKE, 0 },	/* MAKE_DIR */
-	{ 8, 1, AB_LL_MAKE, 0 },	/* MAKE_REG */
-	{ 9, 1, AB_LL_MAKE, 0 },	/* MAKE_SOCK */
-	{ 10, 1, AB_LL_MAKE, 0 },	/* MAKE_FIFO */
-	{ 11, 1, AB_LL_MAKE, 0 },	/* MAKE_BLOCK */
-	{ 12, 1, AB_LL_MAKE, 0 },	/* MAKE_SYM */
-	{ 13, 2, AB_LL_MAKE, 0 },	/* REFER */
-	{ 14, 3, AB_LL_WRITE, 1 },	/* TRUNCATE */
-	{ 15, 5, AB_LL_DEVICE, 1 },	/* IOCTL_DEV */
-	{ 16, 9, AB_LL_SOCKET, 1 },	/* RESOLVE_UNIX */
+	{ 0, 1, AB_LL_EXEC, 1 },    /* EXECUTE */
+	{ 1, 1, AB_LL_WRITE, 1 },   /* WRITE_FILE */
+	{ 2, 1, AB_LL_READ, 1 },    /* READ_FILE */
+	{ 3, 1, AB_LL_READ, 0 },    /* READ_DIR */
+	{ 4, 1, AB_LL_MAKE, 0 },    /* REMOVE_DIR */
+	{ 5, 1, AB_LL_MAKE, 0 },    /* REMOVE_FILE */
+	{ 6, 1, AB_LL_MAKE, 0 },    /* MAKE_CHAR */
+	{ 7, 1, AB_LL_MAKE, 0 },    /* MAKE_DIR */
+	{ 8, 1, AB_LL_MAKE, 0 },    /* MAKE_REG */
+	{ 9, 1, AB_LL_MAKE, 0 },    /* MAKE_SOCK */
+	{ 10, 1, AB_LL_MAKE, 0 },   /* MAKE_FIFO */
+	{ 11, 1, AB_LL_MAKE, 0 },   /* MAKE_BLOCK */
+	{ 12, 1, AB_LL_MAKE, 0 },   /* MAKE_SYM */
+	{ 13, 2, AB_LL_MAKE, 0 },   /* REFER */
+	{ 14, 3, AB_LL_WRITE, 1 },  /* TRUNCATE */
+	{ 15, 5, AB_LL_DEVICE, 1 }, /* IOCTL_DEV */
+	{ 16, 9, AB_LL_SOCKET, 1 }, /* RESOLVE_UNIX */
 };
 
 static const struct {
 	int abi;
 	const char *brings;
 } steps[] = {
-	{ 1, "files" },		    { 2, "renames" },
-	{ 3, "truncation" },	    { 4, "ports" },
-	{ 5, "device ioctls" },	    { 6, "signals, abstract sockets" },
-	{ 7, "audit control" },	    { 8, "all threads at once" },
+	{ 1, "files" },
+	{ 2, "renames" },
+	{ 3, "truncation" },
+	{ 4, "ports" },
+	{ 5, "device ioctls" },
+	{ 6, "signals, abstract sockets" },
+	{ 7, "audit control" },
+	{ 8, "all threads at once" },
 	{ 9, "pathname sockets" },
 };
 
@@ -83,8 +87,7 @@ static uint64_t kernel_rights(int abi, unsigned int words, int on_file)
 
 int ab_landlock_abi(void)
 {
-	long abi = syscall(SYS_landlock_create_ruleset, NULL, 0,
-			   CREATE_VERSION);
+	long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, CREATE_VERSION);
 
 	return abi < 0 ? 0 : (int)abi;
 }
@@ -110,13 +113,11 @@ int ab_landlock_open(int abi, unsigned int scopes, struct ab_error *err)
 	}
 	fd = syscall(SYS_landlock_create_ruleset, &attr, size, 0);
 	if (fd < 0)
-		return ab_fail(err, AB_ESYSTEM, errno,
-			       "make a Landlock ruleset (ABI %d)", abi);
+		return ab_fail(err, AB_ESYSTEM, errno, "make a Landlock ruleset (ABI %d)", abi);
 	return (int)fd;
 }
 
-int ab_landlock_allow_fd(int ruleset, int abi, int fd, unsigned int words,
-			 struct ab_error *err)
+int ab_landlock_allow_fd(int ruleset, int abi, int fd, unsigned int words, struct ab_error *err)
 {
 	struct path_beneath_attr attr = { .parent_fd = fd };
 	struct stat st;
@@ -126,8 +127,7 @@ int ab_landlock_allow_fd(int ruleset, int abi, int fd, unsigned int words,
 	attr.access = kernel_rights(abi, words, !S_ISDIR(st.st_mode));
 	if (!attr.access)
 		return 0;
-	if (syscall(SYS_landlock_add_rule, ruleset, RULE_PATH_BENEATH, &attr,
-		    0) < 0)
+	if (syscall(SYS_landlock_add_rule, ruleset, RULE_PATH_BENEATH, &attr, 0) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "add a Landlock rule");
 	return 0;
 }

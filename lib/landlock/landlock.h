@@ -12,12 +12,12 @@
 struct ab_error;
 
 enum ab_landlock_right {
-	AB_LL_READ = 1,		/* open for reading, list */
-	AB_LL_EXEC = 2,		/* execute */
-	AB_LL_WRITE = 4,	/* open for writing, truncate */
-	AB_LL_MAKE = 8,		/* create, remove, rename, link */
-	AB_LL_DEVICE = 16,	/* ioctl of a device */
-	AB_LL_SOCKET = 32,	/* connect to a socket by its path */
+	AB_LL_READ = 1,	   /* open for reading, list */
+	AB_LL_EXEC = 2,	   /* execute */
+	AB_LL_WRITE = 4,   /* open for writing, truncate */
+	AB_LL_MAKE = 8,	   /* create, remove, rename, link */
+	AB_LL_DEVICE = 16, /* ioctl of a device */
+	AB_LL_SOCKET = 32, /* connect to a socket by its path */
 	AB_LL_ALL = 63,
 };
 
@@ -40,8 +40,7 @@ const char *ab_landlock_brings(int abi);
 int ab_landlock_open(int abi, unsigned int scopes, struct ab_error *err);
 
 /* Allow `rights` on the object behind fd (O_PATH will do) and below it. */
-int ab_landlock_allow_fd(int ruleset, int abi, int fd, unsigned int rights,
-			 struct ab_error *err);
+int ab_landlock_allow_fd(int ruleset, int abi, int fd, unsigned int rights, struct ab_error *err);
 
 /* Enter it, for this thread and its children. Raw: 0 or -errno. */
 int ab_landlock_enter(int ruleset);

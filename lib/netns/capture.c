@@ -45,7 +45,7 @@ static bool make_routes(int fd)
 	while (seq != AB_SEQ_ROUTE6) {
 		int errnum;
 
-		seq = 0;	/* stays so when there is no answer */
+		seq = 0; /* stays so when there is no answer */
 		errnum = ab_netlink_answer(fd, &seq);
 		if (errnum && (seq <= AB_SEQ_ROUTE4 || seq > AB_SEQ_ROUTE6))
 			return false;
@@ -66,8 +66,7 @@ static bool try_way(int fd, const struct ab_capture_way *way)
 	return taken;
 }
 
-enum ab_capture ab_capture_raise(int route_fd, int rule_fd,
-				 const struct ab_capture_way *ways,
+enum ab_capture ab_capture_raise(int route_fd, int rule_fd, const struct ab_capture_way *ways,
 				 size_t nways)
 {
 	if (!make_routes(route_fd))

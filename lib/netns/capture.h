@@ -14,17 +14,17 @@
 
 /* Each one catches what those before it do. */
 enum ab_capture {
-	AB_CAPTURE_NONE, /* only the explicit doors */
-	AB_CAPTURE_PORTS, /* listeners on well-known ports */
+	AB_CAPTURE_NONE,     /* only the explicit doors */
+	AB_CAPTURE_PORTS,    /* listeners on well-known ports */
 	AB_CAPTURE_REDIRECT, /* nftables redirect: every TCP port */
-	AB_CAPTURE_TPROXY, /* the same without connection tracking */
+	AB_CAPTURE_TPROXY,   /* the same without connection tracking */
 	AB_CAPTURE_COUNT,
 };
 extern const char *const ab_capture_names[AB_CAPTURE_COUNT];
 
 /* Above the range from which the kernel takes ports for clients. */
 enum {
-	AB_PORT_DOOR = 61080, /* HTTP and SOCKS, on 127.0.0.1 */
+	AB_PORT_DOOR = 61080,	  /* HTTP and SOCKS, on 127.0.0.1 */
 	AB_PORT_CAPTURED = 61081, /* what tproxy and redirect lead to */
 	AB_PORT_DNS = 53,
 };
@@ -49,8 +49,7 @@ extern const size_t ab_capture_way_count;
  * is none), that were opened with CAP_NET_ADMIN there. Whoever owns its user
  * namespace may use them, from outside too. AB_CAPTURE_NONE: `lo` may be down.
  */
-enum ab_capture ab_capture_raise(int routes, int rules,
-				 const struct ab_capture_way *ways,
+enum ab_capture ab_capture_raise(int routes, int rules, const struct ab_capture_way *ways,
 				 size_t nways);
 
 #endif

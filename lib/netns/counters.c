@@ -17,12 +17,10 @@
 
 /* An attribute of netfilter and one of rtnetlink look the same, and for the
  * latter the kernel has macros. */
-static const struct rtattr *find(const struct rtattr *a, int len,
-				 unsigned int type, size_t least)
+static const struct rtattr *find(const struct rtattr *a, int len, unsigned int type, size_t least)
 {
 	for (; RTA_OK(a, len); a = RTA_NEXT(a, len))
-		if ((a->rta_type & NLA_TYPE_MASK) == type &&
-		    RTA_PAYLOAD(a) >= least)
+		if ((a->rta_type & NLA_TYPE_MASK) == type && RTA_PAYLOAD(a) >= least)
 			return a;
 	return NULL;
 }
@@ -47,9 +45,9 @@ static void take_object(const struct nlmsghdr *head, struct ab_counters *ret)
 	len -= skip;
 	name = find(attrs, len, NFTA_OBJ_NAME, 1);
 	data = find(attrs, len, NFTA_OBJ_DATA, 0);
-	packets = data ? find(RTA_DATA(data), (int)RTA_PAYLOAD(data),
-			      NFTA_COUNTER_PACKETS, sizeof(n))
-		       : NULL;
+	packets =
+		data ? find(RTA_DATA(data), (int)RTA_PAYLOAD(data), NFTA_COUNTER_PACKETS, sizeof(n))
+		     : NULL;
 	if (!name || !packets)
 		return;
 	memcpy(&n, RTA_DATA(packets), sizeof(n));
@@ -69,8 +67,7 @@ int ab_counters_parse(const void *data, size_t len, struct ab_counters *ret)
 			return 1;
 		if (head->nlmsg_type == NLMSG_ERROR)
 			return ab_netlink_error(head);
-		if (head->nlmsg_type ==
-		    (NFNL_SUBSYS_NFTABLES << 8 | NFT_MSG_NEWOBJ))
+		if (head->nlmsg_type == (NFNL_SUBSYS_NFTABLES << 8 | NFT_MSG_NEWOBJ))
 			take_object(head, ret);
 	}
 	return 0;

@@ -15,7 +15,7 @@
 struct ab_error;
 
 struct ab_counters {
-	uint64_t udp; /* datagrams, but for names */
+	uint64_t udp;	/* datagrams, but for names */
 	uint64_t other; /* neither TCP nor UDP */
 };
 

@@ -21,8 +21,7 @@ static void map(const struct in_addr *v4, struct in6_addr *ret)
 
 static bool find_asked(struct msghdr *msg, struct in6_addr *ret)
 {
-	for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c;
-	     c = CMSG_NXTHDR(msg, c)) {
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c)) {
 		if (c->cmsg_level == SOL_IPV6 && c->cmsg_type == IPV6_PKTINFO) {
 			struct in6_pktinfo info;
 
@@ -41,8 +40,7 @@ static bool find_asked(struct msghdr *msg, struct in6_addr *ret)
 	return false;
 }
 
-ssize_t ab_dns_socket_recv(int fd, void *buf, size_t max,
-			   struct ab_dns_peer *ret_peer)
+ssize_t ab_dns_socket_recv(int fd, void *buf, size_t max, struct ab_dns_peer *ret_peer)
 {
 	struct ab_dns_peer peer = { 0 };
 	union control control;
@@ -94,17 +92,14 @@ static void put_v6(struct msghdr *msg, const struct in6_addr *asked)
 	msg->msg_controllen = CMSG_SPACE(sizeof(info));
 }
 
-int ab_dns_socket_send(int fd, const void *data, size_t len,
-		       const struct ab_dns_peer *peer)
+int ab_dns_socket_send(int fd, const void *data, size_t len, const struct ab_dns_peer *peer)
 {
 	struct ab_dns_peer to = *peer;
 	bool v4 = to.from.any.sa_family == AF_INET;
 	union control control = { 0 };
-	struct iovec iov = { .iov_base = (void *)(uintptr_t)data,
-			     .iov_len = len };
+	struct iovec iov = { .iov_base = (void *)(uintptr_t)data, .iov_len = len };
 	struct msghdr msg = { .msg_name = &to.from,
-			      .msg_namelen = v4 ? sizeof(to.from.v4)
-						: sizeof(to.from.v6),
+			      .msg_namelen = v4 ? sizeof(to.from.v4) : sizeof(to.from.v6),
 			      .msg_iov = &iov,
 			      .msg_iovlen = 1,
 			      .msg_control = control.bytes,

@@ -20,11 +20,9 @@ struct ab_dns_peer {
 
 /* The length; -1 with errno: EAGAIN when there is none, EMSGSIZE for one that
  * was longer than `max` and is gone. */
-ssize_t ab_dns_socket_recv(int fd, void *buf, size_t max,
-			   struct ab_dns_peer *ret_peer);
+ssize_t ab_dns_socket_recv(int fd, void *buf, size_t max, struct ab_dns_peer *ret_peer);
 
 /* -1 with errno; nobody waits for room here. */
-int ab_dns_socket_send(int fd, const void *data, size_t len,
-		       const struct ab_dns_peer *peer);
+int ab_dns_socket_send(int fd, const void *data, size_t len, const struct ab_dns_peer *peer);
 
 #endif

@@ -37,8 +37,7 @@ static int decode(const union address *a, struct ab_destination *ret)
 	return 0;
 }
 
-int ab_original_destination(int fd, enum ab_capture capture,
-			    struct ab_destination *ret)
+int ab_original_destination(int fd, enum ab_capture capture, struct ab_destination *ret)
 {
 	union address here, meant;
 	socklen_t len = sizeof(here);
@@ -49,10 +48,8 @@ int ab_original_destination(int fd, enum ab_capture capture,
 	if (capture != AB_CAPTURE_REDIRECT)
 		return 0;
 	len = sizeof(meant);
-	if ((ret->v6 ? getsockopt(fd, SOL_IPV6, IP6T_SO_ORIGINAL_DST, &meant,
-				  &len)
-		     : getsockopt(fd, SOL_IP, SO_ORIGINAL_DST, &meant, &len)) <
-	    0)
+	if ((ret->v6 ? getsockopt(fd, SOL_IPV6, IP6T_SO_ORIGINAL_DST, &meant, &len)
+		     : getsockopt(fd, SOL_IP, SO_ORIGINAL_DST, &meant, &len)) < 0)
 		return -1;
 	return decode(&meant, ret);
 }

@@ -19,7 +19,6 @@ struct ab_destination {
  * errno when the kernel does not know: refuse it then. A loopback address:
  * the box connected to the listener itself, which is no destination either.
  */
-int ab_original_destination(int fd, enum ab_capture capture,
-			    struct ab_destination *ret);
+int ab_original_destination(int fd, enum ab_capture capture, struct ab_destination *ret);
 
 #endif

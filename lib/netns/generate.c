@@ -112,8 +112,7 @@ static void add_address(int family, const char *text)
 				  .ifa_flags = IFA_F_PERMANENT | IFA_F_NODAD,
 				  .ifa_scope = RT_SCOPE_UNIVERSE,
 				  .ifa_index = LOOPBACK_INDEX };
-	struct nl_msg *msg =
-		generate_begin(RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL);
+	struct nl_msg *msg = generate_begin(RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL);
 
 	generate_must(nlmsg_append(msg, &info, sizeof(info), NLMSG_ALIGNTO));
 	put_address(msg, IFA_LOCAL, a);
@@ -129,8 +128,7 @@ static void own_everything(int family, const char *source, int flags)
 			      .rtm_protocol = RTPROT_STATIC,
 			      .rtm_scope = RT_SCOPE_HOST,
 			      .rtm_type = RTN_LOCAL };
-	struct nl_msg *msg =
-		generate_begin(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL | flags);
+	struct nl_msg *msg = generate_begin(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL | flags);
 
 	generate_must(nlmsg_append(msg, &info, sizeof(info), NLMSG_ALIGNTO));
 	generate_must(nla_put_u32(msg, RTA_OIF, LOOPBACK_INDEX));

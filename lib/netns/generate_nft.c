@@ -45,10 +45,8 @@
 
 static struct nl_msg *nft(int type, int flags)
 {
-	struct nfgenmsg info = { .nfgen_family = NFPROTO_INET,
-				 .version = NFNETLINK_V0 };
-	struct nl_msg *msg =
-		generate_begin(NFNL_SUBSYS_NFTABLES << 8 | type, flags);
+	struct nfgenmsg info = { .nfgen_family = NFPROTO_INET, .version = NFNETLINK_V0 };
+	struct nl_msg *msg = generate_begin(NFNL_SUBSYS_NFTABLES << 8 | type, flags);
 
 	generate_must(nlmsg_append(msg, &info, sizeof(info), NLMSG_ALIGNTO));
 	return msg;
@@ -56,8 +54,7 @@ static struct nl_msg *nft(int type, int flags)
 
 static void mark_batch(int type)
 {
-	struct nfgenmsg info = { .version = NFNETLINK_V0,
-				 .res_id = htons(NFNL_SUBSYS_NFTABLES) };
+	struct nfgenmsg info = { .version = NFNETLINK_V0, .res_id = htons(NFNL_SUBSYS_NFTABLES) };
 	struct nl_msg *msg = generate_begin(type, 0);
 
 	generate_must(nlmsg_append(msg, &info, sizeof(info), NLMSG_ALIGNTO));
@@ -98,13 +95,11 @@ static void add_counter(const char *name)
 	put_text(msg, NFTA_OBJ_TABLE, AB_NFT_TABLE);
 	put_text(msg, NFTA_OBJ_NAME, name);
 	put_u32(msg, NFTA_OBJ_TYPE, NFT_OBJECT_COUNTER);
-	generate_must(
-		nla_nest_end_keep_empty(msg, open_nest(msg, NFTA_OBJ_DATA)));
+	generate_must(nla_nest_end_keep_empty(msg, open_nest(msg, NFTA_OBJ_DATA)));
 	generate_end(msg);
 }
 
-static void add_chain(const char *name, const char *type, int hook,
-		      int priority)
+static void add_chain(const char *name, const char *type, int hook, int priority)
 {
 	struct nl_msg *msg = nft(NFT_MSG_NEWCHAIN, NLM_F_CREATE);
 	struct nlattr *nest;
@@ -129,8 +124,7 @@ struct rule {
 
 static struct rule open_rule(const char *chain, int flags)
 {
-	struct rule r = { .msg = nft(NFT_MSG_NEWRULE,
-				     NLM_F_CREATE | NLM_F_APPEND | flags) };
+	struct rule r = { .msg = nft(NFT_MSG_NEWRULE, NLM_F_CREATE | NLM_F_APPEND | flags) };
 
 	put_text(r.msg, NFTA_RULE_TABLE, AB_NFT_TABLE);
 	put_text(r.msg, NFTA_RULE_CHAIN, chain);
@@ -173,8 +167,7 @@ static void load_meta(struct rule *r, int key)
 	close_expr(r);
 }
 
-static void load_payload(struct rule *r, int base, uint32_t offset,
-			 uint32_t len)
+static void load_payload(struct rule *r, int base, uint32_t offset, uint32_t len)
 {
 	open_expr(r, "payload");
 	put_u32(r->msg, NFTA_PAYLOAD_DREG, REG);
@@ -240,8 +233,7 @@ static void match_protocol(struct rule *r, int op, uint8_t protocol)
 }
 
 /* The first `len` bytes of the destination. */
-static void accept_address(const char *chain, int family, const char *text,
-			   size_t len)
+static void accept_address(const char *chain, int family, const char *text, size_t len)
 {
 	struct address a = generate_address(family, text);
 	uint8_t proto = family == AF_INET ? NFPROTO_IPV4 : NFPROTO_IPV6;
@@ -249,8 +241,7 @@ static void accept_address(const char *chain, int family, const char *text,
 
 	load_meta(&r, NFT_META_NFPROTO);
 	compare(&r, NFT_CMP_EQ, &proto, sizeof(proto));
-	load_payload(&r, NFT_PAYLOAD_NETWORK_HEADER,
-		     family == AF_INET ? 16 : 24, (uint32_t)len);
+	load_payload(&r, NFT_PAYLOAD_NETWORK_HEADER, family == AF_INET ? 16 : 24, (uint32_t)len);
 	compare(&r, NFT_CMP_EQ, a.bytes, len);
 	decide(&r, NF_ACCEPT);
 	close_rule(&r);

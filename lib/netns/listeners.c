@@ -20,8 +20,7 @@
  * a listener on each. Servers inside cannot have these ports then.
  */
 static const uint16_t well_known[] = {
-	21,  22,   25,	 80,   443,  465,  587,	 993,
-	995, 3306, 5432, 6379, 8080, 8443, 9418, 27017,
+	21, 22, 25, 80, 443, 465, 587, 993, 995, 3306, 5432, 6379, 8080, 8443, 9418, 27017,
 };
 
 /* Above what a burst of connections needs while the proxy starts. */
@@ -49,10 +48,8 @@ static const struct door doors[] = {
 
 static int bind_to(int fd, int family, enum where where, uint16_t port)
 {
-	struct sockaddr_in v4 = { .sin_family = AF_INET,
-				  .sin_port = htons(port) };
-	struct sockaddr_in6 v6 = { .sin6_family = AF_INET6,
-				   .sin6_port = htons(port) };
+	struct sockaddr_in v4 = { .sin_family = AF_INET, .sin_port = htons(port) };
+	struct sockaddr_in6 v6 = { .sin6_family = AF_INET6, .sin6_port = htons(port) };
 
 	if (where != ANYWHERE) {
 		v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -66,9 +63,8 @@ static int set(int fd, int family, int option4, int option6)
 {
 	int on = 1;
 
-	return family == AF_INET
-		       ? setsockopt(fd, SOL_IP, option4, &on, sizeof(on))
-		       : setsockopt(fd, SOL_IPV6, option6, &on, sizeof(on));
+	return family == AF_INET ? setsockopt(fd, SOL_IP, option4, &on, sizeof(on))
+				 : setsockopt(fd, SOL_IPV6, option6, &on, sizeof(on));
 }
 
 /* On a socket of both families the IPv6 options mean IPv4 as well. */
@@ -116,27 +112,22 @@ static int open_door(const struct door *d)
 	return ab_take_fd(&fd);
 }
 
-static void add(struct ab_network *net, enum ab_listener_kind kind,
-		uint16_t port, int fd)
+static void add(struct ab_network *net, enum ab_listener_kind kind, uint16_t port, int fd)
 {
-	net->listeners[net->n++] =
-		(struct ab_listener){ .kind = kind, .port = port, .fd = fd };
+	net->listeners[net->n++] = (struct ab_listener){ .kind = kind, .port = port, .fd = fd };
 }
 
-static int add_door(struct ab_network *net, const struct door *d,
-		    struct ab_error *err)
+static int add_door(struct ab_network *net, const struct door *d, struct ab_error *err)
 {
 	int fd = open_door(d);
 
 	if (fd < 0)
-		return ab_fail(err, AB_ESYSTEM, errno,
-			       "listen on port %u of the box", d->port);
+		return ab_fail(err, AB_ESYSTEM, errno, "listen on port %u of the box", d->port);
 	add(net, d->kind, d->port, fd);
 	return 0;
 }
 
-static int add_host_port(struct ab_network *net, uint16_t port,
-			 struct ab_error *err)
+static int add_host_port(struct ab_network *net, uint16_t port, struct ab_error *err)
 {
 	struct door d = { AB_LISTENER_HOST_PORT, SOCK_STREAM, LOOPBACK4, port };
 	int fd;
@@ -151,14 +142,13 @@ static int add_host_port(struct ab_network *net, uint16_t port,
 	if (fd >= 0)
 		add(net, d.kind, port, fd);
 	else if (errno != EAFNOSUPPORT) /* a kernel without IPv6 */
-		return ab_fail(err, AB_ESYSTEM, errno,
-			       "listen on port %u of the box by IPv6", port);
+		return ab_fail(err, AB_ESYSTEM, errno, "listen on port %u of the box by IPv6",
+			       port);
 	return 0;
 }
 
 /* A kernel may have none of a kind; that is found out when it is needed. */
-static void add_netlink(struct ab_network *net, enum ab_listener_kind kind,
-			int protocol)
+static void add_netlink(struct ab_network *net, enum ab_listener_kind kind, int protocol)
 {
 	int fd = ab_netlink_open(protocol);
 
@@ -166,8 +156,7 @@ static void add_netlink(struct ab_network *net, enum ab_listener_kind kind,
 		add(net, kind, 0, fd);
 }
 
-static int fill(struct ab_network *net, const uint16_t *host_ports, size_t n,
-		struct ab_error *err)
+static int fill(struct ab_network *net, const uint16_t *host_ports, size_t n, struct ab_error *err)
 {
 	for (size_t i = 0; i < AB_COUNT(doors); i++)
 		if (add_door(net, &doors[i], err) < 0)
@@ -180,14 +169,13 @@ static int fill(struct ab_network *net, const uint16_t *host_ports, size_t n,
 	return 0;
 }
 
-int ab_network_make(const uint16_t *host_ports, size_t nhost_ports,
-		    struct ab_network *ret, struct ab_error *err)
+int ab_network_make(const uint16_t *host_ports, size_t nhost_ports, struct ab_network *ret,
+		    struct ab_error *err)
 {
 	ret->n = 0;
 	ret->capture = AB_CAPTURE_NONE;
 	if (nhost_ports > AB_HOST_PORTS_MAX)
-		return ab_fail(err, AB_EUSAGE, 0, "more than %d host ports",
-			       AB_HOST_PORTS_MAX);
+		return ab_fail(err, AB_EUSAGE, 0, "more than %d host ports", AB_HOST_PORTS_MAX);
 	if (fill(ret, host_ports, nhost_ports, err) < 0) {
 		ab_network_fini(ret);
 		return -1;
@@ -215,20 +203,18 @@ static void discard(struct ab_network *net, enum ab_listener_kind kind)
 	net->n = n;
 }
 
-int ab_network_raise(struct ab_network *net, const struct ab_capture_way *ways,
-		     size_t nways, struct ab_error *err)
+int ab_network_raise(struct ab_network *net, const struct ab_capture_way *ways, size_t nways,
+		     struct ab_error *err)
 {
-	net->capture =
-		ab_capture_raise(find(net, AB_LISTENER_ROUTES),
-				 find(net, AB_LISTENER_COUNTERS), ways, nways);
+	net->capture = ab_capture_raise(find(net, AB_LISTENER_ROUTES),
+					find(net, AB_LISTENER_COUNTERS), ways, nways);
 	discard(net, AB_LISTENER_ROUTES);
 	if (net->capture >= AB_CAPTURE_REDIRECT)
 		return 0;
 	discard(net, AB_LISTENER_COUNTERS);
 	discard(net, AB_LISTENER_TRANSPARENT);
-	return net->capture == AB_CAPTURE_NONE
-		       ? ab_loopback_up_by(find(net, AB_LISTENER_DOOR), err)
-		       : 0;
+	return net->capture == AB_CAPTURE_NONE ? ab_loopback_up_by(find(net, AB_LISTENER_DOOR), err)
+					       : 0;
 }
 
 void ab_network_make_ports(struct ab_network *net)
@@ -246,9 +232,8 @@ void ab_network_make_ports(struct ab_network *net)
 	}
 }
 
-int ab_network_build(const struct ab_capture_way *ways, size_t nways,
-		     const uint16_t *host_ports, size_t nhost_ports,
-		     struct ab_network *ret, struct ab_error *err)
+int ab_network_build(const struct ab_capture_way *ways, size_t nways, const uint16_t *host_ports,
+		     size_t nhost_ports, struct ab_network *ret, struct ab_error *err)
 {
 	if (ab_network_make(host_ports, nhost_ports, ret, err) < 0)
 		return -1;

@@ -32,8 +32,8 @@ enum ab_listener_kind {
 	AB_LISTENER_DNS_UDP, /* see netns/datagram.h */
 	AB_LISTENER_DNS_TCP,
 	AB_LISTENER_HOST_PORT, /* TCP: a port of the host, on loopback */
-	AB_LISTENER_COUNTERS, /* no listener: see netns/counters.h */
-	AB_LISTENER_ROUTES, /* nor is this; gone once the network is up */
+	AB_LISTENER_COUNTERS,  /* no listener: see netns/counters.h */
+	AB_LISTENER_ROUTES,    /* nor is this; gone once the network is up */
 	AB_LISTENER_COUNT,
 };
 
@@ -56,25 +56,24 @@ struct ab_network {
  * In a new network namespace, with CAP_NET_ADMIN and CAP_NET_BIND_SERVICE.
  * On failure nothing is left open. At most AB_HOST_PORTS_MAX host ports.
  */
-int ab_network_make(const uint16_t *host_ports, size_t nhost_ports,
-		    struct ab_network *ret, struct ab_error *err);
+int ab_network_make(const uint16_t *host_ports, size_t nhost_ports, struct ab_network *ret,
+		    struct ab_error *err);
 
 /*
  * Bring it up, and say in net->capture by which of these ways connections are
  * captured. Sockets that are of no use then are closed and left out. Needs to
  * own the user namespace of the box, or CAP_NET_ADMIN in it.
  */
-int ab_network_raise(struct ab_network *net, const struct ab_capture_way *ways,
-		     size_t nways, struct ab_error *err);
+int ab_network_raise(struct ab_network *net, const struct ab_capture_way *ways, size_t nways,
+		     struct ab_error *err);
 
 /* For AB_CAPTURE_PORTS: adds a listener on every well-known port. In the
  * namespace, with CAP_NET_BIND_SERVICE. */
 void ab_network_make_ports(struct ab_network *net);
 
 /* All of it at once, by whoever is in the namespace. */
-int ab_network_build(const struct ab_capture_way *ways, size_t nways,
-		     const uint16_t *host_ports, size_t nhost_ports,
-		     struct ab_network *ret, struct ab_error *err);
+int ab_network_build(const struct ab_capture_way *ways, size_t nways, const uint16_t *host_ports,
+		     size_t nhost_ports, struct ab_network *ret, struct ab_error *err);
 
 /* Is a connection to this port of any address captured? */
 bool ab_network_captures(const struct ab_network *net, uint16_t port);

@@ -22,8 +22,7 @@ int ab_loopback_up_by(int sock, struct ab_error *err)
 	struct ifreq req = { .ifr_name = "lo", .ifr_flags = IFF_UP };
 
 	if (ioctl(sock, SIOCSIFFLAGS, &req) < 0)
-		return ab_fail(err, AB_ESYSTEM, errno,
-			       "bring the loopback device up");
+		return ab_fail(err, AB_ESYSTEM, errno, "bring the loopback device up");
 	return 0;
 }
 

@@ -6,8 +6,7 @@
 
 int ab_netlink_open(int protocol)
 {
-	return socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK,
-		      protocol);
+	return socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol);
 }
 
 int ab_netlink_send(int fd, const void *data, size_t len)
@@ -41,8 +40,7 @@ int ab_netlink_error(const struct nlmsghdr *head)
 {
 	const struct nlmsgerr *error = NLMSG_DATA(head);
 
-	errno = head->nlmsg_len >= NLMSG_LENGTH(sizeof(error->error)) &&
-				error->error < 0
+	errno = head->nlmsg_len >= NLMSG_LENGTH(sizeof(error->error)) && error->error < 0
 			? -error->error
 			: EPROTO;
 	return -1;
@@ -59,8 +57,7 @@ int ab_netlink_answer(int fd, uint32_t *ret_seq)
 
 	if (n < 0)
 		return errno;
-	if (n < (ssize_t)NLMSG_LENGTH(sizeof(error->error)) ||
-	    a.head.nlmsg_type != NLMSG_ERROR)
+	if (n < (ssize_t)NLMSG_LENGTH(sizeof(error->error)) || a.head.nlmsg_type != NLMSG_ERROR)
 		return EPROTO;
 	*ret_seq = a.head.nlmsg_seq;
 	return -error->error;

@@ -35,12 +35,10 @@ int ab_netlink_answer(int fd, uint32_t *ret_seq);
  * unsigned lengths; these two do not. */
 static inline bool ab_netlink_ok(const struct nlmsghdr *head, size_t left)
 {
-	return left >= sizeof(*head) && head->nlmsg_len >= sizeof(*head) &&
-	       head->nlmsg_len <= left;
+	return left >= sizeof(*head) && head->nlmsg_len >= sizeof(*head) && head->nlmsg_len <= left;
 }
 
-static inline const struct nlmsghdr *
-ab_netlink_next(const struct nlmsghdr *head, size_t *left)
+static inline const struct nlmsghdr *ab_netlink_next(const struct nlmsghdr *head, size_t *left)
 {
 	size_t n = NLMSG_ALIGN((size_t)head->nlmsg_len);
 

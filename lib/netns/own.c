@@ -14,19 +14,17 @@
 
 enum {
 	MOST = 1 << 16, /* addresses of one machine */
-	TRIES = 8, /* when too much changes while we ask */
+	TRIES = 8,	/* when too much changes while we ask */
 };
 
 int ab_own_open(struct ab_error *err)
 {
 	struct sockaddr_nl at = { .nl_family = AF_NETLINK,
-				  .nl_groups = RTMGRP_IPV4_IFADDR |
-					       RTMGRP_IPV6_IFADDR };
+				  .nl_groups = RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR };
 	ab_autoclose int fd = ab_netlink_open(NETLINK_ROUTE);
 
 	if (fd < 0 || bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0)
-		return ab_fail(err, AB_ESYSTEM, errno,
-			       "watch the addresses of this machine");
+		return ab_fail(err, AB_ESYSTEM, errno, "watch the addresses of this machine");
 	return ab_take_fd(&fd);
 }
 
@@ -57,14 +55,11 @@ static int take_address(const struct nlmsghdr *head, struct ab_own *ret)
 
 	if (head->nlmsg_len < NLMSG_LENGTH(sizeof(*info)))
 		return 0;
-	size = info->ifa_family == AF_INET    ? 4
-	       : info->ifa_family == AF_INET6 ? 16
-					      : 0;
+	size = info->ifa_family == AF_INET ? 4 : info->ifa_family == AF_INET6 ? 16 : 0;
 	len = (int)IFA_PAYLOAD(head);
 	for (a = IFA_RTA(info); size && RTA_OK(a, len); a = RTA_NEXT(a, len))
 		if (RTA_PAYLOAD(a) >= size &&
-		    (a->rta_type == IFA_LOCAL ||
-		     (a->rta_type == IFA_ADDRESS && !found)))
+		    (a->rta_type == IFA_LOCAL || (a->rta_type == IFA_ADDRESS && !found)))
 			found = a;
 	return found ? add(ret, RTA_DATA(found), size) : 0;
 }
@@ -81,8 +76,7 @@ int ab_own_parse(const void *data, size_t len, struct ab_own *ret)
 			return ab_netlink_error(head);
 		/* In the answer, or because it has just come: both count.
 		 * One that has just gone may stay until the next time. */
-		if (head->nlmsg_type == RTM_NEWADDR &&
-		    take_address(head, ret) < 0)
+		if (head->nlmsg_type == RTM_NEWADDR && take_address(head, ret) < 0)
 			return -1;
 	}
 	return 0;

@@ -7,8 +7,7 @@
 #include "policy/load.h"
 #include "policy/paths.h"
 
-static const struct ab_value *find_list(const struct ab_policy *policy,
-					const char *key)
+static const struct ab_value *find_list(const struct ab_policy *policy, const char *key)
 {
 	const struct ab_key *found = ab_key_find(key, strlen(key));
 
@@ -33,8 +32,7 @@ static char *spell(const struct ab_load *l, const struct ab_item *item)
 
 static int load_below(struct ab_load *l, const char *profile)
 {
-	const char *system =
-		l->in->system_config ? l->in->system_config : AB_SYSTEM_CONFIG;
+	const char *system = l->in->system_config ? l->in->system_config : AB_SYSTEM_CONFIG;
 	struct ab_config *base = &l->policy->store->config;
 	struct ab_config *layer = ab_arena_alloc(l->arena, sizeof(*layer));
 	bool exists = false;
@@ -47,8 +45,8 @@ static int load_below(struct ab_load *l, const char *profile)
 	return 0;
 }
 
-int ab_policy_below(const struct ab_policy_input *in, const char *profile,
-		    const char *key, struct ab_strv *ret, struct ab_error *err)
+int ab_policy_below(const struct ab_policy_input *in, const char *profile, const char *key,
+		    struct ab_strv *ret, struct ab_error *err)
 {
 	const struct ab_value *list;
 	struct ab_load l;
@@ -68,8 +66,7 @@ int ab_policy_below(const struct ab_policy_input *in, const char *profile,
 	return result;
 }
 
-char *ab_policy_origin(const struct ab_policy *policy, const char *key,
-		       const char *element)
+char *ab_policy_origin(const struct ab_policy *policy, const char *key, const char *element)
 {
 	const struct ab_value *list = find_list(policy, key);
 

@@ -59,16 +59,13 @@ static bool is_never(const char *name)
 	return false;
 }
 
-static int take_header(const char *text, struct ab_carrier *c,
-		       struct ab_why *why)
+static int take_header(const char *text, struct ab_carrier *c, struct ab_why *why)
 {
 	const char *name = strchr(text, ':') + 1;
 	size_t len = strlen(name);
 
 	for (size_t i = 0; i < len && i < sizeof(c->name) - 1; i++)
-		c->name[i] = name[i] >= 'A' && name[i] <= 'Z'
-				     ? (char)(name[i] + 32)
-				     : name[i];
+		c->name[i] = name[i] >= 'A' && name[i] <= 'Z' ? (char)(name[i] + 32) : name[i];
 	if (len >= sizeof(c->name) || !ab_is_variable(name, len, "-"))
 		return ab_why_value(why, text, "does not name a header",
 				    "write one like \"header:x-api-key\"");
@@ -78,8 +75,7 @@ static int take_header(const char *text, struct ab_carrier *c,
 	return 0;
 }
 
-static int take_query(const char *text, struct ab_carrier *c,
-		      struct ab_why *why)
+static int take_query(const char *text, struct ab_carrier *c, struct ab_why *why)
 {
 	const char *name = strchr(text, ':') + 1;
 	size_t len = strlen(name);
@@ -91,8 +87,7 @@ static int take_query(const char *text, struct ab_carrier *c,
 	return 0;
 }
 
-int ab_carrier_parse(const char *text, struct ab_carrier *ret,
-		     struct ab_why *why)
+int ab_carrier_parse(const char *text, struct ab_carrier *ret, struct ab_why *why)
 {
 	static const struct {
 		const char *name;

@@ -31,9 +31,9 @@ static bool mask(struct ab_cidr *c)
 
 	for (unsigned i = 0; i < size; i++) {
 		unsigned from = i * 8;
-		uint8_t keep = from >= c->bits ? 0 :
-			       c->bits - from >= 8 ? 0xff :
-			       (uint8_t)(0xff00 >> (c->bits - from));
+		uint8_t keep = from >= c->bits	     ? 0
+			       : c->bits - from >= 8 ? 0xff
+						     : (uint8_t)(0xff00 >> (c->bits - from));
 
 		clean = clean && !(c->addr[i] & (uint8_t)~keep);
 		c->addr[i] &= keep;
@@ -55,16 +55,14 @@ static bool parse(const char *s, size_t len, struct ab_cidr *c, bool *ret_clean)
 		if (!close)
 			return false;
 		rest = len - (size_t)(close + 1 - s);
-		if (rest > 0 && (close[1] != ':' ||
-				 !number(close + 2, rest - 1, 65535, &n) || !n))
+		if (rest > 0 && (close[1] != ':' || !number(close + 2, rest - 1, 65535, &n) || !n))
 			return false;
 		if (rest > 0)
 			c->port = (uint16_t)n;
 		s++;
 		len = (size_t)(close - s);
 	} else if (colon && memchr(s, ':', len) == colon) {
-		if (!number(colon + 1, len - (size_t)(colon + 1 - s), 65535,
-			    &n) || !n)
+		if (!number(colon + 1, len - (size_t)(colon + 1 - s), 65535, &n) || !n)
 			return false;
 		c->port = (uint16_t)n;
 		len = (size_t)(colon - s);
@@ -79,8 +77,7 @@ static bool parse(const char *s, size_t len, struct ab_cidr *c, bool *ret_clean)
 	if (slash) {
 		bool wrapped = !c->v6 && memchr(s, ':', (size_t)(slash - s));
 
-		if (!number(slash + 1, len - (size_t)(slash + 1 - s),
-			    wrapped ? 128 : bits, &bits))
+		if (!number(slash + 1, len - (size_t)(slash + 1 - s), wrapped ? 128 : bits, &bits))
 			return false;
 		/* ::ffff:10.0.0.0/104 is 10.0.0.0/8; shorter prefixes would
 		 * reach beyond the wrapped addresses. */
@@ -93,8 +90,7 @@ static bool parse(const char *s, size_t len, struct ab_cidr *c, bool *ret_clean)
 	return true;
 }
 
-int ab_cidr_parse(const char *s, size_t len, struct ab_cidr *ret_cidr,
-		  struct ab_why *why)
+int ab_cidr_parse(const char *s, size_t len, struct ab_cidr *ret_cidr, struct ab_why *why)
 {
 	ab_autofree char *text = NULL;
 	char buf[AB_CIDR_TEXT];
@@ -112,8 +108,7 @@ int ab_cidr_parse(const char *s, size_t len, struct ab_cidr *ret_cidr,
 		return ab_why_value(why, text, "is not an address range",
 				    "write one like 10.1.2.0/24 or 10.1.2.3:5432");
 	ab_cidr_format(&c, buf);
-	return ab_why_value(why, text, "has address bits behind its prefix",
-			    "write \"%s\"", buf);
+	return ab_why_value(why, text, "has address bits behind its prefix", "write \"%s\"", buf);
 }
 
 void ab_cidr_format(const struct ab_cidr *c, char buf[AB_CIDR_TEXT])
@@ -123,8 +118,8 @@ void ab_cidr_format(const struct ab_cidr *c, char buf[AB_CIDR_TEXT])
 	int n;
 
 	inet_ntop(c->v6 ? AF_INET6 : AF_INET, c->addr, addr, sizeof(addr));
-	n = snprintf(buf, AB_CIDR_TEXT, "%s%s/%u%s", bracket ? "[" : "", addr,
-		     c->bits, bracket ? "]" : "");
+	n = snprintf(buf, AB_CIDR_TEXT, "%s%s/%u%s", bracket ? "[" : "", addr, c->bits,
+		     bracket ? "]" : "");
 	if (c->port)
 		snprintf(buf + n, AB_CIDR_TEXT - (size_t)n, ":%u", c->port);
 }
@@ -138,18 +133,15 @@ bool ab_same_prefix(const uint8_t *a, const uint8_t *b, unsigned bits)
 	return rest == 0 || ((a[whole] ^ b[whole]) >> (8 - rest)) == 0;
 }
 
-bool ab_cidr_has(const struct ab_cidr *c, const struct ab_host *host,
-		 uint16_t port)
+bool ab_cidr_has(const struct ab_cidr *c, const struct ab_host *host, uint16_t port)
 {
 	if (host->kind == AB_HOST_NAME || c->v6 != (host->kind == AB_HOST_IPV6))
 		return false;
-	return (!c->port || c->port == port) &&
-	       ab_same_prefix(c->addr, host->addr, c->bits);
+	return (!c->port || c->port == port) && ab_same_prefix(c->addr, host->addr, c->bits);
 }
 
 bool ab_cidr_covers(const struct ab_cidr *a, const struct ab_cidr *b)
 {
-	return a->v6 == b->v6 && a->bits <= b->bits &&
-	       (!a->port || a->port == b->port) &&
+	return a->v6 == b->v6 && a->bits <= b->bits && (!a->port || a->port == b->port) &&
 	       ab_same_prefix(a->addr, b->addr, a->bits);
 }

@@ -13,7 +13,7 @@
 struct scan {
 	const char *at;
 	unsigned long times; /* how often parts are repeated, at most */
-	bool back; /* refers to a group */
+	bool back;	     /* refers to a group */
 };
 
 /* "[...]": nothing in it is special but its end. */
@@ -45,8 +45,7 @@ static void take_interval(struct scan *s)
 
 	for (s->at++; *s->at && *s->at != '}'; s->at++) {
 		if (*s->at >= '0' && *s->at <= '9')
-			n = n < MANY ? n * 10 + (unsigned long)(*s->at - '0')
-				     : n;
+			n = n < MANY ? n * 10 + (unsigned long)(*s->at - '0') : n;
 		else
 			n = 0;
 		most = n > most ? n : most;
@@ -86,8 +85,7 @@ int ab_regex_check(const char *pattern, bool compile, struct ab_why *why)
 	if (s.times * strlen(pattern) > UNFOLDED_MAX)
 		return ab_why_value(why, pattern, "repeats too much",
 				    "write + or * instead of large numbers");
-	r = compile ? regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB)
-		    : REG_NOMATCH;
+	r = compile ? regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB) : REG_NOMATCH;
 	if (r == 0) {
 		regfree(&regex);
 		return 0;
@@ -95,8 +93,7 @@ int ab_regex_check(const char *pattern, bool compile, struct ab_why *why)
 	if (r == REG_NOMATCH)
 		return 0;
 	regerror(r, NULL, text, sizeof(text));
-	return ab_why_value(why, pattern, "is not a regular expression", "%s",
-			    text);
+	return ab_why_value(why, pattern, "is not a regular expression", "%s", text);
 }
 
 static int no_such_rule(struct ab_why *why, const char *name)
@@ -110,13 +107,11 @@ static int no_such_rule(struct ab_why *why, const char *name)
 	guess = ab_guess(name, names, AB_RULE_COUNT);
 	if (guess)
 		right = ab_printf("did you mean %s?", guess);
-	return ab_why_say(why, right ? right : "agentbox rules list shows all",
-			  "no such rule");
+	return ab_why_say(why, right ? right : "agentbox rules list shows all", "no such rule");
 }
 
-int ab_override_put(const struct ab_context *ctx, struct ab_value *v,
-		    const char *text, const struct ab_origin *from,
-		    struct ab_why *why)
+int ab_override_put(const struct ab_context *ctx, struct ab_value *v, const char *text,
+		    const struct ab_origin *from, struct ab_why *why)
 {
 	size_t n = strcspn(text, "=");
 	ab_autofree char *name = ab_strndup(text, n);
@@ -127,8 +122,7 @@ int ab_override_put(const struct ab_context *ctx, struct ab_value *v,
 		return no_such_rule(why, name);
 	if (!text[n] || !ab_decision_parse(text + n + 1, &decision))
 		return ab_why_value(
-			why, text[n] ? text + n + 1 : "",
-			"is not possible here",
+			why, text[n] ? text + n + 1 : "", "is not possible here",
 			"write \"allow\", \"sandboxed\", \"escalated\" or \"forbidden\"");
 	ab_value_add(ctx->arena, v,
 		     (struct ab_item){
@@ -154,8 +148,7 @@ static enum ab_decision decision_of(const struct ab_item *override)
 	return decision;
 }
 
-const struct ab_item *ab_override_find(const struct ab_value *overrides,
-				       unsigned rule)
+const struct ab_item *ab_override_find(const struct ab_value *overrides, unsigned rule)
 {
 	for (size_t i = 0; i < overrides->len; i++)
 		if (rule_of(&overrides->items[i]) == rule)
@@ -168,12 +161,10 @@ static unsigned stricter(unsigned a, unsigned b)
 	return a > b ? a : b;
 }
 
-struct ab_decided ab_override_decided(const struct ab_value *overrides,
-				      unsigned rule)
+struct ab_decided ab_override_decided(const struct ab_value *overrides, unsigned rule)
 {
 	const struct ab_item *item = ab_override_find(overrides, rule);
-	struct ab_decided own = { ab_rules[rule].elsewhere,
-				  ab_rules[rule].decision };
+	struct ab_decided own = { ab_rules[rule].elsewhere, ab_rules[rule].decision };
 	unsigned decision;
 
 	if (own.weak > own.strong)
@@ -183,14 +174,13 @@ struct ab_decided ab_override_decided(const struct ab_value *overrides,
 	decision = decision_of(item);
 	if (!item->tighten)
 		return (struct ab_decided){ decision, decision };
-	return (struct ab_decided){ stricter(own.weak, decision),
-				    stricter(own.strong, decision) };
+	return (struct ab_decided){ stricter(own.weak, decision), stricter(own.strong, decision) };
 }
 
 /* By name; what would make nothing stricter is left out, and counts where it
  * asks for less than there is. */
-static void tighten_override(struct ab_arena *a, struct ab_value *base,
-			     struct ab_item item, size_t *dropped)
+static void tighten_override(struct ab_arena *a, struct ab_value *base, struct ab_item item,
+			     size_t *dropped)
 {
 	enum ab_rule_id rule = rule_of(&item);
 	struct ab_decided now = ab_override_decided(base, rule);
@@ -210,11 +200,10 @@ static void tighten_override(struct ab_arena *a, struct ab_value *base,
 
 /* A pattern of theirs is not run by our matcher, and a rule that allows can
  * make nothing stricter. */
-static void tighten_rule(struct ab_arena *a, struct ab_value *base,
-			 struct ab_item item, size_t *dropped)
+static void tighten_rule(struct ab_arena *a, struct ab_value *base, struct ab_item item,
+			 size_t *dropped)
 {
-	if (item.rule->kind == AB_MATCH_REGEX ||
-	    item.rule->decision == AB_ALLOW) {
+	if (item.rule->kind == AB_MATCH_REGEX || item.rule->decision == AB_ALLOW) {
 		++*dropped;
 		return;
 	}
@@ -222,9 +211,8 @@ static void tighten_rule(struct ab_arena *a, struct ab_value *base,
 	ab_value_add(a, base, item);
 }
 
-void ab_commands_tighten(struct ab_arena *a, enum ab_key_id id,
-			 struct ab_value *base, const struct ab_value *layer,
-			 size_t *ret_dropped)
+void ab_commands_tighten(struct ab_arena *a, enum ab_key_id id, struct ab_value *base,
+			 const struct ab_value *layer, size_t *ret_dropped)
 {
 	*ret_dropped = 0;
 	for (size_t i = 0; i < layer->len; i++)
@@ -244,8 +232,7 @@ static const regex_t *compile(const char *pattern)
 	ab_autofree char *whole = ab_printf("^.*(%s)", pattern);
 	regex_t *regex = ab_alloc(sizeof(*regex));
 
-	if (!strchr(pattern, '{') &&
-	    regcomp(regex, whole, REG_EXTENDED | REG_NOSUB) == 0)
+	if (!strchr(pattern, '{') && regcomp(regex, whole, REG_EXTENDED | REG_NOSUB) == 0)
 		return regex;
 	/* It could be compiled when it was read: only memory can lack. */
 	if (regcomp(regex, pattern, REG_EXTENDED | REG_NOSUB) != 0)
@@ -253,8 +240,7 @@ static const regex_t *compile(const char *pattern)
 	return regex;
 }
 
-const struct ab_ruling *ab_commands_ruling(struct ab_arena *a,
-					   const struct ab_value *rules,
+const struct ab_ruling *ab_commands_ruling(struct ab_arena *a, const struct ab_value *rules,
 					   const struct ab_value *overrides)
 {
 	struct ab_ruling *ruling;

@@ -44,8 +44,7 @@ static void read_prefix(struct ab_members *m, struct ab_user_rule *rule)
 	const char **words;
 
 	if (json_is_array(list) && n == 0) {
-		ab_members_complain(m, PREFIX, "is empty",
-				    "write one like [\"git\", \"push\"]");
+		ab_members_complain(m, PREFIX, "is empty", "write one like [\"git\", \"push\"]");
 		return;
 	}
 	if (n == 0) {
@@ -82,8 +81,7 @@ static void read_regex(struct ab_members *m, const char *pattern)
 /* Which commands are meant. */
 static void read_pattern(struct ab_members *m, struct ab_user_rule *rule)
 {
-	static const enum ab_match_kind kinds[] = { AB_MATCH_GLOB,
-						    AB_MATCH_PREFIX,
+	static const enum ab_match_kind kinds[] = { AB_MATCH_GLOB, AB_MATCH_PREFIX,
 						    AB_MATCH_REGEX };
 	size_t given = 0;
 
@@ -92,11 +90,10 @@ static void read_pattern(struct ab_members *m, struct ab_user_rule *rule)
 		rule->kind = m->given[i] ? kinds[i] : rule->kind;
 	}
 	if (given != 1) {
-		ab_reader_report(
-			m->r, m->node, m->path,
-			given ? "says in two ways which commands are meant"
-			      : "does not say which commands are meant",
-			"write \"match\", \"prefix\" or \"regex\"");
+		ab_reader_report(m->r, m->node, m->path,
+				 given ? "says in two ways which commands are meant"
+				       : "does not say which commands are meant",
+				 "write \"match\", \"prefix\" or \"regex\"");
 		m->bad = true;
 		return;
 	}
@@ -116,17 +113,15 @@ static void read_decision(struct ab_members *m, struct ab_user_rule *rule)
 
 	if (!m->given[DECISION])
 		ab_members_complain(m, DECISION, "is missing", right);
-	rule->decision = ab_members_word(m, DECISION, ab_decision_names,
-					 AB_COUNT(ab_decision_names), right);
+	rule->decision =
+		ab_members_word(m, DECISION, ab_decision_names, AB_COUNT(ab_decision_names), right);
 }
 
 static const char *canonical(struct ab_arena *a, const struct ab_members *m,
 			     const struct ab_user_rule *rule)
 {
 	ab_autobuf struct ab_buf b = { 0 };
-	enum member by = m->given[MATCH]    ? MATCH
-			 : m->given[PREFIX] ? PREFIX
-					    : REGEX;
+	enum member by = m->given[MATCH] ? MATCH : m->given[PREFIX] ? PREFIX : REGEX;
 
 	ab_buf_printf(&b, "{\"%s\":", members[by]);
 	if (by != PREFIX)
@@ -171,8 +166,7 @@ void ab_rules_read(struct ab_reader *r, uint32_t node, const json_t *list)
 		.most = AB_RULES_MAX,
 		.too_many = "more than 256 rules",
 		.instead = "a pattern can stand for several",
-		.example =
-			"{ \"match\": \"git push *\", \"decision\": \"escalated\" }",
+		.example = "{ \"match\": \"git push *\", \"decision\": \"escalated\" }",
 		.read = read_rule,
 	};
 

@@ -11,8 +11,8 @@
 #include "policy/policy.h"
 #include "shell/ruling.h"
 
-static void say(struct ab_strv *lines, enum ab_key_id id, const char *lead,
-		const char *text, const char *other)
+static void say(struct ab_strv *lines, enum ab_key_id id, const char *lead, const char *text,
+		const char *other)
 {
 	ab_autobuf struct ab_buf b = { 0 };
 
@@ -26,18 +26,16 @@ static void say(struct ab_strv *lines, enum ab_key_id id, const char *lead,
 	ab_strv_add_once(lines, b.data);
 }
 
-static void wider_scalar(enum ab_key_id id, struct ab_arena *arena,
-			 const struct ab_value *a, const struct ab_value *b,
-			 struct ab_strv *lines)
+static void wider_scalar(enum ab_key_id id, struct ab_arena *arena, const struct ab_value *a,
+			 const struct ab_value *b, struct ab_strv *lines)
 {
 	if (b->number > a->number)
-		say(lines, id, "", ab_value_text(arena, id, b),
-		    ab_value_text(arena, id, a));
+		say(lines, id, "", ab_value_text(arena, id, b), ab_value_text(arena, id, a));
 }
 
 /* Everything that b permits must be permitted by a. */
-static void wider_permission(enum ab_key_id id, const struct ab_value *a,
-			     const struct ab_value *b, struct ab_strv *lines)
+static void wider_permission(enum ab_key_id id, const struct ab_value *a, const struct ab_value *b,
+			     struct ab_strv *lines)
 {
 	if (b->all && !a->all)
 		say(lines, id, "", "all", NULL);
@@ -50,8 +48,7 @@ static void wider_permission(enum ab_key_id id, const struct ab_value *a,
  * them. */
 static struct ab_value behind(const struct ab_value *v, size_t i)
 {
-	return (struct ab_value){ .items = v->items + i + 1,
-				  .len = v->len - i - 1 };
+	return (struct ab_value){ .items = v->items + i + 1, .len = v->len - i - 1 };
 }
 
 static size_t position(const struct ab_value *v, const char *text)
@@ -60,17 +57,16 @@ static size_t position(const struct ab_value *v, const char *text)
 
 	while (i > 0 && strcmp(v->items[i - 1].text, text) != 0)
 		i--;
-	return i;	/* 1-based; 0: not there */
+	return i; /* 1-based; 0: not there */
 }
 
 /* Everything that a forbids must be forbidden by b; what b takes back must be
  * taken back by a, and not forbidden again behind it. */
-static void wider_prohibition(enum ab_key_id id, const struct ab_value *a,
-			      const struct ab_value *b, struct ab_strv *lines)
+static void wider_prohibition(enum ab_key_id id, const struct ab_value *a, const struct ab_value *b,
+			      struct ab_strv *lines)
 {
 	for (size_t i = 0; i < a->len; i++)
-		if (a->items[i].text[0] != '!' &&
-		    !ab_value_covers(id, b, a->items[i].text))
+		if (a->items[i].text[0] != '!' && !ab_value_covers(id, b, a->items[i].text))
 			say(lines, id, "without ", a->items[i].text, NULL);
 	for (size_t i = 0; i < b->len; i++) {
 		const char *text = b->items[i].text;
@@ -88,8 +84,7 @@ static void wider_prohibition(enum ab_key_id id, const struct ab_value *a,
 		for (size_t k = 0; k < left.len; k++)
 			if (left.items[k].text[0] != '!' &&
 			    !ab_value_covers(id, &right, left.items[k].text))
-				say(lines, id, "without ",
-				    left.items[k].text, NULL);
+				say(lines, id, "without ", left.items[k].text, NULL);
 	}
 }
 
@@ -100,12 +95,10 @@ static void wider_overrides(const struct ab_value *a, const struct ab_value *b,
 		struct ab_decided x = ab_override_decided(a, i);
 		struct ab_decided y = ab_override_decided(b, i);
 		ab_autofree char *text =
-			ab_printf("%s=%s", ab_rules[i].name,
-				  ab_decision_names[y.strong]);
+			ab_printf("%s=%s", ab_rules[i].name, ab_decision_names[y.strong]);
 
 		if (y.strong < x.strong || y.weak < x.weak)
-			say(lines, AB_KEY_OVERRIDE, "", text,
-			    ab_decision_names[x.strong]);
+			say(lines, AB_KEY_OVERRIDE, "", text, ab_decision_names[x.strong]);
 	}
 }
 
@@ -131,19 +124,16 @@ static bool same_rules(const struct ab_value *a, const struct ab_value *b)
 
 /* The first match counts: what one rule means depends on those before it. So
  * every rule that one side lacks may make a difference, and so may order. */
-static void wider_rules(const struct ab_value *a, const struct ab_value *b,
-			struct ab_strv *lines)
+static void wider_rules(const struct ab_value *a, const struct ab_value *b, struct ab_strv *lines)
 {
 	size_t before = lines->len;
 
 	for (size_t i = 0; i < a->len; i++)
 		if (!ab_value_covers(AB_KEY_RULES, b, a->items[i].text) &&
 		    a->items[i].rule->decision != AB_ALLOW)
-			say(lines, AB_KEY_RULES, "without ", a->items[i].text,
-			    NULL);
+			say(lines, AB_KEY_RULES, "without ", a->items[i].text, NULL);
 	for (size_t i = 0; i < b->len; i++)
-		if (!b->items[i].tighten &&
-		    !ab_value_covers(AB_KEY_RULES, a, b->items[i].text) &&
+		if (!b->items[i].tighten && !ab_value_covers(AB_KEY_RULES, a, b->items[i].text) &&
 		    b->items[i].rule->decision != AB_FORBIDDEN)
 			say(lines, AB_KEY_RULES, "", b->items[i].text, NULL);
 	if (lines->len == before && a->len == b->len && !same_rules(a, b))
@@ -152,13 +142,11 @@ static void wider_rules(const struct ab_value *a, const struct ab_value *b,
 
 /* A host that rules bind may be asked for what they have; one that they do not
  * bind, for anything. */
-static void wider_http(const struct ab_value *a, const struct ab_value *b,
-		       struct ab_strv *lines)
+static void wider_http(const struct ab_value *a, const struct ab_value *b, struct ab_strv *lines)
 {
 	for (size_t i = 0; i < a->len; i++)
 		if (!ab_http_binds(b, &a->items[i]))
-			say(lines, AB_KEY_HTTP, "without ", a->items[i].text,
-			    NULL);
+			say(lines, AB_KEY_HTTP, "without ", a->items[i].text, NULL);
 	for (size_t i = 0; i < b->len; i++)
 		if (ab_http_wider(a, &b->items[i]))
 			say(lines, AB_KEY_HTTP, "", b->items[i].text, NULL);
@@ -196,10 +184,8 @@ void ab_policy_wider(const struct ab_policy *a, const struct ab_policy *b,
 			 * other proxy can lead anywhere. */
 			if (ab_key_is_list(&ab_keys[id]))
 				wider_permission(id, x, y, ret_lines);
-			else if (id == AB_KEY_UPSTREAM &&
-				 strcmp(x->text, y->text) != 0)
-				say(ret_lines, id, "",
-				    ab_value_text(&arena, id, y),
+			else if (id == AB_KEY_UPSTREAM && strcmp(x->text, y->text) != 0)
+				say(ret_lines, id, "", ab_value_text(&arena, id, y),
 				    ab_value_text(&arena, id, x));
 			break;
 		}
@@ -207,8 +193,8 @@ void ab_policy_wider(const struct ab_policy *a, const struct ab_policy *b,
 	ab_arena_fini(&arena);
 }
 
-static void print_side(struct ab_buf *out, const struct ab_strv *lines,
-		       const char *name, const char *other)
+static void print_side(struct ab_buf *out, const struct ab_strv *lines, const char *name,
+		       const char *other)
 {
 	if (!lines->len)
 		return;
@@ -220,15 +206,13 @@ static void print_side(struct ab_buf *out, const struct ab_strv *lines,
 		ab_buf_printf(out, "  %s\n", lines->v[i]);
 }
 
-static void json_side(struct ab_buf *out, const char *name,
-		      const struct ab_strv *lines)
+static void json_side(struct ab_buf *out, const char *name, const struct ab_strv *lines)
 {
 	ab_buf_json(out, name);
 	ab_buf_puts(out, ":[");
 	for (size_t i = 0; i < lines->len; i++) {
 		const char *colon = strstr(lines->v[i], ": ");
-		ab_autofree char *key =
-			ab_strndup(lines->v[i], (size_t)(colon - lines->v[i]));
+		ab_autofree char *key = ab_strndup(lines->v[i], (size_t)(colon - lines->v[i]));
 
 		ab_buf_puts(out, i ? ",{\"key\":" : "{\"key\":");
 		ab_buf_json(out, key);
@@ -239,8 +223,8 @@ static void json_side(struct ab_buf *out, const char *name,
 	ab_buf_puts(out, "]");
 }
 
-char *ab_policy_diff(const struct ab_policy *a, const char *a_name,
-		     const struct ab_policy *b, const char *b_name, bool json)
+char *ab_policy_diff(const struct ab_policy *a, const char *a_name, const struct ab_policy *b,
+		     const char *b_name, bool json)
 {
 	ab_autostrv struct ab_strv more = { 0 }, less = { 0 };
 	struct ab_buf out = { 0 };

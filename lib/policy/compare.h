@@ -16,7 +16,7 @@ void ab_policy_wider(const struct ab_policy *a, const struct ab_policy *b,
 		     struct ab_strv *ret_lines);
 
 /* Both directions, for people or as JSON; free it. */
-char *ab_policy_diff(const struct ab_policy *a, const char *a_name,
-		     const struct ab_policy *b, const char *b_name, bool json);
+char *ab_policy_diff(const struct ab_policy *a, const char *a_name, const struct ab_policy *b,
+		     const char *b_name, bool json);
 
 #endif

@@ -26,34 +26,34 @@ enum ab_layer {
 	AB_LAYER_PROJECT,
 	AB_LAYER_ENVIRONMENT,
 	AB_LAYER_FLAG,
-	AB_LAYER_ALWAYS,	/* nothing can change it */
+	AB_LAYER_ALWAYS, /* nothing can change it */
 };
 
 struct ab_origin {
 	enum ab_layer layer;
-	const char *name;	/* profile, file, variable or option */
-	unsigned line;		/* in a file; else 0 */
+	const char *name; /* profile, file, variable or option */
+	unsigned line;	  /* in a file; else 0 */
 };
 
 struct ab_item {
-	const char *text;	/* canonical */
+	const char *text; /* canonical */
 	const struct ab_origin *from;
-	const char *via;	/* the group that it came from, or NULL */
-	bool here;		/* follows the workspace: was written relative */
+	const char *via; /* the group that it came from, or NULL */
+	bool here;	 /* follows the workspace: was written relative */
 	/* Of a file that is not trusted: can only make stricter. */
 	bool tighten;
-	union {			/* what text says */
-		const struct ab_user_rule *rule;	/* AB_TYPE_RULES */
-		const struct ab_secret *secret;		/* AB_TYPE_SECRETS */
-		const struct ab_http_rule *http;	/* AB_TYPE_HTTP */
+	union {					 /* what text says */
+		const struct ab_user_rule *rule; /* AB_TYPE_RULES */
+		const struct ab_secret *secret;	 /* AB_TYPE_SECRETS */
+		const struct ab_http_rule *http; /* AB_TYPE_HTTP */
 	};
 };
 
 struct ab_value {
-	const struct ab_origin *from;	/* NULL: not set */
-	uint64_t number;	/* scalars, see AB_NONE */
-	const char *text;	/* AB_TYPE_PROFILE, AB_TYPE_UPSTREAM */
-	bool all;		/* AB_TYPE_READ */
+	const struct ab_origin *from; /* NULL: not set */
+	uint64_t number;	      /* scalars, see AB_NONE */
+	const char *text;	      /* AB_TYPE_PROFILE, AB_TYPE_UPSTREAM */
+	bool all;		      /* AB_TYPE_READ */
 	struct ab_item *items;
 	size_t len, room;
 };
@@ -65,12 +65,12 @@ struct ab_config {
 /* What the values of one source are read with. */
 struct ab_context {
 	struct ab_arena *arena;
-	const char *base;	/* relative paths start here */
-	const char *home;	/* or NULL */
-	bool follows;		/* base is the workspace */
-	bool builtin;		/* clean texts that outlive everything */
-	bool untrusted;		/* no regular expression is compiled */
-	char *const *environ;	/* for host groups */
+	const char *base;     /* relative paths start here */
+	const char *home;     /* or NULL */
+	bool follows;	      /* base is the workspace */
+	bool builtin;	      /* clean texts that outlive everything */
+	bool untrusted;	      /* no regular expression is compiled */
+	char *const *environ; /* for host groups */
 };
 
 /* At most this many elements in one list of one source. */
@@ -78,23 +78,19 @@ struct ab_context {
 
 /* Set a scalar from its text, or add one element to a list. What is built in
  * and starts with "~" is left out where there is no home. */
-int ab_value_put(const struct ab_context *ctx, enum ab_key_id id,
-		 struct ab_value *v, const char *text,
-		 const struct ab_origin *from, struct ab_why *why);
+int ab_value_put(const struct ab_context *ctx, enum ab_key_id id, struct ab_value *v,
+		 const char *text, const struct ab_origin *from, struct ab_why *why);
 /* Make room for so many elements, not less than there are. */
 void ab_value_reserve(struct ab_arena *a, struct ab_value *v, size_t room);
 void ab_value_add(struct ab_arena *a, struct ab_value *v, struct ab_item item);
 /* A scalar as people write it, without a password; the text lives in the
  * arena. */
-const char *ab_value_text(struct ab_arena *a, enum ab_key_id id,
-			  const struct ab_value *v);
+const char *ab_value_text(struct ab_arena *a, enum ab_key_id id, const struct ab_value *v);
 
 /* Later wins; see enum ab_key_merge. */
-void ab_config_merge(struct ab_arena *a, struct ab_config *base,
-		     const struct ab_config *layer);
+void ab_config_merge(struct ab_arena *a, struct ab_config *base, const struct ab_config *layer);
 /* The same for flags and the environment: lists grow. */
-void ab_config_add(struct ab_arena *a, struct ab_config *base,
-		   const struct ab_config *layer);
+void ab_config_add(struct ab_arena *a, struct ab_config *base, const struct ab_config *layer);
 /*
  * What a file that is not trusted may change; see enum ab_key_tighten. One
  * note per key of which something was left out. `plain` tells whether `path`
@@ -102,13 +98,11 @@ void ab_config_add(struct ab_arena *a, struct ab_config *base,
  * project chose must not lead out of what it narrows.
  */
 typedef bool ab_plain_fn(const char *top, const char *path);
-void ab_config_tighten(struct ab_arena *a, struct ab_config *base,
-		       const struct ab_config *layer, const char *name,
-		       ab_plain_fn *plain, struct ab_strv *notes);
+void ab_config_tighten(struct ab_arena *a, struct ab_config *base, const struct ab_config *layer,
+		       const char *name, ab_plain_fn *plain, struct ab_strv *notes);
 
 /* Does what `v` permits include this element? Pure text. */
-bool ab_value_covers(enum ab_key_id id, const struct ab_value *v,
-		     const char *text);
+bool ab_value_covers(enum ab_key_id id, const struct ab_value *v, const char *text);
 
 /* Owned by the policy: where its values came from. */
 struct ab_policy_store {

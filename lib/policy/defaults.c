@@ -5,6 +5,7 @@
  * of the home folder is normal work. Order matters only for "!": it takes
  * back what stands before it.
  */
+/* clang-format off */
 const char *const ab_default_deny_read[] = {
 	/* ssh: private keys under any name, but not what git needs to run */
 	"~/.ssh/*", "!~/.ssh/known_hosts*", "!~/.ssh/config",
@@ -101,12 +102,14 @@ const char *const ab_default_deny_read[] = {
 	"/var/lib/sss/secrets", "/var/lib/systemd/random-seed",
 	NULL,
 };
+/* clang-format on */
 
 /*
  * What a program outside the box runs or obeys without asking. Ordinary
  * project files (Makefile, package.json, .gitattributes, CI definitions) are
  * what the command is here to edit.
  */
+/* clang-format off */
 const char *const ab_default_deny_write[] = {
 	/* git runs hooks, and commands that its configuration names */
 	".git/hooks", ".git/config", ".git/config.worktree",
@@ -139,6 +142,7 @@ const char *const ab_default_deny_write[] = {
 	".ssh", ".gnupg", ".netrc", ".docker", ".kube", ".aws",
 	NULL,
 };
+/* clang-format on */
 
 /*
  * Names of variables that hold secrets, lead to a service outside the box, or
@@ -146,6 +150,7 @@ const char *const ab_default_deny_write[] = {
  * JAVA_TOOL_OPTIONS can do that too, but in practice they carry memory sizes
  * that builds fail without, and what they load runs inside the walls.
  */
+/* clang-format off */
 const char *const ab_default_strip[] = {
 	/* secrets by the words that people use for them */
 	"*TOKEN", "*_TOKENS", "*_TOKEN_*", "*SECRET*", "*PASSWORD*", "*PASSWD*",
@@ -177,3 +182,4 @@ const char *const ab_default_strip[] = {
 	"AGENTBOX_*",
 	NULL,
 };
+/* clang-format on */

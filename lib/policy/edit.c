@@ -66,12 +66,10 @@ static bool begins_line(const struct page *p, size_t at)
 static char *step_of(const struct page *p, const struct ab_scan_node *n)
 {
 	ab_autofree char *mine = indent_of(p, begin_of(n));
-	ab_autofree char *theirs =
-		indent_of(p, begin_of(node_at(p, n->parent)));
+	ab_autofree char *theirs = indent_of(p, begin_of(node_at(p, n->parent)));
 	size_t k = strlen(theirs);
 
-	return strncmp(mine, theirs, k) == 0 && mine[k] ? ab_strdup(mine + k)
-							: NULL;
+	return strncmp(mine, theirs, k) == 0 && mine[k] ? ab_strdup(mine + k) : NULL;
 }
 
 /* How the file does it: by its first values that stand on lines of their own,
@@ -84,8 +82,7 @@ static void learn_manner(struct page *p)
 	p->newline = line && line > p->text && line[-1] == '\r' ? "\r\n" : "\n";
 	if (p->scan.len > 1)
 		p->tight = p->text[node_at(p, 1)->begin - 1] == ':';
-	for (uint32_t i = 1, tries = 0;
-	     i < p->scan.len && !p->unit && tries < TRIES; i++)
+	for (uint32_t i = 1, tries = 0; i < p->scan.len && !p->unit && tries < TRIES; i++)
 		if (begins_line(p, begin_of(node_at(p, i)))) {
 			p->unit = step_of(p, node_at(p, i));
 			tries++;
@@ -94,29 +91,24 @@ static void learn_manner(struct page *p)
 		p->unit = ab_strdup("  ");
 }
 
-static int open_page(struct page *p, const char *text, size_t len,
-		     struct ab_error *err)
+static int open_page(struct page *p, const char *text, size_t len, struct ab_error *err)
 {
 	json_error_t wrong;
 	json_t *json;
 
 	*p = (struct page){ .text = text, .len = len };
 	if (ab_scan_parse(&p->scan, text, len) < 0)
-		return ab_fail(err, AB_ECONFIG, 0, "line %u: %s", p->scan.line,
-			       p->scan.wrong);
+		return ab_fail(err, AB_ECONFIG, 0, "line %u: %s", p->scan.line, p->scan.wrong);
 	/* What the scanner has no part in: keys that are there twice. */
-	json = json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY,
-			  &wrong);
+	json = json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &wrong);
 	if (!json) {
 		ab_autofree char *what = ab_escape(wrong.text);
 
-		return ab_fail(err, AB_ECONFIG, 0, "line %d: %s", wrong.line,
-			       what);
+		return ab_fail(err, AB_ECONFIG, 0, "line %d: %s", wrong.line, what);
 	}
 	json_decref(json);
 	if (node_at(p, 0)->kind != '{')
-		return ab_fail(err, AB_ECONFIG, 0,
-			       "line %u: it is not an object",
+		return ab_fail(err, AB_ECONFIG, 0, "line %u: it is not an object",
 			       node_at(p, 0)->line);
 	learn_manner(p);
 	return 0;
@@ -130,8 +122,7 @@ static void close_page(struct page *p)
 #define ab_autopage __attribute__((cleanup(close_page)))
 
 /* Are these bytes this text as a JSON string? */
-static bool says(const struct page *p, size_t begin, size_t end,
-		 const char *want)
+static bool says(const struct page *p, size_t begin, size_t end, const char *want)
 {
 	json_t *json;
 	bool same;
@@ -144,20 +135,17 @@ static bool says(const struct page *p, size_t begin, size_t end,
 	return same;
 }
 
-static uint32_t find_member(const struct page *p, uint32_t object,
-			    const char *key)
+static uint32_t find_member(const struct page *p, uint32_t object, const char *key)
 {
-	for (uint32_t k = object + 1; k < node_at(p, object)->next;
-	     k = node_at(p, k)->next)
-		if (says(p, node_at(p, k)->key_begin, node_at(p, k)->key_end,
-			 key))
+	for (uint32_t k = object + 1; k < node_at(p, object)->next; k = node_at(p, k)->next)
+		if (says(p, node_at(p, k)->key_begin, node_at(p, k)->key_end, key))
 			return k;
 	return NOWHERE;
 }
 
 /* How many of the keys lead somewhere, and where. */
-static int follow(const struct page *p, const char *const *keys, size_t nkeys,
-		  size_t *ret_found, uint32_t *ret_node, struct ab_error *err)
+static int follow(const struct page *p, const char *const *keys, size_t nkeys, size_t *ret_found,
+		  uint32_t *ret_node, struct ab_error *err)
 {
 	uint32_t at = 0;
 	size_t i;
@@ -169,8 +157,7 @@ static int follow(const struct page *p, const char *const *keys, size_t nkeys,
 		if (next == NOWHERE)
 			break;
 		if (node_at(p, next)->kind != kind)
-			return ab_fail(err, AB_ECONFIG, 0,
-				       "line %u: %s is not %s",
+			return ab_fail(err, AB_ECONFIG, 0, "line %u: %s is not %s",
 				       node_at(p, next)->line, keys[i],
 				       kind == '{' ? "an object" : "a list");
 		at = next;
@@ -190,8 +177,7 @@ static void last_two(const struct page *p, uint32_t parent, uint32_t *ret_last,
 		     uint32_t *ret_before)
 {
 	*ret_last = *ret_before = NOWHERE;
-	for (uint32_t k = parent + 1; k < node_at(p, parent)->next;
-	     k = node_at(p, k)->next) {
+	for (uint32_t k = parent + 1; k < node_at(p, parent)->next; k = node_at(p, k)->next) {
 		*ret_before = *ret_last;
 		*ret_last = k;
 	}
@@ -199,16 +185,14 @@ static void last_two(const struct page *p, uint32_t parent, uint32_t *ret_last,
 
 /* What stands in front of the last child: behind a comma, or behind the
  * bracket. */
-static void lead_of(const struct page *p, uint32_t parent, const char **ret,
-		    size_t *ret_len)
+static void lead_of(const struct page *p, uint32_t parent, const char **ret, size_t *ret_len)
 {
 	uint32_t last, before;
 	size_t from, to;
 
 	last_two(p, parent, &last, &before);
 	to = begin_of(node_at(p, last));
-	from = before == NOWHERE ? node_at(p, parent)->begin + 1
-				 : node_at(p, before)->end;
+	from = before == NOWHERE ? node_at(p, parent)->begin + 1 : node_at(p, before)->end;
 	/* Blanks may be on both sides of the comma: what is behind it. */
 	while (from < to && before != NOWHERE && p->text[from] != ',')
 		from++;
@@ -217,8 +201,7 @@ static void lead_of(const struct page *p, uint32_t parent, const char **ret,
 	*ret_len = to - from;
 }
 
-static void put_line(const struct page *p, struct ab_buf *b, const char *indent,
-		     size_t steps)
+static void put_line(const struct page *p, struct ab_buf *b, const char *indent, size_t steps)
 {
 	ab_buf_puts(b, p->newline);
 	ab_buf_puts(b, indent);
@@ -228,9 +211,8 @@ static void put_line(const struct page *p, struct ab_buf *b, const char *indent,
 
 /* "network": { "allow": ["value"] }; `indent`: of its first line, NULL: all in
  * one. */
-static void put_member(const struct page *p, struct ab_buf *b,
-		       const char *const *keys, size_t nkeys, const char *value,
-		       const char *indent)
+static void put_member(const struct page *p, struct ab_buf *b, const char *const *keys,
+		       size_t nkeys, const char *value, const char *indent)
 {
 	const char *pad = p->tight ? "" : " ";
 
@@ -258,8 +240,7 @@ static void put_member(const struct page *p, struct ab_buf *b,
 }
 
 /* The text with [from, to) replaced. */
-static char *splice(const struct page *p, size_t from, size_t to,
-		    const struct ab_buf *with)
+static char *splice(const struct page *p, size_t from, size_t to, const struct ab_buf *with)
 {
 	struct ab_buf b = { 0 };
 
@@ -270,8 +251,8 @@ static char *splice(const struct page *p, size_t from, size_t to,
 }
 
 /* Behind the last child of something that has one. */
-static char *append(const struct page *p, uint32_t parent,
-		    const char *const *keys, size_t nkeys, const char *value)
+static char *append(const struct page *p, uint32_t parent, const char *const *keys, size_t nkeys,
+		    const char *value)
 {
 	ab_autobuf struct ab_buf b = { 0 };
 	ab_autofree char *indent = NULL;
@@ -297,8 +278,8 @@ static char *append(const struct page *p, uint32_t parent,
 }
 
 /* Into brackets with nothing but blanks between them. */
-static char *fill(const struct page *p, uint32_t parent,
-		  const char *const *keys, size_t nkeys, const char *value)
+static char *fill(const struct page *p, uint32_t parent, const char *const *keys, size_t nkeys,
+		  const char *value)
 {
 	const struct ab_scan_node *n = node_at(p, parent);
 	size_t from = n->begin + 1, to = n->end - 1;
@@ -337,34 +318,30 @@ static bool is_nothing(const char *text, size_t len)
 	return true;
 }
 
-static uint32_t find_value(const struct page *p, uint32_t list,
-			   const char *value)
+static uint32_t find_value(const struct page *p, uint32_t list, const char *value)
 {
-	for (uint32_t k = list + 1; k < node_at(p, list)->next;
-	     k = node_at(p, k)->next)
+	for (uint32_t k = list + 1; k < node_at(p, list)->next; k = node_at(p, k)->next)
 		if (says(p, node_at(p, k)->begin, node_at(p, k)->end, value))
 			return k;
 	return NOWHERE;
 }
 
-int ab_edit_find(const char *text, size_t len, const char *const *keys,
-		 size_t nkeys, bool *ret_there, struct ab_error *err)
+int ab_edit_find(const char *text, size_t len, const char *const *keys, size_t nkeys,
+		 bool *ret_there, struct ab_error *err)
 {
 	ab_autopage struct page p = { 0 };
 	size_t found = 0;
 	uint32_t at;
 
 	if (!is_nothing(text, len) &&
-	    (open_page(&p, text, len, err) < 0 ||
-	     follow(&p, keys, nkeys, &found, &at, err) < 0))
+	    (open_page(&p, text, len, err) < 0 || follow(&p, keys, nkeys, &found, &at, err) < 0))
 		return -1;
 	*ret_there = found == nkeys;
 	return 0;
 }
 
-int ab_edit_add(const char *text, size_t len, const char *const *keys,
-		size_t nkeys, const char *value, char **ret,
-		struct ab_error *err)
+int ab_edit_add(const char *text, size_t len, const char *const *keys, size_t nkeys,
+		const char *value, char **ret, struct ab_error *err)
 {
 	static const char blank[] = "{}\n";
 	ab_autopage struct page p = { 0 };
@@ -375,13 +352,11 @@ int ab_edit_add(const char *text, size_t len, const char *const *keys,
 		text = blank;
 		len = strlen(blank);
 	}
-	if (open_page(&p, text, len, err) < 0 ||
-	    follow(&p, keys, nkeys, &found, &at, err) < 0)
+	if (open_page(&p, text, len, err) < 0 || follow(&p, keys, nkeys, &found, &at, err) < 0)
 		return -1;
 	if (found == nkeys && find_value(&p, at, value) != NOWHERE)
 		return 0;
-	*ret = is_empty(&p, at)
-		       ? fill(&p, at, keys + found, nkeys - found, value)
-		       : append(&p, at, keys + found, nkeys - found, value);
+	*ret = is_empty(&p, at) ? fill(&p, at, keys + found, nkeys - found, value)
+				: append(&p, at, keys + found, nkeys - found, value);
 	return 1;
 }

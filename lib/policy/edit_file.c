@@ -32,7 +32,7 @@ struct edit {
 	const char *value;
 	char *name; /* what messages call the file */
 	char *real; /* where it is, without links */
-	int dir; /* its folder, locked */
+	int dir;    /* its folder, locked */
 	struct stat st;
 	bool exists;
 };
@@ -48,8 +48,7 @@ static int find_file(struct edit *e, const char *path, struct ab_error *err)
 	if (errno != ENOENT)
 		return ab_fail(err, AB_ECONFIG, errno, "%s", e->name);
 	if (lstat(path, &st) == 0)
-		return ab_fail(err, AB_ECONFIG, 0,
-			       "%s is a symbolic link that leads nowhere",
+		return ab_fail(err, AB_ECONFIG, 0, "%s is a symbolic link that leads nowhere",
 			       e->name);
 	e->real = ab_strdup(path);
 	return 0;
@@ -65,8 +64,7 @@ static int make_folders(const char *path, struct ab_error *err)
 	if (make_folders(up, err) < 0)
 		return -1;
 	if (mkdir(path, 0700) < 0 && errno != EEXIST)
-		return ab_fail(err, AB_ECONFIG, errno, "make the folder %s",
-			       path);
+		return ab_fail(err, AB_ECONFIG, errno, "make the folder %s", path);
 	return 0;
 }
 
@@ -83,11 +81,9 @@ static int lock_folder(struct edit *e, struct ab_error *err)
 		return ab_fail(err, AB_ECONFIG, errno, "%s", folder);
 	for (int i = 0; flock(e->dir, LOCK_EX | LOCK_NB) < 0; i++) {
 		if (errno != EWOULDBLOCK && errno != EINTR)
-			return ab_fail(err, AB_ECONFIG, errno, "lock %s",
-				       folder);
+			return ab_fail(err, AB_ECONFIG, errno, "lock %s", folder);
 		if (i == LOCK_MS / LOCK_STEP_MS)
-			return ab_fail(err, AB_ECONFIG, 0,
-				       "%s is locked by another program",
+			return ab_fail(err, AB_ECONFIG, 0, "%s is locked by another program",
 				       folder);
 		nanosleep(&step, NULL);
 	}
@@ -96,13 +92,11 @@ static int lock_folder(struct edit *e, struct ab_error *err)
 
 static int check_owner(struct edit *e, struct ab_error *err)
 {
-	e->exists = fstatat(e->dir, ab_path_name(e->real), &e->st,
-			    AT_SYMLINK_NOFOLLOW) == 0;
+	e->exists = fstatat(e->dir, ab_path_name(e->real), &e->st, AT_SYMLINK_NOFOLLOW) == 0;
 	if (!e->exists)
 		return 0;
 	if (e->st.st_uid != geteuid())
-		return ab_fail(err, AB_ECONFIG, 0, "%s belongs to another user",
-			       e->name);
+		return ab_fail(err, AB_ECONFIG, 0, "%s belongs to another user", e->name);
 	if (e->st.st_mode & 022) {
 		ab_fail(err, AB_ECONFIG, 0, "others may write %s", e->name);
 		return ab_hint(err, "chmod go-w %s", e->real);
@@ -111,8 +105,7 @@ static int check_owner(struct edit *e, struct ab_error *err)
 }
 
 /* A file that the program would refuse is never written. */
-static int check_text(const struct edit *e, const char *text,
-		      struct ab_error *err)
+static int check_text(const struct edit *e, const char *text, struct ab_error *err)
 {
 	ab_autoproblems struct ab_problems problems = { 0 };
 	struct ab_arena arena = { 0 };
@@ -125,12 +118,10 @@ static int check_text(const struct edit *e, const char *text,
 	};
 
 	memset(&config, 0, sizeof(config));
-	ab_file_parse(&ctx, AB_LAYER_USER, e->name, text, strlen(text), &config,
-		      &problems);
+	ab_file_parse(&ctx, AB_LAYER_USER, e->name, text, strlen(text), &config, &problems);
 	ab_arena_fini(&arena);
 	if (strlen(text) > AB_FILE_MAX)
-		return ab_fail(err, AB_ECONFIG, 0,
-			       "%s would be larger than 1 MiB", e->name);
+		return ab_fail(err, AB_ECONFIG, 0, "%s would be larger than 1 MiB", e->name);
 	return problems.wrong.len ? ab_file_fail(&problems, err) : 0;
 }
 
@@ -143,8 +134,7 @@ static bool is_same(const struct edit *e, const char *text, size_t len)
 
 	if (ab_file_read(e->real, e->name, true, &now, &n, &unread) < 0)
 		return false;
-	return (now != NULL) == e->exists && n == len &&
-	       memcmp(now ? now : "", text, len) == 0;
+	return (now != NULL) == e->exists && n == len && memcmp(now ? now : "", text, len) == 0;
 }
 
 /* Another group than that of the old file gets nothing by the old mode. */
@@ -157,25 +147,22 @@ static int keep_mode(const struct edit *e, int fd)
 	return fchmod(fd, mode);
 }
 
-static int write_beside(const struct edit *e, const char *name,
-			const char *text)
+static int write_beside(const struct edit *e, const char *name, const char *text)
 {
 	ab_autoclose int fd =
-		openat(e->dir, name,
-		       O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
-		       0600);
+		openat(e->dir, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 
 	if (fd < 0)
 		return -1;
-	if (ab_write_all(fd, text, strlen(text)) < 0 ||
-	    (e->exists && keep_mode(e, fd) < 0) || fsync(fd) < 0)
+	if (ab_write_all(fd, text, strlen(text)) < 0 || (e->exists && keep_mode(e, fd) < 0) ||
+	    fsync(fd) < 0)
 		return -1;
 	return 0;
 }
 
 /* 1: done; 0: somebody was faster. */
-static int replace(const struct edit *e, const char *old, size_t old_len,
-		   const char *text, struct ab_error *err)
+static int replace(const struct edit *e, const char *old, size_t old_len, const char *text,
+		   struct ab_error *err)
 {
 	const char *name = ab_path_name(e->real);
 	ab_autofree char *beside = NULL;
@@ -199,13 +186,12 @@ static int replace(const struct edit *e, const char *old, size_t old_len,
 }
 
 /* What goes in: a new list begins with what it takes the place of. */
-static int list_values(const struct edit *e, const char *old, size_t len,
-		       struct ab_strv *ret, struct ab_error *err)
+static int list_values(const struct edit *e, const char *old, size_t len, struct ab_strv *ret,
+		       struct ab_error *err)
 {
 	bool there = true;
 
-	if (e->first &&
-	    ab_edit_find(old, len, e->keys, e->nkeys, &there, err) < 0)
+	if (e->first && ab_edit_find(old, len, e->keys, e->nkeys, &there, err) < 0)
 		return -1;
 	if (!there)
 		ab_strv_extend(ret, e->first);
@@ -224,9 +210,8 @@ static int change(const struct edit *e, const char *old, size_t len, char **ret,
 		return -1;
 	for (size_t i = 0; i < values.len; i++) {
 		char *next = NULL;
-		int r = ab_edit_add(text ? text : old,
-				    text ? strlen(text) : len, e->keys,
-				    e->nkeys, values.v[i], &next, err);
+		int r = ab_edit_add(text ? text : old, text ? strlen(text) : len, e->keys, e->nkeys,
+				    values.v[i], &next, err);
 
 		if (r < 0)
 			return -1;
@@ -239,15 +224,13 @@ static int change(const struct edit *e, const char *old, size_t len, char **ret,
 	return *ret != NULL;
 }
 
-static int try_once(struct edit *e, struct ab_strv *ret_diff,
-		    struct ab_error *err)
+static int try_once(struct edit *e, struct ab_strv *ret_diff, struct ab_error *err)
 {
 	ab_autofree char *old = NULL, *text = NULL;
 	size_t len;
 	int r;
 
-	if (check_owner(e, err) < 0 ||
-	    ab_file_read(e->real, e->name, true, &old, &len, err) < 0)
+	if (check_owner(e, err) < 0 || ab_file_read(e->real, e->name, true, &old, &len, err) < 0)
 		return -1;
 	e->exists = old != NULL;
 	r = change(e, old ? old : "", len, &text, err);
@@ -263,9 +246,8 @@ static int try_once(struct edit *e, struct ab_strv *ret_diff,
 	return r;
 }
 
-int ab_edit_file_add(const struct ab_policy_input *in, const char *path,
-		     const char *const *keys, size_t nkeys,
-		     const struct ab_strv *first, const char *value,
+int ab_edit_file_add(const struct ab_policy_input *in, const char *path, const char *const *keys,
+		     size_t nkeys, const struct ab_strv *first, const char *value,
 		     struct ab_strv *ret_diff, struct ab_error *err)
 {
 	struct edit e = { .in = in,
@@ -282,8 +264,7 @@ int ab_edit_file_add(const struct ab_policy_input *in, const char *path,
 	for (int i = 0; r == 0 && i < TRIES; i++)
 		r = try_once(&e, ret_diff, err);
 	if (r == 0)
-		r = ab_fail(err, AB_ECONFIG, 0,
-			    "%s is being written by another program", e.name);
+		r = ab_fail(err, AB_ECONFIG, 0, "%s is being written by another program", e.name);
 	ab_closep(&e.dir);
 	free(e.name);
 	free(e.real);

@@ -18,9 +18,8 @@ struct ab_strv;
  * with `first` (or NULL): what it replaces (policy/below.h). ret_diff: the
  * change as lines "-old" and "+new", safe to print; empty: there was nothing to
  * change. `in` says what paths in the file mean. */
-int ab_edit_file_add(const struct ab_policy_input *in, const char *path,
-		     const char *const *keys, size_t nkeys,
-		     const struct ab_strv *first, const char *value,
+int ab_edit_file_add(const struct ab_policy_input *in, const char *path, const char *const *keys,
+		     size_t nkeys, const struct ab_strv *first, const char *value,
 		     struct ab_strv *ret_diff, struct ab_error *err);
 
 #endif

@@ -18,50 +18,44 @@
 /* Trees that a program needs to run at all. Which of them exist is found out
  * where they are used. */
 static const char *const system_trees[] = {
-	"/usr",	  "/bin",    "/sbin", "/lib", "/lib32",	    "/lib64",
+	"/usr",	   "/bin", "/sbin", "/lib",	  "/lib32", "/lib64",
 	"/libx32", "/etc", "/opt",  "/nix/store", "/snap",
 };
 
-static void add_text(const struct ab_context *ctx, struct ab_value *v,
-		     const char *text, const struct ab_origin *from,
-		     const char *via)
+static void add_text(const struct ab_context *ctx, struct ab_value *v, const char *text,
+		     const struct ab_origin *from, const char *via)
 {
-	ab_value_add(ctx->arena, v, (struct ab_item){
-		.text = ab_arena_dup(ctx->arena, text),
-		.from = from,
-		.via = via,
-	});
+	ab_value_add(ctx->arena, v,
+		     (struct ab_item){
+			     .text = ab_arena_dup(ctx->arena, text),
+			     .from = from,
+			     .via = via,
+		     });
 }
 
-const char *ab_element_path(const struct ab_context *ctx, const char *text,
-			    struct ab_why *why)
+const char *ab_element_path(const struct ab_context *ctx, const char *text, struct ab_why *why)
 {
 	ab_autofree char *path = NULL;
 
 	if (strlen(text) >= PATH_MAX) {
-		ab_why_value(why, text, "is too long for a path",
-			     "at most %d bytes", PATH_MAX - 1);
+		ab_why_value(why, text, "is too long for a path", "at most %d bytes", PATH_MAX - 1);
 		return NULL;
 	}
 	path = ab_path_resolve(text, ctx->base, ctx->home);
 	if (path)
 		return ab_arena_dup(ctx->arena, path);
 	if (text[0] == '\0')
-		ab_why_value(why, text, "is not a path",
-			     "write \".\" for the workspace");
+		ab_why_value(why, text, "is not a path", "write \".\" for the workspace");
 	else if (text[1] != '\0' && text[1] != '/')
-		ab_why_value(why, text, "names another user's home",
-			     "write its full path");
+		ab_why_value(why, text, "names another user's home", "write its full path");
 	else
-		ab_why_value(why, text, "needs a home folder",
-			     "set HOME, or write the full path");
+		ab_why_value(why, text, "needs a home folder", "set HOME, or write the full path");
 	return NULL;
 }
 
 /* The clean absolute path that `text` means, with `mark` in front. */
-static int put_path(const struct ab_context *ctx, struct ab_value *v,
-		    const char *text, const char *mark,
-		    const struct ab_origin *from, struct ab_why *why)
+static int put_path(const struct ab_context *ctx, struct ab_value *v, const char *text,
+		    const char *mark, const struct ab_origin *from, struct ab_why *why)
 {
 	struct ab_item item = {
 		.from = from,
@@ -86,19 +80,16 @@ static int put_path(const struct ab_context *ctx, struct ab_value *v,
 	return 0;
 }
 
-static int put_root(const struct ab_context *ctx, struct ab_value *v,
-		    const char *text, const struct ab_origin *from,
-		    struct ab_why *why)
+static int put_root(const struct ab_context *ctx, struct ab_value *v, const char *text,
+		    const struct ab_origin *from, struct ab_why *why)
 {
 	if (strpbrk(text, "*?"))
-		return ab_why_value(why, text, "is a pattern",
-				    "name the folder itself");
+		return ab_why_value(why, text, "is a pattern", "name the folder itself");
 	return put_path(ctx, v, text, "", from, why);
 }
 
-static int put_read(const struct ab_context *ctx, struct ab_value *v,
-		    const char *text, const struct ab_origin *from,
-		    struct ab_why *why)
+static int put_read(const struct ab_context *ctx, struct ab_value *v, const char *text,
+		    const struct ab_origin *from, struct ab_why *why)
 {
 	if (strcmp(text, "all") == 0) {
 		v->all = true;
@@ -107,20 +98,19 @@ static int put_read(const struct ab_context *ctx, struct ab_value *v,
 	if (text[0] != '@')
 		return put_root(ctx, v, text, from, why);
 	if (strcmp(text, "@system") != 0)
-		return ab_why_value(why, text, "is not a group of folders",
-				    "write \"@system\"");
+		return ab_why_value(why, text, "is not a group of folders", "write \"@system\"");
 	for (size_t i = 0; i < AB_COUNT(system_trees); i++)
-		ab_value_add(ctx->arena, v, (struct ab_item){
-			.text = system_trees[i],
-			.from = from,
-			.via = "@system",
-		});
+		ab_value_add(ctx->arena, v,
+			     (struct ab_item){
+				     .text = system_trees[i],
+				     .from = from,
+				     .via = "@system",
+			     });
 	return 0;
 }
 
-static int put_pattern(const struct ab_context *ctx, struct ab_value *v,
-		       const char *text, const struct ab_origin *from,
-		       struct ab_why *why)
+static int put_pattern(const struct ab_context *ctx, struct ab_value *v, const char *text,
+		       const struct ab_origin *from, struct ab_why *why)
 {
 	bool back = text[0] == '!';
 
@@ -149,9 +139,8 @@ static bool has_dotdot(const char *s)
 	}
 }
 
-static int put_name(const struct ab_context *ctx, struct ab_value *v,
-		    const char *text, const struct ab_origin *from,
-		    struct ab_why *why)
+static int put_name(const struct ab_context *ctx, struct ab_value *v, const char *text,
+		    const struct ab_origin *from, struct ab_why *why)
 {
 	bool back = text[0] == '!';
 	const char *name = text + back;
@@ -160,24 +149,23 @@ static int put_name(const struct ab_context *ctx, struct ab_value *v,
 	if (is_path(name))
 		return put_path(ctx, v, name, back ? "!" : "", from, why);
 	if (ctx->builtin) {
-		ab_value_add(ctx->arena, v,
-			     (struct ab_item){ .text = text, .from = from });
+		ab_value_add(ctx->arena, v, (struct ab_item){ .text = text, .from = from });
 		return 0;
 	}
 	if (name[0] == '\0' || strlen(name) >= PATH_MAX || has_dotdot(name))
 		return ab_why_value(why, text, "is not a name",
 				    "write one like \".git/hooks\", or a path like \"./build\"");
 	path = ab_path_resolve(name, "/", NULL);
-	ab_value_add(ctx->arena, v, (struct ab_item){
-		.text = ab_arena_cat(ctx->arena, back ? "!" : "", path + 1),
-		.from = from,
-	});
+	ab_value_add(ctx->arena, v,
+		     (struct ab_item){
+			     .text = ab_arena_cat(ctx->arena, back ? "!" : "", path + 1),
+			     .from = from,
+		     });
 	return 0;
 }
 
-static int put_group(const struct ab_context *ctx, struct ab_value *v,
-		     const char *text, const struct ab_origin *from,
-		     struct ab_why *why)
+static int put_group(const struct ab_context *ctx, struct ab_value *v, const char *text,
+		     const struct ab_origin *from, struct ab_why *why)
 {
 	ab_autostrv struct ab_strv entries = { 0 };
 	const char *via, *guess;
@@ -196,9 +184,8 @@ static int put_group(const struct ab_context *ctx, struct ab_value *v,
 	return 0;
 }
 
-static int put_host(const struct ab_context *ctx, struct ab_value *v,
-		    const char *text, const struct ab_origin *from,
-		    struct ab_why *why)
+static int put_host(const struct ab_context *ctx, struct ab_value *v, const char *text,
+		    const struct ab_origin *from, struct ab_why *why)
 {
 	char buf[AB_HOST_ENTRY_TEXT];
 	struct ab_host_entry e;
@@ -212,9 +199,8 @@ static int put_host(const struct ab_context *ctx, struct ab_value *v,
 	return 0;
 }
 
-static int put_cidr(const struct ab_context *ctx, struct ab_value *v,
-		    const char *text, const struct ab_origin *from,
-		    struct ab_why *why)
+static int put_cidr(const struct ab_context *ctx, struct ab_value *v, const char *text,
+		    const struct ab_origin *from, struct ab_why *why)
 {
 	char buf[AB_CIDR_TEXT];
 	struct ab_cidr c;
@@ -229,8 +215,7 @@ static int put_cidr(const struct ab_context *ctx, struct ab_value *v,
 bool ab_is_variable(const char *s, size_t len, const char *more)
 {
 	for (size_t i = 0; i < len; i++)
-		if (!((s[i] >= 'a' && s[i] <= 'z') ||
-		      (s[i] >= 'A' && s[i] <= 'Z') || s[i] == '_' ||
+		if (!((s[i] >= 'a' && s[i] <= 'z') || (s[i] >= 'A' && s[i] <= 'Z') || s[i] == '_' ||
 		      (s[i] >= '0' && s[i] <= '9') || strchr(more, s[i])))
 			return false;
 	return len > 0 && len <= 255;
@@ -240,48 +225,40 @@ int ab_variable_check(const char *s, size_t len, bool shell, struct ab_why *why)
 {
 	ab_autofree char *name = ab_strndup(s, len);
 
-	if (!ab_is_variable(s, len, shell ? "" : "-.") ||
-	    (shell && s[0] >= '0' && s[0] <= '9'))
+	if (!ab_is_variable(s, len, shell ? "" : "-.") || (shell && s[0] >= '0' && s[0] <= '9'))
 		return ab_why_value(why, name, "is not the name of a variable",
 				    "letters, digits and _");
-	if (strncmp(name, "AGENTBOX_", 9) == 0 ||
-	    strcmp(name, "SANDBOX_RUNTIME") == 0)
-		return ab_why_value(why, name, "is agentbox's own variable",
-				    "choose another name");
+	if (strncmp(name, "AGENTBOX_", 9) == 0 || strcmp(name, "SANDBOX_RUNTIME") == 0)
+		return ab_why_value(why, name, "is agentbox's own variable", "choose another name");
 	return 0;
 }
 
-static int put_variable(const struct ab_context *ctx, struct ab_value *v,
-			const char *text, const struct ab_origin *from,
-			struct ab_why *why)
+static int put_variable(const struct ab_context *ctx, struct ab_value *v, const char *text,
+			const struct ab_origin *from, struct ab_why *why)
 {
 	if (!ctx->builtin && !ab_is_variable(text, strlen(text), "*?"))
 		return ab_why_value(why, text, "is not the name of a variable",
 				    "write one like LANG or *_TOKEN");
 	if (ctx->builtin)
-		ab_value_add(ctx->arena, v,
-			     (struct ab_item){ .text = text, .from = from });
+		ab_value_add(ctx->arena, v, (struct ab_item){ .text = text, .from = from });
 	else
 		add_text(ctx, v, text, from, NULL);
 	return 0;
 }
 
-static int put_assignment(const struct ab_context *ctx, struct ab_value *v,
-			  const char *text, const struct ab_origin *from,
-			  struct ab_why *why)
+static int put_assignment(const struct ab_context *ctx, struct ab_value *v, const char *text,
+			  const struct ab_origin *from, struct ab_why *why)
 {
-	enum { VALUE_MAX = 128 * 1024 - 512 };	/* of one string in execve */
+	enum { VALUE_MAX = 128 * 1024 - 512 }; /* of one string in execve */
 	size_t n = strcspn(text, "=");
 	ab_autofree char *name = ab_strndup(text, n);
 
 	if (text[n] != '=')
-		return ab_why_value(why, text, "has no value",
-				    "write NAME=VALUE");
+		return ab_why_value(why, text, "has no value", "write NAME=VALUE");
 	if (ab_variable_check(text, n, false, why) < 0)
 		return -1;
 	if (strlen(text) > VALUE_MAX)
-		return ab_why_value(why, name, "has too long a value",
-				    "at most 127 KiB");
+		return ab_why_value(why, name, "has too long a value", "at most 127 KiB");
 	for (size_t i = 0; i < v->len; i++)
 		if (strncmp(v->items[i].text, text, n + 1) == 0) {
 			v->items[i].text = ab_arena_dup(ctx->arena, text);
@@ -292,9 +269,8 @@ static int put_assignment(const struct ab_context *ctx, struct ab_value *v,
 	return 0;
 }
 
-static int put_property(const struct ab_context *ctx, struct ab_value *v,
-			const char *text, const struct ab_origin *from,
-			struct ab_why *why)
+static int put_property(const struct ab_context *ctx, struct ab_value *v, const char *text,
+			const struct ab_origin *from, struct ab_why *why)
 {
 	bool several = from->layer >= AB_LAYER_ENVIRONMENT;
 	size_t n = strcspn(text, several ? "," : "");
@@ -304,24 +280,22 @@ static int put_property(const struct ab_context *ctx, struct ab_value *v,
 	for (int i = 0; i < AB_PROP_COUNT; i++) {
 		if (strcmp(ab_property_names[i], word) != 0)
 			continue;
-		ab_value_add(ctx->arena, v, (struct ab_item){
-			.text = ab_property_names[i],
-			.from = from,
-		});
-		return text[n] ? put_property(ctx, v, text + n + 1, from, why) :
-				 0;
+		ab_value_add(ctx->arena, v,
+			     (struct ab_item){
+				     .text = ab_property_names[i],
+				     .from = from,
+			     });
+		return text[n] ? put_property(ctx, v, text + n + 1, from, why) : 0;
 	}
 	guess = ab_guess(word, ab_property_names, AB_PROP_COUNT);
 	if (guess)
-		return ab_why_value(why, word, "is not a property",
-				    "did you mean \"%s\"?", guess);
+		return ab_why_value(why, word, "is not a property", "did you mean \"%s\"?", guess);
 	return ab_why_value(why, word, "is not a property",
 			    "write one like \"net-fence\" or \"write-fence\"");
 }
 
-int ab_element_put(const struct ab_context *ctx, const struct ab_key *key,
-		   struct ab_value *v, const char *text,
-		   const struct ab_origin *from, struct ab_why *why)
+int ab_element_put(const struct ab_context *ctx, const struct ab_key *key, struct ab_value *v,
+		   const char *text, const struct ab_origin *from, struct ab_why *why)
 {
 	switch (key->type) {
 	case AB_TYPE_PATHS:
@@ -352,8 +326,7 @@ int ab_element_put(const struct ab_context *ctx, const struct ab_key *key,
 		return ab_secret_put(ctx, v, text, from, why);
 	case AB_TYPE_RULES:
 	case AB_TYPE_HTTP:
-		return ab_why_say(why, "write it in a file",
-				  "a rule is more than a text");
+		return ab_why_say(why, "write it in a file", "a rule is more than a text");
 	case AB_TYPE_PROFILE:
 	case AB_TYPE_WORD:
 	case AB_TYPE_SIZE:

@@ -49,8 +49,7 @@ int ab_host_explain(const char *s, size_t len, struct ab_why *why)
 		char buf[AB_HOST_ENTRY_TEXT];
 
 		ab_host_entry_format(&e, buf);
-		return ab_why_value(why, text, "is not a host", "write \"%s\"",
-				    buf);
+		return ab_why_value(why, text, "is not a host", "write \"%s\"", buf);
 	}
 	return ab_why_value(why, text, "is not a host",
 			    "write a name (github.com), *.name, or an address");
@@ -93,15 +92,14 @@ static bool looks_like_range(const char *s, size_t len)
 	size_t skip = len > 0 && s[0] == '[';
 	struct ab_host h;
 
-	return slash && slash + 1 < s + len && slash[1] >= '0' &&
-	       slash[1] <= '9' && (size_t)(slash - s) > skip &&
-	       ab_host_parse(s + skip, (size_t)(slash - s) - skip, &h,
-			     NULL) == 0 &&
+	return slash && slash + 1 < s + len && slash[1] >= '0' && slash[1] <= '9' &&
+	       (size_t)(slash - s) > skip &&
+	       ab_host_parse(s + skip, (size_t)(slash - s) - skip, &h, NULL) == 0 &&
 	       h.kind != AB_HOST_NAME;
 }
 
-static int parse_range(const char *s, size_t len,
-		       struct ab_host_entry *ret_entry, struct ab_why *why)
+static int parse_range(const char *s, size_t len, struct ab_host_entry *ret_entry,
+		       struct ab_why *why)
 {
 	struct ab_host_entry e = { .below = false };
 	struct ab_cidr c;
@@ -115,8 +113,8 @@ static int parse_range(const char *s, size_t len,
 	return 0;
 }
 
-int ab_host_entry_parse(const char *s, size_t len,
-			struct ab_host_entry *ret_entry, struct ab_why *why)
+int ab_host_entry_parse(const char *s, size_t len, struct ab_host_entry *ret_entry,
+			struct ab_why *why)
 {
 	struct ab_host_entry e = { .port = 0 };
 	const char *host = s, *colon = memrchr(s, ':', len);
@@ -143,34 +141,28 @@ int ab_host_entry_parse(const char *s, size_t len,
 		host += 2;
 		n -= 2;
 	}
-	if (ab_host_parse(host, n, &e.host, NULL) < 0 ||
-	    (e.below && e.host.kind != AB_HOST_NAME))
+	if (ab_host_parse(host, n, &e.host, NULL) < 0 || (e.below && e.host.kind != AB_HOST_NAME))
 		return ab_host_explain(s, len, why);
 	e.bits = (uint8_t)all_bits(&e.host);
 	*ret_entry = e;
 	return 0;
 }
 
-struct ab_host_entry ab_host_entry_of(const struct ab_host *host,
-				      uint16_t port)
+struct ab_host_entry ab_host_entry_of(const struct ab_host *host, uint16_t port)
 {
-	static const uint8_t bits[] = { [AB_HOST_NAME] = 0,
-					[AB_HOST_IPV4] = 32,
-					[AB_HOST_IPV6] = 128 };
+	static const uint8_t bits[] = {
+		[AB_HOST_NAME] = 0, [AB_HOST_IPV4] = 32, [AB_HOST_IPV6] = 128
+	};
 
-	return (struct ab_host_entry){ .host = *host,
-				       .bits = bits[host->kind],
-				       .port = port };
+	return (struct ab_host_entry){ .host = *host, .bits = bits[host->kind], .port = port };
 }
 
-struct ab_host_entry ab_host_entry_for(const struct ab_host *host,
-				       uint16_t port)
+struct ab_host_entry ab_host_entry_for(const struct ab_host *host, uint16_t port)
 {
 	return ab_host_entry_of(host, ab_port_usual(port) ? 0 : port);
 }
 
-void ab_host_entry_format(const struct ab_host_entry *e,
-			  char buf[AB_HOST_ENTRY_TEXT])
+void ab_host_entry_format(const struct ab_host_entry *e, char buf[AB_HOST_ENTRY_TEXT])
 {
 	bool bracket = e->host.kind == AB_HOST_IPV6 && e->port;
 	char range[8] = "", port[8] = "";
@@ -179,9 +171,8 @@ void ab_host_entry_format(const struct ab_host_entry *e,
 		snprintf(range, sizeof(range), "/%u", e->bits);
 	if (e->port)
 		snprintf(port, sizeof(port), ":%u", e->port);
-	snprintf(buf, AB_HOST_ENTRY_TEXT, "%s%s%s%s%s%s",
-		 e->below ? "*." : "", bracket ? "[" : "", e->host.text, range,
-		 bracket ? "]" : "", port);
+	snprintf(buf, AB_HOST_ENTRY_TEXT, "%s%s%s%s%s%s", e->below ? "*." : "", bracket ? "[" : "",
+		 e->host.text, range, bracket ? "]" : "", port);
 }
 
 /* Is `name` strictly below `top`? */
@@ -189,8 +180,7 @@ static bool is_below(const char *name, const char *top)
 {
 	size_t n = strlen(name), m = strlen(top);
 
-	return n > m + 1 && name[n - m - 1] == '.' &&
-	       memcmp(name + n - m, top, m) == 0;
+	return n > m + 1 && name[n - m - 1] == '.' && memcmp(name + n - m, top, m) == 0;
 }
 
 static bool same_host(const struct ab_host_entry *e, const struct ab_host *h)
@@ -211,14 +201,12 @@ static bool has_port(const struct ab_host_entry *e, uint16_t port, bool denying)
 	return ab_port_usual(port);
 }
 
-bool ab_host_entry_allows(const struct ab_host_entry *e,
-			  const struct ab_host *host, uint16_t port)
+bool ab_host_entry_allows(const struct ab_host_entry *e, const struct ab_host *host, uint16_t port)
 {
 	return same_host(e, host) && has_port(e, port, false);
 }
 
-bool ab_host_entry_denies(const struct ab_host_entry *e,
-			  const struct ab_host *host, uint16_t port)
+bool ab_host_entry_denies(const struct ab_host_entry *e, const struct ab_host *host, uint16_t port)
 {
 	return same_host(e, host) && has_port(e, port, true);
 }
@@ -229,31 +217,26 @@ static bool wraps(const struct ab_host_entry *a, const struct ab_host_entry *b)
 	if (a->host.kind != b->host.kind)
 		return false;
 	if (a->host.kind != AB_HOST_NAME)
-		return a->bits <= b->bits &&
-		       ab_same_prefix(a->host.addr, b->host.addr, a->bits);
+		return a->bits <= b->bits && ab_same_prefix(a->host.addr, b->host.addr, a->bits);
 	if (a->below && is_below(b->host.text, a->host.text))
 		return true;
 	return a->below == b->below && strcmp(a->host.text, b->host.text) == 0;
 }
 
-static bool covers_port(char *const *entries, size_t n,
-			const struct ab_host_entry *e, uint16_t port,
-			bool denying)
+static bool covers_port(char *const *entries, size_t n, const struct ab_host_entry *e,
+			uint16_t port, bool denying)
 {
 	for (size_t i = 0; i < n; i++) {
 		struct ab_host_entry base;
 
-		if (ab_host_entry_parse(entries[i], strlen(entries[i]), &base,
-					NULL) == 0 &&
-		    wraps(&base, e) &&
-		    (port ? has_port(&base, port, denying) : !base.port))
+		if (ab_host_entry_parse(entries[i], strlen(entries[i]), &base, NULL) == 0 &&
+		    wraps(&base, e) && (port ? has_port(&base, port, denying) : !base.port))
 			return true;
 	}
 	return false;
 }
 
-bool ab_hosts_cover(char *const *entries, size_t n, const char *text,
-		    bool denying)
+bool ab_hosts_cover(char *const *entries, size_t n, const char *text, bool denying)
 {
 	struct ab_host_entry e;
 

@@ -22,8 +22,7 @@ static bool glob(const char *p, const char *s, size_t len, bool icase)
 		if (*p == '*') {
 			star = ++p;
 			retry = s;
-		} else if (*p && (*p == '?' ||
-				  fold(*p, icase) == fold(*s, icase))) {
+		} else if (*p && (*p == '?' || fold(*p, icase) == fold(*s, icase))) {
 			p++;
 			s++;
 		} else if (star) {
@@ -51,9 +50,9 @@ bool ab_name_matches(const char *pattern, const char *name, bool fold_case)
 struct matcher {
 	const struct ab_strv *patterns;
 	bool icase;
-	uint16_t first[256], last[256], any;	/* 1-based heads of chains */
+	uint16_t first[256], last[256], any; /* 1-based heads of chains */
 	uint16_t *next;
-	uint64_t *needs;	/* characters that a match must have */
+	uint64_t *needs; /* characters that a match must have */
 };
 
 /* The characters of a text as a set; what collides only costs time. */
@@ -67,8 +66,7 @@ static uint64_t letters(const char *s, size_t len)
 	return set;
 }
 
-static void matcher_init(struct matcher *m, const struct ab_strv *patterns,
-			 bool icase)
+static void matcher_init(struct matcher *m, const struct ab_strv *patterns, bool icase)
 {
 	memset(m, 0, sizeof(*m));
 	m->patterns = patterns;
@@ -96,24 +94,20 @@ static void matcher_fini(struct matcher *m)
 	free(m->needs);
 }
 
-static bool chain_matches(const struct matcher *m, uint16_t i, const char *name,
-			  size_t len, uint64_t has)
+static bool chain_matches(const struct matcher *m, uint16_t i, const char *name, size_t len,
+			  uint64_t has)
 {
 	for (; i; i = m->next[i - 1])
-		if (!(m->needs[i - 1] & ~has) &&
-		    glob(m->patterns->v[i - 1], name, len, m->icase))
+		if (!(m->needs[i - 1] & ~has) && glob(m->patterns->v[i - 1], name, len, m->icase))
 			return true;
 	return false;
 }
 
 /* `has`: the letters of the name. */
-static bool matches(const struct matcher *m, const char *name, size_t len,
-		    uint64_t has)
+static bool matches(const struct matcher *m, const char *name, size_t len, uint64_t has)
 {
-	return chain_matches(m, m->first[fold(name[0], m->icase)], name, len,
-			     has) ||
-	       chain_matches(m, m->last[fold(name[len - 1], m->icase)], name,
-			     len, has) ||
+	return chain_matches(m, m->first[fold(name[0], m->icase)], name, len, has) ||
+	       chain_matches(m, m->last[fold(name[len - 1], m->icase)], name, len, has) ||
 	       chain_matches(m, m->any, name, len, has);
 }
 
@@ -169,7 +163,10 @@ static void set(struct names *t, struct ab_strv *env, const char *entry)
 }
 
 static const char *const before_set[] = {
-	"TMPDIR=/tmp", "TMP=/tmp", "TEMP=/tmp", "TMPPREFIX=/tmp/zsh",
+	"TMPDIR=/tmp",
+	"TMP=/tmp",
+	"TEMP=/tmp",
+	"TMPPREFIX=/tmp/zsh",
 };
 static const char *const after_set[] = { "SANDBOX_RUNTIME=1" };
 
@@ -178,11 +175,16 @@ static const char *const after_set[] = { "SANDBOX_RUNTIME=1" };
 #define DOOR "127.0.0.1:61080"
 #define OWN "localhost,127.0.0.1,::1"
 static const char *const door_set[] = {
-	"HTTP_PROXY=http://" DOOR,   "http_proxy=http://" DOOR,
-	"HTTPS_PROXY=http://" DOOR,  "https_proxy=http://" DOOR,
-	"FTP_PROXY=http://" DOOR,    "ftp_proxy=http://" DOOR,
-	"ALL_PROXY=socks5h://" DOOR, "all_proxy=socks5h://" DOOR,
-	"NO_PROXY=" OWN,	     "no_proxy=" OWN,
+	"HTTP_PROXY=http://" DOOR,
+	"http_proxy=http://" DOOR,
+	"HTTPS_PROXY=http://" DOOR,
+	"https_proxy=http://" DOOR,
+	"FTP_PROXY=http://" DOOR,
+	"ftp_proxy=http://" DOOR,
+	"ALL_PROXY=socks5h://" DOOR,
+	"all_proxy=socks5h://" DOOR,
+	"NO_PROXY=" OWN,
+	"no_proxy=" OWN,
 };
 
 static const struct ab_strv proxy_names = {
@@ -199,9 +201,8 @@ static size_t count(char *const *env)
 	return n;
 }
 
-void ab_environment_build(const struct ab_policy *policy,
-			  char *const *caller_env, struct ab_strv *ret_env,
-			  struct ab_strv *ret_stripped)
+void ab_environment_build(const struct ab_policy *policy, char *const *caller_env,
+			  struct ab_strv *ret_env, struct ab_strv *ret_stripped)
 {
 	size_t n = count(caller_env);
 	struct matcher strip, pass, proxy;
@@ -211,8 +212,8 @@ void ab_environment_build(const struct ab_policy *policy,
 	matcher_init(&pass, &policy->env.pass, false);
 	matcher_init(&proxy, &proxy_names, true);
 	names_init(&names, ret_env,
-		   n + policy->env.set.len + AB_COUNT(before_set) +
-			   AB_COUNT(door_set) + AB_COUNT(after_set));
+		   n + policy->env.set.len + AB_COUNT(before_set) + AB_COUNT(door_set) +
+			   AB_COUNT(after_set));
 
 	for (size_t i = 0; i < n; i++) {
 		const char *entry = caller_env[i];
@@ -231,13 +232,11 @@ void ab_environment_build(const struct ab_policy *policy,
 			continue;
 		if (!passed && matches(&strip, entry, len, has)) {
 			if (ret_stripped)
-				ab_strv_give(ret_stripped,
-					     ab_strndup(entry, len));
+				ab_strv_give(ret_stripped, ab_strndup(entry, len));
 			continue;
 		}
 		if ((!passed || policy->net.mode == AB_NET_FILTERED) &&
-		    policy->net.mode != AB_NET_ALLOWED &&
-		    matches(&proxy, entry, len, has))
+		    policy->net.mode != AB_NET_ALLOWED && matches(&proxy, entry, len, has))
 			continue;
 		put(slot, ret_env, entry);
 	}

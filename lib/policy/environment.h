@@ -23,9 +23,8 @@ struct ab_strv;
 
 /* `ret_stripped` (may be NULL) gets the names that env.strip removed. Both
  * lists are empty before. */
-void ab_environment_build(const struct ab_policy *policy,
-			  char *const *caller_env, struct ab_strv *ret_env,
-			  struct ab_strv *ret_stripped);
+void ab_environment_build(const struct ab_policy *policy, char *const *caller_env,
+			  struct ab_strv *ret_env, struct ab_strv *ret_stripped);
 
 /* Does the name match the pattern (* any text, ? any one character)? */
 bool ab_name_matches(const char *pattern, const char *name, bool fold_case);

@@ -28,8 +28,7 @@ static void take_back(struct ab_arena *a, struct ab_value *v)
 		for (size_t k = left.len; k-- > 0;)
 			if (strcmp(left.items[k].text, text + 1) == 0) {
 				memmove(left.items + k, left.items + k + 1,
-					(left.len - k - 1) *
-						sizeof(left.items[0]));
+					(left.len - k - 1) * sizeof(left.items[0]));
 				left.len--;
 			}
 	}
@@ -42,10 +41,11 @@ static void protect(struct ab_load *l, enum ab_key_id id, char *path)
 	struct ab_value *v = &l->policy->store->config.v[id];
 
 	if (path)
-		ab_value_add(l->arena, v, (struct ab_item){
-			.text = ab_arena_dup(l->arena, path),
-			.from = &always,
-		});
+		ab_value_add(l->arena, v,
+			     (struct ab_item){
+				     .text = ab_arena_dup(l->arena, path),
+				     .from = &always,
+			     });
 	free(path);
 }
 
@@ -67,8 +67,7 @@ static int protect_ours(struct ab_load *l)
 	protect(l, AB_KEY_DENY_READ, state);
 	protect(l, AB_KEY_DENY_WRITE, ab_strdup("/etc/agentbox"));
 	protect(l, AB_KEY_DENY_WRITE, ab_config_dir(in->environ, in->home));
-	protect(l, AB_KEY_DENY_WRITE,
-		ab_path_join(l->workspace, AB_PROJECT_CONFIG));
+	protect(l, AB_KEY_DENY_WRITE, ab_path_join(l->workspace, AB_PROJECT_CONFIG));
 	if (in->config || ab_environ_get(in->environ, "AGENTBOX_CONFIG"))
 		protect(l, AB_KEY_DENY_WRITE, ab_load_user_path(in, &must));
 	return 0;
@@ -81,24 +80,19 @@ static bool holds_home(const char *path, const char *home)
 
 	if (!home)
 		return strcmp(path, "/") == 0;
-	return ab_path_within(home, path) ||
-	       (realpath(home, real) && ab_path_within(real, path));
+	return ab_path_within(home, path) || (realpath(home, real) && ab_path_within(real, path));
 }
 
 static int refuse(struct ab_load *l, const char *path)
 {
-	const char *what = strcmp(path, "/") == 0 ? "the whole file system" :
-						    "your home folder";
+	const char *what = strcmp(path, "/") == 0 ? "the whole file system" : "your home folder";
 
-	if (l->in->home && strcmp(path, "/") != 0 &&
-	    strcmp(path, l->in->home) != 0 &&
+	if (l->in->home && strcmp(path, "/") != 0 && strcmp(path, l->in->home) != 0 &&
 	    ab_path_within(l->in->home, path))
 		ab_fail(l->err, AB_EUSAGE, 0,
-			"%s, which holds your home folder, would be the writable workspace",
-			path);
+			"%s, which holds your home folder, would be the writable workspace", path);
 	else
-		ab_fail(l->err, AB_EUSAGE, 0,
-			"%s would be the writable workspace", what);
+		ab_fail(l->err, AB_EUSAGE, 0, "%s would be the writable workspace", what);
 	return ab_hint(l->err, "go into a project, or say --workspace DIR");
 }
 
@@ -112,16 +106,13 @@ static int check_workspace(struct ab_load *l)
 
 		if (l->in->judging && item->here)
 			continue;
-		if (!l->chosen && item->here &&
-		    holds_home(item->text, l->in->home))
+		if (!l->chosen && item->here && holds_home(item->text, l->in->home))
 			return refuse(l, item->text);
 		if (strcmp(item->text, "/") == 0) {
 			ab_autofree char *from = ab_origin_text(item->from);
 
-			ab_fail(l->err,
-				item->from->line ? AB_ECONFIG : AB_EUSAGE, 0,
-				"%s: the whole file system cannot be writable",
-				from);
+			ab_fail(l->err, item->from->line ? AB_ECONFIG : AB_EUSAGE, 0,
+				"%s: the whole file system cannot be writable", from);
 			return ab_hint(l->err, "name the folders that are needed");
 		}
 	}
@@ -131,15 +122,14 @@ static int check_workspace(struct ab_load *l)
 	return 0;
 }
 
-static int refuse_key(struct ab_load *l, enum ab_key_id key,
-		      const struct ab_origin *from, const struct ab_why *why)
+static int refuse_key(struct ab_load *l, enum ab_key_id key, const struct ab_origin *from,
+		      const struct ab_why *why)
 {
 	/* An option has no line, and says its key itself. */
 	ab_autofree char *where = ab_origin_text(from);
 
-	ab_fail(l->err, from->line ? AB_ECONFIG : AB_EUSAGE, 0, "%s: %s%s%s",
-		where, from->line ? ab_keys[key].path : "",
-		from->line ? ": " : "", why->wrong);
+	ab_fail(l->err, from->line ? AB_ECONFIG : AB_EUSAGE, 0, "%s: %s%s%s", where,
+		from->line ? ab_keys[key].path : "", from->line ? ": " : "", why->wrong);
 	return ab_hint(l->err, "%s", why->right);
 }
 
@@ -151,8 +141,7 @@ static int check_ports(struct ab_load *l)
 	struct ab_why why = { .right = "" };
 	enum ab_key_id key;
 
-	if (ab_ports_check(c, c->v[AB_KEY_EXTENDS].from, &key, &from, &why) ==
-	    0) {
+	if (ab_ports_check(c, c->v[AB_KEY_EXTENDS].from, &key, &from, &why) == 0) {
 		ab_ports_drop(c, l->notes ? l->notes : &unread);
 		return 0;
 	}
@@ -168,22 +157,20 @@ static int check_door(struct ab_load *l)
 	ab_autofree char *where = mode->from ? ab_origin_text(mode->from) : NULL;
 	struct ab_why why = { .right = "" };
 
-	if (ab_keys[AB_KEY_NET_MODE].words[mode->number].number !=
-		    AB_NET_ALLOWED ||
-	    v->len == 0)
+	if (ab_keys[AB_KEY_NET_MODE].words[mode->number].number != AB_NET_ALLOWED || v->len == 0)
 		return 0;
 	for (size_t i = 0; i < v->len; i++) {
 		if (!v->items[i].secret->wanted)
 			continue;
 		ab_why_say(&why, "say --net filtered",
-			   "needs network.mode filtered, and %s says allowed",
-			   where);
+			   "needs network.mode filtered, and %s says allowed", where);
 		return refuse_key(l, AB_KEY_SECRETS, v->items[i].from, &why);
 	}
 	if (l->notes)
-		ab_strv_addf(l->notes,
-			     "secrets are hidden, but no value is put in: the network is allowed (%s)",
-			     where);
+		ab_strv_addf(
+			l->notes,
+			"secrets are hidden, but no value is put in: the network is allowed (%s)",
+			where);
 	return 0;
 }
 
@@ -203,12 +190,10 @@ int ab_load_finish(struct ab_load *l)
 	struct ab_config *c = &l->policy->store->config;
 
 	take_back(l->arena, &c->v[AB_KEY_DENY_WRITE]);
-	if (check_workspace(l) < 0 || protect_ours(l) < 0 ||
-	    check_ports(l) < 0 || check_secrets(l) < 0)
+	if (check_workspace(l) < 0 || protect_ours(l) < 0 || check_ports(l) < 0 ||
+	    check_secrets(l) < 0)
 		return -1;
-	l->policy->home = l->in->home ?
-				  ab_arena_dup(l->arena, l->in->home) :
-				  NULL;
+	l->policy->home = l->in->home ? ab_arena_dup(l->arena, l->in->home) : NULL;
 	ab_policy_fill(l->policy);
 	return 0;
 }

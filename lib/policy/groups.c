@@ -18,7 +18,7 @@ enum { FILE_MAX = 256 * 1024, SOURCES_MAX = 64, HOSTS_MAX = 64 };
 /* What one group's tool says about where it fetches from. */
 struct found {
 	struct ab_strv *hosts;
-	bool main;	/* the tool's main source is among them */
+	bool main; /* the tool's main source is among them */
 };
 
 struct source {
@@ -72,8 +72,7 @@ static bool add_urls(struct ab_strv *hosts, const char *s, size_t len)
  * a link is as good as the file. */
 static char *read_file(const char *path)
 {
-	ab_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK |
-						 O_NOCTTY);
+	ab_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat st;
 	char *data;
 	size_t len;
@@ -101,8 +100,7 @@ static const char *after_key(const char *line, const char *key, char separator)
 
 /* URLs behind `key` in a file of lines; a key that starts with ":" may have
  * anything in front of it. */
-static bool scan_lines(const char *path, const char *key, char separator,
-		       struct ab_strv *hosts)
+static bool scan_lines(const char *path, const char *key, char separator, struct ab_strv *hosts)
 {
 	ab_autofree char *data = read_file(path);
 	bool any = false;
@@ -123,8 +121,8 @@ static bool scan_lines(const char *path, const char *key, char separator,
 	return any;
 }
 
-static bool scan_home(const struct source *s, const char *name,
-		      const char *key, struct ab_strv *hosts)
+static bool scan_home(const struct source *s, const char *name, const char *key,
+		      struct ab_strv *hosts)
 {
 	ab_autofree char *path = NULL;
 
@@ -135,8 +133,8 @@ static bool scan_home(const struct source *s, const char *name,
 }
 
 /* A file under $XDG_CONFIG_HOME, else ~/.config. */
-static bool scan_config(const struct source *s, const char *name,
-			const char *key, struct ab_strv *hosts)
+static bool scan_config(const struct source *s, const char *name, const char *key,
+			struct ab_strv *hosts)
 {
 	const char *top = ab_environ_get(s->environ, "XDG_CONFIG_HOME");
 	ab_autofree char *path = NULL;
@@ -148,8 +146,7 @@ static bool scan_config(const struct source *s, const char *name,
 	return path && scan_lines(path, key, '=', hosts);
 }
 
-static bool from_variable(const struct source *s, const char *name,
-			  struct ab_strv *hosts)
+static bool from_variable(const struct source *s, const char *name, struct ab_strv *hosts)
 {
 	const char *value = ab_environ_get(s->environ, name);
 
@@ -161,7 +158,7 @@ static void find_npm(const struct source *s, struct found *f)
 	f->main = from_variable(s, "npm_config_registry", f->hosts) ||
 		  from_variable(s, "NPM_CONFIG_REGISTRY", f->hosts) ||
 		  scan_home(s, ".npmrc", "registry", f->hosts);
-	scan_home(s, ".npmrc", ":registry", f->hosts);	/* @scope:registry */
+	scan_home(s, ".npmrc", ":registry", f->hosts); /* @scope:registry */
 }
 
 static void find_pypi(const struct source *s, struct found *f)
@@ -216,8 +213,7 @@ static void find_debian(const struct source *s, struct found *f)
 	(void)s;
 	scan_apt("/etc/apt/sources.list", f);
 	while (dir && n++ < SOURCES_MAX && (d = readdir(dir))) {
-		ab_autofree char *path =
-			ab_printf("/etc/apt/sources.list.d/%s", d->d_name);
+		ab_autofree char *path = ab_printf("/etc/apt/sources.list.d/%s", d->d_name);
 
 		if (is_sources(d->d_name))
 			scan_apt(path, f);
@@ -232,28 +228,24 @@ static const struct group {
 	void (*find)(const struct source *s, struct found *f);
 	const char *hosts[16];
 } groups[] = {
-	{ "github", NULL,
-	  { "github.com", "*.github.com", "*.githubusercontent.com",
-	    "*.githubassets.com", "ghcr.io" } },
-	{ "npm", find_npm,
-	  { "*.npmjs.org", "registry.yarnpkg.com" } },
-	{ "pypi", find_pypi,
-	  { "pypi.org", "*.pypi.org", "*.pythonhosted.org" } },
-	{ "crates", find_crates,
-	  { "crates.io", "*.crates.io", "static.rust-lang.org" } },
-	{ "go", find_go,
-	  { "golang.org", "*.golang.org", "go.dev" } },
+	{ "github",
+	  NULL,
+	  { "github.com", "*.github.com", "*.githubusercontent.com", "*.githubassets.com",
+	    "ghcr.io" } },
+	{ "npm", find_npm, { "*.npmjs.org", "registry.yarnpkg.com" } },
+	{ "pypi", find_pypi, { "pypi.org", "*.pypi.org", "*.pythonhosted.org" } },
+	{ "crates", find_crates, { "crates.io", "*.crates.io", "static.rust-lang.org" } },
+	{ "go", find_go, { "golang.org", "*.golang.org", "go.dev" } },
 	{ "debian", find_debian, { "*.debian.org" } },
-	{ "llm", NULL,
-	  { "api.anthropic.com", "api.openai.com",
-	    "generativelanguage.googleapis.com", "openrouter.ai",
-	    "api.mistral.ai", "api.groq.com", "api.deepseek.com", "api.x.ai",
-	    "api.together.xyz", "api.cohere.com", "api.fireworks.ai",
-	    "api.cerebras.ai", "api.perplexity.ai" } },
+	{ "llm",
+	  NULL,
+	  { "api.anthropic.com", "api.openai.com", "generativelanguage.googleapis.com",
+	    "openrouter.ai", "api.mistral.ai", "api.groq.com", "api.deepseek.com", "api.x.ai",
+	    "api.together.xyz", "api.cohere.com", "api.fireworks.ai", "api.cerebras.ai",
+	    "api.perplexity.ai" } },
 };
 
-const char *const ab_group_names[] = { "github", "npm",	   "pypi", "crates",
-				       "go",	 "debian", "llm" };
+const char *const ab_group_names[] = { "github", "npm", "pypi", "crates", "go", "debian", "llm" };
 const size_t ab_group_count = AB_COUNT(ab_group_names);
 
 bool ab_group_expand(const char *name, const char *home, char *const *env,

@@ -103,8 +103,7 @@ static void set_ipv4(struct ab_host *h, const uint8_t addr[4])
 {
 	memcpy(h->addr, addr, 4);
 	h->kind = AB_HOST_IPV4;
-	snprintf(h->text, sizeof(h->text), "%u.%u.%u.%u", addr[0], addr[1],
-		 addr[2], addr[3]);
+	snprintf(h->text, sizeof(h->text), "%u.%u.%u.%u", addr[0], addr[1], addr[2], addr[3]);
 }
 
 void ab_host_from_addr(bool v6, const uint8_t *addr, struct ab_host *ret_host)
@@ -148,8 +147,7 @@ static bool labels(const char *s, bool *ret_numeric)
 			s += n + 1;
 			continue;
 		}
-		*ret_numeric = strspn(s, "0123456789") == n ||
-			       ipv4_part(s, n, &number) ||
+		*ret_numeric = strspn(s, "0123456789") == n || ipv4_part(s, n, &number) ||
 			       (n >= 2 && s[0] == '0' && s[1] == 'x' &&
 				strspn(s + 2, "0123456789abcdef") == n - 2);
 		return true;
@@ -192,8 +190,7 @@ static bool parse_host(const char *s, size_t len, struct ab_host *h)
 	return true;
 }
 
-int ab_host_parse(const char *s, size_t len, struct ab_host *ret_host,
-		  struct ab_why *why)
+int ab_host_parse(const char *s, size_t len, struct ab_host *ret_host, struct ab_why *why)
 {
 	struct ab_host h;
 

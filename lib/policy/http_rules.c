@@ -20,16 +20,14 @@ void ab_http_rule_hosts(const struct ab_http_rule *rule, struct ab_strv *ret)
 	}
 }
 
-static bool is_for(const struct ab_http_rule *rule, const struct ab_host *host,
-		   uint16_t port)
+static bool is_for(const struct ab_http_rule *rule, const struct ab_host *host, uint16_t port)
 {
 	return ab_host_entry_denies(&rule->host, host, port) &&
-	       (rule->host.port || port == http_ports[0] ||
-		port == http_ports[1]);
+	       (rule->host.port || port == http_ports[0] || port == http_ports[1]);
 }
 
-bool ab_http_rules_bind(const struct ab_http_rules *rules,
-			const struct ab_host *host, uint16_t port)
+bool ab_http_rules_bind(const struct ab_http_rules *rules, const struct ab_host *host,
+			uint16_t port)
 {
 	for (size_t i = 0; i < rules->len; i++)
 		if (is_for(&rules->v[i], host, port))
@@ -66,12 +64,10 @@ static bool matches(const char *pattern, const char *s, size_t len)
 	return len == n;
 }
 
-static bool has_method(const struct ab_strv *methods, const char *method,
-		       size_t len)
+static bool has_method(const struct ab_strv *methods, const char *method, size_t len)
 {
 	for (size_t i = 0; i < methods->len; i++)
-		if (strlen(methods->v[i]) == len &&
-		    memcmp(methods->v[i], method, len) == 0)
+		if (strlen(methods->v[i]) == len && memcmp(methods->v[i], method, len) == 0)
 			return true;
 	return methods->len == 0;
 }
@@ -94,8 +90,8 @@ struct asked {
 
 /* By one of the two lists. *ret_rule: the one that permits; else the first
  * that was for this host, NULL where none is. */
-static bool permits(const struct ab_http_rules *rules, bool tighten,
-		    const struct asked *q, const struct ab_http_rule **ret_rule)
+static bool permits(const struct ab_http_rules *rules, bool tighten, const struct asked *q,
+		    const struct ab_http_rule **ret_rule)
 {
 	const struct ab_http_rule *first = NULL;
 
@@ -115,11 +111,9 @@ static bool permits(const struct ab_http_rules *rules, bool tighten,
 	return !first;
 }
 
-bool ab_http_rules_judge(const struct ab_http_rules *rules,
-			 const struct ab_host *host, uint16_t port,
-			 const char *method, size_t method_len,
-			 const char *path, size_t path_len,
-			 const struct ab_http_rule **ret_rule)
+bool ab_http_rules_judge(const struct ab_http_rules *rules, const struct ab_host *host,
+			 uint16_t port, const char *method, size_t method_len, const char *path,
+			 size_t path_len, const struct ab_http_rule **ret_rule)
 {
 	struct asked q = { host, port, method, path, method_len, path_len };
 	const struct ab_http_rule *own, *other;
@@ -138,8 +132,7 @@ bool ab_http_rules_judge(const struct ab_http_rules *rules,
 
 struct ab_http_rules ab_http_fill(struct ab_arena *a, const struct ab_value *v)
 {
-	struct ab_http_rule *rules =
-		ab_arena_alloc(a, (v->len + 1) * sizeof(*rules));
+	struct ab_http_rule *rules = ab_arena_alloc(a, (v->len + 1) * sizeof(*rules));
 
 	for (size_t i = 0; i < v->len; i++) {
 		rules[i] = *v->items[i].http;
@@ -148,8 +141,7 @@ struct ab_http_rules ab_http_fill(struct ab_arena *a, const struct ab_value *v)
 	return (struct ab_http_rules){ .v = rules, .len = v->len };
 }
 
-static bool covers_methods(const struct ab_strv *all,
-			   const struct ab_strv *some)
+static bool covers_methods(const struct ab_strv *all, const struct ab_strv *some)
 {
 	if (all->len && !some->len)
 		return false;
@@ -183,8 +175,7 @@ static bool meet(const struct ab_http_rule *a, const struct ab_http_rule *b)
 	p.port = q.port = 0;
 	ab_host_entry_format(&p, x);
 	ab_host_entry_format(&q, y);
-	return ab_hosts_cover(&px, 1, y, true) ||
-	       ab_hosts_cover(&py, 1, x, true);
+	return ab_hosts_cover(&px, 1, y, true) || ab_hosts_cover(&py, 1, x, true);
 }
 
 bool ab_http_wider(const struct ab_value *a, const struct ab_item *b)
@@ -217,15 +208,13 @@ bool ab_http_binds(const struct ab_value *v, const struct ab_item *item)
 	ab_host_entry_format(&item->http->host, text);
 	for (size_t i = 0; i < v->len; i++) {
 		ab_host_entry_format(&v->items[i].http->host, host);
-		if (v->items[i].tighten == item->tighten &&
-		    ab_hosts_cover(&entry, 1, text, true))
+		if (v->items[i].tighten == item->tighten && ab_hosts_cover(&entry, 1, text, true))
 			return true;
 	}
 	return false;
 }
 
-size_t ab_http_tighten(struct ab_arena *a, struct ab_value *base,
-		       const struct ab_value *layer)
+size_t ab_http_tighten(struct ab_arena *a, struct ab_value *base, const struct ab_value *layer)
 {
 	size_t wider = 0;
 

@@ -21,11 +21,11 @@
 #include "policy/host.h"
 
 struct ab_http_rule {
-	const char *text;	/* as written, one way only: for records */
-	struct ab_host_entry host;	/* without a port: 80 and 443 */
-	struct ab_strv methods;	/* upper case; none: all */
-	struct ab_strv paths;	/* patterns; none: all */
-	bool tighten;		/* of a file that nobody trusts */
+	const char *text;	   /* as written, one way only: for records */
+	struct ab_host_entry host; /* without a port: 80 and 443 */
+	struct ab_strv methods;	   /* upper case; none: all */
+	struct ab_strv paths;	   /* patterns; none: all */
+	bool tighten;		   /* of a file that nobody trusts */
 };
 
 struct ab_http_rules {
@@ -37,15 +37,13 @@ struct ab_http_rules {
  * have them yet. */
 void ab_http_rule_hosts(const struct ab_http_rule *rule, struct ab_strv *ret);
 /* Is there any rule for this host and port? */
-bool ab_http_rules_bind(const struct ab_http_rules *rules,
-			const struct ab_host *host, uint16_t port);
+bool ab_http_rules_bind(const struct ab_http_rules *rules, const struct ab_host *host,
+			uint16_t port);
 /* May it be asked for? `path` without query, normal. *ret_rule: the rule that
  * decided: one that permits, or the first one of the host that does not; NULL
  * where there is none. */
-bool ab_http_rules_judge(const struct ab_http_rules *rules,
-			 const struct ab_host *host, uint16_t port,
-			 const char *method, size_t method_len,
-			 const char *path, size_t path_len,
-			 const struct ab_http_rule **ret_rule);
+bool ab_http_rules_judge(const struct ab_http_rules *rules, const struct ab_host *host,
+			 uint16_t port, const char *method, size_t method_len, const char *path,
+			 size_t path_len, const struct ab_http_rule **ret_rule);
 
 #endif

@@ -20,17 +20,14 @@ static const struct ab_members_kind kind = {
 	.n = MEMBERS,
 };
 
-static int parse_host(const char *text, struct ab_host_entry *e,
-		      struct ab_why *why)
+static int parse_host(const char *text, struct ab_host_entry *e, struct ab_why *why)
 {
 	if (text[0] == '@')
-		return ab_why_value(why, text, "is a group of hosts",
-				    "write a rule for each host");
+		return ab_why_value(why, text, "is a group of hosts", "write a rule for each host");
 	if (ab_host_entry_parse(text, strlen(text), e, why) < 0)
 		return -1;
 	if (e->host.kind != AB_HOST_NAME)
-		return ab_why_value(why, text, "is an address",
-				    "write the name that is asked for");
+		return ab_why_value(why, text, "is an address", "write the name that is asked for");
 	return 0;
 }
 
@@ -55,8 +52,7 @@ static void add_once(struct ab_strv *list, char *text)
 		list->v[list->len++] = text;
 }
 
-static int take_method(struct ab_members *m, void *to, const char *text,
-		       struct ab_why *why)
+static int take_method(struct ab_members *m, void *to, const char *text, struct ab_why *why)
 {
 	size_t n = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ-_");
 
@@ -75,34 +71,29 @@ static bool has_dotdot(const char *path)
 	return false;
 }
 
-static int take_path(struct ab_members *m, void *to, const char *text,
-		     struct ab_why *why)
+static int take_path(struct ab_members *m, void *to, const char *text, struct ab_why *why)
 {
 	size_t len = strlen(text);
 	const char *wrong;
 	char *normal;
 
 	if (len > AB_HTTP_PATH_MAX)
-		return ab_why_value(why, text, "is too long",
-				    "at most %d bytes", AB_HTTP_PATH_MAX);
+		return ab_why_value(why, text, "is too long", "at most %d bytes", AB_HTTP_PATH_MAX);
 	normal = ab_arena_alloc(m->r->ctx->arena, len + 1);
 	if (strchr(text, '?'))
 		return ab_why_value(why, text, "has a query",
 				    "a rule is about the path before the ?");
 	if (!ab_urlpath_normal(text, len, normal, &len, &wrong))
-		return ab_why_value(why, text, "is not the path of a URL", "%s",
-				    wrong);
+		return ab_why_value(why, text, "is not the path of a URL", "%s", wrong);
 	/* What would a "*" before it be? */
 	if (has_dotdot(text))
-		return ab_why_value(why, text, "has dots in it",
-				    "write \"%.100s\"", normal);
+		return ab_why_value(why, text, "has dots in it", "write \"%.100s\"", normal);
 	add_once(to, normal);
 	return 0;
 }
 
-static void read_list(struct ab_members *m, enum member which,
-		      ab_members_take *take, const char *right,
-		      struct ab_strv *ret)
+static void read_list(struct ab_members *m, enum member which, ab_members_take *take,
+		      const char *right, struct ab_strv *ret)
 {
 	const json_t *list = m->given[which];
 	size_t n = json_array_size(list);
@@ -114,18 +105,15 @@ static void read_list(struct ab_members *m, enum member which,
 		return;
 	}
 	if (n == 0 || n > AB_HTTP_LIST_MAX) {
-		ab_members_complain(m, which,
-				    n ? "has more than 64 entries" : "is empty",
-				    n ? "write a second rule"
-				      : "leave it out where all are meant");
+		ab_members_complain(m, which, n ? "has more than 64 entries" : "is empty",
+				    n ? "write a second rule" : "leave it out where all are meant");
 		return;
 	}
 	ret->v = ab_arena_alloc(m->r->ctx->arena, (n + 1) * sizeof(*ret->v));
 	ab_members_each(m, which, take, ret);
 }
 
-static void put_list(struct ab_buf *b, enum member m,
-		     const struct ab_strv *list)
+static void put_list(struct ab_buf *b, enum member m, const struct ab_strv *list)
 {
 	if (list->len == 0)
 		return;
@@ -156,10 +144,8 @@ static void read_rule(struct ab_members *m)
 	struct ab_http_rule *rule = ab_arena_alloc(a, sizeof(*rule));
 
 	read_host(m, rule);
-	read_list(m, METHODS, take_method, "write one like [\"GET\"]",
-		  &rule->methods);
-	read_list(m, PATHS, take_path, "write one like [\"/v1/*\"]",
-		  &rule->paths);
+	read_list(m, METHODS, take_method, "write one like [\"GET\"]", &rule->methods);
+	read_list(m, PATHS, take_path, "write one like [\"/v1/*\"]", &rule->paths);
 	if (m->bad)
 		return;
 	rule->text = canonical(a, rule);
@@ -179,8 +165,7 @@ void ab_http_read(struct ab_reader *r, uint32_t node, const json_t *list)
 		.most = AB_HTTP_RULES_MAX,
 		.too_many = "more than 256 rules",
 		.instead = "a path can be a pattern",
-		.example =
-			"{ \"host\": \"api.example.com\", \"methods\": [\"GET\"] }",
+		.example = "{ \"host\": \"api.example.com\", \"methods\": [\"GET\"] }",
 		.read = read_rule,
 	};
 

@@ -11,9 +11,8 @@
 
 enum { DEPTH = 8 };
 
-static void put_all(const struct ab_context *ctx, struct ab_config *c,
-		    enum ab_key_id id, const char *const *texts,
-		    const struct ab_origin *from)
+static void put_all(const struct ab_context *ctx, struct ab_config *c, enum ab_key_id id,
+		    const char *const *texts, const struct ab_origin *from)
 {
 	size_t n = 0;
 
@@ -26,8 +25,7 @@ static void put_all(const struct ab_context *ctx, struct ab_config *c,
 	c->v[id].from = from;
 }
 
-static void put_builtin(struct ab_load *l, const struct ab_profile *p,
-			struct ab_config *c)
+static void put_builtin(struct ab_load *l, const struct ab_profile *p, struct ab_config *c)
 {
 	struct ab_context ctx = {
 		.arena = l->arena,
@@ -45,20 +43,17 @@ static void put_builtin(struct ab_load *l, const struct ab_profile *p,
 		const struct ab_preset *s = &p->presets[i];
 
 		if (s->value)
-			ab_value_put(&ctx, s->key, &c->v[s->key], s->value,
-				     from, NULL);
+			ab_value_put(&ctx, s->key, &c->v[s->key], s->value, from, NULL);
 		c->v[s->key].from = from;
 	}
 	if (!p->parent) {
 		put_all(&ctx, c, AB_KEY_DENY_READ, ab_default_deny_read, from);
-		put_all(&ctx, c, AB_KEY_DENY_WRITE, ab_default_deny_write,
-			from);
+		put_all(&ctx, c, AB_KEY_DENY_WRITE, ab_default_deny_write, from);
 		put_all(&ctx, c, AB_KEY_ENV_STRIP, ab_default_strip, from);
 	}
 }
 
-static void load_builtin(struct ab_load *l, const struct ab_profile *p,
-			 struct ab_config *base)
+static void load_builtin(struct ab_load *l, const struct ab_profile *p, struct ab_config *base)
 {
 	struct ab_config layer;
 
@@ -72,8 +67,7 @@ static void load_builtin(struct ab_load *l, const struct ab_profile *p,
 	ab_config_merge(l->arena, base, &layer);
 }
 
-static int no_profile(struct ab_load *l, const char *name,
-		      const struct ab_origin *from)
+static int no_profile(struct ab_load *l, const char *name, const struct ab_origin *from)
 {
 	ab_autostrv struct ab_strv names = { 0 };
 	ab_autofree char *where = from ? ab_origin_text(from) : NULL;
@@ -81,10 +75,8 @@ static int no_profile(struct ab_load *l, const char *name,
 
 	ab_policy_profiles(l->in, &names, NULL);
 	guess = ab_guess(name, (const char *const *)names.v, names.len);
-	ab_fail(l->err,
-		from && from->line ? AB_ECONFIG : AB_EUSAGE, 0,
-		"%s%sno profile is called \"%s\"", where ? where : "",
-		where ? ": " : "", name);
+	ab_fail(l->err, from && from->line ? AB_ECONFIG : AB_EUSAGE, 0,
+		"%s%sno profile is called \"%s\"", where ? where : "", where ? ": " : "", name);
 	if (guess)
 		return ab_hint(l->err, "did you mean \"%s\"?", guess);
 	return ab_hint(l->err, "agentbox profile list shows all");
@@ -99,8 +91,7 @@ static char *profile_path(const struct ab_policy_input *in, const char *name)
 	return ab_printf("%s/profiles/%s.json", dir, name);
 }
 
-static int load_named(struct ab_load *l, const char *name,
-		      const struct ab_origin *from, int depth,
+static int load_named(struct ab_load *l, const char *name, const struct ab_origin *from, int depth,
 		      struct ab_config *base)
 {
 	const struct ab_profile *p = ab_profile_find(name);
@@ -114,32 +105,32 @@ static int load_named(struct ab_load *l, const char *name,
 		return 0;
 	}
 	if (depth >= DEPTH)
-		return ab_fail(l->err, AB_ECONFIG, 0,
-			       "%s:%u: extends: profiles build on each other in a circle, or more than %d deep",
-			       from->name, from->line, DEPTH);
+		return ab_fail(
+			l->err, AB_ECONFIG, 0,
+			"%s:%u: extends: profiles build on each other in a circle, or more than %d deep",
+			from->name, from->line, DEPTH);
 	path = profile_path(l->in, name);
 	memset(&layer, 0, sizeof(layer));
-	if (path && ab_load_file(l, AB_LAYER_PROFILE, path, false, &layer,
-				 &exists) < 0)
+	if (path && ab_load_file(l, AB_LAYER_PROFILE, path, false, &layer, &exists) < 0)
 		return -1;
 	if (!exists)
 		return no_profile(l, name, from);
 	parent = &layer.v[AB_KEY_EXTENDS];
-	if (load_named(l, parent->from ? parent->text : "default",
-		       parent->from, depth + 1, base) < 0)
+	if (load_named(l, parent->from ? parent->text : "default", parent->from, depth + 1, base) <
+	    0)
 		return -1;
 	ab_config_merge(l->arena, base, &layer);
 	return 0;
 }
 
-int ab_load_profile(struct ab_load *l, const char *name,
-		    const struct ab_origin *from, struct ab_config *base)
+int ab_load_profile(struct ab_load *l, const char *name, const struct ab_origin *from,
+		    struct ab_config *base)
 {
 	return load_named(l, name, from, 0, base);
 }
 
-void ab_policy_profiles(const struct ab_policy_input *in,
-			struct ab_strv *ret_names, struct ab_strv *ret_docs)
+void ab_policy_profiles(const struct ab_policy_input *in, struct ab_strv *ret_names,
+			struct ab_strv *ret_docs)
 {
 	ab_autofree char *dir = ab_config_dir(in->environ, in->home);
 	ab_autofree char *path = dir ? ab_printf("%s/profiles", dir) : NULL;
@@ -156,8 +147,7 @@ void ab_policy_profiles(const struct ab_policy_input *in,
 		size_t n = strlen(e->d_name);
 		ab_autofree char *name = NULL;
 
-		if (n <= 5 || strcmp(e->d_name + n - 5, ".json") != 0 ||
-		    e->d_name[0] == '.')
+		if (n <= 5 || strcmp(e->d_name + n - 5, ".json") != 0 || e->d_name[0] == '.')
 			continue;
 		name = ab_strndup(e->d_name, n - 5);
 		/* A built-in name always means the built-in profile. */

@@ -39,13 +39,13 @@ static const struct ab_key_word fallback_words[] = {
 	{ "warn", AB_FALLBACK_WARN },
 };
 
-#define WORDS(list)                                                    \
-	.type = AB_TYPE_WORD, .words = (list), .nwords = AB_COUNT(list)
+#define WORDS(list) .type = AB_TYPE_WORD, .words = (list), .nwords = AB_COUNT(list)
 #define REPLACE_LIST .merge = AB_MERGE_REPLACE, .tighten = AB_TIGHTEN_COVERED
 #define GROW_LIST .merge = AB_MERGE_GROW, .tighten = AB_TIGHTEN_UNION
 
 enum { MILLI_DAY = 86400000 };
 
+/* clang-format off */
 const struct ab_key ab_keys[AB_KEY_COUNT] = {
 	[AB_KEY_EXTENDS] = {
 		"extends", AB_TYPE_PROFILE, .tighten = AB_TIGHTEN_NEVER,
@@ -188,6 +188,7 @@ const struct ab_key ab_keys[AB_KEY_COUNT] = {
 		"secrets", AB_TYPE_SECRETS, AB_MERGE_BY_NAME, AB_TIGHTEN_NEVER,
 		.doc = "Values that stay outside, by name: where each comes from, and the hosts that it may go to." },
 };
+/* clang-format on */
 
 bool ab_key_is_list(const struct ab_key *key)
 {
@@ -197,8 +198,7 @@ bool ab_key_is_list(const struct ab_key *key)
 const struct ab_key *ab_key_find(const char *path, size_t len)
 {
 	for (size_t i = 0; i < AB_KEY_COUNT; i++)
-		if (strlen(ab_keys[i].path) == len &&
-		    memcmp(ab_keys[i].path, path, len) == 0)
+		if (strlen(ab_keys[i].path) == len && memcmp(ab_keys[i].path, path, len) == 0)
 			return &ab_keys[i];
 	return NULL;
 }
@@ -206,18 +206,15 @@ const struct ab_key *ab_key_find(const char *path, size_t len)
 bool ab_key_is_group(const char *path, size_t len)
 {
 	for (size_t i = 0; i < AB_KEY_COUNT; i++)
-		if (strncmp(ab_keys[i].path, path, len) == 0 &&
-		    ab_keys[i].path[len] == '.')
+		if (strncmp(ab_keys[i].path, path, len) == 0 && ab_keys[i].path[len] == '.')
 			return true;
 	return false;
 }
 
 const char *ab_key_guess(const char *path)
 {
-	static const char *const groups[] = { "filesystem", "network",
-					      "env", "commands",
-					      "limits", "monitor",
-					      "records", "assurance" };
+	static const char *const groups[] = { "filesystem", "network", "env",	  "commands",
+					      "limits",	    "monitor", "records", "assurance" };
 	const char *words[AB_KEY_COUNT + AB_COUNT(groups)];
 	const char *dot = strrchr(path, '.'), *found;
 	const char *last = dot ? dot + 1 : path;

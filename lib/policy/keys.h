@@ -57,27 +57,27 @@ enum ab_key_id {
 };
 
 enum ab_key_type {
-	AB_TYPE_PROFILE,	/* the name of a profile */
-	AB_TYPE_WORD,		/* one of `words` */
-	AB_TYPE_SIZE,		/* "4G" */
-	AB_TYPE_DURATION,	/* "30m" */
+	AB_TYPE_PROFILE,  /* the name of a profile */
+	AB_TYPE_WORD,	  /* one of `words` */
+	AB_TYPE_SIZE,	  /* "4G" */
+	AB_TYPE_DURATION, /* "30m" */
 	AB_TYPE_INTEGER,
-	AB_TYPE_UPSTREAM,	/* "none", "env", or the URL of a proxy */
-	AB_TYPE_PATHS,		/* list of paths */
-	AB_TYPE_READ,		/* "all", or a list of paths and "@system" */
-	AB_TYPE_PATTERNS,	/* list of path patterns, "!" takes back */
-	AB_TYPE_NAMES,		/* list of paths or protected names, "!" too */
-	AB_TYPE_HOSTS,		/* list of hosts and @groups */
-	AB_TYPE_CIDRS,		/* list of address ranges */
-	AB_TYPE_PORTS,		/* list of ports */
-	AB_TYPE_PUBLISH,	/* list of ports, or of "HOSTPORT:PORT" */
-	AB_TYPE_VARIABLES,	/* list of variable names and patterns */
-	AB_TYPE_ASSIGNMENTS,	/* object: variable name to text */
-	AB_TYPE_PROPERTIES,	/* list of assurance properties */
-	AB_TYPE_RULES,		/* list of objects, see policy/commands.h */
-	AB_TYPE_OVERRIDES,	/* object: name of a rule to decision */
-	AB_TYPE_SECRETS,	/* object of objects, see policy/secrets.h */
-	AB_TYPE_HTTP,		/* list of objects, see policy/http_rules.h */
+	AB_TYPE_UPSTREAM,    /* "none", "env", or the URL of a proxy */
+	AB_TYPE_PATHS,	     /* list of paths */
+	AB_TYPE_READ,	     /* "all", or a list of paths and "@system" */
+	AB_TYPE_PATTERNS,    /* list of path patterns, "!" takes back */
+	AB_TYPE_NAMES,	     /* list of paths or protected names, "!" too */
+	AB_TYPE_HOSTS,	     /* list of hosts and @groups */
+	AB_TYPE_CIDRS,	     /* list of address ranges */
+	AB_TYPE_PORTS,	     /* list of ports */
+	AB_TYPE_PUBLISH,     /* list of ports, or of "HOSTPORT:PORT" */
+	AB_TYPE_VARIABLES,   /* list of variable names and patterns */
+	AB_TYPE_ASSIGNMENTS, /* object: variable name to text */
+	AB_TYPE_PROPERTIES,  /* list of assurance properties */
+	AB_TYPE_RULES,	     /* list of objects, see policy/commands.h */
+	AB_TYPE_OVERRIDES,   /* object: name of a rule to decision */
+	AB_TYPE_SECRETS,     /* object of objects, see policy/secrets.h */
+	AB_TYPE_HTTP,	     /* list of objects, see policy/http_rules.h */
 };
 
 /*
@@ -110,7 +110,7 @@ enum ab_key_tighten {
 
 struct ab_key_word {
 	const char *name;
-	unsigned number;	/* the enum in policy.h */
+	unsigned number; /* the enum in policy.h */
 };
 
 /* A scalar is kept as a number of which the smaller is always the stricter;
@@ -124,8 +124,8 @@ struct ab_key {
 	enum ab_key_tighten tighten;
 	const struct ab_key_word *words;
 	size_t nwords;
-	uint64_t min, max;	/* sizes in bytes, durations in ms, integers */
-	bool none;		/* the word "none" is accepted: no limit; and,
+	uint64_t min, max; /* sizes in bytes, durations in ms, integers */
+	bool none;	   /* the word "none" is accepted: no limit; and,
 				 * where min is 0, so is 0 */
 	const char *doc;
 };

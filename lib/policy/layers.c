@@ -45,8 +45,8 @@ char *ab_load_user_path(const struct ab_policy_input *in, bool *ret_must)
 	return dir ? ab_path_join(dir, "config.json") : NULL;
 }
 
-int ab_load_init(struct ab_load *l, const struct ab_policy_input *in,
-		 struct ab_strv *notes, struct ab_error *err)
+int ab_load_init(struct ab_load *l, const struct ab_policy_input *in, struct ab_strv *notes,
+		 struct ab_error *err)
 {
 	struct ab_policy *p = ab_alloc(sizeof(*p));
 	ab_autofree char *path = NULL;
@@ -77,8 +77,7 @@ int ab_load_init(struct ab_load *l, const struct ab_policy_input *in,
 	if (stat(path, &st) < 0)
 		return ab_fail(err, AB_EUSAGE, errno, "--workspace: %s", path);
 	if (!S_ISDIR(st.st_mode))
-		return ab_fail(err, AB_EUSAGE, 0,
-			       "--workspace: %s is not a folder", path);
+		return ab_fail(err, AB_EUSAGE, 0, "--workspace: %s is not a folder", path);
 	l->workspace = ab_arena_dup(l->arena, path);
 	return 0;
 }
@@ -94,23 +93,20 @@ static struct ab_context context_of(const struct ab_load *l)
 	};
 }
 
-static int parse_text(struct ab_load *l, enum ab_layer layer, bool trusted,
-		      const char *path, const char *text, size_t len,
-		      struct ab_config *ret)
+static int parse_text(struct ab_load *l, enum ab_layer layer, bool trusted, const char *path,
+		      const char *text, size_t len, struct ab_config *ret)
 {
 	ab_autoproblems struct ab_problems problems = { 0 };
 	ab_autofree char *name = ab_load_name(l->in, path);
 	struct ab_context ctx = context_of(l);
 
 	ctx.untrusted = !trusted;
-	ab_file_parse(&ctx, layer, ab_arena_dup(l->arena, name), text, len, ret,
-		      &problems);
+	ab_file_parse(&ctx, layer, ab_arena_dup(l->arena, name), text, len, ret, &problems);
 	return problems.wrong.len ? ab_file_fail(&problems, l->err) : 0;
 }
 
-static int read_layer(const struct ab_load *l, const char *path,
-		      const char *name, bool nofollow, char **ret_text,
-		      size_t *ret_len)
+static int read_layer(const struct ab_load *l, const char *path, const char *name, bool nofollow,
+		      char **ret_text, size_t *ret_len)
 {
 	const struct ab_strv *absent = l->in->absent;
 
@@ -123,8 +119,8 @@ static int read_layer(const struct ab_load *l, const char *path,
 	return ab_file_read(path, name, nofollow, ret_text, ret_len, l->err);
 }
 
-int ab_load_file(struct ab_load *l, enum ab_layer layer, const char *path,
-		 bool nofollow, struct ab_config *ret, bool *ret_exists)
+int ab_load_file(struct ab_load *l, enum ab_layer layer, const char *path, bool nofollow,
+		 struct ab_config *ret, bool *ret_exists)
 {
 	ab_autofree char *text = NULL, *name = NULL;
 	size_t len;
@@ -149,19 +145,16 @@ static int load_user(struct ab_load *l, struct files *f)
 
 	f->user_path = ab_load_user_path(l->in, &must);
 	if (!f->user_path && must)
-		return ab_fail(l->err, AB_EUSAGE, 0,
-			       "%s: \"%s\" is not a file",
+		return ab_fail(l->err, AB_EUSAGE, 0, "%s: \"%s\" is not a file",
 			       l->in->config ? "--config" : "AGENTBOX_CONFIG",
 			       l->in->config ? l->in->config : "");
 	if (!f->user_path)
 		return 0;
-	if (ab_load_file(l, AB_LAYER_USER, f->user_path, false, &f->user,
-			 &f->has_user) < 0)
+	if (ab_load_file(l, AB_LAYER_USER, f->user_path, false, &f->user, &f->has_user) < 0)
 		return -1;
 	if (must && !f->has_user)
 		return ab_fail(l->err, AB_EUSAGE, 0, "%s: there is no file %s",
-			       l->in->config ? "--config" : "AGENTBOX_CONFIG",
-			       f->user_path);
+			       l->in->config ? "--config" : "AGENTBOX_CONFIG", f->user_path);
 	return 0;
 }
 
@@ -172,40 +165,36 @@ static int load_project(struct ab_load *l, struct files *f)
 	ab_autofree char *text = NULL, *state = NULL;
 	size_t len;
 
-	if (!l->in->no_project &&
-	    read_layer(l, path, name, true, &text, &len) < 0)
+	if (!l->in->no_project && read_layer(l, path, name, true, &text, &len) < 0)
 		return -1;
 	f->has_project = text != NULL;
 	if (!text)
 		return 0;
 	state = ab_state_dir(l->in->environ, l->in->home, l->in->cwd);
 	/* Judged and parsed are the same bytes. */
-	f->trusted = state && ab_trust_check(state, path, text, len) ==
-				      AB_TRUST_HOLDS;
-	return parse_text(l, AB_LAYER_PROJECT, f->trusted, path, text, len,
-			  &f->project);
+	f->trusted = state && ab_trust_check(state, path, text, len) == AB_TRUST_HOLDS;
+	return parse_text(l, AB_LAYER_PROJECT, f->trusted, path, text, len, &f->project);
 }
 
-static int given_project(struct ab_load *l, const struct ab_project *project,
-			 struct files *f)
+static int given_project(struct ab_load *l, const struct ab_project *project, struct files *f)
 {
 	ab_autofree char *path = ab_path_join(l->workspace, AB_PROJECT_CONFIG);
 
 	f->has_project = f->trusted = project != NULL;
-	return project ? parse_text(l, AB_LAYER_PROJECT, true, path,
-				    project->text, project->len,
-				    &f->project) :
-			 0;
+	return project ? parse_text(l, AB_LAYER_PROJECT, true, path, project->text, project->len,
+				    &f->project)
+		       : 0;
 }
 
 /* The profile that the last layer names. */
 static int base_profile(struct ab_load *l, const struct files *f)
 {
 	const struct ab_config *by[] = {
-		f->trusted ? &f->project : NULL, &f->user, &f->system,
+		f->trusted ? &f->project : NULL,
+		&f->user,
+		&f->system,
 	};
-	const char *variable = ab_environ_get(l->in->environ,
-					      "AGENTBOX_PROFILE");
+	const char *variable = ab_environ_get(l->in->environ, "AGENTBOX_PROFILE");
 	struct ab_origin *from = ab_arena_alloc(l->arena, sizeof(*from));
 	const struct ab_origin *why = from;
 	const char *name = "default";
@@ -222,8 +211,7 @@ static int base_profile(struct ab_load *l, const struct files *f)
 		from->name = "AGENTBOX_PROFILE";
 	} else {
 		for (size_t i = 0; i < AB_COUNT(by); i++) {
-			const struct ab_value *v =
-				by[i] ? &by[i]->v[AB_KEY_EXTENDS] : NULL;
+			const struct ab_value *v = by[i] ? &by[i]->v[AB_KEY_EXTENDS] : NULL;
 
 			if (v && v->from) {
 				name = v->text;
@@ -246,8 +234,7 @@ static bool is_plain(const char *top, const char *path)
 {
 	struct open_how how = {
 		.flags = O_PATH | O_CLOEXEC,
-		.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS |
-			   RESOLVE_BENEATH,
+		.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_BENEATH,
 	};
 	ab_autoclose int dir = open(top, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	ab_autoclose int fd = -1;
@@ -264,8 +251,7 @@ static bool is_plain(const char *top, const char *path)
  * them would be said about the others. */
 static void leave_records(struct ab_load *l, struct files *f, const char *name)
 {
-	static const enum ab_key_id ids[] = { AB_KEY_KEEP_FOR,
-					      AB_KEY_KEEP_RUNS };
+	static const enum ab_key_id ids[] = { AB_KEY_KEEP_FOR, AB_KEY_KEEP_RUNS };
 
 	for (size_t i = 0; i < AB_COUNT(ids); i++) {
 		struct ab_value *value = &f->project.v[ids[i]];
@@ -302,8 +288,8 @@ static void merge_files(struct ab_load *l, struct files *f)
 	base->v[AB_KEY_EXTENDS] = profile;
 }
 
-static int put_setting(struct ab_load *l, struct ab_config *layer,
-		       enum ab_layer kind, const struct ab_setting *s)
+static int put_setting(struct ab_load *l, struct ab_config *layer, enum ab_layer kind,
+		       const struct ab_setting *s)
 {
 	const struct ab_key *key = ab_key_find(s->key, strlen(s->key));
 	struct ab_context ctx = context_of(l);
@@ -312,8 +298,7 @@ static int put_setting(struct ab_load *l, struct ab_config *layer,
 	enum ab_key_id id;
 
 	if (!key || key->type == AB_TYPE_PROFILE)
-		return ab_fail(l->err, AB_EUSAGE, 0, "%s: no such key %s",
-			       s->origin, s->key);
+		return ab_fail(l->err, AB_EUSAGE, 0, "%s: no such key %s", s->origin, s->key);
 	id = (enum ab_key_id)(key - ab_keys);
 	ctx.base = l->in->cwd;
 	ctx.follows = false;
@@ -356,16 +341,13 @@ static int add_flags(struct ab_load *l)
 		const struct ab_key *key = ab_key_find(s->key, strlen(s->key));
 
 		if (!s->value && key && ab_key_is_list(key)) {
-			struct ab_origin *from =
-				ab_arena_alloc(l->arena, sizeof(*from));
+			struct ab_origin *from = ab_arena_alloc(l->arena, sizeof(*from));
 
 			from->layer = AB_LAYER_FLAG;
 			from->name = ab_arena_dup(l->arena, s->origin);
-			base->v[key - ab_keys] =
-				(struct ab_value){ .from = from };
+			base->v[key - ab_keys] = (struct ab_value){ .from = from };
 		} else if (!s->value) {
-			return ab_fail(l->err, AB_EUSAGE, 0, "%s needs a value",
-				       s->origin);
+			return ab_fail(l->err, AB_EUSAGE, 0, "%s needs a value", s->origin);
 		} else if (put_setting(l, &layer, AB_LAYER_FLAG, s) < 0) {
 			return -1;
 		}
@@ -374,16 +356,13 @@ static int add_flags(struct ab_load *l)
 	return 0;
 }
 
-static int load_layers(struct ab_load *l, bool real,
-		       const struct ab_project *project, struct files *f)
+static int load_layers(struct ab_load *l, bool real, const struct ab_project *project,
+		       struct files *f)
 {
-	const char *system = l->in->system_config ? l->in->system_config :
-						    AB_SYSTEM_CONFIG;
+	const char *system = l->in->system_config ? l->in->system_config : AB_SYSTEM_CONFIG;
 
-	if (ab_load_file(l, AB_LAYER_SYSTEM, system, false, &f->system,
-			 &f->has_system) < 0 ||
-	    load_user(l, f) < 0 ||
-	    (real ? load_project(l, f) : given_project(l, project, f)) < 0 ||
+	if (ab_load_file(l, AB_LAYER_SYSTEM, system, false, &f->system, &f->has_system) < 0 ||
+	    load_user(l, f) < 0 || (real ? load_project(l, f) : given_project(l, project, f)) < 0 ||
 	    base_profile(l, f) < 0)
 		return -1;
 	merge_files(l, f);
@@ -392,9 +371,8 @@ static int load_layers(struct ab_load *l, bool real,
 	return ab_load_finish(l);
 }
 
-static int load(const struct ab_policy_input *in, bool real,
-		const struct ab_project *project, struct ab_policy **ret_policy,
-		struct ab_strv *ret_notes, struct ab_error *err)
+static int load(const struct ab_policy_input *in, bool real, const struct ab_project *project,
+		struct ab_policy **ret_policy, struct ab_strv *ret_notes, struct ab_error *err)
 {
 	struct files *f;
 	struct ab_load l;
@@ -412,16 +390,14 @@ static int load(const struct ab_policy_input *in, bool real,
 	return r;
 }
 
-int ab_policy_load(const struct ab_policy_input *in,
-		   struct ab_policy **ret_policy, struct ab_strv *ret_notes,
-		   struct ab_error *err)
+int ab_policy_load(const struct ab_policy_input *in, struct ab_policy **ret_policy,
+		   struct ab_strv *ret_notes, struct ab_error *err)
 {
 	return load(in, true, NULL, ret_policy, ret_notes, err);
 }
 
-int ab_load_all(const struct ab_policy_input *in,
-		const struct ab_project *project, struct ab_policy **ret_policy,
-		struct ab_strv *ret_notes, struct ab_error *err)
+int ab_load_all(const struct ab_policy_input *in, const struct ab_project *project,
+		struct ab_policy **ret_policy, struct ab_strv *ret_notes, struct ab_error *err)
 {
 	return load(in, false, project, ret_policy, ret_notes, err);
 }

@@ -36,24 +36,24 @@ struct ab_error;
 struct ab_strv;
 
 struct ab_setting {
-	const char *key;	/* "network.allow" */
+	const char *key; /* "network.allow" */
 	/* As typed; lists: one element. NULL: empty what lower layers have
 	 * in this list (before any other flag adds to it). */
 	const char *value;
-	const char *origin;	/* "--allow": shown to people */
+	const char *origin; /* "--allow": shown to people */
 };
 
 struct ab_policy_input {
-	const char *cwd;	/* clean absolute */
-	const char *home;	/* clean absolute, or NULL */
-	char *const *environ;	/* the caller's */
-	const char *workspace, *profile, *config;	/* flags, or NULL */
-	const char *system_config;	/* NULL: /etc/agentbox/config.json */
-	bool judging;		/* nothing will run: any folder will do */
+	const char *cwd;			  /* clean absolute */
+	const char *home;			  /* clean absolute, or NULL */
+	char *const *environ;			  /* the caller's */
+	const char *workspace, *profile, *config; /* flags, or NULL */
+	const char *system_config;		  /* NULL: /etc/agentbox/config.json */
+	bool judging;				  /* nothing will run: any folder will do */
 	/* Files that count as not there, and folders whose files do; clean
 	 * paths; or NULL. */
 	const struct ab_strv *absent;
-	bool no_project;	/* whatever the folder: its file has no say */
+	bool no_project; /* whatever the folder: its file has no say */
 	const struct ab_setting *settings;
 	size_t nsettings;
 };
@@ -63,9 +63,8 @@ struct ab_policy_input {
  * gets one line for each thing that a person should know. Fails with
  * AB_ECONFIG (a file) or AB_EUSAGE (flags, variables, workspace).
  */
-int ab_policy_load(const struct ab_policy_input *in,
-		   struct ab_policy **ret_policy, struct ab_strv *ret_notes,
-		   struct ab_error *err);
+int ab_policy_load(const struct ab_policy_input *in, struct ab_policy **ret_policy,
+		   struct ab_strv *ret_notes, struct ab_error *err);
 
 /* The policy that a profile, or a file (a name with "/" or ".json"), makes by
  * itself: no other layer. */
@@ -80,13 +79,12 @@ int ab_policy_check_file(const struct ab_policy_input *in, const char *path,
 			 struct ab_strv *ret_problems, struct ab_error *err);
 
 /* The bytes of a file in which nothing is wrong; free them. */
-int ab_policy_read_file(const struct ab_policy_input *in, const char *path,
-			char **ret_text, size_t *ret_len,
-			struct ab_error *err);
+int ab_policy_read_file(const struct ab_policy_input *in, const char *path, char **ret_text,
+			size_t *ret_len, struct ab_error *err);
 
 /* The files that a run looks at. */
 struct ab_policy_path {
-	const char *layer;	/* "system", "user", "project", "profiles" */
+	const char *layer; /* "system", "user", "project", "profiles" */
 	char *path;
 	bool exists;
 };
@@ -96,17 +94,16 @@ struct ab_policy_paths {
 	size_t len;
 };
 
-int ab_policy_paths(const struct ab_policy_input *in,
-		    struct ab_policy_paths *ret_paths, struct ab_error *err);
+int ab_policy_paths(const struct ab_policy_input *in, struct ab_policy_paths *ret_paths,
+		    struct ab_error *err);
 void ab_policy_paths_fini(struct ab_policy_paths *paths);
 
 /* The user's own settings file, whether it exists or not; free it. NULL: there
  * is no place for one. */
-char *ab_policy_user_file(const struct ab_policy_input *in,
-			  struct ab_error *err);
+char *ab_policy_user_file(const struct ab_policy_input *in, struct ab_error *err);
 
 /* Names of all profiles, built in first; `ret_docs` has a line for each. */
-void ab_policy_profiles(const struct ab_policy_input *in,
-			struct ab_strv *ret_names, struct ab_strv *ret_docs);
+void ab_policy_profiles(const struct ab_policy_input *in, struct ab_strv *ret_names,
+			struct ab_strv *ret_docs);
 
 #endif

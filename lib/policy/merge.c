@@ -30,19 +30,17 @@ static void append(struct ab_arena *a, enum ab_key_id id, struct ab_value *v,
 {
 	/* In a list of patterns the order has a meaning ("!" takes back what
 	 * stands before it), so a repeated entry is not the same entry. */
-	bool ordered = ab_keys[id].type == AB_TYPE_PATTERNS ||
-		       ab_keys[id].type == AB_TYPE_NAMES;
+	bool ordered = ab_keys[id].type == AB_TYPE_PATTERNS || ab_keys[id].type == AB_TYPE_NAMES;
 	size_t before = v->len;
 
 	for (size_t i = 0; i < more->len; i++) {
 		struct ab_value old = { .items = v->items, .len = before };
-		struct ab_item *same =
-			ordered ? NULL : find_text(&old, more->items[i].text);
+		struct ab_item *same = ordered ? NULL : find_text(&old, more->items[i].text);
 
 		if (!same)
 			ab_value_add(a, v, more->items[i]);
 		else
-			same->from = more->items[i].from;	/* said again */
+			same->from = more->items[i].from; /* said again */
 	}
 	v->all = v->all || more->all;
 	v->from = more->from;
@@ -53,8 +51,7 @@ static size_t name_len(const char *assignment)
 	return strcspn(assignment, "=") + 1;
 }
 
-static void assign(struct ab_arena *a, struct ab_value *v,
-		   const struct ab_value *more)
+static void assign(struct ab_arena *a, struct ab_value *v, const struct ab_value *more)
 {
 	for (size_t i = 0; i < more->len; i++) {
 		const struct ab_item *item = &more->items[i];
@@ -70,8 +67,7 @@ static void assign(struct ab_arena *a, struct ab_value *v,
 	v->from = more->from;
 }
 
-static void put_in_front(struct ab_arena *a, struct ab_value *v,
-			 const struct ab_value *more)
+static void put_in_front(struct ab_arena *a, struct ab_value *v, const struct ab_value *more)
 {
 	struct ab_value all = { .from = more->from };
 
@@ -90,8 +86,7 @@ static void replace(struct ab_value *v, const struct ab_value *with)
 	v->room = v->len;
 }
 
-void ab_config_merge(struct ab_arena *a, struct ab_config *base,
-		     const struct ab_config *layer)
+void ab_config_merge(struct ab_arena *a, struct ab_config *base, const struct ab_config *layer)
 {
 	for (int id = 0; id < AB_KEY_COUNT; id++) {
 		const struct ab_value *new = &layer->v[id];
@@ -115,8 +110,7 @@ void ab_config_merge(struct ab_arena *a, struct ab_config *base,
 	}
 }
 
-void ab_config_add(struct ab_arena *a, struct ab_config *base,
-		   const struct ab_config *layer)
+void ab_config_add(struct ab_arena *a, struct ab_config *base, const struct ab_config *layer)
 {
 	for (int id = 0; id < AB_KEY_COUNT; id++) {
 		const struct ab_value *new = &layer->v[id];
@@ -143,8 +137,7 @@ static const char *top_of(const struct ab_value *v, const char *path)
 	return NULL;
 }
 
-static bool covers_host(const struct ab_value *v, const char *text,
-			bool denying)
+static bool covers_host(const struct ab_value *v, const char *text, bool denying)
 {
 	ab_autofree char **entries = ab_alloc((v->len + 1) * sizeof(char *));
 
@@ -160,15 +153,13 @@ static bool covers_cidr(const struct ab_value *v, const char *text)
 	if (ab_cidr_parse(text, strlen(text), &one, NULL) < 0)
 		return false;
 	for (size_t i = 0; i < v->len; i++)
-		if (ab_cidr_parse(v->items[i].text, strlen(v->items[i].text),
-				  &base, NULL) == 0 &&
+		if (ab_cidr_parse(v->items[i].text, strlen(v->items[i].text), &base, NULL) == 0 &&
 		    ab_cidr_covers(&base, &one))
 			return true;
 	return false;
 }
 
-static bool covers_variable(const struct ab_value *v, const char *text,
-			    bool fold)
+static bool covers_variable(const struct ab_value *v, const char *text, bool fold)
 {
 	if (ab_path_is_pattern(text))
 		return has_text(v, text);
@@ -186,23 +177,20 @@ static bool covers_denial(const struct ab_value *v, const char *text)
 	if (text[0] != '/')
 		return false;
 	for (size_t i = 0; i < v->len; i++)
-		if (v->items[i].text[0] == '/' &&
-		    !ab_path_is_pattern(v->items[i].text) &&
+		if (v->items[i].text[0] == '/' && !ab_path_is_pattern(v->items[i].text) &&
 		    ab_path_within(text, v->items[i].text))
 			return true;
 	return false;
 }
 
-bool ab_value_covers(enum ab_key_id id, const struct ab_value *v,
-		     const char *text)
+bool ab_value_covers(enum ab_key_id id, const struct ab_value *v, const char *text)
 {
 	switch (ab_keys[id].type) {
 	case AB_TYPE_PATHS:
 		/* A socket or a file is one path; a folder is all that is
 		 * in it. */
-		return id == AB_KEY_UNIX || id == AB_KEY_ROOTS ?
-			       has_text(v, text) :
-			       top_of(v, text) != NULL;
+		return id == AB_KEY_UNIX || id == AB_KEY_ROOTS ? has_text(v, text)
+							       : top_of(v, text) != NULL;
 	case AB_TYPE_READ:
 		return v->all || top_of(v, text);
 	case AB_TYPE_HOSTS:
@@ -235,8 +223,8 @@ bool ab_value_covers(enum ab_key_id id, const struct ab_value *v,
 }
 
 /* May this element of an untrusted list of permissions stay? */
-static bool may_stay(enum ab_key_id id, const struct ab_value *base,
-		     const char *text, ab_plain_fn *plain)
+static bool may_stay(enum ab_key_id id, const struct ab_value *base, const char *text,
+		     ab_plain_fn *plain)
 {
 	const char *top;
 
@@ -250,9 +238,8 @@ static bool may_stay(enum ab_key_id id, const struct ab_value *base,
 	return top && plain(top, text);
 }
 
-static void keep_covered(struct ab_arena *a, enum ab_key_id id,
-			 struct ab_value *base, const struct ab_value *layer,
-			 ab_plain_fn *plain, size_t *ret_dropped)
+static void keep_covered(struct ab_arena *a, enum ab_key_id id, struct ab_value *base,
+			 const struct ab_value *layer, ab_plain_fn *plain, size_t *ret_dropped)
 {
 	struct ab_value kept = { .from = layer->from };
 
@@ -284,26 +271,22 @@ static void unite(struct ab_arena *a, enum ab_key_id id, struct ab_value *base,
 		append(a, id, base, &more);
 }
 
-static void note_list(struct ab_strv *notes, const char *name,
-		      enum ab_key_id id, size_t dropped)
+static void note_list(struct ab_strv *notes, const char *name, enum ab_key_id id, size_t dropped)
 {
 	ab_strv_addf(notes,
 		     "%s is not trusted: %s: %zu %s left out; to see and accept: agentbox trust",
-		     name, ab_keys[id].path, dropped,
-		     dropped == 1 ? "entry" : "entries");
+		     name, ab_keys[id].path, dropped, dropped == 1 ? "entry" : "entries");
 }
 
-static void note_scalar(struct ab_arena *a, struct ab_strv *notes,
-			const char *name, enum ab_key_id id,
-			const struct ab_value *base,
+static void note_scalar(struct ab_arena *a, struct ab_strv *notes, const char *name,
+			enum ab_key_id id, const struct ab_value *base,
 			const struct ab_value *layer)
 {
 	const char *kept = base->from ? ab_value_text(a, id, base) : NULL;
 
 	ab_strv_addf(notes,
 		     "%s is not trusted: %s stays %s, not %s; to see and accept: agentbox trust",
-		     name, ab_keys[id].path, kept ? kept : "as it is",
-		     ab_value_text(a, id, layer));
+		     name, ab_keys[id].path, kept ? kept : "as it is", ab_value_text(a, id, layer));
 }
 
 static bool same_scalar(const struct ab_value *a, const struct ab_value *b)
@@ -312,22 +295,21 @@ static bool same_scalar(const struct ab_value *a, const struct ab_value *b)
 	       strcmp(a->text ? a->text : "", b->text ? b->text : "") == 0;
 }
 
-static void tighten_http(struct ab_arena *a, struct ab_value *base,
-			 const struct ab_value *layer, const char *name,
-			 struct ab_strv *notes)
+static void tighten_http(struct ab_arena *a, struct ab_value *base, const struct ab_value *layer,
+			 const char *name, struct ab_strv *notes)
 {
 	size_t wider = ab_http_tighten(a, base, layer);
 
 	if (wider)
-		ab_strv_addf(notes,
-			     "%s is not trusted: %s: %zu %s only where stricter; to see and accept: agentbox trust",
-			     name, ab_keys[AB_KEY_HTTP].path, wider,
-			     wider == 1 ? "rule counts" : "rules count");
+		ab_strv_addf(
+			notes,
+			"%s is not trusted: %s: %zu %s only where stricter; to see and accept: agentbox trust",
+			name, ab_keys[AB_KEY_HTTP].path, wider,
+			wider == 1 ? "rule counts" : "rules count");
 }
 
-void ab_config_tighten(struct ab_arena *a, struct ab_config *base,
-		       const struct ab_config *layer, const char *name,
-		       ab_plain_fn *plain, struct ab_strv *notes)
+void ab_config_tighten(struct ab_arena *a, struct ab_config *base, const struct ab_config *layer,
+		       const char *name, ab_plain_fn *plain, struct ab_strv *notes)
 {
 	for (int id = 0; id < AB_KEY_COUNT; id++) {
 		const struct ab_value *new = &layer->v[id];

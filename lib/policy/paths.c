@@ -34,12 +34,10 @@ char *ab_state_dir(char *const *environ, const char *home, const char *cwd)
 
 	if (own && own[0])
 		return ab_path_resolve(own, cwd, home);
-	return under(ab_environ_get(environ, "XDG_STATE_HOME"), home,
-		     ".local/state");
+	return under(ab_environ_get(environ, "XDG_STATE_HOME"), home, ".local/state");
 }
 
 char *ab_config_dir(char *const *environ, const char *home)
 {
-	return under(ab_environ_get(environ, "XDG_CONFIG_HOME"), home,
-		     ".config");
+	return under(ab_environ_get(environ, "XDG_CONFIG_HOME"), home, ".config");
 }

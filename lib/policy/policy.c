@@ -77,12 +77,10 @@ static void fill_ports(struct ab_policy *p, struct ab_arena *a)
 	const struct ab_value *ports = &p->store->config.v[AB_KEY_HOST_PORTS];
 	const struct ab_value *pairs = &p->store->config.v[AB_KEY_PUBLISH];
 	uint16_t *port = ab_arena_alloc(a, (ports->len + 1) * sizeof(*port));
-	struct ab_publish *pair =
-		ab_arena_alloc(a, (pairs->len + 1) * sizeof(*pair));
+	struct ab_publish *pair = ab_arena_alloc(a, (pairs->len + 1) * sizeof(*pair));
 
 	for (size_t i = 0; i < ports->len; i++)
-		ab_port_parse(ports->items[i].text,
-			      strlen(ports->items[i].text), &port[i]);
+		ab_port_parse(ports->items[i].text, strlen(ports->items[i].text), &port[i]);
 	for (size_t i = 0; i < pairs->len; i++)
 		ab_publish_parse(pairs->items[i].text, &pair[i]);
 	p->net.host_ports.v = port;
@@ -116,8 +114,7 @@ static uint32_t properties(const struct ab_value *v)
  * profile can mean; who asks for it by name means it. */
 static uint32_t unmeant(const struct ab_config *c)
 {
-	static const enum ab_property fences[] = { AB_PROP_NET_FENCE,
-						   AB_PROP_DNS_FENCE };
+	static const enum ab_property fences[] = { AB_PROP_NET_FENCE, AB_PROP_DNS_FENCE };
 	const struct ab_value *v = &c->v[AB_KEY_REQUIRE];
 	uint32_t bits = 0;
 
@@ -128,8 +125,7 @@ static uint32_t unmeant(const struct ab_config *c)
 
 		for (size_t k = 0; k < v->len; k++)
 			named |= !is_builtin(v->items[k].from) &&
-				 strcmp(v->items[k].text,
-					ab_property_names[fences[i]]) == 0;
+				 strcmp(v->items[k].text, ab_property_names[fences[i]]) == 0;
 		if (!named)
 			bits |= AB_PROP_BIT(fences[i]);
 	}
@@ -159,8 +155,8 @@ void ab_policy_fill(struct ab_policy *p)
 	p->net.roots = texts(a, &c->v[AB_KEY_ROOTS]);
 	p->net.unknown = word(c, AB_KEY_NET_UNKNOWN);
 	p->net.wait_ms = c->v[AB_KEY_NET_WAIT].number;
-	p->net.ask_anywhere = p->net.unknown == AB_UNKNOWN_ASK &&
-			      !is_builtin(c->v[AB_KEY_NET_UNKNOWN].from);
+	p->net.ask_anywhere =
+		p->net.unknown == AB_UNKNOWN_ASK && !is_builtin(c->v[AB_KEY_NET_UNKNOWN].from);
 	p->env.only_listed = word(c, AB_KEY_ENV_MODE);
 	p->env.pass = texts(a, &c->v[AB_KEY_ENV_PASS]);
 	p->env.strip = texts(a, &c->v[AB_KEY_ENV_STRIP]);
@@ -181,8 +177,7 @@ void ab_policy_fill(struct ab_policy *p)
 	p->records.keep_runs = limit(c, AB_KEY_KEEP_RUNS);
 	p->assurance.require = properties(&c->v[AB_KEY_REQUIRE]) & ~unmeant(c);
 	p->assurance.fallback = word(c, AB_KEY_FALLBACK);
-	p->commands.ruling = ab_commands_ruling(a, &c->v[AB_KEY_RULES],
-						&c->v[AB_KEY_OVERRIDE]);
+	p->commands.ruling = ab_commands_ruling(a, &c->v[AB_KEY_RULES], &c->v[AB_KEY_OVERRIDE]);
 	p->commands.enforce = word(c, AB_KEY_ENFORCE);
 	p->secrets = ab_secrets_fill(a, &c->v[AB_KEY_SECRETS], &p->fs.write);
 }

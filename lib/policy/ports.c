@@ -19,14 +19,13 @@ static int check_taken(uint16_t port, const char *text, struct ab_why *why)
 {
 	for (size_t i = 0; i < AB_COUNT(taken); i++)
 		if (taken[i] == port)
-			return ab_why_value(
-				why, text, "is taken inside the box",
-				"agentbox itself listens on 53, 61080 and 61081 there");
+			return ab_why_value(why, text, "is taken inside the box",
+					    "agentbox itself listens on 53, 61080 and 61081 there");
 	return 0;
 }
 
-static void add(const struct ab_context *ctx, struct ab_value *v,
-		const char *text, const struct ab_origin *from)
+static void add(const struct ab_context *ctx, struct ab_value *v, const char *text,
+		const struct ab_origin *from)
 {
 	ab_value_add(ctx->arena, v,
 		     (struct ab_item){
@@ -43,22 +42,19 @@ static bool has(const struct ab_value *v, const char *text)
 	return false;
 }
 
-int ab_host_port_put(const struct ab_context *ctx, struct ab_value *v,
-		     const char *text, const struct ab_origin *from,
-		     struct ab_why *why)
+int ab_host_port_put(const struct ab_context *ctx, struct ab_value *v, const char *text,
+		     const struct ab_origin *from, struct ab_why *why)
 {
 	char canonical[8];
 	uint16_t port;
 
 	if (!ab_port_parse(text, strlen(text), &port))
-		return ab_why_value(why, text, "is not a port",
-				    "write one from 1 to 65535");
+		return ab_why_value(why, text, "is not a port", "write one from 1 to 65535");
 	if (check_taken(port, text, why) < 0)
 		return -1;
 	snprintf(canonical, sizeof(canonical), "%u", port);
 	if (has(v, canonical))
-		return ab_why_value(why, text, "stands here twice",
-				    "leave one out");
+		return ab_why_value(why, text, "stands here twice", "leave one out");
 	add(ctx, v, canonical, from);
 	return 0;
 }
@@ -77,8 +73,7 @@ bool ab_publish_parse(const char *s, struct ab_publish *ret)
 }
 
 /* Another entry that wants the same port of the host, or NULL. */
-static const struct ab_item *same_host_port(const struct ab_value *v,
-					    size_t before, uint16_t port)
+static const struct ab_item *same_host_port(const struct ab_value *v, size_t before, uint16_t port)
 {
 	struct ab_publish p;
 
@@ -90,28 +85,24 @@ static const struct ab_item *same_host_port(const struct ab_value *v,
 
 static int say_twice(uint16_t port, struct ab_why *why)
 {
-	return ab_why_say(why,
-			  "each port of the host leads to one port of the box",
+	return ab_why_say(why, "each port of the host leads to one port of the box",
 			  "port %u of the host is published twice", port);
 }
 
-int ab_publish_put(const struct ab_context *ctx, struct ab_value *v,
-		   const char *text, const struct ab_origin *from,
-		   struct ab_why *why)
+int ab_publish_put(const struct ab_context *ctx, struct ab_value *v, const char *text,
+		   const struct ab_origin *from, struct ab_why *why)
 {
 	char canonical[16];
 	struct ab_publish p;
 
 	if (!ab_publish_parse(text, &p))
-		return ab_why_value(
-			why, text, "is not a port to publish",
-			"write PORT, or HOSTPORT:PORT as in 8080:3000");
+		return ab_why_value(why, text, "is not a port to publish",
+				    "write PORT, or HOSTPORT:PORT as in 8080:3000");
 	if (check_taken(p.port, text, why) < 0)
 		return -1;
 	snprintf(canonical, sizeof(canonical), "%u:%u", p.host, p.port);
 	if (has(v, canonical))
-		return ab_why_value(why, text, "stands here twice",
-				    "leave one out");
+		return ab_why_value(why, text, "stands here twice", "leave one out");
 	if (same_host_port(v, v->len, p.host))
 		return say_twice(p.host, why);
 	add(ctx, v, canonical, from);
@@ -127,8 +118,7 @@ static bool is_host_port(const struct ab_value *v, uint16_t port)
 	return has(v, text);
 }
 
-static int check_host_ports(const struct ab_config *c,
-			    const struct ab_origin **ret_from,
+static int check_host_ports(const struct ab_config *c, const struct ab_origin **ret_from,
 			    struct ab_why *why)
 {
 	const struct ab_value *v = &c->v[AB_KEY_HOST_PORTS];
@@ -136,12 +126,12 @@ static int check_host_ports(const struct ab_config *c,
 	if (v->len <= HOST_PORTS_MAX)
 		return 0;
 	*ret_from = v->items[HOST_PORTS_MAX].from;
-	return ab_why_say(why, "name those that are needed",
-			  "more than %d ports of the host", HOST_PORTS_MAX);
+	return ab_why_say(why, "name those that are needed", "more than %d ports of the host",
+			  HOST_PORTS_MAX);
 }
 
-static int check_publish(const struct ab_config *c,
-			 const struct ab_origin **ret_from, struct ab_why *why)
+static int check_publish(const struct ab_config *c, const struct ab_origin **ret_from,
+			 struct ab_why *why)
 {
 	const struct ab_value *v = &c->v[AB_KEY_PUBLISH];
 
@@ -154,10 +144,8 @@ static int check_publish(const struct ab_config *c,
 		if (same_host_port(v, i, p.host))
 			return say_twice(p.host, why);
 		if (is_host_port(&c->v[AB_KEY_HOST_PORTS], p.port))
-			return ab_why_say(
-				why,
-				"a port inside the box can be one or the other",
-				"port %u is in network.hostPorts too", p.port);
+			return ab_why_say(why, "a port inside the box can be one or the other",
+					  "port %u is in network.hostPorts too", p.port);
 	}
 	return 0;
 }
@@ -170,10 +158,8 @@ static const struct need {
 	const char *words;
 } needs[] = {
 	{ AB_KEY_HOST_PORTS, 1u << AB_NET_FILTERED, "filtered" },
-	{ AB_KEY_PUBLISH, 1u << AB_NET_FILTERED | 1u << AB_NET_BLOCKED,
-	  "filtered or blocked" },
-	{ AB_KEY_HTTP, 1u << AB_NET_FILTERED | 1u << AB_NET_BLOCKED,
-	  "filtered or blocked" },
+	{ AB_KEY_PUBLISH, 1u << AB_NET_FILTERED | 1u << AB_NET_BLOCKED, "filtered or blocked" },
+	{ AB_KEY_HTTP, 1u << AB_NET_FILTERED | 1u << AB_NET_BLOCKED, "filtered or blocked" },
 };
 
 static bool fits(const struct ab_config *c, const struct need *need)
@@ -181,8 +167,7 @@ static bool fits(const struct ab_config *c, const struct need *need)
 	const struct ab_value *v = &c->v[AB_KEY_NET_MODE];
 
 	return !v->from || c->v[need->key].len == 0 ||
-	       need->modes >> ab_keys[AB_KEY_NET_MODE].words[v->number].number &
-		       1;
+	       need->modes >> ab_keys[AB_KEY_NET_MODE].words[v->number].number & 1;
 }
 
 static const char *mode_name(const struct ab_config *c)
@@ -190,9 +175,9 @@ static const char *mode_name(const struct ab_config *c)
 	return ab_keys[AB_KEY_NET_MODE].words[c->v[AB_KEY_NET_MODE].number].name;
 }
 
-static int check_mode(const struct ab_config *c,
-		      const struct ab_origin *chooser, const struct need *need,
-		      const struct ab_origin **ret_from, struct ab_why *why)
+static int check_mode(const struct ab_config *c, const struct ab_origin *chooser,
+		      const struct need *need, const struct ab_origin **ret_from,
+		      struct ab_why *why)
 {
 	const struct ab_origin *mode = c->v[AB_KEY_NET_MODE].from;
 	const struct ab_value *v = &c->v[need->key];
@@ -202,22 +187,19 @@ static int check_mode(const struct ab_config *c,
 	if (fits(c, need))
 		return 0;
 	where = ab_origin_text(mode);
-	layer = mode->layer == AB_LAYER_PROFILE && chooser ? chooser->layer
-							   : mode->layer;
+	layer = mode->layer == AB_LAYER_PROFILE && chooser ? chooser->layer : mode->layer;
 	for (size_t i = 0; i < v->len; i++) {
 		*ret_from = v->items[i].from;
 		if (!v->items[i].tighten && (*ret_from)->layer >= layer)
-			return ab_why_say(
-				why, "change one of them",
-				"needs network.mode %s, and %s says %s",
-				need->words, where, mode_name(c));
+			return ab_why_say(why, "change one of them",
+					  "needs network.mode %s, and %s says %s", need->words,
+					  where, mode_name(c));
 	}
 	return 0;
 }
 
 int ab_ports_check(const struct ab_config *c, const struct ab_origin *chooser,
-		   enum ab_key_id *ret_key, const struct ab_origin **ret_from,
-		   struct ab_why *why)
+		   enum ab_key_id *ret_key, const struct ab_origin **ret_from, struct ab_why *why)
 {
 	*ret_key = AB_KEY_HOST_PORTS;
 	if (check_host_ports(c, ret_from, why) < 0)

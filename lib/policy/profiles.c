@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 
+/* clang-format off */
 static const struct ab_preset default_presets[] = {
 	{ AB_KEY_WRITE, "." },
 	{ AB_KEY_READ, "all" },
@@ -63,6 +64,7 @@ static const struct ab_preset default_presets[] = {
 	{ AB_KEY_ENV_PASS, "LC_*" }, { AB_KEY_ENV_PASS, "TZ" }
 	PASS_BASICS,
 };
+/* clang-format on */
 
 static const struct ab_preset read_only_presets[] = {
 	{ AB_KEY_WRITE, NULL },
@@ -81,16 +83,11 @@ static const struct ab_preset whitelist_presets[] = {
 };
 
 static const struct ab_preset development_presets[] = {
-	{ AB_KEY_NET_MODE, "allowed" },
-	{ AB_KEY_FALLBACK, "warn" },
-	{ AB_KEY_REQUIRE, "user-ns" },
-	{ AB_KEY_REQUIRE, "pid-fence" },
-	{ AB_KEY_REQUIRE, "write-fence" },
-	{ AB_KEY_REQUIRE, "read-deny" },
-	{ AB_KEY_REQUIRE, "protected-names" },
-	{ AB_KEY_REQUIRE, "ipc-fence" },
-	{ AB_KEY_REQUIRE, "syscalls" },
-	{ AB_KEY_REQUIRE, "no-new-privs" },
+	{ AB_KEY_NET_MODE, "allowed" },	       { AB_KEY_FALLBACK, "warn" },
+	{ AB_KEY_REQUIRE, "user-ns" },	       { AB_KEY_REQUIRE, "pid-fence" },
+	{ AB_KEY_REQUIRE, "write-fence" },     { AB_KEY_REQUIRE, "read-deny" },
+	{ AB_KEY_REQUIRE, "protected-names" }, { AB_KEY_REQUIRE, "ipc-fence" },
+	{ AB_KEY_REQUIRE, "syscalls" },	       { AB_KEY_REQUIRE, "no-new-privs" },
 };
 
 static const struct ab_preset ci_presets[] = {
@@ -176,11 +173,9 @@ const struct ab_profile ab_profiles[] = {
 	{ "default", NULL,
 	  "The workspace is writable; hosts are asked for on a terminal, denied elsewhere.",
 	  PRESETS(default_presets) },
-	{ "read-only", "default",
-	  "Nothing is writable but a private /tmp; no network.",
+	{ "read-only", "default", "Nothing is writable but a private /tmp; no network.",
 	  PRESETS(read_only_presets) },
-	{ "workspace-write", "default",
-	  "The workspace is writable; no network.",
+	{ "workspace-write", "default", "The workspace is writable; no network.",
 	  PRESETS(workspace_write_presets) },
 	{ "workspace-write-whitelist", "default",
 	  "The workspace is writable; only listed hosts, nothing is asked.",
@@ -188,17 +183,14 @@ const struct ab_profile ab_profiles[] = {
 	{ "development", "default",
 	  "The workspace is writable; the host's own network; what is missing is only warned of.",
 	  PRESETS(development_presets) },
-	{ "ci", "default",
-	  "The workspace is writable; no network; nothing is asked; strict.",
+	{ "ci", "default", "The workspace is writable; no network; nothing is asked; strict.",
 	  PRESETS(ci_presets) },
 	{ "claude", "default", "Claude Code: its state folder and its service.",
 	  PRESETS(claude_presets) },
-	{ "codex", "default", "Codex: its state folder and its service.",
-	  PRESETS(codex_presets) },
+	{ "codex", "default", "Codex: its state folder and its service.", PRESETS(codex_presets) },
 	{ "gemini", "default", "Gemini CLI: its state folder and its service.",
 	  PRESETS(gemini_presets) },
-	{ "opencode", "default",
-	  "OpenCode: its state folders and the model services.",
+	{ "opencode", "default", "OpenCode: its state folders and the model services.",
 	  PRESETS(opencode_presets) },
 };
 

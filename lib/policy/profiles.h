@@ -10,12 +10,12 @@
 
 struct ab_preset {
 	enum ab_key_id key;
-	const char *value;	/* lists: one element each; NULL: empty list */
+	const char *value; /* lists: one element each; NULL: empty list */
 };
 
 struct ab_profile {
 	const char *name;
-	const char *parent;	/* or NULL */
+	const char *parent; /* or NULL */
 	const char *doc;
 	const struct ab_preset *presets;
 	size_t npresets;

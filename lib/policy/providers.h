@@ -9,11 +9,11 @@
 
 /* How a value travels in a request. */
 enum ab_carrier_kind {
-	AB_CARRY_BEARER,	/* Authorization: Bearer VALUE */
-	AB_CARRY_TOKEN,		/* Authorization: token VALUE */
-	AB_CARRY_BASIC,		/* Authorization: Basic, VALUE as the password */
-	AB_CARRY_HEADER,	/* NAME: VALUE */
-	AB_CARRY_QUERY,		/* ?NAME=VALUE */
+	AB_CARRY_BEARER, /* Authorization: Bearer VALUE */
+	AB_CARRY_TOKEN,	 /* Authorization: token VALUE */
+	AB_CARRY_BASIC,	 /* Authorization: Basic, VALUE as the password */
+	AB_CARRY_HEADER, /* NAME: VALUE */
+	AB_CARRY_QUERY,	 /* ?NAME=VALUE */
 };
 
 /* Of a header or a parameter, with the NUL. */
@@ -21,7 +21,7 @@ enum { AB_CARRIER_NAME = 64 };
 
 struct ab_carrier {
 	enum ab_carrier_kind kind;
-	char name[AB_CARRIER_NAME];	/* header (lower case) or parameter */
+	char name[AB_CARRIER_NAME]; /* header (lower case) or parameter */
 };
 
 /* "bearer", "token", "basic", "header:x-api-key", "query:key" */
@@ -44,8 +44,8 @@ enum {
  * be relocated by every start of the program.
  */
 struct ab_provider {
-	char name[12];		/* "openai": also its place at the gateway */
-	char title[16];		/* "OpenAI" */
+	char name[12];	/* "openai": also its place at the gateway */
+	char title[16]; /* "OpenAI" */
 	/* Variables; first the usual one. */
 	char names[AB_PROVIDER_NAMES][AB_PROVIDER_WORD];
 	/* Canonical entries; port 443 is meant. */
@@ -56,9 +56,9 @@ struct ab_provider {
 	 * one that its value has. */
 	char prefixes[AB_PROVIDER_PREFIXES][16];
 	/* The gateway: "" where SDKs have no variable for it. */
-	char base_variable[AB_PROVIDER_WORD];	/* "OPENAI_BASE_URL" */
-	char base_path[8];	/* what it has behind the name: "/v1" */
-	char base_host[AB_PROVIDER_HOST];	/* where the gateway leads to */
+	char base_variable[AB_PROVIDER_WORD]; /* "OPENAI_BASE_URL" */
+	char base_path[8];		      /* what it has behind the name: "/v1" */
+	char base_host[AB_PROVIDER_HOST];     /* where the gateway leads to */
 	/* Files in which clients keep such a value ("~/.config/gh/hosts.yml").
 	 * Other values may be in them too: nothing is shown of one unless the
 	 * policy declares it. */
@@ -74,9 +74,9 @@ const struct ab_provider *ab_provider_find(const char *variable);
 /* Credentials that no placeholder can stand for: the value never travels, it
  * signs (AWS, GCP). For warnings. */
 struct ab_uncovered {
-	const char *variable;	/* or NULL */
-	const char *file;	/* "~/.aws/credentials", or NULL */
-	const char *what;	/* "AWS keys sign requests" */
+	const char *variable; /* or NULL */
+	const char *file;     /* "~/.aws/credentials", or NULL */
+	const char *what;     /* "AWS keys sign requests" */
 };
 extern const struct ab_uncovered ab_uncovered[];
 extern const size_t ab_nuncovered;

@@ -17,13 +17,12 @@ struct ab_why;
 struct ab_proxy_url {
 	struct ab_host host;
 	uint16_t port;
-	const char *user;	/* "user:password", still percent-encoded */
-	size_t user_len;	/* 0: none */
+	const char *user; /* "user:password", still percent-encoded */
+	size_t user_len;  /* 0: none */
 };
 
 /* `why` never quotes the text. */
-int ab_proxy_url_parse(const char *s, size_t len,
-		       struct ab_proxy_url *ret_url, struct ab_why *why);
+int ab_proxy_url_parse(const char *s, size_t len, struct ab_proxy_url *ret_url, struct ab_why *why);
 /* The canonical text, with the password; free it. */
 char *ab_proxy_url_format(const struct ab_proxy_url *url);
 /* A canonical text, or a word, with *** for what stands before the @; free

@@ -5,8 +5,8 @@
 #include "policy/file.h"
 #include "policy/layers.h"
 
-int ab_policy_read_file(const struct ab_policy_input *in, const char *path,
-			char **ret_text, size_t *ret_len, struct ab_error *err)
+int ab_policy_read_file(const struct ab_policy_input *in, const char *path, char **ret_text,
+			size_t *ret_len, struct ab_error *err)
 {
 	ab_autoproblems struct ab_problems problems = { 0 };
 	ab_autofree char *text = NULL;

@@ -22,12 +22,11 @@ struct ab_reader {
 };
 
 /* Something is wrong with the value at `node`; `path` is its key. */
-void ab_reader_report(struct ab_reader *r, uint32_t node, const char *path,
-		      const char *wrong, const char *right);
-void ab_reader_wrong_type(struct ab_reader *r, uint32_t node, const char *path,
-			  const json_t *value, const char *wanted,
-			  const char *right);
-bool ab_reader_full(const struct ab_reader *r);	/* more is not reported */
+void ab_reader_report(struct ab_reader *r, uint32_t node, const char *path, const char *wrong,
+		      const char *right);
+void ab_reader_wrong_type(struct ab_reader *r, uint32_t node, const char *path, const json_t *value,
+			  const char *wanted, const char *right);
+bool ab_reader_full(const struct ab_reader *r); /* more is not reported */
 const struct ab_origin *ab_reader_origin(struct ab_reader *r, uint32_t node);
 /* The key of a node, decoded by the library that decoded the values; the
  * caller gives it back. */

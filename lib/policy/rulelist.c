@@ -15,9 +15,7 @@ static void put_origin(struct ab_buf *b, const struct ab_item *item)
 {
 	ab_autofree char *from = ab_origin_text(item->from);
 
-	ab_buf_printf(b, "%s%s", from,
-		      item->tighten ? " (not trusted: only where stricter)"
-				    : "");
+	ab_buf_printf(b, "%s%s", from, item->tighten ? " (not trusted: only where stricter)" : "");
 }
 
 static void own_row(struct ab_buf *b, const struct ab_item *item)
@@ -30,35 +28,31 @@ static void own_row(struct ab_buf *b, const struct ab_item *item)
 	ab_buf_escape(&what, rule->text);
 	if (rule->kind == AB_MATCH_PREFIX)
 		ab_buf_puts(&what, " ...");
-	ab_buf_printf(b, "%-*s %-10s %-*s  ", NAME, "user",
-		      ab_decision_names[rule->decision], WHAT, what.data);
+	ab_buf_printf(b, "%-*s %-10s %-*s  ", NAME, "user", ab_decision_names[rule->decision], WHAT,
+		      what.data);
 	put_origin(b, item);
 	ab_buf_puts(b, "\n");
 }
 
-static void builtin_row(struct ab_buf *b, unsigned id,
-			const struct ab_value *overrides)
+static void builtin_row(struct ab_buf *b, unsigned id, const struct ab_value *overrides)
 {
 	const struct ab_rule *rule = &ab_rules[id];
 	const struct ab_item *item = ab_override_find(overrides, id);
 	struct ab_decided now = ab_override_decided(overrides, id);
 
-	ab_buf_printf(b, "%-*s %-10s %s", NAME, rule->name,
-		      ab_decision_names[now.strong], rule->what);
+	ab_buf_printf(b, "%-*s %-10s %s", NAME, rule->name, ab_decision_names[now.strong],
+		      rule->what);
 	if (now.weak != now.strong)
-		ab_buf_printf(b, "; %s where it does less",
-			      ab_decision_names[now.weak]);
+		ab_buf_printf(b, "; %s where it does less", ab_decision_names[now.weak]);
 	if (item) {
-		ab_buf_printf(b, "  (%s by itself; ",
-			      ab_decision_names[rule->decision]);
+		ab_buf_printf(b, "  (%s by itself; ", ab_decision_names[rule->decision]);
 		put_origin(b, item);
 		ab_buf_puts(b, ")");
 	}
 	ab_buf_puts(b, "\n");
 }
 
-static char *list_text(const struct ab_value *rules,
-		       const struct ab_value *overrides)
+static char *list_text(const struct ab_value *rules, const struct ab_value *overrides)
 {
 	struct ab_buf b = { 0 };
 
@@ -92,8 +86,7 @@ static void own_json(struct ab_buf *b, const struct ab_item *item)
 	ab_buf_puts(b, "}");
 }
 
-static void builtin_json(struct ab_buf *b, unsigned id,
-			 const struct ab_value *overrides)
+static void builtin_json(struct ab_buf *b, unsigned id, const struct ab_value *overrides)
 {
 	const struct ab_rule *rule = &ab_rules[id];
 	const struct ab_item *item = ab_override_find(overrides, id);
@@ -115,8 +108,7 @@ static void builtin_json(struct ab_buf *b, unsigned id,
 	ab_buf_puts(b, "}");
 }
 
-static char *list_json(const struct ab_value *rules,
-		       const struct ab_value *overrides)
+static char *list_json(const struct ab_value *rules, const struct ab_value *overrides)
 {
 	struct ab_buf b = { 0 };
 

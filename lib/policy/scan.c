@@ -44,7 +44,7 @@ static size_t utf8(const unsigned char *p, size_t left)
 {
 	static const struct {
 		unsigned char lo, hi;	/* of the first byte */
-		unsigned char lo2, hi2;	/* of the second */
+		unsigned char lo2, hi2; /* of the second */
 		size_t len;
 	} form[] = {
 		{ 0xc2, 0xdf, 0x80, 0xbf, 2 }, { 0xe0, 0xe0, 0xa0, 0xbf, 3 },
@@ -56,8 +56,7 @@ static size_t utf8(const unsigned char *p, size_t left)
 	for (size_t i = 0; i < AB_COUNT(form); i++) {
 		if (p[0] < form[i].lo || p[0] > form[i].hi)
 			continue;
-		if (left < form[i].len || p[1] < form[i].lo2 ||
-		    p[1] > form[i].hi2)
+		if (left < form[i].len || p[1] < form[i].lo2 || p[1] > form[i].hi2)
 			return 0;
 		for (size_t k = 2; k < form[i].len; k++)
 			if ((p[k] & 0xc0) != 0x80)
@@ -106,8 +105,7 @@ static bool escape(struct cursor *c)
 		return wrong(c, "half of a surrogate pair in a string");
 	if (high < 0xd800 || high > 0xdbff)
 		return true;
-	if (c->len - c->at < 6 || c->text[c->at] != '\\' ||
-	    c->text[c->at + 1] != 'u')
+	if (c->len - c->at < 6 || c->text[c->at] != '\\' || c->text[c->at + 1] != 'u')
 		return wrong(c, "half of a surrogate pair in a string");
 	c->at += 2;
 	if (!hex4(c, &low) || low < 0xdc00 || low > 0xdfff)
@@ -136,9 +134,7 @@ static bool string(struct cursor *c)
 				return false;
 			continue;
 		}
-		n = b < 0x80 ? 1 :
-			       utf8((const unsigned char *)c->text + c->at,
-				    c->len - c->at);
+		n = b < 0x80 ? 1 : utf8((const unsigned char *)c->text + c->at, c->len - c->at);
 		if (n == 0)
 			return wrong(c, "not UTF-8");
 		c->at += n;
@@ -188,14 +184,12 @@ static bool literal(struct cursor *c, const char *name)
 		return wrong(c, "expected a value");
 	c->at += n;
 	/* "nullx" is one wrong word, not null and something. */
-	if ((peek(c) >= 'a' && peek(c) <= 'z') ||
-	    (peek(c) >= 'A' && peek(c) <= 'Z'))
+	if ((peek(c) >= 'a' && peek(c) <= 'z') || (peek(c) >= 'A' && peek(c) <= 'Z'))
 		return wrong(c, "expected a value");
 	return true;
 }
 
-static struct ab_scan_node *add_node(struct cursor *c, uint32_t parent,
-				     uint32_t *ret)
+static struct ab_scan_node *add_node(struct cursor *c, uint32_t parent, uint32_t *ret)
 {
 	struct ab_scan *s = c->s;
 
@@ -206,8 +200,7 @@ static struct ab_scan_node *add_node(struct cursor *c, uint32_t parent,
 		s->nodes = ab_realloc(s->nodes, s->room * sizeof(s->nodes[0]));
 	}
 	*ret = (uint32_t)s->len;
-	s->nodes[s->len] = (struct ab_scan_node){ .parent = parent,
-						  .line = c->line };
+	s->nodes[s->len] = (struct ab_scan_node){ .parent = parent, .line = c->line };
 	return &s->nodes[s->len++];
 }
 
@@ -260,8 +253,7 @@ static bool container(struct cursor *c, uint32_t node, bool keyed)
 		}
 	}
 	if (peek(c) != close)
-		return wrong(c, keyed ? "expected a comma or }" :
-					"expected a comma or ]");
+		return wrong(c, keyed ? "expected a comma or }" : "expected a comma or ]");
 	c->at++;
 	c->depth--;
 	return true;

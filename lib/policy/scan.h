@@ -15,12 +15,12 @@
 enum { AB_SCAN_DEPTH = 16, AB_SCAN_NODES = 16384 };
 
 struct ab_scan_node {
-	uint32_t parent;		/* its own index: the outermost value */
-	uint32_t begin, end;		/* the value's bytes */
-	uint32_t key_begin, key_end;	/* with quotes; equal: no key */
-	uint32_t line;			/* of the key, else of the value */
-	uint32_t next;			/* first node behind it and its children */
-	char kind;			/* '{' '[' '"' '0' (number) 't' 'f' 'n' */
+	uint32_t parent;	     /* its own index: the outermost value */
+	uint32_t begin, end;	     /* the value's bytes */
+	uint32_t key_begin, key_end; /* with quotes; equal: no key */
+	uint32_t line;		     /* of the key, else of the value */
+	uint32_t next;		     /* first node behind it and its children */
+	char kind;		     /* '{' '[' '"' '0' (number) 't' 'f' 'n' */
 };
 
 struct ab_scan {
@@ -28,7 +28,7 @@ struct ab_scan {
 	size_t len, room;
 	/* on failure */
 	uint32_t line;
-	const char *wrong;		/* "expected a comma or }" */
+	const char *wrong; /* "expected a comma or }" */
 };
 
 /* 0, or -1 with line and wrong set. */

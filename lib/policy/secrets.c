@@ -23,8 +23,8 @@ void ab_secret_list(struct ab_arena *a, struct ab_strv *list, const char *text)
 	list->len++;
 }
 
-int ab_secret_host(struct ab_arena *a, struct ab_strv *hosts, const char *s,
-		   size_t len, struct ab_why *why)
+int ab_secret_host(struct ab_arena *a, struct ab_strv *hosts, const char *s, size_t len,
+		   struct ab_why *why)
 {
 	ab_autofree char *text = ab_strndup(s, len);
 	char buf[AB_HOST_ENTRY_TEXT];
@@ -39,8 +39,7 @@ int ab_secret_host(struct ab_arena *a, struct ab_strv *hosts, const char *s,
 		return ab_why_value(why, text, "is an address",
 				    "write the name that the certificate has");
 	if (e.below && !strchr(e.host.text, '.'))
-		return ab_why_value(why, text, "is too wide",
-				    "write one like *.example.com");
+		return ab_why_value(why, text, "is too wide", "write one like *.example.com");
 	if (!e.port)
 		e.port = 443;
 	ab_host_entry_format(&e, buf);
@@ -81,8 +80,7 @@ static void put_text(struct ab_buf *b, const char *member, const char *text)
 	ab_buf_json(b, text);
 }
 
-static void put_list(struct ab_buf *b, const char *member,
-		     const struct ab_strv *list, size_t first)
+static void put_list(struct ab_buf *b, const char *member, const struct ab_strv *list, size_t first)
 {
 	if (list->len <= first)
 		return;
@@ -110,12 +108,12 @@ static void put_carriers(struct ab_buf *b, const struct ab_secret *s)
 
 static const char *canonical(struct ab_arena *a, const struct ab_secret *s)
 {
-	static const char *const from[] = { [AB_FROM_ENV] = "env",
-					    [AB_FROM_FILE] = "file",
-					    [AB_FROM_COMMAND] = "command" };
-	static const char *const via[] = { [AB_VIA_TLS] = NULL,
-					   [AB_VIA_GATEWAY] = "gateway",
-					   [AB_VIA_BOTH] = "both" };
+	static const char *const from[] = {
+		[AB_FROM_ENV] = "env", [AB_FROM_FILE] = "file", [AB_FROM_COMMAND] = "command"
+	};
+	static const char *const via[] = {
+		[AB_VIA_TLS] = NULL, [AB_VIA_GATEWAY] = "gateway", [AB_VIA_BOTH] = "both"
+	};
 	ab_autobuf struct ab_buf b = { 0 };
 	char duration[48];
 
@@ -125,15 +123,12 @@ static const char *canonical(struct ab_arena *a, const struct ab_secret *s)
 	put_text(&b, "key", s->key);
 	put_list(&b, "command", &s->command, 0);
 	if (s->expires_ms)
-		put_text(&b, "expires",
-			 ab_format_duration(s->expires_ms, duration));
+		put_text(&b, "expires", ab_format_duration(s->expires_ms, duration));
 	put_list(&b, "hosts", &s->hosts, 0);
 	put_carriers(&b, s);
 	if (s->in_path || s->in_body)
-		ab_buf_printf(&b, ",\"also\":[%s%s%s]",
-			      s->in_path ? "\"path\"" : "",
-			      s->in_path && s->in_body ? "," : "",
-			      s->in_body ? "\"body\"" : "");
+		ab_buf_printf(&b, ",\"also\":[%s%s%s]", s->in_path ? "\"path\"" : "",
+			      s->in_path && s->in_body ? "," : "", s->in_body ? "\"body\"" : "");
 	put_text(&b, "mode", s->inject ? "inject" : NULL);
 	put_text(&b, "format", s->format);
 	ab_buf_puts(&b, s->require ? ",\"require\":true" : "");
@@ -154,9 +149,7 @@ struct ab_item ab_secret_item(struct ab_arena *a, struct ab_secret secret,
 
 	*kept = secret;
 	kept->origin = ab_arena_dup(a, origin);
-	return (struct ab_item){ .text = canonical(a, kept),
-				 .from = from,
-				 .secret = kept };
+	return (struct ab_item){ .text = canonical(a, kept), .from = from, .secret = kept };
 }
 
 static struct ab_item *find(const struct ab_value *v, const char *name)
@@ -168,15 +161,15 @@ static struct ab_item *find(const struct ab_value *v, const char *name)
 }
 
 /* "HOST[,HOST...]" */
-static int take_hosts(struct ab_arena *a, struct ab_strv *hosts,
-		      const char *text, struct ab_why *why)
+static int take_hosts(struct ab_arena *a, struct ab_strv *hosts, const char *text,
+		      struct ab_why *why)
 {
 	for (;; text++) {
 		size_t n = strcspn(text, ",");
 
 		if (hosts->len >= AB_SECRET_LIST)
-			return ab_why_say(why, "a pattern like *.example.com",
-					  "more than %d hosts", AB_SECRET_LIST);
+			return ab_why_say(why, "a pattern like *.example.com", "more than %d hosts",
+					  AB_SECRET_LIST);
 		if (ab_secret_host(a, hosts, text, n, why) < 0)
 			return -1;
 		text += n;
@@ -185,9 +178,8 @@ static int take_hosts(struct ab_arena *a, struct ab_strv *hosts,
 	}
 }
 
-int ab_secret_put(const struct ab_context *ctx, struct ab_value *v,
-		  const char *text, const struct ab_origin *from,
-		  struct ab_why *why)
+int ab_secret_put(const struct ab_context *ctx, struct ab_value *v, const char *text,
+		  const struct ab_origin *from, struct ab_why *why)
 {
 	size_t n = strcspn(text, "@");
 	ab_autofree char *name = ab_strndup(text, n);
@@ -208,13 +200,11 @@ int ab_secret_put(const struct ab_context *ctx, struct ab_value *v,
 	if (same)
 		*same = ab_secret_item(ctx->arena, s, from);
 	else
-		ab_value_add(ctx->arena, v,
-			     ab_secret_item(ctx->arena, s, from));
+		ab_value_add(ctx->arena, v, ab_secret_item(ctx->arena, s, from));
 	return 0;
 }
 
-void ab_secrets_add(struct ab_arena *a, struct ab_value *base,
-		    const struct ab_value *flags)
+void ab_secrets_add(struct ab_arena *a, struct ab_value *base, const struct ab_value *flags)
 {
 	for (size_t i = 0; i < flags->len; i++) {
 		const struct ab_secret *flag = flags->items[i].secret;
@@ -229,16 +219,13 @@ void ab_secrets_add(struct ab_arena *a, struct ab_value *base,
 		if (there)
 			*there = ab_secret_item(a, s, flags->items[i].from);
 		else
-			ab_value_add(a, base,
-				     ab_secret_item(a, s,
-						    flags->items[i].from));
+			ab_value_add(a, base, ab_secret_item(a, s, flags->items[i].from));
 	}
 	base->from = flags->from;
 }
 
 /* The secret before position i that exports this variable, or NULL. */
-static const struct ab_secret *exporter(const struct ab_value *v, size_t i,
-					const char *variable)
+static const struct ab_secret *exporter(const struct ab_value *v, size_t i, const char *variable)
 {
 	for (size_t k = 0; k < i; k++)
 		if (ab_strv_has(&v->items[k].secret->names, variable))
@@ -246,13 +233,13 @@ static const struct ab_secret *exporter(const struct ab_value *v, size_t i,
 	return NULL;
 }
 
-int ab_secrets_check(const struct ab_value *v,
-		     const struct ab_origin **ret_from, struct ab_why *why)
+int ab_secrets_check(const struct ab_value *v, const struct ab_origin **ret_from,
+		     struct ab_why *why)
 {
 	if (v->len > AB_SECRETS_MAX) {
 		*ret_from = v->items[AB_SECRETS_MAX].from;
-		return ab_why_say(why, "name those that are needed",
-				  "more than %d secrets", AB_SECRETS_MAX);
+		return ab_why_say(why, "name those that are needed", "more than %d secrets",
+				  AB_SECRETS_MAX);
 	}
 	for (size_t i = 0; i < v->len; i++) {
 		const struct ab_secret *s = v->items[i].secret;
@@ -264,10 +251,9 @@ int ab_secrets_check(const struct ab_value *v,
 			if (!other)
 				continue;
 			*ret_from = v->items[i].from;
-			return ab_why_say(
-				why, "a variable can stand for one of them",
-				"%s: the variable %s is %s's too", s->name,
-				name, other->name);
+			return ab_why_say(why, "a variable can stand for one of them",
+					  "%s: the variable %s is %s's too", s->name, name,
+					  other->name);
 		}
 	}
 	return 0;
@@ -285,12 +271,10 @@ static int without_host(const struct ab_secret *s, struct ab_why *why)
 			if (ab_providers[i].names[k][0])
 				known[n++] = ab_providers[i].names[k];
 	guess = ab_guess(s->name, known, n);
-	right = guess ? ab_printf(
-				"did you mean %s? Else say where it may go: %s@HOST",
-				guess, s->name)
+	right = guess ? ab_printf("did you mean %s? Else say where it may go: %s@HOST", guess,
+				  s->name)
 		      : ab_printf("say where it may go: %s@HOST", s->name);
-	return ab_why_say(why, right, "%s belongs to no service that is known",
-			  s->name);
+	return ab_why_say(why, right, "%s belongs to no service that is known", s->name);
 }
 
 /* `via` of a policy needs a host that the gateway leads to. */
@@ -303,10 +287,9 @@ static int check_gateway(const struct ab_secret *s, struct ab_why *why)
 	to = ab_printf("%s:443", s->provider->base_host);
 	if (ab_hosts_cover(s->hosts.v, s->hosts.len, to, false))
 		return 0;
-	return ab_why_say(
-		why, "add it, or write \"via\": \"tls\"",
-		"%s: the gateway leads to %s, which is not one of its hosts",
-		s->name, s->provider->base_host);
+	return ab_why_say(why, "add it, or write \"via\": \"tls\"",
+			  "%s: the gateway leads to %s, which is not one of its hosts", s->name,
+			  s->provider->base_host);
 }
 
 static bool has_host(const struct ab_value *v, const char *text)
@@ -317,8 +300,7 @@ static bool has_host(const struct ab_value *v, const char *text)
 	return false;
 }
 
-static void allow_hosts(struct ab_arena *a, struct ab_value *allow,
-			const struct ab_item *item)
+static void allow_hosts(struct ab_arena *a, struct ab_value *allow, const struct ab_item *item)
 {
 	const struct ab_strv *hosts = &item->secret->hosts;
 
@@ -332,8 +314,8 @@ static void allow_hosts(struct ab_arena *a, struct ab_value *allow,
 				     });
 }
 
-int ab_secrets_finish(struct ab_arena *a, struct ab_config *c,
-		      const struct ab_origin **ret_from, struct ab_why *why)
+int ab_secrets_finish(struct ab_arena *a, struct ab_config *c, const struct ab_origin **ret_from,
+		      struct ab_why *why)
 {
 	const struct ab_value *v = &c->v[AB_KEY_SECRETS];
 

@@ -34,37 +34,37 @@ enum ab_secret_via { AB_VIA_TLS, AB_VIA_GATEWAY, AB_VIA_BOTH };
 
 enum {
 	AB_SECRETS_MAX = 64,
-	AB_SECRET_MIN = 8,		/* bytes of a value; a shorter one could
+	AB_SECRET_MIN = 8, /* bytes of a value; a shorter one could
 					 * not be told from other bytes */
 	AB_SECRET_MAX = 16 * 1024,
 };
 
 struct ab_secret {
 	const char *name;
-	const char *origin;		/* where it was asked for, for people */
-	bool wanted;			/* by --secret: it must be there; else an
+	const char *origin;		    /* where it was asked for, for people */
+	bool wanted;			    /* by --secret: it must be there; else an
 					 * unset variable leaves it out */
-	const struct ab_provider *provider;	/* or NULL */
+	const struct ab_provider *provider; /* or NULL */
 	enum ab_secret_from from;
-	const char *env;		/* AB_FROM_ENV: the caller's variable */
-	const char *file;		/* AB_FROM_FILE: clean, absolute */
-	const char *key;		/* of the file's JSON, "a.b"; or NULL */
-	struct ab_strv command;		/* AB_FROM_COMMAND: argv */
-	uint64_t expires_ms;		/* it is run again after so long; 0: only
+	const char *env;		   /* AB_FROM_ENV: the caller's variable */
+	const char *file;		   /* AB_FROM_FILE: clean, absolute */
+	const char *key;		   /* of the file's JSON, "a.b"; or NULL */
+	struct ab_strv command;		   /* AB_FROM_COMMAND: argv */
+	uint64_t expires_ms;		   /* it is run again after so long; 0: only
 					 * when the host refuses the value */
-	struct ab_strv hosts;		/* canonical entries, each with a port */
-	const struct ab_carrier *carriers;	/* none: any place */
+	struct ab_strv hosts;		   /* canonical entries, each with a port */
+	const struct ab_carrier *carriers; /* none: any place */
 	size_t ncarriers;
 	bool in_path, in_body;
 	bool inject;
-	const char *format;		/* of what is injected: has one "{}";
+	const char *format; /* of what is injected: has one "{}";
 					 * NULL: as the carrier has it */
 	bool require;
 	bool stable;
-	bool stop;			/* onTripwire */
+	bool stop; /* onTripwire */
 	enum ab_secret_via via;
-	struct ab_strv names;		/* exported variables, its own first */
-	struct ab_strv files;		/* clean, absolute */
+	struct ab_strv names; /* exported variables, its own first */
+	struct ab_strv files; /* clean, absolute */
 	/* Roots that the box can write: a source that is there is the box's to
 	 * change. */
 	struct ab_strv writable;

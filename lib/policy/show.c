@@ -9,8 +9,7 @@
 #include "policy/digest.h"
 #include "policy/policy.h"
 
-static void row(struct ab_buf *b, const char *key, const char *value,
-		const char *from)
+static void row(struct ab_buf *b, const char *key, const char *value, const char *from)
 {
 	ab_autofree char *safe = ab_escape(value);
 
@@ -24,12 +23,10 @@ static char *item_origin(const struct ab_item *item)
 {
 	ab_autofree char *from = ab_origin_text(item->from);
 
-	return item->via ? ab_printf("%s in %s", item->via, from) :
-			   ab_strdup(from);
+	return item->via ? ab_printf("%s in %s", item->via, from) : ab_strdup(from);
 }
 
-static void show_list(struct ab_buf *b, enum ab_key_id id,
-		      const struct ab_value *v)
+static void show_list(struct ab_buf *b, enum ab_key_id id, const struct ab_value *v)
 {
 	const char *key = ab_keys[id].path;
 	ab_autofree char *from = v->from ? ab_origin_text(v->from) : NULL;
@@ -52,14 +49,12 @@ static char *show_text(const struct ab_policy *p, struct ab_arena *a)
 	row(&b, "workspace", p->workspace[0] ? p->workspace : "(none)", NULL);
 	for (int id = 0; id < AB_KEY_COUNT; id++) {
 		const struct ab_value *v = &p->store->config.v[id];
-		ab_autofree char *from = v->from ? ab_origin_text(v->from) :
-						   NULL;
+		ab_autofree char *from = v->from ? ab_origin_text(v->from) : NULL;
 
 		if (ab_key_is_list(&ab_keys[id]))
 			show_list(&b, id, v);
 		else
-			row(&b, id == AB_KEY_EXTENDS ? "profile" :
-						       ab_keys[id].path,
+			row(&b, id == AB_KEY_EXTENDS ? "profile" : ab_keys[id].path,
 			    ab_value_text(a, id, v), from);
 	}
 	return ab_buf_take(&b);
@@ -71,8 +66,7 @@ static void json_secret(struct ab_buf *b, const char *text)
 	const char *value = strchr(text, '=');
 
 	if (value)
-		ab_buf_printf(b, "\"%.*s\":%s", (int)(value - text), text,
-			      value + 1);
+		ab_buf_printf(b, "\"%.*s\":%s", (int)(value - text), text, value + 1);
 }
 
 /* An element of a list, as a file has it. */
@@ -101,8 +95,7 @@ static void json_scalar(struct ab_buf *b, struct ab_arena *a, enum ab_key_id id,
 		ab_buf_json(b, ab_value_text(a, id, v));
 }
 
-static void json_origin(struct ab_buf *b, enum ab_key_id id, const char *value,
-			const char *from)
+static void json_origin(struct ab_buf *b, enum ab_key_id id, const char *value, const char *from)
 {
 	ab_buf_puts(b, "{\"value\":");
 	json_item(b, id, value);
@@ -146,8 +139,7 @@ static char *show_json(const struct ab_policy *p, struct ab_arena *a)
 	ab_buf_json(&b, p->workspace);
 	for (int id = 0; id < AB_KEY_COUNT; id++) {
 		ab_buf_puts(&b, ",");
-		ab_buf_json(&b, id == AB_KEY_EXTENDS ? "profile" :
-						    ab_keys[id].path);
+		ab_buf_json(&b, id == AB_KEY_EXTENDS ? "profile" : ab_keys[id].path);
 		ab_buf_puts(&b, ":");
 		json_value(&b, a, id, &p->store->config.v[id]);
 	}
@@ -174,8 +166,7 @@ static void record_secrets(struct ab_buf *b, const struct ab_value *v)
 	ab_buf_puts(b, "}");
 }
 
-static void record_list(struct ab_buf *b, enum ab_key_id id,
-			const struct ab_value *v, bool secrets)
+static void record_list(struct ab_buf *b, enum ab_key_id id, const struct ab_value *v, bool secrets)
 {
 	if (id == AB_KEY_SECRETS) {
 		record_secrets(b, v);
@@ -187,8 +178,7 @@ static void record_list(struct ab_buf *b, enum ab_key_id id,
 
 		ab_buf_puts(b, i ? "," : "");
 		if (id == AB_KEY_ENV_SET && !secrets) {
-			ab_autofree char *name =
-				ab_strndup(text, strcspn(text, "="));
+			ab_autofree char *name = ab_strndup(text, strcspn(text, "="));
 
 			ab_buf_json(b, name);
 		} else {
@@ -218,8 +208,7 @@ static char *record(const struct ab_policy *p, bool secrets)
 			ab_buf_puts(&b, group[0] ? "}," : ",");
 			group = "";
 		} else if (strncmp(group, path, n + 1) != 0) {
-			ab_buf_printf(&b, "%s,\"%.*s\":{", group[0] ? "}" : "",
-				      (int)n, path);
+			ab_buf_printf(&b, "%s,\"%.*s\":{", group[0] ? "}" : "", (int)n, path);
 			group = path;
 		} else {
 			ab_buf_puts(&b, ",");

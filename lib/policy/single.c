@@ -37,12 +37,10 @@ static int load_one(struct ab_load *l, const char *what)
 	}
 	path = ab_path_resolve(what, l->in->cwd, l->in->home);
 	layer = ab_arena_alloc(l->arena, sizeof(*layer));
-	if (path && ab_load_file(l, AB_LAYER_USER, path, false, layer,
-				 &exists) < 0)
+	if (path && ab_load_file(l, AB_LAYER_USER, path, false, layer, &exists) < 0)
 		return -1;
 	if (!exists)
-		return ab_fail(l->err, AB_EUSAGE, 0, "there is no file %s",
-			       path ? path : what);
+		return ab_fail(l->err, AB_EUSAGE, 0, "there is no file %s", path ? path : what);
 	parent = &layer->v[AB_KEY_EXTENDS];
 	l->policy->profile = parent->from ? parent->text : "default";
 	if (ab_load_profile(l, l->policy->profile, parent->from, base) < 0)
@@ -99,21 +97,18 @@ int ab_policy_check_file(const struct ab_policy_input *in, const char *path,
 	ab_file_parse(&ctx, AB_LAYER_USER, path, text, len, &config, &problems);
 	for (size_t i = 0; i < problems.wrong.len; i++)
 		ab_strv_addf(ret_problems, "%s%s%s", problems.wrong.v[i],
-			     problems.right.v[i][0] ? "; " : "",
-			     problems.right.v[i]);
+			     problems.right.v[i][0] ? "; " : "", problems.right.v[i]);
 	if (!problems.wrong.len && config.v[AB_KEY_EXTENDS].from) {
 		const struct ab_value *v = &config.v[AB_KEY_EXTENDS];
 		ab_autostrv struct ab_strv names = { 0 };
 		const char *guess;
 
 		ab_policy_profiles(in, &names, NULL);
-		guess = ab_guess(v->text, (const char *const *)names.v,
-				 names.len);
+		guess = ab_guess(v->text, (const char *const *)names.v, names.len);
 		if (!ab_strv_has(&names, v->text))
 			ab_strv_addf(ret_problems,
-				     "%s:%u: extends: no profile is called \"%s\"%s%s%s",
-				     path, v->from->line, v->text,
-				     guess ? "; did you mean \"" : "",
+				     "%s:%u: extends: no profile is called \"%s\"%s%s%s", path,
+				     v->from->line, v->text, guess ? "; did you mean \"" : "",
 				     guess ? guess : "", guess ? "\"?" : "");
 	}
 	ab_arena_fini(&arena);
@@ -130,23 +125,19 @@ static void add_path(struct ab_policy_paths *p, const char *layer, char *path)
 		};
 }
 
-int ab_policy_paths(const struct ab_policy_input *in,
-		    struct ab_policy_paths *ret_paths, struct ab_error *err)
+int ab_policy_paths(const struct ab_policy_input *in, struct ab_policy_paths *ret_paths,
+		    struct ab_error *err)
 {
 	ab_autofree char *dir = ab_config_dir(in->environ, in->home);
 	ab_autofree char *workspace =
-		ab_path_resolve(in->workspace ? in->workspace : ".", in->cwd,
-				in->home);
+		ab_path_resolve(in->workspace ? in->workspace : ".", in->cwd, in->home);
 	struct ab_policy_paths p = { .len = 0 };
 	bool must;
 
 	if (!workspace)
-		return ab_fail(err, AB_EUSAGE, 0,
-			       "--workspace: \"%s\" is not a folder",
+		return ab_fail(err, AB_EUSAGE, 0, "--workspace: \"%s\" is not a folder",
 			       in->workspace);
-	add_path(&p, "system",
-		 ab_strdup(in->system_config ? in->system_config :
-					       AB_SYSTEM_CONFIG));
+	add_path(&p, "system", ab_strdup(in->system_config ? in->system_config : AB_SYSTEM_CONFIG));
 	add_path(&p, "user", ab_load_user_path(in, &must));
 	add_path(&p, "project", ab_path_join(workspace, AB_PROJECT_CONFIG));
 	add_path(&p, "profiles", dir ? ab_path_join(dir, "profiles") : NULL);
@@ -161,8 +152,7 @@ void ab_policy_paths_fini(struct ab_policy_paths *paths)
 	paths->len = 0;
 }
 
-char *ab_policy_user_file(const struct ab_policy_input *in,
-			  struct ab_error *err)
+char *ab_policy_user_file(const struct ab_policy_input *in, struct ab_error *err)
 {
 	bool must;
 	char *path = ab_load_user_path(in, &must);

@@ -44,15 +44,12 @@ static void free_lines(struct lines *l)
 	free(l->len);
 }
 
-static bool same(const struct lines *a, size_t i, const struct lines *b,
-		 size_t k)
+static bool same(const struct lines *a, size_t i, const struct lines *b, size_t k)
 {
-	return a->len[i] == b->len[k] &&
-	       memcmp(a->at[i], b->at[k], a->len[i]) == 0;
+	return a->len[i] == b->len[k] && memcmp(a->at[i], b->at[k], a->len[i]) == 0;
 }
 
-static void add_line(struct ab_strv *diff, char sign, const struct lines *l,
-		     size_t i)
+static void add_line(struct ab_strv *diff, char sign, const struct lines *l, size_t i)
 {
 	ab_autofree char *line = ab_strndup(l->at[i], l->len[i]);
 	size_t indent = strspn(line, "\t");
@@ -70,8 +67,7 @@ static void add_line(struct ab_strv *diff, char sign, const struct lines *l,
  * longest common subsequence of the middle that is left without the common
  * head and tail. Past a bound the whole middle counts as changed.
  */
-static void compare_lines(const struct lines *a, const struct lines *b,
-			  struct ab_strv *diff)
+static void compare_lines(const struct lines *a, const struct lines *b, struct ab_strv *diff)
 {
 	enum { CELLS = 1 << 22 };
 	size_t head = 0, n = a->n, m = b->n, i, k, w;
@@ -84,16 +80,15 @@ static void compare_lines(const struct lines *a, const struct lines *b,
 		m--;
 	}
 	w = m - head + 1;
-	if (w < UINT16_MAX && n - head < UINT16_MAX &&
-	    (n - head + 1) * w <= CELLS) {
+	if (w < UINT16_MAX && n - head < UINT16_MAX && (n - head + 1) * w <= CELLS) {
 		best = ab_alloc((n - head + 1) * w * sizeof(best[0]));
 		for (i = n; i-- > head;)
 			for (k = m; k-- > head;) {
 				uint16_t *c = &best[(i - head) * w + k - head];
 
-				*c = same(a, i, b, k) ? (uint16_t)(c[w + 1] + 1) :
-				     c[w] > c[1]      ? c[w] :
-							c[1];
+				*c = same(a, i, b, k) ? (uint16_t)(c[w + 1] + 1)
+				     : c[w] > c[1]    ? c[w]
+						      : c[1];
 			}
 	}
 	i = k = head;
@@ -115,8 +110,8 @@ static void compare_lines(const struct lines *a, const struct lines *b,
 		add_line(diff, '+', b, k++);
 }
 
-void ab_text_diff(const char *old, size_t old_len, const char *new,
-		  size_t new_len, struct ab_strv *ret_diff)
+void ab_text_diff(const char *old, size_t old_len, const char *new, size_t new_len,
+		  struct ab_strv *ret_diff)
 {
 	struct lines a = split(old, old_len), b = split(new, new_len);
 

@@ -9,7 +9,7 @@
 
 struct ab_strv;
 
-void ab_text_diff(const char *old, size_t old_len, const char *new,
-		  size_t new_len, struct ab_strv *ret_diff);
+void ab_text_diff(const char *old, size_t old_len, const char *new, size_t new_len,
+		  struct ab_strv *ret_diff);
 
 #endif

@@ -15,21 +15,21 @@ struct ab_error;
 struct ab_policy_input;
 
 enum ab_trust_state {
-	AB_TRUST_NONE,		/* never recorded */
-	AB_TRUST_CHANGED,	/* recorded, but it is another file now */
+	AB_TRUST_NONE,	  /* never recorded */
+	AB_TRUST_CHANGED, /* recorded, but it is another file now */
 	AB_TRUST_HOLDS,
 };
 
 /* Does the record hold for this text of this file? */
-enum ab_trust_state ab_trust_check(const char *state_dir, const char *path,
-				   const char *text, size_t len);
+enum ab_trust_state ab_trust_check(const char *state_dir, const char *path, const char *text,
+				   size_t len);
 
 /*
  * A look at a project file before trusting it. Recording writes down exactly
  * the bytes that the review read, whatever the file has become meanwhile.
  */
 struct ab_trust_review {
-	char *path;			/* real, absolute */
+	char *path; /* real, absolute */
 	char *text;
 	size_t len;
 	char sha256[65];
@@ -49,11 +49,11 @@ int ab_trust_status(const struct ab_policy_input *in, const char *file,
 
 int ab_trust_review(const struct ab_policy_input *in, const char *file,
 		    struct ab_trust_review *ret_review, struct ab_error *err);
-int ab_trust_record(const struct ab_policy_input *in,
-		    const struct ab_trust_review *review, struct ab_error *err);
+int ab_trust_record(const struct ab_policy_input *in, const struct ab_trust_review *review,
+		    struct ab_error *err);
 /* Forget the record; *ret_had says whether there was one. */
-int ab_trust_revoke(const struct ab_policy_input *in, const char *file,
-		    bool *ret_had, struct ab_error *err);
+int ab_trust_revoke(const struct ab_policy_input *in, const char *file, bool *ret_had,
+		    struct ab_error *err);
 void ab_trust_review_fini(struct ab_trust_review *review);
 
 #endif

@@ -22,8 +22,8 @@ static int digit(char c)
  * escape (RFC 3986, 2.3). */
 static bool is_unreserved(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	       (c >= '0' && c <= '9') || (c && strchr("-._~", c));
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       (c && strchr("-._~", c));
 }
 
 static bool fail(struct writer *w, const char *why)
@@ -130,8 +130,7 @@ static bool write_path(struct writer *w, const char *s, size_t len)
 	return end_segment(w);
 }
 
-bool ab_urlpath_normal(const char *s, size_t len, char *ret, size_t *ret_len,
-		       const char **ret_why)
+bool ab_urlpath_normal(const char *s, size_t len, char *ret, size_t *ret_len, const char **ret_why)
 {
 	struct writer w = { .to = ret };
 

@@ -15,7 +15,6 @@
 #include <stddef.h>
 
 /* `s` without query. false: it has no normal form; *ret_why is a clause. */
-bool ab_urlpath_normal(const char *s, size_t len, char *ret, size_t *ret_len,
-		       const char **ret_why);
+bool ab_urlpath_normal(const char *s, size_t len, char *ret, size_t *ret_len, const char **ret_why);
 
 #endif

@@ -27,31 +27,28 @@ void ab_value_add(struct ab_arena *a, struct ab_value *v, struct ab_item item)
 	v->items[v->len++] = item;
 }
 
-static int put_word(const struct ab_key *key, struct ab_value *v,
-		    const char *text, struct ab_why *why)
+static int put_word(const struct ab_key *key, struct ab_value *v, const char *text,
+		    struct ab_why *why)
 {
 	ab_autofree char *right = NULL;
 
 	for (size_t i = 0; i < key->nwords; i++) {
-		const char *between = i == 0 ? "" :
-				      i + 1 < key->nwords ? ", " : " or ";
+		const char *between = i == 0 ? "" : i + 1 < key->nwords ? ", " : " or ";
 		char *longer;
 
 		if (strcmp(key->words[i].name, text) == 0) {
 			v->number = i;
 			return 0;
 		}
-		longer = ab_printf("%s%s\"%s\"", right ? right : "", between,
-				   key->words[i].name);
+		longer = ab_printf("%s%s\"%s\"", right ? right : "", between, key->words[i].name);
 		free(right);
 		right = longer;
 	}
-	return ab_why_value(why, text, "is not possible here", "write %s",
-			    right);
+	return ab_why_value(why, text, "is not possible here", "write %s", right);
 }
 
-static int put_number(const struct ab_key *key, struct ab_value *v,
-		      const char *text, struct ab_why *why)
+static int put_number(const struct ab_key *key, struct ab_value *v, const char *text,
+		      struct ab_why *why)
 {
 	char lo[48], hi[48];
 	uint64_t n = 0;
@@ -80,25 +77,23 @@ static int put_number(const struct ab_key *key, struct ab_value *v,
 		break;
 	default:
 		/* A bare size is digits only: the same grammar. */
-		bad = strspn(text, "0123456789") != strlen(text) ||
-		      ab_parse_size(text, &n);
+		bad = strspn(text, "0123456789") != strlen(text) || ab_parse_size(text, &n);
 		snprintf(lo, sizeof(lo), "%llu", (unsigned long long)key->min);
 		snprintf(hi, sizeof(hi), "%llu", (unsigned long long)key->max);
 		if (bad)
-			return ab_why_value(why, text, "is not a number",
-					    "write one from %s to %s", lo, hi);
+			return ab_why_value(why, text, "is not a number", "write one from %s to %s",
+					    lo, hi);
 		break;
 	}
 	if (n < key->min || n > key->max)
-		return ab_why_value(why, text, "is out of range",
-				    "from %s to %s%s", lo, hi,
+		return ab_why_value(why, text, "is out of range", "from %s to %s%s", lo, hi,
 				    key->none ? ", or \"none\"" : "");
 	v->number = n || !key->none ? n : AB_NONE;
 	return 0;
 }
 
-static int put_profile(const struct ab_context *ctx, struct ab_value *v,
-		       const char *text, struct ab_why *why)
+static int put_profile(const struct ab_context *ctx, struct ab_value *v, const char *text,
+		       struct ab_why *why)
 {
 	if (!ab_is_variable(text, strlen(text), "-."))
 		return ab_why_value(why, text, "is not the name of a profile",
@@ -107,8 +102,8 @@ static int put_profile(const struct ab_context *ctx, struct ab_value *v,
 	return 0;
 }
 
-static int put_upstream(const struct ab_context *ctx, struct ab_value *v,
-			const char *text, struct ab_why *why)
+static int put_upstream(const struct ab_context *ctx, struct ab_value *v, const char *text,
+			struct ab_why *why)
 {
 	ab_autofree char *canonical = NULL;
 	struct ab_proxy_url url;
@@ -122,9 +117,8 @@ static int put_upstream(const struct ab_context *ctx, struct ab_value *v,
 	return 0;
 }
 
-static int put(const struct ab_context *ctx, enum ab_key_id id,
-	       struct ab_value *v, const char *text,
-	       const struct ab_origin *from, struct ab_why *why)
+static int put(const struct ab_context *ctx, enum ab_key_id id, struct ab_value *v,
+	       const char *text, const struct ab_origin *from, struct ab_why *why)
 {
 	const struct ab_key *key = &ab_keys[id];
 
@@ -159,21 +153,19 @@ static int put(const struct ab_context *ctx, enum ab_key_id id,
 	return -1;
 }
 
-int ab_value_put(const struct ab_context *ctx, enum ab_key_id id,
-		 struct ab_value *v, const char *text,
-		 const struct ab_origin *from, struct ab_why *why)
+int ab_value_put(const struct ab_context *ctx, enum ab_key_id id, struct ab_value *v,
+		 const char *text, const struct ab_origin *from, struct ab_why *why)
 {
 	if (v->len >= AB_LIST_MAX)
-		return ab_why_say(why, "name a folder or use a pattern",
-				  "more than %d entries", AB_LIST_MAX);
+		return ab_why_say(why, "name a folder or use a pattern", "more than %d entries",
+				  AB_LIST_MAX);
 	if (put(ctx, id, v, text, from, why) < 0)
 		return -1;
 	v->from = from;
 	return 0;
 }
 
-const char *ab_value_text(struct ab_arena *a, enum ab_key_id id,
-			  const struct ab_value *v)
+const char *ab_value_text(struct ab_arena *a, enum ab_key_id id, const struct ab_value *v)
 {
 	const struct ab_key *key = &ab_keys[id];
 	char buf[48];
@@ -194,7 +186,6 @@ const char *ab_value_text(struct ab_arena *a, enum ab_key_id id,
 	else if (key->type == AB_TYPE_DURATION)
 		ab_format_duration(v->number, buf);
 	else
-		snprintf(buf, sizeof(buf), "%llu",
-			 (unsigned long long)v->number);
+		snprintf(buf, sizeof(buf), "%llu", (unsigned long long)v->number);
 	return ab_arena_dup(a, buf);
 }

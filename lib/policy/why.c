@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 
-enum { QUOTE = 80 };	/* bytes of a quoted value that people still read */
+enum { QUOTE = 80 }; /* bytes of a quoted value that people still read */
 
 /* The value, escaped and cut at a whole escape or character. */
 static void quote(struct ab_buf *b, const char *value)
@@ -25,8 +25,7 @@ static void quote(struct ab_buf *b, const char *value)
 	ab_buf_puts(b, cut ? "...\"" : "\"");
 }
 
-int ab_why_value(struct ab_why *why, const char *value, const char *wrong,
-		 const char *right, ...)
+int ab_why_value(struct ab_why *why, const char *value, const char *wrong, const char *right, ...)
 {
 	ab_autobuf struct ab_buf b = { 0 };
 	va_list ap;

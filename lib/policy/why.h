@@ -6,12 +6,12 @@
  */
 struct ab_why {
 	char wrong[256];
-	char right[256];	/* "" when there is nothing to say */
+	char right[256]; /* "" when there is nothing to say */
 };
 
 /* `"value" is WRONG`, and the way out. Returns -1. */
-int ab_why_value(struct ab_why *why, const char *value, const char *wrong,
-		 const char *right, ...) __attribute__((format(printf, 4, 5)));
+int ab_why_value(struct ab_why *why, const char *value, const char *wrong, const char *right, ...)
+	__attribute__((format(printf, 4, 5)));
 /* Any sentence, and the way out. Returns -1. */
 int ab_why_say(struct ab_why *why, const char *right, const char *wrong, ...)
 	__attribute__((format(printf, 3, 4)));

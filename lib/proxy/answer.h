@@ -7,11 +7,11 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { AB_ANSWER_MAX = 16 };	/* addresses of each family; more are ignored */
+enum { AB_ANSWER_MAX = 16 }; /* addresses of each family; more are ignored */
 
 enum ab_answer_kind {
-	AB_ANSWER_NONE,		/* nobody could tell */
-	AB_ANSWER_NO_NAME,	/* it does not exist, or has no address */
+	AB_ANSWER_NONE,	   /* nobody could tell */
+	AB_ANSWER_NO_NAME, /* it does not exist, or has no address */
 	AB_ANSWER_OK,
 };
 
@@ -21,8 +21,7 @@ struct ab_answer {
 	uint8_t v4[AB_ANSWER_MAX][4], v6[AB_ANSWER_MAX][16];
 };
 
-static inline void ab_answer_add(struct ab_answer *answer, bool v6,
-				 const void *addr)
+static inline void ab_answer_add(struct ab_answer *answer, bool v6, const void *addr)
 {
 	if (v6 && answer->n6 < AB_ANSWER_MAX)
 		memcpy(answer->v6[answer->n6++], addr, 16);

@@ -74,8 +74,7 @@ static int watch(struct ab_conn *conn, struct ab_side *side, int fd,
 {
 	struct ab_error err;
 
-	side->source =
-		(struct ab_source){ .fd = fd, .ready = ready, .owner = conn };
+	side->source = (struct ab_source){ .fd = fd, .ready = ready, .owner = conn };
 	return ab_loop_add(&conn->engine->loop, &side->source, EDGES, &err);
 }
 
@@ -95,8 +94,7 @@ struct ab_conn *ab_conn_new(struct ab_engine *engine, enum ab_door door, int fd,
 		.down = AB_FLOW_INIT,
 		.begun = engine->loop.now,
 	};
-	conn->deadline =
-		(struct ab_timer){ .fire = deadline_passed, .owner = conn };
+	conn->deadline = (struct ab_timer){ .fire = deadline_passed, .owner = conn };
 	conn->later = (struct ab_later){ .run = run_later, .owner = conn };
 	if (conn->next)
 		conn->next->link = &conn->next;
@@ -156,9 +154,7 @@ void ab_conn_judge(struct ab_conn *conn, struct ab_host *host, uint16_t port,
 		   struct ab_verdict *ret)
 {
 	const struct ab_engine *engine = conn->engine;
-	const char *name = ab_names_synthetic(host)
-				   ? ab_names_find(engine->names, host)
-				   : NULL;
+	const char *name = ab_names_synthetic(host) ? ab_names_find(engine->names, host) : NULL;
 
 	/* What the table holds was a valid name when it came in. */
 	if (name) {
@@ -170,15 +166,13 @@ void ab_conn_judge(struct ab_conn *conn, struct ab_host *host, uint16_t port,
 	ab_grants_judge(&engine->grants, engine->loop.now, host, port, ret);
 }
 
-void ab_conn_resolve(struct ab_engine *engine, const struct ab_host *name,
-		     struct ab_verdict *ret)
+void ab_conn_resolve(struct ab_engine *engine, const struct ab_host *name, struct ab_verdict *ret)
 {
 	(void)ab_filter_resolvable(engine->filter, name, ret);
 	ab_grants_name(&engine->grants, engine->loop.now, name, ret);
 }
 
-bool ab_conn_reachable(const struct ab_engine *engine,
-		       const struct ab_host *addr, uint16_t port,
+bool ab_conn_reachable(const struct ab_engine *engine, const struct ab_host *addr, uint16_t port,
 		       struct ab_verdict *ret)
 {
 	if (!ab_filter_address(engine->filter, &engine->own, addr, port, ret))
@@ -216,8 +210,7 @@ static void dial_ended(void *arg, struct ab_dialled *result)
 
 	conn->dial = NULL;
 	conn->upstream = result->upstream;
-	if (result->result == AB_DIAL_OK &&
-	    ab_conn_attach(conn, result->fd) < 0) {
+	if (result->result == AB_DIAL_OK && ab_conn_attach(conn, result->fd) < 0) {
 		ab_conn_close(conn, true);
 		return;
 	}
@@ -226,12 +219,11 @@ static void dial_ended(void *arg, struct ab_dialled *result)
 	conn->dialled(conn, result);
 }
 
-void ab_conn_dial(struct ab_conn *conn, const struct ab_host *host,
-		  uint16_t port, bool http, ab_conn_dialled_fn done)
+void ab_conn_dial(struct ab_conn *conn, const struct ab_host *host, uint16_t port, bool http,
+		  ab_conn_dialled_fn done)
 {
 	conn->dialled = done;
-	conn->dial = ab_dial_start(conn->engine->dialer, host, port, http,
-				   dial_ended, conn);
+	conn->dial = ab_dial_start(conn->engine->dialer, host, port, http, dial_ended, conn);
 }
 
 int ab_conn_deny(struct ab_conn *conn, struct ab_request_record *r)

@@ -128,8 +128,7 @@ static void out_of_time(struct ab_timer *timer)
 }
 
 /* Watch for this and nothing else. 0, or why it cannot be. */
-static int watch(struct ab_dial *dial, struct ab_source *source,
-		 uint32_t events)
+static int watch(struct ab_dial *dial, struct ab_source *source, uint32_t events)
 {
 	struct ab_loop *loop = dial->dialer->setup.loop;
 	struct ab_error err;
@@ -234,10 +233,8 @@ static void attempt_ready(struct ab_source *source, uint32_t events)
 
 static int connect_to(int fd, const struct ab_addr *addr, uint16_t port)
 {
-	struct sockaddr_in v4 = { .sin_family = AF_INET,
-				  .sin_port = htons(port) };
-	struct sockaddr_in6 v6 = { .sin6_family = AF_INET6,
-				   .sin6_port = htons(port) };
+	struct sockaddr_in v4 = { .sin_family = AF_INET, .sin_port = htons(port) };
+	struct sockaddr_in6 v6 = { .sin6_family = AF_INET6, .sin6_port = htons(port) };
 	int r;
 
 	memcpy(&v4.sin_addr, addr->addr, 4);
@@ -256,13 +253,11 @@ static int connect_to(int fd, const struct ab_addr *addr, uint16_t port)
 /* 0: connected; EINPROGRESS: under way and watched; else why not. */
 static int begin(struct ab_dial *dial, struct attempt *a)
 {
-	int fd = socket(a->addr.v6 ? AF_INET6 : AF_INET,
-			SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	int fd = socket(a->addr.v6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC,
+			0);
 	int on = 1, r;
 
-	a->source = (struct ab_source){ .fd = fd,
-					.ready = attempt_ready,
-					.owner = dial };
+	a->source = (struct ab_source){ .fd = fd, .ready = attempt_ready, .owner = dial };
 	if (fd < 0)
 		return errno;
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
@@ -322,16 +317,14 @@ static void add_address(struct ab_dial *dial, bool v6, const uint8_t *addr)
 	memcpy(to->addr, addr, v6 ? 16 : 4);
 }
 
-static bool check(struct ab_dial *dial, const struct ab_host *host,
-		  uint16_t port)
+static bool check(struct ab_dial *dial, const struct ab_host *host, uint16_t port)
 {
 	const struct ab_dialer_setup *setup = &dial->dialer->setup;
 
 	if (setup->check(setup->arg, host, port, &dial->result.verdict))
 		return true;
 	/* Lists and words may be others by the time that it is told. */
-	snprintf(dial->entry, sizeof(dial->entry), "%s",
-		 dial->result.verdict.entry);
+	snprintf(dial->entry, sizeof(dial->entry), "%s", dial->result.verdict.entry);
 	dial->result.verdict.entry = dial->entry;
 	dial->result.address = *host;
 	end(dial, AB_DIAL_FORBIDDEN);
@@ -353,9 +346,7 @@ static bool check_all(struct ab_dial *dial)
 static void use_answer(struct ab_dial *dial, const struct ab_answer *answer)
 {
 	if (answer->kind != AB_ANSWER_OK) {
-		end(dial, answer->kind == AB_ANSWER_NO_NAME
-				  ? AB_DIAL_NO_NAME
-				  : AB_DIAL_NO_ANSWER);
+		end(dial, answer->kind == AB_ANSWER_NO_NAME ? AB_DIAL_NO_NAME : AB_DIAL_NO_ANSWER);
 		return;
 	}
 	for (unsigned i = 0; i < AB_ANSWER_MAX; i++) {
@@ -374,8 +365,7 @@ static void resolved(struct ab_ask *ask, const struct ab_answer *answer)
 	use_answer(ask->owner, answer);
 }
 
-static void begin_dial(struct ab_dial *dial, const struct ab_host *host,
-		       uint16_t port, bool http)
+static void begin_dial(struct ab_dial *dial, const struct ab_host *host, uint16_t port, bool http)
 {
 	const struct ab_upstream *up = dial->dialer->setup.upstream;
 	const struct ab_answer *answer;
@@ -399,8 +389,7 @@ static void begin_dial(struct ab_dial *dial, const struct ab_host *host,
 		use_answer(dial, answer);
 }
 
-struct ab_dial *ab_dial_start(struct ab_dialer *dialer,
-			      const struct ab_host *host, uint16_t port,
+struct ab_dial *ab_dial_start(struct ab_dialer *dialer, const struct ab_host *host, uint16_t port,
 			      bool http, ab_dialled_fn fn, void *arg)
 {
 	struct ab_dial *dial = ab_alloc(sizeof(*dial));
@@ -411,8 +400,7 @@ struct ab_dial *ab_dial_start(struct ab_dialer *dialer,
 	dial->port = port;
 	dial->result.fd = -1;
 	dial->ask = (struct ab_ask){ .fn = resolved, .owner = dial };
-	dial->deadline =
-		(struct ab_timer){ .fire = out_of_time, .owner = dial };
+	dial->deadline = (struct ab_timer){ .fire = out_of_time, .owner = dial };
 	dial->pace = (struct ab_timer){ .fire = next_in_time, .owner = dial };
 	dial->later = (struct ab_later){ .run = hand_over, .owner = dial };
 	dial->next = dialer->dials;
@@ -426,8 +414,7 @@ struct ab_dial *ab_dial_start(struct ab_dialer *dialer,
 	return dial;
 }
 
-int ab_dialer_new(const struct ab_dialer_setup *setup, struct ab_dialer **ret,
-		  struct ab_error *err)
+int ab_dialer_new(const struct ab_dialer_setup *setup, struct ab_dialer **ret, struct ab_error *err)
 {
 	struct ab_resolver_setup resolver = {
 		.loop = setup->loop,
@@ -437,8 +424,7 @@ int ab_dialer_new(const struct ab_dialer_setup *setup, struct ab_dialer **ret,
 	};
 
 	if (!setup->check)
-		return ab_fail(err, AB_EUSAGE, 0,
-			       "a dialer needs a check of addresses");
+		return ab_fail(err, AB_EUSAGE, 0, "a dialer needs a check of addresses");
 	*ret = ab_alloc(sizeof(**ret));
 	(*ret)->setup = *setup;
 	(*ret)->resolver = ab_resolver_new(&resolver);

@@ -23,25 +23,25 @@ struct ab_error;
 
 enum ab_dial_result {
 	AB_DIAL_OK,
-	AB_DIAL_NO_NAME,	/* the name does not exist, or has no address */
-	AB_DIAL_NO_ANSWER,	/* no resolver answered */
-	AB_DIAL_FORBIDDEN,	/* it leads to a denied range: see verdict */
-	AB_DIAL_FAILED,		/* errnum of the last address */
+	AB_DIAL_NO_NAME,   /* the name does not exist, or has no address */
+	AB_DIAL_NO_ANSWER, /* no resolver answered */
+	AB_DIAL_FORBIDDEN, /* it leads to a denied range: see verdict */
+	AB_DIAL_FAILED,	   /* errnum of the last address */
 	AB_DIAL_TIMEOUT,
-	AB_DIAL_UPSTREAM,	/* the upstream proxy refused: its status; 0: it
+	AB_DIAL_UPSTREAM, /* the upstream proxy refused: its status; 0: it
 				 * hung up, or did not answer as a proxy does */
 };
 
 struct ab_dialled {
 	enum ab_dial_result result;
-	int fd;			/* with OK: connected, non-blocking, not watched
+	int fd;			   /* with OK: connected, non-blocking, not watched
 				 * by any loop; the callee owns it */
-	int errnum;		/* with FAILED */
-	int status;		/* with UPSTREAM */
-	bool upstream;		/* it was, or was to be, the upstream proxy */
-	struct ab_host address;	/* the one reached, forbidden, or failed last; the
+	int errnum;		   /* with FAILED */
+	int status;		   /* with UPSTREAM */
+	bool upstream;		   /* it was, or was to be, the upstream proxy */
+	struct ab_host address;	   /* the one reached, forbidden, or failed last; the
 				 * upstream's own. Else its text is "" */
-	struct ab_verdict verdict;	/* with FORBIDDEN; its entry lives as long
+	struct ab_verdict verdict; /* with FORBIDDEN; its entry lives as long
 					 * as the call */
 };
 
@@ -53,10 +53,9 @@ typedef void (*ab_dialled_fn)(void *arg, struct ab_dialled *result);
 struct ab_dialer_setup {
 	struct ab_loop *loop;
 	/* Called for each address of an answer. */
-	bool (*check)(void *arg, const struct ab_host *addr, uint16_t port,
-		      struct ab_verdict *ret);
+	bool (*check)(void *arg, const struct ab_host *addr, uint16_t port, struct ab_verdict *ret);
 	void *arg;
-	const struct ab_upstream *upstream;	/* or NULL */
+	const struct ab_upstream *upstream; /* or NULL */
 
 	/* For tests; NULL and 0: the system's files, port 53. */
 	const char *resolv_conf, *hosts;
@@ -75,8 +74,7 @@ void ab_dialer_free(struct ab_dialer *dialer);
  * cancelled before. `http`: the request will be a plain one in absolute form,
  * so an upstream proxy is reached but not asked for a tunnel.
  */
-struct ab_dial *ab_dial_start(struct ab_dialer *dialer,
-			      const struct ab_host *host, uint16_t port,
+struct ab_dial *ab_dial_start(struct ab_dialer *dialer, const struct ab_host *host, uint16_t port,
 			      bool http, ab_dialled_fn fn, void *arg);
 /* At any time until `fn` is called, also from inside the fn of another dial.
  * The dial is gone when `fn` returns. */

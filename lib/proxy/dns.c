@@ -36,8 +36,8 @@ static uint16_t get16(const uint8_t *p)
 
 static bool is_ldh(uint8_t c)
 {
-	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
-	       (c >= 'A' && c <= 'Z') || c == '-';
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	       c == '-';
 }
 
 /*
@@ -45,8 +45,7 @@ static bool is_ldh(uint8_t c)
  * is 0 for the root and for a name with a byte that no host name has. A dot
  * inside a label is such a byte: "a.b" in one label is not the name a.b.
  */
-static bool read_name(struct reader *r, char ret_text[NAME_MAX_WIRE],
-		      size_t *ret_len)
+static bool read_name(struct reader *r, char ret_text[NAME_MAX_WIRE], size_t *ret_len)
 {
 	size_t begin = r->at, n = 0;
 	bool clean = true;
@@ -86,14 +85,12 @@ static bool read_question(struct reader *r, struct ab_dns_query *q)
 	r->at += 4;
 	q->question = begin;
 	q->question_len = (size_t)(r->data + r->at - begin);
-	q->is_host = ab_host_parse(text, n, &q->name, NULL) == 0 &&
-		     q->name.kind == AB_HOST_NAME;
+	q->is_host = ab_host_parse(text, n, &q->name, NULL) == 0 && q->name.kind == AB_HOST_NAME;
 	return true;
 }
 
 /* *ret_version: of EDNS, if the record is OPT. */
-static bool read_additional(struct reader *r, struct ab_dns_query *q,
-			    uint8_t *ret_version)
+static bool read_additional(struct reader *r, struct ab_dns_query *q, uint8_t *ret_version)
 {
 	bool root = r->at < r->len && r->data[r->at] == 0;
 	char text[NAME_MAX_WIRE];
@@ -119,14 +116,12 @@ static bool read_additional(struct reader *r, struct ab_dns_query *q,
 	return true;
 }
 
-static bool read_query(struct reader *r, struct ab_dns_query *q,
-		       uint8_t *ret_version)
+static bool read_query(struct reader *r, struct ab_dns_query *q, uint8_t *ret_version)
 {
 	unsigned questions = get16(r->data + 4), answers = get16(r->data + 6);
 	unsigned authority = get16(r->data + 8), more = get16(r->data + 10);
 
-	if (questions != 1 || answers != 0 || authority != 0 ||
-	    !read_question(r, q))
+	if (questions != 1 || answers != 0 || authority != 0 || !read_question(r, q))
 		return false;
 	/* Each one takes bytes, so the length bounds this, not the count. */
 	for (; more > 0; more--)
@@ -135,8 +130,8 @@ static bool read_query(struct reader *r, struct ab_dns_query *q,
 	return r->at == r->len;
 }
 
-static int refuse(const struct ab_dns_query *q, enum ab_dns_code code,
-		  struct ab_dns_query *ret, enum ab_dns_code *ret_code)
+static int refuse(const struct ab_dns_query *q, enum ab_dns_code code, struct ab_dns_query *ret,
+		  enum ab_dns_code *ret_code)
 {
 	*ret = *q;
 	*ret_code = code;
@@ -195,9 +190,8 @@ static uint8_t *put_opt(uint8_t *p, enum ab_dns_code code)
 	return put16(p, 0);
 }
 
-size_t ab_dns_answer(const struct ab_dns_query *query, enum ab_dns_code code,
-		     const uint8_t *addr, size_t addr_len,
-		     uint8_t ret[AB_DNS_ANSWER_MAX])
+size_t ab_dns_answer(const struct ab_dns_query *query, enum ab_dns_code code, const uint8_t *addr,
+		     size_t addr_len, uint8_t ret[AB_DNS_ANSWER_MAX])
 {
 	unsigned flags = query->flags & (FLAG_OPCODE | FLAG_RD | FLAG_CD);
 	uint8_t *p = ret;

@@ -10,7 +10,7 @@
 
 #include "policy/host.h"
 
-enum { AB_DNS_MAX = 4096 };	/* a longer message is not a query */
+enum { AB_DNS_MAX = 4096 }; /* a longer message is not a query */
 
 enum ab_dns_type {
 	AB_DNS_A = 1,
@@ -26,19 +26,19 @@ enum ab_dns_code {
 	AB_DNS_NXDOMAIN = 3,
 	AB_DNS_NOTIMP = 4,
 	AB_DNS_REFUSED = 5,
-	AB_DNS_BADVERS = 16,	/* of EDNS; only if the query had it */
+	AB_DNS_BADVERS = 16, /* of EDNS; only if the query had it */
 };
 
 struct ab_dns_query {
 	uint16_t id;
-	uint16_t flags;		/* as they came: opcode, RD */
+	uint16_t flags; /* as they came: opcode, RD */
 	uint16_t type, class;
 	bool edns;
-	uint16_t udp_size;	/* what the client can take; 512 without EDNS */
-	const uint8_t *question;	/* as it came: case is kept in the answer */
+	uint16_t udp_size;	 /* what the client can take; 512 without EDNS */
+	const uint8_t *question; /* as it came: case is kept in the answer */
 	size_t question_len;
-	bool is_host;		/* the name is a valid host name */
-	struct ab_host name;	/* if so */
+	bool is_host;	     /* the name is a valid host name */
+	struct ab_host name; /* if so */
 };
 
 /*
@@ -58,8 +58,7 @@ int ab_dns_parse(const uint8_t *msg, size_t len, struct ab_dns_query *ret,
  * AB_DNS_ANSWER_MAX.
  */
 enum { AB_DNS_ANSWER_MAX = 512 };
-size_t ab_dns_answer(const struct ab_dns_query *query, enum ab_dns_code code,
-		     const uint8_t *addr, size_t addr_len,
-		     uint8_t ret[AB_DNS_ANSWER_MAX]);
+size_t ab_dns_answer(const struct ab_dns_query *query, enum ab_dns_code code, const uint8_t *addr,
+		     size_t addr_len, uint8_t ret[AB_DNS_ANSWER_MAX]);
 
 #endif

@@ -15,7 +15,7 @@
 #include "proxy/vault.h"
 
 enum {
-	DATAGRAMS = 64,	/* at a stretch */
+	DATAGRAMS = 64, /* at a stretch */
 	QUERIES = 64,	/* the same of one stream */
 };
 
@@ -37,9 +37,8 @@ static bool is_localhost(const char *name)
 	return strcmp(name, "localhost") == 0 || ends_with(name, ".localhost");
 }
 
-static int deny_about(struct ab_engine *engine, const char *name,
-		      const struct ab_verdict *verdict, enum ab_fault fault,
-		      const char *secret)
+static int deny_about(struct ab_engine *engine, const char *name, const struct ab_verdict *verdict,
+		      enum ab_fault fault, const char *secret)
 {
 	struct ab_request_record r = { .door = AB_DOOR_DNS,
 				       .host = name,
@@ -56,8 +55,8 @@ static int deny_about(struct ab_engine *engine, const char *name,
 	return -1;
 }
 
-static int deny(struct ab_engine *engine, const char *name,
-		const struct ab_verdict *verdict, enum ab_fault fault)
+static int deny(struct ab_engine *engine, const char *name, const struct ab_verdict *verdict,
+		enum ab_fault fault)
 {
 	return deny_about(engine, name, verdict, fault, NULL);
 }
@@ -74,15 +73,13 @@ static bool trips(struct ab_engine *engine, const char *name)
 	secret = ab_vault_seen_name(insight->vault, name);
 	if (secret < 0)
 		return false;
-	deny_about(engine, name, &verdict, AB_FAULT_TRIPWIRE,
-		   ab_insight_secret(insight, secret));
+	deny_about(engine, name, &verdict, AB_FAULT_TRIPWIRE, ab_insight_secret(insight, secret));
 	ab_insight_trip(insight, secret);
 	return true;
 }
 
 static size_t answer_address(const struct ab_dns_query *q, const uint8_t v4[4],
-			     const uint8_t v6[16],
-			     uint8_t ret[AB_DNS_ANSWER_MAX])
+			     const uint8_t v6[16], uint8_t ret[AB_DNS_ANSWER_MAX])
 {
 	switch (q->type) {
 	case AB_DNS_A:
@@ -90,13 +87,12 @@ static size_t answer_address(const struct ab_dns_query *q, const uint8_t v4[4],
 		return ab_dns_answer(q, AB_DNS_NOERROR, v4, 4, ret);
 	case AB_DNS_AAAA:
 		return ab_dns_answer(q, AB_DNS_NOERROR, v6, 16, ret);
-	default:	/* the name exists, and has none of these */
+	default: /* the name exists, and has none of these */
 		return ab_dns_answer(q, AB_DNS_NOERROR, NULL, 0, ret);
 	}
 }
 
-static size_t answer_name(struct ab_engine *engine,
-			  const struct ab_dns_query *q,
+static size_t answer_name(struct ab_engine *engine, const struct ab_dns_query *q,
 			  uint8_t ret[AB_DNS_ANSWER_MAX])
 {
 	static const uint8_t loop4[4] = { 127, 0, 0, 1 };
@@ -106,8 +102,7 @@ static size_t answer_name(struct ab_engine *engine,
 	uint16_t number;
 
 	if (!q->is_host) {
-		deny(engine, "(not a host name)", &verdict,
-		     AB_FAULT_MALFORMED);
+		deny(engine, "(not a host name)", &verdict, AB_FAULT_MALFORMED);
 		return ab_dns_answer(q, AB_DNS_NXDOMAIN, NULL, 0, ret);
 	}
 	if (q->name.kind != AB_HOST_NAME || is_reverse(q->name.text))
@@ -127,9 +122,8 @@ static size_t answer_name(struct ab_engine *engine,
 		deny(engine, q->name.text, &verdict, AB_FAULT_NONE);
 		return ab_dns_answer(q, AB_DNS_NXDOMAIN, NULL, 0, ret);
 	}
-	number = verdict.access == AB_ACCESS_ALLOW
-			 ? ab_names_number(engine->names, &q->name)
-			 : ab_names_guest(engine->names, &q->name);
+	number = verdict.access == AB_ACCESS_ALLOW ? ab_names_number(engine->names, &q->name)
+						   : ab_names_guest(engine->names, &q->name);
 	if (!number) {
 		deny(engine, q->name.text, &verdict, AB_FAULT_NAMES);
 		return ab_dns_answer(q, AB_DNS_SERVFAIL, NULL, 0, ret);

@@ -65,8 +65,7 @@ static void read_socks_request(struct ab_conn *conn)
 		return;
 	}
 	do {
-		n = ab_socks_request(ab_bytes_head(in), ab_bytes_len(in),
-				     &request);
+		n = ab_socks_request(ab_bytes_head(in), ab_bytes_len(in), &request);
 	} while (n == 0 && more(conn));
 	if (n == 0)
 		return;
@@ -78,8 +77,7 @@ static void read_socks_request(struct ab_conn *conn)
 	if (request.reply != AB_SOCKS_OK)
 		refuse_socks(conn, request.reply);
 	else
-		ab_tunnel_start(conn, AB_DOOR_SOCKS, &request.host,
-				request.port);
+		ab_tunnel_start(conn, AB_DOOR_SOCKS, &request.host, request.port);
 }
 
 static void read_socks_greeting(struct ab_conn *conn)
@@ -89,8 +87,7 @@ static void read_socks_greeting(struct ab_conn *conn)
 	ssize_t n;
 
 	do {
-		n = ab_socks_greeting(ab_bytes_head(in), ab_bytes_len(in),
-				      &answer[1]);
+		n = ab_socks_greeting(ab_bytes_head(in), ab_bytes_len(in), &answer[1]);
 	} while (n == 0 && more(conn));
 	if (n == 0)
 		return;
@@ -119,8 +116,7 @@ static void read_first_byte(struct ab_conn *conn)
 
 void ab_door_open_explicit(struct ab_engine *engine, int fd)
 {
-	struct ab_conn *conn =
-		ab_conn_new(engine, AB_DOOR_HTTP, fd, read_first_byte);
+	struct ab_conn *conn = ab_conn_new(engine, AB_DOOR_HTTP, fd, read_first_byte);
 
 	if (conn)
 		ab_conn_deadline(conn, AB_HANDSHAKE_MS);
@@ -135,17 +131,14 @@ static bool is_loopback(const struct ab_host *host)
 {
 	static const uint8_t one[16] = { [15] = 1 };
 
-	return host->kind == AB_HOST_IPV4 ? host->addr[0] == 127 :
-					    memcmp(host->addr, one, 16) == 0;
+	return host->kind == AB_HOST_IPV4 ? host->addr[0] == 127 : memcmp(host->addr, one, 16) == 0;
 }
 
-void ab_door_open_transparent(struct ab_engine *engine, int fd,
-			      enum ab_capture capture)
+void ab_door_open_transparent(struct ab_engine *engine, int fd, enum ab_capture capture)
 {
 	struct ab_destination dst;
 	struct ab_host host;
-	struct ab_conn *conn = ab_conn_new(engine, AB_DOOR_TRANSPARENT, fd,
-					   wait_for_nothing);
+	struct ab_conn *conn = ab_conn_new(engine, AB_DOOR_TRANSPARENT, fd, wait_for_nothing);
 
 	if (!conn)
 		return;
@@ -164,8 +157,8 @@ void ab_door_open_transparent(struct ab_engine *engine, int fd,
 }
 
 /* A tunnel between two loopbacks, which the policy names by its port. */
-static struct ab_conn *open_port(struct ab_engine *engine, enum ab_door door,
-				 int fd, uint16_t port, const char *entry)
+static struct ab_conn *open_port(struct ab_engine *engine, enum ab_door door, int fd, uint16_t port,
+				 const char *entry)
 {
 	struct ab_conn *conn = ab_conn_new(engine, door, fd, wait_for_nothing);
 
@@ -182,26 +175,22 @@ static struct ab_conn *open_port(struct ab_engine *engine, enum ab_door door,
 
 void ab_door_open_host_port(struct ab_engine *engine, int fd, uint16_t port)
 {
-	struct ab_conn *conn = open_port(engine, AB_DOOR_HOST_PORT, fd, port,
-					 "network.hostPorts");
+	struct ab_conn *conn = open_port(engine, AB_DOOR_HOST_PORT, fd, port, "network.hostPorts");
 	int host;
 
 	if (!conn)
 		return;
 	if (engine->cut)
 		ab_tunnel_break(conn, AB_FAULT_CUT, &conn->verdict);
-	else if (engine->dial_host(port, &host) != 0 ||
-	    ab_conn_attach(conn, host) < 0)
+	else if (engine->dial_host(port, &host) != 0 || ab_conn_attach(conn, host) < 0)
 		ab_conn_close(conn, true);
 	else
 		ab_tunnel_relay(conn);
 }
 
-struct ab_conn *ab_door_open_published(struct ab_engine *engine, int fd,
-				       uint16_t port)
+struct ab_conn *ab_door_open_published(struct ab_engine *engine, int fd, uint16_t port)
 {
-	struct ab_conn *conn = open_port(engine, AB_DOOR_PUBLISH, fd, port,
-					 "network.publish");
+	struct ab_conn *conn = open_port(engine, AB_DOOR_PUBLISH, fd, port, "network.publish");
 
 	if (conn && engine->cut) {
 		ab_tunnel_break(conn, AB_FAULT_CUT, &conn->verdict);

@@ -26,9 +26,9 @@
 #include "proxy/tunnel.h"
 #include "proxy/vault.h"
 
-enum {	/* of a path, in a record */
-	PATH_KEPT = 1024,
-	PATH_KEPT_LOOKED = 8 * 1024, /* where paths are judged */
+enum { /* of a path, in a record */
+       PATH_KEPT = 1024,
+       PATH_KEPT_LOOKED = 8 * 1024, /* where paths are judged */
 };
 
 static bool is(struct ab_http_text s, const char *word)
@@ -41,8 +41,7 @@ static char *path_of(const struct ab_http_request *head, size_t most)
 {
 	size_t len = 0;
 
-	while (len < head->path.len && len < most &&
-	       head->path.s[len] != '?')
+	while (len < head->path.len && len < most && head->path.s[len] != '?')
 		len++;
 	return len ? ab_strndup(head->path.s, len) : ab_strdup("/");
 }
@@ -57,27 +56,23 @@ static bool is_safe(struct ab_http_text method)
 	return false;
 }
 
-static void note_request(struct ab_conn *conn,
-			 const struct ab_http_request *head)
+static void note_request(struct ab_conn *conn, const struct ab_http_request *head)
 {
 	struct ab_exchange_request *rq = ab_exchange_request_new(conn);
 
 	rq->method = ab_strndup(head->method.s, head->method.len);
-	rq->path = path_of(head, conn->http->mode == AB_EXCHANGE_LOOKED
-					 ? PATH_KEPT_LOOKED
-					 : PATH_KEPT);
+	rq->path = path_of(head,
+			   conn->http->mode == AB_EXCHANGE_LOOKED ? PATH_KEPT_LOOKED : PATH_KEPT);
 	rq->minor = head->head.minor;
 	rq->keep = head->head.keep;
 	rq->expects = head->head.expect;
 	rq->upgrade = head->head.upgrade;
 	rq->to_head = is(head->method, "HEAD");
-	rq->repeatable = head->head.body == AB_HTTP_NONE &&
-			 is_safe(head->method) && !rq->upgrade;
+	rq->repeatable = head->head.body == AB_HTTP_NONE && is_safe(head->method) && !rq->upgrade;
 }
 
 /* As it came, but for an upgrade to what nobody could judge. */
-static void send_raw(struct ab_conn *conn, const struct ab_http_request *head,
-		     size_t len)
+static void send_raw(struct ab_conn *conn, const struct ab_http_request *head, size_t len)
 {
 	bool unjudged = head->head.upgrade_unjudged;
 	size_t raw = unjudged ? 0 : len;
@@ -99,8 +94,7 @@ static void send_raw(struct ab_conn *conn, const struct ab_http_request *head,
 	ab_exchange_pass(conn, &head->head, raw);
 }
 
-void ab_exchange_send(struct ab_conn *conn, const struct ab_http_request *head,
-		      size_t len)
+void ab_exchange_send(struct ab_conn *conn, const struct ab_http_request *head, size_t len)
 {
 	const struct ab_upstream *upstream = conn->engine->upstream;
 	struct ab_exchange_request *rq = conn->http->request;
@@ -108,8 +102,7 @@ void ab_exchange_send(struct ab_conn *conn, const struct ab_http_request *head,
 		.host = &rq->host,
 		.port = rq->port,
 		.tls = conn->server.tls != NULL,
-		.upstream = conn->upstream && !conn->server.tls &&
-			    !ab_exchange_fixed(conn->http),
+		.upstream = conn->upstream && !conn->server.tls && !ab_exchange_fixed(conn->http),
 		.credentials = upstream ? upstream->credentials : NULL,
 	};
 	struct ab_swapped swapped;
@@ -141,12 +134,11 @@ static bool can_reuse(const struct ab_conn *conn)
 	const struct ab_exchange_request *rq = x->request;
 
 	return conn->server.source.fd >= 0 && rq->repeatable && x->peer &&
-	       strcmp(x->peer, rq->host.text) == 0 &&
-	       x->peer_port == rq->port && x->peer_tls == rq->gateway;
+	       strcmp(x->peer, rq->host.text) == 0 && x->peer_port == rq->port &&
+	       x->peer_tls == rq->gateway;
 }
 
-static void send_or_dial(struct ab_conn *conn,
-			 const struct ab_http_request *head, size_t len)
+static void send_or_dial(struct ab_conn *conn, const struct ab_http_request *head, size_t len)
 {
 	struct ab_swapped swapped;
 
@@ -164,8 +156,7 @@ static void send_or_dial(struct ab_conn *conn,
 
 static bool passes(const struct ab_request_record *r)
 {
-	return r->fault == AB_FAULT_NONE &&
-	       r->verdict.access == AB_ACCESS_ALLOW;
+	return r->fault == AB_FAULT_NONE && r->verdict.access == AB_ACCESS_ALLOW;
 }
 
 static void turn_away(struct ab_conn *conn, struct ab_request_record *r)
@@ -195,16 +186,13 @@ static void go_on(struct ab_conn *conn, struct ab_request_record *r)
 		ab_conn_close(conn, true);
 }
 
-static void ask_proxy(struct ab_conn *conn, const struct ab_http_request *head,
-		      size_t len)
+static void ask_proxy(struct ab_conn *conn, const struct ab_http_request *head, size_t len)
 {
 	struct ab_exchange_request *rq = conn->http->request;
 	struct ab_request_record r;
 
 	if (head->form != AB_HTTP_ABSOLUTE && !ab_exchange_route(conn, head)) {
-		ab_exchange_refuse(
-			conn, 400,
-			"this is a proxy, to be asked for http://host/path");
+		ab_exchange_refuse(conn, 400, "this is a proxy, to be asked for http://host/path");
 		return;
 	}
 	if (!rq->gateway) {
@@ -251,14 +239,12 @@ static bool agrees(struct ab_conn *conn, const struct ab_http_request *head)
 	       verdict.access == AB_ACCESS_ALLOW;
 }
 
-static void ask_tunnel(struct ab_conn *conn, const struct ab_http_request *head,
-		       size_t len)
+static void ask_tunnel(struct ab_conn *conn, const struct ab_http_request *head, size_t len)
 {
 	struct ab_exchange_request *rq = conn->http->request;
 
 	if (head->form == AB_HTTP_AUTHORITY) {
-		ab_exchange_refuse(conn, 400,
-				   "a tunnel leads to no other tunnel");
+		ab_exchange_refuse(conn, 400, "a tunnel leads to no other tunnel");
 		return;
 	}
 	if (head->has_host && strcmp(head->host.text, rq->host.text) != 0)
@@ -271,16 +257,13 @@ static void ask_tunnel(struct ab_conn *conn, const struct ab_http_request *head,
 		ab_exchange_send(conn, head, len);
 }
 
-static void open_tunnel(struct ab_conn *conn,
-			const struct ab_http_request *head, size_t len)
+static void open_tunnel(struct ab_conn *conn, const struct ab_http_request *head, size_t len)
 {
 	struct ab_vault *vault = conn->engine->insight.vault;
 
 	if (vault)
-		conn->trips = (uint16_t)(
-			1 + ab_vault_seen(vault,
-					  ab_bytes_head(&conn->client.in),
-					  len));
+		conn->trips =
+			(uint16_t)(1 + ab_vault_seen(vault, ab_bytes_head(&conn->client.in), len));
 	ab_bytes_skip(&conn->client.in, len);
 	ab_exchange_close_server(conn);
 	free(ab_take(conn->address));
@@ -290,8 +273,7 @@ static void open_tunnel(struct ab_conn *conn,
 	ab_tunnel_start(conn, AB_DOOR_CONNECT, &head->host, head->port);
 }
 
-static void begin_request(struct ab_conn *conn,
-			  const struct ab_http_request *head, size_t len)
+static void begin_request(struct ab_conn *conn, const struct ab_http_request *head, size_t len)
 {
 	bool proxy = conn->http->mode == AB_EXCHANGE_PROXY;
 
@@ -339,11 +321,9 @@ static void read_request(struct ab_conn *conn)
 		return;
 	for (;;) {
 		size_t have = ab_bytes_len(&client->in);
-		ssize_t len =
-			have ? ab_http_read_request(&x->scan,
-						    ab_bytes_head(&client->in),
-						    have, &head)
-			     : 0;
+		ssize_t len = have ? ab_http_read_request(&x->scan, ab_bytes_head(&client->in),
+							  have, &head)
+				   : 0;
 		enum ab_io io;
 
 		if (len > 0) {

@@ -36,11 +36,9 @@ enum ab_exchange_mode {
 /* Makes conn->http and sets conn->step; begins with conn->client.in. */
 void ab_exchange_start(struct ab_conn *conn, enum ab_exchange_mode mode);
 /* The request that is under way; false: none is. */
-bool ab_exchange_describe(const struct ab_conn *conn,
-			  struct ab_request_record *ret);
+bool ab_exchange_describe(const struct ab_conn *conn, struct ab_request_record *ret);
 /* Refuse what is under way, or what was: recorded, with an id, and closed. */
-void ab_exchange_break(struct ab_conn *conn, enum ab_fault fault,
-		       const struct ab_verdict *verdict);
+void ab_exchange_break(struct ab_conn *conn, enum ab_fault fault, const struct ab_verdict *verdict);
 /* The connection ends: write the record of a request that is under way, free. */
 void ab_exchange_free(struct ab_conn *conn);
 
@@ -50,7 +48,6 @@ void ab_exchange_free(struct ab_conn *conn);
 void ab_exchange_answer(struct ab_bytes *out, struct ab_ledger *ledger,
 			const struct ab_request_record *r, int status);
 /* The status for a dial that failed (not: was forbidden), and why. */
-int ab_exchange_failure(const struct ab_dialled *result,
-			const char **ret_words);
+int ab_exchange_failure(const struct ab_dialled *result, const char **ret_words);
 
 #endif

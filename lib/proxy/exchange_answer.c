@@ -15,31 +15,26 @@ static const struct {
 } kinds[] = {
 	{ 400, "Bad Request", "agentbox refused this request" },
 	{ 414, "URI Too Long", "agentbox refused this request" },
-	{ 431, "Request Header Fields Too Large",
-	  "agentbox refused this request" },
+	{ 431, "Request Header Fields Too Large", "agentbox refused this request" },
 	{ 501, "Not Implemented", "agentbox refused this request" },
 	{ 502, "Bad Gateway", "agentbox could not get an answer" },
 	{ 504, "Gateway Timeout", "agentbox could not get an answer" },
 	{ 505, "HTTP Version Not Supported", "agentbox refused this request" },
 };
 
-static void explain_denial(struct ab_buf *text, const char *id,
-			   const struct ab_request_record *r)
+static void explain_denial(struct ab_buf *text, const char *id, const struct ab_request_record *r)
 {
 	char reason[AB_REASON_ROOM], hint[AB_REASON_ROOM];
 
-	ab_words_blocked(text,
-			 &(struct ab_blocked){
-				 .host = r->host,
-				 .port = r->port,
-				 .reason = ab_ledger_reason(r, reason),
-				 .rule = ab_ledger_rule(r),
-				 .id = id,
-			 });
+	ab_words_blocked(text, &(struct ab_blocked){
+				       .host = r->host,
+				       .port = r->port,
+				       .reason = ab_ledger_reason(r, reason),
+				       .rule = ab_ledger_rule(r),
+				       .id = id,
+			       });
 	if (ab_request_liftable(r)) {
-		ab_buf_printf(text,
-			      "A person can allow it with: agentbox allow %s\n",
-			      id);
+		ab_buf_printf(text, "A person can allow it with: agentbox allow %s\n", id);
 		return;
 	}
 	ab_ledger_hint(r, hint);
@@ -51,17 +46,15 @@ static void explain_denial(struct ab_buf *text, const char *id,
 }
 
 /* `id` of a denial, or "". */
-static void explain_failure(struct ab_buf *text, const char *begin,
-			    const char *id, const struct ab_request_record *r,
-			    int status)
+static void explain_failure(struct ab_buf *text, const char *begin, const char *id,
+			    const struct ab_request_record *r, int status)
 {
 	ab_buf_puts(text, begin);
 	if (r->port) {
 		ab_buf_puts(text, status < 500 ? " to " : " from ");
 		ab_words_target(text, r->host, r->port);
 	}
-	ab_buf_printf(text, ": %s",
-		      r->error ? r->error : "nothing more is known");
+	ab_buf_printf(text, ": %s", r->error ? r->error : "nothing more is known");
 	if (id[0])
 		ab_buf_printf(text, " (id %s)", id);
 	ab_buf_puts(text, ".\n");
@@ -79,8 +72,7 @@ void ab_exchange_answer(struct ab_bytes *out, struct ab_ledger *ledger,
 	if (status == 403) {
 		explain_denial(&text, id, r);
 		/* Some programs show no more of an answer than this. */
-		ab_buf_printf(&head,
-			      "HTTP/1.1 403 Blocked by agentbox (%s)\r\n", id);
+		ab_buf_printf(&head, "HTTP/1.1 403 Blocked by agentbox (%s)\r\n", id);
 	} else {
 		for (size_t i = 0; i < AB_COUNT(kinds); i++)
 			if (kinds[i].status == status) {
@@ -88,8 +80,7 @@ void ab_exchange_answer(struct ab_bytes *out, struct ab_ledger *ledger,
 				begin = kinds[i].begin;
 			}
 		explain_failure(&text, begin, id, r, status);
-		ab_buf_printf(&head, "HTTP/1.1 %d %s (agentbox: %s)\r\n",
-			      status, phrase,
+		ab_buf_printf(&head, "HTTP/1.1 %d %s (agentbox: %s)\r\n", status, phrase,
 			      r->error ? r->error : "no reason");
 	}
 	ab_buf_printf(&head,

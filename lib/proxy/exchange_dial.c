@@ -4,8 +4,7 @@
 #include "proxy/exchange_state.h"
 #include "proxy/tls.h"
 
-ssize_t ab_exchange_read_again(struct ab_conn *conn,
-			       struct ab_http_request *ret)
+ssize_t ab_exchange_read_again(struct ab_conn *conn, struct ab_http_request *ret)
 {
 	struct ab_http_scan scan = { 0 };
 
@@ -72,8 +71,8 @@ static void dialled(struct ab_conn *conn, const struct ab_dialled *result)
 	x->peer_port = rq->port;
 	x->peer_tls = rq->gateway;
 	if (rq->gateway) {
-		conn->server.tls = ab_tls_connect(conn->engine->insight.site,
-						  &conn->server, &rq->host);
+		conn->server.tls =
+			ab_tls_connect(conn->engine->insight.site, &conn->server, &rq->host);
 		if (!conn->server.tls) {
 			ab_exchange_fail(conn, 502, "there is no TLS for it");
 			return;

@@ -49,8 +49,7 @@ static void free_request(struct ab_exchange_request **rq)
 }
 #define auto_request __attribute__((cleanup(free_request)))
 
-static void describe(const struct ab_conn *conn,
-		     const struct ab_exchange_request *rq,
+static void describe(const struct ab_conn *conn, const struct ab_exchange_request *rq,
 		     struct ab_request_record *ret)
 {
 	*ret = (struct ab_request_record){
@@ -62,8 +61,7 @@ static void describe(const struct ab_conn *conn,
 		.sni = rq->asked,
 		/* Before the target is known it would be the last one's. */
 		.address = rq->port ? conn->address : NULL,
-		.secret = ab_insight_secret(&conn->engine->insight,
-					    rq->secret),
+		.secret = ab_insight_secret(&conn->engine->insight, rq->secret),
 		.error = rq->error,
 		.verdict = rq->verdict,
 		.fault = rq->fault,
@@ -123,8 +121,7 @@ void ab_exchange_end(struct ab_conn *conn)
 }
 
 /* Without a record there is no answer either. */
-static void answer(struct ab_conn *conn, struct ab_request_record *r,
-		   int status)
+static void answer(struct ab_conn *conn, struct ab_request_record *r, int status)
 {
 	r->status = status;
 	ab_conn_record(conn, r);
@@ -159,8 +156,7 @@ static void refuse(struct ab_conn *conn, struct ab_request_record *r)
 	answer(conn, r, rq->refusal);
 }
 
-static void deny(struct ab_conn *conn, enum ab_fault fault, int status,
-		 const char *why)
+static void deny(struct ab_conn *conn, enum ab_fault fault, int status, const char *why)
 {
 	struct ab_exchange_request *rq = conn->http->request;
 	int secret = rq->secret;
@@ -181,8 +177,7 @@ void ab_exchange_turn_away(struct ab_conn *conn, struct ab_request_record *r)
 	refuse(conn, r);
 }
 
-bool ab_exchange_describe(const struct ab_conn *conn,
-			  struct ab_request_record *ret)
+bool ab_exchange_describe(const struct ab_conn *conn, struct ab_request_record *ret)
 {
 	if (!conn->http->request)
 		return false;
@@ -190,11 +185,9 @@ bool ab_exchange_describe(const struct ab_conn *conn,
 	return true;
 }
 
-void ab_exchange_break(struct ab_conn *conn, enum ab_fault fault,
-		       const struct ab_verdict *verdict)
+void ab_exchange_break(struct ab_conn *conn, enum ab_fault fault, const struct ab_verdict *verdict)
 {
-	auto_request struct ab_exchange_request *rq =
-		ab_take(conn->http->request);
+	auto_request struct ab_exchange_request *rq = ab_take(conn->http->request);
 	struct ab_request_record r;
 
 	if (!rq) {
@@ -220,8 +213,7 @@ void ab_exchange_trip(struct ab_conn *conn)
 	auto_request struct ab_exchange_request *rq = NULL;
 	struct ab_request_record r;
 
-	conn->http->request->secret =
-		ab_swap_body_foreign(conn->http->request->swap);
+	conn->http->request->secret = ab_swap_body_foreign(conn->http->request->swap);
 	if (conn->http->request->down.state == AB_PASS_HEAD) {
 		ab_exchange_deny(conn, AB_FAULT_TRIPWIRE);
 		return;

@@ -24,15 +24,14 @@ bool ab_exchange_route(struct ab_conn *conn, const struct ab_http_request *head)
 	size_t skip;
 
 	if (head->form != AB_HTTP_ORIGIN || !asks_here(head) ||
-	    !ab_insight_route(&conn->engine->insight, head->path.s,
-			      head->path.len, &rq->host, &rq->port, &skip))
+	    !ab_insight_route(&conn->engine->insight, head->path.s, head->path.len, &rq->host,
+			      &rq->port, &skip))
 		return false;
 	rq->gateway = true;
 	rq->target =
 		head->path.s[skip] == '/'
 			? ab_strndup(head->path.s + skip, head->path.len - skip)
-			: ab_printf("/%.*s", (int)(head->path.len - skip),
-				    head->path.s + skip);
+			: ab_printf("/%.*s", (int)(head->path.len - skip), head->path.s + skip);
 	free(rq->path);
 	rq->path = ab_strndup(rq->target, strcspn(rq->target, "?"));
 	return true;
@@ -110,14 +109,13 @@ static bool judge_path(struct ab_conn *conn, const struct ab_http_request *head)
 	path[len] = '\0';
 	free(rq->path);
 	rq->path = ab_strdup(path);
-	if (!ab_http_rules_judge(rules, &rq->host, rq->port, head->method.s,
-				 head->method.len, path, len, &rule)) {
+	if (!ab_http_rules_judge(rules, &rq->host, rq->port, head->method.s, head->method.len, path,
+				 len, &rule)) {
 		ab_exchange_deny(conn, AB_FAULT_RULE);
 		return false;
 	}
 	if (end) {
-		char *target = ab_printf("%s%.*s", path, (int)(given.len - end),
-					 given.s + end);
+		char *target = ab_printf("%s%.*s", path, (int)(given.len - end), given.s + end);
 
 		free(rq->target);
 		rq->target = target;
@@ -145,8 +143,7 @@ static enum ab_fault fault_of(enum ab_swap_result result)
 	return AB_FAULT_NONE;
 }
 
-bool ab_exchange_inspect(struct ab_conn *conn,
-			 const struct ab_http_request *head,
+bool ab_exchange_inspect(struct ab_conn *conn, const struct ab_http_request *head,
 			 struct ab_swapped *ret)
 {
 	const struct ab_vault *vault = conn->engine->insight.vault;
@@ -172,8 +169,7 @@ bool ab_exchange_inspect(struct ab_conn *conn,
 		rq->carries = ret->carries;
 		return true;
 	case AB_SWAP_TOO_LONG:
-		ab_exchange_refuse(conn, 431,
-				   "its head is too long with its secrets");
+		ab_exchange_refuse(conn, 431, "its head is too long with its secrets");
 		return false;
 	case AB_SWAP_TRIPWIRE:
 	case AB_SWAP_MISPLACED:
@@ -243,8 +239,7 @@ bool ab_exchange_write(struct ab_conn *conn, struct ab_swapped *swapped,
 	ab_swapped_fini(swapped);
 	if (rq->looked) {
 		ab_scrub_free(rq->scrub);
-		rq->scrub = ab_insight_scrub(&conn->engine->insight, &rq->host,
-					     rq->port);
+		rq->scrub = ab_insight_scrub(&conn->engine->insight, &rq->host, rq->port);
 	}
 	return true;
 }

@@ -6,28 +6,26 @@
 
 enum {
 	CHUNKED_ROOM = 64 * 1024,
-	CHUNKED_SHARE = 64, /* reads at a stretch */
+	CHUNKED_SHARE = 64,   /* reads at a stretch */
 	TOGETHER = 16 * 1024, /* of a body, in one write with the head */
-	PEEK = 4096, /* of a client that may have ended */
+	PEEK = 4096,	      /* of a client that may have ended */
 };
 
 /* A body follows the head; the first `raw` bytes of from->in are the head
  * itself. */
-static void begin(struct ab_pass *p, enum ab_http_body body, uint64_t length,
-		  size_t raw, const struct ab_flow *flow)
+static void begin(struct ab_pass *p, enum ab_http_body body, uint64_t length, size_t raw,
+		  const struct ab_flow *flow)
 {
 	p->ahead = ab_pass_bytes(p, flow);
 	p->state = AB_PASS_BODY;
 	p->body = body;
 	p->before = flow->moved + raw;
-	p->left = body == AB_HTTP_CLOSE	   ? AB_FLOW_ALL
-		  : body == AB_HTTP_LENGTH ? raw + length
-					   : raw;
+	p->left = body == AB_HTTP_CLOSE ? AB_FLOW_ALL : body == AB_HTTP_LENGTH ? raw + length : raw;
 }
 
 /* What is there of a body goes with a head that was written anew. */
-static void gather(struct ab_pass *p, struct ab_flow *flow,
-		   struct ab_side *from, struct ab_side *to)
+static void gather(struct ab_pass *p, struct ab_flow *flow, struct ab_side *from,
+		   struct ab_side *to)
 {
 	size_t n = ab_bytes_len(&from->in);
 
@@ -49,13 +47,11 @@ uint64_t ab_pass_bytes(const struct ab_pass *p, const struct ab_flow *flow)
 {
 	if (p->state == AB_PASS_HEAD)
 		return 0;
-	return p->ahead +
-	       (flow->moved > p->before ? flow->moved - p->before : 0);
+	return p->ahead + (flow->moved > p->before ? flow->moved - p->before : 0);
 }
 
-static enum ab_io move_chunked(struct ab_pass *p, struct ab_flow *flow,
-			       struct ab_pipes *pipes, struct ab_side *from,
-			       struct ab_side *to)
+static enum ab_io move_chunked(struct ab_pass *p, struct ab_flow *flow, struct ab_pipes *pipes,
+			       struct ab_side *from, struct ab_side *to)
 {
 	for (int i = 0; i < CHUNKED_SHARE; i++) {
 		/* All of `left` is in from->in. */
@@ -80,9 +76,8 @@ static enum ab_io move_chunked(struct ab_pass *p, struct ab_flow *flow,
 	return AB_IO_YIELD;
 }
 
-static enum ab_io move(struct ab_pass *p, struct ab_flow *flow,
-		       struct ab_pipes *pipes, struct ab_side *from,
-		       struct ab_side *to)
+static enum ab_io move(struct ab_pass *p, struct ab_flow *flow, struct ab_pipes *pipes,
+		       struct ab_side *from, struct ab_side *to)
 {
 	if (p->sieve) {
 		enum ab_io io = ab_sieve_move(p->sieve, flow, from, to);
@@ -137,8 +132,7 @@ static bool pass_up(struct ab_conn *conn)
 	struct ab_pass *p = &rq->up;
 
 	if (p->state == AB_PASS_BODY) {
-		switch (move(p, &conn->up, conn->engine->pipes, &conn->client,
-			     &conn->server)) {
+		switch (move(p, &conn->up, conn->engine->pipes, &conn->client, &conn->server)) {
 		case AB_IO_DONE:
 			p->state = AB_PASS_OVER;
 			break;
@@ -160,15 +154,12 @@ static bool pass_up(struct ab_conn *conn)
 				ab_exchange_trip(conn);
 				return false;
 			}
-			if (rq->raw ||
-			    (p->malformed && rq->down.state != AB_PASS_HEAD)) {
+			if (rq->raw || (p->malformed && rq->down.state != AB_PASS_HEAD)) {
 				ab_exchange_cut(conn, "the connection broke");
 				return false;
 			}
 			if (p->malformed) {
-				ab_exchange_fail(
-					conn, 400,
-					"its chunked body is malformed");
+				ab_exchange_fail(conn, 400, "its chunked body is malformed");
 				return false;
 			}
 			break_up(conn);
@@ -199,22 +190,19 @@ static bool lose_server(struct ab_conn *conn)
 		/* A kept connection that ended: clients know what to do. */
 		ab_exchange_cut(conn, "the server closed the connection");
 	else
-		ab_exchange_fail(conn, 502,
-				 "it closed the connection without an answer");
+		ab_exchange_fail(conn, 502, "it closed the connection without an answer");
 	return false;
 }
 
 /* 100, 103 ...: the answer itself is still to come. */
-static void pass_interim(struct ab_conn *conn,
-			 const struct ab_http_response *rs, size_t len)
+static void pass_interim(struct ab_conn *conn, const struct ab_http_response *rs, size_t len)
 {
 	struct ab_exchange_request *rq = conn->http->request;
 
 	if (rs->status == 100)
 		rq->expects = false;
 	if (conn->http->mode == AB_EXCHANGE_TUNNEL)
-		ab_bytes_add(&conn->client.out, ab_bytes_head(&conn->server.in),
-			     len);
+		ab_bytes_add(&conn->client.out, ab_bytes_head(&conn->server.in), len);
 	else if (rq->minor) /* HTTP/1.0 knows no such thing */
 		ab_http_write_response(&conn->client.out, rs, true, rq->minor);
 	ab_bytes_skip(&conn->server.in, len);
@@ -222,21 +210,18 @@ static void pass_interim(struct ab_conn *conn,
 }
 
 /* Its body is searched for values, if there are any to be found. */
-static void sift_answer(struct ab_exchange_request *rq, enum ab_http_body body,
-			uint64_t length, bool frames)
+static void sift_answer(struct ab_exchange_request *rq, enum ab_http_body body, uint64_t length,
+			bool frames)
 {
-	struct ab_sieve_setup setup = { .scrub = rq->scrub,
-					.in = body,
-					.out = body,
-					.frames = frames,
-					.length = length };
+	struct ab_sieve_setup setup = {
+		.scrub = rq->scrub, .in = body, .out = body, .frames = frames, .length = length
+	};
 
 	if (rq->scrub && body != AB_HTTP_NONE)
 		rq->down.sieve = ab_sieve_new(&setup);
 }
 
-static bool switch_protocol(struct ab_conn *conn,
-			    const struct ab_http_response *rs, size_t len)
+static bool switch_protocol(struct ab_conn *conn, const struct ab_http_response *rs, size_t len)
 {
 	struct ab_exchange_request *rq = conn->http->request;
 	bool tunnel = conn->http->mode == AB_EXCHANGE_TUNNEL;
@@ -247,8 +232,7 @@ static bool switch_protocol(struct ab_conn *conn,
 	/* A server can be brought to say any status; one that goes on with
 	 * HTTP would then get requests that nobody has judged. */
 	if (!rs->head.upgrade)
-		return fail_response(conn,
-				     "it does not say to what it switches");
+		return fail_response(conn, "it does not say to what it switches");
 	rq->raw = true;
 	rq->status = rs->status;
 	/* It was for the body of the request, and is over. */
@@ -265,8 +249,7 @@ static bool switch_protocol(struct ab_conn *conn,
 	return true;
 }
 
-static bool begin_response(struct ab_conn *conn,
-			   const struct ab_http_response *rs, size_t len)
+static bool begin_response(struct ab_conn *conn, const struct ab_http_response *rs, size_t len)
 {
 	struct ab_exchange_request *rq = conn->http->request;
 	bool tunnel = conn->http->mode == AB_EXCHANGE_TUNNEL;
@@ -284,8 +267,7 @@ static bool begin_response(struct ab_conn *conn,
 	}
 	if (!rq->minor && !tunnel && rs->head.body == AB_HTTP_CHUNKED)
 		return fail_response(conn, "HTTP/1.0 knows no chunks");
-	if (rq->carries && rs->head.body != AB_HTTP_NONE &&
-	    ab_http_encoded(&rs->head)) {
+	if (rq->carries && rs->head.body != AB_HTTP_NONE && ab_http_encoded(&rs->head)) {
 		ab_exchange_fail(conn, 502,
 				 "its answer is compressed although it was "
 				 "asked not to, and cannot be searched for "
@@ -293,11 +275,9 @@ static bool begin_response(struct ab_conn *conn,
 		return false;
 	}
 	if (rs->status == 401 && rq->carries && rq->secret >= 0)
-		conn->engine->insight.stale(conn->engine->insight.arg,
-					    (size_t)rq->secret);
+		conn->engine->insight.stale(conn->engine->insight.arg, (size_t)rq->secret);
 	if (rs->status == 407 && conn->upstream && !fixed && !rq->gateway) {
-		ab_exchange_fail(conn, 502,
-				 "the upstream proxy wants other credentials");
+		ab_exchange_fail(conn, 502, "the upstream proxy wants other credentials");
 		return false;
 	}
 	ab_conn_deadline(conn, 0);
@@ -308,12 +288,10 @@ static bool begin_response(struct ab_conn *conn,
 	if (rs->head.body == AB_HTTP_CLOSE || rq->up.state != AB_PASS_OVER ||
 	    (fixed && !rs->head.keep))
 		rq->keep = false;
-	begin(&rq->down, rs->head.body, rs->head.length, tunnel ? len : 0,
-	      &conn->down);
+	begin(&rq->down, rs->head.body, rs->head.length, tunnel ? len : 0, &conn->down);
 	sift_answer(rq, rs->head.body, rs->head.length, false);
 	if (!tunnel) {
-		ab_http_write_response(&conn->client.out, rs, rq->keep,
-				       rq->minor);
+		ab_http_write_response(&conn->client.out, rs, rq->keep, rq->minor);
 		ab_bytes_skip(&conn->server.in, len);
 		gather(&rq->down, &conn->down, &conn->server, &conn->client);
 	}
@@ -339,14 +317,11 @@ static bool read_response(struct ab_conn *conn, bool *ret_wait)
 	}
 	len = !ab_bytes_len(&server->in)
 		      ? 0
-		      : ab_http_read_response(&x->scan,
-					      ab_bytes_head(&server->in),
-					      ab_bytes_len(&server->in),
-					      x->request->to_head, &rs);
+		      : ab_http_read_response(&x->scan, ab_bytes_head(&server->in),
+					      ab_bytes_len(&server->in), x->request->to_head, &rs);
 	/* Where it lies: the views of it see the result. */
 	if (len > 0 && x->request->scrub)
-		ab_scrub_take(x->request->scrub,
-			      server->in.data + server->in.start, (size_t)len,
+		ab_scrub_take(x->request->scrub, server->in.data + server->in.start, (size_t)len,
 			      true);
 	if (len > 0) {
 		*ret_wait = rs.status < 200;
@@ -366,8 +341,7 @@ static bool pass_body(struct ab_conn *conn, bool *ret_wait)
 	struct ab_exchange_request *rq = conn->http->request;
 	struct ab_pass *p = &rq->down;
 
-	switch (move(p, &conn->down, conn->engine->pipes, &conn->server,
-		     &conn->client)) {
+	switch (move(p, &conn->down, conn->engine->pipes, &conn->server, &conn->client)) {
 	case AB_IO_DONE:
 		p->state = AB_PASS_OVER;
 		if (rq->raw)
@@ -390,8 +364,8 @@ static bool pass_body(struct ab_conn *conn, bool *ret_wait)
 		ab_exchange_cut(conn, "it ended in the middle of its answer");
 		return false;
 	case AB_IO_FAILED:
-		ab_exchange_cut(conn, p->malformed ? "its answer is malformed"
-						   : "the connection broke");
+		ab_exchange_cut(conn,
+				p->malformed ? "its answer is malformed" : "the connection broke");
 		return false;
 	}
 	return false;
@@ -403,9 +377,8 @@ static bool pass_down(struct ab_conn *conn)
 	bool wait = false;
 
 	while (!wait && rq->down.state != AB_PASS_OVER) {
-		bool go_on = rq->down.state == AB_PASS_HEAD
-				     ? read_response(conn, &wait)
-				     : pass_body(conn, &wait);
+		bool go_on = rq->down.state == AB_PASS_HEAD ? read_response(conn, &wait)
+							    : pass_body(conn, &wait);
 
 		if (!go_on)
 			return false;
@@ -426,8 +399,7 @@ static void pass(struct ab_conn *conn)
 		ab_exchange_done(conn);
 }
 
-void ab_exchange_pass(struct ab_conn *conn, const struct ab_http_head *head,
-		      size_t raw)
+void ab_exchange_pass(struct ab_conn *conn, const struct ab_http_head *head, size_t raw)
 {
 	struct ab_exchange_request *rq = conn->http->request;
 
@@ -437,9 +409,7 @@ void ab_exchange_pass(struct ab_conn *conn, const struct ab_http_head *head,
 		struct ab_sieve_setup setup = {
 			.swap = rq->swap,
 			.in = head->body,
-			.out = ab_swap_body_keeps_length(rq->swap)
-				       ? head->body
-				       : AB_HTTP_CHUNKED,
+			.out = ab_swap_body_keeps_length(rq->swap) ? head->body : AB_HTTP_CHUNKED,
 			.length = head->length,
 		};
 

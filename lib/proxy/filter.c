@@ -58,28 +58,27 @@ static bool is_own(const struct ab_own *own, const struct ab_host *host)
 	struct ab_addr key = { .v6 = host->kind == AB_HOST_IPV6 };
 
 	memcpy(key.addr, host->addr, sizeof(key.addr));
-	return own->len &&
-	       bsearch(&key, own->v, own->len, sizeof(own->v[0]), compare_own);
+	return own->len && bsearch(&key, own->v, own->len, sizeof(own->v[0]), compare_own);
 }
 
-static bool decide(struct ab_verdict *ret, enum ab_access access,
-		   enum ab_basis basis, const char *entry)
+static bool decide(struct ab_verdict *ret, enum ab_access access, enum ab_basis basis,
+		   const char *entry)
 {
 	*ret = (struct ab_verdict){ access, basis, entry };
 	return access != AB_ACCESS_DENY;
 }
 
 /* An entry of a list on which no port means every port. */
-static const char *find_any_port(const struct ab_hostset *set,
-				 const struct ab_host *host, uint16_t port)
+static const char *find_any_port(const struct ab_hostset *set, const struct ab_host *host,
+				 uint16_t port)
 {
 	const char *entry = ab_hostset_find(set, host, 0);
 
 	return entry || !port ? entry : ab_hostset_find(set, host, port);
 }
 
-static const char *find_allowed(const struct ab_hostset *set,
-				const struct ab_host *host, uint16_t port)
+static const char *find_allowed(const struct ab_hostset *set, const struct ab_host *host,
+				uint16_t port)
 {
 	const char *entry = NULL;
 
@@ -90,18 +89,15 @@ static const char *find_allowed(const struct ab_hostset *set,
 
 /* What no list can allow: false, and why. */
 static bool is_open(const struct ab_filter *filter, const struct ab_own *own,
-		    const struct ab_host *host, uint16_t port,
-		    struct ab_verdict *ret)
+		    const struct ab_host *host, uint16_t port, struct ab_verdict *ret)
 {
 	const struct ab_range *range;
 	const char *entry;
 
 	if (host->kind != AB_HOST_NAME) {
 		range = ab_range_find(host);
-		if ((range || is_own(own, host)) &&
-		    !find_any_port(&filter->lift, host, port))
-			return decide(ret, AB_ACCESS_DENY,
-				      range ? AB_BASIS_RANGE : AB_BASIS_OWN,
+		if ((range || is_own(own, host)) && !find_any_port(&filter->lift, host, port))
+			return decide(ret, AB_ACCESS_DENY, range ? AB_BASIS_RANGE : AB_BASIS_OWN,
 				      range ? range->text : "");
 	}
 	entry = find_any_port(&filter->deny, host, port);
@@ -111,8 +107,7 @@ static bool is_open(const struct ab_filter *filter, const struct ab_own *own,
 }
 
 void ab_filter_judge(const struct ab_filter *filter, const struct ab_own *own,
-		     const struct ab_host *host, uint16_t port,
-		     struct ab_verdict *ret)
+		     const struct ab_host *host, uint16_t port, struct ab_verdict *ret)
 {
 	const char *entry;
 
@@ -129,8 +124,8 @@ void ab_filter_judge(const struct ab_filter *filter, const struct ab_own *own,
 		decide(ret, ret->access, AB_BASIS_PORT, entry);
 }
 
-bool ab_filter_resolvable(const struct ab_filter *filter,
-			  const struct ab_host *name, struct ab_verdict *ret)
+bool ab_filter_resolvable(const struct ab_filter *filter, const struct ab_host *name,
+			  struct ab_verdict *ret)
 {
 	const char *entry;
 
@@ -147,8 +142,7 @@ bool ab_filter_resolvable(const struct ab_filter *filter,
 }
 
 bool ab_filter_address(const struct ab_filter *filter, const struct ab_own *own,
-		       const struct ab_host *addr, uint16_t port,
-		       struct ab_verdict *ret)
+		       const struct ab_host *addr, uint16_t port, struct ab_verdict *ret)
 {
 	if (addr->kind == AB_HOST_NAME)
 		return decide(ret, AB_ACCESS_DENY, AB_BASIS_NONE, "");

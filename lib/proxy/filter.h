@@ -25,22 +25,22 @@ enum ab_access {
 	AB_ACCESS_ALLOW,
 };
 
-enum ab_basis {	/* what a decision rests on */
-	AB_BASIS_NONE,		/* on no list */
-	AB_BASIS_RANGE,		/* an address in a denied range */
-	AB_BASIS_OWN,		/* an address of this host; no entry */
-	AB_BASIS_DENY,		/* an entry of network.deny */
-	AB_BASIS_ALLOW,		/* an entry of network.allow */
-	AB_BASIS_PORT,		/* on the allow list, but not with this port:
+enum ab_basis {			  /* what a decision rests on */
+		AB_BASIS_NONE,	  /* on no list */
+		AB_BASIS_RANGE,	  /* an address in a denied range */
+		AB_BASIS_OWN,	  /* an address of this host; no entry */
+		AB_BASIS_DENY,	  /* an entry of network.deny */
+		AB_BASIS_ALLOW,	  /* an entry of network.allow */
+		AB_BASIS_PORT,	  /* on the allow list, but not with this port:
 				 * entry has another one */
-	AB_BASIS_GRANT,		/* a word of somebody about this run */
-	AB_BASIS_LEARNED,	/* on no list, and let through to learn */
+		AB_BASIS_GRANT,	  /* a word of somebody about this run */
+		AB_BASIS_LEARNED, /* on no list, and let through to learn */
 };
 
 struct ab_verdict {
 	enum ab_access access;
 	enum ab_basis basis;
-	const char *entry;	/* the entry, canonical, or the range as in
+	const char *entry; /* the entry, canonical, or the range as in
 				 * "10.0.0.0/8 (private)"; "" for none. Lives
 				 * as long as the filter. */
 };
@@ -56,21 +56,19 @@ struct ab_filter *ab_filter_new(const struct ab_policy *policy);
 void ab_filter_free(struct ab_filter *filter);
 
 void ab_filter_judge(const struct ab_filter *filter, const struct ab_own *own,
-		     const struct ab_host *host, uint16_t port,
-		     struct ab_verdict *ret);
+		     const struct ab_host *host, uint16_t port, struct ab_verdict *ret);
 
 /* Might this name be allowed, or asked about, with some port? Only such names
  * are answered by our resolver. `ret`: why, or why not. A name of which each
  * allowed port is denied by itself still counts as one that might. */
-bool ab_filter_resolvable(const struct ab_filter *filter,
-			  const struct ab_host *name, struct ab_verdict *ret);
+bool ab_filter_resolvable(const struct ab_filter *filter, const struct ab_host *name,
+			  struct ab_verdict *ret);
 
 /* May this address (a host that is not a name) be dialled for an allowed
  * name? false with the basis and the range, or the entry of network.deny, in
  * *ret. An address need not be on the allow list for that, and its being there
  * lifts no range. */
-bool ab_filter_address(const struct ab_filter *filter,
-		       const struct ab_own *own, const struct ab_host *addr,
-		       uint16_t port, struct ab_verdict *ret);
+bool ab_filter_address(const struct ab_filter *filter, const struct ab_own *own,
+		       const struct ab_host *addr, uint16_t port, struct ab_verdict *ret);
 
 #endif

@@ -29,8 +29,7 @@ static void drop(struct ab_grants *grants, size_t i)
 {
 	free(grants->v[i]);
 	grants->len--;
-	memmove(grants->v + i, grants->v + i + 1,
-		(grants->len - i) * sizeof(grants->v[0]));
+	memmove(grants->v + i, grants->v + i + 1, (grants->len - i) * sizeof(grants->v[0]));
 }
 
 static bool drop_oldest(struct ab_grants *grants, enum ab_grant_kind kind)
@@ -46,8 +45,7 @@ static bool drop_oldest(struct ab_grants *grants, enum ab_grant_kind kind)
 /* No room: only what is then asked about, or denied, may be forgotten. */
 static bool make_room(struct ab_grants *grants)
 {
-	return grants->len < AB_GRANTS_MAX ||
-	       drop_oldest(grants, AB_GRANT_ANSWER) ||
+	return grants->len < AB_GRANTS_MAX || drop_oldest(grants, AB_GRANT_ANSWER) ||
 	       drop_oldest(grants, AB_GRANT_ALLOW);
 }
 
@@ -64,8 +62,7 @@ bool ab_grants_add(struct ab_grants *grants, uint64_t now, const char *entry,
 	g->kind = kind;
 	g->until = until;
 	for (size_t i = grants->len; i-- > 0;)
-		if (is_over(grants->v[i], now) ||
-		    strcmp(grants->v[i]->text, g->text) == 0)
+		if (is_over(grants->v[i], now) || strcmp(grants->v[i]->text, g->text) == 0)
 			drop(grants, i);
 	if (!make_room(grants)) {
 		free(g);
@@ -73,19 +70,16 @@ bool ab_grants_add(struct ab_grants *grants, uint64_t now, const char *entry,
 	}
 	if (grants->len == grants->room) {
 		grants->room = grants->room ? 2 * grants->room : 8;
-		grants->v = ab_realloc(grants->v,
-				       grants->room * sizeof(grants->v[0]));
+		grants->v = ab_realloc(grants->v, grants->room * sizeof(grants->v[0]));
 	}
 	grants->v[grants->len++] = g;
 	return true;
 }
 
-static bool means(const struct ab_granted *g, const struct ab_host *host,
-		  uint16_t port)
+static bool means(const struct ab_granted *g, const struct ab_host *host, uint16_t port)
 {
-	return g->kind == AB_GRANT_ALLOW
-		       ? ab_host_entry_allows(&g->entry, host, port)
-		       : ab_host_entry_denies(&g->entry, host, port);
+	return g->kind == AB_GRANT_ALLOW ? ab_host_entry_allows(&g->entry, host, port)
+					 : ab_host_entry_denies(&g->entry, host, port);
 }
 
 /* Is there a port with which it allows this name; are all denied? */
@@ -95,8 +89,7 @@ static bool means_name(const struct ab_granted *g, const struct ab_host *name)
 	uint16_t port = g->entry.port;
 
 	return g->kind == AB_GRANT_ALLOW
-		       ? ab_host_entry_allows(&g->entry, name,
-					      port ? port : SOME_USUAL)
+		       ? ab_host_entry_allows(&g->entry, name, port ? port : SOME_USUAL)
 		       : !port && ab_host_entry_denies(&g->entry, name, 0);
 }
 
@@ -123,14 +116,12 @@ static void apply(const struct ab_granted *g, struct ab_verdict *verdict)
 	bool deny = g->kind != AB_GRANT_ALLOW;
 
 	if (deny || verdict->basis != AB_BASIS_ALLOW)
-		*verdict = (struct ab_verdict){ deny ? AB_ACCESS_DENY
-						     : AB_ACCESS_ALLOW,
+		*verdict = (struct ab_verdict){ deny ? AB_ACCESS_DENY : AB_ACCESS_ALLOW,
 						AB_BASIS_GRANT, g->text };
 }
 
-void ab_grants_judge(const struct ab_grants *grants, uint64_t now,
-		     const struct ab_host *host, uint16_t port,
-		     struct ab_verdict *verdict)
+void ab_grants_judge(const struct ab_grants *grants, uint64_t now, const struct ab_host *host,
+		     uint16_t port, struct ab_verdict *verdict)
 {
 	if (is_fixed(verdict))
 		return;
@@ -144,8 +135,8 @@ void ab_grants_judge(const struct ab_grants *grants, uint64_t now,
 	}
 }
 
-void ab_grants_name(const struct ab_grants *grants, uint64_t now,
-		    const struct ab_host *name, struct ab_verdict *verdict)
+void ab_grants_name(const struct ab_grants *grants, uint64_t now, const struct ab_host *name,
+		    struct ab_verdict *verdict)
 {
 	if (is_fixed(verdict))
 		return;

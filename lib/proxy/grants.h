@@ -22,11 +22,11 @@ enum { AB_GRANTS_MAX = 1024 };
 enum ab_grant_kind {
 	AB_GRANT_ALLOW,
 	AB_GRANT_DENY,
-	AB_GRANT_ANSWER,	/* denies: a question was answered with no */
+	AB_GRANT_ANSWER, /* denies: a question was answered with no */
 };
 
-struct ab_grants {	/* zeroed: none */
-	struct ab_granted **v;	/* the newest last */
+struct ab_grants {	       /* zeroed: none */
+	struct ab_granted **v; /* the newest last */
 	size_t len, room;
 };
 
@@ -39,11 +39,10 @@ bool ab_grants_add(struct ab_grants *grants, uint64_t now, const char *entry,
 
 /* Changes the verdict of the lists to what holds with the grants. The verdict's
  * entry may then be a grant's, and is valid until the next one is added. */
-void ab_grants_judge(const struct ab_grants *grants, uint64_t now,
-		     const struct ab_host *host, uint16_t port,
-		     struct ab_verdict *verdict);
+void ab_grants_judge(const struct ab_grants *grants, uint64_t now, const struct ab_host *host,
+		     uint16_t port, struct ab_verdict *verdict);
 /* The same for a name of which no port is known (ab_filter_resolvable). */
-void ab_grants_name(const struct ab_grants *grants, uint64_t now,
-		    const struct ab_host *name, struct ab_verdict *verdict);
+void ab_grants_name(const struct ab_grants *grants, uint64_t now, const struct ab_host *name,
+		    struct ab_verdict *verdict);
 
 #endif

@@ -91,22 +91,21 @@ static enum ab_first look_odd_record(const uint8_t *data, size_t len)
 /* What some server takes for a space; a carriage return is one in a line. */
 static bool is_blank(uint8_t c)
 {
-	return c == ' ' || c == '\t' || (c >= '\v' && c <= '\r') ||
-	       (c >= 0x1c && c <= 0x1f) || c == 0x85 || c == 0xa0;
+	return c == ' ' || c == '\t' || (c >= '\v' && c <= '\r') || (c >= 0x1c && c <= 0x1f) ||
+	       c == 0x85 || c == 0xa0;
 }
 
 static bool is_token(uint8_t c)
 {
-	return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
-	       (c >= 'a' && c <= 'z') || (c && strchr("!#$%&'*+-.^_`|~", c));
+	return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+	       (c && strchr("!#$%&'*+-.^_`|~", c));
 }
 
 /* Like the names of methods, as against some word. */
 static bool is_method(const uint8_t *word, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
-		if ((word[i] < 'A' || word[i] > 'Z') && word[i] != '-' &&
-		    word[i] != '_')
+		if ((word[i] < 'A' || word[i] > 'Z') && word[i] != '-' && word[i] != '_')
 			return false;
 	return len >= 3;
 }
@@ -129,8 +128,7 @@ static bool is_version(const uint8_t *data, size_t len)
 	for (size_t i = 0; i < AB_COUNT(names); i++) {
 		size_t n = strlen(names[i]);
 
-		if (len >= n &&
-		    strncasecmp((const char *)data, names[i], n) == 0)
+		if (len >= n && strncasecmp((const char *)data, names[i], n) == 0)
 			return true;
 	}
 	return false;
@@ -162,9 +160,8 @@ static enum ab_first look_line(const uint8_t *data, size_t len)
 	target = i;
 	for (; i < len; i++) {
 		if (data[i] == '\n')
-			return method && is_target(data + target, i - target)
-				       ? AB_FIRST_HTTP
-				       : AB_FIRST_OTHER;
+			return method && is_target(data + target, i - target) ? AB_FIRST_HTTP
+									      : AB_FIRST_OTHER;
 		if (is_blank(data[i - 1]) && is_version(data + i, len - i))
 			return AB_FIRST_HTTP;
 		/* Some servers take any byte in a path. */
@@ -196,8 +193,7 @@ static enum ab_first look_text(const uint8_t *data, size_t len)
 	return look_line(data, len);
 }
 
-enum ab_first ab_hello_look(const uint8_t *data, size_t len,
-			    struct ab_hello *ret)
+enum ab_first ab_hello_look(const uint8_t *data, size_t len, struct ab_hello *ret)
 {
 	size_t n = len < AB_HELLO_MAX ? len : AB_HELLO_MAX;
 	enum ab_first odd;

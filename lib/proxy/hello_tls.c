@@ -59,11 +59,9 @@ static bool read_server_name(struct view v, struct ab_hello *hello)
 {
 	struct view list, type, name;
 
-	if (hello->has_name || !take_block(&v, 2, &list) || v.len != 0 ||
-	    !take(&list, 1, &type) || type.data[0] != NAME_TYPE_HOST ||
-	    !take_block(&list, 2, &name) || list.len != 0 ||
-	    ab_host_parse((const char *)name.data, name.len, &hello->name,
-			  NULL) < 0 ||
+	if (hello->has_name || !take_block(&v, 2, &list) || v.len != 0 || !take(&list, 1, &type) ||
+	    type.data[0] != NAME_TYPE_HOST || !take_block(&list, 2, &name) || list.len != 0 ||
+	    ab_host_parse((const char *)name.data, name.len, &hello->name, NULL) < 0 ||
 	    hello->name.kind != AB_HOST_NAME)
 		return false;
 	hello->has_name = true;
@@ -92,22 +90,19 @@ static bool read_extensions(struct view v, struct ab_hello *hello)
 }
 
 /* A whole message, with its header. */
-static bool read_message(const uint8_t *data, size_t len,
-			 struct ab_hello *hello)
+static bool read_message(const uint8_t *data, size_t len, struct ab_hello *hello)
 {
 	struct view v = { data + MESSAGE_HEADER, len - MESSAGE_HEADER };
 	struct view version, random, session, suites, compression, extensions;
 
-	if (!take(&v, 2, &version) || version.data[0] != MAJOR ||
-	    !take(&v, RANDOM, &random) || !take_block(&v, 1, &session) ||
-	    session.len > SESSION_MAX || !take_block(&v, 2, &suites) ||
-	    suites.len == 0 || suites.len % 2 != 0 ||
+	if (!take(&v, 2, &version) || version.data[0] != MAJOR || !take(&v, RANDOM, &random) ||
+	    !take_block(&v, 1, &session) || session.len > SESSION_MAX ||
+	    !take_block(&v, 2, &suites) || suites.len == 0 || suites.len % 2 != 0 ||
 	    !take_block(&v, 1, &compression) || compression.len == 0)
 		return false;
 	if (v.len == 0)
 		return true; /* before TLS 1.3 it may end here */
-	return take_block(&v, 2, &extensions) && v.len == 0 &&
-	       read_extensions(extensions, hello);
+	return take_block(&v, 2, &extensions) && v.len == 0 && read_extensions(extensions, hello);
 }
 
 /* A message in several records is put together first. */
@@ -131,9 +126,8 @@ static enum ab_first read_records(const uint8_t *data, size_t used, size_t len,
 				  struct ab_hello *ret)
 {
 	struct ab_hello hello = { .used = used };
-	bool good = used == RECORD_HEADER + len
-			    ? read_message(data + RECORD_HEADER, len, &hello)
-			    : read_split(data, len, &hello);
+	bool good = used == RECORD_HEADER + len ? read_message(data + RECORD_HEADER, len, &hello)
+						: read_split(data, len, &hello);
 
 	if (!good)
 		return AB_FIRST_BAD;
@@ -141,8 +135,7 @@ static enum ab_first read_records(const uint8_t *data, size_t used, size_t len,
 	return AB_FIRST_TLS;
 }
 
-static enum ab_first look_records(const uint8_t *data, size_t len,
-				  struct ab_hello *ret)
+static enum ab_first look_records(const uint8_t *data, size_t len, struct ab_hello *ret)
 {
 	uint8_t header[MESSAGE_HEADER];
 	size_t want = AB_HELLO_MAX, have = 0, at = 0;
@@ -151,8 +144,7 @@ static enum ab_first look_records(const uint8_t *data, size_t len,
 		const uint8_t *p = data + at;
 		size_t n = get16(p + 3), seen = len - at - RECORD_HEADER;
 
-		if (p[0] != RECORD_HANDSHAKE || p[1] != MAJOR || n == 0 ||
-		    n > RECORD_MAX)
+		if (p[0] != RECORD_HANDSHAKE || p[1] != MAJOR || n == 0 || n > RECORD_MAX)
 			return AB_FIRST_BAD;
 		seen = seen < n ? seen : n;
 		for (size_t i = 0; i < seen && have + i < sizeof(header); i++)
@@ -160,8 +152,7 @@ static enum ab_first look_records(const uint8_t *data, size_t len,
 		if (have + seen > 0 && header[0] != CLIENT_HELLO)
 			return AB_FIRST_BAD;
 		if (have + seen >= sizeof(header))
-			want = sizeof(header) +
-			       ((size_t)header[1] << 16 | get16(header + 2));
+			want = sizeof(header) + ((size_t)header[1] << 16 | get16(header + 2));
 		/* A second message behind the hello is in nobody's protocol. */
 		if (want > AB_HELLO_MAX || have + n > want)
 			return AB_FIRST_BAD;
@@ -172,14 +163,12 @@ static enum ab_first look_records(const uint8_t *data, size_t len,
 		if (have == want)
 			return read_records(data, at, want, ret);
 	}
-	if ((len > at && data[at] != RECORD_HANDSHAKE) ||
-	    (len > at + 1 && data[at + 1] != MAJOR))
+	if ((len > at && data[at] != RECORD_HANDSHAKE) || (len > at + 1 && data[at + 1] != MAJOR))
 		return AB_FIRST_BAD;
 	return AB_FIRST_MORE;
 }
 
-enum ab_first ab_hello_read(const uint8_t *data, size_t len,
-			    struct ab_hello *ret)
+enum ab_first ab_hello_read(const uint8_t *data, size_t len, struct ab_hello *ret)
 {
 	size_t n = len < AB_HELLO_MAX ? len : AB_HELLO_MAX;
 	enum ab_first r = look_records(data, n, ret);
@@ -187,14 +176,12 @@ enum ab_first ab_hello_read(const uint8_t *data, size_t len,
 	return r == AB_FIRST_MORE && n == AB_HELLO_MAX ? AB_FIRST_BAD : r;
 }
 
-enum ab_first ab_hello_again(const uint8_t *data, size_t len,
-			     struct ab_hello *ret)
+enum ab_first ab_hello_again(const uint8_t *data, size_t len, struct ab_hello *ret)
 {
 	size_t n = len < AB_HELLO_MAX ? len : AB_HELLO_MAX, at = 0;
 	enum ab_first r = AB_FIRST_MORE;
 
-	while (at < n && (data[at] == RECORD_CHANGE_CIPHER ||
-			  data[at] == RECORD_APPLICATION)) {
+	while (at < n && (data[at] == RECORD_CHANGE_CIPHER || data[at] == RECORD_APPLICATION)) {
 		if (n - at < RECORD_HEADER)
 			at = n;
 		else
@@ -212,10 +199,9 @@ static bool is_retry(size_t at, uint8_t c)
 {
 	/* The one random number that means it (RFC 8446, 4.1.3). */
 	static const uint8_t magic[RANDOM] = {
-		0xcf, 0x21, 0xad, 0x74, 0xe5, 0x9a, 0x61, 0x11,
-		0xbe, 0x1d, 0x8c, 0x02, 0x1e, 0x65, 0xb8, 0x91,
-		0xc2, 0xa2, 0x11, 0x16, 0x7a, 0xbb, 0x8c, 0x5e,
-		0x07, 0x9e, 0x09, 0xe2, 0xc8, 0xa8, 0x33, 0x9c,
+		0xcf, 0x21, 0xad, 0x74, 0xe5, 0x9a, 0x61, 0x11, 0xbe, 0x1d, 0x8c,
+		0x02, 0x1e, 0x65, 0xb8, 0x91, 0xc2, 0xa2, 0x11, 0x16, 0x7a, 0xbb,
+		0x8c, 0x5e, 0x07, 0x9e, 0x09, 0xe2, 0xc8, 0xa8, 0x33, 0x9c,
 	};
 
 	if (at == 0)
@@ -238,8 +224,7 @@ enum ab_retry ab_hello_retry(const uint8_t *data, size_t len)
 		n = get16(data + at + 3);
 		seen = len - at - RECORD_HEADER;
 		seen = seen < n ? seen : n;
-		for (size_t i = 0; data[at] == RECORD_HANDSHAKE && i < seen;
-		     i++) {
+		for (size_t i = 0; data[at] == RECORD_HANDSHAKE && i < seen; i++) {
 			if (!is_retry(have, data[at + RECORD_HEADER + i]))
 				return AB_RETRY_NO;
 			if (++have == RANDOM_AT + RANDOM)

@@ -44,8 +44,7 @@ static void add_line(const char *line, size_t len, struct ab_answer *ret)
 		ab_answer_add(ret, true, addr);
 }
 
-bool ab_hosts_find(const char *text, size_t len, const char *name,
-		   struct ab_answer *ret)
+bool ab_hosts_find(const char *text, size_t len, const char *name, struct ab_answer *ret)
 {
 	struct ab_answer answer = { .kind = AB_ANSWER_OK };
 	const char *end = text + len, *at = text;
@@ -56,8 +55,7 @@ bool ab_hosts_find(const char *text, size_t len, const char *name,
 
 		line = line ? line + 1 : text;
 		/* A whole word, not the first one, and not in a comment. */
-		if (at > line && is_space(at[-1]) &&
-		    (at + n == end || is_end(at[n])) &&
+		if (at > line && is_space(at[-1]) && (at + n == end || is_end(at[n])) &&
 		    !memchr(line, '#', (size_t)(at - line)))
 			add_line(line, (size_t)(at - line), &answer);
 		at += n;
@@ -73,6 +71,5 @@ bool ab_hosts_is_local(const char *name)
 	static const char local[] = ".localhost";
 	size_t n = strlen(name), m = sizeof(local) - 1;
 
-	return strcmp(name, local + 1) == 0 ||
-	       (n > m && strcmp(name + n - m, local) == 0);
+	return strcmp(name, local + 1) == 0 || (n > m && strcmp(name + n - m, local) == 0);
 }

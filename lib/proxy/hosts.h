@@ -14,8 +14,7 @@ void ab_hosts_lower(char *text, size_t len);
 
 /* The addresses that the lower-case text gives this name; false: the file
  * does not have it. */
-bool ab_hosts_find(const char *text, size_t len, const char *name,
-		   struct ab_answer *ret);
+bool ab_hosts_find(const char *text, size_t len, const char *name, struct ab_answer *ret);
 
 /* Does this name mean the machine itself, whatever a file or a server says
  * (RFC 6761)? */

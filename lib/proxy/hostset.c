@@ -15,7 +15,7 @@ struct ab_hostkey {
 	uint32_t port; /* 0: none; ANY_PORT: stands for all of them */
 	uint8_t kind;
 	uint8_t bits; /* of an address */
-	uint8_t len; /* of a name */
+	uint8_t len;  /* of a name */
 	union {
 		const char *name; /* in text */
 		uint8_t addr[16];
@@ -46,8 +46,7 @@ static uint64_t hash_bytes(const void *data, size_t len)
 /* All bits of the sum must reach the low ones, which choose the slot. */
 static uint64_t hash_end(uint64_t hash, const struct ab_hostkey *key)
 {
-	hash ^= ((uint64_t)key->port << 16 | (uint64_t)key->kind << 8 |
-		 key->bits) *
+	hash ^= ((uint64_t)key->port << 16 | (uint64_t)key->kind << 8 | key->bits) *
 		UINT64_C(0x9e3779b97f4a7c15);
 	hash = (hash ^ hash >> 33) * UINT64_C(0xff51afd7ed558ccd);
 	hash = (hash ^ hash >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
@@ -64,15 +63,13 @@ static bool same_key(const struct ab_hostkey *a, const struct ab_hostkey *b)
 	if (a->hash != b->hash || a->port != b->port || a->kind != b->kind)
 		return false;
 	if (is_address(a))
-		return a->bits == b->bits &&
-		       memcmp(a->addr, b->addr, sizeof(a->addr)) == 0;
+		return a->bits == b->bits && memcmp(a->addr, b->addr, sizeof(a->addr)) == 0;
 	return a->len == b->len && memcmp(a->name, b->name, a->len) == 0;
 }
 
 /* The slot with this key, or the free one where it would stand. At least half
  * of them are free. */
-static uint32_t *slot_of(const struct ab_hostset *set,
-			 const struct ab_hostkey *key)
+static uint32_t *slot_of(const struct ab_hostset *set, const struct ab_hostkey *key)
 {
 	size_t i = key->hash & set->mask;
 
@@ -81,8 +78,7 @@ static uint32_t *slot_of(const struct ab_hostset *set,
 	return &set->slots[i];
 }
 
-static const char *look_up(const struct ab_hostset *set, struct ab_hostkey *key,
-			   uint64_t hash)
+static const char *look_up(const struct ab_hostset *set, struct ab_hostkey *key, uint64_t hash)
 {
 	uint32_t number;
 
@@ -143,8 +139,7 @@ void ab_hostset_init(struct ab_hostset *set, const struct ab_strv *entries)
 	};
 	for (size_t i = 0; i < entries->len; i++) {
 		struct ab_host_entry e;
-		int r = ab_host_entry_parse(entries->v[i],
-					    strlen(entries->v[i]), &e, NULL);
+		int r = ab_host_entry_parse(entries->v[i], strlen(entries->v[i]), &e, NULL);
 
 		assert(r == 0);
 		if (r == 0)
@@ -160,8 +155,7 @@ void ab_hostset_fini(struct ab_hostset *set)
 	*set = (struct ab_hostset){ 0 };
 }
 
-static const char *find_name(const struct ab_hostset *set, const char *name,
-			     uint32_t port)
+static const char *find_name(const struct ab_hostset *set, const char *name, uint32_t port)
 {
 	struct ab_hostkey key = { .port = port, .kind = BELOW };
 	uint64_t hash = HASH_START;
@@ -184,8 +178,8 @@ static const char *find_name(const struct ab_hostset *set, const char *name,
 	return text ? text : found;
 }
 
-static const char *find_address(const struct ab_hostset *set,
-				const struct ab_host *host, uint32_t port)
+static const char *find_address(const struct ab_hostset *set, const struct ab_host *host,
+				uint32_t port)
 {
 	bool v6 = host->kind == AB_HOST_IPV6;
 	const bool *used = v6 ? set->v6_bits : set->v4_bits;
@@ -201,16 +195,14 @@ static const char *find_address(const struct ab_hostset *set,
 		if (!used[bits])
 			continue;
 		key.bits = (uint8_t)bits;
-		text = look_up(set, &key,
-			       hash_bytes(key.addr, sizeof(key.addr)));
+		text = look_up(set, &key, hash_bytes(key.addr, sizeof(key.addr)));
 		if (text)
 			return text;
 	}
 	return NULL;
 }
 
-static const char *find(const struct ab_hostset *set,
-			const struct ab_host *host, uint32_t port)
+static const char *find(const struct ab_hostset *set, const struct ab_host *host, uint32_t port)
 {
 	if (set->len == 0)
 		return NULL;
@@ -218,14 +210,12 @@ static const char *find(const struct ab_hostset *set,
 					  : find_address(set, host, port);
 }
 
-const char *ab_hostset_find(const struct ab_hostset *set,
-			    const struct ab_host *host, uint16_t port)
+const char *ab_hostset_find(const struct ab_hostset *set, const struct ab_host *host, uint16_t port)
 {
 	return find(set, host, port);
 }
 
-const char *ab_hostset_any(const struct ab_hostset *set,
-			   const struct ab_host *host)
+const char *ab_hostset_any(const struct ab_hostset *set, const struct ab_host *host)
 {
 	return find(set, host, ANY_PORT);
 }

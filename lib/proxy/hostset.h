@@ -22,9 +22,9 @@ struct ab_hostset {
 	struct ab_arena texts;
 	struct ab_hostkey *keys;
 	size_t len;
-	uint32_t *slots;	/* number of a key, counted from 1; 0: free */
+	uint32_t *slots; /* number of a key, counted from 1; 0: free */
 	size_t mask;
-	bool v4_bits[33], v6_bits[129];	/* prefixes that are in use */
+	bool v4_bits[33], v6_bits[129]; /* prefixes that are in use */
 };
 
 /* The entries are canonical; one that is not is a bug and ends the program. */
@@ -36,11 +36,10 @@ void ab_hostset_fini(struct ab_hostset *set);
  * several the nearest: the name itself before those above it, the longer
  * prefix before the shorter.
  */
-const char *ab_hostset_find(const struct ab_hostset *set,
-			    const struct ab_host *host, uint16_t port);
+const char *ab_hostset_find(const struct ab_hostset *set, const struct ab_host *host,
+			    uint16_t port);
 /* The same, whatever its port. */
-const char *ab_hostset_any(const struct ab_hostset *set,
-			   const struct ab_host *host);
+const char *ab_hostset_any(const struct ab_hostset *set, const struct ab_host *host);
 
 /* The most slots that are read for one key: what the table's shape costs. */
 size_t ab_hostset_longest(const struct ab_hostset *set);

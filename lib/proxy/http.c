@@ -5,7 +5,7 @@
 #include "base/mem.h"
 
 enum {
-	ONCE = 1, /* a second one makes the head malformed */
+	ONCE = 1,    /* a second one makes the head malformed */
 	UNNAMED = 2, /* no matter of one hop: Connection may not name it */
 };
 
@@ -89,8 +89,7 @@ static ssize_t fail(struct ab_http_scan *scan, int status, const char *why)
 
 /* The length of the head, by its lines alone; the bytes between are checked,
  * so that nothing after this meets a control byte. */
-static ssize_t find_end(struct ab_http_scan *scan, const uint8_t *data,
-			size_t len)
+static ssize_t find_end(struct ab_http_scan *scan, const uint8_t *data, size_t len)
 {
 	enum { FIRST_MAX = AB_HTTP_METHOD_MAX + AB_HTTP_TARGET_MAX + 16 };
 	size_t limit = len < AB_HTTP_HEAD_MAX ? len : AB_HTTP_HEAD_MAX;
@@ -103,17 +102,13 @@ static ssize_t find_end(struct ab_http_scan *scan, const uint8_t *data,
 			if (scan->at + 1 >= limit)
 				break;
 			if (data[scan->at + 1] != '\n')
-				return fail(scan, 400,
-					    "it has a CR without LF");
+				return fail(scan, 400, "it has a CR without LF");
 			if (first && !scan->lines)
-				return fail(scan, 400,
-					    "it begins with an empty line");
+				return fail(scan, 400, "it begins with an empty line");
 			if (first)
 				return (ssize_t)scan->at + 2;
 			if (++scan->lines > AB_HTTP_FIELDS + 1)
-				return fail(
-					scan, 431,
-					"it has more than 128 header fields");
+				return fail(scan, 431, "it has more than 128 header fields");
 			scan->at++;
 			scan->line = scan->at + 1;
 		} else if (c == '\n') {
@@ -178,15 +173,13 @@ static struct ab_http_text trim(struct ab_http_text s)
 /* "1.0" or "1.1" behind "HTTP/". */
 static bool take_version(struct ab_http_text s, int *ret_minor)
 {
-	if (s.len != 8 || memcmp(s.s, "HTTP/1.", 7) != 0 ||
-	    (s.s[7] != '0' && s.s[7] != '1'))
+	if (s.len != 8 || memcmp(s.s, "HTTP/1.", 7) != 0 || (s.s[7] != '0' && s.s[7] != '1'))
 		return false;
 	*ret_minor = s.s[7] - '0';
 	return true;
 }
 
-static const char *add_options(struct ab_http_head *head,
-			       struct ab_http_text value)
+static const char *add_options(struct ab_http_head *head, struct ab_http_text value)
 {
 	while (value.len) {
 		struct ab_http_text word = trim(take_until(&value, ','));
@@ -205,8 +198,7 @@ static const char *add_options(struct ab_http_head *head,
 	return NULL;
 }
 
-static const char *add_field(struct ab_http_head *head,
-			     struct ab_http_text line, unsigned *seen)
+static const char *add_field(struct ab_http_head *head, struct ab_http_text line, unsigned *seen)
 {
 	struct ab_http_field *f = &head->fields[head->nfields++];
 	int i;
@@ -278,8 +270,7 @@ bool ab_http_option(const struct ab_http_head *head, struct ab_http_text word)
 
 static bool has_option(const struct ab_http_head *head, const char *word)
 {
-	return ab_http_option(head,
-			      (struct ab_http_text){ word, strlen(word) });
+	return ab_http_option(head, (struct ab_http_text){ word, strlen(word) });
 }
 
 static bool is_unjudged(struct ab_http_text protocols)
@@ -308,8 +299,7 @@ static ssize_t read_fields(struct ab_http_scan *scan, struct ab_http_text rest,
 		if (why)
 			return fail(scan, 400, why);
 	}
-	head->keep = !has_option(head, "close") &&
-		     (head->minor || has_option(head, "keep-alive"));
+	head->keep = !has_option(head, "close") && (head->minor || has_option(head, "keep-alive"));
 	for (size_t i = 0; i < head->nfields; i++) {
 		const struct ab_http_field *f = &head->fields[i];
 
@@ -327,28 +317,24 @@ static ssize_t read_fields(struct ab_http_scan *scan, struct ab_http_text rest,
 	if (head->upgrade_unjudged)
 		head->upgrade = false;
 	if (length && coding)
-		return fail(scan, 400,
-			    "it has both Content-Length and Transfer-Encoding");
+		return fail(scan, 400, "it has both Content-Length and Transfer-Encoding");
 	if (length) {
 		if (!read_length(length->value, &head->length))
-			return fail(scan, 400,
-				    "its Content-Length is not one number");
+			return fail(scan, 400, "its Content-Length is not one number");
 		head->body = head->length ? AB_HTTP_LENGTH : AB_HTTP_NONE;
 	}
 	if (coding) {
 		if (!ab_http_is(coding->value, "chunked"))
-			return fail(scan, 501,
-				    "its Transfer-Encoding is not \"chunked\"");
+			return fail(scan, 501, "its Transfer-Encoding is not \"chunked\"");
 		if (!head->minor)
-			return fail(scan, 400,
-				    "HTTP/1.0 has no Transfer-Encoding");
+			return fail(scan, 400, "HTTP/1.0 has no Transfer-Encoding");
 		head->body = AB_HTTP_CHUNKED;
 	}
 	return 0;
 }
 
-ssize_t ab_http_read_request(struct ab_http_scan *scan, const void *data,
-			     size_t len, struct ab_http_request *ret)
+ssize_t ab_http_read_request(struct ab_http_scan *scan, const void *data, size_t len,
+			     struct ab_http_request *ret)
 {
 	ssize_t end = find_end(scan, data, len), r;
 	struct ab_http_text rest, line;
@@ -366,8 +352,7 @@ ssize_t ab_http_read_request(struct ab_http_scan *scan, const void *data,
 	if (!take_version(line, &ret->head.minor))
 		return line.len == 8 && memcmp(line.s, "HTTP/", 5) == 0
 			       ? fail(scan, 505, "it is not HTTP/1.0 or 1.1")
-			       : fail(scan, 400,
-				      "its first line is no request");
+			       : fail(scan, 400, "its first line is no request");
 	if (ret->method.len > AB_HTTP_METHOD_MAX)
 		return fail(scan, 501, "its method is too long");
 	if (ret->target.len > AB_HTTP_TARGET_MAX)
@@ -379,8 +364,7 @@ ssize_t ab_http_read_request(struct ab_http_scan *scan, const void *data,
 	return why ? fail(scan, 400, why) : end;
 }
 
-ssize_t ab_http_read_response(struct ab_http_scan *scan, const void *data,
-			      size_t len, bool to_head,
+ssize_t ab_http_read_response(struct ab_http_scan *scan, const void *data, size_t len, bool to_head,
 			      struct ab_http_response *ret)
 {
 	ssize_t end = find_end(scan, data, len), r;
@@ -395,12 +379,10 @@ ssize_t ab_http_read_response(struct ab_http_scan *scan, const void *data,
 	if (!take_version(take_until(&line, ' '), &head->minor))
 		return fail(scan, 502, "it is not HTTP/1.0 or 1.1");
 	status = take_until(&line, ' ');
-	if (status.len != 3 || status.s[0] < '1' || status.s[0] > '9' ||
-	    status.s[1] < '0' || status.s[1] > '9' || status.s[2] < '0' ||
-	    status.s[2] > '9')
+	if (status.len != 3 || status.s[0] < '1' || status.s[0] > '9' || status.s[1] < '0' ||
+	    status.s[1] > '9' || status.s[2] < '0' || status.s[2] > '9')
 		return fail(scan, 502, "its first line has no status");
-	ret->status = (status.s[0] - '0') * 100 + (status.s[1] - '0') * 10 +
-		      status.s[2] - '0';
+	ret->status = (status.s[0] - '0') * 100 + (status.s[1] - '0') * 10 + status.s[2] - '0';
 	ret->reason = line;
 	head->body = AB_HTTP_CLOSE;
 	r = read_fields(scan, rest, head);
@@ -410,8 +392,7 @@ ssize_t ab_http_read_response(struct ab_http_scan *scan, const void *data,
 	if ((ret->status < 200 || ret->status == 204) &&
 	    (head->body == AB_HTTP_LENGTH || head->body == AB_HTTP_CHUNKED))
 		return fail(scan, 502, "it has a body that its status forbids");
-	if (to_head || ret->status < 200 || ret->status == 204 ||
-	    ret->status == 304)
+	if (to_head || ret->status < 200 || ret->status == 204 || ret->status == 304)
 		head->body = AB_HTTP_NONE;
 	if (head->body == AB_HTTP_CLOSE)
 		head->keep = false;

@@ -122,8 +122,8 @@ static enum state next_state(struct ab_http_chunks *c, uint8_t b)
 	return BAD;
 }
 
-ssize_t ab_http_chunks_next(struct ab_http_chunks *c, const void *data,
-			    size_t len, size_t *ret_data, bool *ret_over)
+ssize_t ab_http_chunks_next(struct ab_http_chunks *c, const void *data, size_t len,
+			    size_t *ret_data, bool *ret_over)
 {
 	const uint8_t *p = data;
 	size_t at = 0;
@@ -148,16 +148,14 @@ ssize_t ab_http_chunks_next(struct ab_http_chunks *c, const void *data,
 	return (ssize_t)at;
 }
 
-ssize_t ab_http_chunks_take(struct ab_http_chunks *c, const void *data,
-			    size_t len, bool *ret_over)
+ssize_t ab_http_chunks_take(struct ab_http_chunks *c, const void *data, size_t len, bool *ret_over)
 {
 	const uint8_t *p = data;
 	size_t at = 0, payload;
 
 	*ret_over = c->state == OVER;
 	while (at < len && !*ret_over) {
-		ssize_t n = ab_http_chunks_next(c, p + at, len - at, &payload,
-						ret_over);
+		ssize_t n = ab_http_chunks_next(c, p + at, len - at, &payload, ret_over);
 
 		if (n < 0)
 			return -1;

@@ -19,8 +19,7 @@ static bool read_port(struct ab_http_text s, uint16_t *ret)
 	return true;
 }
 
-bool ab_http_authority(struct ab_http_text s, struct ab_host *ret_host,
-		       uint16_t *ret_port)
+bool ab_http_authority(struct ab_http_text s, struct ab_host *ret_host, uint16_t *ret_port)
 {
 	bool bracket = s.len && s.s[0] == '[';
 	const char *colon = memrchr(s.s, ':', s.len);
@@ -33,9 +32,7 @@ bool ab_http_authority(struct ab_http_text s, struct ab_host *ret_host,
 		n = (size_t)(colon - s.s);
 		if (memchr(s.s, ':', n) && !bracket)
 			return false;
-		if (!read_port((struct ab_http_text){ colon + 1,
-						      s.len - n - 1 },
-			       &port))
+		if (!read_port((struct ab_http_text){ colon + 1, s.len - n - 1 }, &port))
 			return false;
 	}
 	if (bracket && (n < 2 || s.s[n - 1] != ']'))
@@ -74,8 +71,7 @@ static const char *read_absolute(struct ab_http_request *rq)
 		return "the host in its target is malformed";
 	rq->form = AB_HTTP_ABSOLUTE;
 	rq->has_host = true;
-	rq->path = (struct ab_http_text){ rest.s + authority.len,
-					  rest.len - authority.len };
+	rq->path = (struct ab_http_text){ rest.s + authority.len, rest.len - authority.len };
 	return NULL;
 }
 
@@ -107,11 +103,9 @@ static const char *read_target(struct ab_http_request *rq)
 	}
 	if (is(t, "*")) {
 		rq->form = AB_HTTP_ASTERISK;
-		return is(rq->method, "OPTIONS") ? NULL
-						 : "only OPTIONS may ask for *";
+		return is(rq->method, "OPTIONS") ? NULL : "only OPTIONS may ask for *";
 	}
-	if (t.len >= 7 &&
-	    ab_http_is((struct ab_http_text){ t.s, 7 }, "http://"))
+	if (t.len >= 7 && ab_http_is((struct ab_http_text){ t.s, 7 }, "http://"))
 		return read_absolute(rq);
 	if (memmem(t.s, t.len, "://", 3))
 		return "a proxy can be asked for http:// only; https:// needs CONNECT";
@@ -119,8 +113,7 @@ static const char *read_target(struct ab_http_request *rq)
 }
 
 /* The same authority; without a port of its own either side means `port`. */
-static bool agree(const struct ab_http_request *rq, const struct ab_host *host,
-		  uint16_t port)
+static bool agree(const struct ab_http_request *rq, const struct ab_host *host, uint16_t port)
 {
 	uint16_t usual = rq->form == AB_HTTP_AUTHORITY ? rq->port : 80;
 
@@ -140,15 +133,11 @@ const char *ab_http_target(struct ab_http_request *rq)
 	/* The target of a CONNECT is all that matters, and it goes nowhere
 	 * else; every other request needs a Host from 1.1 on. */
 	if (!f)
-		return rq->head.minor && rq->form != AB_HTTP_AUTHORITY
-			       ? "it has no Host"
-			       : NULL;
+		return rq->head.minor && rq->form != AB_HTTP_AUTHORITY ? "it has no Host" : NULL;
 	if (!ab_http_authority(f->value, &host, &port))
 		return "its Host is malformed";
 	if (rq->has_host)
-		return agree(rq, &host, port)
-			       ? NULL
-			       : "its Host is not the host of its target";
+		return agree(rq, &host, port) ? NULL : "its Host is not the host of its target";
 	rq->has_host = true;
 	rq->host = host;
 	rq->port = port;

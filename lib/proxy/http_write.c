@@ -25,8 +25,7 @@ static void put_field(struct ab_bytes *out, const struct ab_http_field *f)
 }
 
 /* "Connection: a, b" if there is anything to say. */
-static void put_connection(struct ab_bytes *out, const char *const *words,
-			   size_t n)
+static void put_connection(struct ab_bytes *out, const char *const *words, size_t n)
 {
 	bool begun = false;
 
@@ -43,9 +42,8 @@ static void put_connection(struct ab_bytes *out, const char *const *words,
 
 static void put_authority(struct ab_bytes *out, const struct ab_http_hop *hop)
 {
-	struct ab_host_entry e = ab_host_entry_of(
-		hop->host,
-		hop->port == (hop->tls ? 443 : 80) ? 0 : hop->port);
+	struct ab_host_entry e =
+		ab_host_entry_of(hop->host, hop->port == (hop->tls ? 443 : 80) ? 0 : hop->port);
 	char text[AB_HOST_ENTRY_TEXT];
 
 	ab_host_entry_format(&e, text);
@@ -64,8 +62,7 @@ static bool has_method(const struct ab_http_request *rq, const char *method)
 	       memcmp(rq->method.s, method, rq->method.len) == 0;
 }
 
-static void put_request_line(struct ab_bytes *out,
-			     const struct ab_http_request *rq,
+static void put_request_line(struct ab_bytes *out, const struct ab_http_request *rq,
 			     const struct ab_http_hop *hop)
 {
 	bool star = !rq->path.len && has_method(rq, "OPTIONS");
@@ -86,8 +83,7 @@ static void put_request_line(struct ab_bytes *out,
 }
 
 /* Does it go further than this hop? */
-static bool travels(const struct ab_http_head *head,
-		    const struct ab_http_field *f, bool upgrade)
+static bool travels(const struct ab_http_head *head, const struct ab_http_field *f, bool upgrade)
 {
 	switch (f->id) {
 	case AB_HTTP_CONNECTION:
@@ -109,8 +105,7 @@ static bool travels(const struct ab_http_head *head,
 	return false;
 }
 
-void ab_http_write_request(struct ab_bytes *out,
-			   const struct ab_http_request *rq,
+void ab_http_write_request(struct ab_bytes *out, const struct ab_http_request *rq,
 			   const struct ab_http_hop *hop)
 {
 	const struct ab_http_head *head = &rq->head;
@@ -131,12 +126,10 @@ void ab_http_write_request(struct ab_bytes *out,
 		const struct ab_http_field *f = &head->fields[i];
 
 		/* All that TE can ask for between us: trailers pass. */
-		if (f->id == AB_HTTP_TE && ab_http_is(f->value, "trailers") &&
-		    !words[1]) {
+		if (f->id == AB_HTTP_TE && ab_http_is(f->value, "trailers") && !words[1]) {
 			words[1] = "TE";
 			put_field(out, f);
-		} else if (f->id != AB_HTTP_HOST &&
-			   travels(head, f, head->upgrade)) {
+		} else if (f->id != AB_HTTP_HOST && travels(head, f, head->upgrade)) {
 			put_field(out, f);
 		}
 	}
@@ -150,8 +143,7 @@ void ab_http_write_request(struct ab_bytes *out,
 	put(out, "\r\n");
 }
 
-void ab_http_write_without_upgrade(struct ab_bytes *out,
-				   const struct ab_http_request *rq)
+void ab_http_write_without_upgrade(struct ab_bytes *out, const struct ab_http_request *rq)
 {
 	const struct ab_http_head *head = &rq->head;
 	bool begun = false;
@@ -178,8 +170,7 @@ void ab_http_write_without_upgrade(struct ab_bytes *out,
 	put(out, begun ? "\r\n\r\n" : "\r\n");
 }
 
-void ab_http_write_response(struct ab_bytes *out,
-			    const struct ab_http_response *rs, bool keep,
+void ab_http_write_response(struct ab_bytes *out, const struct ab_http_response *rs, bool keep,
 			    int minor)
 {
 	const struct ab_http_head *head = &rs->head;

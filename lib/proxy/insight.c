@@ -11,8 +11,7 @@
 #include "proxy/tls.h"
 #include "proxy/vault.h"
 
-void ab_insight_init(struct ab_insight *insight,
-		     const struct ab_strv *intercepted)
+void ab_insight_init(struct ab_insight *insight, const struct ab_strv *intercepted)
 {
 	if (!intercepted || !intercepted->len)
 		return;
@@ -21,15 +20,13 @@ void ab_insight_init(struct ab_insight *insight,
 		const char *s = intercepted->v[i];
 
 		/* They were entries of the policy, so they are well-formed. */
-		if (ab_host_entry_parse(s, strlen(s),
-					&insight->hosts[insight->nhosts],
-					NULL) == 0)
+		if (ab_host_entry_parse(s, strlen(s), &insight->hosts[insight->nhosts], NULL) == 0)
 			insight->nhosts++;
 	}
 }
 
 struct ab_insight_scrub {
-	uint64_t secrets;	/* those of the host: bits */
+	uint64_t secrets; /* those of the host: bits */
 	struct ab_scrub *scrub;
 };
 
@@ -41,8 +38,8 @@ static void forget_scrubs(struct ab_insight *insight)
 	insight->nscrubs = 0;
 }
 
-static uint64_t secrets_of(const struct ab_insight *insight,
-			   const struct ab_host *host, uint16_t port)
+static uint64_t secrets_of(const struct ab_insight *insight, const struct ab_host *host,
+			   uint16_t port)
 {
 	uint64_t set = 0;
 
@@ -53,8 +50,8 @@ static uint64_t secrets_of(const struct ab_insight *insight,
 	return set;
 }
 
-struct ab_scrub *ab_insight_scrub(struct ab_insight *insight,
-				  const struct ab_host *host, uint16_t port)
+struct ab_scrub *ab_insight_scrub(struct ab_insight *insight, const struct ab_host *host,
+				  uint16_t port)
 {
 	uint64_t set = secrets_of(insight, host, port);
 	struct ab_scrub *scrub;
@@ -66,20 +63,16 @@ struct ab_scrub *ab_insight_scrub(struct ab_insight *insight,
 			return ab_scrub_hold(insight->scrubs[i].scrub);
 	scrub = ab_scrub_new(insight->vault, host, port);
 	insight->scrubs =
-		ab_realloc(insight->scrubs, (insight->nscrubs + 1) *
-						    sizeof(insight->scrubs[0]));
-	insight->scrubs[insight->nscrubs++] =
-		(struct ab_insight_scrub){ set, scrub };
+		ab_realloc(insight->scrubs, (insight->nscrubs + 1) * sizeof(insight->scrubs[0]));
+	insight->scrubs[insight->nscrubs++] = (struct ab_insight_scrub){ set, scrub };
 	return ab_scrub_hold(scrub);
 }
 
-void ab_insight_renew(struct ab_insight *insight, size_t i, const char *value,
-		      size_t len)
+void ab_insight_renew(struct ab_insight *insight, size_t i, const char *value, size_t len)
 {
 	struct ab_error err;
 
-	if (insight->vault &&
-	    ab_vault_set(insight->vault, i, value, len, &err) == 0)
+	if (insight->vault && ab_vault_set(insight->vault, i, value, len, &err) == 0)
 		forget_scrubs(insight);
 }
 
@@ -92,8 +85,7 @@ void ab_insight_fini(struct ab_insight *insight)
 	*insight = (struct ab_insight){ 0 };
 }
 
-bool ab_insight_covers(const struct ab_insight *insight,
-		       const struct ab_host *host, uint16_t port)
+bool ab_insight_covers(const struct ab_insight *insight, const struct ab_host *host, uint16_t port)
 {
 	for (size_t i = 0; i < insight->nhosts; i++)
 		if (ab_host_entry_allows(&insight->hosts[i], host, port))
@@ -103,8 +95,7 @@ bool ab_insight_covers(const struct ab_insight *insight,
 
 const char *ab_insight_secret(const struct ab_insight *insight, int i)
 {
-	return i < 0 ? ""
-		     : ab_vault_at(insight->vault, (size_t)i)->secret->name;
+	return i < 0 ? "" : ab_vault_at(insight->vault, (size_t)i)->secret->name;
 }
 
 void ab_insight_trip(const struct ab_insight *insight, int i)
@@ -114,11 +105,9 @@ void ab_insight_trip(const struct ab_insight *insight, int i)
 }
 
 /* A secret without a provider goes by its own name. */
-static bool goes_by(const struct ab_secret *secret, const char *name,
-		    size_t len)
+static bool goes_by(const struct ab_secret *secret, const char *name, size_t len)
 {
-	const char *own =
-		secret->provider ? secret->provider->name : secret->name;
+	const char *own = secret->provider ? secret->provider->name : secret->name;
 
 	if (strlen(own) != len)
 		return false;
@@ -129,11 +118,9 @@ static bool goes_by(const struct ab_secret *secret, const char *name,
 }
 
 /* Where the gateway leads to: one host, so no wildcard. */
-static bool leads_to(const struct ab_secret *secret, struct ab_host *ret_host,
-		     uint16_t *ret_port)
+static bool leads_to(const struct ab_secret *secret, struct ab_host *ret_host, uint16_t *ret_port)
 {
-	const char *base =
-		secret->provider ? secret->provider->base_host : NULL;
+	const char *base = secret->provider ? secret->provider->base_host : NULL;
 	struct ab_host_entry e;
 
 	for (size_t i = 0; i < secret->hosts.len; i++) {
@@ -150,9 +137,8 @@ static bool leads_to(const struct ab_secret *secret, struct ab_host *ret_host,
 	return false;
 }
 
-bool ab_insight_route(const struct ab_insight *insight, const char *path,
-		      size_t len, struct ab_host *ret_host, uint16_t *ret_port,
-		      size_t *ret_skip)
+bool ab_insight_route(const struct ab_insight *insight, const char *path, size_t len,
+		      struct ab_host *ret_host, uint16_t *ret_port, size_t *ret_skip)
 {
 	size_t end = 1;
 
@@ -161,11 +147,9 @@ bool ab_insight_route(const struct ab_insight *insight, const char *path,
 	while (end < len && path[end] != '/' && path[end] != '?')
 		end++;
 	for (size_t i = 0; i < ab_vault_len(insight->vault); i++) {
-		const struct ab_secret *secret =
-			ab_vault_at(insight->vault, i)->secret;
+		const struct ab_secret *secret = ab_vault_at(insight->vault, i)->secret;
 
-		if (secret->via == AB_VIA_TLS ||
-		    !goes_by(secret, path + 1, end - 1) ||
+		if (secret->via == AB_VIA_TLS || !goes_by(secret, path + 1, end - 1) ||
 		    !leads_to(secret, ret_host, ret_port))
 			continue;
 		*ret_skip = end;

@@ -23,8 +23,7 @@
 
 bool ab_intercept_wants(const struct ab_conn *conn)
 {
-	return ab_insight_covers(&conn->engine->insight, conn->host,
-				 conn->port);
+	return ab_insight_covers(&conn->engine->insight, conn->host, conn->port);
 }
 
 /* It was allowed, and came to nothing. */
@@ -43,9 +42,7 @@ static void fail(struct ab_conn *conn, const char *why)
 static void shake_hands(struct ab_conn *conn)
 {
 	enum ab_tls_end client = ab_tls_handshake(conn->client.tls);
-	enum ab_tls_end server = conn->server.tls
-					 ? ab_tls_handshake(conn->server.tls)
-					 : AB_TLS_OK;
+	enum ab_tls_end server = conn->server.tls ? ab_tls_handshake(conn->server.tls) : AB_TLS_OK;
 
 	if (client == AB_TLS_FAILED) {
 		if (ab_tls_no_http1(conn->client.tls))
@@ -67,8 +64,7 @@ static void open_tls(struct ab_conn *conn, const struct ab_hello *hello)
 {
 	struct ab_tls_site *site = conn->engine->insight.site;
 
-	if (hello->has_name &&
-	    strcmp(hello->name.text, conn->host->text) != 0) {
+	if (hello->has_name && strcmp(hello->name.text, conn->host->text) != 0) {
 		ab_tunnel_cut(conn, AB_FAULT_SNI, hello->name.text);
 		return;
 	}
@@ -90,16 +86,15 @@ static void read_first(struct ab_conn *conn)
 
 	while (io == AB_IO_DONE)
 		io = ab_side_read(&conn->client, AB_HELLO_MAX);
-	if (io == AB_IO_FAILED ||
-	    (conn->client.eof && !ab_bytes_len(&conn->client.in))) {
+	if (io == AB_IO_FAILED || (conn->client.eof && !ab_bytes_len(&conn->client.in))) {
 		ab_conn_close(conn, io == AB_IO_FAILED);
 		return;
 	}
 	/* The answer to CONNECT goes before anything of TLS. */
 	if (!ab_bytes_len(&conn->client.in) || ab_bytes_len(&conn->client.out))
 		return;
-	switch (ab_hello_look(ab_bytes_head(&conn->client.in),
-			      ab_bytes_len(&conn->client.in), &hello)) {
+	switch (ab_hello_look(ab_bytes_head(&conn->client.in), ab_bytes_len(&conn->client.in),
+			      &hello)) {
 	case AB_FIRST_MORE:
 		if (conn->client.eof)
 			ab_tunnel_cut(conn, AB_FAULT_MALFORMED, NULL);

@@ -21,18 +21,18 @@
 #include "proxy/tunnel.h"
 
 enum {
-	ACCEPTS = 64,		/* of one listener at a stretch */
-	SPARE_FDS = 700,	/* pipes, resolver, log, what main has open */
-	FEW_FDS = 64,		/* the same where the limit is low */
-	RETRY_MS = 100,		/* when descriptors ran out all the same */
+	ACCEPTS = 64,	 /* of one listener at a stretch */
+	SPARE_FDS = 700, /* pipes, resolver, log, what main has open */
+	FEW_FDS = 64,	 /* the same where the limit is low */
+	RETRY_MS = 100,	 /* when descriptors ran out all the same */
 	/* Each may make us hold some 64 KiB for each direction, which is not
 	 * in the box's own limit of memory. */
 	MOST_CONNS = 16384,
-	DIALS = 64,		/* that init is asked for at a time: far fewer
+	DIALS = 64, /* that init is asked for at a time: far fewer
 				 * than the socket to it holds */
 };
 
-struct ab_knocker {	/* a listener in the loop */
+struct ab_knocker { /* a listener in the loop */
 	struct ab_source source;
 	struct ab_keeper *keeper;
 	/* NULL: datagrams */
@@ -43,15 +43,14 @@ struct ab_knocker {	/* a listener in the loop */
 /* A published connection that waits for its socket in the box. */
 struct ab_caller {
 	struct ab_caller *next;
-	struct ab_conn *conn;	/* NULL: it has gone */
+	struct ab_conn *conn; /* NULL: it has gone */
 };
 
 static void listen_to(struct ab_keeper *k, bool on)
 {
 	for (size_t i = 0; i < k->n; i++)
 		if (k->knockers[i].admit)
-			ab_loop_set(&k->engine->loop, &k->knockers[i].source,
-				    on ? EPOLLIN : 0);
+			ab_loop_set(&k->engine->loop, &k->knockers[i].source, on ? EPOLLIN : 0);
 	k->full = !on;
 }
 
@@ -83,8 +82,7 @@ static void admit_explicit(struct ab_knocker *knocker, int fd)
 
 static void admit_transparent(struct ab_knocker *knocker, int fd)
 {
-	ab_door_open_transparent(knocker->keeper->engine, fd,
-				 knocker->keeper->capture);
+	ab_door_open_transparent(knocker->keeper->engine, fd, knocker->keeper->capture);
 }
 
 static void admit_dns(struct ab_knocker *knocker, int fd)
@@ -100,8 +98,7 @@ static void admit_host_port(struct ab_knocker *knocker, int fd)
 static void admit_published(struct ab_knocker *knocker, int fd)
 {
 	struct ab_keeper *k = knocker->keeper;
-	struct ab_conn *conn =
-		ab_door_open_published(k->engine, fd, knocker->port);
+	struct ab_conn *conn = ab_door_open_published(k->engine, fd, knocker->port);
 	struct ab_caller *caller;
 
 	if (!conn)
@@ -120,8 +117,7 @@ static void admit_published(struct ab_knocker *knocker, int fd)
 /* Until init has answered some of those who came before. */
 static bool must_wait(const struct ab_knocker *knocker)
 {
-	return knocker->admit == admit_published &&
-	       knocker->keeper->ncallers >= DIALS;
+	return knocker->admit == admit_published && knocker->keeper->ncallers >= DIALS;
 }
 
 void ab_keeper_dialled(struct ab_keeper *k, int errnum, int fd)
@@ -165,14 +161,12 @@ static void somebody_knocks(struct ab_source *source, uint32_t events)
 			ab_loop_set(&k->engine->loop, source, 0);
 			return;
 		}
-		fd = accept4(source->fd, NULL, NULL,
-			     SOCK_NONBLOCK | SOCK_CLOEXEC);
+		fd = accept4(source->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 		if (fd >= 0) {
 			knocker->admit(knocker, fd);
 			continue;
 		}
-		if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
-		    errno == ENOMEM) {
+		if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
 			listen_to(k, false);
 			ab_loop_timer(&k->engine->loop, &k->retry, RETRY_MS);
 		}
@@ -200,9 +194,7 @@ static void raise_limit(struct ab_keeper *k)
 	limit.rlim_cur = limit.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &limit);
 	spare = limit.rlim_cur >= 4 * SPARE_FDS ? SPARE_FDS : FEW_FDS;
-	k->max_conns = limit.rlim_cur > spare + 2 ?
-			       (size_t)(limit.rlim_cur - spare) / 2 :
-			       1;
+	k->max_conns = limit.rlim_cur > spare + 2 ? (size_t)(limit.rlim_cur - spare) / 2 : 1;
 	if (k->max_conns > MOST_CONNS)
 		k->max_conns = MOST_CONNS;
 	/* Who waits for a word must not keep others out. */
@@ -217,13 +209,12 @@ void ab_keeper_prepare(struct ab_keeper *k)
 	/* What is accepted from a listener inherits this. */
 	for (size_t i = 0; i < k->n; i++)
 		if (k->knockers[i].admit)
-			setsockopt(k->knockers[i].source.fd, IPPROTO_TCP,
-				   TCP_NODELAY, &on, sizeof(on));
+			setsockopt(k->knockers[i].source.fd, IPPROTO_TCP, TCP_NODELAY, &on,
+				   sizeof(on));
 }
 
 static int add(struct ab_keeper *k, int fd, uint16_t port,
-	       void (*admit)(struct ab_knocker *knocker, int fd),
-	       struct ab_error *err)
+	       void (*admit)(struct ab_knocker *knocker, int fd), struct ab_error *err)
 {
 	struct ab_knocker *knocker = &k->knockers[k->n++];
 
@@ -260,8 +251,7 @@ int ab_keeper_open(struct ab_keeper *k, struct ab_engine *engine,
 				 .dial_inside = setup->dial_inside,
 				 .arg = setup->arg };
 	k->callers_end = &k->callers;
-	k->knockers = ab_alloc((net->n + setup->npublished + 1) *
-			       sizeof(k->knockers[0]));
+	k->knockers = ab_alloc((net->n + setup->npublished + 1) * sizeof(k->knockers[0]));
 	for (size_t i = 0; i < net->n; i++) {
 		const struct ab_listener *l = &net->listeners[i];
 
@@ -271,8 +261,7 @@ int ab_keeper_open(struct ab_keeper *k, struct ab_engine *engine,
 			r |= add(k, l->fd, l->port, admits[l->kind], err);
 	}
 	for (size_t i = 0; i < setup->npublished; i++)
-		r |= add(k, setup->published[i].fd, setup->published[i].port,
-			 admit_published, err);
+		r |= add(k, setup->published[i].fd, setup->published[i].port, admit_published, err);
 	return r;
 }
 

@@ -18,14 +18,14 @@ struct ab_proxy_setup;
 
 struct ab_keeper {
 	struct ab_engine *engine;
-	struct ab_knocker *knockers;	/* the listeners */
+	struct ab_knocker *knockers; /* the listeners */
 	size_t n;
-	struct ab_caller *callers, **callers_end;	/* of published ports */
+	struct ab_caller *callers, **callers_end; /* of published ports */
 	size_t ncallers;
 	struct ab_timer retry;
 	size_t max_conns;
 	bool full;
-	int counters;	/* no listener, but handed up with them; -1: none */
+	int counters; /* no listener, but handed up with them; -1: none */
 	enum ab_capture capture;
 	int (*dial_inside)(void *arg, uint16_t port);
 	void *arg;

@@ -62,8 +62,7 @@ void ab_ledger_free(struct ab_ledger *ledger)
 	free(ledger);
 }
 
-void ab_ledger_id(const struct ab_ledger *ledger, uint32_t number,
-		  char ret[AB_DENIAL_ID])
+void ab_ledger_id(const struct ab_ledger *ledger, uint32_t number, char ret[AB_DENIAL_ID])
 {
 	snprintf(ret, AB_DENIAL_ID, "%s-%" PRIu32, ledger->run_id, number);
 }
@@ -74,8 +73,8 @@ struct entry { /* a line to be written */
 	uint32_t number; /* of the denial; 0: allowed */
 	const char *rule;
 	const char *reason, *hint; /* or NULL */
-	const char *process; /* JSON, or NULL */
-	const char *protocol; /* of packets, or NULL */
+	const char *process;	   /* JSON, or NULL */
+	const char *protocol;	   /* of packets, or NULL */
 	uint64_t packets;
 	uint64_t repeated;
 };
@@ -89,8 +88,7 @@ static void put_number(struct ab_buf *line, const char *key, int value)
 		ab_record_json(line, key, "null");
 }
 
-static int write_entry(struct ab_ledger *ledger, const struct entry *e,
-		       struct ab_error *err)
+static int write_entry(struct ab_ledger *ledger, const struct entry *e, struct ab_error *err)
 {
 	const struct ab_request_record *r = e->r;
 	struct ab_buf *line = &ledger->line;
@@ -108,11 +106,8 @@ static int write_entry(struct ab_ledger *ledger, const struct entry *e,
 	ab_record_json(line, "allowed", e->number ? "false" : "true");
 	ab_record_maybe(line, "rule", e->rule);
 	ab_record_maybe(line, "whitelist_matched",
-			r->verdict.basis == AB_BASIS_ALLOW ? r->verdict.entry
-							   : NULL);
-	ab_record_maybe(line, "door",
-			r->door < AB_DOOR_COUNT ? ab_door_names[r->door]
-						: NULL);
+			r->verdict.basis == AB_BASIS_ALLOW ? r->verdict.entry : NULL);
+	ab_record_maybe(line, "door", r->door < AB_DOOR_COUNT ? ab_door_names[r->door] : NULL);
 	ab_record_maybe(line, "sni", r->sni);
 	ab_record_maybe(line, "address", r->address);
 	ab_record_number(line, "bytes_up", (int64_t)r->bytes_up);
@@ -144,8 +139,7 @@ static int write_entry(struct ab_ledger *ledger, const struct entry *e,
 /* Never NULL. */
 static const char *asked_for(const struct ab_request_record *r)
 {
-	bool named = r->fault == AB_FAULT_SNI ||
-		     r->fault == AB_FAULT_AUTHORITY;
+	bool named = r->fault == AB_FAULT_SNI || r->fault == AB_FAULT_AUTHORITY;
 	bool secret = r->fault >= AB_FAULT_TRIPWIRE;
 	const char *asked = named ? r->sni : secret ? r->secret : NULL;
 
@@ -159,27 +153,22 @@ static uint64_t mix(uint64_t h, const char *text)
 	return h;
 }
 
-static uint64_t hash_of(const struct ab_ledger *ledger,
-			const struct ab_request_record *r)
+static uint64_t hash_of(const struct ab_ledger *ledger, const struct ab_request_record *r)
 {
 	uint64_t h = ledger->seed ^ 0xcbf29ce484222325;
 
 	h = mix(mix(h, r->host), asked_for(r));
-	h ^= (uint64_t)r->port | (uint64_t)r->verdict.basis << 16 |
-	     (uint64_t)r->fault << 24 |
+	h ^= (uint64_t)r->port | (uint64_t)r->verdict.basis << 16 | (uint64_t)r->fault << 24 |
 	     (uint64_t)(r->door == AB_DOOR_COUNT) << 32;
 	h *= 0xff51afd7ed558ccd;
 	return h ^ h >> 32;
 }
 
-static bool is_same(const struct ab_denial *d,
-		    const struct ab_request_record *r)
+static bool is_same(const struct ab_denial *d, const struct ab_request_record *r)
 {
-	return d->port == r->port && d->basis == r->verdict.basis &&
-	       d->fault == r->fault &&
+	return d->port == r->port && d->basis == r->verdict.basis && d->fault == r->fault &&
 	       (d->door == AB_DOOR_COUNT) == (r->door == AB_DOOR_COUNT) &&
-	       strcmp(d->host, r->host ? r->host : "") == 0 &&
-	       strcmp(d->asked, asked_for(r)) == 0;
+	       strcmp(d->host, r->host ? r->host : "") == 0 && strcmp(d->asked, asked_for(r)) == 0;
 }
 
 /* "agentbox run --allow x.y -- ...": what to type, or "". */
@@ -188,29 +177,24 @@ static char *hint_of(const struct ab_request_record *r)
 	char flags[AB_REASON_ROOM];
 
 	ab_ledger_hint(r, flags);
-	return *flags ? ab_printf("agentbox run %s -- ...", flags)
-		      : ab_strdup("");
+	return *flags ? ab_printf("agentbox run %s -- ...", flags) : ab_strdup("");
 }
 
 static struct ab_denial *remember(struct ab_ledger *ledger, uint64_t hash,
-				  const struct ab_request_record *r,
-				  const char *reason)
+				  const struct ab_request_record *r, const char *reason)
 {
 	struct ab_denial *d;
 
 	if (ledger->len == ledger->room) {
 		ledger->room = ledger->room ? 2 * ledger->room : 16;
-		ledger->v = ab_realloc(ledger->v,
-				       ledger->room * sizeof(ledger->v[0]));
+		ledger->v = ab_realloc(ledger->v, ledger->room * sizeof(ledger->v[0]));
 	}
 	d = &ledger->v[ledger->len++];
 	*d = (struct ab_denial){ .hash = hash,
 				 .host = ab_strdup(r->host ? r->host : ""),
 				 .asked = ab_strdup(asked_for(r)),
 				 .reason = ab_strdup(reason),
-				 .hint = r->door < AB_DOOR_COUNT
-						 ? hint_of(r)
-						 : ab_strdup(""),
+				 .hint = r->door < AB_DOOR_COUNT ? hint_of(r) : ab_strdup(""),
 				 .rule = ab_ledger_rule(r),
 				 .basis = r->verdict.basis,
 				 .fault = r->fault,
@@ -224,8 +208,7 @@ static struct ab_denial *remember(struct ab_ledger *ledger, uint64_t hash,
 
 /* The denial that this is one of, and its number; NULL, and a new number,
  * when there are too many. */
-static struct ab_denial *find(struct ab_ledger *ledger,
-			      const struct ab_request_record *r,
+static struct ab_denial *find(struct ab_ledger *ledger, const struct ab_request_record *r,
 			      uint32_t *ret_number)
 {
 	uint64_t hash = hash_of(ledger, r);
@@ -247,8 +230,7 @@ static struct ab_denial *find(struct ab_ledger *ledger,
 	*ret_number = ++ledger->last;
 	ledger->slots[slot] = (uint16_t)ledger->last;
 	return remember(ledger, hash, r,
-			r->door < AB_DOOR_COUNT ? ab_ledger_reason(r, reason)
-						: packets_reason);
+			r->door < AB_DOOR_COUNT ? ab_ledger_reason(r, reason) : packets_reason);
 }
 
 static uint64_t minute_now(void)
@@ -279,8 +261,8 @@ static bool has_lines(struct ab_ledger *ledger, struct ab_denial *d)
 	return true;
 }
 
-static int write_or_hold(struct ab_ledger *ledger, struct ab_denial *d,
-			 const struct entry *e, struct ab_error *err)
+static int write_or_hold(struct ab_ledger *ledger, struct ab_denial *d, const struct entry *e,
+			 struct ab_error *err)
 {
 	if (!has_lines(ledger, d)) {
 		d->held++;
@@ -304,9 +286,8 @@ static void renew_reason(struct ab_denial *d, const struct ab_request_record *r)
 	d->reply = r->reply;
 }
 
-static int write_denial(struct ab_ledger *ledger, struct ab_denial *d,
-			uint32_t number, const struct ab_request_record *r,
-			struct ab_error *err)
+static int write_denial(struct ab_ledger *ledger, struct ab_denial *d, uint32_t number,
+			const struct ab_request_record *r, struct ab_error *err)
 {
 	struct entry e = { .kind = "violation",
 			   .r = r,
@@ -323,8 +304,7 @@ static int write_denial(struct ab_ledger *ledger, struct ab_denial *d,
 
 /* One of those that are too many to be remembered. */
 static int write_stranger(struct ab_ledger *ledger, uint32_t number,
-			  const struct ab_request_record *r,
-			  struct ab_error *err)
+			  const struct ab_request_record *r, struct ab_error *err)
 {
 	char reason[AB_REASON_ROOM];
 	ab_autofree char *hint = hint_of(r);
@@ -351,15 +331,14 @@ int ab_ledger_deny(struct ab_ledger *ledger, const struct ab_request_record *r,
 	ledger->totals.denied++;
 	if (d)
 		d->count++;
-	if ((d ? write_denial(ledger, d, number, r, err)
-	       : write_stranger(ledger, number, r, err)) < 0)
+	if ((d ? write_denial(ledger, d, number, r, err) : write_stranger(ledger, number, r, err)) <
+	    0)
 		return -1;
 	*ret_number = number;
 	return 0;
 }
 
-uint32_t ab_ledger_number(struct ab_ledger *ledger,
-			  const struct ab_request_record *r)
+uint32_t ab_ledger_number(struct ab_ledger *ledger, const struct ab_request_record *r)
 {
 	uint32_t number;
 
@@ -367,13 +346,12 @@ uint32_t ab_ledger_number(struct ab_ledger *ledger,
 	return number;
 }
 
-int ab_ledger_request(struct ab_ledger *ledger,
-		      const struct ab_request_record *r, struct ab_error *err)
+int ab_ledger_request(struct ab_ledger *ledger, const struct ab_request_record *r,
+		      struct ab_error *err)
 {
-	struct entry e = { .kind = "request",
-			   .r = r,
-			   .number = r->denial,
-			   .rule = ab_ledger_rule(r) };
+	struct entry e = {
+		.kind = "request", .r = r, .number = r->denial, .rule = ab_ledger_rule(r)
+	};
 
 	ledger->totals.bytes_up += r->bytes_up;
 	ledger->totals.bytes_down += r->bytes_down;
@@ -382,15 +360,13 @@ int ab_ledger_request(struct ab_ledger *ledger,
 	else if (!r->denial)
 		ledger->totals.allowed++;
 	/* While its denial is only counted, so is the request. */
-	if (r->denial && (r->denial <= ledger->len
-				  ? ledger->v[r->denial - 1].held
-				  : ledger->others.held))
+	if (r->denial &&
+	    (r->denial <= ledger->len ? ledger->v[r->denial - 1].held : ledger->others.held))
 		return 0;
 	return write_entry(ledger, &e, err);
 }
 
-int ab_ledger_packets(struct ab_ledger *ledger, const char *kind, uint64_t n,
-		      struct ab_error *err)
+int ab_ledger_packets(struct ab_ledger *ledger, const char *kind, uint64_t n, struct ab_error *err)
 {
 	/* The table knows it by its kind; in the record that is no domain. */
 	struct ab_request_record key = { .door = AB_DOOR_COUNT, .host = kind };
@@ -436,9 +412,7 @@ int ab_ledger_flush(struct ab_ledger *ledger, struct ab_error *err)
 {
 	for (size_t i = 0; i < ledger->len; i++) {
 		struct ab_denial *d = &ledger->v[i];
-		struct ab_request_record r = { .door = d->door,
-					       .host = d->host,
-					       .port = d->port };
+		struct ab_request_record r = { .door = d->door, .host = d->host, .port = d->port };
 		struct entry e = { .kind = "violation",
 				   .r = &r,
 				   .number = (uint32_t)i + 1,
@@ -456,8 +430,7 @@ int ab_ledger_flush(struct ab_ledger *ledger, struct ab_error *err)
 	return flush_others(ledger, err);
 }
 
-void ab_ledger_totals(const struct ab_ledger *ledger,
-		      struct ab_ledger_totals *ret)
+void ab_ledger_totals(const struct ab_ledger *ledger, struct ab_ledger_totals *ret)
 {
 	*ret = ledger->totals;
 }

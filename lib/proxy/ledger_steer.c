@@ -25,8 +25,7 @@ bool ab_ledger_seeks(struct ab_ledger *ledger, uint32_t number)
 	return true;
 }
 
-void ab_ledger_who(struct ab_ledger *ledger, uint32_t number,
-		   const char *nearest)
+void ab_ledger_who(struct ab_ledger *ledger, uint32_t number, const char *nearest)
 {
 	struct ab_denial *d = denial(ledger, number);
 
@@ -35,8 +34,8 @@ void ab_ledger_who(struct ab_ledger *ledger, uint32_t number,
 	d->who = ab_strdup(nearest);
 }
 
-int ab_ledger_question(struct ab_ledger *ledger,
-		       const struct ab_question_record *q, struct ab_error *err)
+int ab_ledger_question(struct ab_ledger *ledger, const struct ab_question_record *q,
+		       struct ab_error *err)
 {
 	struct ab_buf *line = &ledger->line;
 	char id[AB_DENIAL_ID] = "";
@@ -50,9 +49,7 @@ int ab_ledger_question(struct ab_ledger *ledger,
 		ab_record_number(line, "port", q->port);
 	else
 		ab_record_json(line, "port", "null");
-	ab_record_maybe(line, "door",
-			q->door < AB_DOOR_COUNT ? ab_door_names[q->door]
-						: NULL);
+	ab_record_maybe(line, "door", q->door < AB_DOOR_COUNT ? ab_door_names[q->door] : NULL);
 	ab_record_text(line, "answer", q->answer);
 	ab_record_maybe(line, "by", q->by);
 	ab_record_number(line, "waiting", q->waiting);
@@ -62,9 +59,8 @@ int ab_ledger_question(struct ab_ledger *ledger,
 	return ab_log_write(ledger->log, line, err);
 }
 
-int ab_ledger_grant(struct ab_ledger *ledger, const char *entry, bool allowed,
-		    uint64_t for_ms, bool taken, const char *by,
-		    struct ab_error *err)
+int ab_ledger_grant(struct ab_ledger *ledger, const char *entry, bool allowed, uint64_t for_ms,
+		    bool taken, const char *by, struct ab_error *err)
 {
 	struct ab_buf *line = &ledger->line;
 
@@ -74,7 +70,6 @@ int ab_ledger_grant(struct ab_ledger *ledger, const char *entry, bool allowed,
 	ab_record_maybe(line, "by", by);
 	ab_record_number(line, "for_ms", (int64_t)for_ms);
 	if (!taken)
-		ab_record_text(line, "error",
-			       "there is no room for another word");
+		ab_record_text(line, "error", "there is no room for another word");
 	return ab_log_write(ledger->log, line, err);
 }

@@ -22,14 +22,11 @@ static char *headline(const struct ab_ledger *ledger)
 	struct ab_buf b = { 0 };
 
 	if (requests)
-		ab_buf_printf(&b, "%" PRIu64 " request%s", requests,
-			      requests == 1 ? "" : "s");
+		ab_buf_printf(&b, "%" PRIu64 " request%s", requests, requests == 1 ? "" : "s");
 	if (packets)
-		ab_buf_printf(&b, "%s%" PRIu64 " packet%s",
-			      requests ? " and " : "", packets,
+		ab_buf_printf(&b, "%s%" PRIu64 " packet%s", requests ? " and " : "", packets,
 			      packets == 1 ? "" : "s");
-	ab_buf_puts(&b,
-		    requests + packets == 1 ? " was blocked" : " were blocked");
+	ab_buf_puts(&b, requests + packets == 1 ? " was blocked" : " were blocked");
 	return ab_buf_take(&b);
 }
 
@@ -38,8 +35,7 @@ static char *target_of(const struct ab_denial *d)
 {
 	bool v6 = d->port && strchr(d->host, ':');
 
-	return d->port ? ab_printf("%s%s%s:%u", v6 ? "[" : "", d->host,
-				   v6 ? "]" : "", d->port)
+	return d->port ? ab_printf("%s%s%s:%u", v6 ? "[" : "", d->host, v6 ? "]" : "", d->port)
 		       : ab_strdup(d->host);
 }
 
@@ -47,8 +43,8 @@ static char *target_of(const struct ab_denial *d)
 static char *reason_of(const struct ab_denial *d)
 {
 	if (d->door == AB_DOOR_COUNT)
-		return ab_printf("%s, %" PRIu64 " packet%s", d->reason,
-				 d->count, d->count == 1 ? "" : "s");
+		return ab_printf("%s, %" PRIu64 " packet%s", d->reason, d->count,
+				 d->count == 1 ? "" : "s");
 	if (d->count > 1)
 		return ab_printf("%s, %" PRIu64 " times", d->reason, d->count);
 	return ab_strdup(d->reason);
@@ -58,19 +54,15 @@ struct widths {
 	int id, target, reason;
 };
 
-static void advise(const struct ab_denial *d, const char *id, int indent,
-		   struct ab_strv *ret)
+static void advise(const struct ab_denial *d, const char *id, int indent, struct ab_strv *ret)
 {
-	struct ab_request_record r = { .verdict = { .basis = d->basis },
-				       .fault = d->fault };
+	struct ab_request_record r = { .verdict = { .basis = d->basis }, .fault = d->fault };
 
 	if (d->hint[0])
-		ab_strv_addf(ret, "  %-*s  allow it next time:  %s", indent, "",
-			     d->hint);
+		ab_strv_addf(ret, "  %-*s  allow it next time:  %s", indent, "", d->hint);
 	else if (d->entry)
-		ab_strv_addf(ret,
-			     "  %-*s  to allow it, take %s off network.deny",
-			     indent, "", d->entry);
+		ab_strv_addf(ret, "  %-*s  to allow it, take %s off network.deny", indent, "",
+			     d->entry);
 	if (d->hint[0] && ab_request_liftable(&r))
 		ab_strv_addf(ret,
 			     "  %-*s  allow it always:     agentbox allow %s "
@@ -78,8 +70,8 @@ static void advise(const struct ab_denial *d, const char *id, int indent,
 			     indent, "", id);
 }
 
-static void add_row(const struct ab_ledger *ledger, uint32_t number,
-		    const struct widths *widths, struct ab_strv *ret)
+static void add_row(const struct ab_ledger *ledger, uint32_t number, const struct widths *widths,
+		    struct ab_strv *ret)
 {
 	const struct ab_denial *d = &ledger->v[number - 1];
 	ab_autofree char *target = target_of(d), *reason = reason_of(d);
@@ -87,12 +79,11 @@ static void add_row(const struct ab_ledger *ledger, uint32_t number,
 
 	ab_ledger_id(ledger, number, id);
 	if (d->who)
-		ab_strv_addf(ret, "  %-*s  %-*s  %-*s  %s", widths->id, id,
-			     widths->target, target, widths->reason, reason,
-			     d->who);
+		ab_strv_addf(ret, "  %-*s  %-*s  %-*s  %s", widths->id, id, widths->target, target,
+			     widths->reason, reason, d->who);
 	else
-		ab_strv_addf(ret, "  %-*s  %-*s  %s", widths->id, id,
-			     widths->target, target, reason);
+		ab_strv_addf(ret, "  %-*s  %-*s  %s", widths->id, id, widths->target, target,
+			     reason);
 	advise(d, id, widths->id, ret);
 }
 
@@ -104,8 +95,7 @@ static void widen(int *width, const char *text)
 		*width = (int)len;
 }
 
-static void measure(const struct ab_ledger *ledger, uint32_t number,
-		    struct widths *widths)
+static void measure(const struct ab_ledger *ledger, uint32_t number, struct widths *widths)
 {
 	const struct ab_denial *d = &ledger->v[number - 1];
 	ab_autofree char *target = target_of(d), *reason = reason_of(d);
@@ -138,7 +128,6 @@ void ab_ledger_summary(const struct ab_ledger *ledger, struct ab_strv *ret)
 	for (uint32_t i = 0; i < n; i++)
 		add_row(ledger, rows[i], &widths, ret);
 	if (all > n)
-		ab_strv_addf(ret,
-			     "  and %" PRIu32 " more: agentbox log %s --denied",
-			     all - n, ledger->run_id);
+		ab_strv_addf(ret, "  and %" PRIu32 " more: agentbox log %s --denied", all - n,
+			     ledger->run_id);
 }

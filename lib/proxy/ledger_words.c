@@ -19,8 +19,8 @@ const char *const ab_door_names[AB_DOOR_COUNT] = {
 };
 
 /* Put a formatted text behind what is in ret. */
-__attribute__((format(printf, 2, 3))) static void add(char ret[AB_REASON_ROOM],
-						      const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void add(char ret[AB_REASON_ROOM], const char *fmt,
+						      ...)
 {
 	size_t n = strlen(ret);
 	va_list ap;
@@ -58,13 +58,12 @@ static void explain_verdict(const struct ab_request_record *r, bool answer,
 		add(ret, "on the allow list (%s)", entry);
 		break;
 	case AB_BASIS_PORT:
-		add(ret, "%s is allowed, but not with port %u", text(r->host),
-		    r->port);
+		add(ret, "%s is allowed, but not with port %u", text(r->host), r->port);
 		break;
 	case AB_BASIS_GRANT:
-		add(ret, r->verdict.access == AB_ACCESS_ALLOW
-				 ? "allowed for this run (%s)"
-				 : "denied for this run (%s)",
+		add(ret,
+		    r->verdict.access == AB_ACCESS_ALLOW ? "allowed for this run (%s)"
+							 : "denied for this run (%s)",
 		    entry);
 		break;
 	case AB_BASIS_LEARNED:
@@ -73,8 +72,7 @@ static void explain_verdict(const struct ab_request_record *r, bool answer,
 	}
 }
 
-static void explain_reply(const struct ab_request_record *r,
-			  char ret[AB_REASON_ROOM])
+static void explain_reply(const struct ab_request_record *r, char ret[AB_REASON_ROOM])
 {
 	static const char *const replies[AB_REPLY_COUNT] = {
 		[AB_REPLY_NO] = ", and the answer was no",
@@ -86,14 +84,12 @@ static void explain_reply(const struct ab_request_record *r,
 	};
 
 	if (r->reply == AB_REPLY_TIME)
-		add(ret, ", and nobody answered in %u s",
-		    (r->waited + 999) / 1000);
+		add(ret, ", and nobody answered in %u s", (r->waited + 999) / 1000);
 	else if (replies[r->reply])
 		add(ret, "%s", replies[r->reply]);
 }
 
-const char *ab_ledger_reason(const struct ab_request_record *r,
-			     char ret[AB_REASON_ROOM])
+const char *ab_ledger_reason(const struct ab_request_record *r, char ret[AB_REASON_ROOM])
 {
 	bool named = r->sni && *r->sni;
 
@@ -110,18 +106,15 @@ const char *ab_ledger_reason(const struct ab_request_record *r,
 		explain_verdict(r, false, ret);
 		break;
 	case AB_FAULT_ANSWER:
-		add(ret, "the name leads to %s, ",
-		    r->address ? r->address : "an address");
+		add(ret, "the name leads to %s, ", r->address ? r->address : "an address");
 		explain_verdict(r, true, ret);
 		break;
 	case AB_FAULT_SNI:
-		add(ret, "the TLS hello %s%s",
-		    named ? "asks for " : "does not name this host",
+		add(ret, "the TLS hello %s%s", named ? "asks for " : "does not name this host",
 		    named ? r->sni : "");
 		break;
 	case AB_FAULT_AUTHORITY:
-		add(ret, "the request %s%s",
-		    named ? "asks for " : "does not name this host",
+		add(ret, "the request %s%s", named ? "asks for " : "does not name this host",
 		    named ? r->sni : "");
 		break;
 	case AB_FAULT_HTTP2:
@@ -134,8 +127,8 @@ const char *ab_ledger_reason(const struct ab_request_record *r,
 		add(ret, "too many names in one run");
 		break;
 	case AB_FAULT_RULE:
-		add(ret, "network.http does not permit %.32s %.200s there",
-		    text(r->method), text(r->path));
+		add(ret, "network.http does not permit %.32s %.200s there", text(r->method),
+		    text(r->path));
 		break;
 	case AB_FAULT_HTTP1:
 		add(ret, "this host is looked into, which takes HTTP/1.1, and "
@@ -146,21 +139,19 @@ const char *ab_ledger_reason(const struct ab_request_record *r,
 			 "neither TLS nor HTTP");
 		break;
 	case AB_FAULT_TRIPWIRE:
-		add(ret, "a placeholder of %.64s was on its way there",
-		    text(r->secret));
+		add(ret, "a placeholder of %.64s was on its way there", text(r->secret));
 		break;
 	case AB_FAULT_MISPLACED:
-		add(ret, "the placeholder of %.64s stands where it is not "
-			 "replaced",
+		add(ret,
+		    "the placeholder of %.64s stands where it is not "
+		    "replaced",
 		    text(r->secret));
 		break;
 	case AB_FAULT_MISSING:
-		add(ret, "a request to it must carry the placeholder of %.64s",
-		    text(r->secret));
+		add(ret, "a request to it must carry the placeholder of %.64s", text(r->secret));
 		break;
 	case AB_FAULT_ABSENT:
-		add(ret, "there is no value for %.64s: its source fails",
-		    text(r->secret));
+		add(ret, "there is no value for %.64s: its source fails", text(r->secret));
 		break;
 	case AB_FAULT_ENCODED:
 		add(ret, "its body is compressed, and placeholders in it "
@@ -217,8 +208,8 @@ static bool parse(const char *s, struct ab_host *ret)
 }
 
 /* Brackets are quoted: shells look for files of such names. */
-static void add_flag(char ret[AB_REASON_ROOM], const char *flag,
-		     const struct ab_host *host, uint16_t port)
+static void add_flag(char ret[AB_REASON_ROOM], const char *flag, const struct ab_host *host,
+		     uint16_t port)
 {
 	struct ab_host_entry entry = ab_host_entry_of(host, port);
 	char words[AB_HOST_ENTRY_TEXT];
@@ -241,8 +232,8 @@ void ab_ledger_hint(const struct ab_request_record *r, char ret[AB_REASON_ROOM])
 
 	ret[0] = '\0';
 	if (r->fault == AB_FAULT_ANSWER) {
-		if (r->verdict.basis != AB_BASIS_DENY &&
-		    parse(r->address, &address) && address.kind != AB_HOST_NAME)
+		if (r->verdict.basis != AB_BASIS_DENY && parse(r->address, &address) &&
+		    address.kind != AB_HOST_NAME)
 			add_flag(ret, "--allow-private", &address, r->port);
 		return;
 	}

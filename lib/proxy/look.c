@@ -34,8 +34,7 @@ static void alert(struct ab_conn *conn)
 
 	/* Behind other bytes of the server's it would make no sense. */
 	if (conn->down.moved == 0)
-		ab_bytes_add(&conn->client.out, access_denied,
-			     sizeof(access_denied));
+		ab_bytes_add(&conn->client.out, access_denied, sizeof(access_denied));
 	ab_tunnel_goodbye(conn);
 }
 
@@ -72,8 +71,8 @@ static bool pass_down(struct ab_conn *conn)
 
 	if (conn->client.shut)
 		return true;
-	switch (ab_flow_move(&conn->down, conn->engine->pipes, &conn->server,
-			     &conn->client, &all)) {
+	switch (ab_flow_move(&conn->down, conn->engine->pipes, &conn->server, &conn->client,
+			     &all)) {
 	case AB_IO_FAILED:
 		ab_conn_close(conn, true);
 		return false;
@@ -111,8 +110,8 @@ static void judge_second(struct ab_conn *conn)
 
 	if (!pass_down(conn) || !read_client(conn))
 		return;
-	switch (ab_hello_again(ab_bytes_head(&conn->client.in),
-			       ab_bytes_len(&conn->client.in), &hello)) {
+	switch (ab_hello_again(ab_bytes_head(&conn->client.in), ab_bytes_len(&conn->client.in),
+			       &hello)) {
 	case AB_FIRST_TLS:
 		if (agrees(conn, &hello))
 			ab_tunnel_relay(conn);
@@ -135,9 +134,8 @@ static void judge_second(struct ab_conn *conn)
 /* The first hello is good, and on its way. What does the server say? */
 static void await_server(struct ab_conn *conn)
 {
-	enum ab_io io =
-		ab_flow_move(&conn->up, conn->engine->pipes, &conn->client,
-			     &conn->server, &conn->hello_left);
+	enum ab_io io = ab_flow_move(&conn->up, conn->engine->pipes, &conn->client, &conn->server,
+				     &conn->hello_left);
 
 	if (io == AB_IO_FAILED) {
 		ab_conn_close(conn, true);
@@ -150,11 +148,9 @@ static void await_server(struct ab_conn *conn)
 		ab_conn_close(conn, true);
 		return;
 	}
-	switch (ab_hello_retry(ab_bytes_head(&conn->server.in),
-			       ab_bytes_len(&conn->server.in))) {
+	switch (ab_hello_retry(ab_bytes_head(&conn->server.in), ab_bytes_len(&conn->server.in))) {
 	case AB_RETRY_MORE:
-		if (io != AB_IO_EOF &&
-		    ab_bytes_len(&conn->server.in) < ANSWER_ROOM)
+		if (io != AB_IO_EOF && ab_bytes_len(&conn->server.in) < ANSWER_ROOM)
 			return;
 		/* It will ask for nothing any more. */
 		ab_tunnel_relay(conn);
@@ -184,8 +180,7 @@ static void judge_hello(struct ab_conn *conn, const struct ab_hello *hello)
 static bool is_word(const uint8_t *data, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
-		if (!isalnum(data[i]) &&
-		    (!data[i] || !strchr("!#$%&'*+-.^_`|~", data[i])))
+		if (!isalnum(data[i]) && (!data[i] || !strchr("!#$%&'*+-.^_`|~", data[i])))
 			return false;
 	return true;
 }
@@ -217,8 +212,8 @@ static void judge_first(struct ab_conn *conn)
 {
 	struct ab_hello hello;
 
-	switch (ab_hello_look(ab_bytes_head(&conn->client.in),
-			      ab_bytes_len(&conn->client.in), &hello)) {
+	switch (ab_hello_look(ab_bytes_head(&conn->client.in), ab_bytes_len(&conn->client.in),
+			      &hello)) {
 	case AB_FIRST_MORE:
 		wait_for_more(conn);
 		return;

@@ -92,8 +92,7 @@ static void sock_state(void *arg, ares_socket_t fd, int in, int out)
 	if (*link || !events)
 		return;
 	s = ab_alloc(sizeof(*s));
-	s->source =
-		(struct ab_source){ .fd = fd, .ready = sock_ready, .owner = l };
+	s->source = (struct ab_source){ .fd = fd, .ready = sock_ready, .owner = l };
 	s->later = (struct ab_later){ .run = free_sock, .owner = s };
 	s->next = l->socks;
 	l->socks = s;
@@ -114,9 +113,8 @@ static int open_channel(struct ab_lookups *l)
 		.sock_state_cb_data = l,
 		.resolvconf_path = l->path,
 	};
-	int mask = ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_DOMAINS |
-		   ARES_OPT_LOOKUPS | ARES_OPT_SOCK_STATE_CB |
-		   ARES_OPT_RESOLVCONF;
+	int mask = ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_DOMAINS | ARES_OPT_LOOKUPS |
+		   ARES_OPT_SOCK_STATE_CB | ARES_OPT_RESOLVCONF;
 
 	if (l->port)
 		mask |= ARES_OPT_UDP_PORT | ARES_OPT_TCP_PORT;
@@ -191,8 +189,8 @@ static int parse_v6(const unsigned char *msg, int len, struct found *f)
 }
 
 /* Of a message that c-ares took for the answer to our question. */
-static enum ab_lookup_status read_answer(const unsigned char *msg, int len,
-					 bool v6, struct found *f)
+static enum ab_lookup_status read_answer(const unsigned char *msg, int len, bool v6,
+					 struct found *f)
 {
 	int code, r;
 
@@ -209,15 +207,13 @@ static enum ab_lookup_status read_answer(const unsigned char *msg, int len,
 	return r == ARES_SUCCESS ? AB_LOOKUP_OK : AB_LOOKUP_FAILED;
 }
 
-static void finish(struct ab_lookup *lookup, enum ab_lookup_status status,
-		   const struct found *f)
+static void finish(struct ab_lookup *lookup, enum ab_lookup_status status, const struct found *f)
 {
 	lookup->home->pending--;
 	lookup->done(lookup, status, f->addrs, f->n, f->ttl);
 }
 
-static void answered(void *arg, int status, int timeouts, unsigned char *msg,
-		     int len)
+static void answered(void *arg, int status, int timeouts, unsigned char *msg, int len)
 {
 	struct ab_lookup *lookup = arg;
 	struct ab_lookups *l = lookup->home;
@@ -244,19 +240,15 @@ static void send_question(struct ab_lookups *l, struct ab_lookup *lookup)
 	unsigned short id;
 	int len, r;
 
-	if (getrandom(&id, sizeof(id), 0) != sizeof(id) ||
-	    (!l->channel && open_channel(l) < 0)) {
+	if (getrandom(&id, sizeof(id), 0) != sizeof(id) || (!l->channel && open_channel(l) < 0)) {
 		finish(lookup, AB_LOOKUP_FAILED, &nothing);
 		return;
 	}
-	r = ares_create_query(lookup->name, ns_c_in,
-			      lookup->v6 ? ns_t_aaaa : ns_t_a, id, 1, &msg,
+	r = ares_create_query(lookup->name, ns_c_in, lookup->v6 ? ns_t_aaaa : ns_t_a, id, 1, &msg,
 			      &len, 0);
 	if (r != ARES_SUCCESS) {
 		/* Names under .onion are not asked for (RFC 7686). */
-		finish(lookup,
-		       r == ARES_ENOTFOUND ? AB_LOOKUP_NONE : AB_LOOKUP_FAILED,
-		       &nothing);
+		finish(lookup, r == ARES_ENOTFOUND ? AB_LOOKUP_NONE : AB_LOOKUP_FAILED, &nothing);
 		return;
 	}
 	ares_send(l->channel, msg, len, answered, lookup);
@@ -287,8 +279,7 @@ void ab_lookups_reopen(struct ab_lookups *l)
 	}
 }
 
-struct ab_lookups *ab_lookups_new(struct ab_loop *loop, const char *resolv_conf,
-				  uint16_t port)
+struct ab_lookups *ab_lookups_new(struct ab_loop *loop, const char *resolv_conf, uint16_t port)
 {
 	struct ab_lookups *l = ab_alloc(sizeof(*l));
 

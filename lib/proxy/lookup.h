@@ -14,9 +14,9 @@ struct ab_loop;
 
 enum ab_lookup_status {
 	AB_LOOKUP_OK,
-	AB_LOOKUP_NONE,		/* no such name, or none of its addresses is of
+	AB_LOOKUP_NONE,	  /* no such name, or none of its addresses is of
 				 * this family */
-	AB_LOOKUP_FAILED,	/* no server answered this question */
+	AB_LOOKUP_FAILED, /* no server answered this question */
 };
 
 /* One question, embedded in its owner; both live until it is done. */
@@ -26,17 +26,16 @@ struct ab_lookup {
 	/* addrs: n times 4 or 16 bytes, n at most AB_ANSWER_MAX; ttl in
 	 * seconds, the smallest. May be called from inside ab_lookup_start;
 	 * must not start another one. */
-	void (*done)(struct ab_lookup *lookup, enum ab_lookup_status status,
-		     const uint8_t *addrs, size_t n, unsigned ttl);
+	void (*done)(struct ab_lookup *lookup, enum ab_lookup_status status, const uint8_t *addrs,
+		     size_t n, unsigned ttl);
 	void *owner;
 
-	struct ab_lookups *home;	/* the rest is lookup.c's */
+	struct ab_lookups *home; /* the rest is lookup.c's */
 	struct ab_lookup *next;
 };
 
 /* port 0: 53. */
-struct ab_lookups *ab_lookups_new(struct ab_loop *loop, const char *resolv_conf,
-				  uint16_t port);
+struct ab_lookups *ab_lookups_new(struct ab_loop *loop, const char *resolv_conf, uint16_t port);
 /* Questions that are under way are forgotten. */
 void ab_lookups_free(struct ab_lookups *lookups);
 

@@ -15,8 +15,7 @@
 enum { FIRST_SLOTS = 64 }; /* a power of two, as all sizes are */
 
 static const uint8_t v4_prefix[2] = { 198, 18 };
-static const uint8_t v6_prefix[8] = { 0xfd, 0x61, 0x67, 0x65,
-				      0x6e, 0x74, 0x62, 0x6f };
+static const uint8_t v6_prefix[8] = { 0xfd, 0x61, 0x67, 0x65, 0x6e, 0x74, 0x62, 0x6f };
 
 struct ab_names {
 	uint64_t key[2];
@@ -35,8 +34,7 @@ struct ab_names *ab_names_new(void)
 	struct ab_names *names = ab_alloc(sizeof(*names));
 
 	/* Cannot fail for so few bytes, except by a filter that is wrong. */
-	if (getrandom(names->key, sizeof(names->key), 0) !=
-	    (ssize_t)sizeof(names->key))
+	if (getrandom(names->key, sizeof(names->key), 0) != (ssize_t)sizeof(names->key))
 		abort();
 	names->nslots = FIRST_SLOTS;
 	names->slots = ab_alloc(FIRST_SLOTS * sizeof(*names->slots));
@@ -76,10 +74,8 @@ static void mix(uint64_t v[4])
 /* SipHash-2-4. */
 static uint64_t hash(const uint64_t key[2], const char *s, size_t len)
 {
-	uint64_t v[4] = { key[0] ^ 0x736f6d6570736575,
-			  key[1] ^ 0x646f72616e646f6d,
-			  key[0] ^ 0x6c7967656e657261,
-			  key[1] ^ 0x7465646279746573 };
+	uint64_t v[4] = { key[0] ^ 0x736f6d6570736575, key[1] ^ 0x646f72616e646f6d,
+			  key[0] ^ 0x6c7967656e657261, key[1] ^ 0x7465646279746573 };
 
 	for (size_t at = 0; at <= len; at += 8) {
 		size_t n = len - at < 8 ? len - at : 8;
@@ -99,8 +95,7 @@ static uint64_t hash(const uint64_t key[2], const char *s, size_t len)
 }
 
 /* The slot of a name: where it is, or where it would be put. */
-static uint32_t find_slot(const struct ab_names *names, uint64_t h,
-			  const char *text)
+static uint32_t find_slot(const struct ab_names *names, uint64_t h, const char *text)
 {
 	uint32_t mask = names->nslots - 1;
 	uint32_t i = (uint32_t)h & mask;
@@ -119,8 +114,7 @@ static void grow(struct ab_names *names)
 {
 	if (names->len == names->room) {
 		names->room = names->room ? names->room * 2 : FIRST_SLOTS / 2;
-		names->entries = ab_realloc(
-			names->entries, names->room * sizeof(*names->entries));
+		names->entries = ab_realloc(names->entries, names->room * sizeof(*names->entries));
 	}
 	if (names->len < names->nslots / 2)
 		return;
@@ -134,8 +128,7 @@ static void grow(struct ab_names *names)
 	}
 }
 
-static uint16_t number_of(struct ab_names *names, const struct ab_host *name,
-			  uint32_t most)
+static uint16_t number_of(struct ab_names *names, const struct ab_host *name, uint32_t most)
 {
 	uint64_t h = hash(names->key, name->text, strlen(name->text));
 	uint32_t slot = find_slot(names, h, name->text);
@@ -189,16 +182,14 @@ bool ab_names_synthetic(const struct ab_host *addr)
 	case AB_HOST_IPV4:
 		/* The other half of the /15 is never given, but means no
 		 * host of the world either. */
-		return addr->addr[0] == v4_prefix[0] &&
-		       (addr->addr[1] & 0xfe) == v4_prefix[1];
+		return addr->addr[0] == v4_prefix[0] && (addr->addr[1] & 0xfe) == v4_prefix[1];
 	case AB_HOST_IPV6:
 		return memcmp(addr->addr, v6_prefix, sizeof(v6_prefix)) == 0;
 	}
 	return false;
 }
 
-const char *ab_names_find(const struct ab_names *names,
-			  const struct ab_host *addr)
+const char *ab_names_find(const struct ab_names *names, const struct ab_host *addr)
 {
 	size_t size = addr->kind == AB_HOST_IPV4 ? 4 : 16;
 	const uint8_t *last = addr->addr + size - 2;
@@ -212,7 +203,5 @@ const char *ab_names_find(const struct ab_names *names,
 		ab_names_v4(number, made);
 	else
 		ab_names_v6(number, made);
-	return memcmp(made, addr->addr, size) == 0
-		       ? names->entries[number - 1].text
-		       : NULL;
+	return memcmp(made, addr->addr, size) == 0 ? names->entries[number - 1].text : NULL;
 }

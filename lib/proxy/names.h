@@ -35,7 +35,6 @@ void ab_names_v6(uint16_t number, uint8_t ret[16]);
 bool ab_names_synthetic(const struct ab_host *addr);
 /* The name that it stands for; NULL when it was never given. The text lives
  * as long as the table. */
-const char *ab_names_find(const struct ab_names *names,
-			  const struct ab_host *addr);
+const char *ab_names_find(const struct ab_names *names, const struct ab_host *addr);
 
 #endif

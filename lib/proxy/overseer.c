@@ -14,12 +14,11 @@
 
 enum {
 	TELL_MS = 250,
-	SURVEYED = 64, /* connections */
+	SURVEYED = 64,		   /* connections */
 	SLOTS = 2 * AB_OPENED_MAX, /* a power of two */
 };
 
-static void tell(struct ab_engine *engine, struct ab_conn *conn,
-		 const struct ab_request_record *r)
+static void tell(struct ab_engine *engine, struct ab_conn *conn, const struct ab_request_record *r)
 {
 	struct ab_overseer *o = &engine->overseer;
 	uint64_t sent = r->bytes_up + r->head_up;
@@ -53,18 +52,15 @@ static void tell_all(struct ab_timer *timer)
 		ab_loop_timer(&engine->loop, timer, TELL_MS);
 }
 
-void ab_overseer_init(struct ab_engine *engine,
-		      const struct ab_proxy_setup *setup)
+void ab_overseer_init(struct ab_engine *engine, const struct ab_proxy_setup *setup)
 {
 	struct ab_overseer *o = &engine->overseer;
 
-	*o = (struct ab_overseer){
-		.sent = setup->sent,
-		.opened = setup->opened,
-		.arg = setup->arg,
-		.uploads = setup->sent && setup->watch_uploads,
-		.tell = { .fire = tell_all, .owner = engine }
-	};
+	*o = (struct ab_overseer){ .sent = setup->sent,
+				   .opened = setup->opened,
+				   .arg = setup->arg,
+				   .uploads = setup->sent && setup->watch_uploads,
+				   .tell = { .fire = tell_all, .owner = engine } };
 }
 
 void ab_overseer_fini(struct ab_engine *engine)
@@ -92,8 +88,7 @@ static bool note_host(struct ab_overseer *o, const char *host)
 		h = (h ^ (unsigned char)*host) * 0x100000001b3;
 	h ^= h >> 32;
 	h = h ? h : 1;
-	for (slot = h & (SLOTS - 1); o->hosts[slot];
-	     slot = (slot + 1) & (SLOTS - 1))
+	for (slot = h & (SLOTS - 1); o->hosts[slot]; slot = (slot + 1) & (SLOTS - 1))
 		if (o->hosts[slot] == h)
 			return false;
 	if (o->nhosts == AB_OPENED_MAX)
@@ -115,16 +110,14 @@ void ab_overseer_opened(struct ab_conn *conn)
 		o->opened(o->arg, r.host);
 }
 
-void ab_overseer_recorded(struct ab_conn *conn,
-			  const struct ab_request_record *r)
+void ab_overseer_recorded(struct ab_conn *conn, const struct ab_request_record *r)
 {
 	if (conn->engine->overseer.uploads)
 		tell(conn->engine, conn, r);
 	conn->told = 0;
 }
 
-static void stop(struct ab_conn *conn, enum ab_fault fault,
-		 const struct ab_verdict *verdict)
+static void stop(struct ab_conn *conn, enum ab_fault fault, const struct ab_verdict *verdict)
 {
 	if (conn->http)
 		ab_exchange_break(conn, fault, verdict);
@@ -169,8 +162,7 @@ static bool is_denied(struct ab_conn *conn, const struct ab_request_record *r,
 		return false;
 	ab_conn_judge(conn, &host, r->port, ret);
 	if (ret->access == AB_ACCESS_DENY ||
-	    (ret->access == AB_ACCESS_ASK &&
-	     r->verdict.basis != AB_BASIS_GRANT))
+	    (ret->access == AB_ACCESS_ASK && r->verdict.basis != AB_BASIS_GRANT))
 		return true;
 	if (conn->upstream || !r->address || host.kind != AB_HOST_NAME ||
 	    ab_host_parse(r->address, strlen(r->address), &address, NULL) < 0)
@@ -201,24 +193,20 @@ char *ab_overseer_survey(const struct ab_engine *engine)
 	if (engine->ledger)
 		ab_ledger_totals(engine->ledger, &t);
 	ab_buf_printf(&b,
-		      "{\"allowed\":%" PRIu64 ",\"denied\":%" PRIu64
-		      ",\"failed\":%" PRIu64 ",\"bytes_up\":%" PRIu64
-		      ",\"bytes_down\":%" PRIu64 ",\"open\":[",
+		      "{\"allowed\":%" PRIu64 ",\"denied\":%" PRIu64 ",\"failed\":%" PRIu64
+		      ",\"bytes_up\":%" PRIu64 ",\"bytes_down\":%" PRIu64 ",\"open\":[",
 		      t.allowed, t.denied, t.failed, t.bytes_up, t.bytes_down);
-	for (const struct ab_conn *conn = engine->conns; conn && n < SURVEYED;
-	     conn = conn->next) {
+	for (const struct ab_conn *conn = engine->conns; conn && n < SURVEYED; conn = conn->next) {
 		struct ab_request_record r;
 
 		if (!ab_conn_describe(conn, &r))
 			continue;
 		ab_buf_puts(&b, n++ ? ",{\"domain\":" : "{\"domain\":");
 		ab_buf_json(&b, r.host);
-		ab_buf_printf(
-			&b,
-			",\"port\":%u,\"door\":\"%s\",\"bytes_up\":%" PRIu64
-			",\"bytes_down\":%" PRIu64 ",\"ms\":%" PRIu64 "}",
-			r.port, ab_door_names[r.door], r.bytes_up, r.bytes_down,
-			r.ms);
+		ab_buf_printf(&b,
+			      ",\"port\":%u,\"door\":\"%s\",\"bytes_up\":%" PRIu64
+			      ",\"bytes_down\":%" PRIu64 ",\"ms\":%" PRIu64 "}",
+			      r.port, ab_door_names[r.door], r.bytes_up, r.bytes_down, r.ms);
 	}
 	ab_buf_puts(&b, "]}");
 	return ab_buf_take(&b);

@@ -15,7 +15,7 @@ struct ab_engine;
 struct ab_proxy_setup;
 struct ab_request_record;
 
-enum { AB_OPENED_MAX = 4096 };	/* hosts that are told apart */
+enum { AB_OPENED_MAX = 4096 }; /* hosts that are told apart */
 
 struct ab_overseer {
 	void (*sent)(void *arg, const char *host, uint64_t bytes);
@@ -24,19 +24,17 @@ struct ab_overseer {
 	bool uploads;
 	struct ab_timer tell;
 	uint64_t seed;
-	uint64_t *hosts;	/* hashes of those that were reached */
+	uint64_t *hosts; /* hashes of those that were reached */
 	size_t nhosts;
 };
 
-void ab_overseer_init(struct ab_engine *engine,
-		      const struct ab_proxy_setup *setup);
+void ab_overseer_init(struct ab_engine *engine, const struct ab_proxy_setup *setup);
 void ab_overseer_fini(struct ab_engine *engine);
 
 /* A dial has succeeded. */
 void ab_overseer_opened(struct ab_conn *conn);
 /* A request, or a tunnel, is over. */
-void ab_overseer_recorded(struct ab_conn *conn,
-			  const struct ab_request_record *r);
+void ab_overseer_recorded(struct ab_conn *conn, const struct ab_request_record *r);
 
 /* No network any more; once. */
 void ab_overseer_cut(struct ab_engine *engine, const char *reason);

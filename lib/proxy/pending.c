@@ -20,8 +20,7 @@
 
 enum { SEEK_MS = 100 };
 
-void ab_pending_init(struct ab_pending *pending,
-		     const struct ab_proxy_setup *setup)
+void ab_pending_init(struct ab_pending *pending, const struct ab_proxy_setup *setup)
 {
 	*pending = (struct ab_pending){
 		.ask_ms = setup->ask_ms ? setup->ask_ms : AB_ASK_MS,
@@ -51,10 +50,9 @@ static bool take(struct ab_bucket *bucket, uint64_t now)
 
 static void nobody_answers(struct ab_timer *timer)
 {
-	static const struct ab_question_end late = { .how = AB_SETTLED_TIME,
-						     .reply = AB_REPLY_TIME,
-						     .answer = "timeout",
-						     .by = "timeout" };
+	static const struct ab_question_end late = {
+		.how = AB_SETTLED_TIME, .reply = AB_REPLY_TIME, .answer = "timeout", .by = "timeout"
+	};
 
 	ab_question_settle(timer->owner, &late);
 }
@@ -66,8 +64,8 @@ static void nobody_knows(struct ab_timer *timer)
 	ab_question_settle(timer->owner, &over);
 }
 
-static struct ab_question *find_about(const struct ab_pending *p,
-				      const struct ab_host *host, uint16_t port)
+static struct ab_question *find_about(const struct ab_pending *p, const struct ab_host *host,
+				      uint16_t port)
 {
 	for (struct ab_question *q = p->questions; q; q = q->next)
 		if (q->why == AB_WANTED_UNKNOWN && q->port == port &&
@@ -89,8 +87,8 @@ static enum ab_reply why_not(struct ab_engine *engine, bool is_new)
 	return AB_REPLY_NONE;
 }
 
-static bool ask(struct ab_conn *conn, struct ab_host *host,
-		struct ab_request_record *r, ab_resume_fn resume)
+static bool ask(struct ab_conn *conn, struct ab_host *host, struct ab_request_record *r,
+		ab_resume_fn resume)
 {
 	struct ab_engine *engine = conn->engine;
 	struct ab_question *q = find_about(&engine->pending, host, r->port);
@@ -115,8 +113,8 @@ static bool ask(struct ab_conn *conn, struct ab_host *host,
 	return true;
 }
 
-static bool hold(struct ab_conn *conn, struct ab_host *host,
-		 struct ab_request_record *r, ab_resume_fn resume)
+static bool hold(struct ab_conn *conn, struct ab_host *host, struct ab_request_record *r,
+		 ab_resume_fn resume)
 {
 	struct ab_pending *p = &conn->engine->pending;
 
@@ -131,8 +129,8 @@ static bool hold(struct ab_conn *conn, struct ab_host *host,
 	return true;
 }
 
-bool ab_pending_waits(struct ab_conn *conn, struct ab_host *host,
-		      struct ab_request_record *r, ab_resume_fn resume)
+bool ab_pending_waits(struct ab_conn *conn, struct ab_host *host, struct ab_request_record *r,
+		      ab_resume_fn resume)
 {
 	struct ab_engine *engine = conn->engine;
 
@@ -149,16 +147,15 @@ bool ab_pending_waits(struct ab_conn *conn, struct ab_host *host,
 	       ask(conn, host, r, resume);
 }
 
-bool ab_pending_seeks(struct ab_conn *conn, const struct ab_request_record *r,
-		      ab_resume_fn resume)
+bool ab_pending_seeks(struct ab_conn *conn, const struct ab_request_record *r, ab_resume_fn resume)
 {
 	struct ab_engine *engine = conn->engine;
 	struct ab_pending *p = &engine->pending;
 	struct ab_question *q;
 	uint32_t number;
 
-	if (!p->tell_who || !p->wanted || !r->port || engine->ending ||
-	    r->process || p->waiting >= p->room)
+	if (!p->tell_who || !p->wanted || !r->port || engine->ending || r->process ||
+	    p->waiting >= p->room)
 		return false;
 	number = ab_ledger_number(engine->ledger, r);
 	q = ab_question_find(p, number, true);
@@ -166,8 +163,7 @@ bool ab_pending_seeks(struct ab_conn *conn, const struct ab_request_record *r,
 		ab_question_join(q, conn, NULL, r, resume);
 		return true;
 	}
-	if (p->nsought >= AB_QUESTIONS_MAX ||
-	    !ab_ledger_seeks(engine->ledger, number) ||
+	if (p->nsought >= AB_QUESTIONS_MAX || !ab_ledger_seeks(engine->ledger, number) ||
 	    !take(&p->sought, engine->loop.now))
 		return false;
 	q = ab_question_open(engine, AB_WANTED_DENIED, nobody_knows, SEEK_MS);

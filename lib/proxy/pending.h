@@ -25,36 +25,33 @@ struct ab_question;
 struct ab_request_record;
 
 enum {
-	AB_QUESTIONS_MAX = 1024,	/* open at a time */
+	AB_QUESTIONS_MAX = 1024, /* open at a time */
 	AB_QUESTIONS_BURST = 1200,
-	AB_QUESTION_EVERY_MS = 100,	/* so many more: 600 a minute */
+	AB_QUESTION_EVERY_MS = 100, /* so many more: 600 a minute */
 };
 
-struct ab_bucket {	/* how many may come; zeroed it is full */
+struct ab_bucket { /* how many may come; zeroed it is full */
 	uint64_t at;
 	uint64_t left;
 };
 
 struct ab_pending {
 	struct ab_question *questions, *hold;
-	size_t nquestions;	/* those that are asked */
-	size_t nsought;		/* those that only want to know who it is */
-	size_t waiting;		/* connections, of all */
-	size_t room;		/* for so many */
+	size_t nquestions; /* those that are asked */
+	size_t nsought;	   /* those that only want to know who it is */
+	size_t waiting;	   /* connections, of all */
+	size_t room;	   /* for so many */
 	struct ab_bucket asked, sought;
 	uint32_t ask_ms, hold_ms;
 	bool tell_who;
 	void (*wanted)(void *arg, const struct ab_wanted *wanted);
-	void (*settled)(void *arg, uint32_t number, enum ab_settled how,
-			uint32_t released);
+	void (*settled)(void *arg, uint32_t number, enum ab_settled how, uint32_t released);
 	void *arg;
 };
 
-typedef void (*ab_resume_fn)(struct ab_conn *conn,
-			     struct ab_request_record *r);
+typedef void (*ab_resume_fn)(struct ab_conn *conn, struct ab_request_record *r);
 
-void ab_pending_init(struct ab_pending *pending,
-		     const struct ab_proxy_setup *setup);
+void ab_pending_init(struct ab_pending *pending, const struct ab_proxy_setup *setup);
 void ab_pending_fini(struct ab_engine *engine);
 
 /*
@@ -62,20 +59,19 @@ void ab_pending_fini(struct ab_engine *engine);
  * `host` and what r points to must live as long as it does. False: r says what
  * holds.
  */
-bool ab_pending_waits(struct ab_conn *conn, struct ab_host *host,
-		      struct ab_request_record *r, ab_resume_fn resume);
+bool ab_pending_waits(struct ab_conn *conn, struct ab_host *host, struct ab_request_record *r,
+		      ab_resume_fn resume);
 /* It is denied. True: it waits a moment, until it is known which process it
  * was. */
-bool ab_pending_seeks(struct ab_conn *conn, const struct ab_request_record *r,
-		      ab_resume_fn resume);
+bool ab_pending_seeks(struct ab_conn *conn, const struct ab_request_record *r, ab_resume_fn resume);
 /* The connection is closed while it waits: that is a denial. */
 void ab_pending_leave(struct ab_conn *conn);
 
-void ab_pending_answer(struct ab_engine *engine, uint32_t number,
-		       enum ab_word word, const char *by);
+void ab_pending_answer(struct ab_engine *engine, uint32_t number, enum ab_word word,
+		       const char *by);
 /* `who` is JSON on one line, `nearest` the first of it for people; or NULL. */
-void ab_pending_who(struct ab_engine *engine, uint32_t number,
-		    const char *who, const char *nearest);
+void ab_pending_who(struct ab_engine *engine, uint32_t number, const char *who,
+		    const char *nearest);
 /* The lists or the grants have changed: judge what waits again. */
 void ab_pending_review(struct ab_engine *engine, const char *by);
 void ab_pending_hold(struct ab_engine *engine, const char *reason);

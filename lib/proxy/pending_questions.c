@@ -33,10 +33,8 @@ static size_t *count_of(struct ab_question *q)
 	return q->why == AB_WANTED_DENIED ? &p->nsought : &p->nquestions;
 }
 
-struct ab_question *ab_question_open(struct ab_engine *engine,
-				     enum ab_wanted_why why,
-				     void (*fire)(struct ab_timer *timer),
-				     uint64_t ms)
+struct ab_question *ab_question_open(struct ab_engine *engine, enum ab_wanted_why why,
+				     void (*fire)(struct ab_timer *timer), uint64_t ms)
 {
 	struct ab_pending *p = &engine->pending;
 	struct ab_question *q = ab_alloc(sizeof(*q));
@@ -104,8 +102,8 @@ static void free_waiter(struct ab_waiter *w)
 	free(w);
 }
 
-static void tell_settled(struct ab_question *q,
-			 const struct ab_question_end *end, uint32_t released)
+static void tell_settled(struct ab_question *q, const struct ab_question_end *end,
+			 uint32_t released)
 {
 	struct ab_engine *engine = q->engine;
 	struct ab_question_record record = {
@@ -126,8 +124,7 @@ static void tell_settled(struct ab_question *q,
 	if (ab_ledger_question(engine->ledger, &record, &err) < 0)
 		engine->unrecorded(engine, &err);
 	if (engine->pending.settled)
-		engine->pending.settled(engine->pending.arg, q->number,
-					end->how, released);
+		engine->pending.settled(engine->pending.arg, q->number, end->how, released);
 }
 
 /* What holds for one that waited, as it is told it. */
@@ -143,9 +140,7 @@ static void hear(struct ab_waiter *w, const struct ab_question_end *end)
 	r->reply = end->reply;
 	r->waited = end->reply == AB_REPLY_TIME ? q->engine->pending.ask_ms : 0;
 	if (end->yes)
-		r->verdict =
-			(struct ab_verdict){ AB_ACCESS_ALLOW, AB_BASIS_GRANT,
-					     w->host->text };
+		r->verdict = (struct ab_verdict){ AB_ACCESS_ALLOW, AB_BASIS_GRANT, w->host->text };
 	if (end->yes || end->reply) {
 		w->resume(w->conn, r);
 		return;
@@ -157,8 +152,7 @@ static void hear(struct ab_waiter *w, const struct ab_question_end *end)
 		w->resume(w->conn, r);
 }
 
-void ab_question_settle(struct ab_question *q,
-			const struct ab_question_end *end)
+void ab_question_settle(struct ab_question *q, const struct ab_question_end *end)
 {
 	struct ab_waiter *w;
 
@@ -174,8 +168,7 @@ void ab_question_settle(struct ab_question *q,
 
 static void settle_gone(struct ab_question *q)
 {
-	static const struct ab_question_end gone = { .how = AB_SETTLED_GONE,
-						     .answer = "gone" };
+	static const struct ab_question_end gone = { .how = AB_SETTLED_GONE, .answer = "gone" };
 
 	/* A hold is there whether anybody waits or not. */
 	if (q->link && q->why != AB_WANTED_HELD)
@@ -220,9 +213,8 @@ static const char *keep(char **owner, const char *text)
 	return *owner;
 }
 
-void ab_question_join(struct ab_question *q, struct ab_conn *conn,
-		      struct ab_host *host, const struct ab_request_record *r,
-		      ab_resume_fn resume)
+void ab_question_join(struct ab_question *q, struct ab_conn *conn, struct ab_host *host,
+		      const struct ab_request_record *r, ab_resume_fn resume)
 {
 	struct ab_waiter *w = ab_alloc(sizeof(*w));
 
@@ -271,9 +263,7 @@ void ab_question_announce(struct ab_question *q, const char *host, uint32_t ms)
 	struct ab_wanted wanted = { .number = q->number,
 				    .why = q->why,
 				    .port = q->port,
-				    .door = q->door < AB_DOOR_COUNT
-						    ? ab_door_names[q->door]
-						    : "",
+				    .door = q->door < AB_DOOR_COUNT ? ab_door_names[q->door] : "",
 				    .ms = ms };
 
 	snprintf(wanted.host, sizeof(wanted.host), "%s", host);
@@ -282,12 +272,10 @@ void ab_question_announce(struct ab_question *q, const char *host, uint32_t ms)
 	p->wanted(p->arg, &wanted);
 }
 
-struct ab_question *ab_question_find(const struct ab_pending *p,
-				     uint32_t number, bool sought)
+struct ab_question *ab_question_find(const struct ab_pending *p, uint32_t number, bool sought)
 {
 	for (struct ab_question *q = p->questions; q; q = q->next)
-		if (q->number == number &&
-		    (q->why == AB_WANTED_DENIED) == sought)
+		if (q->number == number && (q->why == AB_WANTED_DENIED) == sought)
 			return q;
 	return NULL;
 }

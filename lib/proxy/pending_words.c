@@ -42,8 +42,7 @@ static void hold_is_over(struct ab_timer *timer)
 	cut_held(timer->owner, &late);
 }
 
-static void answer_hold(struct ab_engine *engine, enum ab_word word,
-			const char *by)
+static void answer_hold(struct ab_engine *engine, enum ab_word word, const char *by)
 {
 	struct ab_question_end end = ends[word];
 
@@ -58,11 +57,9 @@ static void answer_hold(struct ab_engine *engine, enum ab_word word,
 		ab_question_settle(engine->pending.hold, &end);
 }
 
-void ab_pending_answer(struct ab_engine *engine, uint32_t number,
-		       enum ab_word word, const char *by)
+void ab_pending_answer(struct ab_engine *engine, uint32_t number, enum ab_word word, const char *by)
 {
-	struct ab_question *q =
-		ab_question_find(&engine->pending, number, false);
+	struct ab_question *q = ab_question_find(&engine->pending, number, false);
 	struct ab_question_end end = ends[word];
 
 	if (!number) {
@@ -77,8 +74,7 @@ void ab_pending_answer(struct ab_engine *engine, uint32_t number,
 	ab_question_settle(q, &end);
 }
 
-void ab_pending_who(struct ab_engine *engine, uint32_t number, const char *who,
-		    const char *nearest)
+void ab_pending_who(struct ab_engine *engine, uint32_t number, const char *who, const char *nearest)
 {
 	static const struct ab_question_end known = { .how = AB_SETTLED_WORD };
 	struct ab_question *q;
@@ -102,8 +98,7 @@ void ab_pending_review(struct ab_engine *engine, const char *by)
 
 	for (q = engine->pending.questions; q; q = next) {
 		struct ab_verdict verdict;
-		struct ab_question_end end = { .how = AB_SETTLED_WORD,
-					       .by = by };
+		struct ab_question_end end = { .how = AB_SETTLED_WORD, .by = by };
 
 		next = q->next;
 		if (q->why != AB_WANTED_UNKNOWN)
@@ -123,8 +118,7 @@ void ab_pending_hold(struct ab_engine *engine, const char *reason)
 
 	if (p->hold || engine->cut)
 		return;
-	p->hold = ab_question_open(engine, AB_WANTED_HELD, hold_is_over,
-				   p->hold_ms);
+	p->hold = ab_question_open(engine, AB_WANTED_HELD, hold_is_over, p->hold_ms);
 	p->hold->reason = ab_strdup(reason);
 	if (p->wanted)
 		ab_question_announce(p->hold, "", p->hold_ms);
@@ -132,8 +126,7 @@ void ab_pending_hold(struct ab_engine *engine, const char *reason)
 
 void ab_pending_cut(struct ab_engine *engine)
 {
-	static const struct ab_question_end cut = { .how = AB_SETTLED_GONE,
-						    .answer = "gone" };
+	static const struct ab_question_end cut = { .how = AB_SETTLED_GONE, .answer = "gone" };
 	struct ab_question *q, *next;
 
 	for (q = engine->pending.questions; q; q = next) {

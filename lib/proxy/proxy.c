@@ -32,7 +32,7 @@
 #include "proxy/proxy_state.h"
 #include "proxy/tunnel.h"
 
-enum { END_MS = 2000 };	/* for what a box that is gone has left */
+enum { END_MS = 2000 }; /* for what a box that is gone has left */
 
 static struct ab_proxy *proxy_of(struct ab_engine *engine)
 {
@@ -126,10 +126,9 @@ struct ab_ledger *ab_proxy_ledger(struct ab_proxy *p)
 static int prepare(struct ab_proxy *p, struct ab_error *err)
 {
 	struct ab_engine *e = &p->engine;
-	struct ab_dialer_setup dialer = { .loop = &e->loop,
-					  .check = check_address,
-					  .arg = e,
-					  .upstream = p->setup.upstream };
+	struct ab_dialer_setup dialer = {
+		.loop = &e->loop, .check = check_address, .arg = e, .upstream = p->setup.upstream
+	};
 
 	ab_keeper_prepare(&p->keeper);
 	ab_proxy_ledger(p);
@@ -137,12 +136,10 @@ static int prepare(struct ab_proxy *p, struct ab_error *err)
 		ab_proxy_use_filter(p, ab_filter_new(p->setup.policy));
 	e->names = ab_names_new();
 	e->pipes = ab_pipes_new();
-	if (ab_dialer_new(&dialer, &e->dialer, err) < 0 ||
-	    ab_proxy_listen(p, err) < 0)
+	if (ab_dialer_new(&dialer, &e->dialer, err) < 0 || ab_proxy_listen(p, err) < 0)
 		return -1;
-	p->addresses = (struct ab_source){ .fd = p->setup.own,
-					   .ready = take_addresses,
-					   .owner = p };
+	p->addresses =
+		(struct ab_source){ .fd = p->setup.own, .ready = take_addresses, .owner = p };
 	if (ab_own_read(p->setup.own, &e->own, err) < 0 ||
 	    ab_loop_add(&e->loop, &p->addresses, EPOLLIN, err) < 0)
 		return -1;
@@ -199,8 +196,7 @@ static void destroy(struct ab_proxy *p)
 	free(p);
 }
 
-int ab_proxy_new(const struct ab_proxy_setup *setup, struct ab_proxy **ret,
-		 struct ab_error *err)
+int ab_proxy_new(const struct ab_proxy_setup *setup, struct ab_proxy **ret, struct ab_error *err)
 {
 	struct ab_proxy *p = ab_alloc(sizeof(*p));
 
@@ -285,17 +281,15 @@ static int report_packets(struct ab_proxy *p, struct ab_error *err)
 		return 0;
 	if (ab_counters_read(p->keeper.counters, &counters, err) < 0)
 		return -1;
-	if (counters.udp && ab_ledger_packets(ab_proxy_ledger(p), "udp",
-					      counters.udp, err) < 0)
+	if (counters.udp && ab_ledger_packets(ab_proxy_ledger(p), "udp", counters.udp, err) < 0)
 		return -1;
-	if (counters.other && ab_ledger_packets(ab_proxy_ledger(p), "other",
-						counters.other, err) < 0)
+	if (counters.other &&
+	    ab_ledger_packets(ab_proxy_ledger(p), "other", counters.other, err) < 0)
 		return -1;
 	return 0;
 }
 
-static int report_totals(struct ab_proxy *p, struct ab_proxy_report *ret,
-			 struct ab_error *err)
+static int report_totals(struct ab_proxy *p, struct ab_proxy_report *ret, struct ab_error *err)
 {
 	struct ab_ledger_totals totals;
 	int r = ab_ledger_flush(p->engine.ledger, err);
@@ -318,14 +312,12 @@ static bool somebody_waits(const struct ab_proxy *p)
 	return poll(&knock, 1, 0) == 1;
 }
 
-int ab_proxy_stop(struct ab_proxy *p, struct ab_proxy_report *ret,
-		  struct ab_error *err)
+int ab_proxy_stop(struct ab_proxy *p, struct ab_proxy_report *ret, struct ab_error *err)
 {
 	struct ab_error late;
 	int r;
 
-	if (!p->tried && somebody_waits(p) &&
-	    ab_proxy_start(p, err) < 0) {
+	if (!p->tried && somebody_waits(p) && ab_proxy_start(p, err) < 0) {
 		destroy(p);
 		return -1;
 	}

@@ -44,18 +44,18 @@ struct ab_peer {
  * nobody says anything: "7kq2-1" everywhere (ab_ledger_id).
  */
 enum ab_wanted_why {
-	AB_WANTED_UNKNOWN,	/* on no list, and to be asked about */
-	AB_WANTED_HELD,		/* the monitor holds everything */
-	AB_WANTED_DENIED,	/* not asked about: only who it is */
+	AB_WANTED_UNKNOWN, /* on no list, and to be asked about */
+	AB_WANTED_HELD,	   /* the monitor holds everything */
+	AB_WANTED_DENIED,  /* not asked about: only who it is */
 };
 struct ab_wanted {
 	uint32_t number;
 	enum ab_wanted_why why;
-	char host[256];		/* canonical */
+	char host[256]; /* canonical */
 	uint16_t port;
-	const char *door;	/* its name */
-	struct ab_peer peer;	/* of the first that waits */
-	uint32_t ms;		/* how long it may take */
+	const char *door;    /* its name */
+	struct ab_peer peer; /* of the first that waits */
+	uint32_t ms;	     /* how long it may take */
 };
 
 /* How long questions stay open. */
@@ -65,31 +65,31 @@ enum ab_word { AB_WORD_NO, AB_WORD_ONCE, AB_WORD_RUN };
 
 /* How a question ended. */
 enum ab_settled {
-	AB_SETTLED_WORD,	/* it was answered */
-	AB_SETTLED_TIME,	/* nobody answered in time: no */
-	AB_SETTLED_GONE,	/* nobody waits any more */
+	AB_SETTLED_WORD, /* it was answered */
+	AB_SETTLED_TIME, /* nobody answered in time: no */
+	AB_SETTLED_GONE, /* nobody waits any more */
 };
 
 /* A rule for this run, beside the lists. */
 struct ab_grant {
-	char entry[280];	/* canonical, as in network.allow */
+	char entry[280]; /* canonical, as in network.allow */
 	bool deny;
-	uint64_t ms;		/* how long; 0: as long as the run */
+	uint64_t ms; /* how long; 0: as long as the run */
 };
 
 struct ab_proxy_setup {
 	const char *run_id;
 	const struct ab_policy *policy;
 	struct ab_log *log;
-	bool strict;	/* a record that cannot be written ends the run */
+	bool strict;			/* a record that cannot be written ends the run */
 	struct ab_network network;	/* the descriptors are ours then */
-	struct ab_published *published;	/* so are these */
+	struct ab_published *published; /* so are these */
 	size_t npublished;
-	int own;	/* from ab_own_open(); -1: none */
-	const struct ab_upstream *upstream;	/* or NULL */
-	struct ab_vault *vault;		/* or NULL; ours then */
-	struct ab_tls_site *site;	/* or NULL; ours then */
-	const struct ab_strv *intercepted;	/* entries, each with a port, that
+	int own;			    /* from ab_own_open(); -1: none */
+	const struct ab_upstream *upstream; /* or NULL */
+	struct ab_vault *vault;		    /* or NULL; ours then */
+	struct ab_tls_site *site;	    /* or NULL; ours then */
+	const struct ab_strv *intercepted;  /* entries, each with a port, that
 						 * are looked into; or NULL */
 	/* Called on the thread: a host has refused secret i, and a newer value
 	 * of it may help; a placeholder was on its way elsewhere, and its
@@ -107,14 +107,13 @@ struct ab_proxy_setup {
 	 * ab_proxy_survey(), to be freed.
 	 */
 	void (*wanted)(void *arg, const struct ab_wanted *wanted);
-	void (*settled)(void *arg, uint32_t number, enum ab_settled how,
-			uint32_t released);
+	void (*settled)(void *arg, uint32_t number, enum ab_settled how, uint32_t released);
 	void (*sent)(void *arg, const char *host, uint64_t bytes);
 	void (*opened)(void *arg, const char *host);
 	void (*surveyed)(void *arg, char *json);
 	bool watch_uploads;
-	bool tell_who;	/* ask who was denied, too (AB_WANTED_DENIED) */
-	uint32_t ask_ms, hold_ms;	/* 0: AB_ASK_MS, AB_HOLD_MS */
+	bool tell_who;		  /* ask who was denied, too (AB_WANTED_DENIED) */
+	uint32_t ask_ms, hold_ms; /* 0: AB_ASK_MS, AB_HOLD_MS */
 	/* Ask for a socket connected to a port of the box; the answer comes
 	 * by ab_proxy_dialled, in order. Called on the thread. */
 	int (*dial_inside)(void *arg, uint16_t port);
@@ -123,8 +122,7 @@ struct ab_proxy_setup {
 	int (*dial_host)(int port, int *ret_fd);
 };
 
-int ab_proxy_new(const struct ab_proxy_setup *setup, struct ab_proxy **ret,
-		 struct ab_error *err);
+int ab_proxy_new(const struct ab_proxy_setup *setup, struct ab_proxy **ret, struct ab_error *err);
 
 /* Readable when somebody knocks (before start), and when the thread has
  * failed (after it). */
@@ -146,14 +144,12 @@ void ab_proxy_cut_denied(struct ab_proxy *proxy);
  * NULL (copied). Each answer to a question that is still open is followed by
  * `settled`; one to a question that is over changes nothing.
  */
-void ab_proxy_answer(struct ab_proxy *proxy, uint32_t number,
-		     enum ab_word word, const char *by);
+void ab_proxy_answer(struct ab_proxy *proxy, uint32_t number, enum ab_word word, const char *by);
 /* Who waits (AB_WANTED_*): for the records. One that is only denied waits for
  * this, a moment, before it hears of it. */
 void ab_proxy_who(struct ab_proxy *proxy, uint32_t number, const char *who);
 /* Takes effect for what waits, too. The newest about a host holds. */
-void ab_proxy_grant(struct ab_proxy *proxy, const struct ab_grant *grant,
-		    const char *by);
+void ab_proxy_grant(struct ab_proxy *proxy, const struct ab_grant *grant, const char *by);
 /* The monitor: everything new waits as one question (AB_WANTED_HELD, number 0,
  * no host), which ab_proxy_answer ends: by yes, or by no and in AB_HOLD_MS as
  * a cut. Or there is no network any more: what is open is closed, what comes is
@@ -173,18 +169,16 @@ void ab_proxy_cut(struct ab_proxy *proxy, const char *reason);
 void ab_proxy_survey(struct ab_proxy *proxy);
 
 /* A secret's new value, for every request from now on; copied. */
-void ab_proxy_secret(struct ab_proxy *proxy, size_t i, const char *value,
-		     size_t len);
+void ab_proxy_secret(struct ab_proxy *proxy, size_t i, const char *value, size_t len);
 
 struct ab_proxy_report {
 	uint64_t allowed, denied, failed;
 	uint64_t bytes_up, bytes_down;
-	struct ab_strv lines;	/* for the user: what was denied */
+	struct ab_strv lines; /* for the user: what was denied */
 };
 
 /* After the box is gone: end what is still open, write the last records, join
  * the thread, free everything. */
-int ab_proxy_stop(struct ab_proxy *proxy, struct ab_proxy_report *ret,
-		  struct ab_error *err);
+int ab_proxy_stop(struct ab_proxy *proxy, struct ab_proxy_report *ret, struct ab_error *err);
 
 #endif

@@ -37,7 +37,7 @@ struct note {
 	uint32_t number;
 	enum ab_word word;
 	struct ab_grant grant;
-	char *text; /* who it was, or a reason */
+	char *text;    /* who it was, or a reason */
 	char *nearest; /* of who it was */
 	char *by;
 };
@@ -93,8 +93,7 @@ static void use_secret(struct ab_proxy *p, struct ab_letter *letter)
 {
 	struct secret *s = letter->data;
 
-	ab_insight_renew(&p->engine.insight, (size_t)letter->value, s->value,
-			 s->len);
+	ab_insight_renew(&p->engine.insight, (size_t)letter->value, s->value, s->len);
 }
 
 static void answer(struct ab_proxy *p, struct ab_letter *letter)
@@ -117,13 +116,11 @@ static void grant(struct ab_proxy *p, struct ab_letter *letter)
 	const struct ab_grant *g = &note->grant;
 	struct ab_engine *e = &p->engine;
 	uint64_t until = g->ms ? e->loop.now + g->ms : 0;
-	bool taken =
-		ab_grants_add(&e->grants, e->loop.now, g->entry,
-			      g->deny ? AB_GRANT_DENY : AB_GRANT_ALLOW, until);
+	bool taken = ab_grants_add(&e->grants, e->loop.now, g->entry,
+				   g->deny ? AB_GRANT_DENY : AB_GRANT_ALLOW, until);
 	struct ab_error err;
 
-	if (ab_ledger_grant(e->ledger, g->entry, !g->deny, g->ms, taken,
-			    note->by, &err) < 0)
+	if (ab_ledger_grant(e->ledger, g->entry, !g->deny, g->ms, taken, note->by, &err) < 0)
 		e->unrecorded(e, &err);
 	ab_pending_review(e, note->by);
 }
@@ -218,9 +215,7 @@ int ab_proxy_listen(struct ab_proxy *p, struct ab_error *err)
 {
 	if (ab_mailbox_init(&p->in, err) < 0)
 		return -1;
-	p->letters = (struct ab_source){ .fd = p->in.fd,
-					 .ready = read_letters,
-					 .owner = p };
+	p->letters = (struct ab_source){ .fd = p->in.fd, .ready = read_letters, .owner = p };
 	return ab_loop_add(&p->engine.loop, &p->letters, EPOLLIN, err);
 }
 
@@ -236,12 +231,9 @@ void ab_proxy_drop_letters(struct ab_proxy *p)
 	}
 }
 
-static void send_letter(struct ab_proxy *p, enum letter kind, int value,
-			void *data)
+static void send_letter(struct ab_proxy *p, enum letter kind, int value, void *data)
 {
-	struct ab_letter now = {
-		.kind = kind, .value = value, .fd = -1, .data = data
-	};
+	struct ab_letter now = { .kind = kind, .value = value, .fd = -1, .data = data };
 
 	if (p->started) {
 		ab_mailbox_post(&p->in, kind, value, -1, data);
@@ -274,8 +266,7 @@ static char *copy(const char *text)
 	return text ? ab_strdup(text) : NULL;
 }
 
-void ab_proxy_answer(struct ab_proxy *p, uint32_t number, enum ab_word word,
-		     const char *by)
+void ab_proxy_answer(struct ab_proxy *p, uint32_t number, enum ab_word word, const char *by)
 {
 	struct note *note = ab_alloc(sizeof(*note));
 
@@ -295,8 +286,7 @@ void ab_proxy_who(struct ab_proxy *p, uint32_t number, const char *who)
 	send_letter(p, LETTER_WHO, 0, note);
 }
 
-void ab_proxy_grant(struct ab_proxy *p, const struct ab_grant *grant,
-		    const char *by)
+void ab_proxy_grant(struct ab_proxy *p, const struct ab_grant *grant, const char *by)
 {
 	struct note *note = ab_alloc(sizeof(*note));
 
@@ -326,8 +316,7 @@ void ab_proxy_survey(struct ab_proxy *p)
 		send_letter(p, LETTER_SURVEY, 0, NULL);
 }
 
-void ab_proxy_secret(struct ab_proxy *p, size_t i, const char *value,
-		     size_t len)
+void ab_proxy_secret(struct ab_proxy *p, size_t i, const char *value, size_t len)
 {
 	struct secret *s = ab_alloc(sizeof(*s) + len);
 

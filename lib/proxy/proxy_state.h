@@ -14,7 +14,7 @@
 #include "proxy/proxy.h"
 
 struct ab_proxy {
-	struct ab_engine engine;	/* first: its callbacks find us by it */
+	struct ab_engine engine; /* first: its callbacks find us by it */
 	struct ab_proxy_setup setup;
 	char *run_id;
 	struct ab_keeper keeper;
@@ -22,9 +22,9 @@ struct ab_proxy {
 	struct ab_mailbox in, out;
 	struct ab_timer end;
 	struct ab_filter *filter;
-	struct ab_error *early;		/* a failure before there was a thread */
+	struct ab_error *early; /* a failure before there was a thread */
 	pthread_t thread;
-	bool tried;	/* to start it */
+	bool tried; /* to start it */
 	bool started;
 };
 

@@ -2,15 +2,13 @@
 
 #include "base/mem.h"
 
-#define V4(a, b, c, d, n, what)                                      \
-	{                                                            \
-		{ false, { a, b, c, d }, n, 0 },                     \
-			#a "." #b "." #c "." #d "/" #n " (" what ")" \
+#define V4(a, b, c, d, n, what)                                                               \
+	{                                                                                     \
+		{ false, { a, b, c, d }, n, 0 }, #a "." #b "." #c "." #d "/" #n " (" what ")" \
 	}
-#define ONE(a, b, c, d, what)                                 \
-	{                                                     \
-		{ false, { a, b, c, d }, 32, 0 },             \
-			#a "." #b "." #c "." #d " (" what ")" \
+#define ONE(a, b, c, d, what)                                                           \
+	{                                                                               \
+		{ false, { a, b, c, d }, 32, 0 }, #a "." #b "." #c "." #d " (" what ")" \
 	}
 #define V6(n, text, ...)                              \
 	{                                             \

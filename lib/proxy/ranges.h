@@ -12,7 +12,7 @@
 
 struct ab_range {
 	struct ab_cidr cidr;
-	const char *text;	/* "10.0.0.0/8 (private)": for people */
+	const char *text; /* "10.0.0.0/8 (private)": for people */
 };
 
 /* The narrowest range is found first. */

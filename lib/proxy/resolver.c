@@ -49,7 +49,7 @@ TAILQ_HEAD(entries, entry);
 
 struct entry {
 	struct ab_resolver *resolver;
-	struct entry *next; /* in its bucket */
+	struct entry *next;   /* in its bucket */
 	struct entries *list; /* the one that it is in, or NULL */
 	TAILQ_ENTRY(entry) link;
 	struct ab_ask *asks;
@@ -139,9 +139,7 @@ static void conclude(struct entry *e)
 
 	if (e->answer.n4 + e->answer.n6 > 0) {
 		e->answer.kind = AB_ANSWER_OK;
-		settle(e, e->ttl < TTL_MIN ? TTL_MIN
-			  : e->ttl > max   ? max
-					   : e->ttl);
+		settle(e, e->ttl < TTL_MIN ? TTL_MIN : e->ttl > max ? max : e->ttl);
 	} else if (e->failed || e->pending) {
 		e->answer.kind = AB_ANSWER_NONE;
 		settle(e, TTL_NONE);
@@ -151,8 +149,8 @@ static void conclude(struct entry *e)
 	}
 }
 
-static void looked_up(struct ab_lookup *lookup, enum ab_lookup_status status,
-		      const uint8_t *addrs, size_t n, unsigned ttl)
+static void looked_up(struct ab_lookup *lookup, enum ab_lookup_status status, const uint8_t *addrs,
+		      size_t n, unsigned ttl)
 {
 	struct entry *e = lookup->owner;
 	size_t size = lookup->v6 ? 16 : 4;
@@ -195,8 +193,7 @@ static void begin(struct entry *e)
 	e->answer = (struct ab_answer){ .kind = AB_ANSWER_NONE };
 	e->settled = e->failed = false;
 	e->ttl = TTL_MAX;
-	if (r->hosts_text &&
-	    ab_hosts_find(r->hosts_text, r->hosts_len, e->name, &e->answer)) {
+	if (r->hosts_text && ab_hosts_find(r->hosts_text, r->hosts_len, e->name, &e->answer)) {
 		settle(e, TTL_MAX);
 		return;
 	}
@@ -216,10 +213,9 @@ static struct entry *new_entry(struct ab_resolver *r, const char *name)
 	memcpy(e->name, name, len + 1);
 	e->timer = (struct ab_timer){ .fire = late, .owner = e };
 	for (int i = 0; i < 2; i++)
-		e->lookups[i] = (struct ab_lookup){ .name = e->name,
-						    .v6 = i == 0,
-						    .done = looked_up,
-						    .owner = e };
+		e->lookups[i] = (struct ab_lookup){
+			.name = e->name, .v6 = i == 0, .done = looked_up, .owner = e
+		};
 	bucket = bucket_of(r, name);
 	e->next = *bucket;
 	*bucket = e;
@@ -260,8 +256,7 @@ static void work(struct ab_later *later)
 		deliver(e);
 	while (r->nidle > AB_RESOLVER_NAMES)
 		free_entry(TAILQ_FIRST(&r->idle));
-	while (r->under_way < AB_RESOLVER_UNDER_WAY &&
-	       (e = TAILQ_FIRST(&r->queue))) {
+	while (r->under_way < AB_RESOLVER_UNDER_WAY && (e = TAILQ_FIRST(&r->queue))) {
 		if (e->asks)
 			send_lookups(e);
 		else
@@ -278,8 +273,7 @@ static bool has_changed(struct file *f)
 	if (stat(f->path, &now) < 0)
 		return false;
 	same = now.st_dev == f->seen.st_dev && now.st_ino == f->seen.st_ino &&
-	       now.st_size == f->seen.st_size &&
-	       now.st_mtim.tv_sec == f->seen.st_mtim.tv_sec &&
+	       now.st_size == f->seen.st_size && now.st_mtim.tv_sec == f->seen.st_mtim.tv_sec &&
 	       now.st_mtim.tv_nsec == f->seen.st_mtim.tv_nsec;
 	f->seen = now;
 	return !same;
@@ -287,8 +281,7 @@ static bool has_changed(struct file *f)
 
 static void read_hosts(struct ab_resolver *r)
 {
-	ab_autoclose int fd =
-		open(r->hosts.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	ab_autoclose int fd = open(r->hosts.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	char *text;
 	size_t len;
 
@@ -319,8 +312,7 @@ static void look_at_files(struct ab_resolver *r)
 		free_entry(TAILQ_FIRST(&r->idle));
 }
 
-const struct ab_answer *ab_resolver_ask(struct ab_resolver *r,
-					const struct ab_host *host,
+const struct ab_answer *ab_resolver_ask(struct ab_resolver *r, const struct ab_host *host,
 					struct ab_ask *ask)
 {
 	static const struct ab_answer local = {
@@ -369,8 +361,8 @@ struct ab_resolver *ab_resolver_new(const struct ab_resolver_setup *setup)
 	struct ab_resolver *r = ab_alloc(sizeof(*r));
 
 	r->loop = setup->loop;
-	r->resolv_conf.path = ab_strdup(
-		setup->resolv_conf ? setup->resolv_conf : "/etc/resolv.conf");
+	r->resolv_conf.path =
+		ab_strdup(setup->resolv_conf ? setup->resolv_conf : "/etc/resolv.conf");
 	r->hosts.path = ab_strdup(setup->hosts ? setup->hosts : "/etc/hosts");
 	r->lookups = ab_lookups_new(r->loop, r->resolv_conf.path, setup->port);
 	if (getrandom(&r->seed, sizeof(r->seed), 0) != sizeof(r->seed))

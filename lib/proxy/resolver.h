@@ -30,9 +30,9 @@ enum {
 
 struct ab_resolver_setup {
 	struct ab_loop *loop;
-	const char *resolv_conf;	/* NULL: the system's */
-	const char *hosts;		/* NULL: the system's */
-	uint16_t port;			/* of the name servers; 0: 53 */
+	const char *resolv_conf; /* NULL: the system's */
+	const char *hosts;	 /* NULL: the system's */
+	uint16_t port;		 /* of the name servers; 0: 53 */
 };
 
 struct ab_resolver *ab_resolver_new(const struct ab_resolver_setup *setup);
@@ -43,13 +43,12 @@ void ab_resolver_free(struct ab_resolver *resolver);
 struct ab_ask {
 	void (*fn)(struct ab_ask *ask, const struct ab_answer *answer);
 	void *owner;
-	struct ab_ask *next, **link;	/* link NULL: does not wait */
+	struct ab_ask *next, **link; /* link NULL: does not wait */
 };
 
 /* The answer, if it is known: to be used before the next call. NULL: ask->fn
  * is called with it later, never from inside this call. */
-const struct ab_answer *ab_resolver_ask(struct ab_resolver *resolver,
-					const struct ab_host *name,
+const struct ab_answer *ab_resolver_ask(struct ab_resolver *resolver, const struct ab_host *name,
 					struct ab_ask *ask);
 /* Does nothing for one that does not wait. */
 void ab_resolver_cancel(struct ab_ask *ask);

@@ -25,8 +25,7 @@ static void fit(const struct ab_vault_entry *e, char *ret, size_t len)
 }
 
 /* `len`: of the value that the needle is a form of. */
-static char *make_cover(const struct ab_vault_entry *e, size_t len,
-			const struct ab_needle *needle)
+static char *make_cover(const struct ab_vault_entry *e, size_t len, const struct ab_needle *needle)
 {
 	ab_autofree char *fitted = NULL;
 	char *cover = ab_alloc(needle->len);
@@ -38,29 +37,26 @@ static char *make_cover(const struct ab_vault_entry *e, size_t len,
 	}
 	fitted = ab_alloc(len);
 	fit(e, fitted, len);
-	ab_base64_core(fitted, len, needle->align, needle->alphabet, cover,
-		       &group);
+	ab_base64_core(fitted, len, needle->align, needle->alphabet, cover, &group);
 	return cover;
 }
 
 /* The values of one secret, present and former: how many. */
-static size_t add_values(const struct ab_vault *vault, size_t i,
-			 struct ab_find_text *ret)
+static size_t add_values(const struct ab_vault *vault, size_t i, struct ab_find_text *ret)
 {
 	const struct ab_vault_entry *e = ab_vault_at(vault, i);
 	const char *former;
 	size_t n = 0, len;
 
 	if (e->value)
-		ret[n++] = (struct ab_find_text){ .s = e->value,
-						  .len = e->value_len };
+		ret[n++] = (struct ab_find_text){ .s = e->value, .len = e->value_len };
 	for (size_t k = 0; (former = ab_vault_former(vault, i, k, &len)); k++)
 		ret[n++] = (struct ab_find_text){ .s = former, .len = len };
 	return n;
 }
 
-struct ab_scrub *ab_scrub_new(const struct ab_vault *vault,
-			      const struct ab_host *host, uint16_t port)
+struct ab_scrub *ab_scrub_new(const struct ab_vault *vault, const struct ab_host *host,
+			      uint16_t port)
 {
 	enum { MAX = AB_SECRETS_MAX * (1 + AB_VAULT_FORMER) };
 	struct ab_find_text texts[MAX];
@@ -88,9 +84,8 @@ struct ab_scrub *ab_scrub_new(const struct ab_vault *vault,
 	for (size_t i = 0; i < scrub->n; i++) {
 		size_t owner = scrub->needles[i].owner;
 
-		scrub->covers[i] =
-			make_cover(ab_vault_at(vault, secrets[owner]),
-				   texts[owner].len, &scrub->needles[i]);
+		scrub->covers[i] = make_cover(ab_vault_at(vault, secrets[owner]), texts[owner].len,
+					      &scrub->needles[i]);
 	}
 	return scrub;
 }
@@ -113,18 +108,15 @@ void ab_scrub_free(struct ab_scrub *scrub)
 	free(scrub);
 }
 
-static void replace(const struct ab_scrub *scrub, uint8_t *data,
-		    const struct ab_found *found)
+static void replace(const struct ab_scrub *scrub, uint8_t *data, const struct ab_found *found)
 {
 	size_t n = found->needle->len; /* with escapes there are more */
 
-	memcpy(data + found->at, scrub->covers[found->needle - scrub->needles],
-	       n);
+	memcpy(data + found->at, scrub->covers[found->needle - scrub->needles], n);
 	memset(data + found->at + n, 'x', found->len - n);
 }
 
-size_t ab_scrub_take(struct ab_scrub *scrub, uint8_t *data, size_t len,
-		     bool end)
+size_t ab_scrub_take(struct ab_scrub *scrub, uint8_t *data, size_t len, bool end)
 {
 	struct ab_look look;
 	struct ab_found found;

@@ -21,11 +21,11 @@ struct ab_scrub;
 
 /* For the values that are bound to this host, as they are now and as they last
  * were; NULL: there are none. */
-struct ab_scrub *ab_scrub_new(const struct ab_vault *vault,
-			      const struct ab_host *host, uint16_t port);
+struct ab_scrub *ab_scrub_new(const struct ab_vault *vault, const struct ab_host *host,
+			      uint16_t port);
 /* One more holder of the same; each gives it back. */
 struct ab_scrub *ab_scrub_hold(struct ab_scrub *scrub);
-void ab_scrub_free(struct ab_scrub *scrub);	/* the last one wipes */
+void ab_scrub_free(struct ab_scrub *scrub); /* the last one wipes */
 
 /*
  * Replace in place. Returns how many of the first bytes are final; the rest
@@ -33,7 +33,6 @@ void ab_scrub_free(struct ab_scrub *scrub);	/* the last one wipes */
  * comes next. With `end` all of them are final. Bytes that were final are not
  * given again.
  */
-size_t ab_scrub_take(struct ab_scrub *scrub, uint8_t *data, size_t len,
-		     bool end);
+size_t ab_scrub_take(struct ab_scrub *scrub, uint8_t *data, size_t len, bool end);
 
 #endif

@@ -12,9 +12,9 @@
 
 enum {
 	READ_ROOM = 16 * 1024, /* at once; as much as a TLS record has */
-	PIPE_ROOM = 1 << 20, /* what a pipe holds */
+	PIPE_ROOM = 1 << 20,   /* what a pipe holds */
 	COPY_ROOM = 64 * 1024, /* the same where no pipe is to be had */
-	SHARE = 4 << 20, /* moved at a stretch, so that all get on */
+	SHARE = 4 << 20,       /* moved at a stretch, so that all get on */
 	PIPES_MAX = 256,
 };
 
@@ -119,8 +119,7 @@ enum ab_io ab_side_read(struct ab_side *side, size_t max)
 
 	if (side->eof)
 		return AB_IO_EOF;
-	if (!want || (!side->readable &&
-		      !(side->tls && ab_tls_pending(side->tls))))
+	if (!want || (!side->readable && !(side->tls && ab_tls_pending(side->tls))))
 		return AB_IO_WAIT;
 	n = receive(side, chunk, want < sizeof(chunk) ? want : sizeof(chunk));
 	if (n > 0) {
@@ -134,8 +133,8 @@ enum ab_io ab_side_read(struct ab_side *side, size_t max)
 	return errno == EAGAIN ? AB_IO_WAIT : AB_IO_FAILED;
 }
 
-enum ab_io ab_side_write(struct ab_side *side, struct ab_bytes *b,
-			 uint64_t len, uint64_t *ret_written)
+enum ab_io ab_side_write(struct ab_side *side, struct ab_bytes *b, uint64_t len,
+			 uint64_t *ret_written)
 {
 	*ret_written = 0;
 	if (len > ab_bytes_len(b))
@@ -145,8 +144,7 @@ enum ab_io ab_side_write(struct ab_side *side, struct ab_bytes *b,
 
 		if (!side->writable)
 			return AB_IO_WAIT;
-		n = transmit(side, ab_bytes_head(b),
-			     (size_t)(len - *ret_written));
+		n = transmit(side, ab_bytes_head(b), (size_t)(len - *ret_written));
 		if (n < 0 && errno == EAGAIN)
 			return AB_IO_WAIT;
 		if (n < 0)
@@ -185,8 +183,7 @@ void ab_side_close(struct ab_side *side, bool reset)
 		ab_tls_shut(side->tls);
 	ab_tls_free(ab_take(side->tls));
 	if (reset)
-		setsockopt(side->source.fd, SOL_SOCKET, SO_LINGER, &now,
-			   sizeof(now));
+		setsockopt(side->source.fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
 	ab_source_close(&side->source);
 	ab_bytes_fini(&side->in);
 	ab_bytes_fini(&side->out);
@@ -221,8 +218,7 @@ static bool hold_pipe(struct ab_flow *flow, struct ab_pipes *pipes)
 	}
 	/* A few slow peers must not take every descriptor: beyond these the
 	 * bytes are copied. */
-	if (pipes->nmade == PIPES_MAX ||
-	    pipe2(flow->pipe, O_NONBLOCK | O_CLOEXEC) < 0) {
+	if (pipes->nmade == PIPES_MAX || pipe2(flow->pipe, O_NONBLOCK | O_CLOEXEC) < 0) {
 		flow->pipe[0] = flow->pipe[1] = -1;
 		return false;
 	}
@@ -262,8 +258,7 @@ static void count(struct ab_flow *flow, uint64_t *left, uint64_t n)
 }
 
 /* From the socket into the pipe. */
-static enum ab_io fill(struct ab_flow *flow, struct ab_side *from,
-		       uint64_t want)
+static enum ab_io fill(struct ab_flow *flow, struct ab_side *from, uint64_t want)
 {
 	ssize_t n = splice(from->source.fd, NULL, flow->pipe[1], NULL,
 			   want < PIPE_ROOM ? (size_t)want : PIPE_ROOM,
@@ -283,8 +278,7 @@ static enum ab_io fill(struct ab_flow *flow, struct ab_side *from,
 }
 
 /* From the pipe into the socket. */
-static enum ab_io drain(struct ab_flow *flow, struct ab_side *to,
-			uint64_t *left)
+static enum ab_io drain(struct ab_flow *flow, struct ab_side *to, uint64_t *left)
 {
 	ssize_t n;
 
@@ -309,8 +303,8 @@ static enum ab_io drain(struct ab_flow *flow, struct ab_side *to,
  * waits in to->out, and counts as moved. A read that is told to wait may do so
  * for room to write, with `readable` as it was: it is not tried again here.
  */
-static enum ab_io copy(struct ab_flow *flow, struct ab_pipes *pipes,
-		       struct ab_side *from, struct ab_side *to, uint64_t *left)
+static enum ab_io copy(struct ab_flow *flow, struct ab_pipes *pipes, struct ab_side *from,
+		       struct ab_side *to, uint64_t *left)
 {
 	size_t want = *left < COPY_ROOM ? (size_t)*left : COPY_ROOM;
 	ssize_t n = receive(from, pipes->copy, want), sent = 0;
@@ -334,9 +328,8 @@ static enum ab_io copy(struct ab_flow *flow, struct ab_pipes *pipes,
 	return ab_side_flush(to);
 }
 
-enum ab_io ab_flow_move(struct ab_flow *flow, struct ab_pipes *pipes,
-			struct ab_side *from, struct ab_side *to,
-			uint64_t *left)
+enum ab_io ab_flow_move(struct ab_flow *flow, struct ab_pipes *pipes, struct ab_side *from,
+			struct ab_side *to, uint64_t *left)
 {
 	uint64_t begun = flow->moved, written;
 	enum ab_io io = ab_side_flush(to);
@@ -346,8 +339,7 @@ enum ab_io ab_flow_move(struct ab_flow *flow, struct ab_pipes *pipes,
 		count(flow, left, written);
 	}
 	while (io == AB_IO_DONE) {
-		uint64_t want =
-			*left == AB_FLOW_ALL ? PIPE_ROOM : *left - flow->held;
+		uint64_t want = *left == AB_FLOW_ALL ? PIPE_ROOM : *left - flow->held;
 
 		if (*left == 0) {
 			release_pipe(flow, pipes);
@@ -355,8 +347,7 @@ enum ab_io ab_flow_move(struct ab_flow *flow, struct ab_pipes *pipes,
 		}
 		if (flow->moved - begun >= SHARE)
 			return AB_IO_YIELD;
-		if (want && from->readable && !from->eof &&
-		    flow->held < PIPE_ROOM / 2) {
+		if (want && from->readable && !from->eof && flow->held < PIPE_ROOM / 2) {
 			if (from->tls || to->tls || !hold_pipe(flow, pipes)) {
 				io = copy(flow, pipes, from, to, left);
 				continue;

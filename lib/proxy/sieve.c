@@ -20,7 +20,7 @@
 
 enum {
 	ROOM = 64 * 1024, /* read at once, behind what is held back */
-	SHARE = 64, /* turns at a stretch */
+	SHARE = 64,	  /* turns at a stretch */
 };
 
 struct ab_sieve {
@@ -28,10 +28,10 @@ struct ab_sieve {
 	struct ab_http_chunks chunks;
 	struct ab_bytes plain;
 	uint64_t left; /* to come: of AB_HTTP_LENGTH, of a frame */
-	size_t clean; /* of from->in: final, to be written */
-	size_t held; /* behind them: looked at, and not final */
-	bool ended; /* all of the body came */
-	bool over; /* and was passed on */
+	size_t clean;  /* of from->in: final, to be written */
+	size_t held;   /* behind them: looked at, and not final */
+	bool ended;    /* all of the body came */
+	bool over;     /* and was passed on */
 	bool malformed, tripped;
 };
 
@@ -41,8 +41,7 @@ struct ab_sieve *ab_sieve_new(const struct ab_sieve_setup *setup)
 
 	s->setup = *setup;
 	s->left = setup->length;
-	s->ended = setup->in == AB_HTTP_NONE ||
-		   (setup->in == AB_HTTP_LENGTH && !s->left);
+	s->ended = setup->in == AB_HTTP_NONE || (setup->in == AB_HTTP_LENGTH && !s->left);
 	s->over = s->ended && setup->out != AB_HTTP_CHUNKED;
 	s->plain.wipe = true;
 	return s;
@@ -122,9 +121,8 @@ static bool decode_chunks(struct ab_sieve *s, struct ab_bytes *in)
 	while (ab_bytes_len(in) && !s->ended) {
 		const uint8_t *data = ab_bytes_head(in);
 		size_t payload;
-		ssize_t n =
-			ab_http_chunks_next(&s->chunks, data, ab_bytes_len(in),
-					    &payload, &s->ended);
+		ssize_t n = ab_http_chunks_next(&s->chunks, data, ab_bytes_len(in), &payload,
+						&s->ended);
 
 		if (n < 0)
 			return false;
@@ -150,8 +148,8 @@ static bool decode(struct ab_sieve *s, struct ab_bytes *in)
 	return true;
 }
 
-static void emit(struct ab_sieve *s, const void *data, size_t len,
-		 struct ab_flow *flow, struct ab_bytes *out)
+static void emit(struct ab_sieve *s, const void *data, size_t len, struct ab_flow *flow,
+		 struct ab_bytes *out)
 {
 	bool chunked = s->setup.out == AB_HTTP_CHUNKED;
 	char size[24];
@@ -159,24 +157,21 @@ static void emit(struct ab_sieve *s, const void *data, size_t len,
 	if (!len)
 		return;
 	if (chunked)
-		ab_bytes_add(out, size,
-			     (size_t)snprintf(size, sizeof(size), "%zx\r\n",
-					      len));
+		ab_bytes_add(out, size, (size_t)snprintf(size, sizeof(size), "%zx\r\n", len));
 	ab_bytes_add(out, data, len);
 	if (chunked)
 		ab_bytes_add(out, "\r\n", 2);
 	flow->moved += len;
 }
 
-static void scrub(struct ab_sieve *s, struct ab_flow *flow,
-		  struct ab_bytes *out)
+static void scrub(struct ab_sieve *s, struct ab_flow *flow, struct ab_bytes *out)
 {
 	size_t n;
 
 	if (!ab_bytes_len(&s->plain))
 		return;
-	n = ab_scrub_take(s->setup.scrub, s->plain.data + s->plain.start,
-			  ab_bytes_len(&s->plain), s->ended);
+	n = ab_scrub_take(s->setup.scrub, s->plain.data + s->plain.start, ab_bytes_len(&s->plain),
+			  s->ended);
 	emit(s, ab_bytes_head(&s->plain), n, flow, out);
 	if (n)
 		ab_bytes_skip(&s->plain, n);
@@ -185,16 +180,14 @@ static void scrub(struct ab_sieve *s, struct ab_flow *flow,
 static bool swap(struct ab_sieve *s, struct ab_flow *flow, struct ab_bytes *out)
 {
 	struct ab_bytes swapped = { .wipe = true };
-	enum ab_swap_result result =
-		ab_swap_body_take(s->setup.swap, ab_bytes_head(&s->plain),
-				  ab_bytes_len(&s->plain), s->ended, &swapped);
+	enum ab_swap_result result = ab_swap_body_take(s->setup.swap, ab_bytes_head(&s->plain),
+						       ab_bytes_len(&s->plain), s->ended, &swapped);
 
 	ab_bytes_fini(&s->plain);
 	s->tripped = result == AB_SWAP_TRIPWIRE;
 	if (result == AB_SWAP_NONE || result == AB_SWAP_DONE) {
 		out->wipe |= result == AB_SWAP_DONE;
-		emit(s, ab_bytes_head(&swapped), ab_bytes_len(&swapped), flow,
-		     out);
+		emit(s, ab_bytes_head(&swapped), ab_bytes_len(&swapped), flow, out);
 		ab_bytes_fini(&swapped);
 		return true;
 	}
@@ -203,8 +196,8 @@ static bool swap(struct ab_sieve *s, struct ab_flow *flow, struct ab_bytes *out)
 }
 
 /* false: it cannot go on. */
-static bool strain(struct ab_sieve *s, struct ab_flow *flow,
-		   struct ab_side *from, struct ab_bytes *out)
+static bool strain(struct ab_sieve *s, struct ab_flow *flow, struct ab_side *from,
+		   struct ab_bytes *out)
 {
 	if (!decode(s, &from->in)) {
 		s->malformed = true;
@@ -241,8 +234,7 @@ static enum ab_io fetch(struct ab_sieve *s, struct ab_side *from)
 /* Without chunks on either side, and nothing that changes lengths. */
 static bool is_plain(const struct ab_sieve *s)
 {
-	return s->setup.scrub && s->setup.out == s->setup.in &&
-	       s->setup.in != AB_HTTP_CHUNKED;
+	return s->setup.scrub && s->setup.out == s->setup.in && s->setup.in != AB_HTTP_CHUNKED;
 }
 
 /* Scrub what is there, where it is. */
@@ -251,16 +243,15 @@ static void scrub_plain(struct ab_sieve *s, struct ab_bytes *in)
 	size_t have = measure(s, in);
 
 	if (have)
-		s->clean = ab_scrub_take(
-			s->setup.scrub, in->data + in->start, have,
-			s->ended || (is_bounded(s) && have == s->left));
+		s->clean = ab_scrub_take(s->setup.scrub, in->data + in->start, have,
+					 s->ended || (is_bounded(s) && have == s->left));
 	s->held = have - s->clean;
 	count_down(s, s->clean);
 	s->over = s->ended;
 }
 
-static enum ab_io move_plain(struct ab_sieve *s, struct ab_flow *flow,
-			     struct ab_side *from, struct ab_side *to)
+static enum ab_io move_plain(struct ab_sieve *s, struct ab_flow *flow, struct ab_side *from,
+			     struct ab_side *to)
 {
 	uint64_t written;
 	enum ab_io io = ab_side_write(to, &from->in, s->clean, &written);
@@ -280,8 +271,8 @@ static enum ab_io move_plain(struct ab_sieve *s, struct ab_flow *flow,
 	return AB_IO_YIELD;
 }
 
-void ab_sieve_gather(struct ab_sieve *s, struct ab_flow *flow,
-		     struct ab_side *from, struct ab_side *to)
+void ab_sieve_gather(struct ab_sieve *s, struct ab_flow *flow, struct ab_side *from,
+		     struct ab_side *to)
 {
 	if (!ab_bytes_len(&from->in) || s->over)
 		return;
@@ -297,8 +288,8 @@ void ab_sieve_gather(struct ab_sieve *s, struct ab_flow *flow,
 	s->clean = 0;
 }
 
-enum ab_io ab_sieve_move(struct ab_sieve *s, struct ab_flow *flow,
-			 struct ab_side *from, struct ab_side *to)
+enum ab_io ab_sieve_move(struct ab_sieve *s, struct ab_flow *flow, struct ab_side *from,
+			 struct ab_side *to)
 {
 	for (int i = 0; i < SHARE; i++) {
 		enum ab_io io = ab_side_flush(to);

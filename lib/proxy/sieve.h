@@ -18,9 +18,9 @@ struct ab_sieve_setup {
 	/* One of the two; it belongs to the caller. */
 	struct ab_scrub *scrub;
 	struct ab_swap_body *swap;
-	enum ab_http_body in, out;	/* out: as in, or chunked */
-	bool frames;			/* of AB_HTTP_CLOSE: a WebSocket's */
-	uint64_t length;		/* of AB_HTTP_LENGTH */
+	enum ab_http_body in, out; /* out: as in, or chunked */
+	bool frames;		   /* of AB_HTTP_CLOSE: a WebSocket's */
+	uint64_t length;	   /* of AB_HTTP_LENGTH */
 };
 
 struct ab_sieve *ab_sieve_new(const struct ab_sieve_setup *setup);
@@ -28,12 +28,12 @@ void ab_sieve_free(struct ab_sieve *sieve);
 
 /* What is there of the body into to->out, beside the head that waits there.
  * Nothing is sent yet. */
-void ab_sieve_gather(struct ab_sieve *sieve, struct ab_flow *flow,
-		     struct ab_side *from, struct ab_side *to);
+void ab_sieve_gather(struct ab_sieve *sieve, struct ab_flow *flow, struct ab_side *from,
+		     struct ab_side *to);
 /* As ab_flow_move. DONE: all of the body is delivered, and its end too. What
  * is delivered counts in flow->moved, without framing. */
-enum ab_io ab_sieve_move(struct ab_sieve *sieve, struct ab_flow *flow,
-			 struct ab_side *from, struct ab_side *to);
+enum ab_io ab_sieve_move(struct ab_sieve *sieve, struct ab_flow *flow, struct ab_side *from,
+			 struct ab_side *to);
 /* After FAILED: the framing is not what it must be; a placeholder of another
  * host's is in it. */
 bool ab_sieve_malformed(const struct ab_sieve *sieve);

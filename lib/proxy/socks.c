@@ -40,14 +40,12 @@ static ssize_t address_size(const uint8_t *data, size_t len)
 static bool read_host(const uint8_t *data, struct ab_host *ret)
 {
 	if (data[3] == TYPE_NAME)
-		return ab_host_parse((const char *)data + 5, data[4], ret,
-				     NULL) == 0;
+		return ab_host_parse((const char *)data + 5, data[4], ret, NULL) == 0;
 	ab_host_from_addr(data[3] == TYPE_IPV6, data + 4, ret);
 	return true;
 }
 
-ssize_t ab_socks_request(const uint8_t *data, size_t len,
-			 struct ab_socks_request *ret)
+ssize_t ab_socks_request(const uint8_t *data, size_t len, struct ab_socks_request *ret)
 {
 	struct ab_socks_request r = { .reply = AB_SOCKS_OK };
 	const uint8_t *port;

@@ -26,15 +26,13 @@ void ab_swap_end(struct ab_swap *sw, struct ab_swap_piece *piece)
 
 /* Fields that say how the message travels, or from where it was asked for:
  * whatever is in them, no value. */
-static bool is_closed(const struct ab_http_head *head,
-		      const struct ab_http_field *f)
+static bool is_closed(const struct ab_http_head *head, const struct ab_http_field *f)
 {
 	return f->id != AB_HTTP_OTHER || ab_http_option(head, f->name) ||
 	       ab_http_is(f->name, "origin") || ab_http_is(f->name, "referer");
 }
 
-static bool carries(const struct ab_secret *secret,
-		    const struct ab_http_field *f, bool base64)
+static bool carries(const struct ab_secret *secret, const struct ab_http_field *f, bool base64)
 {
 	bool login = ab_http_is(f->name, "authorization");
 
@@ -63,8 +61,7 @@ static bool carries(const struct ab_secret *secret,
 }
 
 /* May it be put in here? Else the result is kept. */
-static bool permit(struct ab_swap *sw, const struct ab_http_field *f, size_t i,
-		   bool base64)
+static bool permit(struct ab_swap *sw, const struct ab_http_field *f, size_t i, bool base64)
 {
 	const struct ab_vault_entry *e = ab_vault_at(sw->vault, i);
 
@@ -77,9 +74,8 @@ static bool permit(struct ab_swap *sw, const struct ab_http_field *f, size_t i,
 
 /* The text with values. Every placeholder in it is a plain one, or the result
  * is kept. */
-static bool swap_text(struct ab_swap *sw, const struct ab_http_field *f,
-		      struct ab_http_text text, bool base64,
-		      struct ab_bytes *out)
+static bool swap_text(struct ab_swap *sw, const struct ab_http_field *f, struct ab_http_text text,
+		      bool base64, struct ab_bytes *out)
 {
 	struct ab_look look;
 	struct ab_found found;
@@ -109,16 +105,15 @@ void ab_swap_put_base64(struct ab_bytes *out, const struct ab_bytes *text)
 	char *encoded = ab_alloc(room);
 
 	ab_bytes_add(out, encoded,
-		     ab_base64_encode(ab_bytes_head(text), ab_bytes_len(text),
-				      AB_BASE64_STANDARD, encoded));
+		     ab_base64_encode(ab_bytes_head(text), ab_bytes_len(text), AB_BASE64_STANDARD,
+				      encoded));
 	explicit_bzero(encoded, room);
 	free(encoded);
 }
 
 /* "Basic dXNlcjpwYXNz": what it says, with values, encoded again. `i` was seen
  * in it, and must be found now. */
-static bool swap_basic(struct ab_swap *sw, const struct ab_http_field *f,
-		       size_t i)
+static bool swap_basic(struct ab_swap *sw, const struct ab_http_field *f, size_t i)
 {
 	struct ab_bytes *out = &sw->ret->scratch;
 	struct ab_bytes swapped = { .wipe = true };
@@ -136,8 +131,7 @@ static bool swap_basic(struct ab_swap *sw, const struct ab_http_field *f,
 	}
 	if (!ab_base64_decode(s.s, s.len, text, &n))
 		return ab_swap_fail(sw, AB_SWAP_MISPLACED, (int)i);
-	good = swap_text(sw, f, (struct ab_http_text){ text, n }, true,
-			 &swapped);
+	good = swap_text(sw, f, (struct ab_http_text){ text, n }, true, &swapped);
 	if (good && !sw->put[i])
 		good = ab_swap_fail(sw, AB_SWAP_MISPLACED, (int)i);
 	if (good) {
@@ -158,8 +152,7 @@ static bool swap_field(struct ab_swap *sw, size_t k)
 
 	ab_look_init(&look, sw->finder, f->name.s, f->name.len);
 	if (ab_look_next(&look, &found))
-		return ab_swap_fail(sw, AB_SWAP_MISPLACED,
-				    (int)found.needle->owner);
+		return ab_swap_fail(sw, AB_SWAP_MISPLACED, (int)found.needle->owner);
 	ab_look_init(&look, sw->finder, f->value.s, f->value.len);
 	if (!ab_look_next(&look, &found))
 		return true;
@@ -174,8 +167,7 @@ static bool swap_field(struct ab_swap *sw, size_t k)
 
 /* A placeholder that is not of this host's; its index, or -1. With `all` any
  * is. */
-static int find_foreign(const struct ab_swap *sw, struct ab_http_text text,
-			bool all, bool *any)
+static int find_foreign(const struct ab_swap *sw, struct ab_http_text text, bool all, bool *any)
 {
 	struct ab_look look;
 	struct ab_found found;
@@ -219,8 +211,7 @@ static bool swap_all(struct ab_swap *sw)
 
 	ab_look_init(&look, sw->finder, sw->rq->method.s, sw->rq->method.len);
 	if (ab_look_next(&look, &found))
-		return ab_swap_fail(sw, AB_SWAP_MISPLACED,
-				    (int)found.needle->owner);
+		return ab_swap_fail(sw, AB_SWAP_MISPLACED, (int)found.needle->owner);
 	for (size_t k = 0; k < sw->rq->head.nfields; k++)
 		if (!swap_field(sw, k))
 			return false;
@@ -253,8 +244,7 @@ static bool point(struct ab_swap *sw)
 	size_t total;
 
 	if (sw->target.set) {
-		rq->target = (struct ab_http_text){ scratch + sw->target.at,
-						    sw->target.len };
+		rq->target = (struct ab_http_text){ scratch + sw->target.at, sw->target.len };
 		rq->path = (struct ab_http_text){ rq->target.s + sw->prefix,
 						  rq->target.len - sw->prefix };
 	}
@@ -263,17 +253,15 @@ static bool point(struct ab_swap *sw)
 		struct ab_http_field *f = &rq->head.fields[k];
 
 		if (sw->values[k].set)
-			f->value = (struct ab_http_text){
-				scratch + sw->values[k].at, sw->values[k].len
-			};
+			f->value = (struct ab_http_text){ scratch + sw->values[k].at,
+							  sw->values[k].len };
 		total += f->name.len + f->value.len + 4;
 	}
-	return rq->target.len <= AB_HTTP_TARGET_MAX &&
-	       total <= AB_HTTP_HEAD_MAX;
+	return rq->target.len <= AB_HTTP_TARGET_MAX && total <= AB_HTTP_HEAD_MAX;
 }
 
-static void find_bound(struct ab_swap *sw, const struct ab_host *host,
-		       uint16_t port, bool *ret_values, bool *ret_body)
+static void find_bound(struct ab_swap *sw, const struct ab_host *host, uint16_t port,
+		       bool *ret_values, bool *ret_body)
 {
 	*ret_values = *ret_body = false;
 	for (size_t i = 0; i < ab_vault_len(sw->vault); i++) {
@@ -295,8 +283,7 @@ static int first_put(const struct ab_swap *sw)
 	return -1;
 }
 
-static bool swap_request(struct ab_swap *sw, const struct ab_host *host,
-			 uint16_t port, bool tls)
+static bool swap_request(struct ab_swap *sw, const struct ab_host *host, uint16_t port, bool tls)
 {
 	struct ab_swapped *ret = sw->ret;
 	bool any = false, values = false, body = false;
@@ -319,18 +306,14 @@ static bool swap_request(struct ab_swap *sw, const struct ab_host *host,
 	       ab_swap_fail(sw, AB_SWAP_TOO_LONG, ret->secret);
 }
 
-void ab_swap_request(const struct ab_vault *vault, const struct ab_host *host,
-		     uint16_t port, bool tls, const struct ab_http_request *rq,
-		     struct ab_swapped *ret)
+void ab_swap_request(const struct ab_vault *vault, const struct ab_host *host, uint16_t port,
+		     bool tls, const struct ab_http_request *rq, struct ab_swapped *ret)
 {
-	struct ab_swap sw = { .vault = vault,
-			      .finder = ab_vault_placeholders(vault),
-			      .rq = rq,
-			      .ret = ret };
+	struct ab_swap sw = {
+		.vault = vault, .finder = ab_vault_placeholders(vault), .rq = rq, .ret = ret
+	};
 
-	*ret = (struct ab_swapped){ .secret = -1,
-				    .request = *rq,
-				    .scratch = { .wipe = true } };
+	*ret = (struct ab_swapped){ .secret = -1, .request = *rq, .scratch = { .wipe = true } };
 	if (!swap_request(&sw, host, port, tls)) {
 		ab_bytes_fini(&ret->scratch);
 		ret->carries = false;

@@ -24,25 +24,25 @@
 #include "proxy/vault.h"
 
 enum ab_swap_result {
-	AB_SWAP_NONE,		/* no placeholder, nothing put in */
-	AB_SWAP_DONE,		/* at least one value was put in */
-	AB_SWAP_TRIPWIRE,	/* a placeholder of another host's */
-	AB_SWAP_MISPLACED,	/* of this host's, but where it must not be */
-	AB_SWAP_MISSING,	/* `require`, and it is not there (nor can it be in
+	AB_SWAP_NONE,	   /* no placeholder, nothing put in */
+	AB_SWAP_DONE,	   /* at least one value was put in */
+	AB_SWAP_TRIPWIRE,  /* a placeholder of another host's */
+	AB_SWAP_MISPLACED, /* of this host's, but where it must not be */
+	AB_SWAP_MISSING,   /* `require`, and it is not there (nor can it be in
 				 * a body that is yet to come) */
-	AB_SWAP_ABSENT,		/* there is no value to put in: its source fails */
-	AB_SWAP_TOO_LONG,	/* the head would be */
+	AB_SWAP_ABSENT,	   /* there is no value to put in: its source fails */
+	AB_SWAP_TOO_LONG,  /* the head would be */
 };
 
 struct ab_swapped {
 	enum ab_swap_result result;
-	int secret;		/* index of the one that it is about; -1: of none
+	int secret; /* index of the one that it is about; -1: of none
 				 * (DONE: the first of those put in) */
 	/* With DONE or NONE: the request to be written, its fields pointing
 	 * into `rq`'s bytes or into `scratch`. */
 	struct ab_http_request request;
-	struct ab_bytes scratch;	/* holds values: `wipe` is set */
-	bool carries;		/* a value is in it, or will be in its body: the
+	struct ab_bytes scratch; /* holds values: `wipe` is set */
+	bool carries;		 /* a value is in it, or will be in its body: the
 				 * answer is searched */
 };
 
@@ -64,9 +64,8 @@ struct ab_swapped {
  * rq->path is what is asked for: where something is put into it, a target in
  * origin form is the same text.
  */
-void ab_swap_request(const struct ab_vault *vault, const struct ab_host *host,
-		     uint16_t port, bool tls, const struct ab_http_request *rq,
-		     struct ab_swapped *ret);
+void ab_swap_request(const struct ab_vault *vault, const struct ab_host *host, uint16_t port,
+		     bool tls, const struct ab_http_request *rq, struct ab_swapped *ret);
 void ab_swapped_fini(struct ab_swapped *swapped);
 
 /*
@@ -75,20 +74,17 @@ void ab_swapped_fini(struct ab_swapped *swapped);
  * is held back until more comes, or `end`.
  */
 struct ab_swap_body;
-struct ab_swap_body *ab_swap_body_new(const struct ab_vault *vault,
-				      const struct ab_host *host,
+struct ab_swap_body *ab_swap_body_new(const struct ab_vault *vault, const struct ab_host *host,
 				      uint16_t port);
 void ab_swap_body_free(struct ab_swap_body *body);
 /* Appends to `out` (wipe is set on it). DONE, NONE or TRIPWIRE. */
-enum ab_swap_result ab_swap_body_take(struct ab_swap_body *body,
-				      const void *data, size_t len, bool end,
-				      struct ab_bytes *out);
+enum ab_swap_result ab_swap_body_take(struct ab_swap_body *body, const void *data, size_t len,
+				      bool end, struct ab_bytes *out);
 /* After TRIPWIRE: which secret's placeholder it was. */
 int ab_swap_body_foreign(const struct ab_swap_body *body);
 /* Would each replacement keep the length? Then so does the whole body. */
 bool ab_swap_body_keeps_length(const struct ab_swap_body *body);
 /* Is any secret of this host to be looked for in bodies? */
-bool ab_swap_wants_body(const struct ab_vault *vault,
-			const struct ab_host *host, uint16_t port);
+bool ab_swap_wants_body(const struct ab_vault *vault, const struct ab_host *host, uint16_t port);
 
 #endif

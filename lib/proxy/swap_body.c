@@ -21,17 +21,15 @@ struct ab_swap_body {
 	size_t size;
 };
 
-static bool is_for_bodies(const struct ab_vault *vault, size_t i,
-			  const struct ab_host *host, uint16_t port)
+static bool is_for_bodies(const struct ab_vault *vault, size_t i, const struct ab_host *host,
+			  uint16_t port)
 {
 	const struct ab_vault_entry *e = ab_vault_at(vault, i);
 
-	return e->secret->in_body && e->value &&
-	       ab_vault_bound(vault, i, host, port);
+	return e->secret->in_body && e->value && ab_vault_bound(vault, i, host, port);
 }
 
-bool ab_swap_wants_body(const struct ab_vault *vault,
-			const struct ab_host *host, uint16_t port)
+bool ab_swap_wants_body(const struct ab_vault *vault, const struct ab_host *host, uint16_t port)
 {
 	for (size_t i = 0; i < ab_vault_len(vault); i++)
 		if (is_for_bodies(vault, i, host, port))
@@ -39,8 +37,8 @@ bool ab_swap_wants_body(const struct ab_vault *vault,
 	return false;
 }
 
-struct ab_swap_body *ab_swap_body_new(const struct ab_vault *vault,
-				      const struct ab_host *host, uint16_t port)
+struct ab_swap_body *ab_swap_body_new(const struct ab_vault *vault, const struct ab_host *host,
+				      uint16_t port)
 {
 	struct ab_swap_body *body = ab_alloc(sizeof(*body));
 	size_t used = 0;
@@ -91,9 +89,8 @@ bool ab_swap_body_keeps_length(const struct ab_swap_body *body)
 }
 
 /* *ret_done: how many bytes are dealt with. */
-static enum ab_swap_result swap_bytes(struct ab_swap_body *body,
-				      const uint8_t *s, size_t len, bool end,
-				      struct ab_bytes *out, size_t *ret_done)
+static enum ab_swap_result swap_bytes(struct ab_swap_body *body, const uint8_t *s, size_t len,
+				      bool end, struct ab_bytes *out, size_t *ret_done)
 {
 	const struct ab_finder *finder = ab_vault_placeholders(body->vault);
 	enum ab_swap_result result = AB_SWAP_NONE;
@@ -126,9 +123,8 @@ static enum ab_swap_result swap_bytes(struct ab_swap_body *body,
 	return result;
 }
 
-enum ab_swap_result ab_swap_body_take(struct ab_swap_body *body,
-				      const void *data, size_t len, bool end,
-				      struct ab_bytes *out)
+enum ab_swap_result ab_swap_body_take(struct ab_swap_body *body, const void *data, size_t len,
+				      bool end, struct ab_bytes *out)
 {
 	enum ab_swap_result result;
 	size_t done = 0;
@@ -137,13 +133,12 @@ enum ab_swap_result ab_swap_body_take(struct ab_swap_body *body,
 	if (!ab_bytes_len(&body->held)) {
 		result = swap_bytes(body, data, len, end, out, &done);
 		if (done < len)
-			ab_bytes_add(&body->held, (const uint8_t *)data + done,
-				     len - done);
+			ab_bytes_add(&body->held, (const uint8_t *)data + done, len - done);
 		return result;
 	}
 	ab_bytes_add(&body->held, data, len);
-	result = swap_bytes(body, ab_bytes_head(&body->held),
-			    ab_bytes_len(&body->held), end, out, &done);
+	result = swap_bytes(body, ab_bytes_head(&body->held), ab_bytes_len(&body->held), end, out,
+			    &done);
 	ab_bytes_skip(&body->held, done);
 	return result;
 }

@@ -9,8 +9,7 @@ static void remove_field(struct ab_swap *sw, size_t k)
 	struct ab_http_head *head = &sw->ret->request.head;
 	size_t n = --head->nfields - k;
 
-	memmove(&head->fields[k], &head->fields[k + 1],
-		n * sizeof(head->fields[0]));
+	memmove(&head->fields[k], &head->fields[k + 1], n * sizeof(head->fields[0]));
 	memmove(&sw->values[k], &sw->values[k + 1], n * sizeof(sw->values[0]));
 }
 
@@ -29,8 +28,7 @@ static void remove_option(struct ab_http_head *head, const char *name)
 	for (size_t k = head->noptions; k-- > 0;)
 		if (ab_http_is(head->options[k], name))
 			memmove(&head->options[k], &head->options[k + 1],
-				(--head->noptions - k) *
-					sizeof(head->options[0]));
+				(--head->noptions - k) * sizeof(head->options[0]));
 }
 
 /* An empty field, in place of all of that name; NULL: there are too many. */
@@ -69,8 +67,7 @@ static const char *const formats[] = {
 	[AB_CARRY_QUERY] = "{}",
 };
 
-static void put_basic(struct ab_bytes *out, const char *format,
-		      const struct ab_vault_entry *e)
+static void put_basic(struct ab_bytes *out, const char *format, const struct ab_vault_entry *e)
 {
 	struct ab_bytes login = { .wipe = true };
 
@@ -82,13 +79,12 @@ static void put_basic(struct ab_bytes *out, const char *format,
 	ab_bytes_fini(&login);
 }
 
-static bool inject_field(struct ab_swap *sw, size_t i,
-			 const struct ab_carrier *c, const char *format)
+static bool inject_field(struct ab_swap *sw, size_t i, const struct ab_carrier *c,
+			 const char *format)
 {
 	const struct ab_vault_entry *e = ab_vault_at(sw->vault, i);
 	struct ab_bytes *out = &sw->ret->scratch;
-	const char *name =
-		c->kind == AB_CARRY_HEADER ? c->name : "authorization";
+	const char *name = c->kind == AB_CARRY_HEADER ? c->name : "authorization";
 	struct ab_swap_piece *piece;
 
 	/* The client named another secret there: that is what it wants. */
@@ -111,23 +107,19 @@ bool ab_swap_inject(struct ab_swap *sw, size_t i)
 {
 	static const struct ab_carrier usual = { AB_CARRY_BEARER, "" };
 	const struct ab_vault_entry *e = ab_vault_at(sw->vault, i);
-	const struct ab_carrier *c =
-		e->secret->ncarriers ? e->secret->carriers : &usual;
-	const char *format =
-		e->secret->format ? e->secret->format : formats[c->kind];
+	const struct ab_carrier *c = e->secret->ncarriers ? e->secret->carriers : &usual;
+	const char *format = e->secret->format ? e->secret->format : formats[c->kind];
 
 	if (!e->value)
 		return ab_swap_fail(sw, AB_SWAP_ABSENT, (int)i);
-	return c->kind == AB_CARRY_QUERY
-		       ? ab_swap_inject_query(sw, i, c->name, format)
-		       : inject_field(sw, i, c, format);
+	return c->kind == AB_CARRY_QUERY ? ab_swap_inject_query(sw, i, c->name, format)
+					 : inject_field(sw, i, c, format);
 }
 
 bool ab_swap_quiet(struct ab_swap *sw)
 {
 	/* Bytes that come in pieces, or where nobody looks. */
-	static const char *const unwanted[] = { "range", "if-range", "te",
-						"trailer" };
+	static const char *const unwanted[] = { "range", "if-range", "te", "trailer" };
 	struct ab_http_field *f;
 
 	if (sw->ret->carries)

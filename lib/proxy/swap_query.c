@@ -20,8 +20,7 @@ static bool is_named(struct ab_http_text s, const char *name)
 	while (i < s.len && *name) {
 		char c = s.s[i++];
 
-		if (c == '%' && s.len - i >= 2 && hex(s.s[i]) >= 0 &&
-		    hex(s.s[i + 1]) >= 0) {
+		if (c == '%' && s.len - i >= 2 && hex(s.s[i]) >= 0 && hex(s.s[i + 1]) >= 0) {
 			c = (char)(hex(s.s[i]) << 4 | hex(s.s[i + 1]));
 			i += 2;
 		}
@@ -31,8 +30,7 @@ static bool is_named(struct ab_http_text s, const char *name)
 	return i == s.len && !*name;
 }
 
-static void put_escaped(struct ab_bytes *out, const char *s, size_t len,
-			bool query)
+static void put_escaped(struct ab_bytes *out, const char *s, size_t len, bool query)
 {
 	static const char digits[] = "0123456789ABCDEF";
 	/* What stands for itself in a path; in a query some would divide it. */
@@ -41,8 +39,7 @@ static void put_escaped(struct ab_bytes *out, const char *s, size_t len,
 	for (size_t i = 0; i < len; i++) {
 		unsigned char c = (unsigned char)s[i];
 		char escape[3] = { '%', digits[c >> 4], digits[c & 15] };
-		bool plain = (c >= '0' && c <= '9') ||
-			     ((c | 32) >= 'a' && (c | 32) <= 'z') ||
+		bool plain = (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z') ||
 			     (c && strchr(marks, c));
 
 		if (plain)
@@ -52,8 +49,8 @@ static void put_escaped(struct ab_bytes *out, const char *s, size_t len,
 	}
 }
 
-void ab_swap_put_formatted(struct ab_bytes *out, const char *format,
-			   const struct ab_vault_entry *e, bool query)
+void ab_swap_put_formatted(struct ab_bytes *out, const char *format, const struct ab_vault_entry *e,
+			   bool query)
 {
 	const char *hole = strstr(format, "{}");
 	size_t before = hole ? (size_t)(hole - format) : 0;
@@ -69,8 +66,8 @@ void ab_swap_put_formatted(struct ab_bytes *out, const char *format,
 
 /* The parameter around the byte at `at`, and where its value begins; its end
  * if it has none. */
-static struct ab_http_text parameter_at(struct ab_http_text path, size_t query,
-					size_t at, size_t *ret_value)
+static struct ab_http_text parameter_at(struct ab_http_text path, size_t query, size_t at,
+					size_t *ret_value)
 {
 	struct ab_http_text p = { path.s + query + 1, 0 };
 	const char *end = path.s + path.len;
@@ -100,8 +97,8 @@ static size_t find_query(struct ab_http_text path)
 	return q ? (size_t)(q - path.s) : path.len;
 }
 
-static bool permits(const struct ab_secret *secret, struct ab_http_text path,
-		    size_t query, const struct ab_found *found)
+static bool permits(const struct ab_secret *secret, struct ab_http_text path, size_t query,
+		    const struct ab_found *found)
 {
 	struct ab_http_text p;
 	size_t value;
@@ -149,11 +146,9 @@ bool ab_swap_target(struct ab_swap *sw)
 	ab_look_init(&look, sw->finder, path.s, path.len);
 	if (!ab_look_next(&look, &found)) {
 		/* What is in the target alone is in its authority. */
-		ab_look_init(&look, sw->finder, sw->rq->target.s,
-			     sw->rq->target.len);
+		ab_look_init(&look, sw->finder, sw->rq->target.s, sw->rq->target.len);
 		return !ab_look_next(&look, &found) ||
-		       ab_swap_fail(sw, AB_SWAP_MISPLACED,
-				    (int)found.needle->owner);
+		       ab_swap_fail(sw, AB_SWAP_MISPLACED, (int)found.needle->owner);
 	}
 	begin_target(sw, &piece);
 	do {
@@ -176,15 +171,13 @@ bool ab_swap_target(struct ab_swap *sw)
 }
 
 /* The query without parameters of that name; each with "?" or "&" before. */
-static bool put_others(struct ab_bytes *out, struct ab_http_text path,
-		       const char *name)
+static bool put_others(struct ab_bytes *out, struct ab_http_text path, const char *name)
 {
 	size_t query = find_query(path), value;
 	bool begun = false;
 
 	while (query < path.len) {
-		struct ab_http_text p =
-			parameter_at(path, query, query + 1, &value);
+		struct ab_http_text p = parameter_at(path, query, query + 1, &value);
 
 		query = (size_t)(p.s - path.s) + p.len;
 		if (!p.len || is_named(name_of(p, value), name))
@@ -196,8 +189,7 @@ static bool put_others(struct ab_bytes *out, struct ab_http_text path,
 	return begun;
 }
 
-bool ab_swap_inject_query(struct ab_swap *sw, size_t i, const char *name,
-			  const char *format)
+bool ab_swap_inject_query(struct ab_swap *sw, size_t i, const char *name, const char *format)
 {
 	const struct ab_vault_entry *e = ab_vault_at(sw->vault, i);
 	struct ab_bytes now = { .wipe = true };
@@ -211,8 +203,7 @@ bool ab_swap_inject_query(struct ab_swap *sw, size_t i, const char *name,
 	if (sw->target.set) {
 		ab_bytes_add(&now, out->data + sw->target.at + sw->prefix,
 			     sw->target.len - sw->prefix);
-		path = (struct ab_http_text){ (const char *)now.data,
-					      ab_bytes_len(&now) };
+		path = (struct ab_http_text){ (const char *)now.data, ab_bytes_len(&now) };
 	}
 	begin_target(sw, &sw->target);
 	ab_bytes_add(out, path.s, find_query(path));

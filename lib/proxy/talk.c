@@ -15,8 +15,8 @@ struct ab_talk {
 	char reply[AB_UPSTREAM_HEAD];
 };
 
-struct ab_talk *ab_talk_new(const struct ab_upstream *upstream,
-			    const struct ab_host *host, uint16_t port)
+struct ab_talk *ab_talk_new(const struct ab_upstream *upstream, const struct ab_host *host,
+			    uint16_t port)
 {
 	struct ab_talk *talk = ab_alloc(sizeof(*talk));
 
@@ -36,8 +36,7 @@ void ab_talk_free(struct ab_talk *talk)
 
 static enum ab_talk_state send_request(struct ab_talk *talk, int fd)
 {
-	ssize_t n = send(fd, talk->request + talk->sent, talk->len - talk->sent,
-			 MSG_NOSIGNAL);
+	ssize_t n = send(fd, talk->request + talk->sent, talk->len - talk->sent, MSG_NOSIGNAL);
 
 	if (n < 0 && errno != EAGAIN && errno != EINTR)
 		return AB_TALK_REFUSED;
@@ -45,8 +44,7 @@ static enum ab_talk_state send_request(struct ab_talk *talk, int fd)
 	return talk->sent < talk->len ? AB_TALK_WRITE : AB_TALK_READ;
 }
 
-static enum ab_talk_state judge(struct ab_talk *talk, int status,
-				int *ret_status)
+static enum ab_talk_state judge(struct ab_talk *talk, int status, int *ret_status)
 {
 	if (status / 100 == 2)
 		return AB_TALK_OPEN;
@@ -58,13 +56,11 @@ static enum ab_talk_state judge(struct ab_talk *talk, int status,
 	return AB_TALK_REFUSED;
 }
 
-static enum ab_talk_state read_reply(struct ab_talk *talk, int fd,
-				     int *ret_status)
+static enum ab_talk_state read_reply(struct ab_talk *talk, int fd, int *ret_status)
 {
 	for (;;) {
 		char *to = talk->reply + talk->got;
-		ssize_t n =
-			recv(fd, to, sizeof(talk->reply) - talk->got, MSG_PEEK);
+		ssize_t n = recv(fd, to, sizeof(talk->reply) - talk->got, MSG_PEEK);
 		int status = 0;
 		ssize_t head;
 		size_t take;
@@ -73,8 +69,7 @@ static enum ab_talk_state read_reply(struct ab_talk *talk, int fd,
 			return AB_TALK_READ;
 		if (n <= 0)
 			return AB_TALK_REFUSED;
-		head = ab_upstream_reply(talk->reply, talk->got + (size_t)n,
-					 &status);
+		head = ab_upstream_reply(talk->reply, talk->got + (size_t)n, &status);
 		if (head < 0)
 			return AB_TALK_REFUSED;
 		take = head > 0 ? (size_t)head - talk->got : (size_t)n;

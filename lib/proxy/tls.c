@@ -65,8 +65,7 @@ static bool bind_sessions(SSL *ssl, const struct ab_host *name)
 	uint8_t digest[EVP_MAX_MD_SIZE];
 	unsigned int len;
 
-	return EVP_Digest(name->text, strlen(name->text), digest, &len,
-			  EVP_sha256(), NULL) == 1 &&
+	return EVP_Digest(name->text, strlen(name->text), digest, &len, EVP_sha256(), NULL) == 1 &&
 	       SSL_set_session_id_context(ssl, digest, len) == 1;
 }
 
@@ -77,8 +76,7 @@ struct ab_tls *ab_tls_accept(struct ab_tls_site *site, struct ab_side *side,
 	SSL_CTX *ctx = ab_tls_site_server(site);
 	X509 *leaf = ab_tls_site_leaf(site, name);
 
-	if (!ctx || !leaf || !attach(tls, ctx) ||
-	    !bind_sessions(tls->ssl, name) ||
+	if (!ctx || !leaf || !attach(tls, ctx) || !bind_sessions(tls->ssl, name) ||
 	    SSL_use_certificate(tls->ssl, leaf) != 1 ||
 	    SSL_use_PrivateKey(tls->ssl, site->leaf_key) != 1)
 		refuse(tls, "no certificate could be made for it");
@@ -92,12 +90,10 @@ static bool expect_name(SSL *ssl, const struct ab_host *name)
 	X509_VERIFY_PARAM *param = SSL_get0_param(ssl);
 
 	if (name->kind != AB_HOST_NAME)
-		return X509_VERIFY_PARAM_set1_ip(
-			       param, name->addr,
-			       name->kind == AB_HOST_IPV4 ? 4 : 16) == 1;
-	X509_VERIFY_PARAM_set_hostflags(
-		param, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS |
-			       X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
+		return X509_VERIFY_PARAM_set1_ip(param, name->addr,
+						 name->kind == AB_HOST_IPV4 ? 4 : 16) == 1;
+	X509_VERIFY_PARAM_set_hostflags(param, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS |
+						       X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
 	return SSL_set_tlsext_host_name(ssl, name->text) == 1 &&
 	       X509_VERIFY_PARAM_set1_host(param, name->text, 0) == 1;
 }
@@ -126,8 +122,7 @@ void ab_tls_free(struct ab_tls *tls)
 	/* An end without goodbye is usual, and no reason to give up the
 	 * session. Where something was wrong, the library has done so. */
 	if (tls->ssl && SSL_is_init_finished(tls->ssl))
-		SSL_set_shutdown(tls->ssl,
-				 SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
+		SSL_set_shutdown(tls->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
 	SSL_free(tls->ssl);
 	ab_bytes_fini(&tls->raw);
 	free(tls->mismatch);
@@ -153,8 +148,8 @@ static bool speaks_http1(struct ab_tls *tls)
 	unsigned int len;
 
 	SSL_get0_alpn_selected(tls->ssl, &protocol, &len);
-	tls->no_http1 = len && (len != strlen("http/1.1") ||
-				memcmp(protocol, "http/1.1", len) != 0);
+	tls->no_http1 =
+		len && (len != strlen("http/1.1") || memcmp(protocol, "http/1.1", len) != 0);
 	return !tls->no_http1;
 }
 
@@ -177,8 +172,7 @@ enum ab_tls_end ab_tls_handshake(struct ab_tls *tls)
 		if (wants_socket(error) && tls->blocked)
 			return AB_TLS_WAIT;
 	}
-	if (ret == 1 && SSL_get_verify_result(tls->ssl) == X509_V_OK &&
-	    speaks_http1(tls))
+	if (ret == 1 && SSL_get_verify_result(tls->ssl) == X509_V_OK && speaks_http1(tls))
 		return AB_TLS_OK;
 	tls->why = ab_tls_explain(tls);
 	if (tls->client)
@@ -229,8 +223,7 @@ ssize_t ab_tls_read(struct ab_tls *tls, void *data, size_t len)
 	size_t have = 0, got;
 
 	while (have < len && !tls->ended) {
-		int ret = read_record(tls, (uint8_t *)data + have, len - have,
-				      &got);
+		int ret = read_record(tls, (uint8_t *)data + have, len - have, &got);
 
 		if (ret > 0) {
 			have += got;
@@ -255,16 +248,14 @@ ssize_t ab_tls_write(struct ab_tls *tls, const void *data, size_t len)
 		int error;
 
 		ERR_clear_error();
-		if (SSL_write_ex(tls->ssl, (const uint8_t *)data + done,
-				 len - done, &put) == 1) {
+		if (SSL_write_ex(tls->ssl, (const uint8_t *)data + done, len - done, &put) == 1) {
 			done += put;
 			continue;
 		}
 		if (done)
 			break; /* it says so again when there is nothing else */
 		error = SSL_get_error(tls->ssl, 0);
-		errno = error == SSL_ERROR_WANT_READ ||
-					error == SSL_ERROR_WANT_WRITE
+		errno = error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE
 				? EAGAIN
 				: broken(tls, error);
 		return -1;
@@ -276,8 +267,8 @@ bool ab_tls_pending(const struct ab_tls *tls)
 {
 	if (!tls->ssl || tls->dry)
 		return false;
-	return tls->ended || ab_bytes_len(&tls->raw) ||
-	       SSL_pending(tls->ssl) > 0 || SSL_has_pending(tls->ssl);
+	return tls->ended || ab_bytes_len(&tls->raw) || SSL_pending(tls->ssl) > 0 ||
+	       SSL_has_pending(tls->ssl);
 }
 
 bool ab_tls_shut(struct ab_tls *tls)

@@ -35,15 +35,15 @@ struct ab_tls_setup {
 /* Made before the supervisor is locked in, used by one thread at a time. */
 int ab_tls_site_new(const struct ab_tls_setup *setup, struct ab_tls_site **ret,
 		    struct ab_error *err);
-void ab_tls_site_free(struct ab_tls_site *site);	/* wipes the key */
+void ab_tls_site_free(struct ab_tls_site *site); /* wipes the key */
 /* The authority's certificate, PEM with a final newline; and DER. */
 const char *ab_tls_site_pem(const struct ab_tls_site *site);
 const uint8_t *ab_tls_site_der(const struct ab_tls_site *site, size_t *ret_len);
 
 enum ab_tls_end {
 	AB_TLS_OK,
-	AB_TLS_WAIT,	/* for the socket: side->readable or writable is false */
-	AB_TLS_FAILED,	/* ab_tls_why() says why */
+	AB_TLS_WAIT,   /* for the socket: side->readable or writable is false */
+	AB_TLS_FAILED, /* ab_tls_why() says why */
 };
 
 /*

@@ -32,26 +32,21 @@ static bool set_serial(X509 *cert)
 		return false;
 	bytes[0] = (bytes[0] & 0x7f) | 0x40; /* positive, and never short */
 	number = BN_bin2bn(bytes, sizeof(bytes), NULL);
-	done = number &&
-	       BN_to_ASN1_INTEGER(number, X509_get_serialNumber(cert));
+	done = number && BN_to_ASN1_INTEGER(number, X509_get_serialNumber(cert));
 	BN_free(number);
 	return done;
 }
 
 static bool set_subject(X509 *cert, const char *text)
 {
-	return X509_NAME_add_entry_by_txt(X509_get_subject_name(cert), "CN",
-					  MBSTRING_UTF8,
-					  (const unsigned char *)text, -1, -1,
-					  0) == 1;
+	return X509_NAME_add_entry_by_txt(X509_get_subject_name(cert), "CN", MBSTRING_UTF8,
+					  (const unsigned char *)text, -1, -1, 0) == 1;
 }
 
 /* Takes `value` over: what the library could not make is NULL here. */
-static bool add_extension(X509 *cert, int nid, bool critical,
-			  const ASN1_ITEM *item, void *value)
+static bool add_extension(X509 *cert, int nid, bool critical, const ASN1_ITEM *item, void *value)
 {
-	bool done =
-		value && X509_add1_ext_i2d(cert, nid, value, critical, 0) == 1;
+	bool done = value && X509_add1_ext_i2d(cert, nid, value, critical, 0) == 1;
 
 	ASN1_item_free(value, item);
 	return done;
@@ -65,13 +60,12 @@ static bool add_basic(X509 *cert)
 		basic->ca = 0xff;
 		basic->pathlen = ASN1_INTEGER_new();
 	}
-	if (!basic || !basic->pathlen ||
-	    ASN1_INTEGER_set(basic->pathlen, 0) != 1) {
+	if (!basic || !basic->pathlen || ASN1_INTEGER_set(basic->pathlen, 0) != 1) {
 		BASIC_CONSTRAINTS_free(basic);
 		return false;
 	}
-	return add_extension(cert, NID_basic_constraints, true,
-			     ASN1_ITEM_rptr(BASIC_CONSTRAINTS), basic);
+	return add_extension(cert, NID_basic_constraints, true, ASN1_ITEM_rptr(BASIC_CONSTRAINTS),
+			     basic);
 }
 
 static bool add_usage(X509 *cert, int bit)
@@ -82,8 +76,7 @@ static bool add_usage(X509 *cert, int bit)
 		ASN1_BIT_STRING_free(bits);
 		return false;
 	}
-	return add_extension(cert, NID_key_usage, true,
-			     ASN1_ITEM_rptr(ASN1_BIT_STRING), bits);
+	return add_extension(cert, NID_key_usage, true, ASN1_ITEM_rptr(ASN1_BIT_STRING), bits);
 }
 
 static ASN1_OCTET_STRING *key_id(const X509 *cert)
@@ -120,8 +113,7 @@ static bool add_key_ids(X509 *cert, const X509 *issuer)
 }
 
 /* The bytes of an address; in a constraint its mask follows. */
-static ASN1_OCTET_STRING *address(const uint8_t *addr, size_t len,
-				  const uint8_t *mask)
+static ASN1_OCTET_STRING *address(const uint8_t *addr, size_t len, const uint8_t *mask)
 {
 	ASN1_OCTET_STRING *bytes = ASN1_OCTET_STRING_new();
 	uint8_t both[32];
@@ -129,8 +121,7 @@ static ASN1_OCTET_STRING *address(const uint8_t *addr, size_t len,
 	memcpy(both, addr, len);
 	if (mask)
 		memcpy(both + len, mask, len);
-	if (bytes && ASN1_OCTET_STRING_set(bytes, both,
-					   (int)(mask ? 2 * len : len)) != 1) {
+	if (bytes && ASN1_OCTET_STRING_set(bytes, both, (int)(mask ? 2 * len : len)) != 1) {
 		ASN1_OCTET_STRING_free(bytes);
 		return NULL;
 	}
@@ -168,12 +159,10 @@ static GENERAL_NAME *host_name(const struct ab_host *host)
 {
 	if (host->kind == AB_HOST_NAME)
 		return dns_name(host->text);
-	return general_name(GEN_IPADD,
-			    address(host->addr, address_len(host), NULL));
+	return general_name(GEN_IPADD, address(host->addr, address_len(host), NULL));
 }
 
-static GENERAL_NAME *address_range(const uint8_t *addr, size_t len,
-				   unsigned bits)
+static GENERAL_NAME *address_range(const uint8_t *addr, size_t len, unsigned bits)
 {
 	uint8_t mask[16] = { 0 };
 
@@ -215,24 +204,20 @@ static bool fill_constraints(NAME_CONSTRAINTS *nc, const struct ab_strv *hosts)
 		struct ab_host_entry e;
 		GENERAL_NAME *base;
 
-		if (ab_host_entry_parse(hosts->v[i], strlen(hosts->v[i]), &e,
-					NULL) < 0)
+		if (ab_host_entry_parse(hosts->v[i], strlen(hosts->v[i]), &e, NULL) < 0)
 			return false;
 		seen[e.host.kind] = true;
 		base = e.host.kind == AB_HOST_NAME
 			       ? dns_name(e.host.text)
-			       : address_range(e.host.addr,
-					       address_len(&e.host), e.bits);
+			       : address_range(e.host.addr, address_len(&e.host), e.bits);
 		done = done && add_subtree(&nc->permittedSubtrees, base);
 	}
 	if (!seen[AB_HOST_NAME])
 		done = done && add_subtree(&nc->excludedSubtrees, dns_name(""));
 	if (!seen[AB_HOST_IPV4])
-		done = done && add_subtree(&nc->excludedSubtrees,
-					   address_range(zero, 4, 0));
+		done = done && add_subtree(&nc->excludedSubtrees, address_range(zero, 4, 0));
 	if (!seen[AB_HOST_IPV6])
-		done = done && add_subtree(&nc->excludedSubtrees,
-					   address_range(zero, 16, 0));
+		done = done && add_subtree(&nc->excludedSubtrees, address_range(zero, 16, 0));
 	return done;
 }
 
@@ -244,8 +229,8 @@ static bool add_constraints(X509 *cert, const struct ab_strv *hosts)
 		NAME_CONSTRAINTS_free(nc);
 		return false;
 	}
-	return add_extension(cert, NID_name_constraints, true,
-			     ASN1_ITEM_rptr(NAME_CONSTRAINTS), nc);
+	return add_extension(cert, NID_name_constraints, true, ASN1_ITEM_rptr(NAME_CONSTRAINTS),
+			     nc);
 }
 
 static bool add_alternative(X509 *cert, const struct ab_host *host)
@@ -258,21 +243,20 @@ static bool add_alternative(X509 *cert, const struct ab_host *host)
 		GENERAL_NAMES_free(names);
 		return false;
 	}
-	return add_extension(cert, NID_subject_alt_name, false,
-			     ASN1_ITEM_rptr(GENERAL_NAMES), names);
+	return add_extension(cert, NID_subject_alt_name, false, ASN1_ITEM_rptr(GENERAL_NAMES),
+			     names);
 }
 
 static bool add_purpose(X509 *cert)
 {
 	EXTENDED_KEY_USAGE *usage = EXTENDED_KEY_USAGE_new();
 
-	if (!usage ||
-	    sk_ASN1_OBJECT_push(usage, OBJ_nid2obj(NID_server_auth)) <= 0) {
+	if (!usage || sk_ASN1_OBJECT_push(usage, OBJ_nid2obj(NID_server_auth)) <= 0) {
 		EXTENDED_KEY_USAGE_free(usage);
 		return false;
 	}
-	return add_extension(cert, NID_ext_key_usage, false,
-			     ASN1_ITEM_rptr(EXTENDED_KEY_USAGE), usage);
+	return add_extension(cert, NID_ext_key_usage, false, ASN1_ITEM_rptr(EXTENDED_KEY_USAGE),
+			     usage);
 }
 
 /*
@@ -286,10 +270,8 @@ static bool set_raw_key(X509 *cert, EVP_PKEY *key)
 	size_t len = EVP_PKEY_get1_encoded_public_key(key, &point);
 
 	if (len && X509_PUBKEY_set0_param(X509_get_X509_PUBKEY(cert),
-					  OBJ_nid2obj(NID_X9_62_id_ecPublicKey),
-					  V_ASN1_OBJECT,
-					  OBJ_nid2obj(NID_X9_62_prime256v1),
-					  point, (int)len) == 1)
+					  OBJ_nid2obj(NID_X9_62_id_ecPublicKey), V_ASN1_OBJECT,
+					  OBJ_nid2obj(NID_X9_62_prime256v1), point, (int)len) == 1)
 		return true;
 	OPENSSL_free(point);
 	return false;
@@ -298,9 +280,8 @@ static bool set_raw_key(X509 *cert, EVP_PKEY *key)
 /* What both kinds have. A day back, for clocks that go after ours. */
 static bool begin(X509 *cert, const char *subject)
 {
-	return X509_set_version(cert, X509_VERSION_3) == 1 &&
-	       set_serial(cert) && set_subject(cert, subject) &&
-	       X509_gmtime_adj(X509_getm_notBefore(cert), -DAY) &&
+	return X509_set_version(cert, X509_VERSION_3) == 1 && set_serial(cert) &&
+	       set_subject(cert, subject) && X509_gmtime_adj(X509_getm_notBefore(cert), -DAY) &&
 	       X509_gmtime_adj(X509_getm_notAfter(cert), LIFE);
 }
 
@@ -315,30 +296,24 @@ static X509 *finish(X509 *cert, bool good, EVP_PKEY *signer)
 X509 *ab_tls_authority_make(EVP_PKEY *key, const struct ab_strv *hosts)
 {
 	X509 *cert = X509_new();
-	bool good = cert && begin(cert, "agentbox run authority") &&
-		    set_raw_key(cert, key) &&
-		    X509_set_issuer_name(cert, X509_get_subject_name(cert)) &&
-		    add_basic(cert) && add_usage(cert, 5 /* keyCertSign */) &&
-		    add_constraints(cert, hosts) && add_key_ids(cert, NULL);
+	bool good = cert && begin(cert, "agentbox run authority") && set_raw_key(cert, key) &&
+		    X509_set_issuer_name(cert, X509_get_subject_name(cert)) && add_basic(cert) &&
+		    add_usage(cert, 5 /* keyCertSign */) && add_constraints(cert, hosts) &&
+		    add_key_ids(cert, NULL);
 
 	return finish(cert, good, key);
 }
 
-X509 *ab_tls_leaf_make(const struct ab_tls_site *site,
-		       const struct ab_host *name)
+X509 *ab_tls_leaf_make(const struct ab_tls_site *site, const struct ab_host *name)
 {
 	/* Verifiers take an address here for a name outside the constraint. */
-	bool fits = name->kind == AB_HOST_NAME &&
-		    strlen(name->text) <= COMMON_NAME_MAX;
+	bool fits = name->kind == AB_HOST_NAME && strlen(name->text) <= COMMON_NAME_MAX;
 	const char *subject = fits ? name->text : "a host of this run";
 	X509 *cert = X509_new();
-	bool good = cert && begin(cert, subject) &&
-		    X509_set_pubkey(cert, site->leaf_key) == 1 &&
-		    X509_set_issuer_name(
-			    cert, X509_get_subject_name(site->authority)) &&
+	bool good = cert && begin(cert, subject) && X509_set_pubkey(cert, site->leaf_key) == 1 &&
+		    X509_set_issuer_name(cert, X509_get_subject_name(site->authority)) &&
 		    add_alternative(cert, name) && add_purpose(cert) &&
-		    add_usage(cert, 0 /* digitalSignature */) &&
-		    add_key_ids(cert, site->authority);
+		    add_usage(cert, 0 /* digitalSignature */) && add_key_ids(cert, site->authority);
 
 	return finish(cert, good, site->authority_key);
 }

@@ -93,13 +93,11 @@ static int create(BIO *bio)
 
 BIO_METHOD *ab_tls_bio_method(void)
 {
-	BIO_METHOD *method = BIO_meth_new(
-		BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "side");
+	BIO_METHOD *method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "side");
 
 	if (method && BIO_meth_set_read(method, read_socket) == 1 &&
 	    BIO_meth_set_write(method, write_socket) == 1 &&
-	    BIO_meth_set_ctrl(method, control) == 1 &&
-	    BIO_meth_set_create(method, create) == 1)
+	    BIO_meth_set_ctrl(method, control) == 1 && BIO_meth_set_create(method, create) == 1)
 		return method;
 	BIO_meth_free(method);
 	return NULL;

@@ -129,8 +129,7 @@ static void put_head(struct ab_buf *b, uint32_t count)
 
 /* The time is that of the epoch: it says when somebody added it, and has no
  * effect. */
-static void put_entry(struct ab_buf *b, const char *alias, const uint8_t *der,
-		      size_t len)
+static void put_entry(struct ab_buf *b, const char *alias, const uint8_t *der, size_t len)
 {
 	put(b, TAG_TRUSTED, 4);
 	put_string(b, alias);
@@ -145,8 +144,7 @@ static uint8_t *finish(struct ab_buf *b, size_t *ret_len)
 {
 	static const char salt[] = "Mighty Aphrodite";
 	EVP_MD_CTX *md = EVP_MD_CTX_new();
-	uint8_t digest[EVP_MAX_MD_SIZE],
-		wide[2 * (sizeof(PASSWORD) - 1)] = { 0 };
+	uint8_t digest[EVP_MAX_MD_SIZE], wide[2 * (sizeof(PASSWORD) - 1)] = { 0 };
 	bool good;
 
 	for (size_t i = 0; i < sizeof(PASSWORD) - 1; i++)
@@ -154,8 +152,7 @@ static uint8_t *finish(struct ab_buf *b, size_t *ret_len)
 	good = md && EVP_DigestInit_ex(md, EVP_sha1(), NULL) &&
 	       EVP_DigestUpdate(md, wide, sizeof(wide)) &&
 	       EVP_DigestUpdate(md, salt, sizeof(salt) - 1) &&
-	       EVP_DigestUpdate(md, b->data, b->len) &&
-	       EVP_DigestFinal_ex(md, digest, NULL);
+	       EVP_DigestUpdate(md, b->data, b->len) && EVP_DigestFinal_ex(md, digest, NULL);
 	EVP_MD_CTX_free(md);
 	if (!good) {
 		ab_buf_fini(b);
@@ -166,8 +163,8 @@ static uint8_t *finish(struct ab_buf *b, size_t *ret_len)
 	return (uint8_t *)ab_buf_take(b);
 }
 
-uint8_t *ab_keystore_add(const uint8_t *data, size_t len, const char *alias,
-			 const uint8_t *der, size_t der_len, size_t *ret_len)
+uint8_t *ab_keystore_add(const uint8_t *data, size_t len, const char *alias, const uint8_t *der,
+			 size_t der_len, size_t *ret_len)
 {
 	struct ab_buf b = { 0 };
 	uint32_t count;
@@ -198,8 +195,7 @@ static bool begins(const char *at, const char *end, const char *word)
 
 bool ab_pem_next(const char **text, const char *end, struct ab_pem *ret)
 {
-	static const char *const labels[] = { "CERTIFICATE-----",
-					      "X509 CERTIFICATE-----",
+	static const char *const labels[] = { "CERTIFICATE-----", "X509 CERTIFICATE-----",
 					      "TRUSTED CERTIFICATE-----" };
 	const char *begin;
 
@@ -250,14 +246,13 @@ static size_t span_of(const uint8_t *der, size_t len)
 }
 
 /* `out` has room for three bytes of each four, and a line more. */
-static size_t decode(EVP_ENCODE_CTX *ctx, const struct ab_pem *pem,
-		     uint8_t *out)
+static size_t decode(EVP_ENCODE_CTX *ctx, const struct ab_pem *pem, uint8_t *out)
 {
 	int n = 0, more = 0;
 
 	EVP_DecodeInit(ctx);
-	if (EVP_DecodeUpdate(ctx, out, &n, (const uint8_t *)pem->base64,
-			     (int)pem->base64_len) < 0 ||
+	if (EVP_DecodeUpdate(ctx, out, &n, (const uint8_t *)pem->base64, (int)pem->base64_len) <
+		    0 ||
 	    EVP_DecodeFinal(ctx, out + n, &more) < 0)
 		return 0;
 	return (size_t)(n + more);
@@ -265,8 +260,7 @@ static size_t decode(EVP_ENCODE_CTX *ctx, const struct ab_pem *pem,
 
 /* What Java could not read would cost it all the others, so only what is one
  * whole sequence goes in. */
-static void put_all(struct ab_buf *b, const char *pem, size_t len,
-		    uint32_t *count)
+static void put_all(struct ab_buf *b, const char *pem, size_t len, uint32_t *count)
 {
 	EVP_ENCODE_CTX *ctx = EVP_ENCODE_CTX_new();
 	ab_autofree uint8_t *der = ab_alloc(CERTIFICATE_MAX);
@@ -288,8 +282,8 @@ static void put_all(struct ab_buf *b, const char *pem, size_t len,
 	EVP_ENCODE_CTX_free(ctx);
 }
 
-uint8_t *ab_keystore_new(const char *pem, size_t len, const char *alias,
-			 const uint8_t *der, size_t der_len, size_t *ret_len)
+uint8_t *ab_keystore_new(const char *pem, size_t len, const char *alias, const uint8_t *der,
+			 size_t der_len, size_t *ret_len)
 {
 	struct ab_buf b = { 0 };
 	ab_autobuf struct ab_buf head = { 0 };

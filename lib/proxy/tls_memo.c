@@ -21,8 +21,7 @@ struct ab_tls_memo {
 
 struct ab_tls_memo *ab_tls_memo_new(size_t sets, void (*drop)(void *value))
 {
-	struct ab_tls_memo *memo =
-		ab_alloc(sizeof(*memo) + sets * sizeof(memo->kept[0]));
+	struct ab_tls_memo *memo = ab_alloc(sizeof(*memo) + sets * sizeof(memo->kept[0]));
 
 	memo->sets = sets;
 	memo->drop = drop;

@@ -35,8 +35,7 @@ static int fail(struct ab_error *err, const char *what)
 {
 	const char *why = ERR_reason_error_string(ERR_peek_last_error());
 
-	return ab_fail(err, AB_ESYSTEM, 0, "%s: %s", what,
-		       why ? why : "the TLS library failed");
+	return ab_fail(err, AB_ESYSTEM, 0, "%s: %s", what, why ? why : "the TLS library failed");
 }
 
 static int initialise(struct ab_error *err)
@@ -45,9 +44,7 @@ static int initialise(struct ab_error *err)
 		return 0;
 	if (ab_late_relocate(err) < 0)
 		return -1;
-	if (OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG |
-				     OPENSSL_INIT_NO_ATEXIT,
-			     NULL) != 1)
+	if (OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG | OPENSSL_INIT_NO_ATEXIT, NULL) != 1)
 		return fail(err, "TLS");
 	initialised++;
 	return 0;
@@ -97,10 +94,8 @@ int ab_tls_site_new(const struct ab_tls_setup *setup, struct ab_tls_site **ret,
 	site->authority_key = EVP_EC_gen("P-256");
 	site->leaf_key = EVP_EC_gen("P-256");
 	if (site->authority_key)
-		site->authority = ab_tls_authority_make(site->authority_key,
-							setup->hosts);
-	if (!site->bio || !site->leaf_key || !site->authority ||
-	    !write_out(site)) {
+		site->authority = ab_tls_authority_make(site->authority_key, setup->hosts);
+	if (!site->bio || !site->leaf_key || !site->authority || !write_out(site)) {
 		fail(err, "the run's certificate authority");
 		ab_tls_site_free(site);
 		return -1;
@@ -161,12 +156,10 @@ static SSL_CTX *new_context(const SSL_METHOD *method)
 	if (!ctx)
 		return NULL;
 	SSL_CTX_set_security_level(ctx, 2);
-	SSL_CTX_set_options(ctx, SSL_OP_NO_COMPRESSION |
-					 SSL_OP_NO_RENEGOTIATION |
+	SSL_CTX_set_options(ctx, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION |
 					 SSL_OP_CIPHER_SERVER_PREFERENCE |
 					 SSL_OP_PRIORITIZE_CHACHA);
-	SSL_CTX_set_mode(ctx, SSL_MODE_ENABLE_PARTIAL_WRITE |
-				      SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
+	SSL_CTX_set_mode(ctx, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
 				      SSL_MODE_RELEASE_BUFFERS);
 	/* A peer that sends nothing but key updates must not keep us. */
 	SSL_CTX_clear_mode(ctx, SSL_MODE_AUTO_RETRY);
@@ -184,9 +177,8 @@ static SSL_CTX *new_context(const SSL_METHOD *method)
 /* The only protocol that both sides are offered. */
 static const uint8_t http1[] = "\x08http/1.1";
 
-static int choose_protocol(SSL *ssl, const unsigned char **out,
-			   unsigned char *out_len, const unsigned char *in,
-			   unsigned int in_len, void *arg)
+static int choose_protocol(SSL *ssl, const unsigned char **out, unsigned char *out_len,
+			   const unsigned char *in, unsigned int in_len, void *arg)
 {
 	struct ab_tls *tls = SSL_get_app_data(ssl);
 
@@ -228,8 +220,7 @@ static int check_hello(SSL *ssl, int *alert, void *arg)
 	struct ab_host name;
 
 	(void)arg;
-	if (SSL_client_hello_get0_ext(ssl, TLSEXT_TYPE_server_name, &ext,
-				      &len) != 1)
+	if (SSL_client_hello_get0_ext(ssl, TLSEXT_TYPE_server_name, &ext, &len) != 1)
 		return SSL_CLIENT_HELLO_SUCCESS;
 	if (read_name(ext, len, &name) && name.kind == tls->name.kind &&
 	    strcmp(name.text, tls->name.text) == 0)
@@ -293,8 +284,7 @@ static int keep_session(SSL *ssl, SSL_SESSION *session)
 	return 1; /* the reference is ours now */
 }
 
-SSL_SESSION *ab_tls_site_session(struct ab_tls_site *site,
-				 const struct ab_host *name)
+SSL_SESSION *ab_tls_site_session(struct ab_tls_site *site, const struct ab_host *name)
 {
 	SSL_SESSION *session = ab_tls_memo_get(site->sessions, name->text);
 	X509 *cert = session ? SSL_SESSION_get0_peer(session) : NULL;
@@ -321,18 +311,15 @@ SSL_CTX *ab_tls_site_client(struct ab_tls_site *site, const char **ret_why)
 	/* What a server sends may have a secret in it. */
 	SSL_CTX_set_options(ctx, SSL_OP_CLEANSE_PLAINTEXT);
 	SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, ab_tls_note_certificate);
-	X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(ctx),
-				    X509_V_FLAG_PARTIAL_CHAIN);
-	SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_CLIENT |
-						    SSL_SESS_CACHE_NO_INTERNAL);
+	X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(ctx), X509_V_FLAG_PARTIAL_CHAIN);
+	SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
 	SSL_CTX_sess_set_new_cb(ctx, keep_session);
 	if (SSL_CTX_set_alpn_protos(ctx, http1, sizeof(http1) - 1) != 0) {
 		SSL_CTX_free(ctx);
 		return NULL;
 	}
 	if (!load_roots(site, SSL_CTX_get_cert_store(ctx))) {
-		*ret_why =
-			"this machine has no root certificates to check it against";
+		*ret_why = "this machine has no root certificates to check it against";
 		SSL_CTX_free(ctx);
 		return NULL;
 	}

@@ -26,8 +26,7 @@ enum {
 	GOODBYE_SHARE = 64, /* reads at a stretch */
 };
 
-void ab_tunnel_describe(const struct ab_conn *conn,
-			struct ab_request_record *ret)
+void ab_tunnel_describe(const struct ab_conn *conn, struct ab_request_record *ret)
 {
 	*ret = (struct ab_request_record){
 		.door = conn->door,
@@ -55,7 +54,7 @@ static void write_denial(struct ab_conn *conn, struct ab_request_record *r)
 
 static void deny_now(struct ab_conn *conn, struct ab_request_record *r)
 {
-	void (*then)(struct ab_conn *conn) = ab_take(conn->then);
+	void (*then)(struct ab_conn * conn) = ab_take(conn->then);
 
 	write_denial(conn, r);
 	if (!conn->closed)
@@ -85,8 +84,7 @@ void ab_tunnel_cut(struct ab_conn *conn, enum ab_fault fault, const char *name)
 	ab_tunnel_deny(conn, fault, name, reset);
 }
 
-void ab_tunnel_break(struct ab_conn *conn, enum ab_fault fault,
-		     const struct ab_verdict *verdict)
+void ab_tunnel_break(struct ab_conn *conn, enum ab_fault fault, const struct ab_verdict *verdict)
 {
 	struct ab_request_record r;
 
@@ -149,8 +147,7 @@ static void tell_client(struct ab_conn *conn, struct ab_request_record *r,
 		return;
 	switch ((enum ab_door)conn->door) {
 	case AB_DOOR_CONNECT:
-		ab_exchange_answer(&conn->client.out, conn->engine->ledger, r,
-				   r->status);
+		ab_exchange_answer(&conn->client.out, conn->engine->ledger, r, r->status);
 		break;
 	case AB_DOOR_SOCKS:
 		ab_socks_answer(reply, answer);
@@ -208,11 +205,9 @@ static void relay(struct ab_conn *conn)
 		uint64_t all = AB_FLOW_ALL;
 		enum ab_io io;
 
-		if (ways[i].to->shut ||
-		    (conn->engine->ending && ways[i].to == inner(conn)))
+		if (ways[i].to->shut || (conn->engine->ending && ways[i].to == inner(conn)))
 			continue;
-		io = ab_flow_move(ways[i].flow, pipes, ways[i].from, ways[i].to,
-				  &all);
+		io = ab_flow_move(ways[i].flow, pipes, ways[i].from, ways[i].to, &all);
 		if (io == AB_IO_FAILED) {
 			ab_conn_close(conn, true);
 			return;
@@ -235,13 +230,11 @@ void ab_tunnel_relay(struct ab_conn *conn)
 
 static void welcome(struct ab_conn *conn)
 {
-	static const char established[] =
-		"HTTP/1.1 200 Connection established\r\n\r\n";
+	static const char established[] = "HTTP/1.1 200 Connection established\r\n\r\n";
 	uint8_t answer[10];
 
 	if (conn->door == AB_DOOR_CONNECT) {
-		ab_bytes_add(&conn->client.out, established,
-			     sizeof(established) - 1);
+		ab_bytes_add(&conn->client.out, established, sizeof(established) - 1);
 	} else if (conn->door == AB_DOOR_SOCKS) {
 		ab_socks_answer(AB_SOCKS_OK, answer);
 		ab_bytes_add(&conn->client.out, answer, sizeof(answer));
@@ -298,7 +291,7 @@ static void dialled(struct ab_conn *conn, const struct ab_dialled *result)
 	}
 	r.status = ab_exchange_failure(result, &r.error);
 	if (conn->door != AB_DOOR_CONNECT)
-		r.status = 0;	/* nothing is said in HTTP */
+		r.status = 0; /* nothing is said in HTTP */
 	tell_client(conn, &r, reply_to(result));
 }
 
@@ -320,8 +313,7 @@ static bool trips(struct ab_conn *conn)
 	if (!insight->vault)
 		return false;
 	secret = conn->trips ? conn->trips - 1
-			     : ab_vault_seen_name(insight->vault,
-						  conn->host->text);
+			     : ab_vault_seen_name(insight->vault, conn->host->text);
 	if (secret < 0)
 		return false;
 	ab_tunnel_describe(conn, &r);
@@ -335,8 +327,7 @@ static bool trips(struct ab_conn *conn)
 /* Judged, by the lists or by somebody's word. */
 static void proceed(struct ab_conn *conn, struct ab_request_record *r)
 {
-	if (r->fault != AB_FAULT_NONE ||
-	    r->verdict.access != AB_ACCESS_ALLOW) {
+	if (r->fault != AB_FAULT_NONE || r->verdict.access != AB_ACCESS_ALLOW) {
 		refuse(conn, r);
 		return;
 	}
@@ -346,8 +337,8 @@ static void proceed(struct ab_conn *conn, struct ab_request_record *r)
 	ab_conn_dial(conn, conn->host, conn->port, false, dialled);
 }
 
-void ab_tunnel_start(struct ab_conn *conn, enum ab_door door,
-		     const struct ab_host *host, uint16_t port)
+void ab_tunnel_start(struct ab_conn *conn, enum ab_door door, const struct ab_host *host,
+		     uint16_t port)
 {
 	struct ab_request_record r;
 
@@ -371,6 +362,5 @@ bool ab_tunnel_remains(const struct ab_conn *conn)
 {
 	if (conn->closed || conn->http || !conn->host || conn->denial)
 		return false;
-	return conn->dial ? ab_bytes_len(&conn->client.in) > 0
-			  : conn->server.source.fd >= 0;
+	return conn->dial ? ab_bytes_len(&conn->client.in) > 0 : conn->server.source.fd >= 0;
 }

@@ -12,13 +12,12 @@
 #include "proxy/conn.h"
 
 /* Bytes of the client that are already in conn->client.in are its first. */
-void ab_tunnel_start(struct ab_conn *conn, enum ab_door door,
-		     const struct ab_host *host, uint16_t port);
+void ab_tunnel_start(struct ab_conn *conn, enum ab_door door, const struct ab_host *host,
+		     uint16_t port);
 /* Both sides are there, and nothing is to be looked at (any more). */
 void ab_tunnel_relay(struct ab_conn *conn);
 /* What is known of it so far. */
-void ab_tunnel_describe(const struct ab_conn *conn,
-			struct ab_request_record *ret);
+void ab_tunnel_describe(const struct ab_conn *conn, struct ab_request_record *ret);
 /* It stood, and is refused for what the client says in it, or for the name in
  * its hello (else NULL): recorded, with an id. `then` comes after that, if the
  * connection is still there. */
@@ -27,8 +26,7 @@ void ab_tunnel_deny(struct ab_conn *conn, enum ab_fault fault, const char *name,
 /* The same, and the client sees a broken connection. */
 void ab_tunnel_cut(struct ab_conn *conn, enum ab_fault fault, const char *name);
 /* It stood, and may not any more: at once. */
-void ab_tunnel_break(struct ab_conn *conn, enum ab_fault fault,
-		     const struct ab_verdict *verdict);
+void ab_tunnel_break(struct ab_conn *conn, enum ab_fault fault, const struct ab_verdict *verdict);
 /* The record of a tunnel that ends. */
 void ab_tunnel_record(struct ab_conn *conn);
 /* The box is gone (engine->ending). Is anything left of what it has said? Then

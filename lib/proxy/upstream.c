@@ -60,16 +60,13 @@ static char *make_credentials(const char *s, size_t len)
 	char encoded[AB_BASE64_ROOM(LOGIN_MAX)];
 	bool good;
 
-	good = decode(&login, s, user) && login.len > 0 &&
-	       !memchr(login.data, ':', login.len);
+	good = decode(&login, s, user) && login.len > 0 && !memchr(login.data, ':', login.len);
 	ab_buf_puts(&login, ":");
-	good = good && (!rest || decode(&login, colon + 1, rest)) &&
-	       login.len <= LOGIN_MAX;
+	good = good && (!rest || decode(&login, colon + 1, rest)) && login.len <= LOGIN_MAX;
 	if (good) {
 		ab_buf_puts(&text, "Basic ");
 		ab_buf_add(&text, encoded,
-			   ab_base64_encode(login.data, login.len,
-					    AB_BASE64_STANDARD, encoded));
+			   ab_base64_encode(login.data, login.len, AB_BASE64_STANDARD, encoded));
 		explicit_bzero(encoded, sizeof(encoded));
 	}
 	explicit_bzero(login.data, login.len);
@@ -87,9 +84,8 @@ static int bad(struct ab_error *err, const char *what)
 /* What other programs take for a proxy, and we cannot use. */
 static bool is_other_kind(const char *url)
 {
-	static const char *const schemes[] = { "https://",  "socks://",
-					       "socks4://", "socks4a://",
-					       "socks5://", "socks5h://" };
+	static const char *const schemes[] = { "https://",   "socks://",  "socks4://",
+					       "socks4a://", "socks5://", "socks5h://" };
 
 	for (size_t i = 0; i < AB_COUNT(schemes); i++)
 		if (strncasecmp(url, schemes[i], strlen(schemes[i])) == 0)
@@ -97,16 +93,14 @@ static bool is_other_kind(const char *url)
 	return false;
 }
 
-int ab_upstream_parse(const char *text, struct ab_upstream **ret,
-		      struct ab_error *err)
+int ab_upstream_parse(const char *text, struct ab_upstream **ret, struct ab_error *err)
 {
 	ab_autofree char *credentials = NULL;
 	struct ab_proxy_url url;
 	struct ab_why why;
 
 	if (is_other_kind(text))
-		return bad(err,
-			   "only http:// ones can be used, not https or SOCKS");
+		return bad(err, "only http:// ones can be used, not https or SOCKS");
 	if (ab_proxy_url_parse(text, strlen(text), &url, &why) < 0)
 		return bad(err, why.wrong);
 	if (url.user_len) {
@@ -133,15 +127,14 @@ void ab_upstream_free(struct ab_upstream *u)
 }
 
 /* The first of these that is set and not empty. */
-static const char *first_of(char *const *env, const char *const *names,
-			    size_t n, const char **ret_name)
+static const char *first_of(char *const *env, const char *const *names, size_t n,
+			    const char **ret_name)
 {
 	for (size_t i = 0; i < n; i++) {
 		size_t len = strlen(names[i]);
 
 		for (char *const *e = env; *e; e++) {
-			if (strncmp(*e, names[i], len) != 0 ||
-			    (*e)[len] != '=' || !(*e)[len + 1])
+			if (strncmp(*e, names[i], len) != 0 || (*e)[len] != '=' || !(*e)[len + 1])
 				continue;
 			*ret_name = names[i];
 			return *e + len + 1;
@@ -150,13 +143,11 @@ static const char *first_of(char *const *env, const char *const *names,
 	return NULL;
 }
 
-int ab_upstream_from_env(char *const *env, struct ab_upstream **ret,
-			 struct ab_error *err)
+int ab_upstream_from_env(char *const *env, struct ab_upstream **ret, struct ab_error *err)
 {
 	/* Nearly all that goes through is https, so its setting is first. */
-	static const char *const names[] = { "HTTPS_PROXY", "https_proxy",
-					     "HTTP_PROXY",  "http_proxy",
-					     "ALL_PROXY",   "all_proxy" };
+	static const char *const names[] = { "HTTPS_PROXY", "https_proxy", "HTTP_PROXY",
+					     "http_proxy",  "ALL_PROXY",   "all_proxy" };
 	static const char *const no[] = { "NO_PROXY", "no_proxy" };
 	const char *name, *url = first_of(env, names, AB_COUNT(names), &name);
 	const char *bypass;
@@ -176,8 +167,7 @@ int ab_upstream_from_env(char *const *env, struct ab_upstream **ret,
 }
 
 /* One word of NO_PROXY. */
-static bool word_matches(const char *s, size_t len, const struct ab_host *host,
-			 uint16_t port)
+static bool word_matches(const char *s, size_t len, const struct ab_host *host, uint16_t port)
 {
 	struct ab_host_entry e;
 	struct ab_cidr range;
@@ -185,8 +175,7 @@ static bool word_matches(const char *s, size_t len, const struct ab_host *host,
 	if (len == 1 && *s == '*')
 		return true;
 	if (host->kind != AB_HOST_NAME)
-		return ab_cidr_parse(s, len, &range, NULL) == 0 &&
-		       ab_cidr_has(&range, host, port);
+		return ab_cidr_parse(s, len, &range, NULL) == 0 && ab_cidr_has(&range, host, port);
 	if (len > 1 && *s == '*' && s[1] == '.') {
 		s++;
 		len--;
@@ -219,8 +208,7 @@ static bool is_local(const struct ab_host *host)
 	return false;
 }
 
-bool ab_upstream_bypasses(const struct ab_upstream *u,
-			  const struct ab_host *host, uint16_t port)
+bool ab_upstream_bypasses(const struct ab_upstream *u, const struct ab_host *host, uint16_t port)
 {
 	static const char gaps[] = ", \t";
 	const char *s = u->bypass ? u->bypass : "";
@@ -237,18 +225,15 @@ bool ab_upstream_bypasses(const struct ab_upstream *u,
 	return false;
 }
 
-char *ab_upstream_request(const struct ab_upstream *u,
-			  const struct ab_host *host, uint16_t port)
+char *ab_upstream_request(const struct ab_upstream *u, const struct ab_host *host, uint16_t port)
 {
 	bool v6 = host->kind == AB_HOST_IPV6;
-	ab_autofree char *target = ab_printf("%s%s%s:%u", v6 ? "[" : "",
-					     host->text, v6 ? "]" : "", port);
+	ab_autofree char *target =
+		ab_printf("%s%s%s:%u", v6 ? "[" : "", host->text, v6 ? "]" : "", port);
 
-	return ab_printf("CONNECT %s HTTP/1.1\r\nHost: %s\r\n%s%s%s\r\n",
-			 target, target,
+	return ab_printf("CONNECT %s HTTP/1.1\r\nHost: %s\r\n%s%s%s\r\n", target, target,
 			 u->credentials ? "Proxy-Authorization: " : "",
-			 u->credentials ? u->credentials : "",
-			 u->credentials ? "\r\n" : "");
+			 u->credentials ? u->credentials : "", u->credentials ? "\r\n" : "");
 }
 
 /* The line at `s`, without its CRLF: >0 its length with CRLF, 0: no end yet,
@@ -289,8 +274,7 @@ static bool status_line(const char *s, size_t len, int *ret_status)
 			return false;
 	}
 	if (len >= n - 1)
-		*ret_status =
-			(s[9] - '0') * 100 + (s[10] - '0') * 10 + (s[11] - '0');
+		*ret_status = (s[9] - '0') * 100 + (s[10] - '0') * 10 + (s[11] - '0');
 	return len < n - 1 || *ret_status >= 100;
 }
 

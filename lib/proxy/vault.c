@@ -45,15 +45,13 @@ static int read_hosts(struct slot *slot, struct ab_error *err)
 	for (size_t i = 0; i < hosts->len; i++)
 		if (ab_host_entry_parse(hosts->v[i], strlen(hosts->v[i]),
 					&slot->hosts[slot->nhosts++], NULL) < 0)
-			return ab_fail(err, AB_ECONFIG, 0,
-				       "the secret %s: \"%s\" is not a host",
+			return ab_fail(err, AB_ECONFIG, 0, "the secret %s: \"%s\" is not a host",
 				       slot->entry.secret->name, hosts->v[i]);
 	return 0;
 }
 
-int ab_vault_new(const struct ab_secrets *secrets,
-		 const uint8_t seed[AB_VAULT_SEED], struct ab_vault **ret,
-		 struct ab_error *err)
+int ab_vault_new(const struct ab_secrets *secrets, const uint8_t seed[AB_VAULT_SEED],
+		 struct ab_vault **ret, struct ab_error *err)
 {
 	struct ab_vault *vault = ab_alloc(sizeof(*vault));
 	bool locked;
@@ -114,13 +112,11 @@ void ab_vault_free(struct ab_vault *vault)
 
 /* The longest of the provider's that the value has, if it is made of what may
  * stand anywhere. */
-static size_t find_prefix(const struct ab_provider *p, const char *value,
-			  size_t len)
+static size_t find_prefix(const struct ab_provider *p, const char *value, size_t len)
 {
 	size_t best = 0;
 
-	for (size_t i = 0; p && i < AB_PROVIDER_PREFIXES && p->prefixes[i][0];
-	     i++) {
+	for (size_t i = 0; p && i < AB_PROVIDER_PREFIXES && p->prefixes[i][0]; i++) {
 		const char *prefix = p->prefixes[i];
 		size_t n = strlen(prefix);
 
@@ -152,13 +148,12 @@ static uint8_t hex_byte(const char *s)
 	unsigned n = 0;
 
 	for (int i = 0; i < 2; i++)
-		n = n << 4 |
-		    (unsigned)(s[i] <= '9' ? s[i] - '0' : s[i] - 'a' + 10);
+		n = n << 4 | (unsigned)(s[i] <= '9' ? s[i] - '0' : s[i] - 'a' + 10);
 	return (uint8_t)n;
 }
 
-static void derived_block(const struct ab_vault *vault, const char *name,
-			  unsigned number, uint8_t ret[BLOCK])
+static void derived_block(const struct ab_vault *vault, const char *name, unsigned number,
+			  uint8_t ret[BLOCK])
 {
 	size_t len = AB_VAULT_SEED + 4 + strlen(name);
 	uint8_t *text = ab_alloc(len);
@@ -175,8 +170,8 @@ static void derived_block(const struct ab_vault *vault, const char *name,
 	free(text);
 }
 
-static int draw(const struct ab_vault *vault, const struct ab_secret *secret,
-		char *ret, size_t len, struct ab_error *err)
+static int draw(const struct ab_vault *vault, const struct ab_secret *secret, char *ret, size_t len,
+		struct ab_error *err)
 {
 	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				      "abcdefghijklmnopqrstuvwxyz0123456789";
@@ -184,10 +179,8 @@ static int draw(const struct ab_vault *vault, const struct ab_secret *secret,
 	size_t n = 0;
 
 	if (secret->stable && !vault->has_seed)
-		return ab_fail(
-			err, AB_ECONFIG, 0,
-			"the secret %s: a stable placeholder needs a key",
-			secret->name);
+		return ab_fail(err, AB_ECONFIG, 0,
+			       "the secret %s: a stable placeholder needs a key", secret->name);
 	for (unsigned number = 0; n < len; number++) {
 		if (secret->stable)
 			derived_block(vault, secret->name, number, block);
@@ -210,16 +203,14 @@ static void gather_placeholders(struct ab_vault *vault)
 		const struct ab_vault_entry *e = &vault->slots[i].entry;
 
 		if (e->placeholder)
-			texts[n++] =
-				(struct ab_find_text){ e->placeholder,
-						       e->placeholder_len, i };
+			texts[n++] = (struct ab_find_text){ e->placeholder, e->placeholder_len, i };
 	}
 	ab_finder_free(vault->placeholders);
 	vault->placeholders = ab_finder_new(texts, n);
 }
 
-static int draw_placeholder(struct ab_vault *vault, struct slot *slot,
-			    const char *value, size_t len, struct ab_error *err)
+static int draw_placeholder(struct ab_vault *vault, struct slot *slot, const char *value,
+			    size_t len, struct ab_error *err)
 {
 	const struct ab_secret *secret = slot->entry.secret;
 	size_t prefix = find_prefix(secret->provider, value, len);
@@ -262,8 +253,8 @@ static const char *judge_value(const char *s, size_t len)
 	return NULL;
 }
 
-int ab_vault_set(struct ab_vault *vault, size_t i, const char *value,
-		 size_t len, struct ab_error *err)
+int ab_vault_set(struct ab_vault *vault, size_t i, const char *value, size_t len,
+		 struct ab_error *err)
 {
 	struct slot *slot = &vault->slots[i];
 	const char *name = slot->entry.secret->name;
@@ -283,16 +274,12 @@ int ab_vault_set(struct ab_vault *vault, size_t i, const char *value,
 		len--;
 	why = judge_value(value, len);
 	if (why)
-		return ab_fail(err, AB_ECONFIG, 0, "the value of %s %s", name,
-			       why);
-	if (!slot->entry.placeholder &&
-	    draw_placeholder(vault, slot, value, len, err) < 0)
+		return ab_fail(err, AB_ECONFIG, 0, "the value of %s %s", name, why);
+	if (!slot->entry.placeholder && draw_placeholder(vault, slot, value, len, err) < 0)
 		return -1;
 	if (ab_vault_seen(vault, value, len) >= 0)
-		return ab_fail(err, AB_ECONFIG, 0,
-			       "the value of %s has a placeholder in it", name);
-	if (slot->pages && slot->entry.value_len == len &&
-	    memcmp(slot->pages, value, len) == 0)
+		return ab_fail(err, AB_ECONFIG, 0, "the value of %s has a placeholder in it", name);
+	if (slot->pages && slot->entry.value_len == len && memcmp(slot->pages, value, len) == 0)
 		return 0;
 	pages = ab_pages_new(len, &locked);
 	memcpy(pages, value, len);
@@ -304,8 +291,7 @@ int ab_vault_set(struct ab_vault *vault, size_t i, const char *value,
 	return 0;
 }
 
-const char *ab_vault_former(const struct ab_vault *vault, size_t i, size_t k,
-			    size_t *ret_len)
+const char *ab_vault_former(const struct ab_vault *vault, size_t i, size_t k, size_t *ret_len)
 {
 	const struct slot *slot = &vault->slots[i];
 
@@ -333,8 +319,8 @@ const struct ab_vault_entry *ab_vault_at(const struct ab_vault *vault, size_t i)
 	return &vault->slots[i].entry;
 }
 
-bool ab_vault_bound(const struct ab_vault *vault, size_t i,
-		    const struct ab_host *host, uint16_t port)
+bool ab_vault_bound(const struct ab_vault *vault, size_t i, const struct ab_host *host,
+		    uint16_t port)
 {
 	const struct slot *slot = &vault->slots[i];
 

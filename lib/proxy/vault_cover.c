@@ -20,22 +20,19 @@ static struct ab_finder *find_values(const struct ab_vault *vault)
 		const struct ab_vault_entry *e = ab_vault_at(vault, i);
 
 		if (e->value)
-			texts[n++] = (struct ab_find_text){ e->value,
-							    e->value_len, i };
+			texts[n++] = (struct ab_find_text){ e->value, e->value_len, i };
 	}
 	return ab_finder_new(texts, n);
 }
 
 /* The base64 around it: whole groups before, all digits and padding behind. */
-static void find_run(const char *s, size_t len, size_t done,
-		     const struct ab_found *found, size_t *ret_at,
-		     size_t *ret_len)
+static void find_run(const char *s, size_t len, size_t done, const struct ab_found *found,
+		     size_t *ret_at, size_t *ret_len)
 {
 	enum ab_base64 alphabet = found->needle->alphabet;
 	size_t at = found->at, end = found->at + found->len, n = 0;
 
-	while (n < 4 && at - n > done &&
-	       ab_base64_digit(s[at - n - 1], alphabet))
+	while (n < 4 && at - n > done && ab_base64_digit(s[at - n - 1], alphabet))
 		n++;
 	at = n < found->needle->group ? found->at : at - found->needle->group;
 	while (at - done >= 4) {
@@ -54,14 +51,12 @@ static void find_run(const char *s, size_t len, size_t done,
 	*ret_len = end - at;
 }
 
-static void cover(const struct ab_vault *vault, const struct ab_finder *f,
-		  const char *s, size_t len, bool decoded,
-		  struct ab_bytes *out);
+static void cover(const struct ab_vault *vault, const struct ab_finder *f, const char *s,
+		  size_t len, bool decoded, struct ab_bytes *out);
 
 /* Decoded, covered, encoded; false: there is no value in it. */
-static bool cover_run(const struct ab_vault *vault, const struct ab_finder *f,
-		      const char *s, size_t len, enum ab_base64 alphabet,
-		      struct ab_bytes *out)
+static bool cover_run(const struct ab_vault *vault, const struct ab_finder *f, const char *s,
+		      size_t len, enum ab_base64 alphabet, struct ab_bytes *out)
 {
 	struct ab_bytes covered = { .wipe = true };
 	size_t room = len / 4 * 3 + 3, n = 0;
@@ -76,8 +71,7 @@ static bool cover_run(const struct ab_vault *vault, const struct ab_finder *f,
 		cover(vault, f, text, n, true, &covered);
 		n = ab_bytes_len(&covered);
 		encoded = ab_alloc(AB_BASE64_ROOM(n));
-		n = ab_base64_encode(ab_bytes_head(&covered), n, alphabet,
-				     encoded);
+		n = ab_base64_encode(ab_bytes_head(&covered), n, alphabet, encoded);
 		while (len % 4 && encoded[n - 1] == '=')
 			n--;
 		ab_bytes_add(out, encoded, n);
@@ -91,8 +85,8 @@ static bool cover_run(const struct ab_vault *vault, const struct ab_finder *f,
 
 /* `decoded`: it was in base64, and what is in base64 again is too odd to be
  * kept readable. */
-static void cover(const struct ab_vault *vault, const struct ab_finder *f,
-		  const char *s, size_t len, bool decoded, struct ab_bytes *out)
+static void cover(const struct ab_vault *vault, const struct ab_finder *f, const char *s,
+		  size_t len, bool decoded, struct ab_bytes *out)
 {
 	struct ab_look look;
 	struct ab_found found;
@@ -100,8 +94,7 @@ static void cover(const struct ab_vault *vault, const struct ab_finder *f,
 
 	ab_look_init(&look, f, s, len);
 	while (ab_look_next(&look, &found)) {
-		const struct ab_vault_entry *e =
-			ab_vault_at(vault, found.needle->owner);
+		const struct ab_vault_entry *e = ab_vault_at(vault, found.needle->owner);
 		size_t at = found.at, n = found.len;
 		bool run = found.needle->base64 && !found.escape && !decoded;
 
@@ -109,8 +102,7 @@ static void cover(const struct ab_vault *vault, const struct ab_finder *f,
 			find_run(s, len, done, &found, &at, &n);
 		ab_bytes_add(out, s + done, at - done);
 		done = at;
-		if (run && cover_run(vault, f, s + at, n,
-				     found.needle->alphabet, out)) {
+		if (run && cover_run(vault, f, s + at, n, found.needle->alphabet, out)) {
 			done = look.from = at + n;
 			continue;
 		}
@@ -144,8 +136,7 @@ bool ab_vault_blank(const struct ab_vault *vault, char *text, size_t len)
 	return any;
 }
 
-char *ab_vault_cover(const struct ab_vault *vault, const char *text, size_t len,
-		     size_t *ret_len)
+char *ab_vault_cover(const struct ab_vault *vault, const char *text, size_t len, size_t *ret_len)
 {
 	struct ab_finder *f = find_values(vault);
 	struct ab_bytes out = { .wipe = true };

@@ -26,8 +26,7 @@ static bool is_there(const struct ab_finder *f, const struct ab_needle *n)
 }
 
 /* Its bytes are at *store already. */
-static void add_needle(struct ab_finder *f, uint8_t **store,
-		       struct ab_needle needle)
+static void add_needle(struct ab_finder *f, uint8_t **store, struct ab_needle needle)
 {
 	needle.s = *store;
 	if (is_there(f, &needle))
@@ -43,27 +42,22 @@ static void add_needle(struct ab_finder *f, uint8_t **store,
 	f->v[f->n++] = needle;
 }
 
-static void add_forms(struct ab_finder *f, uint8_t **store,
-		      const struct ab_find_text *t)
+static void add_forms(struct ab_finder *f, uint8_t **store, const struct ab_find_text *t)
 {
 	memcpy(*store, t->s, t->len);
-	add_needle(f, store,
-		   (struct ab_needle){ .len = t->len, .owner = t->owner });
+	add_needle(f, store, (struct ab_needle){ .len = t->len, .owner = t->owner });
 	for (unsigned i = 0; i < 3 * 2; i++) {
-		struct ab_needle needle = { .owner = t->owner,
-					    .base64 = true,
-					    .align = i % 3,
-					    .alphabet = i / 3 };
+		struct ab_needle needle = {
+			.owner = t->owner, .base64 = true, .align = i % 3, .alphabet = i / 3
+		};
 
-		needle.len = ab_base64_core(t->s, t->len, needle.align,
-					    needle.alphabet, (char *)*store,
-					    &needle.group);
+		needle.len = ab_base64_core(t->s, t->len, needle.align, needle.alphabet,
+					    (char *)*store, &needle.group);
 		add_needle(f, store, needle);
 	}
 }
 
-static void fill_table(const struct ab_finder *f, struct ab_find_table *t,
-		       size_t skip, size_t min)
+static void fill_table(const struct ab_finder *f, struct ab_find_table *t, size_t skip, size_t min)
 {
 	size_t farthest;
 
@@ -87,8 +81,7 @@ static void fill_table(const struct ab_finder *f, struct ab_find_table *t,
 
 struct ab_finder *ab_finder_new(const struct ab_find_text *texts, size_t n)
 {
-	size_t size =
-		sizeof(struct ab_finder) + n * FORMS * sizeof(struct ab_needle);
+	size_t size = sizeof(struct ab_finder) + n * FORMS * sizeof(struct ab_needle);
 	size_t head = size, core;
 	struct ab_finder *f;
 	uint8_t *store;
@@ -105,8 +98,7 @@ struct ab_finder *ab_finder_new(const struct ab_find_text *texts, size_t n)
 		add_forms(f, &store, &texts[i]);
 	fill_table(f, &f->whole, 0, f->min);
 	core = f->min - AB_FIND_HEAD;
-	fill_table(f, &f->cores, AB_FIND_HEAD,
-		   core < CORE_MAX ? core : CORE_MAX);
+	fill_table(f, &f->cores, AB_FIND_HEAD, core < CORE_MAX ? core : CORE_MAX);
 	return f;
 }
 
@@ -116,29 +108,25 @@ void ab_finder_free(struct ab_finder *f)
 		ab_pages_free(f, f->size);
 }
 
-const struct ab_needle *ab_finder_needles(const struct ab_finder *f,
-					  size_t *ret_len)
+const struct ab_needle *ab_finder_needles(const struct ab_finder *f, size_t *ret_len)
 {
 	*ret_len = f->n;
 	return f->v;
 }
 
 /* The longest that is at `at`, as it is. */
-static bool match_plain(const struct ab_look *l, size_t at, unsigned h,
-			struct ab_found *best)
+static bool match_plain(const struct ab_look *l, size_t at, unsigned h, struct ab_found *best)
 {
 	const struct ab_finder *f = l->f;
 
 	for (size_t i = 0; i < f->n; i++) {
 		const struct ab_needle *needle = &f->v[i];
 
-		if (ab_find_ends(&f->whole, needle, h) &&
-		    needle->len <= l->len - at &&
+		if (ab_find_ends(&f->whole, needle, h) && needle->len <= l->len - at &&
 		    memcmp(l->s + at, needle->s, needle->len) == 0)
-			ab_find_choose(best,
-				       (struct ab_found){ .at = at,
-							  .len = needle->len,
-							  .needle = needle });
+			ab_find_choose(best, (struct ab_found){ .at = at,
+								.len = needle->len,
+								.needle = needle });
 	}
 	return best->len;
 }
@@ -162,11 +150,9 @@ static bool is_escape(const struct ab_look *l, size_t at)
 	if (!has_byte(eight, '%') && !has_byte(eight, '\\'))
 		return false;
 	for (; p < at + 2; p++) {
-		enum ab_escape escape =
-			l->s[p] == '%' ? AB_ESCAPE_URL : AB_ESCAPE_JSON;
+		enum ab_escape escape = l->s[p] == '%' ? AB_ESCAPE_URL : AB_ESCAPE_JSON;
 
-		if (ab_escape_read(l->s + p, l->len - p, escape, &c) &&
-		    l->f->within[c])
+		if (ab_escape_read(l->s + p, l->len - p, escape, &c) && l->f->within[c])
 			return true;
 	}
 	return false;
@@ -174,8 +160,8 @@ static bool is_escape(const struct ab_look *l, size_t at)
 
 /* The first that begins within [from, to) and has no escapes. Those that have
  * begin within [*ret_from, *ret_to). */
-static void find_plain(const struct ab_look *l, size_t from, size_t to,
-		       struct ab_found *best, size_t *ret_from, size_t *ret_to)
+static void find_plain(const struct ab_look *l, size_t from, size_t to, struct ab_found *best,
+		       size_t *ret_from, size_t *ret_to)
 {
 	const struct ab_find_table *t = &l->f->whole;
 	size_t i = from;
@@ -204,8 +190,7 @@ static void find_plain(const struct ab_look *l, size_t from, size_t to,
 		*ret_to = best->at + 1;
 }
 
-void ab_look_init(struct ab_look *l, const struct ab_finder *f,
-		  const void *data, size_t len)
+void ab_look_init(struct ab_look *l, const struct ab_finder *f, const void *data, size_t len)
 {
 	*l = (struct ab_look){ .f = f, .s = data, .len = len, .to = len };
 }
@@ -219,8 +204,7 @@ bool ab_look_next(struct ab_look *l, struct ab_found *ret)
 		to = l->to - from > size ? from + size : l->to;
 		find_plain(l, from, to, &best, &first, &last);
 		for (int e = AB_ESCAPE_URL; e <= AB_ESCAPE_JSON; e++)
-			ab_escaped_find(l, (enum ab_escape)e, first, last,
-					&best);
+			ab_escaped_find(l, (enum ab_escape)e, first, last, &best);
 		if (size < BLOCK_MAX)
 			size *= 2;
 	}
@@ -243,8 +227,7 @@ static size_t hold_plain(const struct ab_look *l)
 		const uint8_t *s = l->s + l->len - left;
 
 		for (size_t i = 0; f->first[s[0]] && i < f->n; i++)
-			if (left < f->v[i].len &&
-			    f->v[i].s[left - 1] == s[left - 1] &&
+			if (left < f->v[i].len && f->v[i].s[left - 1] == s[left - 1] &&
 			    memcmp(s, f->v[i].s, left) == 0)
 				return l->len - left;
 	}

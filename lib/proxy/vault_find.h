@@ -32,9 +32,9 @@ struct ab_vault;
 struct ab_finder;
 
 struct ab_find_text {
-	const void *s;		/* AB_SECRET_MIN bytes or more */
+	const void *s; /* AB_SECRET_MIN bytes or more */
 	size_t len;
-	size_t owner;		/* the caller's number for it */
+	size_t owner; /* the caller's number for it */
 };
 
 struct ab_needle {
@@ -42,9 +42,9 @@ struct ab_needle {
 	size_t len;
 	size_t owner;
 	bool base64;
-	unsigned align;		/* of base64: see ab_base64_core() */
+	unsigned align; /* of base64: see ab_base64_core() */
 	enum ab_base64 alphabet;
-	size_t group;		/* place of its first digit in a group */
+	size_t group; /* place of its first digit in a group */
 };
 
 enum ab_escape { AB_ESCAPE_NONE, AB_ESCAPE_URL, AB_ESCAPE_JSON };
@@ -57,22 +57,20 @@ struct ab_found {
 
 /* Copies the texts; NULL if there are none. */
 struct ab_finder *ab_finder_new(const struct ab_find_text *texts, size_t n);
-void ab_finder_free(struct ab_finder *f);	/* wipes */
+void ab_finder_free(struct ab_finder *f); /* wipes */
 /* All forms of all texts. */
-const struct ab_needle *ab_finder_needles(const struct ab_finder *f,
-					  size_t *ret_len);
+const struct ab_needle *ab_finder_needles(const struct ab_finder *f, size_t *ret_len);
 
 struct ab_look {
 	const struct ab_finder *f;
 	const uint8_t *s;
 	size_t len;
-	size_t from;		/* bytes before are done with; may be set */
-	size_t to;		/* none is found that begins here or behind;
+	size_t from; /* bytes before are done with; may be set */
+	size_t to;   /* none is found that begins here or behind;
 				 * may be set */
 };
 
-void ab_look_init(struct ab_look *l, const struct ab_finder *f,
-		  const void *data, size_t len);
+void ab_look_init(struct ab_look *l, const struct ab_finder *f, const void *data, size_t len);
 /* The next one; l->from is then behind it. */
 bool ab_look_next(struct ab_look *l, struct ab_found *ret);
 /* Where, from l->from on, one begins that the bytes do not suffice for; their

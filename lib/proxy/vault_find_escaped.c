@@ -50,8 +50,7 @@ static uint8_t mark_of(enum ab_escape escape)
  * begin with the second of two backslashes, and then be six of them. */
 static size_t head_of(enum ab_escape escape)
 {
-	return escape == AB_ESCAPE_URL ? AB_FIND_HEAD
-				       : AB_FIND_HEAD + AB_FIND_SPREAD;
+	return escape == AB_ESCAPE_URL ? AB_FIND_HEAD : AB_FIND_HEAD + AB_FIND_SPREAD;
 }
 
 static bool is_short(uint8_t c)
@@ -59,8 +58,7 @@ static bool is_short(uint8_t c)
 	return c == '"' || c == '\\' || c == '/';
 }
 
-unsigned ab_escape_read(const uint8_t *s, size_t left, enum ab_escape escape,
-			uint8_t *ret)
+unsigned ab_escape_read(const uint8_t *s, size_t left, enum ab_escape escape, uint8_t *ret)
 {
 	unsigned n = 1;
 	int high, low;
@@ -88,8 +86,7 @@ unsigned ab_escape_read(const uint8_t *s, size_t left, enum ab_escape escape,
 
 /* Is what is here cut off, and the begin of an escape of `c`? Or of another one,
  * and `c` is the mark: then it is not known yet whether that is here. */
-static bool is_cut(const uint8_t *s, size_t left, enum ab_escape escape,
-		   uint8_t c)
+static bool is_cut(const uint8_t *s, size_t left, enum ab_escape escape, uint8_t c)
 {
 	const char *zeros = escape == AB_ESCAPE_URL ? "" : "u00";
 	size_t n = 1 + strlen(zeros);
@@ -98,14 +95,12 @@ static bool is_cut(const uint8_t *s, size_t left, enum ab_escape escape,
 		return false;
 	if (memcmp(s + 1, zeros, (left < n ? left : n) - 1) != 0)
 		return false;
-	return left <= n || hex(s[n]) == c >> 4 ||
-	       (c == s[0] && hex(s[n]) >= 0);
+	return left <= n || hex(s[n]) == c >> 4 || (c == s[0] && hex(s[n]) >= 0);
 }
 
 /* The character `c` here, escaped or not: its length; 0: with more bytes it
  * may be; -1: no. */
-static int match_char(const uint8_t *s, size_t left, enum ab_escape escape,
-		      uint8_t c)
+static int match_char(const uint8_t *s, size_t left, enum ab_escape escape, uint8_t c)
 {
 	uint8_t got;
 	unsigned n = ab_escape_read(s, left, escape, &got);
@@ -117,20 +112,17 @@ static int match_char(const uint8_t *s, size_t left, enum ab_escape escape,
 	return s[0] == c ? 1 : -1;
 }
 
-size_t ab_escape_next(const struct ab_look *l, enum ab_escape escape,
-		      size_t from, size_t to)
+size_t ab_escape_next(const struct ab_look *l, enum ab_escape escape, size_t from, size_t to)
 {
 	uint8_t c;
 
 	while (from < to) {
-		const uint8_t *p =
-			memchr(l->s + from, mark_of(escape), to - from);
+		const uint8_t *p = memchr(l->s + from, mark_of(escape), to - from);
 
 		if (!p)
 			break;
 		from = (size_t)(p - l->s);
-		if (ab_escape_read(p, l->len - from, escape, &c) &&
-		    l->f->within[c])
+		if (ab_escape_read(p, l->len - from, escape, &c) && l->f->within[c])
 			return from;
 		from++;
 	}
@@ -182,8 +174,7 @@ static bool decode(struct stretch *st, size_t want)
 
 		st->at[st->len] = (uint32_t)(st->next - st->base);
 		if (c == mark)
-			n = ab_escape_read(s + st->next, end - st->next,
-					   st->escape, &c);
+			n = ab_escape_read(s + st->next, end - st->next, st->escape, &c);
 		st->s[st->len++] = c;
 		st->next += n ? n : 1;
 	}
@@ -192,8 +183,7 @@ static bool decode(struct stretch *st, size_t want)
 }
 
 /* Is the needle's core at character j? */
-static bool match_core(struct stretch *st, size_t j,
-		       const struct ab_needle *needle)
+static bool match_core(struct stretch *st, size_t j, const struct ab_needle *needle)
 {
 	size_t k = AB_FIND_HEAD;
 
@@ -213,13 +203,11 @@ static bool match_core(struct stretch *st, size_t j,
 }
 
 /* Does the needle's head lead from `p` to `end`? */
-static bool match_head(const struct ab_look *l, enum ab_escape escape, size_t p,
-		       size_t end, const struct ab_needle *needle)
+static bool match_head(const struct ab_look *l, enum ab_escape escape, size_t p, size_t end,
+		       const struct ab_needle *needle)
 {
 	for (size_t k = 0; k < AB_FIND_HEAD; k++) {
-		int n = p < end ? match_char(l->s + p, l->len - p, escape,
-					     needle->s[k])
-				: -1;
+		int n = p < end ? match_char(l->s + p, l->len - p, escape, needle->s[k]) : -1;
 
 		if (n <= 0)
 			return false;
@@ -229,8 +217,8 @@ static bool match_head(const struct ab_look *l, enum ab_escape escape, size_t p,
 }
 
 /* A needle whose core is at character j, and that begins before `to`. */
-static void try_needle(struct stretch *st, size_t j, size_t to,
-		       const struct ab_needle *needle, struct ab_found *best)
+static void try_needle(struct stretch *st, size_t j, size_t to, const struct ab_needle *needle,
+		       struct ab_found *best)
 {
 	size_t core, end, p = st->base, head = head_of(st->escape);
 
@@ -240,8 +228,7 @@ static void try_needle(struct stretch *st, size_t j, size_t to,
 	end = st->base + st->at[j + needle->len - AB_FIND_HEAD];
 	if (j > head)
 		p += st->at[j - head];
-	while (p < core && p < to &&
-	       !match_head(st->l, st->escape, p, core, needle))
+	while (p < core && p < to && !match_head(st->l, st->escape, p, core, needle))
 		p++;
 	/* As long as it is itself: it has no escapes. */
 	if (p < core && p < to && end - p > needle->len)
@@ -285,8 +272,8 @@ static struct ab_found search(struct stretch *st, size_t to)
 	return best;
 }
 
-void ab_escaped_find(const struct ab_look *l, enum ab_escape escape,
-		     size_t from, size_t to, struct ab_found *best)
+void ab_escaped_find(const struct ab_look *l, enum ab_escape escape, size_t from, size_t to,
+		     struct ab_found *best)
 {
 	struct stretch st = { .l = l, .escape = escape };
 	size_t max = l->f->max, end = l->len - to > max ? to + max : l->len;
@@ -319,8 +306,7 @@ static bool begins(const struct stretch *st, size_t p, size_t j, size_t cut,
 	size_t k = 0, n;
 
 	for (; k < AB_FIND_HEAD && p < l->len; k++) {
-		int r = match_char(l->s + p, l->len - p, st->escape,
-				   needle->s[k]);
+		int r = match_char(l->s + p, l->len - p, st->escape, needle->s[k]);
 
 		if (r <= 0)
 			return r == 0;
@@ -334,14 +320,12 @@ static bool begins(const struct stretch *st, size_t p, size_t j, size_t cut,
 		size_t at = st->base + st->at[cut];
 
 		n = cut - j;
-		if (is_cut(l->s + at, l->len - at, st->escape,
-			   needle->s[k + n]) &&
+		if (is_cut(l->s + at, l->len - at, st->escape, needle->s[k + n]) &&
 		    memcmp(st->s + j, needle->s + k, n) == 0)
 			return true;
 	}
 	n = st->len - j;
-	return n < needle->len - k &&
-	       (!n || st->s[st->len - 1] == needle->s[k + n - 1]) &&
+	return n < needle->len - k && (!n || st->s[st->len - 1] == needle->s[k + n - 1]) &&
 	       memcmp(st->s + j, needle->s + k, n) == 0;
 }
 
@@ -353,8 +337,7 @@ static bool may_begin(const struct ab_look *l, size_t p, enum ab_escape escape)
 		return true;
 	/* A cut one may be of anything. */
 	return c == mark_of(escape) &&
-	       (!ab_escape_read(l->s + p, l->len - p, escape, &c) ||
-		l->f->first[c]);
+	       (!ab_escape_read(l->s + p, l->len - p, escape, &c) || l->f->first[c]);
 }
 
 static size_t first_begin(const struct stretch *st)
@@ -384,8 +367,7 @@ static size_t first_begin(const struct stretch *st)
 /* May a text have this byte, or an escape? */
 static bool is_of_text(const struct ab_finder *f, uint8_t c)
 {
-	return f->within[c] || hex(c) >= 0 || c == 'u' || c == '%' ||
-	       is_short(c);
+	return f->within[c] || hex(c) >= 0 || c == 'u' || c == '%' || is_short(c);
 }
 
 size_t ab_escaped_hold(const struct ab_look *l, enum ab_escape escape)
@@ -400,9 +382,7 @@ size_t ab_escaped_hold(const struct ab_look *l, enum ab_escape escape)
 		left--;
 		from--;
 	}
-	p = from < l->len
-		    ? memchr(l->s + from, mark_of(escape), l->len - from)
-		    : NULL;
+	p = from < l->len ? memchr(l->s + from, mark_of(escape), l->len - from) : NULL;
 	if (!p)
 		return l->len;
 	if ((size_t)(p - l->s) - from > max)

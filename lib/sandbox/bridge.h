@@ -16,17 +16,14 @@ struct ab_box;
 struct ab_error;
 
 /* Init's first part. `net` and `host_ports` as in sandbox/wire.h. */
-int ab_bridge_begin(int sock, const char *net, const char *host_ports,
-		    struct ab_error *err);
+int ab_bridge_begin(int sock, const char *net, const char *host_ports, struct ab_error *err);
 
 /* Its second one, for AB_INIT_DOOR, while it has CAP_NET_BIND_SERVICE. ret_ssh:
  * connections to port 22 are captured. */
-int ab_bridge_end(int sock, enum ab_capture *ret_capture, bool *ret_ssh,
-		  struct ab_error *err);
+int ab_bridge_end(int sock, enum ab_capture *ret_capture, bool *ret_ssh, struct ab_error *err);
 
 /* The supervisor's: waits for the sockets, brings the network up. While init
  * goes on with its own, which is why it is not done there. */
-int ab_bridge_raise(const struct ab_box *box, struct ab_network *ret,
-		    struct ab_error *err);
+int ab_bridge_raise(const struct ab_box *box, struct ab_network *ret, struct ab_error *err);
 
 #endif

@@ -56,11 +56,11 @@ struct init {
 	struct ab_holds holds;
 	int sock;
 	int signals;
-	int tty;	/* the slave, or -1 */
+	int tty; /* the slave, or -1 */
 	int ruleset;
 	pid_t target;
-	pid_t front;	/* group to which the terminal is to be given back */
-	const char *net;	/* AB_INIT_* or "" */
+	pid_t front;	 /* group to which the terminal is to be given back */
+	const char *net; /* AB_INIT_* or "" */
 	const char *host_ports;
 	enum ab_capture capture;
 	uint64_t tmp_size;
@@ -83,30 +83,24 @@ static int close_strays(struct init *in, struct ab_error *err)
 	for (size_t i = 0; i < named->len; i++)
 		keep[i] = (int)strtol(named->v[i], NULL, 10);
 	keep[named->len] = in->sock;
-	if (ab_close_others(keep, named->len + 1) < 0 ||
-	    fcntl(in->sock, F_SETFD, FD_CLOEXEC) < 0)
-		return ab_fail(err, AB_ESYSTEM, errno,
-			       "close inherited descriptors");
+	if (ab_close_others(keep, named->len + 1) < 0 || fcntl(in->sock, F_SETFD, FD_CLOEXEC) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "close inherited descriptors");
 	return 0;
 }
 
 static int forbid_user_namespaces(struct init *in, struct ab_error *err)
 {
-	ab_autoclose int fd = open("/proc/sys/user/max_user_namespaces",
-				   O_WRONLY | O_CLOEXEC);
+	ab_autoclose int fd = open("/proc/sys/user/max_user_namespaces", O_WRONLY | O_CLOEXEC);
 
 	(void)in;
 	if (fd < 0 || ab_write_all(fd, "0", 1) < 0)
-		return ab_fail(err, AB_ESYSTEM, errno,
-			       "forbid further user namespaces");
+		return ab_fail(err, AB_ESYSTEM, errno, "forbid further user namespaces");
 	return 0;
 }
 
 static int begin_network(struct init *in, struct ab_error *err)
 {
-	return *in->net ? ab_bridge_begin(in->sock, in->net, in->host_ports,
-					  err) :
-			  0;
+	return *in->net ? ab_bridge_begin(in->sock, in->net, in->host_ports, err) : 0;
 }
 
 /* The supervisor has brought it up meanwhile. */
@@ -133,7 +127,7 @@ static int read_spec(struct init *in, struct ab_error *err)
 	int r;
 
 	if (n <= 0)
-		_exit(125);	/* it has given up, and said so itself */
+		_exit(125); /* it has given up, and said so itself */
 	if (n != (ssize_t)AB_MSG_LEN(0) || msg.type != AB_MSG_SPEC || fd < 0)
 		return ab_fail(err, AB_ESYSTEM, 0, "no specification came");
 	r = ab_spec_read(fd, &in->spec, err);
@@ -168,8 +162,7 @@ static int build_mounts(struct init *in, struct ab_error *err)
  */
 static int open_terminal(struct init *in, struct ab_error *err)
 {
-	struct winsize size = { .ws_row = in->spec.rows,
-				.ws_col = in->spec.cols };
+	struct winsize size = { .ws_row = in->spec.rows, .ws_col = in->spec.cols };
 	struct ab_msg msg = { .type = AB_MSG_TTY };
 	ab_autoclose int master = -1;
 	int locked = 0;
@@ -186,8 +179,7 @@ static int open_terminal(struct init *in, struct ab_error *err)
 	if (in->tty < 0 || ioctl(in->tty, TIOCSWINSZ, &size) < 0 ||
 	    ioctl(in->tty, TIOCSCTTY, 0) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "open the terminal");
-	if (!in->spec.tty_behind &&
-	    tcsetattr(in->tty, TCSANOW, &in->spec.tty_settings) < 0)
+	if (!in->spec.tty_behind && tcsetattr(in->tty, TCSANOW, &in->spec.tty_settings) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "set up the terminal");
 	send_up(in, &msg, 0, master);
 	return 0;
@@ -211,9 +203,8 @@ static int allow_stdio(struct init *in, struct ab_error *err)
 
 		if (mode < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 			continue;
-		if (ab_landlock_allow_fd(in->ruleset, in->spec.landlock_abi,
-					 fd, by_mode[mode & O_ACCMODE],
-					 err) < 0)
+		if (ab_landlock_allow_fd(in->ruleset, in->spec.landlock_abi, fd,
+					 by_mode[mode & O_ACCMODE], err) < 0)
 			return -1;
 	}
 	return 0;
@@ -224,24 +215,20 @@ static int make_ruleset(struct init *in, struct ab_error *err)
 	const struct ab_spec *spec = &in->spec;
 
 	if (spec->landlock_abi == 0)
-		return 0;	/* the proof will say what that costs */
+		return 0; /* the proof will say what that costs */
 	in->ruleset = ab_landlock_open(spec->landlock_abi,
-				       AB_LL_SCOPE_SIGNAL |
-					       AB_LL_SCOPE_ABSTRACT,
-				       err);
+				       AB_LL_SCOPE_SIGNAL | AB_LL_SCOPE_ABSTRACT, err);
 	if (in->ruleset < 0)
 		return -1;
 	for (size_t i = 0; i < spec->nrules; i++) {
-		ab_autoclose int fd = open(spec->rules[i].path,
-					   O_PATH | O_CLOEXEC);
+		ab_autoclose int fd = open(spec->rules[i].path, O_PATH | O_CLOEXEC);
 
 		if (fd < 0 && errno == ENOENT)
-			continue;	/* a device that this host lacks */
+			continue; /* a device that this host lacks */
 		if (fd < 0)
-			return ab_fail(err, AB_ESYSTEM, errno, "open %s",
-				       spec->rules[i].path);
-		if (ab_landlock_allow_fd(in->ruleset, spec->landlock_abi, fd,
-					 spec->rules[i].rights, err) < 0)
+			return ab_fail(err, AB_ESYSTEM, errno, "open %s", spec->rules[i].path);
+		if (ab_landlock_allow_fd(in->ruleset, spec->landlock_abi, fd, spec->rules[i].rights,
+					 err) < 0)
 			return ab_wrap(err, "%s", spec->rules[i].path);
 	}
 	return allow_stdio(in, err);
@@ -278,16 +265,11 @@ static const struct {
 	const char *name;
 	int (*run)(struct init *in, struct ab_error *err);
 } steps[] = {
-	{ "network", begin_network },
-	{ "user namespaces", forbid_user_namespaces },
-	{ "ground", prepare_mounts },
-	{ "specification", read_spec },
-	{ "mounts", build_mounts },
-	{ "capture", end_network },
-	{ "descriptors", close_strays },
-	{ "terminal", open_terminal },
-	{ "ruleset", make_ruleset },
-	{ "capabilities", drop_privileges },
+	{ "network", begin_network },	 { "user namespaces", forbid_user_namespaces },
+	{ "ground", prepare_mounts },	 { "specification", read_spec },
+	{ "mounts", build_mounts },	 { "capture", end_network },
+	{ "descriptors", close_strays }, { "terminal", open_terminal },
+	{ "ruleset", make_ruleset },	 { "capabilities", drop_privileges },
 	{ "start", start_command },
 };
 
@@ -375,7 +357,7 @@ static void answer(struct init *in)
 		ab_closep(&fd);
 		break;
 	default:
-		_exit(125);	/* not our supervisor's language */
+		_exit(125); /* not our supervisor's language */
 	}
 }
 
@@ -412,8 +394,7 @@ static _Noreturn void serve(struct init *in)
 	}
 }
 
-_Noreturn void ab_init_main(int sock, const char *net, uint64_t tmp_size,
-			    const char *host_ports)
+_Noreturn void ab_init_main(int sock, const char *net, uint64_t tmp_size, const char *host_ports)
 {
 	static struct init in;
 	static struct ab_msg msg = { .type = AB_MSG_FAILED };

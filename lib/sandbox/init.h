@@ -7,7 +7,6 @@
 #include <stdint.h>
 
 /* The arguments as in sandbox/wire.h. */
-_Noreturn void ab_init_main(int sock, const char *net, uint64_t tmp_size,
-			    const char *host_ports);
+_Noreturn void ab_init_main(int sock, const char *net, uint64_t tmp_size, const char *host_ports);
 
 #endif

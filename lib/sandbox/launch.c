@@ -24,7 +24,7 @@
 struct birth {
 	int sock;
 	unsigned int uid, gid;
-	const char *net;	/* AB_INIT_* or "" */
+	const char *net; /* AB_INIT_* or "" */
 	const char *host_ports;
 	uint64_t tmp_size;
 };
@@ -84,14 +84,13 @@ static void hint_restricted(struct ab_error *err)
  * while that one sleeps (CLONE_VM|CLONE_VFORK), so it allocates nothing and
  * touches nothing but its own stack.
  */
-__attribute__((no_sanitize("address", "undefined"))) static int
-be_born(void *arg)
+__attribute__((no_sanitize("address", "undefined"))) static int be_born(void *arg)
 {
 	const struct birth *b = arg;
 	struct ab_msg msg = { .type = AB_MSG_FAILED };
 	struct ab_error *err = &msg.u.error;
 	char sock[12], size[24];
-	char *argv[] = { (char *)AB_INIT_NAME, sock, (char *)b->net, size,
+	char *argv[] = { (char *)AB_INIT_NAME,	sock, (char *)b->net, size,
 			 (char *)b->host_ports, NULL };
 	char *env[] = { NULL };
 	int r;
@@ -130,11 +129,10 @@ static int explain_clone(struct ab_error *err, int errnum)
 		return ab_hint(err, "user namespaces are switched off; as root: "
 				    "sysctl user.max_user_namespaces=15000");
 	case EPERM:
-		return ab_hint(err,
-			       "user namespaces are forbidden here; as root: "
-			       "sysctl kernel.unprivileged_userns_clone=1, or "
-			       "in a container allow them in its seccomp "
-			       "profile; agentbox doctor says which");
+		return ab_hint(err, "user namespaces are forbidden here; as root: "
+				    "sysctl kernel.unprivileged_userns_clone=1, or "
+				    "in a container allow them in its seccomp "
+				    "profile; agentbox doctor says which");
 	case EINVAL:
 		return ab_hint(err, "this kernel is built without one of the "
 				    "namespaces; agentbox doctor says which");
@@ -152,17 +150,17 @@ static char *list_ports(const struct ab_box_net *net)
 	return ab_buf_take(&b);
 }
 
-int ab_box_launch(const struct ab_box_net *net, uint64_t tmp_size,
-		  struct ab_box *ret, struct ab_error *err)
+int ab_box_launch(const struct ab_box_net *net, uint64_t tmp_size, struct ab_box *ret,
+		  struct ab_error *err)
 {
 	static char stack[64 * 1024] __attribute__((aligned(16)));
-	int flags = CLONE_VM | CLONE_VFORK | CLONE_PIDFD | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS |
-		    CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP | SIGCHLD;
+	int flags = CLONE_VM | CLONE_VFORK | CLONE_PIDFD | CLONE_NEWUSER | CLONE_NEWPID |
+		    CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP | SIGCHLD;
 	struct birth birth = { .uid = getuid(),
 			       .gid = getgid(),
-			       .net = !net->own ? "" :
-				      net->door ? AB_INIT_DOOR :
-						  AB_INIT_NET,
+			       .net = !net->own	  ? ""
+				      : net->door ? AB_INIT_DOOR
+						  : AB_INIT_NET,
 			       .tmp_size = tmp_size };
 	struct ab_box box = { .pidfd = -1 };
 	ab_autofree char *host_ports = list_ports(net);
@@ -178,8 +176,7 @@ int ab_box_launch(const struct ab_box_net *net, uint64_t tmp_size,
 	 * clone() and not clone3(): the same flags, and it works where a
 	 * container's filter answers clone3 with ENOSYS.
 	 */
-	box.pid = clone(be_born, stack + sizeof(stack), flags, &birth,
-			&box.pidfd);
+	box.pid = clone(be_born, stack + sizeof(stack), flags, &birth, &box.pidfd);
 	if (box.pid < 0) {
 		int errnum = errno;
 
@@ -193,8 +190,7 @@ int ab_box_launch(const struct ab_box_net *net, uint64_t tmp_size,
 	return 0;
 }
 
-int ab_box_specify(const struct ab_box *box, struct ab_spec *spec,
-		   struct ab_error *err)
+int ab_box_specify(const struct ab_box *box, struct ab_spec *spec, struct ab_error *err)
 {
 	struct ab_msg msg = { .type = AB_MSG_SPEC };
 	ab_autoclose int fd = ab_spec_seal(spec, err);
@@ -214,8 +210,7 @@ int ab_box_tell(const struct ab_box *box, enum ab_msg_type type, int value)
 	ssize_t n;
 
 	do {
-		n = send(box->sock, &msg, AB_MSG_LEN(0),
-			 MSG_NOSIGNAL | MSG_DONTWAIT);
+		n = send(box->sock, &msg, AB_MSG_LEN(0), MSG_NOSIGNAL | MSG_DONTWAIT);
 	} while (n < 0 && errno == EINTR);
 	return n < 0 ? -1 : 0;
 }
@@ -260,21 +255,18 @@ static bool sane(const struct ab_msg *msg, ssize_t n, const struct ab_fds *fds)
 	       (msg->type != AB_MSG_NETWORK || sane_handover(msg, fds));
 }
 
-static ssize_t receive(int sock, struct ab_msg *ret, struct ab_fds *ret_fds,
-		       int flags)
+static ssize_t receive(int sock, struct ab_msg *ret, struct ab_fds *ret_fds, int flags)
 {
 	ssize_t n;
 
 	ret_fds->len = AB_COUNT(ret_fds->v);
-	n = ab_recv_fds(sock, ret, sizeof(*ret), ret_fds->v, &ret_fds->len,
-			flags);
+	n = ab_recv_fds(sock, ret, sizeof(*ret), ret_fds->v, &ret_fds->len, flags);
 	if (n < 0)
 		ret_fds->len = 0;
 	return n;
 }
 
-int ab_box_hear(const struct ab_box *box, struct ab_msg *ret,
-		struct ab_fds *ret_fds, int flags)
+int ab_box_hear(const struct ab_box *box, struct ab_msg *ret, struct ab_fds *ret_fds, int flags)
 {
 	ssize_t n = receive(box->sock, ret, ret_fds, flags);
 
@@ -311,8 +303,7 @@ void ab_box_fini(struct ab_box *box)
 	siginfo_t info;
 
 	if (box->pidfd >= 0) {
-		while (waitid(P_PIDFD, (id_t)box->pidfd, &info, WEXITED) < 0 &&
-		       errno == EINTR)
+		while (waitid(P_PIDFD, (id_t)box->pidfd, &info, WEXITED) < 0 && errno == EINTR)
 			;
 		close(box->pidfd);
 	}
@@ -342,6 +333,6 @@ void ab_box_namespaces(uint64_t ret[])
 __attribute__((constructor)) static void become_init(int argc, char **argv)
 {
 	if (argc == 5 && getpid() == 1 && strcmp(argv[0], AB_INIT_NAME) == 0)
-		ab_init_main((int)strtol(argv[1], NULL, 10), argv[2],
-			     strtoull(argv[3], NULL, 10), argv[4]);
+		ab_init_main((int)strtol(argv[1], NULL, 10), argv[2], strtoull(argv[3], NULL, 10),
+			     argv[4]);
 }

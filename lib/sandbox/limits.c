@@ -47,9 +47,7 @@ int ab_limits_apply(const struct ab_spec *spec)
 	if (setrlimit(RLIMIT_CORE, &none) < 0)
 		return -errno;
 	for (size_t i = 0; i < AB_COUNT(table); i++) {
-		int r = table[i].value ?
-				set_limit(table[i].what, table[i].value) :
-				0;
+		int r = table[i].value ? set_limit(table[i].what, table[i].value) : 0;
 		if (r < 0)
 			return r;
 	}
@@ -68,8 +66,7 @@ static int leave(void *arg)
 static bool can_fork(void)
 {
 	static char stack[4096] __attribute__((aligned(16)));
-	pid_t pid = clone(leave, stack + sizeof(stack),
-			  CLONE_VM | CLONE_VFORK | SIGCHLD, NULL);
+	pid_t pid = clone(leave, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | SIGCHLD, NULL);
 
 	if (pid > 0)
 		waitpid(pid, NULL, 0);
@@ -120,13 +117,11 @@ const char *ab_limits_unheld(const struct ab_spec *spec)
 	const struct ab_limits *limits = &spec->limits;
 	struct rlimit core;
 
-	if (limits->processes &&
-	    (spec->pids_cgroup ? can_fork() : !processes_held()))
+	if (limits->processes && (spec->pids_cgroup ? can_fork() : !processes_held()))
 		return "processes";
 	if (limits->files && !files_held(limits->files))
 		return "files";
-	if (limits->memory && !spec->memory_cgroup &&
-	    !memory_held(limits->memory))
+	if (limits->memory && !spec->memory_cgroup && !memory_held(limits->memory))
 		return "memory";
 	if (getrlimit(RLIMIT_CORE, &core) < 0 || core.rlim_max != 0)
 		return "core files";

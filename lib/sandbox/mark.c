@@ -19,8 +19,6 @@ void ab_mark(const char *step)
 	if (!book || book->nmarks == AB_MARKS_MAX)
 		return;
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	snprintf(book->marks[book->nmarks].name,
-		 sizeof(book->marks[0].name), "%s", step);
-	book->marks[book->nmarks++].ns =
-		(uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	snprintf(book->marks[book->nmarks].name, sizeof(book->marks[0].name), "%s", step);
+	book->marks[book->nmarks++].ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }

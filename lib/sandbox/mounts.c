@@ -45,11 +45,11 @@
 
 struct build {
 	const struct ab_spec *spec;
-	int host;		/* the host's root */
-	int root;		/* the box's root; the same unless hidden */
-	int stage;		/* the tmpfs */
+	int host;  /* the host's root */
+	int root;  /* the box's root; the same unless hidden */
+	int stage; /* the tmpfs */
 	dev_t stage_dev;
-	int *taken;		/* per plan entry: its tree, or -1 */
+	int *taken; /* per plan entry: its tree, or -1 */
 	struct ab_furniture *furniture;
 };
 
@@ -78,9 +78,8 @@ static int take(struct build *b, size_t i, struct ab_error *err)
 	/* Cloned before the root got these: a setuid file or a device in
 	 * the workspace must not work either. */
 	if (m->op == AB_MOUNT_WRITE)
-		return ab_tree_setattr(b->taken[i],
-				       MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, 0,
-				       1, m->path, err);
+		return ab_tree_setattr(b->taken[i], MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, 0, 1,
+				       m->path, err);
 	return 0;
 }
 
@@ -88,9 +87,8 @@ static int take_all(struct build *b, bool writable, struct ab_error *err)
 {
 	for (size_t i = 0; i < b->spec->plan.len; i++) {
 		enum ab_mount_op op = b->spec->plan.v[i].op;
-		bool wanted = writable ? op == AB_MOUNT_WRITE :
-					 op == AB_MOUNT_SHOW ||
-						 op == AB_MOUNT_CLOSE;
+		bool wanted = writable ? op == AB_MOUNT_WRITE
+				       : op == AB_MOUNT_SHOW || op == AB_MOUNT_CLOSE;
 
 		if (wanted && take(b, i, err) < 0)
 			return -1;
@@ -103,8 +101,7 @@ static mode_t private_mode(const char *path)
 	if (strcmp(ab_path_name(path), "tmp") == 0)
 		return 01777;
 	/* "/" and "/run"; a home or XDG_RUNTIME_DIR must be the user's own */
-	return strchr(path + 1, '/') || strcmp(path, "/root") == 0 ? 0700 :
-								     0755;
+	return strchr(path + 1, '/') || strcmp(path, "/root") == 0 ? 0700 : 0755;
 }
 
 /* Attach the tmpfs to the first private folder that is not the root itself:
@@ -141,18 +138,15 @@ static int stage(struct build *b, struct ab_error *err)
 			continue;
 		snprintf(name, sizeof(name), "p%zu", i);
 		if (mkdirat(b->stage, name, private_mode(plan->v[i].path)) < 0 ||
-		    (b->taken[i] = open_tree(b->stage, name,
-					     OPEN_TREE_CLONE |
-						     OPEN_TREE_CLOEXEC)) < 0)
-			return ab_fail(err, AB_ESYSTEM, errno,
-				       "make a private %s", plan->v[i].path);
+		    (b->taken[i] = open_tree(b->stage, name, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC)) <
+			    0)
+			return ab_fail(err, AB_ESYSTEM, errno, "make a private %s",
+				       plan->v[i].path);
 	}
 	if (ab_staged_make(b->spec, b->stage, err) < 0 ||
-	    ab_furniture_finish(b->furniture, b->stage, b->spec->run_id, err) <
-		    0)
+	    ab_furniture_finish(b->furniture, b->stage, b->spec->run_id, err) < 0)
 		return -1;
-	return ab_tree_setattr(b->stage, MOUNT_ATTR_RDONLY, 0, 0,
-			       "the staging folder", err);
+	return ab_tree_setattr(b->stage, MOUNT_ATTR_RDONLY, 0, 0, "the staging folder", err);
 }
 
 /* The hidden root: make the empty folder /, the host's tree below it. */
@@ -164,24 +158,21 @@ static int enter_empty_root(struct build *b, struct ab_error *err)
 		return -1;
 	b->root = -1;
 	dir = openat(b->taken[0], ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (dir < 0 || fchdir(dir) < 0 ||
-	    syscall(SYS_pivot_root, ".", ".") < 0)
+	if (dir < 0 || fchdir(dir) < 0 || syscall(SYS_pivot_root, ".", ".") < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "enter the empty root");
 	b->root = ab_take_fd(&dir);
 	for (size_t i = 0; i < 3; i++) {
 		static const char *const names[] = { "dev", "proc", "sys" };
 
 		if (mkdirat(b->root, names[i], 0755) < 0)
-			return ab_fail(err, AB_ESYSTEM, errno, "make /%s",
-				       names[i]);
+			return ab_fail(err, AB_ESYSTEM, errno, "make /%s", names[i]);
 	}
 	return 0;
 }
 
 static int leave_host_root(struct build *b, struct ab_error *err)
 {
-	if (fchdir(b->host) < 0 || umount2(".", MNT_DETACH) < 0 ||
-	    chdir("/") < 0)
+	if (fchdir(b->host) < 0 || umount2(".", MNT_DETACH) < 0 || chdir("/") < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "detach the host's root");
 	/* All of its folders are made. */
 	return ab_tree_setattr(b->root, MOUNT_ATTR_RDONLY, 0, 0, "/", err);
@@ -202,16 +193,14 @@ static int make_target(struct build *b, const char *path, enum ab_as as)
 		errno = ENOENT;
 		return -1;
 	}
-	if (as == AB_AS_DIR ?
-		    mkdirat(dir, ab_path_name(path), 0755) < 0 :
-		    mknodat(dir, ab_path_name(path), S_IFREG | 0444, 0) < 0)
+	if (as == AB_AS_DIR ? mkdirat(dir, ab_path_name(path), 0755) < 0
+			    : mknodat(dir, ab_path_name(path), S_IFREG | 0444, 0) < 0)
 		return -1;
 	return ab_tree_lookup(b->root, path);
 }
 
 /* A link that a plan shows in an empty root is made anew, not mounted. */
-static int copy_link(struct build *b, const struct ab_mount *m, int tree,
-		     struct ab_error *err)
+static int copy_link(struct build *b, const struct ab_mount *m, int tree, struct ab_error *err)
 {
 	ab_autofree char *parent = ab_path_parent(m->path);
 	ab_autoclose int dir = ab_tree_lookup(b->root, parent);
@@ -232,8 +221,7 @@ static int copy_link(struct build *b, const struct ab_mount *m, int tree,
 static int mask(struct build *b, const char *path, const char *name, int target,
 		struct ab_error *err)
 {
-	ab_autoclose int tree = open_tree(b->stage, name,
-					  OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+	ab_autoclose int tree = open_tree(b->stage, name, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
 
 	if (tree < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "mask %s", path);
@@ -256,7 +244,7 @@ static int mask_above(struct build *b, const char *path, struct ab_error *err)
 	if (target < 0 || fstat(target, &st) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "find %s", dir);
 	if (st.st_dev == b->stage_dev)
-		return 0;	/* the mask of a neighbour */
+		return 0; /* the mask of a neighbour */
 	return mask(b, dir, "d", target, err);
 }
 
@@ -308,13 +296,11 @@ static int place(struct build *b, size_t i, struct ab_error *err)
  * closed to us its owner can open, and what is no plain file any more leads
  * somewhere else.
  */
-static bool is_needless(struct build *b, const struct ab_file *f, bool there,
-			int errnum)
+static bool is_needless(struct build *b, const struct ab_file *f, bool there, int errnum)
 {
 	const struct ab_mount *m = ab_plan_find(&b->spec->plan, f->path);
 
-	return !f->over_mask || (m && m->op == AB_MOUNT_MASK) ||
-	       (!there && errnum == ENOENT);
+	return !f->over_mask || (m && m->op == AB_MOUNT_MASK) || (!there && errnum == ENOENT);
 }
 
 static int place_file(struct build *b, size_t i, struct ab_error *err)
@@ -328,13 +314,12 @@ static int place_file(struct build *b, size_t i, struct ab_error *err)
 	if (target < 0 && errno == ENOENT) {
 		target = make_target(b, f->path, AB_AS_FILE);
 		if (target < 0)
-			errno = ENOENT;	/* not there: nothing is seen */
+			errno = ENOENT; /* not there: nothing is seen */
 	}
 	if (target < 0 || fstat(target, &st) < 0 || !S_ISREG(st.st_mode)) {
 		if (is_needless(b, f, target >= 0, errno))
 			return 0;
-		return ab_fail(err, AB_ESYSTEM, target < 0 ? errno : 0,
-			       "cover %s", f->path);
+		return ab_fail(err, AB_ESYSTEM, target < 0 ? errno : 0, "cover %s", f->path);
 	}
 	ab_staged_name(b->spec, i, name);
 	tree = open_tree(b->stage, name, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
@@ -349,17 +334,15 @@ static int build(struct build *b, struct ab_error *err)
 	size_t first = 0;
 
 	if (take_all(b, true, err) < 0 ||
-	    ab_tree_setattr(b->host,
-			    MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID |
-				    MOUNT_ATTR_NODEV,
-			    0, 1, "/", err) < 0 ||
+	    ab_tree_setattr(b->host, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, 0, 1,
+			    "/", err) < 0 ||
 	    ab_furniture_collect_readonly(b->furniture, b->host, err) < 0 ||
 	    take_all(b, false, err) < 0 || stage(b, err) < 0)
 		return -1;
 	if (spec->hidden_root) {
 		if (enter_empty_root(b, err) < 0)
 			return -1;
-		first = 1;	/* the root itself */
+		first = 1; /* the root itself */
 	}
 	if (ab_furniture_place(b->furniture, b->root, b->stage, err) < 0)
 		return -1;
@@ -372,8 +355,7 @@ static int build(struct build *b, struct ab_error *err)
 	return spec->hidden_root ? leave_host_root(b, err) : 0;
 }
 
-int ab_mounts_prepare(uint64_t tmp_size, struct ab_ground *ret,
-		      struct ab_error *err)
+int ab_mounts_prepare(uint64_t tmp_size, struct ab_ground *ret, struct ab_error *err)
 {
 	struct ab_ground g = { .stage = -1 };
 	char size[24];
@@ -383,12 +365,10 @@ int ab_mounts_prepare(uint64_t tmp_size, struct ab_ground *ret,
 
 	snprintf(size, sizeof(size), "%llu", (unsigned long long)tmp_size);
 	g.host = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	g.stage = ab_tree_new("tmpfs", options,
-			      MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
+	g.stage = ab_tree_new("tmpfs", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
 	if (g.host < 0 || g.stage < 0)
 		ab_fail(err, AB_ESYSTEM, errno, "make a tmpfs");
-	else if (mkdirat(g.stage, "d", 0) < 0 ||
-		 mknodat(g.stage, "f", S_IFREG, 0) < 0)
+	else if (mkdirat(g.stage, "d", 0) < 0 || mknodat(g.stage, "f", S_IFREG, 0) < 0)
 		ab_fail(err, AB_ESYSTEM, errno, "make the masks");
 	else
 		r = ab_furniture_ready(&g.furniture, g.host, g.stage, err);
@@ -398,8 +378,7 @@ int ab_mounts_prepare(uint64_t tmp_size, struct ab_ground *ret,
 	return r;
 }
 
-int ab_mounts_apply(const struct ab_spec *spec, struct ab_ground *ground,
-		    struct ab_error *err)
+int ab_mounts_apply(const struct ab_spec *spec, struct ab_ground *ground, struct ab_error *err)
 {
 	struct build b = { .spec = spec,
 			   .host = ground->host,

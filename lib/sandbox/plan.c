@@ -11,8 +11,7 @@
 void ab_objects_add(struct ab_objects *list, const char *path, enum ab_as as)
 {
 	list->v = ab_realloc(list->v, (list->len + 1) * sizeof(list->v[0]));
-	list->v[list->len++] =
-		(struct ab_object){ .path = ab_strdup(path), .as = as };
+	list->v[list->len++] = (struct ab_object){ .path = ab_strdup(path), .as = as };
 }
 
 void ab_objects_fini(struct ab_objects *list)
@@ -23,13 +22,10 @@ void ab_objects_fini(struct ab_objects *list)
 	*list = (struct ab_objects){ 0 };
 }
 
-static void add(struct ab_plan *plan, enum ab_mount_op op, const char *path,
-		enum ab_as as)
+static void add(struct ab_plan *plan, enum ab_mount_op op, const char *path, enum ab_as as)
 {
 	plan->v = ab_realloc(plan->v, (plan->len + 1) * sizeof(plan->v[0]));
-	plan->v[plan->len++] = (struct ab_mount){
-		.op = op, .as = as, .path = ab_strdup(path)
-	};
+	plan->v[plan->len++] = (struct ab_mount){ .op = op, .as = as, .path = ab_strdup(path) };
 }
 
 /* "/a" < "/a/b" < "/a-b": a slash sorts before everything else, so that a
@@ -51,8 +47,7 @@ static int by_path(const void *pa, const void *pb)
 	return (unsigned char)*x - (unsigned char)*y;
 }
 
-const struct ab_mount *ab_plan_find(const struct ab_plan *plan,
-				    const char *path)
+const struct ab_mount *ab_plan_find(const struct ab_plan *plan, const char *path)
 {
 	const struct ab_mount *deepest = NULL;
 
@@ -70,8 +65,7 @@ static void settle(struct ab_plan *plan)
 	if (plan->len > 1)
 		qsort(plan->v, plan->len, sizeof(plan->v[0]), by_path);
 	for (size_t i = 0; i < plan->len; i++) {
-		if (out > 0 &&
-		    strcmp(plan->v[out - 1].path, plan->v[i].path) == 0)
+		if (out > 0 && strcmp(plan->v[out - 1].path, plan->v[i].path) == 0)
 			free(plan->v[--out].path);
 		plan->v[out++] = plan->v[i];
 	}
@@ -85,26 +79,23 @@ static void settle(struct ab_plan *plan)
 static bool matters(enum ab_mount_op op, const struct ab_mount *above)
 {
 	if (above && above->op == AB_MOUNT_MASK)
-		return false;	/* nothing below a mask can be reached */
+		return false; /* nothing below a mask can be reached */
 	switch (op) {
 	case AB_MOUNT_WRITE:
 		/* A closed tree stays closed; a writable one already is. */
-		return !above || (above->op != AB_MOUNT_CLOSE &&
-				  above->op != AB_MOUNT_WRITE &&
+		return !above || (above->op != AB_MOUNT_CLOSE && above->op != AB_MOUNT_WRITE &&
 				  above->op != AB_MOUNT_PIN);
 	case AB_MOUNT_SHOW:
 		return above && above->op == AB_MOUNT_PRIVATE;
 	case AB_MOUNT_PRIVATE:
 		return true;
 	case AB_MOUNT_CLOSE:
-		return above && (above->op == AB_MOUNT_WRITE ||
-				 above->op == AB_MOUNT_PIN);
+		return above && (above->op == AB_MOUNT_WRITE || above->op == AB_MOUNT_PIN);
 	case AB_MOUNT_MASK:
 		return !above || above->op != AB_MOUNT_PRIVATE;
 	case AB_MOUNT_PIN:
 		/* Only what is writable can be renamed. */
-		return above && (above->op == AB_MOUNT_WRITE ||
-				 above->op == AB_MOUNT_PIN);
+		return above && (above->op == AB_MOUNT_WRITE || above->op == AB_MOUNT_PIN);
 	}
 	return false;
 }
@@ -149,14 +140,14 @@ static void pin_ancestors(struct ab_plan *plan)
 		enum ab_mount_op op = plan->v[i].op;
 		ab_autofree char *dir = NULL;
 
-		if (op != AB_MOUNT_CLOSE && op != AB_MOUNT_MASK &&
-		    op != AB_MOUNT_PIN && op != AB_MOUNT_PRIVATE)
+		if (op != AB_MOUNT_CLOSE && op != AB_MOUNT_MASK && op != AB_MOUNT_PIN &&
+		    op != AB_MOUNT_PRIVATE)
 			continue;
 		for (size_t k = i; k-- > 0 && !root;) {
 			if (!ab_path_within(path, plan->v[k].path))
 				continue;
 			if (plan->v[k].op == AB_MOUNT_CLOSE)
-				break;	/* nothing in it can be renamed */
+				break; /* nothing in it can be renamed */
 			if (plan->v[k].op == AB_MOUNT_WRITE)
 				root = plan->v[k].path;
 		}
@@ -191,10 +182,8 @@ void ab_plan_make(const struct ab_facts *facts, struct ab_plan *ret)
 		const struct ab_objects *list;
 		enum ab_mount_op op;
 	} from[] = {
-		{ &facts->pinned, AB_MOUNT_PIN },
-		{ &facts->write, AB_MOUNT_WRITE },
-		{ &facts->show, AB_MOUNT_SHOW },
-		{ &facts->closed, AB_MOUNT_CLOSE },
+		{ &facts->pinned, AB_MOUNT_PIN },  { &facts->write, AB_MOUNT_WRITE },
+		{ &facts->show, AB_MOUNT_SHOW },   { &facts->closed, AB_MOUNT_CLOSE },
 		{ &facts->masked, AB_MOUNT_MASK },
 	};
 	struct ab_plan plan = { 0 };
@@ -205,18 +194,15 @@ void ab_plan_make(const struct ab_facts *facts, struct ab_plan *ret)
 		/* A host folder that the user made writable by name is not
 		 * replaced by an empty one. */
 		for (size_t k = 0; k < facts->write.len; k++)
-			wanted |= strcmp(facts->write.v[k].path,
-					 facts->privates.v[i]) == 0;
+			wanted |= strcmp(facts->write.v[k].path, facts->privates.v[i]) == 0;
 		if (!wanted)
-			add(&plan, AB_MOUNT_PRIVATE, facts->privates.v[i],
-			    AB_AS_DIR);
+			add(&plan, AB_MOUNT_PRIVATE, facts->privates.v[i], AB_AS_DIR);
 	}
 	for (size_t i = 0; i < AB_COUNT(from); i++)
 		for (size_t k = 0; k < from[i].list->len; k++) {
 			const struct ab_object *o = &from[i].list->v[k];
 
-			if (from[i].op == AB_MOUNT_WRITE &&
-			    is_closed(facts, o->path))
+			if (from[i].op == AB_MOUNT_WRITE && is_closed(facts, o->path))
 				continue;
 			add(&plan, from[i].op, o->path, o->as);
 		}

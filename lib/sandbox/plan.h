@@ -14,13 +14,13 @@
 
 #include "base/strv.h"
 
-enum ab_mount_op {	/* in order of precedence for one path */
-	AB_MOUNT_PIN,		/* a mount point, so that it cannot be renamed */
-	AB_MOUNT_SHOW,		/* the host's tree, read-only */
-	AB_MOUNT_WRITE,		/* the host's tree, writable */
-	AB_MOUNT_PRIVATE,	/* an empty folder of the box's own */
-	AB_MOUNT_CLOSE,		/* read-only inside a writable tree */
-	AB_MOUNT_MASK,		/* there, but neither readable nor writable */
+enum ab_mount_op {		     /* in order of precedence for one path */
+		   AB_MOUNT_PIN,     /* a mount point, so that it cannot be renamed */
+		   AB_MOUNT_SHOW,    /* the host's tree, read-only */
+		   AB_MOUNT_WRITE,   /* the host's tree, writable */
+		   AB_MOUNT_PRIVATE, /* an empty folder of the box's own */
+		   AB_MOUNT_CLOSE,   /* read-only inside a writable tree */
+		   AB_MOUNT_MASK,    /* there, but neither readable nor writable */
 };
 
 enum ab_as { AB_AS_DIR, AB_AS_FILE, AB_AS_LINK };
@@ -46,17 +46,17 @@ void ab_objects_fini(struct ab_objects *list);
 
 /* What the supervisor found out about the host. */
 struct ab_facts {
-	struct ab_strv privates;	/* /tmp, /run, ...; may nest */
-	struct ab_objects write;	/* writable roots */
-	struct ab_objects show;		/* visible although a private folder
+	struct ab_strv privates;  /* /tmp, /run, ...; may nest */
+	struct ab_objects write;  /* writable roots */
+	struct ab_objects show;	  /* visible although a private folder
 					   or a hidden root covers them */
-	struct ab_objects closed;	/* protected objects that exist */
-	struct ab_objects pinned;	/* folders that must stay in place */
-	struct ab_objects masked;	/* denied for reading, host sockets */
+	struct ab_objects closed; /* protected objects that exist */
+	struct ab_objects pinned; /* folders that must stay in place */
+	struct ab_objects masked; /* denied for reading, host sockets */
 };
 
 struct ab_plan {
-	struct ab_mount *v;	/* parents before children, a path once */
+	struct ab_mount *v; /* parents before children, a path once */
 	size_t len;
 };
 
@@ -65,7 +65,6 @@ void ab_plan_fini(struct ab_plan *plan);
 
 /* The operation that decides about `path`: the deepest one at or above it;
  * NULL when it is just the read-only root. */
-const struct ab_mount *ab_plan_find(const struct ab_plan *plan,
-				    const char *path);
+const struct ab_mount *ab_plan_find(const struct ab_plan *plan, const char *path);
 
 #endif

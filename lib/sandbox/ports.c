@@ -18,21 +18,18 @@ static int connect_loopback(int family, uint16_t port, int *ret_fd)
 	struct sockaddr_in6 v6 = { .sin6_family = AF_INET6,
 				   .sin6_port = htons(port),
 				   .sin6_addr = IN6ADDR_LOOPBACK_INIT };
-	ab_autoclose int fd = socket(
-		family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	ab_autoclose int fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	int r;
 
 	if (fd < 0)
 		return errno;
-	r = family == AF_INET ?
-		    connect(fd, (struct sockaddr *)&v4, sizeof(v4)) :
-		    connect(fd, (struct sockaddr *)&v6, sizeof(v6));
+	r = family == AF_INET ? connect(fd, (struct sockaddr *)&v4, sizeof(v4))
+			      : connect(fd, (struct sockaddr *)&v6, sizeof(v6));
 	/* On loopback the answer is there already, but only a second call
 	 * hears it: refused, connected, or still under way. */
 	if (r < 0 && errno == EINPROGRESS)
-		r = family == AF_INET ?
-			    connect(fd, (struct sockaddr *)&v4, sizeof(v4)) :
-			    connect(fd, (struct sockaddr *)&v6, sizeof(v6));
+		r = family == AF_INET ? connect(fd, (struct sockaddr *)&v4, sizeof(v4))
+				      : connect(fd, (struct sockaddr *)&v6, sizeof(v6));
 	if (r < 0 && errno != EALREADY && errno != EISCONN)
 		return errno;
 	*ret_fd = ab_take_fd(&fd);
@@ -52,8 +49,7 @@ int ab_ports_dial(int port, int *ret_fd)
 	return r;
 }
 
-size_t ab_ports_parse(const char *text, uint16_t *ret, size_t count,
-		      size_t max)
+size_t ab_ports_parse(const char *text, uint16_t *ret, size_t count, size_t max)
 {
 	/* "  0: 0100007F:1F90 00000000:0000 0A ...": slot, local, remote,
 	 * state; 0A is LISTEN. */

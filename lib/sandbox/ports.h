@@ -13,7 +13,6 @@ int ab_ports_dial(int port, int *ret_fd);
 
 /* Pure: the ports in LISTEN state of one /proc/net/tcp or tcp6 text; adds to
  * ret[0..count) and returns the new count. */
-size_t ab_ports_parse(const char *text, uint16_t *ret, size_t count,
-		      size_t max);
+size_t ab_ports_parse(const char *text, uint16_t *ret, size_t count, size_t max);
 
 #endif

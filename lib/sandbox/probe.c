@@ -40,7 +40,7 @@ struct proof {
 	const struct ab_spec *spec;
 	enum ab_capture capture;
 	bool landlock;
-	uint32_t held;		/* what earlier probes have proved */
+	uint32_t held; /* what earlier probes have proved */
 	char why[128];
 };
 
@@ -50,8 +50,7 @@ static const char *because(struct proof *p, const char *what, const char *path)
 	return p->why;
 }
 
-static const char *own_namespace(struct proof *p, enum ab_ns ns,
-				 const char *path)
+static const char *own_namespace(struct proof *p, enum ab_ns ns, const char *path)
 {
 	struct stat st;
 
@@ -64,15 +63,13 @@ static const char *own_namespace(struct proof *p, enum ab_ns ns,
 
 static const char *user_ns(struct proof *p)
 {
-	struct __user_cap_header_struct head = {
-		.version = _LINUX_CAPABILITY_VERSION_3
-	};
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct caps[2];
 
 	(void)p;
 	if (syscall(SYS_capget, &head, caps) < 0 ||
-	    (caps[0].permitted | caps[1].permitted | caps[0].effective |
-	     caps[1].effective | caps[0].inheritable | caps[1].inheritable))
+	    (caps[0].permitted | caps[1].permitted | caps[0].effective | caps[1].effective |
+	     caps[0].inheritable | caps[1].inheritable))
 		return "capabilities are left";
 	for (int cap = 0; cap < 64; cap++) {
 		int in = prctl(PR_CAPBSET_READ, cap, 0, 0, 0);
@@ -125,9 +122,9 @@ static const char *net_fence(struct proof *p)
 	if (!p->spec->own_net)
 		return "the network is the host's";
 	if (p->spec->no_sockets)
-		return has_sockets(AF_INET) || has_sockets(AF_INET6) ?
-			       "internet sockets can be made" :
-			       NULL;
+		return has_sockets(AF_INET) || has_sockets(AF_INET6)
+			       ? "internet sockets can be made"
+			       : NULL;
 	why = own_namespace(p, AB_NS_NET, "/proc/self/ns/net");
 	if (!why && !ab_loopback_alone())
 		why = "there is another network device";
@@ -146,13 +143,11 @@ static bool connects(const char *path)
 		return true;
 	memcpy(un.sun_path, path, strlen(path) + 1);
 	for (size_t i = 0; i < AB_COUNT(types); i++) {
-		ab_autoclose int fd = socket(
-			AF_UNIX, types[i] | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+		ab_autoclose int fd = socket(AF_UNIX, types[i] | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 		if (fd < 0)
 			return true;
-		if (connect(fd, (struct sockaddr *)&un, sizeof(un)) == 0 ||
-		    errno == EAGAIN)
+		if (connect(fd, (struct sockaddr *)&un, sizeof(un)) == 0 || errno == EAGAIN)
 			return true;
 		if (errno == EACCES)
 			return false;
@@ -170,9 +165,7 @@ static const char *dns_fence(struct proof *p)
 		"/run/dbus/system_bus_socket",
 		"/run/avahi-daemon/socket",
 	};
-	const char *why = p->held & AB_PROP_BIT(AB_PROP_NET_FENCE) ?
-				  NULL :
-				  "there is no net-fence";
+	const char *why = p->held & AB_PROP_BIT(AB_PROP_NET_FENCE) ? NULL : "there is no net-fence";
 
 	for (size_t i = 0; !why && i < AB_COUNT(doors); i++)
 		if (connects(doors[i]))
@@ -188,7 +181,7 @@ static const char *write_fence(struct proof *p)
 		int fd;
 
 		if (statvfs(dir, &fs) < 0)
-			continue;	/* not visible: not writable either */
+			continue; /* not visible: not writable either */
 		if (!p->spec->nested && !(fs.f_flag & ST_RDONLY))
 			return because(p, "writable mount at", dir);
 		/* Nameless: gone with the descriptor if it is ever made. */
@@ -211,12 +204,10 @@ static bool is_shown(const struct ab_spec *spec, const char *path, int fd)
 {
 	struct stat ours, st;
 
-	if (stat(AB_MARKER, &ours) < 0 || fstat(fd, &st) < 0 ||
-	    ours.st_dev != st.st_dev)
+	if (stat(AB_MARKER, &ours) < 0 || fstat(fd, &st) < 0 || ours.st_dev != st.st_dev)
 		return false;
 	for (size_t i = 0; i < spec->nfiles; i++)
-		if (spec->files[i].over_mask &&
-		    strcmp(spec->files[i].path, path) == 0)
+		if (spec->files[i].over_mask && strcmp(spec->files[i].path, path) == 0)
 			return true;
 	return false;
 }
@@ -247,8 +238,7 @@ static const char *protected_names(struct proof *p)
 
 		if (m->op != AB_MOUNT_CLOSE && m->op != AB_MOUNT_PIN)
 			continue;
-		if (statx(AT_FDCWD, m->path, AT_SYMLINK_NOFOLLOW, STATX_TYPE,
-			  &stx) < 0 ||
+		if (statx(AT_FDCWD, m->path, AT_SYMLINK_NOFOLLOW, STATX_TYPE, &stx) < 0 ||
 		    !(stx.stx_attributes & STATX_ATTR_MOUNT_ROOT))
 			return because(p, "can be renamed:", m->path);
 		if (m->op == AB_MOUNT_CLOSE && m->as != AB_AS_LINK &&
@@ -279,8 +269,7 @@ static const char *ipc_fence_late(struct proof *p)
 {
 	if (!p->landlock || p->spec->landlock_abi < 9)
 		return "needs Landlock ABI 9 (Linux 7.1)";
-	return p->held & AB_PROP_BIT(AB_PROP_IPC_FENCE) ? NULL :
-							  "there is no ipc-fence";
+	return p->held & AB_PROP_BIT(AB_PROP_IPC_FENCE) ? NULL : "there is no ipc-fence";
 }
 
 static const char *syscalls(struct proof *p)
@@ -292,8 +281,7 @@ static const char *syscalls(struct proof *p)
 	 * EINVAL, ENOKEY. */
 	if (syscall(SYS_bpf, -1, NULL, 0) == 0 || errno != EPERM)
 		return "bpf is open";
-	if (syscall(SYS_keyctl, KEYCTL_GET_KEYRING_ID,
-		    KEY_SPEC_SESSION_KEYRING, 0) >= 0 ||
+	if (syscall(SYS_keyctl, KEYCTL_GET_KEYRING_ID, KEY_SPEC_SESSION_KEYRING, 0) >= 0 ||
 	    errno != EPERM)
 		return "keyctl is open";
 	if (ioctl(-1, TIOCSTI, "") == 0 || errno != EPERM)
@@ -319,8 +307,7 @@ static const char *limits(struct proof *p)
 /* An address for documentation, that no device has. */
 static bool is_local(void)
 {
-	struct sockaddr_in at = { .sin_family = AF_INET,
-				  .sin_addr = { htonl(0xcb007101) } };
+	struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr = { htonl(0xcb007101) } };
 	ab_autoclose int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
 	return fd >= 0 && bind(fd, (struct sockaddr *)&at, sizeof(at)) == 0;
@@ -385,12 +372,10 @@ void ab_probe(const struct ab_target *target, struct ab_holds *holds)
 			continue;
 		}
 		/* Only what was asked for is worth a word. */
-		if (n < sizeof(holds->missing) &&
-		    (spec->require & AB_PROP_BIT(i)))
-			n += (size_t)snprintf(holds->missing + n,
-					      sizeof(holds->missing) - n,
-					      "%s%s (%s)", n ? ", " : "",
-					      ab_property_names[i], why);
+		if (n < sizeof(holds->missing) && (spec->require & AB_PROP_BIT(i)))
+			n += (size_t)snprintf(holds->missing + n, sizeof(holds->missing) - n,
+					      "%s%s (%s)", n ? ", " : "", ab_property_names[i],
+					      why);
 	}
 	holds->properties = proof.held;
 }

@@ -8,11 +8,9 @@
 
 static void allow(struct ab_spec *spec, const char *path, uint32_t rights)
 {
-	spec->rules = ab_realloc(spec->rules,
-				 (spec->nrules + 1) * sizeof(spec->rules[0]));
-	spec->rules[spec->nrules++] = (struct ab_path_rule){
-		.path = ab_strdup(path), .rights = rights
-	};
+	spec->rules = ab_realloc(spec->rules, (spec->nrules + 1) * sizeof(spec->rules[0]));
+	spec->rules[spec->nrules++] =
+		(struct ab_path_rule){ .path = ab_strdup(path), .rights = rights };
 }
 
 /* In every box. What the mounts make read-only stays so: a rule permits,
@@ -42,8 +40,7 @@ void ab_rules_make(struct ab_spec *spec, const struct ab_strv *sockets)
 		case AB_MOUNT_PRIVATE:
 			/* The hidden root itself is a folder to look at. */
 			allow(spec, m->path,
-			      m->path[1] ? AB_LL_ALL & ~AB_LL_DEVICE :
-					   0u + AB_LL_READ);
+			      m->path[1] ? AB_LL_ALL & ~AB_LL_DEVICE : 0u + AB_LL_READ);
 			break;
 		case AB_MOUNT_SHOW:
 			if (m->as != AB_AS_LINK)
@@ -52,10 +49,9 @@ void ab_rules_make(struct ab_spec *spec, const struct ab_strv *sockets)
 		case AB_MOUNT_PIN:
 		case AB_MOUNT_CLOSE:
 		case AB_MOUNT_MASK:
-			break;	/* what is above them decides */
+			break; /* what is above them decides */
 		}
 	}
 	for (size_t i = 0; i < sockets->len; i++)
-		allow(spec, sockets->v[i],
-		      AB_LL_READ | AB_LL_WRITE | AB_LL_SOCKET);
+		allow(spec, sockets->v[i], AB_LL_READ | AB_LL_WRITE | AB_LL_SOCKET);
 }

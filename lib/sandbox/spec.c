@@ -13,8 +13,8 @@
 
 /* One walk over the struct serves both directions. */
 struct codec {
-	struct ab_buf *out;	/* encoding */
-	const char *in, *end;	/* decoding */
+	struct ab_buf *out;   /* encoding */
+	const char *in, *end; /* decoding */
 	bool broken;
 };
 
@@ -176,13 +176,11 @@ static void code_spec(struct codec *c, struct ab_spec *s)
 
 static struct ab_file *add_file(struct ab_spec *spec)
 {
-	spec->files = ab_realloc(spec->files,
-				 (spec->nfiles + 1) * sizeof(spec->files[0]));
+	spec->files = ab_realloc(spec->files, (spec->nfiles + 1) * sizeof(spec->files[0]));
 	return &spec->files[spec->nfiles++];
 }
 
-struct ab_file *ab_spec_add_file(struct ab_spec *spec, char *path, char *data,
-				 size_t len)
+struct ab_file *ab_spec_add_file(struct ab_spec *spec, char *path, char *data, size_t len)
 {
 	struct ab_file *f = add_file(spec);
 
@@ -195,8 +193,7 @@ struct ab_file *ab_spec_share_file(struct ab_spec *spec, char *path, size_t of)
 	struct ab_file *f = add_file(spec);
 	uint32_t same = spec->files[of].same;
 
-	*f = (struct ab_file){ .path = path,
-			       .same = same ? same : (uint32_t)of + 1 };
+	*f = (struct ab_file){ .path = path, .same = same ? same : (uint32_t)of + 1 };
 	return f;
 }
 
@@ -231,8 +228,7 @@ int ab_spec_read(int fd, struct ab_spec *ret, struct ab_error *err)
 	munmap(map, (size_t)st.st_size);
 	if (c.broken || c.in != c.end || spec.argv.len == 0) {
 		ab_spec_fini(&spec);
-		return ab_fail(err, AB_ESYSTEM, 0,
-			       "the specification is not whole");
+		return ab_fail(err, AB_ESYSTEM, 0, "the specification is not whole");
 	}
 	*ret = spec;
 	return 0;

@@ -13,8 +13,7 @@
 #include "base/path.h"
 #include "sandbox/spec.h"
 
-void ab_staged_name(const struct ab_spec *spec, size_t i,
-		    char ret[AB_STAGED_NAME])
+void ab_staged_name(const struct ab_spec *spec, size_t i, char ret[AB_STAGED_NAME])
 {
 	uint32_t same = spec->files[i].same;
 
@@ -25,8 +24,7 @@ void ab_staged_name(const struct ab_spec *spec, size_t i,
 static const struct ab_mount *folder_of(const struct ab_spec *spec, size_t i)
 {
 	const struct ab_file *f = &spec->files[i];
-	const struct ab_mount *m =
-		f->over_mask ? ab_plan_find(&spec->plan, f->path) : NULL;
+	const struct ab_mount *m = f->over_mask ? ab_plan_find(&spec->plan, f->path) : NULL;
 
 	return m && m->op == AB_MOUNT_MASK && m->as == AB_AS_DIR ? m : NULL;
 }
@@ -41,8 +39,7 @@ bool ab_staged_in_place(const struct ab_spec *spec, size_t i)
 	return is_device(spec->files[i].path) || folder_of(spec, i);
 }
 
-void ab_staged_mask(const struct ab_spec *spec, size_t i,
-		    char ret[AB_STAGED_NAME])
+void ab_staged_mask(const struct ab_spec *spec, size_t i, char ret[AB_STAGED_NAME])
 {
 	const struct ab_mount *m = &spec->plan.v[i];
 
@@ -65,8 +62,7 @@ static char *place_of(const struct ab_spec *spec, size_t i)
 	m = folder_of(spec, i);
 	if (!m)
 		return NULL;
-	return ab_printf("m%zu%s", (size_t)(m - spec->plan.v),
-			 path + strlen(m->path));
+	return ab_printf("m%zu%s", (size_t)(m - spec->plan.v), path + strlen(m->path));
 }
 
 /* A folder in a mask can be gone through, and not be read. */
@@ -89,8 +85,7 @@ static int make_folders(int stage, char *path)
 static int write_bytes(const struct ab_file *f, int stage, const char *name)
 {
 	ab_autoclose int fd =
-		openat(stage, name, O_WRONLY | O_CREAT | O_CLOEXEC,
-		       f->mode ? f->mode : 0444);
+		openat(stage, name, O_WRONLY | O_CREAT | O_CLOEXEC, f->mode ? f->mode : 0444);
 
 	return fd < 0 ? -1 : ab_write_all(fd, f->data, f->len);
 }
@@ -106,9 +101,7 @@ static int make_one(const struct ab_spec *spec, size_t i, int stage)
 		return -1;
 	if (!path)
 		return 0;
-	return make_folders(stage, path) < 0
-		       ? -1
-		       : linkat(stage, name, stage, path, 0);
+	return make_folders(stage, path) < 0 ? -1 : linkat(stage, name, stage, path, 0);
 }
 
 int ab_staged_make(const struct ab_spec *spec, int stage, struct ab_error *err)
@@ -119,8 +112,7 @@ int ab_staged_make(const struct ab_spec *spec, int stage, struct ab_error *err)
 		if (make_one(spec, i, stage) == 0)
 			continue;
 		errnum = errno;
-		ab_fail(err, AB_ESYSTEM, errnum, "make the box's own %s",
-			spec->files[i].path);
+		ab_fail(err, AB_ESYSTEM, errnum, "make the box's own %s", spec->files[i].path);
 		if (errnum == ENOSPC)
 			ab_hint(err, "it needs more room: filesystem.tmpSize");
 		return -1;

@@ -17,15 +17,13 @@ enum { AB_STAGED_NAME = 24 };
 int ab_staged_make(const struct ab_spec *spec, int stage, struct ab_error *err);
 
 /* Where the bytes of file i are. */
-void ab_staged_name(const struct ab_spec *spec, size_t i,
-		    char ret[AB_STAGED_NAME]);
+void ab_staged_name(const struct ab_spec *spec, size_t i, char ret[AB_STAGED_NAME]);
 
 /* Does file i come with a folder, so that it is not mounted? */
 bool ab_staged_in_place(const struct ab_spec *spec, size_t i);
 
 /* What masks entry i of the plan: the empty file or folder that everybody
  * shares, or a folder of its own, just as closed, with files to be shown. */
-void ab_staged_mask(const struct ab_spec *spec, size_t i,
-		    char ret[AB_STAGED_NAME]);
+void ab_staged_mask(const struct ab_spec *spec, size_t i, char ret[AB_STAGED_NAME]);
 
 #endif

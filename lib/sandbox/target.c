@@ -38,8 +38,7 @@ static int take_terminal(const struct ab_target *t, struct ab_error *err)
 		return ab_fail(err, AB_ESYSTEM, errno, "take the terminal");
 	for (int fd = 0; fd < 3; fd++)
 		if ((t->spec->tty_fds & (1u << fd)) && dup2(t->tty, fd) < 0)
-			return ab_fail(err, AB_ESYSTEM, errno,
-				       "attach the terminal");
+			return ab_fail(err, AB_ESYSTEM, errno, "attach the terminal");
 	return 0;
 }
 
@@ -57,11 +56,12 @@ static int ask_first(struct ab_target *t, struct ab_error *err)
 	if (!t->spec->strict)
 		return 0;
 	ab_fail(err, AB_ESYSTEM, -fd, "listen for what is executed");
-	ab_hint(err, "%s; commands.enforce \"start\" does without, and "
-		     "--fallback warn says so and runs",
+	ab_hint(err,
+		"%s; commands.enforce \"start\" does without, and "
+		"--fallback warn says so and runs",
 		fd == -EBUSY ? "what agentbox itself runs in listens already, "
-			       "and the kernel allows one" :
-			       "this needs Linux 5.5");
+			       "and the kernel allows one"
+			     : "this needs Linux 5.5");
 	return ab_step(err, "enforcement");
 }
 
@@ -159,8 +159,8 @@ static void execute_along(const char *path, const struct ab_spec *spec)
 		size_t n = strcspn(path, ":");
 		char file[4096];
 
-		if ((size_t)snprintf(file, sizeof(file), "%.*s%s%s", (int)n,
-				     path, n ? "/" : "", name) < sizeof(file))
+		if ((size_t)snprintf(file, sizeof(file), "%.*s%s%s", (int)n, path, n ? "/" : "",
+				     name) < sizeof(file))
 			execute(file, spec);
 		else
 			errno = ENAMETOOLONG;
@@ -182,22 +182,19 @@ int ab_target_exec(const struct ab_spec *spec, struct ab_error *err)
 
 	execute_along(path ? path : "/usr/local/bin:/usr/bin:/bin", spec);
 	errnum = errno;
-	ab_fail(err, errnum == ENOENT || errnum == ENOTDIR ? AB_ENOTFOUND :
-							     AB_ENOEXEC,
-		errnum, "%s", spec->argv.v[0]);
+	ab_fail(err, errnum == ENOENT || errnum == ENOTDIR ? AB_ENOTFOUND : AB_ENOEXEC, errnum,
+		"%s", spec->argv.v[0]);
 	return ab_step(err, "exec");
 }
 
 /* The properties that must hold and do not, as a refusal. */
-static int judge(const struct ab_spec *spec, const struct ab_holds *holds,
-		 struct ab_error *err)
+static int judge(const struct ab_spec *spec, const struct ab_holds *holds, struct ab_error *err)
 {
 	uint32_t lacking = spec->require & ~holds->properties;
 
 	if (!spec->strict || !lacking)
 		return 0;
-	ab_fail(err, AB_EPROPERTY, 0, "the box does not hold: %s",
-		holds->missing);
+	ab_fail(err, AB_EPROPERTY, 0, "the box does not hold: %s", holds->missing);
 	ab_hint(err, "agentbox doctor says what this machine lacks; "
 		     "--fallback warn runs without it");
 	return ab_step(err, "proof");
@@ -220,14 +217,13 @@ static void send_holds(struct ab_target *t)
 {
 	struct ab_msg msg = { .type = AB_MSG_HOLDS, .u.holds = *t->holds };
 
-	if (ab_send_fds(t->sock, &msg, AB_MSG_LEN(sizeof(msg.u.holds)),
-			&t->listener, t->listener >= 0) < 0)
+	if (ab_send_fds(t->sock, &msg, AB_MSG_LEN(sizeof(msg.u.holds)), &t->listener,
+			t->listener >= 0) < 0)
 		_exit(125);
 	ab_closep(&t->listener);
 }
 
-__attribute__((no_sanitize("address", "undefined"))) static int
-become_target(void *arg)
+__attribute__((no_sanitize("address", "undefined"))) static int become_target(void *arg)
 {
 	struct ab_target *t = arg;
 	struct ab_msg msg = { .type = AB_MSG_FAILED };
@@ -262,6 +258,6 @@ pid_t ab_target_start(struct ab_target *target)
 {
 	static char stack[128 * 1024] __attribute__((aligned(16)));
 
-	return clone(become_target, stack + sizeof(stack),
-		     CLONE_VM | CLONE_VFORK | SIGCHLD, target);
+	return clone(become_target, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | SIGCHLD,
+		     target);
 }

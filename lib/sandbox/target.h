@@ -15,13 +15,13 @@ struct ab_holds;
 
 struct ab_target {
 	const struct ab_spec *spec;
-	int sock;		/* to the supervisor */
-	int ruleset;		/* Landlock, -1: the kernel has none */
-	int tty;		/* the slave, or -1 */
-	enum ab_capture capture;	/* what the box's network does */
-	struct ab_holds *holds;	/* filled by the proof */
-	int listener;		/* made by the lock, or -1 */
-	bool asked;		/* it was sent already */
+	int sock;		 /* to the supervisor */
+	int ruleset;		 /* Landlock, -1: the kernel has none */
+	int tty;		 /* the slave, or -1 */
+	enum ab_capture capture; /* what the box's network does */
+	struct ab_holds *holds;	 /* filled by the proof */
+	int listener;		 /* made by the lock, or -1 */
+	bool asked;		 /* it was sent already */
 };
 
 /* Returns the pid once the command was executed or has failed and reported

@@ -19,8 +19,7 @@ int ab_tree_lookup(int root, const char *path);
 int ab_tree_clone(int fd, const char *what, struct ab_error *err);
 
 /* Attach it on top of what `target` is. */
-int ab_tree_place(int tree, int target, const char *what,
-		  struct ab_error *err);
+int ab_tree_place(int tree, int target, const char *what, struct ab_error *err);
 
 /* A new file system, not attached anywhere yet. `options` is a list of key,
  * value pairs (value NULL: a flag) that ends with a NULL key; `attr` are
@@ -29,7 +28,7 @@ int ab_tree_new(const char *type, const char *const *options, unsigned int attr)
 
 /* Set and clear MOUNT_ATTR_* on the mount at fd; recursive reaches all below
  * it and makes their propagation private. */
-int ab_tree_setattr(int fd, uint64_t set, uint64_t clear, int recursive,
-		    const char *what, struct ab_error *err);
+int ab_tree_setattr(int fd, uint64_t set, uint64_t clear, int recursive, const char *what,
+		    struct ab_error *err);
 
 #endif

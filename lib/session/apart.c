@@ -51,9 +51,9 @@ struct apart {
 	const struct ab_request *request;
 	struct ab_apart *ret;
 	uint64_t capture;
-	bool nested; /* in a box already: the child becomes the
+	bool nested;  /* in a box already: the child becomes the
 				 * command, and has no result */
-	int result; /* a file in memory */
+	int result;   /* a file in memory */
 	int words[2]; /* ours, the child's */
 	int pipes[STREAMS][2];
 	int signals;
@@ -74,8 +74,7 @@ static void say_by_word(void *arg, enum ab_level level, const char *text)
 	word->kind = WORD_SAID;
 	word->value = (int32_t)level;
 	memcpy(word->u.text, text, len);
-	send(a->words[1], word, offsetof(struct word, u) + len + 1,
-	     MSG_NOSIGNAL);
+	send(a->words[1], word, offsetof(struct word, u) + len + 1, MSG_NOSIGNAL);
 	free(word);
 }
 
@@ -86,8 +85,7 @@ static int arrange_stdio(const struct apart *a)
 
 	if (!a->capture)
 		return 0;
-	if (dup2(a->pipes[OUT][1], STDOUT_FILENO) < 0 ||
-	    dup2(a->pipes[ERR][1], STDERR_FILENO) < 0)
+	if (dup2(a->pipes[OUT][1], STDOUT_FILENO) < 0 || dup2(a->pipes[ERR][1], STDERR_FILENO) < 0)
 		return -1;
 	if (!isatty(STDIN_FILENO))
 		return 0;
@@ -108,8 +106,7 @@ static void close_ours(const struct apart *a)
 	}
 }
 
-static void report(const struct apart *a, int result, int status,
-		   const struct ab_error *err)
+static void report(const struct apart *a, int result, int status, const struct ab_error *err)
 {
 	struct word *word = ab_alloc(sizeof(*word));
 	size_t len = offsetof(struct word, u);
@@ -152,8 +149,7 @@ _Noreturn static void be_supervisor(struct apart *a, pid_t parent)
 /* Everything but what a mistake of our own would raise. */
 static void choose_signals(sigset_t *ret)
 {
-	static const int own[] = { SIGSEGV, SIGBUS,  SIGFPE, SIGILL,
-				   SIGTRAP, SIGABRT, SIGSYS };
+	static const int own[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS };
 
 	sigfillset(ret);
 	for (size_t i = 0; i < AB_COUNT(own); i++)
@@ -240,8 +236,7 @@ static bool hear_words(struct apart *a)
 	ab_autofree struct word *word = ab_alloc(sizeof(*word) + 1);
 
 	for (;;) {
-		ssize_t n =
-			recv(a->words[0], word, sizeof(*word), MSG_DONTWAIT);
+		ssize_t n = recv(a->words[0], word, sizeof(*word), MSG_DONTWAIT);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -251,9 +246,7 @@ static bool hear_words(struct apart *a)
 		if ((size_t)n < offsetof(struct word, u))
 			continue;
 		if (word->kind == WORD_SAID) {
-			a->request->say(a->request->arg,
-					(enum ab_level)word->value,
-					word->u.text);
+			a->request->say(a->request->arg, (enum ab_level)word->value, word->u.text);
 			continue;
 		}
 		a->last = *word;
@@ -265,8 +258,7 @@ static bool is_stopped(const struct apart *a)
 {
 	siginfo_t info = { 0 };
 
-	return waitid(P_PID, (id_t)a->pid, &info,
-		      WSTOPPED | WNOHANG | WNOWAIT) == 0 &&
+	return waitid(P_PID, (id_t)a->pid, &info, WSTOPPED | WNOHANG | WNOWAIT) == 0 &&
 	       info.si_pid == a->pid;
 }
 
@@ -329,26 +321,22 @@ static void attend(struct apart *a)
 	hear_words(a);
 	for (size_t i = 0; a->capture && i < STREAMS; i++)
 		read_stream(a, i);
-	while (waitid(P_PID, (id_t)a->pid, &a->end, WEXITED) < 0 &&
-	       errno == EINTR)
+	while (waitid(P_PID, (id_t)a->pid, &a->end, WEXITED) < 0 && errno == EINTR)
 		;
 }
 
 /* It was killed before it could tell: so is who calls run, and the shell says
  * as much by the status. */
-static int conclude_killed(const struct apart *a, int *ret_status,
-			   struct ab_error *err)
+static int conclude_killed(const struct apart *a, int *ret_status, struct ab_error *err)
 {
-	ab_fail(err, AB_ESYSTEM, 0,
-		"the run's supervisor was ended by signal %d",
+	ab_fail(err, AB_ESYSTEM, 0, "the run's supervisor was ended by signal %d",
 		a->end.si_status);
 	a->request->say(a->request->arg, AB_SAY_WARNING, err->text);
 	*ret_status = 128 + a->end.si_status;
 	return 0;
 }
 
-static int conclude(const struct apart *a, int *ret_status,
-		    struct ab_error *err)
+static int conclude(const struct apart *a, int *ret_status, struct ab_error *err)
 {
 	bool exited = a->end.si_code == CLD_EXITED;
 
@@ -361,20 +349,17 @@ static int conclude(const struct apart *a, int *ret_status,
 		return 0;
 	}
 	if (a->nested) {
-		*ret_status =
-			exited ? a->end.si_status : 128 + a->end.si_status;
+		*ret_status = exited ? a->end.si_status : 128 + a->end.si_status;
 		return 0;
 	}
 	if (!exited)
 		return conclude_killed(a, ret_status, err);
-	return ab_fail(err, AB_ESYSTEM, 0,
-		       "the run's supervisor has ended without a word");
+	return ab_fail(err, AB_ESYSTEM, 0, "the run's supervisor has ended without a word");
 }
 
 /* The child could not write it, so it is what can be seen from here. */
 static char *make_result(const struct apart *a, int result, int status,
-			 const struct timespec *started,
-			 const struct ab_error *err)
+			 const struct timespec *started, const struct ab_error *err)
 {
 	ab_autobuf struct ab_buf json = { 0 };
 	struct ab_result what = {
@@ -382,8 +367,7 @@ static char *make_result(const struct apart *a, int result, int status,
 		.name = a->request->name,
 		.exit = result < 0 ? ab_exit_status(err) : status,
 		.ran = result == 0 && a->nested,
-		.status = a->end.si_code == CLD_EXITED ? a->end.si_status << 8
-						       : a->end.si_status,
+		.status = a->end.si_code == CLD_EXITED ? a->end.si_status << 8 : a->end.si_status,
 		.error = err->code == AB_ENONE ? NULL : err,
 		.started = *started,
 	};
@@ -391,9 +375,8 @@ static char *make_result(const struct apart *a, int result, int status,
 
 	clock_gettime(CLOCK_REALTIME, &now);
 	if (now.tv_sec >= started->tv_sec)
-		what.duration_ms =
-			(uint64_t)((now.tv_sec - started->tv_sec) * 1000 +
-				   (now.tv_nsec - started->tv_nsec) / 1000000);
+		what.duration_ms = (uint64_t)((now.tv_sec - started->tv_sec) * 1000 +
+					      (now.tv_nsec - started->tv_nsec) / 1000000);
 	ab_result_json(&what, &json);
 	return ab_buf_take(&json);
 }
@@ -404,8 +387,7 @@ static char *read_result(const struct apart *a)
 	size_t len;
 
 	if (a->result < 0 || lseek(a->result, 0, SEEK_SET) < 0 ||
-	    ab_read_all(a->result, RESULT_MAX, &text, &len) < 0 || len < 2 ||
-	    text[len - 1] != '\n')
+	    ab_read_all(a->result, RESULT_MAX, &text, &len) < 0 || len < 2 || text[len - 1] != '\n')
 		return NULL;
 	text[len - 1] = '\0';
 	return ab_take(text);
@@ -423,8 +405,8 @@ static void close_all(struct apart *a)
 	}
 }
 
-int ab_run_apart(const struct ab_request *request, uint64_t capture,
-		 struct ab_apart *ret, int *ret_status, struct ab_error *err)
+int ab_run_apart(const struct ab_request *request, uint64_t capture, struct ab_apart *ret,
+		 int *ret_status, struct ab_error *err)
 {
 	struct apart *a = ab_alloc(sizeof(*a));
 	struct timespec started;
@@ -449,8 +431,7 @@ int ab_run_apart(const struct ab_request *request, uint64_t capture,
 	}
 	ret->result = read_result(a);
 	if (!ret->result)
-		ret->result =
-			make_result(a, result, *ret_status, &started, err);
+		ret->result = make_result(a, result, *ret_status, &started, err);
 	close_all(a);
 	sigprocmask(SIG_SETMASK, &a->before, NULL);
 	free(a);

@@ -17,8 +17,8 @@ struct ab_error;
 struct ab_request;
 
 struct ab_apart {
-	char *result;			/* a JSON object, session/result.h */
-	struct ab_stream out, err;	/* what was captured */
+	char *result;		   /* a JSON object, session/result.h */
+	struct ab_stream out, err; /* what was captured */
 };
 
 /*
@@ -27,8 +27,8 @@ struct ab_apart {
  * streams. With `capture`, /dev/null takes the place of a terminal on standard
  * input. *ret is filled in even on failure: always call ab_apart_fini().
  */
-int ab_run_apart(const struct ab_request *request, uint64_t capture,
-		 struct ab_apart *ret, int *ret_status, struct ab_error *err);
+int ab_run_apart(const struct ab_request *request, uint64_t capture, struct ab_apart *ret,
+		 int *ret_status, struct ab_error *err);
 void ab_apart_fini(struct ab_apart *apart);
 
 #endif

@@ -64,8 +64,8 @@ void ab_approval_list_give(struct ab_approval_list *list, struct ab_approval *a)
 	*a = (struct ab_approval){ 0 };
 }
 
-void ab_approval_key(const char *kind, const char *const *words, size_t nwords,
-		     const char *cwd, const char *policy, char ret_key[65])
+void ab_approval_key(const char *kind, const char *const *words, size_t nwords, const char *cwd,
+		     const char *policy, char ret_key[65])
 {
 	ab_autobuf struct ab_buf b = { 0 };
 	const char *const head[] = { "agentbox approval 1", kind, cwd, policy };
@@ -81,22 +81,20 @@ void ab_approval_key(const char *kind, const char *const *words, size_t nwords,
 /* Two that begin alike are revoked together: then one is asked again. */
 static void make_id(struct ab_approval *a)
 {
-	snprintf(a->id, sizeof(a->id), "%c%.6s", a->session ? 's' : 'a',
-		 a->key);
+	snprintf(a->id, sizeof(a->id), "%c%.6s", a->session ? 's' : 'a', a->key);
 }
 
 void ab_approval_write(struct ab_buf *b, const struct ab_approval *a)
 {
-	ab_buf_printf(b,
-		      "{\"key\":\"%s\",\"answer\":\"%s\",\"command\":", a->key,
+	ab_buf_printf(b, "{\"key\":\"%s\",\"answer\":\"%s\",\"command\":", a->key,
 		      a->deny ? "deny" : "approve");
 	ab_buf_json(b, a->command);
 	ab_buf_puts(b, ",\"cwd\":");
 	ab_buf_json(b, a->cwd);
 	ab_buf_puts(b, ",\"rule\":");
 	ab_buf_json(b, a->rule);
-	ab_buf_printf(b, ",\"created\":%" PRId64 ",\"expires\":%" PRId64 "}",
-		      a->created, a->expires);
+	ab_buf_printf(b, ",\"created\":%" PRId64 ",\"expires\":%" PRId64 "}", a->created,
+		      a->expires);
 }
 
 static bool is_key(const char *s)
@@ -104,25 +102,22 @@ static bool is_key(const char *s)
 	return strlen(s) == 64 && strspn(s, "0123456789abcdef") == 64;
 }
 
-int ab_approval_read(json_t *json, struct ab_approval *ret, char *ret_why,
-		     size_t room)
+int ab_approval_read(json_t *json, struct ab_approval *ret, char *ret_why, size_t room)
 {
 	const char *key, *answer, *command, *cwd, *rule;
 	json_int_t created, expires;
 	json_error_t wrong;
 	struct ab_approval a = { 0 };
 
-	if (json_unpack_ex(json, &wrong, JSON_STRICT,
-			   "{s:s,s:s,s:s,s:s,s:s,s:I,s:I}", "key", &key,
-			   "answer", &answer, "command", &command, "cwd", &cwd,
-			   "rule", &rule, "created", &created, "expires",
-			   &expires) < 0) {
+	if (json_unpack_ex(json, &wrong, JSON_STRICT, "{s:s,s:s,s:s,s:s,s:s,s:I,s:I}", "key", &key,
+			   "answer", &answer, "command", &command, "cwd", &cwd, "rule", &rule,
+			   "created", &created, "expires", &expires) < 0) {
 		snprintf(ret_why, room, "%s", wrong.text);
 		return -1;
 	}
 	a.deny = strcmp(answer, "deny") == 0;
-	if (!is_key(key) || (!a.deny && strcmp(answer, "approve") != 0) ||
-	    created < 0 || expires < 0) {
+	if (!is_key(key) || (!a.deny && strcmp(answer, "approve") != 0) || created < 0 ||
+	    expires < 0) {
 		snprintf(ret_why, room, "\"%.20s\": no such approval", key);
 		return -1;
 	}
@@ -145,14 +140,12 @@ static bool is_ours(int fd, mode_t type, mode_t others)
 	if (fstat(fd, &st) < 0)
 		return false;
 	errno = EPERM;
-	return (st.st_mode & S_IFMT) == type && st.st_uid == geteuid() &&
-	       !(st.st_mode & others);
+	return (st.st_mode & S_IFMT) == type && st.st_uid == geteuid() && !(st.st_mode & others);
 }
 
 int ab_approval_open(int dir, const char *name)
 {
-	ab_autoclose int fd = openat(
-		dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	ab_autoclose int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 
 	return fd >= 0 && is_ours(fd, S_IFREG, 022) ? ab_take_fd(&fd) : -1;
 }
@@ -162,14 +155,13 @@ int ab_approval_folder(int dir, const char *name, bool make)
 	const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 	ab_autoclose int fd = openat(dir, name, flags);
 
-	if (fd < 0 && errno == ENOENT && make &&
-	    (mkdirat(dir, name, 0700) == 0 || errno == EEXIST))
+	if (fd < 0 && errno == ENOENT && make && (mkdirat(dir, name, 0700) == 0 || errno == EEXIST))
 		fd = openat(dir, name, flags);
 	return fd >= 0 && is_ours(fd, S_IFDIR, 077) ? ab_take_fd(&fd) : -1;
 }
 
-static int find_kept(const struct ab_policy_input *in, const char *key,
-		     char ret_id[8], struct ab_error *err)
+static int find_kept(const struct ab_policy_input *in, const char *key, char ret_id[8],
+		     struct ab_error *err)
 {
 	struct ab_approval_list list = { 0 };
 	ab_autoclose int state = -1;
@@ -187,10 +179,8 @@ static int find_kept(const struct ab_policy_input *in, const char *key,
 	return found;
 }
 
-static int find_session(const struct ab_policy_input *in,
-			const struct ab_session_key *session, const char *key,
-			enum ab_memory *ret, char ret_id[8],
-			struct ab_error *err)
+static int find_session(const struct ab_policy_input *in, const struct ab_session_key *session,
+			const char *key, enum ab_memory *ret, char ret_id[8], struct ab_error *err)
 {
 	ab_autoclose int dir = -1;
 	struct ab_approval a;
@@ -207,9 +197,8 @@ static int find_session(const struct ab_policy_input *in,
 	return found;
 }
 
-int ab_approvals_find(const struct ab_policy_input *in,
-		      const struct ab_session_key *session, const char *key,
-		      enum ab_memory *ret, char ret_id[8], struct ab_error *err)
+int ab_approvals_find(const struct ab_policy_input *in, const struct ab_session_key *session,
+		      const char *key, enum ab_memory *ret, char ret_id[8], struct ab_error *err)
 {
 	int found;
 
@@ -223,8 +212,7 @@ int ab_approvals_find(const struct ab_policy_input *in,
 	return found < 0 ? -1 : 0;
 }
 
-int ab_approvals_add(const struct ab_policy_input *in,
-		     const struct ab_session_key *session,
+int ab_approvals_add(const struct ab_policy_input *in, const struct ab_session_key *session,
 		     struct ab_approval *a, struct ab_error *err)
 {
 	ab_autoclose int dir = -1;
@@ -236,13 +224,10 @@ int ab_approvals_add(const struct ab_policy_input *in,
 		return ab_sessions_open(in, session, true, &dir, err) < 0
 			       ? -1
 			       : ab_sessions_add(dir, a, err);
-	return ab_kept_open(in, true, &dir, err) < 0
-		       ? -1
-		       : ab_kept_add(dir, a->created, a, err);
+	return ab_kept_open(in, true, &dir, err) < 0 ? -1 : ab_kept_add(dir, a->created, a, err);
 }
 
-int ab_approvals_list(const struct ab_policy_input *in,
-		      const struct ab_session_key *session,
+int ab_approvals_list(const struct ab_policy_input *in, const struct ab_session_key *session,
 		      struct ab_approval_list *ret, struct ab_error *err)
 {
 	struct ab_approval_list list = { 0 };
@@ -259,10 +244,8 @@ int ab_approvals_list(const struct ab_policy_input *in,
 	return 0;
 }
 
-int ab_approvals_revoke(const struct ab_policy_input *in,
-			const struct ab_session_key *session,
-			enum ab_revoke where, const char *id, size_t *ret_n,
-			struct ab_error *err)
+int ab_approvals_revoke(const struct ab_policy_input *in, const struct ab_session_key *session,
+			enum ab_revoke where, const char *id, size_t *ret_n, struct ab_error *err)
 {
 	ab_autoclose int dir = -1, state = -1;
 	size_t n = 0;

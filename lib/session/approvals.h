@@ -44,13 +44,13 @@ void ab_session_of_caller(struct ab_session_key *ret);
 void ab_session_of_agent(const char *id, struct ab_session_key *ret);
 
 struct ab_approval {
-	char id[8];		/* for people: "a3f09c1" */
+	char id[8]; /* for people: "a3f09c1" */
 	char key[65];
-	bool session;		/* of this one; else kept */
+	bool session; /* of this one; else kept */
 	bool deny;
-	char *command;		/* as it was shown */
+	char *command; /* as it was shown */
 	char *cwd, *rule;
-	int64_t created, expires;	/* seconds; expires 0: never */
+	int64_t created, expires; /* seconds; expires 0: never */
 };
 
 struct ab_approval_list {
@@ -65,8 +65,8 @@ void ab_approval_list_fini(struct ab_approval_list *list);
  * The key: of a `kind` ("argv", "text"), its words, the folder, and the digest
  * of the policy.
  */
-void ab_approval_key(const char *kind, const char *const *words, size_t nwords,
-		     const char *cwd, const char *policy, char ret_key[65]);
+void ab_approval_key(const char *kind, const char *const *words, size_t nwords, const char *cwd,
+		     const char *policy, char ret_key[65]);
 
 /* What is remembered for a key, by this session first. */
 enum ab_memory {
@@ -78,24 +78,18 @@ enum ab_memory {
 
 /* `in` says where the stores are: environment, home, current folder. A store
  * that cannot be read counts as empty for *ret, and fails. */
-int ab_approvals_find(const struct ab_policy_input *in,
-		      const struct ab_session_key *session, const char *key,
-		      enum ab_memory *ret, char ret_id[8],
-		      struct ab_error *err);
+int ab_approvals_find(const struct ab_policy_input *in, const struct ab_session_key *session,
+		      const char *key, enum ab_memory *ret, char ret_id[8], struct ab_error *err);
 /* By `session`: until it ends, approved or denied; else always, and `expires`
  * is set. Makes id and created. */
-int ab_approvals_add(const struct ab_policy_input *in,
-		     const struct ab_session_key *session,
+int ab_approvals_add(const struct ab_policy_input *in, const struct ab_session_key *session,
 		     struct ab_approval *approval, struct ab_error *err);
 /* Those of the session, and all that are kept and have not expired. */
-int ab_approvals_list(const struct ab_policy_input *in,
-		      const struct ab_session_key *session,
+int ab_approvals_list(const struct ab_policy_input *in, const struct ab_session_key *session,
 		      struct ab_approval_list *ret, struct ab_error *err);
 /* Forget; *ret_n says how many. `id`: NULL for all. */
 enum ab_revoke { AB_REVOKE_BOTH, AB_REVOKE_SESSION };
-int ab_approvals_revoke(const struct ab_policy_input *in,
-			const struct ab_session_key *session,
-			enum ab_revoke where, const char *id, size_t *ret_n,
-			struct ab_error *err);
+int ab_approvals_revoke(const struct ab_policy_input *in, const struct ab_session_key *session,
+			enum ab_revoke where, const char *id, size_t *ret_n, struct ab_error *err);
 
 #endif

@@ -24,8 +24,7 @@ static const struct ab_store store = {
 		"agentbox approvals revoke --all",
 };
 
-int ab_kept_open(const struct ab_policy_input *in, bool make, int *ret_dir,
-		 struct ab_error *err)
+int ab_kept_open(const struct ab_policy_input *in, bool make, int *ret_dir, struct ab_error *err)
 {
 	ab_autofree char *path = ab_state_dir(in->environ, in->home, in->cwd);
 	struct ab_state state;
@@ -44,8 +43,8 @@ int ab_kept_open(const struct ab_policy_input *in, bool make, int *ret_dir,
 	return 0;
 }
 
-static int take_entries(const json_t *entries, int64_t now,
-			struct ab_approval_list *list, struct ab_error *err)
+static int take_entries(const json_t *entries, int64_t now, struct ab_approval_list *list,
+			struct ab_error *err)
 {
 	char wrong[JSON_ERROR_TEXT_LENGTH];
 	json_t *entry;
@@ -59,8 +58,7 @@ static int take_entries(const json_t *entries, int64_t now,
 		if (ab_approval_read(entry, &a, wrong, sizeof(wrong)) < 0)
 			return ab_store_broken(&store, wrong, err);
 		if (a.session || a.deny)
-			result = ab_store_broken(
-				&store, "it holds what never ends", err);
+			result = ab_store_broken(&store, "it holds what never ends", err);
 		if (result == 0 && a.expires > now)
 			ab_approval_list_give(list, &a);
 		ab_approval_fini(&a);
@@ -69,8 +67,7 @@ static int take_entries(const json_t *entries, int64_t now,
 }
 
 /* Appends to the list; on failure nothing of it is left in there. */
-int ab_kept_read(int state, int64_t now, struct ab_approval_list *list,
-		 struct ab_error *err)
+int ab_kept_read(int state, int64_t now, struct ab_approval_list *list, struct ab_error *err)
 {
 	struct ab_approval_list kept = { 0 };
 	json_t *entries;
@@ -86,8 +83,7 @@ int ab_kept_read(int state, int64_t now, struct ab_approval_list *list,
 	return result;
 }
 
-static int write_file(int state, const struct ab_approval_list *list,
-		      struct ab_error *err)
+static int write_file(int state, const struct ab_approval_list *list, struct ab_error *err)
 {
 	ab_autobuf struct ab_buf b = { 0 };
 
@@ -102,13 +98,12 @@ static int write_file(int state, const struct ab_approval_list *list,
 static void drop(struct ab_approval_list *list, size_t i)
 {
 	ab_approval_fini(&list->v[i]);
-	memmove(&list->v[i], &list->v[i + 1],
-		(list->len - i - 1) * sizeof(list->v[0]));
+	memmove(&list->v[i], &list->v[i + 1], (list->len - i - 1) * sizeof(list->v[0]));
 	list->len--;
 }
 
-static int add(int state, int64_t now, const struct ab_approval *a,
-	       struct ab_approval_list *list, struct ab_error *err)
+static int add(int state, int64_t now, const struct ab_approval *a, struct ab_approval_list *list,
+	       struct ab_error *err)
 {
 	struct ab_approval copy = *a;
 
@@ -129,8 +124,7 @@ static int add(int state, int64_t now, const struct ab_approval *a,
 	return write_file(state, list, err);
 }
 
-int ab_kept_add(int state, int64_t now, const struct ab_approval *a,
-		struct ab_error *err)
+int ab_kept_add(int state, int64_t now, const struct ab_approval *a, struct ab_error *err)
 {
 	ab_autoclose int locked = ab_store_lock(&store, state, err);
 	struct ab_approval_list list = { 0 };
@@ -169,8 +163,7 @@ static int remove_all(int state, int64_t now, size_t *n, struct ab_error *err)
 	return 0;
 }
 
-int ab_kept_revoke(int state, int64_t now, const char *id, size_t *n,
-		   struct ab_error *err)
+int ab_kept_revoke(int state, int64_t now, const char *id, size_t *n, struct ab_error *err)
 {
 	ab_autoclose int locked = ab_store_lock(&store, state, err);
 	struct ab_approval_list list = { 0 };
@@ -178,8 +171,7 @@ int ab_kept_revoke(int state, int64_t now, const char *id, size_t *n,
 
 	if (locked < 0)
 		return -1;
-	result = id ? remove_some(state, now, id, n, &list, err)
-		    : remove_all(state, now, n, err);
+	result = id ? remove_some(state, now, id, n, &list, err) : remove_all(state, now, n, err);
 	ab_approval_list_fini(&list);
 	return result;
 }

@@ -26,8 +26,7 @@ enum {
 /* Ticks begin anew with each boot. */
 static void get_boot(char ret[9])
 {
-	ab_autoclose int fd =
-		open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+	ab_autoclose int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0 || read(fd, ret, 8) != 8)
 		memcpy(ret, "00000000", 8);
@@ -44,8 +43,8 @@ void ab_session_of_caller(struct ab_session_key *ret)
 	if (!start)
 		return;
 	get_boot(boot);
-	snprintf(ret->name, sizeof(ret->name), "terminal-%s-%ld-%llu", boot,
-		 sid, (unsigned long long)start);
+	snprintf(ret->name, sizeof(ret->name), "terminal-%s-%ld-%llu", boot, sid,
+		 (unsigned long long)start);
 }
 
 static bool is_stale(int sessions, const char *name)
@@ -58,8 +57,7 @@ static bool is_stale(int sessions, const char *name)
 	if (strncmp(name, "agent-", 6) == 0)
 		return fstatat(sessions, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
 		       time(NULL) - st.st_mtime > AGENT_IDLE_S;
-	if (sscanf(name, "terminal-%8[0-9a-f]-%ld-%llu", boot, &sid, &start) !=
-	    3)
+	if (sscanf(name, "terminal-%8[0-9a-f]-%ld-%llu", boot, &sid, &start) != 3)
 		return false;
 	get_boot(own);
 	return strcmp(boot, own) != 0 ||
@@ -95,25 +93,21 @@ static int open_runtime(const struct ab_policy_input *in)
 {
 	const char *path = ab_environ_get(in->environ, "XDG_RUNTIME_DIR");
 
-	return path && path[0] == '/'
-		       ? ab_approval_folder(AT_FDCWD, path, false)
-		       : -1;
+	return path && path[0] == '/' ? ab_approval_folder(AT_FDCWD, path, false) : -1;
 }
 
-static int open_in(int dir, const char *name, bool make, int *ret_dir,
-		   struct ab_error *err)
+static int open_in(int dir, const char *name, bool make, int *ret_dir, struct ab_error *err)
 {
 	*ret_dir = dir < 0 ? -1 : ab_approval_folder(dir, name, make);
 	if (dir < 0 || *ret_dir >= 0 || (errno == ENOENT && !make))
 		return 0;
-	ab_fail(err, AB_ESYSTEM, errno, "open the folder %s of the sessions",
-		name);
+	ab_fail(err, AB_ESYSTEM, errno, "open the folder %s of the sessions", name);
 	return ab_hint(err, "it must be yours, and closed to others");
 }
 
 /* The folder of all sessions. */
-static int open_sessions(const struct ab_policy_input *in, bool make,
-			 int *ret_dir, struct ab_error *err)
+static int open_sessions(const struct ab_policy_input *in, bool make, int *ret_dir,
+			 struct ab_error *err)
 {
 	ab_autoclose int runtime = open_runtime(in), top = -1;
 
@@ -123,9 +117,8 @@ static int open_sessions(const struct ab_policy_input *in, bool make,
 	return open_in(top, "sessions", make, ret_dir, err);
 }
 
-int ab_sessions_open(const struct ab_policy_input *in,
-		     const struct ab_session_key *session, bool make,
-		     int *ret_dir, struct ab_error *err)
+int ab_sessions_open(const struct ab_policy_input *in, const struct ab_session_key *session,
+		     bool make, int *ret_dir, struct ab_error *err)
 {
 	ab_autoclose int sessions = -1;
 
@@ -143,8 +136,7 @@ int ab_sessions_open(const struct ab_policy_input *in,
 	return open_in(sessions, session->name, make, ret_dir, err);
 }
 
-int ab_sessions_find(int session, const char *key, struct ab_approval *ret,
-		     struct ab_error *err)
+int ab_sessions_find(int session, const char *key, struct ab_approval *ret, struct ab_error *err)
 {
 	ab_autoclose int fd = ab_approval_open(session, key);
 	ab_autofree char *text = NULL;
@@ -156,23 +148,18 @@ int ab_sessions_find(int session, const char *key, struct ab_approval *ret,
 	if (fd < 0 && errno == ENOENT)
 		return 0;
 	if (fd < 0 || ab_read_all(fd, ENTRY_MAX, &text, &len) < 0)
-		return ab_fail(err, AB_ESYSTEM, errno,
-			       "read an answer of this session");
+		return ab_fail(err, AB_ESYSTEM, errno, "read an answer of this session");
 	json = json_loadb(text, len, JSON_REJECT_DUPLICATES, &wrong);
-	result = json ? ab_approval_read(json, ret, wrong.text,
-					 sizeof(wrong.text))
-		      : -1;
+	result = json ? ab_approval_read(json, ret, wrong.text, sizeof(wrong.text)) : -1;
 	json_decref(json);
 	if (result == 0 && strcmp(ret->key, key) == 0)
 		return 1;
 	if (result == 0)
 		ab_approval_fini(ret);
-	return ab_fail(err, AB_ESYSTEM, 0,
-		       "an answer of this session is broken: %s", wrong.text);
+	return ab_fail(err, AB_ESYSTEM, 0, "an answer of this session is broken: %s", wrong.text);
 }
 
-int ab_sessions_add(int session, const struct ab_approval *a,
-		    struct ab_error *err)
+int ab_sessions_add(int session, const struct ab_approval *a, struct ab_error *err)
 {
 	ab_autobuf struct ab_buf b = { 0 };
 	ab_autoclose int fd = -1;
@@ -181,8 +168,7 @@ int ab_sessions_add(int session, const struct ab_approval *a,
 	ab_approval_write(&b, a);
 	snprintf(tmp, sizeof(tmp), ".new-%d", getpid());
 	unlinkat(session, tmp, 0);
-	fd = openat(session, tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
-		    0600);
+	fd = openat(session, tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd >= 0 && ab_write_all(fd, b.data, b.len) == 0 &&
 	    renameat(session, tmp, session, a->key) == 0)
 		return 0;
@@ -191,8 +177,7 @@ int ab_sessions_add(int session, const struct ab_approval *a,
 	return -1;
 }
 
-int ab_sessions_list(int session, struct ab_approval_list *list,
-		     struct ab_error *err)
+int ab_sessions_list(int session, struct ab_approval_list *list, struct ab_error *err)
 {
 	ab_autodir DIR *names = ab_folder_list(session, ".");
 	const char *key;
@@ -210,8 +195,7 @@ int ab_sessions_list(int session, struct ab_approval_list *list,
 	return result < 0 ? -1 : 0;
 }
 
-int ab_sessions_revoke(int session, const char *id, size_t *n,
-		       struct ab_error *err)
+int ab_sessions_revoke(int session, const char *id, size_t *n, struct ab_error *err)
 {
 	ab_autodir DIR *names = ab_folder_list(session, ".");
 	const char *key;
@@ -219,14 +203,13 @@ int ab_sessions_revoke(int session, const char *id, size_t *n,
 
 	while (result == 0 && (key = ab_folder_next(names)) != NULL) {
 		/* By name alone: a broken one can be revoked too. */
-		if (key[0] == '.' || (id && (id[0] != 's' || strlen(id) != 7 ||
-					     strncmp(key, id + 1, 6) != 0)))
+		if (key[0] == '.' ||
+		    (id && (id[0] != 's' || strlen(id) != 7 || strncmp(key, id + 1, 6) != 0)))
 			continue;
 		if (unlinkat(session, key, 0) == 0)
 			++*n;
 		else if (errno != ENOENT)
-			result = ab_fail(err, AB_ESYSTEM, errno,
-					 "forget an answer");
+			result = ab_fail(err, AB_ESYSTEM, errno, "forget an answer");
 	}
 	return result;
 }

@@ -20,9 +20,8 @@ static void add_text(struct ab_buf *b, const char *key, const char *value)
 	ab_buf_json(b, value);
 }
 
-void ab_approver_request(struct ab_buf *b, const struct ab_judgement *j,
-			 const char *const *argv, size_t argc, const char *cwd,
-			 const char *session)
+void ab_approver_request(struct ab_buf *b, const struct ab_judgement *j, const char *const *argv,
+			 size_t argc, const char *cwd, const char *session)
 {
 	ab_autofree char *text = ab_strndup(j->text.s, j->text.len);
 
@@ -44,20 +43,18 @@ void ab_approver_request(struct ab_buf *b, const struct ab_judgement *j,
 	ab_buf_printf(b, ",\"pid\":%d}\n", getpid());
 }
 
-__attribute__((format(printf, 2, 3))) static void
-fail(struct ab_approver_reply *ret, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void fail(struct ab_approver_reply *ret,
+						       const char *fmt, ...)
 {
 	va_list ap;
 
-	*ret = (struct ab_approver_reply){ .answer = AB_ANSWER_NO,
-					   .failed = true };
+	*ret = (struct ab_approver_reply){ .answer = AB_ANSWER_NO, .failed = true };
 	va_start(ap, fmt);
 	vsnprintf(ret->why, sizeof(ret->why), fmt, ap);
 	va_end(ap);
 }
 
-void ab_approver_parse(const char *text, size_t len,
-		       struct ab_approver_reply *ret)
+void ab_approver_parse(const char *text, size_t len, struct ab_approver_reply *ret)
 {
 	const char *answer, *reason = "";
 	json_error_t wrong;
@@ -66,8 +63,8 @@ void ab_approver_parse(const char *text, size_t len,
 	*ret = (struct ab_approver_reply){ 0 };
 	if (!json)
 		fail(ret, "its answer is not JSON: %s", wrong.text);
-	else if (json_unpack_ex(json, &wrong, 0, "{s:s,s?s}", "answer", &answer,
-				"reason", &reason) < 0)
+	else if (json_unpack_ex(json, &wrong, 0, "{s:s,s?s}", "answer", &answer, "reason",
+				&reason) < 0)
 		fail(ret, "its answer is not one: %s", wrong.text);
 	else if (strcmp(answer, "run") == 0)
 		ret->answer = AB_ANSWER_SESSION;
@@ -78,8 +75,7 @@ void ab_approver_parse(const char *text, size_t len,
 	json_decref(json);
 }
 
-static void conclude(int status, const char *said, size_t len,
-		     struct ab_approver_reply *ret)
+static void conclude(int status, const char *said, size_t len, struct ab_approver_reply *ret)
 {
 	if (WIFSIGNALED(status))
 		fail(ret, "it was ended by signal %d", WTERMSIG(status));
@@ -91,8 +87,8 @@ static void conclude(int status, const char *said, size_t len,
 		ab_approver_parse(said, len, ret);
 }
 
-void ab_approver_ask(const char *command, const char *request, size_t len,
-		     unsigned timeout_ms, struct ab_approver_reply *ret)
+void ab_approver_ask(const char *command, const char *request, size_t len, unsigned timeout_ms,
+		     struct ab_approver_reply *ret)
 {
 	/* The question is a file: a program that does not read it hinders
 	 * nobody. */
@@ -114,8 +110,7 @@ void ab_approver_ask(const char *command, const char *request, size_t len,
 	case AB_RAN_ENDED:
 		return conclude(ran.status, said, ran.out_len, ret);
 	case AB_RAN_FAILED:
-		return fail(ret, "it cannot be started: %s",
-			    strerror(ran.errnum));
+		return fail(ret, "it cannot be started: %s", strerror(ran.errnum));
 	case AB_RAN_LATE:
 		return fail(ret, "no answer in %g s", timeout_ms / 1000.0);
 	case AB_RAN_TOO_MUCH:

@@ -23,8 +23,8 @@ struct ab_buf;
 
 struct ab_approver_reply {
 	enum ab_answer answer;
-	bool failed;		/* it gave no answer; `why` says how */
-	char why[256];		/* or what it gave as a reason, or "" */
+	bool failed;   /* it gave no answer; `why` says how */
+	char why[256]; /* or what it gave as a reason, or "" */
 };
 
 /* What is asked, as JSON. `session` may be NULL. Pure. */
@@ -32,10 +32,9 @@ void ab_approver_request(struct ab_buf *b, const struct ab_judgement *judgement,
 			 const char *const *argv, size_t argc, const char *cwd,
 			 const char *session);
 /* What an answer says. Pure. */
-void ab_approver_parse(const char *text, size_t len,
-		       struct ab_approver_reply *ret);
+void ab_approver_parse(const char *text, size_t len, struct ab_approver_reply *ret);
 /* Run `command` with /bin/sh and ask it. */
-void ab_approver_ask(const char *command, const char *request, size_t len,
-		     unsigned timeout_ms, struct ab_approver_reply *ret);
+void ab_approver_ask(const char *command, const char *request, size_t len, unsigned timeout_ms,
+		     struct ab_approver_reply *ret);
 
 #endif

@@ -22,17 +22,16 @@ enum { READ_MS = 200 };
 enum heard {
 	HEARD_ANSWER,
 	HEARD_MORE,
-	HEARD_STOP, /* Ctrl-Z */
+	HEARD_STOP,   /* Ctrl-Z */
 	HEARD_SIGNAL, /* one waits for us to be ready for it */
-	HEARD_END, /* the terminal is gone */
+	HEARD_END,    /* the terminal is gone */
 };
 
 static size_t get_columns(int tty)
 {
 	struct winsize size;
 
-	return ioctl(tty, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col
-								 : 80;
+	return ioctl(tty, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 80;
 }
 
 static void put(int tty, const struct ab_buf *b)
@@ -42,8 +41,8 @@ static void put(int tty, const struct ab_buf *b)
 }
 
 /* The next keys; 0: none will come, or a signal did. */
-static size_t get_keys(int tty, const struct ab_hold *hold, char *keys,
-		       size_t room, bool *ret_signal)
+static size_t get_keys(int tty, const struct ab_hold *hold, char *keys, size_t room,
+		       bool *ret_signal)
 {
 	struct pollfd poll_for[] = { { .fd = tty, .events = POLLIN },
 				     { .fd = hold->fd, .events = POLLIN } };
@@ -63,8 +62,8 @@ static size_t get_keys(int tty, const struct ab_hold *hold, char *keys,
 	return n < 0 ? 0 : (size_t)n;
 }
 
-static enum heard listen_for(int tty, const struct ab_hold *hold,
-			     enum ab_answer *ret, bool *ret_said)
+static enum heard listen_for(int tty, const struct ab_hold *hold, enum ab_answer *ret,
+			     bool *ret_said)
 {
 	int64_t shown = ab_now_ms();
 	bool signal;
@@ -89,9 +88,8 @@ static enum heard listen_for(int tty, const struct ab_hold *hold,
 }
 
 /* Ask until there is an answer, or something else to do first. */
-static enum heard talk(int tty, const struct ab_question *q,
-		       const struct ab_hold *hold, enum ab_answer *ret,
-		       bool *ret_said)
+static enum heard talk(int tty, const struct ab_question *q, const struct ab_hold *hold,
+		       enum ab_answer *ret, bool *ret_said)
 {
 	ab_autobuf struct ab_buf text = { 0 };
 	enum heard heard;
@@ -101,8 +99,7 @@ static enum heard talk(int tty, const struct ab_question *q,
 		text.len = 0;
 		if (more)
 			ab_buf_puts(&text, "more\n");
-		(more ? ab_ask_more : ab_ask_question)(&text, q,
-						       get_columns(tty));
+		(more ? ab_ask_more : ab_ask_question)(&text, q, get_columns(tty));
 		put(tty, &text);
 		tcflush(tty, TCIFLUSH);
 		heard = listen_for(tty, hold, ret, ret_said);
@@ -133,8 +130,8 @@ static int make_quiet(int tty, struct termios *ret_before)
 	return tcsetattr(tty, TCSAFLUSH, &quiet);
 }
 
-static enum heard ask_once(int tty, const struct ab_question *q,
-			   enum ab_answer *ret, bool *ret_said)
+static enum heard ask_once(int tty, const struct ab_question *q, enum ab_answer *ret,
+			   bool *ret_said)
 {
 	struct termios before;
 	struct ab_error err;
@@ -154,8 +151,7 @@ static enum heard ask_once(int tty, const struct ab_question *q,
 	return heard;
 }
 
-enum ab_asked ab_ask(const struct ab_question *q, enum ab_answer *ret_answer,
-		     bool *ret_said)
+enum ab_asked ab_ask(const struct ab_question *q, enum ab_answer *ret_answer, bool *ret_said)
 {
 	ab_autoclose int tty = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
 	enum ab_answer answer = AB_ANSWER_NO;

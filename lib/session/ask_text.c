@@ -7,15 +7,14 @@
 #include "shell/point.h"
 
 enum {
-	ROWS_MAX = 12, /* of a command, before it is cut */
+	ROWS_MAX = 12,	  /* of a command, before it is cut */
 	CONTEXT_ROWS = 3, /* what is shown before the part then */
 	COLS_MIN = 40,
 	MARGIN = 10, /* "agentbox: " */
 };
 
 static const char margin[] = "          ";
-static const char menu[] =
-	"          [o]nce   [s]ession   [a]lways   [n]o   [?] more  ";
+static const char menu[] = "          [o]nce   [s]ession   [a]lways   [n]o   [?] more  ";
 
 void ab_ask_show(struct ab_buf *b, struct ab_text text)
 {
@@ -37,8 +36,7 @@ static void show_string(struct ab_buf *b, const char *s)
  * number of bytes that were shown. Terminals do not agree on how wide a
  * character is: no line is so long that one of them could break it.
  */
-static size_t put_block(struct ab_buf *b, struct ab_text text, size_t cols,
-			size_t rows)
+static size_t put_block(struct ab_buf *b, struct ab_text text, size_t cols, size_t rows)
 {
 	size_t room = cols - MARGIN - 3, col = 0, row = 1, at = 0;
 
@@ -108,8 +106,7 @@ static size_t begin_near(struct ab_text text, size_t part, size_t cols)
 	while (at && at < part && ((unsigned char)text.s[at] & 0xc0) == 0x80)
 		at++;
 	/* What is written out takes more room than it has bytes. */
-	for (size_t room = room_of(text, at, part);
-	     room > CONTEXT_ROWS * cols;) {
+	for (size_t room = room_of(text, at, part); room > CONTEXT_ROWS * cols;) {
 		struct ab_glyph g = ab_glyph_get(text, at);
 
 		room -= g.room;
@@ -118,8 +115,7 @@ static size_t begin_near(struct ab_text text, size_t part, size_t cols)
 	return at;
 }
 
-static void put_excerpt(struct ab_buf *b, const struct ab_question *q,
-			size_t cols)
+static void put_excerpt(struct ab_buf *b, const struct ab_question *q, size_t cols)
 {
 	size_t at = begin_near(q->text, q->range.from, cols), shown;
 	struct ab_text rest = { q->text.s + at, (uint32_t)(q->text.len - at) };
@@ -128,13 +124,11 @@ static void put_excerpt(struct ab_buf *b, const struct ab_question *q,
 		ab_buf_printf(b, "%s... %zu bytes before this\n", margin, at);
 	shown = put_block(b, rest, cols, ROWS_MAX);
 	if (shown < rest.len)
-		ab_buf_printf(b, "%s... %zu bytes after this\n", margin,
-			      rest.len - shown);
+		ab_buf_printf(b, "%s... %zu bytes after this\n", margin, rest.len - shown);
 	ab_buf_printf(b, "%s[?] shows all of it\n", margin);
 }
 
-static void put_command(struct ab_buf *b, const struct ab_question *q,
-			size_t cols, bool whole)
+static void put_command(struct ab_buf *b, const struct ab_question *q, size_t cols, bool whole)
 {
 	static const char head[] = "agentbox: this needs your word:";
 	ab_autobuf struct ab_buf block = { 0 };
@@ -148,15 +142,13 @@ static void put_command(struct ab_buf *b, const struct ab_question *q,
 		return;
 	}
 	ab_buf_puts(b, "\n");
-	if (put_block(&block, q->text, cols, whole ? 0 : ROWS_MAX) <
-	    q->text.len)
+	if (put_block(&block, q->text, cols, whole ? 0 : ROWS_MAX) < q->text.len)
 		put_excerpt(b, q, cols);
 	else
 		ab_buf_add(b, block.data, block.len);
 }
 
-static void put_reason(struct ab_buf *b, const struct ab_question *q,
-		       size_t cols)
+static void put_reason(struct ab_buf *b, const struct ab_question *q, size_t cols)
 {
 	ab_autofree char *why = ab_printf("%s     rule %s", q->reason, q->rule);
 	ab_autofree char *where = ab_printf("in %s", q->cwd);
@@ -183,20 +175,18 @@ void ab_ask_more(struct ab_buf *b, const struct ab_question *q, size_t cols)
 		cols = COLS_MIN;
 	put_command(b, q, cols, true);
 	if (r.from < r.to && r.to <= q->text.len && part.len < q->text.len) {
-		ab_buf_printf(b, "%swhat decided is this part of it:\n",
-			      margin);
+		ab_buf_printf(b, "%swhat decided is this part of it:\n", margin);
 		put_block(b, part, cols, 0);
 	}
 	put_reason(b, q, cols);
-	ab_buf_printf(
-		b,
-		"%sonce      run it now; the next time you are asked again\n"
-		"%ssession   run it, and this very command in this folder, under\n"
-		"%s          this policy, until this terminal session ends\n"
-		"%salways    the same for %d days: agentbox approvals list\n"
-		"%sno        do not run it, now or later in this session\n"
-		"%sIt runs in the box in any case.\n",
-		margin, margin, margin, margin, AB_ALWAYS_DAYS, margin, margin);
+	ab_buf_printf(b,
+		      "%sonce      run it now; the next time you are asked again\n"
+		      "%ssession   run it, and this very command in this folder, under\n"
+		      "%s          this policy, until this terminal session ends\n"
+		      "%salways    the same for %d days: agentbox approvals list\n"
+		      "%sno        do not run it, now or later in this session\n"
+		      "%sIt runs in the box in any case.\n",
+		      margin, margin, margin, margin, AB_ALWAYS_DAYS, margin, margin);
 	ab_buf_puts(b, menu);
 }
 
@@ -207,10 +197,9 @@ bool ab_ask_key(const char *keys, size_t len, enum ab_answer *ret)
 		char key;
 		enum ab_answer answer;
 	} meaning[] = {
-		{ 'o', AB_ANSWER_ONCE },   { 's', AB_ANSWER_SESSION },
-		{ 'a', AB_ANSWER_ALWAYS }, { 'n', AB_ANSWER_NO },
-		{ 3, AB_ANSWER_NO },	   { 4, AB_ANSWER_NO },
-		{ 28, AB_ANSWER_NO },	   { 27, AB_ANSWER_NO },
+		{ 'o', AB_ANSWER_ONCE }, { 's', AB_ANSWER_SESSION }, { 'a', AB_ANSWER_ALWAYS },
+		{ 'n', AB_ANSWER_NO },	 { 3, AB_ANSWER_NO },	     { 4, AB_ANSWER_NO },
+		{ 28, AB_ANSWER_NO },	 { 27, AB_ANSWER_NO },
 	};
 
 	if (len != 1)

@@ -45,7 +45,7 @@
 
 enum {
 	OUTBOX_MAX = 128,
-	FINISH_MS = 5000,	/* for what must be done after the box */
+	FINISH_MS = 5000, /* for what must be done after the box */
 };
 
 static bool send_now(struct broker *b, const void *data, size_t len, int flags)
@@ -97,7 +97,7 @@ static void check_walls(struct broker *b)
 
 	if (!ab_walls_look(b->walls) || !b->duty.strict)
 		return;
-	b->duty.strict = false;	/* once is enough */
+	b->duty.strict = false; /* once is enough */
 	a.result = ab_walls_explain(b->walls, &a.error);
 	ab_broker_post(b, &a);
 }
@@ -214,8 +214,7 @@ static void answer_secret(struct broker *b, const struct ask *ask, size_t len)
 		ab_renewals_ask(b->renewals, ask->secret);
 }
 
-static void answer_violation(struct broker *b, const struct ask *ask,
-			     size_t len)
+static void answer_violation(struct broker *b, const struct ask *ask, size_t len)
 {
 	if (b->duty.on_violation)
 		ab_jobs_add(b, ask, len);
@@ -237,8 +236,7 @@ static const struct {
 	[ASK_SWEEP] = { 0, 0, answer_sweep },
 	[ASK_SECRET] = { sizeof(uint32_t), sizeof(uint32_t), answer_secret },
 	[ASK_LEAVE] = { 0, 0, answer_leave },
-	[ASK_WHO] = { sizeof(struct ab_peer), sizeof(struct ab_peer),
-		      ab_jobs_add },
+	[ASK_WHO] = { sizeof(struct ab_peer), sizeof(struct ab_peer), ab_jobs_add },
 	[ASK_APPROVE] = { 1, TEXT_ROOM, ab_jobs_add },
 	[ASK_REMEMBER] = { 1, ENTRY_ROOM, ab_jobs_add },
 	[ASK_RELOAD] = { 0, 0, ab_jobs_add },
@@ -248,14 +246,13 @@ static const struct {
 static void take_ask(struct broker *b)
 {
 	static struct ask ask;
-	ssize_t n = ab_recv_fds(b->sock, &ask, ASK_LEN(TEXT_ROOM), NULL, NULL,
-				0);
+	ssize_t n = ab_recv_fds(b->sock, &ask, ASK_LEN(TEXT_ROOM), NULL, NULL, 0);
 	size_t body = (size_t)n - ASK_LEN(0);
 
 	if (n <= 0)
 		finish_alone(b);
-	if (n < (ssize_t)ASK_LEN(0) || ask.kind >= ASK_COUNT ||
-	    body < asks[ask.kind].min || body > asks[ask.kind].max)
+	if (n < (ssize_t)ASK_LEN(0) || ask.kind >= ASK_COUNT || body < asks[ask.kind].min ||
+	    body > asks[ask.kind].max)
 		_exit(1);
 	asks[ask.kind].answer(b, &ask, (size_t)n);
 }
@@ -283,12 +280,13 @@ static void await(const struct broker *b, struct pollfd *fds)
 	fds[0] = (struct pollfd){ .fd = b->sock, .events = POLLIN };
 	if (b->outbox)
 		fds[0].events |= POLLOUT;
-	fds[1] = (struct pollfd){ .fd = b->swept ? -1 : b->duty.init,
-				  .events = POLLIN };
+	fds[1] = (struct pollfd){ .fd = b->swept ? -1 : b->duty.init, .events = POLLIN };
 	n += ab_jobs_poll(b, fds + n, &until);
 	left = until - ab_now_ms();
 	if (poll(fds, (nfds_t)n,
-		 until == INT64_MAX ? -1 : left > 0 ? (int)left : 0) < 0 &&
+		 until == INT64_MAX ? -1
+		 : left > 0	    ? (int)left
+				    : 0) < 0 &&
 	    errno != EINTR)
 		_exit(1);
 }
@@ -347,21 +345,18 @@ static _Noreturn void be_broker(const struct ab_broker_duty *duty, int sock,
 		if (fd != duty->rescue.fd)
 			close(fd);
 	if (ab_close_others(keep, AB_COUNT(keep)) < 0 ||
-	    ab_quarantine_open(duty->survey, run->dir, &b.quarantine,
-			       &a.error) < 0) {
+	    ab_quarantine_open(duty->survey, run->dir, &b.quarantine, &a.error) < 0) {
 		a.result = -1;
 		ab_broker_post(&b, &a);
 		_exit(1);
 	}
-	b.walls = ab_walls_open(duty->plan,
-				duty->hidden ? duty->hidden : &none);
+	b.walls = ab_walls_open(duty->plan, duty->hidden ? duty->hidden : &none);
 	if (duty->secrets && duty->secrets->len)
 		start_renewals(&b);
 	serve(&b);
 }
 
-int ab_broker_start(const struct ab_broker_duty *duty,
-		    struct ab_broker **ret, struct ab_error *err)
+int ab_broker_start(const struct ab_broker_duty *duty, struct ab_broker **ret, struct ab_error *err)
 {
 	struct ab_broker_files *files;
 	struct ab_broker broker;

@@ -19,12 +19,11 @@ int ab_broker_fd(const struct ab_broker *broker)
 	return broker->sock;
 }
 
-static int take_answer(struct ab_broker *broker, struct answer *a, int *ret_fd,
-		       size_t *ret_lines, struct ab_error *err)
+static int take_answer(struct ab_broker *broker, struct answer *a, int *ret_fd, size_t *ret_lines,
+		       struct ab_error *err)
 {
 	size_t nfds = 1;
-	ssize_t n = ab_recv_fds(broker->sock, a, ANSWER_LEN(TEXT_ROOM), ret_fd,
-				&nfds, 0);
+	ssize_t n = ab_recv_fds(broker->sock, a, ANSWER_LEN(TEXT_ROOM), ret_fd, &nfds, 0);
 
 	if (n < (ssize_t)ANSWER_LEN(0))
 		return ab_fail(err, AB_ESYSTEM, 0, "the broker has died");
@@ -34,8 +33,8 @@ static int take_answer(struct ab_broker *broker, struct answer *a, int *ret_fd,
 }
 
 /* The answer that somebody waits for. */
-static int await_answer(struct ab_broker *broker, struct answer *a,
-			size_t *ret_lines, struct ab_error *err)
+static int await_answer(struct ab_broker *broker, struct answer *a, size_t *ret_lines,
+			struct ab_error *err)
 {
 	for (;;) {
 		ab_autoclose int fd = -1;
@@ -61,26 +60,21 @@ static int map_text(struct ab_broker_news *news, int fd)
 	void *map;
 
 	if (fstat(fd, &st) < 0)
-		return ab_fail(&news->error, AB_ESYSTEM, errno,
-			       "read the broker's text");
+		return ab_fail(&news->error, AB_ESYSTEM, errno, "read the broker's text");
 	if (st.st_size < 1 || st.st_size > AB_BROKER_TEXT_MAX + 1)
-		return ab_fail(&news->error, AB_ESYSTEM, EFBIG,
-			       "read the broker's text");
+		return ab_fail(&news->error, AB_ESYSTEM, EFBIG, "read the broker's text");
 	news->mapped = (size_t)st.st_size;
-	map = mmap(NULL, news->mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd,
-		   0);
+	map = mmap(NULL, news->mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
 	if (map == MAP_FAILED) {
 		news->mapped = 0;
-		return ab_fail(&news->error, AB_ESYSTEM, errno,
-			       "read the broker's text");
+		return ab_fail(&news->error, AB_ESYSTEM, errno, "read the broker's text");
 	}
 	news->text = map;
 	news->len = news->mapped - 1;
 	return 0;
 }
 
-int ab_broker_hear(struct ab_broker *broker, struct ab_broker_news *ret,
-		   struct ab_error *err)
+int ab_broker_hear(struct ab_broker *broker, struct ab_broker_news *ret, struct ab_error *err)
 {
 	static struct answer a;
 	ab_autoclose int fd = -1;
@@ -121,8 +115,8 @@ void ab_broker_forget(struct ab_broker_news *news)
 }
 
 /* Without waiting: -1 when there is no room. */
-static int ask_for(struct ab_broker *broker, enum kind kind, uint32_t ticket,
-		   const void *body, size_t len)
+static int ask_for(struct ab_broker *broker, enum kind kind, uint32_t ticket, const void *body,
+		   size_t len)
 {
 	uint32_t head[] = { kind, ticket };
 	struct iovec iov[] = {
@@ -148,20 +142,17 @@ void ab_broker_secret(struct ab_broker *broker, size_t i)
 	(void)ask_for(broker, ASK_SECRET, 0, &secret, sizeof(secret));
 }
 
-int ab_broker_whois(struct ab_broker *broker, uint32_t ticket,
-		    const struct ab_peer *peer)
+int ab_broker_whois(struct ab_broker *broker, uint32_t ticket, const struct ab_peer *peer)
 {
 	return ask_for(broker, ASK_WHO, ticket, peer, sizeof(*peer));
 }
 
-int ab_broker_approve(struct ab_broker *broker, uint32_t ticket,
-		      const char *request, size_t len)
+int ab_broker_approve(struct ab_broker *broker, uint32_t ticket, const char *request, size_t len)
 {
 	return ask_for(broker, ASK_APPROVE, ticket, request, len);
 }
 
-int ab_broker_remember(struct ab_broker *broker, uint32_t ticket,
-		       const char *entry)
+int ab_broker_remember(struct ab_broker *broker, uint32_t ticket, const char *entry)
 {
 	if (!entry[0] || strlen(entry) > ENTRY_ROOM)
 		return -1;
@@ -178,8 +169,7 @@ int ab_broker_violation(struct ab_broker *broker, const char *line, size_t len)
 	return ask_for(broker, ASK_VIOLATION, 0, line, len);
 }
 
-static int ask_and_wait(struct ab_broker *broker, enum kind kind,
-			struct ab_error *err)
+static int ask_and_wait(struct ab_broker *broker, enum kind kind, struct ab_error *err)
 {
 	static struct ask ask;
 
@@ -194,8 +184,7 @@ int ab_broker_sweep(struct ab_broker *broker, struct ab_error *err)
 	return ask_and_wait(broker, ASK_SWEEP, err);
 }
 
-int ab_broker_swept(struct ab_broker *broker, struct ab_strv *ret,
-		    struct ab_error *err)
+int ab_broker_swept(struct ab_broker *broker, struct ab_strv *ret, struct ab_error *err)
 {
 	static struct answer a;
 	size_t len = 0;

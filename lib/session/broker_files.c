@@ -19,9 +19,9 @@ struct ab_broker_files {
 	const struct ab_plan *plan;
 	struct ab_policy_paths paths;
 	struct ab_strv absent;
-	bool settled; /* which are absent is known */
+	bool settled;	/* which are absent is known */
 	uint64_t stamp; /* as it was read last */
-	uint64_t seen; /* at the last look */
+	uint64_t seen;	/* at the last look */
 };
 
 static bool is_writable(const struct ab_plan *plan, const char *folder)
@@ -107,9 +107,8 @@ static uint64_t stamp_of(const struct ab_broker_files *f)
 		if (ab_strv_has(&f->absent, p->path))
 			hash = mix(hash, nothing, sizeof(nothing));
 		else
-			hash = strcmp(p->layer, "profiles") == 0
-				       ? mix_folder(hash, p->path)
-				       : mix_file(hash, p->path);
+			hash = strcmp(p->layer, "profiles") == 0 ? mix_folder(hash, p->path)
+								 : mix_file(hash, p->path);
 	}
 	return hash;
 }

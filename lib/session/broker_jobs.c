@@ -21,7 +21,7 @@
 
 enum {
 	QUIET_MS = 60000, /* between two news about the hook */
-	GRACE_MS = 2000, /* to end a program of its own */
+	GRACE_MS = 2000,  /* to end a program of its own */
 };
 
 enum { LEFT_DONE, LEFT_UNDONE, LEFT_TOLD }; /* exit status */
@@ -32,21 +32,21 @@ static const struct work {
 	uint32_t news;
 	unsigned at_once, waiting;
 	int ms;
-	bool last; /* is also done when the box is gone */
+	bool last;	  /* is also done when the box is gone */
 	const char *what; /* cannot be done when too many wait */
-	int (*run)(const struct broker *b, const struct job *job,
-		   struct done *ret, struct ab_error *err);
+	int (*run)(const struct broker *b, const struct job *job, struct done *ret,
+		   struct ab_error *err);
 } works[ASK_COUNT] = {
 	/* Who asks for too much of it gets along without. */
 	[ASK_WHO] = { AB_NEWS_WHO, 2, 256, 1000, false, NULL, ab_work_who },
-	[ASK_APPROVE] = { AB_NEWS_APPROVED, 8, 64, AB_APPROVER_MS + GRACE_MS,
-			  false, "ask the approver", ab_work_approve },
-	[ASK_REMEMBER] = { AB_NEWS_REMEMBERED, 1, 64, 10000, true,
-			   "remember it", ab_work_remember },
-	[ASK_RELOAD] = { AB_NEWS_LISTS, 1, 16, 10000, false,
-			 "read the settings again", ab_work_lists },
-	[ASK_VIOLATION] = { AB_NEWS_HOOK, 1, 256, HOOK_MS + GRACE_MS, true,
-			    NULL, ab_work_violation },
+	[ASK_APPROVE] = { AB_NEWS_APPROVED, 8, 64, AB_APPROVER_MS + GRACE_MS, false,
+			  "ask the approver", ab_work_approve },
+	[ASK_REMEMBER] = { AB_NEWS_REMEMBERED, 1, 64, 10000, true, "remember it",
+			   ab_work_remember },
+	[ASK_RELOAD] = { AB_NEWS_LISTS, 1, 16, 10000, false, "read the settings again",
+			 ab_work_lists },
+	[ASK_VIOLATION] = { AB_NEWS_HOOK, 1, 256, HOOK_MS + GRACE_MS, true, NULL,
+			    ab_work_violation },
 };
 
 static bool is_hook(const struct job *job)
@@ -72,10 +72,9 @@ static void post_failure(struct broker *b, enum kind kind, uint32_t ticket,
 {
 	static struct answer a;
 
-	a = (struct answer){ .kind = works[kind].news,
-			     .ticket = ticket,
-			     .result = -1,
-			     .error = *err };
+	a = (struct answer){
+		.kind = works[kind].news, .ticket = ticket, .result = -1, .error = *err
+	};
 	ab_broker_post(b, &a);
 }
 
@@ -133,15 +132,11 @@ static int settle(const struct broker *b, pid_t parent)
 		return -1;
 	if (null < 3)
 		fcntl(ab_take_fd(&null), F_SETFD, 0);
-	environ =
-		(char **)(uintptr_t)(b->duty.environ ? b->duty.environ
-						     : b->duty.input->environ);
-	return prctl(PR_SET_PDEATHSIG, SIGTERM) < 0 || getppid() != parent ? -1
-									   : 0;
+	environ = (char **)(uintptr_t)(b->duty.environ ? b->duty.environ : b->duty.input->environ);
+	return prctl(PR_SET_PDEATHSIG, SIGTERM) < 0 || getppid() != parent ? -1 : 0;
 }
 
-static _Noreturn void be_worker(struct broker *b, const struct job *job,
-				pid_t parent)
+static _Noreturn void be_worker(struct broker *b, const struct job *job, pid_t parent)
 {
 	static struct answer a;
 	const struct work *work = &works[job->kind];
@@ -161,8 +156,7 @@ static _Noreturn void be_worker(struct broker *b, const struct job *job,
 		done.text.len = 0;
 	else if (done.text.len)
 		memcpy(a.lines, done.text.data, done.text.len);
-	if (ab_send_fds(b->sock, &a, ANSWER_LEN(done.text.len), &done.fd,
-			done.fd >= 0) < 0)
+	if (ab_send_fds(b->sock, &a, ANSWER_LEN(done.text.len), &done.fd, done.fd >= 0) < 0)
 		_exit(LEFT_UNDONE);
 	_exit(LEFT_TOLD);
 }
@@ -239,8 +233,7 @@ static void begin_waiting(struct broker *b)
 	struct counts c = count(b);
 
 	for (struct job *job = b->jobs; job; job = job->next)
-		if (!job->pid &&
-		    c.running[job->kind] < works[job->kind].at_once) {
+		if (!job->pid && c.running[job->kind] < works[job->kind].at_once) {
 			begin(b, job);
 			c.running[job->kind]++;
 		}
@@ -252,8 +245,7 @@ static void tell_missed(struct broker *b)
 	struct ab_error err = { 0 };
 
 	if (!b->hook_missed || ab_now_ms() < b->hook_quiet_until ||
-	    count(b).waiting[ASK_VIOLATION] >
-		    works[ASK_VIOLATION].waiting / 4 * 3)
+	    count(b).waiting[ASK_VIOLATION] > works[ASK_VIOLATION].waiting / 4 * 3)
 		return;
 	ab_fail(&err, AB_ESYSTEM, 0,
 		"%" PRIu64 " violations were not given to the --on-violation "
@@ -274,8 +266,7 @@ size_t ab_jobs_poll(const struct broker *b, struct pollfd *ret, int64_t *until)
 		if (j->until < *until)
 			*until = j->until;
 		if (n < AB_JOBS_MAX)
-			ret[n++] = (struct pollfd){ .fd = j->pidfd,
-						    .events = POLLIN };
+			ret[n++] = (struct pollfd){ .fd = j->pidfd, .events = POLLIN };
 	}
 	return n;
 }

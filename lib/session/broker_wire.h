@@ -10,13 +10,13 @@
 
 enum kind {
 	ASK_SWEEP,
-	ASK_SECRET,	/* secret */
+	ASK_SECRET, /* secret */
 	ASK_LEAVE,
-	ASK_WHO,	/* peer */
-	ASK_APPROVE,	/* text: the question */
-	ASK_REMEMBER,	/* text: the entry */
+	ASK_WHO,      /* peer */
+	ASK_APPROVE,  /* text: the question */
+	ASK_REMEMBER, /* text: the entry */
 	ASK_RELOAD,
-	ASK_VIOLATION,	/* text: the record */
+	ASK_VIOLATION, /* text: the record */
 	ASK_COUNT,
 };
 
@@ -28,22 +28,22 @@ struct ask {
 	union {
 		uint32_t secret;
 		struct ab_peer peer;
-		char text[TEXT_ROOM + 1];	/* sent without a NUL */
+		char text[TEXT_ROOM + 1]; /* sent without a NUL */
 	};
 };
 
 #define ASK_LEN(n) (offsetof(struct ask, text) + (n))
 
 struct answer {
-	uint32_t kind;	/* an enum ab_news_kind; AB_NEWS_COUNT: the answer
+	uint32_t kind; /* an enum ab_news_kind; AB_NEWS_COUNT: the answer
 			 * that somebody waits for, or the end */
 	uint32_t ticket;
 	uint32_t number;
 	int32_t result;
-	struct ab_error error;	/* when result < 0 */
+	struct ab_error error; /* when result < 0 */
 	/* ASK_SWEEP: one sentence each; news: the text, unless a memfd with
 	 * it comes along */
-	char lines[TEXT_ROOM + 1];	/* sent without a NUL */
+	char lines[TEXT_ROOM + 1]; /* sent without a NUL */
 };
 
 #define ANSWER_LEN(n) (offsetof(struct answer, lines) + (n))

@@ -22,10 +22,9 @@ static bool stands_alone(uint32_t c)
 	static const struct {
 		uint32_t from, to;
 	} letters[] = {
-		{ 0xa1, 0xac },	    { 0xae, 0x2af },	{ 0x370, 0x482 },
-		{ 0x48a, 0x52f },   { 0x1e00, 0x1fff }, { 0x3041, 0x3096 },
-		{ 0x30a1, 0x30fa }, { 0x3400, 0x4dbf }, { 0x4e00, 0x9fff },
-		{ 0xac00, 0xd7a3 },
+		{ 0xa1, 0xac },	    { 0xae, 0x2af },	{ 0x370, 0x482 },   { 0x48a, 0x52f },
+		{ 0x1e00, 0x1fff }, { 0x3041, 0x3096 }, { 0x30a1, 0x30fa }, { 0x3400, 0x4dbf },
+		{ 0x4e00, 0x9fff }, { 0xac00, 0xd7a3 },
 	};
 
 	for (size_t i = 0; i < AB_COUNT(letters); i++)
@@ -54,17 +53,15 @@ static struct cell get(const char *s, size_t left)
 	cell.bytes = n ? n : 1;
 	if (n > 1)
 		cell.len = (size_t)snprintf(cell.text, sizeof(cell.text),
-					    c < 0x10000 ? "\\u%04x" : "\\U%08x",
-					    c);
+					    c < 0x10000 ? "\\u%04x" : "\\U%08x", c);
 	else
-		cell.len = (size_t)snprintf(cell.text, sizeof(cell.text),
-					    "\\x%02x", (unsigned char)*s);
+		cell.len = (size_t)snprintf(cell.text, sizeof(cell.text), "\\x%02x",
+					    (unsigned char)*s);
 	cell.cols = cell.len;
 	return cell;
 }
 
-size_t ab_cells_fit(struct ab_buf *b, const char *text, size_t len, size_t room,
-		    size_t *ret_cols)
+size_t ab_cells_fit(struct ab_buf *b, const char *text, size_t len, size_t room, size_t *ret_cols)
 {
 	size_t at = 0, cols = 0;
 
@@ -134,8 +131,8 @@ size_t ab_cells_tail(struct ab_buf *b, const char *text, size_t room)
 	return marked + cols;
 }
 
-void ab_cells_wrap(struct ab_strv *lines, const char *first, const char *rest,
-		   const char *text, size_t cols)
+void ab_cells_wrap(struct ab_strv *lines, const char *first, const char *rest, const char *text,
+		   size_t cols)
 {
 	size_t len = strlen(text), at = 0, margin = strlen(first);
 
@@ -146,8 +143,7 @@ void ab_cells_wrap(struct ab_strv *lines, const char *first, const char *rest,
 		size_t n;
 
 		ab_buf_puts(&line, at ? rest : first);
-		n = ab_cells_fit(&line, text + at, len - at, cols - margin,
-				 NULL);
+		n = ab_cells_fit(&line, text + at, len - at, cols - margin, NULL);
 		ab_strv_give(lines, ab_buf_take(&line));
 		if (n == 0) /* not even one character */
 			return;

@@ -15,8 +15,7 @@ struct ab_strv;
 
 /* As much as fits into `room` columns: the bytes of the text that did.
  * ret_cols, if not NULL, is what they took. */
-size_t ab_cells_fit(struct ab_buf *b, const char *text, size_t len,
-		    size_t room, size_t *ret_cols);
+size_t ab_cells_fit(struct ab_buf *b, const char *text, size_t len, size_t room, size_t *ret_cols);
 size_t ab_cells_width(const char *text);
 
 /* On one line: cut at its end, or at its beginning; marked where there is room
@@ -26,7 +25,7 @@ size_t ab_cells_tail(struct ab_buf *b, const char *text, size_t room);
 
 /* On as many lines as it takes, the first behind `first` and the others behind
  * `rest`, which are ASCII of the same length. */
-void ab_cells_wrap(struct ab_strv *lines, const char *first, const char *rest,
-		   const char *text, size_t cols);
+void ab_cells_wrap(struct ab_strv *lines, const char *first, const char *rest, const char *text,
+		   size_t cols);
 
 #endif

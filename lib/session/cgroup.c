@@ -16,8 +16,7 @@
 #include "base/path.h"
 
 /* Where version 2 is mounted: alone, or beside version 1. */
-static const char *const mounts[] = { "/sys/fs/cgroup",
-				      "/sys/fs/cgroup/unified" };
+static const char *const mounts[] = { "/sys/fs/cgroup", "/sys/fs/cgroup/unified" };
 
 static bool is_cgroup2(const char *path)
 {
@@ -52,8 +51,7 @@ static char *own_cgroup(const char **ret_mount)
 	for (size_t i = 0; i < AB_COUNT(mounts); i++)
 		if (is_cgroup2(mounts[i])) {
 			*ret_mount = mounts[i];
-			return ab_path_resolve(line + 4, mounts[i], NULL) ?:
-				       ab_strdup(mounts[i]);
+			return ab_path_resolve(line + 4, mounts[i], NULL) ?: ab_strdup(mounts[i]);
 		}
 	return NULL;
 }
@@ -63,8 +61,7 @@ static bool has_word(const char *text, const char *word)
 	size_t n = strlen(word);
 
 	for (const char *p = text; p && (p = strstr(p, word)); p += n)
-		if ((p == text || p[-1] == ' ') &&
-		    (p[n] == ' ' || p[n] == '\n' || p[n] == '\0'))
+		if ((p == text || p[-1] == ' ') && (p[n] == ' ' || p[n] == '\n' || p[n] == '\0'))
 			return true;
 	return false;
 }
@@ -80,8 +77,7 @@ static char *find_parent(bool memory, bool processes)
 		ab_autofree char *procs = ab_path_join(dir, "cgroup.procs");
 		char *up;
 
-		if ((!memory || has_word(on, "memory")) &&
-		    (!processes || has_word(on, "pids")) &&
+		if ((!memory || has_word(on, "memory")) && (!processes || has_word(on, "pids")) &&
 		    access(dir, W_OK) == 0 && access(procs, W_OK) == 0)
 			return dir;
 		up = strcmp(dir, mount) == 0 ? NULL : ab_path_parent(dir);
@@ -91,8 +87,7 @@ static char *find_parent(bool memory, bool processes)
 	return NULL;
 }
 
-static int write_value(const char *dir, const char *name, uint64_t value,
-		       struct ab_error *err)
+static int write_value(const char *dir, const char *name, uint64_t value, struct ab_error *err)
 {
 	ab_autofree char *path = ab_path_join(dir, name);
 	ab_autoclose int fd = open(path, O_WRONLY | O_CLOEXEC);
@@ -104,18 +99,16 @@ static int write_value(const char *dir, const char *name, uint64_t value,
 	return 0;
 }
 
-static int open_file(const char *dir, const char *name, int *ret_fd,
-		     struct ab_error *err)
+static int open_file(const char *dir, const char *name, int *ret_fd, struct ab_error *err)
 {
 	ab_autofree char *path = ab_path_join(dir, name);
 
 	*ret_fd = open(path, O_WRONLY | O_CLOEXEC);
-	return *ret_fd < 0 ? ab_fail(err, AB_ESYSTEM, errno, "open %s", path) :
-			     0;
+	return *ret_fd < 0 ? ab_fail(err, AB_ESYSTEM, errno, "open %s", path) : 0;
 }
 
-int ab_cgroup_make(const char *id, uint64_t memory, uint64_t processes,
-		   struct ab_cgroup *ret, struct ab_error *err)
+int ab_cgroup_make(const char *id, uint64_t memory, uint64_t processes, struct ab_cgroup *ret,
+		   struct ab_error *err)
 {
 	/* The kernel holds everybody but root to the number of processes
 	 * without a cgroup, and looking for one takes time. */
@@ -140,11 +133,9 @@ int ab_cgroup_make(const char *id, uint64_t memory, uint64_t processes,
 	if ((memory &&
 	     (write_value(cg.path, "memory.max", memory, err) < 0 ||
 	      /* Otherwise the limit only moves to the swap. */
-	      (write_value(cg.path, "memory.swap.max", 0, err) < 0 &&
-	       err->errnum != ENOENT))) ||
-	    (cg.processes &&
-	     (write_value(cg.path, "pids.max", 2, err) < 0 ||
-	      open_file(cg.path, "pids.max", &cg.pids_max, err) < 0)) ||
+	      (write_value(cg.path, "memory.swap.max", 0, err) < 0 && err->errnum != ENOENT))) ||
+	    (cg.processes && (write_value(cg.path, "pids.max", 2, err) < 0 ||
+			      open_file(cg.path, "pids.max", &cg.pids_max, err) < 0)) ||
 	    open_file(cg.path, "cgroup.procs", &cg.procs, err) < 0) {
 		rmdir(cg.path);
 		ab_cgroup_fini(&cg);
@@ -154,8 +145,7 @@ int ab_cgroup_make(const char *id, uint64_t memory, uint64_t processes,
 	return 0;
 }
 
-static int write_number(int fd, uint64_t value, const char *what,
-			struct ab_error *err)
+static int write_number(int fd, uint64_t value, const char *what, struct ab_error *err)
 {
 	char text[24];
 	int n = snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
@@ -171,16 +161,14 @@ int ab_cgroup_enter(struct ab_cgroup *cg, pid_t init, struct ab_error *err)
 {
 	if (!cg->path)
 		return 0;
-	return write_number(cg->procs, (uint64_t)init,
-			    "move the box into its cgroup", err);
+	return write_number(cg->procs, (uint64_t)init, "move the box into its cgroup", err);
 }
 
 int ab_cgroup_release(struct ab_cgroup *cg, struct ab_error *err)
 {
 	if (!cg->processes)
 		return 0;
-	return write_number(cg->pids_max, cg->pids, "set the process limit",
-			    err);
+	return write_number(cg->pids_max, cg->pids, "set the process limit", err);
 }
 
 void ab_cgroup_fini(struct ab_cgroup *cg)

@@ -12,10 +12,10 @@
 struct ab_error;
 
 struct ab_cgroup {
-	char *path;		/* NULL: there is none */
-	bool memory;		/* it holds the memory limit */
-	bool processes;		/* it holds the process limit */
-	int procs, pids_max;	/* files that stay open, or -1 */
+	char *path;	     /* NULL: there is none */
+	bool memory;	     /* it holds the memory limit */
+	bool processes;	     /* it holds the process limit */
+	int procs, pids_max; /* files that stay open, or -1 */
 	uint64_t pids;
 };
 
@@ -24,8 +24,8 @@ struct ab_cgroup {
  * error: path is NULL then. Until ab_cgroup_release() it has room for init
  * and the command's first process only, so that the proof can try.
  */
-int ab_cgroup_make(const char *id, uint64_t memory, uint64_t processes,
-		   struct ab_cgroup *ret, struct ab_error *err);
+int ab_cgroup_make(const char *id, uint64_t memory, uint64_t processes, struct ab_cgroup *ret,
+		   struct ab_error *err);
 /* Put the box's init into it; it must not have started anything yet. */
 int ab_cgroup_enter(struct ab_cgroup *cg, pid_t init, struct ab_error *err);
 /* The proof is over: the limit that was asked for. */

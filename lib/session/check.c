@@ -44,24 +44,21 @@ void ab_check_free(struct ab_check *check)
 	free(check);
 }
 
-const struct ab_judgement *ab_check_text(struct ab_check *check,
-					 const char *text, size_t len)
+const struct ab_judgement *ab_check_text(struct ab_check *check, const char *text, size_t len)
 {
 	/* Beyond the bound nothing is read, however much there is. */
 	if (len > AB_SHELL_TEXT_MAX)
 		len = AB_SHELL_TEXT_MAX + 1;
 	ab_arena_reset(&check->arena);
-	ab_judge_text(&check->arena, &check->scene,
-		      (struct ab_text){ text, (uint32_t)len },
+	ab_judge_text(&check->arena, &check->scene, (struct ab_text){ text, (uint32_t)len },
 		      &check->judgement);
 	return &check->judgement;
 }
 
-const struct ab_judgement *ab_check_argv(struct ab_check *check,
-					 const char *const *argv, size_t argc)
+const struct ab_judgement *ab_check_argv(struct ab_check *check, const char *const *argv,
+					 size_t argc)
 {
 	ab_arena_reset(&check->arena);
-	ab_judge_argv(&check->arena, &check->scene, argv, argc,
-		      &check->judgement);
+	ab_judge_argv(&check->arena, &check->scene, argv, argc, &check->judgement);
 	return &check->judgement;
 }

@@ -21,8 +21,7 @@ struct ab_children {
 	int sock;
 };
 
-int ab_children_start(const struct ab_terms *terms,
-		      const struct ab_trace_terms *trace,
+int ab_children_start(const struct ab_terms *terms, const struct ab_trace_terms *trace,
 		      struct ab_children **ret, struct ab_error *err)
 {
 	struct ab_children c;
@@ -59,9 +58,7 @@ int ab_children_watch(struct ab_children *c, int listener, struct ab_error *err)
 {
 	uint32_t word = 0;
 
-	return ab_send_fds(c->sock, &word, sizeof(word), &listener, 1) < 0
-		       ? gone(err)
-		       : 0;
+	return ab_send_fds(c->sock, &word, sizeof(word), &listener, 1) < 0 ? gone(err) : 0;
 }
 
 int ab_children_fd(const struct ab_children *c)
@@ -69,11 +66,9 @@ int ab_children_fd(const struct ab_children *c)
 	return c->sock;
 }
 
-int ab_children_hear(struct ab_children *c, struct ab_note *ret,
-		     struct ab_error *err)
+int ab_children_hear(struct ab_children *c, struct ab_note *ret, struct ab_error *err)
 {
-	ssize_t n = ab_recv_fds(c->sock, ret, sizeof(*ret), NULL, NULL,
-				MSG_DONTWAIT);
+	ssize_t n = ab_recv_fds(c->sock, ret, sizeof(*ret), NULL, NULL, MSG_DONTWAIT);
 
 	if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
 		return 0;

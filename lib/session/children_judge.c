@@ -45,10 +45,10 @@ struct judge {
 	pid_t first; /* who executes the command */
 	bool judging;
 	struct ab_arena arena;
-	uint64_t held; /* programs that were refused, and not told */
+	uint64_t held;	      /* programs that were refused, and not told */
 	uint64_t held_others; /* files and calls */
 	uint64_t minute;
-	unsigned int notes; /* sent in it */
+	unsigned int notes;  /* sent in it */
 	struct ab_note last; /* and who it was about */
 	pid_t last_pid;
 };
@@ -69,8 +69,7 @@ static bool has_notes(struct judge *j)
 
 static bool send_now(const struct judge *j, const struct ab_note *note)
 {
-	return send(j->sock, note, sizeof(*note),
-		    MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
+	return send(j->sock, note, sizeof(*note), MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
 }
 
 static void send_note(struct judge *j, struct ab_note *note)
@@ -88,8 +87,7 @@ static void send_note(struct judge *j, struct ab_note *note)
 static void send_denied(struct judge *j, struct ab_note *note)
 {
 	note->before = j->held_others;
-	if (!note->told ||
-	    (!ab_trace_terms(j->trace)->learn && !has_notes(j)) ||
+	if (!note->told || (!ab_trace_terms(j->trace)->learn && !has_notes(j)) ||
 	    !send_now(j, note)) {
 		j->held_others++;
 		return;
@@ -100,20 +98,15 @@ static void send_denied(struct judge *j, struct ab_note *note)
 }
 
 /* Some shells try every folder of PATH whatever they are told: that is one. */
-static bool is_further_try(const struct judge *j, pid_t pid,
-			   const struct ab_note *note)
+static bool is_further_try(const struct judge *j, pid_t pid, const struct ab_note *note)
 {
 	return pid == j->last_pid && strcmp(note->rule, j->last.rule) == 0 &&
-	       strcmp(note->command, j->last.command) == 0 &&
-	       strcmp(note->path, j->last.path) != 0;
+	       strcmp(note->command, j->last.command) == 0 && strcmp(note->path, j->last.path) != 0;
 }
 
-static void tell(struct judge *j, pid_t pid, const char *path,
-		 const struct ab_refused *refused)
+static void tell(struct judge *j, pid_t pid, const char *path, const struct ab_refused *refused)
 {
-	struct ab_note note = { .kind = AB_NOTE_EXEC,
-				.told = 1,
-				.decision = refused->decision };
+	struct ab_note note = { .kind = AB_NOTE_EXEC, .told = 1, .decision = refused->decision };
 	size_t len = refused->command.len;
 
 	note.cut = len >= sizeof(note.command);
@@ -158,8 +151,8 @@ static bool still_waits(const struct judge *j, const struct seccomp_notif *call)
 }
 
 /* Refuse it, and tell. */
-static int refuse(struct judge *j, const struct seccomp_notif *call,
-		  const char *path, const struct ab_refused *refused)
+static int refuse(struct judge *j, const struct seccomp_notif *call, const char *path,
+		  const struct ab_refused *refused)
 {
 	if (still_waits(j, call))
 		tell(j, (pid_t)call->pid, path, refused);
@@ -170,14 +163,13 @@ static void list_program(struct judge *j, const struct ab_exec *attempt)
 {
 	struct ab_note note;
 
-	if (attempt->real && ab_trace_program(j->trace, attempt->real, &note) &&
-	    send_now(j, &note))
+	if (attempt->real && ab_trace_program(j->trace, attempt->real, &note) && send_now(j, &note))
 		ab_trace_told(j->trace, &note);
 }
 
 /* By the rules, if it could be read. */
-static int judge_attempt(struct judge *j, const struct seccomp_notif *call,
-			 int unread, const struct ab_exec *attempt)
+static int judge_attempt(struct judge *j, const struct seccomp_notif *call, int unread,
+			 const struct ab_exec *attempt)
 {
 	struct ab_refused refused;
 	int errnum;
@@ -187,15 +179,13 @@ static int judge_attempt(struct judge *j, const struct seccomp_notif *call,
 	if (unread)
 		return refuse(j, call, "", &unreadable);
 	errnum = ab_exec_judge(&j->arena, &j->terms, attempt, &refused);
-	return errnum == EPERM ? refuse(j, call, attempt->path, &refused)
-			       : errnum;
+	return errnum == EPERM ? refuse(j, call, attempt->path, &refused) : errnum;
 }
 
 /* 0, or the errno that the caller gets. */
 static int decide_exec(struct judge *j, const struct seccomp_notif *call)
 {
-	const struct ab_trace_terms *trace =
-		j->trace ? ab_trace_terms(j->trace) : NULL;
+	const struct ab_trace_terms *trace = j->trace ? ab_trace_terms(j->trace) : NULL;
 	pid_t pid = (pid_t)call->pid;
 	bool passes = is_command(j, pid) || (trace && !trace->judged);
 	bool listed = trace && trace->learn;
@@ -218,8 +208,7 @@ static int decide_exec(struct judge *j, const struct seccomp_notif *call)
  * questions, by what it sees itself. What is found out beyond that is only
  * told.
  */
-static int decide_other(struct judge *j, const struct seccomp_notif *call,
-			uint32_t verdict)
+static int decide_other(struct judge *j, const struct seccomp_notif *call, uint32_t verdict)
 {
 	pid_t pid = (pid_t)call->pid;
 	struct ab_note note;
@@ -227,8 +216,7 @@ static int decide_other(struct judge *j, const struct seccomp_notif *call,
 	/* Its process proves the box before it executes the command. */
 	if (!is_command(j, pid)) {
 		ab_arena_reset(&j->arena);
-		if (ab_trace_denied(j->trace, &j->arena, pid, &call->data,
-				    verdict, &note) &&
+		if (ab_trace_denied(j->trace, &j->arena, pid, &call->data, verdict, &note) &&
 		    still_waits(j, call))
 			send_denied(j, &note);
 	}
@@ -242,16 +230,14 @@ static int decide_other(struct judge *j, const struct seccomp_notif *call,
 
 static int decide(struct judge *j, const struct seccomp_notif *call)
 {
-	bool exec =
-		call->data.nr == __NR_execve || call->data.nr == __NR_execveat;
+	bool exec = call->data.nr == __NR_execve || call->data.nr == __NR_execveat;
 	uint32_t verdict;
 
 	if (!j->trace)
 		return decide_exec(j, call);
 	verdict = ab_seccomp_judge(AB_FILTER_TARGET, &call->data);
-	return exec && verdict == SECCOMP_RET_ALLOW
-		       ? decide_exec(j, call)
-		       : decide_other(j, call, verdict);
+	return exec && verdict == SECCOMP_RET_ALLOW ? decide_exec(j, call)
+						    : decide_other(j, call, verdict);
 }
 
 static void take_attempt(struct judge *j)
@@ -274,8 +260,7 @@ static void take_attempt(struct judge *j)
 	else
 		answer.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
 	/* EINTR: somebody stops us. */
-	while (ioctl(j->listener, SECCOMP_IOCTL_NOTIF_SEND, &answer) < 0 &&
-	       errno != ENOENT)
+	while (ioctl(j->listener, SECCOMP_IOCTL_NOTIF_SEND, &answer) < 0 && errno != ENOENT)
 		if (errno != EINTR)
 			_exit(1);
 }
@@ -293,8 +278,7 @@ static _Noreturn void leave(struct judge *j)
 		tell_last(j, &last);
 	while (j->trace && ab_trace_again(j->trace, &last))
 		tell_last(j, &last);
-	last = (struct ab_note){ .kind = AB_NOTE_FILE,
-				 .before = j->held_others };
+	last = (struct ab_note){ .kind = AB_NOTE_FILE, .before = j->held_others };
 	if (j->held_others)
 		tell_last(j, &last);
 	_exit(0);
@@ -313,8 +297,7 @@ static void take_listener(struct judge *j)
 		_exit(1);
 	j->listener = fd;
 	/* A wish: the answer wakes the caller on this processor. */
-	ioctl(fd, SECCOMP_IOCTL_NOTIF_SET_FLAGS,
-	      SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
+	ioctl(fd, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
 }
 
 static _Noreturn void serve(struct judge *j)
@@ -347,8 +330,7 @@ static void forget_environment(void)
 		explicit_bzero(*e, strlen(*e));
 }
 
-void ab_judge_be(const struct ab_terms *terms,
-		 const struct ab_trace_terms *trace, int sock)
+void ab_judge_be(const struct ab_terms *terms, const struct ab_trace_terms *trace, int sock)
 {
 	static struct judge j;
 
@@ -361,8 +343,7 @@ void ab_judge_be(const struct ab_terms *terms,
 	for (int fd = 0; fd < 3; fd++)
 		close(fd);
 	if (ab_close_others(&sock, 1) < 0 || prctl(PR_SET_DUMPABLE, 0) < 0 ||
-	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
-	    ab_seccomp_load(AB_FILTER_JUDGE) < 0)
+	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || ab_seccomp_load(AB_FILTER_JUDGE) < 0)
 		_exit(1);
 	serve(&j);
 }

@@ -6,7 +6,7 @@ struct ab_terms;
 struct ab_trace_terms;
 
 /* `sock` is the supervisor's; everything else is closed. */
-_Noreturn void ab_judge_be(const struct ab_terms *terms,
-			   const struct ab_trace_terms *trace, int sock);
+_Noreturn void ab_judge_be(const struct ab_terms *terms, const struct ab_trace_terms *trace,
+			   int sock);
 
 #endif

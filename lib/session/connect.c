@@ -27,8 +27,8 @@ enum {
 };
 
 /* The door from the environment: "http://127.0.0.1:61080". */
-static int find_door(const struct ab_policy_input *input,
-		     struct ab_host_entry *ret, struct ab_error *err)
+static int find_door(const struct ab_policy_input *input, struct ab_host_entry *ret,
+		     struct ab_error *err)
 {
 	static const char scheme[] = "http://";
 	const char *url = ab_environ_get(input->environ, "HTTP_PROXY");
@@ -40,28 +40,23 @@ static int find_door(const struct ab_policy_input *input,
 				    "here, use the network itself");
 	}
 	if (!url || !*url)
-		return ab_fail(err, AB_ESYSTEM, 0,
-			       "the network of this box has no door");
+		return ab_fail(err, AB_ESYSTEM, 0, "the network of this box has no door");
 	if (strncmp(url, scheme, strlen(scheme)) == 0) {
 		url += strlen(scheme);
 		len = strcspn(url, "/");
-		if (ab_host_entry_parse(url, len, ret, NULL) == 0 &&
-		    !ret->below && ret->port && ret->host.kind != AB_HOST_NAME)
+		if (ab_host_entry_parse(url, len, ret, NULL) == 0 && !ret->below && ret->port &&
+		    ret->host.kind != AB_HOST_NAME)
 			return 0;
 	}
-	return ab_fail(err, AB_ESYSTEM, 0,
-		       "HTTP_PROXY is not the door of this box any more");
+	return ab_fail(err, AB_ESYSTEM, 0, "HTTP_PROXY is not the door of this box any more");
 }
 
 static int dial(const struct ab_host_entry *door, struct ab_error *err)
 {
-	struct sockaddr_in v4 = { .sin_family = AF_INET,
-				  .sin_port = htons(door->port) };
-	struct sockaddr_in6 v6 = { .sin6_family = AF_INET6,
-				   .sin6_port = htons(door->port) };
+	struct sockaddr_in v4 = { .sin_family = AF_INET, .sin_port = htons(door->port) };
+	struct sockaddr_in6 v6 = { .sin6_family = AF_INET6, .sin6_port = htons(door->port) };
 	bool is_v6 = door->host.kind == AB_HOST_IPV6;
-	ab_autoclose int fd = socket(is_v6 ? AF_INET6 : AF_INET,
-				     SOCK_STREAM | SOCK_CLOEXEC, 0);
+	ab_autoclose int fd = socket(is_v6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	int r;
 
 	memcpy(&v4.sin_addr, door->host.addr, sizeof(v4.sin_addr));
@@ -114,18 +109,15 @@ static int hear(int sock, bool all, struct ab_buf *b)
 }
 
 /* The text of a refusal: its first line says what, its second what to do. */
-static int explain(const struct ab_buf *answer, const char *target,
-		   struct ab_error *err)
+static int explain(const struct ab_buf *answer, const char *target, struct ab_error *err)
 {
 	static const char who[] = "agentbox ";
 	const char *text = end_of_head(answer);
 	size_t n = strcspn(text, "\r\n");
 
 	if (n == 0)
-		return ab_fail(err, AB_ESYSTEM, 0,
-			       "the door does not lead to %s: %.*s", target,
-			       (int)strcspn(answer->data, "\r\n"),
-			       answer->data);
+		return ab_fail(err, AB_ESYSTEM, 0, "the door does not lead to %s: %.*s", target,
+			       (int)strcspn(answer->data, "\r\n"), answer->data);
 	/* It is said with our name before it already. */
 	if (strncmp(text, who, strlen(who)) == 0) {
 		text += strlen(who);
@@ -141,18 +133,16 @@ static int explain(const struct ab_buf *answer, const char *target,
 }
 
 /* Ask for a tunnel; what came behind the answer is in `rest`. */
-static int ask(int sock, const char *target, struct ab_buf *rest,
-	       struct ab_error *err)
+static int ask(int sock, const char *target, struct ab_buf *rest, struct ab_error *err)
 {
-	ab_autofree char *request = ab_printf(
-		"CONNECT %s HTTP/1.1\r\nHost: %s\r\n\r\n", target, target);
+	ab_autofree char *request =
+		ab_printf("CONNECT %s HTTP/1.1\r\nHost: %s\r\n\r\n", target, target);
 	struct timeval bound = { .tv_sec = ANSWER_S }, none = { 0 };
 	ab_autobuf struct ab_buf answer = { 0 };
 	const char *end;
 
 	setsockopt(sock, SOL_SOCKET, SO_RCVTIMEO, &bound, sizeof(bound));
-	if (send_all(sock, request, strlen(request)) < 0 ||
-	    hear(sock, false, &answer) < 0 ||
+	if (send_all(sock, request, strlen(request)) < 0 || hear(sock, false, &answer) < 0 ||
 	    strncmp(answer.data, "HTTP/1.", 7) != 0)
 		return ab_fail(err, AB_ESYSTEM, 0, "the door does not answer");
 	if (strncmp(answer.data + 8, " 2", 2) != 0) {
@@ -193,8 +183,7 @@ static void *pump_up(void *arg)
 	return NULL;
 }
 
-static int relay(int sock, const struct ab_buf *first, const char *target,
-		 struct ab_error *err)
+static int relay(int sock, const struct ab_buf *first, const char *target, struct ab_error *err)
 {
 	pthread_t up;
 	int r = pthread_create(&up, NULL, pump_up, &sock);
@@ -203,8 +192,7 @@ static int relay(int sock, const struct ab_buf *first, const char *target,
 		return ab_fail(err, AB_ESYSTEM, r, "make a thread");
 	if (ab_write_all(STDOUT_FILENO, first->data, first->len) < 0 ||
 	    pump(sock, STDOUT_FILENO, false) < 0)
-		return ab_fail(err, AB_ESYSTEM, errno,
-			       "the connection to %s broke", target);
+		return ab_fail(err, AB_ESYSTEM, errno, "the connection to %s broke", target);
 	/* Whoever reads our output must see its end now: the host may still
 	 * want to hear the rest. */
 	close(STDOUT_FILENO);
@@ -212,8 +200,8 @@ static int relay(int sock, const struct ab_buf *first, const char *target,
 	return 0;
 }
 
-int ab_connect(const struct ab_policy_input *input, const char *host,
-	       uint16_t port, struct ab_error *err)
+int ab_connect(const struct ab_policy_input *input, const char *host, uint16_t port,
+	       struct ab_error *err)
 {
 	ab_autobuf struct ab_buf first = { 0 };
 	ab_autofree char *text = NULL;
@@ -225,8 +213,7 @@ int ab_connect(const struct ab_policy_input *input, const char *host,
 	if (port == 0 || ab_host_parse(host, strlen(host), &target, NULL) < 0)
 		return ab_fail(err, AB_EUSAGE, 0, "%s is not a host", host);
 	v6 = target.kind == AB_HOST_IPV6;
-	text = ab_printf("%s%s%s:%u", v6 ? "[" : "", target.text, v6 ? "]" : "",
-			 port);
+	text = ab_printf("%s%s%s:%u", v6 ? "[" : "", target.text, v6 ? "]" : "", port);
 	if (find_door(input, &door, err) < 0)
 		return -1;
 	sock = dial(&door, err);

@@ -15,7 +15,7 @@
 #include "shell/point.h"
 
 enum {
-	LINE = 69, /* columns of a command in what is said about a refusal */
+	LINE = 69,	  /* columns of a command in what is said about a refusal */
 	SHOWN_MAX = 4096, /* of a command, in the lists */
 };
 
@@ -25,18 +25,16 @@ struct consent {
 	struct ab_session_key session;
 	char key[65];
 	struct ab_judgement judgement;
-	char *rule; /* for people */
+	char *rule;		  /* for people */
 	const char *const *shown; /* the words, without values of secrets */
 };
 
 /* Sorted. Shells that read what our reader reads. */
-static const char *const shells[] = { "ash",  "bash", "dash", "ksh",
-				      "mksh", "sh",   "zsh" };
+static const char *const shells[] = { "ash", "bash", "dash", "ksh", "mksh", "sh", "zsh" };
 
 /* On PATH and where systems have them. A file of that name elsewhere may be
  * anything: it is a command, with the text as an argument. */
-static const char *const places[] = { "", "/bin/", "/usr/bin/",
-				      "/usr/local/bin/" };
+static const char *const places[] = { "", "/bin/", "/usr/bin/", "/usr/local/bin/" };
 
 static bool is_shell(const char *program)
 {
@@ -57,8 +55,7 @@ static bool by_text(const struct ab_command *c)
 	return c->script && (c->argc == 0 || is_shell(c->argv[0]));
 }
 
-void ab_consent_judge(struct ab_arena *arena, const struct ab_command *c,
-		      struct ab_judgement *ret)
+void ab_consent_judge(struct ab_arena *arena, const struct ab_command *c, struct ab_judgement *ret)
 {
 	struct ab_scene scene = { .home = c->policy->home,
 				  .cwd = c->cwd,
@@ -67,9 +64,7 @@ void ab_consent_judge(struct ab_arena *arena, const struct ab_command *c,
 
 	if (by_text(c))
 		ab_judge_text(arena, &scene,
-			      (struct ab_text){ c->script,
-						(uint32_t)strlen(c->script) },
-			      ret);
+			      (struct ab_text){ c->script, (uint32_t)strlen(c->script) }, ret);
 	else
 		ab_judge_argv(arena, &scene, c->argv, c->argc, ret);
 }
@@ -82,12 +77,11 @@ void ab_consent_key(const struct ab_command *c, char ret_key[65])
 	if (by_text(c))
 		ab_approval_key("text", &c->script, 1, c->cwd, policy, ret_key);
 	else
-		ab_approval_key("argv", c->argv, c->argc, c->cwd, policy,
-				ret_key);
+		ab_approval_key("argv", c->argv, c->argc, c->cwd, policy, ret_key);
 }
 
-__attribute__((format(printf, 3, 4))) static void
-say(const struct consent *c, enum ab_level level, const char *fmt, ...)
+__attribute__((format(printf, 3, 4))) static void say(const struct consent *c, enum ab_level level,
+						      const char *fmt, ...)
 {
 	ab_autofree char *text = NULL;
 	va_list ap;
@@ -106,15 +100,13 @@ static char *as_clause(const char *sentence)
 
 	if (len > 1 && clause[len - 1] == '.')
 		clause[len - 1] = '\0';
-	if (isupper((unsigned char)clause[0]) &&
-	    !isupper((unsigned char)clause[1]))
+	if (isupper((unsigned char)clause[0]) && !isupper((unsigned char)clause[1]))
 		clause[0] = (char)tolower((unsigned char)clause[0]);
 	return clause;
 }
 
 /* `way_out`: lines behind the part that decided. */
-static int refuse(const struct consent *c, const char *way_out,
-		  struct ab_error *err)
+static int refuse(const struct consent *c, const char *way_out, struct ab_error *err)
 {
 	const struct ab_judgement *j = &c->judgement;
 	ab_autofree char *why = as_clause(j->reason);
@@ -144,8 +136,7 @@ static void remember(const struct consent *c, enum ab_answer answer)
 	a.command = ab_buf_take(&shown);
 	memcpy(a.key, c->key, sizeof(a.key));
 	if (ab_approvals_add(&c->request->policy, &c->session, &a, &err) < 0) {
-		say(c, AB_SAY_WARNING,
-		    "the answer holds for this once, it cannot be kept: %s",
+		say(c, AB_SAY_WARNING, "the answer holds for this once, it cannot be kept: %s",
 		    err.text);
 		if (err.hint[0])
 			say(c, AB_SAY_WARNING, "          %s", err.hint);
@@ -153,19 +144,17 @@ static void remember(const struct consent *c, enum ab_answer answer)
 	ab_approval_fini(&a);
 }
 
-static int ask_approver(const struct consent *c, struct ab_consent *ret,
-			struct ab_error *err)
+static int ask_approver(const struct consent *c, struct ab_consent *ret, struct ab_error *err)
 {
 	const struct ab_request *rq = c->request;
 	ab_autobuf struct ab_buf json = { 0 };
 	ab_autofree char *way_out = NULL;
 	struct ab_approver_reply reply;
 
-	ab_approver_request(&json, &c->judgement, c->shown,
-			    c->command.argc, c->command.cwd, c->session.name);
+	ab_approver_request(&json, &c->judgement, c->shown, c->command.argc, c->command.cwd,
+			    c->session.name);
 	ab_approver_ask(rq->approver, json.data, json.len,
-			rq->approver_ms ? rq->approver_ms : AB_APPROVER_MS,
-			&reply);
+			rq->approver_ms ? rq->approver_ms : AB_APPROVER_MS, &reply);
 	if (reply.answer == AB_ANSWER_NO) {
 		ab_autofree char *why = ab_escape(reply.why);
 
@@ -182,8 +171,7 @@ static int ask_approver(const struct consent *c, struct ab_consent *ret,
 	return 0;
 }
 
-static int ask_person(const struct consent *c, struct ab_consent *ret,
-		      struct ab_error *err)
+static int ask_person(const struct consent *c, struct ab_consent *ret, struct ab_error *err)
 {
 	const struct ab_judgement *j = &c->judgement;
 	struct ab_question question = { .text = j->text,
@@ -224,16 +212,14 @@ static int ask_person(const struct consent *c, struct ab_consent *ret,
 }
 
 /* 1: that settles it. */
-static int recall(const struct consent *c, struct ab_consent *ret,
-		  struct ab_error *err)
+static int recall(const struct consent *c, struct ab_consent *ret, struct ab_error *err)
 {
 	ab_autofree char *way_out = NULL;
 	struct ab_error unread = { 0 };
 	enum ab_memory memory;
 	char id[8];
 
-	if (ab_approvals_find(&c->request->policy, &c->session, c->key, &memory,
-			      id, &unread) < 0) {
+	if (ab_approvals_find(&c->request->policy, &c->session, c->key, &memory, id, &unread) < 0) {
 		say(c, AB_SAY_WARNING, "%s", unread.text);
 		if (unread.hint[0])
 			say(c, AB_SAY_WARNING, "          %s", unread.hint);
@@ -254,8 +240,7 @@ static int recall(const struct consent *c, struct ab_consent *ret,
 	return 1;
 }
 
-static int settle(struct consent *c, struct ab_consent *ret,
-		  struct ab_error *err)
+static int settle(struct consent *c, struct ab_consent *ret, struct ab_error *err)
 {
 	int known;
 
@@ -271,14 +256,12 @@ static int settle(struct consent *c, struct ab_consent *ret,
 		ret->approved = "yes";
 		return 0;
 	}
-	return c->request->approver ? ask_approver(c, ret, err)
-				    : ask_person(c, ret, err);
+	return c->request->approver ? ask_approver(c, ret, err) : ask_person(c, ret, err);
 }
 
 /* The outer run's box holds in any case, and who types --yes in here gets
  * no more by it than by not asking us at all. */
-static int settle_inside(struct consent *c, struct ab_consent *ret,
-			 struct ab_error *err)
+static int settle_inside(struct consent *c, struct ab_consent *ret, struct ab_error *err)
 {
 	if (c->request->yes) {
 		ret->approved = "yes";
@@ -290,8 +273,7 @@ static int settle_inside(struct consent *c, struct ab_consent *ret,
 		      err);
 }
 
-static int decide(struct consent *c, bool inside, struct ab_consent *ret,
-		  struct ab_error *err)
+static int decide(struct consent *c, bool inside, struct ab_consent *ret, struct ab_error *err)
 {
 	switch (c->judgement.decision) {
 	case AB_ALLOW:
@@ -305,8 +287,8 @@ static int decide(struct consent *c, bool inside, struct ab_consent *ret,
 	return refuse(c, c->judgement.instead, err);
 }
 
-static char *blank(struct ab_arena *arena, const struct ab_vault *vault,
-		   const char *text, size_t len)
+static char *blank(struct ab_arena *arena, const struct ab_vault *vault, const char *text,
+		   size_t len)
 {
 	char *copy = ab_arena_alloc(arena, len + 1);
 
@@ -333,8 +315,7 @@ static void blank_values(struct consent *c, struct ab_arena *arena)
 	text->s = blank(arena, vault, text->s, text->len);
 	words = ab_arena_alloc(arena, (command->argc + 1) * sizeof(*words));
 	for (size_t i = 0; i < command->argc; i++)
-		words[i] = blank(arena, vault, command->argv[i],
-				 strlen(command->argv[i]));
+		words[i] = blank(arena, vault, command->argv[i], strlen(command->argv[i]));
 	c->shown = words;
 	ab_vault_free(vault);
 }
@@ -342,17 +323,14 @@ static void blank_values(struct consent *c, struct ab_arena *arena)
 static void tell(const struct consent *c, const struct ab_consent *got)
 {
 	if (c->request->verbose > 0)
-		say(c, AB_SAY_DETAIL, "the command is %s%s%s%s%s",
-		    ab_decision_names[got->decision],
-		    c->rule[0] ? ", rule " : "", c->rule,
-		    got->approved ? ", approved: " : "",
+		say(c, AB_SAY_DETAIL, "the command is %s%s%s%s%s", ab_decision_names[got->decision],
+		    c->rule[0] ? ", rule " : "", c->rule, got->approved ? ", approved: " : "",
 		    got->approved ? got->approved : "");
 }
 
 /* Judge it; the arena holds what the judgement points to. */
 static void begin(struct consent *c, const struct ab_request *request,
-		  const struct ab_policy *policy, struct ab_arena *arena,
-		  struct ab_consent *ret)
+		  const struct ab_policy *policy, struct ab_arena *arena, struct ab_consent *ret)
 {
 	*c = (struct consent){ .request = request,
 			       .command = { .policy = policy,
@@ -368,8 +346,8 @@ static void begin(struct consent *c, const struct ab_request *request,
 	c->rule = ab_ask_rule(&c->judgement);
 }
 
-bool ab_consent_given(const struct ab_request *request,
-		      const struct ab_policy *policy, struct ab_consent *ret)
+bool ab_consent_given(const struct ab_request *request, const struct ab_policy *policy,
+		      struct ab_consent *ret)
 {
 	struct ab_arena arena = { 0 };
 	struct consent c;
@@ -384,8 +362,7 @@ bool ab_consent_given(const struct ab_request *request,
 	return given;
 }
 
-int ab_consent_get(const struct ab_request *request,
-		   const struct ab_policy *policy, bool inside,
+int ab_consent_get(const struct ab_request *request, const struct ab_policy *policy, bool inside,
 		   struct ab_consent *ret, struct ab_error *err)
 {
 	struct ab_arena arena = { 0 };

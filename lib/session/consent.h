@@ -40,21 +40,20 @@ void ab_consent_key(const struct ab_command *command, char ret_key[65]);
 /* How it came to run. */
 struct ab_consent {
 	enum ab_decision decision;
-	const char *rule;	/* "": none; lives as long as the policy */
-	const char *user_rule;	/* which of the user's, or NULL */
-	const char *approved;	/* once, session, always, yes, approver; NULL:
+	const char *rule;      /* "": none; lives as long as the policy */
+	const char *user_rule; /* which of the user's, or NULL */
+	const char *approved;  /* once, session, always, yes, approver; NULL:
 				 * nobody had to be asked */
-	char reason[256];	/* why it is what it is; for the record */
+	char reason[256];      /* why it is what it is; for the record */
 };
 
 /* Does the judge permit it, so that nobody has to be asked? Has no effects. */
-bool ab_consent_given(const struct ab_request *request,
-		      const struct ab_policy *policy, struct ab_consent *ret);
+bool ab_consent_given(const struct ab_request *request, const struct ab_policy *policy,
+		      struct ab_consent *ret);
 
 /* 0: go on. Refused: AB_EREFUSED, with the part that decided in the hint.
  * `inside`: in a box already, where nobody is asked. */
-int ab_consent_get(const struct ab_request *request,
-		   const struct ab_policy *policy, bool inside,
+int ab_consent_get(const struct ab_request *request, const struct ab_policy *policy, bool inside,
 		   struct ab_consent *ret, struct ab_error *err);
 
 #endif

@@ -40,8 +40,8 @@ struct ab_control_client {
 	struct ab_source source;
 	struct ab_later later;
 	bool asked, follows, left;
-	bool missed;	/* events */
-	char *held;	/* an answer */
+	bool missed; /* events */
+	char *held;  /* an answer */
 	_Alignas(max_align_t) char note[NOTE_ROOM];
 };
 
@@ -58,14 +58,12 @@ struct ab_control {
 static void address_of(int dir, struct sockaddr_un *ret)
 {
 	*ret = (struct sockaddr_un){ .sun_family = AF_UNIX };
-	snprintf(ret->sun_path, sizeof(ret->sun_path), "/proc/self/fd/%d/%s",
-		 dir, AB_CONTROL_NAME);
+	snprintf(ret->sun_path, sizeof(ret->sun_path), "/proc/self/fd/%d/%s", dir, AB_CONTROL_NAME);
 }
 
 int ab_control_open(struct ab_control **ret, struct ab_error *err)
 {
-	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC,
-			0);
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
 	if (fd < 0) {
 		ab_fail(err, AB_ESYSTEM, errno, "make the run's socket");
@@ -116,8 +114,7 @@ static void watch_client(struct ab_control_client *c)
 /* false: there is no room for it. */
 static bool send_text(struct ab_control_client *c, const char *text)
 {
-	ssize_t n = send(c->source.fd, text, strlen(text),
-			 MSG_DONTWAIT | MSG_NOSIGNAL);
+	ssize_t n = send(c->source.fd, text, strlen(text), MSG_DONTWAIT | MSG_NOSIGNAL);
 
 	if (n < 0 && (errno == EAGAIN || errno == ENOBUFS))
 		return false;
@@ -126,8 +123,7 @@ static bool send_text(struct ab_control_client *c, const char *text)
 	return true;
 }
 
-static void send_json(struct ab_control_client *c, const json_t *json,
-		      bool event)
+static void send_json(struct ab_control_client *c, const json_t *json, bool event)
 {
 	ab_autofree char *text = json_dumps(json, JSON_COMPACT);
 
@@ -177,9 +173,8 @@ void ab_control_reply(struct ab_control_client *c, json_t *json)
 
 void ab_control_refuse(struct ab_control_client *c, const struct ab_error *err)
 {
-	answer(c, json_pack("{s:b,s:s#,s:s#}", "ok", 0, "error", err->text,
-			    (int)strlen(err->text), "hint", err->hint,
-			    (int)strlen(err->hint)));
+	answer(c, json_pack("{s:b,s:s#,s:s#}", "ok", 0, "error", err->text, (int)strlen(err->text),
+			    "hint", err->hint, (int)strlen(err->hint)));
 }
 
 void ab_control_follow(struct ab_control_client *c)
@@ -219,8 +214,7 @@ static void take_request(struct ab_control_client *c, size_t len)
 	c->asked = true;
 	memset(c->note, 0, sizeof(c->note));
 	watch_client(c);
-	if (ab_control_parse(control->watch.run_id, control->packet, len,
-			     &request, &err) < 0)
+	if (ab_control_parse(control->watch.run_id, control->packet, len, &request, &err) < 0)
 		ab_control_refuse(c, &err);
 	else
 		control->watch.asked(control->watch.arg, c, &request);
@@ -240,8 +234,7 @@ static void client_ready(struct ab_source *source, uint32_t events)
 			leave(c);
 		return;
 	}
-	n = recv(source->fd, c->control->packet, sizeof(c->control->packet),
-		 MSG_DONTWAIT);
+	n = recv(source->fd, c->control->packet, sizeof(c->control->packet), MSG_DONTWAIT);
 	if (n < 0 && errno == EAGAIN)
 		return;
 	/* A packet that is too long is none. */
@@ -256,15 +249,13 @@ static bool is_ours(int fd)
 	struct ucred peer;
 	socklen_t len = sizeof(peer);
 
-	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 &&
-	       peer.uid == geteuid();
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 && peer.uid == geteuid();
 }
 
 static void somebody_comes(struct ab_source *source, uint32_t events)
 {
 	struct ab_control *control = source->owner;
-	ab_autoclose int fd =
-		accept4(source->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	ab_autoclose int fd = accept4(source->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	struct ab_control_client *c;
 	struct ab_error err;
 
@@ -275,9 +266,7 @@ static void somebody_comes(struct ab_source *source, uint32_t events)
 	*c = (struct ab_control_client){ .control = control,
 					 .next = control->clients,
 					 .link = &control->clients };
-	c->source = (struct ab_source){ .fd = ab_take_fd(&fd),
-					.ready = client_ready,
-					.owner = c };
+	c->source = (struct ab_source){ .fd = ab_take_fd(&fd), .ready = client_ready, .owner = c };
 	c->later = (struct ab_later){ .run = release, .owner = c };
 	if (c->next)
 		c->next->link = &c->next;
@@ -297,14 +286,12 @@ int ab_control_name(struct ab_control *control, struct ab_error *err)
 	ab_loop_timer_stop(control->watch.loop, &control->named);
 	address_of(control->watch.dir, &at);
 	/* The mode of the socket is that of the name that bind makes. */
-	if (fchmod(fd, 0600) < 0 ||
-	    bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0 ||
+	if (fchmod(fd, 0600) < 0 || bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0 ||
 	    listen(fd, BACKLOG) < 0) {
 		ab_fail(err, AB_ESYSTEM, errno, "open the run's socket");
 		return ab_step(err, "control");
 	}
-	return ab_loop_add(control->watch.loop, &control->listener, EPOLLIN,
-			   err);
+	return ab_loop_add(control->watch.loop, &control->listener, EPOLLIN, err);
 }
 
 static void it_lasts(struct ab_timer *timer)
@@ -316,14 +303,12 @@ static void it_lasts(struct ab_timer *timer)
 		control->watch.failed(control->watch.arg, &err);
 }
 
-void ab_control_attach(struct ab_control *control,
-		       const struct ab_control_watch *watch)
+void ab_control_attach(struct ab_control *control, const struct ab_control_watch *watch)
 {
 	control->watch = *watch;
 	control->listener.ready = somebody_comes;
 	control->listener.owner = control;
-	control->named =
-		(struct ab_timer){ .fire = it_lasts, .owner = control };
+	control->named = (struct ab_timer){ .fire = it_lasts, .owner = control };
 	ab_loop_timer(watch->loop, &control->named, NAME_MS);
 }
 

@@ -59,11 +59,11 @@ enum ab_control_do {
 /* A request, checked; members that it does not have are 0. */
 struct ab_control_request {
 	enum ab_control_do what;
-	uint32_t number;	/* answer: of the question; pending: from */
-	enum ab_answer answer;	/* AB_ANSWER_SESSION: for this run */
-	char entry[AB_HOST_ENTRY_TEXT];	/* allow, deny: canonical */
-	uint64_t ms;		/* allow, deny: for how long; stop: grace */
-	bool cut;		/* reload */
+	uint32_t number;		/* answer: of the question; pending: from */
+	enum ab_answer answer;		/* AB_ANSWER_SESSION: for this run */
+	char entry[AB_HOST_ENTRY_TEXT]; /* allow, deny: canonical */
+	uint64_t ms;			/* allow, deny: for how long; stop: grace */
+	bool cut;			/* reload */
 };
 
 /* control_parse.c, pure. `run_id` is the run that is asked. */
@@ -78,23 +78,21 @@ struct ab_control_client;
 int ab_control_open(struct ab_control **ret, struct ab_error *err);
 struct ab_control_watch {
 	struct ab_loop *loop;
-	int dir;	/* the run's folder */
+	int dir; /* the run's folder */
 	const char *run_id;
 	/* To be answered by ab_control_reply(), now or later. */
 	void (*asked)(void *arg, struct ab_control_client *client,
 		      const struct ab_control_request *request);
-	void (*failed)(void *arg, const struct ab_error *err);	/* no name */
+	void (*failed)(void *arg, const struct ab_error *err); /* no name */
 	void *arg;
 };
-void ab_control_attach(struct ab_control *control,
-		       const struct ab_control_watch *watch);
+void ab_control_attach(struct ab_control *control, const struct ab_control_watch *watch);
 /* Now. */
 int ab_control_name(struct ab_control *control, struct ab_error *err);
 /* The answer ("ok" is put in; taken over), or a refusal. A client that has
  * left meanwhile is forgotten here. */
 void ab_control_reply(struct ab_control_client *client, json_t *answer);
-void ab_control_refuse(struct ab_control_client *client,
-		       const struct ab_error *err);
+void ab_control_refuse(struct ab_control_client *client, const struct ab_error *err);
 /* From now on it gets what is told to all. */
 void ab_control_follow(struct ab_control_client *client);
 void ab_control_tell(struct ab_control *control, json_t *event);

@@ -27,16 +27,15 @@ static uint32_t number_of(const char *run_id, const char *id)
 {
 	struct ab_denial_name name;
 
-	return ab_denial_parse(id, &name) == 0 &&
-			       name.kind == AB_DENIAL_NETWORK &&
+	return ab_denial_parse(id, &name) == 0 && name.kind == AB_DENIAL_NETWORK &&
 			       strcmp(name.run, run_id) == 0
 		       ? name.number
 		       : 0;
 }
 
 /* A whole number up to `most`; the default where there is none. */
-static int read_number(struct reading *r, const char *key, uint64_t otherwise,
-		       uint64_t most, uint64_t *ret)
+static int read_number(struct reading *r, const char *key, uint64_t otherwise, uint64_t most,
+		       uint64_t *ret)
 {
 	const json_t *value = json_object_get(r->json, key);
 	json_int_t n = json_integer_value(value);
@@ -45,8 +44,7 @@ static int read_number(struct reading *r, const char *key, uint64_t otherwise,
 	if (!value)
 		return 0;
 	if (!json_is_integer(value) || n < 0 || (uint64_t)n > most)
-		return ab_fail(r->err, AB_EUSAGE, 0,
-			       "\"%s\" is no number that is possible", key);
+		return ab_fail(r->err, AB_EUSAGE, 0, "\"%s\" is no number that is possible", key);
 	*ret = (uint64_t)n;
 	return 0;
 }
@@ -70,8 +68,7 @@ static int read_pending(struct reading *r)
 static int read_answer(struct reading *r)
 {
 	const char *id = json_string_value(json_object_get(r->json, "id"));
-	const char *answer =
-		json_string_value(json_object_get(r->json, "answer"));
+	const char *answer = json_string_value(json_object_get(r->json, "answer"));
 
 	if (!id || !answer)
 		return refuse(r, "an answer needs \"id\" and \"answer\"");
@@ -83,8 +80,7 @@ static int read_answer(struct reading *r)
 	}
 	if (strcmp(answer, "run") == 0)
 		r->to->answer = AB_ANSWER_SESSION;
-	else if (!ab_answer_parse(answer, &r->to->answer) ||
-		 r->to->answer == AB_ANSWER_SESSION)
+	else if (!ab_answer_parse(answer, &r->to->answer) || r->to->answer == AB_ANSWER_SESSION)
 		return refuse(r, "an answer is once, run, always or no");
 	return 0;
 }
@@ -97,8 +93,8 @@ static int read_grant(struct reading *r)
 
 	if (!json_is_string(value))
 		return refuse(r, "a host is missing");
-	if (ab_host_entry_parse(json_string_value(value),
-				json_string_length(value), &entry, &why) < 0)
+	if (ab_host_entry_parse(json_string_value(value), json_string_length(value), &entry, &why) <
+	    0)
 		return ab_fail(r->err, AB_EUSAGE, 0, "%s", why.wrong);
 	ab_host_entry_format(&entry, r->to->entry);
 	return read_number(r, "for_ms", 0, FOR_MOST * 1000ull, &r->to->ms);
@@ -123,14 +119,10 @@ static const struct {
 	const char *name;
 	int (*read)(struct reading *r);
 } requests[AB_DO_COUNT] = {
-	[AB_DO_STATUS] = { "status", read_nothing },
-	[AB_DO_PENDING] = { "pending", read_pending },
-	[AB_DO_ANSWER] = { "answer", read_answer },
-	[AB_DO_ALLOW] = { "allow", read_grant },
-	[AB_DO_DENY] = { "deny", read_grant },
-	[AB_DO_RELOAD] = { "reload", read_reload },
-	[AB_DO_STOP] = { "stop", read_stop },
-	[AB_DO_FOLLOW] = { "follow", read_nothing },
+	[AB_DO_STATUS] = { "status", read_nothing }, [AB_DO_PENDING] = { "pending", read_pending },
+	[AB_DO_ANSWER] = { "answer", read_answer },  [AB_DO_ALLOW] = { "allow", read_grant },
+	[AB_DO_DENY] = { "deny", read_grant },	     [AB_DO_RELOAD] = { "reload", read_reload },
+	[AB_DO_STOP] = { "stop", read_stop },	     [AB_DO_FOLLOW] = { "follow", read_nothing },
 };
 
 static int read_request(struct reading *r)
@@ -156,15 +148,13 @@ int ab_control_parse(const char *run_id, const char *text, size_t len,
 		     struct ab_control_request *ret, struct ab_error *err)
 {
 	struct reading r = { .run_id = run_id,
-			     .json = json_loadb(text, len,
-						JSON_REJECT_DUPLICATES, NULL),
+			     .json = json_loadb(text, len, JSON_REJECT_DUPLICATES, NULL),
 			     .to = ret,
 			     .err = err };
 	int result;
 
 	*ret = (struct ab_control_request){ 0 };
-	result = json_is_object(r.json) ? read_request(&r)
-					: refuse(&r, "that is no JSON object");
+	result = json_is_object(r.json) ? read_request(&r) : refuse(&r, "that is no JSON object");
 	json_decref(r.json);
 	return result;
 }

@@ -20,7 +20,7 @@ enum {
 
 struct row {
 	bool call;
-	char *what; /* the call, or how it is accessed and the path */
+	char *what;		    /* the call, or how it is accessed and the path */
 	char *path, *access, *name; /* of the call */
 	char *rule, *reason, *hint, *by, *process;
 	int pid;
@@ -119,14 +119,13 @@ static struct row *add_row(struct ab_denials *d, const struct ab_note *note)
 	return row;
 }
 
-static int write_row(struct ab_denials *d, const struct row *row,
-		     uint64_t repeated, struct ab_error *err)
+static int write_row(struct ab_denials *d, const struct row *row, uint64_t repeated,
+		     struct ab_error *err)
 {
 	struct ab_buf *line = &d->line;
 	char id[24];
 
-	snprintf(id, sizeof(id), "%s-f%" PRIu32, d->run_id,
-		 (uint32_t)(row - d->v) + 1);
+	snprintf(id, sizeof(id), "%s-f%" PRIu32, d->run_id, (uint32_t)(row - d->v) + 1);
 	ab_record_open(line, d->run_id, "violation");
 	ab_record_text(line, "id", id);
 	ab_record_text(line, "door", row->call ? "call" : "file");
@@ -158,8 +157,7 @@ static int write_untold(struct ab_denials *d, uint64_t n, struct ab_error *err)
 	return ab_log_write(d->log, line, err);
 }
 
-int ab_denials_take(struct ab_denials *d, const struct ab_note *note,
-		    struct ab_error *err)
+int ab_denials_take(struct ab_denials *d, const struct ab_note *note, struct ab_error *err)
 {
 	int result = 0;
 
@@ -206,8 +204,8 @@ static void show_row(const struct ab_denials *d, uint32_t i, const int width[3],
 	ab_autobuf struct ab_buf b = { 0 };
 
 	ab_buf_printf(&b, "  %s-f%" PRIu32, d->run_id, i + 1);
-	ab_buf_printf(&b, "%*s  %-*s  %-*s  ", width[0] - (int)b.len, "",
-		      width[1], row->what, width[2], row->reason);
+	ab_buf_printf(&b, "%*s  %-*s  %-*s  ", width[0] - (int)b.len, "", width[1], row->what,
+		      width[2], row->reason);
 	ab_buf_printf(&b, "%s, pid %d", row->by, row->pid);
 	if (row->count > 1)
 		ab_buf_printf(&b, ", %" PRIu64 " times", row->count);
@@ -218,13 +216,12 @@ static void show_row(const struct ab_denials *d, uint32_t i, const int width[3],
 static void show_hint(const char *hint, int ids, struct ab_strv *ret)
 {
 	if (hint[0])
-		ab_strv_addf(ret, "%*s  allow it next time:  %s", ids, "",
-			     hint);
+		ab_strv_addf(ret, "%*s  allow it next time:  %s", ids, "", hint);
 }
 
 /* The rows of one kind. */
-static void sum_up(const struct ab_denials *d, bool call, uint64_t untold,
-		   const char *one, const char *many, struct ab_strv *ret)
+static void sum_up(const struct ab_denials *d, bool call, uint64_t untold, const char *one,
+		   const char *many, struct ab_strv *ret)
 {
 	uint64_t count = untold, shown = 0;
 	uint32_t rows = 0, last = 0;
@@ -244,8 +241,7 @@ static void sum_up(const struct ab_denials *d, bool call, uint64_t untold,
 	}
 	if (!count)
 		return;
-	ab_strv_addf(ret, "%" PRIu64 " %s refused", count,
-		     count == 1 ? one : many);
+	ab_strv_addf(ret, "%" PRIu64 " %s refused", count, count == 1 ? one : many);
 	width[0] = snprintf(NULL, 0, "  %s-f%" PRIu32, d->run_id, last);
 	for (uint32_t i = 0; i < last; i++) {
 		if (d->v[i].call != call)
@@ -257,14 +253,12 @@ static void sum_up(const struct ab_denials *d, bool call, uint64_t untold,
 	}
 	show_hint(hint, width[0], ret);
 	if (count > shown)
-		ab_strv_addf(ret,
-			     "  and %" PRIu64 " more: agentbox log %s --denied",
-			     count - shown, d->run_id);
+		ab_strv_addf(ret, "  and %" PRIu64 " more: agentbox log %s --denied", count - shown,
+			     d->run_id);
 }
 
 void ab_denials_summary(const struct ab_denials *d, struct ab_strv *ret)
 {
-	sum_up(d, false, d->untold, "access to a file was",
-	       "accesses to files were", ret);
+	sum_up(d, false, d->untold, "access to a file was", "accesses to files were", ret);
 	sum_up(d, true, 0, "system call was", "system calls were", ret);
 }

@@ -18,8 +18,7 @@ struct ab_denials *ab_denials_new(const char *run_id, struct ab_log *log);
 void ab_denials_free(struct ab_denials *denials);
 
 /* A note of kind FILE, CALL or AGAIN. -1: it is not on record. */
-int ab_denials_take(struct ab_denials *denials, const struct ab_note *note,
-		    struct ab_error *err);
+int ab_denials_take(struct ab_denials *denials, const struct ab_note *note, struct ab_error *err);
 uint64_t ab_denials_count(const struct ab_denials *denials);
 /* Nothing when there was none. */
 void ab_denials_summary(const struct ab_denials *denials, struct ab_strv *ret);

@@ -56,8 +56,7 @@ void ab_desk_say(struct ab_desk *d, bool note, const char *fmt, ...)
 static void say_unsaid(struct ab_desk *d)
 {
 	for (size_t i = 0; i < d->unsaid.len; i++)
-		d->setup.say(d->setup.arg, d->unsaid.v[i][0] == 'n',
-			     d->unsaid.v[i] + 1);
+		d->setup.say(d->setup.arg, d->unsaid.v[i][0] == 'n', d->unsaid.v[i] + 1);
 	ab_strv_fini(&d->unsaid);
 	d->unsaid = (struct ab_strv){ 0 };
 }
@@ -77,21 +76,18 @@ static void id_of(const struct ab_desk *d, uint32_t number, char ret[32])
 		snprintf(ret, 32, "%s", d->setup.run_id);
 }
 
-json_t *ab_desk_question(const struct ab_desk *d,
-			 const struct ab_open_question *q)
+json_t *ab_desk_question(const struct ab_desk *d, const struct ab_open_question *q)
 {
 	uint64_t now = ab_now_ms();
 	json_t *who = q->who ? json_loads(q->who, 0, NULL) : NULL;
 	char id[32];
 
 	id_of(d, q->wanted.number, id);
-	return json_pack("{s:s,s:s,s:i,s:s,s:s,s:I,s:I,s:o}", "id", id,
-			 "domain", q->wanted.host, "port", q->wanted.port,
-			 "door", q->wanted.door, "why",
-			 q->wanted.why == AB_WANTED_HELD ? "held" : "unknown",
-			 "age_ms", (json_int_t)(now - q->asked_ms), "left_ms",
-			 (json_int_t)ab_question_left(q, now), "process",
-			 who ? who : json_array());
+	return json_pack("{s:s,s:s,s:i,s:s,s:s,s:I,s:I,s:o}", "id", id, "domain", q->wanted.host,
+			 "port", q->wanted.port, "door", q->wanted.door, "why",
+			 q->wanted.why == AB_WANTED_HELD ? "held" : "unknown", "age_ms",
+			 (json_int_t)(now - q->asked_ms), "left_ms",
+			 (json_int_t)ab_question_left(q, now), "process", who ? who : json_array());
 }
 
 static void tell_asked(struct ab_desk *d, const struct ab_open_question *q)
@@ -138,13 +134,11 @@ static void point_at(struct ab_desk *d, struct ab_open_question *q)
 {
 	char id[32];
 
-	if (d->setup.approver || q->told ||
-	    (d->setup.prompt && ab_prompt_able(d->setup.prompt)))
+	if (d->setup.approver || q->told || (d->setup.prompt && ab_prompt_able(d->setup.prompt)))
 		return;
 	q->told = true;
 	if (d->told == POINTERS)
-		ab_desk_say(d, true,
-			    "more hosts wait for a word: agentbox watch %s",
+		ab_desk_say(d, true, "more hosts wait for a word: agentbox watch %s",
 			    d->setup.run_id);
 	if (d->told++ >= POINTERS)
 		return;
@@ -158,8 +152,7 @@ static void point_at(struct ab_desk *d, struct ab_open_question *q)
 		ab_desk_say(d, true,
 			    "%s:%u waits for your word, %u s: agentbox allow "
 			    "%s",
-			    q->wanted.host, q->wanted.port, q->wanted.ms / 1000,
-			    id);
+			    q->wanted.host, q->wanted.port, q->wanted.ms / 1000, id);
 }
 
 static void ask_approver(struct ab_desk *d, const struct ab_open_question *q)
@@ -173,10 +166,9 @@ static void ask_approver(struct ab_desk *d, const struct ab_open_question *q)
 		      "\"id\":\"%s\",\"host\":",
 		      d->setup.run_id, id);
 	ab_buf_json(&b, q->wanted.host);
-	ab_buf_printf(&b, ",\"port\":%u,\"door\":\"%s\",\"process\":%s}\n",
-		      q->wanted.port, q->wanted.door, q->who ? q->who : "[]");
-	if (ab_broker_approve(d->setup.broker, q->wanted.number, b.data,
-			      b.len) < 0)
+	ab_buf_printf(&b, ",\"port\":%u,\"door\":\"%s\",\"process\":%s}\n", q->wanted.port,
+		      q->wanted.door, q->who ? q->who : "[]");
+	if (ab_broker_approve(d->setup.broker, q->wanted.number, b.data, b.len) < 0)
 		ab_desk_answer(d, q->wanted.number, AB_ANSWER_NO, "approver");
 }
 
@@ -190,8 +182,7 @@ void ab_desk_wanted(struct ab_desk *d, const struct ab_wanted *wanted)
 	/* The approver is to know who it is; people are shown it when it
 	 * comes. */
 	if (wanted->why == AB_WANTED_HELD ||
-	    ab_broker_whois(d->setup.broker, wanted->number, &wanted->peer) <
-		    0) {
+	    ab_broker_whois(d->setup.broker, wanted->number, &wanted->peer) < 0) {
 		if (ab_desk_proxy(d))
 			ab_proxy_who(ab_desk_proxy(d), wanted->number, NULL);
 		if (q && d->setup.approver)
@@ -208,8 +199,7 @@ void ab_desk_wanted(struct ab_desk *d, const struct ab_wanted *wanted)
 
 static void take_who(struct ab_desk *d, const struct ab_broker_news *news)
 {
-	struct ab_open_question *q =
-		ab_questions_find(&d->questions, news->ticket);
+	struct ab_open_question *q = ab_questions_find(&d->questions, news->ticket);
 
 	if (ab_desk_proxy(d))
 		ab_proxy_who(ab_desk_proxy(d), news->ticket, news->text);
@@ -245,8 +235,7 @@ bool ab_desk_awaits_broker(const struct ab_desk *d)
 	return d->remembering > 0;
 }
 
-void ab_desk_answer(struct ab_desk *d, uint32_t number, enum ab_answer answer,
-		    const char *by)
+void ab_desk_answer(struct ab_desk *d, uint32_t number, enum ab_answer answer, const char *by)
 {
 	static const enum ab_word words[] = {
 		[AB_ANSWER_NO] = AB_WORD_NO,
@@ -254,8 +243,7 @@ void ab_desk_answer(struct ab_desk *d, uint32_t number, enum ab_answer answer,
 		[AB_ANSWER_SESSION] = AB_WORD_RUN,
 		[AB_ANSWER_ALWAYS] = AB_WORD_RUN,
 	};
-	const struct ab_open_question *q =
-		ab_questions_find(&d->questions, number);
+	const struct ab_open_question *q = ab_questions_find(&d->questions, number);
 
 	if (!q || !ab_desk_proxy(d))
 		return;
@@ -264,8 +252,7 @@ void ab_desk_answer(struct ab_desk *d, uint32_t number, enum ab_answer answer,
 	ab_proxy_answer(ab_desk_proxy(d), number, words[answer], by);
 }
 
-void ab_desk_settled(struct ab_desk *d, uint32_t number, enum ab_settled how,
-		     uint32_t released)
+void ab_desk_settled(struct ab_desk *d, uint32_t number, enum ab_settled how, uint32_t released)
 {
 	static const char *const hows[] = {
 		[AB_SETTLED_WORD] = "answered",
@@ -279,14 +266,12 @@ void ab_desk_settled(struct ab_desk *d, uint32_t number, enum ab_settled how,
 	id_of(d, number, id);
 	if (ab_control_followed(d->setup.control))
 		ab_control_tell(d->setup.control,
-				json_pack("{s:s,s:s,s:s,s:I}", "event",
-					  "settled", "id", id, "how", hows[how],
-					  "released", (json_int_t)released));
+				json_pack("{s:s,s:s,s:s,s:I}", "event", "settled", "id", id, "how",
+					  hows[how], "released", (json_int_t)released));
 	show_oldest(d);
 }
 
-static void answered(void *arg, uint32_t number, enum ab_answer answer,
-		     bool said)
+static void answered(void *arg, uint32_t number, enum ab_answer answer, bool said)
 {
 	(void)said;
 	ab_desk_answer(arg, number, answer, "terminal");
@@ -301,15 +286,12 @@ static void redraw(void *arg)
 
 static void take_approval(struct ab_desk *d, const struct ab_broker_news *news)
 {
-	const struct ab_open_question *q =
-		ab_questions_find(&d->questions, news->ticket);
+	const struct ab_open_question *q = ab_questions_find(&d->questions, news->ticket);
 
 	if (!news->text && q)
-		ab_desk_say(d, false,
-			    "the approver gave no answer about %s: %s",
-			    q->wanted.host, news->error.text);
-	ab_desk_answer(d, news->ticket,
-		       news->text ? (enum ab_answer)news->number : AB_ANSWER_NO,
+		ab_desk_say(d, false, "the approver gave no answer about %s: %s", q->wanted.host,
+			    news->error.text);
+	ab_desk_answer(d, news->ticket, news->text ? (enum ab_answer)news->number : AB_ANSWER_NO,
 		       "approver");
 }
 
@@ -319,19 +301,16 @@ static void say_lines(struct ab_desk *d, const char *text)
 	for (bool first = true; *text; first = false) {
 		size_t len = strcspn(text, "\n");
 
-		ab_desk_say(d, true, "%s%.*s", first ? "" : "          ",
-			    (int)len, text);
+		ab_desk_say(d, true, "%s%.*s", first ? "" : "          ", (int)len, text);
 		text += len + (text[len] == '\n');
 	}
 }
 
-static void take_remembered(struct ab_desk *d,
-			    const struct ab_broker_news *news)
+static void take_remembered(struct ab_desk *d, const struct ab_broker_news *news)
 {
 	d->remembering--;
 	if (!news->text)
-		ab_desk_say(d, false, "it is allowed for this run only: %s",
-			    news->error.text);
+		ab_desk_say(d, false, "it is allowed for this run only: %s", news->error.text);
 	else
 		say_lines(d, news->text);
 }
@@ -351,8 +330,7 @@ static void take_lists(struct ab_desk *d, const struct ab_broker_news *news)
 	}
 	for (size_t i = 0; i < changes.len; i++)
 		ab_desk_say(d, true, "%s%s",
-			    i ? "          " : "the settings have changed: ",
-			    changes.v[i]);
+			    i ? "          " : "the settings have changed: ", changes.v[i]);
 }
 
 static void take_hook(struct ab_desk *d, const struct ab_broker_news *news)
@@ -402,8 +380,7 @@ void ab_desk_resized(struct ab_desk *d)
 
 bool ab_desk_asks(const struct ab_desk_setup *setup)
 {
-	return setup->policy->net.ask_anywhere || setup->approver ||
-	       setup->prompt;
+	return setup->policy->net.ask_anywhere || setup->approver || setup->prompt;
 }
 
 bool ab_desk_counts(const struct ab_policy *policy)
@@ -418,9 +395,8 @@ static void control_failed(void *arg, const struct ab_error *err)
 	d->hands.fail(d->hands.arg, err);
 }
 
-int ab_desk_open(const struct ab_desk_setup *setup,
-		 const struct ab_desk_hands *hands, struct ab_desk **ret,
-		 struct ab_error *err)
+int ab_desk_open(const struct ab_desk_setup *setup, const struct ab_desk_hands *hands,
+		 struct ab_desk **ret, struct ab_error *err)
 {
 	struct ab_desk *d = ab_alloc(sizeof(*d));
 	struct ab_control_watch control = { .loop = hands->loop,
@@ -429,33 +405,29 @@ int ab_desk_open(const struct ab_desk_setup *setup,
 					    .asked = ab_desk_asked,
 					    .failed = control_failed,
 					    .arg = d };
-	struct ab_prompt_watch prompt = { .loop = hands->loop,
-					  .answered = answered,
-					  .redraw = redraw,
-					  .arg = d };
+	struct ab_prompt_watch prompt = {
+		.loop = hands->loop, .answered = answered, .redraw = redraw, .arg = d
+	};
 
 	d->setup = *setup;
 	d->hands = *hands;
 	d->begun_ms = ab_now_ms();
 	d->monitor = ab_monitor_new(setup->policy);
-	d->violated =
-		(struct ab_source){ .fd = ab_violations_fd(setup->violations),
-				    .ready = ab_desk_violated,
-				    .owner = d };
+	d->violated = (struct ab_source){ .fd = ab_violations_fd(setup->violations),
+					  .ready = ab_desk_violated,
+					  .owner = d };
 	*ret = d;
 	ab_control_attach(setup->control, &control);
 	if (ab_loop_add(hands->loop, &d->violated, EPOLLIN, err) < 0)
 		return -1;
-	return setup->prompt ? ab_prompt_attach(setup->prompt, &prompt, err)
-			     : 0;
+	return setup->prompt ? ab_prompt_attach(setup->prompt, &prompt, err) : 0;
 }
 
 void ab_desk_close(struct ab_desk *d, int status)
 {
 	if (!d)
 		return;
-	ab_control_tell(d->setup.control, json_pack("{s:s,s:i}", "event", "end",
-						    "status", status));
+	ab_control_tell(d->setup.control, json_pack("{s:s,s:i}", "event", "end", "status", status));
 	say_unsaid(d);
 	ab_questions_fini(&d->questions);
 	ab_lists_fini(&d->lists);

@@ -37,17 +37,17 @@ struct ab_violations;
 struct ab_desk_setup {
 	const struct ab_policy *policy;
 	const char *run_id;
-	int dir;			/* of the run */
-	const char *name;		/* or NULL */
+	int dir;	  /* of the run */
+	const char *name; /* or NULL */
 	const char *cwd;
 	const struct ab_strv *command;
 	struct ab_broker *broker;
 	struct ab_log *log;
 	struct ab_control *control;
-	struct ab_prompt *prompt;	/* or NULL: nobody is at a terminal */
+	struct ab_prompt *prompt; /* or NULL: nobody is at a terminal */
 	struct ab_violations *violations;
-	bool approver;			/* a program is asked, not a person */
-	bool hook;			/* violations go to a program */
+	bool approver; /* a program is asked, not a person */
+	bool hook;     /* violations go to a program */
 	/* Say it to who started the run; note: not a warning. */
 	void (*say)(void *arg, bool note, const char *text);
 	void *arg;
@@ -56,16 +56,15 @@ struct ab_desk_setup {
 /* What it has others do. */
 struct ab_desk_hands {
 	struct ab_loop *loop;
-	struct ab_gate *gate;		/* or NULL: no network of ours */
+	struct ab_gate *gate; /* or NULL: no network of ours */
 	void (*stop)(void *arg, uint64_t grace_ms);
-	void (*fail)(void *arg, const struct ab_error *err);	/* the end */
+	void (*fail)(void *arg, const struct ab_error *err); /* the end */
 	void (*redraw)(void *arg);
 	void *arg;
 };
 
-int ab_desk_open(const struct ab_desk_setup *setup,
-		 const struct ab_desk_hands *hands, struct ab_desk **ret,
-		 struct ab_error *err);
+int ab_desk_open(const struct ab_desk_setup *setup, const struct ab_desk_hands *hands,
+		 struct ab_desk **ret, struct ab_error *err);
 /* Can anybody be asked about a host? The default profile asks only where there
  * is a terminal; an explicit "ask" can be answered over the socket, too. */
 bool ab_desk_asks(const struct ab_desk_setup *setup);
@@ -74,8 +73,7 @@ bool ab_desk_counts(const struct ab_policy *policy);
 
 /* From the gate, on the supervisor's thread. */
 void ab_desk_wanted(struct ab_desk *desk, const struct ab_wanted *wanted);
-void ab_desk_settled(struct ab_desk *desk, uint32_t number,
-		     enum ab_settled how, uint32_t released);
+void ab_desk_settled(struct ab_desk *desk, uint32_t number, enum ab_settled how, uint32_t released);
 void ab_desk_sent(struct ab_desk *desk, const char *host, uint64_t bytes);
 void ab_desk_opened(struct ab_desk *desk, const char *host);
 void ab_desk_surveyed(struct ab_desk *desk, const char *json);

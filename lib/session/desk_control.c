@@ -29,8 +29,7 @@ struct waits {
 	uint32_t released;
 };
 
-static void refuse(struct ab_control_client *client, const char *text,
-		   const char *hint)
+static void refuse(struct ab_control_client *client, const char *text, const char *hint)
 {
 	struct ab_error err = { 0 };
 
@@ -65,16 +64,13 @@ static json_t *describe(struct ab_desk *d, const char *network)
 	json_t *command = json_array();
 
 	for (size_t i = 0; i < d->setup.command->len; i++)
-		json_array_append_new(command,
-				      json_string(d->setup.command->v[i]));
-	return json_pack("{s:s,s:s?,s:o,s:s,s:s,s:i,s:I,s:I,s:I,s:o}", "run",
-			 d->setup.run_id, "name", d->setup.name, "command",
-			 command, "cwd", d->setup.cwd, "profile",
+		json_array_append_new(command, json_string(d->setup.command->v[i]));
+	return json_pack("{s:s,s:s?,s:o,s:s,s:s,s:i,s:I,s:I,s:I,s:o}", "run", d->setup.run_id,
+			 "name", d->setup.name, "command", command, "cwd", d->setup.cwd, "profile",
 			 d->setup.policy->profile, "pid", getpid(), "age_ms",
 			 (json_int_t)(ab_now_ms() - d->begun_ms), "pending",
 			 (json_int_t)d->questions.len, "violations",
-			 (json_int_t)ab_violations_count(d->setup.violations),
-			 "network",
+			 (json_int_t)ab_violations_count(d->setup.violations), "network",
 			 network ? json_loads(network, 0, NULL) : json_null());
 }
 
@@ -91,8 +87,7 @@ static void do_status(struct ab_desk *d, struct ab_control_client *client,
 static void do_pending(struct ab_desk *d, struct ab_control_client *client,
 		       const struct ab_control_request *request)
 {
-	const struct ab_open_question *q =
-		ab_questions_from(&d->questions, request->number);
+	const struct ab_open_question *q = ab_questions_from(&d->questions, request->number);
 	json_t *list = json_array();
 	size_t n = 0, bytes = 0;
 
@@ -102,9 +97,8 @@ static void do_pending(struct ab_desk *d, struct ab_control_client *client,
 			break;
 		json_array_append_new(list, ab_desk_question(d, q));
 	}
-	ab_control_reply(client,
-			 json_pack("{s:o,s:I}", "pending", list, "next",
-				   (json_int_t)(q ? q->wanted.number : 0)));
+	ab_control_reply(client, json_pack("{s:o,s:I}", "pending", list, "next",
+					   (json_int_t)(q ? q->wanted.number : 0)));
 }
 
 static void do_answer(struct ab_desk *d, struct ab_control_client *client,
@@ -117,16 +111,14 @@ static void do_answer(struct ab_desk *d, struct ab_control_client *client,
 		       "a rule for the next time: agentbox allow HOST");
 		return;
 	}
-	*waits = (struct waits){ .what = AB_DO_ANSWER,
-				 .number = request->number };
+	*waits = (struct waits){ .what = AB_DO_ANSWER, .number = request->number };
 	if (!enlist(d, client))
 		return;
 	ab_desk_answer(d, request->number, request->answer, "control");
 	ab_proxy_survey(ab_desk_proxy(d));
 }
 
-static void refuse_range(struct ab_control_client *client,
-			 const struct ab_host_entry *entry)
+static void refuse_range(struct ab_control_client *client, const struct ab_host_entry *entry)
 {
 	char text[AB_HOST_ENTRY_TEXT];
 	ab_autofree char *hint = NULL;
@@ -142,8 +134,7 @@ static void refuse_range(struct ab_control_client *client,
 }
 
 /* What no grant can lift. */
-static bool is_closed(struct ab_desk *d, const char *text,
-		      struct ab_control_client *client)
+static bool is_closed(struct ab_desk *d, const char *text, struct ab_control_client *client)
 {
 	struct ab_policy policy = *d->setup.policy;
 	struct ab_own none = { 0 };
@@ -159,10 +150,8 @@ static bool is_closed(struct ab_desk *d, const char *text,
 		policy.net.allow_private = d->lists.allow_private;
 	}
 	filter = ab_filter_new(&policy);
-	ab_filter_judge(filter, &none, &entry.host,
-			entry.port ? entry.port : 443, &verdict);
-	closed = verdict.basis == AB_BASIS_DENY ||
-		 verdict.basis == AB_BASIS_RANGE;
+	ab_filter_judge(filter, &none, &entry.host, entry.port ? entry.port : 443, &verdict);
+	closed = verdict.basis == AB_BASIS_DENY || verdict.basis == AB_BASIS_RANGE;
 	if (verdict.basis == AB_BASIS_DENY)
 		refuse(client, "it is on the deny list, which is stronger",
 		       "take it out of network.deny, then: agentbox config "
@@ -177,11 +166,9 @@ static void do_grant(struct ab_desk *d, struct ab_control_client *client,
 		     const struct ab_control_request *request)
 {
 	struct waits *waits = ab_control_note(client);
-	struct ab_grant grant = { .deny = request->what == AB_DO_DENY,
-				  .ms = request->ms };
+	struct ab_grant grant = { .deny = request->what == AB_DO_DENY, .ms = request->ms };
 
-	if (!has_network(d, client) ||
-	    (!grant.deny && is_closed(d, request->entry, client)))
+	if (!has_network(d, client) || (!grant.deny && is_closed(d, request->entry, client)))
 		return;
 	memcpy(grant.entry, request->entry, sizeof(request->entry));
 	*waits = (struct waits){ .what = request->what };
@@ -198,9 +185,7 @@ static void do_reload(struct ab_desk *d, struct ab_control_client *client,
 
 	if (!has_network(d, client))
 		return;
-	*waits = (struct waits){ .what = AB_DO_RELOAD,
-				 .ticket = ++d->ticket,
-				 .cut = request->cut };
+	*waits = (struct waits){ .what = AB_DO_RELOAD, .ticket = ++d->ticket, .cut = request->cut };
 	if (d->nreloads == AB_COUNT(d->reloads) ||
 	    ab_broker_reload(d->setup.broker, waits->ticket) < 0)
 		refuse(client, "too many ask at once", "");
@@ -227,9 +212,8 @@ static void do_follow(struct ab_desk *d, struct ab_control_client *client,
 void ab_desk_asked(void *arg, struct ab_control_client *client,
 		   const struct ab_control_request *request)
 {
-	static void (*const requests[AB_DO_COUNT])(
-		struct ab_desk *, struct ab_control_client *,
-		const struct ab_control_request *) = {
+	static void (*const requests[AB_DO_COUNT])(struct ab_desk *, struct ab_control_client *,
+						   const struct ab_control_request *) = {
 		[AB_DO_STATUS] = do_status, [AB_DO_PENDING] = do_pending,
 		[AB_DO_ANSWER] = do_answer, [AB_DO_ALLOW] = do_grant,
 		[AB_DO_DENY] = do_grant,    [AB_DO_RELOAD] = do_reload,
@@ -239,8 +223,7 @@ void ab_desk_asked(void *arg, struct ab_control_client *client,
 	requests[request->what](arg, client, request);
 }
 
-void ab_desk_released(struct ab_desk *d, uint32_t number, enum ab_settled how,
-		      uint32_t released)
+void ab_desk_released(struct ab_desk *d, uint32_t number, enum ab_settled how, uint32_t released)
 {
 	for (size_t i = 0; i < d->nsurveys; i++) {
 		struct waits *waits = ab_control_note(d->surveys[i]);
@@ -248,8 +231,7 @@ void ab_desk_released(struct ab_desk *d, uint32_t number, enum ab_settled how,
 
 		if (waits->what == AB_DO_ANSWER && waits->number == number)
 			waits->answered = word;
-		else if (waits->what != AB_DO_ALLOW &&
-			 waits->what != AB_DO_DENY)
+		else if (waits->what != AB_DO_ALLOW && waits->what != AB_DO_DENY)
 			continue;
 		if (word)
 			waits->released += released;
@@ -263,8 +245,7 @@ void ab_desk_surveyed(struct ab_desk *d, const char *json)
 
 	if (!d->nsurveys)
 		return;
-	memmove(&d->surveys[0], &d->surveys[1],
-		--d->nsurveys * sizeof(d->surveys[0]));
+	memmove(&d->surveys[0], &d->surveys[1], --d->nsurveys * sizeof(d->surveys[0]));
 	waits = ab_control_note(client);
 	if (waits->what == AB_DO_STATUS)
 		ab_control_reply(client, describe(d, json));
@@ -275,8 +256,7 @@ void ab_desk_surveyed(struct ab_desk *d, const char *json)
 		       "a rule for the next time: agentbox allow HOST");
 	else
 		ab_control_reply(client,
-				 json_pack("{s:I}", "released",
-					   (json_int_t)waits->released));
+				 json_pack("{s:I}", "released", (json_int_t)waits->released));
 }
 
 bool ab_desk_awaits_proxy(const struct ab_desk *d)
@@ -300,20 +280,15 @@ void ab_desk_reloaded(struct ab_desk *d, const struct ab_broker_news *news)
 	size_t i = 0;
 
 	while (i < d->nreloads &&
-	       ((struct waits *)ab_control_note(d->reloads[i]))->ticket !=
-		       news->ticket)
+	       ((struct waits *)ab_control_note(d->reloads[i]))->ticket != news->ticket)
 		i++;
 	if (i == d->nreloads)
 		return;
-	if (ab_desk_use_lists(
-		    d, news,
-		    ((struct waits *)ab_control_note(d->reloads[i]))->cut,
-		    &changes, &err) < 0)
+	if (ab_desk_use_lists(d, news, ((struct waits *)ab_control_note(d->reloads[i]))->cut,
+			      &changes, &err) < 0)
 		ab_control_refuse(d->reloads[i], &err);
 	else
-		ab_control_reply(d->reloads[i],
-				 json_pack("{s:o,s:o}", "changes",
-					   list_of(&changes), "notes",
-					   list_of(&d->lists.notes)));
+		ab_control_reply(d->reloads[i], json_pack("{s:o,s:o}", "changes", list_of(&changes),
+							  "notes", list_of(&d->lists.notes)));
 	d->reloads[i] = d->reloads[--d->nreloads];
 }

@@ -27,14 +27,11 @@ static int fill_in(struct ab_desk *d, struct ab_error *err)
 }
 
 /* What learns goes on learning; and where nobody can be asked, nobody is. */
-static enum ab_unknown unknown_now(const struct ab_desk *d,
-				   enum ab_unknown unknown)
+static enum ab_unknown unknown_now(const struct ab_desk *d, enum ab_unknown unknown)
 {
 	if (d->setup.policy->net.unknown == AB_UNKNOWN_LEARN)
 		return AB_UNKNOWN_LEARN;
-	return unknown == AB_UNKNOWN_ASK && !ab_desk_asks(&d->setup)
-		       ? AB_UNKNOWN_DENY
-		       : unknown;
+	return unknown == AB_UNKNOWN_ASK && !ab_desk_asks(&d->setup) ? AB_UNKNOWN_DENY : unknown;
 }
 
 /*
@@ -42,8 +39,8 @@ static enum ab_unknown unknown_now(const struct ab_desk *d,
  * certificates nor the placeholders for it, so they stay closed until a new
  * run, rather than open without what was asked for.
  */
-static void close_intercepted(const struct ab_lists *before,
-			      struct ab_lists *after, struct ab_strv *changes)
+static void close_intercepted(const struct ab_lists *before, struct ab_lists *after,
+			      struct ab_strv *changes)
 {
 	for (size_t i = 0; i < after->intercepted.len; i++) {
 		const char *entry = after->intercepted.v[i];
@@ -58,8 +55,7 @@ static void close_intercepted(const struct ab_lists *before,
 	}
 }
 
-static void record(struct ab_desk *d, const struct ab_strv *changes,
-		   const struct ab_error *err)
+static void record(struct ab_desk *d, const struct ab_strv *changes, const struct ab_error *err)
 {
 	ab_autobuf struct ab_buf line = { 0 };
 
@@ -83,9 +79,8 @@ static void put_in_force(struct ab_desk *d, bool cut)
 		ab_proxy_cut_denied(ab_desk_proxy(d));
 }
 
-int ab_desk_use_lists(struct ab_desk *d, const struct ab_broker_news *news,
-		      bool cut, struct ab_strv *ret_changes,
-		      struct ab_error *err)
+int ab_desk_use_lists(struct ab_desk *d, const struct ab_broker_news *news, bool cut,
+		      struct ab_strv *ret_changes, struct ab_error *err)
 {
 	struct ab_lists lists = { 0 };
 
@@ -96,8 +91,7 @@ int ab_desk_use_lists(struct ab_desk *d, const struct ab_broker_news *news,
 		record(d, ret_changes, err);
 		return -1;
 	}
-	if (fill_in(d, err) < 0 ||
-	    ab_lists_read(news->text, news->len, &lists, err) < 0) {
+	if (fill_in(d, err) < 0 || ab_lists_read(news->text, news->len, &lists, err) < 0) {
 		record(d, ret_changes, err);
 		return -1;
 	}

@@ -52,10 +52,8 @@ static void ring(struct ab_desk *d, const struct ab_alarm_rung *rung)
 			ab_proxy_cut(proxy, text);
 		break;
 	case AB_ALARM_STOP:
-		ab_fail(&d->failure, AB_EPROPERTY, 0, "%s: the run was ended",
-			text);
-		ab_hint(&d->failure, "what it did: agentbox log %s",
-			d->setup.run_id);
+		ab_fail(&d->failure, AB_EPROPERTY, 0, "%s: the run was ended", text);
+		ab_hint(&d->failure, "what it did: agentbox log %s", d->setup.run_id);
 		d->hands.fail(d->hands.arg, &d->failure);
 	}
 }
@@ -70,8 +68,7 @@ void ab_desk_violated(struct ab_source *source, uint32_t events)
 	while ((line = ab_violations_take(d->setup.violations)) != NULL) {
 		/* One that finds no room is in the record. */
 		if (d->setup.hook)
-			(void)ab_broker_violation(d->setup.broker, line,
-						  strlen(line));
+			(void)ab_broker_violation(d->setup.broker, line, strlen(line));
 		free(line);
 		if (ab_monitor_denied(d->monitor, ab_now_ms(), 1, &rung))
 			ring(d, &rung);

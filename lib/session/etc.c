@@ -36,8 +36,7 @@ static bool is_plain(const char *sources, size_t len)
 		size_t n = strlen(wanted[i]);
 
 		sources += strspn(sources, BLANK);
-		if ((size_t)(end - sources) < n ||
-		    memcmp(sources, wanted[i], n) != 0)
+		if ((size_t)(end - sources) < n || memcmp(sources, wanted[i], n) != 0)
 			return false;
 		sources += n;
 		if (sources < end && !strchr(BLANK, *sources))
@@ -56,8 +55,7 @@ char *ab_etc_nsswitch(const char *text)
 		const char *word = text + strspn(text, BLANK);
 
 		if (strncmp(word, "hosts:", 6) == 0) {
-			plain &= is_plain(word + 6,
-					  len - (size_t)(word + 6 - text));
+			plain &= is_plain(word + 6, len - (size_t)(word + 6 - text));
 			if (!found)
 				ab_buf_puts(&b, HOSTS_LINE);
 			found = true;
@@ -128,8 +126,7 @@ static void add(struct ab_spec *spec, const char *path, char *text)
 {
 	ab_autofree char *real = ab_etc_follow(path);
 	ab_autofree char *given = text;
-	const struct ab_mount *m =
-		real ? ab_plan_find(&spec->plan, real) : NULL;
+	const struct ab_mount *m = real ? ab_plan_find(&spec->plan, real) : NULL;
 	size_t len = strlen(text);
 
 	/* What nobody shall read stays so. */

@@ -39,8 +39,7 @@ static ssize_t peek(pid_t pid, uint64_t at, void *to, size_t min, size_t max)
 	ssize_t n;
 
 	here.iov_len = max < left ? max : left < min ? min : left;
-	there = (struct iovec){ .iov_base = (void *)(uintptr_t)at,
-				.iov_len = here.iov_len };
+	there = (struct iovec){ .iov_base = (void *)(uintptr_t)at, .iov_len = here.iov_len };
 	n = process_vm_readv(pid, &here, 1, &there, 1, 0);
 	if (n < 0)
 		return -errno;
@@ -59,8 +58,7 @@ static int read_text(struct reader *r, uint64_t at, size_t *ret_offset)
 		if (n < 0)
 			return (int)-n;
 		end = memchr(piece, '\0', (size_t)n);
-		ab_buf_add(r->bytes, piece,
-			   end ? (size_t)(end - piece) + 1 : (size_t)n);
+		ab_buf_add(r->bytes, piece, end ? (size_t)(end - piece) + 1 : (size_t)n);
 		if (r->bytes->len > AB_EXEC_BYTES)
 			return E2BIG;
 	}
@@ -74,16 +72,14 @@ int ab_exec_bytes(pid_t pid, uint64_t at, void *to, size_t len)
 	return n < 0 ? (int)-n : 0;
 }
 
-int ab_exec_path(struct ab_arena *arena, pid_t pid, uint64_t at,
-		 const char **ret)
+int ab_exec_path(struct ab_arena *arena, pid_t pid, uint64_t at, const char **ret)
 {
 	char text[PATH_MAX];
 	size_t len = 0;
 
 	while (len < sizeof(text)) {
 		size_t room = sizeof(text) - len;
-		ssize_t n = peek(pid, at + len, text + len, 1,
-				 room < PIECE ? room : PIECE);
+		ssize_t n = peek(pid, at + len, text + len, 1, room < PIECE ? room : PIECE);
 		const char *end;
 
 		if (n < 0)
@@ -103,8 +99,7 @@ struct words { /* offsets */
 	size_t len, room;
 };
 
-static int add_word(struct reader *r, uint64_t at, const char *piece,
-		    struct words *w)
+static int add_word(struct reader *r, uint64_t at, const char *piece, struct words *w)
 {
 	if (w->len == AB_EXEC_WORDS)
 		return E2BIG;
@@ -120,8 +115,7 @@ static int add_word(struct reader *r, uint64_t at, const char *piece,
 }
 
 /* Most are short: the beginnings of all of them in one call. */
-static int add_words(struct reader *r, const uint64_t *p, size_t n,
-		     struct words *w)
+static int add_words(struct reader *r, const uint64_t *p, size_t n, struct words *w)
 {
 	char pieces[POINTERS][WORD];
 	struct iovec here[POINTERS] = { 0 }, there[POINTERS] = { 0 };
@@ -137,8 +131,8 @@ static int add_words(struct reader *r, const uint64_t *p, size_t n,
 	}
 	got = process_vm_readv(r->pid, here, n, there, n, 0);
 	for (size_t i = 0; i < n && !errnum; i++) {
-		bool whole = got >= (ssize_t)here[i].iov_len &&
-			     memchr(pieces[i], '\0', here[i].iov_len);
+		bool whole =
+			got >= (ssize_t)here[i].iov_len && memchr(pieces[i], '\0', here[i].iov_len);
 
 		got -= (ssize_t)here[i].iov_len;
 		errnum = add_word(r, p[i], whole ? pieces[i] : NULL, w);
@@ -167,8 +161,7 @@ static int read_words(struct reader *r, uint64_t at, struct words *w)
 	return 0;
 }
 
-static void find_file(const struct reader *r, int dir, const char *path,
-		      struct ab_exec *a)
+static void find_file(const struct reader *r, int dir, const char *path, struct ab_exec *a)
 {
 	int errnum = ab_exec_find(r->arena, r->pid, dir, path, &a->real);
 
@@ -177,19 +170,17 @@ static void find_file(const struct reader *r, int dir, const char *path,
 }
 
 /* execveat: the path begins at a descriptor, or there is none but that. */
-static const char *from_descriptor(const struct reader *r, int fd,
-				   const char *path)
+static const char *from_descriptor(const struct reader *r, int fd, const char *path)
 {
-	const char *start =
-		ab_exec_link(r->arena, "/proc/%d/fd/%d", r->pid, fd);
+	const char *start = ab_exec_link(r->arena, "/proc/%d/fd/%d", r->pid, fd);
 
 	if (!start || !path[0])
 		return start ? start : path;
 	return ab_arena_cat(r->arena, ab_arena_cat(r->arena, start, "/"), path);
 }
 
-static int read_call(struct reader *r, const struct seccomp_data *call,
-		     struct words *w, struct ab_exec *ret)
+static int read_call(struct reader *r, const struct seccomp_data *call, struct words *w,
+		     struct ab_exec *ret)
 {
 	bool at = call->nr == __NR_execveat;
 	int dir = at ? (int)call->args[0] : AT_FDCWD;
@@ -201,8 +192,7 @@ static int read_call(struct reader *r, const struct seccomp_data *call,
 	if (errnum)
 		return errnum;
 	*ret = (struct ab_exec){ .path = r->bytes->data + path };
-	ret->argv =
-		ab_arena_alloc(r->arena, (w->len + 1) * sizeof(ret->argv[0]));
+	ret->argv = ab_arena_alloc(r->arena, (w->len + 1) * sizeof(ret->argv[0]));
 	for (size_t i = 0; i < w->len; i++)
 		ret->argv[i] = r->bytes->data + w->v[i];
 	find_file(r, dir, ret->path, ret);
@@ -214,8 +204,8 @@ static int read_call(struct reader *r, const struct seccomp_data *call,
 	return 0;
 }
 
-int ab_exec_read(struct ab_arena *arena, pid_t pid,
-		 const struct seccomp_data *call, struct ab_exec *ret)
+int ab_exec_read(struct ab_arena *arena, pid_t pid, const struct seccomp_data *call,
+		 struct ab_exec *ret)
 {
 	static struct ab_buf bytes;
 	struct reader r = { .pid = pid, .arena = arena, .bytes = &bytes };

@@ -30,8 +30,8 @@ struct walk {
 	pid_t pid;
 	struct ab_arena *arena;
 	int at;
-	int above; /* where it was found, or -1 */
-	const char *left; /* to be followed from there */
+	int above;	   /* where it was found, or -1 */
+	const char *left;  /* to be followed from there */
 	const char *tried; /* the last name that was looked for, and the rest */
 	unsigned int links;
 	bool nofollow; /* the last one */
@@ -92,8 +92,7 @@ static int own_number(const char *status, const char *word)
 
 	if (!p)
 		return 0;
-	for (end = p + strcspn(p + 1, "\n") + 1; end > p && end[-1] != '\t';
-	     end--)
+	for (end = p + strcspn(p + 1, "\n") + 1; end > p && end[-1] != '\t'; end--)
 		;
 	return (int)strtol(end, NULL, 10);
 }
@@ -117,9 +116,7 @@ int ab_exec_own_pid(pid_t pid)
 {
 	char text[4096];
 
-	return read_status(pid, text, sizeof(text))
-		       ? 0
-		       : own_number(text, "\nNStgid:");
+	return read_status(pid, text, sizeof(text)) ? 0 : own_number(text, "\nNStgid:");
 }
 
 /*
@@ -133,8 +130,7 @@ static int follow_self(struct walk *w, bool thread)
 
 	if (errnum)
 		return errnum;
-	n = snprintf(target, sizeof(target), "%d",
-		     own_number(text, "\nNStgid:"));
+	n = snprintf(target, sizeof(target), "%d", own_number(text, "\nNStgid:"));
 	if (thread)
 		snprintf(target + n, sizeof(target) - (size_t)n, "/task/%d",
 			 own_number(text, "\nNSpid:"));
@@ -212,9 +208,7 @@ static int walk(struct walk *w, int dir)
 int ab_exec_find(struct ab_arena *arena, pid_t pid, int dir, const char *path,
 		 const char **ret_real)
 {
-	struct walk w = {
-		.pid = pid, .arena = arena, .at = -1, .above = -1, .left = path
-	};
+	struct walk w = { .pid = pid, .arena = arena, .at = -1, .above = -1, .left = path };
 	int errnum = walk(&w, dir);
 
 	if (!errnum)
@@ -233,15 +227,12 @@ static const char *without_slashes(struct ab_arena *arena, const char *path)
 	return path[len] ? ab_arena_ndup(arena, path, len) : path;
 }
 
-int ab_exec_walk(struct ab_arena *arena, pid_t pid, int dir, const char *path,
-		 bool nofollow, struct ab_found *ret)
+int ab_exec_walk(struct ab_arena *arena, pid_t pid, int dir, const char *path, bool nofollow,
+		 struct ab_found *ret)
 {
-	struct walk w = { .pid = pid,
-			  .arena = arena,
-			  .at = -1,
-			  .above = -1,
-			  .left = path,
-			  .nofollow = nofollow };
+	struct walk w = {
+		.pid = pid, .arena = arena, .at = -1, .above = -1, .left = path, .nofollow = nofollow
+	};
 	struct ab_found found = { .rest = "" };
 
 	found.errnum = walk(&w, dir);

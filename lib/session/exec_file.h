@@ -12,18 +12,18 @@ struct ab_arena;
 
 /* How far a name leads. */
 struct ab_found {
-	int fd;			/* what was reached, O_PATH */
-	int parent;		/* the folder that it was found in, or -1 */
-	struct stat st;		/* of fd */
-	const char *rest;	/* what is not there below it; "" */
-	int errnum;		/* why not; 0: it is there */
+	int fd;		  /* what was reached, O_PATH */
+	int parent;	  /* the folder that it was found in, or -1 */
+	struct stat st;	  /* of fd */
+	const char *rest; /* what is not there below it; "" */
+	int errnum;	  /* why not; 0: it is there */
 };
 
 /* Never waits, and opens nothing for more than its name. The last name of all
  * is not followed where it is a link, if so wished. -1: not even the beginning
  * is known; else ab_found_close(). */
-int ab_exec_walk(struct ab_arena *arena, pid_t pid, int dir, const char *path,
-		 bool nofollow, struct ab_found *ret);
+int ab_exec_walk(struct ab_arena *arena, pid_t pid, int dir, const char *path, bool nofollow,
+		 struct ab_found *ret);
 void ab_found_close(struct ab_found *found);
 /* Where that is, with the rest; NULL. */
 const char *ab_found_path(struct ab_arena *arena, const struct ab_found *found);

@@ -26,8 +26,7 @@ static bool is_rule(const char *name, enum ab_rule_id id)
 /* These say only that something is not known. */
 static bool is_about_unknown(const char *rule)
 {
-	return is_rule(rule, AB_RULE_DYNAMIC_COMMAND) ||
-	       is_rule(rule, AB_RULE_EVAL_EXEC) ||
+	return is_rule(rule, AB_RULE_DYNAMIC_COMMAND) || is_rule(rule, AB_RULE_EVAL_EXEC) ||
 	       is_rule(rule, AB_RULE_UNPARSED);
 }
 
@@ -35,10 +34,8 @@ static bool is_about_unknown(const char *rule)
  * not come here again. */
 static bool is_about_files(const char *rule)
 {
-	return is_rule(rule, AB_RULE_AGENT_CONFIG) ||
-	       is_rule(rule, AB_RULE_CREDENTIAL_ACCESS) ||
-	       is_rule(rule, AB_RULE_EXFILTRATION) ||
-	       is_rule(rule, AB_RULE_PERSISTENCE);
+	return is_rule(rule, AB_RULE_AGENT_CONFIG) || is_rule(rule, AB_RULE_CREDENTIAL_ACCESS) ||
+	       is_rule(rule, AB_RULE_EXFILTRATION) || is_rule(rule, AB_RULE_PERSISTENCE);
 }
 
 static bool has_unknown(const struct ab_judged *part)
@@ -60,8 +57,7 @@ static const char *escalating_rule(const struct ab_judgement *j)
 	bool of_a_part = is_about_unknown(j->rule);
 
 	for (const struct ab_judged *p = j->commands; p; p = p->next) {
-		if (is_escalated(p) &&
-		    (!has_unknown(p) || is_about_files(p->rule)))
+		if (is_escalated(p) && (!has_unknown(p) || is_about_files(p->rule)))
 			return p->rule;
 		of_a_part |= is_escalated(p) && strcmp(p->rule, j->rule) == 0;
 	}
@@ -73,26 +69,24 @@ static const char *reason_of(const struct ab_judgement *j, const char *rule)
 {
 	enum ab_rule_id id;
 
-	if (strcmp(rule, j->rule) == 0 ||
-	    !ab_rule_find(rule, strlen(rule), &id))
+	if (strcmp(rule, j->rule) == 0 || !ab_rule_find(rule, strlen(rule), &id))
 		return j->reason;
 	return ab_rules[id].reason;
 }
 
-static bool is_approved(const struct ab_terms *terms,
-			const struct ab_judgement *j, const char *rule)
+static bool is_approved(const struct ab_terms *terms, const struct ab_judgement *j,
+			const char *rule)
 {
 	if (!terms->approved || strcmp(rule, terms->approved) != 0)
 		return false;
 	/* Of the user's own rules it must be the same one. */
-	return strcmp(rule, "user") != 0 ||
-	       (j->user_rule && terms->approved_user &&
-		strcmp(j->user_rule, terms->approved_user) == 0);
+	return strcmp(rule, "user") != 0 || (j->user_rule && terms->approved_user &&
+					     strcmp(j->user_rule, terms->approved_user) == 0);
 }
 
 /* Is there something against it? Then *ret says what. */
-static bool is_refused(const struct ab_terms *terms,
-		       const struct ab_judgement *j, struct ab_refused *ret)
+static bool is_refused(const struct ab_terms *terms, const struct ab_judgement *j,
+		       struct ab_refused *ret)
 {
 	const char *rule = j->rule;
 
@@ -124,9 +118,8 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-static int judge_as(struct ab_arena *arena, const struct ab_terms *terms,
-		    const struct ab_exec *a, const char *name,
-		    struct ab_refused *ret)
+static int judge_as(struct ab_arena *arena, const struct ab_terms *terms, const struct ab_exec *a,
+		    const char *name, struct ab_refused *ret)
 {
 	struct ab_scene scene = { .home = terms->policy->home,
 				  .cwd = a->cwd ? a->cwd : terms->cwd,
@@ -145,8 +138,8 @@ static int judge_as(struct ab_arena *arena, const struct ab_terms *terms,
 	return 0;
 }
 
-int ab_exec_judge(struct ab_arena *arena, const struct ab_terms *terms,
-		  const struct ab_exec *a, struct ab_refused *ret)
+int ab_exec_judge(struct ab_arena *arena, const struct ab_terms *terms, const struct ab_exec *a,
+		  struct ab_refused *ret)
 {
 	const char *names[] = { a->argv[0], a->path, a->real };
 	struct ab_refused found = { .decision = AB_ALLOW };
@@ -157,8 +150,7 @@ int ab_exec_judge(struct ab_arena *arena, const struct ab_terms *terms,
 
 		/* What a rule says of a name it says of its last part. */
 		for (size_t k = 0; k < i && !known; k++)
-			known = strcmp(base_name(names[k]),
-				       base_name(names[i])) == 0;
+			known = strcmp(base_name(names[k]), base_name(names[i])) == 0;
 		if (!known)
 			errnum = judge_as(arena, terms, a, names[i], &found);
 	}

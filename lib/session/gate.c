@@ -48,15 +48,15 @@ struct ab_gate {
 	struct ab_published *published;
 	size_t npublished;
 	int own;
-	struct ab_box box;	/* its socket is a copy: the proxy's thread may
+	struct ab_box box;	      /* its socket is a copy: the proxy's thread may
 				 * still ask when the main thread closes it */
-	struct ab_upstream *upstream;	/* or NULL */
+	struct ab_upstream *upstream; /* or NULL */
 	struct ab_safe *safe;
-	struct ab_mailbox mail;		/* from its thread, once there is one */
+	struct ab_mailbox mail; /* from its thread, once there is one */
 	struct ab_gate_watch watch;
 	struct ab_source knock, failure, told;
 	struct ab_proxy *proxy;
-	bool closing;	/* its thread talks to nobody any more */
+	bool closing; /* its thread talks to nobody any more */
 };
 
 /* On the host's loopback only: to publish is not to expose. */
@@ -65,14 +65,11 @@ static int listen_on(uint16_t port, struct ab_error *err)
 	struct sockaddr_in at = { .sin_family = AF_INET,
 				  .sin_port = htons(port),
 				  .sin_addr = { htonl(INADDR_LOOPBACK) } };
-	ab_autoclose int fd = socket(
-		AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	ab_autoclose int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	int on = 1;
 
-	if (fd < 0 ||
-	    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
-	    bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0 ||
-	    listen(fd, SOMAXCONN) < 0) {
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
+	    bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0 || listen(fd, SOMAXCONN) < 0) {
 		ab_fail(err, AB_ESYSTEM, errno, "listen on 127.0.0.1:%u", port);
 		return ab_hint(err, "publish it under another port of the "
 				    "host: --publish HOST:PORT");
@@ -86,20 +83,17 @@ static int open_published(struct ab_gate *g, struct ab_error *err)
 
 	g->published = ab_alloc((n + 1) * sizeof(g->published[0]));
 	for (; g->npublished < n; g->npublished++) {
-		const struct ab_publish *p =
-			&g->policy->net.publish.v[g->npublished];
+		const struct ab_publish *p = &g->policy->net.publish.v[g->npublished];
 		int fd = listen_on(p->host, err);
 
 		if (fd < 0)
 			return -1;
-		g->published[g->npublished] =
-			(struct ab_published){ .fd = fd, .port = p->port };
+		g->published[g->npublished] = (struct ab_published){ .fd = fd, .port = p->port };
 	}
 	return 0;
 }
 
-static int choose_upstream(struct ab_gate *g, char *const *env,
-			   struct ab_error *err)
+static int choose_upstream(struct ab_gate *g, char *const *env, struct ab_error *err)
 {
 	const char *setting = g->policy->net.upstream;
 
@@ -130,9 +124,8 @@ static void destroy(struct ab_gate *g)
 	free(g);
 }
 
-int ab_gate_open(const struct ab_policy *policy, char *const *env,
-		 struct ab_safe *safe, struct ab_gate **ret,
-		 struct ab_error *err)
+int ab_gate_open(const struct ab_policy *policy, char *const *env, struct ab_safe *safe,
+		 struct ab_gate **ret, struct ab_error *err)
 {
 	struct ab_gate *g;
 
@@ -145,8 +138,7 @@ int ab_gate_open(const struct ab_policy *policy, char *const *env,
 	g->told.fd = -1;
 	g->box.sock = -1;
 	g->own = ab_own_open(err);
-	if (g->own < 0 || open_published(g, err) < 0 ||
-	    choose_upstream(g, env, err) < 0) {
+	if (g->own < 0 || open_published(g, err) < 0 || choose_upstream(g, env, err) < 0) {
 		destroy(g);
 		return ab_step(err, "network");
 	}
@@ -189,8 +181,7 @@ static void read_letter(struct ab_gate *g, const struct ab_letter *letter)
 		w->wanted(w->arg, letter->data);
 		break;
 	case TELL_SETTLED:
-		w->settled(w->arg, settled->number, settled->how,
-			   settled->released);
+		w->settled(w->arg, settled->number, settled->how, settled->released);
 		break;
 	case TELL_SENT:
 		w->sent(w->arg, sent->host, sent->bytes);
@@ -208,10 +199,7 @@ static void read_letter(struct ab_gate *g, const struct ab_letter *letter)
  * thread that only the end has needed talks to nobody. */
 static void post(struct ab_gate *g, enum tale kind, int value, void *data)
 {
-	struct ab_letter now = { .kind = (int)kind,
-				 .value = value,
-				 .fd = -1,
-				 .data = data };
+	struct ab_letter now = { .kind = (int)kind, .value = value, .fd = -1, .data = data };
 
 	if (g->told.fd >= 0) {
 		ab_mailbox_post(&g->mail, (int)kind, value, -1, data);
@@ -240,8 +228,7 @@ static void tell_wanted(void *arg, const struct ab_wanted *wanted)
 	post(arg, TELL_WANTED, 0, copy);
 }
 
-static void tell_settled(void *arg, uint32_t number, enum ab_settled how,
-			 uint32_t released)
+static void tell_settled(void *arg, uint32_t number, enum ab_settled how, uint32_t released)
 {
 	struct settled *copy = ab_alloc(sizeof(*copy));
 
@@ -296,9 +283,7 @@ static int open_mailbox(struct ab_gate *g, struct ab_error *err)
 {
 	if (ab_mailbox_init(&g->mail, err) < 0)
 		return -1;
-	g->told = (struct ab_source){ .fd = g->mail.fd,
-				      .ready = something_told,
-				      .owner = g };
+	g->told = (struct ab_source){ .fd = g->mail.fd, .ready = something_told, .owner = g };
 	return 0;
 }
 
@@ -314,13 +299,10 @@ static void somebody_knocks(struct ab_source *source, uint32_t events)
 	if (open_mailbox(g, &err) == 0 &&
 	    ab_loop_add(g->watch.loop, &g->told, EPOLLIN, &err) == 0 &&
 	    ab_proxy_start(g->proxy, &err) == 0) {
-		g->failure = (struct ab_source){
-			.fd = ab_proxy_failure_fd(g->proxy),
-			.ready = proxy_failed,
-			.owner = g
-		};
-		if (ab_loop_add(g->watch.loop, &g->failure, EPOLLIN, &err) ==
-		    0)
+		g->failure = (struct ab_source){ .fd = ab_proxy_failure_fd(g->proxy),
+						 .ready = proxy_failed,
+						 .owner = g };
+		if (ab_loop_add(g->watch.loop, &g->failure, EPOLLIN, &err) == 0)
 			return;
 	}
 	g->watch.failed(g->watch.arg, &err);
@@ -336,8 +318,8 @@ static void hand_over(struct ab_safe *safe, struct ab_proxy_setup *setup)
 		setup->intercepted = &safe->intercepted;
 }
 
-int ab_gate_attach(struct ab_gate *g, struct ab_network *network,
-		   const struct ab_gate_watch *watch, struct ab_error *err)
+int ab_gate_attach(struct ab_gate *g, struct ab_network *network, const struct ab_gate_watch *watch,
+		   struct ab_error *err)
 {
 	struct ab_proxy_setup setup = {
 		.run_id = watch->run_id,
@@ -369,8 +351,7 @@ int ab_gate_attach(struct ab_gate *g, struct ab_network *network,
 	if (g->npublished) {
 		g->box.sock = fcntl(watch->box->sock, F_DUPFD_CLOEXEC, 3);
 		if (g->box.sock < 0)
-			return ab_fail(err, AB_ESYSTEM, errno,
-				       "copy the box's socket");
+			return ab_fail(err, AB_ESYSTEM, errno, "copy the box's socket");
 	}
 	g->watch = *watch;
 	if (g->safe && g->policy->net.mode == AB_NET_FILTERED)
@@ -406,8 +387,7 @@ void ab_gate_dialled(struct ab_gate *g, int errnum, int fd)
 		close(fd);
 }
 
-int ab_gate_close(struct ab_gate *g, struct ab_proxy_report *ret,
-		  struct ab_error *err)
+int ab_gate_close(struct ab_gate *g, struct ab_proxy_report *ret, struct ab_error *err)
 {
 	int r = 0;
 

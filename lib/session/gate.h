@@ -20,9 +20,8 @@ struct ab_gate;
 /* Before the lock: published ports, the host's addresses, the upstream proxy.
  * `env` is the caller's. The safe lives longer; what it has for the proxy is
  * taken out of it. *ret is NULL when the policy needs no gate. */
-int ab_gate_open(const struct ab_policy *policy, char *const *env,
-		 struct ab_safe *safe, struct ab_gate **ret,
-		 struct ab_error *err);
+int ab_gate_open(const struct ab_policy *policy, char *const *env, struct ab_safe *safe,
+		 struct ab_gate **ret, struct ab_error *err);
 
 /*
  * From now on the box's listeners are watched (`network` is taken over; empty
@@ -40,12 +39,11 @@ struct ab_gate_watch {
 	void (*tripped)(void *arg, size_t i);
 	/* What the proxy tells (proxy/proxy.h). */
 	void (*wanted)(void *arg, const struct ab_wanted *wanted);
-	void (*settled)(void *arg, uint32_t number, enum ab_settled how,
-			uint32_t released);
+	void (*settled)(void *arg, uint32_t number, enum ab_settled how, uint32_t released);
 	void (*sent)(void *arg, const char *host, uint64_t bytes);
 	void (*opened)(void *arg, const char *host);
 	void (*surveyed)(void *arg, const char *json);
-	bool counts;		/* `sent` is wanted: uploads are counted */
+	bool counts; /* `sent` is wanted: uploads are counted */
 	void *arg;
 };
 int ab_gate_attach(struct ab_gate *gate, struct ab_network *network,
@@ -53,8 +51,7 @@ int ab_gate_attach(struct ab_gate *gate, struct ab_network *network,
 /* For steering it; NULL: the gate has no proxy. */
 struct ab_proxy *ab_gate_proxy(const struct ab_gate *gate);
 /* A secret's new value; copied. */
-void ab_gate_secret(struct ab_gate *gate, size_t i, const char *value,
-		    size_t len);
+void ab_gate_secret(struct ab_gate *gate, size_t i, const char *value, size_t len);
 /* Init's answer to a dial. */
 void ab_gate_dialled(struct ab_gate *gate, int errnum, int fd);
 
@@ -62,7 +59,6 @@ void ab_gate_dialled(struct ab_gate *gate, int errnum, int fd);
  * false: nothing came. */
 bool ab_gate_hear(struct ab_gate *gate, int ms);
 /* After the box is gone. The gate is freed. */
-int ab_gate_close(struct ab_gate *gate, struct ab_proxy_report *ret,
-		  struct ab_error *err);
+int ab_gate_close(struct ab_gate *gate, struct ab_proxy_report *ret, struct ab_error *err);
 
 #endif

@@ -45,8 +45,7 @@ static void add_ended(struct ended_list *list, int runs, const char *id)
 	struct stat st;
 
 	/* What is not the folder of a run is not ours to touch. */
-	if (!ab_run_id_valid(id) ||
-	    fstatat(runs, id, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	if (!ab_run_id_valid(id) || fstatat(runs, id, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
 	    !S_ISDIR(st.st_mode))
 		return;
 	if (list->len == list->room) {
@@ -54,8 +53,8 @@ static void add_ended(struct ended_list *list, int runs, const char *id)
 		list->v = ab_realloc(list->v, list->room * sizeof(list->v[0]));
 	}
 	memcpy(list->v[list->len].id, id, strlen(id) + 1);
-	list->v[list->len++].at_ms = (int64_t)st.st_mtim.tv_sec * 1000 +
-				     st.st_mtim.tv_nsec / 1000000;
+	list->v[list->len++].at_ms =
+		(int64_t)st.st_mtim.tv_sec * 1000 + st.st_mtim.tv_nsec / 1000000;
 }
 
 static int newest_first(const void *a, const void *b)

@@ -22,19 +22,19 @@ struct ab_state;
 #define AB_GC_ALL UINT64_MAX
 
 struct ab_gc_rule {
-	uint64_t keep_ms;	/* remove older ones; AB_GC_ALL: none is */
-	uint64_t keep_runs;	/* keep this many of the newest */
-	bool quarantine;	/* also runs whose quarantine holds something */
-	bool dry;		/* remove nothing, only report */
-	uint64_t ms;		/* time limit; 0: none */
+	uint64_t keep_ms;   /* remove older ones; AB_GC_ALL: none is */
+	uint64_t keep_runs; /* keep this many of the newest */
+	bool quarantine;    /* also runs whose quarantine holds something */
+	bool dry;	    /* remove nothing, only report */
+	uint64_t ms;	    /* time limit; 0: none */
 };
 
 struct ab_gc_report {
-	struct ab_strv removed;	/* ids */
+	struct ab_strv removed; /* ids */
 	size_t kept;
-	size_t quarantined;	/* of those, kept only for their quarantine */
-	size_t failed;		/* could not be removed */
-	bool cut;		/* the time was up: there is more to do */
+	size_t quarantined; /* of those, kept only for their quarantine */
+	size_t failed;	    /* could not be removed */
+	bool cut;	    /* the time was up: there is more to do */
 };
 
 void ab_gc(int runs, const struct ab_gc_rule *rule, struct ab_gc_report *ret);

@@ -21,8 +21,7 @@ static bool is_folder(int dir, const char *name)
 {
 	struct stat st;
 
-	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-	       S_ISDIR(st.st_mode);
+	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
 }
 
 /* Only our own can be opened up; a link was told from a folder before, and
@@ -31,8 +30,7 @@ static int open_folder(int dir, const char *name)
 {
 	int fd = openat(dir, name, OPEN_DIR);
 
-	if (fd < 0 && errno == EACCES && is_folder(dir, name) &&
-	    fchmodat(dir, name, 0700, 0) == 0)
+	if (fd < 0 && errno == EACCES && is_folder(dir, name) && fchmodat(dir, name, 0700, 0) == 0)
 		fd = openat(dir, name, OPEN_DIR);
 	return fd;
 }
@@ -61,8 +59,7 @@ static void flatten(int top, const char *name, unsigned *number)
 	if (dir >= 0)
 		fchmod(dir, 0700);
 	while ((file = ab_folder_next(list)) != NULL)
-		if (unlinkat(dir, file, 0) < 0 &&
-		    (errno == EISDIR || errno == EPERM))
+		if (unlinkat(dir, file, 0) < 0 && (errno == EISDIR || errno == EPERM))
 			move_up(dir, file, top, number);
 }
 

@@ -26,7 +26,7 @@
 /* Agents read a status of 2 as "blocked", with the reason beside it. */
 enum {
 	BLOCKED = 2,
-	SHOWN_MAX = 1024, /* bytes of the part that decided */
+	SHOWN_MAX = 1024,    /* bytes of the part that decided */
 	APPROVER_MS = 10000, /* agents do not wait for ever */
 };
 
@@ -109,8 +109,8 @@ static int check_utf8(const char *text, struct ab_error *err)
 }
 
 /* What the agent and its user read. */
-static char *explain(const struct hook *h, const struct ab_judgement *j,
-		     enum ab_hook_word word, enum ab_memory memory)
+static char *explain(const struct hook *h, const struct ab_judgement *j, enum ab_hook_word word,
+		     enum ab_memory memory)
 {
 	struct ab_span part = j->range;
 	ab_autofree char *segment = NULL;
@@ -143,8 +143,7 @@ static char *explain(const struct hook *h, const struct ab_judgement *j,
 }
 
 /* In the words that this agent has. */
-static enum ab_hook_word choose(const struct hook *h,
-				const struct ab_judgement *j,
+static enum ab_hook_word choose(const struct hook *h, const struct ab_judgement *j,
 				enum ab_memory memory, bool rewritten)
 {
 	const struct ab_hook_dialect *d = h->dialect;
@@ -159,8 +158,7 @@ static enum ab_hook_word choose(const struct hook *h,
 	return d->allows ? AB_HOOK_ALLOW : AB_HOOK_NOTHING;
 }
 
-static void write_answer(const struct hook *h,
-			 const struct ab_hook_answer *answer,
+static void write_answer(const struct hook *h, const struct ab_hook_answer *answer,
 			 struct ab_hook_reply *ret)
 {
 	json_t *out;
@@ -186,8 +184,7 @@ static void write_answer(const struct hook *h,
 
 /* What a person has said to this very command before. */
 static int recall(const struct hook *h, const struct ab_policy_input *input,
-		  const struct ab_command *command, enum ab_memory *ret,
-		  struct ab_error *err)
+		  const struct ab_command *command, enum ab_memory *ret, struct ab_error *err)
 {
 	struct ab_session_key session;
 	char key[65], id[8];
@@ -206,8 +203,7 @@ static void say_nothing(void *arg, enum ab_level level, const char *text)
 
 /* The program that answers in a person's place; it remembers for the agent's
  * session what it says for that long. */
-static enum ab_memory ask_approver(const struct hook *h,
-				   const struct ab_policy_input *input,
+static enum ab_memory ask_approver(const struct hook *h, const struct ab_policy_input *input,
 				   const struct ab_policy *policy)
 {
 	struct ab_request request = { .policy = *input,
@@ -219,14 +215,13 @@ static enum ab_memory ask_approver(const struct hook *h,
 	struct ab_error no = { 0 };
 	struct ab_consent got;
 
-	return ab_consent_get(&request, policy, false, &got, &no) == 0
-		       ? AB_MEMORY_SESSION
-		       : AB_MEMORY_DENIED;
+	return ab_consent_get(&request, policy, false, &got, &no) == 0 ? AB_MEMORY_SESSION
+								       : AB_MEMORY_DENIED;
 }
 
 static int answer(const struct hook *h, const struct ab_policy_input *input,
-		  const struct ab_policy *policy, struct ab_arena *arena,
-		  struct ab_hook_reply *ret, struct ab_error *err)
+		  const struct ab_policy *policy, struct ab_arena *arena, struct ab_hook_reply *ret,
+		  struct ab_error *err)
 {
 	struct ab_command command = { .policy = policy,
 				      .cwd = input->cwd,
@@ -237,11 +232,10 @@ static int answer(const struct hook *h, const struct ab_policy_input *input,
 	struct ab_judgement j;
 
 	ab_consent_judge(arena, &command, &j);
-	if (j.decision == AB_ESCALATED &&
-	    recall(h, input, &command, &memory, err) < 0)
+	if (j.decision == AB_ESCALATED && recall(h, input, &command, &memory, err) < 0)
 		return -1;
-	if (j.decision == AB_ESCALATED && memory == AB_MEMORY_NONE &&
-	    h->request->approver && !h->boxed)
+	if (j.decision == AB_ESCALATED && memory == AB_MEMORY_NONE && h->request->approver &&
+	    !h->boxed)
 		memory = ask_approver(h, input, policy);
 	if (h->dialect->rewrites && !h->request->no_box && !h->boxed &&
 	    j.decision != AB_FORBIDDEN && !only_moves(&j))
@@ -256,8 +250,7 @@ static int answer(const struct hook *h, const struct ab_policy_input *input,
 }
 
 /* The folder that the agent is in: its project's file counts. */
-static int judge_there(const struct hook *h, struct ab_hook_reply *ret,
-		       struct ab_error *err)
+static int judge_there(const struct hook *h, struct ab_hook_reply *ret, struct ab_error *err)
 {
 	struct ab_policy_input input = h->request->policy;
 	struct ab_arena arena = { 0 };
@@ -291,16 +284,14 @@ static int no_such_agent(const char *agent, struct ab_error *err)
 
 	ab_hook_agents(&names, NULL);
 	near = ab_guess(agent, (const char *const *)names.v, names.len);
-	ab_fail(err, AB_EUSAGE, 0,
-		near ? "no agent %s; did you mean %s?" : "no agent %s", agent,
+	ab_fail(err, AB_EUSAGE, 0, near ? "no agent %s; did you mean %s?" : "no agent %s", agent,
 		near);
 	for (size_t i = 0; i < names.len; i++)
 		ab_buf_printf(&all, "%s%s", i ? ", " : "", names.v[i]);
 	return ab_hint(err, "known are %s", all.data);
 }
 
-int ab_hook(const struct ab_hook_request *request, struct ab_hook_reply *ret,
-	    struct ab_error *err)
+int ab_hook(const struct ab_hook_request *request, struct ab_hook_reply *ret, struct ab_error *err)
 {
 	struct hook h = { .request = request,
 			  .dialect = ab_hook_find(request->agent),
@@ -309,11 +300,9 @@ int ab_hook(const struct ab_hook_request *request, struct ab_hook_reply *ret,
 
 	if (!h.dialect)
 		return no_such_agent(request->agent, err);
-	if (ab_hook_read(h.dialect, request->event, request->event_len,
-			 &h.event, err) < 0)
+	if (ab_hook_read(h.dialect, request->event, request->event_len, &h.event, err) < 0)
 		return -1;
-	*ret = (struct ab_hook_reply){ .out = ab_strdup(""),
-				       .say = ab_strdup("") };
+	*ret = (struct ab_hook_reply){ .out = ab_strdup(""), .say = ab_strdup("") };
 	if (h.event.command)
 		result = judge_there(&h, ret, err);
 	json_decref(h.event.root);

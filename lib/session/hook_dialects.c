@@ -16,8 +16,7 @@ static const char *const words[] = {
 	[AB_HOOK_DENY] = "deny",
 };
 
-static json_t *with_command(const struct ab_hook_event *event,
-			    const char *command)
+static json_t *with_command(const struct ab_hook_event *event, const char *command)
 {
 	json_t *input = json_copy(event->input);
 
@@ -26,22 +25,20 @@ static json_t *with_command(const struct ab_hook_event *event,
 }
 
 /* {"hookSpecificOutput": {"permissionDecision": ..., "updatedInput": ...}} */
-static void write_claude(const struct ab_hook_event *event,
-			 const struct ab_hook_answer *answer, json_t *out)
+static void write_claude(const struct ab_hook_event *event, const struct ab_hook_answer *answer,
+			 json_t *out)
 {
 	json_t *own =
-		json_pack("{s:s, s:s, s:s}", "hookEventName", "PreToolUse",
-			  "permissionDecision", words[answer->word],
-			  "permissionDecisionReason", answer->reason);
+		json_pack("{s:s, s:s, s:s}", "hookEventName", "PreToolUse", "permissionDecision",
+			  words[answer->word], "permissionDecisionReason", answer->reason);
 
 	if (answer->command)
-		json_object_set_new(own, "updatedInput",
-				    with_command(event, answer->command));
+		json_object_set_new(own, "updatedInput", with_command(event, answer->command));
 	json_object_set_new(out, "hookSpecificOutput", own);
 }
 
-static void write_gemini(const struct ab_hook_event *event,
-			 const struct ab_hook_answer *answer, json_t *out)
+static void write_gemini(const struct ab_hook_event *event, const struct ab_hook_answer *answer,
+			 json_t *out)
 {
 	(void)event;
 	json_object_set_new(out, "decision", json_string(words[answer->word]));
@@ -49,28 +46,25 @@ static void write_gemini(const struct ab_hook_event *event,
 	/* What is given here is laid over the arguments. */
 	if (answer->command)
 		json_object_set_new(out, "hookSpecificOutput",
-				    json_pack("{s:{s:s}}", "tool_input",
-					      "command", answer->command));
+				    json_pack("{s:{s:s}}", "tool_input", "command",
+					      answer->command));
 }
 
-static void write_cursor(const struct ab_hook_event *event,
-			 const struct ab_hook_answer *answer, json_t *out)
+static void write_cursor(const struct ab_hook_event *event, const struct ab_hook_answer *answer,
+			 json_t *out)
 {
 	(void)event;
-	json_object_set_new(out, "permission",
-			    json_string(words[answer->word]));
+	json_object_set_new(out, "permission", json_string(words[answer->word]));
 	json_object_set_new(out, "user_message", json_string(answer->reason));
 	json_object_set_new(out, "agent_message", json_string(answer->reason));
 }
 
-static void write_copilot(const struct ab_hook_event *event,
-			  const struct ab_hook_answer *answer, json_t *out)
+static void write_copilot(const struct ab_hook_event *event, const struct ab_hook_answer *answer,
+			  json_t *out)
 {
 	(void)event;
-	json_object_set_new(out, "permissionDecision",
-			    json_string(words[answer->word]));
-	json_object_set_new(out, "permissionDecisionReason",
-			    json_string(answer->reason));
+	json_object_set_new(out, "permissionDecision", json_string(words[answer->word]));
+	json_object_set_new(out, "permissionDecisionReason", json_string(answer->reason));
 }
 
 /* The member `name` of an object, made when it is not there; NULL: something
@@ -95,20 +89,17 @@ static bool runs(json_t *hook, const char *command)
 }
 
 /* {"hooks": {EVENT: [{"matcher": TOOL, "hooks": [{"type", "command"}]}]}} */
-static bool install_matched(json_t *settings, const char *event,
-			    const char *tool, const char *command)
+static bool install_matched(json_t *settings, const char *event, const char *tool,
+			    const char *command)
 {
-	json_t *list = member(member(settings, "hooks", json_object), event,
-			      json_array);
+	json_t *list = member(member(settings, "hooks", json_object), event, json_array);
 	json_t *group, *hook;
 	size_t i, j;
 
-	json_array_foreach(list, i, group)
-		json_array_foreach(json_object_get(group, "hooks"), j,
-				   hook) if (runs(hook, command)) return false;
-	json_array_append_new(list, json_pack("{s:s, s:[{s:s, s:s}]}",
-					      "matcher", tool, "hooks", "type",
-					      "command", "command", command));
+	json_array_foreach(list, i, group) json_array_foreach(
+		json_object_get(group, "hooks"), j, hook) if (runs(hook, command)) return false;
+	json_array_append_new(list, json_pack("{s:s, s:[{s:s, s:s}]}", "matcher", tool, "hooks",
+					      "type", "command", "command", command));
 	return true;
 }
 
@@ -119,16 +110,13 @@ static bool install_claude(json_t *settings, const char *command)
 
 static bool install_gemini(json_t *settings, const char *command)
 {
-	return install_matched(settings, "BeforeTool", "run_shell_command",
-			       command);
+	return install_matched(settings, "BeforeTool", "run_shell_command", command);
 }
 
 /* {"version": 1, "hooks": {EVENT: [{"command"}]}} */
-static bool install_listed(json_t *settings, const char *event,
-			   const char *command)
+static bool install_listed(json_t *settings, const char *event, const char *command)
 {
-	json_t *list = member(member(settings, "hooks", json_object), event,
-			      json_array);
+	json_t *list = member(member(settings, "hooks", json_object), event, json_array);
 	json_t *hook;
 	size_t i;
 

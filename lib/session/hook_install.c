@@ -73,24 +73,18 @@ static int check_shape(json_t *settings, const char *path, struct ab_error *err)
 	json_t *list;
 
 	if (!json_is_object(settings))
-		return ab_fail(err, AB_ECONFIG, 0, "%s is not a JSON object",
-			       path);
+		return ab_fail(err, AB_ECONFIG, 0, "%s is not a JSON object", path);
 	if (!hooks)
 		return 0;
 	if (!json_is_object(hooks))
-		return ab_fail(err, AB_ECONFIG, 0,
-			       "%s: \"hooks\" is not an object", path);
-	json_object_foreach(hooks, event, list) if (
-		!json_is_array(
-			list)) return ab_fail(err, AB_ECONFIG, 0,
-					      "%s: \"hooks.%s\" is not a list",
-					      path, event);
+		return ab_fail(err, AB_ECONFIG, 0, "%s: \"hooks\" is not an object", path);
+	json_object_foreach(hooks, event, list) if (!json_is_array(list)) return ab_fail(
+		err, AB_ECONFIG, 0, "%s: \"hooks.%s\" is not a list", path, event);
 	return 0;
 }
 
-static int change(const struct ab_hook_dialect *d,
-		  const struct ab_hook_request *r, struct ab_hook_plan *plan,
-		  struct ab_error *err)
+static int change(const struct ab_hook_dialect *d, const struct ab_hook_request *r,
+		  struct ab_hook_plan *plan, struct ab_error *err)
 {
 	ab_autofree char *command = hook_command(r);
 	const char *text = plan->before[0] ? plan->before : "{}";
@@ -100,15 +94,14 @@ static int change(const struct ab_hook_dialect *d,
 
 	settings = json_loads(text, JSON_REJECT_DUPLICATES, &why);
 	if (!settings)
-		return ab_fail(err, AB_ECONFIG, 0, "%s:%d: %s", plan->path,
-			       why.line, why.text);
+		return ab_fail(err, AB_ECONFIG, 0, "%s:%d: %s", plan->path, why.line, why.text);
 	result = check_shape(settings, plan->path, err);
 	if (result == 0 && d->install(settings, command)) {
 		ab_autofree char *body = json_dumps(settings, JSON_INDENT(2));
 
 		plan->after = ab_printf("%s\n", body);
-		ab_text_diff(plan->before, strlen(plan->before), plan->after,
-			     strlen(plan->after), &plan->diff);
+		ab_text_diff(plan->before, strlen(plan->before), plan->after, strlen(plan->after),
+			     &plan->diff);
 	}
 	json_decref(settings);
 	return result;
@@ -116,8 +109,7 @@ static int change(const struct ab_hook_dialect *d,
 
 /* A project can come from anybody: its links could lead to another file of the
  * user's. Those in the home folder are the user's own. */
-static int check_links(const char *path, const char *project,
-		       struct ab_error *err)
+static int check_links(const char *path, const char *project, struct ab_error *err)
 {
 	ab_autofree char *at = ab_strdup(path);
 	struct stat st;
@@ -137,25 +129,21 @@ static int check_links(const char *path, const char *project,
 	return 0;
 }
 
-int ab_hook_plan(const struct ab_hook_request *request, bool project,
-		 struct ab_hook_plan *ret, struct ab_error *err)
+int ab_hook_plan(const struct ab_hook_request *request, bool project, struct ab_hook_plan *ret,
+		 struct ab_error *err)
 {
 	const struct ab_hook_dialect *d = ab_hook_find(request->agent);
 	const char *top = project ? request->policy.cwd : request->policy.home;
 	struct ab_hook_plan plan = { 0 };
 
 	if (!d || !d->install)
-		return ab_fail(err, AB_EUSAGE, 0,
-			       "hook install does not know the settings of %s",
+		return ab_fail(err, AB_EUSAGE, 0, "hook install does not know the settings of %s",
 			       request->agent);
 	if (!top)
-		return ab_fail(err, AB_EUSAGE, 0,
-			       "the home folder is not known: set HOME");
-	plan.path =
-		ab_path_join(top, project ? d->project_settings : d->settings);
+		return ab_fail(err, AB_EUSAGE, 0, "the home folder is not known: set HOME");
+	plan.path = ab_path_join(top, project ? d->project_settings : d->settings);
 	if ((project && check_links(plan.path, top, err) < 0) ||
-	    read_settings(plan.path, &plan.before, err) < 0 ||
-	    change(d, request, &plan, err) < 0) {
+	    read_settings(plan.path, &plan.before, err) < 0 || change(d, request, &plan, err) < 0) {
 		ab_hook_plan_fini(&plan);
 		return -1;
 	}
@@ -175,16 +163,15 @@ static int make_folder(const char *path, struct ab_error *err)
 	return 0;
 }
 
-static int write_new(const char *path, const char *text, mode_t mode,
-		     struct ab_error *err)
+static int write_new(const char *path, const char *text, mode_t mode, struct ab_error *err)
 {
 	ab_autofree char *tmp = ab_printf("%s.new-XXXXXX", path);
 	ab_autoclose int fd = mkostemp(tmp, O_CLOEXEC);
 
 	if (fd < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "make %s", tmp);
-	if (fchmod(fd, mode) < 0 || ab_write_all(fd, text, strlen(text)) < 0 ||
-	    fsync(fd) < 0 || rename(tmp, path) < 0) {
+	if (fchmod(fd, mode) < 0 || ab_write_all(fd, text, strlen(text)) < 0 || fsync(fd) < 0 ||
+	    rename(tmp, path) < 0) {
 		ab_fail(err, AB_ESYSTEM, errno, "write %s", path);
 		unlink(tmp);
 		return -1;
@@ -201,8 +188,7 @@ int ab_hook_apply(const struct ab_hook_plan *plan, struct ab_error *err)
 	if (read_settings(plan->path, &now, err) < 0)
 		return -1;
 	if (strcmp(now, plan->before) != 0)
-		return ab_fail(err, AB_ECONFIG, 0,
-			       "%s has changed meanwhile: nothing was written",
+		return ab_fail(err, AB_ECONFIG, 0, "%s has changed meanwhile: nothing was written",
 			       plan->path);
 	if (make_folder(plan->path, err) < 0)
 		return -1;

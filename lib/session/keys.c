@@ -27,18 +27,16 @@ static const struct {
 	uint16_t param; /* matters for '~' only */
 	int key;
 } special[] = {
-	{ 'A', 0, AB_KEY_UP },	    { 'B', 0, AB_KEY_DOWN },
-	{ 'H', 0, AB_KEY_HOME },    { 'F', 0, AB_KEY_END },
-	{ '~', 1, AB_KEY_HOME },    { '~', 4, AB_KEY_END },
-	{ '~', 5, AB_KEY_PAGE_UP }, { '~', 6, AB_KEY_PAGE_DOWN },
-	{ '~', 7, AB_KEY_HOME },    { '~', 8, AB_KEY_END },
+	{ 'A', 0, AB_KEY_UP },	    { 'B', 0, AB_KEY_DOWN },	  { 'H', 0, AB_KEY_HOME },
+	{ 'F', 0, AB_KEY_END },	    { '~', 1, AB_KEY_HOME },	  { '~', 4, AB_KEY_END },
+	{ '~', 5, AB_KEY_PAGE_UP }, { '~', 6, AB_KEY_PAGE_DOWN }, { '~', 7, AB_KEY_HOME },
+	{ '~', 8, AB_KEY_END },
 };
 
 static int find_special(char final, uint16_t param)
 {
 	for (size_t i = 0; i < AB_COUNT(special); i++)
-		if (special[i].final == final &&
-		    (final != '~' || special[i].param == param))
+		if (special[i].final == final && (final != '~' || special[i].param == param))
 			return special[i].key;
 	return 0;
 }
@@ -84,9 +82,7 @@ static int in_csi(struct ab_keys *k, unsigned char c)
 	if (c >= 0x40 && c <= 0x7e)
 		return finish_csi(k, c);
 	if (c >= '0' && c <= '9' && !k->left)
-		k->param = k->param < 6000
-				   ? (uint16_t)(k->param * 10 + (c - '0'))
-				   : UINT16_MAX;
+		k->param = k->param < 6000 ? (uint16_t)(k->param * 10 + (c - '0')) : UINT16_MAX;
 	else
 		k->left = 1; /* the first parameter is over */
 	return 0;

@@ -14,7 +14,7 @@
 
 struct ab_keys {
 	uint8_t state;
-	uint8_t left;	/* bytes to be passed over */
+	uint8_t left; /* bytes to be passed over */
 	bool pasting;
 	uint16_t param;
 };
@@ -31,8 +31,7 @@ enum ab_key {
 };
 
 /* At most one for each byte; how many there are. */
-size_t ab_keys_feed(struct ab_keys *keys, const char *data, size_t len,
-		    int *ret);
+size_t ab_keys_feed(struct ab_keys *keys, const char *data, size_t len, int *ret);
 
 /* Is there an Escape that may be the beginning of something longer? Call
  * ab_keys_alone when nothing came after it for AB_KEYS_MS: it was the key. */

@@ -20,12 +20,9 @@ static const struct member {
 	size_t offset;
 	const char *came, *went; /* how a change of one is told */
 } members[] = {
-	{ "allow", offsetof(struct ab_lists, allow), "allowed",
-	  "no longer allowed" },
-	{ "deny", offsetof(struct ab_lists, deny), "denied",
-	  "no longer denied" },
-	{ "allowPrivate", offsetof(struct ab_lists, allow_private),
-	  "allowed as a private range",
+	{ "allow", offsetof(struct ab_lists, allow), "allowed", "no longer allowed" },
+	{ "deny", offsetof(struct ab_lists, deny), "denied", "no longer denied" },
+	{ "allowPrivate", offsetof(struct ab_lists, allow_private), "allowed as a private range",
 	  "no longer allowed as a private range" },
 	{ "intercepted", offsetof(struct ab_lists, intercepted),
 	  "to be looked into: from the next run on",
@@ -38,11 +35,9 @@ static struct ab_strv *list_of(struct ab_lists *lists, const struct member *m)
 	return (struct ab_strv *)(void *)((char *)lists + m->offset);
 }
 
-static const struct ab_strv *list_in(const struct ab_lists *lists,
-				     const struct member *m)
+static const struct ab_strv *list_in(const struct ab_lists *lists, const struct member *m)
 {
-	return (const struct ab_strv *)(const void *)((const char *)lists +
-						      m->offset);
+	return (const struct ab_strv *)(const void *)((const char *)lists + m->offset);
 }
 
 static void intercepted_by(const struct ab_policy *policy, struct ab_strv *ret)
@@ -50,25 +45,20 @@ static void intercepted_by(const struct ab_policy *policy, struct ab_strv *ret)
 	for (size_t i = 0; i < policy->secrets.len; i++) {
 		const struct ab_secret *secret = &policy->secrets.v[i];
 
-		for (size_t k = 0;
-		     secret->via != AB_VIA_GATEWAY && k < secret->hosts.len;
-		     k++)
+		for (size_t k = 0; secret->via != AB_VIA_GATEWAY && k < secret->hosts.len; k++)
 			ab_strv_add_once(ret, secret->hosts.v[k]);
 	}
 	for (size_t i = 0; i < policy->net.http.len; i++)
 		ab_http_rule_hosts(&policy->net.http.v[i], ret);
 }
 
-static void write_list(struct ab_buf *b, const char *key,
-		       const struct ab_strv *list)
+static void write_list(struct ab_buf *b, const char *key, const struct ab_strv *list)
 {
-	ab_buf_printf(b, "%s\"%s\":", b->data[b->len - 1] == '{' ? "" : ",",
-		      key);
+	ab_buf_printf(b, "%s\"%s\":", b->data[b->len - 1] == '{' ? "" : ",", key);
 	ab_buf_json_list(b, list);
 }
 
-void ab_lists_write(struct ab_buf *b, const struct ab_policy *policy,
-		    const struct ab_strv *notes)
+void ab_lists_write(struct ab_buf *b, const struct ab_policy *policy, const struct ab_strv *notes)
 {
 	ab_autostrv struct ab_strv intercepted = { 0 };
 
@@ -77,8 +67,7 @@ void ab_lists_write(struct ab_buf *b, const struct ab_policy *policy,
 	write_list(b, "allow", &policy->net.allow);
 	write_list(b, "deny", &policy->net.deny);
 	write_list(b, "allowPrivate", &policy->net.allow_private);
-	ab_buf_printf(b, ",\"unknown\":\"%s\"",
-		      unknown_names[policy->net.unknown]);
+	ab_buf_printf(b, ",\"unknown\":\"%s\"", unknown_names[policy->net.unknown]);
 	write_list(b, "intercepted", &intercepted);
 	write_list(b, "notes", notes);
 	ab_buf_puts(b, "}");
@@ -111,16 +100,13 @@ static bool read_unknown(const char *name, enum ab_unknown *ret)
 static bool read_members(const json_t *root, struct ab_lists *ret)
 {
 	for (size_t i = 0; i < AB_COUNT(members); i++)
-		if (!read_list(json_object_get(root, members[i].key),
-			       list_of(ret, &members[i])))
+		if (!read_list(json_object_get(root, members[i].key), list_of(ret, &members[i])))
 			return false;
 	return json_object_size(root) == AB_COUNT(members) + 1 &&
-	       read_unknown(json_string_value(json_object_get(root, "unknown")),
-			    &ret->unknown);
+	       read_unknown(json_string_value(json_object_get(root, "unknown")), &ret->unknown);
 }
 
-int ab_lists_read(const char *text, size_t len, struct ab_lists *ret,
-		  struct ab_error *err)
+int ab_lists_read(const char *text, size_t len, struct ab_lists *ret, struct ab_error *err)
 {
 	json_t *root = json_loadb(text, len, JSON_REJECT_DUPLICATES, NULL);
 	struct ab_lists lists = { 0 };
@@ -129,8 +115,7 @@ int ab_lists_read(const char *text, size_t len, struct ab_lists *ret,
 	json_decref(root);
 	if (!good) {
 		ab_lists_fini(&lists);
-		return ab_fail(err, AB_ESYSTEM, 0,
-			       "the lists of hosts cannot be understood");
+		return ab_fail(err, AB_ESYSTEM, 0, "the lists of hosts cannot be understood");
 	}
 	*ret = lists;
 	return 0;
@@ -151,8 +136,7 @@ static struct ab_strv sorted(const struct ab_strv *list)
 	return copy;
 }
 
-static void tell(struct ab_strv *ret, char sign, const char *entry,
-		 const char *what)
+static void tell(struct ab_strv *ret, char sign, const char *entry, const char *what)
 {
 	ab_autofree char *shown = ab_escape(entry);
 
@@ -160,17 +144,14 @@ static void tell(struct ab_strv *ret, char sign, const char *entry,
 }
 
 /* Both sorted, so that it takes no longer than they are. */
-static void compare_list(const struct ab_strv *before,
-			 const struct ab_strv *after, const struct member *m,
-			 struct ab_strv *ret)
+static void compare_list(const struct ab_strv *before, const struct ab_strv *after,
+			 const struct member *m, struct ab_strv *ret)
 {
 	ab_autostrv struct ab_strv a = sorted(before), b = sorted(after);
 	size_t i = 0, k = 0;
 
 	while (i < a.len || k < b.len) {
-		int order = i == a.len	 ? 1
-			    : k == b.len ? -1
-					 : strcmp(a.v[i], b.v[k]);
+		int order = i == a.len ? 1 : k == b.len ? -1 : strcmp(a.v[i], b.v[k]);
 
 		if (order > 0)
 			tell(ret, '+', b.v[k], m->came);
@@ -181,16 +162,14 @@ static void compare_list(const struct ab_strv *before,
 	}
 }
 
-void ab_lists_compare(const struct ab_lists *before,
-		      const struct ab_lists *after, struct ab_strv *ret)
+void ab_lists_compare(const struct ab_lists *before, const struct ab_lists *after,
+		      struct ab_strv *ret)
 {
 	for (size_t i = 0; i < AB_COUNT(members); i++)
 		if (members[i].came)
-			compare_list(list_in(before, &members[i]),
-				     list_in(after, &members[i]), &members[i],
-				     ret);
+			compare_list(list_in(before, &members[i]), list_in(after, &members[i]),
+				     &members[i], ret);
 	if (before->unknown != after->unknown)
 		ab_strv_addf(ret, "  unknown hosts: %s, not %s any more",
-			     unknown_names[after->unknown],
-			     unknown_names[before->unknown]);
+			     unknown_names[after->unknown], unknown_names[before->unknown]);
 }

@@ -23,7 +23,7 @@ static int open_resolver_folder(void)
 		return -1;
 	*slash = '\0';
 	if (strcmp(real, "/etc") == 0)
-		return -1;	/* which is open already */
+		return -1; /* which is open already */
 	return open(real, O_PATH | O_CLOEXEC);
 }
 
@@ -34,21 +34,18 @@ static int restrict_files(int state_dir, struct ab_error *err)
 	int r;
 
 	if (abi == 0)
-		return 0;	/* the filter below still holds */
+		return 0; /* the filter below still holds */
 	if (abi > AB_LL_NEWEST)
 		abi = AB_LL_NEWEST;
 	ruleset = ab_landlock_open(abi, 0, err);
-	if (ruleset < 0 || ab_landlock_allow_fd(ruleset, abi, state_dir,
-						AB_LL_ALL & ~AB_LL_EXEC,
-						err) < 0)
+	if (ruleset < 0 ||
+	    ab_landlock_allow_fd(ruleset, abi, state_dir, AB_LL_ALL & ~AB_LL_EXEC, err) < 0)
 		return -1;
 	etc = open("/etc", O_PATH | O_CLOEXEC);
-	if (etc >= 0 &&
-	    ab_landlock_allow_fd(ruleset, abi, etc, AB_LL_READ, err) < 0)
+	if (etc >= 0 && ab_landlock_allow_fd(ruleset, abi, etc, AB_LL_READ, err) < 0)
 		return -1;
 	resolver = open_resolver_folder();
-	if (resolver >= 0 &&
-	    ab_landlock_allow_fd(ruleset, abi, resolver, AB_LL_READ, err) < 0)
+	if (resolver >= 0 && ab_landlock_allow_fd(ruleset, abi, resolver, AB_LL_READ, err) < 0)
 		return -1;
 	r = ab_landlock_enter(ruleset);
 	return r < 0 ? ab_fail(err, AB_ESYSTEM, -r, "enter Landlock") : 0;
@@ -58,8 +55,7 @@ int ab_lock_supervisor(int state_dir, struct ab_error *err)
 {
 	int r;
 
-	if (prctl(PR_SET_DUMPABLE, 0) < 0 ||
-	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0) {
+	if (prctl(PR_SET_DUMPABLE, 0) < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0) {
 		ab_fail(err, AB_ESYSTEM, errno, "give up privileges");
 		return ab_step(err, "supervisor's lock");
 	}

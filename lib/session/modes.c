@@ -28,9 +28,9 @@
 #include "session/modes_state.h"
 
 /* What a soft reset (DECSTR) puts back. */
-#define SOFT                                                               \
-	(BIT(CURSOR_KEYS) | BIT(ORIGIN) | BIT(CURSOR) | BIT(KEYPAD) |      \
-	 BIT(REGION) | BIT(LETTERS_G0) | BIT(LETTERS_G1) | BIT(COLOURS))
+#define SOFT                                                                        \
+	(BIT(CURSOR_KEYS) | BIT(ORIGIN) | BIT(CURSOR) | BIT(KEYPAD) | BIT(REGION) | \
+	 BIT(LETTERS_G0) | BIT(LETTERS_G1) | BIT(COLOURS))
 
 static void put(struct ab_modes *m, enum bit bit, bool on)
 {
@@ -54,8 +54,7 @@ static void put_private(struct ab_modes *m, bool set)
 				put(m, (enum bit)b, set != ab_mode_table[b].usual);
 	/* There is one full screen; whichever way, it is left. */
 	for (size_t i = 0; i < m->nparams && !set; i++)
-		if (m->params[i] == 47 || m->params[i] == 1047 ||
-		    m->params[i] == 1049)
+		if (m->params[i] == 47 || m->params[i] == 1047 || m->params[i] == 1049)
 			leave_screen(m);
 }
 
@@ -172,7 +171,7 @@ static void finish_escape(struct ab_modes *m, unsigned char final)
 	case KEY(0, 0, '>'):
 		put(m, KEYPAD, final == '=');
 		break;
-	case KEY(0, 0, 'c'):	/* full reset */
+	case KEY(0, 0, 'c'): /* full reset */
 		m->on = 0;
 		m->keyboards[0] = m->keyboards[1] = 0;
 		break;
@@ -265,8 +264,7 @@ static void take_csi(struct ab_modes *m, unsigned char c)
 	} else if (c < 0x3c) {
 		take_param(m, c);
 	} else if (c < 0x40) {
-		m->marker = m->marker || m->inter || m->nparams ? MALFORMED :
-								  c;
+		m->marker = m->marker || m->inter || m->nparams ? MALFORMED : c;
 	} else {
 		if (m->nparams > AB_MODES_PARAMS)
 			m->nparams = AB_MODES_PARAMS;
@@ -285,8 +283,7 @@ static size_t skip(struct ab_modes *m, const unsigned char *p, size_t len)
 
 	lead = memchr(p, LEAD, n);
 	n = lead ? (size_t)(lead - p) : n;
-	if ((m->state == STRING || m->device == TITLE) && n &&
-	    memchr(p, BEL, n)) {
+	if ((m->state == STRING || m->device == TITLE) && n && memchr(p, BEL, n)) {
 		m->state = m->state == STRING ? GROUND : m->state;
 		m->device = m->device == TITLE ? NO_DEVICE : m->device;
 	}

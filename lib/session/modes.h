@@ -16,16 +16,16 @@
 #define AB_MODES_PARAMS 32
 
 struct ab_modes {
-	uint32_t on;		/* rows of the table that are not as usual */
-	uint8_t keyboards[2];	/* pushed keyboard modes: main, full screen */
-	uint8_t state;		/* of the parser */
-	uint8_t marker, inter;	/* of the sequence that is being read */
+	uint32_t on;	       /* rows of the table that are not as usual */
+	uint8_t keyboards[2];  /* pushed keyboard modes: main, full screen */
+	uint8_t state;	       /* of the parser */
+	uint8_t marker, inter; /* of the sequence that is being read */
 	uint8_t nparams;
-	uint8_t device;		/* a device's string: see modes_state.h */
-	uint8_t painted;	/* colours by name or number were changed */
-	uint8_t lost;		/* and nothing is shown, or understood */
-	bool lead;		/* the last byte may begin a control character */
-	bool eight;		/* the sequence has begun with such a one */
+	uint8_t device;	 /* a device's string: see modes_state.h */
+	uint8_t painted; /* colours by name or number were changed */
+	uint8_t lost;	 /* and nothing is shown, or understood */
+	bool lead;	 /* the last byte may begin a control character */
+	bool eight;	 /* the sequence has begun with such a one */
 	uint16_t params[AB_MODES_PARAMS];
 };
 

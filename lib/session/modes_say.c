@@ -43,8 +43,7 @@ struct out {
 	size_t len;
 };
 
-__attribute__((format(printf, 2, 3))) static void say(struct out *out,
-						      const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void say(struct out *out, const char *fmt, ...)
 {
 	va_list ap;
 	int n;
@@ -58,8 +57,7 @@ __attribute__((format(printf, 2, 3))) static void say(struct out *out,
 
 static void say_row(struct out *out, enum bit bit, bool set)
 {
-	const char *text =
-		set ? ab_mode_table[bit].redo : ab_mode_table[bit].undo;
+	const char *text = set ? ab_mode_table[bit].redo : ab_mode_table[bit].undo;
 
 	if (text)
 		say(out, "%s", text);
@@ -137,8 +135,7 @@ size_t ab_modes_undo(const struct ab_modes *m, char ret[AB_MODES_ROOM])
 static void say_rows_back(struct out *out, uint32_t on)
 {
 	for (size_t b = NBITS; b-- > 0;)
-		if ((on & BIT(b)) &&
-		    (ab_mode_table[b].redo || !ab_mode_table[b].undo))
+		if ((on & BIT(b)) && (ab_mode_table[b].redo || !ab_mode_table[b].undo))
 			say_row(out, (enum bit)b, true);
 }
 

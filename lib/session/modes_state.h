@@ -21,7 +21,7 @@ enum device { NO_DEVICE, TITLE, TITLE_ESCAPE, DEVICE, DEVICE_ESCAPE };
 enum { PRINTS = 1, VT52 = 2 };
 
 enum { BEL = 0x07, CAN = 0x18, SUB = 0x1a, ESC = 0x1b, DEL = 0x7f };
-enum { LEAD = 0xc2 };	/* in UTF-8, of 0x80 to 0xbf */
+enum { LEAD = 0xc2 }; /* in UTF-8, of 0x80 to 0xbf */
 
 /* No sequence has this marker: one that is malformed and means nothing. */
 enum { MALFORMED = 0xff };
@@ -69,7 +69,7 @@ enum bit {
 /* Either a private mode, by its number, or the two sequences in full. */
 struct ab_mode {
 	uint16_t number;
-	bool usual;		/* on when nobody has touched it */
+	bool usual; /* on when nobody has touched it */
 	const char *undo, *redo;
 };
 extern const struct ab_mode ab_mode_table[NBITS];

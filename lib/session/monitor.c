@@ -26,13 +26,13 @@ struct ab_monitor {
 	enum ab_alarm action;
 
 	uint64_t refused[WINDOW_S]; /* in each of the last seconds */
-	uint64_t second; /* of the newest of them */
-	uint64_t silent_until; /* the second to ring again */
+	uint64_t second;	    /* of the newest of them */
+	uint64_t silent_until;	    /* the second to ring again */
 
 	struct host *v;
 	size_t len, room;
 	uint16_t slots[SLOTS]; /* an index into v from 1; 0: free */
-	struct host others; /* there is no room for them */
+	struct host others;    /* there is no room for them */
 	uint64_t bytes, reached;
 	bool run_rung, hosts_rung;
 };
@@ -64,14 +64,12 @@ void ab_monitor_free(struct ab_monitor *monitor)
 	free(monitor);
 }
 
-static void ring(const struct ab_monitor *m, const char *threshold,
-		 const char *host, uint64_t value, uint64_t limit,
-		 struct ab_alarm_rung *ret)
+static void ring(const struct ab_monitor *m, const char *threshold, const char *host,
+		 uint64_t value, uint64_t limit, struct ab_alarm_rung *ret)
 {
-	*ret = (struct ab_alarm_rung){ .threshold = threshold,
-				       .value = value,
-				       .limit = limit,
-				       .action = m->action };
+	*ret = (struct ab_alarm_rung){
+		.threshold = threshold, .value = value, .limit = limit, .action = m->action
+	};
 	snprintf(ret->host, sizeof(ret->host), "%s", host);
 }
 
@@ -154,30 +152,27 @@ static bool sent_to_host(struct ab_monitor *m, const char *name, uint64_t bytes,
 	if (h->bytes <= m->upload_host || h->rung)
 		return false;
 	h->rung = true;
-	ring(m, "uploadPerHost", h == &m->others ? "others" : h->name, h->bytes,
-	     m->upload_host, ret);
+	ring(m, "uploadPerHost", h == &m->others ? "others" : h->name, h->bytes, m->upload_host,
+	     ret);
 	return true;
 }
 
 /* One alarm at a time: where both are crossed at once, that of the run rings
  * with what is sent next. */
-bool ab_monitor_sent(struct ab_monitor *monitor, const char *host,
-		     uint64_t bytes, struct ab_alarm_rung *ret)
+bool ab_monitor_sent(struct ab_monitor *monitor, const char *host, uint64_t bytes,
+		     struct ab_alarm_rung *ret)
 {
 	monitor->bytes = add(monitor->bytes, bytes);
 	if (monitor->upload_host && sent_to_host(monitor, host, bytes, ret))
 		return true;
-	if (!monitor->upload_run || monitor->run_rung ||
-	    monitor->bytes <= monitor->upload_run)
+	if (!monitor->upload_run || monitor->run_rung || monitor->bytes <= monitor->upload_run)
 		return false;
 	monitor->run_rung = true;
-	ring(monitor, "uploadPerRun", "", monitor->bytes, monitor->upload_run,
-	     ret);
+	ring(monitor, "uploadPerRun", "", monitor->bytes, monitor->upload_run, ret);
 	return true;
 }
 
-bool ab_monitor_opened(struct ab_monitor *monitor, const char *host,
-		       struct ab_alarm_rung *ret)
+bool ab_monitor_opened(struct ab_monitor *monitor, const char *host, struct ab_alarm_rung *ret)
 {
 	struct host *h;
 
@@ -210,19 +205,15 @@ void ab_alarm_text(const struct ab_alarm_rung *rung, char ret[400])
 	bool to_host = strcmp(rung->threshold, "uploadPerHost") == 0;
 
 	if (strcmp(rung->threshold, "denialsPerMinute") == 0)
-		snprintf(
-			ret, 400,
-			"%llu requests were refused in a minute (monitor.%s %llu)",
-			(unsigned long long)rung->value, rung->threshold,
-			(unsigned long long)rung->limit);
+		snprintf(ret, 400, "%llu requests were refused in a minute (monitor.%s %llu)",
+			 (unsigned long long)rung->value, rung->threshold,
+			 (unsigned long long)rung->limit);
 	else if (strcmp(rung->threshold, "newHosts") == 0)
-		snprintf(ret, 400,
-			 "%llu different hosts were reached (monitor.%s %llu)",
+		snprintf(ret, 400, "%llu different hosts were reached (monitor.%s %llu)",
 			 (unsigned long long)rung->value, rung->threshold,
 			 (unsigned long long)rung->limit);
 	else
-		snprintf(ret, 400, "%s were sent to %s (monitor.%s %s)",
-			 about(rung->value, value),
-			 to_host ? rung->host : "all hosts together",
-			 rung->threshold, ab_format_size(rung->limit, limit));
+		snprintf(ret, 400, "%s were sent to %s (monitor.%s %s)", about(rung->value, value),
+			 to_host ? rung->host : "all hosts together", rung->threshold,
+			 ab_format_size(rung->limit, limit));
 }

@@ -12,8 +12,8 @@
 struct ab_monitor;
 
 struct ab_alarm_rung {
-	const char *threshold;	/* "denialsPerMinute" */
-	char host[256];		/* of uploadPerHost; else "" */
+	const char *threshold; /* "denialsPerMinute" */
+	char host[256];	       /* of uploadPerHost; else "" */
 	uint64_t value, limit;
 	enum ab_alarm action;
 };
@@ -24,10 +24,9 @@ void ab_monitor_free(struct ab_monitor *monitor);
 /* True: a threshold was crossed, and *ret says which. */
 bool ab_monitor_denied(struct ab_monitor *monitor, uint64_t now_ms, uint64_t n,
 		       struct ab_alarm_rung *ret);
-bool ab_monitor_sent(struct ab_monitor *monitor, const char *host,
-		     uint64_t bytes, struct ab_alarm_rung *ret);
-bool ab_monitor_opened(struct ab_monitor *monitor, const char *host,
-		       struct ab_alarm_rung *ret);
+bool ab_monitor_sent(struct ab_monitor *monitor, const char *host, uint64_t bytes,
+		     struct ab_alarm_rung *ret);
+bool ab_monitor_opened(struct ab_monitor *monitor, const char *host, struct ab_alarm_rung *ret);
 
 extern const char *const ab_alarm_names[AB_ALARM_STOP + 1];
 /* "400 requests were refused in a minute (monitor.denialsPerMinute 100)" */

@@ -51,37 +51,30 @@ static bool must_be_cut_off(const struct ab_policy *policy)
 
 static int make_ruleset(const struct ab_spec *spec, struct ab_error *err)
 {
-	ab_autoclose int ruleset =
-		ab_landlock_open(spec->landlock_abi,
-				 AB_LL_SCOPE_SIGNAL | AB_LL_SCOPE_ABSTRACT,
-				 err);
+	ab_autoclose int ruleset = ab_landlock_open(spec->landlock_abi,
+						    AB_LL_SCOPE_SIGNAL | AB_LL_SCOPE_ABSTRACT, err);
 
 	if (ruleset < 0)
 		return -1;
 	for (size_t i = 0; i < spec->nrules; i++) {
-		ab_autoclose int fd = open(spec->rules[i].path,
-					   O_PATH | O_CLOEXEC);
+		ab_autoclose int fd = open(spec->rules[i].path, O_PATH | O_CLOEXEC);
 
-		if (fd >= 0 &&
-		    ab_landlock_allow_fd(ruleset, spec->landlock_abi, fd,
-					 spec->rules[i].rights, err) < 0)
+		if (fd >= 0 && ab_landlock_allow_fd(ruleset, spec->landlock_abi, fd,
+						    spec->rules[i].rights, err) < 0)
 			return -1;
 	}
 	return ab_take_fd(&ruleset);
 }
 
-int ab_nested_run(const struct ab_request *request,
-		  struct ab_prepared *prepared, struct ab_error *err)
+int ab_nested_run(const struct ab_request *request, struct ab_prepared *prepared,
+		  struct ab_error *err)
 {
 	struct ab_spec *spec = &prepared->spec;
 	struct ab_holds holds = { 0 };
-	struct ab_target target = { .spec = spec,
-				    .sock = -1,
-				    .ruleset = -1,
-				    .tty = -1,
-				    .holds = &holds };
-	ab_autofree int *keep = ab_alloc((request->nfds + 1) *
-					 sizeof(keep[0]));
+	struct ab_target target = {
+		.spec = spec, .sock = -1, .ruleset = -1, .tty = -1, .holds = &holds
+	};
+	ab_autofree int *keep = ab_alloc((request->nfds + 1) * sizeof(keep[0]));
 
 	spec->nested = true;
 	spec->no_sockets = must_be_cut_off(prepared->policy);
@@ -107,15 +100,14 @@ int ab_nested_run(const struct ab_request *request,
 	if (target.ruleset < 0)
 		return -1;
 	keep[request->nfds] = target.ruleset;
-	if (ab_close_others(keep, request->nfds + 1) < 0 ||
-	    chdir(spec->cwd) < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+	if (ab_close_others(keep, request->nfds + 1) < 0 || chdir(spec->cwd) < 0 ||
+	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "tighten the box");
 	if (ab_target_lock(&target, err) < 0)
 		return -1;
 	if (spec->require & ~holds.properties) {
 		if (spec->strict) {
-			ab_fail(err, AB_EPROPERTY, 0,
-				"inside this box cannot be held: %s",
+			ab_fail(err, AB_EPROPERTY, 0, "inside this box cannot be held: %s",
 				holds.missing);
 			return ab_hint(err, "a nested run adds Landlock and a "
 					    "filter, no mounts; ask for it in "

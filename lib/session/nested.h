@@ -10,7 +10,7 @@ struct ab_prepared;
 struct ab_request;
 
 /* Returns only on failure. */
-int ab_nested_run(const struct ab_request *request,
-		  struct ab_prepared *prepared, struct ab_error *err);
+int ab_nested_run(const struct ab_request *request, struct ab_prepared *prepared,
+		  struct ab_error *err);
 
 #endif

@@ -44,8 +44,7 @@ static void drop(struct rules *rules, size_t i)
 {
 	free(rules->v[i].workspace);
 	free(rules->v[i].write);
-	memmove(&rules->v[i], &rules->v[i + 1],
-		(--rules->len - i) * sizeof(rules->v[0]));
+	memmove(&rules->v[i], &rules->v[i + 1], (--rules->len - i) * sizeof(rules->v[0]));
 }
 
 static void rules_fini(struct rules *rules)
@@ -55,8 +54,7 @@ static void rules_fini(struct rules *rules)
 }
 #define auto_rules __attribute__((cleanup(rules_fini)))
 
-static int read_rules(const json_t *list, int64_t now, struct rules *ret,
-		      struct ab_error *err)
+static int read_rules(const json_t *list, int64_t now, struct rules *ret, struct ab_error *err)
 {
 	json_t *entry;
 	size_t i;
@@ -67,21 +65,18 @@ static int read_rules(const json_t *list, int64_t now, struct rules *ret,
 		json_error_t wrong;
 		json_int_t at;
 
-		if (json_unpack_ex(entry, &wrong, JSON_STRICT, "{s:s,s:s,s:I}",
-				   "workspace", &workspace, "write", &write,
-				   "at", &at) < 0)
+		if (json_unpack_ex(entry, &wrong, JSON_STRICT, "{s:s,s:s,s:I}", "workspace",
+				   &workspace, "write", &write, "at", &at) < 0)
 			return ab_store_broken(&store, wrong.text, err);
 		/* One from a time to come would never be forgotten; a clock
 		 * that was set back a little is no such time. */
 		if (at > now + DAY || now - at >= AB_NEXT_DAYS * DAY)
 			continue;
 		if (ret->len == AB_NEXT_MAX)
-			return ab_store_broken(&store, "there are too many",
-					       err);
-		ret->v[ret->len++] =
-			(struct rule){ .workspace = ab_strdup(workspace),
-				       .write = ab_strdup(write),
-				       .at = at };
+			return ab_store_broken(&store, "there are too many", err);
+		ret->v[ret->len++] = (struct rule){ .workspace = ab_strdup(workspace),
+						    .write = ab_strdup(write),
+						    .at = at };
 	}
 	return 0;
 }
@@ -103,8 +98,7 @@ static int save(int state, const struct rules *rules, struct ab_error *err)
 {
 	ab_autobuf struct ab_buf b = { 0 };
 
-	if (rules->len == 0 &&
-	    (unlinkat(state, FILE_NAME, 0) == 0 || errno == ENOENT))
+	if (rules->len == 0 && (unlinkat(state, FILE_NAME, 0) == 0 || errno == ENOENT))
 		return 0;
 	ab_store_begin(&store, &b);
 	for (size_t i = 0; i < rules->len; i++) {
@@ -118,11 +112,9 @@ static int save(int state, const struct rules *rules, struct ab_error *err)
 	return ab_store_replace(&store, state, &b, err);
 }
 
-static bool is_rule(const struct rule *rule, const char *workspace,
-		    const char *path)
+static bool is_rule(const struct rule *rule, const char *workspace, const char *path)
 {
-	return strcmp(rule->workspace, workspace) == 0 &&
-	       strcmp(rule->write, path) == 0;
+	return strcmp(rule->workspace, workspace) == 0 && strcmp(rule->write, path) == 0;
 }
 
 /* true: it was there. */
@@ -147,8 +139,8 @@ static bool is_text(const char *s)
 	return text != NULL;
 }
 
-int ab_next_add(int state, int64_t now, const char *workspace, const char *path,
-		bool *ret_had, struct ab_error *err)
+int ab_next_add(int state, int64_t now, const char *workspace, const char *path, bool *ret_had,
+		struct ab_error *err)
 {
 	ab_autoclose int locked = ab_store_lock(&store, state, err);
 	auto_rules struct rules rules = { .len = 0 };
@@ -157,15 +149,12 @@ int ab_next_add(int state, int64_t now, const char *workspace, const char *path,
 	if (locked < 0)
 		return -1;
 	if (!is_text(workspace) || !is_text(path))
-		return ab_fail(err, AB_EUSAGE, 0,
-			       "a name that is not UTF-8 cannot be kept");
+		return ab_fail(err, AB_EUSAGE, 0, "a name that is not UTF-8 cannot be kept");
 	if (load(state, now, &rules, err) < 0)
 		return -1;
 	had = forget(&rules, workspace, path);
 	if (rules.len == AB_NEXT_MAX) {
-		ab_fail(err, AB_EUSAGE, 0,
-			"%d rules wait for their next run already",
-			AB_NEXT_MAX);
+		ab_fail(err, AB_EUSAGE, 0, "%d rules wait for their next run already", AB_NEXT_MAX);
 		return ab_hint(err, "say it in the settings instead: --always");
 	}
 	rules.v[rules.len++] = (struct rule){ .workspace = ab_strdup(workspace),
@@ -187,8 +176,7 @@ static char *workspace_of(const struct ab_policy_input *in)
 static bool is_read_only(const struct ab_policy_input *in)
 {
 	for (size_t i = 0; i < in->nsettings; i++)
-		if (!in->settings[i].value &&
-		    strcmp(in->settings[i].key, "filesystem.write") == 0)
+		if (!in->settings[i].value && strcmp(in->settings[i].key, "filesystem.write") == 0)
 			return true;
 	return false;
 }
@@ -197,14 +185,12 @@ static bool is_read_only(const struct ab_policy_input *in)
 static int claim(int state, struct ab_error *err)
 {
 	ab_autoclose int fd =
-		openat(state, CLAIM_NAME,
-		       O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+		openat(state, CLAIM_NAME, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 
 	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
 		return ab_take_fd(&fd);
 	if (fd >= 0 && errno == EWOULDBLOCK)
-		return ab_fail(err, AB_ESYSTEM, 0,
-			       "another run that is just starting has them");
+		return ab_fail(err, AB_ESYSTEM, 0, "another run that is just starting has them");
 	return ab_fail(err, AB_ESYSTEM, errno, "lock %s", CLAIM_NAME);
 }
 
@@ -225,8 +211,8 @@ static bool leads_elsewhere(const char *path)
 	return real && strcmp(real, path) != 0;
 }
 
-static int take_back(int state, int64_t now, const char *workspace,
-		     const char *path, struct ab_error *err)
+static int take_back(int state, int64_t now, const char *workspace, const char *path,
+		     struct ab_error *err)
 {
 	auto_rules struct rules rules = { .len = 0 };
 	ab_autoclose int locked = ab_store_lock(&store, state, err);
@@ -237,8 +223,8 @@ static int take_back(int state, int64_t now, const char *workspace,
 	return save(state, &rules, err);
 }
 
-static int take(int state, int64_t now, struct ab_next *next,
-		struct ab_strv *notes, struct ab_error *err)
+static int take(int state, int64_t now, struct ab_next *next, struct ab_strv *notes,
+		struct ab_error *err)
 {
 	auto_rules struct rules all = { .len = 0 }, ours = { .len = 0 };
 
@@ -269,8 +255,8 @@ static int take(int state, int64_t now, struct ab_next *next,
 	return 0;
 }
 
-void ab_next_take(const struct ab_policy_input *in, int64_t now,
-		  struct ab_next *ret, struct ab_strv *notes)
+void ab_next_take(const struct ab_policy_input *in, int64_t now, struct ab_next *ret,
+		  struct ab_strv *notes)
 {
 	ab_autofree char *path = ab_state_dir(in->environ, in->home, in->cwd);
 	ab_autofree char *file = path ? ab_path_join(path, FILE_NAME) : NULL;
@@ -315,8 +301,7 @@ static void release(struct ab_next *next)
 	next->claim = -1;
 }
 
-int ab_next_use(int state, int64_t now, struct ab_next *next,
-		struct ab_error *err)
+int ab_next_use(int state, int64_t now, struct ab_next *next, struct ab_error *err)
 {
 	auto_rules struct rules rules = { .len = 0 };
 	ab_autoclose int locked = -1;
@@ -334,14 +319,12 @@ int ab_next_use(int state, int64_t now, struct ab_next *next,
 	return 0;
 }
 
-int ab_next_return(int state, int64_t now, const struct ab_next *next,
-		   struct ab_error *err)
+int ab_next_return(int state, int64_t now, const struct ab_next *next, struct ab_error *err)
 {
 	bool had;
 
 	for (size_t i = 0; i < next->write.len; i++)
-		if (ab_next_add(state, now, next->workspace, next->write.v[i],
-				&had, err) < 0)
+		if (ab_next_add(state, now, next->workspace, next->write.v[i], &had, err) < 0)
 			return -1;
 	return 0;
 }

@@ -41,8 +41,7 @@ static void choose_unwritable(struct ab_prepared *p)
 
 static const char *name_of(int fd, char buf[32])
 {
-	static const char *const names[] = { "standard input",
-					     "standard output",
+	static const char *const names[] = { "standard input", "standard output",
 					     "standard error" };
 
 	if (fd < 3)
@@ -65,7 +64,7 @@ static int check_fd(const struct ab_prepared *p, int fd, struct ab_error *err)
 
 	if (fstat(fd, &st) < 0) {
 		if (fd < 3)
-			return 0;	/* closed by the caller: fine */
+			return 0; /* closed by the caller: fine */
 		return ab_fail(err, AB_EUSAGE, errno, "--fd %d", fd);
 	}
 	if (S_ISDIR(st.st_mode)) {
@@ -74,8 +73,7 @@ static int check_fd(const struct ab_prepared *p, int fd, struct ab_error *err)
 				    "the box hides; name the folder with "
 				    "--write instead");
 	}
-	if (!S_ISREG(st.st_mode) ||
-	    (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY)
+	if (!S_ISREG(st.st_mode) || (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY)
 		return 0;
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	n = readlink(link, path, sizeof(path) - 1);
@@ -85,15 +83,14 @@ static int check_fd(const struct ab_prepared *p, int fd, struct ab_error *err)
 	m = ab_plan_find(&p->spec.plan, path);
 	if (!m || m->op != AB_MOUNT_CLOSE)
 		return 0;
-	ab_fail(err, AB_EUSAGE, 0, "%s is the protected file %s",
-		name_of(fd, buf), path);
-	return ab_hint(err, "the command could open it again for writing; "
-			    "pipe it in instead: cat %s | agentbox run ...",
+	ab_fail(err, AB_EUSAGE, 0, "%s is the protected file %s", name_of(fd, buf), path);
+	return ab_hint(err,
+		       "the command could open it again for writing; "
+		       "pipe it in instead: cat %s | agentbox run ...",
 		       path);
 }
 
-static int check_fds(struct ab_prepared *p, const struct ab_request *rq,
-		     struct ab_error *err)
+static int check_fds(struct ab_prepared *p, const struct ab_request *rq, struct ab_error *err)
 {
 	for (int fd = 0; fd < 3; fd++)
 		if (check_fd(p, fd, err) < 0)
@@ -119,8 +116,7 @@ static int check_sockets(const struct ab_prepared *p, struct ab_error *err)
 			"the socket %s cannot be allowed: %s is denied for "
 			"reading",
 			path, m->path);
-		return ab_hint(err, "take that back as well: --deny-read '!%s'",
-			       m->path);
+		return ab_hint(err, "take that back as well: --deny-read '!%s'", m->path);
 	}
 	return 0;
 }
@@ -132,33 +128,28 @@ static int choose_cwd(struct ab_prepared *p, struct ab_error *err)
 	const struct ab_mount *m;
 
 	if (!getcwd(cwd, sizeof(cwd)))
-		return ab_fail(err, AB_ESYSTEM, errno,
-			       "find the current folder");
+		return ab_fail(err, AB_ESYSTEM, errno, "find the current folder");
 	m = ab_plan_find(&p->spec.plan, cwd);
 	/* Hidden by a private folder: the workspace is what was meant, else
 	 * the private folder itself. */
 	if (m && m->op == AB_MOUNT_PRIVATE && strcmp(m->path, cwd) != 0) {
 		const char *ws = p->policy->workspace;
-		const struct ab_mount *w =
-			*ws ? ab_plan_find(&p->spec.plan, ws) : NULL;
+		const struct ab_mount *w = *ws ? ab_plan_find(&p->spec.plan, ws) : NULL;
 
-		snprintf(cwd, sizeof(cwd), "%s",
-			 w && w->op != AB_MOUNT_PRIVATE ? ws : m->path);
+		snprintf(cwd, sizeof(cwd), "%s", w && w->op != AB_MOUNT_PRIVATE ? ws : m->path);
 	}
 	p->spec.cwd = ab_strdup(cwd);
 	return 0;
 }
 
 /* In a box the variables hold what the outer run has put there. */
-static void pass_placeholders(struct ab_prepared *p,
-			      const struct ab_request *rq)
+static void pass_placeholders(struct ab_prepared *p, const struct ab_request *rq)
 {
 	for (size_t i = 0; i < p->policy->secrets.len; i++) {
 		const struct ab_strv *names = &p->policy->secrets.v[i].names;
 
 		for (size_t k = 0; k < names->len; k++) {
-			const char *value = ab_environ_get(rq->policy.environ,
-							   names->v[k]);
+			const char *value = ab_environ_get(rq->policy.environ, names->v[k]);
 
 			if (value)
 				ab_env_set(&p->spec.env, names->v[k], value);
@@ -187,8 +178,7 @@ static void fill_spec(struct ab_prepared *p, const struct ab_request *rq)
 	spec->require = policy->assurance.require;
 	spec->strict = policy->assurance.fallback == AB_FALLBACK_STRICT;
 	spec->protected_complete = p->site.survey.complete;
-	spec->children = !p->nested && policy->commands.enforce ==
-					       AB_ENFORCE_CHILDREN;
+	spec->children = !p->nested && policy->commands.enforce == AB_ENFORCE_CHILDREN;
 	spec->traced = !p->nested && (rq->trace_denials || rq->learn);
 	spec->timing = rq->verbose > 1;
 	ab_box_namespaces(spec->host_ns);
@@ -198,8 +188,8 @@ static void fill_spec(struct ab_prepared *p, const struct ab_request *rq)
 	ab_safe_guard(&p->safe, &p->site.facts);
 	ab_plan_make(&p->site.facts, &spec->plan);
 	ab_rules_make(spec, &p->site.open_sockets);
-	ab_environment_build(policy, ab_safe_environ(&p->safe, &rq->policy),
-			     &spec->env, &p->stripped);
+	ab_environment_build(policy, ab_safe_environ(&p->safe, &rq->policy), &spec->env,
+			     &p->stripped);
 	if (p->nested)
 		pass_placeholders(p, rq);
 	if (spec->door && !p->nested) {
@@ -214,32 +204,26 @@ static void tell_overruled(struct ab_prepared *p)
 	const struct ab_strv *wished = &p->policy->fs.write;
 
 	for (size_t i = 0; i < wished->len; i++) {
-		const struct ab_mount *m = ab_plan_find(&p->spec.plan,
-							wished->v[i]);
+		const struct ab_mount *m = ab_plan_find(&p->spec.plan, wished->v[i]);
 
 		if (m && (m->op == AB_MOUNT_MASK || m->op == AB_MOUNT_CLOSE))
-			ab_strv_addf(&p->notes,
-				     "%s stays closed: %s is %s", wished->v[i],
-				     m->path,
-				     m->op == AB_MOUNT_MASK ?
-					     "denied for reading" :
-					     "protected");
+			ab_strv_addf(&p->notes, "%s stays closed: %s is %s", wished->v[i], m->path,
+				     m->op == AB_MOUNT_MASK ? "denied for reading" : "protected");
 	}
 }
 
-static int open_state(struct ab_prepared *p, const struct ab_request *rq,
-		      struct ab_error *err)
+static int open_state(struct ab_prepared *p, const struct ab_request *rq, struct ab_error *err)
 {
 	ab_autofree char *path = NULL;
 
 	/* In a box the outer run keeps the record, out of sight. */
 	if (p->nested || p->state.root >= 0)
 		return 0;
-	path = ab_state_dir(rq->policy.environ, rq->policy.home,
-				     rq->policy.cwd);
+	path = ab_state_dir(rq->policy.environ, rq->policy.home, rq->policy.cwd);
 	if (!path) {
-		ab_fail(err, AB_EUSAGE, 0, "there is no home folder to keep "
-					   "records in");
+		ab_fail(err, AB_EUSAGE, 0,
+			"there is no home folder to keep "
+			"records in");
 		return ab_hint(err, "set HOME, or AGENTBOX_STATE to a folder");
 	}
 	/* Before the plan: it must be there to be masked. */
@@ -262,11 +246,10 @@ static int check_stdio(const struct ab_copy *to, struct ab_error *err)
 		struct stat st;
 
 		if (to->fd < 0 || S_ISCHR(to->st.st_mode) || fstat(fd, &st) < 0 ||
-		    st.st_dev != to->st.st_dev ||
-		    st.st_ino != to->st.st_ino)
+		    st.st_dev != to->st.st_dev || st.st_ino != to->st.st_ino)
 			continue;
-		ab_fail(err, AB_EUSAGE, 0, "%s %s is the command's %s",
-			to->option, to->name, name_of(fd, buf));
+		ab_fail(err, AB_EUSAGE, 0, "%s %s is the command's %s", to->option, to->name,
+			name_of(fd, buf));
 		ab_hint(err, "it could write its own record; choose another "
 			     "place for one of them");
 		return ab_step(err, "record");
@@ -274,8 +257,7 @@ static int check_stdio(const struct ab_copy *to, struct ab_error *err)
 	return 0;
 }
 
-static int open_audit(struct ab_prepared *p, const struct ab_request *rq,
-		      struct ab_error *err)
+static int open_audit(struct ab_prepared *p, const struct ab_request *rq, struct ab_error *err)
 {
 	if (!rq->audit || p->audit.fd >= 0)
 		return 0;
@@ -286,14 +268,12 @@ static int open_audit(struct ab_prepared *p, const struct ab_request *rq,
 			rq->audit);
 		return ab_hint(err, "give it to the outer run");
 	}
-	if (ab_copy_open(rq->audit, &p->audit, err) < 0 ||
-	    check_stdio(&p->audit, err) < 0)
+	if (ab_copy_open(rq->audit, &p->audit, err) < 0 || check_stdio(&p->audit, err) < 0)
 		return -1;
 	if (S_ISREG(p->audit.st.st_mode) && p->result->fd >= 0 &&
 	    p->audit.st.st_dev == p->result->st.st_dev &&
 	    p->audit.st.st_ino == p->result->st.st_ino) {
-		ab_fail(err, AB_EUSAGE, 0,
-			"--audit and --result are the same file");
+		ab_fail(err, AB_EUSAGE, 0, "--audit and --result are the same file");
 		return ab_step(err, "record");
 	}
 	return 0;
@@ -308,11 +288,9 @@ static void guard_record(struct ab_prepared *p)
 
 	for (size_t i = 0; i < AB_COUNT(to); i++) {
 		if (to[i]->path && S_ISREG(to[i]->st.st_mode))
-			ab_objects_add(&facts->closed, to[i]->path,
-				       AB_AS_FILE);
+			ab_objects_add(&facts->closed, to[i]->path, AB_AS_FILE);
 		if (to[i]->path && S_ISFIFO(to[i]->st.st_mode))
-			ab_objects_add(&facts->masked, to[i]->path,
-				       AB_AS_FILE);
+			ab_objects_add(&facts->masked, to[i]->path, AB_AS_FILE);
 	}
 }
 
@@ -327,9 +305,8 @@ static int check_ways(const struct ab_prepared *p, const struct ab_request *rq,
 
 		if (!to[i] || to[i]->fd < 0 || !to[i]->named)
 			continue;
-		path = to[i]->name[0] == '/'
-			       ? ab_strdup(to[i]->name)
-			       : ab_path_join(rq->policy.cwd, to[i]->name);
+		path = to[i]->name[0] == '/' ? ab_strdup(to[i]->name)
+					     : ab_path_join(rq->policy.cwd, to[i]->name);
 		if (!ab_way_is_open(&p->spec.plan, path))
 			continue;
 		ab_fail(err, AB_EUSAGE, 0,
@@ -343,16 +320,14 @@ static int check_ways(const struct ab_prepared *p, const struct ab_request *rq,
 	return 0;
 }
 
-int ab_prepare_record(const struct ab_request *rq, struct ab_prepared *p,
-		      struct ab_error *err)
+int ab_prepare_record(const struct ab_request *rq, struct ab_prepared *p, struct ab_error *err)
 {
 	if (open_state(p, rq, err) < 0 || check_stdio(p->result, err) < 0)
 		return -1;
 	return open_audit(p, rq, err);
 }
 
-int ab_prepare_secrets(const struct ab_request *rq, struct ab_prepared *p,
-		       struct ab_error *err)
+int ab_prepare_secrets(const struct ab_request *rq, struct ab_prepared *p, struct ab_error *err)
 {
 	if (!ab_safe_needed(p->policy))
 		return 0;
@@ -363,38 +338,34 @@ int ab_prepare_secrets(const struct ab_request *rq, struct ab_prepared *p,
 	}
 	if (ab_prepare_record(rq, p, err) < 0)
 		return -1;
-	return ab_safe_open(p->policy, &rq->policy, p->state.root, &p->safe,
-			    &p->notes, err);
+	return ab_safe_open(p->policy, &rq->policy, p->state.root, &p->safe, &p->notes, err);
 }
 
 /* A credential that nothing covers, where that is not to be. */
-static int check_covered(const struct ab_prepared *p,
-			 const struct ab_request *rq, struct ab_error *err)
+static int check_covered(const struct ab_prepared *p, const struct ab_request *rq,
+			 struct ab_error *err)
 {
 	ab_autostrv struct ab_strv found = { 0 };
 	ab_autobuf struct ab_buf list = { 0 };
 
 	if (!rq->require_covered)
 		return 0;
-	ab_uncovered_find(p->policy, ab_safe_environ(&p->safe, &rq->policy),
-			  &p->spec, &found);
+	ab_uncovered_find(p->policy, ab_safe_environ(&p->safe, &rq->policy), &p->spec, &found);
 	if (found.len == 0)
 		return 0;
 	for (size_t i = 0; i < found.len; i++)
 		ab_buf_printf(&list, "%s%s", i ? "; " : "", found.v[i]);
-	ab_fail(err, AB_EPROPERTY, 0, "not every credential is covered: %s",
-		list.data);
+	ab_fail(err, AB_EPROPERTY, 0, "not every credential is covered: %s", list.data);
 	ab_hint(err, "hide a file with --deny-read, keep a variable out with "
 		     "env.strip, or run without --require-covered");
 	return ab_step(err, "secrets");
 }
 
-int ab_prepare_spec(const struct ab_request *rq, struct ab_prepared *p,
-		    struct ab_error *err)
+int ab_prepare_spec(const struct ab_request *rq, struct ab_prepared *p, struct ab_error *err)
 {
 	if (ab_prepare_record(rq, p, err) < 0 ||
-	    ab_site_look(p->policy, rq->policy.environ, p->state.path,
-			 rq->argv[0], &p->site, err) < 0)
+	    ab_site_look(p->policy, rq->policy.environ, p->state.path, rq->argv[0], &p->site, err) <
+		    0)
 		return -1;
 	guard_record(p);
 	ab_strv_extend(&p->notes, &p->site.notes);
@@ -406,8 +377,8 @@ int ab_prepare_spec(const struct ab_request *rq, struct ab_prepared *p,
 		return -1;
 	if (check_covered(p, rq, err) < 0)
 		return -1;
-	if (check_sockets(p, err) < 0 || choose_cwd(p, err) < 0 ||
-	    check_fds(p, rq, err) < 0 || check_ways(p, rq, err) < 0)
+	if (check_sockets(p, err) < 0 || choose_cwd(p, err) < 0 || check_fds(p, rq, err) < 0 ||
+	    check_ways(p, rq, err) < 0)
 		return -1;
 	choose_unwritable(p);
 	return 0;
@@ -429,9 +400,8 @@ static int load_policy(const struct ab_policy_input *in, struct ab_prepared *p,
 	for (size_t i = 0; i < n; i++)
 		settings[i] = in->settings[i];
 	for (size_t i = 0; i < p->next.write.len; i++)
-		settings[n++] = (struct ab_setting){
-			"filesystem.write", p->next.write.v[i], "agentbox allow"
-		};
+		settings[n++] = (struct ab_setting){ "filesystem.write", p->next.write.v[i],
+						     "agentbox allow" };
 	with.settings = settings;
 	with.nsettings = n;
 	if (ab_policy_load(&with, &p->policy, &p->notes, err) < 0)
@@ -453,19 +423,15 @@ static int let_learn(struct ab_prepared *p, struct ab_error *err)
 		ab_strv_addf(&p->notes,
 			     "the policy has the network %s; to learn from, it "
 			     "is filtered",
-			     p->policy->net.mode == AB_NET_BLOCKED ? "blocked"
-								   : "open");
+			     p->policy->net.mode == AB_NET_BLOCKED ? "blocked" : "open");
 	p->policy->net.mode = AB_NET_FILTERED;
 	p->policy->net.unknown = AB_UNKNOWN_LEARN;
 	return 0;
 }
 
-int ab_prepare(const struct ab_request *request, struct ab_prepared *ret,
-	       struct ab_error *err)
+int ab_prepare(const struct ab_request *request, struct ab_prepared *ret, struct ab_error *err)
 {
-	*ret = (struct ab_prepared){ .state = { .root = -1,
-						.live = -1,
-						.runs = -1 },
+	*ret = (struct ab_prepared){ .state = { .root = -1, .live = -1, .runs = -1 },
 				     .next = AB_NEXT_NONE,
 				     .audit = AB_COPY_NONE,
 				     .nested = access(AB_MARKER, F_OK) == 0 };

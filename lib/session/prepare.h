@@ -17,32 +17,31 @@ struct ab_request;
 
 struct ab_prepared {
 	struct ab_policy *policy;
-	bool nested;		/* we are in a box already */
-	struct ab_state state;	/* root -1 when nested */
-	struct ab_next next;	/* rules that hold for this run only */
-	struct ab_copy audit;	/* of the record, where one was asked for */
-	const struct ab_copy *result;	/* where that goes; the run's */
+	bool nested;		      /* we are in a box already */
+	struct ab_state state;	      /* root -1 when nested */
+	struct ab_next next;	      /* rules that hold for this run only */
+	struct ab_copy audit;	      /* of the record, where one was asked for */
+	const struct ab_copy *result; /* where that goes; the run's */
 	struct ab_site site;
 	struct ab_safe safe;
 	struct ab_spec spec;
-	struct ab_strv stripped;	/* names of variables that stay outside */
-	struct ab_strv notes;		/* for the user */
+	struct ab_strv stripped; /* names of variables that stay outside */
+	struct ab_strv notes;	 /* for the user */
 };
 
 /* The policy: everything that can be wrong with the request itself. */
-int ab_prepare(const struct ab_request *request, struct ab_prepared *ret,
-	       struct ab_error *err);
+int ab_prepare(const struct ab_request *request, struct ab_prepared *ret, struct ab_error *err);
 /* Where the record goes. Part of the rest. */
-int ab_prepare_record(const struct ab_request *request,
-		      struct ab_prepared *prepared, struct ab_error *err);
+int ab_prepare_record(const struct ab_request *request, struct ab_prepared *prepared,
+		      struct ab_error *err);
 /* The values of secrets, before anything else begins: what forks later has
  * none. Nothing where there are none, and in a box, where they are the outer
  * run's. */
-int ab_prepare_secrets(const struct ab_request *request,
-		       struct ab_prepared *prepared, struct ab_error *err);
+int ab_prepare_secrets(const struct ab_request *request, struct ab_prepared *prepared,
+		       struct ab_error *err);
 /* The rest, for which a look at the host is needed. */
-int ab_prepare_spec(const struct ab_request *request,
-		    struct ab_prepared *prepared, struct ab_error *err);
+int ab_prepare_spec(const struct ab_request *request, struct ab_prepared *prepared,
+		    struct ab_error *err);
 void ab_prepared_fini(struct ab_prepared *prepared);
 
 #endif

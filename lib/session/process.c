@@ -72,8 +72,7 @@ static pid_t get_pid(const json_t *start, const char *key)
 int ab_process_init(const json_t *start)
 {
 	pid_t pid = get_pid(start, "init");
-	json_int_t since =
-		json_integer_value(json_object_get(start, "init_started"));
+	json_int_t since = json_integer_value(json_object_get(start, "init_started"));
 	ab_autoclose int process = -1;
 
 	if (pid < 0 || since <= 0)

@@ -31,7 +31,7 @@ char *ab_process_read(int process, const char *name);
  * no longer) those of the record.
  */
 struct ab_ends {
-	int init, supervisor;	/* pidfds */
+	int init, supervisor; /* pidfds */
 };
 int ab_ends_open(const json_t *start, struct ab_ends *ret);
 void ab_ends_fini(struct ab_ends *ends);

@@ -43,8 +43,7 @@ static _Noreturn void become(const struct ab_program *p, int out, int err)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	for (size_t i = 0; i < AB_COUNT(defaults); i++)
 		signal(defaults[i], SIG_DFL);
-	if (in < 0 || dup2(in, 0) < 0 || dup2(out, 1) < 0 ||
-	    (err >= 0 && dup2(err, 2) < 0) ||
+	if (in < 0 || dup2(in, 0) < 0 || dup2(out, 1) < 0 || (err >= 0 && dup2(err, 2) < 0) ||
 	    (p->cwd && chdir(p->cwd) < 0) || ab_close_others(NULL, 0) < 0)
 		_exit(126);
 	sigemptyset(&none);
@@ -114,8 +113,8 @@ static bool take(struct stream *s)
 }
 
 /* Until it has ended; what its own children still hold open does not count. */
-static enum ab_ran_how attend(struct running *r, const struct ab_hold *hold,
-			      int64_t until, int *ret_errnum)
+static enum ab_ran_how attend(struct running *r, const struct ab_hold *hold, int64_t until,
+			      int *ret_errnum)
 {
 	for (;;) {
 		struct pollfd fds[] = { { .fd = r->pidfd, .events = POLLIN },
@@ -149,10 +148,7 @@ void ab_program_run(const struct ab_program *p, struct ab_ran *ret)
 		.pid = -1,
 		.pidfd = -1,
 		.out = { .fd = -1, .to = p->out, .room = p->room },
-		.err = { .fd = -1,
-			 .to = p->err,
-			 .room = p->err_room,
-			 .cut = true },
+		.err = { .fd = -1, .to = p->err, .room = p->err_room, .cut = true },
 	};
 	int64_t until = ab_now_ms() + p->ms;
 	struct ab_error err;

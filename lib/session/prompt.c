@@ -38,7 +38,7 @@ struct ab_prompt {
 	struct ab_keys keys;
 	struct ab_prompt_question question; /* its texts are ours */
 	bool asking, answered, more, gone;
-	bool seen; /* it has been drawn: a screen may be slow */
+	bool seen;	/* it has been drawn: a screen may be slow */
 	uint64_t rests; /* since when nobody types, in the loop's time */
 	uint64_t ends;
 };
@@ -184,9 +184,7 @@ static void escape_alone(struct ab_timer *timer)
 /* On the screen, if we may. */
 static void put_up(struct ab_prompt *p)
 {
-	struct ab_terminal_guest guest = {
-		.draw = draw, .drawn = drawn, .keys = heard, .arg = p
-	};
+	struct ab_terminal_guest guest = { .draw = draw, .drawn = drawn, .keys = heard, .arg = p };
 
 	if (!p->gone && ab_terminal_hold(p->terminal, &guest)) {
 		p->keys = (struct ab_keys){ 0 };
@@ -206,8 +204,7 @@ static void second_passed(struct ab_timer *timer)
 	ab_loop_timer(p->watch.loop, &p->tick, TICK_MS);
 }
 
-int ab_prompt_open(struct ab_terminal *terminal, struct ab_prompt **ret,
-		   struct ab_error *err)
+int ab_prompt_open(struct ab_terminal *terminal, struct ab_prompt **ret, struct ab_error *err)
 {
 	struct ab_terminal *own = NULL;
 
@@ -228,20 +225,17 @@ int ab_prompt_open(struct ab_terminal *terminal, struct ab_prompt **ret,
 	return 0;
 }
 
-void ab_prompt_rescue_get(const struct ab_prompt *p,
-			  struct ab_terminal_rescue *ret)
+void ab_prompt_rescue_get(const struct ab_prompt *p, struct ab_terminal_rescue *ret)
 {
 	ab_terminal_rescue_get(p ? p->terminal : NULL, ret);
 }
 
-int ab_prompt_attach(struct ab_prompt *p, const struct ab_prompt_watch *watch,
-		     struct ab_error *err)
+int ab_prompt_attach(struct ab_prompt *p, const struct ab_prompt_watch *watch, struct ab_error *err)
 {
 	p->watch = *watch;
 	p->tick = (struct ab_timer){ .fire = second_passed, .owner = p };
 	p->lone = (struct ab_timer){ .fire = escape_alone, .owner = p };
-	return p->own ? ab_terminal_attach(p->terminal, -1, watch->loop, err)
-		      : 0;
+	return p->own ? ab_terminal_attach(p->terminal, -1, watch->loop, err) : 0;
 }
 
 void ab_prompt_show(struct ab_prompt *p, const struct ab_prompt_question *q)

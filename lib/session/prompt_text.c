@@ -43,8 +43,7 @@ static bool is_punycode(const char *host)
 	return strncmp(host, "xn--", 4) == 0 || strstr(host, ".xn--");
 }
 
-static void put_box(struct ab_buf *line, size_t used, size_t cols,
-		    const char *run_id)
+static void put_box(struct ab_buf *line, size_t used, size_t cols, const char *run_id)
 {
 	ab_autofree char *box = ab_printf("box %s", run_id);
 	size_t width = ab_cells_width(box);
@@ -57,9 +56,8 @@ static void put_box(struct ab_buf *line, size_t used, size_t cols,
 }
 
 /* In one line, or else with the host on lines of its own. */
-static void put_sentence(struct ab_strv *lines,
-			 const struct ab_prompt_question *q, const json_t *who,
-			 size_t cols)
+static void put_sentence(struct ab_strv *lines, const struct ab_prompt_question *q,
+			 const json_t *who, size_t cols)
 {
 	ab_autofree char *asker = ab_who_name(who), *host = name_host(q);
 	ab_autofree char *whole = ab_printf("%s%s wants %s", lead, asker, host);
@@ -77,8 +75,8 @@ static void put_sentence(struct ab_strv *lines,
 	ab_cells_wrap(lines, margin, margin, host, cols);
 }
 
-static void put_head(struct ab_strv *lines, const struct ab_prompt_question *q,
-		     const json_t *who, size_t cols)
+static void put_head(struct ab_strv *lines, const struct ab_prompt_question *q, const json_t *who,
+		     size_t cols)
 {
 	put_sentence(lines, q, who, cols);
 	if (is_punycode(q->host))
@@ -94,8 +92,7 @@ static void put_head(struct ab_strv *lines, const struct ab_prompt_question *q,
 }
 
 /* Only the host, with the last lines of it. */
-static void put_small_head(struct ab_strv *lines,
-			   const struct ab_prompt_question *q, size_t rows,
+static void put_small_head(struct ab_strv *lines, const struct ab_prompt_question *q, size_t rows,
 			   size_t cols)
 {
 	ab_autofree char *host = name_host(q);
@@ -109,18 +106,16 @@ static void put_small_head(struct ab_strv *lines,
 		ab_strv_remove(lines, 0);
 }
 
-static void put_process(struct ab_strv *lines, const json_t *process,
-			size_t cols)
+static void put_process(struct ab_strv *lines, const json_t *process, size_t cols)
 {
-	ab_autofree char *head = ab_printf("pid %lld  %s", ab_who_pid(process),
-					   ab_who_exe(process));
+	ab_autofree char *head =
+		ab_printf("pid %lld  %s", ab_who_pid(process), ab_who_exe(process));
 	ab_autobuf struct ab_buf words = { 0 };
 
 	ab_cells_wrap(lines, margin, margin, head, cols);
 	ab_who_command(&words, json_object_get(process, "argv"), ARGV_BYTES);
 	if (words.len)
-		ab_cells_wrap(lines, "          | ", "          : ", words.data,
-			      cols);
+		ab_cells_wrap(lines, "          | ", "          : ", words.data, cols);
 }
 
 static const char *const meanings[] = {
@@ -130,17 +125,14 @@ static const char *const meanings[] = {
 	"no      refused, as every other host that is not allowed",
 };
 
-static void put_more(struct ab_strv *lines, const struct ab_prompt_question *q,
-		     const json_t *who, size_t cols)
+static void put_more(struct ab_strv *lines, const struct ab_prompt_question *q, const json_t *who,
+		     size_t cols)
 {
 	/* The hold of everything has the run's own name. */
 	ab_autofree char *id =
-		q->number ? ab_printf("%s-%u", q->run_id, q->number)
-			  : ab_strdup(q->run_id);
-	ab_autofree char *door =
-		ab_printf("id %s, door %s", id, q->door ? q->door : "?");
-	ab_autofree char *allow =
-		ab_printf("from another terminal: agentbox allow %s", id);
+		q->number ? ab_printf("%s-%u", q->run_id, q->number) : ab_strdup(q->run_id);
+	ab_autofree char *door = ab_printf("id %s, door %s", id, q->door ? q->door : "?");
+	ab_autofree char *allow = ab_printf("from another terminal: agentbox allow %s", id);
 	size_t n = ab_who_count(who);
 
 	ab_strv_add(lines, "");
@@ -150,14 +142,12 @@ static void put_more(struct ab_strv *lines, const struct ab_prompt_question *q,
 	ab_cells_wrap(lines, margin, margin, door, cols);
 	ab_cells_wrap(lines, margin, margin, allow, cols);
 	if (n == 0)
-		ab_cells_wrap(lines, margin, margin,
-			      "the process that asks is not known", cols);
+		ab_cells_wrap(lines, margin, margin, "the process that asks is not known", cols);
 	for (size_t i = 0; i < n; i++)
 		put_process(lines, json_array_get(who, i), cols);
 }
 
-static void put_foot(struct ab_strv *lines, const struct ab_prompt_question *q,
-		     size_t cols)
+static void put_foot(struct ab_strv *lines, const struct ab_prompt_question *q, size_t cols)
 {
 	struct ab_buf b = { 0 };
 
@@ -181,16 +171,15 @@ static void put_small_foot(struct ab_strv *lines, size_t cols)
 }
 
 /* At most `rows` of them; what is missing is said in the last one. */
-static void take_lines(struct ab_strv *to, const struct ab_strv *from,
-		       size_t rows, size_t cols)
+static void take_lines(struct ab_strv *to, const struct ab_strv *from, size_t rows, size_t cols)
 {
 	size_t n = from->len <= rows ? from->len : rows ? rows - 1 : 0;
 
 	for (size_t i = 0; i < n; i++)
 		ab_strv_add(to, from->v[i]);
 	if (n < from->len && rows) {
-		ab_autofree char *rest = ab_printf(
-			"%zu more lines on a larger screen", from->len - n);
+		ab_autofree char *rest =
+			ab_printf("%zu more lines on a larger screen", from->len - n);
 		struct ab_buf line = { 0 };
 
 		ab_cells_fit(&line, rest, strlen(rest), cols, NULL);
@@ -198,8 +187,8 @@ static void take_lines(struct ab_strv *to, const struct ab_strv *from,
 	}
 }
 
-static void put_small(struct ab_strv *lines, const struct ab_prompt_question *q,
-		      size_t rows, size_t cols)
+static void put_small(struct ab_strv *lines, const struct ab_prompt_question *q, size_t rows,
+		      size_t cols)
 {
 	size_t room = sizeof(small_menu);
 	ab_autofree char *host = name_host(q);
@@ -219,8 +208,8 @@ static void put_small(struct ab_strv *lines, const struct ab_prompt_question *q,
 	ab_strv_give(lines, ab_buf_take(&line));
 }
 
-void ab_prompt_text(struct ab_buf *b, const struct ab_prompt_question *q,
-		    bool more, size_t rows, size_t cols)
+void ab_prompt_text(struct ab_buf *b, const struct ab_prompt_question *q, bool more, size_t rows,
+		    size_t cols)
 {
 	ab_autostrv struct ab_strv head = { 0 }, foot = { 0 }, body = { 0 };
 	ab_autostrv struct ab_strv lines = { 0 };

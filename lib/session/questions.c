@@ -5,8 +5,7 @@
 
 #include "base/mem.h"
 
-struct ab_open_question *ab_questions_add(struct ab_questions *qs,
-					  const struct ab_wanted *wanted,
+struct ab_open_question *ab_questions_add(struct ab_questions *qs, const struct ab_wanted *wanted,
 					  uint64_t now_ms)
 {
 	struct ab_open_question *q;
@@ -33,16 +32,14 @@ static size_t index_of(const struct ab_questions *qs, uint32_t number)
 	return i;
 }
 
-struct ab_open_question *ab_questions_find(const struct ab_questions *qs,
-					   uint32_t number)
+struct ab_open_question *ab_questions_find(const struct ab_questions *qs, uint32_t number)
 {
 	size_t i = index_of(qs, number);
 
 	return i < qs->len ? qs->v[i] : NULL;
 }
 
-struct ab_open_question *ab_questions_from(const struct ab_questions *qs,
-					   uint32_t number)
+struct ab_open_question *ab_questions_from(const struct ab_questions *qs, uint32_t number)
 {
 	struct ab_open_question *found = NULL;
 
@@ -88,15 +85,13 @@ uint64_t ab_question_left(const struct ab_open_question *q, uint64_t now_ms)
 	return now_ms < end ? end - now_ms : 0;
 }
 
-void ab_question_entry(const struct ab_open_question *q,
-		       char ret[AB_HOST_ENTRY_TEXT])
+void ab_question_entry(const struct ab_open_question *q, char ret[AB_HOST_ENTRY_TEXT])
 {
 	struct ab_host host;
 	struct ab_host_entry entry;
 
 	ret[0] = '\0';
-	if (ab_host_parse(q->wanted.host, strlen(q->wanted.host), &host, NULL) <
-	    0)
+	if (ab_host_parse(q->wanted.host, strlen(q->wanted.host), &host, NULL) < 0)
 		return;
 	entry = ab_host_entry_for(&host, q->wanted.port);
 	ab_host_entry_format(&entry, ret);

@@ -42,8 +42,7 @@ static void move_to(char **at, char *path)
 	*at = path;
 }
 
-char *ab_reach_follow(const struct ab_strv *writable, const char *path,
-		      bool *ret_led)
+char *ab_reach_follow(const struct ab_strv *writable, const char *path, bool *ret_led)
 {
 	ab_autofree char *at = ab_strdup("/"), *text = ab_strdup(path);
 	const char *rest = text;

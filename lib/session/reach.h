@@ -17,8 +17,7 @@ bool ab_reach_writes(const struct ab_strv *writable, const char *real);
 
 /* Where `path` (clean) leads to; NULL: nowhere, errno says why. `ret_led`: over a link that
  * the box can write. */
-char *ab_reach_follow(const struct ab_strv *writable, const char *path,
-		      bool *ret_led);
+char *ab_reach_follow(const struct ab_strv *writable, const char *path, bool *ret_led);
 
 /* Open for reading what follow has found, unless a link has come between. */
 int ab_reach_open(const char *real);

@@ -37,8 +37,7 @@ struct ab_refusals {
 	struct ab_denials *denials; /* of files and calls */
 };
 
-struct ab_refusals *ab_refusals_new(const char *run_id, struct ab_log *log,
-				    bool strict)
+struct ab_refusals *ab_refusals_new(const char *run_id, struct ab_log *log, bool strict)
 {
 	struct ab_refusals *r = ab_alloc(sizeof(*r));
 
@@ -88,16 +87,14 @@ static uint32_t remember(struct ab_refusals *r, const struct ab_note *note)
 	return ++r->last;
 }
 
-static int take_exec(struct ab_refusals *r, const struct ab_note *note,
-		     struct ab_error *err)
+static int take_exec(struct ab_refusals *r, const struct ab_note *note, struct ab_error *err)
 {
 	struct ab_buf *line = &r->line;
 	char id[24] = "";
 
 	r->count += note->before + (note->told != 0);
 	if (note->told)
-		snprintf(id, sizeof(id), "%s-e%" PRIu32, r->run_id,
-			 remember(r, note));
+		snprintf(id, sizeof(id), "%s-e%" PRIu32, r->run_id, remember(r, note));
 	ab_record_open(line, r->run_id, "exec");
 	ab_record_maybe(line, "id", id);
 	ab_record_maybe(line, "command", note->command);
@@ -107,8 +104,7 @@ static int take_exec(struct ab_refusals *r, const struct ab_note *note,
 	ab_record_maybe(line, "by", note->by);
 	ab_record_json(line, "allowed", "false");
 	if (note->told)
-		ab_record_text(line, "decision",
-			       ab_decision_names[note->decision]);
+		ab_record_text(line, "decision", ab_decision_names[note->decision]);
 	ab_record_maybe(line, "rule", note->rule);
 	if (note->told)
 		ab_record_text(line, "reason", note->reason);
@@ -117,16 +113,14 @@ static int take_exec(struct ab_refusals *r, const struct ab_note *note,
 	return ab_log_write(r->log, line, err);
 }
 
-static int take_program(struct ab_refusals *r, const struct ab_note *note,
-			struct ab_error *err)
+static int take_program(struct ab_refusals *r, const struct ab_note *note, struct ab_error *err)
 {
 	ab_record_open(&r->line, r->run_id, "program");
 	ab_record_text(&r->line, "path", note->path);
 	return ab_log_write(r->log, &r->line, err);
 }
 
-static int take(struct ab_refusals *r, const struct ab_note *note,
-		struct ab_error *err)
+static int take(struct ab_refusals *r, const struct ab_note *note, struct ab_error *err)
 {
 	switch (note->kind) {
 	case AB_NOTE_EXEC:
@@ -138,8 +132,7 @@ static int take(struct ab_refusals *r, const struct ab_note *note,
 	}
 }
 
-int ab_refusals_take(struct ab_refusals *r, const struct ab_note *note,
-		     struct ab_error *err)
+int ab_refusals_take(struct ab_refusals *r, const struct ab_note *note, struct ab_error *err)
 {
 	return take(r, note, err) < 0 && r->strict ? -1 : 0;
 }
@@ -178,14 +171,12 @@ static char *shown(const struct row *row)
 		return ab_printf("(asked for by %s)", by);
 	if (strlen(all) <= WIDTH)
 		return ab_take(all);
-	while ((step = ab_printable(all + n, strlen(all + n))) > 0 &&
-	       n + step <= WIDTH - 3)
+	while ((step = ab_printable(all + n, strlen(all + n))) > 0 && n + step <= WIDTH - 3)
 		n += step;
 	return ab_printf("%.*s...", (int)n, all);
 }
 
-static void add_row(const struct ab_refusals *r, uint32_t i, int width,
-		    struct ab_strv *ret)
+static void add_row(const struct ab_refusals *r, uint32_t i, int width, struct ab_strv *ret)
 {
 	const struct row *row = &r->v[i];
 	ab_autofree char *command = shown(row);
@@ -235,8 +226,7 @@ static void sum_up(const struct ab_refusals *r, struct ab_strv *ret)
 		counted += r->v[i].count;
 	}
 	if (r->count > counted)
-		ab_strv_addf(ret,
-			     "  and %" PRIu64 " more: agentbox log %s --denied",
+		ab_strv_addf(ret, "  and %" PRIu64 " more: agentbox log %s --denied",
 			     r->count - counted, r->run_id);
 }
 

@@ -18,8 +18,7 @@ struct ab_note;
 struct ab_refusals;
 
 /* Under `strict` a refusal that cannot be recorded is an error. */
-struct ab_refusals *ab_refusals_new(const char *run_id, struct ab_log *log,
-				    bool strict);
+struct ab_refusals *ab_refusals_new(const char *run_id, struct ab_log *log, bool strict);
 void ab_refusals_free(struct ab_refusals *refusals);
 
 /* -1: it cannot be written, and should. */
@@ -29,7 +28,6 @@ uint64_t ab_refusals_count(const struct ab_refusals *refusals);
 /* Of files and calls. */
 uint64_t ab_refusals_others(const struct ab_refusals *refusals);
 /* Nothing when there was none. */
-void ab_refusals_summary(const struct ab_refusals *refusals,
-			 struct ab_strv *ret);
+void ab_refusals_summary(const struct ab_refusals *refusals, struct ab_strv *ret);
 
 #endif

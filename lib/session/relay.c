@@ -70,8 +70,7 @@ static bool has_own(const struct ab_relay *r)
 	return r->own_sent < r->own.len;
 }
 
-static void watch(struct ab_relay *r, struct ab_relay_end *side, bool in,
-		  bool out)
+static void watch(struct ab_relay *r, struct ab_relay_end *side, bool in, bool out)
 {
 	uint32_t events = (in ? EPOLLIN : 0u) | (out ? EPOLLOUT : 0u);
 	struct ab_error err;
@@ -99,12 +98,9 @@ void ab_relay_arm(struct ab_relay *r)
 
 	if (!r->loop)
 		return;
-	watch(r, &r->in,
-	      moves && (r->held || (r->reading && has_room(&r->down))), false);
-	watch(r, &r->out, false,
-	      moves && (has_own(r) || (flows && has_bytes(&r->up))));
-	watch(r, &r->box, flows && has_room(&r->up),
-	      moves && has_bytes(&r->down));
+	watch(r, &r->in, moves && (r->held || (r->reading && has_room(&r->down))), false);
+	watch(r, &r->out, false, moves && (has_own(r) || (flows && has_bytes(&r->up))));
+	watch(r, &r->box, flows && has_room(&r->up), moves && has_bytes(&r->down));
 }
 
 /* One read. */
@@ -115,8 +111,7 @@ static ssize_t fill(struct ab_flow *flow, int fd)
 	if (!has_bytes(flow)) {
 		flow->start = flow->end = 0;
 	} else if (flow->end == ROOM) {
-		memmove(flow->data, flow->data + flow->start,
-			flow->end - flow->start);
+		memmove(flow->data, flow->data + flow->start, flow->end - flow->start);
 		flow->end -= flow->start;
 		flow->start = 0;
 	}
@@ -158,8 +153,7 @@ static bool show_own(struct ab_relay *r)
 		if (is_open(&r->out)) {
 			if (len == 0)
 				return false;
-			n = write(r->out.source.fd, r->own.data + r->own_sent,
-				  len);
+			n = write(r->out.source.fd, r->own.data + r->own_sent, len);
 			if (again(n))
 				return false;
 		}
@@ -224,8 +218,8 @@ static void pass_input(struct ab_relay *r)
 	struct ab_flow *down = &r->down;
 
 	while (has_bytes(down) && is_open(&r->box)) {
-		ssize_t n = write(r->box.source.fd, down->data + down->start,
-				  down->end - down->start);
+		ssize_t n =
+			write(r->box.source.fd, down->data + down->start, down->end - down->start);
 
 		if (again(n))
 			return;
@@ -245,8 +239,7 @@ static void box_ready(struct ab_source *source, uint32_t events)
 	if (events & ~(uint32_t)EPOLLOUT) {
 		take_output(r);
 		show(r);
-		if ((events & EPOLLHUP) && is_open(&r->box) &&
-		    !has_room(&r->up))
+		if ((events & EPOLLHUP) && is_open(&r->box) && !has_room(&r->up))
 			unwatch(r, &r->box);
 	}
 	ab_relay_arm(r);
@@ -296,8 +289,7 @@ static void in_ready(struct ab_source *source, uint32_t events)
 	/* Somebody has put us into the background; SIGCONT will tell. */
 	if (n < 0 && errno == EIO && !ab_tty_foreground(source->fd))
 		r->reading = false;
-	else if (n <= 0 && !again(n) &&
-		 (n < 0 || (events & (EPOLLHUP | EPOLLERR))))
+	else if (n <= 0 && !again(n) && (n < 0 || (events & (EPOLLHUP | EPOLLERR))))
 		drop(r, &r->in);
 	pass_input(r);
 	ab_relay_arm(r);
@@ -305,29 +297,22 @@ static void in_ready(struct ab_source *source, uint32_t events)
 
 void ab_relay_init(struct ab_relay *r, int in, int out)
 {
-	r->in.source =
-		(struct ab_source){ .fd = in, .ready = in_ready, .owner = r };
-	r->out.source =
-		(struct ab_source){ .fd = out, .ready = out_ready, .owner = r };
-	r->box.source =
-		(struct ab_source){ .fd = -1, .ready = box_ready, .owner = r };
+	r->in.source = (struct ab_source){ .fd = in, .ready = in_ready, .owner = r };
+	r->out.source = (struct ab_source){ .fd = out, .ready = out_ready, .owner = r };
+	r->box.source = (struct ab_source){ .fd = -1, .ready = box_ready, .owner = r };
 }
 
-int ab_relay_start(struct ab_relay *r, int box, struct ab_loop *loop,
-		   struct ab_error *err)
+int ab_relay_start(struct ab_relay *r, int box, struct ab_loop *loop, struct ab_error *err)
 {
 	struct ab_relay_end *sides[] = { &r->in, &r->out, &r->box };
 	int flags = box >= 0 ? fcntl(box, F_GETFL) : 0;
 
 	r->box.source.fd = box;
-	if (flags < 0 ||
-	    (box >= 0 && fcntl(box, F_SETFL, flags | O_NONBLOCK) < 0))
-		return ab_fail(err, AB_ESYSTEM, errno,
-			       "prepare the box's terminal");
+	if (flags < 0 || (box >= 0 && fcntl(box, F_SETFL, flags | O_NONBLOCK) < 0))
+		return ab_fail(err, AB_ESYSTEM, errno, "prepare the box's terminal");
 	r->loop = loop;
 	for (size_t i = 0; i < 3; i++)
-		if (is_open(sides[i]) &&
-		    ab_loop_add(loop, &sides[i]->source, 0, err) < 0)
+		if (is_open(sides[i]) && ab_loop_add(loop, &sides[i]->source, 0, err) < 0)
 			return ab_wrap(err, "terminal");
 	ab_relay_arm(r);
 	return 0;
@@ -348,8 +333,7 @@ void ab_relay_flush(struct ab_relay *r, bool ended)
 		} else if (!is_open(&r->box)) {
 			return;
 		} else if (n == 0) {
-			if (!ended ||
-			    !wait_for(r->box.source.fd, POLLIN, END_MS))
+			if (!ended || !wait_for(r->box.source.fd, POLLIN, END_MS))
 				return;
 		}
 	}

@@ -27,15 +27,15 @@ struct ab_relay_end {
 };
 
 struct ab_relay {
-	struct ab_loop *loop; /* NULL: not started */
+	struct ab_loop *loop;	     /* NULL: not started */
 	struct ab_relay_end in, out; /* the caller's */
-	struct ab_relay_end box; /* the master of the box's */
-	struct ab_flow up, down; /* box to out, in to box */
-	struct ab_buf own; /* of ours, for out, before what is in up */
+	struct ab_relay_end box;     /* the master of the box's */
+	struct ab_flow up, down;     /* box to out, in to box */
+	struct ab_buf own;	     /* of ours, for out, before what is in up */
 	size_t own_sent;
 	bool reading; /* what is typed is for the box */
-	bool quiet; /* nothing moves */
-	bool held; /* nothing of the box is shown, and keys are heard */
+	bool quiet;   /* nothing moves */
+	bool held;    /* nothing of the box is shown, and keys are heard */
 	/* Around each write to out: what is tried, and how much was taken. */
 	void (*writes)(void *arg, const char *data, size_t len);
 	void (*wrote)(void *arg, const char *data, size_t len);
@@ -47,8 +47,7 @@ struct ab_relay {
 
 /* Takes the descriptors over, -1 for a side that does not exist; box too. */
 void ab_relay_init(struct ab_relay *relay, int in, int out);
-int ab_relay_start(struct ab_relay *relay, int box, struct ab_loop *loop,
-		   struct ab_error *err);
+int ab_relay_start(struct ab_relay *relay, int box, struct ab_loop *loop, struct ab_error *err);
 /* After a change of own, reading, quiet or held. */
 void ab_relay_arm(struct ab_relay *relay);
 

@@ -16,12 +16,12 @@
 #include "session/sources.h"
 
 struct renewal {
-	pid_t reader; /* 0: nobody reads */
-	bool fixed; /* the box could change it: it stays what it is */
-	bool begun; /* it was read again... */
-	int64_t at; /* ... then; before that, when we began */
+	pid_t reader;	/* 0: nobody reads */
+	bool fixed;	/* the box could change it: it stays what it is */
+	bool begun;	/* it was read again... */
+	int64_t at;	/* ... then; before that, when we began */
 	uint64_t stamp; /* of the file as it was read */
-	uint64_t seen; /* as it was at the last look */
+	uint64_t seen;	/* as it was at the last look */
 };
 
 struct ab_renewals {
@@ -68,8 +68,7 @@ static _Noreturn void be_reader(struct ab_renewals *r, size_t i, pid_t parent)
 	for (int fd = 0; fd < 3; fd++)
 		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
 			_exit(1);
-	(void)ab_source_read(secret, r->setup.environ, AB_SOURCE_MS, &value,
-			     &err);
+	(void)ab_source_read(secret, r->setup.environ, AB_SOURCE_MS, &value, &err);
 	r->setup.answer(r->setup.arg, i, &value, &err);
 	ab_sourced_fini(&value);
 	_exit(0);
@@ -77,8 +76,7 @@ static _Noreturn void be_reader(struct ab_renewals *r, size_t i, pid_t parent)
 
 static bool may_read(const struct renewal *v)
 {
-	return !v->reader && !v->fixed &&
-	       (!v->begun || ab_now_ms() - v->at >= AB_RENEWAL_MS);
+	return !v->reader && !v->fixed && (!v->begun || ab_now_ms() - v->at >= AB_RENEWAL_MS);
 }
 
 static void read_again(struct ab_renewals *r, size_t i)
@@ -124,8 +122,7 @@ static bool has_changed(struct renewal *v, const struct ab_secret *secret)
 
 static bool has_expired(const struct renewal *v, const struct ab_secret *secret)
 {
-	return secret->expires_ms &&
-	       ab_now_ms() - v->at >= (int64_t)secret->expires_ms;
+	return secret->expires_ms && ab_now_ms() - v->at >= (int64_t)secret->expires_ms;
 }
 
 void ab_renewals_look(struct ab_renewals *r)
@@ -135,8 +132,8 @@ void ab_renewals_look(struct ab_renewals *r)
 		struct renewal *v = &r->v[i];
 
 		reap(v);
-		if ((has_expired(v, secret) || (secret->from == AB_FROM_FILE &&
-						has_changed(v, secret))) &&
+		if ((has_expired(v, secret) ||
+		     (secret->from == AB_FROM_FILE && has_changed(v, secret))) &&
 		    may_read(v))
 			read_again(r, i);
 	}

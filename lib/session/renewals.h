@@ -21,7 +21,7 @@ struct ab_renewals;
 struct ab_renewals_setup {
 	const struct ab_secrets *secrets;
 	char *const *environ;
-	const uint64_t *stamps;	/* of the files as they were read first */
+	const uint64_t *stamps; /* of the files as they were read first */
 	/* Called in the process that has read: a value, or err. */
 	void (*answer)(void *arg, size_t i, const struct ab_sourced *value,
 		       const struct ab_error *err);

@@ -17,8 +17,7 @@ static void add_bool(struct ab_buf *b, const char *key, bool value)
 	ab_record_json(b, key, value ? "true" : "false");
 }
 
-static void add_list(struct ab_buf *b, const char *key,
-		     const struct ab_strv *values)
+static void add_list(struct ab_buf *b, const char *key, const struct ab_strv *values)
 {
 	if (values)
 		ab_record_list(b, key, values);
@@ -80,10 +79,8 @@ static void add_network(struct ab_buf *b, const struct ab_proxy_report *n)
 	ab_buf_printf(&json,
 		      "{\"allowed\":%llu,\"denied\":%llu,\"failed\":%llu,"
 		      "\"bytes_up\":%llu,\"bytes_down\":%llu}",
-		      (unsigned long long)n->allowed,
-		      (unsigned long long)n->denied,
-		      (unsigned long long)n->failed,
-		      (unsigned long long)n->bytes_up,
+		      (unsigned long long)n->allowed, (unsigned long long)n->denied,
+		      (unsigned long long)n->failed, (unsigned long long)n->bytes_up,
 		      (unsigned long long)n->bytes_down);
 	ab_record_json(b, "network", json.data);
 }
@@ -168,16 +165,14 @@ static bool is_text(const struct ab_stream *s, size_t *ret_len)
 static void add_base64(struct ab_buf *b, const struct ab_stream *s)
 {
 	ab_autofree char *text = ab_alloc(AB_BASE64_ROOM(s->len) + 1);
-	size_t len =
-		ab_base64_encode(s->data, s->len, AB_BASE64_STANDARD, text);
+	size_t len = ab_base64_encode(s->data, s->len, AB_BASE64_STANDARD, text);
 
 	ab_buf_puts(b, "\"");
 	ab_buf_add(b, text, len);
 	ab_buf_puts(b, "\"");
 }
 
-static void add_stream(struct ab_buf *b, const char *name,
-		       const struct ab_stream *s)
+static void add_stream(struct ab_buf *b, const char *name, const struct ab_stream *s)
 {
 	size_t len;
 
@@ -189,8 +184,7 @@ static void add_stream(struct ab_buf *b, const char *name,
 		add_base64(b, s);
 	}
 	ab_buf_printf(b, ",\"%s_truncated\":%s,\"%s_bytes\":%llu", name,
-		      s->total > s->len ? "true" : "false", name,
-		      (unsigned long long)s->total);
+		      s->total > s->len ? "true" : "false", name, (unsigned long long)s->total);
 }
 
 void ab_result_add_streams(struct ab_buf *b, const struct ab_stream *out,

@@ -27,7 +27,7 @@ struct ab_proxy_report;
 enum { AB_RESULT_VERSION = 1 };
 
 struct ab_result {
-	const char *run_id;		/* these may be NULL: not known */
+	const char *run_id; /* these may be NULL: not known */
 	const char *name;
 	const char *cwd;
 	const char *profile;
@@ -35,18 +35,18 @@ struct ab_result {
 	const char *rule;
 	const char *approved;
 	const struct ab_strv *command;
-	int exit;			/* agentbox's own exit status */
-	bool ran;			/* the command did; else no `status` */
-	int status;			/* of the command, as from wait() */
+	int exit;   /* agentbox's own exit status */
+	bool ran;   /* the command did; else no `status` */
+	int status; /* of the command, as from wait() */
 	bool timed_out;
-	const struct ab_error *error;	/* ours; NULL: none */
+	const struct ab_error *error; /* ours; NULL: none */
 	struct timespec started;
 	uint64_t duration_ms;
-	uint32_t holds, missing;	/* AB_PROP_BIT()s */
-	const struct ab_proxy_report *network;	/* NULL: there was none */
-	const struct ab_strv *violations;	/* records, or NULL */
-	uint64_t nviolations;		/* in all */
-	const struct ab_strv *findings;	/* or NULL */
+	uint32_t holds, missing;	       /* AB_PROP_BIT()s */
+	const struct ab_proxy_report *network; /* NULL: there was none */
+	const struct ab_strv *violations;      /* records, or NULL */
+	uint64_t nviolations;		       /* in all */
+	const struct ab_strv *findings;	       /* or NULL */
 };
 
 /* The object, without a newline. */

@@ -76,9 +76,7 @@ static int start_judge(struct run *r, struct ab_error *err)
 	struct ab_terms terms = { .policy = r->prepared->policy,
 				  .cwd = r->prepared->spec.cwd,
 				  .yes = r->request->yes,
-				  .approved = r->consent.approved
-						      ? r->consent.rule
-						      : NULL,
+				  .approved = r->consent.approved ? r->consent.rule : NULL,
 				  .approved_user = r->consent.user_rule };
 
 	const struct ab_prepared *p = r->prepared;
@@ -95,21 +93,17 @@ static int start_judge(struct run *r, struct ab_error *err)
 		return 0;
 	home = p->policy->home ? realpath(p->policy->home, NULL) : NULL;
 	trace.home = home ? home : p->policy->home;
-	r->refusals = ab_refusals_new(r->dir.id, &r->log,
-				      r->prepared->spec.strict);
-	return ab_children_start(&terms, p->spec.traced ? &trace : NULL,
-				 &r->children, err);
+	r->refusals = ab_refusals_new(r->dir.id, &r->log, r->prepared->spec.strict);
+	return ab_children_start(&terms, p->spec.traced ? &trace : NULL, &r->children, err);
 }
 
 static bool asks_about_hosts(const struct ab_policy *policy)
 {
-	return policy->net.mode == AB_NET_FILTERED &&
-	       policy->net.unknown == AB_UNKNOWN_ASK;
+	return policy->net.mode == AB_NET_FILTERED && policy->net.unknown == AB_UNKNOWN_ASK;
 }
 
 /* A terminal of the prompt's own is to be given back as well. */
-static int open_prompt(struct run *r, struct ab_terminal_rescue *ret,
-		       struct ab_error *err)
+static int open_prompt(struct run *r, struct ab_terminal_rescue *ret, struct ab_error *err)
 {
 	if (asks_about_hosts(r->prepared->policy) && !r->request->approver &&
 	    ab_prompt_open(r->terminal, &r->prompt, err) < 0)
@@ -151,15 +145,12 @@ static int settle_in(struct run *r, struct ab_error *err)
 				       .plan = &p->spec.plan,
 				       .strict = p->spec.strict,
 				       .secrets = &p->policy->secrets,
-				       .environ = ab_safe_environ(
-					       &p->safe, &r->request->policy),
+				       .environ = ab_safe_environ(&p->safe, &r->request->policy),
 				       .stamps = p->safe.stamps,
 				       .hidden = &p->safe.hidden,
 				       .approver = r->request->approver,
-				       .on_violation =
-					       r->request->on_violation,
-				       .reload = p->policy->net.mode ==
-						 AB_NET_FILTERED };
+				       .on_violation = r->request->on_violation,
+				       .reload = p->policy->net.mode == AB_NET_FILTERED };
 
 	if (open_record(r, err) < 0 || ab_run_write_start(r, err) < 0)
 		return -1;
@@ -168,15 +159,12 @@ static int settle_in(struct run *r, struct ab_error *err)
 	if (p->spec.door && ab_bridge_raise(&r->box, &r->network, err) < 0)
 		return -1;
 	release_stdio(r);
-	if (open_prompt(r, &duty.rescue, err) < 0 ||
-	    ab_broker_start(&duty, &r->broker, err) < 0 ||
+	if (open_prompt(r, &duty.rescue, err) < 0 || ab_broker_start(&duty, &r->broker, err) < 0 ||
 	    start_judge(r, err) < 0)
 		return -1;
-	if (ab_gate_open(p->policy, r->request->policy.environ, &p->safe,
-			 &r->gate, err) < 0)
+	if (ab_gate_open(p->policy, r->request->policy.environ, &p->safe, &r->gate, err) < 0)
 		return -1;
-	if (open_desk(r, err) < 0 ||
-	    ab_lock_supervisor(p->state.root, err) < 0)
+	if (open_desk(r, err) < 0 || ab_lock_supervisor(p->state.root, err) < 0)
 		return -1;
 	return r->cgroup.processes ? 0 : ab_run_go(r, err);
 }
@@ -210,22 +198,20 @@ static int plan_box(struct run *r, struct ab_error *err)
 {
 	struct ab_spec *spec = &r->prepared->spec;
 
-	if (ab_prepare_spec(r->request, r->prepared, err) < 0 ||
-	    pick_id(r->prepared, err) < 0)
+	if (ab_prepare_spec(r->request, r->prepared, err) < 0 || pick_id(r->prepared, err) < 0)
 		return -1;
 	ab_run_say_all(r, AB_SAY_NOTE, &r->prepared->notes);
 	ab_run_say_all(r, AB_SAY_DETAIL, &r->prepared->safe.details);
 	ab_run_say_all(r, AB_SAY_DETAIL, &r->prepared->site.survey.notes);
-	if (ab_terminal_open(&r->terminal, &spec->tty_fds, &spec->rows,
-			     &spec->cols, err) < 0)
+	if (ab_terminal_open(&r->terminal, &spec->tty_fds, &spec->rows, &spec->cols, err) < 0)
 		return -1;
 	spec->tty = r->terminal != NULL;
 	if (spec->tty) {
 		spec->tty_behind = ab_terminal_behind(r->terminal);
 		spec->tty_settings = *ab_terminal_settings(r->terminal);
 	}
-	if (ab_cgroup_make(spec->run_id, spec->limits.memory,
-			   spec->limits.processes, &r->cgroup, err) < 0 ||
+	if (ab_cgroup_make(spec->run_id, spec->limits.memory, spec->limits.processes, &r->cgroup,
+			   err) < 0 ||
 	    ab_cgroup_enter(&r->cgroup, r->box.pid, err) < 0)
 		return -1;
 	spec->memory_cgroup = r->cgroup.memory;
@@ -313,14 +299,13 @@ static void record_refusal(struct run *r)
 	struct ab_prepared *p = r->prepared;
 	struct ab_error late = { 0 };
 
-	if (ab_prepare_record(r->request, p, &late) == 0 &&
-	    pick_id(p, &late) == 0 && open_record(r, &late) == 0)
+	if (ab_prepare_record(r->request, p, &late) == 0 && pick_id(p, &late) == 0 &&
+	    open_record(r, &late) == 0)
 		ab_run_write_refused(r, &late);
 	if (r->dir.dir >= 0)
 		ab_run_retire(&r->dir);
 	if (late.code != AB_ENONE)
-		ab_run_say(r, AB_SAY_WARNING, "the refusal is not on record: %s",
-		    late.text);
+		ab_run_say(r, AB_SAY_WARNING, "the refusal is not on record: %s", late.text);
 }
 
 /* One of 0-2 that the caller closed would be the next file that we open
@@ -329,8 +314,7 @@ static int occupy_stdio(struct ab_error *err)
 {
 	for (int fd = 0; fd < 3; fd++)
 		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
-			return ab_fail(err, AB_ESYSTEM, errno,
-				       "open /dev/null");
+			return ab_fail(err, AB_ESYSTEM, errno, "open /dev/null");
 	return 0;
 }
 
@@ -343,15 +327,13 @@ static int run_boxed(struct run *r, int *ret_status, struct ab_error *err)
 		return -1;
 	if (started)
 		return go_on(r, ret_status, err);
-	if (ab_consent_get(r->request, p->policy, false, &r->consent, err) <
-	    0) {
+	if (ab_consent_get(r->request, p->policy, false, &r->consent, err) < 0) {
 		record_refusal(r);
 		return -1;
 	}
 	/* Before signals are blocked: a source may be a command that somebody
 	 * wants to interrupt. */
-	if (ab_prepare_secrets(r->request, p, err) < 0 ||
-	    start_box(r, err) < 0)
+	if (ab_prepare_secrets(r->request, p, err) < 0 || start_box(r, err) < 0)
 		return -1;
 	return go_on(r, ret_status, err);
 }
@@ -362,8 +344,7 @@ static int run_nested(struct run *r, struct ab_error *err)
 	struct ab_prepared *p = r->prepared;
 
 	if (ab_consent_get(r->request, p->policy, true, &r->consent, err) < 0 ||
-	    ab_prepare_secrets(r->request, p, err) < 0 ||
-	    ab_prepare_spec(r->request, p, err) < 0)
+	    ab_prepare_secrets(r->request, p, err) < 0 || ab_prepare_spec(r->request, p, err) < 0)
 		return -1;
 	ab_run_say_all(r, AB_SAY_NOTE, &p->notes);
 	return ab_nested_run(r->request, p, err);
@@ -379,8 +360,7 @@ static void tell_failure(struct run *r, const struct ab_error *err)
 		ab_run_say(r, AB_SAY_WARNING, "%s", late.text);
 }
 
-int ab_run(const struct ab_request *request, int *ret_status,
-	   struct ab_error *err)
+int ab_run(const struct ab_request *request, int *ret_status, struct ab_error *err)
 {
 	struct ab_prepared prepared;
 	struct run r = { .request = request,
@@ -398,8 +378,7 @@ int ab_run(const struct ab_request *request, int *ret_status,
 	result = ab_prepare(request, &prepared, err);
 	if (result == 0) {
 		prepared.result = &r.result;
-		result = prepared.nested ? run_nested(&r, err)
-					 : run_boxed(&r, ret_status, err);
+		result = prepared.nested ? run_nested(&r, err) : run_boxed(&r, ret_status, err);
 	}
 	if (result < 0 && !r.told)
 		tell_failure(&r, err);

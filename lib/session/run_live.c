@@ -34,8 +34,7 @@ void ab_run_say(const struct run *r, enum ab_level level, const char *fmt, ...)
 	va_end(ap);
 }
 
-void ab_run_say_all(const struct run *r, enum ab_level level,
-		    const struct ab_strv *lines)
+void ab_run_say_all(const struct run *r, enum ab_level level, const struct ab_strv *lines)
 {
 	for (size_t i = 0; i < lines->len; i++)
 		ab_run_say(r, level, "%s", lines->v[i]);
@@ -65,13 +64,11 @@ static void say_steps(const struct run *r, const struct ab_holds *holds)
 
 	for (size_t i = 0; i < AB_COUNT(ours); i++)
 		ab_run_say(r, AB_SAY_DETAIL, "%8.0f us  %s",
-			   (double)(ours[i].to - ours[i].from) / 1000,
-			   ours[i].name);
+			   (double)(ours[i].to - ours[i].from) / 1000, ours[i].name);
 	for (size_t i = 0; i < holds->nmarks && i < AB_MARKS_MAX; i++) {
 		ab_run_say(r, AB_SAY_DETAIL, "%8.0f us  %.*s",
 			   ((double)holds->marks[i].ns - (double)last) / 1000,
-			   (int)sizeof(holds->marks[i].name),
-			   holds->marks[i].name);
+			   (int)sizeof(holds->marks[i].name), holds->marks[i].name);
 		last = holds->marks[i].ns;
 	}
 	ab_run_say(r, AB_SAY_DETAIL, "%8.0f us  until the command starts",
@@ -81,8 +78,7 @@ static void say_steps(const struct run *r, const struct ab_holds *holds)
 /* A box that is gone already has said why: that is heard later. */
 int ab_run_go(struct run *r, struct ab_error *err)
 {
-	if (ab_box_tell(&r->box, AB_MSG_GO, 0) == 0 || errno == EPIPE ||
-	    errno == ECONNRESET)
+	if (ab_box_tell(&r->box, AB_MSG_GO, 0) == 0 || errno == EPIPE || errno == ECONNRESET)
 		return 0;
 	ab_fail(err, AB_ESYSTEM, errno, "let the command start");
 	return ab_step(err, "go");
@@ -108,13 +104,11 @@ static void return_rules(struct run *r)
 	struct ab_error err = { 0 };
 
 	if (ab_next_return(p->state.root, time(NULL), &p->next, &err) < 0)
-		ab_run_say(r, AB_SAY_WARNING,
-			   "what you allowed for this run is lost: %s",
+		ab_run_say(r, AB_SAY_WARNING, "what you allowed for this run is lost: %s",
 			   err.text);
 }
 
-static int command_starts(void *arg, const struct ab_holds *holds,
-			  struct ab_error *err)
+static int command_starts(void *arg, const struct ab_holds *holds, struct ab_error *err)
 {
 	struct run *r = arg;
 	uint32_t lacking = r->prepared->spec.require & ~holds->properties;
@@ -130,30 +124,24 @@ static int command_starts(void *arg, const struct ab_holds *holds,
 		return -1;
 	use_rules(r);
 	if (lacking)
-		ab_run_say(r, AB_SAY_WARNING, "this box does not hold: %s",
-			   holds->missing);
+		ab_run_say(r, AB_SAY_WARNING, "this box does not hold: %s", holds->missing);
 	if (r->children && holds->unasked)
-		ab_run_say(r, AB_SAY_WARNING,
-			   "%s: the kernel has no listener for us: %s",
-			   r->prepared->spec.children
-				   ? "what the command executes is not judged"
-				   : "what the box refuses is not seen",
+		ab_run_say(r, AB_SAY_WARNING, "%s: the kernel has no listener for us: %s",
+			   r->prepared->spec.children ? "what the command executes is not judged"
+						      : "what the box refuses is not seen",
 			   strerror(holds->unasked));
 	if (r->request->verbose > 0) {
 		ab_autofree char *names = join(&held);
 
-		ab_run_say(r, AB_SAY_DETAIL, "box %s holds: %s", r->dir.id,
-			   names);
+		ab_run_say(r, AB_SAY_DETAIL, "box %s holds: %s", r->dir.id, names);
 		if (ab_run_has_upstream(r))
-			ab_run_say(
-				r, AB_SAY_DETAIL,
-				"what names lead to is checked by the upstream "
-				"proxy, not here");
+			ab_run_say(r, AB_SAY_DETAIL,
+				   "what names lead to is checked by the upstream "
+				   "proxy, not here");
 		if (r->prepared->spec.limits.memory && !r->cgroup.memory)
-			ab_run_say(
-				r, AB_SAY_DETAIL,
-				"the memory limit is that of each process by "
-				"itself: no cgroup is delegated to us");
+			ab_run_say(r, AB_SAY_DETAIL,
+				   "the memory limit is that of each process by "
+				   "itself: no cgroup is delegated to us");
 	}
 	if (r->request->verbose > 1)
 		say_steps(r, holds);
@@ -169,8 +157,7 @@ static int status_of(const struct ab_outcome *outcome)
 }
 
 /* Of several failures the first one is told. */
-static void prefer_first(int *result, struct ab_error *err,
-			 const struct ab_error *late)
+static void prefer_first(int *result, struct ab_error *err, const struct ab_error *late)
 {
 	if (*result == 0)
 		*err = *late;
@@ -188,8 +175,7 @@ static int hear_last(struct run *r, struct ab_error *err)
 	ab_children_dismiss(r->children);
 	/* While it is heard: it may wait for room. */
 	while (ab_children_await(r->children) &&
-	       ab_children_hear(r->children, &note, &(struct ab_error){ 0 }) >
-		       0)
+	       ab_children_hear(r->children, &note, &(struct ab_error){ 0 }) > 0)
 		if (ab_refusals_take(r->refusals, &note, err) < 0)
 			return -1;
 	ab_refusals_summary(r->refusals, &r->refused);
@@ -218,8 +204,7 @@ static void take_violations(struct run *r, bool hook)
 
 	while ((line = ab_violations_take(r->violations)) != NULL) {
 		if (hook)
-			(void)ab_broker_violation(r->broker, line,
-						  strlen(line));
+			(void)ab_broker_violation(r->broker, line, strlen(line));
 		free(line);
 	}
 }
@@ -231,16 +216,14 @@ static void take_violations(struct run *r, bool hook)
 static void say_unseen(const struct run *r, int result)
 {
 	if (result == 0 && r->outcome.status != 0 && r->request->verbose > 0 &&
-	    !r->prepared->spec.traced && !r->report.lines.len &&
-	    !r->refused.len)
+	    !r->prepared->spec.traced && !r->report.lines.len && !r->refused.len)
 		ab_run_say(r, AB_SAY_DETAIL,
 			   "if a file could not be read or written: agentbox "
 			   "run --trace-denials -- ... tells which");
 }
 
 /* After the box: what was found, the last record, the run's folder. */
-static int wind_up(struct run *r, int supervised, int *ret_status,
-		   struct ab_error *err)
+static int wind_up(struct run *r, int supervised, int *ret_status, struct ab_error *err)
 {
 	ab_autostrv struct ab_strv moved = { 0 };
 	struct ab_error late = { 0 };
@@ -272,9 +255,7 @@ static int wind_up(struct run *r, int supervised, int *ret_status,
 	}
 	if (result == 0)
 		*ret_status = status_of(&r->outcome);
-	if (ab_run_write_end(r, result < 0 ? ab_exit_status(err) : *ret_status,
-			     &moved, &late) <
-	    0)
+	if (ab_run_write_end(r, result < 0 ? ab_exit_status(err) : *ret_status, &moved, &late) < 0)
 		prefer_first(&result, err, &late);
 	/* Beside the broker's leaving. */
 	if (ab_run_write_result(r, result, *ret_status, &moved, err, &late) < 0)
@@ -287,8 +268,7 @@ static void secret_unread(void *arg, const char *name, const char *why)
 {
 	const struct run *r = arg;
 
-	ab_run_say(r, AB_SAY_WARNING,
-		   "%s cannot be read again, and stays what it was: %s", name,
+	ab_run_say(r, AB_SAY_WARNING, "%s cannot be read again, and stays what it was: %s", name,
 		   why);
 }
 

@@ -28,8 +28,7 @@ bool ab_run_has_upstream(const struct run *r)
 {
 	const struct ab_policy *policy = r->prepared->policy;
 
-	return policy->net.mode == AB_NET_FILTERED &&
-	       strcmp(policy->net.upstream, "none") != 0;
+	return policy->net.mode == AB_NET_FILTERED && strcmp(policy->net.upstream, "none") != 0;
 }
 
 void ab_run_properties(uint32_t bits, struct ab_strv *ret)
@@ -41,8 +40,7 @@ void ab_run_properties(uint32_t bits, struct ab_strv *ret)
 
 /* Names and hosts; values are nowhere, and what stands for them is not to be
  * known either. */
-static void record_secrets(struct ab_buf *line,
-			   const struct ab_secrets *secrets)
+static void record_secrets(struct ab_buf *line, const struct ab_secrets *secrets)
 {
 	ab_autobuf struct ab_buf json = { 0 };
 
@@ -95,8 +93,7 @@ int ab_run_write_start(struct run *r, struct ab_error *err)
 		ab_record_text(&line, "name", name);
 	ab_record_list(&line, "command", &p->spec.argv);
 	ab_record_text(&line, "cwd", p->spec.cwd);
-	ab_record_text(&line, "decision",
-		       ab_decision_names[r->consent.decision]);
+	ab_record_text(&line, "decision", ab_decision_names[r->consent.decision]);
 	ab_record_text(&line, "rule", r->consent.rule);
 	if (r->consent.approved)
 		ab_record_text(&line, "approved", r->consent.approved);
@@ -111,8 +108,8 @@ int ab_run_write_start(struct run *r, struct ab_error *err)
 	return ab_log_write(&r->log, &line, err);
 }
 
-int ab_run_write_holds(struct run *r, const struct ab_holds *holds,
-		       const struct ab_strv *held, struct ab_error *err)
+int ab_run_write_holds(struct run *r, const struct ab_holds *holds, const struct ab_strv *held,
+		       struct ab_error *err)
 {
 	ab_autobuf struct ab_buf line = { 0 };
 
@@ -120,21 +117,17 @@ int ab_run_write_holds(struct run *r, const struct ab_holds *holds,
 	ab_record_list(&line, "holds", held);
 	ab_record_text(&line, "missing", holds->missing);
 	if (r->prepared->spec.limits.memory)
-		ab_record_text(&line, "memory_limit",
-			       r->cgroup.memory ? "box" : "process");
+		ab_record_text(&line, "memory_limit", r->cgroup.memory ? "box" : "process");
 	if (ab_run_has_upstream(r))
 		ab_record_text(&line, "addresses_checked_by", "upstream");
 	if (r->prepared->spec.children)
-		ab_record_json(&line, "children_judged",
-			       holds->unasked ? "false" : "true");
+		ab_record_json(&line, "children_judged", holds->unasked ? "false" : "true");
 	if (r->prepared->spec.traced)
-		ab_record_json(&line, "denials_traced",
-			       holds->unasked ? "false" : "true");
+		ab_record_json(&line, "denials_traced", holds->unasked ? "false" : "true");
 	return ab_log_write(&r->log, &line, err);
 }
 
-static void record_network(struct ab_buf *line,
-			   const struct ab_proxy_report *report)
+static void record_network(struct ab_buf *line, const struct ab_proxy_report *report)
 {
 	ab_record_number(line, "requests_allowed", (int64_t)report->allowed);
 	ab_record_number(line, "requests_denied", (int64_t)report->denied);
@@ -143,15 +136,13 @@ static void record_network(struct ab_buf *line,
 	ab_record_number(line, "bytes_down", (int64_t)report->bytes_down);
 }
 
-int ab_run_write_end(struct run *r, int status, const struct ab_strv *moved,
-		     struct ab_error *err)
+int ab_run_write_end(struct run *r, int status, const struct ab_strv *moved, struct ab_error *err)
 {
 	ab_autobuf struct ab_buf line = { 0 };
 
 	ab_record_open(&line, r->dir.id, "end");
 	ab_record_number(&line, "status", status);
-	ab_record_number(&line, "ms",
-			 (int64_t)((ab_run_now_ns() - r->begun_ns) / 1000000));
+	ab_record_number(&line, "ms", (int64_t)((ab_run_now_ns() - r->begun_ns) / 1000000));
 	if (r->outcome.timed_out)
 		ab_record_json(&line, "timed_out", "true");
 	if (r->outcome.failed.code != AB_ENONE)
@@ -159,11 +150,9 @@ int ab_run_write_end(struct run *r, int status, const struct ab_strv *moved,
 	if (moved->len)
 		ab_record_list(&line, "findings", moved);
 	if (r->prepared->spec.children)
-		ab_record_number(&line, "execs_denied",
-				 (int64_t)ab_refusals_count(r->refusals));
+		ab_record_number(&line, "execs_denied", (int64_t)ab_refusals_count(r->refusals));
 	if (r->prepared->spec.traced)
-		ab_record_number(&line, "files_denied",
-				 (int64_t)ab_refusals_others(r->refusals));
+		ab_record_number(&line, "files_denied", (int64_t)ab_refusals_others(r->refusals));
 	if (r->gated)
 		record_network(&line, &r->report);
 	return ab_log_write(&r->log, &line, err);
@@ -186,8 +175,7 @@ int ab_run_write_refused(struct run *r, struct ab_error *err)
 	ab_record_list(&line, "command", &command);
 	ab_record_text(&line, "cwd", request->policy.cwd);
 	ab_record_json(&line, "allowed", "false");
-	ab_record_text(&line, "decision",
-		       ab_decision_names[r->consent.decision]);
+	ab_record_text(&line, "decision", ab_decision_names[r->consent.decision]);
 	ab_record_text(&line, "rule", r->consent.rule);
 	ab_record_text(&line, "reason", r->consent.reason);
 	return ab_log_write(&r->log, &line, err);

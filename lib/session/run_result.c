@@ -100,8 +100,7 @@ static void describe(const struct run *r, struct ab_result *ret)
 }
 
 /* Whole and at once. The last of several runs that share a file has it. */
-static int write_copy(struct run *r, const struct ab_buf *line,
-		      struct ab_error *err)
+static int write_copy(struct run *r, const struct ab_buf *line, struct ab_error *err)
 {
 	sigset_t pipe;
 
@@ -115,8 +114,7 @@ static int write_copy(struct run *r, const struct ab_buf *line,
 	return ab_copy_write(&r->result, line->data, line->len, err);
 }
 
-int ab_run_write_result(struct run *r, int result, int status,
-			const struct ab_strv *moved,
+int ab_run_write_result(struct run *r, int result, int status, const struct ab_strv *moved,
 			const struct ab_error *failed, struct ab_error *err)
 {
 	ab_autobuf struct ab_buf line = { 0 };

@@ -18,8 +18,7 @@ bool ab_safe_needed(const struct ab_policy *policy)
 
 static int tell_missing(const struct ab_secret *secret, struct ab_error *err)
 {
-	ab_fail(err, AB_EUSAGE, 0,
-		"the secret %s is not there: the variable %s is not set",
+	ab_fail(err, AB_EUSAGE, 0, "the secret %s is not there: the variable %s is not set",
 		secret->name, secret->env);
 	ab_hint(err,
 		"set it for this call, or say in the settings where it "
@@ -33,18 +32,16 @@ static int tell_missing(const struct ab_secret *secret, struct ab_error *err)
 static void note_file(struct ab_safe *safe, const struct ab_secret *secret)
 {
 	bool led;
-	char *real = secret->from == AB_FROM_FILE ?
-			     ab_reach_follow(&secret->writable, secret->file,
-					     &led) :
-			     NULL;
+	char *real = secret->from == AB_FROM_FILE
+			     ? ab_reach_follow(&secret->writable, secret->file, &led)
+			     : NULL;
 
 	if (real)
 		ab_strv_give(&safe->sources, real);
 }
 
-static int take_value(struct ab_safe *safe, size_t i,
-		      const struct ab_secret *secret, char *const *env,
-		      struct ab_error *err)
+static int take_value(struct ab_safe *safe, size_t i, const struct ab_secret *secret,
+		      char *const *env, struct ab_error *err)
 {
 	ab_autosourced struct ab_sourced value = { 0 };
 
@@ -54,18 +51,17 @@ static int take_value(struct ab_safe *safe, size_t i,
 		return -1;
 	note_file(safe, secret);
 	if (value.data) {
-		if (ab_vault_set(safe->vault, i, value.data, value.len, err) ==
-		    0)
+		if (ab_vault_set(safe->vault, i, value.data, value.len, err) == 0)
 			return 0;
-		ab_hint(err, "asked for by %s; `agentbox secrets check` looks "
-			     "at all of them",
+		ab_hint(err,
+			"asked for by %s; `agentbox secrets check` looks "
+			"at all of them",
 			secret->origin);
 		return ab_step(err, "secrets");
 	}
 	if (secret->wanted)
 		return tell_missing(secret, err);
-	ab_strv_addf(&safe->details,
-		     "the secret %s is left out: the variable %s is not set",
+	ab_strv_addf(&safe->details, "the secret %s is left out: the variable %s is not set",
 		     secret->name, secret->env);
 	return 0;
 }
@@ -78,8 +74,8 @@ static bool any_stable(const struct ab_secrets *secrets)
 	return false;
 }
 
-static int make_vault(const struct ab_secrets *secrets, int state,
-		      struct ab_vault **ret, struct ab_error *err)
+static int make_vault(const struct ab_secrets *secrets, int state, struct ab_vault **ret,
+		      struct ab_error *err)
 {
 	uint8_t seed[AB_VAULT_SEED];
 	int r;
@@ -98,8 +94,7 @@ static bool is_used(const struct ab_policy *policy, const char *entry)
 {
 	ab_autofree char *name = ab_strndup(entry, strcspn(entry, "="));
 
-	return policy->net.mode == AB_NET_FILTERED &&
-	       strcmp(policy->net.upstream, "env") == 0 &&
+	return policy->net.mode == AB_NET_FILTERED && strcmp(policy->net.upstream, "env") == 0 &&
 	       ab_name_matches("*_PROXY", name, true);
 }
 
@@ -107,14 +102,12 @@ static bool is_used(const struct ab_policy *policy, const char *entry)
  * The caller's environment for everything later: what holds a value has its
  * placeholder instead. In our own block nothing of such a variable stays.
  */
-static void cover_environ(struct ab_safe *safe, const struct ab_policy *policy,
-			  char *const *env)
+static void cover_environ(struct ab_safe *safe, const struct ab_policy *policy, char *const *env)
 {
 	for (; env && *env; env++) {
 		char *entry = *env, *value = strchr(entry, '=');
 		size_t len;
-		char *covered =
-			ab_vault_cover(safe->vault, entry, strlen(entry), &len);
+		char *covered = ab_vault_cover(safe->vault, entry, strlen(entry), &len);
 
 		if (covered && value) {
 			ab_strv_give(&safe->environ, covered);
@@ -127,8 +120,8 @@ static void cover_environ(struct ab_safe *safe, const struct ab_policy *policy,
 	}
 }
 
-static int fill_vault(struct ab_safe *safe, const struct ab_policy *policy,
-		      int state, struct ab_error *err)
+static int fill_vault(struct ab_safe *safe, const struct ab_policy *policy, int state,
+		      struct ab_error *err)
 {
 	const struct ab_secrets *secrets = &policy->secrets;
 	char *const *env = safe->input->environ;
@@ -158,43 +151,37 @@ static bool choose_hosts(struct ab_safe *safe, const struct ab_policy *policy)
 		if (secret->via == AB_VIA_GATEWAY)
 			continue;
 		for (size_t k = 0; k < secret->hosts.len; k++)
-			ab_strv_add_once(&safe->intercepted,
-					 secret->hosts.v[k]);
+			ab_strv_add_once(&safe->intercepted, secret->hosts.v[k]);
 	}
 	for (size_t i = 0; i < policy->net.http.len; i++)
 		ab_http_rule_hosts(&policy->net.http.v[i], &safe->intercepted);
 	return gateway || safe->intercepted.len > 0;
 }
 
-static int make_site(struct ab_safe *safe, const struct ab_policy *policy,
-		     struct ab_error *err)
+static int make_site(struct ab_safe *safe, const struct ab_policy *policy, struct ab_error *err)
 {
 	struct ab_tls_setup setup = { .hosts = &safe->intercepted };
 	ab_autofree char *roots = NULL;
 
-	if (ab_trusted_roots(policy, ab_safe_environ(safe, safe->input), &roots,
-			     &setup.roots_len, err) < 0)
+	if (ab_trusted_roots(policy, ab_safe_environ(safe, safe->input), &roots, &setup.roots_len,
+			     err) < 0)
 		return -1;
 	setup.roots = roots;
 	return ab_tls_site_new(&setup, &safe->site, err);
 }
 
-static void tell_unused(const struct ab_policy *policy,
-			struct ab_strv *ret_notes)
+static void tell_unused(const struct ab_policy *policy, struct ab_strv *ret_notes)
 {
 	if (policy->secrets.len)
 		ab_strv_addf(ret_notes,
 			     "secrets are only placeholders in this run: %s, "
 			     "and no value is put in",
-			     policy->net.mode == AB_NET_ALLOWED
-				     ? "the box has the host's network"
-				     : "the box has no network");
+			     policy->net.mode == AB_NET_ALLOWED ? "the box has the host's network"
+								: "the box has no network");
 }
 
-int ab_safe_open(const struct ab_policy *policy,
-		 const struct ab_policy_input *input, int state,
-		 struct ab_safe *ret, struct ab_strv *ret_notes,
-		 struct ab_error *err)
+int ab_safe_open(const struct ab_policy *policy, const struct ab_policy_input *input, int state,
+		 struct ab_safe *ret, struct ab_strv *ret_notes, struct ab_error *err)
 {
 	struct ab_safe safe = { .input = input };
 
@@ -203,8 +190,7 @@ int ab_safe_open(const struct ab_policy *policy,
 		goto fail;
 	if (policy->net.mode != AB_NET_FILTERED)
 		tell_unused(policy, ret_notes);
-	else if (choose_hosts(&safe, policy) &&
-		 make_site(&safe, policy, err) < 0)
+	else if (choose_hosts(&safe, policy) && make_site(&safe, policy, err) < 0)
 		goto fail;
 	*ret = safe;
 	return 0;
@@ -230,8 +216,7 @@ void ab_safe_fini(struct ab_safe *safe)
 	*safe = (struct ab_safe){ 0 };
 }
 
-char *const *ab_safe_environ(const struct ab_safe *safe,
-			     const struct ab_policy_input *input)
+char *const *ab_safe_environ(const struct ab_safe *safe, const struct ab_policy_input *input)
 {
 	return safe->environ.len ? safe->environ.v : input->environ;
 }
@@ -242,8 +227,7 @@ size_t ab_safe_cover(const struct ab_vault *vault, struct ab_strv *words)
 
 	for (size_t i = 0; i < words->len; i++) {
 		size_t len = strlen(words->v[i]), covered_len;
-		char *covered =
-			ab_vault_cover(vault, words->v[i], len, &covered_len);
+		char *covered = ab_vault_cover(vault, words->v[i], len, &covered_len);
 
 		if (!covered)
 			continue;
@@ -255,26 +239,21 @@ size_t ab_safe_cover(const struct ab_vault *vault, struct ab_strv *words)
 	return n;
 }
 
-struct ab_vault *ab_safe_peek(const struct ab_policy *policy,
-			      const struct ab_policy_input *input)
+struct ab_vault *ab_safe_peek(const struct ab_policy *policy, const struct ab_policy_input *input)
 {
 	static const uint8_t seed[AB_VAULT_SEED];
 	struct ab_vault *vault = NULL;
 	struct ab_error err;
 
-	if (policy->secrets.len == 0 ||
-	    ab_vault_new(&policy->secrets, seed, &vault, &err) < 0)
+	if (policy->secrets.len == 0 || ab_vault_new(&policy->secrets, seed, &vault, &err) < 0)
 		return NULL;
 	for (size_t i = 0; i < policy->secrets.len; i++) {
 		const struct ab_secret *secret = &policy->secrets.v[i];
 		ab_autosourced struct ab_sourced value = { 0 };
 
 		if (secret->from != AB_FROM_COMMAND &&
-		    ab_source_read(secret, input->environ, 0, &value, &err) ==
-			    0 &&
-		    value.data)
-			(void)ab_vault_set(vault, i, value.data, value.len,
-					   &err);
+		    ab_source_read(secret, input->environ, 0, &value, &err) == 0 && value.data)
+			(void)ab_vault_set(vault, i, value.data, value.len, &err);
 	}
 	return vault;
 }

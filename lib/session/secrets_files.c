@@ -22,50 +22,41 @@ static bool is_known(const struct ab_safe *safe, const char *path)
 }
 
 /* As long as it was when it was opened; its bytes stay nowhere else. */
-static int read_whole(int fd, const char *path, char **ret, size_t len,
-		      struct ab_error *err)
+static int read_whole(int fd, const char *path, char **ret, size_t len, struct ab_error *err)
 {
 	char *data;
 
 	if (len > FILE_MAX) {
-		ab_fail(err, AB_EUSAGE, 0,
-			"%s is too large to have its secrets covered", path);
+		ab_fail(err, AB_EUSAGE, 0, "%s is too large to have its secrets covered", path);
 		return ab_hint(err, "hide it instead: --deny-read %s", path);
 	}
 	data = ab_alloc(len + 1);
 	if (ab_read_full(fd, data, len) != (ssize_t)len) {
 		explicit_bzero(data, len);
 		free(data);
-		return ab_fail(err, AB_ESYSTEM, 0, "%s cannot be read whole",
-			       path);
+		return ab_fail(err, AB_ESYSTEM, 0, "%s cannot be read whole", path);
 	}
 	*ret = data;
 	return 0;
 }
 
-static void keep(struct ab_safe *safe, char *path, char *data, size_t len,
-		 uint32_t mode)
+static void keep(struct ab_safe *safe, char *path, char *data, size_t len, uint32_t mode)
 {
-	safe->files = ab_realloc(safe->files,
-				 (safe->nfiles + 1) * sizeof(safe->files[0]));
-	safe->files[safe->nfiles++] = (struct ab_safe_file){
-		.path = path, .data = data, .len = len, .mode = mode
-	};
+	safe->files = ab_realloc(safe->files, (safe->nfiles + 1) * sizeof(safe->files[0]));
+	safe->files[safe->nfiles++] =
+		(struct ab_safe_file){ .path = path, .data = data, .len = len, .mode = mode };
 }
 
 /* A FIFO would hand its bytes to the box as they are. */
 static int refuse_kind(const char *declared, struct ab_error *err)
 {
-	ab_fail(err, AB_EUSAGE, 0,
-		"%s is not a plain file, and cannot have its secrets covered",
+	ab_fail(err, AB_EUSAGE, 0, "%s is not a plain file, and cannot have its secrets covered",
 		declared);
-	ab_hint(err, "take it out of \"files\" and hide it: --deny-read %s",
-		declared);
+	ab_hint(err, "take it out of \"files\" and hide it: --deny-read %s", declared);
 	return ab_step(err, "secrets");
 }
 
-static void tell_names(const char *path, const struct stat *st,
-		       struct ab_strv *ret_notes)
+static void tell_names(const char *path, const struct stat *st, struct ab_strv *ret_notes)
 {
 	if (st->st_nlink > 1)
 		ab_strv_addf(ret_notes,
@@ -74,8 +65,8 @@ static void tell_names(const char *path, const struct stat *st,
 			     path, (uintmax_t)st->st_nlink);
 }
 
-static int cover_file(struct ab_safe *safe, const char *declared,
-		      struct ab_strv *ret_notes, struct ab_error *err)
+static int cover_file(struct ab_safe *safe, const char *declared, struct ab_strv *ret_notes,
+		      struct ab_error *err)
 {
 	ab_autofree char *real = realpath(declared, NULL);
 	ab_autoclose int fd = real ? ab_reach_open(real) : -1;
@@ -132,6 +123,5 @@ void ab_safe_guard(const struct ab_safe *safe, struct ab_facts *facts)
 		ab_objects_add(&facts->closed, safe->files[i].path, AB_AS_FILE);
 	for (size_t i = 0; i < safe->sources.len; i++)
 		if (!is_known(safe, safe->sources.v[i]))
-			ab_objects_add(&facts->masked, safe->sources.v[i],
-				       AB_AS_FILE);
+			ab_objects_add(&facts->masked, safe->sources.v[i], AB_AS_FILE);
 }

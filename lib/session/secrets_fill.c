@@ -19,8 +19,7 @@ static void export_names(const struct ab_safe *safe, struct ab_strv *env)
 	for (size_t i = 0; i < ab_vault_len(safe->vault); i++) {
 		const struct ab_vault_entry *e = ab_vault_at(safe->vault, i);
 
-		for (size_t k = 0; e->placeholder && k < e->secret->names.len;
-		     k++)
+		for (size_t k = 0; e->placeholder && k < e->secret->names.len; k++)
 			ab_env_set(env, e->secret->names.v[k], e->placeholder);
 	}
 }
@@ -33,11 +32,9 @@ static void set_bases(const struct ab_safe *safe, struct ab_strv *env)
 		const struct ab_provider *p = e->secret->provider;
 		ab_autofree char *url = NULL;
 
-		if (!e->placeholder || e->secret->via == AB_VIA_TLS || !p ||
-		    !p->base_variable[0])
+		if (!e->placeholder || e->secret->via == AB_VIA_TLS || !p || !p->base_variable[0])
 			continue;
-		url = ab_printf("http://127.0.0.1:%d/%s%s", AB_PORT_DOOR,
-				p->name, p->base_path);
+		url = ab_printf("http://127.0.0.1:%d/%s%s", AB_PORT_DOOR, p->name, p->base_path);
 		ab_env_set(env, p->base_variable, url);
 	}
 }
@@ -57,8 +54,7 @@ static bool find_argv(char **ret_from, char **ret_to)
 	at = strrchr(text, ')');
 	for (int field = 2; at && field < 48; field++)
 		at = strchr(at + 1, ' ');
-	if (!at || sscanf(at, "%lu %lu", &from, &to) != 2 || from == 0 ||
-	    to <= from)
+	if (!at || sscanf(at, "%lu %lu", &from, &to) != 2 || from == 0 || to <= from)
 		return false;
 	*ret_from = (char *)from;
 	*ret_to = (char *)to;
@@ -76,23 +72,21 @@ static void wipe_argv(const struct ab_vault *vault)
 		const struct ab_vault_entry *e = ab_vault_at(vault, i);
 		char *at = from;
 
-		while (e->value && (at = memmem(at, (size_t)(to - at), e->value,
-						e->value_len)) != NULL)
+		while (e->value &&
+		       (at = memmem(at, (size_t)(to - at), e->value, e->value_len)) != NULL)
 			memset(at, '*', e->value_len);
 	}
 }
 
-static void cover_argv(const struct ab_safe *safe, struct ab_spec *spec,
-		       struct ab_strv *ret_notes)
+static void cover_argv(const struct ab_safe *safe, struct ab_spec *spec, struct ab_strv *ret_notes)
 {
 	/* Also of what --env says. */
 	wipe_argv(safe->vault);
 	if (ab_safe_cover(safe->vault, &spec->argv) == 0)
 		return;
-	ab_strv_add(ret_notes,
-		    "the command line held the value of a secret: its "
-		    "placeholder is there now; quote the variable, so that it "
-		    "is the box's own shell that puts it in: '$NAME'");
+	ab_strv_add(ret_notes, "the command line held the value of a secret: its "
+			       "placeholder is there now; quote the variable, so that it "
+			       "is the box's own shell that puts it in: '$NAME'");
 }
 
 static void add_files(const struct ab_safe *safe, struct ab_spec *spec)
@@ -103,16 +97,14 @@ static void add_files(const struct ab_safe *safe, struct ab_spec *spec)
 		struct ab_file *f;
 
 		memcpy(data, from->data, from->len);
-		f = ab_spec_add_file(spec, ab_strdup(from->path), data,
-				     from->len);
+		f = ab_spec_add_file(spec, ab_strdup(from->path), data, from->len);
 		f->mode = from->mode;
 		f->over_mask = true;
 	}
 }
 
 /* Who sets this variable: an option, or a file. */
-static const char *who_sets(const struct ab_policy_input *input,
-			    const char *name)
+static const char *who_sets(const struct ab_policy_input *input, const char *name)
 {
 	size_t len = strlen(name);
 
@@ -126,8 +118,8 @@ static const char *who_sets(const struct ab_policy_input *input,
 	return "env.set of the settings";
 }
 
-static int refuse(const struct ab_safe *safe, const char *name,
-		  const char *what, struct ab_error *err)
+static int refuse(const struct ab_safe *safe, const char *name, const char *what,
+		  struct ab_error *err)
 {
 	const char *who = who_sets(safe->input, name);
 
@@ -138,8 +130,7 @@ static int refuse(const struct ab_safe *safe, const char *name,
 
 /* The values that the box's proxy variables have unless somebody says
  * otherwise. */
-static void plain_environment(const struct ab_policy *policy,
-			      struct ab_strv *ret)
+static void plain_environment(const struct ab_policy *policy, struct ab_strv *ret)
 {
 	struct ab_policy plain = *policy;
 
@@ -149,8 +140,8 @@ static void plain_environment(const struct ab_policy *policy,
 
 /* Past the door nothing is put in; a client that goes elsewhere would only
  * seem to work. */
-static int check_proxies(const struct ab_safe *safe,
-			 const struct ab_policy *policy, struct ab_error *err)
+static int check_proxies(const struct ab_safe *safe, const struct ab_policy *policy,
+			 struct ab_error *err)
 {
 	ab_autostrv struct ab_strv plain = { 0 };
 
@@ -164,16 +155,14 @@ static int check_proxies(const struct ab_safe *safe,
 
 		if (ours && ab_name_matches("*_PROXY", name, true) &&
 		    strcmp(entry + strlen(name) + 1, ours) != 0)
-			return refuse(safe, name, "the way to the box's door",
-				      err);
+			return refuse(safe, name, "the way to the box's door", err);
 	}
 	return 0;
 }
 
 /* What was asked for must be what the box has. `asked` is the environment
  * from before we changed it. */
-static int check_asked(const struct ab_safe *safe,
-		       const struct ab_policy *policy,
+static int check_asked(const struct ab_safe *safe, const struct ab_policy *policy,
 		       const struct ab_strv *asked, const struct ab_spec *spec,
 		       struct ab_error *err)
 {
@@ -184,9 +173,7 @@ static int check_asked(const struct ab_safe *safe,
 		const char *after = ab_env_get(&spec->env, name);
 
 		if (before && after && strcmp(before, after) != 0)
-			return refuse(safe, name,
-				      "the box's own in a run with secrets",
-				      err);
+			return refuse(safe, name, "the box's own in a run with secrets", err);
 	}
 	return 0;
 }
@@ -201,13 +188,11 @@ static int show_authority(const struct ab_safe *safe, struct ab_spec *spec,
 		return 0;
 	der = ab_tls_site_der(safe->site, &len);
 	return ab_trusted_fill(ab_tls_site_pem(safe->site), der, len,
-			       ab_safe_environ(safe, safe->input), spec,
-			       ret_notes, err);
+			       ab_safe_environ(safe, safe->input), spec, ret_notes, err);
 }
 
-int ab_safe_fill(const struct ab_safe *safe, const struct ab_policy *policy,
-		 struct ab_spec *spec, struct ab_strv *ret_notes,
-		 struct ab_error *err)
+int ab_safe_fill(const struct ab_safe *safe, const struct ab_policy *policy, struct ab_spec *spec,
+		 struct ab_strv *ret_notes, struct ab_error *err)
 {
 	ab_autostrv struct ab_strv asked = { 0 };
 

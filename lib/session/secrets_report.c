@@ -17,12 +17,10 @@ static enum ab_source_state look_at_file(const char *path)
 {
 	if (access(path, R_OK) == 0)
 		return AB_SOURCE_THERE;
-	return errno == ENOENT || errno == ENOTDIR ? AB_SOURCE_MISSING
-						   : AB_SOURCE_UNREADABLE;
+	return errno == ENOENT || errno == ENOTDIR ? AB_SOURCE_MISSING : AB_SOURCE_UNREADABLE;
 }
 
-static enum ab_source_state look_at_source(const struct ab_secret *secret,
-					   char *const *env)
+static enum ab_source_state look_at_source(const struct ab_secret *secret, char *const *env)
 {
 	const char *text;
 
@@ -41,8 +39,7 @@ static enum ab_source_state look_at_source(const struct ab_secret *secret,
 }
 
 static struct ab_secret_row *add_row(struct ab_secrets_report *report,
-				     const struct ab_secret *secret,
-				     char *const *env)
+				     const struct ab_secret *secret, char *const *env)
 {
 	struct ab_secret_row *row = &report->v[report->len++];
 
@@ -56,8 +53,7 @@ static struct ab_secret_row *add_row(struct ab_secrets_report *report,
 }
 
 /* The policy and room for a row for each of its secrets. */
-static int start_report(const struct ab_policy_input *input,
-			struct ab_secrets_report *ret,
+static int start_report(const struct ab_policy_input *input, struct ab_secrets_report *ret,
 			struct ab_strv *ret_notes, struct ab_error *err)
 {
 	struct ab_policy_input in = *input;
@@ -70,8 +66,7 @@ static int start_report(const struct ab_policy_input *input,
 	return 0;
 }
 
-int ab_secrets_report_list(const struct ab_policy_input *input,
-			   struct ab_secrets_report *ret,
+int ab_secrets_report_list(const struct ab_policy_input *input, struct ab_secrets_report *ret,
 			   struct ab_strv *ret_notes, struct ab_error *err)
 {
 	const struct ab_secrets *secrets;
@@ -83,9 +78,8 @@ int ab_secrets_report_list(const struct ab_policy_input *input,
 		add_row(ret, &secrets->v[i], input->environ);
 	ab_uncovered_find(ret->policy, input->environ, NULL, &ret->uncovered);
 	if (secrets->len && ret->policy->net.mode != AB_NET_FILTERED)
-		ab_strv_add(ret_notes,
-			    "the network is not filtered: the box would have "
-			    "placeholders, and no value is put in");
+		ab_strv_add(ret_notes, "the network is not filtered: the box would have "
+				       "placeholders, and no value is put in");
 	return 0;
 }
 
@@ -111,8 +105,7 @@ static const char *without_name(const char *text, const char *name)
 	return strncmp(text, prefix, len) == 0 ? text + len : text;
 }
 
-static void set_failure(struct ab_secret_row *row, const char *problem,
-			const char *remedy)
+static void set_failure(struct ab_secret_row *row, const char *problem, const char *remedy)
 {
 	row->result = AB_RESULT_FAIL;
 	free(row->problem);
@@ -121,8 +114,8 @@ static void set_failure(struct ab_secret_row *row, const char *problem,
 	row->remedy = remedy[0] ? ab_strdup(remedy) : suggest(row->secret);
 }
 
-static void check_row(struct ab_secret_row *row, struct ab_vault *vault,
-		      size_t index, char *const *env)
+static void check_row(struct ab_secret_row *row, struct ab_vault *vault, size_t index,
+		      char *const *env)
 {
 	const struct ab_secret *secret = row->secret;
 	ab_autosourced struct ab_sourced value = { 0 };
@@ -138,8 +131,7 @@ static void check_row(struct ab_secret_row *row, struct ab_vault *vault,
 		set_failure(row, err.text, err.hint);
 }
 
-static bool is_asked_for(const struct ab_secret *secret,
-			 const char *const *names, size_t nnames)
+static bool is_asked_for(const struct ab_secret *secret, const char *const *names, size_t nnames)
 {
 	for (size_t i = 0; i < nnames; i++)
 		if (strcmp(names[i], secret->name) == 0)
@@ -147,9 +139,8 @@ static bool is_asked_for(const struct ab_secret *secret,
 	return nnames == 0;
 }
 
-static int check_all(struct ab_secrets_report *report, char *const *env,
-		     const char *const *names, size_t nnames,
-		     struct ab_error *err)
+static int check_all(struct ab_secrets_report *report, char *const *env, const char *const *names,
+		     size_t nnames, struct ab_error *err)
 {
 	/* No placeholder that is drawn here is ever used. */
 	static const uint8_t seed[AB_VAULT_SEED];
@@ -171,18 +162,16 @@ static int check_all(struct ab_secrets_report *report, char *const *env,
 	return 0;
 }
 
-int ab_secrets_report_check(const struct ab_policy_input *input,
-			    const char *const *names, size_t nnames,
-			    struct ab_secrets_report *ret,
-			    struct ab_strv *ret_notes, struct ab_error *err)
+int ab_secrets_report_check(const struct ab_policy_input *input, const char *const *names,
+			    size_t nnames, struct ab_secrets_report *ret, struct ab_strv *ret_notes,
+			    struct ab_error *err)
 {
 	struct ab_policy_input in = *input;
 	ab_autofree struct ab_setting *settings =
 		ab_alloc((in.nsettings + nnames + 1) * sizeof(settings[0]));
 
 	if (in.nsettings)
-		memcpy(settings, in.settings,
-		       in.nsettings * sizeof(settings[0]));
+		memcpy(settings, in.settings, in.nsettings * sizeof(settings[0]));
 	for (size_t i = 0; i < nnames; i++)
 		settings[in.nsettings++] = (struct ab_setting){
 			.key = "secrets",

@@ -16,48 +16,46 @@ struct ab_policy;
 struct ab_policy_input;
 
 enum ab_source_state {
-	AB_SOURCE_SET,		/* a variable that has a text */
+	AB_SOURCE_SET, /* a variable that has a text */
 	AB_SOURCE_EMPTY,
 	AB_SOURCE_UNSET,
-	AB_SOURCE_THERE,	/* a file that can be read */
+	AB_SOURCE_THERE, /* a file that can be read */
 	AB_SOURCE_MISSING,
 	AB_SOURCE_UNREADABLE,
-	AB_SOURCE_COMMAND,	/* nobody knows before it is run */
+	AB_SOURCE_COMMAND, /* nobody knows before it is run */
 };
 
 enum ab_source_result {
 	AB_RESULT_OK,
-	AB_RESULT_UNSET,	/* left out of a run; no failure */
+	AB_RESULT_UNSET, /* left out of a run; no failure */
 	AB_RESULT_FAIL,
 };
 
 struct ab_secret_row {
-	const struct ab_secret *secret;	/* the report's policy has it */
+	const struct ab_secret *secret; /* the report's policy has it */
 	enum ab_source_state state;
 	/* Of a check: */
 	enum ab_source_result result;
-	char *problem, *remedy;		/* sentences; "": there is none */
+	char *problem, *remedy; /* sentences; "": there is none */
 };
 
 struct ab_secrets_report {
 	struct ab_policy *policy;
 	struct ab_secret_row *v;
 	size_t len;
-	struct ab_strv uncovered;	/* of a list: credentials that nothing
+	struct ab_strv uncovered; /* of a list: credentials that nothing
 					 * stands for, a line each */
-	bool failed;			/* of a check */
+	bool failed;		  /* of a check */
 };
 
 /* `ret_notes`: what a person should know of the policy. */
-int ab_secrets_report_list(const struct ab_policy_input *input,
-			   struct ab_secrets_report *ret,
+int ab_secrets_report_list(const struct ab_policy_input *input, struct ab_secrets_report *ret,
 			   struct ab_strv *ret_notes, struct ab_error *err);
 /* All of them, or those with these names; one that the policy has not is taken
  * as if --secret had named it. */
-int ab_secrets_report_check(const struct ab_policy_input *input,
-			    const char *const *names, size_t nnames,
-			    struct ab_secrets_report *ret,
-			    struct ab_strv *ret_notes, struct ab_error *err);
+int ab_secrets_report_check(const struct ab_policy_input *input, const char *const *names,
+			    size_t nnames, struct ab_secrets_report *ret, struct ab_strv *ret_notes,
+			    struct ab_error *err);
 void ab_secrets_report_fini(struct ab_secrets_report *report);
 
 /* The caller frees what these give. */

@@ -19,8 +19,7 @@ struct line {
 };
 
 /* Texts of `size` bytes each; an empty one ends them. */
-static void add_texts(struct ab_strv *list, const char *v, size_t size,
-		      size_t max)
+static void add_texts(struct ab_strv *list, const char *v, size_t size, size_t max)
 {
 	for (size_t i = 0; i < max && v[i * size]; i++)
 		ab_strv_add(list, v + i * size);
@@ -40,10 +39,8 @@ static void line_of(const struct ab_provider *p, struct line *ret)
 {
 	*ret = (struct line){ 0 };
 	ab_strv_add(&ret->cells[NAME], p->name);
-	add_texts(&ret->cells[VARIABLES], p->names[0], sizeof(p->names[0]),
-		  AB_COUNT(p->names));
-	add_texts(&ret->cells[HOSTS], p->hosts[0], sizeof(p->hosts[0]),
-		  AB_COUNT(p->hosts));
+	add_texts(&ret->cells[VARIABLES], p->names[0], sizeof(p->names[0]), AB_COUNT(p->names));
+	add_texts(&ret->cells[HOSTS], p->hosts[0], sizeof(p->hosts[0]), AB_COUNT(p->hosts));
 	add_carriers(&ret->cells[CARRIED], p);
 	if (p->base_variable[0])
 		ab_strv_add(&ret->cells[GATEWAY], p->base_variable);
@@ -56,8 +53,7 @@ static void free_line(struct line *line)
 }
 
 /* The last column is as wide as it is. */
-static void add_cell(struct ab_buf *b, int column, const char *text,
-		     const size_t *widths)
+static void add_cell(struct ab_buf *b, int column, const char *text, const size_t *widths)
 {
 	ab_buf_printf(b, "%s%-*s", column ? "  " : "",
 		      column + 1 < COLUMNS ? (int)widths[column] : 0, text);
@@ -70,8 +66,7 @@ static void end_line(struct ab_buf *b)
 	ab_buf_puts(b, "\n");
 }
 
-static void add_line(struct ab_buf *b, const struct line *line,
-		     const size_t *widths)
+static void add_line(struct ab_buf *b, const struct line *line, const size_t *widths)
 {
 	size_t rows = 0;
 
@@ -122,8 +117,7 @@ char *ab_secrets_report_providers_text(void)
 	return ab_buf_take(&b);
 }
 
-static void json_list(struct ab_buf *b, const char *key,
-		      const struct ab_strv *list)
+static void json_list(struct ab_buf *b, const char *key, const struct ab_strv *list)
 {
 	ab_buf_printf(b, ",\"%s\":", key);
 	ab_buf_json_list(b, list);

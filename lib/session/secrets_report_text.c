@@ -73,8 +73,7 @@ static const char *get_source(const struct ab_secret *s)
 enum { INDENT = 13, WIDTH = 79 };
 
 /* As many on a line as fit. */
-static void add_row(struct ab_buf *b, const char *label,
-		    const struct ab_strv *list)
+static void add_row(struct ab_buf *b, const char *label, const struct ab_strv *list)
 {
 	size_t column = INDENT;
 
@@ -96,8 +95,7 @@ static void add_row(struct ab_buf *b, const char *label,
 	ab_buf_puts(b, "\n");
 }
 
-static void json_list(struct ab_buf *b, const char *key,
-		      const struct ab_strv *list)
+static void json_list(struct ab_buf *b, const char *key, const struct ab_strv *list)
 {
 	ab_buf_printf(b, "\"%s\":", key);
 	ab_buf_json_list(b, list);
@@ -113,8 +111,7 @@ static void json_text(struct ab_buf *b, const char *key, const char *text)
 		ab_buf_puts(b, "null");
 }
 
-static void list_carriers(const struct ab_carrier *v, size_t len,
-			  struct ab_strv *ret)
+static void list_carriers(const struct ab_carrier *v, size_t len, struct ab_strv *ret)
 {
 	char text[AB_CARRIER_TEXT];
 
@@ -153,8 +150,7 @@ static void add_source(struct ab_buf *b, const struct ab_secret_row *row)
 static void add_manner(struct ab_buf *b, const struct ab_secret *s)
 {
 	ab_buf_printf(b, "  %-10s %s", "how",
-		      s->inject ? "put into every request"
-				: "put in for its placeholder");
+		      s->inject ? "put into every request" : "put in for its placeholder");
 	if (s->inject && s->format) {
 		ab_buf_puts(b, " as ");
 		ab_buf_escape(b, s->format);
@@ -199,9 +195,8 @@ char *ab_secrets_report_list_text(const struct ab_secrets_report *report)
 	struct ab_buf b = { 0 };
 
 	if (!report->len)
-		ab_buf_puts(&b,
-			    "this policy has no secrets; name one, as in:  "
-			    "agentbox run --secret OPENAI_API_KEY -- ...\n");
+		ab_buf_puts(&b, "this policy has no secrets; name one, as in:  "
+				"agentbox run --secret OPENAI_API_KEY -- ...\n");
 	for (size_t i = 0; i < report->len; i++) {
 		ab_buf_puts(&b, i ? "\n" : "");
 		add_secret(&b, &report->v[i]);
@@ -245,13 +240,11 @@ static void json_secret(struct ab_buf *b, const struct ab_secret_row *row)
 	ab_buf_printf(b,
 		      ",\"require\":%s,\"placeholder\":\"%s\","
 		      "\"via\":\"%s\",",
-		      s->require ? "true" : "false",
-		      s->stable ? "stable" : "run", vias[s->via]);
+		      s->require ? "true" : "false", s->stable ? "stable" : "run", vias[s->via]);
 	json_list(b, "names", &s->names);
 	ab_buf_puts(b, ",");
 	json_list(b, "files", &s->files);
-	ab_buf_printf(b, ",\"onTripwire\":\"%s\",",
-		      s->stop ? "stop" : "refuse");
+	ab_buf_printf(b, ",\"onTripwire\":\"%s\",", s->stop ? "stop" : "refuse");
 	json_text(b, "origin", s->origin);
 	ab_buf_puts(b, "}");
 }
@@ -285,8 +278,7 @@ static void add_remedy(struct ab_buf *b, int indent, const char *remedy)
 	}
 }
 
-static void add_finding(struct ab_buf *b, const struct ab_secret_row *row,
-			int width)
+static void add_finding(struct ab_buf *b, const struct ab_secret_row *row, int width)
 {
 	const struct ab_secret *s = row->secret;
 	ab_autofree char *name = ab_escape(s->name);

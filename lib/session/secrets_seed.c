@@ -20,11 +20,10 @@ static int check_own(int fd, struct ab_error *err)
 
 	if (fstat(fd, &st) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "look at " NAME);
-	if (S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
-	    !(st.st_mode & 077) && st.st_size == AB_VAULT_SEED)
+	if (S_ISREG(st.st_mode) && st.st_uid == geteuid() && !(st.st_mode & 077) &&
+	    st.st_size == AB_VAULT_SEED)
 		return 0;
-	ab_fail(err, AB_ESYSTEM, 0,
-		NAME " in the state folder is not a file of ours alone");
+	ab_fail(err, AB_ESYSTEM, 0, NAME " in the state folder is not a file of ours alone");
 	return ab_hint(err, "remove it: the next run makes a new one, and "
 			    "stable placeholders change once");
 }
@@ -53,14 +52,12 @@ static int make_seed(int state, struct ab_error *err)
 	if (getrandom(&random, sizeof(random), 0) != (ssize_t)sizeof(random))
 		return ab_fail(err, AB_ESYSTEM, errno, "get random bytes");
 	snprintf(name, sizeof(name), NAME ".%016" PRIx64, random.tail);
-	fd = openat(state, name,
-		    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	fd = openat(state, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	made = fd >= 0 && ab_write_all(fd, random.seed, AB_VAULT_SEED) == 0 &&
 	       (linkat(state, name, state, NAME, 0) == 0 || errno == EEXIST);
 	explicit_bzero(&random, sizeof(random));
 	if (!made)
-		ab_fail(err, AB_ESYSTEM, errno,
-			"make " NAME " in the state folder");
+		ab_fail(err, AB_ESYSTEM, errno, "make " NAME " in the state folder");
 	if (fd >= 0)
 		unlinkat(state, name, 0);
 	return made ? 0 : -1;
@@ -77,7 +74,6 @@ int ab_safe_seed(int state, uint8_t ret[AB_VAULT_SEED], struct ab_error *err)
 		fd = openat(state, NAME, flags);
 	}
 	if (fd < 0)
-		return ab_fail(err, AB_ESYSTEM, errno,
-			       "open " NAME " in the state folder");
+		return ab_fail(err, AB_ESYSTEM, errno, "open " NAME " in the state folder");
 	return read_seed(fd, ret, err);
 }

@@ -21,16 +21,14 @@ static const char *const private_folders[] = { "/tmp", "/var/tmp", "/run" };
 /* Programs that people keep in their home folder: they stay usable when the
  * home itself is an empty one. */
 static const char *const home_tools[] = {
-	".gitconfig",	 ".config/git", ".local/bin", ".local/share/mise",
-	".cargo/bin",	 ".rustup",	".nvm",	      ".pyenv",
-	".rbenv",	 ".sdkman",	".volta",     ".bun/bin",
-	".deno/bin",	 "go/bin",	".asdf",      ".nix-profile",
+	".gitconfig", ".config/git", ".local/bin", ".local/share/mise", ".cargo/bin", ".rustup",
+	".nvm",	      ".pyenv",	     ".rbenv",	   ".sdkman",		".volta",     ".bun/bin",
+	".deno/bin",  "go/bin",	     ".asdf",	   ".nix-profile",
 };
 
 /* Whoever talks to one of these is root on this machine. */
 static const char *const root_sockets[] = {
-	"docker.sock", "podman.sock", "containerd.sock", "crio.sock",
-	"lxd.socket",  "unix.socket",
+	"docker.sock", "podman.sock", "containerd.sock", "crio.sock", "lxd.socket", "unix.socket",
 };
 
 static void add_private(struct ab_site *site, const char *path)
@@ -111,23 +109,20 @@ static void take_survey(struct ab_site *site)
 
 		if (stat(s->write.v[i], &st) == 0)
 			ab_objects_add(&site->facts.write, s->write.v[i],
-				       S_ISDIR(st.st_mode) ? AB_AS_DIR :
-							     AB_AS_FILE);
+				       S_ISDIR(st.st_mode) ? AB_AS_DIR : AB_AS_FILE);
 	}
 	/* A read-only mount does not close a FIFO, a socket or a device. */
 	for (size_t i = 0; i < s->nclosed; i++)
-		ab_objects_add(s->closed[i].kind == AB_NODE_OTHER ?
-				       &site->facts.masked :
-				       &site->facts.closed,
+		ab_objects_add(s->closed[i].kind == AB_NODE_OTHER ? &site->facts.masked
+								  : &site->facts.closed,
 			       s->closed[i].path, as_of(s->closed[i].kind));
 	/* A watched folder that can be renamed is watched no more. */
 	for (size_t i = 0; i < s->nwatch; i++)
-		ab_objects_add(&site->facts.pinned, s->watch[i].dir,
-			       AB_AS_DIR);
+		ab_objects_add(&site->facts.pinned, s->watch[i].dir, AB_AS_DIR);
 }
 
-static int look_at_masks(const struct ab_policy *policy, const char *state,
-			 struct ab_site *site, struct ab_error *err)
+static int look_at_masks(const struct ab_policy *policy, const char *state, struct ab_site *site,
+			 struct ab_error *err)
 {
 	struct ab_guard *deny = NULL;
 	size_t n = 0;
@@ -135,8 +130,7 @@ static int look_at_masks(const struct ab_policy *policy, const char *state,
 	if (ab_expand_deny(&policy->fs.deny_read, &deny, &n, err) < 0)
 		return -1;
 	for (size_t i = 0; i < n; i++)
-		ab_objects_add(&site->facts.masked, deny[i].path,
-			       as_of(deny[i].kind));
+		ab_objects_add(&site->facts.masked, deny[i].path, as_of(deny[i].kind));
 	ab_guards_free(deny, n);
 	if (state)
 		ab_objects_add(&site->facts.masked, state, AB_AS_DIR);
@@ -150,9 +144,7 @@ static int look_at_masks(const struct ab_policy *policy, const char *state,
  */
 static void look_at_answers(const char *runtime, struct ab_site *site)
 {
-	ab_autofree char *real = runtime && runtime[0] == '/' ?
-					 realpath(runtime, NULL) :
-					 NULL;
+	ab_autofree char *real = runtime && runtime[0] == '/' ? realpath(runtime, NULL) : NULL;
 	ab_autofree char *path = NULL;
 	struct stat st;
 
@@ -165,9 +157,9 @@ static void look_at_answers(const char *runtime, struct ab_site *site)
 			mkdir(path, 0700);
 	if (lstat(path, &st) == 0)
 		ab_objects_add(&site->facts.masked, path,
-			       S_ISDIR(st.st_mode) ? AB_AS_DIR :
-			       S_ISLNK(st.st_mode) ? AB_AS_LINK :
-						     AB_AS_FILE);
+			       S_ISDIR(st.st_mode)   ? AB_AS_DIR
+			       : S_ISLNK(st.st_mode) ? AB_AS_LINK
+						     : AB_AS_FILE);
 }
 
 static void warn_of_root(struct ab_site *site, const char *path)
@@ -180,8 +172,7 @@ static void warn_of_root(struct ab_site *site, const char *path)
 				     path);
 }
 
-static void look_at_sockets(const struct ab_policy *policy,
-			    struct ab_site *site)
+static void look_at_sockets(const struct ab_policy *policy, struct ab_site *site)
 {
 	ab_autostrv struct ab_strv all = { 0 };
 
@@ -189,8 +180,7 @@ static void look_at_sockets(const struct ab_policy *policy,
 		char *real = realpath(policy->fs.unix_allow.v[i], NULL);
 
 		if (!real) {
-			ab_strv_addf(&site->notes,
-				     "%s: no such socket; it cannot be allowed",
+			ab_strv_addf(&site->notes, "%s: no such socket; it cannot be allowed",
 				     policy->fs.unix_allow.v[i]);
 			continue;
 		}
@@ -213,8 +203,7 @@ static void look_at_home(const struct ab_policy *policy, struct ab_site *site)
 		return;
 	add_private(site, policy->home);
 	for (size_t i = 0; i < AB_COUNT(home_tools); i++) {
-		ab_autofree char *path =
-			ab_path_join(policy->home, home_tools[i]);
+		ab_autofree char *path = ab_path_join(policy->home, home_tools[i]);
 
 		show(&site->facts.show, path, 0);
 	}
@@ -226,9 +215,7 @@ static void look_at_home(const struct ab_policy *policy, struct ab_site *site)
  */
 static void look_at_program(struct ab_site *site, const char *program)
 {
-	ab_autofree char *real = strchr(program, '/') ?
-					 realpath(program, NULL) :
-					 NULL;
+	ab_autofree char *real = strchr(program, '/') ? realpath(program, NULL) : NULL;
 	bool covered = false;
 
 	if (!real || site->hidden_root)
@@ -242,9 +229,8 @@ static void look_at_program(struct ab_site *site, const char *program)
 		ab_objects_add(&site->facts.show, real, AB_AS_FILE);
 }
 
-int ab_site_look(const struct ab_policy *policy, char *const *env,
-		 const char *state, const char *program, struct ab_site *ret,
-		 struct ab_error *err)
+int ab_site_look(const struct ab_policy *policy, char *const *env, const char *state,
+		 const char *program, struct ab_site *ret, struct ab_error *err)
 {
 	struct ab_site site = { 0 };
 

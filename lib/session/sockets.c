@@ -23,9 +23,7 @@ void ab_sockets_parse(const char *text, struct ab_strv *ret)
 		const char *path = memmem(text, (size_t)(end - text), " /", 2);
 
 		if (path)
-			ab_strv_give(&all,
-				     ab_strndup(path + 1,
-						(size_t)(end - path - 1)));
+			ab_strv_give(&all, ab_strndup(path + 1, (size_t)(end - path - 1)));
 		text = *end ? end + 1 : end;
 	}
 	ab_strv_sort(&all);

@@ -22,8 +22,7 @@ enum {
 
 void *ab_sourced_pages(size_t len)
 {
-	void *p = mmap(NULL, len, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (p == MAP_FAILED)
 		abort();
@@ -62,20 +61,17 @@ void ab_sourced_trim(const char **s, size_t *len)
 	}
 }
 
-int ab_sourced_keep(const struct ab_secret *secret, const char *where,
-		    const char *value, size_t len, struct ab_sourced *ret,
-		    struct ab_error *err)
+int ab_sourced_keep(const struct ab_secret *secret, const char *where, const char *value,
+		    size_t len, struct ab_sourced *ret, struct ab_error *err)
 {
 	ab_sourced_trim(&value, &len);
 	if (len == 0) {
-		ab_fail(err, AB_EUSAGE, 0, "the secret %s is empty: %s",
-			secret->name, where);
+		ab_fail(err, AB_EUSAGE, 0, "the secret %s is empty: %s", secret->name, where);
 		return ab_hint(err, "nothing could be put in for it; set it, "
 				    "or leave the secret out");
 	}
 	if (len > AB_SECRET_MAX)
-		return ab_fail(err, AB_EUSAGE, 0,
-			       "the secret %s is longer than %d KiB: %s",
+		return ab_fail(err, AB_EUSAGE, 0, "the secret %s is longer than %d KiB: %s",
 			       secret->name, AB_SECRET_MAX / 1024, where);
 	if (!ret->data)
 		ret->data = ab_sourced_pages(AB_SECRET_MAX + 1);
@@ -85,8 +81,8 @@ int ab_sourced_keep(const struct ab_secret *secret, const char *where,
 	return 0;
 }
 
-static int read_env(const struct ab_secret *secret, char *const *env,
-		    struct ab_sourced *ret, struct ab_error *err)
+static int read_env(const struct ab_secret *secret, char *const *env, struct ab_sourced *ret,
+		    struct ab_error *err)
 {
 	const char *value = ab_environ_get(env, secret->env);
 	ab_autofree char *where = ab_printf("variable %s", secret->env);
@@ -114,8 +110,7 @@ static const json_t *find_key(const json_t *at, const char *key, unsigned left)
 		const json_t *found;
 		const json_t *below;
 
-		if ((key[len] != '\0' && key[len] != '.') ||
-		    len >= sizeof(name))
+		if ((key[len] != '\0' && key[len] != '.') || len >= sizeof(name))
 			continue;
 		memcpy(name, key, len);
 		name[len] = '\0';
@@ -131,8 +126,8 @@ static const json_t *find_key(const json_t *at, const char *key, unsigned left)
 	return NULL;
 }
 
-static int pick_key(const struct ab_secret *secret, const char *text,
-		    size_t len, struct ab_sourced *ret, struct ab_error *err)
+static int pick_key(const struct ab_secret *secret, const char *text, size_t len,
+		    struct ab_sourced *ret, struct ab_error *err)
 {
 	json_error_t wrong;
 	json_t *json = json_loadb(text, len, 0, &wrong);
@@ -141,29 +136,24 @@ static int pick_key(const struct ab_secret *secret, const char *text,
 
 	/* Not wrong.text: that has words of the file. */
 	if (!json)
-		r = ab_fail(err, AB_EUSAGE, 0,
-			    "the secret %s: %s is not JSON (line %d)",
+		r = ab_fail(err, AB_EUSAGE, 0, "the secret %s: %s is not JSON (line %d)",
 			    secret->name, secret->file, wrong.line);
 	else if (!found)
-		r = ab_fail(err, AB_EUSAGE, 0,
-			    "the secret %s: %s has no key %s", secret->name,
+		r = ab_fail(err, AB_EUSAGE, 0, "the secret %s: %s has no key %s", secret->name,
 			    secret->file, secret->key);
 	else if (!json_is_string(found))
-		r = ab_fail(err, AB_EUSAGE, 0,
-			    "the secret %s: %s of %s is not a text",
+		r = ab_fail(err, AB_EUSAGE, 0, "the secret %s: %s of %s is not a text",
 			    secret->name, secret->key, secret->file);
 	else
-		r = ab_sourced_keep(secret, secret->file,
-				    json_string_value(found),
+		r = ab_sourced_keep(secret, secret->file, json_string_value(found),
 				    json_string_length(found), ret, err);
 	json_decref(json);
 	return r;
 }
 
 /* One thread reads sources, so what is global may be changed meanwhile. */
-static int pick_key_wiped(const struct ab_secret *secret, const char *text,
-			  size_t len, struct ab_sourced *ret,
-			  struct ab_error *err)
+static int pick_key_wiped(const struct ab_secret *secret, const char *text, size_t len,
+			  struct ab_sourced *ret, struct ab_error *err)
 {
 	json_malloc_t get;
 	json_free_t put;
@@ -189,8 +179,7 @@ static int refuse_link(const struct ab_secret *secret, struct ab_error *err)
 static int open_file(const struct ab_secret *secret, struct ab_error *err)
 {
 	bool led;
-	ab_autofree char *real =
-		ab_reach_follow(&secret->writable, secret->file, &led);
+	ab_autofree char *real = ab_reach_follow(&secret->writable, secret->file, &led);
 	ab_autoclose int fd = -1;
 	struct stat st;
 
@@ -198,18 +187,17 @@ static int open_file(const struct ab_secret *secret, struct ab_error *err)
 		return refuse_link(secret, err);
 	fd = real ? ab_reach_open(real) : -1;
 	if (fd < 0 || fstat(fd, &st) < 0)
-		return ab_fail(err, AB_EUSAGE, errno, "the secret %s: open %s",
-			       secret->name, secret->file);
+		return ab_fail(err, AB_EUSAGE, errno, "the secret %s: open %s", secret->name,
+			       secret->file);
 	if (S_ISREG(st.st_mode))
 		return ab_take_fd(&fd);
-	ab_fail(err, AB_EUSAGE, 0, "the secret %s: %s is not a plain file",
-		secret->name, secret->file);
+	ab_fail(err, AB_EUSAGE, 0, "the secret %s: %s is not a plain file", secret->name,
+		secret->file);
 	return ab_hint(err, "it is read again when it changes; for anything "
 			    "else there is \"from\": \"command\"");
 }
 
-static int read_file(const struct ab_secret *secret, struct ab_sourced *ret,
-		     struct ab_error *err)
+static int read_file(const struct ab_secret *secret, struct ab_sourced *ret, struct ab_error *err)
 {
 	size_t room = secret->key ? FILE_MAX : AB_SECRET_MAX + 64;
 	ab_autoclose int fd = open_file(secret, err);
@@ -222,23 +210,21 @@ static int read_file(const struct ab_secret *secret, struct ab_sourced *ret,
 	text = ab_sourced_pages(room);
 	len = ab_read_full(fd, text, room);
 	if (len < 0)
-		r = ab_fail(err, AB_EUSAGE, errno, "the secret %s: read %s",
-			    secret->name, secret->file);
+		r = ab_fail(err, AB_EUSAGE, errno, "the secret %s: read %s", secret->name,
+			    secret->file);
 	else if ((size_t)len == room)
-		r = ab_fail(err, AB_EUSAGE, 0,
-			    "the secret %s: %s is too large (over %zu KiB)",
+		r = ab_fail(err, AB_EUSAGE, 0, "the secret %s: %s is too large (over %zu KiB)",
 			    secret->name, secret->file, room / 1024);
 	else if (secret->key)
 		r = pick_key_wiped(secret, text, (size_t)len, ret, err);
 	else
-		r = ab_sourced_keep(secret, secret->file, text, (size_t)len,
-				    ret, err);
+		r = ab_sourced_keep(secret, secret->file, text, (size_t)len, ret, err);
 	ab_sourced_drop(text, room);
 	return r;
 }
 
-int ab_source_read(const struct ab_secret *secret, char *const *env,
-		   unsigned ms, struct ab_sourced *ret, struct ab_error *err)
+int ab_source_read(const struct ab_secret *secret, char *const *env, unsigned ms,
+		   struct ab_sourced *ret, struct ab_error *err)
 {
 	struct ab_sourced s = { 0 };
 	int r = -1;

@@ -14,7 +14,7 @@ struct ab_error;
 
 /* A value in memory of its own, locked; wiped by fini. */
 struct ab_sourced {
-	char *data;	/* NULL: there is none (an unset variable) */
+	char *data; /* NULL: there is none (an unset variable) */
 	size_t len;
 };
 void ab_sourced_fini(struct ab_sourced *s);
@@ -25,8 +25,8 @@ void ab_sourced_fini(struct ab_sourced *s);
 
 /* A command has `ms` milliseconds; its standard error goes into the error's
  * text, escaped and without the value, its output nowhere. */
-int ab_source_read(const struct ab_secret *secret, char *const *env,
-		   unsigned ms, struct ab_sourced *ret, struct ab_error *err);
+int ab_source_read(const struct ab_secret *secret, char *const *env, unsigned ms,
+		   struct ab_sourced *ret, struct ab_error *err);
 
 /* The state of a file source: changes when it is written or replaced; 0: it
  * is no file, or is not there. */

@@ -12,7 +12,7 @@
 
 enum {
 	COMPLAINT = 2048, /* of a command, as much as is kept */
-	SHOWN = 300, /* and as much as is told */
+	SHOWN = 300,	  /* and as much as is told */
 };
 
 /* What a command said, if only a part of it, is not to be told by what it
@@ -23,8 +23,7 @@ static void cover(char *text, size_t len, const char *value, size_t value_len)
 
 	if (value_len < 4)
 		return;
-	while ((at = memmem(at, (size_t)(text + len - at), value, value_len)) !=
-	       NULL)
+	while ((at = memmem(at, (size_t)(text + len - at), value, value_len)) != NULL)
 		memset(at, '*', value_len);
 	/* The begin of one that was cut off. */
 	for (size_t n = value_len - 1; n >= 4; n--)
@@ -32,8 +31,7 @@ static void cover(char *text, size_t len, const char *value, size_t value_len)
 			memset(text + len - n, '*', n);
 }
 
-static void cover_lines(char *text, size_t len, const char *said,
-			size_t said_len)
+static void cover_lines(char *text, size_t len, const char *said, size_t said_len)
 {
 	const char *end = said + said_len;
 
@@ -61,41 +59,33 @@ static char *show_complaint(const char *text, size_t len)
 	return ab_buf_take(&b);
 }
 
-static int tell_failure(const struct ab_secret *secret,
-			const struct ab_ran *ran, unsigned ms,
+static int tell_failure(const struct ab_secret *secret, const struct ab_ran *ran, unsigned ms,
 			const char *complaint, struct ab_error *err)
 {
 	const char *name = secret->name, *program = secret->command.v[0];
 
 	switch (ran->how) {
 	case AB_RAN_FAILED:
-		return ab_fail(err, AB_EUSAGE, ran->errnum,
-			       "the secret %s: run %s", name, program);
+		return ab_fail(err, AB_EUSAGE, ran->errnum, "the secret %s: run %s", name, program);
 	case AB_RAN_LATE:
-		return ab_fail(err, AB_EUSAGE, 0,
-			       "the secret %s: %s did not end in %g s%s", name,
+		return ab_fail(err, AB_EUSAGE, 0, "the secret %s: %s did not end in %g s%s", name,
 			       program, ms / 1000.0, complaint);
 	case AB_RAN_TOO_MUCH:
-		return ab_fail(err, AB_EUSAGE, 0,
-			       "the secret %s: %s said more than %d KiB", name,
+		return ab_fail(err, AB_EUSAGE, 0, "the secret %s: %s said more than %d KiB", name,
 			       program, AB_SECRET_MAX / 1024);
 	case AB_RAN_INTERRUPTED:
-		return ab_fail(err, AB_EUSAGE, EINTR, "the secret %s: run %s",
-			       name, program);
+		return ab_fail(err, AB_EUSAGE, EINTR, "the secret %s: run %s", name, program);
 	case AB_RAN_ENDED:
 		break;
 	}
 	if (WIFSIGNALED(ran->status))
-		return ab_fail(err, AB_EUSAGE, 0,
-			       "the secret %s: %s was ended by signal %d%s",
+		return ab_fail(err, AB_EUSAGE, 0, "the secret %s: %s was ended by signal %d%s",
 			       name, program, WTERMSIG(ran->status), complaint);
-	return ab_fail(err, AB_EUSAGE, 0,
-		       "the secret %s: %s ended with status %d%s", name,
-		       program, WEXITSTATUS(ran->status), complaint);
+	return ab_fail(err, AB_EUSAGE, 0, "the secret %s: %s ended with status %d%s", name, program,
+		       WEXITSTATUS(ran->status), complaint);
 }
 
-static int refuse_program(const struct ab_secret *secret, const char *path,
-			  struct ab_error *err)
+static int refuse_program(const struct ab_secret *secret, const char *path, struct ab_error *err)
 {
 	ab_fail(err, AB_EUSAGE, 0,
 		"the secret %s: its command would run %s on the host, which "
@@ -125,15 +115,13 @@ static int check_words(const struct ab_secret *secret, struct ab_error *err)
 	const struct ab_strv *words = &secret->command;
 
 	if (words->v[0][0] != '/' && strchr(words->v[0], '/')) {
-		ab_fail(err, AB_EUSAGE, 0,
-			"the secret %s: the program %s is not a whole path",
+		ab_fail(err, AB_EUSAGE, 0, "the secret %s: the program %s is not a whole path",
 			secret->name, words->v[0]);
 		return ab_hint(err, "its command is run in /, not in the "
 				    "workspace; write where it is");
 	}
 	for (size_t i = 0; i < words->len; i++)
-		if (words->v[i][0] == '/' &&
-		    is_boxs(&secret->writable, words->v[i]))
+		if (words->v[i][0] == '/' && is_boxs(&secret->writable, words->v[i]))
 			return refuse_program(secret, words->v[i], err);
 	return 0;
 }
@@ -159,8 +147,7 @@ static char *safe_path(const struct ab_strv *writable, const char *path)
 }
 
 /* The same entries, which hold values and are copied nowhere, but for PATH. */
-static char **safe_environ(const struct ab_strv *writable, char *const *env,
-			   char **ret_path)
+static char **safe_environ(const struct ab_strv *writable, char *const *env, char **ret_path)
 {
 	size_t n = 0;
 	char **list;
@@ -205,8 +192,8 @@ int ab_source_run(const struct ab_secret *secret, char *const *env, unsigned ms,
 	ab_program_run(&program, &ran);
 	if (ran.how == AB_RAN_ENDED && ran.status == 0) {
 		ret->data = program.out;
-		r = ab_sourced_keep(secret, secret->command.v[0], program.out,
-				    ran.out_len, ret, err);
+		r = ab_sourced_keep(secret, secret->command.v[0], program.out, ran.out_len, ret,
+				    err);
 	} else {
 		ab_autofree char *said = NULL;
 

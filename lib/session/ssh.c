@@ -46,8 +46,7 @@ char *ab_ssh_command(const char *program)
 {
 	ab_autofree char *doubled = double_percents(program);
 	ab_autofree char *word = quote(doubled);
-	ab_autofree char *option =
-		ab_printf("ProxyCommand=%s connect %%h %%p", word);
+	ab_autofree char *option = ab_printf("ProxyCommand=%s connect %%h %%p", word);
 	ab_autofree char *outer = quote(option);
 
 	return ab_printf("ssh -o %s", outer);
@@ -66,8 +65,7 @@ void ab_ssh_fill(struct ab_spec *spec)
 	char path[PATH_MAX];
 	ssize_t n;
 
-	if (ab_env_get(&spec->env, "GIT_SSH_COMMAND") ||
-	    ab_env_get(&spec->env, "GIT_SSH"))
+	if (ab_env_get(&spec->env, "GIT_SSH_COMMAND") || ab_env_get(&spec->env, "GIT_SSH"))
 		return;
 	n = readlink("/proc/self/exe", path, sizeof(path) - 1);
 	if (n <= 0)

@@ -57,25 +57,23 @@ static int check_owner(int fd, const char *path, struct ab_error *err)
 	if (st.st_uid != geteuid())
 		ab_fail(err, AB_ESYSTEM, 0, "%s belongs to another user", path);
 	else if (st.st_mode & 022)
-		ab_fail(err, AB_ESYSTEM, 0, "%s can be written by others",
-			path);
+		ab_fail(err, AB_ESYSTEM, 0, "%s can be written by others", path);
 	else
 		return 0;
-	return ab_hint(err, "choose another state folder with AGENTBOX_STATE, "
-			    "or: chmod 700 %s", path);
+	return ab_hint(err,
+		       "choose another state folder with AGENTBOX_STATE, "
+		       "or: chmod 700 %s",
+		       path);
 }
 
-static int open_sub(const struct ab_state *state, const char *name,
-		    struct ab_error *err)
+static int open_sub(const struct ab_state *state, const char *name, struct ab_error *err)
 {
 	int fd = openat(state->root, name, OPEN_DIR);
 
-	if (fd < 0 && errno == ENOENT &&
-	    (mkdirat(state->root, name, 0700) == 0 || errno == EEXIST))
+	if (fd < 0 && errno == ENOENT && (mkdirat(state->root, name, 0700) == 0 || errno == EEXIST))
 		fd = openat(state->root, name, OPEN_DIR);
 	if (fd < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "open %s/%s",
-			       state->path, name);
+		return ab_fail(err, AB_ESYSTEM, errno, "open %s/%s", state->path, name);
 	return fd;
 }
 
@@ -147,8 +145,7 @@ static bool is_taken(const struct ab_state *state, const char *id)
 	       fstatat(state->live, id, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-int ab_state_pick_id(const struct ab_state *state, char ret_id[8],
-		     struct ab_error *err)
+int ab_state_pick_id(const struct ab_state *state, char ret_id[8], struct ab_error *err)
 {
 	for (int tries = 0; tries < ID_TRIES; tries++) {
 		if (ab_run_pick_id(ret_id, err) < 0)
@@ -159,15 +156,14 @@ int ab_state_pick_id(const struct ab_state *state, char ret_id[8],
 	return ab_fail(err, AB_ESYSTEM, 0, "no id is free for the run");
 }
 
-int ab_run_create(const struct ab_state *state, const char *id,
-		  struct ab_run *ret, struct ab_error *err)
+int ab_run_create(const struct ab_state *state, const char *id, struct ab_run *ret,
+		  struct ab_error *err)
 {
 	struct ab_run run = { .state = state, .dir = -1 };
 
 	snprintf(run.id, sizeof(run.id), "%s", id);
 	if (mkdirat(state->live, id, 0700) < 0) {
-		ab_fail(err, AB_ESYSTEM, errno, "make the run's folder in %s",
-			state->path);
+		ab_fail(err, AB_ESYSTEM, errno, "make the run's folder in %s", state->path);
 		goto fail;
 	}
 	run.dir = openat(state->live, id, OPEN_DIR);
@@ -214,8 +210,7 @@ static void drop_unborn(const struct ab_run *run)
 }
 
 /* Locked by us now, hence dead; or alive and left alone. */
-static bool claim(const struct ab_state *state, const char *id,
-		  struct ab_run *ret)
+static bool claim(const struct ab_state *state, const char *id, struct ab_run *ret)
 {
 	struct ab_run run = { .state = state, .dir = -1 };
 
@@ -238,8 +233,7 @@ static bool claim(const struct ab_state *state, const char *id,
 	return true;
 }
 
-void ab_state_each_stale(const struct ab_state *state, ab_stale_fn fn,
-			 void *arg)
+void ab_state_each_stale(const struct ab_state *state, ab_stale_fn fn, void *arg)
 {
 	ab_autodir DIR *list = NULL;
 	const char *id;
@@ -261,8 +255,7 @@ void ab_state_each_stale(const struct ab_state *state, ab_stale_fn fn,
 }
 
 /* Its processes hold the lock as long as one of them lives. */
-static bool open_live(const struct ab_state *state, const char *id,
-		      struct ab_run *ret)
+static bool open_live(const struct ab_state *state, const char *id, struct ab_run *ret)
 {
 	struct ab_run run = { .state = state, .dir = -1 };
 
@@ -270,8 +263,7 @@ static bool open_live(const struct ab_state *state, const char *id,
 		return false;
 	memcpy(run.id, id, strlen(id) + 1);
 	run.dir = openat(state->live, id, OPEN_DIR);
-	if (run.dir < 0 || flock(run.dir, LOCK_SH | LOCK_NB) == 0 ||
-	    errno != EWOULDBLOCK) {
+	if (run.dir < 0 || flock(run.dir, LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK) {
 		ab_run_fini(&run);
 		return false;
 	}
@@ -279,8 +271,7 @@ static bool open_live(const struct ab_state *state, const char *id,
 	return true;
 }
 
-void ab_state_each_live(const struct ab_state *state, ab_live_fn fn,
-			void *arg)
+void ab_state_each_live(const struct ab_state *state, ab_live_fn fn, void *arg)
 {
 	ab_autodir DIR *list = ab_folder_list(state->live, ".");
 	struct ab_run run;
@@ -295,9 +286,9 @@ void ab_state_each_live(const struct ab_state *state, ab_live_fn fn,
 }
 
 struct search {
-	const char *name;	/* NULL: any */
-	struct ab_buf found;	/* the ids */
-	struct ab_run run;	/* the last of them */
+	const char *name;    /* NULL: any */
+	struct ab_buf found; /* the ids */
+	struct ab_run run;   /* the last of them */
 	size_t n;
 };
 
@@ -315,8 +306,8 @@ static void match_run(struct ab_run *run, void *arg)
 }
 
 /* 1: there is one; 0: none. */
-static int find_by_name(const struct ab_state *state, const char *name,
-			struct ab_run *ret, struct ab_error *err)
+static int find_by_name(const struct ab_state *state, const char *name, struct ab_run *ret,
+			struct ab_error *err)
 {
 	struct search s = { .name = name, .run = { .dir = -1 } };
 	int result;
@@ -324,8 +315,7 @@ static int find_by_name(const struct ab_state *state, const char *name,
 	ab_state_each_live(state, match_run, &s);
 	result = s.n == 1;
 	if (s.n > 1)
-		result = ab_fail(err, AB_EUSAGE, 0,
-				 "several runs are going on; say which one: %s",
+		result = ab_fail(err, AB_EUSAGE, 0, "several runs are going on; say which one: %s",
 				 s.found.data);
 	if (result == 1)
 		*ret = s.run;
@@ -335,8 +325,8 @@ static int find_by_name(const struct ab_state *state, const char *name,
 	return result;
 }
 
-int ab_state_find_live(const struct ab_state *state, const char *run,
-		       struct ab_run *ret, struct ab_error *err)
+int ab_state_find_live(const struct ab_state *state, const char *run, struct ab_run *ret,
+		       struct ab_error *err)
 {
 	struct stat st;
 	int found;
@@ -349,8 +339,7 @@ int ab_state_find_live(const struct ab_state *state, const char *run,
 	if (!run)
 		return ab_fail(err, AB_ESYSTEM, 0, "no run is going on");
 	if (!strchr(run, '/') && run[0] != '.' &&
-	    (fstatat(state->runs, run, &st, 0) == 0 ||
-	     fstatat(state->live, run, &st, 0) == 0))
+	    (fstatat(state->runs, run, &st, 0) == 0 || fstatat(state->live, run, &st, 0) == 0))
 		return ab_fail(err, AB_ESYSTEM, 0, "run %s has ended", run);
 	ab_fail(err, AB_ESYSTEM, 0, "there is no run %s", run);
 	return ab_hint(err, "those that go on: agentbox ps");

@@ -23,30 +23,28 @@
 struct ab_error;
 
 struct ab_state {
-	char *path;	/* real path of the directory */
+	char *path; /* real path of the directory */
 	int root;
 	int live, runs;
 };
 
 /* Makes what is missing; refuses a directory that others can write. */
-int ab_state_open(const char *path, struct ab_state *ret,
-		  struct ab_error *err);
+int ab_state_open(const char *path, struct ab_state *ret, struct ab_error *err);
 void ab_state_fini(struct ab_state *state);
 
 struct ab_run {
 	const struct ab_state *state;
 	char id[8];
-	int dir;	/* live/ID */
+	int dir; /* live/ID */
 };
 
 /* A short, typable name. */
 int ab_run_pick_id(char ret_id[8], struct ab_error *err);
 /* One that no live or kept run has. */
-int ab_state_pick_id(const struct ab_state *state, char ret_id[8],
-		     struct ab_error *err);
+int ab_state_pick_id(const struct ab_state *state, char ret_id[8], struct ab_error *err);
 /* Make and lock the directory of a new run. */
-int ab_run_create(const struct ab_state *state, const char *id,
-		  struct ab_run *ret, struct ab_error *err);
+int ab_run_create(const struct ab_state *state, const char *id, struct ab_run *ret,
+		  struct ab_error *err);
 /* The run has ended: live/ID becomes runs/ID. */
 void ab_run_retire(struct ab_run *run);
 void ab_run_fini(struct ab_run *run);
@@ -56,21 +54,19 @@ void ab_run_fini(struct ab_run *run);
  * each, with its directory locked; it is retired afterwards.
  */
 typedef void (*ab_stale_fn)(struct ab_run *run, void *arg);
-void ab_state_each_stale(const struct ab_state *state, ab_stale_fn fn,
-			 void *arg);
+void ab_state_each_stale(const struct ab_state *state, ab_stale_fn fn, void *arg);
 
 /* Calls back for each run that is going on, its directory open and not
  * locked; the callee may take it over (ab_run_fini). */
 typedef void (*ab_live_fn)(struct ab_run *run, void *arg);
-void ab_state_each_live(const struct ab_state *state, ab_live_fn fn,
-			void *arg);
+void ab_state_each_live(const struct ab_state *state, ab_live_fn fn, void *arg);
 
 /*
  * The directory of a run that is going on, by its id or its name; with NULL,
  * of the only one. Nothing is locked or changed.
  */
-int ab_state_find_live(const struct ab_state *state, const char *run,
-		       struct ab_run *ret, struct ab_error *err);
+int ab_state_find_live(const struct ab_state *state, const char *run, struct ab_run *ret,
+		       struct ab_error *err);
 
 /* state_name.c */
 
@@ -80,11 +76,10 @@ json_t *ab_run_start(const struct ab_run *run);
 char *ab_run_name(const struct ab_run *run);
 /* May a new run be called that? Letters, digits, - _ and ., at most 32; and
  * no run that is going on is called so already. */
-int ab_state_check_name(const struct ab_state *state, const char *name,
-			struct ab_error *err);
+int ab_state_check_name(const struct ab_state *state, const char *name, struct ab_error *err);
 /* The same, and nobody else is given a name until *ret_lock is closed: the
  * start record is to be written meanwhile. */
-int ab_state_claim_name(const struct ab_state *state, const char *name,
-			int *ret_lock, struct ab_error *err);
+int ab_state_claim_name(const struct ab_state *state, const char *name, int *ret_lock,
+			struct ab_error *err);
 
 #endif

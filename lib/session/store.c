@@ -17,11 +17,9 @@
 
 enum { LOCK_MS = 2000, LOCK_STEP_MS = 10 };
 
-int ab_store_broken(const struct ab_store *store, const char *why,
-		    struct ab_error *err)
+int ab_store_broken(const struct ab_store *store, const char *why, struct ab_error *err)
 {
-	ab_fail(err, AB_ECONFIG, 0, "%s in the state folder is broken: %s",
-		store->file, why);
+	ab_fail(err, AB_ECONFIG, 0, "%s in the state folder is broken: %s", store->file, why);
 	return ab_hint(err, "%s", store->hint);
 }
 
@@ -29,14 +27,12 @@ int ab_store_broken(const struct ab_store *store, const char *why,
  * for a moment only, and it is not waited for longer than for that. */
 int ab_store_lock(const struct ab_store *store, int state, struct ab_error *err)
 {
-	ab_autoclose int fd =
-		openat(state, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	ab_autoclose int fd = openat(state, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int64_t until = ab_now_ms() + LOCK_MS;
 
 	while (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0) {
 		if (errno != EWOULDBLOCK && errno != EINTR)
-			return ab_fail(err, AB_ESYSTEM, errno, "lock %s",
-				       store->file);
+			return ab_fail(err, AB_ESYSTEM, errno, "lock %s", store->file);
 		if (ab_now_ms() >= until) {
 			ab_fail(err, AB_ESYSTEM, 0,
 				"the state folder is locked by another "
@@ -51,15 +47,14 @@ int ab_store_lock(const struct ab_store *store, int state, struct ab_error *err)
 	return ab_take_fd(&fd);
 }
 
-static int take_list(const struct ab_store *store, json_t *file, json_t **ret,
-		     struct ab_error *err)
+static int take_list(const struct ab_store *store, json_t *file, json_t **ret, struct ab_error *err)
 {
 	json_int_t version;
 	json_error_t wrong;
 	json_t *list;
 
-	if (json_unpack_ex(file, &wrong, JSON_STRICT, "{s:I,s:o}", "version",
-			   &version, store->list, &list) < 0)
+	if (json_unpack_ex(file, &wrong, JSON_STRICT, "{s:I,s:o}", "version", &version, store->list,
+			   &list) < 0)
 		return ab_store_broken(store, wrong.text, err);
 	if (version != 1 || !json_is_array(list))
 		return ab_store_broken(store, "its version is not known", err);
@@ -67,8 +62,7 @@ static int take_list(const struct ab_store *store, json_t *file, json_t **ret,
 	return 0;
 }
 
-int ab_store_read(const struct ab_store *store, int state, json_t **ret,
-		  struct ab_error *err)
+int ab_store_read(const struct ab_store *store, int state, json_t **ret, struct ab_error *err)
 {
 	ab_autoclose int fd = ab_approval_open(state, store->file);
 	ab_autofree char *text = NULL;
@@ -81,10 +75,8 @@ int ab_store_read(const struct ab_store *store, int state, json_t **ret,
 	if (fd < 0 && errno == ENOENT)
 		return 0;
 	if (fd < 0 || ab_read_all(fd, store->max, &text, &len) < 0)
-		return ab_store_broken(store,
-				       errno == EPERM ? "others can write it"
-						      : strerror(errno),
-				       err);
+		return ab_store_broken(
+			store, errno == EPERM ? "others can write it" : strerror(errno), err);
 	file = json_loadb(text, len, JSON_REJECT_DUPLICATES, &wrong);
 	if (!file)
 		return ab_store_broken(store, wrong.text, err);
@@ -103,8 +95,8 @@ void ab_store_entry(struct ab_buf *text)
 	ab_buf_puts(text, text->data[text->len - 1] == '[' ? "\n" : ",\n");
 }
 
-int ab_store_replace(const struct ab_store *store, int state,
-		     struct ab_buf *text, struct ab_error *err)
+int ab_store_replace(const struct ab_store *store, int state, struct ab_buf *text,
+		     struct ab_error *err)
 {
 	ab_autoclose int fd = -1;
 	char tmp[32];
@@ -114,8 +106,8 @@ int ab_store_replace(const struct ab_store *store, int state,
 	/* We have the lock: what is there was left by one that was killed. */
 	unlinkat(state, tmp, 0);
 	fd = openat(state, tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (fd >= 0 && ab_write_all(fd, text->data, text->len) == 0 &&
-	    fsync(fd) == 0 && renameat(state, tmp, state, store->file) == 0)
+	if (fd >= 0 && ab_write_all(fd, text->data, text->len) == 0 && fsync(fd) == 0 &&
+	    renameat(state, tmp, state, store->file) == 0)
 		return 0;
 	ab_fail(err, AB_ESYSTEM, errno, "write %s", store->file);
 	unlinkat(state, tmp, 0);

@@ -33,7 +33,7 @@
 #include "session/terminal.h"
 
 enum {
-	GRACE_MS = 5000, /* between SIGTERM and SIGKILL, when the time is up */
+	GRACE_MS = 5000,  /* between SIGTERM and SIGKILL, when the time is up */
 	ANSWER_MS = 5000, /* for the last answers of proxy and broker */
 };
 
@@ -63,8 +63,7 @@ static void stop_with_command(struct supervisor *s)
 
 static void go_on(struct supervisor *s)
 {
-	bool front = s->what->terminal &&
-		     ab_terminal_resume(s->what->terminal);
+	bool front = s->what->terminal && ab_terminal_resume(s->what->terminal);
 
 	ab_box_tell(s->what->box, AB_MSG_RESUME, front);
 	if (s->what->desk->prompt)
@@ -85,7 +84,7 @@ static bool helped(struct supervisor *s, int sig)
 static void take_signal(struct supervisor *s, int sig)
 {
 	switch (sig) {
-	case SIGCHLD:	/* seen on the descriptors */
+	case SIGCHLD: /* seen on the descriptors */
 	case SIGPIPE:
 	case SIGTTIN:
 	case SIGTTOU:
@@ -122,8 +121,7 @@ static void signals_ready(struct ab_source *source, uint32_t events)
 static void arm(struct supervisor *s, uint64_t ms)
 {
 	struct itimerspec at = { .it_value = { .tv_sec = (time_t)(ms / 1000),
-					       .tv_nsec = (long)(ms % 1000) *
-							  1000000 } };
+					       .tv_nsec = (long)(ms % 1000) * 1000000 } };
 
 	timerfd_settime(s->timer.fd, 0, &at, NULL);
 }
@@ -190,8 +188,7 @@ static void take_terminal(struct supervisor *s, struct ab_fds *fds)
 {
 	if (fds->len == 0 || !s->what->terminal)
 		return;
-	if (ab_terminal_attach(s->what->terminal, ab_take_fd(&fds->v[0]),
-			       &s->loop, s->err) < 0)
+	if (ab_terminal_attach(s->what->terminal, ab_take_fd(&fds->v[0]), &s->loop, s->err) < 0)
 		ab_supervisor_give_up(s);
 }
 
@@ -203,26 +200,22 @@ static int take_listener(struct supervisor *s, const struct ab_holds *holds,
 		return 0;
 	s->listened = true;
 	if (fds->len != 1)
-		return ab_fail(s->err, AB_ESYSTEM, 0,
-			       "the box sent nothing to listen on");
+		return ab_fail(s->err, AB_ESYSTEM, 0, "the box sent nothing to listen on");
 	return ab_children_watch(s->what->children, fds->v[0], s->err);
 }
 
-static void take_holds(struct supervisor *s, const struct ab_holds *holds,
-		       const struct ab_fds *fds)
+static void take_holds(struct supervisor *s, const struct ab_holds *holds, const struct ab_fds *fds)
 {
 	if (s->started)
 		return;
 	s->started = true;
-	if (s->what->holds(s->what->arg, holds, s->err) < 0 ||
-	    take_listener(s, holds, fds) < 0)
+	if (s->what->holds(s->what->arg, holds, s->err) < 0 || take_listener(s, holds, fds) < 0)
 		ab_supervisor_give_up(s);
 	else if (s->what->timeout_ms)
 		arm(s, s->what->timeout_ms);
 }
 
-static void take_message(struct supervisor *s, const struct ab_msg *msg,
-			 struct ab_fds *fds)
+static void take_message(struct supervisor *s, const struct ab_msg *msg, struct ab_fds *fds)
 {
 	switch (msg->type) {
 	case AB_MSG_FAILED:
@@ -234,8 +227,7 @@ static void take_message(struct supervisor *s, const struct ab_msg *msg,
 		s->over = true;
 		break;
 	case AB_MSG_DIALED:
-		ab_supervisor_dialled(s, msg->value,
-				      fds->len ? ab_take_fd(&fds->v[0]) : -1);
+		ab_supervisor_dialled(s, msg->value, fds->len ? ab_take_fd(&fds->v[0]) : -1);
 		break;
 	case AB_MSG_TTY:
 		take_terminal(s, fds);
@@ -262,7 +254,7 @@ static void take_message(struct supervisor *s, const struct ab_msg *msg,
 		s->over = true;
 		break;
 	default:
-		break;	/* an answer that nobody waits for any more */
+		break; /* an answer that nobody waits for any more */
 	}
 }
 
@@ -323,12 +315,11 @@ static void judge_ready(struct ab_source *source, uint32_t events)
 	int r = ab_children_hear(s->what->children, &note, s->err);
 
 	(void)events;
-	if (r < 0 ||
-	    (r > 0 && ab_refusals_take(s->what->refusals, &note, s->err) < 0))
+	if (r < 0 || (r > 0 && ab_refusals_take(s->what->refusals, &note, s->err) < 0))
 		ab_supervisor_give_up(s);
 }
 
-static sigset_t before;	/* what the caller blocks */
+static sigset_t before; /* what the caller blocks */
 
 int ab_supervise_prepare(struct ab_error *err)
 {
@@ -351,37 +342,32 @@ static int open_sources(struct supervisor *s, struct ab_error *err)
 	sigset_t all;
 
 	sigfillset(&all);
-	s->signals = (struct ab_source){
-		.fd = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK),
-		.ready = signals_ready, .owner = s
-	};
+	s->signals = (struct ab_source){ .fd = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK),
+					 .ready = signals_ready,
+					 .owner = s };
 	s->timer = (struct ab_source){
-		.fd = what->timeout_ms ? timerfd_create(CLOCK_BOOTTIME,
-							TFD_CLOEXEC |
-								TFD_NONBLOCK) :
-					 -1,
-		.ready = timer_ready, .owner = s
+		.fd = what->timeout_ms ? timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK)
+				       : -1,
+		.ready = timer_ready,
+		.owner = s
 	};
-	s->box = (struct ab_source){ .fd = what->box->sock,
-				     .ready = box_ready, .owner = s };
+	s->box = (struct ab_source){ .fd = what->box->sock, .ready = box_ready, .owner = s };
 	s->broker = (struct ab_source){ .fd = ab_broker_fd(what->broker),
-					.ready = broker_ready, .owner = s };
+					.ready = broker_ready,
+					.owner = s };
 	if (what->children)
-		s->judge = (struct ab_source){
-			.fd = ab_children_fd(what->children),
-			.ready = judge_ready, .owner = s
-		};
+		s->judge = (struct ab_source){ .fd = ab_children_fd(what->children),
+					       .ready = judge_ready,
+					       .owner = s };
 	if (s->signals.fd < 0 || (what->timeout_ms && s->timer.fd < 0))
 		return ab_fail(err, AB_ESYSTEM, errno, "watch for signals");
 	if (ab_loop_add(&s->loop, &s->signals, EPOLLIN, err) < 0 ||
 	    ab_loop_add(&s->loop, &s->box, EPOLLIN, err) < 0 ||
 	    ab_loop_add(&s->loop, &s->broker, EPOLLIN, err) < 0)
 		return -1;
-	if (what->children &&
-	    ab_loop_add(&s->loop, &s->judge, EPOLLIN, err) < 0)
+	if (what->children && ab_loop_add(&s->loop, &s->judge, EPOLLIN, err) < 0)
 		return -1;
-	if (what->timeout_ms &&
-	    ab_loop_add(&s->loop, &s->timer, EPOLLIN, err) < 0)
+	if (what->timeout_ms && ab_loop_add(&s->loop, &s->timer, EPOLLIN, err) < 0)
 		return -1;
 	if (open_desk(s) < 0)
 		return -1;
@@ -416,8 +402,7 @@ static void answer_the_last(struct supervisor *s)
 	}
 }
 
-int ab_supervise(const struct ab_supervision *what, struct ab_outcome *ret,
-		 struct ab_error *err)
+int ab_supervise(const struct ab_supervision *what, struct ab_outcome *ret, struct ab_error *err)
 {
 	struct supervisor s = { .what = what,
 				.err = err,

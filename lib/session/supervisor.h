@@ -22,16 +22,15 @@ struct ab_secrets;
 struct ab_supervision {
 	struct ab_box *box;
 	struct ab_broker *broker;
-	struct ab_terminal *terminal;	/* or NULL */
-	struct ab_children *children;	/* or NULL: nobody is asked */
-	struct ab_refusals *refusals;	/* with children */
-	uint64_t timeout_ms;		/* 0: none */
+	struct ab_terminal *terminal; /* or NULL */
+	struct ab_children *children; /* or NULL: nobody is asked */
+	struct ab_refusals *refusals; /* with children */
+	uint64_t timeout_ms;	      /* 0: none */
 	/* Called once, when the command is about to start. */
-	int (*holds)(void *arg, const struct ab_holds *holds,
-		     struct ab_error *err);
+	int (*holds)(void *arg, const struct ab_holds *holds, struct ab_error *err);
 	void *arg;
-	struct ab_gate *gate;		/* or NULL: no network of ours */
-	struct ab_network *network;	/* of the box, for the gate; empty
+	struct ab_gate *gate;	    /* or NULL: no network of ours */
+	struct ab_network *network; /* of the box, for the gate; empty
 					 * when it has no door */
 	const char *run_id;
 	struct ab_log *log;
@@ -42,9 +41,9 @@ struct ab_supervision {
 };
 
 struct ab_outcome {
-	int status;		/* wait status of the command */
+	int status; /* wait status of the command */
 	bool timed_out;
-	struct ab_error failed;	/* code AB_ENONE when the command ran */
+	struct ab_error failed; /* code AB_ENONE when the command ran */
 };
 
 /* Blocks every signal; must come before the launch. */
@@ -54,7 +53,6 @@ void ab_supervise_release(void);
 
 /* Until the command has ended and init is gone. -1: we ourselves failed; the
  * box is dead then too. */
-int ab_supervise(const struct ab_supervision *what, struct ab_outcome *ret,
-		 struct ab_error *err);
+int ab_supervise(const struct ab_supervision *what, struct ab_outcome *ret, struct ab_error *err);
 
 #endif

@@ -7,8 +7,7 @@
 #include "session/supervisor_state.h"
 
 /* Never a value: which secret, and what became of it. */
-static void record_secret(struct supervisor *s, size_t i, const char *event,
-			  const char *reason)
+static void record_secret(struct supervisor *s, size_t i, const char *event, const char *reason)
 {
 	ab_autobuf struct ab_buf line = { 0 };
 
@@ -43,20 +42,17 @@ static void secret_tripped(void *arg, size_t i)
 	ab_supervisor_give_up(s);
 }
 
-void ab_supervisor_secret(struct supervisor *s,
-			  const struct ab_broker_news *news)
+void ab_supervisor_secret(struct supervisor *s, const struct ab_broker_news *news)
 {
 	size_t i = news->number;
 
 	if (!s->what->secrets || i >= s->what->secrets->len)
 		return;
-	record_secret(s, i, news->text ? "read" : "failed",
-		      news->text ? NULL : news->error.text);
+	record_secret(s, i, news->text ? "read" : "failed", news->text ? NULL : news->error.text);
 	if (news->text && s->what->gate)
 		ab_gate_secret(s->what->gate, i, news->text, news->len);
 	if (!news->text && !s->told[i])
-		s->what->unread(s->what->arg, s->what->secrets->v[i].name,
-				news->error.text);
+		s->what->unread(s->what->arg, s->what->secrets->v[i].name, news->error.text);
 	s->told[i] = !news->text;
 }
 
@@ -67,8 +63,7 @@ static void host_wanted(void *arg, const struct ab_wanted *wanted)
 	ab_desk_wanted(s->desk, wanted);
 }
 
-static void host_settled(void *arg, uint32_t number, enum ab_settled how,
-			 uint32_t released)
+static void host_settled(void *arg, uint32_t number, enum ab_settled how, uint32_t released)
 {
 	struct supervisor *s = arg;
 

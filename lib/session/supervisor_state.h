@@ -14,11 +14,11 @@ struct supervisor {
 	struct ab_loop loop;
 	struct ab_source signals, box, broker, judge, timer;
 	struct ab_desk *desk;
-	struct ab_timer grace;		/* of a stop that was asked for */
+	struct ab_timer grace; /* of a stop that was asked for */
 	bool started, over;
-	bool listened;	/* the judge has what it listens on */
-	bool asked_to_stop;	/* SIGTSTP was passed on */
-	bool told[AB_SECRETS_MAX];	/* that it cannot be read again */
+	bool listened;		   /* the judge has what it listens on */
+	bool asked_to_stop;	   /* SIGTSTP was passed on */
+	bool told[AB_SECRETS_MAX]; /* that it cannot be read again */
 	struct ab_error *err;
 	int result;
 };
@@ -32,7 +32,6 @@ void ab_supervisor_fail(void *arg, const struct ab_error *err);
  * that reads secrets again. */
 int ab_supervisor_attach(struct supervisor *s);
 void ab_supervisor_dialled(struct supervisor *s, int errnum, int fd);
-void ab_supervisor_secret(struct supervisor *s,
-			  const struct ab_broker_news *news);
+void ab_supervisor_secret(struct supervisor *s, const struct ab_broker_news *news);
 
 #endif

@@ -15,11 +15,10 @@
 #include "workspace/quarantine.h"
 #include "workspace/survey.h"
 
-void ab_sweep_lines(const struct ab_quarantine *quarantine,
-		    const struct ab_run *run, struct ab_strv *ret)
+void ab_sweep_lines(const struct ab_quarantine *quarantine, const struct ab_run *run,
+		    struct ab_strv *ret)
 {
-	const struct ab_quarantine_report *report =
-		ab_quarantine_report(quarantine);
+	const struct ab_quarantine_report *report = ab_quarantine_report(quarantine);
 
 	for (size_t i = 0; i < report->nmoved; i++) {
 		const struct ab_moved *m = &report->moved[i];
@@ -82,8 +81,7 @@ static void sweep_one(struct ab_run *run, void *arg)
 		ab_sweep_lines(quarantine, run, &lines);
 		ab_quarantine_close(quarantine);
 	} else {
-		ab_strv_addf(&lines, "what run %s left was not swept: %s",
-			     run->id, err.text);
+		ab_strv_addf(&lines, "what run %s left was not swept: %s", run->id, err.text);
 	}
 	ab_strv_extend(notes, &lines);
 	ab_record_open(&line, run->id, "end");

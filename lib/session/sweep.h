@@ -11,8 +11,8 @@ struct ab_state;
 struct ab_strv;
 
 /* The quarantine's report as sentences. */
-void ab_sweep_lines(const struct ab_quarantine *quarantine,
-		    const struct ab_run *run, struct ab_strv *ret);
+void ab_sweep_lines(const struct ab_quarantine *quarantine, const struct ab_run *run,
+		    struct ab_strv *ret);
 
 /* Sweep for every dead run; what was found, as sentences. */
 void ab_sweep_stale(const struct ab_state *state, struct ab_strv *notes);

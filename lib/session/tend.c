@@ -54,30 +54,25 @@ static bool is_due(int runs)
 	struct stat st;
 	time_t now = time(NULL);
 
-	return fstatat(runs, MARKER, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-	       st.st_mtime > now || now - st.st_mtime >= HOUR_S;
+	return fstatat(runs, MARKER, &st, AT_SYMLINK_NOFOLLOW) < 0 || st.st_mtime > now ||
+	       now - st.st_mtime >= HOUR_S;
 }
 
 static void mark(int runs, bool again)
 {
-	struct timespec times[2] = { { .tv_nsec = UTIME_OMIT },
-				     { .tv_nsec = UTIME_NOW } };
-	ab_autoclose int fd =
-		openat(runs, MARKER,
-		       O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK,
-		       0600);
+	struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, { .tv_nsec = UTIME_NOW } };
+	ab_autoclose int fd = openat(
+		runs, MARKER, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
 
 	if (again)
-		times[1] = (struct timespec){ .tv_sec = time(NULL) - HOUR_S +
-							AGAIN_S };
+		times[1] = (struct timespec){ .tv_sec = time(NULL) - HOUR_S + AGAIN_S };
 	if (fd >= 0)
 		futimens(fd, times);
 }
 
 static uint64_t read_age(const json_t *records)
 {
-	const char *text =
-		json_string_value(json_object_get(records, "keepFor"));
+	const char *text = json_string_value(json_object_get(records, "keepFor"));
 	uint64_t ms;
 
 	return text && ab_parse_duration(text, &ms) == 0 ? ms : AB_GC_ALL;
@@ -87,9 +82,8 @@ static uint64_t read_number(const json_t *records)
 {
 	const json_t *n = json_object_get(records, "keepRuns");
 
-	return json_is_integer(n) && json_integer_value(n) > 0
-		       ? (uint64_t)json_integer_value(n)
-		       : AB_GC_ALL;
+	return json_is_integer(n) && json_integer_value(n) > 0 ? (uint64_t)json_integer_value(n)
+							       : AB_GC_ALL;
 }
 
 static void clear_old(int runs, const char *policy, size_t len)

@@ -71,14 +71,12 @@ void ab_terminal_size(const struct ab_terminal *t, struct winsize *ret)
 	ioctl(out_fd(t) >= 0 ? out_fd(t) : in_fd(t), TIOCGWINSZ, ret);
 }
 
-static int make(const struct ab_tty *tty, struct ab_terminal **ret,
-		struct ab_error *err)
+static int make(const struct ab_tty *tty, struct ab_terminal **ret, struct ab_error *err)
 {
 	struct ab_terminal_live *live;
 	struct ab_terminal *t;
 
-	live = mmap(NULL, sizeof(*live), PROT_READ | PROT_WRITE,
-		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	live = mmap(NULL, sizeof(*live), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (live == MAP_FAILED)
 		return ab_fail(err, AB_ESYSTEM, errno, "remember the terminal");
 	t = ab_alloc(sizeof(*t));
@@ -100,9 +98,8 @@ static int make(const struct ab_tty *tty, struct ab_terminal **ret,
 	return 0;
 }
 
-int ab_terminal_open(struct ab_terminal **ret, uint32_t *ret_fds,
-		     uint16_t *ret_rows, uint16_t *ret_cols,
-		     struct ab_error *err)
+int ab_terminal_open(struct ab_terminal **ret, uint32_t *ret_fds, uint16_t *ret_rows,
+		     uint16_t *ret_cols, struct ab_error *err)
 {
 	struct ab_terminal *t;
 	struct winsize size;
@@ -131,9 +128,7 @@ int ab_terminal_open(struct ab_terminal **ret, uint32_t *ret_fds,
 
 int ab_terminal_open_own(struct ab_terminal **ret, struct ab_error *err)
 {
-	struct ab_tty tty = { .in = open("/dev/tty", O_RDWR | O_NOCTTY |
-							     O_NONBLOCK |
-							     O_CLOEXEC),
+	struct ab_tty tty = { .in = open("/dev/tty", O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC),
 			      .same = true,
 			      .beside = ab_tty_beside() };
 
@@ -160,14 +155,13 @@ const struct termios *ab_terminal_settings(const struct ab_terminal *t)
 
 void ab_terminal_make_raw(const struct ab_terminal *t, struct termios *termios)
 {
-	termios->c_iflag &= ~(tcflag_t)(IGNBRK | BRKINT | PARMRK | ISTRIP |
-					INLCR | IGNCR | ICRNL | IXON);
+	termios->c_iflag &=
+		~(tcflag_t)(IGNBRK | BRKINT | PARMRK | ISTRIP | INLCR | IGNCR | ICRNL | IXON);
 	/* What others of a pipeline print goes around us, and still needs its
 	 * line ends made; for ours, already made, it changes nothing. */
 	if (!t->pipeline)
 		termios->c_oflag &= ~(tcflag_t)OPOST;
-	termios->c_lflag &=
-		~(tcflag_t)(ECHO | ECHONL | ICANON | ISIG | IEXTEN);
+	termios->c_lflag &= ~(tcflag_t)(ECHO | ECHONL | ICANON | ISIG | IEXTEN);
 	termios->c_cflag &= ~(tcflag_t)(CSIZE | PARENB);
 	termios->c_cflag |= CS8;
 	/* 0: a read with nothing there returns, also where it could block. */
@@ -219,8 +213,7 @@ static void undo_modes(struct ab_terminal *t)
 	char text[AB_MODES_ROOM];
 
 	if (t->live->shown && out_fd(t) >= 0)
-		ab_relay_write(out_fd(t), text,
-			       ab_modes_undo(&t->live->modes, text));
+		ab_relay_write(out_fd(t), text, ab_modes_undo(&t->live->modes, text));
 	t->live->shown = false;
 }
 
@@ -234,8 +227,8 @@ void ab_terminal_redo_modes(struct ab_terminal *t)
 	ab_relay_write(out_fd(t), text, ab_modes_redo(&t->live->modes, text));
 }
 
-int ab_terminal_attach(struct ab_terminal *t, int master,
-		       struct ab_loop *loop, struct ab_error *err)
+int ab_terminal_attach(struct ab_terminal *t, int master, struct ab_loop *loop,
+		       struct ab_error *err)
 {
 	if (ab_relay_start(&t->relay, master, loop, err) < 0)
 		return -1;
@@ -303,8 +296,7 @@ void ab_terminal_close(struct ab_terminal *t)
 	free(t);
 }
 
-void ab_terminal_rescue_get(const struct ab_terminal *t,
-			    struct ab_terminal_rescue *ret)
+void ab_terminal_rescue_get(const struct ab_terminal *t, struct ab_terminal_rescue *ret)
 {
 	ret->fd = t ? any_fd(t) : -1;
 	ret->live = t ? t->live : NULL;
@@ -334,8 +326,7 @@ void ab_terminal_rescue(const struct ab_terminal_rescue *rescue)
 	/* The first byte ends a sequence of ours that was cut off. */
 	if (live->covered) {
 		ab_relay_write(rescue->fd, "\030", 1);
-		ab_relay_write(rescue->fd, text,
-			       ab_modes_uncover(&modes, text));
+		ab_relay_write(rescue->fd, text, ab_modes_uncover(&modes, text));
 	}
 	if (live->shown && live->same)
 		ab_relay_write(rescue->fd, text, ab_modes_undo(&modes, text));

@@ -25,9 +25,8 @@ struct ab_terminal;
  * Look at descriptors 0-2. ret_fds gets a bit for each that is a terminal; 0
  * and *ret NULL when none is. Changes nothing yet.
  */
-int ab_terminal_open(struct ab_terminal **ret, uint32_t *ret_fds,
-		     uint16_t *ret_rows, uint16_t *ret_cols,
-		     struct ab_error *err);
+int ab_terminal_open(struct ab_terminal **ret, uint32_t *ret_fds, uint16_t *ret_rows,
+		     uint16_t *ret_cols, struct ab_error *err);
 
 /* The terminal that controls us, for a guest only: the command has none. *ret
  * is NULL where there is no such terminal. Attached with the master -1. */
@@ -48,11 +47,11 @@ bool ab_terminal_claim(struct ab_terminal *terminal);
 
 /* Relay between the caller's terminal and this master (taken over): the
  * caller's becomes raw if we are in its foreground. */
-int ab_terminal_attach(struct ab_terminal *terminal, int master,
-		       struct ab_loop *loop, struct ab_error *err);
+int ab_terminal_attach(struct ab_terminal *terminal, int master, struct ab_loop *loop,
+		       struct ab_error *err);
 
 void ab_terminal_resize(struct ab_terminal *terminal);	/* SIGWINCH */
-void ab_terminal_suspend(struct ab_terminal *terminal);	/* cooked, quiet */
+void ab_terminal_suspend(struct ab_terminal *terminal); /* cooked, quiet */
 /* After SIGCONT. True: what is typed reaches the command, which may have its
  * terminal's foreground; false: it goes on in the background. */
 bool ab_terminal_resume(struct ab_terminal *terminal);
@@ -80,8 +79,7 @@ bool ab_terminal_able(const struct ab_terminal *terminal);
 bool ab_terminal_suits(const struct ab_terminal *terminal);
 /* Begin, or throw away what was typed and draw anew. False: not now. Ends by
  * itself when we are stopped or pushed into the background. */
-bool ab_terminal_hold(struct ab_terminal *terminal,
-		      const struct ab_terminal_guest *guest);
+bool ab_terminal_hold(struct ab_terminal *terminal, const struct ab_terminal_guest *guest);
 bool ab_terminal_held(const struct ab_terminal *terminal);
 void ab_terminal_redraw(struct ab_terminal *terminal);
 /* The box's program is told to draw itself anew if that is needed. */
@@ -100,12 +98,11 @@ void ab_terminal_close(struct ab_terminal *terminal);
  */
 struct ab_terminal_live;
 struct ab_terminal_rescue {
-	int fd;		/* the caller's terminal, or -1 */
+	int fd; /* the caller's terminal, or -1 */
 	const struct ab_terminal_live *live;
 };
 /* Before the fork; NULL: nothing to rescue. */
-void ab_terminal_rescue_get(const struct ab_terminal *terminal,
-			    struct ab_terminal_rescue *ret);
+void ab_terminal_rescue_get(const struct ab_terminal *terminal, struct ab_terminal_rescue *ret);
 void ab_terminal_rescue(const struct ab_terminal_rescue *rescue);
 
 #endif

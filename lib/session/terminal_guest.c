@@ -26,8 +26,7 @@ static bool is_free(const struct ab_terminal *t)
 {
 	struct termios now;
 
-	return t->live->raw ||
-	       (tcgetattr(in_fd(t), &now) == 0 && (now.c_lflag & ICANON));
+	return t->live->raw || (tcgetattr(in_fd(t), &now) == 0 && (now.c_lflag & ICANON));
 }
 
 bool ab_terminal_suits(const struct ab_terminal *t)
@@ -57,8 +56,7 @@ void ab_terminal_redraw(struct ab_terminal *t)
 	if (t->dirty)
 		return;
 	ab_terminal_size(t, &size);
-	t->guest.draw(t->guest.arg, &t->relay.own,
-		      size.ws_row ? size.ws_row : 24,
+	t->guest.draw(t->guest.arg, &t->relay.own, size.ws_row ? size.ws_row : 24,
 		      size.ws_col ? size.ws_col : 80);
 	ab_relay_arm(&t->relay);
 }
@@ -100,8 +98,7 @@ static void cover(struct ab_terminal *t)
 	ab_relay_arm(&t->relay);
 }
 
-bool ab_terminal_hold(struct ab_terminal *t,
-		      const struct ab_terminal_guest *guest)
+bool ab_terminal_hold(struct ab_terminal *t, const struct ab_terminal_guest *guest)
 {
 	if (!ab_terminal_able(t))
 		return false;
@@ -142,8 +139,7 @@ void ab_terminal_release(struct ab_terminal *t)
 	t->relay.held = false;
 	if (in_fd(t) >= 0 && ab_tty_foreground(in_fd(t)))
 		tcflush(in_fd(t), TCIFLUSH);
-	ab_buf_add(&t->relay.own, text,
-		   ab_modes_uncover(&t->live->modes, text));
+	ab_buf_add(&t->relay.own, text, ab_modes_uncover(&t->live->modes, text));
 	if (t->lent)
 		ab_terminal_step_back(t);
 	t->lent = false;

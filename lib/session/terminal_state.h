@@ -9,28 +9,28 @@
 #include "session/terminal.h"
 
 struct ab_terminal_live {
-	struct termios cooked;	/* as the caller had it */
-	struct ab_modes modes;	/* of what was written to it */
-	struct ab_modes next;	/* of that and what is being written */
+	struct termios cooked; /* as the caller had it */
+	struct ab_modes modes; /* of what was written to it */
+	struct ab_modes next;  /* of that and what is being written */
 	bool writing;
-	bool raw;		/* we have made it so */
-	bool shown;		/* the modes are in effect */
-	bool covered;		/* by a screen of ours */
-	bool same;		/* the screen is of the same terminal */
+	bool raw;     /* we have made it so */
+	bool shown;   /* the modes are in effect */
+	bool covered; /* by a screen of ours */
+	bool same;    /* the screen is of the same terminal */
 };
 
 struct ab_terminal {
 	struct ab_terminal_live *live;
 	struct ab_relay relay;
-	size_t attempt;	/* bytes that are being written */
+	size_t attempt; /* bytes that are being written */
 	bool pipeline;
-	bool beside;	/* the box may write there without us */
-	bool wanted;	/* the command may have what is typed */
-	bool alike;	/* the box's terminal has the caller's settings */
-	struct ab_terminal_guest guest;	/* while the relay is held */
-	bool dirty;	/* the guest has something new to draw */
-	bool lent;	/* raw only for the guest */
-	struct ab_timer nudge;	/* the box's size is to be put right */
+	bool beside;			/* the box may write there without us */
+	bool wanted;			/* the command may have what is typed */
+	bool alike;			/* the box's terminal has the caller's settings */
+	struct ab_terminal_guest guest; /* while the relay is held */
+	bool dirty;			/* the guest has something new to draw */
+	bool lent;			/* raw only for the guest */
+	struct ab_timer nudge;		/* the box's size is to be put right */
 };
 
 static inline int in_fd(const struct ab_terminal *t)

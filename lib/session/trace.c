@@ -68,8 +68,7 @@ static void describe_process(pid_t pid, struct ab_note *note)
 {
 	ab_exec_by(pid, note->by);
 	note->pid = ab_exec_own_pid(pid);
-	note->words = (uint32_t)ab_exec_words(pid, note->command,
-					      sizeof(note->command));
+	note->words = (uint32_t)ab_exec_words(pid, note->command, sizeof(note->command));
 }
 
 /* One that is too long is told by its end: its beginning is the name of
@@ -85,8 +84,7 @@ static void copy_path(char *to, size_t room, const char *path)
 }
 
 /* The file of the program; a kernel thread has none, and none calls us. */
-static void describe_exe(struct ab_arena *arena, pid_t pid,
-			 struct ab_note *note)
+static void describe_exe(struct ab_arena *arena, pid_t pid, struct ab_note *note)
 {
 	const char *exe = ab_exec_link(arena, "/proc/%d/exe", pid);
 
@@ -116,8 +114,7 @@ static bool note_call(struct ab_trace *trace, struct ab_arena *arena, pid_t pid,
 	else
 		snprintf(ret->call, sizeof(ret->call), "%d", call->nr);
 	copy(ret->rule, sizeof(ret->rule), "syscalls");
-	copy(ret->reason, sizeof(ret->reason),
-	     "a system call that is closed in the box");
+	copy(ret->reason, sizeof(ret->reason), "a system call that is closed in the box");
 	describe_exe(arena, pid, ret);
 	return is_new(trace, key_of(ret, ""));
 }
@@ -142,15 +139,13 @@ static bool note_file(struct ab_trace *trace, struct ab_arena *arena, pid_t pid,
 }
 
 bool ab_trace_denied(struct ab_trace *trace, struct ab_arena *arena, pid_t pid,
-		     const struct seccomp_data *call, uint32_t verdict,
-		     struct ab_note *ret)
+		     const struct seccomp_data *call, uint32_t verdict, struct ab_note *ret)
 {
 	bool fresh;
 
 	*ret = (struct ab_note){ .told = 1 };
-	fresh = verdict == SECCOMP_RET_ALLOW
-			? note_file(trace, arena, pid, call, ret)
-			: note_call(trace, arena, pid, call, ret);
+	fresh = verdict == SECCOMP_RET_ALLOW ? note_file(trace, arena, pid, call, ret)
+					     : note_call(trace, arena, pid, call, ret);
 	if (!fresh)
 		return false;
 	describe_process(pid, ret);
@@ -159,16 +154,14 @@ bool ab_trace_denied(struct ab_trace *trace, struct ab_arena *arena, pid_t pid,
 	return true;
 }
 
-bool ab_trace_program(struct ab_trace *trace, const char *real,
-		      struct ab_note *ret)
+bool ab_trace_program(struct ab_trace *trace, const char *real, struct ab_note *ret)
 {
 	uint64_t key = mix(0xcbf29ce484222325, real);
 
 	for (size_t i = 0; i < trace->nprograms; i++)
 		if (trace->programs[i] == key)
 			return false;
-	if (trace->nprograms == PROGRAMS_MAX ||
-	    strlen(real) >= sizeof(ret->path))
+	if (trace->nprograms == PROGRAMS_MAX || strlen(real) >= sizeof(ret->path))
 		return false;
 	*ret = (struct ab_note){ .kind = AB_NOTE_PROGRAM, .told = 1 };
 	copy(ret->path, sizeof(ret->path), real);

@@ -39,15 +39,13 @@ static int find(const struct look *l, int dir, const char *path, bool nofollow,
 }
 
 /* The name in these arguments. */
-static int find_at(const struct look *l, int dir, int path, bool nofollow,
-		   struct ab_found *ret)
+static int find_at(const struct look *l, int dir, int path, bool nofollow, struct ab_found *ret)
 {
 	const char *text;
 
 	if (ab_exec_path(l->arena, l->pid, l->call->args[path], &text))
 		return -1;
-	return find(l, dir < 0 ? AT_FDCWD : (int)l->call->args[dir], text,
-		    nofollow, ret);
+	return find(l, dir < 0 ? AT_FDCWD : (int)l->call->args[dir], text, nofollow, ret);
 }
 
 static bool is_there(const struct ab_found *f)
@@ -58,8 +56,7 @@ static bool is_there(const struct ab_found *f)
 /* Nothing but one name is missing. */
 static bool can_be_made(const struct ab_found *f)
 {
-	return f->errnum == ENOENT && S_ISDIR(f->st.st_mode) &&
-	       !strchr(f->rest, '/');
+	return f->errnum == ENOENT && S_ISDIR(f->st.st_mode) && !strchr(f->rest, '/');
 }
 
 /*
@@ -68,8 +65,7 @@ static bool can_be_made(const struct ab_found *f)
  */
 static bool is_held_back(int fd, int mode)
 {
-	return syscall(SYS_faccessat2, fd, "", mode,
-		       AT_EMPTY_PATH | AT_EACCESS) < 0 &&
+	return syscall(SYS_faccessat2, fd, "", mode, AT_EMPTY_PATH | AT_EACCESS) < 0 &&
 	       errno == EROFS;
 }
 
@@ -110,13 +106,11 @@ static bool is_masked(const struct look *l, const struct ab_found *f)
 /* Into a mask nobody can go; root, whom the box has not, does not see that. */
 static bool is_cut_off(const struct look *l, const struct ab_found *f)
 {
-	return (f->errnum == EACCES ||
-		(f->errnum == ENOENT && l->terms->uid == 0)) &&
+	return (f->errnum == EACCES || (f->errnum == ENOENT && l->terms->uid == 0)) &&
 	       is_masked(l, f);
 }
 
-static bool say_mask(const struct look *l, const struct ab_found *f,
-		     const char *access)
+static bool say_mask(const struct look *l, const struct ab_found *f, const char *access)
 {
 	const char *path = ab_found_path(l->arena, f);
 
@@ -124,31 +118,26 @@ static bool say_mask(const struct look *l, const struct ab_found *f,
 }
 
 /* `fd` is what cannot be written: the thing itself, or the folder. */
-static bool say_write(const struct look *l, const struct ab_found *f, int fd,
-		      bool whole)
+static bool say_write(const struct look *l, const struct ab_found *f, int fd, bool whole)
 {
 	const char *path = ab_found_path(l->arena, f);
 
-	return path &&
-	       ab_trace_write(l->arena, l->terms, path, whole, l->ret) &&
-	       (strcmp(l->ret->rule, "filesystem.write") != 0 ||
-		!is_read_only_outside(l, fd));
+	return path && ab_trace_write(l->arena, l->terms, path, whole, l->ret) &&
+	       (strcmp(l->ret->rule, "filesystem.write") != 0 || !is_read_only_outside(l, fd));
 }
 
 static bool look_make(const struct look *l, const struct ab_found *f)
 {
 	if (is_cut_off(l, f))
 		return say_mask(l, f, "write");
-	return can_be_made(f) && is_held_back(f->fd, W_OK | X_OK) &&
-	       say_write(l, f, f->fd, true);
+	return can_be_made(f) && is_held_back(f->fd, W_OK | X_OK) && say_write(l, f, f->fd, true);
 }
 
 static bool is_mount_point(int fd)
 {
 	struct statx stx;
 
-	return statx(fd, "", AT_EMPTY_PATH | AT_NO_AUTOMOUNT, STATX_TYPE,
-		     &stx) == 0 &&
+	return statx(fd, "", AT_EMPTY_PATH | AT_NO_AUTOMOUNT, STATX_TYPE, &stx) == 0 &&
 	       (stx.stx_attributes & STATX_ATTR_MOUNT_ROOT);
 }
 
@@ -197,8 +186,7 @@ static bool look_open(const struct look *l, const struct ab_found *f, int flags)
 	if (is_masked(l, f))
 		return say_mask(l, f, writes ? "write" : "read");
 	if (S_ISDIR(f->st.st_mode))
-		return (flags & O_TMPFILE) == O_TMPFILE &&
-		       is_held_back(f->fd, W_OK | X_OK) &&
+		return (flags & O_TMPFILE) == O_TMPFILE && is_held_back(f->fd, W_OK | X_OK) &&
 		       say_write(l, f, f->fd, false);
 	return writes && S_ISREG(f->st.st_mode) && is_held_back(f->fd, W_OK) &&
 	       say_write(l, f, f->fd, false);
@@ -212,11 +200,10 @@ static const char *read_address(const struct look *l, int arg)
 
 	if (len <= offsetof(struct sockaddr_un, sun_path) || len > sizeof(un))
 		return NULL;
-	if (ab_exec_bytes(l->pid, l->call->args[arg], &un, len) ||
-	    un.sun_family != AF_UNIX || !un.sun_path[0])
+	if (ab_exec_bytes(l->pid, l->call->args[arg], &un, len) || un.sun_family != AF_UNIX ||
+	    !un.sun_path[0])
 		return NULL;
-	return ab_arena_ndup(l->arena, un.sun_path,
-			     strnlen(un.sun_path, sizeof(un.sun_path)));
+	return ab_arena_ndup(l->arena, un.sun_path, strnlen(un.sun_path, sizeof(un.sun_path)));
 }
 
 static bool look_connect(const struct look *l, const struct ab_found *f)
@@ -237,8 +224,7 @@ static bool look_socket(const struct look *l, const struct ab_touch *t)
 
 	if (!path || find(l, AT_FDCWD, path, t->kind == AB_TOUCH_BIND, &f) < 0)
 		return false;
-	told = t->kind == AB_TOUCH_BIND ? look_make(l, &f)
-					: look_connect(l, &f);
+	told = t->kind == AB_TOUCH_BIND ? look_make(l, &f) : look_connect(l, &f);
 	ab_found_close(&f);
 	return told;
 }
@@ -249,8 +235,7 @@ static bool read_how(const struct look *l, const struct ab_touch *t, int *ret)
 	uint64_t how[3]; /* struct open_how: flags, mode, resolve */
 
 	if (l->call->args[t->flags + 1] < sizeof(how) ||
-	    ab_exec_bytes(l->pid, l->call->args[t->flags], how, sizeof(how)) ||
-	    how[2] != 0)
+	    ab_exec_bytes(l->pid, l->call->args[t->flags], how, sizeof(how)) || how[2] != 0)
 		return false;
 	*ret = (int)how[0];
 	return true;
@@ -280,8 +265,7 @@ static bool read_flags(const struct look *l, const struct ab_touch *t, int *ret)
 /* open: what has no access to the file is no access. */
 static bool is_only_name(const struct ab_touch *t, int flags)
 {
-	return (t->kind == AB_TOUCH_OPEN || t->kind == AB_TOUCH_OPEN2) &&
-	       (flags & O_PATH);
+	return (t->kind == AB_TOUCH_OPEN || t->kind == AB_TOUCH_OPEN2) && (flags & O_PATH);
 }
 
 /* Is the last name one that is not followed? */
@@ -291,8 +275,7 @@ static bool stays(const struct ab_touch *t, int flags)
 	case AB_TOUCH_OPEN:
 	case AB_TOUCH_OPEN2:
 	case AB_TOUCH_CREAT:
-		return (flags & O_NOFOLLOW) ||
-		       ((flags & O_CREAT) && (flags & O_EXCL));
+		return (flags & O_NOFOLLOW) || ((flags & O_CREAT) && (flags & O_EXCL));
 	case AB_TOUCH_CHANGE:
 		return t->nofollow || (flags & AT_SYMLINK_NOFOLLOW);
 	case AB_TOUCH_MAKE:
@@ -306,8 +289,8 @@ static bool stays(const struct ab_touch *t, int flags)
 	return false;
 }
 
-static bool look_at(const struct look *l, const struct ab_touch *t,
-		    const struct ab_found *f, int flags)
+static bool look_at(const struct look *l, const struct ab_touch *t, const struct ab_found *f,
+		    int flags)
 {
 	switch (t->kind) {
 	case AB_TOUCH_OPEN:
@@ -341,8 +324,7 @@ static bool look_target(const struct look *l, const struct ab_touch *t,
 	if (!is_there(&f))
 		told = look_make(l, &f);
 	else if (S_ISDIR(f.st.st_mode) != S_ISDIR(source->st.st_mode) ||
-		 (l->call->nr == __NR_renameat2 &&
-		  (l->call->args[4] & RENAME_NOREPLACE)))
+		 (l->call->nr == __NR_renameat2 && (l->call->args[4] & RENAME_NOREPLACE)))
 		told = false;
 	else
 		told = look_remove(l, &f);
@@ -350,9 +332,8 @@ static bool look_target(const struct look *l, const struct ab_touch *t,
 	return told;
 }
 
-bool ab_trace_look(struct ab_arena *arena, const struct ab_trace_terms *terms,
-		   pid_t pid, const struct seccomp_data *call,
-		   struct ab_denied *ret)
+bool ab_trace_look(struct ab_arena *arena, const struct ab_trace_terms *terms, pid_t pid,
+		   const struct seccomp_data *call, struct ab_denied *ret)
 {
 	const struct ab_touch *t = ab_touch_find(call->nr);
 	struct look l = { arena, terms, pid, call, ret };

@@ -37,8 +37,8 @@ static bool is_plain(const char *s)
 }
 
 /* "agentbox run --write /x -- ..."; nothing where it could not be typed. */
-static const char *suggest(struct ab_arena *arena, const char *option,
-			   const char *mark, const char *value)
+static const char *suggest(struct ab_arena *arena, const char *option, const char *mark,
+			   const char *value)
 {
 	ab_autobuf struct ab_buf b = { 0 };
 	ab_autofree char *word = ab_printf("%s%s", mark, value);
@@ -53,8 +53,7 @@ static const char *suggest(struct ab_arena *arena, const char *option,
 
 /* The deepest folder of the plan at or above the path; below a hidden root,
  * what is not named is as read-only as any. */
-static const struct ab_mount *deciding(const struct ab_trace_terms *terms,
-				       const char *path)
+static const struct ab_mount *deciding(const struct ab_trace_terms *terms, const char *path)
 {
 	const struct ab_mount *m = ab_plan_find(terms->plan, path);
 
@@ -74,10 +73,9 @@ static const char *entry_of(const struct ab_policy *policy, const char *path)
 	return NULL;
 }
 
-static bool is_protected(struct ab_arena *arena,
-			 const struct ab_trace_terms *terms,
-			 const struct ab_mount *m, const char *path,
-			 const char *reason, struct ab_denied *ret)
+static bool is_protected(struct ab_arena *arena, const struct ab_trace_terms *terms,
+			 const struct ab_mount *m, const char *path, const char *reason,
+			 struct ab_denied *ret)
 {
 	const char *entry = entry_of(terms->policy, m->path);
 
@@ -102,8 +100,8 @@ static bool is_small(const struct ab_trace_terms *terms, const char *path)
 	       !ab_names_opened(&terms->policy->fs.deny_write, path, &holds);
 }
 
-bool ab_trace_write(struct ab_arena *arena, const struct ab_trace_terms *terms,
-		    const char *path, bool whole, struct ab_denied *ret)
+bool ab_trace_write(struct ab_arena *arena, const struct ab_trace_terms *terms, const char *path,
+		    bool whole, struct ab_denied *ret)
 {
 	const struct ab_mount *m = deciding(terms, path);
 	ab_autofree char *dir = ab_path_parent(path);
@@ -115,8 +113,7 @@ bool ab_trace_write(struct ab_arena *arena, const struct ab_trace_terms *terms,
 	if (m && m->op == AB_MOUNT_MASK)
 		return ab_trace_mask(arena, terms, path, "write", ret);
 	if (m && m->op == AB_MOUNT_CLOSE)
-		return is_protected(arena, terms, m, path, "a protected name",
-				    ret);
+		return is_protected(arena, terms, m, path, "a protected name", ret);
 	/* What is writable in the box, and yet is not, is so outside too. */
 	if (m && m->op != AB_MOUNT_SHOW)
 		return false;
@@ -130,8 +127,7 @@ bool ab_trace_write(struct ab_arena *arena, const struct ab_trace_terms *terms,
 	return true;
 }
 
-bool ab_trace_unmount(struct ab_arena *arena,
-		      const struct ab_trace_terms *terms, const char *path,
+bool ab_trace_unmount(struct ab_arena *arena, const struct ab_trace_terms *terms, const char *path,
 		      struct ab_denied *ret)
 {
 	const struct ab_mount *m = ab_plan_find(terms->plan, path);
@@ -140,11 +136,9 @@ bool ab_trace_unmount(struct ab_arena *arena,
 		return false;
 	switch (m->op) {
 	case AB_MOUNT_CLOSE:
-		return is_protected(arena, terms, m, path, "a protected name",
-				    ret);
+		return is_protected(arena, terms, m, path, "a protected name", ret);
 	case AB_MOUNT_PIN:
-		return is_protected(arena, terms, m, path,
-				    "it leads to a protected name", ret);
+		return is_protected(arena, terms, m, path, "it leads to a protected name", ret);
 	case AB_MOUNT_MASK:
 		return ab_trace_mask(arena, terms, path, "write", ret);
 	case AB_MOUNT_SHOW:
@@ -155,14 +149,13 @@ bool ab_trace_unmount(struct ab_arena *arena,
 	return false;
 }
 
-bool ab_trace_mask(struct ab_arena *arena, const struct ab_trace_terms *terms,
-		   const char *path, const char *access, struct ab_denied *ret)
+bool ab_trace_mask(struct ab_arena *arena, const struct ab_trace_terms *terms, const char *path,
+		   const char *access, struct ab_denied *ret)
 {
 	const struct ab_mount *m = ab_plan_find(terms->plan, path);
 
 	/* A socket cannot be opened anyway. */
-	if (!m || m->op != AB_MOUNT_MASK ||
-	    ab_strv_has(terms->sockets, m->path))
+	if (!m || m->op != AB_MOUNT_MASK || ab_strv_has(terms->sockets, m->path))
 		return false;
 	*ret = (struct ab_denied){ .access = access,
 				   .path = path,
@@ -176,8 +169,8 @@ bool ab_trace_mask(struct ab_arena *arena, const struct ab_trace_terms *terms,
 	return true;
 }
 
-bool ab_trace_socket(struct ab_arena *arena, const struct ab_trace_terms *terms,
-		     const char *path, struct ab_denied *ret)
+bool ab_trace_socket(struct ab_arena *arena, const struct ab_trace_terms *terms, const char *path,
+		     struct ab_denied *ret)
 {
 	if (!ab_strv_has(terms->sockets, path))
 		return false;
@@ -188,7 +181,6 @@ bool ab_trace_socket(struct ab_arena *arena, const struct ab_trace_terms *terms,
 				   .path = path,
 				   .rule = "filesystem.unix",
 				   .reason = "a socket of the host",
-				   .hint = suggest(arena, "--allow-unix", "",
-						   path) };
+				   .hint = suggest(arena, "--allow-unix", "", path) };
 	return true;
 }

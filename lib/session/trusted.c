@@ -18,45 +18,42 @@ enum { BUNDLE_MAX = 16 * 1024 * 1024 };
  * several that are not one file: the newest manner of a distribution first,
  * those that are there for compatibility last. */
 const char *const ab_trusted_bundles[] = {
-	"/etc/ssl/certs/ca-certificates.crt", /* Debian, Alpine, Arch */
-	"/etc/pki/tls/certs/ca-bundle.crt", /* Fedora, RHEL */
-	"/etc/ssl/ca-bundle.pem", /* SUSE */
+	"/etc/ssl/certs/ca-certificates.crt",		     /* Debian, Alpine, Arch */
+	"/etc/pki/tls/certs/ca-bundle.crt",		     /* Fedora, RHEL */
+	"/etc/ssl/ca-bundle.pem",			     /* SUSE */
 	"/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem", /* RHEL 7 on */
-	"/etc/ca-certificates/extracted/tls-ca-bundle.pem", /* Arch */
-	"/var/lib/ca-certificates/ca-bundle.pem", /* SUSE */
-	"/etc/ssl/cert.pem", /* Alpine */
-	"/etc/pki/tls/cert.pem", /* OpenSSL on Fedora */
-	"/etc/pki/tls/cacert.pem", /* OpenELEC */
-	"/etc/ssl/certs/ca-bundle.crt", /* NixOS */
-	"/usr/lib/ssl/cert.pem", /* OpenSSL on Debian */
-	"/usr/local/ssl/cert.pem", /* OpenSSL, built by hand */
-	"/usr/share/ssl/certs/ca-bundle.crt", /* old Red Hat */
+	"/etc/ca-certificates/extracted/tls-ca-bundle.pem",  /* Arch */
+	"/var/lib/ca-certificates/ca-bundle.pem",	     /* SUSE */
+	"/etc/ssl/cert.pem",				     /* Alpine */
+	"/etc/pki/tls/cert.pem",			     /* OpenSSL on Fedora */
+	"/etc/pki/tls/cacert.pem",			     /* OpenELEC */
+	"/etc/ssl/certs/ca-bundle.crt",			     /* NixOS */
+	"/usr/lib/ssl/cert.pem",			     /* OpenSSL on Debian */
+	"/usr/local/ssl/cert.pem",			     /* OpenSSL, built by hand */
+	"/usr/share/ssl/certs/ca-bundle.crt",		     /* old Red Hat */
 	NULL,
 };
 
 /* No path twice; order does not matter. */
 const char *const ab_trusted_keystores[] = {
-	"/etc/ssl/certs/java/cacerts", /* Debian */
+	"/etc/ssl/certs/java/cacerts",		    /* Debian */
 	"/etc/pki/ca-trust/extracted/java/cacerts", /* Fedora */
 	"/etc/pki/java/cacerts",
-	"/var/lib/ca-certificates/java-cacerts", /* SUSE */
+	"/var/lib/ca-certificates/java-cacerts",	   /* SUSE */
 	"/etc/ca-certificates/extracted/java-cacerts.jks", /* Arch */
 	NULL,
 };
 
-int ab_trusted_read(const char *path, char **ret, size_t *ret_len,
-		    struct ab_error *err)
+int ab_trusted_read(const char *path, char **ret, size_t *ret_len, struct ab_error *err)
 {
-	ab_autoclose int fd =
-		open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	ab_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 		return 0;
 	if (ab_read_all(fd, BUNDLE_MAX, ret, ret_len) == 0)
 		return 1;
-	return ab_fail(err, AB_ESYSTEM, errno, "read certificates from %s",
-		       path);
+	return ab_fail(err, AB_ESYSTEM, errno, "read certificates from %s", path);
 }
 
 static int add_root(const char *path, struct ab_buf *b, struct ab_error *err)
@@ -68,8 +65,7 @@ static int add_root(const char *path, struct ab_buf *b, struct ab_error *err)
 	if (r <= 0)
 		return r;
 	if (len > BUNDLE_MAX - b->len)
-		return ab_fail(err, AB_ESYSTEM, EFBIG,
-			       "read certificates from %s", path);
+		return ab_fail(err, AB_ESYSTEM, EFBIG, "read certificates from %s", path);
 	ab_buf_add(b, data, len);
 	ab_buf_puts(b, "\n");
 	return 1;
@@ -85,8 +81,8 @@ static int add_system(char *const *env, struct ab_buf *b, struct ab_error *err)
 	return r;
 }
 
-int ab_trusted_roots(const struct ab_policy *policy, char *const *env,
-		     char **ret_pem, size_t *ret_len, struct ab_error *err)
+int ab_trusted_roots(const struct ab_policy *policy, char *const *env, char **ret_pem,
+		     size_t *ret_len, struct ab_error *err)
 {
 	const struct ab_strv *more = &policy->net.roots;
 	ab_autobuf struct ab_buf b = { 0 };
@@ -97,8 +93,7 @@ int ab_trusted_roots(const struct ab_policy *policy, char *const *env,
 		int r = add_root(more->v[i], &b, err);
 
 		if (r == 0)
-			ab_fail(err, AB_ECONFIG, 0,
-				"network.roots: %s cannot be read", more->v[i]);
+			ab_fail(err, AB_ECONFIG, 0, "network.roots: %s cannot be read", more->v[i]);
 		if (r <= 0)
 			return -1;
 	}

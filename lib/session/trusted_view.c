@@ -16,8 +16,7 @@ enum { JVMS_MAX = 64 };
 
 #define ALIAS "agentbox"
 
-static const char *const in_java_home[] = { "lib/security/cacerts",
-					    "jre/lib/security/cacerts" };
+static const char *const in_java_home[] = { "lib/security/cacerts", "jre/lib/security/cacerts" };
 
 /*
  * Sorted by name. What a client reads: instead of the system's certificates,
@@ -62,8 +61,8 @@ static void end_line(struct ab_buf *b)
 
 /* A file of the host's that was read, and what became of it. */
 struct source {
-	char *real; /* NULL: there is none */
-	size_t file; /* of the specification */
+	char *real;	  /* NULL: there is none */
+	size_t file;	  /* of the specification */
 	const char *name; /* in our own folder; NULL: it has none yet */
 };
 
@@ -108,8 +107,7 @@ static bool is_visible(const struct view *v, const char *real)
 }
 
 /* The bytes, then the authority: the bundle as the box sees it. */
-static char *merge(const struct view *v, const char *data, size_t len,
-		   size_t *ret_len)
+static char *merge(const struct view *v, const char *data, size_t len, size_t *ret_len)
 {
 	bool open = len > 0 && data[len - 1] != '\n';
 	char *merged = ab_alloc(len + open + v->pem_len + 1);
@@ -125,8 +123,8 @@ static char *merge(const struct view *v, const char *data, size_t len,
 
 /* A file of the host's that is seen for the first time, and that the box sees
  * too. 1, or 0: there is nothing to do. */
-static int read_new(const struct view *v, const char *path, char **ret_real,
-		    char **ret_data, size_t *ret_len, struct ab_error *err)
+static int read_new(const struct view *v, const char *path, char **ret_real, char **ret_data,
+		    size_t *ret_len, struct ab_error *err)
 {
 	ab_autofree char *real = ab_etc_follow(path);
 	int r;
@@ -166,8 +164,7 @@ static char *next_name(struct view *v)
 static const char *name_of(struct view *v, struct source *s)
 {
 	if (!s->name)
-		s->name =
-			ab_spec_share_file(v->spec, next_name(v), s->file)->path;
+		s->name = ab_spec_share_file(v->spec, next_name(v), s->file)->path;
 	return s->name;
 }
 
@@ -198,8 +195,7 @@ static int find_named(struct view *v, const char *variable, struct source **ret,
 {
 	const char *path = value_of(v->env, variable);
 	ab_autofree char *real = path ? realpath(path, NULL) : NULL;
-	const struct ab_mount *m =
-		real ? ab_plan_find(&v->spec->plan, real) : NULL;
+	const struct ab_mount *m = real ? ab_plan_find(&v->spec->plan, real) : NULL;
 	ab_autobuf struct ab_buf kept = { 0 };
 	ab_autofree char *data = NULL;
 	char *merged;
@@ -227,8 +223,7 @@ static int find_named(struct view *v, const char *variable, struct source **ret,
 	return 0;
 }
 
-static int set_variable(struct view *v, const struct variable *var,
-			struct ab_error *err)
+static int set_variable(struct view *v, const struct variable *var, struct ab_error *err)
 {
 	struct source *s = NULL;
 
@@ -261,21 +256,18 @@ static int cover_bundles(struct view *v, struct ab_error *err)
 }
 
 /* With one more; or, where it is of another kind, a new one in its place. */
-static uint8_t *make_keystore(const struct view *v, const char *data,
-			      size_t len, size_t *ret_len)
+static uint8_t *make_keystore(const struct view *v, const char *data, size_t len, size_t *ret_len)
 {
 	const struct ab_file *f = &v->spec->files[v->v[SYSTEM].file];
-	uint8_t *made = ab_keystore_add((const uint8_t *)data, len, ALIAS,
-					v->der, v->der_len, ret_len);
+	uint8_t *made =
+		ab_keystore_add((const uint8_t *)data, len, ALIAS, v->der, v->der_len, ret_len);
 
 	if (made || !v->v[SYSTEM].real)
 		return made;
-	return ab_keystore_new(f->data, f->len - v->pem_len, ALIAS, v->der,
-			       v->der_len, ret_len);
+	return ab_keystore_new(f->data, f->len - v->pem_len, ALIAS, v->der, v->der_len, ret_len);
 }
 
-static int cover_keystore(struct view *v, const char *path,
-			  struct ab_error *err)
+static int cover_keystore(struct view *v, const char *path, struct ab_error *err)
 {
 	ab_autofree char *data = NULL;
 	uint8_t *made;
@@ -298,8 +290,7 @@ static int cover_keystore(struct view *v, const char *path,
 	return 0;
 }
 
-static int cover_java_home(struct view *v, const char *home,
-			   struct ab_error *err)
+static int cover_java_home(struct view *v, const char *home, struct ab_error *err)
 {
 	for (size_t i = 0; i < AB_COUNT(in_java_home); i++) {
 		ab_autofree char *path = ab_path_join(home, in_java_home[i]);
@@ -317,8 +308,7 @@ static int cover_installed(struct view *v, struct ab_error *err)
 	struct dirent *e;
 	int r = 0;
 
-	for (int i = 0; dir && r == 0 && i < JVMS_MAX && (e = readdir(dir));
-	     i++) {
+	for (int i = 0; dir && r == 0 && i < JVMS_MAX && (e = readdir(dir)); i++) {
 		ab_autofree char *home = ab_path_join(top, e->d_name);
 
 		if (e->d_name[0] != '.')
@@ -351,9 +341,8 @@ static int fill(struct view *v, struct ab_error *err)
 	return cover_keystores(v, err);
 }
 
-int ab_trusted_fill(const char *pem, const uint8_t *der, size_t der_len,
-		    char *const *env, struct ab_spec *spec,
-		    struct ab_strv *ret_notes, struct ab_error *err)
+int ab_trusted_fill(const char *pem, const uint8_t *der, size_t der_len, char *const *env,
+		    struct ab_spec *spec, struct ab_strv *ret_notes, struct ab_error *err)
 {
 	struct view v = { .spec = spec,
 			  .pem = pem,

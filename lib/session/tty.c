@@ -82,16 +82,14 @@ static bool same_terminal(int a, int b)
 {
 	unsigned int x, y;
 
-	return a == b || (ioctl(a, TIOCGDEV, &x) == 0 &&
-			  ioctl(b, TIOCGDEV, &y) == 0 && x == y);
+	return a == b || (ioctl(a, TIOCGDEV, &x) == 0 && ioctl(b, TIOCGDEV, &y) == 0 && x == y);
 }
 
 static bool is_pipe(int fd)
 {
 	struct stat st;
 
-	return fstat(fd, &st) == 0 &&
-	       (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
+	return fstat(fd, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
 }
 
 bool ab_tty_beside(void)
@@ -123,8 +121,7 @@ void ab_tty_open(struct ab_tty *ret)
 	 * group, which may be the foreground's, with something else on 0: so
 	 * without the terminal there it is not plainly for us.
 	 */
-	tty.ours = (tty.fds & 1) && !tty.pipeline &&
-		   tcgetpgrp(tty.in) == getpgrp();
+	tty.ours = (tty.fds & 1) && !tty.pipeline && tcgetpgrp(tty.in) == getpgrp();
 	*ret = tty;
 }
 

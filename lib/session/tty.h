@@ -11,14 +11,14 @@
 #include <stdint.h>
 
 struct ab_tty {
-	uint32_t fds;		/* bits of 0-2 that are terminals */
-	int in, out;		/* close-on-exec, or -1; for the caller of
+	uint32_t fds;		    /* bits of 0-2 that are terminals */
+	int in, out;		    /* close-on-exec, or -1; for the caller of
 				 * ab_tty_open to close */
-	bool in_shared, out_shared;	/* could not be had: these may block */
-	bool same;		/* in and out are one terminal */
-	bool pipeline;		/* others may use it beside us */
-	bool ours;		/* plainly for us to read, from the start */
-	bool beside;		/* of ab_tty_beside */
+	bool in_shared, out_shared; /* could not be had: these may block */
+	bool same;		    /* in and out are one terminal */
+	bool pipeline;		    /* others may use it beside us */
+	bool ours;		    /* plainly for us to read, from the start */
+	bool beside;		    /* of ab_tty_beside */
 };
 
 /* Only looks. All closed and zero when no descriptor is a terminal. */

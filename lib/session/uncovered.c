@@ -46,8 +46,7 @@ static bool is_seen(const struct sight *s, const char *path)
 	}
 	if (ab_guards_cover(s->denied, s->ndenied, real))
 		return false;
-	return s->policy->fs.home != AB_HOME_PRIVATE ||
-	       !ab_path_within(path, s->policy->home);
+	return s->policy->fs.home != AB_HOME_PRIVATE || !ab_path_within(path, s->policy->home);
 }
 
 /* Is it one of those that a secret exports? */
@@ -75,30 +74,25 @@ static bool looks_secret(const struct ab_policy *policy, const char *name)
 static bool is_known(const char *name)
 {
 	for (size_t i = 0; i < ab_nuncovered; i++)
-		if (ab_uncovered[i].variable &&
-		    strcmp(ab_uncovered[i].variable, name) == 0)
+		if (ab_uncovered[i].variable && strcmp(ab_uncovered[i].variable, name) == 0)
 			return true;
 	return false;
 }
 
-static void find_known(const struct sight *sight, const struct ab_strv *env,
-		       struct ab_strv *ret)
+static void find_known(const struct sight *sight, const struct ab_strv *env, struct ab_strv *ret)
 {
 	for (size_t i = 0; i < ab_nuncovered; i++) {
 		const struct ab_uncovered *u = &ab_uncovered[i];
 		ab_autofree char *path = NULL;
-		const char *value =
-			u->variable ? ab_env_get(env, u->variable) : NULL;
+		const char *value = u->variable ? ab_env_get(env, u->variable) : NULL;
 
-		if (value && *value &&
-		    !is_placeholder(sight->policy, u->variable))
+		if (value && *value && !is_placeholder(sight->policy, u->variable))
 			ab_strv_addf(ret,
 				     "%s is passed, and no placeholder "
 				     "can stand for it: %s",
 				     u->variable, u->what);
 		if (u->file)
-			path = ab_path_resolve(u->file, "/",
-					       sight->policy->home);
+			path = ab_path_resolve(u->file, "/", sight->policy->home);
 		if (path && is_seen(sight, path))
 			ab_strv_addf(ret,
 				     "%s can be read, and no placeholder "
@@ -107,17 +101,15 @@ static void find_known(const struct sight *sight, const struct ab_strv *env,
 	}
 }
 
-static void find_passed(const struct ab_policy *policy,
-			const struct ab_strv *env, struct ab_strv *ret)
+static void find_passed(const struct ab_policy *policy, const struct ab_strv *env,
+			struct ab_strv *ret)
 {
 	for (size_t i = 0; i < env->len; i++) {
 		const char *entry = env->v[i];
 		ab_autofree char *name = ab_strndup(entry, strcspn(entry, "="));
 
-		if (entry[strlen(name)] == '\0' ||
-		    entry[strlen(name) + 1] == '\0' ||
-		    is_placeholder(policy, name) || is_known(name) ||
-		    !looks_secret(policy, name))
+		if (entry[strlen(name)] == '\0' || entry[strlen(name) + 1] == '\0' ||
+		    is_placeholder(policy, name) || is_known(name) || !looks_secret(policy, name))
 			continue;
 		ab_strv_addf(ret,
 			     "%s looks like a credential and is passed "
@@ -138,8 +130,7 @@ void ab_uncovered_find(const struct ab_policy *policy, char *const *caller,
 		ab_environment_build(policy, caller, &built, NULL);
 		/* A rule that cannot be kept hides nothing, and no run begins
 		 * with it. */
-		if (ab_expand_deny(&policy->fs.deny_read, &sight.denied,
-				   &sight.ndenied, &err) < 0)
+		if (ab_expand_deny(&policy->fs.deny_read, &sight.denied, &sight.ndenied, &err) < 0)
 			sight.ndenied = 0;
 	}
 	find_known(&sight, env, ret);

@@ -44,12 +44,10 @@ static bool is_denial(const char *line, size_t len)
 {
 	static const char key[] = "\"kind\":\"";
 	static const char *const kinds[] = { "violation\"", "exec\"" };
-	const char *kind =
-		memmem(line, len < 128 ? len : 128, key, sizeof(key) - 1);
+	const char *kind = memmem(line, len < 128 ? len : 128, key, sizeof(key) - 1);
 
 	for (size_t i = 0; kind && i < AB_COUNT(kinds); i++)
-		if (strncmp(kind + sizeof(key) - 1, kinds[i],
-			    strlen(kinds[i])) == 0)
+		if (strncmp(kind + sizeof(key) - 1, kinds[i], strlen(kinds[i])) == 0)
 			return true;
 	return false;
 }

@@ -14,7 +14,7 @@ struct wall {
 	enum wall_kind {
 		MASKED,
 		CLOSED,
-		SECRET,	/* covered or masked, for a value that is in it */
+		SECRET, /* covered or masked, for a value that is in it */
 	} kind;
 	dev_t dev;
 	ino_t ino;
@@ -33,10 +33,9 @@ static void add(struct ab_walls *w, const char *path, enum wall_kind kind)
 	/* A host socket that comes back is a late one: nothing is promised
 	 * about those. */
 	if (lstat(path, &st) == 0 && !S_ISSOCK(st.st_mode))
-		w->v[w->len++] = (struct wall){ .path = path,
-						.kind = kind,
-						.dev = st.st_dev,
-						.ino = st.st_ino };
+		w->v[w->len++] = (struct wall){
+			.path = path, .kind = kind, .dev = st.st_dev, .ino = st.st_ino
+		};
 }
 
 /* In a hidden or private folder nothing of the host's is seen. */
@@ -48,8 +47,7 @@ static bool is_inside(const struct ab_plan *plan, const char *path)
 	return m && (m->op == AB_MOUNT_MASK || m->op == AB_MOUNT_PRIVATE);
 }
 
-struct ab_walls *ab_walls_open(const struct ab_plan *plan,
-			       const struct ab_strv *secret)
+struct ab_walls *ab_walls_open(const struct ab_plan *plan, const struct ab_strv *secret)
 {
 	struct ab_walls *w = ab_alloc(sizeof(*w));
 
@@ -59,8 +57,7 @@ struct ab_walls *ab_walls_open(const struct ab_plan *plan,
 
 		if ((m->op == AB_MOUNT_CLOSE || m->op == AB_MOUNT_MASK) &&
 		    !ab_strv_has(secret, m->path))
-			add(w, m->path,
-			    m->op == AB_MOUNT_CLOSE ? CLOSED : MASKED);
+			add(w, m->path, m->op == AB_MOUNT_CLOSE ? CLOSED : MASKED);
 	}
 	/* The plan need not name them: where the box cannot write nothing has
 	 * to be closed. */
@@ -100,12 +97,11 @@ int ab_walls_explain(const struct ab_walls *walls, struct ab_error *err)
 			"%s was replaced on the host while the run was going "
 			"on, and was no longer %s: the run was ended",
 			path, w->kind == SECRET ? "hidden" : "protected");
-		ab_hint(err, w->kind == SECRET ?
-				     "in a folder that is denied for reading "
-				     "it can be replaced; --fallback warn only "
-				     "tells" :
-				     "look at the file, then run it again; "
-				     "--fallback warn only tells");
+		ab_hint(err, w->kind == SECRET ? "in a folder that is denied for reading "
+						 "it can be replaced; --fallback warn only "
+						 "tells"
+					       : "look at the file, then run it again; "
+						 "--fallback warn only tells");
 		return ab_step(err, "protected names");
 	}
 	return ab_fail(err, AB_EPROPERTY, 0, "a protected file was replaced");
@@ -120,12 +116,12 @@ void ab_walls_lines(const struct ab_walls *walls, struct ab_strv *ret)
 		if (!w->fallen)
 			continue;
 		path = ab_escape(w->path);
-		ab_strv_addf(ret, w->kind == CLOSED ?
-				     "%s was replaced on the host during the "
-				     "run; the command could change the new "
-				     "one: look at it" :
-				     "%s was replaced on the host during the "
-				     "run; the command could read the new one",
+		ab_strv_addf(ret,
+			     w->kind == CLOSED ? "%s was replaced on the host during the "
+						 "run; the command could change the new "
+						 "one: look at it"
+					       : "%s was replaced on the host during the "
+						 "run; the command could read the new one",
 			     path);
 	}
 }

@@ -19,8 +19,7 @@ struct ab_walls;
 /* Remember what the plan closes and masks, as it is now, and files that are
  * hidden or covered because values of secrets are in them. The lists live
  * longer. */
-struct ab_walls *ab_walls_open(const struct ab_plan *plan,
-			       const struct ab_strv *secret);
+struct ab_walls *ab_walls_open(const struct ab_plan *plan, const struct ab_strv *secret);
 
 /* Look again. True: something protected was replaced, or one of those files.
  * (What was only masked is told at the end: shells and tools rewrite such

@@ -21,8 +21,7 @@ static bool is_writable(const struct ab_plan *plan, const char *folder)
 /* One step, which is through no link. */
 static void enter(char **at, const char *name)
 {
-	char *next = strcmp(name, "..") == 0 ? ab_path_parent(*at)
-					     : ab_path_join(*at, name);
+	char *next = strcmp(name, "..") == 0 ? ab_path_parent(*at) : ab_path_join(*at, name);
 
 	free(*at);
 	*at = next;
@@ -50,9 +49,7 @@ bool ab_way_is_open(const struct ab_plan *plan, const char *path)
 		if (strcmp(name, ".") == 0)
 			continue;
 		next = ab_path_join(at, name);
-		len = strcmp(name, "..") == 0
-			      ? -1
-			      : readlink(next, target, sizeof(target) - 1);
+		len = strcmp(name, "..") == 0 ? -1 : readlink(next, target, sizeof(target) - 1);
 		if (len < 0) {
 			enter(&at, name);
 			continue;

@@ -14,8 +14,8 @@ enum {
 
 static bool is_plain(unsigned char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	       (c >= '0' && c <= '9') || (c && strchr("._-+@", c));
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       (c && strchr("._-+@", c));
 }
 
 static void put_name(struct ab_buf *b, const char *exe)
@@ -76,8 +76,7 @@ char *ab_who_name(const json_t *who)
 	ab_buf_printf(&b, " (pid %lld", ab_who_pid(json_array_get(who, 0)));
 	shown = n - 1 < CHAIN_MAX ? n - 1 : CHAIN_MAX;
 	if (shown)
-		ab_buf_puts(&b, n - 1 > shown ? ", started by ... -> "
-					      : ", started by ");
+		ab_buf_puts(&b, n - 1 > shown ? ", started by ... -> " : ", started by ");
 	for (size_t i = shown; i > 0; i--) {
 		put_name(&b, ab_who_exe(json_array_get(who, i)));
 		ab_buf_puts(&b, i > 1 ? " -> " : "");

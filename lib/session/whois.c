@@ -69,8 +69,7 @@ pid_t ab_whois_pid(int pidfd)
 }
 
 /* The inode of the socket with this end; 0: there is none in this table. */
-static uint64_t find_inode(struct search *s, const char *table,
-			   const struct ab_peer *peer)
+static uint64_t find_inode(struct search *s, const char *table, const struct ab_peer *peer)
 {
 	ab_autoclose int dir = open_process(s, s->init), fd = -1;
 	char text[16384];
@@ -114,9 +113,7 @@ static bool has_socket(const struct search *s, pid_t pid)
 	snprintf(want, sizeof(want), "socket:[%" PRIu64 "]", s->inode);
 	for (int i = 0; i < AB_WHOIS_FDS && !found; i++) {
 		const char *fd = ab_folder_next(fds);
-		ssize_t n = fd ? readlinkat(dirfd(fds), fd, link,
-					    sizeof(link) - 1)
-			       : -1;
+		ssize_t n = fd ? readlinkat(dirfd(fds), fd, link, sizeof(link) - 1) : -1;
 
 		if (!fd)
 			break;
@@ -176,8 +173,7 @@ static bool read_status(int dir, pid_t *ret_inner, pid_t *ret_parent)
 	ab_autofree char *text = ab_alloc(STATUS_MAX);
 	ssize_t n = fd < 0 ? -1 : ab_read_full(fd, text, STATUS_MAX);
 
-	return n > 0 &&
-	       ab_whois_parse_status(text, (size_t)n, ret_inner, ret_parent);
+	return n > 0 && ab_whois_parse_status(text, (size_t)n, ret_inner, ret_parent);
 }
 
 /* Where the kernel tells no children: everybody with init's pid namespace,
@@ -254,8 +250,7 @@ static bool is_ours(const struct search *s, pid_t pid)
 }
 
 /* One of them; its parent, or 0 when there is no more to tell. */
-static pid_t write_process(const struct search *s, pid_t pid, bool first,
-			   struct ab_buf *b)
+static pid_t write_process(const struct search *s, pid_t pid, bool first, struct ab_buf *b)
 {
 	ab_autobuf struct ab_buf one = { 0 };
 	/* Held, so that all of it is about the same process. */
@@ -287,12 +282,10 @@ static pid_t find(struct search *s, const struct ab_peer *peer)
 void ab_whois(pid_t init, const struct ab_peer *peer, struct ab_buf *b)
 {
 	ab_autoclose int proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	ab_autofree pid_t *found =
-		ab_alloc(AB_WHOIS_PROCESSES * sizeof(found[0]));
-	struct search s = { .proc = proc,
-			    .init = init,
-			    .until = ab_now_ms() + AB_WHOIS_MS,
-			    .found = found };
+	ab_autofree pid_t *found = ab_alloc(AB_WHOIS_PROCESSES * sizeof(found[0]));
+	struct search s = {
+		.proc = proc, .init = init, .until = ab_now_ms() + AB_WHOIS_MS, .found = found
+	};
 	pid_t pid = init > 0 ? find(&s, peer) : 0;
 
 	ab_buf_puts(b, "[");

@@ -19,10 +19,10 @@ struct ab_peer;
 enum {
 	AB_WHOIS_MS = 200,
 	AB_WHOIS_PROCESSES = 4096,
-	AB_WHOIS_FDS = 1024,	/* of one process */
+	AB_WHOIS_FDS = 1024, /* of one process */
 	AB_WHOIS_CHAIN = 32,
 	AB_WHOIS_WORDS = 64,
-	AB_WHOIS_ARGV = 4096,	/* bytes of all of them */
+	AB_WHOIS_ARGV = 4096, /* bytes of all of them */
 };
 
 /*
@@ -45,15 +45,12 @@ struct ab_whois_socket {
 	bool listens;
 	uint64_t inode;
 };
-bool ab_whois_parse_socket(const char *line, size_t len,
-			   struct ab_whois_socket *ret);
-bool ab_whois_is_end(const struct ab_whois_socket *socket,
-		     const struct ab_peer *peer);
+bool ab_whois_parse_socket(const char *line, size_t len, struct ab_whois_socket *ret);
+bool ab_whois_is_end(const struct ab_whois_socket *socket, const struct ab_peer *peer);
 
 /* /proc/PID/status: the pid in the innermost namespace, and the parent as the
  * reader of the file sees it. */
-bool ab_whois_parse_status(const char *text, size_t len, pid_t *ret_inner,
-			   pid_t *ret_parent);
+bool ab_whois_parse_status(const char *text, size_t len, pid_t *ret_inner, pid_t *ret_parent);
 
 /* /proc/PID/cmdline as a JSON list; "..." is the last word of one that is cut.
  * `more`: of the file there is more than this. */

@@ -44,8 +44,7 @@ static int digit(char byte)
 }
 
 /* Up to `most` digits, at least one; *ret_len says how many. */
-static bool number(struct cursor *c, int base, size_t most, uint64_t *ret,
-		   size_t *ret_len)
+static bool number(struct cursor *c, int base, size_t most, uint64_t *ret, size_t *ret_len)
 {
 	uint64_t n = 0;
 	size_t len = 0;
@@ -79,8 +78,7 @@ static bool address(struct cursor *c, struct ab_whois_socket *ret)
 		c->at += 8;
 	}
 	ret->v6 = words == 4;
-	if ((words != 1 && words != 4) || !take(c, ':') ||
-	    !number(c, 16, 4, &n, NULL))
+	if ((words != 1 && words != 4) || !take(c, ':') || !number(c, 16, 4, &n, NULL))
 		return false;
 	ret->port = (uint16_t)n;
 	return true;
@@ -97,8 +95,7 @@ static void unmap(struct ab_whois_socket *s)
 	memset(s->addr + 4, 0, 12);
 }
 
-bool ab_whois_parse_socket(const char *line, size_t len,
-			   struct ab_whois_socket *ret)
+bool ab_whois_parse_socket(const char *line, size_t len, struct ab_whois_socket *ret)
 {
 	struct cursor c = { line, line + len };
 	struct ab_whois_socket s = { 0 };
@@ -119,29 +116,25 @@ bool ab_whois_parse_socket(const char *line, size_t len,
 	for (int i = 0; i < 5; i++)
 		skip_word(&c);
 	skip_blanks(&c);
-	if (!number(&c, 10, 19, &s.inode, NULL) ||
-	    (c.at < c.end && *c.at != ' ' && *c.at != '\n'))
+	if (!number(&c, 10, 19, &s.inode, NULL) || (c.at < c.end && *c.at != ' ' && *c.at != '\n'))
 		return false;
 	unmap(&s);
 	*ret = s;
 	return true;
 }
 
-bool ab_whois_is_end(const struct ab_whois_socket *socket,
-		     const struct ab_peer *peer)
+bool ab_whois_is_end(const struct ab_whois_socket *socket, const struct ab_peer *peer)
 {
 	struct ab_whois_socket want = { .v6 = peer->v6 };
 
 	memcpy(want.addr, peer->addr, peer->v6 ? 16 : 4);
 	unmap(&want);
-	return !socket->listens && socket->inode &&
-	       socket->port == peer->port && socket->v6 == want.v6 &&
-	       memcmp(socket->addr, want.addr, sizeof(want.addr)) == 0;
+	return !socket->listens && socket->inode && socket->port == peer->port &&
+	       socket->v6 == want.v6 && memcmp(socket->addr, want.addr, sizeof(want.addr)) == 0;
 }
 
 /* The last number behind "key:" at the begin of a line. */
-static bool last_number(const char *text, size_t len, const char *key,
-			pid_t *ret)
+static bool last_number(const char *text, size_t len, const char *key, pid_t *ret)
 {
 	size_t n = strlen(key);
 	const char *end = text + len;
@@ -167,13 +160,11 @@ static bool last_number(const char *text, size_t len, const char *key,
 	return false;
 }
 
-bool ab_whois_parse_status(const char *text, size_t len, pid_t *ret_inner,
-			   pid_t *ret_parent)
+bool ab_whois_parse_status(const char *text, size_t len, pid_t *ret_inner, pid_t *ret_parent)
 {
 	pid_t inner, parent;
 
-	if (!last_number(text, len, "NSpid:", &inner) ||
-	    !last_number(text, len, "PPid:", &parent))
+	if (!last_number(text, len, "NSpid:", &inner) || !last_number(text, len, "PPid:", &parent))
 		return false;
 	*ret_inner = inner;
 	*ret_parent = parent;

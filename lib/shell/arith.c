@@ -156,8 +156,7 @@ static int64_t read_sum(struct reader *r)
 		uint64_t by;
 
 		skip(r);
-		r->wrong |= r->rest.len &&
-			    (r->rest.s[0] == c || r->rest.s[0] == '=');
+		r->wrong |= r->rest.len && (r->rest.s[0] == c || r->rest.s[0] == '=');
 		by = (uint64_t)read_product(r);
 		if (r->wrong)
 			return 0;

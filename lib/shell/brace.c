@@ -152,8 +152,8 @@ static uint32_t find_close(struct expander *x, uint32_t from, uint32_t to)
 	return to;
 }
 
-static void add_word(struct expander *x, struct list *list,
-		     const struct slices *a, const struct slices *b)
+static void add_word(struct expander *x, struct list *list, const struct slices *a,
+		     const struct slices *b)
 {
 	struct slices *word;
 	size_t n = (size_t)a->len + b->len;
@@ -164,8 +164,7 @@ static void add_word(struct expander *x, struct list *list,
 		return;
 	if (list->len == list->room) {
 		size_t room = list->room ? 2 * list->room : 4;
-		struct slices *v =
-			ab_arena_alloc(x->e->arena, room * sizeof(*v));
+		struct slices *v = ab_arena_alloc(x->e->arena, room * sizeof(*v));
 
 		if (list->len)
 			memcpy(v, list->v, list->len * sizeof(*v));
@@ -182,8 +181,7 @@ static void add_word(struct expander *x, struct list *list,
 }
 
 /* Every word so far with every one of these behind it. */
-static void multiply(struct expander *x, struct list *words,
-		     const struct list *by)
+static void multiply(struct expander *x, struct list *words, const struct list *by)
 {
 	struct list product = { 0 };
 
@@ -193,8 +191,7 @@ static void multiply(struct expander *x, struct list *words,
 	*words = product;
 }
 
-static void append_units(struct expander *x, struct list *words, uint32_t from,
-			 uint32_t to)
+static void append_units(struct expander *x, struct list *words, uint32_t from, uint32_t to)
 {
 	struct slice slice = { NULL, from, to };
 	struct slices one = { &slice, 1 };
@@ -204,8 +201,7 @@ static void append_units(struct expander *x, struct list *words, uint32_t from,
 		multiply(x, words, &by);
 }
 
-static void add_made(struct expander *x, struct list *list, const char *s,
-		     size_t len)
+static void add_made(struct expander *x, struct list *list, const char *s, size_t len)
 {
 	struct slice slice = { 0 };
 	struct slices empty = { 0 }, one = { &slice, 1 };
@@ -217,8 +213,7 @@ static void add_made(struct expander *x, struct list *list, const char *s,
 	/* A range that is not as long as the text: it stands nowhere. */
 	part->range = (struct ab_span){ 0, UINT32_MAX };
 	part->quoted = true;
-	part->text = (struct ab_text){ ab_arena_ndup(x->e->arena, s, len),
-				       (uint32_t)len };
+	part->text = (struct ab_text){ ab_arena_ndup(x->e->arena, s, len), (uint32_t)len };
 	slice.made = part;
 	add_word(x, list, &one, &empty);
 }
@@ -235,8 +230,7 @@ static bool read_term(struct ab_text t, struct term *ret)
 	int64_t n = 0;
 
 	*ret = (struct term){ .text = t };
-	if (t.len == 1 && ((t.s[0] >= 'a' && t.s[0] <= 'z') ||
-			   (t.s[0] >= 'A' && t.s[0] <= 'Z'))) {
+	if (t.len == 1 && ((t.s[0] >= 'a' && t.s[0] <= 'z') || (t.s[0] >= 'A' && t.s[0] <= 'Z'))) {
 		ret->n = t.s[0];
 		return true;
 	}
@@ -259,8 +253,7 @@ static bool is_padded(struct ab_text t)
 	return t.len > sign + 1 && t.s[sign] == '0';
 }
 
-static void make_sequence(struct expander *x, const struct term v[3],
-			  struct list *ret)
+static void make_sequence(struct expander *x, const struct term v[3], struct list *ret)
 {
 	int64_t by = v[2].n < 0 ? -v[2].n : v[2].n;
 	int64_t n = v[0].n;
@@ -268,16 +261,14 @@ static void make_sequence(struct expander *x, const struct term v[3],
 
 	by = by ? by : 1;
 	if (is_padded(v[0].text) || is_padded(v[1].text))
-		width = (int)(v[0].text.len > v[1].text.len ? v[0].text.len
-							    : v[1].text.len);
+		width = (int)(v[0].text.len > v[1].text.len ? v[0].text.len : v[1].text.len);
 	for (; !x->over && (v[0].n <= v[1].n ? n <= v[1].n : n >= v[1].n);
 	     n += v[0].n <= v[1].n ? by : -by) {
 		char text[32];
 		int len;
 
 		if (v[0].number)
-			len = snprintf(text, sizeof(text), "%0*lld", width,
-				       (long long)n);
+			len = snprintf(text, sizeof(text), "%0*lld", width, (long long)n);
 		else
 			len = snprintf(text, sizeof(text), "%c", (char)n);
 		/* bash takes the backslash between Z and a for a quote */
@@ -286,8 +277,7 @@ static void make_sequence(struct expander *x, const struct term v[3],
 }
 
 /* {x..y} and {x..y..step}; false: it is neither. */
-static bool expand_sequence(struct expander *x, uint32_t from, uint32_t to,
-			    struct list *ret)
+static bool expand_sequence(struct expander *x, uint32_t from, uint32_t to, struct list *ret)
 {
 	struct term v[3] = { 0 };
 	char text[3 * (DIGITS_MAX + 2) + 4];
@@ -306,8 +296,7 @@ static bool expand_sequence(struct expander *x, uint32_t from, uint32_t to,
 
 		while (len < rest.len && rest.s[len] != '.')
 			len++;
-		if (n == 3 ||
-		    !read_term((struct ab_text){ rest.s, len }, &v[n++]))
+		if (n == 3 || !read_term((struct ab_text){ rest.s, len }, &v[n++]))
 			return false;
 		if (len == rest.len)
 			break;
@@ -322,11 +311,11 @@ static bool expand_sequence(struct expander *x, uint32_t from, uint32_t to,
 	return true;
 }
 
-static void expand(struct expander *x, uint32_t from, uint32_t to,
-		   unsigned depth, struct list *ret);
+static void expand(struct expander *x, uint32_t from, uint32_t to, unsigned depth,
+		   struct list *ret);
 
-static void expand_choices(struct expander *x, uint32_t from, uint32_t to,
-			   unsigned depth, struct list *ret)
+static void expand_choices(struct expander *x, uint32_t from, uint32_t to, unsigned depth,
+			   struct list *ret)
 {
 	struct slices empty = { 0 };
 	uint32_t level = 0, begin = from;
@@ -356,8 +345,7 @@ static bool has_comma(struct expander *x, uint32_t from, uint32_t to)
 	return false;
 }
 
-static void expand(struct expander *x, uint32_t from, uint32_t to,
-		   unsigned depth, struct list *ret)
+static void expand(struct expander *x, uint32_t from, uint32_t to, unsigned depth, struct list *ret)
 {
 	struct slices none = { 0 };
 	uint32_t literal = from, i = from;
@@ -370,8 +358,7 @@ static void expand(struct expander *x, uint32_t from, uint32_t to,
 		uint32_t close;
 
 		/* {} in front of a word is no brace to expand. */
-		if (byte_at(x, i) != '{' ||
-		    (i == from && i + 1 < to && byte_at(x, i + 1) == '}')) {
+		if (byte_at(x, i) != '{' || (i == from && i + 1 < to && byte_at(x, i + 1) == '}')) {
 			i++;
 			continue;
 		}
@@ -406,14 +393,12 @@ static struct ab_part *add_part(struct expander *x, const struct ab_part *from,
 	return part;
 }
 
-static void add_units(struct expander *x, const struct slice *slice,
-		      struct ab_part ***link)
+static void add_units(struct expander *x, const struct slice *slice, struct ab_part ***link)
 {
 	for (uint32_t i = slice->from, n; i < slice->to; i += n) {
 		const struct unit *u = &x->units[i];
 		struct ab_part *part = add_part(x, u->part, link);
-		bool verbatim =
-			part->range.to - part->range.from == part->text.len;
+		bool verbatim = part->range.to - part->range.from == part->text.len;
 
 		n = 1;
 		if (!is_bare(part))
@@ -429,23 +414,21 @@ static void add_units(struct expander *x, const struct slice *slice,
 
 static bool is_name_byte(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	       (c >= '0' && c <= '9') || c == '_';
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_';
 }
 
 /* $name without braces of its own; $1 and $? are one byte always. */
 static bool has_open_name(const struct ab_part *part)
 {
-	return part->kind == AB_PART_PARAM && !part->quoted &&
-	       !part->param.op_text.s && part->param.name.len &&
-	       is_name_byte(part->param.name.s[0]) &&
+	return part->kind == AB_PART_PARAM && !part->quoted && !part->param.op_text.s &&
+	       part->param.name.len && is_name_byte(part->param.name.s[0]) &&
 	       !(part->param.name.s[0] >= '0' && part->param.name.s[0] <= '9');
 }
 
 static bool is_made(const struct ab_part *part)
 {
-	return part->kind == AB_PART_TEXT && part->range.from == 0 &&
-	       part->range.to == UINT32_MAX;
+	return part->kind == AB_PART_TEXT && part->range.from == 0 && part->range.to == UINT32_MAX;
 }
 
 /*
@@ -459,8 +442,7 @@ static bool extend_names(struct expander *x, struct ab_part *part)
 		uint32_t n = 0;
 		char *name;
 
-		if (!has_open_name(part) || !next ||
-		    !(is_bare(next) || is_made(next)))
+		if (!has_open_name(part) || !next || !(is_bare(next) || is_made(next)))
 			continue;
 		while (n < next->text.len && is_name_byte(next->text.s[n]))
 			n++;
@@ -480,8 +462,7 @@ static bool extend_names(struct expander *x, struct ab_part *part)
 	return true;
 }
 
-bool ab_brace_expand(const struct ab_eval *e, const struct ab_part *parts,
-		     struct ab_braces *ret)
+bool ab_brace_expand(const struct ab_eval *e, const struct ab_part *parts, struct ab_braces *ret)
 {
 	struct expander x = { .e = e };
 	struct list words = { 0 };

@@ -7,14 +7,13 @@
 #include "shell/eval.h"
 
 struct ab_braces {
-	const struct ab_part **v;	/* lists of parts, one for each word */
+	const struct ab_part **v; /* lists of parts, one for each word */
 	size_t len;
 };
 
 /* Whether there is anything to expand: most words end here. */
 bool ab_brace_found(const struct ab_part *parts);
 /* False: more than the bound. */
-bool ab_brace_expand(const struct ab_eval *e, const struct ab_part *parts,
-		     struct ab_braces *ret);
+bool ab_brace_expand(const struct ab_eval *e, const struct ab_part *parts, struct ab_braces *ret);
 
 #endif

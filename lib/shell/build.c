@@ -9,8 +9,7 @@ enum { CHOICES_MAX = 64 };
 
 static const char unknown_byte[] = { AB_UNKNOWN };
 
-void ab_fields_add(struct ab_arena *arena, struct ab_fields *fields,
-		   const struct ab_field *field)
+void ab_fields_add(struct ab_arena *arena, struct ab_fields *fields, const struct ab_field *field)
 {
 	if (fields->len == fields->room) {
 		size_t room = fields->room ? 2 * fields->room : 8;
@@ -72,8 +71,7 @@ struct ab_text ab_text_number(struct ab_arena *arena, int64_t n)
 	char text[24];
 	int len = snprintf(text, sizeof(text), "%" PRId64, n);
 
-	return (struct ab_text){ ab_arena_ndup(arena, text, (size_t)len),
-				 (uint32_t)len };
+	return (struct ab_text){ ab_arena_ndup(arena, text, (size_t)len), (uint32_t)len };
 }
 
 static void open_field(struct ab_build *b)
@@ -152,8 +150,7 @@ static void append(struct ab_build *b, struct ab_text t, uint32_t verbatim)
 		return;
 	}
 	if (f->verbatim != AB_NOT_VERBATIM &&
-	    (verbatim == AB_NOT_VERBATIM ||
-	     verbatim != f->verbatim + f->text.len))
+	    (verbatim == AB_NOT_VERBATIM || verbatim != f->verbatim + f->text.len))
 		f->verbatim = AB_NOT_VERBATIM;
 	if (!b->own && f->text.s + f->text.len == t.s) {
 		f->text.len += t.len;
@@ -178,8 +175,7 @@ static void mark_pattern(struct ab_build *b, struct ab_text t)
 	}
 }
 
-void ab_build_text(struct ab_build *b, struct ab_text text, bool quoted,
-		   uint32_t verbatim)
+void ab_build_text(struct ab_build *b, struct ab_text text, bool quoted, uint32_t verbatim)
 {
 	append(b, text, verbatim);
 	if (!quoted)
@@ -195,8 +191,7 @@ void ab_build_unknown(struct ab_build *b, bool whole, unsigned taint)
 }
 
 /* A run that holds no separator. */
-static void add_run(struct ab_build *b, struct ab_text run, bool quoted,
-		    unsigned taint)
+static void add_run(struct ab_build *b, struct ab_text run, bool quoted, unsigned taint)
 {
 	append(b, run, AB_NOT_VERBATIM);
 	b->field.taint |= taint;
@@ -222,8 +217,7 @@ static bool has_byte(struct ab_text t, char c)
  * Blanks of IFS around a separator belong to it; another character of IFS ends
  * a field, also an empty one.
  */
-static void split(struct ab_build *b, struct ab_text value, struct ab_text ifs,
-		  unsigned taint)
+static void split(struct ab_build *b, struct ab_text value, struct ab_text ifs, unsigned taint)
 {
 	bool blank = false;
 	uint32_t i = 0;
@@ -234,8 +228,7 @@ static void split(struct ab_build *b, struct ab_text value, struct ab_text ifs,
 		while (i < value.len && !has_byte(ifs, value.s[i]))
 			i++;
 		if (i > from) {
-			add_run(b, (struct ab_text){ value.s + from, i - from },
-				false, taint);
+			add_run(b, (struct ab_text){ value.s + from, i - from }, false, taint);
 			blank = false;
 			continue;
 		}
@@ -264,8 +257,7 @@ static bool get_ifs(const struct ab_eval *e, struct ab_text *ret)
 	return true;
 }
 
-void ab_build_value(struct ab_build *b, struct ab_text value, bool quoted,
-		    unsigned taint)
+void ab_build_value(struct ab_build *b, struct ab_text value, bool quoted, unsigned taint)
 {
 	struct ab_text ifs;
 

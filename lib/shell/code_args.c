@@ -21,8 +21,7 @@ struct args_walk {
 	uint32_t from, to;
 };
 
-static struct ab_text text_of(const struct ab_code_scan *s,
-			      const struct ab_token *t)
+static struct ab_text text_of(const struct ab_code_scan *s, const struct ab_token *t)
 {
 	return (struct ab_text){ s->text.s + t->from, t->to - t->from };
 }
@@ -57,18 +56,15 @@ static bool closes(const struct ab_token *t)
 static void note_name(struct args_walk *w, struct ab_text name)
 {
 	static const char networks[][12] = {
-		"urlopen",   "urllib",	    "urllib2", "requests", "httpx",
-		"fetch",     "axios",	    "LWP",     "HTTP",	   "URI",
-		"curl_exec", "urlretrieve", "wget",
+		"urlopen", "urllib", "urllib2", "requests",  "httpx",	    "fetch", "axios",
+		"LWP",	   "HTTP",   "URI",	"curl_exec", "urlretrieve", "wget",
 	};
 
 	w->args->shell |= ab_text_is(name, "shell");
 	w->args->recursive |= ab_text_is(name, "recursive");
 	w->args->split |= ab_text_is(name, "split");
-	w->args->decodes |= ab_text_is(name, "b64decode") ||
-			    ab_text_is(name, "base64_decode") ||
-			    ab_text_is(name, "decode64") ||
-			    ab_text_is(name, "decode_base64");
+	w->args->decodes |= ab_text_is(name, "b64decode") || ab_text_is(name, "base64_decode") ||
+			    ab_text_is(name, "decode64") || ab_text_is(name, "decode_base64");
 	for (size_t i = 0; i < sizeof(networks) / sizeof(*networks); i++)
 		w->args->network |= ab_text_is(name, networks[i]);
 }
@@ -77,9 +73,8 @@ static void note_string(struct args_walk *w)
 {
 	struct ab_text t = text_of(&w->scan, &w->token);
 
-	w->args->network |=
-		w->scan.language == AB_LANG_PHP &&
-		(ab_text_starts(t, "http://") || ab_text_starts(t, "https://"));
+	w->args->network |= w->scan.language == AB_LANG_PHP &&
+			    (ab_text_starts(t, "http://") || ab_text_starts(t, "https://"));
 }
 
 /* To behind the bracket that closes the one just read. */
@@ -148,8 +143,7 @@ static struct ab_field end_value(struct args_walk *w)
 	return f;
 }
 
-static const struct ab_token *find_var(const struct ab_code_reader *r,
-				       struct ab_text name)
+static const struct ab_token *find_var(const struct ab_code_reader *r, struct ab_text name)
 {
 	for (size_t i = 0; i < r->nvars; i++)
 		if (r->vars[i].name.len == name.len &&
@@ -170,8 +164,7 @@ static void add_string(struct args_walk *w, const struct ab_token *t)
 static bool dotted(const struct args_walk *w)
 {
 	return is_mark(&w->before, '.') && w->scan.language != AB_LANG_PERL &&
-	       w->scan.language != AB_LANG_PHP &&
-	       w->scan.language != AB_LANG_LUA;
+	       w->scan.language != AB_LANG_PHP && w->scan.language != AB_LANG_LUA;
 }
 
 static void add_name(struct args_walk *w)
@@ -211,12 +204,10 @@ static bool ends_bare(const struct args_walk *w)
 
 	if (!w->bare)
 		return false;
-	return w->token.kind == AB_TOKEN_LINE || is_mark(&w->token, ';') ||
-	       closes(&w->token) ||
+	return w->token.kind == AB_TOKEN_LINE || is_mark(&w->token, ';') || closes(&w->token) ||
 	       (w->token.kind == AB_TOKEN_NAME &&
-		(ab_text_is(t, "if") || ab_text_is(t, "unless") ||
-		 ab_text_is(t, "or") || ab_text_is(t, "and") ||
-		 ab_text_is(t, "while") || ab_text_is(t, "do")));
+		(ab_text_is(t, "if") || ab_text_is(t, "unless") || ab_text_is(t, "or") ||
+		 ab_text_is(t, "and") || ab_text_is(t, "while") || ab_text_is(t, "do")));
 }
 
 /* One value; the token that ends it is the current one. */
@@ -227,8 +218,7 @@ static void read_value(struct args_walk *w)
 	do {
 		struct ab_text t = text_of(&w->scan, &w->token);
 
-		if (ends_bare(w) || closes(&w->token) ||
-		    is_mark(&w->token, ','))
+		if (ends_bare(w) || closes(&w->token) || is_mark(&w->token, ','))
 			return;
 		switch (w->token.kind) {
 		case AB_TOKEN_STRING:
@@ -241,8 +231,7 @@ static void read_value(struct args_walk *w)
 			add_name(w);
 			break;
 		case AB_TOKEN_MARK:
-			if (is_mark(&w->token, '(') && (!w->any || w->format) &&
-			    !w->literal) {
+			if (is_mark(&w->token, '(') && (!w->any || w->format) && !w->literal) {
 				/* ("a" "b") and sprintf("a", x) */
 				if (!next(w))
 					return;
@@ -281,8 +270,7 @@ static void add_item(struct args_walk *w, struct ab_code_arg *arg)
 		return;
 	if (f->len == f->room) {
 		size_t room = f->room ? 2 * f->room : 8;
-		struct ab_field *v =
-			ab_arena_alloc(w->r->arena, room * sizeof(*v));
+		struct ab_field *v = ab_arena_alloc(w->r->arena, room * sizeof(*v));
 
 		if (f->len)
 			memcpy(v, f->v, f->len * sizeof(*v));
@@ -305,8 +293,7 @@ static void read_list(struct args_walk *w, struct ab_code_arg *arg)
 			break;
 	}
 	/* What is done with the list is not followed. */
-	while (next(w) && !is_mark(&w->token, ',') && !closes(&w->token) &&
-	       !ends_bare(w)) {
+	while (next(w) && !is_mark(&w->token, ',') && !closes(&w->token) && !ends_bare(w)) {
 		if (w->token.kind == AB_TOKEN_NAME)
 			note_name(w, text_of(&w->scan, &w->token));
 		else if (opens(&w->token))
@@ -385,8 +372,8 @@ static void read_arg(struct args_walk *w, struct ab_code_arg *arg)
 	}
 }
 
-void ab_code_args(const struct ab_code_reader *r, struct ab_code_scan scan,
-		  bool bare, struct ab_code_args *ret)
+void ab_code_args(const struct ab_code_reader *r, struct ab_code_scan scan, bool bare,
+		  struct ab_code_args *ret)
 {
 	struct args_walk w = { .r = r,
 			       .scan = scan,
@@ -397,8 +384,8 @@ void ab_code_args(const struct ab_code_reader *r, struct ab_code_scan scan,
 	memset(ret, 0, sizeof(*ret));
 	while (next(&w) && w.token.kind == AB_TOKEN_LINE && !bare)
 		;
-	while (w.token.kind != AB_TOKEN_END && w.budget > 0 &&
-	       !closes(&w.token) && !ends_bare(&w)) {
+	while (w.token.kind != AB_TOKEN_END && w.budget > 0 && !closes(&w.token) &&
+	       !ends_bare(&w)) {
 		struct ab_code_arg arg;
 
 		read_arg(&w, &arg);

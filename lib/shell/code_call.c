@@ -8,8 +8,7 @@ enum { DEPTH_MAX = 3 };
 /* The program of a command is a shell. */
 static bool names_shell(struct ab_text t)
 {
-	static const char shells[][5] = { "sh",	 "bash", "dash", "zsh",
-					  "ksh", "ash",	 "fish" };
+	static const char shells[][5] = { "sh", "bash", "dash", "zsh", "ksh", "ash", "fish" };
 	const char *slash;
 	uint32_t len = 0;
 
@@ -38,8 +37,7 @@ static struct ab_inner *add(struct ab_code_reader *r, enum ab_inner_kind kind)
 	return inner;
 }
 
-struct ab_inner *ab_code_script(struct ab_code_reader *r,
-				const struct ab_field *script)
+struct ab_inner *ab_code_script(struct ab_code_reader *r, const struct ab_field *script)
 {
 	struct ab_inner *inner;
 
@@ -73,8 +71,7 @@ void ab_code_sink(struct ab_code_reader *r, const struct ab_field *script,
 	inner->in.verbatim = text->verbatim;
 }
 
-static void add_argv(struct ab_code_reader *r, const struct ab_field *v,
-		     size_t n)
+static void add_argv(struct ab_code_reader *r, const struct ab_field *v, size_t n)
 {
 	struct ab_inner *inner;
 
@@ -96,8 +93,7 @@ static void add_word(struct ab_code_reader *r, const struct ab_field *word)
 	add_argv(r, argv, 1);
 }
 
-static struct ab_field literal(const struct ab_code_reader *r, const char *s,
-			       size_t len)
+static struct ab_field literal(const struct ab_code_reader *r, const char *s, size_t len)
 {
 	return (struct ab_field){ .text = { s, (uint32_t)len },
 				  .range = r->code->range,
@@ -105,8 +101,7 @@ static struct ab_field literal(const struct ab_code_reader *r, const char *s,
 }
 
 /* The words, then what it is done to. */
-void ab_code_deed(struct ab_code_reader *r, const char *words,
-		  const struct ab_field *to)
+void ab_code_deed(struct ab_code_reader *r, const char *words, const struct ab_field *to)
 {
 	struct ab_field *argv = ab_arena_alloc(r->arena, 4 * sizeof(*argv));
 	size_t n = 0;
@@ -123,8 +118,7 @@ void ab_code_deed(struct ab_code_reader *r, const char *words,
 }
 
 /* All positional arguments from `from` on, lists opened. */
-static void add_all(struct ab_code_reader *r, const struct ab_code_args *a,
-		    size_t from)
+static void add_all(struct ab_code_reader *r, const struct ab_code_args *a, size_t from)
 {
 	size_t n = 0, at = 0;
 	struct ab_field *argv;
@@ -140,8 +134,7 @@ static void add_all(struct ab_code_reader *r, const struct ab_code_args *a,
 		if (!arg->list)
 			argv[at++] = arg->text;
 		else if (arg->items.len)
-			memcpy(argv + at, arg->items.v,
-			       arg->items.len * sizeof(*argv));
+			memcpy(argv + at, arg->items.v, arg->items.len * sizeof(*argv));
 		at += arg->list ? arg->items.len : 0;
 	}
 	add_argv(r, argv, at);
@@ -156,8 +149,7 @@ static bool writes(const struct ab_field *mode)
 }
 
 /* perl: open(F, ">", "x"), open(F, ">x"), open(F, "cmd|"), open(F, "|-", ..) */
-static void read_perl_open(struct ab_code_reader *r,
-			   const struct ab_code_args *a)
+static void read_perl_open(struct ab_code_reader *r, const struct ab_code_args *a)
 {
 	struct ab_field mode, file;
 	struct ab_text t;
@@ -179,8 +171,7 @@ static void read_perl_open(struct ab_code_reader *r,
 	else if (a->len == 2 && t.len > 1 && t.s[t.len - 1] == '|') {
 		mode.text.len--;
 		ab_code_script(r, &mode);
-	} else if (a->len == 2 && t.len > 1 &&
-		   (t.s[0] == '|' || t.s[0] == '>')) {
+	} else if (a->len == 2 && t.len > 1 && (t.s[0] == '|' || t.s[0] == '>')) {
 		uint32_t skip = 1;
 
 		while (skip < t.len && (t.s[skip] == ' ' || t.s[skip] == '>'))
@@ -207,8 +198,7 @@ static int base64_digit(char c)
 }
 
 /* The string that b64decode() was given, somewhere in the arguments. */
-static bool decode(struct ab_code_reader *r, struct ab_code_scan scan,
-		   struct ab_field *ret)
+static bool decode(struct ab_code_reader *r, struct ab_code_scan scan, struct ab_field *ret)
 {
 	struct ab_code_string b = { .arena = r->arena };
 	struct ab_token t;
@@ -261,8 +251,7 @@ static void read_eval(struct ab_code_reader *r, const struct ab_code_args *a,
 	inner.depth++;
 	inner.code = &code;
 	inner.nvars = 0;
-	inner.scan = (struct ab_code_scan){ .language = r->scan.language,
-					    .text = code.text };
+	inner.scan = (struct ab_code_scan){ .language = r->scan.language, .text = code.text };
 	ab_code_walk(&inner);
 	r->tail = inner.tail;
 }
@@ -308,8 +297,7 @@ static void read_deed(struct ab_code_reader *r, const struct ab_call *call,
 		if (arg->list)
 			for (size_t k = 0; k < arg->items.len; k++)
 				ab_code_deed(r, words, &arg->items.v[k]);
-		else if (!arg->keyword && arg->text.text.len > 0 &&
-			 (arg->literal || i == 0))
+		else if (!arg->keyword && arg->text.text.len > 0 && (arg->literal || i == 0))
 			ab_code_deed(r, words, &arg->text);
 	}
 }
@@ -319,8 +307,7 @@ static void read_open(struct ab_code_reader *r, const struct ab_code_args *a)
 	const struct ab_field *file = &a->v[0].text;
 	struct ab_field script;
 
-	if (r->scan.language == AB_LANG_RUBY && file->text.len > 1 &&
-	    file->text.s[0] == '|') {
+	if (r->scan.language == AB_LANG_RUBY && file->text.len > 1 && file->text.s[0] == '|') {
 		script = *file;
 		script.text.s++;
 		script.text.len--;
@@ -331,8 +318,7 @@ static void read_open(struct ab_code_reader *r, const struct ab_code_args *a)
 	}
 }
 
-void ab_code_call(struct ab_code_reader *r, const struct ab_call *call,
-		  bool bare)
+void ab_code_call(struct ab_code_reader *r, const struct ab_call *call, bool bare)
 {
 	struct ab_code_args a;
 

@@ -10,15 +10,14 @@ enum { CODE_MAX = 1 << 18, AHEAD_MAX = 1 << 17 };
 /* Where the reading stands in a statement. */
 struct statement {
 	struct ab_token name; /* the last name, if it came just now */
-	struct ab_token of; /* what stood before its dot */
-	bool dotted; /* a dot stood before it */
+	struct ab_token of;   /* what stood before its dot */
+	bool dotted;	      /* a dot stood before it */
 	bool has_name;
 	bool print; /* awk: a print that may go to a file */
 	unsigned parens;
 };
 
-static struct ab_text text_of(const struct ab_code_scan *s,
-			      const struct ab_token *t)
+static struct ab_text text_of(const struct ab_code_scan *s, const struct ab_token *t)
 {
 	return (struct ab_text){ s->text.s + t->from, t->to - t->from };
 }
@@ -42,8 +41,7 @@ static bool listed(const char *words, struct ab_text word)
 }
 
 /* import subprocess as sp, from os import system as s */
-static struct ab_text real_name(const struct ab_code_reader *r,
-				struct ab_text name)
+static struct ab_text real_name(const struct ab_code_reader *r, struct ab_text name)
 {
 	for (size_t i = 0; i < r->naliases; i++)
 		if (r->aliases[i].name.len == name.len &&
@@ -62,15 +60,13 @@ static bool fits(const struct ab_code_reader *r, const struct ab_call *call,
 	if (!call->of[0])
 		return true;
 	if (!st->dotted)
-		return listed(call->of, (struct ab_text){ "-", 1 }) ||
-		       call->kind == AB_CALL_RUN;
+		return listed(call->of, (struct ab_text){ "-", 1 }) || call->kind == AB_CALL_RUN;
 	if (st->of.kind != AB_TOKEN_NAME)
 		return is_mark(&st->of, ')');
 	return listed(call->of, real_name(r, text_of(&r->scan, &st->of)));
 }
 
-static const struct ab_call *find_call(const struct ab_code_reader *r,
-				       const struct statement *st)
+static const struct ab_call *find_call(const struct ab_code_reader *r, const struct statement *st)
 {
 	struct ab_text name = real_name(r, text_of(&r->scan, &st->name));
 	size_t low = 0, high = ab_ncalls;
@@ -123,14 +119,12 @@ static const struct {
 static void note_name(struct ab_code_reader *r, struct ab_text name)
 {
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (ab_text_is(name, names[i].name) &&
-		    1u << r->scan.language & names[i].languages)
+		if (ab_text_is(name, names[i].name) && 1u << r->scan.language & names[i].languages)
 			r->ret->traits |= names[i].trait;
 }
 
 /* x = "text": the first token behind the name was the "=". */
-static void read_assignment(struct ab_code_reader *r,
-			    const struct statement *st)
+static void read_assignment(struct ab_code_reader *r, const struct statement *st)
 {
 	struct ab_code_scan s = r->scan;
 	size_t at = r->nvars % (sizeof(r->vars) / sizeof(*r->vars));
@@ -140,8 +134,7 @@ static void read_assignment(struct ab_code_reader *r,
 	if (value.kind != AB_TOKEN_STRING || st->dotted)
 		return;
 	ab_code_next(&s, &end);
-	if (end.kind != AB_TOKEN_LINE && end.kind != AB_TOKEN_END &&
-	    !is_mark(&end, ';'))
+	if (end.kind != AB_TOKEN_LINE && end.kind != AB_TOKEN_END && !is_mark(&end, ';'))
 		return;
 	r->vars[at].name = text_of(&r->scan, &st->name);
 	r->vars[at].value = value;
@@ -149,12 +142,10 @@ static void read_assignment(struct ab_code_reader *r,
 		r->nvars++;
 }
 
-static struct ab_field field_of(struct ab_code_reader *r,
-				const struct ab_token *t)
+static struct ab_field field_of(struct ab_code_reader *r, const struct ab_token *t)
 {
 	struct ab_code_string b = { .arena = r->arena };
-	struct ab_field f = { .range = r->code->range,
-			      .verbatim = AB_NOT_VERBATIM };
+	struct ab_field f = { .range = r->code->range, .verbatim = AB_NOT_VERBATIM };
 
 	ab_code_value(&r->scan, t, &b);
 	f.text = (struct ab_text){ b.s ? b.s : "", b.len };
@@ -169,8 +160,7 @@ static struct ab_field field_of(struct ab_code_reader *r,
 	return f;
 }
 
-static void add_token(struct ab_code_reader *r, const struct ab_token *t,
-		      const char *deed)
+static void add_token(struct ab_code_reader *r, const struct ab_token *t, const char *deed)
 {
 	const struct ab_field f = field_of(r, t);
 
@@ -190,8 +180,7 @@ static void add_sink(struct ab_code_reader *r, const struct statement *st,
 	if (!st->print)
 		ab_code_script(r, &script);
 	else
-		ab_code_sink(r, &script,
-			     before->kind == AB_TOKEN_STRING ? &text : NULL);
+		ab_code_sink(r, &script, before->kind == AB_TOKEN_STRING ? &text : NULL);
 }
 
 /* awk: print | "cmd", "cmd" | getline, print > "file". */
@@ -210,8 +199,7 @@ static void read_awk_mark(struct ab_code_reader *r, const struct statement *st,
 		r->ret->traits |= AB_CODE_WRITES;
 		if (t.kind == AB_TOKEN_STRING)
 			add_sink(r, st, before, &t);
-		else if (ab_text_is(text_of(&s, &t), "getline") &&
-			 before->kind == AB_TOKEN_STRING)
+		else if (ab_text_is(text_of(&s, &t), "getline") && before->kind == AB_TOKEN_STRING)
 			add_token(r, before, NULL);
 	} else if (st->print && st->parens == 0) {
 		if (is_mark(&t, '>'))
@@ -226,16 +214,15 @@ static bool takes_bare(const struct ab_code_reader *r, const struct ab_token *t)
 {
 	if (t->kind == AB_TOKEN_COMMAND || t->kind == AB_TOKEN_LINE)
 		return false;
-	return (r->scan.language == AB_LANG_PERL ||
-		r->scan.language == AB_LANG_RUBY ||
+	return (r->scan.language == AB_LANG_PERL || r->scan.language == AB_LANG_RUBY ||
 		r->scan.language == AB_LANG_LUA) &&
 	       (t->kind == AB_TOKEN_STRING || t->kind == AB_TOKEN_WORDS ||
 		t->kind == AB_TOKEN_NAME);
 }
 
 /* The token behind a name: is it a call? */
-static void after_name(struct ab_code_reader *r, struct statement *st,
-		       const struct ab_token *t, struct ab_code_scan at)
+static void after_name(struct ab_code_reader *r, struct statement *st, const struct ab_token *t,
+		       struct ab_code_scan at)
 {
 	const struct ab_call *call;
 	struct ab_code_reader from;
@@ -259,8 +246,7 @@ static void after_name(struct ab_code_reader *r, struct statement *st,
 	r->tail = from.tail;
 }
 
-static void see_name(struct ab_code_reader *r, struct statement *st,
-		     const struct ab_token *t)
+static void see_name(struct ab_code_reader *r, struct statement *st, const struct ab_token *t)
 {
 	struct ab_text name = text_of(&r->scan, t);
 
@@ -298,12 +284,10 @@ void ab_code_walk(struct ab_code_reader *r)
 		case AB_TOKEN_END:
 			return;
 		case AB_TOKEN_NAME:
-			st.dotted = is_mark(&before, '.') ||
-				    is_mark(&before, ':') ||
+			st.dotted = is_mark(&before, '.') || is_mark(&before, ':') ||
 				    is_mark(&before, '>');
 			st.of = before2;
-			if (before.kind == AB_TOKEN_NAME &&
-			    before2.kind == AB_TOKEN_NAME &&
+			if (before.kind == AB_TOKEN_NAME && before2.kind == AB_TOKEN_NAME &&
 			    ab_text_is(text_of(&r->scan, &before), "as"))
 				add_alias(r, &before2, &t);
 			see_name(r, &st, &t);
@@ -319,8 +303,7 @@ void ab_code_walk(struct ab_code_reader *r)
 			st.parens -= t.mark == ')' && st.parens > 0;
 			if (t.mark == ';' || t.mark == '{' || t.mark == '}')
 				st.print = false;
-			if (r->scan.language == AB_LANG_AWK &&
-			    (t.mark == '|' || t.mark == '>'))
+			if (r->scan.language == AB_LANG_AWK && (t.mark == '|' || t.mark == '>'))
 				read_awk_mark(r, &st, &before, t.mark);
 			break;
 		case AB_TOKEN_NUMBER:
@@ -332,15 +315,14 @@ void ab_code_walk(struct ab_code_reader *r)
 	}
 }
 
-void ab_code_read(struct ab_arena *arena, enum ab_language language,
-		  const struct ab_field *code, struct ab_oneliner *ret)
+void ab_code_read(struct ab_arena *arena, enum ab_language language, const struct ab_field *code,
+		  struct ab_oneliner *ret)
 {
 	unsigned ahead = AHEAD_MAX;
 	struct ab_code_reader r = { .arena = arena,
 				    .ahead = &ahead,
 				    .code = code,
-				    .scan = { .language = language,
-					      .text = code->text },
+				    .scan = { .language = language, .text = code->text },
 				    .ret = ret };
 
 	*ret = (struct ab_oneliner){ 0 };

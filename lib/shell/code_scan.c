@@ -4,8 +4,8 @@
 
 static bool is_name(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	       (c >= '0' && c <= '9') || c == '_' || (unsigned char)c >= 0x80;
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_' || (unsigned char)c >= 0x80;
 }
 
 static bool is_blank(char c)
@@ -33,8 +33,7 @@ static void skip_past(struct ab_code_scan *s, const char *end)
 	const char *from = s->text.s + s->at;
 	const char *p = memmem(from, s->text.len - s->at, end, strlen(end));
 
-	s->at = p ? (uint32_t)(p - s->text.s) + (uint32_t)strlen(end)
-		  : s->text.len;
+	s->at = p ? (uint32_t)(p - s->text.s) + (uint32_t)strlen(end) : s->text.len;
 }
 
 static void skip_line(struct ab_code_scan *s)
@@ -85,8 +84,7 @@ static char closing(char open)
 
 /* Up to the closing delimiter; brackets nest. The scan stands behind the
  * opening one. */
-static void read_until(struct ab_code_scan *s, char open, bool escapes,
-		       struct ab_token *t)
+static void read_until(struct ab_code_scan *s, char open, bool escapes, struct ab_token *t)
 {
 	char close = closing(open);
 	unsigned depth = 0;
@@ -137,8 +135,7 @@ static void read_quoted(struct ab_code_scan *s, struct ab_token *t)
 }
 
 /* r"", b'', f"""""" of python. */
-static bool read_prefixed(struct ab_code_scan *s, uint32_t from,
-			  struct ab_token *t)
+static bool read_prefixed(struct ab_code_scan *s, uint32_t from, struct ab_token *t)
 {
 	bool raw = false, fills = false;
 	char q = peek(s, 0);
@@ -161,19 +158,17 @@ static bool read_prefixed(struct ab_code_scan *s, uint32_t from,
 }
 
 /* q{} qq() qx// qw[] m// s/// tr/// of perl, and ruby's after "%". */
-static bool read_operator(struct ab_code_scan *s, struct ab_text name,
-			  struct ab_token *t)
+static bool read_operator(struct ab_code_scan *s, struct ab_text name, struct ab_token *t)
 {
-	bool two = ab_text_is(name, "s") || ab_text_is(name, "tr") ||
-		   ab_text_is(name, "y");
+	bool two = ab_text_is(name, "s") || ab_text_is(name, "tr") || ab_text_is(name, "y");
 	uint32_t at = s->at;
 	char open;
 
 	while (peek(s, 0) == ' ')
 		s->at++;
 	open = peek(s, 0);
-	if (is_name(open) || (unsigned char)open <= ' ' ||
-	    strchr("=,;)]}>", open) || (s->at > at && !strchr("{([", open))) {
+	if (is_name(open) || (unsigned char)open <= ' ' || strchr("=,;)]}>", open) ||
+	    (s->at > at && !strchr("{([", open))) {
 		s->at = at;
 		return false;
 	}
@@ -184,8 +179,7 @@ static bool read_operator(struct ab_code_scan *s, struct ab_text name,
 		struct ab_token second = { 0 };
 
 		if (closing(open) != open)
-			while ((unsigned char)peek(s, 0) <= ' ' &&
-			       s->at < s->text.len)
+			while ((unsigned char)peek(s, 0) <= ' ' && s->at < s->text.len)
 				s->at++;
 		if (closing(open) != open && s->at < s->text.len)
 			open = s->text.s[s->at++];
@@ -199,8 +193,7 @@ static bool read_operator(struct ab_code_scan *s, struct ab_text name,
 	} else if (ab_text_is(name, "qx") || ab_text_is(name, "x")) {
 		t->kind = AB_TOKEN_COMMAND;
 		t->fills = true;
-	} else if (ab_text_is(name, "qw") || ab_text_is(name, "w") ||
-		   ab_text_is(name, "W")) {
+	} else if (ab_text_is(name, "qw") || ab_text_is(name, "w") || ab_text_is(name, "W")) {
 		t->kind = AB_TOKEN_WORDS;
 	}
 	return true;
@@ -208,8 +201,7 @@ static bool read_operator(struct ab_code_scan *s, struct ab_text name,
 
 static bool is_perl_operator(struct ab_text name)
 {
-	static const char names[][3] = { "q",  "qq", "qx", "qw", "m",
-					 "qr", "s",  "tr", "y" };
+	static const char names[][3] = { "q", "qq", "qx", "qw", "m", "qr", "s", "tr", "y" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (ab_text_is(name, names[i]))
@@ -221,16 +213,14 @@ static void read_name(struct ab_code_scan *s, struct ab_token *t)
 {
 	uint32_t from = s->at;
 	struct ab_text name;
-	bool member = from > 0 && (s->text.s[from - 1] == '>' ||
-				   s->text.s[from - 1] == '{');
+	bool member = from > 0 && (s->text.s[from - 1] == '>' || s->text.s[from - 1] == '{');
 
 	while (s->at < s->text.len && is_name(s->text.s[s->at]))
 		s->at++;
 	if (read_prefixed(s, from, t))
 		return;
 	name = (struct ab_text){ s->text.s + from, s->at - from };
-	if (in(s->language, PL) && !member && is_perl_operator(name) &&
-	    read_operator(s, name, t))
+	if (in(s->language, PL) && !member && is_perl_operator(name) && read_operator(s, name, t))
 		return;
 	t->kind = AB_TOKEN_NAME;
 	t->from = from;
@@ -274,8 +264,7 @@ static bool read_pattern(struct ab_code_scan *s, struct ab_token *t)
 
 	if (s->operand || !in(s->language, JS | PL | RB | AWK))
 		return false;
-	for (uint32_t i = s->at + 1; i < s->text.len && i - s->at < PATTERN_MAX;
-	     i++) {
+	for (uint32_t i = s->at + 1; i < s->text.len && i - s->at < PATTERN_MAX; i++) {
 		char c = s->text.s[i];
 
 		if (c == '\n')
@@ -305,8 +294,7 @@ static bool read_percent(struct ab_code_scan *s, struct ab_token *t)
 
 	/* `puts %x(ls)`, but not `a % w`. */
 	if (!in(s->language, RB) || !strchr("wWqQxiI", d) ||
-	    (s->operand && at > 0 && !is_blank(s->text.s[at - 1])) ||
-	    is_name(peek(s, 2)))
+	    (s->operand && at > 0 && !is_blank(s->text.s[at - 1])) || is_name(peek(s, 2)))
 		return false;
 	s->at += 2;
 	if (read_operator(s, (struct ab_text){ s->text.s + at + 1, 1 }, t))
@@ -338,8 +326,7 @@ void ab_code_next(struct ab_code_scan *s, struct ab_token *ret)
 	} else if (is_name(c)) {
 		s->operand = true;
 		read_name(s, ret);
-	} else if (read_variable(s, ret) ||
-		   (c == '/' && read_pattern(s, ret)) ||
+	} else if (read_variable(s, ret) || (c == '/' && read_pattern(s, ret)) ||
 		   (c == '%' && read_percent(s, ret))) {
 		s->operand = true;
 	} else {

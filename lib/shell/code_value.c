@@ -33,8 +33,7 @@ static unsigned read_number(const char **p, const char *end, int base, int max)
 }
 
 /* Behind the backslash. A byte 0 would be taken for what is not known. */
-static const char *add_escape(struct ab_code_string *b, const char *p,
-			      const char *end)
+static const char *add_escape(struct ab_code_string *b, const char *p, const char *end)
 {
 	static const char names[] = "abefnrtv";
 	static const char values[] = "\a\b\033\f\n\r\t\v";
@@ -83,8 +82,7 @@ static const char *skip_braces(const char *p, const char *end)
 }
 
 /* An expression that is put in here: where it ends; NULL: there is none. */
-static const char *skip_filling(enum ab_language language, const char *p,
-				const char *end)
+static const char *skip_filling(enum ab_language language, const char *p, const char *end)
 {
 	char d = p + 1 < end ? p[1] : 0;
 
@@ -114,8 +112,7 @@ static const char *skip_filling(enum ab_language language, const char *p,
 	return NULL;
 }
 
-void ab_code_value(const struct ab_code_scan *s, const struct ab_token *t,
-		   struct ab_code_string *b)
+void ab_code_value(const struct ab_code_scan *s, const struct ab_token *t, struct ab_code_string *b)
 {
 	const char *p = s->text.s + t->from, *end = s->text.s + t->to;
 
@@ -125,22 +122,19 @@ void ab_code_value(const struct ab_code_scan *s, const struct ab_token *t,
 		if (*p == AB_UNKNOWN) {
 			ab_code_add_unknown(b);
 			p++;
-		} else if (*p == '\\' && t->style == AB_STRING_ESCAPES &&
-			   p + 1 < end) {
+		} else if (*p == '\\' && t->style == AB_STRING_ESCAPES && p + 1 < end) {
 			p = add_escape(b, p + 1, end);
-		} else if (*p == '\\' && t->style == AB_STRING_PLAIN &&
-			   p + 1 < end && (p[1] == '\\' || p[1] == '\'')) {
+		} else if (*p == '\\' && t->style == AB_STRING_PLAIN && p + 1 < end &&
+			   (p[1] == '\\' || p[1] == '\'')) {
 			ab_code_add(b, p[1]);
 			p += 2;
-		} else if (t->fills &&
-			   (next = skip_filling(s->language, p, end))) {
+		} else if (t->fills && (next = skip_filling(s->language, p, end))) {
 			ab_code_add_unknown(b);
 			p = next;
 		} else {
 			/* f"{{" is one brace */
-			p += t->fills && s->language == AB_LANG_PYTHON &&
-			     p + 1 < end && (*p == '{' || *p == '}') &&
-			     p[1] == *p;
+			p += t->fills && s->language == AB_LANG_PYTHON && p + 1 < end &&
+			     (*p == '{' || *p == '}') && p[1] == *p;
 			ab_code_add(b, *p++);
 		}
 	}

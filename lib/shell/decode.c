@@ -13,8 +13,8 @@ static const char base64_digits[] =
 	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 static const char base32_digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
-static bool decode_digits(struct ab_output *out, struct ab_text in,
-			  const char *digits, unsigned width)
+static bool decode_digits(struct ab_output *out, struct ab_text in, const char *digits,
+			  unsigned width)
 {
 	unsigned bits = 0, have = 0;
 
@@ -74,16 +74,11 @@ void ab_encode_base64(struct ab_output *out, struct ab_text in, bool lines)
 		uint32_t bits = 0;
 
 		for (uint32_t j = 0; j < 3; j++)
-			bits = bits << 8 |
-			       (i + j < in.len ? (unsigned char)in.s[i + j]
-					       : 0);
+			bits = bits << 8 | (i + j < in.len ? (unsigned char)in.s[i + j] : 0);
 		for (uint32_t j = 0; j < 4; j++)
-			ab_output_byte(
-				out,
-				i + j > in.len
-					? '='
-					: base64_digits[bits >> (18 - 6 * j) &
-							63]);
+			ab_output_byte(out, i + j > in.len
+						    ? '='
+						    : base64_digits[bits >> (18 - 6 * j) & 63]);
 		column += 4;
 		if (lines && (column == 76 || i + 3 >= in.len)) {
 			ab_output_byte(out, '\n');
@@ -144,9 +139,8 @@ static bool add_class(struct set *set, struct ab_text *t)
 		const char *name;
 		const char *ranges;
 	} classes[] = {
-		{ "[:alnum:]", "09AZaz" }, { "[:alpha:]", "AZaz" },
-		{ "[:blank:]", "\t\t  " }, { "[:digit:]", "09" },
-		{ "[:lower:]", "az" },	   { "[:space:]", "\t\r  " },
+		{ "[:alnum:]", "09AZaz" }, { "[:alpha:]", "AZaz" }, { "[:blank:]", "\t\t  " },
+		{ "[:digit:]", "09" },	   { "[:lower:]", "az" },   { "[:space:]", "\t\r  " },
 		{ "[:upper:]", "AZ" },
 	};
 
@@ -158,8 +152,7 @@ static bool add_class(struct set *set, struct ab_text *t)
 		t->s += len;
 		t->len -= (uint32_t)len;
 		for (const char *p = classes[i].ranges; *p; p += 2)
-			if (!add_range(set, (unsigned char)p[0],
-				       (unsigned char)p[1]))
+			if (!add_range(set, (unsigned char)p[0], (unsigned char)p[1]))
 				return false;
 		return true;
 	}
@@ -225,8 +218,8 @@ static bool read_set(struct ab_text t, struct set *ret)
 
 enum { DELETED = 256 };
 
-static bool make_map(const struct set sets[2], size_t nsets, bool delete,
-		     bool complement, uint16_t map[256])
+static bool make_map(const struct set sets[2], size_t nsets, bool delete, bool complement,
+		     uint16_t map[256])
 {
 	if (delete ? nsets != 1 : nsets != 2 || complement || !sets[1].len)
 		return false;
@@ -246,8 +239,7 @@ static bool make_map(const struct set sets[2], size_t nsets, bool delete,
 
 bool ab_decode_tr(struct ab_output *out, const struct ab_simple *command)
 {
-	static const struct ab_opts opts = { .longs = "delete complement",
-					     .first = true };
+	static const struct ab_opts opts = { .longs = "delete complement", .first = true };
 	struct set sets[2] = { { .len = 0 }, { .len = 0 } };
 	bool delete = false, complement = false;
 	struct ab_opt_walk w;
@@ -258,8 +250,7 @@ bool ab_decode_tr(struct ab_output *out, const struct ab_simple *command)
 	ab_opt_begin(&w, &opts, command->argv, command->argc);
 	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
 		if (what == AB_OPT_OPERAND) {
-			if (n == 2 || w.value.unknown ||
-			    !read_set(w.value.text, &sets[n++]))
+			if (n == 2 || w.value.unknown || !read_set(w.value.text, &sets[n++]))
 				return false;
 		} else if (ab_opt_is(&w, what, 'd', "delete")) {
 			delete = true;

@@ -5,29 +5,25 @@
 #include "shell/brace.h"
 #include "shell/build.h"
 
-struct ab_span ab_nesting_map(const struct ab_nesting *source,
-			      struct ab_span range)
+struct ab_span ab_nesting_map(const struct ab_nesting *source, struct ab_span range)
 {
 	if (source->verbatim == AB_NOT_VERBATIM)
 		return source->where;
-	return (struct ab_span){ range.from + source->verbatim,
-				 range.to + source->verbatim };
+	return (struct ab_span){ range.from + source->verbatim, range.to + source->verbatim };
 }
 
 /* Where a TEXT part stands in the outermost text byte for byte. */
-static uint32_t verbatim_of(const struct ab_build *b,
-			    const struct ab_part *part)
+static uint32_t verbatim_of(const struct ab_build *b, const struct ab_part *part)
 {
 	uint32_t base = b->e->source->verbatim;
 
-	if (base == AB_NOT_VERBATIM ||
-	    part->range.to - part->range.from != part->text.len)
+	if (base == AB_NOT_VERBATIM || part->range.to - part->range.from != part->text.len)
 		return AB_NOT_VERBATIM;
 	return base + part->range.from;
 }
 
-static void add_text(struct ab_build *b, const struct ab_part *part,
-		     uint32_t from, uint32_t to, bool quoted, bool operand)
+static void add_text(struct ab_build *b, const struct ab_part *part, uint32_t from, uint32_t to,
+		     bool quoted, bool operand)
 {
 	struct ab_text t = { part->text.s + from, to - from };
 	uint32_t verbatim = verbatim_of(b, part);
@@ -61,8 +57,8 @@ static void add_variable(struct ab_build *b, const char *name)
  * said in unquoted bytes before the next "/" (or ":" in an assignment) or the
  * end of the word. Returns the bytes that it took, 0: it is no tilde.
  */
-static uint32_t add_tilde(struct ab_build *b, const struct ab_part *part,
-			  uint32_t from, bool assignment)
+static uint32_t add_tilde(struct ab_build *b, const struct ab_part *part, uint32_t from,
+			  bool assignment)
 {
 	const struct ab_text *t = &part->text;
 	uint32_t to = from + 1;
@@ -70,8 +66,7 @@ static uint32_t add_tilde(struct ab_build *b, const struct ab_part *part,
 
 	if (from >= t->len || t->s[from] != '~')
 		return 0;
-	while (to < t->len && t->s[to] != '/' &&
-	       !(assignment && t->s[to] == ':'))
+	while (to < t->len && t->s[to] != '/' && !(assignment && t->s[to] == ':'))
 		to++;
 	if (to == t->len && part->next)
 		return 0;
@@ -83,8 +78,7 @@ static uint32_t add_tilde(struct ab_build *b, const struct ab_part *part,
 	else if (ab_text_is(user, "-"))
 		add_variable(b, "OLDPWD");
 	else if (ab_text_is(user, "root"))
-		ab_build_text(b, (struct ab_text){ "/root", 5 }, true,
-			      AB_NOT_VERBATIM);
+		ab_build_text(b, (struct ab_text){ "/root", 5 }, true, AB_NOT_VERBATIM);
 	else
 		ab_build_unknown(b, true, 0);
 	return to - from;
@@ -96,13 +90,11 @@ static uint32_t value_at(const struct ab_part *part)
 	const struct ab_text *t = &part->text;
 	uint32_t i = 0;
 
-	if (part->kind != AB_PART_TEXT || part->quoted || !t->len ||
-	    !memchr(t->s, '=', t->len))
+	if (part->kind != AB_PART_TEXT || part->quoted || !t->len || !memchr(t->s, '=', t->len))
 		return 0;
 	while (i < t->len &&
-	       ((t->s[i] >= 'a' && t->s[i] <= 'z') ||
-		(t->s[i] >= 'A' && t->s[i] <= 'Z') || t->s[i] == '_' ||
-		(i && t->s[i] >= '0' && t->s[i] <= '9')))
+	       ((t->s[i] >= 'a' && t->s[i] <= 'z') || (t->s[i] >= 'A' && t->s[i] <= 'Z') ||
+		t->s[i] == '_' || (i && t->s[i] >= '0' && t->s[i] <= '9')))
 		i++;
 	if (!i)
 		return 0;
@@ -112,8 +104,8 @@ static uint32_t value_at(const struct ab_part *part)
 }
 
 /* A TEXT with tildes put in at `at` and, in an assignment, behind colons. */
-static void add_tildes(struct ab_build *b, const struct ab_part *part,
-		       uint32_t at, bool assignment, bool operand)
+static void add_tildes(struct ab_build *b, const struct ab_part *part, uint32_t at, bool assignment,
+		       bool operand)
 {
 	const struct ab_text *t = &part->text;
 	uint32_t from = 0;
@@ -141,8 +133,7 @@ static void add_tildes(struct ab_build *b, const struct ab_part *part,
 		add_text(b, part, from, t->len, false, operand);
 }
 
-static void add_output(struct ab_build *b, const struct ab_data *output,
-		       bool quoted)
+static void add_output(struct ab_build *b, const struct ab_data *output, bool quoted)
 {
 	struct ab_text t;
 
@@ -160,30 +151,24 @@ static void add_process(struct ab_build *b, const struct ab_data *output)
 {
 	static const char name[] = "/dev/fd/";
 
-	ab_build_text(b, (struct ab_text){ name, sizeof(name) - 1 }, true,
-		      AB_NOT_VERBATIM);
+	ab_build_text(b, (struct ab_text){ name, sizeof(name) - 1 }, true, AB_NOT_VERBATIM);
 	ab_build_unknown(b, true, output ? output->taint : 0);
 	b->field.stream = output;
 }
 
-static void add_arith(struct ab_build *b, const struct ab_part *part,
-		      bool quoted)
+static void add_arith(struct ab_build *b, const struct ab_part *part, bool quoted)
 {
-	struct ab_build text = { .e = b->e,
-				 .range = b->range,
-				 .left = b->left };
+	struct ab_build text = { .e = b->e, .range = b->range, .left = b->left };
 	int64_t n;
 
 	ab_build_parts(&text, part->arith, true, false);
 	if (!text.field.unknown && ab_arith(b->e, text.field.text, &n))
-		ab_build_value(b, ab_text_number(b->e->arena, n), quoted,
-			       text.field.taint);
+		ab_build_value(b, ab_text_number(b->e->arena, n), quoted, text.field.taint);
 	else
 		ab_build_unknown(b, true, 0);
 }
 
-static void add_part(struct ab_build *b, const struct ab_part *part,
-		     bool quoted, bool operand)
+static void add_part(struct ab_build *b, const struct ab_part *part, bool quoted, bool operand)
 {
 	switch (part->kind) {
 	case AB_PART_TEXT:
@@ -205,8 +190,7 @@ static void add_part(struct ab_build *b, const struct ab_part *part,
 	}
 }
 
-void ab_build_parts(struct ab_build *b, const struct ab_part *parts,
-		    bool quoted, bool operand)
+void ab_build_parts(struct ab_build *b, const struct ab_part *parts, bool quoted, bool operand)
 {
 	const struct ab_part *part = parts;
 
@@ -234,13 +218,11 @@ static bool is_glued(const struct ab_part *part)
 }
 
 /* A round after the first costs as much as all that is evaluated in it. */
-static void charge_round(const struct ab_eval *e,
-			 const struct ab_shell_word *word)
+static void charge_round(const struct ab_eval *e, const struct ab_shell_word *word)
 {
 	size_t size = word->range.to - word->range.from;
 
-	if (e->choices && e->choices->len &&
-	    !ab_vars_spend(e->vars, size + AB_BUILD_FIELD_COST))
+	if (e->choices && e->choices->len && !ab_vars_spend(e->vars, size + AB_BUILD_FIELD_COST))
 		e->choices->spent = true;
 }
 
@@ -277,8 +259,7 @@ void ab_eval_word(const struct ab_eval *e, const struct ab_shell_word *word,
 			fields->v[i].taint |= AB_TAINT_GLUED;
 }
 
-void ab_eval_single(const struct ab_eval *e, const struct ab_shell_word *word,
-		    struct ab_field *ret)
+void ab_eval_single(const struct ab_eval *e, const struct ab_shell_word *word, struct ab_field *ret)
 {
 	struct ab_build b = {
 		.e = e,
@@ -289,7 +270,6 @@ void ab_eval_single(const struct ab_eval *e, const struct ab_shell_word *word,
 	charge_round(e, word);
 	ab_build_parts(&b, word->parts, false, false);
 	if (!b.open)
-		ab_build_text(&b, (struct ab_text){ "", 0 }, true,
-			      AB_NOT_VERBATIM);
+		ab_build_text(&b, (struct ab_text){ "", 0 }, true, AB_NOT_VERBATIM);
 	*ret = b.field;
 }

@@ -16,13 +16,12 @@ struct ab_arena;
 
 /* Where a text stands in the outermost one. */
 struct ab_nesting {
-	struct ab_span where;	/* the word that it was */
-	uint32_t verbatim;	/* where its first byte stands, byte for byte;
+	struct ab_span where; /* the word that it was */
+	uint32_t verbatim;    /* where its first byte stands, byte for byte;
 				 * the outermost text: 0 */
 };
 
-struct ab_span ab_nesting_map(const struct ab_nesting *source,
-			      struct ab_span range);
+struct ab_span ab_nesting_map(const struct ab_nesting *source, struct ab_span range);
 
 /*
  * Where several values are possible each combination is one evaluation:
@@ -35,9 +34,9 @@ struct ab_choices {
 		uint16_t n, at;
 	} v[8];
 	size_t len;
-	size_t product;		/* of all n; 0: there are none */
-	bool spent;		/* too much was made of them ... */
-	bool last;		/* ... and this is the round for all others:
+	size_t product; /* of all n; 0: there are none */
+	bool spent;	/* too much was made of them ... */
+	bool last;	/* ... and this is the round for all others:
 				 * in it every one of them is unknown */
 };
 
@@ -59,7 +58,6 @@ void ab_eval_word(const struct ab_eval *e, const struct ab_shell_word *word,
 void ab_eval_single(const struct ab_eval *e, const struct ab_shell_word *word,
 		    struct ab_field *ret);
 
-void ab_fields_add(struct ab_arena *arena, struct ab_fields *fields,
-		   const struct ab_field *field);
+void ab_fields_add(struct ab_arena *arena, struct ab_fields *fields, const struct ab_field *field);
 
 #endif

@@ -56,12 +56,9 @@ static const struct ab_judged *find_decided(const struct ab_judgement *j)
 	const struct ab_judged *found = NULL;
 
 	for (const struct ab_judged *c = j->commands; c; c = c->next)
-		if (c->decision == j->decision &&
-		    strcmp(c->rule, j->rule) == 0 &&
-		    (is_within(j->range, c->range) ||
-		     is_within(c->range, j->range)) &&
-		    (!found || length(c->range) < length(found->range) ||
-		     (c->via && !found->via)))
+		if (c->decision == j->decision && strcmp(c->rule, j->rule) == 0 &&
+		    (is_within(j->range, c->range) || is_within(c->range, j->range)) &&
+		    (!found || length(c->range) < length(found->range) || (c->via && !found->via)))
 			found = c;
 	return found;
 }
@@ -96,8 +93,7 @@ static size_t first_at(const struct tree *t, uint32_t from)
  * judged several times (a loop, a function) counts as its strictest. A wrapper
  * that is nothing but what it runs has none.
  */
-static const struct ab_judged *take_own(struct tree *t, struct ab_span range,
-					bool *ret_decided)
+static const struct ab_judged *take_own(struct tree *t, struct ab_span range, bool *ret_decided)
 {
 	const struct ab_judged *strictest = NULL;
 
@@ -113,16 +109,13 @@ static const struct ab_judged *take_own(struct tree *t, struct ab_span range,
 		if (!strictest || c->decision > strictest->decision)
 			strictest = c;
 	}
-	return strictest && strictest->decision == AB_ALLOW &&
-			       !strictest->rule[0]
-		       ? NULL
-		       : strictest;
+	return strictest && strictest->decision == AB_ALLOW && !strictest->rule[0] ? NULL
+										   : strictest;
 }
 
 /* A line that is no simple command: "if", "for x in a b". */
-static void add_label(struct tree *t, size_t depth, const char *lead,
-		      const char *words, struct ab_span rest,
-		      struct ab_span node)
+static void add_label(struct tree *t, size_t depth, const char *lead, const char *words,
+		      struct ab_span rest, struct ab_span node)
 {
 	const struct ab_judged *own = NULL;
 	bool decided = false;
@@ -130,8 +123,7 @@ static void add_label(struct tree *t, size_t depth, const char *lead,
 	if (length(node) > 0)
 		own = take_own(t, node, &decided);
 	if (!t->decided && length(node) > 0)
-		decided = node.from == t->j->range.from &&
-			  node.to == t->j->range.to;
+		decided = node.from == t->j->range.from && node.to == t->j->range.to;
 	ab_row_begin(&t->rows, depth, lead);
 	ab_row_words(&t->rows, words);
 	if (length(rest) > 0) {
@@ -167,8 +159,7 @@ static void add_argv(struct tree *t, const struct ab_judged *c)
 		ab_buf_puts(&b, i ? " " : "");
 		add_field(&b, &c->argv[i]);
 	}
-	ab_row_text(&t->rows,
-		    (struct ab_text){ b.data ? b.data : "", (uint32_t)b.len });
+	ab_row_text(&t->rows, (struct ab_text){ b.data ? b.data : "", (uint32_t)b.len });
 }
 
 /* What a wrapper runs, below the command in which it stands. */
@@ -191,14 +182,12 @@ static void show_inner(struct tree *t, struct ab_span range, size_t depth)
 	}
 }
 
-static void show_node(struct tree *t, const struct ab_shell_node *node,
-		      size_t depth, const char *lead);
+static void show_node(struct tree *t, const struct ab_shell_node *node, size_t depth,
+		      const char *lead);
 
-static void show_parts(struct tree *t, const struct ab_part *part,
-		       size_t depth);
+static void show_parts(struct tree *t, const struct ab_part *part, size_t depth);
 
-static void show_word(struct tree *t, const struct ab_shell_word *word,
-		      size_t depth)
+static void show_word(struct tree *t, const struct ab_shell_word *word, size_t depth)
 {
 	for (; word; word = word->next)
 		show_parts(t, word->parts, depth);
@@ -233,15 +222,14 @@ static void show_parts(struct tree *t, const struct ab_part *part, size_t depth)
 	}
 }
 
-static void show_redirs(struct tree *t, const struct ab_redir *redir,
-			size_t depth)
+static void show_redirs(struct tree *t, const struct ab_redir *redir, size_t depth)
 {
 	for (; redir; redir = redir->next)
 		show_word(t, redir->target, depth);
 }
 
-static void show_simple(struct tree *t, const struct ab_shell_node *node,
-			size_t depth, const char *lead)
+static void show_simple(struct tree *t, const struct ab_shell_node *node, size_t depth,
+			const char *lead)
 {
 	bool decided;
 	const struct ab_judged *own = take_own(t, node->range, &decided);
@@ -259,8 +247,8 @@ static void show_simple(struct tree *t, const struct ab_shell_node *node,
 }
 
 /* Children side by side: the first stands where their parent would. */
-static void show_row(struct tree *t, const struct ab_shell_node *node,
-		     size_t depth, const char *lead)
+static void show_row(struct tree *t, const struct ab_shell_node *node, size_t depth,
+		     const char *lead)
 {
 	for (const struct ab_shell_node *n = node->first; n; n = n->next) {
 		show_node(t, n, depth, lead);
@@ -273,8 +261,8 @@ static void show_row(struct tree *t, const struct ab_shell_node *node,
 	}
 }
 
-static void show_branch(struct tree *t, const struct ab_shell_node *node,
-			size_t depth, const char *lead)
+static void show_branch(struct tree *t, const struct ab_shell_node *node, size_t depth,
+			const char *lead)
 {
 	static const struct ab_span none = { 0, 0 };
 	bool loop = node->kind == AB_NODE_WHILE;
@@ -300,27 +288,23 @@ static struct ab_span words_range(const struct ab_shell_word *word)
 	return range;
 }
 
-static void show_for(struct tree *t, const struct ab_shell_node *node,
-		     size_t depth, const char *lead)
+static void show_for(struct tree *t, const struct ab_shell_node *node, size_t depth,
+		     const char *lead)
 {
-	ab_autofree char *name =
-		ab_strndup(node->loop.name.s, node->loop.name.len);
-	ab_autofree char *words =
-		ab_printf("for %s%s", name, node->loop.in ? " in" : "");
+	ab_autofree char *name = ab_strndup(node->loop.name.s, node->loop.name.len);
+	ab_autofree char *words = ab_printf("for %s%s", name, node->loop.in ? " in" : "");
 
-	add_label(t, depth, lead, words, words_range(node->loop.words),
-		  node->range);
+	add_label(t, depth, lead, words, words_range(node->loop.words), node->range);
 	show_word(t, node->loop.words, depth + 1);
 	show_node(t, node->loop.body, depth + 1, "");
 }
 
-static void show_case(struct tree *t, const struct ab_shell_node *node,
-		      size_t depth, const char *lead)
+static void show_case(struct tree *t, const struct ab_shell_node *node, size_t depth,
+		      const char *lead)
 {
 	static const struct ab_span none = { 0, 0 };
 
-	add_label(t, depth, lead, "case", words_range(node->cases.word),
-		  node->range);
+	add_label(t, depth, lead, "case", words_range(node->cases.word), node->range);
 	show_word(t, node->cases.word, depth + 1);
 	for (const struct ab_case_item *i = node->cases.items; i; i = i->next) {
 		add_label(t, depth, "", "in", words_range(i->patterns), none);
@@ -329,12 +313,11 @@ static void show_case(struct tree *t, const struct ab_shell_node *node,
 	}
 }
 
-static void show_function(struct tree *t, const struct ab_shell_node *node,
-			  size_t depth, const char *lead)
+static void show_function(struct tree *t, const struct ab_shell_node *node, size_t depth,
+			  const char *lead)
 {
 	static const struct ab_span none = { 0, 0 };
-	ab_autofree char *name =
-		ab_strndup(node->function.name.s, node->function.name.len);
+	ab_autofree char *name = ab_strndup(node->function.name.s, node->function.name.len);
 	ab_autofree char *words = ab_printf("function %s", name);
 
 	add_label(t, depth, lead, words, none, node->range);
@@ -342,8 +325,8 @@ static void show_function(struct tree *t, const struct ab_shell_node *node,
 }
 
 /* "( )", "{ }", "coproc": one list in it. */
-static void show_block(struct tree *t, const struct ab_shell_node *node,
-		       const char *words, size_t depth, const char *lead)
+static void show_block(struct tree *t, const struct ab_shell_node *node, const char *words,
+		       size_t depth, const char *lead)
 {
 	static const struct ab_span none = { 0, 0 };
 
@@ -353,22 +336,21 @@ static void show_block(struct tree *t, const struct ab_shell_node *node,
 }
 
 /* "[[ ]]", "(( ))", "for (( ))" */
-static void show_expr(struct tree *t, const struct ab_shell_node *node,
-		      size_t depth, const char *lead)
+static void show_expr(struct tree *t, const struct ab_shell_node *node, size_t depth,
+		      const char *lead)
 {
 	static const struct ab_span none = { 0, 0 };
 	bool loop = node->kind == AB_NODE_FOR_ARITH;
 
-	add_label(t, depth, lead, loop ? "for (( ))" : "",
-		  loop ? none : node->range, node->range);
+	add_label(t, depth, lead, loop ? "for (( ))" : "", loop ? none : node->range, node->range);
 	show_parts(t, node->expr.parts, depth + 1);
 	show_word(t, node->expr.words, depth + 1);
 	if (loop)
 		show_node(t, node->expr.body, depth + 1, "");
 }
 
-static void show_node(struct tree *t, const struct ab_shell_node *node,
-		      size_t depth, const char *lead)
+static void show_node(struct tree *t, const struct ab_shell_node *node, size_t depth,
+		      const char *lead)
 {
 	if (!node)
 		return;
@@ -417,8 +399,7 @@ static void sort_commands(struct tree *t)
 	size_t i = 0;
 
 	t->v = ab_alloc((t->j->ncommands + 1) * sizeof(*t->v));
-	for (const struct ab_judged *c = t->j->commands;
-	     c && i < t->j->ncommands; c = c->next, i++)
+	for (const struct ab_judged *c = t->j->commands; c && i < t->j->ncommands; c = c->next, i++)
 		t->v[i] = (struct entry){ .judged = c, .order = i };
 	t->len = i;
 	qsort(t->v, t->len, sizeof(*t->v), by_place);
@@ -433,8 +414,7 @@ void ab_judgement_explain(const struct ab_judgement *j, struct ab_buf *b)
 	show_inner(&t, (struct ab_span){ 0, UINT32_MAX }, 0);
 	ab_rows_print(&t.rows, b);
 	if (j->script.error)
-		ab_buf_printf(b, "   byte %u: %s\n", j->script.error_at,
-			      j->script.error);
+		ab_buf_printf(b, "   byte %u: %s\n", j->script.error_at, j->script.error);
 	free(t.v);
 	ab_rows_fini(&t.rows);
 }

@@ -16,7 +16,7 @@ enum ab_taint {
 	AB_TAINT_FILE = 8,	/* a file's content as it is */
 	AB_TAINT_GLUED = 16,	/* $IFS, unquoted, joins it */
 	AB_TAINT_HISTORY = 32,	/* what the shell ran before */
-	AB_TAINT_SETTINGS = 64,	/* a tool's own, for the shell that asks */
+	AB_TAINT_SETTINGS = 64, /* a tool's own, for the shell that asks */
 };
 
 #define AB_NOT_VERBATIM UINT32_MAX
@@ -24,24 +24,24 @@ enum ab_taint {
 struct ab_data;
 
 struct ab_field {
-	struct ab_text text;	/* AB_UNKNOWN in it: an unknown stretch */
-	bool unknown;		/* there is one */
-	bool splits;		/* may be no word at all, or several */
-	bool pattern;		/* has * ? [ that are not quoted */
-	unsigned taint;		/* enum ab_taint */
-	struct ab_span range;	/* of the word, in the outermost text */
+	struct ab_text text;  /* AB_UNKNOWN in it: an unknown stretch */
+	bool unknown;	      /* there is one */
+	bool splits;	      /* may be no word at all, or several */
+	bool pattern;	      /* has * ? [ that are not quoted */
+	unsigned taint;	      /* enum ab_taint */
+	struct ab_span range; /* of the word, in the outermost text */
 	/* Where the outermost text has the same bytes, one for one. */
 	uint32_t verbatim;
-	const struct ab_data *stream;	/* <( ): what is read there */
+	const struct ab_data *stream; /* <( ): what is read there */
 };
 
 /* Bytes that flow: standard input, the output of a substitution. */
 struct ab_data {
-	bool none;		/* nothing at all: a terminal, /dev/null */
-	struct ab_text text;	/* AB_UNKNOWN as in a field */
+	bool none;	     /* nothing at all: a terminal, /dev/null */
+	struct ab_text text; /* AB_UNKNOWN as in a field */
 	bool unknown;
 	unsigned taint;
-	struct ab_span range;	/* of what wrote them */
+	struct ab_span range; /* of what wrote them */
 	uint32_t verbatim;
 };
 

@@ -17,8 +17,7 @@ static uint32_t add_name(char *out, uint32_t len, struct ab_text name)
 /* What a descriptor is called otherwise; the number is left of the name. */
 static bool is_descriptor(struct ab_text *name)
 {
-	static const char same[][22] = { "/proc/self/fd/",
-					    "/proc/thread-self/fd/" };
+	static const char same[][22] = { "/proc/self/fd/", "/proc/thread-self/fd/" };
 
 	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++) {
 		uint32_t len = (uint32_t)strlen(same[i]);
@@ -32,8 +31,7 @@ static bool is_descriptor(struct ab_text *name)
 	return false;
 }
 
-uint32_t ab_files_clean(struct ab_text cwd, struct ab_text name,
-			char out[static AB_FILE_NAME_MAX])
+uint32_t ab_files_clean(struct ab_text cwd, struct ab_text name, char out[static AB_FILE_NAME_MAX])
 {
 	static const struct ab_text descriptors = { "/dev/fd", 7 };
 	uint32_t len = 0, from = 0;
@@ -48,15 +46,13 @@ uint32_t ab_files_clean(struct ab_text cwd, struct ab_text name,
 	for (uint32_t i = 0; i <= name.len; i++) {
 		if (i < name.len && name.s[i] != '/')
 			continue;
-		len = add_name(out, len,
-			       (struct ab_text){ name.s + from, i - from });
+		len = add_name(out, len, (struct ab_text){ name.s + from, i - from });
 		from = i + 1;
 	}
 	return len;
 }
 
-const struct ab_file *ab_files_next(const struct ab_simple *command,
-				    const struct ab_field *name,
+const struct ab_file *ab_files_next(const struct ab_simple *command, const struct ab_field *name,
 				    const struct ab_file *file)
 {
 	char clean[AB_FILE_NAME_MAX];
@@ -68,14 +64,12 @@ const struct ab_file *ab_files_next(const struct ab_simple *command,
 	if (!len)
 		return NULL;
 	for (file = file ? file->next : command->files; file; file = file->next)
-		if (file->name.len == len &&
-		    memcmp(file->name.s, clean, len) == 0)
+		if (file->name.len == len && memcmp(file->name.s, clean, len) == 0)
 			return file;
 	return NULL;
 }
 
-const struct ab_data *ab_files_read(const struct ab_simple *command,
-				    const struct ab_field *name)
+const struct ab_data *ab_files_read(const struct ab_simple *command, const struct ab_field *name)
 {
 	const struct ab_file *file;
 
@@ -96,6 +90,6 @@ struct ab_field ab_data_field(const struct ab_data *data)
 
 bool ab_data_unread(const struct ab_data *data)
 {
-	return data->none || (data->unknown && data->text.len <= 1 &&
-			      !(data->taint & ~(unsigned)AB_TAINT_FILE));
+	return data->none ||
+	       (data->unknown && data->text.len <= 1 && !(data->taint & ~(unsigned)AB_TAINT_FILE));
 }

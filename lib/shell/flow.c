@@ -29,27 +29,13 @@ enum run {
 };
 
 static ab_flow_fn *const runs[] = {
-	[BASE32] = ab_flow_base32,
-	[BASE64] = ab_flow_base64,
-	[CAT] = ab_flow_cat,
-	[CURL] = ab_flow_curl,
-	[ECHO] = ab_flow_echo,
-	[HISTORY] = ab_flow_history,
-	[LISTING] = ab_flow_listing,
-	[MKTEMP] = ab_flow_mktemp,
-	[NETWORK] = ab_flow_network,
-	[NOTHING] = ab_flow_nothing,
-	[OPENSSL] = ab_flow_openssl,
-	[PRINTENV] = ab_flow_printenv,
-	[PRINTF] = ab_print_printf,
-	[PWD] = ab_flow_pwd,
-	[REV] = ab_flow_rev,
-	[SEQ] = ab_flow_seq,
-	[SETTINGS] = ab_flow_settings,
-	[TEE] = ab_flow_tee,
-	[TR] = ab_flow_tr,
-	[WGET] = ab_flow_wget,
-	[XXD] = ab_flow_xxd,
+	[BASE32] = ab_flow_base32,   [BASE64] = ab_flow_base64,	    [CAT] = ab_flow_cat,
+	[CURL] = ab_flow_curl,	     [ECHO] = ab_flow_echo,	    [HISTORY] = ab_flow_history,
+	[LISTING] = ab_flow_listing, [MKTEMP] = ab_flow_mktemp,	    [NETWORK] = ab_flow_network,
+	[NOTHING] = ab_flow_nothing, [OPENSSL] = ab_flow_openssl,   [PRINTENV] = ab_flow_printenv,
+	[PRINTF] = ab_print_printf,  [PWD] = ab_flow_pwd,	    [REV] = ab_flow_rev,
+	[SEQ] = ab_flow_seq,	     [SETTINGS] = ab_flow_settings, [TEE] = ab_flow_tee,
+	[TR] = ab_flow_tr,	     [WGET] = ab_flow_wget,	    [XXD] = ab_flow_xxd,
 };
 
 /* A program by its name. `values` are the letters that take one, `skip` the
@@ -60,7 +46,7 @@ struct program {
 	char values[12];
 	unsigned char skip;
 	unsigned char taint; /* of what a filter prints, in addition */
-	bool decodes; /* only with -d it has that taint */
+	bool decodes;	     /* only with -d it has that taint */
 };
 
 /* Sorted by name, each once. */
@@ -237,8 +223,7 @@ static bool is_redirected(const struct ab_simple *command)
 
 /* `echo TEXT` prints the bytes that stand there, and then a newline: that has
  * no place in the text, but nothing points to it either. */
-static uint32_t verbatim_of(const struct ab_simple *command,
-			    const struct ab_output *out)
+static uint32_t verbatim_of(const struct ab_simple *command, const struct ab_output *out)
 {
 	const struct ab_field *last;
 
@@ -249,16 +234,14 @@ static uint32_t verbatim_of(const struct ab_simple *command,
 		    memcmp(out->s, last->text.s, last->text.len) == 0)
 			return last->verbatim;
 	}
-	if ((ab_text_is(command->name, "cat") ||
-	     ab_text_is(command->name, "tee")) &&
+	if ((ab_text_is(command->name, "cat") || ab_text_is(command->name, "tee")) &&
 	    !command->in.none && out->len == command->in.text.len &&
 	    memcmp(out->s, command->in.text.s, out->len) == 0)
 		return command->in.verbatim;
 	return AB_NOT_VERBATIM;
 }
 
-void ab_flow_output(struct ab_arena *arena, const struct ab_simple *command,
-		    struct ab_data *ret)
+void ab_flow_output(struct ab_arena *arena, const struct ab_simple *command, struct ab_data *ret)
 {
 	struct ab_output out = { .arena = arena };
 	const struct program *p = AB_LOOKUP(programs, command->name);

@@ -5,13 +5,12 @@
 #include "shell/output.h"
 
 enum escapes {
-	ESCAPES_ECHO, /* \0NNN is octal, \c ends everything */
-	ESCAPES_FORMAT, /* \NNN is, \c is nothing */
+	ESCAPES_ECHO,	  /* \0NNN is octal, \c ends everything */
+	ESCAPES_FORMAT,	  /* \NNN is, \c is nothing */
 	ESCAPES_ARGUMENT, /* %b: both are, and \c ends */
 };
 
-static uint32_t read_digits(struct ab_text *t, unsigned base, unsigned most,
-			    unsigned *ret_n)
+static uint32_t read_digits(struct ab_text *t, unsigned base, unsigned most, unsigned *ret_n)
 {
 	uint32_t value = 0;
 
@@ -47,19 +46,14 @@ static void add_utf8(struct ab_output *out, uint32_t c)
 }
 
 /* A code in digits; false: there are none. */
-static bool add_code(struct ab_output *out, struct ab_text *t, char c,
-		     enum escapes how)
+static bool add_code(struct ab_output *out, struct ab_text *t, char c, enum escapes how)
 {
 	struct ab_text rest = { t->s + 1, t->len - 1 };
 	unsigned n;
 	uint32_t code;
 
 	if (c == 'x' || c == 'u' || c == 'U') {
-		code = read_digits(&rest, 16,
-				   c == 'x'   ? 2
-				   : c == 'u' ? 4
-					      : 8,
-				   &n);
+		code = read_digits(&rest, 16, c == 'x' ? 2 : c == 'u' ? 4 : 8, &n);
 		if (!n)
 			return false;
 		if (c == 'x')
@@ -81,8 +75,7 @@ static bool add_code(struct ab_output *out, struct ab_text *t, char c,
 }
 
 /* What follows a backslash. False: \c. */
-static bool add_escape(struct ab_output *out, struct ab_text *t,
-		       enum escapes how)
+static bool add_escape(struct ab_output *out, struct ab_text *t, enum escapes how)
 {
 	static const char letters[] = "abefnrtv\\E";
 	static const char codes[] = "\a\b\033\f\n\r\t\v\\\033";
@@ -107,8 +100,7 @@ static bool add_escape(struct ab_output *out, struct ab_text *t,
 }
 
 /* False: \c was in it. */
-static bool add_escaped(struct ab_output *out, const struct ab_field *f,
-			enum escapes how)
+static bool add_escaped(struct ab_output *out, const struct ab_field *f, enum escapes how)
 {
 	struct ab_text t = f->text;
 
@@ -143,9 +135,7 @@ void ab_print_echo(struct ab_output *out, const struct ab_simple *command)
 	bool newline = true, escapes = false;
 	size_t first = 1;
 
-	for (;
-	     first < command->argc && is_echo_option(command->argv[first].text);
-	     first++) {
+	for (; first < command->argc && is_echo_option(command->argv[first].text); first++) {
 		struct ab_text t = command->argv[first].text;
 
 		for (uint32_t i = 1; i < t.len; i++) {
@@ -193,8 +183,7 @@ static bool read_directive(struct ab_text *t, struct directive *ret)
 		ret->precise = true;
 		ret->precision = read_digits(t, 10, 4, &n);
 	}
-	if (!t->len || ret->width > WIDTH_MAX || !*t->s ||
-	    !strchr("sbcdiuxXoq%", *t->s))
+	if (!t->len || ret->width > WIDTH_MAX || !*t->s || !strchr("sbcdiuxXoq%", *t->s))
 		return false;
 	ret->kind = *t->s;
 	t->s++;
@@ -202,8 +191,7 @@ static bool read_directive(struct ab_text *t, struct directive *ret)
 	return true;
 }
 
-static void add_padded(struct ab_output *out, const struct directive *d,
-		       struct ab_text t)
+static void add_padded(struct ab_output *out, const struct directive *d, struct ab_text t)
 {
 	uint32_t pad = d->width > t.len ? d->width - t.len : 0;
 	bool number = !strchr("sbcq", d->kind);
@@ -251,8 +239,7 @@ static void add_integer(struct ab_output *out, const struct directive *d,
 	int64_t n = 0;
 	int len;
 
-	if (d->precise ||
-	    (arg && arg->text.len && !read_integer(arg->text, &n))) {
+	if (d->precise || (arg && arg->text.len && !read_integer(arg->text, &n))) {
 		ab_output_unknown(out);
 		return;
 	}
@@ -278,10 +265,8 @@ static void add_integer(struct ab_output *out, const struct directive *d,
 static bool is_safe(struct ab_text t)
 {
 	for (uint32_t i = 0; i < t.len; i++)
-		if (!((t.s[i] >= 'a' && t.s[i] <= 'z') ||
-		      (t.s[i] >= 'A' && t.s[i] <= 'Z') ||
-		      (t.s[i] >= '0' && t.s[i] <= '9') ||
-		      (t.s[i] && strchr("_./:-%@=+", t.s[i]))))
+		if (!((t.s[i] >= 'a' && t.s[i] <= 'z') || (t.s[i] >= 'A' && t.s[i] <= 'Z') ||
+		      (t.s[i] >= '0' && t.s[i] <= '9') || (t.s[i] && strchr("_./:-%@=+", t.s[i]))))
 			return false;
 	return t.len > 0;
 }
@@ -325,8 +310,8 @@ static bool add_directive(struct ab_output *out, const struct directive *d,
 }
 
 /* The format once. False: \c or a directive that is not known ended it. */
-static bool add_format(struct ab_output *out, const struct ab_simple *command,
-		       struct ab_text t, size_t *next)
+static bool add_format(struct ab_output *out, const struct ab_simple *command, struct ab_text t,
+		       size_t *next)
 {
 	while (t.len && !out->full) {
 		struct directive d;
@@ -345,9 +330,7 @@ static bool add_format(struct ab_output *out, const struct ab_simple *command,
 		} else if (d.kind == '%') {
 			ab_output_byte(out, '%');
 		} else if (!add_directive(out, &d,
-					  *next < command->argc
-						  ? &command->argv[*next]
-						  : NULL)) {
+					  *next < command->argc ? &command->argv[*next] : NULL)) {
 			return false;
 		} else {
 			(*next)++;
@@ -361,8 +344,7 @@ bool ab_print_printf(struct ab_output *out, const struct ab_simple *command)
 	size_t next = 1, before, rounds = 0;
 	struct ab_text format;
 
-	if (next < command->argc &&
-	    ab_text_starts(command->argv[next].text, "-v"))
+	if (next < command->argc && ab_text_starts(command->argv[next].text, "-v"))
 		return false;
 	next += next < command->argc && ab_field_is(&command->argv[next], "--");
 	if (next >= command->argc)
@@ -375,8 +357,7 @@ bool ab_print_printf(struct ab_output *out, const struct ab_simple *command)
 		before = next;
 		if (!add_format(out, command, format, &next))
 			return true;
-	} while (next < command->argc && next > before &&
-		 ++rounds < ROUNDS_MAX);
+	} while (next < command->argc && next > before && ++rounds < ROUNDS_MAX);
 	if (rounds == ROUNDS_MAX)
 		ab_output_unknown(out);
 	return true;
@@ -390,8 +371,7 @@ void ab_print_seq(struct ab_output *out, const struct ab_simple *command)
 	for (size_t i = 1; ok && i < command->argc; i++) {
 		from = command->argc == 3 ? to : from;
 		ok = read_integer(command->argv[i].text, &to) &&
-		     command->argv[i].text.s[0] != '0' &&
-		     command->argv[i].text.s[0] != '-';
+		     command->argv[i].text.s[0] != '0' && command->argv[i].text.s[0] != '-';
 	}
 	if (!ok || to - from > WIDTH_MAX) {
 		ab_output_unknown(out);

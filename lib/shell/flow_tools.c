@@ -22,8 +22,7 @@ static bool add_input(struct ab_output *out, const struct ab_simple *command)
 }
 
 /* A file whose content is read, by the word that names it. */
-static unsigned taint_of_file(const struct ab_simple *command,
-			      const struct ab_field *f)
+static unsigned taint_of_file(const struct ab_simple *command, const struct ab_field *f)
 {
 	unsigned taint = f->taint & ~(unsigned)AB_TAINT_GLUED;
 	const struct ab_data *known = ab_files_read(command, f);
@@ -37,15 +36,13 @@ static unsigned taint_of_file(const struct ab_simple *command,
 
 static bool is_stdin(const struct ab_field *f)
 {
-	return ab_field_is(f, "-") || ab_field_is(f, "/dev/stdin") ||
-	       ab_field_is(f, "/dev/fd/0");
+	return ab_field_is(f, "-") || ab_field_is(f, "/dev/stdin") || ab_field_is(f, "/dev/fd/0");
 }
 
-void ab_flow_reads(const struct ab_simple *command, const char *values,
-		   size_t skip, struct ab_reads *ret)
+void ab_flow_reads(const struct ab_simple *command, const char *values, size_t skip,
+		   struct ab_reads *ret)
 {
-	const struct ab_opts opts = { .values = values,
-				      .longs = "decode decompress decrypt" };
+	const struct ab_opts opts = { .values = values, .longs = "decode decompress decrypt" };
 	struct ab_opt_walk w;
 	enum ab_opt what;
 
@@ -54,10 +51,9 @@ void ab_flow_reads(const struct ab_simple *command, const char *values,
 	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
 		if (what != AB_OPT_OPERAND) {
 			ret->changed = true;
-			ret->decodes |=
-				ab_opt_is(&w, what, 'd', "decode") ||
-				ab_opt_is(&w, what, 'D', "decompress") ||
-				ab_opt_is(&w, what, 0, "decrypt");
+			ret->decodes |= ab_opt_is(&w, what, 'd', "decode") ||
+					ab_opt_is(&w, what, 'D', "decompress") ||
+					ab_opt_is(&w, what, 0, "decrypt");
 		} else if (skip) {
 			skip--;
 		} else if (!is_stdin(&w.value)) {
@@ -95,8 +91,7 @@ bool ab_flow_pwd(struct ab_output *out, const struct ab_simple *command)
 	if (command->argc > 1 || !command->cwd.len)
 		return ab_output_only(out, 0);
 	ab_output_add(out, command->cwd.s, command->cwd.len);
-	out->unknown |=
-		memchr(command->cwd.s, AB_UNKNOWN, command->cwd.len) != NULL;
+	out->unknown |= memchr(command->cwd.s, AB_UNKNOWN, command->cwd.len) != NULL;
 	ab_output_byte(out, '\n');
 	return true;
 }
@@ -134,8 +129,8 @@ static bool has_word(const struct ab_simple *command, const char *word)
 typedef bool decode_fn(struct ab_output *out, struct ab_text in);
 
 /* What comes of known input; of other only that it was decoded. */
-static bool decode(struct ab_output *out, const struct ab_simple *command,
-		   const struct ab_reads *r, decode_fn *decoder)
+static bool decode(struct ab_output *out, const struct ab_simple *command, const struct ab_reads *r,
+		   decode_fn *decoder)
 {
 	if (r->files || command->in.unknown)
 		return ab_output_only(out, r->taint | AB_TAINT_DECODED);
@@ -161,8 +156,7 @@ bool ab_flow_base64(struct ab_output *out, const struct ab_simple *command)
 	if (r.decodes)
 		return decode(out, command, &r, ab_decode_base64);
 	one_line = has_word(command, "-w0") || has_word(command, "--wrap=0") ||
-		   (command->argc == 3 && has_word(command, "-w") &&
-		    has_word(command, "0"));
+		   (command->argc == 3 && has_word(command, "-w") && has_word(command, "0"));
 	if ((r.changed && !one_line) || !can_encode(out, command, &r))
 		return ab_output_only(out, 0);
 	ab_encode_base64(out, command->in.text, !one_line);
@@ -181,8 +175,8 @@ bool ab_flow_base32(struct ab_output *out, const struct ab_simple *command)
 
 bool ab_flow_xxd(struct ab_output *out, const struct ab_simple *command)
 {
-	bool plain = has_word(command, "-p") || has_word(command, "-ps") ||
-		     has_word(command, "-plain");
+	bool plain =
+		has_word(command, "-p") || has_word(command, "-ps") || has_word(command, "-plain");
 	bool reverse = has_word(command, "-r") || has_word(command, "-revert");
 	struct ab_reads r;
 
@@ -190,8 +184,7 @@ bool ab_flow_xxd(struct ab_output *out, const struct ab_simple *command)
 	reverse |= has_word(command, "-rp") || has_word(command, "-pr");
 	plain |= has_word(command, "-rp") || has_word(command, "-pr");
 	if (!plain)
-		return ab_output_only(out, r.taint | (reverse ? AB_TAINT_DECODED
-							      : 0));
+		return ab_output_only(out, r.taint | (reverse ? AB_TAINT_DECODED : 0));
 	if (reverse)
 		return decode(out, command, &r, ab_decode_hex);
 	if (command->argc > 2 || !can_encode(out, command, &r))
@@ -202,8 +195,7 @@ bool ab_flow_xxd(struct ab_output *out, const struct ab_simple *command)
 
 bool ab_flow_openssl(struct ab_output *out, const struct ab_simple *command)
 {
-	const struct ab_field *what =
-		command->argc > 1 ? &command->argv[1] : NULL;
+	const struct ab_field *what = command->argc > 1 ? &command->argv[1] : NULL;
 	struct ab_reads r = { .taint = command->in.taint };
 	bool base64;
 
@@ -234,8 +226,7 @@ bool ab_flow_rev(struct ab_output *out, const struct ab_simple *command)
 	if (r.files || command->in.unknown)
 		return ab_output_only(out, r.taint);
 	out->taint |= r.taint;
-	return command->in.none || ab_decode_rev(out, command->in.text) ||
-	       ab_output_only(out, 0);
+	return command->in.none || ab_decode_rev(out, command->in.text) || ab_output_only(out, 0);
 }
 
 bool ab_flow_tr(struct ab_output *out, const struct ab_simple *command)
@@ -256,8 +247,7 @@ bool ab_flow_network(struct ab_output *out, const struct ab_simple *command)
 
 bool ab_flow_is_stdout(const struct ab_field *f)
 {
-	return ab_field_is(f, "-") || ab_field_is(f, "/dev/stdout") ||
-	       ab_field_is(f, "/dev/fd/1");
+	return ab_field_is(f, "-") || ab_field_is(f, "/dev/stdout") || ab_field_is(f, "/dev/fd/1");
 }
 
 bool ab_flow_curl(struct ab_output *out, const struct ab_simple *command)
@@ -277,8 +267,7 @@ bool ab_flow_curl(struct ab_output *out, const struct ab_simple *command)
 		if (ab_opt_is(&w, what, 'O', "remote-name") ||
 		    ab_opt_is(&w, what, 0, "remote-name-all"))
 			return false;
-		if (ab_opt_is(&w, what, 'V', "version") ||
-		    ab_opt_is(&w, what, 'h', "help"))
+		if (ab_opt_is(&w, what, 'V', "version") || ab_opt_is(&w, what, 'h', "help"))
 			return ab_output_only(out, 0);
 	}
 	return ab_output_only(out, AB_TAINT_NETWORK);
@@ -295,11 +284,10 @@ bool ab_flow_wget(struct ab_output *out, const struct ab_simple *command)
 
 	ab_opt_begin(&w, &opts, command->argv, command->argc);
 	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
-		if (ab_opt_is(&w, what, 'O', "output-document") &&
-		    w.value.text.s && ab_flow_is_stdout(&w.value))
+		if (ab_opt_is(&w, what, 'O', "output-document") && w.value.text.s &&
+		    ab_flow_is_stdout(&w.value))
 			return ab_output_only(out, AB_TAINT_NETWORK);
-		if (ab_opt_is(&w, what, 'V', "version") ||
-		    ab_opt_is(&w, what, 'h', "help"))
+		if (ab_opt_is(&w, what, 'V', "version") || ab_opt_is(&w, what, 'h', "help"))
 			return ab_output_only(out, 0);
 	}
 	return false;
@@ -336,8 +324,7 @@ bool ab_flow_mktemp(struct ab_output *out, const struct ab_simple *command)
 	ab_opt_begin(&w, &opts, command->argv, command->argc);
 	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
 		if (what != AB_OPT_OPERAND) {
-			if (ab_opt_is(&w, what, 'p', "tmpdir") ||
-			    ab_opt_is(&w, what, 't', NULL))
+			if (ab_opt_is(&w, what, 'p', "tmpdir") || ab_opt_is(&w, what, 't', NULL))
 				return ab_output_only(out, 0);
 			continue;
 		}
@@ -352,8 +339,7 @@ bool ab_flow_mktemp(struct ab_output *out, const struct ab_simple *command)
 
 bool ab_flow_printenv(struct ab_output *out, const struct ab_simple *command)
 {
-	static const char parts[][11] = { "KEY", "TOKEN", "SECRET", "PASS",
-					  "CREDENTIAL" };
+	static const char parts[][11] = { "KEY", "TOKEN", "SECRET", "PASS", "CREDENTIAL" };
 	unsigned taint = has_operand(command) ? 0 : AB_TAINT_SECRET;
 
 	for (size_t i = 1; i < command->argc; i++) {
@@ -371,8 +357,8 @@ bool ab_flow_settings(struct ab_output *out, const struct ab_simple *command)
 {
 	static const char words[] = "activate completion env hook init path "
 				    "print-alias shell.bash shell.zsh shellenv";
-	bool asked = ab_text_is(command->name, "ssh-agent") ||
-		     ab_text_is(command->name, "dircolors");
+	bool asked =
+		ab_text_is(command->name, "ssh-agent") || ab_text_is(command->name, "dircolors");
 
 	for (size_t i = 1; i < command->argc; i++)
 		asked |= ab_listed(words, command->argv[i].text);

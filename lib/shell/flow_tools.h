@@ -35,13 +35,13 @@ ab_flow_fn ab_flow_xxd;
 struct ab_reads {
 	unsigned taint;
 	size_t files;
-	bool changed;		/* an option was given */
-	bool decodes;		/* -d, -D, --decode, --decompress */
+	bool changed; /* an option was given */
+	bool decodes; /* -d, -D, --decode, --decompress */
 };
 
 /* `values`: letters of options that take one. */
-void ab_flow_reads(const struct ab_simple *command, const char *values,
-		   size_t skip, struct ab_reads *ret);
+void ab_flow_reads(const struct ab_simple *command, const char *values, size_t skip,
+		   struct ab_reads *ret);
 /* A name of standard output. */
 bool ab_flow_is_stdout(const struct ab_field *f);
 

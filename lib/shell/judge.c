@@ -19,7 +19,7 @@ struct finding {
 	enum ab_decision decision;
 	const char *rule, *reason, *instead, *user_rule;
 	struct ab_span range;
-	int telling; /* of two as strict the more telling is named */
+	int telling;	 /* of two as strict the more telling is named */
 	bool tells_more; /* than what the command's inner ones are */
 };
 
@@ -37,8 +37,7 @@ static int how_telling(enum ab_rule_id rule)
 
 /* The range is that of the whole command: "/" alone would tell nobody what is
  * wrong with "rm -rf /". */
-static struct finding of_hit(const struct judge *j, const struct ab_hit *hit,
-			     struct ab_span whole)
+static struct finding of_hit(const struct judge *j, const struct ab_hit *hit, struct ab_span whole)
 {
 	const struct ab_rule *rule = &ab_rules[hit->rule];
 	struct finding f = {
@@ -64,8 +63,7 @@ static struct finding of_hit(const struct judge *j, const struct ab_hit *hit,
 static void consider(struct judge *j, const struct finding *f)
 {
 	struct ab_judgement *v = j->verdict;
-	bool same = f->tells_more && f->decision == v->decision &&
-		    v->range.from >= f->range.from &&
+	bool same = f->tells_more && f->decision == v->decision && v->range.from >= f->range.from &&
 		    v->range.to <= f->range.to;
 
 	if (j->any && f->decision <= v->decision && !same)
@@ -97,8 +95,8 @@ static bool is_harmless_binding(struct ab_text name)
 
 static bool writes_file(const struct ab_redirect *r)
 {
-	static const char harmless[][12] = { "/dev/null", "/dev/stderr",
-					     "/dev/stdout", "/dev/tty" };
+	static const char harmless[][12] = { "/dev/null", "/dev/stderr", "/dev/stdout",
+					     "/dev/tty" };
 
 	switch (r->op) {
 	case AB_REDIR_IN:
@@ -149,17 +147,14 @@ static bool only_reads(const struct ab_simple *c)
 }
 
 /* What the built-in rules say; `hollow`: nothing by itself. */
-static struct finding by_rules(const struct judge *j, const struct ab_simple *c,
-			       bool hollow)
+static struct finding by_rules(const struct judge *j, const struct ab_simple *c, bool hollow)
 {
-	const struct finding box = { .decision = AB_SANDBOXED,
-				     .rule = "",
-				     .reason = in_the_box,
-				     .range = c->range };
-	const struct finding nothing = { .decision = AB_ALLOW,
-					 .rule = "",
-					 .reason = "Changes nothing.",
-					 .range = c->range };
+	const struct finding box = {
+		.decision = AB_SANDBOXED, .rule = "", .reason = in_the_box, .range = c->range
+	};
+	const struct finding nothing = {
+		.decision = AB_ALLOW, .rule = "", .reason = "Changes nothing.", .range = c->range
+	};
 	struct finding best = { 0 };
 	struct ab_hits hits = { 0 };
 
@@ -171,8 +166,7 @@ static struct finding by_rules(const struct judge *j, const struct ab_simple *c,
 		    (f.decision == best.decision && f.telling > best.telling))
 			best = f;
 	}
-	if (hits.len && best.decision > AB_ALLOW &&
-	    !(hollow && best.decision == AB_SANDBOXED))
+	if (hits.len && best.decision > AB_ALLOW && !(hollow && best.decision == AB_SANDBOXED))
 		return best;
 	if (hollow || !c->argc)
 		return only_reads(c) ? nothing : box;
@@ -180,30 +174,25 @@ static struct finding by_rules(const struct judge *j, const struct ab_simple *c,
 }
 
 /* A stranger's words are not taken for the user's own, nor for ours. */
-static const char *reason_of(const struct judge *j,
-			     const struct ab_user_rule *rule)
+static const char *reason_of(const struct judge *j, const struct ab_user_rule *rule)
 {
 	if (rule->tighten)
 		return rule->reason
-			       ? ab_arena_cat(j->arena,
-					      "The project's file says: ",
-					      rule->reason)
+			       ? ab_arena_cat(j->arena, "The project's file says: ", rule->reason)
 			       : "A rule of the project's file says so.";
 	return rule->reason ? rule->reason : "A rule of your own says so.";
 }
 
 /* What only makes stricter does not change what is said of what is as strict
  * already. */
-static void apply_user_rule(const struct judge *j, const struct ab_simple *c,
-			    struct finding *f)
+static void apply_user_rule(const struct judge *j, const struct ab_simple *c, struct finding *f)
 {
 	const struct ab_user_rule *rule;
 
 	if (!j->scene->ruling || !c->argc)
 		return;
 	rule = ab_ruling_match(j->scene->ruling, c);
-	if (!rule ||
-	    (f->decision == AB_FORBIDDEN && rule->decision < AB_FORBIDDEN) ||
+	if (!rule || (f->decision == AB_FORBIDDEN && rule->decision < AB_FORBIDDEN) ||
 	    (rule->tighten && rule->decision <= f->decision))
 		return;
 	*f = (struct finding){
@@ -225,8 +214,7 @@ static void *reserve(void *arg)
 	return place;
 }
 
-static void judge_command(void *arg, const struct ab_simple *c, bool hollow,
-			  void *place)
+static void judge_command(void *arg, const struct ab_simple *c, bool hollow, void *place)
 {
 	struct judge *j = arg;
 	struct finding f = by_rules(j, c, hollow);
@@ -287,8 +275,7 @@ static void *reserve_none(void *arg)
 
 static void judge_as(struct judge *j, struct ab_text text)
 {
-	const struct ab_walk_events events = { reserve_none, judge_command,
-					       judge_hit, j };
+	const struct ab_walk_events events = { reserve_none, judge_command, judge_hit, j };
 	struct ab_script script;
 
 	ab_parse(j->arena, text, &script);
@@ -310,19 +297,17 @@ static void judge_zeros(struct judge *j, struct ab_text text, uint32_t first)
 	refuse_bytes(j, first, "This cannot be read: it holds a NUL byte.");
 }
 
-void ab_judge_text(struct ab_arena *arena, const struct ab_scene *scene,
-		   struct ab_text text, struct ab_judgement *ret)
+void ab_judge_text(struct ab_arena *arena, const struct ab_scene *scene, struct ab_text text,
+		   struct ab_judgement *ret)
 {
 	struct judge j = { .arena = arena, .scene = scene, .verdict = ret };
-	const struct ab_walk_events events = { reserve, judge_command,
-					       judge_hit, &j };
+	const struct ab_walk_events events = { reserve, judge_command, judge_hit, &j };
 	const char *zero = text.len ? memchr(text.s, '\0', text.len) : NULL;
 	struct ab_text read = text;
 
-	*ret = (struct ab_judgement){ .decision = AB_ALLOW,
-				      .rule = "",
-				      .reason = "There is nothing to run.",
-				      .text = text };
+	*ret = (struct ab_judgement){
+		.decision = AB_ALLOW, .rule = "", .reason = "There is nothing to run.", .text = text
+	};
 	j.tail = &j.first;
 	if (read.len > AB_SHELL_TEXT_MAX)
 		read.len = AB_SHELL_TEXT_MAX;
@@ -331,22 +316,19 @@ void ab_judge_text(struct ab_arena *arena, const struct ab_scene *scene,
 	ab_parse(arena, read, &ret->script);
 	ab_walk_script(arena, scene, &events, read, &ret->script);
 	if (read.len < text.len)
-		refuse_bytes(&j, read.len,
-			     "This is too long to be read to its end.");
+		refuse_bytes(&j, read.len, "This is too long to be read to its end.");
 	finish_list(&j);
 }
 
-void ab_judge_argv(struct ab_arena *arena, const struct ab_scene *scene,
-		   const char *const *argv, size_t argc,
-		   struct ab_judgement *ret)
+void ab_judge_argv(struct ab_arena *arena, const struct ab_scene *scene, const char *const *argv,
+		   size_t argc, struct ab_judgement *ret)
 {
 	ab_autobuf struct ab_buf quoted = { 0 };
 	struct ab_text text = { "", 0 };
 
 	ab_quote_argv(&quoted, argv, argc);
 	if (quoted.len)
-		text = (struct ab_text){ ab_arena_ndup(arena, quoted.data,
-						       quoted.len),
+		text = (struct ab_text){ ab_arena_ndup(arena, quoted.data, quoted.len),
 					 (uint32_t)quoted.len };
 	ab_judge_text(arena, scene, text, ret);
 }

@@ -9,9 +9,7 @@
 enum { INNER_MAX = 16 };
 
 /* What ends everything: an expansion may begin here. */
-#define EXPANDS                                                       \
-	(AB_LEX_WORD | AB_LEX_OPERAND | AB_LEX_DOUBLE | AB_LEX_BODY | \
-	 AB_LEX_BALANCED)
+#define EXPANDS (AB_LEX_WORD | AB_LEX_OPERAND | AB_LEX_DOUBLE | AB_LEX_BODY | AB_LEX_BALANCED)
 #define ENDS (AB_LEX_BREAK | AB_LEX_WORD)
 #define NAME AB_LEX_NAME
 #define DIGIT (AB_LEX_NAME | AB_LEX_DIGIT)
@@ -49,8 +47,7 @@ void *ab_lex_new(struct ab_reader *r, size_t size)
 	return ab_arena_alloc(r->arena, size);
 }
 
-struct ab_span ab_lex_span(const struct ab_reader *r, uint32_t from,
-			   uint32_t to)
+struct ab_span ab_lex_span(const struct ab_reader *r, uint32_t from, uint32_t to)
 {
 	if (!r->map)
 		return (struct ab_span){ from, to };
@@ -76,8 +73,8 @@ void ab_lex_fail(struct ab_reader *r, uint32_t at, const char *error)
 	r->at = r->end;
 }
 
-static char *quote_token(struct ab_reader *r, const char *before,
-			 const char *token, size_t len, const char *after)
+static char *quote_token(struct ab_reader *r, const char *before, const char *token, size_t len,
+			 const char *after)
 {
 	size_t n = strlen(before), m = strlen(after);
 	char *text = ab_arena_alloc(r->arena, n + len + m + 1);
@@ -112,8 +109,7 @@ void ab_lex_unexpected(struct ab_reader *r, const char *missing)
 	if (r->error)
 		return;
 	if (r->at >= r->end && missing)
-		error = quote_token(r, "`", missing, strlen(missing),
-				    "` is missing");
+		error = quote_token(r, "`", missing, strlen(missing), "` is missing");
 	else if (r->at >= r->end)
 		error = "a command is missing at the end";
 	else if (r->s[r->at] == '\n')
@@ -121,8 +117,7 @@ void ab_lex_unexpected(struct ab_reader *r, const char *missing)
 	else if ((len = measure_token(r)) > 0)
 		error = quote_token(r, "unexpected `", r->s + r->at, len, "`");
 	else if (missing)
-		error = quote_token(r, "`", missing, strlen(missing),
-				    "` is missing");
+		error = quote_token(r, "`", missing, strlen(missing), "` is missing");
 	else
 		error = "unexpected word";
 	ab_lex_fail(r, r->at, error);
@@ -136,8 +131,7 @@ bool ab_lex_enter(struct ab_reader *r)
 	return false;
 }
 
-struct ab_reader ab_lex_inner(const struct ab_reader *r, const char *s,
-			      uint32_t from, uint32_t to)
+struct ab_reader ab_lex_inner(const struct ab_reader *r, const char *s, uint32_t from, uint32_t to)
 {
 	struct ab_reader inner = *r;
 
@@ -225,17 +219,13 @@ static const struct keyword {
 	char name[12];
 	enum ab_keyword key;
 } keywords[] = {
-	{ "!", AB_KEY_BANG },	     { "[[", AB_KEY_TEST },
-	{ "case", AB_KEY_CASE },     { "coproc", AB_KEY_COPROC },
-	{ "do", AB_KEY_DO },	     { "done", AB_KEY_DONE },
-	{ "elif", AB_KEY_ELIF },     { "else", AB_KEY_ELSE },
-	{ "esac", AB_KEY_ESAC },     { "fi", AB_KEY_FI },
-	{ "for", AB_KEY_FOR },	     { "function", AB_KEY_FUNCTION },
-	{ "if", AB_KEY_IF },	     { "in", AB_KEY_IN },
-	{ "select", AB_KEY_SELECT }, { "then", AB_KEY_THEN },
-	{ "time", AB_KEY_TIME },     { "until", AB_KEY_UNTIL },
-	{ "while", AB_KEY_WHILE },   { "{", AB_KEY_OPEN },
-	{ "}", AB_KEY_CLOSE },
+	{ "!", AB_KEY_BANG },	     { "[[", AB_KEY_TEST },   { "case", AB_KEY_CASE },
+	{ "coproc", AB_KEY_COPROC }, { "do", AB_KEY_DO },     { "done", AB_KEY_DONE },
+	{ "elif", AB_KEY_ELIF },     { "else", AB_KEY_ELSE }, { "esac", AB_KEY_ESAC },
+	{ "fi", AB_KEY_FI },	     { "for", AB_KEY_FOR },   { "function", AB_KEY_FUNCTION },
+	{ "if", AB_KEY_IF },	     { "in", AB_KEY_IN },     { "select", AB_KEY_SELECT },
+	{ "then", AB_KEY_THEN },     { "time", AB_KEY_TIME }, { "until", AB_KEY_UNTIL },
+	{ "while", AB_KEY_WHILE },   { "{", AB_KEY_OPEN },    { "}", AB_KEY_CLOSE },
 };
 
 enum ab_keyword ab_lex_keyword(struct ab_reader *r)
@@ -259,9 +249,7 @@ enum ab_keyword ab_lex_keyword(struct ab_reader *r)
 	}
 	if (n > 0) {
 		name[n] = '\0';
-		k = AB_LOOKUP(
-			keywords,
-			((struct ab_text){ name, (uint32_t)strlen(name) }));
+		k = AB_LOOKUP(keywords, ((struct ab_text){ name, (uint32_t)strlen(name) }));
 	}
 	r->key = k ? k->key : AB_KEY_NONE;
 	r->key_at = r->at;
@@ -314,8 +302,7 @@ struct ab_text ab_lex_name(struct ab_reader *r)
 	char *name;
 
 	/* The end, if lines are joined in it. */
-	for (uint32_t next = ab_lex_joined(r, at);
-	     next > at && len && skip_name(r, next) > next;
+	for (uint32_t next = ab_lex_joined(r, at); next > at && len && skip_name(r, next) > next;
 	     next = ab_lex_joined(r, at))
 		at = skip_name(r, next);
 	r->work += at - from;
@@ -339,14 +326,14 @@ void ab_parts_add(struct ab_parts *parts, struct ab_part *part)
 	parts->last = part;
 }
 
-void ab_parts_text(struct ab_reader *r, struct ab_parts *parts, uint32_t from,
-		   uint32_t to, bool quoted)
+void ab_parts_text(struct ab_reader *r, struct ab_parts *parts, uint32_t from, uint32_t to,
+		   bool quoted)
 {
 	struct ab_part *last = parts->last;
 	struct ab_part *part;
 
-	if (last && last->kind == AB_PART_TEXT && last->quoted == quoted &&
-	    last->text.len && last->text.s + last->text.len == r->s + from) {
+	if (last && last->kind == AB_PART_TEXT && last->quoted == quoted && last->text.len &&
+	    last->text.s + last->text.len == r->s + from) {
 		last->text.len += to - from;
 		last->range.to = ab_lex_span(r, from, to).to;
 		return;

@@ -15,13 +15,13 @@ struct ab_arena;
 
 /* What a byte is, as bits: a run of text ends at one of its kind. */
 enum ab_lex_class {
-	AB_LEX_BREAK = 1,	/* ends a word: blanks and operators */
-	AB_LEX_WORD = 2,	/* means something in a word */
-	AB_LEX_OPERAND = 4,	/* in ${x:-word} */
-	AB_LEX_DOUBLE = 8,	/* between double quotes */
-	AB_LEX_BODY = 16,	/* in a here-document */
-	AB_LEX_BALANCED = 32,	/* in $(( )) and [subscript] */
-	AB_LEX_NAME = 64,	/* is part of a name */
+	AB_LEX_BREAK = 1,     /* ends a word: blanks and operators */
+	AB_LEX_WORD = 2,      /* means something in a word */
+	AB_LEX_OPERAND = 4,   /* in ${x:-word} */
+	AB_LEX_DOUBLE = 8,    /* between double quotes */
+	AB_LEX_BODY = 16,     /* in a here-document */
+	AB_LEX_BALANCED = 32, /* in $(( )) and [subscript] */
+	AB_LEX_NAME = 64,     /* is part of a name */
 	AB_LEX_DIGIT = 128,
 };
 
@@ -48,16 +48,16 @@ enum ab_keyword {
 	AB_KEY_TIME,
 	AB_KEY_UNTIL,
 	AB_KEY_WHILE,
-	AB_KEY_OPEN,		/* { */
-	AB_KEY_CLOSE,		/* } */
+	AB_KEY_OPEN,  /* { */
+	AB_KEY_CLOSE, /* } */
 };
 
 /* A here-document whose body begins after the end of the line. */
 struct ab_heredoc {
 	struct ab_redir *redir;
 	struct ab_text delimiter;
-	bool quoted;		/* nothing in the body is expanded */
-	bool strip;		/* <<-: tabs that begin a line are not there */
+	bool quoted; /* nothing in the body is expanded */
+	bool strip;  /* <<-: tabs that begin a line are not there */
 	struct ab_heredoc *next;
 };
 
@@ -74,26 +74,26 @@ struct ab_reader {
 	/* Where each byte of `s` stands in the whole text; NULL: there. */
 	const uint32_t *map;
 	unsigned depth;
-	unsigned inner;		/* readers around this one */
+	unsigned inner; /* readers around this one */
 	uint32_t nodes;
-	uint64_t work;		/* bytes looked at, for the tests */
+	uint64_t work; /* bytes looked at, for the tests */
 	const char *error;
 	uint32_t error_at;
 	/* An error of a part that does not end the reading. */
 	const char *passed;
 	uint32_t passed_at;
 
-	struct ab_heredoc *heredocs;	/* in order */
-	struct ab_heredoc **heredocs_tail;	/* if there are any */
-	bool in_command;	/* a ")" ends this */
+	struct ab_heredoc *heredocs;	   /* in order */
+	struct ab_heredoc **heredocs_tail; /* if there are any */
+	bool in_command;		   /* a ")" ends this */
 
 	/* Pairs up to here are known; sorted. */
 	struct ab_double_paren *pairs;
 	size_t npairs, pairs_room;
 	uint32_t pairs_to;
 
-	uint32_t before, blanks_to;	/* the blanks that were skipped last */
-	enum ab_keyword key;	/* the one at key_at */
+	uint32_t before, blanks_to; /* the blanks that were skipped last */
+	enum ab_keyword key;	    /* the one at key_at */
 	uint32_t key_at, key_end;
 };
 
@@ -120,15 +120,13 @@ static inline bool ab_lex_at2(const struct ab_reader *r, char c, char d)
 /* Does a word begin here? <( ) and >( ) are words. */
 static inline bool ab_lex_at_word(const struct ab_reader *r)
 {
-	return r->at < r->end &&
-	       (!ab_lex_is(r->s[r->at], AB_LEX_BREAK) ||
-		ab_lex_at2(r, '<', '(') || ab_lex_at2(r, '>', '('));
+	return r->at < r->end && (!ab_lex_is(r->s[r->at], AB_LEX_BREAK) ||
+				  ab_lex_at2(r, '<', '(') || ab_lex_at2(r, '>', '('));
 }
 
 /* Counted; never NULL. */
 void *ab_lex_new(struct ab_reader *r, size_t size);
-struct ab_span ab_lex_span(const struct ab_reader *r, uint32_t from,
-			   uint32_t to);
+struct ab_span ab_lex_span(const struct ab_reader *r, uint32_t from, uint32_t to);
 /* From there to here, without the blanks that were skipped last. */
 struct ab_span ab_lex_since(const struct ab_reader *r, uint32_t from);
 void ab_lex_fail(struct ab_reader *r, uint32_t at, const char *error);
@@ -144,12 +142,11 @@ static inline void ab_lex_leave(struct ab_reader *r)
  * shell reads those when it runs the command: what is wrong there does not
  * keep it from going on.
  */
-struct ab_reader ab_lex_inner(const struct ab_reader *r, const char *s,
-			      uint32_t from, uint32_t to);
+struct ab_reader ab_lex_inner(const struct ab_reader *r, const char *s, uint32_t from, uint32_t to);
 void ab_lex_outer(struct ab_reader *r, const struct ab_reader *inner);
 
 uint32_t ab_lex_joined(const struct ab_reader *r, uint32_t at);
-void ab_lex_skip_blanks(struct ab_reader *r);	/* and comments */
+void ab_lex_skip_blanks(struct ab_reader *r); /* and comments */
 void ab_lex_skip_newlines(struct ab_reader *r);
 /* At the start of a word. */
 enum ab_keyword ab_lex_keyword(struct ab_reader *r);
@@ -162,22 +159,19 @@ uint32_t ab_lex_run(struct ab_reader *r, unsigned until);
 struct ab_text ab_lex_name(struct ab_reader *r);
 
 void ab_parts_add(struct ab_parts *parts, struct ab_part *part);
-void ab_parts_text(struct ab_reader *r, struct ab_parts *parts, uint32_t from,
-		   uint32_t to, bool quoted);
+void ab_parts_text(struct ab_reader *r, struct ab_parts *parts, uint32_t from, uint32_t to,
+		   bool quoted);
 void ab_parts_unknown(struct ab_reader *r, struct ab_parts *parts, bool quoted);
 
 /* parse.c */
-uint64_t ab_parse_counted(struct ab_arena *arena, struct ab_text text,
-			  struct ab_script *ret);
+uint64_t ab_parse_counted(struct ab_arena *arena, struct ab_text text, struct ab_script *ret);
 struct ab_shell_node *ab_parse_list(struct ab_reader *r);
 /* A list of at least one command. */
 struct ab_shell_node *ab_parse_body(struct ab_reader *r);
 struct ab_shell_node *ab_parse_command(struct ab_reader *r);
-struct ab_shell_node *ab_parse_node(struct ab_reader *r,
-				    enum ab_node_kind kind);
+struct ab_shell_node *ab_parse_node(struct ab_reader *r, enum ab_node_kind kind);
 /* It ends here. */
-void ab_parse_close(struct ab_reader *r, struct ab_shell_node *node,
-		    uint32_t from);
+void ab_parse_close(struct ab_reader *r, struct ab_shell_node *node, uint32_t from);
 
 /* parse_simple.c */
 struct ab_shell_node *ab_parse_simple(struct ab_reader *r);
@@ -196,33 +190,31 @@ struct ab_shell_node *ab_parse_test(struct ab_reader *r);
 /* parse_word.c */
 enum ab_word_mode {
 	AB_WORD_PLAIN,
-	AB_WORD_DECLARE,	/* x=(a b) is one */
-	AB_WORD_REGEX,		/* after =~ */
-	AB_WORD_OPERAND,	/* up to the } of ${x:-word} */
+	AB_WORD_DECLARE, /* x=(a b) is one */
+	AB_WORD_REGEX,	 /* after =~ */
+	AB_WORD_OPERAND, /* up to the } of ${x:-word} */
 };
-struct ab_shell_word *ab_parse_word(struct ab_reader *r,
-				    enum ab_word_mode mode);
+struct ab_shell_word *ab_parse_word(struct ab_reader *r, enum ab_word_mode mode);
 /* The rest of a word of which `parts` is known already. */
-struct ab_shell_word *ab_parse_word_rest(struct ab_reader *r, uint32_t from,
-					 struct ab_parts *parts,
+struct ab_shell_word *ab_parse_word_rest(struct ab_reader *r, uint32_t from, struct ab_parts *parts,
 					 enum ab_word_mode mode);
 /* Up to the `"`, or the end of a here-document. */
-void ab_parse_quoted(struct ab_reader *r, struct ab_parts *parts,
-		     enum ab_lex_class until, bool strip);
+void ab_parse_quoted(struct ab_reader *r, struct ab_parts *parts, enum ab_lex_class until,
+		     bool strip);
 /* $'..', after the first quote. */
 void ab_parse_ansi(struct ab_reader *r, struct ab_parts *parts);
 
 /* parse_expand.c */
 void ab_parse_dollar(struct ab_reader *r, struct ab_parts *parts, bool quoted);
-void ab_parse_backquote(struct ab_reader *r, struct ab_parts *parts,
-			bool quoted, bool between_quotes);
+void ab_parse_backquote(struct ab_reader *r, struct ab_parts *parts, bool quoted,
+			bool between_quotes);
 void ab_parse_process(struct ab_reader *r, struct ab_parts *parts);
 
 /* parse_arith.c */
 bool ab_parse_is_arith(struct ab_reader *r, uint32_t at);
 /* Up to the `close` that belongs to what was opened before. */
-void ab_parse_balanced(struct ab_reader *r, struct ab_parts *parts, char open,
-		       char close, bool quoted);
+void ab_parse_balanced(struct ab_reader *r, struct ab_parts *parts, char open, char close,
+		       bool quoted);
 /* The rest of (( ... )), after its beginning. */
 void ab_parse_arith(struct ab_reader *r, struct ab_parts *parts);
 

@@ -6,8 +6,7 @@
 
 /* Sorted by name. */
 static const struct ab_deed deeds[] = {
-	{ "ansible", "*", "",
-	  "-C --check --list-hosts --list-tasks --list-tags --syntax-check",
+	{ "ansible", "*", "", "-C --check --list-hosts --list-tasks --list-tags --syntax-check",
 	  CLOUD, .reason = "Changes other machines." },
 	{ "aws",
 	  "* create-*|delete-*|put-*|update-*|run-*|start-*|stop-*|"
@@ -28,12 +27,11 @@ static const struct ab_deed deeds[] = {
 	  "grant-*|upgrade-*",
 	  "", "--dry-run", CLOUD },
 	{ "aws", "s3 cp|mv|rm|sync|mb|rb|website", "", "--dryrun", CLOUD },
-	{ "aws", "configure|sso set|import|sso|add-model|login|logout",
-	  .rule = CLOUD, .reason = "Changes which cloud account is used." },
+	{ "aws", "configure|sso set|import|sso|add-model|login|logout", .rule = CLOUD,
+	  .reason = "Changes which cloud account is used." },
 	{ "aws", "configure|login|logout", .rule = CLOUD, .bare = true,
 	  .reason = "Changes which cloud account is used." },
-	{ "aws", "ecs|ssm|emr|cloudshell execute-command|start-session|ssh",
-	  .rule = CLOUD },
+	{ "aws", "ecs|ssm|emr|cloudshell execute-command|start-session|ssh", .rule = CLOUD },
 	{ "az",
 	  "** create|delete|update|set|add|remove|start|stop|restart|up|"
 	  "deploy|deployment|upload*|purge|import|export|assign|invoke|run|"
@@ -79,21 +77,15 @@ static const struct ab_deed deeds[] = {
 	  "extract|cancel",
 	  .rule = CLOUD },
 	{ "packer", "build|push", .rule = CLOUD },
-	{ "pulumi",
-	  "up|update|destroy|import|refresh|cancel|watch|login|logout|policy|new",
-	  "", "--preview-only", CLOUD },
-	{ "pulumi", "stack init|rm|import|rename|tag|change-secrets-provider",
+	{ "pulumi", "up|update|destroy|import|refresh|cancel|watch|login|logout|policy|new", "",
+	  "--preview-only", CLOUD },
+	{ "pulumi", "stack init|rm|import|rename|tag|change-secrets-provider", .rule = CLOUD },
+	{ "pulumi", "state delete|edit|move|rename|unprotect|upgrade", .rule = CLOUD },
+	{ "terraform", "apply|destroy|import|taint|untaint|refresh|force-unlock|login|logout",
 	  .rule = CLOUD },
-	{ "pulumi", "state delete|edit|move|rename|unprotect|upgrade",
-	  .rule = CLOUD },
-	{ "terraform",
-	  "apply|destroy|import|taint|untaint|refresh|force-unlock|login|logout",
-	  .rule = CLOUD },
-	{ "terraform", "state rm|mv|push|replace-provider", "", "-dry-run",
-	  CLOUD },
+	{ "terraform", "state rm|mv|push|replace-provider", "", "-dry-run", CLOUD },
 	{ "terraform", "workspace new|delete", .rule = CLOUD },
-	{ "terraform", "run|run-all|stack apply|destroy|import|refresh|run",
-	  .rule = CLOUD },
+	{ "terraform", "run|run-all|stack apply|destroy|import|refresh|run", .rule = CLOUD },
 	{ "verbs",
 	  "** create|delete|destroy|update|deploy|set|unset|add|remove|rm|"
 	  "start|stop|restart|scale|rollback|run|launch|apply|upgrade|import|"
@@ -185,6 +177,5 @@ static const struct ab_tool tools[] = {
 };
 
 const struct ab_toolbox ab_tools_clouds = {
-	tools,		 AB_COUNT(tools), deeds,
-	AB_COUNT(deeds), options,	  AB_COUNT(options),
+	tools, AB_COUNT(tools), deeds, AB_COUNT(deeds), options, AB_COUNT(options),
 };

@@ -37,31 +37,26 @@ static const struct ab_deed deeds[] = {
 	  "namespaces create|delete|rm|del|remove|start|kill|exec|pull|push|"
 	  "import|tag|pause|resume|attach|mount",
 	  .rule = CONTAINER },
-	{ "dev_cluster",
-	  "run|dev|deploy|delete|debug|apply|up|down|ci|trigger|purge|enter",
+	{ "dev_cluster", "run|dev|deploy|delete|debug|apply|up|down|ci|trigger|purge|enter",
 	  .rule = CLUSTER },
 	{ "docker", "build|bud", .rule = BUILD },
-	{ "docker", "buildx|builder|image build|bake|b|prune|create|rm|use",
-	  .rule = BUILD },
+	{ "docker", "buildx|builder|image build|bake|b|prune|create|rm|use", .rule = BUILD },
 	{ "docker",
 	  "run|create|start|stop|restart|kill|rm|rmi|exec|cp|commit|pull|pause|"
 	  "unpause|rename|update|attach|import|load|tag|deploy|login|logout|"
 	  "play|generate|unshare|machine|mount|umount|unmount|reset",
 	  .rule = CONTAINER },
 	{ "docker",
-	  THINGS
-	  "run|create|start|stop|restart|kill|rm|exec|cp|commit|pull|pause|"
-	  "unpause|rename|update|attach|import|load",
+	  THINGS "run|create|start|stop|restart|kill|rm|exec|cp|commit|pull|pause|"
+		 "unpause|rename|update|attach|import|load",
 	  .rule = CONTAINER },
 	{ "docker",
-	  THINGS
-	  "tag|prune|remove|connect|disconnect|init|join|leave|deploy|scale|"
-	  "rollback|promote|demote|install|enable",
+	  THINGS "tag|prune|remove|connect|disconnect|init|join|leave|deploy|scale|"
+		 "rollback|promote|demote|install|enable",
 	  .rule = CONTAINER },
 	{ "docker",
-	  THINGS
-	  "disable|set|use|unlock|ca|clean|migrate|reset|play|down|apply|add|"
-	  "reload|renumber|delete",
+	  THINGS "disable|set|use|unlock|ca|clean|migrate|reset|play|down|apply|add|"
+		 "reload|renumber|delete",
 	  .rule = CONTAINER },
 	{ "docker", "compose " COMPOSE_CHANGES, "", "--dry-run", COMPOSE },
 	{ "docker", "compose build", "", "--dry-run", COMPOSE },
@@ -69,8 +64,8 @@ static const struct ab_deed deeds[] = {
 	  "bootstrap|install|uninstall|create|delete|suspend|resume|reconcile|"
 	  "push|tag",
 	  "", "--export", CLUSTER },
-	{ "helm", "install|upgrade|uninstall|delete|del|un|rollback|test", "",
-	  "--dry-run", CLUSTER },
+	{ "helm", "install|upgrade|uninstall|delete|del|un|rollback|test", "", "--dry-run",
+	  CLUSTER },
 	{ "kubectl",
 	  "apply|create|delete|edit|patch|replace|scale|exec|cp|drain|cordon|"
 	  "uncordon|taint|label|annotate|set|expose|run|autoscale|port-forward|"
@@ -79,9 +74,8 @@ static const struct ab_deed deeds[] = {
 	  "", DRY, CLUSTER },
 	{ "kubectl", "rollout restart|undo|pause|resume", "", DRY, CLUSTER },
 	{ "kubectl", "certificate approve|deny", .rule = CLUSTER },
-	{ "kubectl",
-	  "config set*|unset|use-context|use|delete-*|rename-context",
-	  .rule = CLUSTER, .reason = "Changes which cluster is worked on." },
+	{ "kubectl", "config set*|unset|use-context|use|delete-*|rename-context", .rule = CLUSTER,
+	  .reason = "Changes which cluster is worked on." },
 	{ "local_cluster",
 	  "create|delete|start|stop|pause|unpause|load|import|node|cp|ssh|"
 	  "mount|tunnel|config",
@@ -151,6 +145,5 @@ static const struct ab_tool tools[] = {
 };
 
 const struct ab_toolbox ab_tools_containers = {
-	tools,		 AB_COUNT(tools), deeds,
-	AB_COUNT(deeds), options,	  AB_COUNT(options),
+	tools, AB_COUNT(tools), deeds, AB_COUNT(deeds), options, AB_COUNT(options),
 };

@@ -6,21 +6,17 @@
 
 /* What deletes the files that it is given; sorted. */
 static const char removers[][10] = {
-	"del-cli", "rimraf", "rm",	  "shred",
-	"srm",	   "trash",  "trash-put", "unlink",
+	"del-cli", "rimraf", "rm", "shred", "srm", "trash", "trash-put", "unlink",
 };
 
 /* What stands before such a program without changing what it does; sorted. */
 static const char prefixes[][8] = {
-	"busybox", "command", "doas", "env",	"ionice",
-	"nice",	   "nohup",   "sudo", "toybox",
+	"busybox", "command", "doas", "env", "ionice", "nice", "nohup", "sudo", "toybox",
 };
 
-static const char unknown_target[] =
-	"What this deletes is known only when it runs.";
+static const char unknown_target[] = "What this deletes is known only when it runs.";
 
-static enum ab_place place_of(const struct ab_scene *scene,
-			      const struct ab_simple *command,
+static enum ab_place place_of(const struct ab_scene *scene, const struct ab_simple *command,
 			      const struct ab_field *field)
 {
 	struct ab_path path;
@@ -30,8 +26,7 @@ static enum ab_place place_of(const struct ab_scene *scene,
 }
 
 /* Which of them it is, where one path can say so. */
-static const char *what_goes(const struct ab_scene *scene,
-			     const struct ab_path *path)
+static const char *what_goes(const struct ab_scene *scene, const struct ab_path *path)
 {
 	if (ab_path_home(scene, path))
 		return "Deletes everything in a home folder.";
@@ -40,8 +35,7 @@ static const char *what_goes(const struct ab_scene *scene,
 	return "Deletes all of a folder right below the root.";
 }
 
-static void judge_target(const struct ab_scene *scene,
-			 const struct ab_simple *command,
+static void judge_target(const struct ab_scene *scene, const struct ab_simple *command,
 			 const struct ab_field *target, struct ab_hits *hits)
 {
 	struct ab_path path;
@@ -51,16 +45,15 @@ static void judge_target(const struct ab_scene *scene,
 	case AB_PLACE_ORDINARY:
 		break;
 	case AB_PLACE_UNKNOWN:
-		ab_hit_because(hits, AB_RULE_WORKSPACE_DELETE, target->range,
-			       unknown_target);
+		ab_hit_because(hits, AB_RULE_WORKSPACE_DELETE, target->range, unknown_target);
 		break;
 	case AB_PLACE_WORKSPACE:
 		ab_hit_add(hits, AB_RULE_WORKSPACE_DELETE, target->range);
 		break;
 	case AB_PLACE_TOP:
 	case AB_PLACE_ROOT:
-		ab_hit_because(hits, AB_RULE_RECURSIVE_DELETE_ROOT,
-			       target->range, what_goes(scene, &path));
+		ab_hit_because(hits, AB_RULE_RECURSIVE_DELETE_ROOT, target->range,
+			       what_goes(scene, &path));
 		break;
 	}
 }
@@ -80,19 +73,18 @@ static bool is_recursive(const struct ab_simple *command)
 
 	ab_opt_begin(&w, &rm_opts, command->argv, command->argc);
 	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
-		if (ab_opt_is(&w, what, 'r', "recursive") ||
-		    ab_opt_is(&w, what, 'R', NULL))
+		if (ab_opt_is(&w, what, 'r', "recursive") || ab_opt_is(&w, what, 'R', NULL))
 			return true;
-		if (what == AB_OPT_OPERAND && !operand && command->argc > 2 &&
-		    w.value.splits && w.value.text.len == 1 && w.value.unknown)
+		if (what == AB_OPT_OPERAND && !operand && command->argc > 2 && w.value.splits &&
+		    w.value.text.len == 1 && w.value.unknown)
 			return true;
 		operand = operand || what == AB_OPT_OPERAND;
 	}
 	return false;
 }
 
-static void match_rm(const struct ab_scene *scene,
-		     const struct ab_simple *command, struct ab_hits *hits)
+static void match_rm(const struct ab_scene *scene, const struct ab_simple *command,
+		     struct ab_hits *hits)
 {
 	struct ab_opt_walk w;
 	enum ab_opt what;
@@ -100,8 +92,7 @@ static void match_rm(const struct ab_scene *scene,
 	ab_opt_begin(&w, &rm_opts, command->argv, command->argc);
 	while ((what = ab_opt_next(&w)) != AB_OPT_END)
 		if (what == AB_OPT_OPERAND)
-			judge_target(scene, command, &command->argv[w.index],
-				     hits);
+			judge_target(scene, command, &command->argv[w.index], hits);
 }
 
 static struct ab_text base_name(struct ab_text t)
@@ -116,8 +107,7 @@ static struct ab_text base_name(struct ab_text t)
 static bool script_removes(struct ab_text t)
 {
 	for (uint32_t i = 0; i + 3 <= t.len; i++)
-		if (memcmp(t.s + i, "rm ", 3) == 0 &&
-		    (i == 0 || strchr(" ;&|(\n/\t", t.s[i - 1])))
+		if (memcmp(t.s + i, "rm ", 3) == 0 && (i == 0 || strchr(" ;&|(\n/\t", t.s[i - 1])))
 			return true;
 	return false;
 }
@@ -142,8 +132,7 @@ static bool words_remove(const struct ab_field *words, size_t n)
 			return false;
 		}
 		if (!AB_LOOKUP_WORD(prefixes, name) &&
-		    (i == 0 || words[i].text.len == 0 ||
-		     words[i].text.s[0] != '-'))
+		    (i == 0 || words[i].text.len == 0 || words[i].text.s[0] != '-'))
 			return false;
 	}
 	return false;
@@ -170,8 +159,7 @@ static bool find_deletes(const struct ab_simple *command)
 			t);
 		if (!ab_listed("-exec -execdir -ok -okdir", t))
 			continue;
-		while (i + 1 + n < command->argc &&
-		       !ends_exec(&command->argv[i + 1 + n]))
+		while (i + 1 + n < command->argc && !ends_exec(&command->argv[i + 1 + n]))
 			n++;
 		if (words_remove(&command->argv[i + 1], n))
 			return true;
@@ -185,8 +173,8 @@ static bool ends_starts(struct ab_text t)
 	return t.len > 0 && (t.s[0] == '-' || t.s[0] == '(' || t.s[0] == '!');
 }
 
-static void match_find(const struct ab_scene *scene,
-		       const struct ab_simple *command, struct ab_hits *hits)
+static void match_find(const struct ab_scene *scene, const struct ab_simple *command,
+		       struct ab_hits *hits)
 {
 	static const char here[] = ".";
 	struct ab_field start = { .text = { here, 1 } };
@@ -195,14 +183,12 @@ static void match_find(const struct ab_scene *scene,
 
 	if (!find_deletes(command))
 		return;
-	while (i < command->argc &&
-	       ab_listed("-H -L -P", command->argv[i].text))
+	while (i < command->argc && ab_listed("-H -L -P", command->argv[i].text))
 		i++;
 	if (i == command->argc || ends_starts(command->argv[i].text))
 		worst = place_of(scene, command, &start);
 	for (; i < command->argc && !ends_starts(command->argv[i].text); i++) {
-		enum ab_place place =
-			place_of(scene, command, &command->argv[i]);
+		enum ab_place place = place_of(scene, command, &command->argv[i]);
 
 		if (place > worst)
 			worst = place;
@@ -227,24 +213,20 @@ static void match_xargs(const struct ab_simple *command, struct ab_hits *hits)
 	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
 		if (what != AB_OPT_OPERAND)
 			continue;
-		if (words_remove(&command->argv[w.index],
-				 command->argc - w.index) ||
+		if (words_remove(&command->argv[w.index], command->argc - w.index) ||
 		    script_removes(w.value.text))
-			ab_hit_mild(hits, AB_RULE_DESTRUCTIVE_XARGS,
-				    command->range);
+			ab_hit_mild(hits, AB_RULE_DESTRUCTIVE_XARGS, command->range);
 		return;
 	}
 }
 
 static const struct ab_opts move_opts = {
-	"tSeTBfM",
-	"target-directory= suffix= rsh= exclude= include= filter= files-from= delete",
-	0
+	"tSeTBfM", "target-directory= suffix= rsh= exclude= include= filter= files-from= delete", 0
 };
 
 /* What is moved away is gone from its place. */
-static void match_mv(const struct ab_scene *scene,
-		     const struct ab_simple *command, struct ab_hits *hits)
+static void match_mv(const struct ab_scene *scene, const struct ab_simple *command,
+		     struct ab_hits *hits)
 {
 	struct ab_opt_walk w;
 	enum ab_opt what;
@@ -255,14 +237,11 @@ static void match_mv(const struct ab_scene *scene,
 	while (true) {
 		what = ab_opt_next(&w);
 		to = to || ab_opt_is(&w, what, 't', "target-directory");
-		if (what != AB_OPT_OPERAND &&
-		    (what != AB_OPT_END || !to || !before))
+		if (what != AB_OPT_OPERAND && (what != AB_OPT_END || !to || !before))
 			goto next;
 		if (before && place_of(scene, command, before) == AB_PLACE_ROOT)
-			ab_hit_because(
-				hits, AB_RULE_RECURSIVE_DELETE_ROOT,
-				before->range,
-				"Moves a home or a part of the system away.");
+			ab_hit_because(hits, AB_RULE_RECURSIVE_DELETE_ROOT, before->range,
+				       "Moves a home or a part of the system away.");
 		before = &command->argv[w.index];
 next:
 		if (what == AB_OPT_END)
@@ -270,8 +249,8 @@ next:
 	}
 }
 
-static void match_rsync(const struct ab_scene *scene,
-			const struct ab_simple *command, struct ab_hits *hits)
+static void match_rsync(const struct ab_scene *scene, const struct ab_simple *command,
+			struct ab_hits *hits)
 {
 	struct ab_opt_walk w;
 	enum ab_opt what;
@@ -289,8 +268,8 @@ static void match_rsync(const struct ab_scene *scene,
 		ab_hit_add(hits, AB_RULE_RECURSIVE_DELETE_ROOT, last->range);
 }
 
-void ab_match_delete(const struct ab_scene *scene,
-		     const struct ab_simple *command, struct ab_hits *hits)
+void ab_match_delete(const struct ab_scene *scene, const struct ab_simple *command,
+		     struct ab_hits *hits)
 {
 	struct ab_text name = command->name;
 
@@ -313,8 +292,7 @@ void ab_match_delete(const struct ab_scene *scene,
 	case 'r':
 		if (ab_text_is(name, "rsync"))
 			match_rsync(scene, command, hits);
-		if (ab_text_is(name, "rimraf") ||
-		    (ab_text_is(name, "rm") && is_recursive(command)))
+		if (ab_text_is(name, "rimraf") || (ab_text_is(name, "rm") && is_recursive(command)))
 			match_rm(scene, command, hits);
 		break;
 	case 'd':

@@ -23,46 +23,33 @@
 
 /* Sorted by name. */
 static const struct ab_deed deeds[] = {
-	{ "git", "push", "", "-n --dry-run", PUBLISH,
-	  .reason = "Publishes commits." },
-	{ "git", "push",
-	  "-f --force --force-with-lease --mirror --delete -d --prune +* :*",
+	{ "git", "push", "", "-n --dry-run", PUBLISH, .reason = "Publishes commits." },
+	{ "git", "push", "-f --force --force-with-lease --mirror --delete -d --prune +* :*",
 	  "-n --dry-run", REWRITE },
 	{ "git", "send-pack|http-push", "", "-n --dry-run", PUBLISH },
 	{ "git", "svn dcommit", "", "-n --dry-run", PUBLISH },
-	{ "git", "svn|p4|lfs submit|set-tree|push", "", "-n --dry-run",
-	  PUBLISH },
+	{ "git", "svn|p4|lfs submit|set-tree|push", "", "-n --dry-run", PUBLISH },
 	{ "git", "send-email|imap-send", "", "--dry-run", PUBLISH },
-	{ "git", "filter-branch|filter-repo|replace", "", "-l --list --analyze",
-	  REWRITE },
+	{ "git", "filter-branch|filter-repo|replace", "", "-l --list --analyze", REWRITE },
 	{ "git", "reflog expire|delete", "", "-n --dry-run", REWRITE },
 	{ "git", "gc", "--prune=now --prune=all", "", REWRITE },
 	{ "git", "prune", "", "-n --dry-run", REWRITE },
-	{ "git", "reset", "--hard --merge", "", DISCARD,
-	  .reason = UNCOMMITTED },
+	{ "git", "reset", "--hard --merge", "", DISCARD, .reason = UNCOMMITTED },
 	{ "git", "clean", "-f --force", "-n --dry-run", DISCARD,
 	  .reason = "Deletes files that git does not know." },
 	{ "git", "checkout", "-f --force", "", DISCARD, .reason = UNCOMMITTED },
-	{ "git", "checkout-index", "-f --force", "", DISCARD,
-	  .reason = UNCOMMITTED },
-	{ "git", "restore", "-W --worktree", "", DISCARD,
-	  .reason = UNCOMMITTED },
-	{ "git", "restore *", "", "-S --staged", DISCARD,
-	  .reason = UNCOMMITTED },
-	{ "git", "switch", "-f --force --discard-changes", "", DISCARD,
-	  .reason = UNCOMMITTED },
-	{ "git", "stash drop|clear", .rule = DISCARD,
-	  .reason = "Deletes stashed changes." },
+	{ "git", "checkout-index", "-f --force", "", DISCARD, .reason = UNCOMMITTED },
+	{ "git", "restore", "-W --worktree", "", DISCARD, .reason = UNCOMMITTED },
+	{ "git", "restore *", "", "-S --staged", DISCARD, .reason = UNCOMMITTED },
+	{ "git", "switch", "-f --force --discard-changes", "", DISCARD, .reason = UNCOMMITTED },
+	{ "git", "stash drop|clear", .rule = DISCARD, .reason = "Deletes stashed changes." },
 	{ "git", "branch", "-D", "", DISCARD,
 	  .reason = "Deletes a branch, also where it is not merged." },
-	{ "git", "worktree remove", "-f --force", "", DISCARD,
-	  .reason = UNCOMMITTED },
-	{ "git", "rm", "-f --force", "--cached -n --dry-run", DISCARD,
-	  .reason = UNCOMMITTED },
+	{ "git", "worktree remove", "-f --force", "", DISCARD, .reason = UNCOMMITTED },
+	{ "git", "rm", "-f --force", "--cached -n --dry-run", DISCARD, .reason = UNCOMMITTED },
 	{ "git", "update-ref", "-d --delete", "", DISCARD,
 	  .reason = "Deletes a branch, also where it is not merged." },
-	{ "git", "submodule deinit", "-f --force", "", DISCARD,
-	  .reason = UNCOMMITTED },
+	{ "git", "submodule deinit", "-f --force", "", DISCARD, .reason = UNCOMMITTED },
 	{ "git", "read-tree", "--reset", "", DISCARD, .reason = UNCOMMITTED },
 	{ "read",
 	  "status|log|diff|show|rev-parse|ls-files|ls-tree|blame|annotate|"
@@ -74,13 +61,10 @@ static const struct ab_deed deeds[] = {
 	  "check-mailmap|check-ref-format|range-diff|show-branch|verify-pack|"
 	  "patch-id|stripspace",
 	  "", RUNS, AB_RULE_GIT_READ },
-	{ "read", "grep", "", "-O --open-files-in-pager --textconv --ext-grep",
-	  AB_RULE_GIT_READ },
+	{ "read", "grep", "", "-O --open-files-in-pager --textconv --ext-grep", AB_RULE_GIT_READ },
 	{ "read", "cat-file", "", "--textconv --filters", AB_RULE_GIT_READ },
-	{ "read", "branch", "", BRANCH_CHANGES, AB_RULE_GIT_READ,
-	  .bare = true },
-	{ "read", "branch",
-	  "-l --list --contains --no-contains --merged --no-merged --points-at",
+	{ "read", "branch", "", BRANCH_CHANGES, AB_RULE_GIT_READ, .bare = true },
+	{ "read", "branch", "-l --list --contains --no-contains --merged --no-merged --points-at",
 	  BRANCH_CHANGES, AB_RULE_GIT_READ },
 	{ "read", "tag", "", TAG_CHANGES, AB_RULE_GIT_READ, .bare = true },
 	{ "read", "tag",
@@ -92,12 +76,10 @@ static const struct ab_deed deeds[] = {
 	{ "read", "reflog", "", RUNS, AB_RULE_GIT_READ, .bare = true },
 	{ "read", "reflog show|exists|list", "", RUNS, AB_RULE_GIT_READ },
 	{ "read", "stash list|show", "", RUNS, AB_RULE_GIT_READ },
-	{ "read", "config",
-	  "--get --get-all --get-regexp --get-urlmatch -l --list",
+	{ "read", "config", "--get --get-all --get-regexp --get-urlmatch -l --list",
 	  "-e --edit --unset --add --replace-all", AB_RULE_GIT_READ },
 	{ "read", "config get|list", .rule = AB_RULE_GIT_READ },
-	{ "read", "config *", "",
-	  "-e --edit --unset* --add --replace-all --remove-* --rename-*",
+	{ "read", "config *", "", "-e --edit --unset* --add --replace-all --remove-* --rename-*",
 	  AB_RULE_GIT_READ, .bare = true },
 	{ "read", "worktree list", .rule = AB_RULE_GIT_READ },
 	{ "read", "submodule status|summary", .rule = AB_RULE_GIT_READ },
@@ -105,8 +87,7 @@ static const struct ab_deed deeds[] = {
 	{ "read", "notes show|list", .rule = AB_RULE_GIT_READ },
 	{ "read", "bisect log|view", .rule = AB_RULE_GIT_READ },
 	{ "read", "lfs ls-files|status|env|version", .rule = AB_RULE_GIT_READ },
-	{ "read", "symbolic-ref *", "", "-d --delete -m", AB_RULE_GIT_READ,
-	  .bare = true },
+	{ "read", "symbolic-ref *", "", "-d --delete -m", AB_RULE_GIT_READ, .bare = true },
 	{ "read", "sparse-checkout list", .rule = AB_RULE_GIT_READ },
 };
 
@@ -124,8 +105,7 @@ static const struct ab_tool tools[] = {
 };
 
 const struct ab_toolbox ab_tools_git = {
-	tools,		 AB_COUNT(tools), deeds,
-	AB_COUNT(deeds), options,	  AB_COUNT(options),
+	tools, AB_COUNT(tools), deeds, AB_COUNT(deeds), options, AB_COUNT(options),
 };
 
 /* The same program, as one that reads. */
@@ -210,8 +190,7 @@ static bool names_program(struct ab_text key)
 /* For one of git's own commands, which is judged when it is used. */
 static bool is_own_alias(const struct ab_field *value)
 {
-	return value->text.len && value->text.s[0] != AB_UNKNOWN &&
-	       value->text.s[0] != '!' &&
+	return value->text.len && value->text.s[0] != AB_UNKNOWN && value->text.s[0] != '!' &&
 	       !memmem(value->text.s, value->text.len, "-c", 2);
 }
 
@@ -219,22 +198,19 @@ static bool is_own_alias(const struct ab_field *value)
  * matter. */
 static bool sets_program(const struct ab_simple *command)
 {
-	static const struct ab_opts opts = {
-		"f", "file= blob= type= default= value= comment=", false
-	};
+	static const struct ab_opts opts = { "f",
+					     "file= blob= type= default= value= comment=", false };
 	struct ab_operands words;
 	size_t at = 1;
 
 	ab_tool_operands(&opts, command, &words);
 	if (words.len < 3 || !ab_field_is(words.v[0], "config") ||
-	    ab_tool_given(&opts, command, 1,
-			  "--get --get-* -l --list --unset --unset-all"))
+	    ab_tool_given(&opts, command, 1, "--get --get-* -l --list --unset --unset-all"))
 		return false;
 	if (ab_field_is(words.v[1], "set"))
 		at = 2;
 	return words.len > at + 1 && names_program(words.v[at]->text) &&
-	       !(is_key(words.v[at]->text, "alias.*") &&
-		 is_own_alias(words.v[at + 1]));
+	       !(is_key(words.v[at]->text, "alias.*") && is_own_alias(words.v[at + 1]));
 }
 
 static bool is_letter(char c)
@@ -249,29 +225,26 @@ static bool has_extension(struct ab_text name)
 
 	while (dot > 0 && name.len - dot < 6 && name.s[dot - 1] != '.')
 		dot--;
-	return dot > 1 && dot < name.len && name.s[dot - 1] == '.' &&
-	       is_letter(name.s[dot]) && is_letter(name.s[dot - 2]) &&
-	       !memchr(name.s + dot, '/', name.len - dot);
+	return dot > 1 && dot < name.len && name.s[dot - 1] == '.' && is_letter(name.s[dot]) &&
+	       is_letter(name.s[dot - 2]) && !memchr(name.s + dot, '/', name.len - dot);
 }
 
 static bool is_path(const struct ab_field *f)
 {
 	return ab_field_is(f, ".") || ab_field_is(f, ":/") || f->pattern ||
-	       ab_text_starts(f->text, "./") ||
-	       ab_text_starts(f->text, "../") || has_extension(f->text);
+	       ab_text_starts(f->text, "./") || ab_text_starts(f->text, "../") ||
+	       has_extension(f->text);
 }
 
 /*
  * checkout means a branch or files. It is files behind "--", with two words
  * and more, and where the one word looks like a path.
  */
-static bool checks_out_files(const struct ab_opts *git,
-			     const struct ab_simple *command,
+static bool checks_out_files(const struct ab_opts *git, const struct ab_simple *command,
 			     const struct ab_operands *operands)
 {
 	if (operands->len < 2 || !ab_field_is(operands->v[0], "checkout") ||
-	    ab_tool_given(git, command, 1,
-			  "-b -B --orphan -t --track -d --detach --help -h"))
+	    ab_tool_given(git, command, 1, "-b -B --orphan -t --track -d --detach --help -h"))
 		return false;
 	for (size_t i = 2; i + 1 < command->argc; i++)
 		if (ab_field_is(&command->argv[i], "--"))
@@ -279,8 +252,7 @@ static bool checks_out_files(const struct ab_opts *git,
 	return operands->len > 2 || is_path(operands->v[1]);
 }
 
-static bool is_branch_forced(const struct ab_opts *git,
-			     const struct ab_simple *command,
+static bool is_branch_forced(const struct ab_opts *git, const struct ab_simple *command,
 			     const struct ab_operands *operands)
 {
 	return operands->len > 1 && ab_field_is(operands->v[0], "branch") &&
@@ -313,8 +285,7 @@ static bool is_look(struct ab_text setting)
 {
 	const char *equals = memchr(setting.s, '=', setting.len);
 
-	if (ab_text_is(setting, "core.pager=cat") ||
-	    ab_text_is(setting, "core.pager="))
+	if (ab_text_is(setting, "core.pager=cat") || ab_text_is(setting, "core.pager="))
 		return true;
 	if (equals)
 		setting.len = (uint32_t)(equals - setting.s);
@@ -324,12 +295,10 @@ static bool is_look(struct ab_text setting)
 	return false;
 }
 
-static const struct ab_opts globals = {
-	"cC",
-	"git-dir= work-tree= namespace= config-env= super-prefix= "
-	"attr-source=",
-	true
-};
+static const struct ab_opts globals = { "cC",
+					"git-dir= work-tree= namespace= config-env= super-prefix= "
+					"attr-source=",
+					true };
 
 /* The options before the subcommand neither configure nor replace a program;
  * *ret_at: where it stands, 0: nowhere. */
@@ -346,8 +315,7 @@ static bool read_globals(const struct ab_simple *command, size_t *ret_at)
 			*ret_at = w.index;
 			break;
 		}
-		if ((ab_opt_is(&w, what, 'c', NULL) && w.value.text.s &&
-		     !is_look(w.value.text)) ||
+		if ((ab_opt_is(&w, what, 'c', NULL) && w.value.text.s && !is_look(w.value.text)) ||
 		    ab_opt_is(&w, what, 0, "config-env") ||
 		    (ab_opt_is(&w, what, 0, "exec-path") && w.value.text.s))
 			plain = false;
@@ -374,8 +342,7 @@ void ab_match_git(const struct ab_scene *scene, const struct ab_simple *command,
 	rest.argc -= at - 1;
 	ab_tool_match(&ab_tools_git, &tools[0], &rest, hits);
 	ab_tool_operands(&git, &rest, &operands);
-	if (checks_out_files(&git, &rest, &operands) ||
-	    is_branch_forced(&git, &rest, &operands))
+	if (checks_out_files(&git, &rest, &operands) || is_branch_forced(&git, &rest, &operands))
 		ab_hit_because(hits, DISCARD, command->range, UNCOMMITTED);
 	if (sets_program(&rest))
 		ab_hit_because(hits, AB_RULE_PERSISTENCE, command->range,

@@ -22,29 +22,25 @@ static struct ab_text first_word(struct ab_text t)
 static bool is_program(struct ab_text t)
 {
 	return (t.len > 0 && t.s[0] == '/') ||
-	       ab_listed(
-		       "ash bash cmd cmd.exe dash fish ksh powershell pwsh python python3 sh zsh",
-		       first_word(t));
+	       ab_listed("ash bash cmd cmd.exe dash fish ksh powershell pwsh python python3 sh zsh",
+			 first_word(t));
 }
 
 static bool nc_runs(const struct ab_simple *command)
 {
 	static const struct ab_opts opts = {
 		"ecgGpqswxXTIOimMdW",
-		"exec= sh-exec= lua-exec= source= source-port= wait= proxy= idle-timeout=",
-		0
+		"exec= sh-exec= lua-exec= source= source-port= wait= proxy= idle-timeout=", 0
 	};
 	struct ab_opt_walk w;
 	enum ab_opt what;
 
 	ab_opt_begin(&w, &opts, command->argv, command->argc);
 	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
-		if (ab_opt_is(&w, what, 'e', "exec") ||
-		    ab_opt_is(&w, what, 0, "sh-exec") ||
+		if (ab_opt_is(&w, what, 'e', "exec") || ab_opt_is(&w, what, 0, "sh-exec") ||
 		    ab_opt_is(&w, what, 0, "lua-exec"))
 			return w.value.text.s;
-		if (ab_opt_is(&w, what, 'c', NULL) && w.value.text.s &&
-		    is_program(w.value.text))
+		if (ab_opt_is(&w, what, 'c', NULL) && w.value.text.s && is_program(w.value.text))
 			return true;
 	}
 	return false;
@@ -59,8 +55,7 @@ static bool begins_any_case(struct ab_text t, const char *s)
 
 static bool socat_runs(const struct ab_simple *command)
 {
-	static const char nets[][8] = { "openssl", "sctp", "socks", "ssl",
-					"tcp",	   "udp",  "ws" };
+	static const char nets[][8] = { "openssl", "sctp", "socks", "ssl", "tcp", "udp", "ws" };
 	static const char runs[][8] = { "exec:", "shell:", "system:" };
 	bool net = false, run = false;
 
@@ -82,8 +77,7 @@ static bool xterm_shows(const struct ab_simple *command)
 		struct ab_text t = command->argv[i + 1].text;
 
 		if (ab_field_is(&command->argv[i], "-display"))
-			return t.len > 0 && t.s[0] != ':' &&
-			       t.s[0] != AB_UNKNOWN;
+			return t.len > 0 && t.s[0] != ':' && t.s[0] != AB_UNKNOWN;
 	}
 	return false;
 }
@@ -103,16 +97,16 @@ static bool awk_connects(const struct ab_simple *command)
 		has(code->text, "|getline"));
 }
 
-static bool code_connects(const struct ab_simple *command,
-			  enum ab_language language, unsigned traits)
+static bool code_connects(const struct ab_simple *command, enum ab_language language,
+			  unsigned traits)
 {
 	return ((traits & AB_CODE_SOCKET) &&
 		(traits & (AB_CODE_DUP | AB_CODE_PTY | AB_CODE_SHELL))) ||
 	       (language == AB_LANG_AWK && awk_connects(command));
 }
 
-void ab_match_lines(const struct ab_scene *scene,
-		    const struct ab_simple *command, struct ab_hits *hits)
+void ab_match_lines(const struct ab_scene *scene, const struct ab_simple *command,
+		    struct ab_hits *hits)
 {
 	struct ab_text name = command->name;
 	enum ab_language language;
@@ -122,8 +116,7 @@ void ab_match_lines(const struct ab_scene *scene,
 	(void)scene;
 	if (name.len < 2 || command->argc == 0)
 		return;
-	if (name.s[0] == 'n' &&
-	    ab_listed("nc ncat netcat nc.openbsd nc.traditional", name)) {
+	if (name.s[0] == 'n' && ab_listed("nc ncat netcat nc.openbsd nc.traditional", name)) {
 		hit = nc_runs(command);
 	} else if (ab_text_is(name, "socat")) {
 		hit = socat_runs(command);

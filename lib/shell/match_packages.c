@@ -18,9 +18,7 @@ static const struct ab_deed deeds[] = {
 	  "full-upgrade|dist-upgrade|dselect-upgrade|build-dep|reinstall|"
 	  "satisfy|edit-sources|clean|autoclean|hold|unhold|markauto|unmarkauto|"
 	  "auto|manual",
-	  "",
-	  "-s --simulate --just-print --dry-run --recon --no-act --print-uris",
-	  SYSTEM },
+	  "", "-s --simulate --just-print --dry-run --recon --no-act --print-uris", SYSTEM },
 	{ "apt_key", "add|del|adv|update|net-update", .rule = SYSTEM },
 	{ "brew", "services start|stop|restart|run|kill|cleanup",
 	  .rule = AB_RULE_SERVICE_MANAGEMENT },
@@ -28,8 +26,7 @@ static const struct ab_deed deeds[] = {
 	  "install|uninstall|remove|rm|upgrade|update|reinstall|link|unlink|tap|"
 	  "untap|cleanup|autoremove|pin|unpin|bundle|migrate",
 	  "", "-n --dry-run", GLOBAL },
-	{ "composer", "global require|remove|update|install", "", "--dry-run",
-	  GLOBAL },
+	{ "composer", "global require|remove|update|install", "", "--dry-run", GLOBAL },
 	{ "composer", "self-update|selfupdate", .rule = GLOBAL },
 	{ "corepack", "enable|disable|use|up|install", .rule = GLOBAL },
 	{ "dnf",
@@ -43,17 +40,14 @@ static const struct ab_deed deeds[] = {
 	  "disable|reset|switch-to",
 	  "", "--assumeno", SYSTEM },
 	{ "dnf", "history undo|redo|rollback", .rule = SYSTEM },
-	{ "dotnet", "tool install|uninstall|update", "-g --global", "",
-	  GLOBAL },
-	{ "dotnet", "workload install|update|uninstall|restore",
-	  .rule = GLOBAL },
+	{ "dotnet", "tool install|uninstall|update", "-g --global", "", GLOBAL },
+	{ "dotnet", "workload install|update|uninstall|restore", .rule = GLOBAL },
 	{ "dpkg", "",
 	  "-i --install -r --remove -P --purge --unpack --configure "
 	  "--set-selections --clear-selections --add-architecture "
 	  "--remove-architecture --triggers-only",
 	  "--dry-run --no-act --simulate", SYSTEM },
-	{ "emerge", "*", "", "-p --pretend -s --search -S --searchdesc --info",
-	  SYSTEM },
+	{ "emerge", "*", "", "-p --pretend -s --search -S --searchdesc --info", SYSTEM },
 	{ "emerge", "", "--sync --depclean", "-p --pretend", SYSTEM },
 	{ "flatpak",
 	  "install|uninstall|remove|update|upgrade|override|remote-add|"
@@ -61,10 +55,8 @@ static const struct ab_deed deeds[] = {
 	  .rule = SYSTEM },
 	{ "gem", "install|uninstall|update|i|cleanup|pristine", "",
 	  "-i --install-dir --user-install --explain", GLOBAL },
-	{ "nix", "profile install|add|remove|upgrade|rollback",
-	  .rule = GLOBAL },
-	{ "nix_env", "",
-	  "-i -e -u --install --uninstall --upgrade --set --rollback",
+	{ "nix", "profile install|add|remove|upgrade|rollback", .rule = GLOBAL },
+	{ "nix_env", "", "-i -e -u --install --uninstall --upgrade --set --rollback",
 	  "--dry-run -q --query", GLOBAL },
 	{ "npm",
 	  "install|i|in|ins|inst|isntall|add|uninstall|un|remove|rm|r|unlink|"
@@ -73,8 +65,8 @@ static const struct ab_deed deeds[] = {
 	/* pnpm's and yarn's */
 	{ "npm", "global add|remove|upgrade", .rule = GLOBAL },
 	{ "npm", "env use|add|remove", "-g --global", "", GLOBAL },
-	{ "pacman", "", "-S --sync",
-	  "-s -i -l -g -p --search --info --list --groups --print", SYSTEM },
+	{ "pacman", "", "-S --sync", "-s -i -l -g -p --search --info --list --groups --print",
+	  SYSTEM },
 	{ "pacman", "", "-R -U --remove --upgrade", "-p --print", SYSTEM },
 	{ "pip", "install|uninstall",
 	  "--break-system-packages --prefix=/usr "
@@ -93,18 +85,16 @@ static const struct ab_deed deeds[] = {
 	  "--rebuilddb --initdb --reinstall",
 	  "-q --query -V --verify -K --checksig --test", SYSTEM },
 	{ "rustup", "default|update|self|install|uninstall", .rule = GLOBAL },
-	{ "rustup",
-	  "toolchain|component|target install|add|remove|uninstall|link",
+	{ "rustup", "toolchain|component|target install|add|remove|uninstall|link",
 	  .rule = GLOBAL },
 	{ "snap",
 	  "install|remove|refresh|revert|enable|disable|connect|disconnect|set|"
 	  "unset|start|stop|restart|alias|unalias|switch|try|restore",
 	  "", "--list --time", SYSTEM },
-	{ "stores", "install|uninstall|upgrade|update|remove", "", "--dry-run",
-	  GLOBAL },
+	{ "stores", "install|uninstall|upgrade|update|remove", "", "--dry-run", GLOBAL },
 	{ "uv", "tool install|uninstall|upgrade|update-shell", .rule = GLOBAL },
-	{ "uv", "pip install|uninstall|sync",
-	  "--system --break-system-packages", "--dry-run", GLOBAL },
+	{ "uv", "pip install|uninstall|sync", "--system --break-system-packages", "--dry-run",
+	  GLOBAL },
 	{ "uv", "self update", .rule = GLOBAL },
 	{ "zypper",
 	  "install|in|remove|rm|update|up|dup|dist-upgrade|patch|addrepo|ar|"
@@ -116,14 +106,12 @@ static const struct ab_deed deeds[] = {
 /* Sorted by name. */
 static const struct ab_tool_opts options[] = {
 	{ "apk", "pX", "root= repository=" },
-	{ "apt", "oct",
-	  "option= config-file= target-release= default-release=" },
+	{ "apt", "oct", "option= config-file= target-release= default-release=" },
 	{ "composer", "d", "working-dir=" },
 	{ "dnf", "cdRx",
 	  "config= enablerepo= disablerepo= exclude= installroot= repo= "
 	  "releasever= setopt=" },
-	{ "npm", "Cw",
-	  "prefix= cwd= dir= registry= workspace= filter= loglevel=" },
+	{ "npm", "Cw", "prefix= cwd= dir= registry= workspace= filter= loglevel=" },
 	{ "pip", "rcti", "python= cache-dir= proxy= log=" },
 	{ "uv", "", "directory= project= config-file=" },
 	{ "yarn", "", "cwd=" },
@@ -179,6 +167,5 @@ static const struct ab_tool tools[] = {
 };
 
 const struct ab_toolbox ab_tools_packages = {
-	tools,		 AB_COUNT(tools), deeds,
-	AB_COUNT(deeds), options,	  AB_COUNT(options),
+	tools, AB_COUNT(tools), deeds, AB_COUNT(deeds), options, AB_COUNT(options),
 };

@@ -4,9 +4,7 @@
 #include "shell/rules.h"
 
 static const struct ab_opts opts = {
-	"mxMX",
-	"recursive reference= from= modify= remove= no-preserve-root preserve-root",
-	0
+	"mxMX", "recursive reference= from= modify= remove= no-preserve-root preserve-root", 0
 };
 
 /* find -exec: of "/etc/?" the start path, without what is not known. */
@@ -14,8 +12,7 @@ static bool cut_found(const struct ab_simple *command, struct ab_field *path)
 {
 	const char *end;
 
-	if (!command->via || (strcmp(command->via, "find") != 0 &&
-			      strcmp(command->via, "fd") != 0))
+	if (!command->via || (strcmp(command->via, "find") != 0 && strcmp(command->via, "fd") != 0))
 		return false;
 	end = memchr(path->text.s, AB_UNKNOWN, path->text.len);
 	if (!end || end == path->text.s)
@@ -25,8 +22,8 @@ static bool cut_found(const struct ab_simple *command, struct ab_field *path)
 	return true;
 }
 
-void ab_match_perms(const struct ab_scene *scene,
-		    const struct ab_simple *command, struct ab_hits *hits)
+void ab_match_perms(const struct ab_scene *scene, const struct ab_simple *command,
+		    struct ab_hits *hits)
 {
 	struct ab_opt_walk w;
 	enum ab_opt what;
@@ -44,12 +41,10 @@ void ab_match_perms(const struct ab_scene *scene,
 	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
 		struct ab_field file = command->argv[w.index];
 
-		if (what != AB_OPT_OPERAND ||
-		    (!recursive && !cut_found(command, &file)))
+		if (what != AB_OPT_OPERAND || (!recursive && !cut_found(command, &file)))
 			continue;
 		ab_path_read(scene, command, &file, &path);
 		if (ab_path_place(scene, &path) == AB_PLACE_ROOT)
-			ab_hit_add(hits, AB_RULE_RECURSIVE_PERM_ROOT,
-				   command->argv[w.index].range);
+			ab_hit_add(hits, AB_RULE_RECURSIVE_PERM_ROOT, command->argv[w.index].range);
 	}
 }

@@ -14,19 +14,16 @@
 /* Sorted by name. */
 static const struct ab_deed deeds[] = {
 	{ "any", "", .rule = READ },
-	{ "bat", "", "", "--pager --config-file --generate-config-file cache",
-	  READ },
+	{ "bat", "", "", "--pager --config-file --generate-config-file cache", READ },
 	/* A word without + would be the time to set. */
 	{ "date", "", "", "-s --set", READ, .bare = true },
 	{ "date", "+*", "", "-s --set", READ, .bare = true },
 	{ "declare", "", "-p", "", READ },
 	{ "declare", "", .rule = READ, .bare = true },
-	{ "dmesg", "", "", "-c -C -n -D -E --clear --read-clear --console-*",
-	  READ },
+	{ "dmesg", "", "", "-c -C -n -D -E --clear --read-clear --console-*", READ },
 	{ "fd", "", "", "-x -X --exec --exec-batch", READ },
 	{ "file", "", "", "-C --compile", READ },
-	{ "find", "", "", "-exec -execdir -ok -okdir -delete -fprint* -fls",
-	  READ },
+	{ "find", "", "", "-exec -execdir -ok -okdir -delete -fprint* -fls", READ },
 	{ "history", "", "", "-c -d -a -n -r -w -p -s", READ },
 	{ "ip", "*", "", "-b -batch -force", READ, .bare = true },
 	{ "ip", "* show|list|ls|lst|get", "", "-b -batch -force", READ },
@@ -34,8 +31,7 @@ static const struct ab_deed deeds[] = {
 	  "--vacuum-* --rotate --flush --sync --relinquish-var --smart-* "
 	  "--update-catalog --setup-keys",
 	  READ },
-	{ "less", "", "", "-o -O -k --log-file --LOG-FILE --lesskey-* +*",
-	  READ },
+	{ "less", "", "", "-o -O -k --log-file --LOG-FILE --lesskey-* +*", READ },
 	{ "lookup", "", "-v -V", "", READ },
 	{ "man", "", "", "-P --pager -H --html -C --config-file", READ },
 	{ "nothing", "", .rule = READ, .bare = true },
@@ -46,8 +42,7 @@ static const struct ab_deed deeds[] = {
 	/* With -v it sets a variable, as `read` does: PATH, perhaps. */
 	{ "printed", "", "", "-v", READ },
 	{ "rg", "", "", "--pre --hostname-bin", READ },
-	{ "sort", "", "", "-o --output --compress-program --files0-from",
-	  READ },
+	{ "sort", "", "", "-o --output --compress-program --files0-from", READ },
 	{ "ss", "", "", "-K --kill -D", READ },
 	{ "systemctl",
 	  "status|list-*|show|show-environment|is-*|cat|get-default|"
@@ -257,8 +252,7 @@ static const struct ab_tool tools[] = {
 };
 
 const struct ab_toolbox ab_tools_reads = {
-	tools,		 AB_COUNT(tools), deeds,
-	AB_COUNT(deeds), options,	  AB_COUNT(options),
+	tools, AB_COUNT(tools), deeds, AB_COUNT(deeds), options, AB_COUNT(options),
 };
 
 /* Names that say that the value is a secret. */
@@ -293,6 +287,7 @@ static bool prints_harmless(const struct ab_simple *command)
  * Programs that are well known to print and do nothing else for `-v`, `-h`,
  * `version` and `help`. Sorted.
  */
+/* clang-format off */
 static const char known[][10] = {
 	"bun",	    "cargo",	 "clang",   "cmake",  "curl",	 "deno",
 	"docker",   "gcc",	 "gh",	    "git",    "go",	 "gradle",
@@ -302,12 +297,12 @@ static const char known[][10] = {
 	"pip3",	    "pnpm",	 "podman",  "poetry", "ruby",	 "rustc",
 	"rustup",   "terraform", "tofu",    "tsc",    "uv",	 "yarn",
 };
+/* clang-format on */
 
 static bool asks_version(const struct ab_simple *command)
 {
 	static const char always[][10] = { "--version", "--help", "-V" };
-	static const char where_known[][9] = { "-v", "-h", "version", "help",
-					       "-version" };
+	static const char where_known[][9] = { "-v", "-h", "version", "help", "-version" };
 
 	if (command->argc != 2 || command->name.len == 0)
 		return false;
@@ -322,12 +317,12 @@ static bool asks_version(const struct ab_simple *command)
 
 static bool is_awk(struct ab_text name)
 {
-	return ab_text_is(name, "awk") || ab_text_is(name, "gawk") ||
-	       ab_text_is(name, "mawk") || ab_text_is(name, "nawk");
+	return ab_text_is(name, "awk") || ab_text_is(name, "gawk") || ab_text_is(name, "mawk") ||
+	       ab_text_is(name, "nawk");
 }
 
-void ab_match_reads(const struct ab_scene *scene,
-		    const struct ab_simple *command, struct ab_hits *hits)
+void ab_match_reads(const struct ab_scene *scene, const struct ab_simple *command,
+		    struct ab_hits *hits)
 {
 	(void)scene;
 	if (!ab_tool_plain(command))
@@ -337,8 +332,7 @@ void ab_match_reads(const struct ab_scene *scene,
 	else if (is_awk(command->name) ? ab_reads_awk(command)
 		 : ab_text_is(command->name, "sed")
 			 ? ab_reads_sed(command)
-			 : ab_text_is(command->name, "printenv") &&
-				   prints_harmless(command))
+			 : ab_text_is(command->name, "printenv") && prints_harmless(command))
 		ab_hit_add(hits, READ, command->range);
 	else
 		ab_toolbox_match(&ab_tools_reads, command, hits);

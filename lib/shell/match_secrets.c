@@ -11,10 +11,10 @@
 
 enum reads {
 	NOTHING, /* names, looks, runs another command, or writes */
-	COPIES, /* all but the last */
-	MOVES, /* the same, where they come from elsewhere */
+	COPIES,	 /* all but the last */
+	MOVES,	 /* the same, where they come from elsewhere */
 	PATTERN, /* all but the first, which is no file */
-	CODE, /* the strings in its program too */
+	CODE,	 /* the strings in its program too */
 	GIT,
 };
 
@@ -127,8 +127,8 @@ static const char no_files[][15] = {
 
 /* A piece of a word between "=", "@" and the like names a secret: --file=X,
  * f=@X, HEAD:X. */
-static bool word_names_secret(const struct ab_secret_folder *cwd,
-			      struct ab_text word, const char *separators)
+static bool word_names_secret(const struct ab_secret_folder *cwd, struct ab_text word,
+			      const char *separators)
 {
 	const char *scheme = memmem(word.s, word.len, "://", 3);
 	uint32_t from = 0;
@@ -138,28 +138,23 @@ static bool word_names_secret(const struct ab_secret_folder *cwd,
 	if (ab_secret_within(cwd, word))
 		return true;
 	for (uint32_t i = 0; i <= word.len; i++) {
-		if (i < word.len &&
-		    (word.s[i] == AB_UNKNOWN || !strchr(separators, word.s[i])))
+		if (i < word.len && (word.s[i] == AB_UNKNOWN || !strchr(separators, word.s[i])))
 			continue;
 		if (i > from && i - from < word.len &&
-		    ab_secret_within(cwd, (struct ab_text){ word.s + from,
-							    i - from }))
+		    ab_secret_within(cwd, (struct ab_text){ word.s + from, i - from }))
 			return true;
 		from = i + 1;
 	}
 	return false;
 }
 
-static bool is_secret_word(const struct ab_simple *command,
-			   const struct ab_secret_folder *cwd, size_t at,
-			   const char *separators)
+static bool is_secret_word(const struct ab_simple *command, const struct ab_secret_folder *cwd,
+			   size_t at, const char *separators)
 {
 	const struct ab_field *word = &command->argv[at];
 
-	if ((word->text.len < 3 && !word->pattern) ||
-	    ab_text_starts(word->text, "of=") ||
-	    ab_text_starts(word->text, "--exclude") ||
-	    ab_text_starts(word->text, "--ignore") ||
+	if ((word->text.len < 3 && !word->pattern) || ab_text_starts(word->text, "of=") ||
+	    ab_text_starts(word->text, "--exclude") || ab_text_starts(word->text, "--ignore") ||
 	    ab_text_starts(word->text, "--output="))
 		return false;
 	return word_names_secret(cwd, word->text, separators) &&
@@ -167,8 +162,8 @@ static bool is_secret_word(const struct ab_simple *command,
 }
 
 /* The words [from, to) that name secrets: the first, or 0. */
-static size_t secret_among(const struct ab_simple *command, size_t from,
-			   size_t to, const char *separators)
+static size_t secret_among(const struct ab_simple *command, size_t from, size_t to,
+			   const char *separators)
 {
 	struct ab_secret_folder cwd;
 
@@ -181,8 +176,7 @@ static size_t secret_among(const struct ab_simple *command, size_t from,
 	return 0;
 }
 
-static size_t secret_of_pattern(const struct reader *reader,
-				const struct ab_simple *command)
+static size_t secret_of_pattern(const struct reader *reader, const struct ab_simple *command)
 {
 	const struct ab_opts opts = {
 		reader->values,
@@ -195,13 +189,10 @@ static size_t secret_of_pattern(const struct reader *reader,
 
 	ab_opt_begin(&w, &opts, command->argv, command->argc);
 	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
-		if (ab_opt_is(&w, what, 'e', "regexp") ||
-		    ab_opt_is(&w, what, 'f', "file") ||
-		    ab_opt_is(&w, what, 0, "expression") ||
-		    ab_opt_is(&w, what, 0, "from-file"))
+		if (ab_opt_is(&w, what, 'e', "regexp") || ab_opt_is(&w, what, 'f', "file") ||
+		    ab_opt_is(&w, what, 0, "expression") || ab_opt_is(&w, what, 0, "from-file"))
 			pattern = true;
-		if (ab_opt_is(&w, what, 0, "include") &&
-		    ab_secret_in(command->cwd, w.value.text))
+		if (ab_opt_is(&w, what, 0, "include") && ab_secret_in(command->cwd, w.value.text))
 			return w.index;
 		if (what != AB_OPT_OPERAND)
 			continue;
@@ -219,8 +210,8 @@ static size_t secret_of_git(const struct ab_simple *command)
 	while (i < command->argc && command->argv[i].text.len > 0 &&
 	       command->argv[i].text.s[0] == '-')
 		i += 1 + ab_listed("-C -c", command->argv[i].text);
-	if (i >= command->argc || !ab_listed("archive blame cat-file diff show",
-					     command->argv[i].text))
+	if (i >= command->argc ||
+	    !ab_listed("archive blame cat-file diff show", command->argv[i].text))
 		return 0;
 	return secret_among(command, i + 1, command->argc, ":=");
 }
@@ -271,9 +262,8 @@ static bool picks_from_environment(const struct ab_simple *command)
 {
 	bool prints = ab_text_is(command->name, "printenv");
 
-	if (!prints &&
-	    (!(command->in.taint & AB_TAINT_SECRET) ||
-	     !ab_listed("ag awk egrep fgrep gawk grep rg sed", command->name)))
+	if (!prints && (!(command->in.taint & AB_TAINT_SECRET) ||
+			!ab_listed("ag awk egrep fgrep gawk grep rg sed", command->name)))
 		return false;
 	for (size_t i = 1; i < command->argc; i++)
 		if (looks_secret(command->argv[i].text))
@@ -283,35 +273,28 @@ static bool picks_from_environment(const struct ab_simple *command)
 
 /* Sorted by name. */
 static const struct ab_deed deeds[] = {
-	{ "aws", "configure get|export-credentials",
-	  .rule = AB_RULE_CREDENTIAL_ACCESS },
-	{ "aws", "secretsmanager get-secret-value",
-	  .rule = AB_RULE_CREDENTIAL_ACCESS },
-	{ "aws", "sts get-session-token|assume-role",
-	  .rule = AB_RULE_CREDENTIAL_ACCESS },
+	{ "aws", "configure get|export-credentials", .rule = AB_RULE_CREDENTIAL_ACCESS },
+	{ "aws", "secretsmanager get-secret-value", .rule = AB_RULE_CREDENTIAL_ACCESS },
+	{ "aws", "sts get-session-token|assume-role", .rule = AB_RULE_CREDENTIAL_ACCESS },
 	{ "az", "account get-access-token", .rule = AB_RULE_CREDENTIAL_ACCESS },
-	{ "az", "keyvault secret show|download",
-	  .rule = AB_RULE_CREDENTIAL_ACCESS },
+	{ "az", "keyvault secret show|download", .rule = AB_RULE_CREDENTIAL_ACCESS },
 	{ "gcloud", "auth print-access-token|print-identity-token",
 	  .rule = AB_RULE_CREDENTIAL_ACCESS },
 	{ "gcloud", "auth application-default print-access-token",
 	  .rule = AB_RULE_CREDENTIAL_ACCESS },
-	{ "gcloud", "secrets versions access",
-	  .rule = AB_RULE_CREDENTIAL_ACCESS },
+	{ "gcloud", "secrets versions access", .rule = AB_RULE_CREDENTIAL_ACCESS },
 	{ "gh", "auth token", .rule = AB_RULE_CREDENTIAL_ACCESS },
-	{ "gh", "auth status", "-t --show-token", "",
-	  AB_RULE_CREDENTIAL_ACCESS },
+	{ "gh", "auth status", "-t --show-token", "", AB_RULE_CREDENTIAL_ACCESS },
 	{ "gpg", "", "--export-secret-keys --export-secret-subkeys", "",
 	  AB_RULE_CREDENTIAL_ACCESS },
 	{ "kubectl", "config view", "--raw", "", AB_RULE_CREDENTIAL_ACCESS },
-	{ "kubectl", "get secret|secrets|secret/*|secrets/*", "-o* --output",
-	  "", AB_RULE_CREDENTIAL_ACCESS },
+	{ "kubectl", "get secret|secrets|secret/*|secrets/*", "-o* --output", "",
+	  AB_RULE_CREDENTIAL_ACCESS },
 	{ "op", "read|inject", .rule = AB_RULE_CREDENTIAL_ACCESS },
 	{ "op", "item get", .rule = AB_RULE_CREDENTIAL_ACCESS },
 	{ "pass", "show", .rule = AB_RULE_CREDENTIAL_ACCESS },
 	{ "secret_tool", "lookup|search", .rule = AB_RULE_CREDENTIAL_ACCESS },
-	{ "security",
-	  "find-generic-password|find-internet-password|dump-keychain|export",
+	{ "security", "find-generic-password|find-internet-password|dump-keychain|export",
 	  .rule = AB_RULE_CREDENTIAL_ACCESS },
 	{ "vault", "read", .rule = AB_RULE_CREDENTIAL_ACCESS },
 	{ "vault", "kv get", .rule = AB_RULE_CREDENTIAL_ACCESS },
@@ -340,25 +323,22 @@ static const struct ab_tool tools[] = {
 };
 
 static const struct ab_toolbox toolbox = {
-	tools,		 AB_COUNT(tools), deeds,
-	AB_COUNT(deeds), options,	  AB_COUNT(options),
+	tools, AB_COUNT(tools), deeds, AB_COUNT(deeds), options, AB_COUNT(options),
 };
 
-static void match_redirects(const struct ab_simple *command,
-			    struct ab_hits *hits)
+static void match_redirects(const struct ab_simple *command, struct ab_hits *hits)
 {
 	for (size_t i = 0; i < command->nredirects; i++) {
 		const struct ab_redirect *r = &command->redirects[i];
 
 		if ((r->op == AB_REDIR_IN || r->op == AB_REDIR_READ_WRITE) &&
 		    ab_secret_in(command->cwd, r->file.text))
-			ab_hit_add(hits, AB_RULE_CREDENTIAL_ACCESS,
-				   r->file.range);
+			ab_hit_add(hits, AB_RULE_CREDENTIAL_ACCESS, r->file.range);
 	}
 }
 
-void ab_match_secrets(const struct ab_scene *scene,
-		      const struct ab_simple *command, struct ab_hits *hits)
+void ab_match_secrets(const struct ab_scene *scene, const struct ab_simple *command,
+		      struct ab_hits *hits)
 {
 	size_t at;
 
@@ -367,11 +347,9 @@ void ab_match_secrets(const struct ab_scene *scene,
 	at = find_secret(command);
 	/* What is sent is read as well; sending is what matters. */
 	if (at && !ab_hits_have(hits, AB_RULE_EXFILTRATION))
-		ab_hit_add(hits, AB_RULE_CREDENTIAL_ACCESS,
-			   command->argv[at].range);
+		ab_hit_add(hits, AB_RULE_CREDENTIAL_ACCESS, command->argv[at].range);
 	if (picks_from_environment(command))
-		ab_hit_because(
-			hits, AB_RULE_CREDENTIAL_ACCESS, command->range,
-			"Looks for keys or passwords in the environment.");
+		ab_hit_because(hits, AB_RULE_CREDENTIAL_ACCESS, command->range,
+			       "Looks for keys or passwords in the environment.");
 	ab_toolbox_match(&toolbox, command, hits);
 }

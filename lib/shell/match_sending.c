@@ -6,11 +6,11 @@
 #include "shell/secret.h"
 
 enum sends {
-	WORDS, /* what is in its words: a host name, an address */
-	INPUT, /* its standard input too */
-	FILES, /* files that it names, to where "host:" is */
+	WORDS,	/* what is in its words: a host name, an address */
+	INPUT,	/* its standard input too */
+	FILES,	/* files that it names, to where "host:" is */
 	UPLOAD, /* files that its options name, by "@" or as such */
-	STORE, /* files that it names */
+	STORE,	/* files that it names */
 };
 
 /* Sorted by name. */
@@ -18,15 +18,13 @@ static const struct sender {
 	char name[12];
 	enum sends sends;
 } senders[] = {
-	{ "aws", STORE },     { "curl", UPLOAD },  { "dig", WORDS },
-	{ "ftp", INPUT },     { "gsutil", STORE }, { "host", WORDS },
-	{ "http", UPLOAD },   { "https", UPLOAD }, { "mail", INPUT },
-	{ "mailx", INPUT },   { "mutt", INPUT },   { "nc", INPUT },
-	{ "ncat", INPUT },    { "netcat", INPUT }, { "nslookup", WORDS },
-	{ "openssl", INPUT }, { "ping", WORDS },   { "rclone", STORE },
-	{ "rsync", FILES },   { "scp", FILES },	   { "sendmail", INPUT },
-	{ "sftp", INPUT },    { "socat", INPUT },  { "ssh", INPUT },
-	{ "telnet", INPUT },  { "wget", UPLOAD },  { "xh", UPLOAD },
+	{ "aws", STORE },      { "curl", UPLOAD },  { "dig", WORDS },	   { "ftp", INPUT },
+	{ "gsutil", STORE },   { "host", WORDS },   { "http", UPLOAD },	   { "https", UPLOAD },
+	{ "mail", INPUT },     { "mailx", INPUT },  { "mutt", INPUT },	   { "nc", INPUT },
+	{ "ncat", INPUT },     { "netcat", INPUT }, { "nslookup", WORDS }, { "openssl", INPUT },
+	{ "ping", WORDS },     { "rclone", STORE }, { "rsync", FILES },	   { "scp", FILES },
+	{ "sendmail", INPUT }, { "sftp", INPUT },   { "socat", INPUT },	   { "ssh", INPUT },
+	{ "telnet", INPUT },   { "wget", UPLOAD },  { "xh", UPLOAD },
 };
 
 static bool input_is_secret(const struct ab_simple *command)
@@ -41,16 +39,13 @@ static bool input_is_secret(const struct ab_simple *command)
 }
 
 /* "@FILE", "name=@FILE;type=x", "<FILE", "-" for standard input. */
-static bool payload_is_secret(const struct ab_simple *command,
-			      struct ab_text value, bool file)
+static bool payload_is_secret(const struct ab_simple *command, struct ab_text value, bool file)
 {
 	const char *at = memchr(value.s, '@', value.len);
 	const char *end;
 
 	if (!at && value.len > 0)
-		at = memmem(value.s, value.len, "=<", 2)
-			     ? memchr(value.s, '<', value.len)
-			     : NULL;
+		at = memmem(value.s, value.len, "=<", 2) ? memchr(value.s, '<', value.len) : NULL;
 	if (at) {
 		value.len -= (uint32_t)(at + 1 - value.s);
 		value.s = at + 1;
@@ -80,12 +75,11 @@ static bool upload_is_secret(const struct ab_simple *command)
 		bool file = ab_opt_is(&w, what, 'T', "upload-file") ||
 			    ab_opt_is(&w, what, 0, "post-file") ||
 			    ab_opt_is(&w, what, 0, "body-file");
-		bool data = what == AB_OPT_OPERAND
-				    ? !ab_text_is(command->name, "curl")
-				    : w.letter == 'd' || w.letter == 'F' ||
-					      ab_text_starts(w.name, "data") ||
-					      ab_text_starts(w.name, "form") ||
-					      ab_text_is(w.name, "json");
+		bool data = what == AB_OPT_OPERAND ? !ab_text_is(command->name, "curl")
+						   : w.letter == 'd' || w.letter == 'F' ||
+							     ab_text_starts(w.name, "data") ||
+							     ab_text_starts(w.name, "form") ||
+							     ab_text_is(w.name, "json");
 
 		if (w.value.text.s && (file || data) &&
 		    payload_is_secret(command, w.value.text, file))
@@ -98,8 +92,7 @@ static bool names_secret(const struct ab_simple *command, size_t to)
 {
 	for (size_t i = 1; i < to; i++)
 		if (ab_secret_in(command->cwd, command->argv[i].text) &&
-		    !ab_listed("-i --identity-file -F",
-			       command->argv[i - 1].text))
+		    !ab_listed("-i --identity-file -F", command->argv[i - 1].text))
 			return true;
 	return false;
 }
@@ -111,12 +104,10 @@ static bool copies_out(const struct ab_simple *command)
 	if (command->argc < 3)
 		return false;
 	last = command->argv[command->argc - 1].text;
-	return memchr(last.s, ':', last.len) &&
-	       names_secret(command, command->argc - 1);
+	return memchr(last.s, ':', last.len) && names_secret(command, command->argc - 1);
 }
 
-static bool sends_secret(const struct sender *sender,
-			 const struct ab_simple *command)
+static bool sends_secret(const struct sender *sender, const struct ab_simple *command)
 {
 	for (size_t i = 1; i < command->argc; i++)
 		if (command->argv[i].taint & AB_TAINT_SECRET)
@@ -127,26 +118,23 @@ static bool sends_secret(const struct sender *sender,
 	case INPUT:
 		return input_is_secret(command) &&
 		       (!ab_text_is(command->name, "openssl") ||
-			(command->argc > 1 &&
-			 ab_field_is(&command->argv[1], "s_client")));
+			(command->argc > 1 && ab_field_is(&command->argv[1], "s_client")));
 	case FILES:
 		return copies_out(command);
 	case UPLOAD:
 		return upload_is_secret(command);
 	case STORE:
-		return command->argc > 3 &&
-		       names_secret(command, command->argc - 1);
+		return command->argc > 3 && names_secret(command, command->argc - 1);
 	}
 	return false;
 }
 
-void ab_match_sending(const struct ab_scene *scene,
-		      const struct ab_simple *command, struct ab_hits *hits)
+void ab_match_sending(const struct ab_scene *scene, const struct ab_simple *command,
+		      struct ab_hits *hits)
 {
 	const struct sender *sender = AB_LOOKUP(senders, command->name);
 
 	(void)scene;
 	if (sender && sends_secret(sender, command))
-		ab_hit_because(hits, AB_RULE_EXFILTRATION, command->range,
-			       "Sends a secret out.");
+		ab_hit_because(hits, AB_RULE_EXFILTRATION, command->range, "Sends a secret out.");
 }

@@ -13,7 +13,7 @@
 /* How an interpreter is called. */
 struct runner {
 	char name[12]; /* a version may follow: python3.11 */
-	bool shell; /* they all take the same options */
+	bool shell;    /* they all take the same options */
 	AB_OPTS_ROW(8, 32) opts;
 	char text[16]; /* options whose value is a program */
 	char other[4]; /* options that name one elsewhere */
@@ -29,11 +29,7 @@ static const struct runner runners[] = {
 	{ "ksh", .shell = true },
 	{ "lua", false, { "el", "", true }, "e", "" },
 	{ "mksh", .shell = true },
-	{ "node",
-	  false,
-	  { "epr", "eval= print= require= import=", true },
-	  "e p eval print",
-	  "" },
+	{ "node", false, { "epr", "eval= print= require= import=", true }, "e p eval print", "" },
 	{ "osascript", false, { "els", "", true }, "e", "" },
 	{ "perl", false, { "eEIMm", "", true }, "e E", "" },
 	{ "php", false, { "rBREfdc", "run=", true }, "r B R E run", "f" },
@@ -56,7 +52,7 @@ struct call {
 	const struct runner *runner;
 	struct ab_field text; /* the program itself; text.s NULL: none */
 	struct ab_field file; /* the file that has it */
-	bool input; /* it is read from standard input */
+	bool input;	      /* it is read from standard input */
 	bool interactive;
 	bool dry; /* nothing is run */
 };
@@ -69,9 +65,8 @@ static bool is_input(const struct ab_field *file)
 /* `c` of a shell is a flag: the program is the first operand. */
 static void read_shell_call(const struct ab_simple *command, struct call *ret)
 {
-	static const struct ab_opts opts = {
-		"oO", "rcfile= init-file= init-command= command=", true
-	};
+	static const struct ab_opts opts = { "oO",
+					     "rcfile= init-file= init-command= command=", true };
 	struct ab_opt_walk w;
 	enum ab_opt what;
 	bool text = false, input = false;
@@ -101,8 +96,7 @@ static void read_shell_call(const struct ab_simple *command, struct call *ret)
 		ret->file = w.value;
 }
 
-static bool given(const char *list, enum ab_opt what,
-		  const struct ab_opt_walk *w)
+static bool given(const char *list, enum ab_opt what, const struct ab_opt_walk *w)
 {
 	struct ab_text name = w->name;
 
@@ -116,8 +110,7 @@ static void read_other_call(const struct ab_simple *command, struct call *ret)
 	struct ab_opt_walk w;
 	enum ab_opt what;
 
-	ab_opt_begin(&w, &AB_OPTS(ret->runner->opts), command->argv,
-		     command->argc);
+	ab_opt_begin(&w, &AB_OPTS(ret->runner->opts), command->argv, command->argc);
 	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
 		if (what == AB_OPT_OPERAND) {
 			ret->input = is_input(&w.value);
@@ -149,8 +142,8 @@ static bool is_blank(struct ab_text t)
 }
 
 /* Text that will be run: who wrote it. */
-static void judge_source(const struct ab_simple *command, unsigned taint,
-			 bool blank, struct ab_span range, struct ab_hits *hits)
+static void judge_source(const struct ab_simple *command, unsigned taint, bool blank,
+			 struct ab_span range, struct ab_hits *hits)
 {
 	bool root = command->flags & AB_SIMPLE_ROOT;
 
@@ -169,19 +162,17 @@ static void judge_source(const struct ab_simple *command, unsigned taint,
 }
 
 /* A program in a file, by its name or <( ). */
-static void judge_file(const struct ab_simple *command,
-		       const struct ab_field *file, struct ab_hits *hits)
+static void judge_file(const struct ab_simple *command, const struct ab_field *file,
+		       struct ab_hits *hits)
 {
 	const struct ab_data *known = ab_files_read(command, file);
 
-	judge_source(command, known ? known->taint : file->taint, false,
-		     file->range, hits);
+	judge_source(command, known ? known->taint : file->taint, false, file->range, hits);
 }
 
 static bool is_network_file(struct ab_text name)
 {
-	return ab_text_starts(name, "/dev/tcp/") ||
-	       ab_text_starts(name, "/dev/udp/");
+	return ab_text_starts(name, "/dev/tcp/") || ab_text_starts(name, "/dev/udp/");
 }
 
 /* Put in place of 0-2, or of all that follows, it is a line to a shell. */
@@ -194,14 +185,14 @@ static bool connects(const struct ab_simple *command, bool shell)
 		const struct ab_redirect *r = &command->redirects[i];
 
 		network = network || is_network_file(r->file.text);
-		takes = takes || (r->fd == 0 && (r->op == AB_REDIR_DUP_IN ||
-						 r->op == AB_REDIR_DUP_OUT));
+		takes = takes ||
+			(r->fd == 0 && (r->op == AB_REDIR_DUP_IN || r->op == AB_REDIR_DUP_OUT));
 	}
 	return network && takes;
 }
 
-static void match_runner(const struct ab_simple *command,
-			 const struct runner *runner, struct ab_hits *hits)
+static void match_runner(const struct ab_simple *command, const struct runner *runner,
+			 struct ab_hits *hits)
 {
 	struct call call = { .runner = runner };
 
@@ -211,17 +202,14 @@ static void match_runner(const struct ab_simple *command,
 		read_other_call(command, &call);
 	if (call.input && !command->in.none)
 		judge_source(command, command->in.taint,
-			     runner->shell && is_blank(command->in.text),
-			     command->range, hits);
+			     runner->shell && is_blank(command->in.text), command->range, hits);
 	if (call.text.text.s)
-		judge_source(command, call.text.taint,
-			     runner->shell && is_blank(call.text.text),
+		judge_source(command, call.text.taint, runner->shell && is_blank(call.text.text),
 			     call.text.range, hits);
 	if (call.file.text.s && !call.dry)
 		judge_file(command, &call.file, hits);
 	/* `bash -i | nc`: nobody else reads a prompt from a pipe. */
-	if (call.interactive && call.input &&
-	    (command->flags & AB_SIMPLE_PIPED))
+	if (call.interactive && call.input && (command->flags & AB_SIMPLE_PIPED))
 		ab_hit_add(hits, AB_RULE_REVERSE_SHELL, command->range);
 }
 
@@ -234,30 +222,26 @@ static void match_eval(const struct ab_simple *command, struct ab_hits *hits)
 		taint |= command->argv[i].taint;
 		blank = blank && is_blank(command->argv[i].text);
 	}
-	judge_source(command, taint & ~(unsigned)AB_TAINT_FILE, blank,
-		     command->range, hits);
+	judge_source(command, taint & ~(unsigned)AB_TAINT_FILE, blank, command->range, hits);
 }
 
-static void match_first_word(const struct ab_simple *command,
-			     struct ab_hits *hits)
+static void match_first_word(const struct ab_simple *command, struct ab_hits *hits)
 {
 	size_t at = 1;
 
 	if (at < command->argc && ab_field_is(&command->argv[at], "--"))
 		at++;
 	if (at < command->argc)
-		judge_source(command, command->argv[at].taint,
-			     is_blank(command->argv[at].text),
+		judge_source(command, command->argv[at].taint, is_blank(command->argv[at].text),
 			     command->argv[at].range, hits);
 }
 
 /* `source /dev/stdin` is what a shell does without any. */
 static void match_source(const struct ab_simple *command, struct ab_hits *hits)
 {
-	if (command->argc > 1 && is_input(&command->argv[1]) &&
-	    !command->in.none)
-		judge_source(command, command->in.taint,
-			     is_blank(command->in.text), command->range, hits);
+	if (command->argc > 1 && is_input(&command->argv[1]) && !command->in.none)
+		judge_source(command, command->in.taint, is_blank(command->in.text), command->range,
+			     hits);
 	else if (command->argc > 1 && ab_files_read(command, &command->argv[1]))
 		judge_file(command, &command->argv[1], hits);
 	else
@@ -277,8 +261,7 @@ static void match_file(const struct ab_simple *command, struct ab_hits *hits)
 /* s///e runs what lines of a file become. */
 static void see_sed(void *arg, enum ab_sed what, const struct ab_field *text)
 {
-	if (what == AB_SED_RUNS_LINE ||
-	    (what == AB_SED_RUNS && !text->text.len))
+	if (what == AB_SED_RUNS_LINE || (what == AB_SED_RUNS && !text->text.len))
 		ab_hit_because(arg, AB_RULE_EVAL_EXEC, text->range,
 			       "Runs lines of a file as commands.");
 }
@@ -304,8 +287,7 @@ static bool is_dynamic(const struct ab_field *word)
 	if (!word->unknown && !word->pattern)
 		return false;
 	for (uint32_t i = t.len; i > 0; i--) {
-		if (t.s[i - 1] == AB_UNKNOWN ||
-		    (word->pattern && strchr("*?[", t.s[i - 1])))
+		if (t.s[i - 1] == AB_UNKNOWN || (word->pattern && strchr("*?[", t.s[i - 1])))
 			return true;
 		if (t.s[i - 1] == '/')
 			return i == t.len;
@@ -318,20 +300,18 @@ static void match_words(const struct ab_simple *command, struct ab_hits *hits)
 	if (command->argc > 0 && is_dynamic(&command->argv[0])) {
 		if (command->argv[0].taint &
 		    (AB_TAINT_NETWORK | AB_TAINT_DECODED | AB_TAINT_HISTORY))
-			judge_source(command, command->argv[0].taint, true,
-				     command->argv[0].range, hits);
+			judge_source(command, command->argv[0].taint, true, command->argv[0].range,
+				     hits);
 		else
-			ab_hit_add(hits, AB_RULE_DYNAMIC_COMMAND,
-				   command->argv[0].range);
+			ab_hit_add(hits, AB_RULE_DYNAMIC_COMMAND, command->argv[0].range);
 	}
 	for (size_t i = 0; i < command->argc; i++)
 		if (command->argv[i].taint & AB_TAINT_GLUED)
-			ab_hit_add(hits, AB_RULE_IFS_BYPASS,
-				   command->argv[i].range);
+			ab_hit_add(hits, AB_RULE_IFS_BYPASS, command->argv[i].range);
 }
 
-void ab_match_shells(const struct ab_scene *scene,
-		     const struct ab_simple *command, struct ab_hits *hits)
+void ab_match_shells(const struct ab_scene *scene, const struct ab_simple *command,
+		     struct ab_hits *hits)
 {
 	const struct runner *runner = find_runner(command->name);
 	struct ab_text name = command->name;

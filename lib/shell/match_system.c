@@ -40,18 +40,16 @@ static const struct ab_deed deeds[] = {
 	  "terminate-*|kill-*|lock-*|unlock-*|enable-linger|disable-linger|"
 	  "set-*|attach|flush-devices|activate",
 	  .rule = AB_RULE_SERVICE_MANAGEMENT },
-	{ "losetup", "*", "", "-l --list -a --all -j --associated",
-	  AB_RULE_CONTAINER_ESCAPE },
-	{ "losetup", "", "-d -D --detach --detach-all", "",
-	  AB_RULE_CONTAINER_ESCAPE },
+	{ "losetup", "*", "", "-l --list -a --all -j --associated", AB_RULE_CONTAINER_ESCAPE },
+	{ "losetup", "", "-d -D --detach --detach-all", "", AB_RULE_CONTAINER_ESCAPE },
 	{ "modprobe", "", "",
 	  "-n --dry-run --simulate --show -D --show-depends -c --showconfig "
 	  "-R --resolve-alias --dump-modversions --show-modversions",
 	  AB_RULE_KERNEL_MODULE },
 	{ "mount", "*", .rule = AB_RULE_CONTAINER_ESCAPE },
 	{ "mount", "", "-a --all", "", AB_RULE_CONTAINER_ESCAPE },
-	{ "nft", "add|create|delete|destroy|flush|insert|replace|rename|reset",
-	  "", "-c --check", AB_RULE_FIREWALL_MANAGEMENT },
+	{ "nft", "add|create|delete|destroy|flush|insert|replace|rename|reset", "", "-c --check",
+	  AB_RULE_FIREWALL_MANAGEMENT },
 	{ "nft", "", "-f --file", "-c --check", AB_RULE_FIREWALL_MANAGEMENT },
 	{ "nmcli",
 	  "connection|con|c up|down|add|modify|delete|reload|load|edit|clone|"
@@ -59,34 +57,27 @@ static const struct ab_deed deeds[] = {
 	  .rule = AB_RULE_FIREWALL_MANAGEMENT },
 	{ "nmcli", "device|dev|d connect|disconnect|set|delete|reapply|modify",
 	  .rule = AB_RULE_FIREWALL_MANAGEMENT },
-	{ "nmcli", "networking|net|n|radio|r ** on|off",
-	  .rule = AB_RULE_FIREWALL_MANAGEMENT },
-	{ "pid", "*", .rule = AB_RULE_CONTAINER_ESCAPE,
-	  .reason = "Reaches into another process." },
+	{ "nmcli", "networking|net|n|radio|r ** on|off", .rule = AB_RULE_FIREWALL_MANAGEMENT },
+	{ "pid", "*", .rule = AB_RULE_CONTAINER_ESCAPE, .reason = "Reaches into another process." },
 	{ "rc", "", "", "--list show", AB_RULE_SERVICE_MANAGEMENT },
 	{ "restore", "", "", "-t --test", AB_RULE_FIREWALL_MANAGEMENT },
-	{ "route", "add|del|delete|flush|change",
-	  .rule = AB_RULE_FIREWALL_MANAGEMENT },
-	{ "service",
-	  "* start|stop|restart|reload|force-reload|try-restart|condrestart|zap",
+	{ "route", "add|del|delete|flush|change", .rule = AB_RULE_FIREWALL_MANAGEMENT },
+	{ "service", "* start|stop|restart|reload|force-reload|try-restart|condrestart|zap",
 	  .rule = AB_RULE_SERVICE_MANAGEMENT },
 	{ "setenforce", "*", .rule = AB_RULE_FIREWALL_MANAGEMENT,
 	  .reason = "Switches a protection of the machine." },
 	{ "settings", "set-*|hostname|chassis|location|deployment *",
-	  .rule = AB_RULE_SERVICE_MANAGEMENT,
-	  .reason = "Changes a setting of the machine." },
+	  .rule = AB_RULE_SERVICE_MANAGEMENT, .reason = "Changes a setting of the machine." },
 	{ "shutdown", "", "", "-c -k --show", AB_RULE_SHUTDOWN_REBOOT },
 	{ "supervisorctl",
 	  "start|stop|restart|reload|update|shutdown|add|remove|signal|clear|"
 	  "up|down|once|pause|cont|hup|term|exit",
 	  .rule = AB_RULE_SERVICE_MANAGEMENT },
-	{ "sysctl", "", "-w --write -p --load --system *=*", "",
-	  AB_RULE_FIREWALL_MANAGEMENT, false,
+	{ "sysctl", "", "-w --write -p --load --system *=*", "", AB_RULE_FIREWALL_MANAGEMENT, false,
 	  "Changes a setting of the kernel." },
-	{ "systemctl", "reboot|poweroff|halt|kexec|soft-reboot", "",
-	  "--dry-run", AB_RULE_SHUTDOWN_REBOOT },
-	{ "systemctl",
-	  "start|isolate reboot.target|poweroff.target|halt.target|kexec.target",
+	{ "systemctl", "reboot|poweroff|halt|kexec|soft-reboot", "", "--dry-run",
+	  AB_RULE_SHUTDOWN_REBOOT },
+	{ "systemctl", "start|isolate reboot.target|poweroff.target|halt.target|kexec.target",
 	  .rule = AB_RULE_SHUTDOWN_REBOOT },
 	{ "systemctl",
 	  "start|stop|restart|reload|try-restart|condrestart|"
@@ -102,26 +93,22 @@ static const struct ab_deed deeds[] = {
 	  "", "--dry-run", AB_RULE_SERVICE_MANAGEMENT },
 	{ "systemd_run", "", .rule = AB_RULE_CONTAINER_ESCAPE,
 	  .reason = "Runs a command outside the box." },
-	{ "tc", "* add|del|delete|change|replace|link",
-	  .rule = AB_RULE_FIREWALL_MANAGEMENT },
-	{ "tracer", "", "-p --pid --attach -pid* -attach*", "",
-	  AB_RULE_CONTAINER_ESCAPE, false, "Reaches into another process." },
+	{ "tc", "* add|del|delete|change|replace|link", .rule = AB_RULE_FIREWALL_MANAGEMENT },
+	{ "tracer", "", "-p --pid --attach -pid* -attach*", "", AB_RULE_CONTAINER_ESCAPE, false,
+	  "Reaches into another process." },
 	{ "ufw",
 	  "enable|disable|allow|deny|reject|limit|delete|insert|prepend|route|"
 	  "reload|reset|default|logging",
 	  "", "--dry-run", AB_RULE_FIREWALL_MANAGEMENT },
-	{ "users", "", "", "-S --status -l --list -c --check",
-	  AB_RULE_USER_MANAGEMENT },
-	{ "wg", "set|setconf|addconf|syncconf|up|down|save",
-	  .rule = AB_RULE_FIREWALL_MANAGEMENT },
+	{ "users", "", "", "-S --status -l --list -c --check", AB_RULE_USER_MANAGEMENT },
+	{ "wg", "set|setconf|addconf|syncconf|up|down|save", .rule = AB_RULE_FIREWALL_MANAGEMENT },
 };
 
 /* Sorted by name. */
 static const struct ab_tool_opts options[] = {
 	{ "gdb", "x", "command= eval-command=" },
 	{ "ip", "n" },
-	{ "iptables", "tpsdiojm",
-	  "table= protocol= source= destination= jump= match=" },
+	{ "iptables", "tpsdiojm", "table= protocol= source= destination= jump= match=" },
 	{ "lldb", "o", "one-line=" },
 	{ "ltrace", "eouSsalnDxF", "", true },
 	{ "mount", "toLUO", "types= options= label= uuid= source= target=" },
@@ -129,8 +116,7 @@ static const struct ab_tool_opts options[] = {
 	{ "nmcli", "fgme", "fields= mode= colors=" },
 	{ "route", "A" },
 	{ "strace", "eEoaISOPsuX", "", true },
-	{ "supervisorctl", "csupr",
-	  "configuration= serverurl= username= password=" },
+	{ "supervisorctl", "csupr", "configuration= serverurl= username= password=" },
 	{ "sv", "w" },
 	{ "systemctl", "HMtpnso",
 	  "host= machine= type= state= property= signal= lines= output= "
@@ -235,8 +221,7 @@ static const struct ab_tool tools[] = {
 };
 
 const struct ab_toolbox ab_tools_system = {
-	tools,		 AB_COUNT(tools), deeds,
-	AB_COUNT(deeds), options,	  AB_COUNT(options),
+	tools, AB_COUNT(tools), deeds, AB_COUNT(deeds), options, AB_COUNT(options),
 };
 
 #define SYSRQ "/proc/sysrq-trigger"
@@ -264,8 +249,8 @@ static bool is_init_script(const struct ab_simple *command)
 	       !ab_field_is(&command->argv[1], "status");
 }
 
-void ab_match_system(const struct ab_scene *scene,
-		     const struct ab_simple *command, struct ab_hits *hits)
+void ab_match_system(const struct ab_scene *scene, const struct ab_simple *command,
+		     struct ab_hits *hits)
 {
 	(void)scene;
 	if (pulls_sysrq(command))

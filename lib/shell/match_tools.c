@@ -138,16 +138,14 @@ static const struct ab_tool tools[] = {
 };
 
 const struct ab_toolbox ab_tools_hosts = {
-	tools,		 AB_COUNT(tools), deeds,
-	AB_COUNT(deeds), options,	  AB_COUNT(options),
+	tools, AB_COUNT(tools), deeds, AB_COUNT(deeds), options, AB_COUNT(options),
 };
 
 /*
  * git runs ssh itself, to fetch (upload-pack) and to push (receive-pack). What
  * follows the host is one word with the repository, or several.
  */
-static bool is_git_transport(const struct ab_simple *command,
-			     struct ab_hits *hits)
+static bool is_git_transport(const struct ab_simple *command, struct ab_hits *hits)
 {
 	const struct ab_opts ssh = { SSH_VALUES, NULL, true };
 	struct ab_operands words;
@@ -160,20 +158,16 @@ static bool is_git_transport(const struct ab_simple *command,
 		return false;
 	what = words.v[1]->text;
 	if (ab_text_starts(what, "git-receive-pack")) {
-		ab_hit_because(hits, AB_RULE_GIT_PUBLISH, command->range,
-			       "Publishes commits.");
+		ab_hit_because(hits, AB_RULE_GIT_PUBLISH, command->range, "Publishes commits.");
 		return true;
 	}
 	/* The repository is quoted; whatever else a shell would read is not
 	 * git's. */
 	return (ab_text_starts(what, "git-upload-pack") ||
 		ab_text_starts(what, "git-upload-archive")) &&
-	       !words.v[1]->unknown && words.len <= 3 &&
-	       !memchr(what.s, ';', what.len) &&
-	       !memchr(what.s, '&', what.len) &&
-	       !memchr(what.s, '|', what.len) &&
-	       !memchr(what.s, '$', what.len) &&
-	       !memchr(what.s, '`', what.len) &&
+	       !words.v[1]->unknown && words.len <= 3 && !memchr(what.s, ';', what.len) &&
+	       !memchr(what.s, '&', what.len) && !memchr(what.s, '|', what.len) &&
+	       !memchr(what.s, '$', what.len) && !memchr(what.s, '`', what.len) &&
 	       !memchr(what.s, '\n', what.len);
 }
 
@@ -190,8 +184,8 @@ static bool is_module(const struct ab_simple *command, struct ab_simple *ret)
 	return true;
 }
 
-void ab_match_tools(const struct ab_scene *scene,
-		    const struct ab_simple *command, struct ab_hits *hits)
+void ab_match_tools(const struct ab_scene *scene, const struct ab_simple *command,
+		    struct ab_hits *hits)
 {
 	struct ab_simple module;
 

@@ -44,9 +44,8 @@ static const char startup[][22] = {
 
 /* Anywhere: what an agent reads its settings from. Sorted. */
 static const char agents[][16] = {
-	".agentbox", ".agentbox.json", ".aider.conf.yml",
-	".claude",   ".claude.json",   ".codex",
-	".cursor",   ".gemini",	       ".mcp.json",
+	".agentbox", ".agentbox.json", ".aider.conf.yml", ".claude",   ".claude.json",
+	".codex",    ".cursor",	       ".gemini",	  ".mcp.json",
 };
 
 static bool is_startup(const struct ab_scene *scene, const struct ab_path *path)
@@ -56,8 +55,7 @@ static bool is_startup(const struct ab_scene *scene, const struct ab_path *path)
 	if (ab_path_has(path, 0, "var/spool/cron"))
 		return true;
 	for (size_t i = 0; i + 1 < path->len && i + 1 < AB_PATH_PARTS; i++)
-		if (ab_path_has(path, i, ".git/hooks") ||
-		    ab_path_has(path, i, ".git/config"))
+		if (ab_path_has(path, i, ".git/hooks") || ab_path_has(path, i, ".git/config"))
 			return true;
 	for (size_t i = 0; home && i < AB_COUNT(startup); i++)
 		if (ab_path_has(path, home, startup[i]))
@@ -72,8 +70,7 @@ static bool is_agents(const struct ab_scene *scene, const struct ab_path *path)
 	if (home && ab_path_has(path, home, ".config/agentbox"))
 		return true;
 	/* The workspace itself may lie in such a folder. */
-	for (size_t i = ab_path_workspace(scene, path);
-	     i < path->len && i < AB_PATH_PARTS; i++)
+	for (size_t i = ab_path_workspace(scene, path); i < path->len && i < AB_PATH_PARTS; i++)
 		if (AB_LOOKUP_WORD(agents, path->part[i]))
 			return true;
 	return false;
@@ -93,30 +90,25 @@ static bool is_recursive(const struct ab_simple *command)
 
 	ab_opt_begin(&w, &opts, command->argv, command->argc);
 	while ((what = ab_opt_next(&w)) != AB_OPT_END)
-		if (ab_opt_is(&w, what, 'r', "recursive") ||
-		    ab_opt_is(&w, what, 'R', NULL))
+		if (ab_opt_is(&w, what, 'r', "recursive") || ab_opt_is(&w, what, 'R', NULL))
 			return true;
 	return false;
 }
 
 /* Whole trees that go are the delete rule's: it knows which ones matter. */
-static void judge_system(const struct writing *w, enum ab_written how,
-			 const struct ab_field *file)
+static void judge_system(const struct writing *w, enum ab_written how, const struct ab_field *file)
 {
 	if (how == AB_WRITTEN_CONTENT)
 		ab_hit_add(w->hits, AB_RULE_SYSTEM_WRITE, file->range);
-	else if (how == AB_WRITTEN_ENTRY &&
-		 !ab_hits_have(w->hits, AB_RULE_RECURSIVE_PERM_ROOT))
-		ab_hit_because(
-			w->hits, AB_RULE_SYSTEM_WRITE, file->range,
-			"Makes or changes a file that belongs to the system.");
+	else if (how == AB_WRITTEN_ENTRY && !ab_hits_have(w->hits, AB_RULE_RECURSIVE_PERM_ROOT))
+		ab_hit_because(w->hits, AB_RULE_SYSTEM_WRITE, file->range,
+			       "Makes or changes a file that belongs to the system.");
 	else if (how == AB_WRITTEN_GONE && !is_recursive(w->command))
 		ab_hit_because(w->hits, AB_RULE_SYSTEM_WRITE, file->range,
 			       "Removes a file that belongs to the system.");
 }
 
-static void judge_written(void *arg, enum ab_written how,
-			  const struct ab_field *file)
+static void judge_written(void *arg, enum ab_written how, const struct ab_field *file)
 {
 	const struct writing *w = arg;
 	struct ab_path path;
@@ -144,22 +136,16 @@ static const struct ab_deed deeds[] = {
 	{ "agent", "mcp add|add-json|remove|add-from-claude-desktop",
 	  .rule = AB_RULE_AGENT_CONFIG },
 	{ "agent", "config set|add|remove", .rule = AB_RULE_AGENT_CONFIG },
-	{ "agent", "plugin install|enable|disable|uninstall",
-	  .rule = AB_RULE_AGENT_CONFIG },
-	{ "agentbox", "allow|deny|trust|untrust",
-	  .rule = AB_RULE_AGENT_CONFIG },
-	{ "agentbox", "config set|unset|edit|init|add|remove",
-	  .rule = AB_RULE_AGENT_CONFIG },
-	{ "agentbox", "approvals revoke|clear|add",
-	  .rule = AB_RULE_AGENT_CONFIG },
-	{ "agentbox", "hook install|uninstall|remove",
-	  .rule = AB_RULE_AGENT_CONFIG },
+	{ "agent", "plugin install|enable|disable|uninstall", .rule = AB_RULE_AGENT_CONFIG },
+	{ "agentbox", "allow|deny|trust|untrust", .rule = AB_RULE_AGENT_CONFIG },
+	{ "agentbox", "config set|unset|edit|init|add|remove", .rule = AB_RULE_AGENT_CONFIG },
+	{ "agentbox", "approvals revoke|clear|add", .rule = AB_RULE_AGENT_CONFIG },
+	{ "agentbox", "hook install|uninstall|remove", .rule = AB_RULE_AGENT_CONFIG },
 	{ "agentbox", "rules add|remove|set", .rule = AB_RULE_AGENT_CONFIG },
 	{ "at", "", "", "-l -c -V", AB_RULE_PERSISTENCE },
 	{ "batch", "", "", "-V", AB_RULE_PERSISTENCE },
 	{ "crontab", "", "", "-l -V", AB_RULE_PERSISTENCE },
-	{ "launchctl", "load|bootstrap|enable|submit",
-	  .rule = AB_RULE_PERSISTENCE },
+	{ "launchctl", "load|bootstrap|enable|submit", .rule = AB_RULE_PERSISTENCE },
 };
 
 /* Sorted by name. */
@@ -178,12 +164,11 @@ static const struct ab_tool tools[] = {
 };
 
 static const struct ab_toolbox toolbox = {
-	tools,		 AB_COUNT(tools), deeds,
-	AB_COUNT(deeds), options,	  AB_COUNT(options),
+	tools, AB_COUNT(tools), deeds, AB_COUNT(deeds), options, AB_COUNT(options),
 };
 
-void ab_match_writes(const struct ab_scene *scene,
-		     const struct ab_simple *command, struct ab_hits *hits)
+void ab_match_writes(const struct ab_scene *scene, const struct ab_simple *command,
+		     struct ab_hits *hits)
 {
 	struct writing writing = { scene, command, hits };
 

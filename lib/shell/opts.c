@@ -2,12 +2,10 @@
 
 #include "shell/lookup.h"
 
-void ab_opt_begin(struct ab_opt_walk *w, const struct ab_opts *opts,
-		  const struct ab_field *argv, size_t argc)
+void ab_opt_begin(struct ab_opt_walk *w, const struct ab_opts *opts, const struct ab_field *argv,
+		  size_t argc)
 {
-	*w = (struct ab_opt_walk){
-		.opts = opts, .argv = argv, .argc = argc, .next = 1
-	};
+	*w = (struct ab_opt_walk){ .opts = opts, .argv = argv, .argc = argc, .next = 1 };
 }
 
 /* The bytes from `from` on of a field, as a field. */
@@ -120,11 +118,9 @@ enum ab_opt ab_opt_next(struct ab_opt_walk *w)
 	return AB_OPT_OPERAND;
 }
 
-bool ab_opt_is(const struct ab_opt_walk *w, enum ab_opt what, char letter,
-	       const char *name)
+bool ab_opt_is(const struct ab_opt_walk *w, enum ab_opt what, char letter, const char *name)
 {
 	if (what == AB_OPT_LETTER)
 		return letter && w->letter == letter;
-	return what == AB_OPT_LONG && name && name[0] &&
-	       ab_text_is(w->name, name);
+	return what == AB_OPT_LONG && name && name[0] && ab_text_is(w->name, name);
 }

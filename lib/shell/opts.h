@@ -8,10 +8,10 @@
 #include "shell/field.h"
 
 struct ab_opts {
-	const char *values;	/* letters that take a value: "fC"; NULL: none */
-	const char *longs;	/* names that take one, or that may be
+	const char *values; /* letters that take a value: "fC"; NULL: none */
+	const char *longs;  /* names that take one, or that may be
 				 * abbreviated: "file= directory= recursive" */
-	bool first;		/* the first operand ends them (wrappers) */
+	bool first;	    /* the first operand ends them (wrappers) */
 };
 
 /* The same in a row of a table, without pointers: they would have to be
@@ -26,30 +26,29 @@ struct ab_opts {
 
 enum ab_opt {
 	AB_OPT_END,
-	AB_OPT_LETTER,		/* `letter` */
-	AB_OPT_LONG,		/* `name`: in full where an abbreviation of one
+	AB_OPT_LETTER,	/* `letter` */
+	AB_OPT_LONG,	/* `name`: in full where an abbreviation of one
 				 * of `longs` was given; else as written */
-	AB_OPT_OPERAND,		/* `value`, argv[index] */
+	AB_OPT_OPERAND, /* `value`, argv[index] */
 };
 
 struct ab_opt_walk {
 	const struct ab_opts *opts;
 	const struct ab_field *argv;
 	size_t argc, next;
-	size_t index;		/* of the word it stands in */
-	bool ended;		/* "--" was seen */
-	uint32_t inside;	/* a bundle: the next letter's place */
+	size_t index;	 /* of the word it stands in */
+	bool ended;	 /* "--" was seen */
+	uint32_t inside; /* a bundle: the next letter's place */
 	char letter;
-	struct ab_text name;	/* without dashes */
-	struct ab_field value;	/* text.s NULL: none */
+	struct ab_text name;   /* without dashes */
+	struct ab_field value; /* text.s NULL: none */
 };
 
 /* From argv[1] on. */
-void ab_opt_begin(struct ab_opt_walk *w, const struct ab_opts *opts,
-		  const struct ab_field *argv, size_t argc);
+void ab_opt_begin(struct ab_opt_walk *w, const struct ab_opts *opts, const struct ab_field *argv,
+		  size_t argc);
 enum ab_opt ab_opt_next(struct ab_opt_walk *w);
 /* This option, by letter (0: none) or long name (NULL, "": none). */
-bool ab_opt_is(const struct ab_opt_walk *w, enum ab_opt what, char letter,
-	       const char *name);
+bool ab_opt_is(const struct ab_opt_walk *w, enum ab_opt what, char letter, const char *name);
 
 #endif

@@ -5,7 +5,7 @@
 
 /* A parameter's value, as far as it is known. */
 struct value {
-	bool known; /* else: nothing at all */
+	bool known;	     /* else: nothing at all */
 	struct ab_text text; /* may have unknown stretches */
 	bool unknown;
 	unsigned taint;
@@ -20,15 +20,13 @@ static bool is_list(const struct ab_part *part)
 
 static void value_of_field(const struct ab_field *f, struct value *ret)
 {
-	*ret = (struct value){ .known = true,
-			       .text = f->text,
-			       .unknown = f->unknown,
-			       .taint = f->taint };
+	*ret = (struct value){
+		.known = true, .text = f->text, .unknown = f->unknown, .taint = f->taint
+	};
 }
 
 /* $1 ${10}: of those that are not there the value is empty. */
-static void get_positional(const struct ab_eval *e, struct ab_text name,
-			   struct value *ret)
+static void get_positional(const struct ab_eval *e, struct ab_text name, struct value *ret)
 {
 	const struct ab_fields *args = ab_vars_args(e->vars);
 	size_t n = 0;
@@ -59,8 +57,7 @@ static size_t count_values(const struct ab_var *v)
 	return n;
 }
 
-static void get_variable(const struct ab_eval *e, struct ab_text name,
-			 struct value *ret)
+static void get_variable(const struct ab_eval *e, struct ab_text name, struct value *ret)
 {
 	const struct ab_var *v = ab_vars_get(e->vars, name);
 
@@ -103,8 +100,8 @@ static void take_index(struct value *v, struct ab_text *op)
 		value_of_field(&items->v[n], v);
 }
 
-static void get_value(const struct ab_build *b, const struct ab_part *part,
-		      struct ab_text *op, struct value *ret)
+static void get_value(const struct ab_build *b, const struct ab_part *part, struct ab_text *op,
+		      struct value *ret)
 {
 	struct ab_text name = part->param.name;
 
@@ -128,8 +125,8 @@ static void add_value(struct ab_build *b, const struct value *v, bool quoted)
 }
 
 /* All of the list: apart ("$@", and both unquoted), or joined by blanks. */
-static void add_list(struct ab_build *b, const struct ab_field *v, size_t n,
-		     bool quoted, bool joined)
+static void add_list(struct ab_build *b, const struct ab_field *v, size_t n, bool quoted,
+		     bool joined)
 {
 	for (size_t i = 0; i < n && !b->over; i++) {
 		if (i && (joined || !b->fields))
@@ -145,8 +142,7 @@ static void add_list(struct ab_build *b, const struct ab_field *v, size_t n,
 
 /* The items of "$@" or an array. False: not known. */
 static bool get_list(const struct ab_build *b, const struct ab_part *part,
-		     const struct ab_field **ret_v, size_t *ret_n,
-		     struct ab_field *one)
+		     const struct ab_field **ret_v, size_t *ret_n, struct ab_field *one)
 {
 	struct value v = { 0 };
 
@@ -165,9 +161,7 @@ static bool get_list(const struct ab_build *b, const struct ab_part *part,
 		*ret_n = v.items->len;
 		return true;
 	}
-	*one = (struct ab_field){ .text = v.text,
-				  .unknown = v.unknown,
-				  .taint = v.taint };
+	*one = (struct ab_field){ .text = v.text, .unknown = v.unknown, .taint = v.taint };
 	*ret_v = one;
 	*ret_n = 1;
 	return v.known && !v.unknown;
@@ -197,8 +191,7 @@ static bool splits_any(const struct ab_field *v, size_t n)
 	return false;
 }
 
-static void build_list(struct ab_build *b, const struct ab_part *part,
-		       bool quoted)
+static void build_list(struct ab_build *b, const struct ab_part *part, bool quoted)
 {
 	const struct ab_field *v;
 	struct ab_field one;
@@ -228,14 +221,12 @@ static void build_list(struct ab_build *b, const struct ab_part *part,
 	}
 }
 
-static void add_operand(struct ab_build *b, const struct ab_part *part,
-			bool quoted)
+static void add_operand(struct ab_build *b, const struct ab_part *part, bool quoted)
 {
 	if (part->param.word)
 		ab_build_parts(b, part->param.word->parts, quoted, true);
 	if (quoted)
-		ab_build_text(b, (struct ab_text){ "", 0 }, true,
-			      AB_NOT_VERBATIM);
+		ab_build_text(b, (struct ab_text){ "", 0 }, true, AB_NOT_VERBATIM);
 }
 
 enum state { EMPTY, FILLED, EITHER };
@@ -255,8 +246,7 @@ static enum state state_of(const struct value *v, bool colon)
 }
 
 /* Either of two things, where it cannot be known which: 0 or 1, 2: open. */
-static size_t choose_state(const struct ab_build *b, const struct ab_part *part,
-			   enum state state)
+static size_t choose_state(const struct ab_build *b, const struct ab_part *part, enum state state)
 {
 	if (state != EITHER)
 		return state == EMPTY ? 1 : 0;
@@ -276,13 +266,11 @@ static void add_length(struct ab_build *b, const struct value *v, bool quoted)
 		ab_build_unknown(b, true, 0);
 }
 
-static void add_operated(struct ab_build *b, const struct value *v,
-			 struct ab_text op, bool quoted)
+static void add_operated(struct ab_build *b, const struct value *v, struct ab_text op, bool quoted)
 {
 	struct ab_text text;
 
-	if (v->known && !v->unknown && op.s &&
-	    ab_vars_spend(b->e->vars, v->text.len) &&
+	if (v->known && !v->unknown && op.s && ab_vars_spend(b->e->vars, v->text.len) &&
 	    ab_param_operate(b->e->arena, v->text, op, &text))
 		ab_build_value(b, text, quoted, v->taint);
 	else

@@ -9,7 +9,7 @@
 struct ab_arena;
 
 /* `op` is everything behind the name. False: it cannot be known. */
-bool ab_param_operate(struct ab_arena *arena, struct ab_text value,
-		      struct ab_text op, struct ab_text *ret);
+bool ab_param_operate(struct ab_arena *arena, struct ab_text value, struct ab_text op,
+		      struct ab_text *ret);
 
 #endif

@@ -98,28 +98,24 @@ static bool trim(struct ab_text value, struct ab_text op, struct ab_text *ret)
 	struct pattern p;
 
 	op = rest_of(op, 1 + longest);
-	if (value.len > VALUE_MAX || !read_pattern(&op, 0, &p) ||
-	    (p.any && !is_ascii(value)))
+	if (value.len > VALUE_MAX || !read_pattern(&op, 0, &p) || (p.any && !is_ascii(value)))
 		return false;
 	*ret = value;
 	for (uint32_t i = 0; i <= value.len; i++) {
 		uint32_t n = longest ? value.len - i : i;
-		struct ab_text cut = { front ? value.s
-					     : value.s + value.len - n,
-				       n };
+		struct ab_text cut = { front ? value.s : value.s + value.len - n, n };
 
 		if (!matches(&p, cut))
 			continue;
-		*ret = front ? rest_of(value, n)
-			     : (struct ab_text){ value.s, value.len - n };
+		*ret = front ? rest_of(value, n) : (struct ab_text){ value.s, value.len - n };
 		break;
 	}
 	return true;
 }
 
 /* /a/b //a/b /#a/b /%a/b: `a` without special characters */
-static bool replace(struct ab_arena *arena, struct ab_text value,
-		    struct ab_text op, struct ab_text *ret)
+static bool replace(struct ab_arena *arena, struct ab_text value, struct ab_text op,
+		    struct ab_text *ret)
 {
 	bool all = op.len > 1 && op.s[1] == '/';
 	char anchor = op.len > 1 && strchr("#%", op.s[1]) ? op.s[1] : 0;
@@ -141,8 +137,7 @@ static bool replace(struct ab_arena *arena, struct ab_text value,
 		return false;
 	s = ab_arena_alloc(arena, room + 1);
 	while (i < value.len) {
-		bool here = value.len - i >= a.len &&
-			    memcmp(value.s + i, a.s, a.len) == 0;
+		bool here = value.len - i >= a.len && memcmp(value.s + i, a.s, a.len) == 0;
 
 		if (anchor == '#')
 			here = here && i == 0;
@@ -214,8 +209,8 @@ static bool cut(struct ab_text value, struct ab_text op, struct ab_text *ret)
 }
 
 /* ^ ^^ , ,, */
-static bool change_case(struct ab_arena *arena, struct ab_text value,
-			struct ab_text op, struct ab_text *ret)
+static bool change_case(struct ab_arena *arena, struct ab_text value, struct ab_text op,
+			struct ab_text *ret)
 {
 	bool all = op.len == 2 && op.s[1] == op.s[0];
 	char first = op.s[0] == '^' ? 'a' : 'A';
@@ -231,8 +226,8 @@ static bool change_case(struct ab_arena *arena, struct ab_text value,
 	return true;
 }
 
-bool ab_param_operate(struct ab_arena *arena, struct ab_text value,
-		      struct ab_text op, struct ab_text *ret)
+bool ab_param_operate(struct ab_arena *arena, struct ab_text value, struct ab_text op,
+		      struct ab_text *ret)
 {
 	if (!op.len || (value.len && memchr(value.s, AB_UNKNOWN, value.len)))
 		return false;

@@ -10,8 +10,7 @@ struct ab_shell_node *ab_parse_node(struct ab_reader *r, enum ab_node_kind kind)
 	return node;
 }
 
-void ab_parse_close(struct ab_reader *r, struct ab_shell_node *node,
-		    uint32_t from)
+void ab_parse_close(struct ab_reader *r, struct ab_shell_node *node, uint32_t from)
 {
 	node->range = ab_lex_since(r, from);
 }
@@ -29,8 +28,7 @@ struct ab_shell_node *ab_parse_command(struct ab_reader *r)
 }
 
 /* "!" and "time" in any number. */
-static void parse_prefix(struct ab_reader *r, bool *ret_negated,
-			 bool *ret_timed)
+static void parse_prefix(struct ab_reader *r, bool *ret_negated, bool *ret_timed)
 {
 	for (;;) {
 		ab_lex_skip_blanks(r);
@@ -42,8 +40,7 @@ static void parse_prefix(struct ab_reader *r, bool *ret_negated,
 			if (ab_lex_take(r, "-p"))
 				ab_lex_skip_blanks(r);
 			if (ab_lex_at2(r, '-', '-') &&
-			    (r->at + 2 == r->end ||
-			     ab_lex_is(r->s[r->at + 2], AB_LEX_BREAK)))
+			    (r->at + 2 == r->end || ab_lex_is(r->s[r->at + 2], AB_LEX_BREAK)))
 				r->at += 2;
 		} else {
 			return;
@@ -214,8 +211,7 @@ struct ab_shell_node *ab_parse_body(struct ab_reader *r)
 	return list;
 }
 
-uint64_t ab_parse_counted(struct ab_arena *arena, struct ab_text text,
-			  struct ab_script *ret)
+uint64_t ab_parse_counted(struct ab_arena *arena, struct ab_text text, struct ab_script *ret)
 {
 	struct ab_reader r = {
 		.arena = arena,
@@ -238,8 +234,7 @@ uint64_t ab_parse_counted(struct ab_arena *arena, struct ab_text text,
 	return r.work;
 }
 
-void ab_parse(struct ab_arena *arena, struct ab_text text,
-	      struct ab_script *ret)
+void ab_parse(struct ab_arena *arena, struct ab_text text, struct ab_script *ret)
 {
 	ab_parse_counted(arena, text, ret);
 }

@@ -13,13 +13,13 @@
 struct ab_arena;
 
 enum {
-	AB_SHELL_TEXT_MAX = 1 << 20,	/* bytes */
-	AB_SHELL_DEPTH_MAX = 200,	/* nesting of any kind */
-	AB_SHELL_NODES_MAX = 150000,	/* nodes, words and parts */
+	AB_SHELL_TEXT_MAX = 1 << 20, /* bytes */
+	AB_SHELL_DEPTH_MAX = 200,    /* nesting of any kind */
+	AB_SHELL_NODES_MAX = 150000, /* nodes, words and parts */
 };
 
 struct ab_script {
-	struct ab_shell_node *list;	/* never NULL */
+	struct ab_shell_node *list; /* never NULL */
 	/* NULL: all of it was read. Else what was wrong at byte `error_at`,
 	 * a phrase for people: "a quote is not closed". */
 	const char *error;
@@ -27,7 +27,6 @@ struct ab_script {
 };
 
 /* The text must outlive the tree. */
-void ab_parse(struct ab_arena *arena, struct ab_text text,
-	      struct ab_script *ret);
+void ab_parse(struct ab_arena *arena, struct ab_text text, struct ab_script *ret);
 
 #endif

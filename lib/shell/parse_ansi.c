@@ -91,8 +91,7 @@ static void decode_control(struct decoder *d)
 
 static void decode_escape(struct decoder *d)
 {
-	static const char from[] = "abeEfnrtv\\'\"?",
-			  to[] = "\a\b\033\033\f\n\r\t\v\\'\"?";
+	static const char from[] = "abeEfnrtv\\'\"?", to[] = "\a\b\033\033\f\n\r\t\v\\'\"?";
 	const char *p;
 	uint32_t n;
 	char c;
@@ -116,8 +115,7 @@ static void decode_escape(struct decoder *d)
 }
 
 /* [from, to) holds no AB_UNKNOWN. True: the string ends in it. */
-static bool add_decoded(struct ab_reader *r, struct ab_parts *parts,
-			uint32_t from, uint32_t to)
+static bool add_decoded(struct ab_reader *r, struct ab_parts *parts, uint32_t from, uint32_t to)
 {
 	struct decoder d = { .s = r->s + from, .end = r->s + to };
 	struct ab_part *part;

@@ -27,8 +27,7 @@ static size_t add_pair(struct ab_reader *r, uint32_t at)
 {
 	if (r->npairs == r->pairs_room) {
 		size_t room = r->pairs_room ? r->pairs_room * 2 : 16;
-		struct ab_double_paren *v =
-			ab_arena_alloc(r->arena, room * sizeof(*v));
+		struct ab_double_paren *v = ab_arena_alloc(r->arena, room * sizeof(*v));
 
 		if (r->npairs)
 			memcpy(v, r->pairs, r->npairs * sizeof(*v));
@@ -60,8 +59,7 @@ static void pop_paren(struct scan *s)
 	uint32_t at = s->stack[--s->depth].at;
 
 	if (s->depth && s->at + 1 < r->end && r->s[s->at + 1] == ')' &&
-	    s->stack[s->depth - 1].pair != SIZE_MAX &&
-	    s->stack[s->depth - 1].at + 1 == at)
+	    s->stack[s->depth - 1].pair != SIZE_MAX && s->stack[s->depth - 1].at + 1 == at)
 		r->pairs[s->stack[s->depth - 1].pair].arith = true;
 }
 
@@ -156,14 +154,13 @@ bool ab_parse_is_arith(struct ab_reader *r, uint32_t at)
 
 struct balance {
 	char open, close;
-	bool quoted; /* what is read is */
+	bool quoted;	  /* what is read is */
 	bool single, dbl; /* in quotes of its own */
 	uint32_t depth;
 };
 
 /* A quote hides parentheses, not expansions: all of it is between quotes. */
-static void parse_quote(struct ab_reader *r, struct ab_parts *parts,
-			struct balance *b)
+static void parse_quote(struct ab_reader *r, struct ab_parts *parts, struct balance *b)
 {
 	uint32_t at = r->at++;
 	bool single = r->s[at] == '\'';
@@ -177,8 +174,7 @@ static void parse_quote(struct ab_reader *r, struct ab_parts *parts,
 		ab_parts_text(r, parts, at, at + 1, b->quoted);
 }
 
-static void parse_backslash(struct ab_reader *r, struct ab_parts *parts,
-			    const struct balance *b)
+static void parse_backslash(struct ab_reader *r, struct ab_parts *parts, const struct balance *b)
 {
 	uint32_t at = r->at++;
 	char c = at + 1 < r->end ? r->s[at + 1] : '\0';
@@ -196,8 +192,7 @@ static void parse_backslash(struct ab_reader *r, struct ab_parts *parts,
 }
 
 /* Any bracket; true: the last one. */
-static bool parse_bracket(struct ab_reader *r, struct ab_parts *parts,
-			  struct balance *b)
+static bool parse_bracket(struct ab_reader *r, struct ab_parts *parts, struct balance *b)
 {
 	uint32_t at = r->at++;
 	char c = r->s[at];
@@ -213,8 +208,7 @@ static bool parse_bracket(struct ab_reader *r, struct ab_parts *parts,
 }
 
 /* One thing that is no plain text; true: the end. */
-static bool parse_one(struct ab_reader *r, struct ab_parts *parts,
-		      struct balance *b)
+static bool parse_one(struct ab_reader *r, struct ab_parts *parts, struct balance *b)
 {
 	switch (r->s[r->at]) {
 	case '$':
@@ -238,8 +232,8 @@ static bool parse_one(struct ab_reader *r, struct ab_parts *parts,
 	}
 }
 
-void ab_parse_balanced(struct ab_reader *r, struct ab_parts *parts, char open,
-		       char close, bool quoted)
+void ab_parse_balanced(struct ab_reader *r, struct ab_parts *parts, char open, char close,
+		       bool quoted)
 {
 	struct balance b = { .open = open, .close = close, .quoted = quoted };
 	uint32_t begin = r->at;

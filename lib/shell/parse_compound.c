@@ -1,7 +1,6 @@
 #include "shell/lex.h"
 
-static void expect_keyword(struct ab_reader *r, enum ab_keyword key,
-			   const char *name)
+static void expect_keyword(struct ab_reader *r, enum ab_keyword key, const char *name)
 {
 	if (!ab_lex_take_keyword(r, key))
 		ab_lex_unexpected(r, name);
@@ -184,8 +183,7 @@ static struct ab_shell_word *parse_patterns(struct ab_reader *r)
 
 static bool take_item_end(struct ab_reader *r)
 {
-	return ab_lex_take(r, ";;&") || ab_lex_take(r, ";;") ||
-	       ab_lex_take(r, ";&");
+	return ab_lex_take(r, ";;&") || ab_lex_take(r, ";;") || ab_lex_take(r, ";&");
 }
 
 static struct ab_shell_node *parse_case(struct ab_reader *r)
@@ -203,8 +201,7 @@ static struct ab_shell_node *parse_case(struct ab_reader *r)
 		node->cases.word = ab_parse_word(r, AB_WORD_PLAIN);
 	ab_lex_skip_newlines(r);
 	expect_keyword(r, AB_KEY_IN, "in");
-	for (ab_lex_skip_newlines(r);
-	     more && r->at < r->end && ab_lex_keyword(r) != AB_KEY_ESAC;
+	for (ab_lex_skip_newlines(r); more && r->at < r->end && ab_lex_keyword(r) != AB_KEY_ESAC;
 	     ab_lex_skip_newlines(r)) {
 		struct ab_case_item *item = ab_lex_new(r, sizeof(*item));
 
@@ -220,16 +217,13 @@ static struct ab_shell_node *parse_case(struct ab_reader *r)
 }
 
 static struct ab_shell_node *(*const rules[])(struct ab_reader *) = {
-	[AB_KEY_TEST] = ab_parse_test, [AB_KEY_CASE] = parse_case,
-	[AB_KEY_FOR] = parse_for,      [AB_KEY_IF] = parse_if,
-	[AB_KEY_SELECT] = parse_for,   [AB_KEY_UNTIL] = parse_while,
-	[AB_KEY_WHILE] = parse_while,  [AB_KEY_OPEN] = parse_group,
-	[AB_KEY_CLOSE] = NULL,
+	[AB_KEY_TEST] = ab_parse_test, [AB_KEY_CASE] = parse_case,  [AB_KEY_FOR] = parse_for,
+	[AB_KEY_IF] = parse_if,	       [AB_KEY_SELECT] = parse_for, [AB_KEY_UNTIL] = parse_while,
+	[AB_KEY_WHILE] = parse_while,  [AB_KEY_OPEN] = parse_group, [AB_KEY_CLOSE] = NULL,
 };
 
 /* Redirections may follow every compound command. */
-static void parse_redirs(struct ab_reader *r, struct ab_shell_node *node,
-			 uint32_t from)
+static void parse_redirs(struct ab_reader *r, struct ab_shell_node *node, uint32_t from)
 {
 	struct ab_redir **tail = &node->redirs;
 

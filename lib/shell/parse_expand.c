@@ -3,8 +3,8 @@
 #include "base/arena.h"
 #include "shell/lex.h"
 
-static struct ab_part *new_part(struct ab_reader *r, struct ab_parts *parts,
-				enum ab_part_kind kind, bool quoted)
+static struct ab_part *new_part(struct ab_reader *r, struct ab_parts *parts, enum ab_part_kind kind,
+				bool quoted)
 {
 	struct ab_part *part = ab_lex_new(r, sizeof(*part));
 
@@ -18,8 +18,7 @@ static struct ab_part *new_part(struct ab_reader *r, struct ab_parts *parts,
  * The commands up to `close`. A here-document that waits when the substitution
  * is over has its body after this line, before those that waited already.
  */
-static struct ab_shell_node *parse_script(struct ab_reader *r,
-					  const char *close)
+static struct ab_shell_node *parse_script(struct ab_reader *r, const char *close)
 {
 	struct ab_heredoc *outer = r->heredocs, **tail = r->heredocs_tail;
 	bool in_command = r->in_command;
@@ -42,9 +41,8 @@ static struct ab_shell_node *parse_script(struct ab_reader *r,
 }
 
 /* $( ), after its beginning. */
-static void parse_command(struct ab_reader *r, struct ab_parts *parts,
-			  enum ab_part_kind kind, bool quoted, uint32_t from,
-			  const char *close)
+static void parse_command(struct ab_reader *r, struct ab_parts *parts, enum ab_part_kind kind,
+			  bool quoted, uint32_t from, const char *close)
 {
 	struct ab_part *part = new_part(r, parts, kind, quoted);
 
@@ -54,8 +52,7 @@ static void parse_command(struct ab_reader *r, struct ab_parts *parts,
 
 void ab_parse_process(struct ab_reader *r, struct ab_parts *parts)
 {
-	enum ab_part_kind kind =
-		ab_lex_at(r, '<') ? AB_PART_PROCESS_IN : AB_PART_PROCESS_OUT;
+	enum ab_part_kind kind = ab_lex_at(r, '<') ? AB_PART_PROCESS_IN : AB_PART_PROCESS_OUT;
 	uint32_t from = r->at;
 
 	r->at += 2;
@@ -80,8 +77,7 @@ static uint32_t find_backquote(struct ab_reader *r, bool *ret_escapes)
 }
 
 /* What the inner shell sees of [r->at, to), and where each byte was. */
-static struct ab_reader unescape(struct ab_reader *r, uint32_t to,
-				 bool between_quotes)
+static struct ab_reader unescape(struct ab_reader *r, uint32_t to, bool between_quotes)
 {
 	uint32_t len = to - r->at, n = 0;
 	char *text = ab_arena_alloc(r->arena, len + 1);
@@ -92,8 +88,7 @@ static struct ab_reader unescape(struct ab_reader *r, uint32_t to,
 		char next = to - at >= 2 ? r->s[at + 1] : '\0';
 
 		if (r->s[at] == '\\' &&
-		    (next == '\\' || next == '`' || next == '$' ||
-		     (next == '"' && between_quotes)))
+		    (next == '\\' || next == '`' || next == '$' || (next == '"' && between_quotes)))
 			at++;
 		map[n] = r->map ? r->map[at] : at;
 		text[n++] = r->s[at];
@@ -105,8 +100,8 @@ static struct ab_reader unescape(struct ab_reader *r, uint32_t to,
 	return inner;
 }
 
-void ab_parse_backquote(struct ab_reader *r, struct ab_parts *parts,
-			bool quoted, bool between_quotes)
+void ab_parse_backquote(struct ab_reader *r, struct ab_parts *parts, bool quoted,
+			bool between_quotes)
 {
 	struct ab_part *part = new_part(r, parts, AB_PART_COMMAND, quoted);
 	struct ab_reader inner;
@@ -123,8 +118,7 @@ void ab_parse_backquote(struct ab_reader *r, struct ab_parts *parts,
 		ab_lex_fail(r, from, "a backquote is not closed");
 		return;
 	}
-	inner = escapes ? unescape(r, to, between_quotes)
-			: ab_lex_inner(r, r->s, r->at, to);
+	inner = escapes ? unescape(r, to, between_quotes) : ab_lex_inner(r, r->s, r->at, to);
 	part->command.script = ab_parse_list(&inner);
 	if (inner.at < inner.end)
 		ab_lex_unexpected(&inner, NULL);
@@ -217,16 +211,14 @@ static void parse_operator(struct ab_reader *r, struct ab_part *part)
 /* ${$(x)} and the like have no name: there is an expansion in its place. */
 static bool at_nested(const struct ab_reader *r)
 {
-	return ab_lex_at2(r, '$', '(') || ab_lex_at2(r, '$', '{') ||
-	       ab_lex_at2(r, '$', '[');
+	return ab_lex_at2(r, '$', '(') || ab_lex_at2(r, '$', '{') || ab_lex_at2(r, '$', '[');
 }
 
 static struct ab_text parse_param_name(struct ab_reader *r)
 {
 	struct ab_text name = ab_lex_name(r);
 
-	if (!name.len && r->at < r->end && is_special_name(r->s[r->at]) &&
-	    !at_nested(r)) {
+	if (!name.len && r->at < r->end && is_special_name(r->s[r->at]) && !at_nested(r)) {
 		name = (struct ab_text){ r->s + r->at, 1 };
 		r->at++;
 	}
@@ -244,17 +236,14 @@ static void parse_param_prefix(struct ab_reader *r, struct ab_part *part)
 	if (next >= r->end)
 		return;
 	if (ab_lex_is(r->s[next], AB_LEX_NAME) ||
-	    (is_special_name(r->s[next]) && r->end - next >= 2 &&
-	     r->s[next + 1] == '}')) {
-		part->param.op =
-			ab_lex_at(r, '#') ? AB_PARAM_LENGTH : AB_PARAM_OTHER;
+	    (is_special_name(r->s[next]) && r->end - next >= 2 && r->s[next + 1] == '}')) {
+		part->param.op = ab_lex_at(r, '#') ? AB_PARAM_LENGTH : AB_PARAM_OTHER;
 		r->at = next;
 	}
 }
 
 /* ${, at the byte after it. */
-static void parse_param(struct ab_reader *r, struct ab_parts *parts,
-			bool quoted, uint32_t from)
+static void parse_param(struct ab_reader *r, struct ab_parts *parts, bool quoted, uint32_t from)
 {
 	struct ab_part *part = new_part(r, parts, AB_PART_PARAM, quoted);
 	uint32_t behind;
@@ -271,15 +260,13 @@ static void parse_param(struct ab_reader *r, struct ab_parts *parts,
 		parse_subscript(r, part);
 	parse_operator(r, part);
 	if (!r->error)
-		part->param.op_text = (struct ab_text){ r->s + behind,
-							r->at - 1 - behind };
+		part->param.op_text = (struct ab_text){ r->s + behind, r->at - 1 - behind };
 	part->range = ab_lex_span(r, from, r->at);
 	ab_lex_leave(r);
 }
 
 /* $name, at the name: a digit, another special one, or letters. */
-static bool parse_variable(struct ab_reader *r, struct ab_parts *parts,
-			   bool quoted, uint32_t from)
+static bool parse_variable(struct ab_reader *r, struct ab_parts *parts, bool quoted, uint32_t from)
 {
 	struct ab_text name = { r->s + r->at, 1 };
 	struct ab_part *part;
@@ -296,8 +283,8 @@ static bool parse_variable(struct ab_reader *r, struct ab_parts *parts,
 	return true;
 }
 
-static void parse_arith_part(struct ab_reader *r, struct ab_parts *parts,
-			     bool quoted, uint32_t from, bool brackets)
+static void parse_arith_part(struct ab_reader *r, struct ab_parts *parts, bool quoted,
+			     uint32_t from, bool brackets)
 {
 	struct ab_part *part = new_part(r, parts, AB_PART_ARITH, quoted);
 	struct ab_parts inner = { 0 };
@@ -316,8 +303,7 @@ static bool at_command_brace(const struct ab_reader *r)
 	return r->at < r->end && strchr(" \t\n|", r->s[r->at]) && r->s[r->at];
 }
 
-static void parse_brace(struct ab_reader *r, struct ab_parts *parts,
-			bool quoted, uint32_t from)
+static void parse_brace(struct ab_reader *r, struct ab_parts *parts, bool quoted, uint32_t from)
 {
 	if (at_command_brace(r)) {
 		ab_lex_take(r, "|");

@@ -34,8 +34,7 @@ void ab_parse_heredoc(struct ab_reader *r, struct ab_redir *redir, bool strip)
 	doc->strip = strip;
 	doc->delimiter = join_delimiter(r, from, word->parts);
 	for (uint32_t i = from; i < r->at; i++)
-		doc->quoted |=
-			r->s[i] == '\'' || r->s[i] == '"' || r->s[i] == '\\';
+		doc->quoted |= r->s[i] == '\'' || r->s[i] == '"' || r->s[i] == '\\';
 	if (r->heredocs)
 		*r->heredocs_tail = doc;
 	else
@@ -44,8 +43,8 @@ void ab_parse_heredoc(struct ab_reader *r, struct ab_redir *redir, bool strip)
 }
 
 /* Is the line at r->at the last one? Where the next begins. */
-static bool is_last(const struct ab_reader *r, const struct ab_heredoc *doc,
-		    uint32_t line_end, uint32_t *ret_next)
+static bool is_last(const struct ab_reader *r, const struct ab_heredoc *doc, uint32_t line_end,
+		    uint32_t *ret_next)
 {
 	uint32_t at = r->at, len = doc->delimiter.len;
 
@@ -80,8 +79,7 @@ static uint32_t find_end(struct ab_reader *r, const struct ab_heredoc *doc)
 	return r->end;
 }
 
-static void add_literal(struct ab_reader *r, struct ab_parts *parts,
-			const struct ab_heredoc *doc)
+static void add_literal(struct ab_reader *r, struct ab_parts *parts, const struct ab_heredoc *doc)
 {
 	while (r->at < r->end) {
 		uint32_t from = r->at;

@@ -9,12 +9,10 @@ static const struct {
 	const char *text;
 	enum ab_redir_op op;
 } operators[] = {
-	{ "<<<", AB_REDIR_HERESTRING }, { "<<", AB_REDIR_HEREDOC },
-	{ "<&", AB_REDIR_DUP_IN },	{ "<>", AB_REDIR_READ_WRITE },
-	{ "<", AB_REDIR_IN },		{ ">>", AB_REDIR_APPEND },
-	{ ">&", AB_REDIR_DUP_OUT },	{ ">|", AB_REDIR_CLOBBER },
-	{ ">", AB_REDIR_OUT },		{ "&>>", AB_REDIR_BOTH_APPEND },
-	{ "&>", AB_REDIR_BOTH },
+	{ "<<<", AB_REDIR_HERESTRING },	 { "<<", AB_REDIR_HEREDOC }, { "<&", AB_REDIR_DUP_IN },
+	{ "<>", AB_REDIR_READ_WRITE },	 { "<", AB_REDIR_IN },	     { ">>", AB_REDIR_APPEND },
+	{ ">&", AB_REDIR_DUP_OUT },	 { ">|", AB_REDIR_CLOBBER }, { ">", AB_REDIR_OUT },
+	{ "&>>", AB_REDIR_BOTH_APPEND }, { "&>", AB_REDIR_BOTH },
 };
 
 static bool at_angle(const struct ab_reader *r, uint32_t at)
@@ -82,8 +80,8 @@ static void parse_target(struct ab_reader *r, struct ab_redir *redir)
 		return;
 	}
 	redir->target = ab_parse_word(r, AB_WORD_PLAIN);
-	if (redir->op == AB_REDIR_DUP_OUT &&
-	    (redir->fd == -1 || redir->fd == 1) && !is_fd_word(redir->target))
+	if (redir->op == AB_REDIR_DUP_OUT && (redir->fd == -1 || redir->fd == 1) &&
+	    !is_fd_word(redir->target))
 		redir->op = AB_REDIR_BOTH;
 }
 
@@ -151,8 +149,7 @@ static void parse_value(struct ab_reader *r, struct ab_assign *assign)
  * An assignment, or a word that only begins like one: name[pattern]. A word
  * goes to *ret_word; neither: nothing was read.
  */
-static struct ab_assign *parse_assign(struct ab_reader *r,
-				      struct ab_shell_word **ret_word)
+static struct ab_assign *parse_assign(struct ab_reader *r, struct ab_shell_word **ret_word)
 {
 	uint32_t from = r->at, to = from;
 	struct ab_parts parts = { 0 }, index = { 0 };

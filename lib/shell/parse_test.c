@@ -44,20 +44,18 @@ static bool is_binary(struct ab_text t)
 static bool at_close(const struct ab_reader *r)
 {
 	return ab_lex_at2(r, ']', ']') &&
-	       (r->at + 2 == r->end ||
-		ab_lex_is(r->s[r->at + 2], AB_LEX_BREAK));
+	       (r->at + 2 == r->end || ab_lex_is(r->s[r->at + 2], AB_LEX_BREAK));
 }
 
 /* An operand must follow. */
-static struct ab_shell_word *
-parse_operand(struct ab_reader *r, struct operands *o, enum ab_word_mode mode)
+static struct ab_shell_word *parse_operand(struct ab_reader *r, struct operands *o,
+					   enum ab_word_mode mode)
 {
 	struct ab_shell_word *word;
 
 	ab_lex_skip_blanks(r);
 	if (at_close(r) || (!ab_lex_at_word(r) &&
-			    !(mode == AB_WORD_REGEX &&
-			      (ab_lex_at(r, '(') || ab_lex_at(r, '|'))))) {
+			    !(mode == AB_WORD_REGEX && (ab_lex_at(r, '(') || ab_lex_at(r, '|'))))) {
 		if (at_close(r))
 			ab_lex_fail(r, r->at, "unexpected `]]`");
 		else
@@ -79,11 +77,9 @@ static void parse_comparison(struct ab_reader *r, struct operands *o)
 	struct ab_text text;
 
 	ab_lex_skip_blanks(r);
-	if (ab_lex_at2(r, '&', '&') || ab_lex_at2(r, '|', '|') ||
-	    ab_lex_at(r, ')') || at_close(r))
+	if (ab_lex_at2(r, '&', '&') || ab_lex_at2(r, '|', '|') || ab_lex_at(r, ')') || at_close(r))
 		return;
-	if ((ab_lex_at(r, '<') || ab_lex_at(r, '>')) &&
-	    !ab_lex_at2(r, r->s[r->at], '(')) {
+	if ((ab_lex_at(r, '<') || ab_lex_at(r, '>')) && !ab_lex_at2(r, r->s[r->at], '(')) {
 		r->at++;
 		parse_operand(r, o, AB_WORD_PLAIN);
 		return;
@@ -96,8 +92,7 @@ static void parse_comparison(struct ab_reader *r, struct operands *o)
 		ab_lex_fail(r, r->at, "an operator is missing in `[[`");
 		return;
 	}
-	parse_operand(r, o,
-		      is_text(text, "=~") ? AB_WORD_REGEX : AB_WORD_PLAIN);
+	parse_operand(r, o, is_text(text, "=~") ? AB_WORD_REGEX : AB_WORD_PLAIN);
 }
 
 static void parse_or(struct ab_reader *r, struct operands *o);

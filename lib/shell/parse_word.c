@@ -37,8 +37,7 @@ static void parse_quoted_escape(struct ab_reader *r, struct ab_parts *parts,
 {
 	uint32_t at = r->at;
 	char c = r->end - at >= 2 ? r->s[at + 1] : '\\';
-	bool escapes = c == '$' || c == '`' || c == '\\' ||
-		       (c == '"' && until == AB_LEX_DOUBLE);
+	bool escapes = c == '$' || c == '`' || c == '\\' || (c == '"' && until == AB_LEX_DOUBLE);
 
 	if (r->end - at < 2) {
 		r->at++;
@@ -58,8 +57,8 @@ static void parse_quoted_escape(struct ab_reader *r, struct ab_parts *parts,
 	ab_parts_text(r, parts, at + 1, at + 2, true);
 }
 
-void ab_parse_quoted(struct ab_reader *r, struct ab_parts *parts,
-		     enum ab_lex_class until, bool strip)
+void ab_parse_quoted(struct ab_reader *r, struct ab_parts *parts, enum ab_lex_class until,
+		     bool strip)
 {
 	while (r->at < r->end) {
 		uint32_t from;
@@ -82,8 +81,7 @@ void ab_parse_quoted(struct ab_reader *r, struct ab_parts *parts,
 			ab_parse_dollar(r, parts, true);
 			break;
 		case '`':
-			ab_parse_backquote(r, parts, true,
-					   until == AB_LEX_DOUBLE);
+			ab_parse_backquote(r, parts, true, until == AB_LEX_DOUBLE);
 			break;
 		case AB_UNKNOWN:
 			ab_parts_unknown(r, parts, true);
@@ -148,15 +146,12 @@ static void parse_word_dollar(struct ab_reader *r, struct ab_parts *parts)
 }
 
 /* Is the last byte before this one an unquoted one of these? */
-static bool follows(const struct ab_reader *r, const struct ab_parts *parts,
-		    const char *bytes)
+static bool follows(const struct ab_reader *r, const struct ab_parts *parts, const char *bytes)
 {
 	const struct ab_part *last = parts->last;
 
-	return last && last->kind == AB_PART_TEXT && !last->quoted &&
-	       last->text.len &&
-	       last->text.s + last->text.len == r->s + r->at &&
-	       strchr(bytes, r->s[r->at - 1]);
+	return last && last->kind == AB_PART_TEXT && !last->quoted && last->text.len &&
+	       last->text.s + last->text.len == r->s + r->at && strchr(bytes, r->s[r->at - 1]);
 }
 
 static void parse_text_byte(struct ab_reader *r, struct ab_parts *parts)
@@ -177,8 +172,7 @@ static void parse_word_array(struct ab_reader *r, struct ab_parts *parts)
 	if (!ab_lex_enter(r))
 		return;
 	ab_parts_text(r, parts, open, open + 1, true);
-	for (ab_lex_skip_newlines(r); !ab_lex_at(r, ')');
-	     ab_lex_skip_newlines(r)) {
+	for (ab_lex_skip_newlines(r); !ab_lex_at(r, ')'); ab_lex_skip_newlines(r)) {
 		struct ab_shell_word *word;
 
 		if (!ab_lex_at_word(r)) {
@@ -203,13 +197,12 @@ static void parse_word_array(struct ab_reader *r, struct ab_parts *parts)
  * A byte that ends most words. Between parentheses of a pattern or a regular
  * expression it is text. False: the word ends before it.
  */
-static bool parse_break(struct ab_reader *r, struct ab_parts *parts,
-			enum ab_word_mode mode, unsigned *parens)
+static bool parse_break(struct ab_reader *r, struct ab_parts *parts, enum ab_word_mode mode,
+			unsigned *parens)
 {
 	char c = r->s[r->at];
 
-	if ((c == '<' || c == '>') && r->end - r->at >= 2 &&
-	    r->s[r->at + 1] == '(') {
+	if ((c == '<' || c == '>') && r->end - r->at >= 2 && r->s[r->at + 1] == '(') {
 		ab_parse_process(r, parts);
 		return true;
 	}
@@ -217,13 +210,11 @@ static bool parse_break(struct ab_reader *r, struct ab_parts *parts,
 		if (c == '}')
 			return false;
 	} else if (c == '(') {
-		if (mode == AB_WORD_DECLARE && *parens == 0 &&
-		    follows(r, parts, "=")) {
+		if (mode == AB_WORD_DECLARE && *parens == 0 && follows(r, parts, "=")) {
 			parse_word_array(r, parts);
 			return true;
 		}
-		if (*parens == 0 && mode != AB_WORD_REGEX &&
-		    !follows(r, parts, "@!?*+"))
+		if (*parens == 0 && mode != AB_WORD_REGEX && !follows(r, parts, "@!?*+"))
 			return false;
 		++*parens;
 	} else if (*parens == 0) {
@@ -237,8 +228,8 @@ static bool parse_break(struct ab_reader *r, struct ab_parts *parts,
 }
 
 /* One thing that is no plain text; false: the word ends before it. */
-static bool parse_special(struct ab_reader *r, struct ab_parts *parts,
-			  enum ab_word_mode mode, unsigned *parens)
+static bool parse_special(struct ab_reader *r, struct ab_parts *parts, enum ab_word_mode mode,
+			  unsigned *parens)
 {
 	switch (r->s[r->at]) {
 	case '\'':
@@ -265,8 +256,7 @@ static bool parse_special(struct ab_reader *r, struct ab_parts *parts,
 	}
 }
 
-struct ab_shell_word *ab_parse_word_rest(struct ab_reader *r, uint32_t from,
-					 struct ab_parts *parts,
+struct ab_shell_word *ab_parse_word_rest(struct ab_reader *r, uint32_t from, struct ab_parts *parts,
 					 enum ab_word_mode mode)
 {
 	struct ab_shell_word *word = ab_lex_new(r, sizeof(*word));

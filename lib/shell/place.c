@@ -50,8 +50,7 @@ bool ab_pattern_reaches(struct ab_text pattern, struct ab_text name)
 			return false;
 		}
 	}
-	while (p < pattern.len &&
-	       (pattern.s[p] == '*' || pattern.s[p] == AB_UNKNOWN))
+	while (p < pattern.len && (pattern.s[p] == '*' || pattern.s[p] == AB_UNKNOWN))
 		p++;
 	return p == pattern.len;
 }
@@ -65,8 +64,7 @@ static bool takes_all(struct ab_text t)
 	while (i < t.len) {
 		uint32_t width = one_place(t, i);
 
-		if (width == 1 && t.s[i] != '*' && t.s[i] != '?' &&
-		    t.s[i] != AB_UNKNOWN)
+		if (width == 1 && t.s[i] != '*' && t.s[i] != '?' && t.s[i] != AB_UNKNOWN)
 			return false;
 		some = true;
 		i += width;
@@ -80,8 +78,7 @@ static bool part_is(const struct ab_path *path, size_t at, struct ab_text name)
 
 	if (part.len == name.len && memcmp(part.s, name.s, name.len) == 0)
 		return true;
-	return path->pattern && !is_open(part) &&
-	       ab_pattern_reaches(part, name);
+	return path->pattern && !is_open(part) && ab_pattern_reaches(part, name);
 }
 
 static void add_parts(struct ab_path *path, struct ab_text text)
@@ -91,8 +88,7 @@ static void add_parts(struct ab_path *path, struct ab_text text)
 	while (i < text.len) {
 		const char *from = text.s + i;
 		const char *end = memchr(from, '/', text.len - i);
-		struct ab_text part = { from, end ? (uint32_t)(end - from)
-						  : text.len - i };
+		struct ab_text part = { from, end ? (uint32_t)(end - from) : text.len - i };
 		bool up = ab_text_is(part, "..");
 
 		i += part.len + 1;
@@ -102,8 +98,7 @@ static void add_parts(struct ab_path *path, struct ab_text text)
 			continue;
 		if (up && path->len > AB_PATH_PARTS) {
 			path->len--;
-		} else if (up && path->len > 0 &&
-			   !holds(path->part[path->len - 1], AB_UNKNOWN) &&
+		} else if (up && path->len > 0 && !holds(path->part[path->len - 1], AB_UNKNOWN) &&
 			   !ab_text_is(path->part[path->len - 1], "..")) {
 			path->len--;
 		} else {
@@ -126,10 +121,8 @@ void ab_path_read(const struct ab_scene *scene, const struct ab_simple *command,
 	ret->empty = text.len == 0;
 	ret->anchored = text.len > 0 && text.s[0] == '/';
 	if (!cwd.s && scene->cwd)
-		cwd = (struct ab_text){ scene->cwd,
-					(uint32_t)strlen(scene->cwd) };
-	if (!ret->anchored && (text.len == 0 || text.s[0] != AB_UNKNOWN) &&
-	    !ret->remote) {
+		cwd = (struct ab_text){ scene->cwd, (uint32_t)strlen(scene->cwd) };
+	if (!ret->anchored && (text.len == 0 || text.s[0] != AB_UNKNOWN) && !ret->remote) {
 		ret->anchored = cwd.len > 0 && cwd.s[0] == '/';
 		add_parts(ret, cwd);
 	}
@@ -140,8 +133,7 @@ void ab_path_read(const struct ab_scene *scene, const struct ab_simple *command,
  * How the first `len` parts stand to a folder: -1 apart, 0 the same, 1 above
  * it, 2 in it.
  */
-static int relate(const struct ab_path *path, size_t len, const char *folder,
-		  size_t *ret_depth)
+static int relate(const struct ab_path *path, size_t len, const char *folder, size_t *ret_depth)
 {
 	size_t at = 0;
 
@@ -156,8 +148,7 @@ static int relate(const struct ab_path *path, size_t len, const char *folder,
 			break;
 		if (at == len)
 			return 1;
-		if (at >= AB_PATH_PARTS ||
-		    !part_is(path, at, (struct ab_text){ p, (uint32_t)n }))
+		if (at >= AB_PATH_PARTS || !part_is(path, at, (struct ab_text){ p, (uint32_t)n }))
 			return -1;
 		at++;
 		p += n;
@@ -167,21 +158,18 @@ static int relate(const struct ab_path *path, size_t len, const char *folder,
 	return at == len ? 0 : 2;
 }
 
-static bool is_at_or_above(const struct ab_path *path, size_t len,
-			   const char *folder)
+static bool is_at_or_above(const struct ab_path *path, size_t len, const char *folder)
 {
-	int r = folder && folder[0] == '/' ? relate(path, len, folder, NULL)
-					   : -1;
+	int r = folder && folder[0] == '/' ? relate(path, len, folder, NULL) : -1;
 
 	return r == 0 || r == 1;
 }
 
 /* What a system has in "/", sorted; any lib* besides. */
 static const char trees[][13] = {
-	"Applications", "Library", "System",  "Users", "Volumes", "bin",
-	"boot",		"dev",	   "etc",     "home",  "media",	  "mnt",
-	"nix",		"opt",	   "private", "proc",  "root",	  "run",
-	"sbin",		"snap",	   "srv",     "sys",   "usr",	  "var",
+	"Applications", "Library", "System", "Users", "Volumes", "bin", "boot",	   "dev",
+	"etc",		"home",	   "media",  "mnt",   "nix",	 "opt", "private", "proc",
+	"root",		"run",	   "sbin",   "snap",  "srv",	 "sys", "usr",	   "var",
 };
 
 static bool is_tree(const struct ab_path *path)
@@ -189,17 +177,15 @@ static bool is_tree(const struct ab_path *path)
 	if (ab_text_starts(path->part[0], "lib"))
 		return true;
 	for (size_t i = 0; i < AB_COUNT(trees); i++)
-		if (part_is(path, 0,
-			    (struct ab_text){ trees[i],
-					      (uint32_t)strlen(trees[i]) }))
+		if (part_is(path, 0, (struct ab_text){ trees[i], (uint32_t)strlen(trees[i]) }))
 			return true;
 	return false;
 }
 
 static bool in_homes(const struct ab_path *path)
 {
-	return path->len > 1 && (ab_text_is(path->part[0], "home") ||
-				 ab_text_is(path->part[0], "Users"));
+	return path->len > 1 &&
+	       (ab_text_is(path->part[0], "home") || ab_text_is(path->part[0], "Users"));
 }
 
 /* The top of `folder`, what that is in, or its repository. */
@@ -216,26 +202,22 @@ static bool is_work(const struct ab_path *path, size_t len, const char *folder)
 }
 
 /* The first `len` parts, which are all known. */
-static enum ab_place place_of(const struct ab_scene *scene,
-			      const struct ab_path *path, size_t len)
+static enum ab_place place_of(const struct ab_scene *scene, const struct ab_path *path, size_t len)
 {
 	if (len == 0 || is_at_or_above(path, len, scene->home))
 		return AB_PLACE_ROOT;
 	if (len == 1 && is_tree(path))
 		return AB_PLACE_ROOT;
-	if (is_work(path, len, scene->workspace) ||
-	    is_work(path, len, scene->cwd))
+	if (is_work(path, len, scene->workspace) || is_work(path, len, scene->cwd))
 		return AB_PLACE_WORKSPACE;
 	if (len == 2 && in_homes(path))
 		return AB_PLACE_ROOT;
 	if (len == 1)
-		return holds(path->part[0], AB_UNKNOWN) ? AB_PLACE_UNKNOWN
-							: AB_PLACE_TOP;
+		return holds(path->part[0], AB_UNKNOWN) ? AB_PLACE_UNKNOWN : AB_PLACE_TOP;
 	return AB_PLACE_ORDINARY;
 }
 
-enum ab_place ab_path_place(const struct ab_scene *scene,
-			    const struct ab_path *path)
+enum ab_place ab_path_place(const struct ab_scene *scene, const struct ab_path *path)
 {
 	size_t len = path->len;
 	enum ab_place place;
@@ -263,8 +245,7 @@ enum ab_place ab_path_place(const struct ab_scene *scene,
 
 /* Beginnings of names in /dev that are disks. */
 static const char disks[][7] = {
-	"dm-",	"hd",	 "loop", "md", "mmcblk", "nbd",
-	"nvme", "rdisk", "sd",	 "vd", "xvd",	 "zram",
+	"dm-", "hd", "loop", "md", "mmcblk", "nbd", "nvme", "rdisk", "sd", "vd", "xvd", "zram",
 };
 
 /* Names in /dev that any program may write to. */
@@ -277,13 +258,11 @@ bool ab_path_block_device(const struct ab_path *path)
 {
 	struct ab_text name;
 
-	if (!path->anchored || path->len < 2 ||
-	    !ab_text_is(path->part[0], "dev"))
+	if (!path->anchored || path->len < 2 || !ab_text_is(path->part[0], "dev"))
 		return false;
 	name = path->part[1];
 	if (path->len > 2)
-		return (ab_text_is(name, "mapper") &&
-			!ab_text_is(path->part[2], "control")) ||
+		return (ab_text_is(name, "mapper") && !ab_text_is(path->part[2], "control")) ||
 		       (ab_text_is(name, "disk") && path->len > 3);
 	if (ab_text_starts(name, "disk"))
 		return name.len > 4;
@@ -317,8 +296,7 @@ static bool is_floppy(struct ab_text name)
 
 bool ab_path_system(const struct ab_path *path)
 {
-	static const char below[][5] = { "bin",	 "boot", "etc",
-					 "sbin", "sys",	 "usr" };
+	static const char below[][5] = { "bin", "boot", "etc", "sbin", "sys", "usr" };
 
 	if (!path->anchored || path->remote || path->len == 0)
 		return false;
@@ -330,14 +308,11 @@ bool ab_path_system(const struct ab_path *path)
 	}
 	if (ab_text_is(path->part[0], "proc"))
 		return !is_own_proc(path);
-	if (ab_text_is(path->part[0], "dev") ||
-	    ab_text_is(path->part[0], "lib") ||
+	if (ab_text_is(path->part[0], "dev") || ab_text_is(path->part[0], "lib") ||
 	    (ab_text_starts(path->part[0], "lib") && path->len > 1))
 		return true;
 	for (size_t i = 0; i < AB_COUNT(below); i++)
-		if (part_is(path, 0,
-			    (struct ab_text){ below[i],
-					      (uint32_t)strlen(below[i]) }))
+		if (part_is(path, 0, (struct ab_text){ below[i], (uint32_t)strlen(below[i]) }))
 			return true;
 	return false;
 }
@@ -347,8 +322,7 @@ size_t ab_path_home(const struct ab_scene *scene, const struct ab_path *path)
 	size_t at = 0;
 
 	if (!path->anchored) {
-		while (at < path->len && at < AB_PATH_PARTS &&
-		       is_open(path->part[at]))
+		while (at < path->len && at < AB_PATH_PARTS && is_open(path->part[at]))
 			at++;
 		return at;
 	}
@@ -359,13 +333,11 @@ size_t ab_path_home(const struct ab_scene *scene, const struct ab_path *path)
 	return path->len > 1 && ab_text_is(path->part[0], "root");
 }
 
-size_t ab_path_workspace(const struct ab_scene *scene,
-			 const struct ab_path *path)
+size_t ab_path_workspace(const struct ab_scene *scene, const struct ab_path *path)
 {
 	size_t at = 0;
 
-	if (!path->anchored || !scene->workspace ||
-	    scene->workspace[0] != '/' ||
+	if (!path->anchored || !scene->workspace || scene->workspace[0] != '/' ||
 	    relate(path, path->len, scene->workspace, &at) != 2)
 		return 0;
 	return at;
@@ -379,11 +351,9 @@ bool ab_path_has(const struct ab_path *path, size_t at, const char *names)
 		if (at >= path->len || at >= AB_PATH_PARTS)
 			return false;
 		if (p[n - 1] == '*') {
-			if (path->part[at].len < n - 1 ||
-			    memcmp(path->part[at].s, p, n - 1) != 0)
+			if (path->part[at].len < n - 1 || memcmp(path->part[at].s, p, n - 1) != 0)
 				return false;
-		} else if (!part_is(path, at,
-				    (struct ab_text){ p, (uint32_t)n })) {
+		} else if (!part_is(path, at, (struct ab_text){ p, (uint32_t)n })) {
 			return false;
 		}
 		p += n;

@@ -14,12 +14,12 @@ enum { AB_PATH_PARTS = 48 };
 
 struct ab_path {
 	struct ab_text part[AB_PATH_PARTS];
-	size_t len;		/* deeper ones than fit are counted only */
-	bool anchored;		/* from "/" on; else nothing is known of what
+	size_t len;    /* deeper ones than fit are counted only */
+	bool anchored; /* from "/" on; else nothing is known of what
 				 * stands before the first part */
 	bool pattern;
-	bool remote;		/* of another machine */
-	bool empty;		/* the field is "" */
+	bool remote; /* of another machine */
+	bool empty;  /* the field is "" */
 };
 
 void ab_path_read(const struct ab_scene *scene, const struct ab_simple *command,
@@ -28,14 +28,13 @@ void ab_path_read(const struct ab_scene *scene, const struct ab_simple *command,
 /* What is lost when everything there is lost. */
 enum ab_place {
 	AB_PLACE_ORDINARY,
-	AB_PLACE_UNKNOWN,	/* may be any of these */
-	AB_PLACE_WORKSPACE,	/* the work: its top, what that is in, its .git */
-	AB_PLACE_TOP,		/* in "/", but no part of a system */
-	AB_PLACE_ROOT,		/* "/", a home, a system tree */
+	AB_PLACE_UNKNOWN,   /* may be any of these */
+	AB_PLACE_WORKSPACE, /* the work: its top, what that is in, its .git */
+	AB_PLACE_TOP,	    /* in "/", but no part of a system */
+	AB_PLACE_ROOT,	    /* "/", a home, a system tree */
 };
 
-enum ab_place ab_path_place(const struct ab_scene *scene,
-			    const struct ab_path *path);
+enum ab_place ab_path_place(const struct ab_scene *scene, const struct ab_path *path);
 
 /* Below a tree of the system that nobody's work is in; not the devices that
  * every program writes to. */
@@ -47,8 +46,7 @@ bool ab_path_block_device(const struct ab_path *path);
  * is known. */
 size_t ab_path_home(const struct ab_scene *scene, const struct ab_path *path);
 /* How many parts lead to the workspace; 0: it is not in there. */
-size_t ab_path_workspace(const struct ab_scene *scene,
-			 const struct ab_path *path);
+size_t ab_path_workspace(const struct ab_scene *scene, const struct ab_path *path);
 /* The parts from `at` on begin with those of `names` ("a/b"). A last name
  * that ends in "*" is the beginning of one. */
 bool ab_path_has(const struct ab_path *path, size_t at, const char *names);

@@ -42,14 +42,11 @@ struct ab_glyph ab_glyph_get(struct ab_text text, size_t at)
 		return g;
 	}
 	if (n == 1 && (c == '\n' || c == '\t'))
-		len = snprintf(g.text, sizeof(g.text), "\\%c",
-			       c == '\n' ? 'n' : 't');
+		len = snprintf(g.text, sizeof(g.text), "\\%c", c == '\n' ? 'n' : 't');
 	else if (n > 1)
-		len = snprintf(g.text, sizeof(g.text),
-			       c < 0x10000 ? "\\u%04x" : "\\U%08x", c);
+		len = snprintf(g.text, sizeof(g.text), c < 0x10000 ? "\\u%04x" : "\\U%08x", c);
 	else
-		len = snprintf(g.text, sizeof(g.text), "\\x%02x",
-			       (unsigned char)*s);
+		len = snprintf(g.text, sizeof(g.text), "\\x%02x", (unsigned char)*s);
 	g.bytes = n ? n : 1;
 	g.len = g.cols = g.room = (size_t)len;
 	return g;
@@ -89,8 +86,8 @@ static void repeat(struct ab_buf *b, char c, size_t n)
 		ab_buf_add(b, &c, 1);
 }
 
-void ab_point(struct ab_buf *b, struct ab_text text, struct ab_span range,
-	      const char *indent, size_t room)
+void ab_point(struct ab_buf *b, struct ab_text text, struct ab_span range, const char *indent,
+	      size_t room)
 {
 	size_t part = columns(text, range.from, SIZE_MAX);
 	size_t start = 0, col, at = 0, marks = 0, before;

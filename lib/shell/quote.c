@@ -8,8 +8,8 @@
 /* Letters, digits and these mean nothing to a shell, wherever they stand. */
 static bool is_plain(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	       (c >= '0' && c <= '9') || (c && strchr("_@%+:,./-", c));
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       (c && strchr("_@%+:,./-", c));
 }
 
 void ab_quote(struct ab_buf *b, const char *word)

@@ -60,8 +60,7 @@ static bool sed_prints(struct ab_text script)
 		if ((what != 's' && what != 'y') || c.p == c.end)
 			return false;
 		what = *c.p++;
-		if (is_in(what, "\\\n") || !skip_section(&c, what) ||
-		    !skip_section(&c, what))
+		if (is_in(what, "\\\n") || !skip_section(&c, what) || !skip_section(&c, what))
 			return false;
 		skip(&c, SED_FLAGS);
 		skip(&c, " \t");
@@ -73,12 +72,10 @@ static bool sed_prints(struct ab_text script)
 
 bool ab_reads_sed(const struct ab_simple *command)
 {
-	static const struct ab_opts opts = {
-		"el",
-		"expression= line-length= quiet silent regexp-extended "
-		"null-data separate unbuffered posix sandbox",
-		false
-	};
+	static const struct ab_opts opts = { "el",
+					     "expression= line-length= quiet silent regexp-extended "
+					     "null-data separate unbuffered posix sandbox",
+					     false };
 	struct ab_opt_walk w;
 	enum ab_opt what;
 	bool seen = false;
@@ -93,8 +90,7 @@ bool ab_reads_sed(const struct ab_simple *command)
 			if (!is_in(w.letter, "nErsuzl"))
 				return false;
 		} else if (what == AB_OPT_LONG) {
-			if (!memmem(opts.longs, strlen(opts.longs), w.name.s,
-				    w.name.len))
+			if (!memmem(opts.longs, strlen(opts.longs), w.name.s, w.name.len))
 				return false;
 		}
 	}
@@ -111,8 +107,7 @@ bool ab_reads_sed(const struct ab_simple *command)
 /* A comparison with > is taken for a redirection: it costs only the allow. */
 static bool awk_prints(struct ab_text code)
 {
-	static const char words[][8] = { "system", "getline", ">",     "|",
-					 "@",	   "close(",  "fflush" };
+	static const char words[][8] = { "system", "getline", ">", "|", "@", "close(", "fflush" };
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (memmem(code.s, code.len, words[i], strlen(words[i])))

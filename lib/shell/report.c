@@ -41,8 +41,7 @@ static void put_range(struct ab_buf *b, struct ab_span range)
 }
 
 /* A rule that there is none of is null. */
-static void put_verdict(struct ab_buf *b, enum ab_decision decision,
-			const char *rule)
+static void put_verdict(struct ab_buf *b, enum ab_decision decision, const char *rule)
 {
 	PUT(b, "\"decision\":\"");
 	ab_buf_puts(b, ab_decision_names[decision]);
@@ -62,8 +61,7 @@ static void put_command(struct ab_buf *b, const struct ab_judged *c)
 		if (c->argv[i].unknown)
 			PUT(b, "null");
 		else
-			ab_buf_json_n(b, c->argv[i].text.s,
-				      c->argv[i].text.len);
+			ab_buf_json_n(b, c->argv[i].text.s, c->argv[i].text.len);
 	}
 	PUT(b, "],");
 	put_range(b, c->range);
@@ -130,8 +128,7 @@ void ab_judgement_json(const struct ab_judgement *j, struct ab_buf *b)
 enum { LINE = 100 }; /* columns */
 
 /* Of a text of several lines the one in which the part begins. */
-bool ab_judgement_point(const struct ab_judgement *j, const char *indent,
-			struct ab_buf *b)
+bool ab_judgement_point(const struct ab_judgement *j, const char *indent, struct ab_buf *b)
 {
 	struct ab_text segment = ab_judgement_segment(j), line;
 	uint32_t from = (uint32_t)(segment.s - j->text.s);
@@ -145,7 +142,6 @@ bool ab_judgement_point(const struct ab_judgement *j, const char *indent,
 		first--;
 	line = (struct ab_text){ j->text.s + first, last - first };
 	to = to < last ? to : last;
-	ab_point(b, line, (struct ab_span){ from - first, to - first }, indent,
-		 LINE);
+	ab_point(b, line, (struct ab_span){ from - first, to - first }, indent, LINE);
 	return true;
 }

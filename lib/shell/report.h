@@ -13,14 +13,12 @@ struct ab_buf;
 /* One line of JSON, without its newline. */
 void ab_judgement_json(const struct ab_judgement *judgement, struct ab_buf *b);
 /* The tree for people, the part that decided marked. */
-void ab_judgement_explain(const struct ab_judgement *judgement,
-			  struct ab_buf *b);
+void ab_judgement_explain(const struct ab_judgement *judgement, struct ab_buf *b);
 /*
  * The line with the part that decided, and ^^^ under it; `indent` begins both
  * lines. False, and nothing is added, where that part is all of the command.
  */
-bool ab_judgement_point(const struct ab_judgement *judgement,
-			const char *indent, struct ab_buf *b);
+bool ab_judgement_point(const struct ab_judgement *judgement, const char *indent, struct ab_buf *b);
 /* The part that decided. */
 struct ab_text ab_judgement_segment(const struct ab_judgement *judgement);
 

@@ -9,7 +9,7 @@ enum { STEP = 3, WIDTH_MAX = 52 };
 
 struct ab_row {
 	size_t begin, len; /* in `texts` */
-	size_t columns; /* that it takes, with what stands before it */
+	size_t columns;	   /* that it takes, with what stands before it */
 	const struct ab_judged *verdict;
 	bool decided;
 };
@@ -20,8 +20,7 @@ void ab_row_begin(struct ab_rows *r, size_t depth, const char *lead)
 		r->room = r->room ? 2 * r->room : 16;
 		r->v = ab_realloc(r->v, r->room * sizeof(*r->v));
 	}
-	r->v[r->len] = (struct ab_row){ .begin = r->texts.len,
-					.columns = (depth + 1) * STEP };
+	r->v[r->len] = (struct ab_row){ .begin = r->texts.len, .columns = (depth + 1) * STEP };
 	ab_buf_printf(&r->texts, "%*s%2s ", (int)(depth * STEP), "", lead);
 }
 
@@ -30,8 +29,7 @@ void ab_row_text(struct ab_rows *r, struct ab_text text)
 	uint32_t i = 0, bytes;
 	size_t columns = 0;
 
-	for (; i < text.len && text.s[i] != '\n' && columns < AB_ROW_TEXT_MAX;
-	     i += bytes) {
+	for (; i < text.len && text.s[i] != '\n' && columns < AB_ROW_TEXT_MAX; i += bytes) {
 		size_t n = ab_printable(text.s + i, text.len - i);
 
 		bytes = n ? (uint32_t)n : 1;
@@ -50,8 +48,7 @@ void ab_row_words(struct ab_rows *r, const char *words)
 	ab_row_text(r, (struct ab_text){ words, (uint32_t)strlen(words) });
 }
 
-void ab_row_end(struct ab_rows *r, const struct ab_judged *verdict,
-		bool decided)
+void ab_row_end(struct ab_rows *r, const struct ab_judged *verdict, bool decided)
 {
 	struct ab_row *row = &r->v[r->len++];
 
@@ -61,8 +58,7 @@ void ab_row_end(struct ab_rows *r, const struct ab_judged *verdict,
 	r->marked |= decided;
 }
 
-static void print_verdict(const struct ab_row *row, size_t width,
-			  struct ab_buf *b)
+static void print_verdict(const struct ab_row *row, size_t width, struct ab_buf *b)
 {
 	const struct ab_judged *c = row->verdict;
 	size_t gap = row->columns < width ? width - row->columns : 0;

@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "shell/judge.h"
 
-enum { AB_ROW_TEXT_MAX = 64 };	/* columns of one text */
+enum { AB_ROW_TEXT_MAX = 64 }; /* columns of one text */
 
 struct ab_row;
 
@@ -16,7 +16,7 @@ struct ab_rows {
 	struct ab_row *v;
 	size_t len, room;
 	struct ab_buf texts;
-	bool marked;		/* one of them decided */
+	bool marked; /* one of them decided */
 };
 
 /* Begin, texts, end: in this order. `lead` has two columns at most. */
@@ -25,8 +25,7 @@ void ab_row_begin(struct ab_rows *r, size_t depth, const char *lead);
 void ab_row_text(struct ab_rows *r, struct ab_text text);
 void ab_row_words(struct ab_rows *r, const char *words);
 /* `verdict` may be NULL. The first that decided is marked. */
-void ab_row_end(struct ab_rows *r, const struct ab_judged *verdict,
-		bool decided);
+void ab_row_end(struct ab_rows *r, const struct ab_judged *verdict, bool decided);
 
 void ab_rows_print(const struct ab_rows *r, struct ab_buf *b);
 void ab_rows_fini(struct ab_rows *r);

@@ -329,22 +329,18 @@ bool ab_hits_have(const struct ab_hits *hits, enum ab_rule_id rule)
 	return false;
 }
 
-void ab_hit_add(struct ab_hits *hits, enum ab_rule_id rule,
-		struct ab_span range)
+void ab_hit_add(struct ab_hits *hits, enum ab_rule_id rule, struct ab_span range)
 {
 	keep(hits, &(struct ab_hit){ .rule = rule, .range = range });
 }
 
-void ab_hit_mild(struct ab_hits *hits, enum ab_rule_id rule,
-		 struct ab_span range)
+void ab_hit_mild(struct ab_hits *hits, enum ab_rule_id rule, struct ab_span range)
 {
-	keep(hits,
-	     &(struct ab_hit){ .rule = rule, .mild = true, .range = range });
+	keep(hits, &(struct ab_hit){ .rule = rule, .mild = true, .range = range });
 }
 
-void ab_hit_because(struct ab_hits *hits, enum ab_rule_id rule,
-		    struct ab_span range, const char *reason)
+void ab_hit_because(struct ab_hits *hits, enum ab_rule_id rule, struct ab_span range,
+		    const char *reason)
 {
-	keep(hits, &(struct ab_hit){
-			   .rule = rule, .range = range, .reason = reason });
+	keep(hits, &(struct ab_hit){ .rule = rule, .range = range, .reason = reason });
 }

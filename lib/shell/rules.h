@@ -11,11 +11,11 @@
 
 #include "shell/simple.h"
 
-enum ab_decision {	/* in order of strictness */
-	AB_ALLOW,
-	AB_SANDBOXED,
-	AB_ESCALATED,
-	AB_FORBIDDEN,
+enum ab_decision { /* in order of strictness */
+		   AB_ALLOW,
+		   AB_SANDBOXED,
+		   AB_ESCALATED,
+		   AB_FORBIDDEN,
 };
 
 extern const char *const ab_decision_names[AB_FORBIDDEN + 1];
@@ -74,12 +74,12 @@ enum ab_rule_id {
 struct ab_rule {
 	const char *name;
 	enum ab_decision decision;
-	enum ab_decision elsewhere;	/* for a hit that is `mild`; equal
+	enum ab_decision elsewhere; /* for a hit that is `mild`; equal
 					 * to `decision` where there is none */
-	const char *reason;	/* a whole sentence for a person */
-	const char *mild_reason;	/* NULL: the same */
-	const char *instead;	/* what to do; NULL: nothing to say */
-	const char *what;	/* for the list: which commands it is about */
+	const char *reason;	    /* a whole sentence for a person */
+	const char *mild_reason;    /* NULL: the same */
+	const char *instead;	    /* what to do; NULL: nothing to say */
+	const char *what;	    /* for the list: which commands it is about */
 };
 
 /* Indexed by enum ab_rule_id. */
@@ -91,8 +91,8 @@ bool ab_rule_find(const char *name, size_t len, enum ab_rule_id *ret);
 struct ab_hit {
 	enum ab_rule_id rule;
 	bool mild;
-	struct ab_span range;	/* the words that say so, or all of the command */
-	const char *reason;	/* one more exact than the rule's, or NULL */
+	struct ab_span range; /* the words that say so, or all of the command */
+	const char *reason;   /* one more exact than the rule's, or NULL */
 };
 
 /* What was found in one command. The bound is on what is kept: of more, the
@@ -102,48 +102,45 @@ struct ab_hits {
 	size_t len;
 };
 
-void ab_hit_add(struct ab_hits *hits, enum ab_rule_id rule,
-		struct ab_span range);
+void ab_hit_add(struct ab_hits *hits, enum ab_rule_id rule, struct ab_span range);
 /* Has a matcher that knows more said this already? */
 bool ab_hits_have(const struct ab_hits *hits, enum ab_rule_id rule);
-void ab_hit_mild(struct ab_hits *hits, enum ab_rule_id rule,
-		 struct ab_span range);
+void ab_hit_mild(struct ab_hits *hits, enum ab_rule_id rule, struct ab_span range);
 /* With a reason of its own; it must be a constant. */
-void ab_hit_because(struct ab_hits *hits, enum ab_rule_id rule,
-		    struct ab_span range, const char *reason);
+void ab_hit_because(struct ab_hits *hits, enum ab_rule_id rule, struct ab_span range,
+		    const char *reason);
 
 /* What commands are judged against. */
 struct ab_scene {
-	const char *home;	/* clean absolute path, or NULL */
-	const char *cwd;	/* where the command line starts */
-	const char *workspace;	/* clean; "" when there is none */
-	const struct ab_ruling *ruling;	/* NULL: the built-in rules only */
+	const char *home;		/* clean absolute path, or NULL */
+	const char *cwd;		/* where the command line starts */
+	const char *workspace;		/* clean; "" when there is none */
+	const struct ab_ruling *ruling; /* NULL: the built-in rules only */
 };
 
-typedef void ab_matcher(const struct ab_scene *scene,
-			const struct ab_simple *command,
+typedef void ab_matcher(const struct ab_scene *scene, const struct ab_simple *command,
 			struct ab_hits *hits);
 
 /* Everything that is found in one command. */
 ab_matcher ab_rules_match;
 
 /* The matchers, by what they know. */
-ab_matcher ab_match_delete;	/* rm, find, xargs, git's own way: match_delete.c */
-ab_matcher ab_match_perms;	/* chmod, chown */
-ab_matcher ab_match_devices;	/* filesystem-format, programs that wipe */
-ab_matcher ab_match_writes;	/* disk-wipe, system-write, persistence,
+ab_matcher ab_match_delete;  /* rm, find, xargs, git's own way: match_delete.c */
+ab_matcher ab_match_perms;   /* chmod, chown */
+ab_matcher ab_match_devices; /* filesystem-format, programs that wipe */
+ab_matcher ab_match_writes;  /* disk-wipe, system-write, persistence,
 				 * agent-config */
-ab_matcher ab_match_secrets;	/* credential-access, and: */
-ab_matcher ab_match_sending;	/* exfiltration */
-ab_matcher ab_match_shells;	/* reverse-shell, pipe-to-shell, eval-exec,
+ab_matcher ab_match_secrets; /* credential-access, and: */
+ab_matcher ab_match_sending; /* exfiltration */
+ab_matcher ab_match_shells;  /* reverse-shell, pipe-to-shell, eval-exec,
 				 * dynamic-command, ifs-bypass, history-exec, and: */
-ab_matcher ab_match_lines;	/* reverse-shell, by programs that connect */
-ab_matcher ab_match_system;	/* shutdown, modules, services, users, firewall,
+ab_matcher ab_match_lines;   /* reverse-shell, by programs that connect */
+ab_matcher ab_match_system;  /* shutdown, modules, services, users, firewall,
 				 * packages, sudo, su, container-escape */
-ab_matcher ab_match_git;	/* history-rewrite, git-publish, git-discard,
+ab_matcher ab_match_git;     /* history-rewrite, git-publish, git-discard,
 				 * git-read, persistence by git config */
-ab_matcher ab_match_tools;	/* containers, clouds, databases, transfer, scan,
+ab_matcher ab_match_tools;   /* containers, clouds, databases, transfer, scan,
 				 * publish, global installs */
-ab_matcher ab_match_reads;	/* safe-read, version-check */
+ab_matcher ab_match_reads;   /* safe-read, version-check */
 
 #endif

@@ -5,8 +5,7 @@
 
 #include "base/mem.h"
 
-enum ab_decision ab_ruling_decide(const struct ab_ruling *ruling,
-				  const struct ab_hit *hit)
+enum ab_decision ab_ruling_decide(const struct ab_ruling *ruling, const struct ab_hit *hit)
 {
 	const struct ab_rule *rule = &ab_rules[hit->rule];
 	enum ab_decision own = hit->mild ? rule->elsewhere : rule->decision;
@@ -97,8 +96,7 @@ static bool glob_matches(const char *glob, struct place p, bool undecided)
 	return undecided;
 }
 
-static bool prefix_matches(const struct ab_user_rule *rule,
-			   const struct ab_simple *command,
+static bool prefix_matches(const struct ab_user_rule *rule, const struct ab_simple *command,
 			   struct ab_text first)
 {
 	if (rule->nwords > command->argc)
@@ -132,15 +130,14 @@ static bool regex_matches(const regex_t *regex, struct place p)
 	return regexec(regex, text, 0, NULL, 0) == 0;
 }
 
-static bool matches(const struct ab_user_rule *rule,
-		    const struct ab_simple *command, struct ab_text first)
+static bool matches(const struct ab_user_rule *rule, const struct ab_simple *command,
+		    struct ab_text first)
 {
 	struct place start = { .command = command, .first = first };
 
 	switch (rule->kind) {
 	case AB_MATCH_GLOB:
-		return glob_matches(rule->text, start,
-				    rule->decision >= AB_ESCALATED);
+		return glob_matches(rule->text, start, rule->decision >= AB_ESCALATED);
 	case AB_MATCH_PREFIX:
 		return prefix_matches(rule, command, first);
 	case AB_MATCH_REGEX:
@@ -151,15 +148,13 @@ static bool matches(const struct ab_user_rule *rule,
 
 /* A path does not evade a rule that asks or refuses; but what permits `make`
  * does not permit `./make`. */
-static bool fits(const struct ab_user_rule *rule,
-		 const struct ab_simple *command)
+static bool fits(const struct ab_user_rule *rule, const struct ab_simple *command)
 {
 	struct ab_text written = command->argv[0].text;
 
 	return matches(rule, command, written) ||
 	       (rule->decision >= AB_ESCALATED && command->name.len > 0 &&
-		command->name.len != written.len &&
-		matches(rule, command, command->name));
+		command->name.len != written.len && matches(rule, command, command->name));
 }
 
 const struct ab_user_rule *ab_ruling_match(const struct ab_ruling *ruling,
@@ -172,9 +167,8 @@ const struct ab_user_rule *ab_ruling_match(const struct ab_ruling *ruling,
 	for (size_t i = 0; i < ruling->nrules; i++) {
 		const struct ab_user_rule *rule = &ruling->rules[i];
 
-		if (rule->tighten
-			    ? tightest && tightest->decision >= rule->decision
-			    : first != NULL)
+		if (rule->tighten ? tightest && tightest->decision >= rule->decision
+				  : first != NULL)
 			continue;
 		if (fits(rule, command))
 			*(rule->tighten ? &tightest : &first) = rule;

@@ -12,22 +12,22 @@
 #include "shell/rules.h"
 
 enum ab_match_kind {
-	AB_MATCH_GLOB,		/* all words, joined by one blank; * and ? match
+	AB_MATCH_GLOB,	 /* all words, joined by one blank; * and ? match
 				 * any byte, also "/" */
-	AB_MATCH_PREFIX,	/* the first words are these */
-	AB_MATCH_REGEX,		/* extended regular expression, on the words as
+	AB_MATCH_PREFIX, /* the first words are these */
+	AB_MATCH_REGEX,	 /* extended regular expression, on the words as
 				 * for GLOB; finds, is not anchored */
 };
 
 struct ab_user_rule {
 	enum ab_match_kind kind;
-	const char *text;		/* as written: for lists and records */
-	const char *const *words;	/* PREFIX */
+	const char *text;	  /* as written: for lists and records */
+	const char *const *words; /* PREFIX */
 	size_t nwords;
-	const void *regex;		/* REGEX: regex_t, compiled */
+	const void *regex; /* REGEX: regex_t, compiled */
 	enum ab_decision decision;
-	const char *reason;		/* a sentence; NULL: none was given */
-	bool tighten;			/* can only make stricter */
+	const char *reason; /* a sentence; NULL: none was given */
+	bool tighten;	    /* can only make stricter */
 };
 
 struct ab_ruling {
@@ -37,13 +37,12 @@ struct ab_ruling {
 	struct {
 		enum ab_decision decision;
 		bool changed;
-		bool tighten;	/* from a file that is not trusted */
+		bool tighten; /* from a file that is not trusted */
 	} overrides[AB_RULE_COUNT];
 };
 
 /* What is decided for a hit. */
-enum ab_decision ab_ruling_decide(const struct ab_ruling *ruling,
-				  const struct ab_hit *hit);
+enum ab_decision ab_ruling_decide(const struct ab_ruling *ruling, const struct ab_hit *hit);
 /*
  * The first rule that matches, or one from a file that is not trusted where
  * that is stricter; NULL: none. A word that is not known matches nothing but a

@@ -67,36 +67,29 @@ static bool ends_in_one(struct ab_text t, const char *list)
 {
 	const char *dot = memrchr(t.s, '.', t.len);
 
-	return dot &&
-	       ab_listed(list, (struct ab_text){
-				       dot, (uint32_t)(t.s + t.len - dot) });
+	return dot && ab_listed(list, (struct ab_text){ dot, (uint32_t)(t.s + t.len - dot) });
 }
 
 static bool is_env(struct ab_text name)
 {
 	if (!ab_text_starts(name, ".env") || ends_in_one(name, samples))
 		return false;
-	return name.len == 4 || ab_text_is(name, ".envrc") ||
-	       strchr(".-_*?", name.s[4]);
+	return name.len == 4 || ab_text_is(name, ".envrc") || strchr(".-_*?", name.s[4]);
 }
 
 /* A pattern with two letters and more of a name in front. */
 static bool reaches_name(struct ab_text name)
 {
-	static const char common[][11] = { ".env", ".netrc", "id_ed25519",
-					   "id_rsa" };
+	static const char common[][11] = { ".env", ".netrc", "id_ed25519", "id_rsa" };
 	uint32_t i = 0;
 
 	while (i < name.len && !strchr("*?[", name.s[i]))
 		i++;
-	if (i < 2 || i == name.len || name.s[i] == AB_UNKNOWN ||
-	    ends(name, ".pub"))
+	if (i < 2 || i == name.len || name.s[i] == AB_UNKNOWN || ends(name, ".pub"))
 		return false;
 	for (size_t k = 0; k < AB_COUNT(common); k++)
-		if (ab_pattern_reaches(
-			    name,
-			    (struct ab_text){ common[k],
-					      (uint32_t)strlen(common[k]) }))
+		if (ab_pattern_reaches(name,
+				       (struct ab_text){ common[k], (uint32_t)strlen(common[k]) }))
 			return true;
 	return false;
 }
@@ -120,8 +113,8 @@ static bool is_secret_name(struct ab_text name)
 		return false;
 	if (AB_LOOKUP_WORD(names, name) || is_env(name) || reaches_name(name))
 		return true;
-	return !memchr(name.s, ' ', name.len) && name.len > 4 &&
-	       !is_certificate(name) && ends_in_one(name, endings);
+	return !memchr(name.s, ' ', name.len) && name.len > 4 && !is_certificate(name) &&
+	       ends_in_one(name, endings);
 }
 
 /* In ~/.ssh all but what is public or says only where to go. */
@@ -153,23 +146,20 @@ static bool is_secret_inside(struct ab_text folder, struct ab_text name)
 			return true;
 		/* "shad*", but not any "*". */
 		if (name.len > 2 && memcmp(name.s, want, 2) == 0 &&
-		    ab_pattern_reaches(name,
-				       (struct ab_text){ want, (uint32_t)len }))
+		    ab_pattern_reaches(name, (struct ab_text){ want, (uint32_t)len }))
 			return true;
 	}
 	return false;
 }
 
-static void read_parts(struct ab_secret_folder *r, struct ab_text text,
-		       bool own)
+static void read_parts(struct ab_secret_folder *r, struct ab_text text, bool own)
 {
 	uint32_t i = 0;
 
 	while (i < text.len && !r->secret) {
 		const char *end = memchr(text.s + i, '/', text.len - i);
 		struct ab_text part = { text.s + i,
-					end ? (uint32_t)(end - text.s) - i
-					    : text.len - i };
+					end ? (uint32_t)(end - text.s) - i : text.len - i };
 
 		i += part.len + 1;
 		if (part.len == 0 || ab_text_is(part, "."))
@@ -182,8 +172,7 @@ static void read_parts(struct ab_secret_folder *r, struct ab_text text,
 		r->parent = r->name;
 		r->name = part;
 		r->proc = r->proc || ab_text_is(part, "proc");
-		if (own && (AB_LOOKUP_WORD(folders, part) ||
-			    is_secret_inside(r->parent, part)))
+		if (own && (AB_LOOKUP_WORD(folders, part) || is_secret_inside(r->parent, part)))
 			r->secret = true;
 	}
 }
@@ -208,8 +197,7 @@ void ab_secret_folder(struct ab_text cwd, struct ab_secret_folder *ret)
 	ret->secret = AB_LOOKUP_WORD(folders, ret->name);
 }
 
-bool ab_secret_within(const struct ab_secret_folder *folder,
-		      struct ab_text path)
+bool ab_secret_within(const struct ab_secret_folder *folder, struct ab_text path)
 {
 	struct ab_secret_folder r = { 0 };
 
@@ -218,8 +206,7 @@ bool ab_secret_within(const struct ab_secret_folder *folder,
 	if (path.s[0] != '/' && path.s[0] != AB_UNKNOWN)
 		r = *folder;
 	read_parts(&r, path, true);
-	return r.secret || ab_text_is(r.name, ".ssh") ||
-	       is_secret_name(r.name) ||
+	return r.secret || ab_text_is(r.name, ".ssh") || is_secret_name(r.name) ||
 	       (r.proc && ab_text_is(r.name, "environ"));
 }
 

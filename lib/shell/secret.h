@@ -22,7 +22,6 @@ struct ab_secret_folder {
 };
 
 void ab_secret_folder(struct ab_text cwd, struct ab_secret_folder *ret);
-bool ab_secret_within(const struct ab_secret_folder *folder,
-		      struct ab_text path);
+bool ab_secret_within(const struct ab_secret_folder *folder, struct ab_text path);
 
 #endif

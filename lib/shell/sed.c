@@ -58,9 +58,7 @@ static void skip_bracket(struct reader *r)
 
 		if (t.s[i] != '[' || i + 1 == t.len || t.s[i + 1] != ':')
 			continue;
-		end = memmem(t.s + i,
-			     t.len - i < CLASS_MAX ? t.len - i : CLASS_MAX,
-			     ":]", 2);
+		end = memmem(t.s + i, t.len - i < CLASS_MAX ? t.len - i : CLASS_MAX, ":]", 2);
 		if (end)
 			i = (uint32_t)(end - t.s) + 1;
 	}
@@ -99,8 +97,7 @@ static void skip_address(struct reader *r)
 	}
 }
 
-static void say(const struct reader *r, enum ab_sed what, uint32_t from,
-		uint32_t to)
+static void say(const struct reader *r, enum ab_sed what, uint32_t from, uint32_t to)
 {
 	struct ab_field f = *r->script;
 
@@ -131,8 +128,7 @@ static void read_replace(struct reader *r)
 	skip_pattern(r, delimiter);
 	from = r->at;
 	to = skip_section(r, delimiter);
-	for (; more(r) && peek(r) && strchr("gpiImMe0123456789", peek(r));
-	     r->at++)
+	for (; more(r) && peek(r) && strchr("gpiImMe0123456789", peek(r)); r->at++)
 		runs |= peek(r) == 'e';
 	if (runs)
 		say(r, AB_SED_RUNS_LINE, from, to);
@@ -171,8 +167,7 @@ static void read_command(struct reader *r)
 	case 'i':
 	case 'c':
 		/* A line that ends in a backslash goes on. */
-		while (more(r) && skip_line(r) &&
-		       r->script->text.s[r->at - 1] == '\\' && more(r))
+		while (more(r) && skip_line(r) && r->script->text.s[r->at - 1] == '\\' && more(r))
 			r->at++;
 		break;
 	case 'r':
@@ -202,9 +197,8 @@ static void read_script(const struct ab_field *script, ab_sed_fn *fn, void *arg)
 
 void ab_sed_each(const struct ab_simple *command, ab_sed_fn *fn, void *arg)
 {
-	static const struct ab_opts opts = {
-		"efl", "expression= file= line-length= quiet in-place", false
-	};
+	static const struct ab_opts opts = { "efl", "expression= file= line-length= quiet in-place",
+					     false };
 	const struct ab_field *first = NULL;
 	struct ab_opt_walk w;
 	enum ab_opt what;
@@ -214,8 +208,7 @@ void ab_sed_each(const struct ab_simple *command, ab_sed_fn *fn, void *arg)
 	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
 		if (what == AB_OPT_OPERAND && !first)
 			first = &command->argv[w.index];
-		given |= ab_opt_is(&w, what, 'e', "expression") ||
-			 ab_opt_is(&w, what, 'f', "file");
+		given |= ab_opt_is(&w, what, 'e', "expression") || ab_opt_is(&w, what, 'f', "file");
 		if (ab_opt_is(&w, what, 'e', "expression") && w.value.text.s)
 			read_script(&w.value, fn, arg);
 	}

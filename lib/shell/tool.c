@@ -54,8 +54,7 @@ static bool fits_one_of(struct ab_text text, struct ab_text choices)
 	return false;
 }
 
-static bool words_fit(const char *words, const struct ab_operands *operands,
-		      size_t *ret_used)
+static bool words_fit(const char *words, const struct ab_operands *operands, size_t *ret_used)
 {
 	size_t at = 0;
 
@@ -67,11 +66,9 @@ static bool words_fit(const char *words, const struct ab_operands *operands,
 			level = ab_list_next(&words);
 		if (level.len == 0)
 			break;
-		while (anywhere && at < operands->len &&
-		       !fits_one_of(operands->v[at]->text, level))
+		while (anywhere && at < operands->len && !fits_one_of(operands->v[at]->text, level))
 			at++;
-		if (at >= operands->len ||
-		    !fits_one_of(operands->v[at]->text, level))
+		if (at >= operands->len || !fits_one_of(operands->v[at]->text, level))
 			return false;
 		at++;
 	}
@@ -79,16 +76,15 @@ static bool words_fit(const char *words, const struct ab_operands *operands,
 	return true;
 }
 
-void ab_tool_operands(const struct ab_opts *opts,
-		      const struct ab_simple *command, struct ab_operands *ret)
+void ab_tool_operands(const struct ab_opts *opts, const struct ab_simple *command,
+		      struct ab_operands *ret)
 {
 	struct ab_opt_walk w;
 	enum ab_opt what;
 
 	ret->len = 0;
 	ab_opt_begin(&w, opts, command->argv, command->argc);
-	while (ret->len < AB_OPERANDS_MAX &&
-	       (what = ab_opt_next(&w)) != AB_OPT_END)
+	while (ret->len < AB_OPERANDS_MAX && (what = ab_opt_next(&w)) != AB_OPT_END)
 		if (what == AB_OPT_OPERAND)
 			ret->v[ret->len++] = &command->argv[w.index];
 }
@@ -107,8 +103,7 @@ static bool is_long(const struct ab_opt_walk *w, struct ab_text item)
 		if (!w->value.text.s || !same(w->value.text, value))
 			return false;
 	}
-	return fits(w->name, name) ||
-	       (w->name.len >= 3 && begins(name, w->name));
+	return fits(w->name, name) || (w->name.len >= 3 && begins(name, w->name));
 }
 
 /* "-x", "-xvalue", or a whole word "-delete". */
@@ -117,13 +112,11 @@ static bool is_letter(const struct ab_opt_walk *w, struct ab_text item)
 	struct ab_text rest = { item.s + 2, item.len - 2 };
 
 	if (item.len == 2 || (w->value.text.s && item.s[1] == w->letter))
-		return item.s[1] == w->letter &&
-		       (item.len == 2 || fits(w->value.text, rest));
+		return item.s[1] == w->letter && (item.len == 2 || fits(w->value.text, rest));
 	return item.s[1] != '-' && fits(w->argv[w->index].text, item);
 }
 
-static bool is_item(const struct ab_opt_walk *w, enum ab_opt what,
-		    struct ab_text item)
+static bool is_item(const struct ab_opt_walk *w, enum ab_opt what, struct ab_text item)
 {
 	bool dash = item.s[0] == '-';
 
@@ -131,8 +124,7 @@ static bool is_item(const struct ab_opt_walk *w, enum ab_opt what,
 	case AB_OPT_LETTER:
 		return dash && is_letter(w, item);
 	case AB_OPT_LONG:
-		return item.len > 2 && dash && item.s[1] == '-' &&
-		       is_long(w, item);
+		return item.len > 2 && dash && item.s[1] == '-' && is_long(w, item);
 	case AB_OPT_OPERAND:
 		return !dash && fits(w->value.text, item);
 	case AB_OPT_END:
@@ -141,8 +133,8 @@ static bool is_item(const struct ab_opt_walk *w, enum ab_opt what,
 	return false;
 }
 
-bool ab_tool_given(const struct ab_opts *opts, const struct ab_simple *command,
-		   size_t skip, const char *list)
+bool ab_tool_given(const struct ab_opts *opts, const struct ab_simple *command, size_t skip,
+		   const char *list)
 {
 	struct ab_opt_walk w;
 	enum ab_opt what;
@@ -178,17 +170,14 @@ static bool asks_for_help(enum ab_help help, const struct ab_opts *opts,
 	size_t seen = 0;
 
 	if (help != AB_HELP_LONG &&
-	    (is_alone(command, "-h") || is_alone(command, "-V") ||
-	     is_alone(command, "-?")))
+	    (is_alone(command, "-h") || is_alone(command, "-V") || is_alone(command, "-?")))
 		return true;
-	if (help == AB_HELP_LETTER &&
-	    ab_field_is(&command->argv[command->argc - 1], "-h"))
+	if (help == AB_HELP_LETTER && ab_field_is(&command->argv[command->argc - 1], "-h"))
 		return true;
 	ab_opt_begin(&w, opts, command->argv, command->argc);
 	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
 		if (ab_opt_is(&w, what, 0, "help") ||
-		    (what == AB_OPT_LETTER &&
-		     ab_field_is(&command->argv[w.index], "-help")))
+		    (what == AB_OPT_LETTER && ab_field_is(&command->argv[w.index], "-help")))
 			return true;
 		if (seen == 0 && ab_opt_is(&w, what, 0, "version"))
 			return true;
@@ -202,18 +191,14 @@ static bool asks_for_help(enum ab_help help, const struct ab_opts *opts,
 	return false;
 }
 
-static bool does(const struct ab_deed *deed, enum ab_help help,
-		 const struct ab_opts *opts, const struct ab_simple *command,
-		 const struct ab_operands *operands)
+static bool does(const struct ab_deed *deed, enum ab_help help, const struct ab_opts *opts,
+		 const struct ab_simple *command, const struct ab_operands *operands)
 {
 	size_t used;
 
-	return words_fit(deed->words, operands, &used) &&
-	       (!deed->bare || operands->len == used) &&
-	       (!deed->with[0] ||
-		ab_tool_given(opts, command, used, deed->with)) &&
-	       (!deed->without[0] ||
-		!ab_tool_given(opts, command, used, deed->without)) &&
+	return words_fit(deed->words, operands, &used) && (!deed->bare || operands->len == used) &&
+	       (!deed->with[0] || ab_tool_given(opts, command, used, deed->with)) &&
+	       (!deed->without[0] || !ab_tool_given(opts, command, used, deed->without)) &&
 	       (ab_rules[deed->rule].decision == AB_ALLOW ||
 		!asks_for_help(help, opts, command, used));
 }
@@ -233,14 +218,12 @@ static bool is_before(const char *a, const char *b)
 	uint64_t x = number_of(a), y = number_of(b);
 
 	_Static_assert(AB_TOOL_NAME_SIZE == 2 * sizeof(x), "two numbers");
-	return x < y ||
-	       (x == y && number_of(a + sizeof(x)) < number_of(b + sizeof(x)));
+	return x < y || (x == y && number_of(a + sizeof(x)) < number_of(b + sizeof(x)));
 }
 
 /* The first of the rows, each of which begins with its name, that is not
  * before this one. */
-static inline size_t find_name(const void *rows, size_t n, size_t size,
-			       const char *name)
+static inline size_t find_name(const void *rows, size_t n, size_t size, const char *name)
 {
 	size_t from = 0;
 
@@ -255,8 +238,7 @@ static inline size_t find_name(const void *rows, size_t n, size_t size,
 	return from;
 }
 
-struct ab_opts ab_tool_opts(const struct ab_toolbox *box,
-			    const struct ab_tool *tool)
+struct ab_opts ab_tool_opts(const struct ab_toolbox *box, const struct ab_tool *tool)
 {
 	size_t at;
 
@@ -268,15 +250,13 @@ struct ab_opts ab_tool_opts(const struct ab_toolbox *box,
 	return AB_OPTS(box->opts[at]);
 }
 
-const struct ab_deed *ab_tool_deeds(const struct ab_toolbox *box,
-				    const struct ab_tool *tool, size_t *ret_len)
+const struct ab_deed *ab_tool_deeds(const struct ab_toolbox *box, const struct ab_tool *tool,
+				    size_t *ret_len)
 {
-	size_t from = find_name(box->deeds, box->ndeeds, sizeof(*box->deeds),
-				tool->deeds);
+	size_t from = find_name(box->deeds, box->ndeeds, sizeof(*box->deeds), tool->deeds);
 	size_t end = from;
 
-	while (end < box->ndeeds &&
-	       !is_before(tool->deeds, box->deeds[end].name))
+	while (end < box->ndeeds && !is_before(tool->deeds, box->deeds[end].name))
 		end++;
 	*ret_len = end - from;
 	return &box->deeds[from];
@@ -294,15 +274,12 @@ void ab_tool_match(const struct ab_toolbox *box, const struct ab_tool *tool,
 	for (size_t i = 0; i < n; i++)
 		if (does(&deeds[i], tool->help, &opts, command, &operands))
 			ab_hit_because(hits, deeds[i].rule, command->range,
-				       deeds[i].reason[0] ? deeds[i].reason
-							  : NULL);
+				       deeds[i].reason[0] ? deeds[i].reason : NULL);
 }
 
-static const struct ab_tool *find_exact(const struct ab_tool *tools, size_t n,
-					struct ab_text name)
+static const struct ab_tool *find_exact(const struct ab_tool *tools, size_t n, struct ab_text name)
 {
-	return ab_lookup(tools, n, sizeof(*tools), sizeof(tools->program),
-			 name);
+	return ab_lookup(tools, n, sizeof(*tools), sizeof(tools->program), name);
 }
 
 static bool is_of_version(char c)
@@ -310,8 +287,7 @@ static bool is_of_version(char c)
 	return (c >= '0' && c <= '9') || c == '.' || c == '-';
 }
 
-const struct ab_tool *ab_tool_find(const struct ab_toolbox *box,
-				   struct ab_text name)
+const struct ab_tool *ab_tool_find(const struct ab_toolbox *box, struct ab_text name)
 {
 	const struct ab_tool *tool;
 	struct ab_text bare = name;
@@ -326,8 +302,8 @@ const struct ab_tool *ab_tool_find(const struct ab_toolbox *box,
 	return find_exact(box->tools, box->len, bare);
 }
 
-void ab_toolbox_match(const struct ab_toolbox *box,
-		      const struct ab_simple *command, struct ab_hits *hits)
+void ab_toolbox_match(const struct ab_toolbox *box, const struct ab_simple *command,
+		      struct ab_hits *hits)
 {
 	const struct ab_tool *tool = ab_tool_find(box, command->name);
 
@@ -354,12 +330,9 @@ static const char harmless[][20] = {
 static bool is_harmless(const struct ab_binding *b)
 {
 	for (size_t i = 0; i < AB_COUNT(harmless); i++)
-		if (fits(b->name,
-			 (struct ab_text){ harmless[i],
-					   (uint32_t)strlen(harmless[i]) }))
+		if (fits(b->name, (struct ab_text){ harmless[i], (uint32_t)strlen(harmless[i]) }))
 			return true;
-	return (ab_text_is(b->name, "PAGER") ||
-		ab_text_is(b->name, "GIT_PAGER")) &&
+	return (ab_text_is(b->name, "PAGER") || ab_text_is(b->name, "GIT_PAGER")) &&
 	       (ab_field_is(&b->value, "cat") || ab_field_is(&b->value, ""));
 }
 
@@ -385,8 +358,7 @@ static bool writes_file(const struct ab_redirect *r)
 
 /* Folders that only the system's owner writes. */
 static const char bins[][19] = {
-	"/bin/",      "/sbin/",		 "/usr/bin/",
-	"/usr/sbin/", "/usr/local/bin/", "/opt/homebrew/bin/",
+	"/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/", "/usr/local/bin/", "/opt/homebrew/bin/",
 };
 
 /* `./ls` is a program of somebody's own. */
@@ -405,8 +377,7 @@ static bool is_of_system(const struct ab_simple *command)
 
 bool ab_tool_plain(const struct ab_simple *command)
 {
-	if (command->argc == 0 || command->flags & AB_SIMPLE_BACKGROUND ||
-	    !is_of_system(command))
+	if (command->argc == 0 || command->flags & AB_SIMPLE_BACKGROUND || !is_of_system(command))
 		return false;
 	for (size_t i = 0; i < command->argc; i++)
 		if (command->argv[i].unknown)

@@ -25,7 +25,7 @@ struct slot {
 };
 
 struct entry {
-	uint32_t slot; /* MARK: a mark; `before` is the one around it */
+	uint32_t slot;	 /* MARK: a mark; `before` is the one around it */
 	uint32_t before; /* the slot's `logged` until then */
 	const struct ab_var *value;
 };
@@ -57,14 +57,13 @@ static uint32_t hash_name(struct ab_text name)
 	return h;
 }
 
-static struct slot *find_slot(struct slot *slots, uint32_t nslots,
-			      struct ab_text name, uint32_t hash)
+static struct slot *find_slot(struct slot *slots, uint32_t nslots, struct ab_text name,
+			      uint32_t hash)
 {
 	uint32_t at = hash & (nslots - 1);
 
-	while (slots[at].name.s &&
-	       (slots[at].hash != hash || slots[at].name.len != name.len ||
-		memcmp(slots[at].name.s, name.s, name.len) != 0))
+	while (slots[at].name.s && (slots[at].hash != hash || slots[at].name.len != name.len ||
+				    memcmp(slots[at].name.s, name.s, name.len) != 0))
 		at = (at + 1) & (nslots - 1);
 	return &slots[at];
 }
@@ -90,8 +89,7 @@ static void grow(struct ab_vars *vars)
 	vars->nslots = n;
 }
 
-struct ab_vars *ab_vars_new(struct ab_arena *arena, const char *home,
-			    const char *cwd)
+struct ab_vars *ab_vars_new(struct ab_arena *arena, const char *home, const char *cwd)
 {
 	const struct {
 		const char *name, *value;
@@ -111,34 +109,29 @@ struct ab_vars *ab_vars_new(struct ab_arena *arena, const char *home,
 	vars->left = ab_arena_alloc(arena, sizeof(*vars->left));
 	*vars->left = SPEND_MAX;
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		struct ab_text name = { known[i].name,
-					(uint32_t)strlen(known[i].name) };
+		struct ab_text name = { known[i].name, (uint32_t)strlen(known[i].name) };
 		struct ab_var v = { 0 };
 
 		if (!known[i].value)
 			continue;
-		v.text = (struct ab_text){ known[i].value,
-					   (uint32_t)strlen(known[i].value) };
+		v.text = (struct ab_text){ known[i].value, (uint32_t)strlen(known[i].value) };
 		ab_vars_set(vars, name, &v);
 	}
 	return vars;
 }
 
-const struct ab_var *ab_vars_get(const struct ab_vars *vars,
-				 struct ab_text name)
+const struct ab_var *ab_vars_get(const struct ab_vars *vars, struct ab_text name)
 {
 	if (!name.len)
 		return NULL;
-	return find_slot(vars->slots, vars->nslots, name, hash_name(name))
-		->value;
+	return find_slot(vars->slots, vars->nslots, name, hash_name(name))->value;
 }
 
 static void push_entry(struct ab_vars *vars, const struct entry *e)
 {
 	if (vars->nlog == vars->log_room) {
 		size_t room = vars->log_room ? 2 * vars->log_room : 16;
-		struct entry *log =
-			ab_arena_alloc(vars->arena, room * sizeof(*log));
+		struct entry *log = ab_arena_alloc(vars->arena, room * sizeof(*log));
 
 		if (vars->nlog)
 			memcpy(log, vars->log, vars->nlog * sizeof(*log));
@@ -161,8 +154,7 @@ static void log_change(struct ab_vars *vars, struct slot *slot)
 }
 
 /* A copy of at most AB_VALUES_MAX values, and one unknown for the rest. */
-static const struct ab_var *copy_values(struct ab_arena *arena,
-					const struct ab_var *from)
+static const struct ab_var *copy_values(struct ab_arena *arena, const struct ab_var *from)
 {
 	const struct ab_var *first = NULL, **link = &first;
 
@@ -179,8 +171,7 @@ static const struct ab_var *copy_values(struct ab_arena *arena,
 	return first;
 }
 
-void ab_vars_set(struct ab_vars *vars, struct ab_text name,
-		 const struct ab_var *value)
+void ab_vars_set(struct ab_vars *vars, struct ab_text name, const struct ab_var *value)
 {
 	uint32_t hash = hash_name(name);
 	struct slot *slot;
@@ -191,8 +182,7 @@ void ab_vars_set(struct ab_vars *vars, struct ab_text name,
 	if (!slot->name.s) {
 		if (!value || vars->nnames == AB_VARS_MAX)
 			return;
-		if (2 * (vars->nnames + 1) > vars->nslots &&
-		    vars->nslots < SLOTS_MAX) {
+		if (2 * (vars->nnames + 1) > vars->nslots && vars->nslots < SLOTS_MAX) {
 			grow(vars);
 			slot = find_slot(vars->slots, vars->nslots, name, hash);
 		}
@@ -206,12 +196,11 @@ void ab_vars_set(struct ab_vars *vars, struct ab_text name,
 
 static bool same_value(const struct ab_var *a, const struct ab_var *b)
 {
-	if (a->text.len != b->text.len || a->unknown != b->unknown ||
-	    a->taint != b->taint || a->items != b->items)
+	if (a->text.len != b->text.len || a->unknown != b->unknown || a->taint != b->taint ||
+	    a->items != b->items)
 		return false;
 	return a->text.s == b->text.s ||
-	       (a->text.len <= COMPARE_MAX &&
-		memcmp(a->text.s, b->text.s, a->text.len) == 0);
+	       (a->text.len <= COMPARE_MAX && memcmp(a->text.s, b->text.s, a->text.len) == 0);
 }
 
 static bool has_value(const struct ab_var *list, const struct ab_var *v)
@@ -269,8 +258,7 @@ static void roll_back(struct ab_vars *vars, size_t mark, bool joined)
 			continue;
 		slot = &vars->slots[e->slot];
 		slot->logged = e->before;
-		slot->value = joined ? join(vars->arena, e->value, slot->value)
-				     : e->value;
+		slot->value = joined ? join(vars->arena, e->value, slot->value) : e->value;
 	}
 	vars->mark = vars->log[mark].before;
 }
@@ -302,8 +290,7 @@ void ab_vars_undo(struct ab_vars *vars, size_t mark)
 	vars->nlog = mark;
 }
 
-const struct ab_fields *ab_vars_positional(struct ab_vars *vars,
-					   const struct ab_fields *fields)
+const struct ab_fields *ab_vars_positional(struct ab_vars *vars, const struct ab_fields *fields)
 {
 	const struct ab_fields *former = vars->args;
 

@@ -19,9 +19,7 @@ struct ab_span ab_walk_map(const struct ab_walk *w, struct ab_span range)
 
 void ab_walk_stop(struct ab_walk *w, struct ab_span range, const char *why)
 {
-	const struct ab_hit hit = { .rule = AB_RULE_UNPARSED,
-				    .range = range,
-				    .reason = why };
+	const struct ab_hit hit = { .rule = AB_RULE_UNPARSED, .range = range, .reason = why };
 
 	if (!w->over)
 		w->events->hit(w->events->arg, &hit);
@@ -39,18 +37,15 @@ void ab_walk_unread(struct ab_walk *w, const struct ab_script *script)
 		at = len ? len - 1 : 0;
 	hit.range = ab_walk_map(w, (struct ab_span){ at, len });
 	hit.reason = ab_arena_cat(
-		w->arena,
-		ab_arena_cat(w->arena, "This cannot be read: ", script->error),
-		".");
+		w->arena, ab_arena_cat(w->arena, "This cannot be read: ", script->error), ".");
 	w->events->hit(w->events->arg, &hit);
 }
 
 void ab_walk_enter(struct ab_walk *w, struct ab_walk_saved *saved)
 {
-	*saved = (struct ab_walk_saved){ .in = w->in,
-					 .out = w->out,
-					 .flags = w->flags,
-					 .mark = ab_vars_mark(w->vars) };
+	*saved = (struct ab_walk_saved){
+		.in = w->in, .out = w->out, .flags = w->flags, .mark = ab_vars_mark(w->vars)
+	};
 }
 
 void ab_walk_leave(struct ab_walk *w, const struct ab_walk_saved *saved)
@@ -69,8 +64,7 @@ static void walk_children(struct ab_walk *w, const struct ab_shell_node *first)
 
 static void report_bomb(struct ab_walk *w, struct ab_span range)
 {
-	const struct ab_hit hit = { .rule = AB_RULE_FORK_BOMB,
-				    .range = ab_walk_map(w, range) };
+	const struct ab_hit hit = { .rule = AB_RULE_FORK_BOMB, .range = ab_walk_map(w, range) };
 
 	w->events->hit(w->events->arg, &hit);
 }
@@ -82,8 +76,7 @@ static void walk_pipeline(struct ab_walk *w, const struct ab_shell_node *node)
 
 	if (ab_forkbomb_pipeline(node))
 		report_bomb(w, node->range);
-	for (const struct ab_shell_node *n = node->first; n && !w->over;
-	     n = n->next) {
+	for (const struct ab_shell_node *n = node->first; n && !w->over; n = n->next) {
 		struct ab_outlet between = { .maybes = w->maybes };
 		struct ab_walk_saved saved;
 
@@ -147,8 +140,7 @@ static bool matches_all(const struct ab_shell_word *pattern)
 {
 	const struct ab_part *p = pattern->parts;
 
-	return p && !p->next && p->kind == AB_PART_TEXT && !p->quoted &&
-	       ab_text_is(p->text, "*");
+	return p && !p->next && p->kind == AB_PART_TEXT && !p->quoted && ab_text_is(p->text, "*");
 }
 
 static void walk_case(struct ab_walk *w, const struct ab_shell_node *node)
@@ -158,11 +150,9 @@ static void walk_case(struct ab_walk *w, const struct ab_shell_node *node)
 
 	ab_walk_words(w, node->cases.word);
 	ab_walk_join_begin(w, &join);
-	for (const struct ab_case_item *i = node->cases.items; i && !w->over;
-	     i = i->next) {
+	for (const struct ab_case_item *i = node->cases.items; i && !w->over; i = i->next) {
 		ab_walk_words(w, i->patterns);
-		for (const struct ab_shell_word *p = i->patterns; p;
-		     p = p->next)
+		for (const struct ab_shell_word *p = i->patterns; p; p = p->next)
 			all = all || matches_all(p);
 		if (i->body)
 			ab_walk_node(w, i->body);
@@ -205,8 +195,7 @@ static void walk_loop(struct ab_walk *w, const struct ab_shell_node *test,
 }
 
 /* What a `for` goes through: each word is one of the values. */
-static void set_loop_variable(struct ab_walk *w,
-			      const struct ab_shell_node *node)
+static void set_loop_variable(struct ab_walk *w, const struct ab_shell_node *node)
 {
 	struct ab_choices choices = { 0 };
 	const struct ab_eval e = { w->arena, w->vars, w->at.source, &choices };
@@ -217,8 +206,8 @@ static void set_loop_variable(struct ab_walk *w,
 	do {
 		struct ab_fields fields = { 0 };
 
-		for (const struct ab_shell_word *x = node->loop.words;
-		     x && n <= AB_VALUES_MAX; x = x->next)
+		for (const struct ab_shell_word *x = node->loop.words; x && n <= AB_VALUES_MAX;
+		     x = x->next)
 			ab_eval_word(&e, x, &fields);
 		for (size_t i = 0; i < fields.len; i++, n++) {
 			const struct ab_var *v = ab_walk_value(w, &fields.v[i]);
@@ -305,8 +294,8 @@ static void walk_kind(struct ab_walk *w, const struct ab_shell_node *node)
 
 void ab_walk_node(struct ab_walk *w, const struct ab_shell_node *node)
 {
-	bool compound = node->kind != AB_NODE_SIMPLE && node->redirs &&
-			node->kind != AB_NODE_FUNCTION;
+	bool compound =
+		node->kind != AB_NODE_SIMPLE && node->redirs && node->kind != AB_NODE_FUNCTION;
 	unsigned flags = w->flags;
 	struct ab_outlet *out = w->out;
 	struct ab_walk_output *output = NULL;

@@ -13,14 +13,14 @@
 #include "shell/judge.h"
 
 enum {
-	AB_WALK_COMMANDS_MAX = 20000,	/* evaluated, calls and turns counted */
+	AB_WALK_COMMANDS_MAX = 20000, /* evaluated, calls and turns counted */
 	/* Of these, combinations of what variables may be; then they are not
 	 * known, so that a long script is still judged to its end. */
 	AB_WALK_ROUNDS_MAX = 4000,
-	AB_WALK_LEVELS_MAX = 16,	/* wrappers and scripts in each other */
-	AB_WALK_CALLS_MAX = 8,		/* functions in each other */
-	AB_WALK_DEPTH_MAX = 1000,	/* nodes in each other, all in all */
-	AB_WALK_NESTED_MAX = 4 << 20,	/* bytes that are made; of nested
+	AB_WALK_LEVELS_MAX = 16,      /* wrappers and scripts in each other */
+	AB_WALK_CALLS_MAX = 8,	      /* functions in each other */
+	AB_WALK_DEPTH_MAX = 1000,     /* nodes in each other, all in all */
+	AB_WALK_NESTED_MAX = 4 << 20, /* bytes that are made; of nested
 					 * scripts an eighth */
 };
 
@@ -31,8 +31,7 @@ struct ab_walk_events {
 	 * A command; after those that it starts. `hollow`: it is nothing but
 	 * those. `place` is NULL where the command was listed before.
 	 */
-	void (*command)(void *arg, const struct ab_simple *command, bool hollow,
-			void *place);
+	void (*command)(void *arg, const struct ab_simple *command, bool hollow, void *place);
 	/* What was seen in the tree and not in one command. */
 	void (*hit)(void *arg, const struct ab_hit *hit);
 	void *arg;

@@ -12,8 +12,7 @@
 static const struct ab_text pwd = { "PWD", 3 }, oldpwd = { "OLDPWD", 6 };
 
 /* "a/../b" below a clean folder; no ".." leads above "/". */
-static struct ab_text join_path(struct ab_walk *w, struct ab_text base,
-				struct ab_text path)
+static struct ab_text join_path(struct ab_walk *w, struct ab_text base, struct ab_text path)
 {
 	char *out = ab_arena_alloc(w->arena, (size_t)base.len + path.len + 2);
 	size_t len = 0, i = 0;
@@ -93,16 +92,15 @@ bool ab_walk_is_name(struct ab_text t)
 	for (uint32_t i = 0; i < t.len; i++) {
 		char c = t.s[i];
 
-		if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-		      c == '_' || (i && c >= '0' && c <= '9')))
+		if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+		      (i && c >= '0' && c <= '9')))
 			return false;
 	}
 	return t.len > 0;
 }
 
 /* NAME=VALUE and NAME; false: something else. */
-static bool cut(const struct ab_field *f, struct ab_text *ret_name,
-		struct ab_field *ret_value)
+static bool cut(const struct ab_field *f, struct ab_text *ret_name, struct ab_field *ret_value)
 {
 	const char *equals = memchr(f->text.s, '=', f->text.len);
 
@@ -113,8 +111,7 @@ static bool cut(const struct ab_field *f, struct ab_text *ret_name,
 		*ret_value = *f;
 		ret_value->text.s = equals + 1;
 		ret_value->text.len -= ret_name->len + 1;
-		ret_value->unknown = memchr(ret_value->text.s, AB_UNKNOWN,
-					    ret_value->text.len);
+		ret_value->unknown = memchr(ret_value->text.s, AB_UNKNOWN, ret_value->text.len);
 	}
 	if (ret_name->len && ret_name->s[ret_name->len - 1] == '+')
 		ret_name->len--;
@@ -135,8 +132,7 @@ static bool is_reference(const struct ab_simple *command)
 	return false;
 }
 
-static void set_all(struct ab_walk *w, const struct ab_simple *command,
-		    bool local)
+static void set_all(struct ab_walk *w, const struct ab_simple *command, bool local)
 {
 	bool reference = local && is_reference(command);
 
@@ -149,9 +145,7 @@ static void set_all(struct ab_walk *w, const struct ab_simple *command,
 			continue;
 		if (local && w->calls) {
 			l = ab_arena_alloc(w->arena, sizeof(*l));
-			*l = (struct ab_walk_local){ name,
-						     ab_vars_get(w->vars, name),
-						     w->locals };
+			*l = (struct ab_walk_local){ name, ab_vars_get(w->vars, name), w->locals };
 			w->locals = l;
 		}
 		if (!value.text.s)
@@ -200,8 +194,7 @@ static void forget(struct ab_walk *w, const struct ab_simple *command)
 }
 
 /* What printf would print without its -v. */
-static const struct ab_var *printed(struct ab_walk *w,
-				    const struct ab_simple *command)
+static const struct ab_var *printed(struct ab_walk *w, const struct ab_simple *command)
 {
 	struct ab_simple bare = *command;
 	struct ab_field value;
@@ -231,16 +224,12 @@ static void set_positional(struct ab_walk *w, const struct ab_simple *command)
 	size_t i = 1;
 
 	while (i < command->argc && command->argv[i].text.len > 1 &&
-	       strchr("-+", command->argv[i].text.s[0]) &&
-	       !ab_field_is(&command->argv[i], "--"))
-		i += 1 +
-		     (command->argv[i].text.s[command->argv[i].text.len - 1] ==
-		      'o');
+	       strchr("-+", command->argv[i].text.s[0]) && !ab_field_is(&command->argv[i], "--"))
+		i += 1 + (command->argv[i].text.s[command->argv[i].text.len - 1] == 'o');
 	if (i >= command->argc)
 		return;
 	i -= !ab_field_is(&command->argv[i], "--");
-	ab_vars_positional(w->vars, ab_walk_given(w, &command->argv[i],
-						  command->argc - i));
+	ab_vars_positional(w->vars, ab_walk_given(w, &command->argv[i], command->argc - i));
 }
 
 /* By one, where it is known that it is done once. */
@@ -249,8 +238,7 @@ static void shift_positional(struct ab_walk *w, const struct ab_simple *command)
 	const struct ab_fields *args = ab_vars_args(w->vars);
 	struct ab_fields *left;
 
-	if (!args || args->len < 2 || command->argc > 1 || w->maybes ||
-	    args->v[1].splits) {
+	if (!args || args->len < 2 || command->argc > 1 || w->maybes || args->v[1].splits) {
 		ab_vars_positional(w->vars, NULL);
 		return;
 	}
@@ -317,8 +305,7 @@ void ab_walk_builtin(struct ab_walk *w, const struct ab_simple *command)
 {
 	const struct builtin *b;
 
-	if (!command->argc || !command->name.len ||
-	    command->name.len != command->argv[0].text.len)
+	if (!command->argc || !command->name.len || command->name.len != command->argv[0].text.len)
 		return;
 	b = AB_LOOKUP(builtins, command->name);
 	if (b)

@@ -19,8 +19,7 @@ struct ab_data ab_data_unknown(unsigned taint, struct ab_span range)
 				 .verbatim = AB_NOT_VERBATIM };
 }
 
-static void append(struct ab_arena *arena, struct ab_outlet *out,
-		   const struct ab_data *data)
+static void append(struct ab_arena *arena, struct ab_outlet *out, const struct ab_data *data)
 {
 	size_t len = (size_t)out->data.text.len + data->text.len;
 	char *text = (char *)out->data.text.s;
@@ -54,18 +53,15 @@ void ab_outlet_add(struct ab_walk *w, const struct ab_data *data)
 	if (!out->any) {
 		out->data = *data;
 		out->any = true;
-	} else if (w->maybes > out->maybes ||
-		   out->data.text.len + data->text.len > OUTLET_MAX) {
-		out->data = ab_data_unknown(out->data.taint | data->taint,
-					    out->data.range);
+	} else if (w->maybes > out->maybes || out->data.text.len + data->text.len > OUTLET_MAX) {
+		out->data = ab_data_unknown(out->data.taint | data->taint, out->data.range);
 		out->room = 0;
 	} else {
 		append(w->arena, out, data);
 	}
 }
 
-static struct ab_data of_file(const struct ab_simple *command,
-			      const struct ab_field *file)
+static struct ab_data of_file(const struct ab_simple *command, const struct ab_field *file)
 {
 	unsigned taint = AB_TAINT_FILE | file->taint;
 	const struct ab_data *known;
@@ -77,8 +73,7 @@ static struct ab_data of_file(const struct ab_simple *command,
 	known = ab_files_read(command, file);
 	if (known)
 		return *known;
-	if (ab_text_starts(file->text, "/dev/tcp/") ||
-	    ab_text_starts(file->text, "/dev/udp/"))
+	if (ab_text_starts(file->text, "/dev/tcp/") || ab_text_starts(file->text, "/dev/udp/"))
 		taint = AB_TAINT_NETWORK;
 	else if (ab_secret_path(file->text))
 		taint |= AB_TAINT_SECRET;
@@ -101,16 +96,13 @@ static struct ab_text descriptor(struct ab_arena *arena, struct ab_text number)
 
 	memcpy(name, folder, sizeof(folder) - 1);
 	memcpy(name + sizeof(folder) - 1, number.s, number.len);
-	return (struct ab_text){ name,
-				 (uint32_t)sizeof(folder) - 1 + number.len };
+	return (struct ab_text){ name, (uint32_t)sizeof(folder) - 1 + number.len };
 }
 
-static struct ab_data of_descriptor(struct ab_walk *w,
-				    const struct ab_simple *command,
+static struct ab_data of_descriptor(struct ab_walk *w, const struct ab_simple *command,
 				    const struct ab_field *number)
 {
-	const struct ab_field name = { .text = descriptor(w->arena,
-							  number->text) };
+	const struct ab_field name = { .text = descriptor(w->arena, number->text) };
 	const struct ab_data *known = ab_files_read(command, &name);
 
 	if (ab_field_is(number, "-"))
@@ -145,8 +137,8 @@ static bool what_is_read(struct ab_walk *w, const struct ab_simple *command,
 	return false;
 }
 
-static void open_descriptor(struct ab_walk *w, struct ab_simple *command,
-			    int fd, const struct ab_data *data)
+static void open_descriptor(struct ab_walk *w, struct ab_simple *command, int fd,
+			    const struct ab_data *data)
 {
 	unsigned older = command->files ? command->files->older + 1 : 0;
 	struct ab_file *file;
@@ -157,8 +149,7 @@ static void open_descriptor(struct ab_walk *w, struct ab_simple *command,
 		return;
 	file = ab_arena_alloc(w->arena, sizeof(*file));
 	file->older = older;
-	file->name =
-		descriptor(w->arena, (struct ab_text){ number, (uint32_t)len });
+	file->name = descriptor(w->arena, (struct ab_text){ number, (uint32_t)len });
 	file->data = *data;
 	file->next = command->files;
 	command->files = file;
@@ -166,27 +157,23 @@ static void open_descriptor(struct ab_walk *w, struct ab_simple *command,
 
 static bool is_own_output(const struct ab_redirect *r)
 {
-	return ab_field_is(&r->file, "/dev/stdout") ||
-	       ab_field_is(&r->file, "/dev/fd/1") ||
+	return ab_field_is(&r->file, "/dev/stdout") || ab_field_is(&r->file, "/dev/fd/1") ||
 	       (r->op == AB_REDIR_DUP_OUT && ab_field_is(&r->file, "1"));
 }
 
-void ab_data_redirect(struct ab_walk *w, struct ab_simple *command,
-		      bool *ret_prints, const struct ab_redirect **ret_to)
+void ab_data_redirect(struct ab_walk *w, struct ab_simple *command, bool *ret_prints,
+		      const struct ab_redirect **ret_to)
 {
 	*ret_prints = true;
 	*ret_to = NULL;
 	for (size_t i = 0; i < command->nredirects; i++) {
 		const struct ab_redirect *r = &command->redirects[i];
-		bool both =
-			r->op == AB_REDIR_BOTH || r->op == AB_REDIR_BOTH_APPEND;
+		bool both = r->op == AB_REDIR_BOTH || r->op == AB_REDIR_BOTH_APPEND;
 		struct ab_data data;
 
 		if (both || r->fd == 1) {
 			*ret_prints = is_own_output(r);
-			*ret_to = *ret_prints || r->op == AB_REDIR_DUP_OUT
-					  ? NULL
-					  : r;
+			*ret_to = *ret_prints || r->op == AB_REDIR_DUP_OUT ? NULL : r;
 		} else if (r->fd >= 0 && what_is_read(w, command, r, &data)) {
 			if (r->fd == 0)
 				command->in = data;

@@ -8,8 +8,7 @@
 #include "shell/opts.h"
 #include "shell/walk_state.h"
 
-static void add_file(struct ab_walk *w, struct ab_text name,
-		     const struct ab_data *data)
+static void add_file(struct ab_walk *w, struct ab_text name, const struct ab_data *data)
 {
 	struct ab_file *file;
 
@@ -32,9 +31,7 @@ static struct ab_data appended(struct ab_walk *w, const struct ab_data *former,
 			       const struct ab_data *data)
 {
 	struct ab_outlet *out = w->out;
-	struct ab_outlet both = { .data = *former,
-				  .any = true,
-				  .maybes = w->maybes };
+	struct ab_outlet both = { .data = *former, .any = true, .maybes = w->maybes };
 
 	w->out = &both;
 	ab_outlet_add(w, data);
@@ -44,8 +41,7 @@ static struct ab_data appended(struct ab_walk *w, const struct ab_data *former,
 }
 
 static void remember(struct ab_walk *w, const struct ab_simple *command,
-		     const struct ab_field *name, const struct ab_data *data,
-		     bool append)
+		     const struct ab_field *name, const struct ab_data *data, bool append)
 {
 	const struct ab_simple now = { .files = w->files, .cwd = command->cwd };
 	const struct ab_file *former = NULL;
@@ -59,14 +55,11 @@ static void remember(struct ab_walk *w, const struct ab_simple *command,
 		former = ab_files_next(&now, name, NULL);
 	if (former && !ab_data_unread(&former->data))
 		all = appended(w, &former->data, data);
-	add_file(w,
-		 (struct ab_text){ ab_arena_ndup(w->arena, clean, len), len },
-		 &all);
+	add_file(w, (struct ab_text){ ab_arena_ndup(w->arena, clean, len), len }, &all);
 }
 
 void ab_walk_printed(struct ab_walk *w, const struct ab_simple *command,
-		     const struct ab_redirect *to,
-		     const struct ab_outlet *printed)
+		     const struct ab_redirect *to, const struct ab_outlet *printed)
 {
 	struct ab_data data = printed->data;
 
@@ -87,8 +80,7 @@ static void tee(struct ab_walk *w, const struct ab_simple *command)
 	while ((what = ab_opt_next(&o)) != AB_OPT_END) {
 		append |= ab_opt_is(&o, what, 'a', "append");
 		if (what == AB_OPT_OPERAND)
-			remember(w, command, &command->argv[o.index],
-				 &command->in, append);
+			remember(w, command, &command->argv[o.index], &command->in, append);
 	}
 }
 
@@ -130,20 +122,17 @@ static struct ab_field last_name(const struct ab_field *url)
 }
 
 /* Under a name that is given, or that the address has. */
-static void fetch(struct ab_walk *w, const struct ab_simple *command,
-		  const struct ab_opts *opts, char letter, const char *name,
-		  bool by_address)
+static void fetch(struct ab_walk *w, const struct ab_simple *command, const struct ab_opts *opts,
+		  char letter, const char *name, bool by_address)
 {
-	const struct ab_data data =
-		ab_data_unknown(AB_TAINT_NETWORK, command->range);
+	const struct ab_data data = ab_data_unknown(AB_TAINT_NETWORK, command->range);
 	bool named = false;
 	struct ab_opt_walk o;
 	enum ab_opt what;
 
 	ab_opt_begin(&o, opts, command->argv, command->argc);
 	while ((what = ab_opt_next(&o)) != AB_OPT_END) {
-		by_address |= ab_opt_is(&o, what, 'O', "remote-name") &&
-			      letter != 'O';
+		by_address |= ab_opt_is(&o, what, 'O', "remote-name") && letter != 'O';
 		if (ab_opt_is(&o, what, letter, name) && o.value.text.s) {
 			named = true;
 			remember(w, command, &o.value, &data, false);

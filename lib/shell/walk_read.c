@@ -32,8 +32,8 @@ static struct ab_text pick(struct ab_text line, size_t n, bool last)
 }
 
 /* Each line of what is read may be the one. */
-static const struct ab_var *
-from_lines(struct ab_walk *w, const struct ab_data *in, size_t n, bool last)
+static const struct ab_var *from_lines(struct ab_walk *w, const struct ab_data *in, size_t n,
+				       bool last)
 {
 	const struct ab_var *all = NULL;
 	uint32_t at = 0;
@@ -41,8 +41,7 @@ from_lines(struct ab_walk *w, const struct ab_data *in, size_t n, bool last)
 	for (int lines = 0; at < in->text.len; lines++) {
 		const char *start = in->text.s + at;
 		const char *end = memchr(start, '\n', in->text.len - at);
-		uint32_t len =
-			end ? (uint32_t)(end - start) : in->text.len - at;
+		uint32_t len = end ? (uint32_t)(end - start) : in->text.len - at;
 		struct ab_field f = { .taint = in->taint };
 		const struct ab_var *v;
 
@@ -58,8 +57,7 @@ from_lines(struct ab_walk *w, const struct ab_data *in, size_t n, bool last)
 }
 
 /* An array of the words of the first line, or of all lines; bounded. */
-static const struct ab_var *from_words(struct ab_walk *w,
-				       const struct ab_data *in, bool lines)
+static const struct ab_var *from_words(struct ab_walk *w, const struct ab_data *in, bool lines)
 {
 	enum { ITEMS_MAX = 256 };
 	struct ab_fields *items = ab_arena_alloc(w->arena, sizeof(*items));
@@ -77,8 +75,7 @@ static const struct ab_var *from_words(struct ab_walk *w,
 					 .verbatim = AB_NOT_VERBATIM };
 		uint32_t from = at;
 
-		while (at < len && (lines ? in->text.s[at] != '\n'
-					  : !is_blank(in->text.s[at])))
+		while (at < len && (lines ? in->text.s[at] != '\n' : !is_blank(in->text.s[at])))
 			at++;
 		item.text = (struct ab_text){ in->text.s + from, at - from };
 		if (lines || item.text.len)
@@ -112,8 +109,7 @@ void ab_walk_read_lines(struct ab_walk *w, const struct ab_simple *command)
 			plain &= o.letter == 't';
 	}
 	if (ab_walk_is_name(name))
-		ab_walk_set(w, name,
-			    plain ? from_words(w, &command->in, true) : NULL);
+		ab_walk_set(w, name, plain ? from_words(w, &command->in, true) : NULL);
 }
 
 void ab_walk_read_names(struct ab_walk *w, const struct ab_simple *command)
@@ -132,8 +128,7 @@ void ab_walk_read_names(struct ab_walk *w, const struct ab_simple *command)
 				names[n++] = o.value.text;
 		} else if (what == AB_OPT_LETTER && o.letter == 'a') {
 			if (ab_walk_is_name(o.value.text))
-				ab_walk_set(w, o.value.text,
-					    from_words(w, &command->in, false));
+				ab_walk_set(w, o.value.text, from_words(w, &command->in, false));
 			array = true;
 		} else if (what == AB_OPT_LETTER && o.letter != 'r') {
 			plain = false;
@@ -145,7 +140,6 @@ void ab_walk_read_names(struct ab_walk *w, const struct ab_simple *command)
 		names[n++] = (struct ab_text){ "REPLY", 5 };
 	for (size_t i = 0; i < n; i++)
 		ab_walk_set(w, names[i],
-			    plain && !command->in.none
-				    ? from_lines(w, &command->in, i, i + 1 == n)
-				    : NULL);
+			    plain && !command->in.none ? from_lines(w, &command->in, i, i + 1 == n)
+						       : NULL);
 }

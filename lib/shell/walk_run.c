@@ -25,8 +25,7 @@ static size_t bucket_of(struct ab_text name)
 	return h % AB_NAMED_BUCKETS;
 }
 
-static struct ab_named *find_named(const struct ab_walk *w, struct ab_text name,
-				   bool alias)
+static struct ab_named *find_named(const struct ab_walk *w, struct ab_text name, bool alias)
 {
 	struct ab_named *n;
 
@@ -39,14 +38,12 @@ static struct ab_named *find_named(const struct ab_walk *w, struct ab_text name,
 }
 
 /* `former`: of the same name and kind, no longer found; or NULL. */
-static struct ab_named *add_named(struct ab_walk *w, struct ab_text name,
-				  struct ab_named *former)
+static struct ab_named *add_named(struct ab_walk *w, struct ab_text name, struct ab_named *former)
 {
 	struct ab_named *n = ab_arena_alloc(w->arena, sizeof(*n)), **link;
 
 	if (!w->named)
-		w->named = ab_arena_alloc(w->arena,
-					  AB_NAMED_BUCKETS * sizeof(*w->named));
+		w->named = ab_arena_alloc(w->arena, AB_NAMED_BUCKETS * sizeof(*w->named));
 	link = &w->named[bucket_of(name)];
 	while (former && *link != former)
 		link = &(*link)->chain;
@@ -67,8 +64,7 @@ void ab_walk_define(struct ab_walk *w, const struct ab_shell_node *function)
 {
 	struct ab_named *n = find_named(w, function->function.name, false);
 
-	if (!function->function.body ||
-	    (n && n->body == function->function.body))
+	if (!function->function.body || (n && n->body == function->function.body))
 		return;
 	n = add_named(w, function->function.name, n);
 	n->body = function->function.body;
@@ -92,15 +88,12 @@ static void walk_script(struct ab_walk *w, const struct ab_field *field)
 
 	w->nested += (size_t)READING * field->text.len;
 	if (w->nested > AB_WALK_NESTED_MAX || w->levels >= AB_WALK_LEVELS_MAX) {
-		ab_walk_stop(w, field->range,
-			     "This is nested too deeply to be followed.");
+		ab_walk_stop(w, field->range, "This is nested too deeply to be followed.");
 		return;
 	}
 	ab_parse(w->arena, field->text, &script);
-	w->at = (struct ab_walk_text){
-		field->text, memcpy(ab_arena_alloc(w->arena, sizeof(source)),
-				    &source, sizeof(source))
-	};
+	w->at = (struct ab_walk_text){ field->text, memcpy(ab_arena_alloc(w->arena, sizeof(source)),
+							   &source, sizeof(source)) };
 	w->levels++;
 	ab_walk_node(w, script.list);
 	ab_walk_unread(w, &script);
@@ -139,8 +132,7 @@ static bool runs_here(struct ab_text name)
 
 static void set_folder(struct ab_walk *w, const char *folder)
 {
-	const struct ab_field f = { .text = { folder,
-					      (uint32_t)strlen(folder) } };
+	const struct ab_field f = { .text = { folder, (uint32_t)strlen(folder) } };
 
 	ab_walk_set(w, (struct ab_text){ "PWD", 3 }, ab_walk_value(w, &f));
 }
@@ -176,8 +168,7 @@ static void follow_script(struct ab_walk *w, const struct ab_simple *command,
 	const char *via = w->via;
 
 	if (inner->script.unknown && inner->script.text.len == 1) {
-		const struct ab_data data =
-			ab_data_unknown(inner->script.taint, command->range);
+		const struct ab_data data = ab_data_unknown(inner->script.taint, command->range);
 
 		ab_outlet_add(w, &data);
 		return;
@@ -232,8 +223,7 @@ static void follow_argv(struct ab_walk *w, const struct ab_simple *command,
 	if (next->range.from > next->range.to)
 		next->range = command->range;
 	if (inner->cwd)
-		next->cwd = (struct ab_text){ inner->cwd,
-					      (uint32_t)strlen(inner->cwd) };
+		next->cwd = (struct ab_text){ inner->cwd, (uint32_t)strlen(inner->cwd) };
 	/* The descriptors of this side are not those of the other. */
 	if (!(inner->flags & AB_SIMPLE_REMOTE)) {
 		next->redirects = command->redirects;
@@ -246,19 +236,15 @@ static void follow_argv(struct ab_walk *w, const struct ab_simple *command,
 	w->levels--;
 }
 
-static void follow(struct ab_walk *w, const struct ab_simple *command,
-		   const struct ab_inner *inner)
+static void follow(struct ab_walk *w, const struct ab_simple *command, const struct ab_inner *inner)
 {
 	for (; inner && !w->over; inner = inner->next) {
 		for (size_t i = 0; i < inner->nbindings; i++)
-			ab_walk_setting(w, inner->bindings[i].name,
-					&inner->bindings[i].value);
-		if (w->levels >= AB_WALK_LEVELS_MAX ||
-		    w->nested > AB_WALK_NESTED_MAX ||
+			ab_walk_setting(w, inner->bindings[i].name, &inner->bindings[i].value);
+		if (w->levels >= AB_WALK_LEVELS_MAX || w->nested > AB_WALK_NESTED_MAX ||
 		    w->commands++ > AB_WALK_COMMANDS_MAX) {
-			ab_walk_stop(
-				w, command->range,
-				"This is nested too deeply to be followed.");
+			ab_walk_stop(w, command->range,
+				     "This is nested too deeply to be followed.");
 			return;
 		}
 		if (inner->kind == AB_INNER_ARGV)
@@ -274,8 +260,7 @@ static void put_back_locals(struct ab_walk *w, struct ab_walk_local *outer)
 		ab_walk_set(w, w->locals->name, w->locals->former);
 }
 
-static void walk_body(struct ab_walk *w, struct ab_named *f,
-		      const struct ab_fields *given)
+static void walk_body(struct ab_walk *w, struct ab_named *f, const struct ab_fields *given)
 {
 	const struct ab_fields *former = ab_vars_positional(w->vars, given);
 	const struct ab_walk_text at = w->at;
@@ -354,8 +339,7 @@ void ab_walk_expand(struct ab_walk *w, const struct ab_shell_node *node)
 	alias->running--;
 }
 
-static void print(struct ab_walk *w, const struct ab_simple *command,
-		  const struct ab_unwrapped *u)
+static void print(struct ab_walk *w, const struct ab_simple *command, const struct ab_unwrapped *u)
 {
 	struct ab_simple bare = *command;
 	enum ab_language language;
@@ -374,8 +358,7 @@ static void print(struct ab_walk *w, const struct ab_simple *command,
 	ab_outlet_add(w, &data);
 }
 
-void ab_walk_run(struct ab_walk *w, const struct ab_simple *command,
-		 void *place)
+void ab_walk_run(struct ab_walk *w, const struct ab_simple *command, void *place)
 {
 	struct ab_unwrapped u = { 0 };
 	bool called = false;
@@ -383,15 +366,13 @@ void ab_walk_run(struct ab_walk *w, const struct ab_simple *command,
 	if (command->argc)
 		ab_unwrap(w->arena, command, &u);
 	follow(w, command, u.inners);
-	w->events->command(w->events->arg, command, u.inners && u.transparent,
-			   place);
+	w->events->command(w->events->arg, command, u.inners && u.transparent, place);
 	if (w->named && command->name.len)
 		called = call(w, command);
 	if (!called)
 		print(w, command, &u);
 	/* A program that a wrapper starts changes nothing in this shell. */
-	if (!command->via || command->via == w->via ||
-	    strcmp(command->via, "command") == 0 ||
+	if (!command->via || command->via == w->via || strcmp(command->via, "command") == 0 ||
 	    strcmp(command->via, "builtin") == 0)
 		ab_walk_builtin(w, command);
 	ab_walk_written(w, command);

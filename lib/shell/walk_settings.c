@@ -10,7 +10,7 @@
 
 enum kind {
 	COMMAND,
-	PROMPT, /* its expansions only */
+	PROMPT,	  /* its expansions only */
 	START_UP, /* a file that a shell reads first */
 };
 
@@ -50,8 +50,7 @@ static const struct setting {
 
 static bool has_command(struct ab_text t)
 {
-	return t.len &&
-	       (memmem(t.s, t.len, "$(", 2) || memchr(t.s, '`', t.len));
+	return t.len && (memmem(t.s, t.len, "$(", 2) || memchr(t.s, '`', t.len));
 }
 
 /* As in a here-document: quotes in it are only bytes. */
@@ -76,8 +75,7 @@ void ab_walk_expansions(struct ab_walk *w, const struct ab_field *text)
 
 static void run_start_up(struct ab_walk *w, const struct ab_field *file)
 {
-	const struct ab_simple here = { .files = w->files,
-					.cwd = ab_walk_folder(w) };
+	const struct ab_simple here = { .files = w->files, .cwd = ab_walk_folder(w) };
 	const struct ab_data *known = ab_files_read(&here, file);
 	struct ab_field script;
 
@@ -88,14 +86,12 @@ static void run_start_up(struct ab_walk *w, const struct ab_field *file)
 	ab_walk_text(w, &script);
 }
 
-void ab_walk_setting(struct ab_walk *w, struct ab_text name,
-		     const struct ab_field *value)
+void ab_walk_setting(struct ab_walk *w, struct ab_text name, const struct ab_field *value)
 {
 	const struct setting *s = AB_LOOKUP(settings, name);
 	struct ab_field script = *value;
 
-	if (!s || !value->text.len ||
-	    (value->unknown && value->text.s[0] == AB_UNKNOWN))
+	if (!s || !value->text.len || (value->unknown && value->text.s[0] == AB_UNKNOWN))
 		return;
 	switch (s->kind) {
 	case COMMAND:

@@ -8,7 +8,7 @@
 /* One combination. */
 struct built {
 	struct ab_simple command;
-	bool prints; /* to the shell's own output */
+	bool prints;		      /* to the shell's own output */
 	const struct ab_redirect *to; /* or to this file */
 	struct built *next;
 };
@@ -43,8 +43,7 @@ static void assign_default(struct ab_walk *w, const struct ab_part *part)
 		return;
 	ab_eval_single(&e, part->param.word, &field);
 	if (!former)
-		ab_walk_set(w, part->param.name,
-			    ab_walk_either(w, NULL, ab_walk_value(w, &field)));
+		ab_walk_set(w, part->param.name, ab_walk_either(w, NULL, ab_walk_value(w, &field)));
 }
 
 void ab_walk_parts(struct ab_walk *w, struct ab_part *part)
@@ -124,8 +123,7 @@ static void build_redirects(struct ab_walk *w, const struct ab_eval *e,
 }
 
 static void build_bindings(struct ab_walk *w, const struct ab_eval *e,
-			   const struct ab_assign *assigns,
-			   struct ab_simple *command)
+			   const struct ab_assign *assigns, struct ab_simple *command)
 {
 	struct ab_binding *out;
 	size_t n = 0;
@@ -146,8 +144,7 @@ static void build_bindings(struct ab_walk *w, const struct ab_eval *e,
 }
 
 static void build_words(struct ab_walk *w, const struct ab_eval *e,
-			const struct ab_shell_word *words,
-			struct ab_simple *command)
+			const struct ab_shell_word *words, struct ab_simple *command)
 {
 	struct ab_fields fields = { 0 };
 
@@ -184,12 +181,10 @@ enum { FOLDER_MAX = 1024 };
 struct ab_text ab_walk_folder(const struct ab_walk *w)
 {
 	static const char unknown[1] = { AB_UNKNOWN };
-	const struct ab_var *v =
-		ab_vars_get(w->vars, (struct ab_text){ "PWD", 3 });
+	const struct ab_var *v = ab_vars_get(w->vars, (struct ab_text){ "PWD", 3 });
 
-	return v && !v->next && v->text.len <= FOLDER_MAX
-		       ? v->text
-		       : (struct ab_text){ unknown, 1 };
+	return v && !v->next && v->text.len <= FOLDER_MAX ? v->text
+							  : (struct ab_text){ unknown, 1 };
 }
 
 static struct ab_text current_folder(const struct ab_eval *e)
@@ -207,8 +202,7 @@ static struct ab_text current_folder(const struct ab_eval *e)
 		return v->text;
 	part.param.name = pwd;
 	ab_eval_single(e, &word, &field);
-	return field.text.len > FOLDER_MAX ? (struct ab_text){ unknown, 1 }
-					   : field.text;
+	return field.text.len > FOLDER_MAX ? (struct ab_text){ unknown, 1 } : field.text;
 }
 
 /* What was put in counts, or a short text of long variables costs without
@@ -223,10 +217,8 @@ static void charge(struct ab_walk *w, const struct ab_simple *command,
 	if (len > own)
 		w->nested += len - own;
 	w->commands++;
-	if (w->nested > AB_WALK_NESTED_MAX ||
-	    w->commands > AB_WALK_COMMANDS_MAX)
-		ab_walk_stop(w, command->range,
-			     "This does too much to be followed to its end.");
+	if (w->nested > AB_WALK_NESTED_MAX || w->commands > AB_WALK_COMMANDS_MAX)
+		ab_walk_stop(w, command->range, "This does too much to be followed to its end.");
 }
 
 static struct built *build(struct ab_walk *w, const struct ab_shell_node *node,
@@ -254,8 +246,7 @@ static struct built *build(struct ab_walk *w, const struct ab_shell_node *node,
 
 /* First all, then they are run: what one of them sets would change what the
  * next one's words are. */
-static struct built *build_all(struct ab_walk *w,
-			       const struct ab_shell_node *node)
+static struct built *build_all(struct ab_walk *w, const struct ab_shell_node *node)
 {
 	struct ab_choices choices = { 0 };
 	struct built *first = NULL, **tail = &first;
@@ -263,16 +254,14 @@ static struct built *build_all(struct ab_walk *w,
 	do {
 		*tail = build(w, node, &choices);
 		tail = &(*tail)->next;
-		choices.spent |= choices.len &&
-				 w->rounds++ > AB_WALK_ROUNDS_MAX;
+		choices.spent |= choices.len && w->rounds++ > AB_WALK_ROUNDS_MAX;
 	} while (!w->over && ab_choices_next(&choices));
 	return first;
 }
 
 static bool is_process_out(const struct ab_shell_word *word)
 {
-	for (const struct ab_part *p = word ? word->parts : NULL; p;
-	     p = p->next)
+	for (const struct ab_part *p = word ? word->parts : NULL; p; p = p->next)
 		if (p->kind == AB_PART_PROCESS_OUT)
 			return true;
 	return false;
@@ -292,8 +281,7 @@ static bool has_process_out(const struct ab_shell_node *node)
 }
 
 /* >( ) reads what the command prints. */
-static void walk_process_out(struct ab_walk *w,
-			     const struct ab_shell_word *word,
+static void walk_process_out(struct ab_walk *w, const struct ab_shell_word *word,
 			     const struct ab_outlet *printed)
 {
 	for (struct ab_part *p = word ? word->parts : NULL; p; p = p->next) {
@@ -309,15 +297,14 @@ static void walk_process_out(struct ab_walk *w,
 	}
 }
 
-static void run_one(struct ab_walk *w, const struct ab_shell_node *node,
-		    const struct built *b, void *place)
+static void run_one(struct ab_walk *w, const struct ab_shell_node *node, const struct built *b,
+		    void *place)
 {
 	struct ab_outlet *out = w->out, own = { .maybes = w->maybes };
 	bool process = has_process_out(node);
 
 	for (size_t i = 0; i < b->command.nbindings && b->command.argc; i++)
-		ab_walk_setting(w, b->command.bindings[i].name,
-				&b->command.bindings[i].value);
+		ab_walk_setting(w, b->command.bindings[i].name, &b->command.bindings[i].value);
 	if (process || b->to)
 		w->out = &own;
 	else if (!b->prints)
@@ -334,13 +321,12 @@ static void run_one(struct ab_walk *w, const struct ab_shell_node *node,
 	for (const struct ab_redir *r = node->redirs; r; r = r->next)
 		walk_process_out(w, r->target, &own);
 	if (node->kind == AB_NODE_SIMPLE)
-		for (const struct ab_shell_word *x = node->simple.words; x;
-		     x = x->next)
+		for (const struct ab_shell_word *x = node->simple.words; x; x = x->next)
 			walk_process_out(w, x, &own);
 }
 
-static void run_all(struct ab_walk *w, const struct ab_shell_node *node,
-		    const struct built *b, void *place)
+static void run_all(struct ab_walk *w, const struct ab_shell_node *node, const struct built *b,
+		    void *place)
 {
 	bool several = b->next;
 
@@ -378,12 +364,10 @@ struct ab_walk_output {
 void ab_walk_redirected(struct ab_walk *w, const struct ab_walk_output *output)
 {
 	if (output)
-		ab_walk_printed(w, &output->built->command, output->built->to,
-				&output->outlet);
+		ab_walk_printed(w, &output->built->command, output->built->to, &output->outlet);
 }
 
-struct ab_walk_output *ab_walk_redirect(struct ab_walk *w,
-					const struct ab_shell_node *node)
+struct ab_walk_output *ab_walk_redirect(struct ab_walk *w, const struct ab_shell_node *node)
 {
 	struct ab_walk_output *output = NULL;
 	void *place = w->again ? NULL : w->events->reserve(w->events->arg);
@@ -406,15 +390,13 @@ struct ab_walk_output *ab_walk_redirect(struct ab_walk *w,
 
 static void assign_all(struct ab_walk *w, const struct ab_shell_node *node)
 {
-	for (const struct ab_assign *a = node->simple.assigns; a && !w->over;
-	     a = a->next) {
+	for (const struct ab_assign *a = node->simple.assigns; a && !w->over; a = a->next) {
 		ab_walk_parts(w, a->subscript);
 		ab_walk_words(w, a->value);
 		ab_walk_assign(w, a);
 		if (++w->commands > AB_WALK_COMMANDS_MAX)
-			ab_walk_stop(
-				w, ab_walk_map(w, a->range),
-				"This does too much to be followed to its end.");
+			ab_walk_stop(w, ab_walk_map(w, a->range),
+				     "This does too much to be followed to its end.");
 	}
 }
 

@@ -12,9 +12,9 @@
 /* What commands print, for one who reads it. */
 struct ab_outlet {
 	struct ab_data data;
-	size_t room;		/* of a text of our own; 0: a view */
-	bool any;		/* somebody wrote */
-	unsigned maybes;	/* as the walk's, when it was made */
+	size_t room;	 /* of a text of our own; 0: a view */
+	bool any;	 /* somebody wrote */
+	unsigned maybes; /* as the walk's, when it was made */
 };
 
 /* A text that is being walked. */
@@ -26,15 +26,15 @@ struct ab_walk_text {
 /* A function or an alias. */
 struct ab_named {
 	struct ab_text name;
-	const struct ab_shell_node *body;	/* NULL: an alias */
+	const struct ab_shell_node *body; /* NULL: an alias */
 	struct ab_text alias;
 	struct ab_walk_text in;
 	unsigned flags;
 	const char *via;
 	bool called;
 	unsigned running;	/* calls of it in each other */
-	struct ab_named *chain;		/* of the bucket, newest first */
-	struct ab_named *next;		/* in the order of definition */
+	struct ab_named *chain; /* of the bucket, newest first */
+	struct ab_named *next;	/* in the order of definition */
 };
 
 enum { AB_NAMED_BUCKETS = 64, AB_NAMED_MAX = 256 };
@@ -53,25 +53,25 @@ struct ab_walk {
 	struct ab_vars *vars;
 	struct ab_walk_text at;
 	struct ab_data in;
-	struct ab_outlet *out;	/* NULL: nobody reads it */
-	unsigned flags;		/* enum ab_simple_flag, of all commands here */
+	struct ab_outlet *out; /* NULL: nobody reads it */
+	unsigned flags;	       /* enum ab_simple_flag, of all commands here */
 	const char *via;
 
-	unsigned maybes;	/* branches and loops around this place */
-	unsigned loops;		/* that are walked a second time, likewise */
-	unsigned again;		/* second turns: nothing is listed */
+	unsigned maybes; /* branches and loops around this place */
+	unsigned loops;	 /* that are walked a second time, likewise */
+	unsigned again;	 /* second turns: nothing is listed */
 	unsigned depth, levels, calls;
-	size_t commands, nested, rounds;	/* spent */
-	bool over;		/* a limit was reached */
+	size_t commands, nested, rounds; /* spent */
+	bool over;			 /* a limit was reached */
 
-	struct ab_named **named;	/* buckets; NULL: none yet */
+	struct ab_named **named; /* buckets; NULL: none yet */
 	struct ab_named *first_named, **last_named;
 	size_t nnamed;
 	struct ab_walk_local *locals;
-	const struct ab_file *files;	/* newest first */
+	const struct ab_file *files; /* newest first */
 	size_t nfiles;
 
-	size_t sets;		/* how often a variable was set */
+	size_t sets; /* how often a variable was set */
 	/* Names that were set, in order, for those who join branches. */
 	struct ab_text *names;
 	size_t nnames, names_room;
@@ -105,13 +105,11 @@ void ab_walk_name(struct ab_simple *command);
 /* The redirections of a compound command; its input and output from here on.
  * Where that is a file: what is to be said when it has ended. */
 struct ab_walk_output;
-struct ab_walk_output *ab_walk_redirect(struct ab_walk *w,
-					const struct ab_shell_node *node);
+struct ab_walk_output *ab_walk_redirect(struct ab_walk *w, const struct ab_shell_node *node);
 void ab_walk_redirected(struct ab_walk *w, const struct ab_walk_output *output);
 
 /* walk_run.c: what a command starts */
-void ab_walk_run(struct ab_walk *w, const struct ab_simple *command,
-		 void *place);
+void ab_walk_run(struct ab_walk *w, const struct ab_simple *command, void *place);
 void ab_walk_define(struct ab_walk *w, const struct ab_shell_node *function);
 void ab_walk_alias(struct ab_walk *w, struct ab_text name, struct ab_text text);
 /* A command word that is an alias. */
@@ -123,8 +121,7 @@ void ab_walk_uncalled(struct ab_walk *w);
 void ab_walk_text(struct ab_walk *w, const struct ab_field *script);
 
 /* walk_settings.c: text that is run although it is no command */
-void ab_walk_setting(struct ab_walk *w, struct ab_text name,
-		     const struct ab_field *value);
+void ab_walk_setting(struct ab_walk *w, struct ab_text name, const struct ab_field *value);
 void ab_walk_expansions(struct ab_walk *w, const struct ab_field *text);
 void ab_walk_subscript(struct ab_walk *w, const struct ab_field *text);
 /* The operands of [[ ]]. */
@@ -141,14 +138,11 @@ void ab_walk_read_lines(struct ab_walk *w, const struct ab_simple *command);
 void ab_walk_read_names(struct ab_walk *w, const struct ab_simple *command);
 
 /* walk_vars.c */
-void ab_walk_set(struct ab_walk *w, struct ab_text name,
-		 const struct ab_var *value);
+void ab_walk_set(struct ab_walk *w, struct ab_text name, const struct ab_var *value);
 void ab_walk_assign(struct ab_walk *w, const struct ab_assign *assign);
-const struct ab_var *ab_walk_value(struct ab_walk *w,
-				   const struct ab_field *field);
+const struct ab_var *ab_walk_value(struct ab_walk *w, const struct ab_field *field);
 /* Positional parameters from a command's words, of which it has one. */
-const struct ab_fields *ab_walk_given(struct ab_walk *w,
-				      const struct ab_field *argv, size_t argc);
+const struct ab_fields *ab_walk_given(struct ab_walk *w, const struct ab_field *argv, size_t argc);
 /* Either of the two (NULL: not known), bounded. */
 const struct ab_var *ab_walk_either(struct ab_walk *w, const struct ab_var *a,
 				    const struct ab_var *b);
@@ -156,20 +150,18 @@ const struct ab_var *ab_walk_either(struct ab_walk *w, const struct ab_var *a,
 struct ab_walk_join;
 void ab_walk_join_begin(struct ab_walk *w, struct ab_walk_join **ret);
 void ab_walk_join_next(struct ab_walk *w, struct ab_walk_join *join);
-void ab_walk_join_end(struct ab_walk *w, struct ab_walk_join *join,
-		      bool exhaustive);
+void ab_walk_join_end(struct ab_walk *w, struct ab_walk_join *join, bool exhaustive);
 
 /* walk_data.c: bytes that flow */
 void ab_outlet_add(struct ab_walk *w, const struct ab_data *data);
 struct ab_data ab_data_unknown(unsigned taint, struct ab_span range);
 /* What the command reads and where it prints, by its redirections. */
-void ab_data_redirect(struct ab_walk *w, struct ab_simple *command,
-		      bool *ret_prints, const struct ab_redirect **ret_to);
+void ab_data_redirect(struct ab_walk *w, struct ab_simple *command, bool *ret_prints,
+		      const struct ab_redirect **ret_to);
 
 /* walk_files.c: files that are written here */
 void ab_walk_printed(struct ab_walk *w, const struct ab_simple *command,
-		     const struct ab_redirect *to,
-		     const struct ab_outlet *printed);
+		     const struct ab_redirect *to, const struct ab_outlet *printed);
 void ab_walk_written(struct ab_walk *w, const struct ab_simple *command);
 
 #endif

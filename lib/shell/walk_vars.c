@@ -5,26 +5,22 @@
 enum { VALUE_MAX = 64 * 1024 };
 
 static const char unknown_byte[1] = { AB_UNKNOWN };
-static const struct ab_var not_known = { .text = { unknown_byte, 1 },
-					 .unknown = true };
+static const struct ab_var not_known = { .text = { unknown_byte, 1 }, .unknown = true };
 
 static bool same_text(struct ab_text a, struct ab_text b)
 {
 	return a.len == b.len && memcmp(a.s, b.s, a.len) == 0;
 }
 
-void ab_walk_set(struct ab_walk *w, struct ab_text name,
-		 const struct ab_var *value)
+void ab_walk_set(struct ab_walk *w, struct ab_text name, const struct ab_var *value)
 {
 	if (w->joining) {
 		if (w->nnames == w->names_room) {
 			size_t room = w->nnames ? 2 * w->nnames : 32;
-			struct ab_text *names =
-				ab_arena_alloc(w->arena, room * sizeof(*names));
+			struct ab_text *names = ab_arena_alloc(w->arena, room * sizeof(*names));
 
 			if (w->nnames)
-				memcpy(names, w->names,
-				       w->nnames * sizeof(*names));
+				memcpy(names, w->names, w->nnames * sizeof(*names));
 			w->names = names;
 			w->names_room = room;
 		}
@@ -34,8 +30,7 @@ void ab_walk_set(struct ab_walk *w, struct ab_text name,
 	ab_vars_set(w->vars, name, value);
 }
 
-const struct ab_var *ab_walk_value(struct ab_walk *w,
-				   const struct ab_field *field)
+const struct ab_var *ab_walk_value(struct ab_walk *w, const struct ab_field *field)
 {
 	struct ab_var *v = ab_arena_alloc(w->arena, sizeof(*v));
 
@@ -53,8 +48,7 @@ const struct ab_var *ab_walk_value(struct ab_walk *w,
 
 /* The words behind the first are "$1" and so on; "$0" is the shell's name,
  * whatever was called. */
-const struct ab_fields *ab_walk_given(struct ab_walk *w,
-				      const struct ab_field *argv, size_t argc)
+const struct ab_fields *ab_walk_given(struct ab_walk *w, const struct ab_field *argv, size_t argc)
 {
 	struct ab_fields *given = ab_arena_alloc(w->arena, sizeof(*given));
 
@@ -85,8 +79,7 @@ static bool has_all(const struct ab_var *list, const struct ab_var *v)
 const struct ab_var *ab_walk_either(struct ab_walk *w, const struct ab_var *a,
 				    const struct ab_var *b)
 {
-	const struct ab_var *sources[] = { a ? a : &not_known,
-					   b ? b : &not_known };
+	const struct ab_var *sources[] = { a ? a : &not_known, b ? b : &not_known };
 	struct ab_var *list = NULL, **tail = &list;
 	size_t n = 0;
 
@@ -110,8 +103,7 @@ const struct ab_var *ab_walk_either(struct ab_walk *w, const struct ab_var *a,
 }
 
 /* Appending copies: bounded in all, or a loop of it is quadratic. */
-static const struct ab_var *appended(struct ab_walk *w,
-				     const struct ab_var *former,
+static const struct ab_var *appended(struct ab_walk *w, const struct ab_var *former,
 				     const struct ab_var *value)
 {
 	struct ab_var *v = ab_arena_alloc(w->arena, sizeof(*v));
@@ -150,8 +142,7 @@ static const struct ab_var *append_each(struct ab_walk *w, struct ab_text name,
 	return all;
 }
 
-static const struct ab_var *array_value(struct ab_walk *w,
-					const struct ab_eval *e,
+static const struct ab_var *array_value(struct ab_walk *w, const struct ab_eval *e,
 					const struct ab_assign *assign)
 {
 	struct ab_fields *items = ab_arena_alloc(w->arena, sizeof(*items));
@@ -175,8 +166,7 @@ static const struct ab_var *array_value(struct ab_walk *w,
 	return v;
 }
 
-static const struct ab_var *scalar_value(struct ab_walk *w,
-					 const struct ab_eval *e,
+static const struct ab_var *scalar_value(struct ab_walk *w, const struct ab_eval *e,
 					 const struct ab_assign *assign)
 {
 	struct ab_field field = { .text = { "", 0 } };
@@ -200,9 +190,8 @@ void ab_walk_assign(struct ab_walk *w, const struct ab_assign *assign)
 		return;
 	}
 	do {
-		const struct ab_var *v = assign->array
-						 ? array_value(w, &e, assign)
-						 : scalar_value(w, &e, assign);
+		const struct ab_var *v =
+			assign->array ? array_value(w, &e, assign) : scalar_value(w, &e, assign);
 
 		all = first ? v : ab_walk_either(w, all, v);
 		first = false;
@@ -250,8 +239,7 @@ void ab_walk_join_begin(struct ab_walk *w, struct ab_walk_join **ret)
 
 /* Among the newest only: a variable that is found twice has more values than
  * it could have, never fewer. */
-static struct joined *find_joined(struct ab_walk_join *join,
-				  struct ab_text name)
+static struct joined *find_joined(struct ab_walk_join *join, struct ab_text name)
 {
 	struct joined *j = join->vars;
 
@@ -261,8 +249,7 @@ static struct joined *find_joined(struct ab_walk_join *join,
 	return NULL;
 }
 
-static void collect(struct ab_walk *w, struct ab_walk_join *join,
-		    struct ab_text name)
+static void collect(struct ab_walk *w, struct ab_walk_join *join, struct ab_text name)
 {
 	const struct ab_var *value = ab_vars_get(w->vars, name);
 	struct joined *j = find_joined(join, name);
@@ -294,8 +281,7 @@ void ab_walk_join_next(struct ab_walk *w, struct ab_walk_join *join)
 	join->arms++;
 }
 
-void ab_walk_join_end(struct ab_walk *w, struct ab_walk_join *join,
-		      bool exhaustive)
+void ab_walk_join_end(struct ab_walk *w, struct ab_walk_join *join, bool exhaustive)
 {
 	ab_vars_undo(w->vars, join->mark);
 	w->joining--;
@@ -304,8 +290,7 @@ void ab_walk_join_end(struct ab_walk *w, struct ab_walk_join *join,
 		const struct ab_var *value = j->value;
 
 		if (!exhaustive || j->arms < join->arms)
-			value = ab_walk_either(w, ab_vars_get(w->vars, j->name),
-					       value);
+			value = ab_walk_either(w, ab_vars_get(w->vars, j->name), value);
 		ab_walk_set(w, j->name, value);
 	}
 }

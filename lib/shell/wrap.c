@@ -39,16 +39,14 @@ void ab_wrap_argv(struct ab_wrapping *w, size_t from)
 	}
 }
 
-struct ab_inner *ab_wrap_script(struct ab_wrapping *w,
-				const struct ab_field *script)
+struct ab_inner *ab_wrap_script(struct ab_wrapping *w, const struct ab_field *script)
 {
 	struct ab_inner *inner = ab_wrap_add(w, AB_INNER_SCRIPT);
 
 	inner->script = *script;
 	/* What cannot be read, or is somebody else's, is more than its
 	 * commands. */
-	if (script->unknown ||
-	    script->taint & (AB_TAINT_NETWORK | AB_TAINT_DECODED))
+	if (script->unknown || script->taint & (AB_TAINT_NETWORK | AB_TAINT_DECODED))
 		w->transparent = false;
 	return inner;
 }
@@ -102,8 +100,7 @@ struct ab_field ab_wrap_unknown(struct ab_span range, unsigned taint)
 	};
 }
 
-struct ab_field ab_wrap_join(struct ab_arena *arena, const struct ab_field *v,
-			     size_t n)
+struct ab_field ab_wrap_join(struct ab_arena *arena, const struct ab_field *v, size_t n)
 {
 	struct ab_field joined = v[0];
 	size_t len = n - 1;
@@ -135,9 +132,8 @@ struct ab_field ab_wrap_join(struct ab_arena *arena, const struct ab_field *v,
 	return joined;
 }
 
-const char *ab_wrap_replace(struct ab_arena *arena, struct ab_text in,
-			    struct ab_text mark, struct ab_text by,
-			    uint32_t *ret_len)
+const char *ab_wrap_replace(struct ab_arena *arena, struct ab_text in, struct ab_text mark,
+			    struct ab_text by, uint32_t *ret_len)
 {
 	size_t found = 0, len;
 	char *text, *p;
@@ -171,12 +167,10 @@ const char *ab_wrap_replace(struct ab_arena *arena, struct ab_text in,
 static const struct ab_wrapper *find_row(struct ab_text name)
 {
 	const struct ab_wrapper *row =
-		ab_lookup(ab_wrappers, ab_nwrappers, sizeof(*row),
-			  sizeof(row->name), name);
+		ab_lookup(ab_wrappers, ab_nwrappers, sizeof(*row), sizeof(row->name), name);
 
 	if (row && row->same[0])
-		row = find_row((struct ab_text){ row->same,
-						 (uint32_t)strlen(row->same) });
+		row = find_row((struct ab_text){ row->same, (uint32_t)strlen(row->same) });
 	return row;
 }
 
@@ -189,8 +183,8 @@ static struct ab_opts opts_of(const struct ab_wrapper *row)
 	if (opts.longs[0] != '.')
 		return opts;
 	name = (struct ab_text){ row->name, (uint32_t)strlen(row->name) };
-	more = ab_lookup(ab_wrapper_longs, ab_nwrapper_longs, sizeof(*more),
-			 sizeof(more->name), name);
+	more = ab_lookup(ab_wrapper_longs, ab_nwrapper_longs, sizeof(*more), sizeof(more->name),
+			 name);
 	opts.longs = more ? more->longs : NULL;
 	return opts;
 }
@@ -198,34 +192,20 @@ static struct ab_opts opts_of(const struct ab_wrapper *row)
 static void read_row(struct ab_wrapping *w)
 {
 	static ab_wrap_reader *const readers[] = {
-		[AB_WRAP_PLAIN] = ab_wrap_plain,
-		[AB_WRAP_SUB] = ab_wrap_sub,
-		[AB_WRAP_SH] = ab_wrap_sh,
-		[AB_WRAP_EVAL] = ab_wrap_eval,
-		[AB_WRAP_TRAP] = ab_wrap_trap,
-		[AB_WRAP_ALIAS] = ab_wrap_alias,
-		[AB_WRAP_SOURCE] = ab_wrap_source,
-		[AB_WRAP_AT] = ab_wrap_at,
-		[AB_WRAP_XARGS] = ab_wrap_xargs,
-		[AB_WRAP_PARALLEL] = ab_wrap_parallel,
-		[AB_WRAP_FIND] = ab_wrap_find,
-		[AB_WRAP_FD] = ab_wrap_fd,
-		[AB_WRAP_GIT] = ab_wrap_git,
-		[AB_WRAP_KEYS] = ab_wrap_keys,
-		[AB_WRAP_EACH] = ab_wrap_each,
-		[AB_WRAP_BWRAP] = ab_wrap_bwrap,
-		[AB_WRAP_ENV] = ab_wrap_env,
-		[AB_WRAP_RUNUSER] = ab_wrap_runuser,
-		[AB_WRAP_FILE] = ab_wrap_file,
-		[AB_WRAP_SSH] = ab_wrap_ssh,
-		[AB_WRAP_TAR] = ab_wrap_tar,
-		[AB_WRAP_ZIP] = ab_wrap_zip,
-		[AB_WRAP_EDITOR] = ab_wrap_editor,
-		[AB_WRAP_PAGER] = ab_wrap_pager,
-		[AB_WRAP_MAKE] = ab_wrap_make,
-		[AB_WRAP_SED] = ab_wrap_sed,
-		[AB_WRAP_GDB] = ab_wrap_gdb,
-		[AB_WRAP_SQLITE] = ab_wrap_sqlite,
+		[AB_WRAP_PLAIN] = ab_wrap_plain,   [AB_WRAP_SUB] = ab_wrap_sub,
+		[AB_WRAP_SH] = ab_wrap_sh,	   [AB_WRAP_EVAL] = ab_wrap_eval,
+		[AB_WRAP_TRAP] = ab_wrap_trap,	   [AB_WRAP_ALIAS] = ab_wrap_alias,
+		[AB_WRAP_SOURCE] = ab_wrap_source, [AB_WRAP_AT] = ab_wrap_at,
+		[AB_WRAP_XARGS] = ab_wrap_xargs,   [AB_WRAP_PARALLEL] = ab_wrap_parallel,
+		[AB_WRAP_FIND] = ab_wrap_find,	   [AB_WRAP_FD] = ab_wrap_fd,
+		[AB_WRAP_GIT] = ab_wrap_git,	   [AB_WRAP_KEYS] = ab_wrap_keys,
+		[AB_WRAP_EACH] = ab_wrap_each,	   [AB_WRAP_BWRAP] = ab_wrap_bwrap,
+		[AB_WRAP_ENV] = ab_wrap_env,	   [AB_WRAP_RUNUSER] = ab_wrap_runuser,
+		[AB_WRAP_FILE] = ab_wrap_file,	   [AB_WRAP_SSH] = ab_wrap_ssh,
+		[AB_WRAP_TAR] = ab_wrap_tar,	   [AB_WRAP_ZIP] = ab_wrap_zip,
+		[AB_WRAP_EDITOR] = ab_wrap_editor, [AB_WRAP_PAGER] = ab_wrap_pager,
+		[AB_WRAP_MAKE] = ab_wrap_make,	   [AB_WRAP_SED] = ab_wrap_sed,
+		[AB_WRAP_GDB] = ab_wrap_gdb,	   [AB_WRAP_SQLITE] = ab_wrap_sqlite,
 	};
 
 	w->transparent = w->row->transparent;
@@ -251,8 +231,7 @@ void ab_wrap_sub(struct ab_wrapping *w)
 	memcpy(name, w->row->name, len);
 	name[len] = ' ';
 	memcpy(name + len + 1, walk.value.text.s, walk.value.text.len);
-	row = find_row((struct ab_text){ name, (uint32_t)len + 1 +
-						       walk.value.text.len });
+	row = find_row((struct ab_text){ name, (uint32_t)len + 1 + walk.value.text.len });
 	if (!row)
 		return;
 	w->row = row;
@@ -268,15 +247,13 @@ static void read_code(struct ab_arena *arena, const struct ab_simple *command,
 	struct ab_oneliner found;
 	struct ab_field code;
 
-	if (!ab_code_language(command->name, &language) ||
-	    !ab_code_text(command, language, &code))
+	if (!ab_code_language(command->name, &language) || !ab_code_text(command, language, &code))
 		return;
 	ab_code_read(arena, language, &code, &found);
 	ret->inners = found.inners;
 }
 
-void ab_unwrap(struct ab_arena *arena, const struct ab_simple *command,
-	       struct ab_unwrapped *ret)
+void ab_unwrap(struct ab_arena *arena, const struct ab_simple *command, struct ab_unwrapped *ret)
 {
 	static const struct ab_wrapper file = { .read = AB_WRAP_FILE };
 	struct ab_wrapping w = { .arena = arena,

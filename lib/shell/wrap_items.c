@@ -9,8 +9,7 @@ enum { ITEMS_MAX = 64, BYTES_MAX = 1 << 18 };
 
 static const struct ab_text braces = { "{}", 2 };
 
-static void add_item(struct ab_arena *arena, struct ab_fields *list,
-		     struct ab_field item)
+static void add_item(struct ab_arena *arena, struct ab_fields *list, struct ab_field item)
 {
 	if (list->len == list->room) {
 		size_t room = list->room ? 2 * list->room : 8;
@@ -24,12 +23,10 @@ static void add_item(struct ab_arena *arena, struct ab_fields *list,
 	list->v[list->len++] = item;
 }
 
-static struct ab_field item_of(const struct ab_data *in, const char *s,
-			       size_t len)
+static struct ab_field item_of(const struct ab_data *in, const char *s, size_t len)
 {
 	struct ab_field like = { .taint = in->taint, .range = in->range };
-	struct ab_field item =
-		ab_wrap_field(&like, (struct ab_text){ s, (uint32_t)len });
+	struct ab_field item = ab_wrap_field(&like, (struct ab_text){ s, (uint32_t)len });
 
 	if (in->verbatim != AB_NOT_VERBATIM)
 		item.verbatim = in->verbatim + (uint32_t)(s - in->text.s);
@@ -49,8 +46,8 @@ static bool is_quote(char c)
 }
 
 /* One word as xargs reads it: quotes and backslashes are taken away. */
-static const char *take_word(struct ab_arena *arena, const struct ab_data *in,
-			     const char *s, struct ab_fields *list)
+static const char *take_word(struct ab_arena *arena, const struct ab_data *in, const char *s,
+			     struct ab_fields *list)
 {
 	const char *end = in->text.s + in->text.len, *from = s;
 	char quote = 0, *text, *p;
@@ -81,8 +78,7 @@ static const char *take_word(struct ab_arena *arena, const struct ab_data *in,
 	return s;
 }
 
-static void split_words(struct ab_arena *arena, const struct ab_data *in,
-			struct ab_fields *list)
+static void split_words(struct ab_arena *arena, const struct ab_data *in, struct ab_fields *list)
 {
 	const char *s = in->text.s, *end = s + in->text.len;
 
@@ -94,8 +90,8 @@ static void split_words(struct ab_arena *arena, const struct ab_data *in,
 	}
 }
 
-static void split_at(struct ab_arena *arena, const struct ab_data *in,
-		     char separator, struct ab_fields *list)
+static void split_at(struct ab_arena *arena, const struct ab_data *in, char separator,
+		     struct ab_fields *list)
 {
 	const char *s = in->text.s, *end = s + in->text.len;
 
@@ -115,15 +111,14 @@ static void split_at(struct ab_arena *arena, const struct ab_data *in,
 
 /* The items in what is read. A NUL in it may also be what is not known: it
  * is never a place to split at. */
-static void read_items(struct ab_wrapping *w, const struct ab_data *in,
-		       char separator, struct ab_fields *list)
+static void read_items(struct ab_wrapping *w, const struct ab_data *in, char separator,
+		       struct ab_fields *list)
 {
 	if (in->none)
 		return;
 	if (in->text.len == 0) {
 		if (in->unknown)
-			add_item(w->arena, list,
-				 ab_wrap_unknown(in->range, in->taint));
+			add_item(w->arena, list, ab_wrap_unknown(in->range, in->taint));
 	} else if (separator) {
 		split_at(w->arena, in, separator, list);
 	} else {
@@ -133,19 +128,16 @@ static void read_items(struct ab_wrapping *w, const struct ab_data *in,
 
 /* The words with the mark replaced, as a command of its own. True: there was
  * one to replace. */
-static bool add_replaced(struct ab_wrapping *w, const struct ab_field *v,
-			 size_t n, struct ab_text mark,
-			 const struct ab_field *item, bool append)
+static bool add_replaced(struct ab_wrapping *w, const struct ab_field *v, size_t n,
+			 struct ab_text mark, const struct ab_field *item, bool append)
 {
-	struct ab_field *argv =
-		ab_arena_alloc(w->arena, (n + 1) * sizeof(*argv));
+	struct ab_field *argv = ab_arena_alloc(w->arena, (n + 1) * sizeof(*argv));
 	struct ab_inner *inner;
 	bool found = false;
 
 	for (size_t i = 0; i < n; i++) {
 		uint32_t len;
-		const char *text = ab_wrap_replace(w->arena, v[i].text, mark,
-						   item->text, &len);
+		const char *text = ab_wrap_replace(w->arena, v[i].text, mark, item->text, &len);
 
 		argv[i] = v[i];
 		if (!text)
@@ -166,8 +158,8 @@ static bool add_replaced(struct ab_wrapping *w, const struct ab_field *v,
 }
 
 /* One command for each item; parallel gives the words to a shell. */
-static void add_each(struct ab_wrapping *w, size_t at, struct ab_text mark,
-		     struct ab_fields *items, bool append)
+static void add_each(struct ab_wrapping *w, size_t at, struct ab_text mark, struct ab_fields *items,
+		     bool append)
 {
 	size_t bytes = 0, n = items->len;
 
@@ -179,30 +171,25 @@ static void add_each(struct ab_wrapping *w, size_t at, struct ab_text mark,
 		n = 0;
 	for (size_t i = 0; i < n; i++)
 		if (items->v[i].text.len <= BYTES_MAX / ITEMS_MAX)
-			add_replaced(w, w->argv + at, w->argc - at, mark,
-				     &items->v[i], append);
+			add_replaced(w, w->argv + at, w->argc - at, mark, &items->v[i], append);
 		else
 			n = 0;
 	if (n < items->len) {
-		struct ab_field any = ab_wrap_unknown(w->command->in.range,
-						      w->command->in.taint);
+		struct ab_field any = ab_wrap_unknown(w->command->in.range, w->command->in.taint);
 
 		add_replaced(w, w->argv + at, w->argc - at, mark, &any, append);
 	}
 }
 
 /* Without -I the items follow the words. */
-static void add_appended(struct ab_wrapping *w, size_t at,
-			 const struct ab_fields *items)
+static void add_appended(struct ab_wrapping *w, size_t at, const struct ab_fields *items)
 {
 	size_t n = w->argc - at;
-	struct ab_field *argv =
-		ab_arena_alloc(w->arena, (n + items->len + 1) * sizeof(*argv));
+	struct ab_field *argv = ab_arena_alloc(w->arena, (n + items->len + 1) * sizeof(*argv));
 	struct ab_inner *inner;
 
 	if (n == 0) {
-		argv[0] = ab_wrap_field(&w->argv[0],
-					(struct ab_text){ "echo", 4 });
+		argv[0] = ab_wrap_field(&w->argv[0], (struct ab_text){ "echo", 4 });
 		n = 1;
 	} else {
 		memcpy(argv, w->argv + at, n * sizeof(*argv));
@@ -242,8 +229,7 @@ void ab_wrap_xargs(struct ab_wrapping *w)
 			at = walk.index;
 			break;
 		}
-		if (ab_opt_is(&walk, what, 'I', "replace") ||
-		    ab_opt_is(&walk, what, 'J', NULL))
+		if (ab_opt_is(&walk, what, 'I', "replace") || ab_opt_is(&walk, what, 'J', NULL))
 			mark = walk.value.text.len ? walk.value.text : braces;
 		else if (ab_opt_is(&walk, what, 'i', NULL))
 			mark = braces;
@@ -251,8 +237,7 @@ void ab_wrap_xargs(struct ab_wrapping *w)
 			whole = !(separator = separator_of(&walk.value));
 		else if (ab_opt_is(&walk, what, '0', "null"))
 			whole = true;
-		else if (ab_opt_is(&walk, what, 'a', "arg-file") &&
-			 walk.value.text.s)
+		else if (ab_opt_is(&walk, what, 'a', "arg-file") && walk.value.text.s)
 			file = &w->argv[walk.next - 1];
 	}
 	if (file && ab_files_read(w->command, file))
@@ -264,17 +249,14 @@ void ab_wrap_xargs(struct ab_wrapping *w)
 				       .range = w->command->range,
 				       .verbatim = AB_NOT_VERBATIM };
 	if (whole && !in.none && in.text.len)
-		add_item(w->arena, &items,
-			 item_of(&in, in.text.s, in.text.len));
+		add_item(w->arena, &items, item_of(&in, in.text.s, in.text.len));
 	else
-		read_items(w, &in, mark.len && !separator ? '\n' : separator,
-			   &items);
+		read_items(w, &in, mark.len && !separator ? '\n' : separator, &items);
 	if (mark.len && items.len)
 		add_each(w, at, mark, &items, false);
 	else
 		add_appended(w, at, &items);
-	if (at < w->argc && ab_field_opens_unknown(&w->argv[at]) &&
-	    at + 1 < w->argc)
+	if (at < w->argc && ab_field_opens_unknown(&w->argv[at]) && at + 1 < w->argc)
 		add_appended(w, at + 1, &items);
 }
 
@@ -285,8 +267,7 @@ static void join_inners(struct ab_wrapping *w, struct ab_inner *inner)
 		if (inner->argc == 0)
 			continue;
 		inner->kind = AB_INNER_SCRIPT;
-		inner->script =
-			ab_wrap_join(w->arena, inner->argv, inner->argc);
+		inner->script = ab_wrap_join(w->arena, inner->argv, inner->argc);
 	}
 }
 
@@ -353,15 +334,13 @@ static struct ab_field below(struct ab_arena *arena, const struct ab_field *top,
 	return f;
 }
 
-static const struct ab_field here = { .text = { ".", 1 },
-				      .verbatim = AB_NOT_VERBATIM };
+static const struct ab_field here = { .text = { ".", 1 }, .verbatim = AB_NOT_VERBATIM };
 
 enum { TOPS_MAX = 16 };
 
 /* The command in argv[from..to), once for each start path. */
-static void add_below(struct ab_wrapping *w, size_t from, size_t to,
-		      const struct ab_field *tops, size_t ntops,
-		      const struct ab_field *name, bool append)
+static void add_below(struct ab_wrapping *w, size_t from, size_t to, const struct ab_field *tops,
+		      size_t ntops, const struct ab_field *name, bool append)
 {
 	struct ab_span range = { 0 };
 
@@ -371,28 +350,26 @@ static void add_below(struct ab_wrapping *w, size_t from, size_t to,
 	for (size_t i = 0; i < ntops && i < TOPS_MAX; i++) {
 		struct ab_field item = below(w->arena, &tops[i], range, name);
 
-		if (!add_replaced(w, w->argv + from, to - from, braces, &item,
-				  append))
+		if (!add_replaced(w, w->argv + from, to - from, braces, &item, append))
 			return;
 	}
 	if (ntops > TOPS_MAX) {
 		struct ab_field any = ab_wrap_unknown(range, 0);
 
-		add_replaced(w, w->argv + from, to - from, braces, &any,
-			     append);
+		add_replaced(w, w->argv + from, to - from, braces, &any, append);
 	}
 }
 
 static bool is_exec(const struct ab_field *f)
 {
-	return ab_field_is(f, "-exec") || ab_field_is(f, "-execdir") ||
-	       ab_field_is(f, "-ok") || ab_field_is(f, "-okdir");
+	return ab_field_is(f, "-exec") || ab_field_is(f, "-execdir") || ab_field_is(f, "-ok") ||
+	       ab_field_is(f, "-okdir");
 }
 
 static bool is_expression(const struct ab_field *f)
 {
-	return f->text.len > 0 && (f->text.s[0] == '-' || f->text.s[0] == '(' ||
-				   f->text.s[0] == '!');
+	return f->text.len > 0 &&
+	       (f->text.s[0] == '-' || f->text.s[0] == '(' || f->text.s[0] == '!');
 }
 
 /* The name that all must have; NULL: there is none, or not one only. */
@@ -403,8 +380,8 @@ static const struct ab_field *only_name(const struct ab_wrapping *w)
 	for (size_t i = 1; i + 1 < w->argc; i++) {
 		const struct ab_field *f = &w->argv[i];
 
-		if (ab_field_is(f, "-o") || ab_field_is(f, "-or") ||
-		    ab_field_is(f, "!") || ab_field_is(f, "-not"))
+		if (ab_field_is(f, "-o") || ab_field_is(f, "-or") || ab_field_is(f, "!") ||
+		    ab_field_is(f, "-not"))
 			return NULL;
 		if (ab_field_is(f, "-name") || ab_field_is(f, "-iname"))
 			name = &w->argv[++i];
@@ -417,8 +394,7 @@ void ab_wrap_find(struct ab_wrapping *w)
 	const struct ab_field *tops, *name = only_name(w);
 	size_t i = 1, ntops;
 
-	while (i < w->argc && (ab_field_is(&w->argv[i], "-H") ||
-			       ab_field_is(&w->argv[i], "-L") ||
+	while (i < w->argc && (ab_field_is(&w->argv[i], "-H") || ab_field_is(&w->argv[i], "-L") ||
 			       ab_field_is(&w->argv[i], "-P")))
 		i++;
 	tops = w->argv + i;
@@ -435,8 +411,7 @@ void ab_wrap_find(struct ab_wrapping *w)
 		if (!is_exec(&w->argv[i++]))
 			continue;
 		while (i < w->argc && !ab_field_is(&w->argv[i], ";") &&
-		       !(ab_field_is(&w->argv[i], "+") &&
-			 ab_field_is(&w->argv[i - 1], "{}")))
+		       !(ab_field_is(&w->argv[i], "+") && ab_field_is(&w->argv[i - 1], "{}")))
 			i++;
 		add_below(w, from, i, tops, ntops, name, false);
 	}
@@ -451,10 +426,8 @@ void ab_wrap_fd(struct ab_wrapping *w)
 	enum ab_opt what;
 
 	for (size_t i = 1; i < w->argc && !at; i++)
-		if (ab_field_is(&w->argv[i], "-x") ||
-		    ab_field_is(&w->argv[i], "-X") ||
-		    ab_field_is(&w->argv[i], "--exec") ||
-		    ab_field_is(&w->argv[i], "--exec-batch"))
+		if (ab_field_is(&w->argv[i], "-x") || ab_field_is(&w->argv[i], "-X") ||
+		    ab_field_is(&w->argv[i], "--exec") || ab_field_is(&w->argv[i], "--exec-batch"))
 			at = i + 1;
 	if (!at)
 		return;

@@ -9,8 +9,7 @@
 #include "shell/wrapper.h"
 
 /* The bytes [from, to). Only they are looked at: a long text has many lines. */
-static struct ab_field slice(const struct ab_field *f, uint32_t from,
-			     uint32_t to)
+static struct ab_field slice(const struct ab_field *f, uint32_t from, uint32_t to)
 {
 	struct ab_field part = *f;
 
@@ -31,8 +30,7 @@ static bool starts_with_case(struct ab_text t, const char *s)
 /* ssh -o ProxyCommand=CMD, -o "ProxyCommand CMD": on this side. */
 static void read_ssh_setting(struct ab_wrapping *w, const struct ab_field *f)
 {
-	static const char settings[][18] = { "proxycommand", "localcommand",
-						"knownhostscommand" };
+	static const char settings[][18] = { "proxycommand", "localcommand", "knownhostscommand" };
 
 	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
 		uint32_t at = (uint32_t)strlen(settings[i]);
@@ -79,8 +77,7 @@ void ab_wrap_tar(struct ab_wrapping *w)
 void ab_wrap_zip(struct ab_wrapping *w)
 {
 	for (size_t i = 1; i + 1 < w->argc; i++)
-		if (ab_field_is(&w->argv[i], "-TT") ||
-		    ab_field_is(&w->argv[i], "--unzip-command"))
+		if (ab_field_is(&w->argv[i], "-TT") || ab_field_is(&w->argv[i], "--unzip-command"))
 			ab_wrap_script(w, &w->argv[i + 1]);
 }
 
@@ -94,8 +91,8 @@ static bool is_word(char c)
  * stands before the "!" is a range and at most two words; "q!" and "w! FILE"
  * have none before it.
  */
-static void read_editor_line(struct ab_wrapping *w, const struct ab_field *like,
-			     uint32_t from, uint32_t to)
+static void read_editor_line(struct ab_wrapping *w, const struct ab_field *like, uint32_t from,
+			     uint32_t to)
 {
 	const char *s = like->text.s;
 	struct ab_field script;
@@ -117,16 +114,13 @@ static void read_editor_line(struct ab_wrapping *w, const struct ab_field *like,
 	ab_wrap_script(w, &script);
 }
 
-static void read_editor_lines(struct ab_wrapping *w,
-			      const struct ab_field *text)
+static void read_editor_lines(struct ab_wrapping *w, const struct ab_field *text)
 {
 	uint32_t from = 0;
 
 	while (from < text->text.len) {
-		const char *end = memchr(text->text.s + from, '\n',
-					 text->text.len - from);
-		uint32_t to =
-			end ? (uint32_t)(end - text->text.s) : text->text.len;
+		const char *end = memchr(text->text.s + from, '\n', text->text.len - from);
+		uint32_t to = end ? (uint32_t)(end - text->text.s) : text->text.len;
 
 		read_editor_line(w, text, from, to);
 		from = to + 1;
@@ -145,8 +139,7 @@ void ab_wrap_editor(struct ab_wrapping *w)
 		if (f->text.len > 1 && f->text.s[0] == '+') {
 			text = ab_wrap_rest(f, 1);
 			read_editor_lines(w, &text);
-		} else if ((ab_field_is(f, "-c") || ab_field_is(f, "--cmd")) &&
-			   i + 1 < w->argc) {
+		} else if ((ab_field_is(f, "-c") || ab_field_is(f, "--cmd")) && i + 1 < w->argc) {
 			read_editor_lines(w, &w->argv[++i]);
 		}
 	}
@@ -163,11 +156,9 @@ void ab_wrap_pager(struct ab_wrapping *w)
 		uint32_t at = 0;
 		struct ab_field script;
 
-		while (at < w->argv[i].text.len && at < 2 &&
-		       w->argv[i].text.s[at] == '+')
+		while (at < w->argv[i].text.len && at < 2 && w->argv[i].text.s[at] == '+')
 			at++;
-		if (!at || at + 1 >= w->argv[i].text.len ||
-		    w->argv[i].text.s[at] != '!')
+		if (!at || at + 1 >= w->argv[i].text.len || w->argv[i].text.s[at] != '!')
 			continue;
 		script = ab_wrap_rest(&w->argv[i], at + 1);
 		ab_wrap_script(w, &script);
@@ -176,8 +167,8 @@ void ab_wrap_pager(struct ab_wrapping *w)
 
 /* One line of a makefile: the recipe behind a tab or "x:;", $(shell CMD). What
  * make itself puts in is not known, so such a recipe is left alone. */
-static void read_make_line(struct ab_wrapping *w, const struct ab_field *like,
-			   uint32_t from, uint32_t to)
+static void read_make_line(struct ab_wrapping *w, const struct ab_field *like, uint32_t from,
+			   uint32_t to)
 {
 	static const char shell[] = "$(shell ";
 	struct ab_field line = slice(like, from, to), script;
@@ -185,9 +176,8 @@ static void read_make_line(struct ab_wrapping *w, const struct ab_field *like,
 
 	at = memmem(line.text.s, line.text.len, shell, sizeof(shell) - 1);
 	if (at) {
-		script = ab_wrap_rest(&line, (uint32_t)(at - line.text.s) +
-						     (uint32_t)sizeof(shell) -
-						     1);
+		script = ab_wrap_rest(&line,
+				      (uint32_t)(at - line.text.s) + (uint32_t)sizeof(shell) - 1);
 		at = memrchr(script.text.s, ')', script.text.len);
 		if (at)
 			script.text.len = (uint32_t)(at - script.text.s);
@@ -212,10 +202,8 @@ static void read_makefile(struct ab_wrapping *w, const struct ab_field *text)
 	uint32_t from = 0;
 
 	while (from < text->text.len) {
-		const char *end = memchr(text->text.s + from, '\n',
-					 text->text.len - from);
-		uint32_t to =
-			end ? (uint32_t)(end - text->text.s) : text->text.len;
+		const char *end = memchr(text->text.s + from, '\n', text->text.len - from);
+		uint32_t to = end ? (uint32_t)(end - text->text.s) : text->text.len;
 
 		if (to > from)
 			read_make_line(w, text, from, to);
@@ -236,8 +224,7 @@ void ab_wrap_make(struct ab_wrapping *w)
 		if (ab_opt_is(&walk, what, 'E', "eval") && walk.value.text.s)
 			read_makefile(w, &walk.value);
 		if (!ab_opt_is(&walk, what, 'f', "file") || in->none ||
-		    (!ab_field_is(&walk.value, "-") &&
-		     !ab_field_is(&walk.value, "/dev/stdin")))
+		    (!ab_field_is(&walk.value, "-") && !ab_field_is(&walk.value, "/dev/stdin")))
 			continue;
 		text = ab_data_field(in);
 		read_makefile(w, &text);
@@ -245,8 +232,7 @@ void ab_wrap_make(struct ab_wrapping *w)
 }
 
 /* "\/" and "\n" of a replacement; what it takes from the line is not known. */
-static struct ab_field unescaped(struct ab_wrapping *w,
-				 const struct ab_field *f)
+static struct ab_field unescaped(struct ab_wrapping *w, const struct ab_field *f)
 {
 	char *text = ab_arena_alloc(w->arena, f->text.len + 1), *p = text;
 
@@ -291,8 +277,7 @@ void ab_wrap_gdb(struct ab_wrapping *w)
 		const struct ab_field *f = &w->argv[i + 1];
 		struct ab_field script;
 
-		if (!ab_listed("-ex --ex -iex --eval-command -eval-command",
-			       w->argv[i].text))
+		if (!ab_listed("-ex --ex -iex --eval-command -eval-command", w->argv[i].text))
 			continue;
 		if (ab_text_starts(f->text, "!"))
 			script = ab_wrap_rest(f, 1);

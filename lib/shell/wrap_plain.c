@@ -19,8 +19,7 @@ struct way {
 
 static bool is_letter_or_digit(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	       (c >= '0' && c <= '9');
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
 static bool has_letter(const char *letters, char letter)
@@ -48,15 +47,13 @@ static const char *folder(struct ab_wrapping *w, const struct ab_field *dir)
 		return name;
 	if (cwd.len == 0 || memchr(cwd.s, AB_UNKNOWN, cwd.len))
 		return NULL;
-	return ab_arena_cat(
-		w->arena,
-		ab_arena_cat(w->arena, ab_arena_ndup(w->arena, cwd.s, cwd.len),
-			     "/"),
-		name);
+	return ab_arena_cat(w->arena,
+			    ab_arena_cat(w->arena, ab_arena_ndup(w->arena, cwd.s, cwd.len), "/"),
+			    name);
 }
 
-static void see_option(struct ab_wrapping *w, struct way *way,
-		       const struct ab_opt_walk *walk, enum ab_opt what)
+static void see_option(struct ab_wrapping *w, struct way *way, const struct ab_opt_walk *walk,
+		       enum ab_opt what)
 {
 	const struct ab_wrapper *row = way->row;
 	char c = what == AB_OPT_LETTER ? walk->letter : 0;
@@ -76,18 +73,15 @@ static void see_option(struct ab_wrapping *w, struct way *way,
 		way->dir = folder(w, &walk->value);
 }
 
-static bool take_assignment(struct ab_wrapping *w, struct way *way,
-			    const struct ab_field *f)
+static bool take_assignment(struct ab_wrapping *w, struct way *way, const struct ab_field *f)
 {
-	const char *equals =
-		f->text.len ? memchr(f->text.s, '=', f->text.len) : NULL;
+	const char *equals = f->text.len ? memchr(f->text.s, '=', f->text.len) : NULL;
 	uint32_t len;
 
 	if (!equals || equals == f->text.s)
 		return false;
 	if (!way->bindings)
-		way->bindings = ab_arena_alloc(
-			w->arena, w->argc * sizeof(*way->bindings));
+		way->bindings = ab_arena_alloc(w->arena, w->argc * sizeof(*way->bindings));
 	len = (uint32_t)(equals - f->text.s);
 	way->bindings[way->nbindings++] = (struct ab_binding){
 		.name = { f->text.s, len },
@@ -97,8 +91,7 @@ static bool take_assignment(struct ab_wrapping *w, struct way *way,
 }
 
 /* True: this operand is not yet the command. */
-static bool pass_operand(struct ab_wrapping *w, struct way *way,
-			 const struct ab_field *f)
+static bool pass_operand(struct ab_wrapping *w, struct way *way, const struct ab_field *f)
 {
 	if (ab_field_is(f, "-") && way->operands == 0)
 		return true;
@@ -111,8 +104,7 @@ static bool pass_operand(struct ab_wrapping *w, struct way *way,
 	return true;
 }
 
-static void finish(struct ab_wrapping *w, struct way *way,
-		   struct ab_inner **from)
+static void finish(struct ab_wrapping *w, struct way *way, struct ab_inner **from)
 {
 	for (struct ab_inner *i = *from; i; i = i->next) {
 		i->bindings = way->bindings;
@@ -128,15 +120,13 @@ static void finish(struct ab_wrapping *w, struct way *way,
 static void take_command(struct ab_wrapping *w, struct way *way, size_t at)
 {
 	if ((way->joined || always(way->row->joined)) && !way->plain) {
-		struct ab_field script =
-			ab_wrap_join(w->arena, w->argv + at, w->argc - at);
+		struct ab_field script = ab_wrap_join(w->arena, w->argv + at, w->argc - at);
 
 		ab_wrap_script(w, &script);
 		return;
 	}
 	ab_wrap_argv(w, at);
-	for (size_t i = 0; i < way->unknown && at + i + 1 < w->argc && i < 4;
-	     i++)
+	for (size_t i = 0; i < way->unknown && at + i + 1 < w->argc && i < 4; i++)
 		ab_wrap_argv(w, at + i + 1);
 }
 
@@ -183,19 +173,16 @@ void ab_wrap_env(struct ab_wrapping *w)
 	enum ab_opt what;
 
 	ab_opt_begin(&walk, &w->opts, w->argv, w->argc);
-	while ((what = ab_opt_next(&walk)) != AB_OPT_END &&
-	       what != AB_OPT_OPERAND) {
+	while ((what = ab_opt_next(&walk)) != AB_OPT_END && what != AB_OPT_OPERAND) {
 		struct ab_field *words, script;
 		size_t n;
 
-		if (!ab_opt_is(&walk, what, 'S', "split-string") ||
-		    !walk.value.text.s)
+		if (!ab_opt_is(&walk, what, 'S', "split-string") || !walk.value.text.s)
 			continue;
 		n = w->argc - walk.next + 1;
 		words = ab_arena_alloc(w->arena, n * sizeof(*words));
 		words[0] = walk.value;
-		memcpy(words + 1, w->argv + walk.next,
-		       (n - 1) * sizeof(*words));
+		memcpy(words + 1, w->argv + walk.next, (n - 1) * sizeof(*words));
 		script = ab_wrap_join(w->arena, words, n);
 		ab_wrap_script(w, &script);
 		return;

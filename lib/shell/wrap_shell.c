@@ -5,11 +5,11 @@
 
 /* How a shell was called. */
 struct call {
-	bool command; /* -c */
-	bool input; /* -s */
-	bool dry; /* -n: it is read, nothing is run */
+	bool command;	  /* -c */
+	bool input;	  /* -s */
+	bool dry;	  /* -n: it is read, nothing is run */
 	bool interactive; /* -i: then -n does not matter */
-	size_t at; /* the first operand */
+	size_t at;	  /* the first operand */
 };
 
 static bool is_option(const struct ab_field *f)
@@ -74,14 +74,12 @@ static const struct ab_fields *positional(struct ab_wrapping *w, size_t from)
 
 	fields->len = w->argc - from;
 	fields->room = fields->len;
-	fields->v = ab_arena_alloc(w->arena,
-				   (fields->len + 1) * sizeof(*fields->v));
+	fields->v = ab_arena_alloc(w->arena, (fields->len + 1) * sizeof(*fields->v));
 	memcpy(fields->v, w->argv + from, fields->len * sizeof(*fields->v));
 	return fields;
 }
 
-static void run_data(struct ab_wrapping *w, const struct ab_data *data,
-		     size_t args)
+static void run_data(struct ab_wrapping *w, const struct ab_data *data, size_t args)
 {
 	struct ab_field script = ab_data_field(data);
 
@@ -132,8 +130,7 @@ void ab_wrap_file(struct ab_wrapping *w)
 	while ((known = ab_files_next(w->command, &w->argv[0], known)))
 		if (known->data.text.len > 1
 			    ? is_for_shell(known->data.text)
-			    : name.len > 3 && memcmp(name.s + name.len - 3,
-						     ".sh", 3) == 0)
+			    : name.len > 3 && memcmp(name.s + name.len - 3, ".sh", 3) == 0)
 			run_data(w, &known->data, 0);
 }
 
@@ -149,8 +146,7 @@ void ab_wrap_sh(struct ab_wrapping *w)
 
 		/* Words that may be none: the text may be the next. */
 		for (; at < w->argc; at++) {
-			ab_wrap_script(w, &w->argv[at])->positional =
-				positional(w, at + 1);
+			ab_wrap_script(w, &w->argv[at])->positional = positional(w, at + 1);
 			if (!w->argv[at].splits || at > call.at + 2)
 				break;
 		}
@@ -185,8 +181,8 @@ void ab_wrap_trap(struct ab_wrapping *w)
 	size_t at = w->argc > 1 && ab_field_is(&w->argv[1], "--") ? 2 : 1;
 	const struct ab_field *action = &w->argv[at];
 
-	if (at + 1 >= w->argc || action->text.len == 0 ||
-	    action->text.s[0] == '-' || is_number(action))
+	if (at + 1 >= w->argc || action->text.len == 0 || action->text.s[0] == '-' ||
+	    is_number(action))
 		return;
 	ab_wrap_script(w, action);
 }
@@ -195,9 +191,7 @@ void ab_wrap_alias(struct ab_wrapping *w)
 {
 	for (size_t i = 1; i < w->argc; i++) {
 		const struct ab_field *f = &w->argv[i];
-		const char *equals =
-			f->text.len ? memchr(f->text.s, '=', f->text.len)
-				    : NULL;
+		const char *equals = f->text.len ? memchr(f->text.s, '=', f->text.len) : NULL;
 		struct ab_field value;
 
 		if (!equals || f->text.s[0] == '-')

@@ -8,27 +8,25 @@
 
 /* Sorted by name, no name twice. */
 const struct ab_wrapper_longs ab_wrapper_longs[] = {
-	{ "agentbox run",
-	  "command= shell= fd= audit= profile= config= workspace= "
-	  "write= deny-read= deny-write= home= allow-unix= net= "
-	  "allow= deny= unknown= allow-private= host-port= "
-	  "publish= upstream= env= pass-env= timeout= memory= "
-	  "processes= files= require= fallback= approver=" },
-	{ "docker run",
-	  "add-host= annotation= attach= blkio-weight= cap-add= "
-	  "cap-drop= cgroup-parent= cgroupns= cidfile= "
-	  "cpu-period= cpu-quota= cpu-shares= cpus= cpuset-cpus= "
-	  "cpuset-mems= detach-keys= device= dns= dns-option= "
-	  "dns-search= domainname= entrypoint= env= env-file= "
-	  "expose= gpus= group-add= health-cmd= health-interval= "
-	  "hostname= ip= ip6= ipc= isolation= label= label-file= "
-	  "link= log-driver= log-opt= mac-address= memory= "
-	  "memory-reservation= memory-swap= mount= name= network= "
-	  "network-alias= oom-score-adj= pid= pids-limit= "
-	  "platform= publish= pull= restart= runtime= "
-	  "security-opt= shm-size= stop-signal= stop-timeout= "
-	  "storage-opt= sysctl= tmpfs= ulimit= user= userns= uts= "
-	  "volume= volume-driver= volumes-from= workdir=" },
+	{ "agentbox run", "command= shell= fd= audit= profile= config= workspace= "
+			  "write= deny-read= deny-write= home= allow-unix= net= "
+			  "allow= deny= unknown= allow-private= host-port= "
+			  "publish= upstream= env= pass-env= timeout= memory= "
+			  "processes= files= require= fallback= approver=" },
+	{ "docker run", "add-host= annotation= attach= blkio-weight= cap-add= "
+			"cap-drop= cgroup-parent= cgroupns= cidfile= "
+			"cpu-period= cpu-quota= cpu-shares= cpus= cpuset-cpus= "
+			"cpuset-mems= detach-keys= device= dns= dns-option= "
+			"dns-search= domainname= entrypoint= env= env-file= "
+			"expose= gpus= group-add= health-cmd= health-interval= "
+			"hostname= ip= ip6= ipc= isolation= label= label-file= "
+			"link= log-driver= log-opt= mac-address= memory= "
+			"memory-reservation= memory-swap= mount= name= network= "
+			"network-alias= oom-score-adj= pid= pids-limit= "
+			"platform= publish= pull= restart= runtime= "
+			"security-opt= shm-size= stop-signal= stop-timeout= "
+			"storage-opt= sysctl= tmpfs= ulimit= user= userns= uts= "
+			"volume= volume-driver= volumes-from= workdir=" },
 	{ "fd", "and= base-directory= changed-before= changed-within= "
 		"color= exact-depth= exclude= extension= max-depth= "
 		"max-results= min-depth= owner= path-separator= "
@@ -66,8 +64,7 @@ const struct ab_wrapper_longs ab_wrapper_longs[] = {
 		    "with-editable= with-requirements=" },
 };
 
-const size_t ab_nwrapper_longs =
-	sizeof(ab_wrapper_longs) / sizeof(ab_wrapper_longs[0]);
+const size_t ab_nwrapper_longs = sizeof(ab_wrapper_longs) / sizeof(ab_wrapper_longs[0]);
 
 /* Sorted by name, no name twice. */
 const struct ab_wrapper ab_wrappers[] = {
@@ -85,8 +82,7 @@ const struct ab_wrapper ab_wrappers[] = {
 	  .transparent = true },
 	{ .name = "alias", .read = AB_WRAP_ALIAS },
 	{ .name = "ansible",
-	  .opts = { "BCIMPaeftimu",
-		    "args= inventory= module-name= user= forks=", false },
+	  .opts = { "BCIMPaeftimu", "args= inventory= module-name= user= forks=", false },
 	  .operands = AB_WRAP_NEVER,
 	  .script = "a",
 	  .script_long = "args",
@@ -110,15 +106,12 @@ const struct ab_wrapper ab_wrappers[] = {
 	  .operands = 1,
 	  .shell = "*" },
 	{ .name = "chrt",
-	  .opts = { "DPT",
-		    "sched-deadline= sched-period= sched-runtime=", false },
+	  .opts = { "DPT", "sched-deadline= sched-period= sched-runtime=", false },
 	  .operands = 1,
 	  .alone = "mp",
 	  .transparent = true },
 	/* What it does not know it refuses: all but -p. */
-	{ .name = "command",
-	  .alone = "^p",
-	  .transparent = true },
+	{ .name = "command", .alone = "^p", .transparent = true },
 	{ .name = "concurrently",
 	  .read = AB_WRAP_EACH,
 	  .opts = { "clmnpt",
@@ -127,14 +120,9 @@ const struct ab_wrapper ab_wrappers[] = {
 		    "handle-input=",
 		    false } },
 	{ .name = "conda", .read = AB_WRAP_SUB },
-	{ .name = "conda run",
-	  .opts = { "np", "name= prefix= cwd=", false },
-	  .dir_long = "cwd" },
+	{ .name = "conda run", .opts = { "np", "name= prefix= cwd=", false }, .dir_long = "cwd" },
 	{ .name = "cross-env", .assigns = true, .transparent = true },
-	{ .name = "cross-env-shell",
-	  .assigns = true,
-	  .joined = "*",
-	  .transparent = true },
+	{ .name = "cross-env-shell", .assigns = true, .joined = "*", .transparent = true },
 	{ .name = "dash", .same = "sh" },
 	{ .name = "dbus-run-session",
 	  .opts = { "", "config-file= dbus-daemon=", false },
@@ -174,8 +162,7 @@ const struct ab_wrapper ab_wrappers[] = {
 	{ .name = "docker container exec", .same = "docker exec" },
 	{ .name = "docker container run", .same = "docker run" },
 	{ .name = "docker exec",
-	  .opts = { "euw",
-		    "detach-keys= env= env-file= user= workdir=", false },
+	  .opts = { "euw", "detach-keys= env= env-file= user= workdir=", false },
 	  .operands = 1,
 	  .flags = AB_SIMPLE_REMOTE },
 	{ .name = "docker run",
@@ -200,16 +187,9 @@ const struct ab_wrapper ab_wrappers[] = {
 	{ .name = "eval", .read = AB_WRAP_EVAL, .transparent = true },
 	{ .name = "ex", .read = AB_WRAP_EDITOR },
 	{ .name = "exec", .opts = { "a", "", false }, .transparent = true },
-	{ .name = "expect",
-	  .opts = { "c", "", false },
-	  .operands = AB_WRAP_NEVER },
-	{ .name = "faketime",
-	  .opts = { "f", "", false },
-	  .operands = 1,
-	  .transparent = true },
-	{ .name = "fd",
-	  .read = AB_WRAP_FD,
-	  .opts = { "EScdejot", "...", false } },
+	{ .name = "expect", .opts = { "c", "", false }, .operands = AB_WRAP_NEVER },
+	{ .name = "faketime", .opts = { "f", "", false }, .operands = 1, .transparent = true },
+	{ .name = "fd", .read = AB_WRAP_FD, .opts = { "EScdejot", "...", false } },
 	{ .name = "fdfind", .same = "fd" },
 	{ .name = "find", .read = AB_WRAP_FIND },
 	{ .name = "firejail", .opts = { "c", "", false } },
@@ -219,10 +199,7 @@ const struct ab_wrapper ab_wrappers[] = {
 	  .operands = 1,
 	  .script = "c",
 	  .script_long = "command" },
-	{ .name = "gdb",
-	  .read = AB_WRAP_GDB,
-	  .operands = AB_WRAP_NEVER,
-	  .after = "--args" },
+	{ .name = "gdb", .read = AB_WRAP_GDB, .operands = AB_WRAP_NEVER, .after = "--args" },
 	{ .name = "git",
 	  .read = AB_WRAP_GIT,
 	  .opts = { "Cc",
@@ -237,9 +214,7 @@ const struct ab_wrapper ab_wrappers[] = {
 	  .alone = "Ppu",
 	  .transparent = true },
 	{ .name = "ksh", .same = "sh" },
-	{ .name = "kubectl",
-	  .read = AB_WRAP_SUB,
-	  .opts = { "ns", "...", false } },
+	{ .name = "kubectl", .read = AB_WRAP_SUB, .opts = { "ns", "...", false } },
 	{ .name = "kubectl exec",
 	  .opts = { "cfn",
 		    "container= context= filename= kubeconfig= namespace= "
@@ -254,21 +229,17 @@ const struct ab_wrapper ab_wrappers[] = {
 	  .alone = "p" },
 	{ .name = "make",
 	  .read = AB_WRAP_MAKE,
-	  .opts = { "CEIWfo",
-		    "directory= eval= file= include-dir= makefile=", false } },
+	  .opts = { "CEIWfo", "directory= eval= file= include-dir= makefile=", false } },
 	{ .name = "mamba", .same = "conda" },
 	{ .name = "man",
-	  .opts = { "CEHLMPRSTXemprs",
-		    "pager= html= locale= manpath= sections=", false },
+	  .opts = { "CEHLMPRSTXemprs", "pager= html= locale= manpath= sections=", false },
 	  .operands = AB_WRAP_NEVER,
 	  .script = "P",
 	  .script_long = "pager" },
 	{ .name = "mksh", .same = "sh" },
 	{ .name = "more", .read = AB_WRAP_PAGER },
 	{ .name = "nerdctl", .same = "docker" },
-	{ .name = "nice",
-	  .opts = { "n", "adjustment=", false },
-	  .transparent = true },
+	{ .name = "nice", .opts = { "n", "adjustment=", false }, .transparent = true },
 	{ .name = "nix-shell",
 	  .opts = { "AIjp", "attr= command= run=", false },
 	  .operands = AB_WRAP_NEVER,
@@ -297,9 +268,7 @@ const struct ab_wrapper ab_wrappers[] = {
 	  .shell = "*" },
 	{ .name = "nvim", .read = AB_WRAP_EDITOR },
 	{ .name = "oc", .same = "kubectl" },
-	{ .name = "parallel",
-	  .read = AB_WRAP_PARALLEL,
-	  .opts = { "CIPSaEjlLnNsUM", "...", false } },
+	{ .name = "parallel", .read = AB_WRAP_PARALLEL, .opts = { "CIPSaEjlLnNsUM", "...", false } },
 	{ .name = "perf", .read = AB_WRAP_SUB },
 	{ .name = "perf record",
 	  .opts = { "CDFGceijmopruw",
@@ -319,21 +288,14 @@ const struct ab_wrapper ab_wrappers[] = {
 	{ .name = "pipenv", .read = AB_WRAP_SUB },
 	{ .name = "pipenv run" },
 	{ .name = "pipx", .read = AB_WRAP_SUB },
-	{ .name = "pipx run",
-	  .opts = { "i", "index-url= pip-args= python= spec= with=", false } },
-	{ .name = "pkexec",
-	  .opts = { "", "user=", false },
-	  .flags = AB_SIMPLE_ROOT },
-	{ .name = "pnpm",
-	  .read = AB_WRAP_SUB,
-	  .opts = { "CF", "dir= filter=", false } },
+	{ .name = "pipx run", .opts = { "i", "index-url= pip-args= python= spec= with=", false } },
+	{ .name = "pkexec", .opts = { "", "user=", false }, .flags = AB_SIMPLE_ROOT },
+	{ .name = "pnpm", .read = AB_WRAP_SUB, .opts = { "CF", "dir= filter=", false } },
 	{ .name = "pnpm dlx", .opts = { "", "package=", false }, .joined = "c" },
 	{ .name = "pnpm exec", .joined = "c" },
 	{ .name = "pnpx", .same = "pnpm dlx" },
 	{ .name = "podman", .same = "docker" },
-	{ .name = "poetry",
-	  .read = AB_WRAP_SUB,
-	  .opts = { "CP", "directory= project=", false } },
+	{ .name = "poetry", .read = AB_WRAP_SUB, .opts = { "CP", "directory= project=", false } },
 	{ .name = "poetry run" },
 	{ .name = "prlimit",
 	  .opts = { "op", "output= pid=", false },
@@ -348,9 +310,7 @@ const struct ab_wrapper ab_wrappers[] = {
 	  .script_long = "pre" },
 	{ .name = "rlwrap", .opts = { "CDFHOPSabfgilmopqstwz", "...", false } },
 	{ .name = "rsync",
-	  .opts = { "BMTef",
-		    "rsh= exclude= include= filter= files-from= exclude-from=",
-		    false },
+	  .opts = { "BMTef", "rsh= exclude= include= filter= files-from= exclude-from=", false },
 	  .operands = AB_WRAP_NEVER,
 	  .script = "e",
 	  .script_long = "rsh" },
@@ -377,9 +337,7 @@ const struct ab_wrapper ab_wrappers[] = {
 	  .opts = { "DFJPSXcilo", "", false },
 	  .operands = AB_WRAP_NEVER,
 	  .script = "S" },
-	{ .name = "screen",
-	  .opts = { "LSTcehpst", "Logfile=", false },
-	  .alone = "rRx" },
+	{ .name = "screen", .opts = { "LSTcehpst", "Logfile=", false }, .alone = "rRx" },
 	{ .name = "script",
 	  .opts = { "BEIOTcmo",
 		    "command= echo= log-in= log-io= log-out= log-timing= "
@@ -394,10 +352,7 @@ const struct ab_wrapper ab_wrappers[] = {
 	{ .name = "setpriv", .opts = { "", "...", false } },
 	{ .name = "setsid", .transparent = true },
 	{ .name = "sftp", .same = "scp" },
-	{ .name = "sg",
-	  .opts = { "c", "", false },
-	  .operands = AB_WRAP_NEVER,
-	  .script = "c" },
+	{ .name = "sg", .opts = { "c", "", false }, .operands = AB_WRAP_NEVER, .script = "c" },
 	{ .name = "sh", .read = AB_WRAP_SH, .transparent = true },
 	{ .name = "sort",
 	  .opts = { "STkot", "compress-program= output= key=", false },
@@ -418,9 +373,7 @@ const struct ab_wrapper ab_wrappers[] = {
 	  .shell = "*",
 	  .flags = AB_SIMPLE_REMOTE },
 	{ .name = "sshpass", .opts = { "Pdfp", "", false } },
-	{ .name = "stdbuf",
-	  .opts = { "eio", "error= input= output=", false },
-	  .transparent = true },
+	{ .name = "stdbuf", .opts = { "eio", "error= input= output=", false }, .transparent = true },
 	{ .name = "strace", .opts = { "EIOPSUXabeopsu", "...", false } },
 	{ .name = "su",
 	  .opts = { "GPTcgsw",
@@ -457,54 +410,33 @@ const struct ab_wrapper ab_wrappers[] = {
 	  .script_long =
 		  "to-command use-compress-program rsh-command info-script new-volume-script" },
 	{ .name = "taskset", .operands = 1, .alone = "p", .transparent = true },
-	{ .name = "time",
-	  .opts = { "fo", "format= output=", false },
-	  .transparent = true },
+	{ .name = "time", .opts = { "fo", "format= output=", false }, .transparent = true },
 	{ .name = "timeout",
 	  .opts = { "ks", "kill-after= signal=", false },
 	  .operands = 1,
 	  .transparent = true },
 	{ .name = "tmux", .read = AB_WRAP_SUB, .opts = { "LSTcf", "", false } },
-	{ .name = "tmux display-popup",
-	  .opts = { "STbcdehstwxy", "", false },
-	  .joined = "*" },
+	{ .name = "tmux display-popup", .opts = { "STbcdehstwxy", "", false }, .joined = "*" },
 	{ .name = "tmux if", .same = "tmux if-shell" },
-	{ .name = "tmux if-shell",
-	  .read = AB_WRAP_EACH,
-	  .opts = { "t", "", false } },
+	{ .name = "tmux if-shell", .read = AB_WRAP_EACH, .opts = { "t", "", false } },
 	{ .name = "tmux new", .same = "tmux new-session" },
 	{ .name = "tmux new-session",
 	  .opts = { "Fcefnstxy", "", false },
 	  .dir = "c",
 	  .joined = "*" },
-	{ .name = "tmux new-window",
-	  .opts = { "Fcenst", "", false },
-	  .dir = "c",
-	  .joined = "*" },
+	{ .name = "tmux new-window", .opts = { "Fcenst", "", false }, .dir = "c", .joined = "*" },
 	{ .name = "tmux neww", .same = "tmux new-window" },
 	{ .name = "tmux popup", .same = "tmux display-popup" },
-	{ .name = "tmux respawn-pane",
-	  .opts = { "cet", "", false },
-	  .dir = "c",
-	  .joined = "*" },
+	{ .name = "tmux respawn-pane", .opts = { "cet", "", false }, .dir = "c", .joined = "*" },
 	{ .name = "tmux respawn-window", .same = "tmux respawn-pane" },
 	{ .name = "tmux run", .same = "tmux run-shell" },
-	{ .name = "tmux run-shell",
-	  .opts = { "cdt", "", false },
-	  .dir = "c",
-	  .joined = "*" },
+	{ .name = "tmux run-shell", .opts = { "cdt", "", false }, .dir = "c", .joined = "*" },
 	{ .name = "tmux send", .same = "tmux send-keys" },
-	{ .name = "tmux send-keys",
-	  .read = AB_WRAP_KEYS,
-	  .opts = { "Nct", "", false } },
-	{ .name = "tmux split-window",
-	  .opts = { "Fcelpt", "", false },
-	  .dir = "c",
-	  .joined = "*" },
+	{ .name = "tmux send-keys", .read = AB_WRAP_KEYS, .opts = { "Nct", "", false } },
+	{ .name = "tmux split-window", .opts = { "Fcelpt", "", false }, .dir = "c", .joined = "*" },
 	{ .name = "tmux splitw", .same = "tmux split-window" },
 	{ .name = "torify", .same = "torsocks" },
-	{ .name = "torsocks",
-	  .opts = { "Pap", "address= pass= port= user=", false } },
+	{ .name = "torsocks", .opts = { "Pap", "address= pass= port= user=", false } },
 	{ .name = "toybox", .same = "busybox" },
 	{ .name = "trap", .read = AB_WRAP_TRAP },
 	{ .name = "tsocks", .same = "torsocks" },
@@ -517,12 +449,8 @@ const struct ab_wrapper ab_wrappers[] = {
 	  .shell = "*" },
 	{ .name = "uv",
 	  .read = AB_WRAP_SUB,
-	  .opts = { "", "cache-dir= color= config-file= directory= project=",
-		    false } },
-	{ .name = "uv run",
-	  .opts = { "fip", "...", false },
-	  .dir_long = "directory",
-	  .alone = "m" },
+	  .opts = { "", "cache-dir= color= config-file= directory= project=", false } },
+	{ .name = "uv run", .opts = { "fip", "...", false }, .dir_long = "directory", .alone = "m" },
 	{ .name = "uv tool", .read = AB_WRAP_SUB },
 	{ .name = "uv tool run", .same = "uvx" },
 	{ .name = "uvx",

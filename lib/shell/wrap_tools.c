@@ -14,25 +14,21 @@ static const char run_settings[][23] = {
 
 static bool same_setting(struct ab_text key, const char *name)
 {
-	return key.len == strlen(name) &&
-	       strncasecmp(key.s, name, key.len) == 0;
+	return key.len == strlen(name) && strncasecmp(key.s, name, key.len) == 0;
 }
 
 static bool runs_value(struct ab_text key)
 {
-	for (size_t i = 0; i < sizeof(run_settings) / sizeof(*run_settings);
-	     i++)
+	for (size_t i = 0; i < sizeof(run_settings) / sizeof(*run_settings); i++)
 		if (same_setting(key, run_settings[i]))
 			return true;
 	return key.len > 6 && strncasecmp(key.s, "pager.", 6) == 0;
 }
 
-static void set_value(struct ab_wrapping *w, struct ab_text key,
-		      struct ab_field value)
+static void set_value(struct ab_wrapping *w, struct ab_text key, struct ab_field value)
 {
 	if (value.text.len > 1 && value.text.s[0] == '!' &&
-	    (ab_text_starts(key, "alias.") ||
-	     ab_text_starts(key, "credential."))) {
+	    (ab_text_starts(key, "alias.") || ab_text_starts(key, "credential."))) {
 		value = ab_wrap_rest(&value, 1);
 		ab_wrap_script(w, &value);
 	} else if (value.text.len > 0 && runs_value(key) &&
@@ -44,8 +40,7 @@ static void set_value(struct ab_wrapping *w, struct ab_text key,
 /* git -c KEY=VALUE */
 static void read_setting(struct ab_wrapping *w, const struct ab_field *f)
 {
-	const char *equals =
-		f->text.len ? memchr(f->text.s, '=', f->text.len) : NULL;
+	const char *equals = f->text.len ? memchr(f->text.s, '=', f->text.len) : NULL;
 	struct ab_text key;
 
 	if (!equals)
@@ -57,8 +52,7 @@ static void read_setting(struct ab_wrapping *w, const struct ab_field *f)
 /* git config KEY VALUE */
 static void read_config(struct ab_wrapping *w, size_t at)
 {
-	static const struct ab_opts opts = { "f", "file= blob= type= default=",
-					     false };
+	static const struct ab_opts opts = { "f", "file= blob= type= default=", false };
 	const struct ab_field *key = NULL;
 	struct ab_opt_walk walk;
 	enum ab_opt what;
@@ -75,21 +69,19 @@ static void read_config(struct ab_wrapping *w, size_t at)
 	}
 }
 
-static void read_options(struct ab_wrapping *w, const struct ab_opts *opts,
-			 size_t at, const char *script, const char *suffix)
+static void read_options(struct ab_wrapping *w, const struct ab_opts *opts, size_t at,
+			 const char *script, const char *suffix)
 {
 	struct ab_opt_walk walk;
 	enum ab_opt what;
 
 	ab_opt_begin(&walk, opts, w->argv + at, w->argc - at);
 	while ((what = ab_opt_next(&walk)) != AB_OPT_END) {
-		bool hit = what == AB_OPT_LETTER && walk.letter &&
-			   strchr(script, walk.letter);
+		bool hit = what == AB_OPT_LETTER && walk.letter && strchr(script, walk.letter);
 
 		if (what == AB_OPT_LONG && walk.name.len >= strlen(suffix))
-			hit = memcmp(walk.name.s + walk.name.len -
-					     strlen(suffix),
-				     suffix, strlen(suffix)) == 0;
+			hit = memcmp(walk.name.s + walk.name.len - strlen(suffix), suffix,
+				     strlen(suffix)) == 0;
 		if (hit && walk.value.text.len > 0)
 			ab_wrap_script(w, &walk.value);
 	}
@@ -108,8 +100,7 @@ static void read_remote(struct ab_wrapping *w, size_t at)
 	struct ab_opt_walk walk;
 	enum ab_opt what;
 
-	ab_opt_begin(&walk, clones ? &clone : &other, w->argv + at,
-		     w->argc - at);
+	ab_opt_begin(&walk, clones ? &clone : &other, w->argv + at, w->argc - at);
 	while ((what = ab_opt_next(&walk)) != AB_OPT_END) {
 		struct ab_field script = walk.value;
 
@@ -119,21 +110,18 @@ static void read_remote(struct ab_wrapping *w, size_t at)
 			read_setting(w, &walk.value);
 			continue;
 		}
-		if (what == AB_OPT_OPERAND &&
-		    ab_text_starts(script.text, "ext::"))
+		if (what == AB_OPT_OPERAND && ab_text_starts(script.text, "ext::"))
 			script = ab_wrap_rest(&script, 5);
 		else if (!(clones && ab_opt_is(&walk, what, 'u', NULL)) &&
 			 !(what == AB_OPT_LONG &&
-			   ab_listed("upload-pack receive-pack exec",
-				     walk.name)))
+			   ab_listed("upload-pack receive-pack exec", walk.name)))
 			continue;
 		ab_wrap_script(w, &script);
 	}
 }
 
 /* The words behind `git submodule foreach`, `git bisect run`. */
-static size_t words_after(const struct ab_wrapping *w, size_t at,
-			  const char *word)
+static size_t words_after(const struct ab_wrapping *w, size_t at, const char *word)
 {
 	while (at < w->argc && !ab_field_is(&w->argv[at], word))
 		at++;
@@ -162,8 +150,7 @@ static void read_git(struct ab_wrapping *w, size_t at)
 
 	if (ab_field_is(sub, "config")) {
 		read_config(w, at);
-	} else if (ab_listed("archive clone fetch ls-remote pull push",
-			     sub->text)) {
+	} else if (ab_listed("archive clone fetch ls-remote pull push", sub->text)) {
 		read_remote(w, at);
 	} else if (ab_field_is(sub, "rebase")) {
 		read_options(w, &rebase, at, "x", "exec");
@@ -205,16 +192,14 @@ static const char *key_text(const struct ab_field *f)
 {
 	struct ab_text t = f->text;
 
-	if (ab_text_is(t, "Enter") || ab_text_is(t, "C-m") ||
-	    ab_text_is(t, "KPEnter") || ab_text_is(t, "C-j"))
+	if (ab_text_is(t, "Enter") || ab_text_is(t, "C-m") || ab_text_is(t, "KPEnter") ||
+	    ab_text_is(t, "C-j"))
 		return "\n";
 	if (ab_text_is(t, "Space"))
 		return " ";
-	if (ab_text_is(t, "Tab") || ab_text_is(t, "Escape") ||
-	    ab_text_is(t, "BSpace") || ab_text_is(t, "Up") ||
-	    ab_text_is(t, "Down") ||
-	    (t.len == 3 &&
-	     (ab_text_starts(t, "C-") || ab_text_starts(t, "M-"))))
+	if (ab_text_is(t, "Tab") || ab_text_is(t, "Escape") || ab_text_is(t, "BSpace") ||
+	    ab_text_is(t, "Up") || ab_text_is(t, "Down") ||
+	    (t.len == 3 && (ab_text_starts(t, "C-") || ab_text_starts(t, "M-"))))
 		return "";
 	return NULL;
 }
@@ -250,9 +235,7 @@ void ab_wrap_keys(struct ab_wrapping *w)
 	if (words == 0)
 		return;
 	if (words > 1 || script.text.len != (size_t)(p - text))
-		script = ab_wrap_field(
-			&script,
-			(struct ab_text){ text, (uint32_t)(p - text) });
+		script = ab_wrap_field(&script, (struct ab_text){ text, (uint32_t)(p - text) });
 	ab_wrap_script(w, &script);
 }
 
@@ -272,10 +255,8 @@ void ab_wrap_each(struct ab_wrapping *w)
 static size_t bwrap_values(struct ab_text option)
 {
 	static const char none[][25] = {
-		"--unshare",	     "--share-net",
-		"--die-with-parent", "--new-sess",
-		"--clearenv",	     "--as-pid-1",
-		"--disable-userns",  "--assert-userns-disabled",
+		"--unshare",  "--share-net", "--die-with-parent", "--new-sess",
+		"--clearenv", "--as-pid-1",  "--disable-userns",  "--assert-userns-disabled",
 		"--level-",
 	};
 	static const char two[][12] = {

@@ -9,8 +9,8 @@ enum operands {
 	NONE,
 	ALL,
 	FIRST,
-	REST, /* all but the first */
-	LAST, /* the last of two and more */
+	REST,  /* all but the first */
+	LAST,  /* the last of two and more */
 	MOVED, /* the last; those before it are gone */
 };
 
@@ -68,12 +68,10 @@ static const struct writer writers[] = {
 	  .all = "reference",
 	  .how = AB_WRITTEN_ENTRY },
 	{ "clang", CC_OPTS, "o", NONE, .how = AB_WRITTEN_CONTENT },
-	{ "cp", COPY_OPTS, "t target-directory", LAST,
-	  .how = AB_WRITTEN_CONTENT },
+	{ "cp", COPY_OPTS, "t target-directory", LAST, .how = AB_WRITTEN_CONTENT },
 	{ "curl",
 	  { "oDcKdFHXuAebTrmwExyYzCtPQ",
-	    "output= output-dir= dump-header= cookie-jar= trace= trace-ascii=",
-	    0 },
+	    "output= output-dir= dump-header= cookie-jar= trace= trace-ascii=", 0 },
 	  "o D c output output-dir dump-header cookie-jar trace trace-ascii",
 	  NONE,
 	  .how = AB_WRITTEN_CONTENT },
@@ -89,52 +87,27 @@ static const struct writer writers[] = {
 	{ "g++", CC_OPTS, "o", NONE, .how = AB_WRITTEN_CONTENT },
 	{ "gcc", CC_OPTS, "o", NONE, .how = AB_WRITTEN_CONTENT },
 	{ "go", { "o", "", 0 }, "o", NONE, .how = AB_WRITTEN_CONTENT },
-	{ "gpg",
-	  { "oru", "output= recipient=", 0 },
-	  "o output",
-	  NONE,
-	  .how = AB_WRITTEN_CONTENT },
+	{ "gpg", { "oru", "output= recipient=", 0 }, "o output", NONE, .how = AB_WRITTEN_CONTENT },
 	{ "install",
-	  { "tSmogB", "target-directory= suffix= mode= owner= group= directory",
-	    0 },
+	  { "tSmogB", "target-directory= suffix= mode= owner= group= directory", 0 },
 	  "t target-directory",
 	  LAST,
 	  .all = "d directory",
 	  .how = AB_WRITTEN_CONTENT },
 	{ "ld", CC_OPTS, "o", NONE, .how = AB_WRITTEN_CONTENT },
-	{ "ln", COPY_OPTS, "t target-directory", LAST,
-	  .how = AB_WRITTEN_ENTRY },
-	{ "mkdir",
-	  { "m", "mode= parents", 0 },
-	  "",
-	  ALL,
-	  .how = AB_WRITTEN_ENTRY },
+	{ "ln", COPY_OPTS, "t target-directory", LAST, .how = AB_WRITTEN_ENTRY },
+	{ "mkdir", { "m", "mode= parents", 0 }, "", ALL, .how = AB_WRITTEN_ENTRY },
 	{ "mkfifo", { "m", "mode=", 0 }, "", ALL, .how = AB_WRITTEN_ENTRY },
 	{ "mknod", { "m", "mode=", 0 }, "", FIRST, .how = AB_WRITTEN_ENTRY },
-	{ "mv", COPY_OPTS, "t target-directory", MOVED,
-	  .how = AB_WRITTEN_CONTENT },
-	{ "openssl",
-	  { "", "", 0 },
-	  "",
-	  NONE,
-	  .how = AB_WRITTEN_CONTENT,
-	  .words = "-keyout -out" },
-	{ "pandoc",
-	  { "oftr", "output=", 0 },
-	  "o output",
-	  NONE,
-	  .how = AB_WRITTEN_CONTENT },
+	{ "mv", COPY_OPTS, "t target-directory", MOVED, .how = AB_WRITTEN_CONTENT },
+	{ "openssl", { "", "", 0 }, "", NONE, .how = AB_WRITTEN_CONTENT, .words = "-keyout -out" },
+	{ "pandoc", { "oftr", "output=", 0 }, "o output", NONE, .how = AB_WRITTEN_CONTENT },
 	{ "patch",
 	  { "pidoBDFgYzr", "strip= input= directory= output=", 0 },
 	  "d o directory output",
 	  FIRST,
 	  .how = AB_WRITTEN_CONTENT },
-	{ "perl",
-	  { "eEIMm", "", 0 },
-	  "",
-	  ALL,
-	  .when = "i",
-	  .how = AB_WRITTEN_CONTENT },
+	{ "perl", { "eEIMm", "", 0 }, "", ALL, .when = "i", .how = AB_WRITTEN_CONTENT },
 	{ "pip",
 	  { "rct", "target= prefix= root= requirement=", 0 },
 	  "t target prefix root",
@@ -150,22 +123,12 @@ static const struct writer writers[] = {
 	{ "rmdir", REMOVE_OPTS, "", ALL, .how = AB_WRITTEN_GONE },
 	{ "rsync",
 	  { "eTBfM",
-	    "rsh= exclude= include= filter= files-from= temp-dir= link-dest= exclude-from=",
-	    0 },
+	    "rsh= exclude= include= filter= files-from= temp-dir= link-dest= exclude-from=", 0 },
 	  "",
 	  LAST,
 	  .how = AB_WRITTEN_CONTENT },
-	{ "ruby",
-	  { "eIrCEF", "", 0 },
-	  "",
-	  ALL,
-	  .when = "i",
-	  .how = AB_WRITTEN_CONTENT },
-	{ "rustc",
-	  { "oLlC", "", 0 },
-	  "o out-dir",
-	  NONE,
-	  .how = AB_WRITTEN_CONTENT },
+	{ "ruby", { "eIrCEF", "", 0 }, "", ALL, .when = "i", .how = AB_WRITTEN_CONTENT },
+	{ "rustc", { "oLlC", "", 0 }, "o out-dir", NONE, .how = AB_WRITTEN_CONTENT },
 	{ "scp", { "iFoPclJSDX", "", 0 }, "", LAST, .how = AB_WRITTEN_CONTENT },
 	{ "sed",
 	  { "efl", "expression= file= line-length= in-place quiet", 0 },
@@ -179,33 +142,19 @@ static const struct writer writers[] = {
 	  "",
 	  ALL,
 	  .how = AB_WRITTEN_ENTRY },
-	{ "shred",
-	  { "ns", "iterations= size= remove", 0 },
-	  "",
-	  ALL,
-	  .how = AB_WRITTEN_CONTENT },
+	{ "shred", { "ns", "iterations= size= remove", 0 }, "", ALL, .how = AB_WRITTEN_CONTENT },
 	{ "sort",
-	  { "okStT",
-	    "output= key= field-separator= buffer-size= temporary-directory=",
-	    0 },
+	  { "okStT", "output= key= field-separator= buffer-size= temporary-directory=", 0 },
 	  "o output",
 	  NONE,
 	  .how = AB_WRITTEN_CONTENT },
 	{ "sponge", { "", "", 0 }, "", ALL, .how = AB_WRITTEN_CONTENT },
 	{ "tee", { "", "", 0 }, "", ALL, .how = AB_WRITTEN_CONTENT },
-	{ "touch",
-	  { "drt", "date= reference= time=", 0 },
-	  "",
-	  ALL,
-	  .how = AB_WRITTEN_ENTRY },
+	{ "touch", { "drt", "date= reference= time=", 0 }, "", ALL, .how = AB_WRITTEN_ENTRY },
 	{ "trash", REMOVE_OPTS, "", ALL, .how = AB_WRITTEN_GONE },
 	{ "trash-put", REMOVE_OPTS, "", ALL, .how = AB_WRITTEN_GONE },
 	{ "tree", { "oLPI", "", 0 }, "o", NONE, .how = AB_WRITTEN_CONTENT },
-	{ "truncate",
-	  { "sr", "size= reference=", 0 },
-	  "",
-	  ALL,
-	  .how = AB_WRITTEN_CONTENT },
+	{ "truncate", { "sr", "size= reference=", 0 }, "", ALL, .how = AB_WRITTEN_CONTENT },
 	{ "uniq",
 	  { "fsw", "skip-fields= skip-chars= check-chars=", 0 },
 	  "",
@@ -214,24 +163,16 @@ static const struct writer writers[] = {
 	{ "unlink", { "", "", 0 }, "", ALL, .how = AB_WRITTEN_GONE },
 	{ "unzip", { "dxP", "", 0 }, "d", NONE, .how = AB_WRITTEN_CONTENT },
 	{ "wget",
-	  { "OPoaiUeQwtTBl",
-	    "output-document= directory-prefix= output-file= append-output=",
-	    0 },
+	  { "OPoaiUeQwtTBl", "output-document= directory-prefix= output-file= append-output=", 0 },
 	  "O P o a output-document directory-prefix output-file append-output",
 	  NONE,
 	  .how = AB_WRITTEN_CONTENT },
 	{ "xxd", { "cglnos", "", 0 }, "", LAST, .how = AB_WRITTEN_CONTENT },
-	{ "yq",
-	  { "", "inplace", 0 },
-	  "",
-	  REST,
-	  .when = "i inplace",
-	  .how = AB_WRITTEN_CONTENT },
+	{ "yq", { "", "inplace", 0 }, "", REST, .when = "i inplace", .how = AB_WRITTEN_CONTENT },
 	{ "zip", { "xitbn", "", 0 }, "", FIRST, .how = AB_WRITTEN_CONTENT },
 };
 
-static bool option_listed(const char *list, enum ab_opt what,
-			  const struct ab_opt_walk *w)
+static bool option_listed(const char *list, enum ab_opt what, const struct ab_opt_walk *w)
 {
 	struct ab_text name = w->name;
 
@@ -246,9 +187,8 @@ struct found {
 };
 
 /* What the options say, before the operands can be told. */
-static void read_options(const struct writer *writer,
-			 const struct ab_simple *command, ab_written_fn *fn,
-			 void *arg, struct found *ret)
+static void read_options(const struct writer *writer, const struct ab_simple *command,
+			 ab_written_fn *fn, void *arg, struct found *ret)
 {
 	struct ab_opt_walk w;
 	enum ab_opt what;
@@ -269,8 +209,8 @@ static void read_options(const struct writer *writer,
 	}
 }
 
-static bool is_written(const struct writer *writer, const struct found *found,
-		       size_t at, enum ab_written *how)
+static bool is_written(const struct writer *writer, const struct found *found, size_t at,
+		       enum ab_written *how)
 {
 	*how = writer->how;
 	switch (found->all ? ALL : writer->operands) {
@@ -292,10 +232,8 @@ static bool is_written(const struct writer *writer, const struct found *found,
 	return false;
 }
 
-static void each_operand(const struct writer *writer,
-			 const struct ab_simple *command,
-			 const struct found *found, ab_written_fn *fn,
-			 void *arg)
+static void each_operand(const struct writer *writer, const struct ab_simple *command,
+			 const struct found *found, ab_written_fn *fn, void *arg)
 {
 	struct ab_opt_walk w;
 	enum ab_opt what;
@@ -304,22 +242,19 @@ static void each_operand(const struct writer *writer,
 
 	ab_opt_begin(&w, &AB_OPTS(writer->opts), command->argv, command->argc);
 	while ((what = ab_opt_next(&w)) != AB_OPT_END)
-		if (what == AB_OPT_OPERAND &&
-		    is_written(writer, found, at++, &how))
+		if (what == AB_OPT_OPERAND && is_written(writer, found, at++, &how))
 			fn(arg, how, &command->argv[w.index]);
 }
 
-static void each_after_word(const struct writer *writer,
-			    const struct ab_simple *command, ab_written_fn *fn,
-			    void *arg)
+static void each_after_word(const struct writer *writer, const struct ab_simple *command,
+			    ab_written_fn *fn, void *arg)
 {
 	for (size_t i = 1; i + 1 < command->argc; i++)
 		if (ab_listed(writer->words, command->argv[i].text))
 			fn(arg, writer->how, &command->argv[i + 1]);
 }
 
-static void each_of_dd(const struct ab_simple *command, ab_written_fn *fn,
-		       void *arg)
+static void each_of_dd(const struct ab_simple *command, ab_written_fn *fn, void *arg)
 {
 	for (size_t i = 1; i < command->argc; i++) {
 		struct ab_field file = command->argv[i];
@@ -336,13 +271,11 @@ static void each_of_dd(const struct ab_simple *command, ab_written_fn *fn,
  * tar writes to its archive when it makes one, and below its folder when it
  * unpacks one; the first word needs no dash.
  */
-static void each_of_tar(const struct ab_simple *command, ab_written_fn *fn,
-			void *arg)
+static void each_of_tar(const struct ab_simple *command, ab_written_fn *fn, void *arg)
 {
 	static const struct ab_opts opts = {
 		"fCbHIKLNTVXg",
-		"file= directory= create extract get exclude= transform= files-from=",
-		0
+		"file= directory= create extract get exclude= transform= files-from=", 0
 	};
 	struct ab_opt_walk w;
 	const struct ab_field *old;
@@ -357,13 +290,11 @@ static void each_of_tar(const struct ab_simple *command, ab_written_fn *fn,
 	if (old->text.len > 0 && old->text.s[0] != '-') {
 		makes = memchr(old->text.s, 'c', old->text.len);
 		unpacks = memchr(old->text.s, 'x', old->text.len);
-		if (memchr(old->text.s, 'f', old->text.len) &&
-		    command->argc > 2)
+		if (memchr(old->text.s, 'f', old->text.len) && command->argc > 2)
 			archive = command->argv[2];
 		operand = 1;
 	}
-	ab_opt_begin(&w, &opts, command->argv + operand,
-		     command->argc - operand);
+	ab_opt_begin(&w, &opts, command->argv + operand, command->argc - operand);
 	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
 		makes = makes || ab_opt_is(&w, what, 'c', "create") ||
 			ab_opt_is(&w, what, 'r', "append");
@@ -393,8 +324,7 @@ static void tell_sed(void *arg, enum ab_sed what, const struct ab_field *text)
 		told->fn(told->arg, AB_WRITTEN_CONTENT, text);
 }
 
-static void each_redirect(const struct ab_simple *command, ab_written_fn *fn,
-			  void *arg)
+static void each_redirect(const struct ab_simple *command, ab_written_fn *fn, void *arg)
 {
 	for (size_t i = 0; i < command->nredirects; i++) {
 		const struct ab_redirect *r = &command->redirects[i];
@@ -418,8 +348,7 @@ static void each_redirect(const struct ab_simple *command, ab_written_fn *fn,
 	}
 }
 
-void ab_written_each(const struct ab_simple *command, ab_written_fn *fn,
-		     void *arg)
+void ab_written_each(const struct ab_simple *command, ab_written_fn *fn, void *arg)
 {
 	const struct writer *writer;
 	struct found found;

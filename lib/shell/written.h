@@ -7,15 +7,13 @@
 #include "shell/simple.h"
 
 enum ab_written {
-	AB_WRITTEN_CONTENT,	/* bytes go into it */
-	AB_WRITTEN_ENTRY,	/* it is made, or its owner or mode changed */
-	AB_WRITTEN_GONE,	/* it is removed or moved away */
+	AB_WRITTEN_CONTENT, /* bytes go into it */
+	AB_WRITTEN_ENTRY,   /* it is made, or its owner or mode changed */
+	AB_WRITTEN_GONE,    /* it is removed or moved away */
 };
 
-typedef void ab_written_fn(void *arg, enum ab_written how,
-			   const struct ab_field *file);
+typedef void ab_written_fn(void *arg, enum ab_written how, const struct ab_field *file);
 
-void ab_written_each(const struct ab_simple *command, ab_written_fn *fn,
-		     void *arg);
+void ab_written_each(const struct ab_simple *command, ab_written_fn *fn, void *arg);
 
 #endif

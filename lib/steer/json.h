@@ -18,8 +18,7 @@ static inline const char *ab_json_text(const json_t *object, const char *key)
 	return text ? text : "";
 }
 
-static inline bool ab_json_is(const json_t *object, const char *key,
-			      const char *value)
+static inline bool ab_json_is(const json_t *object, const char *key, const char *value)
 {
 	return strcmp(ab_json_text(object, key), value) == 0;
 }

@@ -48,8 +48,8 @@ void ab_knock(struct ab_knock *v, size_t len, const char *request, int ms)
 		v[i].answer = NULL;
 		/* A connection that would have to wait is none. */
 		v[i].fd = ab_steer_dial(v[i].dir, SOCK_NONBLOCK);
-		if (v[i].fd >= 0 && send(v[i].fd, request, strlen(request),
-					 MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
+		if (v[i].fd >= 0 &&
+		    send(v[i].fd, request, strlen(request), MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
 			ab_closep(&v[i].fd);
 			v[i].fd = -1;
 		}
@@ -57,8 +57,7 @@ void ab_knock(struct ab_knock *v, size_t len, const char *request, int ms)
 	end = ab_now_ms() + ms;
 	while (waits(v, len) && (left = end - ab_now_ms()) > 0) {
 		for (size_t i = 0; i < len; i++)
-			fds[i] = (struct pollfd){ .fd = v[i].fd,
-						  .events = POLLIN };
+			fds[i] = (struct pollfd){ .fd = v[i].fd, .events = POLLIN };
 		if (poll(fds, len, (int)left) <= 0)
 			continue;
 		for (size_t i = 0; i < len; i++)

@@ -9,9 +9,9 @@
 #include <stddef.h>
 
 struct ab_knock {
-	int dir;		/* the run's folder */
-	json_t *answer;		/* NULL: none came, or it was a refusal */
-	int fd;			/* private */
+	int dir;	/* the run's folder */
+	json_t *answer; /* NULL: none came, or it was a refusal */
+	int fd;		/* private */
 };
 
 /* `request` is one packet of session/control.h; `ms` bounds the whole call. */

@@ -23,8 +23,7 @@
 #include "steer/steer.h"
 
 /* The run's folder: it has ended, but may not have been moved. */
-static int open_folder(const struct ab_policy_input *input, const char *id,
-		       struct ab_error *err)
+static int open_folder(const struct ab_policy_input *input, const char *id, struct ab_error *err)
 {
 	struct ab_state state;
 	int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, fd;
@@ -35,8 +34,7 @@ static int open_folder(const struct ab_policy_input *input, const char *id,
 	if (fd < 0)
 		fd = openat(state.live, id, flags);
 	if (fd < 0)
-		ab_fail(err, AB_ESYSTEM, errno, "open the record of run %s",
-			id);
+		ab_fail(err, AB_ESYSTEM, errno, "open the record of run %s", id);
 	ab_state_fini(&state);
 	return fd;
 }
@@ -47,10 +45,8 @@ static int get_id(const char *result, char ret[8], struct ab_error *err)
 	struct ab_detail id;
 
 	if (ab_details_find(result, strlen(result), names, 1, &id) < 0 ||
-	    ab_detail_copy(&id, ret, 8) == 0 || strchr(ret, '/') ||
-	    ret[0] == '.')
-		return ab_fail(err, AB_ESYSTEM, 0,
-			       "there was no run to learn from");
+	    ab_detail_copy(&id, ret, 8) == 0 || strchr(ret, '/') || ret[0] == '.')
+		return ab_fail(err, AB_ESYSTEM, 0, "there was no run to learn from");
 	return 0;
 }
 
@@ -79,14 +75,12 @@ static char *real_path(const char *path)
 }
 
 /* Dotfiles are often links to where somebody keeps them. */
-static void find_places(const struct ab_policy_input *input,
-			struct ab_lesson *lesson)
+static void find_places(const struct ab_policy_input *input, struct ab_lesson *lesson)
 {
 	lesson->home = real_path(input->home);
 	lesson->workspace = real_path(lesson->own->workspace);
 	for (size_t i = 0; lesson->home && ab_learned_closed[i]; i++) {
-		ab_autofree char *path =
-			ab_path_join(lesson->home, ab_learned_closed[i]);
+		ab_autofree char *path = ab_path_join(lesson->home, ab_learned_closed[i]);
 		char *real = realpath(path, NULL);
 
 		if (real && strcmp(real, path) != 0)
@@ -105,17 +99,15 @@ static struct ab_learned_from beginning(const struct ab_lesson *lesson)
 					 .closed = &lesson->closed };
 }
 
-int ab_learn(const struct ab_policy_input *input, const char *result,
-	     struct ab_lesson *ret, struct ab_error *err)
+int ab_learn(const struct ab_policy_input *input, const char *result, struct ab_lesson *ret,
+	     struct ab_error *err)
 {
 	struct ab_lesson lesson = { .learned = ab_learned_new() };
 	struct ab_learned_from from;
 	char id[8];
 
-	if (get_id(result, id, err) < 0 ||
-	    ab_policy_load(input, &lesson.own, NULL, err) < 0 ||
-	    ab_policy_load_one(input, lesson.own->profile, &lesson.base, err) <
-		    0 ||
+	if (get_id(result, id, err) < 0 || ab_policy_load(input, &lesson.own, NULL, err) < 0 ||
+	    ab_policy_load_one(input, lesson.own->profile, &lesson.base, err) < 0 ||
 	    read_record(input, id, lesson.learned, err) < 0) {
 		ab_lesson_fini(&lesson);
 		return -1;
@@ -147,32 +139,29 @@ static bool is_name(const char *name)
 	static const char any[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				  "abcdefghijklmnopqrstuvwxyz0123456789_.-";
 
-	return strlen(name) <= 64 && name[0] && name[0] != '.' &&
-	       name[0] != '-' && name[strspn(name, any)] == '\0';
+	return strlen(name) <= 64 && name[0] && name[0] != '.' && name[0] != '-' &&
+	       name[strspn(name, any)] == '\0';
 }
 
-static char *place_of(const struct ab_policy_input *input, const char *name,
-		      struct ab_error *err)
+static char *place_of(const struct ab_policy_input *input, const char *name, struct ab_error *err)
 {
 	ab_autofree char *dir = ab_config_dir(input->environ, input->home);
 
 	if (dir)
 		return ab_printf("%s/profiles/%s.json", dir, name);
-	ab_fail(err, AB_EUSAGE, 0,
-		"the home folder is not known, and profiles are kept there");
+	ab_fail(err, AB_EUSAGE, 0, "the home folder is not known, and profiles are kept there");
 	ab_hint(err, "set HOME");
 	return NULL;
 }
 
-int ab_learn_place(const struct ab_policy_input *input, const char *name,
-		   bool replace, struct ab_error *err)
+int ab_learn_place(const struct ab_policy_input *input, const char *name, bool replace,
+		   struct ab_error *err)
 {
 	ab_autofree char *path = NULL;
 	struct stat st;
 
 	if (!is_name(name)) {
-		ab_fail(err, AB_EUSAGE, 0,
-			"--save %s is not a name for a profile", name);
+		ab_fail(err, AB_EUSAGE, 0, "--save %s is not a name for a profile", name);
 		return ab_hint(err, "letters, digits, _, - and . are");
 	}
 	if (ab_profile_find(name))
@@ -185,8 +174,7 @@ int ab_learn_place(const struct ab_policy_input *input, const char *name,
 		return -1;
 	if (lstat(path, &st) < 0 || replace)
 		return 0;
-	ab_fail(err, AB_EUSAGE, 0, "--save %s: there is one already: %s", name,
-		path);
+	ab_fail(err, AB_EUSAGE, 0, "--save %s: there is one already: %s", name, path);
 	return ab_hint(err, "choose another name, or say --yes");
 }
 
@@ -213,8 +201,7 @@ static int put_in_place(const char *tmp, const char *path, bool replace)
 	return 0;
 }
 
-static int write_profile(const char *path, const char *text, bool replace,
-			 struct ab_error *err)
+static int write_profile(const char *path, const char *text, bool replace, struct ab_error *err)
 {
 	ab_autofree char *tmp = ab_printf("%s.new-XXXXXX", path);
 	ab_autoclose int fd = -1;
@@ -233,9 +220,9 @@ static int write_profile(const char *path, const char *text, bool replace,
 	return 0;
 }
 
-int ab_learn_save(const struct ab_policy_input *input, const char *name,
-		  bool replace, const struct ab_lesson *lesson, char **ret_path,
-		  struct ab_strv *ret_lacking, struct ab_error *err)
+int ab_learn_save(const struct ab_policy_input *input, const char *name, bool replace,
+		  const struct ab_lesson *lesson, char **ret_path, struct ab_strv *ret_lacking,
+		  struct ab_error *err)
 {
 	struct ab_learned_from from = beginning(lesson);
 	struct ab_policy_input with = *input;

@@ -47,8 +47,7 @@ void ab_learned_free(struct ab_learned *l)
 }
 
 /* Where it is or would be. */
-static size_t place(const struct learned_list *list, const char *text,
-		    bool *ret_there)
+static size_t place(const struct learned_list *list, const char *text, bool *ret_there)
 {
 	size_t low = 0, high = list->len;
 
@@ -78,8 +77,7 @@ bool ab_learned_has(const struct learned_list *list, const char *text)
 }
 
 /* Takes `why` over. */
-static void count(struct learned_list *list, const char *text, char *why,
-		  uint64_t times)
+static void count(struct learned_list *list, const char *text, char *why, uint64_t times)
 {
 	bool there;
 	size_t at = place(list, text, &there);
@@ -98,11 +96,8 @@ static void count(struct learned_list *list, const char *text, char *why,
 	}
 	if (!list->v)
 		list->v = ab_alloc(list->most * sizeof(list->v[0]));
-	memmove(&list->v[at + 1], &list->v[at],
-		(list->len - at) * sizeof(list->v[0]));
-	list->v[at] = (struct learned_item){ .text = ab_strdup(text),
-					     .why = why,
-					     .count = times };
+	memmove(&list->v[at + 1], &list->v[at], (list->len - at) * sizeof(list->v[0]));
+	list->v[at] = (struct learned_item){ .text = ab_strdup(text), .why = why, .count = times };
 	list->len++;
 }
 
@@ -122,10 +117,9 @@ enum {
 	NAMES,
 };
 static const char *const names[NAMES] = {
-	[KIND] = "kind",     [ALLOWED] = "allowed", [DOMAIN] = "domain",
-	[PORT] = "port",     [DOOR] = "door",	    [ERROR] = "error",
-	[PATH] = "path",     [RULE] = "rule",	    [REASON] = "reason",
-	[ACCESS] = "access", [COMMAND] = "command", [REPEATED] = "repeated",
+	[KIND] = "kind",     [ALLOWED] = "allowed", [DOMAIN] = "domain",   [PORT] = "port",
+	[DOOR] = "door",     [ERROR] = "error",	    [PATH] = "path",	   [RULE] = "rule",
+	[REASON] = "reason", [ACCESS] = "access",   [COMMAND] = "command", [REPEATED] = "repeated",
 };
 
 /* A line stands for itself and for so many others. */
@@ -137,8 +131,7 @@ static uint64_t times(const struct ab_detail f[NAMES])
 }
 
 /* The entry that allows just this; false: it is no host. */
-static bool get_entry(const struct ab_detail f[NAMES],
-		      char ret[AB_HOST_ENTRY_TEXT])
+static bool get_entry(const struct ab_detail f[NAMES], char ret[AB_HOST_ENTRY_TEXT])
 {
 	int64_t port = ab_detail_number(&f[PORT], 0);
 	struct ab_host_entry entry;
@@ -146,8 +139,7 @@ static bool get_entry(const struct ab_detail f[NAMES],
 	char text[AB_HOST_TEXT + 2];
 	size_t len = ab_detail_copy(&f[DOMAIN], text, sizeof(text));
 
-	if (port < 1 || port > UINT16_MAX ||
-	    ab_host_parse(text, len, &host, NULL) < 0)
+	if (port < 1 || port > UINT16_MAX || ab_host_parse(text, len, &host, NULL) < 0)
 		return false;
 	entry = ab_host_entry_for(&host, (uint16_t)port);
 	ab_host_entry_format(&entry, ret);
@@ -157,16 +149,15 @@ static bool get_entry(const struct ab_detail f[NAMES],
 /* Through these nobody goes out. */
 static bool is_way_out(const struct ab_detail *door)
 {
-	return !ab_detail_is(door, "publish") &&
-	       !ab_detail_is(door, "host-port") && !ab_detail_is(door, "dns");
+	return !ab_detail_is(door, "publish") && !ab_detail_is(door, "host-port") &&
+	       !ab_detail_is(door, "dns");
 }
 
 static void take_request(struct ab_learned *l, const struct ab_detail f[NAMES])
 {
 	char entry[AB_HOST_ENTRY_TEXT];
 
-	if (f[ALLOWED].kind != AB_DETAIL_TRUE || !is_way_out(&f[DOOR]) ||
-	    !get_entry(f, entry))
+	if (f[ALLOWED].kind != AB_DETAIL_TRUE || !is_way_out(&f[DOOR]) || !get_entry(f, entry))
 		return;
 	if (f[ERROR].kind == AB_DETAIL_TEXT)
 		count(&l->failed, entry, ab_detail_dup(&f[ERROR]), times(f));
@@ -181,9 +172,8 @@ static void refuse_host(struct ab_learned *l, const struct ab_detail f[NAMES])
 
 	if (!domain)
 		return;
-	text = port > 0 && port <= UINT16_MAX
-		       ? ab_printf("%s:%d", domain, (int)port)
-		       : ab_strdup(domain);
+	text = port > 0 && port <= UINT16_MAX ? ab_printf("%s:%d", domain, (int)port)
+					      : ab_strdup(domain);
 	count(&l->denied, text, ab_detail_dup(&f[REASON]), times(f));
 }
 
@@ -205,8 +195,7 @@ static void refuse_path(struct ab_learned *l, const struct ab_detail f[NAMES])
 	      times(f));
 }
 
-static void take_violation(struct ab_learned *l,
-			   const struct ab_detail f[NAMES])
+static void take_violation(struct ab_learned *l, const struct ab_detail f[NAMES])
 {
 	if (ab_detail_is(&f[DOOR], "file") || ab_detail_is(&f[DOOR], "call"))
 		refuse_path(l, f);
@@ -219,8 +208,7 @@ static void take_exec(struct ab_learned *l, const struct ab_detail f[NAMES])
 	ab_autofree char *command = ab_detail_dup(&f[COMMAND]);
 
 	if (command)
-		count(&l->refused, command, ab_detail_dup(&f[REASON]),
-		      times(f));
+		count(&l->refused, command, ab_detail_dup(&f[REASON]), times(f));
 }
 
 static void take_program(struct ab_learned *l, const struct ab_detail f[NAMES])
@@ -260,14 +248,13 @@ static bool is_covered(const struct ab_strv *folders, const char *path)
 	return false;
 }
 
-void ab_learned_folders(const struct ab_learned *l,
-			const struct ab_learned_from *from, struct ab_strv *ret)
+void ab_learned_folders(const struct ab_learned *l, const struct ab_learned_from *from,
+			struct ab_strv *ret)
 {
 	const char *why;
 
 	for (size_t i = 0; i < l->unwritten.len; i++) {
-		ab_autofree char *folder =
-			ab_learned_folder(l->unwritten.v[i].text, from, &why);
+		ab_autofree char *folder = ab_learned_folder(l->unwritten.v[i].text, from, &why);
 
 		if (!folder || is_covered(ret, folder))
 			continue;
@@ -280,8 +267,7 @@ void ab_learned_folders(const struct ab_learned *l,
 	ab_strv_sort(ret);
 }
 
-void ab_learned_check(const struct ab_learned *l,
-		      const struct ab_learned_from *from,
+void ab_learned_check(const struct ab_learned *l, const struct ab_learned_from *from,
 		      const struct ab_policy *policy, struct ab_strv *ret)
 {
 	ab_autostrv struct ab_strv folders = { 0 };
@@ -293,8 +279,7 @@ void ab_learned_check(const struct ab_learned *l,
 		if (policy->net.mode == AB_NET_ALLOWED)
 			break;
 		if (policy->net.mode == AB_NET_BLOCKED ||
-		    !ab_hosts_cover(policy->net.allow.v, policy->net.allow.len,
-				    entry, false))
+		    !ab_hosts_cover(policy->net.allow.v, policy->net.allow.len, entry, false))
 			ab_strv_addf(ret, "network.allow: %s", entry);
 	}
 	for (size_t i = 0; i < folders.len; i++)

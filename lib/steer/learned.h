@@ -21,9 +21,9 @@ struct ab_learned;
 struct ab_policy;
 
 enum {
-	AB_LEARNED_HOSTS = 512,		/* in one policy */
+	AB_LEARNED_HOSTS = 512, /* in one policy */
 	AB_LEARNED_FOLDERS = 64,
-	AB_LEARNED_NOTES = 200,		/* of each kind */
+	AB_LEARNED_NOTES = 200, /* of each kind */
 };
 
 struct ab_learned *ab_learned_new(void);
@@ -35,11 +35,11 @@ void ab_learned_take(struct ab_learned *learned, const char *line, size_t len);
 
 /* What the run began with. */
 struct ab_learned_from {
-	const struct ab_policy *base;	/* its profile, by itself */
-	const char *extends;		/* the profile's name */
-	const char *workspace;		/* real path, or "" */
-	const char *home;		/* real path, or NULL */
-	const struct ab_strv *closed;	/* real paths of those folders of
+	const struct ab_policy *base; /* its profile, by itself */
+	const char *extends;	      /* the profile's name */
+	const char *workspace;	      /* real path, or "" */
+	const char *home;	      /* real path, or NULL */
+	const struct ab_strv *closed; /* real paths of those folders of
 					 * ab_learned_closed that are links;
 					 * or NULL */
 };
@@ -50,16 +50,14 @@ struct ab_learned_from {
 extern const char *const ab_learned_closed[];
 
 /* The text of a settings file, with its final newline; free it. */
-char *ab_learned_policy(const struct ab_learned *learned,
-			const struct ab_learned_from *from);
+char *ab_learned_policy(const struct ab_learned *learned, const struct ab_learned_from *from);
 /* What a person should know, for ab_request's `say`; a line that begins with a
  * space continues the one before. */
-void ab_learned_notes(const struct ab_learned *learned,
-		      const struct ab_learned_from *from, struct ab_strv *ret);
+void ab_learned_notes(const struct ab_learned *learned, const struct ab_learned_from *from,
+		      struct ab_strv *ret);
 /* The learned rules that `policy`, resolved with the learned profile, does not
  * grant after all: "network.allow: x.y". */
-void ab_learned_check(const struct ab_learned *learned,
-		      const struct ab_learned_from *from,
+void ab_learned_check(const struct ab_learned *learned, const struct ab_learned_from *from,
 		      const struct ab_policy *policy, struct ab_strv *ret);
 
 #endif

@@ -83,16 +83,14 @@ char *ab_learned_risk(const char *text)
 	if (why)
 		ab_buf_puts(&b, why);
 	if (entry.port)
-		ab_buf_printf(&b, "%sport %u is not a usual one",
-			      why ? "; " : "", entry.port);
+		ab_buf_printf(&b, "%sport %u is not a usual one", why ? "; " : "", entry.port);
 	return b.len ? ab_buf_take(&b) : NULL;
 }
 
 /* Folders of the system, with all that is in them. */
 static const char *const system_folders[] = {
-	"/bin",	  "/boot", "/dev",  "/etc",  "/lib", "/lib32",
-	"/lib64", "/opt",  "/proc", "/root", "/run", "/sbin",
-	"/snap",  "/sys",  "/tmp",  "/usr",  "/var",
+	"/bin",	 "/boot", "/dev",  "/etc",  "/lib", "/lib32", "/lib64", "/opt", "/proc",
+	"/root", "/run",  "/sbin", "/snap", "/sys", "/tmp",   "/usr",	"/var",
 };
 
 /* Folders in the home folder that programs take keys, settings or other
@@ -160,8 +158,7 @@ static bool touches(const char *folder, const char *top)
 static bool is_closed(const char *folder, const struct ab_learned_from *from)
 {
 	for (size_t i = 0; from->home && ab_learned_closed[i]; i++) {
-		ab_autofree char *top =
-			ab_path_join(from->home, ab_learned_closed[i]);
+		ab_autofree char *top = ab_path_join(from->home, ab_learned_closed[i]);
 
 		if (touches(folder, top))
 			return true;
@@ -183,8 +180,7 @@ static bool is_protected(const char *folder, const struct ab_learned_from *from)
 	return ab_names_opened(&from->base->fs.deny_write, folder, &holds);
 }
 
-static const char *refuse(const char *folder,
-			  const struct ab_learned_from *from)
+static const char *refuse(const char *folder, const struct ab_learned_from *from)
 {
 	bool at_home = from->home && ab_path_within(folder, from->home);
 
@@ -206,8 +202,7 @@ static const char *refuse(const char *folder,
 	return NULL;
 }
 
-char *ab_learned_folder(const char *path, const struct ab_learned_from *from,
-			const char **ret_why)
+char *ab_learned_folder(const char *path, const struct ab_learned_from *from, const char **ret_why)
 {
 	ab_autofree char *clean = ab_path_resolve(path, "/", NULL);
 	ab_autofree char *folder = NULL;

@@ -40,8 +40,7 @@ static void put_element(struct block *block, const char *key, const char *value)
 
 static void close_block(struct block *block)
 {
-	ab_buf_printf(block->b, "%s%c", block->any ? "\n    " : "",
-		      block->close);
+	ab_buf_printf(block->b, "%s%c", block->any ? "\n    " : "", block->close);
 }
 
 static void open_section(struct ab_buf *b, const char *name)
@@ -49,13 +48,12 @@ static void open_section(struct ab_buf *b, const char *name)
 	ab_buf_printf(b, ",\n  \"%s\": {\n", name);
 }
 
-static bool needs_network(const struct ab_learned *l,
-			  const struct ab_policy *base)
+static bool needs_network(const struct ab_learned *l, const struct ab_policy *base)
 {
 	for (size_t i = 0; i < l->reached.len; i++)
 		if (base->net.mode != AB_NET_FILTERED ||
-		    !ab_hosts_cover(base->net.allow.v, base->net.allow.len,
-				    l->reached.v[i].text, false))
+		    !ab_hosts_cover(base->net.allow.v, base->net.allow.len, l->reached.v[i].text,
+				    false))
 			return true;
 	return false;
 }
@@ -76,8 +74,7 @@ static void put_reasons(struct ab_buf *b, const struct ab_strv *entries,
 
 /* A list in a profile stands in place of the one that it builds on, so all
  * that were reached are in it. */
-static void put_network(struct ab_buf *b, const struct ab_learned *l,
-			const struct ab_policy *base)
+static void put_network(struct ab_buf *b, const struct ab_learned *l, const struct ab_policy *base)
 {
 	ab_autostrv struct ab_strv entries = { 0 }, reasons = { 0 };
 	struct block block;
@@ -120,8 +117,7 @@ static void put_files(struct ab_buf *b, const struct ab_learned *l,
 	open_section(b, "filesystem");
 	block = open_block(b, "write", '[');
 	for (size_t i = 0; i < from->base->fs.write.len; i++) {
-		ab_autofree char *text =
-			ab_learned_short(from->base->fs.write.v[i], from);
+		ab_autofree char *text = ab_learned_short(from->base->fs.write.v[i], from);
 
 		put_element(&block, text, NULL);
 	}
@@ -139,8 +135,7 @@ static void put_files(struct ab_buf *b, const struct ab_learned *l,
 	ab_buf_puts(b, "\n  }");
 }
 
-char *ab_learned_policy(const struct ab_learned *l,
-			const struct ab_learned_from *from)
+char *ab_learned_policy(const struct ab_learned *l, const struct ab_learned_from *from)
 {
 	ab_autobuf struct ab_buf b = { 0 };
 
@@ -154,19 +149,15 @@ char *ab_learned_policy(const struct ab_learned *l,
 
 /* "  x.y:8080  3 times  why": what the box chose is escaped where it is
  * shown. */
-static void note_item(const struct learned_item *item, const char *why,
-		      struct ab_strv *ret)
+static void note_item(const struct learned_item *item, const char *why, struct ab_strv *ret)
 {
 	ab_autofree char *times =
-		item->count > 1 ? ab_printf("  %" PRIu64 " times", item->count)
-				: ab_strdup("");
+		item->count > 1 ? ab_printf("  %" PRIu64 " times", item->count) : ab_strdup("");
 
-	ab_strv_addf(ret, "  %.300s%s%s%.300s", item->text, times,
-		     why ? "  " : "", why ? why : "");
+	ab_strv_addf(ret, "  %.300s%s%s%.300s", item->text, times, why ? "  " : "", why ? why : "");
 }
 
-static void note_rest(const struct learned_list *list, size_t shown,
-		      struct ab_strv *ret)
+static void note_rest(const struct learned_list *list, size_t shown, struct ab_strv *ret)
 {
 	uint64_t left = list->len - shown + list->lost;
 
@@ -174,8 +165,7 @@ static void note_rest(const struct learned_list *list, size_t shown,
 		ab_strv_addf(ret, "  and %" PRIu64 " more", left);
 }
 
-static void note_list(const struct learned_list *list, const char *title,
-		      struct ab_strv *ret)
+static void note_list(const struct learned_list *list, const char *title, struct ab_strv *ret)
 {
 	size_t n = list->len < SHOWN ? list->len : SHOWN;
 
@@ -193,8 +183,7 @@ static void note_reached(const struct learned_list *list, struct ab_strv *ret)
 
 	if (list->len == 0)
 		return;
-	ab_strv_addf(ret, "it reached %zu host%s:", list->len,
-		     list->len == 1 ? "" : "s");
+	ab_strv_addf(ret, "it reached %zu host%s:", list->len, list->len == 1 ? "" : "s");
 	for (size_t i = 0; i < n; i++) {
 		ab_autofree char *why = ab_learned_risk(list->v[i].text);
 
@@ -202,28 +191,23 @@ static void note_reached(const struct learned_list *list, struct ab_strv *ret)
 	}
 	note_rest(list, n, ret);
 	if (list->lost)
-		ab_strv_addf(ret, "the policy has room for %zu of them",
-			     list->most);
+		ab_strv_addf(ret, "the policy has room for %zu of them", list->most);
 }
 
 /* One that was reached at another time is none of them. */
 static void note_failed(const struct ab_learned *l, struct ab_strv *ret)
 {
-	struct learned_list left = { .v = ab_alloc(sizeof(left.v[0]) *
-						   (l->failed.len + 1)),
+	struct learned_list left = { .v = ab_alloc(sizeof(left.v[0]) * (l->failed.len + 1)),
 				     .lost = l->failed.lost };
 
 	for (size_t i = 0; i < l->failed.len; i++)
 		if (!ab_learned_has(&l->reached, l->failed.v[i].text))
 			left.v[left.len++] = l->failed.v[i];
-	note_list(
-		&left,
-		"it could not reach these, which the policy leaves out:", ret);
+	note_list(&left, "it could not reach these, which the policy leaves out:", ret);
 	free(left.v);
 }
 
-static void note_unwritten(const struct ab_learned *l,
-			   const struct ab_learned_from *from,
+static void note_unwritten(const struct ab_learned *l, const struct ab_learned_from *from,
 			   struct ab_strv *ret)
 {
 	size_t shown = 0;
@@ -231,8 +215,7 @@ static void note_unwritten(const struct ab_learned *l,
 
 	for (size_t i = 0; i < l->unwritten.len && shown < SHOWN; i++) {
 		const struct learned_item *item = &l->unwritten.v[i];
-		ab_autofree char *folder =
-			ab_learned_folder(item->text, from, &why);
+		ab_autofree char *folder = ab_learned_folder(item->text, from, &why);
 
 		if (folder)
 			continue;
@@ -248,8 +231,8 @@ static void note_unwritten(const struct ab_learned *l,
 			     l->unwritten.lost);
 }
 
-void ab_learned_notes(const struct ab_learned *l,
-		      const struct ab_learned_from *from, struct ab_strv *ret)
+void ab_learned_notes(const struct ab_learned *l, const struct ab_learned_from *from,
+		      struct ab_strv *ret)
 {
 	note_reached(&l->reached, ret);
 	note_failed(l, ret);

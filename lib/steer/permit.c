@@ -26,8 +26,7 @@ static bool names_run(struct ab_permit_job *job, const char *what)
 	return false;
 }
 
-static int permit(struct ab_permit_job *job, const struct ab_meant *meant,
-		  struct ab_error *err)
+static int permit(struct ab_permit_job *job, const struct ab_meant *meant, struct ab_error *err)
 {
 	switch (meant->kind) {
 	case AB_MEANT_DENIAL:
@@ -54,24 +53,20 @@ static int refuse_all(const struct ab_permit *ask, struct ab_error *err)
 					"agentbox run --net allowed -- ...");
 }
 
-int ab_permit(const struct ab_permit *ask, struct ab_permitted *ret,
-	      struct ab_error *err)
+int ab_permit(const struct ab_permit *ask, struct ab_permitted *ret, struct ab_error *err)
 {
-	struct ab_permit_job job = { .ask = ask,
-				     .ret = ret,
-				     .run = { .dir = -1 },
-				     .again = { .cwd = ask->input->cwd } };
+	struct ab_permit_job job = {
+		.ask = ask, .ret = ret, .run = { .dir = -1 }, .again = { .cwd = ask->input->cwd }
+	};
 	struct ab_meant meant;
 	int result;
 
 	*ret = (struct ab_permitted){ 0 };
 	if (access(AB_MARKER, F_OK) == 0)
-		return ab_fail(err, AB_EREFUSED, 0,
-			       "inside a box nothing can be %s",
+		return ab_fail(err, AB_EREFUSED, 0, "inside a box nothing can be %s",
 			       ask->deny ? "denied" : "allowed");
 	if (ask->always && ask->for_ms)
-		return ab_fail(err, AB_EUSAGE, 0,
-			       "--for and --always exclude each other");
+		return ab_fail(err, AB_EUSAGE, 0, "--for and --always exclude each other");
 	if (strcmp(ask->what, "*") == 0)
 		return refuse_all(ask, err);
 	if (ab_permit_read(ask->input, ask->what, &meant, err) < 0)
@@ -95,23 +90,20 @@ static void add_text(struct ab_buf *b, const char *key, const char *text)
 		ab_buf_puts(b, "null");
 }
 
-static void add_list(struct ab_buf *b, const char *key,
-		     const struct ab_strv *list)
+static void add_list(struct ab_buf *b, const char *key, const struct ab_strv *list)
 {
 	ab_buf_printf(b, ",\"%s\":", key);
 	ab_buf_json_list(b, list);
 }
 
-char *ab_permitted_json(const struct ab_permit *ask,
-			const struct ab_permitted *p)
+char *ab_permitted_json(const struct ab_permit *ask, const struct ab_permitted *p)
 {
 	struct ab_buf b = { 0 };
 
 	ab_buf_printf(&b, "{\"allowed\":%s", ask->deny ? "false" : "true");
 	add_text(&b, "run", p->run);
 	add_list(&b, "entries", &p->entries);
-	ab_buf_printf(&b, ",\"for_ms\":%llu,\"released\":%llu",
-		      (unsigned long long)ask->for_ms,
+	ab_buf_printf(&b, ",\"for_ms\":%llu,\"released\":%llu", (unsigned long long)ask->for_ms,
 		      (unsigned long long)p->released);
 	add_text(&b, "path", p->path);
 	add_text(&b, "workspace", p->workspace);

@@ -21,17 +21,17 @@ struct ab_policy_input;
 
 struct ab_permit {
 	const struct ab_policy_input *input;
-	const char *what;	/* ID, DOMAIN or PATH, as typed */
-	const char *run;	/* id or name; NULL: the one that `what` is of,
+	const char *what; /* ID, DOMAIN or PATH, as typed */
+	const char *run;  /* id or name; NULL: the one that `what` is of,
 				 * else the only live one */
 	bool deny;
-	bool always;		/* in the user's own settings, too */
-	uint64_t for_ms;	/* 0: as long as the run lasts */
+	bool always;	 /* in the user's own settings, too */
+	uint64_t for_ms; /* 0: as long as the run lasts */
 };
 
 struct ab_permitted {
 	char run[8];		/* the live run that changed; "": none */
-	struct ab_strv entries;	/* the hosts, as entries of a list */
+	struct ab_strv entries; /* the hosts, as entries of a list */
 	uint64_t released;	/* connections that were waiting for this */
 	char *path;		/* or the path, for the next run; or NULL */
 	char *workspace;	/* whose next run gets the path; NULL: only the
@@ -44,10 +44,8 @@ struct ab_permitted {
 };
 
 /* Filled in also on failure: *ret says what was done before that. */
-int ab_permit(const struct ab_permit *permit, struct ab_permitted *ret,
-	      struct ab_error *err);
-char *ab_permitted_json(const struct ab_permit *permit,
-			const struct ab_permitted *permitted);
+int ab_permit(const struct ab_permit *permit, struct ab_permitted *ret, struct ab_error *err);
+char *ab_permitted_json(const struct ab_permit *permit, const struct ab_permitted *permitted);
 void ab_permitted_fini(struct ab_permitted *permitted);
 
 #endif

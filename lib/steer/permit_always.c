@@ -48,8 +48,7 @@ static int read_settings(const struct ab_policy_input *in, const char *keys[2],
 	if (ab_policy_read_file(in, ret->path, &text, &len, err) < 0)
 		return -1;
 	file = json_loadb(text, len, 0, NULL);
-	ret->list = json_incref(
-		json_object_get(json_object_get(file, keys[0]), keys[1]));
+	ret->list = json_incref(json_object_get(json_object_get(file, keys[0]), keys[1]));
 	json_decref(file);
 	return 0;
 }
@@ -70,8 +69,8 @@ static bool has_element(const json_t *list, const char *element)
 }
 
 /* A new list replaces the one that was in force: it begins with a copy. */
-static int bring_along(struct ab_permit_job *job, const char *key,
-		       struct ab_strv *ret, struct ab_error *err)
+static int bring_along(struct ab_permit_job *job, const char *key, struct ab_strv *ret,
+		       struct ab_error *err)
 {
 	struct ab_policy_input in = ab_permit_input(job);
 	struct ab_policy *policy;
@@ -81,31 +80,27 @@ static int bring_along(struct ab_permit_job *job, const char *key,
 		return -1;
 	result = ab_policy_below(&in, policy->profile, key, ret, err);
 	if (result == 0 && ret->len)
-		ab_strv_addf(
-			&job->ret->notes,
-			"%s of your settings takes the place of that of "
-			"profile %s, so what is in there was added too, and "
-			"holds with every profile",
-			key, policy->profile);
+		ab_strv_addf(&job->ret->notes,
+			     "%s of your settings takes the place of that of "
+			     "profile %s, so what is in there was added too, and "
+			     "holds with every profile",
+			     key, policy->profile);
 	ab_policy_free(policy);
 	return result;
 }
 
-static void note_origin(struct ab_permit_job *job,
-			const struct ab_policy *policy, const char *key)
+static void note_origin(struct ab_permit_job *job, const struct ab_policy *policy, const char *key)
 {
 	ab_autofree char *from = ab_policy_origin(policy, key, NULL);
 
-	ab_strv_addf(&job->ret->notes,
-		     "it has no effect in %s: %s there is that of %s",
-		     *policy->workspace ? policy->workspace
-					: job->ask->input->cwd,
-		     key, from ? from : "another layer");
+	ab_strv_addf(&job->ret->notes, "it has no effect in %s: %s there is that of %s",
+		     *policy->workspace ? policy->workspace : job->ask->input->cwd, key,
+		     from ? from : "another layer");
 }
 
 /* An entry of network.deny overrides what was added to network.allow. */
-static void note_denied(struct ab_permit_job *job,
-			const struct ab_policy *policy, const char *entry)
+static void note_denied(struct ab_permit_job *job, const struct ab_policy *policy,
+			const char *entry)
 {
 	for (size_t i = 0; i < policy->net.deny.len; i++) {
 		char *one = policy->net.deny.v[i];
@@ -122,8 +117,7 @@ static void note_denied(struct ab_permit_job *job,
 	}
 }
 
-static void note_effect(struct ab_permit_job *job, const char *key,
-			const char *element)
+static void note_effect(struct ab_permit_job *job, const char *key, const char *element)
 {
 	struct ab_policy_input in = ab_permit_input(job);
 	struct ab_error err = { 0 };
@@ -137,21 +131,17 @@ static void note_effect(struct ab_permit_job *job, const char *key,
 	if (strcmp(key, "filesystem.write") == 0)
 		holds = ab_strv_has(&policy->fs.write, element);
 	else if (strcmp(key, "network.allow") == 0 && element[0] != '@')
-		holds = ab_hosts_cover(policy->net.allow.v,
-				       policy->net.allow.len, element, false);
+		holds = ab_hosts_cover(policy->net.allow.v, policy->net.allow.len, element, false);
 	if (!holds)
 		note_origin(job, policy, key);
 	else if (strcmp(key, "network.allow") == 0 && element[0] != '@')
 		note_denied(job, policy, element);
-	if (strncmp(key, "network.", 8) == 0 &&
-	    policy->net.mode != AB_NET_FILTERED)
+	if (strncmp(key, "network.", 8) == 0 && policy->net.mode != AB_NET_FILTERED)
 		note_origin(job, policy, "network.mode");
 	if (strcmp(key, "network.deny") == 0 && element[0] != '@' &&
-	    ab_hosts_cover(policy->net.allow.v, policy->net.allow.len, element,
-			   false))
-		ab_strv_add(&job->ret->notes,
-			    "it stays in network.allow, too: what is denied is "
-			    "stronger");
+	    ab_hosts_cover(policy->net.allow.v, policy->net.allow.len, element, false))
+		ab_strv_add(&job->ret->notes, "it stays in network.allow, too: what is denied is "
+					      "stronger");
 	ab_policy_free(policy);
 }
 
@@ -169,8 +159,8 @@ static void say_always(struct ab_permit_job *job, const char *element)
 			     job->ask->deny ? "denied" : "allowed", from_now);
 }
 
-int ab_permit_always(struct ab_permit_job *job, const char *key,
-		     const char *element, struct ab_error *err)
+int ab_permit_always(struct ab_permit_job *job, const char *key, const char *element,
+		     struct ab_error *err)
 {
 	const char *dot = strchr(key, '.');
 	ab_autofree char *group = ab_strndup(key, (size_t)(dot - key));
@@ -182,16 +172,15 @@ int ab_permit_always(struct ab_permit_job *job, const char *key,
 		return -1;
 	job->ret->file = ab_strdup(before.path);
 	if (has_element(before.list, element)) {
-		ab_strv_addf(&job->ret->said, "%s is in %s of %s already",
-			     element, key, before.path);
+		ab_strv_addf(&job->ret->said, "%s is in %s of %s already", element, key,
+			     before.path);
 		note_effect(job, key, element);
 		return 0;
 	}
-	if (!before.list && takes_place(key) &&
-	    bring_along(job, key, &first, err) < 0)
+	if (!before.list && takes_place(key) && bring_along(job, key, &first, err) < 0)
 		return -1;
-	if (ab_edit_file_add(job->ask->input, before.path, keys, 2, &first,
-			     element, &job->ret->diff, err) < 0)
+	if (ab_edit_file_add(job->ask->input, before.path, keys, 2, &first, element,
+			     &job->ret->diff, err) < 0)
 		return -1;
 	say_always(job, element);
 	note_effect(job, key, element);

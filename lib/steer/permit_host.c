@@ -20,21 +20,19 @@ static const char *list_key(const struct ab_permit_job *job)
 	return job->ask->deny ? "network.deny" : "network.allow";
 }
 
-static void say_done(struct ab_permit_job *job, const char *run,
-		     const char *entry, const json_t *answer)
+static void say_done(struct ab_permit_job *job, const char *run, const char *entry,
+		     const json_t *answer)
 {
-	json_int_t released =
-		json_integer_value(json_object_get(answer, "released"));
+	json_int_t released = json_integer_value(json_object_get(answer, "released"));
 
 	memcpy(job->ret->run, run, sizeof(job->ret->run));
 	job->ret->released += (uint64_t)released;
-	ab_strv_give(&job->ret->said,
-		     ab_permit_sentence(run, entry, job->ask->deny,
-					job->ask->for_ms, (uint64_t)released));
+	ab_strv_give(&job->ret->said, ab_permit_sentence(run, entry, job->ask->deny,
+							 job->ask->for_ms, (uint64_t)released));
 }
 
-static int grant(struct ab_permit_job *job, struct ab_steer *steer,
-		 const char *entry, struct ab_error *err)
+static int grant(struct ab_permit_job *job, struct ab_steer *steer, const char *entry,
+		 struct ab_error *err)
 {
 	json_t *answer;
 
@@ -48,8 +46,7 @@ static int grant(struct ab_permit_job *job, struct ab_steer *steer,
 	return 0;
 }
 
-static int grant_all(struct ab_permit_job *job, const char *run,
-		     struct ab_error *err)
+static int grant_all(struct ab_permit_job *job, const char *run, struct ab_error *err)
 {
 	struct ab_steer steer;
 	int result = 0;
@@ -65,8 +62,8 @@ static int grant_all(struct ab_permit_job *job, const char *run,
 /* What can be done where no run goes on. */
 static int hint_new_run(const struct ab_permit_job *job, struct ab_error *err)
 {
-	ab_autofree char *flag = ab_permit_flag(
-		job->ask->deny ? "--deny" : "--allow", job->ret->entries.v[0]);
+	ab_autofree char *flag =
+		ab_permit_flag(job->ask->deny ? "--deny" : "--allow", job->ret->entries.v[0]);
 	ab_autofree char *again = ab_permit_again(&job->again, flag);
 
 	return ab_hint(err,
@@ -87,9 +84,8 @@ static int grant_beside(struct ab_permit_job *job, struct ab_error *err)
 	}
 	/* None; or several. */
 	if (lone.code == AB_EUSAGE)
-		ab_strv_add(&job->ret->notes,
-			    "several runs go on: each reads the settings "
-			    "again by itself");
+		ab_strv_add(&job->ret->notes, "several runs go on: each reads the settings "
+					      "again by itself");
 	return 0;
 }
 
@@ -101,10 +97,8 @@ static int expand(struct ab_permit_job *job, const struct ab_meant *meant)
 		ab_strv_add(&job->ret->entries, meant->entry);
 		return 0;
 	}
-	return ab_group_expand(meant->entry + 1, in->home, in->environ,
-			       &job->ret->entries)
-		       ? 0
-		       : -1;
+	return ab_group_expand(meant->entry + 1, in->home, in->environ, &job->ret->entries) ? 0
+											    : -1;
 }
 
 /* Whose lists the settings stand above: those of the run that was meant, else
@@ -119,19 +113,15 @@ static void find_profile(struct ab_permit_job *job)
 		ab_permit_find_here(job, job->ask->input->cwd);
 }
 
-int ab_permit_hosts(struct ab_permit_job *job, const struct ab_meant *meant,
-		    struct ab_error *err)
+int ab_permit_hosts(struct ab_permit_job *job, const struct ab_meant *meant, struct ab_error *err)
 {
 	const struct ab_permit *ask = job->ask;
 
 	if (expand(job, meant) < 0)
-		return ab_fail(err, AB_EUSAGE, 0, "there is no group %s",
-			       meant->entry);
+		return ab_fail(err, AB_EUSAGE, 0, "there is no group %s", meant->entry);
 	if (ask->run || !ask->always) {
 		if (grant_all(job, ask->run, err) < 0)
-			return err->code == AB_EUSAGE || err->hint[0]
-				       ? -1
-				       : hint_new_run(job, err);
+			return err->code == AB_EUSAGE || err->hint[0] ? -1 : hint_new_run(job, err);
 	} else if (grant_beside(job, err) < 0) {
 		return -1;
 	}
@@ -141,8 +131,8 @@ int ab_permit_hosts(struct ab_permit_job *job, const struct ab_meant *meant,
 	return ab_permit_always(job, list_key(job), meant->entry, err);
 }
 
-static int answer_question(struct ab_permit_job *job, struct ab_steer *steer,
-			   const char *entry, struct ab_error *err)
+static int answer_question(struct ab_permit_job *job, struct ab_steer *steer, const char *entry,
+			   struct ab_error *err)
 {
 	json_t *answer;
 
@@ -150,9 +140,8 @@ static int answer_question(struct ab_permit_job *job, struct ab_steer *steer,
 	if (job->ask->for_ms || job->ask->deny)
 		return grant(job, steer, entry, err);
 	if (ab_steer_ask(steer, "answer",
-			 json_pack("{s:s,s:s}", "id", job->ask->what, "answer",
-				   "run"),
-			 &answer, err) < 0)
+			 json_pack("{s:s,s:s}", "id", job->ask->what, "answer", "run"), &answer,
+			 err) < 0)
 		return -1;
 	say_done(job, steer->id, entry, answer);
 	json_decref(answer);
@@ -160,8 +149,7 @@ static int answer_question(struct ab_permit_job *job, struct ab_steer *steer,
 }
 
 /* The run holds its whole network until somebody says something. */
-static int release_hold(struct ab_permit_job *job, struct ab_steer *steer,
-			struct ab_error *err)
+static int release_hold(struct ab_permit_job *job, struct ab_steer *steer, struct ab_error *err)
 {
 	bool deny = job->ask->deny;
 	json_t *answer;
@@ -178,35 +166,30 @@ static int release_hold(struct ab_permit_job *job, struct ab_steer *steer,
 		return -1;
 	memcpy(job->ret->run, steer->id, sizeof(job->ret->run));
 	ab_strv_addf(&job->ret->said, "%s: %s", steer->id,
-		     deny ? "what waits for the network is refused"
-			  : "the network goes on");
+		     deny ? "what waits for the network is refused" : "the network goes on");
 	json_decref(answer);
 	return 0;
 }
 
-static int take_question(struct ab_permit_job *job, struct ab_steer *steer,
-			 const json_t *question, struct ab_error *err)
+static int take_question(struct ab_permit_job *job, struct ab_steer *steer, const json_t *question,
+			 struct ab_error *err)
 {
 	struct ab_lift lift;
 
 	if (ab_json_is(question, "why", "held"))
 		return release_hold(job, steer, err);
-	if (ab_permit_judge(job->ask->what, question, job->ask->deny,
-			    &job->again, &lift, err) < 0)
+	if (ab_permit_judge(job->ask->what, question, job->ask->deny, &job->again, &lift, err) < 0)
 		return -1;
 	ab_strv_add(&job->ret->entries, lift.entry);
 	if (answer_question(job, steer, lift.entry, err) < 0)
 		return -1;
 	if (job->ask->deny)
 		ab_strv_add(&job->ret->said, "what waited for it is refused");
-	return job->ask->always
-		       ? ab_permit_always(job, list_key(job), lift.entry, err)
-		       : 0;
+	return job->ask->always ? ab_permit_always(job, list_key(job), lift.entry, err) : 0;
 }
 
 /* 1: it was a question, and is answered. */
-static int try_question(struct ab_permit_job *job, uint32_t number,
-			struct ab_error *err)
+static int try_question(struct ab_permit_job *job, uint32_t number, struct ab_error *err)
 {
 	struct ab_error away = { 0 };
 	json_t *question = NULL;
@@ -216,8 +199,7 @@ static int try_question(struct ab_permit_job *job, uint32_t number,
 	/* It may have ended since; its record is still there. */
 	if (ab_steer_open(&job->state, job->run.id, &steer, &away) < 0)
 		return 0;
-	result = ab_steer_question(&steer, job->ask->what, number, &question,
-				   err);
+	result = ab_steer_question(&steer, job->ask->what, number, &question, err);
 	if (result > 0 && take_question(job, &steer, question, err) < 0)
 		result = -1;
 	json_decref(question);
@@ -228,35 +210,29 @@ static int try_question(struct ab_permit_job *job, uint32_t number,
 /* The run of a denial is over. */
 static int tell_over(struct ab_permit_job *job, struct ab_error *err)
 {
-	ab_fail(err, AB_EREFUSED, 0, "run %s is over, and nothing was changed",
-		job->run.id);
+	ab_fail(err, AB_EREFUSED, 0, "run %s is over, and nothing was changed", job->run.id);
 	return hint_new_run(job, err);
 }
 
-static int lift_host(struct ab_permit_job *job, const char *entry,
-		     struct ab_error *err)
+static int lift_host(struct ab_permit_job *job, const char *entry, struct ab_error *err)
 {
 	const struct ab_permit *ask = job->ask;
-	const char *run = ask->run	  ? ask->run
-			  : job->run.live ? job->run.id
-					  : NULL;
+	const char *run = ask->run ? ask->run : job->run.live ? job->run.id : NULL;
 
 	ab_strv_add(&job->ret->entries, entry);
 	if (!run && !ask->always)
 		return tell_over(job, err);
 	if (run && grant_all(job, run, err) < 0)
 		return -1;
-	return ask->always ? ab_permit_always(job, list_key(job), entry, err)
-			   : 0;
+	return ask->always ? ab_permit_always(job, list_key(job), entry, err) : 0;
 }
 
-static int take_record(struct ab_permit_job *job, const char *line,
-		       struct ab_error *err)
+static int take_record(struct ab_permit_job *job, const char *line, struct ab_error *err)
 {
 	json_t *record = json_loads(line, 0, NULL);
 	struct ab_lift lift;
-	int result = ab_permit_judge(job->ask->what, record, job->ask->deny,
-				     &job->again, &lift, err);
+	int result =
+		ab_permit_judge(job->ask->what, record, job->ask->deny, &job->again, &lift, err);
 
 	if (result == 0)
 		result = lift.path ? ab_permit_path(job, lift.path, true, err)
@@ -267,8 +243,7 @@ static int take_record(struct ab_permit_job *job, const char *line,
 
 static int no_such_run(const struct ab_permit_job *job, struct ab_error *err)
 {
-	return ab_hint(err, "if it is a host, write it with a dot: %s.",
-		       job->ask->what);
+	return ab_hint(err, "if it is a host, write it with a dot: %s.", job->ask->what);
 }
 
 int ab_permit_hold(struct ab_permit_job *job, struct ab_error *err)
@@ -284,8 +259,7 @@ int ab_permit_hold(struct ab_permit_job *job, struct ab_error *err)
 		       job->ask->what, job->ask->what);
 }
 
-int ab_permit_denial(struct ab_permit_job *job, const struct ab_meant *meant,
-		     struct ab_error *err)
+int ab_permit_denial(struct ab_permit_job *job, const struct ab_meant *meant, struct ab_error *err)
 {
 	const char *id = job->ask->what;
 	struct ab_found_denial found = { 0 };
@@ -300,8 +274,7 @@ int ab_permit_denial(struct ab_permit_job *job, const struct ab_meant *meant,
 	}
 	result = ab_find_denial(job->run.dir, id, &found, err);
 	if (result == 0) {
-		ab_fail(err, AB_EUSAGE, 0, "run %s was refused nothing as %s",
-			job->run.id, id);
+		ab_fail(err, AB_EUSAGE, 0, "run %s was refused nothing as %s", job->run.id, id);
 		return ab_hint(err,
 			       "what it was refused: agentbox log %s "
 			       "--denied",

@@ -40,12 +40,9 @@ static const struct remedy remedies[] = {
 	{ "http-host", NULL, NULL,
 	  "nothing lifts it: a request must ask for the host that its "
 	  "connection is for" },
-	{ "http2-clear", NULL, NULL,
-	  "nothing lifts it: let the client use TLS, or HTTP/1.1" },
-	{ "http1-only", NULL, NULL,
-	  "nothing lifts it: let the client use HTTP/1.1 for this host" },
-	{ "protocol", NULL, NULL,
-	  "nothing lifts it: these bytes cannot be judged" },
+	{ "http2-clear", NULL, NULL, "nothing lifts it: let the client use TLS, or HTTP/1.1" },
+	{ "http1-only", NULL, NULL, "nothing lifts it: let the client use HTTP/1.1 for this host" },
+	{ "protocol", NULL, NULL, "nothing lifts it: these bytes cannot be judged" },
 	{ "name-limit", NULL, NULL, "nothing lifts it: start a new run" },
 	{ "secret-tripwire", NULL, NULL,
 	  "nothing lifts it: the hosts that a secret is for are in its "
@@ -55,8 +52,7 @@ static const struct remedy remedies[] = {
 	  "(secrets)" },
 	{ "secret-require", NULL, NULL,
 	  "nothing lifts it: the secret says \"require\" in its settings" },
-	{ "secret-source", NULL, NULL,
-	  "its source must give a value: agentbox secrets check" },
+	{ "secret-source", NULL, NULL, "its source must give a value: agentbox secrets check" },
 	{ "secret-body", NULL, NULL,
 	  "nothing lifts it: let the client send this body uncompressed" },
 	{ "filesystem.denyRead", "--deny-read", "!",
@@ -110,8 +106,8 @@ static char *flags_of(const struct remedy *remedy, const json_t *record)
 	return ab_permit_flag(remedy->flag, value);
 }
 
-static int refuse(const char *id, const json_t *record,
-		  const struct ab_again *again, struct ab_error *err)
+static int refuse(const char *id, const json_t *record, const struct ab_again *again,
+		  struct ab_error *err)
 {
 	const struct remedy *remedy = find_remedy(ab_json_text(record, "rule"));
 	ab_autofree char *flags = remedy ? flags_of(remedy, record) : NULL;
@@ -120,18 +116,16 @@ static int refuse(const char *id, const json_t *record,
 
 	ab_fail(err, AB_EREFUSED, 0, "%s cannot be allowed: %s", id,
 		*reason ? reason : "it was not a rule that refused it");
-	return ab_hint(err, "%s%s%s",
-		       ab_permit_advice(ab_json_text(record, "rule")),
+	return ab_hint(err, "%s%s%s", ab_permit_advice(ab_json_text(record, "rule")),
 		       line ? "\nin a new run:  " : "", line ? line : "");
 }
 
 /* The rules about programs are those that the run began with. */
-static int refuse_program(const char *id, const json_t *record,
-			  const struct ab_again *again, struct ab_error *err)
+static int refuse_program(const char *id, const json_t *record, const struct ab_again *again,
+			  struct ab_error *err)
 {
 	const char *rule = ab_json_text(record, "rule");
-	bool ask = ab_json_is(record, "decision",
-			      ab_decision_names[AB_ESCALATED]);
+	bool ask = ab_json_is(record, "decision", ab_decision_names[AB_ESCALATED]);
 	ab_autofree char *yes = ask ? ab_permit_again(again, "--yes") : NULL;
 	enum ab_rule_id known;
 
@@ -140,33 +134,28 @@ static int refuse_program(const char *id, const json_t *record,
 		"the run began with",
 		id);
 	if (ab_rule_find(rule, strlen(rule), &known))
-		return ab_hint(
-			err,
-			"%s%s%sin every run:   { \"commands\": { \"override\": "
-			"{ \"%s\": \"sandboxed\" } } } in "
-			"~/.config/agentbox/config.json",
-			ask ? "in a new run:  " : "", ask ? yes : "",
-			ask ? "\n" : "", rule);
+		return ab_hint(err,
+			       "%s%s%sin every run:   { \"commands\": { \"override\": "
+			       "{ \"%s\": \"sandboxed\" } } } in "
+			       "~/.config/agentbox/config.json",
+			       ask ? "in a new run:  " : "", ask ? yes : "", ask ? "\n" : "", rule);
 	return ab_hint(err,
 		       "%s%s%sthe rule is one of your own (commands.rules): "
 		       "agentbox rules list",
-		       ask ? "in a new run:  " : "", ask ? yes : "",
-		       ask ? "\n" : "");
+		       ask ? "in a new run:  " : "", ask ? yes : "", ask ? "\n" : "");
 }
 
 /* The smallest rule about its host. What is denied is so with every port. */
-static int judge_host(const char *id, const json_t *record, bool deny,
-		      struct ab_lift *ret, struct ab_error *err)
+static int judge_host(const char *id, const json_t *record, bool deny, struct ab_lift *ret,
+		      struct ab_error *err)
 {
 	const char *name = ab_json_text(record, "domain");
 	json_int_t port = json_integer_value(json_object_get(record, "port"));
 	struct ab_host_entry entry;
 	struct ab_host host;
 
-	if (port < 0 || port > 65535 ||
-	    ab_host_parse(name, strlen(name), &host, NULL) < 0)
-		return ab_fail(err, AB_EREFUSED, 0,
-			       "%s: what was asked for is no host", id);
+	if (port < 0 || port > 65535 || ab_host_parse(name, strlen(name), &host, NULL) < 0)
+		return ab_fail(err, AB_EREFUSED, 0, "%s: what was asked for is no host", id);
 	entry = ab_host_entry_for(&host, deny ? 0 : (uint16_t)port);
 	ab_host_entry_format(&entry, ret->entry);
 	return 0;
@@ -175,8 +164,7 @@ static int judge_host(const char *id, const json_t *record, bool deny,
 /* Is a host of the network what it is about? */
 static bool is_host(const json_t *record)
 {
-	return *ab_json_text(record, "domain") &&
-	       !*ab_json_text(record, "call");
+	return *ab_json_text(record, "domain") && !*ab_json_text(record, "call");
 }
 
 /* Rules that a word about the run is stronger than. */
@@ -190,9 +178,8 @@ static bool is_liftable(const char *rule)
 	return false;
 }
 
-int ab_permit_judge(const char *id, const json_t *record, bool deny,
-		    const struct ab_again *again, struct ab_lift *ret,
-		    struct ab_error *err)
+int ab_permit_judge(const char *id, const json_t *record, bool deny, const struct ab_again *again,
+		    struct ab_lift *ret, struct ab_error *err)
 {
 	const char *rule = ab_json_text(record, "rule");
 
@@ -200,13 +187,11 @@ int ab_permit_judge(const char *id, const json_t *record, bool deny,
 	if (is_host(record) && (deny || is_liftable(rule)))
 		return judge_host(id, record, deny, ret, err);
 	if (deny)
-		return ab_fail(err, AB_EREFUSED, 0,
-			       "%s was refused already, and stays so", id);
+		return ab_fail(err, AB_EREFUSED, 0, "%s was refused already, and stays so", id);
 	if (ab_json_is(record, "kind", "exec"))
 		return refuse_program(id, record, again, err);
 	/* One that is not whole is no name to go by. */
-	if (strcmp(rule, "filesystem.write") == 0 &&
-	    ab_json_text(record, "path")[0] == '/') {
+	if (strcmp(rule, "filesystem.write") == 0 && ab_json_text(record, "path")[0] == '/') {
 		ret->path = ab_json_text(record, "path");
 		return 0;
 	}

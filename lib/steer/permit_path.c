@@ -19,8 +19,7 @@
  * without links: where there is one by now, something else would be opened
  * than what was refused.
  */
-static int find_real(const char *path, bool made, char **ret,
-		     struct ab_error *err)
+static int find_real(const char *path, bool made, char **ret, struct ab_error *err)
 {
 	ab_autofree char *parent = ab_path_parent(path);
 	const char *meant = path;
@@ -32,8 +31,7 @@ static int find_real(const char *path, bool made, char **ret,
 	}
 	if (real && made && strcmp(real, meant) != 0) {
 		ab_fail(err, AB_EREFUSED, 0,
-			"%s cannot be allowed by its id: it leads to %s by now",
-			meant, real);
+			"%s cannot be allowed by its id: it leads to %s by now", meant, real);
 		free(real);
 		return ab_hint(err, "name the folder, or the file, itself");
 	}
@@ -56,8 +54,7 @@ static char *find_workspace(struct ab_permit_job *job)
 
 	if (!job->start)
 		ab_permit_find_here(job, in->cwd);
-	workspace = ab_json_text(json_object_get(job->start, "policy"),
-				 "workspace");
+	workspace = ab_json_text(json_object_get(job->start, "policy"), "workspace");
 	cwd = ab_json_text(job->start, "cwd");
 	return ab_strdup(*workspace ? workspace : *cwd ? cwd : in->cwd);
 }
@@ -75,8 +72,7 @@ static bool is_writable(const struct ab_policy *policy, const char *path)
 	return false;
 }
 
-static int check_place(struct ab_permit_job *job,
-		       const struct ab_policy *policy, const char *path,
+static int check_place(struct ab_permit_job *job, const struct ab_policy *policy, const char *path,
 		       struct ab_error *err)
 {
 	const struct ab_policy_input *in = job->ask->input;
@@ -91,14 +87,12 @@ static int check_place(struct ab_permit_job *job,
 	return ab_permit_place(&place, path, &job->ret->notes, err);
 }
 
-static int keep_for_next(struct ab_permit_job *job, const char *path,
-			 struct ab_error *err)
+static int keep_for_next(struct ab_permit_job *job, const char *path, struct ab_error *err)
 {
 	struct ab_permitted *ret = job->ret;
 	bool had;
 
-	if (ab_next_add(job->state.root, time(NULL), ret->workspace, path, &had,
-			err) < 0)
+	if (ab_next_add(job->state.root, time(NULL), ret->workspace, path, &had, err) < 0)
 		return -1;
 	ab_strv_addf(&ret->said,
 		     "%s may be written in the next run in %s%s; a box that "
@@ -108,24 +102,20 @@ static int keep_for_next(struct ab_permit_job *job, const char *path,
 }
 
 /* Nothing is open by now that was not. */
-static int allow_path(struct ab_permit_job *job, const char *path,
-		      struct ab_error *err)
+static int allow_path(struct ab_permit_job *job, const char *path, struct ab_error *err)
 {
 	ab_autofree char *flag = ab_permit_flag("--write", path);
 	struct ab_permitted *ret = job->ret;
 
 	ret->path = ab_strdup(path);
-	if ((job->ask->always
-		     ? ab_permit_always(job, "filesystem.write", path, err)
-		     : keep_for_next(job, path, err)) < 0)
+	if ((job->ask->always ? ab_permit_always(job, "filesystem.write", path, err)
+			      : keep_for_next(job, path, err)) < 0)
 		return -1;
-	ret->command =
-		ab_permit_again(&job->again, job->ask->always ? "" : flag);
+	ret->command = ab_permit_again(&job->again, job->ask->always ? "" : flag);
 	return 0;
 }
 
-static int judge_path(struct ab_permit_job *job, const char *path,
-		      struct ab_error *err)
+static int judge_path(struct ab_permit_job *job, const char *path, struct ab_error *err)
 {
 	struct ab_policy_input in = ab_permit_input(job);
 	struct ab_policy *policy;
@@ -135,8 +125,8 @@ static int judge_path(struct ab_permit_job *job, const char *path,
 		return -1;
 	result = check_place(job, policy, path, err);
 	if (result == 0 && is_writable(policy, path)) {
-		ab_strv_addf(&job->ret->said, "%s may be written already in %s",
-			     path, job->ret->workspace);
+		ab_strv_addf(&job->ret->said, "%s may be written already in %s", path,
+			     job->ret->workspace);
 		job->ret->path = ab_strdup(path);
 	} else if (result == 0) {
 		result = allow_path(job, path, err);
@@ -145,8 +135,7 @@ static int judge_path(struct ab_permit_job *job, const char *path,
 	return result;
 }
 
-int ab_permit_path(struct ab_permit_job *job, const char *path, bool made,
-		   struct ab_error *err)
+int ab_permit_path(struct ab_permit_job *job, const char *path, bool made, struct ab_error *err)
 {
 	const struct ab_permit *ask = job->ask;
 	ab_autofree char *real = NULL;
@@ -158,8 +147,7 @@ int ab_permit_path(struct ab_permit_job *job, const char *path, bool made,
 				    "--deny-read PATH");
 	}
 	if (ask->for_ms)
-		return ab_fail(err, AB_EUSAGE, 0,
-			       "--for is for hosts: a path is for a whole run");
+		return ab_fail(err, AB_EUSAGE, 0, "--for is for hosts: a path is for a whole run");
 	if (!made && ask->run && ab_permit_find(job, ask->run, err) < 0)
 		return -1;
 	if (find_real(path, made, &real, err) < 0)

@@ -30,8 +30,7 @@ static int refuse(struct ab_error *err, const char *path, const char *why)
 	return ab_hint(err, "name the folder, or the file, that is needed");
 }
 
-static int check_protected(const struct ab_strv *names, const char *path,
-			   struct ab_error *err)
+static int check_protected(const struct ab_strv *names, const char *path, struct ab_error *err)
 {
 	static const char why[] = "protected, because programs outside the box "
 				  "run or believe it (filesystem.denyWrite)";
@@ -42,41 +41,34 @@ static int check_protected(const struct ab_strv *names, const char *path,
 	if (!name)
 		return 0;
 	if (holds) {
-		ab_fail(err, AB_EREFUSED, 0,
-			"%s cannot be allowed: in it is %s, which is %s", path,
+		ab_fail(err, AB_EREFUSED, 0, "%s cannot be allowed: in it is %s, which is %s", path,
 			name, why);
 		return ab_hint(err, "name what is needed in it");
 	}
 	taken = ab_printf("!%s", name);
 	flag = ab_permit_flag("--deny-write", taken);
-	ab_fail(err, AB_EREFUSED, 0, "%s cannot be allowed: %s is %s", path,
-		name, why);
-	return ab_hint(err,
-		       "in a new run, if you are sure:  agentbox run %s -- ...",
-		       flag);
+	ab_fail(err, AB_EREFUSED, 0, "%s cannot be allowed: %s is %s", path, name, why);
+	return ab_hint(err, "in a new run, if you are sure:  agentbox run %s -- ...", flag);
 }
 
 static void note_system(const char *path, struct ab_strv *notes)
 {
 	for (size_t i = 0; i < AB_COUNT(system_folders); i++)
 		if (ab_path_within(path, system_folders[i].path))
-			ab_strv_addf(notes, "%s: here are %s", path,
-				     system_folders[i].words);
+			ab_strv_addf(notes, "%s: here are %s", path, system_folders[i].words);
 }
 
-int ab_permit_place(const struct ab_place *place, const char *path,
-		    struct ab_strv *notes, struct ab_error *err)
+int ab_permit_place(const struct ab_place *place, const char *path, struct ab_strv *notes,
+		    struct ab_error *err)
 {
-	const char *const ours[] = { place->state, place->config,
-				     "/etc/agentbox" };
+	const char *const ours[] = { place->state, place->config, "/etc/agentbox" };
 
 	if (strcmp(path, "/") == 0)
 		return refuse(err, path, "it is the whole file system");
 	if (place->home && ab_path_within(place->home, path))
 		return refuse(err, path,
-			      strcmp(path, place->home) == 0
-				      ? "it is your home folder"
-				      : "your home folder is in it");
+			      strcmp(path, place->home) == 0 ? "it is your home folder"
+							     : "your home folder is in it");
 	for (size_t i = 0; i < AB_COUNT(ours); i++)
 		if (ours[i] && ab_path_within(path, ours[i])) {
 			ab_fail(err, AB_EREFUSED, 0,

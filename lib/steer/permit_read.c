@@ -24,18 +24,15 @@ static bool is_path(const char *what)
 	return false;
 }
 
-static int read_path(const struct ab_policy_input *in, const char *what,
-		     struct ab_meant *ret, struct ab_error *err)
+static int read_path(const struct ab_policy_input *in, const char *what, struct ab_meant *ret,
+		     struct ab_error *err)
 {
 	ret->kind = AB_MEANT_PATH;
 	ret->path = ab_path_resolve(what, in->cwd, in->home);
-	return ret->path ? 0
-			 : ab_fail(err, AB_EUSAGE, 0,
-				   "%s: the home folder is not known", what);
+	return ret->path ? 0 : ab_fail(err, AB_EUSAGE, 0, "%s: the home folder is not known", what);
 }
 
-static int read_group(const char *what, struct ab_meant *ret,
-		      struct ab_error *err)
+static int read_group(const char *what, struct ab_meant *ret, struct ab_error *err)
 {
 	for (size_t i = 0; i < ab_group_count; i++)
 		if (strcmp(what + 1, ab_group_names[i]) == 0) {
@@ -52,8 +49,7 @@ static int read_group(const char *what, struct ab_meant *ret,
 static int refuse_file(const char *what, struct ab_error *err)
 {
 	ab_fail(err, AB_EUSAGE, 0, "%s is a host or a file", what);
-	return ab_hint(err, "write ./%s for the file, %s. for the host", what,
-		       what);
+	return ab_hint(err, "write ./%s for the file, %s. for the host", what, what);
 }
 
 /* "7kq-1" is a name that a host can have, and rather an id with a letter too
@@ -72,16 +68,15 @@ static bool is_nearly_id(const char *what)
 
 static int refuse_nearly(const char *what, struct ab_error *err)
 {
-	ab_fail(err, AB_EUSAGE, 0,
-		"%s is no id of a denial; one is like 7kq2x-1", what);
+	ab_fail(err, AB_EUSAGE, 0, "%s is no id of a denial; one is like 7kq2x-1", what);
 	return ab_hint(err,
 		       "what was refused: agentbox log --denied\n"
 		       "if it is a host, write it with a dot: %s.",
 		       what);
 }
 
-static int read_host(const struct ab_policy_input *in, const char *what,
-		     struct ab_meant *ret, struct ab_error *err)
+static int read_host(const struct ab_policy_input *in, const char *what, struct ab_meant *ret,
+		     struct ab_error *err)
 {
 	ab_autofree char *file = ab_path_join(in->cwd, what);
 	bool exists = access(file, F_OK) == 0;
@@ -90,8 +85,7 @@ static int read_host(const struct ab_policy_input *in, const char *what,
 
 	if (ab_host_entry_parse(what, strlen(what), &entry, &why) == 0) {
 		/* "*" and ":" are no mistake for a file, a range is none. */
-		if (exists && !strpbrk(what, "*:/") &&
-		    what[strlen(what) - 1] != '.')
+		if (exists && !strpbrk(what, "*:/") && what[strlen(what) - 1] != '.')
 			return refuse_file(what, err);
 		if (is_nearly_id(what))
 			return refuse_nearly(what, err);
@@ -105,8 +99,8 @@ static int read_host(const struct ab_policy_input *in, const char *what,
 	return ab_hint(err, "%s", why.right);
 }
 
-int ab_permit_read(const struct ab_policy_input *in, const char *what,
-		   struct ab_meant *ret, struct ab_error *err)
+int ab_permit_read(const struct ab_policy_input *in, const char *what, struct ab_meant *ret,
+		   struct ab_error *err)
 {
 	*ret = (struct ab_meant){ 0 };
 	if (!*what)

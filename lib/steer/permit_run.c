@@ -25,8 +25,7 @@ static void keep(struct ab_permit_job *job, const struct ab_found_run *run)
 	job->again.start = job->start;
 }
 
-int ab_permit_find(struct ab_permit_job *job, const char *run,
-		   struct ab_error *err)
+int ab_permit_find(struct ab_permit_job *job, const char *run, struct ab_error *err)
 {
 	struct ab_found_run found;
 
@@ -39,8 +38,7 @@ int ab_permit_find(struct ab_permit_job *job, const char *run,
 static bool is_in(const struct ab_found_run *run, const char *workspace)
 {
 	json_t *start = json_loads(run->first, 0, NULL);
-	bool same = ab_json_is(json_object_get(start, "policy"), "workspace",
-			       workspace);
+	bool same = ab_json_is(json_object_get(start, "policy"), "workspace", workspace);
 
 	json_decref(start);
 	return same;
@@ -56,8 +54,7 @@ void ab_permit_find_here(struct ab_permit_job *job, const char *workspace)
 	for (size_t i = ids.len, n = 0; i-- > 0 && n < LOOKED_AT; n++) {
 		struct ab_found_run run;
 
-		if (ab_find_run(job->state.live, job->state.runs, ids.v[i],
-				&run, &err) < 0)
+		if (ab_find_run(job->state.live, job->state.runs, ids.v[i], &run, &err) < 0)
 			continue;
 		if (is_in(&run, workspace)) {
 			keep(job, &run);
@@ -69,10 +66,8 @@ void ab_permit_find_here(struct ab_permit_job *job, const char *workspace)
 
 struct ab_policy_input ab_permit_input(const struct ab_permit_job *job)
 {
-	const char *profile =
-		ab_json_text(json_object_get(job->start, "policy"), "profile");
-	const char *workspace = ab_json_text(
-		json_object_get(job->start, "policy"), "workspace");
+	const char *profile = ab_json_text(json_object_get(job->start, "policy"), "profile");
+	const char *workspace = ab_json_text(json_object_get(job->start, "policy"), "workspace");
 	struct ab_policy_input in = *job->ask->input;
 
 	/* Nothing will run: the folder that we stand in may be any. */

@@ -52,10 +52,8 @@ static void add_command(struct ab_buf *b, const json_t *start)
 /* Those options of the run that its record still knows. */
 static void add_options(struct ab_buf *b, const json_t *start)
 {
-	const char *profile =
-		ab_json_text(json_object_get(start, "policy"), "profile");
-	const char *workspace =
-		ab_json_text(json_object_get(start, "policy"), "workspace");
+	const char *profile = ab_json_text(json_object_get(start, "policy"), "profile");
+	const char *workspace = ab_json_text(json_object_get(start, "policy"), "workspace");
 	const char *cwd = ab_json_text(start, "cwd");
 
 	if (*profile && strcmp(profile, "default") != 0) {
@@ -87,18 +85,16 @@ char *ab_permit_again(const struct ab_again *again, const char *flags)
 	return ab_buf_take(&b);
 }
 
-char *ab_permit_sentence(const char *run, const char *entry, bool deny,
-			 uint64_t for_ms, uint64_t released)
+char *ab_permit_sentence(const char *run, const char *entry, bool deny, uint64_t for_ms,
+			 uint64_t released)
 {
 	struct ab_buf b = { 0 };
 	char room[48];
 
-	ab_buf_printf(&b, "%s: %s is %s for %s", run, entry,
-		      deny ? "denied" : "allowed",
+	ab_buf_printf(&b, "%s: %s is %s for %s", run, entry, deny ? "denied" : "allowed",
 		      for_ms ? ab_format_duration(for_ms, room) : "this run");
 	if (released)
-		ab_buf_printf(&b, "; %" PRIu64 " request%s that waited go%s on",
-			      released, released == 1 ? "" : "s",
-			      released == 1 ? "es" : "");
+		ab_buf_printf(&b, "; %" PRIu64 " request%s that waited go%s on", released,
+			      released == 1 ? "" : "s", released == 1 ? "es" : "");
 	return ab_buf_take(&b);
 }

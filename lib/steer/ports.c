@@ -16,8 +16,7 @@
 enum { PORTS_MAX = 1024 };
 
 /* The door's own, in a box whose network is filtered. */
-static const uint16_t door_ports[] = { AB_PORT_DNS, AB_PORT_DOOR,
-				       AB_PORT_CAPTURED };
+static const uint16_t door_ports[] = { AB_PORT_DNS, AB_PORT_DOOR, AB_PORT_CAPTURED };
 
 static bool is_ours(const json_t *network, uint16_t port)
 {
@@ -30,8 +29,7 @@ static bool is_ours(const json_t *network, uint16_t port)
 	for (i = 0; i < AB_COUNT(door_ports); i++)
 		if (door_ports[i] == port)
 			return true;
-	json_array_foreach(hosts, i, one) if (json_integer_value(one) ==
-					      port) return true;
+	json_array_foreach(hosts, i, one) if (json_integer_value(one) == port) return true;
 	return false;
 }
 
@@ -40,11 +38,10 @@ static int by_number(const void *a, const void *b)
 	return *(const uint16_t *)a - *(const uint16_t *)b;
 }
 
-int ab_ports_list(const json_t *start, const char *id, uint16_t **ret,
-		  size_t *ret_len, struct ab_error *err)
+int ab_ports_list(const json_t *start, const char *id, uint16_t **ret, size_t *ret_len,
+		  struct ab_error *err)
 {
-	const json_t *network =
-		json_object_get(json_object_get(start, "policy"), "network");
+	const json_t *network = json_object_get(json_object_get(start, "policy"), "network");
 	const char *mode = ab_json_text(network, "mode");
 	ab_autoclose int init = ab_process_init(start);
 	ab_autofree char *v4 = NULL;
@@ -61,8 +58,7 @@ int ab_ports_list(const json_t *start, const char *id, uint16_t **ret,
 	}
 	v4 = init < 0 ? NULL : ab_process_read(init, "net/tcp");
 	if (!v4)
-		return ab_fail(err, AB_ESYSTEM, 0,
-			       "run %s is just starting or ending", id);
+		return ab_fail(err, AB_ESYSTEM, 0, "run %s is just starting or ending", id);
 	/* A kernel without IPv6 has no such table. */
 	v6 = ab_process_read(init, "net/tcp6");
 	n = ab_ports_parse(v4, ports, n, PORTS_MAX);
@@ -77,8 +73,8 @@ int ab_ports_list(const json_t *start, const char *id, uint16_t **ret,
 	return 0;
 }
 
-static int list_run(const struct ab_state *state, const char *run,
-		    uint16_t **ret, size_t *ret_len, struct ab_error *err)
+static int list_run(const struct ab_state *state, const char *run, uint16_t **ret, size_t *ret_len,
+		    struct ab_error *err)
 {
 	struct ab_run found;
 	json_t *start;
@@ -93,8 +89,8 @@ static int list_run(const struct ab_state *state, const char *run,
 	return result;
 }
 
-int ab_run_ports(const struct ab_policy_input *input, const char *run,
-		 uint16_t **ret_ports, size_t *ret_len, struct ab_error *err)
+int ab_run_ports(const struct ab_policy_input *input, const char *run, uint16_t **ret_ports,
+		 size_t *ret_len, struct ab_error *err)
 {
 	struct ab_state state;
 	int result;

@@ -11,7 +11,7 @@
 struct ab_error;
 
 /* `start` is the run's start record. Free *ret. */
-int ab_ports_list(const json_t *start, const char *id, uint16_t **ret,
-		  size_t *ret_len, struct ab_error *err);
+int ab_ports_list(const json_t *start, const char *id, uint16_t **ret, size_t *ret_len,
+		  struct ab_error *err);
 
 #endif

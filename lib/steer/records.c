@@ -35,12 +35,12 @@ enum { LOOK_MS = 500, BLIND_MS = 100 };
 struct ab_records {
 	struct ab_state state;
 	struct ab_strv ids; /* of all runs; else empty */
-	size_t next; /* of ids */
+	size_t next;	    /* of ids */
 	struct ab_found_run run;
 	struct ab_reader reader;
 	bool reading;
-	bool ended; /* its last record was given, or nobody is left */
-	int watch; /* inotify, once it was asked for */
+	bool ended;    /* its last record was given, or nobody is left */
+	int watch;     /* inotify, once it was asked for */
 	uint64_t lost; /* in runs before */
 };
 
@@ -71,39 +71,34 @@ static void open_next_run(struct ab_records *r)
 	while (!r->reading && r->next < r->ids.len) {
 		const char *id = r->ids.v[r->next++];
 
-		if (ab_find_run(r->state.live, r->state.runs, id, &r->run,
-				&ignored) == 0 &&
+		if (ab_find_run(r->state.live, r->state.runs, id, &r->run, &ignored) == 0 &&
 		    open_reader(r, &ignored) < 0)
 			ab_found_run_fini(&r->run);
 	}
 }
 
-static int open_runs(struct ab_records *r, const char *run, bool all,
-		     struct ab_error *err)
+static int open_runs(struct ab_records *r, const char *run, bool all, struct ab_error *err)
 {
 	if (!all)
-		return ab_find_run(r->state.live, r->state.runs, run, &r->run,
-				   err) < 0
+		return ab_find_run(r->state.live, r->state.runs, run, &r->run, err) < 0
 			       ? -1
 			       : open_reader(r, err);
 	if (ab_find_all(r->state.live, r->state.runs, &r->ids, err) < 0)
 		return -1;
 	open_next_run(r);
 	if (!r->reading)
-		return ab_fail(err, AB_ESYSTEM, 0,
-			       "there is no run yet that left a record");
+		return ab_fail(err, AB_ESYSTEM, 0, "there is no run yet that left a record");
 	return 0;
 }
 
-int ab_records_open(const struct ab_policy_input *input, const char *run,
-		    bool all, struct ab_records **ret, struct ab_error *err)
+int ab_records_open(const struct ab_policy_input *input, const char *run, bool all,
+		    struct ab_records **ret, struct ab_error *err)
 {
 	struct ab_records *r = ab_alloc(sizeof(*r));
 
 	r->watch = r->run.dir = -1;
 	r->state = (struct ab_state){ .root = -1, .live = -1, .runs = -1 };
-	if (ab_steer_state(input, &r->state, err) < 0 ||
-	    open_runs(r, run, all, err) < 0) {
+	if (ab_steer_state(input, &r->state, err) < 0 || open_runs(r, run, all, err) < 0) {
 		ab_records_close(r);
 		return -1;
 	}
@@ -132,12 +127,11 @@ static bool is_end(const char *line, size_t len)
 	       (ab_detail_is(&kind, "end") || ab_detail_is(&kind, "refused"));
 }
 
-int ab_records_next(struct ab_records *records, const char **ret_line,
-		    size_t *ret_len, struct ab_error *err)
+int ab_records_next(struct ab_records *records, const char **ret_line, size_t *ret_len,
+		    struct ab_error *err)
 {
 	while (records->reading) {
-		int more = ab_reader_next(&records->reader, ret_line, ret_len,
-					  err);
+		int more = ab_reader_next(&records->reader, ret_line, ret_len, err);
 
 		/* Only who follows needs to know, and has a watch by then;
 		 * the lock tells those that ended before. */
@@ -157,8 +151,7 @@ static void start_watch(struct ab_records *r)
 	r->watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", r->run.dir);
 	if (r->watch >= 0 &&
-	    inotify_add_watch(r->watch, path,
-			      IN_MODIFY | IN_CREATE | IN_MOVED_TO) < 0)
+	    inotify_add_watch(r->watch, path, IN_MODIFY | IN_CREATE | IN_MOVED_TO) < 0)
 		ab_closep(&r->watch), r->watch = -1;
 }
 
@@ -183,12 +176,10 @@ int ab_records_wait(struct ab_records *records)
 
 uint64_t ab_records_lost(const struct ab_records *records)
 {
-	return records->lost +
-	       (records->reading ? ab_reader_lost(&records->reader) : 0);
+	return records->lost + (records->reading ? ab_reader_lost(&records->reader) : 0);
 }
 
-int ab_records_save(const char *path, const char *data, size_t len,
-		    struct ab_error *err)
+int ab_records_save(const char *path, const char *data, size_t len, struct ab_error *err)
 {
 	ab_autofree char *tmp = ab_printf("%s.XXXXXX", path);
 	ab_autoclose int fd = mkostemp(tmp, O_CLOEXEC); /* 0600 */
@@ -196,8 +187,7 @@ int ab_records_save(const char *path, const char *data, size_t len,
 
 	if (fd < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "make %s", path);
-	if (ab_write_all(fd, data, len) == 0 && fsync(fd) == 0 &&
-	    rename(tmp, path) == 0)
+	if (ab_write_all(fd, data, len) == 0 && fsync(fd) == 0 && rename(tmp, path) == 0)
 		return 0;
 	errnum = errno;
 	unlink(tmp);

@@ -10,8 +10,7 @@
 #include "base/mem.h"
 #include "steer/steer.h"
 
-static void take_lines(const json_t *answer, const char *key,
-		       struct ab_strv *ret)
+static void take_lines(const json_t *answer, const char *key, struct ab_strv *ret)
 {
 	json_t *line;
 	size_t i;
@@ -25,23 +24,21 @@ static void take_lines(const json_t *answer, const char *key,
 	}
 }
 
-static void reload_one(struct ab_steer *steer, bool cut,
-		       struct ab_reloaded *ret)
+static void reload_one(struct ab_steer *steer, bool cut, struct ab_reloaded *ret)
 {
 	json_t *answer;
 
 	*ret = (struct ab_reloaded){ 0 };
 	memcpy(ret->run, steer->id, sizeof(ret->run));
-	if (ab_steer_ask(steer, "reload", json_pack("{s:b}", "cut", cut),
-			 &answer, &ret->error) < 0)
+	if (ab_steer_ask(steer, "reload", json_pack("{s:b}", "cut", cut), &answer, &ret->error) < 0)
 		return;
 	take_lines(answer, "changes", &ret->changes);
 	take_lines(answer, "notes", &ret->notes);
 	json_decref(answer);
 }
 
-static int add(const struct ab_state *state, const char *run, bool cut,
-	       struct ab_reloads *list, struct ab_error *err)
+static int add(const struct ab_state *state, const char *run, bool cut, struct ab_reloads *list,
+	       struct ab_error *err)
 {
 	struct ab_steer steer;
 
@@ -54,8 +51,8 @@ static int add(const struct ab_state *state, const char *run, bool cut,
 }
 
 /* Those that end meanwhile need nothing any more. */
-static int add_all(const struct ab_state *state, bool cut,
-		   struct ab_reloads *list, struct ab_error *err)
+static int add_all(const struct ab_state *state, bool cut, struct ab_reloads *list,
+		   struct ab_error *err)
 {
 	ab_autodir DIR *live = ab_folder_list(state->live, ".");
 	const char *id;
@@ -68,8 +65,7 @@ static int add_all(const struct ab_state *state, bool cut,
 		if (id[0] != '.')
 			add(state, id, cut, list, &gone);
 	}
-	return list->len ? 0
-			 : ab_fail(err, AB_ESYSTEM, 0, "no run is going on");
+	return list->len ? 0 : ab_fail(err, AB_ESYSTEM, 0, "no run is going on");
 }
 
 int ab_reload(const struct ab_policy_input *input, const char *run, bool cut,
@@ -81,8 +77,7 @@ int ab_reload(const struct ab_policy_input *input, const char *run, bool cut,
 	*ret = (struct ab_reloads){ 0 };
 	if (ab_steer_state(input, &state, err) < 0)
 		return -1;
-	result = run ? add(&state, run, cut, ret, err)
-		     : add_all(&state, cut, ret, err);
+	result = run ? add(&state, run, cut, ret, err) : add_all(&state, cut, ret, err);
 	ab_state_fini(&state);
 	return result;
 }

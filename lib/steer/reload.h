@@ -14,9 +14,9 @@ struct ab_policy_input;
 
 struct ab_reloaded {
 	char run[8];
-	struct ab_error error;		/* code AB_ENONE: it succeeded */
-	struct ab_strv changes;		/* "+ x.y allowed"; empty: no change */
-	struct ab_strv notes;		/* what is worth knowing about it */
+	struct ab_error error;	/* code AB_ENONE: it succeeded */
+	struct ab_strv changes; /* "+ x.y allowed"; empty: no change */
+	struct ab_strv notes;	/* what is worth knowing about it */
 };
 
 struct ab_reloads {

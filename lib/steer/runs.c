@@ -37,8 +37,7 @@ static void fill_ports(struct ab_run_info *info, const json_t *start)
 {
 	struct ab_error err;
 
-	info->heard = ab_ports_list(start, info->id, &info->ports,
-				    &info->nports, &err) == 0;
+	info->heard = ab_ports_list(start, info->id, &info->ports, &info->nports, &err) == 0;
 }
 
 static void fill_start(struct ab_run_info *info, const json_t *start)

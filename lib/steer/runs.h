@@ -16,22 +16,22 @@ struct ab_policy_input;
 
 struct ab_run_info {
 	char id[8];
-	char *name;		/* or NULL */
+	char *name; /* or NULL */
 	struct ab_strv command;
-	char *cwd, *profile;	/* or NULL */
-	int64_t pid;		/* of its supervisor */
+	char *cwd, *profile; /* or NULL */
+	int64_t pid;	     /* of its supervisor */
 	int64_t age_ms;
-	bool answered;		/* the supervisor did; else these are unknown: */
-	uint64_t allowed, denied;	/* requests */
-	uint64_t refused;	/* the denied, and programs and files */
-	uint64_t pending;	/* questions without an answer yet */
-	bool heard;		/* the ports are known */
+	bool answered;		  /* the supervisor did; else these are unknown: */
+	uint64_t allowed, denied; /* requests */
+	uint64_t refused;	  /* the denied, and programs and files */
+	uint64_t pending;	  /* questions without an answer yet */
+	bool heard;		  /* the ports are known */
 	uint16_t *ports;
 	size_t nports;
 };
 
 struct ab_run_list {
-	struct ab_run_info *v;	/* the oldest first */
+	struct ab_run_info *v; /* the oldest first */
 	size_t len;
 };
 
@@ -56,7 +56,7 @@ char *ab_run_list_json(const struct ab_run_list *list);
 struct ab_stop {
 	const char *const *runs;
 	size_t nruns;
-	uint64_t grace_ms;	/* at most AB_GRACE_MOST_MS */
+	uint64_t grace_ms; /* at most AB_GRACE_MOST_MS */
 	void (*slow)(void *arg, size_t left);
 	void *arg;
 };

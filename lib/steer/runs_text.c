@@ -43,17 +43,12 @@ static void put_age(struct ab_buf *b, const struct ab_run_info *info)
 	static const struct {
 		int64_t ms;
 		char unit;
-	} units[] = { { 86400000, 'd' },
-		      { 3600000, 'h' },
-		      { 60000, 'm' },
-		      { 1000, 's' } };
+	} units[] = { { 86400000, 'd' }, { 3600000, 'h' }, { 60000, 'm' }, { 1000, 's' } };
 	size_t i = 0;
 
 	while (i + 1 < AB_COUNT(units) && info->age_ms < units[i].ms)
 		i++;
-	ab_buf_printf(b, "%lld%c",
-		      (long long)(info->age_ms > 0 ? info->age_ms / units[i].ms
-						   : 0),
+	ab_buf_printf(b, "%lld%c", (long long)(info->age_ms > 0 ? info->age_ms / units[i].ms : 0),
 		      units[i].unit);
 }
 
@@ -62,8 +57,7 @@ static void put_profile(struct ab_buf *b, const struct ab_run_info *info)
 	ab_buf_escape(b, info->profile ? info->profile : "-");
 }
 
-static void put_count(struct ab_buf *b, const struct ab_run_info *info,
-		      uint64_t n)
+static void put_count(struct ab_buf *b, const struct ab_run_info *info, uint64_t n)
 {
 	if (info->answered)
 		ab_buf_printf(b, "%llu", (unsigned long long)n);
@@ -94,8 +88,7 @@ static void put_ports(struct ab_buf *b, const struct ab_run_info *info)
 static void put_waiting(struct ab_buf *b, const struct ab_run_info *info)
 {
 	if (info->pending)
-		ab_buf_printf(b, "%llu waiting",
-			      (unsigned long long)info->pending);
+		ab_buf_printf(b, "%llu waiting", (unsigned long long)info->pending);
 }
 
 static bool has_waiting(const struct ab_run_info *info)
@@ -107,22 +100,17 @@ static void put_command(struct ab_buf *b, const struct ab_run_info *info)
 {
 	ab_autobuf struct ab_buf words = { 0 };
 
-	ab_quote_argv(&words, (const char *const *)info->command.v,
-		      info->command.len);
+	ab_quote_argv(&words, (const char *const *)info->command.v, info->command.len);
 	if (words.data)
 		ab_buf_escape_n(b, words.data, words.len);
 }
 
 /* The last one takes what is left of a line. */
 static const struct column columns_all[COLUMNS_MAX] = {
-	{ "BOX", false, put_id, NULL },
-	{ "NAME", false, put_name, has_name },
-	{ "AGE", false, put_age, NULL },
-	{ "PROFILE", false, put_profile, NULL },
-	{ "ALLOWED", true, put_allowed, NULL },
-	{ "BLOCKED", true, put_blocked, NULL },
-	{ "PORTS", false, put_ports, NULL },
-	{ "ASKS", false, put_waiting, has_waiting },
+	{ "BOX", false, put_id, NULL },		 { "NAME", false, put_name, has_name },
+	{ "AGE", false, put_age, NULL },	 { "PROFILE", false, put_profile, NULL },
+	{ "ALLOWED", true, put_allowed, NULL },	 { "BLOCKED", true, put_blocked, NULL },
+	{ "PORTS", false, put_ports, NULL },	 { "ASKS", false, put_waiting, has_waiting },
 	{ "COMMAND", false, put_command, NULL },
 };
 
@@ -163,8 +151,7 @@ static void cut(struct ab_buf *line, size_t begin, size_t columns)
 	ab_buf_puts(line, columns < 4 ? "" : "...");
 }
 
-static void put_cell(struct ab_buf *b, const struct column *c, const char *text,
-		     size_t width)
+static void put_cell(struct ab_buf *b, const struct column *c, const char *text, size_t width)
 {
 	size_t has = width_of(text);
 	int gap = has < width ? (int)(width - has) : 0;
@@ -175,8 +162,8 @@ static void put_cell(struct ab_buf *b, const struct column *c, const char *text,
 		ab_buf_printf(b, "%s%*s  ", text, gap, "");
 }
 
-static void put_line(struct ab_buf *b, const char *const *cells,
-		     const size_t *widths, size_t columns)
+static void put_line(struct ab_buf *b, const char *const *cells, const size_t *widths,
+		     size_t columns)
 {
 	size_t begin = b->len;
 
@@ -191,8 +178,7 @@ static void put_line(struct ab_buf *b, const char *const *cells,
 
 char *ab_run_list_text(const struct ab_run_list *list, size_t columns)
 {
-	ab_autofree struct row *rows =
-		ab_alloc((list->len + 1) * sizeof(rows[0]));
+	ab_autofree struct row *rows = ab_alloc((list->len + 1) * sizeof(rows[0]));
 	const char *cells[COLUMNS_MAX];
 	size_t widths[COLUMNS_MAX] = { 0 };
 	struct ab_buf b = { 0 };
@@ -235,8 +221,7 @@ static void json_text(struct ab_buf *b, const char *key, const char *text)
 		ab_buf_puts(b, "null");
 }
 
-static void json_count(struct ab_buf *b, const char *key, bool known,
-		       uint64_t n)
+static void json_count(struct ab_buf *b, const char *key, bool known, uint64_t n)
 {
 	if (known)
 		ab_buf_printf(b, ",\"%s\":%llu", key, (unsigned long long)n);

@@ -24,33 +24,26 @@ enum { ANSWER_MS = 10000 };
 /* A run's socket has no name in its first moments (session/control.h). */
 enum { YOUNG_MS = 300, STEP_MS = 10 };
 
-int ab_steer_state(const struct ab_policy_input *input, struct ab_state *ret,
-		   struct ab_error *err)
+int ab_steer_state(const struct ab_policy_input *input, struct ab_state *ret, struct ab_error *err)
 {
-	ab_autofree char *path =
-		ab_state_dir(input->environ, input->home, input->cwd);
+	ab_autofree char *path = ab_state_dir(input->environ, input->home, input->cwd);
 
 	if (access(AB_MARKER, F_OK) == 0)
-		return ab_fail(err, AB_ESYSTEM, 0,
-			       "inside a box no run can be seen");
+		return ab_fail(err, AB_ESYSTEM, 0, "inside a box no run can be seen");
 	if (!path)
-		return ab_fail(err, AB_ESYSTEM, 0,
-			       "there is no home folder to look for runs in");
+		return ab_fail(err, AB_ESYSTEM, 0, "there is no home folder to look for runs in");
 	return ab_state_open(path, ret, err);
 }
 
 int ab_steer_dial(int dir, int flags)
 {
-	ab_autoclose int fd =
-		socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | flags, 0);
+	ab_autoclose int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | flags, 0);
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 
 	if (fd < 0)
 		return -1;
-	snprintf(at.sun_path, sizeof(at.sun_path), "/proc/self/fd/%d/%s", dir,
-		 AB_CONTROL_NAME);
-	for (int i = 0; connect(fd, (struct sockaddr *)&at, sizeof(at)) < 0;
-	     i++) {
+	snprintf(at.sun_path, sizeof(at.sun_path), "/proc/self/fd/%d/%s", dir, AB_CONTROL_NAME);
+	for (int i = 0; connect(fd, (struct sockaddr *)&at, sizeof(at)) < 0; i++) {
 		if (errno != ENOENT || i == YOUNG_MS / STEP_MS)
 			return -1;
 		poll(NULL, 0, STEP_MS);
@@ -65,13 +58,12 @@ static int join(int dir, const char *id, struct ab_error *err)
 	if (fd >= 0)
 		return fd;
 	if (errno == ENOENT || errno == ECONNREFUSED)
-		return ab_fail(err, AB_ESYSTEM, 0,
-			       "run %s is just starting or ending", id);
+		return ab_fail(err, AB_ESYSTEM, 0, "run %s is just starting or ending", id);
 	return ab_fail(err, AB_ESYSTEM, errno, "talk to run %s", id);
 }
 
-int ab_steer_open(const struct ab_state *state, const char *run,
-		  struct ab_steer *ret, struct ab_error *err)
+int ab_steer_open(const struct ab_state *state, const char *run, struct ab_steer *ret,
+		  struct ab_error *err)
 {
 	struct ab_run found;
 
@@ -108,8 +100,7 @@ static int gone(const struct ab_steer *steer, struct ab_error *err)
 }
 
 /* The answer; what else is told meanwhile to one who follows is passed over. */
-static int await_answer(struct ab_steer *steer, json_t **ret,
-			struct ab_error *err)
+static int await_answer(struct ab_steer *steer, json_t **ret, struct ab_error *err)
 {
 	int64_t end = ab_now_ms() + ANSWER_MS;
 
@@ -120,8 +111,7 @@ static int await_answer(struct ab_steer *steer, json_t **ret,
 		int r = left > 0 ? poll(&p, 1, (int)left) : 0;
 
 		if (r == 0)
-			return ab_fail(err, AB_ESYSTEM, 0,
-				       "run %s does not answer", steer->id);
+			return ab_fail(err, AB_ESYSTEM, 0, "run %s does not answer", steer->id);
 		if (r < 0)
 			continue;
 		r = ab_steer_hear(steer, &json);
@@ -144,8 +134,7 @@ static int fail_as_told(const json_t *answer, struct ab_error *err)
 	return *hint ? ab_hint(err, "%s", hint) : -1;
 }
 
-int ab_steer_send(struct ab_steer *steer, const char *what, json_t *request,
-		  struct ab_error *err)
+int ab_steer_send(struct ab_steer *steer, const char *what, json_t *request, struct ab_error *err)
 {
 	ab_autofree char *text = NULL;
 	json_t *json = request ? request : json_object();
@@ -154,19 +143,17 @@ int ab_steer_send(struct ab_steer *steer, const char *what, json_t *request,
 	json_object_set_new(json, "do", json_string(what));
 	text = json_dumps(json, JSON_COMPACT);
 	json_decref(json);
-	if (!text || send(steer->fd, text, strlen(text),
-			  MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+	if (!text || send(steer->fd, text, strlen(text), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
 		return gone(steer, err);
 	return 0;
 }
 
-int ab_steer_ask(struct ab_steer *steer, const char *what, json_t *request,
-		 json_t **ret_answer, struct ab_error *err)
+int ab_steer_ask(struct ab_steer *steer, const char *what, json_t *request, json_t **ret_answer,
+		 struct ab_error *err)
 {
 	json_t *answer = NULL;
 
-	if (ab_steer_send(steer, what, request, err) < 0 ||
-	    await_answer(steer, &answer, err) < 0)
+	if (ab_steer_send(steer, what, request, err) < 0 || await_answer(steer, &answer, err) < 0)
 		return -1;
 	if (!json_is_true(json_object_get(answer, "ok"))) {
 		fail_as_told(answer, err);
@@ -177,15 +164,14 @@ int ab_steer_ask(struct ab_steer *steer, const char *what, json_t *request,
 	return 0;
 }
 
-int ab_steer_question(struct ab_steer *steer, const char *id, uint32_t from,
-		      json_t **ret, struct ab_error *err)
+int ab_steer_question(struct ab_steer *steer, const char *id, uint32_t from, json_t **ret,
+		      struct ab_error *err)
 {
 	json_t *answer, *question;
 	int found = 0;
 	size_t i;
 
-	if (ab_steer_ask(steer, "pending",
-			 json_pack("{s:I}", "from", (json_int_t)from), &answer,
+	if (ab_steer_ask(steer, "pending", json_pack("{s:I}", "from", (json_int_t)from), &answer,
 			 err) < 0)
 		return -1;
 	json_array_foreach(json_object_get(answer, "pending"), i, question)

@@ -34,7 +34,7 @@
 enum {
 	RUNS_MAX = 1024,
 	ANSWER_MS = 1000, /* to the request */
-	INIT_MS = 1000, /* from the end of init to that of the run */
+	INIT_MS = 1000,	  /* from the end of init to that of the run */
 	SLOW_MS = 2000,
 	LATE_MS = 5000, /* behind the grace: it will not end by itself */
 	GIVE_UP_MS = 10000,
@@ -47,8 +47,8 @@ struct target {
 	struct ab_ends ends;
 	bool over;
 	int64_t kill_at; /* when init is killed, 0: it has been */
-	int64_t end_at; /* when the supervisor is; 0 as well */
-	int64_t until; /* when it is given up */
+	int64_t end_at;	 /* when the supervisor is; 0 as well */
+	int64_t until;	 /* when it is given up */
 };
 
 struct stopping {
@@ -66,8 +66,8 @@ static void add_target(struct ab_run *run, void *arg)
 	run->dir = -1;
 }
 
-static int find_targets(const struct ab_state *state, const struct ab_stop *how,
-			struct stopping *s, struct ab_error *err)
+static int find_targets(const struct ab_state *state, const struct ab_stop *how, struct stopping *s,
+			struct ab_error *err)
 {
 	struct ab_run run;
 
@@ -88,8 +88,7 @@ static void ask(struct stopping *s, uint64_t grace_ms)
 	int64_t now;
 	char text[80];
 
-	snprintf(text, sizeof(text),
-		 "{\"v\":1,\"do\":\"stop\",\"grace_ms\":%llu}",
+	snprintf(text, sizeof(text), "{\"v\":1,\"do\":\"stop\",\"grace_ms\":%llu}",
 		 (unsigned long long)grace_ms);
 	for (size_t i = 0; i < s->len; i++)
 		v[i].dir = s->v[i].run.dir;
@@ -169,16 +168,13 @@ static int complain(const struct stopping *s, struct ab_error *err)
 
 	for (size_t i = 0; i < s->len; i++)
 		if (!s->v[i].over)
-			ab_buf_printf(&ids, "%s%s", n++ ? ", " : "",
-				      s->v[i].run.id);
-	ab_fail(err, AB_ESYSTEM, 0, "%s %s not over", ids.data,
-		n == 1 ? "is" : "are");
+			ab_buf_printf(&ids, "%s%s", n++ ? ", " : "", s->v[i].run.id);
+	ab_fail(err, AB_ESYSTEM, 0, "%s %s not over", ids.data, n == 1 ? "is" : "are");
 	return ab_hint(err, "a process of it is stopped or stuck, and was left "
 			    "alone; see: agentbox ps --json");
 }
 
-static int await(struct stopping *s, const struct ab_stop *how,
-		 struct ab_error *err)
+static int await(struct stopping *s, const struct ab_stop *how, struct ab_error *err)
 {
 	int64_t begun = ab_now_ms(), now = begun;
 	bool told = !how->slow, late = false;
@@ -200,15 +196,13 @@ static int await(struct stopping *s, const struct ab_stop *how,
 int ab_runs_stop(const struct ab_policy_input *input, const struct ab_stop *how,
 		 size_t *ret_stopped, struct ab_error *err)
 {
-	ab_autofree struct target *targets =
-		ab_alloc(RUNS_MAX * sizeof(targets[0]));
+	ab_autofree struct target *targets = ab_alloc(RUNS_MAX * sizeof(targets[0]));
 	struct stopping s = { .v = targets };
 	struct ab_state state;
 	int result;
 
 	if (how->grace_ms > AB_GRACE_MOST_MS)
-		return ab_fail(err, AB_EUSAGE, 0,
-			       "no run is waited for longer than 10m");
+		return ab_fail(err, AB_EUSAGE, 0, "no run is waited for longer than 10m");
 	if (ab_steer_state(input, &state, err) < 0)
 		return -1;
 	result = find_targets(&state, how, &s, err);

@@ -28,11 +28,11 @@
 #include "steer/watch_screen.h"
 
 enum {
-	FRAME_MS = 100, /* between two drawings, at least */
-	LOOK_MS = 200, /* between two looks at the log */
+	FRAME_MS = 100,	  /* between two drawings, at least */
+	LOOK_MS = 200,	  /* between two looks at the log */
 	SECOND_MS = 1000, /* between two looks at everything else */
 	LINES_MAX = 5000, /* of a log at once: the keys are not to wait */
-	ASKED_MAX = 32, /* requests that are not answered yet */
+	ASKED_MAX = 32,	  /* requests that are not answered yet */
 	CHOICES_MAX = 64,
 	KEYS_MAX = 64,
 };
@@ -68,8 +68,7 @@ static void lose(struct watch *w)
 	ab_watch_gone(w->model, ab_now_ms());
 }
 
-static bool send_ask(struct watch *w, enum asked kind, const char *what,
-		     json_t *request)
+static bool send_ask(struct watch *w, enum asked kind, const char *what, json_t *request)
 {
 	struct ab_error err;
 
@@ -94,8 +93,7 @@ static void take_refusal(struct watch *w, const json_t *packet)
 {
 	const char *why = ab_json_text(packet, "error");
 
-	ab_watch_say(w->model, ab_strdup(*why ? why : "it was refused"),
-		     ab_now_ms());
+	ab_watch_say(w->model, ab_strdup(*why ? why : "it was refused"), ab_now_ms());
 }
 
 static void take_answer(struct watch *w, const json_t *packet)
@@ -125,13 +123,11 @@ static void take_answer(struct watch *w, const json_t *packet)
 	case ASKED_ANSWER:
 		n = json_integer_value(json_object_get(packet, "released"));
 		/* A no lets none go on. */
-		ab_watch_say(
-			w->model,
-			n ? ab_printf("answered: %lld connection%s go%s on",
-				      (long long)n, n == 1 ? "" : "s",
-				      n == 1 ? "es" : "")
-			  : ab_strdup("answered"),
-			ab_now_ms());
+		ab_watch_say(w->model,
+			     n ? ab_printf("answered: %lld connection%s go%s on", (long long)n,
+					   n == 1 ? "" : "s", n == 1 ? "es" : "")
+			       : ab_strdup("answered"),
+			     ab_now_ms());
 		break;
 	case ASKED_OTHER:
 		break;
@@ -275,8 +271,7 @@ static void choose_by_key(struct watch *w, int key)
 		w->quit = true;
 	else if ((key == 'k' || key == AB_KEY_UP) && w->chosen > 0)
 		w->chosen--;
-	else if ((key == 'j' || key == AB_KEY_DOWN) &&
-		 w->chosen + 1 < w->nchoices)
+	else if ((key == 'j' || key == AB_KEY_DOWN) && w->chosen + 1 < w->nchoices)
 		w->chosen++;
 	else if ((key == '\r' || key == '\n') && w->chosen < w->nchoices)
 		attach(w, w->choices[w->chosen].id, &err);
@@ -287,10 +282,8 @@ static void choose_by_key(struct watch *w, int key)
 static void send_answer(struct watch *w, const char *answer)
 {
 	if (!send_ask(w, ASKED_ANSWER, "answer",
-		      json_pack("{s:s,s:s}", "id", w->model->selected, "answer",
-				answer)))
-		ab_watch_say(w->model, ab_strdup("the run does not answer"),
-			     ab_now_ms());
+		      json_pack("{s:s,s:s}", "id", w->model->selected, "answer", answer)))
+		ab_watch_say(w->model, ab_strdup("the run does not answer"), ab_now_ms());
 }
 
 static int take_key(struct watch *w, int key, struct ab_error *err)
@@ -302,8 +295,7 @@ static int take_key(struct watch *w, int key, struct ab_error *err)
 		return 0;
 	}
 	w->dirty = true;
-	switch (w->model ? ab_watch_key(w->model, key, ab_now_ms(), &answer)
-			 : AB_WATCH_STOP) {
+	switch (w->model ? ab_watch_key(w->model, key, ab_now_ms(), &answer) : AB_WATCH_STOP) {
 	case AB_WATCH_NOTHING:
 		break;
 	case AB_WATCH_QUIT:
@@ -337,17 +329,15 @@ static int take_keys(struct watch *w, struct ab_error *err)
 
 static void draw(struct watch *w, uint64_t now)
 {
-	struct ab_watch_look look = { .rows = w->screen.rows,
-				      .cols = w->screen.cols,
-				      .colour = w->colour,
-				      .now = now };
+	struct ab_watch_look look = {
+		.rows = w->screen.rows, .cols = w->screen.cols, .colour = w->colour, .now = now
+	};
 	ab_autostrv struct ab_strv lines = { 0 };
 
 	if (w->model)
 		ab_watch_view(w->model, &look, &lines);
 	else
-		ab_watch_choose(w->choices, w->nchoices, w->chosen, &look,
-				&lines);
+		ab_watch_choose(w->choices, w->nchoices, w->chosen, &look, &lines);
 	ab_watch_screen_draw(&w->screen, &lines);
 	w->dirty = false;
 	w->frame = now + FRAME_MS;
@@ -402,18 +392,16 @@ static int loop(struct watch *w, struct ab_error *err)
 int ab_watch(const struct ab_policy_input *input, const char *run, bool colour,
 	     struct ab_error *err)
 {
-	struct watch w = { .colour = colour,
-			   .run = { .dir = -1 },
-			   .steer = { .fd = -1 },
-			   .look = 1 };
+	struct watch w = {
+		.colour = colour, .run = { .dir = -1 }, .steer = { .fd = -1 }, .look = 1
+	};
 	int result;
 
 	if (ab_steer_state(input, &w.state, err) < 0)
 		return -1;
 	/* One that was named must be there, and is told of before the screen
 	 * is taken. */
-	if ((run && attach(&w, run, err) < 0) ||
-	    ab_watch_screen_open(&w.screen, err) < 0) {
+	if ((run && attach(&w, run, err) < 0) || ab_watch_screen_open(&w.screen, err) < 0) {
 		result = -1;
 	} else {
 		result = loop(&w, err);

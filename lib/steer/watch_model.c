@@ -107,15 +107,12 @@ long ab_watch_selected(const struct ab_watch_model *m)
 
 static void select_at(struct ab_watch_model *m, size_t i)
 {
-	replace(&m->selected,
-		i < m->nquestions ? ab_strdup(m->questions[i]->id) : NULL);
+	replace(&m->selected, i < m->nquestions ? ab_strdup(m->questions[i]->id) : NULL);
 }
 
-static void add_question(struct ab_watch_model *m, const json_t *packet,
-			 uint64_t now)
+static void add_question(struct ab_watch_model *m, const json_t *packet, uint64_t now)
 {
-	const char *id = ab_json_text(packet, "id"),
-		   *host = ab_json_text(packet, "domain");
+	const char *id = ab_json_text(packet, "id"), *host = ab_json_text(packet, "domain");
 	size_t i = find(m, id);
 	struct ab_watch_question *q;
 
@@ -141,8 +138,7 @@ static void add_question(struct ab_watch_model *m, const json_t *packet,
 	}
 }
 
-static void remove_question(struct ab_watch_model *m, const char *id,
-			    uint64_t now)
+static void remove_question(struct ab_watch_model *m, const char *id, uint64_t now)
 {
 	size_t i = find(m, id);
 	bool chosen = ab_watch_selected(m) == (long)i;
@@ -159,20 +155,17 @@ static void remove_question(struct ab_watch_model *m, const char *id,
 	m->readable = now + READ_MS;
 }
 
-static void take_settled(struct ab_watch_model *m, const json_t *packet,
-			 uint64_t now)
+static void take_settled(struct ab_watch_model *m, const json_t *packet, uint64_t now)
 {
 	remove_question(m, ab_json_text(packet, "id"), now);
 }
 
-static void take_said(struct ab_watch_model *m, const json_t *packet,
-		      uint64_t now)
+static void take_said(struct ab_watch_model *m, const json_t *packet, uint64_t now)
 {
 	ab_watch_say(m, ab_strdup(ab_json_text(packet, "text")), now);
 }
 
-static void take_missed(struct ab_watch_model *m, const json_t *packet,
-			uint64_t now)
+static void take_missed(struct ab_watch_model *m, const json_t *packet, uint64_t now)
 {
 	(void)packet;
 	(void)now;
@@ -181,24 +174,20 @@ static void take_missed(struct ab_watch_model *m, const json_t *packet,
 	m->missed = true;
 }
 
-static void take_end(struct ab_watch_model *m, const json_t *packet,
-		     uint64_t now)
+static void take_end(struct ab_watch_model *m, const json_t *packet, uint64_t now)
 {
 	m->status = (int)ab_json_count(packet, "status");
 	ab_watch_gone(m, now);
 }
 
-void ab_watch_event(struct ab_watch_model *m, const json_t *packet,
-		    uint64_t now)
+void ab_watch_event(struct ab_watch_model *m, const json_t *packet, uint64_t now)
 {
 	static const struct {
 		const char *name;
-		void (*take)(struct ab_watch_model *m, const json_t *packet,
-			     uint64_t now);
+		void (*take)(struct ab_watch_model *m, const json_t *packet, uint64_t now);
 	} events[] = {
-		{ "asked", add_question }, { "settled", take_settled },
-		{ "said", take_said },	   { "missed", take_missed },
-		{ "end", take_end },
+		{ "asked", add_question }, { "settled", take_settled }, { "said", take_said },
+		{ "missed", take_missed }, { "end", take_end },
 	};
 	const char *name = ab_json_text(packet, "event");
 
@@ -207,8 +196,7 @@ void ab_watch_event(struct ab_watch_model *m, const json_t *packet,
 			events[i].take(m, packet, now);
 }
 
-void ab_watch_pending(struct ab_watch_model *m, const json_t *answer,
-		      uint64_t now)
+void ab_watch_pending(struct ab_watch_model *m, const json_t *answer, uint64_t now)
 {
 	const json_t *question;
 	size_t i;
@@ -216,9 +204,7 @@ void ab_watch_pending(struct ab_watch_model *m, const json_t *answer,
 	json_array_foreach(json_object_get(answer, "pending"), i, question)
 		add_question(m, question, now);
 	/* After the last page: those that are not there any more. */
-	for (i = json_integer_value(json_object_get(answer, "next")) > 0
-			 ? 0
-			 : m->nquestions;
+	for (i = json_integer_value(json_object_get(answer, "next")) > 0 ? 0 : m->nquestions;
 	     i-- > 0;)
 		if (m->questions[i]->doubtful)
 			remove_question(m, m->questions[i]->id, now);
@@ -256,8 +242,7 @@ static void take_open(struct ab_watch_model *m, const json_t *open)
 	}
 }
 
-void ab_watch_status(struct ab_watch_model *m, const json_t *answer,
-		     uint64_t now)
+void ab_watch_status(struct ab_watch_model *m, const json_t *answer, uint64_t now)
 {
 	const json_t *net = json_object_get(answer, "network");
 	uint64_t age = ab_json_count(answer, "age_ms");
@@ -271,8 +256,7 @@ void ab_watch_status(struct ab_watch_model *m, const json_t *answer,
 	if (*ab_json_text(answer, "name"))
 		replace(&m->name, ab_strdup(ab_json_text(answer, "name")));
 	if (*ab_json_text(answer, "profile"))
-		replace(&m->profile,
-			ab_strdup(ab_json_text(answer, "profile")));
+		replace(&m->profile, ab_strdup(ab_json_text(answer, "profile")));
 	if (!json_is_object(net))
 		return;
 	m->allowed = ab_json_count(net, "allowed");
@@ -307,8 +291,8 @@ static void toggle_pause(struct ab_watch_model *m)
 	m->paused_at = m->nrows;
 }
 
-static enum ab_watch_do answer(const struct ab_watch_model *m, int key,
-			       uint64_t now, const char **ret)
+static enum ab_watch_do answer(const struct ab_watch_model *m, int key, uint64_t now,
+			       const char **ret)
 {
 	static const struct {
 		int key;

@@ -87,8 +87,7 @@ static void tell_time(const struct record *r, char ret[9])
 
 	ab_detail_copy(&r->f[M_TIME], stamp, sizeof(stamp));
 	ab_time_local(stamp, local);
-	snprintf(ret, 9, "%.8s",
-		 ab_time_ms(stamp) < 0 ? "--:--:--" : local + 11);
+	snprintf(ret, 9, "%.8s", ab_time_ms(stamp) < 0 ? "--:--:--" : local + 11);
 }
 
 static char *shorten(struct ab_buf *b)
@@ -98,9 +97,8 @@ static char *shorten(struct ab_buf *b)
 	return ab_buf_take(b);
 }
 
-static void add_row(struct ab_watch_model *m, const struct record *r,
-		    enum ab_watch_kind kind, struct ab_buf *text,
-		    struct ab_buf *more)
+static void add_row(struct ab_watch_model *m, const struct record *r, enum ab_watch_kind kind,
+		    struct ab_buf *text, struct ab_buf *more)
 {
 	struct ab_watch_row *row = &m->rows[m->nrows++ % AB_WATCH_ROWS];
 
@@ -114,8 +112,7 @@ static void add_row(struct ab_watch_model *m, const struct record *r,
 
 /* --- hosts --- */
 
-static struct ab_watch_host *find_host(struct ab_watch_model *m,
-				       const char *name)
+static struct ab_watch_host *find_host(struct ab_watch_model *m, const char *name)
 {
 	size_t room = AB_COUNT(m->buckets);
 	uint32_t hash = 2166136261u;
@@ -136,8 +133,7 @@ static struct ab_watch_host *find_host(struct ab_watch_model *m,
 	return &m->hosts[m->nhosts - 1];
 }
 
-static void count_host(struct ab_watch_model *m, const struct record *r,
-		       bool denied)
+static void count_host(struct ab_watch_model *m, const struct record *r, bool denied)
 {
 	ab_autofree char *name = ab_detail_dup(&r->f[M_DOMAIN]);
 	struct ab_watch_host *host;
@@ -172,10 +168,8 @@ static void add_amount(struct ab_buf *b, const struct record *r)
 	char up[AB_AMOUNT_ROOM], down[AB_AMOUNT_ROOM];
 
 	if (number_of(r, M_ANSWERED))
-		ab_buf_printf(b, "%llu  ",
-			      (unsigned long long)number_of(r, M_ANSWERED));
-	ab_buf_printf(b, "%s up, %s down",
-		      ab_words_size(number_of(r, M_UP), up),
+		ab_buf_printf(b, "%llu  ", (unsigned long long)number_of(r, M_ANSWERED));
+	ab_buf_printf(b, "%s up, %s down", ab_words_size(number_of(r, M_UP), up),
 		      ab_words_size(number_of(r, M_DOWN), down));
 }
 
@@ -199,8 +193,7 @@ static void take_request(struct ab_watch_model *m, const struct record *r)
 		ab_detail_add(&r->f[M_ERROR], &more);
 	else
 		add_amount(&more, r);
-	add_row(m, r, failed ? AB_WATCH_FAILED : AB_WATCH_ALLOWED, &text,
-		&more);
+	add_row(m, r, failed ? AB_WATCH_FAILED : AB_WATCH_ALLOWED, &text, &more);
 }
 
 /* What it is about and why, and the id to ask about. */
@@ -209,8 +202,7 @@ static void take_denial(struct ab_watch_model *m, const struct record *r)
 	struct ab_buf text = { 0 };
 	ab_autobuf struct ab_buf more = { 0 };
 
-	if (ab_detail_is(&r->f[M_DOOR], "file") ||
-	    ab_detail_is(&r->f[M_DOOR], "call") ||
+	if (ab_detail_is(&r->f[M_DOOR], "file") || ab_detail_is(&r->f[M_DOOR], "call") ||
 	    ab_detail_is(&r->f[M_KIND], "exec"))
 		m->refused += 1 + number_of(r, M_REPEATED);
 	else
@@ -239,9 +231,8 @@ static void take_grant(struct ab_watch_model *m, const struct record *r)
 	struct ab_buf text = { 0 };
 
 	ab_detail_add(&r->f[M_ENTRY], &text);
-	ab_buf_puts(&text, r->f[M_ALLOWED].kind == AB_DETAIL_FALSE
-				   ? ": denied in this run ("
-				   : ": allowed in this run (");
+	ab_buf_puts(&text, r->f[M_ALLOWED].kind == AB_DETAIL_FALSE ? ": denied in this run ("
+								   : ": allowed in this run (");
 	ab_detail_add(&r->f[M_BY], &text);
 	ab_buf_puts(&text, ")");
 	add_row(m, r, AB_WATCH_NOTE, &text, NULL);
@@ -298,8 +289,7 @@ static void take_end(struct ab_watch_model *m, const struct record *r)
 	ab_watch_gone(m, r->now);
 }
 
-void ab_watch_record(struct ab_watch_model *m, const char *line, size_t len,
-		     uint64_t now)
+void ab_watch_record(struct ab_watch_model *m, const char *line, size_t len, uint64_t now)
 {
 	static const struct {
 		const char *kind;

@@ -89,18 +89,15 @@ bool ab_watch_screen_look(struct ab_watch_screen *s)
 	return true;
 }
 
-void ab_watch_screen_draw(struct ab_watch_screen *s,
-			  const struct ab_strv *lines)
+void ab_watch_screen_draw(struct ab_watch_screen *s, const struct ab_strv *lines)
 {
 	ab_autobuf struct ab_buf b = { 0 };
 
 	if (s->shown.len == 0)
 		ab_buf_puts(&b, "\033[H\033[2J");
 	for (size_t i = 0; i < lines->len && i < s->rows; i++)
-		if (i >= s->shown.len ||
-		    strcmp(lines->v[i], s->shown.v[i]) != 0)
-			ab_buf_printf(&b, "\033[%zu;1H\033[2K%s", i + 1,
-				      lines->v[i]);
+		if (i >= s->shown.len || strcmp(lines->v[i], s->shown.v[i]) != 0)
+			ab_buf_printf(&b, "\033[%zu;1H\033[2K%s", i + 1, lines->v[i]);
 	if (lines->len < s->shown.len)
 		ab_buf_printf(&b, "\033[%zu;1H\033[J", lines->len + 1);
 	ab_strv_fini(&s->shown);
@@ -128,8 +125,7 @@ long ab_watch_screen_keys(struct ab_watch_screen *s, int *ret, size_t room)
 {
 	char bytes[256];
 	struct pollfd more = { .fd = STDIN_FILENO, .events = POLLIN };
-	ssize_t n = read(STDIN_FILENO, bytes,
-			 room < sizeof(bytes) ? room : sizeof(bytes));
+	ssize_t n = read(STDIN_FILENO, bytes, room < sizeof(bytes) ? room : sizeof(bytes));
 
 	if (n < 0 && (errno == EINTR || errno == EAGAIN))
 		return 0;
@@ -144,8 +140,7 @@ long ab_watch_screen_keys(struct ab_watch_screen *s, int *ret, size_t room)
 	return n;
 }
 
-int ab_watch_screen_yield(struct ab_watch_screen *s, bool stop,
-			  struct ab_error *err)
+int ab_watch_screen_yield(struct ab_watch_screen *s, bool stop, struct ab_error *err)
 {
 	give_back(s);
 	if (stop)

@@ -20,7 +20,7 @@ enum {
 	WIDE = 100, /* columns from which there is a right side */
 	SIDE = 42,
 	SIDE_ROWS = 16, /* rows from which there is a bottom instead */
-	NARROW = 50, /* columns below which there is no time of day */
+	NARROW = 50,	/* columns below which there is no time of day */
 	OPEN_SHOWN = 8,
 };
 
@@ -37,8 +37,7 @@ struct page {
 	size_t rows; /* that may still be added */
 };
 
-static void style_line(const struct page *p, struct ab_buf *b, enum style style,
-		       const char *text)
+static void style_line(const struct page *p, struct ab_buf *b, enum style style, const char *text)
 {
 	bool styled = styles[style] && p->look->colour;
 
@@ -81,10 +80,8 @@ static void put_header(struct page *p, const struct ab_watch_model *m)
 	char age[AB_AMOUNT_ROOM];
 	struct ab_buf b = { 0 };
 
-	ab_words_time((to > m->started ? to - m->started : 0) / 1000 * 1000,
-		      age);
-	ab_buf_printf(&b, " %s%s%s  %s  %s", m->id, m->name ? " " : "",
-		      m->name ? m->name : "", age,
+	ab_words_time((to > m->started ? to - m->started : 0) / 1000 * 1000, age);
+	ab_buf_printf(&b, " %s%s%s  %s  %s", m->id, m->name ? " " : "", m->name ? m->name : "", age,
 		      m->command ? m->command : "");
 	put_buf(p, TITLE, &b);
 }
@@ -94,18 +91,14 @@ static void put_totals(struct page *p, const struct ab_watch_model *m)
 	char up[AB_AMOUNT_ROOM], down[AB_AMOUNT_ROOM];
 	struct ab_buf b = { 0 };
 
-	ab_buf_printf(&b, " %llu allowed  %llu blocked",
-		      (unsigned long long)m->allowed,
+	ab_buf_printf(&b, " %llu allowed  %llu blocked", (unsigned long long)m->allowed,
 		      (unsigned long long)m->denied);
 	if (m->failed)
-		ab_buf_printf(&b, "  %llu failed",
-			      (unsigned long long)m->failed);
+		ab_buf_printf(&b, "  %llu failed", (unsigned long long)m->failed);
 	if (m->refused)
-		ab_buf_printf(&b, "  %llu refused inside",
-			      (unsigned long long)m->refused);
-	ab_buf_printf(&b, "  %s up  %s down  %zu open",
-		      ab_words_size(m->up, up), ab_words_size(m->down, down),
-		      m->nopen);
+		ab_buf_printf(&b, "  %llu refused inside", (unsigned long long)m->refused);
+	ab_buf_printf(&b, "  %s up  %s down  %zu open", ab_words_size(m->up, up),
+		      ab_words_size(m->down, down), m->nopen);
 	if (m->profile)
 		ab_buf_printf(&b, "  profile %s", m->profile);
 	put_buf(p, PLAIN, &b);
@@ -128,17 +121,13 @@ static void put_end(struct page *p, const struct ab_watch_model *m)
 
 /* The end of a name says whose it is: who asks is cut first, and of the name
  * its beginning. */
-static void put_question(struct page *p, const struct ab_watch_question *q,
-			 bool chosen)
+static void put_question(struct page *p, const struct ab_watch_question *q, bool chosen)
 {
 	uint64_t left = q->ends > p->look->now ? q->ends - p->look->now : 0;
-	ab_autofree char *lead =
-		ab_printf("%s%3llu s  ", chosen ? "> " : "  ",
-			  (unsigned long long)(left + 999) / 1000);
-	ab_autofree char *mark =
-		ab_printf("%s%s",
-			  q->punycode ? "  (other letters: punycode)" : "",
-			  q->held ? "  (the network is held)" : "");
+	ab_autofree char *lead = ab_printf("%s%3llu s  ", chosen ? "> " : "  ",
+					   (unsigned long long)(left + 999) / 1000);
+	ab_autofree char *mark = ab_printf("%s%s", q->punycode ? "  (other letters: punycode)" : "",
+					   q->held ? "  (the network is held)" : "");
 	ab_autofree char *who = ab_printf("  %s", q->asker);
 	size_t cols = p->look->cols, used;
 	ab_autobuf struct ab_buf line = { 0 };
@@ -182,15 +171,13 @@ static void put_questions(struct page *p, const struct ab_watch_model *m)
 
 static int busier(const void *a, const void *b)
 {
-	const struct ab_watch_host *x = *(const void *const *)a,
-				   *y = *(const void *const *)b;
+	const struct ab_watch_host *x = *(const void *const *)a, *y = *(const void *const *)b;
 	uint64_t n = x->requests + x->denied, k = y->requests + y->denied;
 
 	return n != k ? (n < k) - (n > k) : strcmp(x->name, y->name);
 }
 
-static void add_side(struct ab_strv *side, size_t cols, const char *name,
-		     const char *rest)
+static void add_side(struct ab_strv *side, size_t cols, const char *name, const char *rest)
 {
 	size_t tail = strlen(rest), used;
 	struct ab_buf b = { 0 };
@@ -204,16 +191,14 @@ static void add_side(struct ab_strv *side, size_t cols, const char *name,
 	ab_strv_give(side, ab_buf_take(&b));
 }
 
-static void add_open(struct ab_strv *side, const struct ab_watch_model *m,
-		     size_t cols)
+static void add_open(struct ab_strv *side, const struct ab_watch_model *m, size_t cols)
 {
 	char up[AB_AMOUNT_ROOM], down[AB_AMOUNT_ROOM];
 
 	for (size_t i = 0; i < m->nopen && i < OPEN_SHOWN; i++) {
 		const struct ab_watch_open *o = &m->open[i];
 		ab_autofree char *rest =
-			ab_printf("%9s%9s", ab_words_size(o->up, up),
-				  ab_words_size(o->down, down));
+			ab_printf("%9s%9s", ab_words_size(o->up, up), ab_words_size(o->down, down));
 
 		add_side(side, cols, o->target, rest);
 	}
@@ -221,8 +206,8 @@ static void add_open(struct ab_strv *side, const struct ab_watch_model *m,
 		ab_strv_addf(side, "and %zu more", m->nopen - OPEN_SHOWN);
 }
 
-static void add_hosts(struct ab_strv *side, const struct ab_watch_model *m,
-		      size_t rows, size_t cols)
+static void add_hosts(struct ab_strv *side, const struct ab_watch_model *m, size_t rows,
+		      size_t cols)
 {
 	ab_autofree const struct ab_watch_host **v =
 		ab_alloc((m->nhosts + 1) * sizeof(const void *));
@@ -234,8 +219,7 @@ static void add_hosts(struct ab_strv *side, const struct ab_watch_model *m,
 	for (size_t i = 0; i < m->nhosts && side->len < rows; i++) {
 		uint64_t bytes = v[i]->up + v[i]->down;
 		ab_autofree char *rest =
-			ab_printf("%6llu%5llu%9s",
-				  (unsigned long long)v[i]->requests,
+			ab_printf("%6llu%5llu%9s", (unsigned long long)v[i]->requests,
 				  (unsigned long long)v[i]->denied,
 				  bytes ? ab_words_size(bytes, down) : "-");
 
@@ -243,8 +227,8 @@ static void add_hosts(struct ab_strv *side, const struct ab_watch_model *m,
 	}
 }
 
-static void make_side(struct ab_strv *side, const struct ab_watch_model *m,
-		      size_t rows, size_t cols)
+static void make_side(struct ab_strv *side, const struct ab_watch_model *m, size_t rows,
+		      size_t cols)
 {
 	if (m->nopen) {
 		add_side(side, cols, "OPEN", "       UP     DOWN");
@@ -266,13 +250,12 @@ static const struct {
 	[AB_WATCH_NOTE] = { "-", GOOD },
 };
 
-static void add_row(const struct page *p, struct ab_buf *b,
-		    const struct ab_watch_row *row, size_t cols)
+static void add_row(const struct page *p, struct ab_buf *b, const struct ab_watch_row *row,
+		    size_t cols)
 {
 	ab_autobuf struct ab_buf line = { 0 };
-	ab_autofree char *lead =
-		ab_printf(" %s%s%-6s ", cols < NARROW ? "" : row->time,
-			  cols < NARROW ? "" : " ", kinds[row->kind].word);
+	ab_autofree char *lead = ab_printf(" %s%s%-6s ", cols < NARROW ? "" : row->time,
+					   cols < NARROW ? "" : " ", kinds[row->kind].word);
 	size_t used = ab_cells_head(&line, lead, cols), more;
 
 	more = row->more ? ab_cells_width(row->more) + 2 : 0;
@@ -292,8 +275,7 @@ static size_t pick_rows(const struct ab_watch_model *m, size_t room,
 			const struct ab_watch_row **ret)
 {
 	uint64_t end = m->paused ? m->paused_at : m->nrows;
-	uint64_t oldest =
-		m->nrows > AB_WATCH_ROWS ? m->nrows - AB_WATCH_ROWS : 0;
+	uint64_t oldest = m->nrows > AB_WATCH_ROWS ? m->nrows - AB_WATCH_ROWS : 0;
 	size_t n = 0;
 
 	for (uint64_t i = end; i-- > oldest && n < room;) {
@@ -311,11 +293,10 @@ static size_t pick_rows(const struct ab_watch_model *m, size_t room,
 	return n;
 }
 
-static void put_rows(struct page *p, const struct ab_watch_model *m,
-		     size_t rows, size_t cols, const struct ab_strv *side)
+static void put_rows(struct page *p, const struct ab_watch_model *m, size_t rows, size_t cols,
+		     const struct ab_strv *side)
 {
-	ab_autofree const struct ab_watch_row **v =
-		ab_alloc((rows + 1) * sizeof(const void *));
+	ab_autofree const struct ab_watch_row **v = ab_alloc((rows + 1) * sizeof(const void *));
 	size_t n = pick_rows(m, rows, v);
 
 	for (size_t i = 0; i < rows && p->rows; i++, p->rows--) {
@@ -330,8 +311,7 @@ static void put_rows(struct page *p, const struct ab_watch_model *m,
 	}
 }
 
-static void put_middle(struct page *p, const struct ab_watch_model *m,
-		       size_t rows)
+static void put_middle(struct page *p, const struct ab_watch_model *m, size_t rows)
 {
 	size_t cols = p->look->cols, below = 0;
 	ab_autostrv struct ab_strv side = { 0 };
@@ -383,15 +363,14 @@ static void put_foot(struct page *p, const struct ab_watch_model *m)
 			      m->denied_only ? "all" : "denied only",
 			      m->paused ? "go on" : "pause");
 		if (m->paused)
-			ab_buf_printf(
-				&b, "   paused, %llu new",
-				(unsigned long long)(m->nrows - m->paused_at));
+			ab_buf_printf(&b, "   paused, %llu new",
+				      (unsigned long long)(m->nrows - m->paused_at));
 	}
 	put_buf(p, WEAK, &b);
 }
 
-void ab_watch_view(const struct ab_watch_model *m,
-		   const struct ab_watch_look *look, struct ab_strv *ret)
+void ab_watch_view(const struct ab_watch_model *m, const struct ab_watch_look *look,
+		   struct ab_strv *ret)
 {
 	struct page p = { .look = look, .lines = ret, .rows = look->rows };
 	size_t foot = look->rows > 3;
@@ -419,13 +398,11 @@ void ab_watch_choose(const struct ab_watch_choice *v, size_t n, size_t selected,
 	if (n == 0) {
 		put(&p, PLAIN, " no run is going on; waiting for one");
 	} else {
-		put(&p, TITLE,
-		    " which run? up and down choose, Enter looks at it");
+		put(&p, TITLE, " which run? up and down choose, Enter looks at it");
 		first = selected >= room ? selected - room + 1 : 0;
 		for (size_t i = first; i < n && i < first + room; i++) {
 			ab_autofree char *line =
-				ab_printf("%s%s  %s",
-					  i == selected ? "> " : "  ", v[i].id,
+				ab_printf("%s%s  %s", i == selected ? "> " : "  ", v[i].id,
 					  v[i].command ? v[i].command : "");
 
 			put(&p, i == selected ? STRONG : PLAIN, line);

@@ -46,8 +46,7 @@ static json_t *list_remedies(const struct ab_why_case *c)
 	ab_why_remedies(c, &r);
 	for (size_t i = 0; i + 1 < r.len; i += 2)
 		json_array_append_new(list,
-				      json_pack("{s:s, s:s}", "what", r.v[i],
-						"how", r.v[i + 1]));
+				      json_pack("{s:s, s:s}", "what", r.v[i], "how", r.v[i + 1]));
 	return list;
 }
 
@@ -65,8 +64,7 @@ static char *as_json(const struct ab_why_case *c)
 	}
 	set(object, "request", json_deep_copy(c->request));
 	set(object, "question", json_deep_copy(c->question));
-	set(object, "run_command",
-	    json_deep_copy(json_object_get(c->start, "command")));
+	set(object, "run_command", json_deep_copy(json_object_get(c->start, "command")));
 	set(object, "remedies", list_remedies(c));
 	if (ab_why_advice(c))
 		set(object, "advice", json_string(ab_why_advice(c)));
@@ -109,8 +107,7 @@ static char *explain_case(const struct ab_why_case *c, bool json)
 	return ab_buf_take(&b);
 }
 
-static char *explain(const struct ab_found_run *run,
-		     const struct ab_found_denial *d, bool json)
+static char *explain(const struct ab_found_run *run, const struct ab_found_denial *d, bool json)
 {
 	struct ab_why_case c;
 	char *text;
@@ -123,9 +120,8 @@ static char *explain(const struct ab_found_run *run,
 
 /* A question that is open is in no record yet: only the run knows it. NULL when
  * there is none. */
-static char *explain_open(const struct ab_state *state,
-			  const struct ab_found_run *run, const char *id,
-			  const struct ab_denial_name *name, bool json)
+static char *explain_open(const struct ab_state *state, const struct ab_found_run *run,
+			  const char *id, const struct ab_denial_name *name, bool json)
 {
 	struct ab_why_case c = { .id = id, .live = true };
 	struct ab_error none = { 0 };
@@ -135,8 +131,7 @@ static char *explain_open(const struct ab_state *state,
 	if (!run->live || name->kind != AB_DENIAL_NETWORK ||
 	    ab_steer_open(state, run->id, &steer, &none) < 0)
 		return NULL;
-	if (ab_steer_question(&steer, id, name->number, &c.question, &none) >
-	    0) {
+	if (ab_steer_question(&steer, id, name->number, &c.question, &none) > 0) {
 		c.start = load(run->first);
 		text = explain_case(&c, json);
 		end_case(&c);
@@ -148,8 +143,7 @@ static char *explain_open(const struct ab_state *state,
 /* A run without a box: one record is all there is. */
 static char *explain_refused(const struct ab_found_run *run, bool json)
 {
-	struct ab_why_case c = { .start = load(run->first),
-				 .first = run->began };
+	struct ab_why_case c = { .start = load(run->first), .first = run->began };
 	ab_autobuf struct ab_buf b = { 0 };
 	char *text;
 
@@ -175,8 +169,7 @@ static bool is_refused(const struct ab_found_run *run)
 	return refused;
 }
 
-static char *list_json(const struct ab_found_run *run,
-		       const struct ab_strv *lines, size_t n)
+static char *list_json(const struct ab_found_run *run, const struct ab_strv *lines, size_t n)
 {
 	json_t *object = json_object(), *list = json_array();
 
@@ -185,8 +178,7 @@ static char *list_json(const struct ab_found_run *run,
 		size_t id = strcspn(line, " ");
 		const char *text = line + id + strspn(line + id, " ");
 
-		json_array_append_new(list, json_pack("{s:s%, s:s}", "id", line,
-						      id, "text", text));
+		json_array_append_new(list, json_pack("{s:s%, s:s}", "id", line, id, "text", text));
 	}
 	set(object, "run_id", json_string(run->id));
 	set(object, "live", json_boolean(run->live));
@@ -195,8 +187,7 @@ static char *list_json(const struct ab_found_run *run,
 	return dump(object);
 }
 
-static int list_denials(const struct ab_found_run *run, bool json, char **ret,
-			struct ab_error *err)
+static int list_denials(const struct ab_found_run *run, bool json, char **ret, struct ab_error *err)
 {
 	ab_autostrv struct ab_strv lines = { 0 };
 	ab_autobuf struct ab_buf b = { 0 };
@@ -221,8 +212,7 @@ static int list_denials(const struct ab_found_run *run, bool json, char **ret,
 }
 
 /* "7kq2x-1, 7kq2x-2 and 7 more" */
-static int no_such_id(const struct ab_found_run *run, const char *id,
-		      struct ab_error *err)
+static int no_such_id(const struct ab_found_run *run, const char *id, struct ab_error *err)
 {
 	ab_autostrv struct ab_strv lines = { 0 };
 	ab_autobuf struct ab_buf b = { 0 };
@@ -235,19 +225,17 @@ static int no_such_id(const struct ab_found_run *run, const char *id,
 			       "its command was refused as a whole: "
 			       "agentbox why %s",
 			       run->id);
-	if (ab_find_denials(run->dir, NAMED, &lines, &n, &ignored) < 0 ||
-	    n == 0)
+	if (ab_find_denials(run->dir, NAMED, &lines, &n, &ignored) < 0 || n == 0)
 		return ab_hint(err, "nothing was refused in it");
 	for (size_t i = 0; i < lines.len; i++)
-		ab_buf_printf(&b, "%s%.*s", i ? ", " : "",
-			      (int)strcspn(lines.v[i], " "), lines.v[i]);
+		ab_buf_printf(&b, "%s%.*s", i ? ", " : "", (int)strcspn(lines.v[i], " "),
+			      lines.v[i]);
 	if (n > lines.len)
 		ab_buf_printf(&b, " and %zu more", n - lines.len);
 	return ab_hint(err, "it has %s", b.data);
 }
 
-static int explain_id(const struct ab_state *state,
-		      const struct ab_found_run *run, const char *id,
+static int explain_id(const struct ab_state *state, const struct ab_found_run *run, const char *id,
 		      const struct ab_denial_name *name, bool json, char **ret,
 		      struct ab_error *err)
 {
@@ -265,8 +253,7 @@ static int explain_id(const struct ab_state *state,
 	return 0;
 }
 
-static int explain_last(const struct ab_found_run *run, bool json, char **ret,
-			struct ab_error *err)
+static int explain_last(const struct ab_found_run *run, bool json, char **ret, struct ab_error *err)
 {
 	struct ab_found_denial d;
 	int found = ab_find_denial(run->dir, NULL, &d, err);
@@ -278,16 +265,15 @@ static int explain_last(const struct ab_found_run *run, bool json, char **ret,
 		return 0;
 	}
 	if (found == 0)
-		return ab_fail(err, AB_ESYSTEM, 0,
-			       "nothing was refused in the last run, %s",
+		return ab_fail(err, AB_ESYSTEM, 0, "nothing was refused in the last run, %s",
 			       run->id);
 	*ret = explain(run, &d, json);
 	ab_found_denial_fini(&d);
 	return 0;
 }
 
-static int explain_what(const struct ab_state *state, const char *what,
-			bool json, char **ret, struct ab_error *err)
+static int explain_what(const struct ab_state *state, const char *what, bool json, char **ret,
+			struct ab_error *err)
 {
 	bool last = !what || strcmp(what, "last") == 0;
 	struct ab_denial_name name;
@@ -312,8 +298,8 @@ static int explain_what(const struct ab_state *state, const char *what,
 	return result;
 }
 
-int ab_why(const struct ab_policy_input *input, const char *what, bool json,
-	   char **ret, struct ab_error *err)
+int ab_why(const struct ab_policy_input *input, const char *what, bool json, char **ret,
+	   struct ab_error *err)
 {
 	struct ab_state state;
 	int result;

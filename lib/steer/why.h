@@ -14,7 +14,7 @@ struct ab_policy_input;
  * refused; "last" or NULL for the last denial of the newest run. *ret is text
  * for people, escaped, or one JSON object; free it.
  */
-int ab_why(const struct ab_policy_input *input, const char *what, bool json,
-	   char **ret, struct ab_error *err);
+int ab_why(const struct ab_policy_input *input, const char *what, bool json, char **ret,
+	   struct ab_error *err);
 
 #endif

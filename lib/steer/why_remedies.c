@@ -10,8 +10,7 @@
 
 bool ab_why_is_file(const struct ab_why_case *c)
 {
-	return ab_json_is(c->denied, "door", "file") ||
-	       ab_json_is(c->denied, "door", "call");
+	return ab_json_is(c->denied, "door", "file") || ab_json_is(c->denied, "door", "call");
 }
 
 bool ab_why_command(const struct ab_why_case *c, struct ab_buf *b)
@@ -26,8 +25,7 @@ bool ab_why_command(const struct ab_why_case *c, struct ab_buf *b)
 }
 
 /* A hint ends with "...", where the command goes. */
-static void add_again(const struct ab_why_case *c, const char *hint,
-		      struct ab_strv *ret)
+static void add_again(const struct ab_why_case *c, const char *hint, struct ab_strv *ret)
 {
 	ab_autobuf struct ab_buf command = { 0 };
 	ab_autofree char *safe = ab_escape(hint);
@@ -35,18 +33,15 @@ static void add_again(const struct ab_why_case *c, const char *hint,
 
 	if (!*safe)
 		return;
-	ab_strv_add(ret,
-		    c->live ? "allow it in a new run, with its other options"
-			    : "run it again, with its other options");
-	if (len > 3 && strcmp(safe + len - 3, "...") == 0 &&
-	    ab_why_command(c, &command))
+	ab_strv_add(ret, c->live ? "allow it in a new run, with its other options"
+				 : "run it again, with its other options");
+	if (len > 3 && strcmp(safe + len - 3, "...") == 0 && ab_why_command(c, &command))
 		ab_strv_addf(ret, "%.*s%s", (int)(len - 3), safe, command.data);
 	else
 		ab_strv_add(ret, safe);
 }
 
-static void remedy_command(const struct ab_why_case *c, const json_t *record,
-			   struct ab_strv *ret)
+static void remedy_command(const struct ab_why_case *c, const json_t *record, struct ab_strv *ret)
 {
 	ab_autofree char *rule = ab_escape(ab_json_text(record, "rule"));
 
@@ -103,8 +98,7 @@ static void remedy_file(const struct ab_why_case *c, struct ab_strv *ret)
 	}
 	ab_quote(&word, path);
 	safe = ab_escape(word.data);
-	if (path[0] != '/' || strncmp(path, "/proc/", 6) == 0 ||
-	    strcmp(safe, word.data) != 0)
+	if (path[0] != '/' || strncmp(path, "/proc/", 6) == 0 || strcmp(safe, word.data) != 0)
 		return;
 	ab_strv_add(ret, "make the file, then allow it in the next run");
 	ab_strv_addf(ret, "agentbox allow %s", word.data);
@@ -124,8 +118,7 @@ void ab_why_remedies(const struct ab_why_case *c, struct ab_strv *ret)
 		remedy_host(c, ret);
 	/* Of files, what was to be written; the rest is as it was when the run
 	 * began. */
-	if (ab_why_is_file(c) &&
-	    ab_json_is(c->denied, "rule", "filesystem.write"))
+	if (ab_why_is_file(c) && ab_json_is(c->denied, "rule", "filesystem.write"))
 		remedy_file(c, ret);
 	add_again(c, ab_json_text(c->denied, "hint"), ret);
 }

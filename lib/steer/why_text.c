@@ -22,8 +22,7 @@ static void add_short(struct ab_buf *b, const char *text, size_t most)
 		ab_buf_puts(b, safe);
 		return;
 	}
-	while ((step = ab_printable(safe + n, strlen(safe + n))) > 0 &&
-	       n + step <= most)
+	while ((step = ab_printable(safe + n, strlen(safe + n))) > 0 && n + step <= most)
 		n += step;
 	ab_buf_add(b, safe, n);
 	ab_buf_puts(b, "...");
@@ -63,20 +62,17 @@ static void say_network(const struct ab_why_case *c, struct ab_buf *b)
 		ab_buf_printf(&words,
 			      "agentbox blocked %lld %s packets: %s (rule %s, "
 			      "id %s).\n",
-			      (long long)json_integer_value(
-				      json_object_get(c->denied, "packets")),
+			      (long long)json_integer_value(json_object_get(c->denied, "packets")),
 			      protocol, ab_json_text(c->denied, "reason"),
 			      ab_json_text(c->denied, "rule"), c->id);
 	else
-		ab_words_blocked(
-			&words,
-			&(struct ab_blocked){
-				.host = *host ? host : "other hosts",
-				.port = (uint16_t)port,
-				.reason = ab_json_text(c->denied, "reason"),
-				.rule = ab_json_text(c->denied, "rule"),
-				.id = c->id,
-			});
+		ab_words_blocked(&words, &(struct ab_blocked){
+						 .host = *host ? host : "other hosts",
+						 .port = (uint16_t)port,
+						 .reason = ab_json_text(c->denied, "reason"),
+						 .rule = ab_json_text(c->denied, "rule"),
+						 .id = c->id,
+					 });
 	ab_buf_escape_n(b, words.data, words.len - 1);
 	ab_buf_puts(b, "\n");
 }
@@ -107,8 +103,7 @@ static void say_when(const struct ab_why_case *c, struct ab_buf *b)
 	char first[AB_LOCAL_ROOM], last[AB_LOCAL_ROOM];
 
 	if (!c->first) {
-		json_int_t left = json_integer_value(
-			json_object_get(c->question, "left_ms"));
+		json_int_t left = json_integer_value(json_object_get(c->question, "left_ms"));
 
 		ab_buf_printf(b,
 			      "It waits for an answer; %lld s are left, and "
@@ -138,13 +133,12 @@ static void add_process(struct ab_buf *b, const json_t *process)
 	const char *exe = ab_json_text(process, "exe");
 	size_t i;
 
-	json_array_foreach(argv, i, word) ab_buf_printf(
-		&words, "%s%s", i ? " " : "",
-		json_string_value(word) ? json_string_value(word) : "");
+	json_array_foreach(argv, i, word)
+		ab_buf_printf(&words, "%s%s", i ? " " : "",
+			      json_string_value(word) ? json_string_value(word) : "");
 	add_short(b, words.len ? words.data : exe, ARGV_MAX);
 	if (pid > 0)
-		ab_buf_printf(b, " (pid %lld%s", (long long)pid,
-			      *exe ? ", " : "");
+		ab_buf_printf(b, " (pid %lld%s", (long long)pid, *exe ? ", " : "");
 	else
 		ab_buf_puts(b, *exe ? " (" : "");
 	add_short(b, exe, ARGV_MAX);
@@ -180,11 +174,9 @@ static const json_t *value_of(const json_t *start, const char *rule)
 {
 	const json_t *policy = json_object_get(start, "policy");
 	const char *dot = strchr(rule, '.');
-	ab_autofree char *group =
-		dot ? ab_strndup(rule, (size_t)(dot - rule)) : NULL;
+	ab_autofree char *group = dot ? ab_strndup(rule, (size_t)(dot - rule)) : NULL;
 
-	return dot ? json_object_get(json_object_get(policy, group), dot + 1)
-		   : NULL;
+	return dot ? json_object_get(json_object_get(policy, group), dot + 1) : NULL;
 }
 
 static void add_values(struct ab_buf *b, const json_t *value)
@@ -204,13 +196,11 @@ static void add_values(struct ab_buf *b, const json_t *value)
 	ab_buf_puts(b, "holds ");
 	json_array_foreach(value, i, one)
 	{
-		ab_autofree char *dump =
-			json_dumps(one, JSON_ENCODE_ANY | JSON_COMPACT);
+		ab_autofree char *dump = json_dumps(one, JSON_ENCODE_ANY | JSON_COMPACT);
 		const char *text = json_string_value(one);
 
 		if (i == VALUES) {
-			ab_buf_printf(b, " and %zu more",
-				      json_array_size(value) - i);
+			ab_buf_printf(b, " and %zu more", json_array_size(value) - i);
 			break;
 		}
 		ab_buf_puts(b, i ? ", " : "");
@@ -251,8 +241,7 @@ static void say_answer(const struct ab_why_case *c, struct ab_buf *b)
 		{ "publish", "The connection was closed." },
 		{ "host-port", "The connection was closed." },
 	};
-	json_int_t status =
-		json_integer_value(json_object_get(c->request, "status"));
+	json_int_t status = json_integer_value(json_object_get(c->request, "status"));
 
 	if (status > 0) {
 		ab_buf_printf(b,
@@ -292,8 +281,7 @@ static void say_question(const struct ab_why_case *c, struct ab_buf *b)
 /* Nothing was refused, or no record says so. */
 static void say_asked_only(const struct ab_why_case *c, struct ab_buf *b)
 {
-	ab_autofree char *line = json_dumps(
-		c->question ? c->question : c->request, JSON_COMPACT);
+	ab_autofree char *line = json_dumps(c->question ? c->question : c->request, JSON_COMPACT);
 
 	ab_buf_puts(b, !c->question ? "agentbox has a record of "
 		       : c->first   ? "agentbox asked about "
@@ -323,8 +311,8 @@ static void say_remedies(const struct ab_why_case *c, struct ab_buf *b)
 		width = strlen(r.v[i]) > width ? strlen(r.v[i]) : width;
 	ab_buf_puts(b, r.len ? "\nA person can\n" : "");
 	for (size_t i = 0; i + 1 < r.len; i += 2)
-		ab_buf_printf(b, "  %s:%*s  %s\n", r.v[i],
-			      (int)(width - strlen(r.v[i])), "", r.v[i + 1]);
+		ab_buf_printf(b, "  %s:%*s  %s\n", r.v[i], (int)(width - strlen(r.v[i])), "",
+			      r.v[i + 1]);
 	if (advice)
 		add_sentence(b, advice);
 }

@@ -9,13 +9,13 @@
 
 struct ab_buf;
 
-struct ab_why_case {	/* what the record holds; NULL: nothing */
+struct ab_why_case { /* what the record holds; NULL: nothing */
 	const char *id;
-	json_t *denied, *request, *question;	/* records */
-	json_t *start;		/* of the run */
+	json_t *denied, *request, *question; /* records */
+	json_t *start;			     /* of the run */
 	bool live;
 	uint64_t count;
-	const char *first, *last;	/* stamps; NULL: a question that is
+	const char *first, *last; /* stamps; NULL: a question that is
 					 * open, as its run tells it */
 };
 

@@ -44,8 +44,7 @@ int ab_listing_read(struct ab_listing *l, int fd, size_t max)
 			const struct dirent64 *d = (const void *)(raw + at);
 
 			at += d->d_reclen;
-			if (strcmp(d->d_name, ".") == 0 ||
-			    strcmp(d->d_name, "..") == 0)
+			if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0)
 				continue;
 			if (l->len == max) {
 				l->cut = true;
@@ -59,8 +58,7 @@ int ab_listing_read(struct ab_listing *l, int fd, size_t max)
 	return 0;
 }
 
-const struct ab_entry *ab_listing_find(const struct ab_listing *l,
-				       const char *name)
+const struct ab_entry *ab_listing_find(const struct ab_listing *l, const char *name)
 {
 	for (size_t i = 0; i < l->len; i++)
 		if (strcmp(l->v[i].name, name) == 0)
@@ -86,13 +84,11 @@ int ab_open_beneath(int at, const char *path, int flags)
 	return (int)syscall(SYS_openat2, at, path, &how, sizeof(how));
 }
 
-int ab_read_small(int at, const char *name, size_t max, char **ret_data,
-		  size_t *ret_len)
+int ab_read_small(int at, const char *name, size_t max, char **ret_data, size_t *ret_len)
 {
 	/* A FIFO must not hold us, a terminal must not become ours. */
-	ab_autoclose int fd = openat(at, name, O_RDONLY | O_NOFOLLOW |
-						       O_NONBLOCK | O_NOCTTY |
-						       O_CLOEXEC);
+	ab_autoclose int fd =
+		openat(at, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) < 0)

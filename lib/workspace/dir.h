@@ -12,9 +12,9 @@
 #include "base/buf.h"
 
 struct ab_entry {
-	const char *name;	/* valid until the listing is read again */
+	const char *name; /* valid until the listing is read again */
 	ino_t ino;
-	unsigned char type;	/* DT_*; DT_UNKNOWN where the disk won't say */
+	unsigned char type; /* DT_*; DT_UNKNOWN where the disk won't say */
 };
 
 /* One folder, read whole. Zero-initialised is empty; reading reuses it. */
@@ -22,13 +22,12 @@ struct ab_listing {
 	struct ab_entry *v;
 	size_t len, room;
 	struct ab_buf names;
-	bool cut;		/* there were more than `max` */
+	bool cut; /* there were more than `max` */
 };
 
 /* Read the folder behind fd (not "." and ".."); -1 with errno. */
 int ab_listing_read(struct ab_listing *l, int fd, size_t max);
-const struct ab_entry *ab_listing_find(const struct ab_listing *l,
-				       const char *name);
+const struct ab_entry *ab_listing_find(const struct ab_listing *l, const char *name);
 void ab_listing_fini(struct ab_listing *l);
 #define ab_autolisting __attribute__((cleanup(ab_listing_fini)))
 
@@ -38,8 +37,7 @@ int ab_open_beneath(int at, const char *path, int flags);
 
 /* The bytes of a small regular file; -1 with errno (EFBIG, EINVAL when it is
  * something else). */
-int ab_read_small(int at, const char *name, size_t max, char **ret_data,
-		  size_t *ret_len);
+int ab_read_small(int at, const char *name, size_t max, char **ret_data, size_t *ret_len);
 
 /* The real path of what fd is, or NULL with errno. */
 char *ab_real_path(int fd);

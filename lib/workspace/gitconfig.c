@@ -11,8 +11,8 @@
 struct scan {
 	const char *p, *end;
 	unsigned line;
-	struct ab_buf key;	/* "section." or "section.sub." and the name */
-	size_t section;		/* length of the part up to the last dot */
+	struct ab_buf key; /* "section." or "section.sub." and the name */
+	size_t section;	   /* length of the part up to the last dot */
 	struct ab_buf value;
 };
 
@@ -46,8 +46,8 @@ static bool blank(int c)
 
 static bool name_char(int c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	       (c >= '0' && c <= '9') || c == '-';
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '-';
 }
 
 static void put(struct ab_buf *b, int c)
@@ -118,7 +118,7 @@ static int escape(struct scan *s)
 {
 	switch (next(s)) {
 	case '\n':
-		return 0;	/* the value goes on in the next line */
+		return 0; /* the value goes on in the next line */
 	case 't':
 		put(&s->value, '\t');
 		return 0;
@@ -143,7 +143,7 @@ static int escape(struct scan *s)
 static int value(struct scan *s)
 {
 	bool quoted = false;
-	size_t keep = 0;	/* length without trailing spaces */
+	size_t keep = 0; /* length without trailing spaces */
 
 	s->value.len = 0;
 	ab_buf_add(&s->value, "", 0);
@@ -226,8 +226,7 @@ static int parse(struct scan *s, ab_gitconfig_fn *fn, void *arg)
 	return 0;
 }
 
-unsigned ab_gitconfig_parse(const char *data, size_t len, ab_gitconfig_fn *fn,
-			    void *arg)
+unsigned ab_gitconfig_parse(const char *data, size_t len, ab_gitconfig_fn *fn, void *arg)
 {
 	struct scan s = { .p = data, .end = data + len, .line = 1 };
 	unsigned bad = 0;
@@ -246,9 +245,9 @@ unsigned ab_gitconfig_parse(const char *data, size_t len, ab_gitconfig_fn *fn,
 
 enum when {
 	ALWAYS,
-	NOT_BOOL,	/* true and false are harmless, else it is a program */
-	BANG,		/* only a value that starts with "!" is a command */
-	EXT,		/* only an address that starts with "ext::" */
+	NOT_BOOL, /* true and false are harmless, else it is a program */
+	BANG,	  /* only a value that starts with "!" is a command */
+	EXT,	  /* only an address that starts with "ext::" */
 };
 
 /* Sorted by key. "a.*.b": any subsection; "a.*": any name in a section. */
@@ -335,9 +334,9 @@ static bool key_matches(const char *pattern, const char *key)
 
 static bool is_bool(const char *value)
 {
-	static const char *const words[] = { "",    "true", "false", "yes",
-					     "no",  "on",   "off",   "0",
-					     "1" };
+	static const char *const words[] = {
+		"", "true", "false", "yes", "no", "on", "off", "0", "1"
+	};
 
 	for (size_t i = 0; i < AB_COUNT(words); i++)
 		if (strcasecmp(value, words[i]) == 0)
@@ -348,7 +347,7 @@ static bool is_bool(const char *value)
 bool ab_gitconfig_runs(const char *key, const char *value)
 {
 	if (!value)
-		return false;	/* "true" is no program */
+		return false; /* "true" is no program */
 	for (size_t i = 0; i < AB_COUNT(programs); i++) {
 		if (!key_matches(programs[i].key, key))
 			continue;

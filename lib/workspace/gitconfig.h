@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define AB_GITCONFIG_MAX (1024 * 1024)	/* a longer file is malformed */
+#define AB_GITCONFIG_MAX (1024 * 1024) /* a longer file is malformed */
 
 /*
  * key: "section.subsection.name"; section and name in lower case, the
@@ -19,8 +19,7 @@ typedef void ab_gitconfig_fn(void *arg, const char *key, const char *value);
 
 /* 0, or the number of the first line that git would not accept; what stood
  * before it was reported. */
-unsigned ab_gitconfig_parse(const char *data, size_t len, ab_gitconfig_fn *fn,
-			    void *arg);
+unsigned ab_gitconfig_parse(const char *data, size_t len, ab_gitconfig_fn *fn, void *arg);
 
 /* Does this assignment make git run a program, or read more configuration,
  * or go to another place than the repository says? */

@@ -34,8 +34,7 @@ char *ab_gitlink_parse(const char *data, size_t len)
 	return ab_gitlink_line(data + n, len - n);
 }
 
-static char *read_line(int dir, const char *name,
-		       char *(*parse)(const char *, size_t))
+static char *read_line(int dir, const char *name, char *(*parse)(const char *, size_t))
 {
 	ab_autofree char *data = NULL;
 	size_t len;
@@ -48,8 +47,7 @@ static char *read_line(int dir, const char *name,
 /* The folder that `path` (from the folder `dir`) leads to; links followed. */
 static int open_folder(int dir, const char *path, char **ret_real)
 {
-	ab_autoclose int fd = openat(dir, path, O_PATH | O_DIRECTORY |
-							O_CLOEXEC);
+	ab_autoclose int fd = openat(dir, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	char *real;
 
 	if (fd < 0)
@@ -66,20 +64,17 @@ static bool has(int dir, const char *name, bool folder)
 	struct stat st;
 
 	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-	       (folder ? S_ISDIR(st.st_mode)
-		       : S_ISREG(st.st_mode) || S_ISLNK(st.st_mode));
+	       (folder ? S_ISDIR(st.st_mode) : S_ISREG(st.st_mode) || S_ISLNK(st.st_mode));
 }
 
 static bool is_gitdir_at(int dir)
 {
-	return has(dir, "HEAD", false) && has(dir, "objects", true) &&
-	       has(dir, "refs", true);
+	return has(dir, "HEAD", false) && has(dir, "objects", true) && has(dir, "refs", true);
 }
 
 bool ab_is_gitdir(const char *path)
 {
-	ab_autoclose int fd = ab_open_beneath(AT_FDCWD, path,
-					      O_PATH | O_DIRECTORY);
+	ab_autoclose int fd = ab_open_beneath(AT_FDCWD, path, O_PATH | O_DIRECTORY);
 
 	return fd >= 0 && is_gitdir_at(fd);
 }
@@ -89,8 +84,7 @@ static bool owner_fits(int dir, uid_t owner)
 {
 	struct stat st;
 
-	return fstat(dir, &st) == 0 &&
-	       (st.st_uid == geteuid() || st.st_uid == owner);
+	return fstat(dir, &st) == 0 && (st.st_uid == geteuid() || st.st_uid == owner);
 }
 
 static void take_worktree(void *arg, const char *key, const char *value)
@@ -143,12 +137,10 @@ static bool is_admin_of(const char *gitdir, const char *common)
 	ab_autofree char *worktrees = ab_path_parent(gitdir);
 	ab_autofree char *above = ab_path_parent(worktrees);
 
-	return strcmp(ab_path_name(worktrees), "worktrees") == 0 &&
-	       strcmp(above, common) == 0;
+	return strcmp(ab_path_name(worktrees), "worktrees") == 0 && strcmp(above, common) == 0;
 }
 
-static const char *check_worktree(int gitdir, const char *top, uid_t owner,
-				  struct ab_gitlink *l)
+static const char *check_worktree(int gitdir, const char *top, uid_t owner, struct ab_gitlink *l)
 {
 	ab_autofree char *to = read_line(gitdir, "commondir", ab_gitlink_line);
 	ab_autoclose int common = -1;
@@ -166,8 +158,7 @@ static const char *check_worktree(int gitdir, const char *top, uid_t owner,
 	return NULL;
 }
 
-static const char *check_submodule(int gitdir, const char *top, uid_t owner,
-				   struct ab_gitlink *l)
+static const char *check_submodule(int gitdir, const char *top, uid_t owner, struct ab_gitlink *l)
 {
 	l->common = ab_strdup(l->gitdir);
 	if (!is_gitdir_at(gitdir))
@@ -187,8 +178,7 @@ static int explain(struct ab_gitlink *ret, const char *why)
 
 int ab_gitlink_read(const char *top, struct ab_gitlink *ret)
 {
-	ab_autoclose int dir = ab_open_beneath(AT_FDCWD, top,
-					       O_PATH | O_DIRECTORY);
+	ab_autoclose int dir = ab_open_beneath(AT_FDCWD, top, O_PATH | O_DIRECTORY);
 	ab_autofree char *to = NULL;
 	ab_autoclose int gitdir = -1;
 	const char *why;
@@ -203,9 +193,8 @@ int ab_gitlink_read(const char *top, struct ab_gitlink *ret)
 	gitdir = open_folder(dir, to, &ret->gitdir);
 	if (gitdir < 0)
 		return explain(ret, "the folder that it names does not exist");
-	why = has(gitdir, "commondir", false)
-		      ? check_worktree(gitdir, top, st.st_uid, ret)
-		      : check_submodule(gitdir, top, st.st_uid, ret);
+	why = has(gitdir, "commondir", false) ? check_worktree(gitdir, top, st.st_uid, ret)
+					      : check_submodule(gitdir, top, st.st_uid, ret);
 	ret->verified = !why;
 	if (why)
 		explain(ret, why);

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define AB_GITLINK_MAX 8192	/* of a .git, gitdir or commondir file */
+#define AB_GITLINK_MAX 8192 /* of a .git, gitdir or commondir file */
 
 /* The path in "gitdir: PATH\n", as a new string; NULL when it is none. Pure. */
 char *ab_gitlink_parse(const char *data, size_t len);
@@ -19,10 +19,10 @@ char *ab_gitlink_parse(const char *data, size_t len);
 char *ab_gitlink_line(const char *data, size_t len);
 
 struct ab_gitlink {
-	char *gitdir;	/* real path of this checkout's git directory */
-	char *common;	/* of the repository it belongs to; may be the same */
-	bool verified;	/* the back link leads here */
-	char why[160];	/* why not, a clause */
+	char *gitdir;  /* real path of this checkout's git directory */
+	char *common;  /* of the repository it belongs to; may be the same */
+	bool verified; /* the back link leads here */
+	char why[160]; /* why not, a clause */
 };
 
 /*

@@ -21,14 +21,14 @@
 #define SMALL_FOLDER 400
 
 struct rule {
-	char *text;		/* without "!" and a last "**" */
-	const char *rest;	/* what is left of it below the open folder */
-	size_t index;		/* its place in the list */
+	char *text;	  /* without "!" and a last "**" */
+	const char *rest; /* what is left of it below the open folder */
+	size_t index;	  /* its place in the list */
 	bool take_back;
 };
 
 struct match {
-	char *path;		/* as the rule says it */
+	char *path; /* as the rule says it */
 	char *real;
 	enum ab_node kind;
 	size_t index;
@@ -37,30 +37,29 @@ struct match {
 struct expansion {
 	struct match *v;
 	size_t len;
-	size_t entries;		/* budget left */
-	uid_t uid;		/* the caller's */
+	size_t entries; /* budget left */
+	uid_t uid;	/* the caller's */
 	struct ab_error *err;
 };
 
 /* Lists of rules are sorted, so one folder is opened once for all. */
 static int by_text(const void *a, const void *b)
 {
-	return strcmp(((const struct rule *)a)->text,
-		      ((const struct rule *)b)->text);
+	return strcmp(((const struct rule *)a)->text, ((const struct rule *)b)->text);
 }
 
 /* Nothing is there, or nobody with our rights could read it. */
 static bool is_absent(int errnum)
 {
-	return errnum == ENOENT || errnum == ENOTDIR || errnum == EACCES ||
-	       errnum == ELOOP;
+	return errnum == ENOENT || errnum == ENOTDIR || errnum == EACCES || errnum == ELOOP;
 }
 
 static int refuse(struct expansion *x, const char *text)
 {
 	ab_fail(x->err, AB_ECONFIG, 0,
 		"filesystem.denyRead: \"%s\" matches too much to be hidden "
-		"one by one", text);
+		"one by one",
+		text);
 	return ab_hint(x->err, "Deny the folder itself.");
 }
 
@@ -68,7 +67,7 @@ static int refuse(struct expansion *x, const char *text)
  * matches, once. */
 struct folder {
 	int fd;
-	const char *path;	/* as the rules say it */
+	const char *path; /* as the rules say it */
 	char *real;
 };
 
@@ -77,13 +76,12 @@ struct folder {
  * fewer rights. Our own could be given another mode first, a link may lead
  * anywhere, and a folder that cannot be listed may still be entered.
  */
-static bool is_closed_to_us(const struct expansion *x, int dir,
-			    const char *name, const struct stat *st)
+static bool is_closed_to_us(const struct expansion *x, int dir, const char *name,
+			    const struct stat *st)
 {
-	return !S_ISLNK(st->st_mode) && st->st_uid != x->uid &&
-	       faccessat(dir, name, R_OK, 0) < 0 && errno == EACCES &&
-	       (!S_ISDIR(st->st_mode) ||
-		(faccessat(dir, name, X_OK, 0) < 0 && errno == EACCES));
+	return !S_ISLNK(st->st_mode) && st->st_uid != x->uid && faccessat(dir, name, R_OK, 0) < 0 &&
+	       errno == EACCES &&
+	       (!S_ISDIR(st->st_mode) || (faccessat(dir, name, X_OK, 0) < 0 && errno == EACCES));
 }
 
 static char *real_in(struct folder *f, const char *name)
@@ -94,18 +92,16 @@ static char *real_in(struct folder *f, const char *name)
 }
 
 /* The object `name` in the open folder is denied by rule r. */
-static int add_match(struct expansion *x, struct folder *f, const char *name,
-		     const struct rule *r)
+static int add_match(struct expansion *x, struct folder *f, const char *name, const struct rule *r)
 {
 	ab_autofree char *real = NULL;
 	ab_autoclose int fd = -1;
 	struct stat st;
 
-	if (fstatat(f->fd, name, &st, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) <
-	    0)
-		return is_absent(errno) ? 0 :
-		       ab_fail(x->err, AB_ESYSTEM, errno, "look at %s/%s",
-			       f->path, name);
+	if (fstatat(f->fd, name, &st, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) < 0)
+		return is_absent(errno)
+			       ? 0
+			       : ab_fail(x->err, AB_ESYSTEM, errno, "look at %s/%s", f->path, name);
 	if (is_closed_to_us(x, f->fd, name, &st))
 		return 0;
 	if (S_ISLNK(st.st_mode)) {
@@ -118,8 +114,7 @@ static int add_match(struct expansion *x, struct folder *f, const char *name,
 		real = real_in(f, name);
 	}
 	if (!real)
-		return ab_fail(x->err, AB_ESYSTEM, errno, "resolve %s/%s",
-			       f->path, name);
+		return ab_fail(x->err, AB_ESYSTEM, errno, "resolve %s/%s", f->path, name);
 	if (strcmp(real, "/") == 0 || x->len == MATCHES_MAX)
 		return refuse(x, r->text);
 	if ((x->len & (x->len + 1)) == 0)
@@ -133,8 +128,7 @@ static int add_match(struct expansion *x, struct folder *f, const char *name,
 	return 0;
 }
 
-static int expand(struct expansion *x, struct folder *f, struct rule *rules,
-		  size_t n);
+static int expand(struct expansion *x, struct folder *f, struct rule *rules, size_t n);
 
 /* A folder of our own that we cannot look into, but that the box, which has
  * our uid, could give another mode. */
@@ -157,8 +151,8 @@ static int deny_whole(struct expansion *x, struct folder *f, const char *name,
 }
 
 /* All rules here have the same first component, and it stands for `name`. */
-static int enter(struct expansion *x, struct folder *f, const char *name,
-		 const struct rule *rules, size_t n)
+static int enter(struct expansion *x, struct folder *f, const char *name, const struct rule *rules,
+		 size_t n)
 {
 	ab_autofree struct rule *below = ab_alloc(n * sizeof(*below));
 	ab_autofree char *deeper = NULL;
@@ -181,9 +175,9 @@ static int enter(struct expansion *x, struct folder *f, const char *name,
 		return 0;
 	fd = openat(f->fd, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
-		return is_absent(errno) ? 0 :
-		       ab_fail(x->err, AB_ESYSTEM, errno, "open %s/%s",
-			       f->path, name);
+		return is_absent(errno)
+			       ? 0
+			       : ab_fail(x->err, AB_ESYSTEM, errno, "open %s/%s", f->path, name);
 	if (is_locked(fd))
 		return deny_whole(x, f, name, below, nbelow);
 	deeper = ab_path_join(f->path, name);
@@ -193,12 +187,10 @@ static int enter(struct expansion *x, struct folder *f, const char *name,
 	return rc;
 }
 
-static int enter_matching(struct expansion *x, struct folder *f,
-			  const char *pattern, const struct rule *rules,
-			  size_t n)
+static int enter_matching(struct expansion *x, struct folder *f, const char *pattern,
+			  const struct rule *rules, size_t n)
 {
-	ab_autoclose int fd = openat(f->fd, ".", O_RDONLY | O_DIRECTORY |
-							 O_CLOEXEC);
+	ab_autoclose int fd = openat(f->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	ab_autolisting struct ab_listing l = { 0 };
 
 	if (fd < 0 && is_absent(errno))
@@ -209,8 +201,7 @@ static int enter_matching(struct expansion *x, struct folder *f,
 		return refuse(x, rules[0].text);
 	x->entries -= l.len;
 	for (size_t i = 0; i < l.len; i++)
-		if (fnmatch(pattern, l.v[i].name, 0) == 0 &&
-		    enter(x, f, l.v[i].name, rules, n) < 0)
+		if (fnmatch(pattern, l.v[i].name, 0) == 0 && enter(x, f, l.v[i].name, rules, n) < 0)
 			return -1;
 	return 0;
 }
@@ -220,8 +211,8 @@ static int enter_matching(struct expansion *x, struct folder *f,
  * what is not there: to list a small folder once is cheaper than to ask for
  * each name.
  */
-static bool list_folder(const struct folder *f, const struct rule *rules,
-			size_t n, struct ab_listing *l)
+static bool list_folder(const struct folder *f, const struct rule *rules, size_t n,
+			struct ab_listing *l)
 {
 	ab_autoclose int fd = -1;
 	size_t distinct = 1;
@@ -230,8 +221,7 @@ static bool list_folder(const struct folder *f, const struct rule *rules,
 		size_t len = strcspn(rules[i].rest, "/");
 
 		distinct += strncmp(rules[i - 1].rest, rules[i].rest, len) ||
-			    (rules[i - 1].rest[len] != '/' &&
-			     rules[i - 1].rest[len]);
+			    (rules[i - 1].rest[len] != '/' && rules[i - 1].rest[len]);
 	}
 	if (distinct < MANY_NAMES)
 		return false;
@@ -239,8 +229,7 @@ static bool list_folder(const struct folder *f, const struct rule *rules,
 	return fd >= 0 && ab_listing_read(l, fd, SMALL_FOLDER) == 0 && !l->cut;
 }
 
-static int expand(struct expansion *x, struct folder *f, struct rule *rules,
-		  size_t n)
+static int expand(struct expansion *x, struct folder *f, struct rule *rules, size_t n)
 {
 	ab_autolisting struct ab_listing l = { 0 };
 	bool listed = list_folder(f, rules, n, &l);
@@ -254,12 +243,10 @@ static int expand(struct expansion *x, struct folder *f, struct rule *rules,
 			if (strcspn(rules[k].rest, "/") != len ||
 			    strncmp(rules[k].rest, one, len) != 0)
 				break;
-		if (listed && !ab_path_is_pattern(one) &&
-		    !ab_listing_find(&l, one))
+		if (listed && !ab_path_is_pattern(one) && !ab_listing_find(&l, one))
 			continue;
-		rc = ab_path_is_pattern(one)
-			     ? enter_matching(x, f, one, rules + i, k - i)
-			     : enter(x, f, one, rules + i, k - i);
+		rc = ab_path_is_pattern(one) ? enter_matching(x, f, one, rules + i, k - i)
+					     : enter(x, f, one, rules + i, k - i);
 		if (rc < 0)
 			return -1;
 	}
@@ -294,8 +281,7 @@ static enum relation relate(const char *pattern, const char *path)
 }
 
 /* 1: taken back, 0: stays, -1: the exception cannot be kept. */
-static int judge(const struct match *m, const struct rule *rules, size_t n,
-		 struct ab_error *err)
+static int judge(const struct match *m, const struct rule *rules, size_t n, struct ab_error *err)
 {
 	for (size_t i = 0; i < n; i++) {
 		enum relation rel;
@@ -312,15 +298,13 @@ static int judge(const struct match *m, const struct rule *rules, size_t n,
 				"filesystem.denyRead: \"!%s\" takes back a part"
 				" of %s, which is denied as a whole",
 				rules[i].text, m->path);
-			return ab_hint(err, "Deny \"%s/*\" instead of \"%s\".",
-				       m->path, m->path);
+			return ab_hint(err, "Deny \"%s/*\" instead of \"%s\".", m->path, m->path);
 		}
 	}
 	return 0;
 }
 
-static int read_rule(const char *entry, size_t index, struct rule *ret,
-		     struct ab_error *err)
+static int read_rule(const char *entry, size_t index, struct rule *ret, struct ab_error *err)
 {
 	struct rule r = { .index = index, .take_back = entry[0] == '!' };
 	size_t n;
@@ -331,20 +315,18 @@ static int read_rule(const char *entry, size_t index, struct rule *ret,
 		r.text[n - 3] = '\0';
 	/* Few have a star at all. */
 	if (r.text[0] == '/' && r.text[1] &&
-	    (!strchr(r.text, '*') ||
-	     (!strstr(r.text, "/**/") && strcmp(r.text, "/**") != 0))) {
+	    (!strchr(r.text, '*') || (!strstr(r.text, "/**/") && strcmp(r.text, "/**") != 0))) {
 		r.rest = r.text + 1;
 		*ret = r;
 		return 0;
 	}
 	free(r.text);
-	ab_fail(err, AB_ECONFIG, 0,
-		"filesystem.denyRead: \"%s\" cannot be enforced", entry);
+	ab_fail(err, AB_ECONFIG, 0, "filesystem.denyRead: \"%s\" cannot be enforced", entry);
 	return ab_hint(err, "Write a path; \"**\" may stand at its end only.");
 }
 
-static int collect(struct expansion *x, const struct rule *rules, size_t n,
-		   struct ab_guard **ret, size_t *ret_n)
+static int collect(struct expansion *x, const struct rule *rules, size_t n, struct ab_guard **ret,
+		   size_t *ret_n)
 {
 	struct ab_guard *v = NULL;
 	size_t len = 0;
@@ -365,15 +347,12 @@ static int collect(struct expansion *x, const struct rule *rules, size_t n,
 	return 0;
 }
 
-int ab_expand_deny(const struct ab_strv *patterns, struct ab_guard **ret,
-		   size_t *ret_n, struct ab_error *err)
+int ab_expand_deny(const struct ab_strv *patterns, struct ab_guard **ret, size_t *ret_n,
+		   struct ab_error *err)
 {
-	ab_autofree struct rule *rules = ab_alloc(patterns->len *
-						  sizeof(*rules));
+	ab_autofree struct rule *rules = ab_alloc(patterns->len * sizeof(*rules));
 	ab_autofree struct rule *deny = ab_alloc(patterns->len * sizeof(*deny));
-	struct expansion x = { .entries = ENTRIES_MAX,
-			       .uid = geteuid(),
-			       .err = err };
+	struct expansion x = { .entries = ENTRIES_MAX, .uid = geteuid(), .err = err };
 	ab_autoclose int root = -1;
 	struct folder top = { .path = "/" };
 	size_t n = 0, ndeny = 0;

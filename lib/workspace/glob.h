@@ -24,7 +24,7 @@ struct ab_strv;
 
 /* Real paths, settled (workspace/guard.h); links are followed, so the kind
  * is never LINK. */
-int ab_expand_deny(const struct ab_strv *patterns, struct ab_guard **ret,
-		   size_t *ret_n, struct ab_error *err);
+int ab_expand_deny(const struct ab_strv *patterns, struct ab_guard **ret, size_t *ret_n,
+		   struct ab_error *err);
 
 #endif

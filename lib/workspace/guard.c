@@ -6,8 +6,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 
-void ab_guards_add(struct ab_guard **v, size_t *len, const char *path,
-		   enum ab_node kind)
+void ab_guards_add(struct ab_guard **v, size_t *len, const char *path, enum ab_node kind)
 {
 	if ((*len & (*len + 1)) == 0)
 		*v = ab_realloc(*v, 2 * (*len + 1) * sizeof(**v));
@@ -42,8 +41,7 @@ void ab_guards_settle(struct ab_guard *v, size_t *len)
 		const struct ab_guard *last = kept ? &v[kept - 1] : NULL;
 
 		if (last && (strcmp(last->path, v[i].path) == 0 ||
-			     (last->kind == AB_NODE_DIR &&
-			      ab_path_within(v[i].path, last->path))))
+			     (last->kind == AB_NODE_DIR && ab_path_within(v[i].path, last->path))))
 			free(v[i].path);
 		else
 			v[kept++] = v[i];
@@ -55,8 +53,7 @@ bool ab_guards_cover(const struct ab_guard *v, size_t len, const char *path)
 {
 	for (size_t i = 0; i < len; i++)
 		if (strcmp(v[i].path, path) == 0 ||
-		    (v[i].kind == AB_NODE_DIR &&
-		     ab_path_within(path, v[i].path)))
+		    (v[i].kind == AB_NODE_DIR && ab_path_within(path, v[i].path)))
 			return true;
 	return false;
 }

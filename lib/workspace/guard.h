@@ -26,8 +26,7 @@ static inline enum ab_node ab_node_of(mode_t mode)
 	return S_ISLNK(mode) ? AB_NODE_LINK : AB_NODE_OTHER;
 }
 
-void ab_guards_add(struct ab_guard **v, size_t *len, const char *path,
-		   enum ab_node kind);
+void ab_guards_add(struct ab_guard **v, size_t *len, const char *path, enum ab_node kind);
 /* Parents first, each once, nothing below a folder that is itself listed. */
 void ab_guards_settle(struct ab_guard *v, size_t *len);
 /* Is it listed, or below a listed folder? For a settled list. */

@@ -71,8 +71,7 @@ static char *read_path(const json_t *value)
 	return ab_buf_take(&b);
 }
 
-static void write_list(struct ab_buf *b, const char *key,
-		       const struct ab_strv *sv)
+static void write_list(struct ab_buf *b, const char *key, const struct ab_strv *sv)
 {
 	ab_buf_printf(b, "\"%s\":[", key);
 	for (size_t i = 0; i < sv->len; i++) {
@@ -116,8 +115,8 @@ char *ab_journal_write(const struct ab_survey *s)
 		ab_buf_puts(&b, i ? ",{\"dir\":" : "{\"dir\":");
 		write_path(&b, w->dir);
 		/* Inode numbers may use all 64 bits; the sign is ours. */
-		ab_buf_printf(&b, ",\"dev\":%lld,\"ino\":%lld,",
-			      (long long)w->dev, (long long)w->ino);
+		ab_buf_printf(&b, ",\"dev\":%lld,\"ino\":%lld,", (long long)w->dev,
+			      (long long)w->ino);
 		write_list(&b, "names", &w->names);
 		ab_buf_puts(&b, "}");
 	}
@@ -131,8 +130,7 @@ static int read_watch(const json_t *one, struct ab_watch *w)
 	const json_t *ino = json_object_get(one, "ino");
 
 	w->dir = read_path(json_object_get(one, "dir"));
-	if (!w->dir || w->dir[0] != '/' || !json_is_integer(dev) ||
-	    !json_is_integer(ino))
+	if (!w->dir || w->dir[0] != '/' || !json_is_integer(dev) || !json_is_integer(ino))
 		return -1;
 	w->dev = (dev_t)json_integer_value(dev);
 	w->ino = (ino_t)json_integer_value(ino);
@@ -146,8 +144,7 @@ static int read_survey(const json_t *o, struct ab_survey *s)
 	const json_t *nsec = json_object_get(o, "nsec");
 	size_t n = json_array_size(watches);
 
-	if (!json_is_array(watches) || !json_is_integer(sec) ||
-	    !json_is_integer(nsec))
+	if (!json_is_array(watches) || !json_is_integer(sec) || !json_is_integer(nsec))
 		return -1;
 	s->started.tv_sec = (time_t)json_integer_value(sec);
 	s->started.tv_nsec = (long)json_integer_value(nsec);
@@ -158,16 +155,14 @@ static int read_survey(const json_t *o, struct ab_survey *s)
 		return -1;
 	s->watch = ab_alloc(n * sizeof(s->watch[0]));
 	for (; s->nwatch < n; s->nwatch++)
-		if (read_watch(json_array_get(watches, s->nwatch),
-			       &s->watch[s->nwatch]) < 0) {
-			s->nwatch++;	/* half read: freed with the rest */
+		if (read_watch(json_array_get(watches, s->nwatch), &s->watch[s->nwatch]) < 0) {
+			s->nwatch++; /* half read: freed with the rest */
 			return -1;
 		}
 	return 0;
 }
 
-int ab_journal_read(const char *text, size_t len, struct ab_survey *ret,
-		    struct ab_error *err)
+int ab_journal_read(const char *text, size_t len, struct ab_survey *ret, struct ab_error *err)
 {
 	struct ab_survey s = { 0 };
 	json_t *o = len <= JOURNAL_MAX ? json_loadb(text, len, 0, NULL) : NULL;
@@ -175,8 +170,7 @@ int ab_journal_read(const char *text, size_t len, struct ab_survey *ret,
 	if (!o || read_survey(o, &s) < 0) {
 		json_decref(o);
 		ab_survey_fini(&s);
-		return ab_fail(err, AB_ECONFIG, 0,
-			       "the journal of a run cannot be read");
+		return ab_fail(err, AB_ECONFIG, 0, "the journal of a run cannot be read");
 	}
 	json_decref(o);
 	*ret = s;

@@ -15,7 +15,6 @@ struct ab_survey;
 char *ab_journal_write(const struct ab_survey *survey);
 
 /* The watches, roots, repositories and names; nothing else is filled. */
-int ab_journal_read(const char *text, size_t len, struct ab_survey *ret,
-		    struct ab_error *err);
+int ab_journal_read(const char *text, size_t len, struct ab_survey *ret, struct ab_error *err);
 
 #endif

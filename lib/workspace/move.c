@@ -42,13 +42,11 @@ static int copy_bytes(int in, int out, struct budget *b)
 	return 0;
 }
 
-static int copy_file(int from, const char *name, int to, const char *as,
-		     struct budget *b)
+static int copy_file(int from, const char *name, int to, const char *as, struct budget *b)
 {
 	/* It was a regular file when looked at; it may be a FIFO by now. */
-	ab_autoclose int in = openat(from, name, O_RDONLY | O_NOFOLLOW |
-							 O_NONBLOCK | O_NOCTTY |
-							 O_CLOEXEC);
+	ab_autoclose int in =
+		openat(from, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	ab_autoclose int out = -1;
 	struct stat st;
 
@@ -56,8 +54,7 @@ static int copy_file(int from, const char *name, int to, const char *as,
 		return errno;
 	if (!S_ISREG(st.st_mode))
 		return ESTALE;
-	out = openat(to, as, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW |
-				     O_CLOEXEC, 0600);
+	out = openat(to, as, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	return out < 0 ? errno : copy_bytes(in, out, b);
 }
 
@@ -72,16 +69,12 @@ static int copy_link(int from, const char *name, int to, const char *as)
 	return symlinkat(target, to, as) < 0 ? errno : 0;
 }
 
-static int copy(int from, const char *name, int to, const char *as,
-		struct budget *b);
+static int copy(int from, const char *name, int to, const char *as, struct budget *b);
 
-static int copy_folder(int from, const char *name, int to, const char *as,
-		       struct budget *b)
+static int copy_folder(int from, const char *name, int to, const char *as, struct budget *b)
 {
 	ab_autolisting struct ab_listing l = { 0 };
-	ab_autoclose int in = openat(from, name, O_RDONLY | O_DIRECTORY |
-							 O_NOFOLLOW |
-							 O_CLOEXEC);
+	ab_autoclose int in = openat(from, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	ab_autoclose int out = -1;
 	int rc = 0;
 
@@ -102,8 +95,7 @@ static int copy_folder(int from, const char *name, int to, const char *as,
 	return rc;
 }
 
-static int copy(int from, const char *name, int to, const char *as,
-		struct budget *b)
+static int copy(int from, const char *name, int to, const char *as, struct budget *b)
 {
 	struct stat st;
 
@@ -117,7 +109,7 @@ static int copy(int from, const char *name, int to, const char *as,
 	case S_IFLNK:
 		return copy_link(from, name, to, as);
 	default:
-		return 0;	/* a FIFO or socket: nothing worth keeping */
+		return 0; /* a FIFO or socket: nothing worth keeping */
 	}
 }
 
@@ -185,9 +177,7 @@ static int rename_to(int from, const char *name, int to, const char *as)
  * who made it may have taken that right away. */
 static bool unlock_folder(int from, const char *name)
 {
-	ab_autoclose int fd = openat(from, name, O_PATH | O_DIRECTORY |
-							 O_NOFOLLOW |
-							 O_CLOEXEC);
+	ab_autoclose int fd = openat(from, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	char self[32];
 
 	if (fd < 0)
@@ -200,8 +190,7 @@ static bool is_folder(int from, const char *name)
 {
 	struct stat st;
 
-	return fstatat(from, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-	       S_ISDIR(st.st_mode);
+	return fstatat(from, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
 }
 
 int ab_move(int from, const char *name, int to, const char *as, bool anew)

@@ -88,8 +88,7 @@ bool ab_name_starts(const char *name, const char *entry, const char **ret_rest)
 	memcpy(first, name, n);
 	first[n] = '\0';
 	/* A leading dot is nothing special: a rule protects what it names. */
-	if (ab_path_is_pattern(first) ? fnmatch(first, entry, 0) != 0
-				      : strcmp(first, entry) != 0)
+	if (ab_path_is_pattern(first) ? fnmatch(first, entry, 0) != 0 : strcmp(first, entry) != 0)
 		return false;
 	*ret_rest = name[n] == '/' ? name + n + 1 : name + n;
 	return true;
@@ -135,15 +134,13 @@ static bool is_opened(const char *path, const char *name, bool *ret_holds)
 	return holds;
 }
 
-const char *ab_names_opened(const struct ab_strv *deny_write, const char *path,
-			    bool *ret_holds)
+const char *ab_names_opened(const struct ab_strv *deny_write, const char *path, bool *ret_holds)
 {
 	for (size_t i = 0; i < deny_write->len; i++) {
 		const char *name = deny_write->v[i];
 
 		*ret_holds = false;
-		if (name[0] == '/' ? ab_path_within(path, name)
-				   : is_opened(path, name, ret_holds))
+		if (name[0] == '/' ? ab_path_within(path, name) : is_opened(path, name, ret_holds))
 			return name;
 	}
 	return NULL;

@@ -12,10 +12,10 @@
 #include "base/strv.h"
 
 struct ab_names {
-	struct ab_strv top;	/* at the top of a root or repository */
-	struct ab_strv git;	/* in a git directory (without ".git/") */
+	struct ab_strv top; /* at the top of a root or repository */
+	struct ab_strv git; /* in a git directory (without ".git/") */
 	struct ab_strv absolute;
-	bool first[256];	/* bytes that a name in `top` can start with */
+	bool first[256]; /* bytes that a name in `top` can start with */
 };
 
 void ab_names_init(struct ab_names *names, const struct ab_strv *deny_write);
@@ -23,8 +23,7 @@ void ab_names_fini(struct ab_names *names);
 
 /* Does the first component of `name` stand for `entry`? Then *ret_rest is
  * what follows it ("" when it is the last). */
-bool ab_name_starts(const char *name, const char *entry,
-		    const char **ret_rest);
+bool ab_name_starts(const char *name, const char *entry, const char **ret_rest);
 
 /*
  * What a path, were it a writable root of its own, would open of them: the
@@ -32,7 +31,6 @@ bool ab_name_starts(const char *name, const char *entry,
  * path's end (*ret_holds: ".config" and ".config/fish"), for names count from
  * a root on, and in there it would not be that name any more. NULL: nothing.
  */
-const char *ab_names_opened(const struct ab_strv *deny_write, const char *path,
-			    bool *ret_holds);
+const char *ab_names_opened(const struct ab_strv *deny_write, const char *path, bool *ret_holds);
 
 #endif

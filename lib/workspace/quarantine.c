@@ -20,9 +20,9 @@
 #include "workspace/quarantine_state.h"
 #include "workspace/survey.h"
 
-#define LIVE_MAX 128	/* folders watched live; the others are swept */
-#define MOVES_MAX 512	/* while the box runs: it can make names all day */
-#define TRIES 64	/* for a free name in the quarantine */
+#define LIVE_MAX 128  /* folders watched live; the others are swept */
+#define MOVES_MAX 512 /* while the box runs: it can make names all day */
+#define TRIES 64      /* for a free name in the quarantine */
 #define LIST_MAX 10000
 #define SMALL_FOLDER 1000
 
@@ -31,18 +31,15 @@ static void report(struct ab_quarantine *q, struct ab_moved m)
 	struct ab_quarantine_report *r = &q->report;
 
 	if ((r->nmoved & (r->nmoved + 1)) == 0)
-		r->moved = ab_realloc(r->moved, 2 * (r->nmoved + 1) *
-							sizeof(r->moved[0]));
+		r->moved = ab_realloc(r->moved, 2 * (r->nmoved + 1) * sizeof(r->moved[0]));
 	r->moved[r->nmoved++] = m;
 }
 
 /* The same object that could not be moved is told once. */
-static bool is_reported(const struct ab_quarantine *q, const char *path,
-			int errnum)
+static bool is_reported(const struct ab_quarantine *q, const char *path, int errnum)
 {
 	for (size_t i = 0; i < q->report.nmoved; i++)
-		if (!q->report.moved[i].name &&
-		    q->report.moved[i].errnum == errnum &&
+		if (!q->report.moved[i].name && q->report.moved[i].errnum == errnum &&
 		    strcmp(q->report.moved[i].path, path) == 0)
 			return true;
 	return false;
@@ -63,8 +60,7 @@ bool ab_quarantine_is_name(const char *name)
 	return digits >= 4 && name[digits] == '-';
 }
 
-void ab_quarantine_take(struct ab_quarantine *q, int fd, const char *path,
-			const char *name)
+void ab_quarantine_take(struct ab_quarantine *q, int fd, const char *path, const char *name)
 {
 	ab_autofree char *full = ab_path_join(path, name);
 	char as[NAME_MAX + 1];
@@ -83,11 +79,11 @@ void ab_quarantine_take(struct ab_quarantine *q, int fd, const char *path,
 	if (rc == ENOENT || (rc != 0 && is_reported(q, full, rc)))
 		return;
 	report(q, (struct ab_moved){
-		.path = ab_take(full),
-		.kind = ab_node_of(st.st_mode),
-		.name = rc == 0 || rc == ENOTEMPTY ? ab_strdup(as) : NULL,
-		.errnum = rc,
-	});
+			  .path = ab_take(full),
+			  .kind = ab_node_of(st.st_mode),
+			  .name = rc == 0 || rc == ENOTEMPTY ? ab_strdup(as) : NULL,
+			  .errnum = rc,
+		  });
 }
 
 static void add_names(struct ab_held *h, const char *name)
@@ -96,24 +92,20 @@ static void add_names(struct ab_held *h, const char *name)
 }
 
 /* Takes fd over. */
-static struct ab_held *hold(struct ab_quarantine *q, int fd, const char *path,
-			    bool given)
+static struct ab_held *hold(struct ab_quarantine *q, int fd, const char *path, bool given)
 {
 	if ((q->nheld & (q->nheld + 1)) == 0)
-		q->held = ab_realloc(q->held, 2 * (q->nheld + 1) *
-						      sizeof(q->held[0]));
-	q->held[q->nheld] = (struct ab_held){ .fd = fd,
-					      .path = ab_strdup(path),
-					      .given = given };
+		q->held = ab_realloc(q->held, 2 * (q->nheld + 1) * sizeof(q->held[0]));
+	q->held[q->nheld] = (struct ab_held){ .fd = fd, .path = ab_strdup(path), .given = given };
 	return &q->held[q->nheld++];
 }
 
-static void sweep_name(struct ab_quarantine *q, int fd, const char *path,
-		       const char *name, const char *rest, bool live);
+static void sweep_name(struct ab_quarantine *q, int fd, const char *path, const char *name,
+		       const char *rest, bool live);
 
 /* All that the name (perhaps a pattern) stands for in this folder. */
-static void sweep_names(struct ab_quarantine *q, int fd, const char *path,
-			const char *name, bool live)
+static void sweep_names(struct ab_quarantine *q, int fd, const char *path, const char *name,
+			bool live)
 {
 	ab_autofree char *one = ab_strndup(name, strcspn(name, "/"));
 	ab_autolisting struct ab_listing l = { 0 };
@@ -129,8 +121,7 @@ static void sweep_names(struct ab_quarantine *q, int fd, const char *path,
 	if (dir < 0 || ab_listing_read(&l, dir, LIST_MAX) < 0 || l.cut) {
 		ab_autofree char *shown = ab_escape(path);
 
-		ab_strv_addf(&q->report.findings,
-			     "%s could not be searched for %s.", shown, name);
+		ab_strv_addf(&q->report.findings, "%s could not be searched for %s.", shown, name);
 	}
 	for (size_t i = 0; i < l.len; i++)
 		if (ab_name_starts(name, l.v[i].name, &rest))
@@ -141,8 +132,8 @@ static void sweep_names(struct ab_quarantine *q, int fd, const char *path,
  * A folder on the way to a protected name (".config" of ".config/fish") is
  * harmless itself: it is entered, and while the box runs watched as well.
  */
-static void sweep_below(struct ab_quarantine *q, int dir, const char *path,
-			const char *rest, bool live)
+static void sweep_below(struct ab_quarantine *q, int dir, const char *path, const char *rest,
+			bool live)
 {
 	struct ab_held *h = NULL;
 	int fd;
@@ -152,9 +143,8 @@ static void sweep_below(struct ab_quarantine *q, int dir, const char *path,
 			/* Made anew: the old one is another folder. */
 			struct stat a, b;
 
-			if (fstat(q->held[i].fd, &a) == 0 &&
-			    fstat(dir, &b) == 0 && a.st_ino == b.st_ino &&
-			    a.st_dev == b.st_dev)
+			if (fstat(q->held[i].fd, &a) == 0 && fstat(dir, &b) == 0 &&
+			    a.st_ino == b.st_ino && a.st_dev == b.st_dev)
 				h = &q->held[i];
 		}
 	if (!h && live && q->nheld < LIVE_MAX) {
@@ -168,8 +158,8 @@ static void sweep_below(struct ab_quarantine *q, int dir, const char *path,
 	sweep_names(q, dir, path, rest, live);
 }
 
-static void sweep_name(struct ab_quarantine *q, int fd, const char *path,
-		       const char *name, const char *rest, bool live)
+static void sweep_name(struct ab_quarantine *q, int fd, const char *path, const char *name,
+		       const char *rest, bool live)
 {
 	ab_autofree char *below = NULL;
 	ab_autoclose int dir = -1;
@@ -205,10 +195,8 @@ static void sweep_name(struct ab_quarantine *q, int fd, const char *path,
 static void sweep_held(struct ab_quarantine *q, size_t index, bool live)
 {
 	ab_autolisting struct ab_listing l = { 0 };
-	ab_autoclose int dir = openat(q->held[index].fd, ".",
-				      O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	bool listed = dir >= 0 && ab_listing_read(&l, dir, SMALL_FOLDER) == 0 &&
-		      !l.cut;
+	ab_autoclose int dir = openat(q->held[index].fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	bool listed = dir >= 0 && ab_listing_read(&l, dir, SMALL_FOLDER) == 0 && !l.cut;
 
 	/* By index: the list may grow below us. */
 	for (size_t i = 0; i < q->held[index].names.len; i++) {
@@ -216,8 +204,7 @@ static void sweep_held(struct ab_quarantine *q, size_t index, bool live)
 		const char *name = h->names.v[i];
 		ab_autofree char *first = ab_strndup(name, strcspn(name, "/"));
 
-		if (listed && !ab_path_is_pattern(first) &&
-		    !ab_listing_find(&l, first))
+		if (listed && !ab_path_is_pattern(first) && !ab_listing_find(&l, first))
 			continue;
 		sweep_names(q, h->fd, h->path, name, live);
 	}
@@ -225,13 +212,11 @@ static void sweep_held(struct ab_quarantine *q, size_t index, bool live)
 
 static void hold_watch(struct ab_quarantine *q, const struct ab_watch *w)
 {
-	ab_autoclose int fd = ab_open_beneath(AT_FDCWD, w->dir,
-					      O_PATH | O_DIRECTORY);
+	ab_autoclose int fd = ab_open_beneath(AT_FDCWD, w->dir, O_PATH | O_DIRECTORY);
 	struct ab_held *h;
 	struct stat st;
 
-	if (fd < 0 || fstat(fd, &st) < 0 || st.st_dev != w->dev ||
-	    st.st_ino != w->ino) {
+	if (fd < 0 || fstat(fd, &st) < 0 || st.st_dev != w->dev || st.st_ino != w->ino) {
 		ab_autofree char *shown = ab_escape(w->dir);
 
 		ab_strv_addf(&q->report.findings,
@@ -263,15 +248,14 @@ static bool is_inside(const struct ab_survey *survey, int dir)
 	return !path;
 }
 
-int ab_quarantine_open(const struct ab_survey *survey, int dir,
-		       struct ab_quarantine **ret, struct ab_error *err)
+int ab_quarantine_open(const struct ab_survey *survey, int dir, struct ab_quarantine **ret,
+		       struct ab_error *err)
 {
 	struct ab_quarantine *q;
 	struct stat st;
 
 	if (fstat(dir, &st) < 0 || !S_ISDIR(st.st_mode))
-		return ab_fail(err, AB_ESYSTEM, errno,
-			       "the quarantine is not a folder");
+		return ab_fail(err, AB_ESYSTEM, errno, "the quarantine is not a folder");
 	q = ab_alloc(sizeof(*q));
 	q->survey = survey;
 	q->dir = dir;
@@ -295,10 +279,8 @@ static bool has_changed(struct ab_held *h)
 	if (fstat(h->fd, &st) < 0)
 		return true;
 	clock_gettime(CLOCK_REALTIME_COARSE, &now);
-	changed = st.st_ctim.tv_sec != h->seen.tv_sec ||
-		  st.st_ctim.tv_nsec != h->seen.tv_nsec;
-	h->seen = now.tv_sec - st.st_ctim.tv_sec > 1 ? st.st_ctim :
-						      (struct timespec){ 0 };
+	changed = st.st_ctim.tv_sec != h->seen.tv_sec || st.st_ctim.tv_nsec != h->seen.tv_nsec;
+	h->seen = now.tv_sec - st.st_ctim.tv_sec > 1 ? st.st_ctim : (struct timespec){ 0 };
 	return changed;
 }
 
@@ -337,8 +319,7 @@ void ab_quarantine_sweep(struct ab_quarantine *q)
 	}
 }
 
-const struct ab_quarantine_report *
-ab_quarantine_report(const struct ab_quarantine *q)
+const struct ab_quarantine_report *ab_quarantine_report(const struct ab_quarantine *q)
 {
 	return &q->report;
 }

@@ -26,25 +26,25 @@ struct ab_quarantine;
 struct ab_survey;
 
 struct ab_moved {
-	char *path;		/* where it was */
+	char *path; /* where it was */
 	enum ab_node kind;
-	char *name;		/* in the quarantine folder; NULL: not moved */
-	int errnum;		/* why it is still there, 0 when it is gone */
+	char *name; /* in the quarantine folder; NULL: not moved */
+	int errnum; /* why it is still there, 0 when it is gone */
 };
 
 struct ab_quarantine_report {
 	struct ab_moved *moved;
 	size_t nmoved;
-	struct ab_strv findings;	/* sentences for the user */
-	struct ab_strv notes;	/* the same, for those who ask for more */
+	struct ab_strv findings; /* sentences for the user */
+	struct ab_strv notes;	 /* the same, for those who ask for more */
 };
 
 /* Is this what it calls something that it moved away? */
 bool ab_quarantine_is_name(const char *name);
 
 /* dir: the run's quarantine folder, not writable by the box. */
-int ab_quarantine_open(const struct ab_survey *survey, int dir,
-		       struct ab_quarantine **ret, struct ab_error *err);
+int ab_quarantine_open(const struct ab_survey *survey, int dir, struct ab_quarantine **ret,
+		       struct ab_error *err);
 
 /*
  * While the box runs, every AB_QUARANTINE_MS: look at the folders that changed
@@ -66,8 +66,7 @@ void ab_quarantine_sweep(struct ab_quarantine *q);
 void ab_quarantine_review(struct ab_quarantine *q);
 
 /* Belongs to q. */
-const struct ab_quarantine_report *
-ab_quarantine_report(const struct ab_quarantine *q);
+const struct ab_quarantine_report *ab_quarantine_report(const struct ab_quarantine *q);
 void ab_quarantine_close(struct ab_quarantine *q);
 
 #endif

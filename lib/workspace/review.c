@@ -37,7 +37,7 @@
 struct review {
 	struct ab_quarantine *q;
 	struct ab_names names;
-	struct ab_strv seen;	/* git directories looked at */
+	struct ab_strv seen; /* git directories looked at */
 	struct ab_strv deep;
 	size_t ndeep;
 	bool cut;
@@ -48,8 +48,7 @@ static bool is_new(const struct review *r, const struct stat *st)
 	const struct timespec *since = &r->q->survey->started;
 
 	return st->st_ctim.tv_sec > since->tv_sec ||
-	       (st->st_ctim.tv_sec == since->tv_sec &&
-		st->st_ctim.tv_nsec >= since->tv_nsec);
+	       (st->st_ctim.tv_sec == since->tv_sec && st->st_ctim.tv_nsec >= since->tv_nsec);
 }
 
 static bool is_inside(const struct review *r, const char *path)
@@ -80,9 +79,8 @@ static void take_hooks(struct review *r, int gitdir, const char *path)
 {
 	ab_autofree char *hooks = ab_path_join(path, "hooks");
 	ab_autolisting struct ab_listing l = { 0 };
-	ab_autoclose int fd = openat(gitdir, "hooks", O_RDONLY | O_DIRECTORY |
-							      O_NOFOLLOW |
-							      O_CLOEXEC);
+	ab_autoclose int fd =
+		openat(gitdir, "hooks", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
 	if (fd < 0 && errno == ENOENT)
 		return;
@@ -111,8 +109,7 @@ static void take_key(void *arg, const char *key, const char *value)
 	ab_buf_escape(&k->text, key);
 }
 
-static void name_keys(struct review *r, int gitdir, const char *path,
-		      const char *file)
+static void name_keys(struct review *r, int gitdir, const char *path, const char *file)
 {
 	ab_autofree char *full = ab_path_join(path, file), *data = NULL;
 	ab_autofree char *what = NULL;
@@ -121,13 +118,15 @@ static void name_keys(struct review *r, int gitdir, const char *path,
 
 	if (ab_read_small(gitdir, file, AB_GITCONFIG_MAX, &data, &len) < 0) {
 		if (errno != ENOENT)
-			tell(r, full, "was made by the run and cannot be read "
-				      "as git configuration");
+			tell(r, full,
+			     "was made by the run and cannot be read "
+			     "as git configuration");
 		return;
 	}
 	if (ab_gitconfig_parse(data, len, take_key, &k))
-		tell(r, full, "was made by the run and is no valid git "
-			      "configuration");
+		tell(r, full,
+		     "was made by the run and is no valid git "
+		     "configuration");
 	if (k.n > 0) {
 		what = ab_printf("was made by the run and names programs or "
 				 "files that git would use: %s%s",
@@ -139,13 +138,11 @@ static void name_keys(struct review *r, int gitdir, const char *path,
 
 static void review_lists(struct review *r, int gitdir, const char *path);
 
-static void review_gitdir(struct review *r, int gitdir, const char *path,
-			  bool is_admin)
+static void review_gitdir(struct review *r, int gitdir, const char *path, bool is_admin)
 {
 	struct stat st;
 
-	if (ab_strv_has(&r->seen, path) ||
-	    ab_strv_has(&r->q->survey->repos, path))
+	if (ab_strv_has(&r->seen, path) || ab_strv_has(&r->q->survey->repos, path))
 		return;
 	if (r->seen.len >= REPOS_MAX) {
 		r->cut = true;
@@ -155,19 +152,18 @@ static void review_gitdir(struct review *r, int gitdir, const char *path,
 	take_hooks(r, gitdir, path);
 	name_keys(r, gitdir, path, "config");
 	name_keys(r, gitdir, path, "config.worktree");
-	if (!is_admin &&
-	    fstatat(gitdir, "commondir", &st, AT_SYMLINK_NOFOLLOW) == 0)
-		tell(r, path, "was made by the run and takes its configuration "
-			      "from another folder (commondir)");
+	if (!is_admin && fstatat(gitdir, "commondir", &st, AT_SYMLINK_NOFOLLOW) == 0)
+		tell(r, path,
+		     "was made by the run and takes its configuration "
+		     "from another folder (commondir)");
 	review_lists(r, gitdir, path);
 }
 
 /* Submodules' git directories, at any depth of their name. */
-static void review_modules(struct review *r, int at, const char *name,
-			   const char *path, unsigned depth)
+static void review_modules(struct review *r, int at, const char *name, const char *path,
+			   unsigned depth)
 {
-	ab_autoclose int fd = openat(at, name, O_RDONLY | O_DIRECTORY |
-						       O_NOFOLLOW | O_CLOEXEC);
+	ab_autoclose int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	ab_autolisting struct ab_listing l = { 0 };
 	struct stat st;
 
@@ -177,8 +173,7 @@ static void review_modules(struct review *r, int at, const char *name,
 		review_gitdir(r, fd, path, false);
 		return;
 	}
-	if (depth > MODULE_DEPTH || ab_listing_read(&l, fd, LIST_MAX) < 0 ||
-	    l.cut) {
+	if (depth > MODULE_DEPTH || ab_listing_read(&l, fd, LIST_MAX) < 0 || l.cut) {
 		r->cut = true;
 		return;
 	}
@@ -209,30 +204,28 @@ static void review_lists(struct review *r, int gitdir, const char *path)
 	ab_autoclose int fd = -1;
 
 	review_modules(r, gitdir, "modules", modules, 0);
-	fd = openat(gitdir, "worktrees", O_RDONLY | O_DIRECTORY | O_NOFOLLOW |
-						 O_CLOEXEC);
+	fd = openat(gitdir, "worktrees", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return;
 	if (ab_listing_read(&l, fd, LIST_MAX) < 0 || l.cut)
 		r->cut = true;
 	for (size_t i = 0; i < l.len; i++) {
 		ab_autofree char *admin = ab_path_join(worktrees, l.v[i].name);
-		ab_autoclose int sub = openat(fd, l.v[i].name,
-					      O_RDONLY | O_DIRECTORY |
-						      O_NOFOLLOW | O_CLOEXEC);
+		ab_autoclose int sub =
+			openat(fd, l.v[i].name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
 		if (sub < 0 || ab_strv_has(&r->q->survey->repos, admin))
 			continue;
 		if (!commondir_is_usual(sub))
-			tell(r, admin, "was made by the run and takes its "
-				       "configuration from another folder");
+			tell(r, admin,
+			     "was made by the run and takes its "
+			     "configuration from another folder");
 		review_gitdir(r, sub, admin, true);
 	}
 }
 
 /* The git directory is elsewhere: behind a .git file or link. */
-static void review_elsewhere(struct review *r, const char *git,
-			     const char *real)
+static void review_elsewhere(struct review *r, const char *git, const char *real)
 {
 	ab_autoclose int fd = -1;
 
@@ -240,8 +233,7 @@ static void review_elsewhere(struct review *r, const char *git,
 		return;
 	if (!is_inside(r, real)) {
 		ab_autofree char *to = ab_escape(real);
-		ab_autofree char *what = ab_printf(
-			"was made by the run and leads git to %s", to);
+		ab_autofree char *what = ab_printf("was made by the run and leads git to %s", to);
 
 		tell(r, git, what);
 		return;
@@ -274,8 +266,7 @@ static void review_checkout(struct review *r, int fd, const char *path)
 
 	if (fstatat(fd, ".git", &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return;
-	gitdir = openat(fd, ".git", O_RDONLY | O_DIRECTORY | O_NOFOLLOW |
-					    O_CLOEXEC);
+	gitdir = openat(fd, ".git", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (gitdir >= 0) {
 		review_gitdir(r, gitdir, git, false);
 	} else if (S_ISLNK(st.st_mode)) {
@@ -301,8 +292,7 @@ static bool is_watched(const struct review *r, const char *path)
 	return false;
 }
 
-static void find_names(struct review *r, int fd, const char *path,
-		       const struct ab_listing *l)
+static void find_names(struct review *r, int fd, const char *path, const struct ab_listing *l)
 {
 	const char *rest;
 	struct stat st;
@@ -315,13 +305,12 @@ static void find_names(struct review *r, int fd, const char *path,
 		for (size_t k = 0; k < r->names.top.len; k++) {
 			if (!ab_name_starts(r->names.top.v[k], name, &rest))
 				continue;
-			if (fstatat(fd, rest[0] ? r->names.top.v[k] : name,
-				    &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+			if (fstatat(fd, rest[0] ? r->names.top.v[k] : name, &st,
+				    AT_SYMLINK_NOFOLLOW) < 0 ||
 			    !is_new(r, &st))
 				continue;
 			if (r->ndeep++ < SHOWN)
-				ab_strv_give(&r->deep,
-					     ab_path_join(path, name));
+				ab_strv_give(&r->deep, ab_path_join(path, name));
 			break;
 		}
 	}
@@ -352,8 +341,9 @@ static void tell_names(struct review *r)
 
 	if (r->ndeep == 0)
 		return;
-	ab_buf_printf(&b, "The run made or changed %zu file%s in deeper "
-			  "folders that tools may run or obey: ",
+	ab_buf_printf(&b,
+		      "The run made or changed %zu file%s in deeper "
+		      "folders that tools may run or obey: ",
 		      r->ndeep, r->ndeep == 1 ? "" : "s");
 	for (size_t i = 0; i < r->deep.len; i++) {
 		ab_buf_puts(&b, i ? ", " : "");
@@ -373,8 +363,8 @@ void ab_quarantine_review(struct ab_quarantine *q)
 
 	ab_names_init(&r.names, &s->names);
 	for (size_t i = 0; i < s->repos.len; i++) {
-		ab_autoclose int fd = ab_open_beneath(AT_FDCWD, s->repos.v[i],
-						      O_RDONLY | O_DIRECTORY);
+		ab_autoclose int fd =
+			ab_open_beneath(AT_FDCWD, s->repos.v[i], O_RDONLY | O_DIRECTORY);
 
 		if (fd >= 0)
 			review_lists(&r, fd, s->repos.v[i]);
@@ -385,8 +375,7 @@ void ab_quarantine_review(struct ab_quarantine *q)
 	tell_names(&r);
 	/* Where the first scan saw all, a box has made it too much. */
 	if (r.cut || w.cut)
-		ab_strv_add(s->searched ? &q->report.findings
-					: &q->report.notes,
+		ab_strv_add(s->searched ? &q->report.findings : &q->report.notes,
 			    "The writable folders are too large to be searched "
 			    "whole for what the run made.");
 	ab_names_fini(&r.names);

@@ -20,11 +20,10 @@
 #define SCAN_DIRS 500
 #define SCAN_ENTRIES 4000
 #define SCAN_DEPTH 5
-#define SHOWN 3		/* paths in a note */
+#define SHOWN 3 /* paths in a note */
 
 /* Real paths; a root that is a symbolic link is resolved here, once. */
-static int find_roots(struct ab_surveyor *s, const struct ab_policy *policy,
-		      struct ab_error *err)
+static int find_roots(struct ab_surveyor *s, const struct ab_policy *policy, struct ab_error *err)
 {
 	const struct ab_strv *write = &policy->fs.write;
 
@@ -35,15 +34,13 @@ static int find_roots(struct ab_surveyor *s, const struct ab_policy *policy,
 
 		if (fd < 0) {
 			shown = ab_escape(write->v[i]);
-			ab_strv_addf(&s->out->findings,
-				     "%s cannot be writable: %s.", shown,
+			ab_strv_addf(&s->out->findings, "%s cannot be writable: %s.", shown,
 				     strerror(errno));
 			continue;
 		}
 		real = ab_real_path(fd);
 		if (!real || fstat(fd, &st) < 0)
-			return ab_fail(err, AB_ESYSTEM, errno,
-				       "resolve the writable path %s",
+			return ab_fail(err, AB_ESYSTEM, errno, "resolve the writable path %s",
 				       write->v[i]);
 		if (strcmp(real, write->v[i]) != 0 &&
 		    ab_strv_has(&policy->fs.write_itself, write->v[i])) {
@@ -73,8 +70,7 @@ static void drop_nested(struct ab_strv *paths)
 		}
 }
 
-static void guard_names(struct ab_surveyor *s, const char *top,
-			const struct ab_listing *l)
+static void guard_names(struct ab_surveyor *s, const char *top, const struct ab_listing *l)
 {
 	const struct ab_strv *names = &s->names.top;
 	ab_autofree bool *seen = ab_alloc(names->len * sizeof(*seen));
@@ -85,8 +81,7 @@ static void guard_names(struct ab_surveyor *s, const char *top,
 		if (!s->names.first[(unsigned char)l->v[i].name[0]])
 			continue;
 		for (size_t k = 0; k < names->len; k++)
-			seen[k] |= ab_name_starts(names->v[k], l->v[i].name,
-						  &rest);
+			seen[k] |= ab_name_starts(names->v[k], l->v[i].name, &rest);
 	}
 	/* The names are a set, and this folder had no watch: no duplicates. */
 	w = ab_survey_watched(s, top);
@@ -116,8 +111,7 @@ static bool looks_bare(const struct ab_listing *l)
 	return seen == 7;
 }
 
-static void guard_top(struct ab_surveyor *s, const char *top,
-		      const struct ab_listing *l)
+static void guard_top(struct ab_surveyor *s, const char *top, const struct ab_listing *l)
 {
 	if (ab_strv_has(&s->tops, top))
 		return;
@@ -129,8 +123,7 @@ static void guard_top(struct ab_surveyor *s, const char *top,
 		ab_survey_gitdir(s, top, NULL);
 }
 
-static void note_deep(struct ab_surveyor *s, const char *path,
-		      const struct ab_listing *l)
+static void note_deep(struct ab_surveyor *s, const char *path, const struct ab_listing *l)
 {
 	const char *rest;
 
@@ -138,12 +131,10 @@ static void note_deep(struct ab_surveyor *s, const char *path,
 		if (!s->names.first[(unsigned char)l->v[i].name[0]])
 			continue;
 		for (size_t k = 0; k < s->names.top.len; k++) {
-			if (!ab_name_starts(s->names.top.v[k], l->v[i].name,
-					    &rest) || rest[0])
+			if (!ab_name_starts(s->names.top.v[k], l->v[i].name, &rest) || rest[0])
 				continue;
 			if (s->ndeep++ < SHOWN)
-				ab_strv_give(&s->deep,
-					     ab_path_join(path, l->v[i].name));
+				ab_strv_give(&s->deep, ab_path_join(path, l->v[i].name));
 			break;
 		}
 	}
@@ -180,9 +171,7 @@ static void read_top(struct ab_surveyor *s, const char *top)
 
 static void scan(struct ab_surveyor *s)
 {
-	struct ab_walk w = { .dirs = SCAN_DIRS,
-			     .entries = SCAN_ENTRIES,
-			     .depth = SCAN_DEPTH };
+	struct ab_walk w = { .dirs = SCAN_DIRS, .entries = SCAN_ENTRIES, .depth = SCAN_DEPTH };
 
 	for (size_t i = 0; i < s->roots.len; i++)
 		if (ab_walk(&w, s->roots.v[i], scan_folder, s) < 0)
@@ -196,11 +185,11 @@ static void scan(struct ab_surveyor *s)
 	if (w.cut)
 		ab_strv_addf(&s->out->notes,
 			     "Only the first %d folders of the writable roots "
-			     "were searched for repositories.", SCAN_DIRS);
+			     "were searched for repositories.",
+			     SCAN_DIRS);
 	if (w.foreign)
-		ab_strv_add(&s->out->notes,
-			    "Other file systems mounted in the writable roots "
-			    "were not searched for repositories.");
+		ab_strv_add(&s->out->notes, "Other file systems mounted in the writable roots "
+					    "were not searched for repositories.");
 }
 
 static void note_findings(struct ab_surveyor *s)
@@ -209,8 +198,9 @@ static void note_findings(struct ab_surveyor *s)
 
 	if (s->ndeep == 0)
 		return;
-	ab_buf_printf(&b, "Deeper folders hold %zu file%s that tools may run "
-			  "or obey, in place before the start: ",
+	ab_buf_printf(&b,
+		      "Deeper folders hold %zu file%s that tools may run "
+		      "or obey, in place before the start: ",
 		      s->ndeep, s->ndeep == 1 ? "" : "s");
 	for (size_t i = 0; i < s->deep.len; i++) {
 		ab_buf_puts(&b, i ? ", " : "");
@@ -239,8 +229,7 @@ static void settle(struct ab_survey *o)
 	ab_strv_sort(&o->repos);
 }
 
-int ab_survey_make(const struct ab_policy *policy, struct ab_survey *ret,
-		   struct ab_error *err)
+int ab_survey_make(const struct ab_policy *policy, struct ab_survey *ret, struct ab_error *err)
 {
 	struct ab_survey out = { .complete = true, .searched = true };
 	struct ab_surveyor s = { .out = &out, .home = policy->home };

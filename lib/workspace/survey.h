@@ -34,28 +34,27 @@ struct ab_watch {
 	char *dir;
 	dev_t dev;
 	ino_t ino;
-	struct timespec changed;	/* its ctime at the start */
+	struct timespec changed; /* its ctime at the start */
 	struct ab_strv names;
 };
 
 struct ab_survey {
-	struct timespec started;	/* before the first look */
-	struct ab_strv write;	/* the roots that exist, and git directories */
-	struct ab_guard *closed;	/* settled: parents first, none twice */
+	struct timespec started; /* before the first look */
+	struct ab_strv write;	 /* the roots that exist, and git directories */
+	struct ab_guard *closed; /* settled: parents first, none twice */
 	size_t nclosed;
 	struct ab_watch *watch;
 	size_t nwatch;
-	struct ab_strv repos;	/* git directories that exist (real paths) */
-	struct ab_strv names;	/* protected names at the top of a folder */
-	struct ab_strv findings;	/* sentences for the user */
-	struct ab_strv notes;	/* the same, for those who ask for more */
-	bool complete;	/* else another hard link of a closed file, or a
+	struct ab_strv repos;	 /* git directories that exist (real paths) */
+	struct ab_strv names;	 /* protected names at the top of a folder */
+	struct ab_strv findings; /* sentences for the user */
+	struct ab_strv notes;	 /* the same, for those who ask for more */
+	bool complete;		 /* else another hard link of a closed file, or a
 			 * repository's file, may be writable */
-	bool searched;	/* the scan saw every folder that it looks for */
+	bool searched;		 /* the scan saw every folder that it looks for */
 };
 
-int ab_survey_make(const struct ab_policy *policy, struct ab_survey *ret,
-		   struct ab_error *err);
+int ab_survey_make(const struct ab_policy *policy, struct ab_survey *ret, struct ab_error *err);
 void ab_survey_fini(struct ab_survey *survey);
 
 #endif

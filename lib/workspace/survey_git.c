@@ -15,13 +15,12 @@
 #include "workspace/gitlink.h"
 
 #define REPOS_MAX 256
-#define LIST_MAX 1000		/* entries of one modules or worktrees folder */
-#define MODULE_DEPTH 16		/* a submodule's name may hold slashes */
+#define LIST_MAX 1000	/* entries of one modules or worktrees folder */
+#define MODULE_DEPTH 16 /* a submodule's name may hold slashes */
 
 /* What decides which programs git runs; closed in a git directory that we
  * open ourselves, whatever the policy says. */
-static const char *const always[] = { "hooks", "config", "config.worktree",
-				      "commondir" };
+static const char *const always[] = { "hooks", "config", "config.worktree", "commondir" };
 
 static bool holds_any(const struct ab_surveyor *s, const char *path)
 {
@@ -69,14 +68,13 @@ static void extend(struct ab_surveyor *s, const char *top)
 	struct ab_gitlink l;
 	const char *why;
 
-	if (ab_gitlink_read(top, &l) == 0 &&
-	    !ab_survey_inside(s, l.common ? l.common : l.gitdir)) {
+	if (ab_gitlink_read(top, &l) == 0 && !ab_survey_inside(s, l.common ? l.common : l.gitdir)) {
 		ab_autofree char *shown = ab_escape(top);
 		ab_autofree char *to = ab_escape(l.gitdir);
 
 		/* What the box could have written proves nothing. */
-		why = !l.verified ? l.why :
-		      ab_survey_inside(s, l.gitdir)
+		why = !l.verified ? l.why
+		      : ab_survey_inside(s, l.gitdir)
 			      ? "its own files say so, and they are writable"
 			      : NULL;
 		if (why)
@@ -107,8 +105,7 @@ static void add_later(struct ab_surveyor *s, const char *path)
 {
 	ab_autofree char *real = realpath(path, NULL);
 
-	if (real && ab_survey_inside(s, real) &&
-	    !ab_strv_has(&s->later, real))
+	if (real && ab_survey_inside(s, real) && !ab_strv_has(&s->later, real))
 		ab_strv_add(&s->later, real);
 }
 
@@ -128,9 +125,8 @@ static void take_config(void *arg, const char *key, const char *value)
 		return;
 	if (strcmp(key, "core.hookspath") == 0)
 		base = c->top ? c->top : c->gitdir;
-	else if (strcmp(key, "include.path") == 0 ||
-		 (strncmp(key, "includeif.", 10) == 0 &&
-		  strcmp(key + strlen(key) - 5, ".path") == 0))
+	else if (strcmp(key, "include.path") == 0 || (strncmp(key, "includeif.", 10) == 0 &&
+						      strcmp(key + strlen(key) - 5, ".path") == 0))
 		base = c->gitdir;
 	if (base) {
 		if (value[0] == '~') {
@@ -138,18 +134,15 @@ static void take_config(void *arg, const char *key, const char *value)
 			value = home;
 		}
 		if (value)
-			ab_survey_guard_literal(c->s,
-						value[0] == '/' ? "/" : base,
-						value);
+			ab_survey_guard_literal(c->s, value[0] == '/' ? "/" : base, value);
 	} else if (strcmp(key, "core.worktree") == 0) {
-		home = value[0] == '/' ? ab_strdup(value)
-				       : ab_path_join(c->gitdir, value);
+		home = value[0] == '/' ? ab_strdup(value) : ab_path_join(c->gitdir, value);
 		add_later(c->s, home);
 	}
 }
 
-static void read_config(struct ab_surveyor *s, int fd, const char *name,
-			const char *gitdir, const char *top)
+static void read_config(struct ab_surveyor *s, int fd, const char *name, const char *gitdir,
+			const char *top)
 {
 	struct config c = { s, gitdir, top };
 	ab_autofree char *data = NULL, *shown = NULL;
@@ -158,22 +151,19 @@ static void read_config(struct ab_surveyor *s, int fd, const char *name,
 
 	if (ab_read_small(fd, name, AB_GITCONFIG_MAX, &data, &len) < 0) {
 		if (errno == ENOENT || errno == ELOOP)
-			return;	/* a link: what it leads to is closed */
+			return; /* a link: what it leads to is closed */
 	} else {
 		line = ab_gitconfig_parse(data, len, take_config, &c);
 		if (!line)
 			return;
 	}
 	shown = ab_escape(gitdir);
-	ab_strv_addf(&s->out->notes,
-		     "%s/%s cannot be read as git configuration.", shown, name);
+	ab_strv_addf(&s->out->notes, "%s/%s cannot be read as git configuration.", shown, name);
 }
 
-static void guard_modules(struct ab_surveyor *s, const char *dir,
-			  unsigned depth)
+static void guard_modules(struct ab_surveyor *s, const char *dir, unsigned depth)
 {
-	ab_autoclose int fd = ab_open_beneath(AT_FDCWD, dir,
-					      O_RDONLY | O_DIRECTORY);
+	ab_autoclose int fd = ab_open_beneath(AT_FDCWD, dir, O_RDONLY | O_DIRECTORY);
 	ab_autolisting struct ab_listing l = { 0 };
 
 	if (fd < 0 || ab_listing_read(&l, fd, LIST_MAX) < 0) {
@@ -199,8 +189,7 @@ static void guard_modules(struct ab_surveyor *s, const char *dir,
 
 static void guard_worktrees(struct ab_surveyor *s, const char *dir)
 {
-	ab_autoclose int fd = ab_open_beneath(AT_FDCWD, dir,
-					      O_RDONLY | O_DIRECTORY);
+	ab_autoclose int fd = ab_open_beneath(AT_FDCWD, dir, O_RDONLY | O_DIRECTORY);
 	ab_autolisting struct ab_listing l = { 0 };
 
 	if (fd < 0 || ab_listing_read(&l, fd, LIST_MAX) < 0) {
@@ -242,8 +231,7 @@ static bool in_extra(const struct ab_surveyor *s, const char *path)
 	return false;
 }
 
-void ab_survey_gitdir(struct ab_surveyor *s, const char *gitdir,
-		      const char *top)
+void ab_survey_gitdir(struct ab_surveyor *s, const char *gitdir, const char *top)
 {
 	ab_autofree char *modules = NULL, *worktrees = NULL;
 	ab_autoclose int fd = -1;
@@ -279,11 +267,9 @@ void ab_survey_gitdir(struct ab_surveyor *s, const char *gitdir,
 
 /* The common configuration counts in each checkout, and a relative hooksPath
  * there means a folder of that checkout. */
-static void share_config(struct ab_surveyor *s, const char *common,
-			 const char *top)
+static void share_config(struct ab_surveyor *s, const char *common, const char *top)
 {
-	ab_autoclose int fd = ab_open_beneath(AT_FDCWD, common,
-					      O_PATH | O_DIRECTORY);
+	ab_autoclose int fd = ab_open_beneath(AT_FDCWD, common, O_PATH | O_DIRECTORY);
 
 	ab_survey_gitdir(s, common, top);
 	if (fd >= 0 && (s->names.git.len > 0 || in_extra(s, common)))

@@ -23,9 +23,9 @@
  * the missing name is watched for.
  */
 
-#define LINKS_MAX 40		/* as the kernel's own limit */
+#define LINKS_MAX 40 /* as the kernel's own limit */
 #define PATTERN_ENTRIES 10000
-#define CLOSED_ENTRIES 8000	/* in all closed folders together */
+#define CLOSED_ENTRIES 8000 /* in all closed folders together */
 
 bool ab_survey_inside(const struct ab_surveyor *s, const char *path)
 {
@@ -58,13 +58,11 @@ struct ab_watch *ab_survey_watched(struct ab_surveyor *s, const char *dir)
 		return NULL;
 	}
 	if ((o->nwatch & (o->nwatch + 1)) == 0)
-		o->watch = ab_realloc(o->watch, 2 * (o->nwatch + 1) *
-							sizeof(o->watch[0]));
+		o->watch = ab_realloc(o->watch, 2 * (o->nwatch + 1) * sizeof(o->watch[0]));
 	w = &o->watch[o->nwatch++];
-	*w = (struct ab_watch){ .dir = ab_strdup(dir),
-				.dev = st.st_dev,
-				.ino = st.st_ino,
-				.changed = st.st_ctim };
+	*w = (struct ab_watch){
+		.dir = ab_strdup(dir), .dev = st.st_dev, .ino = st.st_ino, .changed = st.st_ctim
+	};
 	return w;
 }
 
@@ -81,14 +79,11 @@ static void note_hardlink(struct ab_surveyor *s, const struct stat *st)
 	if (!S_ISREG(st->st_mode) || st->st_nlink < 2)
 		return;
 	for (size_t i = 0; i < s->nlinks; i++)
-		if (s->links[i].dev == st->st_dev &&
-		    s->links[i].ino == st->st_ino)
+		if (s->links[i].dev == st->st_dev && s->links[i].ino == st->st_ino)
 			return;
 	if ((s->nlinks & (s->nlinks + 1)) == 0)
-		s->links = ab_realloc(s->links, 2 * (s->nlinks + 1) *
-							sizeof(s->links[0]));
-	s->links[s->nlinks++] = (struct ab_hardlink){ st->st_dev, st->st_ino,
-						      st->st_nlink, 0 };
+		s->links = ab_realloc(s->links, 2 * (s->nlinks + 1) * sizeof(s->links[0]));
+	s->links[s->nlinks++] = (struct ab_hardlink){ st->st_dev, st->st_ino, st->st_nlink, 0 };
 }
 
 static bool is_sample(const char *name)
@@ -123,11 +118,8 @@ static bool look_for_links(void *arg, int fd, const char *path, unsigned depth,
 
 static void look_into(struct ab_surveyor *s, const char *dir)
 {
-	size_t left = s->looked < CLOSED_ENTRIES ? CLOSED_ENTRIES - s->looked
-						 : 0;
-	struct ab_walk w = { .dirs = left,
-			     .entries = left,
-			     .depth = UINT_MAX };
+	size_t left = s->looked < CLOSED_ENTRIES ? CLOSED_ENTRIES - s->looked : 0;
+	struct ab_walk w = { .dirs = left, .entries = left, .depth = UINT_MAX };
 
 	if (ab_walk(&w, dir, look_for_links, s) < 0)
 		w.cut |= errno != EACCES;
@@ -144,8 +136,7 @@ static bool holds_root(const struct ab_surveyor *s, const char *path)
 	return false;
 }
 
-static void shut(struct ab_surveyor *s, const char *path,
-		 const struct stat *st)
+static void shut(struct ab_surveyor *s, const char *path, const struct stat *st)
 {
 	struct ab_survey *o = s->out;
 
@@ -157,7 +148,8 @@ static void shut(struct ab_surveyor *s, const char *path,
 		o->complete = false;
 		ab_strv_addf(&o->findings,
 			     "A protected name leads to %s, which holds a "
-			     "writable folder and so stays open.", shown);
+			     "writable folder and so stays open.",
+			     shown);
 		return;
 	}
 	ab_guards_add(&o->closed, &o->nclosed, path, ab_node_of(st->st_mode));
@@ -179,8 +171,7 @@ static char *behind_link(const char *link, const char *rest)
 }
 
 /* Something is missing at `name` in `dir`; `rest` would be below it. */
-static void missing(struct ab_surveyor *s, const char *dir, const char *name,
-		    const char *rest)
+static void missing(struct ab_surveyor *s, const char *dir, const char *name, const char *rest)
 {
 	ab_autofree char *raw = ab_printf("/%s", rest), *all = NULL;
 	ab_autofree char *below = ab_path_resolve(raw, "", NULL);
@@ -198,8 +189,7 @@ static void missing(struct ab_surveyor *s, const char *dir, const char *name,
  * and the first missing name watched for; with ret_real neither happens, and
  * *ret_real is the real path at its end, or NULL.
  */
-static void follow(struct ab_surveyor *s, const char *dir, const char *name,
-		   char **ret_real)
+static void follow(struct ab_surveyor *s, const char *dir, const char *name, char **ret_real)
 {
 	bool final = !ret_real;
 	ab_autofree char *cur = ab_strdup(dir), *todo = ab_strdup(name);
@@ -224,8 +214,7 @@ static void follow(struct ab_surveyor *s, const char *dir, const char *name,
 			if (lstat(full, &st) < 0) {
 				/* Not searchable: whatever is there, the
 				 * watch keeps the folder in its place. */
-				bool absent = errno == ENOENT ||
-					      errno == EACCES;
+				bool absent = errno == ENOENT || errno == EACCES;
 
 				if (absent && final)
 					missing(s, cur, one, rest);
@@ -279,11 +268,9 @@ static void follow(struct ab_surveyor *s, const char *dir, const char *name,
 		*ret_real = ab_take(cur);
 }
 
-static void guard_pattern(struct ab_surveyor *s, const char *dir,
-			  const char *pattern)
+static void guard_pattern(struct ab_surveyor *s, const char *dir, const char *pattern)
 {
-	ab_autoclose int fd = ab_open_beneath(AT_FDCWD, dir,
-					      O_RDONLY | O_DIRECTORY);
+	ab_autoclose int fd = ab_open_beneath(AT_FDCWD, dir, O_RDONLY | O_DIRECTORY);
 	ab_autolisting struct ab_listing l = { 0 };
 	const char *rest;
 
@@ -308,8 +295,7 @@ static void guard_pattern(struct ab_surveyor *s, const char *dir,
 	}
 }
 
-void ab_survey_guard_literal(struct ab_surveyor *s, const char *dir,
-			     const char *name)
+void ab_survey_guard_literal(struct ab_surveyor *s, const char *dir, const char *name)
 {
 	follow(s, dir, name, NULL);
 }
@@ -338,7 +324,7 @@ void ab_survey_guard(struct ab_surveyor *s, const char *dir, const char *name)
 	if (real)
 		guard_pattern(s, real, name + start);
 	else
-		follow(s, dir, name, NULL);	/* ends where head does */
+		follow(s, dir, name, NULL); /* ends where head does */
 }
 
 void ab_survey_guard_absolute(struct ab_surveyor *s)
@@ -391,18 +377,15 @@ static bool match_links(void *arg, int fd, const char *path, unsigned depth,
 
 			if (s->links[k].ino != l->v[i].ino)
 				continue;
-			if (fstatat(fd, l->v[i].name, &st,
-				    AT_SYMLINK_NOFOLLOW) < 0) {
+			if (fstatat(fd, l->v[i].name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
 				ab_survey_unsure(s, errno);
 				continue;
 			}
-			if (st.st_ino != s->links[k].ino ||
-			    st.st_dev != s->links[k].dev)
+			if (st.st_ino != s->links[k].ino || st.st_dev != s->links[k].dev)
 				continue;
 			full = ab_path_join(path, l->v[i].name);
 			s->links[k].found++;
-			ab_guards_add(&s->out->closed, &s->out->nclosed, full,
-				      AB_NODE_FILE);
+			ab_guards_add(&s->out->closed, &s->out->nclosed, full, AB_NODE_FILE);
 		}
 	}
 	return !all_found(s);
@@ -411,10 +394,7 @@ static bool match_links(void *arg, int fd, const char *path, unsigned depth,
 /* Names outside the roots do not matter: nobody in the box can write them. */
 void ab_survey_hardlinks(struct ab_surveyor *s)
 {
-	struct ab_walk w = { .dirs = 4000,
-			     .entries = 40000,
-			     .depth = UINT_MAX,
-			     .everything = true };
+	struct ab_walk w = { .dirs = 4000, .entries = 40000, .depth = UINT_MAX, .everything = true };
 	const struct ab_strv *roots = &s->out->write;
 
 	for (size_t i = 0; i < roots->len && !all_found(s); i++) {
@@ -422,14 +402,12 @@ void ab_survey_hardlinks(struct ab_surveyor *s)
 
 		if (lstat(roots->v[i], &st) < 0)
 			w.cut = true;
-		else if (S_ISDIR(st.st_mode) &&
-			 ab_walk(&w, roots->v[i], match_links, s) < 0)
+		else if (S_ISDIR(st.st_mode) && ab_walk(&w, roots->v[i], match_links, s) < 0)
 			w.cut = true;
 	}
 	if (all_found(s) || !w.cut)
 		return;
 	s->out->complete = false;
-	ab_strv_add(&s->out->findings,
-		    "A protected file has more than one name (hard links), and "
-		    "the writable folders are too large to find them all.");
+	ab_strv_add(&s->out->findings, "A protected file has more than one name (hard links), and "
+				       "the writable folders are too large to find them all.");
 }

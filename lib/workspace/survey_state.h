@@ -10,21 +10,21 @@ struct ab_surveyor {
 	struct ab_survey *out;
 	struct ab_names names;
 	const char *home;
-	struct ab_strv roots;	/* as asked for, real paths, folders only */
-	struct ab_strv extra;	/* git directories opened beside them */
-	struct ab_strv tops;	/* folders whose names are looked at already */
-	struct ab_strv later;	/* checkouts known from git's own lists */
-	size_t looked;		/* entries read in closed folders */
+	struct ab_strv roots; /* as asked for, real paths, folders only */
+	struct ab_strv extra; /* git directories opened beside them */
+	struct ab_strv tops;  /* folders whose names are looked at already */
+	struct ab_strv later; /* checkouts known from git's own lists */
+	size_t looked;	      /* entries read in closed folders */
 
-	struct ab_hardlink {	/* a closed file with several names */
+	struct ab_hardlink { /* a closed file with several names */
 		dev_t dev;
 		ino_t ino;
 		nlink_t names, found;
-	} *links;
+	} * links;
 	size_t nlinks;
 
-	struct ab_strv deep;	/* protected names below the tops: the first */
-	size_t ndeep;		/* and how many */
+	struct ab_strv deep; /* protected names below the tops: the first */
+	size_t ndeep;	     /* and how many */
 };
 
 /* The path, or something above it, is writable. */
@@ -38,8 +38,7 @@ void ab_survey_unsure(struct ab_surveyor *s, int errnum);
  * for it; close the other hard links of what was closed. */
 void ab_survey_guard(struct ab_surveyor *s, const char *dir, const char *name);
 /* The same for a way without pattern characters, like a link's target. */
-void ab_survey_guard_literal(struct ab_surveyor *s, const char *dir,
-			     const char *name);
+void ab_survey_guard_literal(struct ab_surveyor *s, const char *dir, const char *name);
 /* The real path of `name`, its links pinned but the object left open; NULL
  * when it does not exist. */
 char *ab_survey_pin(struct ab_surveyor *s, const char *dir, const char *name);
@@ -52,7 +51,6 @@ void ab_survey_hardlinks(struct ab_surveyor *s);
  * checked out in `top`; a git directory, checked out in `top` or NULL. */
 void ab_survey_extend(struct ab_surveyor *s);
 void ab_survey_checkout(struct ab_surveyor *s, const char *top);
-void ab_survey_gitdir(struct ab_surveyor *s, const char *gitdir,
-		      const char *top);
+void ab_survey_gitdir(struct ab_surveyor *s, const char *gitdir, const char *top);
 
 #endif

@@ -13,8 +13,7 @@
 #include "workspace/dir.h"
 
 /* Large, made by tools, and no place where people keep a repository. */
-static const char *const generated[] = { "node_modules", ".venv", "target",
-					 ".cache", ".git" };
+static const char *const generated[] = { "node_modules", ".venv", "target", ".cache", ".git" };
 
 static bool wanted(const struct ab_walk *w, const char *name)
 {
@@ -30,19 +29,18 @@ static bool is_folder(int fd, const struct ab_entry *e)
 
 	if (e->type != DT_UNKNOWN)
 		return e->type == DT_DIR;
-	return fstatat(fd, e->name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-	       S_ISDIR(st.st_mode);
+	return fstatat(fd, e->name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
 }
 
 struct queue {
 	struct ab_strv paths;
 	size_t done;
-	size_t level_end;	/* where the next depth begins */
+	size_t level_end; /* where the next depth begins */
 	unsigned depth;
 };
 
-static void enqueue(struct ab_walk *w, struct queue *q, int fd,
-		    const char *path, const struct ab_listing *l)
+static void enqueue(struct ab_walk *w, struct queue *q, int fd, const char *path,
+		    const struct ab_listing *l)
 {
 	for (size_t i = 0; i < l->len && q->depth < w->depth; i++) {
 		if (!is_folder(fd, &l->v[i]) || !wanted(w, l->v[i].name))
@@ -55,13 +53,12 @@ static void enqueue(struct ab_walk *w, struct queue *q, int fd,
 	}
 }
 
-static int visit(struct ab_walk *w, struct queue *q, int root, dev_t *dev,
-		 const char *path, size_t skip, ab_walk_fn *fn, void *arg)
+static int visit(struct ab_walk *w, struct queue *q, int root, dev_t *dev, const char *path,
+		 size_t skip, ab_walk_fn *fn, void *arg)
 {
 	ab_autolisting struct ab_listing l = { 0 };
 	const char *below = path[skip] ? path + skip : ".";
-	ab_autoclose int fd = ab_open_beneath(root, below,
-					      O_RDONLY | O_DIRECTORY);
+	ab_autoclose int fd = ab_open_beneath(root, below, O_RDONLY | O_DIRECTORY);
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) < 0)
@@ -89,15 +86,13 @@ static bool matters(int root, const char *below, int errnum)
 
 	if (errnum == ENOENT || errnum == ENOTDIR)
 		return false;
-	return errnum != EACCES ||
-	       fstatat(root, below, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	return errnum != EACCES || fstatat(root, below, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
 	       st.st_uid == geteuid();
 }
 
 int ab_walk(struct ab_walk *w, const char *root, ab_walk_fn *fn, void *arg)
 {
-	ab_autoclose int top = ab_open_beneath(AT_FDCWD, root,
-					       O_PATH | O_DIRECTORY);
+	ab_autoclose int top = ab_open_beneath(AT_FDCWD, root, O_PATH | O_DIRECTORY);
 	size_t skip = strcmp(root, "/") == 0 ? 1 : strlen(root) + 1;
 	struct queue q = { .level_end = 1 };
 	int rc = 0, saved = 0;
@@ -118,8 +113,7 @@ int ab_walk(struct ab_walk *w, const char *root, ab_walk_fn *fn, void *arg)
 			break;
 		}
 		w->dirs--;
-		if (visit(w, &q, top, &dev, path,
-			  q.depth ? skip : strlen(path), fn, arg) == 0)
+		if (visit(w, &q, top, &dev, path, q.depth ? skip : strlen(path), fn, arg) == 0)
 			continue;
 		if (q.depth == 0) {
 			saved = errno;

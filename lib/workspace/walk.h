@@ -13,13 +13,13 @@ struct ab_listing;
 struct ab_walk {
 	/* Budget, used up by each walk with this object. */
 	size_t dirs, entries;
-	unsigned depth;		/* folders deeper than this stay closed */
+	unsigned depth; /* folders deeper than this stay closed */
 	/* Go into git directories and folders of generated files too? */
 	bool everything;
 	/* Results. */
-	bool cut;		/* the budget ended first, or a folder of our
+	bool cut;     /* the budget ended first, or a folder of our
 				 * own is not readable */
-	bool foreign;		/* another file system was left out */
+	bool foreign; /* another file system was left out */
 };
 
 /* fd: the folder, open for reading. Return false to stay out of what is

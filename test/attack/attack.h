@@ -29,8 +29,7 @@ static inline void perform(const struct attempt *a, char **args)
 	if (pid == 0) {
 		int r = a->run(args);
 
-		printf("%s: %s\n", a->name,
-		       r >= 0 ? "ok" : strerrorname_np(errno));
+		printf("%s: %s\n", a->name, r >= 0 ? "ok" : strerrorname_np(errno));
 		fflush(stdout);
 		_exit(0);
 	}
@@ -39,8 +38,7 @@ static inline void perform(const struct attempt *a, char **args)
 		exit(2);
 	}
 	if (WIFSIGNALED(status))
-		printf("%s: killed by SIG%s\n", a->name,
-		       sigabbrev_np(WTERMSIG(status)));
+		printf("%s: killed by SIG%s\n", a->name, sigabbrev_np(WTERMSIG(status)));
 }
 
 /* NAME [ARG...] does one attempt, no name does all. */
@@ -62,12 +60,11 @@ static inline int attack(const struct attempt *table, size_t n, char **argv)
 	return 0;
 }
 
-#define ATTACK_MAIN(table) \
-	int main(int argc, char **argv) \
-	{ \
-		(void)argc; \
-		return attack(table, sizeof(table) / sizeof((table)[0]), \
-			      argv); \
+#define ATTACK_MAIN(table)                                                      \
+	int main(int argc, char **argv)                                         \
+	{                                                                       \
+		(void)argc;                                                     \
+		return attack(table, sizeof(table) / sizeof((table)[0]), argv); \
 	}
 
 #endif

@@ -108,7 +108,7 @@ static int held(char **a)
 	for (int i = 0; i < 2000 && stat(a[0], &st) == 0; i++)
 		nanosleep(&pause, NULL);
 	if (stat(a[0], &st) == 0)
-		exit(2);	/* nobody did */
+		exit(2); /* nobody did */
 	up = openat(dir, "..", O_RDONLY | O_DIRECTORY);
 	return up < 0 ? -1 : openat(up, "evil", O_WRONLY | O_CREAT, 0600);
 }
@@ -123,9 +123,9 @@ static int command(int fd, unsigned long number)
 }
 
 #define HIGH (1UL << 32)
-#define PUSH(name, number) \
-	static int name(char **a) \
-	{ \
+#define PUSH(name, number)                           \
+	static int name(char **a)                    \
+	{                                            \
 		return command(fd_of(a[0]), number); \
 	}
 PUSH(tiocsti, TIOCSTI)
@@ -136,7 +136,7 @@ PUSH(tioclinux_high, TIOCLINUX | HIGH)
 PUSH(tioccons, TIOCCONS)
 PUSH(tiocsetd, TIOCSETD)
 
-static int window_size(char **a)	/* a twin */
+static int window_size(char **a) /* a twin */
 {
 	struct winsize size;
 

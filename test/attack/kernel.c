@@ -23,13 +23,12 @@
 #ifndef CLONE_NEWTIME
 #define CLONE_NEWTIME 0x80
 #endif
-#define OPEN_TREE_CLONED 1	/* OPEN_TREE_CLONE */
-#define WITH_ALL_BELOW 0x8000	/* AT_RECURSIVE */
+#define OPEN_TREE_CLONED 1    /* OPEN_TREE_CLONE */
+#define WITH_ALL_BELOW 0x8000 /* AT_RECURSIVE */
 
 /* struct clone_args, its first version. */
 struct clone_words {
-	unsigned long long flags, pidfd, child_tid, parent_tid, exit_signal,
-		stack, stack_size, tls;
+	unsigned long long flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls;
 };
 
 static int call(long r)
@@ -76,15 +75,13 @@ static int do_chroot(char **a)
 static int do_open_tree(char **a)
 {
 	(void)a;
-	return call(syscall(SYS_open_tree, AT_FDCWD, "/",
-			    OPEN_TREE_CLONED | WITH_ALL_BELOW));
+	return call(syscall(SYS_open_tree, AT_FDCWD, "/", OPEN_TREE_CLONED | WITH_ALL_BELOW));
 }
 
 static int do_move_mount(char **a)
 {
 	(void)a;
-	return call(syscall(SYS_move_mount, AT_FDCWD, "/usr", AT_FDCWD, "/tmp",
-			    0));
+	return call(syscall(SYS_move_mount, AT_FDCWD, "/usr", AT_FDCWD, "/tmp", 0));
 }
 
 static int do_fsopen(char **a)
@@ -103,18 +100,17 @@ static int do_mount_setattr(char **a)
 {
 	struct {
 		unsigned long long set, clear, propagation, userns;
-	} attr = { .clear = 1 };	/* MOUNT_ATTR_RDONLY */
+	} attr = { .clear = 1 }; /* MOUNT_ATTR_RDONLY */
 
 	(void)a;
-	return call(syscall(SYS_mount_setattr, AT_FDCWD, "/", WITH_ALL_BELOW,
-			    &attr, sizeof(attr)));
+	return call(syscall(SYS_mount_setattr, AT_FDCWD, "/", WITH_ALL_BELOW, &attr, sizeof(attr)));
 }
 
-#define UNSHARE(name, flag) \
+#define UNSHARE(name, flag)                    \
 	static int do_unshare_##name(char **a) \
-	{ \
-		(void)a; \
-		return unshare(flag); \
+	{                                      \
+		(void)a;                       \
+		return unshare(flag);          \
 	}
 UNSHARE(user, CLONE_NEWUSER)
 UNSHARE(mount, CLONE_NEWNS)
@@ -124,7 +120,7 @@ UNSHARE(ipc, CLONE_NEWIPC)
 UNSHARE(uts, CLONE_NEWUTS)
 UNSHARE(cgroup, CLONE_NEWCGROUP)
 UNSHARE(time, CLONE_NEWTIME)
-UNSHARE(files, CLONE_FILES)	/* a twin */
+UNSHARE(files, CLONE_FILES) /* a twin */
 
 static int clone_with(unsigned long flags)
 {
@@ -149,7 +145,7 @@ static int do_clone_mount(char **a)
 	return clone_with(CLONE_NEWUSER | CLONE_NEWNS);
 }
 
-static int do_clone_plain(char **a)	/* a twin */
+static int do_clone_plain(char **a) /* a twin */
 {
 	(void)a;
 	return clone_with(0);
@@ -157,8 +153,7 @@ static int do_clone_plain(char **a)	/* a twin */
 
 static int do_clone3(char **a)
 {
-	struct clone_words args = { .flags = CLONE_NEWUSER,
-				    .exit_signal = SIGCHLD };
+	struct clone_words args = { .flags = CLONE_NEWUSER, .exit_signal = SIGCHLD };
 	long pid = syscall(SYS_clone3, &args, sizeof(args));
 
 	(void)a;
@@ -198,7 +193,7 @@ static int do_perf(char **a)
 static int do_userfaultfd(char **a)
 {
 	(void)a;
-	return call(syscall(SYS_userfaultfd, 1));	/* USER_MODE_ONLY */
+	return call(syscall(SYS_userfaultfd, 1)); /* USER_MODE_ONLY */
 }
 
 static int do_io_uring(char **a)
@@ -212,22 +207,19 @@ static int do_io_uring(char **a)
 static int do_keyctl(char **a)
 {
 	(void)a;
-	return call(syscall(SYS_keyctl, KEYCTL_GET_KEYRING_ID,
-			    KEY_SPEC_USER_KEYRING, 1));
+	return call(syscall(SYS_keyctl, KEYCTL_GET_KEYRING_ID, KEY_SPEC_USER_KEYRING, 1));
 }
 
 static int do_add_key(char **a)
 {
 	(void)a;
-	return call(syscall(SYS_add_key, "user", "agentbox-test", "x", 1,
-			    KEY_SPEC_USER_KEYRING));
+	return call(syscall(SYS_add_key, "user", "agentbox-test", "x", 1, KEY_SPEC_USER_KEYRING));
 }
 
 static int do_request_key(char **a)
 {
 	(void)a;
-	return call(syscall(SYS_request_key, "user", "agentbox-test", NULL,
-			    KEY_SPEC_USER_KEYRING));
+	return call(syscall(SYS_request_key, "user", "agentbox-test", NULL, KEY_SPEC_USER_KEYRING));
 }
 
 static int do_handle_of(char **a)
@@ -250,14 +242,14 @@ static int do_handle_open(char **a)
 	} h = { .head = { .handle_bytes = 8, .handle_type = 1 } };
 
 	(void)a;
-	h.bytes[0] = 2;		/* the root folder of an ext4 */
+	h.bytes[0] = 2; /* the root folder of an ext4 */
 	return open_by_handle_at(AT_FDCWD, &h.head, O_RDONLY) < 0 ? -1 : 0;
 }
 
-#define PLAIN(name, expression) \
-	static int do_##name(char **a) \
-	{ \
-		(void)a; \
+#define PLAIN(name, expression)          \
+	static int do_##name(char **a)   \
+	{                                \
+		(void)a;                 \
 		return call(expression); \
 	}
 PLAIN(kexec, syscall(SYS_kexec_load, 0, 0, NULL, 0))

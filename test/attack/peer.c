@@ -30,8 +30,7 @@ static int open_local(int type, const char *name)
 	memcpy(un.sun_path, name, strlen(name));
 	if (name[0] == '@')
 		un.sun_path[0] = '\0';
-	len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) +
-			  strlen(name) + (name[0] != '@'));
+	len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(name) + (name[0] != '@'));
 	return bind(fd, (struct sockaddr *)&un, len) < 0 ? -1 : fd;
 }
 
@@ -75,7 +74,7 @@ int main(int argc, char **argv)
 		perror("peer");
 		return 1;
 	}
-	listen(fd, 8);	/* only where it means something */
+	listen(fd, 8); /* only where it means something */
 	setvbuf(log, NULL, _IOLBF, 0);
 	fprintf(log, "ready %d\n", port);
 	for (;;) {

@@ -99,12 +99,9 @@ static const struct attempt attempts[] = {
 };
 
 static const struct attempt named[] = {
-	{ "attach", attach },
-	{ "memory", memory },
-	{ "take-fd", take_fd },
-	{ "signal", send_signal },
-	{ "shm", shared_memory },
-	{ "make-shm", make_shared_memory },
+	{ "attach", attach },		{ "memory", memory },
+	{ "take-fd", take_fd },		{ "signal", send_signal },
+	{ "shm", shared_memory },	{ "make-shm", make_shared_memory },
 	{ "shm-id", shared_memory_id },
 };
 

@@ -19,8 +19,7 @@
 
 #define ARG(n) (offsetof(struct seccomp_data, args) + 8 * (n))
 #define LOAD(offset) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (offset))
-#define UNLESS(test, value, skip) \
-	BPF_JUMP(BPF_JMP | (test) | BPF_K, (value), 0, (skip))
+#define UNLESS(test, value, skip) BPF_JUMP(BPF_JMP | (test) | BPF_K, (value), 0, (skip))
 #define ANSWER(what) BPF_STMT(BPF_RET | BPF_K, (what))
 
 /* The architecture does not matter: nobody is kept out by this. */
@@ -50,14 +49,11 @@ static struct sock_filter routes[] = {
 
 int main(int argc, char *argv[])
 {
-	struct sock_fprog prog = { .len = sizeof(routes) / sizeof(routes[0]),
-				   .filter = routes };
+	struct sock_fprog prog = { .len = sizeof(routes) / sizeof(routes[0]), .filter = routes };
 
 	if (argc > 1 && strcmp(argv[1], "netfilter") == 0)
-		prog = (struct sock_fprog){
-			.len = sizeof(netfilter) / sizeof(netfilter[0]),
-			.filter = netfilter
-		};
+		prog = (struct sock_fprog){ .len = sizeof(netfilter) / sizeof(netfilter[0]),
+					    .filter = netfilter };
 	if (argc < 3 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
 	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog) < 0) {
 		perror("refuse");

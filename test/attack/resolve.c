@@ -16,8 +16,7 @@ static int talk(int fd, const char *host, const char *line)
 	ssize_t n;
 
 	if (strcmp(line, "http") == 0)
-		snprintf(text, sizeof(text),
-			 "GET / HTTP/1.0\r\nHost: %s\r\n\r\n", host);
+		snprintf(text, sizeof(text), "GET / HTTP/1.0\r\nHost: %s\r\n\r\n", host);
 	else
 		snprintf(text, sizeof(text), "%s\r\n", line);
 	if (send(fd, text, strlen(text), MSG_NOSIGNAL) < 0) {
@@ -33,9 +32,8 @@ static int talk(int fd, const char *host, const char *line)
 
 int main(int argc, char **argv)
 {
-	struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
-				  .ai_flags = AI_ADDRCONFIG },
-			*list, *ai;
+	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_ADDRCONFIG }, *list,
+			*ai;
 	int err, fd;
 
 	if (argc != 4)

@@ -12,10 +12,10 @@
 
 #include "attack.h"
 
-#define KIND(name, family, type, protocol) \
-	static int do_##name(char **a) \
-	{ \
-		(void)a; \
+#define KIND(name, family, type, protocol)             \
+	static int do_##name(char **a)                 \
+	{                                              \
+		(void)a;                               \
 		return socket(family, type, protocol); \
 	}
 KIND(packet, AF_PACKET, SOCK_RAW, 0)
@@ -79,8 +79,7 @@ static socklen_t local_name(const char *name, struct sockaddr_un *ret)
 	memcpy(ret->sun_path, name, n);
 	if (name[0] == '@')
 		ret->sun_path[0] = '\0';
-	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + n +
-			   (name[0] != '@'));
+	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + n + (name[0] != '@'));
 }
 
 static int tcp(char **a)
@@ -98,8 +97,7 @@ static int fastopen(char **a)
 	socklen_t len = internet(a, &to);
 	int fd = socket(to.ss_family, SOCK_STREAM, 0);
 
-	return fd < 0 ? -1 :
-			(int)sendto(fd, "x", 1, MSG_FASTOPEN, (void *)&to, len);
+	return fd < 0 ? -1 : (int)sendto(fd, "x", 1, MSG_FASTOPEN, (void *)&to, len);
 }
 
 static int udp(char **a)
@@ -119,9 +117,7 @@ static int ping(char **a)
 	socklen_t len = internet(to_port, &to);
 	int fd = socket(AF_INET, SOCK_DGRAM, IPPROTO_ICMP);
 
-	return fd < 0 ? -1 :
-			(int)sendto(fd, echo, sizeof(echo), 0, (void *)&to,
-				    len);
+	return fd < 0 ? -1 : (int)sendto(fd, echo, sizeof(echo), 0, (void *)&to, len);
 }
 
 static int stream(char **a)
@@ -155,10 +151,9 @@ static struct msghdr one_byte(struct sockaddr_un *to, socklen_t len)
 {
 	static struct iovec iov = { .iov_base = "x", .iov_len = 1 };
 
-	return (struct msghdr){ .msg_name = to,
-				.msg_namelen = len,
-				.msg_iov = &iov,
-				.msg_iovlen = 1 };
+	return (struct msghdr){
+		.msg_name = to, .msg_namelen = len, .msg_iov = &iov, .msg_iovlen = 1
+	};
 }
 
 static int dgram_sendmsg(char **a)
@@ -172,9 +167,7 @@ static int dgram_sendmsg(char **a)
 static int dgram_sendmmsg(char **a)
 {
 	struct sockaddr_un to;
-	struct mmsghdr msg = {
-		.msg_hdr = one_byte(&to, local_name(a[0], &to))
-	};
+	struct mmsghdr msg = { .msg_hdr = one_byte(&to, local_name(a[0], &to)) };
 
 	return sendmmsg(socket(AF_UNIX, SOCK_DGRAM, 0), &msg, 1, 0);
 }
@@ -202,8 +195,7 @@ static int own_tcp(char **a)
 	int client = socket(name.ss_family, SOCK_STREAM, 0);
 
 	if (bind(server, (void *)&name, len) < 0 || listen(server, 1) < 0 ||
-	    getsockname(server, (void *)&name, &len) < 0 ||
-	    connect(client, (void *)&name, len) < 0)
+	    getsockname(server, (void *)&name, &len) < 0 || connect(client, (void *)&name, len) < 0)
 		return -1;
 	return accept(server, NULL, NULL);
 }
@@ -221,8 +213,7 @@ static int add_route(char **a)
 	} m = {
 		.head = { .nlmsg_len = sizeof(m),
 			  .nlmsg_type = RTM_NEWROUTE,
-			  .nlmsg_flags = NLM_F_REQUEST | NLM_F_CREATE |
-					 NLM_F_ACK },
+			  .nlmsg_flags = NLM_F_REQUEST | NLM_F_CREATE | NLM_F_ACK },
 		.route = { .rtm_family = AF_INET,
 			   .rtm_dst_len = 24,
 			   .rtm_table = RT_TABLE_MAIN,

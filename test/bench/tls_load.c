@@ -141,8 +141,7 @@ static void connections(double seconds)
 
 int main(int argc, char **argv)
 {
-	struct addrinfo hints = { .ai_family = AF_INET,
-				  .ai_socktype = SOCK_STREAM };
+	struct addrinfo hints = { .ai_family = AF_INET, .ai_socktype = SOCK_STREAM };
 	const char *instead = getenv("CONNECT_TO");
 	const char *key = getenv("OPENAI_API_KEY");
 

@@ -87,10 +87,8 @@ static int copy(struct leg *from, struct leg *to)
 
 		ERR_clear_error();
 		while (from->start < from->end) {
-			ret = outcome(to, SSL_write_ex(to->ssl,
-						       from->data + from->start,
-						       from->end - from->start,
-						       &n));
+			ret = outcome(to, SSL_write_ex(to->ssl, from->data + from->start,
+						       from->end - from->start, &n));
 			if (ret <= 0)
 				return ret < 0 ? -1 : 0;
 			from->start += n;
@@ -101,8 +99,7 @@ static int copy(struct leg *from, struct leg *to)
 			to->shut = true;
 			return 0;
 		}
-		ret = outcome(from,
-			      SSL_read_ex(from->ssl, from->data, BLOCK, &n));
+		ret = outcome(from, SSL_read_ex(from->ssl, from->data, BLOCK, &n));
 		if (ret == 0)
 			return 0;
 		if (ret == -1)
@@ -131,8 +128,7 @@ static void move(struct pair *p)
 	}
 	if (!p->leg[0].greeted || !p->leg[1].greeted)
 		return;
-	if (copy(&p->leg[0], &p->leg[1]) < 0 ||
-	    copy(&p->leg[1], &p->leg[0]) < 0 ||
+	if (copy(&p->leg[0], &p->leg[1]) < 0 || copy(&p->leg[1], &p->leg[0]) < 0 ||
 	    (p->leg[0].shut && p->leg[1].shut))
 		bury(p);
 }
@@ -179,8 +175,7 @@ static int listen_at(int port)
 	int one = 1, fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
 
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-	if (bind(fd, (struct sockaddr *)&addr, sizeof(addr)) < 0 ||
-	    listen(fd, 1024) < 0) {
+	if (bind(fd, (struct sockaddr *)&addr, sizeof(addr)) < 0 || listen(fd, 1024) < 0) {
 		perror("listen");
 		exit(1);
 	}
@@ -191,17 +186,16 @@ static void prepare(char **argv)
 {
 	server = SSL_CTX_new(TLS_server_method());
 	client = SSL_CTX_new(TLS_client_method());
-	SSL_CTX_set_mode(server, SSL_MODE_ENABLE_PARTIAL_WRITE |
-					 SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-	SSL_CTX_set_mode(client, SSL_MODE_ENABLE_PARTIAL_WRITE |
-					 SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+	SSL_CTX_set_mode(server,
+			 SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+	SSL_CTX_set_mode(client,
+			 SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
 	SSL_CTX_set_verify(client, SSL_VERIFY_PEER, NULL);
 	upstream.sin_family = AF_INET;
 	upstream.sin_port = htons((uint16_t)atoi(argv[5]));
 	name = argv[6];
 	if (SSL_CTX_use_certificate_chain_file(server, argv[2]) != 1 ||
-	    SSL_CTX_use_PrivateKey_file(server, argv[3], SSL_FILETYPE_PEM) !=
-		    1 ||
+	    SSL_CTX_use_PrivateKey_file(server, argv[3], SSL_FILETYPE_PEM) != 1 ||
 	    SSL_CTX_set_default_verify_paths(client) != 1 ||
 	    inet_pton(AF_INET, argv[4], &upstream.sin_addr) != 1) {
 		ERR_print_errors_fp(stderr);
@@ -229,8 +223,7 @@ int main(int argc, char **argv)
 
 			if (leg && !leg->pair->dead)
 				move(leg->pair);
-			while (!leg && (fd = accept4(listener, NULL, NULL,
-						     SOCK_NONBLOCK)) >= 0)
+			while (!leg && (fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK)) >= 0)
 				take(fd);
 		}
 		while (dead) {

@@ -15,8 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static const char *const names[] = { "timestamp", "kind",    "id",     "domain",
 				     "port",	  "allowed", "process" };
 
-static void check_bounds(const char *line, size_t size,
-			 const struct ab_detail *f)
+static void check_bounds(const char *line, size_t size, const struct ab_detail *f)
 {
 	char small[8];
 
@@ -52,8 +51,7 @@ static void check_same(const json_t *want, const struct ab_detail *f)
 		abort();
 	if (text && strcmp(text, json_string_value(want)) != 0)
 		abort();
-	if (json_is_integer(want) &&
-	    ab_detail_number(f, 0) != json_integer_value(want))
+	if (json_is_integer(want) && ab_detail_number(f, 0) != json_integer_value(want))
 		abort();
 }
 

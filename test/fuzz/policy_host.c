@@ -34,12 +34,10 @@ static void check_host(const char *s, size_t n)
 		return;
 	}
 	if (strlen(h.text) > 253 ||
-	    strspn(h.text, "abcdefghijklmnopqrstuvwxyz0123456789-.:") !=
-		    strlen(h.text))
+	    strspn(h.text, "abcdefghijklmnopqrstuvwxyz0123456789-.:") != strlen(h.text))
 		abort();
-	if (ab_host_parse(h.text, strlen(h.text), &again, NULL) < 0 ||
-	    again.kind != h.kind || strcmp(again.text, h.text) != 0 ||
-	    memcmp(again.addr, h.addr, 16) != 0)
+	if (ab_host_parse(h.text, strlen(h.text), &again, NULL) < 0 || again.kind != h.kind ||
+	    strcmp(again.text, h.text) != 0 || memcmp(again.addr, h.addr, 16) != 0)
 		abort();
 }
 
@@ -77,8 +75,7 @@ static void check_range(const char *s, size_t n)
 	if (ab_cidr_parse(a, strlen(a), &again, NULL) < 0)
 		abort();
 	ab_cidr_format(&again, b);
-	if (strcmp(a, b) != 0 || !ab_cidr_covers(&c, &again) ||
-	    !ab_cidr_covers(&again, &c))
+	if (strcmp(a, b) != 0 || !ab_cidr_covers(&c, &again) || !ab_cidr_covers(&again, &c))
 		abort();
 }
 
@@ -97,8 +94,7 @@ static void check_url(const char *s, size_t n)
 		abort();
 	b = ab_proxy_url_format(&again);
 	shown = ab_proxy_url_redact(a);
-	if (strcmp(a, b) != 0 ||
-	    !strstr(shown, "***@") != !url.user_len ||
+	if (strcmp(a, b) != 0 || !strstr(shown, "***@") != !url.user_len ||
 	    strchr(shown, '@') != strrchr(shown, '@'))
 		abort();
 	free(a);

@@ -18,8 +18,7 @@ static void check_segments(const char *s)
 	for (s = strchr(s, '/'); s; s = strchr(s + 1, '/')) {
 		size_t n = strcspn(s + 1, "/;");
 
-		if ((n == 1 && s[1] == '.') ||
-		    (n == 2 && s[1] == '.' && s[2] == '.'))
+		if ((n == 1 && s[1] == '.') || (n == 2 && s[1] == '.' && s[2] == '.'))
 			abort();
 	}
 }
@@ -43,8 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (n > size || strlen(a) != n || a[0] != '/')
 			abort();
 		check_segments(a);
-		if (!ab_urlpath_normal(a, n, b, &m, &why) || m != n ||
-		    memcmp(a, b, n) != 0)
+		if (!ab_urlpath_normal(a, n, b, &m, &why) || m != n || memcmp(a, b, n) != 0)
 			abort();
 	}
 	free(s);

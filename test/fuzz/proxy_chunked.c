@@ -71,7 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size)
 		memcpy(s, data, size);
-	s[size] = '\0';	/* for strtoull */
+	s[size] = '\0'; /* for strtoull */
 	end = feed(s, size, size ? size : 1, &over);
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
 		if (feed(s, size, steps[i], &other) != end || over != other)

@@ -21,8 +21,7 @@ static void check_name(const struct ab_dns_query *q)
 	while (*p) {
 		size_t n = *p++;
 
-		if (strcspn(s, ".") != n ||
-		    strncasecmp(s, (const char *)p, n) != 0)
+		if (strcspn(s, ".") != n || strncasecmp(s, (const char *)p, n) != 0)
 			abort();
 		s += n;
 		s += *s == '.';
@@ -32,22 +31,19 @@ static void check_name(const struct ab_dns_query *q)
 		abort();
 }
 
-static void check_answer(const uint8_t *data, const struct ab_dns_query *q,
-			 enum ab_dns_code code, size_t addr_len)
+static void check_answer(const uint8_t *data, const struct ab_dns_query *q, enum ab_dns_code code,
+			 size_t addr_len)
 {
 	static const uint8_t addr[16] = { 1, 2, 3, 4 };
 	uint8_t *answer = malloc(AB_DNS_ANSWER_MAX);
 	enum ab_dns_code again;
 	struct ab_dns_query r;
 	size_t n = ab_dns_answer(q, code, addr, addr_len, answer);
-	size_t want = 12 + q->question_len + (addr_len ? 12 + addr_len : 0) +
-		      (q->edns ? 11 : 0);
+	size_t want = 12 + q->question_len + (addr_len ? 12 + addr_len : 0) + (q->edns ? 11 : 0);
 
-	if (n > AB_DNS_ANSWER_MAX || n != want ||
-	    memcmp(answer, data, 2) != 0 || !(answer[2] & 0x80) ||
-	    (answer[3] & 15) != (code & 15) ||
-	    (q->question_len &&
-	     memcmp(answer + 12, data + 12, q->question_len) != 0))
+	if (n > AB_DNS_ANSWER_MAX || n != want || memcmp(answer, data, 2) != 0 ||
+	    !(answer[2] & 0x80) || (answer[3] & 15) != (code & 15) ||
+	    (q->question_len && memcmp(answer + 12, data + 12, q->question_len) != 0))
 		abort();
 	if (ab_dns_parse(answer, n, &r, &again) != -1)
 		abort();
@@ -65,8 +61,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size)
 		memcpy(copy, data, size);
 	r = ab_dns_parse(copy, size, &q, &code);
-	if (r == 0 && (size > AB_DNS_MAX || q.question != copy + 12 ||
-		       q.udp_size < 512 || code != AB_DNS_NOERROR))
+	if (r == 0 && (size > AB_DNS_MAX || q.question != copy + 12 || q.udp_size < 512 ||
+		       code != AB_DNS_NOERROR))
 		abort();
 	if (r == 0 && q.is_host)
 		check_name(&q);

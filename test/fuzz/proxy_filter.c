@@ -37,8 +37,8 @@ static void add(struct ab_policy *p, const char *line, size_t len)
 	ab_strv_add(to, text);
 }
 
-static void judge(const struct ab_policy *p, const struct ab_filter *f,
-		  const char *line, size_t len)
+static void judge(const struct ab_policy *p, const struct ab_filter *f, const char *line,
+		  size_t len)
 {
 	const char *space = memchr(line, ' ', len);
 	size_t n = space ? (size_t)(space - line) : len;
@@ -56,12 +56,11 @@ static void judge(const struct ab_policy *p, const struct ab_filter *f,
 	ab_filter_judge(f, &own, &h, port, &v);
 	if (v.access != access || v.basis != basis || !v.entry)
 		abort();
-	if (h.kind == AB_HOST_NAME && access != AB_ACCESS_DENY &&
-	    !ab_filter_resolvable(f, &h, &r))
+	if (h.kind == AB_HOST_NAME && access != AB_ACCESS_DENY && !ab_filter_resolvable(f, &h, &r))
 		abort();
 	if (ab_filter_address(f, &own, &h, port, &r) !=
-	    (h.kind != AB_HOST_NAME && basis != AB_BASIS_RANGE &&
-	     basis != AB_BASIS_OWN && basis != AB_BASIS_DENY))
+	    (h.kind != AB_HOST_NAME && basis != AB_BASIS_RANGE && basis != AB_BASIS_OWN &&
+	     basis != AB_BASIS_DENY))
 		abort();
 }
 
@@ -74,11 +73,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	/* First the lists, then the hosts. */
 	for (int hosts = 0; hosts < 2; hosts++) {
 		for (const char *line = s; line < end;) {
-			const char *next =
-				memchr(line, '\n', (size_t)(end - line));
+			const char *next = memchr(line, '\n', (size_t)(end - line));
 			size_t len = (size_t)((next ? next : end) - line);
-			bool entry =
-				len > 0 && strchr("+-~", line[0]) && line[0];
+			bool entry = len > 0 && strchr("+-~", line[0]) && line[0];
 
 			if (entry && !hosts)
 				add(&p, line, len);
@@ -87,8 +84,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			line += len + 1;
 		}
 		if (!hosts) {
-			p.net.unknown =
-				size % 2 ? AB_UNKNOWN_ASK : AB_UNKNOWN_DENY;
+			p.net.unknown = size % 2 ? AB_UNKNOWN_ASK : AB_UNKNOWN_DENY;
 			f = ab_filter_new(&p);
 		}
 	}

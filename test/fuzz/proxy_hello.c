@@ -12,8 +12,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-typedef enum ab_first (*look_fn)(const uint8_t *data, size_t len,
-				 struct ab_hello *ret);
+typedef enum ab_first (*look_fn)(const uint8_t *data, size_t len, struct ab_hello *ret);
 
 static bool same(const struct ab_hello *a, const struct ab_hello *b)
 {
@@ -21,8 +20,7 @@ static bool same(const struct ab_hello *a, const struct ab_hello *b)
 	       strcmp(a->name.text, b->name.text) == 0;
 }
 
-static enum ab_first look(look_fn fn, const uint8_t *data, size_t size,
-			  struct ab_hello *ret)
+static enum ab_first look(look_fn fn, const uint8_t *data, size_t size, struct ab_hello *ret)
 {
 	/* A copy of exactly this size: reading past it is seen. */
 	uint8_t *copy = malloc(size ? size : 1);
@@ -34,8 +32,7 @@ static enum ab_first look(look_fn fn, const uint8_t *data, size_t size,
 	r = fn(copy, size, ret);
 	free(copy);
 	if (r == AB_FIRST_TLS &&
-	    (ret->used == 0 || ret->used > size ||
-	     ret->has_name != (ret->name.text[0] != '\0') ||
+	    (ret->used == 0 || ret->used > size || ret->has_name != (ret->name.text[0] != '\0') ||
 	     ret->name.kind != AB_HOST_NAME))
 		abort();
 	if (r == AB_FIRST_MORE && size >= AB_HELLO_MAX)
@@ -43,15 +40,15 @@ static enum ab_first look(look_fn fn, const uint8_t *data, size_t size,
 	return r;
 }
 
-static void check_cut(look_fn fn, const uint8_t *data, size_t size,
-		      enum ab_first decided, const struct ab_hello *whole)
+static void check_cut(look_fn fn, const uint8_t *data, size_t size, enum ab_first decided,
+		      const struct ab_hello *whole)
 {
 	struct ab_hello part;
 	enum ab_first p = look(fn, data, size, &part);
 
 	if (p != AB_FIRST_MORE &&
-	    (p != decided || (p == AB_FIRST_TLS && (!same(whole, &part) ||
-						    whole->used != part.used))))
+	    (p != decided ||
+	     (p == AB_FIRST_TLS && (!same(whole, &part) || whole->used != part.used))))
 		abort();
 }
 
@@ -64,8 +61,7 @@ static void check_cuts(look_fn fn, const uint8_t *data, size_t size)
 	for (size_t n = 0; n < 14 && n < size; n++)
 		check_cut(fn, data, n, decided, &whole);
 	for (size_t i = 1; i < 6 && size > 14; i++)
-		check_cut(fn, data, size - size * i * i / 36 - 1, decided,
-			  &whole);
+		check_cut(fn, data, size - size * i * i / 36 - 1, decided, &whole);
 }
 
 /* The same message in records of seven bytes. */
@@ -94,8 +90,8 @@ static void check_pieces(const uint8_t *data, const struct ab_hello *whole)
 	}
 	if (len > AB_HELLO_MAX)
 		return;
-	if (look(ab_hello_look, out, len, &again) != AB_FIRST_TLS ||
-	    !same(whole, &again) || again.used != len)
+	if (look(ab_hello_look, out, len, &again) != AB_FIRST_TLS || !same(whole, &again) ||
+	    again.used != len)
 		abort();
 }
 
@@ -109,16 +105,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_cuts(ab_hello_again, data, size);
 	if (r == AB_FIRST_TLS) {
 		check_pieces(data, &h);
-		if (look(ab_hello_again, data, size, &again) != r ||
-		    !same(&h, &again))
+		if (look(ab_hello_again, data, size, &again) != r || !same(&h, &again))
 			abort();
 		look(ab_hello_again, data + h.used, size - h.used, &again);
 	}
-	if (r == AB_FIRST_OTHER && size >= 2 && data[0] >= 20 &&
-	    data[0] <= 24 && data[1] == 3)
+	if (r == AB_FIRST_OTHER && size >= 2 && data[0] >= 20 && data[0] <= 24 && data[1] == 3)
 		abort();
-	if (r == AB_FIRST_OTHER && size >= 11 &&
-	    memcmp(data, "GET / HTTP/", 11) == 0)
+	if (r == AB_FIRST_OTHER && size >= 11 && memcmp(data, "GET / HTTP/", 11) == 0)
 		abort();
 	/* Decided once, decided for good. */
 	if (size > 0 && ab_hello_retry(data, size - 1) != AB_RETRY_MORE &&

@@ -22,10 +22,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		struct ab_answer a = { .kind = AB_ANSWER_NONE };
 
-		if (ab_hosts_find(s, size, names[i], &a) !=
-			    (a.kind == AB_ANSWER_OK) ||
-		    (a.n4 + a.n6 > 0) != (a.kind == AB_ANSWER_OK) ||
-		    a.n4 > AB_ANSWER_MAX || a.n6 > AB_ANSWER_MAX)
+		if (ab_hosts_find(s, size, names[i], &a) != (a.kind == AB_ANSWER_OK) ||
+		    (a.n4 + a.n6 > 0) != (a.kind == AB_ANSWER_OK) || a.n4 > AB_ANSWER_MAX ||
+		    a.n6 > AB_ANSWER_MAX)
 			abort();
 	}
 	free(s);

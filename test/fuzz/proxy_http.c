@@ -12,9 +12,9 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum {	/* written anew a head may be a little longer, so not at the limit */
-	SMALL = AB_HTTP_HEAD_MAX - 2048,
-	FEW = AB_HTTP_FIELDS - 4,
+enum { /* written anew a head may be a little longer, so not at the limit */
+       SMALL = AB_HTTP_HEAD_MAX - 2048,
+       FEW = AB_HTTP_FIELDS - 4,
 };
 
 static void check(bool right)
@@ -51,8 +51,8 @@ static void read_again(struct ab_bytes *out, struct ab_http_request *ret)
 {
 	struct ab_http_scan scan = { 0 };
 
-	check(ab_http_read_request(&scan, ab_bytes_head(out), ab_bytes_len(out),
-				   ret) == (ssize_t)ab_bytes_len(out));
+	check(ab_http_read_request(&scan, ab_bytes_head(out), ab_bytes_len(out), ret) ==
+	      (ssize_t)ab_bytes_len(out));
 	check_head(&ret->head);
 }
 
@@ -67,17 +67,14 @@ static void check_rewritten(const struct ab_http_request *rq, bool upstream)
 	ab_http_write_request(&out, rq, &hop);
 	read_again(&out, &again);
 	check(same(rq->method, again.method));
-	check(again.form == (upstream ? AB_HTTP_ABSOLUTE
+	check(again.form == (upstream		      ? AB_HTTP_ABSOLUTE
 			     : again.path.s[0] == '*' ? AB_HTTP_ASTERISK
 						      : AB_HTTP_ORIGIN));
 	check(again.has_host && strcmp(rq->host.text, again.host.text) == 0);
 	check((again.port ? again.port : 80) == hop.port);
-	check(again.head.body == rq->head.body &&
-	      again.head.length == rq->head.length &&
-	      again.head.minor == rq->head.minor &&
-	      again.head.keep == rq->head.keep &&
-	      again.head.upgrade == rq->head.upgrade &&
-	      !again.head.upgrade_unjudged);
+	check(again.head.body == rq->head.body && again.head.length == rq->head.length &&
+	      again.head.minor == rq->head.minor && again.head.keep == rq->head.keep &&
+	      again.head.upgrade == rq->head.upgrade && !again.head.upgrade_unjudged);
 	for (size_t i = 0; i < again.head.nfields; i++)
 		check(again.head.fields[i].id != AB_HTTP_HOP &&
 		      again.head.fields[i].id != AB_HTTP_HTTP2_SETTINGS);
@@ -94,8 +91,7 @@ static void check_without_upgrade(const struct ab_http_request *rq)
 	check(same(rq->method, again.method) && same(rq->target, again.target));
 	check(again.has_host == rq->has_host && again.port == rq->port &&
 	      strcmp(rq->host.text, again.host.text) == 0);
-	check(again.head.body == rq->head.body &&
-	      again.head.length == rq->head.length &&
+	check(again.head.body == rq->head.body && again.head.length == rq->head.length &&
 	      again.head.keep == rq->head.keep && !again.head.upgrade &&
 	      !again.head.upgrade_unjudged);
 	ab_bytes_fini(&out);
@@ -144,8 +140,8 @@ static void check_response(const uint8_t *data, size_t size, bool to_head)
 	check_head(&rs.head);
 	ab_http_write_response(&out, &rs, rs.head.keep, 1);
 	whole = (struct ab_http_scan){ 0 };
-	check(ab_http_read_response(&whole, ab_bytes_head(&out),
-				    ab_bytes_len(&out), to_head, &other) > 0);
+	check(ab_http_read_response(&whole, ab_bytes_head(&out), ab_bytes_len(&out), to_head,
+				    &other) > 0);
 	check_head(&other.head);
 	check(other.status == rs.status && other.head.body == rs.head.body &&
 	      other.head.length == rs.head.length);

@@ -37,8 +37,7 @@ static void read_text(const char *text, size_t size)
 
 	while (ab_pem_next(&at, end, &pem)) {
 		if (pem.block < before || pem.base64 < pem.block ||
-		    pem.base64 + pem.base64_len > at ||
-		    pem.block + pem.block_len != at || at > end)
+		    pem.base64 + pem.base64_len > at || pem.block + pem.block_len != at || at > end)
 			abort();
 		before = at;
 	}
@@ -47,11 +46,8 @@ static void read_text(const char *text, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	size_t len, more;
-	uint8_t *made = ab_keystore_new((const char *)data, size, "a", der,
-					sizeof(der), &len);
-	uint8_t *again =
-		made ? ab_keystore_add(made, len, "b", der, sizeof(der), &more) :
-		       NULL;
+	uint8_t *made = ab_keystore_new((const char *)data, size, "a", der, sizeof(der), &len);
+	uint8_t *again = made ? ab_keystore_add(made, len, "b", der, sizeof(der), &more) : NULL;
 
 	if (!again)
 		abort();

@@ -31,8 +31,7 @@ static void fill(const uint8_t *data, size_t size, struct ab_bytes *out)
 		unsigned n = i + 1 < size ? data[i + 1] - (unsigned)'0' : 255;
 
 		if (data[i] == '@' && n < HELP_COUNT) {
-			ab_bytes_add(out, help_values[n],
-				     strlen(help_values[n]));
+			ab_bytes_add(out, help_values[n], strlen(help_values[n]));
 			i++;
 		} else {
 			ab_bytes_add(out, data + i, 1);
@@ -73,8 +72,7 @@ static void take(struct ab_bytes *kept, const void *data, size_t len, bool end,
 	free(s);
 }
 
-static void scrub_cut(const struct ab_bytes *in, uint32_t seed, size_t max,
-		      struct ab_bytes *out)
+static void scrub_cut(const struct ab_bytes *in, uint32_t seed, size_t max, struct ab_bytes *out)
 {
 	struct cuts cuts = { seed };
 	struct ab_bytes kept = { 0 };
@@ -91,8 +89,7 @@ static void scrub_cut(const struct ab_bytes *in, uint32_t seed, size_t max,
 }
 
 /* The same body in chunks, taken out of them, whatever pieces come. */
-static void scrub_chunks(const struct ab_bytes *in, uint32_t seed,
-			 struct ab_bytes *out)
+static void scrub_chunks(const struct ab_bytes *in, uint32_t seed, struct ab_bytes *out)
 {
 	struct cuts cuts = { seed };
 	struct ab_bytes wire = { 0 }, kept = { 0 };
@@ -104,8 +101,7 @@ static void scrub_chunks(const struct ab_bytes *in, uint32_t seed,
 	for (size_t at = 0; at < len; at += n) {
 		n = next_cut(&cuts, 40);
 		n = n < len - at ? n : len - at;
-		snprintf(line, sizeof(line), "%zx%s\r\n", n,
-			 seed & 1 ? ";a=b" : "");
+		snprintf(line, sizeof(line), "%zx%s\r\n", n, seed & 1 ? ";a=b" : "");
 		ab_bytes_add(&wire, line, strlen(line));
 		ab_bytes_add(&wire, ab_bytes_head(in) + at, n);
 		ab_bytes_add(&wire, "\r\n", 2);
@@ -128,8 +124,8 @@ static void scrub_chunks(const struct ab_bytes *in, uint32_t seed,
 static void check_same(const struct ab_bytes *a, const struct ab_bytes *b)
 {
 	check(ab_bytes_len(a) == ab_bytes_len(b) &&
-	      (!ab_bytes_len(a) || memcmp(ab_bytes_head(a), ab_bytes_head(b),
-					  ab_bytes_len(a)) == 0));
+	      (!ab_bytes_len(a) ||
+	       memcmp(ab_bytes_head(a), ab_bytes_head(b), ab_bytes_len(a)) == 0));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -152,8 +148,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fill(data + 3, size - 3, &in);
 	scrub_cut(&in, 0, 1, &whole); /* byte by byte */
 	for (size_t i = 0; i < AB_COUNT(bound); i++)
-		check(!memmem(ab_bytes_head(&whole), ab_bytes_len(&whole),
-			      help_values[bound[i]],
+		check(!memmem(ab_bytes_head(&whole), ab_bytes_len(&whole), help_values[bound[i]],
 			      strlen(help_values[bound[i]])));
 	check(ab_bytes_len(&whole) == ab_bytes_len(&in));
 	for (size_t max = 2; max < 100000; max *= 7) {

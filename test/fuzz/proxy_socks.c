@@ -27,14 +27,11 @@ static void check_host(const uint8_t *data, const struct ab_socks_request *r)
 	struct ab_host again;
 	size_t n = strlen(r->host.text);
 
-	if (r->port == 0 || n == 0 ||
-	    ab_host_parse(r->host.text, n, &again, NULL) < 0 ||
-	    again.kind != r->host.kind ||
-	    memcmp(again.addr, r->host.addr, 16) != 0)
+	if (r->port == 0 || n == 0 || ab_host_parse(r->host.text, n, &again, NULL) < 0 ||
+	    again.kind != r->host.kind || memcmp(again.addr, r->host.addr, 16) != 0)
 		abort();
 	/* A name: as long as it was sent, but for the dot at the end. */
-	if (data[3] == 3 && r->host.kind == AB_HOST_NAME && n != data[4] &&
-	    n + 1 != data[4])
+	if (data[3] == 3 && r->host.kind == AB_HOST_NAME && n != data[4] && n + 1 != data[4])
 		abort();
 }
 
@@ -51,8 +48,7 @@ static ssize_t request(const uint8_t *data, size_t size)
 }
 
 /* Decided at some length, and the same from there on. */
-static void cut(const uint8_t *data, size_t size,
-		ssize_t (*parse)(const uint8_t *, size_t))
+static void cut(const uint8_t *data, size_t size, ssize_t (*parse)(const uint8_t *, size_t))
 {
 	ssize_t whole = parse(data, size);
 

@@ -63,8 +63,7 @@ static void write_head(const struct ab_http_request *rq, struct ab_bytes *out)
 	ab_bytes_add(out, rq->method.s, rq->method.len);
 	ab_bytes_add(out, " ", 1);
 	ab_bytes_add(out, rq->target.s, rq->target.len);
-	ab_bytes_add(out, rq->head.minor ? " HTTP/1.1\r\n" : " HTTP/1.0\r\n",
-		     11);
+	ab_bytes_add(out, rq->head.minor ? " HTTP/1.1\r\n" : " HTTP/1.0\r\n", 11);
 	for (size_t i = 0; i < rq->head.nfields; i++) {
 		const struct ab_http_field *f = &rq->head.fields[i];
 
@@ -81,20 +80,17 @@ static bool same(struct ab_http_text a, struct ab_http_text b)
 	return a.len == b.len && memcmp(a.s, b.s, a.len) == 0;
 }
 
-static void check_again(const struct ab_http_request *rq,
-			const struct ab_bytes *out)
+static void check_again(const struct ab_http_request *rq, const struct ab_bytes *out)
 {
 	static struct ab_http_request again;
 	struct ab_http_scan scan = { 0 };
 
-	check(ab_http_read_request(&scan, ab_bytes_head(out), ab_bytes_len(out),
-				   &again) == (ssize_t)ab_bytes_len(out));
+	check(ab_http_read_request(&scan, ab_bytes_head(out), ab_bytes_len(out), &again) ==
+	      (ssize_t)ab_bytes_len(out));
 	check(same(rq->method, again.method) && same(rq->target, again.target) &&
 	      same(rq->path, again.path) && rq->form == again.form);
-	check(rq->head.nfields == again.head.nfields &&
-	      rq->head.body == again.head.body &&
-	      rq->head.length == again.head.length &&
-	      rq->head.keep == again.head.keep &&
+	check(rq->head.nfields == again.head.nfields && rq->head.body == again.head.body &&
+	      rq->head.length == again.head.length && rq->head.keep == again.head.keep &&
 	      rq->head.upgrade == again.head.upgrade);
 	for (size_t i = 0; i < rq->head.nfields; i++) {
 		const struct ab_http_field *f = &rq->head.fields[i];
@@ -105,8 +101,7 @@ static void check_again(const struct ab_http_request *rq,
 	}
 }
 
-static void check_request(const uint8_t *s, size_t len, const char *name,
-			  bool tls)
+static void check_request(const uint8_t *s, size_t len, const char *name, bool tls)
 {
 	static struct ab_http_request rq;
 	static struct ab_swapped swapped;
@@ -119,16 +114,14 @@ static void check_request(const uint8_t *s, size_t len, const char *name,
 		return;
 	ab_swap_request(vault, &host, 443, tls, &rq, &swapped);
 	if (swapped.result != AB_SWAP_DONE && swapped.result != AB_SWAP_NONE) {
-		check(!swapped.scratch.data && !swapped.carries &&
-		      swapped.secret >= 0);
+		check(!swapped.scratch.data && !swapped.carries && swapped.secret >= 0);
 		return;
 	}
 	check(swapped.carries || swapped.result == AB_SWAP_NONE);
 	write_head(&swapped.request, &out);
 	if (swapped.result == AB_SWAP_NONE && !has_value(s, (size_t)n))
 		check(!has_value(ab_bytes_head(&out), ab_bytes_len(&out)));
-	check(ab_vault_seen(vault, ab_bytes_head(&out), ab_bytes_len(&out)) ==
-	      -1);
+	check(ab_vault_seen(vault, ab_bytes_head(&out), ab_bytes_len(&out)) == -1);
 	/* Written anew it may be a little longer. */
 	if (ab_bytes_len(&out) < AB_HTTP_HEAD_MAX)
 		check_again(&swapped.request, &out);
@@ -136,8 +129,7 @@ static void check_request(const uint8_t *s, size_t len, const char *name,
 	ab_swapped_fini(&swapped);
 }
 
-static enum ab_swap_result feed(const uint8_t *s, size_t len, size_t step,
-				struct ab_bytes *out)
+static enum ab_swap_result feed(const uint8_t *s, size_t len, size_t step, struct ab_bytes *out)
 {
 	struct ab_host host = help_host("any.test");
 	struct ab_swap_body *body = ab_swap_body_new(vault, &host, 443);
@@ -168,9 +160,8 @@ static void check_body(const uint8_t *s, size_t len)
 		check(feed(s, len, steps[i], &cut) == r);
 		check(r == AB_SWAP_TRIPWIRE ||
 		      (ab_bytes_len(&cut) == ab_bytes_len(&whole) &&
-		       (!ab_bytes_len(&cut) ||
-			memcmp(ab_bytes_head(&cut), ab_bytes_head(&whole),
-			       ab_bytes_len(&cut)) == 0)));
+		       (!ab_bytes_len(&cut) || memcmp(ab_bytes_head(&cut), ab_bytes_head(&whole),
+						      ab_bytes_len(&cut)) == 0)));
 		ab_bytes_fini(&cut);
 	}
 	ab_bytes_fini(&whole);

@@ -20,11 +20,9 @@ static void check_reply(const char *s, size_t len)
 
 	if (n > (ssize_t)len || n > AB_UPSTREAM_HEAD)
 		abort();
-	if (n > 0 &&
-	    (status < 100 || status > 999 ||
-	     memcmp(s + n - 2, "\r\n", 2) != 0 ||
-	     ab_upstream_reply(s, (size_t)n, &again) != n || again != status ||
-	     ab_upstream_reply(s, (size_t)n - 1, &again) != 0))
+	if (n > 0 && (status < 100 || status > 999 || memcmp(s + n - 2, "\r\n", 2) != 0 ||
+		      ab_upstream_reply(s, (size_t)n, &again) != n || again != status ||
+		      ab_upstream_reply(s, (size_t)n - 1, &again) != 0))
 		abort();
 }
 

@@ -17,8 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 
 	if (len > AB_CONTROL_MAX)
 		return 0;
-	if (ab_control_parse("abcde", (const char *)data, len, &request,
-			     &err) < 0) {
+	if (ab_control_parse("abcde", (const char *)data, len, &request, &err) < 0) {
 		if (!err.text[0])
 			abort();
 		return 0;
@@ -26,8 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	if (request.what >= AB_DO_COUNT || request.answer > AB_ANSWER_ALWAYS)
 		abort();
 	if ((request.what == AB_DO_ALLOW || request.what == AB_DO_DENY) &&
-	    ab_host_entry_parse(request.entry, strlen(request.entry), &entry,
-				NULL) < 0)
+	    ab_host_entry_parse(request.entry, strlen(request.entry), &entry, NULL) < 0)
 		abort();
 	return 0;
 }

@@ -28,8 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (parts.state != whole.state)
 		abort();
 	ab_modes_feed(&whole, text, ab_modes_undo(&whole, text));
-	if (whole.on || whole.keyboards[0] || whole.keyboards[1] ||
-	    whole.state || whole.device)
+	if (whole.on || whole.keyboards[0] || whole.keyboards[1] || whole.state || whole.device)
 		abort();
 	return 0;
 }

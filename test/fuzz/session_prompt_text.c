@@ -19,8 +19,7 @@ static void check(const char *text, size_t rows, size_t cols)
 		size_t len = strcspn(text, "\n");
 		ab_autobuf struct ab_buf again = { 0 };
 
-		if (row > rows ||
-		    ab_cells_fit(&again, text, len, cols, NULL) != len ||
+		if (row > rows || ab_cells_fit(&again, text, len, cols, NULL) != len ||
 		    again.len != len || memcmp(again.data, text, len) != 0)
 			abort();
 		if (!text[len])

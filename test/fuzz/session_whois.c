@@ -21,8 +21,7 @@ static void check_argv(const char *text, size_t len)
 
 	ab_whois_argv(text, len, len & 1, &b);
 	list = json_loadb(b.data, b.len, 0, NULL);
-	if (!json_is_array(list) ||
-	    json_array_size(list) > AB_WHOIS_WORDS + 1 ||
+	if (!json_is_array(list) || json_array_size(list) > AB_WHOIS_WORDS + 1 ||
 	    b.len > 6 * AB_WHOIS_ARGV + 3 * AB_WHOIS_WORDS + 16)
 		abort();
 	json_decref(list);
@@ -40,12 +39,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (ab_whois_parse_socket(text, size, &socket)) {
 		peer = (struct ab_peer){ .v6 = socket.v6, .port = socket.port };
 		memcpy(peer.addr, socket.addr, sizeof(peer.addr));
-		if (ab_whois_is_end(&socket, &peer) !=
-		    (socket.inode && !socket.listens))
+		if (ab_whois_is_end(&socket, &peer) != (socket.inode && !socket.listens))
 			abort();
 	}
-	if (ab_whois_parse_status(text, size, &inner, &parent) &&
-	    (inner < 0 || parent < 0))
+	if (ab_whois_parse_status(text, size, &inner, &parent) && (inner < 0 || parent < 0))
 		abort();
 	check_argv(text, size);
 	return 0;

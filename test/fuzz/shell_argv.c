@@ -20,8 +20,7 @@ static size_t split(char *text, size_t size, const char *argv[WORDS_MAX])
 {
 	size_t n = 0;
 
-	for (size_t at = 0; at < size && n < WORDS_MAX;
-	     at += strlen(text + at) + 1)
+	for (size_t at = 0; at < size && n < WORDS_MAX; at += strlen(text + at) + 1)
 		argv[n++] = text + at;
 	return n;
 }
@@ -67,8 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		ab_judge_argv(&arena, &scene, argv, argc, &j);
 		check_reports(&j);
 		ab_judge_text(&arena, &scene, j.text, &quoted);
-		if (j.decision != quoted.decision ||
-		    strcmp(j.rule, quoted.rule) != 0)
+		if (j.decision != quoted.decision || strcmp(j.rule, quoted.rule) != 0)
 			abort();
 	}
 	ab_arena_fini(&arena);

@@ -13,8 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check_field(const struct ab_field *f)
 {
-	bool unknown = f->text.len &&
-		       memchr(f->text.s, AB_UNKNOWN, f->text.len);
+	bool unknown = f->text.len && memchr(f->text.s, AB_UNKNOWN, f->text.len);
 
 	if (unknown != f->unknown)
 		abort();
@@ -61,8 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_inners(found.inners);
 	command.name.s = names[data[0] % 4];
 	command.name.len = (uint32_t)strlen(command.name.s);
-	command.in = (struct ab_data){ .text = code.text,
-				       .unknown = code.unknown };
+	command.in = (struct ab_data){ .text = code.text, .unknown = code.unknown };
 	ab_unwrap(&arena, &command, &u);
 	check_inners(u.inners);
 	ab_arena_fini(&arena);

@@ -37,8 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		p++;
 		command.in = (struct ab_data){
 			.text = { p, (uint32_t)(end - p) },
-			.unknown = p < end &&
-				   memchr(p, AB_UNKNOWN, (size_t)(end - p)),
+			.unknown = p < end && memchr(p, AB_UNKNOWN, (size_t)(end - p)),
 			.verbatim = AB_NOT_VERBATIM,
 		};
 	}
@@ -46,8 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		command.name = argv[0].text;
 	ab_flow_output(&arena, &command, &out);
 	if (out.text.len > (1 << 16) + 1 ||
-	    (!out.unknown && out.text.len &&
-	     memchr(out.text.s, AB_UNKNOWN, out.text.len)))
+	    (!out.unknown && out.text.len && memchr(out.text.s, AB_UNKNOWN, out.text.len)))
 		abort();
 	ab_arena_fini(&arena);
 	free(s);

@@ -20,8 +20,7 @@ static void check(const struct ab_judgement *j, size_t size)
 	if (!j->reason || !*j->reason || !j->rule || !j->script.list)
 		abort();
 	for (const struct ab_judged *c = j->commands; c; c = c->next, n++)
-		if (c->decision > j->decision || c->range.to > size ||
-		    c->range.from > c->range.to)
+		if (c->decision > j->decision || c->range.to > size || c->range.from > c->range.to)
 			abort();
 	if (n != j->ncommands)
 		abort();
@@ -41,8 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size)
 		memcpy(text, data, size);
-	ab_judge_text(&arena, &scene,
-		      (struct ab_text){ text, (uint32_t)size }, &j);
+	ab_judge_text(&arena, &scene, (struct ab_text){ text, (uint32_t)size }, &j);
 	check(&j, size);
 	ab_arena_fini(&arena);
 	free(text);

@@ -25,8 +25,7 @@ static void check(void *arg, const char *key, const char *value)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	size_t calls = 0;
-	unsigned bad = ab_gitconfig_parse((const char *)data, size, check,
-					  &calls);
+	unsigned bad = ab_gitconfig_parse((const char *)data, size, check, &calls);
 
 	if (calls > size || bad > size + 1)
 		abort();

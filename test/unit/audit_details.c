@@ -31,8 +31,7 @@ static const struct {
 	{ "{\"n\":9223372036854775807}", "--9223372036854775807--" },
 	{ "{\"n\":-9223372036854775808}", "---9223372036854775808--" },
 	{ "{\"n\":9223372036854775808}", "--?--" },
-	{ "{\"list\":[1,{\"a\":\"]\"}],\"a\":false}",
-	  "false--[1,{\"a\":\"]\"}]-" },
+	{ "{\"list\":[1,{\"a\":\"]\"}],\"a\":false}", "false--[1,{\"a\":\"]\"}]-" },
 	{ "{\"\\u0061\":\"\\u00e9\\n\\\"\\\\\\/\\ud83d\\ude00\"}",
 	  "\"\xc3\xa9\n\"\\/\xf0\x9f\x98\x80\"----" },
 	{ "{\"\\u00e9\":1}", "----1" },
@@ -100,8 +99,8 @@ static void check_cases(void)
 		size_t len = strlen(cases[i].line);
 		struct ab_detail f[AB_COUNT(names)];
 		ab_autobuf struct ab_buf b = { 0 };
-		int r = ab_details_find(guarded(cases[i].line, len), len, names,
-					AB_COUNT(names), f);
+		int r = ab_details_find(guarded(cases[i].line, len), len, names, AB_COUNT(names),
+					f);
 
 		for (size_t k = 0; r == 0 && k < AB_COUNT(names); k++)
 			add_seen(&b, &f[k]);
@@ -120,8 +119,8 @@ static void check_cuts(void)
 		size_t len = end ? (size_t)(end - line) : 0;
 
 		for (; cases[i].seen && len > 0; len--)
-			good &= ab_details_find(guarded(line, len), len, names,
-						AB_COUNT(names), f) < 0;
+			good &= ab_details_find(guarded(line, len), len, names, AB_COUNT(names),
+						f) < 0;
 	}
 	ok(good, "a record that is cut off is none");
 }
@@ -137,8 +136,8 @@ static void check_depth(void)
 		memset(line + n, '[', (size_t)depth);
 		memset(line + n + depth, ']', (size_t)depth);
 		snprintf(line + n + 2 * depth, 2, "}");
-		ok((ab_details_find(line, strlen(line), names, AB_COUNT(names),
-				    f) == 0) == (depth <= 64),
+		ok((ab_details_find(line, strlen(line), names, AB_COUNT(names), f) == 0) ==
+			   (depth <= 64),
 		   "%d lists in each other", depth);
 	}
 }
@@ -151,8 +150,7 @@ static void check_lists(void)
 	} lists[] = {
 		{ "{\"l\":[]}", "" },
 		{ "{\"l\":[1]}", "1;" },
-		{ "{\"l\":[ \"a\" , [2,3] , {\"x\":[]} ]}",
-		  "\"a\";[2,3];{\"x\":[]};" },
+		{ "{\"l\":[ \"a\" , [2,3] , {\"x\":[]} ]}", "\"a\";[2,3];{\"x\":[]};" },
 		{ "{\"l\":{\"a\":1}}", "" },
 		{ "{\"l\":7}", "" },
 		{ "{\"l\":[1 2]}", "1;" },
@@ -166,8 +164,7 @@ static void check_lists(void)
 		size_t at = 0, len = strlen(lists[i].line);
 
 		ab_buf_puts(&b, "");
-		if (ab_details_find(guarded(lists[i].line, len), len, one, 1,
-				    &list) < 0)
+		if (ab_details_find(guarded(lists[i].line, len), len, one, 1, &list) < 0)
 			abort();
 		while (ab_detail_next(&list, &at, &element)) {
 			add_seen(&b, &element);
@@ -189,14 +186,11 @@ static void check_texts(void)
 		   !ab_detail_is(&f[0], "x\xc3\xa9yz"),
 	   "a beginning of it is another text");
 	ok(!ab_detail_is(&f[2], "5"), "a number is no text");
-	ok(ab_detail_copy(&f[0], all, sizeof(all)) == 4 &&
-		   strcmp(all, "x\xc3\xa9y") == 0,
+	ok(ab_detail_copy(&f[0], all, sizeof(all)) == 4 && strcmp(all, "x\xc3\xa9y") == 0,
 	   "a copy is decoded");
-	ok(ab_detail_copy(&f[0], small, sizeof(small)) == 3 &&
-		   strcmp(small, "x\xc3\xa9") == 0,
+	ok(ab_detail_copy(&f[0], small, sizeof(small)) == 3 && strcmp(small, "x\xc3\xa9") == 0,
 	   "a copy is cut to its room");
-	ok(ab_detail_copy(&f[2], small, sizeof(small)) == 0 && !small[0],
-	   "a number has no text");
+	ok(ab_detail_copy(&f[2], small, sizeof(small)) == 0 && !small[0], "a number has no text");
 	ok(!ab_detail_dup(&f[1]), "nor has what is not there");
 }
 
@@ -210,16 +204,14 @@ static uint32_t pick(uint32_t n)
 
 static json_t *random_value(int depth)
 {
-	static const char *const texts[] = {
-		"",
-		"x",
-		"a\"b\\c",
-		"\xc3\xa9\n\t",
-		"\xf0\x9f\x98\x80",
-		"}]",
-		"/\x7f\x01",
-		"a longer text that has nothing special in it"
-	};
+	static const char *const texts[] = { "",
+					     "x",
+					     "a\"b\\c",
+					     "\xc3\xa9\n\t",
+					     "\xf0\x9f\x98\x80",
+					     "}]",
+					     "/\x7f\x01",
+					     "a longer text that has nothing special in it" };
 	json_t *v;
 
 	switch (pick(depth > 3 ? 6 : 8)) {
@@ -268,11 +260,9 @@ static bool same(const json_t *want, const struct ab_detail *f)
 		if (json_is_real(want))
 			return ab_detail_number(f, 7) == 7;
 		return json_is_integer(want) &&
-		       ab_detail_number(f, INT64_MIN) ==
-			       json_integer_value(want);
+		       ab_detail_number(f, INT64_MIN) == json_integer_value(want);
 	case AB_DETAIL_TEXT:
-		return json_is_string(want) &&
-		       strcmp(json_string_value(want), text) == 0 &&
+		return json_is_string(want) && strcmp(json_string_value(want), text) == 0 &&
 		       ab_detail_is(f, json_string_value(want));
 	case AB_DETAIL_NESTED:
 		again = json_loadb(f->at, f->len, 0, NULL);
@@ -290,8 +280,7 @@ static bool agree(const json_t *doc, size_t flags)
 	struct ab_detail f[AB_COUNT(names)];
 	size_t len = strlen(line);
 
-	if (ab_details_find(guarded(line, len), len, names, AB_COUNT(names),
-			    f) < 0)
+	if (ab_details_find(guarded(line, len), len, names, AB_COUNT(names), f) < 0)
 		return false;
 	for (size_t i = 0; i < AB_COUNT(names); i++)
 		if (!same(json_object_get(doc, names[i]), &f[i]))
@@ -301,18 +290,16 @@ static bool agree(const json_t *doc, size_t flags)
 
 static void check_random(void)
 {
-	static const size_t flags[] = { JSON_COMPACT, 0, JSON_INDENT(2),
-					JSON_ENSURE_ASCII, JSON_ESCAPE_SLASH };
+	static const size_t flags[] = { JSON_COMPACT, 0, JSON_INDENT(2), JSON_ENSURE_ASCII,
+					JSON_ESCAPE_SLASH };
 	bool good = true;
 
 	for (int i = 0; i < 4000 && good; i++) {
 		json_t *doc = json_object();
 
 		for (uint32_t n = pick(8); n > 0; n--)
-			json_object_set_new(
-				doc,
-				pick(4) ? names[pick(AB_COUNT(names))] : "no",
-				random_value(0));
+			json_object_set_new(doc, pick(4) ? names[pick(AB_COUNT(names))] : "no",
+					    random_value(0));
 		good = agree(doc, flags[pick(AB_COUNT(flags))]);
 		json_decref(doc);
 	}
@@ -338,13 +325,11 @@ static void check_mutations(void)
 		len = strlen(line);
 		line[pick((uint32_t)len)] = bytes[pick(sizeof(bytes) - 1)];
 		again = json_loadb(line, len, 0, NULL);
-		if (ab_details_find(guarded(line, len), len, names,
-				    AB_COUNT(names), f) < 0) {
+		if (ab_details_find(guarded(line, len), len, names, AB_COUNT(names), f) < 0) {
 			good = !again;
 		} else if (again) {
 			for (size_t k = 0; k < AB_COUNT(names); k++)
-				good &= same(json_object_get(again, names[k]),
-					     &f[k]);
+				good &= same(json_object_get(again, names[k]), &f[k]);
 		}
 		if (!good)
 			printf("# %s\n", line);

@@ -32,8 +32,7 @@ static int folder(int at, const char *name)
 static void put(int dir, const char *text)
 {
 	ab_autoclose int fd =
-		openat(dir, "audit.jsonl",
-		       O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+		openat(dir, "audit.jsonl", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 
 	if (fd < 0 || ab_write_all(fd, text, strlen(text)) < 0)
 		abort();
@@ -71,14 +70,12 @@ static void check_names(void)
 		int r = ab_denial_parse(cases[i].text, &n);
 
 		ok(r == cases[i].result &&
-			   (r < 0 || (n.kind == cases[i].kind &&
-				      n.number == cases[i].number &&
+			   (r < 0 || (n.kind == cases[i].kind && n.number == cases[i].number &&
 				      strcmp(n.run, "7kq2x") == 0)),
 		   "\"%s\"", cases[i].text);
 	}
-	ok(ab_run_id_valid("7kq2x") && !ab_run_id_valid("7kq2") &&
-		   !ab_run_id_valid("7kq2xx") && !ab_run_id_valid("../xy") &&
-		   !ab_run_id_valid("7kq2l"),
+	ok(ab_run_id_valid("7kq2x") && !ab_run_id_valid("7kq2") && !ab_run_id_valid("7kq2xx") &&
+		   !ab_run_id_valid("../xy") && !ab_run_id_valid("7kq2l"),
 	   "a run's id is five letters");
 }
 
@@ -95,8 +92,7 @@ static char *newest(int live, int runs, const char *name)
 	return text;
 }
 
-static void finds(int live, int runs, const char *name, const char *want,
-		  const char *about)
+static void finds(int live, int runs, const char *name, const char *want, const char *about)
 {
 	ab_autofree char *got = newest(live, runs, name);
 
@@ -114,8 +110,7 @@ static void check_runs(int live, int runs)
 	struct ab_error err;
 
 	close(folder(live, "ddddd"));
-	finds(live, runs, NULL, "there is no run yet that left a record",
-	      "no run at all");
+	finds(live, runs, NULL, "there is no run yet that left a record", "no run at all");
 	put(a, "{\"timestamp\":\"2026-01-03T00:00:00.000Z\",\"kind\":\"start\","
 	       "\"name\":\"build\"}\n");
 	put(b, "{\"timestamp\":\"2026-01-01T00:00:00.000Z\",\"kind\":\"start\","
@@ -135,8 +130,7 @@ static void check_runs(int live, int runs)
 	flock(lock, LOCK_EX);
 	finds(live, runs, "ccccc", "ccccc lives", "one that goes on");
 	ok(ab_find_all(live, runs, &ids, &err) == 0 && ids.len == 3 &&
-		   strcmp(ids.v[0], "bbbbb") == 0 &&
-		   strcmp(ids.v[1], "ccccc") == 0 &&
+		   strcmp(ids.v[0], "bbbbb") == 0 && strcmp(ids.v[1], "ccccc") == 0 &&
 		   strcmp(ids.v[2], "aaaaa") == 0,
 	   "all, in the order of their beginning");
 }
@@ -175,32 +169,26 @@ static void check_denials(int runs)
 	is_str(d.first, "2026-01-01T00:00:01.000Z", "since when");
 	is_str(d.last, "2026-01-01T00:00:02.000Z", "until when");
 	ok(d.denied && strstr(d.denied, "process"), "with who did it");
-	ok(d.request && strstr(d.request, "403") && !d.question,
-	   "what was answered");
+	ok(d.request && strstr(d.request, "403") && !d.question, "what was answered");
 	ab_found_denial_fini(&d);
 	ok(ab_find_denial(dir, NULL, &d, &err) == 1, "the last one");
 	is_str(d.id, "eeeee-f1", "is that of the last record");
 	ab_found_denial_fini(&d);
-	ok(ab_find_denial(dir, "eeeee-2", &d, &err) == 1 && d.count == 0 &&
-		   d.question && !d.denied,
+	ok(ab_find_denial(dir, "eeeee-2", &d, &err) == 1 && d.count == 0 && d.question && !d.denied,
 	   "one that was let through");
 	ab_found_denial_fini(&d);
 	ok(ab_find_denial(dir, "eeeee-3", &d, &err) == 0, "none by its id");
-	ok(ab_find_denials(dir, 10, &list, &n, &err) == 0 && n == 3 &&
-		   list.len == 3,
+	ok(ab_find_denials(dir, 10, &list, &n, &err) == 0 && n == 3 && list.len == 3,
 	   "a list of them");
 	is_str(list.v[0], "eeeee-1    x.y:443  not on the allow list", "host");
-	is_str(list.v[1], "eeeee-e1   rm \\x1b[1m  Deletes.",
-	       "program, escaped");
+	is_str(list.v[1], "eeeee-e1   rm \\x1b[1m  Deletes.", "program, escaped");
 	is_str(list.v[2], "eeeee-f1   write /etc/x  read-only", "file");
 	ab_strv_fini(&list);
-	ok(ab_find_denials(dir, 2, &list, &n, &err) == 0 && n == 3 &&
-		   list.len == 2,
+	ok(ab_find_denials(dir, 2, &list, &n, &err) == 0 && n == 3 && list.len == 2,
 	   "no more than asked for");
 }
 
-static int remove_one(const char *path, const struct stat *st, int type,
-		      struct FTW *ftw)
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
 	(void)st, (void)type, (void)ftw;
 	return remove(path);

@@ -39,8 +39,7 @@ static void check_empty(void)
 
 	ok(strstr(text, "(command not known)") && strstr(text, "</html>"),
 	   "a page about nothing is whole");
-	ok(!strstr(text, "<table") && !strstr(text, "<svg"),
-	   "without empty tables");
+	ok(!strstr(text, "<table") && !strstr(text, "<svg"), "without empty tables");
 }
 
 /* Each text of a record where a page has it, as what ends everything. */
@@ -87,8 +86,7 @@ static void check_escapes(void)
 	ok(count(text, "&quot;&#39;&gt;&lt;script&gt;&amp;\\xe2\\x80\\xae\\x07"
 		       "&lt;/style&gt;") > 20,
 	   "what is hostile is there as text");
-	ok(count(text, "<script") == 0 && count(text, "</style>") == 1,
-	   "and as nothing else");
+	ok(count(text, "<script") == 0 && count(text, "</style>") == 1, "and as nothing else");
 	ok(!strstr(text, "\xe2\x80\xae") && !strchr(text, '\a'),
 	   "what cannot be seen is an escape");
 }
@@ -123,8 +121,7 @@ static void check_bounds(void)
 	ok(count(text, "<code class=\"id\">") == AB_PAGE_ROWS &&
 		   strstr(text, "and 1000 more that are not listed"),
 	   "denials are bounded, and that is said");
-	ok(count(text, "and 1000 more</td>") == 2,
-	   "so are questions and events");
+	ok(count(text, "and 1000 more</td>") == 2, "so are questions and events");
 	ok(count(text, "<g>") <= 96, "the chart has so many bars at most");
 }
 

@@ -137,8 +137,7 @@ static void check_lines(void)
 	ok(ab_log_first(dir, &first) < 0 && errno == ENOENT, "no first line");
 	ok(ab_log_open(&setup, &log, &err) == 0, "opened %s", err.text);
 	ok(!ab_log_begun(dir), "an empty file is no record");
-	ok(stat(at("lines/audit.jsonl"), &st) == 0 &&
-		   (st.st_mode & 07777) == 0600,
+	ok(stat(at("lines/audit.jsonl"), &st) == 0 && (st.st_mode & 07777) == 0600,
 	   "it is ours alone");
 	ok(ab_log_open(&setup, &twice, &err) < 0 && err.errnum == EEXIST &&
 		   strcmp(err.step, "record") == 0,
@@ -153,29 +152,24 @@ static void check_lines(void)
 	ok(text && strstr(text, "\"n\":1}\n{") && strstr(text, "\"n\":2}\n{") &&
 		   strstr(text, "\"n\":3}\n") == text + strlen(text) - 7,
 	   "a line for each");
-	ok(ab_log_first(dir, &first) == 0 &&
-		   strstr(first, "\"n\":1}") == first + strlen(first) - 6,
+	ok(ab_log_first(dir, &first) == 0 && strstr(first, "\"n\":1}") == first + strlen(first) - 6,
 	   "the first one without its end");
 }
 
 static void check_first(void)
 {
 	ab_autoclose int dir = folder("first");
-	ab_autoclose int fd = open(at("first/audit.jsonl"),
-				   O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+	ab_autoclose int fd = open(at("first/audit.jsonl"), O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
 	ab_autofree char *first = NULL;
 	ab_autofree char *big = ab_alloc((5 << 20) + 1);
 
 	if (fd < 0 || ab_write_all(fd, "{\"half", 6) < 0)
 		abort();
-	ok(ab_log_first(dir, &first) < 0 && errno == EBADMSG,
-	   "a line without an end is none");
+	ok(ab_log_first(dir, &first) < 0 && errno == EBADMSG, "a line without an end is none");
 	memset(big, ' ', 1 << 20);
-	if (ab_write_all(fd, big, 1 << 20) < 0 ||
-	    ab_write_all(fd, "}\n", 2) < 0)
+	if (ab_write_all(fd, big, 1 << 20) < 0 || ab_write_all(fd, "}\n", 2) < 0)
 		abort();
-	ok(ab_log_first(dir, &first) == 0 && strlen(first) == (1 << 20) + 7,
-	   "a long one is read");
+	ok(ab_log_first(dir, &first) == 0 && strlen(first) == (1 << 20) + 7, "a long one is read");
 	free(ab_take(first));
 	memset(big, '\n', 5 << 20);
 	if (ab_write_all(fd, big, 5 << 20) < 0)
@@ -195,10 +189,9 @@ static char *numbers(const char *folder_name, unsigned int highest)
 	struct ab_buf b = { 0 };
 
 	for (unsigned int i = 1; i <= highest + 1; i++) {
-		ab_autofree char *rel =
-			i > highest ? ab_printf("%s/audit.jsonl", folder_name)
-				    : ab_printf("%s/audit.%u.jsonl",
-						folder_name, i);
+		ab_autofree char *rel = i > highest
+						? ab_printf("%s/audit.jsonl", folder_name)
+						: ab_printf("%s/audit.%u.jsonl", folder_name, i);
 		ab_autofree char *text = content(rel);
 
 		for (char *p = text; p && *p;) {
@@ -209,18 +202,13 @@ static char *numbers(const char *folder_name, unsigned int highest)
 			if (!r)
 				ab_buf_puts(&b, "bad ");
 			else if (n)
-				ab_buf_printf(&b, "%d ",
-					      (int)json_integer_value(n));
+				ab_buf_printf(&b, "%d ", (int)json_integer_value(n));
 			else
 				ab_buf_printf(
 					&b, "(%s %s) ",
-					json_string_value(
-						json_object_get(r, "before")),
-					json_string_value(
-						json_object_get(r, "removed"))
-						? json_string_value(
-							  json_object_get(
-								  r, "removed"))
+					json_string_value(json_object_get(r, "before")),
+					json_string_value(json_object_get(r, "removed"))
+						? json_string_value(json_object_get(r, "removed"))
 						: "-");
 			json_decref(r);
 			p += len + (p[len] == '\n');
@@ -233,9 +221,7 @@ static void check_full(void)
 {
 	ab_autoclose int dir = folder("full");
 	/* Three of these records, or a "continued" and two. */
-	struct ab_log_setup setup = { .dir = dir,
-				      .run_id = "abcde",
-				      .size = 300 };
+	struct ab_log_setup setup = { .dir = dir, .run_id = "abcde", .size = 300 };
 	struct ab_log log;
 	struct ab_error err = { 0 };
 	ab_autofree char *got = NULL;
@@ -254,8 +240,7 @@ static void check_full(void)
 	ok(stat(at("full/audit.1.jsonl"), &st) == 0 && st.st_size <= 300 &&
 		   (st.st_mode & 07777) == 0600,
 	   "a full file is not more than full");
-	ok(!exists("full/audit.2.jsonl") && exists("full/audit.3.jsonl") &&
-		   log.full == 5,
+	ok(!exists("full/audit.2.jsonl") && exists("full/audit.3.jsonl") && log.full == 5,
 	   "the first stays, and the last %d full ones", AB_LOG_FULL - 1);
 	got = numbers("full", 5);
 	is_str(got,
@@ -278,9 +263,7 @@ static void check_full(void)
 static void check_long(void)
 {
 	ab_autoclose int dir = folder("long");
-	struct ab_log_setup setup = { .dir = dir,
-				      .run_id = "abcde",
-				      .size = 8 };
+	struct ab_log_setup setup = { .dir = dir, .run_id = "abcde", .size = 8 };
 	struct ab_log log;
 	struct ab_error err = { 0 };
 	ab_autofree char *got = NULL;
@@ -298,17 +281,14 @@ static void check_long(void)
 static void check_stuck(void)
 {
 	ab_autoclose int dir = folder("stuck");
-	struct ab_log_setup setup = { .dir = dir,
-				      .run_id = "abcde",
-				      .size = 100 };
+	struct ab_log_setup setup = { .dir = dir, .run_id = "abcde", .size = 100 };
 	struct rlimit limit, none = { 0 };
 	struct ab_log log;
 	struct ab_error err = { 0 };
 	ab_autofree char *got = NULL;
 	bool written = true;
 
-	if (ab_log_open(&setup, &log, &err) < 0 ||
-	    getrlimit(RLIMIT_NOFILE, &limit) < 0)
+	if (ab_log_open(&setup, &log, &err) < 0 || getrlimit(RLIMIT_NOFILE, &limit) < 0)
 		abort();
 	none.rlim_max = limit.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &none);
@@ -372,9 +352,7 @@ static void *write_many(void *arg)
 static void check_threads(void)
 {
 	ab_autoclose int dir = folder("threads");
-	struct ab_log_setup setup = { .dir = dir,
-				      .run_id = "abcde",
-				      .size = 32 << 10 };
+	struct ab_log_setup setup = { .dir = dir, .run_id = "abcde", .size = 32 << 10 };
 	struct writer writers[2] = { 0 };
 	struct ab_log log;
 	struct ab_error err = { 0 };
@@ -387,8 +365,7 @@ static void check_threads(void)
 	for (size_t i = 0; i < AB_COUNT(writers); i++) {
 		writers[i].log = &log;
 		writers[i].from = (int)i * 500;
-		if (pthread_create(&writers[i].thread, NULL, write_many,
-				   &writers[i]) != 0)
+		if (pthread_create(&writers[i].thread, NULL, write_many, &writers[i]) != 0)
 			abort();
 	}
 	for (size_t i = 0; i < AB_COUNT(writers); i++)
@@ -406,8 +383,7 @@ static void check_threads(void)
 		}
 		p = strchr(p, ' ') + 1;
 	}
-	ok(count == 1000 && !strstr(got, "bad"), "every record is whole: %d",
-	   count);
+	ok(count == 1000 && !strstr(got, "bad"), "every record is whole: %d", count);
 	ab_log_fini(&log);
 }
 
@@ -439,64 +415,52 @@ static void check_places(void)
 	mkdir(at("places"), 0700);
 	ok(ab_copy_open(at("places/new"), &copy, &err) == 0, "a new file");
 	is_str(copy.path, at("places/new"), "goes by its real path");
-	ok(stat(copy.path, &st) == 0 && (st.st_mode & 07777) == 0600,
-	   "and is ours alone");
+	ok(stat(copy.path, &st) == 0 && (st.st_mode & 07777) == 0600, "and is ours alone");
 	ok(fcntl(copy.fd, F_GETFD) == FD_CLOEXEC, "no program inherits it");
 	ab_copy_fini(&copy);
 	ok(try_copy(at("places/new"), &err) == 0, "the same again");
 	if (symlink("new", at("places/link")) < 0 ||
-	    symlink("nowhere", at("places/dangling")) < 0 ||
-	    symlink(".", at("places/here")) < 0)
+	    symlink("nowhere", at("places/dangling")) < 0 || symlink(".", at("places/here")) < 0)
 		abort();
-	ok(try_copy(at("places/link"), &err) < 0 &&
-		   strstr(err.text, "symbolic link"),
-	   "a link: %s", err.text);
-	ok(try_copy(at("places/dangling"), &err) < 0 &&
-		   !exists("places/nowhere"),
-	   "makes no file");
-	ok(ab_copy_open(at("places/here/new"), &copy, &err) == 0,
-	   "a folder may be one");
+	ok(try_copy(at("places/link"), &err) < 0 && strstr(err.text, "symbolic link"), "a link: %s",
+	   err.text);
+	ok(try_copy(at("places/dangling"), &err) < 0 && !exists("places/nowhere"), "makes no file");
+	ok(ab_copy_open(at("places/here/new"), &copy, &err) == 0, "a folder may be one");
 	is_str(copy.path, at("places/new"), "whose real path is told");
 	ab_copy_fini(&copy);
 	ok(try_copy(at("places"), &err) < 0, "a folder: %s", err.text);
-	ok(try_copy(at("places/none/x"), &err) < 0 && err.errnum == ENOENT,
-	   "in no folder: %s", err.text);
-	ok(try_copy("", &err) < 0, "no name");
-	ok(try_copy("/dev/full", &err) < 0 && err.hint[0], "a device: %s",
+	ok(try_copy(at("places/none/x"), &err) < 0 && err.errnum == ENOENT, "in no folder: %s",
 	   err.text);
+	ok(try_copy("", &err) < 0, "no name");
+	ok(try_copy("/dev/full", &err) < 0 && err.hint[0], "a device: %s", err.text);
 	make_file("places/open", 0622);
-	ok(try_copy(at("places/open"), &err) < 0 && err.hint[0],
-	   "one that others write: %s", err.text);
+	ok(try_copy(at("places/open"), &err) < 0 && err.hint[0], "one that others write: %s",
+	   err.text);
 	chmod(at("places/open"), 0644);
 	ok(try_copy(at("places/open"), &err) == 0, "to read is no harm");
 	if (link(at("places/open"), at("places/second")) < 0)
 		abort();
-	ok(try_copy(at("places/open"), &err) < 0, "a second name: %s",
-	   err.text);
+	ok(try_copy(at("places/open"), &err) < 0, "a second name: %s", err.text);
 	if (geteuid() == 0) {
 		make_file("places/other", 0600);
 		if (chown(at("places/other"), 12345, 12345) < 0)
 			abort();
-		ok(try_copy(at("places/other"), &err) < 0 &&
-			   strstr(err.text, "another user"),
+		ok(try_copy(at("places/other"), &err) < 0 && strstr(err.text, "another user"),
 		   "one of another user");
 	}
 	mkfifo(at("places/fifo"), 0600);
-	ok(try_copy(at("places/fifo"), &err) < 0 &&
-		   strstr(err.text, "nobody reads"),
+	ok(try_copy(at("places/fifo"), &err) < 0 && strstr(err.text, "nobody reads"),
 	   "a FIFO without a reader does not block: %s", err.text);
 
 	ok(try_copy("1000000", &err) < 0, "no such descriptor: %s", err.text);
 	ok(try_copy("99999999999999999999999", &err) < 0, "nor can it be");
-	ok(try_copy("2", &err) < 0 && err.hint[0], "standard error: %s",
-	   err.text);
+	ok(try_copy("2", &err) < 0 && err.hint[0], "standard error: %s", err.text);
 	if (pipe2(pair, O_CLOEXEC) < 0)
 		abort();
 	snprintf(number, sizeof(number), "%d", pair[0]);
 	ok(try_copy(number, &err) < 0, "the wrong end of a pipe: %s", err.text);
 	snprintf(number, sizeof(number), "%d", pair[1]);
-	ok(ab_copy_open(number, &copy, &err) == 0 && !copy.path &&
-		   copy.fd != pair[1],
+	ok(ab_copy_open(number, &copy, &err) == 0 && !copy.path && copy.fd != pair[1],
 	   "the right one has no path");
 	ab_copy_fini(&copy);
 	close(pair[0]);
@@ -507,8 +471,7 @@ static void check_places(void)
 	is_str(copy.path, at("places/new"), "has one");
 	ab_copy_fini(&copy);
 	unlink(at("places/new"));
-	ok(ab_copy_open(number, &copy, &err) == 0 && !copy.path,
-	   "unless it was removed");
+	ok(ab_copy_open(number, &copy, &err) == 0 && !copy.path, "unless it was removed");
 	ab_copy_fini(&copy);
 	close(pair[0]);
 	pair[0] = open(top, O_PATH | O_CLOEXEC);
@@ -532,24 +495,20 @@ static void check_slow(const char *name, int fd, int reader)
 	snprintf(number, sizeof(number), "%d", fd);
 	if (ab_copy_open(number, &copy, &err) < 0)
 		abort();
-	ok(ab_copy_write(&copy, "first\n", 6, &err) == 0, "%s: takes a record",
-	   name);
+	ok(ab_copy_write(&copy, "first\n", 6, &err) == 0, "%s: takes a record", name);
 	memset(big, 'x', 1 << 20);
 	begun = ab_now_ms();
 	failed = ab_copy_write(&copy, big, 1 << 20, &err) < 0;
 	ok(failed && ab_now_ms() - begun >= AB_COPY_MS - 100 &&
-		   ab_now_ms() - begun < AB_COPY_MS + 2000 &&
-		   strstr(err.text, "nobody reads"),
+		   ab_now_ms() - begun < AB_COPY_MS + 2000 && strstr(err.text, "nobody reads"),
 	   "%s: is waited for, and not for ever: %s", name, err.text);
 	begun = ab_now_ms();
-	ok(ab_copy_write(&copy, "second\n", 7, &err) < 0 &&
-		   ab_now_ms() - begun < AB_COPY_MS / 2,
+	ok(ab_copy_write(&copy, "second\n", 7, &err) < 0 && ab_now_ms() - begun < AB_COPY_MS / 2,
 	   "%s: is not waited for again", name);
 	fcntl(reader, F_SETFL, O_NONBLOCK);
 	while ((n = read(reader, chunk, sizeof(chunk))) > 0)
 		ab_buf_add(&all, chunk, (size_t)n);
-	ok(ab_copy_write(&copy, "third\n", 6, &err) == 0,
-	   "%s: once it reads, all is well", name);
+	ok(ab_copy_write(&copy, "third\n", 6, &err) == 0, "%s: once it reads, all is well", name);
 	while ((n = read(reader, chunk, sizeof(chunk))) > 0)
 		ab_buf_add(&all, chunk, (size_t)n);
 	ok(strncmp(all.data, "first\nxxx", 9) == 0 &&
@@ -579,9 +538,7 @@ static void check_copied(void)
 {
 	ab_autoclose int dir = folder("copied");
 	struct ab_copy copy;
-	struct ab_log_setup setup = {
-		.dir = dir, .run_id = "abcde", .copy = &copy, .size = 300
-	};
+	struct ab_log_setup setup = { .dir = dir, .run_id = "abcde", .copy = &copy, .size = 300 };
 	struct ab_log log;
 	struct ab_error err = { 0 };
 	ab_autofree char *own = NULL;
@@ -589,8 +546,7 @@ static void check_copied(void)
 	ab_autoclose int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
 	char number[12];
 
-	if (ab_copy_open(at("copied/copy"), &copy, &err) < 0 ||
-	    ab_log_open(&setup, &log, &err) < 0)
+	if (ab_copy_open(at("copied/copy"), &copy, &err) < 0 || ab_log_open(&setup, &log, &err) < 0)
 		abort();
 	for (int i = 10; i < 14; i++)
 		if (put(&log, i, &err) < 0)
@@ -598,27 +554,24 @@ static void check_copied(void)
 	own = numbers("copied", 1);
 	is_str(own, "10 11 12 (audit.1.jsonl -) 13 ", "the run's own files");
 	other = content("copied/copy");
-	ok(other && strstr(other, "\"n\":10}\n") &&
-		   strstr(other, "\"n\":13}\n") && !strstr(other, "continued"),
+	ok(other && strstr(other, "\"n\":10}\n") && strstr(other, "\"n\":13}\n") &&
+		   !strstr(other, "continued"),
 	   "the copy is one file");
 	ab_copy_fini(&copy);
 
 	snprintf(number, sizeof(number), "%d", full);
 	if (full < 0 || ab_copy_open(number, &copy, &err) < 0)
 		abort();
-	ok(put(&log, 14, &err) < 0 && err.errnum == ENOSPC &&
-		   strstr(err.text, "--audit"),
+	ok(put(&log, 14, &err) < 0 && err.errnum == ENOSPC && strstr(err.text, "--audit"),
 	   "a copy that is full: %s", err.text);
 	free(own);
 	own = numbers("copied", 1);
-	is_str(own, "10 11 12 (audit.1.jsonl -) 13 14 ",
-	       "the run's own record has it");
+	is_str(own, "10 11 12 (audit.1.jsonl -) 13 14 ", "the run's own record has it");
 	ab_copy_fini(&copy);
 	ab_log_fini(&log);
 }
 
-static int remove_one(const char *path, const struct stat *st, int type,
-		      struct FTW *ftw)
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
 	(void)st;
 	(void)type;

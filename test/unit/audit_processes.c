@@ -11,16 +11,13 @@ static const struct {
 	const char *json, *line, *nearest;
 } cases[] = {
 	{ "[]", "[]", NULL },
-	{ "[ {\"pid\": 3, \"exe\": \"/usr/bin/curl\"} ]",
-	  "[{\"pid\":3,\"exe\":\"/usr/bin/curl\"}]", "curl, pid 3" },
+	{ "[ {\"pid\": 3, \"exe\": \"/usr/bin/curl\"} ]", "[{\"pid\":3,\"exe\":\"/usr/bin/curl\"}]",
+	  "curl, pid 3" },
 	{ "[{\"pid\":3,\"exe\":\"/a/b\"},{\"pid\":1,\"exe\":\"/c\"}]",
-	  "[{\"pid\":3,\"exe\":\"/a/b\"},{\"pid\":1,\"exe\":\"/c\"}]",
-	  "b, pid 3" },
-	{ "[{\"pid\":3,\"exe\":\"\\u001b[2Jx\\n\"}]",
-	  "[{\"pid\":3,\"exe\":\"\\u001B[2Jx\\n\"}]",
+	  "[{\"pid\":3,\"exe\":\"/a/b\"},{\"pid\":1,\"exe\":\"/c\"}]", "b, pid 3" },
+	{ "[{\"pid\":3,\"exe\":\"\\u001b[2Jx\\n\"}]", "[{\"pid\":3,\"exe\":\"\\u001B[2Jx\\n\"}]",
 	  "\\x1b[2Jx\\x0a, pid 3" },
-	{ "[{\"pid\":3,\"exe\":\"/a/\\u202eb\"}]", NULL,
-	  "\\xe2\\x80\\xaeb, pid 3" },
+	{ "[{\"pid\":3,\"exe\":\"/a/\\u202eb\"}]", NULL, "\\xe2\\x80\\xaeb, pid 3" },
 	{ "[{\"pid\":3,\"exe\":\"/0123456789012345678901234567890123456789x\"}"
 	  "]",
 	  NULL, "0123456789012345678901234567890123456789..., pid 3" },
@@ -61,13 +58,10 @@ int main(void)
 		ab_autofree char *near = ab_processes_nearest(cases[i].json);
 
 		if (cases[i].line)
-			is_str(line ? line : "", cases[i].line,
-			       "one line");
+			is_str(line ? line : "", cases[i].line, "one line");
 		else
 			ok(line && !strchr(line, '\n'), "one line");
-		is_str(near ? near : "", cases[i].nearest ? cases[i].nearest
-							  : "",
-		       "the nearest");
+		is_str(near ? near : "", cases[i].nearest ? cases[i].nearest : "", "the nearest");
 	}
 	check_length();
 	return done();

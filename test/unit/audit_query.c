@@ -9,8 +9,7 @@
 #include "base/mem.h"
 #include "tap.h"
 
-static const struct timespec now = { .tv_sec = 1769860800,
-				     .tv_nsec = 250000000 };
+static const struct timespec now = { .tv_sec = 1769860800, .tv_nsec = 250000000 };
 
 static void check_times(void)
 {
@@ -61,28 +60,23 @@ static void check_local(void)
 {
 	char text[AB_LOCAL_ROOM];
 
-	is_str(ab_time_local("2026-01-31T12:00:00.250Z", text),
-	       "2026-01-31 13:00:00", "a stamp by this machine's clock");
-	ok(strlen(ab_time_local("2026\033", text)) == 19,
-	   "what is no stamp is not shown");
+	is_str(ab_time_local("2026-01-31T12:00:00.250Z", text), "2026-01-31 13:00:00",
+	       "a stamp by this machine's clock");
+	ok(strlen(ab_time_local("2026\033", text)) == 19, "what is no stamp is not shown");
 	ok(ab_time_ms("1970-01-01T00:00:01.005Z") == 1005, "milliseconds");
 	ok(ab_time_ms("1970-01-01T00:00:01Z") == -1 && ab_time_ms("") == -1 &&
 		   ab_time_ms("1970-01-01T00:00:01.005+") == -1,
 	   "of what is spelled like a stamp only");
 }
 
-#define LINE(kind, more)                                               \
-	"{\"timestamp\":\"2026-01-31T12:00:00.000Z\",\"kind\":\"" kind \
-	"\"" more "}"
+#define LINE(kind, more) \
+	"{\"timestamp\":\"2026-01-31T12:00:00.000Z\",\"kind\":\"" kind "\"" more "}"
 
 static void check_queries(void)
 {
-	static const char request[] =
-		LINE("request", ",\"domain\":\"a.x.y\",\"allowed\":true");
-	static const char violation[] =
-		LINE("violation", ",\"domain\":\"x.y\",\"allowed\":false");
-	static const char grant[] =
-		LINE("grant", ",\"entry\":\"x.y:443\",\"allowed\":true");
+	static const char request[] = LINE("request", ",\"domain\":\"a.x.y\",\"allowed\":true");
+	static const char violation[] = LINE("violation", ",\"domain\":\"x.y\",\"allowed\":false");
+	static const char grant[] = LINE("grant", ",\"entry\":\"x.y:443\",\"allowed\":true");
 	static const char start[] = LINE("start", "");
 	static const struct {
 		struct ab_query query;
@@ -98,49 +92,25 @@ static void check_queries(void)
 		{ { .host = ".y" }, false, false, false, false },
 		{ { .host = "" }, false, false, false, true },
 		{ { .kind = "start" }, false, false, false, true },
-		{ { .since = "2026-01-31T12:00:00.000Z" },
-		  true,
-		  true,
-		  true,
-		  true },
-		{ { .since = "2026-01-31T12:00:00.001Z" },
-		  false,
-		  false,
-		  false,
-		  false },
-		{ { .until = "2026-01-31T12:00:00.000Z" },
-		  false,
-		  false,
-		  false,
-		  false },
-		{ { .until = "2026-01-31T12:00:00.001Z" },
-		  true,
-		  true,
-		  true,
-		  true },
-		{ { .host = "x.y", .verdict = AB_QUERY_DENIED },
-		  false,
-		  true,
-		  false,
-		  false },
+		{ { .since = "2026-01-31T12:00:00.000Z" }, true, true, true, true },
+		{ { .since = "2026-01-31T12:00:00.001Z" }, false, false, false, false },
+		{ { .until = "2026-01-31T12:00:00.000Z" }, false, false, false, false },
+		{ { .until = "2026-01-31T12:00:00.001Z" }, true, true, true, true },
+		{ { .host = "x.y", .verdict = AB_QUERY_DENIED }, false, true, false, false },
 	};
 
 	for (size_t i = 0; i < AB_COUNT(cases); i++) {
 		const struct ab_query *q = &cases[i].query;
 
-		ok(ab_query_matches(q, request, strlen(request)) ==
-				   cases[i].request &&
+		ok(ab_query_matches(q, request, strlen(request)) == cases[i].request &&
 			   ab_query_matches(q, violation, strlen(violation)) ==
 				   cases[i].violation &&
-			   ab_query_matches(q, grant, strlen(grant)) ==
-				   cases[i].grant &&
-			   ab_query_matches(q, start, strlen(start)) ==
-				   cases[i].start,
+			   ab_query_matches(q, grant, strlen(grant)) == cases[i].grant &&
+			   ab_query_matches(q, start, strlen(start)) == cases[i].start,
 		   "query %zu", i);
 		ok(ab_query_empty(q) == (i == 0), "is it everything?");
 	}
-	ok(ab_query_matches(&cases[0].query, "{\"torn", 6) == -1,
-	   "what is no record");
+	ok(ab_query_matches(&cases[0].query, "{\"torn", 6) == -1, "what is no record");
 }
 
 int main(void)

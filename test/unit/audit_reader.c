@@ -37,8 +37,7 @@ static int fresh_folder(void)
 
 static void put(int dir, const char *name, const char *text)
 {
-	ab_autoclose int fd = openat(
-		dir, name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	ab_autoclose int fd = openat(dir, name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 
 	if (fd < 0 || ab_write_all(fd, text, strlen(text)) < 0)
 		abort();
@@ -154,8 +153,7 @@ static void check_long(void)
 	put(dir, "audit.jsonl", "\nc\n");
 	r = open_reader(dir);
 	ok(ab_reader_next(&r, &line, &len, &err) == 1 && len == 1, "short");
-	ok(ab_reader_next(&r, &line, &len, &err) == 1 &&
-		   len == AB_LINE_MAX - 1 && line[0] == 'x' &&
+	ok(ab_reader_next(&r, &line, &len, &err) == 1 && len == AB_LINE_MAX - 1 && line[0] == 'x' &&
 		   line[len - 1] == 'x',
 	   "the longest line is given");
 	reads(&r, "b|c|", "one that is longer is passed over");
@@ -235,9 +233,7 @@ static void check_race(void)
 {
 	static const char *const names[] = { "n" };
 	ab_autoclose int dir = fresh_folder();
-	struct ab_log_setup setup = { .dir = dir,
-				      .run_id = "abcde",
-				      .size = 256 << 10 };
+	struct ab_log_setup setup = { .dir = dir, .run_id = "abcde", .size = 256 << 10 };
 	struct ab_log log;
 	struct ab_reader r;
 	struct ab_error err;
@@ -273,8 +269,7 @@ static void check_race(void)
 	ab_log_fini(&log);
 }
 
-static int remove_one(const char *path, const struct stat *st, int type,
-		      struct FTW *ftw)
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
 	(void)st, (void)type, (void)ftw;
 	return remove(path);

@@ -52,8 +52,8 @@ static void check_counts(void)
 	ok(t.up == 111 && t.down == 222, "bytes, also of what was denied");
 	rows = ab_stats_rows(s, &n);
 	ok(n == 3 && strcmp(rows[0].host, "b") == 0 && rows[0].requests == 2 &&
-		   strcmp(rows[1].host, "a") == 0 &&
-		   strcmp(rows[2].host, "c") == 0 && rows[2].denied == 8,
+		   strcmp(rows[1].host, "a") == 0 && strcmp(rows[2].host, "c") == 0 &&
+		   rows[2].denied == 8,
 	   "most requests first");
 	ab_stats_free(s);
 }
@@ -78,14 +78,12 @@ static void check_bound(void)
 	rows = ab_stats_rows(s, &n);
 	ab_stats_totals(s, &t);
 	ok(n == AB_STATS_HOSTS + 1 && !rows[n - 1].host, "one row for others");
-	ok(rows[n - 1].requests == 4 * AB_STATS_HOSTS &&
-		   t.others == 4 * AB_STATS_HOSTS &&
+	ok(rows[n - 1].requests == 4 * AB_STATS_HOSTS && t.others == 4 * AB_STATS_HOSTS &&
 		   t.requests == 6 * AB_STATS_HOSTS,
 	   "nothing is lost");
 	ok(rows[0].requests == 2, "the first have their own");
 	ab_stats_text(s, 80, &b);
-	ok(strstr(b.data, "(others) ") && strstr(b.data, "the first 4096"),
-	   "the table says so");
+	ok(strstr(b.data, "(others) ") && strstr(b.data, "the first 4096"), "the table says so");
 	ab_stats_free(s);
 }
 
@@ -106,8 +104,7 @@ static void check_text(void)
 	       "##################\n",
 	       "a hostile name, and a bar as wide as the screen lets it");
 	ab_stats_json(s, 3, &json);
-	ok(strstr(json.data, "\"lost\":3,") &&
-		   strstr(json.data, "\"host\":\"x\\u001b[1m\""),
+	ok(strstr(json.data, "\"lost\":3,") && strstr(json.data, "\"host\":\"x\\u001b[1m\""),
 	   "the same as JSON");
 	ab_stats_free(s);
 }
@@ -123,8 +120,7 @@ static void check_long_names(void)
 	ab_buf_puts(&line, "\"}");
 	add(s, line.data);
 	ab_stats_text(s, 20, &b);
-	ok(strstr(b.data, "...\xc3\xa9") && b.len < 400,
-	   "a long name is cut between characters");
+	ok(strstr(b.data, "...\xc3\xa9") && b.len < 400, "a long name is cut between characters");
 	ab_stats_free(s);
 }
 

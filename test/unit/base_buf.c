@@ -16,12 +16,10 @@ static void test_growth(void)
 	for (int i = 0; i < 1000; i++)
 		ab_buf_printf(&b, "%d,", i % 10);
 	ok(b.len == 2000 && b.data[2000] == '\0', "grows and ends with NUL");
-	ok(memcmp(b.data, "0,1,2,", 6) == 0 &&
-		   memcmp(b.data + 1994, "7,8,9,", 6) == 0,
+	ok(memcmp(b.data, "0,1,2,", 6) == 0 && memcmp(b.data + 1994, "7,8,9,", 6) == 0,
 	   "what was added first and last is there");
 	taken = ab_buf_take(&b);
-	ok(strlen(taken) == 2000 && b.data == NULL && b.len == 0,
-	   "take leaves it empty");
+	ok(strlen(taken) == 2000 && b.data == NULL && b.len == 0, "take leaves it empty");
 	ab_buf_add(&b, "a\0b", 3);
 	ok(b.len == 3 && memcmp(b.data, "a\0b", 4) == 0, "NUL is a byte");
 	ab_buf_add(&b, NULL, 0);
@@ -41,17 +39,14 @@ static const struct {
 	{ "delete", "\x7f", "\\x7f", "\"\\u007f\"" },
 	{ "two bytes", "\xc3\xa9", "\xc3\xa9", "\"\xc3\xa9\"" },
 	{ "three bytes", "\xe2\x82\xac", "\xe2\x82\xac", "\"\xe2\x82\xac\"" },
-	{ "four bytes", "\xf0\x9f\x8e\x81", "\xf0\x9f\x8e\x81",
-	  "\"\xf0\x9f\x8e\x81\"" },
+	{ "four bytes", "\xf0\x9f\x8e\x81", "\xf0\x9f\x8e\x81", "\"\xf0\x9f\x8e\x81\"" },
 	{ "a lone continuation", "a\x80z", "a\\x80z", "\"a\\ufffdz\"" },
 	{ "a cut sequence", "\xe2\x82", "\\xe2\\x82", "\"\\ufffd\\ufffd\"" },
-	{ "a sequence broken by text", "\xe2\x82z", "\\xe2\\x82z",
-	  "\"\\ufffd\\ufffdz\"" },
+	{ "a sequence broken by text", "\xe2\x82z", "\\xe2\\x82z", "\"\\ufffd\\ufffdz\"" },
 	{ "an overlong slash", "\xc0\xaf", "\\xc0\\xaf", "\"\\ufffd\\ufffd\"" },
 	{ "an overlong three-byte form", "\xe0\x80\xaf", "\\xe0\\x80\\xaf",
 	  "\"\\ufffd\\ufffd\\ufffd\"" },
-	{ "a surrogate", "\xed\xa0\x80", "\\xed\\xa0\\x80",
-	  "\"\\ufffd\\ufffd\\ufffd\"" },
+	{ "a surrogate", "\xed\xa0\x80", "\\xed\\xa0\\x80", "\"\\ufffd\\ufffd\\ufffd\"" },
 	{ "beyond Unicode", "\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80",
 	  "\"\\ufffd\\ufffd\\ufffd\\ufffd\"" },
 	{ "a byte that never occurs", "\xff", "\\xff", "\"\\ufffd\"" },
@@ -59,21 +54,16 @@ static const struct {
 	  "\xc2\x9b"
 	  "2J",
 	  "\\xc2\\x9b2J", "\"\\u009b2J\"" },
-	{ "a blank that parts no words", "\xc2\xa0", "\\xc2\\xa0",
-	  "\"\\u00a0\"" },
+	{ "a blank that parts no words", "\xc2\xa0", "\\xc2\\xa0", "\"\\u00a0\"" },
 	{ "the first after it", "\xc2\xa1", "\xc2\xa1", "\"\xc2\xa1\"" },
 	{ "an Arabic letter mark", "\xd8\x9c", "\\xd8\\x9c", "\"\\u061c\"" },
-	{ "a tag, which is two in JSON", "\xf3\xa0\x81\xa1",
-	  "\\xf3\\xa0\\x81\\xa1", "\"\\udb40\\udc61\"" },
-	{ "right-to-left override", "\xe2\x80\xae", "\\xe2\\x80\\xae",
-	  "\"\\u202e\"" },
+	{ "a tag, which is two in JSON", "\xf3\xa0\x81\xa1", "\\xf3\\xa0\\x81\\xa1",
+	  "\"\\udb40\\udc61\"" },
+	{ "right-to-left override", "\xe2\x80\xae", "\\xe2\\x80\\xae", "\"\\u202e\"" },
 	{ "an isolate", "\xe2\x81\xa6", "\\xe2\\x81\\xa6", "\"\\u2066\"" },
-	{ "a space without width", "\xe2\x80\x8b", "\\xe2\\x80\\x8b",
-	  "\"\\u200b\"" },
-	{ "a byte order mark", "\xef\xbb\xbf", "\\xef\\xbb\\xbf",
-	  "\"\\ufeff\"" },
-	{ "the dash beside them", "\xe2\x80\x90", "\xe2\x80\x90",
-	  "\"\xe2\x80\x90\"" },
+	{ "a space without width", "\xe2\x80\x8b", "\\xe2\\x80\\x8b", "\"\\u200b\"" },
+	{ "a byte order mark", "\xef\xbb\xbf", "\\xef\\xbb\\xbf", "\"\\ufeff\"" },
+	{ "the dash beside them", "\xe2\x80\x90", "\xe2\x80\x90", "\"\xe2\x80\x90\"" },
 };
 
 static void test_escaping(void)

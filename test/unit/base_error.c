@@ -26,8 +26,7 @@ static void test_fail(void)
 	errno = EPERM;
 	ab_fail(&err, AB_ESYSTEM, ENOENT, "open %s", "/x");
 	ok(err.errnum == ENOENT, "errno is the argument, not the variable");
-	is_str(err.text, "open /x: No such file or directory",
-	       "the system's words follow");
+	is_str(err.text, "open /x: No such file or directory", "the system's words follow");
 }
 
 static void test_wrap(void)
@@ -38,10 +37,8 @@ static void test_wrap(void)
 	ab_hint(&err, "try b");
 	ab_step(&err, "mounts");
 	ok(ab_wrap(&err, "box %s", "7kq2") == -1, "wrap returns -1");
-	is_str(err.text, "box 7kq2: open a: Permission denied",
-	       "the context stands in front");
-	ok(err.errnum == EACCES && err.code == AB_ESYSTEM,
-	   "wrap keeps the cause");
+	is_str(err.text, "box 7kq2: open a: Permission denied", "the context stands in front");
+	ok(err.errnum == EACCES && err.code == AB_ESYSTEM, "wrap keeps the cause");
 	is_str(err.hint, "try b", "wrap keeps the hint");
 	is_str(err.step, "mounts", "wrap keeps the step");
 }
@@ -73,8 +70,7 @@ static void test_bounds(void)
 	ab_fail(&err, AB_ESYSTEM, ENOENT, "%s", big);
 	ok(strlen(err.text) == sizeof(err.text) - 1, "a long text is cut");
 	ab_wrap(&err, "front");
-	ok(strncmp(err.text, "front: bbb", 10) == 0 &&
-		   strlen(err.text) == sizeof(err.text) - 1,
+	ok(strncmp(err.text, "front: bbb", 10) == 0 && strlen(err.text) == sizeof(err.text) - 1,
 	   "a full text can be wrapped");
 	ab_wrap(&err, "%s", big);
 	ok(strlen(err.text) == sizeof(err.text) - 1, "a long context is cut");

@@ -46,13 +46,11 @@ static void test_scope(void)
 		ab_autoclose int none = -1;
 
 		kept = ab_take_fd(&b);
-		ok(a >= 0 && b == -1 && kept >= 0 && none == -1,
-		   "take empties the variable");
+		ok(a >= 0 && b == -1 && kept >= 0 && none == -1, "take empties the variable");
 		errno = EXDEV;
 	}
 	ok(errno == EXDEV, "closing by scope keeps errno");
-	ok(count_fds() == before + 1,
-	   "closed by scope, but not what was taken");
+	ok(count_fds() == before + 1, "closed by scope, but not what was taken");
 	close(kept);
 }
 
@@ -102,12 +100,10 @@ static void test_write_all(void)
 	}
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
-	ok(WIFEXITED(status) && WEXITSTATUS(status) == 0,
-	   "write_all succeeds in spite of signals");
+	ok(WIFEXITED(status) && WEXITSTATUS(status) == 0, "write_all succeeds in spite of signals");
 	ok(same && total == sizeof(big), "every byte arrived in order");
 	close(p[0]);
-	ok(ab_write_all(-1, "x", 1) == -1 && errno == EBADF,
-	   "write_all to nothing fails");
+	ok(ab_write_all(-1, "x", 1) == -1 && errno == EBADF, "write_all to nothing fails");
 	ok(ab_write_all(-1, "x", 0) == 0, "nothing can be written anywhere");
 }
 
@@ -131,9 +127,8 @@ static void test_read_all(void)
 		ab_autofree char *data = NULL;
 		size_t len = 1;
 
-		ok(ab_read_all(fd, lengths[i], &data, &len) == 0 &&
-			   len == lengths[i] && data[len] == '\0' &&
-			   strlen(data) == len,
+		ok(ab_read_all(fd, lengths[i], &data, &len) == 0 && len == lengths[i] &&
+			   data[len] == '\0' && strlen(data) == len,
 		   "a file of %zu bytes within its bound", lengths[i]);
 	}
 	for (size_t i = 1; i < AB_COUNT(lengths); i++) {
@@ -141,8 +136,8 @@ static void test_read_all(void)
 		char *data = NULL;
 		size_t len = 4711;
 
-		ok(ab_read_all(fd, lengths[i] - 1, &data, &len) == -1 &&
-			   errno == EFBIG && !data && len == 4711,
+		ok(ab_read_all(fd, lengths[i] - 1, &data, &len) == -1 && errno == EFBIG && !data &&
+			   len == 4711,
 		   "a file of %zu bytes is one too many", lengths[i]);
 	}
 	{
@@ -152,8 +147,7 @@ static void test_read_all(void)
 
 		ok(ab_read_all(fd, 100000, &data, &len) == -1 && errno == EFBIG,
 		   "a file without end is bounded");
-		ok(ab_read_all(-1, 10, &data, &len) == -1 && errno == EBADF,
-		   "no file is an error");
+		ok(ab_read_all(-1, 10, &data, &len) == -1 && errno == EBADF, "no file is an error");
 	}
 }
 
@@ -164,13 +158,10 @@ static void test_read_full(void)
 	int ends[2];
 
 	ok(ab_read_full(fd, data, 4999) == 4999, "as much as there is room");
-	ok(ab_read_full(fd, data, sizeof(data)) == 1 &&
-		   ab_read_full(fd, data, sizeof(data)) == 0,
+	ok(ab_read_full(fd, data, sizeof(data)) == 1 && ab_read_full(fd, data, sizeof(data)) == 0,
 	   "no more than there is");
-	ok(ab_read_full(-1, data, 1) == -1 && errno == EBADF,
-	   "no file has no bytes");
-	if (pipe2(ends, O_CLOEXEC | O_DIRECT) < 0 ||
-	    ab_write_all(ends[1], "ab", 2) < 0 ||
+	ok(ab_read_full(-1, data, 1) == -1 && errno == EBADF, "no file has no bytes");
+	if (pipe2(ends, O_CLOEXEC | O_DIRECT) < 0 || ab_write_all(ends[1], "ab", 2) < 0 ||
 	    ab_write_all(ends[1], "cd", 2) < 0)
 		abort();
 	ok(ab_read_full(ends[0], data, 4) == 4 && memcmp(data, "abcd", 4) == 0,
@@ -191,13 +182,10 @@ static void test_memfd(void)
 	ok(pwrite(fd, "x", 1, 0) == -1 && errno == EPERM, "no writing");
 	ok(ftruncate(fd, 0) == -1 && errno == EPERM, "no shrinking");
 	ok(ftruncate(fd, 10) == -1 && errno == EPERM, "no growing");
-	ok(mmap(NULL, 3, PROT_WRITE, MAP_SHARED, fd, 0) == MAP_FAILED,
-	   "no writable mapping");
-	ok(fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE) == -1 && errno == EPERM,
-	   "the seals are sealed");
+	ok(mmap(NULL, 3, PROT_WRITE, MAP_SHARED, fd, 0) == MAP_FAILED, "no writable mapping");
+	ok(fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE) == -1 && errno == EPERM, "the seals are sealed");
 	lseek(fd, 0, SEEK_SET);
-	ok(ab_read_all(fd, 10, &data, &len) == 0 && len == 3 &&
-		   strcmp(data, "abc") == 0,
+	ok(ab_read_all(fd, 10, &data, &len) == 0 && len == 3 && strcmp(data, "abc") == 0,
 	   "and it can be read");
 }
 
@@ -214,22 +202,18 @@ static void test_passing(void)
 		sent[i] = file_with(i);
 	before = count_fds();
 
-	ok(ab_send_fds(s[0], "hello", 5, sent, AB_FDS_MAX) == 0,
-	   "as many as allowed are sent");
+	ok(ab_send_fds(s[0], "hello", 5, sent, AB_FDS_MAX) == 0, "as many as allowed are sent");
 	n = AB_FDS_MAX;
-	ok(ab_recv_fds(s[1], text, sizeof(text), got, &n, 0) == 5 &&
-		   memcmp(text, "hello", 5) == 0,
+	ok(ab_recv_fds(s[1], text, sizeof(text), got, &n, 0) == 5 && memcmp(text, "hello", 5) == 0,
 	   "the text arrives");
 	ok(n == AB_FDS_MAX, "all of them arrive");
 	for (size_t i = 0; i < n; i++) {
-		same = same && same_file(sent[i], got[i]) &&
-		       (fcntl(got[i], F_GETFD) & FD_CLOEXEC);
+		same = same && same_file(sent[i], got[i]) && (fcntl(got[i], F_GETFD) & FD_CLOEXEC);
 		close(got[i]);
 	}
 	ok(same, "the same files, close-on-exec");
 
-	ok(ab_send_fds(s[0], "x", 1, sent, AB_FDS_MAX + 1) == -1 &&
-		   errno == EINVAL,
+	ok(ab_send_fds(s[0], "x", 1, sent, AB_FDS_MAX + 1) == -1 && errno == EINVAL,
 	   "one more is refused");
 
 	ab_send_fds(s[0], "x", 1, sent, 4);
@@ -251,8 +235,7 @@ static void test_passing(void)
 	   "a message without descriptors has none");
 
 	n = 2;
-	ok(ab_recv_fds(s[1], text, sizeof(text), got, &n, MSG_DONTWAIT) == -1 &&
-		   errno == EAGAIN,
+	ok(ab_recv_fds(s[1], text, sizeof(text), got, &n, MSG_DONTWAIT) == -1 && errno == EAGAIN,
 	   "nothing there: EAGAIN, when asked not to wait");
 
 	close(s[0]);

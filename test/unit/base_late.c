@@ -27,8 +27,7 @@ static void read_protection(const void *address, char prot[5])
 
 	strcpy(prot, "");
 	while (maps && fgets(line, sizeof(line), maps)) {
-		if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s", &begin, &end,
-			   found) == 3 &&
+		if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s", &begin, &end, found) == 3 &&
 		    begin <= (uintptr_t)address && (uintptr_t)address < end)
 			strcpy(prot, found);
 	}
@@ -42,9 +41,7 @@ static void sign_something(void)
 	X509 *cert = X509_new();
 
 	ok(key && cert, "a key and a certificate are made");
-	ok(X509_set_pubkey(cert, key) == 1 &&
-		   X509_sign(cert, key, EVP_sha256()) > 0,
-	   "and signed");
+	ok(X509_set_pubkey(cert, key) == 1 && X509_sign(cert, key, EVP_sha256()) > 0, "and signed");
 	ok(X509_verify(cert, key) == 1, "and checked");
 	X509_free(cert);
 	EVP_PKEY_free(key);
@@ -59,8 +56,7 @@ int main(void)
 
 	is_str(early_at[0], "early", "our own pointers are there at the start");
 #ifdef LATE
-	ok((uintptr_t)item->sname < (uintptr_t)1 << 32,
-	   "the library's are not, yet");
+	ok((uintptr_t)item->sname < (uintptr_t)1 << 32, "the library's are not, yet");
 #endif
 	read_protection(item, before);
 	ok(ab_late_relocate(&err) == 0, "they are written");

@@ -92,16 +92,14 @@ static void test_ready(void)
 	loop.stop = false;
 	p.calls = 0;
 	p.source.ready = count_to_three;
-	ok(ab_loop_run(&loop, &err) == 0 && p.calls == 3,
-	   "what was not read is said again");
+	ok(ab_loop_run(&loop, &err) == 0 && p.calls == 3, "what was not read is said again");
 
 	ab_loop_remove(&loop, &p.source);
 	ok(!p.source.active, "a source is removed");
 	ab_loop_remove(&loop, &p.source);
 	ab_loop_set(&loop, &p.source, EPOLLIN);
 	ok(!p.source.active, "removing it twice or setting it does nothing");
-	ok(ab_loop_add(&loop, &p.source, EPOLLIN, &err) == 0,
-	   "it can be added again");
+	ok(ab_loop_add(&loop, &p.source, EPOLLIN, &err) == 0, "it can be added again");
 	end_pipe(&p);
 	ab_loop_fini(&loop);
 	ok(loop.epoll == -1, "the end leaves no descriptor");
@@ -127,8 +125,7 @@ static void test_set(void)
 	loop.stop = false;
 	loud.calls = 4;
 	ab_loop_set(&loop, &quiet.source, EPOLLIN);
-	ok(ab_loop_run(&loop, &err) == 0 && quiet.calls == 1,
-	   "and is called again when it waits");
+	ok(ab_loop_run(&loop, &err) == 0 && quiet.calls == 1, "and is called again when it waits");
 	end_pipe(&quiet);
 	end_pipe(&loud);
 	ab_loop_fini(&loop);
@@ -152,8 +149,7 @@ static void test_remove_in_batch(void)
 	poke(&b);
 	close(a.end);
 	close(b.end);
-	ok(ab_loop_run(&loop, &err) == 0 && a.calls * b.calls == 0 &&
-		   a.calls + b.calls == 2,
+	ok(ab_loop_run(&loop, &err) == 0 && a.calls * b.calls == 0 && a.calls + b.calls == 2,
 	   "a removed source gets no event that was already fetched");
 	a.end = b.end = -1;
 	end_pipe(&a);
@@ -168,13 +164,11 @@ static void test_errors(void)
 	struct ab_source bad = { .fd = -1 };
 
 	ab_loop_init(&loop, &err);
-	ok(ab_loop_add(&loop, &bad, EPOLLIN, &err) == -1 &&
-		   err.errnum == EBADF && !bad.active,
+	ok(ab_loop_add(&loop, &bad, EPOLLIN, &err) == -1 && err.errnum == EBADF && !bad.active,
 	   "a source without a descriptor is refused");
 	ab_loop_fini(&loop);
 	loop.stop = false;
-	ok(ab_loop_run(&loop, &err) == -1 && err.errnum == EBADF,
-	   "a loop that ended cannot run");
+	ok(ab_loop_run(&loop, &err) == -1 && err.errnum == EBADF, "a loop that ended cannot run");
 }
 
 enum { TIMERS = 200 };
@@ -250,8 +244,7 @@ static void test_later(void)
 {
 	struct ab_error err;
 	struct ab_loop loop;
-	struct chore c = { .later = { .run = do_chore, .owner = &c },
-			   .loop = &loop };
+	struct chore c = { .later = { .run = do_chore, .owner = &c }, .loop = &loop };
 
 	ab_loop_init(&loop, &err);
 	ab_loop_later(&loop, &c.later);

@@ -66,8 +66,8 @@ int main(void)
 	ab_mailbox_post(&box, 7, 9, -1, &box);
 	ok(readable(), "a letter makes it readable");
 	letter = ab_mailbox_take(&box);
-	ok(letter && letter->kind == 7 && letter->value == 9 &&
-		   letter->fd == -1 && letter->data == &box,
+	ok(letter && letter->kind == 7 && letter->value == 9 && letter->fd == -1 &&
+		   letter->data == &box,
 	   "and comes out as it went in");
 	free(letter);
 	test_threads();
@@ -75,8 +75,7 @@ int main(void)
 		return 1;
 	ab_mailbox_post(&box, 1, 0, pair[1], NULL);
 	ab_mailbox_fini(&box);
-	ok(fcntl(pair[1], F_GETFD) < 0,
-	   "a descriptor that nobody took is closed with the box");
+	ok(fcntl(pair[1], F_GETFD) < 0, "a descriptor that nobody took is closed with the box");
 	close(pair[0]);
 	return done();
 }

@@ -42,18 +42,16 @@ static const struct {
 	const char *path, *top;
 	bool want;
 } within[] = {
-	{ "/a", "/a", true },	  { "/a/b", "/a", true },
-	{ "/a/b/c", "/a", true }, { "/ab", "/a", false },
-	{ "/a", "/a/b", false },  { "/", "/", true },
-	{ "/a", "/", true },	  { "/", "/a", false },
-	{ "/b/a", "/a", false },
+	{ "/a", "/a", true },	{ "/a/b", "/a", true },	 { "/a/b/c", "/a", true },
+	{ "/ab", "/a", false }, { "/a", "/a/b", false }, { "/", "/", true },
+	{ "/a", "/", true },	{ "/", "/a", false },	 { "/b/a", "/a", false },
 };
 
 static void test_resolve(void)
 {
 	for (size_t i = 0; i < AB_COUNT(resolve); i++) {
-		ab_autofree char *got = ab_path_resolve(
-			resolve[i].path, resolve[i].base, resolve[i].home);
+		ab_autofree char *got =
+			ab_path_resolve(resolve[i].path, resolve[i].base, resolve[i].home);
 
 		is_str(got, resolve[i].want, resolve[i].path);
 	}
@@ -62,10 +60,9 @@ static void test_resolve(void)
 static void test_within(void)
 {
 	for (size_t i = 0; i < AB_COUNT(within); i++)
-		ok(ab_path_within(within[i].path, within[i].top) ==
-			   within[i].want,
-		   "%s is %swithin %s", within[i].path,
-		   within[i].want ? "" : "not ", within[i].top);
+		ok(ab_path_within(within[i].path, within[i].top) == within[i].want,
+		   "%s is %swithin %s", within[i].path, within[i].want ? "" : "not ",
+		   within[i].top);
 }
 
 static void test_parts(void)
@@ -80,8 +77,7 @@ static void test_parts(void)
 
 	for (size_t i = 0; i < AB_COUNT(parts); i++) {
 		ab_autofree char *parent = ab_path_parent(parts[i].path);
-		ab_autofree char *joined =
-			ab_path_join(parent, ab_path_name(parts[i].path));
+		ab_autofree char *joined = ab_path_join(parent, ab_path_name(parts[i].path));
 
 		is_str(parent, parts[i].parent, "the parent");
 		is_str(ab_path_name(parts[i].path), parts[i].name, "the name");

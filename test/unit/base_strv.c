@@ -26,8 +26,7 @@ static void test_list(void)
 	}
 	ok(sv.len == 100 && whole, "a hundred copies, always NULL behind");
 	ok(ab_strv_has(&sv, "n99"), "has finds the last");
-	ok(!ab_strv_has(&sv, "n100") && !ab_strv_has(&sv, "n"),
-	   "has finds whole strings only");
+	ok(!ab_strv_has(&sv, "n100") && !ab_strv_has(&sv, "n"), "has finds whole strings only");
 }
 
 static void test_remove(void)
@@ -68,8 +67,7 @@ static void test_extend_and_sort(void)
 	ab_strv_extend(&a, &b);
 	ab_strv_sort(&a);
 	ok(a.len == 3 && b.len == 2, "extend copies");
-	ok(strcmp(a.v[0], "B") == 0 && strcmp(a.v[1], "a") == 0 &&
-		   strcmp(a.v[2], "b") == 0,
+	ok(strcmp(a.v[0], "B") == 0 && strcmp(a.v[1], "a") == 0 && strcmp(a.v[2], "b") == 0,
 	   "sorted by bytes, whatever the locale");
 }
 
@@ -81,8 +79,7 @@ static void test_env(void)
 	ab_env_set(&env, "PATHS", "1");
 	ab_env_set(&env, "PATH", "/bin");
 	ab_env_set(&env, "EMPTY", "");
-	is_str(ab_env_get(&env, "PATH"), "/bin",
-	       "a longer name is another name");
+	is_str(ab_env_get(&env, "PATH"), "/bin", "a longer name is another name");
 	is_str(ab_env_get(&env, "EMPTY"), "", "empty is not unset");
 	ok(ab_env_get(&env, "PAT") == NULL, "a shorter name is another name");
 	ab_env_set(&env, "PATH", "/a=b");

@@ -69,21 +69,19 @@ static const struct unit_case durations[] = {
 	{ "1H", BAD },
 };
 
-static void test_parse(const char *what, const struct unit_case *cases,
-		       size_t len, int (*parse)(const char *, uint64_t *))
+static void test_parse(const char *what, const struct unit_case *cases, size_t len,
+		       int (*parse)(const char *, uint64_t *))
 {
 	for (size_t i = 0; i < len; i++) {
 		uint64_t got = 4711;
 		int r = parse(cases[i].text, &got);
 
 		if (cases[i].want == BAD)
-			ok(r == -1 && got == 4711,
-			   "%s \"%s\" is refused, nothing written", what,
+			ok(r == -1 && got == 4711, "%s \"%s\" is refused, nothing written", what,
 			   cases[i].text);
 		else
-			ok(r == 0 && got == cases[i].want,
-			   "%s \"%s\" is %" PRIu64, what, cases[i].text,
-			   cases[i].want);
+			ok(r == 0 && got == cases[i].want, "%s \"%s\" is %" PRIu64, what,
+			   cases[i].text, cases[i].want);
 	}
 }
 
@@ -91,9 +89,8 @@ static void test_format(void)
 {
 	char size[24], time[48];
 	static const uint64_t values[] = {
-		0,	    1,		999,	    1000,
-		1023,	    1024,	1025,	    60000,
-		5400000,    86400000,	93784005,   1048576,
+		0,	    1,		999,	    1000,	    1023,     1024,
+		1025,	    60000,	5400000,    86400000,	    93784005, 1048576,
 		4294967296, 1ULL << 40, UINT64_MAX, UINT64_MAX - 1,
 	};
 
@@ -102,18 +99,15 @@ static void test_format(void)
 	is_str(ab_format_size(1536, size), "1536", "only exact units");
 	is_str(ab_format_size(4294967296, size), "4G", "the largest unit");
 	is_str(ab_format_duration(0, time), "0s", "no time");
-	is_str(ab_format_duration(5400000, time), "1h30m",
-	       "as people write it");
+	is_str(ab_format_duration(5400000, time), "1h30m", "as people write it");
 	is_str(ab_format_duration(250, time), "250ms", "less than a second");
 
 	for (size_t i = 0; i < AB_COUNT(values); i++) {
 		uint64_t back = 0;
 
-		ok(ab_parse_size(ab_format_size(values[i], size), &back) == 0 &&
-			   back == values[i],
+		ok(ab_parse_size(ab_format_size(values[i], size), &back) == 0 && back == values[i],
 		   "size %s reads back", size);
-		ok(ab_parse_duration(ab_format_duration(values[i], time),
-				     &back) == 0 &&
+		ok(ab_parse_duration(ab_format_duration(values[i], time), &back) == 0 &&
 			   back == values[i],
 		   "duration %s reads back", time);
 	}
@@ -122,8 +116,7 @@ static void test_format(void)
 int main(void)
 {
 	test_parse("size", sizes, AB_COUNT(sizes), ab_parse_size);
-	test_parse("duration", durations, AB_COUNT(durations),
-		   ab_parse_duration);
+	test_parse("duration", durations, AB_COUNT(durations), ab_parse_duration);
 	test_format();
 	return done();
 }

@@ -20,7 +20,7 @@ struct stand {
 	struct ab_state state;
 	struct ab_run run;
 	struct ab_plan plan;
-	pid_t init;		/* stands for the box */
+	pid_t init; /* stands for the box */
 	char *cwd;
 	struct ab_policy_input input;
 	struct ab_log log;
@@ -43,17 +43,14 @@ static void set_up(struct stand *s, const char *id)
 	setup.dir = s->run.dir;
 	setup.run_id = s->run.id;
 	ab_record_open(&line, id, "start");
-	if (ab_log_open(&setup, &s->log, &err) < 0 ||
-	    ab_log_write(&s->log, &line, &err) < 0)
+	if (ab_log_open(&setup, &s->log, &err) < 0 || ab_log_write(&s->log, &line, &err) < 0)
 		abort();
 	fflush(stdout);
 	s->init = fork();
 	if (s->init == 0)
 		for (;;)
 			pause();
-	s->input = (struct ab_policy_input){ .cwd = s->cwd,
-					     .home = top,
-					     .environ = environ };
+	s->input = (struct ab_policy_input){ .cwd = s->cwd, .home = top, .environ = environ };
 	s->duty = (struct ab_broker_duty){
 		.input = &s->input,
 		.survey = &s->survey,

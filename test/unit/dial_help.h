@@ -20,33 +20,19 @@
  */
 static const struct dns_name names[] = {
 	{ .name = "one.test", .a = { "127.0.0.1" }, .ttl = 60 },
-	{ .name = "dual.test",
-	  .a = { "127.0.0.1" },
-	  .aaaa = { "::1" },
-	  .ttl = 60 },
+	{ .name = "dual.test", .a = { "127.0.0.1" }, .aaaa = { "::1" }, .ttl = 60 },
 	{ .name = "second.test", .a = { "127.0.0.2", "127.0.0.1" }, .ttl = 60 },
 	{ .name = "noroute.test",
 	  .a = { "127.0.0.2", "127.0.0.1" },
 	  .aaaa = { "::2", "::3" },
 	  .ttl = 60 },
 	{ .name = "slow.test", .a = { "127.0.0.3", "127.0.0.1" }, .ttl = 60 },
-	{ .name = "refused.test",
-	  .a = { "127.0.0.2" },
-	  .aaaa = { "::2" },
-	  .ttl = 60 },
+	{ .name = "refused.test", .a = { "127.0.0.2" }, .aaaa = { "::2" }, .ttl = 60 },
 	{ .name = "hole.test", .a = { "127.0.0.3" }, .ttl = 60 },
-	{ .name = "alias.test",
-	  .cname = "one.example",
-	  .a = { "127.0.0.1" },
-	  .ttl = 60 },
+	{ .name = "alias.test", .cname = "one.example", .a = { "127.0.0.1" }, .ttl = 60 },
 	{ .name = "private.test", .a = { "10.0.0.1" }, .ttl = 60 },
-	{ .name = "mixed.test",
-	  .a = { "127.0.0.1", "127.0.0.1", "169.254.169.254" },
-	  .ttl = 60 },
-	{ .name = "mixed6.test",
-	  .a = { "127.0.0.1" },
-	  .aaaa = { "fd00::1" },
-	  .ttl = 60 },
+	{ .name = "mixed.test", .a = { "127.0.0.1", "127.0.0.1", "169.254.169.254" }, .ttl = 60 },
+	{ .name = "mixed6.test", .a = { "127.0.0.1" }, .aaaa = { "fd00::1" }, .ttl = 60 },
 	{ .name = "mapped.test", .aaaa = { "::ffff:10.0.0.1" }, .ttl = 60 },
 	{ .name = "nat64.test", .aaaa = { "64:ff9b::a00:1" }, .ttl = 60 },
 	{ .name = "wrapped.test", .aaaa = { "::ffff:127.0.0.1" }, .ttl = 60 },
@@ -60,14 +46,13 @@ static struct dns_server dns;
 static char dir[] = "/tmp/dial-XXXXXX";
 static char resolv_conf[64], hosts[64];
 static uint16_t port; /* of all listeners */
-static int one; /* the listener of 127.0.0.1 */
+static int one;	      /* the listener of 127.0.0.1 */
 static int hole, six, full[8];
 static struct ab_loop loop;
 static struct ab_dialer *dialer;
 static unsigned checks;
 
-static bool check(void *arg, const struct ab_host *addr, uint16_t to,
-		  struct ab_verdict *ret)
+static bool check(void *arg, const struct ab_host *addr, uint16_t to, struct ab_verdict *ret)
 {
 	*ret = (struct ab_verdict){ .access = AB_ACCESS_DENY,
 				    .basis = AB_BASIS_RANGE,
@@ -186,8 +171,7 @@ static void open_dialer(const struct ab_upstream *upstream)
 	};
 	struct ab_error err;
 
-	if (ab_loop_init(&loop, &err) < 0 ||
-	    ab_dialer_new(&setup, &dialer, &err) < 0)
+	if (ab_loop_init(&loop, &err) < 0 || ab_dialer_new(&setup, &dialer, &err) < 0)
 		abort();
 	waiting = 0;
 }
@@ -233,10 +217,8 @@ static unsigned asked_so_far(void)
 static int listen_at(const char *address, uint16_t to, int backlog)
 {
 	bool v6 = strchr(address, ':');
-	struct sockaddr_in6 a6 = { .sin6_family = AF_INET6,
-				   .sin6_port = htons(to) };
-	struct sockaddr_in a4 = { .sin_family = AF_INET,
-				  .sin_port = htons(to) };
+	struct sockaddr_in6 a6 = { .sin6_family = AF_INET6, .sin6_port = htons(to) };
+	struct sockaddr_in a4 = { .sin_family = AF_INET, .sin_port = htons(to) };
 	int fd = socket(v6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	int on = 1;
 
@@ -244,8 +226,7 @@ static int listen_at(const char *address, uint16_t to, int backlog)
 	inet_pton(v6 ? AF_INET6 : AF_INET, address,
 		  v6 ? (void *)&a6.sin6_addr : (void *)&a4.sin_addr);
 	if (fd >= 0 &&
-	    bind(fd, v6 ? (void *)&a6 : (void *)&a4,
-		 v6 ? sizeof(a6) : sizeof(a4)) == 0 &&
+	    bind(fd, v6 ? (void *)&a6 : (void *)&a4, v6 ? sizeof(a6) : sizeof(a4)) == 0 &&
 	    listen(fd, backlog) == 0)
 		return fd;
 	if (fd >= 0)
@@ -256,13 +237,11 @@ static int listen_at(const char *address, uint16_t to, int backlog)
 /* Connections that nobody accepts, until one more would hang. */
 static void fill(const char *address, int fds[8])
 {
-	struct sockaddr_in to = { .sin_family = AF_INET,
-				  .sin_port = htons(port) };
+	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(port) };
 
 	to.sin_addr.s_addr = inet_addr(address);
 	for (int i = 0; i < 8; i++) {
-		fds[i] = socket(AF_INET,
-				SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+		fds[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 		connect(fds[i], (void *)&to, sizeof(to));
 	}
 }
@@ -274,8 +253,7 @@ static void open_world(void)
 	snprintf(resolv_conf, sizeof(resolv_conf), "%s/resolv.conf", dir);
 	snprintf(hosts, sizeof(hosts), "%s/hosts", dir);
 	write_file(resolv_conf, "nameserver 127.0.0.1\n");
-	write_file(hosts,
-		   "127.0.0.1 hosts.test\n10.0.0.2 hosts-private.test\n");
+	write_file(hosts, "127.0.0.1 hosts.test\n10.0.0.2 hosts-private.test\n");
 	dns_start(&dns, "127.0.0.1", 0, names, AB_COUNT(names));
 	for (int i = 0; i < 50 && (one <= 0 || hole < 0); i++) {
 		port = (uint16_t)(20000 + (getpid() * 7 + i * 131) % 12000);

@@ -22,7 +22,7 @@ enum dns_manner {
 	DNS_ANSWER,
 	DNS_SILENT,
 	DNS_SERVFAIL,
-	DNS_BIG, /* truncated by UDP, whole by TCP */
+	DNS_BIG,     /* truncated by UDP, whole by TCP */
 	DNS_NO_AAAA, /* silent to that question only */
 	DNS_GARBAGE, /* an answer whose records are cut off */
 };
@@ -41,7 +41,7 @@ struct dns_server {
 	uint16_t port;
 	int udp, tcp, stop[2];
 	atomic_uint asked, by_tcp; /* questions */
-	atomic_bool hold; /* say nothing for the time being */
+	atomic_bool hold;	   /* say nothing for the time being */
 	pthread_t thread;
 };
 
@@ -64,8 +64,7 @@ static void dns_put_name(uint8_t **p, const char *name)
 	*(*p)++ = 0;
 }
 
-static void dns_put_head(uint8_t **p, unsigned owner, unsigned type,
-			 uint32_t ttl)
+static void dns_put_head(uint8_t **p, unsigned owner, unsigned type, uint32_t ttl)
 {
 	dns_put16(p, 0xc000 | owner);
 	dns_put16(p, type);
@@ -74,11 +73,9 @@ static void dns_put_head(uint8_t **p, unsigned owner, unsigned type,
 	dns_put16(p, ttl & 0xffff);
 }
 
-static const struct dns_name *dns_find(const struct dns_server *s,
-				       const char *name)
+static const struct dns_name *dns_find(const struct dns_server *s, const char *name)
 {
-	static const struct dns_name many = { .a = { "127.0.0.1" },
-					      .ttl = 100 };
+	static const struct dns_name many = { .a = { "127.0.0.1" }, .ttl = 100 };
 	const char *end = strstr(name, ".many.test");
 
 	for (size_t i = 0; i < s->len; i++)
@@ -87,8 +84,7 @@ static const struct dns_name *dns_find(const struct dns_server *s,
 	return end && strcmp(end, ".many.test") == 0 ? &many : NULL;
 }
 
-static bool dns_read_name(const uint8_t *q, size_t len, char name[256],
-			  size_t *ret_at)
+static bool dns_read_name(const uint8_t *q, size_t len, char name[256], size_t *ret_at)
 {
 	size_t at = 12, n = 0;
 
@@ -106,8 +102,8 @@ static bool dns_read_name(const uint8_t *q, size_t len, char name[256],
 	return at + 5 <= len;
 }
 
-static unsigned dns_put_addresses(uint8_t **p, const struct dns_name *known,
-				  unsigned type, unsigned owner)
+static unsigned dns_put_addresses(uint8_t **p, const struct dns_name *known, unsigned type,
+				  unsigned owner)
 {
 	const char *const *v = type == ns_t_a	   ? known->a
 			       : type == ns_t_aaaa ? known->aaaa
@@ -117,8 +113,7 @@ static unsigned dns_put_addresses(uint8_t **p, const struct dns_name *known,
 	for (; v[n]; n++) {
 		dns_put_head(p, owner, type, known->ttl);
 		dns_put16(p, size);
-		if (inet_pton(type == ns_t_a ? AF_INET : AF_INET6, v[n], *p) !=
-		    1)
+		if (inet_pton(type == ns_t_a ? AF_INET : AF_INET6, v[n], *p) != 1)
 			abort();
 		*p += size;
 	}
@@ -126,8 +121,7 @@ static unsigned dns_put_addresses(uint8_t **p, const struct dns_name *known,
 }
 
 /* The length of the answer; 0: none. */
-static size_t dns_reply(struct dns_server *s, const uint8_t *q, size_t len,
-			bool tcp, uint8_t *out)
+static size_t dns_reply(struct dns_server *s, const uint8_t *q, size_t len, bool tcp, uint8_t *out)
 {
 	const struct dns_name *known;
 	unsigned type, owner = 12, count = 0, code = ns_r_noerror;
@@ -141,9 +135,8 @@ static size_t dns_reply(struct dns_server *s, const uint8_t *q, size_t len,
 	s->asked++;
 	s->by_tcp += tcp;
 	known = dns_find(s, name);
-	if (s->hold ||
-	    (known && (known->manner == DNS_SILENT ||
-		       (known->manner == DNS_NO_AAAA && type == ns_t_aaaa))))
+	if (s->hold || (known && (known->manner == DNS_SILENT ||
+				  (known->manner == DNS_NO_AAAA && type == ns_t_aaaa))))
 		return 0;
 	memcpy(out, q, at + 4);
 	memset(out + 6, 0, 6);
@@ -247,8 +240,7 @@ static void dns_start(struct dns_server *s, const char *address, uint16_t port,
 		at.sin_port = htons(port);
 		if (bind(s->udp, (void *)&at, sizeof(at)) == 0 &&
 		    getsockname(s->udp, (void *)&at, &n) == 0 &&
-		    bind(s->tcp, (void *)&at, sizeof(at)) == 0 &&
-		    listen(s->tcp, 64) == 0)
+		    bind(s->tcp, (void *)&at, sizeof(at)) == 0 && listen(s->tcp, 64) == 0)
 			break;
 		if (i == 20)
 			abort();

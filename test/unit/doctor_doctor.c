@@ -12,12 +12,11 @@
 static void profile_is(const char *name, const char *path, const char *quoted)
 {
 	ab_autofree char *got = ab_apparmor_profile(path, false);
-	ab_autofree char *want =
-		quoted ? ab_printf("include <tunables/global>\n\n"
-				   "profile agentbox %s flags=(unconfined) {\n"
-				   "  userns,\n}\n",
-				   quoted) :
-			 NULL;
+	ab_autofree char *want = quoted ? ab_printf("include <tunables/global>\n\n"
+						    "profile agentbox %s flags=(unconfined) {\n"
+						    "  userns,\n}\n",
+						    quoted)
+					: NULL;
 
 	is_str(got, want, name);
 }
@@ -93,8 +92,7 @@ static void test_tables(void)
 	for (size_t i = 0; i < ab_check_count; i++)
 		wide += strlen(ab_checks[i].name) > 19;
 	ok(wide == 0, "every check's name fits its column");
-	ok(ab_checks[0].run == ab_check_userns,
-	   "user namespaces come before what needs them");
+	ok(ab_checks[0].run == ab_check_userns, "user namespaces come before what needs them");
 }
 
 static void test_diagnosis(void)
@@ -104,10 +102,7 @@ static void test_diagnosis(void)
 		{ "two", AB_HEALTH_FAIL, (char *)"a \x1b[31m\"red\" word",
 		  (char *)"first\nsecond" },
 	};
-	struct ab_diagnosis d = { .v = rows,
-				  .len = 2,
-				  .summary = (char *)"sum",
-				  .failed = true };
+	struct ab_diagnosis d = { .v = rows, .len = 2, .summary = (char *)"sum", .failed = true };
 	ab_autofree char *text = ab_diagnosis_text(&d);
 	ab_autofree char *json = ab_diagnosis_json(&d);
 
@@ -135,21 +130,17 @@ static void test_attack(void)
 		{ "files", "two", AB_HOLD_BROKEN, (char *)"yes" },
 		{ "users", "three", AB_HOLD_UNTRIED, (char *)"why" },
 	};
-	struct ab_attack attack = { .v = rows,
-				    .len = 3,
-				    .summary = (char *)"3 attempts, 1 BROKEN",
-				    .broken = true };
+	struct ab_attack attack = {
+		.v = rows, .len = 3, .summary = (char *)"3 attempts, 1 BROKEN", .broken = true
+	};
 	ab_autofree char *text = ab_attack_text(&attack);
 	ab_autofree char *json = ab_attack_json(&attack);
 
-	ok(strstr(text, "files\n  held       one ") == text,
-	   "an attack is grouped by wall");
+	ok(strstr(text, "files\n  held       one ") == text, "an attack is grouped by wall");
 	ok(strstr(text, "\n  BROKEN     two ") != NULL, "broken is loud");
-	ok(strstr(text, "\nusers\n  not tried  three ") != NULL,
-	   "what was not tried says so");
+	ok(strstr(text, "\nusers\n  not tried  three ") != NULL, "what was not tried says so");
 	ok(strchr(text, '\x07') == NULL, "control characters are harmless");
-	ok(strstr(json, "\"result\":\"broken\"") != NULL &&
-		   strstr(json, "\"ok\":false") != NULL,
+	ok(strstr(json, "\"result\":\"broken\"") != NULL && strstr(json, "\"ok\":false") != NULL,
 	   "and as JSON");
 }
 

@@ -57,10 +57,8 @@ static inline void tcp_pair(int pair[2])
 	int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	int one = 1;
 
-	if (listener < 0 ||
-	    bind(listener, (struct sockaddr *)&addr, sizeof(addr)) < 0 ||
-	    listen(listener, 1) < 0 ||
-	    getsockname(listener, (struct sockaddr *)&addr, &len) < 0)
+	if (listener < 0 || bind(listener, (struct sockaddr *)&addr, sizeof(addr)) < 0 ||
+	    listen(listener, 1) < 0 || getsockname(listener, (struct sockaddr *)&addr, &len) < 0)
 		abort();
 	pair[0] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (connect(pair[0], (struct sockaddr *)&addr, sizeof(addr)) < 0)
@@ -69,8 +67,7 @@ static inline void tcp_pair(int pair[2])
 	close(listener);
 	for (int i = 0; i < 2; i++) {
 		fcntl(pair[i], F_SETFL, O_NONBLOCK);
-		setsockopt(pair[i], IPPROTO_TCP, TCP_NODELAY, &one,
-			   sizeof(one));
+		setsockopt(pair[i], IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 	}
 }
 
@@ -88,8 +85,7 @@ static inline void dial_now(struct ab_later *later)
 		close(result.fd);
 }
 
-struct ab_dial *ab_dial_start(struct ab_dialer *dialer,
-			      const struct ab_host *host, uint16_t port,
+struct ab_dial *ab_dial_start(struct ab_dialer *dialer, const struct ab_host *host, uint16_t port,
 			      bool http, ab_dialled_fn fn, void *arg)
 {
 	struct ab_dial *dial = ab_alloc(sizeof(*dial));
@@ -102,8 +98,8 @@ struct ab_dial *ab_dial_start(struct ab_dialer *dialer,
 	dial->arg = arg;
 	dial->result = next_dial;
 	next_dial = (struct ab_dialled){ .fd = -1 };
-	snprintf(dialled_hosts[nservers], sizeof(dialled_hosts[0]), "%s:%u%s",
-		 host->text, port, http ? "" : " tunnel");
+	snprintf(dialled_hosts[nservers], sizeof(dialled_hosts[0]), "%s:%u%s", host->text, port,
+		 http ? "" : " tunnel");
 	servers[nservers] = -1;
 	if (dial->result.result == AB_DIAL_OK) {
 		tcp_pair(pair);
@@ -127,16 +123,14 @@ bool ab_names_synthetic(const struct ab_host *addr)
 	return strncmp(addr->text, "198.18.", 7) == 0;
 }
 
-const char *ab_names_find(const struct ab_names *names,
-			  const struct ab_host *addr)
+const char *ab_names_find(const struct ab_names *names, const struct ab_host *addr)
 {
 	(void)names;
 	return strcmp(addr->text, "198.18.0.1") == 0 ? "a.test" : NULL;
 }
 
 void ab_filter_judge(const struct ab_filter *filter, const struct ab_own *own,
-		     const struct ab_host *host, uint16_t port,
-		     struct ab_verdict *ret)
+		     const struct ab_host *host, uint16_t port, struct ab_verdict *ret)
 {
 	(void)filter;
 	(void)own;
@@ -144,8 +138,7 @@ void ab_filter_judge(const struct ab_filter *filter, const struct ab_own *own,
 	if (strncmp(host->text, "denied", 6) == 0)
 		*ret = (struct ab_verdict){ .entry = "" };
 	else if (strncmp(host->text, "ask", 3) == 0)
-		*ret = (struct ab_verdict){ .access = AB_ACCESS_ASK,
-					    .entry = "" };
+		*ret = (struct ab_verdict){ .access = AB_ACCESS_ASK, .entry = "" };
 	else
 		*ret = (struct ab_verdict){ .access = AB_ACCESS_ALLOW,
 					    .basis = AB_BASIS_ALLOW,
@@ -159,22 +152,21 @@ int ab_ledger_deny(struct ab_ledger *ledger, const struct ab_request_record *r,
 	if (log_is_full)
 		return ab_fail(err, AB_ESYSTEM, ENOSPC, "write");
 	*ret_number = ++denials;
-	ab_buf_printf(&records, "denied %s:%u fault %d%s%s\n", r->host, r->port,
-		      r->fault, r->sni ? " " : "", r->sni ? r->sni : "");
+	ab_buf_printf(&records, "denied %s:%u fault %d%s%s\n", r->host, r->port, r->fault,
+		      r->sni ? " " : "", r->sni ? r->sni : "");
 	return 0;
 }
 
 /* "GET a.test:80/path 200 up 0 down 5" */
-int ab_ledger_request(struct ab_ledger *ledger,
-		      const struct ab_request_record *r, struct ab_error *err)
+int ab_ledger_request(struct ab_ledger *ledger, const struct ab_request_record *r,
+		      struct ab_error *err)
 {
 	(void)ledger;
 	if (log_is_full)
 		return ab_fail(err, AB_ESYSTEM, ENOSPC, "write");
 	ab_buf_printf(&records, "%s %s:%u%s %d up %" PRIu64 " down %" PRIu64,
-		      r->method ? r->method : "-", r->host, r->port,
-		      r->path ? r->path : "-", r->status, r->bytes_up,
-		      r->bytes_down);
+		      r->method ? r->method : "-", r->host, r->port, r->path ? r->path : "-",
+		      r->status, r->bytes_up, r->bytes_down);
 	if (r->denial)
 		ab_buf_printf(&records, " denial %u", r->denial);
 	if (r->error)
@@ -183,18 +175,15 @@ int ab_ledger_request(struct ab_ledger *ledger,
 	return 0;
 }
 
-void ab_ledger_id(const struct ab_ledger *ledger, uint32_t number,
-		  char ret[AB_DENIAL_ID])
+void ab_ledger_id(const struct ab_ledger *ledger, uint32_t number, char ret[AB_DENIAL_ID])
 {
 	(void)ledger;
 	snprintf(ret, AB_DENIAL_ID, "7kq2-%u", number);
 }
 
-const char *ab_ledger_reason(const struct ab_request_record *r,
-			     char ret[AB_REASON_ROOM])
+const char *ab_ledger_reason(const struct ab_request_record *r, char ret[AB_REASON_ROOM])
 {
-	snprintf(ret, AB_REASON_ROOM, "%s",
-		 r->fault ? "not this host" : "not on the allow list");
+	snprintf(ret, AB_REASON_ROOM, "%s", r->fault ? "not this host" : "not on the allow list");
 	return ret;
 }
 
@@ -205,8 +194,7 @@ const char *ab_ledger_rule(const struct ab_request_record *r)
 
 void ab_ledger_hint(const struct ab_request_record *r, char ret[AB_REASON_ROOM])
 {
-	snprintf(ret, AB_REASON_ROOM, r->fault ? "%.0s" : "--allow %s",
-		 r->host);
+	snprintf(ret, AB_REASON_ROOM, r->fault ? "%.0s" : "--allow %s", r->host);
 }
 
 static inline void sleeping(struct ab_conn *c)
@@ -214,13 +202,12 @@ static inline void sleeping(struct ab_conn *c)
 	(void)c;
 }
 
-void ab_tunnel_start(struct ab_conn *c, enum ab_door door,
-		     const struct ab_host *host, uint16_t port)
+void ab_tunnel_start(struct ab_conn *c, enum ab_door door, const struct ab_host *host,
+		     uint16_t port)
 {
 	snprintf(tunnel, sizeof(tunnel), "%s:%u%s%s in %zu", host->text, port,
 		 door == AB_DOOR_CONNECT ? "" : " wrong door",
-		 c->http || c->server.source.fd >= 0 || c->address ? " dirty"
-								   : "",
+		 c->http || c->server.source.fd >= 0 || c->address ? " dirty" : "",
 		 ab_bytes_len(&c->client.in));
 	c->step = sleeping;
 }
@@ -236,32 +223,30 @@ void ab_tunnel_describe(const struct ab_conn *c, struct ab_request_record *ret)
 	*ret = (struct ab_request_record){ 0 };
 }
 
-void ab_tunnel_break(struct ab_conn *c, enum ab_fault fault,
-		     const struct ab_verdict *verdict)
+void ab_tunnel_break(struct ab_conn *c, enum ab_fault fault, const struct ab_verdict *verdict)
 {
 	(void)fault;
 	(void)verdict;
 	ab_conn_close(c, true);
 }
 
-bool ab_filter_resolvable(const struct ab_filter *filter,
-			  const struct ab_host *name, struct ab_verdict *ret)
+bool ab_filter_resolvable(const struct ab_filter *filter, const struct ab_host *name,
+			  struct ab_verdict *ret)
 {
 	ab_filter_judge(filter, NULL, name, 0, ret);
 	return ret->access != AB_ACCESS_DENY;
 }
 
 bool ab_filter_address(const struct ab_filter *filter, const struct ab_own *own,
-		       const struct ab_host *addr, uint16_t port,
-		       struct ab_verdict *ret)
+		       const struct ab_host *addr, uint16_t port, struct ab_verdict *ret)
 {
 	ab_filter_judge(filter, own, addr, port, ret);
 	return ret->access == AB_ACCESS_ALLOW;
 }
 
 /* Nobody is there to be asked, or to be told. */
-bool ab_pending_waits(struct ab_conn *c, struct ab_host *host,
-		      struct ab_request_record *r, ab_resume_fn resume)
+bool ab_pending_waits(struct ab_conn *c, struct ab_host *host, struct ab_request_record *r,
+		      ab_resume_fn resume)
 {
 	(void)c;
 	(void)host;
@@ -270,8 +255,7 @@ bool ab_pending_waits(struct ab_conn *c, struct ab_host *host,
 	return false;
 }
 
-bool ab_pending_seeks(struct ab_conn *c, const struct ab_request_record *r,
-		      ab_resume_fn resume)
+bool ab_pending_seeks(struct ab_conn *c, const struct ab_request_record *r, ab_resume_fn resume)
 {
 	(void)c;
 	(void)r;
@@ -328,8 +312,7 @@ static inline void conn_freed(struct ab_engine *e, const struct ab_conn *c)
 	gone++;
 }
 
-static inline void conn_unrecorded(struct ab_engine *e,
-				   const struct ab_error *err)
+static inline void conn_unrecorded(struct ab_engine *e, const struct ab_error *err)
 {
 	(void)e;
 	(void)err;
@@ -460,8 +443,7 @@ static inline size_t take(int fd, void *data, size_t len)
 	return have;
 }
 
-static inline void hear_at(const char *file, int line, int fd, const char *text,
-			   const char *name)
+static inline void hear_at(const char *file, int line, int fd, const char *text, const char *name)
 {
 	size_t len = strlen(text);
 	ab_autofree char *got = ab_alloc(len + 1);

@@ -19,8 +19,7 @@ static inline const void *guarded(const void *data, size_t len)
 		char *p = mmap(NULL, GUARD_ROOM + 65536, PROT_READ | PROT_WRITE,
 			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-		if (p == MAP_FAILED ||
-		    mprotect(p + GUARD_ROOM, 65536, PROT_NONE) < 0)
+		if (p == MAP_FAILED || mprotect(p + GUARD_ROOM, 65536, PROT_NONE) < 0)
 			abort();
 		end = p + GUARD_ROOM;
 	}

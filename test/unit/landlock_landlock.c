@@ -35,13 +35,11 @@ static void check_each_abi(int newest)
 {
 	for (int abi = 1; abi <= newest; abi++) {
 		struct ab_error err = { 0 };
-		ab_autoclose int set = ab_landlock_open(
-			abi, AB_LL_SCOPE_SIGNAL | AB_LL_SCOPE_ABSTRACT, &err);
+		ab_autoclose int set =
+			ab_landlock_open(abi, AB_LL_SCOPE_SIGNAL | AB_LL_SCOPE_ABSTRACT, &err);
 		ab_autoclose int folder = open("/usr", O_PATH | O_CLOEXEC);
-		ab_autoclose int file = open("/etc/passwd",
-					     O_PATH | O_CLOEXEC);
-		ab_autoclose int device = open("/dev/null",
-					       O_PATH | O_CLOEXEC);
+		ab_autoclose int file = open("/etc/passwd", O_PATH | O_CLOEXEC);
+		ab_autoclose int device = open("/dev/null", O_PATH | O_CLOEXEC);
 
 		ok(set >= 0, "ABI %d: a ruleset %s", abi, err.text);
 		ok(ab_landlock_allow_fd(set, abi, folder, AB_LL_ALL, &err) == 0,
@@ -52,8 +50,7 @@ static void check_each_abi(int newest)
 		   "ABI %d: on a device too", abi);
 		ok(ab_landlock_allow_fd(set, abi, file, AB_LL_MAKE, &err) == 0,
 		   "ABI %d: no right at all is no error", abi);
-		ok(ab_landlock_allow_fd(set, abi, -1, AB_LL_READ, &err) < 0 &&
-			   err.errnum == EBADF,
+		ok(ab_landlock_allow_fd(set, abi, -1, AB_LL_READ, &err) < 0 && err.errnum == EBADF,
 		   "ABI %d: no descriptor is one", abi);
 	}
 }
@@ -103,15 +100,12 @@ static int in_child(int abi, int sign)
 		snprintf(path, sizeof(path), "%s/write", dir);
 		fd = open(path, O_PATH | O_CLOEXEC);
 		if (set < 0 || fd < 0 ||
-		    ab_landlock_allow_fd(set, abi, fd,
-					 AB_LL_ALL & ~AB_LL_DEVICE, &err) < 0)
+		    ab_landlock_allow_fd(set, abi, fd, AB_LL_ALL & ~AB_LL_DEVICE, &err) < 0)
 			_exit(255);
 		snprintf(path, sizeof(path), "%s/read", dir);
 		fd = open(path, O_PATH | O_CLOEXEC);
-		if (fd < 0 ||
-		    ab_landlock_allow_fd(set, abi, fd, AB_LL_READ, &err) < 0 ||
-		    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
-		    ab_landlock_enter(set) < 0)
+		if (fd < 0 || ab_landlock_allow_fd(set, abi, fd, AB_LL_READ, &err) < 0 ||
+		    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || ab_landlock_enter(set) < 0)
 			_exit(255);
 		_exit(look_around(parent, abi));
 	}
@@ -134,8 +128,7 @@ static void check_walls(int newest)
 	for (int abi = 1; abi <= newest; abi++) {
 		int wrong = in_child(abi, AB_LL_SCOPE_SIGNAL);
 
-		ok(wrong == 0, "ABI %d: the walls stand where they should (%d)",
-		   abi, wrong);
+		ok(wrong == 0, "ABI %d: the walls stand where they should (%d)", abi, wrong);
 		snprintf(path, sizeof(path), "%s/write/renamed", dir);
 		unlink(path);
 	}

@@ -18,26 +18,21 @@
 #include "netns_help.h"
 #include "tap.h"
 
-static int find(const struct ab_network *net, enum ab_listener_kind kind,
-		uint16_t port)
+static int find(const struct ab_network *net, enum ab_listener_kind kind, uint16_t port)
 {
 	for (size_t i = 0; i < net->n; i++)
-		if (net->listeners[i].kind == kind &&
-		    (!port || net->listeners[i].port == port))
+		if (net->listeners[i].kind == kind && (!port || net->listeners[i].port == port))
 			return net->listeners[i].fd;
 	return -1;
 }
 
-static int build(const uint16_t *ports, size_t n, struct ab_network *ret,
-		 struct ab_error *err)
+static int build(const uint16_t *ports, size_t n, struct ab_network *ret, struct ab_error *err)
 {
-	return ab_network_build(ab_capture_ways, ab_capture_way_count, ports, n,
-				ret, err);
+	return ab_network_build(ab_capture_ways, ab_capture_way_count, ports, n, ret, err);
 }
 
 /* Connect to the address; what the listener makes of it. */
-static void is_captured(const struct ab_network *net, const char *to,
-			uint16_t port, uint16_t at)
+static void is_captured(const struct ab_network *net, const char *to, uint16_t port, uint16_t at)
 {
 	int listener = find(net, AB_LISTENER_TRANSPARENT, at);
 	ab_autoclose int client = dial_to(to, port, SOCK_STREAM);
@@ -47,16 +42,13 @@ static void is_captured(const struct ab_network *net, const char *to,
 
 	if (client >= 0 && readable(listener, 1000))
 		server = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
-	ok(server >= 0, "%s: %s port %u is captured",
-	   ab_capture_names[net->capture], to, port);
+	ok(server >= 0, "%s: %s port %u is captured", ab_capture_names[net->capture], to, port);
 	if (server < 0)
 		return;
-	ok(ab_original_destination(server, net->capture, &d) == 0 &&
-		   d.port == port,
+	ok(ab_original_destination(server, net->capture, &d) == 0 && d.port == port,
 	   "with its port");
 	inet_ntop(d.v6 ? AF_INET6 : AF_INET, d.addr, text, sizeof(text));
-	is_str(text, strncmp(to, "::ffff:", 7) == 0 ? to + 7 : to,
-	       "and its address");
+	is_str(text, strncmp(to, "::ffff:", 7) == 0 ? to + 7 : to, "and its address");
 }
 
 static void is_refused(const char *to, uint16_t port, const char *why)
@@ -71,8 +63,7 @@ static void is_own(const char *at, int type)
 {
 	union end here;
 	socklen_t len = end_of(at, 0, &here);
-	ab_autoclose int server =
-		socket(here.any.sa_family, type | SOCK_CLOEXEC, 0);
+	ab_autoclose int server = socket(here.any.sa_family, type | SOCK_CLOEXEC, 0);
 	ab_autoclose int client = -1;
 	bool heard;
 
@@ -83,8 +74,8 @@ static void is_own(const char *at, int type)
 	if (type == SOCK_DGRAM && send(client, "x", 1, 0) < 0)
 		perror("send");
 	heard = readable(server, 1000);
-	ok(client >= 0 && heard, "%s at %s is the box's own",
-	   type == SOCK_STREAM ? "TCP" : "UDP", at);
+	ok(client >= 0 && heard, "%s at %s is the box's own", type == SOCK_STREAM ? "TCP" : "UDP",
+	   at);
 }
 
 /* The first datagram is refused, which the second attempt hears. */
@@ -93,8 +84,7 @@ static void datagram_is_refused(const char *to, uint16_t port)
 	ab_autoclose int fd = dial_to(to, port, SOCK_DGRAM);
 	bool sent = send(fd, "x", 1, 0) == 1;
 
-	ok(sent && readable(fd, 1000) && send(fd, "x", 1, 0) < 0 &&
-		   errno == ECONNREFUSED,
+	ok(sent && readable(fd, 1000) && send(fd, "x", 1, 0) < 0 && errno == ECONNREFUSED,
 	   "a datagram to %s port %u is refused at once", to, port);
 }
 
@@ -104,8 +94,7 @@ static void datagram_is_captured(const struct ab_network *net, const char *to)
 	ab_autoclose int fd = dial_to(to, 53, SOCK_DGRAM);
 	char byte;
 
-	ok(send(fd, "x", 1, 0) == 1 && readable(listener, 1000) &&
-		   recv(listener, &byte, 1, 0) == 1,
+	ok(send(fd, "x", 1, 0) == 1 && readable(listener, 1000) && recv(listener, &byte, 1, 0) == 1,
 	   "a question to the name server %s is ours", to);
 }
 
@@ -115,10 +104,8 @@ static void server_gets_only_its_own(const struct ab_network *net)
 {
 	union end here;
 	socklen_t len = end_of("0.0.0.0", 0, &here);
-	ab_autoclose int server =
-		socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	ab_autoclose int datagrams =
-		socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	ab_autoclose int server = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	ab_autoclose int datagrams = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	uint16_t port;
 
 	bind(server, &here.any, len);
@@ -138,8 +125,7 @@ static void check_counters(const struct ab_network *net)
 	struct ab_counters before = { 0 }, after = { 0 };
 	struct ab_error err = { 0 };
 
-	ok(ab_counters_read(fd, &before, &err) == 0, "counters can be read %s",
-	   err.text);
+	ok(ab_counters_read(fd, &before, &err) == 0, "counters can be read %s", err.text);
 	ok(before.udp > 0, "refused datagrams were counted");
 	datagram_is_refused("203.0.113.1", 443);
 	datagram_is_captured(net, "8.8.8.8");
@@ -170,8 +156,7 @@ static void check_any_port(const struct ab_network *net)
 
 static void check_own(void)
 {
-	static const char *const own[] = { "127.0.0.1", "127.8.8.8", "::1",
-					   "198.19.255.1",
+	static const char *const own[] = { "127.0.0.1", "127.8.8.8", "::1", "198.19.255.1",
 					   "fd61:6765:6e74:626f:ffff::1" };
 
 	for (size_t i = 0; i < AB_COUNT(own); i++) {
@@ -199,27 +184,23 @@ static void check_names(const struct ab_network *net)
 static void check_door(const struct ab_network *net)
 {
 	int door = find(net, AB_LISTENER_DOOR, AB_PORT_DOOR);
-	ab_autoclose int client =
-		dial_to("127.0.0.1", AB_PORT_DOOR, SOCK_STREAM);
+	ab_autoclose int client = dial_to("127.0.0.1", AB_PORT_DOOR, SOCK_STREAM);
 
 	ok(client >= 0 && readable(door, 1000), "the door is there");
-	ok((fcntl(door, F_GETFD) & FD_CLOEXEC) &&
-		   (fcntl(door, F_GETFL) & O_NONBLOCK),
+	ok((fcntl(door, F_GETFD) & FD_CLOEXEC) && (fcntl(door, F_GETFL) & O_NONBLOCK),
 	   "closed on exec, and does not block");
 }
 
 /* As a box without capabilities would see it: no listener of its own there. */
-static void check_full(enum ab_capture capture, const uint16_t *ports,
-		       size_t nports, const struct ab_capture_way *ways,
-		       size_t nways)
+static void check_full(enum ab_capture capture, const uint16_t *ports, size_t nports,
+		       const struct ab_capture_way *ways, size_t nways)
 {
 	struct ab_network net = { 0 };
 	struct ab_error err = { 0 };
 
-	ok(ab_network_build(ways, nways, ports, nports, &net, &err) == 0 &&
-		   net.capture == capture,
-	   "the way is %s (%s) %s", ab_capture_names[capture],
-	   ab_capture_names[net.capture], err.text);
+	ok(ab_network_build(ways, nways, ports, nports, &net, &err) == 0 && net.capture == capture,
+	   "the way is %s (%s) %s", ab_capture_names[capture], ab_capture_names[net.capture],
+	   err.text);
 	ok(ab_loopback_alone(), "there is no device but lo");
 	check_door(&net);
 	check_own();
@@ -236,16 +217,14 @@ static void check_full(enum ab_capture capture, const uint16_t *ports,
 		is_captured(&net, "203.0.113.1", 443, 443);
 		is_captured(&net, "2001:db8::5", 22, 22);
 		is_captured(&net, "127.0.0.1", 443, 443);
-		is_refused("203.0.113.1", 81,
-			   "ports that nobody knows are not");
+		is_refused("203.0.113.1", 81, "ports that nobody knows are not");
 		datagram_is_refused("203.0.113.1", 443);
 	}
 }
 
 static void tproxy(void)
 {
-	check_full(AB_CAPTURE_TPROXY, NULL, 0, ab_capture_ways,
-		   ab_capture_way_count);
+	check_full(AB_CAPTURE_TPROXY, NULL, 0, ab_capture_ways, ab_capture_way_count);
 }
 
 static struct ab_capture_way way_of(enum ab_capture capture)
@@ -274,8 +253,7 @@ static void spoil(struct ab_capture_way *way, const char *word)
 
 static void redirect(void)
 {
-	struct ab_capture_way ways[] = { way_of(AB_CAPTURE_TPROXY),
-					 way_of(AB_CAPTURE_REDIRECT) };
+	struct ab_capture_way ways[] = { way_of(AB_CAPTURE_TPROXY), way_of(AB_CAPTURE_REDIRECT) };
 
 	spoil(&ways[0], "tproxy");
 	check_full(AB_CAPTURE_REDIRECT, NULL, 0, ways, AB_COUNT(ways));
@@ -283,8 +261,7 @@ static void redirect(void)
 
 static void ports(void)
 {
-	struct ab_capture_way ways[] = { way_of(AB_CAPTURE_TPROXY),
-					 way_of(AB_CAPTURE_REDIRECT) };
+	struct ab_capture_way ways[] = { way_of(AB_CAPTURE_TPROXY), way_of(AB_CAPTURE_REDIRECT) };
 
 	spoil(&ways[0], "tproxy");
 	spoil(&ways[1], "redir");
@@ -323,8 +300,8 @@ static void host_ports(void)
 		many[i] = (uint16_t)(10000 + i);
 	ok(build(many, AB_COUNT(many), &net, &err) < 0 && err.code == AB_EUSAGE,
 	   "too many are refused");
-	ok(build(wanted, AB_COUNT(wanted), &net, &err) == 0,
-	   "ports of the host are offered %s", err.text);
+	ok(build(wanted, AB_COUNT(wanted), &net, &err) == 0, "ports of the host are offered %s",
+	   err.text);
 	for (size_t i = 0; i < net.n; i++)
 		n += net.listeners[i].kind == AB_LISTENER_HOST_PORT;
 	ok(n == 4, "each by IPv4 and IPv6");
@@ -349,8 +326,7 @@ static void most_host_ports(void)
 		many[i] = (uint16_t)(10000 + i);
 	ok(ab_network_build(NULL, 0, many, AB_COUNT(many), &net, &err) == 0,
 	   "as many as there may be fit beside the port list %s", err.text);
-	ok(net.n <= AB_LISTENERS_MAX && net.n > 2 * AB_HOST_PORTS_MAX + 16,
-	   "%zu in all", net.n);
+	ok(net.n <= AB_LISTENERS_MAX && net.n > 2 * AB_HOST_PORTS_MAX + 16, "%zu in all", net.n);
 	ab_network_fini(&net);
 }
 
@@ -360,22 +336,19 @@ static void answers_end(void)
 	struct {
 		struct nlmsghdr head;
 		struct nlmsgerr error;
-	} told = { .head = { .nlmsg_len = sizeof(told),
-			     .nlmsg_type = NLMSG_ERROR } };
+	} told = { .head = { .nlmsg_len = sizeof(told), .nlmsg_type = NLMSG_ERROR } };
 
 	for (uint32_t seq = 1; seq <= AB_SEQ_ROUTE6; seq++) {
 		int pair[2];
 
-		socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC,
-			   0, pair);
+		socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair);
 		told.head.nlmsg_seq = seq;
 		told.error.error = -EAFNOSUPPORT;
 		ok(send(pair[1], &told, sizeof(told), 0) == sizeof(told),
 		   "a kernel says that message %u failed", seq);
 		alarm(30);
 		ok(ab_capture_raise(pair[0], -1, NULL, 0) ==
-			   (seq == AB_SEQ_ROUTE6 ? AB_CAPTURE_PORTS
-						 : AB_CAPTURE_NONE),
+			   (seq == AB_SEQ_ROUTE6 ? AB_CAPTURE_PORTS : AB_CAPTURE_NONE),
 		   "what is not answered is not waited for");
 		alarm(0);
 		close(pair[0]);
@@ -388,22 +361,17 @@ static void devices(void)
 	struct ab_error err = { 0 };
 
 	ok(ab_loopback_alone(), "a new namespace has lo");
-	ok(ab_loopback_up(&err) == 0 && ab_loopback_alone(),
-	   "also when it is up");
+	ok(ab_loopback_up(&err) == 0 && ab_loopback_alone(), "also when it is up");
 	if (system("ip link add v0 type veth peer name v1 2>/dev/null") != 0) {
 		tap_count++;
-		printf("ok %d - another device # skip none can be made\n",
-		       tap_count);
+		printf("ok %d - another device # skip none can be made\n", tap_count);
 		return;
 	}
 	ok(ab_loopback_alone(), "another device that is down leads nowhere");
-	ok(system("ip link set v0 up") == 0 && !ab_loopback_alone(),
-	   "one that is up is seen");
-	ok(system("ip link set v0 down; ip link set v1 up") == 0 &&
-		   !ab_loopback_alone(),
+	ok(system("ip link set v0 up") == 0 && !ab_loopback_alone(), "one that is up is seen");
+	ok(system("ip link set v0 down; ip link set v1 up") == 0 && !ab_loopback_alone(),
 	   "each of them");
-	ok(system("ip link del v0") == 0 && ab_loopback_alone(),
-	   "and that it is gone");
+	ok(system("ip link del v0") == 0 && ab_loopback_alone(), "and that it is gone");
 }
 
 /* As in a run: somebody inside makes the sockets, we outside do the rest. */
@@ -420,15 +388,12 @@ static void from_outside(void)
 	socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair);
 	pid = fork();
 	if (pid == 0) {
-		bool good = enter_namespaces() &&
-			    ab_network_make(NULL, 0, &net, &err) == 0;
+		bool good = enter_namespaces() && ab_network_make(NULL, 0, &net, &err) == 0;
 		int client;
 
 		for (size_t i = 0; i < net.n; i++)
 			fds.v[i] = net.listeners[i].fd;
-		good = good &&
-		       ab_send_fds(pair[1], &net, sizeof(net), fds.v, net.n) ==
-			       0 &&
+		good = good && ab_send_fds(pair[1], &net, sizeof(net), fds.v, net.n) == 0 &&
 		       recv(pair[1], &c, 1, 0) == 1;
 		client = dial_to("203.0.113.1", 443, SOCK_DGRAM);
 		good = good && send(client, "x", 1, 0) == 1;
@@ -436,24 +401,19 @@ static void from_outside(void)
 		_exit(!(good && client >= 0));
 	}
 	close(pair[1]);
-	ok(ab_recv_fds(pair[0], &net, sizeof(net), fds.v, &fds.len, 0) ==
-			   (ssize_t)sizeof(net) &&
+	ok(ab_recv_fds(pair[0], &net, sizeof(net), fds.v, &fds.len, 0) == (ssize_t)sizeof(net) &&
 		   fds.len == net.n,
 	   "the sockets come out");
 	for (size_t i = 0; i < net.n; i++)
 		net.listeners[i].fd = fds.v[i];
-	ok(ab_network_raise(&net, ab_capture_ways, ab_capture_way_count,
-			    &err) == 0 &&
+	ok(ab_network_raise(&net, ab_capture_ways, ab_capture_way_count, &err) == 0 &&
 		   net.capture == AB_CAPTURE_TPROXY,
 	   "whoever owns the namespace brings it up from outside %s", err.text);
 	ok(find(&net, AB_LISTENER_ROUTES, 0) < 0, "the routes are done with");
-	ok(send(pair[0], "x", 1, 0) == 1 && waitpid(pid, &status, 0) == pid &&
-		   status == 0,
+	ok(send(pair[0], "x", 1, 0) == 1 && waitpid(pid, &status, 0) == pid && status == 0,
 	   "inside it works");
-	ok(readable(find(&net, AB_LISTENER_TRANSPARENT, 0), 1000),
-	   "a connection has arrived");
-	ok(ab_counters_read(find(&net, AB_LISTENER_COUNTERS, 0), &counters,
-			    &err) == 0,
+	ok(readable(find(&net, AB_LISTENER_TRANSPARENT, 0), 1000), "a connection has arrived");
+	ok(ab_counters_read(find(&net, AB_LISTENER_COUNTERS, 0), &counters, &err) == 0,
 	   "and the counters can be read %s", err.text);
 	ok(counters.udp == 1 && counters.other == 0, "as they are");
 	ab_network_fini(&net);
@@ -475,8 +435,7 @@ static void without_netlink(void)
 		else
 			net.listeners[n++] = net.listeners[i];
 	net.n = n;
-	ok(ab_network_raise(&net, ab_capture_ways, ab_capture_way_count,
-			    &err) == 0 &&
+	ok(ab_network_raise(&net, ab_capture_ways, ab_capture_way_count, &err) == 0 &&
 		   net.capture == AB_CAPTURE_NONE,
 	   "nothing is captured %s", err.text);
 	check_door(&net);
@@ -517,8 +476,8 @@ int main(void)
 		if (pid == 0) {
 			if (!cases[i].outside && !enter_namespaces()) {
 				tap_count++;
-				printf("ok %d - %s # skip no user namespaces\n",
-				       tap_count, cases[i].name);
+				printf("ok %d - %s # skip no user namespaces\n", tap_count,
+				       cases[i].name);
 			} else {
 				printf("# %s\n", cases[i].name);
 				cases[i].run();

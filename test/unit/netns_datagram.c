@@ -29,15 +29,12 @@ static void check_server(int server, const char *at, bool v4)
 		   ab_dns_socket_recv(server, buf, sizeof(buf), &peer) == 8,
 	   "a question to %s arrives", at);
 	if (v4)
-		inet_ntop(AF_INET, peer.asked.s6_addr + 12, asked,
-			  sizeof(asked));
+		inet_ntop(AF_INET, peer.asked.s6_addr + 12, asked, sizeof(asked));
 	else
 		inet_ntop(AF_INET6, &peer.asked, asked, sizeof(asked));
 	is_str(asked, at, "with the address that was asked");
-	ok(ab_dns_socket_send(server, "answer", 6, &peer) == 0 &&
-		   readable(client, 1000) &&
-		   recv(client, buf, sizeof(buf), 0) == 6 &&
-		   memcmp(buf, "answer", 6) == 0,
+	ok(ab_dns_socket_send(server, "answer", 6, &peer) == 0 && readable(client, 1000) &&
+		   recv(client, buf, sizeof(buf), 0) == 6 && memcmp(buf, "answer", 6) == 0,
 	   "and the answer comes from there");
 }
 
@@ -50,15 +47,12 @@ static void check_source(int server)
 	struct ab_dns_peer peer;
 	char buf[64];
 
-	ok(sendto(client, "q", 1, 0, &to.any, len) == 1 &&
-		   readable(server, 1000) &&
+	ok(sendto(client, "q", 1, 0, &to.any, len) == 1 && readable(server, 1000) &&
 		   ab_dns_socket_recv(server, buf, sizeof(buf), &peer) == 1 &&
 		   ab_dns_socket_send(server, "a", 1, &peer) == 0,
 	   "a client that is not connected is answered");
 	len = sizeof(from);
-	ok(readable(client, 1000) &&
-		   recvfrom(client, buf, sizeof(buf), 0, &from.any, &len) ==
-			   1 &&
+	ok(readable(client, 1000) && recvfrom(client, buf, sizeof(buf), 0, &from.any, &len) == 1 &&
 		   memcmp(&from.v4.sin_addr, &to.v4.sin_addr, 4) == 0 &&
 		   from.v4.sin_port == to.v4.sin_port,
 	   "from the address and the port that it asked");
@@ -70,13 +64,10 @@ static void check_sizes(int server)
 	struct ab_dns_peer peer;
 	char big[2048] = { 0 }, buf[512];
 
-	ok(ab_dns_socket_recv(server, buf, sizeof(buf), &peer) < 0 &&
-		   errno == EAGAIN,
+	ok(ab_dns_socket_recv(server, buf, sizeof(buf), &peer) < 0 && errno == EAGAIN,
 	   "without a question it does not wait");
-	ok(send(client, big, sizeof(big), 0) == (ssize_t)sizeof(big) &&
-		   readable(server, 1000) &&
-		   ab_dns_socket_recv(server, buf, sizeof(buf), &peer) < 0 &&
-		   errno == EMSGSIZE,
+	ok(send(client, big, sizeof(big), 0) == (ssize_t)sizeof(big) && readable(server, 1000) &&
+		   ab_dns_socket_recv(server, buf, sizeof(buf), &peer) < 0 && errno == EMSGSIZE,
 	   "one that is too long is dropped");
 	ok(send(client, big, 512, 0) == 512 && readable(server, 1000) &&
 		   ab_dns_socket_recv(server, buf, sizeof(buf), &peer) == 512,
@@ -102,8 +93,8 @@ static void check_v4_socket(void)
 	client = dial_to("127.8.8.8", 5353, SOCK_DGRAM);
 	ok(send(client, "q", 1, 0) == 1 && readable(server, 1000) &&
 		   ab_dns_socket_recv(server, buf, sizeof(buf), &peer) == 1 &&
-		   ab_dns_socket_send(server, "a", 1, &peer) == 0 &&
-		   readable(client, 1000) && recv(client, buf, 64, 0) == 1,
+		   ab_dns_socket_send(server, "a", 1, &peer) == 0 && readable(client, 1000) &&
+		   recv(client, buf, 64, 0) == 1,
 	   "answers from the right address as well");
 }
 
@@ -116,8 +107,7 @@ int main(void)
 		printf("1..0 # skip no user namespaces\n");
 		return 0;
 	}
-	ok(ab_network_build(ab_capture_ways, ab_capture_way_count, NULL, 0,
-			    &net, &err) == 0,
+	ok(ab_network_build(ab_capture_ways, ab_capture_way_count, NULL, 0, &net, &err) == 0,
 	   "network %s", err.text);
 	check_server(name_server(&net), "127.0.0.1", true);
 	check_server(name_server(&net), "127.0.0.53", true);

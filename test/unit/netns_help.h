@@ -77,8 +77,7 @@ static inline int dial_to(const char *text, uint16_t port, int type)
 {
 	union end to;
 	socklen_t len = end_of(text, port, &to);
-	int fd = socket(to.any.sa_family, type | SOCK_NONBLOCK | SOCK_CLOEXEC,
-			0);
+	int fd = socket(to.any.sa_family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	struct pollfd p = { .fd = fd, .events = POLLOUT };
 	int error = 0;
 

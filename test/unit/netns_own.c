@@ -76,16 +76,14 @@ static void add_done(void)
 static void add_counter(const char *name, uint64_t packets)
 {
 	struct nfgenmsg info = { 0 };
-	size_t at = begin(NFNL_SUBSYS_NFTABLES << 8 | NFT_MSG_NEWOBJ, &info,
-			  sizeof(info));
+	size_t at = begin(NFNL_SUBSYS_NFTABLES << 8 | NFT_MSG_NEWOBJ, &info, sizeof(info));
 	size_t nest;
 
 	put(NFTA_OBJ_NAME, name, strlen(name) + 1);
 	nest = put(NFTA_OBJ_DATA | NLA_F_NESTED, "", 0);
 	packets = htobe64(packets);
 	put(NFTA_COUNTER_PACKETS, &packets, sizeof(packets));
-	((struct rtattr *)(bytes + nest))->rta_len =
-		(unsigned short)(used - nest);
+	((struct rtattr *)(bytes + nest))->rta_len = (unsigned short)(used - nest);
 	end(at);
 }
 
@@ -96,8 +94,7 @@ static char *list(const struct ab_own *own)
 	for (size_t i = 0; i < own->len; i++) {
 		char text[INET6_ADDRSTRLEN];
 
-		inet_ntop(own->v[i].v6 ? AF_INET6 : AF_INET, own->v[i].addr,
-			  text, sizeof(text));
+		inet_ntop(own->v[i].v6 ? AF_INET6 : AF_INET, own->v[i].addr, text, sizeof(text));
 		ab_buf_printf(&b, "%s%s", i ? " " : "", text);
 	}
 	return ab_buf_take(&b);
@@ -148,22 +145,20 @@ static void check_addresses(void)
 	end(at);
 	is_parsed(0, "", "of no family that we know");
 	add_address(AF_INET6, IFA_ADDRESS, "2001:db8::1");
-	((struct rtattr *)(bytes + sizeof(struct nlmsghdr) +
-			   sizeof(struct ifaddrmsg)))
-		->rta_len = 8;
+	((struct rtattr *)(bytes + sizeof(struct nlmsghdr) + sizeof(struct ifaddrmsg)))->rta_len =
+		8;
 	is_parsed(0, "", "too short for its family");
 	end(begin(NLMSG_ERROR, &error, sizeof(error)));
 	is_parsed(-1, "", "a refusal");
 }
 
-static void is_counted(int result, uint64_t udp, uint64_t other,
-		       const char *name)
+static void is_counted(int result, uint64_t udp, uint64_t other, const char *name)
 {
 	struct ab_counters c = { 0 };
 
 	ok(ab_counters_parse(bytes, used, &c) == result, "%s", name);
-	ok(c.udp == udp && c.other == other, "%s: %llu %llu", name,
-	   (unsigned long long)c.udp, (unsigned long long)c.other);
+	ok(c.udp == udp && c.other == other, "%s: %llu %llu", name, (unsigned long long)c.udp,
+	   (unsigned long long)c.other);
 	used = 0;
 }
 
@@ -185,8 +180,8 @@ static void check_counters(void)
 static void check_cuts(void)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	char *map = mmap(NULL, 3 * page, PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *map =
+		mmap(NULL, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	bool fine = true;
 
 	mprotect(map + 2 * page, page, PROT_NONE);
@@ -269,16 +264,13 @@ static void check_machine(void)
 	ok(!readable(fd, 0), "nothing is news");
 	ab_loopback_up(&err);
 	ok(readable(fd, 1000), "an address that comes is");
-	ok(ab_own_read(fd, &own, &err) == 0 && has(&own, "127.0.0.1"),
-	   "it is there");
+	ok(ab_own_read(fd, &own, &err) == 0 && has(&own, "127.0.0.1"), "it is there");
 	set_address("lo:1", "192.0.2.77");
-	ok(ab_own_read(fd, &own, &err) == 0 && has(&own, "192.0.2.77") &&
-		   has(&own, "127.0.0.1"),
+	ok(ab_own_read(fd, &own, &err) == 0 && has(&own, "192.0.2.77") && has(&own, "127.0.0.1"),
 	   "and the next one");
 	ok(!readable(fd, 0), "reading forgets the news");
 	close(fd);
-	ok(ab_own_read(-1, &own, &err) < 0 && err.errnum == EBADF &&
-		   has(&own, "192.0.2.77"),
+	ok(ab_own_read(-1, &own, &err) < 0 && err.errnum == EBADF && has(&own, "192.0.2.77"),
 	   "a failure leaves what was known");
 	ab_own_fini(&own);
 }
@@ -296,8 +288,7 @@ static void check_flood(void)
 		char name[16], text[16];
 
 		snprintf(name, sizeof(name), "lo:%d", i + 2);
-		snprintf(text, sizeof(text), "192.0.%d.%d", 3 + i / 200,
-			 1 + i % 200);
+		snprintf(text, sizeof(text), "192.0.%d.%d", 3 + i / 200, 1 + i % 200);
 		set_address(name, text);
 	}
 	ok(ab_own_read(fd, &own, &err) == 0, "news were lost %s", err.text);
@@ -314,8 +305,7 @@ int main(void)
 	check_cuts();
 	if (!enter_namespaces()) {
 		tap_count++;
-		printf("ok %d - the machine's # skip no user namespaces\n",
-		       tap_count);
+		printf("ok %d - the machine's # skip no user namespaces\n", tap_count);
 		return done();
 	}
 	check_machine();

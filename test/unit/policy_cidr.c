@@ -48,8 +48,7 @@ static bool has(const char *range, const char *addr, uint16_t port)
 	struct ab_cidr c = cidr(range);
 	struct ab_host h;
 
-	return ab_host_parse(addr, strlen(addr), &h, NULL) == 0 &&
-	       ab_cidr_has(&c, &h, port);
+	return ab_host_parse(addr, strlen(addr), &h, NULL) == 0 && ab_cidr_has(&c, &h, port);
 }
 
 static bool covers(const char *a, const char *b)
@@ -65,8 +64,7 @@ int main(void)
 		char buf[AB_CIDR_TEXT] = "";
 		struct ab_why why = { .right = "" };
 		struct ab_cidr c;
-		int r = ab_cidr_parse(cases[i].in, strlen(cases[i].in), &c,
-				      &why);
+		int r = ab_cidr_parse(cases[i].in, strlen(cases[i].in), &c, &why);
 
 		if (cases[i].out) {
 			if (r == 0)
@@ -80,19 +78,15 @@ int main(void)
 	ok(has("10.1.2.0/24", "10.1.2.255", 1), "the last address is in");
 	ok(!has("10.1.2.0/24", "10.1.3.0", 1), "the next one is not");
 	ok(has("10.1.2.0/23", "10.1.3.7", 1), "a prefix inside a byte");
-	ok(has("10.1.2.3:5432", "10.1.2.3", 5432) &&
-		   !has("10.1.2.3:5432", "10.1.2.3", 5433),
+	ok(has("10.1.2.3:5432", "10.1.2.3", 5432) && !has("10.1.2.3:5432", "10.1.2.3", 5433),
 	   "a port is kept to");
-	ok(has("10.0.0.0/8", "::ffff:10.9.9.9", 1),
-	   "a wrapped address is the one it wraps");
+	ok(has("10.0.0.0/8", "::ffff:10.9.9.9", 1), "a wrapped address is the one it wraps");
 	ok(!has("0.0.0.0/0", "::1", 1), "all of v4 is not v6");
 	ok(!has("::/0", "10.0.0.1", 1), "all of v6 is not v4");
 	ok(!has("0.0.0.0/0", "localhost", 1), "a name is in no range");
-	ok(covers("10.0.0.0/8", "10.1.0.0/16") &&
-		   !covers("10.1.0.0/16", "10.0.0.0/8"),
+	ok(covers("10.0.0.0/8", "10.1.0.0/16") && !covers("10.1.0.0/16", "10.0.0.0/8"),
 	   "the wider covers the narrower only");
-	ok(covers("10.0.0.0/8", "10.0.0.0/8:22") &&
-		   !covers("10.0.0.0/8:22", "10.0.0.0/8"),
+	ok(covers("10.0.0.0/8", "10.0.0.0/8:22") && !covers("10.0.0.0/8:22", "10.0.0.0/8"),
 	   "every port covers one, not the reverse");
 	return done();
 }

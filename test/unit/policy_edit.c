@@ -42,24 +42,18 @@ static const char *const adds[][2] = {
 	{ "{\r\n    \"extends\": \"ci\"\r\n}\r\n",
 	  "{\r\n    \"extends\": \"ci\",\r\n    \"network\": {\r\n        "
 	  "\"allow\": [\"v\"]\r\n    }\r\n}\r\n" },
-	{ "{\n  \"network\": {}\n}\n",
-	  "{\n  \"network\": {\n    \"allow\": [\"v\"]\n  }\n}\n" },
+	{ "{\n  \"network\": {}\n}\n", "{\n  \"network\": {\n    \"allow\": [\"v\"]\n  }\n}\n" },
 	{ "{\n  \"network\": {\n    \"mode\": \"filtered\"\n  }\n}\n",
 	  "{\n  \"network\": {\n    \"mode\": \"filtered\",\n    \"allow\": "
 	  "[\"v\"]\n  }\n}\n" },
 	{ "{ \"network\": { \"mode\": \"filtered\" } }",
 	  "{ \"network\": { \"mode\": \"filtered\", \"allow\": [\"v\"] } }" },
-	{ "{\"extends\":\"ci\"}",
-	  "{\"extends\":\"ci\",\"network\":{\"allow\":[\"v\"]}}" },
-	{ "{\"extends\": \"ci\"}",
-	  "{\"extends\": \"ci\", \"network\": { \"allow\": [\"v\"] }}" },
+	{ "{\"extends\":\"ci\"}", "{\"extends\":\"ci\",\"network\":{\"allow\":[\"v\"]}}" },
+	{ "{\"extends\": \"ci\"}", "{\"extends\": \"ci\", \"network\": { \"allow\": [\"v\"] }}" },
 	{ "{\"network\":{\"allow\":[]}}", "{\"network\":{\"allow\":[\"v\"]}}" },
-	{ "{\"network\":{\"allow\":[ ]}}",
-	  "{\"network\":{\"allow\":[ \"v\" ]}}" },
-	{ "{\"network\":{\"allow\":[\"a\"]}}",
-	  "{\"network\":{\"allow\":[\"a\",\"v\"]}}" },
-	{ "{\"network\": {\"allow\": [\"a\"]}}",
-	  "{\"network\": {\"allow\": [\"a\", \"v\"]}}" },
+	{ "{\"network\":{\"allow\":[ ]}}", "{\"network\":{\"allow\":[ \"v\" ]}}" },
+	{ "{\"network\":{\"allow\":[\"a\"]}}", "{\"network\":{\"allow\":[\"a\",\"v\"]}}" },
+	{ "{\"network\": {\"allow\": [\"a\"]}}", "{\"network\": {\"allow\": [\"a\", \"v\"]}}" },
 	{ "{\"network\": {\"allow\": [\"a\",\"b\"]}}",
 	  "{\"network\": {\"allow\": [\"a\",\"b\",\"v\"]}}" },
 	{ "{\"network\": {\"allow\": [ \"a\" , \"b\" ]}}",
@@ -89,8 +83,7 @@ static const char *const wrong[][2] = {
 	{ "[]", "line 1: it is not an object" },
 	{ "\"x\"", "line 1: it is not an object" },
 	{ "{\n\"network\": 1}", "line 2: network is not an object" },
-	{ "{\"network\": {\n\"allow\": \"v\"}}",
-	  "line 2: allow is not a list" },
+	{ "{\"network\": {\n\"allow\": \"v\"}}", "line 2: allow is not a list" },
 	{ "{\"a\": 1,\n\"a\": 2}", NULL }, /* said by the library */
 };
 
@@ -104,8 +97,7 @@ static void check_tables(void)
 	for (size_t i = 0; i < AB_COUNT(wrong); i++) {
 		ab_autofree char *got = edited(wrong[i][0], "v");
 
-		ok(wrong[i][1] ? strcmp(got, wrong[i][1]) == 0
-			       : strstr(got, "duplicate") != NULL,
+		ok(wrong[i][1] ? strcmp(got, wrong[i][1]) == 0 : strstr(got, "duplicate") != NULL,
 		   "refused: %s", got);
 	}
 }
@@ -124,8 +116,7 @@ static unsigned draw(unsigned below)
 
 static void put_blanks(struct ab_buf *b)
 {
-	static const char *const some[] = { "",	  "",	  "",	" ",
-					    "\n", "\n  ", "\t", "\r\n\t" };
+	static const char *const some[] = { "", "", "", " ", "\n", "\n  ", "\t", "\r\n\t" };
 
 	ab_buf_puts(b, some[draw(AB_COUNT(some))]);
 }
@@ -134,8 +125,7 @@ static void put_value(struct ab_buf *b, unsigned depth);
 
 static void put_object(struct ab_buf *b, unsigned depth)
 {
-	static const char *const names[] = { "network", "allow", "deny", "a",
-					     "b\\n" };
+	static const char *const names[] = { "network", "allow", "deny", "a", "b\\n" };
 	unsigned left = draw(1 << AB_COUNT(names));
 	bool first = true;
 
@@ -174,8 +164,9 @@ static void put_list(struct ab_buf *b, unsigned depth)
 
 static void put_value(struct ab_buf *b, unsigned depth)
 {
-	static const char *const plain[] = { "1",	    "\"v\"", "\"w\"",
-					     "\"\\u0076\"", "null",  "-2.5e1" };
+	static const char *const plain[] = {
+		"1", "\"v\"", "\"w\"", "\"\\u0076\"", "null", "-2.5e1"
+	};
 
 	if (depth < 4 && draw(3) == 0)
 		put_list(b, depth);
@@ -205,8 +196,7 @@ static bool is_equal_with(const char *before, const char *after)
 	json_t *got = json_loads(after, JSON_REJECT_DUPLICATES, NULL);
 	bool same;
 
-	json_array_append_new(json_object_get(json_object_get(want, "network"),
-					      "allow"),
+	json_array_append_new(json_object_get(json_object_get(want, "network"), "allow"),
 			      json_string("v"));
 	same = got && json_equal(want, got);
 	json_decref(want);
@@ -249,17 +239,14 @@ static void check_random(void)
 		if (r <= 0)
 			continue;
 		changed++;
-		if (is_equal_with(b.data, after) &&
-		    is_inserted(b.data, after) &&
-		    ab_edit_add(after, strlen(after), keys, 2, "v", &again,
-				&err) == 0)
+		if (is_equal_with(b.data, after) && is_inserted(b.data, after) &&
+		    ab_edit_add(after, strlen(after), keys, 2, "v", &again, &err) == 0)
 			continue;
 		bad++;
 		printf("# before: %s\n# after: %s\n", b.data, after);
 	}
 	ok(bad == 0 && changed > 1000 && same > 10 && refused > 100,
-	   "%zu documents changed, %zu had it, %zu refused", changed, same,
-	   refused);
+	   "%zu documents changed, %zu had it, %zu refused", changed, same, refused);
 }
 
 /* Files. */
@@ -293,8 +280,7 @@ static char *get(const char *path)
 	return n < 0 ? ab_strdup("none") : ab_strndup(text, (size_t)n);
 }
 
-static int add(const char *path, const char *value, struct ab_strv *diff,
-	       struct ab_error *err)
+static int add(const char *path, const char *value, struct ab_strv *diff, struct ab_error *err)
 {
 	return ab_edit_file_add(&input, path, keys, 2, NULL, value, diff, err);
 }
@@ -305,8 +291,7 @@ static void is_refused(const char *path, const char *value, const char *why)
 	ab_autostrv struct ab_strv diff = { 0 };
 	struct ab_error err = { 0 };
 
-	ok(add(path, value, &diff, &err) < 0 && strstr(err.text, why) &&
-		   diff.len == 0,
+	ok(add(path, value, &diff, &err) < 0 && strstr(err.text, why) && diff.len == 0,
 	   "refused: %s", err.text);
 	after = get(path);
 	is_str(after, before, "and nothing is changed");
@@ -322,18 +307,14 @@ static void check_new_file(void)
 
 	ok(add(path, "github.com", &diff, &err) == 0, "made %s", err.text);
 	got = get(path);
-	is_str(got,
-	       "{\n  \"network\": {\n    \"allow\": [\"github.com\"]\n  }\n}\n",
+	is_str(got, "{\n  \"network\": {\n    \"allow\": [\"github.com\"]\n  }\n}\n",
 	       "a small file");
-	ok(stat(path, &st) == 0 && (st.st_mode & 07777) == 0600,
-	   "that is nobody else's");
+	ok(stat(path, &st) == 0 && (st.st_mode & 07777) == 0600, "that is nobody else's");
 	ok(stat(folder, &st) == 0 && (st.st_mode & 07777) == 0700,
 	   "in a folder that is not either");
-	ok(diff.len == 5 &&
-		   strcmp(diff.v[2], "+    \"allow\": [\"github.com\"]") == 0,
+	ok(diff.len == 5 && strcmp(diff.v[2], "+    \"allow\": [\"github.com\"]") == 0,
 	   "the change is told");
-	ok(add(path, "github.com", &none, &err) == 0 && none.len == 0,
-	   "once more is no change");
+	ok(add(path, "github.com", &none, &err) == 0 && none.len == 0, "once more is no change");
 }
 
 static void check_begin(void)
@@ -345,8 +326,7 @@ static void check_begin(void)
 	ab_strv_add(&first, "a.example");
 	ab_strv_add(&first, "b.example");
 	put(path, "{\"extends\":\"ci\"}", 0600);
-	ok(ab_edit_file_add(&input, path, keys, 2, &first, "c.example", &diff,
-			    &err) == 0,
+	ok(ab_edit_file_add(&input, path, keys, 2, &first, "c.example", &diff, &err) == 0,
 	   "a new list %s", err.text);
 	got = get(path);
 	is_str(got,
@@ -354,8 +334,7 @@ static void check_begin(void)
 	       "\"b.example\",\"c.example\"]}}",
 	       "begins with what it takes the place of");
 	put(path, "{\"network\":{\"allow\":[]}}", 0600);
-	ok(ab_edit_file_add(&input, path, keys, 2, &first, "c.example", &diff,
-			    &err) == 0,
+	ok(ab_edit_file_add(&input, path, keys, 2, &first, "c.example", &diff, &err) == 0,
 	   "one that is there %s", err.text);
 	more = get(path);
 	is_str(more, "{\"network\":{\"allow\":[\"c.example\"]}}",
@@ -372,20 +351,17 @@ static void check_old_file(void)
 	gid_t group;
 
 	put(path, "{ \"network\": { \"allow\": [\"a.example\"] } }\n", 0640);
-	group = geteuid() == 0 && chown(path, (uid_t)-1, 7) == 0 ? 7
-								 : getegid();
+	group = geteuid() == 0 && chown(path, (uid_t)-1, 7) == 0 ? 7 : getegid();
 	if (symlink("old.json", link) < 0 || symlink("nowhere", lost) < 0)
 		abort();
-	ok(add(link, "b.example", &diff, &err) == 0, "through a link %s",
-	   err.text);
+	ok(add(link, "b.example", &diff, &err) == 0, "through a link %s", err.text);
 	got = get(path);
 	is_str(got,
 	       "{ \"network\": { \"allow\": [\"a.example\", \"b.example\"] } "
 	       "}\n",
 	       "what it leads to has changed");
 	ok(lstat(link, &st) == 0 && S_ISLNK(st.st_mode), "the link has not");
-	ok(stat(path, &st) == 0 && (st.st_mode & 07777) == 0640 &&
-		   st.st_gid == group,
+	ok(stat(path, &st) == 0 && (st.st_mode & 07777) == 0640 && st.st_gid == group,
 	   "nor have the mode and the group");
 	is_refused(lost, "b.example", "leads nowhere");
 	is_refused(path, "https://x.example/", "");
@@ -417,8 +393,7 @@ static void check_race(void)
 				struct ab_strv diff = { 0 };
 				struct ab_error err = { 0 };
 
-				snprintf(host, sizeof(host), "h%d-%d.example",
-					 w, i);
+				snprintf(host, sizeof(host), "h%d-%d.example", w, i);
 				if (add(path, host, &diff, &err) < 0)
 					_exit(1);
 			}
@@ -431,20 +406,17 @@ static void check_race(void)
 		for (int i = 0; i < EACH; i++) {
 			char host[32];
 
-			snprintf(host, sizeof(host), "\"h%d-%d.example\"", w,
-				 i);
+			snprintf(host, sizeof(host), "\"h%d-%d.example\"", w, i);
 			lost += strstr(got, host) == NULL;
 		}
-	ok(failed == 0 && lost == 0, "%d writers at once: %zu entries lost",
-	   WRITERS, lost);
+	ok(failed == 0 && lost == 0, "%d writers at once: %zu entries lost", WRITERS, lost);
 }
 
 static void check_left(void)
 {
-	ab_autofree char *cmd =
-		ab_printf("test -z \"$(find %s -name '.*.json.*')\" "
-			  "&& rm -rf %s",
-			  top, top);
+	ab_autofree char *cmd = ab_printf("test -z \"$(find %s -name '.*.json.*')\" "
+					  "&& rm -rf %s",
+					  top, top);
 
 	ok(system(cmd) == 0, "no file is left beside");
 }
@@ -455,9 +427,7 @@ int main(void)
 	check_random();
 	if (!mkdtemp(top))
 		abort();
-	input = (struct ab_policy_input){ .cwd = top,
-					  .home = top,
-					  .environ = environ };
+	input = (struct ab_policy_input){ .cwd = top, .home = top, .environ = environ };
 	check_new_file();
 	check_begin();
 	check_old_file();

@@ -8,12 +8,10 @@
 
 #define AT "127.0.0.1:61080"
 #define OWN "localhost,127.0.0.1,::1"
-#define DOOR                                                              \
-	"HTTP_PROXY=http://" AT " http_proxy=http://" AT                  \
-	" HTTPS_PROXY=http://" AT " https_proxy=http://" AT               \
-	" FTP_PROXY=http://" AT " ftp_proxy=http://" AT                   \
-	" ALL_PROXY=socks5h://" AT " all_proxy=socks5h://" AT             \
-	" NO_PROXY=" OWN " no_proxy=" OWN
+#define DOOR                                                                       \
+	"HTTP_PROXY=http://" AT " http_proxy=http://" AT " HTTPS_PROXY=http://" AT \
+	" https_proxy=http://" AT " FTP_PROXY=http://" AT " ftp_proxy=http://" AT  \
+	" ALL_PROXY=socks5h://" AT " all_proxy=socks5h://" AT " NO_PROXY=" OWN " no_proxy=" OWN
 _Static_assert(AB_PORT_DOOR == 61080, "where the door is");
 
 static struct ab_strv env, stripped;
@@ -22,8 +20,7 @@ static void build(const struct ab_policy *p, const char *const *caller)
 {
 	ab_strv_fini(&env);
 	ab_strv_fini(&stripped);
-	ab_environment_build(p, (char *const *)(uintptr_t)caller, &env,
-			     &stripped);
+	ab_environment_build(p, (char *const *)(uintptr_t)caller, &env, &stripped);
 }
 
 static bool passes(const struct ab_policy *p, const char *name)
@@ -38,26 +35,73 @@ static bool passes(const struct ab_policy *p, const char *name)
 static void test_defaults(struct ab_policy *p)
 {
 	static const char *const gone[] = {
-		"GITHUB_TOKEN", "github_token", "GHTOKEN", "NPM_TOKEN",
-		"AWS_SECRET_ACCESS_KEY", "AWS_ACCESS_KEY_ID",
-		"AWS_SESSION_TOKEN", "AWS_WEB_IDENTITY_TOKEN_FILE",
-		"OPENAI_API_KEY", "ANTHROPIC_API_KEY", "MY_APIKEY",
-		"DB_PASSWORD", "PGPASSWORD", "MYSQL_PWD", "SSHPASS",
-		"GOOGLE_APPLICATION_CREDENTIALS", "SENTRY_DSN", "DATABASE_URL",
-		"APP_DATABASE_URL", "SSH_AUTH_SOCK", "GPG_AGENT_INFO",
-		"DBUS_SESSION_BUS_ADDRESS", "DOCKER_HOST", "WAYLAND_DISPLAY",
-		"DISPLAY", "XAUTHORITY", "LD_PRELOAD", "LD_LIBRARY_PATH",
-		"GLIBC_TUNABLES", "BASH_ENV", "ENV", "PERL5OPT",
-		"PYTHONSTARTUP", "AGENTBOX_STATE", "VSCODE_IPC_HOOK_CLI",
-		"TMUX", "GIT_CONFIG_VALUE_0", "GIT_ASKPASS", "NOTIFY_SOCKET",
-		"RSYNC_PROXY", "grpc_proxy",
+		"GITHUB_TOKEN",
+		"github_token",
+		"GHTOKEN",
+		"NPM_TOKEN",
+		"AWS_SECRET_ACCESS_KEY",
+		"AWS_ACCESS_KEY_ID",
+		"AWS_SESSION_TOKEN",
+		"AWS_WEB_IDENTITY_TOKEN_FILE",
+		"OPENAI_API_KEY",
+		"ANTHROPIC_API_KEY",
+		"MY_APIKEY",
+		"DB_PASSWORD",
+		"PGPASSWORD",
+		"MYSQL_PWD",
+		"SSHPASS",
+		"GOOGLE_APPLICATION_CREDENTIALS",
+		"SENTRY_DSN",
+		"DATABASE_URL",
+		"APP_DATABASE_URL",
+		"SSH_AUTH_SOCK",
+		"GPG_AGENT_INFO",
+		"DBUS_SESSION_BUS_ADDRESS",
+		"DOCKER_HOST",
+		"WAYLAND_DISPLAY",
+		"DISPLAY",
+		"XAUTHORITY",
+		"LD_PRELOAD",
+		"LD_LIBRARY_PATH",
+		"GLIBC_TUNABLES",
+		"BASH_ENV",
+		"ENV",
+		"PERL5OPT",
+		"PYTHONSTARTUP",
+		"AGENTBOX_STATE",
+		"VSCODE_IPC_HOOK_CLI",
+		"TMUX",
+		"GIT_CONFIG_VALUE_0",
+		"GIT_ASKPASS",
+		"NOTIFY_SOCKET",
+		"RSYNC_PROXY",
+		"grpc_proxy",
 	};
 	static const char *const stay[] = {
-		"PATH", "HOME", "USER", "LANG", "LC_ALL", "TERM", "EDITOR",
-		"NODE_OPTIONS", "JAVA_HOME", "GOPATH", "CARGO_HOME", "PWD",
-		"OLDPWD", "TOKENIZERS_PARALLELISM", "XDG_RUNTIME_DIR",
-		"KEYBOARD", "MONKEY", "PASSENGER", "GIT_DIR", "AWS_REGION",
-		"CI", "VIRTUAL_ENV", "ENVIRONMENT", "DISPLAY_NAME",
+		"PATH",
+		"HOME",
+		"USER",
+		"LANG",
+		"LC_ALL",
+		"TERM",
+		"EDITOR",
+		"NODE_OPTIONS",
+		"JAVA_HOME",
+		"GOPATH",
+		"CARGO_HOME",
+		"PWD",
+		"OLDPWD",
+		"TOKENIZERS_PARALLELISM",
+		"XDG_RUNTIME_DIR",
+		"KEYBOARD",
+		"MONKEY",
+		"PASSENGER",
+		"GIT_DIR",
+		"AWS_REGION",
+		"CI",
+		"VIRTUAL_ENV",
+		"ENVIRONMENT",
+		"DISPLAY_NAME",
 	};
 
 	for (size_t i = 0; i < AB_COUNT(gone); i++)
@@ -69,18 +113,18 @@ static void test_defaults(struct ab_policy *p)
 static void test_build(void)
 {
 	static const char *const caller[] = {
-		"PATH=/bin",   "A_TOKEN=x", "novalue", "=odd", "PATH=/evil",
-		"EMPTY=",      "TMPDIR=/u", "B_TOKEN=y", "K=a=b", NULL,
+		"PATH=/bin", "A_TOKEN=x", "novalue",   "=odd",	"PATH=/evil",
+		"EMPTY=",    "TMPDIR=/u", "B_TOKEN=y", "K=a=b", NULL,
 	};
 	static const char *const none[] = { NULL };
-	static const char *const proxied[] = { "https_proxy=http://corp:1",
-					       "grpc_proxy=x", NULL };
+	static const char *const proxied[] = { "https_proxy=http://corp:1", "grpc_proxy=x", NULL };
 	struct ab_policy *p;
 
 	p = load();
 	build(p, caller);
 	is_str(joined(&env),
-	       "PATH=/bin EMPTY= TMPDIR=/tmp K=a=b TMP=/tmp TEMP=/tmp TMPPREFIX=/tmp/zsh " DOOR " SANDBOX_RUNTIME=1",
+	       "PATH=/bin EMPTY= TMPDIR=/tmp K=a=b TMP=/tmp TEMP=/tmp TMPPREFIX=/tmp/zsh " DOOR
+	       " SANDBOX_RUNTIME=1",
 	       "kept, dropped, set: all of it, in order");
 	is_str(joined(&stripped), "A_TOKEN B_TOKEN", "what was stripped is named");
 	build(p, none);
@@ -99,7 +143,8 @@ static void test_build(void)
 	p = load();
 	build(p, caller);
 	is_str(joined(&env),
-	       "PATH=/mine A_TOKEN=x EMPTY= TMPDIR=/mine TMP=/tmp TEMP=/tmp TMPPREFIX=/tmp/zsh " DOOR " NEW=1 SANDBOX_RUNTIME=1",
+	       "PATH=/mine A_TOKEN=x EMPTY= TMPDIR=/mine TMP=/tmp TEMP=/tmp TMPPREFIX=/tmp/zsh " DOOR
+	       " NEW=1 SANDBOX_RUNTIME=1",
 	       "pass beats strip, set beats all");
 	ok(passes(p, "Q_TOKENX") && !passes(p, "q_token"),
 	   "pass takes patterns, in the case as written");
@@ -111,7 +156,8 @@ static void test_build(void)
 	p = load();
 	build(p, caller);
 	is_str(joined(&env),
-	       "PATH=/bin K=a=b TMPDIR=/tmp TMP=/tmp TEMP=/tmp TMPPREFIX=/tmp/zsh " DOOR " SANDBOX_RUNTIME=1",
+	       "PATH=/bin K=a=b TMPDIR=/tmp TMP=/tmp TEMP=/tmp TMPPREFIX=/tmp/zsh " DOOR
+	       " SANDBOX_RUNTIME=1",
 	       "listed: nothing else passes");
 	ab_policy_free(p);
 
@@ -124,8 +170,7 @@ static void test_build(void)
 	add_flag("env.pass", "*_proxy", "--pass-env");
 	p = load();
 	build(p, proxied);
-	is_str(ab_env_get(&env, "https_proxy"), "http://" AT,
-	       "also when it was to be passed");
+	is_str(ab_env_get(&env, "https_proxy"), "http://" AT, "also when it was to be passed");
 	ok(!ab_env_get(&env, "grpc_proxy"), "and with it any other proxy");
 	ab_policy_free(p);
 	add_flag("env.set", "https_proxy=", "--env");
@@ -136,8 +181,7 @@ static void test_build(void)
 	add_flag("network.mode", "blocked", "--net");
 	p = load();
 	build(p, none);
-	ok(!ab_env_get(&env, "HTTP_PROXY") &&
-		   ab_env_get(&env, "SANDBOX_RUNTIME") &&
+	ok(!ab_env_get(&env, "HTTP_PROXY") && ab_env_get(&env, "SANDBOX_RUNTIME") &&
 		   ab_env_get(&env, "TMPDIR"),
 	   "without a door there is none");
 	ab_policy_free(p);
@@ -146,12 +190,10 @@ static void test_build(void)
 	input.profile = "development";
 	p = load();
 	build(p, none);
-	ok(!ab_env_get(&env, "HTTP_PROXY") &&
-		   ab_env_get(&env, "SANDBOX_RUNTIME") &&
+	ok(!ab_env_get(&env, "HTTP_PROXY") && ab_env_get(&env, "SANDBOX_RUNTIME") &&
 		   ab_env_get(&env, "TMPDIR"),
 	   "nor on the host's network");
-	ok(passes(p, "HTTPS_PROXY"),
-	   "the host's network keeps the host's proxy");
+	ok(passes(p, "HTTPS_PROXY"), "the host's network keeps the host's proxy");
 	ab_policy_free(p);
 	reset_input();
 }
@@ -162,19 +204,16 @@ static void test_matches(void)
 		const char *pattern, *name;
 		bool match;
 	} cases[] = {
-		{ "A", "A", true },	  { "A", "AB", false },
-		{ "A*", "A", true },	  { "*A", "BA", true },
-		{ "*A", "AB", false },	  { "*", "", true },
-		{ "", "", true },	  { "", "A", false },
-		{ "?", "A", true },	  { "?", "", false },
-		{ "*A*B*", "xAyBz", true }, { "*A*B*", "xByAz", false },
-		{ "A*A", "A", false },	  { "A*A", "AA", true },
-		{ "*ab", "aab", true },	  { "**", "x", true },
+		{ "A", "A", true },    { "A", "AB", false },	   { "A*", "A", true },
+		{ "*A", "BA", true },  { "*A", "AB", false },	   { "*", "", true },
+		{ "", "", true },      { "", "A", false },	   { "?", "A", true },
+		{ "?", "", false },    { "*A*B*", "xAyBz", true }, { "*A*B*", "xByAz", false },
+		{ "A*A", "A", false }, { "A*A", "AA", true },	   { "*ab", "aab", true },
+		{ "**", "x", true },
 	};
 
 	for (size_t i = 0; i < AB_COUNT(cases); i++)
-		ok(ab_name_matches(cases[i].pattern, cases[i].name, false) ==
-			   cases[i].match,
+		ok(ab_name_matches(cases[i].pattern, cases[i].name, false) == cases[i].match,
 		   "\"%s\" and \"%s\"", cases[i].pattern, cases[i].name);
 	ok(ab_name_matches("*_token", "A_TOKEN", true) &&
 		   !ab_name_matches("*_token", "A_TOKEN", false),
@@ -190,8 +229,8 @@ static void test_buckets(void)
 	p = load();
 	for (int i = 0; i < 20000; i++) {
 		static const char *const parts[] = {
-			"A", "_", "TOKEN", "KEY", "SECRET", "LD", "X", "JWT",
-			"S", "_PASS", "DBUS", "ENV",
+			"A", "_",   "TOKEN", "KEY",   "SECRET", "LD",
+			"X", "JWT", "S",     "_PASS", "DBUS",	"ENV",
 		};
 		char name[64];
 		bool strip = false;
@@ -199,9 +238,8 @@ static void test_buckets(void)
 
 		for (int k = 0; k < 4; k++) {
 			seed = seed * 1664525 + 1013904223;
-			len += (size_t)snprintf(
-				name + len, sizeof(name) - len, "%s",
-				parts[(seed >> 8) % AB_COUNT(parts)]);
+			len += (size_t)snprintf(name + len, sizeof(name) - len, "%s",
+						parts[(seed >> 8) % AB_COUNT(parts)]);
 		}
 		for (size_t k = 0; k < p->env.strip.len; k++)
 			strip |= ab_name_matches(p->env.strip.v[k], name, true);
@@ -229,8 +267,7 @@ static void test_speed(void)
 		clock_gettime(CLOCK_MONOTONIC, &a);
 		build(p, caller);
 		clock_gettime(CLOCK_MONOTONIC, &b);
-		us = (double)(b.tv_sec - a.tv_sec) * 1e6 +
-		     (double)(b.tv_nsec - a.tv_nsec) / 1e3;
+		us = (double)(b.tv_sec - a.tv_sec) * 1e6 + (double)(b.tv_nsec - a.tv_nsec) / 1e3;
 		best = us < best ? us : best;
 	}
 	/* A hundred times the aim, so that only a wrong algorithm fails. */

@@ -11,16 +11,13 @@ static const struct {
 	  "x.json:5: network.allow[2]: \"https://github.com\" is not a host; write \"github.com\"" },
 	{ "{\"network\": {\n\"modes\": \"blocked\"}}",
 	  "x.json:2: network.modes: no such key; did you mean network.mode?" },
-	{ "{\"netwrok\": {}}",
-	  "x.json:1: netwrok: no such key; did you mean network?" },
-	{ "{\"mode\": \"blocked\"}",
-	  "x.json:1: mode: no such key; did you mean network.mode?" },
+	{ "{\"netwrok\": {}}", "x.json:1: netwrok: no such key; did you mean network?" },
+	{ "{\"mode\": \"blocked\"}", "x.json:1: mode: no such key; did you mean network.mode?" },
 	{ "{\"network.mode\": \"blocked\"}",
 	  "x.json:1: network.mode: no such key; write { \"network\": { \"mode\": ... } }" },
 	{ "{\"zzzzzzzzzzz\": 1}", "x.json:1: zzzzzzzzzzz: no such key" },
 	{ "{\"zebras\": {}}", "x.json:1: zebras: no such key" },
-	{ "{\"network\": []}",
-	  "x.json:1: network: must be an object, not a list; write { ... }" },
+	{ "{\"network\": []}", "x.json:1: network: must be an object, not a list; write { ... }" },
 	{ "{\"network\": {\"mode\": 1}}",
 	  "x.json:1: network.mode: must be a text, not a number; put it in quotes" },
 	{ "{\"network\": {\"mode\": \"open\"}}",
@@ -68,8 +65,7 @@ static const struct {
 	{ "{\"reason\": \"at the top\"}", "x.json:1: reason: no such key" },
 	{ "{\"network\": {\"reason\": \"x\", \"modes\": \"blocked\"},\n\"env\": {\"reason\": {\"A\": \"b\"}}}",
 	  "x.json:1: network.modes: no such key; did you mean network.mode?" },
-	{ "{\"$schema\": 1}",
-	  "x.json:1: $schema: must be a text, not a number; put it in quotes" },
+	{ "{\"$schema\": 1}", "x.json:1: $schema: must be a text, not a number; put it in quotes" },
 	{ "[]", "x.json:1: must be an object, not a list; write { ... }" },
 	{ "{\n\"a\": 1\n\"b\": 2}", "x.json:3: expected a comma or }" },
 	{ "", "x.json:1: the file ends too early" },
@@ -96,13 +92,13 @@ static void test_cases(void)
 		is_str(joined(&problems), cases[i].line,
 		       "a mistake with its line, its key and the way out");
 	}
-	put_file("home/work/x.json",
-		 "{\"$schema\":\"s\",\"extends\":\"ci\",\"limits\":{\"processes\":\"none\",\"timeout\":\"none\"}}");
+	put_file(
+		"home/work/x.json",
+		"{\"$schema\":\"s\",\"extends\":\"ci\",\"limits\":{\"processes\":\"none\",\"timeout\":\"none\"}}");
 	check(&problems);
 	ok(problems.len == 0, "a good file has no problem");
 
-	put_file("home/work/x.json",
-		 "{\"a\":1,\n\"network\":{\"mode\":2,\n\"allow\":[\"*\"]}}");
+	put_file("home/work/x.json", "{\"a\":1,\n\"network\":{\"mode\":2,\n\"allow\":[\"*\"]}}");
 	check(&problems);
 	ok(problems.len == 3 && !strncmp(problems.v[2], "x.json:3:", 9),
 	   "all problems of a file are found");
@@ -158,32 +154,26 @@ static void test_files(void)
 	big[(1 << 20) + 1] = '\0';
 	put_file("home/work/x.json", big);
 	check(&problems);
-	is_str(joined(&problems), "cannot: x.json is larger than 1 MiB",
-	       "a file is bounded");
+	is_str(joined(&problems), "cannot: x.json is larger than 1 MiB", "a file is bounded");
 	free(big);
 
 	remove_file("home/work/x.json");
 	mkfifo(at("home/work/x.json"), 0600);
 	check(&problems);
-	is_str(joined(&problems), "cannot: x.json is not a file",
-	       "a pipe is not waited for");
+	is_str(joined(&problems), "cannot: x.json is not a file", "a pipe is not waited for");
 
 	put_file("real.json", "{}");
-	ok(symlink(at("real.json"), at(PROJECT_FILE)) == 0 && !load() &&
-		   error.code == AB_ECONFIG,
+	ok(symlink(at("real.json"), at(PROJECT_FILE)) == 0 && !load() && error.code == AB_ECONFIG,
 	   "a project file that is a link is refused");
-	is_str(error.text,
-	       ".agentbox.json is a symbolic link, which is not followed",
+	is_str(error.text, ".agentbox.json is a symbolic link, which is not followed",
 	       "and called by its name");
 	remove_file(PROJECT_FILE);
 	mkfifo(at(PROJECT_FILE), 0600);
-	ok(!load() && strstr(error.text, "not a file"),
-	   "so is one that is a pipe");
+	ok(!load() && strstr(error.text, "not a file"), "so is one that is a pipe");
 	remove_file(PROJECT_FILE);
 	put_file(PROJECT_FILE, "{\"network\":{\"mode\":\"x\"}}");
 	ok(!load() && error.code == AB_ECONFIG, "a bad one stops the run");
-	is_str(error.text,
-	       ".agentbox.json:1: network.mode: \"x\" is not possible here",
+	is_str(error.text, ".agentbox.json:1: network.mode: \"x\" is not possible here",
 	       "with file, line and key");
 	remove_file(PROJECT_FILE);
 	ok(symlink(at("real.json"), at(USER_FILE)) == 0 && (p = load()),

@@ -19,14 +19,12 @@ static void test_tables(void)
 	for (size_t i = 0; i < ab_group_count; i++) {
 		size_t bad = 0;
 
-		ok(group(ab_group_names[i]) && got.len > 0, "@%s has hosts",
-		   ab_group_names[i]);
+		ok(group(ab_group_names[i]) && got.len > 0, "@%s has hosts", ab_group_names[i]);
 		for (size_t k = 0; k < got.len; k++) {
 			char buf[AB_HOST_ENTRY_TEXT] = "";
 			struct ab_host_entry e;
 
-			if (ab_host_entry_parse(got.v[k], strlen(got.v[k]), &e,
-						NULL) == 0)
+			if (ab_host_entry_parse(got.v[k], strlen(got.v[k]), &e, NULL) == 0)
 				ab_host_entry_format(&e, buf);
 			bad += strcmp(buf, got.v[k]) != 0;
 		}
@@ -46,16 +44,14 @@ static void test_npm(void)
 	is_str(group("npm"), "npm.corp.example:8443 scope.example",
 	       "npm's registry replaces the table, scopes add");
 	put_file("home/.npmrc", "@scope:registry=https://scope.example/\n");
-	is_str(group("npm"),
-	       "scope.example *.npmjs.org registry.yarnpkg.com",
+	is_str(group("npm"), "scope.example *.npmjs.org registry.yarnpkg.com",
 	       "a scope alone leaves the table");
 	set_env("npm_config_registry", "https://env.example");
 	ok(strstr(group("npm"), "env.example"), "a variable counts too");
 	reset_input();
 	put_file("home/.npmrc", "registry=not a url\nregistry=https:///\n"
 				"registry=https://bad_host/\n");
-	is_str(group("npm"), "*.npmjs.org registry.yarnpkg.com",
-	       "what is no host is left out");
+	is_str(group("npm"), "*.npmjs.org registry.yarnpkg.com", "what is no host is left out");
 	remove_file("home/.npmrc");
 	put_file("home/work/.npmrc", "registry=https://evil.example/\n");
 	is_str(group("npm"), "*.npmjs.org registry.yarnpkg.com",
@@ -74,8 +70,7 @@ static void test_others(void)
 	is_str(group("pypi"), "pip.example extra.example",
 	       "pip's index and its extra one, without the password");
 	make_dir("home/.config/go");
-	put_file("home/.config/go/env",
-		 "GOPROXY=https://go1.example,https://go2.example|direct\n");
+	put_file("home/.config/go/env", "GOPROXY=https://go1.example,https://go2.example|direct\n");
 	is_str(group("go"), "go1.example go2.example", "all of GOPROXY");
 	set_env("GOPROXY", "https://env.example");
 	is_str(group("go"), "env.example", "the variable first");
@@ -86,8 +81,7 @@ static void test_others(void)
 	input.home = NULL;
 	ok(strstr(group("crates"), "*.crates.io"), "without a home the table");
 	reset_input();
-	ok(group("debian") && got.len > 0, "apt's sources or the table: %s",
-	   joined(&got));
+	ok(group("debian") && got.len > 0, "apt's sources or the table: %s", joined(&got));
 }
 
 static void test_use(void)

@@ -20,7 +20,7 @@
 #include "base/strv.h"
 #include "policy/layers.h"
 
-static char top[4096];			/* real path */
+static char top[4096]; /* real path */
 static struct ab_policy_input input;
 static struct ab_strv environment;
 static struct ab_setting settings[16];
@@ -64,8 +64,7 @@ static inline void remove_file(const char *name)
 	unlink(at(name));
 }
 
-static inline int remove_one(const char *path, const struct stat *st, int kind,
-			     struct FTW *ftw)
+static inline int remove_one(const char *path, const struct stat *st, int kind, struct FTW *ftw)
 {
 	(void)st;
 	(void)kind;
@@ -115,8 +114,7 @@ static inline void world_init(void)
 #define SYSTEM_FILE "system.json"
 #define PROFILE_FILE(name) "home/.config/agentbox/profiles/" name ".json"
 
-static inline void add_flag(const char *key, const char *value,
-			    const char *origin)
+static inline void add_flag(const char *key, const char *value, const char *origin)
 {
 	settings[input.nsettings++] = (struct ab_setting){ key, value, origin };
 }
@@ -141,8 +139,7 @@ static inline const char *joined(const struct ab_strv *sv)
 
 	p[0] = '\0';
 	for (size_t i = 0; i < sv->len && n < sizeof(buf[0]); i++)
-		n += (size_t)snprintf(p + n, sizeof(buf[0]) - n, "%s%s",
-				      i ? " " : "", sv->v[i]);
+		n += (size_t)snprintf(p + n, sizeof(buf[0]) - n, "%s%s", i ? " " : "", sv->v[i]);
 	return p;
 }
 

@@ -7,7 +7,7 @@
 #include "tap.h"
 
 static const struct {
-	const char *in, *out;	/* out NULL: refused */
+	const char *in, *out; /* out NULL: refused */
 } hosts[] = {
 	{ "github.com", "github.com" },
 	{ "GitHub.COM", "github.com" },
@@ -45,18 +45,44 @@ static const struct {
 	{ "2001:DB8:0:0::1", "2001:db8::1" },
 	{ "::", "::" },
 
-	{ "", NULL }, { ".", NULL }, { "..", NULL }, { "a..b", NULL },
-	{ ".a", NULL }, { "a..", NULL }, { "-a.b", NULL }, { "a-.b", NULL },
-	{ "a_b.c", NULL }, { "a b", NULL }, { "a/b", NULL }, { "a:80", NULL },
-	{ "*.a.b", NULL }, { "*", NULL }, { "a@b", NULL },
-	{ "b\xc3\xbc" "cher.example", NULL },
-	{ "256.1.1.1", NULL }, { "1.2.3.256", NULL }, { "1.2.3.4.5", NULL },
-	{ "4294967296", NULL }, { "0x100000000", NULL }, { "09.1.1.1", NULL },
-	{ "1.16777216", NULL }, { "a.1", NULL }, { "example.0x1", NULL },
-	{ "1.2.3.08", NULL }, { "0x", NULL }, { "1.0x", NULL },
-	{ "fe80::1%eth0", NULL }, { "[::1", NULL }, { "::1]", NULL },
-	{ "[1.2.3.4]", NULL }, { "[a.b]", NULL }, { ":::", NULL },
-	{ "1:2:3:4:5:6:7:8:9", NULL }, { "[]", NULL },
+	{ "", NULL },
+	{ ".", NULL },
+	{ "..", NULL },
+	{ "a..b", NULL },
+	{ ".a", NULL },
+	{ "a..", NULL },
+	{ "-a.b", NULL },
+	{ "a-.b", NULL },
+	{ "a_b.c", NULL },
+	{ "a b", NULL },
+	{ "a/b", NULL },
+	{ "a:80", NULL },
+	{ "*.a.b", NULL },
+	{ "*", NULL },
+	{ "a@b", NULL },
+	{ "b\xc3\xbc"
+	  "cher.example",
+	  NULL },
+	{ "256.1.1.1", NULL },
+	{ "1.2.3.256", NULL },
+	{ "1.2.3.4.5", NULL },
+	{ "4294967296", NULL },
+	{ "0x100000000", NULL },
+	{ "09.1.1.1", NULL },
+	{ "1.16777216", NULL },
+	{ "a.1", NULL },
+	{ "example.0x1", NULL },
+	{ "1.2.3.08", NULL },
+	{ "0x", NULL },
+	{ "1.0x", NULL },
+	{ "fe80::1%eth0", NULL },
+	{ "[::1", NULL },
+	{ "::1]", NULL },
+	{ "[1.2.3.4]", NULL },
+	{ "[a.b]", NULL },
+	{ ":::", NULL },
+	{ "1:2:3:4:5:6:7:8:9", NULL },
+	{ "[]", NULL },
 	{ "99999999999999999999", NULL },
 };
 
@@ -64,12 +90,10 @@ static void test_hosts(void)
 {
 	for (size_t i = 0; i < AB_COUNT(hosts); i++) {
 		struct ab_host h;
-		int r = ab_host_parse(hosts[i].in, strlen(hosts[i].in), &h,
-				      NULL);
+		int r = ab_host_parse(hosts[i].in, strlen(hosts[i].in), &h, NULL);
 
 		if (hosts[i].out)
-			is_str(r == 0 ? h.text : NULL, hosts[i].out,
-			       hosts[i].in);
+			is_str(r == 0 ? h.text : NULL, hosts[i].out, hosts[i].in);
 		else
 			ok(r < 0, "refused: \"%s\"", hosts[i].in);
 	}
@@ -81,15 +105,13 @@ static void test_bytes(void)
 	char name[300];
 	int taken = 0;
 
-	ok(ab_host_parse("evil\0.allowed.com", 17, &h, NULL) < 0,
-	   "a NUL inside a name is refused");
+	ok(ab_host_parse("evil\0.allowed.com", 17, &h, NULL) < 0, "a NUL inside a name is refused");
 	for (int c = 0; c < 256; c++) {
 		char s[4] = { 'a', (char)c, 'b' };
 
 		taken += ab_host_parse(s, 3, &h, NULL) == 0;
 	}
-	ok(taken == 26 + 26 + 10 + 2,
-	   "between letters only letters, digits, - and . are taken");
+	ok(taken == 26 + 26 + 10 + 2, "between letters only letters, digits, - and . are taken");
 
 	memset(name, 'a', sizeof(name));
 	ok(ab_host_parse(name, 63, &h, NULL) == 0, "a label of 63 bytes");
@@ -97,8 +119,7 @@ static void test_bytes(void)
 	for (int i = 1; i < 300; i += 2)
 		name[i] = '.';
 	ok(ab_host_parse(name, 253, &h, NULL) == 0, "a name of 253 bytes");
-	ok(ab_host_parse(name, 254, &h, NULL) == 0,
-	   "with the trailing dot 254");
+	ok(ab_host_parse(name, 254, &h, NULL) == 0, "with the trailing dot 254");
 	ok(ab_host_parse(name, 255, &h, NULL) < 0, "not one of 255");
 	ok(ab_host_parse(name, 300, &h, NULL) < 0, "nor of 300");
 }
@@ -117,8 +138,7 @@ static const struct {
 	{ true, { [10] = 0xff, 0xff, 127, 0, 0, 1 }, "127.0.0.1" },
 	{ true, { 0, 0x64, 0xff, 0x9b, [12] = 10, 1, 2, 3 }, "10.1.2.3" },
 	{ true, { 0, 0x64, 0xff, 0x9b, 0, 1, [15] = 1 }, "64:ff9b:1::1" },
-	{ true, { [9] = 1, 0xff, 0xff, 127, 0, 0, 1 },
-	  "::1:ffff:7f00:1" },
+	{ true, { [9] = 1, 0xff, 0xff, 127, 0, 0, 1 }, "::1:ffff:7f00:1" },
 };
 
 static void test_addresses(void)
@@ -176,7 +196,9 @@ static const struct {
 	{ "github.com/x", NULL, "write \"github.com\"" },
 	{ "git@github.com", NULL, "write \"github.com\"" },
 	{ "*", NULL, "for an open network write \"mode\": \"allowed\"" },
-	{ "b\xc3\xbc" "cher.example", NULL, "write the name in its ASCII form (xn--...)" },
+	{ "b\xc3\xbc"
+	  "cher.example",
+	  NULL, "write the name in its ASCII form (xn--...)" },
 	{ "github.com:0", NULL, "write host:PORT, 1 to 65535" },
 	{ "github.com:65536", NULL, "write host:PORT, 1 to 65535" },
 	{ "github.com:", NULL, "write host:PORT, 1 to 65535" },
@@ -244,8 +266,7 @@ static void test_matching(void)
 	   "a wildcard: all names below");
 	ok(!allows("*.a.b", "a.b", 443), "but not the name itself");
 	ok(!allows("*.a.b", "xa.b", 443), "nor one that only ends alike");
-	ok(allows("a.b", "a.b", 80) && allows("a.b", "a.b", 22) &&
-		   !allows("a.b", "a.b", 8080),
+	ok(allows("a.b", "a.b", 80) && allows("a.b", "a.b", 22) && !allows("a.b", "a.b", 8080),
 	   "without a port: 80, 443 and 22");
 	ok(allows("a.b:8080", "a.b", 8080) && !allows("a.b:8080", "a.b", 443),
 	   "with a port: only that one");
@@ -253,8 +274,7 @@ static void test_matching(void)
 	ok(denies("a.b", "a.b", 12345), "a denial without a port: every port");
 	ok(denies("a.b:22", "a.b", 22) && !denies("a.b:22", "a.b", 23),
 	   "a denial with one: that one");
-	ok(!allows("*.0.example", "127.0.0.1", 80),
-	   "a wildcard never matches an address");
+	ok(!allows("*.0.example", "127.0.0.1", 80), "a wildcard never matches an address");
 	ok(allows("203.0.113.0/24", "203.0.113.255", 443) &&
 		   !allows("203.0.113.0/24", "203.0.114.0", 443),
 	   "a range has its last address and not the next");
@@ -267,14 +287,12 @@ static void test_matching(void)
 	ok(!allows("0.0.0.0/0", "a.b", 443) && !allows("::/0", "a.b", 443) &&
 		   !allows("::/0", "203.0.113.9", 443),
 	   "a range has no names, and only its own family");
-	ok(denies("203.0.113.0/24", "203.0.113.1", 9999),
-	   "a denied range: every port");
+	ok(denies("203.0.113.0/24", "203.0.113.1", 9999), "a denied range: every port");
 }
 
 static void test_cover(void)
 {
-	char *list[] = { (char *)"*.a.b", (char *)"c.d:80", (char *)"c.d:443",
-			 (char *)"e.f" };
+	char *list[] = { (char *)"*.a.b", (char *)"c.d:80", (char *)"c.d:443", (char *)"e.f" };
 
 	ok(ab_hosts_cover(list, 4, "x.a.b", false), "a name under a wildcard");
 	ok(ab_hosts_cover(list, 4, "*.x.a.b", false), "a narrower wildcard");
@@ -284,12 +302,9 @@ static void test_cover(void)
 	ok(!ab_hosts_cover(list, 4, "*.b", false), "not a wider wildcard");
 	ok(ab_hosts_cover(list, 4, "c.d:443", false), "a port that is listed");
 	ok(!ab_hosts_cover(list, 4, "c.d", false), "not all three of it");
-	ok(!ab_hosts_cover(list, 4, "*.e.f", false),
-	   "a name does not cover what is below");
-	ok(ab_hosts_cover(list, 4, "e.f:9", true),
-	   "a denial without port covers one with");
-	ok(!ab_hosts_cover(list, 4, "c.d", true),
-	   "denied ports do not cover all ports");
+	ok(!ab_hosts_cover(list, 4, "*.e.f", false), "a name does not cover what is below");
+	ok(ab_hosts_cover(list, 4, "e.f:9", true), "a denial without port covers one with");
+	ok(!ab_hosts_cover(list, 4, "c.d", true), "denied ports do not cover all ports");
 }
 
 static void test_cover_ranges(void)
@@ -324,16 +339,32 @@ static uint32_t rnd(uint32_t n)
 static void test_cover_is_sound(void)
 {
 	static const char *const pool[] = {
-		"a.b",		"*.a.b",       "x.a.b",	       "*.x.a.b",
-		"*.b",		"a.b:22",      "*.a.b:8080",   "x.a.b:443",
-		"10.0.0.0/8",	"10.1.0.0/16", "10.1.0.0/15",  "10.1.2.3",
-		"10.1.2.3:22",	"0.0.0.0/0",   "10.0.0.0/8:22", "10.1.2.2/31",
-		"10.1.2.3:8080", "::/0",       "2001:db8::/32", "2001:db8::1",
-		"[2001:db8::/32]:22", "[2001:db8::1]:443",
+		"a.b",
+		"*.a.b",
+		"x.a.b",
+		"*.x.a.b",
+		"*.b",
+		"a.b:22",
+		"*.a.b:8080",
+		"x.a.b:443",
+		"10.0.0.0/8",
+		"10.1.0.0/16",
+		"10.1.0.0/15",
+		"10.1.2.3",
+		"10.1.2.3:22",
+		"0.0.0.0/0",
+		"10.0.0.0/8:22",
+		"10.1.2.2/31",
+		"10.1.2.3:8080",
+		"::/0",
+		"2001:db8::/32",
+		"2001:db8::1",
+		"[2001:db8::/32]:22",
+		"[2001:db8::1]:443",
 	};
 	static const char *const names[] = {
-		"a.b",	    "x.a.b",	   "y.x.a.b",  "z.b",	    "b",
-		"10.1.2.3", "10.1.2.2",	   "10.0.9.9", "192.0.2.1", "10.0.0.0",
+		"a.b",	       "x.a.b",	       "y.x.a.b",     "z.b",	   "b",
+		"10.1.2.3",    "10.1.2.2",     "10.0.9.9",    "192.0.2.1", "10.0.0.0",
 		"2001:db8::1", "2001:db8:1::", "2001:db9::1",
 	};
 	static const uint16_t ports[] = { 22, 80, 443, 8080, 9 };
@@ -352,16 +383,13 @@ static void test_cover_is_sound(void)
 		covered++;
 		for (size_t h = 0; h < AB_COUNT(names); h++)
 			for (size_t p = 0; p < AB_COUNT(ports); p++) {
-				bool means = deny ?
-					denies(one, names[h], ports[p]) :
-					allows(one, names[h], ports[p]);
+				bool means = deny ? denies(one, names[h], ports[p])
+						  : allows(one, names[h], ports[p]);
 				bool has = false;
 
 				for (size_t k = 0; k < n; k++)
-					has |= deny ? denies(list[k], names[h],
-							     ports[p]) :
-						      allows(list[k], names[h],
-							     ports[p]);
+					has |= deny ? denies(list[k], names[h], ports[p])
+						    : allows(list[k], names[h], ports[p]);
 				wrong += means && !has;
 			}
 	}
@@ -389,12 +417,10 @@ static void test_properties(void)
 		again[0] = '\0';
 		if (ab_host_entry_parse(buf, strlen(buf), &f, NULL) == 0)
 			ab_host_entry_format(&f, again);
-		unstable += strcmp(buf, again) != 0 ||
-			    e.host.kind != f.host.kind ||
+		unstable += strcmp(buf, again) != 0 || e.host.kind != f.host.kind ||
 			    memcmp(e.host.addr, f.host.addr, 16) != 0;
 		for (const char *p = e.host.text; *p; p++)
-			loose += !strchr("abcdefghijklmnopqrstuvwxyz0123456789-.:",
-					 *p);
+			loose += !strchr("abcdefghijklmnopqrstuvwxyz0123456789-.:", *p);
 	}
 	ok(parsed > 5000, "%zu random entries were taken", parsed);
 	ok(unstable == 0, "the canonical text parses to itself");

@@ -11,8 +11,7 @@ static const struct {
 } wrongs[] = {
 	{ "3",
 	  "network.http[0]: must be an object, not a number; write { \"host\": \"api.example.com\", \"methods\": [\"GET\"] }" },
-	{ "{}",
-	  "network.http[0].host: is missing; write one like \"api.example.com\"" },
+	{ "{}", "network.http[0].host: is missing; write one like \"api.example.com\"" },
 	{ "{\"host\":1}",
 	  "network.http[0].host: must be a text, not a number; write one like \"api.example.com\"" },
 	{ "{\"host\":\"a.b\",\"path\":[\"/\"]}",
@@ -48,18 +47,15 @@ static void test_wrongs(void)
 	struct ab_strv problems = { 0 };
 
 	for (size_t i = 0; i < AB_COUNT(wrongs); i++) {
-		ab_autofree char *text = ab_printf(
-			"{\"network\":{\n\"http\":[%s]}}", wrongs[i].rule);
-		ab_autofree char *line =
-			ab_printf("x.json:2: %s", wrongs[i].line);
+		ab_autofree char *text =
+			ab_printf("{\"network\":{\n\"http\":[%s]}}", wrongs[i].rule);
+		ab_autofree char *line = ab_printf("x.json:2: %s", wrongs[i].line);
 
 		put_file("home/work/x.json", text);
 		ab_strv_fini(&problems);
-		if (ab_policy_check_file(&input, "x.json", &problems, &error) <
-		    0)
+		if (ab_policy_check_file(&input, "x.json", &problems, &error) < 0)
 			abort();
-		is_str(joined(&problems), line,
-		       "a mistake with its line, its key and the way out");
+		is_str(joined(&problems), line, "a mistake with its line, its key and the way out");
 	}
 	ab_strv_fini(&problems);
 }
@@ -91,13 +87,11 @@ static bool may(const struct ab_policy *p, const char *what, uint16_t port)
 
 	if (ab_host_parse(host, (size_t)(path - host - 1), &h, NULL) < 0)
 		abort();
-	good = ab_http_rules_judge(&p->net.http, &h, port, what,
-				   (size_t)(host - what - 1), path,
+	good = ab_http_rules_judge(&p->net.http, &h, port, what, (size_t)(host - what - 1), path,
 				   strlen(path), &rule);
 	bound = ab_http_rules_bind(&p->net.http, &h, port);
 	/* Who is bound has a rule to show; who is not is not refused. */
-	ok(bound == (rule != NULL) && (bound || good), "%s: with its rule",
-	   what);
+	ok(bound == (rule != NULL) && (bound || good), "%s: with its rule", what);
 	return good;
 }
 
@@ -128,8 +122,7 @@ static void test_judging(void)
 	ok(!may(p, "GETS api.x.org /r/a", 443), "and an end");
 	ok(!may(p, "GET api.x.org /r", 443), "a path above");
 	ok(!may(p, "GET api.x.org /R/a", 443), "paths have a case");
-	ok(may(p, "DELETE api.x.org /r/a", 8443),
-	   "another port is not touched");
+	ok(may(p, "DELETE api.x.org /r/a", 8443), "another port is not touched");
 	ok(may(p, "DELETE x.org /r/a", 443), "another host is not touched");
 	ok(may(p, "GET a.y.org /", 443) && !may(p, "PUT a.y.org /", 443) &&
 		   may(p, "PUT y.org /", 443),
@@ -156,29 +149,24 @@ static void test_patterns(void)
 	};
 
 	for (size_t i = 0; i < AB_COUNT(cases); i++) {
-		ab_autofree char *text = ab_printf(
-			HTTP("{\"host\":\"x.org\",\"paths\":[\"%s\"]}"),
-			cases[i].pattern);
-		ab_autofree char *what =
-			ab_printf("GET x.org %s", cases[i].path);
+		ab_autofree char *text = ab_printf(HTTP("{\"host\":\"x.org\",\"paths\":[\"%s\"]}"),
+						   cases[i].pattern);
+		ab_autofree char *what = ab_printf("GET x.org %s", cases[i].path);
 		struct ab_policy *p = with(text, NULL);
 
-		ok(p && may(p, what, 443) == cases[i].good, "%s %s %s",
-		   cases[i].pattern, cases[i].good ? "has" : "has not",
-		   cases[i].path);
+		ok(p && may(p, what, 443) == cases[i].good, "%s %s %s", cases[i].pattern,
+		   cases[i].good ? "has" : "has not", cases[i].path);
 		ab_policy_free(p);
 	}
 }
 
 static void test_layers(void)
 {
-	static const char user[] = HTTP(
-		"{\"host\":\"x.org\",\"methods\":[\"GET\",\"PUT\"],\"paths\":[\"/r/*\"]}");
+	static const char user[] =
+		HTTP("{\"host\":\"x.org\",\"methods\":[\"GET\",\"PUT\"],\"paths\":[\"/r/*\"]}");
 	struct ab_policy *p, *q;
 
-	p = with(
-		user,
-		HTTP("{\"host\":\"x.org\"},{\"host\":\"y.org\",\"methods\":[\"GET\"]}"));
+	p = with(user, HTTP("{\"host\":\"x.org\"},{\"host\":\"y.org\",\"methods\":[\"GET\"]}"));
 	ok(p && p->net.http.len == 3 && p->net.http.v[1].tighten,
 	   "rules of a file that nobody trusts are marked");
 	is_str(joined(&notes),
@@ -190,12 +178,9 @@ static void test_layers(void)
 	ab_policy_free(p);
 
 	q = with(user, NULL);
-	p = with(
-		user,
-		HTTP("{\"host\":\"x.org\",\"methods\":[\"GET\"],\"paths\":[\"/r/a*\"]}"));
+	p = with(user, HTTP("{\"host\":\"x.org\",\"methods\":[\"GET\"],\"paths\":[\"/r/a*\"]}"));
 	ok(p && notes.len == 0, "what asks for less is not noted");
-	ok(p && may(p, "GET x.org /r/a", 443) &&
-		   !may(p, "PUT x.org /r/a", 443) &&
+	ok(p && may(p, "GET x.org /r/a", 443) && !may(p, "PUT x.org /r/a", 443) &&
 		   !may(p, "GET x.org /r/b", 443),
 	   "and what is asked for must be in both");
 	if (p && q) {
@@ -204,8 +189,7 @@ static void test_layers(void)
 		ab_policy_wider(q, p, &lines);
 		ok(lines.len == 0, "so it is never wider");
 		ab_policy_wider(p, q, &lines);
-		ok(lines.len == 1 &&
-			   strstr(lines.v[0], "network.http: without"),
+		ok(lines.len == 1 && strstr(lines.v[0], "network.http: without"),
 		   "and the other one is");
 	}
 	ab_policy_free(q);
@@ -221,8 +205,7 @@ static void test_layers(void)
 	add_flag("network.mode", "allowed", "--net");
 	p = with(user, NULL);
 	ok(p && p->net.http.len == 0, "without a door there are no rules");
-	is_str(joined(&notes),
-	       "network.http is left out: the network is allowed (--net)",
+	is_str(joined(&notes), "network.http is left out: the network is allowed (--net)",
 	       "and that is said");
 	ab_policy_free(p);
 	input.nsettings = 0;
@@ -234,13 +217,12 @@ static void test_compare(void)
 		const char *a, *b;
 		bool wider; /* b, of the two */
 	} cases[] = {
-		{ HTTP("{\"host\":\"x.org\",\"methods\":[\"GET\"]}"),
-		  HTTP("{\"host\":\"x.org\"}"), true },
-		{ HTTP("{\"host\":\"x.org\"}"),
-		  HTTP("{\"host\":\"x.org\",\"methods\":[\"GET\"]}"), false },
-		{ HTTP(""), HTTP("{\"host\":\"x.org\"}"), false },
-		{ HTTP("{\"host\":\"x.org\",\"paths\":[\"/a\"]}"), HTTP(""),
+		{ HTTP("{\"host\":\"x.org\",\"methods\":[\"GET\"]}"), HTTP("{\"host\":\"x.org\"}"),
 		  true },
+		{ HTTP("{\"host\":\"x.org\"}"), HTTP("{\"host\":\"x.org\",\"methods\":[\"GET\"]}"),
+		  false },
+		{ HTTP(""), HTTP("{\"host\":\"x.org\"}"), false },
+		{ HTTP("{\"host\":\"x.org\",\"paths\":[\"/a\"]}"), HTTP(""), true },
 		{ HTTP("{\"host\":\"x.org\",\"paths\":[\"/a/*\"]}"),
 		  HTTP("{\"host\":\"x.org\",\"paths\":[\"/a/b*c\"]}"), false },
 		{ HTTP("{\"host\":\"x.org\",\"paths\":[\"/a/b*c\"]}"),
@@ -248,8 +230,7 @@ static void test_compare(void)
 		{ HTTP("{\"host\":\"*.x.org\",\"paths\":[\"/a\"]}"),
 		  HTTP("{\"host\":\"b.x.org\",\"paths\":[\"/a\"]}"), true },
 		{ HTTP("{\"host\":\"*.x.org\",\"paths\":[\"/a\"]}"),
-		  HTTP("{\"host\":\"*.x.org\",\"paths\":[\"/a\"]},{\"host\":\"b.x.org\"}"),
-		  true },
+		  HTTP("{\"host\":\"*.x.org\",\"paths\":[\"/a\"]},{\"host\":\"b.x.org\"}"), true },
 	};
 
 	for (size_t i = 0; i < AB_COUNT(cases); i++) {
@@ -260,8 +241,7 @@ static void test_compare(void)
 		if (!a || !b)
 			abort();
 		ab_policy_wider(a, b, &lines);
-		ok((lines.len > 0) == cases[i].wider, "%s against %s",
-		   cases[i].b, cases[i].a);
+		ok((lines.len > 0) == cases[i].wider, "%s against %s", cases[i].b, cases[i].a);
 		ab_policy_free(a);
 		ab_policy_free(b);
 	}

@@ -13,8 +13,7 @@ static void test_default(void)
 	is_str(p->profile, "default", "the profile is default");
 	is_str(p->workspace, at("home/work"), "the workspace is cwd");
 	is_str(joined(&p->fs.write), at("home/work"), "which is writable");
-	ok(p->fs.read_all && p->fs.home == AB_HOME_READONLY,
-	   "everything is readable");
+	ok(p->fs.read_all && p->fs.home == AB_HOME_READONLY, "everything is readable");
 	ok(ab_strv_has(&p->fs.deny_read, at("home/.ssh/*")) &&
 		   ab_strv_has(&p->fs.deny_read, "/etc/shadow"),
 	   "but not keys");
@@ -23,20 +22,16 @@ static void test_default(void)
 	   "the network is filtered, with an empty list");
 	ok(p->net.unknown == AB_UNKNOWN_ASK && !p->net.ask_anywhere,
 	   "unknown hosts are asked for, on a terminal only");
-	ok(!p->env.only_listed && ab_strv_has(&p->env.strip, "*TOKEN"),
-	   "tokens are stripped");
+	ok(!p->env.only_listed && ab_strv_has(&p->env.strip, "*TOKEN"), "tokens are stripped");
 	ok(p->assurance.fallback == AB_FALLBACK_STRICT &&
 		   (p->assurance.require & AB_PROP_BIT(AB_PROP_NET_FENCE)) &&
 		   !(p->assurance.require & AB_PROP_BIT(AB_PROP_LIMITS)),
 	   "strict, fences required, limits not");
 	ok(p->limits.timeout_ms == 0 && p->fs.tmp_size == 1ULL << 30,
 	   "no timeout; a gigabyte of /tmp");
-	ok(ab_strv_has(&p->fs.deny_read,
-		       at("home/.local/state/agentbox")) &&
-		   ab_strv_has(&p->fs.deny_write,
-			       at("home/.config/agentbox")) &&
-		   ab_strv_has(&p->fs.deny_write,
-			       at("home/work/.agentbox.json")),
+	ok(ab_strv_has(&p->fs.deny_read, at("home/.local/state/agentbox")) &&
+		   ab_strv_has(&p->fs.deny_write, at("home/.config/agentbox")) &&
+		   ab_strv_has(&p->fs.deny_write, at("home/work/.agentbox.json")),
 	   "our own state and configuration are closed");
 	ab_policy_free(p);
 }
@@ -53,7 +48,8 @@ static void test_profiles(void)
 		{ "default", AB_NET_FILTERED, 1, AB_UNKNOWN_ASK, AB_FALLBACK_STRICT },
 		{ "read-only", AB_NET_BLOCKED, 0, AB_UNKNOWN_DENY, AB_FALLBACK_STRICT },
 		{ "workspace-write", AB_NET_BLOCKED, 1, AB_UNKNOWN_DENY, AB_FALLBACK_STRICT },
-		{ "workspace-write-whitelist", AB_NET_FILTERED, 1, AB_UNKNOWN_DENY, AB_FALLBACK_STRICT },
+		{ "workspace-write-whitelist", AB_NET_FILTERED, 1, AB_UNKNOWN_DENY,
+		  AB_FALLBACK_STRICT },
 		{ "development", AB_NET_ALLOWED, 1, AB_UNKNOWN_ASK, AB_FALLBACK_WARN },
 		{ "ci", AB_NET_BLOCKED, 1, AB_UNKNOWN_DENY, AB_FALLBACK_STRICT },
 		{ "claude", AB_NET_FILTERED, 3, AB_UNKNOWN_ASK, AB_FALLBACK_STRICT },
@@ -71,8 +67,7 @@ static void test_profiles(void)
 
 		input.profile = want[i].name;
 		p = load();
-		ok(p && ab_strv_has(&names, want[i].name) &&
-			   p->net.mode == want[i].net &&
+		ok(p && ab_strv_has(&names, want[i].name) && p->net.mode == want[i].net &&
 			   p->fs.write.len == want[i].writable &&
 			   p->net.unknown == want[i].unknown &&
 			   p->assurance.fallback == want[i].fallback &&
@@ -84,8 +79,7 @@ static void test_profiles(void)
 	{
 		struct ab_policy *p = load();
 
-		is_str(joined(&p->env.set), "GEMINI_SANDBOX=false",
-		       "gemini's own sandbox is off");
+		is_str(joined(&p->env.set), "GEMINI_SANDBOX=false", "gemini's own sandbox is off");
 		ok(ab_strv_has(&p->net.allow, "generativelanguage.googleapis.com") &&
 			   ab_strv_has(&p->env.pass, "GEMINI_API_KEY"),
 		   "its service and its key are there");
@@ -103,19 +97,17 @@ static void test_order(void)
 	put_file(SYSTEM_FILE, "{\"network\":{\"mode\":\"blocked\",\"allow\":[\"s.example\"],"
 			      "\"deny\":[\"ds.example\"]},\"limits\":{\"files\":100}}");
 	p = load();
-	ok(p && p->net.mode == AB_NET_BLOCKED && p->limits.files == 100,
-	   "the system file counts");
+	ok(p && p->net.mode == AB_NET_BLOCKED && p->limits.files == 100, "the system file counts");
 	ab_policy_free(p);
 
-	put_file(USER_FILE, "{\"network\":{\"mode\":\"allowed\",\"allow\":[\"u.example\"],"
-			    "\"deny\":[\"du.example\"]},\"env\":{\"set\":{\"A\":\"1\",\"B\":\"2\"}}}");
+	put_file(USER_FILE,
+		 "{\"network\":{\"mode\":\"allowed\",\"allow\":[\"u.example\"],"
+		 "\"deny\":[\"du.example\"]},\"env\":{\"set\":{\"A\":\"1\",\"B\":\"2\"}}}");
 	p = load();
 	ok(p && p->net.mode == AB_NET_ALLOWED && p->limits.files == 100,
 	   "the user file wins, key by key");
-	is_str(joined(&p->net.allow), "u.example",
-	       "a list that permits is replaced");
-	is_str(joined(&p->net.deny), "ds.example du.example",
-	       "one that forbids grows");
+	is_str(joined(&p->net.allow), "u.example", "a list that permits is replaced");
+	is_str(joined(&p->net.deny), "ds.example du.example", "one that forbids grows");
 	ab_policy_free(p);
 
 	set_env("AGENTBOX_NET", "blocked");
@@ -123,10 +115,8 @@ static void test_order(void)
 	add_flag("env.set", "B=3", "--env");
 	p = load();
 	ok(p && p->net.mode == AB_NET_BLOCKED, "a variable beats files");
-	is_str(joined(&p->net.allow), "u.example f.example:8080",
-	       "flags add to lists");
-	is_str(joined(&p->env.set), "A=1 B=3",
-	       "an assignment replaces that of its name");
+	is_str(joined(&p->net.allow), "u.example f.example:8080", "flags add to lists");
+	is_str(joined(&p->env.set), "A=1 B=3", "an assignment replaces that of its name");
 	ab_policy_free(p);
 	add_flag("network.mode", "filtered", "--net");
 	p = load();
@@ -178,7 +168,8 @@ static void test_extends(void)
 	is_str(p->profile, "workspace-write", "then the flag");
 	ab_policy_free(p);
 
-	put_file(PROFILE_FILE("mine"), "{\"extends\":\"base\",\"network\":{\"allow\":[\"m.example\"]}}");
+	put_file(PROFILE_FILE("mine"),
+		 "{\"extends\":\"base\",\"network\":{\"allow\":[\"m.example\"]}}");
 	put_file(PROFILE_FILE("base"), "{\"extends\":\"ci\",\"limits\":{\"processes\":7}}");
 	input.profile = "mine";
 	p = load();
@@ -215,8 +206,7 @@ static void test_config_flag(void)
 	input.config = "../other.json";
 	p = load();
 	ok(p && p->limits.files == 88, "--config replaces the user file");
-	ok(p && ab_strv_has(&p->fs.deny_write, at("home/other.json")),
-	   "and is protected like it");
+	ok(p && ab_strv_has(&p->fs.deny_write, at("home/other.json")), "and is protected like it");
 	ab_policy_free(p);
 	input.config = "~/none.json";
 	ok(!load() && error.code == AB_EUSAGE && strstr(error.text, "none.json"),
@@ -263,12 +253,9 @@ static void test_paths(void)
 	ok(!p->fs.read_all && ab_strv_has(&p->fs.read, "/usr") &&
 		   ab_strv_has(&p->fs.read, at("home")),
 	   "@system stands for its trees");
-	is_str(p->fs.deny_read.v[p->fs.deny_read.len - 3],
-	       at("home/work/priv*"), "patterns stay");
-	ok(p->fs.deny_read.v[p->fs.deny_read.len - 2][0] == '!',
-	   "and so does what takes back");
-	ok(ab_strv_has(&p->fs.deny_write, "Makefile") &&
-		   ab_strv_has(&p->fs.deny_write, "a/b") &&
+	is_str(p->fs.deny_read.v[p->fs.deny_read.len - 3], at("home/work/priv*"), "patterns stay");
+	ok(p->fs.deny_read.v[p->fs.deny_read.len - 2][0] == '!', "and so does what takes back");
+	ok(ab_strv_has(&p->fs.deny_write, "Makefile") && ab_strv_has(&p->fs.deny_write, "a/b") &&
 		   ab_strv_has(&p->fs.deny_write, at("home/work/build")) &&
 		   ab_strv_has(&p->fs.deny_write, at("home/x")),
 	   "names stay names, ./ and ~ are paths");
@@ -277,11 +264,11 @@ static void test_paths(void)
 		   ab_strv_has(&p->fs.deny_write, ".idea"),
 	   "a protected name can be taken back, that one only");
 	ab_policy_free(p);
-	put_file(USER_FILE, "{\"filesystem\":{\"denyWrite\":[\"!~/.config/agentbox\",\"!.agentbox.json\"]}}");
+	put_file(USER_FILE,
+		 "{\"filesystem\":{\"denyWrite\":[\"!~/.config/agentbox\",\"!.agentbox.json\"]}}");
 	p = load();
 	ok(p && ab_strv_has(&p->fs.deny_write, at("home/.config/agentbox")) &&
-		   ab_strv_has(&p->fs.deny_write,
-			       at("home/work/.agentbox.json")),
+		   ab_strv_has(&p->fs.deny_write, at("home/work/.agentbox.json")),
 	   "our own files cannot be taken back");
 	ab_policy_free(p);
 	remove_file(USER_FILE);
@@ -294,10 +281,8 @@ static void test_workspace(void)
 
 	input.cwd = at("home");
 	ok(!load() && error.code == AB_EUSAGE, "home is no implicit workspace");
-	is_str(error.text, "your home folder would be the writable workspace",
-	       "it says why");
-	is_str(error.hint, "go into a project, or say --workspace DIR",
-	       "and what to do");
+	is_str(error.text, "your home folder would be the writable workspace", "it says why");
+	is_str(error.hint, "go into a project, or say --workspace DIR", "and what to do");
 	input.profile = "read-only";
 	p = load();
 	ok(p && !p->workspace[0], "read-only needs no workspace");
@@ -305,13 +290,11 @@ static void test_workspace(void)
 	input.profile = NULL;
 	input.workspace = ".";
 	p = load();
-	ok(p && !strcmp(p->workspace, at("home")),
-	   "home that was asked for is one");
+	ok(p && !strcmp(p->workspace, at("home")), "home that was asked for is one");
 	ab_policy_free(p);
 	reset_input();
 	input.cwd = top;
-	ok(!load() && strstr(error.text, "which holds your home folder"),
-	   "nor is what holds home");
+	ok(!load() && strstr(error.text, "which holds your home folder"), "nor is what holds home");
 	input.cwd = "/";
 	ok(!load() && strstr(error.text, "whole file system"), "nor is /");
 	input.workspace = "/";
@@ -326,8 +309,7 @@ static void test_workspace(void)
 	reset_input();
 	input.workspace = "sub";
 	p = load();
-	ok(p && !strcmp(p->workspace, at("home/work/sub")),
-	   "--workspace is relative to cwd");
+	ok(p && !strcmp(p->workspace, at("home/work/sub")), "--workspace is relative to cwd");
 	ab_policy_free(p);
 	input.workspace = "none";
 	ok(!load() && strstr(error.text, "No such file"), "and must exist");
@@ -356,39 +338,29 @@ static void test_flags(void)
 		const char *key, *value, *origin, *text, *hint;
 	} bad[] = {
 		{ "network.allow", "https://github.com", "--allow",
-		  "--allow: \"https://github.com\" is not a host",
-		  "write \"github.com\"" },
-		{ "network.mode", "open", "--net",
-		  "--net: \"open\" is not possible here",
+		  "--allow: \"https://github.com\" is not a host", "write \"github.com\"" },
+		{ "network.mode", "open", "--net", "--net: \"open\" is not possible here",
 		  "write \"blocked\", \"filtered\" or \"allowed\"" },
-		{ "limits.memory", "4X", "--memory",
-		  "--memory: \"4X\" is not a size",
+		{ "limits.memory", "4X", "--memory", "--memory: \"4X\" is not a size",
 		  "write one like \"512M\" or \"4G\"" },
-		{ "limits.processes", "0", "--processes",
-		  "--processes: \"0\" is out of range",
+		{ "limits.processes", "0", "--processes", "--processes: \"0\" is out of range",
 		  "from 1 to 4194304, or \"none\"" },
-		{ "limits.timeout", "soon", "--timeout",
-		  "--timeout: \"soon\" is not a duration",
+		{ "limits.timeout", "soon", "--timeout", "--timeout: \"soon\" is not a duration",
 		  "write one like \"90s\" or \"1h30m\"" },
 		{ "assurance.require", "net-fence,write-fense", "--require",
-		  "--require: \"write-fense\" is not a property",
-		  "did you mean \"write-fence\"?" },
-		{ "env.set", "FOO", "--env", "--env: \"FOO\" has no value",
-		  "write NAME=VALUE" },
+		  "--require: \"write-fense\" is not a property", "did you mean \"write-fence\"?" },
+		{ "env.set", "FOO", "--env", "--env: \"FOO\" has no value", "write NAME=VALUE" },
 		{ "env.set", "AGENTBOX_STATE=x", "--env",
-		  "--env: \"AGENTBOX_STATE\" is agentbox's own variable",
-		  "choose another name" },
-		{ "filesystem.write", "*.c", "--write",
-		  "--write: \"*.c\" is a pattern", "name the folder itself" },
-		{ "network.allow", "@nmp", "--allow",
-		  "--allow: \"@nmp\" is not a group of hosts",
+		  "--env: \"AGENTBOX_STATE\" is agentbox's own variable", "choose another name" },
+		{ "filesystem.write", "*.c", "--write", "--write: \"*.c\" is a pattern",
+		  "name the folder itself" },
+		{ "network.allow", "@nmp", "--allow", "--allow: \"@nmp\" is not a group of hosts",
 		  "did you mean \"@npm\"?" },
 		{ "network.allowPrivate", "10.0.0.1/8", "--allow-private",
 		  "--allow-private: \"10.0.0.1/8\" has address bits behind its prefix",
 		  "write \"10.0.0.0/8\"" },
 		{ "filesystem.denyRead", "~root/x", "--deny-read",
-		  "--deny-read: \"~root/x\" names another user's home",
-		  "write its full path" },
+		  "--deny-read: \"~root/x\" names another user's home", "write its full path" },
 		{ "env.pass", "A=B", "--pass-env",
 		  "--pass-env: \"A=B\" is not the name of a variable",
 		  "write one like LANG or *_TOKEN" },
@@ -413,16 +385,14 @@ static void test_flags(void)
 		   (p->assurance.require & AB_PROP_BIT(AB_PROP_TRANSPARENT)) &&
 		   (p->assurance.require & AB_PROP_BIT(AB_PROP_USER_NS)),
 	   "required properties add up");
-	ok(p && p->limits.timeout_ms == 5400000 &&
-		   p->limits.memory == 4ULL << 30 && p->limits.processes == 0,
+	ok(p && p->limits.timeout_ms == 5400000 && p->limits.memory == 4ULL << 30 &&
+		   p->limits.processes == 0,
 	   "limits are read, none is no limit");
-	is_str(joined(&p->net.allow_private), "10.1.2.3/32:5432",
-	       "ranges are canonical");
+	is_str(joined(&p->net.allow_private), "10.1.2.3/32:5432", "ranges are canonical");
 	ab_policy_free(p);
 	reset_input();
 	set_env("AGENTBOX_NET", "offen");
-	ok(!load() && strstr(error.text, "AGENTBOX_NET"),
-	   "a bad variable is named");
+	ok(!load() && strstr(error.text, "AGENTBOX_NET"), "a bad variable is named");
 	reset_input();
 }
 

@@ -80,8 +80,7 @@ static void test_files(void)
 	ab_strv_fini(&problems);
 	ab_policy_check_file(&input, "x.json", &problems, &error);
 	ok(problems.len == 0, "a good file has none");
-	put_file("home/work/x.json",
-		 "{\"network\":{\"mode\":\"blocked\",\"publish\":[3000]}}");
+	put_file("home/work/x.json", "{\"network\":{\"mode\":\"blocked\",\"publish\":[3000]}}");
 	ab_policy_check_file(&input, "x.json", &problems, &error);
 	ok(problems.len == 0, "to publish needs no way out");
 	remove_file("home/work/x.json");
@@ -92,8 +91,7 @@ static void test_values(void)
 	struct ab_policy *p;
 
 	p = load();
-	ok(p && !p->net.host_ports.len && !p->net.publish.len,
-	   "nothing by default");
+	ok(p && !p->net.host_ports.len && !p->net.publish.len, "nothing by default");
 	is_str(p->net.upstream, "none", "and no proxy");
 	ab_policy_free(p);
 
@@ -108,12 +106,10 @@ static void test_values(void)
 		   p->net.host_ports.v[1] == 6379,
 	   "flags add ports of the host, one that is there counts once");
 	ok(p && p->net.publish.len == 2 && p->net.publish.v[0].host == 8080 &&
-		   p->net.publish.v[0].port == 3000 &&
-		   p->net.publish.v[1].host == 9000 &&
+		   p->net.publish.v[0].port == 3000 && p->net.publish.v[1].host == 9000 &&
 		   p->net.publish.v[1].port == 9000,
 	   "and ports to publish");
-	is_str(p->net.upstream, "http://U:p@proxy.example:3128",
-	       "the proxy's URL is canonical");
+	is_str(p->net.upstream, "http://U:p@proxy.example:3128", "the proxy's URL is canonical");
 	ab_policy_free(p);
 	add_flag("network.upstream", "none", "--upstream");
 	p = load();
@@ -154,8 +150,7 @@ static void test_layers(void)
 	reset_input();
 	input.profile = "ci";
 	add_flag("network.hostPorts", "5432", "--host-port");
-	fails(AB_EUSAGE,
-	      "--host-port: needs network.mode filtered, and profile ci says blocked",
+	fails(AB_EUSAGE, "--host-port: needs network.mode filtered, and profile ci says blocked",
 	      "nor does a flag with the profile of a flag");
 	reset_input();
 
@@ -170,8 +165,7 @@ static void test_layers(void)
 	p = load();
 	ok(p && !p->net.host_ports.len && p->net.publish.len == 1,
 	   "without a network, ports of the host are left out");
-	is_str(joined(&notes),
-	       "network.hostPorts is left out: the network is blocked (--net)",
+	is_str(joined(&notes), "network.hostPorts is left out: the network is blocked (--net)",
 	       "and a note says so");
 	ab_policy_free(p);
 	reset_input();
@@ -183,8 +177,7 @@ static void test_layers(void)
 	reset_input();
 	put_file(PROJECT_FILE, "{\"network\":{\"mode\":\"blocked\"}}");
 	p = load();
-	ok(p && !p->net.host_ports.len && notes.len == 1,
-	   "also when a project asks for less");
+	ok(p && !p->net.host_ports.len && notes.len == 1, "also when a project asks for less");
 	ab_policy_free(p);
 
 	put_file(PROJECT_FILE, "{\"network\":{\"hostPorts\":[5432,22],\"publish\":[4000],"
@@ -217,8 +210,7 @@ static void test_secret(void)
 	p = load();
 	for (int json = 0; json < 2; json++) {
 		text = ab_policy_show(p, json);
-		ok(strstr(text, "http://***@p.example:1") &&
-			   !strstr(text, "hunter2"),
+		ok(strstr(text, "http://***@p.example:1") && !strstr(text, "hunter2"),
 		   "config show has no password");
 		ok(!json || (strstr(text, "{\"value\":5432,") &&
 			     strstr(text, "{\"value\":\"8080:3000\",")),
@@ -226,7 +218,8 @@ static void test_secret(void)
 		free(text);
 	}
 	text = ab_policy_json(p);
-	ok(strstr(text, "\"hostPorts\":[5432],\"publish\":[\"8080:3000\"],\"upstream\":\"http://***@p.example:1\"") &&
+	ok(strstr(text,
+		  "\"hostPorts\":[5432],\"publish\":[\"8080:3000\"],\"upstream\":\"http://***@p.example:1\"") &&
 		   !strstr(text, "hunter2"),
 	   "nor has the record");
 	free(text);
@@ -243,8 +236,7 @@ static void test_secret(void)
 	ab_policy_free(p);
 	ab_policy_free(q);
 	settings[0].value = "http://u:hunter2@p.example";
-	ok(!load() && !strstr(error.text, "hunter2") &&
-		   !strstr(error.hint, "hunter2"),
+	ok(!load() && !strstr(error.text, "hunter2") && !strstr(error.hint, "hunter2"),
 	   "a mistake in it is not quoted");
 	reset_input();
 }
@@ -264,8 +256,9 @@ static void test_many(void)
 		ab_strv_fini(&problems);
 		ab_policy_check_file(&input, "x.json", &problems, &error);
 		is_str(joined(&problems),
-		       n == AB_HOST_PORTS_MAX ? "" :
-			       "x.json:1: network.hostPorts: more than 48 ports of the host; name those that are needed",
+		       n == AB_HOST_PORTS_MAX
+			       ? ""
+			       : "x.json:1: network.hostPorts: more than 48 ports of the host; name those that are needed",
 		       "as many ports as the box can hand up, and no more");
 	}
 	ab_strv_fini(&problems);

@@ -16,8 +16,7 @@ static size_t count_variable(const char *name)
 		for (size_t k = 0; k < AB_PROVIDER_NAMES; k++)
 			n += !strcmp(ab_providers[i].names[k], name);
 	for (size_t i = 0; i < ab_nuncovered; i++)
-		n += ab_uncovered[i].variable &&
-		     !strcmp(ab_uncovered[i].variable, name);
+		n += ab_uncovered[i].variable && !strcmp(ab_uncovered[i].variable, name);
 	return n;
 }
 
@@ -50,8 +49,7 @@ static size_t bad_names(const struct ab_provider *p)
 	size_t bad = holes(p->names[0], AB_PROVIDER_NAMES, sizeof(p->names[0]));
 
 	for (size_t k = 0; k < AB_PROVIDER_NAMES && p->names[k][0]; k++) {
-		bad += ab_variable_check(p->names[k], strlen(p->names[k]), true,
-					 NULL) < 0;
+		bad += ab_variable_check(p->names[k], strlen(p->names[k]), true, NULL) < 0;
 		bad += count_variable(p->names[k]) != 1;
 		bad += ab_provider_find(p->names[k]) != p;
 	}
@@ -66,12 +64,10 @@ static size_t bad_hosts(const struct ab_provider *p)
 		char text[AB_HOST_ENTRY_TEXT];
 		struct ab_host_entry e;
 
-		if (ab_host_entry_parse(p->hosts[k], strlen(p->hosts[k]), &e,
-					NULL) < 0)
+		if (ab_host_entry_parse(p->hosts[k], strlen(p->hosts[k]), &e, NULL) < 0)
 			return bad + 1;
 		ab_host_entry_format(&e, text);
-		bad += strcmp(text, p->hosts[k]) || e.port ||
-		       e.host.kind != AB_HOST_NAME;
+		bad += strcmp(text, p->hosts[k]) || e.port || e.host.kind != AB_HOST_NAME;
 		bad += count_host(p->hosts[k]) != 1;
 	}
 	return bad + !p->hosts[0][0];
@@ -86,8 +82,7 @@ static size_t bad_carriers(const struct ab_provider *p)
 		struct ab_carrier c;
 
 		ab_carrier_format(&p->carriers[k], text);
-		bad += ab_carrier_parse(text, &c, NULL) < 0 ||
-		       c.kind != p->carriers[k].kind ||
+		bad += ab_carrier_parse(text, &c, NULL) < 0 || c.kind != p->carriers[k].kind ||
 		       strcmp(c.name, p->carriers[k].name) != 0;
 	}
 	return bad;
@@ -95,13 +90,11 @@ static size_t bad_carriers(const struct ab_provider *p)
 
 static size_t bad_prefixes(const struct ab_provider *p)
 {
-	size_t bad = holes(p->prefixes[0], AB_PROVIDER_PREFIXES,
-			   sizeof(p->prefixes[0]));
+	size_t bad = holes(p->prefixes[0], AB_PROVIDER_PREFIXES, sizeof(p->prefixes[0]));
 
 	for (size_t i = 0; i < AB_PROVIDER_PREFIXES; i++)
 		for (size_t k = 0; k < i; k++)
-			bad += p->prefixes[i][0] &&
-			       !strcmp(p->prefixes[i], p->prefixes[k]);
+			bad += p->prefixes[i][0] && !strcmp(p->prefixes[i], p->prefixes[k]);
 	return bad;
 }
 
@@ -124,24 +117,21 @@ static void test_rows(void)
 	for (size_t i = 0; i < ab_nproviders; i++) {
 		const struct ab_provider *p = &ab_providers[i];
 
-		ok(i == 0 || strcmp(p[-1].name, p->name) < 0,
-		   "%s stands in order, and once", p->name);
+		ok(i == 0 || strcmp(p[-1].name, p->name) < 0, "%s stands in order, and once",
+		   p->name);
 		ok(p->title[0], "has a title");
-		ok(strspn(p->name, "abcdefghijklmnopqrstuvwxyz") ==
-			   strlen(p->name),
+		ok(strspn(p->name, "abcdefghijklmnopqrstuvwxyz") == strlen(p->name),
 		   "which can stand in a path");
 		ok(bad_names(p) == 0, "has variables of its own");
 		ok(bad_hosts(p) == 0, "has canonical hosts of its own");
 		ok(bad_carriers(p) == 0, "has carriers that a file can name");
 		ok(bad_prefixes(p) == 0, "has each prefix once");
 		ok(bad_gateway(p) == 0, "has a gateway to one of its hosts");
-		ok(holes(p->files[0], AB_PROVIDER_FILES, sizeof(p->files[0])) ==
-				   0 &&
+		ok(holes(p->files[0], AB_PROVIDER_FILES, sizeof(p->files[0])) == 0 &&
 			   (!p->files[0][0] || p->files[0][0] == '~'),
 		   "has files in the home folder");
 	}
-	ok(!ab_provider_find("") && !ab_provider_find("OPENAI_API_KE"),
-	   "nothing else is found");
+	ok(!ab_provider_find("") && !ab_provider_find("OPENAI_API_KE"), "nothing else is found");
 }
 
 static void test_uncovered(void)
@@ -167,8 +157,7 @@ static char *slurp(const char *name)
 	const char *slash = strrchr(__FILE__, '/');
 	ab_autofree char *path =
 		root ? ab_printf("%s/completions/%s", root, name)
-		     : ab_printf("%.*s/../../completions/%s",
-				 slash ? (int)(slash - __FILE__) : 1,
+		     : ab_printf("%.*s/../../completions/%s", slash ? (int)(slash - __FILE__) : 1,
 				 slash ? __FILE__ : ".", name);
 	char *text = ab_alloc(1 << 16);
 	FILE *f = fopen(path, "r");
@@ -182,8 +171,7 @@ static char *slurp(const char *name)
 
 static void test_completions(void)
 {
-	static const char *const files[] = { "agentbox.bash", "_agentbox",
-					     "agentbox.fish" };
+	static const char *const files[] = { "agentbox.bash", "_agentbox", "agentbox.fish" };
 
 	for (size_t i = 0; i < AB_COUNT(files); i++) {
 		ab_autofree char *text = slurp(files[i]);
@@ -191,8 +179,7 @@ static void test_completions(void)
 
 		for (size_t p = 0; p < ab_nproviders; p++)
 			for (size_t k = 0; k < AB_PROVIDER_NAMES; k++)
-				missing +=
-					!strstr(text, ab_providers[p].names[k]);
+				missing += !strstr(text, ab_providers[p].names[k]);
 		ok(missing == 0, "%s offers every variable", files[i]);
 	}
 }

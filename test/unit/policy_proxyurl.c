@@ -9,21 +9,15 @@
 static const struct {
 	const char *in, *out, *shown;
 } urls[] = {
-	{ "http://proxy.example:3128", "http://proxy.example:3128",
-	  "http://proxy.example:3128" },
-	{ "HTTP://Proxy.Example.:3128/", "http://proxy.example:3128",
-	  "http://proxy.example:3128" },
-	{ "http://127.1:8080", "http://127.0.0.1:8080",
-	  "http://127.0.0.1:8080" },
+	{ "http://proxy.example:3128", "http://proxy.example:3128", "http://proxy.example:3128" },
+	{ "HTTP://Proxy.Example.:3128/", "http://proxy.example:3128", "http://proxy.example:3128" },
+	{ "http://127.1:8080", "http://127.0.0.1:8080", "http://127.0.0.1:8080" },
 	{ "http://[::1]:8080", "http://[::1]:8080", "http://[::1]:8080" },
-	{ "http://[::ffff:10.0.0.1]:1", "http://10.0.0.1:1",
-	  "http://10.0.0.1:1" },
-	{ "http://u@p.example:1", "http://u@p.example:1",
-	  "http://***@p.example:1" },
+	{ "http://[::ffff:10.0.0.1]:1", "http://10.0.0.1:1", "http://10.0.0.1:1" },
+	{ "http://u@p.example:1", "http://u@p.example:1", "http://***@p.example:1" },
 	{ "http://u:hunter2@p.example:1", "http://u:hunter2@p.example:1",
 	  "http://***@p.example:1" },
-	{ "http://u:hunter2%40x!$@[2001:db8::1]:1/",
-	  "http://u:hunter2%40x!$@[2001:db8::1]:1",
+	{ "http://u:hunter2%40x!$@[2001:db8::1]:1/", "http://u:hunter2%40x!$@[2001:db8::1]:1",
 	  "http://***@[2001:db8::1]:1" },
 };
 
@@ -33,12 +27,10 @@ static void test_good(void)
 		ab_autofree char *text = NULL, *again = NULL, *shown = NULL;
 		struct ab_proxy_url u, v;
 
-		if (ab_proxy_url_parse(urls[i].in, strlen(urls[i].in), &u,
-				       NULL) == 0)
+		if (ab_proxy_url_parse(urls[i].in, strlen(urls[i].in), &u, NULL) == 0)
 			text = ab_proxy_url_format(&u);
 		is_str(text, urls[i].out, urls[i].in);
-		if (text &&
-		    ab_proxy_url_parse(text, strlen(text), &v, NULL) == 0)
+		if (text && ab_proxy_url_parse(text, strlen(text), &v, NULL) == 0)
 			again = ab_proxy_url_format(&v);
 		is_str(again, text, "the canonical text is itself");
 		shown = ab_proxy_url_redact(urls[i].out);
@@ -46,6 +38,7 @@ static void test_good(void)
 	}
 }
 
+/* clang-format off */
 static const char *const bad[] = {
 	"", "x", "http://", "http:///", "http://proxy.example",
 	"http://hunter2", "http://u:hunter2", "http://u:hunter2@",
@@ -61,6 +54,7 @@ static const char *const bad[] = {
 	"http://10.0.0.0/8:1", "http://p.example:1//",
 	"http://u:hunter2@p_q.example:1", "http://hunter2\xc3\xbc@p.example:1",
 };
+/* clang-format on */
 
 static void test_bad(void)
 {
@@ -70,9 +64,8 @@ static void test_bad(void)
 	for (size_t i = 0; i < AB_COUNT(bad); i++) {
 		struct ab_why why = { .wrong = "", .right = "" };
 
-		ok(ab_proxy_url_parse(bad[i], strlen(bad[i]), &u, &why) < 0 &&
-			   why.wrong[0] && why.right[0] &&
-			   !strstr(why.wrong, "hunter2") &&
+		ok(ab_proxy_url_parse(bad[i], strlen(bad[i]), &u, &why) < 0 && why.wrong[0] &&
+			   why.right[0] && !strstr(why.wrong, "hunter2") &&
 			   !strstr(why.right, "hunter2"),
 		   "refused, and not quoted: case %zu", i);
 	}
@@ -81,8 +74,7 @@ static void test_bad(void)
 	memset(text, 'a', sizeof(text));
 	memcpy(text, "http://", 7);
 	memcpy(text + sizeof(text) - 13, "@p.example:12", 13);
-	ok(ab_proxy_url_parse(text, sizeof(text), &u, NULL) < 0,
-	   "so is one that is too long");
+	ok(ab_proxy_url_parse(text, sizeof(text), &u, NULL) < 0, "so is one that is too long");
 }
 
 /* Cut at every byte: never a longer host or another port than was written. */

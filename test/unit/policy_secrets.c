@@ -10,16 +10,13 @@
 static const struct {
 	const char *secret, *line;
 } wrongs[] = {
-	{ "3",
-	  "FOO: must be an object, not a number; write { \"hosts\": [\"api.example.com\"] }" },
+	{ "3", "FOO: must be an object, not a number; write { \"hosts\": [\"api.example.com\"] }" },
 	{ "{}",
 	  "FOO.hosts: is missing, and no service is known by this name; write one like [\"api.example.com\"]" },
-	{ "{\"hosts\":[]}",
-	  "FOO.hosts: is empty; write one like [\"api.example.com\"]" },
+	{ "{\"hosts\":[]}", "FOO.hosts: is empty; write one like [\"api.example.com\"]" },
 	{ "{\"hosts\":\"x.org\"}",
 	  "FOO.hosts: must be a list, not a text; write one like [\"api.example.com\"]" },
-	{ "{\"hosts\":[1]}",
-	  "FOO.hosts[0]: must be a text, not a number; put it in quotes" },
+	{ "{\"hosts\":[1]}", "FOO.hosts[0]: must be a text, not a number; put it in quotes" },
 	{ "{\"hosts\":[\"x.org\",\"10.0.0.1\"]}",
 	  "FOO.hosts[1]: \"10.0.0.1\" is an address; write the name that the certificate has" },
 	{ "{\"hosts\":[\"10.0.0.0/8\"]}",
@@ -52,8 +49,7 @@ static const struct {
 	  "FOO.file: is missing; write \"file\": \"~/path\"" },
 	{ "{\"hosts\":[\"x.org\"],\"from\":\"file\",\"file\":\"~other/k\"}",
 	  "FOO.file: \"~other/k\" names another user's home; write its full path" },
-	{ "{\"hosts\":[\"x.org\"],\"from\":\"file\",\"file\":\"\"}",
-	  "FOO.file: is empty" },
+	{ "{\"hosts\":[\"x.org\"],\"from\":\"file\",\"file\":\"\"}", "FOO.file: is empty" },
 	{ "{\"hosts\":[\"x.org\"],\"from\":\"command\"}",
 	  "FOO.command: is missing; write one like [\"pass\", \"show\", \"x\"]" },
 	{ "{\"hosts\":[\"x.org\"],\"from\":\"command\",\"command\":[]}",
@@ -123,22 +119,14 @@ static void check(const char *text, const char *line)
 static void test_wrongs(void)
 {
 	static const char *const never[] = {
-		"Host",
-		"content-length",
-		"Transfer-Encoding",
-		"connection",
-		"te",
-		"trailer",
-		"upgrade",
-		"proxy-authorization",
-		"expect",
+		"Host",	   "content-length", "Transfer-Encoding",   "connection", "te",
+		"trailer", "upgrade",	     "proxy-authorization", "expect",
 	};
 
 	for (size_t i = 0; i < AB_COUNT(wrongs); i++) {
-		ab_autofree char *text = ab_printf(
-			"{\"secrets\":{\n\"FOO\":%s}}", wrongs[i].secret);
-		ab_autofree char *line =
-			ab_printf("x.json:2: secrets.%s", wrongs[i].line);
+		ab_autofree char *text =
+			ab_printf("{\"secrets\":{\n\"FOO\":%s}}", wrongs[i].secret);
+		ab_autofree char *line = ab_printf("x.json:2: secrets.%s", wrongs[i].line);
 
 		check(text, line);
 	}
@@ -186,22 +174,19 @@ static void test_full(void)
 	s = &p->secrets.v[0];
 	is_str(s->name, "FOO", "its name");
 	is_str(s->origin, "~/.config/agentbox/config.json:1", "its origin");
-	ok(!s->wanted && !s->provider && s->from == AB_FROM_FILE && !s->env,
-	   "its source");
+	ok(!s->wanted && !s->provider && s->from == AB_FROM_FILE && !s->env, "its source");
 	is_str(s->file, at("home/k.json"), "its file");
 	is_str(s->key, "a.b", "its key");
 	is_str(joined(&s->hosts), "x.org:443 *.y.org:8443", "its hosts");
-	ok(s->ncarriers == 1 && s->carriers[0].kind == AB_CARRY_HEADER,
-	   "its carrier");
+	ok(s->ncarriers == 1 && s->carriers[0].kind == AB_CARRY_HEADER, "its carrier");
 	is_str(s->carriers[0].name, "x", "in lower case");
-	ok(s->in_path && s->in_body && s->inject && s->stable && s->stop &&
-		   !s->require && s->via == AB_VIA_TLS,
+	ok(s->in_path && s->in_body && s->inject && s->stable && s->stop && !s->require &&
+		   s->via == AB_VIA_TLS,
 	   "its choices");
 	is_str(s->format, "Key {}", "its format");
 	is_str(joined(&s->names), "FOO BAR", "its variables");
 	is_str(joined(&s->files), at("home/.netrc"), "its files");
-	is_str(joined(&p->net.allow), "x.org:443 *.y.org:8443",
-	       "its hosts are allowed");
+	is_str(joined(&p->net.allow), "x.org:443 *.y.org:8443", "its hosts are allowed");
 	ab_policy_free(p);
 	remove_file(USER_FILE);
 }
@@ -217,10 +202,8 @@ static void test_forms(void)
 		"{\"secrets\":{\"ANTHROPIC_API_KEY\":{\"via\":\"gateway\",\"require\":true},"
 		"\"X\":{\"from\":\"command\",\"command\":[\"pass\",\"a b\"],\"hosts\":[\"x.org\"]}}}");
 	p = load();
-	ok(p && p->secrets.len == 2 && p->secrets.v[0].provider &&
-		   p->secrets.v[0].ncarriers == 2 &&
-		   p->secrets.v[1].ncarriers == 0 &&
-		   p->secrets.v[1].command.len == 2,
+	ok(p && p->secrets.len == 2 && p->secrets.v[0].provider && p->secrets.v[0].ncarriers == 2 &&
+		   p->secrets.v[1].ncarriers == 0 && p->secrets.v[1].command.len == 2,
 	   "a provider fills in what is left out");
 	if (p) {
 		ab_autofree char *json = ab_policy_json(p);
@@ -237,8 +220,7 @@ static void test_forms(void)
 		ab_policy_digest(q, b);
 	ok(p && q && !strcmp(a, b), "and means the same");
 	ab_policy_free(q);
-	put_file(USER_FILE,
-		 "{\"secrets\":{\"ANTHROPIC_API_KEY\":{\"via\":\"gateway\"}}}");
+	put_file(USER_FILE, "{\"secrets\":{\"ANTHROPIC_API_KEY\":{\"via\":\"gateway\"}}}");
 	q = load();
 	if (q)
 		ab_policy_digest(q, b);
@@ -247,8 +229,7 @@ static void test_forms(void)
 		ab_autostrv struct ab_strv lines = { 0 };
 
 		ab_policy_wider(q, p, &lines);
-		ok(lines.len == 3 &&
-			   !strncmp(lines.v[0], "network.allow: x.org", 20) &&
+		ok(lines.len == 3 && !strncmp(lines.v[0], "network.allow: x.org", 20) &&
 			   !strncmp(lines.v[1], "secrets: ANTHROPIC", 18) &&
 			   !strncmp(lines.v[2], "secrets: X=", 11),
 		   "and the difference is seen");
@@ -265,13 +246,10 @@ static void test_flags(void)
 	} bad[] = {
 		{ "FOO", "--secret: FOO belongs to no service that is known",
 		  "say where it may go: FOO@HOST" },
-		{ "OPENAI_APIKEY",
-		  "--secret: OPENAI_APIKEY belongs to no service that is known",
+		{ "OPENAI_APIKEY", "--secret: OPENAI_APIKEY belongs to no service that is known",
 		  "did you mean OPENAI_API_KEY? Else say where it may go: OPENAI_APIKEY@HOST" },
-		{ "", "--secret: \"\" is not the name of a variable",
-		  "letters, digits and _" },
-		{ "a b@x.org",
-		  "--secret: \"a b\" is not the name of a variable",
+		{ "", "--secret: \"\" is not the name of a variable", "letters, digits and _" },
+		{ "a b@x.org", "--secret: \"a b\" is not the name of a variable",
 		  "letters, digits and _" },
 		{ "FOO@", "--secret: \"\" is not a host",
 		  "write a name (github.com), *.name, or an address" },
@@ -310,8 +288,7 @@ static void test_flags(void)
 		   p->secrets.v[0].hosts.len == 5,
 	   "of a service that is known");
 	is_str(p->secrets.v[0].env, "GITHUB_TOKEN", "from the environment");
-	is_str(joined(&p->secrets.v[1].hosts),
-	       "x.org:443 *.y.org:8443 z.org:443", "or with hosts");
+	is_str(joined(&p->secrets.v[1].hosts), "x.org:443 *.y.org:8443 z.org:443", "or with hosts");
 	ok(p->secrets.v[1].ncarriers == 0, "that may be carried anywhere");
 	is_str(joined(&p->secrets.v[2].hosts), "ghe.x.org:443",
 	       "hosts that are named are the only ones");
@@ -333,14 +310,12 @@ static void test_flags(void)
 	add_flag("secrets", "FOO@y.org", "--secret");
 	p = load();
 	ok(p && p->secrets.len == 1 && p->secrets.v[0].ncarriers == 1, "and");
-	is_str(p ? joined(&p->secrets.v[0].hosts) : "", "y.org:443",
-	       "send it elsewhere");
+	is_str(p ? joined(&p->secrets.v[0].hosts) : "", "y.org:443", "send it elsewhere");
 	ab_policy_free(p);
 	add_flag("network.mode", "allowed", "--net");
 	p = load();
 	ok(!p, "without a door nothing can be put in");
-	is_str(error.text,
-	       "--secret: needs network.mode filtered, and --net says allowed",
+	is_str(error.text, "--secret: needs network.mode filtered, and --net says allowed",
 	       "and that is said");
 	ab_policy_free(p);
 	input.nsettings = 0;
@@ -369,18 +344,15 @@ static void test_layers(void)
 	is_str(p ? joined(&p->net.allow) : "", "x.org:443 b.org:443",
 	       "and the hosts of what is replaced are not allowed");
 	ab_policy_free(p);
-	put_file(
-		USER_FILE,
-		"{\"secrets\":{\"C\":{\"hosts\":[\"c.org\"],\"names\":[\"B\"]}}}");
+	put_file(USER_FILE, "{\"secrets\":{\"C\":{\"hosts\":[\"c.org\"],\"names\":[\"B\"]}}}");
 	p = load();
 	ok(!p && error.code == AB_ECONFIG, "one variable, two secrets");
 	is_str(error.text,
 	       "~/.config/agentbox/config.json:1: secrets: C: the variable B is B's too",
 	       "is an error across files");
 	ab_policy_free(p);
-	put_file(
-		USER_FILE,
-		"{\"secrets\":{\"OPENAI_API_KEY\":{\"hosts\":[\"x.org\"],\"via\":\"gateway\"}}}");
+	put_file(USER_FILE,
+		 "{\"secrets\":{\"OPENAI_API_KEY\":{\"hosts\":[\"x.org\"],\"via\":\"gateway\"}}}");
 	p = load();
 	ok(!p && strstr(error.text, "the gateway leads to api.openai.com"),
 	   "a gateway leads to a host of the secret");
@@ -401,11 +373,9 @@ static void test_untrusted(void)
 	put_file(PROJECT_FILE, project);
 	p = load();
 	ok(p && p->secrets.len == 1 && p->secrets.v[0].hosts.len == 5 &&
-		   !strstr(joined(&p->net.allow), "evil") &&
-		   p->net.roots.len == 0,
+		   !strstr(joined(&p->net.allow), "evil") && p->net.roots.len == 0,
 	   "a file that nobody trusts says nothing about secrets and roots");
-	ok(notes.len == 2 &&
-		   strstr(joined(&notes), "secrets: 1 entry left out") &&
+	ok(notes.len == 2 && strstr(joined(&notes), "secrets: 1 entry left out") &&
 		   strstr(joined(&notes), "network.roots: 1 entry left out"),
 	   "and that is noted");
 	ab_policy_free(p);
@@ -418,10 +388,8 @@ static void test_untrusted(void)
 	ab_trust_review_fini(&review);
 	p = load();
 	ok(p && p->secrets.len == 1 && notes.len == 0, "trusted, it is heard");
-	is_str(p ? joined(&p->secrets.v[0].hosts) : "", "evil.example:443",
-	       "all of it");
-	is_str(p ? joined(&p->net.roots) : "", at("home/work/evil.pem"),
-	       "roots too");
+	is_str(p ? joined(&p->secrets.v[0].hosts) : "", "evil.example:443", "all of it");
+	is_str(p ? joined(&p->net.roots) : "", at("home/work/evil.pem"), "roots too");
 	ab_policy_free(p);
 	remove_file(PROJECT_FILE);
 	remove_file(USER_FILE);
@@ -443,16 +411,12 @@ static void test_show(void)
 		ok(strstr(text,
 			  "FOO={\"from\":\"env\",\"env\":\"FOO\",\"hosts\":[\"x.org:443\"],\"as\":\"any\"}"),
 		   "a secret is shown");
-		ok(strstr(text, "FOO in --secret"),
-		   "and why a host is allowed");
-		ok(strstr(json,
-			  "\"secrets\":[{\"value\":{\"FOO\":{\"from\":\"env\""),
+		ok(strstr(text, "FOO in --secret"), "and why a host is allowed");
+		ok(strstr(json, "\"secrets\":[{\"value\":{\"FOO\":{\"from\":\"env\""),
 		   "as JSON too");
-		ok(strstr(one, "},\"secrets\":{\"FOO\":{") &&
-			   one[strlen(one) - 1] == '}',
+		ok(strstr(one, "},\"secrets\":{\"FOO\":{") && one[strlen(one) - 1] == '}',
 		   "and in the record");
-		ok(!strstr(text, "made-up") && !strstr(json, "made-up") &&
-			   !strstr(one, "made-up"),
+		ok(!strstr(text, "made-up") && !strstr(json, "made-up") && !strstr(one, "made-up"),
 		   "never the value");
 	}
 	ok(p, "a policy with a secret");

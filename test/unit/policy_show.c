@@ -5,8 +5,7 @@
 #include "policy_help.h"
 #include "tap.h"
 
-static const char *value_at(const json_t *o, const char *key, size_t i,
-			    const char *what)
+static const char *value_at(const json_t *o, const char *key, size_t i, const char *what)
 {
 	const json_t *v = json_object_get(o, key);
 
@@ -22,7 +21,8 @@ static void test_origins(void)
 	json_t *o;
 
 	put_file(SYSTEM_FILE, "{\n\n\"limits\": {\"files\": 64}}");
-	put_file(USER_FILE, "{\"network\": {\n\"mode\": \"filtered\",\n\"allow\": [\n\"a.example\"]}}");
+	put_file(USER_FILE,
+		 "{\"network\": {\n\"mode\": \"filtered\",\n\"allow\": [\n\"a.example\"]}}");
 	put_file(PROJECT_FILE, "{\n\"filesystem\": {\"denyRead\": [\"p\"]}}");
 	add_flag("network.allow", "@npm", "--allow");
 	add_flag("network.deny", "evil.example", "--deny");
@@ -34,25 +34,20 @@ static void test_origins(void)
 	free(text);
 	ok(o, "shown as JSON");
 	is_str(value_at(o, "network.mode", 0, "value"), "blocked", "a value");
-	is_str(value_at(o, "network.mode", 0, "from"), "AGENTBOX_NET",
-	       "from a variable");
-	is_str(value_at(o, "network.allow", 0, "from"),
-	       "~/.config/agentbox/config.json:4", "from a line of a file");
+	is_str(value_at(o, "network.mode", 0, "from"), "AGENTBOX_NET", "from a variable");
+	is_str(value_at(o, "network.allow", 0, "from"), "~/.config/agentbox/config.json:4",
+	       "from a line of a file");
 	is_str(value_at(o, "network.allow", 1, "from"), "@npm in --allow",
 	       "from a group in a flag");
 	is_str(value_at(o, "network.deny", 0, "from"), "--deny", "from a flag");
-	ok(json_integer_value(json_object_get(json_object_get(o, "limits.files"),
-					      "value")) == 64,
+	ok(json_integer_value(json_object_get(json_object_get(o, "limits.files"), "value")) == 64,
 	   "a number stays one");
-	is_str(value_at(o, "filesystem.write", 0, "from"), "profile default",
-	       "from a profile");
-	is_str(value_at(o, "filesystem.home", 0, "value"), "readonly",
-	       "a word as it is written");
+	is_str(value_at(o, "filesystem.write", 0, "from"), "profile default", "from a profile");
+	is_str(value_at(o, "filesystem.home", 0, "value"), "readonly", "a word as it is written");
 	json_decref(o);
 
 	text = ab_policy_show(p, false);
-	ok(strstr(text, "\nnetwork.mode             blocked ") &&
-		   strstr(text, "AGENTBOX_NET\n"),
+	ok(strstr(text, "\nnetwork.mode             blocked ") && strstr(text, "AGENTBOX_NET\n"),
 	   "shown as a table");
 	ok(strstr(text, ".agentbox.json:2\n") && strstr(text, "  always\n"),
 	   "with the project's lines and what is always so");
@@ -77,12 +72,10 @@ static void test_record(void)
 	ok(o && !strchr(text, '\n'), "the record is one line of JSON");
 	ok(strstr(text, "MY_TOKEN") && !strstr(text, "hunter2"),
 	   "with names of variables, not their values");
-	is_str(json_string_value(json_object_get(
-		       json_object_get(o, "network"), "mode")),
+	is_str(json_string_value(json_object_get(json_object_get(o, "network"), "mode")),
 	       "filtered", "grouped as in a file");
-	is_str(json_string_value(json_object_get(
-		       json_object_get(o, "limits"), "timeout")),
-	       "none", "limits as people write them");
+	is_str(json_string_value(json_object_get(json_object_get(o, "limits"), "timeout")), "none",
+	       "limits as people write them");
 	json_decref(o);
 	free(text);
 	ab_policy_digest(p, a);
@@ -142,13 +135,12 @@ static void test_one(void)
 	struct ab_policy *p;
 
 	put_file(USER_FILE, "{\"network\":{\"mode\":\"allowed\"}}");
-	ok(ab_policy_load_one(&input, "ci", &p, &error) == 0 &&
-		   p->net.mode == AB_NET_BLOCKED,
+	ok(ab_policy_load_one(&input, "ci", &p, &error) == 0 && p->net.mode == AB_NET_BLOCKED,
 	   "a profile alone has no other layer");
 	ab_policy_free(p);
 	put_file("home/work/f.json", "{\"extends\":\"ci\",\"limits\":{\"files\":99}}");
-	ok(ab_policy_load_one(&input, "f.json", &p, &error) == 0 &&
-		   p->net.mode == AB_NET_BLOCKED && p->limits.files == 99,
+	ok(ab_policy_load_one(&input, "f.json", &p, &error) == 0 && p->net.mode == AB_NET_BLOCKED &&
+		   p->limits.files == 99,
 	   "a file alone has its profile");
 	ab_policy_free(p);
 	ok(ab_policy_load_one(&input, "none.json", &p, &error) < 0 &&

@@ -16,51 +16,60 @@ static uint32_t rnd(uint32_t n)
 
 /* Elements for each key that meet, miss, widen and narrow each other. */
 static const char *const paths[] = {
-	"\".\"", "\"sub\"", "\"./sub/deep\"", "\"~\"", "\"~/.claude\"",
-	"\"~/other\"", "\"/opt/x\"", "\"/opt\"", "\"..\"", "\"link\"",
-	"\"sub/link2/x\"",
+	"\".\"",      "\"sub\"",  "\"./sub/deep\"", "\"~\"",	"\"~/.claude\"",   "\"~/other\"",
+	"\"/opt/x\"", "\"/opt\"", "\"..\"",	    "\"link\"", "\"sub/link2/x\"",
 };
 static const char *const reads[] = {
 	"\".\"", "\"@system\"", "\"/usr/lib\"", "\"~\"", "\"/srv\"", "\"link\"",
 };
 static const char *const patterns[] = {
-	"\"~/.ssh\"", "\"!~/.ssh/id_rsa\"", "\"!~/.aws\"", "\"priv*\"",
-	"\"~/.aws\"", "\"/etc/hosts\"", "\"!/etc/shadow\"", "\"~\"",
+	"\"~/.ssh\"", "\"!~/.ssh/id_rsa\"", "\"!~/.aws\"",	"\"priv*\"",
+	"\"~/.aws\"", "\"/etc/hosts\"",	    "\"!/etc/shadow\"", "\"~\"",
 };
 static const char *const names[] = {
 	"\".git/hooks\"", "\"!.git/hooks\"", "\"!.agentbox.json\"",
-	"\"Makefile\"", "\"./build\"", "\"!.vscode\"",
+	"\"Makefile\"",	  "\"./build\"",     "\"!.vscode\"",
 };
 static const char *const sockets[] = {
-	"\"/run/a.sock\"", "\"/run/docker.sock\"", "\"/run\"",
+	"\"/run/a.sock\"",
+	"\"/run/docker.sock\"",
+	"\"/run\"",
 };
 static const char *const hosts[] = {
-	"\"github.com\"", "\"*.github.com\"", "\"api.github.com\"",
-	"\"github.com:443\"", "\"github.com:8080\"", "\"*.com\"", "\"10.0.0.1\"",
-	"\"evil.example\"", "\"@github\"", "\"*.api.github.com:22\"",
-	"\"10.0.0.0/8\"", "\"10.0.0.0/31:443\"", "\"0.0.0.0/0\"",
-	"\"2001:db8::/32\"", "\"[2001:db8::1]:22\"",
+	"\"github.com\"",	"\"*.github.com\"",
+	"\"api.github.com\"",	"\"github.com:443\"",
+	"\"github.com:8080\"",	"\"*.com\"",
+	"\"10.0.0.1\"",		"\"evil.example\"",
+	"\"@github\"",		"\"*.api.github.com:22\"",
+	"\"10.0.0.0/8\"",	"\"10.0.0.0/31:443\"",
+	"\"0.0.0.0/0\"",	"\"2001:db8::/32\"",
+	"\"[2001:db8::1]:22\"",
 };
 static const char *const ranges[] = {
 	"\"10.0.0.0/8\"", "\"10.1.0.0/16\"", "\"10.1.0.0/16:22\"",
-	"\"0.0.0.0/0\"", "\"fd00::/8\"", "\"10.1.2.3:22\"",
+	"\"0.0.0.0/0\"",  "\"fd00::/8\"",    "\"10.1.2.3:22\"",
 };
 static const char *const ports[] = { "5432", "6379", "9" };
-static const char *const published[] = { "3000", "\"8080:3000\"",
-					 "\"9000:22\"" };
+static const char *const published[] = { "3000", "\"8080:3000\"", "\"9000:22\"" };
 static const char *const upstreams[] = {
-	"\"none\"", "\"env\"", "\"http://proxy.example:3128\"",
+	"\"none\"",
+	"\"env\"",
+	"\"http://proxy.example:3128\"",
 	"\"http://u:p@evil.example:1\"",
 };
 static const char *const variables[] = {
-	"\"LANG\"", "\"*\"", "\"GITHUB_TOKEN\"", "\"LC_ALL\"", "\"LC_*\"",
-	"\"PATH\"", "\"AWS_*\"",
+	"\"LANG\"", "\"*\"", "\"GITHUB_TOKEN\"", "\"LC_ALL\"", "\"LC_*\"", "\"PATH\"", "\"AWS_*\"",
 };
 static const char *const assignments[] = {
-	"\"LD_PRELOAD\":\"/x\"", "\"PATH\":\"/evil\"", "\"CI\":\"1\"",
+	"\"LD_PRELOAD\":\"/x\"",
+	"\"PATH\":\"/evil\"",
+	"\"CI\":\"1\"",
 };
 static const char *const properties[] = {
-	"\"limits\"", "\"user-ns\"", "\"transparent\"", "\"net-fence\"",
+	"\"limits\"",
+	"\"user-ns\"",
+	"\"transparent\"",
+	"\"net-fence\"",
 };
 static const char *const sizes[] = { "\"1M\"", "\"512M\"", "\"1G\"", "\"2T\"" };
 static const char *const limits[] = { "\"1M\"", "\"1G\"", "\"none\"" };
@@ -86,10 +95,14 @@ static const char *const rules[] = {
 	"{\"match\":\"sudo *\",\"decision\":\"allow\"}",
 };
 static const char *const overrides[] = {
-	"\"sudo\":\"allow\"",	    "\"destructive-find\":\"escalated\"",
-	"\"fork-bomb\":\"sandboxed\"", "\"git-publish\":\"forbidden\"",
-	"\"safe-read\":\"sandboxed\"", "\"git-read\":\"escalated\"",
-	"\"recursive-delete-root\":\"allow\"", "\"unparsed\":\"allow\"",
+	"\"sudo\":\"allow\"",
+	"\"destructive-find\":\"escalated\"",
+	"\"fork-bomb\":\"sandboxed\"",
+	"\"git-publish\":\"forbidden\"",
+	"\"safe-read\":\"sandboxed\"",
+	"\"git-read\":\"escalated\"",
+	"\"recursive-delete-root\":\"allow\"",
+	"\"unparsed\":\"allow\"",
 };
 
 static const char *const https[] = {
@@ -110,62 +123,44 @@ static const struct pool {
 	const char *const *v;
 	size_t n;
 } pools[AB_KEY_COUNT] = {
-#define POOL(list) { list, AB_COUNT(list) }
-	[AB_KEY_WRITE] = POOL(paths),
-	[AB_KEY_READ] = POOL(reads),
-	[AB_KEY_DENY_READ] = POOL(patterns),
-	[AB_KEY_DENY_WRITE] = POOL(names),
-	[AB_KEY_UNIX] = POOL(sockets),
-	[AB_KEY_TMP_SIZE] = POOL(sizes),
-	[AB_KEY_NET_ALLOW] = POOL(hosts),
-	[AB_KEY_NET_WAIT] = POOL(waits),
-	[AB_KEY_NET_DENY] = POOL(hosts),
-	[AB_KEY_ALLOW_PRIVATE] = POOL(ranges),
-	[AB_KEY_HOST_PORTS] = POOL(ports),
-	[AB_KEY_PUBLISH] = POOL(published),
-	[AB_KEY_UPSTREAM] = POOL(upstreams),
-	[AB_KEY_HTTP] = POOL(https),
-	[AB_KEY_ROOTS] = POOL(roots),
-	[AB_KEY_SECRETS] = POOL(secrets),
-	[AB_KEY_ENV_PASS] = POOL(variables),
-	[AB_KEY_ENV_STRIP] = POOL(variables),
-	[AB_KEY_ENV_SET] = POOL(assignments),
-	[AB_KEY_RULES] = POOL(rules),
-	[AB_KEY_OVERRIDE] = POOL(overrides),
-	[AB_KEY_TIMEOUT] = POOL(times),
-	[AB_KEY_MEMORY] = POOL(limits),
-	[AB_KEY_PROCESSES] = POOL(counts),
-	[AB_KEY_FILES] = POOL(counts),
-	[AB_KEY_CPU] = POOL(times),
-	[AB_KEY_FILE_SIZE] = POOL(limits),
-	[AB_KEY_OUTPUT] = POOL(kept),
-	[AB_KEY_DENIALS] = POOL(alarms),
-	[AB_KEY_UPLOAD_HOST] = POOL(uploads),
-	[AB_KEY_UPLOAD_RUN] = POOL(uploads),
-	[AB_KEY_NEW_HOSTS] = POOL(alarms),
-	[AB_KEY_KEEP_FOR] = POOL(ages),
-	[AB_KEY_KEEP_RUNS] = POOL(counts),
+#define POOL(list)                   \
+	{                            \
+		list, AB_COUNT(list) \
+	}
+	[AB_KEY_WRITE] = POOL(paths),	      [AB_KEY_READ] = POOL(reads),
+	[AB_KEY_DENY_READ] = POOL(patterns),  [AB_KEY_DENY_WRITE] = POOL(names),
+	[AB_KEY_UNIX] = POOL(sockets),	      [AB_KEY_TMP_SIZE] = POOL(sizes),
+	[AB_KEY_NET_ALLOW] = POOL(hosts),     [AB_KEY_NET_WAIT] = POOL(waits),
+	[AB_KEY_NET_DENY] = POOL(hosts),      [AB_KEY_ALLOW_PRIVATE] = POOL(ranges),
+	[AB_KEY_HOST_PORTS] = POOL(ports),    [AB_KEY_PUBLISH] = POOL(published),
+	[AB_KEY_UPSTREAM] = POOL(upstreams),  [AB_KEY_HTTP] = POOL(https),
+	[AB_KEY_ROOTS] = POOL(roots),	      [AB_KEY_SECRETS] = POOL(secrets),
+	[AB_KEY_ENV_PASS] = POOL(variables),  [AB_KEY_ENV_STRIP] = POOL(variables),
+	[AB_KEY_ENV_SET] = POOL(assignments), [AB_KEY_RULES] = POOL(rules),
+	[AB_KEY_OVERRIDE] = POOL(overrides),  [AB_KEY_TIMEOUT] = POOL(times),
+	[AB_KEY_MEMORY] = POOL(limits),	      [AB_KEY_PROCESSES] = POOL(counts),
+	[AB_KEY_FILES] = POOL(counts),	      [AB_KEY_CPU] = POOL(times),
+	[AB_KEY_FILE_SIZE] = POOL(limits),    [AB_KEY_OUTPUT] = POOL(kept),
+	[AB_KEY_DENIALS] = POOL(alarms),      [AB_KEY_UPLOAD_HOST] = POOL(uploads),
+	[AB_KEY_UPLOAD_RUN] = POOL(uploads),  [AB_KEY_NEW_HOSTS] = POOL(alarms),
+	[AB_KEY_KEEP_FOR] = POOL(ages),	      [AB_KEY_KEEP_RUNS] = POOL(counts),
 	[AB_KEY_REQUIRE] = POOL(properties),
 };
 
 static void random_value(FILE *f, enum ab_key_id id)
 {
-	static const char *const profiles[] = { "default", "read-only",
-						"development", "claude" };
+	static const char *const profiles[] = { "default", "read-only", "development", "claude" };
 	const struct ab_key *key = &ab_keys[id];
-	bool object = key->type == AB_TYPE_ASSIGNMENTS ||
-		      key->type == AB_TYPE_OVERRIDES ||
+	bool object = key->type == AB_TYPE_ASSIGNMENTS || key->type == AB_TYPE_OVERRIDES ||
 		      key->type == AB_TYPE_SECRETS;
 	/* Each at most once: keys and ports must not repeat. */
-	bool once = object || key->type == AB_TYPE_PORTS ||
-		    key->type == AB_TYPE_PUBLISH;
+	bool once = object || key->type == AB_TYPE_PORTS || key->type == AB_TYPE_PUBLISH;
 	uint32_t n, first;
 
 	if (key->type == AB_TYPE_PROFILE) {
 		fprintf(f, "\"%s\"", profiles[rnd(4)]);
 	} else if (key->type == AB_TYPE_WORD) {
-		fprintf(f, "\"%s\"",
-			key->words[rnd((uint32_t)key->nwords)].name);
+		fprintf(f, "\"%s\"", key->words[rnd((uint32_t)key->nwords)].name);
 	} else if (!ab_key_is_list(key)) {
 		fputs(pools[id].v[rnd((uint32_t)pools[id].n)], f);
 	} else if (id == AB_KEY_READ && rnd(2)) {
@@ -176,8 +171,8 @@ static void random_value(FILE *f, enum ab_key_id id)
 		fputs(object ? "{" : "[", f);
 		for (uint32_t i = 0; i < n; i++)
 			fprintf(f, "%s%s", i ? "," : "",
-				pools[id].v[once ? (first + i) % pools[id].n :
-						   rnd((uint32_t)pools[id].n)]);
+				pools[id].v[once ? (first + i) % pools[id].n
+						 : rnd((uint32_t)pools[id].n)]);
 		fputs(object ? "}" : "]", f);
 	}
 }
@@ -196,8 +191,7 @@ static void random_file(const char *name, uint32_t one_in)
 		size_t n = strcspn(path, ".");
 
 		if (path[n] && strncmp(group, path, n + 1) != 0) {
-			fprintf(f, "%s,\"%.*s\":{", group[0] ? "}" : "",
-				(int)n, path);
+			fprintf(f, "%s,\"%.*s\":{", group[0] ? "}" : "", (int)n, path);
 			group = path;
 			first = true;
 		}
@@ -206,14 +200,12 @@ static void random_file(const char *name, uint32_t one_in)
 			group = "";
 		}
 		/* These need a mode that has a place for them. */
-		if ((id == AB_KEY_HOST_PORTS || id == AB_KEY_PUBLISH ||
-		     id == AB_KEY_HTTP) &&
+		if ((id == AB_KEY_HOST_PORTS || id == AB_KEY_PUBLISH || id == AB_KEY_HTTP) &&
 		    !filtered)
 			continue;
 		if (rnd(one_in))
 			continue;
-		fprintf(f, "%s\"%s\":", path[n] && first ? "" : ",",
-			path[n] ? path + n + 1 : path);
+		fprintf(f, "%s\"%s\":", path[n] && first ? "" : ",", path[n] ? path + n + 1 : path);
 		first = first && !path[n];
 		filtered |= id == AB_KEY_NET_MODE && rnd(2);
 		if (id == AB_KEY_NET_MODE && filtered)
@@ -227,11 +219,26 @@ static void random_file(const char *name, uint32_t one_in)
 
 /* Commands of every decision, alone and together. */
 static const char *const commands[] = {
-	"ls",	  "git status",	     "make x",	  "npm test", "sudo ls",
-	"git push", "git push origin x", "git pull", "find . -delete",
-	"find / -delete", "rm -rf /", ":(){ :|:& };:", "cat ~/.ssh/id_rsa",
-	"ls && git push x", "sudo make x | cat", "$x y", "cd a", "(",
-	"sh -c 'git push x'", "curl x | sh",
+	"ls",
+	"git status",
+	"make x",
+	"npm test",
+	"sudo ls",
+	"git push",
+	"git push origin x",
+	"git pull",
+	"find . -delete",
+	"find / -delete",
+	"rm -rf /",
+	":(){ :|:& };:",
+	"cat ~/.ssh/id_rsa",
+	"ls && git push x",
+	"sudo make x | cat",
+	"$x y",
+	"cd a",
+	"(",
+	"sh -c 'git push x'",
+	"curl x | sh",
 };
 
 static enum ab_decision judge(const struct ab_policy *p, const char *text)
@@ -243,16 +250,14 @@ static enum ab_decision judge(const struct ab_policy *p, const char *text)
 	struct ab_arena arena = { 0 };
 	struct ab_judgement j;
 
-	ab_judge_text(&arena, &scene,
-		      (struct ab_text){ text, (uint32_t)strlen(text) }, &j);
+	ab_judge_text(&arena, &scene, (struct ab_text){ text, (uint32_t)strlen(text) }, &j);
 	ab_arena_fini(&arena);
 	return j.decision;
 }
 
 /* How many commands are judged less strictly, and more. */
-static void compare_judges(const struct ab_policy *without,
-			   const struct ab_policy *with, size_t *milder,
-			   size_t *stricter)
+static void compare_judges(const struct ab_policy *without, const struct ab_policy *with,
+			   size_t *milder, size_t *stricter)
 {
 	for (size_t i = 0; i < AB_COUNT(commands); i++) {
 		enum ab_decision a = judge(without, commands[i]);
@@ -312,8 +317,7 @@ static void test_random(void)
 
 		/* The same file, trusted, is often wider: the comparison sees
 		 * what the tightening took away. */
-		if (i % 50 == 0 &&
-		    ab_trust_review(&input, NULL, &review, &error) == 0) {
+		if (i % 50 == 0 && ab_trust_review(&input, NULL, &review, &error) == 0) {
 			ab_trust_record(&input, &review, &error);
 			ab_trust_review_fini(&review);
 			trusted = load();
@@ -334,8 +338,8 @@ static void test_random(void)
 	ok(stricter > ROUNDS / 3, "%zu verdicts became stricter", stricter);
 	ok(tighter > ROUNDS / 3, "%zu made it tighter", tighter);
 	ok(noted > ROUNDS * 2 / 3, "%zu were told what was left out", noted);
-	ok(trusted_wider > ROUNDS / 75, "%zu of %d are wider when trusted",
-	   trusted_wider, ROUNDS / 50);
+	ok(trusted_wider > ROUNDS / 75, "%zu of %d are wider when trusted", trusted_wider,
+	   ROUNDS / 50);
 	remove_file(USER_FILE);
 	remove_file(PROJECT_FILE);
 	reset_input();
@@ -346,19 +350,15 @@ static void test_notes(void)
 	struct ab_policy *p;
 
 	put_file(USER_FILE, "{\"network\":{\"allow\":[\"*.github.com\"]}}");
-	put_file(PROJECT_FILE,
-		 "{\"extends\":\"development\",\"network\":{\"mode\":\"allowed\","
-		 "\"allow\":[\"api.github.com\",\"evil.example\",\"x.example\"]},"
-		 "\"env\":{\"set\":{\"PATH\":\"/evil\"}},"
-		 "\"filesystem\":{\"denyRead\":[\"!~/.ssh/id_rsa\",\"secret\"]},"
-		 "\"limits\":{\"timeout\":\"1m\"}}");
+	put_file(PROJECT_FILE, "{\"extends\":\"development\",\"network\":{\"mode\":\"allowed\","
+			       "\"allow\":[\"api.github.com\",\"evil.example\",\"x.example\"]},"
+			       "\"env\":{\"set\":{\"PATH\":\"/evil\"}},"
+			       "\"filesystem\":{\"denyRead\":[\"!~/.ssh/id_rsa\",\"secret\"]},"
+			       "\"limits\":{\"timeout\":\"1m\"}}");
 	p = load();
-	ok(p && p->net.mode == AB_NET_FILTERED && p->env.set.len == 0,
-	   "what widens is left out");
-	is_str(joined(&p->net.allow), "api.github.com",
-	       "what was permitted anyway stays");
-	ok(p->limits.timeout_ms == 60000 &&
-		   ab_strv_has(&p->fs.deny_read, at("home/work/secret")),
+	ok(p && p->net.mode == AB_NET_FILTERED && p->env.set.len == 0, "what widens is left out");
+	is_str(joined(&p->net.allow), "api.github.com", "what was permitted anyway stays");
+	ok(p->limits.timeout_ms == 60000 && ab_strv_has(&p->fs.deny_read, at("home/work/secret")),
 	   "what tightens counts");
 	is_str(p->profile, "default", "the profile stays");
 	ok(notes.len == 5, "one note for each of the five keys");
@@ -425,67 +425,58 @@ static void test_compare(void)
 	static const struct {
 		const char *narrow, *wide, *name;
 	} pairs[] = {
-		{ "{\"network\":{\"mode\":\"blocked\"}}",
-		  "{\"network\":{\"mode\":\"filtered\"}}", "mode" },
-		{ "{\"network\":{\"allow\":[\"a.b.c\"]}}",
-		  "{\"network\":{\"allow\":[\"*.b.c\"]}}", "wildcard" },
+		{ "{\"network\":{\"mode\":\"blocked\"}}", "{\"network\":{\"mode\":\"filtered\"}}",
+		  "mode" },
+		{ "{\"network\":{\"allow\":[\"a.b.c\"]}}", "{\"network\":{\"allow\":[\"*.b.c\"]}}",
+		  "wildcard" },
 		{ "{\"network\":{\"allow\":[\"203.0.113.0/25:443\"]}}",
-		  "{\"network\":{\"allow\":[\"203.0.113.0/24\"]}}",
-		  "range of a list" },
+		  "{\"network\":{\"allow\":[\"203.0.113.0/24\"]}}", "range of a list" },
 		{ "{\"network\":{\"deny\":[\"203.0.113.0/24\"]}}",
-		  "{\"network\":{\"deny\":[\"203.0.113.0/25\"]}}",
-		  "denied range" },
+		  "{\"network\":{\"deny\":[\"203.0.113.0/25\"]}}", "denied range" },
 		{ "{\"network\":{\"deny\":[\"a.b\"]}}", "{}", "deny" },
-		{ "{\"network\":{\"deny\":[\"a.b\"]}}",
-		  "{\"network\":{\"deny\":[\"a.b:22\"]}}", "denied port" },
+		{ "{\"network\":{\"deny\":[\"a.b\"]}}", "{\"network\":{\"deny\":[\"a.b:22\"]}}",
+		  "denied port" },
 		{ "{\"filesystem\":{\"write\":[\"/a/b\"]}}",
 		  "{\"filesystem\":{\"write\":[\"/a\"]}}", "root" },
 		{ "{\"filesystem\":{\"read\":[\"/a\"]}}", "{}", "read" },
-		{ "{}", "{\"filesystem\":{\"denyRead\":[\"!~/.aws\"]}}",
-		  "taken back" },
+		{ "{}", "{\"filesystem\":{\"denyRead\":[\"!~/.aws\"]}}", "taken back" },
 		{ "{\"filesystem\":{\"denyRead\":[\"!~/.aws\",\"~/.aws\"]}}",
 		  "{\"filesystem\":{\"denyRead\":[\"~/.aws\",\"!~/.aws\"]}}",
 		  "order of taking back" },
-		{ "{}", "{\"filesystem\":{\"denyWrite\":[\"!.vscode\"]}}",
-		  "protected name" },
+		{ "{}", "{\"filesystem\":{\"denyWrite\":[\"!.vscode\"]}}", "protected name" },
 		{ "{\"filesystem\":{\"home\":\"private\"}}", "{}", "home" },
-		{ "{\"limits\":{\"memory\":\"1G\"}}",
-		  "{\"limits\":{\"memory\":\"none\"}}", "limit" },
+		{ "{\"limits\":{\"memory\":\"1G\"}}", "{\"limits\":{\"memory\":\"none\"}}",
+		  "limit" },
 		{ "{\"limits\":{\"output\":\"1M\"}}", "{}", "output" },
-		{ "{}", "{\"monitor\":{\"denialsPerMinute\":0}}",
-		  "no threshold" },
+		{ "{}", "{\"monitor\":{\"denialsPerMinute\":0}}", "no threshold" },
 		{ "{\"monitor\":{\"uploadPerHost\":\"1G\"}}", "{}",
 		  "a threshold that was not there" },
-		{ "{\"monitor\":{\"newHosts\":3}}",
-		  "{\"monitor\":{\"newHosts\":4}}", "hosts" },
+		{ "{\"monitor\":{\"newHosts\":3}}", "{\"monitor\":{\"newHosts\":4}}", "hosts" },
 		{ "{\"monitor\":{\"action\":\"hold\"}}", "{}", "action" },
-		{ "{\"monitor\":{\"action\":\"stop\"}}",
-		  "{\"monitor\":{\"action\":\"cut\"}}", "stricter action" },
+		{ "{\"monitor\":{\"action\":\"stop\"}}", "{\"monitor\":{\"action\":\"cut\"}}",
+		  "stricter action" },
 		{ "{\"env\":{\"mode\":\"listed\"}}", "{}", "listed" },
 		{ "{}", "{\"env\":{\"set\":{\"A\":\"1\"}}}", "set" },
 		{ "{\"env\":{\"strip\":[\"FOO\"]}}", "{}", "strip" },
 		{ "{\"assurance\":{\"require\":[\"net-fence\",\"limits\"]}}",
 		  "{\"assurance\":{\"require\":[\"net-fence\"]}}", "require" },
 		{ "{}", "{\"assurance\":{\"fallback\":\"warn\"}}", "fallback" },
-		{ "{\"filesystem\":{\"unix\":[]}}",
-		  "{\"filesystem\":{\"unix\":[\"/x\"]}}", "socket" },
+		{ "{\"filesystem\":{\"unix\":[]}}", "{\"filesystem\":{\"unix\":[\"/x\"]}}",
+		  "socket" },
 		{ "{}", "{\"network\":{\"hostPorts\":[5432]}}", "host port" },
 		{ "{}", "{\"network\":{\"publish\":[3000]}}", "published" },
 		{ "{\"network\":{\"publish\":[3000]}}",
-		  "{\"network\":{\"publish\":[\"3000\",\"8080:3000\"]}}",
-		  "published elsewhere" },
+		  "{\"network\":{\"publish\":[\"3000\",\"8080:3000\"]}}", "published elsewhere" },
 		{ "{\"network\":{\"allowPrivate\":[\"10.1.0.0/16\"]}}",
 		  "{\"network\":{\"allowPrivate\":[\"10.0.0.0/8\"]}}", "range" },
 	};
 
 	for (size_t i = 0; i < AB_COUNT(pairs); i++) {
-		ok(is_wider(pairs[i].narrow, pairs[i].wide), "wider: %s",
-		   pairs[i].name);
+		ok(is_wider(pairs[i].narrow, pairs[i].wide), "wider: %s", pairs[i].name);
 		ok(!is_wider(pairs[i].wide, pairs[i].narrow) ||
 			   !strcmp(pairs[i].name, "order of taking back"),
 		   "and not the reverse: %s", pairs[i].name);
-		ok(!is_wider(pairs[i].wide, pairs[i].wide),
-		   "nor than itself: %s", pairs[i].name);
+		ok(!is_wider(pairs[i].wide, pairs[i].wide), "nor than itself: %s", pairs[i].name);
 	}
 }
 
@@ -495,8 +486,7 @@ static void test_diff(void)
 	char *text;
 
 	if (ab_policy_load_one(&input, "workspace-write", &a, &error) < 0 ||
-	    ab_policy_load_one(&input, "workspace-write-whitelist", &b,
-			       &error) < 0)
+	    ab_policy_load_one(&input, "workspace-write-whitelist", &b, &error) < 0)
 		return;
 	text = ab_policy_diff(a, "A", b, "B", false);
 	is_str(text, "B allows beyond A:\n  network.mode: filtered, not blocked\n",

@@ -42,25 +42,21 @@ static void test_life(void)
 	ok(look(NULL) && review.state == AB_TRUST_NONE && review.diff.len == 5 &&
 		   review.diff.v[2][0] == '+',
 	   "a review shows the whole file");
-	is_str(joined(&review.widens), "network.allow: a.example",
-	       "and what it would allow");
-	ok(review.tightens.len == 0 && strlen(review.sha256) == 64,
-	   "and its digest");
+	is_str(joined(&review.widens), "network.allow: a.example", "and what it would allow");
+	ok(review.tightens.len == 0 && strlen(review.sha256) == 64, "and its digest");
 	ok(ab_trust_record(&input, &review, &error) == 0, "it is recorded");
 	ok(reaches("a.example") && notes.len == 0, "and trusted");
-	ok(stat(at("home/.local/state/agentbox/trust"), &st) == 0 &&
-		   (st.st_mode & 0777) == 0700,
+	ok(stat(at("home/.local/state/agentbox/trust"), &st) == 0 && (st.st_mode & 0777) == 0700,
 	   "the records are the owner's");
 	ok(status() == AB_TRUST_HOLDS, "which is trust");
 	ok(look(NULL) && review.state == AB_TRUST_HOLDS && !review.diff.len,
 	   "the review says that it holds");
 
-	put_file(PROJECT_FILE, "{\n\"network\": {\n\"allow\": [\"a.example\", \"b.example\"]\n}\n}\n");
-	ok(!reaches("a.example") && notes.len == 1,
-	   "changed, it is untrusted again");
+	put_file(PROJECT_FILE,
+		 "{\n\"network\": {\n\"allow\": [\"a.example\", \"b.example\"]\n}\n}\n");
+	ok(!reaches("a.example") && notes.len == 1, "changed, it is untrusted again");
 	ok(status() == AB_TRUST_CHANGED, "which is change");
-	ok(look(".agentbox.json") && review.state == AB_TRUST_CHANGED &&
-		   review.diff.len == 2,
+	ok(look(".agentbox.json") && review.state == AB_TRUST_CHANGED && review.diff.len == 2,
 	   "the review says so");
 	is_str(joined(&review.diff),
 	       "-\"allow\": [\"a.example\"] +\"allow\": [\"a.example\", \"b.example\"]",
@@ -68,27 +64,23 @@ static void test_life(void)
 
 	/* What was reviewed is recorded, not what the file is by now. */
 	put_file(PROJECT_FILE, "{\"network\":{\"allow\":[\"evil.example\"]}}");
-	ok(ab_trust_record(&input, &review, &error) == 0 &&
-		   !reaches("evil.example"),
+	ok(ab_trust_record(&input, &review, &error) == 0 && !reaches("evil.example"),
 	   "a change behind the review is not trusted");
-	put_file(PROJECT_FILE, "{\n\"network\": {\n\"allow\": [\"a.example\", \"b.example\"]\n}\n}\n");
+	put_file(PROJECT_FILE,
+		 "{\n\"network\": {\n\"allow\": [\"a.example\", \"b.example\"]\n}\n}\n");
 	ok(reaches("b.example"), "what was reviewed is");
 
-	ok(ab_trust_revoke(&input, NULL, &had, &error) == 0 && had &&
-		   !reaches("b.example"),
+	ok(ab_trust_revoke(&input, NULL, &had, &error) == 0 && had && !reaches("b.example"),
 	   "trust can be taken back");
-	ok(ab_trust_revoke(&input, NULL, &had, &error) == 0 && !had,
-	   "once");
+	ok(ab_trust_revoke(&input, NULL, &had, &error) == 0 && !had, "once");
 }
 
 static void test_place(void)
 {
 	put_file(PROJECT_FILE, "{\"network\":{\"allow\":[\"a.example\"]}}");
-	ok(look(NULL) && ab_trust_record(&input, &review, &error) == 0 &&
-		   reaches("a.example"),
+	ok(look(NULL) && ab_trust_record(&input, &review, &error) == 0 && reaches("a.example"),
 	   "trusted here");
-	put_file("home/work/sub/.agentbox.json",
-		 "{\"network\":{\"allow\":[\"a.example\"]}}");
+	put_file("home/work/sub/.agentbox.json", "{\"network\":{\"allow\":[\"a.example\"]}}");
 	input.workspace = "sub";
 	ok(!reaches("a.example"), "a copy elsewhere is not trusted");
 	reset_input();
@@ -131,17 +123,15 @@ static void test_record_safety(void)
 	ok(chmod(path, 0666) == 0 && !reaches("a.example"),
 	   "a record that others can write is none");
 	ok(chmod(path, 0600) == 0 && reaches("a.example"), "else it is one");
-	ok(rename(path, at("moved")) == 0 &&
-		   symlink(at("moved"), path) == 0 && !reaches("a.example"),
+	ok(rename(path, at("moved")) == 0 && symlink(at("moved"), path) == 0 &&
+		   !reaches("a.example"),
 	   "a record that is a link is none");
-	ok(rename(at("moved"), path) == 0 && reaches("a.example"),
-	   "the file itself is one");
+	ok(rename(at("moved"), path) == 0 && reaches("a.example"), "the file itself is one");
 	f = fopen(path, "r+");
-	ok(f && fseek(f, -3, SEEK_END) == 0 && fputc('x', f) == 'x' &&
-		   fclose(f) == 0 && !reaches("a.example"),
+	ok(f && fseek(f, -3, SEEK_END) == 0 && fputc('x', f) == 'x' && fclose(f) == 0 &&
+		   !reaches("a.example"),
 	   "a record whose text was changed does not hold");
-	ok(truncate(path, 10) == 0 && !reaches("a.example"),
-	   "nor one that was cut");
+	ok(truncate(path, 10) == 0 && !reaches("a.example"), "nor one that was cut");
 }
 
 static void test_errors(void)
@@ -149,8 +139,7 @@ static void test_errors(void)
 	ok(!look("~/work/none/.agentbox.json") && error.code == AB_EUSAGE,
 	   "a folder that is not there");
 	remove_file(PROJECT_FILE);
-	ok(!look(NULL) && strstr(error.text, "there is no file"),
-	   "a file that is not there");
+	ok(!look(NULL) && strstr(error.text, "there is no file"), "a file that is not there");
 	put_file("home/work/x.json", "{}");
 	ok(!look("x.json") && strstr(error.text, "needs no trust"),
 	   "a file that is not a project's");
@@ -181,8 +170,7 @@ static void test_textdiff(void)
 	for (size_t i = 0; i < AB_COUNT(cases); i++) {
 		struct ab_strv diff = { 0 };
 
-		ab_text_diff(cases[i].a, strlen(cases[i].a), cases[i].b,
-			     strlen(cases[i].b), &diff);
+		ab_text_diff(cases[i].a, strlen(cases[i].a), cases[i].b, strlen(cases[i].b), &diff);
 		is_str(joined(&diff), cases[i].diff, "a difference of texts");
 		ab_strv_fini(&diff);
 	}

@@ -109,8 +109,7 @@ static void test_cases(void)
 
 		is_str(kept, cases[i].out, cases[i].in);
 		if (kept)
-			is_str(normal(kept, strlen(kept)), kept,
-			       "and stays as it is");
+			is_str(normal(kept, strlen(kept)), kept, "and stays as it is");
 	}
 	is_str(normal("/a\0b", 4), NULL, "a NUL is no part of a path");
 }
@@ -144,8 +143,7 @@ static void test_long(void)
 	ok(ab_urlpath_normal(in, 5 * TIMES, out, &n, &why) && n == 1,
 	   "down and up again is the root");
 	memcpy(in + 5 * TIMES, "/..", 3);
-	ok(!ab_urlpath_normal(in, 5 * TIMES + 3, out, &n, &why),
-	   "and one more is refused");
+	ok(!ab_urlpath_normal(in, 5 * TIMES + 3, out, &n, &why), "and one more is refused");
 }
 
 int main(void)

@@ -15,11 +15,9 @@ static inline const uint8_t *guarded(const void *bytes, size_t n)
 	static uint8_t *room;
 
 	if (!room) {
-		room = mmap(NULL, GUARD_ROOM + GUARD_PAGE,
-			    PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-			    -1, 0);
-		if (room == MAP_FAILED ||
-		    mprotect(room + GUARD_ROOM, GUARD_PAGE, PROT_NONE) < 0)
+		room = mmap(NULL, GUARD_ROOM + GUARD_PAGE, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (room == MAP_FAILED || mprotect(room + GUARD_ROOM, GUARD_PAGE, PROT_NONE) < 0)
 			abort();
 	}
 	if (n > GUARD_ROOM)

@@ -43,17 +43,14 @@ static void test_cases(void)
 
 			checks = 0;
 			r = dial(cases[i].host);
-			ok(r.result == cases[i].result &&
-				   r.errnum == cases[i].errnum &&
-				   (r.fd >= 0) == (r.result == AB_DIAL_OK) &&
-				   !r.upstream && !r.status,
+			ok(r.result == cases[i].result && r.errnum == cases[i].errnum &&
+				   (r.fd >= 0) == (r.result == AB_DIAL_OK) && !r.upstream &&
+				   !r.status,
 			   "%s ends as it should", cases[i].host);
 			is_str(r.address.text, cases[i].address, "its address");
-			ok((checks > 0) == (r.result != AB_DIAL_NO_NAME),
-			   "addresses were checked");
+			ok((checks > 0) == (r.result != AB_DIAL_NO_NAME), "addresses were checked");
 			if (r.result == AB_DIAL_FORBIDDEN)
-				is_str(r.verdict.entry, "private",
-				       "the verdict is told");
+				is_str(r.verdict.entry, "private", "the verdict is told");
 		}
 	}
 	close_dialer();
@@ -74,14 +71,12 @@ static void test_socket(void)
 	ok(getsockopt(r.fd, IPPROTO_TCP, TCP_NODELAY, &on, &len) == 0 && on,
 	   "it does not wait for more to send");
 	source.fd = r.fd;
-	ok(ab_loop_add(&loop, &source, 0, &err) == 0,
-	   "nobody watches it, so the loop takes it");
+	ok(ab_loop_add(&loop, &source, 0, &err) == 0, "nobody watches it, so the loop takes it");
 	close(r.fd);
 
 	r = dial_to("slow.test", port, false);
 	source.fd = r.fd;
-	ok(ab_loop_add(&loop, &source, 0, &err) == 0,
-	   "the same after other attempts");
+	ok(ab_loop_add(&loop, &source, 0, &err) == 0, "the same after other attempts");
 	close(r.fd);
 	close_dialer();
 }
@@ -92,8 +87,7 @@ static void test_families(void)
 
 	open_dialer(NULL);
 	if (six >= 0)
-		is_str(dial("dual.test").address.text, "::1",
-		       "IPv6 is tried first");
+		is_str(dial("dual.test").address.text, "::1", "IPv6 is tried first");
 	else
 		is_str(dial("dual.test").address.text, "127.0.0.1",
 		       "without IPv6 the other one is used");
@@ -101,8 +95,8 @@ static void test_families(void)
 	ok(r.result == AB_DIAL_OK && strcmp(r.address.text, "127.0.0.1") == 0,
 	   "addresses without a way to them are passed over");
 	r = dial("refused.test");
-	ok(r.result == AB_DIAL_FAILED && r.errnum != 0,
-	   "when all fail the reason is told: %s", strerror(r.errnum));
+	ok(r.result == AB_DIAL_FAILED && r.errnum != 0, "when all fail the reason is told: %s",
+	   strerror(r.errnum));
 	r = dial("localhost");
 	ok(r.result == AB_DIAL_OK, "localhost is this machine");
 	close_dialer();
@@ -146,8 +140,7 @@ static void test_many(void)
 		n = (int)limit.rlim_max / 4;
 	open_dialer(NULL);
 	for (int round = 0; round < 3; round++) {
-		static const char *const how[] = { "of one name",
-						   "of one name again",
+		static const char *const how[] = { "of one name", "of one name again",
 						   "of many names" };
 		int good = 0;
 
@@ -161,8 +154,7 @@ static void test_many(void)
 		}
 		run(20000);
 		for (int i = 0; i < n; i++) {
-			good += c[i].calls == 1 &&
-				c[i].result.result == AB_DIAL_OK;
+			good += c[i].calls == 1 && c[i].result.result == AB_DIAL_OK;
 			if (c[i].result.fd >= 0)
 				close(c[i].result.fd);
 		}
@@ -170,8 +162,8 @@ static void test_many(void)
 			close(fd);
 		ok(good == n, "%d dials at once %s", good, how[round]);
 		if (round < 2)
-			ok(dns.asked - before == (round ? 0u : 2u),
-			   "with %u questions", dns.asked - before);
+			ok(dns.asked - before == (round ? 0u : 2u), "with %u questions",
+			   dns.asked - before);
 	}
 	close_dialer();
 	free(c);
@@ -180,10 +172,10 @@ static void test_many(void)
 static void test_cancel(void)
 {
 	static const char *const hosts_in[] = {
-		"127.0.0.1", /* is over before the first batch */
-		"one.test", /* resolving, or over */
+		"127.0.0.1",   /* is over before the first batch */
+		"one.test",    /* resolving, or over */
 		"silent.test", /* resolving */
-		"hole.test", /* resolving, then connecting */
+		"hole.test",   /* resolving, then connecting */
 		"slow.test",   "10.0.0.1", "nosuch.test",
 	};
 	unsigned fds = count_fds();
@@ -199,8 +191,7 @@ static void test_cancel(void)
 			if (c.dial) {
 				cancel(&c);
 				run(10);
-				ok(c.calls == 0, "%s cancelled after %d ms",
-				   hosts_in[i], ms);
+				ok(c.calls == 0, "%s cancelled after %d ms", hosts_in[i], ms);
 			} else if (c.result.fd >= 0) {
 				close(c.result.fd);
 			}
@@ -210,8 +201,8 @@ static void test_cancel(void)
 		start(&c, hosts_in[i]);
 		other.cancels = &c;
 		run(50);
-		ok(other.calls == 1 && c.calls == 0,
-		   "%s cancelled by the callback of another one", hosts_in[i]);
+		ok(other.calls == 1 && c.calls == 0, "%s cancelled by the callback of another one",
+		   hosts_in[i]);
 		close(other.result.fd);
 	}
 	/* What is under way when the dialer ends is not called either. */

@@ -22,9 +22,8 @@ static void test_keep_alive(void)
 	hear(client, FIVE, "its answer the client");
 	is_str(recorded(), "GET a.test:80/x 200 up 0 down 5\n",
 	       "it is on record without its query");
-	ok(conn && !conn->client.in.data && !conn->client.out.data &&
-		   !conn->server.in.data && conn->up.pipe[0] < 0 &&
-		   conn->down.pipe[0] < 0,
+	ok(conn && !conn->client.in.data && !conn->client.out.data && !conn->server.in.data &&
+		   conn->up.pipe[0] < 0 && conn->down.pipe[0] < 0,
 	   "nothing is held between requests");
 
 	say(client, GET_A);
@@ -34,8 +33,7 @@ static void test_keep_alive(void)
 	ok(nservers == 1, "on the kept connection");
 
 	say(client, GET_B);
-	ok(end_of(servers[0]) == ENDED,
-	   "one for another host ends that connection");
+	ok(end_of(servers[0]) == ENDED, "one for another host ends that connection");
 	hear(servers[1], GOT_B, "and goes to its own server");
 	is_str(dialled_hosts[1], "b.test:80", "which was dialled");
 	say(servers[1], NONE);
@@ -43,8 +41,9 @@ static void test_keep_alive(void)
 
 	say(client, "GET http://a.test/ HTTP/1.1\r\nHost: a.test\r\n"
 		    "Connection: close\r\n\r\n");
-	hear(servers[2], "GET / HTTP/1.1\r\nHost: a.test\r\n"
-			 "Connection: close\r\n\r\n",
+	hear(servers[2],
+	     "GET / HTTP/1.1\r\nHost: a.test\r\n"
+	     "Connection: close\r\n\r\n",
 	     "the last one");
 	say(servers[2], NONE);
 	hear(client,
@@ -105,8 +104,9 @@ static void test_server_closes(void)
 	hear(client, NONE, "is not trusted");
 	say(client, "POST http://a.test/ HTTP/1.1\r\nHost: a.test\r\n"
 		    "Content-Length: 2\r\n\r\nhi");
-	hear(servers[1], "POST / HTTP/1.1\r\nHost: a.test\r\n"
-			 "Content-Length: 2\r\n\r\nhi",
+	hear(servers[1],
+	     "POST / HTTP/1.1\r\nHost: a.test\r\n"
+	     "Content-Length: 2\r\n\r\nhi",
 	     "with what must not be sent twice");
 }
 
@@ -151,8 +151,7 @@ static void test_denials(void)
 	     "A person can allow it with: agentbox allow 7kq2-1\n",
 	     "a denied one on the same connection is refused in words");
 	ok(end_of(client) == ENDED, "and ends it, without a reset");
-	ok(nservers == 1 && end_of(servers[0]) == ENDED,
-	   "nobody is dialled, nobody kept");
+	ok(nservers == 1 && end_of(servers[0]) == ENDED, "nobody is dialled, nobody kept");
 	is_str(recorded(),
 	       "GET a.test:80/x 200 up 0 down 0\n"
 	       "denied denied.test:80 fault 0\n"
@@ -177,21 +176,20 @@ static void test_denials(void)
 
 	open_proxy();
 	next_dial.result = AB_DIAL_FORBIDDEN;
-	next_dial.verdict = (struct ab_verdict){ .basis = AB_BASIS_RANGE,
-						 .entry = "10.0.0.0/8" };
+	next_dial.verdict = (struct ab_verdict){ .basis = AB_BASIS_RANGE, .entry = "10.0.0.0/8" };
 	say(client, GET_A);
 	hear(client, "HTTP/1.1 403 Blocked by agentbox (7kq2-1)",
 	     "so is a name that leads to a denied range");
-	is_str(recorded(), "denied a.test:80 fault 1\n"
-			   "GET a.test:80/x 403 up 0 down 0 denial 1\n",
+	is_str(recorded(),
+	       "denied a.test:80 fault 1\n"
+	       "GET a.test:80/x 403 up 0 down 0 denial 1\n",
 	       "and on record");
 
 	open_proxy();
 	log_is_full = true;
 	say(client, "GET http://denied.test/ HTTP/1.1\r\n"
 		    "Host: denied.test\r\n\r\n");
-	ok(end_of(client) == RESET && !conn,
-	   "without a record there is no answer");
+	ok(end_of(client) == RESET && !conn, "without a record there is no answer");
 	open_proxy();
 	say(client, GET_A GET_A);
 	hear(servers[0], GOT_A, "a request");
@@ -206,20 +204,23 @@ static void test_failures(void)
 		struct ab_dialled dial;
 		const char *line, *words;
 	} cases[] = {
-		{ { .result = AB_DIAL_NO_NAME }, "502 Bad Gateway",
-		  "the name does not exist" },
-		{ { .result = AB_DIAL_NO_ANSWER }, "504 Gateway Timeout",
+		{ { .result = AB_DIAL_NO_NAME }, "502 Bad Gateway", "the name does not exist" },
+		{ { .result = AB_DIAL_NO_ANSWER },
+		  "504 Gateway Timeout",
 		  "no name server answered" },
-		{ { .result = AB_DIAL_TIMEOUT }, "504 Gateway Timeout",
-		  "no answer in time" },
+		{ { .result = AB_DIAL_TIMEOUT }, "504 Gateway Timeout", "no answer in time" },
 		{ { .result = AB_DIAL_UPSTREAM, .status = 403 },
-		  "502 Bad Gateway", "the upstream proxy refused" },
+		  "502 Bad Gateway",
+		  "the upstream proxy refused" },
 		{ { .result = AB_DIAL_FAILED, .errnum = ECONNREFUSED },
-		  "502 Bad Gateway", "it refused the connection" },
+		  "502 Bad Gateway",
+		  "it refused the connection" },
 		{ { .result = AB_DIAL_FAILED, .errnum = ETIMEDOUT },
-		  "504 Gateway Timeout", "it did not answer in time" },
+		  "504 Gateway Timeout",
+		  "it did not answer in time" },
 		{ { .result = AB_DIAL_FAILED, .errnum = EIO },
-		  "502 Bad Gateway", "the connection failed" },
+		  "502 Bad Gateway",
+		  "the connection failed" },
 	};
 
 	for (size_t i = 0; i < AB_COUNT(cases); i++) {
@@ -229,16 +230,15 @@ static void test_failures(void)
 		next_dial = cases[i].dial;
 		say(client, GET_A);
 		take(client, got, sizeof(got) - 1);
-		snprintf(want, sizeof(want), "HTTP/1.1 %s (agentbox: %s)\r\n",
-			 cases[i].line, cases[i].words);
+		snprintf(want, sizeof(want), "HTTP/1.1 %s (agentbox: %s)\r\n", cases[i].line,
+			 cases[i].words);
 		ok(strncmp(got, want, strlen(want)) == 0, "%s", cases[i].words);
 		snprintf(want, sizeof(want),
 			 "\r\n\r\nagentbox could not get an answer from "
 			 "a.test:80: %s.\n",
 			 cases[i].words);
 		ok(strstr(got, want), "in words");
-		snprintf(want, sizeof(want),
-			 "GET a.test:80/x %.3s up 0 down 0 (%s)\n",
+		snprintf(want, sizeof(want), "GET a.test:80/x %.3s up 0 down 0 (%s)\n",
 			 cases[i].line, cases[i].words);
 		is_str(recorded(), want, "on record");
 	}
@@ -272,8 +272,8 @@ static void test_malformed(void)
 		open_proxy();
 		say(client, cases[i].in);
 		take(client, got, sizeof(got) - 1);
-		ok(strncmp(got + 9, cases[i].line, strlen(cases[i].line)) == 0,
-		   "%s", cases[i].line);
+		ok(strncmp(got + 9, cases[i].line, strlen(cases[i].line)) == 0, "%s",
+		   cases[i].line);
 		ok(strstr(got, "\r\n\r\nagentbox refused this request: ") &&
 			   strstr(got, "(id 7kq2-1).\n"),
 		   "in words");
@@ -304,8 +304,7 @@ static void test_connect(void)
 	hear(client, NONE, "on the same connection");
 	say(client, "CONNECT b.test:443 HTTP/1.1\r\nHost: b.test:443\r\n"
 		    "Proxy-Authorization: Basic eDp5\r\n\r\n\x16\x03");
-	is_str(tunnel, "b.test:443 in 2",
-	       "CONNECT becomes a tunnel, with the bytes behind it");
+	is_str(tunnel, "b.test:443 in 2", "CONNECT becomes a tunnel, with the bytes behind it");
 	ok(end_of(servers[0]) == ENDED, "and the old server is left");
 }
 
@@ -350,12 +349,12 @@ static void test_tunnel(void)
 	     "HTTP/1.1 200 OK\r\nConnection: x\r\nX: y\r\n"
 	     "Content-Length: 5\r\n\r\nhello",
 	     "the answer as well");
-	is_str(recorded(), "GET a.test:80/t 200 up 0 down 5\n",
-	       "on record, without the heads");
+	is_str(recorded(), "GET a.test:80/t 200 up 0 down 5\n", "on record, without the heads");
 	say(client, "POST /p HTTP/1.1\r\nHost: a.test:80\r\n"
 		    "Content-Length: 3\r\n\r\nabc");
-	hear(servers[0], "POST /p HTTP/1.1\r\nHost: a.test:80\r\n"
-			 "Content-Length: 3\r\n\r\nabc",
+	hear(servers[0],
+	     "POST /p HTTP/1.1\r\nHost: a.test:80\r\n"
+	     "Content-Length: 3\r\n\r\nabc",
 	     "a second one, with a body");
 	say(servers[0], CHUNKED "3\r\nxyz\r\n0\r\n\r\n");
 	hear(client, CHUNKED "3\r\nxyz\r\n0\r\n\r\n", "and its answer");
@@ -363,10 +362,11 @@ static void test_tunnel(void)
 	hear(client, "HTTP/1.1 403 Blocked by agentbox (7kq2-1)\r\n",
 	     "another host is refused on the kept connection, allowed or not");
 	ok(end_of(servers[0]) == ENDED, "and not passed on");
-	is_str(recorded(), "GET a.test:80/t 200 up 0 down 5\n"
-			   "POST a.test:80/p 200 up 3 down 13\n"
-			   "denied a.test:80 fault 3 b.test\n"
-			   "GET a.test:80/e 403 up 0 down 0 denial 1\n",
+	is_str(recorded(),
+	       "GET a.test:80/t 200 up 0 down 5\n"
+	       "POST a.test:80/p 200 up 3 down 13\n"
+	       "denied a.test:80 fault 3 b.test\n"
+	       "GET a.test:80/e 403 up 0 down 0 denial 1\n",
 	       "all on record");
 }
 
@@ -379,38 +379,23 @@ static void test_tunnel_authority(void)
 		bool passes;
 	} cases[] = {
 		{ "a.test", 80, "GET / HTTP/1.1\r\nHost: A.TEST.\r\n\r\n", true },
-		{ "a.test", 80, "GET / HTTP/1.1\r\nHost: a.test:80\r\n\r\n",
-		  true },
-		{ "a.test", 80, "GET / HTTP/1.1\r\nHost: a.test:81\r\n\r\n",
-		  false },
-		{ "a.test", 8080, "GET / HTTP/1.1\r\nHost: a.test:8080\r\n\r\n",
-		  true },
-		{ "a.test", 8080, "GET / HTTP/1.1\r\nHost: a.test\r\n\r\n",
-		  true },
-		{ "a.test", 8080, "GET / HTTP/1.1\r\nHost: a.test:80\r\n\r\n",
-		  false },
+		{ "a.test", 80, "GET / HTTP/1.1\r\nHost: a.test:80\r\n\r\n", true },
+		{ "a.test", 80, "GET / HTTP/1.1\r\nHost: a.test:81\r\n\r\n", false },
+		{ "a.test", 8080, "GET / HTTP/1.1\r\nHost: a.test:8080\r\n\r\n", true },
+		{ "a.test", 8080, "GET / HTTP/1.1\r\nHost: a.test\r\n\r\n", true },
+		{ "a.test", 8080, "GET / HTTP/1.1\r\nHost: a.test:80\r\n\r\n", false },
 		{ "a.test", 80, "GET / HTTP/1.0\r\n\r\n", true },
-		{ "a.test", 80,
-		  "GET http://a.test/ HTTP/1.1\r\nHost: a.test\r\n\r\n", true },
-		{ "a.test", 80,
-		  "GET http://b.test/ HTTP/1.1\r\nHost: b.test\r\n\r\n", false },
+		{ "a.test", 80, "GET http://a.test/ HTTP/1.1\r\nHost: a.test\r\n\r\n", true },
+		{ "a.test", 80, "GET http://b.test/ HTTP/1.1\r\nHost: b.test\r\n\r\n", false },
 		{ "a.test", 80, "GET http://b.test/ HTTP/1.0\r\n\r\n", false },
-		{ "a.test", 80, "GET / HTTP/1.1\r\nHost: x.a.test\r\n\r\n",
-		  false },
-		{ "a.test", 80, "GET / HTTP/1.1\r\nHost: 198.18.0.1\r\n\r\n",
-		  true },
-		{ "a.test", 80, "GET / HTTP/1.1\r\nHost: 198.18.0.2\r\n\r\n",
-		  false },
-		{ "192.0.2.1", 80, "GET / HTTP/1.1\r\nHost: 192.0.2.1\r\n\r\n",
-		  true },
-		{ "192.0.2.1", 80, "GET / HTTP/1.1\r\nHost: a.test\r\n\r\n",
-		  true },
-		{ "192.0.2.1", 80, "GET / HTTP/1.1\r\nHost: a.test:81\r\n\r\n",
-		  false },
-		{ "192.0.2.1", 80, "GET / HTTP/1.1\r\nHost: denied.test\r\n\r\n",
-		  false },
-		{ "192.0.2.1", 80, "GET / HTTP/1.1\r\nHost: ask.test\r\n\r\n",
-		  false },
+		{ "a.test", 80, "GET / HTTP/1.1\r\nHost: x.a.test\r\n\r\n", false },
+		{ "a.test", 80, "GET / HTTP/1.1\r\nHost: 198.18.0.1\r\n\r\n", true },
+		{ "a.test", 80, "GET / HTTP/1.1\r\nHost: 198.18.0.2\r\n\r\n", false },
+		{ "192.0.2.1", 80, "GET / HTTP/1.1\r\nHost: 192.0.2.1\r\n\r\n", true },
+		{ "192.0.2.1", 80, "GET / HTTP/1.1\r\nHost: a.test\r\n\r\n", true },
+		{ "192.0.2.1", 80, "GET / HTTP/1.1\r\nHost: a.test:81\r\n\r\n", false },
+		{ "192.0.2.1", 80, "GET / HTTP/1.1\r\nHost: denied.test\r\n\r\n", false },
+		{ "192.0.2.1", 80, "GET / HTTP/1.1\r\nHost: ask.test\r\n\r\n", false },
 	};
 
 	for (size_t i = 0; i < AB_COUNT(cases); i++) {
@@ -420,8 +405,8 @@ static void test_tunnel_authority(void)
 			hear(servers[0], cases[i].head, "agrees with its tunnel");
 		} else {
 			hear(client, "HTTP/1.1 403 ", "is refused");
-			ok(end_of(servers[0]) == ENDED, "and not passed: %s:%u",
-			   cases[i].host, cases[i].port);
+			ok(end_of(servers[0]) == ENDED, "and not passed: %s:%u", cases[i].host,
+			   cases[i].port);
 		}
 	}
 	open_tunnel_to("a.test", 80);

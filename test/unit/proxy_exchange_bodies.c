@@ -31,8 +31,7 @@ static void test_chunked(void)
 		say_bytes(client, p, 1);
 	hear(servers[0], CHUNKS, "its chunks and trailers pass unchanged");
 	say(servers[0], "HTTP/1.1 200 OK\r\n" CHUNKED "\r\n");
-	hear(client, "HTTP/1.1 200 OK\r\n" CHUNKED "\r\n",
-	     "the answer's head comes at once");
+	hear(client, "HTTP/1.1 200 OK\r\n" CHUNKED "\r\n", "the answer's head comes at once");
 	say(servers[0], "5\r\nevent\r\n");
 	hear(client, "5\r\nevent\r\n", "and each event as it happens");
 	ok(is_silent(client), "no sooner");
@@ -40,8 +39,7 @@ static void test_chunked(void)
 	hear(client, "2;", "even half a size");
 	say(servers[0], "x\r\nok\r\n0\r\nY: z\r\n\r\n");
 	hear(client, "x\r\nok\r\n0\r\nY: z\r\n\r\n", "to the last trailer");
-	is_str(recorded(), "POST a.test:80/ 200 up 37 down 30\n",
-	       "recorded as sent");
+	is_str(recorded(), "POST a.test:80/ 200 up 37 down 30\n", "recorded as sent");
 	say(client, GET);
 	hear(servers[1] >= 0 && nservers > 1 ? servers[1] : servers[0], GOT,
 	     "and the connection is kept");
@@ -73,9 +71,10 @@ static void test_no_body(void)
 		char text[200];
 
 		open_mode(i % 2);
-		snprintf(text, sizeof(text), "%s %s/ HTTP/1.1\r\nHost: a.test"
-			 "\r\n\r\n", cases[i / 2].method,
-			 i % 2 ? "" : "http://a.test");
+		snprintf(text, sizeof(text),
+			 "%s %s/ HTTP/1.1\r\nHost: a.test"
+			 "\r\n\r\n",
+			 cases[i / 2].method, i % 2 ? "" : "http://a.test");
 		say(client, text);
 		say(servers[0], head);
 		hear(client, head, "an answer that has no body");
@@ -101,8 +100,7 @@ static void test_until_close(void)
 		shutdown(servers[0], SHUT_WR);
 		hear(client, "of it", "goes on");
 		ok(end_of(client) == ENDED, "until it ends");
-		is_str(recorded(), "GET a.test:80/ 200 up 0 down 9\n",
-		       "and is complete");
+		is_str(recorded(), "GET a.test:80/ 200 up 0 down 9\n", "and is complete");
 	}
 }
 
@@ -110,8 +108,7 @@ static void test_old_client(void)
 {
 	open_proxy();
 	say(client, "GET http://a.test/ HTTP/1.0\r\n\r\n");
-	hear(servers[0], "GET / HTTP/1.0\r\nHost: a.test\r\n\r\n",
-	     "HTTP/1.0 stays that");
+	hear(servers[0], "GET / HTTP/1.0\r\nHost: a.test\r\n\r\n", "HTTP/1.0 stays that");
 	say(servers[0], "HTTP/1.1 100 Continue\r\n\r\n" FIVE);
 	hear(client,
 	     "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\n"
@@ -122,8 +119,9 @@ static void test_old_client(void)
 	open_proxy();
 	say(client, "GET http://a.test/ HTTP/1.0\r\n"
 		    "Connection: keep-alive\r\n\r\n");
-	hear(servers[0], "GET / HTTP/1.0\r\nHost: a.test\r\n"
-			 "Connection: keep-alive\r\n\r\n",
+	hear(servers[0],
+	     "GET / HTTP/1.0\r\nHost: a.test\r\n"
+	     "Connection: keep-alive\r\n\r\n",
 	     "unless it asks");
 	say(servers[0], FIVE);
 	hear(client,
@@ -146,12 +144,10 @@ static void test_expect(void)
 		say(servers[0], "HTTP/1.1 103 Hint\r\nLink: x\r\n\r\n" FIVE);
 		hear(client, "HTTP/1.1 103 Hint\r\nLink: x\r\n\r\n" FIVE,
 		     "other interim answers too");
-		is_str(recorded(), "POST a.test:80/ 200 up 5 down 5\n",
-		       "it is one request");
+		is_str(recorded(), "POST a.test:80/ 200 up 5 down 5\n", "it is one request");
 		say(client, tunnelled ? GOT : GET);
 		say(servers[nservers - 1], FIVE);
-		hear(nservers > 1 ? servers[1] : servers[0], GOT,
-		     "the connection is kept");
+		hear(nservers > 1 ? servers[1] : servers[0], GOT, "the connection is kept");
 
 		open_mode(tunnelled);
 		say(client, tunnelled ? POSTED EXPECT : POST EXPECT);
@@ -171,8 +167,7 @@ static void test_early_answer(void)
 {
 	open_proxy();
 	say(client, POST "Content-Length: 10\r\n\r\nhello");
-	hear(servers[0], POSTED "Content-Length: 10\r\n\r\nhello",
-	     "half a body");
+	hear(servers[0], POSTED "Content-Length: 10\r\n\r\nhello", "half a body");
 	say(servers[0], "HTTP/1.1 401 No\r\nContent-Length: 2\r\n\r\nno");
 	hear(client,
 	     "HTTP/1.1 401 No\r\nContent-Length: 2\r\nConnection: close\r\n"
@@ -186,8 +181,7 @@ static void test_early_answer(void)
 
 	open_proxy();
 	say(client, POST "Content-Length: 10\r\n\r\nhello");
-	hear(servers[0], POSTED "Content-Length: 10\r\n\r\nhello",
-	     "half a body");
+	hear(servers[0], POSTED "Content-Length: 10\r\n\r\nhello", "half a body");
 	say(servers[0], "HTTP/1.1 413 No\r\nContent-Length: 2\r\n"
 			"Connection: close\r\n\r\nno");
 	close(servers[0]);
@@ -202,8 +196,7 @@ static void test_early_answer(void)
 
 	open_proxy();
 	say(client, POST CHUNKED "\r\n5\r\nhello\r\n");
-	hear(servers[0], POSTED CHUNKED "\r\n5\r\nhello\r\n",
-	     "both directions");
+	hear(servers[0], POSTED CHUNKED "\r\n5\r\nhello\r\n", "both directions");
 	say(servers[0], "HTTP/1.1 200 OK\r\n" CHUNKED "\r\n1\r\na\r\n");
 	hear(client,
 	     "HTTP/1.1 200 OK\r\n" CHUNKED "Connection: close\r\n\r\n"
@@ -228,8 +221,7 @@ static void test_client_ends(void)
 		hear(servers[0], GOT, "a client asks");
 		ok(is_silent(servers[0]), "and waits");
 		shutdown(client, SHUT_WR);
-		ok(end_of(servers[0]) == ENDED,
-		   "that it will ask no more is passed on");
+		ok(end_of(servers[0]) == ENDED, "that it will ask no more is passed on");
 		say(servers[0], FIVE);
 		hear(client, FIVE, "and it is answered");
 		ok(end_of(client) == ENDED && !conn, "before the end");
@@ -249,8 +241,7 @@ static void test_client_ends(void)
 		say(client, tunnelled ? POSTED "Content-Length: 9\r\n\r\nhello"
 				      : POST "Content-Length: 9\r\n\r\nhello");
 		shutdown(client, SHUT_WR);
-		hear(servers[0], POSTED "Content-Length: 9\r\n\r\nhello",
-		     "half a request");
+		hear(servers[0], POSTED "Content-Length: 9\r\n\r\nhello", "half a request");
 		ok(end_of(servers[0]) == ENDED, "is seen to be half");
 		say(servers[0], "HTTP/1.1 400 Half\r\nContent-Length: 0\r\n\r\n");
 		hear(client, "HTTP/1.1 400 Half\r\n", "what is said to it");
@@ -259,14 +250,12 @@ static void test_client_ends(void)
 		open_mode(tunnelled);
 		say(client, tunnelled ? GOT : GET);
 		hear(servers[0], GOT, "a client that is gone");
-		setsockopt(client, SOL_SOCKET, SO_LINGER,
-			   &(struct linger){ .l_onoff = 1 },
+		setsockopt(client, SOL_SOCKET, SO_LINGER, &(struct linger){ .l_onoff = 1 },
 			   sizeof(struct linger));
 		close(client);
 		client = -1;
 		turns(5);
-		ok(!conn && end_of(servers[0]) != OPEN,
-		   "takes its request along");
+		ok(!conn && end_of(servers[0]) != OPEN, "takes its request along");
 		is_str(recorded(),
 		       "GET a.test:80/ 0 up 0 down 0 "
 		       "(the client broke the connection)\n",
@@ -275,8 +264,8 @@ static void test_client_ends(void)
 	open_proxy();
 	send(client, GET, strlen(GET), 0);
 	turn();
-	setsockopt(client, SOL_SOCKET, SO_LINGER,
-		   &(struct linger){ .l_onoff = 1 }, sizeof(struct linger));
+	setsockopt(client, SOL_SOCKET, SO_LINGER, &(struct linger){ .l_onoff = 1 },
+		   sizeof(struct linger));
 	close(client);
 	client = -1;
 	turns(3);
@@ -288,8 +277,7 @@ static void test_client_ends(void)
 }
 
 /* The answer, cut after n bytes: what the client can tell. */
-static void cut_answer(bool tunnelled, const char *text, size_t n, bool reset,
-		       bool sized)
+static void cut_answer(bool tunnelled, const char *text, size_t n, bool reset, bool sized)
 {
 	size_t head = (size_t)(strstr(text, "\r\n\r\n") + 4 - text);
 	char got[1000] = "";
@@ -300,8 +288,7 @@ static void cut_answer(bool tunnelled, const char *text, size_t n, bool reset,
 	take(servers[0], got, strlen(GOT));
 	say_bytes(servers[0], text, n);
 	if (reset)
-		setsockopt(servers[0], SOL_SOCKET, SO_LINGER,
-			   &(struct linger){ .l_onoff = 1 },
+		setsockopt(servers[0], SOL_SOCKET, SO_LINGER, &(struct linger){ .l_onoff = 1 },
 			   sizeof(struct linger));
 	close(servers[0]);
 	servers[0] = -1;
@@ -310,15 +297,13 @@ static void cut_answer(bool tunnelled, const char *text, size_t n, bool reset,
 	take(client, got, sizeof(got) - 1);
 	end = end_of(client);
 	if (n < head) {
-		ok(strncmp(got, "HTTP/1.1 502 ", 13) == 0 && end == ENDED,
-		   "cut at %zu: 502", n);
+		ok(strncmp(got, "HTTP/1.1 502 ", 13) == 0 && end == ENDED, "cut at %zu: 502", n);
 	} else if (n == strlen(text) && (sized || !reset)) {
 		ok(strstr(got, strstr(text, "\r\n\r\n")) &&
 			   (end == ENDED || (!tunnelled && end == OPEN)),
 		   "complete");
 	} else if (sized || reset) {
-		ok(strncmp(got, "HTTP/1.1 200", 12) != 0 || end == RESET,
-		   "cut at %zu: reset", n);
+		ok(strncmp(got, "HTTP/1.1 200", 12) != 0 || end == RESET, "cut at %zu: reset", n);
 	} else {
 		ok(end == ENDED, "cut at %zu: ended", n);
 	}
@@ -336,8 +321,7 @@ static void test_server_cut(void)
 	for (size_t i = 0; i < AB_COUNT(texts); i++)
 		for (int tunnelled = 0; tunnelled < 2; tunnelled++)
 			for (size_t n = 0; n <= strlen(texts[i]); n++) {
-				cut_answer(tunnelled, texts[i], n, false,
-					   i < 2);
+				cut_answer(tunnelled, texts[i], n, false, i < 2);
 				cut_answer(tunnelled, texts[i], n, true, i < 2);
 			}
 }
@@ -346,8 +330,7 @@ static void test_pieces(void)
 {
 	static const char get[] = GET POST "Content-Length: 5\r\n\r\nhello";
 	static const char answer[] =
-		"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n" CHUNKED
-		"\r\n" CHUNKS;
+		"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n" CHUNKED "\r\n" CHUNKS;
 
 	open_proxy();
 	for (size_t i = 0; i < sizeof(get) - 1; i++)
@@ -357,8 +340,7 @@ static void test_pieces(void)
 		say_bytes(servers[0], answer + i, 1);
 	hear(client, answer, "an answer byte by byte");
 	turns(3);
-	hear(servers[1], POSTED "Content-Length: 5\r\n\r\nhello",
-	     "and what was behind");
+	hear(servers[1], POSTED "Content-Length: 5\r\n\r\nhello", "and what was behind");
 }
 
 static void test_malformed_answers(void)
@@ -386,8 +368,7 @@ static void test_malformed_answers(void)
 	open_proxy();
 	say(client, GET);
 	say(servers[0], "HTTP/1.1 200 OK\r\n" CHUNKED "\r\n5\r\nhello\r\nx");
-	hear(client, "HTTP/1.1 200 OK\r\n" CHUNKED "\r\n",
-	     "a malformed chunk");
+	hear(client, "HTTP/1.1 200 OK\r\n" CHUNKED "\r\n", "a malformed chunk");
 	ok(end_of(client) == RESET, "cuts the answer off");
 }
 
@@ -404,10 +385,9 @@ static void test_upgrade(void)
 	};
 
 	for (int tunnelled = 0; tunnelled < 2; tunnelled++) {
-		const char *ask =
-			tunnelled ? "GET / HTTP/1.1\r\nHost: a.test\r\n" UPGRADE
-				  : "GET http://a.test/ HTTP/1.1\r\n"
-				    "Host: a.test\r\n" UPGRADE;
+		const char *ask = tunnelled ? "GET / HTTP/1.1\r\nHost: a.test\r\n" UPGRADE
+					    : "GET http://a.test/ HTTP/1.1\r\n"
+					      "Host: a.test\r\n" UPGRADE;
 
 		open_mode(tunnelled);
 		say(client, ask);
@@ -419,8 +399,7 @@ static void test_upgrade(void)
 		hear(client, SWITCH "welcome", "it is granted");
 		hear(servers[0], "early", "and then everything passes");
 		say(client, "GET http://denied.test/ HTTP/1.1\n\n\r");
-		hear(servers[0], "GET http://denied.test/ HTTP/1.1\n\n\r",
-		     "as it is");
+		hear(servers[0], "GET http://denied.test/ HTTP/1.1\n\n\r", "as it is");
 		shutdown(client, SHUT_WR);
 		ok(end_of(servers[0]) == ENDED, "one end");
 		say(servers[0], "bye");
@@ -428,8 +407,7 @@ static void test_upgrade(void)
 		is_str(recorded(), "", "it is under way so long");
 		shutdown(servers[0], SHUT_WR);
 		ok(end_of(client) == ENDED && !conn, "both are");
-		is_str(recorded(), "GET a.test:80/ 101 up 40 down 10\n",
-		       "and on record then");
+		is_str(recorded(), "GET a.test:80/ 101 up 40 down 10\n", "and on record then");
 
 		open_mode(tunnelled);
 		say(client, ask);
@@ -440,23 +418,19 @@ static void test_upgrade(void)
 		     "then HTTP goes on");
 		say(servers[0], FIVE);
 		hear(client, FIVE, "and is answered");
-		say(client, tunnelled
-				    ? "GET / HTTP/1.1\r\nHost: denied.test\r\n\r\n"
-				    : "GET http://denied.test/ HTTP/1.1\r\n"
-				      "Host: denied.test\r\n\r\n");
+		say(client, tunnelled ? "GET / HTTP/1.1\r\nHost: denied.test\r\n\r\n"
+				      : "GET http://denied.test/ HTTP/1.1\r\n"
+					"Host: denied.test\r\n\r\n");
 		hear(client, "HTTP/1.1 403 ", "and judged");
 
 		for (size_t i = 0; i < AB_COUNT(hollow); i++) {
 			open_mode(tunnelled);
 			say(client, ask);
-			hear(servers[0],
-			     "GET / HTTP/1.1\r\nHost: a.test\r\n" UPGRADE,
+			hear(servers[0], "GET / HTTP/1.1\r\nHost: a.test\r\n" UPGRADE,
 			     "an upgrade is asked for");
 			say(servers[0], hollow[i]);
-			hear(client, "HTTP/1.1 502 ",
-			     "a status alone is no other protocol");
-			ok(end_of(servers[0]) != OPEN,
-			   "and nothing more reaches the server");
+			hear(client, "HTTP/1.1 502 ", "a status alone is no other protocol");
+			ok(end_of(servers[0]) != OPEN, "and nothing more reaches the server");
 		}
 	}
 	open_tunnel_to("a.test", 80);
@@ -480,16 +454,14 @@ static void test_slow_client(void)
 		char head[100];
 		size_t sent = 0, have;
 
-		snprintf(head, sizeof(head),
-			 "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n", LEN);
+		snprintf(head, sizeof(head), "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n", LEN);
 		open_mode(tunnelled);
 		say(client, tunnelled ? GOT : GET);
 		say(servers[0], head);
 		hear(client, head, "a large answer");
 		/* Nobody reads: what is sent ends somewhere. */
 		for (int i = 0; i < 200 && sent < LEN; i++) {
-			ssize_t n = send(servers[0], data + sent, LEN - sent,
-					 MSG_NOSIGNAL);
+			ssize_t n = send(servers[0], data + sent, LEN - sent, MSG_NOSIGNAL);
 
 			sent += n > 0 ? (size_t)n : 0;
 			turn();
@@ -497,22 +469,18 @@ static void test_slow_client(void)
 		ok(conn->client.out.room + conn->server.in.room <= 128 << 10,
 		   "waits in the kernel, not in memory");
 		for (have = 0; have < LEN;) {
-			size_t n = take(client, got + have,
-					LEN - have < 50000 ? LEN - have
-							   : 50000);
-			ssize_t more = sent < LEN ? send(servers[0],
-							 data + sent,
-							 LEN - sent,
-							 MSG_NOSIGNAL)
-						  : 0;
+			size_t n =
+				take(client, got + have, LEN - have < 50000 ? LEN - have : 50000);
+			ssize_t more =
+				sent < LEN ? send(servers[0], data + sent, LEN - sent, MSG_NOSIGNAL)
+					   : 0;
 
 			sent += more > 0 ? (size_t)more : 0;
 			if (!n)
 				break;
 			have += n;
 		}
-		ok(have == LEN && memcmp(data, got, LEN) == 0,
-		   "and arrives whole");
+		ok(have == LEN && memcmp(data, got, LEN) == 0, "and arrives whole");
 		say(client, tunnelled ? GOT : GET);
 		say(servers[0], FIVE);
 		hear(client, FIVE, "and the next one");
@@ -528,11 +496,9 @@ static void test_deadlines(void)
 {
 	open_proxy();
 	turns(2);
-	ok(time_left() > 9000 && time_left() <= AB_HANDSHAKE_MS,
-	   "the first head has a deadline");
+	ok(time_left() > 9000 && time_left() <= AB_HANDSHAKE_MS, "the first head has a deadline");
 	say(client, "GET http");
-	ok(time_left() > 9000 && time_left() <= AB_HANDSHAKE_MS,
-	   "which bytes do not put off");
+	ok(time_left() > 9000 && time_left() <= AB_HANDSHAKE_MS, "which bytes do not put off");
 	say(client, "://a.test/ HTTP/1.1\r\nHost: a.test\r\n\r\n");
 	ok(time_left() == 0, "an answer has none");
 	say(servers[0], FIVE);
@@ -540,13 +506,11 @@ static void test_deadlines(void)
 	turns(2);
 	ok(time_left() > 290000, "the connection may be idle");
 	say(client, "G");
-	ok(time_left() > 29000 && time_left() <= AB_HEAD_MS,
-	   "a head that has begun may not");
+	ok(time_left() > 29000 && time_left() <= AB_HEAD_MS, "a head that has begun may not");
 	say(client, "ET http://denied.test/ HTTP/1.1\r\nHost: denied.test\r\n"
 		    "\r\n");
 	hear(client, "HTTP/1.1 403 ", "a refusal");
-	ok(conn && time_left() > 0 && time_left() <= 10000,
-	   "is not waited for longer than that");
+	ok(conn && time_left() > 0 && time_left() <= 10000, "is not waited for longer than that");
 }
 
 static void test_linger(void)
@@ -559,8 +523,7 @@ static void test_linger(void)
 		    "Content-Length: 4194304\r\n\r\n");
 	say_bytes(client, body, sizeof(body));
 	take(client, got, 13);
-	is_str(got, "HTTP/1.1 403 ",
-	       "who sends everything first can still read the refusal");
+	is_str(got, "HTTP/1.1 403 ", "who sends everything first can still read the refusal");
 }
 
 int main(void)

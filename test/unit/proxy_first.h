@@ -6,18 +6,16 @@
 #include "tap.h"
 
 static const char *const first_names[] = {
-	[AB_FIRST_MORE] = "more",   [AB_FIRST_TLS] = "TLS",
-	[AB_FIRST_HTTP] = "HTTP",   [AB_FIRST_HTTP2] = "HTTP/2",
-	[AB_FIRST_OTHER] = "other", [AB_FIRST_BAD] = "bad",
+	[AB_FIRST_MORE] = "more",    [AB_FIRST_TLS] = "TLS",	 [AB_FIRST_HTTP] = "HTTP",
+	[AB_FIRST_HTTP2] = "HTTP/2", [AB_FIRST_OTHER] = "other", [AB_FIRST_BAD] = "bad",
 };
 
-typedef enum ab_first (*look_fn)(const uint8_t *data, size_t len,
-				 struct ab_hello *ret);
+typedef enum ab_first (*look_fn)(const uint8_t *data, size_t len, struct ab_hello *ret);
 
 /* More before `decided` bytes, and `want` from there on: whether all of that
  * is so for every prefix. */
-static inline bool decides(look_fn look, const uint8_t *data, size_t len,
-		    enum ab_first want, size_t decided)
+static inline bool decides(look_fn look, const uint8_t *data, size_t len, enum ab_first want,
+			   size_t decided)
 {
 	struct ab_hello h;
 

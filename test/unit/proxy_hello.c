@@ -39,23 +39,19 @@ static const struct {
 	{ "PostgreSQL", BYTES("\0\0\0\51\0\3\0\0user\0me\0"), 1, OTHER },
 	{ "PostgreSQL, SSL", BYTES("\0\0\0\10\4\322\26\57"), 1, OTHER },
 	{ "MySQL", BYTES("\265\0\0\1\205\246\377\1\0\0\0\1\55"), 1, OTHER },
-	{ "MySQL, SSL", BYTES("\40\0\0\1\205\256\377\1\0\0\0\1\377"), 2,
-	  OTHER },
+	{ "MySQL, SSL", BYTES("\40\0\0\1\205\256\377\1\0\0\0\1\377"), 2, OTHER },
 	{ "SQL Server", BYTES("\22\1\0\57\0\0\1\0\0\0\32\0\6"), 1, OTHER },
 	{ "Oracle", BYTES("\0\113\0\0\1\0\0\0\1\71\1\54"), 1, OTHER },
 	{ "MongoDB", BYTES("\26\1\0\0\1\0\0\0\0\0\0\0\335\7\0\0"), 6, OTHER },
-	{ "MongoDB, odd id", BYTES("\25\1\0\0\1\0\0\0\0\0\0\0\335\7\0\0"), 5,
-	  OTHER },
+	{ "MongoDB, odd id", BYTES("\25\1\0\0\1\0\0\0\0\0\0\0\335\7\0\0"), 5, OTHER },
 	{ "Cassandra", BYTES("\4\0\0\1\5\0\0\0\0"), 1, OTHER },
 	{ "Kafka", BYTES("\0\0\0\43\0\22\0\3"), 1, OTHER },
 	{ "LDAP", BYTES("\60\14\2\1\1\140\7\2\1\3\4\0\200\0"), 3, OTHER },
 	{ "MQTT", BYTES("\20\20\0\4MQTT\4\2\0\74\0\4abcd"), 1, OTHER },
-	{ "RDP", BYTES("\3\0\0\23\16\340\0\0\0\0\0\1\0\10\0\3\0\0\0"), 1,
-	  OTHER },
+	{ "RDP", BYTES("\3\0\0\23\16\340\0\0\0\0\0\1\0\10\0\3\0\0\0"), 1, OTHER },
 	{ "telnet", BYTES("\377\375\1\377\375\3"), 1, OTHER },
 	{ "SOCKS 5", BYTES("\5\1\0"), 1, OTHER },
-	{ "DNS", BYTES("\0\35\1\1\1\0\0\1\0\0\0\0\0\0\7example\3com\0\0\1\0\1"),
-	  1, OTHER },
+	{ "DNS", BYTES("\0\35\1\1\1\0\0\1\0\0\0\0\0\0\7example\3com\0\0\1\0\1"), 1, OTHER },
 	{ "X11", BYTES("l\0\13\0\0\0"), 2, OTHER },
 	{ "X11, the other end", BYTES("B\0\0\13\0\0"), 2, OTHER },
 	{ "a high byte", BYTES("\371\276\264\331version"), 1, OTHER },
@@ -65,13 +61,10 @@ static const struct {
 	{ "CONNECT", BYTES("CONNECT a:443 HTTP/1.1\r\n\r\n"), 19, HTTP },
 	{ "OPTIONS", BYTES("OPTIONS * HTTP/1.1\r\n\r\n"), 15, HTTP },
 	{ "any method", BYTES("m-search~1 * HTTP/1.1\r\n\r\n"), 18, HTTP },
-	{ "a long one",
-	  BYTES("ABCDEFGHIJKLMNOPQRSTUVWXYZABCDEFGHIJKLMNOPQRSTUVWXYZ / HTTP/1.1"),
+	{ "a long one", BYTES("ABCDEFGHIJKLMNOPQRSTUVWXYZABCDEFGHIJKLMNOPQRSTUVWXYZ / HTTP/1.1"),
 	  60, HTTP },
-	{ "one that is no word for it", BYTES("SSH-2.0-x / HTTP/1.1\r\n"), 17,
-	  HTTP },
-	{ "line ends before it", BYTES("\r\n\n\rGET / HTTP/1.1\r\n"), 15,
-	  HTTP },
+	{ "one that is no word for it", BYTES("SSH-2.0-x / HTTP/1.1\r\n"), 17, HTTP },
+	{ "line ends before it", BYTES("\r\n\n\rGET / HTTP/1.1\r\n"), 15, HTTP },
 	{ "blanks before it", BYTES(" \tGET / HTTP/1.1\r\n"), 13, HTTP },
 	{ "many blanks", BYTES("GET \t /  HTTP/1.1 \r\n"), 14, HTTP },
 	{ "other blanks", BYTES("GET\240/\205HTTP/1.1\r\n"), 11, HTTP },
@@ -91,17 +84,14 @@ static const struct {
 
 	{ "a word before a version", BYTES("x alice/HTTP/1.1\r\n"), 0, OTHER },
 	{ "almost a version", BYTES("x HTTP 1.1\r\n"), 0, OTHER },
-	{ "a version in another line", BYTES("x y\r\nz HTTP/1.1\r\n"), 5,
-	  OTHER },
+	{ "a version in another line", BYTES("x y\r\nz HTTP/1.1\r\n"), 5, OTHER },
 	{ "SIP", BYTES("OPTIONS sip:a SIP/2.0\r\n"), 0, OTHER },
 
-	{ "HTTP/2", BYTES("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), 14,
-	  AB_FIRST_HTTP2 },
+	{ "HTTP/2", BYTES("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), 14, AB_FIRST_HTTP2 },
 	{ "not quite", BYTES("PRI * HTTP/2.1\r\n\r\n"), 14, HTTP },
 	{ "nor so", BYTES("\r\nPRI * HTTP/2.0\r\n"), 13, HTTP },
 
-	{ "a proxy-protocol line", BYTES("PROXY TCP4 1.2.3.4 5.6.7.8 1 2\r\n"),
-	  6, BAD },
+	{ "a proxy-protocol line", BYTES("PROXY TCP4 1.2.3.4 5.6.7.8 1 2\r\n"), 6, BAD },
 	{ "its second form", BYTES("\r\n\r\n\0\r\nQUIT\n\41\21\0\14"), 5, BAD },
 	{ "a method like it", BYTES("PROXYX / HTTP/1.1\r\n"), 14, HTTP },
 
@@ -125,31 +115,23 @@ static const struct {
 	{ "an empty message", BYTES("\26\3\1\0\4\1\0\0\0"), 9, BAD },
 	{ "a warning in between", BYTES("\26\3\1\0\1\1\25\3\1\0\2"), 7, BAD },
 	{ "a version in between", BYTES("\26\3\1\0\1\1\26\1\1\0\2"), 8, BAD },
-	{ "an empty record in between", BYTES("\26\3\1\0\1\1\26\3\1\0\0"), 11,
-	  BAD },
+	{ "an empty record in between", BYTES("\26\3\1\0\1\1\26\3\1\0\0"), 11, BAD },
 	{ "another type in pieces", BYTES("\26\3\1\0\1\2"), 6, BAD },
-	{ "SSL 2", BYTES("\200\34\1\3\3\0\3\0\0\0\20\0\300\57RRRRRRRRRRRRRRRR"),
-	  1, OTHER },
-	{ "SSL 2, padded",
-	  BYTES("\0\44\10\1\3\3\0\3\0\0\0\20\0\300\57RRRRRRRRRRRRRRRR"), 1,
+	{ "SSL 2", BYTES("\200\34\1\3\3\0\3\0\0\0\20\0\300\57RRRRRRRRRRRRRRRR"), 1, OTHER },
+	{ "SSL 2, padded", BYTES("\0\44\10\1\3\3\0\3\0\0\0\20\0\300\57RRRRRRRRRRRRRRRR"), 1,
 	  OTHER },
 	{ "SSL 2, newer", BYTES("\200\34\1\177\3\0\3\0\0\0\20"), 1, OTHER },
-	{ "SSL 2 itself", BYTES("\200\34\1\0\2\0\3\0\0\0\20\0\300\57"), 1,
-	  OTHER },
-	{ "SSL 2 that does not add up", BYTES("\200\34\1\3\3\0\6\0\0\0\20\0"),
-	  1, OTHER },
+	{ "SSL 2 itself", BYTES("\200\34\1\0\2\0\3\0\0\0\20\0\300\57"), 1, OTHER },
+	{ "SSL 2 that does not add up", BYTES("\200\34\1\3\3\0\6\0\0\0\20\0"), 1, OTHER },
 };
 
 static void test_firsts(void)
 {
 	for (size_t i = 0; i < AB_COUNT(firsts); i++) {
-		size_t decided =
-			firsts[i].decided ? firsts[i].decided : firsts[i].len;
+		size_t decided = firsts[i].decided ? firsts[i].decided : firsts[i].len;
 
-		ok(decides(ab_hello_look, firsts[i].data, firsts[i].len,
-			   firsts[i].want, decided),
-		   "%s after %zu bytes: %s", first_names[firsts[i].want],
-		   decided, firsts[i].name);
+		ok(decides(ab_hello_look, firsts[i].data, firsts[i].len, firsts[i].want, decided),
+		   "%s after %zu bytes: %s", first_names[firsts[i].want], decided, firsts[i].name);
 	}
 }
 
@@ -169,8 +151,7 @@ static void test_endless(void)
 		memcpy(data, lines[i].begin, strlen(lines[i].begin));
 		ok(ab_hello_look(data, LONGEST - 1, &h) == AB_FIRST_MORE &&
 			   ab_hello_look(data, LONGEST, &h) == AB_FIRST_HTTP &&
-			   ab_hello_look(data, AB_HELLO_MAX, &h) ==
-				   AB_FIRST_HTTP,
+			   ab_hello_look(data, AB_HELLO_MAX, &h) == AB_FIRST_HTTP,
 		   "HTTP: \"%s\" and then '%c' without end", lines[i].begin,
 		   lines[i].rest == '\n' ? 'n' : lines[i].rest);
 	}

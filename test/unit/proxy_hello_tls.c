@@ -25,15 +25,13 @@ static void put_int(struct out *o, size_t bytes, size_t value)
 		o->data[o->len++] = (uint8_t)(value >> 8 * bytes);
 }
 
-static void put_block(struct out *o, size_t length_bytes, const void *data,
-		      size_t len)
+static void put_block(struct out *o, size_t length_bytes, const void *data, size_t len)
 {
 	put_int(o, length_bytes, len);
 	put(o, data, len);
 }
 
-static void put_extension(struct out *o, unsigned type, const void *data,
-			  size_t len)
+static void put_extension(struct out *o, unsigned type, const void *data, size_t len)
 {
 	put_int(o, 2, type);
 	put_block(o, 2, data, len);
@@ -53,15 +51,14 @@ static void put_name(struct out *o, const void *name, size_t len)
 struct shape {
 	unsigned version, session, suites, compression;
 	const struct out *extensions; /* NULL: none, not even their length */
-	int behind; /* more (fewer) bytes than the lengths say */
-	size_t piece; /* bytes in a record; 0: all */
+	int behind;		      /* more (fewer) bytes than the lengths say */
+	size_t piece;		      /* bytes in a record; 0: all */
 };
 
 static void put_records(struct out *o, const struct out *message, size_t piece)
 {
 	for (size_t at = 0; at < message->len; at += piece) {
-		size_t n =
-			message->len - at < piece ? message->len - at : piece;
+		size_t n = message->len - at < piece ? message->len - at : piece;
 
 		put(o, "\26\3\1", 3);
 		put_block(o, 2, message->data + at, n);
@@ -93,8 +90,7 @@ static void put_hello(struct out *o, struct shape s)
 #define USUAL .version = 0x303, .session = 32, .suites = 4, .compression = 1
 
 /* TLS with this name ("": without one) exactly at the end, whatever follows. */
-static void check_tls(const struct out *o, const char *name, bool ech,
-		      const char *what)
+static void check_tls(const struct out *o, const char *name, bool ech, const char *what)
 {
 	static struct out more;
 	struct ab_hello h = { .used = 0 };
@@ -102,11 +98,10 @@ static void check_tls(const struct out *o, const char *name, bool ech,
 	more.len = 0;
 	put(&more, o->data, o->len);
 	put(&more, "\24\3\3\0\1\1", 6);
-	ok(decides(ab_hello_look, more.data, more.len, AB_FIRST_TLS, o->len),
-	   "a hello: %s", what);
+	ok(decides(ab_hello_look, more.data, more.len, AB_FIRST_TLS, o->len), "a hello: %s", what);
 	ab_hello_look(guarded(o->data, o->len), o->len, &h);
-	ok(h.has_name == (name[0] != '\0') && strcmp(h.name.text, name) == 0 &&
-		   h.ech == ech && h.used == o->len,
+	ok(h.has_name == (name[0] != '\0') && strcmp(h.name.text, name) == 0 && h.ech == ech &&
+		   h.used == o->len,
 	   "for \"%s\"%s", h.name.text, h.ech ? ", encrypted" : "");
 }
 
@@ -116,10 +111,8 @@ static void check_bad(const struct out *o, const char *what)
 	size_t tls = 0;
 
 	for (size_t n = 0; n < o->len; n++)
-		tls += ab_hello_look(guarded(o->data, n), n, &h) ==
-		       AB_FIRST_TLS;
-	ok(tls == 0 && ab_hello_look(guarded(o->data, o->len), o->len, &h) ==
-			       AB_FIRST_BAD,
+		tls += ab_hello_look(guarded(o->data, n), n, &h) == AB_FIRST_TLS;
+	ok(tls == 0 && ab_hello_look(guarded(o->data, o->len), o->len, &h) == AB_FIRST_BAD,
 	   "bad: %s", what);
 }
 
@@ -149,25 +142,21 @@ static void test_shapes(void)
 	put_extension(&ext, 0xaaaa, "", 0);
 	GOOD("with a name", "example.com", USUAL, .extensions = &ext);
 	for (size_t piece = 1; piece < 12; piece++)
-		GOOD("in pieces", "example.com", USUAL, .extensions = &ext,
-		     .piece = piece);
-	GOOD("of SSL 3.0", "example.com", .version = 0x300, .suites = 2,
-	     .compression = 2, .extensions = &ext);
+		GOOD("in pieces", "example.com", USUAL, .extensions = &ext, .piece = piece);
+	GOOD("of SSL 3.0", "example.com", .version = 0x300, .suites = 2, .compression = 2,
+	     .extensions = &ext);
 
 	REFUSED("version 2.0", .version = 0x200, .suites = 2, .compression = 1);
 	REFUSED("version 4.0", .version = 0x400, .suites = 2, .compression = 1);
-	REFUSED("a session of 33", .version = 0x303, .session = 33, .suites = 2,
-		.compression = 1);
+	REFUSED("a session of 33", .version = 0x303, .session = 33, .suites = 2, .compression = 1);
 	REFUSED("no suite", .version = 0x303, .compression = 1);
-	REFUSED("half a suite", .version = 0x303, .suites = 3,
-		.compression = 1);
+	REFUSED("half a suite", .version = 0x303, .suites = 3, .compression = 1);
 	REFUSED("no compression", .version = 0x303, .suites = 2);
 	REFUSED("a byte behind", USUAL, .extensions = &ext, .behind = 1);
 	REFUSED("a byte in place of extensions", USUAL, .behind = 1);
 	for (int n = 1; n <= 60; n++)
 		if (n != (int)ext.len + 2) /* all of them: see above */
-			REFUSED("cut short inside", USUAL, .extensions = &ext,
-				.behind = -n);
+			REFUSED("cut short inside", USUAL, .extensions = &ext, .behind = -n);
 	put(&ext, "\0", 1);
 	REFUSED("a byte behind the extensions", USUAL, .extensions = &ext);
 }
@@ -257,9 +246,7 @@ static void test_limit(void)
 	put_extension(&ext, 21, o.data, AB_HELLO_MAX - 200);
 	put_name(&ext, "a.b", 3);
 	put_hello(&o, (struct shape){ USUAL, .extensions = &ext });
-	ok(o.len < AB_HELLO_MAX &&
-		   ab_hello_look(o.data, o.len, &h) == AB_FIRST_TLS &&
-		   h.has_name,
+	ok(o.len < AB_HELLO_MAX && ab_hello_look(o.data, o.len, &h) == AB_FIRST_TLS && h.has_name,
 	   "a hello of %zu bytes", o.len);
 	ext.len = o.len = 0;
 	put_extension(&ext, 21, o.data, AB_HELLO_MAX);
@@ -278,8 +265,8 @@ static void test_limit(void)
 static void read_sample(const char *name, struct out *o)
 {
 	const char *root = getenv("AB_SOURCE_ROOT");
-	ab_autofree char *path = ab_printf("%s/test/fuzz/corpus/proxy_hello/%s",
-					   root ? root : ".", name);
+	ab_autofree char *path =
+		ab_printf("%s/test/fuzz/corpus/proxy_hello/%s", root ? root : ".", name);
 	FILE *f = fopen(path, "r");
 
 	o->len = 0;
@@ -314,8 +301,7 @@ static void test_samples(void)
 			ok(false, "sample %s", samples[i].file);
 			continue;
 		}
-		check_tls(&sample, samples[i].name, samples[i].ech,
-			  samples[i].file);
+		check_tls(&sample, samples[i].name, samples[i].ech, samples[i].file);
 		if (sample.len != 5u + sample.data[3] * 256u + sample.data[4])
 			continue; /* is in pieces */
 		message.len = o.len = 0;
@@ -335,8 +321,7 @@ static void test_retry(void)
 
 	read_sample("retried", &up);
 	read_sample("retry", &down);
-	ok(ab_hello_look(up.data, up.len, &first) == AB_FIRST_TLS &&
-		   first.used < up.len,
+	ok(ab_hello_look(up.data, up.len, &first) == AB_FIRST_TLS && first.used < up.len,
 	   "a hello, and more behind it");
 	for (n = 0; n < down.len; n++) {
 		retry = ab_hello_retry(guarded(down.data, n), n);
@@ -349,19 +334,15 @@ static void test_retry(void)
 	ok(decides(ab_hello_again, o.data, o.len, AB_FIRST_TLS, o.len),
 	   "the second hello, behind change_cipher_spec");
 	ab_hello_again(o.data, o.len, &second);
-	ok(second.used == o.len &&
-		   strcmp(second.name.text, "evil.example") == 0,
-	   "is for %s", second.name.text);
+	ok(second.used == o.len && strcmp(second.name.text, "evil.example") == 0, "is for %s",
+	   second.name.text);
 	o.len = 0;
 	put(&o, "\24\3\3\0\1\1\27\3\3\0\3abc\27\3\3\0\3abc", 22);
 	put(&o, up.data, first.used);
-	ok(decides(ab_hello_again, o.data, o.len, AB_FIRST_TLS, o.len),
-	   "behind early data");
-	ok(decides(ab_hello_again, BYTES("\24\3\3\0\1\1\25\3\3\0\2"),
-		   AB_FIRST_BAD, 7),
+	ok(decides(ab_hello_again, o.data, o.len, AB_FIRST_TLS, o.len), "behind early data");
+	ok(decides(ab_hello_again, BYTES("\24\3\3\0\1\1\25\3\3\0\2"), AB_FIRST_BAD, 7),
 	   "behind an alert: bad");
-	ok(decides(ab_hello_again, BYTES("GET / HTTP/1.1\r\n"), AB_FIRST_BAD,
-		   1),
+	ok(decides(ab_hello_again, BYTES("GET / HTTP/1.1\r\n"), AB_FIRST_BAD, 1),
 	   "something else: bad");
 	memset(o.data, 23, sizeof(o.data));
 	ok(ab_hello_again(o.data, AB_HELLO_MAX, &second) == AB_FIRST_BAD,
@@ -373,14 +354,11 @@ static void test_retry(void)
 	put(&o, "\26\3\3\0\44", 5);
 	put(&o, down.data + 7, 36);
 	ok(ab_hello_retry(guarded(o.data, o.len), o.len) == AB_RETRY_YES &&
-		   ab_hello_retry(guarded(o.data, o.len - 1), o.len - 1) ==
-			   AB_RETRY_MORE,
+		   ab_hello_retry(guarded(o.data, o.len - 1), o.len - 1) == AB_RETRY_MORE,
 	   "behind a warning, and in pieces");
 	down.data[40] ^= 1;
-	ok(ab_hello_retry(down.data, down.len) == AB_RETRY_NO,
-	   "a usual server hello");
-	ok(ab_hello_retry(BYTES("\26\3\3\0\4\13")) == AB_RETRY_NO,
-	   "another message");
+	ok(ab_hello_retry(down.data, down.len) == AB_RETRY_NO, "a usual server hello");
+	ok(ab_hello_retry(BYTES("\26\3\3\0\4\13")) == AB_RETRY_NO, "another message");
 	ok(ab_hello_retry(BYTES("H")) == AB_RETRY_NO, "not TLS at all");
 	memset(o.data, 21, sizeof(o.data));
 	ok(ab_hello_retry(o.data, AB_HELLO_MAX - 1) == AB_RETRY_MORE &&

@@ -48,8 +48,7 @@ static int origin_fd;
 
 static inline int bind_somewhere(int type, uint16_t *ret_port)
 {
-	struct sockaddr_in at = { .sin_family = AF_INET,
-				  .sin_addr = { htonl(INADDR_LOOPBACK) } };
+	struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
 	socklen_t len = sizeof(at);
 	int fd = socket(AF_INET, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
@@ -79,8 +78,7 @@ static inline int knock(uint16_t port)
 
 static inline void say(int fd, const char *text)
 {
-	if (send(fd, text, strlen(text), MSG_NOSIGNAL) !=
-	    (ssize_t)strlen(text))
+	if (send(fd, text, strlen(text), MSG_NOSIGNAL) != (ssize_t)strlen(text))
 		perror("send");
 }
 
@@ -113,8 +111,7 @@ static inline int ask_for(const char *host, uint16_t port)
 	char words[400];
 	int fd = knock(door);
 
-	snprintf(words, sizeof(words), "CONNECT %s:%u HTTP/1.1\r\n\r\n", host,
-		 port);
+	snprintf(words, sizeof(words), "CONNECT %s:%u HTTP/1.1\r\n\r\n", host, port);
 	say(fd, words);
 	return fd;
 }
@@ -128,8 +125,7 @@ static inline void note_wanted(void *arg, const struct ab_wanted *wanted)
 	pthread_mutex_unlock(&told.lock);
 }
 
-static inline void note_settled(void *arg, uint32_t number,
-				enum ab_settled how, uint32_t released)
+static inline void note_settled(void *arg, uint32_t number, enum ab_settled how, uint32_t released)
 {
 	(void)arg;
 	pthread_mutex_lock(&told.lock);
@@ -214,13 +210,10 @@ static inline int dial_host(int port, int *ret_fd)
 	return ECONNREFUSED;
 }
 
-static inline void fill_policy(struct ab_policy *policy, const char *allow,
-			       enum ab_unknown unknown)
+static inline void fill_policy(struct ab_policy *policy, const char *allow, enum ab_unknown unknown)
 {
 	*policy = (struct ab_policy){
-		.net = { .mode = AB_NET_FILTERED,
-			 .upstream = "none",
-			 .unknown = unknown }
+		.net = { .mode = AB_NET_FILTERED, .upstream = "none", .unknown = unknown }
 	};
 	ab_strv_add(&policy->net.allow, allow);
 	ab_strv_add(&policy->net.allow_private, "127.0.0.0/8");
@@ -257,14 +250,12 @@ static inline struct ab_proxy *make_proxy(struct ab_proxy_setup *setup)
 	setup->own = ab_own_open(&err);
 	setup->network.capture = AB_CAPTURE_NONE;
 	setup->network.n = 2;
-	setup->network.listeners[0] = (struct ab_listener){
-		.kind = AB_LISTENER_DOOR,
-		.fd = bind_somewhere(SOCK_STREAM, &door)
-	};
-	setup->network.listeners[1] = (struct ab_listener){
-		.kind = AB_LISTENER_DNS_TCP,
-		.fd = bind_somewhere(SOCK_STREAM, &dns)
-	};
+	setup->network.listeners[0] =
+		(struct ab_listener){ .kind = AB_LISTENER_DOOR,
+				      .fd = bind_somewhere(SOCK_STREAM, &door) };
+	setup->network.listeners[1] =
+		(struct ab_listener){ .kind = AB_LISTENER_DNS_TCP,
+				      .fd = bind_somewhere(SOCK_STREAM, &dns) };
 	if (ab_proxy_new(setup, &proxy, &err) < 0)
 		abort();
 	return proxy;

@@ -75,8 +75,7 @@ static void test_cases(const char *lower, size_t len)
 
 		say(&a, found);
 		is_str(found, cases[i].found, cases[i].name);
-		ok(is_there == (cases[i].found[0] != '\0') &&
-			   (a.kind == AB_ANSWER_OK) == is_there,
+		ok(is_there == (cases[i].found[0] != '\0') && (a.kind == AB_ANSWER_OK) == is_there,
 		   "%s is %sthere", cases[i].name, is_there ? "" : "not ");
 	}
 }
@@ -84,8 +83,8 @@ static void test_cases(const char *lower, size_t len)
 static void test_cut(const char *lower, size_t len)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	char *guard = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
-			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *guard =
+		mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	size_t wrong = 0;
 
 	if (guard == MAP_FAILED || mprotect(guard + page, page, PROT_NONE) < 0)
@@ -99,8 +98,8 @@ static void test_cut(const char *lower, size_t len)
 
 			/* What a whole file does not give, a cut one does
 			 * not, except for words that are cut themselves. */
-			wrong += ab_hosts_find(at, n, cases[i].name, &a) &&
-				 !cases[i].found[0] && at[n - 1] == '\n';
+			wrong += ab_hosts_find(at, n, cases[i].name, &a) && !cases[i].found[0] &&
+				 at[n - 1] == '\n';
 		}
 	}
 	ok(wrong == 0, "cut at every byte nothing else is found");
@@ -113,10 +112,9 @@ static void test_many(void)
 	struct ab_answer a;
 
 	for (int i = 0; i < 40; i++)
-		sprintf(many + strlen(many),
-			"10.1.0.%d a.test\nfd00::%d a.test\n", i, i);
-	ok(ab_hosts_find(many, strlen(many), "a.test", &a) &&
-		   a.n4 == AB_ANSWER_MAX && a.n6 == AB_ANSWER_MAX,
+		sprintf(many + strlen(many), "10.1.0.%d a.test\nfd00::%d a.test\n", i, i);
+	ok(ab_hosts_find(many, strlen(many), "a.test", &a) && a.n4 == AB_ANSWER_MAX &&
+		   a.n6 == AB_ANSWER_MAX,
 	   "more addresses than fit are ignored");
 }
 

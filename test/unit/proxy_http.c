@@ -19,126 +19,113 @@ static const struct {
 	const char *name;
 	const char *in;
 	size_t len;
-	int status;		/* 0: accepted */
-	const char *host;	/* "" none */
+	int status;	  /* 0: accepted */
+	const char *host; /* "" none */
 	uint16_t port;
 	const char *path;
 	enum ab_http_body body;
 	uint64_t length;
 } requests[] = {
 	{ "origin form", T(GET END), 0, "a.b", 0, "/", AB_HTTP_NONE, 0 },
-	{ "origin form, port", T("GET /p?q HTTP/1.1\r\nHost: A.b.:81\r\n\r\n"),
-	  0, "a.b", 81, "/p?q", AB_HTTP_NONE, 0 },
-	{ "1.0 without Host", T("GET / HTTP/1.0\r\n\r\n"), 0, "", 0, "/",
+	{ "origin form, port", T("GET /p?q HTTP/1.1\r\nHost: A.b.:81\r\n\r\n"), 0, "a.b", 81,
+	  "/p?q", AB_HTTP_NONE, 0 },
+	{ "1.0 without Host", T("GET / HTTP/1.0\r\n\r\n"), 0, "", 0, "/", AB_HTTP_NONE, 0 },
+	{ "absolute form", T("GET http://a.b/p?q HTTP/1.1\r\n" H END), 0, "a.b", 0, "/p?q",
 	  AB_HTTP_NONE, 0 },
-	{ "absolute form", T("GET http://a.b/p?q HTTP/1.1\r\n" H END), 0, "a.b",
-	  0, "/p?q", AB_HTTP_NONE, 0 },
-	{ "absolute form, scheme in capitals",
-	  T("GET HTTP://A.B/ HTTP/1.1\r\n" H END), 0, "a.b", 0, "/",
-	  AB_HTTP_NONE, 0 },
-	{ "absolute form, usual port",
-	  T("GET http://a.b:80/ HTTP/1.1\r\n" H END), 0, "a.b", 80, "/",
-	  AB_HTTP_NONE, 0 },
-	{ "absolute form, port", T("GET http://a.b:81 HTTP/1.1\r\n"
-				   "Host: a.b:81\r\n\r\n"),
+	{ "absolute form, scheme in capitals", T("GET HTTP://A.B/ HTTP/1.1\r\n" H END), 0, "a.b", 0,
+	  "/", AB_HTTP_NONE, 0 },
+	{ "absolute form, usual port", T("GET http://a.b:80/ HTTP/1.1\r\n" H END), 0, "a.b", 80,
+	  "/", AB_HTTP_NONE, 0 },
+	{ "absolute form, port",
+	  T("GET http://a.b:81 HTTP/1.1\r\n"
+	    "Host: a.b:81\r\n\r\n"),
 	  0, "a.b", 81, "", AB_HTTP_NONE, 0 },
-	{ "absolute form, only a query",
-	  T("GET http://a.b?x=1 HTTP/1.1\r\n" H END), 0, "a.b", 0, "?x=1",
-	  AB_HTTP_NONE, 0 },
-	{ "absolute form, IPv6", T("GET http://[::1]:8/ HTTP/1.1\r\n"
-				   "Host: [0::1]:8\r\n\r\n"),
+	{ "absolute form, only a query", T("GET http://a.b?x=1 HTTP/1.1\r\n" H END), 0, "a.b", 0,
+	  "?x=1", AB_HTTP_NONE, 0 },
+	{ "absolute form, IPv6",
+	  T("GET http://[::1]:8/ HTTP/1.1\r\n"
+	    "Host: [0::1]:8\r\n\r\n"),
 	  0, "::1", 8, "/", AB_HTTP_NONE, 0 },
-	{ "absolute form, 1.0 without Host",
-	  T("GET http://a.b/ HTTP/1.0\r\n\r\n"), 0, "a.b", 0, "/",
-	  AB_HTTP_NONE, 0 },
+	{ "absolute form, 1.0 without Host", T("GET http://a.b/ HTTP/1.0\r\n\r\n"), 0, "a.b", 0,
+	  "/", AB_HTTP_NONE, 0 },
 	{ "an address in hexadecimal is that address",
-	  T("GET http://0x7f000001/ HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"), 0,
-	  "127.0.0.1", 0, "/", AB_HTTP_NONE, 0 },
-	{ "CONNECT", T("CONNECT a.b:443 HTTP/1.1\r\nHost: a.b:443\r\n\r\n"), 0,
-	  "a.b", 443, "", AB_HTTP_NONE, 0 },
-	{ "CONNECT, Host without port", T("CONNECT a.b:443 HTTP/1.1\r\n" H END),
-	  0, "a.b", 443, "", AB_HTTP_NONE, 0 },
-	{ "CONNECT without Host", T("CONNECT a.b:22 HTTP/1.1\r\n\r\n"), 0,
-	  "a.b", 22, "", AB_HTTP_NONE, 0 },
-	{ "asterisk form", T("OPTIONS * HTTP/1.1\r\n" H END), 0, "a.b", 0, "*",
+	  T("GET http://0x7f000001/ HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"), 0, "127.0.0.1", 0, "/",
 	  AB_HTTP_NONE, 0 },
-	{ "bytes above ASCII in a path", T("GET /\xc3\xbc HTTP/1.1\r\n" H END),
-	  0, "a.b", 0, "/\xc3\xbc", AB_HTTP_NONE, 0 },
-	{ "an empty value, and blanks around one",
-	  T(GET "A:\r\nB: \t x y \t \r\n" END), 0, "a.b", 0, "/", AB_HTTP_NONE,
+	{ "CONNECT", T("CONNECT a.b:443 HTTP/1.1\r\nHost: a.b:443\r\n\r\n"), 0, "a.b", 443, "",
+	  AB_HTTP_NONE, 0 },
+	{ "CONNECT, Host without port", T("CONNECT a.b:443 HTTP/1.1\r\n" H END), 0, "a.b", 443, "",
+	  AB_HTTP_NONE, 0 },
+	{ "CONNECT without Host", T("CONNECT a.b:22 HTTP/1.1\r\n\r\n"), 0, "a.b", 22, "",
+	  AB_HTTP_NONE, 0 },
+	{ "asterisk form", T("OPTIONS * HTTP/1.1\r\n" H END), 0, "a.b", 0, "*", AB_HTTP_NONE, 0 },
+	{ "bytes above ASCII in a path", T("GET /\xc3\xbc HTTP/1.1\r\n" H END), 0, "a.b", 0,
+	  "/\xc3\xbc", AB_HTTP_NONE, 0 },
+	{ "an empty value, and blanks around one", T(GET "A:\r\nB: \t x y \t \r\n" END), 0, "a.b",
+	  0, "/", AB_HTTP_NONE, 0 },
+	{ "Content-Length", T(POST "Content-Length: 5\r\n" END), 0, "a.b", 0, "/x", AB_HTTP_LENGTH,
+	  5 },
+	{ "Content-Length 0", T(POST "Content-Length: 0\r\n" END), 0, "a.b", 0, "/x", AB_HTTP_NONE,
 	  0 },
-	{ "Content-Length", T(POST "Content-Length: 5\r\n" END), 0, "a.b", 0,
-	  "/x", AB_HTTP_LENGTH, 5 },
-	{ "Content-Length 0", T(POST "Content-Length: 0\r\n" END), 0, "a.b", 0,
-	  "/x", AB_HTTP_NONE, 0 },
-	{ "Content-Length of 18 digits",
-	  T(POST "Content-Length: 999999999999999999\r\n" END), 0, "a.b", 0,
-	  "/x", AB_HTTP_LENGTH, 999999999999999999 },
-	{ "chunked", T(POST "Transfer-Encoding: chunked\r\n" END), 0, "a.b", 0,
-	  "/x", AB_HTTP_CHUNKED, 0 },
-	{ "chunked in capitals", T(POST "TRANSFER-ENCODING: CHUNKED\r\n" END),
-	  0, "a.b", 0, "/x", AB_HTTP_CHUNKED, 0 },
+	{ "Content-Length of 18 digits", T(POST "Content-Length: 999999999999999999\r\n" END), 0,
+	  "a.b", 0, "/x", AB_HTTP_LENGTH, 999999999999999999 },
+	{ "chunked", T(POST "Transfer-Encoding: chunked\r\n" END), 0, "a.b", 0, "/x",
+	  AB_HTTP_CHUNKED, 0 },
+	{ "chunked in capitals", T(POST "TRANSFER-ENCODING: CHUNKED\r\n" END), 0, "a.b", 0, "/x",
+	  AB_HTTP_CHUNKED, 0 },
 
 	/* two lengths for one message */
-	{ "CL.CL", T(POST "Content-Length: 5\r\nContent-Length: 6\r\n" END),
-	  400 },
-	{ "CL.CL, equal", T(POST "Content-Length: 5\r\nContent-Length: 5\r\n" END),
-	  400 },
+	{ "CL.CL", T(POST "Content-Length: 5\r\nContent-Length: 6\r\n" END), 400 },
+	{ "CL.CL, equal", T(POST "Content-Length: 5\r\nContent-Length: 5\r\n" END), 400 },
 	{ "CL list", T(POST "Content-Length: 5, 5\r\n" END), 400 },
-	{ "CL.TE", T(POST "Content-Length: 5\r\n"
-			  "Transfer-Encoding: chunked\r\n" END),
+	{ "CL.TE",
+	  T(POST "Content-Length: 5\r\n"
+		 "Transfer-Encoding: chunked\r\n" END),
 	  400 },
-	{ "TE.CL", T(POST "Transfer-Encoding: chunked\r\n"
-			  "Content-Length: 5\r\n" END),
+	{ "TE.CL",
+	  T(POST "Transfer-Encoding: chunked\r\n"
+		 "Content-Length: 5\r\n" END),
 	  400 },
-	{ "CL 0 and TE", T(POST "Content-Length: 0\r\n"
-				"Transfer-Encoding: chunked\r\n" END),
+	{ "CL 0 and TE",
+	  T(POST "Content-Length: 0\r\n"
+		 "Transfer-Encoding: chunked\r\n" END),
 	  400 },
-	{ "TE.TE", T(POST "Transfer-Encoding: chunked\r\n"
-			  "Transfer-Encoding: chunked\r\n" END),
+	{ "TE.TE",
+	  T(POST "Transfer-Encoding: chunked\r\n"
+		 "Transfer-Encoding: chunked\r\n" END),
 	  400 },
-	{ "TE.TE, second obfuscated", T(POST "Transfer-Encoding: chunked\r\n"
-					     "Transfer-encoding: x\r\n" END),
+	{ "TE.TE, second obfuscated",
+	  T(POST "Transfer-Encoding: chunked\r\n"
+		 "Transfer-encoding: x\r\n" END),
 	  400 },
 	{ "TE list", T(POST "Transfer-Encoding: gzip, chunked\r\n" END), 501 },
 	{ "TE identity", T(POST "Transfer-Encoding: identity\r\n" END), 501 },
 	{ "TE xchunked", T(POST "Transfer-Encoding: xchunked\r\n" END), 501 },
-	{ "TE chunked;x", T(POST "Transfer-Encoding: chunked;x=1\r\n" END),
-	  501 },
+	{ "TE chunked;x", T(POST "Transfer-Encoding: chunked;x=1\r\n" END), 501 },
 	{ "TE quoted", T(POST "Transfer-Encoding: \"chunked\"\r\n" END), 501 },
 	{ "TE empty", T(POST "Transfer-Encoding:\r\n" END), 501 },
 	{ "TE with a vertical tab",
-	  T(POST "Transfer-Encoding: \x0b" "chunked\r\n" END), 400 },
-	{ "TE with a space before its colon",
-	  T(POST "Transfer-Encoding : chunked\r\n" END), 400 },
-	{ "TE with a tab before its colon",
-	  T(POST "Transfer-Encoding\t: chunked\r\n" END), 400 },
+	  T(POST "Transfer-Encoding: \x0b"
+		 "chunked\r\n" END),
+	  400 },
+	{ "TE with a space before its colon", T(POST "Transfer-Encoding : chunked\r\n" END), 400 },
+	{ "TE with a tab before its colon", T(POST "Transfer-Encoding\t: chunked\r\n" END), 400 },
 	{ "TE folded", T(POST "Transfer-Encoding:\r\n chunked\r\n" END), 400 },
-	{ "TE behind a blank", T(POST " Transfer-Encoding: chunked\r\n" END),
-	  400 },
-	{ "TE behind a bare LF",
-	  T(POST "X: y\nTransfer-Encoding: chunked\r\n" END), 400 },
-	{ "TE behind a bare CR",
-	  T(POST "X: y\rTransfer-Encoding: chunked\r\n" END), 400 },
-	{ "TE in 1.0", T("POST / HTTP/1.0\r\n" H
-			 "Transfer-Encoding: chunked\r\n\r\n"),
-	  400 },
+	{ "TE behind a blank", T(POST " Transfer-Encoding: chunked\r\n" END), 400 },
+	{ "TE behind a bare LF", T(POST "X: y\nTransfer-Encoding: chunked\r\n" END), 400 },
+	{ "TE behind a bare CR", T(POST "X: y\rTransfer-Encoding: chunked\r\n" END), 400 },
+	{ "TE in 1.0", T("POST / HTTP/1.0\r\n" H "Transfer-Encoding: chunked\r\n\r\n"), 400 },
 	{ "CL +5", T(POST "Content-Length: +5\r\n" END), 400 },
 	{ "CL -1", T(POST "Content-Length: -1\r\n" END), 400 },
 	{ "CL 0x5", T(POST "Content-Length: 0x5\r\n" END), 400 },
 	{ "CL 5 5", T(POST "Content-Length: 5 5\r\n" END), 400 },
 	{ "CL empty", T(POST "Content-Length: \r\n" END), 400 },
-	{ "CL too large", T(POST "Content-Length: 18446744073709551616\r\n" END),
-	  400 },
+	{ "CL too large", T(POST "Content-Length: 18446744073709551616\r\n" END), 400 },
 	{ "CL with a NUL", T(POST "Content-Length: 5\0\r\n" END), 400 },
 	{ "Connection names Content-Length",
-	  T(POST "Content-Length: 5\r\nConnection: content-length\r\n" END),
-	  400 },
+	  T(POST "Content-Length: 5\r\nConnection: content-length\r\n" END), 400 },
 	{ "Connection names Host", T(GET "Connection: x, HOST\r\n" END), 400 },
-	{ "Connection names TE",
-	  T(POST "Connection: Transfer-Encoding\r\n" END), 400 },
-	{ "Connection with a blank inside", T(GET "Connection: a b\r\n" END),
-	  400 },
+	{ "Connection names TE", T(POST "Connection: Transfer-Encoding\r\n" END), 400 },
+	{ "Connection with a blank inside", T(GET "Connection: a b\r\n" END), 400 },
 
 	/* lines and names */
 	{ "bare LF", T("GET / HTTP/1.1\nHost: a.b\n\n"), 400 },
@@ -170,8 +157,7 @@ static const struct {
 	{ "a tab in the target", T("GET /\t HTTP/1.1\r\n" H END), 400 },
 	{ "a blank at the end", T("GET / HTTP/1.1 \r\n" H END), 400 },
 	{ "no token as method", T("G@T / HTTP/1.1\r\n" H END), 400 },
-	{ "a long method",
-	  T("ABCDEFGHIJKLMNOPQRSTUVWXYZABCDEFG / HTTP/1.1\r\n" H END), 501 },
+	{ "a long method", T("ABCDEFGHIJKLMNOPQRSTUVWXYZABCDEFG / HTTP/1.1\r\n" H END), 501 },
 	{ "HTTP/2.0", T("PRI * HTTP/2.0\r\n\r\n"), 505 },
 	{ "HTTP/1.2", T("GET / HTTP/1.2\r\n" H END), 505 },
 	{ "HTTP/0.9", T("GET / HTTP/0.9\r\n" H END), 505 },
@@ -181,68 +167,48 @@ static const struct {
 
 	/* targets and hosts */
 	{ "no Host", T("GET / HTTP/1.1\r\n\r\n"), 400 },
-	{ "no Host, absolute form", T("GET http://a.b/ HTTP/1.1\r\n\r\n"),
-	  400 },
+	{ "no Host, absolute form", T("GET http://a.b/ HTTP/1.1\r\n\r\n"), 400 },
 	{ "two Hosts", T(GET H END), 400 },
-	{ "two Hosts in 1.0", T("GET / HTTP/1.0\r\n" H "Host: c\r\n\r\n"),
-	  400 },
+	{ "two Hosts in 1.0", T("GET / HTTP/1.0\r\n" H "Host: c\r\n\r\n"), 400 },
 	{ "empty Host", T("GET / HTTP/1.1\r\nHost:\r\n\r\n"), 400 },
 	{ "Host with a user", T("GET / HTTP/1.1\r\nHost: u@a.b\r\n\r\n"), 400 },
 	{ "Host with a path", T("GET / HTTP/1.1\r\nHost: a.b/x\r\n\r\n"), 400 },
-	{ "Host with two names", T("GET / HTTP/1.1\r\nHost: a.b, c\r\n\r\n"),
-	  400 },
-	{ "Host with a blank", T("GET / HTTP/1.1\r\nHost: a.b c\r\n\r\n"),
-	  400 },
+	{ "Host with two names", T("GET / HTTP/1.1\r\nHost: a.b, c\r\n\r\n"), 400 },
+	{ "Host with a blank", T("GET / HTTP/1.1\r\nHost: a.b c\r\n\r\n"), 400 },
 	{ "Host with port 0", T("GET / HTTP/1.1\r\nHost: a.b:0\r\n\r\n"), 400 },
-	{ "Host with a large port",
-	  T("GET / HTTP/1.1\r\nHost: a.b:65536\r\n\r\n"), 400 },
-	{ "Host with an empty port", T("GET / HTTP/1.1\r\nHost: a.b:\r\n\r\n"),
+	{ "Host with a large port", T("GET / HTTP/1.1\r\nHost: a.b:65536\r\n\r\n"), 400 },
+	{ "Host with an empty port", T("GET / HTTP/1.1\r\nHost: a.b:\r\n\r\n"), 400 },
+	{ "Host with two ports", T("GET / HTTP/1.1\r\nHost: a.b:80:81\r\n\r\n"), 400 },
+	{ "Host with bare IPv6", T("GET / HTTP/1.1\r\nHost: ::1\r\n\r\n"), 400 },
+	{ "Host with an open bracket", T("GET / HTTP/1.1\r\nHost: [::1\r\n\r\n"), 400 },
+	{ "Host with bytes behind the bracket", T("GET / HTTP/1.1\r\nHost: [::1]x:80\r\n\r\n"),
 	  400 },
-	{ "Host with two ports",
-	  T("GET / HTTP/1.1\r\nHost: a.b:80:81\r\n\r\n"), 400 },
-	{ "Host with bare IPv6", T("GET / HTTP/1.1\r\nHost: ::1\r\n\r\n"),
+	{ "Host with an underscore", T("GET / HTTP/1.1\r\nHost: a_b\r\n\r\n"), 400 },
+	{ "Host elsewhere", T("GET http://a.b/ HTTP/1.1\r\nHost: c.d\r\n\r\n"), 400 },
+	{ "Host with another port", T("GET http://a.b/ HTTP/1.1\r\nHost: a.b:81\r\n\r\n"), 400 },
+	{ "Host without the port", T("GET http://a.b:81/ HTTP/1.1\r\nHost: a.b\r\n\r\n"), 400 },
+	{ "CONNECT, Host elsewhere", T("CONNECT a.b:443 HTTP/1.1\r\nHost: c.d:443\r\n\r\n"), 400 },
+	{ "CONNECT, Host with another port", T("CONNECT a.b:443 HTTP/1.1\r\nHost: a.b:80\r\n\r\n"),
 	  400 },
-	{ "Host with an open bracket",
-	  T("GET / HTTP/1.1\r\nHost: [::1\r\n\r\n"), 400 },
-	{ "Host with bytes behind the bracket",
-	  T("GET / HTTP/1.1\r\nHost: [::1]x:80\r\n\r\n"), 400 },
-	{ "Host with an underscore", T("GET / HTTP/1.1\r\nHost: a_b\r\n\r\n"),
-	  400 },
-	{ "Host elsewhere", T("GET http://a.b/ HTTP/1.1\r\nHost: c.d\r\n\r\n"),
-	  400 },
-	{ "Host with another port",
-	  T("GET http://a.b/ HTTP/1.1\r\nHost: a.b:81\r\n\r\n"), 400 },
-	{ "Host without the port",
-	  T("GET http://a.b:81/ HTTP/1.1\r\nHost: a.b\r\n\r\n"), 400 },
-	{ "CONNECT, Host elsewhere",
-	  T("CONNECT a.b:443 HTTP/1.1\r\nHost: c.d:443\r\n\r\n"), 400 },
-	{ "CONNECT, Host with another port",
-	  T("CONNECT a.b:443 HTTP/1.1\r\nHost: a.b:80\r\n\r\n"), 400 },
 	{ "CONNECT without port", T("CONNECT a.b HTTP/1.1\r\n" H END), 400 },
 	{ "CONNECT with a path", T("CONNECT a.b:1/ HTTP/1.1\r\n" H END), 400 },
-	{ "CONNECT in absolute form",
-	  T("CONNECT http://a.b:1/ HTTP/1.1\r\n" H END), 400 },
+	{ "CONNECT in absolute form", T("CONNECT http://a.b:1/ HTTP/1.1\r\n" H END), 400 },
 	{ "CONNECT with a user", T("CONNECT u@a.b:1 HTTP/1.1\r\n" H END), 400 },
-	{ "CONNECT with a body", T("CONNECT a.b:1 HTTP/1.1\r\n" H
-				   "Content-Length: 4\r\n\r\n"),
+	{ "CONNECT with a body", T("CONNECT a.b:1 HTTP/1.1\r\n" H "Content-Length: 4\r\n\r\n"),
 	  400 },
 	{ "https", T("GET https://a.b/ HTTP/1.1\r\n" H END), 400 },
 	{ "ftp", T("GET ftp://a.b/ HTTP/1.1\r\n" H END), 400 },
-	{ "a user in the target", T("GET http://u:p@a.b/ HTTP/1.1\r\n" H END),
+	{ "a user in the target", T("GET http://u:p@a.b/ HTTP/1.1\r\n" H END), 400 },
+	{ "an @ behind the path is no user", T("GET http://a.b/@c HTTP/1.1\r\n" H END), 0, "a.b", 0,
+	  "/@c", AB_HTTP_NONE, 0 },
+	{ "a backslash in the authority", T("GET http://a.b\\@c.d/ HTTP/1.1\r\nHost: c.d\r\n\r\n"),
 	  400 },
-	{ "an @ behind the path is no user",
-	  T("GET http://a.b/@c HTTP/1.1\r\n" H END), 0, "a.b", 0, "/@c",
-	  AB_HTTP_NONE, 0 },
-	{ "a backslash in the authority",
-	  T("GET http://a.b\\@c.d/ HTTP/1.1\r\nHost: c.d\r\n\r\n"), 400 },
 	{ "a fragment", T("GET http://a.b/#x HTTP/1.1\r\n" H END), 400 },
-	{ "a fragment behind the host",
-	  T("GET http://a.b#.c.d/ HTTP/1.1\r\n" H END), 400 },
+	{ "a fragment behind the host", T("GET http://a.b#.c.d/ HTTP/1.1\r\n" H END), 400 },
 	{ "no host in the target", T("GET http:/// HTTP/1.1\r\n" H END), 400 },
 	{ "* for GET", T("GET * HTTP/1.1\r\n" H END), 400 },
 	{ "a name as target", T("GET a.b HTTP/1.1\r\n" H END), 400 },
-	{ "NUL in the host",
-	  T("GET http://evil\0.a.b/ HTTP/1.1\r\n" H END), 400 },
+	{ "NUL in the host", T("GET http://evil\0.a.b/ HTTP/1.1\r\n" H END), 400 },
 };
 
 static bool same_text(struct ab_http_text s, const char *want)
@@ -261,8 +227,7 @@ static bool cuts_hold(const char *in, size_t len, ssize_t want)
 		struct ab_http_scan fresh = { 0 };
 		const void *data = guarded(in, n);
 		ssize_t a = ab_http_read_request(&fresh, data, n, &rq);
-		ssize_t b = told ? a
-				 : ab_http_read_request(&kept, data, n, &rq);
+		ssize_t b = told ? a : ab_http_read_request(&kept, data, n, &rq);
 
 		if (a != b || (a != want && a != 0) || (told && a != want))
 			return false;
@@ -281,10 +246,8 @@ static void test_requests(void)
 		size_t len = requests[i].len;
 		struct ab_http_scan scan = { 0 };
 		struct ab_http_request rq;
-		ssize_t r = ab_http_read_request(
-			&scan, guarded(requests[i].in, len), len, &rq);
-		ssize_t want = requests[i].status ? -requests[i].status
-						  : (ssize_t)len;
+		ssize_t r = ab_http_read_request(&scan, guarded(requests[i].in, len), len, &rq);
+		ssize_t want = requests[i].status ? -requests[i].status : (ssize_t)len;
 
 		ok(r == want, "%s", name);
 		if (r != want)
@@ -299,8 +262,7 @@ static void test_requests(void)
 			   rq.port == requests[i].port,
 		   "%s: host", name);
 		ok(same_text(rq.path, requests[i].path), "%s: path", name);
-		ok(rq.head.body == requests[i].body &&
-			   rq.head.length == requests[i].length,
+		ok(rq.head.body == requests[i].body && rq.head.length == requests[i].length,
 		   "%s: body", name);
 	}
 }
@@ -308,7 +270,7 @@ static void test_requests(void)
 static const struct {
 	const char *in;
 	bool to_head;
-	int status;	/* 0: refused */
+	int status; /* 0: refused */
 	enum ab_http_body body;
 	uint64_t length;
 	bool keep;
@@ -316,24 +278,19 @@ static const struct {
 	{ "HTTP/1.1 200 OK\r\n\r\n", false, 200, AB_HTTP_CLOSE, 0, false },
 	{ "HTTP/1.1 200\r\n\r\n", false, 200, AB_HTTP_CLOSE, 0, false },
 	{ "HTTP/1.1 200 \r\n\r\n", false, 200, AB_HTTP_CLOSE, 0, false },
-	{ "HTTP/1.1 404 Not here, not there\r\nContent-Length: 3\r\n\r\n",
-	  false, 404, AB_HTTP_LENGTH, 3, true },
-	{ "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", false, 200,
-	  AB_HTTP_NONE, 0, true },
-	{ "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", false, 200,
-	  AB_HTTP_CHUNKED, 0, true },
-	{ "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", true, 200,
-	  AB_HTTP_NONE, 0, true },
-	{ "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", true, 200,
-	  AB_HTTP_NONE, 9, true },
-	{ "HTTP/1.1 304 Same\r\nContent-Length: 9\r\n\r\n", false, 304,
-	  AB_HTTP_NONE, 9, true },
+	{ "HTTP/1.1 404 Not here, not there\r\nContent-Length: 3\r\n\r\n", false, 404,
+	  AB_HTTP_LENGTH, 3, true },
+	{ "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", false, 200, AB_HTTP_NONE, 0, true },
+	{ "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", false, 200, AB_HTTP_CHUNKED, 0,
+	  true },
+	{ "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", true, 200, AB_HTTP_NONE, 0,
+	  true },
+	{ "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", true, 200, AB_HTTP_NONE, 9, true },
+	{ "HTTP/1.1 304 Same\r\nContent-Length: 9\r\n\r\n", false, 304, AB_HTTP_NONE, 9, true },
 	{ "HTTP/1.1 204 No\r\n\r\n", false, 204, AB_HTTP_NONE, 0, true },
-	{ "HTTP/1.1 204 No\r\nContent-Length: 0\r\n\r\n", false, 204,
-	  AB_HTTP_NONE, 0, true },
+	{ "HTTP/1.1 204 No\r\nContent-Length: 0\r\n\r\n", false, 204, AB_HTTP_NONE, 0, true },
 	{ "HTTP/1.1 100 Continue\r\n\r\n", false, 100, AB_HTTP_NONE, 0, true },
-	{ "HTTP/1.0 200 OK\r\nContent-Length: 1\r\n\r\n", false, 200,
-	  AB_HTTP_LENGTH, 1, false },
+	{ "HTTP/1.0 200 OK\r\nContent-Length: 1\r\n\r\n", false, 200, AB_HTTP_LENGTH, 1, false },
 	{ "HTTP/1.0 200 OK\r\nConnection: Keep-Alive\r\nContent-Length: 1\r\n"
 	  "\r\n",
 	  false, 200, AB_HTTP_LENGTH, 1, true },
@@ -374,8 +331,8 @@ static void test_responses(void)
 		ssize_t r = 0;
 
 		for (n = 1; n <= len && r == 0; n++)
-			r = ab_http_read_response(&scan, guarded(in, n), n,
-						  responses[i].to_head, &rs);
+			r = ab_http_read_response(&scan, guarded(in, n), n, responses[i].to_head,
+						  &rs);
 		if (!responses[i].status) {
 			ok(r == -502 && scan.why[0], "refused: %.50s...", in);
 			continue;
@@ -412,21 +369,18 @@ static void test_limits(void)
 	memset(text, 'a', sizeof(text));
 	memcpy(text, "GET /", 5);
 	memcpy(text + 4 + AB_HTTP_TARGET_MAX, " HTTP/1.1\r\n" H "\r\n", 24);
-	ok(read_all(text, 4 + AB_HTTP_TARGET_MAX + 24) > 0,
-	   "a target of 16 KiB");
+	ok(read_all(text, 4 + AB_HTTP_TARGET_MAX + 24) > 0, "a target of 16 KiB");
 	memset(text, 'a', sizeof(text));
 	memcpy(text, "GET /", 5);
 	memcpy(text + 5 + AB_HTTP_TARGET_MAX, " HTTP/1.1\r\n" H "\r\n", 24);
-	ok(read_all(text, 5 + AB_HTTP_TARGET_MAX + 24) == -414,
-	   "not one byte more");
+	ok(read_all(text, 5 + AB_HTTP_TARGET_MAX + 24) == -414, "not one byte more");
 	memset(text, 'a', sizeof(text));
 	ok(read_all(text, 20000) == -414, "nor one without an end");
 
 	memset(text, 'a', sizeof(text));
 	memcpy(text, GET "A: ", sizeof(GET "A: ") - 1);
 	memcpy(text + AB_HTTP_HEAD_MAX - 4, "\r\n\r\n", 4);
-	ok(read_all(text, AB_HTTP_HEAD_MAX) == AB_HTTP_HEAD_MAX,
-	   "a head of 64 KiB");
+	ok(read_all(text, AB_HTTP_HEAD_MAX) == AB_HTTP_HEAD_MAX, "a head of 64 KiB");
 	memset(text + AB_HTTP_HEAD_MAX - 4, 'a', 4);
 	ok(read_all(text, AB_HTTP_HEAD_MAX - 1) == 0, "one that may become so");
 	ok(read_all(text, AB_HTTP_HEAD_MAX) == -431, "not one that is longer");
@@ -448,8 +402,7 @@ static const char *rewritten(const char *in, bool upstream)
 	static struct ab_bytes out;
 	struct ab_http_scan scan = { 0 };
 	struct ab_http_request rq;
-	struct ab_http_hop hop = { .upstream = upstream,
-				   .credentials = "Basic dTpw" };
+	struct ab_http_hop hop = { .upstream = upstream, .credentials = "Basic dTpw" };
 
 	ab_bytes_fini(&out);
 	if (ab_http_read_request(&scan, in, strlen(in), &rq) <= 0)
@@ -468,8 +421,7 @@ static const struct {
 	const char *in, *out;
 } rewrites[] = {
 	{ ABS END, ORG END },
-	{ ABS "A: 1\r\nb:2\r\nA:  3\r\n" END,
-	  ORG "A: 1\r\nb: 2\r\nA: 3\r\n" END },
+	{ ABS "A: 1\r\nb:2\r\nA:  3\r\n" END, ORG "A: 1\r\nb: 2\r\nA: 3\r\n" END },
 	{ ABS "Proxy-Authorization: Basic eDp5\r\n"
 	      "proxy-connection: keep-alive\r\nKeep-Alive: 5\r\n"
 	      "Proxy-Authenticate: x\r\nA: 1\r\n" END,
@@ -491,8 +443,7 @@ static const struct {
 	{ ABS "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n"
 	      "HTTP2-Settings: AAMAAABk\r\n" END,
 	  ORG END },
-	{ ABS "Connection: Upgrade\r\nUpgrade: websocket, H2C\r\n" END,
-	  ORG END },
+	{ ABS "Connection: Upgrade\r\nUpgrade: websocket, H2C\r\n" END, ORG END },
 	{ ABS "Connection: Upgrade\r\nUpgrade: TLS/1.2\r\n" END, ORG END },
 	{ ABS "Connection: Upgrade\r\nUpgrade: HTTP/2.0\r\n" END, ORG END },
 	{ "POST http://a.b:81/ HTTP/1.1\r\nHost: a.b:81\r\n"
@@ -500,8 +451,7 @@ static const struct {
 	  "Expect: 100-continue\r\n\r\n",
 	  "POST / HTTP/1.1\r\nHost: a.b:81\r\nTransfer-Encoding: chunked\r\n"
 	  "Trailer: x\r\nExpect: 100-continue\r\n\r\n" },
-	{ "GET http://A.B.:80 HTTP/1.1\r\nhost: A.B\r\n\r\n",
-	  "GET / HTTP/1.1\r\n" H END },
+	{ "GET http://A.B.:80 HTTP/1.1\r\nhost: A.B\r\n\r\n", "GET / HTTP/1.1\r\n" H END },
 	{ "GET http://a.b?q HTTP/1.1\r\n" H END, "GET /?q HTTP/1.1\r\n" H END },
 	{ "OPTIONS http://a.b HTTP/1.1\r\n" H END, "OPTIONS * HTTP/1.1\r\n" H END },
 	{ "OPTIONS http://a.b/ HTTP/1.1\r\n" H END, "OPTIONS / HTTP/1.1\r\n" H END },
@@ -517,8 +467,7 @@ static void test_rewrites(void)
 		is_str(rewritten(rewrites[i].in, false), rewrites[i].out,
 		       "a request is written anew");
 	is_str(rewritten(ABS "Proxy-Authorization: Basic eDp5\r\n" END, true),
-	       "GET http://a.b/p?q HTTP/1.1\r\n" H
-	       "Proxy-Authorization: Basic dTpw\r\n" END,
+	       "GET http://a.b/p?q HTTP/1.1\r\n" H "Proxy-Authorization: Basic dTpw\r\n" END,
 	       "for an upstream proxy in absolute form, with its password");
 	is_str(rewritten("TRACE http://a.test/ HTTP/1.1\r\nHost: a.test\r\n"
 			 "Max-Forwards: 0\r\n\r\n",
@@ -526,8 +475,7 @@ static void test_rewrites(void)
 	       "TRACE http://a.test/ HTTP/1.1\r\nHost: a.test\r\n"
 	       "Max-Forwards: 0\r\n\r\n",
 	       "but not with what would send it back");
-	is_str(rewritten("OPTIONS http://a.b:81 HTTP/1.1\r\nHost: a.b:81\r\n\r\n",
-			 true),
+	is_str(rewritten("OPTIONS http://a.b:81 HTTP/1.1\r\nHost: a.b:81\r\n\r\n", true),
 	       "OPTIONS http://a.b:81 HTTP/1.1\r\nHost: a.b:81\r\n"
 	       "Proxy-Authorization: Basic dTpw\r\n\r\n",
 	       "there OPTIONS * is the bare host");
@@ -569,16 +517,14 @@ static void test_other_writing(void)
 	       GET "TE: x\r\n\r\n", "h2c leaves a request");
 	is_str(without_upgrade("GET / HTTP/1.1\r\nConnection: Upgrade, close, x"
 			       "\r\n" H "Upgrade: h2c\r\n\r\n"),
-	       GET "Connection: close, x\r\n\r\n",
-	       "and what else Connection says stays");
+	       GET "Connection: close, x\r\n\r\n", "and what else Connection says stays");
 
 #define RS "HTTP/1.1 200 OK\r\n"
 	is_str(response("HTTP/1.0 200 OK\r\nConnection: x\r\nX: 1\r\nA: 1\r\n"
 			"Keep-Alive: t\r\nProxy-Authenticate: y\r\n"
 			"Upgrade: h2c\r\nContent-Length: 1\r\n\r\n",
 			true, 1),
-	       RS "A: 1\r\nContent-Length: 1\r\n\r\n",
-	       "a response keeps to its hop as well");
+	       RS "A: 1\r\nContent-Length: 1\r\n\r\n", "a response keeps to its hop as well");
 	is_str(response(RS "Content-Length: 1\r\n\r\n", false, 1),
 	       RS "Content-Length: 1\r\nConnection: close\r\n\r\n",
 	       "and says when the connection ends");
@@ -603,20 +549,23 @@ static void test_upgrades(void)
 	struct ab_http_scan scan = { 0 };
 	struct ab_http_request rq;
 
-	ab_http_read_request(&scan, T(GET "Connection: keep-alive, UPGRADE\r\n"
-					  "Upgrade: WebSocket\r\n" END),
+	ab_http_read_request(&scan,
+			     T(GET "Connection: keep-alive, UPGRADE\r\n"
+				   "Upgrade: WebSocket\r\n" END),
 			     &rq);
 	ok(rq.head.upgrade && !rq.head.upgrade_unjudged && rq.head.keep,
 	   "a WebSocket is asked for");
 	scan = (struct ab_http_scan){ 0 };
-	ab_http_read_request(&scan, T(GET "Connection: Upgrade\r\n"
-					  "Upgrade: foo/1, h2c\r\n" END),
+	ab_http_read_request(&scan,
+			     T(GET "Connection: Upgrade\r\n"
+				   "Upgrade: foo/1, h2c\r\n" END),
 			     &rq);
 	ok(!rq.head.upgrade && rq.head.upgrade_unjudged,
 	   "HTTP/2 anywhere in the list is not passed");
 	scan = (struct ab_http_scan){ 0 };
-	ab_http_read_request(&scan, T(GET "Connection: Upgrade\r\n"
-					  "Upgrade: h2c\r\nUpgrade: foo\r\n" END),
+	ab_http_read_request(&scan,
+			     T(GET "Connection: Upgrade\r\n"
+				   "Upgrade: h2c\r\nUpgrade: foo\r\n" END),
 			     &rq);
 	ok(!rq.head.upgrade && rq.head.upgrade_unjudged, "nor in two fields");
 	scan = (struct ab_http_scan){ 0 };

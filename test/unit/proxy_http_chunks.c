@@ -16,8 +16,7 @@ static const struct {
 } cases[] = {
 	{ "empty", T("0\r\n\r\n"), 5 },
 	{ "one chunk", T("5\r\nhello\r\n0\r\n\r\n"), 15 },
-	{ "two chunks, and something behind",
-	  T("5\r\nhello\r\n1\r\nx\r\n0\r\n\r\nGET /"), 21 },
+	{ "two chunks, and something behind", T("5\r\nhello\r\n1\r\nx\r\n0\r\n\r\nGET /"), 21 },
 	{ "hexadecimal in both cases",
 	  T("a\r\n0123456789\r\nB\r\n0123456789a\r\n"
 	    "0\r\n\r\n"),
@@ -59,12 +58,10 @@ static const struct {
 	{ "trailer without name", T("0\r\n: b\r\n\r\n"), -1 },
 	{ "trailer with a NUL", T("0\r\nA: \0\r\n\r\n"), -1 },
 	{ "trailer Content-Length", T("0\r\nContent-Length: 5\r\n\r\n"), -1 },
-	{ "trailer Transfer-Encoding",
-	  T("0\r\nTRANSFER-ENCODING: chunked\r\n\r\n"), -1 },
+	{ "trailer Transfer-Encoding", T("0\r\nTRANSFER-ENCODING: chunked\r\n\r\n"), -1 },
 	{ "trailer Host", T("0\r\nhost: a\r\n\r\n"), -1 },
 	{ "trailer Connection", T("0\r\nConnection: x\r\n\r\n"), -1 },
-	{ "trailer Proxy-Authorization",
-	  T("0\r\nProxy-Authorization: x\r\n\r\n"), -1 },
+	{ "trailer Proxy-Authorization", T("0\r\nProxy-Authorization: x\r\n\r\n"), -1 },
 };
 
 /* The body's bytes, given `step` at a time; 0 not over, -1 malformed. */
@@ -76,8 +73,7 @@ static ssize_t feed(const char *in, size_t len, size_t step)
 
 	while (at < len && !over) {
 		size_t n = len - at < step ? len - at : step;
-		ssize_t r =
-			ab_http_chunks_take(&c, guarded(in + at, n), n, &over);
+		ssize_t r = ab_http_chunks_take(&c, guarded(in + at, n), n, &over);
 
 		if (r < 0)
 			return -1;
@@ -94,8 +90,7 @@ static void test_cases(void)
 		bool same = true;
 
 		for (size_t step = 1; step <= cases[i].len; step++)
-			if (feed(cases[i].in, cases[i].len, step) !=
-			    cases[i].body)
+			if (feed(cases[i].in, cases[i].len, step) != cases[i].body)
 				same = false;
 		ok(same, "%s, in pieces of every size", cases[i].name);
 	}
@@ -108,8 +103,7 @@ static void test_limits(void)
 	memset(text, 'x', sizeof(text));
 	memcpy(text, "0;", 2);
 	memcpy(text + 2 + AB_HTTP_EXTENSION_MAX - 1, "\r\n\r\n", 4);
-	ok(feed(text, sizeof(text), 7) == AB_HTTP_EXTENSION_MAX + 5,
-	   "an extension may be 1 KiB");
+	ok(feed(text, sizeof(text), 7) == AB_HTTP_EXTENSION_MAX + 5, "an extension may be 1 KiB");
 	memset(text + 2, 'x', 2000);
 	ok(feed(text, sizeof(text), 7) == -1, "not more");
 	memset(text, 'x', sizeof(text));

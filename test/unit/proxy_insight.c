@@ -37,8 +37,7 @@ static void test_covers(void)
 
 static void test_scrubs(void)
 {
-	struct ab_scrub *one = scrub_of("api.one.test"),
-			*again = scrub_of("api.one.test"),
+	struct ab_scrub *one = scrub_of("api.one.test"), *again = scrub_of("api.one.test"),
 			*any = scrub_of("any.test"), *renewed;
 
 	ok(one && one == again, "one search for each set of secrets");
@@ -62,18 +61,15 @@ static const char *route(const char *path, size_t *ret_skip)
 	static struct ab_host host;
 	uint16_t port;
 
-	return ab_insight_route(&insight, path, strlen(path), &host, &port,
-				ret_skip)
-		       ? host.text
-		       : "(none)";
+	return ab_insight_route(&insight, path, strlen(path), &host, &port, ret_skip) ? host.text
+										      : "(none)";
 }
 
 static void test_routes(void)
 {
 	size_t skip = 0;
 
-	is_str(route("/any_key/v1/x", &skip), "any.test",
-	       "a secret that goes by the gateway");
+	is_str(route("/any_key/v1/x", &skip), "any.test", "a secret that goes by the gateway");
 	ok(skip == 8, "the rest of the path is the host's");
 	is_str(route("/any_key", &skip), "any.test", "without any more");
 	is_str(route("/any_key?x=1", &skip), "any.test", "with a query");
@@ -81,8 +77,7 @@ static void test_routes(void)
 	is_str(route("/any_ke/x", &skip), "(none)", "nor a shorter one");
 	is_str(route("//any_key/x", &skip), "(none)", "nor behind nothing");
 	is_str(route("/", &skip), "(none)", "nor nothing at all");
-	is_str(route("/one/x", &skip), "(none)",
-	       "a provider whose key does not go there");
+	is_str(route("/one/x", &skip), "(none)", "a provider whose key does not go there");
 }
 
 int main(void)
@@ -97,8 +92,7 @@ int main(void)
 	test_covers();
 	test_scrubs();
 	test_routes();
-	is_str(ab_insight_secret(&insight, HELP_OTHER), "OTHER_KEY",
-	       "secrets have names");
+	is_str(ab_insight_secret(&insight, HELP_OTHER), "OTHER_KEY", "secrets have names");
 	is_str(ab_insight_secret(&insight, -1), "", "and none has none");
 	ab_insight_fini(&insight);
 	return done();

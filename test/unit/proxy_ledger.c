@@ -26,9 +26,7 @@
 #define LABEL50 "abcdefghijabcdefghijabcdefghijabcdefghijabcdefghij"
 #define LONG LABEL50 "." LABEL50 "." LABEL50 "." LABEL50 ".example.org"
 
-#define VERDICT(b, e)                                   \
-	.verdict = { .access = AB_ACCESS_DENY,          \
-		     .basis = AB_BASIS_##b, .entry = e }
+#define VERDICT(b, e) .verdict = { .access = AB_ACCESS_DENY, .basis = AB_BASIS_##b, .entry = e }
 #define HOST(h, p) .host = h, .port = p
 
 static const struct {
@@ -97,23 +95,20 @@ static const struct {
 	  "the name leads to 2001:db8::1, an address of this host",
 	  "network.allowPrivate",
 	  "--allow-private '[2001:db8::1]:5432'" },
-	{ { HOST("x.org", 443), VERDICT(DENY, "93.184.216.34"),
-	    .address = "93.184.216.34", .fault = AB_FAULT_ANSWER },
+	{ { HOST("x.org", 443), VERDICT(DENY, "93.184.216.34"), .address = "93.184.216.34",
+	    .fault = AB_FAULT_ANSWER },
 	  "the name leads to 93.184.216.34, on the deny list (93.184.216.34)",
 	  "network.deny",
 	  "" },
-	{ { HOST("x.org", 443), VERDICT(RANGE, RANGE),
-	    .fault = AB_FAULT_ANSWER },
+	{ { HOST("x.org", 443), VERDICT(RANGE, RANGE), .fault = AB_FAULT_ANSWER },
 	  "the name leads to an address, in " RANGE,
 	  "network.allowPrivate",
 	  "" },
-	{ { HOST("x.org", 443), VERDICT(ALLOW, "x.org"), .sni = "evil.org",
-	    .fault = AB_FAULT_SNI },
+	{ { HOST("x.org", 443), VERDICT(ALLOW, "x.org"), .sni = "evil.org", .fault = AB_FAULT_SNI },
 	  "the TLS hello asks for evil.org",
 	  "tls-name",
 	  "" },
-	{ { HOST("x.org", 443), VERDICT(ALLOW, "x.org"),
-	    .fault = AB_FAULT_SNI },
+	{ { HOST("x.org", 443), VERDICT(ALLOW, "x.org"), .fault = AB_FAULT_SNI },
 	  "the TLS hello does not name this host",
 	  "tls-name",
 	  "" },
@@ -122,23 +117,19 @@ static const struct {
 	  "the request asks for evil.org",
 	  "http-host",
 	  "" },
-	{ { HOST("x.org", 80), VERDICT(ALLOW, "x.org"), .sni = "",
-	    .fault = AB_FAULT_AUTHORITY },
+	{ { HOST("x.org", 80), VERDICT(ALLOW, "x.org"), .sni = "", .fault = AB_FAULT_AUTHORITY },
 	  "the request does not name this host",
 	  "http-host",
 	  "" },
-	{ { HOST("x.org", 80), VERDICT(ALLOW, "x.org"),
-	    .fault = AB_FAULT_HTTP2 },
+	{ { HOST("x.org", 80), VERDICT(ALLOW, "x.org"), .fault = AB_FAULT_HTTP2 },
 	  "HTTP/2 without TLS cannot be judged",
 	  "http2-clear",
 	  "" },
-	{ { HOST("x.org", 443), VERDICT(ALLOW, "x.org"),
-	    .fault = AB_FAULT_MALFORMED },
+	{ { HOST("x.org", 443), VERDICT(ALLOW, "x.org"), .fault = AB_FAULT_MALFORMED },
 	  "not the protocol that it claims to be",
 	  "protocol",
 	  "" },
-	{ { HOST("x.org", 0), VERDICT(ALLOW, "x.org"),
-	    .fault = AB_FAULT_NAMES },
+	{ { HOST("x.org", 0), VERDICT(ALLOW, "x.org"), .fault = AB_FAULT_NAMES },
 	  "too many names in one run",
 	  "name-limit",
 	  "" },
@@ -151,10 +142,7 @@ static const struct {
 	  "not on the allow list",
 	  "network.allow",
 	  "" },
-	{ { HOST(NULL, 443), VERDICT(NONE, "") },
-	  "not on the allow list",
-	  "network.allow",
-	  "" },
+	{ { HOST(NULL, 443), VERDICT(NONE, "") }, "not on the allow list", "network.allow", "" },
 	{ { HOST("x.org", 443), VERDICT(RANGE, RANGE), .address = "$(reboot)",
 	    .fault = AB_FAULT_ANSWER },
 	  "the name leads to $(reboot), in " RANGE,
@@ -175,10 +163,8 @@ static void check_words(void)
 	for (size_t i = 0; i < AB_COUNT(words); i++) {
 		char text[AB_REASON_ROOM];
 
-		is_str(ab_ledger_reason(&words[i].r, text), words[i].reason,
-		       "why");
-		is_str(ab_ledger_rule(&words[i].r), words[i].rule,
-		       "by which rule");
+		is_str(ab_ledger_reason(&words[i].r, text), words[i].reason, "why");
+		is_str(ab_ledger_rule(&words[i].r), words[i].rule, "by which rule");
 		ab_ledger_hint(&words[i].r, text);
 		is_str(text, words[i].hint, "what would allow it");
 	}
@@ -204,8 +190,7 @@ static struct ab_policy *policy_with(const char *flags)
 		bool is_private = strcmp(flag, "--allow-private") == 0;
 
 		settings[in.nsettings++] = (struct ab_setting){
-			.key = is_private ? "network.allowPrivate" :
-					    "network.allow",
+			.key = is_private ? "network.allowPrivate" : "network.allow",
 			.value = strtok_r(NULL, " '", &next),
 			.origin = flag,
 		};
@@ -268,8 +253,7 @@ static void check_bounds(void)
 		for (int basis = 0; basis <= AB_BASIS_PORT; basis++) {
 			r.fault = (enum ab_fault)fault;
 			r.verdict.basis = (enum ab_basis)basis;
-			bounded &= strlen(ab_ledger_reason(&r, text)) <
-				   AB_REASON_ROOM;
+			bounded &= strlen(ab_ledger_reason(&r, text)) < AB_REASON_ROOM;
 			ab_ledger_hint(&r, text);
 			bounded &= *text == '\0';
 		}
@@ -341,8 +325,7 @@ static bool record_is(json_t *all, size_t i, const char *json)
 	const char *key;
 	bool same = want && got;
 
-	json_object_foreach(want, key, value)
-		same &= json_equal(json_object_get(got, key), value);
+	json_object_foreach(want, key, value) same &= json_equal(json_object_get(got, key), value);
 	if (!same) {
 		char *text = json_dumps(got, JSON_COMPACT);
 
@@ -353,16 +336,14 @@ static bool record_is(json_t *all, size_t i, const char *json)
 	return same;
 }
 
-static uint32_t deny(struct stand *s, const char *host, uint16_t port,
-		     enum ab_basis basis)
+static uint32_t deny(struct stand *s, const char *host, uint16_t port, enum ab_basis basis)
 {
 	struct ab_request_record r = { .host = host,
 				       .port = port,
 				       .door = AB_DOOR_CONNECT,
 				       .method = "CONNECT",
 				       .status = 403,
-				       .verdict = { .basis = basis,
-						    .entry = "" } };
+				       .verdict = { .basis = basis, .entry = "" } };
 	struct ab_error err = { 0 };
 	uint32_t number = 0;
 
@@ -373,10 +354,9 @@ static uint32_t deny(struct stand *s, const char *host, uint16_t port,
 
 static void check_records(void)
 {
-	static const char keys[] =
-		"timestamp run_id id kind domain port path method status "
-		"allowed rule whitelist_matched door sni address bytes_up "
-		"bytes_down ms ";
+	static const char keys[] = "timestamp run_id id kind domain port path method status "
+				   "allowed rule whitelist_matched door sni address bytes_up "
+				   "bytes_down ms ";
 	struct ab_request_record r = {
 		.door = AB_DOOR_HTTP,
 		.host = "x.org",
@@ -385,9 +365,7 @@ static void check_records(void)
 		.path = "/a\"b\n\xff",
 		.address = "192.0.2.1",
 		.status = 200,
-		.verdict = { .access = AB_ACCESS_ALLOW,
-			     .basis = AB_BASIS_ALLOW,
-			     .entry = "*.org" },
+		.verdict = { .access = AB_ACCESS_ALLOW, .basis = AB_BASIS_ALLOW, .entry = "*.org" },
 		.bytes_up = 5000000000,
 		.bytes_down = 7,
 		.ms = 12,
@@ -408,16 +386,15 @@ static void check_records(void)
 	r.path = "";
 	r.status = 0;
 	ok(ab_ledger_request(s.ledger, &r, &err) == 0, "one that failed");
-	r = (struct ab_request_record){ .door = AB_DOOR_TRANSPARENT,
-					.host = "x.org",
-					.port = 443,
-					.sni = "evil.org",
-					.fault = AB_FAULT_SNI,
-					.verdict = { .access = AB_ACCESS_ALLOW,
-						     .basis = AB_BASIS_ALLOW,
-						     .entry = "x.org" } };
-	ok(ab_ledger_deny(s.ledger, &r, &number, &err) == 0 && number == 1,
-	   "a denial");
+	r = (struct ab_request_record){
+		.door = AB_DOOR_TRANSPARENT,
+		.host = "x.org",
+		.port = 443,
+		.sni = "evil.org",
+		.fault = AB_FAULT_SNI,
+		.verdict = { .access = AB_ACCESS_ALLOW, .basis = AB_BASIS_ALLOW, .entry = "x.org" }
+	};
+	ok(ab_ledger_deny(s.ledger, &r, &number, &err) == 0 && number == 1, "a denial");
 	r.denial = number;
 	r.bytes_up = 300;
 	ok(ab_ledger_request(s.ledger, &r, &err) == 0, "and its end");
@@ -437,7 +414,8 @@ static void check_records(void)
 		     "\"sni\":null,\"address\":\"192.0.2.1\","
 		     "\"bytes_up\":5000000000,\"bytes_down\":7,\"ms\":12}"),
 	   "what was allowed");
-	json_object_foreach(json_array_get(all, 0), key, value) {
+	json_object_foreach(json_array_get(all, 0), key, value)
+	{
 		ab_autofree char *word = ab_printf("%s ", key);
 
 		only &= strstr(keys, word) != NULL;
@@ -484,25 +462,20 @@ static void check_records(void)
 
 static void check_numbers(void)
 {
-	struct ab_request_record fault = { .host = "a.org",
-					   .port = 443,
-					   .fault = AB_FAULT_SNI };
+	struct ab_request_record fault = { .host = "a.org", .port = 443, .fault = AB_FAULT_SNI };
 	struct ab_error err;
 	char id[AB_DENIAL_ID];
 	struct stand s;
 	uint32_t number = 0;
 
 	set_up(&s, "numbers");
-	ok(deny(&s, "a.org", 443, AB_BASIS_NONE) == 1 &&
-		   deny(&s, "b.org", 443, AB_BASIS_NONE) == 2,
+	ok(deny(&s, "a.org", 443, AB_BASIS_NONE) == 1 && deny(&s, "b.org", 443, AB_BASIS_NONE) == 2,
 	   "numbers from one on");
 	ok(deny(&s, "a.org", 443, AB_BASIS_NONE) == 1, "an equal one is known");
 	ok(deny(&s, "a.org", 80, AB_BASIS_NONE) == 3, "another port");
 	ok(deny(&s, "a.org", 443, AB_BASIS_DENY) == 4, "another basis");
-	ok(ab_ledger_deny(s.ledger, &fault, &number, &err) == 0 && number == 5,
-	   "another fault");
-	ok(deny(&s, "", 443, AB_BASIS_NONE) == 6 &&
-		   deny(&s, NULL, 443, AB_BASIS_NONE) == 6,
+	ok(ab_ledger_deny(s.ledger, &fault, &number, &err) == 0 && number == 5, "another fault");
+	ok(deny(&s, "", 443, AB_BASIS_NONE) == 6 && deny(&s, NULL, 443, AB_BASIS_NONE) == 6,
 	   "no host at all is one");
 	ok(deny(&s, "b.org", 443, AB_BASIS_NONE) == 2, "the old are still known");
 	ab_ledger_id(s.ledger, UINT32_MAX, id);
@@ -538,8 +511,7 @@ static void check_many(void)
 	ok(counted, "the first are known");
 	r.denial = deny(&s, "h5000.org", 443, AB_BASIS_NONE);
 	ok(r.denial == 5001, "the last are not");
-	ok(ab_ledger_request(s.ledger, &r, &err) == 0 &&
-		   ab_ledger_flush(s.ledger, &err) == 0 &&
+	ok(ab_ledger_request(s.ledger, &r, &err) == 0 && ab_ledger_flush(s.ledger, &err) == 0 &&
 		   ab_ledger_flush(s.ledger, &err) == 0,
 	   "the rest is written");
 	all = records(&s);
@@ -548,24 +520,21 @@ static void check_many(void)
 		     "\"reason\":\"not on the allow list\",\"hint\":"
 		     "\"agentbox run --allow h4096.org -- ...\"}"),
 	   "each that is known has a line at once");
-	json_array_foreach(all, i, one)
-		sum += 1 + json_integer_value(json_object_get(one, "repeated"));
+	json_array_foreach(all, i, one) sum +=
+		1 + json_integer_value(json_object_get(one, "repeated"));
 	/* The clock may strike while we write. */
 	ok(sum == 9097 && json_array_size(all) >= 2 * 4096 + 2 &&
 		   json_array_size(all) <= 2 * 4096 + 4200,
-	   "and all are counted: %lld in %zu lines", (long long)sum,
-	   json_array_size(all));
+	   "and all are counted: %lld in %zu lines", (long long)sum, json_array_size(all));
 	ok(record_is(all, json_array_size(all) - 1,
 		     "{\"id\":\"7kq2-5001\",\"domain\":null,"
 		     "\"reason\":\"too many hosts to name each\"}"),
 	   "the unknown together");
 	asked.number = ab_ledger_number(s.ledger, &asked);
-	ok(ab_ledger_deny(s.ledger, &asked, &number, &err) == 0 &&
-		   number == asked.number,
+	ok(ab_ledger_deny(s.ledger, &asked, &number, &err) == 0 && number == asked.number,
 	   "what was asked about keeps its number also then");
 	ab_ledger_summary(s.ledger, &lines);
-	ok(lines.len == 1 + 3 * 10 + 1 &&
-		   strstr(lines.v[0], "9098 requests were blocked") &&
+	ok(lines.len == 1 + 3 * 10 + 1 && strstr(lines.v[0], "9098 requests were blocked") &&
 		   strstr(lines.v[31], "4992 more") &&
 		   strstr(lines.v[31], "agentbox log 7kq2 --denied"),
 	   "ten of them are told: %s", lines.v[lines.len - 1]);
@@ -576,9 +545,7 @@ static void check_many(void)
 /* One that comes again and again. */
 static void check_repeated(void)
 {
-	struct ab_request_record r = { .host = "a.org",
-				       .port = 443,
-				       .denial = 1 };
+	struct ab_request_record r = { .host = "a.org", .port = 443, .denial = 1 };
 	struct ab_error err = { 0 };
 	struct ab_ledger_totals totals;
 	struct stand s;
@@ -592,13 +559,12 @@ static void check_repeated(void)
 		    ab_ledger_request(s.ledger, &r, &err) < 0)
 			abort();
 	deny(&s, "b.org", 443, AB_BASIS_NONE);
-	ok(ab_ledger_flush(s.ledger, &err) == 0 &&
-		   ab_ledger_flush(s.ledger, &err) == 0,
+	ok(ab_ledger_flush(s.ledger, &err) == 0 && ab_ledger_flush(s.ledger, &err) == 0,
 	   "a thousand of one kind");
 	all = records(&s);
-	json_array_foreach(all, i, one) {
-		const char *kind =
-			json_string_value(json_object_get(one, "kind"));
+	json_array_foreach(all, i, one)
+	{
+		const char *kind = json_string_value(json_object_get(one, "kind"));
 
 		if (strcmp(kind, "request") == 0) {
 			requests++;
@@ -649,13 +615,11 @@ static void check_summary(void)
 	ab_ledger_summary(s.ledger, &one);
 	ok(one.len == 4, "one denial");
 	is_line(&one, 0, "1 request was blocked");
-	is_line(&one, 1,
-		"  7kq2-1  files.example.com:443  not on the allow list");
+	is_line(&one, 1, "  7kq2-1  files.example.com:443  not on the allow list");
 	is_line(&one, 2,
 		"          allow it next time:  agentbox run --allow "
 		"files.example.com -- ...");
-	is_line(&one, 3,
-		"          allow it always:     agentbox allow 7kq2-1 --always");
+	is_line(&one, 3, "          allow it always:     agentbox allow 7kq2-1 --always");
 	deny(&s, "files.example.com", 443, AB_BASIS_NONE);
 	deny(&s, "::1", 80, AB_BASIS_OWN);
 	if (ab_ledger_deny(s.ledger, &evil, &number, &err) < 0 ||
@@ -668,15 +632,16 @@ static void check_summary(void)
 	is_line(&more, 1,
 		"  7kq2-1  files.example.com:443  not on the allow list, "
 		"2 times");
-	is_line(&more, 4, "  7kq2-2  [::1]:80               an address of "
-			  "this host");
+	is_line(&more, 4,
+		"  7kq2-2  [::1]:80               an address of "
+		"this host");
 	is_line(&more, 5,
 		"          allow it next time:  agentbox run --allow-private "
 		"'[::1]:80' --allow ::1 -- ...");
-	is_line(&more, 6, "  7kq2-3  www.evil.org:443       on the deny list "
-			  "(*.evil.org)");
-	is_line(&more, 7,
-		"          to allow it, take *.evil.org off network.deny");
+	is_line(&more, 6,
+		"  7kq2-3  www.evil.org:443       on the deny list "
+		"(*.evil.org)");
+	is_line(&more, 7, "          to allow it, take *.evil.org off network.deny");
 	is_line(&more, 8,
 		"  7kq2-4  udp                    only TCP connections leave "
 		"the box, 7 packets");
@@ -697,19 +662,17 @@ static void check_unwritable(void)
 		abort();
 	none.rlim_max = limit.rlim_max;
 	setrlimit(RLIMIT_FSIZE, &none);
-	failed = ab_ledger_deny(s.ledger, &r, &number, &err) < 0 &&
-		 number == 77 && ab_ledger_request(s.ledger, &r, &err) < 0 &&
+	failed = ab_ledger_deny(s.ledger, &r, &number, &err) < 0 && number == 77 &&
+		 ab_ledger_request(s.ledger, &r, &err) < 0 &&
 		 ab_ledger_packets(s.ledger, "udp", 1, &err) < 0;
 	setrlimit(RLIMIT_FSIZE, &limit);
-	ok(failed && err.errnum == EFBIG, "what cannot be written is told: %s",
-	   err.text);
+	ok(failed && err.errnum == EFBIG, "what cannot be written is told: %s", err.text);
 	ok(ab_ledger_deny(s.ledger, &r, &number, &err) == 0 && number == 1,
 	   "and goes on when it can");
 	tear_down(&s);
 }
 
-static int remove_one(const char *path, const struct stat *st, int type,
-		      struct FTW *ftw)
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
 	(void)st;
 	(void)type;

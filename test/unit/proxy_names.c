@@ -74,9 +74,7 @@ static void test_found(void)
 		const char *text = ab_names_find(names, &h);
 
 		ok(ab_names_synthetic(&h) == found[i].synthetic &&
-			   (found[i].name
-				    ? text && strcmp(text, found[i].name) == 0
-				    : !text),
+			   (found[i].name ? text && strcmp(text, found[i].name) == 0 : !text),
 		   "%s: %s", found[i].addr, text ? text : "nobody");
 	}
 	ab_names_free(names);
@@ -136,8 +134,7 @@ static void test_guests(void)
 		h = numbered(n);
 		ab_names_guest(names, &h);
 	}
-	ok(ab_names_guest(names, &over) == 0 &&
-		   ab_names_guest(names, &known) == 7,
+	ok(ab_names_guest(names, &over) == 0 && ab_names_guest(names, &known) == 7,
 	   "names that may never be reached leave room");
 	ok(ab_names_number(names, &over) == AB_NAMES_GUESTS + 1 &&
 		   ab_names_guest(names, &over) == AB_NAMES_GUESTS + 1,
@@ -151,8 +148,7 @@ static void test_small(void)
 	struct ab_host h = name("a.example");
 
 	ab_names_number(names, &h);
-	ok(names->nslots <= 64 && names->room <= 64,
-	   "a table with one name is small");
+	ok(names->nslots <= 64 && names->room <= 64, "a table with one name is small");
 	ab_names_free(names);
 }
 
@@ -179,9 +175,7 @@ static size_t probes(const struct ab_names *names, size_t *ret_worst)
 
 		if (!names->slots[i])
 			continue;
-		n = 1 +
-		    ((i - (uint32_t)names->entries[names->slots[i] - 1].hash) &
-		     mask);
+		n = 1 + ((i - (uint32_t)names->entries[names->slots[i] - 1].hash) & mask);
 		sum += n;
 		*ret_worst = n > *ret_worst ? n : *ret_worst;
 	}
@@ -215,8 +209,8 @@ static void test_flooding(void)
 	ok(other->key[0] != 1 && other->len == NAMES && other->nslots == SLOTS,
 	   "%d names that collide with another key", NAMES);
 	sum = probes(other, &worst);
-	ok(sum < 3 * NAMES && worst < 200,
-	   "%zu steps to find them all, %zu for the worst", sum, worst);
+	ok(sum < 3 * NAMES && worst < 200, "%zu steps to find them all, %zu for the worst", sum,
+	   worst);
 	ab_names_free(known);
 	ab_names_free(other);
 }
@@ -225,8 +219,7 @@ static void test_keys(void)
 {
 	struct ab_names *a = ab_names_new(), *b = ab_names_new();
 
-	ok(memcmp(a->key, b->key, sizeof(a->key)) != 0,
-	   "every table has a key of its own");
+	ok(memcmp(a->key, b->key, sizeof(a->key)) != 0, "every table has a key of its own");
 	ab_names_free(a);
 	ab_names_free(b);
 }

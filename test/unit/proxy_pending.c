@@ -33,11 +33,9 @@ static uint32_t number_of(const char *host)
 	return number;
 }
 
-static bool is_settled(size_t i, uint32_t number, enum ab_settled how,
-		       uint32_t released)
+static bool is_settled(size_t i, uint32_t number, enum ab_settled how, uint32_t released)
 {
-	return settled(i + 1) && told.settled[i].number == number &&
-	       told.settled[i].how == how &&
+	return settled(i + 1) && told.settled[i].number == number && told.settled[i].how == how &&
 	       told.settled[i].released == released;
 }
 
@@ -54,8 +52,7 @@ static void is_through(int fd)
 	int at_origin = -1;
 
 	is_str(hear(fd, 12), OK_200, "it is let through");
-	ok(readable(origin_fd, 5000) &&
-		   (at_origin = accept(origin_fd, NULL, NULL)) >= 0,
+	ok(readable(origin_fd, 5000) && (at_origin = accept(origin_fd, NULL, NULL)) >= 0,
 	   "and reaches its host");
 	close(at_origin);
 	close(fd);
@@ -76,15 +73,13 @@ static void test_answers(void)
 	setup = setup_of(&policy);
 	proxy = start_proxy(&setup);
 	a = ask_for("127.0.0.1", origin);
-	ok(wanted(1) && told.wanted[0].why == AB_WANTED_UNKNOWN &&
-		   told.wanted[0].port == origin &&
+	ok(wanted(1) && told.wanted[0].why == AB_WANTED_UNKNOWN && told.wanted[0].port == origin &&
 		   told.wanted[0].ms == AB_ASK_MS,
 	   "somebody is asked");
 	is_str(told.wanted[0].host, "127.0.0.1", "about the host");
 	is_str(told.wanted[0].door, "connect", "at the door");
 	getsockname(a, (struct sockaddr *)&at, &len);
-	ok(!told.wanted[0].peer.v6 &&
-		   told.wanted[0].peer.port == ntohs(at.sin_port) &&
+	ok(!told.wanted[0].peer.v6 && told.wanted[0].peer.port == ntohs(at.sin_port) &&
 		   memcmp(told.wanted[0].peer.addr, &at.sin_addr, 4) == 0,
 	   "and by whom");
 	number = told.wanted[0].number;
@@ -123,16 +118,14 @@ static void test_answers(void)
 	ok(is_settled(2, number, AB_SETTLED_WORD, 0), "nobody is released");
 	a = ask_for("evil.test", 443);
 	is_str(hear(a, 12), NO_403, "no more is asked about it");
-	ok(strstr(hear(a, 4000), "denied for this run (evil.test:443)"),
-	   "for this run");
+	ok(strstr(hear(a, 4000), "denied for this run (evil.test:443)"), "for this run");
 	close(a);
 	ok(told.nwanted == 3, "indeed");
 	report = stop_proxy(proxy);
 	ok(report.allowed == 4 && report.denied == 2, "all are counted");
 	ok(report.lines.len && strstr(report.lines.v[0], "2 requests"),
 	   "what was allowed is not told as denied");
-	ok(has_record("request", "\"rule\":\"grant\""),
-	   "a word is what let it through");
+	ok(has_record("request", "\"rule\":\"grant\""), "a word is what let it through");
 	ab_strv_fini(&report.lines);
 	free_policy(&policy);
 }
@@ -158,8 +151,7 @@ static void test_ends(void)
 	ok(strstr(hear(a, 4000), id), "the denial has the question's number");
 	snprintf(want, sizeof(want), "\"id\":\"7kq2x-%u\"", number);
 	ok(is_settled(0, number, AB_SETTLED_TIME, 0), "its time is over");
-	ok(has_record("violation", want) &&
-		   has_record("violation", "and nobody answered in 1 s"),
+	ok(has_record("violation", want) && has_record("violation", "and nobody answered in 1 s"),
 	   "that is on record");
 	close(a);
 
@@ -169,8 +161,7 @@ static void test_ends(void)
 	close(a);
 	ok(!readable(b, 20), "one goes, and the other waits on");
 	close(b);
-	ok(is_settled(1, number, AB_SETTLED_GONE, 0),
-	   "when both are gone the question is");
+	ok(is_settled(1, number, AB_SETTLED_GONE, 0), "when both are gone the question is");
 	ok(has_record("question", "\"answer\":\"gone\"") &&
 		   has_record("violation", "and it did not wait for an answer"),
 	   "that is on record too");
@@ -193,8 +184,7 @@ static void test_ends(void)
 	a = ask_for("end.test", 443);
 	number_of("end.test");
 	report = stop_proxy(proxy);
-	ok(report.denied == 6, "what waits at the end is denied: %u",
-	   (unsigned)report.denied);
+	ok(report.denied == 6, "what waits at the end is denied: %u", (unsigned)report.denied);
 	ok(has_record("violation", "end.test"), "and recorded");
 	close(a);
 	ab_strv_fini(&report.lines);
@@ -224,11 +214,9 @@ static void test_http(void)
 	ok(wanted(1), "a request with a body waits");
 	is_str(told.wanted[0].door, "http", "at its door");
 	ab_proxy_answer(proxy, told.wanted[0].number, AB_WORD_ONCE, "control");
-	ok(readable(origin_fd, 5000) &&
-		   (at_origin = accept(origin_fd, NULL, NULL)) >= 0,
+	ok(readable(origin_fd, 5000) && (at_origin = accept(origin_fd, NULL, NULL)) >= 0,
 	   "a yes sends it on");
-	ok(strncmp(hear(at_origin, 16), "POST /x HTTP/1.1", 16) == 0,
-	   "as it was");
+	ok(strncmp(hear(at_origin, 16), "POST /x HTTP/1.1", 16) == 0, "as it was");
 	ab_proxy_survey(proxy);
 	for (int i = 0; i < 500 && !told.survey; i++)
 		usleep(10000);
@@ -243,10 +231,9 @@ static void test_http(void)
 	ok(strstr(hear(a, 300), NO_403), "and can be denied");
 	report = stop_proxy(proxy);
 	/* Without the host, which is not for the server. */
-	sent = strlen(words) -
-	       (size_t)snprintf(NULL, 0, "http://127.0.0.1:%u", origin);
-	ok(told.sent == sent, "what went up is told: %u of %u",
-	   (unsigned)told.sent, (unsigned)sent);
+	sent = strlen(words) - (size_t)snprintf(NULL, 0, "http://127.0.0.1:%u", origin);
+	ok(told.sent == sent, "what went up is told: %u of %u", (unsigned)told.sent,
+	   (unsigned)sent);
 	is_str(told.opened.data, "127.0.0.1 ", "and where, once");
 	close(a);
 	close(at_origin);
@@ -275,25 +262,22 @@ static void test_race(void)
 		if (!wanted(i + 1))
 			break;
 		usleep((useconds_t)(10000 + i * 300));
-		ab_proxy_answer(proxy, told.wanted[i].number, AB_WORD_ONCE,
-				"control");
+		ab_proxy_answer(proxy, told.wanted[i].number, AB_WORD_ONCE, "control");
 		through = strcmp(hear(fd, 12), OK_200) == 0;
 		if (!settled(i + 1))
 			break;
 		by_word += through;
-		wrong += told.settled[i].how != (through ? AB_SETTLED_WORD
-							 : AB_SETTLED_TIME);
+		wrong += told.settled[i].how != (through ? AB_SETTLED_WORD : AB_SETTLED_TIME);
 		wrong += told.settled[i].released != through;
 		close(fd);
 		if (through)
 			close(accept(origin_fd, NULL, NULL));
 	}
 	usleep(50000);
-	ok(told.nsettled == ROUNDS && !wrong,
-	   "each is settled once, as it was: %zu by word", by_word);
+	ok(told.nsettled == ROUNDS && !wrong, "each is settled once, as it was: %zu by word",
+	   by_word);
 	report = stop_proxy(proxy);
-	ok(report.allowed == by_word && report.denied == ROUNDS - by_word,
-	   "and counted so");
+	ok(report.allowed == by_word && report.denied == ROUNDS - by_word, "and counted so");
 	ab_strv_fini(&report.lines);
 	free_policy(&policy);
 }
@@ -334,8 +318,7 @@ static void test_many(void)
 	}
 	ok(denied == MANY - 1024 && told.nwanted == 1024,
 	   "what is beyond the bound is denied at once");
-	ok(has_record("violation", "and too many questions are open"),
-	   "and why");
+	ok(has_record("violation", "and too many questions are open"), "and why");
 	fd = ask_for("n7.test", 443);
 	ok(!readable(fd, 50), "one may join them");
 	close(fd);
@@ -354,8 +337,7 @@ static void test_many(void)
 		fds[i] = ask_for(name, 443);
 	}
 	ok(strncmp(hear(fds[299], 12), NO_403, 12) == 0 &&
-		   strstr(hear(fds[299], 400),
-			  "and too many were asked in a minute"),
+		   strstr(hear(fds[299], 400), "and too many were asked in a minute"),
 	   "so many come in a minute and no more");
 	for (int i = 0; i < 300; i++)
 		close(fds[i]);
@@ -389,8 +371,7 @@ static void test_room(void)
 	if (pid == 0) {
 		close(tell[1]);
 		setrlimit(RLIMIT_NOFILE, &few);
-		_exit(ab_proxy_start(proxy, &err) < 0 ||
-		      read(tell[0], &over, 1) != 0 ||
+		_exit(ab_proxy_start(proxy, &err) < 0 || read(tell[0], &over, 1) != 0 ||
 		      ab_proxy_stop(proxy, &report, &err) < 0);
 	}
 	for (int i = 0; i < CLIENTS; i++) {
@@ -399,8 +380,7 @@ static void test_room(void)
 		if (i < ROOM)
 			continue;
 		hear(fds[i], 12);
-		denied += strstr(hear(fds[i], 4000),
-				 "too many connections wait") != NULL;
+		denied += strstr(hear(fds[i], 4000), "too many connections wait") != NULL;
 		close(fds[i]);
 	}
 	ok(denied == CLIENTS - ROOM, "who would take the room is denied");
@@ -458,8 +438,7 @@ static void test_grants(void)
 	ab_proxy_grant(proxy, &grant, "control");
 	is_str(hear(b, 12), NO_403, "a denying one ends it");
 	close(b);
-	ok(is_settled(1, number_of("127.0.0.2"), AB_SETTLED_WORD, 0),
-	   "and is told so");
+	ok(is_settled(1, number_of("127.0.0.2"), AB_SETTLED_WORD, 0), "and is told so");
 
 	snprintf(grant.entry, sizeof(grant.entry), "x.test");
 	ab_proxy_grant(proxy, &grant, "control");
@@ -487,8 +466,7 @@ static void test_grants(void)
 	is_str(hear(b, 1), "\1", "also when it is denied");
 	ab_proxy_cut_denied(proxy);
 	is_str(hear(b, 1), "", "until it is to be cut");
-	ok(has_record("violation", "denied for this run (127.0.0.0/8)"),
-	   "which has an id");
+	ok(has_record("violation", "denied for this run (127.0.0.0/8)"), "which has an id");
 	close(a);
 	close(b);
 
@@ -523,8 +501,7 @@ static void test_hold(void)
 	hear(a, 27);
 	at_origin = accept(origin_fd, NULL, NULL);
 	ab_proxy_hold(proxy, "too much");
-	ok(wanted(1) && told.wanted[0].why == AB_WANTED_HELD &&
-		   told.wanted[0].number == 0 &&
+	ok(wanted(1) && told.wanted[0].why == AB_WANTED_HELD && told.wanted[0].number == 0 &&
 		   told.wanted[0].ms == AB_HOLD_MS,
 	   "a hold is a question");
 	b = ask_for("127.0.0.1", origin);
@@ -540,8 +517,7 @@ static void test_hold(void)
 	ok(!readable(b, 50), "holds");
 	ab_proxy_answer(proxy, 0, AB_WORD_NO, "terminal");
 	is_str(hear(b, 12), NO_403, "a no cuts the network");
-	ok(strstr(hear(b, 400), "there is no network any more: too much again"),
-	   "with the reason");
+	ok(strstr(hear(b, 400), "there is no network any more: too much again"), "with the reason");
 	close(b);
 	is_str(hear(at_origin, 1), "", "what was open is closed");
 	ok(has_record("violation", "\"rule\":\"monitor\""), "that is recorded");
@@ -620,8 +596,7 @@ static void test_dns(void)
 		if (!cases[i].asked)
 			setup.wanted = NULL;
 		proxy = start_proxy(&setup);
-		is_str(resolve("new.test"), cases[i].says,
-		       "a name that is on no list");
+		is_str(resolve("new.test"), cases[i].says, "a name that is on no list");
 		is_str(resolve("fine.test"), "code 0, 1", "one that is allowed");
 		is_str(resolve("bad.test"), "code 3, 0", "one that is denied");
 		ab_proxy_grant(proxy, &grant, "control");
@@ -674,8 +649,7 @@ static void test_who(void)
 	setup.tell_who = true;
 	proxy = start_proxy(&setup);
 	a = ask_for("who.test", 443);
-	ok(wanted(1) && told.wanted[0].why == AB_WANTED_DENIED &&
-		   told.wanted[0].peer.port,
+	ok(wanted(1) && told.wanted[0].why == AB_WANTED_DENIED && told.wanted[0].peer.port,
 	   "who was denied?");
 	ab_proxy_who(proxy, told.wanted[0].number, who);
 	is_str(hear(a, 12), NO_403, "it hears of it");
@@ -700,8 +674,7 @@ static void test_who(void)
 			 "\"argv\":[\"curl\"]}]"),
 	   "the record has who it was");
 	ok(report.lines.len > 1 &&
-		   strstr(report.lines.v[1],
-			  "not on the allow list, 2 times  curl, pid 3"),
+		   strstr(report.lines.v[1], "not on the allow list, 2 times  curl, pid 3"),
 	   "and so has the summary: %s", report.lines.v[1]);
 	ab_strv_fini(&report.lines);
 	free_policy(&policy);

@@ -50,8 +50,9 @@ static void test_life(void)
 	   "somebody knocks, and is let in by the backlog");
 	ok(ab_proxy_start(proxy, &err) == 0, "the thread starts");
 
-	snprintf(ask, sizeof(ask), "CONNECT 127.0.0.1:%u HTTP/1.1\r\n"
-				   "Host: 127.0.0.1\r\n\r\n",
+	snprintf(ask, sizeof(ask),
+		 "CONNECT 127.0.0.1:%u HTTP/1.1\r\n"
+		 "Host: 127.0.0.1\r\n\r\n",
 		 origin);
 	say(a, ask);
 	is_str(hear(a, 12), "HTTP/1.1 403", "what no list has is denied");
@@ -70,8 +71,7 @@ static void test_life(void)
 	}
 	ok(b >= 0, "with new lists it is allowed, and the thread never stopped");
 	hear(b, strlen(" Connection established\r\n\r\n"));
-	ok(readable(origin_fd, 5000) &&
-		   (at_origin = accept(origin_fd, NULL, NULL)) >= 0,
+	ok(readable(origin_fd, 5000) && (at_origin = accept(origin_fd, NULL, NULL)) >= 0,
 	   "and reaches its host");
 	say(at_origin, "banner");
 	is_str(hear(b, 6), "banner", "who may speak first");
@@ -131,8 +131,7 @@ static void test_last_words(void)
 	pid_t pid;
 
 	snprintf(entry, sizeof(entry), "127.0.0.1:%u", origin);
-	snprintf(ask, sizeof(ask), "CONNECT %s HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
-		 entry);
+	snprintf(ask, sizeof(ask), "CONNECT %s HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", entry);
 	fill_policy(&policy, entry, AB_UNKNOWN_DENY);
 	setsockopt(origin_fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
 	proxy = make(&policy, true);
@@ -154,8 +153,7 @@ static void test_last_words(void)
 		sent += (size_t)n;
 	}
 	close(a);
-	ok(ab_proxy_stop(proxy, &report, &err) == 0 &&
-		   report.bytes_up == WORDS,
+	ok(ab_proxy_stop(proxy, &report, &err) == 0 && report.bytes_up == WORDS,
 	   "all of it is passed on");
 	ok(waitpid(pid, &status, 0) == pid && status == 0, "and heard");
 	ab_strv_fini(&report.lines);
@@ -197,8 +195,7 @@ static void test_failure(bool strict)
 	fill_policy(&policy, "nobody.test", AB_UNKNOWN_DENY);
 	proxy = make(&policy, strict);
 	a = knock(door);
-	ok(ab_proxy_start(proxy, &err) == 0, "a run that is %s",
-	   strict ? "strict" : "not strict");
+	ok(ab_proxy_start(proxy, &err) == 0, "a run that is %s", strict ? "strict" : "not strict");
 	/* Our own words go to a file too: none until the limit is gone. */
 	getrlimit(RLIMIT_FSIZE, &limit);
 	none = limit;
@@ -212,8 +209,7 @@ static void test_failure(bool strict)
 	ok(failed == strict, "the failure is told, where it counts");
 	if (strict) {
 		ab_proxy_failure(proxy, &err);
-		ok(err.code == AB_ESYSTEM && err.errnum == EFBIG,
-		   "and what it was");
+		ok(err.code == AB_ESYSTEM && err.errnum == EFBIG, "and what it was");
 	} else {
 		close(a);
 		a = knock(door);
@@ -251,8 +247,7 @@ static void test_published(void)
 	struct ab_policy policy;
 	struct ab_error err = { 0 };
 	uint16_t at;
-	struct ab_published published = { .fd = bind_somewhere(SOCK_STREAM, &at),
-					  .port = 80 };
+	struct ab_published published = { .fd = bind_somewhere(SOCK_STREAM, &at), .port = 80 };
 	struct ab_proxy_setup setup = { .run_id = "7kq2",
 					.policy = &policy,
 					.log = &log_file,
@@ -265,8 +260,7 @@ static void test_published(void)
 
 	fill_policy(&policy, "nobody.test", AB_UNKNOWN_DENY);
 	setup.own = ab_own_open(&err);
-	ok(ab_proxy_new(&setup, &proxy, &err) == 0 &&
-		   ab_proxy_start(proxy, &err) == 0,
+	ok(ab_proxy_new(&setup, &proxy, &err) == 0 && ab_proxy_start(proxy, &err) == 0,
 	   "a port is published");
 	for (size_t i = 0; i < CALLERS; i++)
 		callers[i] = knock(at);
@@ -277,8 +271,7 @@ static void test_published(void)
 	ok(has_asked(AT_ONCE + 1), "an answer makes room for one");
 	for (size_t i = 1; i < CALLERS; i++) {
 		ab_proxy_dialled(proxy, ECONNREFUSED, -1);
-		if (!has_asked(AT_ONCE + i + 1 < CALLERS ? AT_ONCE + i + 1
-							 : CALLERS))
+		if (!has_asked(AT_ONCE + i + 1 < CALLERS ? AT_ONCE + i + 1 : CALLERS))
 			break;
 	}
 	ok(asked == CALLERS, "all have their turn");

@@ -24,21 +24,17 @@ static const struct dns_name names[] = {
 	  .ttl = 60 },
 	{ .name = "dangling.test", .cname = "nowhere.example", .ttl = 60 },
 	{ .name = "big.test",
-	  .a = { "192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.4",
-		 "192.0.2.5", "192.0.2.6", "192.0.2.7", "192.0.2.8",
-		 "192.0.2.9", "192.0.2.10", "192.0.2.11", "192.0.2.12",
-		 "192.0.2.13", "192.0.2.14", "192.0.2.15", "192.0.2.16",
-		 "192.0.2.17", "192.0.2.18" },
+	  .a = { "192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.4", "192.0.2.5", "192.0.2.6",
+		 "192.0.2.7", "192.0.2.8", "192.0.2.9", "192.0.2.10", "192.0.2.11", "192.0.2.12",
+		 "192.0.2.13", "192.0.2.14", "192.0.2.15", "192.0.2.16", "192.0.2.17",
+		 "192.0.2.18" },
 	  .aaaa = { "2001:db8::5" },
 	  .manner = DNS_BIG,
 	  .ttl = 60 },
 	{ .name = "broken.test", .manner = DNS_SERVFAIL },
 	{ .name = "garbage.test", .manner = DNS_GARBAGE },
 	{ .name = "silent.test", .manner = DNS_SILENT },
-	{ .name = "half.test",
-	  .a = { "192.0.2.6" },
-	  .manner = DNS_NO_AAAA,
-	  .ttl = 60 },
+	{ .name = "half.test", .a = { "192.0.2.6" }, .manner = DNS_NO_AAAA, .ttl = 60 },
 	{ .name = "short.test", .a = { "192.0.2.7" }, .ttl = 0 },
 	{ .name = "forever.test", .a = { "192.0.2.8" }, .ttl = 0x7fffffff },
 	{ .name = "local.test", .a = { "192.0.2.9" }, .ttl = 60 },
@@ -139,10 +135,9 @@ static const char *look_up(const char *name, unsigned *ret_asked)
 
 static void start(uint16_t port)
 {
-	struct ab_resolver_setup setup = { .loop = &loop,
-					   .resolv_conf = resolv_conf,
-					   .hosts = hosts,
-					   .port = port };
+	struct ab_resolver_setup setup = {
+		.loop = &loop, .resolv_conf = resolv_conf, .hosts = hosts, .port = port
+	};
 	struct ab_error err;
 
 	if (ab_loop_init(&loop, &err) < 0)
@@ -193,11 +188,9 @@ static void test_answers(void)
 		  "10.1.2.4 other.test\n10.9.9.9 localhost a.b.localhost\n");
 	start(server.port);
 	for (size_t i = 0; i < AB_COUNT(cases); i++) {
-		is_str(look_up(cases[i].name, &asked), cases[i].answer,
-		       cases[i].name);
+		is_str(look_up(cases[i].name, &asked), cases[i].answer, cases[i].name);
 		ok(asked == cases[i].asked, "%u questions were sent", asked);
-		is_str(look_up(cases[i].name, &asked), cases[i].answer,
-		       "the same once more");
+		is_str(look_up(cases[i].name, &asked), cases[i].answer, "the same once more");
 		ok(asked == cases[i].again, "from memory");
 	}
 	stop();
@@ -210,8 +203,8 @@ static void test_truncated(void)
 
 	start(server.port);
 	text = look_up("big.test", &asked);
-	ok(strncmp(text, "2001:db8::5 192.0.2.1 ", 22) == 0 &&
-		   strstr(text, "192.0.2.16 ") && !strstr(text, "192.0.2.17 "),
+	ok(strncmp(text, "2001:db8::5 192.0.2.1 ", 22) == 0 && strstr(text, "192.0.2.16 ") &&
+		   !strstr(text, "192.0.2.17 "),
 	   "a truncated answer is fetched by TCP, and cut to its bound");
 	ok(server.by_tcp - tcp == 2 && asked == 4, "both families by TCP");
 	stop();
@@ -262,8 +255,7 @@ static void test_together(void)
 	ok(q[1].calls == 0, "one that is cancelled meanwhile is not");
 	ok(server.asked - before == 2, "and were sent once");
 	ab_resolver_cancel(&q[0].ask);
-	ok(ask(&late, "dual.test") && late.answer.n6 == 1,
-	   "what is known is told at once");
+	ok(ask(&late, "dual.test") && late.answer.n6 == 1, "what is known is told at once");
 
 	waiting = 0;
 	ask(&late, "v4.test");
@@ -284,8 +276,7 @@ static void test_late_family(void)
 	start(server.port);
 	is_str(look_up("half.test", &asked), "192.0.2.6 ",
 	       "a family that is late is not waited for");
-	ok(ask(&q, "half.test") && q.answer.n4 == 1,
-	   "nor by those who come while it still is");
+	ok(ask(&q, "half.test") && q.answer.n4 == 1, "nor by those who come while it still is");
 	stop();
 }
 
@@ -298,8 +289,7 @@ static void test_dead(void)
 	dns_start(&dead, "127.0.0.1", 0, NULL, 0);
 	dns_stop(&dead); /* nobody has its port now */
 	start(dead.port);
-	is_str(look_up("dual.test", &asked), "no answer",
-	       "a port without a server is no answer");
+	is_str(look_up("dual.test", &asked), "no answer", "a port without a server is no answer");
 	stop();
 
 	start(server.port);
@@ -338,8 +328,7 @@ static void test_changes(void)
 	loop.now += 4000;
 	is_str(look_up("dual.test", &asked), "2001:db8::1 192.0.2.1 192.0.2.2 ",
 	       "a resolv.conf that is gone changes nothing");
-	is_str(look_up("pinned.test", &asked), "10.1.2.33 ",
-	       "a changed hosts file is read");
+	is_str(look_up("pinned.test", &asked), "10.1.2.33 ", "a changed hosts file is read");
 
 	write_file(resolv_conf, "nameserver 127.0.0.2\nsearch example\n");
 	loop.now += 1000;
@@ -385,8 +374,7 @@ static void test_many(void)
 	run(20000);
 	for (int i = 0; i < MANY; i++)
 		answers += q[i].calls == 1 && q[i].answer.n4 == 1;
-	ok(answers == MANY - 2, "%u of %d are answered in the end", answers,
-	   MANY - 2);
+	ok(answers == MANY - 2, "%u of %d are answered in the end", answers, MANY - 2);
 	look_up("n1498.many.test", &asked);
 	ok(asked == 0, "the last ones are remembered");
 	look_up("n1.many.test", &asked);

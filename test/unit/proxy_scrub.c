@@ -46,8 +46,8 @@ static char *pieces(struct ab_scrub *scrub, const char *in, size_t step)
 	return s;
 }
 
-static void check(struct ab_scrub *scrub, const struct ab_vault *vault,
-		  const char *in, const char *out, const char *name)
+static void check(struct ab_scrub *scrub, const struct ab_vault *vault, const char *in,
+		  const char *out, const char *name)
 {
 	char *text = help_fill(vault, in), *want = help_fill(vault, out);
 	char *got = whole(scrub, text);
@@ -69,8 +69,8 @@ static void check(struct ab_scrub *scrub, const struct ab_vault *vault,
 static void test_plain(void)
 {
 	struct ab_vault *vault = help_vault();
-	struct ab_host one = help_host("api.one.test"),
-		       any = help_host("any.test"), none = help_host("no.test");
+	struct ab_host one = help_host("api.one.test"), any = help_host("any.test"),
+		       none = help_host("no.test");
 	struct ab_scrub *scrub = ab_scrub_new(vault, &one, 443);
 	char *cut = ab_strndup(ab_vault_at(vault, HELP_ANY)->placeholder, 11);
 	char *text;
@@ -78,12 +78,10 @@ static void test_plain(void)
 	check(scrub, vault, "{\"token\":\"@0\"}", "{\"token\":\"$0\"}",
 	      "a value becomes its placeholder");
 	check(scrub, vault, "@0@0@1@0", "$0$0$1$0", "one behind the other");
-	check(scrub, vault, "@3 stays", "@3 stays",
-	      "another host's value is bytes as any");
+	check(scrub, vault, "@3 stays", "@3 stays", "another host's value is bytes as any");
 	check(scrub, vault, "sk-one-3fK9vQ2mZx7Lw0TgYb5NdR8", "sk-one-3fK9vQ2mZx7Lw0TgYb5NdR8",
 	      "all but its last byte");
-	check(scrub, vault, "sk-one-3fK@0", "sk-one-3fK$0",
-	      "behind its own begin");
+	check(scrub, vault, "sk-one-3fK@0", "sk-one-3fK$0", "behind its own begin");
 	check(scrub, vault, "", "", "nothing");
 	ab_scrub_free(scrub);
 	ok(!ab_scrub_new(vault, &none, 443), "a host without secrets");
@@ -107,23 +105,17 @@ static void test_forms(void)
 	const char *filled;
 
 	filled = "a=$1xxxxxxxxxxxx&";
-	check(scrub, vault, "a=0123%2Babc%2FDEF%3Dghi%2525%22q%5Cz&", filled,
-	      "percent-encoded");
-	check(scrub, vault, "a=0123%2babc%2fDEF%3dghi%2525%22q%5cz&", filled,
-	      "with small digits");
-	check(scrub, vault, "a=0123+abc/DEF=ghi%2525\"q\\z&", "a=$1xx&",
-	      "one character of it");
-	check(scrub, vault, "\"0123+abc/DEF=ghi%25\\\"q\\\\z\"", "\"$1xx\"",
-	      "in JSON");
-	check(scrub, vault, "\"0123+abc\\/DEF=ghi%25\\u0022q\\\\z\"",
-	      "\"$1xxxxxxx\"", "with escapes of every kind");
-	check(scrub, vault, "\\u0073k-one-3fK9vQ2mZx7Lw0TgYb5NdR8c",
-	      "$0xxxxx", "of the first character");
-	check(scrub, vault, "sk-one-3fK9vQ2mZx7Lw0TgYb5NdR8%63", "$0xx",
-	      "of the last");
+	check(scrub, vault, "a=0123%2Babc%2FDEF%3Dghi%2525%22q%5Cz&", filled, "percent-encoded");
+	check(scrub, vault, "a=0123%2babc%2fDEF%3dghi%2525%22q%5cz&", filled, "with small digits");
+	check(scrub, vault, "a=0123+abc/DEF=ghi%2525\"q\\z&", "a=$1xx&", "one character of it");
+	check(scrub, vault, "\"0123+abc/DEF=ghi%25\\\"q\\\\z\"", "\"$1xx\"", "in JSON");
+	check(scrub, vault, "\"0123+abc\\/DEF=ghi%25\\u0022q\\\\z\"", "\"$1xxxxxxx\"",
+	      "with escapes of every kind");
+	check(scrub, vault, "\\u0073k-one-3fK9vQ2mZx7Lw0TgYb5NdR8c", "$0xxxxx",
+	      "of the first character");
+	check(scrub, vault, "sk-one-3fK9vQ2mZx7Lw0TgYb5NdR8%63", "$0xx", "of the last");
 	check(scrub, vault, "sk-one-3fK%39vQ2m\\u005ax7Lw0TgYb5NdR8c",
-	      "sk-one-3fK%39vQ2m\\u005ax7Lw0TgYb5NdR8c",
-	      "nobody mixes the two");
+	      "sk-one-3fK%39vQ2m\\u005ax7Lw0TgYb5NdR8c", "nobody mixes the two");
 	ab_scrub_free(scrub);
 	ab_vault_free(vault);
 }
@@ -137,20 +129,17 @@ static void test_base64(void)
 	for (unsigned i = 0; i < 16; i++) {
 		size_t which = i / 8;
 		const struct ab_vault_entry *e = ab_vault_at(vault, which);
-		char *text = ab_printf("%.*s%.*s; more text", (int)(i % 4),
-				       "user", (int)e->value_len, e->value);
+		char *text = ab_printf("%.*s%.*s; more text", (int)(i % 4), "user",
+				       (int)e->value_len, e->value);
 		size_t n = AB_BASE64_ROOM(strlen(text)), len;
 		char *encoded = ab_alloc(n + 1), *decoded = ab_alloc(n);
 		char *got;
 
 		ab_base64_encode(text, strlen(text), i / 4 % 2, encoded);
 		got = whole(scrub, encoded);
-		ok(strlen(got) == n &&
-			   ab_base64_decode(got, n, decoded, &len) &&
-			   len == strlen(text) &&
-			   !memmem(decoded, len, e->value, e->value_len) &&
-			   memmem(decoded, len, e->placeholder + 1,
-				  e->value_len - 2),
+		ok(strlen(got) == n && ab_base64_decode(got, n, decoded, &len) &&
+			   len == strlen(text) && !memmem(decoded, len, e->value, e->value_len) &&
+			   memmem(decoded, len, e->placeholder + 1, e->value_len - 2),
 		   "in base64 it is the placeholder's: %s", got);
 		ok(memcmp(decoded, text, i % 4) == 0 &&
 			   memcmp(decoded + len - 11, "; more text", 11) == 0,
@@ -192,8 +181,7 @@ static void test_held(void)
 		char *s = ab_strdup(cases[i].in);
 		size_t len = strlen(s);
 
-		ok(len - ab_scrub_take(scrub, (uint8_t *)s, len, false) ==
-			   cases[i].held,
+		ok(len - ab_scrub_take(scrub, (uint8_t *)s, len, false) == cases[i].held,
 		   "%zu wait of %s", cases[i].held, cases[i].in);
 		free(s);
 	}
@@ -226,15 +214,13 @@ static void test_several(void)
 	if (ab_vault_new(&secrets, NULL, &vault, &err) < 0)
 		abort();
 	for (size_t i = 0; i < 4; i++)
-		if (ab_vault_set(vault, i, texts[i], strlen(texts[i]), &err) <
-		    0)
+		if (ab_vault_set(vault, i, texts[i], strlen(texts[i]), &err) < 0)
 			abort();
 	scrub = ab_scrub_new(vault, &host, 443);
 	check(scrub, vault, "<@2>", "<$0>", "the first of two that are equal");
 	check(scrub, vault, "<@1>", "<$1>", "the longer of two");
 	check(scrub, vault, "<@3>", "<$3>", "the one that begins first");
-	check(scrub, vault, "<@0-and-more>", "<$0-and-more>",
-	      "the shorter one where it is that");
+	check(scrub, vault, "<@0-and-more>", "<$0-and-more>", "the shorter one where it is that");
 	ab_scrub_free(scrub);
 	ab_vault_free(vault);
 }
@@ -258,8 +244,7 @@ static void test_repeating(void)
 		abort();
 	scrub = ab_scrub_new(vault, &host, 443);
 	final = ab_scrub_take(scrub, (uint8_t *)s, 65535, false);
-	ok(final == 63 * 1024 && !memmem(s, final, "aaaaaaaa", 8),
-	   "a value that repeats itself");
+	ok(final == 63 * 1024 && !memmem(s, final, "aaaaaaaa", 8), "a value that repeats itself");
 	ab_scrub_free(scrub);
 	ab_vault_free(vault);
 	free(s);
@@ -274,15 +259,13 @@ static char *make_value(size_t n)
 
 	for (size_t i = 0; i < n; i++) {
 		state = state * 1664525 + 1013904223;
-		value[i] = "abcdefghijklmnopqrstuvwxyz0123456789"[(state >> 16) %
-								  36];
+		value[i] = "abcdefghijklmnopqrstuvwxyz0123456789"[(state >> 16) % 36];
 	}
 	return value;
 }
 
 /* Its first `n` bytes in escapes, and "!". Returns the length. */
-static size_t put_escaped(char *s, const char *value, size_t n,
-			  const char *format)
+static size_t put_escaped(char *s, const char *value, size_t n, const char *format)
 {
 	size_t len = 0;
 
@@ -294,8 +277,7 @@ static size_t put_escaped(char *s, const char *value, size_t n,
 
 /* In pieces as they come from a connection, the begin of the value again and
  * again, and in the end all of it. */
-static void check_long(struct ab_scrub *scrub, const char *value, size_t n,
-		       const char *format)
+static void check_long(struct ab_scrub *scrub, const char *value, size_t n, const char *format)
 {
 	size_t one = put_escaped((char[16]){ 0 }, value, 1, format) - 1;
 	char *s = ab_alloc(12 * (n * one + 1) + 1), *before;
@@ -309,13 +291,10 @@ static void check_long(struct ab_scrub *scrub, const char *value, size_t n,
 	for (size_t end = 16384; at < len; end += 16384) {
 		size_t have = end < len ? end : len;
 
-		at += ab_scrub_take(scrub, (uint8_t *)s + at, have - at,
-				    have == len);
+		at += ab_scrub_take(scrub, (uint8_t *)s + at, have - at, have == len);
 	}
-	ok(memcmp(s, before, begin) == 0,
-	   "%zu bytes in escapes: the begin of it stays", n);
-	ok(s[begin] != format[0] && !memchr(s + begin, format[0], len - begin) &&
-		   s[len - 1] == '!',
+	ok(memcmp(s, before, begin) == 0, "%zu bytes in escapes: the begin of it stays", n);
+	ok(s[begin] != format[0] && !memchr(s + begin, format[0], len - begin) && s[len - 1] == '!',
 	   "all of it does not");
 	free(s);
 	free(before);
@@ -368,28 +347,23 @@ static void test_within(void)
 		abort();
 	scrub = ab_scrub_new(vault, &host, 443);
 	check(scrub, vault, "\\u@0", "\\u$0", "digits of an escape begin it");
-	check(scrub, vault, "%0041-begins-with-digits-012345678%39",
-	      "%$0xx", "and another one ends it");
-	check(scrub, vault, "\\u0041-begins-with-digits-012345678\\u0039",
-	      "\\u$0xxxxx", "as in JSON");
-	check(scrub, vault,
-	      "\\\\u0030041-begins-with-digits-0123456789",
-	      "\\$0xxxxx", "behind a backslash");
-	check(scrub, vault, "<@1>", "<$1>", "a value with marks, as it is");
-	check(scrub, vault,
-	      "x%2541\\u0041\\ends-with-a-mark-0123456%25;", "$1xxxx;",
-	      "with its marks escaped");
-	check(scrub, vault,
-	      "x%41\\\\u0041\\\\ends-with-a-mark-0123456%;", "$1xx;",
+	check(scrub, vault, "%0041-begins-with-digits-012345678%39", "%$0xx",
+	      "and another one ends it");
+	check(scrub, vault, "\\u0041-begins-with-digits-012345678\\u0039", "\\u$0xxxxx",
 	      "as in JSON");
+	check(scrub, vault, "\\\\u0030041-begins-with-digits-0123456789", "\\$0xxxxx",
+	      "behind a backslash");
+	check(scrub, vault, "<@1>", "<$1>", "a value with marks, as it is");
+	check(scrub, vault, "x%2541\\u0041\\ends-with-a-mark-0123456%25;", "$1xxxx;",
+	      "with its marks escaped");
+	check(scrub, vault, "x%41\\\\u0041\\\\ends-with-a-mark-0123456%;", "$1xx;", "as in JSON");
 	ab_scrub_free(scrub);
 	ab_vault_free(vault);
 }
 
 static void test_former(void)
 {
-	static const char *const later[] = { "sk-one-second-value-0123",
-					     "sk-one-third", NULL,
+	static const char *const later[] = { "sk-one-second-value-0123", "sk-one-third", NULL,
 					     "sk-one-fifth-value-012345678" };
 	struct ab_vault *vault = help_vault();
 	struct ab_host one = help_host("api.one.test");
@@ -400,8 +374,7 @@ static void test_former(void)
 	char *text, coded[100];
 
 	for (size_t i = 0; i < AB_COUNT(later); i++)
-		if (ab_vault_set(vault, 0, later[i],
-				 later[i] ? strlen(later[i]) : 0, &err) < 0)
+		if (ab_vault_set(vault, 0, later[i], later[i] ? strlen(later[i]) : 0, &err) < 0)
 			abort();
 	scrub = ab_scrub_new(vault, &one, 443);
 	for (size_t i = 0; i < AB_COUNT(later); i++) {
@@ -410,8 +383,8 @@ static void test_former(void)
 		text = whole(scrub, later[i]);
 		left += strcmp(text, later[i]) == 0;
 		free(text);
-		coded[ab_base64_encode(later[i], strlen(later[i]),
-				       AB_BASE64_STANDARD, coded)] = '\0';
+		coded[ab_base64_encode(later[i], strlen(later[i]), AB_BASE64_STANDARD, coded)] =
+			'\0';
 		text = whole(scrub, coded);
 		left += strcmp(text, coded) == 0;
 		free(text);

@@ -18,7 +18,7 @@
 static struct ab_pipes *pipes;
 
 struct link {
-	struct ab_side side;	/* ours */
+	struct ab_side side; /* ours */
 	int peer;
 };
 
@@ -26,13 +26,11 @@ static void open_link(struct link *l)
 {
 	int pair[2], small = 8192;
 
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0,
-		       pair) < 0)
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair) < 0)
 		abort();
 	setsockopt(pair[0], SOL_SOCKET, SO_SNDBUF, &small, sizeof(small));
-	l->side = (struct ab_side){ .source = { .fd = pair[0] },
-				    .readable = true,
-				    .writable = true };
+	l->side =
+		(struct ab_side){ .source = { .fd = pair[0] }, .readable = true, .writable = true };
 	l->peer = pair[1];
 }
 
@@ -78,8 +76,7 @@ static void carry(size_t len, size_t step, bool no_pipes, const char *name)
 		ssize_t n = 0;
 
 		if (sent < len) {
-			n = write(from.peer, data + sent,
-				  step < len - sent ? step : len - sent);
+			n = write(from.peer, data + sent, step < len - sent ? step : len - sent);
 			if (n > 0)
 				sent += (size_t)n;
 		} else {
@@ -92,8 +89,7 @@ static void carry(size_t len, size_t step, bool no_pipes, const char *name)
 				wrong += got[i] != byte_at(seen++);
 	}
 	setrlimit(RLIMIT_NOFILE, &limit);
-	ok(io == AB_IO_EOF && seen == len && wrong == 0 && flow.moved == len,
-	   "%s", name);
+	ok(io == AB_IO_EOF && seen == len && wrong == 0 && flow.moved == len, "%s", name);
 	ok(flow.pipe[0] == -1 && !from.side.in.data && !to.side.out.data,
 	   "%s: nothing is held at the end", name);
 	ab_flow_fini(&flow, pipes);
@@ -112,34 +108,26 @@ static void test_limit(void)
 	open_link(&from);
 	open_link(&to);
 	ok(write(from.peer, "abcdefghijklmnop", 16) == 16, "16 bytes come");
-	ok(ab_side_read(&from.side, 4) == AB_IO_DONE &&
-		   ab_bytes_len(&from.side.in) == 4,
+	ok(ab_side_read(&from.side, 4) == AB_IO_DONE && ab_bytes_len(&from.side.in) == 4,
 	   "4 of them are looked at");
 	ok(ab_side_read(&from.side, 4) == AB_IO_WAIT, "and no more than 4");
-	ok(ab_flow_move(&flow, pipes, &from.side, &to.side, &left) ==
-			   AB_IO_DONE &&
-		   left == 0,
+	ok(ab_flow_move(&flow, pipes, &from.side, &to.side, &left) == AB_IO_DONE && left == 0,
 	   "10 may pass");
-	ok(read(to.peer, got, sizeof(got)) == 10 &&
-		   memcmp(got, "abcdefghij", 10) == 0,
+	ok(read(to.peer, got, sizeof(got)) == 10 && memcmp(got, "abcdefghij", 10) == 0,
 	   "those that were looked at come first, the rest stays");
 	ab_bytes_add(&to.side.out, "X", 1);
 	left = 2;
-	ok(ab_flow_move(&flow, pipes, &from.side, &to.side, &left) ==
-			   AB_IO_DONE &&
-		   read(to.peer, got, sizeof(got)) == 3 &&
-		   memcmp(got, "Xkl", 3) == 0,
+	ok(ab_flow_move(&flow, pipes, &from.side, &to.side, &left) == AB_IO_DONE &&
+		   read(to.peer, got, sizeof(got)) == 3 && memcmp(got, "Xkl", 3) == 0,
 	   "what is to be said goes before what passes");
 	left = 100;
-	ok(ab_flow_move(&flow, pipes, &from.side, &to.side, &left) ==
-			   AB_IO_WAIT &&
-		   left == 96 && flow.pipe[0] == -1,
+	ok(ab_flow_move(&flow, pipes, &from.side, &to.side, &left) == AB_IO_WAIT && left == 96 &&
+		   flow.pipe[0] == -1,
 	   "a flow that waits for bytes holds no pipe");
 	close(from.peer);
 	from.peer = -1;
 	wake(&from, &to);
-	ok(ab_flow_move(&flow, pipes, &from.side, &to.side, &left) ==
-		   AB_IO_EOF,
+	ok(ab_flow_move(&flow, pipes, &from.side, &to.side, &left) == AB_IO_EOF,
 	   "the end before the limit is an end");
 	ab_flow_fini(&flow, pipes);
 	close_link(&from);
@@ -157,8 +145,7 @@ static void test_broken(void)
 	close(to.peer);
 	to.peer = -1;
 	ok(write(from.peer, "abc", 3) == 3 &&
-		   ab_flow_move(&flow, pipes, &from.side, &to.side, &all) ==
-			   AB_IO_FAILED,
+		   ab_flow_move(&flow, pipes, &from.side, &to.side, &all) == AB_IO_FAILED,
 	   "a receiver that is gone breaks the flow");
 	ab_flow_fini(&flow, pipes);
 	ok(flow.pipe[0] == -1, "its pipe, which is not empty, is not reused");
@@ -169,17 +156,15 @@ static void test_broken(void)
 /* A sender that never ends and a receiver that is never full. */
 static void test_share(void)
 {
-	struct ab_side from = { .source = { .fd = open("/dev/zero",
-						       O_RDONLY | O_CLOEXEC) },
+	struct ab_side from = { .source = { .fd = open("/dev/zero", O_RDONLY | O_CLOEXEC) },
 				.readable = true };
-	struct ab_side to = { .source = { .fd = open("/dev/null",
-						     O_WRONLY | O_CLOEXEC) },
+	struct ab_side to = { .source = { .fd = open("/dev/null", O_WRONLY | O_CLOEXEC) },
 			      .writable = true };
 	struct ab_flow flow = AB_FLOW_INIT;
 	uint64_t all = AB_FLOW_ALL;
 
-	ok(ab_flow_move(&flow, pipes, &from, &to, &all) == AB_IO_YIELD &&
-		   flow.moved >= 1 << 20 && flow.moved < 64 << 20,
+	ok(ab_flow_move(&flow, pipes, &from, &to, &all) == AB_IO_YIELD && flow.moved >= 1 << 20 &&
+		   flow.moved < 64 << 20,
 	   "an endless sender has to let others go on after its share");
 	ab_flow_fini(&flow, pipes);
 	ab_side_close(&from, false);

@@ -24,12 +24,9 @@ static void open_side(struct ab_side *side, int *peer)
 {
 	int pair[2];
 
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0,
-		       pair) < 0)
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair) < 0)
 		abort();
-	*side = (struct ab_side){ .source = { .fd = pair[0] },
-				  .readable = true,
-				  .writable = true };
+	*side = (struct ab_side){ .source = { .fd = pair[0] }, .readable = true, .writable = true };
 	*peer = pair[1];
 }
 
@@ -59,8 +56,8 @@ static void hear(struct ab_buf *ret)
 }
 
 /* Send the text in portions, moving after each; the last answer. */
-static enum ab_io pass(struct ab_sieve *sieve, const char *text, size_t len,
-		       size_t step, bool hang_up, struct ab_buf *ret)
+static enum ab_io pass(struct ab_sieve *sieve, const char *text, size_t len, size_t step,
+		       bool hang_up, struct ab_buf *ret)
 {
 	enum ab_io io = AB_IO_WAIT;
 
@@ -78,8 +75,7 @@ static enum ab_io pass(struct ab_sieve *sieve, const char *text, size_t len,
 		close(sender);
 		sender = -1;
 	}
-	for (int i = 0; i < 100 && (io == AB_IO_WAIT || io == AB_IO_YIELD);
-	     i++) {
+	for (int i = 0; i < 100 && (io == AB_IO_WAIT || io == AB_IO_YIELD); i++) {
 		from.readable = to.writable = true;
 		io = ab_sieve_move(sieve, &flow, &from, &to);
 		hear(ret);
@@ -109,8 +105,7 @@ static char *unchunked(const char *text)
 	bool over = false;
 
 	while (at < len && !over) {
-		ssize_t n = ab_http_chunks_next(&chunks, text + at, len - at,
-						&payload, &over);
+		ssize_t n = ab_http_chunks_next(&chunks, text + at, len - at, &payload, &over);
 
 		if (n < 0)
 			break;
@@ -131,36 +126,29 @@ static void scrub_once(enum ab_http_body framing, size_t step, size_t size)
 	struct ab_scrub *scrub = ab_scrub_new(vault, &host, 443);
 	ab_autofree char *body = help_fill(vault, ANSWER);
 	ab_autofree char *want = help_fill(vault, SHOWN);
-	ab_autofree char *text = framing == AB_HTTP_CHUNKED
-					 ? chunked(body, size)
-					 : ab_strdup(body);
-	ab_autofree char *sent = ab_printf(
-		"%s%s", text, framing == AB_HTTP_CLOSE ? "" : "HTTP/1.1 200");
+	ab_autofree char *text = framing == AB_HTTP_CHUNKED ? chunked(body, size) : ab_strdup(body);
+	ab_autofree char *sent =
+		ab_printf("%s%s", text, framing == AB_HTTP_CLOSE ? "" : "HTTP/1.1 200");
 	ab_autofree char *got = NULL;
 	ab_autobuf struct ab_buf heard = { 0 };
-	struct ab_sieve_setup setup = { .scrub = scrub,
-					.in = framing,
-					.out = framing,
-					.length = strlen(body) };
+	struct ab_sieve_setup setup = {
+		.scrub = scrub, .in = framing, .out = framing, .length = strlen(body)
+	};
 	struct ab_sieve *sieve = ab_sieve_new(&setup);
 	enum ab_io io;
 	char name[64];
 
 	open_sides();
-	io = pass(sieve, sent, strlen(sent), step, framing == AB_HTTP_CLOSE,
-		  &heard);
-	got = framing == AB_HTTP_CHUNKED
-		      ? unchunked(heard.data ? heard.data : "")
-		      : ab_strdup(heard.data ? heard.data : "");
-	snprintf(name, sizeof(name), "framing %d, by %zu, chunks of %zu",
-		 framing, step, size);
+	io = pass(sieve, sent, strlen(sent), step, framing == AB_HTTP_CLOSE, &heard);
+	got = framing == AB_HTTP_CHUNKED ? unchunked(heard.data ? heard.data : "")
+					 : ab_strdup(heard.data ? heard.data : "");
+	snprintf(name, sizeof(name), "framing %d, by %zu, chunks of %zu", framing, step, size);
 	is_str(got, want, name);
 	ok(io == AB_IO_DONE, "%s: it ends", name);
 	ok(flow.moved == strlen(body), "%s: and is counted", name);
 	if (framing != AB_HTTP_CLOSE)
-		ok(!ab_bytes_len(&from.in) ||
-			   memcmp(ab_bytes_head(&from.in), "HTTP/1.1 200",
-				  ab_bytes_len(&from.in)) == 0,
+		ok(!ab_bytes_len(&from.in) || memcmp(ab_bytes_head(&from.in), "HTTP/1.1 200",
+						     ab_bytes_len(&from.in)) == 0,
 		   "%s: what is behind it stays", name);
 	ab_sieve_free(sieve);
 	ab_scrub_free(scrub);
@@ -192,8 +180,7 @@ static void test_unbuffered(void)
 	ab_autobuf struct ab_buf heard = { 0 };
 
 	open_sides();
-	ok(pass(sieve, "d\r\ndata: first\n\n\r\n", 18, 18, false, &heard) ==
-		   AB_IO_WAIT,
+	ok(pass(sieve, "d\r\ndata: first\n\n\r\n", 18, 18, false, &heard) == AB_IO_WAIT,
 	   "an event of a stream");
 	is_str(heard.data, "d\r\ndata: first\n\n\r\n", "is passed at once");
 	ab_sieve_free(sieve);
@@ -201,15 +188,14 @@ static void test_unbuffered(void)
 	close_sides();
 }
 
-static enum ab_io fail(enum ab_http_body framing, uint64_t length,
-		       const char *text, bool *ret_malformed)
+static enum ab_io fail(enum ab_http_body framing, uint64_t length, const char *text,
+		       bool *ret_malformed)
 {
 	struct ab_host host = help_host("api.one.test");
 	struct ab_scrub *scrub = ab_scrub_new(vault, &host, 443);
-	struct ab_sieve_setup setup = { .scrub = scrub,
-					.in = framing,
-					.out = framing,
-					.length = length };
+	struct ab_sieve_setup setup = {
+		.scrub = scrub, .in = framing, .out = framing, .length = length
+	};
 	struct ab_sieve *sieve = ab_sieve_new(&setup);
 	ab_autobuf struct ab_buf heard = { 0 };
 	enum ab_io io;
@@ -227,48 +213,38 @@ static void test_broken(void)
 {
 	bool malformed;
 
-	ok(fail(AB_HTTP_LENGTH, 10, "half", &malformed) == AB_IO_EOF &&
-		   !malformed,
+	ok(fail(AB_HTTP_LENGTH, 10, "half", &malformed) == AB_IO_EOF && !malformed,
 	   "a body that ends too soon");
-	ok(fail(AB_HTTP_CHUNKED, 0, "5\r\nhal", &malformed) == AB_IO_EOF &&
-		   !malformed,
+	ok(fail(AB_HTTP_CHUNKED, 0, "5\r\nhal", &malformed) == AB_IO_EOF && !malformed,
 	   "in the middle of a chunk");
-	ok(fail(AB_HTTP_CHUNKED, 0, "x\r\nhal", &malformed) == AB_IO_FAILED &&
-		   malformed,
+	ok(fail(AB_HTTP_CHUNKED, 0, "x\r\nhal", &malformed) == AB_IO_FAILED && malformed,
 	   "a size that is none");
-	ok(fail(AB_HTTP_CHUNKED, 0, "0\r\nHost: x\r\n\r\n", &malformed) ==
-			   AB_IO_FAILED &&
+	ok(fail(AB_HTTP_CHUNKED, 0, "0\r\nHost: x\r\n\r\n", &malformed) == AB_IO_FAILED &&
 		   malformed,
 	   "a trailer that says where to go");
-	ok(fail(AB_HTTP_LENGTH, 0, "", &malformed) == AB_IO_DONE,
-	   "an empty body");
+	ok(fail(AB_HTTP_LENGTH, 0, "", &malformed) == AB_IO_DONE, "an empty body");
 }
 
-static void swap_once(enum ab_http_body framing, size_t step,
-		      const char *asked, const char *wanted,
+static void swap_once(enum ab_http_body framing, size_t step, const char *asked, const char *wanted,
 		      enum ab_io wanted_io)
 {
 	struct ab_host host = help_host("any.test");
 	struct ab_swap_body *swap = ab_swap_body_new(vault, &host, 443);
 	ab_autofree char *body = help_fill(vault, asked);
 	ab_autofree char *want = help_fill(vault, wanted);
-	ab_autofree char *text = framing == AB_HTTP_CHUNKED
-					 ? chunked(body, 3)
-					 : ab_strdup(body);
+	ab_autofree char *text = framing == AB_HTTP_CHUNKED ? chunked(body, 3) : ab_strdup(body);
 	ab_autofree char *got = NULL;
 	ab_autobuf struct ab_buf heard = { 0 };
-	struct ab_sieve_setup setup = { .swap = swap,
-					.in = framing,
-					.out = AB_HTTP_CHUNKED,
-					.length = strlen(body) };
+	struct ab_sieve_setup setup = {
+		.swap = swap, .in = framing, .out = AB_HTTP_CHUNKED, .length = strlen(body)
+	};
 	struct ab_sieve *sieve = ab_sieve_new(&setup);
 	enum ab_io io;
 
 	open_sides();
 	io = pass(sieve, text, strlen(text), step, false, &heard);
 	ok(io == wanted_io, "a request's body, by %zu", step);
-	ok(ab_sieve_tripped(sieve) == (wanted_io == AB_IO_FAILED),
-	   "and whether it is a tripwire");
+	ok(ab_sieve_tripped(sieve) == (wanted_io == AB_IO_FAILED), "and whether it is a tripwire");
 	if (io == AB_IO_DONE) {
 		got = unchunked(heard.data ? heard.data : "");
 		is_str(got, want, "has the value in it");
@@ -294,8 +270,8 @@ static void test_gather(void)
 	open_sides();
 	ab_bytes_add(&from.in, bad, strlen(bad));
 	ab_sieve_gather(sieve, &flow, &from, &to);
-	ok(pass(sieve, "x", 1, 1, false, &heard) == AB_IO_FAILED &&
-		   ab_sieve_tripped(sieve) && heard.len == 0,
+	ok(pass(sieve, "x", 1, 1, false, &heard) == AB_IO_FAILED && ab_sieve_tripped(sieve) &&
+		   heard.len == 0,
 	   "a tripwire in the first bytes is not forgotten");
 	ab_sieve_free(sieve);
 	ab_swap_body_free(swap);
@@ -307,14 +283,10 @@ static void test_swap(void)
 	static const size_t steps[] = { 1, 5, 4000 };
 
 	for (size_t i = 0; i < AB_COUNT(steps); i++) {
-		swap_once(AB_HTTP_LENGTH, steps[i], "a=$2&b=$2", "a=@2&b=@2",
-			  AB_IO_DONE);
-		swap_once(AB_HTTP_CHUNKED, steps[i], "a=$2&b=$2", "a=@2&b=@2",
-			  AB_IO_DONE);
-		swap_once(AB_HTTP_LENGTH, steps[i], "none", "none",
-			  AB_IO_DONE);
-		swap_once(AB_HTTP_LENGTH, steps[i], "a=$3 and more", "",
-			  AB_IO_FAILED);
+		swap_once(AB_HTTP_LENGTH, steps[i], "a=$2&b=$2", "a=@2&b=@2", AB_IO_DONE);
+		swap_once(AB_HTTP_CHUNKED, steps[i], "a=$2&b=$2", "a=@2&b=@2", AB_IO_DONE);
+		swap_once(AB_HTTP_LENGTH, steps[i], "none", "none", AB_IO_DONE);
+		swap_once(AB_HTTP_LENGTH, steps[i], "a=$3 and more", "", AB_IO_FAILED);
 	}
 	swap_once(AB_HTTP_LENGTH, 1, "", "", AB_IO_DONE);
 }

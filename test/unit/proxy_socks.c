@@ -28,22 +28,20 @@ static void test_greetings(void)
 		size_t early = 0;
 		uint8_t method = 0x55;
 		ssize_t used = greetings[i].used;
-		ssize_t n = ab_socks_greeting(guarded(data, greetings[i].len),
-					      greetings[i].len, &method);
+		ssize_t n = ab_socks_greeting(guarded(data, greetings[i].len), greetings[i].len,
+					      &method);
 
-		ok(n == used && (used < 0 || method == greetings[i].method),
-		   "greeting: %s", greetings[i].name);
+		ok(n == used && (used < 0 || method == greetings[i].method), "greeting: %s",
+		   greetings[i].name);
 		method = 0x55;
 		for (size_t cut = 0; cut < (size_t)(used < 0 ? 1 : used); cut++)
-			early += ab_socks_greeting(guarded(data, cut), cut,
-						   &method) != 0;
+			early += ab_socks_greeting(guarded(data, cut), cut, &method) != 0;
 		ok(early == 0 && method == 0x55, "cut anywhere it needs more");
 	}
 }
 
 #define V6(a) "\5\1\0\4" a "\1\273"
-#define ANY_LABEL \
-	"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+#define ANY_LABEL "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 
 static const struct {
 	const char *name;
@@ -55,32 +53,25 @@ static const struct {
 	uint16_t port;
 	size_t known; /* malformed from here on */
 } requests[] = {
-	{ "a name", BYTES("\5\1\0\3\12github.com\1\273"), 17, 0, "github.com",
-	  443 },
-	{ "in another spelling", BYTES("\5\1\0\3\13GitHub.COM.\0\26"), 18, 0,
-	  "github.com", 22 },
-	{ "the first bytes follow", BYTES("\5\1\0\3\1a\0\120\26\3\1"), 8, 0,
-	  "a", 80 },
+	{ "a name", BYTES("\5\1\0\3\12github.com\1\273"), 17, 0, "github.com", 443 },
+	{ "in another spelling", BYTES("\5\1\0\3\13GitHub.COM.\0\26"), 18, 0, "github.com", 22 },
+	{ "the first bytes follow", BYTES("\5\1\0\3\1a\0\120\26\3\1"), 8, 0, "a", 80 },
 	{ "IPv4", BYTES("\5\1\0\1\1\2\3\4\0\120"), 10, 0, "1.2.3.4", 80 },
-	{ "IPv6", BYTES(V6("\40\1\15\270\0\0\0\0\0\0\0\0\0\0\0\1")), 22, 0,
-	  "2001:db8::1", 443 },
-	{ "IPv4 in IPv6", BYTES(V6("\0\0\0\0\0\0\0\0\0\0\377\377\177\0\0\1")),
-	  22, 0, "127.0.0.1", 443 },
-	{ "IPv4 by NAT64", BYTES(V6("\0\144\377\233\0\0\0\0\0\0\0\0\12\0\0\1")),
-	  22, 0, "10.0.0.1", 443 },
+	{ "IPv6", BYTES(V6("\40\1\15\270\0\0\0\0\0\0\0\0\0\0\0\1")), 22, 0, "2001:db8::1", 443 },
+	{ "IPv4 in IPv6", BYTES(V6("\0\0\0\0\0\0\0\0\0\0\377\377\177\0\0\1")), 22, 0, "127.0.0.1",
+	  443 },
+	{ "IPv4 by NAT64", BYTES(V6("\0\144\377\233\0\0\0\0\0\0\0\0\12\0\0\1")), 22, 0, "10.0.0.1",
+	  443 },
 	{ "an address as a name",
 	  BYTES("\5\1\0\3\012"
 		"0x7f000001"
 		"\0\120"),
 	  17, 0, "127.0.0.1", 80 },
 	{ "IPv6 as a name", BYTES("\5\1\0\3\3::1\0\120"), 10, 0, "::1", 80 },
-	{ "the highest port", BYTES("\5\1\0\1\1\2\3\4\377\377"), 10, 0,
-	  "1.2.3.4", 65535 },
+	{ "the highest port", BYTES("\5\1\0\1\1\2\3\4\377\377"), 10, 0, "1.2.3.4", 65535 },
 
-	{ "a NUL in the name", BYTES("\5\1\0\3\21evil\0.allowed.com\1\273"), 24,
-	  1 },
-	{ "a NUL behind the name", BYTES("\5\1\0\3\14allowed.com\0\1\273"), 19,
-	  1 },
+	{ "a NUL in the name", BYTES("\5\1\0\3\21evil\0.allowed.com\1\273"), 24, 1 },
+	{ "a NUL behind the name", BYTES("\5\1\0\3\14allowed.com\0\1\273"), 19, 1 },
 	{ "a line end", BYTES("\5\1\0\3\15allowed.com\r\n\1\273"), 20, 1 },
 	{ "a space", BYTES("\5\1\0\3\14 allowed.com\1\273"), 19, 1 },
 	{ "a control byte", BYTES("\5\1\0\3\5a\177.co\1\273"), 12, 1 },
@@ -99,8 +90,7 @@ static const struct {
 	{ "type 0", BYTES("\5\1\0\0\1\2\3\4\0\120"), 4, 8 },
 
 	{ "another version", BYTES("\4\1\0\1\1\2\3\4\0\120"), -1, .known = 1 },
-	{ "the reserved byte", BYTES("\5\1\1\1\1\2\3\4\0\120"), -1,
-	  .known = 3 },
+	{ "the reserved byte", BYTES("\5\1\1\1\1\2\3\4\0\120"), -1, .known = 3 },
 };
 
 static void test_requests(void)
@@ -109,24 +99,19 @@ static void test_requests(void)
 		struct ab_socks_request r = { .port = 0x5555 };
 		const uint8_t *data = requests[i].data;
 		ssize_t used = requests[i].used;
-		size_t early = 0,
-		       end = used < 0 ? requests[i].known : (size_t)used;
+		size_t early = 0, end = used < 0 ? requests[i].known : (size_t)used;
 		ssize_t n;
 
 		for (size_t cut = 0; cut < end; cut++)
-			early += ab_socks_request(guarded(data, cut), cut,
-						  &r) != 0;
-		ok(early == 0 && r.port == 0x5555, "cut anywhere: %s",
-		   requests[i].name);
-		n = ab_socks_request(guarded(data, requests[i].len),
-				     requests[i].len, &r);
+			early += ab_socks_request(guarded(data, cut), cut, &r) != 0;
+		ok(early == 0 && r.port == 0x5555, "cut anywhere: %s", requests[i].name);
+		n = ab_socks_request(guarded(data, requests[i].len), requests[i].len, &r);
 		ok(n == used, "consumed");
 		if (used < 0)
 			continue;
 		ok(r.reply == requests[i].reply, "reply %d", r.reply);
 		if (requests[i].host)
-			ok(strcmp(r.host.text, requests[i].host) == 0 &&
-				   r.port == requests[i].port,
+			ok(strcmp(r.host.text, requests[i].host) == 0 && r.port == requests[i].port,
 			   "%s port %u", r.host.text, r.port);
 	}
 }

@@ -13,10 +13,10 @@ static struct {
 	int fd;
 	pthread_t thread;
 	const char *reply;
-	size_t len; /* bytes of it that are sent, then: */
-	bool hang; /* say no more; else close */
+	size_t len;  /* bytes of it that are sent, then: */
+	bool hang;   /* say no more; else close */
 	bool slowly; /* byte by byte */
-	bool deaf; /* close without reading the request */
+	bool deaf;   /* close without reading the request */
 	char request[4096];
 } proxy;
 static int hanging[64], nhanging;
@@ -35,8 +35,7 @@ static void *run_proxy(void *arg)
 		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 		while (!proxy.deaf && n < sizeof(proxy.request) - 1 &&
 		       !strstr(proxy.request, "\r\n\r\n")) {
-			ssize_t r = recv(fd, proxy.request + n,
-					 sizeof(proxy.request) - 1 - n, 0);
+			ssize_t r = recv(fd, proxy.request + n, sizeof(proxy.request) - 1 - n, 0);
 
 			if (r <= 0)
 				break;
@@ -76,8 +75,7 @@ static bool ends(enum ab_dial_result result, int status)
 }
 
 static struct ab_upstream *upstream;
-static const char good[] =
-	"HTTP/1.1 200 Connection established\r\nVia: x\r\n\r\n";
+static const char good[] = "HTTP/1.1 200 Connection established\r\nVia: x\r\n\r\n";
 
 static void test_request(void)
 {
@@ -114,8 +112,7 @@ static void test_first_bytes(void)
 		proxy.slowly = slowly;
 		r = dial_to("target.test", port, false);
 		fcntl(r.fd, F_SETFL, 0);
-		ok(r.result == AB_DIAL_OK &&
-			   recv(r.fd, buf, sizeof(buf), MSG_WAITALL) == 18 &&
+		ok(r.result == AB_DIAL_OK && recv(r.fd, buf, sizeof(buf), MSG_WAITALL) == 18 &&
 			   strncmp(buf, "\r\nSSH-2.0-server\r\n", 18) == 0,
 		   "what a server says first is left in the socket");
 		close(r.fd);
@@ -123,8 +120,7 @@ static void test_first_bytes(void)
 	script(early, strlen(early), false);
 	r = dial_to("target.test", port, false);
 	fcntl(r.fd, F_SETFL, 0);
-	ok(r.result == AB_DIAL_OK &&
-		   recv(r.fd, buf, sizeof(buf), MSG_WAITALL) == 5,
+	ok(r.result == AB_DIAL_OK && recv(r.fd, buf, sizeof(buf), MSG_WAITALL) == 5,
 	   "an interim answer is not the answer");
 	close(r.fd);
 	close_dialer();
@@ -159,16 +155,14 @@ static void test_direct(void)
 	open_dialer(upstream);
 	script(good, strlen(good), false);
 	r = dial_to("2001:db8::1", 443, false);
-	ok(r.result == AB_DIAL_FORBIDDEN && !r.upstream,
-	   "a literal target is checked also here");
+	ok(r.result == AB_DIAL_FORBIDDEN && !r.upstream, "a literal target is checked also here");
 	r = dial_to("::5", 443, false);
 	ok(r.result == AB_DIAL_OK && r.upstream &&
 		   strncmp(proxy.request, "CONNECT [::5]:443 HTTP", 22) == 0,
 	   "an IPv6 literal has brackets");
 	close(r.fd);
 	r = dial("one.test");
-	ok(r.result == AB_DIAL_OK && !r.upstream &&
-		   strcmp(r.address.text, "127.0.0.1") == 0,
+	ok(r.result == AB_DIAL_OK && !r.upstream && strcmp(r.address.text, "127.0.0.1") == 0,
 	   "what NO_PROXY names is dialled directly");
 	r = dial("sub.direct.test");
 	ok(r.result == AB_DIAL_NO_NAME && !r.upstream, "and is looked up then");
@@ -189,8 +183,7 @@ static void test_plain(void)
 	proxy.deaf = true;
 	r = dial_to("target.test", 80, true);
 	fcntl(r.fd, F_SETFL, 0);
-	ok(r.result == AB_DIAL_OK && r.upstream &&
-		   recv(r.fd, buf, 3, MSG_WAITALL) == 3 &&
+	ok(r.result == AB_DIAL_OK && r.upstream && recv(r.fd, buf, 3, MSG_WAITALL) == 3 &&
 		   strcmp(buf, "raw") == 0 && !proxy.request[0],
 	   "for a plain request it is connected and not asked");
 	close(r.fd);
@@ -211,8 +204,7 @@ static void test_absent(void)
 	strcpy(other.host.text, "nosuch.test");
 	open_dialer(&other);
 	r = dial("target.test");
-	ok(r.result == AB_DIAL_NO_NAME && r.upstream,
-	   "and one that does not exist");
+	ok(r.result == AB_DIAL_NO_NAME && r.upstream, "and one that does not exist");
 	close_dialer();
 }
 

@@ -8,7 +8,7 @@
 
 static struct ab_tls_site *box; /* is api.example.com towards clients */
 static struct ab_tls_site *out; /* trusts `root`, and the authority of box */
-static X509 *authority; /* of box, as its clients read it */
+static X509 *authority;		/* of box, as its clients read it */
 static struct cert root;
 
 static void say_and_hear(struct ab_tls *a, struct ab_tls *b, const char *name)
@@ -17,8 +17,7 @@ static void say_and_hear(struct ab_tls *a, struct ab_tls *b, const char *name)
 
 	wake();
 	ok(ab_tls_write(a, "hello", 5) == 5 && read_all(b, text, 5) == 5 &&
-		   memcmp(text, "hello", 5) == 0 &&
-		   ab_tls_write(b, "answer", 6) == 6 &&
+		   memcmp(text, "hello", 5) == 0 && ab_tls_write(b, "answer", 6) == 6 &&
 		   read_all(a, text, 6) == 6 && memcmp(text, "answer", 6) == 0,
 	   "%s: bytes pass both ways", name);
 }
@@ -45,17 +44,13 @@ static void names(void)
 	meet("api.example.com", "");
 	meet("a.wild.example.com", "");
 	meet("192.0.2.7", "");
-	meet("api.example.org",
-	     "its certificate has a name that its authority may not certify");
-	meet("192.0.3.7",
-	     "its certificate has a name that its authority may not certify");
-	meet("2001:db8::1",
-	     "its certificate has a name that its authority may not certify");
+	meet("api.example.org", "its certificate has a name that its authority may not certify");
+	meet("192.0.3.7", "its certificate has a name that its authority may not certify");
+	meet("2001:db8::1", "its certificate has a name that its authority may not certify");
 }
 
 /* A server with such a certificate, dialled as www.host.example. */
-static void server(const struct cert_spec *spec, const char *why,
-		   const char *name)
+static void server(const struct cert_spec *spec, const char *why, const char *name)
 {
 	struct cert c = make_cert(spec, &root);
 	struct ab_tls *tls;
@@ -64,8 +59,7 @@ static void server(const struct cert_spec *spec, const char *why,
 	open_pair(0);
 	plain = plain_on_far(plain_server(&c), false);
 	tls = connect_to(out, &near, "www.host.example");
-	ok(shake_plain(tls, plain) == !*why, "a server's certificate: %s",
-	   name);
+	ok(shake_plain(tls, plain) == !*why, "a server's certificate: %s", name);
 	is_str(ab_tls_why(tls), why, "and that is why");
 	ab_tls_free(tls);
 	SSL_free(plain);
@@ -80,27 +74,23 @@ static void servers(void)
 	const char *good = "DNS:www.host.example";
 
 	server(&(struct cert_spec){ good }, "", "good");
-	server(&(struct cert_spec){ "DNS:a.example,DNS:www.host.example" }, "",
-	       "one of its names");
+	server(&(struct cert_spec){ "DNS:a.example,DNS:www.host.example" }, "", "one of its names");
 	server(&(struct cert_spec){ "DNS:*.host.example" }, "", "a wildcard");
-	server(&(struct cert_spec){ good, -7200, -3600 },
-	       "its certificate has expired", "expired");
-	server(&(struct cert_spec){ good, 3600, 7200 },
-	       "its certificate is not valid yet", "of tomorrow");
+	server(&(struct cert_spec){ good, -7200, -3600 }, "its certificate has expired", "expired");
+	server(&(struct cert_spec){ good, 3600, 7200 }, "its certificate is not valid yet",
+	       "of tomorrow");
 	server(&(struct cert_spec){ "DNS:b.example" },
-	       "its certificate is for b.example, not for www.host.example",
-	       "another name");
+	       "its certificate is for b.example, not for www.host.example", "another name");
 	server(&(struct cert_spec){ "DNS:*.b.example,DNS:c,DNS:d" },
 	       "its certificate is for *.b.example and 2 other names, "
 	       "not for www.host.example",
 	       "other names");
 	server(&(struct cert_spec){ "DNS:w*.host.example" },
-	       "its certificate is not for www.host.example",
-	       "half a wildcard");
-	server(&(struct cert_spec){ "IP:192.0.2.1" },
-	       "its certificate is not for www.host.example", "an address");
-	server(&(struct cert_spec){ good, .self_signed = true },
-	       "its certificate is self-signed", "self-signed");
+	       "its certificate is not for www.host.example", "half a wildcard");
+	server(&(struct cert_spec){ "IP:192.0.2.1" }, "its certificate is not for www.host.example",
+	       "an address");
+	server(&(struct cert_spec){ good, .self_signed = true }, "its certificate is self-signed",
+	       "self-signed");
 	server(&(struct cert_spec){ good, .weak = true },
 	       "its certificate has a key that is too weak", "a weak key");
 	server(&(struct cert_spec){ good, .usage = "clientAuth" },
@@ -111,8 +101,7 @@ static void servers(void)
 static void bundle(const char *roots, const char *why, const char *name)
 {
 	struct ab_tls_site *site = SITE_FOR(roots, "unused.example");
-	struct cert c =
-		make_cert(&(struct cert_spec){ "DNS:www.host.example" }, &root);
+	struct cert c = make_cert(&(struct cert_spec){ "DNS:www.host.example" }, &root);
 	struct ab_tls *tls;
 	SSL *plain;
 
@@ -130,14 +119,13 @@ static void bundle(const char *roots, const char *why, const char *name)
 
 static void bundles(void)
 {
-	struct cert other =
-		make_cert(&(struct cert_spec){ .common = "b" }, NULL);
+	struct cert other = make_cert(&(struct cert_spec){ .common = "b" }, NULL);
 	ab_autofree char *good = cert_pem(&root);
 	ab_autofree char *strange = cert_pem(&other);
-	ab_autofree char *mixed = ab_printf(
-		"# text\n-----BEGIN CERTIFICATE-----\nAAAA\n"
-		"-----END CERTIFICATE-----\n%s-----BEGIN CERTIFICATE-----\n",
-		good);
+	ab_autofree char *mixed =
+		ab_printf("# text\n-----BEGIN CERTIFICATE-----\nAAAA\n"
+			  "-----END CERTIFICATE-----\n%s-----BEGIN CERTIFICATE-----\n",
+			  good);
 
 	bundle(good, "", "the server's");
 	bundle(mixed, "", "the server's among bad blocks");
@@ -145,18 +133,15 @@ static void bundles(void)
 	       "its certificate is from an authority that this machine does "
 	       "not trust",
 	       "others");
-	bundle("", "this machine has no root certificates to check it against",
-	       "none");
+	bundle("", "this machine has no root certificates to check it against", "none");
 	bundle("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
-	       "this machine has no root certificates to check it against",
-	       "only bad blocks");
+	       "this machine has no root certificates to check it against", "only bad blocks");
 	free_cert(&other);
 }
 
 /* A server that is good but for how it speaks. */
-static int choose_first(SSL *ssl, const unsigned char **out_name,
-			unsigned char *len, const unsigned char *in,
-			unsigned int in_len, void *arg)
+static int choose_first(SSL *ssl, const unsigned char **out_name, unsigned char *len,
+			const unsigned char *in, unsigned int in_len, void *arg)
 {
 	(void)ssl;
 	(void)in;
@@ -166,11 +151,9 @@ static int choose_first(SSL *ssl, const unsigned char **out_name,
 	return SSL_TLSEXT_ERR_OK;
 }
 
-static void talks(int max_version, const char *protocol, const char *why,
-		  const char *name)
+static void talks(int max_version, const char *protocol, const char *why, const char *name)
 {
-	struct cert c =
-		make_cert(&(struct cert_spec){ "DNS:www.host.example" }, &root);
+	struct cert c = make_cert(&(struct cert_spec){ "DNS:www.host.example" }, &root);
 	SSL_CTX *ctx = plain_server(&c);
 	struct ab_tls *tls;
 	SSL *plain;
@@ -183,8 +166,7 @@ static void talks(int max_version, const char *protocol, const char *why,
 	tls = connect_to(out, &near, "www.host.example");
 	shake_plain(tls, plain);
 	is_str(ab_tls_why(tls), why, name);
-	ok(ab_tls_no_http1(tls) == (strstr(why, "HTTP/1.1") != NULL),
-	   "%s: is it about HTTP", name);
+	ok(ab_tls_no_http1(tls) == (strstr(why, "HTTP/1.1") != NULL), "%s: is it about HTTP", name);
 	ab_tls_free(tls);
 	SSL_free(plain);
 	close_pair();
@@ -208,21 +190,19 @@ static void no_tls(void)
 
 	open_pair(0);
 	tls = connect_to(out, &near, "www.host.example");
-	ok(ab_tls_handshake(tls) == AB_TLS_WAIT && !near.readable &&
-		   near.writable,
+	ok(ab_tls_handshake(tls) == AB_TLS_WAIT && !near.readable && near.writable,
 	   "a handshake waits for the peer's bytes");
 	shutdown(far.source.fd, SHUT_RDWR);
 	for (i = 0; i < 3 && ab_tls_handshake(tls) == AB_TLS_WAIT; i++)
 		wake();
-	is_str(ab_tls_why(tls), "it ended the connection in the handshake",
-	       "a peer that hangs up");
+	is_str(ab_tls_why(tls), "it ended the connection in the handshake", "a peer that hangs up");
 	ab_tls_free(tls);
 	close_pair();
 }
 
 /* A client of the box: what it asks for, and what is said. */
 struct client {
-	const char *sni; /* NULL: none */
+	const char *sni;  /* NULL: none */
 	const char *alpn; /* as on the wire; NULL: none */
 	int max_version;
 	bool trusts; /* our authority; else it checks and refuses */
@@ -245,8 +225,7 @@ static SSL *client_end(const struct client *c)
 	if (c->sni)
 		SSL_set_tlsext_host_name(ssl, c->sni);
 	if (c->alpn)
-		SSL_set_alpn_protos(ssl, (const uint8_t *)c->alpn,
-				    (unsigned)strlen(c->alpn));
+		SSL_set_alpn_protos(ssl, (const uint8_t *)c->alpn, (unsigned)strlen(c->alpn));
 	if (c->groups)
 		SSL_set1_groups_list(ssl, c->groups);
 	return ssl;
@@ -266,8 +245,7 @@ static void client(const struct client *c, const char *why, const char *name)
 	}
 	ok(shake_plain(tls, plain) == !*why, "a client: %s", name);
 	is_str(ab_tls_why(tls), why, "and that is why");
-	ok(ab_tls_no_http1(tls) == (strstr(why, "HTTP/1.1") != NULL),
-	   "%s: is it about HTTP", name);
+	ok(ab_tls_no_http1(tls) == (strstr(why, "HTTP/1.1") != NULL), "%s: is it about HTTP", name);
 	ab_tls_free(tls);
 	SSL_free(plain);
 	close_pair();
@@ -283,8 +261,7 @@ static void clients(void)
 	client(&(struct client){ own, both, 0, true }, "", "usual");
 	client(&(struct client){ own, NULL, 0, true }, "", "no ALPN");
 	client(&(struct client){ own, h2, 0, true }, h2_only, "only HTTP/2");
-	client(&(struct client){ own, both, TLS1_2_VERSION, true }, "",
-	       "TLS 1.2");
+	client(&(struct client){ own, both, TLS1_2_VERSION, true }, "", "TLS 1.2");
 	client(&(struct client){ own, h2, TLS1_2_VERSION, true }, h2_only,
 	       "TLS 1.2 and only HTTP/2");
 	client(&(struct client){ own, both, TLS1_1_VERSION, true },
@@ -296,17 +273,13 @@ static void clients(void)
 	       "the client does not trust the box's certificate authority",
 	       "TLS 1.2 without our authority");
 	client(&(struct client){ NULL, both, 0, true }, "", "no name");
-	client(&(struct client){ "API.Example.COM", both, 0, true }, "",
-	       "the name in capitals");
-	client(&(struct client){ "b.example.com", both, 0, true }, another,
-	       "another name");
-	client(&(struct client){ own, both, 0, true, "P-384:X25519" }, "",
-	       "two hellos");
+	client(&(struct client){ "API.Example.COM", both, 0, true }, "", "the name in capitals");
+	client(&(struct client){ "b.example.com", both, 0, true }, another, "another name");
+	client(&(struct client){ own, both, 0, true, "P-384:X25519" }, "", "two hellos");
 	client(&(struct client){ own, both, 0, true, "P-384:X25519", own }, "",
 	       "two hellos with one name");
-	client(&(struct client){ own, both, 0, true, "P-384:X25519",
-				 "b.example.com" },
-	       another, "two hellos, the second with another name");
+	client(&(struct client){ own, both, 0, true, "P-384:X25519", "b.example.com" }, another,
+	       "two hellos, the second with another name");
 }
 
 /* What verifiers other than ours look for. */
@@ -322,14 +295,12 @@ static void look_at_authority(void)
 
 	authority = d2i_X509(NULL, &p, (long)der_len);
 	ok(authority && p == der + der_len, "the authority as DER");
-	ok(strncmp(pem, "-----BEGIN CERTIFICATE-----\n", 28) == 0 &&
-		   pem[strlen(pem) - 1] == '\n',
+	ok(strncmp(pem, "-----BEGIN CERTIFICATE-----\n", 28) == 0 && pem[strlen(pem) - 1] == '\n',
 	   "and as PEM with a last newline");
 	ok(X509_check_ca(authority) == 1 && X509_get_pathlen(authority) == 0 &&
 		   X509_get_key_usage(authority) == KU_KEY_CERT_SIGN,
 	   "it signs certificates of servers, and nothing else");
-	NAME_CONSTRAINTS_free(X509_get_ext_d2i(authority, NID_name_constraints,
-					       &critical, NULL));
+	NAME_CONSTRAINTS_free(X509_get_ext_d2i(authority, NID_name_constraints, &critical, NULL));
 	ok(critical == 1, "its names are constrained");
 	X509_STORE_add_cert(store, authority);
 	X509_STORE_CTX_init(ctx, store, ab_tls_site_leaf(box, &h), NULL);
@@ -358,8 +329,8 @@ static unsigned in_memory(const uint8_t inverted[KEY])
 		if (sscanf(line, "%lx-%lx %7s", &from, &to, mode) != 3 ||
 		    strncmp(mode, "rw", 2) != 0)
 			continue;
-		for (const uint8_t *p = (const uint8_t *)from;
-		     p + KEY <= (const uint8_t *)to; p += 8) {
+		for (const uint8_t *p = (const uint8_t *)from; p + KEY <= (const uint8_t *)to;
+		     p += 8) {
 			for (i = 0; i < KEY && (p[i] ^ inverted[i]) == 0xff;)
 				i++;
 			found += i == KEY;
@@ -395,8 +366,7 @@ static void wiped(void)
 	ok(in_memory(authority_key) && in_memory(leaf_key),
 	   "the keys are in memory while they are needed");
 	ab_tls_site_free(site);
-	ok(!in_memory(authority_key) && !in_memory(leaf_key),
-	   "and nowhere after it");
+	ok(!in_memory(authority_key) && !in_memory(leaf_key), "and nowhere after it");
 }
 #endif
 
@@ -405,8 +375,7 @@ int main(void)
 	ab_autofree char *roots = NULL, *root_pem = NULL;
 
 	ok(ab_tls_initialised() == 0, "the library is not touched before");
-	box = SITE_FOR("", "api.example.com", "*.wild.example.com",
-		       "192.0.2.0/24");
+	box = SITE_FOR("", "api.example.com", "*.wild.example.com", "192.0.2.0/24");
 	ok(box && ab_tls_initialised() == 1, "the first site initialises it");
 	root = make_cert(&(struct cert_spec){ 0 }, NULL);
 	root_pem = cert_pem(&root);
@@ -419,10 +388,8 @@ int main(void)
 	bundles();
 	talks(0, NULL, "", "a server without ALPN");
 	talks(TLS1_2_VERSION, "http/1.1", "", "a server of TLS 1.2");
-	talks(TLS1_1_VERSION, NULL, "it speaks no TLS 1.2 or later",
-	      "a server of TLS 1.1");
-	talks(0, "h2", "the handshake failed: bad extension",
-	      "a server that chooses HTTP/2");
+	talks(TLS1_1_VERSION, NULL, "it speaks no TLS 1.2 or later", "a server of TLS 1.1");
+	talks(0, "h2", "the handshake failed: bad extension", "a server that chooses HTTP/2");
 	no_tls();
 #ifndef __SANITIZE_ADDRESS__
 	wiped();

@@ -79,8 +79,8 @@ static void carry(size_t len, size_t step, size_t room, int buffer)
 		turn(&down, len, step, room);
 	}
 	ok(good && up.got == len && down.got == len && !up.wrong && !down.wrong,
-	   "%zu bytes both ways, written by %zu, read by %zu, sockets of %d",
-	   len, step, room, buffer);
+	   "%zu bytes both ways, written by %zu, read by %zu, sockets of %d", len, step, room,
+	   buffer);
 	close_both();
 }
 
@@ -106,10 +106,8 @@ static void ends(void)
 	shutdown(near.source.fd, SHUT_WR);
 	wake();
 	ok(ab_tls_read(b, text, sizeof(text)) == 4 && ab_tls_pending(b) &&
-		   ab_tls_read(b, text, sizeof(text)) == -1 &&
-		   errno == ECONNRESET &&
-		   ab_tls_read(b, text, sizeof(text)) == -1 &&
-		   errno == ECONNRESET,
+		   ab_tls_read(b, text, sizeof(text)) == -1 && errno == ECONNRESET &&
+		   ab_tls_read(b, text, sizeof(text)) == -1 && errno == ECONNRESET,
 	   "is broken, after what was said");
 	close_both();
 
@@ -154,8 +152,8 @@ static void waiting(void)
 	size_t sent;
 
 	open_both(0);
-	ok(ab_tls_read(a, text, 1) == -1 && errno == EAGAIN && !near.readable &&
-		   near.writable && !ab_tls_pending(a),
+	ok(ab_tls_read(a, text, 1) == -1 && errno == EAGAIN && !near.readable && near.writable &&
+		   !ab_tls_pending(a),
 	   "nothing to read: the side says so");
 	sent = fill(a);
 	ok(sent && !near.writable, "a full socket: the side says so");
@@ -299,8 +297,8 @@ static void bounds(void)
 }
 
 /* A plain client that comes with a session; what it has after it. */
-static SSL_SESSION *visit(const char *name, SSL_SESSION *with, bool reused,
-			  int version, const char *what)
+static SSL_SESSION *visit(const char *name, SSL_SESSION *with, bool reused, int version,
+			  const char *what)
 {
 	SSL_CTX *ctx = plain_client();
 	SSL_SESSION *session = NULL;
@@ -314,8 +312,7 @@ static SSL_SESSION *visit(const char *name, SSL_SESSION *with, bool reused,
 	SSL_set_tlsext_host_name(plain, name);
 	if (with)
 		SSL_set_session(plain, with);
-	ok(shake_plain(a, plain) && SSL_session_reused(plain) == reused, "%s",
-	   what);
+	ok(shake_plain(a, plain) && SSL_session_reused(plain) == reused, "%s", what);
 	wake();
 	if (ab_tls_write(a, "x", 1) == 1 && SSL_read(plain, text, 1) == 1)
 		session = SSL_get1_session(plain);
@@ -333,8 +330,7 @@ static void tickets(int version, const char *name)
 	printf("# tickets of %s\n", name);
 	s = visit("api.example.com", NULL, false, version, "a first visit");
 	s2 = visit("api.example.com", s, true, version, "a second goes on");
-	s3 = visit("a.wild.example.com", s, false, version,
-		   "with another host it begins anew");
+	s3 = visit("a.wild.example.com", s, false, version, "with another host it begins anew");
 	SSL_SESSION_free(s);
 	SSL_SESSION_free(s2);
 	SSL_SESSION_free(s3);
@@ -349,15 +345,13 @@ static void sessions(void)
 		ok(open_both(0) && SSL_session_reused(b->ssl) == (i > 0),
 		   "connection %d to a host %s", i + 1,
 		   i ? "goes on with the session" : "begins one");
-		ok(ab_tls_write(a, "x", 1) == 1 && read_all(b, text, 1) == 1,
-		   "and serves");
+		ok(ab_tls_write(a, "x", 1) == 1 && read_all(b, text, 1) == 1, "and serves");
 		close_both();
 	}
 	open_pair(0);
 	a = accept_as(box, "a.wild.example.com");
 	b = connect_to(out, &far, "a.wild.example.com");
-	ok(shake(a, b) && !SSL_session_reused(b->ssl),
-	   "another host has none of it");
+	ok(shake(a, b) && !SSL_session_reused(b->ssl), "another host has none of it");
 	close_both();
 }
 
@@ -374,8 +368,7 @@ static void sessions(void)
 static void lock_in(void)
 {
 	struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-			 offsetof(struct seccomp_data, nr)),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
 		KILL(__NR_openat),
 		KILL(__NR_openat2),
 		KILL(__NR_socket),
@@ -416,8 +409,8 @@ static int locked(bool lock)
 		lock_in();
 	a = accept_as(one, "api.example.com");
 	b = connect_to(two, &far, "api.example.com");
-	good = shake(a, b) && ab_tls_write(a, "x", 1) == 1 &&
-	       read_all(b, text, 1) == 1 && ab_tls_site_leaf(one, &other);
+	good = shake(a, b) && ab_tls_write(a, "x", 1) == 1 && read_all(b, text, 1) == 1 &&
+	       ab_tls_site_leaf(one, &other);
 	close_both();
 	open_pair(0);
 	a = accept_as(one, "b.wild.example.com");
@@ -443,8 +436,7 @@ static int in_child(int (*fn)(bool), bool arg)
 int main(void)
 {
 	ok(in_child(locked, false) == 0, "two ends, not locked in");
-	ok(in_child(locked, true) == 0,
-	   "locked in: nothing is opened after a site is made");
+	ok(in_child(locked, true) == 0, "locked in: nothing is opened after a site is made");
 	box = SITE_FOR("", "api.example.com", "*.wild.example.com");
 	out = SITE_FOR(ab_tls_site_pem(box), "unused.example");
 	carry(1, 1, 1, 0);

@@ -26,10 +26,8 @@ static const struct {
 	{ KEY ONE, ONE, "no key" },
 	{ ONE KEY TWO "\n" THREE, ONE TWO "\n" THREE, "kinds of labels" },
 	{ "-----BEGIN CERTIFICATE-----\nMAMC", "", "cut in its middle" },
-	{ "-----BEGIN CERTIFICATE-----\nMAMC-----END CERT", "",
-	  "cut in its last line" },
-	{ "-----BEGIN CERTIFICATE-----\nMA\n" ONE, ONE,
-	  "one that another interrupts" },
+	{ "-----BEGIN CERTIFICATE-----\nMAMC-----END CERT", "", "cut in its last line" },
+	{ "-----BEGIN CERTIFICATE-----\nMA\n" ONE, ONE, "one that another interrupts" },
 	{ "-----BEGIN CERTIFICATE REQUEST-----\nMA==\n"
 	  "-----END CERTIFICATE REQUEST-----\n",
 	  "", "no request" },
@@ -60,10 +58,9 @@ static uint8_t *at_the_edge(const void *data, size_t len)
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
 	if (!pages) {
-		pages = mmap(NULL, 17 * page, PROT_READ | PROT_WRITE,
-			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		if (pages == MAP_FAILED ||
-		    mprotect(pages + 16 * page, page, PROT_NONE) < 0)
+		pages = mmap(NULL, 17 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			     -1, 0);
+		if (pages == MAP_FAILED || mprotect(pages + 16 * page, page, PROT_NONE) < 0)
 			abort();
 	}
 	memcpy(pages + 16 * page - len, data, len);
@@ -74,12 +71,12 @@ static const uint8_t der[] = { 0x30, 3, 2, 1, 9 };
 
 static void check_new(void)
 {
-	static const char pem[] = ONE KEY TWO "\n" THREE
-		"-----BEGIN CERTIFICATE-----\nMAUCAQE=\n-----END CERTIFICATE-----\n"
+	static const char pem[] = ONE KEY TWO
+		"\n" THREE "-----BEGIN CERTIFICATE-----\nMAUCAQE=\n-----END CERTIFICATE-----\n"
 		"-----BEGIN CERTIFICATE-----\n****\n-----END CERTIFICATE-----\n";
 	size_t len, more, taken = 0;
-	ab_autofree uint8_t *store = ab_keystore_new(pem, strlen(pem), "mine",
-						     der, sizeof(der), &len);
+	ab_autofree uint8_t *store =
+		ab_keystore_new(pem, strlen(pem), "mine", der, sizeof(der), &len);
 	ab_autofree uint8_t *added = NULL;
 
 	ok(store && store[11] == 3, "of three that are whole, and ours");
@@ -87,8 +84,7 @@ static void check_new(void)
 	ok(!memmem(store, len, "secret", 6), "no key");
 	added = ab_keystore_add(store, len, "again", der, sizeof(der), &more);
 	ok(added && added[11] == 4 && more > len, "one more");
-	ok(memcmp(added + 12, store + 12, len - 12 - 20) == 0,
-	   "behind the others");
+	ok(memcmp(added + 12, store + 12, len - 12 - 20) == 0, "behind the others");
 	for (size_t n = 0; n < len; n++) {
 		uint8_t *cut = at_the_edge(store, n), *got;
 
@@ -128,21 +124,21 @@ static void write_whole(const char *path, const uint8_t *data, size_t len)
 /* With a key and a certificate of its own, as Java's own tool makes it. */
 static void check_java(void)
 {
-	ab_autofree uint8_t *store = NULL, *ca = NULL, *added = NULL,
-			    *made = NULL, *pem = NULL, *other = NULL;
+	ab_autofree uint8_t *store = NULL, *ca = NULL, *added = NULL, *made = NULL, *pem = NULL,
+			    *other = NULL;
 	size_t len, ca_len, pem_len;
 
 	ok(system(KEYTOOL "-genkeypair -storetype JKS -keystore a.jks -alias key "
-		       "-keyalg EC -dname CN=a -storepass changeit "
-		       "-keypass changeit 2>/dev/null") == 0,
+			  "-keyalg EC -dname CN=a -storepass changeit "
+			  "-keypass changeit 2>/dev/null") == 0,
 	   "keytool makes a keystore");
 	ok(system(KEYTOOL "-exportcert -keystore a.jks -alias key -storepass "
-		       "changeit -file ca.der 2>/dev/null && " KEYTOOL
-		       "-exportcert -rfc -keystore a.jks -alias key "
-		       "-storepass changeit -file ca.pem 2>/dev/null && "
-		       KEYTOOL "-importcert -noprompt -storetype PKCS12 -keystore "
-		       "b.p12 -alias other -file ca.der -storepass changeit "
-		       "2>/dev/null") == 0,
+			  "changeit -file ca.der 2>/dev/null && " KEYTOOL
+			  "-exportcert -rfc -keystore a.jks -alias key "
+			  "-storepass changeit -file ca.pem 2>/dev/null && " KEYTOOL
+			  "-importcert -noprompt -storetype PKCS12 -keystore "
+			  "b.p12 -alias other -file ca.der -storepass changeit "
+			  "2>/dev/null") == 0,
 	   "and gives its certificate");
 	store = read_whole("a.jks", &len);
 	ca = read_whole("ca.der", &ca_len);
@@ -151,22 +147,20 @@ static void check_java(void)
 	ok(added != NULL, "we add one");
 	write_whole("added.jks", added, len);
 	ok(system(KEYTOOL "-list -keystore added.jks -storepass changeit "
-		       ">out 2>/dev/null && grep -q '^agentbox,.*trusted' out "
-		       "&& grep -q '^key,.*PrivateKey' out") == 0,
+			  ">out 2>/dev/null && grep -q '^agentbox,.*trusted' out "
+			  "&& grep -q '^key,.*PrivateKey' out") == 0,
 	   "keytool lists both, and checks the digest");
-	made = ab_keystore_new((char *)pem, pem_len, "agentbox", ca, ca_len,
-			       &len);
+	made = ab_keystore_new((char *)pem, pem_len, "agentbox", ca, ca_len, &len);
 	write_whole("made.jks", made, len);
 	ok(system(KEYTOOL "-list -keystore made.jks -storepass changeit >out "
-		       "2>/dev/null && grep -q '^agentbox,' out && "
-		       "grep -q '^system-2,' out") == 0,
+			  "2>/dev/null && grep -q '^agentbox,' out && "
+			  "grep -q '^system-2,' out") == 0,
 	   "keytool lists a new one");
 	ok(system(KEYTOOL "-list -storetype PKCS12 -keystore made.jks -storepass "
-		       "changeit >/dev/null 2>&1") == 0,
+			  "changeit >/dev/null 2>&1") == 0,
 	   "also as what it was before");
 	other = read_whole("b.p12", &len);
-	ok(!ab_keystore_add(other, len, "x", ca, ca_len, &len),
-	   "PKCS #12 is another kind");
+	ok(!ab_keystore_add(other, len, "x", ca, ca_len, &len), "PKCS #12 is another kind");
 }
 
 int main(void)
@@ -178,8 +172,7 @@ int main(void)
 	check_new();
 	if (system("command -v keytool >/dev/null") != 0) {
 		tap_count++;
-		printf("ok %d - Java's own tool # skip there is no keytool\n",
-		       tap_count);
+		printf("ok %d - Java's own tool # skip there is no keytool\n", tap_count);
 		return done();
 	}
 	if (!mkdtemp(dir) || chdir(dir) < 0)

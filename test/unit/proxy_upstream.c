@@ -27,8 +27,7 @@ static const struct {
 	{ "http://u:@proxy:80", "proxy", 80, "Basic dTo=" },
 	{ "http://Aladdin:open%20sesame@proxy:80", "proxy", 80,
 	  "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==" },
-	{ "http://dom%5Cu:p%40%3a%25@proxy:80", "proxy", 80,
-	  "Basic ZG9tXHU6cEA6JQ==" },
+	{ "http://dom%5Cu:p%40%3a%25@proxy:80", "proxy", 80, "Basic ZG9tXHU6cEA6JQ==" },
 	{ "http://u:a:b@proxy:80", "proxy", 80, "Basic dTphOmI=" },
 	{ "http://u:%C3%A4@proxy:80", "proxy", 80, "Basic dTrDpA==" },
 
@@ -81,8 +80,7 @@ static void test_urls(void)
 			   "case %zu is refused, with a way out", i);
 			continue;
 		}
-		ok(r == 0 && u->port == urls[i].port, "%s is taken",
-		   urls[i].url);
+		ok(r == 0 && u->port == urls[i].port, "%s is taken", urls[i].url);
 		if (r < 0)
 			continue;
 		is_str(u->host.text, urls[i].host, "the host");
@@ -104,8 +102,7 @@ static void test_secrecy(void)
 	struct ab_error err;
 
 	for (size_t i = 0; i < AB_COUNT(bad); i++)
-		ok(ab_upstream_parse(bad[i], &u, &err) < 0 &&
-			   !strstr(err.text, "hunter2") &&
+		ok(ab_upstream_parse(bad[i], &u, &err) < 0 && !strstr(err.text, "hunter2") &&
 			   !strstr(err.hint, "hunter2"),
 		   "a mistake is told without the password (%zu)", i);
 	memset(longer, 'x', 4095);
@@ -143,20 +140,16 @@ static void test_env(void)
 	for (size_t i = 0; i < AB_COUNT(envs); i++) {
 		struct ab_upstream *u;
 		struct ab_error err;
-		int r = ab_upstream_from_env((char *const *)envs[i].env, &u,
-					     &err);
+		int r = ab_upstream_from_env((char *const *)envs[i].env, &u, &err);
 
 		if (!envs[i].host)
 			ok(r == 0 && !u, "environment %zu asks for none", i);
 		else if (!envs[i].host[0])
 			ok(r < 0 && !u && strstr(err.text, "_PROXY: "),
-			   "environment %zu is refused, by variable: %s", i,
-			   err.text);
+			   "environment %zu is refused, by variable: %s", i, err.text);
 		else
-			ok(r == 0 && u &&
-				   strcmp(u->host.text, envs[i].host) == 0 &&
-				   (envs[i].bypass ? strcmp(u->bypass,
-							    envs[i].bypass) == 0
+			ok(r == 0 && u && strcmp(u->host.text, envs[i].host) == 0 &&
+				   (envs[i].bypass ? strcmp(u->bypass, envs[i].bypass) == 0
 						   : !u->bypass),
 			   "environment %zu is understood", i);
 		if (r == 0)
@@ -223,14 +216,11 @@ static void test_bypass(void)
 		struct ab_upstream u = { .bypass = (char *)bypasses[i].bypass };
 		struct ab_host host;
 
-		ok(ab_host_parse(bypasses[i].host, strlen(bypasses[i].host),
-				 &host, NULL) == 0 &&
-			   ab_upstream_bypasses(&u, &host, bypasses[i].port) ==
-				   bypasses[i].direct,
-		   "\"%s\" %s %s:%u",
-		   bypasses[i].bypass ? bypasses[i].bypass : "",
-		   bypasses[i].direct ? "means" : "does not mean",
-		   bypasses[i].host, bypasses[i].port);
+		ok(ab_host_parse(bypasses[i].host, strlen(bypasses[i].host), &host, NULL) == 0 &&
+			   ab_upstream_bypasses(&u, &host, bypasses[i].port) == bypasses[i].direct,
+		   "\"%s\" %s %s:%u", bypasses[i].bypass ? bypasses[i].bypass : "",
+		   bypasses[i].direct ? "means" : "does not mean", bypasses[i].host,
+		   bypasses[i].port);
 	}
 }
 
@@ -254,16 +244,15 @@ static void test_request(void)
 	free(text);
 	ab_host_parse("[fd00::1]", 9, &host, NULL);
 	text = ab_upstream_request(&plain, &host, 443);
-	is_str(text,
-	       "CONNECT [fd00::1]:443 HTTP/1.1\r\nHost: [fd00::1]:443\r\n\r\n",
+	is_str(text, "CONNECT [fd00::1]:443 HTTP/1.1\r\nHost: [fd00::1]:443\r\n\r\n",
 	       "an IPv6 address has brackets");
 	free(text);
 }
 
 static const struct {
 	const char *text;
-	size_t len; /* 0: strlen */
-	int status; /* 0: malformed; -1: incomplete */
+	size_t len;  /* 0: strlen */
+	int status;  /* 0: malformed; -1: incomplete */
 	size_t rest; /* bytes behind the head */
 } replies[] = {
 	{ "HTTP/1.1 200 OK\r\n\r\n", 0, 200, 0 },
@@ -273,8 +262,7 @@ static const struct {
 	{ "HTTP/1.1 200 OK\r\n\r\nSSH-2.0-x\r\n", 0, 200, 11 },
 	{ "HTTP/1.1 200 OK\r\n\r\n\r\n\r\n", 0, 200, 4 },
 	{ "HTTP/1.1 403 Forbidden\r\nContent-Length: 3\r\n\r\nno!", 0, 403, 3 },
-	{ "HTTP/1.1 407 x\r\nProxy-Authenticate: Basic\r\nA:b\r\nC:\r\n\r\n", 0,
-	  407, 0 },
+	{ "HTTP/1.1 407 x\r\nProxy-Authenticate: Basic\r\nA:b\r\nC:\r\n\r\n", 0, 407, 0 },
 	{ "HTTP/1.1 200 OK\r\nVia:\t1.1 \xc3\xa4\r\n\r\n", 0, 200, 0 },
 	{ "HTTP/1.1 999 x\r\n\r\n", 0, 999, 0 },
 
@@ -315,10 +303,9 @@ static ssize_t reply_at_edge(const char *text, size_t len, int *ret_status)
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
 	if (!guard) {
-		guard = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
-			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		if (guard == MAP_FAILED ||
-		    mprotect(guard + page, page, PROT_NONE) < 0)
+		guard = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			     -1, 0);
+		if (guard == MAP_FAILED || mprotect(guard + page, page, PROT_NONE) < 0)
 			abort();
 	}
 	memcpy(guard + page - len, text, len);
@@ -338,8 +325,7 @@ static void test_replies(void)
 			ok(n == (ssize_t)head && status == replies[i].status,
 			   "reply %zu is a head of status %d", i, status);
 		else
-			ok(n == (replies[i].status ? 0 : -1) && status == -1,
-			   "reply %zu is %s", i,
+			ok(n == (replies[i].status ? 0 : -1) && status == -1, "reply %zu is %s", i,
 			   replies[i].status ? "incomplete" : "malformed");
 		for (size_t cut = 0; cut < len; cut++) {
 			n = reply_at_edge(text, cut, &status);
@@ -362,18 +348,14 @@ static void test_bound(void)
 
 	memset(big, 'x', sizeof(big));
 	memcpy(big, "HTTP/1.1 200 OK\r\nA:", 19);
-	ok(ab_upstream_reply(big, AB_UPSTREAM_HEAD - 1, &status) == 0,
-	   "a head may be long");
-	ok(ab_upstream_reply(big, AB_UPSTREAM_HEAD, &status) < 0,
-	   "but not for ever");
+	ok(ab_upstream_reply(big, AB_UPSTREAM_HEAD - 1, &status) == 0, "a head may be long");
+	ok(ab_upstream_reply(big, AB_UPSTREAM_HEAD, &status) < 0, "but not for ever");
 	n = AB_UPSTREAM_HEAD;
 	memcpy(big + n - 4, "\r\n\r\n", 4);
-	ok(ab_upstream_reply(big, n, &status) == (ssize_t)n,
-	   "the longest one is taken");
+	ok(ab_upstream_reply(big, n, &status) == (ssize_t)n, "the longest one is taken");
 	memset(big + n - 4, 'x', 4);
 	memcpy(big + n - 3, "\r\n\r\n", 4);
-	ok(ab_upstream_reply(big, n + 1, &status) < 0,
-	   "one byte more is refused");
+	ok(ab_upstream_reply(big, n + 1, &status) < 0, "one byte more is refused");
 }
 
 int main(void)

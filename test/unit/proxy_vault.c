@@ -27,21 +27,21 @@ static void test_placeholders(void)
 
 	ok(strncmp(e->placeholder, "sk-one-", 7) == 0,
 	   "the longest prefix of the provider's is kept");
-	ok(e->placeholder_len == e->value_len &&
-		   strlen(e->placeholder) == e->placeholder_len,
+	ok(e->placeholder_len == e->value_len && strlen(e->placeholder) == e->placeholder_len,
 	   "it is as long as the value");
 	ok(ab_vault_at(a, HELP_ANY)->placeholder_len == 22,
 	   "of a short value it is longer: chance needs 22 characters");
 	for (size_t i = 0; i < HELP_COUNT; i++) {
 		ok(is_letters(ab_vault_at(a, i)->placeholder),
 		   "nothing in it needs escaping anywhere");
-		ok(strcmp(ab_vault_at(a, i)->placeholder,
-			  ab_vault_at(b, i)->placeholder) != 0,
+		ok(strcmp(ab_vault_at(a, i)->placeholder, ab_vault_at(b, i)->placeholder) != 0,
 		   "each run has its own");
 	}
 	before = ab_strdup(e->placeholder);
-	ok(ab_vault_set(a, HELP_BEARER, "another value, longer than the first "
-					"one was", 44, &err) == 0 &&
+	ok(ab_vault_set(a, HELP_BEARER,
+			"another value, longer than the first "
+			"one was",
+			44, &err) == 0 &&
 		   strcmp(before, e->placeholder) == 0 && e->value_len == 44,
 	   "a new value keeps the placeholder");
 	ok(ab_vault_set(a, HELP_BEARER, NULL, 0, &err) == 0 && !e->value &&
@@ -63,15 +63,12 @@ static void test_stable(void)
 	for (int i = 0; i < 3; i++) {
 		seed[31] = i == 2;
 		if (ab_vault_new(&secrets, seed, &v[i], &err) < 0 ||
-		    ab_vault_set(v[i], 0, i ? "value-two" : "value-one", 9,
-				 &err) < 0)
+		    ab_vault_set(v[i], 0, i ? "value-two" : "value-one", 9, &err) < 0)
 			abort();
 	}
-	ok(strcmp(ab_vault_at(v[0], 0)->placeholder,
-		  ab_vault_at(v[1], 0)->placeholder) == 0,
+	ok(strcmp(ab_vault_at(v[0], 0)->placeholder, ab_vault_at(v[1], 0)->placeholder) == 0,
 	   "a stable one comes from key and name");
-	ok(strcmp(ab_vault_at(v[0], 0)->placeholder,
-		  ab_vault_at(v[2], 0)->placeholder) != 0,
+	ok(strcmp(ab_vault_at(v[0], 0)->placeholder, ab_vault_at(v[2], 0)->placeholder) != 0,
 	   "another key, another placeholder");
 	ok(ab_vault_new(&secrets, NULL, &v[3], &err) == 0 &&
 		   ab_vault_set(v[3], 0, "value-one", 9, &err) < 0,
@@ -87,8 +84,7 @@ static const struct {
 	{ "12345678", NULL, "12345678" },
 	{ "  two words\t\r\n", NULL, "two words" },
 	{ "\n\nsecret-value\n", NULL, "secret-value" },
-	{ "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", NULL,
-	  "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~" },
+	{ "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", NULL, "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~" },
 	{ "1234567", "shorter", NULL },
 	{ "1234567 \n", "shorter", NULL },
 	{ "", "empty", NULL },
@@ -117,19 +113,14 @@ static void test_values(void)
 			   "refused, and not shown: %s", values[i].why);
 		else
 			ok(r == 0 && e->value_len == strlen(values[i].kept) &&
-				   memcmp(e->value, values[i].kept,
-					  e->value_len) == 0,
+				   memcmp(e->value, values[i].kept, e->value_len) == 0,
 			   "accepted: %s", values[i].kept);
 	}
-	ok(e->value_len == strlen(values[3].kept),
-	   "what is refused leaves the old value");
-	ok(ab_vault_set(vault, HELP_HEADER, "nul\0inside", 10, &err) < 0,
-	   "a NUL is refused");
+	ok(e->value_len == strlen(values[3].kept), "what is refused leaves the old value");
+	ok(ab_vault_set(vault, HELP_HEADER, "nul\0inside", 10, &err) < 0, "a NUL is refused");
 	memset(big, 'k', AB_SECRET_MAX + 1);
-	ok(ab_vault_set(vault, HELP_HEADER, big, AB_SECRET_MAX, &err) == 0,
-	   "16 KiB are accepted");
-	ok(ab_vault_set(vault, HELP_HEADER, big, AB_SECRET_MAX + 1, &err) < 0,
-	   "not one more");
+	ok(ab_vault_set(vault, HELP_HEADER, big, AB_SECRET_MAX, &err) == 0, "16 KiB are accepted");
+	ok(ab_vault_set(vault, HELP_HEADER, big, AB_SECRET_MAX + 1, &err) < 0, "not one more");
 	text = help_fill(vault, "x$0y");
 	ok(ab_vault_set(vault, HELP_HEADER, text, strlen(text), &err) < 0,
 	   "a value with another's placeholder is refused");
@@ -160,8 +151,7 @@ static void test_bounds(void)
 	for (size_t i = 0; i < AB_COUNT(bounds); i++) {
 		struct ab_host host = help_host(bounds[i].host);
 
-		ok(ab_vault_bound(vault, HELP_BEARER, &host, bounds[i].port) ==
-			   bounds[i].bound,
+		ok(ab_vault_bound(vault, HELP_BEARER, &host, bounds[i].port) == bounds[i].bound,
 		   "%s:%u", bounds[i].host, bounds[i].port);
 	}
 	ab_vault_free(vault);
@@ -185,8 +175,7 @@ static char *escaped(const char *s, int every, const char *format)
 	for (size_t i = 0; s[i]; i++) {
 		char c[8], *more;
 
-		snprintf(c, sizeof(c), i % (size_t)every ? "%c" : format,
-			 s[i]);
+		snprintf(c, sizeof(c), i % (size_t)every ? "%c" : format, s[i]);
 		more = ab_printf("%s%s", text, c);
 		free(text);
 		text = more;
@@ -250,8 +239,8 @@ static void test_names(void)
 	ab_vault_free(vault);
 }
 
-static void check_cover(const struct ab_vault *vault, const char *in,
-			const char *out, const char *name)
+static void check_cover(const struct ab_vault *vault, const char *in, const char *out,
+			const char *name)
 {
 	char *text = help_fill(vault, in), *want = help_fill(vault, out);
 	size_t len = 0;
@@ -272,8 +261,8 @@ static void test_cover(void)
 	check_cover(vault, "machine x password @0\nother @3 @2",
 		    "machine x password $0\nother $3 $2", "a file");
 	check_cover(vault, "@2@2", "$2$2", "one behind the other");
-	check_cover(vault, "{\"k\":\"0123+abc\\/DEF=ghi%25\\\"q\\\\z\"}",
-		    "{\"k\":\"$1\"}", "escaped as in JSON");
+	check_cover(vault, "{\"k\":\"0123+abc\\/DEF=ghi%25\\\"q\\\\z\"}", "{\"k\":\"$1\"}",
+		    "escaped as in JSON");
 	ok(!ab_vault_cover(vault, "nothing here", 12, &len), "nothing in it");
 	for (size_t before = 0; before < 4; before++)
 		for (size_t i = 0; i < HELP_COUNT; i++) {
@@ -304,8 +293,7 @@ static bool has_flag(const void *p, const char *flag)
 
 	while (f && fgets(line, sizeof(line), f)) {
 		if (sscanf(line, "%lx-%lx ", &from, &to) == 2)
-			here = (unsigned long)p >= from &&
-			       (unsigned long)p < to;
+			here = (unsigned long)p >= from && (unsigned long)p < to;
 		if (here && strncmp(line, "VmFlags:", 8) == 0)
 			found |= strstr(line, flag) != NULL;
 	}
@@ -343,10 +331,8 @@ static void test_hosts(void)
 	struct ab_vault *vault;
 	struct ab_error err;
 
-	ok(ab_vault_new(&secrets, NULL, &vault, &err) < 0,
-	   "what is no host is refused");
-	ok(ab_vault_new(&none, NULL, &vault, &err) == 0 &&
-		   seen(vault, "anything") == -1,
+	ok(ab_vault_new(&secrets, NULL, &vault, &err) < 0, "what is no host is refused");
+	ok(ab_vault_new(&none, NULL, &vault, &err) == 0 && seen(vault, "anything") == -1,
 	   "an empty vault sees nothing");
 	ab_vault_free(vault);
 }

@@ -49,8 +49,7 @@ static void test_address_denied_anew(void)
 		int fd = ask_for("localhost", origin);
 
 		refused += strcmp(hear(fd, 12), NO_403) == 0 &&
-			   strstr(hear(fd, 4000),
-				  "denied for this run (::1)") != NULL;
+			   strstr(hear(fd, 4000), "denied for this run (::1)") != NULL;
 		close(fd);
 	}
 	__atomic_store_n(&over, true, __ATOMIC_RELAXED);

@@ -37,8 +37,7 @@ static void say(const struct ab_msg *msg, size_t len, size_t nfds)
 }
 
 /* 1: heard, -1: not a message. Nothing stays open either way. */
-static void is_heard(int want, const struct ab_msg *msg, size_t len,
-		     size_t nfds, const char *name)
+static void is_heard(int want, const struct ab_msg *msg, size_t len, size_t nfds, const char *name)
 {
 	size_t before = open_files();
 	struct ab_fds fds;
@@ -74,8 +73,7 @@ static void check_lengths(void)
 		is_heard(-1, &msg, AB_MSG_LEN(kinds[i].body) - 1, 1, "short");
 		/* What is longer than any message is cut to the longest. */
 		if (AB_MSG_LEN(kinds[i].body) < sizeof(msg))
-			is_heard(-1, &msg, AB_MSG_LEN(kinds[i].body) + 1, 1,
-				 "long");
+			is_heard(-1, &msg, AB_MSG_LEN(kinds[i].body) + 1, 1, "long");
 	}
 	msg.type = AB_MSG_GO;
 	is_heard(-1, &msg, AB_MSG_LEN(0), 0, "one that only goes down");
@@ -122,8 +120,7 @@ static void check_texts(void)
 	msg.type = AB_MSG_HOLDS;
 	say(&msg, AB_MSG_LEN(sizeof(msg.u.holds)), 0);
 	ok(ab_box_hear(&box, &got, &fds, 0) == 1 &&
-		   strlen(got.u.holds.missing) ==
-			   sizeof(got.u.holds.missing) - 1,
+		   strlen(got.u.holds.missing) == sizeof(got.u.holds.missing) - 1,
 	   "and those of the proof");
 }
 
@@ -136,8 +133,8 @@ static void check_network(void)
 	size_t before = open_files();
 
 	say(&msg, AB_MSG_LEN(0), 1);
-	ok(ab_bridge_raise(&box, &net, &err) < 0 && net.n == 0,
-	   "another message in its place: %s", err.text);
+	ok(ab_bridge_raise(&box, &net, &err) < 0 && net.n == 0, "another message in its place: %s",
+	   err.text);
 	msg = (struct ab_msg){ .type = AB_MSG_FAILED };
 	ab_fail(&msg.u.error, AB_ESYSTEM, ENOSPC, "no more");
 	ab_step(&msg.u.error, "network");
@@ -147,13 +144,11 @@ static void check_network(void)
 	msg = (struct ab_msg){ .type = AB_MSG_NETWORK };
 	msg.u.network.n = 1;
 	say(&msg, AB_MSG_LEN(sizeof(msg.u.network)), 1);
-	ok(ab_bridge_raise(&box, &net, &err) < 0 && net.n == 0 &&
-		   strcmp(err.step, "network") == 0,
+	ok(ab_bridge_raise(&box, &net, &err) < 0 && net.n == 0 && strcmp(err.step, "network") == 0,
 	   "sockets that are none: %s", err.text);
 	ok(open_files() == before, "nothing stays open");
 	close(inner);
-	ok(ab_bridge_raise(&box, &net, &err) < 0, "the end of the box: %s",
-	   err.text);
+	ok(ab_bridge_raise(&box, &net, &err) < 0, "the end of the box: %s", err.text);
 }
 
 /* Init may be waiting for us: whoever waits for it then waits for ever. */
@@ -166,8 +161,7 @@ static void check_tell(void)
 	while (n < 100000 && ab_box_tell(&box, AB_MSG_SIGNAL, n) == 0)
 		n++;
 	ok(n > 64 && errno == EAGAIN, "a queue that is full: after %d", n);
-	while (n > 0 && recv(inner, &msg, sizeof(msg), MSG_DONTWAIT) ==
-				(ssize_t)AB_MSG_LEN(0))
+	while (n > 0 && recv(inner, &msg, sizeof(msg), MSG_DONTWAIT) == (ssize_t)AB_MSG_LEN(0))
 		n--;
 	ok(n == 0 && ab_box_tell(&box, AB_MSG_SIGNAL, 1) == 0 &&
 		   recv(inner, &msg, sizeof(msg), 0) > 0,

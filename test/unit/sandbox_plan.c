@@ -15,13 +15,11 @@
 #include "tap.h"
 
 static const char letters[] = {
-	[AB_MOUNT_PIN] = 'N',	 [AB_MOUNT_WRITE] = 'W',
-	[AB_MOUNT_SHOW] = 'S',	 [AB_MOUNT_PRIVATE] = 'P',
-	[AB_MOUNT_CLOSE] = 'C',	 [AB_MOUNT_MASK] = 'M',
+	[AB_MOUNT_PIN] = 'N',	  [AB_MOUNT_WRITE] = 'W', [AB_MOUNT_SHOW] = 'S',
+	[AB_MOUNT_PRIVATE] = 'P', [AB_MOUNT_CLOSE] = 'C', [AB_MOUNT_MASK] = 'M',
 };
 
-static void add_fact(struct ab_facts *facts, char letter, const char *path,
-		     enum ab_as as)
+static void add_fact(struct ab_facts *facts, char letter, const char *path, enum ab_as as)
 {
 	switch (letter) {
 	case 'P':
@@ -78,11 +76,11 @@ static char *write_plan(const struct ab_plan *plan)
 	struct ab_buf b = { 0 };
 
 	for (size_t i = 0; i < plan->len; i++)
-		ab_buf_printf(&b, "%s%c:%s%s", i ? " " : "",
-			      letters[plan->v[i].op], plan->v[i].path,
-			      plan->v[i].as == AB_AS_FILE ? "=" :
-			      plan->v[i].as == AB_AS_LINK ? "@" :
-							    "");
+		ab_buf_printf(&b, "%s%c:%s%s", i ? " " : "", letters[plan->v[i].op],
+			      plan->v[i].path,
+			      plan->v[i].as == AB_AS_FILE   ? "="
+			      : plan->v[i].as == AB_AS_LINK ? "@"
+							    : "");
 	return ab_buf_take(&b);
 }
 
@@ -99,8 +97,7 @@ static const struct {
 	{ "W:/w C:/w/.envrc=", "W:/w C:/w/.envrc=", "a closed file" },
 	{ "W:/w C:/w/.git/hooks", "W:/w N:/w/.git C:/w/.git/hooks",
 	  "the folder above a closed one is pinned" },
-	{ "W:/w C:/w/a/b/c/d= C:/w/a/x=",
-	  "W:/w N:/w/a N:/w/a/b N:/w/a/b/c C:/w/a/b/c/d= C:/w/a/x=",
+	{ "W:/w C:/w/a/b/c/d= C:/w/a/x=", "W:/w N:/w/a N:/w/a/b N:/w/a/b/c C:/w/a/b/c/d= C:/w/a/x=",
 	  "every folder on the way is pinned, once" },
 	{ "W:/w C:/etc/x=", "W:/w", "what is read-only anyway is not closed" },
 	{ "W:/f= C:/f=", "", "a writable file that is closed is neither" },
@@ -123,13 +120,11 @@ static const struct {
 	{ "M:/x M:/x", "M:/x", "the same mask twice" },
 	{ "W:/w C:/w/a M:/w/a", "W:/w M:/w/a", "a mask is stronger than closed" },
 	{ "W:/w M:/w", "M:/w", "and stronger than writable" },
-	{ "W:/w M:/w/a C:/w/a/b W:/w/a/c N:/w/a/d M:/w/a/e S:/w/a/f P:/w/a/g",
-	  "W:/w M:/w/a", "nothing below a mask" },
-	{ "W:/w M:/w/a/b", "W:/w N:/w/a M:/w/a/b",
-	  "the folder above a mask is pinned" },
+	{ "W:/w M:/w/a C:/w/a/b W:/w/a/c N:/w/a/d M:/w/a/e S:/w/a/f P:/w/a/g", "W:/w M:/w/a",
+	  "nothing below a mask" },
+	{ "W:/w M:/w/a/b", "W:/w N:/w/a M:/w/a/b", "the folder above a mask is pinned" },
 	{ "M:/m/a/b", "M:/m/a/b", "but not where it is read-only" },
-	{ "W:/w C:/w/a M:/w/a/b", "W:/w C:/w/a M:/w/a/b",
-	  "a mask inside a closed folder" },
+	{ "W:/w C:/w/a M:/w/a/b", "W:/w C:/w/a M:/w/a/b", "a mask inside a closed folder" },
 	{ "W:/w C:/w/a M:/w/a/b/c", "W:/w C:/w/a M:/w/a/b/c",
 	  "needs no pin there: nothing can be renamed" },
 
@@ -139,22 +134,20 @@ static const struct {
 	{ "P:/tmp W:/tmp", "W:/tmp", "writable by name is not private" },
 	{ "P:/run M:/run/docker.sock=", "P:/run", "a mask in an empty folder" },
 	{ "P:/run S:/run/x/y=", "P:/run S:/run/x/y=", "shown in a private one" },
-	{ "P:/run S:/run/d M:/run/d/s=", "P:/run S:/run/d M:/run/d/s=",
-	  "masked in what is shown" },
+	{ "P:/run S:/run/d M:/run/d/s=", "P:/run S:/run/d M:/run/d/s=", "masked in what is shown" },
 	{ "S:/usr W:/w S:/w/x", "W:/w", "what is visible need not be shown" },
 	{ "P:/ S:/w W:/w", "P:/ W:/w", "shown and writable is writable" },
 	{ "W:/w P:/w/t C:/w/t/x", "W:/w P:/w/t", "closed in an empty folder" },
 	{ "P:/run P:/run/user/1", "P:/run P:/run/user/1", "private in private" },
-	{ "P:/h S:/h/.config W:/h/.config/app",
-	  "P:/h S:/h/.config W:/h/.config/app", "writable in what is shown" },
+	{ "P:/h S:/h/.config W:/h/.config/app", "P:/h S:/h/.config W:/h/.config/app",
+	  "writable in what is shown" },
 	{ "W:/w P:/w/t W:/w/t/p C:/w/t/p/.git/hooks",
 	  "W:/w P:/w/t W:/w/t/p N:/w/t/p/.git C:/w/t/p/.git/hooks",
 	  "pins reach up to the nearest root" },
 
 	/* an empty root */
 	{ "P:/ P:/tmp S:/usr S:/lib@ W:/home/u/w C:/home/u/w/x=",
-	  "P:/ W:/home/u/w C:/home/u/w/x= S:/lib@ P:/tmp S:/usr",
-	  "the hidden root" },
+	  "P:/ W:/home/u/w C:/home/u/w/x= S:/lib@ P:/tmp S:/usr", "the hidden root" },
 	{ "P:/ S:/etc M:/etc/shadow= M:/root/x=", "P:/ S:/etc M:/etc/shadow=",
 	  "masks only where something is shown" },
 
@@ -188,12 +181,15 @@ static void check_find(void)
 	static const struct {
 		const char *path, *want;
 	} finds[] = {
-		{ "/", NULL },		  { "/w", "/w" },
-		{ "/w/x", "/w" },	  { "/w/.git", "/w/.git" },
+		{ "/", NULL },
+		{ "/w", "/w" },
+		{ "/w/x", "/w" },
+		{ "/w/.git", "/w/.git" },
 		{ "/w/.git/index", "/w/.git" },
 		{ "/w/.git/hooks/x", "/w/.git/hooks" },
 		{ "/w/.git/hooksx", "/w/.git" },
-		{ "/w2", NULL },	  { "/tmp/x/y", "/tmp" },
+		{ "/w2", NULL },
+		{ "/tmp/x/y", "/tmp" },
 	};
 	struct ab_facts facts = { 0 };
 	struct ab_plan plan;
@@ -263,8 +259,7 @@ static bool pinned(const struct ab_plan *plan)
 	for (size_t i = 0; i < plan->len; i++) {
 		char path[16];
 
-		if (plan->v[i].op != AB_MOUNT_CLOSE &&
-		    plan->v[i].op != AB_MOUNT_MASK)
+		if (plan->v[i].op != AB_MOUNT_CLOSE && plan->v[i].op != AB_MOUNT_MASK)
 			continue;
 		snprintf(path, sizeof(path), "%s", plan->v[i].path);
 		for (char *slash; (slash = strrchr(path, '/')) != path;) {
@@ -272,8 +267,7 @@ static bool pinned(const struct ab_plan *plan)
 
 			*slash = '\0';
 			m = ab_plan_find(plan, path);
-			if (m && (m->op == AB_MOUNT_WRITE ||
-				  m->op == AB_MOUNT_PIN) &&
+			if (m && (m->op == AB_MOUNT_WRITE || m->op == AB_MOUNT_PIN) &&
 			    !is_mount(plan, path))
 				return false;
 		}
@@ -282,8 +276,7 @@ static bool pinned(const struct ab_plan *plan)
 }
 
 /* denyRead > denyWrite > write > nothing, for every path. */
-static bool precedence(const struct ab_facts *facts,
-		       const struct ab_plan *plan, const char *path)
+static bool precedence(const struct ab_facts *facts, const struct ab_plan *plan, const char *path)
 {
 	const struct ab_mount *m = ab_plan_find(plan, path);
 	bool open = m && (m->op == AB_MOUNT_WRITE || m->op == AB_MOUNT_PIN);

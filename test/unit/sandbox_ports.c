@@ -17,7 +17,7 @@
 #include "tap.h"
 
 #define HEAD "  sl  local_address rem_address   st tx_queue rx_queue ...\n"
-#define LINE(local, state)                                       \
+#define LINE(local, state)                                           \
 	"   0: " local " 00000000:0000 " state " 00000000:00000000 " \
 	"00:00000000 00000000  1000        0 12345 1 0 100 0 0 10 0\n"
 #define V6 "00000000000000000000000001000000"
@@ -29,20 +29,16 @@ static const struct {
 	{ HEAD, "", "only the head" },
 	{ HEAD LINE("0100007F:1F90", "0A"), "8080", "one listener" },
 	{ HEAD LINE("0100007F:1F90", "01"), "", "a connection is none" },
-	{ HEAD LINE("00000000:0016", "0A") LINE("0100007F:0BB8", "0A"),
-	  "22 3000", "two" },
-	{ HEAD LINE("00000000:0016", "0A") LINE("0100007F:0016", "0A"), "22",
-	  "each once" },
+	{ HEAD LINE("00000000:0016", "0A") LINE("0100007F:0BB8", "0A"), "22 3000", "two" },
+	{ HEAD LINE("00000000:0016", "0A") LINE("0100007F:0016", "0A"), "22", "each once" },
 	{ HEAD "   0: " V6 ":FFFF " V6 ":0000 0A 0 0\n", "65535", "IPv6" },
 	{ HEAD LINE("0100007F:0000", "0A"), "", "port 0 is none" },
 	{ HEAD LINE("0100007F:1FFFF", "0A"), "", "nor is one above 65535" },
 	{ HEAD LINE("0100007F:0050", "06") LINE("0100007F:0051", "0A"), "81",
 	  "the ones between are skipped" },
-	{ HEAD "   0: 0100007F:1F90 00000000:0000 0A", "",
-	  "a line that is cut behind its state" },
+	{ HEAD "   0: 0100007F:1F90 00000000:0000 0A", "", "a line that is cut behind its state" },
 	{ HEAD "   0: 0100007F:1F90", "", "or behind the port" },
-	{ HEAD "garbage\n" LINE("0100007F:0051", "0A"), "81",
-	  "a line without an address" },
+	{ HEAD "garbage\n" LINE("0100007F:0051", "0A"), "81", "a line without an address" },
 	{ HEAD "no colon at all\n", "", "no address at all" },
 };
 
@@ -59,8 +55,7 @@ static void check_cases(void)
 {
 	for (size_t i = 0; i < AB_COUNT(cases); i++) {
 		uint16_t ports[8];
-		size_t n = ab_ports_parse(cases[i].text, ports, 0,
-					  AB_COUNT(ports));
+		size_t n = ab_ports_parse(cases[i].text, ports, 0, AB_COUNT(ports));
 		ab_autofree char *got = list(ports, n);
 
 		is_str(got, cases[i].ports, cases[i].name);
@@ -75,8 +70,7 @@ static void check_cuts(void)
 			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	bool bounded = true;
 
-	if (guard == MAP_FAILED || mprotect(guard + page, (size_t)page,
-					    PROT_NONE) < 0)
+	if (guard == MAP_FAILED || mprotect(guard + page, (size_t)page, PROT_NONE) < 0)
 		abort();
 	for (size_t i = 0; i < AB_COUNT(cases); i++) {
 		size_t len = strlen(cases[i].text);
@@ -98,9 +92,8 @@ static void check_full(void)
 {
 	uint16_t ports[2] = { 22, 0 };
 
-	ok(ab_ports_parse(HEAD LINE("00000000:0016", "0A")
-				  LINE("00000000:0017", "0A")
-					  LINE("00000000:0018", "0A"),
+	ok(ab_ports_parse(HEAD LINE("00000000:0016", "0A") LINE("00000000:0017", "0A")
+				  LINE("00000000:0018", "0A"),
 			  ports, 1, 2) == 2 &&
 		   ports[1] == 23,
 	   "adds to what is there, up to the room");
@@ -108,17 +101,13 @@ static void check_full(void)
 
 static int listen_on(int family, uint16_t *ret_port)
 {
-	struct sockaddr_in6 v6 = { .sin6_family = AF_INET6,
-				   .sin6_addr = IN6ADDR_LOOPBACK_INIT };
-	struct sockaddr_in v4 = { .sin_family = AF_INET,
-				  .sin_addr = { htonl(INADDR_LOOPBACK) } };
+	struct sockaddr_in6 v6 = { .sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT };
+	struct sockaddr_in v4 = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
 	socklen_t len = family == AF_INET ? sizeof(v4) : sizeof(v6);
-	struct sockaddr *at = family == AF_INET ? (struct sockaddr *)&v4 :
-						  (struct sockaddr *)&v6;
+	struct sockaddr *at = family == AF_INET ? (struct sockaddr *)&v4 : (struct sockaddr *)&v6;
 	int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	if (fd < 0 || bind(fd, at, len) < 0 || listen(fd, 4) < 0 ||
-	    getsockname(fd, at, &len) < 0) {
+	if (fd < 0 || bind(fd, at, len) < 0 || listen(fd, 4) < 0 || getsockname(fd, at, &len) < 0) {
 		ab_closep(&fd);
 		return -1;
 	}
@@ -128,8 +117,7 @@ static int listen_on(int family, uint16_t *ret_port)
 
 static bool lists(uint16_t port)
 {
-	static const char *const tables[] = { "/proc/self/net/tcp",
-					      "/proc/self/net/tcp6" };
+	static const char *const tables[] = { "/proc/self/net/tcp", "/proc/self/net/tcp6" };
 	static uint16_t ports[4096];
 	size_t n = 0;
 
@@ -172,8 +160,7 @@ static void check_live(int family, const char *name)
 	close(listener);
 	fd = -1;
 	ok(!lists(port), "%s: a closed one is not listed", name);
-	ok(ab_ports_dial(port, &fd) == ECONNREFUSED && fd == -1,
-	   "%s: and refuses", name);
+	ok(ab_ports_dial(port, &fd) == ECONNREFUSED && fd == -1, "%s: and refuses", name);
 }
 
 int main(void)

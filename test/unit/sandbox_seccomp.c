@@ -16,14 +16,13 @@ static bool has_word(const char *list, const char *word)
 	size_t len = strlen(word);
 
 	for (const char *s = list; (s = strstr(s, word)); s += len)
-		if ((s == list || s[-1] == ' ') &&
-		    (s[len] == ' ' || s[len] == '\0'))
+		if ((s == list || s[-1] == ' ') && (s[len] == ' ' || s[len] == '\0'))
 			return true;
 	return false;
 }
 
-static const struct ab_call_rule *find_rule(const struct ab_call_rule *rules, size_t len,
-				       int arch, uint32_t nr)
+static const struct ab_call_rule *find_rule(const struct ab_call_rule *rules, size_t len, int arch,
+					    uint32_t nr)
 {
 	const char *name = nr < CALLS ? archs[arch].names[nr] : NULL;
 
@@ -37,8 +36,7 @@ static const struct ab_call_rule *find_rule(const struct ab_call_rule *rules, si
 	return NULL;
 }
 
-static const struct ab_call_rule *rule_of(const struct ab_table *t, int arch,
-				     uint32_t nr)
+static const struct ab_call_rule *rule_of(const struct ab_table *t, int arch, uint32_t nr)
 {
 	const struct ab_call_rule *r = find_rule(t->rules, t->len, arch, nr);
 
@@ -51,8 +49,7 @@ static uint32_t as_asked(const struct ab_table *t, uint32_t verdict)
 	return t->seen && verdict == AB_ERRNO(EPERM) ? AB_ASKED : verdict;
 }
 
-static bool is_seen(const struct ab_table *t, int arch, uint32_t nr,
-		    const struct ab_call_rule *r)
+static bool is_seen(const struct ab_table *t, int arch, uint32_t nr, const struct ab_call_rule *r)
 {
 	const char *name = nr < CALLS ? archs[arch].names[nr] : NULL;
 
@@ -67,9 +64,8 @@ static uint32_t judge_switch(const struct ab_switch *s, const uint64_t *args)
 
 	for (size_t i = 0; i < s->len; i++)
 		if (s->when[i].value == v)
-			return s->when[i].next ?
-				judge_switch(s->when[i].next, args) :
-				s->when[i].verdict;
+			return s->when[i].next ? judge_switch(s->when[i].next, args)
+					       : s->when[i].verdict;
 	return s->other;
 }
 
@@ -106,8 +102,7 @@ static void collect_edges(const struct ab_switch *s, struct edges e[6])
 	add_edge(&e[s->arg], s->mask);
 }
 
-static unsigned int compare_call(int table, int arch, uint32_t nr,
-				 const struct ab_switch *check)
+static unsigned int compare_call(int table, int arch, uint32_t nr, const struct ab_switch *check)
 {
 	static const uint64_t highs[] = { 0, HIGH, 0xffffffff00000000ull };
 	struct edges e[6] = { 0 };
@@ -117,34 +112,37 @@ static unsigned int compare_call(int table, int arch, uint32_t nr,
 	for (int a = 0; a < 6; a++)
 		add_edge(&e[a], 0);
 	for (size_t i = 0; i < e[0].len; i++)
-	for (size_t j = 0; j < e[1].len; j++)
-	for (size_t k = 0; k < e[2].len; k++)
-	for (size_t h = 0; h < LEN(highs); h++) {
-		struct seccomp_data d = {
-			.nr = (int)nr, .arch = archs[arch].audit,
-			.args = { e[0].v[i] | highs[h], e[1].v[j] | highs[h],
-				  e[2].v[k] | highs[h] },
-		};
-		uint64_t args[6];
+		for (size_t j = 0; j < e[1].len; j++)
+			for (size_t k = 0; k < e[2].len; k++)
+				for (size_t h = 0; h < LEN(highs); h++) {
+					struct seccomp_data d = {
+						.nr = (int)nr,
+						.arch = archs[arch].audit,
+						.args = { e[0].v[i] | highs[h],
+							  e[1].v[j] | highs[h],
+							  e[2].v[k] | highs[h] },
+					};
+					uint64_t args[6];
 
-		memcpy(args, d.args, sizeof(args));
-		wrong += simulate(&progs[table][arch], &d) !=
-			 as_asked(ab_seccomp_tables[table],
-				  judge_switch(check, args));
-	}
+					memcpy(args, d.args, sizeof(args));
+					wrong += simulate(&progs[table][arch], &d) !=
+						 as_asked(ab_seccomp_tables[table],
+							  judge_switch(check, args));
+				}
 	return wrong;
 }
 
 /* A call that is judged by its number must not care what its arguments are. */
-static unsigned int compare_number(int table, int arch, uint32_t nr,
-				   const struct edges *e, uint32_t want)
+static unsigned int compare_number(int table, int arch, uint32_t nr, const struct edges *e,
+				   uint32_t want)
 {
 	unsigned int wrong = 0;
 
 	for (size_t i = 0; i < e->len; i++) {
 		uint64_t v = e->v[i];
 		struct seccomp_data d = {
-			.nr = (int)nr, .arch = archs[arch].audit,
+			.nr = (int)nr,
+			.arch = archs[arch].audit,
 			.args = { v, v, v, v, v, v },
 		};
 
@@ -170,36 +168,35 @@ static void collect_table(const struct ab_table *t, struct edges *ret)
 static void test_tables(void)
 {
 	for (int t = 0; t < AB_TABLE_COUNT; t++)
-	for (int a = 0; a < AB_ARCH_COUNT; a++) {
-		const struct ab_table *table = ab_seccomp_tables[t];
-		unsigned int wrong = 0, named = 0;
-		struct edges edges = { 0 };
+		for (int a = 0; a < AB_ARCH_COUNT; a++) {
+			const struct ab_table *table = ab_seccomp_tables[t];
+			unsigned int wrong = 0, named = 0;
+			struct edges edges = { 0 };
 
-		collect_table(table, &edges);
-		wrong += strcmp(table->name, table_names[t]) != 0;
-		for (uint32_t nr = 0; nr < 2048; nr++) {
-			const struct ab_call_rule *r = rule_of(table, a, nr);
-			unsigned int bad;
+			collect_table(table, &edges);
+			wrong += strcmp(table->name, table_names[t]) != 0;
+			for (uint32_t nr = 0; nr < 2048; nr++) {
+				const struct ab_call_rule *r = rule_of(table, a, nr);
+				unsigned int bad;
 
-			if (is_seen(table, a, nr, r))
-				bad = compare_number(t, a, nr, &edges,
-						     AB_ASKED);
-			else if (r && r->check)
-				bad = compare_call(t, a, nr, r->check);
-			else
-				bad = compare_number(t, a, nr, &edges,
-						     as_asked(table,
-							      r ? r->verdict :
-							      table->otherwise));
-			if (bad)
-				printf("# call %u: %u cases differ\n", nr, bad);
-			wrong += bad;
-			named += !!r;
+				if (is_seen(table, a, nr, r))
+					bad = compare_number(t, a, nr, &edges, AB_ASKED);
+				else if (r && r->check)
+					bad = compare_call(t, a, nr, r->check);
+				else
+					bad = compare_number(t, a, nr, &edges,
+							     as_asked(table, r ? r->verdict
+									       : table->otherwise));
+				if (bad)
+					printf("# call %u: %u cases differ\n", nr, bad);
+				wrong += bad;
+				named += !!r;
+			}
+			ok(!wrong && named,
+			   "%s on %s does what its table says for "
+			   "every call (%u named, %zu instructions)",
+			   table->name, archs[a].name, named, progs[t][a].len);
 		}
-		ok(!wrong && named, "%s on %s does what its table says for "
-		   "every call (%u named, %zu instructions)", table->name,
-		   archs[a].name, named, progs[t][a].len);
-	}
 }
 
 /*
@@ -217,27 +214,31 @@ static void test_traced(void)
 		unsigned int wrong = 0, asked = 0;
 
 		for (uint32_t nr = 0; nr < 2048; nr++)
-		for (size_t i = 0; i < e.len; i++)
-		for (size_t j = 0; j < e.len; j += nr < CALLS ? 1 : 50)
-		for (size_t h = 0; h < LEN(highs); h++) {
-			uint64_t v = e.v[i] | highs[h], u = e.v[j] | highs[h];
-			struct seccomp_data d = {
-				.nr = (int)nr, .arch = archs[a].audit,
-				.args = { v, u, v, u, v, u },
-			};
-			uint32_t plain = simulate(&progs[TARGET][a], &d);
-			uint32_t traced = simulate(&progs[TRACED][a], &d);
+			for (size_t i = 0; i < e.len; i++)
+				for (size_t j = 0; j < e.len; j += nr < CALLS ? 1 : 50)
+					for (size_t h = 0; h < LEN(highs); h++) {
+						uint64_t v = e.v[i] | highs[h],
+							 u = e.v[j] | highs[h];
+						struct seccomp_data d = {
+							.nr = (int)nr,
+							.arch = archs[a].audit,
+							.args = { v, u, v, u, v, u },
+						};
+						uint32_t plain = simulate(&progs[TARGET][a], &d);
+						uint32_t traced = simulate(&progs[TRACED][a], &d);
 
-			asked += traced == AB_ASKED;
-			if (plain == AB_ERRNO(EPERM))
-				wrong += traced != AB_ASKED;
-			else if (traced == AB_ASKED)
-				wrong += plain != AB_ALLOWED;
-			else
-				wrong += traced != plain;
-		}
-		ok(!wrong && asked, "traced on %s says what target says, or "
-		   "asks", archs[a].name);
+						asked += traced == AB_ASKED;
+						if (plain == AB_ERRNO(EPERM))
+							wrong += traced != AB_ASKED;
+						else if (traced == AB_ASKED)
+							wrong += plain != AB_ALLOWED;
+						else
+							wrong += traced != plain;
+					}
+		ok(!wrong && asked,
+		   "traced on %s says what target says, or "
+		   "asks",
+		   archs[a].name);
 	}
 }
 
@@ -258,15 +259,15 @@ static void test_judge(void)
 		for (size_t i = 0; i < e.len; i++) {
 			uint64_t v = e.v[i] | HIGH, u = e.v[e.len - 1 - i];
 			struct seccomp_data d = {
-				.nr = (int)nr, .arch = archs[arch].audit,
+				.nr = (int)nr,
+				.arch = archs[arch].audit,
 				.args = { v, u, v, u, v, u },
 			};
 
 			wrong += ab_seccomp_judge(AB_FILTER_TARGET, &d) !=
 				 simulate(&progs[TARGET][arch], &d);
 			d.arch = AUDIT_ARCH_I386;
-			wrong += ab_seccomp_judge(AB_FILTER_TARGET, &d) !=
-				 SECCOMP_RET_KILL_PROCESS;
+			wrong += ab_seccomp_judge(AB_FILTER_TARGET, &d) != SECCOMP_RET_KILL_PROCESS;
 		}
 	ok(!wrong, "who is asked answers as the filter");
 	wrong = 0;
@@ -283,45 +284,58 @@ static void test_judge(void)
 static void test_foreign(void)
 {
 	static const uint32_t foreign[] = {
-		AUDIT_ARCH_I386, AUDIT_ARCH_ARM, AUDIT_ARCH_ARMEB,
-		AUDIT_ARCH_RISCV64, AUDIT_ARCH_AARCH64, AUDIT_ARCH_X86_64, 0,
+		AUDIT_ARCH_I386,
+		AUDIT_ARCH_ARM,
+		AUDIT_ARCH_ARMEB,
+		AUDIT_ARCH_RISCV64,
+		AUDIT_ARCH_AARCH64,
+		AUDIT_ARCH_X86_64,
+		0,
 	};
 
 	for (int t = 0; t < AB_TABLE_COUNT; t++)
-	for (int a = 0; a < AB_ARCH_COUNT; a++) {
-		unsigned int alive = 0, x32 = 0;
+		for (int a = 0; a < AB_ARCH_COUNT; a++) {
+			unsigned int alive = 0, x32 = 0;
 
-		for (uint32_t nr = 0; nr < CALLS; nr++) {
-			struct seccomp_data d = { .nr = (int)nr };
+			for (uint32_t nr = 0; nr < CALLS; nr++) {
+				struct seccomp_data d = { .nr = (int)nr };
 
-			for (size_t i = 0; i < LEN(foreign); i++) {
-				d.arch = foreign[i];
-				if (d.arch != archs[a].audit)
-					alive += simulate(&progs[t][a], &d) !=
-						 SECCOMP_RET_KILL_PROCESS;
+				for (size_t i = 0; i < LEN(foreign); i++) {
+					d.arch = foreign[i];
+					if (d.arch != archs[a].audit)
+						alive += simulate(&progs[t][a], &d) !=
+							 SECCOMP_RET_KILL_PROCESS;
+				}
+				d.arch = archs[a].audit;
+				d.nr = (int)(nr | 0x40000000u);
+				x32 += simulate(&progs[t][a], &d) != AB_ERRNO(ENOSYS);
+				d.nr = (int)(nr | 0x80000000u);
+				x32 += simulate(&progs[t][a], &d) != AB_ERRNO(ENOSYS);
 			}
-			d.arch = archs[a].audit;
-			d.nr = (int)(nr | 0x40000000u);
-			x32 += simulate(&progs[t][a], &d) != AB_ERRNO(ENOSYS);
-			d.nr = (int)(nr | 0x80000000u);
-			x32 += simulate(&progs[t][a], &d) != AB_ERRNO(ENOSYS);
+			ok(!alive, "%s on %s kills what calls by a foreign ABI", table_names[t],
+			   archs[a].name);
+			ok(!x32, "%s on %s knows no call with the x32 bit", table_names[t],
+			   archs[a].name);
 		}
-		ok(!alive, "%s on %s kills what calls by a foreign ABI",
-		   table_names[t], archs[a].name);
-		ok(!x32, "%s on %s knows no call with the x32 bit",
-		   table_names[t], archs[a].name);
-	}
 }
 
 /* The names come from libseccomp; the headers of this machine know better. */
 static void test_names(void)
 {
-	static const struct { const char *name; long nr; } native[] = {
-		{ "read", SYS_read }, { "ioctl", SYS_ioctl },
-		{ "clone", SYS_clone }, { "clone3", SYS_clone3 },
-		{ "socket", SYS_socket }, { "mount", SYS_mount },
-		{ "ptrace", SYS_ptrace }, { "prctl", SYS_prctl },
-		{ "execveat", SYS_execveat }, { "bpf", SYS_bpf },
+	static const struct {
+		const char *name;
+		long nr;
+	} native[] = {
+		{ "read", SYS_read },
+		{ "ioctl", SYS_ioctl },
+		{ "clone", SYS_clone },
+		{ "clone3", SYS_clone3 },
+		{ "socket", SYS_socket },
+		{ "mount", SYS_mount },
+		{ "ptrace", SYS_ptrace },
+		{ "prctl", SYS_prctl },
+		{ "execveat", SYS_execveat },
+		{ "bpf", SYS_bpf },
 		{ "mount_setattr", SYS_mount_setattr },
 		{ "io_uring_setup", SYS_io_uring_setup },
 		{ "landlock_restrict_self", SYS_landlock_restrict_self },
@@ -344,13 +358,12 @@ static void test_interface(void)
 		const struct sock_fprog *p = ab_seccomp_program(f);
 
 		ok(p->len > 0 && p->filter[0].code == (BPF_LD | BPF_W | BPF_ABS),
-		   "filter %d: %u instructions, %zu calls", f, p->len,
-		   ab_seccomp_allowed_count(f));
+		   "filter %d: %u instructions, %zu calls", f, p->len, ab_seccomp_allowed_count(f));
 	}
 	ok(ab_seccomp_allowed_count(AB_FILTER_INIT) <
-	   ab_seccomp_allowed_count(AB_FILTER_SUPERVISOR) &&
-	   ab_seccomp_allowed_count(AB_FILTER_SUPERVISOR) <
-	   ab_seccomp_allowed_count(AB_FILTER_TARGET),
+			   ab_seccomp_allowed_count(AB_FILTER_SUPERVISOR) &&
+		   ab_seccomp_allowed_count(AB_FILTER_SUPERVISOR) <
+			   ab_seccomp_allowed_count(AB_FILTER_TARGET),
 	   "our own processes have fewer calls than the command");
 }
 

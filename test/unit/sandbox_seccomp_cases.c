@@ -21,8 +21,7 @@
 #include "tap.h"
 
 /* Does a filter give this verdict on every architecture that has the call? */
-static bool gives(int table, const char *name, const uint64_t args[3],
-		  uint32_t want)
+static bool gives(int table, const char *name, const uint64_t args[3], uint32_t want)
 {
 	bool found = false;
 
@@ -39,9 +38,8 @@ static bool gives(int table, const char *name, const uint64_t args[3],
 				d.args[i] = args[i] | (high ? HIGH : 0);
 			got = simulate(&progs[table][a], &d);
 			if (got != want) {
-				printf("# %s on %s: %#x, not %#x%s\n", name,
-				       archs[a].name, got, want,
-				       high ? ", upper half set" : "");
+				printf("# %s on %s: %#x, not %#x%s\n", name, archs[a].name, got,
+				       want, high ? ", upper half set" : "");
 				return false;
 			}
 		}
@@ -49,8 +47,7 @@ static bool gives(int table, const char *name, const uint64_t args[3],
 	return found;
 }
 
-static void test_list(int table, uint32_t want, const char *list,
-		      const char *what)
+static void test_list(int table, uint32_t want, const char *list, const char *what)
 {
 	char name[64];
 	unsigned int wrong = 0;
@@ -102,13 +99,15 @@ static void test_lists(void)
 		  "adjtimex sethostname iopl ioperm vhangup lookup_dcookie "
 		  "nfsservctl",
 		  "target: nothing of the machine");
-	test_list(TARGET, AB_ERRNO(ENOSYS), "clone3 modify_ldt uselib "
+	test_list(TARGET, AB_ERRNO(ENOSYS),
+		  "clone3 modify_ldt uselib "
 		  "memfd_secret _sysctl",
 		  "target: the rest does not exist, clone3 above all");
 
 	test_list(INIT, AB_ALLOWED,
 		  "read write close wait4 waitid kill recvmsg sendmsg connect "
-		  "ppoll rt_sigreturn exit_group", "init: its work");
+		  "ppoll rt_sigreturn exit_group",
+		  "init: its work");
 	test_list(INIT, AB_ERRNO(ENOSYS),
 		  "execve execveat clone clone3 fork vfork ptrace mount setns "
 		  "unshare bind listen process_vm_readv pidfd_getfd bpf "
@@ -128,14 +127,17 @@ static void test_lists(void)
 		  "userfaultfd personality pkey_mprotect shmat modify_ldt "
 		  "open_by_handle_at",
 		  "supervisor: no programs, no other processes, no mounts");
-	test_list(NONET, AB_ALLOWED, "read execve clone clone3 connect "
-		  "socketpair ioctl bind", "nonet: adds nothing but its wall");
+	test_list(NONET, AB_ALLOWED,
+		  "read execve clone clone3 connect "
+		  "socketpair ioctl bind",
+		  "nonet: adds nothing but its wall");
 	test_list(NONET, AB_ERRNO(EPERM), "io_uring_setup io_uring_enter",
 		  "nonet: no sockets by io_uring");
-	test_list(CHILDREN, AB_ASKED, "execve execveat",
-		  "children: programs are asked about");
-	test_list(CHILDREN, AB_ALLOWED, "read clone vfork seccomp ptrace "
-		  "openat exit_group sendmsg", "children: nothing else is");
+	test_list(CHILDREN, AB_ASKED, "execve execveat", "children: programs are asked about");
+	test_list(CHILDREN, AB_ALLOWED,
+		  "read clone vfork seccomp ptrace "
+		  "openat exit_group sendmsg",
+		  "children: nothing else is");
 	test_list(TRACED, AB_ASKED,
 		  "execve execveat open openat openat2 creat unlinkat "
 		  "renameat2 mkdirat symlinkat linkat mknodat fchmodat fchownat "
@@ -145,15 +147,15 @@ static void test_lists(void)
 		  "mount bpf keyctl io_uring_setup setns open_by_handle_at "
 		  "perf_event_open reboot chroot",
 		  "traced: and so is what is refused");
-	test_list(TRACED, AB_ERRNO(ENOSYS), "clone3",
-		  "traced: what is unknown stays so");
+	test_list(TRACED, AB_ERRNO(ENOSYS), "clone3", "traced: what is unknown stays so");
 	test_list(TRACED, AB_ALLOWED,
 		  "read write close newfstatat faccessat2 readlinkat getdents64 "
 		  "mmap futex exit_group sendmsg ftruncate fchmod ptrace",
 		  "traced: nobody is asked about the rest");
 	test_list(JUDGE, AB_ALLOWED,
 		  "process_vm_readv readlinkat ppoll sendto recvmsg close brk "
-		  "exit_group", "judge: its work");
+		  "exit_group",
+		  "judge: its work");
 	test_list(JUDGE, AB_ERRNO(ENOSYS),
 		  "execve execveat fork vfork clone clone3 ptrace "
 		  "process_vm_writev pidfd_getfd kill socket connect bind "
@@ -168,7 +170,7 @@ static const struct {
 	int table;
 	const char *call;
 	uint64_t args[3];
-	int want;	/* errno, 0 allowed */
+	int want; /* errno, 0 allowed */
 } cases[] = {
 	/* families */
 	{ TARGET, "socket", { AF_UNIX, SOCK_STREAM, 0 }, 0 },
@@ -187,8 +189,10 @@ static const struct {
 	{ TARGET, "socket", { 0xffffffff, SOCK_STREAM, 0 }, EAFNOSUPPORT },
 	/* types */
 	{ TARGET, "socket", { AF_INET, SOCK_DGRAM, 0 }, 0 },
-	{ TARGET, "socket", { AF_INET6, SOCK_DGRAM | SOCK_NONBLOCK |
-		SOCK_CLOEXEC, IPPROTO_UDP }, 0 },
+	{ TARGET,
+	  "socket",
+	  { AF_INET6, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_UDP },
+	  0 },
 	{ TARGET, "socket", { AF_INET, SOCK_RAW, IPPROTO_ICMP }, EPERM },
 	{ TARGET, "socket", { AF_INET, SOCK_RAW | SOCK_CLOEXEC, 255 }, EPERM },
 	{ TARGET, "socket", { AF_INET6, SOCK_RAW | SOCK_NONBLOCK, 58 }, EPERM },
@@ -199,20 +203,15 @@ static const struct {
 	/* protocols */
 	{ TARGET, "socket", { AF_INET, SOCK_STREAM, IPPROTO_TCP }, 0 },
 	{ TARGET, "socket", { AF_INET, SOCK_STREAM, MPTCP }, EPROTONOSUPPORT },
-	{ TARGET, "socket", { AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, MPTCP },
-		EPROTONOSUPPORT },
+	{ TARGET, "socket", { AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, MPTCP }, EPROTONOSUPPORT },
 	{ TARGET, "socket", { AF_INET, SOCK_STREAM, 132 }, EPROTONOSUPPORT },
 	{ TARGET, "socket", { AF_INET, SOCK_DGRAM, 115 }, EPROTONOSUPPORT },
 	{ TARGET, "socket", { AF_INET, SOCK_DGRAM, IPPROTO_ICMP }, 0 },
 	{ TARGET, "socket", { AF_INET6, SOCK_DGRAM, IPPROTO_ICMPV6 }, 0 },
-	{ TARGET, "socket", { AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC,
-		NETLINK_ROUTE }, 0 },
-	{ TARGET, "socket", { AF_NETLINK, SOCK_RAW, NETLINK_NETFILTER },
-		EPROTONOSUPPORT },
-	{ TARGET, "socket", { AF_NETLINK, SOCK_RAW, NETLINK_XFRM },
-		EPROTONOSUPPORT },
-	{ TARGET, "socket", { AF_NETLINK, SOCK_RAW, NETLINK_KOBJECT_UEVENT },
-		EPROTONOSUPPORT },
+	{ TARGET, "socket", { AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE }, 0 },
+	{ TARGET, "socket", { AF_NETLINK, SOCK_RAW, NETLINK_NETFILTER }, EPROTONOSUPPORT },
+	{ TARGET, "socket", { AF_NETLINK, SOCK_RAW, NETLINK_XFRM }, EPROTONOSUPPORT },
+	{ TARGET, "socket", { AF_NETLINK, SOCK_RAW, NETLINK_KOBJECT_UEVENT }, EPROTONOSUPPORT },
 	{ TARGET, "socketpair", { AF_UNIX, SOCK_STREAM, 0 }, 0 },
 	{ TARGET, "socketpair", { AF_TIPC, SOCK_STREAM, 0 }, EAFNOSUPPORT },
 	/* terminals */
@@ -227,9 +226,11 @@ static const struct {
 	/* processes */
 	{ TARGET, "clone", { SIGCHLD }, 0 },
 	{ TARGET, "clone", { CLONE_VM | CLONE_VFORK | SIGCHLD }, 0 },
-	{ TARGET, "clone", { CLONE_VM | CLONE_FS | CLONE_FILES |
-		CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_SETTLS |
-		CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID }, 0 },
+	{ TARGET,
+	  "clone",
+	  { CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |
+	    CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID },
+	  0 },
 	{ TARGET, "unshare", { CLONE_FS | CLONE_FILES }, 0 },
 	/* personality */
 	{ TARGET, "personality", { 0xffffffff }, 0 },
@@ -276,8 +277,10 @@ static const struct {
 	{ SUPERVISOR, "mmap", { 0, 4096, PROT_READ | PROT_EXEC }, EPERM },
 	{ SUPERVISOR, "mprotect", { 0, 4096, PROT_NONE }, 0 },
 	{ SUPERVISOR, "mprotect", { 0, 4096, PROT_EXEC }, EPERM },
-	{ SUPERVISOR, "clone", { CLONE_VM | CLONE_FS | CLONE_FILES |
-		CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM }, 0 },
+	{ SUPERVISOR,
+	  "clone",
+	  { CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM },
+	  0 },
 	{ SUPERVISOR, "clone", { SIGCHLD }, EPERM },
 	{ SUPERVISOR, "clone", { CLONE_VM | CLONE_VFORK | SIGCHLD }, EPERM },
 	{ SUPERVISOR, "clone", { CLONE_THREAD | CLONE_NEWNET }, EPERM },
@@ -316,21 +319,21 @@ static const struct {
 
 static void test_cases(void)
 {
-	static const struct { const char *name; uint64_t bit; } news[] = {
-		{ "NEWNS", CLONE_NEWNS }, { "NEWCGROUP", CLONE_NEWCGROUP },
-		{ "NEWUTS", CLONE_NEWUTS }, { "NEWIPC", CLONE_NEWIPC },
+	static const struct {
+		const char *name;
+		uint64_t bit;
+	} news[] = {
+		{ "NEWNS", CLONE_NEWNS },     { "NEWCGROUP", CLONE_NEWCGROUP },
+		{ "NEWUTS", CLONE_NEWUTS },   { "NEWIPC", CLONE_NEWIPC },
 		{ "NEWUSER", CLONE_NEWUSER }, { "NEWPID", CLONE_NEWPID },
-		{ "NEWNET", CLONE_NEWNET }, { "NEWTIME", 0x80 },
+		{ "NEWNET", CLONE_NEWNET },   { "NEWTIME", 0x80 },
 	};
 
 	for (size_t i = 0; i < LEN(cases); i++)
 		ok(gives(cases[i].table, cases[i].call, cases[i].args,
-			 cases[i].want ? AB_ERRNO((uint32_t)cases[i].want) :
-					 AB_ALLOWED),
-		   "%s: %s(%#llx, %#llx, %#llx) is %s",
-		   table_names[cases[i].table], cases[i].call,
-		   (unsigned long long)cases[i].args[0],
-		   (unsigned long long)cases[i].args[1],
+			 cases[i].want ? AB_ERRNO((uint32_t)cases[i].want) : AB_ALLOWED),
+		   "%s: %s(%#llx, %#llx, %#llx) is %s", table_names[cases[i].table], cases[i].call,
+		   (unsigned long long)cases[i].args[0], (unsigned long long)cases[i].args[1],
 		   (unsigned long long)cases[i].args[2],
 		   cases[i].want ? strerror(cases[i].want) : "allowed");
 
@@ -339,8 +342,8 @@ static void test_cases(void)
 		uint64_t thread[3] = { news[i].bit | CLONE_VM | SIGCHLD };
 
 		ok(gives(TARGET, "clone", plain, AB_ERRNO(EPERM)) &&
-		   gives(TARGET, "clone", thread, AB_ERRNO(EPERM)) &&
-		   gives(TARGET, "unshare", plain, AB_ERRNO(EPERM)),
+			   gives(TARGET, "clone", thread, AB_ERRNO(EPERM)) &&
+			   gives(TARGET, "unshare", plain, AB_ERRNO(EPERM)),
 		   "target: no namespace by CLONE_%s", news[i].name);
 	}
 }

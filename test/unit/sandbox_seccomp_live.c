@@ -23,8 +23,7 @@
 #define HIGH 0xdeadbeef00000000ull
 
 /* Runs `body` in a child behind a filter; it returns 0 or a line number. */
-static int run_behind(enum ab_filter which, int (*before)(void),
-		      int (*body)(void))
+static int run_behind(enum ab_filter which, int (*before)(void), int (*body)(void))
 {
 	int status = 0;
 	pid_t pid = fork();
@@ -132,8 +131,7 @@ static int use_own(void)
 {
 	void *p;
 
-	p = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
-		 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	EXPECT(p != MAP_FAILED);
 	EXPECT(mprotect(p, 4096, PROT_READ | PROT_EXEC) < 0 && errno == EPERM);
 	EXPECT(mprotect(p, 4096, PROT_READ) == 0);

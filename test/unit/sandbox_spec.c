@@ -11,13 +11,10 @@
 #include "base/mem.h"
 #include "tap.h"
 
-static void add_mount(struct ab_plan *plan, enum ab_mount_op op,
-		      enum ab_as as, const char *path)
+static void add_mount(struct ab_plan *plan, enum ab_mount_op op, enum ab_as as, const char *path)
 {
 	plan->v = ab_realloc(plan->v, (plan->len + 1) * sizeof(plan->v[0]));
-	plan->v[plan->len++] = (struct ab_mount){
-		.op = op, .as = as, .path = ab_strdup(path)
-	};
+	plan->v[plan->len++] = (struct ab_mount){ .op = op, .as = as, .path = ab_strdup(path) };
 }
 
 /* Every field has a value of its own. */
@@ -110,9 +107,8 @@ static bool same_strings(const struct ab_strv *a, const struct ab_strv *b)
 static bool same_file(const struct ab_file *a, const struct ab_file *b)
 {
 	return strcmp(a->path, b->path) == 0 && a->len == b->len &&
-	       (a->len == 0 || memcmp(a->data, b->data, a->len) == 0) &&
-	       a->same == b->same && a->mode == b->mode &&
-	       a->over_mask == b->over_mask;
+	       (a->len == 0 || memcmp(a->data, b->data, a->len) == 0) && a->same == b->same &&
+	       a->mode == b->mode && a->over_mask == b->over_mask;
 }
 
 static void check_same(const struct ab_spec *a, const struct ab_spec *b)
@@ -122,8 +118,7 @@ static void check_same(const struct ab_spec *a, const struct ab_spec *b)
 	bool files = a->nfiles == b->nfiles;
 
 	for (size_t i = 0; mounts && i < a->plan.len; i++)
-		mounts = a->plan.v[i].op == b->plan.v[i].op &&
-			 a->plan.v[i].as == b->plan.v[i].as &&
+		mounts = a->plan.v[i].op == b->plan.v[i].op && a->plan.v[i].as == b->plan.v[i].as &&
 			 strcmp(a->plan.v[i].path, b->plan.v[i].path) == 0;
 	for (size_t i = 0; rules && i < a->nrules; i++)
 		rules = a->rules[i].rights == b->rules[i].rights &&
@@ -133,17 +128,14 @@ static void check_same(const struct ab_spec *a, const struct ab_spec *b)
 	ok(mounts, "mounts");
 	ok(files, "files");
 	ok(rules, "rules");
-	ok(a->hidden_root == b->hidden_root && a->own_net == b->own_net &&
-		   a->door == b->door &&
-		   a->tty == b->tty && a->nested == b->nested &&
-		   a->no_sockets == b->no_sockets && a->strict == b->strict &&
-		   a->protected_complete == b->protected_complete &&
-		   a->memory_cgroup == b->memory_cgroup &&
-		   a->pids_cgroup == b->pids_cgroup && a->timing == b->timing,
+	ok(a->hidden_root == b->hidden_root && a->own_net == b->own_net && a->door == b->door &&
+		   a->tty == b->tty && a->nested == b->nested && a->no_sockets == b->no_sockets &&
+		   a->strict == b->strict && a->protected_complete == b->protected_complete &&
+		   a->memory_cgroup == b->memory_cgroup && a->pids_cgroup == b->pids_cgroup &&
+		   a->timing == b->timing,
 	   "flags");
-	ok(a->tty_fds == b->tty_fds && a->rows == b->rows &&
-		   a->cols == b->cols && a->landlock_abi == b->landlock_abi &&
-		   a->require == b->require,
+	ok(a->tty_fds == b->tty_fds && a->rows == b->rows && a->cols == b->cols &&
+		   a->landlock_abi == b->landlock_abi && a->require == b->require,
 	   "numbers");
 	ok(memcmp(&a->limits, &b->limits, sizeof(a->limits)) == 0 &&
 		   memcmp(a->host_ns, b->host_ns, sizeof(a->host_ns)) == 0,
@@ -152,8 +144,7 @@ static void check_same(const struct ab_spec *a, const struct ab_spec *b)
 	is_str(b->cwd, a->cwd, "folder");
 	ok(same_strings(&a->argv, &b->argv), "arguments");
 	ok(same_strings(&a->env, &b->env), "environment");
-	ok(same_strings(&a->env_uncaptured, &b->env_uncaptured),
-	   "environment without capture");
+	ok(same_strings(&a->env_uncaptured, &b->env_uncaptured), "environment without capture");
 	ok(same_strings(&a->sockets, &b->sockets), "sockets");
 	ok(same_strings(&a->unwritable, &b->unwritable), "unwritable");
 	ok(same_strings(&a->keep_fds, &b->keep_fds), "descriptors");
@@ -169,8 +160,7 @@ static void check_round_trip(void)
 	size_t na, nb;
 
 	ok(fd >= 0, "sealed %s", err.text);
-	ok(fcntl(fd, F_GET_SEALS) ==
-		   (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE),
+	ok(fcntl(fd, F_GET_SEALS) == (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE),
 	   "nobody can change it");
 	ok(pwrite(fd, "x", 1, 0) < 0, "not even by trying");
 	ok(ab_spec_read(fd, &back, &err) == 0, "read %s", err.text);

@@ -17,9 +17,8 @@ static void add_mask(struct ab_spec *s, enum ab_as as, const char *path)
 	struct ab_plan *p = &s->plan;
 
 	p->v = ab_realloc(p->v, (p->len + 1) * sizeof(p->v[0]));
-	p->v[p->len++] = (struct ab_mount){ .op = AB_MOUNT_MASK,
-					    .as = as,
-					    .path = ab_strdup(path) };
+	p->v[p->len++] =
+		(struct ab_mount){ .op = AB_MOUNT_MASK, .as = as, .path = ab_strdup(path) };
 }
 
 static void is_mask(const struct ab_spec *s, size_t i, const char *want)
@@ -87,9 +86,9 @@ int main(void)
 	ok(mode_of(dir, "dev/x") == 0755 && mode_of(dir, "e0") == 0444 &&
 		   mode_of(dir, "m1/a/b") == 0600,
 	   "modes");
-	ok(!ab_staged_in_place(&s, 0) && ab_staged_in_place(&s, 1) &&
-		   ab_staged_in_place(&s, 2) && !ab_staged_in_place(&s, 3) &&
-		   ab_staged_in_place(&s, 4) && !ab_staged_in_place(&s, 5),
+	ok(!ab_staged_in_place(&s, 0) && ab_staged_in_place(&s, 1) && ab_staged_in_place(&s, 2) &&
+		   !ab_staged_in_place(&s, 3) && ab_staged_in_place(&s, 4) &&
+		   !ab_staged_in_place(&s, 5),
 	   "which are mounted, and which come with a folder");
 	ab_spec_fini(&s);
 	command = ab_printf("chmod -R u+r %s; rm -rf %s", path, path);

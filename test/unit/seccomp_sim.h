@@ -18,7 +18,7 @@
 
 #define LEN(a) (sizeof(a) / sizeof((a)[0]))
 #define CALLS LEN(names_x86_64)
-#define BROKEN 0xdeadu	/* no verdict of a sound program */
+#define BROKEN 0xdeadu /* no verdict of a sound program */
 #define HIGH 0xdeadbeef00000000ull
 
 static const struct {
@@ -32,12 +32,16 @@ static const struct {
 
 /* In the order of ab_seccomp_tables. */
 static const char *const table_names[AB_TABLE_COUNT] = {
-	"target", "init", "supervisor", "nonet", "init_sanitized",
-	"children", "judge", "traced",
+	"target", "init", "supervisor", "nonet", "init_sanitized", "children", "judge", "traced",
 };
 enum { TARGET, INIT, SUPERVISOR, NONET, INIT_SAN, CHILDREN, JUDGE, TRACED };
-#define PROG(t) { { t##_x86_64, LEN(t##_x86_64) }, \
-		  { t##_aarch64, LEN(t##_aarch64) } }
+#define PROG(t)                                       \
+	{                                             \
+		{ t##_x86_64, LEN(t##_x86_64) },      \
+		{                                     \
+			t##_aarch64, LEN(t##_aarch64) \
+		}                                     \
+	}
 static const struct prog {
 	const struct sock_filter *insn;
 	size_t len;
@@ -91,8 +95,7 @@ static inline uint32_t simulate(const struct prog *p, const struct seccomp_data 
 static inline int number_of(int arch, const char *name)
 {
 	for (uint32_t nr = 0; nr < CALLS; nr++)
-		if (archs[arch].names[nr] &&
-		    strcmp(archs[arch].names[nr], name) == 0)
+		if (archs[arch].names[nr] && strcmp(archs[arch].names[nr], name) == 0)
 			return (int)nr;
 	return -1;
 }

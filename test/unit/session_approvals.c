@@ -14,14 +14,12 @@
 
 static struct ab_session_key here, there;
 
-static void key_of(const char *command, const char *cwd, const char *policy,
-		   char ret[65])
+static void key_of(const char *command, const char *cwd, const char *policy, char ret[65])
 {
 	ab_approval_key("argv", &command, 1, cwd, policy, ret);
 }
 
-static int add(const struct ab_session_key *session, const char *command,
-	       bool deny, bool always)
+static int add(const struct ab_session_key *session, const char *command, bool deny, bool always)
 {
 	struct ab_approval a = { .session = !always,
 				 .deny = deny,
@@ -36,16 +34,14 @@ static int add(const struct ab_session_key *session, const char *command,
 	return result;
 }
 
-static int find_in(const struct ab_session_key *session, const char *command,
-		   const char *cwd, const char *policy)
+static int find_in(const struct ab_session_key *session, const char *command, const char *cwd,
+		   const char *policy)
 {
 	enum ab_memory memory = AB_MEMORY_NONE;
 	char key[65], id[8];
 
 	key_of(command, cwd, policy, key);
-	return ab_approvals_find(&input, session, key, &memory, id, &error) < 0
-		       ? -1
-		       : (int)memory;
+	return ab_approvals_find(&input, session, key, &memory, id, &error) < 0 ? -1 : (int)memory;
 }
 
 static int find(const struct ab_session_key *session, const char *command)
@@ -69,9 +65,7 @@ static size_t forget(enum ab_revoke where, const char *id)
 {
 	size_t n;
 
-	return ab_approvals_revoke(&input, &here, where, id, &n, &error) < 0
-		       ? SIZE_MAX
-		       : n;
+	return ab_approvals_revoke(&input, &here, where, id, &n, &error) < 0 ? SIZE_MAX : n;
 }
 
 static void test_keys(void)
@@ -97,15 +91,11 @@ static void test_session(void)
 	ok(find(&here, "push") == AB_MEMORY_SESSION, "and holds");
 	ok(find(&there, "push") == AB_MEMORY_NONE, "not in another session");
 	ok(find(&here, "push -f") == AB_MEMORY_NONE, "not for another command");
-	ok(find_in(&here, "push", "/v", "p") == AB_MEMORY_NONE,
-	   "not in another folder");
-	ok(find_in(&here, "push", "/w", "q") == AB_MEMORY_NONE,
-	   "not under another policy");
-	ok(add(&here, "push", true, false) == 0 &&
-		   find(&here, "push") == AB_MEMORY_DENIED,
+	ok(find_in(&here, "push", "/v", "p") == AB_MEMORY_NONE, "not in another folder");
+	ok(find_in(&here, "push", "/w", "q") == AB_MEMORY_NONE, "not under another policy");
+	ok(add(&here, "push", true, false) == 0 && find(&here, "push") == AB_MEMORY_DENIED,
 	   "a later no replaces it");
-	ok(add(&here, "x", false, false) == 0 && count(&here) == 2,
-	   "both are listed");
+	ok(add(&here, "x", false, false) == 0 && count(&here) == 2, "both are listed");
 	ok(forget(AB_REVOKE_SESSION, NULL) == 2 && count(&here) == 0,
 	   "all of a session can be revoked");
 }
@@ -116,28 +106,20 @@ static void test_kept(void)
 	struct stat st;
 
 	ok(add(&here, "push", false, true) == 0, "an approval is kept");
-	ok(find(&here, "push") == AB_MEMORY_ALWAYS &&
-		   find(&there, "push") == AB_MEMORY_ALWAYS,
+	ok(find(&here, "push") == AB_MEMORY_ALWAYS && find(&there, "push") == AB_MEMORY_ALWAYS,
 	   "in every session");
-	ok(stat(at("state/approvals.json"), &st) == 0 &&
-		   (st.st_mode & 0777) == 0600,
+	ok(stat(at("state/approvals.json"), &st) == 0 && (st.st_mode & 0777) == 0600,
 	   "its file is ours alone");
-	ok(add(&here, "push", true, false) == 0 &&
-		   find(&here, "push") == AB_MEMORY_DENIED,
+	ok(add(&here, "push", true, false) == 0 && find(&here, "push") == AB_MEMORY_DENIED,
 	   "a no in this session is stronger");
 	ok(find(&there, "push") == AB_MEMORY_ALWAYS, "not in another one");
-	ok(forget(AB_REVOKE_SESSION, NULL) == 1 &&
-		   find(&here, "push") == AB_MEMORY_ALWAYS,
+	ok(forget(AB_REVOKE_SESSION, NULL) == 1 && find(&here, "push") == AB_MEMORY_ALWAYS,
 	   "and can be taken back");
-	ok(add(&here, "push", false, true) == 0 && count(&here) == 1,
-	   "twice is once");
-	ok(ab_approvals_list(&input, &here, &list, &error) == 0 &&
-		   list.len == 1 &&
-		   list.v[0].expires - list.v[0].created ==
-			   AB_ALWAYS_DAYS * 86400,
+	ok(add(&here, "push", false, true) == 0 && count(&here) == 1, "twice is once");
+	ok(ab_approvals_list(&input, &here, &list, &error) == 0 && list.len == 1 &&
+		   list.v[0].expires - list.v[0].created == AB_ALWAYS_DAYS * 86400,
 	   "for thirty days");
-	ok(forget(AB_REVOKE_BOTH, "a000000") == 0 &&
-		   forget(AB_REVOKE_BOTH, list.v[0].id) == 1 &&
+	ok(forget(AB_REVOKE_BOTH, "a000000") == 0 && forget(AB_REVOKE_BOTH, list.v[0].id) == 1 &&
 		   find(&here, "push") == AB_MEMORY_NONE,
 	   "revoked by its name");
 	ab_approval_list_fini(&list);
@@ -148,12 +130,11 @@ static void put_kept(const char *cwd, long expires, const char *more)
 	char key[65], text[512];
 
 	key_of("push", cwd, "p", key);
-	snprintf(
-		text, sizeof(text),
-		"{\"version\":1,\"approvals\":[{\"key\":\"%s\",\"answer\":"
-		"\"approve\",\"command\":\"push\",\"cwd\":\"%s\",\"rule\":\"r\","
-		"\"created\":1,\"expires\":%ld%s}]}",
-		key, cwd, expires, more);
+	snprintf(text, sizeof(text),
+		 "{\"version\":1,\"approvals\":[{\"key\":\"%s\",\"answer\":"
+		 "\"approve\",\"command\":\"push\",\"cwd\":\"%s\",\"rule\":\"r\","
+		 "\"created\":1,\"expires\":%ld%s}]}",
+		 key, cwd, expires, more);
 	put_file("state/approvals.json", text);
 	chmod(at("state/approvals.json"), 0600);
 }
@@ -163,10 +144,8 @@ static void test_expiry(void)
 	put_kept("/w", time(NULL) + 100, "");
 	ok(find(&here, "push") == AB_MEMORY_ALWAYS, "not expired yet");
 	put_kept("/w", time(NULL) - 100, "");
-	ok(find(&here, "push") == AB_MEMORY_NONE && count(&here) == 0,
-	   "expired");
-	ok(add(&here, "x", false, true) == 0 && count(&here) == 1,
-	   "another one can be added");
+	ok(find(&here, "push") == AB_MEMORY_NONE && count(&here) == 0, "expired");
+	ok(add(&here, "x", false, true) == 0 && count(&here) == 1, "another one can be added");
 	forget(AB_REVOKE_BOTH, NULL);
 }
 
@@ -177,8 +156,7 @@ static void test_broken(void)
 	put_kept("/w", 0, "");
 	ok(find(&here, "push") == -1, "one that never ends is none");
 	put_kept("/w", time(NULL) + 100, ",\"x\":1");
-	ok(find(&here, "push") == -1 && strstr(error.text, "broken"),
-	   "an unknown key is told");
+	ok(find(&here, "push") == -1 && strstr(error.text, "broken"), "an unknown key is told");
 	put_file("state/approvals.json", "{\"version\":1,\"approv");
 	ok(find(&here, "push") == -1, "a cut file is told");
 	stat(at("state/approvals.json"), &before);
@@ -186,11 +164,9 @@ static void test_broken(void)
 	stat(at("state/approvals.json"), &after);
 	ok(before.st_ino == after.st_ino && before.st_size == after.st_size,
 	   "and it is left as it is");
-	ok(add(&here, "x", false, false) == 0 &&
-		   find(&here, "x") == AB_MEMORY_SESSION,
+	ok(add(&here, "x", false, false) == 0 && find(&here, "x") == AB_MEMORY_SESSION,
 	   "the session has its own");
-	ok(forget(AB_REVOKE_BOTH, NULL) == 1 && count(&here) == 0,
-	   "it can be removed");
+	ok(forget(AB_REVOKE_BOTH, NULL) == 1 && count(&here) == 0, "it can be removed");
 	put_kept("/w", time(NULL) + 100, "");
 	chmod(at("state/approvals.json"), 0666);
 	ok(find(&here, "push") == -1, "a file that others can write is none");
@@ -245,11 +221,9 @@ static void test_runtime_folder(void)
 	make_dir("runtime/agentbox/sessions/agent-x");
 	chmod(at("runtime/agentbox/sessions/terminal-00000000-1-1"), 0700);
 	ok(find(&here, "push") == AB_MEMORY_SESSION, "found again");
-	ok(access(at("runtime/agentbox/sessions/terminal-00000000-1-1"), F_OK) <
-		   0,
+	ok(access(at("runtime/agentbox/sessions/terminal-00000000-1-1"), F_OK) < 0,
 	   "a session that has ended is swept");
-	ok(access(at("runtime/agentbox/sessions/agent-x"), F_OK) == 0,
-	   "one of an agent is not");
+	ok(access(at("runtime/agentbox/sessions/agent-x"), F_OK) == 0, "one of an agent is not");
 }
 
 static void test_names(void)
@@ -267,8 +241,7 @@ static void test_names(void)
 		ab_session_of_caller(&other);
 		_exit(strcmp(other.name, here.name) == 0);
 	}
-	ok(waitpid(pid, &status, 0) == pid && status == 0,
-	   "another session another one");
+	ok(waitpid(pid, &status, 0) == pid && status == 0, "another session another one");
 	ab_session_of_agent("../../x", &again);
 	ok(!strchr(again.name, '/'), "an agent cannot leave the folder");
 	ab_session_of_agent("../../y", &other);
@@ -282,39 +255,31 @@ static const struct {
 	const char *why; /* a part of it; "": there is none */
 } approvers[] = {
 	{ "once", "echo '{\"answer\":\"once\"}'", 5000, AB_ANSWER_ONCE, "" },
-	{ "always", "echo '{\"answer\":\"always\"}'", 5000, AB_ANSWER_ALWAYS,
-	  "" },
-	{ "a reason", "echo '{\"answer\":\"no\",\"reason\":\"not now\"}'", 5000,
-	  AB_ANSWER_NO, "not now" },
-	{ "it reads the question",
-	  "grep -q '\"ask\":1' && echo '{\"answer\":\"session\"}'", 5000,
+	{ "always", "echo '{\"answer\":\"always\"}'", 5000, AB_ANSWER_ALWAYS, "" },
+	{ "a reason", "echo '{\"answer\":\"no\",\"reason\":\"not now\"}'", 5000, AB_ANSWER_NO,
+	  "not now" },
+	{ "it reads the question", "grep -q '\"ask\":1' && echo '{\"answer\":\"session\"}'", 5000,
 	  AB_ANSWER_SESSION, "" },
-	{ "it need not", "echo '{\"answer\":\"once\"}'; exec >&-; sleep 0.1",
-	  5000, AB_ANSWER_ONCE, "" },
-	{ "what it leaves behind does not count",
-	  "sleep 100 & echo '{\"answer\":\"once\"}'", 5000, AB_ANSWER_ONCE,
+	{ "it need not", "echo '{\"answer\":\"once\"}'; exec >&-; sleep 0.1", 5000, AB_ANSWER_ONCE,
 	  "" },
-	{ "a bad status", "echo '{\"answer\":\"once\"}'; exit 3", 5000,
-	  AB_ANSWER_NO, "status 3" },
-	{ "a crash", "echo '{\"answer\":\"once\"}'; kill -SEGV $$", 5000,
-	  AB_ANSWER_NO, "signal 11" },
-	{ "no such program", "/no/such/program 2>/dev/null", 5000, AB_ANSWER_NO,
-	  "status 127" },
+	{ "what it leaves behind does not count", "sleep 100 & echo '{\"answer\":\"once\"}'", 5000,
+	  AB_ANSWER_ONCE, "" },
+	{ "a bad status", "echo '{\"answer\":\"once\"}'; exit 3", 5000, AB_ANSWER_NO, "status 3" },
+	{ "a crash", "echo '{\"answer\":\"once\"}'; kill -SEGV $$", 5000, AB_ANSWER_NO,
+	  "signal 11" },
+	{ "no such program", "/no/such/program 2>/dev/null", 5000, AB_ANSWER_NO, "status 127" },
 	{ "silence", ":", 5000, AB_ANSWER_NO, "said nothing" },
 	{ "garbage", "echo yes", 5000, AB_ANSWER_NO, "not JSON" },
 	{ "another object", "echo '{\"x\":1}'", 5000, AB_ANSWER_NO, "not one" },
-	{ "another type", "echo '{\"answer\":true}'", 5000, AB_ANSWER_NO,
-	  "not one" },
-	{ "an unknown answer", "echo '{\"answer\":\"yes\"}'", 5000,
-	  AB_ANSWER_NO, "\"yes\" is not an answer" },
-	{ "two answers", "echo '{\"answer\":\"no\",\"answer\":\"once\"}'", 5000,
-	  AB_ANSWER_NO, "not JSON" },
-	{ "more behind it", "echo '{\"answer\":\"once\"} {}'", 5000,
-	  AB_ANSWER_NO, "not JSON" },
-	{ "too much", "head -c 70000 /dev/zero", 5000, AB_ANSWER_NO,
-	  "more than 64 KiB" },
-	{ "too late", "sleep 100; echo '{\"answer\":\"once\"}'", 100,
-	  AB_ANSWER_NO, "no answer in 0.1 s" },
+	{ "another type", "echo '{\"answer\":true}'", 5000, AB_ANSWER_NO, "not one" },
+	{ "an unknown answer", "echo '{\"answer\":\"yes\"}'", 5000, AB_ANSWER_NO,
+	  "\"yes\" is not an answer" },
+	{ "two answers", "echo '{\"answer\":\"no\",\"answer\":\"once\"}'", 5000, AB_ANSWER_NO,
+	  "not JSON" },
+	{ "more behind it", "echo '{\"answer\":\"once\"} {}'", 5000, AB_ANSWER_NO, "not JSON" },
+	{ "too much", "head -c 70000 /dev/zero", 5000, AB_ANSWER_NO, "more than 64 KiB" },
+	{ "too late", "sleep 100; echo '{\"answer\":\"once\"}'", 100, AB_ANSWER_NO,
+	  "no answer in 0.1 s" },
 };
 
 static void test_approvers(void)
@@ -324,15 +289,13 @@ static void test_approvers(void)
 	for (size_t i = 0; i < AB_COUNT(approvers); i++) {
 		struct ab_approver_reply reply;
 
-		ab_approver_ask(approvers[i].command, request, strlen(request),
-				approvers[i].ms, &reply);
-		ok(reply.answer == approvers[i].answer &&
-			   strstr(reply.why, approvers[i].why) &&
+		ab_approver_ask(approvers[i].command, request, strlen(request), approvers[i].ms,
+				&reply);
+		ok(reply.answer == approvers[i].answer && strstr(reply.why, approvers[i].why) &&
 			   (approvers[i].why[0] || !reply.why[0]),
 		   "approver: %s (%s)", approvers[i].name, reply.why);
 	}
-	ok(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD,
-	   "none of them is left");
+	ok(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD, "none of them is left");
 }
 
 int main(void)

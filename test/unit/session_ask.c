@@ -28,7 +28,10 @@ static const struct {
 	{ "no width", "r\xe2\x80\x8bm", "r\\u200bm" },
 	{ "a byte order mark", "\xef\xbb\xbfrm", "\\ufeffrm" },
 	{ "an Arabic letter mark", "a\xd8\x9c", "a\\u061c" },
-	{ "a blank that parts no words", "a\xc2\xa0" "b", "a\\u00a0b" },
+	{ "a blank that parts no words",
+	  "a\xc2\xa0"
+	  "b",
+	  "a\\u00a0b" },
 	{ "a soft hyphen", "a\xc2\xad", "a\\u00ad" },
 	{ "a tag", "a\xf3\xa0\x81\xa1", "a\\U000e0061" },
 	{ "a C1 control", "\xc2\x9b", "\\u009b" },
@@ -66,12 +69,10 @@ static char *question(const char *text, struct ab_span range, bool more)
 
 static void test_question(void)
 {
-	ab_autofree char *one =
-		question("git push", (struct ab_span){ 0, 8 }, false);
-	ab_autofree char *two = question("cd x\n          [o]nce\nagentbox: y",
-					 (struct ab_span){ 0, 2 }, false);
-	ab_autofree char *more =
-		question("cd x && git push", (struct ab_span){ 8, 16 }, true);
+	ab_autofree char *one = question("git push", (struct ab_span){ 0, 8 }, false);
+	ab_autofree char *two =
+		question("cd x\n          [o]nce\nagentbox: y", (struct ab_span){ 0, 2 }, false);
+	ab_autofree char *more = question("cd x && git push", (struct ab_span){ 8, 16 }, true);
 
 	is_str(one, "agentbox: this needs your word: git push\n" WHY MENU,
 	       "a short command stands in the first line");
@@ -85,10 +86,8 @@ static void test_question(void)
 	ok(strstr(more, "          what decided is this part of it:\n"
 			"          | git push\n"),
 	   "more: the part that decided");
-	ok(strstr(more, "always") && strstr(more, "30 days"),
-	   "more: what the answers mean");
-	ok(strcmp(more + strlen(more) - strlen(MENU), MENU) == 0,
-	   "more: asks again");
+	ok(strstr(more, "always") && strstr(more, "30 days"), "more: what the answers mean");
+	ok(strcmp(more + strlen(more) - strlen(MENU), MENU) == 0, "more: asks again");
 }
 
 /* Widest line of a text. */
@@ -114,10 +113,8 @@ static void test_long(void)
 
 	memset(text, 'x', LONG);
 	memcpy(text + LONG / 2, " git push ", 10);
-	cut = question(text, (struct ab_span){ LONG / 2 + 1, LONG / 2 + 9 },
-		       false);
-	all = question(text, (struct ab_span){ LONG / 2 + 1, LONG / 2 + 9 },
-		       true);
+	cut = question(text, (struct ab_span){ LONG / 2 + 1, LONG / 2 + 9 }, false);
+	all = question(text, (struct ab_span){ LONG / 2 + 1, LONG / 2 + 9 }, true);
 	ok(strlen(cut) < 2500, "a long command is cut");
 	ok(strstr(cut, "git push"), "to the part that decided");
 	ok(strstr(cut, "49761 bytes before this\n"), "says what is before");
@@ -186,8 +183,7 @@ static void test_part_in_sight(void)
 	memcpy(text + 300, ";git push;", 10);
 	text[sizeof(text) - 1] = '\0';
 	cut = question(text, (struct ab_span){ 301, 309 }, false);
-	ok(strstr(cut, ";git push"),
-	   "the part is seen behind what takes much room");
+	ok(strstr(cut, ";git push"), "the part is seen behind what takes much room");
 }
 
 static void test_keys(void)
@@ -221,9 +217,7 @@ static void test_keys(void)
 		enum ab_answer answer = AB_ANSWER_NO;
 		bool got = ab_ask_key(cases[i].keys, cases[i].len, &answer);
 
-		ok(cases[i].want < 0 ? !got
-				     : got && (int)answer == cases[i].want,
-		   "key %zu", i);
+		ok(cases[i].want < 0 ? !got : got && (int)answer == cases[i].want, "key %zu", i);
 	}
 }
 

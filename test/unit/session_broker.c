@@ -12,12 +12,9 @@
 
 #include "broker_help.h"
 
-static int sweep(struct ab_broker *broker, struct ab_strv *ret,
-		 struct ab_error *err)
+static int sweep(struct ab_broker *broker, struct ab_strv *ret, struct ab_error *err)
 {
-	return ab_broker_sweep(broker, err) < 0 ?
-		       -1 :
-		       ab_broker_swept(broker, ret, err);
+	return ab_broker_sweep(broker, err) < 0 ? -1 : ab_broker_swept(broker, ret, err);
 }
 
 static bool no_child_left(void)
@@ -81,10 +78,8 @@ static void check_sweep(void)
 	ok(exists("work/made") && exists("work/file"), "the rest is not");
 	ab_broker_end(broker);
 	ok(no_child_left(), "the broker is gone");
-	ok(exists("state/runs/sweep") && !exists("state/live/sweep"),
-	   "the run is retired");
-	ok(sh("grep -rqx evil $T/state/runs/sweep") == 0,
-	   "what was moved is kept");
+	ok(exists("state/runs/sweep") && !exists("state/live/sweep"), "the run is retired");
+	ok(sh("grep -rqx evil $T/state/runs/sweep") == 0, "what was moved is kept");
 	tear_down(&s);
 }
 
@@ -102,8 +97,7 @@ static void check_watch(void)
 	ok(comes("work/.vscode", false), "it is moved while the box lives");
 	ok(exists("state/live/watch"), "the run is still live");
 	end_box(&s);
-	ok(sweep(broker, &lines, &err) == 0 && said(&lines, ".vscode"),
-	   "and said at the end");
+	ok(sweep(broker, &lines, &err) == 0 && said(&lines, ".vscode"), "and said at the end");
 	ab_broker_end(broker);
 	tear_down(&s);
 }
@@ -158,8 +152,7 @@ static void check_unheld(void)
 			if (e->d_name[0] == '.')
 				continue;
 			count++;
-			snprintf(link, sizeof(link), "%s/%.16s", path,
-				 e->d_name);
+			snprintf(link, sizeof(link), "%s/%.16s", path, e->d_name);
 			n = readlink(link, to, sizeof(to) - 1);
 			to[n > 0 ? n : 0] = '\0';
 			stdio |= strncmp(to, "pipe:", 5) == 0;
@@ -197,11 +190,9 @@ static void check_killed(void)
 	end = (struct pollfd){ .fd = ab_broker_fd(broker), .events = POLLIN };
 	ok(poll(&end, 1, 5000) == 1, "a killed broker is noticed");
 	ab_broker_hear(broker, &(struct ab_broker_news){ 0 }, &err);
-	ok(strstr(err.text, "broker") && err.hint[0] &&
-		   strcmp(err.step, "broker") == 0,
+	ok(strstr(err.text, "broker") && err.hint[0] && strcmp(err.step, "broker") == 0,
 	   "and explained: %s", err.text);
-	ok(sweep(broker, &lines, &err) < 0 && lines.len == 0,
-	   "it sweeps nothing");
+	ok(sweep(broker, &lines, &err) < 0 && lines.len == 0, "it sweeps nothing");
 	ok(exists("state/live/kille"), "so the run stays live for a later start");
 	ab_broker_end(broker);
 	end_box(&s);
@@ -226,8 +217,7 @@ static void check_orphan(void)
 		struct ab_broker *broker;
 		struct ab_error err;
 
-		if (ab_broker_start(&s.duty, &broker, &err) < 0 ||
-		    write(ready[1], "x", 1) != 1)
+		if (ab_broker_start(&s.duty, &broker, &err) < 0 || write(ready[1], "x", 1) != 1)
 			_exit(1);
 		for (;;)
 			pause();

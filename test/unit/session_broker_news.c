@@ -47,8 +47,7 @@ static void end(void)
 	ab_broker_end(broker);
 	ab_run_retire(&s.run);
 	tear_down(&s);
-	ok(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD,
-	   "no process is left");
+	ok(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD, "no process is left");
 	sh("rm -rf $T/config $T/go $T/hooked $T/pid");
 }
 
@@ -65,8 +64,7 @@ static char *hear(int ms)
 	if (ab_broker_hear(broker, &news, &err) < 0)
 		return ab_printf("dead: %s", err.text);
 	told = ab_printf("%d %u %zu%s %s", news.kind, news.ticket, news.number,
-			 news.text ? "" : "!",
-			 news.text ? news.text : news.error.text);
+			 news.text ? "" : "!", news.text ? news.text : news.error.text);
 	if (news.text && strlen(news.text) != news.len)
 		abort();
 	ab_broker_forget(&news);
@@ -143,8 +141,7 @@ static void check_who(void)
 	begin("whois");
 	peer = connect_box();
 	open_broker();
-	ok(ab_broker_whois(broker, 7, &peer) == 0 &&
-		   has_news("1 7 0 [{\"pid\":"),
+	ok(ab_broker_whois(broker, 7, &peer) == 0 && has_news("1 7 0 [{\"pid\":"),
 	   "the process that has the socket");
 	peer.port ^= 1;
 	ab_broker_whois(broker, 8, &peer);
@@ -160,8 +157,7 @@ static void check_approver(void)
 	sh("printf '{\"answer\":\"run\",\"reason\":\"fine\"}' >$T/says");
 	ok(ab_broker_approve(broker, 1, "{\"host\":\"x\"}", 12) == 0, "asked");
 	is_news("2 1 2 fine", "for the run, and why");
-	ok(sh("test \"$(cat $T/asked)\" = '{\"host\":\"x\"}'") == 0,
-	   "it was given the question");
+	ok(sh("test \"$(cat $T/asked)\" = '{\"host\":\"x\"}'") == 0, "it was given the question");
 	sh("printf '{\"answer\":\"once\"}' >$T/says");
 	ab_broker_approve(broker, 2, "{}", 2);
 	is_news("2 2 1 ", "once, without a reason");
@@ -173,12 +169,10 @@ static void check_approver(void)
 	is_news("2 4 0 bad", "no");
 	sh("printf '{\"answer\":\"yes\"}' >$T/says");
 	ab_broker_approve(broker, 5, "{}", 2);
-	is_news("2 5 0! the approver: \"yes\" is not an answer",
-		"what is no answer is a no");
+	is_news("2 5 0! the approver: \"yes\" is not an answer", "what is no answer is a no");
 	sh("printf '{\"answer\":\"once\"}' >$T/says; touch $T/fails");
 	ab_broker_approve(broker, 6, "{}", 2);
-	is_news("2 6 0! the approver: it ended with status 1",
-		"one that fails too");
+	is_news("2 6 0! the approver: it ended with status 1", "one that fails too");
 	end();
 }
 
@@ -201,16 +195,14 @@ static void check_many(void)
 		ab_broker_approve(broker, 100 + i, "{}", 2);
 	while (refused < TOO_MANY && has_news("0! ask the approver: too many"))
 		refused++;
-	ok(refused == TOO_MANY && is_silent(100), "%zu of too many are told",
-	   refused);
+	ok(refused == TOO_MANY && is_silent(100), "%zu of too many are told", refused);
 	ok(sh("test \"$(wc -l <$T/begun)\" = 8") == 0, "the others wait");
 	sh("echo evil >$T/work/.envrc");
 	ok(comes("work/.envrc", false), "and protected names are watched");
 	sh("touch $T/go");
 	while (answered < AT_ONCE + WAITING && has_news(" 1 "))
 		answered++;
-	ok(answered == AT_ONCE + WAITING && is_silent(100),
-	   "%zu answers in the end", answered);
+	ok(answered == AT_ONCE + WAITING && is_silent(100), "%zu answers in the end", answered);
 	end();
 }
 
@@ -221,24 +213,19 @@ static void check_remember(void)
 	ok(ab_broker_remember(broker, 5, "github.com") == 0 &&
 		   has_news("+    \"allow\": [\"github.com\"]"),
 	   "remembered, and the change is told");
-	ok(sh("grep -q github.com $T/config/agentbox/config.json") == 0,
-	   "in the user's own file");
+	ok(sh("grep -q github.com $T/config/agentbox/config.json") == 0, "in the user's own file");
 	ab_broker_remember(broker, 6, "github.com");
 	is_news("3 6 0 ", "once more changes nothing");
 	ab_broker_remember(broker, 7, "evil \033[2J host");
 	ok(has_news("3 7 0! "), "what is no host is refused");
-	ok(sh("grep -q evil $T/config/agentbox/config.json") == 1,
-	   "and not written");
+	ok(sh("grep -q evil $T/config/agentbox/config.json") == 1, "and not written");
 	end();
 	begin("below");
 	s.input.profile = "claude";
 	open_broker();
 	ab_broker_remember(broker, 1, "github.com");
-	ok(has_news("\"*.anthropic.com\""),
-	   "a new list brings along what it takes the place of");
-	ok(sh("grep -q 'anthropic.*github' $T/config/agentbox/config.json") ==
-		   0,
-	   "in front of it");
+	ok(has_news("\"*.anthropic.com\""), "a new list brings along what it takes the place of");
+	ok(sh("grep -q 'anthropic.*github' $T/config/agentbox/config.json") == 0, "in front of it");
 	end();
 }
 
@@ -262,19 +249,16 @@ static void check_reload(void)
 	sh("mkdir -p $T/config/agentbox");
 	s.duty.reload = true;
 	open_broker();
-	ok(ab_broker_reload(broker, 9) == 0 &&
-		   has_news("4 9 0 {\"allow\":[],\"deny\":[]"),
+	ok(ab_broker_reload(broker, 9) == 0 && has_news("4 9 0 {\"allow\":[],\"deny\":[]"),
 	   "the lists as they are");
 	sh("echo '{ \"network\": { \"allow\": [\"a.example\"] } }' "
 	   ">$T/config/agentbox/config.json");
-	ok(has_news("4 0 0 {\"allow\":[\"a.example\"]"),
-	   "a file that appears is read unasked");
+	ok(has_news("4 0 0 {\"allow\":[\"a.example\"]"), "a file that appears is read unasked");
 	ok(is_silent(400), "once");
 	sh("echo '{ \"network\": { \"allow\": [\"b.example\"] } }' "
 	   ">$T/config/agentbox/new; "
 	   "mv $T/config/agentbox/new $T/config/agentbox/config.json");
-	ok(has_news("4 0 0 {\"allow\":[\"b.example\"]"),
-	   "one that is replaced too");
+	ok(has_news("4 0 0 {\"allow\":[\"b.example\"]"), "one that is replaced too");
 	sh("printf '{\\n \"network\": { \"alow\": [] } }' "
 	   ">$T/config/agentbox/config.json");
 	ok(has_news("config.json:2: network.alow: no such key"),
@@ -308,8 +292,7 @@ static void check_project(void)
 	s.duty.reload = true;
 	open_broker();
 	ab_broker_reload(broker, 1);
-	ok(has_news("\"deny\":[\"y.example\"]"),
-	   "a project file that was there is read");
+	ok(has_news("\"deny\":[\"y.example\"]"), "a project file that was there is read");
 	ab_broker_end(broker);
 	s.duty.reload = false;
 	open_broker();
@@ -331,8 +314,7 @@ static void check_large(void)
 	s.duty.reload = true;
 	open_broker();
 	ab_broker_reload(broker, 3);
-	ok(has_news("\"1000-aaaaaaaaaaaaaaaaaaaaaaaaaaaaa-"),
-	   "lists that no packet has room for");
+	ok(has_news("\"1000-aaaaaaaaaaaaaaaaaaaaaaaaaaaaa-"), "lists that no packet has room for");
 	end();
 }
 
@@ -352,8 +334,7 @@ static void check_hook(void)
 			abort();
 	}
 	end_box(&s);
-	if (ab_broker_sweep(broker, &err) < 0 ||
-	    ab_broker_swept(broker, &lines, &err) < 0)
+	if (ab_broker_sweep(broker, &err) < 0 || ab_broker_swept(broker, &lines, &err) < 0)
 		abort();
 	ok(sh("for i in $(seq 0 4); do echo '{\"n\":'$i'}'; echo /; done | "
 	      "cmp - $T/hooked") == 0,
@@ -394,8 +375,7 @@ static void check_hook_fails(void)
 	sh("rm $T/go");
 	ab_broker_violation(broker, "x", 1);
 	end_box(&s);
-	if (ab_broker_sweep(broker, &err) < 0 ||
-	    ab_broker_swept(broker, &lines, &err) < 0)
+	if (ab_broker_sweep(broker, &err) < 0 || ab_broker_swept(broker, &lines, &err) < 0)
 		abort();
 	ok(true, "one that never ends does not keep the run");
 	end();
@@ -436,8 +416,8 @@ static void check_deaf(void)
 	for (int i = 0; i < 2000; i++)
 		sent += ab_broker_approve(broker, 1, "{}", 2) == 0;
 	sh("echo evil >$T/work/.envrc");
-	ok(comes("work/.envrc", false),
-	   "who does not read (%zu asked) keeps it from nothing", sent);
+	ok(comes("work/.envrc", false), "who does not read (%zu asked) keeps it from nothing",
+	   sent);
 	ok(has_news("2 1 0! "), "it tells as much as there is room for");
 	end();
 }

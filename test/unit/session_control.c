@@ -17,12 +17,11 @@
 
 static const struct {
 	const char *text;
-	const char *wrong;	/* NULL: it is right */
+	const char *wrong; /* NULL: it is right */
 } packets[] = {
 	{ "{\"v\":1,\"do\":\"status\"}", NULL },
 	{ "{\"v\":1,\"do\":\"pending\",\"from\":7}", NULL },
-	{ "{\"v\":1,\"do\":\"answer\",\"id\":\"abcde-1\",\"answer\":\"once\"}",
-	  NULL },
+	{ "{\"v\":1,\"do\":\"answer\",\"id\":\"abcde-1\",\"answer\":\"once\"}", NULL },
 	{ "{\"v\":1,\"do\":\"answer\",\"id\":\"abcde\",\"answer\":\"no\"}", NULL },
 	{ "{\"v\":1,\"do\":\"allow\",\"entry\":\"X.Y:8080\"}", NULL },
 	{ "{\"v\":1,\"do\":\"deny\",\"entry\":\"*.x.y\",\"for_ms\":5}", NULL },
@@ -40,20 +39,16 @@ static const struct {
 	{ "{\"v\":1,\"do\":7}", "request" },
 	{ "{\"v\":1,\"do\":\"pending\",\"from\":-1}", "from" },
 	{ "{\"v\":1,\"do\":\"answer\",\"id\":\"abcde-1\"}", "needs" },
-	{ "{\"v\":1,\"do\":\"answer\",\"id\":\"other-1\",\"answer\":\"once\"}",
-	  "id" },
-	{ "{\"v\":1,\"do\":\"answer\",\"id\":\"abcde-01\",\"answer\":\"once\"}",
-	  "id" },
+	{ "{\"v\":1,\"do\":\"answer\",\"id\":\"other-1\",\"answer\":\"once\"}", "id" },
+	{ "{\"v\":1,\"do\":\"answer\",\"id\":\"abcde-01\",\"answer\":\"once\"}", "id" },
 	{ "{\"v\":1,\"do\":\"answer\",\"id\":\"abcde-99999999999\","
 	  "\"answer\":\"once\"}",
 	  "id" },
-	{ "{\"v\":1,\"do\":\"answer\",\"id\":\"abcde-1\",\"answer\":\"session\"}",
-	  "once, run" },
+	{ "{\"v\":1,\"do\":\"answer\",\"id\":\"abcde-1\",\"answer\":\"session\"}", "once, run" },
 	{ "{\"v\":1,\"do\":\"allow\"}", "host" },
 	{ "{\"v\":1,\"do\":\"allow\",\"entry\":\"x\\u0000.y\"}", "" },
 	{ "{\"v\":1,\"do\":\"allow\",\"entry\":\"a b\"}", "" },
-	{ "{\"v\":1,\"do\":\"allow\",\"entry\":\"x.y\",\"for_ms\":\"5\"}",
-	  "for_ms" },
+	{ "{\"v\":1,\"do\":\"allow\",\"entry\":\"x.y\",\"for_ms\":\"5\"}", "for_ms" },
 	{ "{\"v\":1,\"do\":\"reload\",\"cut\":1}", "cut" },
 	{ "{\"v\":1,\"do\":\"stop\",\"grace_ms\":99999999999}", "grace_ms" },
 };
@@ -64,17 +59,14 @@ static void test_parse(void)
 
 	for (size_t i = 0; i < AB_COUNT(packets); i++) {
 		struct ab_error err = { 0 };
-		int r = ab_control_parse("abcde", packets[i].text,
-					 strlen(packets[i].text), &request,
-					 &err);
+		int r = ab_control_parse("abcde", packets[i].text, strlen(packets[i].text),
+					 &request, &err);
 
-		ok(packets[i].wrong ? r < 0 && strstr(err.text,
-						      packets[i].wrong)
-				    : r == 0,
+		ok(packets[i].wrong ? r < 0 && strstr(err.text, packets[i].wrong) : r == 0,
 		   "%s: %s", packets[i].text, err.text);
 	}
-	ab_control_parse("abcde", packets[4].text, strlen(packets[4].text),
-			 &request, &(struct ab_error){ 0 });
+	ab_control_parse("abcde", packets[4].text, strlen(packets[4].text), &request,
+			 &(struct ab_error){ 0 });
 	is_str(request.entry, "x.y:8080", "an entry is canonical");
 }
 
@@ -114,17 +106,14 @@ static void asked(void *arg, struct ab_control_client *client,
 
 static pid_t serve(int dir)
 {
-	struct ab_control_watch watch = { .dir = dir,
-					  .run_id = "abcde",
-					  .asked = asked };
+	struct ab_control_watch watch = { .dir = dir, .run_id = "abcde", .asked = asked };
 	struct run run = { 0 };
 	struct ab_error err = { 0 };
 	pid_t pid;
 
 	watch.loop = &run.loop;
 	watch.arg = &run;
-	if (ab_loop_init(&run.loop, &err) < 0 ||
-	    ab_control_open(&run.control, &err) < 0)
+	if (ab_loop_init(&run.loop, &err) < 0 || ab_control_open(&run.control, &err) < 0)
 		return -1;
 	ab_control_attach(run.control, &watch);
 	if (ab_control_name(run.control, &err) < 0)
@@ -148,8 +137,7 @@ static int join(int dir)
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 
-	snprintf(at.sun_path, sizeof(at.sun_path), "/proc/self/fd/%d/%s", dir,
-		 AB_CONTROL_NAME);
+	snprintf(at.sun_path, sizeof(at.sun_path), "/proc/self/fd/%d/%s", dir, AB_CONTROL_NAME);
 	if (connect(fd, (struct sockaddr *)&at, sizeof(at)) < 0) {
 		close(fd);
 		return -1;
@@ -184,8 +172,7 @@ static void test_garbage(int dir)
 
 		for (size_t k = 0; k < sizeof(random); k++)
 			random[k] = (unsigned char)rand();
-		refused &= strstr(ask(fd, random, sizeof(random)),
-				  "\"ok\":false") != NULL;
+		refused &= strstr(ask(fd, random, sizeof(random)), "\"ok\":false") != NULL;
 		close(fd);
 	}
 	ok(refused, "garbage is refused in words");
@@ -193,14 +180,12 @@ static void test_garbage(int dir)
 	{
 		ab_autoclose int fd = join(dir);
 
-		is_str(ask(fd, big, sizeof(big)), "",
-		       "a packet that is too long ends the talk");
+		is_str(ask(fd, big, sizeof(big)), "", "a packet that is too long ends the talk");
 	}
 	{
 		ab_autoclose int fd = join(dir);
 
-		ok(strstr(ASK(fd, "{\"v\":1,\"do\":\"status\"}"),
-			  "\"ok\":true") != NULL,
+		ok(strstr(ASK(fd, "{\"v\":1,\"do\":\"status\"}"), "\"ok\":true") != NULL,
 		   "the next one is answered");
 	}
 }
@@ -212,8 +197,7 @@ static void test_crowd(int dir)
 	for (; n < 40; n++)
 		fds[n] = join(dir);
 	for (int i = 0; i < n; i++)
-		served += strstr(ASK(fds[i], "{\"v\":1,\"do\":\"status\"}"),
-				 "abcde") != NULL;
+		served += strstr(ASK(fds[i], "{\"v\":1,\"do\":\"status\"}"), "abcde") != NULL;
 	ok(served == 32, "%d of %d are served at once", served, n);
 	for (int i = 0; i < n; i++)
 		close(fds[i]);
@@ -232,15 +216,13 @@ static void test_leavers(int dir)
 	close(gone);
 	ASK(deaf, "{\"v\":1,\"do\":\"follow\"}");
 	for (int i = 0; i < 5000; i++)
-		told += strstr(ASK(good, "{\"v\":1,\"do\":\"stop\"}"), "true") !=
-			NULL;
+		told += strstr(ASK(good, "{\"v\":1,\"do\":\"stop\"}"), "true") != NULL;
 	ok(told == 5000, "who does not read holds up nobody (%d)", told);
 	for (told = 0; told < 5000 && !strstr(last, "missed"); told++)
 		last = heard(deaf);
-	ok(told > 1 && told < 5000,
-	   "and hears, when it reads, that it has missed something (%d)", told);
-	ok(strstr(ASK(deaf, "{\"v\":1,\"do\":\"status\"}"), "true") != NULL,
-	   "it is still there");
+	ok(told > 1 && told < 5000, "and hears, when it reads, that it has missed something (%d)",
+	   told);
+	ok(strstr(ASK(deaf, "{\"v\":1,\"do\":\"status\"}"), "true") != NULL, "it is still there");
 	ASK(good, "{\"v\":1,\"do\":\"stop\"}");
 	is_str(heard(deaf), "{\"event\":\"x\"}", "and hears again");
 	close(deaf);
@@ -259,13 +241,10 @@ static void test_stranger(int dir)
 	pid = fork();
 	if (pid == 0) {
 		/* Connected while it was possible, asked as somebody else. */
-		if (fchmod(dir, 0755) < 0 ||
-		    fchmodat(dir, AB_CONTROL_NAME, 0666, 0) < 0 ||
+		if (fchmod(dir, 0755) < 0 || fchmodat(dir, AB_CONTROL_NAME, 0666, 0) < 0 ||
 		    setresuid(12345, 12345, 12345) < 0)
 			_exit(2);
-		_exit(strcmp(ASK(join(dir), "{\"v\":1,\"do\":\"status\"}"), "")
-			      ? 1
-			      : 0);
+		_exit(strcmp(ASK(join(dir), "{\"v\":1,\"do\":\"status\"}"), "") ? 1 : 0);
 	}
 	waitpid(pid, &status, 0);
 	ok(status == 0, "another user is not answered, whatever the mode");

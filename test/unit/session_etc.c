@@ -16,8 +16,7 @@ static const struct {
 	{ "hosts:\tfiles  dns", NULL, "in other spacing" },
 	{ "  hosts:files dns \n", NULL, "or without" },
 	{ "", "hosts: files dns\n", "nothing at all" },
-	{ "passwd: files\n", "passwd: files\nhosts: files dns\n",
-	  "no line for hosts" },
+	{ "passwd: files\n", "passwd: files\nhosts: files dns\n", "no line for hosts" },
 	{ "hosts: files resolve [!UNAVAIL=return] dns\npasswd: files\n",
 	  "hosts: files dns\npasswd: files\n", "systemd's resolver" },
 	{ "a: b\nhosts: files mdns4_minimal [NOTFOUND=return] dns\nc: d",
@@ -26,10 +25,8 @@ static const struct {
 	{ "hosts: files dnsx\n", "hosts: files dns\n", "another word" },
 	{ "hosts: files dns myhostname\n", "hosts: files dns\n", "one more" },
 	{ "hosts: files\n", "hosts: files dns\n", "one less" },
-	{ "hosts: files [NOTFOUND=return] dns\n", "hosts: files dns\n",
-	  "an action between" },
-	{ "hosts: files dns\nhosts: nis\n", "hosts: files dns\n",
-	  "two of them" },
+	{ "hosts: files [NOTFOUND=return] dns\n", "hosts: files dns\n", "an action between" },
+	{ "hosts: files dns\nhosts: nis\n", "hosts: files dns\n", "two of them" },
 	{ "#hosts: nis\n", "#hosts: nis\nhosts: files dns\n", "a comment" },
 };
 
@@ -71,11 +68,10 @@ static void check_links(void)
 
 	if (!mkdtemp(dir) || chdir(dir) < 0 || mkdir("run", 0700) < 0 ||
 	    symlink("file", "link") < 0 || symlink("link", "two") < 0 ||
-	    symlink("run/gone", "dangling") < 0 ||
-	    symlink("../x/y/z", "run/far") < 0 ||
+	    symlink("run/gone", "dangling") < 0 || symlink("../x/y/z", "run/far") < 0 ||
 	    symlink("run/far", "distant") < 0 || symlink("run", "folder") < 0 ||
-	    symlink("folder/gone", "through") < 0 ||
-	    symlink("round", "round") < 0 || mkdir("file", 0700) < 0)
+	    symlink("folder/gone", "through") < 0 || symlink("round", "round") < 0 ||
+	    mkdir("file", 0700) < 0)
 		ok(0, "make links");
 	is_followed(dir, "file", "file");
 	is_followed(dir, "link", "file");
@@ -93,12 +89,10 @@ static void check_links(void)
 static const struct {
 	const char *path, *want;
 } programs[] = {
-	{ "/usr/bin/agentbox",
-	  "ssh -o 'ProxyCommand=/usr/bin/agentbox connect %h %p'" },
+	{ "/usr/bin/agentbox", "ssh -o 'ProxyCommand=/usr/bin/agentbox connect %h %p'" },
 	{ "/home/a b/agentbox",
 	  "ssh -o 'ProxyCommand='\\''/home/a b/agentbox'\\'' connect %h %p'" },
-	{ "/x/100%/agentbox",
-	  "ssh -o 'ProxyCommand=/x/100%%/agentbox connect %h %p'" },
+	{ "/x/100%/agentbox", "ssh -o 'ProxyCommand=/x/100%%/agentbox connect %h %p'" },
 };
 
 static void check_ssh(void)
@@ -116,13 +110,12 @@ static void check_shells(void)
 {
 	static const char path[] = "/x/it's $(touch /tmp/no) \"a\" b";
 	ab_autofree char *value = ab_ssh_command(path);
-	ab_autofree char *script =
-		ab_printf("ssh() { printf %%s \"${2#ProxyCommand=}\"; }; "
-			  "inner=$(%s); "
-			  "eval \"set -- $inner\"; "
-			  "[ \"$1\" = \"$PROGRAM\" ] && [ \"$2\" = connect ] "
-			  "&& [ $# = 4 ]",
-			  value);
+	ab_autofree char *script = ab_printf("ssh() { printf %%s \"${2#ProxyCommand=}\"; }; "
+					     "inner=$(%s); "
+					     "eval \"set -- $inner\"; "
+					     "[ \"$1\" = \"$PROGRAM\" ] && [ \"$2\" = connect ] "
+					     "&& [ $# = 4 ]",
+					     value);
 
 	setenv("PROGRAM", path, 1);
 	ok(system(script) == 0 && access("/tmp/no", F_OK) < 0,

@@ -30,19 +30,16 @@ static uint64_t address(const void *p)
 
 static int read_execve(const char *path, const void *argv, struct ab_exec *ret)
 {
-	struct seccomp_data call = { .nr = __NR_execve,
-				     .args = { address(path), address(argv) } };
+	struct seccomp_data call = { .nr = __NR_execve, .args = { address(path), address(argv) } };
 
 	ab_arena_reset(&arena);
 	return ab_exec_read(&arena, getpid(), &call, ret);
 }
 
-static int read_execveat(int fd, const char *path, const void *argv,
-			 struct ab_exec *ret)
+static int read_execveat(int fd, const char *path, const void *argv, struct ab_exec *ret)
 {
 	struct seccomp_data call = { .nr = __NR_execveat,
-				     .args = { (uint64_t)fd, address(path),
-					       address(argv) } };
+				     .args = { (uint64_t)fd, address(path), address(argv) } };
 
 	ab_arena_reset(&arena);
 	return ab_exec_read(&arena, getpid(), &call, ret);
@@ -57,19 +54,18 @@ static void test_words(void)
 	char *cwd = getcwd(NULL, 0);
 
 	memset(longer, 'x', sizeof(longer) - 1);
-	ok(read_execve("/bin/sh", argv, &e) == 0 && e.argc == 4 &&
-		   !strcmp(e.argv[0], "a") && !strcmp(e.argv[1], "") &&
-		   !strcmp(e.argv[2], longer) && !strcmp(e.argv[3], "d e"),
+	ok(read_execve("/bin/sh", argv, &e) == 0 && e.argc == 4 && !strcmp(e.argv[0], "a") &&
+		   !strcmp(e.argv[1], "") && !strcmp(e.argv[2], longer) &&
+		   !strcmp(e.argv[3], "d e"),
 	   "words of every length are read");
 	is_str(e.path, "/bin/sh", "and the path");
 	is_str(e.cwd, cwd, "and the folder");
 	ok(e.real && !e.absent, "a file that is there is found");
-	ok(read_execve("/nonexistent/x", none, &e) == 0 && e.argc == 1 &&
-		   e.absent == ENOENT && !e.real,
+	ok(read_execve("/nonexistent/x", none, &e) == 0 && e.argc == 1 && e.absent == ENOENT &&
+		   !e.real,
 	   "one that is not there is not; without words the path is one");
 	is_str(e.argv[0], "/nonexistent/x", "which it is");
-	ok(read_execve("/bin/sh", NULL, &e) == 0 && e.argc == 1,
-	   "no vector is an empty one");
+	ok(read_execve("/bin/sh", NULL, &e) == 0 && e.argc == 1, "no vector is an empty one");
 	free(cwd);
 }
 
@@ -87,10 +83,8 @@ static void test_edges(void)
 		text[n] = '\0';
 		argv[1] = guarded(text, n + 1);
 		wrong += read_execve("/bin/sh", argv, &e) != 0 || e.argc != 3 ||
-			 strcmp(e.argv[1], text) != 0 ||
-			 strcmp(e.argv[2], "z") != 0;
-		wrong += read_execve(argv[1], argv, &e) != 0 ||
-			 strcmp(e.path, text) != 0;
+			 strcmp(e.argv[1], text) != 0 || strcmp(e.argv[2], "z") != 0;
+		wrong += read_execve(argv[1], argv, &e) != 0 || strcmp(e.path, text) != 0;
 		text[n] = 'y';
 	}
 	ok(!wrong, "a text may end at the end of memory");
@@ -101,10 +95,9 @@ static void test_edges(void)
 		for (size_t i = 0; i < n; i++)
 			argv[i] = "w";
 		argv[n] = NULL;
-		wrong += read_execve("/bin/sh",
-				     guarded(argv, (n + 1) * sizeof(argv[0])),
-				     &e) != 0 ||
-			 e.argc != (n ? n : 1);
+		wrong +=
+			read_execve("/bin/sh", guarded(argv, (n + 1) * sizeof(argv[0])), &e) != 0 ||
+			e.argc != (n ? n : 1);
 	}
 	ok(!wrong, "and so may the vector");
 }
@@ -116,11 +109,9 @@ static void test_faults(void)
 	const char *open_ended[] = { "a", end, NULL };
 	struct ab_exec e;
 
-	ok(read_execve((char *)8, argv, &e) == EFAULT,
-	   "a path that is nowhere");
+	ok(read_execve((char *)8, argv, &e) == EFAULT, "a path that is nowhere");
 	ok(read_execve("x", argv, &e) == EFAULT, "a word that is nowhere");
-	ok(read_execve("x", (void *)8, &e) == EFAULT,
-	   "a vector that is nowhere");
+	ok(read_execve("x", (void *)8, &e) == EFAULT, "a vector that is nowhere");
 	ok(read_execve("x", open_ended, &e) == EFAULT, "a word without end");
 }
 
@@ -133,8 +124,7 @@ static void test_bounds(void)
 
 	for (size_t i = 0; i < AB_EXEC_WORDS; i++)
 		many[i] = "w";
-	ok(read_execve("x", many, &e) == 0 && e.argc == AB_EXEC_WORDS,
-	   "so many words");
+	ok(read_execve("x", many, &e) == 0 && e.argc == AB_EXEC_WORDS, "so many words");
 	many[AB_EXEC_WORDS] = "w";
 	ok(read_execve("x", many, &e) == E2BIG, "and not one more");
 	memset(large, 'x', AB_EXEC_BYTES - 3);
@@ -157,15 +147,12 @@ static void test_descriptors(void)
 	is_str(e.path, real, "is the file that it is of");
 	ok(read_execveat(dir, "bin/env", argv, &e) == 0, "below a descriptor");
 	is_str(e.path, "/usr/bin/env", "is below its folder");
-	ok(read_execveat(AT_FDCWD, "bin/x", argv, &e) == 0 &&
-		   !strcmp(e.path, "bin/x"),
+	ok(read_execveat(AT_FDCWD, "bin/x", argv, &e) == 0 && !strcmp(e.path, "bin/x"),
 	   "AT_FDCWD is none");
-	ok(read_execveat(dir, "/bin/sh", argv, &e) == 0 &&
-		   !strcmp(e.path, "/bin/sh"),
+	ok(read_execveat(dir, "/bin/sh", argv, &e) == 0 && !strcmp(e.path, "/bin/sh"),
 	   "nor does a path from the root need one");
 	snprintf(own, sizeof(own), "/proc/self/fd/%d", file);
-	ok(read_execve(own, argv, &e) == 0,
-	   "a name that is each process's own");
+	ok(read_execve(own, argv, &e) == 0, "a name that is each process's own");
 	is_str(e.real, real, "is looked up for it");
 	snprintf(own, sizeof(own), "/dev/fd/%d", file);
 	ok(read_execve(own, argv, &e) == 0 && e.real && !strcmp(e.real, real),
@@ -204,14 +191,12 @@ static void test_links(void)
 	is_str(found("loop"), "unknown", "a link to itself");
 	is_str(found("/proc/self/cwd/two"), real, "below one's own folder");
 	is_str(found("/proc/thread-self/root/bin/sh"), real, "or root");
-	is_str(found("/proc//./self/../self/root/bin/sh"), real,
-	       "however that is written");
+	is_str(found("/proc//./self/../self/root/bin/sh"), real, "however that is written");
 	below = ab_printf("/proc/self/root%s/two", dir);
 	is_str(found(below), real, "and links there");
 	memset(long_name, '/', 2 * PATH_MAX - 1);
 	is_str(found(long_name), "unknown", "a name of any length");
-	for (const char *const *n = (const char *[]){ "one", "two", "loop",
-						      "dead", "top", NULL };
+	for (const char *const *n = (const char *[]){ "one", "two", "loop", "dead", "top", NULL };
 	     *n; n++)
 		unlink(*n);
 	if (chdir(back) < 0 || rmdir(dir) < 0)
@@ -273,18 +258,8 @@ static const struct judged judged[] = {
 	{ "/bin/rm", NULL, { "rm", "-rf", "/" }, "recursive-delete-root", true },
 	{ "/bin/rm", NULL, { "rm", "-rf", "." }, "workspace-delete" },
 	{ "/bin/rm", NULL, { "rm", "-rf", "." }, NULL, true },
-	{ "/bin/rm",
-	  NULL,
-	  { "rm", "-rf", "." },
-	  NULL,
-	  false,
-	  "workspace-delete" },
-	{ "/bin/rm",
-	  NULL,
-	  { "rm", "-rf", "." },
-	  "workspace-delete",
-	  false,
-	  "sudo" },
+	{ "/bin/rm", NULL, { "rm", "-rf", "." }, NULL, false, "workspace-delete" },
+	{ "/bin/rm", NULL, { "rm", "-rf", "." }, "workspace-delete", false, "sudo" },
 	{ "/bin/sh", NULL, { "sh", "-c", "rm -rf /" }, "recursive-delete-root" },
 	{ "/bin/sh", NULL, { "sh", "-c", "echo 'rm -rf /'" }, NULL },
 	/* What is not known yet is judged when it is executed. */
@@ -294,10 +269,7 @@ static const struct judged judged[] = {
 	{ "/bin/sh", NULL, { "sh", "-c", "if" }, NULL },
 	{ "/bin/sh", NULL, { "sh", "-c", "echo $X >~/.bashrc" }, "persistence" },
 	{ "/bin/sh", NULL, { "sh", "-c", "$CC x; sudo id" }, "sudo" },
-	{ "/bin/sh",
-	  NULL,
-	  { "sh", "-c", "$CC x; rm -rf /" },
-	  "recursive-delete-root" },
+	{ "/bin/sh", NULL, { "sh", "-c", "$CC x; rm -rf /" }, "recursive-delete-root" },
 	{ "/bin/sh", NULL, { "sh", "./configure" }, NULL },
 	{ "/usr/bin/git", NULL, { "git", "push" }, "git-publish" },
 	{ "/usr/bin/git", NULL, { "git", "commit", "-m", "rm -rf /" }, NULL },
@@ -309,14 +281,11 @@ static void test_judged(void)
 
 	for (size_t i = 0; i < AB_COUNT(judged); i++) {
 		const struct judged *c = &judged[i];
-		struct ab_terms terms = { .policy = &policy,
-					  .cwd = "/work",
-					  .yes = c->yes,
-					  .approved = c->approved };
+		struct ab_terms terms = {
+			.policy = &policy, .cwd = "/work", .yes = c->yes, .approved = c->approved
+		};
 		const char *argv[7] = { 0 };
-		struct ab_exec e = { .path = c->path,
-				     .real = c->real,
-				     .argv = argv };
+		struct ab_exec e = { .path = c->path, .real = c->real, .argv = argv };
 		struct ab_refused refused = { 0 };
 		int r;
 
@@ -326,12 +295,10 @@ static void test_judged(void)
 		}
 		ab_arena_reset(&arena);
 		r = ab_exec_judge(&arena, &terms, &e, &refused);
-		ok(r == (c->rule ? EPERM : 0) &&
-			   (!c->rule || !strcmp(refused.rule, c->rule)) &&
+		ok(r == (c->rule ? EPERM : 0) && (!c->rule || !strcmp(refused.rule, c->rule)) &&
 			   argv[0] == c->argv[0],
-		   "%s as %s %s %s: %s", c->path, c->argv[0],
-		   c->argv[1] ? c->argv[1] : "", c->argv[2] ? c->argv[2] : "",
-		   r ? refused.rule : "runs");
+		   "%s as %s %s %s: %s", c->path, c->argv[0], c->argv[1] ? c->argv[1] : "",
+		   c->argv[2] ? c->argv[2] : "", r ? refused.rule : "runs");
 		e.absent = ENOENT;
 		r = ab_exec_judge(&arena, &terms, &e, &refused);
 		ok(r == (c->rule ? ENOENT : 0),
@@ -342,8 +309,7 @@ static void test_judged(void)
 static void test_override(void)
 {
 	static struct ab_ruling ruling;
-	struct ab_policy policy = { .workspace = "/work",
-				    .commands = { .ruling = &ruling } };
+	struct ab_policy policy = { .workspace = "/work", .commands = { .ruling = &ruling } };
 	struct ab_terms terms = { .policy = &policy, .cwd = "/work" };
 	const char *argv[] = { "sudo", "id", NULL };
 	struct ab_exec e = { .path = "/bin/sudo", .argv = argv, .argc = 2 };
@@ -351,12 +317,10 @@ static void test_override(void)
 
 	ruling.overrides[AB_RULE_SUDO].changed = true;
 	ruling.overrides[AB_RULE_SUDO].decision = AB_SANDBOXED;
-	ok(ab_exec_judge(&arena, &terms, &e, &refused) == 0,
-	   "an override lets it run");
+	ok(ab_exec_judge(&arena, &terms, &e, &refused) == 0, "an override lets it run");
 	ruling.overrides[AB_RULE_SUDO].decision = AB_FORBIDDEN;
 	terms.yes = true;
-	ok(ab_exec_judge(&arena, &terms, &e, &refused) == EPERM,
-	   "or forbids it");
+	ok(ab_exec_judge(&arena, &terms, &e, &refused) == EPERM, "or forbids it");
 }
 
 static void test_large(void)

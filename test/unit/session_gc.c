@@ -100,32 +100,24 @@ static void test_rules(void)
 	make_run("bbbbb", 31);
 	make_run("ccccc", 29);
 	make_run("ddddd", 1);
-	ok(collect(&(struct ab_gc_rule){ .keep_ms = DAYS(30),
-					 .keep_runs = 10,
-					 .dry = true },
-		   &r) == 2 &&
+	ok(collect(&(struct ab_gc_rule){ .keep_ms = DAYS(30), .keep_runs = 10, .dry = true }, &r) ==
+			   2 &&
 		   r.kept == 2 && exists("runs/aaaaa"),
 	   "what would go is only said");
-	ok(collect(&(struct ab_gc_rule){ .keep_ms = DAYS(30), .keep_runs = 10 },
-		   &r) == 2 &&
+	ok(collect(&(struct ab_gc_rule){ .keep_ms = DAYS(30), .keep_runs = 10 }, &r) == 2 &&
 		   !exists("runs/aaaaa") && !exists("runs/bbbbb") &&
 		   exists("runs/ccccc/audit.jsonl"),
 	   "old ones go, others stay");
-	ok(collect(&(struct ab_gc_rule){ .keep_ms = AB_GC_ALL, .keep_runs = 1 },
-		   &r) == 1 &&
+	ok(collect(&(struct ab_gc_rule){ .keep_ms = AB_GC_ALL, .keep_runs = 1 }, &r) == 1 &&
 		   !exists("runs/ccccc") && exists("runs/ddddd"),
 	   "too many go, the newest stay");
-	ok(collect(&(struct ab_gc_rule){ .keep_ms = AB_GC_ALL,
-					 .keep_runs = AB_GC_ALL },
-		   &r) == 0,
+	ok(collect(&(struct ab_gc_rule){ .keep_ms = AB_GC_ALL, .keep_runs = AB_GC_ALL }, &r) == 0,
 	   "without a rule nothing goes");
 	make_run("eeeee", -5);
-	ok(collect(&(struct ab_gc_rule){ .keep_ms = 0, .keep_runs = 10 }, &r) ==
-			   1 &&
+	ok(collect(&(struct ab_gc_rule){ .keep_ms = 0, .keep_runs = 10 }, &r) == 1 &&
 		   exists("runs/eeeee"),
 	   "one that ends in the future is new");
-	ok(collect(&(struct ab_gc_rule){ 0 }, &r) == 1 && r.kept == 0,
-	   "nothing is to be kept");
+	ok(collect(&(struct ab_gc_rule){ 0 }, &r) == 1 && r.kept == 0, "nothing is to be kept");
 }
 
 static void test_bounds(void)
@@ -137,15 +129,13 @@ static void test_bounds(void)
 	for (int i = 0; i < 400; i++) {
 		char id[8];
 
-		snprintf(id, sizeof(id), "xx%c%c%c", 'a' + i % 8,
-			 'a' + i / 8 % 8, 'a' + i / 64);
+		snprintf(id, sizeof(id), "xx%c%c%c", 'a' + i % 8, 'a' + i / 8 % 8, 'a' + i / 64);
 		make_run(id, 2);
 	}
 	n = collect(&(struct ab_gc_rule){ .ms = 1 }, &r);
 	ok(n > 0 && n < 401 && r.cut && !exists("runs/aaaaa"),
 	   "no longer than that, the oldest first");
-	ok(collect(&(struct ab_gc_rule){ 0 }, &r) == 401 - n && !r.cut &&
-		   !exists("runs/xxhaa"),
+	ok(collect(&(struct ab_gc_rule){ 0 }, &r) == 401 - n && !r.cut && !exists("runs/xxhaa"),
 	   "the rest another time");
 }
 
@@ -159,12 +149,10 @@ static void test_quarantine(void)
 	mkdir(at("runs/bbbbb/quarantine"), 0700);
 	put("runs/bbbbb/audit.1.jsonl", "{}\n");
 	age("runs/bbbbb", 40);
-	ok(collect(&(struct ab_gc_rule){ 0 }, &r) == 1 && r.quarantined == 1 &&
-		   r.kept == 1 && exists("runs/aaaaa/0000-.vscode/x") &&
-		   !exists("runs/bbbbb"),
+	ok(collect(&(struct ab_gc_rule){ 0 }, &r) == 1 && r.quarantined == 1 && r.kept == 1 &&
+		   exists("runs/aaaaa/0000-.vscode/x") && !exists("runs/bbbbb"),
 	   "what was moved away keeps its run, and nothing else does");
-	ok(collect(&(struct ab_gc_rule){ .quarantine = true }, &r) == 1 &&
-		   !exists("runs/aaaaa"),
+	ok(collect(&(struct ab_gc_rule){ .quarantine = true }, &r) == 1 && !exists("runs/aaaaa"),
 	   "unless it is meant");
 }
 
@@ -180,8 +168,7 @@ static void test_hostile(void)
 
 	make_run("aaaaa", 40);
 	quarantine("aaaaa");
-	if (symlink("../../../../away", at("runs/aaaaa/0000-.vscode/link")) <
-		    0 ||
+	if (symlink("../../../../away", at("runs/aaaaa/0000-.vscode/link")) < 0 ||
 	    symlink("../../outside", at("runs/aaaaa/result.json")) < 0 ||
 	    symlink("../away", at("runs/bbbbb")) < 0 ||
 	    symlink("../../away", at("runs/aaaaa/.up-0")) < 0)
@@ -210,19 +197,16 @@ static void test_hostile(void)
 	mkdir(at("runs/aaaaa/0000-.vscode/fixed/in"), 0500);
 	chmod(at("runs/aaaaa/0000-.vscode/fixed"), 0500);
 
-	ok(collect(&(struct ab_gc_rule){ .quarantine = true }, &r) == 1 &&
-		   r.failed == 0 && !exists("runs/aaaaa"),
+	ok(collect(&(struct ab_gc_rule){ .quarantine = true }, &r) == 1 && r.failed == 0 &&
+		   !exists("runs/aaaaa"),
 	   "a run with links, deep and shut folders goes");
 	ok(exists("away/file") && exists("outside"), "no link is followed");
-	ok(exists("runs/bbbbb") && exists("runs/notes.txt") &&
-		   exists("runs/Somebody") && exists("runs/backup") &&
-		   exists("runs/old") && exists("runs/l0001"),
+	ok(exists("runs/bbbbb") && exists("runs/notes.txt") && exists("runs/Somebody") &&
+		   exists("runs/backup") && exists("runs/old") && exists("runs/l0001"),
 	   "what is not the folder of a run is not touched");
 	mkdir(at("runs/.gone-zzzzz"), 0700);
 	put("runs/.gone-zzzzz/x", "x");
-	collect(&(struct ab_gc_rule){ .keep_ms = AB_GC_ALL,
-				      .keep_runs = AB_GC_ALL },
-		&r);
+	collect(&(struct ab_gc_rule){ .keep_ms = AB_GC_ALL, .keep_runs = AB_GC_ALL }, &r);
 	ok(!exists("runs/.gone-zzzzz"), "what somebody did not finish goes");
 }
 
@@ -235,8 +219,7 @@ static void test_policy(void)
 		  "{\"a\":{\"b\":[1]}}" },
 		{ "{\"command\":[\"\\\",\\\"policy\\\":{}\"],\"policy\":{\"a\":\"}\\\"}\"}}",
 		  "{\"a\":\"}\\\"}\"}" },
-		{ "{\"secrets\":{\"x\":[],\"policy\":[]},\"policy\":{}}",
-		  "{}" },
+		{ "{\"secrets\":{\"x\":[],\"policy\":[]},\"policy\":{}}", "{}" },
 		{ "{\"kind\":\"start\",\"policy\":{\"a\":{}", "" },
 		{ "{\"kind\":\"start\",\"policy\":{\"a\":\"\\", "" },
 		{ "{\"kind\":\"refused\"}", "" },
@@ -252,8 +235,7 @@ static void test_policy(void)
 	}
 }
 
-static int remove_one(const char *path, const struct stat *st, int flag,
-		      struct FTW *ftw)
+static int remove_one(const char *path, const struct stat *st, int flag, struct FTW *ftw)
 {
 	(void)st;
 	(void)flag;

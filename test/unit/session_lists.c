@@ -23,8 +23,7 @@ static struct ab_policy *load(const char *const (*settings)[2], size_t n)
 	struct ab_error err = { 0 };
 
 	for (size_t i = 0; i < n; i++)
-		v[i] = (struct ab_setting){ settings[i][0], settings[i][1],
-					    "test" };
+		v[i] = (struct ab_setting){ settings[i][0], settings[i][1], "test" };
 	if (ab_policy_load(&in, &policy, NULL, &err) < 0) {
 		printf("# %s\n", err.text);
 		abort();
@@ -33,10 +32,8 @@ static struct ab_policy *load(const char *const (*settings)[2], size_t n)
 }
 
 static const char *const some[][2] = {
-	{ "network.allow", "github.com" },
-	{ "network.allow", "*.example.org:8443" },
-	{ "network.deny", "evil.example" },
-	{ "network.allowPrivate", "10.1.2.0/24:5432" },
+	{ "network.allow", "github.com" },  { "network.allow", "*.example.org:8443" },
+	{ "network.deny", "evil.example" }, { "network.allowPrivate", "10.1.2.0/24:5432" },
 	{ "network.unknown", "deny" },
 };
 
@@ -46,8 +43,7 @@ static const char *const others[][2] = {
 	{ "network.unknown", "ask" },
 };
 
-static void make(const char *const (*settings)[2], size_t n,
-		 struct ab_lists *ret)
+static void make(const char *const (*settings)[2], size_t n, struct ab_lists *ret)
 {
 	struct ab_policy *policy = load(settings, n);
 	ab_autobuf struct ab_buf b = { 0 };
@@ -69,14 +65,10 @@ static void check_roundtrip(void)
 	ok(lists.allow.len == 2 && ab_strv_has(&lists.allow, "github.com") &&
 		   ab_strv_has(&lists.allow, "*.example.org:8443"),
 	   "what is allowed");
-	ok(lists.deny.len == 1 && ab_strv_has(&lists.deny, "evil.example"),
-	   "what is denied");
-	ok(ab_strv_has(&lists.allow_private, "10.1.2.0/24:5432"),
-	   "private ranges");
-	ok(lists.unknown == AB_UNKNOWN_DENY && lists.intercepted.len == 0,
-	   "the rest");
-	ok(lists.notes.len == 1 &&
-		   strcmp(lists.notes.v[0], "a \"note\"\n") == 0,
+	ok(lists.deny.len == 1 && ab_strv_has(&lists.deny, "evil.example"), "what is denied");
+	ok(ab_strv_has(&lists.allow_private, "10.1.2.0/24:5432"), "private ranges");
+	ok(lists.unknown == AB_UNKNOWN_DENY && lists.intercepted.len == 0, "the rest");
+	ok(lists.notes.len == 1 && strcmp(lists.notes.v[0], "a \"note\"\n") == 0,
 	   "notes as they were");
 	ab_lists_fini(&lists);
 }
@@ -103,8 +95,7 @@ static void check_intercepted(void)
 	    ab_host_entry_parse("b.example:8080", 14, &rules[1].host, NULL) < 0)
 		abort();
 	ab_lists_write(&b, &policy, &none);
-	ok(ab_lists_read(b.data, b.len, &lists, &err) == 0 &&
-		   lists.intercepted.len == 4 &&
+	ok(ab_lists_read(b.data, b.len, &lists, &err) == 0 && lists.intercepted.len == 4 &&
 		   ab_strv_has(&lists.intercepted, "api.example:443") &&
 		   ab_strv_has(&lists.intercepted, "a.example:80") &&
 		   ab_strv_has(&lists.intercepted, "a.example:443") &&
@@ -160,13 +151,12 @@ static void check_wrong(void)
 	struct ab_error err = { 0 };
 
 	for (size_t i = 0; i < AB_COUNT(wrong); i++)
-		ok(ab_lists_read(wrong[i], strlen(wrong[i]), &lists, &err) < 0,
-		   "refused: %s", wrong[i]);
+		ok(ab_lists_read(wrong[i], strlen(wrong[i]), &lists, &err) < 0, "refused: %s",
+		   wrong[i]);
 	for (size_t n = 0; n < strlen(GOOD); n++)
 		if (ab_lists_read(GOOD, n, &lists, &err) == 0)
 			ok(false, "cut at %zu", n);
-	ok(ab_lists_read(GOOD, strlen(GOOD), &lists, &err) == 0,
-	   "whole it is taken");
+	ok(ab_lists_read(GOOD, strlen(GOOD), &lists, &err) == 0, "whole it is taken");
 	ab_lists_fini(&lists);
 }
 

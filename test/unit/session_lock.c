@@ -26,7 +26,7 @@ static char top[] = "/tmp/agentbox-lock.XXXXXX";
 static char state[64], outside[64], door[64];
 static struct sockaddr_in listener = { .sin_family = AF_INET };
 static pid_t other;
-static int leash;	/* closed: the other one cleans up and ends */
+static int leash; /* closed: the other one cleans up and ends */
 
 static int open_errno(const char *path, int flags)
 {
@@ -55,9 +55,7 @@ static int connect_tcp(void)
 
 	if (fd < 0)
 		return errno;
-	return connect(fd, (struct sockaddr *)&listener, sizeof(listener)) < 0 ?
-		       errno :
-		       0;
+	return connect(fd, (struct sockaddr *)&listener, sizeof(listener)) < 0 ? errno : 0;
 }
 
 static int peek(void)
@@ -65,8 +63,7 @@ static int peek(void)
 	char byte, *there = &state[0];
 	struct iovec mine = { &byte, 1 }, theirs = { there, 1 };
 
-	return process_vm_readv(other, &mine, 1, &theirs, 1, 0) < 0 ? errno :
-								      0;
+	return process_vm_readv(other, &mine, 1, &theirs, 1, 0) < 0 ? errno : 0;
 }
 
 static void *be_proxy(void *arg)
@@ -76,16 +73,12 @@ static void *be_proxy(void *arg)
 
 	(void)arg;
 	snprintf(path, sizeof(path), "%s/log", state);
-	ok(open_errno(path, O_WRONLY | O_CREAT | O_APPEND) == 0,
-	   "its own state can be written");
+	ok(open_errno(path, O_WRONLY | O_CREAT | O_APPEND) == 0, "its own state can be written");
 	ok(open_errno("/etc/passwd", O_RDONLY) == 0, "/etc can be read");
-	ok(open_errno("/etc/agentbox-test", O_WRONLY | O_CREAT) == EACCES,
-	   "and not written");
-	ok(open_errno(outside, O_RDONLY) == EACCES,
-	   "a file elsewhere cannot be read");
+	ok(open_errno("/etc/agentbox-test", O_WRONLY | O_CREAT) == EACCES, "and not written");
+	ok(open_errno(outside, O_RDONLY) == EACCES, "a file elsewhere cannot be read");
 	ok(open_errno(outside, O_WRONLY) == EACCES, "nor written");
-	ok(open_errno("/proc/self/mem", O_RDWR) == EACCES,
-	   "nor our own memory by its file");
+	ok(open_errno("/proc/self/mem", O_RDWR) == EACCES, "nor our own memory by its file");
 	execv("/bin/true", argv);
 	ok(errno == ENOSYS || errno == EPERM, "nothing can be executed");
 	ok(syscall(SYS_ptrace, PTRACE_ATTACH, other, 0, 0) < 0 &&
@@ -95,8 +88,7 @@ static void *be_proxy(void *arg)
 	ok(fork() < 0, "no process can be made");
 	ok(connect_unix() == EAFNOSUPPORT, "no socket file can be reached");
 	ok(connect_tcp() == 0, "a host can");
-	ok(syscall(SYS_setns, 0, 0) < 0 && errno == ENOSYS,
-	   "no namespace can be entered");
+	ok(syscall(SYS_setns, 0, 0) < 0 && errno == ENOSYS, "no namespace can be entered");
 	return NULL;
 }
 
@@ -115,13 +107,11 @@ static void prepare(void)
 	close(open(outside, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	snprintf(un.sun_path, sizeof(un.sun_path), "%s", door);
-	if (bind(fd, (struct sockaddr *)&un, sizeof(un)) < 0 ||
-	    listen(fd, 1) < 0)
+	if (bind(fd, (struct sockaddr *)&un, sizeof(un)) < 0 || listen(fd, 1) < 0)
 		abort();
 	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	listener.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	if (bind(fd, (struct sockaddr *)&listener, sizeof(listener)) < 0 ||
-	    listen(fd, 1) < 0 ||
+	if (bind(fd, (struct sockaddr *)&listener, sizeof(listener)) < 0 || listen(fd, 1) < 0 ||
 	    getsockname(fd, (struct sockaddr *)&listener, &len) < 0)
 		abort();
 	if (pipe2(pair, O_CLOEXEC) < 0)

@@ -28,8 +28,8 @@ static const struct {
 	{ "several modes at once", E "[?1000;1006;25l" E "[?1002;1006h",
 	  E "[?1002l" E "[?1006l" E "[?25h" },
 	{ "every kind of mouse", E "[?9;1000;1001;1002;1003;1005;1006;1015;1016h",
-	  E "[?9l" E "[?1000l" E "[?1001l" E "[?1002l" E "[?1003l" E "[?1005l" E
-	    "[?1006l" E "[?1015l" E "[?1016l" },
+	  E "[?9l" E "[?1000l" E "[?1001l" E "[?1002l" E "[?1003l" E "[?1005l" E "[?1006l" E
+	    "[?1015l" E "[?1016l" },
 	{ "focus and paste", E "[?1004h" E "[?2004h", E "[?1004l" E "[?2004l" },
 	{ "hidden cursor", E "[?25l", E "[?25h" },
 	{ "shown cursor", E "[?25l" E "[?25h", "" },
@@ -63,8 +63,7 @@ static const struct {
 	{ "keyboard set and unset", E "[=5u" E "[=0;1u", "" },
 	{ "keyboard asked", E "[?u", "" },
 	{ "full reset", E "[?1049h" E "[?25l" E "[>1u" E "[1m" E "c", "" },
-	{ "soft reset", E "[?1h" E "[?25l" E "[?1000h" E "[1m" E "[!p",
-	  E "[?1000l" },
+	{ "soft reset", E "[?1h" E "[?25l" E "[?1000h" E "[1m" E "[!p", E "[?1000l" },
 	{ "public modes are others", E "[25l" E "[1000h", "" },
 	{ "restored private modes are no region", E "[?2004r", "" },
 	{ "title", E "]0;ti?1049htle\007x", "" },
@@ -72,33 +71,22 @@ static const struct {
 	{ "open title", E "]0;title", E "\\" },
 	{ "open title, only its number", E "]1", E "\\" },
 	{ "open device string", E "P1$r", E "\\" E "\\" },
-	{ "device string that BEL does not end", E "P1$r\007x",
-	  E "\\" E "\\" },
-	{ "device string that a sequence does not end", E "P1" E "[m" E "c",
-	  E "\\" E "\\" },
-	{ "device string that two ESC do not end", E "P1" E E "\\",
-	  E "\\" E "\\" },
+	{ "device string that BEL does not end", E "P1$r\007x", E "\\" E "\\" },
+	{ "device string that a sequence does not end", E "P1" E "[m" E "c", E "\\" E "\\" },
+	{ "device string that two ESC do not end", E "P1" E E "\\", E "\\" E "\\" },
 	{ "device string, ended", E "P1$r" E "\\x", "" },
 	{ "margins at the sides", E "[?69h" E "[3;9s", E "[?69l" },
-	{ "title cut by a sequence", E "]0;title" E "[?25l",
-	  E "\\" E "[?25h" },
-	{ "title cut by a sequence, ended", E "]0;a" E "[?25l\007",
-	  E "[?25h" },
-	{ "title that ESC k began", E "kname" E "[?25l",
-	  E "\\" E "\\" E "[?25h" },
+	{ "title cut by a sequence", E "]0;title" E "[?25l", E "\\" E "[?25h" },
+	{ "title cut by a sequence, ended", E "]0;a" E "[?25l\007", E "[?25h" },
+	{ "title that ESC k began", E "kname" E "[?25l", E "\\" E "\\" E "[?25h" },
 	{ "title that ESC k began, ended", E "kname" E "\\", "" },
-	{ "message, other strings", E "!text" E "_a" E "[m",
-	  E "\\" E "\\" },
-	{ "other strings, ended", E "_a" E "\\" E "^b" E "\\" E "Xc" E "\\",
-	  "" },
-	{ "eight bits, in UTF-8", C "?1049h" C "?6;1000h",
-	  E "[?6l" E "[?1000l" E "[?1049l" },
-	{ "eight bits switch nothing off",
-	  E "[?6;1000h" C "?6;1000l" C "!p" E "[>1u" C "<u",
+	{ "message, other strings", E "!text" E "_a" E "[m", E "\\" E "\\" },
+	{ "other strings, ended", E "_a" E "\\" E "^b" E "\\" E "Xc" E "\\", "" },
+	{ "eight bits, in UTF-8", C "?1049h" C "?6;1000h", E "[?6l" E "[?1000l" E "[?1049l" },
+	{ "eight bits switch nothing off", E "[?6;1000h" C "?6;1000l" C "!p" E "[>1u" C "<u",
 	  E "[?6l" E "[?1000l" E "[<1u" },
 	{ "seven bits do", C "?6;1000h" E "[?6;1000l", "" },
-	{ "eight bits begin a string", "\302\220q\302\234" E "[?25l",
-	  E "\\" E "\\" E "[?25h" },
+	{ "eight bits begin a string", "\302\220q\302\234" E "[?25l", E "\\" E "\\" E "[?25h" },
 	{ "and end one", E "]0;a\302\234" C "?25l", E "\\" E "[?25h" },
 	{ "letters beside them", "\302\251\303\233?25l\302?25l", "" },
 	{ "a letter that is cut off", E ")\302", "\030" },
@@ -106,22 +94,20 @@ static const struct {
 	{ "a printer for each line", E "[?5i", E "[4i" },
 	{ "a picture of the screen", E "[i" E "[0i" E "[4i", "" },
 	{ "a VT52", E "[?2l" E "[?25l" E "c", E "<" },
-	{ "a VT52 that only seems to have ended", E "[?2l" E "Y" E "<",
-	  E "<" },
+	{ "a VT52 that only seems to have ended", E "[?2l" E "Y" E "<", E "<" },
 	{ "a VT100", E "[?2h" E "[2l", "" },
 	{ "keys of Windows", E "[?9001h", E "[?9001l" },
 	{ "cut after ESC", "x" E, "\030" },
 	{ "cut in a sequence", E "[?10", "\030" },
-	{ "cut in a sequence, something on", E "[?1000h" E "[?10",
-	  "\030" E "[?1000l" },
+	{ "cut in a sequence, something on", E "[?1000h" E "[?10", "\030" E "[?1000l" },
 	{ "cancelled", E "[?104\0309h", "" },
 	{ "substituted", E "[?104\0329h", "" },
 	{ "begun anew", E "[?10" E "[?25l", E "[?25h" },
 	{ "control characters inside", E "[?1\r0\n49\007h", E "[?1049l" },
 	{ "empty parameters", E "[?;;25;l", E "[?25h" },
 	{ "leading zeros", E "[?0000001049h", E "[?1049l" },
-	{ "a number that overflows", E "[?65537h" E "[?4294967297h" E
-				       "[?18446744073709551617h", "" },
+	{ "a number that overflows", E "[?65537h" E "[?4294967297h" E "[?18446744073709551617h",
+	  "" },
 	{ "marker in the wrong place", E "[25?l", "" },
 	{ "two markers", E "[??25l", "" },
 	{ "parameter after intermediate", E "[ 6q", "" },
@@ -137,8 +123,8 @@ static void feed(struct ab_modes *m, const char *s, size_t len)
 
 static bool clean(const struct ab_modes *m)
 {
-	return m->on == 0 && m->keyboards[0] == 0 && m->keyboards[1] == 0 &&
-	       m->state == 0 && m->device == 0;
+	return m->on == 0 && m->keyboards[0] == 0 && m->keyboards[1] == 0 && m->state == 0 &&
+	       m->device == 0;
 }
 
 /* As a C string, and visibly when it differs. */
@@ -214,8 +200,7 @@ static void test_undone(void)
 
 static void test_redo(void)
 {
-	static const char on[] = E "[?1049h" E "[?25l" E "[?1;1002;1006;2004h" E
-				   "=" E "[>4;2m";
+	static const char on[] = E "[?1049h" E "[?25l" E "[?1;1002;1006;2004h" E "=" E "[>4;2m";
 	struct ab_modes m = { 0 }, again = { 0 };
 	char text[AB_MODES_ROOM];
 	size_t n;
@@ -238,8 +223,7 @@ static void test_join(void)
 	feed(&a, E "[?25l" E "[>1u", 11);
 	feed(&b, E "[?1000h" E "]0;", 12);
 	ab_modes_join(&a, &b);
-	is_str(undo(&a), E "\\" E "[?1000l" E "[?25h" E "[<1u",
-	       "what is on in either is undone");
+	is_str(undo(&a), E "\\" E "[?1000l" E "[?25h" E "[<1u", "what is on in either is undone");
 }
 
 /* Everything on at once must fit, with room to spare. */
@@ -250,10 +234,8 @@ static void test_room(void)
 
 	memset(&m, 0xff, sizeof(m));
 	m.state = 3;
-	ok(ab_modes_undo(&m, text) < AB_MODES_ROOM - 64,
-	   "the longest undo fits");
-	ok(ab_modes_redo(&m, text) < AB_MODES_ROOM - 64,
-	   "the longest redo fits");
+	ok(ab_modes_undo(&m, text) < AB_MODES_ROOM - 64, "the longest undo fits");
+	ok(ab_modes_redo(&m, text) < AB_MODES_ROOM - 64, "the longest redo fits");
 	ok(ab_modes_cover(&m, text) < AB_MODES_ROOM - 64 &&
 		   ab_modes_uncover(&m, text) < AB_MODES_ROOM - 64,
 	   "and the longest cover");
@@ -267,9 +249,8 @@ static void test_room(void)
  * sequence again. */
 static bool resumes(const struct ab_modes *m)
 {
-	size_t (*const say[])(const struct ab_modes *, char *) = {
-		ab_modes_redo, ab_modes_uncover
-	};
+	size_t (*const say[])(const struct ab_modes *, char *) = { ab_modes_redo,
+								   ab_modes_uncover };
 	char text[AB_MODES_ROOM];
 
 	for (size_t i = 0; i < AB_COUNT(say); i++) {
@@ -278,8 +259,7 @@ static bool resumes(const struct ab_modes *m)
 		ab_modes_feed(&after, text, say[i](m, text));
 		if (after.state != m->state || after.inter != m->inter ||
 		    after.marker != m->marker ||
-		    (m->marker == 0 && memcmp(after.params, m->params,
-					      sizeof(m->params)) != 0))
+		    (m->marker == 0 && memcmp(after.params, m->params, sizeof(m->params)) != 0))
 			return false;
 	}
 	return true;
@@ -293,55 +273,40 @@ static void test_cover(void)
 	static const struct {
 		const char *name, *bytes, *cover, *uncover;
 	} covers[] = {
-		{ "nothing is on", "",
-		  E "[?1049h" READABLE E "[?7l" E "[?25l" E "[H" E "[2J",
+		{ "nothing is on", "", E "[?1049h" READABLE E "[?7l" E "[?25l" E "[H" E "[2J",
 		  E "[0m" E "[H" E "[2J" E "[?7h" E "[?25h" E "[?1049l" },
-		{ "colours, the mouse, a hidden cursor",
-		  E "[31m" E "[?1000h" E "[?25l",
-		  E "[?1049h" E "[?1000l" E "[?25h" E "[0m" READABLE E "[?7l"
-		  E "[?25l" E "[H" E "[2J",
-		  E "[0m" E "[H" E "[2J" E "[?7h" E "[?25h" E "[?25l" E
-		  "[?1000h" E "[?1049l" },
-		{ "a full screen with keys of its own",
-		  E "[?1049h" E "[>1u" E "[2;5r",
+		{ "colours, the mouse, a hidden cursor", E "[31m" E "[?1000h" E "[?25l",
+		  E "[?1049h" E "[?1000l" E "[?25h" E "[0m" READABLE E "[?7l" E "[?25l" E "[H" E
+		    "[2J",
+		  E "[0m" E "[H" E "[2J" E "[?7h" E "[?25h" E "[?25l" E "[?1000h" E "[?1049l" },
+		{ "a full screen with keys of its own", E "[?1049h" E "[>1u" E "[2;5r",
 		  E "7" E "[>0u" READABLE E "[?7l" E "[?25l" E "[H" E "[2J",
 		  E "[0m" E "[H" E "[2J" E "[?7h" E "[?25h" E "[<u" E "8" },
 		{ "a sequence that is cut off", E "[?10",
 		  "\030" E "[?1049h" READABLE E "[?7l" E "[?25l" E "[H" E "[2J",
-		  E "[0m" E "[H" E "[2J" E "[?7h" E "[?25h" E "[?1049l" E
-		  "[?10" },
+		  E "[0m" E "[H" E "[2J" E "[?7h" E "[?25h" E "[?1049l" E "[?10" },
 		{ "a title that is cut off", E "]0;ab",
 		  E "\\" E "[?1049h" READABLE E "[?7l" E "[?25l" E "[H" E "[2J",
-		  E "[0m" E "[H" E "[2J" E "[?7h" E "[?25h" E "[?1049l" E
-		  "]9999;" },
-		{ "a device string that only seems to have ended",
-		  E "P0;\007",
-		  E "\\" E "\\" E "[?1049h" READABLE E "[?7l" E "[?25l" E
-		  "[H" E "[2J",
+		  E "[0m" E "[H" E "[2J" E "[?7h" E "[?25h" E "[?1049l" E "]9999;" },
+		{ "a device string that only seems to have ended", E "P0;\007",
+		  E "\\" E "\\" E "[?1049h" READABLE E "[?7l" E "[?25l" E "[H" E "[2J",
 		  E "[0m" E "[H" E "[2J" E "[?7h" E "[?25h" E "[?1049l" },
 		{ "a printer that gets it all, of a VT52", E "[5i" E "[?2l",
-		  E "[4i" E "<" E "[?1049h" READABLE E "[?7l" E "[?25l" E
-		  "[H" E "[2J",
+		  E "[4i" E "<" E "[?1049h" READABLE E "[?7l" E "[?25l" E "[H" E "[2J",
 		  E "[0m" E "[H" E "[2J" E "[?7h" E "[?25h" E "[?1049l" },
 		{ "lines of another place", C "?6h" E "[20;24r",
-		  E "[?1049h" E "[?6l" READABLE E "[?7l" E "[?25l" E "[H" E
-		  "[2J",
-		  E "[0m" E "[H" E "[2J" E "[?7h" E "[?25h" E "[?6h" E
-		  "[?1049l" },
+		  E "[?1049h" E "[?6l" READABLE E "[?7l" E "[?25l" E "[H" E "[2J",
+		  E "[0m" E "[H" E "[2J" E "[?7h" E "[?25h" E "[?6h" E "[?1049l" },
 		{ "a name that never ends", E "ka" E "[m",
-		  E "\\" E "\\" E "[?1049h" READABLE E "[?7l" E "[?25l" E
-		  "[H" E "[2J",
+		  E "\\" E "\\" E "[?1049h" READABLE E "[?7l" E "[?25l" E "[H" E "[2J",
 		  E "[0m" E "[H" E "[2J" E "[?7h" E "[?25h" E "[?1049l" },
-		{ "black on black, by kitty's word", E "]21;foreground=#000" E
-		  "\\",
-		  E "[?1049h" READABLE E "]104" E "\\" E "]105" E "\\" E
-		  "]110" E "\\" E "]111" E "\\" E "]R" E "\\" E "[?7l" E
-		  "[?25l" E "[H" E "[2J",
+		{ "black on black, by kitty's word", E "]21;foreground=#000" E "\\",
+		  E "[?1049h" READABLE E "]104" E "\\" E "]105" E "\\" E "]110" E "\\" E "]111" E
+		    "\\" E "]R" E "\\" E "[?7l" E "[?25l" E "[H" E "[2J",
 		  E "[0m" E "[H" E "[2J" E "[?7h" E "[?25h" E "[?1049l" },
 		{ "black on black", E "]11;#000" E "\\",
-		  E "[?1049h" READABLE E "]104" E "\\" E "]105" E "\\" E
-		  "]110" E "\\" E "]111" E "\\" E "]R" E "\\" E "[?7l" E
-		  "[?25l" E "[H" E "[2J",
+		  E "[?1049h" READABLE E "]104" E "\\" E "]105" E "\\" E "]110" E "\\" E "]111" E
+		    "\\" E "]R" E "\\" E "[?7l" E "[?25l" E "[H" E "[2J",
 		  E "[0m" E "[H" E "[2J" E "[?7h" E "[?25h" E "[?1049l" },
 	};
 
@@ -365,8 +330,8 @@ static void test_chance(void)
 				     "]PX^_\\ !()Bci\030\032\007\177\377"
 				     "\302\302\220\233\234\235";
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	char *guard = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
-			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *guard =
+		mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct ab_modes m = { 0 };
 	bool undone = true, resumed = true;
 	uint32_t seed = 1;

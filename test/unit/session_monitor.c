@@ -9,11 +9,9 @@
 
 static struct ab_alarm_rung rung;
 
-static struct ab_monitor *watch(uint64_t denials, uint64_t host, uint64_t run,
-				uint64_t hosts)
+static struct ab_monitor *watch(uint64_t denials, uint64_t host, uint64_t run, uint64_t hosts)
 {
-	struct ab_policy policy = { .monitor = { denials, host, run, hosts,
-						 AB_ALARM_CUT } };
+	struct ab_policy policy = { .monitor = { denials, host, run, hosts, AB_ALARM_CUT } };
 
 	memset(&rung, 0, sizeof(rung));
 	return ab_monitor_new(&policy);
@@ -48,24 +46,17 @@ static void test_denials(void)
 	uint64_t t = 1000000;
 
 	ok(!ab_monitor_denied(m, t, 3, &rung), "as many as are allowed");
-	ok(!ab_monitor_denied(m, t + 60000, 3, &rung),
-	   "a minute later they do not count any more");
-	ok(ab_monitor_denied(m, t + 119000, 2, &rung),
-	   "but in less than that they do");
-	ok(rung.value == 5 && rung.limit == 3 && rung.action == AB_ALARM_CUT &&
-		   !rung.host[0],
+	ok(!ab_monitor_denied(m, t + 60000, 3, &rung), "a minute later they do not count any more");
+	ok(ab_monitor_denied(m, t + 119000, 2, &rung), "but in less than that they do");
+	ok(rung.value == 5 && rung.limit == 3 && rung.action == AB_ALARM_CUT && !rung.host[0],
 	   "with numbers and the action");
-	ok(says("5 requests were refused in a minute (monitor.denialsPerMinute 3)"),
-	   "and words");
-	ok(!ab_monitor_denied(m, t + 178000, 100, &rung),
-	   "it is silent for a minute");
-	ok(ab_monitor_denied(m, t + 179000, 1, &rung) && rung.value == 101,
-	   "and rings again then");
+	ok(says("5 requests were refused in a minute (monitor.denialsPerMinute 3)"), "and words");
+	ok(!ab_monitor_denied(m, t + 178000, 100, &rung), "it is silent for a minute");
+	ok(ab_monitor_denied(m, t + 179000, 1, &rung) && rung.value == 101, "and rings again then");
 	ok(!ab_monitor_denied(m, t + 10 * 3600000, 1, &rung),
 	   "hours later everything is forgotten");
 	ok(!ab_monitor_denied(m, 0, 1, &rung), "a clock that goes back");
-	ok(ab_monitor_denied(m, 0, UINT64_MAX, &rung) &&
-		   rung.value == UINT64_MAX,
+	ok(ab_monitor_denied(m, 0, UINT64_MAX, &rung) && rung.value == UINT64_MAX,
 	   "and a number that is too large do no harm");
 	ab_monitor_free(m);
 }
@@ -77,19 +68,14 @@ static void test_uploads(void)
 	ok(!ab_monitor_sent(m, "a.example", 1000, &rung), "up to the limit");
 	ok(ab_monitor_sent(m, "a.example", 1, &rung), "and beyond");
 	is_str(rung.host, "a.example", "by the host");
-	ok(says("1001 were sent to a.example (monitor.uploadPerHost 1000)"),
-	   "in words");
+	ok(says("1001 were sent to a.example (monitor.uploadPerHost 1000)"), "in words");
 	ok(!ab_monitor_sent(m, "a.example", 1, &rung), "once");
-	ok(!ab_monitor_sent(m, "b.example", 999, &rung),
-	   "another host has its own");
-	ok(ab_monitor_sent(m, "b.example", 999, &rung) &&
-		   !strcmp(rung.host, "b.example"),
+	ok(!ab_monitor_sent(m, "b.example", 999, &rung), "another host has its own");
+	ok(ab_monitor_sent(m, "b.example", 999, &rung) && !strcmp(rung.host, "b.example"),
 	   "and rings by itself");
-	ok(ab_monitor_sent(m, "c.example", 1, &rung) && !rung.host[0] &&
-		   rung.value == 3001,
+	ok(ab_monitor_sent(m, "c.example", 1, &rung) && !rung.host[0] && rung.value == 3001,
 	   "then the run, which was crossed at the same time");
-	ok(says("3001 were sent to all hosts together (monitor.uploadPerRun 2500)"),
-	   "in words");
+	ok(says("3001 were sent to all hosts together (monitor.uploadPerRun 2500)"), "in words");
 	ok(!ab_monitor_sent(m, "c.example", 1, &rung), "once");
 	ab_monitor_free(m);
 
@@ -104,8 +90,7 @@ static void test_hosts(void)
 {
 	struct ab_monitor *m = watch(0, 0, 0, 2);
 
-	ok(!ab_monitor_opened(m, "a.example", &rung) &&
-		   !ab_monitor_opened(m, "b.example", &rung) &&
+	ok(!ab_monitor_opened(m, "a.example", &rung) && !ab_monitor_opened(m, "b.example", &rung) &&
 		   !ab_monitor_opened(m, "a.example", &rung),
 	   "the same host again is not a new one");
 	ok(ab_monitor_opened(m, "c.example", &rung) &&
@@ -128,11 +113,9 @@ static void test_many(void)
 	}
 	ok(rang == 0, "4096 hosts have their own count");
 	ok(!ab_monitor_sent(m, "x.example", 10, &rung) &&
-		   ab_monitor_sent(m, "y.example", 1, &rung) &&
-		   !strcmp(rung.host, "others"),
+		   ab_monitor_sent(m, "y.example", 1, &rung) && !strcmp(rung.host, "others"),
 	   "all others share one");
-	ok(ab_monitor_sent(m, "h17.example", 1, &rung) &&
-		   !strcmp(rung.host, "h17.example"),
+	ok(ab_monitor_sent(m, "h17.example", 1, &rung) && !strcmp(rung.host, "h17.example"),
 	   "which takes nothing from the first");
 	ab_monitor_free(m);
 
@@ -141,8 +124,7 @@ static void test_many(void)
 		snprintf(name, sizeof(name), "h%d.example", i);
 		rang += ab_monitor_opened(m, name, &rung);
 	}
-	ok(rang == 0 && ab_monitor_opened(m, "x.example", &rung) &&
-		   rung.value == 5001,
+	ok(rang == 0 && ab_monitor_opened(m, "x.example", &rung) && rung.value == 5001,
 	   "more hosts than that are still counted");
 	ab_monitor_free(m);
 
@@ -161,7 +143,6 @@ int main(void)
 	test_hosts();
 	test_many();
 	for (size_t i = 0; i <= AB_ALARM_STOP; i++)
-		ok(ab_alarm_names[i] && ab_alarm_names[i][0], "%s",
-		   ab_alarm_names[i]);
+		ok(ab_alarm_names[i] && ab_alarm_names[i][0], "%s", ab_alarm_names[i]);
 	return done();
 }

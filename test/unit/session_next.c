@@ -67,18 +67,13 @@ static void check_once(void)
 	ok(add(input.cwd, "/data", NOW) == 0, "a rule is new");
 	ok(add(input.cwd, "/data", NOW + 1) == 1, "said again it was there");
 	ok(add(at("home/other"), "/else", NOW) == 0, "one for another folder");
-	ok(fstatat(state.root, "next.json", &st, 0) == 0 &&
-		   (st.st_mode & 0777) == 0600,
+	ok(fstatat(state.root, "next.json", &st, 0) == 0 && (st.st_mode & 0777) == 0600,
 	   "nobody else reads the file");
 
 	is_str(take(NOW + 2, &next), "/data", "a run gets those of its folder");
-	is_str(joined(&notes),
-	       "for this run, as you said: /data may be written",
-	       "and it is said");
-	ok(ab_next_use(state.root, NOW + 2, &next, &error) == 0,
-	   "the command starts");
-	ok(ab_next_return(state.root, NOW + 2, &next, &error) == 0,
-	   "and could not be executed");
+	is_str(joined(&notes), "for this run, as you said: /data may be written", "and it is said");
+	ok(ab_next_use(state.root, NOW + 2, &next, &error) == 0, "the command starts");
+	ok(ab_next_return(state.root, NOW + 2, &next, &error) == 0, "and could not be executed");
 	ab_next_fini(&next);
 	is_str(take(NOW + 3, &next), "/data", "so the next one gets them");
 	ok(use(NOW + 3, &next) == 0, "which does start");
@@ -86,8 +81,7 @@ static void check_once(void)
 
 	input.workspace = at("home/other");
 	is_str(take(NOW + 3, &next), "/else", "another folder still has its");
-	ok(use(NOW + 3, &next) == 0 && !exists("next.json"),
-	   "the last one takes the file along");
+	ok(use(NOW + 3, &next) == 0 && !exists("next.json"), "the last one takes the file along");
 	input.workspace = NULL;
 }
 
@@ -107,8 +101,7 @@ static void check_failure(void)
 	is_str(take(NOW, &second), "/data", "afterwards it is there again");
 	add(input.cwd, "/late", NOW);
 	ok(use(NOW, &second) == 0, "used");
-	is_str(take(NOW, &first), "/late",
-	       "what was said meanwhile is for the one after");
+	is_str(take(NOW, &first), "/late", "what was said meanwhile is for the one after");
 	ok(use(NOW, &first) == 0, "used, too");
 }
 
@@ -137,8 +130,9 @@ static void check_death(void)
 		_exit(0);
 	}
 	ab_next_fini(&next);
-	is_str(take(NOW, &next), "/data", "the lock ends although it was "
-					  "inherited");
+	is_str(take(NOW, &next), "/data",
+	       "the lock ends although it was "
+	       "inherited");
 	kill(pid, SIGKILL);
 	waitpid(pid, &status, 0);
 	ab_next_fini(&next);
@@ -154,8 +148,7 @@ static void check_links(void)
 	    add(input.cwd, "/data", NOW) < 0)
 		abort();
 	take(NOW, &next);
-	ok(next.write.len == 2 && strcmp(next.write.v[0], path) == 0,
-	   "a folder that is there");
+	ok(next.write.len == 2 && strcmp(next.write.v[0], path) == 0, "a folder that is there");
 	ab_next_fini(&next);
 	if (rmdir(path) < 0 || symlink("/usr", path) < 0)
 		abort();
@@ -173,8 +166,7 @@ static void check_time(void)
 
 	forget_all();
 	add(input.cwd, "/data", NOW);
-	is_str(take(NOW + AB_NEXT_DAYS * DAY - 1, &next), "/data",
-	       "a rule is kept for days");
+	is_str(take(NOW + AB_NEXT_DAYS * DAY - 1, &next), "/data", "a rule is kept for days");
 	ab_next_fini(&next);
 	is_str(take(NOW + AB_NEXT_DAYS * DAY, &next), "", "and forgotten then");
 	is_str(take(NOW - DAY, &next), "/data", "a clock may be set back");
@@ -214,8 +206,7 @@ static const char *take_text(const char *text, mode_t mode)
 
 	forget_all();
 	fd = openat(state.root, "next.json", O_WRONLY | O_CREAT, mode);
-	if (fd < 0 || fchmod(fd, mode) < 0 ||
-	    ab_write_all(fd, text, strlen(text)) < 0)
+	if (fd < 0 || fchmod(fd, mode) < 0 || ab_write_all(fd, text, strlen(text)) < 0)
 		abort();
 	seen = take(NOW, &next);
 	ab_next_fini(&next);
@@ -225,21 +216,22 @@ static const char *take_text(const char *text, mode_t mode)
 static void check_broken(void)
 {
 	static const char *const bad[] = {
-		"", "[]", "{}", "{\"version\":1}",
+		"",
+		"[]",
+		"{}",
+		"{\"version\":1}",
 		"{\"version\":2,\"next\":[]}",
 		"{\"version\":1,\"next\":{}}",
 		"{\"version\":1,\"next\":[1]}",
 		"{\"version\":1,\"next\":[{\"workspace\":\"/w\"}]}",
 		"{\"version\":1,\"next\":[{\"write\":[],\"at\":1}]}",
 	};
-	ab_autofree char *good =
-		ab_printf("{\"version\":1,\"next\":[{\"workspace\":\"%s\","
-			  "\"write\":\"/data\",\"at\":%d}]}",
-			  input.cwd, NOW);
+	ab_autofree char *good = ab_printf("{\"version\":1,\"next\":[{\"workspace\":\"%s\","
+					   "\"write\":\"/data\",\"at\":%d}]}",
+					   input.cwd, NOW);
 
 	for (size_t i = 0; i < AB_COUNT(bad); i++)
-		ok(strstr(take_text(bad[i], 0600), "is broken"),
-		   "not a list of rules: %s", bad[i]);
+		ok(strstr(take_text(bad[i], 0600), "is broken"), "not a list of rules: %s", bad[i]);
 	is_str(take_text(good, 0600), "/data", "this one is");
 	ok(strstr(take_text(good, 0666), "others can write it"),
 	   "but not where others can write it");
@@ -253,8 +245,7 @@ static void check_broken(void)
 		ok(strstr(take(NOW, &next), "is broken"), "nor as a link");
 	}
 	forget_all();
-	ok(mkdirat(state.root, "next.json", 0700) == 0 &&
-		   add(input.cwd, "/data", NOW) < 0,
+	ok(mkdirat(state.root, "next.json", 0700) == 0 && add(input.cwd, "/data", NOW) < 0,
 	   "a folder in its place is an error");
 	unlinkat(state.root, "next.json", AT_REMOVEDIR);
 }
@@ -267,8 +258,7 @@ static void check_locked(void)
 	forget_all();
 	flock(fd, LOCK_EX);
 	alarm(30);
-	ok(add(input.cwd, "/locked", NOW) < 0 &&
-		   strstr(error.text, "locked by another"),
+	ok(add(input.cwd, "/locked", NOW) < 0 && strstr(error.text, "locked by another"),
 	   "a lock that is kept is not waited for");
 	close(fd);
 	ok(add(input.cwd, "/locked", NOW) == 0, "one that is free is taken");

@@ -18,12 +18,10 @@ static int news; /* what the prompt calls */
 static struct ab_prompt *prompt;
 static int news_fd;
 
-static void answered(void *arg, uint32_t number, enum ab_answer answer,
-		     bool said)
+static void answered(void *arg, uint32_t number, enum ab_answer answer, bool said)
 {
 	(void)arg;
-	dprintf(news_fd, "%u %s%s\n", number, ab_answer_names[answer],
-		said ? "" : " unsaid");
+	dprintf(news_fd, "%u %s%s\n", number, ab_answer_names[answer], said ? "" : " unsaid");
 }
 
 static void redraw(void *arg)
@@ -36,8 +34,7 @@ static void show_question(uint32_t number)
 {
 	struct ab_prompt_question q = { .number = number,
 					.run_id = "7kq2a",
-					.host = number == 1 ? "new.example"
-							    : "other.example",
+					.host = number == 1 ? "new.example" : "other.example",
 					.port = 443,
 					.door = "proxy",
 					.left_ms = 60000 };
@@ -52,19 +49,15 @@ static char yes(bool is)
 
 static char obey(char letter)
 {
-	struct ab_prompt_watch watch = { .loop = &loop,
-					 .answered = answered,
-					 .redraw = redraw };
+	struct ab_prompt_watch watch = { .loop = &loop, .answered = answered, .redraw = redraw };
 	pid_t group = letter == 'f' ? getpgrp() : getppid();
 	struct ab_error err;
 
 	switch (letter) {
 	case 'a':
 		return yes(
-			(!terminal || ab_terminal_attach(terminal, box_master,
-							 &loop, &err) == 0) &&
-			(!prompt ||
-			 ab_prompt_attach(prompt, &watch, &err) == 0));
+			(!terminal || ab_terminal_attach(terminal, box_master, &loop, &err) == 0) &&
+			(!prompt || ab_prompt_attach(prompt, &watch, &err) == 0));
 	case 'p':
 		return yes(prompt);
 	case 'e':
@@ -214,14 +207,12 @@ static bool has_flags(tcflag_t flags)
 {
 	struct termios now;
 
-	return tcgetattr(env.master, &now) == 0 &&
-	       (now.c_lflag & (ICANON | ECHO | ISIG)) == flags;
+	return tcgetattr(env.master, &now) == 0 && (now.c_lflag & (ICANON | ECHO | ISIG)) == flags;
 }
 
 static bool wait_cooked(void)
 {
-	for (int ms = 0; ms < WAIT_MS && !has_flags(ICANON | ECHO | ISIG);
-	     ms += 10)
+	for (int ms = 0; ms < WAIT_MS && !has_flags(ICANON | ECHO | ISIG); ms += 10)
 		poll(NULL, 0, 10);
 	return has_flags(ICANON | ECHO | ISIG);
 }
@@ -247,9 +238,8 @@ static void test_keys(void)
 	static const struct {
 		const char *key, *text;
 	} keys[] = {
-		{ "o", "1 once\n" },	     { "r", "1 session\n" },
-		{ "a", "1 always\n" },	     { "n", "1 no\n" },
-		{ "\003", "1 no unsaid\n" }, { "\033", "1 no unsaid\n" },
+		{ "o", "1 once\n" }, { "r", "1 session\n" },	  { "a", "1 always\n" },
+		{ "n", "1 no\n" },   { "\003", "1 no unsaid\n" }, { "\033", "1 no unsaid\n" },
 	};
 
 	start(PLAIN);
@@ -257,18 +247,15 @@ static void test_keys(void)
 	for (size_t i = 0; i < AB_COUNT(keys); i++) {
 		clear();
 		ask('1');
-		ok(shows_text("\033[?1049h") &&
-			   shows_text("wants new.example:443"),
+		ok(shows_text("\033[?1049h") && shows_text("wants new.example:443"),
 		   "the question stands there");
 		ok(i != 5 ? answers(keys[i].key, keys[i].text)
 			  : (read_it(), type("\033")) && told(keys[i].text),
 		   "the answer %zu is told", i);
-		ok(ask('h') == 'y' && shows_text("\033[?1049l") &&
-			   told("redraw\n"),
+		ok(ask('h') == 'y' && shows_text("\033[?1049l") && told("redraw\n"),
 		   "and the screen is given back");
 	}
-	ok(type("typed\r") &&
-		   strcmp(line_of(env.slave, WAIT_MS), "typed\n") == 0,
+	ok(type("typed\r") && strcmp(line_of(env.slave, WAIT_MS), "typed\n") == 0,
 	   "then keys are for the command");
 	ok(finish() == 0, "the end");
 }
@@ -279,8 +266,7 @@ static void test_keys_that_are_none(void)
 	type("ooo");
 	ask('1');
 	type("o");
-	ok(shows_text("wants new.example") &&
-		   strcmp(line_of(news, 300), "(nothing)") == 0,
+	ok(shows_text("wants new.example") && strcmp(line_of(news, 300), "(nothing)") == 0,
 	   "what was typed before it could be read is thrown away");
 	type("or");
 	type("\033[200~o\033[201~");
@@ -299,20 +285,17 @@ static void test_keys_that_are_none(void)
 		type(i % 3 == 0 ? "a" : i % 3 == 1 ? "o" : "r");
 		poll(NULL, 0, 250);
 	}
-	ok(strcmp(line_of(news, 0), "(nothing)") == 0,
-	   "nor what somebody types who does not look");
+	ok(strcmp(line_of(news, 0), "(nothing)") == 0, "nor what somebody types who does not look");
 	read_it();
 	clear();
 	type("?");
 	ok(shows_text("id 7kq2a-1, door proxy"), "[?] shows more");
 	ok(type("o") && told("1 once\n"), "a key that is typed is one");
 	type("n");
-	ok(strcmp(line_of(news, 100), "(nothing)") == 0,
-	   "and there is one answer");
+	ok(strcmp(line_of(news, 100), "(nothing)") == 0, "and there is one answer");
 	ask('h');
 	told("redraw\n");
-	ok(strncmp(line_of(env.slave, 100), "ooo", 3) != 0,
-	   "the command got none of these keys");
+	ok(strncmp(line_of(env.slave, 100), "ooo", 3) != 0, "the command got none of these keys");
 	finish();
 }
 
@@ -366,8 +349,7 @@ static void test_slow_screen(void)
 	   "a question that is not on the screen yet is not answered");
 	ok(shows_text("wants new.example"), "then it is there");
 	type("o");
-	ok(strcmp(line_of(news, 300), "(nothing)") == 0,
-	   "and is to be read first");
+	ok(strcmp(line_of(news, 300), "(nothing)") == 0, "and is to be read first");
 	ok(answers("o", "1 once\n"), "before it is answered");
 	ask('h');
 	finish();
@@ -389,8 +371,7 @@ static void test_output_waits(void)
 	ok(out < FLOOD, "what is too much waits in the box");
 	ok(ask('e') == 'y' && !shows_in("jjj", 3, 0), "and not here");
 	ask('h');
-	ok(shows_text("\033[?1049l\033[2Jcover"),
-	   "afterwards it is shown, in order");
+	ok(shows_text("\033[?1049l\033[2Jcover"), "afterwards it is shown, in order");
 	while (count('j') < out && !shows_in("(never)", 7, 0) && has_more())
 		;
 	ok(count('j') == out, "and all of it");
@@ -407,8 +388,7 @@ static void test_full_screen(void)
 	clear();
 	ask('1');
 	ok(shows_text("wants new.example") &&
-		   memmem(env.screen, env.seen, "\030\0337\033[>0u\033[?1000l",
-			  16),
+		   memmem(env.screen, env.seen, "\030\0337\033[>0u\033[?1000l", 16),
 	   "what the program switched on is off");
 	ask('h');
 	ok(shows_text("\033[?25h\033[<u\033[?1000h\0338\033[31"),
@@ -431,8 +411,7 @@ static void test_two(void)
 	answers("o", "1 once\n");
 	clear();
 	ask('2');
-	ok(shows_text("wants other.example") &&
-		   !memmem(env.screen, env.seen, "1049", 4),
+	ok(shows_text("wants other.example") && !memmem(env.screen, env.seen, "1049", 4),
 	   "the next question comes in the place of the first");
 	type("o");
 	ok(strcmp(line_of(news, 100), "(nothing)") == 0,
@@ -469,8 +448,7 @@ static void test_suspend(void)
 	clear();
 	ok(ask('b') == 'y' && ask('r') == 'y' && !shows_in("wants", 5, 1200),
 	   "in the background it is not asked");
-	ok(ask('f') == 'y' && ask('r') == 'y' &&
-		   shows_text("wants new.example"),
+	ok(ask('f') == 'y' && ask('r') == 'y' && shows_text("wants new.example"),
 	   "in the foreground it is, again");
 	ok(answers("o", "1 once\n"), "and answered");
 	ask('h');
@@ -493,8 +471,7 @@ static void test_background(void)
 static void test_own(void)
 {
 	start(OWN);
-	ok(ask('p') == 'y' && ask('e') == 'y' &&
-		   has_flags(ICANON | ECHO | ISIG),
+	ok(ask('p') == 'y' && ask('e') == 'y' && has_flags(ICANON | ECHO | ISIG),
 	   "the terminal that controls us will do");
 	ask('1');
 	ok(shows_text("wants new.example") && has_flags(0),
@@ -505,8 +482,7 @@ static void test_own(void)
 	clear();
 	ask('2');
 	shows_text("wants other.example");
-	ok(ask('s') == 'y' && shows_text("\033[?1049l") && wait_cooked(),
-	   "stopped, too");
+	ok(ask('s') == 'y' && shows_text("\033[?1049l") && wait_cooked(), "stopped, too");
 	clear();
 	ok(ask('r') == 'y' && shows_text("wants other.example"), "and back");
 	finish();
@@ -526,12 +502,11 @@ static void test_not_ours(void)
 	ok(ask('p') == 'n', "nor on the terminal that controls us, then");
 	finish();
 	start(FILE_IN);
-	ok(ask('p') == 'y' && ask('e') == 'y' &&
-		   has_flags(ICANON | ECHO | ISIG),
+	ok(ask('p') == 'y' && ask('e') == 'y' && has_flags(ICANON | ECHO | ISIG),
 	   "with a file on 0, somebody is");
 	ask('1');
-	ok(shows_text("wants new.example") && has_flags(0) &&
-		   answers("o", "1 once\n") && ask('h') == 'y' && wait_cooked(),
+	ok(shows_text("wants new.example") && has_flags(0) && answers("o", "1 once\n") &&
+		   ask('h') == 'y' && wait_cooked(),
 	   "and the terminal is as it was afterwards");
 	finish();
 	start(OWN);
@@ -567,8 +542,7 @@ static void test_rescue(void)
 		clear();
 		kill(env.supervisor, SIGKILL);
 		ok(wait_cooked(), "a killed supervisor's terminal is cooked");
-		ok(shows_text("\033[?1049l") &&
-			   (own || shows_text("\033[?1002l")) &&
+		ok(shows_text("\033[?1049l") && (own || shows_text("\033[?1002l")) &&
 			   shows_text("\033[?25h"),
 		   "and out of every screen");
 		kill(env.shell, SIGKILL);

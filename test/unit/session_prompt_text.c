@@ -27,8 +27,7 @@ static struct ab_prompt_question plain(void)
 					    .left_ms = 46500 };
 }
 
-static char *text_of(const struct ab_prompt_question *q, bool more, size_t rows,
-		     size_t cols)
+static char *text_of(const struct ab_prompt_question *q, bool more, size_t rows, size_t cols)
 {
 	struct ab_buf b = { 0 };
 
@@ -66,8 +65,7 @@ static void test_variants(void)
 
 	q.who = NULL;
 	unknown = text_of(&q, true, 30, 80);
-	ok(strstr(unknown, "something in the box wants") &&
-		   strstr(unknown, "is not known"),
+	ok(strstr(unknown, "something in the box wants") && strstr(unknown, "is not known"),
 	   "nobody knows who asks");
 	q.who = "{\"no\": array";
 	bad = text_of(&q, false, 24, 80);
@@ -85,8 +83,7 @@ static void test_variants(void)
 	q = plain();
 	q.others = 3;
 	others = text_of(&q, false, 24, 80);
-	ok(strstr(others, "means no; 3 other questions wait"),
-	   "others that wait");
+	ok(strstr(others, "means no; 3 other questions wait"), "others that wait");
 	q = plain();
 	q.host = "2001:db8::1";
 	v6 = text_of(&q, false, 24, 80);
@@ -103,11 +100,9 @@ static void test_more(void)
 		   strstr(text, "pid 4  /usr/bin/npm\n          | npm test"),
 	   "[?] shows each process");
 	ok(!strstr(text, "pid 1 "), "but not ours");
-	ok(strstr(text, "id 7kq2a-1, door proxy") &&
-		   strstr(text, "agentbox allow 7kq2a-1"),
+	ok(strstr(text, "id 7kq2a-1, door proxy") && strstr(text, "agentbox allow 7kq2a-1"),
 	   "and how to answer elsewhere");
-	ok(strstr(small, "more lines on a larger screen") &&
-		   strstr(small, "[o]nce"),
+	ok(strstr(small, "more lines on a larger screen") && strstr(small, "[o]nce"),
 	   "where it does not fit, the answers are still there");
 }
 
@@ -124,13 +119,11 @@ static void test_names(void)
 	   "a name has no blanks and is short");
 	ab_buf_puts(&who, "[");
 	for (int i = 90; i > 70; i--)
-		ab_buf_printf(&who, "%s{\"pid\":%d,\"exe\":\"/bin/p%d\"}",
-			      i < 90 ? "," : "", i, i);
+		ab_buf_printf(&who, "%s{\"pid\":%d,\"exe\":\"/bin/p%d\"}", i < 90 ? "," : "", i, i);
 	ab_buf_puts(&who, "]");
 	q.who = who.data;
 	long_chain = text_of(&q, false, 24, 200);
-	ok(strstr(long_chain,
-		  "p90 (pid 90, started by ... -> p86 -> p87 -> p88 -> p89)"),
+	ok(strstr(long_chain, "p90 (pid 90, started by ... -> p86 -> p87 -> p88 -> p89)"),
 	   "of a long chain the nearest are shown");
 }
 
@@ -142,13 +135,13 @@ static void test_small(void)
 	ab_autofree char *dot = text_of(&q, false, 1, 1);
 	ab_autofree char *none = text_of(&q, false, 0, 0);
 
-	is_str(two, "...s.example.com:443\no/r/a/n ?",
-	       "the end of a name is kept");
+	is_str(two, "...s.example.com:443\no/r/a/n ?", "the end of a name is kept");
 	is_str(one, "...s.example.com:443 o/r/a/n ?", "on one line");
 	is_str(dot, "3", "on one place");
 	is_str(none, "", "on none");
 }
 
+/* clang-format off */
 static const char *const hostile[] = {
 	"a\033[2Jb",
 	"\r\nagentbox: all is well",
@@ -163,6 +156,7 @@ static const char *const hostile[] = {
 	"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 	"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
 };
+/* clang-format on */
 
 /* Every line fits, and holds nothing but what ab_cells lets pass. */
 static bool stays(const char *text, size_t rows, size_t cols)
@@ -173,8 +167,7 @@ static bool stays(const char *text, size_t rows, size_t cols)
 		size_t len = strcspn(line, "\n"), used;
 		ab_autobuf struct ab_buf again = { 0 };
 
-		if (row > rows ||
-		    ab_cells_fit(&again, line, len, cols, &used) != len ||
+		if (row > rows || ab_cells_fit(&again, line, len, cols, &used) != len ||
 		    again.len != len || memcmp(again.data, line, len) != 0)
 			return false;
 		if (!line[len])
@@ -192,8 +185,7 @@ static void test_hostile(void)
 
 		ab_buf_puts(&who, "[");
 		for (int n = 9; n > 0; n--) {
-			ab_buf_printf(&who, "%s{\"pid\":%d,\"exe\":",
-				      n < 9 ? "," : "", n);
+			ab_buf_printf(&who, "%s{\"pid\":%d,\"exe\":", n < 9 ? "," : "", n);
 			ab_buf_json(&who, hostile[i]);
 			ab_buf_puts(&who, ",\"argv\":[");
 			ab_buf_json(&who, hostile[i]);
@@ -205,8 +197,7 @@ static void test_hostile(void)
 		for (size_t rows = 1; rows < 40; rows += 1 + rows / 8)
 			for (size_t cols = 1; cols < 130; cols += 1 + cols / 8)
 				for (int more = 0; more < 2; more++) {
-					ab_autofree char *text = text_of(
-						&q, more, rows, cols);
+					ab_autofree char *text = text_of(&q, more, rows, cols);
 
 					fine = fine && stays(text, rows, cols);
 				}

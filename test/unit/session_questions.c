@@ -19,10 +19,8 @@ int main(void)
 		ab_questions_add(&qs, &wanted, 0);
 	}
 	ok(qs.v[0]->wanted.number == 7, "the first that came is the oldest");
-	for (q = ab_questions_from(&qs, 0); q;
-	     q = ab_questions_from(&qs, q->wanted.number + 1))
-		ok(n < 6 && q->wanted.number == want[n++], "number %u",
-		   q->wanted.number);
+	for (q = ab_questions_from(&qs, 0); q; q = ab_questions_from(&qs, q->wanted.number + 1))
+		ok(n < 6 && q->wanted.number == want[n++], "number %u", q->wanted.number);
 	ok(n == 6, "all of them");
 	ab_questions_remove(&qs, 3);
 	q = ab_questions_from(&qs, 2);

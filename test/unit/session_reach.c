@@ -13,21 +13,15 @@ static char top[] = "/tmp/agentbox-reach-XXXXXX";
 
 /* Below `top`, of which box/ is writable. */
 static const struct {
-	const char *path, *real;	/* NULL: nowhere */
+	const char *path, *real; /* NULL: nowhere */
 	bool led;
 } ways[] = {
-	{ "host/file", "host/file", false },
-	{ "host/./../host//file", "host/file", false },
-	{ "host/link", "host/file", false },
-	{ "host/into/file", "box/file", false },
-	{ "box/file", "box/file", false },
-	{ "box/link", "host/file", true },
-	{ "box/dir/file", "host/file", true },
-	{ "box/near", "box/file", true },
-	{ "host/over", "host/file", true },
-	{ "host/none", NULL, false },
-	{ "host/file/x", NULL, false },
-	{ "host/loop", NULL, false },
+	{ "host/file", "host/file", false },   { "host/./../host//file", "host/file", false },
+	{ "host/link", "host/file", false },   { "host/into/file", "box/file", false },
+	{ "box/file", "box/file", false },     { "box/link", "host/file", true },
+	{ "box/dir/file", "host/file", true }, { "box/near", "box/file", true },
+	{ "host/over", "host/file", true },    { "host/none", NULL, false },
+	{ "host/file/x", NULL, false },	       { "host/loop", NULL, false },
 };
 
 static void check_ways(void)
@@ -43,13 +37,11 @@ static void check_ways(void)
 		if (ways[i].real)
 			want = ab_printf("%s/%s", top, ways[i].real);
 		real = ab_reach_follow(&writable, path, &led);
-		ok((real && want ? strcmp(real, want) == 0 : real == want) &&
-			   led == ways[i].led,
+		ok((real && want ? strcmp(real, want) == 0 : real == want) && led == ways[i].led,
 		   "%s", ways[i].path);
 		if (!real)
 			continue;
-		ok(ab_reach_writes(&writable, real) ==
-			   (strncmp(ways[i].real, "box", 3) == 0),
+		ok(ab_reach_writes(&writable, real) == (strncmp(ways[i].real, "box", 3) == 0),
 		   "%s: whose", ways[i].path);
 	}
 }

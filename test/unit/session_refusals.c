@@ -20,12 +20,10 @@ static char top[] = "/tmp/agentbox-unit.XXXXXX";
 static struct ab_log sink = AB_LOG_NONE;
 static struct ab_error error;
 
-static struct ab_note note_of(const char *command, const char *rule,
-			      enum ab_decision decision, uint64_t before)
+static struct ab_note note_of(const char *command, const char *rule, enum ab_decision decision,
+			      uint64_t before)
 {
-	struct ab_note note = { .before = before,
-				.told = 1,
-				.decision = decision };
+	struct ab_note note = { .before = before, .told = 1, .decision = decision };
 
 	snprintf(note.command, sizeof(note.command), "%s", command);
 	snprintf(note.rule, sizeof(note.rule), "%s", rule);
@@ -36,8 +34,7 @@ static struct ab_note note_of(const char *command, const char *rule,
 
 static void take(struct ab_refusals *r, struct ab_note note)
 {
-	ok(ab_refusals_take(r, &note, &error) == 0, "%s is taken",
-	   note.command);
+	ok(ab_refusals_take(r, &note, &error) == 0, "%s is taken", note.command);
 }
 
 static void test_none(void)
@@ -46,8 +43,7 @@ static void test_none(void)
 	ab_autostrv struct ab_strv lines = { 0 };
 
 	ab_refusals_summary(r, &lines);
-	ok(lines.len == 0 && ab_refusals_count(r) == 0,
-	   "nothing is told of nothing");
+	ok(lines.len == 0 && ab_refusals_count(r) == 0, "nothing is told of nothing");
 	ab_refusals_free(r);
 }
 
@@ -67,37 +63,30 @@ static void test_lines(void)
 	ab_refusals_summary(r, &lines);
 	ok(lines.len == 9, "so many lines: %zu", lines.len);
 	is_str(lines.v[0], "17 programs were not executed", "how many");
-	is_str(lines.v[1],
-	       "  abcd-e1  sudo id            asks for more     rule sudo, 2 times",
+	is_str(lines.v[1], "  abcd-e1  sudo id            asks for more     rule sudo, 2 times",
 	       "which, why, by which rule, how often");
-	is_str(lines.v[2],
-	       "           allow it next time:  agentbox run --yes -- ...",
+	is_str(lines.v[2], "           allow it next time:  agentbox run --yes -- ...",
 	       "how to allow it once");
 	is_str(lines.v[3],
 	       "           allow it always:     { \"commands\": { \"override\": "
 	       "{ \"sudo\": \"sandboxed\" } } } in ~/.config/agentbox/config.json",
 	       "and always");
-	is_str(lines.v[4],
-	       "  abcd-e2  halt\\x1b[2J        asks for more     rule shutdown-reboot",
+	is_str(lines.v[4], "  abcd-e2  halt\\x1b[2J        asks for more     rule shutdown-reboot",
 	       "nothing reaches a terminal unescaped");
-	is_str(lines.v[6],
-	       "  abcd-e3  mine               asks for more     rule user",
+	is_str(lines.v[6], "  abcd-e3  mine               asks for more     rule user",
 	       "one's own rule has no override");
 	is_str(lines.v[7], "  abcd-e4  (asked for by sh)  asks for more",
 	       "one that could not be read");
-	ok(strstr(lines.v[8],
-		  "and 12 more: agentbox log abcd --denied"),
+	ok(strstr(lines.v[8], "and 12 more: agentbox log abcd --denied"),
 	   "and those that were only counted");
 	ab_refusals_free(r);
 }
 
-static struct ab_note denied(enum ab_note_kind kind, const char *what,
-			     const char *hint)
+static struct ab_note denied(enum ab_note_kind kind, const char *what, const char *hint)
 {
 	struct ab_note note = { .kind = kind, .told = 1, .pid = 3 };
 
-	snprintf(kind == AB_NOTE_CALL ? note.call : note.path,
-		 sizeof(note.call), "%s", what);
+	snprintf(kind == AB_NOTE_CALL ? note.call : note.path, sizeof(note.call), "%s", what);
 	snprintf(note.access, sizeof(note.access), "write");
 	snprintf(note.rule, sizeof(note.rule), "filesystem.write");
 	snprintf(note.reason, sizeof(note.reason), "outside");
@@ -113,10 +102,7 @@ static void test_denials(void)
 {
 	struct ab_refusals *r = ab_refusals_new("file", &sink, true);
 	ab_autostrv struct ab_strv lines = { 0 };
-	struct ab_note again = { .kind = AB_NOTE_AGAIN,
-				 .told = 1,
-				 .number = 3,
-				 .times = 4 };
+	struct ab_note again = { .kind = AB_NOTE_AGAIN, .told = 1, .number = 3, .times = 4 };
 	struct ab_note rest = { .kind = AB_NOTE_FILE, .before = 7 };
 
 	take(r, denied(AB_NOTE_FILE, "/etc/a", "open /etc"));
@@ -134,22 +120,18 @@ static void test_denials(void)
 	ab_refusals_summary(r, &lines);
 	ok(lines.len == 8, "so many lines: %zu", lines.len);
 	is_str(lines.v[0], "14 accesses to files were refused", "how many");
-	is_str(lines.v[1],
-	       "  file-f1  write /etc/a      outside  cp\\x1b, pid 3",
+	is_str(lines.v[1], "  file-f1  write /etc/a      outside  cp\\x1b, pid 3",
 	       "which, why, who");
-	is_str(lines.v[2],
-	       "  file-f3  write /etc/\\x1bb  outside  cp\\x1b, pid 3, 5 times",
+	is_str(lines.v[2], "  file-f3  write /etc/\\x1bb  outside  cp\\x1b, pid 3, 5 times",
 	       "how often; nothing reaches a terminal unescaped");
 	is_str(lines.v[3], "           allow it next time:  open /etc",
 	       "what allows several is said once");
-	is_str(lines.v[4],
-	       "  file-f4  write /x          outside  cp\\x1b, pid 3",
+	is_str(lines.v[4], "  file-f4  write /x          outside  cp\\x1b, pid 3",
 	       "one that nothing allows");
 	is_str(lines.v[5], "  and 7 more: agentbox log file --denied",
 	       "and those that were only counted");
 	is_str(lines.v[6], "1 system call was refused", "calls by themselves");
-	is_str(lines.v[7], "  file-f2  mount  outside  cp\\x1b, pid 3",
-	       "the same for each");
+	is_str(lines.v[7], "  file-f2  mount  outside  cp\\x1b, pid 3", "the same for each");
 	ab_refusals_free(r);
 }
 
@@ -162,8 +144,7 @@ static void test_by(void)
 	snprintf(note.by, sizeof(note.by), "\033[2Jsh");
 	take(r, note);
 	ab_refusals_summary(r, &lines);
-	is_str(lines.v[1],
-	       "  abcd-e1  (asked for by \\x1b[2Jsh)  asks for more",
+	is_str(lines.v[1], "  abcd-e1  (asked for by \\x1b[2Jsh)  asks for more",
 	       "a program's name reaches no terminal unescaped either");
 	ab_refusals_free(r);
 }
@@ -202,17 +183,13 @@ static void test_records(int dir)
 		json_t *o = json_loads(line, 0, NULL);
 		json_t *id = json_object_get(o, "id");
 
-		if (strcmp(json_string_value(json_object_get(o, "run_id")),
-			   "file") == 0) {
-			traced += strcmp(json_string_value(json_object_get(
-						 o, "kind")),
+		if (strcmp(json_string_value(json_object_get(o, "run_id")), "file") == 0) {
+			traced += strcmp(json_string_value(json_object_get(o, "kind")),
 					 "violation") == 0;
 			json_decref(o);
 			continue;
 		}
-		wrong += !o ||
-			 strcmp(json_string_value(json_object_get(o, "kind")),
-				"exec") != 0;
+		wrong += !o || strcmp(json_string_value(json_object_get(o, "kind")), "exec") != 0;
 		count += json_is_string(id);
 		count += json_integer_value(json_object_get(o, "repeated"));
 		n++;

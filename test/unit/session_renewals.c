@@ -21,29 +21,24 @@ static char *hear_news(struct ab_broker *broker, int ms)
 		return ab_strdup("none");
 	if (ab_broker_hear(broker, &news, &err) < 0)
 		return ab_printf("dead: %s", err.text);
-	told = news.text ? ab_printf("%zu: %.*s", news.number, (int)news.len,
-				      news.text) :
-			    ab_printf("%zu! %s", news.number, news.error.text);
+	told = news.text ? ab_printf("%zu: %.*s", news.number, (int)news.len, news.text)
+			 : ab_printf("%zu! %s", news.number, news.error.text);
 	ab_broker_forget(&news);
 	return told;
 }
 
-static void is_news(struct ab_broker *broker, const char *want,
-		    const char *name)
+static void is_news(struct ab_broker *broker, const char *want, const char *name)
 {
 	ab_autofree char *got = hear_news(broker, 10000);
 
 	is_str(got, want, name);
 }
 
-static void make_command(struct ab_secret *secret, const char *name,
-			 const char *script)
+static void make_command(struct ab_secret *secret, const char *name, const char *script)
 {
 	ab_autofree char *text = ab_printf("T=%s; %s", top, script);
 
-	*secret = (struct ab_secret){ .name = name,
-				      .origin = "test",
-				      .from = AB_FROM_COMMAND };
+	*secret = (struct ab_secret){ .name = name, .origin = "test", .from = AB_FROM_COMMAND };
 	ab_strv_add(&secret->command, "sh");
 	ab_strv_add(&secret->command, "-c");
 	ab_strv_add(&secret->command, text);
@@ -77,21 +72,19 @@ static void check_secrets(void)
 
 	set_up(&s, "secrt");
 	sh("echo " OLD " >$T/key");
-	v[FILE_ONE] = (struct ab_secret){ .name = "F",
-					  .origin = "test",
-					  .from = AB_FROM_FILE,
-					  .file = file };
+	v[FILE_ONE] = (struct ab_secret){
+		.name = "F", .origin = "test", .from = AB_FROM_FILE, .file = file
+	};
 	make_command(&v[COUNTED], "C", "echo x >>$T/count; echo " NEW);
-	make_command(&v[FAILING], "B", "echo no " NEW " >&2; echo " NEW
-				       "; exit 1");
-	make_command(&v[SLOW], "S", "echo $$ >$T/pid.new; "
-				    "mv $T/pid.new $T/pid; sleep 60; echo " NEW);
-	v[VARIABLE] = (struct ab_secret){ .name = "V",
-					  .origin = "test",
-					  .env = "PATH" };
+	make_command(&v[FAILING], "B", "echo no " NEW " >&2; echo " NEW "; exit 1");
+	make_command(&v[SLOW], "S",
+		     "echo $$ >$T/pid.new; "
+		     "mv $T/pid.new $T/pid; sleep 60; echo " NEW);
+	v[VARIABLE] = (struct ab_secret){ .name = "V", .origin = "test", .env = "PATH" };
 	make_command(&v[LAST], "L", "echo " NEW);
-	make_command(&v[BRIEF], "E", "until [ -e $T/expired ]; do sleep 0.05; "
-				     "done; echo " NEW);
+	make_command(&v[BRIEF], "E",
+		     "until [ -e $T/expired ]; do sleep 0.05; "
+		     "done; echo " NEW);
 	v[BRIEF].expires_ms = 1;
 	stamps[FILE_ONE] = ab_source_stamp(&v[FILE_ONE]);
 	s.duty.secrets = &secrets;
@@ -119,9 +112,8 @@ static void check_secrets(void)
 	is_str(silence, "none", "once");
 	sh("touch $T/expired");
 	is_news(broker, "6: " NEW, "what has expired is read again unasked");
-	ok(comes("pid", true) && (f = fopen(pids, "re")) != NULL &&
-		   fscanf(f, "%d", &slow) == 1 && fclose(f) == 0 &&
-		   kill(slow, 0) == 0,
+	ok(comes("pid", true) && (f = fopen(pids, "re")) != NULL && fscanf(f, "%d", &slow) == 1 &&
+		   fclose(f) == 0 && kill(slow, 0) == 0,
 	   "the slow one goes on");
 	ab_broker_end(broker);
 	ok(is_gone(slow), "and ends with the broker");

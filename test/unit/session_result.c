@@ -14,8 +14,7 @@
 
 static json_t *parse(const struct ab_buf *b)
 {
-	return json_loadb(b->data, b->len,
-			  JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, NULL);
+	return json_loadb(b->data, b->len, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, NULL);
 }
 
 static json_t *make(const struct ab_result *r)
@@ -44,12 +43,10 @@ static bool is_null(json_t *o, const char *key)
 
 static void test_nothing_known(void)
 {
-	static const char *const nulls[] = { "run_id",	"name",	    "cwd",
-					     "profile", "status",   "signal",
-					     "error",	"hint",	    "decision",
-					     "rule",	"approved", "network" };
-	static const char *const lists[] = { "command", "violations",
-					     "findings" };
+	static const char *const nulls[] = { "run_id",	 "name",   "cwd",      "profile",
+					     "status",	 "signal", "error",    "hint",
+					     "decision", "rule",   "approved", "network" };
+	static const char *const lists[] = { "command", "violations", "findings" };
 	struct ab_result r = { .exit = 125 };
 	json_t *o = make(&r);
 	json_t *a = json_object_get(o, "assurance");
@@ -74,9 +71,7 @@ static void test_nothing_known(void)
 static void test_everything(void)
 {
 	struct ab_strv command = { 0 }, found = { 0 }, denied = { 0 };
-	struct ab_proxy_report net = { .allowed = 1,
-				       .denied = UINT64_MAX >> 1,
-				       .bytes_down = 5 };
+	struct ab_proxy_report net = { .allowed = 1, .denied = UINT64_MAX >> 1, .bytes_down = 5 };
 	struct ab_result r = { .run_id = "7kq2a",
 			       .name = "a\"b",
 			       .cwd = "/x\n",
@@ -108,24 +103,19 @@ static void test_everything(void)
 	ok(json_array_size(a) == 2 && number(o, "violations_total") == 300,
 	   "records, and how many there were");
 	is_str(text(json_array_get(a, 0), "id"), "7kq2a-1", "as they are");
-	ok(number(o, "exit") == 3 && number(o, "status") == 3 &&
-		   is_null(o, "signal"),
+	ok(number(o, "exit") == 3 && number(o, "status") == 3 && is_null(o, "signal"),
 	   "an exit code");
 	is_str(text(o, "name"), "a\"b", "a name");
 	is_str(text(o, "started"), "2023-11-14T22:13:20.005Z", "its time");
-	is_str(json_string_value(
-		       json_array_get(json_object_get(o, "command"), 1)),
+	is_str(json_string_value(json_array_get(json_object_get(o, "command"), 1)),
 	       "\xef\xbf\xbd\x1b[2J", "hostile words");
 	a = json_object_get(o, "assurance");
-	is_str(json_string_value(
-		       json_array_get(json_object_get(a, "holds"), 0)),
-	       "user-ns", "what holds");
-	is_str(json_string_value(
-		       json_array_get(json_object_get(a, "missing"), 0)),
-	       "limits", "what does not");
+	is_str(json_string_value(json_array_get(json_object_get(a, "holds"), 0)), "user-ns",
+	       "what holds");
+	is_str(json_string_value(json_array_get(json_object_get(a, "missing"), 0)), "limits",
+	       "what does not");
 	a = json_object_get(o, "network");
-	ok(number(a, "denied") == INT64_MAX && number(a, "bytes_down") == 5,
-	   "the network");
+	ok(number(a, "denied") == INT64_MAX && number(a, "bytes_down") == 5, "the network");
 	json_decref(o);
 	ab_strv_fini(&command);
 	ab_strv_fini(&found);
@@ -141,16 +131,12 @@ static void test_ends(void)
 	is_str(text(o, "signal"), "SIGKILL", "killed");
 	ok(is_null(o, "status"), "and no exit code");
 	json_decref(o);
-	r = (struct ab_result){
-		.exit = 124, .ran = true, .timed_out = true, .status = SIGTERM
-	};
+	r = (struct ab_result){ .exit = 124, .ran = true, .timed_out = true, .status = SIGTERM };
 	o = make(&r);
 	ok(json_is_true(json_object_get(o, "timed_out")), "timed out");
 	is_str(text(o, "signal"), "SIGTERM", "and by what");
 	json_decref(o);
-	r = (struct ab_result){ .exit = 190,
-				.ran = true,
-				.status = SIGRTMIN + 3 };
+	r = (struct ab_result){ .exit = 190, .ran = true, .status = SIGRTMIN + 3 };
 	o = make(&r);
 	ok(text(o, "signal") != NULL, "a signal without a name");
 	json_decref(o);
@@ -175,8 +161,7 @@ static const struct {
 	{ "all of the limit", "abc", 3, 3, "abc", NULL },
 	{ "one more", "abc", 3, 4, "abc", NULL },
 	{ "a NUL is a character", "a\0b", 3, 3, "a", NULL },
-	{ "hidden characters stay", "\x1b\xe2\x80\xae", 4, 4,
-	  "\x1b\xe2\x80\xae", NULL },
+	{ "hidden characters stay", "\x1b\xe2\x80\xae", 4, 4, "\x1b\xe2\x80\xae", NULL },
 	{ "no UTF-8", "a\xff", 2, 2, NULL, "Yf8=" },
 	{ "a character in part", "a\xe2\x82", 3, 3, NULL, "YeKC" },
 	{ "one that was cut", "a\xe2\x82", 3, 9, "a", NULL },
@@ -196,11 +181,9 @@ static void test_streams(void)
 	static const struct ab_stream empty;
 
 	for (size_t i = 0; i < AB_COUNT(streams); i++) {
-		struct ab_stream s = {
-			.data = (char *)(uintptr_t)streams[i].data,
-			.len = streams[i].len,
-			.total = streams[i].total
-		};
+		struct ab_stream s = { .data = (char *)(uintptr_t)streams[i].data,
+				       .len = streams[i].len,
+				       .total = streams[i].total };
 		ab_autobuf struct ab_buf b = { 0 };
 		json_t *o;
 
@@ -208,11 +191,10 @@ static void test_streams(void)
 		ab_result_add_streams(&b, &empty, &s);
 		o = parse(&b);
 		is_str(text(o, "stderr"), streams[i].text, streams[i].name);
-		is_str(text(o, "stderr_base64"), streams[i].base64,
-		       "in base64, or not");
+		is_str(text(o, "stderr_base64"), streams[i].base64, "in base64, or not");
 		ok((number(o, "stderr_bytes") == (long long)s.total) &&
-			   json_is_true(json_object_get(
-				   o, "stderr_truncated")) == (s.total > s.len),
+			   json_is_true(json_object_get(o, "stderr_truncated")) ==
+				   (s.total > s.len),
 		   "how much there was");
 		is_str(text(o, "stdout"), "", "the other one");
 		json_decref(o);

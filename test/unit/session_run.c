@@ -25,17 +25,13 @@ static int run(const char *const *argv, size_t argc, const char *net)
 	if (pid == 0) {
 		struct ab_setting mode = { "network.mode", net, "the test" };
 		char said[256] = "";
-		struct ab_request request = { .argv = argv,
-					      .argc = argc,
-					      .say = keep,
-					      .arg = said };
+		struct ab_request request = { .argv = argv, .argc = argc, .say = keep, .arg = said };
 		struct ab_error err = { 0 };
 		int ended;
 
 		request.policy.settings = &mode;
 		request.policy.nsettings = 1;
-		if (ab_caller_init(&request.policy, &err) < 0 ||
-		    ab_run(&request, &ended, &err) < 0)
+		if (ab_caller_init(&request.policy, &err) < 0 || ab_run(&request, &ended, &err) < 0)
 			_exit((int)err.code);
 		_exit(100 + ended);
 	}
@@ -47,8 +43,7 @@ static int run(const char *const *argv, size_t argc, const char *net)
 int main(void)
 {
 	static const char *const seven[] = { "sh", "-c", "exit 7" };
-	static const char *const write[] = { "sh", "-c",
-					     "echo x >inside; echo x >../out" };
+	static const char *const write[] = { "sh", "-c", "echo x >inside; echo x >../out" };
 	static const char *const none[] = { "no-such-program" };
 	const char *home = getenv("HOME");
 	char top[256], remove[300];

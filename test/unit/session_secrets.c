@@ -60,9 +60,7 @@ static void set_up(struct stand *s)
 		NULL,
 	};
 
-	*s = (struct stand){ .secret = { .name = "MY_KEY",
-					 .origin = "test",
-					 .env = "MY_KEY" } };
+	*s = (struct stand){ .secret = { .name = "MY_KEY", .origin = "test", .env = "MY_KEY" } };
 	ab_strv_add(&s->secret.names, "MY_KEY");
 	ab_strv_add(&s->secret.names, "MY_OTHER_KEY");
 	ab_strv_add(&s->secret.hosts, "api.example.com:443");
@@ -93,8 +91,7 @@ static void tear_down(struct stand *s)
 
 static int open_safe(struct stand *s)
 {
-	return ab_safe_open(&s->policy, &s->input, -1, &s->safe, &s->notes,
-			    &s->err);
+	return ab_safe_open(&s->policy, &s->input, -1, &s->safe, &s->notes, &s->err);
 }
 
 /* As prepare.c does. */
@@ -135,10 +132,8 @@ static void check_environment(void)
 	ab_strv_add(&s.spec.argv, "curl");
 	ab_strv_add(&s.spec.argv, "-HKey: " VALUE);
 	ok(open_safe(&s) == 0, "opened: %s", s.err.text);
-	ok(strcmp(s.environ[0], "HOME=/nonexistent") == 0 &&
-		   strcmp(s.environ[1], "MY_KEY=") == 0 &&
-		   strcmp(s.environ[2], "DB=") == 0 &&
-		   strcmp(s.environ[3], "HEADER=") == 0,
+	ok(strcmp(s.environ[0], "HOME=/nonexistent") == 0 && strcmp(s.environ[1], "MY_KEY=") == 0 &&
+		   strcmp(s.environ[2], "DB=") == 0 && strcmp(s.environ[3], "HEADER=") == 0,
 	   "our own block has nothing of it");
 	ok(s.notes.len == 1 && strstr(s.notes.v[0], "no value is put in"),
 	   "without a door it is told that nothing is put in");
@@ -148,8 +143,7 @@ static void check_environment(void)
 	is_str(ab_env_get(&s.spec.env, "MY_OTHER_KEY"), placeholder(&s),
 	       "and so has its other name");
 	want = ab_printf("pg://me:%s@db/x", placeholder(&s));
-	is_str(ab_env_get(&s.spec.env, "DB"), want,
-	       "another variable has it where the value was");
+	is_str(ab_env_get(&s.spec.env, "DB"), want, "another variable has it where the value was");
 	is_str(ab_env_get(&s.spec.env, "HOME"), "/nonexistent",
 	       "what has no value in it is as it was");
 	ok(!has_value(&s.spec.env) && !has_value(&s.spec.argv),
@@ -169,8 +163,7 @@ static void check_missing(void)
 	ok(open_safe(&s) == 0, "one that is not there is left out");
 	ok(s.safe.details.len == 1 && strstr(s.safe.details.v[0], "UNSET_KEY"),
 	   "which is told to who wants to know");
-	ok(fill(&s) == 0 && !ab_env_get(&s.spec.env, "MY_OTHER_KEY"),
-	   "and nothing stands for it");
+	ok(fill(&s) == 0 && !ab_env_get(&s.spec.env, "MY_OTHER_KEY"), "and nothing stands for it");
 	tear_down(&s);
 
 	set_up(&s);
@@ -184,8 +177,7 @@ static void check_missing(void)
 	set_up(&s);
 	free(s.environ[1]);
 	s.environ[1] = ab_strdup("MY_KEY=short");
-	ok(open_safe(&s) < 0 && strstr(s.err.text, "MY_KEY") &&
-		   !strstr(s.err.text, "=short"),
+	ok(open_safe(&s) < 0 && strstr(s.err.text, "MY_KEY") && !strstr(s.err.text, "=short"),
 	   "one that is too short is refused: %s", s.err.text);
 	tear_down(&s);
 }
@@ -207,14 +199,11 @@ static void check_files(void)
 	ok(open_safe(&s) == 0 && fill(&s) == 0, "filled: %s", s.err.text);
 	ok(s.spec.nfiles == 1 && strcmp(s.spec.files[0].path, rc) == 0,
 	   "a file once, where its link leads");
-	ok(s.spec.nfiles == 1 && s.spec.files[0].over_mask &&
-		   s.spec.files[0].mode == 0400 &&
-		   memmem(s.spec.files[0].data, s.spec.files[0].len,
-			  placeholder(&s), strlen(placeholder(&s))) &&
-		   !memmem(s.spec.files[0].data, s.spec.files[0].len, VALUE,
-			   strlen(VALUE)) &&
-		   !memmem(s.spec.files[0].data, s.spec.files[0].len, VALUE64,
-			   strlen(VALUE64)),
+	ok(s.spec.nfiles == 1 && s.spec.files[0].over_mask && s.spec.files[0].mode == 0400 &&
+		   memmem(s.spec.files[0].data, s.spec.files[0].len, placeholder(&s),
+			  strlen(placeholder(&s))) &&
+		   !memmem(s.spec.files[0].data, s.spec.files[0].len, VALUE, strlen(VALUE)) &&
+		   !memmem(s.spec.files[0].data, s.spec.files[0].len, VALUE64, strlen(VALUE64)),
 	   "it has placeholders instead of values");
 	ok(s.notes.len == 2 && strstr(s.notes.v[0], none),
 	   "one that has no value stays, and that is told");
@@ -277,14 +266,12 @@ static void check_interception(void)
 	s.policy.net.http.v = rules;
 	s.policy.net.http.len = 2;
 	ok(open_safe(&s) == 0 && s.safe.site, "an authority: %s", s.err.text);
-	ok(s.safe.intercepted.len == 4 &&
-		   ab_strv_has(&s.safe.intercepted, "api.example.com:443") &&
+	ok(s.safe.intercepted.len == 4 && ab_strv_has(&s.safe.intercepted, "api.example.com:443") &&
 		   ab_strv_has(&s.safe.intercepted, "x.example.org:80") &&
 		   ab_strv_has(&s.safe.intercepted, "x.example.org:443") &&
 		   ab_strv_has(&s.safe.intercepted, "y.example.org:8443"),
 	   "hosts of secrets and of rules are looked into");
-	ok(fill(&s) == 0 && ab_env_get(&s.spec.env, "SSL_CERT_FILE"),
-	   "clients are told of it");
+	ok(fill(&s) == 0 && ab_env_get(&s.spec.env, "SSL_CERT_FILE"), "clients are told of it");
 	tear_down(&s);
 
 	set_up(&s);
@@ -292,11 +279,10 @@ static void check_interception(void)
 	s.policy.secrets.len = 0;
 	s.policy.net.http.v = rules;
 	s.policy.net.http.len = 2;
-	ok(ab_safe_needed(&s.policy) && open_safe(&s) == 0 && !s.safe.vault &&
-		   s.safe.site && s.safe.intercepted.len == 3 && fill(&s) == 0,
+	ok(ab_safe_needed(&s.policy) && open_safe(&s) == 0 && !s.safe.vault && s.safe.site &&
+		   s.safe.intercepted.len == 3 && fill(&s) == 0,
 	   "rules without secrets: %s", s.err.text);
-	is_str(ab_env_get(&s.spec.env, "MY_KEY"), VALUE,
-	       "and variables as they were");
+	is_str(ab_env_get(&s.spec.env, "MY_KEY"), VALUE, "and variables as they were");
 	tear_down(&s);
 
 	set_up(&s);
@@ -307,8 +293,8 @@ static void check_interception(void)
 	   "a gateway looks into nothing: %s", s.err.text);
 	ok(fill(&s) == 0 && !ab_env_get(&s.spec.env, "SSL_CERT_FILE"),
 	   "and needs no authority inside");
-	is_str(ab_env_get(&s.spec.env, "OPENAI_BASE_URL"),
-	       "http://127.0.0.1:61080/openai/v1", "but a base URL");
+	is_str(ab_env_get(&s.spec.env, "OPENAI_BASE_URL"), "http://127.0.0.1:61080/openai/v1",
+	       "but a base URL");
 	tear_down(&s);
 
 	set_up(&s);
@@ -325,17 +311,13 @@ static void check_seed(void)
 	struct ab_error err = { 0 };
 	struct stat st;
 
-	ok(ab_safe_seed(dir, one, &err) == 0 &&
-		   ab_safe_seed(dir, two, &err) == 0 &&
+	ok(ab_safe_seed(dir, one, &err) == 0 && ab_safe_seed(dir, two, &err) == 0 &&
 		   memcmp(one, two, sizeof(one)) == 0,
 	   "made once, the same ever after");
-	ok(lstat(file, &st) == 0 && (st.st_mode & 07777) == 0600 &&
-		   st.st_nlink == 1,
-	   "ours alone");
+	ok(lstat(file, &st) == 0 && (st.st_mode & 07777) == 0600 && st.st_nlink == 1, "ours alone");
 	if (chmod(file, 0640) < 0)
 		abort();
-	ok(ab_safe_seed(dir, one, &err) < 0 && err.hint[0],
-	   "refused when others may read it");
+	ok(ab_safe_seed(dir, one, &err) < 0 && err.hint[0], "refused when others may read it");
 	if (unlink(file) < 0 || symlink("/etc/passwd", file) < 0)
 		abort();
 	ok(ab_safe_seed(dir, one, &err) < 0, "refused when it is a link");
@@ -345,8 +327,7 @@ static void check_seed(void)
 static void check_uncovered(void)
 {
 	ab_autofree char *aws = at(".aws"), *file = NULL;
-	char *env[] = { (char *)"A_TOKEN=abc", (char *)"B_TOKEN=abc",
-			(char *)"MY_KEY=abc", NULL };
+	char *env[] = { (char *)"A_TOKEN=abc", (char *)"B_TOKEN=abc", (char *)"MY_KEY=abc", NULL };
 	ab_autostrv struct ab_strv found = { 0 }, left = { 0 };
 	struct stand s;
 
@@ -361,8 +342,7 @@ static void check_uncovered(void)
 	mkdir(aws, 0700);
 	file = write_file(".aws/credentials", "x");
 	ab_uncovered_find(&s.policy, env, NULL, &found);
-	ok(found.len == 2 && strstr(found.v[0], "/.aws/credentials"),
-	   "a file that can be read");
+	ok(found.len == 2 && strstr(found.v[0], "/.aws/credentials"), "a file that can be read");
 	ab_strv_add(&s.policy.fs.deny_read, aws);
 	ab_strv_fini(&found);
 	ab_uncovered_find(&s.policy, env, NULL, &found);

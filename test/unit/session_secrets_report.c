@@ -9,8 +9,8 @@
 static const struct ab_carrier bearer[] = { { .kind = AB_CARRY_BEARER } };
 
 /* A list of literals, which nobody frees. */
-#define LIST(...)                                                   \
-	{                                                           \
+#define LIST(...)                                                    \
+	{                                                            \
 		.v = (char **)(const char *[]){ __VA_ARGS__, NULL }, \
 		.len = AB_COUNT(((const char *[]){ __VA_ARGS__ })),  \
 	}
@@ -63,8 +63,7 @@ static const struct ab_secret gone = {
 	.names = LIST("GONE"),
 };
 
-static char none[] = "", problem[] = "it is\x1b[2J too short",
-	    remedy[] = "take another\nor none";
+static char none[] = "", problem[] = "it is\x1b[2J too short", remedy[] = "take another\nor none";
 static struct ab_secret_row rows[] = {
 	{ &plain, AB_SOURCE_SET, AB_RESULT_OK, none, none },
 	{ &odd, AB_SOURCE_COMMAND, AB_RESULT_FAIL, problem, remedy },
@@ -199,11 +198,9 @@ static void test_nothing(void)
 
 	ok(strstr(list, "has no secrets") && strstr(list, "--secret"),
 	   "an empty list says how to begin");
-	is_str(list_json, "{\"secrets\":[],\"uncovered\":[]}\n",
-	       "an empty list for programs");
+	is_str(list_json, "{\"secrets\":[],\"uncovered\":[]}\n", "an empty list for programs");
 	ok(strstr(check, "has no secrets"), "nothing to check is said");
-	is_str(check_json, "{\"secrets\":[],\"ok\":true}\n",
-	       "nothing to check, for programs");
+	is_str(check_json, "{\"secrets\":[],\"ok\":true}\n", "nothing to check, for programs");
 }
 
 int main(void)

@@ -24,8 +24,8 @@ static const struct {
 	{ HEAD LINE(" @abstract"), "", "an abstract name is no path" },
 	{ HEAD LINE(" @/looks/like/a/path"), "", "whatever it looks like" },
 	{ HEAD LINE(" /run/x"), "/run/x", "a path" },
-	{ HEAD LINE(" /run/b") LINE(" /run/a") LINE(" /run/b"),
-	  "/run/a|/run/b", "sorted, each once" },
+	{ HEAD LINE(" /run/b") LINE(" /run/a") LINE(" /run/b"), "/run/a|/run/b",
+	  "sorted, each once" },
 	{ HEAD LINE(" /run/with space"), "/run/with space", "a space in it" },
 	{ HEAD LINE(" relative/name"), "", "a relative name" },
 	{ HEAD "x /cut", "/cut", "a last line without its end" },
@@ -102,8 +102,7 @@ static void check_list(void)
 	d = bind_at(through, SOCK_STREAM);
 	ab_sockets_list(&list);
 	ok(ab_strv_has(&list, stream), "a stream socket");
-	ok(ab_strv_has(&list, datagram),
-	   "a datagram socket: it takes messages without listening");
+	ok(ab_strv_has(&list, datagram), "a datagram socket: it takes messages without listening");
 	ok(!ab_strv_has(&list, gone), "one whose name is gone is left out");
 	snprintf(gone, sizeof(gone), "%.40s/behind", dir);
 	ok(ab_strv_has(&list, gone), "one behind a link by its real path");

@@ -72,20 +72,17 @@ static const struct {
 	{ VALUE "\n", NULL, VALUE, "a line" },
 	{ "", NULL, "! the secret S is empty: %/file", "an empty one" },
 	{ "{\"a\":{\"b\":\"" VALUE "\"}}", "a.b", VALUE, "a key" },
-	{ "{\"a\":{\"b\":\"" VALUE "\"}}", "a.c",
-	  "! the secret S: %/file has no key a.c", "no such key" },
-	{ "{\"a\":{\"b\":\"" VALUE "\"}}", "a",
-	  "! the secret S: a of %/file is not a text", "an object" },
-	{ "{\"auths\":{\"ghcr.io\":{\"auth\":\"" VALUE "\"}}}",
-	  "auths.ghcr.io.auth", VALUE, "a name with a dot" },
-	{ "{\"a\":{\"x\":1},\"a.b\":{\"c\":\"" VALUE "\"}}", "a.b.c", VALUE,
-	  "the longer name" },
-	{ "{\"a.b\":{\"x\":1},\"a\":{\"b\":{\"c\":\"" VALUE "\"}}}", "a.b.c",
-	  VALUE, "the shorter one where that leads nowhere" },
-	{ "[\"" VALUE "\"]", "0", "! the secret S: %/file has no key 0",
-	  "a list" },
-	{ "{\"a\": " VALUE "}", "a",
-	  "! the secret S: %/file is not JSON (line 1)",
+	{ "{\"a\":{\"b\":\"" VALUE "\"}}", "a.c", "! the secret S: %/file has no key a.c",
+	  "no such key" },
+	{ "{\"a\":{\"b\":\"" VALUE "\"}}", "a", "! the secret S: a of %/file is not a text",
+	  "an object" },
+	{ "{\"auths\":{\"ghcr.io\":{\"auth\":\"" VALUE "\"}}}", "auths.ghcr.io.auth", VALUE,
+	  "a name with a dot" },
+	{ "{\"a\":{\"x\":1},\"a.b\":{\"c\":\"" VALUE "\"}}", "a.b.c", VALUE, "the longer name" },
+	{ "{\"a.b\":{\"x\":1},\"a\":{\"b\":{\"c\":\"" VALUE "\"}}}", "a.b.c", VALUE,
+	  "the shorter one where that leads nowhere" },
+	{ "[\"" VALUE "\"]", "0", "! the secret S: %/file has no key 0", "a list" },
+	{ "{\"a\": " VALUE "}", "a", "! the secret S: %/file is not JSON (line 1)",
 	  "not JSON, and no word of it is told" },
 };
 
@@ -93,8 +90,7 @@ static char *fill_in(const char *want)
 {
 	const char *at = strchr(want, '%');
 
-	return at ? ab_printf("%.*s%s%s", (int)(at - want), want, top, at + 1)
-		  : ab_strdup(want);
+	return at ? ab_printf("%.*s%s%s", (int)(at - want), want, top, at + 1) : ab_strdup(want);
 }
 
 static void check_files(void)
@@ -121,9 +117,7 @@ static void check_kinds(void)
 	ab_autofree char *link = ab_printf("%s/link", top);
 	ab_autofree char *fifo = ab_printf("%s/fifo", top);
 	ab_autofree char *large = ab_printf("%s/large", top);
-	struct ab_secret secret = { .name = "S",
-				    .origin = "test",
-				    .from = AB_FROM_FILE };
+	struct ab_secret secret = { .name = "S", .origin = "test", .from = AB_FROM_FILE };
 	ab_autofree char *linked = NULL, *piped = NULL, *gone = NULL;
 	ab_autofree char *big = NULL;
 
@@ -162,19 +156,15 @@ static const struct {
 	{ SH("cat; echo " VALUE), VALUE, "nothing to read" },
 	{ SH("exit 3"), "! the secret S: sh ended with status 3", "a status" },
 	{ SH("printf 'no \\033[1mstore\\n' >&2; exit 1"),
-	  "! the secret S: sh ended with status 1: no \\x1b[1mstore",
-	  "its complaint, escaped" },
+	  "! the secret S: sh ended with status 1: no \\x1b[1mstore", "its complaint, escaped" },
 	{ SH("echo " VALUE "; echo bad key " VALUE " >&2; exit 1"),
 	  "! the secret S: sh ended with status 1: bad key **************",
 	  "which does not tell the value" },
 	{ SH("echo " VALUE "; printf 'bad tv-Zq81m' >&2; exit 1"),
-	  "! the secret S: sh ended with status 1: bad ********",
-	  "nor the begin of it" },
+	  "! the secret S: sh ended with status 1: bad ********", "nor the begin of it" },
 	{ SH("true"), "! the secret S is empty: sh", "nothing" },
-	{ SH("kill -9 $$"), "! the secret S: sh was ended by signal 9",
-	  "a signal" },
-	{ SH("head -c 20000 /dev/zero"),
-	  "! the secret S: sh said more than 16 KiB", "too much" },
+	{ SH("kill -9 $$"), "! the secret S: sh was ended by signal 9", "a signal" },
+	{ SH("head -c 20000 /dev/zero"), "! the secret S: sh said more than 16 KiB", "too much" },
 	{ { "no-such-program-here", NULL },
 	  "! the secret S: no-such-program-here ended with status 127: "
 	  "no-such-program-here: No such file or directory",
@@ -200,9 +190,7 @@ static void check_commands(void)
 /* Its children hold the pipe: they are ended, nobody waits for them. */
 static void check_time(void)
 {
-	struct ab_secret secret = { .name = "S",
-				    .origin = "test",
-				    .from = AB_FROM_COMMAND };
+	struct ab_secret secret = { .name = "S", .origin = "test", .from = AB_FROM_COMMAND };
 	struct timespec from, to;
 	ab_autofree char *late = NULL, *left = NULL;
 

@@ -62,16 +62,14 @@ static void check_open(void)
 
 	ok(try_open(at("a/b/state"), &err) == 0, "missing folders are made");
 	ok(mode_of(at("a/b/state")) == 0700 && mode_of(at("a")) == 0700 &&
-		   mode_of(at("a/b/state/live")) == 0700 &&
-		   mode_of(at("a/b/state/runs")) == 0700,
+		   mode_of(at("a/b/state/live")) == 0700 && mode_of(at("a/b/state/runs")) == 0700,
 	   "for us alone");
 	ok(try_open(at("a/b/state"), &err) == 0, "and found again");
 
 	mkdir(at("open"), 0700);
 	chmod(at("open"), 0777);
 	ok(try_open(at("open"), &err) < 0, "one that all can write is refused");
-	ok(strstr(err.text, at("open")) && err.hint[0] &&
-		   strcmp(err.step, "state folder") == 0,
+	ok(strstr(err.text, at("open")) && err.hint[0] && strcmp(err.step, "state folder") == 0,
 	   "with its name, a way out and the step");
 	ok(mode_of(at("open")) == 0777, "and left as it is");
 	chmod(at("open"), 0770);
@@ -98,12 +96,10 @@ static void check_open(void)
 		mkdir(at("other"), 0700);
 		if (chown(at("other"), 12345, 12345) < 0)
 			abort();
-		ok(try_open(at("other"), &err) < 0 &&
-			   strstr(err.text, "another user"),
+		ok(try_open(at("other"), &err) < 0 && strstr(err.text, "another user"),
 		   "one of another user");
 	} else {
-		ok(try_open("/usr", &err) < 0 &&
-			   strstr(err.text, "another user"),
+		ok(try_open("/usr", &err) < 0 && strstr(err.text, "another user"),
 		   "one of another user");
 	}
 }
@@ -150,8 +146,7 @@ static void check_ids(void)
 		memcpy(b, a, sizeof(b));
 		if (ab_run_pick_id(a, &err) < 0)
 			abort();
-		typable &= strlen(a) == 5 &&
-			   strspn(a, "abcdefghijkmnpqrstuvwxyz23456789") == 5;
+		typable &= strlen(a) == 5 && strspn(a, "abcdefghijkmnpqrstuvwxyz23456789") == 5;
 		same += strcmp(a, b) == 0;
 	}
 	ok(typable, "ids are short and typable");
@@ -177,19 +172,17 @@ static void check_run(void)
 	ok(ab_run_create(&state, "aaaaa", &run, &err) == 0, "a run %s", err.text);
 	ok(mode_of(at("run/live/aaaaa")) == 0700, "its folder is ours alone");
 	ok(is_locked(at("run/live/aaaaa")), "its folder is locked");
-	ok(ab_run_create(&state, "aaaaa", &twice, &err) < 0 &&
-		   err.errnum == EEXIST && strcmp(err.step, "record") == 0,
+	ok(ab_run_create(&state, "aaaaa", &twice, &err) < 0 && err.errnum == EEXIST &&
+		   strcmp(err.step, "record") == 0,
 	   "the same id cannot be had twice");
 	ab_run_retire(&run);
-	ok(access(at("run/live/aaaaa"), F_OK) < 0 &&
-		   access(at("run/runs/aaaaa"), F_OK) == 0,
+	ok(access(at("run/live/aaaaa"), F_OK) < 0 && access(at("run/runs/aaaaa"), F_OK) == 0,
 	   "retired it is among the runs");
 	ab_run_fini(&run);
 	ok(!is_locked(at("run/runs/aaaaa")), "and unlocked");
 
 	dull = 3;
-	ok(ab_state_pick_id(&state, id, &err) == 0 && !dull &&
-		   strcmp(id, "aaaaa") != 0,
+	ok(ab_state_pick_id(&state, id, &err) == 0 && !dull && strcmp(id, "aaaaa") != 0,
 	   "what an ended run is called, no other one is");
 	dull = 1000;
 	ok(ab_state_pick_id(&state, id, &err) < 0, "nor is it tried for ever");
@@ -235,8 +228,7 @@ static void make_stale(const char *id, const char *record)
 
 static void age(const char *rel)
 {
-	struct timespec old[2] = { { .tv_sec = time(NULL) - 300 },
-				   { .tv_sec = time(NULL) - 300 } };
+	struct timespec old[2] = { { .tv_sec = time(NULL) - 300 }, { .tv_sec = time(NULL) - 300 } };
 
 	if (utimensat(AT_FDCWD, at(rel), old, 0) < 0)
 		abort();
@@ -265,24 +257,21 @@ static void check_stale(void)
 	if (symlink("dead2", at("stale/live/link")) < 0)
 		abort();
 	ab_state_each_stale(&state, see, &seen);
-	ok(seen.count == 3 && strstr(seen.ids, "dead2 ") &&
-		   strstr(seen.ids, "full1 ") && strstr(seen.ids, "full2 "),
+	ok(seen.count == 3 && strstr(seen.ids, "dead2 ") && strstr(seen.ids, "full1 ") &&
+		   strstr(seen.ids, "full2 "),
 	   "dead ones with a record, and no other: %s", seen.ids);
 	ok(access(at("stale/runs/dead2"), F_OK) == 0, "they are retired");
 	ok(access(at("stale/live/alive"), F_OK) == 0, "a live one is left alone");
-	ok(access(at("stale/live/unbrn"), F_OK) == 0 &&
-		   access(at("stale/live/empty"), F_OK) == 0,
+	ok(access(at("stale/live/unbrn"), F_OK) == 0 && access(at("stale/live/empty"), F_OK) == 0,
 	   "one without a record may just be starting");
-	ok(access(at("stale/live/too-long-a-name"), F_OK) == 0,
-	   "what is not ours is left alone");
+	ok(access(at("stale/live/too-long-a-name"), F_OK) == 0, "what is not ours is left alone");
 	age("stale/live/unbrn");
 	age("stale/live/empty");
 	age("stale/live/alive");
 	seen = (struct seen){ 0 };
 	ab_state_each_stale(&state, see, &seen);
 	ok(seen.count == 0, "nothing to sweep now");
-	ok(access(at("stale/live/unbrn"), F_OK) < 0 &&
-		   access(at("stale/live/empty"), F_OK) < 0,
+	ok(access(at("stale/live/unbrn"), F_OK) < 0 && access(at("stale/live/empty"), F_OK) < 0,
 	   "those that never began are gone once they are old");
 	ok(access(at("stale/live/alive"), F_OK) == 0, "a live one never");
 	ab_run_fini(&live);
@@ -294,8 +283,7 @@ static void check_stale(void)
 	ok(seen.count == 1, "a closed state has no runs");
 }
 
-static int find(const struct ab_state *state, const char *id, char ret[8],
-		struct ab_error *err)
+static int find(const struct ab_state *state, const char *id, char ret[8], struct ab_error *err)
 {
 	struct ab_run run;
 
@@ -310,9 +298,8 @@ static int find(const struct ab_state *state, const char *id, char ret[8],
 
 static void check_live(void)
 {
-	static const char *const none[] = { "",	   ".",	   "..",
-					    "../runs", "a/b", "first/",
-					    "nosuchrun", "nosch" };
+	static const char *const none[] = { "",	   ".",	     "..",	  "../runs",
+					    "a/b", "first/", "nosuchrun", "nosch" };
 	struct ab_state state;
 	struct ab_run first, second;
 	struct ab_error err = { 0 };
@@ -321,32 +308,29 @@ static void check_live(void)
 
 	if (ab_state_open(at("live"), &state, &err) < 0)
 		abort();
-	ok(find(&state, NULL, id, &err) < 0 && err.code != AB_EUSAGE,
-	   "no run, none is found: %s", err.text);
+	ok(find(&state, NULL, id, &err) < 0 && err.code != AB_EUSAGE, "no run, none is found: %s",
+	   err.text);
 	if (ab_run_create(&state, "first", &first, &err) < 0)
 		abort();
 	ok(find(&state, NULL, id, &err) == 0 && strcmp(id, "first") == 0,
 	   "the only one needs no name");
-	ok(find(&state, "first", id, &err) == 0 && strcmp(id, "first") == 0,
-	   "by name");
+	ok(find(&state, "first", id, &err) == 0 && strcmp(id, "first") == 0, "by name");
 	ok(is_locked(at("live/live/first")), "its lock is as it was");
 	if (ab_run_create(&state, "secnd", &second, &err) < 0)
 		abort();
-	ok(find(&state, NULL, id, &err) < 0 && err.code == AB_EUSAGE &&
-		   strstr(err.text, "first") && strstr(err.text, "secnd"),
+	ok(find(&state, NULL, id, &err) < 0 && err.code == AB_EUSAGE && strstr(err.text, "first") &&
+		   strstr(err.text, "secnd"),
 	   "of two one must be named: %s", err.text);
 	ok(find(&state, "secnd", id, &err) == 0, "as here");
 	ab_run_fini(&second);
 	ok(find(&state, "secnd", id, &err) < 0 && strstr(err.text, "ended"),
 	   "one that was killed has ended: %s", err.text);
-	ok(find(&state, NULL, id, &err) == 0 && strcmp(id, "first") == 0,
-	   "and does not count");
+	ok(find(&state, NULL, id, &err) == 0 && strcmp(id, "first") == 0, "and does not count");
 	ab_run_retire(&first);
 	ok(find(&state, "first", id, &err) < 0 && strstr(err.text, "ended"),
 	   "so has one that was retired");
 	for (size_t i = 0; i < AB_COUNT(none); i++)
-		refused &= find(&state, none[i], id, &err) < 0 &&
-			   strstr(err.text, "no run");
+		refused &= find(&state, none[i], id, &err) < 0 && strstr(err.text, "no run");
 	ok(refused, "what is no run is not found");
 	ab_run_fini(&first);
 	ab_state_fini(&state);
@@ -394,8 +378,7 @@ static void check_locked(void)
 	ab_state_fini(&state);
 }
 
-static int remove_one(const char *path, const struct stat *st, int type,
-		      struct FTW *ftw)
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
 	(void)st;
 	(void)type;

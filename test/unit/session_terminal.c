@@ -19,11 +19,8 @@ static char obey(char letter)
 	switch (letter) {
 	case 'a':
 		if (!ab_terminal_behind(terminal))
-			tcsetattr(box_master, TCSANOW,
-				  ab_terminal_settings(terminal));
-		return ab_terminal_attach(terminal, box_master, &loop, &err) ?
-			       'n' :
-			       'y';
+			tcsetattr(box_master, TCSANOW, ab_terminal_settings(terminal));
+		return ab_terminal_attach(terminal, box_master, &loop, &err) ? 'n' : 'y';
 	case 'h':
 		return ab_terminal_behind(terminal) ? 'y' : 'n';
 	case 'k':
@@ -39,7 +36,7 @@ static char obey(char letter)
 	case 'f':
 	case 'b':
 		return tcsetpgrp(1, group) == 0 ? 'y' : 'n';
-	case 'o':	/* is the shell's description still as it was? */
+	case 'o': /* is the shell's description still as it was? */
 		return fcntl(1, F_GETFL) & O_NONBLOCK ? 'n' : 'y';
 	case 'p':
 		return 'y';
@@ -57,8 +54,7 @@ static _Noreturn void supervise(int control)
 	uint32_t fds;
 
 	block_signals();
-	if (ab_terminal_open(&terminal, &fds, &rows, &cols, &err) < 0 ||
-	    !terminal)
+	if (ab_terminal_open(&terminal, &fds, &rows, &cols, &err) < 0 || !terminal)
 		_exit(2);
 	if (rows != 24 || cols != 80)
 		_exit(3);
@@ -130,8 +126,7 @@ static bool is_raw(void)
 {
 	struct termios now;
 
-	return tcgetattr(env.master, &now) == 0 &&
-	       !(now.c_lflag & (ICANON | ECHO | ISIG));
+	return tcgetattr(env.master, &now) == 0 && !(now.c_lflag & (ICANON | ECHO | ISIG));
 }
 
 static bool is_cooked(void)
@@ -139,8 +134,7 @@ static bool is_cooked(void)
 	struct termios now;
 
 	return tcgetattr(env.master, &now) == 0 &&
-	       (now.c_lflag & (ICANON | ECHO | ISIG)) ==
-		       (ICANON | ECHO | ISIG) &&
+	       (now.c_lflag & (ICANON | ECHO | ISIG)) == (ICANON | ECHO | ISIG) &&
 	       (now.c_oflag & OPOST) && now.c_cc[VINTR] == ('X' & 0x1f);
 }
 
@@ -148,8 +142,7 @@ static bool is_edited(void)
 {
 	struct termios now;
 
-	return tcgetattr(env.master, &now) == 0 &&
-	       now.c_lflag == edited.c_lflag &&
+	return tcgetattr(env.master, &now) == 0 && now.c_lflag == edited.c_lflag &&
 	       now.c_iflag == edited.c_iflag && now.c_oflag == edited.c_oflag;
 }
 
@@ -191,8 +184,7 @@ static void test_attach(void)
 	struct termios inside;
 
 	start(PLAIN);
-	ok(is_cooked() && ask('h') == 'n',
-	   "looking changes nothing, and a plain terminal is ours");
+	ok(is_cooked() && ask('h') == 'n', "looking changes nothing, and a plain terminal is ours");
 	ok(ask('a') == 'y' && is_raw(), "attached, the terminal is raw");
 	tcgetattr(env.slave, &inside);
 	ok(inside.c_cc[VINTR] == ('X' & 0x1f) && (inside.c_lflag & ICANON),
@@ -201,13 +193,11 @@ static void test_attach(void)
 	ok(type("hello\r") && strcmp(reads(WAIT_MS), "hello\n") == 0,
 	   "what is typed is read inside, by the line");
 	ok(shows_text("hello\r\n"), "and echoed by the box's terminal");
-	ok(print("world\n") && shows_text("world\r\n"),
-	   "what is printed inside is shown");
+	ok(print("world\n") && shows_text("world\r\n"), "what is printed inside is shown");
 	print("last\n");
 	ok(finish() == 0 && memmem(env.screen, env.seen, "last\r\n", 6),
 	   "closing shows what was left");
-	ok(memchr(env.screen, '\033', env.seen) == NULL,
-	   "no mode on: closing adds nothing");
+	ok(memchr(env.screen, '\033', env.seen) == NULL, "no mode on: closing adds nothing");
 }
 
 static void test_cooked_after_close(void)
@@ -223,8 +213,7 @@ static void test_cooked_after_close(void)
 	ab_closep(&env.slave);
 	if (write(env.control, "q", 1) != 1)
 		printf("# no supervisor\n");
-	ok(shows_text("\033[?1002l\033[?25h\033[?1049l"),
-	   "closing undoes the modes that are on");
+	ok(shows_text("\033[?1002l\033[?25h\033[?1049l"), "closing undoes the modes that are on");
 	waitpid(env.shell, NULL, 0);
 	ok(is_cooked(), "closed, the terminal is as it was");
 	close(slave);
@@ -238,12 +227,11 @@ static void test_resize(void)
 
 	start(PLAIN);
 	ask('a');
-	ok(ioctl(env.slave, TIOCGWINSZ, &inside) == 0 && inside.ws_row == 24 &&
-		   inside.ws_col == 80,
+	ok(ioctl(env.slave, TIOCGWINSZ, &inside) == 0 && inside.ws_row == 24 && inside.ws_col == 80,
 	   "the size is there from the start");
 	ioctl(env.master, TIOCSWINSZ, &size);
-	ok(ask('w') == 'y' && ioctl(env.slave, TIOCGWINSZ, &inside) == 0 &&
-		   inside.ws_row == 50 && inside.ws_col == 132,
+	ok(ask('w') == 'y' && ioctl(env.slave, TIOCGWINSZ, &inside) == 0 && inside.ws_row == 50 &&
+		   inside.ws_col == 132,
 	   "a new size is seen inside");
 	finish();
 }
@@ -259,8 +247,7 @@ static bool moves(int from, int to)
 	while (in < MEGABYTE) {
 		struct pollfd fds[] = {
 			{ .fd = to, .events = POLLIN },
-			{ .fd = out < MEGABYTE ? from : -1,
-			  .events = POLLOUT },
+			{ .fd = out < MEGABYTE ? from : -1, .events = POLLOUT },
 		};
 		ssize_t n;
 
@@ -316,15 +303,13 @@ static void test_stuck_screen(enum how how, const char *name)
 	ask('a');
 	make_box_raw();
 	total = fill_up();
-	ok(total < 2 * MEGABYTE, "%s: a screen that takes nothing slows the box",
-	   name);
+	ok(total < 2 * MEGABYTE, "%s: a screen that takes nothing slows the box", name);
 	ok(ask('p') == 'y', "%s: and not the supervisor", name);
 	ok(ask('w') == 'y', "%s: which still does its work", name);
 	env.seen = 0;
 	ok(shows_text("j"), "%s: read again, it goes on", name);
 	while (env.seen < total && shows_text("j")) {
-		ssize_t n = read(env.master, env.screen + env.seen,
-				 sizeof(env.screen) - env.seen);
+		ssize_t n = read(env.master, env.screen + env.seen, sizeof(env.screen) - env.seen);
 
 		if (n > 0)
 			env.seen += (size_t)n;
@@ -339,17 +324,14 @@ static void test_background(void)
 {
 	start(BACKGROUND);
 	ok(ask('h') == 'y', "in the background the command starts there too");
-	ok(ask('a') == 'y' && is_edited(),
-	   "and the terminal stays as the shell has it");
-	ok(print("printed\n") && shows_text("printed\r"),
-	   "its output is shown");
+	ok(ask('a') == 'y' && is_edited(), "and the terminal stays as the shell has it");
+	ok(print("printed\n") && shows_text("printed\r"), "its output is shown");
 	type("typed\r");
 	ok(ask('k') == 'n' && is_edited(), "what asks to read is refused");
 	ok(ask('p') == 'y' && strcmp(reads(0), "(nothing)") == 0,
 	   "what is typed for the shell is not taken");
 	tcsetattr(env.master, TCSANOW, &cooked);
-	ok(ask('f') == 'y' && ask('k') == 'y' && is_raw(),
-	   "in the foreground it may read");
+	ok(ask('f') == 'y' && ask('k') == 'y' && is_raw(), "in the foreground it may read");
 	ok(strcmp(reads(WAIT_MS), "typed\n") == 0, "what waits is read then");
 	ok(shows_text("typed\r\n"), "with the settings of the foreground");
 	ok(ask('s') == 'y' && is_cooked(), "which are given back");
@@ -365,10 +347,9 @@ static void test_not_ours(enum how how, const char *name)
 	   "%s: the terminal is not taken at the start", name);
 	ok(ask('k') == 'y' && is_raw(), "%s: but when it is asked for", name);
 	tcgetattr(env.master, &now);
-	ok(!(now.c_oflag & OPOST) == (how != PIPELINE),
-	   "%s: line ends of others are still made", name);
-	ok(type("x\r") && strcmp(reads(WAIT_MS), "x\n") == 0,
-	   "%s: and read then", name);
+	ok(!(now.c_oflag & OPOST) == (how != PIPELINE), "%s: line ends of others are still made",
+	   name);
+	ok(type("x\r") && strcmp(reads(WAIT_MS), "x\n") == 0, "%s: and read then", name);
 	finish();
 }
 
@@ -385,12 +366,9 @@ static void test_suspend(void)
 	env.seen = 0;
 	ok(ask('b') == 'y' && ask('r') == 'n' && is_cooked(),
 	   "going on in the background leaves it alone");
-	ok(ask('f') == 'y' && ask('r') == 'y' && is_raw(),
-	   "in the foreground it is raw again");
-	ok(shows_text("\033[?1049h") && shows_text("\033[?1000h"),
-	   "and the modes are back");
-	ok(type("y\r") && strcmp(reads(WAIT_MS), "y\n") == 0,
-	   "what is typed arrives again");
+	ok(ask('f') == 'y' && ask('r') == 'y' && is_raw(), "in the foreground it is raw again");
+	ok(shows_text("\033[?1049h") && shows_text("\033[?1000h"), "and the modes are back");
+	ok(type("y\r") && strcmp(reads(WAIT_MS), "y\n") == 0, "what is typed arrives again");
 	finish();
 }
 
@@ -403,8 +381,7 @@ static void test_pushed_aside(void)
 	type("z\r");
 	ok(strcmp(reads(100), "(nothing)") == 0 && ask('p') == 'y',
 	   "pushed into the background, nothing is read");
-	ok(ask('f') == 'y' && ask('r') == 'y' &&
-		   strcmp(reads(WAIT_MS), "z\n") == 0,
+	ok(ask('f') == 'y' && ask('r') == 'y' && strcmp(reads(WAIT_MS), "z\n") == 0,
 	   "back in the foreground, it is");
 	finish();
 }
@@ -417,12 +394,11 @@ static void test_hang_up(void)
 	ask('a');
 	make_box_raw();
 	close(env.master);
-	ok(fill_up() >= 2 * MEGABYTE,
-	   "the window was closed: the box does not wait for it");
+	ok(fill_up() >= 2 * MEGABYTE, "the window was closed: the box does not wait for it");
 	ok(ask('p') == 'y', "and the supervisor lives");
 	ab_closep(&env.slave);
-	ok(write(env.control, "q", 1) == 1 &&
-		   waitpid(env.shell, &status, 0) == env.shell && status == 0,
+	ok(write(env.control, "q", 1) == 1 && waitpid(env.shell, &status, 0) == env.shell &&
+		   status == 0,
 	   "and it ends as always");
 	close(env.control);
 }

@@ -48,10 +48,8 @@ static void test_calls(void)
 	for (int nr = 0; nr < 600; nr++) {
 		struct seccomp_data call = call_of(nr, 0, 0, 0);
 		bool exec = nr == __NR_execve || nr == __NR_execveat;
-		bool seen = ab_seccomp_judge(AB_FILTER_TRACED, &call) ==
-				    SECCOMP_RET_USER_NOTIF &&
-			    ab_seccomp_judge(AB_FILTER_TARGET, &call) ==
-				    SECCOMP_RET_ALLOW;
+		bool seen = ab_seccomp_judge(AB_FILTER_TRACED, &call) == SECCOMP_RET_USER_NOTIF &&
+			    ab_seccomp_judge(AB_FILTER_TARGET, &call) == SECCOMP_RET_ALLOW;
 
 		if (seen != (exec || ab_touch_find(nr))) {
 			printf("# %d %s\n", nr, ab_seccomp_name(nr));
@@ -115,20 +113,16 @@ static const struct {
 	const char *rule; /* NULL: no refusal of ours */
 	const char *hint;
 } cases[] = {
-	{ WRITE, "/etc/passwd", "filesystem.write",
-	  "agentbox run --write /etc/passwd -- ..." },
-	{ MAKE, "/etc/new", "filesystem.write",
-	  "agentbox run --write /etc -- ..." },
-	{ MAKE, "/srv/a b/x", "filesystem.write",
-	  "agentbox run --write '/srv/a b' -- ..." },
+	{ WRITE, "/etc/passwd", "filesystem.write", "agentbox run --write /etc/passwd -- ..." },
+	{ MAKE, "/etc/new", "filesystem.write", "agentbox run --write /etc -- ..." },
+	{ MAKE, "/srv/a b/x", "filesystem.write", "agentbox run --write '/srv/a b' -- ..." },
 	{ MAKE, "/srv/a\nb/x", "filesystem.write", "" },
 	{ MAKE, "/srv/\033[2J/x", "filesystem.write", "" },
 	{ MAKE, "/srv/\xff/x", "filesystem.write", "" },
 	{ MAKE, "/new", "filesystem.write", "" },
 	{ MAKE, "/home/me/new", "filesystem.write", "" },
 	{ MAKE, "/home/new", "filesystem.write", "" },
-	{ MAKE, "/home/me/x/new", "filesystem.write",
-	  "agentbox run --write /home/me/x -- ..." },
+	{ MAKE, "/home/me/x/new", "filesystem.write", "agentbox run --write /home/me/x -- ..." },
 	{ MAKE, "/srv/r/.git/hooks/new", "filesystem.write", "" },
 	{ MAKE, "/srv/r/.git/objects/new", "filesystem.write",
 	  "agentbox run --write /srv/r/.git/objects -- ..." },
@@ -136,8 +130,7 @@ static const struct {
 	{ WRITE, "/dev/null", NULL, NULL },
 	{ MAKE, "/dev/x", NULL, NULL },
 	{ MAKE, "/sys/x", NULL, NULL },
-	{ WRITE, "/devices", "filesystem.write",
-	  "agentbox run --write /devices -- ..." },
+	{ WRITE, "/devices", "filesystem.write", "agentbox run --write /devices -- ..." },
 	{ MAKE, "/home/me/project/x", NULL, NULL },
 	{ MAKE, "/tmp/x", NULL, NULL },
 	{ WRITE, "/home/me/project/.git/hooks/x", "filesystem.denyWrite",
@@ -215,8 +208,7 @@ static void test_hidden_root(void)
 }
 
 /* Our own process stands for one of the box. */
-static void is_walk(const char *path, bool nofollow, int errnum,
-		    const char *want)
+static void is_walk(const char *path, bool nofollow, int errnum, const char *want)
 {
 	struct ab_found f;
 	const char *got = NULL;
@@ -227,8 +219,7 @@ static void is_walk(const char *path, bool nofollow, int errnum,
 	if (r == 0)
 		got = ab_found_path(&arena, &f);
 	is_str(got, all, path);
-	ok(r == 0 && f.errnum == errnum, "as far as it goes: %d",
-	   r ? -1 : f.errnum);
+	ok(r == 0 && f.errnum == errnum, "as far as it goes: %d", r ? -1 : f.errnum);
 	if (r == 0)
 		ab_found_close(&f);
 }
@@ -238,9 +229,8 @@ static void test_walk(void)
 	struct ab_found f;
 	int dir = open(top, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	if (dir < 0 || mkdirat(dir, "a", 0700) < 0 ||
-	    mkdirat(dir, "a/b", 0700) < 0 || symlinkat("b", dir, "a/l") < 0 ||
-	    symlinkat("../a/b/gone", dir, "a/dangling") < 0 ||
+	if (dir < 0 || mkdirat(dir, "a", 0700) < 0 || mkdirat(dir, "a/b", 0700) < 0 ||
+	    symlinkat("b", dir, "a/l") < 0 || symlinkat("../a/b/gone", dir, "a/dangling") < 0 ||
 	    symlinkat("loop", dir, "loop") < 0)
 		abort();
 	is_walk("a/b", false, 0, "/a/b");
@@ -255,11 +245,10 @@ static void test_walk(void)
 	is_walk("a/dangling", false, ENOENT, "/a/b/gone");
 	is_walk("a/dangling", true, 0, "/a/dangling");
 	is_walk("loop", true, 0, "/loop");
-	ok(ab_exec_walk(&arena, getpid(), AT_FDCWD, "loop/x", false, &f) == 0,
-	   "a loop ends");
+	ok(ab_exec_walk(&arena, getpid(), AT_FDCWD, "loop/x", false, &f) == 0, "a loop ends");
 	ab_found_close(&f);
-	ok(ab_exec_walk(&arena, getpid(), dir, "a/b", false, &f) == 0 &&
-		   f.errnum == 0 && S_ISDIR(f.st.st_mode) && f.parent >= 0,
+	ok(ab_exec_walk(&arena, getpid(), dir, "a/b", false, &f) == 0 && f.errnum == 0 &&
+		   S_ISDIR(f.st.st_mode) && f.parent >= 0,
 	   "from a descriptor");
 	ab_found_close(&f);
 	ok(ab_exec_walk(&arena, getpid(), 12345, "a", false, &f) < 0,
@@ -278,9 +267,8 @@ static void test_walk(void)
 /* Where nothing is in the way nothing is told, whatever the call says. */
 static void test_look(void)
 {
-	static const char *const names[] = { "/tmp/x", "/dev/null",
-					     "/nonexistent/x", "", "/proc/self",
-					     "relative", "/dev/stdout" };
+	static const char *const names[] = { "/tmp/x",	   "/dev/null", "/nonexistent/x", "",
+					     "/proc/self", "relative",	"/dev/stdout" };
 	unsigned int told = 0;
 	struct ab_denied d;
 
@@ -288,13 +276,12 @@ static void test_look(void)
 		for (size_t i = 0; i < AB_COUNT(names); i++)
 			for (uint64_t n = 0; n < 4; n++) {
 				uint64_t name = (uint64_t)(uintptr_t)names[i];
-				struct seccomp_data call = call_of(
-					nr, n ? name : (uint64_t)AT_FDCWD,
-					n < 2 ? name : n, n * 64);
+				struct seccomp_data call =
+					call_of(nr, n ? name : (uint64_t)AT_FDCWD, n < 2 ? name : n,
+						n * 64);
 
 				call.args[3] = call.args[4] = name;
-				told += ab_trace_look(&arena, &terms, getpid(),
-						      &call, &d);
+				told += ab_trace_look(&arena, &terms, getpid(), &call, &d);
 			}
 	ok(told == 0, "nothing is told where nothing is refused: %u", told);
 	for (int nr = 0; nr < 600; nr++) {
@@ -315,12 +302,11 @@ static void test_notes(void)
 	uint32_t no = SECCOMP_RET_ERRNO | EPERM;
 	struct ab_note note;
 
-	ok(ab_trace_denied(trace, &arena, getpid(), &mount, no, &note) &&
-		   note.told && note.number == 1 && note.kind == AB_NOTE_CALL,
+	ok(ab_trace_denied(trace, &arena, getpid(), &mount, no, &note) && note.told &&
+		   note.number == 1 && note.kind == AB_NOTE_CALL,
 	   "a refused call is told");
 	is_str(note.call, "mount", "by its name");
-	ok(note.pid == getpid() && strstr(note.exe, "session_trace") &&
-		   note.words > 0,
+	ok(note.pid == getpid() && strstr(note.exe, "session_trace") && note.words > 0,
 	   "and who made it");
 	ok(ab_trace_denied(trace, &arena, getpid(), &mount, no, &note),
 	   "again, until it has been told");
@@ -328,28 +314,24 @@ static void test_notes(void)
 	ok(!ab_trace_denied(trace, &arena, getpid(), &mount, no, &note) &&
 		   !ab_trace_denied(trace, &arena, getpid(), &mount, no, &note),
 	   "then it is counted");
-	ok(ab_trace_denied(trace, &arena, getpid(), &bpf, no, &note) &&
-		   note.number == 2,
+	ok(ab_trace_denied(trace, &arena, getpid(), &bpf, no, &note) && note.number == 2,
 	   "another one is another one");
 	ab_trace_told(trace, &note);
 	ok(ab_trace_again(trace, &note) && note.number == 1 && note.times == 2,
 	   "at the end it is said how often");
 	ok(!ab_trace_again(trace, &note), "once");
-	ok(ab_trace_program(trace, "/bin/sh", &note) &&
-		   note.kind == AB_NOTE_PROGRAM,
+	ok(ab_trace_program(trace, "/bin/sh", &note) && note.kind == AB_NOTE_PROGRAM,
 	   "a program is told");
 	ab_trace_told(trace, &note);
 	ok(!ab_trace_program(trace, "/bin/sh", &note), "once");
 	for (int nr = 3000; nr < 6000; nr++) {
 		struct seccomp_data any = call_of(nr, 0, 0, 0);
 
-		if (ab_trace_denied(trace, &arena, getpid(), &any, no, &note) &&
-		    note.told)
+		if (ab_trace_denied(trace, &arena, getpid(), &any, no, &note) && note.told)
 			ab_trace_told(trace, &note);
 		ab_arena_reset(&arena);
 	}
-	ok(!note.told && note.number == 1025, "there is an end to it: %u",
-	   note.number);
+	ok(!note.told && note.number == 1025, "there is an end to it: %u", note.number);
 	free(trace);
 }
 

@@ -15,8 +15,7 @@
 #include "sandbox/spec.h"
 #include "tap.h"
 
-#define PEM(body) \
-	"-----BEGIN CERTIFICATE-----\n" body "\n-----END CERTIFICATE-----\n"
+#define PEM(body) "-----BEGIN CERTIFICATE-----\n" body "\n-----END CERTIFICATE-----\n"
 #define OURS PEM("MAMCAQk=")
 #define CORP PEM("MAMCAQE=")
 #define KEY "-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n-----END PRIVATE KEY-----\n"
@@ -54,8 +53,7 @@ static int roots(const char *const *env, const char *more, char **ret)
 	if (more)
 		ab_strv_add(&policy.net.roots, more);
 	r = ab_trusted_roots(&policy, (char *const *)env, ret, &len, &err);
-	ok(r == 0 ? strlen(*ret) == len : err.text[0] != '\0',
-	   "%s", r == 0 ? "read" : err.text);
+	ok(r == 0 ? strlen(*ret) == len : err.text[0] != '\0', "%s", r == 0 ? "read" : err.text);
 	ab_strv_fini(&policy.net.roots);
 	return r;
 }
@@ -72,8 +70,7 @@ static void check_roots(void)
 	ok(roots(own, "more.pem", &b) == 0, "with more");
 	is_str(b, CORP KEY "\n" OURS "\n", "behind it");
 	ok(roots(own, "none.pem", &c) < 0 && !c, "what is named must be there");
-	ok(roots(none, "more.pem", &c) == 0 && strstr(c, OURS),
-	   "what is named is enough");
+	ok(roots(none, "more.pem", &c) == 0 && strstr(c, OURS), "what is named is enough");
 	ok(roots(wrong, "more.pem", &d) == 0, "a variable need not be right");
 	is_str(d, c, "it is then as if it were not set");
 }
@@ -91,16 +88,14 @@ static const struct ab_file *file_at(const struct ab_spec *s, const char *path)
 
 static const char *text_of(const struct ab_spec *s, const char *variable)
 {
-	const struct ab_file *f =
-		file_at(s, ab_env_get(&s->env, variable));
+	const struct ab_file *f = file_at(s, ab_env_get(&s->env, variable));
 
 	return f ? f->data : NULL;
 }
 
 static const char *const names[] = {
-	"CARGO_HTTP_CAINFO", "CURL_CA_BUNDLE",	   "DENO_CERT",
-	"GIT_SSL_CAINFO",    "NODE_EXTRA_CA_CERTS", "PIP_CERT",
-	"REQUESTS_CA_BUNDLE", "SSL_CERT_FILE",
+	"CARGO_HTTP_CAINFO",   "CURL_CA_BUNDLE", "DENO_CERT",	       "GIT_SSL_CAINFO",
+	"NODE_EXTRA_CA_CERTS", "PIP_CERT",	 "REQUESTS_CA_BUNDLE", "SSL_CERT_FILE",
 };
 
 static size_t fill(struct ab_spec *s, const char *const *env)
@@ -109,8 +104,7 @@ static size_t fill(struct ab_spec *s, const char *const *env)
 	ab_autostrv struct ab_strv notes = { 0 };
 	size_t good = 0, twice = 0;
 
-	ok(ab_trusted_fill(OURS, der, sizeof(der), (char *const *)env, s,
-			   &notes, &err) == 0,
+	ok(ab_trusted_fill(OURS, der, sizeof(der), (char *const *)env, s, &notes, &err) == 0,
 	   "filled %s", err.text);
 	for (size_t i = 0; i < AB_COUNT(names); i++) {
 		const char *path = ab_env_get(&s->env, names[i]);
@@ -122,8 +116,7 @@ static size_t fill(struct ab_spec *s, const char *const *env)
 	ok(good == AB_COUNT(names), "each variable names a file that has ours");
 	for (size_t i = 0; i < s->nfiles; i++)
 		for (size_t k = 0; k < i; k++)
-			twice += strcmp(s->files[i].path, s->files[k].path) ==
-				 0;
+			twice += strcmp(s->files[i].path, s->files[k].path) == 0;
 	ok(twice == 0, "no path twice");
 	return notes.len;
 }
@@ -134,12 +127,9 @@ static void check_plain(void)
 	struct ab_spec s = { 0 };
 
 	ok(fill(&s, env) == 0, "nothing to say");
-	is_str(text_of(&s, "NODE_EXTRA_CA_CERTS"), OURS,
-	       "ours alone for what reads it besides");
-	is_str(ab_env_get(&s.env, "SSL_CERT_FILE"),
-	       AB_TRUSTED_DIR "/ca-bundle.pem", "one bundle");
-	is_str(ab_env_get(&s.env, "PIP_CERT"), AB_TRUSTED_DIR "/ca-bundle.pem",
-	       "for everybody");
+	is_str(text_of(&s, "NODE_EXTRA_CA_CERTS"), OURS, "ours alone for what reads it besides");
+	is_str(ab_env_get(&s.env, "SSL_CERT_FILE"), AB_TRUSTED_DIR "/ca-bundle.pem", "one bundle");
+	is_str(ab_env_get(&s.env, "PIP_CERT"), AB_TRUSTED_DIR "/ca-bundle.pem", "for everybody");
 	for (size_t i = 0; ab_trusted_bundles[i]; i++) {
 		ab_autofree char *real = realpath(ab_trusted_bundles[i], NULL);
 		const struct ab_file *f = file_at(&s, real);
@@ -154,13 +144,12 @@ static void check_plain(void)
 		   "%s, and ours behind it", real);
 	}
 	for (size_t i = 0; ab_trusted_keystores[i]; i++) {
-		ab_autofree char *real = realpath(ab_trusted_keystores[i],
-						  NULL);
+		ab_autofree char *real = realpath(ab_trusted_keystores[i], NULL);
 		const struct ab_file *f = file_at(&s, real);
 
 		if (real)
-			ok(f && memmem(f->data, f->len, "\0\10agentbox", 10),
-			   "%s has it too", real);
+			ok(f && memmem(f->data, f->len, "\0\10agentbox", 10), "%s has it too",
+			   real);
 	}
 	ab_spec_fini(&s);
 }
@@ -170,23 +159,25 @@ static void check_own(void)
 	ab_autofree char *ssl = ab_printf("SSL_CERT_FILE=%s/corp.pem", dir);
 	ab_autofree char *java = ab_printf("JAVA_HOME=%s/jvm", dir);
 	ab_autofree char *store = ab_printf("%s/real", dir);
-	const char *const env[] = { ssl, "REQUESTS_CA_BUNDLE=corp-link.pem",
-			      "NODE_EXTRA_CA_CERTS=corp.pem",
-			      "GIT_SSL_CAINFO=none.pem", java, NULL };
+	const char *const env[] = { ssl,
+				    "REQUESTS_CA_BUNDLE=corp-link.pem",
+				    "NODE_EXTRA_CA_CERTS=corp.pem",
+				    "GIT_SSL_CAINFO=none.pem",
+				    java,
+				    NULL };
 	struct ab_spec s = { 0 };
 
 	ok(fill(&s, env) == 1, "one that cannot be read is said");
-	is_str(text_of(&s, "SSL_CERT_FILE"), CORP OURS,
-	       "one's own and ours, and no key");
+	is_str(text_of(&s, "SSL_CERT_FILE"), CORP OURS, "one's own and ours, and no key");
 	is_str(text_of(&s, "CURL_CA_BUNDLE"), CORP OURS, "also for curl");
-	is_str(ab_env_get(&s.env, "REQUESTS_CA_BUNDLE"),
-	       ab_env_get(&s.env, "SSL_CERT_FILE"), "a link is the same file");
-	is_str(ab_env_get(&s.env, "PIP_CERT"),
-	       ab_env_get(&s.env, "SSL_CERT_FILE"), "pip as requests");
+	is_str(ab_env_get(&s.env, "REQUESTS_CA_BUNDLE"), ab_env_get(&s.env, "SSL_CERT_FILE"),
+	       "a link is the same file");
+	is_str(ab_env_get(&s.env, "PIP_CERT"), ab_env_get(&s.env, "SSL_CERT_FILE"),
+	       "pip as requests");
 	is_str(text_of(&s, "NODE_EXTRA_CA_CERTS"), CORP OURS, "node keeps it");
 	is_str(text_of(&s, "DENO_CERT"), OURS, "deno had none");
-	is_str(ab_env_get(&s.env, "GIT_SSL_CAINFO"),
-	       AB_TRUSTED_DIR "/ca-bundle.pem", "git gets the machine's");
+	is_str(ab_env_get(&s.env, "GIT_SSL_CAINFO"), AB_TRUSTED_DIR "/ca-bundle.pem",
+	       "git gets the machine's");
 	ok(file_at(&s, store) != NULL, "a keystore behind a link");
 	ab_spec_fini(&s);
 }
@@ -200,9 +191,8 @@ static void check_masked(void)
 
 	/* All of it is denied. */
 	s.plan.v = ab_alloc(sizeof(s.plan.v[0]));
-	s.plan.v[0] = (struct ab_mount){ .op = AB_MOUNT_MASK,
-					 .as = AB_AS_DIR,
-					 .path = ab_strdup("/") };
+	s.plan.v[0] =
+		(struct ab_mount){ .op = AB_MOUNT_MASK, .as = AB_AS_DIR, .path = ab_strdup("/") };
 	s.plan.len = 1;
 	ok(fill(&s, env) == 1, "what is denied is not read");
 	for (size_t i = 0; i < s.nfiles; i++)
@@ -219,8 +209,7 @@ int main(void)
 	size_t len, ours = 0;
 
 	if (!mkdtemp(dir) || chdir(dir) < 0 || mkdir("jvm", 0700) < 0 ||
-	    mkdir("jvm/lib", 0700) < 0 ||
-	    mkdir("jvm/lib/security", 0700) < 0 ||
+	    mkdir("jvm/lib", 0700) < 0 || mkdir("jvm/lib/security", 0700) < 0 ||
 	    symlink("corp.pem", "corp-link.pem") < 0 ||
 	    symlink("../../../real", "jvm/lib/security/cacerts") < 0)
 		abort();

@@ -54,32 +54,26 @@ static void check_sockets(void)
 		"   0: 0100007F:1F90" REST "12345678901234567890123",
 		"   0: 0100007F:1F90" REST "1x",
 	};
-	static const char plain[] = "   1: 0100007F:1F90" REST
-				    "12345 1 0000000000000000 20 4 30 10 -1";
-	static const char mapped[] =
-		"   1: 0000000000000000FFFF00000100007F:1F90" REST6 "77 1";
-	static const char six[] =
-		"   1: 00000000000000000000000001000000:1F90" REST6 "78 1";
+	static const char plain[] =
+		"   1: 0100007F:1F90" REST "12345 1 0000000000000000 20 4 30 10 -1";
+	static const char mapped[] = "   1: 0000000000000000FFFF00000100007F:1F90" REST6 "77 1";
+	static const char six[] = "   1: 00000000000000000000000001000000:1F90" REST6 "78 1";
 	struct ab_peer peer = { .addr = { 127, 0, 0, 1 }, .port = 8080 };
-	struct ab_peer peer6 = { .v6 = true,
-				 .addr = { [15] = 1 },
-				 .port = 8080 };
-	struct ab_peer peer46 = {
-		.v6 = true,
-		.addr = { [10] = 0xff, [11] = 0xff, [12] = 127, [15] = 1 },
-		.port = 8080
-	};
+	struct ab_peer peer6 = { .v6 = true, .addr = { [15] = 1 }, .port = 8080 };
+	struct ab_peer peer46 = { .v6 = true,
+				  .addr = { [10] = 0xff, [11] = 0xff, [12] = 127, [15] = 1 },
+				  .port = 8080 };
 	struct ab_whois_socket s;
 	size_t cut = 0;
 
 	for (size_t i = 0; i < AB_COUNT(wrong); i++)
-		ok(!ab_whois_parse_socket(wrong[i], strlen(wrong[i]), &s),
-		   "no socket: %s", wrong[i]);
+		ok(!ab_whois_parse_socket(wrong[i], strlen(wrong[i]), &s), "no socket: %s",
+		   wrong[i]);
 	if (!is_little())
 		return;
-	ok(ab_whois_parse_socket(plain, strlen(plain), &s) &&
-		   s.inode == 12345 && ab_whois_is_end(&s, &peer) &&
-		   ab_whois_is_end(&s, &peer46) && !ab_whois_is_end(&s, &peer6),
+	ok(ab_whois_parse_socket(plain, strlen(plain), &s) && s.inode == 12345 &&
+		   ab_whois_is_end(&s, &peer) && ab_whois_is_end(&s, &peer46) &&
+		   !ab_whois_is_end(&s, &peer6),
 	   "an end, also as IPv6 writes it");
 	peer.port++;
 	ok(!ab_whois_is_end(&s, &peer), "another port is another end");
@@ -111,12 +105,10 @@ static void check_status(void)
 	};
 	pid_t inner = 0, parent = 0;
 
-	ok(ab_whois_parse_status(good, strlen(good), &inner, &parent) &&
-		   inner == 3 && parent == 41,
+	ok(ab_whois_parse_status(good, strlen(good), &inner, &parent) && inner == 3 && parent == 41,
 	   "the box's own number, and the parent");
 	for (size_t i = 0; i < AB_COUNT(wrong); i++)
-		ok(!ab_whois_parse_status(wrong[i], strlen(wrong[i]), &inner,
-					  &parent),
+		ok(!ab_whois_parse_status(wrong[i], strlen(wrong[i]), &inner, &parent),
 		   "not one: %zu", i);
 }
 
@@ -137,21 +129,18 @@ static void check_argv(void)
 	is_argv("", 0, false, "[]");
 	is_argv("a\0b c\0", 6, false, "[\"a\",\"b c\"]");
 	is_argv("a\0\0b", 4, false, "[\"a\",\"\",\"b\"]");
-	is_argv("a\033]0;x\a\"\n\xff", 10, false,
-		"[\"a\\u001b]0;x\\u0007\\\"\\u000a\\ufffd\"]");
+	is_argv("a\033]0;x\a\"\n\xff", 10, false, "[\"a\\u001b]0;x\\u0007\\\"\\u000a\\ufffd\"]");
 	is_argv("a", 1, true, "[\"a\",\"...\"]");
 	for (size_t i = 0; i < sizeof(many); i++)
 		many[i] = i % 2 ? '\0' : 'x';
 	ab_whois_argv(many, sizeof(many), false, &b);
 	json = json_loadb(b.data, b.len, 0, NULL);
-	ok(json_array_size(json) == AB_WHOIS_WORDS + 1,
-	   "so many words at most");
+	ok(json_array_size(json) == AB_WHOIS_WORDS + 1, "so many words at most");
 	json_decref(json);
 	b.len = 0;
 	memset(large, 'x', sizeof(large));
 	ab_whois_argv(large, sizeof(large), false, &b);
-	ok(b.len == AB_WHOIS_ARGV + strlen("[\"\",\"...\"]"),
-	   "so many bytes at most");
+	ok(b.len == AB_WHOIS_ARGV + strlen("[\"\",\"...\"]"), "so many bytes at most");
 }
 
 /* The box: a process whose child has a child that connects. Numbers of what
@@ -159,16 +148,13 @@ static void check_argv(void)
 
 static int listen_on(int family)
 {
-	struct sockaddr_in6 addr6 = { .sin6_family = AF_INET6,
-				      .sin6_addr = IN6ADDR_LOOPBACK_INIT };
+	struct sockaddr_in6 addr6 = { .sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT };
 	struct sockaddr_in addr = { .sin_family = AF_INET,
 				    .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	socklen_t len = family == AF_INET ? sizeof(addr) : sizeof(addr6);
 
-	if (fd < 0 ||
-	    bind(fd, family == AF_INET ? (void *)&addr : (void *)&addr6, len) <
-		    0 ||
+	if (fd < 0 || bind(fd, family == AF_INET ? (void *)&addr : (void *)&addr6, len) < 0 ||
 	    listen(fd, 1) < 0) {
 		close(fd);
 		return -1;
@@ -193,8 +179,7 @@ static int connect_to(int listener, int family)
 		mapped.sin6_addr.s6_addr[10] = 0xff;
 		mapped.sin6_addr.s6_addr[11] = 0xff;
 		memcpy(mapped.sin6_addr.s6_addr + 12, &v4->sin_addr, 4);
-		return connect(fd, (void *)&mapped, sizeof(mapped)) < 0 ? -1
-									: fd;
+		return connect(fd, (void *)&mapped, sizeof(mapped)) < 0 ? -1 : fd;
 	}
 	return connect(fd, (void *)&there, len) < 0 ? -1 : fd;
 }
@@ -288,16 +273,13 @@ static void check_real(int listening, int connecting, const char *name)
 		json = json_loadb(b.data, b.len, 0, NULL);
 		if (readlink("/proc/self/exe", exe, sizeof(exe) - 1) < 0)
 			abort();
-		ok(json_array_size(json) == 2,
-		   "%s: the client and who started it: %s", name, b.data);
-		ok(json_integer_value(json_object_get(json_array_get(json, 0),
-						      "pid")) == client,
+		ok(json_array_size(json) == 2, "%s: the client and who started it: %s", name,
+		   b.data);
+		ok(json_integer_value(json_object_get(json_array_get(json, 0), "pid")) == client,
 		   "the client first");
-		is_str(json_string_value(
-			       json_object_get(json_array_get(json, 0), "exe")),
-		       exe, "its program");
-		ok(json_array_size(json_object_get(json_array_get(json, 0),
-						   "argv")) >= 1,
+		is_str(json_string_value(json_object_get(json_array_get(json, 0), "exe")), exe,
+		       "its program");
+		ok(json_array_size(json_object_get(json_array_get(json, 0), "argv")) >= 1,
 		   "its words");
 		json_decref(json);
 		b.len = 0;
@@ -350,8 +332,7 @@ static void check_namespace(void)
 		ssize_t n = ab_read_full(pipes[0], got, sizeof(got));
 
 		if (n != (ssize_t)sizeof(got)) {
-			ok(true,
-			   "numbers of the box # SKIP no namespaces here");
+			ok(true, "numbers of the box # SKIP no namespaces here");
 			waitpid(outer, NULL, 0);
 			close(listener);
 			close(pipes[0]);

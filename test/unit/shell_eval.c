@@ -47,22 +47,19 @@ static const struct ab_data output = {
 static void put_output(struct ab_part *part)
 {
 	for (; part; part = part->next) {
-		if (part->kind == AB_PART_COMMAND &&
-		    part->command.script->first)
+		if (part->kind == AB_PART_COMMAND && part->command.script->first)
 			part->command.output = &output;
 		if (part->kind == AB_PART_PARAM && part->param.word)
 			put_output(part->param.word->parts);
 	}
 }
 
-static void assign(const struct ab_eval *e, struct ab_vars *vars,
-		   const struct ab_assign *a)
+static void assign(const struct ab_eval *e, struct ab_vars *vars, const struct ab_assign *a)
 {
 	struct ab_var v = { .text = { "", 0 } };
 
 	if (a->array) {
-		struct ab_fields *items =
-			ab_arena_alloc(&arena, sizeof(*items));
+		struct ab_fields *items = ab_arena_alloc(&arena, sizeof(*items));
 
 		for (const struct ab_shell_word *w = a->value; w; w = w->next)
 			ab_eval_word(e, w, items);
@@ -80,15 +77,13 @@ static void assign(const struct ab_eval *e, struct ab_vars *vars,
 	ab_vars_set(vars, a->name, &v);
 }
 
-static void evaluate(const struct ab_eval *e, const struct ab_shell_node *n,
-		     struct ab_buf *b)
+static void evaluate(const struct ab_eval *e, const struct ab_shell_node *n, struct ab_buf *b)
 {
 	*e->choices = (struct ab_choices){ 0 };
 	do {
 		struct ab_fields fields = { 0 };
 
-		for (const struct ab_shell_word *w = n->simple.words; w;
-		     w = w->next) {
+		for (const struct ab_shell_word *w = n->simple.words; w; w = w->next) {
 			put_output(w->parts);
 			ab_eval_word(e, w, &fields);
 		}
@@ -114,8 +109,7 @@ static char *run(const char *script, struct ab_vars *vars, size_t verbatim)
 			evaluate(&e, n, &b);
 			continue;
 		}
-		for (const struct ab_assign *a = n->simple.assigns; a;
-		     a = a->next)
+		for (const struct ab_assign *a = n->simple.assigns; a; a = a->next)
 			assign(&e, vars, a);
 	}
 	return ab_buf_take(&b);
@@ -154,8 +148,7 @@ static const struct {
 	/* tilde */
 	{ "~ ~/x ~root ~root/x ~+ ~other/x", "</home/me></home/me/x></root>"
 					     "</root/x></work><?/x>" },
-	{ "a~ '~' \\~ ~\"x\" ~/\"x\" ~\\/x",
-	  "<a~><~><~><~x></home/me/x><~/x>" },
+	{ "a~ '~' \\~ ~\"x\" ~/\"x\" ~\\/x", "<a~><~><~><~x></home/me/x><~/x>" },
 	{ "p of=~/x --p=~/x x=~:~/y :~ a=b=~ =~",
 	  "<p><of=/home/me/x><--p=~/x><x=/home/me:/home/me/y><:~><a=b=~><=~>" },
 	{ "x=~/a:~/b:'~'; p $x", "<p></home/me/a:/home/me/b:~>" },
@@ -181,8 +174,7 @@ static const struct {
 	{ "x='*'; p $x \"$x\"", "<p><*>p<*>" },
 
 	/* unknown */
-	{ "$x \"$x\" a$x \"a$x\"b $1 \"$@\" \"$*\" $? $#",
-	  "<?>s<?><a?>s<a?b><?>s<?>s<?><?><?>" },
+	{ "$x \"$x\" a$x \"a$x\"b $1 \"$@\" \"$*\" $? $#", "<?>s<?><a?>s<a?b><?>s<?>s<?><?><?>" },
 	{ "$(true) \"$()\"", "<one>n<two>n<?>" },
 	{ "p $(out) \"$(out)\" a$(out)b", "<p><one>n<two>n<one  two>n"
 					  "<aone>n<twob>n" },
@@ -193,12 +185,9 @@ static const struct {
 	{ "${x:-rm} -rf", "<?>s<-rf> | <rm><-rf>" },
 	{ "\"${x:-a b}\"", "<?> | <a b>" },
 	{ "p ${x:+-f} y", "<p><-f><y> | <p><y>" },
-	{ "x=; p ${x:-d} ${x-d} [${x:+y}] [${x+y}] ${x:=a b}",
-	  "<p><d><[]>p<[y]>p<a><b>" },
-	{ "x=1; p ${x:-d} ${x:+a b} \"${x:+a b}\" ${x:?}",
-	  "<p><1><a><b><a b><1>" },
-	{ "p ${HOME:-$(out)} ${y:-~/q}",
-	  "<p></home/me><?>s | <p></home/me></home/me/q>" },
+	{ "x=; p ${x:-d} ${x-d} [${x:+y}] [${x+y}] ${x:=a b}", "<p><d><[]>p<[y]>p<a><b>" },
+	{ "x=1; p ${x:-d} ${x:+a b} \"${x:+a b}\" ${x:?}", "<p><1><a><b><a b><1>" },
+	{ "p ${HOME:-$(out)} ${y:-~/q}", "<p></home/me><?>s | <p></home/me></home/me/q>" },
 	{ "x=hello; p ${x#he} ${x%lo} ${x##*l} ${x#*l} ${x%l*} ${x%%l*} ${x#z}",
 	  "<p><llo><hel><o><lo><hel><he><hello>" },
 	{ "x=hello; p ${x:1} ${x:1:2} ${x: -3} ${x: -3:2} ${x:0:-1} \"${x:9}\"",
@@ -244,10 +233,8 @@ static void test_choices(void)
 	is_str(one, "<p><aa> | <p><bb>", "one variable is one choice");
 	ab_vars_set(vars, text("y"), &a);
 	two = run("p $x $y", vars, 0);
-	is_str(two, "<p><a><a> | <p><a><b> | <p><b><a> | <p><b><b>",
-	       "two are all combinations");
-	many = run("p ${a:-1}${b:-1}${c:-1}${d:-1}${e:-1}${f:-1}${g:-1}${h:-1}",
-		   vars, 0);
+	is_str(two, "<p><a><a> | <p><a><b> | <p><b><a> | <p><b><b>", "two are all combinations");
+	many = run("p ${a:-1}${b:-1}${c:-1}${d:-1}${e:-1}${f:-1}${g:-1}${h:-1}", vars, 0);
 	for (const char *p = many; (p = strstr(p, " | ")); p++)
 		rounds++;
 	ok(rounds == 64, "a bounded number is tried: %zu", rounds);
@@ -278,31 +265,26 @@ static void test_places(void)
 {
 	static const char script[] = "rm 'a b' x\"y\" \"q\"";
 	const struct ab_nesting at10 = { .verbatim = 10 };
-	const struct ab_nesting lost = { .where = { 3, 9 },
-					 .verbatim = AB_NOT_VERBATIM };
+	const struct ab_nesting lost = { .where = { 3, 9 }, .verbatim = AB_NOT_VERBATIM };
 	struct ab_vars *vars = ab_vars_new(&arena, NULL, "/");
 	struct ab_eval e = { &arena, vars, &at10, NULL };
 	struct ab_fields f = { 0 }, g = { 0 };
 	struct ab_script tree;
 
 	ab_parse(&arena, text(script), &tree);
-	for (const struct ab_shell_word *w = tree.list->first->simple.words; w;
-	     w = w->next) {
+	for (const struct ab_shell_word *w = tree.list->first->simple.words; w; w = w->next) {
 		e.source = &at10;
 		ab_eval_word(&e, w, &f);
 		e.source = &lost;
 		ab_eval_word(&e, w, &g);
 	}
-	ok(f.v[0].verbatim == 10 && f.v[0].range.from == 10 &&
-		   f.v[0].range.to == 12,
+	ok(f.v[0].verbatim == 10 && f.v[0].range.from == 10 && f.v[0].range.to == 12,
 	   "a plain word stands where it is");
-	ok(f.v[1].verbatim == 14 && f.v[1].range.from == 13 &&
-		   f.v[1].range.to == 18,
+	ok(f.v[1].verbatim == 14 && f.v[1].range.from == 13 && f.v[1].range.to == 18,
 	   "a quoted one behind its quote");
 	ok(f.v[2].verbatim == AB_NOT_VERBATIM, "a joined one nowhere");
 	ok(f.v[0].text.s == script, "it is a view");
-	ok(g.v[1].verbatim == AB_NOT_VERBATIM && g.v[1].range.from == 3 &&
-		   g.v[1].range.to == 9,
+	ok(g.v[1].verbatim == AB_NOT_VERBATIM && g.v[1].range.from == 3 && g.v[1].range.to == 9,
 	   "in a text that stands nowhere: the word that it was");
 }
 
@@ -319,8 +301,7 @@ static void test_hostile(void)
 		ab_buf_puts(&b, "x=$x$x;");
 	got = run(b.data, vars, 0);
 	x = ab_vars_get(vars, text("x"));
-	ok(x->unknown && x->text.len <= 64 << 10, "doubling ends: %u",
-	   x->text.len);
+	ok(x->unknown && x->text.len <= 64 << 10, "doubling ends: %u", x->text.len);
 
 	b.len = 0;
 	ab_buf_puts(&b, "p ");

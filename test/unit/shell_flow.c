@@ -22,8 +22,7 @@ enum {
 };
 
 /* "?" in a word or the input: unknown. Input NULL: none. */
-static void run(const char *const *argv, const char *in, unsigned taint,
-		struct ab_data *ret)
+static void run(const char *const *argv, const char *in, unsigned taint, struct ab_data *ret)
 {
 	struct ab_field v[12] = { 0 };
 	struct ab_simple command = { .argv = v, .in = { .none = !in } };
@@ -68,7 +67,10 @@ static char *show(const struct ab_data *d)
 	return ab_buf_take(&b);
 }
 
-#define A(...) { __VA_ARGS__, NULL }
+#define A(...)                    \
+	{                         \
+		__VA_ARGS__, NULL \
+	}
 
 static const struct {
 	const char *argv[12];
@@ -84,16 +86,13 @@ static const struct {
 	{ A("echo", "a\\tb"), NULL, "a\\tb\n" },
 	{ A("echo", "-e", "-E", "\\n"), NULL, "\\n\n" },
 	{ A("echo", "-x", "-n"), NULL, "-x -n\n" },
-	{ A("echo", "-e", "\\101\\u00e9\\q\\"), NULL,
-	  "\\101\xc3\xa9\\q\\\n" },
+	{ A("echo", "-e", "\\101\\u00e9\\q\\"), NULL, "\\101\xc3\xa9\\q\\\n" },
 	{ A("echo", "a?b", "c"), NULL, "a?b c\n" },
 
 	/* printf */
 	{ A("printf", "%s-%s\\n", "a", "b", "c"), NULL, "a-b\nc-\n" },
-	{ A("printf", "%d %x %o %c %%", "10", "255", "8", "abc"), NULL,
-	  "10 ff 10 a %" },
-	{ A("printf", "%5s|%-5s|%05d|%.2s", "a", "b", "-42", "xyz"), NULL,
-	  "    a|b    |-0042|xy" },
+	{ A("printf", "%d %x %o %c %%", "10", "255", "8", "abc"), NULL, "10 ff 10 a %" },
+	{ A("printf", "%5s|%-5s|%05d|%.2s", "a", "b", "-42", "xyz"), NULL, "    a|b    |-0042|xy" },
 	{ A("printf", "\\x72\\155\\t"), NULL, "rm\t" },
 	{ A("printf", "%b", "a\\tb\\0101\\102"), NULL, "a\tbAB" },
 	{ A("printf", "%b%s", "a\\cb", "x"), NULL, "a" },
@@ -203,8 +202,8 @@ static void test_cases(void)
 		run(cases[i].argv, cases[i].in, cases[i].in_taint, &d);
 		got = show(&d);
 		is_str(got, cases[i].out, name.data);
-		ok(d.taint == cases[i].taint, "%sis tainted %u, got %u",
-		   name.data, cases[i].taint, d.taint);
+		ok(d.taint == cases[i].taint, "%sis tainted %u, got %u", name.data, cases[i].taint,
+		   d.taint);
 	}
 }
 
@@ -229,14 +228,10 @@ static void test_places(void)
 static void test_redirected(void)
 {
 	struct ab_field argv[] = { { .text = text("echo") } };
-	struct ab_redirect away = { .op = AB_REDIR_OUT,
-				    .fd = 1,
-				    .file = { .text = text("f") } };
-	struct ab_simple command = { .name = text("echo"),
-				     .argv = argv,
-				     .argc = 1,
-				     .redirects = &away,
-				     .nredirects = 1 };
+	struct ab_redirect away = { .op = AB_REDIR_OUT, .fd = 1, .file = { .text = text("f") } };
+	struct ab_simple command = {
+		.name = text("echo"), .argv = argv, .argc = 1, .redirects = &away, .nredirects = 1
+	};
 	struct ab_data d;
 
 	ab_flow_output(&arena, &command, &d);
@@ -260,8 +255,8 @@ static void test_bounds(void)
 	memset(big, 'a', 1 << 20);
 	argv[1] = big;
 	run(argv, NULL, 0, &d);
-	ok(d.unknown && d.text.len <= (64 << 10) + 1,
-	   "what is too long is not known: %u", d.text.len);
+	ok(d.unknown && d.text.len <= (64 << 10) + 1, "what is too long is not known: %u",
+	   d.text.len);
 	run(wide, NULL, 0, &d);
 	ok(d.unknown, "a width beyond reason");
 }

@@ -10,8 +10,7 @@
 #include "base/buf.h"
 #include "shell/wrap.h"
 
-static inline struct ab_text known(struct ab_arena *arena, const char *s,
-				   size_t len)
+static inline struct ab_text known(struct ab_arena *arena, const char *s, size_t len)
 {
 	char *text = ab_arena_ndup(arena, s, len);
 
@@ -21,8 +20,7 @@ static inline struct ab_text known(struct ab_arena *arena, const char *s,
 	return (struct ab_text){ text, (uint32_t)len };
 }
 
-static inline void split(struct ab_arena *arena, const char *line,
-			 struct ab_simple *ret)
+static inline void split(struct ab_arena *arena, const char *line, struct ab_simple *ret)
 {
 	struct ab_field *v = ab_arena_alloc(arena, 64 * sizeof(*v));
 	const char *slash;
@@ -35,8 +33,7 @@ static inline void split(struct ab_arena *arena, const char *line,
 		v[n].text = known(arena, p, (size_t)(end - p));
 		v[n].unknown = memchr(v[n].text.s, AB_UNKNOWN, v[n].text.len);
 		v[n].splits = v[n].unknown && v[n].text.len == 1;
-		v[n].range = (struct ab_span){ (uint32_t)(p - line),
-					       (uint32_t)(end - line) };
+		v[n].range = (struct ab_span){ (uint32_t)(p - line), (uint32_t)(end - line) };
 		v[n].verbatim = (uint32_t)(p - line);
 		n++;
 		p = *end ? end + 1 : end;
@@ -48,16 +45,14 @@ static inline void split(struct ab_arena *arena, const char *line,
 	if (n == 0)
 		return;
 	ret->name = v[0].text;
-	slash = ret->name.len ? memrchr(ret->name.s, '/', ret->name.len) :
-				NULL;
+	slash = ret->name.len ? memrchr(ret->name.s, '/', ret->name.len) : NULL;
 	if (slash) {
 		ret->name.len -= (uint32_t)(slash + 1 - ret->name.s);
 		ret->name.s = slash + 1;
 	}
 }
 
-static inline void feed(struct ab_arena *arena, const char *text,
-			struct ab_simple *command)
+static inline void feed(struct ab_arena *arena, const char *text, struct ab_simple *command)
 {
 	if (!text)
 		return;
@@ -93,13 +88,11 @@ static inline char *inners(const struct ab_inner *list)
 			show(&b, i->script.text);
 			ab_buf_puts(&b, "}");
 		}
-		for (size_t k = 0; i->positional && k < i->positional->len;
-		     k++) {
+		for (size_t k = 0; i->positional && k < i->positional->len; k++) {
 			ab_buf_puts(&b, " ");
 			show(&b, i->positional->v[k].text);
 		}
-		for (size_t k = 0; i->kind == AB_INNER_ARGV && k < i->argc;
-		     k++) {
+		for (size_t k = 0; i->kind == AB_INNER_ARGV && k < i->argc; k++) {
 			ab_buf_puts(&b, k ? " " : "");
 			show(&b, i->argv[k].text);
 		}

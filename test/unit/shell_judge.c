@@ -174,14 +174,12 @@ static const struct line lines[] = {
 	{ ESCALATED, "x=a; read x; rm -rf $x", NULL },
 	{ FORBIDDEN, "read x <<< /; rm -rf $x", ROOT },
 	{ FORBIDDEN, "echo / | while read x; do rm -rf $x; done", ROOT },
-	{ FORBIDDEN, "printf 'a\\n/\\n' | while read -r x; do rm -rf \"$x\"; done",
-	  ROOT },
+	{ FORBIDDEN, "printf 'a\\n/\\n' | while read -r x; do rm -rf \"$x\"; done", ROOT },
 	{ QUIET, "echo a | while read x; do rm -rf $x; done", NULL },
 	{ FORBIDDEN, "echo 1 / | while read n x; do rm -rf $x; done", ROOT },
 	{ FORBIDDEN, "for x in a b /; do rm -rf $x; done", ROOT },
 	{ QUIET, "for x in a b c; do rm -rf $x; done", NULL },
-	{ FORBIDDEN, "for x in a; do y=$x; done; for z in / $y; do rm -rf $z; done",
-	  ROOT },
+	{ FORBIDDEN, "for x in a; do y=$x; done; for z in / $y; do rm -rf $z; done", ROOT },
 	{ FORBIDDEN, "x=a; while t; do rm -rf $x; x=/; done", ROOT },
 	{ FORBIDDEN, "c=(rm -rf /); \"${c[@]}\"", ROOT },
 	{ FORBIDDEN, "x=$(echo /); rm -rf $x", ROOT },
@@ -270,18 +268,14 @@ static void check_line(const struct line *l)
 	struct ab_judgement j;
 	bool as_said;
 
-	ab_judge_text(&arena, &scene,
-		      (struct ab_text){ l->text, (uint32_t)strlen(l->text) },
-		      &j);
-	as_said = l->decision == QUIET ?
-			  j.decision <= AB_SANDBOXED :
-			  (int)j.decision == (int)l->decision;
-	ok(as_said && (!l->rule || strcmp(j.rule, l->rule) == 0),
-	   "%s: %s", name_of(l->decision), l->text);
+	ab_judge_text(&arena, &scene, (struct ab_text){ l->text, (uint32_t)strlen(l->text) }, &j);
+	as_said = l->decision == QUIET ? j.decision <= AB_SANDBOXED
+				       : (int)j.decision == (int)l->decision;
+	ok(as_said && (!l->rule || strcmp(j.rule, l->rule) == 0), "%s: %s", name_of(l->decision),
+	   l->text);
 	if (!as_said || (l->rule && strcmp(j.rule, l->rule) != 0))
-		printf("# got %s, rule \"%s\", want \"%s\"\n",
-		       ab_decision_names[j.decision], j.rule,
-		       l->rule ? l->rule : "any");
+		printf("# got %s, rule \"%s\", want \"%s\"\n", ab_decision_names[j.decision],
+		       j.rule, l->rule ? l->rule : "any");
 	ab_arena_fini(&arena);
 }
 
@@ -299,8 +293,7 @@ static bool prefixes_hold(const char *text)
 		ab_judge_text(&arena, &scene, cut, &j);
 		held = held && j.range.from <= j.range.to && j.range.to <= n;
 		for (const struct ab_judged *c = j.commands; c; c = c->next)
-			held = held && c->decision <= j.decision &&
-			       c->range.to <= n;
+			held = held && c->decision <= j.decision && c->range.to <= n;
 		ab_arena_fini(&arena);
 	}
 	return held;
@@ -334,13 +327,11 @@ static void test_parts(void)
 	for (size_t i = 0; i < AB_COUNT(parts); i++) {
 		struct ab_arena arena = { 0 };
 		struct ab_judgement j;
-		struct ab_text text = { parts[i].text,
-					(uint32_t)strlen(parts[i].text) };
+		struct ab_text text = { parts[i].text, (uint32_t)strlen(parts[i].text) };
 		char part[128] = "";
 
 		ab_judge_text(&arena, &scene, text, &j);
-		snprintf(part, sizeof(part), "%.*s",
-			 (int)(j.range.to - j.range.from),
+		snprintf(part, sizeof(part), "%.*s", (int)(j.range.to - j.range.from),
 			 text.s + j.range.from);
 		is_str(part, parts[i].part, parts[i].text);
 		ab_arena_fini(&arena);
@@ -355,8 +346,7 @@ static void test_list(void)
 	struct ab_judgement j;
 	size_t found = 0;
 
-	ab_judge_text(&arena, &scene,
-		      (struct ab_text){ text, (uint32_t)strlen(text) }, &j);
+	ab_judge_text(&arena, &scene, (struct ab_text){ text, (uint32_t)strlen(text) }, &j);
 	ok(j.ncommands == AB_COUNT(names), "each command is listed once");
 	for (const struct ab_judged *c = j.commands; c; c = c->next)
 		for (size_t i = 0; i < AB_COUNT(names); i++)
@@ -389,11 +379,17 @@ static void test_user_rules(void)
 	static const char *const push[] = { "git", "push" };
 	static const char *const rm[] = { "rm" };
 	static const struct ab_user_rule rules[] = {
-		{ .kind = AB_MATCH_PREFIX, .text = "git push", .words = push,
-		  .nwords = 2, .decision = AB_SANDBOXED,
+		{ .kind = AB_MATCH_PREFIX,
+		  .text = "git push",
+		  .words = push,
+		  .nwords = 2,
+		  .decision = AB_SANDBOXED,
 		  .reason = "We push." },
-		{ .kind = AB_MATCH_PREFIX, .text = "rm", .words = rm,
-		  .nwords = 1, .decision = AB_ALLOW },
+		{ .kind = AB_MATCH_PREFIX,
+		  .text = "rm",
+		  .words = rm,
+		  .nwords = 1,
+		  .decision = AB_ALLOW },
 	};
 	const struct ab_ruling ruling = { .rules = rules, .nrules = 2 };
 	struct ab_scene own = scene;
@@ -406,8 +402,7 @@ static void test_user_rules(void)
 		   strcmp(j.reason, "We push.") == 0,
 	   "a rule of the user's decides");
 	ab_judge_text(&arena, &own, (struct ab_text){ "rm -r x", 7 }, &j);
-	ok(j.decision == AB_ALLOW &&
-		   strcmp(j.reason, "A rule of your own says so.") == 0,
+	ok(j.decision == AB_ALLOW && strcmp(j.reason, "A rule of your own says so.") == 0,
 	   "and has a reason of its own");
 	ab_judge_text(&arena, &own, (struct ab_text){ "rm -r /", 7 }, &j);
 	ok(j.decision == AB_FORBIDDEN, "but does not lift what is forbidden");
@@ -443,10 +438,8 @@ static void test_hostile(void)
 			memcpy(text + len, texts[i].piece, piece);
 		memcpy(text + len, texts[i].end, strlen(texts[i].end));
 		len += strlen(texts[i].end);
-		ab_judge_text(&arena, &scene,
-			      (struct ab_text){ text, (uint32_t)len }, &j);
-		ok(j.range.to <= len, "a text of many %s is judged",
-		   texts[i].what);
+		ab_judge_text(&arena, &scene, (struct ab_text){ text, (uint32_t)len }, &j);
+		ok(j.range.to <= len, "a text of many %s is judged", texts[i].what);
 		ab_arena_fini(&arena);
 		free(text);
 	}
@@ -460,23 +453,19 @@ static void test_long(void)
 	struct ab_judgement j;
 
 	for (int i = 0; i < 200; i++)
-		ab_buf_printf(&script, "if a; then v%d=x; else v%d=y; fi\n", i,
-			      i);
+		ab_buf_printf(&script, "if a; then v%d=x; else v%d=y; fi\n", i, i);
 	for (int i = 0; i < 3000; i++)
-		ab_buf_printf(&script, "echo $v%d $v%d $v%d $v%d\n", i % 200,
-			      (i + 1) % 200, (i + 2) % 200, (i + 3) % 200);
+		ab_buf_printf(&script, "echo $v%d $v%d $v%d $v%d\n", i % 200, (i + 1) % 200,
+			      (i + 2) % 200, (i + 3) % 200);
 	ab_buf_puts(&script, "rm -rf /\n");
-	ab_judge_text(&arena, &scene,
-		      (struct ab_text){ script.data, (uint32_t)script.len },
-		      &j);
+	ab_judge_text(&arena, &scene, (struct ab_text){ script.data, (uint32_t)script.len }, &j);
 	ok(j.decision == AB_FORBIDDEN,
 	   "many values of many variables do not use up a script's bounds");
 	ab_buf_puts(&code, "python3 -c 'x=1\n");
 	for (int i = 0; i < 300000; i++)
 		ab_buf_puts(&code, "#");
 	ab_buf_puts(&code, "'");
-	ab_judge_text(&arena, &scene,
-		      (struct ab_text){ code.data, (uint32_t)code.len }, &j);
+	ab_judge_text(&arena, &scene, (struct ab_text){ code.data, (uint32_t)code.len }, &j);
 	ok(j.decision == AB_ESCALATED && strcmp(j.rule, "unparsed") == 0,
 	   "a one-liner that is too long is not a harmless one");
 	ab_buf_fini(&script);

@@ -103,9 +103,7 @@ static const struct pattern patterns[] = {
 	{ "", "v#=$v1;echo $v#;", "" },
 	/* What a shell itself would take a square of time for is bounded in
 	 * all; here the bound is reached. */
-	{ "",
-	  "x+=aaaaaaaaaaaaaaaaaaaaaaaa;echo $x$x$x$x$x$x$x$x$x$x$x$x$x$x$x$x;",
-	  "" },
+	{ "", "x+=aaaaaaaaaaaaaaaaaaaaaaaa;echo $x$x$x$x$x$x$x$x$x$x$x$x$x$x$x$x;", "" },
 	{ "", "x=$x$x;", "echo $x" },
 	{ "", "{a,b}", "" },
 	{ "", "{1..1000} ", "" },
@@ -169,8 +167,7 @@ static unsigned long count(const struct pattern *p, size_t len)
 
 	fill(p, len, &text);
 	steps = 0;
-	ab_judge_text(&arena, &scene,
-		      (struct ab_text){ text.data, (uint32_t)text.len }, &j);
+	ab_judge_text(&arena, &scene, (struct ab_text){ text.data, (uint32_t)text.len }, &j);
 	ab_judgement_json(&j, &json);
 	ab_arena_fini(&arena);
 	return steps;
@@ -186,13 +183,11 @@ int main(void)
 		unsigned long once = count(p, LEN), twice = count(p, 2 * LEN);
 		ab_autofree char *unit = ab_escape(p->unit);
 
-		printf("# %lu steps a byte, times %.2f: %s...\n",
-		       twice / (2 * LEN), (double)twice / (double)once, unit);
+		printf("# %lu steps a byte, times %.2f: %s...\n", twice / (2 * LEN),
+		       (double)twice / (double)once, unit);
 		ok(once > 0, "%zu: steps are counted", i);
-		ok(twice * 10 < once * 23,
-		   "%zu: twice the text, twice the work", i);
-		ok(twice / (2 * LEN) < STEPS_MAX,
-		   "%zu: the work on a byte is bounded", i);
+		ok(twice * 10 < once * 23, "%zu: twice the text, twice the work", i);
+		ok(twice / (2 * LEN) < STEPS_MAX, "%zu: the work on a byte is bounded", i);
 	}
 	return done();
 }

@@ -103,12 +103,9 @@ static void test_redirects(void)
 		const char *file;
 		bool reads;
 	} cases[] = {
-		{ AB_REDIR_OUT, "x", false },
-		{ AB_REDIR_APPEND, "x", false },
-		{ AB_REDIR_BOTH, "/dev/null", true },
-		{ AB_REDIR_OUT, "/dev/null", true },
-		{ AB_REDIR_IN, "x", true },
-		{ AB_REDIR_DUP_OUT, "1", true },
+		{ AB_REDIR_OUT, "x", false },	      { AB_REDIR_APPEND, "x", false },
+		{ AB_REDIR_BOTH, "/dev/null", true }, { AB_REDIR_OUT, "/dev/null", true },
+		{ AB_REDIR_IN, "x", true },	      { AB_REDIR_DUP_OUT, "1", true },
 		{ AB_REDIR_READ_WRITE, "x", false },
 	};
 
@@ -125,8 +122,8 @@ static void test_redirects(void)
 		c.simple.redirects = &r;
 		c.simple.nredirects = 1;
 		ab_match_reads(NULL, &c.simple, &hits);
-		ok((hits.len > 0) == cases[i].reads, "redirection %d of %s",
-		   (int)cases[i].op, file);
+		ok((hits.len > 0) == cases[i].reads, "redirection %d of %s", (int)cases[i].op,
+		   file);
 	}
 }
 

@@ -61,8 +61,7 @@ static char *walk(const struct ab_opts *opts, const struct ab_simple *command)
 int main(void)
 {
 	for (size_t i = 0; i < AB_COUNT(cases); i++) {
-		struct ab_opts opts = { cases[i].values, cases[i].longs,
-					cases[i].first };
+		struct ab_opts opts = { cases[i].values, cases[i].longs, cases[i].first };
 		struct ab_arena arena = { 0 };
 		ab_autofree char *got = NULL;
 		struct ab_simple command;

@@ -14,250 +14,149 @@ static const struct {
 } cases[] = {
 
 	/* everyday words */
-	{ "ls",
-	  "(ls)", NULL },
-	{ "ls -l \"a b\" 'c d' e\\ f",
-	  "(ls -l 'a b' 'c d' e' 'f)", NULL },
-	{ "echo {a,b}c ~/x *.c a#b #c",
-	  "(echo {a,b}c ~/x *.c a#b)", NULL },
-	{ "\"\" ''",
-	  "('' '')", NULL },
-	{ "echo a\\\nb",
-	  "(echo ab)", NULL },
-	{ "echo \"a\\\"b\\$c\\d\\\ne\"",
-	  "(echo 'a''\"b''$c\\d''e')", NULL },
-	{ "echo $1$@$$ $10 \"$*\" $ \"$\"",
-	  "(echo ${1}${@}${$} ${1}0 '${*} $ '$')", NULL },
+	{ "ls", "(ls)", NULL },
+	{ "ls -l \"a b\" 'c d' e\\ f", "(ls -l 'a b' 'c d' e' 'f)", NULL },
+	{ "echo {a,b}c ~/x *.c a#b #c", "(echo {a,b}c ~/x *.c a#b)", NULL },
+	{ "\"\" ''", "('' '')", NULL },
+	{ "echo a\\\nb", "(echo ab)", NULL },
+	{ "echo \"a\\\"b\\$c\\d\\\ne\"", "(echo 'a''\"b''$c\\d''e')", NULL },
+	{ "echo $1$@$$ $10 \"$*\" $ \"$\"", "(echo ${1}${@}${$} ${1}0 '${*} $ '$')", NULL },
 	{ "echo $'a\\tb\\x41\\u00e9\\'\\101\\cA\\z' $\"loc\" $'a\\0b'c",
 	  "(echo 'a\tbA\303\251'A\001\\z' 'loc' 'a'c)", NULL },
-	{ "a\rb\r",
-	  "(a\rb\r)", NULL },
+	{ "a\rb\r", "(a\rb\r)", NULL },
 
 	/* lists */
-	{ "a;b&c",
-	  "(a); (b)&; (c)", NULL },
-	{ "a &\nb",
-	  "(a)&; (b)", NULL },
-	{ "\n\na\n\n # c\nb\n",
-	  "(a); (b)", NULL },
-	{ "a && b || c",
-	  "[(a) && (b) || (c)]", NULL },
-	{ "a &&\n\nb |\nc",
-	  "[(a) && [(b) | (c)]]", NULL },
-	{ "a | b |& c",
-	  "[(a) | (b) |& (c)]", NULL },
-	{ "! a | b",
-	  "! [(a) | (b)]", NULL },
-	{ "! ! a",
-	  "(a)", NULL },
-	{ "! !\n! time; a",
-	  "(); ! time (); (a)", NULL },
-	{ "time -p a | b",
-	  "time [(a) | (b)]", NULL },
-	{ "time",
-	  "time ()", NULL },
-	{ "(a; b) 2>f",
-	  "[sub (a); (b) 2>f]", NULL },
-	{ "((a); b)",
-	  "[sub [sub (a)]; (b)]", NULL },
-	{ "( (a) )",
-	  "[sub [sub (a)]]", NULL },
-	{ "{ a; b; } >f 2>&1",
-	  "[group (a); (b) >f 2>&1]", NULL },
-	{ ":(){ :|:& };:",
-	  "[function : [group [(:) | (:)]&]]; (:)", NULL },
+	{ "a;b&c", "(a); (b)&; (c)", NULL },
+	{ "a &\nb", "(a)&; (b)", NULL },
+	{ "\n\na\n\n # c\nb\n", "(a); (b)", NULL },
+	{ "a && b || c", "[(a) && (b) || (c)]", NULL },
+	{ "a &&\n\nb |\nc", "[(a) && [(b) | (c)]]", NULL },
+	{ "a | b |& c", "[(a) | (b) |& (c)]", NULL },
+	{ "! a | b", "! [(a) | (b)]", NULL },
+	{ "! ! a", "(a)", NULL },
+	{ "! !\n! time; a", "(); ! time (); (a)", NULL },
+	{ "time -p a | b", "time [(a) | (b)]", NULL },
+	{ "time", "time ()", NULL },
+	{ "(a; b) 2>f", "[sub (a); (b) 2>f]", NULL },
+	{ "((a); b)", "[sub [sub (a)]; (b)]", NULL },
+	{ "( (a) )", "[sub [sub (a)]]", NULL },
+	{ "{ a; b; } >f 2>&1", "[group (a); (b) >f 2>&1]", NULL },
+	{ ":(){ :|:& };:", "[function : [group [(:) | (:)]&]]; (:)", NULL },
 
 	/* compound commands */
 	{ "if a; then b; elif c; then d; else e; fi",
 	  "[if (a) then (b) else [if (c) then (d) else (e)]]", NULL },
-	{ "if a\nthen b\nfi >f",
-	  "[if (a) then (b) >f]", NULL },
-	{ "for x in a b; do c $x; done",
-	  "[for x in a b do (c ${x})]", NULL },
-	{ "for x; do c; done",
-	  "[for x do (c)]", NULL },
-	{ "for x\nin a\ndo b\ndone",
-	  "[for x in a do (b)]", NULL },
-	{ "for x in a; { b; }",
-	  "[for x in a do (b)]", NULL },
-	{ "for ((i=0;i<$n;i++)); do c; done",
-	  "[for (('i=0;i<''${n}';i++')) (c)]", NULL },
-	{ "select x in a; do b; done",
-	  "[for x in a do (b)]", NULL },
-	{ "while a; do b; done <f",
-	  "[while (a) do (b) <f]", NULL },
-	{ "until a; do b; done",
-	  "[while (a) do (b)]", NULL },
-	{ "case $x in a|b) c;; (d) e;& *) f;;& esac",
-	  "[case ${x} a b) (c) d) (e) *) (f)]", NULL },
-	{ "case x in\na)\n;;\nesac",
-	  "[case x a) ]", NULL },
-	{ "case \"$x\" in [yY]*) a ;; esac",
-	  "[case '${x} [yY]*) (a)]", NULL },
-	{ "f() { a; }",
-	  "[function f [group (a)]]", NULL },
-	{ "f ( ) (a)",
-	  "[function f [sub (a)]]", NULL },
-	{ "function f { a; } >g",
-	  "[function f [group (a) >g]]", NULL },
-	{ "function f() (a)",
-	  "[function f [sub (a)]]", NULL },
-	{ "coproc N { a; }",
-	  "[coproc [group (a)]]", NULL },
-	{ "coproc a b",
-	  "[coproc (a b)]", NULL },
+	{ "if a\nthen b\nfi >f", "[if (a) then (b) >f]", NULL },
+	{ "for x in a b; do c $x; done", "[for x in a b do (c ${x})]", NULL },
+	{ "for x; do c; done", "[for x do (c)]", NULL },
+	{ "for x\nin a\ndo b\ndone", "[for x in a do (b)]", NULL },
+	{ "for x in a; { b; }", "[for x in a do (b)]", NULL },
+	{ "for ((i=0;i<$n;i++)); do c; done", "[for (('i=0;i<''${n}';i++')) (c)]", NULL },
+	{ "select x in a; do b; done", "[for x in a do (b)]", NULL },
+	{ "while a; do b; done <f", "[while (a) do (b) <f]", NULL },
+	{ "until a; do b; done", "[while (a) do (b)]", NULL },
+	{ "case $x in a|b) c;; (d) e;& *) f;;& esac", "[case ${x} a b) (c) d) (e) *) (f)]", NULL },
+	{ "case x in\na)\n;;\nesac", "[case x a) ]", NULL },
+	{ "case \"$x\" in [yY]*) a ;; esac", "[case '${x} [yY]*) (a)]", NULL },
+	{ "f() { a; }", "[function f [group (a)]]", NULL },
+	{ "f ( ) (a)", "[function f [sub (a)]]", NULL },
+	{ "function f { a; } >g", "[function f [group (a) >g]]", NULL },
+	{ "function f() (a)", "[function f [sub (a)]]", NULL },
+	{ "coproc N { a; }", "[coproc [group (a)]]", NULL },
+	{ "coproc a b", "[coproc (a b)]", NULL },
 	{ "[[ -f $x && ( $a == b* || ! $b =~ ^(x|y z)+$ ) ]]",
 	  "[test -f ${x} ${a} b* ${b} ^(x|y z)+$]", NULL },
-	{ "[[ a < b ]] || c",
-	  "[[test a b] || (c)]", NULL },
-	{ "[[ -z \"$x\" ]]",
-	  "[test -z '${x}]", NULL },
-	{ "[[ $x == @(a|b) ]]",
-	  "[test ${x} @(a|b)]", NULL },
-	{ "((x+1)) && a",
-	  "[[arith 'x+1'] && (a)]", NULL },
-	{ "echo if then",
-	  "(echo if then)", NULL },
+	{ "[[ a < b ]] || c", "[[test a b] || (c)]", NULL },
+	{ "[[ -z \"$x\" ]]", "[test -z '${x}]", NULL },
+	{ "[[ $x == @(a|b) ]]", "[test ${x} @(a|b)]", NULL },
+	{ "((x+1)) && a", "[[arith 'x+1'] && (a)]", NULL },
+	{ "echo if then", "(echo if then)", NULL },
 
 	/* assignments */
-	{ "x=1 y=$(ls) z[1]=2 w=(a b) v+=c a",
-	  "(x=1 y=$((ls)) z[1]=2 w=(a b) v+=c a)", NULL },
-	{ "x= y",
-	  "(x= y)", NULL },
-	{ "a x=1",
-	  "(a x=1)", NULL },
-	{ "x=(\na # b\n[k]=c\n)",
-	  "(x=(a [k]=c))", NULL },
-	{ "x[$(y)]=z",
-	  "(x[$((y))]=z)", NULL },
-	{ "a[1]b c",
-	  "(a[1]b c)", NULL },
-	{ "declare -a x=(a \"b c\") y",
-	  "(declare -a x='('a' ''b c'')' y)", NULL },
+	{ "x=1 y=$(ls) z[1]=2 w=(a b) v+=c a", "(x=1 y=$((ls)) z[1]=2 w=(a b) v+=c a)", NULL },
+	{ "x= y", "(x= y)", NULL },
+	{ "a x=1", "(a x=1)", NULL },
+	{ "x=(\na # b\n[k]=c\n)", "(x=(a [k]=c))", NULL },
+	{ "x[$(y)]=z", "(x[$((y))]=z)", NULL },
+	{ "a[1]b c", "(a[1]b c)", NULL },
+	{ "declare -a x=(a \"b c\") y", "(declare -a x='('a' ''b c'')' y)", NULL },
 
 	/* redirections */
 	{ "a >f >>g >|h <>i 2>&1 &>j &>>k >&l <&3 3<&- {fd}>m <<<n",
 	  "(a >f >>g >|h <>i 2>&1 &>j &>>k &>l <&3 3<&- {}>m <<<n)", NULL },
-	{ "a2>f 1>&2 >&-",
-	  "(a2 >f 1>&2 >&-)", NULL },
-	{ ">f",
-	  "(>f)", NULL },
-	{ "a 2>&$x >&\"$y\"",
-	  "(a 2>&${x} &>'${y})", NULL },
+	{ "a2>f 1>&2 >&-", "(a2 >f 1>&2 >&-)", NULL },
+	{ ">f", "(>f)", NULL },
+	{ "a 2>&$x >&\"$y\"", "(a 2>&${x} &>'${y})", NULL },
 
 	/* here-documents */
 	{ "cat <<E | b\nbody $x \"q\" \\$y\nE\nc",
 	  "[(cat <<'body ''${x}' \"q\" ''$y\\n') | (b)]; (c)", NULL },
-	{ "cat <<'E'\nbody $x\nE",
-	  "(cat <<'body $x\\n')", NULL },
-	{ "cat <<\"E\" && b\n$x\nE",
-	  "[(cat <<'$x\\n') && (b)]", NULL },
-	{ "cat <<-E\n\tbody\n\t\t$x\n\tE\nc",
-	  "(cat <<'body\\n''${x}'\\n'); (c)", NULL },
-	{ "cat <<A <<B\na\nA\nb\nB",
-	  "(cat <<'a\\n' <<'b\\n')", NULL },
-	{ "cat <<E\na",
-	  "(cat <<'a')", NULL },
-	{ "cat <<E",
-	  "(cat <<)", NULL },
-	{ "a $(cat <<E\nb\nE\n) c",
-	  "(a $((cat <<'b\\n')) c)", NULL },
-	{ "a $(cat <<E) c\nb\nE\nd",
-	  "(a $((cat <<'b\\n')) c); (d)", NULL },
-	{ "a $(cat <<E\nb\nE)\nd",
-	  "(a $((cat <<'b\\n'))); (d)", NULL },
-	{ "(cat <<E)\nb\nE",
-	  "[sub (cat <<'b\\n')]", NULL },
-	{ "cat <<E\n$(\nE\na",
-	  "(cat <<'$()); (a)", "`)` is missing" },
+	{ "cat <<'E'\nbody $x\nE", "(cat <<'body $x\\n')", NULL },
+	{ "cat <<\"E\" && b\n$x\nE", "[(cat <<'$x\\n') && (b)]", NULL },
+	{ "cat <<-E\n\tbody\n\t\t$x\n\tE\nc", "(cat <<'body\\n''${x}'\\n'); (c)", NULL },
+	{ "cat <<A <<B\na\nA\nb\nB", "(cat <<'a\\n' <<'b\\n')", NULL },
+	{ "cat <<E\na", "(cat <<'a')", NULL },
+	{ "cat <<E", "(cat <<)", NULL },
+	{ "a $(cat <<E\nb\nE\n) c", "(a $((cat <<'b\\n')) c)", NULL },
+	{ "a $(cat <<E) c\nb\nE\nd", "(a $((cat <<'b\\n')) c); (d)", NULL },
+	{ "a $(cat <<E\nb\nE)\nd", "(a $((cat <<'b\\n'))); (d)", NULL },
+	{ "(cat <<E)\nb\nE", "[sub (cat <<'b\\n')]", NULL },
+	{ "cat <<E\n$(\nE\na", "(cat <<'$()); (a)", "`)` is missing" },
 
 	/* expansions */
 	{ "echo ${x} ${x:-a b} ${x-} ${x:=y} ${x?} ${#x} ${#} ${!x} ${!x@} ${x[@]} ${x[$i]}",
-	  "(echo ${x} ${x :-a b} ${x -} ${x :=y} ${x ?} ${x #} ${#} ${x ~} ${x ~@} ${x[@]} ${x['${i}]})", NULL },
+	  "(echo ${x} ${x :-a b} ${x -} ${x :=y} ${x ?} ${x #} ${#} ${x ~} ${x ~@} ${x[@]} ${x['${i}]})",
+	  NULL },
 	{ "echo ${x##*/} ${x/a/b} ${x:1:2} ${x^^} ${x@Q} ${x%'}'}",
 	  "(echo ${x ~##*/} ${x ~/a/b} ${x ~:1:2} ${x ~^^} ${x ~@Q} ${x ~%'}'})", NULL },
 	{ "echo \"${x:+'y'}\" \"${x:-\"a}b\"}\" ${x:-${y:-$(z)}} \"${x:-a\\}b}\"",
 	  "(echo '${x :+''y''} '${x :-'a}b'} ${x :-${y :-$((z))}} '${x :-'a''}b'})", NULL },
 	{ "echo $((1+(2*3))) $[1+2] $((a) ) $(((1))) $(( $(a) + $((1)) ))",
-	  "(echo $(('1+(2*3)')) $(('1+2')) $([sub (a)]) $(('(1)')) $((' ''$((a))' + ''$(('1'))' ')))", NULL },
+	  "(echo $(('1+(2*3)')) $(('1+2')) $([sub (a)]) $(('(1)')) $((' ''$((a))' + ''$(('1'))' ')))",
+	  NULL },
 	{ "echo `ls \\`pwd\\`` \"`echo \\\"x\\\"`\" `a; b`",
 	  "(echo $((ls $((pwd)))) '$((echo 'x')) $((a); (b)))", NULL },
 	{ "echo $(case x in a) b;; esac) \"$(a \"b\" 'c)')\" $(a # )\n)",
 	  "(echo $([case x a) (b)]) '$((a 'b' 'c)')) $((a)))", NULL },
-	{ "echo \"$\\\n(x)\" $HO\\\nME",
-	  "(echo '$((x)) ${HOME})", NULL },
+	{ "echo \"$\\\n(x)\" $HO\\\nME", "(echo '$((x)) ${HOME})", NULL },
 	{ "echo ${$} ${$(a)} ${${b}} \"${$(a)}\"",
 	  "(echo ${$} ${ ~$((a))} ${ ~${b}} '${ ~'$((a))})", NULL },
-	{ "a<(b) >(c)",
-	  "(a<((b)) >((c)))", NULL },
-	{ "echo ${ ls; } ${| ls; }",
-	  "(echo $((ls)) $((ls)))", NULL },
-	{ "echo !(x) @(a|b c)*.c +([0-9])",
-	  "(echo !(x) @(a|b c)*.c +([0-9]))", NULL },
-	{ "!(a)",
-	  "! [sub (a)]", NULL },
+	{ "a<(b) >(c)", "(a<((b)) >((c)))", NULL },
+	{ "echo ${ ls; } ${| ls; }", "(echo $((ls)) $((ls)))", NULL },
+	{ "echo !(x) @(a|b c)*.c +([0-9])", "(echo !(x) @(a|b c)*.c +([0-9]))", NULL },
+	{ "!(a)", "! [sub (a)]", NULL },
 
 	/* errors */
-	{ "ls\n\"unterminated",
-	  "(ls); ('unterminated')", "a quote is not closed" },
-	{ "ls\n'",
-	  "(ls); ()", "a quote is not closed" },
-	{ "if true; then rm -rf /",
-	  "[if (true) then (rm -rf /)]", "`fi` is missing" },
-	{ "if a; then b; )",
-	  "[if (a) then (b)]", "unexpected `)`" },
-	{ "a )",
-	  "(a)", "unexpected `)`" },
-	{ ")",
-	  "", "unexpected `)`" },
-	{ "a &&",
-	  "[(a) && ()]", "a command is missing at the end" },
-	{ "a | | b",
-	  "[(a) | ()]", "unexpected `|`" },
-	{ "a | ! b",
-	  "[(a) | ()]", "unexpected `!`" },
-	{ "a;;",
-	  "(a)", "unexpected `;;`" },
-	{ ";",
-	  "()", "unexpected `;`" },
-	{ "echo $(a",
-	  "(echo $((a)))", "`)` is missing" },
-	{ "echo ${x",
-	  "(echo ${x ~})", "`}` is missing" },
-	{ "echo $((1",
-	  "(echo $([sub (1)]))", "`)` is missing" },
-	{ "echo `a",
-	  "(echo $())", "a backquote is not closed" },
-	{ "echo `a \"b`; c",
-	  "(echo $((a 'b'))); (c)", "a quote is not closed" },
-	{ "f() a",
-	  "[function f ]", "`{` is missing" },
-	{ "for x in a; b",
-	  "[for x in a do ]", "`do` is missing" },
-	{ "case x in a) b",
-	  "[case x a) (b)]", "`esac` is missing" },
-	{ "{ a",
-	  "[group (a)]", "`}` is missing" },
-	{ "( )",
-	  "[sub ]", "unexpected `)`" },
-	{ "{ }",
-	  "[group ]", "unexpected `}`" },
-	{ "if ; then a; fi",
-	  "[if () then ]", "unexpected `;`" },
-	{ "[[ a",
-	  "[test a]", "`]]` is missing" },
-	{ "[[ a b ]]",
-	  "[test a]", "an operator is missing in `[[`" },
-	{ "x=(a",
-	  "(x=(a))", "`)` is missing" },
-	{ "a (b)",
-	  "(a)", "unexpected `(`" },
-	{ "a >",
-	  "(a >)", "a redirection has no file name" },
-	{ "a > | b",
-	  "(a >)", "unexpected `|`" },
-	{ "fi",
-	  "", "unexpected `fi`" },
+	{ "ls\n\"unterminated", "(ls); ('unterminated')", "a quote is not closed" },
+	{ "ls\n'", "(ls); ()", "a quote is not closed" },
+	{ "if true; then rm -rf /", "[if (true) then (rm -rf /)]", "`fi` is missing" },
+	{ "if a; then b; )", "[if (a) then (b)]", "unexpected `)`" },
+	{ "a )", "(a)", "unexpected `)`" },
+	{ ")", "", "unexpected `)`" },
+	{ "a &&", "[(a) && ()]", "a command is missing at the end" },
+	{ "a | | b", "[(a) | ()]", "unexpected `|`" },
+	{ "a | ! b", "[(a) | ()]", "unexpected `!`" },
+	{ "a;;", "(a)", "unexpected `;;`" },
+	{ ";", "()", "unexpected `;`" },
+	{ "echo $(a", "(echo $((a)))", "`)` is missing" },
+	{ "echo ${x", "(echo ${x ~})", "`}` is missing" },
+	{ "echo $((1", "(echo $([sub (1)]))", "`)` is missing" },
+	{ "echo `a", "(echo $())", "a backquote is not closed" },
+	{ "echo `a \"b`; c", "(echo $((a 'b'))); (c)", "a quote is not closed" },
+	{ "f() a", "[function f ]", "`{` is missing" },
+	{ "for x in a; b", "[for x in a do ]", "`do` is missing" },
+	{ "case x in a) b", "[case x a) (b)]", "`esac` is missing" },
+	{ "{ a", "[group (a)]", "`}` is missing" },
+	{ "( )", "[sub ]", "unexpected `)`" },
+	{ "{ }", "[group ]", "unexpected `}`" },
+	{ "if ; then a; fi", "[if () then ]", "unexpected `;`" },
+	{ "[[ a", "[test a]", "`]]` is missing" },
+	{ "[[ a b ]]", "[test a]", "an operator is missing in `[[`" },
+	{ "x=(a", "(x=(a))", "`)` is missing" },
+	{ "a (b)", "(a)", "unexpected `(`" },
+	{ "a >", "(a >)", "a redirection has no file name" },
+	{ "a > | b", "(a >)", "unexpected `|`" },
+	{ "fi", "", "unexpected `fi`" },
 };
 
 static size_t check_tree(struct ab_arena *arena, const void *text, size_t len)
@@ -339,23 +238,21 @@ static void test_unknown_parts(struct ab_arena *arena)
 	static const char text[] = "a\0b \"c\0\" '\0' \\\0 $'\0' <<'E'\n\0\nE";
 	ab_autofree char *tree = dump_of(arena, text, sizeof(text) - 1);
 
-	is_str(tree,
-	       "(a${}b 'c''${} '${} '${} '${} <<'${}'\\n')",
+	is_str(tree, "(a${}b 'c''${} '${} '${} '${} <<'${}'\\n')",
 	       "an unknown stretch is an expansion and ends no word");
 }
 
 static void test_declaring(struct ab_arena *arena)
 {
 	static const char *const names[] = {
-		"alias", "builtin", "command", "declare",  "eval",
-		"export", "let",    "local",   "readonly", "typeset",
+		"alias",  "builtin", "command", "declare",  "eval",
+		"export", "let",     "local",	"readonly", "typeset",
 	};
 
 	for (size_t i = 0; i < AB_COUNT(names); i++) {
 		ab_autofree char *text = ab_printf("%s x=(a)", names[i]);
 		ab_autofree char *tree = dump_of(arena, text, strlen(text));
-		ab_autofree char *want =
-			ab_printf("(%s x='('a')')", names[i]);
+		ab_autofree char *want = ab_printf("(%s x='('a')')", names[i]);
 
 		is_str(tree, want, names[i]);
 	}
@@ -370,12 +267,10 @@ static void test_verbatim(struct ab_arena *arena)
 
 	ab_parse(arena, (struct ab_text){ text, strlen(text) }, &script);
 	word = script.list->first->simple.words->next;
-	ok(word->range.from == 2 && word->range.to == strlen(text),
-	   "a word with its quotes");
+	ok(word->range.from == 2 && word->range.to == strlen(text), "a word with its quotes");
 	word = word->parts->command.script->first->simple.words->next;
 	word = word->parts->command.script->first->simple.words;
-	ok(text[word->range.from] == 'c' &&
-		   word->range.to == word->range.from + 1,
+	ok(text[word->range.from] == 'c' && word->range.to == word->range.from + 1,
 	   "a word in two backquotes is found in the text");
 	word = word->next->next;
 	ok(text[word->range.from] == '\'' && text[word->range.to - 1] == '\'' &&
@@ -394,8 +289,7 @@ static void test_ranges(struct ab_arena *arena)
 	ok(n->range.from == 2 && n->range.to == 14, "a list of two");
 	ok(n->first->range.from == 2 && n->first->range.to == 3,
 	   "a command without the blanks around it");
-	ok(n->next->range.from == 20 && n->next->range.to == 21,
-	   "a command on the next line");
+	ok(n->next->range.from == 20 && n->next->range.to == 21, "a command on the next line");
 }
 
 /* What somebody might send to make the reader slow: `unit` again and again,
@@ -403,24 +297,58 @@ static void test_ranges(struct ab_arena *arena)
 static const struct {
 	const char *head, *unit;
 } hostile[] = {
-	{ "", "\"" },	       { "", "'" },	      { "", "\"'" },
-	{ "", "(" },	       { "", "a|" },	      { "", "|" },
-	{ "", "$((" },	       { "", "$((1) " },      { "", "((1)" },
-	{ "", "`" },	       { "", "\\`" },	      { "`", "\\`" },
-	{ "`", "\\\\\\`" },    { "", "<<a " },	      { "", "<<a\n" },
-	{ "", "<<a\na\n" },    { "", "${" },	      { "", "${x:-" },
-	{ "", "\"${x:-" },     { "", "\"$(" },	      { "", "a[ " },
-	{ "", "a[" },	       { "", "x=(" },	      { "", "\\\n" },
-	{ "", "$\\\n" },       { "", "{ " },	      { "", "if a; then " },
-	{ "", "case x in a) " }, { "", "[[ ( " },     { "[[ ", "! " },
-	{ "", "! " },	       { "", "time " },	      { "", "coproc " },
-	{ "", "f() " },	       { "", "x" },	      { "", "\n" },
-	{ "", "#" },	       { "", "$'" },	      { "$'", "\\n" },
-	{ "echo ", "@(" },     { "", "<(" },	      { "", "$[" },
-	{ "", "$(cat <<a\n" }, { "cat <<a\n", "$(cat <<b\n" },
-	{ "cat <<a\n", "a \n" }, { "", "a;" },	      { "", "elif " },
-	{ "if a; then b; ", "elif c; then d; " },     { "", "1" },
-	{ "declare ", "x=(" }, { "", "{a}" },	      { "", "$x\\\n" },
+	{ "", "\"" },
+	{ "", "'" },
+	{ "", "\"'" },
+	{ "", "(" },
+	{ "", "a|" },
+	{ "", "|" },
+	{ "", "$((" },
+	{ "", "$((1) " },
+	{ "", "((1)" },
+	{ "", "`" },
+	{ "", "\\`" },
+	{ "`", "\\`" },
+	{ "`", "\\\\\\`" },
+	{ "", "<<a " },
+	{ "", "<<a\n" },
+	{ "", "<<a\na\n" },
+	{ "", "${" },
+	{ "", "${x:-" },
+	{ "", "\"${x:-" },
+	{ "", "\"$(" },
+	{ "", "a[ " },
+	{ "", "a[" },
+	{ "", "x=(" },
+	{ "", "\\\n" },
+	{ "", "$\\\n" },
+	{ "", "{ " },
+	{ "", "if a; then " },
+	{ "", "case x in a) " },
+	{ "", "[[ ( " },
+	{ "[[ ", "! " },
+	{ "", "! " },
+	{ "", "time " },
+	{ "", "coproc " },
+	{ "", "f() " },
+	{ "", "x" },
+	{ "", "\n" },
+	{ "", "#" },
+	{ "", "$'" },
+	{ "$'", "\\n" },
+	{ "echo ", "@(" },
+	{ "", "<(" },
+	{ "", "$[" },
+	{ "", "$(cat <<a\n" },
+	{ "cat <<a\n", "$(cat <<b\n" },
+	{ "cat <<a\n", "a \n" },
+	{ "", "a;" },
+	{ "", "elif " },
+	{ "if a; then b; ", "elif c; then d; " },
+	{ "", "1" },
+	{ "declare ", "x=(" },
+	{ "", "{a}" },
+	{ "", "$x\\\n" },
 };
 
 static uint64_t measure(struct ab_arena *arena, size_t i, size_t len)
@@ -431,8 +359,7 @@ static uint64_t measure(struct ab_arena *arena, size_t i, size_t len)
 	uint64_t work;
 
 	for (size_t at = 0; at < len; at++)
-		text[at] = at < head ? hostile[i].head[at] :
-				       hostile[i].unit[(at - head) % unit];
+		text[at] = at < head ? hostile[i].head[at] : hostile[i].unit[(at - head) % unit];
 	work = ab_parse_counted(arena, (struct ab_text){ text, len }, &script);
 	ab_arena_reset(arena);
 	return work;
@@ -444,8 +371,7 @@ static void test_hostile(struct ab_arena *arena)
 		uint64_t once = measure(arena, i, AB_SHELL_TEXT_MAX / 2);
 		uint64_t twice = measure(arena, i, AB_SHELL_TEXT_MAX);
 
-		ok(once <= 40 * (AB_SHELL_TEXT_MAX / 2) &&
-			   twice <= 40 * AB_SHELL_TEXT_MAX &&
+		ok(once <= 40 * (AB_SHELL_TEXT_MAX / 2) && twice <= 40 * AB_SHELL_TEXT_MAX &&
 			   twice <= 2 * once + 4096,
 		   "work is linear for case %zu of the hostile ones", i);
 	}
@@ -464,8 +390,7 @@ static void test_nested_documents(struct ab_arena *arena)
 		ab_buf_puts(&text, "x\n");
 	for (int i = 189; i >= 0; i--)
 		ab_buf_printf(&text, "E%d\n)\n", i);
-	work = ab_parse_counted(arena, (struct ab_text){ text.data, text.len },
-				&script);
+	work = ab_parse_counted(arena, (struct ab_text){ text.data, text.len }, &script);
 	ok(script.error && work < 64 * AB_SHELL_TEXT_MAX,
 	   "here-documents in here-documents are bounded");
 	ab_arena_reset(arena);
@@ -479,8 +404,7 @@ static void test_limits(struct ab_arena *arena)
 	memset(text, 'a', AB_SHELL_TEXT_MAX + 1);
 	ab_parse(arena, (struct ab_text){ text, AB_SHELL_TEXT_MAX }, &script);
 	ok(!script.error, "the longest text is read");
-	ab_parse(arena, (struct ab_text){ text, AB_SHELL_TEXT_MAX + 1 },
-		 &script);
+	ab_parse(arena, (struct ab_text){ text, AB_SHELL_TEXT_MAX + 1 }, &script);
 	is_str(script.error, "it is too long", "a longer one is not");
 	memset(text, '(', 1000);
 	ab_parse(arena, (struct ab_text){ text, 1000 }, &script);
@@ -489,8 +413,7 @@ static void test_limits(struct ab_arena *arena)
 		memcpy(text + 2 * (size_t)i, "a;", 2);
 	ab_parse(arena, (struct ab_text){ text, 600000 }, &script);
 	is_str(script.error, "there is too much in it", "too many commands");
-	ok(script.list->first && script.list->first->next,
-	   "what was read before a limit is there");
+	ok(script.list->first && script.list->first->next, "what was read before a limit is there");
 }
 
 int main(void)

@@ -49,31 +49,36 @@ static const struct {
 	const char *path;
 	bool system, device;
 } files[] = {
-	{ "/etc/passwd", true, false },	 { "/usr/local/bin/x", true, false },
-	{ "/lib64/x", true, false },	 { "/dev/sda", true, true },
-	{ "/dev/sd*", true, true },	 { "/dev/nvme0n1p2", true, true },
-	{ "/dev/mapper/x", true, true }, { "/dev/mapper/control", true, false },
-	{ "/dev/disk/by-id/x", true, true },
-	{ "/dev/loop0", true, true },	 { "/dev/loop-control", true, false },
-	{ "/dev/null", false, false },	 { "/dev/stdout", false, false },
-	{ "/dev/fd/3", false, false },	 { "/dev/pts/0", false, false },
-	{ "/dev/../tmp/x", false, false }, { "/tmp/../etc/x", true, false },
-	{ "etc/passwd", false, false },	 { "/tmp/etc/x", false, false },
-	{ "/var/x", false, false },	 { "/home/me/x", false, false },
-	{ "/proc/sys/x", true, false },	 { "/proc/self/fd/1", false, false },
-	{ "/proc/sysrq-trigger", false, false },
+	{ "/etc/passwd", true, false },	      { "/usr/local/bin/x", true, false },
+	{ "/lib64/x", true, false },	      { "/dev/sda", true, true },
+	{ "/dev/sd*", true, true },	      { "/dev/nvme0n1p2", true, true },
+	{ "/dev/mapper/x", true, true },      { "/dev/mapper/control", true, false },
+	{ "/dev/disk/by-id/x", true, true },  { "/dev/loop0", true, true },
+	{ "/dev/loop-control", true, false }, { "/dev/null", false, false },
+	{ "/dev/stdout", false, false },      { "/dev/fd/3", false, false },
+	{ "/dev/pts/0", false, false },	      { "/dev/../tmp/x", false, false },
+	{ "/tmp/../etc/x", true, false },     { "etc/passwd", false, false },
+	{ "/tmp/etc/x", false, false },	      { "/var/x", false, false },
+	{ "/home/me/x", false, false },	      { "/proc/sys/x", true, false },
+	{ "/proc/self/fd/1", false, false },  { "/proc/sysrq-trigger", false, false },
 };
 
 static const struct {
 	const char *pattern, *name;
 	bool reaches;
 } patterns[] = {
-	{ "*", "etc", true },	  { "e*", "etc", true },
-	{ "e?c", "etc", true },	  { "[a-z]tc", "etc", true },
-	{ "*c*", "etc", true },	  { "e*d", "etc", false },
-	{ "et", "etc", false },	  { "etc?", "etc", false },
-	{ "**", "etc", true },	  { "[e", "etc", false },
-	{ "", "", true },	  { "*", "", true },
+	{ "*", "etc", true },
+	{ "e*", "etc", true },
+	{ "e?c", "etc", true },
+	{ "[a-z]tc", "etc", true },
+	{ "*c*", "etc", true },
+	{ "e*d", "etc", false },
+	{ "et", "etc", false },
+	{ "etc?", "etc", false },
+	{ "**", "etc", true },
+	{ "[e", "etc", false },
+	{ "", "", true },
+	{ "*", "", true },
 	{ "a*a*a*b", "aaaaaaaa", false },
 };
 
@@ -87,15 +92,13 @@ static void test_places(void)
 	for (size_t i = 0; i < AB_COUNT(places); i++) {
 		struct ab_arena arena = { 0 };
 		struct ab_simple simple = { 0 };
-		struct ab_field f = test_field(&arena, places[i].path,
-					       strlen(places[i].path));
+		struct ab_field f = test_field(&arena, places[i].path, strlen(places[i].path));
 		struct ab_path path;
 
-		simple.cwd = test_field(&arena, places[i].cwd,
-					strlen(places[i].cwd)).text;
+		simple.cwd = test_field(&arena, places[i].cwd, strlen(places[i].cwd)).text;
 		ab_path_read(&test_scene, &simple, &f, &path);
-		ok(ab_path_place(&test_scene, &path) == places[i].place,
-		   "\"%s\" in %s", places[i].path, places[i].cwd);
+		ok(ab_path_place(&test_scene, &path) == places[i].place, "\"%s\" in %s",
+		   places[i].path, places[i].cwd);
 		ab_arena_fini(&arena);
 	}
 }
@@ -126,8 +129,7 @@ static void test_deep(void)
 	for (size_t i = 0; i < 2000; i += 2)
 		memcpy(deep + i, "a/", 2);
 	ab_path_read(&test_scene, &simple, &f, &path);
-	ok(path.len == 1000 &&
-		   ab_path_place(&test_scene, &path) == AB_PLACE_ORDINARY &&
+	ok(path.len == 1000 && ab_path_place(&test_scene, &path) == AB_PLACE_ORDINARY &&
 		   !ab_path_system(&path),
 	   "a thousand folders deep");
 	for (size_t i = 2000; i < 3500; i += 3)
@@ -143,8 +145,7 @@ int main(void)
 	test_files();
 	test_deep();
 	for (size_t i = 0; i < AB_COUNT(patterns); i++)
-		ok(ab_pattern_reaches(text(patterns[i].pattern),
-				      text(patterns[i].name)) ==
+		ok(ab_pattern_reaches(text(patterns[i].pattern), text(patterns[i].name)) ==
 			   patterns[i].reaches,
 		   "\"%s\" and \"%s\"", patterns[i].pattern, patterns[i].name);
 	return done();

@@ -15,20 +15,11 @@ static const struct {
 	struct ab_span range;
 	const char *want;
 } marked[] = {
-	{ "a part in the middle",
-	  "ls; rm x; ls",
-	  { 4, 8 },
-	  "ls; rm x; ls\n    ^^^^" },
+	{ "a part in the middle", "ls; rm x; ls", { 4, 8 }, "ls; rm x; ls\n    ^^^^" },
 	{ "all of it", "reboot", { 0, 6 }, "reboot\n^^^^^^" },
 	{ "no bytes at all", "ab", { 2, 2 }, "ab\n  ^" },
-	{ "behind characters that are written out",
-	  "\x1b;rm",
-	  { 2, 4 },
-	  "\\x1b;rm\n     ^^" },
-	{ "behind wide ones",
-	  "\xe6\x97\xa5 rm",
-	  { 4, 6 },
-	  "\xe6\x97\xa5 rm\n   ^^" },
+	{ "behind characters that are written out", "\x1b;rm", { 2, 4 }, "\\x1b;rm\n     ^^" },
+	{ "behind wide ones", "\xe6\x97\xa5 rm", { 4, 6 }, "\xe6\x97\xa5 rm\n   ^^" },
 	{ "behind a line break", "ls\nrm", { 3, 5 }, "ls\\nrm\n    ^^" },
 	{ "cut at the end",
 	  "rm x 456789012345678901234567890123456789",

@@ -23,8 +23,7 @@ static const char *as_json(const struct ab_judgement *j)
 
 static void test_json(void)
 {
-	static const struct ab_field status[] = { FIELD("git"),
-						  FIELD("status") };
+	static const struct ab_field status[] = { FIELD("git"), FIELD("status") };
 	static const struct ab_judged one = {
 		.argv = status,
 		.argc = 2,
@@ -92,8 +91,7 @@ static void test_json_all(void)
 	       "\"userRule\":\"rm *\",\"instead\":\"do \\\"this\\\"\","
 	       "\"error\":{\"text\":\"a quote is not closed\",\"at\":7}}",
 	       "everything that can be in it");
-	root = json_loads(as_json(&j), JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL,
-			  NULL);
+	root = json_loads(as_json(&j), JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, NULL);
 	ok(root, "and it is JSON");
 	json_decref(root);
 }
@@ -118,16 +116,15 @@ static const char *pointed(struct ab_text text, uint32_t from, uint32_t to)
 
 static void test_point(void)
 {
-	is_str(pointed(TEXT("ls && rm x"), 6, 10),
-	       "> ls && rm x\n>       ^^^^\n", "the part is marked");
+	is_str(pointed(TEXT("ls && rm x"), 6, 10), "> ls && rm x\n>       ^^^^\n",
+	       "the part is marked");
 	is_str(pointed(TEXT("rm x"), 0, 4), NULL, "all of it is not");
 	is_str(pointed(TEXT("rm x"), 4, 4), NULL, "nor nothing");
-	is_str(pointed(TEXT("a\nls; rm x\nb"), 6, 10),
-	       "> ls; rm x\n>     ^^^^\n", "only its line is shown");
+	is_str(pointed(TEXT("a\nls; rm x\nb"), 6, 10), "> ls; rm x\n>     ^^^^\n",
+	       "only its line is shown");
 	is_str(pointed(TEXT("a; b\nc"), 3, 6), "> a; b\n>    ^\n",
 	       "a part of several lines by its first");
-	is_str(pointed(TEXT("\x1b[2J\xc3\xa9 rm"), 7, 9),
-	       "> \\x1b[2J\xc3\xa9 rm\n>          ^^\n",
+	is_str(pointed(TEXT("\x1b[2J\xc3\xa9 rm"), 7, 9), "> \\x1b[2J\xc3\xa9 rm\n>          ^^\n",
 	       "control characters are escaped, columns are counted");
 }
 
@@ -141,11 +138,9 @@ static void test_point_long(void)
 	memcpy(text + 500, "RM", 2);
 	got = pointed((struct ab_text){ text, 1000 }, 500, 502);
 	ok(got && strlen(got) < 300, "a long line is cut");
-	ok(got && !strncmp(got, "> ...aaa", 8) && strstr(got, "...\n"),
-	   "on both sides");
+	ok(got && !strncmp(got, "> ...aaa", 8) && strstr(got, "...\n"), "on both sides");
 	ok(got && strstr(got, "RM") && strstr(got, "^^\n"), "around the part");
-	ok(got && strstr(got, "RM") - got ==
-			   strstr(got, "^^") - (strchr(got, '\n') + 1),
+	ok(got && strstr(got, "RM") - got == strstr(got, "^^") - (strchr(got, '\n') + 1),
 	   "which is marked where it stands");
 	got = pointed((struct ab_text){ text, 1000 }, 0, 999);
 	ok(got && strlen(got) < 300, "a long part is cut too");
@@ -154,8 +149,7 @@ static void test_point_long(void)
 static void test_explain(void)
 {
 	static const char text[] = "cd /tmp && sudo rm -rf / | $(ls)";
-	struct ab_shell_node ls = { .kind = AB_NODE_SIMPLE,
-				    .range = { 29, 31 } };
+	struct ab_shell_node ls = { .kind = AB_NODE_SIMPLE, .range = { 29, 31 } };
 	struct ab_shell_node script = { .kind = AB_NODE_LIST, .first = &ls };
 	struct ab_part part = { .kind = AB_PART_COMMAND,
 				.range = { 27, 32 },
@@ -164,27 +158,21 @@ static void test_explain(void)
 	struct ab_shell_node sub = { .kind = AB_NODE_SIMPLE,
 				     .range = { 27, 32 },
 				     .simple = { .words = &word } };
-	struct ab_shell_node sudo = { .kind = AB_NODE_SIMPLE,
-				      .range = { 11, 24 },
-				      .next = &sub };
+	struct ab_shell_node sudo = { .kind = AB_NODE_SIMPLE, .range = { 11, 24 }, .next = &sub };
 	struct ab_shell_node pipe = { .kind = AB_NODE_PIPELINE,
 				      .range = { 11, 32 },
 				      .first = &sudo };
-	struct ab_shell_node cd = { .kind = AB_NODE_SIMPLE,
-				    .range = { 0, 7 },
-				    .next = &pipe };
+	struct ab_shell_node cd = { .kind = AB_NODE_SIMPLE, .range = { 0, 7 }, .next = &pipe };
 	struct ab_shell_node and = { .kind = AB_NODE_ANDOR, .first = &cd };
 	struct ab_shell_node list = { .kind = AB_NODE_LIST, .first = &and};
-	static const struct ab_field rm[] = {
-		FIELD("rm"), { .text = { "\0", 1 }, .unknown = true }
-	};
+	static const struct ab_field rm[] = { FIELD("rm"),
+					      { .text = { "\0", 1 }, .unknown = true } };
 	struct ab_judged five = { .range = { 27, 32 },
 				  .decision = AB_ESCALATED,
 				  .rule = "dynamic-command" };
-	struct ab_judged four = { .range = { 29, 31 },
-				  .decision = AB_ALLOW,
-				  .rule = "safe-read",
-				  .next = &five };
+	struct ab_judged four = {
+		.range = { 29, 31 }, .decision = AB_ALLOW, .rule = "safe-read", .next = &five
+	};
 	struct ab_judged three = { .argv = rm,
 				   .argc = 2,
 				   .via = "sudo",
@@ -192,14 +180,12 @@ static void test_explain(void)
 				   .decision = AB_FORBIDDEN,
 				   .rule = "recursive-delete-root",
 				   .next = &four };
-	struct ab_judged two = { .range = { 11, 24 },
-				 .decision = AB_ESCALATED,
-				 .rule = "sudo",
-				 .next = &three };
-	struct ab_judged one = { .range = { 0, 7 },
-				 .decision = AB_SANDBOXED,
-				 .rule = "",
-				 .next = &two };
+	struct ab_judged two = {
+		.range = { 11, 24 }, .decision = AB_ESCALATED, .rule = "sudo", .next = &three
+	};
+	struct ab_judged one = {
+		.range = { 0, 7 }, .decision = AB_SANDBOXED, .rule = "", .next = &two
+	};
 	struct ab_judgement j = {
 		.decision = AB_FORBIDDEN,
 		.rule = "recursive-delete-root",

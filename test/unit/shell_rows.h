@@ -31,8 +31,7 @@ static inline bool row_is_binding(const struct row_command *c, const char *word)
 
 static inline void row_add(struct row_command *c, char *word, size_t len)
 {
-	struct ab_field f = { .text = { word, (uint32_t)len },
-			      .verbatim = AB_NOT_VERBATIM };
+	struct ab_field f = { .text = { word, (uint32_t)len }, .verbatim = AB_NOT_VERBATIM };
 
 	for (size_t i = 0; i < len; i++) {
 		f.unknown |= word[i] == AB_UNKNOWN;
@@ -41,10 +40,8 @@ static inline void row_add(struct row_command *c, char *word, size_t len)
 	if (row_is_binding(c, word)) {
 		uint32_t name = (uint32_t)strcspn(word, "=");
 
-		c->bindings[c->simple.nbindings].name =
-			(struct ab_text){ word, name };
-		f.text = (struct ab_text){ word + name + 1,
-					   (uint32_t)len - name - 1 };
+		c->bindings[c->simple.nbindings].name = (struct ab_text){ word, name };
+		f.text = (struct ab_text){ word + name + 1, (uint32_t)len - name - 1 };
 		c->bindings[c->simple.nbindings++].value = f;
 		return;
 	}
@@ -97,13 +94,11 @@ static inline void row_names(const struct ab_hits *hits, char *out, size_t size)
 	out[0] = '\0';
 	for (size_t i = 0; i < AB_RULE_COUNT && len < size; i++)
 		if (hit[i])
-			len += (size_t)snprintf(out + len, size - len, "%s%s",
-						len ? " " : "",
+			len += (size_t)snprintf(out + len, size - len, "%s%s", len ? " " : "",
 						ab_rules[i].name);
 }
 
-static inline void rows_check(ab_matcher *match, const struct row *rows,
-			      size_t n)
+static inline void rows_check(ab_matcher *match, const struct row *rows, size_t n)
 {
 	static const struct ab_scene scene = { "/home/me", "/w", "/w", NULL };
 

@@ -60,8 +60,7 @@ static void test_names(void)
 {
 	enum ab_rule_id id;
 
-	ok(AB_COUNT(wanted) == AB_RULE_COUNT,
-	   "every rule of the specification");
+	ok(AB_COUNT(wanted) == AB_RULE_COUNT, "every rule of the specification");
 	for (size_t i = 0; i < AB_COUNT(wanted); i++) {
 		const char *name = wanted[i].name;
 
@@ -78,14 +77,12 @@ static bool is_sentence(const char *s)
 {
 	size_t len = strlen(s);
 
-	return len > 10 && len < 90 && s[0] >= 'A' && s[0] <= 'Z' &&
-	       s[len - 1] == '.';
+	return len > 10 && len < 90 && s[0] >= 'A' && s[0] <= 'Z' && s[len - 1] == '.';
 }
 
 static bool is_phrase(const char *s)
 {
-	return strlen(s) > 5 && s[strlen(s) - 1] != '.' &&
-	       !(s[0] >= 'A' && s[0] <= 'Z');
+	return strlen(s) > 5 && s[strlen(s) - 1] != '.' && !(s[0] >= 'A' && s[0] <= 'Z');
 }
 
 static void test_table(void)
@@ -100,8 +97,7 @@ static void test_table(void)
 			   (!r->mild_reason || is_sentence(r->mild_reason)) &&
 			   (!r->instead || strlen(r->instead) > 5),
 		   "%s has a name, a sentence and a phrase", r->name);
-		ok(r->elsewhere <= r->decision &&
-			   (r->elsewhere == r->decision) == !r->mild_reason,
+		ok(r->elsewhere <= r->decision && (r->elsewhere == r->decision) == !r->mild_reason,
 		   "%s: what is mild is milder", r->name);
 	}
 }
@@ -111,8 +107,7 @@ static void test_decisions(void)
 	enum ab_decision d;
 
 	ok(ab_decision_parse("allow", &d) && d == AB_ALLOW, "allow");
-	ok(ab_decision_parse("forbidden", &d) && d == AB_FORBIDDEN,
-	   "forbidden");
+	ok(ab_decision_parse("forbidden", &d) && d == AB_FORBIDDEN, "forbidden");
 	ok(!ab_decision_parse("Allow", &d) && !ab_decision_parse("", &d),
 	   "nothing else is a decision");
 }
@@ -130,10 +125,8 @@ static void test_hits(void)
 		ab_hit_mild(&hits, AB_RULE_DESTRUCTIVE_FIND, range);
 	for (size_t i = 0; i < hits.len; i++)
 		forbidden |= hits.v[i].rule == AB_RULE_FORK_BOMB;
-	ok(hits.len == AB_COUNT(hits.v) && forbidden,
-	   "of too many hits the strictest stay");
-	ok(hits.v[0].rule != AB_RULE_SAFE_READ &&
-		   hits.v[7].rule != AB_RULE_SAFE_READ,
+	ok(hits.len == AB_COUNT(hits.v) && forbidden, "of too many hits the strictest stay");
+	ok(hits.v[0].rule != AB_RULE_SAFE_READ && hits.v[7].rule != AB_RULE_SAFE_READ,
 	   "and the mildest go");
 }
 
@@ -155,8 +148,8 @@ static void check_names(const struct ab_toolbox *box, const char *name)
 			found |= strcmp(box->tools[k].deeds, d->name) == 0;
 		/* What git reads is kept from its toolbox: match_git.c */
 		used &= found || strcmp(name, "git") == 0;
-		end &= ENDS(d->name) && ENDS(d->words) && ENDS(d->with) &&
-		       ENDS(d->without) && ENDS(d->reason);
+		end &= ENDS(d->name) && ENDS(d->words) && ENDS(d->with) && ENDS(d->without) &&
+		       ENDS(d->reason);
 	}
 	for (size_t i = 0; i < box->nopts; i++) {
 		const struct ab_tool_opts *o = &box->opts[i];
@@ -166,8 +159,8 @@ static void check_names(const struct ab_toolbox *box, const char *name)
 		end &= ENDS(o->name) && ENDS(o->values) && ENDS(o->longs);
 	}
 	for (size_t i = 0; i < box->len; i++)
-		end &= ENDS(box->tools[i].program) &&
-		       ENDS(box->tools[i].deeds) && ENDS(box->tools[i].opts);
+		end &= ENDS(box->tools[i].program) && ENDS(box->tools[i].deeds) &&
+		       ENDS(box->tools[i].opts);
 	ok(sorted, "%s: deeds and options are sorted", name);
 	ok(used, "%s: every deed is some tool's", name);
 	ok(end, "%s: every text fits", name);

@@ -40,11 +40,10 @@ static bool match_one(struct ab_user_rule rule, const char *command)
 static void test_globs(void)
 {
 	for (size_t i = 0; i < AB_COUNT(globs); i++)
-		ok(match_one((struct ab_user_rule){ .text = globs[i].glob },
-			     globs[i].command) == globs[i].matches,
+		ok(match_one((struct ab_user_rule){ .text = globs[i].glob }, globs[i].command) ==
+			   globs[i].matches,
 		   "\"%s\" and \"%s\"", globs[i].glob, globs[i].command);
-	ok(match_one((struct ab_user_rule){ .text = "make *",
-					    .decision = AB_ESCALATED },
+	ok(match_one((struct ab_user_rule){ .text = "make *", .decision = AB_ESCALATED },
 		     "/usr/bin/make x"),
 	   "a path does not evade a rule that asks");
 }
@@ -52,15 +51,13 @@ static void test_globs(void)
 static void test_prefix(void)
 {
 	static const char *const words[] = { "git", "push" };
-	struct ab_user_rule rule = { .kind = AB_MATCH_PREFIX,
-				     .text = "git push",
-				     .words = words,
-				     .nwords = 2 };
+	struct ab_user_rule rule = {
+		.kind = AB_MATCH_PREFIX, .text = "git push", .words = words, .nwords = 2
+	};
 
 	ok(match_one(rule, "git push") && match_one(rule, "git push -f"),
 	   "the first words are these");
-	ok(!match_one(rule, "git pushy") && !match_one(rule, "git") &&
-		   !match_one(rule, "git $"),
+	ok(!match_one(rule, "git pushy") && !match_one(rule, "git") && !match_one(rule, "git $"),
 	   "not others, not fewer, not unknown ones");
 }
 
@@ -73,8 +70,7 @@ static void test_regex(void)
 	if (regcomp(&regex, "^npm (run|test)( |$)", REG_EXTENDED | REG_NOSUB))
 		return;
 	rule.regex = &regex;
-	ok(match_one(rule, "npm run x") && match_one(rule, "npm test"),
-	   "an expression finds");
+	ok(match_one(rule, "npm run x") && match_one(rule, "npm test"), "an expression finds");
 	ok(!match_one(rule, "npm runx") && !match_one(rule, "npm r$n x"),
 	   "an unknown stretch breaks the text");
 	memset(longer, 'x', sizeof(longer) - 1);
@@ -85,11 +81,8 @@ static void test_regex(void)
 
 static void test_long(void)
 {
-	struct ab_field argv[3] = { { .text = { "npm", 3 } },
-				    { .text = { "run", 3 } } };
-	struct ab_simple command = { .name = { "npm", 3 },
-				     .argv = argv,
-				     .argc = 3 };
+	struct ab_field argv[3] = { { .text = { "npm", 3 } }, { .text = { "run", 3 } } };
+	struct ab_simple command = { .name = { "npm", 3 }, .argv = argv, .argc = 3 };
 	ab_autofree char *word = ab_alloc(100000);
 	struct ab_user_rule rule = { .kind = AB_MATCH_REGEX };
 	struct ab_ruling ruling = { .rules = &rule, .nrules = 1 };
@@ -100,8 +93,7 @@ static void test_long(void)
 	if (regcomp(&regex, "^npm run x*$", REG_EXTENDED | REG_NOSUB))
 		return;
 	rule.regex = &regex;
-	ok(ab_ruling_match(&ruling, &command) == &rule,
-	   "more text than the stack holds");
+	ok(ab_ruling_match(&ruling, &command) == &rule, "more text than the stack holds");
 	regfree(&regex);
 }
 
@@ -111,9 +103,7 @@ static void test_undecided(void)
 {
 	char glob[1026] = "*";
 	struct ab_field argv[2] = { { .text = { "echo", 4 } } };
-	struct ab_simple command = { .name = { "echo", 4 },
-				     .argv = argv,
-				     .argc = 2 };
+	struct ab_simple command = { .name = { "echo", 4 }, .argv = argv, .argc = 2 };
 	ab_autofree char *word = ab_alloc(1 << 20);
 	struct ab_user_rule rule = { .text = glob, .decision = AB_FORBIDDEN };
 	struct ab_ruling ruling = { .rules = &rule, .nrules = 1 };
@@ -170,12 +160,10 @@ static void test_untrusted(void)
 	ok(ab_ruling_match(&ruling, &c.simple) == &rules[0],
 	   "a stricter one counts wherever it stands");
 	row_read(&c, "git log");
-	ok(ab_ruling_match(&ruling, &c.simple) == &rules[0],
-	   "and where there is no other");
+	ok(ab_ruling_match(&ruling, &c.simple) == &rules[0], "and where there is no other");
 	ruling.nrules = 4;
 	row_read(&c, "git push");
-	ok(ab_ruling_match(&ruling, &c.simple) == &rules[3],
-	   "of several the strictest");
+	ok(ab_ruling_match(&ruling, &c.simple) == &rules[3], "of several the strictest");
 }
 
 static void test_decide(void)
@@ -194,8 +182,7 @@ static void test_decide(void)
 	ok(ab_ruling_decide(&ruling, &push) == AB_ESCALATED,
 	   "one that may only make stricter does not loosen");
 	ruling.overrides[push.rule].decision = AB_FORBIDDEN;
-	ok(ab_ruling_decide(&ruling, &push) == AB_FORBIDDEN,
-	   "but makes stricter");
+	ok(ab_ruling_decide(&ruling, &push) == AB_FORBIDDEN, "but makes stricter");
 }
 
 int main(void)

@@ -1,7 +1,8 @@
-#include "shell/secret.c"	/* its tables */
+#include "shell/secret.c" /* its tables */
 
 #include "shell_simple.h"
 
+/* clang-format off */
 static const char *const secrets[] = {
 	"/home/me/.ssh/id_rsa", "id_ed25519", "/home/me/.ssh/work_key",
 	"/home/me/.ssh", "/home/me/.ssh/", "/home/me/.ssh/*", "~/.ssh/x",
@@ -21,7 +22,9 @@ static const char *const secrets[] = {
 	"key4.db", "Default/Login Data", ".e*", "id_*",
 	"/home/me//.aws/./credentials",
 };
+/* clang-format on */
 
+/* clang-format off */
 static const char *const plain[] = {
 	"", ".", "/", "/home/me", ".env.example", ".env.sample",
 	".env.template", ".env.dist", ".env.local.example", ".environment",
@@ -34,6 +37,7 @@ static const char *const plain[] = {
 	"/home/me/.docker", "/home/me/.cargo/bin", "git/credentials.md",
 	"Cookies",
 };
+/* clang-format on */
 
 static struct ab_text text(const char *s)
 {
@@ -45,18 +49,14 @@ int main(void)
 	for (size_t i = 0; i < AB_COUNT(secrets); i++)
 		ok(ab_secret_path(text(secrets[i])), "secret: %s", secrets[i]);
 	for (size_t i = 0; i < AB_COUNT(plain); i++)
-		ok(!ab_secret_path(text(plain[i])), "not secret: \"%s\"",
-		   plain[i]);
+		ok(!ab_secret_path(text(plain[i])), "not secret: \"%s\"", plain[i]);
 	ok(ab_secret_in(text("/home/me/.aws"), text("x")), "x in ~/.aws");
 	ok(ab_secret_in(text("/home/me/.ssh"), text("work")), "work in ~/.ssh");
 	ok(ab_secret_in(text("/etc"), text("shadow")), "shadow in /etc");
 	ok(!ab_secret_in(text("/etc"), text("passwd")), "passwd in /etc");
-	ok(!ab_secret_in(text("/home/me/.ssh"), text("x.pub")),
-	   "x.pub in ~/.ssh");
-	ok(!ab_secret_in(text("/home/me/.ssh"), text("/tmp/x")),
-	   "/tmp/x is not in ~/.ssh");
-	ok(ab_secret_path((struct ab_text){ "/home/me/.ssh/\0", 15 }),
-	   "an unknown name in ~/.ssh");
+	ok(!ab_secret_in(text("/home/me/.ssh"), text("x.pub")), "x.pub in ~/.ssh");
+	ok(!ab_secret_in(text("/home/me/.ssh"), text("/tmp/x")), "/tmp/x is not in ~/.ssh");
+	ok(ab_secret_path((struct ab_text){ "/home/me/.ssh/\0", 15 }), "an unknown name in ~/.ssh");
 	ok(!ab_secret_path((struct ab_text){ "\0", 1 }), "an unknown name");
 	test_sorted(names);
 	test_sorted(folders);

@@ -51,8 +51,7 @@ static inline unsigned test_take_taint(const char **word, size_t *len)
 	return 0;
 }
 
-static inline struct ab_field test_field(struct ab_arena *arena,
-					 const char *word, size_t len)
+static inline struct ab_field test_field(struct ab_arena *arena, const char *word, size_t len)
 {
 	struct ab_field f = { .verbatim = AB_NOT_VERBATIM };
 	bool blanks;
@@ -85,8 +84,7 @@ static inline struct ab_field test_field(struct ab_arena *arena,
 	return f;
 }
 
-static inline bool test_redirect(struct test_command *c, const char *word,
-				 size_t len)
+static inline bool test_redirect(struct test_command *c, const char *word, size_t len)
 {
 	static const struct {
 		const char *mark;
@@ -105,10 +103,9 @@ static inline bool test_redirect(struct test_command *c, const char *word,
 
 		if (len <= n || strncmp(word, marks[i].mark, n) != 0)
 			continue;
-		c->redirects[c->simple.nredirects++] = (struct ab_redirect){
-			marks[i].op, marks[i].fd,
-			test_field(&c->arena, word + n, len - n)
-		};
+		c->redirects[c->simple.nredirects++] =
+			(struct ab_redirect){ marks[i].op, marks[i].fd,
+					      test_field(&c->arena, word + n, len - n) };
 		return true;
 	}
 	return false;
@@ -140,14 +137,12 @@ static inline void test_parse(struct test_command *c, const char *text)
 	c->simple.argv = c->argv;
 	c->simple.redirects = c->redirects;
 	c->simple.in.none = true;
-	c->simple.cwd = (struct ab_text){ test_scene.cwd,
-					  (uint32_t)strlen(test_scene.cwd) };
+	c->simple.cwd = (struct ab_text){ test_scene.cwd, (uint32_t)strlen(test_scene.cwd) };
 	while (*text) {
 		size_t len = strcspn(text, " ");
 
 		if (!test_redirect(c, text, len))
-			c->argv[c->simple.argc++] =
-				test_field(&c->arena, text, len);
+			c->argv[c->simple.argc++] = test_field(&c->arena, text, len);
 		text += len;
 		text += strspn(text, " ");
 	}
@@ -155,13 +150,13 @@ static inline void test_parse(struct test_command *c, const char *text)
 }
 
 /* A table's entries begin with their names, sorted, each once. */
-#define test_sorted(table)                                                  \
-	do {                                                                \
-		size_t wrong_ = 0;                                          \
-		for (size_t i_ = 1; i_ < AB_COUNT(table); i_++)             \
-			wrong_ += strcmp((const char *)&(table)[i_ - 1],    \
-					 (const char *)&(table)[i_]) >= 0;  \
-		ok(wrong_ == 0, "sorted, no name twice: " #table);          \
+#define test_sorted(table)                                                 \
+	do {                                                               \
+		size_t wrong_ = 0;                                         \
+		for (size_t i_ = 1; i_ < AB_COUNT(table); i_++)            \
+			wrong_ += strcmp((const char *)&(table)[i_ - 1],   \
+					 (const char *)&(table)[i_]) >= 0; \
+		ok(wrong_ == 0, "sorted, no name twice: " #table);         \
 	} while (0)
 
 /* The strictest of what was found, or -1; ties: the first. */
@@ -171,8 +166,7 @@ static inline int test_strictest(const struct ab_hits *hits, bool *ret_mild)
 
 	for (size_t i = 0; i < hits->len; i++) {
 		const struct ab_hit *h = &hits->v[i];
-		int d = (int)(h->mild ? ab_rules[h->rule].elsewhere
-				      : ab_rules[h->rule].decision);
+		int d = (int)(h->mild ? ab_rules[h->rule].elsewhere : ab_rules[h->rule].decision);
 
 		if (d > best) {
 			best = d;

@@ -27,8 +27,7 @@ static const char *values(const struct ab_vars *vars, const char *name)
 	if (!v)
 		return "-";
 	for (; v; v = v->next)
-		len += (size_t)snprintf(out + len, sizeof(out) - len, "%s%.*s",
-					len ? "|" : "",
+		len += (size_t)snprintf(out + len, sizeof(out) - len, "%s%.*s", len ? "|" : "",
 					v->unknown ? 1 : (int)v->text.len,
 					v->unknown ? "?" : v->text.s);
 	return out;
@@ -102,8 +101,7 @@ static void test_values(void)
 		set(vars, "x", digits[i]);
 		ab_vars_merge(vars, mark);
 	}
-	for (const struct ab_var *v = ab_vars_get(vars, text("x")); v;
-	     v = v->next) {
+	for (const struct ab_var *v = ab_vars_get(vars, text("x")); v; v = v->next) {
 		n++;
 		if (!v->next)
 			ok(v->unknown, "the last stands for the rest");
@@ -123,8 +121,7 @@ static void test_names(void)
 	}
 	for (int i = 0; i < 2 * AB_VARS_MAX; i++)
 		known += strcmp(values(vars, names[i]), names[i]) == 0;
-	ok(known == AB_VARS_MAX - 3, "as many names as there is room for: %zu",
-	   known);
+	ok(known == AB_VARS_MAX - 3, "as many names as there is room for: %zu", known);
 	ab_vars_undo(vars, mark);
 	known = 0;
 	for (int i = 0; i < 2 * AB_VARS_MAX; i++)

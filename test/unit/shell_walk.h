@@ -46,8 +46,7 @@ static inline void walk_parts(struct shell_walk *w, const struct ab_part *parts)
 		case AB_PART_COMMAND:
 		case AB_PART_PROCESS_IN:
 		case AB_PART_PROCESS_OUT:
-			w->wrong += !p->command.script ||
-				    p->command.script->kind != AB_NODE_LIST;
+			w->wrong += !p->command.script || p->command.script->kind != AB_NODE_LIST;
 			walk_node(w, p->command.script);
 			break;
 		case AB_PART_ARITH:
@@ -65,8 +64,7 @@ static void walk_word(struct shell_walk *w, const struct ab_shell_word *word)
 	}
 }
 
-static inline void walk_simple(struct shell_walk *w,
-			       const struct ab_shell_node *node)
+static inline void walk_simple(struct shell_walk *w, const struct ab_shell_node *node)
 {
 	for (const struct ab_assign *a = node->simple.assigns; a; a = a->next) {
 		walk_range(w, a->range);
@@ -77,8 +75,7 @@ static inline void walk_simple(struct shell_walk *w,
 	walk_word(w, node->simple.words);
 }
 
-static inline void walk_one(struct shell_walk *w,
-			    const struct ab_shell_node *node)
+static inline void walk_one(struct shell_walk *w, const struct ab_shell_node *node)
 {
 	switch (node->kind) {
 	case AB_NODE_SIMPLE:
@@ -95,8 +92,7 @@ static inline void walk_one(struct shell_walk *w,
 	case AB_NODE_SUBSHELL:
 	case AB_NODE_GROUP:
 	case AB_NODE_COPROC:
-		w->wrong += !node->first || node->first->next ||
-			    node->first->kind != AB_NODE_LIST;
+		w->wrong += !node->first || node->first->next || node->first->kind != AB_NODE_LIST;
 		walk_node(w, node->first);
 		break;
 	case AB_NODE_IF:
@@ -122,8 +118,7 @@ static inline void walk_one(struct shell_walk *w,
 	case AB_NODE_CASE:
 		w->wrong += !node->cases.word;
 		walk_word(w, node->cases.word);
-		for (const struct ab_case_item *i = node->cases.items; i;
-		     i = i->next) {
+		for (const struct ab_case_item *i = node->cases.items; i; i = i->next) {
 			w->wrong += !i->body;
 			walk_word(w, i->patterns);
 			walk_node(w, i->body);

@@ -74,8 +74,9 @@ static const struct {
 	{ "xargs -0 rm -rf", "^", "=rm -rf ^" },
 	{ "xargs -d , rm", "/a,/b", "=rm /a /b" },
 	{ "xargs -n1 -P 4 rm -rf", "/", "=rm -rf /" },
-	{ "xargs -I{} sh -c 'rm -rf {}'", "/\n/b", "=sh -c rm -rf / ; "
-						   "sh -c rm -rf /b" },
+	{ "xargs -I{} sh -c 'rm -rf {}'", "/\n/b",
+	  "=sh -c rm -rf / ; "
+	  "sh -c rm -rf /b" },
 	{ "xargs -I % mv % /tmp", "a", "=mv a /tmp" },
 	{ "xargs", "a", "=echo a" },
 	{ "xargs -a list rm", NULL, "=rm ^" },
@@ -89,8 +90,7 @@ static const struct {
 	{ "find -type f -exec rm {} +", NULL, "rm ./^" },
 	{ "find a b -exec rm {} ;", NULL, "rm a/^ ; rm b/^" },
 	{ "find -L . -execdir ls ; -ok rm {} ;", NULL, "ls ; rm ./^" },
-	{ "find . -exec sh -c 'rm \"$1\"' _ {} ;", NULL,
-	  "sh -c rm \"$1\" _ ./^" },
+	{ "find . -exec sh -c 'rm \"$1\"' _ {} ;", NULL, "sh -c rm \"$1\" _ ./^" },
 	{ "fd -e c x src -x rm", NULL, "rm src/^" },
 	{ "fd x", NULL, "" },
 	{ "fd -H x -X rm -f {}", NULL, "rm -f ./^" },
@@ -145,8 +145,7 @@ static const struct {
 	{ "docker compose -f f exec web rm x", NULL, "rm x REMOTE" },
 	{ "docker-compose run --rm web rm x", NULL, "rm x REMOTE" },
 	{ "kubectl exec -it pod -c main -- rm x", NULL, "rm x REMOTE" },
-	{ "kubectl -n ns exec pod -- sh -c 'rm x'", NULL,
-	  "sh -c rm x REMOTE" },
+	{ "kubectl -n ns exec pod -- sh -c 'rm x'", NULL, "sh -c rm x REMOTE" },
 	{ "kubectl get pods", NULL, "" },
 	{ "vagrant ssh -c 'rm x'", NULL, "{rm x} REMOTE" },
 	{ "tmux new-session -d -s n 'rm x'", NULL, "{rm x}" },
@@ -271,11 +270,10 @@ static void test_table(void)
 			sorted &= strcmp(w[-1].name, w->name) < 0;
 		if (w->same[0])
 			same &= is_read_itself(row(w->same));
-		end &= ENDS(w->name) && ENDS(w->same) && ENDS(w->after) &&
-		       ENDS(w->opts.values) && ENDS(w->opts.longs) &&
-		       ENDS(w->script) && ENDS(w->script_long) &&
-		       ENDS(w->dir) && ENDS(w->dir_long) && ENDS(w->alone) &&
-		       ENDS(w->joined) && ENDS(w->plain) && ENDS(w->shell);
+		end &= ENDS(w->name) && ENDS(w->same) && ENDS(w->after) && ENDS(w->opts.values) &&
+		       ENDS(w->opts.longs) && ENDS(w->script) && ENDS(w->script_long) &&
+		       ENDS(w->dir) && ENDS(w->dir_long) && ENDS(w->alone) && ENDS(w->joined) &&
+		       ENDS(w->plain) && ENDS(w->shell);
 		if (strcmp(w->opts.longs, "...") == 0)
 			elsewhere++;
 	}
@@ -304,8 +302,7 @@ static void test_taint(void)
 	split(&arena, "bash ^", &command);
 	((struct ab_field *)command.argv)[1].taint = AB_TAINT_NETWORK;
 	ab_unwrap(&arena, &command, &u);
-	ok(u.inners && u.inners->script.taint == AB_TAINT_NETWORK &&
-		   !u.transparent,
+	ok(u.inners && u.inners->script.taint == AB_TAINT_NETWORK && !u.transparent,
 	   "a shell that reads a download has an unknown script");
 
 	split(&arena, "sh", &command);

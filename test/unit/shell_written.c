@@ -1,9 +1,9 @@
-#include "shell/written.c"	/* its tables */
+#include "shell/written.c" /* its tables */
 
 #include "shell_simple.h"
 
 static const struct {
-	const char *text, *files;	/* "+" into, "." made or changed, "-" gone */
+	const char *text, *files; /* "+" into, "." made or changed, "-" gone */
 } cases[] = {
 	{ "cat x", "" },
 	{ "cat x >y 2>z <w", "+y+z" },
@@ -45,8 +45,8 @@ static void add(void *arg, enum ab_written how, const struct ab_field *file)
 	struct seen *seen = arg;
 	size_t len = strlen(seen->s);
 
-	snprintf(seen->s + len, sizeof(seen->s) - len, "%c%.*s", "+.-"[how],
-		 (int)file->text.len, file->text.s);
+	snprintf(seen->s + len, sizeof(seen->s) - len, "%c%.*s", "+.-"[how], (int)file -> text.len,
+		 file->text.s);
 }
 
 int main(void)

@@ -9,16 +9,13 @@
 #include "policy/policy.h"
 #include "tap.h"
 
-#define REQUEST \
-	"{\"timestamp\":\"t\",\"run_id\":\"aaaaa\",\"kind\":\"request\","
-#define VIOLATION \
-	"{\"timestamp\":\"t\",\"run_id\":\"aaaaa\",\"kind\":\"violation\","
+#define REQUEST "{\"timestamp\":\"t\",\"run_id\":\"aaaaa\",\"kind\":\"request\","
+#define VIOLATION "{\"timestamp\":\"t\",\"run_id\":\"aaaaa\",\"kind\":\"violation\","
 
 static struct ab_policy base = { .net = { .mode = AB_NET_FILTERED } };
-static struct ab_learned_from from = { .base = &base,
-				       .extends = "default",
-				       .workspace = "/home/u/p",
-				       .home = "/home/u" };
+static struct ab_learned_from from = {
+	.base = &base, .extends = "default", .workspace = "/home/u/p", .home = "/home/u"
+};
 
 static void take(struct ab_learned *l, const char *line)
 {
@@ -72,16 +69,14 @@ static const struct {
 } cases[] = {
 	{ "nothing", { NULL }, "{\"extends\":\"default\"}", "" },
 	{ "hosts in order, each once",
-	  { REQUEST
-	    "\"domain\":\"b.test\",\"port\":443,\"allowed\":true,\"error\":null}",
+	  { REQUEST "\"domain\":\"b.test\",\"port\":443,\"allowed\":true,\"error\":null}",
 	    REQUEST "\"domain\":\"a.test\",\"port\":80,\"allowed\":true}",
 	    REQUEST "\"domain\":\"b.test\",\"port\":22,\"allowed\":true}" },
 	  "{\"extends\":\"default\",\"network\":{\"allow\":[\"a.test\",\"b.test\"]}}",
 	  "it reached 2 hosts:|  a.test|  b.test  2 times" },
 	{ "names below one domain stay names",
 	  { REQUEST "\"domain\":\"x.cdn.test\",\"port\":443,\"allowed\":true}",
-	    REQUEST
-	    "\"domain\":\"y.cdn.test\",\"port\":443,\"allowed\":true}" },
+	    REQUEST "\"domain\":\"y.cdn.test\",\"port\":443,\"allowed\":true}" },
 	  "{\"extends\":\"default\",\"network\":{\"allow\":[\"x.cdn.test\",\"y.cdn.test\"]}}",
 	  NULL },
 	{ "a port that is not usual, and an address, have a reason",
@@ -94,31 +89,23 @@ static const struct {
 	  "\"a.test:8080\":\"port 8080 is not a usual one\"}}}",
 	  NULL },
 	{ "places for uploads",
-	  { REQUEST
-	    "\"domain\":\"eu.transfer.sh\",\"port\":443,\"allowed\":true}",
-	    REQUEST
-	    "\"domain\":\"nottransfer.sh\",\"port\":443,\"allowed\":true}" },
+	  { REQUEST "\"domain\":\"eu.transfer.sh\",\"port\":443,\"allowed\":true}",
+	    REQUEST "\"domain\":\"nottransfer.sh\",\"port\":443,\"allowed\":true}" },
 	  "{\"extends\":\"default\",\"network\":{\"allow\":[\"eu.transfer.sh\",\"nottransfer.sh\"],"
 	  "\"reason\":{\"eu.transfer.sh\":\"anybody can put texts and files there, and read them\"}}}",
 	  NULL },
 	{ "what was not reached is no part of it",
-	  { REQUEST
-	    "\"domain\":\"a.test\",\"port\":443,\"allowed\":true,\"error\":\"refused\"}",
+	  { REQUEST "\"domain\":\"a.test\",\"port\":443,\"allowed\":true,\"error\":\"refused\"}",
 	    REQUEST "\"domain\":\"b.test\",\"port\":443,\"allowed\":false}",
 	    REQUEST "\"domain\":\"c.test\",\"port\":443,\"allowed\":\"true\"}",
-	    REQUEST
-	    "\"domain\":\"d.test\",\"port\":3000,\"allowed\":true,\"door\":\"publish\"}",
-	    REQUEST
-	    "\"domain\":\"e.test\",\"port\":3000,\"allowed\":true,\"door\":\"host-port\"}",
-	    REQUEST
-	    "\"domain\":\"f.test\",\"port\":null,\"allowed\":true,\"door\":\"dns\"}" },
+	    REQUEST "\"domain\":\"d.test\",\"port\":3000,\"allowed\":true,\"door\":\"publish\"}",
+	    REQUEST "\"domain\":\"e.test\",\"port\":3000,\"allowed\":true,\"door\":\"host-port\"}",
+	    REQUEST "\"domain\":\"f.test\",\"port\":null,\"allowed\":true,\"door\":\"dns\"}" },
 	  "{\"extends\":\"default\"}",
 	  "it could not reach these, which the policy leaves out:|  a.test  refused" },
 	{ "once is enough",
-	  { REQUEST
-	    "\"domain\":\"a.test\",\"port\":443,\"allowed\":true,\"error\":\"refused\"}",
-	    REQUEST
-	    "\"domain\":\"a.test\",\"port\":443,\"allowed\":true,\"door\":\"http\"}" },
+	  { REQUEST "\"domain\":\"a.test\",\"port\":443,\"allowed\":true,\"error\":\"refused\"}",
+	    REQUEST "\"domain\":\"a.test\",\"port\":443,\"allowed\":true,\"door\":\"http\"}" },
 	  "{\"extends\":\"default\",\"network\":{\"allow\":[\"a.test\"]}}",
 	  "it reached 1 host:|  a.test" },
 	{ "what is denied stays so",
@@ -127,22 +114,21 @@ static const struct {
 	  "{\"extends\":\"default\"}",
 	  "it was refused these hosts, and still is:|  10.0.0.1:80  5 times  private" },
 	{ "a folder for a file, with what is writable already",
-	  { WRITE_AT("/home/u/.cache/tool/x"),
-	    WRITE_AT("/home/u/.cache/tool/y/z") },
+	  { WRITE_AT("/home/u/.cache/tool/x"), WRITE_AT("/home/u/.cache/tool/y/z") },
 	  "{\"extends\":\"default\",\"filesystem\":{\"write\":[\".\",\"~/.cache/tool\"],"
 	  "\"reason\":{\"~/.cache/tool\":\"outside of the workspace\"}}}",
 	  "" },
 	{ "the other way around, and beside each other",
-	  { WRITE_AT("/home/u/a/b/c/x"), WRITE_AT("/home/u/a/b/d"),
-	    WRITE_AT("/data/u/x"), WRITE_AT("/home/u/a/bb/x") },
+	  { WRITE_AT("/home/u/a/b/c/x"), WRITE_AT("/home/u/a/b/d"), WRITE_AT("/data/u/x"),
+	    WRITE_AT("/home/u/a/bb/x") },
 	  "{\"extends\":\"default\",\"filesystem\":{\"write\":[\".\",\"/data/u\",\"~/a/b\",\"~/a/bb\"],"
 	  "\"reason\":{\"/data/u\":\"outside of the workspace\",\"~/a/b\":\"outside of the workspace\","
 	  "\"~/a/bb\":\"outside of the workspace\"}}}",
 	  "" },
 	{ "never the root, the home folder or the system's",
 	  { WRITE_AT("/x"), WRITE_AT("/home/u/.bashrc"), WRITE_AT("/home/u"),
-	    WRITE_AT("/etc/passwd"), WRITE_AT("/usr/local/bin/x"),
-	    WRITE_AT("/data/x"), WRITE_AT("/home/u/.ssh/x") },
+	    WRITE_AT("/etc/passwd"), WRITE_AT("/usr/local/bin/x"), WRITE_AT("/data/x"),
+	    WRITE_AT("/home/u/.ssh/x") },
 	  "{\"extends\":\"default\"}",
 	  NULL },
 	{ "nor what is around them, or leads elsewhere",
@@ -167,8 +153,7 @@ static const struct {
 	  "programs that it ran:|  /bin/ls|  /bin/sh" },
 	{ "no record, and no host",
 	  { "", "{", "[]", "null", "{\"kind\":\"request\"}",
-	    REQUEST
-	    "\"domain\":\"a\\u0000.test\",\"port\":443,\"allowed\":true}",
+	    REQUEST "\"domain\":\"a\\u0000.test\",\"port\":443,\"allowed\":true}",
 	    REQUEST "\"domain\":\"*.test\",\"port\":443,\"allowed\":true}" },
 	  "{\"extends\":\"default\"}",
 	  "" },
@@ -187,13 +172,10 @@ static const struct {
 /* ~/.config is a link to ~/dots/config, ~/.ssh one to /data/keys. */
 static void test_links(void)
 {
-	static const char *const closed[] = {
-		WRITE_AT("/home/u/dots/config/fish/x"),
-		WRITE_AT("/home/u/dots/x"), WRITE_AT("/data/keys/x"),
-		WRITE_AT("/data/keys/old/x"), NULL
-	};
-	static const char *const open[] = { WRITE_AT("/home/u/dots/other/x"),
-					    NULL };
+	static const char *const closed[] = { WRITE_AT("/home/u/dots/config/fish/x"),
+					      WRITE_AT("/home/u/dots/x"), WRITE_AT("/data/keys/x"),
+					      WRITE_AT("/data/keys/old/x"), NULL };
+	static const char *const open[] = { WRITE_AT("/home/u/dots/other/x"), NULL };
 	ab_autostrv struct ab_strv places = { 0 };
 	char *got;
 
@@ -201,8 +183,7 @@ static void test_links(void)
 	ab_strv_add(&places, "/data/keys");
 	from.closed = &places;
 	got = policy_of(closed);
-	is_str(got, "{\"extends\":\"default\"}",
-	       "what is closed is so where it really is");
+	is_str(got, "{\"extends\":\"default\"}", "what is closed is so where it really is");
 	free(got);
 	got = policy_of(open);
 	ok(strstr(got, "\"~/dots/other\""), "what is beside it is not");
@@ -228,8 +209,7 @@ static void test_form(void)
 	struct ab_learned *l = ab_learned_new();
 	ab_autofree char *text = NULL;
 
-	take(l,
-	     REQUEST "\"domain\":\"a.test\",\"port\":8080,\"allowed\":true}");
+	take(l, REQUEST "\"domain\":\"a.test\",\"port\":8080,\"allowed\":true}");
 	text = ab_learned_policy(l, &from);
 	is_str(text,
 	       "{\n"
@@ -251,11 +231,10 @@ static void test_bases(void)
 {
 	static const char *const lines[] = {
 		REQUEST "\"domain\":\"a.test\",\"port\":443,\"allowed\":true}",
-		REQUEST "\"domain\":\"b.test\",\"port\":443,\"allowed\":true}",
-		NULL
+		REQUEST "\"domain\":\"b.test\",\"port\":443,\"allowed\":true}", NULL
 	};
-	static const char *const written[] = { WRITE_AT("/home/u/p/out/x"),
-					       WRITE_AT("/home/u/p/y"), NULL };
+	static const char *const written[] = { WRITE_AT("/home/u/p/out/x"), WRITE_AT("/home/u/p/y"),
+					       NULL };
 	static const char *const deep[] = { WRITE_AT("/home/u/p/out/x"), NULL };
 	struct ab_policy before = base;
 	char *got;
@@ -272,28 +251,24 @@ static void test_bases(void)
 	base = before;
 	ab_strv_add(&base.net.allow, "*.test");
 	got = policy_of(lines);
-	is_str(got, "{\"extends\":\"default\"}",
-	       "what it allows is not said again");
+	is_str(got, "{\"extends\":\"default\"}", "what it allows is not said again");
 	free(got);
 	ab_strv_fini(&base.net.allow);
 	base.net.allow = (struct ab_strv){ 0 };
 	ab_strv_add(&base.net.allow, "b.test");
 	got = policy_of(lines);
-	is_str(got,
-	       "{\"extends\":\"default\",\"network\":{\"allow\":[\"a.test\",\"b.test\"]}}",
+	is_str(got, "{\"extends\":\"default\",\"network\":{\"allow\":[\"a.test\",\"b.test\"]}}",
 	       "unless the list is replaced");
 	free(got);
 	ab_strv_fini(&base.net.allow);
 	base = before;
 	base.fs.write = (struct ab_strv){ 0 };
 	got = policy_of(written);
-	is_str(got,
-	       "{\"extends\":\"default\",\"filesystem\":{\"write\":[\".\"]}}",
+	is_str(got, "{\"extends\":\"default\",\"filesystem\":{\"write\":[\".\"]}}",
 	       "a workspace that was read-only");
 	free(got);
 	got = policy_of(deep);
-	is_str(got,
-	       "{\"extends\":\"default\",\"filesystem\":{\"write\":[\"./out\"]}}",
+	is_str(got, "{\"extends\":\"default\",\"filesystem\":{\"write\":[\"./out\"]}}",
 	       "or only a part of it");
 	free(got);
 	base = before;
@@ -337,30 +312,24 @@ static void test_bounds(void)
 
 	for (int i = 0; i < 20000; i++) {
 		ab_autofree char *a = ab_printf(
-			REQUEST
-			"\"domain\":\"h%d.test\",\"port\":443,\"allowed\":true}",
-			i);
+			REQUEST "\"domain\":\"h%d.test\",\"port\":443,\"allowed\":true}", i);
 		ab_autofree char *b = ab_printf(WRITE_AT("/home/u/d%d/x"), i);
-		ab_autofree char *c = ab_printf(
-			"{\"kind\":\"program\",\"path\":\"/bin/p%d\"}", i);
+		ab_autofree char *c = ab_printf("{\"kind\":\"program\",\"path\":\"/bin/p%d\"}", i);
 
 		take(l, a);
 		take(l, b);
 		take(l, c);
 	}
-	take(l, VIOLATION
-	     "\"domain\":\"x.test\",\"port\":1,\"repeated\":9223372036854775807}");
-	take(l, VIOLATION
-	     "\"domain\":\"x.test\",\"port\":1,\"repeated\":9223372036854775807}");
-	take(l, VIOLATION
-	     "\"domain\":\"x.test\",\"port\":1,\"repeated\":9223372036854775807}");
+	take(l, VIOLATION "\"domain\":\"x.test\",\"port\":1,\"repeated\":9223372036854775807}");
+	take(l, VIOLATION "\"domain\":\"x.test\",\"port\":1,\"repeated\":9223372036854775807}");
+	take(l, VIOLATION "\"domain\":\"x.test\",\"port\":1,\"repeated\":9223372036854775807}");
 	text = ab_learned_policy(l, &from);
 	j = json_loads(text, 0, NULL);
-	ok(json_array_size(json_object_get(json_object_get(j, "network"),
-					   "allow")) == AB_LEARNED_HOSTS,
+	ok(json_array_size(json_object_get(json_object_get(j, "network"), "allow")) ==
+		   AB_LEARNED_HOSTS,
 	   "hosts");
-	ok(json_array_size(json_object_get(json_object_get(j, "filesystem"),
-					   "write")) == AB_LEARNED_FOLDERS + 1,
+	ok(json_array_size(json_object_get(json_object_get(j, "filesystem"), "write")) ==
+		   AB_LEARNED_FOLDERS + 1,
 	   "folders");
 	json_decref(j);
 	ab_learned_notes(l, &from, &notes);

@@ -68,9 +68,8 @@ static void check_read(void)
 		{ "@npm", "group @npm" },
 		{ "@nmp", "! there is no group @nmp; there are @github @npm "
 			  "@pypi @crates @go @debian @llm" },
-		{ "https://github.com/x",
-		  "! \"https://github.com/x\" is not a host; write "
-		  "\"github.com\"" },
+		{ "https://github.com/x", "! \"https://github.com/x\" is not a host; write "
+					  "\"github.com\"" },
 		{ "*", "! \"*\" is not a host; for an open network write "
 		       "\"mode\": \"allowed\"" },
 		{ "", "! \"\" is no host; " },
@@ -83,11 +82,9 @@ static void check_read(void)
 	};
 
 	for (size_t i = 0; i < AB_COUNT(cases); i++)
-		is_str(read_word(cases[i].what), cases[i].means,
-		       cases[i].what);
+		is_str(read_word(cases[i].what), cases[i].means, cases[i].what);
 	is_str(read_word("."), keep(ab_printf("path %s", input.cwd)), ".");
-	is_str(read_word("./sub"), keep(ab_printf("path %s/sub", input.cwd)),
-	       "./sub");
+	is_str(read_word("./sub"), keep(ab_printf("path %s/sub", input.cwd)), "./sub");
 	is_str(read_word("~/x"), keep(ab_printf("path %s/x", input.home)), "~/x");
 	is_str(read_word("a b/c"),
 	       "! \"a b/c\" is not a host; write a name (github.com), *.name, "
@@ -95,9 +92,8 @@ static void check_read(void)
 	       "neither");
 }
 
-static const char start_text[] =
-	"{\"command\":[\"make\",\"a b\"],\"cwd\":\"/w\",\"policy\":"
-	"{\"profile\":\"default\",\"workspace\":\"/w\"}}";
+static const char start_text[] = "{\"command\":[\"make\",\"a b\"],\"cwd\":\"/w\",\"policy\":"
+				 "{\"profile\":\"default\",\"workspace\":\"/w\"}}";
 
 /* "host ENTRY", "path PATH", or "! why; what instead" */
 static const char *judge(const char *record, bool deny)
@@ -119,9 +115,9 @@ static const char *judge(const char *record, bool deny)
 	return buf;
 }
 
-#define NET(domain, port, rule)                                     \
-	"{\"kind\":\"violation\",\"domain\":\"" domain "\",\"port\":" \
-	port ",\"rule\":\"" rule "\",\"reason\":\"so\"}"
+#define NET(domain, port, rule)                                                                \
+	"{\"kind\":\"violation\",\"domain\":\"" domain "\",\"port\":" port ",\"rule\":\"" rule \
+	"\",\"reason\":\"so\"}"
 
 static void check_hosts(void)
 {
@@ -130,15 +126,12 @@ static void check_hosts(void)
 	} cases[] = {
 		{ NET("x.y", "443", "network.allow"), "host x.y", "host x.y" },
 		{ NET("x.y", "22", "network.allow"), "host x.y", "host x.y" },
-		{ NET("x.y", "8080", "network.allow"), "host x.y:8080",
-		  "host x.y" },
+		{ NET("x.y", "8080", "network.allow"), "host x.y:8080", "host x.y" },
 		{ NET("x.y", "null", "network.allow"), "host x.y", "host x.y" },
-		{ NET("::1", "8080", "network.allow"), "host [::1]:8080",
-		  "host ::1" },
+		{ NET("::1", "8080", "network.allow"), "host [::1]:8080", "host ::1" },
 		{ NET("x.y", "443", "grant"), "host x.y", "host x.y" },
 		/* As a question is told: no rule, no kind. */
-		{ "{\"domain\":\"x.y\",\"port\":81}", "host x.y:81",
-		  "host x.y" },
+		{ "{\"domain\":\"x.y\",\"port\":81}", "host x.y:81", "host x.y" },
 		{ NET("\\u001b[2Jx", "443", "network.allow"),
 		  "! 7kq2x-1: what was asked for is no host; ",
 		  "! 7kq2x-1: what was asked for is no host; " },
@@ -148,8 +141,7 @@ static void check_hosts(void)
 	};
 
 	for (size_t i = 0; i < AB_COUNT(cases); i++) {
-		is_str(judge(cases[i].record, false), cases[i].allow,
-		       cases[i].record);
+		is_str(judge(cases[i].record, false), cases[i].allow, cases[i].record);
 		is_str(judge(cases[i].record, true), cases[i].deny, "denied");
 	}
 }
@@ -157,26 +149,40 @@ static void check_hosts(void)
 static void check_unliftable(void)
 {
 	static const char *const rules[] = {
-		"network.allowPrivate", "network.deny",	   "network.hostPorts",
-		"network.publish",	"network.http",	   "network.mode",
-		"tls-name",		"http-host",	   "http2-clear",
-		"http1-only",		"protocol",	   "name-limit",
-		"secret-tripwire",	"secret-place",	   "secret-require",
-		"secret-source",	"secret-body",	   "monitor",
-		"filesystem.denyRead",	"filesystem.unix", "filesystem.read",
-		"filesystem.denyWrite", "something-new",
+		"network.allowPrivate",
+		"network.deny",
+		"network.hostPorts",
+		"network.publish",
+		"network.http",
+		"network.mode",
+		"tls-name",
+		"http-host",
+		"http2-clear",
+		"http1-only",
+		"protocol",
+		"name-limit",
+		"secret-tripwire",
+		"secret-place",
+		"secret-require",
+		"secret-source",
+		"secret-body",
+		"monitor",
+		"filesystem.denyRead",
+		"filesystem.unix",
+		"filesystem.read",
+		"filesystem.denyWrite",
+		"something-new",
 	};
 
 	for (size_t i = 0; i < AB_COUNT(rules); i++) {
-		ab_autofree char *record =
-			ab_printf("{\"kind\":\"violation\",\"domain\":\"x.y\","
-				  "\"port\":443,\"rule\":\"%s\",\"reason\":"
-				  "\"for a reason\"}",
-				  rules[i]);
+		ab_autofree char *record = ab_printf("{\"kind\":\"violation\",\"domain\":\"x.y\","
+						     "\"port\":443,\"rule\":\"%s\",\"reason\":"
+						     "\"for a reason\"}",
+						     rules[i]);
 		const char *seen = judge(record, false);
 
-		ok(strstr(seen, "! 7kq2x-1 cannot be allowed: for a reason; ") &&
-			   error.hint[0] && error.code == AB_EREFUSED,
+		ok(strstr(seen, "! 7kq2x-1 cannot be allowed: for a reason; ") && error.hint[0] &&
+			   error.code == AB_EREFUSED,
 		   "%s says why, and what instead", rules[i]);
 	}
 	is_str(judge("{\"kind\":\"violation\",\"domain\":\"10.0.0.1\",\"port\":"
@@ -228,8 +234,7 @@ static void check_programs(void)
 		   "--yes") &&
 		   strstr(error.hint, "commands.rules"),
 	   "one that is forbidden by a rule of one's own: %s", error.hint);
-	ok(strstr(judge("{\"kind\":\"exec\",\"decision\":\"forbidden\"}", true),
-		  "stays so"),
+	ok(strstr(judge("{\"kind\":\"exec\",\"decision\":\"forbidden\"}", true), "stays so"),
 	   "and to deny it says nothing new");
 }
 
@@ -247,23 +252,18 @@ static void check_again(void)
 {
 	ab_autofree char *lengthy = ab_alloc(2000);
 
-	is_str(again(start_text, "--yes"), "agentbox run --yes -- make 'a b'",
-	       "the command again");
-	is_str(again(NULL, "--yes"), "agentbox run --yes -- ...",
-	       "one that is not known");
+	is_str(again(start_text, "--yes"), "agentbox run --yes -- make 'a b'", "the command again");
+	is_str(again(NULL, "--yes"), "agentbox run --yes -- ...", "one that is not known");
 	is_str(again("{\"command\":[\"x\"],\"cwd\":\"/w/sub\",\"policy\":{"
 		     "\"profile\":\"claude\",\"workspace\":\"/w\"}}",
 		     "--yes"),
 	       "cd /w/sub && agentbox run --profile claude --workspace /w "
 	       "--yes -- x",
 	       "where and how it was");
-	is_str(again("{\"command\":[\"x\",\"\\u001b[31m\"],\"cwd\":\"/w\"}",
-		     "--yes"),
+	is_str(again("{\"command\":[\"x\",\"\\u001b[31m\"],\"cwd\":\"/w\"}", "--yes"),
 	       "agentbox run --yes -- ...", "one that cannot be shown");
 	memset(lengthy, 'x', 1000);
-	is_str(again(keep(ab_printf("{\"command\":[\"%s\"],\"cwd\":\"/w\"}",
-			       lengthy)),
-		     "--yes"),
+	is_str(again(keep(ab_printf("{\"command\":[\"%s\"],\"cwd\":\"/w\"}", lengthy)), "--yes"),
 	       "agentbox run --yes -- ...", "one that is too long");
 }
 
@@ -276,16 +276,15 @@ static void check_sentence(void)
 	       "on",
 	       "one waited");
 	is_str(keep(ab_permit_sentence("7kq2x", "x.y", true, 600000, 0)),
-	       "7kq2x: x.y is denied for 10m",
-	       "a no for a while");
+	       "7kq2x: x.y is denied for 10m", "a no for a while");
 }
 
 /* "" when it may become writable, with what was noted. */
 static const char *place(const char *path)
 {
 	static char buf[4096];
-	static char profile[] = "/h/.profile", hooks[] = ".git/hooks",
-		    env[] = ".env*", conf[] = ".conf/run";
+	static char profile[] = "/h/.profile", hooks[] = ".git/hooks", env[] = ".env*",
+		    conf[] = ".conf/run";
 	char *deny[] = { profile, hooks, env, conf, NULL };
 	struct ab_strv names = { .v = deny, .len = 4 };
 	struct ab_place p = { .home = "/h/me",
@@ -296,8 +295,7 @@ static const char *place(const char *path)
 	ab_strv_fini(&notes);
 	error = (struct ab_error){ 0 };
 	snprintf(buf, sizeof(buf), "%s",
-		 ab_permit_place(&p, path, &notes, &error) < 0 ? error.text
-							       : joined(&notes));
+		 ab_permit_place(&p, path, &notes, &error) < 0 ? error.text : joined(&notes));
 	return buf;
 }
 
@@ -313,13 +311,11 @@ static void check_place(void)
 		{ "/w/git/hooks", "" },
 		{ "/w/.git", "" },
 		{ "/w/.conf/tool", "" },
-		{ "/w/.conf",
-		  "/w/.conf cannot be allowed: in it is .conf/run, which is "
-		  "protected, because programs outside the box run or believe "
-		  "it (filesystem.denyWrite)" },
-		{ "/usr/local/lib",
-		  "/usr/local/lib: here are programs and libraries of this "
-		  "machine" },
+		{ "/w/.conf", "/w/.conf cannot be allowed: in it is .conf/run, which is "
+			      "protected, because programs outside the box run or believe "
+			      "it (filesystem.denyWrite)" },
+		{ "/usr/local/lib", "/usr/local/lib: here are programs and libraries of this "
+				    "machine" },
 		{ "/", "/ cannot be allowed: it is the whole file system" },
 		{ "/h", "/h cannot be allowed: your home folder is in it" },
 		{ "/h/me", "/h/me cannot be allowed: it is your home folder" },
@@ -329,15 +325,13 @@ static void check_place(void)
 		{ "/h/me/.local/state/agentbox",
 		  "/h/me/.local/state/agentbox cannot be allowed: it is "
 		  "agentbox's own, and a box never writes it" },
-		{ "/etc/agentbox/x",
-		  "/etc/agentbox/x cannot be allowed: it is agentbox's own, "
-		  "and a box never writes it" },
+		{ "/etc/agentbox/x", "/etc/agentbox/x cannot be allowed: it is agentbox's own, "
+				     "and a box never writes it" },
 		{ "/proc/sys", "/proc/sys cannot be allowed: a box has a "
 			       "folder of that name of its own" },
-		{ "/w/.git/hooks",
-		  "/w/.git/hooks cannot be allowed: .git/hooks is protected, "
-		  "because programs outside the box run or believe it "
-		  "(filesystem.denyWrite)" },
+		{ "/w/.git/hooks", "/w/.git/hooks cannot be allowed: .git/hooks is protected, "
+				   "because programs outside the box run or believe it "
+				   "(filesystem.denyWrite)" },
 		{ "/w/a/.git/hooks/pre-commit",
 		  "/w/a/.git/hooks/pre-commit cannot be allowed: .git/hooks is "
 		  "protected, because programs outside the box run or believe "
@@ -374,11 +368,9 @@ static void check_below(void)
 	is_str(below("default", "filesystem.write"), ".",
 	       "a profile's list in the words of a file");
 	is_str(below("default", "network.allow"), "", "an empty one");
-	put_file(PROFILE_FILE("mine"),
-		 "{\"filesystem\":{\"write\":[\".\",\"./out\",\"~/c\","
-		 "\"/data\"]},\"network\":{\"allow\":[\"x.y\",\"@npm\"]}}");
-	is_str(below("mine", "filesystem.write"), ". ./out ~/c /data",
-	       "every kind of path");
+	put_file(PROFILE_FILE("mine"), "{\"filesystem\":{\"write\":[\".\",\"./out\",\"~/c\","
+				       "\"/data\"]},\"network\":{\"allow\":[\"x.y\",\"@npm\"]}}");
+	is_str(below("mine", "filesystem.write"), ". ./out ~/c /data", "every kind of path");
 	is_str(below("mine", "network.allow"), "x.y @npm", "and of host");
 	put_file(SYSTEM_FILE, "{\"network\":{\"allow\":[\"sys.example\"]}}");
 	put_file(USER_FILE, "{\"network\":{\"allow\":[\"user.example\"]}}");
@@ -389,8 +381,7 @@ static void check_below(void)
 	       "~/.config/agentbox/config.json:1", "where an element is from");
 	is_str(keep(ab_policy_origin(policy, "network.allow", NULL)),
 	       "~/.config/agentbox/config.json:1", "where a list is from");
-	ok(!ab_policy_origin(policy, "network.allow", "sys.example"),
-	   "one that is not there");
+	ok(!ab_policy_origin(policy, "network.allow", "sys.example"), "one that is not there");
 	ab_policy_free(policy);
 }
 

@@ -45,40 +45,32 @@ static json_t *question(const char *run)
 {
 	ab_autofree char *id = ab_printf("%s-7", run);
 
-	return json_pack("{s:s,s:s,s:i,s:s,s:s}", "id", id, "domain",
-			 "asked.example", "port", 8080, "door", "connect",
-			 "why", "unknown");
+	return json_pack("{s:s,s:s,s:i,s:s,s:s}", "id", id, "domain", "asked.example", "port", 8080,
+			 "door", "connect", "why", "unknown");
 }
 
-static void asked(void *arg, struct ab_control_client *client,
-		  const struct ab_control_request *r)
+static void asked(void *arg, struct ab_control_client *client, const struct ab_control_request *r)
 {
 	static const char *const names[AB_DO_COUNT] = {
-		"status", "pending", "answer", "allow",
-		"deny",	  "reload",  "stop",   "follow",
+		"status", "pending", "answer", "allow", "deny", "reload", "stop", "follow",
 	};
 	struct server *s = arg;
 
 	if (r->what != AB_DO_PENDING)
-		dprintf(s->tell, "%s %u %d %s %llu %d\n", names[r->what],
-			r->number, r->answer, r->entry,
-			(unsigned long long)r->ms, r->cut);
+		dprintf(s->tell, "%s %u %d %s %llu %d\n", names[r->what], r->number, r->answer,
+			r->entry, (unsigned long long)r->ms, r->cut);
 	if (r->what == AB_DO_PENDING && r->number <= 7)
-		ab_control_reply(client, json_pack("{s:[o],s:i}", "pending",
-						   question(s->id), "next", 0));
-	else if (r->what == AB_DO_PENDING)
-		ab_control_reply(client, json_pack("{s:[],s:i}", "pending",
-						   "next", 0));
-	else if (r->what == AB_DO_RELOAD && r->cut)
-		ab_control_refuse(client, &(struct ab_error){
-						  .code = AB_ECONFIG,
-						  .text = "x.json:1: bad" });
-	else
 		ab_control_reply(client,
-				 json_pack("{s:i,s:[s],s:[s]}", "released",
-					   r->what == AB_DO_DENY ? 0 : 2,
-					   "changes", "+ x.y allowed", "notes",
-					   "a note"));
+				 json_pack("{s:[o],s:i}", "pending", question(s->id), "next", 0));
+	else if (r->what == AB_DO_PENDING)
+		ab_control_reply(client, json_pack("{s:[],s:i}", "pending", "next", 0));
+	else if (r->what == AB_DO_RELOAD && r->cut)
+		ab_control_refuse(client, &(struct ab_error){ .code = AB_ECONFIG,
+							      .text = "x.json:1: bad" });
+	else
+		ab_control_reply(client, json_pack("{s:i,s:[s],s:[s]}", "released",
+						   r->what == AB_DO_DENY ? 0 : 2, "changes",
+						   "+ x.y allowed", "notes", "a note"));
 }
 
 static void serve(struct box *box, int tell)
@@ -92,8 +84,7 @@ static void serve(struct box *box, int tell)
 	struct ab_control *control;
 	struct ab_error err = { 0 };
 
-	if (ab_loop_init(&s.loop, &err) < 0 ||
-	    ab_control_open(&control, &err) < 0)
+	if (ab_loop_init(&s.loop, &err) < 0 || ab_control_open(&control, &err) < 0)
 		_exit(1);
 	ab_control_attach(control, &watch);
 	if (ab_control_name(control, &err) < 0)
@@ -116,8 +107,7 @@ static const char *hear(struct box *box)
 	return buf;
 }
 
-static void record(struct box *box, const char *number, const char *rule,
-		   const char *domain)
+static void record(struct box *box, const char *number, const char *rule, const char *domain)
 {
 	ab_autobuf struct ab_buf line = { 0 };
 	ab_autofree char *id = ab_printf("%s-%s", box->run.id, number);
@@ -135,8 +125,8 @@ static void record(struct box *box, const char *number, const char *rule,
 static void begin(struct box *box, const char *id)
 {
 	ab_autobuf struct ab_buf line = { 0 };
-	ab_autofree char *policy = ab_printf(
-		"{\"profile\":\"default\",\"workspace\":\"%s\"}", input.cwd);
+	ab_autofree char *policy =
+		ab_printf("{\"profile\":\"default\",\"workspace\":\"%s\"}", input.cwd);
 	struct ab_log_setup setup = { .run_id = id };
 
 	if (ab_run_create(&state, id, &box->run, &error) < 0)
@@ -215,24 +205,21 @@ static void check_live(struct box *box)
 
 	is_str(SAY(.what = "x.example"),
 	       keep(ab_printf("%s: x.example is allowed for this run; 2 requests "
-			 "that waited go on",
-			 id)),
+			      "that waited go on",
+			      id)),
 	       "a host, for the only run");
 	is_str(hear(box), "allow 0 0 x.example 0 0\n", "is asked of it");
 	is_str(SAY(.what = "x.example:81", .run = id, .deny = true, .for_ms = 60000),
-	       keep(ab_printf("%s: x.example:81 is denied for 1m",
-			 id)),
+	       keep(ab_printf("%s: x.example:81 is denied for 1m", id)),
 	       "a no for a minute, for the run that is named");
 	is_str(hear(box), "deny 0 0 x.example:81 60000 0\n", "is asked of it");
 
 	ok(strstr(SAY(.what = id_of(box, "1")), "files.example is allowed"),
 	   "a denial that is on record");
-	is_str(hear(box), "allow 0 0 files.example 0 0\n",
-	       "is lifted by the smallest rule");
+	is_str(hear(box), "allow 0 0 files.example 0 0\n", "is lifted by the smallest rule");
 	ok(strstr(SAY(.what = id_of(box, "7")), "asked.example:8080 is allowed"),
 	   "a question that is open");
-	is_str(hear(box),
-	       keep(ab_printf("answer 7 %d  0 0\n", AB_ANSWER_SESSION)),
+	is_str(hear(box), keep(ab_printf("answer 7 %d  0 0\n", AB_ANSWER_SESSION)),
 	       "is answered for the run");
 	SAY(.what = id_of(box, "7"), .for_ms = 5);
 	is_str(hear(box), "allow 0 0 asked.example:8080 5 0\n",
@@ -242,8 +229,8 @@ static void check_live(struct box *box)
 
 	ok(strstr(SAY(.what = id_of(box, "2")), "take the entry out of network.deny"),
 	   "what is denied is not lifted: %s", error.text);
-	ok(strstr(SAY(.what = id_of(box, "9")), "was refused nothing as"),
-	   "one that never was: %s", error.text);
+	ok(strstr(SAY(.what = id_of(box, "9")), "was refused nothing as"), "one that never was: %s",
+	   error.text);
 	ok(error.code == AB_EUSAGE, "is a mistake");
 	ok(strstr(SAY(.what = id), "is a run, not a host"), "a run: %s", error.text);
 	ok(strstr(SAY(.what = "x.example", .run = "nope"), "there is no run nope"),
@@ -259,8 +246,7 @@ static void check_always(struct box *box)
 	ok(strstr(SAY(.what = id_of(box, "1"), .always = true),
 		  "files.example is allowed in every run from now on"),
 	   "for ever: %s", error.text);
-	is_str(hear(box), "allow 0 0 files.example 0 0\n",
-	       "and for the run that goes on");
+	is_str(hear(box), "allow 0 0 files.example 0 0\n", "and for the run that goes on");
 	{
 		ab_autofree char *text = NULL;
 		size_t len;
@@ -298,14 +284,13 @@ static void check_paths(struct box *box)
 	make_dir("home/data");
 	is_str(SAY(.what = at("home/data")),
 	       keep(ab_printf("%s may be written in the next run in %s; a box that "
-			 "is there already can only become narrower",
-			 at("home/data"), input.cwd)),
+			      "is there already can only become narrower",
+			      at("home/data"), input.cwd)),
 	       "a path is for the next run");
 	ok(strstr(SAY(.what = id_of(box, "f1")), "home/data may be written in the next "
-					 "run"),
+						 "run"),
 	   "a file that is to be made: its folder: %s", error.text);
-	ok(strstr(SAY(.what = at("home/none")), "make it first"),
-	   "a path that is not there");
+	ok(strstr(SAY(.what = at("home/none")), "make it first"), "a path that is not there");
 	ok(strstr(SAY(.what = "./sub"), "may be written already"), "one that is open");
 	SAY(.what = at("home/data"), .deny = true);
 	ok(error.code == AB_EUSAGE, "deny is for hosts: %s", error.text);
@@ -316,8 +301,7 @@ static void check_paths(struct box *box)
 	if (symlink(at("home"), at("home/work/link")) == 0)
 		ok(strstr(SAY(.what = "./link"), "it is your home folder"),
 		   "nor by a link in the project");
-	ok(strstr(SAY(.what = at("home/data"), .always = true),
-		  "may be written in every run"),
+	ok(strstr(SAY(.what = at("home/data"), .always = true), "may be written in every run"),
 	   "always: %s", error.text);
 	{
 		ab_autofree char *text = NULL, *want = NULL;
@@ -325,8 +309,7 @@ static void check_paths(struct box *box)
 
 		want = ab_printf("[\".\", \"%s\"]", at("home/data"));
 		ab_policy_read_file(&input, at(USER_FILE), &text, &len, &error);
-		ok(text && strstr(text, want),
-		   "the new list has what was in force");
+		ok(text && strstr(text, want), "the new list has what was in force");
 	}
 	remove_file(USER_FILE);
 }
@@ -335,10 +318,10 @@ static void check_over(struct box *box)
 {
 	is_str(SAY(.what = id_of(box, "1")),
 	       keep(ab_printf("! run %s is over, and nothing was changed; in a new "
-			 "run:  agentbox run --allow files.example -- make 'all "
-			 "of it'\n"
-			 "in every run:  agentbox allow %s-1 --always",
-			 box->run.id, box->run.id)),
+			      "run:  agentbox run --allow files.example -- make 'all "
+			      "of it'\n"
+			      "in every run:  agentbox allow %s-1 --always",
+			      box->run.id, box->run.id)),
 	       "a run that is over");
 	is_str(SAY(.what = "x.example"),
 	       "! no run is going on; in a new run:  agentbox run --allow "
@@ -346,8 +329,7 @@ static void check_over(struct box *box)
 	       "in every run:  agentbox allow x.example --always",
 	       "no run at all");
 	is_str(SAY(.what = "x.example", .always = true),
-	       "x.example is allowed in every run from now on",
-	       "for ever it takes none");
+	       "x.example is allowed in every run from now on", "for ever it takes none");
 	remove_file(USER_FILE);
 }
 
@@ -362,14 +344,13 @@ static void check_reload(struct box *a, struct box *b)
 	ab_reloads_fini(&list);
 	is_str(hear(a), "reload 0 0  0 0\n", "one");
 	is_str(hear(b), "reload 0 0  0 0\n", "and the other");
-	ok(ab_reload(&input, b->run.id, true, &list, &error) == 0 &&
-		   list.len == 1,
+	ok(ab_reload(&input, b->run.id, true, &list, &error) == 0 && list.len == 1,
 	   "or the one that is named");
 	is_str(list.v[0].error.text, "x.json:1: bad", "which may refuse");
 	is_str(hear(b), "reload 0 0  0 1\n", "with its option");
 	ab_reloads_fini(&list);
-	ok(ab_reload(&input, "nope", false, &list, &error) < 0,
-	   "one that is not there: %s", error.text);
+	ok(ab_reload(&input, "nope", false, &list, &error) < 0, "one that is not there: %s",
+	   error.text);
 	ok(strstr(SAY(.what = "x.example"), "several runs are going on"),
 	   "and of several one must be named: %s", error.text);
 	ok(strstr(SAY(.what = "x.example", .always = true), "every run") &&
@@ -379,8 +360,7 @@ static void check_reload(struct box *a, struct box *b)
 	is_str(hear(b), "allow 0 0 x.example 0 0\n", "which is then asked");
 	/* By the record of another one. */
 	SAY(.what = id_of(a, "1"), .run = b->run.id);
-	is_str(hear(b), "allow 0 0 files.example 0 0\n",
-	       "also about what another was refused");
+	is_str(hear(b), "allow 0 0 files.example 0 0\n", "also about what another was refused");
 	remove_file(USER_FILE);
 }
 

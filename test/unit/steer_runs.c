@@ -31,10 +31,9 @@ static char *word(const char *text)
 
 static struct ab_run_info info(const char *id, const char *const *command)
 {
-	struct ab_run_info i = { .profile = word("default"),
-				 .cwd = word("/w"),
-				 .pid = 7,
-				 .age_ms = 250000 };
+	struct ab_run_info i = {
+		.profile = word("default"), .cwd = word("/w"), .pid = 7, .age_ms = 250000
+	};
 
 	snprintf(i.id, sizeof(i.id), "%s", id);
 	i.command.v = (char **)(uintptr_t)command;
@@ -51,8 +50,7 @@ static void test_text(void)
 		"abcde  web   0s   default        -        -  -                                   echo ";
 	static const char *const sleep_command[] = { "sleep", "1 0", NULL };
 	static const char *const evil[] = { "echo", "\x1b[2J\n\xff", NULL };
-	struct ab_run_info v[] = { info("7kq2m", sleep_command),
-				   info("abcde", evil) };
+	struct ab_run_info v[] = { info("7kq2m", sleep_command), info("abcde", evil) };
 	struct ab_run_list list = { v, 1 }, none = { NULL, 0 };
 	ab_autofree char *text = ab_run_list_text(&none, 80);
 	ab_autofree char *plain = ab_run_list_text(&list, 0);
@@ -74,12 +72,10 @@ static void test_text(void)
 	list.len = 2;
 	full = ab_run_list_text(&list, 0);
 	ok(strncmp(full, table, strlen(table)) == 0, "all columns");
-	ok(strstr(full, "\\x1b") && !strchr(full, '\x1b') &&
-		   !strchr(full, '\xff'),
+	ok(strstr(full, "\\x1b") && !strchr(full, '\x1b') && !strchr(full, '\xff'),
 	   "what could move a cursor is escaped");
 	narrow = ab_run_list_text(&list, 40);
-	ok(strstr(narrow, "7kq2m  -     4m   default      182   ...\n"),
-	   "cut at the width");
+	ok(strstr(narrow, "7kq2m  -     4m   default      182   ...\n"), "cut at the width");
 	tiny = ab_run_list_text(&list, 1);
 	ok(tiny && tiny[0] == '\n', "whatever it is");
 }
@@ -94,9 +90,8 @@ static void test_json(void)
 	json_t *j = json_loads(before, 0, NULL);
 	const json_t *o = json_array_get(j, 0);
 
-	is_str(json_string_value(
-		       json_array_get(json_object_get(o, "command"), 1)),
-	       "\x1b\"\n", "the command as it is");
+	is_str(json_string_value(json_array_get(json_object_get(o, "command"), 1)), "\x1b\"\n",
+	       "the command as it is");
 	ok(json_is_null(json_object_get(o, "allowed")) &&
 		   json_is_null(json_object_get(o, "ports")) &&
 		   json_is_null(json_object_get(o, "name")),
@@ -154,10 +149,9 @@ static void test_ends(void)
 	right = record_of(child, getpid());
 	ok(holds(right), "init and its parent, as the record says");
 	wrong = json_deep_copy(right);
-	json_object_set_new(wrong, "init_started",
-			    json_integer(json_integer_value(json_object_get(
-						 right, "init_started")) +
-					 1));
+	json_object_set_new(
+		wrong, "init_started",
+		json_integer(json_integer_value(json_object_get(right, "init_started")) + 1));
 	ok(!holds(wrong), "a pid that another process has by now");
 	json_object_del(wrong, "init_started");
 	ok(!holds(wrong), "a record without the time");
@@ -184,10 +178,8 @@ static int listen_at(int dir)
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 
-	snprintf(at.sun_path, sizeof(at.sun_path),
-		 "/proc/self/fd/%d/" AB_CONTROL_NAME, dir);
-	if (fd < 0 || bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0 ||
-	    listen(fd, 1) < 0)
+	snprintf(at.sun_path, sizeof(at.sun_path), "/proc/self/fd/%d/" AB_CONTROL_NAME, dir);
+	if (fd < 0 || bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0 || listen(fd, 1) < 0)
 		abort();
 	return fd;
 }
@@ -234,8 +226,7 @@ static void test_knock(void)
 			serve(fds[i], answers[i]);
 	}
 	ab_knock(v, AB_COUNT(v), "{\"v\":1,\"do\":\"status\"}", 300);
-	ok(json_integer_value(json_object_get(v[0].answer, "pending")) == 3,
-	   "one answers");
+	ok(json_integer_value(json_object_get(v[0].answer, "pending")) == 3, "one answers");
 	for (size_t i = 1; i < AB_COUNT(v); i++)
 		ok(!v[i].answer, "one does not");
 	ab_knock_fini(v, AB_COUNT(v));

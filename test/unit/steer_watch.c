@@ -47,11 +47,10 @@ static void event(uint64_t now, const char *text)
 
 static void ask(uint64_t now, unsigned int number, const char *host)
 {
-	json_t *packet = json_pack(
-		"{s:s,s:o,s:s,s:i,s:s,s:i,s:[{s:i,s:s,s:[s]}]}", "event",
-		"asked", "id", json_sprintf("7kq2a-%u", number), "domain", host,
-		"port", 443, "why", "unknown", "left_ms", 60000, "process",
-		"pid", 3, "exe", "/usr/bin/curl", "argv", "curl");
+	json_t *packet = json_pack("{s:s,s:o,s:s,s:i,s:s,s:i,s:[{s:i,s:s,s:[s]}]}", "event",
+				   "asked", "id", json_sprintf("7kq2a-%u", number), "domain", host,
+				   "port", 443, "why", "unknown", "left_ms", 60000, "process",
+				   "pid", 3, "exe", "/usr/bin/curl", "argv", "curl");
 
 	if (!packet)
 		abort();
@@ -111,15 +110,15 @@ static void test_records(void)
 	record("\"kind\":\"grant\",\"entry\":\"g.example\",\"allowed\":true,"
 	       "\"by\":\"control\"");
 	ok(has(24, 80, "make 'a b'"), "the command");
-	ok(has(24, 80, "03:04:05 ok     GET x.example:443/a  200  100 B up, "
-		       "2.0 KiB down"),
+	ok(has(24, 80,
+	       "03:04:05 ok     GET x.example:443/a  200  100 B up, "
+	       "2.0 KiB down"),
 	   "a request");
 	ok(has(24, 80, "failed y.example:80  no route"), "one that failed");
 	ok(has(24, 80, "no     z.example:443  not on the allow list  7kq2a-1"),
 	   "one that was denied");
 	ok(!has(24, 80, "z.example:443/q"), "and not twice");
-	ok(has(24, 80, "write /etc/x") && has(24, 80, "sudo x") &&
-		   has(24, 80, "2 refused inside"),
+	ok(has(24, 80, "write /etc/x") && has(24, 80, "sudo x") && has(24, 80, "2 refused inside"),
 	   "files and programs");
 	ok(has(24, 80, "asked about q.example:443: once (terminal)") &&
 		   has(24, 80, "g.example: allowed in this run (control)"),
@@ -138,30 +137,28 @@ static void test_records(void)
 
 static void test_status(void)
 {
-	json_t *answer = json_loads(
-		"{\"ok\":true,\"run\":\"7kq2a\",\"name\":\"n\",\"command\":"
-		"[\"make\"],\"profile\":\"ci\",\"age_ms\":61000,\"network\":"
-		"{\"allowed\":3,\"denied\":2,\"failed\":0,\"bytes_up\":5,"
-		"\"bytes_down\":6,\"open\":[{\"domain\":\"o.example\",\"port\":"
-		"443,\"bytes_up\":1024,\"bytes_down\":4096,\"ms\":5}]}}",
-		0, NULL);
+	json_t *answer = json_loads("{\"ok\":true,\"run\":\"7kq2a\",\"name\":\"n\",\"command\":"
+				    "[\"make\"],\"profile\":\"ci\",\"age_ms\":61000,\"network\":"
+				    "{\"allowed\":3,\"denied\":2,\"failed\":0,\"bytes_up\":5,"
+				    "\"bytes_down\":6,\"open\":[{\"domain\":\"o.example\",\"port\":"
+				    "443,\"bytes_up\":1024,\"bytes_down\":4096,\"ms\":5}]}}",
+				    0, NULL);
 
 	begin();
 	ab_watch_status(model, answer, 100000);
 	json_decref(answer);
-	ok(has(24, 80, "3 allowed  2 blocked  5 B up  6 B down  1 open  "
-		       "profile ci"),
+	ok(has(24, 80,
+	       "3 allowed  2 blocked  5 B up  6 B down  1 open  "
+	       "profile ci"),
 	   "totals");
-	ok(has(24, 80, "o.example:443") && has(24, 120, "1.0 KiB"),
-	   "what is open");
+	ok(has(24, 80, "o.example:443") && has(24, 120, "1.0 KiB"), "what is open");
 	ab_watch_gone(model, 100000);
 	ok(has(24, 80, "0 open"), "nothing is open after the end");
 }
 
 static void pending(uint64_t now, const char *list, int next)
 {
-	json_t *answer = json_pack("{s:o,s:i}", "pending",
-				   json_loads(list, 0, NULL), "next", next);
+	json_t *answer = json_pack("{s:o,s:i}", "pending", json_loads(list, 0, NULL), "next", next);
 
 	ab_watch_pending(model, answer, now);
 	json_decref(answer);
@@ -173,32 +170,27 @@ static void test_questions(void)
 
 	begin();
 	ask(1000, 1, "a.example");
-	ok(has(24, 80, "1 question waits") &&
-		   has(24, 80, ">  59 s  a.example:443  curl (pid 3)"),
+	ok(has(24, 80, "1 question waits") && has(24, 80, ">  59 s  a.example:443  curl (pid 3)"),
 	   "a question");
 	ok(ab_watch_key(model, 'o', 1100, &answer) == AB_WATCH_NOTHING,
 	   "which nobody can have read yet");
 	ok(ab_watch_key(model, 'o', 2000, &answer) == AB_WATCH_ANSWER &&
-		   strcmp(answer, "once") == 0 &&
-		   strcmp(model->selected, "7kq2a-1") == 0,
+		   strcmp(answer, "once") == 0 && strcmp(model->selected, "7kq2a-1") == 0,
 	   "and which is answered");
 	ask(2000, 2, "b.example");
 	ask(2000, 3, "xn--c-1ga.example");
-	ok(has(24, 80, "3 questions wait") && has(24, 80, "punycode"),
-	   "more of them");
+	ok(has(24, 80, "3 questions wait") && has(24, 80, "punycode"), "more of them");
 	ab_watch_key(model, AB_KEY_DOWN, 2000, &answer);
 	ok(ab_watch_key(model, 'a', 2700, &answer) == AB_WATCH_NOTHING,
 	   "another one is chosen, and to be read first");
 	ok(ab_watch_key(model, 'a', 2800, &answer) == AB_WATCH_ANSWER &&
-		   strcmp(answer, "always") == 0 &&
-		   strcmp(model->selected, "7kq2a-2") == 0,
+		   strcmp(answer, "always") == 0 && strcmp(model->selected, "7kq2a-2") == 0,
 	   "the one that was chosen");
 	event(3000, "{\"event\":\"settled\",\"id\":\"7kq2a-2\"}");
 	ok(strcmp(model->selected, "7kq2a-3") == 0 &&
 		   ab_watch_key(model, 'o', 3100, &answer) == AB_WATCH_NOTHING,
 	   "the next in its place is not answered by the same key");
-	ok(ab_watch_key(model, 'n', 4000, &answer) == AB_WATCH_ANSWER,
-	   "but later");
+	ok(ab_watch_key(model, 'n', 4000, &answer) == AB_WATCH_ANSWER, "but later");
 	ab_watch_key(model, AB_KEY_DOWN, 4000, &answer);
 	ok(ab_watch_key(model, 'n', 4000, &answer) == AB_WATCH_ANSWER,
 	   "where there is no other, it stays chosen");
@@ -219,8 +211,7 @@ static void test_questions(void)
 	pending(9000, "[{\"id\":\"7kq2a-6\",\"domain\":\"f.example\"}]", 5);
 	ok(model->nquestions == 3, "the first of them");
 	pending(9000, "[{\"id\":\"7kq2a-5\",\"domain\":\"e.example\"}]", 0);
-	ok(model->nquestions == 2 &&
-		   strcmp(model->questions[0]->id, "7kq2a-5") == 0,
+	ok(model->nquestions == 2 && strcmp(model->questions[0]->id, "7kq2a-5") == 0,
 	   "and with the last those are gone that were not among them");
 	event(9000, "{\"event\":\"end\",\"status\":0}");
 	ok(model->ended && model->status == 0 && model->nquestions == 0,
@@ -237,20 +228,17 @@ static void test_keys(void)
 	record("\"kind\":\"violation\",\"id\":\"7kq2a-1\",\"domain\":"
 	       "\"z.example\",\"port\":443,\"allowed\":false,\"reason\":\"r\"");
 	ab_watch_key(model, 'd', 0, &answer);
-	ok(!has(10, 80, "x.example:443") && has(10, 80, "z.example:443"),
-	   "only what was denied");
+	ok(!has(10, 80, "x.example:443") && has(10, 80, "z.example:443"), "only what was denied");
 	ab_watch_key(model, 'd', 0, &answer);
 	ab_watch_key(model, 'p', 0, &answer);
 	record("\"kind\":\"request\",\"domain\":\"w.example\",\"port\":443,"
 	       "\"allowed\":true");
-	ok(!has(10, 80, "w.example:443") && has(10, 80, "paused, 1 new"),
-	   "paused");
+	ok(!has(10, 80, "w.example:443") && has(10, 80, "paused, 1 new"), "paused");
 	ab_watch_key(model, 'p', 0, &answer);
 	ok(has(10, 80, "w.example:443"), "and going on");
 	ab_watch_key(model, '?', 0, &answer);
 	ok(has(24, 80, "answer the chosen question"), "help");
-	ok(ab_watch_key(model, 'x', 0, &answer) == AB_WATCH_NOTHING &&
-		   !model->help,
+	ok(ab_watch_key(model, 'x', 0, &answer) == AB_WATCH_NOTHING && !model->help,
 	   "which any key leaves");
 	ok(ab_watch_key(model, 'q', 0, &answer) == AB_WATCH_QUIT &&
 		   ab_watch_key(model, 3, 0, &answer) == AB_WATCH_QUIT &&
@@ -302,22 +290,22 @@ static bool stays(const char *s, size_t rows, size_t cols)
 				if (start)
 					return false;
 				start = 1;
-				if (ab_cells_width(text.data ? text.data
-							     : "") > cols - 43)
+				if (ab_cells_width(text.data ? text.data : "") > cols - 43)
 					return false;
 				ab_buf_fini(&text);
 			}
 		}
 		s += *s == '\n';
 		ab_buf_puts(&text, "");
-		if (ab_cells_fit(&again, text.data, text.len,
-				 start ? 42 : cols, &used) != text.len ||
+		if (ab_cells_fit(&again, text.data, text.len, start ? 42 : cols, &used) !=
+			    text.len ||
 		    again.len != text.len)
 			return false;
 	}
 	return row <= rows;
 }
 
+/* clang-format off */
 static const char *const hostile[] = {
 	"a\033[2Jb",
 	"\r\nall is well",
@@ -329,6 +317,7 @@ static const char *const hostile[] = {
 	"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 	"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
 };
+/* clang-format on */
 
 static void fill(const char *text)
 {
@@ -374,13 +363,10 @@ static void test_hostile(void)
 		fill(hostile[i]);
 		for (size_t rows = 1; rows < 60; rows += 1 + rows / 4)
 			for (size_t cols = 1; cols < 320; cols += 1 + cols / 4) {
-				ab_autofree char *a =
-					screen(rows, cols, 0, true);
-				ab_autofree char *b =
-					screen(rows, cols, 99999, false);
+				ab_autofree char *a = screen(rows, cols, 0, true);
+				ab_autofree char *b = screen(rows, cols, 99999, false);
 
-				fine = fine && stays(a, rows, cols) &&
-				       stays(b, rows, cols);
+				fine = fine && stays(a, rows, cols) && stays(b, rows, cols);
 			}
 		ok(fine, "hostile texts %zu, on screens of many sizes", i);
 	}
@@ -402,8 +388,7 @@ static void test_colour(void)
 static void test_choose(void)
 {
 	char first[] = "make", second[] = "x\033[2J";
-	struct ab_watch_choice v[] = { { "aaaaa", first },
-				       { "bbbbb", second } };
+	struct ab_watch_choice v[] = { { "aaaaa", first }, { "bbbbb", second } };
 	struct ab_watch_look look = { 5, 40, false, 0 };
 	ab_autostrv struct ab_strv lines = { 0 }, none = { 0 };
 

@@ -9,21 +9,21 @@
 
 static int tap_count, tap_failed;
 
-#define ok(cond, ...)                                                    \
-	do {                                                             \
-		int tap_ok_ = !!(cond);                                  \
-		tap_count++;                                             \
-		tap_failed += !tap_ok_;                                  \
-		printf("%sok %d - ", tap_ok_ ? "" : "not ", tap_count);  \
-		printf(__VA_ARGS__);                                     \
-		printf("\n");                                            \
-		if (!tap_ok_)                                            \
+#define ok(cond, ...)                                                       \
+	do {                                                                \
+		int tap_ok_ = !!(cond);                                     \
+		tap_count++;                                                \
+		tap_failed += !tap_ok_;                                     \
+		printf("%sok %d - ", tap_ok_ ? "" : "not ", tap_count);     \
+		printf(__VA_ARGS__);                                        \
+		printf("\n");                                               \
+		if (!tap_ok_)                                               \
 			printf("# %s:%d: %s\n", __FILE__, __LINE__, #cond); \
-		fflush(stdout);                                          \
+		fflush(stdout);                                             \
 	} while (0)
 
-static inline void is_str_at(const char *file, int line, const char *got,
-			     const char *want, const char *name)
+static inline void is_str_at(const char *file, int line, const char *got, const char *want,
+			     const char *name)
 {
 	int same = got && want ? strcmp(got, want) == 0 : got == want;
 
@@ -31,11 +31,10 @@ static inline void is_str_at(const char *file, int line, const char *got,
 	tap_failed += !same;
 	printf("%sok %d - %s\n", same ? "" : "not ", tap_count, name);
 	if (!same)
-		printf("# %s:%d: got \"%s\", want \"%s\"\n", file, line,
-		       got ? got : "(null)", want ? want : "(null)");
+		printf("# %s:%d: got \"%s\", want \"%s\"\n", file, line, got ? got : "(null)",
+		       want ? want : "(null)");
 }
-#define is_str(got, want, name) \
-	is_str_at(__FILE__, __LINE__, (got), (want), (name))
+#define is_str(got, want, name) is_str_at(__FILE__, __LINE__, (got), (want), (name))
 
 static inline int done(void)
 {

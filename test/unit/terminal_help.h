@@ -30,9 +30,9 @@
 enum { MEGABYTE = 1 << 20, WAIT_MS = 10000 };
 
 static struct {
-	int master;	/* of the caller's terminal */
-	int slave;	/* of the box's */
-	int control;	/* one letter asks, one letter answers */
+	int master;  /* of the caller's terminal */
+	int slave;   /* of the box's */
+	int control; /* one letter asks, one letter answers */
 	pid_t shell, supervisor;
 	char screen[2 * MEGABYTE];
 	size_t seen;
@@ -125,8 +125,7 @@ static void serve(int control)
 	struct ab_error err;
 
 	if (write(control, "y", 1) != 1 || ab_loop_init(&loop, &err) < 0 ||
-	    ab_loop_add(&loop, &source, EPOLLIN, &err) < 0 ||
-	    ab_loop_run(&loop, &err) < 0)
+	    ab_loop_add(&loop, &source, EPOLLIN, &err) < 0 || ab_loop_run(&loop, &err) < 0)
 		_exit(4);
 }
 
@@ -194,8 +193,7 @@ static int fork_shell(void)
 	close(control[1]);
 	close(pids[1]);
 	close(box_master);
-	check(read(pids[0], &env.supervisor, sizeof(pid_t)) == sizeof(pid_t),
-	      "pid");
+	check(read(pids[0], &env.supervisor, sizeof(pid_t)) == sizeof(pid_t), "pid");
 	close(pids[0]);
 	env.control = control[0];
 	return -1;
@@ -213,8 +211,7 @@ static bool shows_in(const char *text, size_t len, int ms)
 		if (poll(&ready, 1, ms) != 1)
 			return false;
 		from = env.seen > len ? env.seen - len : 0;
-		n = read(env.master, env.screen + env.seen,
-			 sizeof(env.screen) - env.seen);
+		n = read(env.master, env.screen + env.seen, sizeof(env.screen) - env.seen);
 		if (n > 0)
 			env.seen += (size_t)n;
 		else if (n == 0 || errno != EAGAIN)

@@ -22,17 +22,12 @@ static inline void open_pair(int room)
 {
 	int pair[2];
 
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0,
-		       pair) < 0)
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair) < 0)
 		abort();
 	for (int i = 0; room && i < 2; i++)
 		setsockopt(pair[i], SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
-	near = (struct ab_side){ .source = { .fd = pair[0] },
-				 .readable = true,
-				 .writable = true };
-	far = (struct ab_side){ .source = { .fd = pair[1] },
-				.readable = true,
-				.writable = true };
+	near = (struct ab_side){ .source = { .fd = pair[0] }, .readable = true, .writable = true };
+	far = (struct ab_side){ .source = { .fd = pair[1] }, .readable = true, .writable = true };
 }
 
 static inline void close_pair(void)
@@ -57,16 +52,15 @@ static inline struct ab_host host(const char *text)
 	return h;
 }
 
-static inline struct ab_tls *accept_as(struct ab_tls_site *site,
-				       const char *name)
+static inline struct ab_tls *accept_as(struct ab_tls_site *site, const char *name)
 {
 	struct ab_host h = host(name);
 
 	return ab_tls_accept(site, &near, &h);
 }
 
-static inline struct ab_tls *connect_to(struct ab_tls_site *site,
-					struct ab_side *side, const char *name)
+static inline struct ab_tls *connect_to(struct ab_tls_site *site, struct ab_side *side,
+					const char *name)
 {
 	struct ab_host h = host(name);
 
@@ -77,9 +71,7 @@ static inline struct ab_tls_site *site_for(const char *roots, size_t len,
 					   const char *const hosts[3])
 {
 	struct ab_strv list = { 0 };
-	struct ab_tls_setup setup = { .hosts = &list,
-				      .roots = roots,
-				      .roots_len = len };
+	struct ab_tls_setup setup = { .hosts = &list, .roots = roots, .roots_len = len };
 	struct ab_tls_site *site = NULL;
 	struct ab_error err = { 0 };
 
@@ -90,8 +82,7 @@ static inline struct ab_tls_site *site_for(const char *roots, size_t len,
 	ab_strv_fini(&list);
 	return site;
 }
-#define SITE_FOR(roots, ...) \
-	site_for(roots, strlen(roots), (const char *const[3]){ __VA_ARGS__ })
+#define SITE_FOR(roots, ...) site_for(roots, strlen(roots), (const char *const[3]){ __VA_ARGS__ })
 
 /* Both ends ours. True: both are through. */
 static inline bool shake(struct ab_tls *a, struct ab_tls *b)

@@ -12,10 +12,10 @@
 
 /* The order is that of help_secrets. */
 enum {
-	HELP_BEARER,	/* api.one.test: bearer, or Basic */
-	HELP_HEADER,	/* api.one.test: header x-api-key or query key */
-	HELP_ANY,	/* any.test: anywhere, path and body too */
-	HELP_OTHER,	/* other.test: bearer */
+	HELP_BEARER, /* api.one.test: bearer, or Basic */
+	HELP_HEADER, /* api.one.test: header x-api-key or query key */
+	HELP_ANY,    /* any.test: anywhere, path and body too */
+	HELP_OTHER,  /* other.test: bearer */
 	HELP_COUNT,
 };
 
@@ -30,8 +30,8 @@ static const struct ab_carrier help_bearer[] = { { .kind = AB_CARRY_BEARER } };
 static const struct ab_carrier help_key[] = { { AB_CARRY_HEADER, "x-api-key" },
 					      { AB_CARRY_QUERY, "key" } };
 
-static char help_hosts[][24] = { "api.one.test:443", "*.up.one.test:8443",
-				 "any.test:443", "other.test:443" };
+static char help_hosts[][24] = { "api.one.test:443", "*.up.one.test:8443", "any.test:443",
+				 "other.test:443" };
 static char *help_one[] = { help_hosts[0], help_hosts[1] };
 static char *help_any[] = { help_hosts[2] };
 static char *help_other[] = { help_hosts[3] };
@@ -73,8 +73,7 @@ static inline struct ab_vault *help_vault(void)
 	if (ab_vault_new(&secrets, seed, &vault, &err) < 0)
 		abort();
 	for (size_t i = 0; i < HELP_COUNT; i++)
-		if (ab_vault_set(vault, i, help_values[i],
-				 strlen(help_values[i]), &err) < 0)
+		if (ab_vault_set(vault, i, help_values[i], strlen(help_values[i]), &err) < 0)
 			abort();
 	return vault;
 }
@@ -101,10 +100,8 @@ static inline char *help_fill(const struct ab_vault *vault, const char *s)
 			e = ab_vault_at(vault, (size_t)(s[1] - '0'));
 		if (e)
 			more = ab_printf("%s%.*s", text,
-					 (int)(*s == '$' ? e->placeholder_len
-							 : e->value_len),
-					 *s == '$' ? e->placeholder
-						   : e->value);
+					 (int)(*s == '$' ? e->placeholder_len : e->value_len),
+					 *s == '$' ? e->placeholder : e->value);
 		else
 			more = ab_printf("%s%c", text, *s);
 		s += e != NULL;

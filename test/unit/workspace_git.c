@@ -14,8 +14,7 @@
 static bool put(const char *path, const char *text)
 {
 	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	bool good = fd >= 0 &&
-		    write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+	bool good = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
 
 	close(fd);
 	return good;
@@ -24,27 +23,24 @@ static bool put(const char *path, const char *text)
 static int clone_of(const char *path)
 {
 	return open_tree(AT_FDCWD, path,
-			 OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC |
-				 AT_SYMLINK_NOFOLLOW | AT_RECURSIVE);
+			 OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_SYMLINK_NOFOLLOW | AT_RECURSIVE);
 }
 
 static bool over(int fd, const char *path)
 {
-	return fd >= 0 && move_mount(fd, "", AT_FDCWD, path,
-				     MOVE_MOUNT_F_EMPTY_PATH) == 0;
+	return fd >= 0 && move_mount(fd, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH) == 0;
 }
 
 static bool confine(const struct ab_survey *s)
 {
-	struct mount_attr ro = { .attr_set = MOUNT_ATTR_RDONLY,
-				 .propagation = MS_PRIVATE };
+	struct mount_attr ro = { .attr_set = MOUNT_ATTR_RDONLY, .propagation = MS_PRIVATE };
 	ab_autofree char *uid = ab_printf("%u %u 1", getuid(), getuid());
 	ab_autofree char *gid = ab_printf("%u %u 1", getgid(), getgid());
 	int fds[16];
 
 	if (s->write.len > 16 || unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0 ||
-	    !put("/proc/self/setgroups", "deny") ||
-	    !put("/proc/self/uid_map", uid) || !put("/proc/self/gid_map", gid))
+	    !put("/proc/self/setgroups", "deny") || !put("/proc/self/uid_map", uid) ||
+	    !put("/proc/self/gid_map", gid))
 		return false;
 	for (size_t i = 0; i < s->write.len; i++)
 		fds[i] = clone_of(s->write.v[i]);
@@ -59,8 +55,7 @@ static bool confine(const struct ab_survey *s)
 		if (s->closed[i].kind == AB_NODE_LINK)
 			continue;
 		fd = clone_of(s->closed[i].path);
-		if (mount_setattr(fd, "", AT_EMPTY_PATH | AT_RECURSIVE, &ro,
-				  sizeof(ro)) < 0 ||
+		if (mount_setattr(fd, "", AT_EMPTY_PATH | AT_RECURSIVE, &ro, sizeof(ro)) < 0 ||
 		    !over(fd, s->closed[i].path))
 			return false;
 	}
@@ -82,8 +77,7 @@ static int boxed(const struct ab_survey *s, const char *script)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
 }
 
-static void works(const struct ab_survey *s, const char *script,
-		  const char *name)
+static void works(const struct ab_survey *s, const char *script, const char *name)
 {
 	int rc = boxed(s, script);
 
@@ -93,8 +87,7 @@ static void works(const struct ab_survey *s, const char *script,
 		ok(rc == 0, "%s", name);
 }
 
-static void fails(const struct ab_survey *s, const char *script,
-		  const char *name)
+static void fails(const struct ab_survey *s, const char *script, const char *name)
 {
 	int rc = boxed(s, script);
 
@@ -104,8 +97,9 @@ static void fails(const struct ab_survey *s, const char *script,
 		ok(rc > 0 && rc != 127, "%s", name);
 }
 
-#define COMMIT "echo x >> f; git add f; git commit -qm x; git branch b$$;" \
-	       "git stash list; git status"
+#define COMMIT                                                      \
+	"echo x >> f; git add f; git commit -qm x; git branch b$$;" \
+	"git stash list; git status"
 
 static void main_repository(void)
 {
@@ -119,8 +113,7 @@ static void main_repository(void)
 	ok(closed(&s, AB_NODE_DIR, "main/.git/hooks") &&
 		   closed(&s, AB_NODE_FILE, "main/.git/config"),
 	   "hooks and config of the repository are closed");
-	ok(watched(&s, "main/.git", "commondir") &&
-		   watched(&s, "main/.git", "config.worktree"),
+	ok(watched(&s, "main/.git", "commondir") && watched(&s, "main/.git", "config.worktree"),
 	   "what would replace its config is watched for");
 	ok(closed(&s, AB_NODE_FILE, "main/deep/er/inner/.git/config") &&
 		   watched(&s, "main/deep/er/inner", ".envrc"),
@@ -131,8 +124,7 @@ static void main_repository(void)
 	ok(s.repos.len == 2, "both are known");
 	works(&s, "cd $T/main; " COMMIT, "commit works with these closed");
 	fails(&s, "cd $T/main; echo x >> .git/config", "config is closed");
-	fails(&s, "cd $T/main; echo x > .git/hooks/pre-commit",
-	      "hooks are closed");
+	fails(&s, "cd $T/main; echo x > .git/hooks/pre-commit", "hooks are closed");
 	ab_survey_fini(&s);
 }
 
@@ -152,8 +144,7 @@ static void worktree(void)
 	   "hooks and config there are closed");
 	ok(closed(&s, AB_NODE_FILE, "proj/.git/worktrees/wt/commondir") &&
 		   closed(&s, AB_NODE_FILE, "proj/.git/worktrees/wt/gitdir") &&
-		   closed(&s, AB_NODE_FILE,
-			  "proj/.git/worktrees/other/gitdir"),
+		   closed(&s, AB_NODE_FILE, "proj/.git/worktrees/other/gitdir"),
 	   "and the files that tie worktrees together");
 	ok(watched(&s, "proj/.git/worktrees/wt", "config.worktree"),
 	   "a missing config.worktree is watched for");
@@ -172,8 +163,7 @@ static void worktree(void)
 	sh("git clone -q --bare $T/proj $T/bare; cd $T/bare;"
 	   "git worktree add -q $T/bare/one; git worktree add -q $T/bare/two");
 	s = survey("bare/one", NULL);
-	ok(said(&s.findings, "bare/logs is no folder"),
-	   "what git will miss is told");
+	ok(said(&s.findings, "bare/logs is no folder"), "what git will miss is told");
 	ab_survey_fini(&s);
 	sh("mkdir $T/bare/logs");
 	s = survey("bare/one", NULL);
@@ -185,8 +175,7 @@ static void worktree(void)
 	fails(&s, "echo x > $T/bare/hooks/x", "and so do the hooks");
 	ab_survey_fini(&s);
 	s = survey("bare", NULL);
-	ok(closed(&s, AB_NODE_FILE, "bare/config") &&
-		   closed(&s, AB_NODE_DIR, "bare/hooks"),
+	ok(closed(&s, AB_NODE_FILE, "bare/config") && closed(&s, AB_NODE_DIR, "bare/hooks"),
 	   "a bare repository is a repository");
 	ab_survey_fini(&s);
 }
@@ -204,10 +193,8 @@ static void submodule(void)
 	   "a submodule opens its own git directory only");
 	ok(closed(&s, AB_NODE_FILE, "super/.git/modules/third/lib/config"),
 	   "with its config closed");
-	works(&s, "cd $T/super/third/lib; " COMMIT,
-	      "commit works in a submodule");
-	fails(&s, "cd $T/super/third/lib; git config a.b c",
-	      "but not git config");
+	works(&s, "cd $T/super/third/lib; " COMMIT, "commit works in a submodule");
+	fails(&s, "cd $T/super/third/lib; git config a.b c", "but not git config");
 	ab_survey_fini(&s);
 	s = survey("super", NULL);
 	ok(closed(&s, AB_NODE_FILE, "super/.git/modules/third/lib/config") &&
@@ -231,10 +218,8 @@ static void configured(void)
 	   "git config include.path ../shared/gitconfig;"
 	   "git config --add include.path '~/conf/not-yet'");
 	s = survey("conf", NULL);
-	ok(closed(&s, AB_NODE_DIR, "conf/.husky/_"),
-	   "hooksPath in a writable root is closed");
-	ok(closed(&s, AB_NODE_FILE, "conf/shared/gitconfig"),
-	   "an included file is closed");
+	ok(closed(&s, AB_NODE_DIR, "conf/.husky/_"), "hooksPath in a writable root is closed");
+	ok(closed(&s, AB_NODE_FILE, "conf/shared/gitconfig"), "an included file is closed");
 	ok(watched(&s, "conf", "not-yet"), "a missing one is watched for");
 	ab_survey_fini(&s);
 	sh("git init -q $T/moved; mv $T/moved/.git $T/moved/dot;"
@@ -242,11 +227,9 @@ static void configured(void)
 	   "rm -r $T/moved/dot/hooks; ln -s ../h $T/moved/dot/hooks;"
 	   "mkdir $T/moved/h");
 	s = survey("moved", NULL);
-	ok(closed(&s, AB_NODE_LINK, "moved/.git") &&
-		   closed(&s, AB_NODE_FILE, "moved/dot/config"),
+	ok(closed(&s, AB_NODE_LINK, "moved/.git") && closed(&s, AB_NODE_FILE, "moved/dot/config"),
 	   "a linked .git is pinned and its repository closed");
-	ok(closed(&s, AB_NODE_LINK, "moved/dot/hooks") &&
-		   closed(&s, AB_NODE_DIR, "moved/h"),
+	ok(closed(&s, AB_NODE_LINK, "moved/dot/hooks") && closed(&s, AB_NODE_DIR, "moved/h"),
 	   "linked hooks as well");
 	ab_survey_fini(&s);
 }
@@ -255,26 +238,21 @@ static void configured(void)
 static const struct {
 	const char *name, *script;
 } hostile[] = {
-	{ "another repository",
-	  "echo \"gitdir: $T/victim/.git\" > $T/evil/.git" },
+	{ "another repository", "echo \"gitdir: $T/victim/.git\" > $T/evil/.git" },
 	{ "another repository's worktree",
 	  "echo \"gitdir: $T/victim/.git/worktrees/vt\" > $T/evil/.git" },
-	{ "a hard link of another worktree's .git file",
-	  "ln $T/vt/.git $T/evil/.git" },
+	{ "a hard link of another worktree's .git file", "ln $T/vt/.git $T/evil/.git" },
 	{ "home", "echo \"gitdir: $T\" > $T/evil/.git" },
 	{ "the root", "echo 'gitdir: /' > $T/evil/.git" },
 	{ "the parent", "echo 'gitdir: ..' > $T/evil/.git" },
 	{ "dots", "echo 'gitdir: ../victim/../victim/.git' > $T/evil/.git" },
 	{ "a link to a repository",
 	  "ln -s $T/victim/.git $T/evil/l; echo 'gitdir: l' > $T/evil/.git" },
-	{ "a line end in the path",
-	  "printf 'gitdir: %s\\n/../victim/.git\\n' $T > $T/evil/.git" },
-	{ "a NUL byte in the path",
-	  "printf 'gitdir: %s/victim/.git\\0x' $T > $T/evil/.git" },
+	{ "a line end in the path", "printf 'gitdir: %s\\n/../victim/.git\\n' $T > $T/evil/.git" },
+	{ "a NUL byte in the path", "printf 'gitdir: %s/victim/.git\\0x' $T > $T/evil/.git" },
 	{ "garbage", "head -c 300 /dev/urandom > $T/evil/.git" },
-	{ "a huge file",
-	  "{ printf 'gitdir: %s/victim/.git\\n' $T;"
-	  "head -c 3000000 /dev/zero | tr '\\0' '\\n'; } > $T/evil/.git" },
+	{ "a huge file", "{ printf 'gitdir: %s/victim/.git\\n' $T;"
+			 "head -c 3000000 /dev/zero | tr '\\0' '\\n'; } > $T/evil/.git" },
 	{ "an empty file", ": > $T/evil/.git" },
 	{ "a FIFO", "mkfifo $T/evil/.git" },
 	{ "a link to a worktree's .git file", "ln -s $T/vt/.git $T/evil/.git" },
@@ -283,11 +261,10 @@ static const struct {
 	  "touch HEAD; echo ../.. > commondir;"
 	  "echo $T/evil/.git > gitdir;"
 	  "echo \"gitdir: $T/worktrees/evil2\" > $T/evil/.git" },
-	{ "the same made inside the root",
-	  "mkdir -p $T/evil/worktrees/x; cd $T/evil/worktrees/x;"
-	  "touch HEAD; echo $T/victim/.git > commondir;"
-	  "echo $T/evil/.git > gitdir;"
-	  "echo 'gitdir: worktrees/x' > $T/evil/.git" },
+	{ "the same made inside the root", "mkdir -p $T/evil/worktrees/x; cd $T/evil/worktrees/x;"
+					   "touch HEAD; echo $T/victim/.git > commondir;"
+					   "echo $T/evil/.git > gitdir;"
+					   "echo 'gitdir: worktrees/x' > $T/evil/.git" },
 	{ "a copy of a submodule's .git file",
 	  "cp $T/vsuper/m/.git $T/evil/.git;"
 	  "echo \"gitdir: $T/vsuper/.git/modules/m\" > $T/evil/.git" },
@@ -302,11 +279,10 @@ static void hostile_gitfiles(void)
 	   "git init -q $T/vsuper; cd $T/vsuper;"
 	   "git submodule -q add $T/victim m");
 	for (size_t i = 0; i < AB_COUNT(hostile); i++) {
-		sh("rm -rf $T/evil $T/worktrees; mkdir $T/evil; %s",
-		   hostile[i].script);
+		sh("rm -rf $T/evil $T/worktrees; mkdir $T/evil; %s", hostile[i].script);
 		s = survey("evil", NULL);
-		ok(s.write.len == 1 && writable(&s, "evil"),
-		   "a .git file opens nothing: %s", hostile[i].name);
+		ok(s.write.len == 1 && writable(&s, "evil"), "a .git file opens nothing: %s",
+		   hostile[i].name);
 		ab_survey_fini(&s);
 	}
 	sh("rm -rf $T/evil; mkdir -p $T/victim/.git/worktrees/w2; mkdir $T/w;"
@@ -348,8 +324,7 @@ static void parses(void)
 	};
 
 	for (size_t i = 0; i < AB_COUNT(cases); i++) {
-		ab_autofree char *got = ab_gitlink_parse(cases[i].text,
-							 cases[i].len);
+		ab_autofree char *got = ab_gitlink_parse(cases[i].text, cases[i].len);
 
 		is_str(got, cases[i].want, "the .git file as git reads it");
 	}

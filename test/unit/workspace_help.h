@@ -17,10 +17,9 @@
 #include "tap.h"
 #include "workspace/survey.h"
 
-static char top[PATH_MAX];	/* a fresh folder, real path */
+static char top[PATH_MAX]; /* a fresh folder, real path */
 
-static inline int sh(const char *fmt, ...)
-	__attribute__((format(printf, 1, 2)));
+static inline int sh(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* Run by /bin/sh with $T as the fresh folder; the exit status. */
 static inline int sh(const char *fmt, ...)
@@ -76,12 +75,12 @@ static inline void finish(void)
 
 static inline char *at(const char *rel)
 {
-	return ab_path_join(top, rel);	/* lives as long as the test */
+	return ab_path_join(top, rel); /* lives as long as the test */
 }
 
 static const char *const usual_names[] = {
-	".git/hooks", ".git/config", ".gitmodules", ".bashrc", ".vscode",
-	".envrc",     ".config/fish", ".claude",    ".mcp.json",
+	".git/hooks", ".git/config",  ".gitmodules", ".bashrc",	  ".vscode",
+	".envrc",     ".config/fish", ".claude",     ".mcp.json",
 };
 
 /* A survey of roots (relative to top, NULL-terminated). */
@@ -94,8 +93,7 @@ static inline struct ab_survey survey(const char *root, ...)
 
 	va_start(ap, root);
 	for (; root; root = va_arg(ap, const char *))
-		ab_strv_give(&p.fs.write, root[0] == '/' ? ab_strdup(root)
-							 : at(root));
+		ab_strv_give(&p.fs.write, root[0] == '/' ? ab_strdup(root) : at(root));
 	va_end(ap);
 	for (size_t i = 0; i < AB_COUNT(usual_names); i++)
 		ab_strv_add(&p.fs.deny_write, usual_names[i]);
@@ -105,20 +103,17 @@ static inline struct ab_survey survey(const char *root, ...)
 	return s;
 }
 
-static inline bool closed(const struct ab_survey *s, enum ab_node kind,
-			  const char *rel)
+static inline bool closed(const struct ab_survey *s, enum ab_node kind, const char *rel)
 {
 	ab_autofree char *path = at(rel);
 
 	for (size_t i = 0; i < s->nclosed; i++)
-		if (s->closed[i].kind == kind &&
-		    strcmp(s->closed[i].path, path) == 0)
+		if (s->closed[i].kind == kind && strcmp(s->closed[i].path, path) == 0)
 			return true;
 	return false;
 }
 
-static inline bool watched(const struct ab_survey *s, const char *rel,
-			   const char *name)
+static inline bool watched(const struct ab_survey *s, const char *rel, const char *name)
 {
 	ab_autofree char *path = rel[0] ? at(rel) : ab_strdup(top);
 

@@ -22,20 +22,16 @@ static void sorts(void)
 	ok(ab_strv_has(&n.absolute, "/etc/x"), "absolute ones apart");
 	ok(ab_strv_has(&n.git, "hooks") && ab_strv_has(&n.git, "config"),
 	   "names in a git directory apart");
-	ok(ab_strv_has(&n.git, "config.worktree") &&
-		   ab_strv_has(&n.git, "commondir"),
+	ok(ab_strv_has(&n.git, "config.worktree") && ab_strv_has(&n.git, "commondir"),
 	   "with config comes what replaces it");
 	ok(n.first['q'], "a pattern can start with any byte");
 	ab_names_fini(&n);
 
-	ok(ab_name_starts(".config/fish", ".config", &rest) &&
-		   strcmp(rest, "fish") == 0,
+	ok(ab_name_starts(".config/fish", ".config", &rest) && strcmp(rest, "fish") == 0,
 	   "the first component, and what follows");
-	ok(ab_name_starts(".vscode", ".vscode", &rest) && !rest[0],
-	   "a single one ends there");
+	ok(ab_name_starts(".vscode", ".vscode", &rest) && !rest[0], "a single one ends there");
 	ok(!ab_name_starts(".vscode", ".vscod", &rest), "no prefix match");
-	ok(ab_name_starts("*rc", ".bashrc", &rest),
-	   "a pattern matches a leading dot");
+	ok(ab_name_starts("*rc", ".bashrc", &rest), "a pattern matches a leading dot");
 	ok(!ab_name_starts("*rc", ".bash", &rest), "and nothing else");
 	ab_strv_fini(&deny);
 }
@@ -62,19 +58,16 @@ static void opens(void)
 		{ "/w/x/deep", "*/deep", false },
 		{ "", NULL, false },
 	};
-	static const char *const entries[] = { ".git/hooks", "a/b/c/d",
-					       "/etc/x", "*/deep" };
+	static const char *const entries[] = { ".git/hooks", "a/b/c/d", "/etc/x", "*/deep" };
 	struct ab_strv deny = { 0 };
 
 	for (size_t i = 0; i < AB_COUNT(entries); i++)
 		ab_strv_add(&deny, entries[i]);
 	for (size_t i = 0; i < AB_COUNT(cases); i++) {
 		bool holds = false;
-		const char *name =
-			ab_names_opened(&deny, cases[i].path, &holds);
+		const char *name = ab_names_opened(&deny, cases[i].path, &holds);
 
-		is_str(name ? name : "", cases[i].name ? cases[i].name : "",
-		       cases[i].path);
+		is_str(name ? name : "", cases[i].name ? cases[i].name : "", cases[i].path);
 		ok(holds == cases[i].holds, "and whether it is only in it");
 	}
 	ab_strv_fini(&deny);

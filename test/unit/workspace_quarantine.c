@@ -9,7 +9,7 @@
 static struct ab_survey s;
 static struct ab_quarantine *q;
 static int dir = -1;
-static char *near;	/* a quarantine on the same file system */
+static char *near; /* a quarantine on the same file system */
 
 /* File times have the resolution of this clock: what was made before the
  * survey is then older than it. */
@@ -28,8 +28,7 @@ static void begin(const char *script, const char *where)
 {
 	struct ab_error err;
 
-	sh("rm -rf $T/w '%s'; mkdir -p $T/w '%s'; cd $T/w; %s", where, where,
-	   script);
+	sh("rm -rf $T/w '%s'; mkdir -p $T/w '%s'; cd $T/w; %s", where, where, script);
 	tick();
 	s = survey("w", NULL);
 	dir = open(where, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -99,16 +98,13 @@ static void live(void)
 	ok(count() == 2 && !here("w/.vscode"), "and again when it comes back");
 	sh("cd $T/w; mkdir .config; touch .config/other");
 	events();
-	ok(here("w/.config/other") && count() == 2,
-	   "a folder on the way is harmless");
+	ok(here("w/.config/other") && count() == 2, "a folder on the way is harmless");
 	sh("mkdir $T/w/.config/fish");
 	events();
-	ok(kept("w/.config/fish", "") && here("w/.config/other"),
-	   "the name inside it is not");
+	ok(kept("w/.config/fish", "") && here("w/.config/other"), "the name inside it is not");
 	sh("cd $T/w; rm -r .config; mkdir -p .config/fish/x");
 	events();
-	ok(!here("w/.config/fish") && here("w/.config"),
-	   "also when the folder is made anew");
+	ok(!here("w/.config/fish") && here("w/.config"), "also when the folder is made anew");
 	sh("mkdir $T/w/.config/fish");
 	events();
 	ok(!here("w/.config/fish"), "and the new one is watched");
@@ -126,11 +122,9 @@ static void sweeps(void)
 	   "ln -s $T/precious .bashrc; echo x > $T/precious; mkfifo .envrc;"
 	   "mkdir .vscode; chmod 0 .vscode");
 	ab_quarantine_sweep(q);
-	ok(kept("w/.claude", "/x") && kept("w/.config/fish", "") &&
-		   kept("w/.mcp.json", ""),
+	ok(kept("w/.claude", "/x") && kept("w/.config/fish", "") && kept("w/.mcp.json", ""),
 	   "a sweep finds all");
-	ok(kept("w/.bashrc", "") && here("precious"),
-	   "of a link only the link is moved");
+	ok(kept("w/.bashrc", "") && here("precious"), "of a link only the link is moved");
 	ok(kept("w/.envrc", "") && moved("w/.envrc")->kind == AB_NODE_OTHER,
 	   "a FIFO does not hold us");
 	ok(kept("w/.vscode", ""), "a folder without rights is moved too");
@@ -163,8 +157,7 @@ static void stuck(void)
 	begin("", near);
 	sh("mkdir $T/w/.vscode; chmod 0555 $T/w");
 	ab_quarantine_sweep(q);
-	ok(moved("w/.vscode") && !moved("w/.vscode")->name &&
-		   moved("w/.vscode")->errnum == EACCES,
+	ok(moved("w/.vscode") && !moved("w/.vscode")->name && moved("w/.vscode")->errnum == EACCES,
 	   "what cannot be moved is reported");
 	ab_quarantine_sweep(q);
 	ok(count() == 1, "once");
@@ -176,12 +169,11 @@ static void stuck(void)
 
 static void across(void)
 {
-	ab_autofree char *far = ab_printf("/dev/shm/agentbox-test-%d",
-					  getpid());
+	ab_autofree char *far = ab_printf("/dev/shm/agentbox-test-%d", getpid());
 	struct stat a, b;
 
-	if (stat(top, &a) < 0 || stat("/dev/shm", &b) < 0 ||
-	    a.st_dev == b.st_dev || access("/dev/shm", W_OK) < 0) {
+	if (stat(top, &a) < 0 || stat("/dev/shm", &b) < 0 || a.st_dev == b.st_dev ||
+	    access("/dev/shm", W_OK) < 0) {
 		ok(true, "across file systems # SKIP only one here");
 		return;
 	}
@@ -194,10 +186,9 @@ static void across(void)
 	ok(kept("w/.vscode", "/a/b/c") && kept("w/.vscode", "/root"),
 	   "a folder is copied and removed");
 	ok(!kept("w/.vscode", "/p"), "special files are only removed");
-	ok(kept("w/.mcp.json", "") && kept("w/.bashrc", ""),
-	   "a file and a link");
-	ok(moved("w/.claude") && !moved("w/.claude")->name &&
-		   moved("w/.claude")->errnum == E2BIG && here("w/.claude/big"),
+	ok(kept("w/.mcp.json", "") && kept("w/.bashrc", ""), "a file and a link");
+	ok(moved("w/.claude") && !moved("w/.claude")->name && moved("w/.claude")->errnum == E2BIG &&
+		   here("w/.claude/big"),
 	   "what is too large stays and is reported");
 	ok(sh("test $(ls '%s' | wc -l) = 3", far) == 0, "no half copy is left");
 	sh("rm -rf '%s'", far);
@@ -221,8 +212,7 @@ static pid_t fidget(void)
 			rmdir(name);
 			if (symlink(precious, name) == 0)
 				unlink(name);
-			close(open(name, O_WRONLY | O_CREAT | O_NOFOLLOW,
-				   0600));
+			close(open(name, O_WRONLY | O_CREAT | O_NOFOLLOW, 0600));
 			unlink(name);
 		}
 	}
@@ -246,8 +236,7 @@ static void race(const char *where, const char *name)
 	waitpid(pid, NULL, 0);
 	ab_quarantine_sweep(q);
 	ok(!here("w/.vscode"), "%s: nothing is left", name);
-	ok(sh("test \"$(cat $T/precious/keep $T/precious/sub/z)\" = 'x\ny'") ==
-		   0,
+	ok(sh("test \"$(cat $T/precious/keep $T/precious/sub/z)\" = 'x\ny'") == 0,
 	   "%s: nothing outside was touched", name);
 	sh("rm -rf '%s'", where);
 	end();
@@ -279,8 +268,7 @@ static void made_by_the_run(void)
 	ab_quarantine_sweep(q);
 	ab_quarantine_review(q);
 	r = ab_quarantine_report(q);
-	ok(kept("w/cl/.git/hooks/pre-commit", "") &&
-		   kept("w/deep/.git/hooks/pre-commit", "") &&
+	ok(kept("w/cl/.git/hooks/pre-commit", "") && kept("w/deep/.git/hooks/pre-commit", "") &&
 		   kept("w/.git/modules/sub/hooks/pre-commit", "") &&
 		   kept("w/bare.git/hooks/pre-commit", ""),
 	   "hooks in clones, submodules, new and bare repositories are moved");
@@ -291,8 +279,7 @@ static void made_by_the_run(void)
 	   "keys that run programs are named, harmless ones are not");
 	ok(said(&r->findings, "core.sshcommand"), "also in a bare repository");
 	ok(said(&r->findings, "2 files in deeper folders") &&
-		   said(&r->findings, "w/pkg/a/.vscode") &&
-		   !said(&r->findings, "old/.vscode"),
+		   said(&r->findings, "w/pkg/a/.vscode") && !said(&r->findings, "old/.vscode"),
 	   "new protected names deeper down are told, old ones are not");
 	ok(sh("cd $T/w/cl; git config --unset core.fsmonitor;"
 	      "echo y >> f; git commit -qam 2; cd ../wt; echo y >> f;"
@@ -316,8 +303,7 @@ static void made_by_the_run(void)
 	   "a broken configuration is told");
 	ok(said(&r->findings, "w/f/.git/config was made by the run and cannot"),
 	   "one that is no file too, and does not hold us");
-	ok(kept("w/d/.git/hooks", "") && here("src/f"),
-	   "linked hooks are moved as a link");
+	ok(kept("w/d/.git/hooks", "") && here("src/f"), "linked hooks are moved as a link");
 	ok(said(&r->findings, "commondir"), "a commondir is told");
 	end();
 
@@ -337,8 +323,7 @@ static void journal(void)
 	char *text;
 	int unread = 0;
 
-	begin("git init -q .; mkdir 'odd %\xff \"name'; git init -q odd*",
-	      near);
+	begin("git init -q .; mkdir 'odd %\xff \"name'; git init -q odd*", near);
 	text = ab_journal_write(&s);
 	ok(!strchr(text, '\n'), "a journal is one line");
 	ok(ab_journal_read(text, strlen(text), &again, &err) == 0, "read");
@@ -354,8 +339,7 @@ static void journal(void)
 	ok(ab_quarantine_open(&again, dir, &q, &err) == 0, "open from it");
 	ab_quarantine_sweep(q);
 	ab_quarantine_review(q);
-	ok(count() == 3 && !here("w/.vscode") &&
-		   !here("w/new/.git/hooks/post-merge"),
+	ok(count() == 3 && !here("w/.vscode") && !here("w/new/.git/hooks/post-merge"),
 	   "the next start sweeps for a dead run");
 	for (size_t i = 0; i < strlen(text); i++) {
 		struct ab_survey cut;
@@ -370,8 +354,7 @@ static void journal(void)
 
 int main(void)
 {
-	ab_autofree char *far = ab_printf("/dev/shm/agentbox-race-%d",
-					  getpid());
+	ab_autofree char *far = ab_printf("/dev/shm/agentbox-race-%d", getpid());
 
 	start();
 	near = at("q");

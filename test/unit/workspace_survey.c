@@ -17,18 +17,15 @@ static void simple(void)
 	ok(!watched(&s, "w", ".envrc"), "an existing one is not");
 	ok(watched(&s, "w/.config", "fish") && !watched(&s, "w", ".config/fish"),
 	   "in the deepest folder that exists");
-	ok(s.complete && s.searched && s.findings.len == 0 && s.notes.len == 0,
-	   "nothing to tell");
+	ok(s.complete && s.searched && s.findings.len == 0 && s.notes.len == 0, "nothing to tell");
 	ab_survey_fini(&s);
 	sh("rmdir $T/w/.config");
 	s = survey("w", NULL);
-	ok(watched(&s, "w", ".config/fish"),
-	   "with its folder missing, from the root");
+	ok(watched(&s, "w", ".config/fish"), "with its folder missing, from the root");
 	ab_survey_fini(&s);
 	sh("echo x > $T/w/.config");
 	s = survey("w", NULL);
-	ok(watched(&s, "w", ".config/fish") &&
-		   !closed(&s, AB_NODE_FILE, "w/.config"),
+	ok(watched(&s, "w", ".config/fish") && !closed(&s, AB_NODE_FILE, "w/.config"),
 	   "a file in the folder's place hides nothing");
 	ab_survey_fini(&s);
 }
@@ -41,14 +38,11 @@ static void roots(void)
 	s = survey("alias", "r/sub", "missing", "onefile", NULL);
 	ok(writable(&s, "r") && writable(&s, "onefile") && s.write.len == 2,
 	   "a linked root is resolved, a nested one is in it");
-	ok(closed(&s, AB_NODE_DIR, "r/sub/.vscode"),
-	   "the top of a nested root counts as a top");
-	ok(said(&s.findings, "/missing cannot be writable"),
-	   "a missing root is told");
+	ok(closed(&s, AB_NODE_DIR, "r/sub/.vscode"), "the top of a nested root counts as a top");
+	ok(said(&s.findings, "/missing cannot be writable"), "a missing root is told");
 	ab_survey_fini(&s);
 	s = survey("r", NULL);
-	ok(!closed(&s, AB_NODE_DIR, "r/sub/.vscode"),
-	   "a deeper folder is no top");
+	ok(!closed(&s, AB_NODE_DIR, "r/sub/.vscode"), "a deeper folder is no top");
 	ok(said(&s.notes, "r/sub/.vscode"), "but its protected name is noted");
 	ab_survey_fini(&s);
 }
@@ -63,18 +57,14 @@ static void links(void)
 	   "ln -s other/none $T/l/.envrc; ln -s nowhere/x $T/l/.bashrc;"
 	   "ln -s .mcp.json $T/l/.mcp.json");
 	s = survey("l", NULL);
-	ok(closed(&s, AB_NODE_LINK, "l/.vscode") &&
-		   closed(&s, AB_NODE_LINK, "l/hop") &&
+	ok(closed(&s, AB_NODE_LINK, "l/.vscode") && closed(&s, AB_NODE_LINK, "l/hop") &&
 		   closed(&s, AB_NODE_DIR, "l/real/deep"),
 	   "each link of a chain is pinned and the target closed");
-	ok(closed(&s, AB_NODE_LINK, "l/.claude") &&
-		   !closed(&s, AB_NODE_DIR, "out/vs"),
+	ok(closed(&s, AB_NODE_LINK, "l/.claude") && !closed(&s, AB_NODE_DIR, "out/vs"),
 	   "a target outside the roots needs no closing");
-	ok(closed(&s, AB_NODE_LINK, "l/.envrc") &&
-		   watched(&s, "l/other", "none"),
+	ok(closed(&s, AB_NODE_LINK, "l/.envrc") && watched(&s, "l/other", "none"),
 	   "a dangling link is pinned and its target watched for");
-	ok(closed(&s, AB_NODE_LINK, "l/.bashrc") &&
-		   watched(&s, "l", "nowhere/x"),
+	ok(closed(&s, AB_NODE_LINK, "l/.bashrc") && watched(&s, "l", "nowhere/x"),
 	   "also where the folder is missing");
 	ok(closed(&s, AB_NODE_LINK, "l/.mcp.json"), "a link to itself ends");
 	ab_survey_fini(&s);
@@ -83,8 +73,7 @@ static void links(void)
 	   "ln -s ../m/d/../d $T/m/.envrc; ln -s 'none/~x' $T/m/.bashrc;"
 	   "ln -s gone/../up $T/m/.mcp.json");
 	s = survey("m", NULL);
-	ok(!closed(&s, AB_NODE_DIR, "m") && !s.complete &&
-		   said(&s.findings, "stays open"),
+	ok(!closed(&s, AB_NODE_DIR, "m") && !s.complete && said(&s.findings, "stays open"),
 	   "a link to the root does not close the root");
 	ok(closed(&s, AB_NODE_DIR, "m/d"), "dots in a target are understood");
 	ok(watched(&s, "m", "none/~x"), "a tilde in a target is a tilde");
@@ -102,18 +91,15 @@ static void hard_links(void)
 	   "ln $T/h/.vscode/tasks.json $T/h/a/tasks; ln $T/h/.envrc $T/outside;"
 	   "echo x > $T/h/a/plain; ln $T/h/a/plain $T/h/a/plain2");
 	s = survey("h", NULL);
-	ok(closed(&s, AB_NODE_FILE, "h/a/b/other"),
-	   "another name of a closed file is closed");
-	ok(closed(&s, AB_NODE_FILE, "h/a/tasks"),
-	   "also of a file in a closed folder");
+	ok(closed(&s, AB_NODE_FILE, "h/a/b/other"), "another name of a closed file is closed");
+	ok(closed(&s, AB_NODE_FILE, "h/a/tasks"), "also of a file in a closed folder");
 	ok(!closed(&s, AB_NODE_FILE, "h/a/plain2"), "others are not");
 	ok(s.complete, "names outside the roots are no harm");
 	ab_survey_fini(&s);
 	sh("cd $T/h/a; i=0; while [ $i -lt 4100 ]; do mkdir d$i; i=$((i+1)); "
 	   "done");
 	s = survey("h", NULL);
-	ok(!s.complete && said(&s.findings, "hard links"),
-	   "a walk that was cut is told");
+	ok(!s.complete && said(&s.findings, "hard links"), "a walk that was cut is told");
 	ok(!s.searched, "and so is the scan");
 	ok(closed(&s, AB_NODE_FILE, "h/.envrc"), "the file itself is closed");
 	ab_survey_fini(&s);
@@ -160,8 +146,7 @@ static void named_itself(void)
 	sh("mkdir -p $T/n/real $T/n/own; ln -s real $T/n/link");
 	ab_strv_give(&p.fs.write, at("n/link"));
 	ab_strv_give(&p.fs.write, at("n/own"));
-	ok(ab_survey_make(&p, &s, &err) == 0 && s.write.len == 2 &&
-		   !s.findings.len,
+	ok(ab_survey_make(&p, &s, &err) == 0 && s.write.len == 2 && !s.findings.len,
 	   "a root may be a link");
 	ab_survey_fini(&s);
 	p.fs.write_itself = p.fs.write;
@@ -188,12 +173,11 @@ static void odd_roots(void)
 	ok(!watched(&s, "big", "config"), "and is no repository");
 	ab_survey_fini(&s);
 	s = survey("dark", NULL);
-	ok(closed(&s, AB_NODE_DIR, "dark/.vscode"),
-	   "a root that cannot be listed as well");
+	ok(closed(&s, AB_NODE_DIR, "dark/.vscode"), "a root that cannot be listed as well");
 	ok(getuid() == 0 || !s.searched, "and is not called searched");
 	ab_survey_fini(&s);
-	ok(ab_survey_make(&none, &s, &err) == 0 && s.write.len == 0 &&
-		   s.nclosed == 0 && s.nwatch == 0,
+	ok(ab_survey_make(&none, &s, &err) == 0 && s.write.len == 0 && s.nclosed == 0 &&
+		   s.nwatch == 0,
 	   "no roots: nothing");
 	ab_survey_fini(&s);
 }
@@ -215,17 +199,14 @@ static void foreign_folder(void)
 	fflush(stdout);
 	pid = fork();
 	if (pid == 0) {
-		if (setresgid(12345, 12345, 12345) < 0 ||
-		    setresuid(12345, 12345, 12345) < 0)
+		if (setresgid(12345, 12345, 12345) < 0 || setresuid(12345, 12345, 12345) < 0)
 			_exit(2);
 		s = survey("f", NULL);
-		_exit(!(s.complete && s.searched &&
-			closed(&s, AB_NODE_DIR, "f/.vscode") &&
-			closed(&s, AB_NODE_DIR, "f/.claude") &&
-			watched(&s, "f/.config", "fish")));
+		_exit(!(s.complete && s.searched && closed(&s, AB_NODE_DIR, "f/.vscode") &&
+			closed(&s, AB_NODE_DIR, "f/.claude") && watched(&s, "f/.config", "fish")));
 	}
 	waitpid(pid, &status, 0);
-	tap_count++;	/* the survey's own line, printed by the child */
+	tap_count++; /* the survey's own line, printed by the child */
 	ok(WIFEXITED(status) && WEXITSTATUS(status) == 0,
 	   "a folder of somebody else is no gap, and stays in its place");
 }

@@ -16,15 +16,25 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
-#define WHOLE		0xffffffffu
-#define COUNT(a)	(sizeof(a) / sizeof((a)[0]))
-#define WHEN(...)	\
+/* clang-format off: one check is one block. */
+#define WHOLE 0xffffffffu
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+#define WHEN(...)                                        \
 	.when = (const struct ab_when[]){ __VA_ARGS__ }, \
 	.len = COUNT(((const struct ab_when[]){ __VA_ARGS__ }))
 
-#define OK(v)		{ .value = (v), .verdict = AB_ALLOWED }
-#define NO(v, e)	{ .value = (v), .verdict = AB_ERRNO(e) }
-#define LOOK(v, s)	{ .value = (v), .next = &(s) }
+#define OK(v)                                       \
+	{                                           \
+		.value = (v), .verdict = AB_ALLOWED \
+	}
+#define NO(v, e)                                     \
+	{                                            \
+		.value = (v), .verdict = AB_ERRNO(e) \
+	}
+#define LOOK(v, s)                         \
+	{                                  \
+		.value = (v), .next = &(s) \
+	}
 
 /*
  * Sockets. The empty network namespace is the fence; this closes the kernel
@@ -36,62 +46,81 @@
  * Ping sockets (datagram ICMP) stay: net.ipv4.ping_group_range decides about
  * them, and in a network namespace of its own it is "1 0", nobody.
  */
-#define SOCK_TYPE_MASK	0xf	/* the rest are SOCK_CLOEXEC, SOCK_NONBLOCK */
+#define SOCK_TYPE_MASK 0xf /* the rest are SOCK_CLOEXEC, SOCK_NONBLOCK */
 
 static const struct ab_switch inet_stream = {
-	.arg = 2, .mask = WHOLE, .other = AB_ERRNO(EPROTONOSUPPORT),
+	.arg = 2,
+	.mask = WHOLE,
+	.other = AB_ERRNO(EPROTONOSUPPORT),
 	WHEN(OK(0), OK(IPPROTO_TCP)),
 };
 
 static const struct ab_switch inet_dgram = {
-	.arg = 2, .mask = WHOLE, .other = AB_ERRNO(EPROTONOSUPPORT),
+	.arg = 2,
+	.mask = WHOLE,
+	.other = AB_ERRNO(EPROTONOSUPPORT),
 	WHEN(OK(0), OK(IPPROTO_UDP), OK(IPPROTO_ICMP), OK(IPPROTO_ICMPV6)),
 };
 
 static const struct ab_switch inet_type = {
-	.arg = 1, .mask = SOCK_TYPE_MASK, .other = AB_ERRNO(ESOCKTNOSUPPORT),
-	WHEN(LOOK(SOCK_STREAM, inet_stream), LOOK(SOCK_DGRAM, inet_dgram),
-	     NO(SOCK_RAW, EPERM)),
+	.arg = 1,
+	.mask = SOCK_TYPE_MASK,
+	.other = AB_ERRNO(ESOCKTNOSUPPORT),
+	WHEN(LOOK(SOCK_STREAM, inet_stream), LOOK(SOCK_DGRAM, inet_dgram), NO(SOCK_RAW, EPERM)),
 };
 
 /* getifaddrs and if_nameindex read routes; writing needs a capability. */
 static const struct ab_switch netlink_protocol = {
-	.arg = 2, .mask = WHOLE, .other = AB_ERRNO(EPROTONOSUPPORT),
+	.arg = 2,
+	.mask = WHOLE,
+	.other = AB_ERRNO(EPROTONOSUPPORT),
 	WHEN(OK(NETLINK_ROUTE)),
 };
 
 const struct ab_switch ab_check_socket = {
-	.arg = 0, .mask = WHOLE, .other = AB_ERRNO(EAFNOSUPPORT),
+	.arg = 0,
+	.mask = WHOLE,
+	.other = AB_ERRNO(EAFNOSUPPORT),
 	WHEN(OK(AF_UNIX), LOOK(AF_INET, inet_type), LOOK(AF_INET6, inet_type),
 	     LOOK(AF_NETLINK, netlink_protocol)),
 };
 
 const struct ab_switch ab_check_socketpair = {
-	.arg = 0, .mask = WHOLE, .other = AB_ERRNO(EAFNOSUPPORT),
+	.arg = 0,
+	.mask = WHOLE,
+	.other = AB_ERRNO(EAFNOSUPPORT),
 	WHEN(OK(AF_UNIX)),
 };
 
 /* A nested run without network: only sockets that never leave the machine. */
 const struct ab_switch ab_check_socket_nonet = {
-	.arg = 0, .mask = WHOLE, .other = AB_ERRNO(EACCES),
+	.arg = 0,
+	.mask = WHOLE,
+	.other = AB_ERRNO(EACCES),
 	WHEN(OK(AF_UNIX)),
 };
 
 /* init dials ports of the box for the supervisor, nothing else. */
 static const struct ab_switch tcp_type = {
-	.arg = 1, .mask = SOCK_TYPE_MASK, .other = AB_ERRNO(ESOCKTNOSUPPORT),
+	.arg = 1,
+	.mask = SOCK_TYPE_MASK,
+	.other = AB_ERRNO(ESOCKTNOSUPPORT),
 	WHEN(LOOK(SOCK_STREAM, inet_stream)),
 };
 
 const struct ab_switch ab_check_socket_tcp = {
-	.arg = 0, .mask = WHOLE, .other = AB_ERRNO(EAFNOSUPPORT),
+	.arg = 0,
+	.mask = WHOLE,
+	.other = AB_ERRNO(EAFNOSUPPORT),
 	WHEN(LOOK(AF_INET, tcp_type), LOOK(AF_INET6, tcp_type)),
 };
 
 /* The supervisor dials hosts and asks resolvers. It has no business with the
  * daemons of this machine, most of which listen on socket files. */
 const struct ab_switch ab_check_socket_inet = {
-	.arg = 0, .mask = WHOLE, .other = AB_ERRNO(EAFNOSUPPORT),
+	.arg = 0,
+	.mask = WHOLE,
+	.other = AB_ERRNO(EAFNOSUPPORT),
 	WHEN(LOOK(AF_INET, inet_type), LOOK(AF_INET6, inet_type)),
 };
 
@@ -102,20 +131,23 @@ const struct ab_switch ab_check_socket_inet = {
  * unshare, giving up a shared table of files, is harmless.
  */
 #ifndef CLONE_NEWTIME
-#define CLONE_NEWTIME	0x00000080
+#define CLONE_NEWTIME 0x00000080
 #endif
-#define CLONE_NEW_ANY	(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | \
-			 CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | \
-			 CLONE_NEWNET | CLONE_NEWTIME)
+#define CLONE_NEW_ANY                                                                  \
+	(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | \
+	 CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWTIME)
 
 const struct ab_switch ab_check_namespaces = {
-	.arg = 0, .mask = CLONE_NEW_ANY, .other = AB_ERRNO(EPERM),
+	.arg = 0,
+	.mask = CLONE_NEW_ANY,
+	.other = AB_ERRNO(EPERM),
 	WHEN(OK(0)),
 };
 
 /* Threads, never a process. */
 const struct ab_switch ab_check_clone_thread = {
-	.arg = 0, .mask = CLONE_NEW_ANY | CLONE_THREAD,
+	.arg = 0,
+	.mask = CLONE_NEW_ANY | CLONE_THREAD,
 	.other = AB_ERRNO(EPERM),
 	WHEN(OK(CLONE_THREAD)),
 };
@@ -126,20 +158,27 @@ const struct ab_switch ab_check_clone_thread = {
  * one that switches address randomisation off; -1 asks for the present one.
  */
 const struct ab_switch ab_check_personality = {
-	.arg = 0, .mask = WHOLE, .other = AB_ERRNO(EPERM),
+	.arg = 0,
+	.mask = WHOLE,
+	.other = AB_ERRNO(EPERM),
 	WHEN(OK(0), OK(ADDR_NO_RANDOMIZE), OK(0xffffffffu)),
 };
 
 /* Regular files (0 means that too), fifos and sockets; no devices. */
-#define NO_DEVICE	\
-	WHEN(OK(0), OK(S_IFREG), OK(S_IFIFO), OK(S_IFSOCK))
+#define NO_DEVICE WHEN(OK(0), OK(S_IFREG), OK(S_IFIFO), OK(S_IFSOCK))
 
 const struct ab_switch ab_check_mknod = {
-	.arg = 1, .mask = S_IFMT, .other = AB_ERRNO(EPERM), NO_DEVICE,
+	.arg = 1,
+	.mask = S_IFMT,
+	.other = AB_ERRNO(EPERM),
+	NO_DEVICE,
 };
 
 const struct ab_switch ab_check_mknodat = {
-	.arg = 2, .mask = S_IFMT, .other = AB_ERRNO(EPERM), NO_DEVICE,
+	.arg = 2,
+	.mask = S_IFMT,
+	.other = AB_ERRNO(EPERM),
+	NO_DEVICE,
 };
 
 /*
@@ -149,62 +188,74 @@ const struct ab_switch ab_check_mknodat = {
  * int to the kernel: compared as 64 bits, a set upper half would slip by.
  */
 const struct ab_switch ab_check_ioctl = {
-	.arg = 1, .mask = WHOLE, .other = AB_ALLOWED,
-	WHEN(NO(TIOCSTI, EPERM), NO(TIOCLINUX, EPERM), NO(TIOCCONS, EPERM),
-	     NO(TIOCSETD, EPERM)),
+	.arg = 1,
+	.mask = WHOLE,
+	.other = AB_ALLOWED,
+	WHEN(NO(TIOCSTI, EPERM), NO(TIOCLINUX, EPERM), NO(TIOCCONS, EPERM), NO(TIOCSETD, EPERM)),
 };
 
 const struct ab_switch ab_check_ioctl_init = {
-	.arg = 1, .mask = WHOLE, .other = AB_ERRNO(EPERM),
-	WHEN(OK(TCGETS), OK(TIOCGPGRP), OK(TIOCSPGRP), OK(TIOCGWINSZ),
-	     OK(TIOCSWINSZ), OK(TIOCGSID)),
+	.arg = 1,
+	.mask = WHOLE,
+	.other = AB_ERRNO(EPERM),
+	WHEN(OK(TCGETS), OK(TIOCGPGRP), OK(TIOCSPGRP), OK(TIOCGWINSZ), OK(TIOCSWINSZ),
+	     OK(TIOCGSID)),
 };
 
 /* The terminal relay; tcgetattr takes the *2 forms from glibc 2.42 on. */
 const struct ab_switch ab_check_ioctl_supervisor = {
-	.arg = 1, .mask = WHOLE, .other = AB_ERRNO(EPERM),
-	WHEN(OK(TCGETS), OK(TCSETS), OK(TCSETSW), OK(TCSETSF), OK(TCGETS2),
-	     OK(TCSETS2), OK(TCSETSW2), OK(TCSETSF2), OK(TCSBRK),
-	     OK(TCFLSH), OK(TIOCGPGRP), OK(TIOCSPGRP), OK(TIOCGSID),
-	     OK(TIOCGWINSZ), OK(TIOCSWINSZ), OK(TIOCOUTQ), OK(FIONREAD),
-	     OK(FIONBIO)),
+	.arg = 1,
+	.mask = WHOLE,
+	.other = AB_ERRNO(EPERM),
+	WHEN(OK(TCGETS), OK(TCSETS), OK(TCSETSW), OK(TCSETSF), OK(TCGETS2), OK(TCSETS2),
+	     OK(TCSETSW2), OK(TCSETSF2), OK(TCSBRK), OK(TCFLSH), OK(TIOCGPGRP), OK(TIOCSPGRP),
+	     OK(TIOCGSID), OK(TIOCGWINSZ), OK(TIOCSWINSZ), OK(TIOCOUTQ), OK(FIONREAD), OK(FIONBIO)),
 };
 
 /* What a listener is asked for; the numbers are the same everywhere. */
 #ifndef SECCOMP_IOCTL_NOTIF_SET_FLAGS
-#define SECCOMP_IOCTL_NOTIF_SET_FLAGS	SECCOMP_IOW(4, __u64)
+#define SECCOMP_IOCTL_NOTIF_SET_FLAGS SECCOMP_IOW(4, __u64)
 #endif
 const struct ab_switch ab_check_ioctl_judge = {
-	.arg = 1, .mask = WHOLE, .other = AB_ERRNO(EPERM),
+	.arg = 1,
+	.mask = WHOLE,
+	.other = AB_ERRNO(EPERM),
 	WHEN(OK(SECCOMP_IOCTL_NOTIF_RECV), OK(SECCOMP_IOCTL_NOTIF_SEND),
-	     OK(SECCOMP_IOCTL_NOTIF_ID_VALID),
-	     OK(SECCOMP_IOCTL_NOTIF_SET_FLAGS)),
+	     OK(SECCOMP_IOCTL_NOTIF_ID_VALID), OK(SECCOMP_IOCTL_NOTIF_SET_FLAGS)),
 };
 
 /* PR_SET_MM forges the arguments and the program that /proc shows. */
 const struct ab_switch ab_check_prctl = {
-	.arg = 0, .mask = WHOLE, .other = AB_ALLOWED,
+	.arg = 0,
+	.mask = WHOLE,
+	.other = AB_ALLOWED,
 	WHEN(NO(PR_SET_MM, EPERM)),
 };
 
 /* What libc does on its own; not, for one, becoming dumpable again. */
 #ifndef PR_SET_VMA
-#define PR_SET_VMA	0x53564d41
+#define PR_SET_VMA 0x53564d41
 #endif
 const struct ab_switch ab_check_prctl_own = {
-	.arg = 0, .mask = WHOLE, .other = AB_ERRNO(EPERM),
-	WHEN(OK(PR_SET_NAME), OK(PR_GET_NAME), OK(PR_GET_DUMPABLE),
-	     OK(PR_SET_NO_NEW_PRIVS), OK(PR_GET_NO_NEW_PRIVS), OK(PR_SET_VMA)),
+	.arg = 0,
+	.mask = WHOLE,
+	.other = AB_ERRNO(EPERM),
+	WHEN(OK(PR_SET_NAME), OK(PR_GET_NAME), OK(PR_GET_DUMPABLE), OK(PR_SET_NO_NEW_PRIVS),
+	     OK(PR_GET_NO_NEW_PRIVS), OK(PR_SET_VMA)),
 };
 
 /* mmap and mprotect: after the lock nothing new becomes executable. */
 const struct ab_switch ab_check_no_exec = {
-	.arg = 2, .mask = PROT_EXEC, .other = AB_ERRNO(EPERM),
+	.arg = 2,
+	.mask = PROT_EXEC,
+	.other = AB_ERRNO(EPERM),
 	WHEN(OK(0)),
 };
 
 const struct ab_switch ab_check_openat_read = {
-	.arg = 2, .mask = O_ACCMODE | O_CREAT | O_TRUNC,
+	.arg = 2,
+	.mask = O_ACCMODE | O_CREAT | O_TRUNC,
 	.other = AB_ERRNO(EPERM),
 	WHEN(OK(O_RDONLY)),
 };
+/* clang-format on */

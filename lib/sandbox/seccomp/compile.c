@@ -64,11 +64,9 @@ _Noreturn void ab_seccomp_reject(const char *fmt, ...)
 }
 
 /* The number of a call, or -1 where the architecture has none. */
-static int resolve(const char *name, const struct ab_call_rule *rule,
-		   enum ab_arch arch)
+static int resolve(const char *name, const struct ab_call_rule *rule, enum ab_arch arch)
 {
-	int nr = seccomp_syscall_resolve_name_arch(ab_seccomp_archs[arch].scmp,
-						   name);
+	int nr = seccomp_syscall_resolve_name_arch(ab_seccomp_archs[arch].scmp, name);
 
 	if (nr == __NR_SCMP_ERROR) {
 		if (!rule->number)
@@ -83,8 +81,7 @@ static int resolve(const char *name, const struct ab_call_rule *rule,
 	return nr < 0 ? -1 : nr;
 }
 
-static size_t emit(struct builder *b, uint16_t code, uint32_t k, uint8_t jt,
-		   uint8_t jf)
+static size_t emit(struct builder *b, uint16_t code, uint32_t k, uint8_t jt, uint8_t jf)
 {
 	struct ab_program *p = b->prog;
 
@@ -108,14 +105,12 @@ static size_t emit_return(struct builder *b, uint32_t verdict)
 	if (b->asks && verdict == AB_ERRNO(EPERM))
 		verdict = AB_ASKED;
 	for (size_t at = 1; at <= b->prog->len; at++)
-		if ((end - at)->code == (BPF_RET | BPF_K) &&
-		    (end - at)->k == verdict)
+		if ((end - at)->code == (BPF_RET | BPF_K) && (end - at)->k == verdict)
 			return at;
 	return emit(b, BPF_RET | BPF_K, verdict, 0, 0);
 }
 
-static size_t emit_test(struct builder *b, uint16_t op, uint32_t k, size_t yes,
-			size_t no)
+static size_t emit_test(struct builder *b, uint16_t op, uint32_t k, size_t yes, size_t no)
 {
 	/* a longer program would need jumps of another kind; none is near it */
 	if (b->prog->len > UINT8_MAX)
@@ -137,12 +132,10 @@ static size_t emit_switch(struct builder *b, const struct ab_switch *s)
 	/* inner blocks before the tests, which then are one run of jumps */
 	for (size_t i = 0; i < s->len; i++) {
 		if (s->when[i].value & ~s->mask)
-			ab_seccomp_reject("a value outside its mask: %#x",
-					  s->when[i].value);
+			ab_seccomp_reject("a value outside its mask: %#x", s->when[i].value);
 		for (size_t j = 0; j < i; j++)
 			if (s->when[j].value == s->when[i].value)
-				ab_seccomp_reject("a value twice: %#x",
-						  s->when[i].value);
+				ab_seccomp_reject("a value twice: %#x", s->when[i].value);
 		if (s->when[i].next)
 			emit_switch(b, s->when[i].next);
 	}
@@ -152,8 +145,7 @@ static size_t emit_switch(struct builder *b, const struct ab_switch *s)
 			emit_return(b, s->when[i].verdict);
 	for (size_t i = s->len; i-- > 0;) {
 		const struct ab_when *w = &s->when[i];
-		size_t hit = w->next ? emit_switch(b, w->next)
-				     : emit_return(b, w->verdict);
+		size_t hit = w->next ? emit_switch(b, w->next) : emit_return(b, w->verdict);
 
 		label = emit_test(b, BPF_JEQ, w->value, hit, label);
 	}
@@ -232,8 +224,7 @@ static void plan_tree(const struct range *r, size_t len,
 			struct plan best = { .cost = UINT_MAX };
 
 			for (size_t k = from + 1; k < to; k++) {
-				unsigned int cost =
-					plans[from][k].cost + plans[k][to].cost;
+				unsigned int cost = plans[from][k].cost + plans[k][to].cost;
 
 				if (cost < best.cost)
 					best = (struct plan){ cost, k };
@@ -241,9 +232,7 @@ static void plan_tree(const struct range *r, size_t len,
 			best.cost += INSN_COST + weigh(r, from, to);
 			if (is_riddled(r, from, to)) {
 				unsigned int tests = (unsigned int)n / 2;
-				unsigned int cost =
-					tests *
-					(INSN_COST + weigh(r, from, to));
+				unsigned int cost = tests * (INSN_COST + weigh(r, from, to));
 
 				if (cost < best.cost)
 					best = (struct plan){ cost, 0 };
@@ -253,8 +242,7 @@ static void plan_tree(const struct range *r, size_t len,
 	}
 }
 
-static size_t emit_tree(struct builder *b, const struct range *r, size_t from,
-			size_t to,
+static size_t emit_tree(struct builder *b, const struct range *r, size_t from, size_t to,
 			struct plan plans[MAX_RANGES][MAX_RANGES + 1])
 {
 	size_t split = plans[from][to].split;
@@ -278,8 +266,7 @@ static bool has_word(const char *list, const char *word)
 	size_t len = strlen(word);
 
 	for (const char *s = list; (s = strstr(s, word)); s += len)
-		if ((s == list || s[-1] == ' ') &&
-		    (s[len] == ' ' || s[len] == '\0'))
+		if ((s == list || s[-1] == ' ') && (s[len] == ' ' || s[len] == '\0'))
 			return true;
 	return false;
 }
@@ -294,8 +281,8 @@ static size_t count_words(const char *list)
 }
 
 /* How many of its calls are seen, whether this architecture has them or not. */
-static size_t mark_rule(const struct ab_call_rule *rule, enum ab_arch arch,
-			const char *seen, struct fate fates[MAX_CALLS])
+static size_t mark_rule(const struct ab_call_rule *rule, enum ab_arch arch, const char *seen,
+			struct fate fates[MAX_CALLS])
 {
 	size_t found = 0;
 	const char *s = rule->calls;
@@ -327,8 +314,7 @@ static size_t mark_rule(const struct ab_call_rule *rule, enum ab_arch arch,
 	return found;
 }
 
-static size_t find_ranges(const struct ab_table *table,
-			  const struct fate fates[MAX_CALLS],
+static size_t find_ranges(const struct ab_table *table, const struct fate fates[MAX_CALLS],
 			  struct range ret[MAX_RANGES + 1])
 {
 	struct fate rest = { .verdict = table->otherwise };
@@ -339,8 +325,7 @@ static size_t find_ranges(const struct ab_table *table,
 		if (len && same_fate(&ret[len - 1].fate, &fates[nr]))
 			continue;
 		if (len == MAX_RANGES - 2)
-			ab_seccomp_reject("%s has too many ranges",
-					  table->name);
+			ab_seccomp_reject("%s has too many ranges", table->name);
 		ret[len++] = (struct range){ nr, fates[nr] };
 	}
 	if (!same_fate(&ret[len - 1].fate, &rest))
@@ -351,8 +336,7 @@ static size_t find_ranges(const struct ab_table *table,
 	return len;
 }
 
-void ab_seccomp_compile(const struct ab_table *table, enum ab_arch arch,
-			struct ab_program *ret)
+void ab_seccomp_compile(const struct ab_table *table, enum ab_arch arch, struct ab_program *ret)
 {
 	static struct fate fates[MAX_CALLS];
 	static struct plan plans[MAX_RANGES][MAX_RANGES + 1];
@@ -373,9 +357,8 @@ void ab_seccomp_compile(const struct ab_table *table, enum ab_arch arch,
 	ret->allowed = 0;
 	for (size_t nr = 0; nr < MAX_CALLS; nr++)
 		ret->allowed +=
-			fates[nr].named &&
-			(fates[nr].check || fates[nr].verdict == AB_ALLOWED ||
-			 fates[nr].verdict == AB_ASKED);
+			fates[nr].named && (fates[nr].check || fates[nr].verdict == AB_ALLOWED ||
+					    fates[nr].verdict == AB_ASKED);
 
 	/*
 	 * A program for another architecture (i386 on x86-64, 32-bit ARM)
@@ -388,11 +371,8 @@ void ab_seccomp_compile(const struct ab_table *table, enum ab_arch arch,
 	tree = emit_tree(&b, ranges, 0, len, plans);
 	if (tree != ret->len)
 		ab_seccomp_reject("%s judges nothing", table->name);
-	tree = emit(&b, BPF_LD | BPF_W | BPF_ABS,
-		    offsetof(struct seccomp_data, nr), 0, 0);
+	tree = emit(&b, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr), 0, 0);
 	emit_test(&b, BPF_JEQ, ab_seccomp_archs[arch].audit, tree, foreign);
-	emit(&b, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch),
-	     0, 0);
-	memmove(ret->insn, ret->insn + BPF_MAXINSNS - ret->len,
-		ret->len * sizeof(ret->insn[0]));
+	emit(&b, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch), 0, 0);
+	memmove(ret->insn, ret->insn + BPF_MAXINSNS - ret->len, ret->len * sizeof(ret->insn[0]));
 }

@@ -21,18 +21,17 @@ static void print_program(FILE *out, const char *table, const char *arch,
 		"static const struct sock_filter %s_%s[] = {\n",
 		p->allowed, table, arch, p->allowed, table, arch);
 	for (size_t i = 0; i < p->len; i++)
-		fprintf(out, "\t{ 0x%02x, %u, %u, 0x%08x },\n", p->insn[i].code,
-			p->insn[i].jt, p->insn[i].jf, p->insn[i].k);
+		fprintf(out, "\t{ 0x%02x, %u, %u, 0x%08x },\n", p->insn[i].code, p->insn[i].jt,
+			p->insn[i].jf, p->insn[i].k);
 	fputs("};\n", out);
 }
 
 static void print_names(FILE *out, enum ab_arch arch)
 {
-	fprintf(out, "\nstatic const char *const names_%s[%d] = {\n",
-		ab_seccomp_archs[arch].name, TESTED_CALLS);
+	fprintf(out, "\nstatic const char *const names_%s[%d] = {\n", ab_seccomp_archs[arch].name,
+		TESTED_CALLS);
 	for (int nr = 0; nr < TESTED_CALLS; nr++) {
-		char *name = seccomp_syscall_resolve_num_arch(
-			ab_seccomp_archs[arch].scmp, nr);
+		char *name = seccomp_syscall_resolve_num_arch(ab_seccomp_archs[arch].scmp, nr);
 
 		if (name)
 			fprintf(out, "\t[%d] = \"%s\",\n", nr, name);
@@ -45,11 +44,9 @@ static void print_names(FILE *out, enum ab_arch arch)
  * its NUL for every number. */
 static void print_packed(FILE *out, enum ab_arch arch)
 {
-	fprintf(out, "\nstatic const char called_%s[] =\n",
-		ab_seccomp_archs[arch].name);
+	fprintf(out, "\nstatic const char called_%s[] =\n", ab_seccomp_archs[arch].name);
 	for (int nr = 0; nr < TESTED_CALLS; nr++) {
-		char *name = seccomp_syscall_resolve_num_arch(
-			ab_seccomp_archs[arch].scmp, nr);
+		char *name = seccomp_syscall_resolve_num_arch(ab_seccomp_archs[arch].scmp, nr);
 
 		fprintf(out, "\t\"%s\\0\"\n", name ? name : "");
 		free(name);
@@ -81,13 +78,10 @@ int main(int argc, char *argv[])
 			name);
 		for (size_t i = 0; i < AB_TABLE_COUNT; i++) {
 			ab_seccomp_compile(ab_seccomp_tables[i], arch, &prog);
-			print_program(out, ab_seccomp_tables[i]->name, name,
-				      &prog);
+			print_program(out, ab_seccomp_tables[i]->name, name, &prog);
 		}
 		fputs("\n#endif\n", out);
-		fprintf(out,
-			"\n#if !defined(AB_SECCOMP_ALL) && defined(__%s__)\n",
-			name);
+		fprintf(out, "\n#if !defined(AB_SECCOMP_ALL) && defined(__%s__)\n", name);
 		print_packed(out, arch);
 		fputs("\n#endif\n", out);
 	}

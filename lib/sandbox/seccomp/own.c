@@ -4,13 +4,14 @@
  */
 #include "sandbox/seccomp/table.h"
 
-#define LEN(a)	(sizeof(a) / sizeof((a)[0]))
+#define LEN(a) (sizeof(a) / sizeof((a)[0]))
 
 /*
  * pid 1: reaps, forwards signals, talks to the supervisor over one socket,
  * dials a port of the box and sends the socket up, reads /proc/net/tcp,
  * hands the terminal to the command's group, ends.
  */
+/* clang-format off */
 static const struct ab_call_rule init_rules[] = {
 	{ AB_ALLOWED, "read write close lseek fstat newfstatat fcntl poll "
 		"ppoll" },
@@ -28,12 +29,14 @@ static const struct ab_call_rule init_rules[] = {
 		"clock_gettime" },
 	{ .check = &ab_check_no_exec, .calls = "mmap mprotect" },
 };
+/* clang-format on */
 
 /*
  * The supervisor: every byte of the box passes through it, and its proxy
  * parses hostile ones. Whoever takes it over must find no way to run a
  * program, to look into another process, or to make code.
  */
+/* clang-format off */
 static const struct ab_call_rule supervisor_rules[] = {
 	/* Files: Landlock says where. */
 	{ AB_ALLOWED, "read write readv writev pread64 pwrite64 lseek sendfile "
@@ -89,6 +92,7 @@ static const struct ab_call_rule supervisor_rules[] = {
 	{ AB_ALLOWED, "getrandom uname sysinfo getrlimit setrlimit prlimit64 "
 		"getrusage times" },
 };
+/* clang-format on */
 
 /*
  * Builds under AddressSanitizer and UndefinedBehaviorSanitizer only: what
@@ -123,6 +127,7 @@ static const struct ab_call_rule children_rules[] = {
  * nothing else. Landlock would take the right to look from it. Not openat2:
  * whether it writes is not in a register.
  */
+/* clang-format off */
 static const struct ab_call_rule judge_rules[] = {
 	{ AB_ALLOWED, "process_vm_readv readlink readlinkat faccessat2 "
 		"statx" },
@@ -138,13 +143,13 @@ static const struct ab_call_rule judge_rules[] = {
 		"clock_gettime" },
 	{ .check = &ab_check_no_exec, .calls = "mmap mprotect" },
 };
+/* clang-format on */
 
 #define TABLE(n, rest, ...) \
-	static const struct ab_table n##_table = { \
-		.name = #n, .otherwise = (rest), __VA_ARGS__ }
-#define RULES(r)	.rules = (r), .len = LEN(r)
-#define MORE(r)		.more = (r), .more_len = LEN(r)
-#define UNKNOWN		AB_ERRNO(ENOSYS)
+	static const struct ab_table n##_table = { .name = #n, .otherwise = (rest), __VA_ARGS__ }
+#define RULES(r) .rules = (r), .len = LEN(r)
+#define MORE(r) .more = (r), .more_len = LEN(r)
+#define UNKNOWN AB_ERRNO(ENOSYS)
 
 TABLE(init, UNKNOWN, RULES(init_rules));
 TABLE(supervisor, UNKNOWN, RULES(supervisor_rules));
@@ -154,6 +159,6 @@ TABLE(children, AB_ALLOWED, RULES(children_rules));
 TABLE(judge, UNKNOWN, RULES(judge_rules));
 
 const struct ab_table *const ab_seccomp_tables[AB_TABLE_COUNT] = {
-	&ab_table_target, &init_table, &supervisor_table, &nonet_table,
-	&init_sanitized_table, &children_table, &judge_table, &ab_table_traced,
+	&ab_table_target,      &init_table,	&supervisor_table, &nonet_table,
+	&init_sanitized_table, &children_table, &judge_table,	   &ab_table_traced,
 };

@@ -41,12 +41,9 @@ static const struct {
 	struct sock_fprog prog;
 	size_t allowed;
 } filters[AB_FILTER_COUNT] = {
-	[AB_FILTER_TARGET] = FILTER(target),
-	[AB_FILTER_INIT] = FILTER(INIT),
-	[AB_FILTER_SUPERVISOR] = FILTER(supervisor),
-	[AB_FILTER_NONET] = FILTER(nonet),
-	[AB_FILTER_CHILDREN] = FILTER(children),
-	[AB_FILTER_JUDGE] = FILTER(judge),
+	[AB_FILTER_TARGET] = FILTER(target),	     [AB_FILTER_INIT] = FILTER(INIT),
+	[AB_FILTER_SUPERVISOR] = FILTER(supervisor), [AB_FILTER_NONET] = FILTER(nonet),
+	[AB_FILTER_CHILDREN] = FILTER(children),     [AB_FILTER_JUDGE] = FILTER(judge),
 	[AB_FILTER_TRACED] = FILTER(traced),
 };
 
@@ -55,8 +52,7 @@ int ab_seccomp_load(enum ab_filter which)
 	int saved = errno;
 	int ret = 0;
 
-	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0,
-		    &filters[which].prog) < 0)
+	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &filters[which].prog) < 0)
 		ret = -errno;
 	errno = saved; /* a vfork child writes its parent's */
 	return ret;
@@ -71,16 +67,15 @@ int ab_seccomp_listen(enum ab_filter which)
 	/* With the first, a signal does not make a call that is being judged
 	 * begin anew. */
 	static const unsigned long flags[] = {
-		SECCOMP_FILTER_FLAG_NEW_LISTENER |
-			SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV,
+		SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV,
 		SECCOMP_FILTER_FLAG_NEW_LISTENER,
 	};
 	int saved = errno;
 	int fd = -EINVAL;
 
 	for (size_t i = 0; i < 2 && fd == -EINVAL; i++) {
-		fd = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
-				  flags[i], &filters[which].prog);
+		fd = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags[i],
+				  &filters[which].prog);
 		if (fd < 0)
 			fd = -errno;
 	}

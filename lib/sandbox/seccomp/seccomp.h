@@ -17,13 +17,13 @@ struct seccomp_data;
 struct sock_fprog;
 
 enum ab_filter {
-	AB_FILTER_TARGET,	/* the command and everything it starts */
-	AB_FILTER_INIT,		/* pid 1 of the box, once the command runs */
-	AB_FILTER_SUPERVISOR,	/* the host side, from `go` to the end */
-	AB_FILTER_NONET,	/* on top of TARGET: a nested run, no network */
-	AB_FILTER_CHILDREN,	/* on top of TARGET: programs are asked about */
-	AB_FILTER_JUDGE,	/* who answers that */
-	AB_FILTER_TRACED,	/* instead of TARGET: what is refused, and what
+	AB_FILTER_TARGET,     /* the command and everything it starts */
+	AB_FILTER_INIT,	      /* pid 1 of the box, once the command runs */
+	AB_FILTER_SUPERVISOR, /* the host side, from `go` to the end */
+	AB_FILTER_NONET,      /* on top of TARGET: a nested run, no network */
+	AB_FILTER_CHILDREN,   /* on top of TARGET: programs are asked about */
+	AB_FILTER_JUDGE,      /* who answers that */
+	AB_FILTER_TRACED,     /* instead of TARGET: what is refused, and what
 				 * may be, is asked about */
 };
 #define AB_FILTER_COUNT 7
@@ -45,8 +45,7 @@ int ab_seccomp_listen(enum ab_filter which);
  * What a filter says about a call: SECCOMP_RET_*. So whoever is asked instead
  * of it answers as it would; by register values alone, as it does.
  */
-uint32_t ab_seccomp_judge(enum ab_filter which,
-			  const struct seccomp_data *call);
+uint32_t ab_seccomp_judge(enum ab_filter which, const struct seccomp_data *call);
 /* The name of a call on this architecture, or "". */
 const char *ab_seccomp_name(int nr);
 

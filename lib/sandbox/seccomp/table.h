@@ -16,9 +16,9 @@
 #include <stdint.h>
 #include <linux/seccomp.h>
 
-#define AB_ALLOWED	SECCOMP_RET_ALLOW
-#define AB_ASKED	SECCOMP_RET_USER_NOTIF
-#define AB_ERRNO(e)	(SECCOMP_RET_ERRNO | (e))
+#define AB_ALLOWED SECCOMP_RET_ALLOW
+#define AB_ASKED SECCOMP_RET_USER_NOTIF
+#define AB_ERRNO(e) (SECCOMP_RET_ERRNO | (e))
 
 enum ab_arch {
 	AB_X86_64,
@@ -41,7 +41,7 @@ struct ab_when {
 struct ab_switch {
 	unsigned int arg;
 	uint32_t mask;
-	uint32_t other;			/* verdict for any other value */
+	uint32_t other; /* verdict for any other value */
 	const struct ab_when *when;
 	size_t len;
 };
@@ -54,17 +54,17 @@ struct ab_switch {
 struct ab_call_rule {
 	uint32_t verdict;
 	const char *calls;
-	const struct ab_switch *check;	/* instead of `verdict` */
-	int number;			/* 0: libseccomp knows the name */
-	int x86_only;			/* with `number` */
+	const struct ab_switch *check; /* instead of `verdict` */
+	int number;		       /* 0: libseccomp knows the name */
+	int x86_only;		       /* with `number` */
 };
 
 struct ab_table {
-	const char *name;		/* of the array in the generated file */
-	uint32_t otherwise;		/* verdict for what no rule names */
+	const char *name;   /* of the array in the generated file */
+	uint32_t otherwise; /* verdict for what no rule names */
 	const struct ab_call_rule *rules;
 	size_t len;
-	const struct ab_call_rule *more;	/* added in this table's variant */
+	const struct ab_call_rule *more; /* added in this table's variant */
 	size_t more_len;
 	/* Not NULL: whoever listens is asked where the rules say EPERM, and
 	 * about these calls where they say anything but an errno. */
@@ -79,11 +79,9 @@ extern const struct ab_table *const ab_seccomp_tables[AB_TABLE_COUNT];
 extern const struct ab_table ab_table_target, ab_table_traced;
 
 /* checks.c */
-extern const struct ab_switch ab_check_socket, ab_check_socket_tcp,
-	ab_check_socket_inet,
-	ab_check_socket_nonet, ab_check_socketpair, ab_check_namespaces,
-	ab_check_clone_thread, ab_check_personality, ab_check_mknod,
-	ab_check_mknodat, ab_check_ioctl, ab_check_ioctl_init,
+extern const struct ab_switch ab_check_socket, ab_check_socket_tcp, ab_check_socket_inet,
+	ab_check_socket_nonet, ab_check_socketpair, ab_check_namespaces, ab_check_clone_thread,
+	ab_check_personality, ab_check_mknod, ab_check_mknodat, ab_check_ioctl, ab_check_ioctl_init,
 	ab_check_ioctl_supervisor, ab_check_ioctl_judge, ab_check_prctl, ab_check_prctl_own,
 	ab_check_no_exec, ab_check_openat_read;
 

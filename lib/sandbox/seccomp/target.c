@@ -8,8 +8,9 @@
  */
 #include "sandbox/seccomp/table.h"
 
-#define DENY	AB_ERRNO(EPERM)
+#define DENY AB_ERRNO(EPERM)
 
+/* clang-format off */
 static const struct ab_call_rule rules[] = {
 	/* File contents. */
 	{ AB_ALLOWED, "read write readv writev pread64 pwrite64 preadv pwritev "
@@ -157,6 +158,7 @@ static const struct ab_call_rule rules[] = {
 	/* The clock. */
 	{ DENY, "settimeofday clock_settime clock_adjtime adjtimex" },
 };
+/* clang-format on */
 
 const struct ab_table ab_table_target = {
 	.name = "target",
@@ -171,12 +173,11 @@ const struct ab_table ab_table_target = {
  * refuse. The answer is the verdict above, whatever the listener finds out
  * (ab_seccomp_judge), so nothing is open here that is closed there.
  */
-static const char seen[] =
-	"execve execveat open openat openat2 creat truncate mkdir mkdirat "
-	"rmdir rename renameat renameat2 link linkat symlink symlinkat unlink "
-	"unlinkat mknod mknodat chmod fchmodat fchmodat2 chown lchown fchownat "
-	"utime utimes futimesat utimensat setxattr lsetxattr removexattr "
-	"lremovexattr connect bind";
+static const char seen[] = "execve execveat open openat openat2 creat truncate mkdir mkdirat "
+			   "rmdir rename renameat renameat2 link linkat symlink symlinkat unlink "
+			   "unlinkat mknod mknodat chmod fchmodat fchmodat2 chown lchown fchownat "
+			   "utime utimes futimesat utimensat setxattr lsetxattr removexattr "
+			   "lremovexattr connect bind";
 
 const struct ab_table ab_table_traced = {
 	.name = "traced",
