@@ -6,9 +6,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "proxy/exchange.h"
 #include "proxy/names.h"
-#include "proxy/tunnel.h"
 
 enum { EDGES = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET };
 
@@ -116,10 +114,8 @@ void ab_conn_close(struct ab_conn *conn, bool reset)
 	conn->closed = true;
 	if (conn->waiter)
 		ab_pending_leave(conn);
-	if (conn->http)
-		ab_exchange_free(conn);
-	if (conn->host && !conn->unrecorded)
-		ab_tunnel_record(conn);
+	if (conn->kind)
+		conn->kind->end(conn);
 	if (conn->dial)
 		ab_dial_cancel(ab_take(conn->dial));
 	ab_loop_timer_stop(&engine->loop, &conn->deadline);
@@ -194,14 +190,9 @@ bool ab_conn_describe(const struct ab_conn *conn, struct ab_request_record *ret)
 {
 	bool outside = conn->server.source.fd >= 0 || conn->dial;
 
-	if (conn->closed || conn->waiter || !outside)
+	if (conn->closed || conn->waiter || !outside || !conn->kind)
 		return false;
-	if (conn->http && ab_exchange_describe(conn, ret))
-		return true;
-	if (!conn->host)
-		return false;
-	ab_tunnel_describe(conn, ret);
-	return true;
+	return conn->kind->describe(conn, ret);
 }
 
 static void dial_ended(void *arg, struct ab_dialled *result)

@@ -58,12 +58,29 @@ struct ab_engine { /* what all connections share */
 	void (*unrecorded)(struct ab_engine *engine, const struct ab_error *err);
 };
 
+/*
+ * What a connection is used for, set by what starts it: a tunnel or an
+ * exchange. NULL until the target is known.
+ */
+struct ab_conn_kind {
+	/* What is under way, for a record; false: nothing is. */
+	bool (*describe)(const struct ab_conn *conn, struct ab_request_record *ret);
+	/* Between two requests, whose bytes have been reported already. */
+	bool (*is_between)(const struct ab_conn *conn);
+	/* Deny what is under way: record it, with an id, and close. */
+	void (*break_off)(struct ab_conn *conn, enum ab_fault fault,
+			  const struct ab_verdict *verdict);
+	/* The connection ends: write the missing record, free what is the kind's own. */
+	void (*end)(struct ab_conn *conn);
+};
+
 typedef void (*ab_conn_dialled_fn)(struct ab_conn *conn, const struct ab_dialled *result);
 
 struct ab_conn {
 	struct ab_engine *engine;
 	struct ab_conn *next, **link;
 	void (*step)(struct ab_conn *conn);
+	const struct ab_conn_kind *kind;
 	struct ab_side client, server;
 	struct ab_flow up, down; /* client to server, and back */
 	struct ab_timer deadline;

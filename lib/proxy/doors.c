@@ -160,13 +160,12 @@ void ab_door_open_transparent(struct ab_engine *engine, int fd, enum ab_capture 
 static struct ab_conn *open_port(struct ab_engine *engine, enum ab_door door, int fd, uint16_t port,
 				 const char *entry)
 {
+	static const struct ab_host localhost = { .text = "localhost" };
 	struct ab_conn *conn = ab_conn_new(engine, door, fd, wait_for_nothing);
 
 	if (!conn)
 		return NULL;
-	conn->host = ab_alloc(sizeof(*conn->host));
-	memcpy(conn->host->text, "localhost", sizeof("localhost"));
-	conn->port = port;
+	ab_tunnel_adopt(conn, &localhost, port);
 	conn->verdict = (struct ab_verdict){ .access = AB_ACCESS_ALLOW,
 					     .basis = AB_BASIS_ALLOW,
 					     .entry = entry };

@@ -268,6 +268,7 @@ static void open_tunnel(struct ab_conn *conn, const struct ab_http_request *head
 	ab_exchange_close_server(conn);
 	free(ab_take(conn->address));
 	ab_exchange_free(conn);
+	conn->kind = NULL;
 	conn->begun = conn->engine->loop.now;
 	conn->up.moved = conn->down.moved = 0;
 	ab_tunnel_start(conn, AB_DOOR_CONNECT, &head->host, head->port);
@@ -364,6 +365,7 @@ void ab_exchange_start(struct ab_conn *conn, enum ab_exchange_mode mode)
 {
 	conn->http = ab_alloc(sizeof(*conn->http));
 	conn->http->mode = mode;
+	conn->kind = &ab_exchange_kind;
 	conn->step = read_request;
 	ab_conn_deadline(conn, AB_HANDSHAKE_MS);
 	/* Bytes on their way belong to no request. */

@@ -35,11 +35,7 @@ enum ab_exchange_mode {
 
 /* Makes conn->http and sets conn->step; begins with conn->client.in. */
 void ab_exchange_start(struct ab_conn *conn, enum ab_exchange_mode mode);
-/* The request that is under way; false: none is. */
-bool ab_exchange_describe(const struct ab_conn *conn, struct ab_request_record *ret);
-/* Refuse what is under way, or what was: recorded, with an id, and closed. */
-void ab_exchange_break(struct ab_conn *conn, enum ab_fault fault, const struct ab_verdict *verdict);
-/* The connection ends: write the record of a request that is under way, free. */
+/* Write the record of a request that is under way, free conn->http. */
 void ab_exchange_free(struct ab_conn *conn);
 
 /* The text of a refusal or a failure, for any door that speaks HTTP: appended

@@ -179,13 +179,22 @@ void ab_exchange_turn_away(struct ab_conn *conn, struct ab_request_record *r)
 
 bool ab_exchange_describe(const struct ab_conn *conn, struct ab_request_record *ret)
 {
-	if (!conn->http->request)
+	if (conn->http->request)
+		describe(conn, conn->http->request, ret);
+	else if (conn->host)
+		ab_tunnel_describe(conn, ret);
+	else
 		return false;
-	describe(conn, conn->http->request, ret);
 	return true;
 }
 
-void ab_exchange_break(struct ab_conn *conn, enum ab_fault fault, const struct ab_verdict *verdict)
+/* What a tunnel has sent by then was reported with its requests. */
+static bool is_between(const struct ab_conn *conn)
+{
+	return !conn->http->request;
+}
+
+static void break_exchange(struct ab_conn *conn, enum ab_fault fault, const struct ab_verdict *verdict)
 {
 	auto_request struct ab_exchange_request *rq = ab_take(conn->http->request);
 	struct ab_request_record r;
@@ -286,3 +295,17 @@ void ab_exchange_free(struct ab_conn *conn)
 		r.error = "it ended before it was complete";
 	ab_conn_record(conn, &r);
 }
+
+static void end_exchange(struct ab_conn *conn)
+{
+	ab_exchange_free(conn);
+	if (conn->host)
+		ab_tunnel_end(conn);
+}
+
+const struct ab_conn_kind ab_exchange_kind = {
+	.describe = ab_exchange_describe,
+	.is_between = is_between,
+	.break_off = break_exchange,
+	.end = end_exchange,
+};

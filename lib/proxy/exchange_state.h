@@ -126,5 +126,8 @@ void ab_exchange_cut(struct ab_conn *conn, const char *why);
 /* No more requests on this connection. */
 void ab_exchange_end(struct ab_conn *conn);
 void ab_exchange_close_server(struct ab_conn *conn);
+/* What is under way: the request, or the tunnel that it is in; false: nothing. */
+bool ab_exchange_describe(const struct ab_conn *conn, struct ab_request_record *ret);
+extern const struct ab_conn_kind ab_exchange_kind;
 
 #endif

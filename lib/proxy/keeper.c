@@ -17,7 +17,7 @@
 #include "base/mem.h"
 #include "proxy/conn.h"
 #include "proxy/doors.h"
-#include "proxy/proxy.h"
+#include "proxy/events.h"
 #include "proxy/tunnel.h"
 
 enum {

@@ -8,9 +8,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "proxy/conn.h"
-#include "proxy/exchange.h"
-#include "proxy/proxy.h"
-#include "proxy/tunnel.h"
+#include "proxy/events.h"
 
 enum {
 	TELL_MS = 250,
@@ -29,14 +27,6 @@ static void tell(struct ab_engine *engine, struct ab_conn *conn, const struct ab
 	conn->told = sent;
 }
 
-/* Between two requests a tunnel has sent what they have been told with. */
-static bool is_between(const struct ab_conn *conn)
-{
-	struct ab_request_record r;
-
-	return conn->http && !ab_exchange_describe(conn, &r);
-}
-
 static void tell_all(struct ab_timer *timer)
 {
 	struct ab_engine *engine = timer->owner;
@@ -44,7 +34,7 @@ static void tell_all(struct ab_timer *timer)
 	for (struct ab_conn *conn = engine->conns; conn; conn = conn->next) {
 		struct ab_request_record r;
 
-		if (!is_between(conn) && ab_conn_describe(conn, &r))
+		if (ab_conn_describe(conn, &r) && !conn->kind->is_between(conn))
 			tell(engine, conn, &r);
 	}
 	/* Set again by the next one that is opened. */
@@ -117,14 +107,6 @@ void ab_overseer_recorded(struct ab_conn *conn, const struct ab_request_record *
 	conn->told = 0;
 }
 
-static void stop(struct ab_conn *conn, enum ab_fault fault, const struct ab_verdict *verdict)
-{
-	if (conn->http)
-		ab_exchange_break(conn, fault, verdict);
-	else
-		ab_tunnel_break(conn, fault, verdict);
-}
-
 void ab_overseer_cut(struct ab_engine *engine, const char *reason)
 {
 	struct ab_request_record r;
@@ -135,9 +117,9 @@ void ab_overseer_cut(struct ab_engine *engine, const char *reason)
 	ab_pending_cut(engine);
 	for (struct ab_conn *conn = engine->conns; conn; conn = conn->next)
 		if (ab_conn_describe(conn, &r))
-			stop(conn, AB_FAULT_CUT, &r.verdict);
+			conn->kind->break_off(conn, AB_FAULT_CUT, &r.verdict);
 		else if (conn->door == AB_DOOR_PUBLISH && !conn->closed)
-			stop(conn, AB_FAULT_CUT, &conn->verdict);
+			conn->kind->break_off(conn, AB_FAULT_CUT, &conn->verdict);
 		else if (conn->server.source.fd >= 0 && !conn->waiter)
 			ab_conn_close(conn, true); /* kept for nobody */
 }
@@ -180,7 +162,7 @@ void ab_overseer_cut_denied(struct ab_engine *engine)
 
 		if (is_listed(conn) && ab_conn_describe(conn, &r) &&
 		    is_denied(conn, &r, &verdict, &fault))
-			stop(conn, fault, &verdict);
+			conn->kind->break_off(conn, fault, &verdict);
 	}
 }
 

@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "proxy/proxy.h"
+#include "proxy/events.h"
 
 struct ab_conn;
 struct ab_engine;

@@ -44,6 +44,18 @@ void ab_tunnel_describe(const struct ab_conn *conn, struct ab_request_record *re
 	};
 }
 
+static bool describe_tunnel(const struct ab_conn *conn, struct ab_request_record *ret)
+{
+	ab_tunnel_describe(conn, ret);
+	return true;
+}
+
+static bool is_never_between(const struct ab_conn *conn)
+{
+	(void)conn;
+	return false;
+}
+
 static void write_denial(struct ab_conn *conn, struct ab_request_record *r)
 {
 	if (ab_conn_deny(conn, r) < 0)
@@ -95,15 +107,32 @@ void ab_tunnel_break(struct ab_conn *conn, enum ab_fault fault, const struct ab_
 	ab_conn_close(conn, true);
 }
 
-void ab_tunnel_record(struct ab_conn *conn)
+void ab_tunnel_end(struct ab_conn *conn)
 {
 	struct ab_request_record r;
 
+	if (conn->unrecorded)
+		return;
 	ab_tunnel_describe(conn, &r);
 	if (conn->door == AB_DOOR_CONNECT && conn->server.source.fd >= 0)
 		r.status = 200;
 	conn->unrecorded = true;
 	ab_conn_record(conn, &r);
+}
+
+void ab_tunnel_adopt(struct ab_conn *conn, const struct ab_host *host, uint16_t port)
+{
+	static const struct ab_conn_kind kind = {
+		.describe = describe_tunnel,
+		.is_between = is_never_between,
+		.break_off = ab_tunnel_break,
+		.end = ab_tunnel_end,
+	};
+
+	conn->kind = &kind;
+	conn->host = ab_alloc(sizeof(*host));
+	*conn->host = *host;
+	conn->port = port;
 }
 
 static void say_goodbye(struct ab_conn *conn)
@@ -343,9 +372,7 @@ void ab_tunnel_start(struct ab_conn *conn, enum ab_door door, const struct ab_ho
 	struct ab_request_record r;
 
 	conn->door = (uint8_t)door;
-	conn->host = ab_alloc(sizeof(*host));
-	*conn->host = *host;
-	conn->port = port;
+	ab_tunnel_adopt(conn, host, port);
 	conn->verdict.entry = "";
 	conn->step = wait_for_dial;
 	ab_conn_deadline(conn, 0);

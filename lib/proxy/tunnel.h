@@ -11,6 +11,8 @@
 
 #include "proxy/conn.h"
 
+/* The connection is a tunnel to this host from now on; nothing is judged or dialled. */
+void ab_tunnel_adopt(struct ab_conn *conn, const struct ab_host *host, uint16_t port);
 /* Bytes of the client that are already in conn->client.in are its first. */
 void ab_tunnel_start(struct ab_conn *conn, enum ab_door door, const struct ab_host *host,
 		     uint16_t port);
@@ -27,8 +29,8 @@ void ab_tunnel_deny(struct ab_conn *conn, enum ab_fault fault, const char *name,
 void ab_tunnel_cut(struct ab_conn *conn, enum ab_fault fault, const char *name);
 /* It stood, and may not any more: at once. */
 void ab_tunnel_break(struct ab_conn *conn, enum ab_fault fault, const struct ab_verdict *verdict);
-/* The record of a tunnel that ends. */
-void ab_tunnel_record(struct ab_conn *conn);
+/* Write the record of a tunnel that ends, unless it has one. */
+void ab_tunnel_end(struct ab_conn *conn);
 /* The box is gone (engine->ending). Is anything left of what it has said? Then
  * the tunnel passes it on and ends. */
 bool ab_tunnel_remains(const struct ab_conn *conn);

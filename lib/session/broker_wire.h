@@ -6,7 +6,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
-#include "proxy/proxy.h"
+#include "proxy/events.h"
 
 enum kind {
 	ASK_SWEEP,

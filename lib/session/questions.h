@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "policy/host.h"
-#include "proxy/proxy.h"
+#include "proxy/events.h"
 
 enum { AB_OPEN_QUESTIONS_MAX = 2048 };
 

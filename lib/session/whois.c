@@ -14,7 +14,7 @@
 #include "base/fd.h"
 #include "base/folder.h"
 #include "base/mem.h"
-#include "proxy/proxy.h"
+#include "proxy/events.h"
 
 enum {
 	TABLE_MAX = 16 << 20,

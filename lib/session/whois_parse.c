@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "proxy/proxy.h"
+#include "proxy/events.h"
 
 enum { LISTEN = 0x0a }; /* as the kernel has it */
 

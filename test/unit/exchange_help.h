@@ -212,7 +212,7 @@ void ab_tunnel_start(struct ab_conn *c, enum ab_door door, const struct ab_host 
 	c->step = sleeping;
 }
 
-void ab_tunnel_record(struct ab_conn *c)
+void ab_tunnel_end(struct ab_conn *c)
 {
 	(void)c;
 }
