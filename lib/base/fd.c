@@ -188,3 +188,13 @@ ssize_t ab_recv_fds(int sock, void *data, size_t max, int *fds, size_t *nfds, in
 		*nfds = got;
 	return n;
 }
+
+const char *ab_first_line(const char *path, char *buf, size_t size)
+{
+	ab_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : read(fd, buf, size - 1);
+
+	buf[n > 0 ? n : 0] = '\0';
+	buf[strcspn(buf, "\n")] = '\0';
+	return buf;
+}

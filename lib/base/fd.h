@@ -74,4 +74,7 @@ static inline void ab_fds_close(struct ab_fds *fds)
 }
 #define ab_autofds __attribute__((cleanup(ab_fds_close)))
 
+/* The first line of a small file, without its end; "" if there is none. */
+const char *ab_first_line(const char *path, char *buf, size_t size);
+
 #endif

@@ -183,3 +183,12 @@ int ab_attack(const struct ab_policy_input *input, struct ab_attack *ret, struct
 	*ret = attack;
 	return 0;
 }
+
+void ab_attack_fini(struct ab_attack *attack)
+{
+	for (size_t i = 0; i < attack->len; i++)
+		free(attack->v[i].seen);
+	free(attack->v);
+	free(attack->summary);
+	*attack = (struct ab_attack){ 0 };
+}

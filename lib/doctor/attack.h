@@ -17,7 +17,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "agentbox.h"
+#include "doctor/attack_result.h"
 
 /* What the inside is told; all of it is in our own argument list. */
 struct ab_attacker {

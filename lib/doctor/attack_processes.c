@@ -19,7 +19,6 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "doctor/attack.h"
-#include "doctor/doctor.h"
 
 /* Landlock refuses; without its scope the kernel keeps pid 1 from dying of
  * what its own namespace sends. Whoever can still report has not won. */

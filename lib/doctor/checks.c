@@ -17,13 +17,14 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/error.h"
 #include "base/fd.h"
 #include "base/mem.h"
+#include "doctor/doctor.h"
 #include "landlock/landlock.h"
 #include "netns/loopback.h"
 #include "sandbox/seccomp/seccomp.h"
 #include "sandbox/tree.h"
-#include "doctor/doctor.h"
 
 static int fail(struct ab_verdict *v, const char *what)
 {

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "agentbox.h"
+#include "doctor/diagnosis.h"
 
 struct ab_verdict {
 	enum ab_health health;
@@ -70,9 +70,6 @@ void ab_check_surroundings(const struct ab_policy_input *in, struct ab_verdict *
 int ab_userns_enter(int further, struct ab_verdict *v);
 /* A step in the namespace failed: AppArmor, or what the step's errno says. */
 void ab_userns_explain(int errnum, const char *step, struct ab_verdict *v);
-
-/* The first line of a small file, without its end; "" when there is none. */
-const char *ab_first_line(const char *path, char *buf, size_t size);
 
 /* Pure: the AppArmor profile for a program at this path; NULL when no profile
  * can name it. `abi4`: the machine has the features file of that version. */

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/error.h"
 #include "base/mem.h"
 #include "doctor/doctor.h"
 

@@ -6,10 +6,11 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "base/error.h"
 #include "base/fd.h"
+#include "doctor/doctor.h"
 #include "netns/destination.h"
 #include "netns/listeners.h"
-#include "doctor/doctor.h"
 
 enum { TRIED_PORT = 443, PATIENCE_MS = 2000 };
 

@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "doctor/attack_result.h"
 #include "doctor/doctor.h"
 
 static const char *const healths[] = {
@@ -126,13 +127,4 @@ char *ab_attack_json(const struct ab_attack *attack)
 	ab_buf_json(&b, attack->summary);
 	ab_buf_printf(&b, ",\"ok\":%s}\n", attack->broken ? "false" : "true");
 	return ab_buf_take(&b);
-}
-
-void ab_attack_fini(struct ab_attack *attack)
-{
-	for (size_t i = 0; i < attack->len; i++)
-		free(attack->v[i].seen);
-	free(attack->v);
-	free(attack->summary);
-	*attack = (struct ab_attack){ 0 };
 }

@@ -9,12 +9,15 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/error.h"
 #include "base/fd.h"
 #include "base/mem.h"
+#include "base/strv.h"
+#include "doctor/doctor.h"
+#include "policy/layers.h"
 #include "policy/paths.h"
 #include "sandbox/furniture.h"
 #include "session/cgroup.h"
-#include "doctor/doctor.h"
 #include "session/state.h"
 
 /* A cgroup like that of a run, made and removed again. */

@@ -13,14 +13,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "agentbox.h"
 #include "base/fd.h"
 #include "base/folder.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "doctor/attack.h"
 #include "policy/paths.h"
 #include "sandbox/furniture.h"
-#include "doctor/attack.h"
+#include "session/request.h"
+#include "session/run.h"
 #include "session/state.h"
 
 #define PREFIX "trial-"

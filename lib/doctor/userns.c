@@ -19,16 +19,6 @@
 #define USERNS_CLONE "/proc/sys/kernel/unprivileged_userns_clone"
 #define APPARMOR "/proc/sys/kernel/apparmor_restrict_unprivileged_userns"
 
-const char *ab_first_line(const char *path, char *buf, size_t size)
-{
-	ab_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? 0 : read(fd, buf, size - 1);
-
-	buf[n > 0 ? n : 0] = '\0';
-	buf[strcspn(buf, "\n")] = '\0';
-	return buf;
-}
-
 static bool is_set(const char *path, const char *value)
 {
 	char buf[32];

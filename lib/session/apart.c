@@ -27,10 +27,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "agentbox.h"
+#include "base/buf.h"
+#include "base/error.h"
 #include "base/fd.h"
 #include "base/mem.h"
 #include "sandbox/furniture.h"
+#include "session/request.h"
+#include "session/run.h"
 
 enum { TEXT_MAX = 32 * 1024, RESULT_MAX = 64 << 20 };
 

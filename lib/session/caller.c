@@ -1,3 +1,5 @@
+#include "session/caller.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -6,10 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agentbox.h"
+#include "base/error.h"
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "policy/layers.h"
 #include "policy/paths.h"
 
 /*

@@ -1,7 +1,16 @@
+#include "session/check.h"
+
 #include <stdlib.h>
 
-#include "agentbox.h"
 #include "base/arena.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/strv.h"
+#include "policy/layers.h"
+#include "policy/policy.h"
+#include "shell/judge.h"
+#include "shell/parse.h"
+#include "shell/rules.h"
 
 struct ab_check {
 	struct ab_policy *policy;

@@ -3,6 +3,8 @@
  * are in. One thread for each direction, because either may have to wait for
  * a peer that itself waits for the other.
  */
+#include "session/connect.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -13,9 +15,12 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "agentbox.h"
+#include "base/buf.h"
+#include "base/error.h"
 #include "base/fd.h"
+#include "base/mem.h"
 #include "policy/host.h"
+#include "policy/layers.h"
 #include "policy/paths.h"
 #include "sandbox/furniture.h"
 

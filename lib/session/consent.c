@@ -5,12 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agentbox.h"
 #include "base/arena.h"
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/mem.h"
 #include "base/path.h"
+#include "policy/layers.h"
 #include "policy/policy.h"
+#include "policy/show.h"
 #include "session/approver.h"
 #include "session/ask.h"
+#include "session/request.h"
 #include "session/secrets.h"
 #include "shell/point.h"
 

@@ -28,6 +28,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/mem.h"
+#include "session/state.h"
 
 enum { CLIENTS_MAX = 32, BACKLOG = 32, NOTE_ROOM = 64 };
 

@@ -42,7 +42,6 @@
 struct ab_error;
 
 enum { AB_CONTROL_VERSION = 1, AB_CONTROL_MAX = 64 * 1024 };
-#define AB_CONTROL_NAME "control"
 
 enum ab_control_do {
 	AB_DO_STATUS,

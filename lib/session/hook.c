@@ -14,13 +14,18 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agentbox.h"
 #include "base/arena.h"
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/guess.h"
+#include "base/mem.h"
 #include "base/path.h"
 #include "policy/policy.h"
 #include "sandbox/furniture.h"
+#include "session/agent_hook.h"
 #include "session/approvals.h"
 #include "session/consent.h"
+#include "session/request.h"
 #include "shell/quote.h"
 
 /* Agents read a status of 2 as "blocked", with the reason beside it. */

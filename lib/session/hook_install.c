@@ -10,10 +10,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "agentbox.h"
+#include "base/buf.h"
+#include "base/error.h"
 #include "base/fd.h"
+#include "base/mem.h"
 #include "base/path.h"
 #include "policy/textdiff.h"
+#include "session/agent_hook.h"
 #include "session/hook.h"
 #include "shell/quote.h"
 

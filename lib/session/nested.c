@@ -9,7 +9,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "agentbox.h"
 #include "base/fd.h"
 #include "base/mem.h"
 #include "landlock/landlock.h"
@@ -19,6 +18,7 @@
 #include "sandbox/target.h"
 #include "sandbox/wire.h"
 #include "session/prepare.h"
+#include "session/request.h"
 
 /* Has the box around us a door? Its port is taken then. */
 static bool has_door(void)

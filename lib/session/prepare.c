@@ -10,7 +10,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "agentbox.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/path.h"
@@ -22,6 +21,7 @@
 #include "sandbox/launch.h"
 #include "sandbox/rules.h"
 #include "session/etc.h"
+#include "session/request.h"
 #include "session/ssh.h"
 #include "session/sweep.h"
 #include "session/uncovered.h"

@@ -10,13 +10,14 @@
  * done nothing yet. What somebody is to be asked about, and what has secrets,
  * is launched afterwards.
  */
+#include "session/run.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "agentbox.h"
 #include "audit/log.h"
 #include "base/fd.h"
 #include "base/mem.h"
@@ -35,6 +36,7 @@
 #include "session/prepare.h"
 #include "session/prompt.h"
 #include "session/refusals.h"
+#include "session/request.h"
 #include "session/run_state.h"
 #include "session/supervisor.h"
 #include "session/terminal.h"

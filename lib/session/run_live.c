@@ -10,7 +10,6 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "agentbox.h"
 #include "base/mem.h"
 #include "policy/policy.h"
 #include "session/broker.h"
@@ -20,6 +19,8 @@
 #include "session/gate.h"
 #include "session/prepare.h"
 #include "session/refusals.h"
+#include "session/request.h"
+#include "session/run.h"
 #include "session/run_state.h"
 #include "session/violations.h"
 

@@ -4,7 +4,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "agentbox.h"
 #include "audit/audit.h"
 #include "base/fd.h"
 #include "base/mem.h"
@@ -13,6 +12,7 @@
 #include "session/prepare.h"
 #include "session/process.h"
 #include "session/refusals.h"
+#include "session/request.h"
 #include "session/secrets.h"
 #include "workspace/journal.h"
 

@@ -12,6 +12,7 @@
 #include "sandbox/furniture.h"
 #include "session/prepare.h"
 #include "session/result.h"
+#include "session/run.h"
 #include "session/secrets.h"
 #include "session/violations.h"
 

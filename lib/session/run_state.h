@@ -3,7 +3,6 @@
 /* Inside one run (run.c): what it has, and the lines of its record. */
 #include <time.h>
 
-#include "agentbox.h"
 #include "audit/copy.h"
 #include "audit/log.h"
 #include "proxy/proxy.h"
@@ -11,6 +10,7 @@
 #include "sandbox/launch.h"
 #include "session/cgroup.h"
 #include "session/consent.h"
+#include "session/request.h"
 #include "session/state.h"
 #include "session/supervisor.h"
 

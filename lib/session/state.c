@@ -20,7 +20,6 @@
 #include "base/folder.h"
 #include "base/mem.h"
 #include "base/path.h"
-#include "session/control.h"
 
 /* From making a run's folder to its first record are microseconds. */
 enum { UNBORN_S = 60 };

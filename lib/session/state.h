@@ -22,6 +22,8 @@
 
 struct ab_error;
 
+#define AB_CONTROL_NAME "control" /* in a live run's folder */
+
 struct ab_state {
 	char *path; /* real path of the directory */
 	int root;

@@ -5,7 +5,9 @@
  * effort. Finds the commands that they hand to a shell or execute, and a few
  * calls that need none. Comments and strings are told apart from code.
  */
-#include "shell/wrap.h"
+#include "shell/inner.h"
+
+struct ab_arena;
 
 enum ab_language {
 	AB_LANG_PYTHON,

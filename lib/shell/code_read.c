@@ -2,6 +2,8 @@
 #include "shell/code_read.h"
 
 #include "base/arena.h"
+#include "shell/code.h"
+#include "shell/field.h"
 
 /* More is not a one-liner. The arguments of nested calls are read once for
  * each of them, so there is a bound on that too. */

@@ -10,7 +10,8 @@
  * nested scripts is followed. Bounded: see the limits; over one, UNPARSED is
  * reported and the walk ends there. Pure; memory from the arena.
  */
-#include "shell/judge.h"
+#include "shell/parse.h"
+#include "shell/rules.h"
 
 enum {
 	AB_WALK_COMMANDS_MAX = 20000, /* evaluated, calls and turns counted */

@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agentbox.h"
+#include "base/error.h"
 #include "base/fd.h"
+#include "base/mem.h"
 #include "netns/capture.h"
 #include "sandbox/ports.h"
 #include "session/process.h"

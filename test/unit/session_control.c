@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/mem.h"
+#include "session/state.h"
 #include "tap.h"
 
 static const struct {

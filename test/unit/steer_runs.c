@@ -19,6 +19,7 @@
 #include "base/mem.h"
 #include "session/control.h"
 #include "session/process.h"
+#include "session/state.h"
 #include "steer/knock.h"
 #include "tap.h"
 
