@@ -40,7 +40,7 @@ struct ab_gc_report {
 void ab_gc(int runs, const struct ab_gc_rule *rule, struct ab_gc_report *ret);
 void ab_gc_report_fini(struct ab_gc_report *report);
 
-/* gc_remove.c: the folder and everything in it; -1 with errno. */
+/* Remove the folder and everything in it; -1 with errno. */
 int ab_gc_remove(int runs, const char *name);
 
 #endif

@@ -21,7 +21,7 @@ struct ab_modes {
 	uint8_t state;	       /* of the parser */
 	uint8_t marker, inter; /* of the sequence that is being read */
 	uint8_t nparams;
-	uint8_t device;	 /* a device's string: see modes_state.h */
+	uint8_t device;	 /* a device's string, in modes.c */
 	uint8_t painted; /* colours by name or number were changed */
 	uint8_t lost;	 /* and nothing is shown, or understood */
 	bool lead;	 /* the last byte may begin a control character */

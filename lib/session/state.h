@@ -70,8 +70,6 @@ void ab_state_each_live(const struct ab_state *state, ab_live_fn fn, void *arg);
 int ab_state_find_live(const struct ab_state *state, const char *run, struct ab_run *ret,
 		       struct ab_error *err);
 
-/* state_name.c */
-
 /* Its start record; NULL: it has none (yet). To be let go. */
 json_t *ab_run_start(const struct ab_run *run);
 /* The name in there, or NULL. Free it. */

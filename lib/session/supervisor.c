@@ -21,35 +21,67 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "audit/audit.h"
+#include "audit/log.h"
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/loop.h"
+#include "policy/secrets.h"
 #include "session/broker.h"
 #include "session/children.h"
 #include "session/desk.h"
 #include "session/gate.h"
 #include "session/prompt.h"
 #include "session/refusals.h"
-#include "session/supervisor_state.h"
 #include "session/terminal.h"
+
+struct ab_broker_news;
+struct ab_desk;
+
+struct supervisor {
+	const struct ab_supervision *what;
+	struct ab_outcome out;
+	struct ab_loop loop;
+	struct ab_source signals, box, broker, judge, timer;
+	struct ab_desk *desk;
+	struct ab_timer grace; /* of a stop that was asked for */
+	bool started, over;
+	bool listened;		   /* the judge has what it listens on */
+	bool asked_to_stop;	   /* SIGTSTP was passed on */
+	bool told[AB_SECRETS_MAX]; /* that it cannot be read again */
+	struct ab_error *err;
+	int result;
+};
+
+/* We cannot do our part any more: the box must not go on without us. */
+static void give_up(struct supervisor *s);
+/* The same; the first of several errors is told. `arg`: the supervisor. */
+static void fail_run(void *arg, const struct ab_error *err);
+
+/* Between the network's thread, the desk and the broker
+ * that reads secrets again. */
+static int attach_network(struct supervisor *s);
+static void pass_dialled(struct supervisor *s, int errnum, int fd);
+static void pass_secret(struct supervisor *s, const struct ab_broker_news *news);
 
 enum {
 	GRACE_MS = 5000,  /* between SIGTERM and SIGKILL, when the time is up */
 	ANSWER_MS = 5000, /* for the last answers of proxy and broker */
 };
 
-void ab_supervisor_give_up(struct supervisor *s)
+static void give_up(struct supervisor *s)
 {
 	s->result = -1;
 	s->loop.stop = true;
 }
 
-void ab_supervisor_fail(void *arg, const struct ab_error *err)
+static void fail_run(void *arg, const struct ab_error *err)
 {
 	struct supervisor *s = arg;
 
 	if (s->result == 0)
 		*s->err = *err;
-	ab_supervisor_give_up(s);
+	give_up(s);
 }
 
 static void stop_with_command(struct supervisor *s)
@@ -177,7 +209,7 @@ static int open_desk(struct supervisor *s)
 	struct ab_desk_hands hands = { .loop = &s->loop,
 				       .gate = s->what->gate,
 				       .stop = stop,
-				       .fail = ab_supervisor_fail,
+				       .fail = fail_run,
 				       .redraw = redraw,
 				       .arg = s };
 
@@ -189,7 +221,7 @@ static void take_terminal(struct supervisor *s, struct ab_fds *fds)
 	if (fds->len == 0 || !s->what->terminal)
 		return;
 	if (ab_terminal_attach(s->what->terminal, ab_take_fd(&fds->v[0]), &s->loop, s->err) < 0)
-		ab_supervisor_give_up(s);
+		give_up(s);
 }
 
 /* The command waits for the judge, and that for the listener. */
@@ -210,7 +242,7 @@ static void take_holds(struct supervisor *s, const struct ab_holds *holds, const
 		return;
 	s->started = true;
 	if (s->what->holds(s->what->arg, holds, s->err) < 0 || take_listener(s, holds, fds) < 0)
-		ab_supervisor_give_up(s);
+		give_up(s);
 	else if (s->what->timeout_ms)
 		arm(s, s->what->timeout_ms);
 }
@@ -227,14 +259,14 @@ static void take_message(struct supervisor *s, const struct ab_msg *msg, struct 
 		s->over = true;
 		break;
 	case AB_MSG_DIALED:
-		ab_supervisor_dialled(s, msg->value, fds->len ? ab_take_fd(&fds->v[0]) : -1);
+		pass_dialled(s, msg->value, fds->len ? ab_take_fd(&fds->v[0]) : -1);
 		break;
 	case AB_MSG_TTY:
 		take_terminal(s, fds);
 		break;
 	case AB_MSG_ASKS:
 		if (take_listener(s, NULL, fds) < 0)
-			ab_supervisor_give_up(s);
+			give_up(s);
 		break;
 	case AB_MSG_HOLDS:
 		take_holds(s, &msg->u.holds, fds);
@@ -276,7 +308,7 @@ static void box_ready(struct ab_source *source, uint32_t events)
 		return;
 	if (r < 0) {
 		ab_fail(s->err, AB_ESYSTEM, errno, "hear from the box");
-		ab_supervisor_give_up(s);
+		give_up(s);
 		return;
 	}
 	/* The end without a word: init was killed, and everything with it. */
@@ -298,11 +330,11 @@ static void broker_ready(struct ab_source *source, uint32_t events)
 
 	(void)events;
 	if (ab_broker_hear(s->what->broker, &news, s->err) < 0) {
-		ab_supervisor_give_up(s);
+		give_up(s);
 		return;
 	}
 	if (news.kind == AB_NEWS_SECRET)
-		ab_supervisor_secret(s, &news);
+		pass_secret(s, &news);
 	else
 		ab_desk_news(s->desk, &news);
 	ab_broker_forget(&news);
@@ -316,7 +348,7 @@ static void judge_ready(struct ab_source *source, uint32_t events)
 
 	(void)events;
 	if (r < 0 || (r > 0 && ab_refusals_take(s->what->refusals, &note, s->err) < 0))
-		ab_supervisor_give_up(s);
+		give_up(s);
 }
 
 static sigset_t before; /* what the caller blocks */
@@ -371,7 +403,7 @@ static int open_sources(struct supervisor *s, struct ab_error *err)
 		return -1;
 	if (open_desk(s) < 0)
 		return -1;
-	return what->gate ? ab_supervisor_attach(s) : 0;
+	return what->gate ? attach_network(s) : 0;
 }
 
 static bool hear_broker(struct supervisor *s, int ms)
@@ -429,4 +461,119 @@ int ab_supervise(const struct ab_supervision *what, struct ab_outcome *ret, stru
 	ab_loop_fini(&s.loop);
 	*ret = s.out;
 	return s.result;
+}
+
+/* Never a value: which secret, and what became of it. */
+static void record_secret(struct supervisor *s, size_t i, const char *event, const char *reason)
+{
+	ab_autobuf struct ab_buf line = { 0 };
+
+	ab_record_open(&line, s->what->run_id, "secret");
+	ab_record_text(&line, "name", s->what->secrets->v[i].name);
+	ab_record_text(&line, "event", event);
+	if (reason)
+		ab_record_text(&line, "reason", reason);
+	if (ab_log_write(s->what->log, &line, s->err) < 0)
+		give_up(s);
+}
+
+static void secret_stale(void *arg, size_t i)
+{
+	struct supervisor *s = arg;
+
+	ab_broker_secret(s->what->broker, i);
+}
+
+static void secret_tripped(void *arg, size_t i)
+{
+	struct supervisor *s = arg;
+
+	if (s->result < 0)
+		return;
+	record_secret(s, i, "tripped", NULL);
+	ab_fail(s->err, AB_EPROPERTY, 0,
+		"a placeholder of %s was on its way to another host: the run "
+		"was ended",
+		s->what->secrets->v[i].name);
+	ab_hint(s->err, "the run's record tells where it was sent");
+	give_up(s);
+}
+
+static void pass_secret(struct supervisor *s, const struct ab_broker_news *news)
+{
+	size_t i = news->number;
+
+	if (!s->what->secrets || i >= s->what->secrets->len)
+		return;
+	record_secret(s, i, news->text ? "read" : "failed", news->text ? NULL : news->error.text);
+	if (news->text && s->what->gate)
+		ab_gate_secret(s->what->gate, i, news->text, news->len);
+	if (!news->text && !s->told[i])
+		s->what->unread(s->what->arg, s->what->secrets->v[i].name, news->error.text);
+	s->told[i] = !news->text;
+}
+
+static void host_wanted(void *arg, const struct ab_wanted *wanted)
+{
+	struct supervisor *s = arg;
+
+	ab_desk_wanted(s->desk, wanted);
+}
+
+static void host_settled(void *arg, uint32_t number, enum ab_settled how, uint32_t released)
+{
+	struct supervisor *s = arg;
+
+	ab_desk_settled(s->desk, number, how, released);
+}
+
+static void bytes_sent(void *arg, const char *host, uint64_t bytes)
+{
+	struct supervisor *s = arg;
+
+	ab_desk_sent(s->desk, host, bytes);
+}
+
+static void host_opened(void *arg, const char *host)
+{
+	struct supervisor *s = arg;
+
+	ab_desk_opened(s->desk, host);
+}
+
+static void network_surveyed(void *arg, const char *json)
+{
+	struct supervisor *s = arg;
+
+	ab_desk_surveyed(s->desk, json);
+}
+
+static int attach_network(struct supervisor *s)
+{
+	struct ab_gate_watch watch = {
+		.loop = &s->loop,
+		.box = s->what->box,
+		.run_id = s->what->run_id,
+		.log = s->what->log,
+		.failed = fail_run,
+		.stale = secret_stale,
+		.tripped = secret_tripped,
+		.wanted = host_wanted,
+		.settled = host_settled,
+		.sent = bytes_sent,
+		.opened = host_opened,
+		.surveyed = network_surveyed,
+		.counts = ab_desk_counts(s->what->desk->policy),
+		.arg = s,
+	};
+
+	return ab_gate_attach(s->what->gate, s->what->network, &watch, s->err);
+}
+
+static void pass_dialled(struct supervisor *s, int errnum, int fd)
+{
+	if (s->what->gate)
+		ab_gate_dialled(s->what->gate, errnum, fd);
+	else
+		ab_closep(&fd);
 }

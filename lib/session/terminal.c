@@ -24,13 +24,59 @@
 #include <sys/mman.h>
 #include <termios.h>
 
+#include "base/buf.h"
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/mem.h"
 #include "session/modes.h"
 #include "session/relay.h"
-#include "session/terminal_state.h"
 #include "session/tty.h"
+
+struct ab_terminal_live {
+	struct termios cooked; /* as the caller had it */
+	struct ab_modes modes; /* of what was written to it */
+	struct ab_modes next;  /* of that and what is being written */
+	bool writing;
+	bool raw;     /* we have made it so */
+	bool shown;   /* the modes are in effect */
+	bool covered; /* by a screen of ours */
+	bool same;    /* the screen is of the same terminal */
+};
+
+struct ab_terminal {
+	struct ab_terminal_live *live;
+	struct ab_relay relay;
+	size_t attempt; /* bytes that are being written */
+	bool pipeline;
+	bool beside;			/* the box may write there without us */
+	bool wanted;			/* the command may have what is typed */
+	bool alike;			/* the box's terminal has the caller's settings */
+	struct ab_terminal_guest guest; /* while the relay is held */
+	bool dirty;			/* the guest has something new to draw */
+	bool lent;			/* raw only for the guest */
+	struct ab_timer nudge;		/* the box's size is to be put right */
+};
+
+static inline int in_fd(const struct ab_terminal *t)
+{
+	return t->relay.in.source.fd;
+}
+
+static inline int out_fd(const struct ab_terminal *t)
+{
+	return t->relay.out.source.fd;
+}
+
+static void copy_size(const struct ab_terminal *t, struct winsize *ret);
+static void make_raw(const struct ab_terminal *t, struct termios *termios);
+/* Cooked, as it was, unless somebody else has it now. */
+static void step_back(struct ab_terminal *t);
+static void redo_modes(struct ab_terminal *t);
+/* For the relay. */
+static void hear_guest_keys(void *arg, const char *data, size_t len);
+static void note_sent(void *arg);
+/* For the timer. */
+static void guest_nudged(struct ab_timer *timer);
 
 static int any_fd(const struct ab_terminal *t)
 {
@@ -65,7 +111,7 @@ static void note_output(void *arg, const char *data, size_t len)
 	live->writing = false;
 }
 
-void ab_terminal_size(const struct ab_terminal *t, struct winsize *ret)
+static void copy_size(const struct ab_terminal *t, struct winsize *ret)
 {
 	memset(ret, 0, sizeof(*ret));
 	ioctl(out_fd(t) >= 0 ? out_fd(t) : in_fd(t), TIOCGWINSZ, ret);
@@ -88,10 +134,10 @@ static int make(const struct ab_tty *tty, struct ab_terminal **ret, struct ab_er
 	t->relay.out.shared = tty->out_shared;
 	t->relay.writes = note_attempt;
 	t->relay.wrote = note_output;
-	t->relay.heard = ab_terminal_heard;
-	t->relay.sent = ab_terminal_sent;
+	t->relay.heard = hear_guest_keys;
+	t->relay.sent = note_sent;
 	t->relay.arg = t;
-	t->nudge = (struct ab_timer){ .fire = ab_terminal_nudged, .owner = t };
+	t->nudge = (struct ab_timer){ .fire = guest_nudged, .owner = t };
 	live->same = tty->same || tty->in < 0;
 	tcgetattr(any_fd(t), &live->cooked);
 	*ret = t;
@@ -118,7 +164,7 @@ int ab_terminal_open(struct ab_terminal **ret, uint32_t *ret_fds, uint16_t *ret_
 	}
 	/* Where nothing can be typed there is nothing to wait for. */
 	t->wanted = t->alike = tty.ours || tty.in < 0;
-	ab_terminal_size(t, &size);
+	copy_size(t, &size);
 	*ret_rows = size.ws_row;
 	*ret_cols = size.ws_col;
 	*ret_fds = tty.fds;
@@ -153,7 +199,7 @@ const struct termios *ab_terminal_settings(const struct ab_terminal *t)
 	return &t->live->cooked;
 }
 
-void ab_terminal_make_raw(const struct ab_terminal *t, struct termios *termios)
+static void make_raw(const struct ab_terminal *t, struct termios *termios)
 {
 	termios->c_iflag &=
 		~(tcflag_t)(IGNBRK | BRKINT | PARMRK | ISTRIP | INLCR | IGNCR | ICRNL | IXON);
@@ -192,7 +238,7 @@ static bool come_forward(struct ab_terminal *t)
 		tcsetattr(t->relay.box.source.fd, TCSANOW, &t->live->cooked);
 	t->alike = true;
 	now = t->live->cooked;
-	ab_terminal_make_raw(t, &now);
+	make_raw(t, &now);
 	t->live->raw = true;
 	tcsetattr(in_fd(t), TCSANOW, &now);
 	t->relay.reading = true;
@@ -200,7 +246,7 @@ static bool come_forward(struct ab_terminal *t)
 	return true;
 }
 
-void ab_terminal_step_back(struct ab_terminal *t)
+static void step_back(struct ab_terminal *t)
 {
 	t->relay.reading = false;
 	if (t->live->raw && in_fd(t) >= 0 && ab_tty_foreground(in_fd(t)))
@@ -217,7 +263,7 @@ static void undo_modes(struct ab_terminal *t)
 	t->live->shown = false;
 }
 
-void ab_terminal_redo_modes(struct ab_terminal *t)
+static void redo_modes(struct ab_terminal *t)
 {
 	char text[AB_MODES_ROOM];
 
@@ -242,7 +288,7 @@ void ab_terminal_resize(struct ab_terminal *t)
 {
 	struct winsize size;
 
-	ab_terminal_size(t, &size);
+	copy_size(t, &size);
 	if (t->relay.box.source.fd >= 0)
 		ioctl(t->relay.box.source.fd, TIOCSWINSZ, &size);
 	ab_terminal_redraw(t);
@@ -264,7 +310,7 @@ void ab_terminal_suspend(struct ab_terminal *t)
 	/* A full-screen program leaves its screen before it stops. */
 	ab_relay_flush(&t->relay, false);
 	undo_modes(t);
-	ab_terminal_step_back(t);
+	step_back(t);
 	t->relay.quiet = true;
 	ab_relay_arm(&t->relay);
 }
@@ -275,7 +321,7 @@ bool ab_terminal_resume(struct ab_terminal *t)
 
 	t->relay.quiet = false;
 	if (front)
-		ab_terminal_redo_modes(t);
+		redo_modes(t);
 	ab_terminal_resize(t);
 	ab_relay_arm(&t->relay);
 	return front;
@@ -290,7 +336,7 @@ void ab_terminal_close(struct ab_terminal *t)
 		ab_loop_timer_stop(t->relay.loop, &t->nudge);
 	ab_relay_flush(&t->relay, true);
 	undo_modes(t);
-	ab_terminal_step_back(t);
+	step_back(t);
 	ab_relay_fini(&t->relay);
 	munmap(t->live, sizeof(*t->live));
 	free(t);
@@ -331,4 +377,158 @@ void ab_terminal_rescue(const struct ab_terminal_rescue *rescue)
 	if (live->shown && live->same)
 		ab_relay_write(rescue->fd, text, ab_modes_undo(&modes, text));
 	sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
+/*
+ * Theory of operation.
+ *
+ * A screen of ours lies over the box's: on the other screen of the terminal,
+ * or, where the box's program has that already, in its place. The sequences
+ * that begin and end it and what is drawn in between go through the relay, in
+ * front of the box's output, so that none of it waits for a slow terminal.
+ * `covered` is noted before the first of these bytes and after the last.
+ *
+ * A program on the full screen has lost what stood there. It draws itself anew
+ * when its size changes, and many only then: so it does, twice.
+ */
+
+enum {
+	/* Long enough for a program to see the other size. */
+	NUDGE_MS = 150,
+};
+
+/* A terminal that somebody has made raw is in use. */
+static bool is_free(const struct ab_terminal *t)
+{
+	struct termios now;
+
+	return t->live->raw || (tcgetattr(in_fd(t), &now) == 0 && (now.c_lflag & ICANON));
+}
+
+bool ab_terminal_suits(const struct ab_terminal *t)
+{
+	return in_fd(t) >= 0 && out_fd(t) >= 0 && t->live->same && !t->beside;
+}
+
+bool ab_terminal_able(const struct ab_terminal *t)
+{
+	return ab_terminal_suits(t) && t->relay.loop && !t->relay.quiet &&
+	       ab_tty_foreground(in_fd(t)) && is_free(t);
+}
+
+bool ab_terminal_held(const struct ab_terminal *t)
+{
+	return t->relay.held;
+}
+
+void ab_terminal_redraw(struct ab_terminal *t)
+{
+	struct winsize size;
+
+	if (!t->relay.held)
+		return;
+	/* One after the other: a screen that is slow sees fewer of them. */
+	t->dirty = t->relay.own.len > 0;
+	if (t->dirty)
+		return;
+	copy_size(t, &size);
+	t->guest.draw(t->guest.arg, &t->relay.own, size.ws_row ? size.ws_row : 24,
+		      size.ws_col ? size.ws_col : 80);
+	ab_relay_arm(&t->relay);
+}
+
+static void note_sent(void *arg)
+{
+	struct ab_terminal *t = arg;
+
+	if (!t->relay.held)
+		t->live->covered = false;
+	else if (t->dirty)
+		ab_terminal_redraw(t);
+	else
+		t->guest.drawn(t->guest.arg);
+}
+
+static void take_keyboard(struct ab_terminal *t)
+{
+	struct termios now;
+
+	if (t->live->raw || tcgetattr(in_fd(t), &now) < 0)
+		return;
+	t->live->cooked = now;
+	make_raw(t, &now);
+	t->live->raw = t->lent = true;
+	tcsetattr(in_fd(t), TCSANOW, &now);
+}
+
+static void cover(struct ab_terminal *t)
+{
+	char text[AB_MODES_ROOM];
+
+	redo_modes(t);
+	t->live->covered = true;
+	ab_buf_add(&t->relay.own, text, ab_modes_cover(&t->live->modes, text));
+	t->relay.held = true;
+	/* Drawn when these are written. */
+	t->dirty = true;
+	ab_relay_arm(&t->relay);
+}
+
+bool ab_terminal_hold(struct ab_terminal *t, const struct ab_terminal_guest *guest)
+{
+	if (!ab_terminal_able(t))
+		return false;
+	t->guest = *guest;
+	take_keyboard(t);
+	tcflush(in_fd(t), TCIFLUSH);
+	if (t->relay.held)
+		ab_terminal_redraw(t);
+	else
+		cover(t);
+	return true;
+}
+
+static void nudge(struct ab_terminal *t)
+{
+	int box = t->relay.box.source.fd;
+	struct winsize size;
+
+	if (box < 0 || !t->relay.loop || !ab_modes_full(&t->live->modes))
+		return;
+	copy_size(t, &size);
+	size.ws_row = size.ws_row > 1 ? size.ws_row - 1 : 2;
+	ioctl(box, TIOCSWINSZ, &size);
+	ab_loop_timer(t->relay.loop, &t->nudge, NUDGE_MS);
+}
+
+static void guest_nudged(struct ab_timer *timer)
+{
+	ab_terminal_resize(timer->owner);
+}
+
+void ab_terminal_release(struct ab_terminal *t)
+{
+	char text[AB_MODES_ROOM];
+
+	if (!t->relay.held)
+		return;
+	t->relay.held = false;
+	if (in_fd(t) >= 0 && ab_tty_foreground(in_fd(t)))
+		tcflush(in_fd(t), TCIFLUSH);
+	ab_buf_add(&t->relay.own, text, ab_modes_uncover(&t->live->modes, text));
+	if (t->lent)
+		step_back(t);
+	t->lent = false;
+	nudge(t);
+	ab_relay_arm(&t->relay);
+}
+
+static void hear_guest_keys(void *arg, const char *data, size_t len)
+{
+	struct ab_terminal *t = arg;
+
+	if (len == 0 && ab_terminal_suits(t))
+		ab_terminal_release(t);
+	else
+		t->guest.keys(t->guest.arg, data, len);
 }

@@ -9,7 +9,7 @@
  * middle). While the caller's terminal is raw, a line written to it by others
  * needs "\r\n".
  *
- * terminal_guest.c: the terminal for ourselves, while a question stands there.
+ * A guest is ourselves: it has the terminal while a question is on the screen.
  */
 #include <stdbool.h>
 #include <stdint.h>
