@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/mem.h"
-#include "proxy/side.h"
 
 static void put(struct ab_bytes *out, const char *s)
 {

@@ -18,27 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/bytes.h"
 #include "base/loop.h"
-
-/* Bytes in memory: what was read to be looked at, what is to be written. */
-struct ab_bytes {
-	uint8_t *data;
-	uint32_t start, end, room;
-	bool wipe; /* holds values of secrets: no byte of it stays behind;
-			 * set before the first byte, it outlasts _fini */
-};
-
-static inline size_t ab_bytes_len(const struct ab_bytes *b)
-{
-	return b->end - b->start;
-}
-static inline const uint8_t *ab_bytes_head(const struct ab_bytes *b)
-{
-	return b->data + b->start;
-}
-void ab_bytes_add(struct ab_bytes *b, const void *data, size_t len);
-void ab_bytes_skip(struct ab_bytes *b, size_t len); /* frees when empty */
-void ab_bytes_fini(struct ab_bytes *b);
 
 struct ab_tls;
 

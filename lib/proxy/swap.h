@@ -19,8 +19,8 @@
  * they are. In a body of JSON a value with quotes or backslashes is for its
  * owner to avoid.
  */
+#include "base/bytes.h"
 #include "proxy/http.h"
-#include "proxy/side.h"
 #include "proxy/vault.h"
 
 enum ab_swap_result {

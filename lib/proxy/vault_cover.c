@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/base64.h"
+#include "base/bytes.h"
 #include "base/mem.h"
-#include "proxy/side.h"
 #include "proxy/vault.h"
 #include "proxy/vault_find.h"
 

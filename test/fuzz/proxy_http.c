@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "proxy/http.h"
-#include "proxy/side.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "proxy/http_chunks.h"
 #include "proxy/scrub.h"
-#include "proxy/side.h"
 #include "../unit/vault_help.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -2,9 +2,9 @@
 
 #include <stdint.h>
 
+#include "base/bytes.h"
 #include "base/mem.h"
 #include "guard.h"
-#include "proxy/side.h"
 #include "tap.h"
 
 #define H "Host: a.b\r\n"
