@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,11 +11,12 @@
 
 #include "base/buf.h"
 #include "base/fd.h"
+#include "base/linkwalk.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "sandbox/spec.h"
 
-enum { NSSWITCH_MAX = 64 * 1024, LINKS_MAX = 40 };
+enum { NSSWITCH_MAX = 64 * 1024 };
 
 /* EDNS0, because programs check what they ask for; two tries, because our own
  * name server does not lose questions. No search list: a name is what it is. */
@@ -88,38 +88,21 @@ char *ab_etc_hosts(const char *hostname)
 
 char *ab_etc_follow(const char *path)
 {
-	char *at = ab_strdup(path);
+	ab_autolinkwalk struct ab_linkwalk w;
+	enum ab_linkwalk_step step;
+	ab_autofree char *left = NULL;
+	bool linked = false;
 
-	for (int i = 0; i < LINKS_MAX; i++) {
-		ab_autofree char *given = at, *above = ab_path_parent(at);
-		ab_autofree char *dir = realpath(above, NULL);
-		char to[PATH_MAX];
-		ssize_t n;
-
-		at = NULL;
-		/* A folder that exists in the box only is not on the way of a
-		 * link; its path is clean already. */
-		if (dir)
-			at = ab_path_join(dir, ab_path_name(given));
-		else if (i > 0)
-			return ab_take(given);
-		else
-			return NULL;
-		n = readlink(at, to, sizeof(to) - 1);
-		if (n < 0) {
-			if (errno == EINVAL || (errno == ENOENT && i > 0))
-				return at;
-			free(at);
-			return NULL;
-		}
-		to[n] = '\0';
-		free(at);
-		at = ab_path_resolve(to, dir, NULL);
-		if (!at)
-			return NULL;
-	}
-	free(at);
-	return NULL;
+	ab_linkwalk_init(&w, "/", path);
+	while ((step = ab_linkwalk_step(&w)) <= AB_LINKWALK_LINK)
+		linked |= step == AB_LINKWALK_LINK && !*w.left;
+	if (step == AB_LINKWALK_END)
+		return ab_take(w.at);
+	if (!linked || errno != ENOENT)
+		return NULL;
+	/* Folders that exist only in the box contain no links. */
+	left = ab_path_join(w.path, w.left);
+	return ab_path_resolve(left, NULL, NULL);
 }
 
 static void add(struct ab_spec *spec, const char *path, char *text)

@@ -23,17 +23,13 @@
 
 #include "base/arena.h"
 #include "base/fd.h"
-
-enum { LINKS_MAX = 40 }; /* as in the kernel */
+#include "base/linkwalk.h"
 
 struct walk {
 	pid_t pid;
-	struct ab_arena *arena;
+	struct ab_linkwalk names;
 	int at;
-	int above;	   /* where it was found, or -1 */
-	const char *left;  /* to be followed from there */
-	const char *tried; /* the last name that was looked for, and the rest */
-	unsigned int links;
+	int above;     /* where it was found, or -1 */
 	bool nofollow; /* the last one */
 };
 
@@ -78,9 +74,8 @@ static bool is_of_proc(int fd)
 
 static int follow_text(struct walk *w, const char *target)
 {
-	if (*w->left)
-		w->left = ab_arena_cat(w->arena, "/", w->left);
-	w->left = ab_arena_cat(w->arena, target, w->left);
+	if (ab_linkwalk_follow(&w->names, target) < 0)
+		return errno;
 	return target[0] == '/' ? jump(w, "root") : 0;
 }
 
@@ -137,18 +132,19 @@ static int follow_self(struct walk *w, bool thread)
 	return follow_text(w, target);
 }
 
-static int follow(struct walk *w, int link, const char *name)
+static int follow_link(struct walk *w, int link)
 {
+	const char *name = w->names.name;
 	char target[PATH_MAX];
 	bool thread = strcmp(name, "thread-self") == 0;
 	ssize_t n;
 
-	if (++w->links > LINKS_MAX)
-		return ELOOP;
 	if (is_of_proc(link)) {
 		if (thread || strcmp(name, "self") == 0)
 			return follow_self(w, thread);
 		/* To a thing, which may have no name any more. */
+		if (ab_linkwalk_follow(&w->names, NULL) < 0)
+			return errno;
 		return go_to(w, openat(w->at, name, O_PATH | O_CLOEXEC));
 	}
 	n = readlinkat(link, "", target, sizeof(target) - 1);
@@ -160,31 +156,21 @@ static int follow(struct walk *w, int link, const char *name)
 
 static int step(struct walk *w)
 {
-	char name[NAME_MAX + 1];
-	size_t n = strcspn(w->left, "/");
-	ab_autoclose int fd = -1;
+	ab_autoclose int fd = openat(w->at, w->names.name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	struct stat st;
 
-	if (n > NAME_MAX)
-		return ENAMETOOLONG;
-	memcpy(name, w->left, n);
-	name[n] = '\0';
-	w->tried = w->left;
-	w->left += n;
-	w->left += strspn(w->left, "/");
-	fd = openat(w->at, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return errno;
-	if (S_ISLNK(st.st_mode) && (*w->left || !w->nofollow))
-		return follow(w, fd, name);
+	if (S_ISLNK(st.st_mode) && (*w->names.left || !w->nofollow))
+		return follow_link(w, fd);
 	return go_to(w, ab_take_fd(&fd));
 }
 
-static int begin(struct walk *w, int dir)
+static int begin(struct walk *w, int dir, const char *path)
 {
 	char name[32];
 
-	if (w->left[0] == '/')
+	if (path[0] == '/')
 		return jump(w, "root");
 	if (dir == AT_FDCWD)
 		return jump(w, "cwd");
@@ -192,54 +178,51 @@ static int begin(struct walk *w, int dir)
 	return jump(w, name);
 }
 
-static int walk(struct walk *w, int dir)
+/* Leaves w->names for the caller to release. */
+static int walk(struct walk *w, int dir, const char *path)
 {
-	int errnum = strlen(w->left) < PATH_MAX ? begin(w, dir) : ENAMETOOLONG;
+	int errnum = strlen(path) < PATH_MAX ? begin(w, dir, path) : ENAMETOOLONG;
 
-	while (!errnum) {
-		w->left += strspn(w->left, "/");
-		if (!*w->left)
-			break;
+	ab_linkwalk_init(&w->names, NULL, path);
+	while (!errnum && ab_linkwalk_next(&w->names))
 		errnum = step(w);
-	}
 	return errnum;
 }
 
 int ab_exec_find(struct ab_arena *arena, pid_t pid, int dir, const char *path,
 		 const char **ret_real)
 {
-	struct walk w = { .pid = pid, .arena = arena, .at = -1, .above = -1, .left = path };
-	int errnum = walk(&w, dir);
+	struct walk w = { .pid = pid, .at = -1, .above = -1 };
+	int errnum = walk(&w, dir, path);
 
 	if (!errnum)
 		*ret_real = ab_exec_link(arena, "/proc/self/fd/%d", w.at);
+	ab_linkwalk_fini(&w.names);
 	ab_closep(&w.at);
 	ab_closep(&w.above);
 	return errnum;
 }
 
-static const char *without_slashes(struct ab_arena *arena, const char *path)
+/* The name that was looked for last, and what follows it. */
+static const char *join_rest(struct ab_arena *arena, const struct ab_linkwalk *names)
 {
-	size_t len = strlen(path);
+	const char *left = *names->left ? ab_arena_cat(arena, "/", names->left) : "";
 
-	while (len && path[len - 1] == '/')
-		len--;
-	return path[len] ? ab_arena_ndup(arena, path, len) : path;
+	return ab_arena_cat(arena, names->name, left);
 }
 
 int ab_exec_walk(struct ab_arena *arena, pid_t pid, int dir, const char *path, bool nofollow,
 		 struct ab_found *ret)
 {
-	struct walk w = {
-		.pid = pid, .arena = arena, .at = -1, .above = -1, .left = path, .nofollow = nofollow
-	};
+	struct walk w = { .pid = pid, .at = -1, .above = -1, .nofollow = nofollow };
 	struct ab_found found = { .rest = "" };
 
-	found.errnum = walk(&w, dir);
+	found.errnum = walk(&w, dir, path);
 	found.fd = w.at;
 	found.parent = w.above;
-	if (found.errnum && w.tried)
-		found.rest = without_slashes(arena, w.tried);
+	if (found.errnum && w.names.name)
+		found.rest = join_rest(arena, &w.names);
+	ab_linkwalk_fini(&w.names);
 	if (found.fd < 0 || fstat(found.fd, &found.st) < 0) {
 		ab_found_close(&found);
 		return -1;

@@ -5,10 +5,10 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/fd.h"
+#include "base/linkwalk.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "workspace/dir.h"
@@ -23,7 +23,6 @@
  * the missing name is watched for.
  */
 
-#define LINKS_MAX 40 /* as the kernel's own limit */
 #define PATTERN_ENTRIES 10000
 #define CLOSED_ENTRIES 8000 /* in all closed folders together */
 
@@ -158,18 +157,6 @@ static void shut(struct ab_surveyor *s, const char *path, const struct stat *st)
 		look_into(s, path);
 }
 
-/* Where the way goes on behind a symbolic link; NULL when it cannot. */
-static char *behind_link(const char *link, const char *rest)
-{
-	char target[PATH_MAX];
-	ssize_t n = readlink(link, target, sizeof(target) - 1);
-
-	if (n <= 0)
-		return NULL;
-	target[n] = '\0';
-	return rest[0] ? ab_printf("%s/%s", target, rest) : ab_strdup(target);
-}
-
 /* Something is missing at `name` in `dir`; `rest` would be below it. */
 static void missing(struct ab_surveyor *s, const char *dir, const char *name, const char *rest)
 {
@@ -184,88 +171,59 @@ static void missing(struct ab_surveyor *s, const char *dir, const char *name, co
 	watch(s, dir, all);
 }
 
-/*
- * The way `name` from the real folder `dir`. The object at its end is closed
- * and the first missing name watched for; with ret_real neither happens, and
- * *ret_real is the real path at its end, or NULL.
- */
-static void follow(struct ab_surveyor *s, const char *dir, const char *name, char **ret_real)
+/* The walk cannot go on at w->path. */
+static void note_end(struct ab_surveyor *s, const struct ab_linkwalk *w, bool final)
 {
-	bool final = !ret_real;
-	ab_autofree char *cur = ab_strdup(dir), *todo = ab_strdup(name);
-	const char *p = todo;
-	unsigned links = 0;
+	/* Not searchable: whatever is there, the watch keeps the folder in its
+	 * place. */
+	bool absent = errno == ENOENT || errno == EACCES;
 
+	if (S_ISLNK(w->st.st_mode))
+		return; /* closed, and it leads nowhere */
+	if (absent && final)
+		missing(s, w->at, w->name, w->left);
+	else if (errno == ENAMETOOLONG || (!absent && ab_survey_inside(s, w->at)))
+		s->out->complete = false;
+}
+
+/*
+ * Follow `name` from the real folder `dir` and close the links on the way. The
+ * object at its end is closed and the first missing name watched for; with
+ * ret_real neither happens, and *ret_real is the real path at its end, or NULL.
+ */
+static void follow_name(struct ab_surveyor *s, const char *dir, const char *name, char **ret_real)
+{
+	ab_autolinkwalk struct ab_linkwalk w;
+	enum ab_linkwalk_step step;
+	bool final = !ret_real;
+	struct stat st;
+
+	ab_linkwalk_init(&w, dir, name);
 	if (ret_real)
 		*ret_real = NULL;
-	while (p[0] && strlen(cur) + strlen(p) < PATH_MAX) {
-		size_t n = strcspn(p, "/");
-		ab_autofree char *one = ab_strndup(p, n), *full = NULL;
-		const char *rest = p + n + strspn(p + n, "/");
-		struct stat st;
-
-		p = rest;
-		if (n == 0 || strcmp(one, ".") == 0)
-			continue;
-		if (strcmp(one, "..") == 0) {
-			full = ab_path_parent(cur);
-		} else {
-			full = ab_path_join(cur, one);
-			if (lstat(full, &st) < 0) {
-				/* Not searchable: whatever is there, the
-				 * watch keeps the folder in its place. */
-				bool absent = errno == ENOENT || errno == EACCES;
-
-				if (absent && final)
-					missing(s, cur, one, rest);
-				else if (!absent && ab_survey_inside(s, cur))
-					s->out->complete = false;
-				return;
-			}
-			if (S_ISLNK(st.st_mode)) {
-				char *more = behind_link(full, rest);
-
-				shut(s, full, &st);
-				if (!more || ++links > LINKS_MAX) {
-					free(more);
-					return;
-				}
-				free(todo);
-				p = todo = more;
-				if (todo[0] == '/') {
-					free(cur);
-					cur = ab_strdup("/");
-				}
-				continue;
-			}
-			if (rest[0] && !S_ISDIR(st.st_mode)) {
-				if (final)
-					missing(s, cur, one, rest);
-				return;
-			}
-			if (!rest[0] && final) {
-				shut(s, full, &st);
-				return;
-			}
+	while ((step = ab_linkwalk_step(&w)) != AB_LINKWALK_END) {
+		if (step == AB_LINKWALK_FAILED) {
+			note_end(s, &w, final);
+			return;
 		}
-		free(cur);
-		cur = ab_take(full);
-	}
-	if (p[0]) {
-		s->out->complete = false;
-		return;
-	}
-	/* A link to "." or "..": the folder is one that we stand in. */
-	if (final) {
-		struct stat st;
-
-		if (lstat(cur, &st) == 0)
-			shut(s, cur, &st);
-		else
-			ab_survey_unsure(s, errno);
+		if (step == AB_LINKWALK_LINK) {
+			shut(s, w.path, &w.st);
+		} else if (!w.left[0] && final) {
+			shut(s, w.path, &w.st);
+			return;
+		} else if (w.left[0] && !S_ISDIR(w.st.st_mode)) {
+			if (final)
+				missing(s, w.at, w.name, w.left);
+			return;
+		}
 	}
 	if (ret_real)
-		*ret_real = ab_take(cur);
+		*ret_real = ab_take(w.at);
+	/* A link to "." or "..": the folder is one that we stand in. */
+	else if (lstat(w.at, &st) == 0)
+		shut(s, w.at, &st);
+	else
+		ab_survey_unsure(s, errno);
 }
 
 static void guard_pattern(struct ab_surveyor *s, const char *dir, const char *pattern)
@@ -286,10 +244,10 @@ static void guard_pattern(struct ab_surveyor *s, const char *dir, const char *pa
 		if (!ab_name_starts(pattern, l.v[i].name, &rest))
 			continue;
 		if (!rest[0]) {
-			follow(s, dir, l.v[i].name, NULL);
+			follow_name(s, dir, l.v[i].name, NULL);
 			continue;
 		}
-		follow(s, dir, l.v[i].name, &one);
+		follow_name(s, dir, l.v[i].name, &one);
 		if (one)
 			ab_survey_guard(s, one, rest);
 	}
@@ -297,14 +255,14 @@ static void guard_pattern(struct ab_surveyor *s, const char *dir, const char *pa
 
 void ab_survey_guard_literal(struct ab_surveyor *s, const char *dir, const char *name)
 {
-	follow(s, dir, name, NULL);
+	follow_name(s, dir, name, NULL);
 }
 
 char *ab_survey_pin(struct ab_surveyor *s, const char *dir, const char *name)
 {
 	char *real;
 
-	follow(s, dir, name, &real);
+	follow_name(s, dir, name, &real);
 	return real;
 }
 
@@ -314,17 +272,17 @@ void ab_survey_guard(struct ab_surveyor *s, const char *dir, const char *name)
 	ab_autofree char *head = NULL, *real = NULL;
 
 	if (!name[start]) {
-		follow(s, dir, name, NULL);
+		follow_name(s, dir, name, NULL);
 		return;
 	}
 	while (start > 0 && name[start - 1] != '/')
 		start--;
 	head = ab_strndup(name, start);
-	follow(s, dir, head, &real);
+	follow_name(s, dir, head, &real);
 	if (real)
 		guard_pattern(s, real, name + start);
 	else
-		follow(s, dir, name, NULL); /* ends where head does */
+		follow_name(s, dir, name, NULL); /* ends where head does */
 }
 
 void ab_survey_guard_absolute(struct ab_surveyor *s)
@@ -345,7 +303,7 @@ void ab_survey_guard_absolute(struct ab_surveyor *s)
 			free(parent);
 			free(real);
 			parent = above;
-			follow(s, "/", parent + 1, &real);
+			follow_name(s, "/", parent + 1, &real);
 		} else {
 			free(above);
 		}
