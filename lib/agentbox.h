@@ -7,23 +7,23 @@
  * caller's to free(). The library never prints and never exits; what it has to
  * say while a command runs goes to the request's `say`.
  *
- * Everything begins with a struct ab_policy_input (policy/layers.h): zero it,
+ * Everything begins with a struct ab_policy_input (policy/layers/layers.h): zero it,
  * set what was asked for, and let ab_caller_init() fill in the rest.
  *
- *	ab_run, ab_run_apart	a command in the box (session/apart.h)
+ *	ab_run, ab_run_apart	a command in the box (session/run/in_child.h)
  *	ab_check_*		judge a command, run nothing
- *	ab_runs_list, _stop	live runs (steer/runs.h)
- *	ab_permit		allow and deny (steer/permit.h)
- *	ab_reload		new lists for live runs (steer/reload.h)
+ *	ab_runs_list, _stop	live runs (steer/runs/runs.h)
+ *	ab_permit		allow and deny (steer/permit/permit.h)
+ *	ab_reload		new lists for live runs (steer/runs/reload.h)
  *	ab_records_*, ab_why	what a run did, and why it was refused
- *				something (steer/records.h, steer/why.h)
+ *				something (steer/runs/records.h, steer/why/why.h)
  *	ab_stats_*, ab_page_*	the same as a table and as a page (audit/)
- *	ab_watch		the full-screen view (steer/watch.h)
- *	ab_learn		a policy from a run (steer/learn.h)
- *	ab_gc_run		remove old records (steer/gc.h)
- *	ab_hook_*		answers for agents' hooks (session/agent_hook.h)
- *	ab_run_ports		listening ports of a live run (steer/ports.h)
- *	ab_connect		a connection out of the box (session/connect.h)
+ *	ab_watch		the full-screen view (steer/watch/watch.h)
+ *	ab_learn		a policy from a run (steer/learn/learn.h)
+ *	ab_gc_run		remove old records (steer/runs/gc_command.h)
+ *	ab_hook_*		answers for agents' hooks (session/consent/agent_hook.h)
+ *	ab_run_ports		listening ports of a live run (steer/runs/run_ports.h)
+ *	ab_connect		a connection out of the box (steer/client/connect.h)
  *	ab_doctor, ab_attack	what this machine can enforce (doctor/)
  *
  * ab_run() needs a process with a single thread: it executes the program again
@@ -33,42 +33,42 @@
  * closed unless they are a terminal. A caller that wants to do more than exit
  * with the status uses ab_run_apart(), which runs it in a child.
  */
-#include "audit/lines.h"
-#include "audit/page.h"
-#include "audit/query.h"
-#include "audit/stats.h"
-#include "base/buf.h"
-#include "base/error.h"
-#include "base/guess.h"
-#include "base/mem.h"
-#include "base/strv.h"
-#include "base/units.h"
-#include "doctor/attack_result.h"
+#include "audit/read/query.h"
+#include "audit/read/stats.h"
+#include "audit/show/lines.h"
+#include "audit/show/page.h"
+#include "base/data/buf.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/data/strv.h"
+#include "base/text/guess.h"
+#include "base/text/units.h"
+#include "doctor/attack/attack_result.h"
 #include "doctor/diagnosis.h"
-#include "policy/compare.h"
-#include "policy/layers.h"
-#include "policy/show.h"
-#include "policy/trust.h"
-#include "session/agent_hook.h"
-#include "session/apart.h"
-#include "session/approvals.h"
-#include "session/caller.h"
-#include "session/check.h"
-#include "session/connect.h"
-#include "session/request.h"
-#include "session/result.h"
-#include "session/run.h"
-#include "session/secrets_report.h"
-#include "shell/judge.h"
-#include "shell/report.h"
-#include "steer/gc.h"
-#include "steer/learn.h"
-#include "steer/permit.h"
-#include "steer/ports.h"
-#include "steer/records.h"
-#include "steer/reload.h"
-#include "steer/runs.h"
-#include "steer/watch.h"
-#include "steer/why.h"
+#include "policy/layers/compare.h"
+#include "policy/layers/layers.h"
+#include "policy/layers/trust.h"
+#include "policy/show/show.h"
+#include "session/consent/agent_hook.h"
+#include "session/consent/check.h"
+#include "session/consent/request.h"
+#include "session/run/caller.h"
+#include "session/run/in_child.h"
+#include "session/run/result_json.h"
+#include "session/run/run.h"
+#include "session/secrets/secrets_report.h"
+#include "session/state/approvals.h"
+#include "shell/judge/judge.h"
+#include "shell/judge/judge_report.h"
+#include "steer/client/connect.h"
+#include "steer/learn/learn.h"
+#include "steer/permit/permit.h"
+#include "steer/runs/gc_command.h"
+#include "steer/runs/records.h"
+#include "steer/runs/reload.h"
+#include "steer/runs/run_ports.h"
+#include "steer/runs/runs.h"
+#include "steer/watch/watch.h"
+#include "steer/why/why.h"
 
 #endif

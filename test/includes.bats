@@ -92,7 +92,7 @@ refused()
 	refused lib/sandbox/apply.c '#include <seccomp.h>' "lib/sandbox/seccomp/"
 	refused lib/sandbox/apply.c '#include <netlink/netlink.h>' "lib/netns/"
 	refused lib/base/fd.c '#include <jansson.h>' "lib/policy/"
-	refused lib/session/run.c '#include <openssl/ssl.h>' "lib/proxy/tls"
+	refused lib/session/run.c '#include <openssl/ssl.h>' "lib/proxy/io/tls"
 }
 
 @test "includes: a source file includes its own header first" {

@@ -16,15 +16,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/buf.h"
-#include "base/error.h"
-#include "base/fd.h"
-#include "base/mem.h"
+#include "base/data/buf.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/fd.h"
 #include "doctor/doctor.h"
 #include "landlock/landlock.h"
 #include "netns/loopback.h"
+#include "sandbox/mount/tree.h"
 #include "sandbox/seccomp/seccomp.h"
-#include "sandbox/tree.h"
 
 static int fail(struct ab_verdict *v, const char *what)
 {

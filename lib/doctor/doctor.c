@@ -9,13 +9,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/buf.h"
-#include "base/fd.h"
-#include "base/mem.h"
+#include "base/data/buf.h"
+#include "base/system/fd.h"
+#include "base/data/mem.h"
 #include "landlock/landlock.h"
-#include "policy/policy.h"
-#include "sandbox/furniture.h"
-#include "doctor/trial.h"
+#include "policy/model/policy.h"
+#include "sandbox/mount/furniture.h"
+#include "doctor/attack/trial.h"
 
 #define CHECK_SECONDS 20
 

@@ -3,9 +3,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/buf.h"
-#include "base/error.h"
-#include "base/mem.h"
+#include "base/data/buf.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
 #include "doctor/doctor.h"
 
 /* A path as apparmor_parser reads it between quotes: what is a pattern or an

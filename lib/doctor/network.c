@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "base/error.h"
-#include "base/fd.h"
+#include "base/data/error.h"
+#include "base/system/fd.h"
 #include "doctor/doctor.h"
 #include "netns/destination.h"
 #include "netns/listeners.h"

@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
-#include "base/mem.h"
-#include "doctor/attack_result.h"
+#include "base/data/buf.h"
+#include "base/data/mem.h"
+#include "doctor/attack/attack_result.h"
 #include "doctor/doctor.h"
 
 static const char *const healths[] = {

@@ -8,17 +8,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/buf.h"
-#include "base/error.h"
-#include "base/fd.h"
-#include "base/mem.h"
-#include "base/strv.h"
+#include "base/data/buf.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/data/strv.h"
+#include "base/system/fd.h"
 #include "doctor/doctor.h"
-#include "policy/layers.h"
-#include "policy/paths.h"
-#include "sandbox/furniture.h"
-#include "session/cgroup.h"
-#include "session/state.h"
+#include "policy/layers/layers.h"
+#include "policy/values/paths.h"
+#include "sandbox/mount/furniture.h"
+#include "session/host/cgroup.h"
+#include "session/state/state.h"
 
 /* A cgroup like that of a run, made and removed again. */
 static bool cgroup_works(uint64_t memory, uint64_t processes)

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/fd.h"
+#include "base/system/fd.h"
 #include "doctor/doctor.h"
 
 #define MAX_USERNS "/proc/sys/user/max_user_namespaces"

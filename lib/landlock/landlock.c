@@ -6,8 +6,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/error.h"
-#include "base/mem.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
 
 /*
  * Debian 12's header knows ABI 1 only, so the words of the kernel interface

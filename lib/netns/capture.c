@@ -2,7 +2,7 @@
 
 #include <stdbool.h>
 
-#include "base/mem.h"
+#include "base/data/mem.h"
 #include "netns/batch.h"
 #include "netns/netlink.h"
 

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/error.h"
+#include "base/data/error.h"
 #include "netns/batch.h"
 #include "netns/netlink.h"
 

@@ -5,9 +5,9 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
-#include "base/error.h"
-#include "base/fd.h"
-#include "base/mem.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/fd.h"
 #include "netns/loopback.h"
 #include "netns/netlink.h"
 

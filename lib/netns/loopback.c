@@ -7,8 +7,8 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
-#include "base/error.h"
-#include "base/fd.h"
+#include "base/data/error.h"
+#include "base/system/fd.h"
 
 int ab_loopback_up(struct ab_error *err)
 {

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <sched.h>
 
-#include "base/error.h"
+#include "base/data/error.h"
 
 int ab_netns_enter_new(struct ab_error *err)
 {

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "base/error.h"
-#include "base/fd.h"
-#include "base/mem.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/fd.h"
 #include "netns/netlink.h"
 
 enum {

@@ -6,7 +6,7 @@
  */
 #include <stddef.h>
 
-#include "base/addr.h"
+#include "base/system/addr.h"
 
 struct ab_error;
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/types.h>
 
-#include "proxy/http_chunks.h"
+#include "proxy/wire/http_chunks.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

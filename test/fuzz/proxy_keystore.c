@@ -3,7 +3,7 @@
  * keystore again, of the size that it has to have; and a certificate lies in
  * the text it was found in.
  */
-#include "proxy/tls_keystore.h"
+#include "proxy/io/tls_java_keystore.h"
 
 #include <stdlib.h>
 #include <string.h>

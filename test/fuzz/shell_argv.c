@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arena.h"
-#include "base/buf.h"
-#include "shell/judge.h"
-#include "shell/report.h"
+#include "base/data/arena.h"
+#include "base/data/buf.h"
+#include "shell/judge/judge.h"
+#include "shell/judge/judge_report.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,13 +1,13 @@
 /*
  * The page about a run: bounded, and nothing but text comes from the record.
  */
-#include "audit/page.h"
+#include "audit/show/page.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
-#include "base/mem.h"
+#include "base/data/buf.h"
+#include "base/data/mem.h"
 #include "tap.h"
 
 static char *write_page(struct ab_page *page)

@@ -6,13 +6,13 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#include "audit/audit.h"
-#include "audit/log.h"
-#include "base/fd.h"
-#include "policy/layers.h"
-#include "sandbox/plan.h"
-#include "session/broker.h"
-#include "session/state.h"
+#include "audit/write/audit.h"
+#include "audit/write/log.h"
+#include "base/system/fd.h"
+#include "policy/layers/layers.h"
+#include "sandbox/plan/plan.h"
+#include "session/broker/broker.h"
+#include "session/state/state.h"
 #include "workspace_help.h"
 
 struct stand {

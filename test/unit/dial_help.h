@@ -7,11 +7,11 @@
 #include <errno.h>
 #include <fcntl.h>
 
-#include "base/error.h"
-#include "base/loop.h"
-#include "base/mem.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/loop.h"
 #include "dns_server.h"
-#include "proxy/dial.h"
+#include "proxy/dial/dial.h"
 
 /*
  * Who is who on the loopback: 127.0.0.1 and ::1 take connections, 127.0.0.2

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/mem.h"
-#include "doctor/attack.h"
+#include "base/data/mem.h"
+#include "doctor/attack/attack.h"
 #include "doctor/doctor.h"
 #include "tap.h"
 

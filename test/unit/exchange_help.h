@@ -21,12 +21,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/buf.h"
-#include "base/error.h"
-#include "base/mem.h"
-#include "proxy/exchange.h"
-#include "proxy/tunnel.h"
-#include "proxy/names.h"
+#include "base/data/buf.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "proxy/traffic/exchange.h"
+#include "proxy/traffic/tunnel.h"
+#include "proxy/filter/synthetic.h"
 #include "tap.h"
 
 static struct ab_engine engine;

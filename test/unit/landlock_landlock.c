@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/error.h"
-#include "base/fd.h"
+#include "base/data/error.h"
+#include "base/system/fd.h"
 #include "tap.h"
 
 static char dir[PATH_MAX];

@@ -7,9 +7,9 @@
 #include <linux/netlink.h>
 #include <stdlib.h>
 
-#include "base/error.h"
-#include "base/fd.h"
-#include "base/mem.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/fd.h"
 #include "netns/batch.h"
 #include "netns/counters.h"
 #include "netns/destination.h"

@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 
-#include "base/error.h"
-#include "base/fd.h"
-#include "base/mem.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/fd.h"
 #include "netns/listeners.h"
 #include "netns_help.h"
 #include "tap.h"

@@ -13,10 +13,10 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 
-#include "base/buf.h"
-#include "base/error.h"
-#include "base/fd.h"
-#include "base/mem.h"
+#include "base/data/buf.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/fd.h"
 #include "netns/counters.h"
 #include "netns/loopback.h"
 #include "netns_help.h"

@@ -15,10 +15,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/error.h"
-#include "base/mem.h"
-#include "base/strv.h"
-#include "policy/layers.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/data/strv.h"
+#include "policy/layers/layers.h"
 
 static char top[4096]; /* real path */
 static struct ab_policy_input input;

@@ -1,10 +1,10 @@
-#include "policy/compare.h"
+#include "policy/layers/compare.h"
 
-#include "base/arena.h"
-#include "policy/config.h"
-#include "policy/trust.h"
+#include "base/data/arena.h"
+#include "policy/layers/trust.h"
+#include "policy/model/config.h"
 #include "policy_help.h"
-#include "shell/judge.h"
+#include "shell/judge/judge.h"
 #include "tap.h"
 
 static uint32_t seed = 7;

@@ -6,8 +6,8 @@
  */
 #include <string.h>
 
-#include "policy/cidr.h"
-#include "proxy/filter.h"
+#include "policy/values/cidr.h"
+#include "proxy/filter/filter.h"
 
 static const char *const closed_ranges[] = {
 	"0.0.0.0/8",	 "10.0.0.0/8",	  "100.64.0.0/10",  "127.0.0.0/8",    "169.254.0.0/16",

@@ -1,7 +1,7 @@
 #ifndef AB_TEST_PROXY_FIRST_H
 #define AB_TEST_PROXY_FIRST_H
 /* At which byte a decision about first bytes is made. */
-#include "proxy/hello.h"
+#include "proxy/wire/hello.h"
 #include "proxy_bytes.h"
 #include "tap.h"
 

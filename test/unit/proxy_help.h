@@ -12,14 +12,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "audit/log.h"
-#include "base/buf.h"
-#include "base/error.h"
-#include "base/mem.h"
+#include "audit/write/log.h"
+#include "base/data/buf.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
 #include "netns/own.h"
-#include "policy/policy.h"
-#include "proxy/filter.h"
-#include "proxy/proxy.h"
+#include "policy/model/policy.h"
+#include "proxy/filter/filter.h"
+#include "proxy/thread/proxy.h"
 #include "tap.h"
 
 enum { TOLD_MAX = 4096 };

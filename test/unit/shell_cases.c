@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/arena.h"
-#include "base/buf.h"
-#include "base/mem.h"
-#include "base/strv.h"
-#include "shell/judge.h"
+#include "base/data/arena.h"
+#include "base/data/buf.h"
+#include "base/data/mem.h"
+#include "base/data/strv.h"
+#include "shell/judge/judge.h"
 
 #include "guard.h"
 #include "tap.h"

@@ -4,8 +4,8 @@
  * A tree as one line of text. A simple command is (words), quoted text stands
  * in single quotes, an expansion that is quoted has a ' before it.
  */
-#include "base/buf.h"
-#include "shell/ast.h"
+#include "base/data/buf.h"
+#include "shell/syntax/ast.h"
 
 static void dump_node(struct ab_buf *b, const struct ab_shell_node *node);
 static void dump_word(struct ab_buf *b, const struct ab_shell_word *word);

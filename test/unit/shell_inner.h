@@ -6,9 +6,9 @@
  */
 #include <stdint.h>
 
-#include "base/arena.h"
-#include "base/buf.h"
-#include "shell/wrap.h"
+#include "base/data/arena.h"
+#include "base/data/buf.h"
+#include "shell/wrap/wrap.h"
 
 static inline struct ab_text known(struct ab_arena *arena, const char *s, size_t len)
 {

@@ -4,11 +4,11 @@
  * a step, and what is left to the C library counts by its bytes. The same text
  * makes the same number on every machine.
  */
-#include "base/arena.h"
-#include "base/buf.h"
-#include "base/mem.h"
-#include "shell/judge.h"
-#include "shell/report.h"
+#include "base/data/arena.h"
+#include "base/data/buf.h"
+#include "base/data/mem.h"
+#include "shell/judge/judge.h"
+#include "shell/judge/judge_report.h"
 #include "tap.h"
 
 /* For a byte of the text. A build without optimization has more blocks. */

@@ -5,8 +5,8 @@
  * keeps blanks together, $ is an unknown stretch, X=1 in front is a variable),
  * and the rules that must be hit, in order of their names; "": none.
  */
-#include "base/mem.h"
-#include "shell/rules.h"
+#include "base/data/mem.h"
+#include "shell/command/rules.h"
 #include "tap.h"
 
 struct row {

@@ -8,9 +8,9 @@
  */
 #include <stdlib.h>
 
-#include "base/arena.h"
-#include "base/mem.h"
-#include "shell/rules.h"
+#include "base/data/arena.h"
+#include "base/data/mem.h"
+#include "shell/command/rules.h"
 #include "tap.h"
 
 enum { TEST_WORDS = 32 };

@@ -4,7 +4,7 @@
  * Visits all of a tree: every byte of every text is read, every range must
  * lie in the text. Returns the number of things that are wrong.
  */
-#include "shell/ast.h"
+#include "shell/syntax/ast.h"
 
 struct shell_walk {
 	uint32_t len; /* of the whole text */

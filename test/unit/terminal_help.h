@@ -22,10 +22,10 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "base/error.h"
-#include "base/fd.h"
-#include "base/loop.h"
-#include "session/terminal.h"
+#include "base/data/error.h"
+#include "base/system/fd.h"
+#include "base/system/loop.h"
+#include "session/terminal/terminal.h"
 
 enum { MEGABYTE = 1 << 20, WAIT_MS = 10000 };
 

@@ -11,9 +11,9 @@
 
 #include <openssl/err.h>
 
-#include "base/error.h"
-#include "base/mem.h"
-#include "proxy/tls_state.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "proxy/io/tls_state.h"
 #include "tap.h"
 
 static struct ab_side near, far;

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
-#include "base/mem.h"
-#include "proxy/vault.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "proxy/secrets/vault.h"
 
 /* The order is that of help_secrets. */
 enum {

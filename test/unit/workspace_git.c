@@ -7,8 +7,8 @@
 #include <sys/mount.h>
 #include <sys/syscall.h>
 
-#include "workspace/gitlink.h"
-#include "workspace/survey.h"
+#include "workspace/git/gitlink.h"
+#include "workspace/survey/survey.h"
 #include "workspace_help.h"
 
 static bool put(const char *path, const char *text)

@@ -10,12 +10,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/error.h"
-#include "base/mem.h"
-#include "base/path.h"
-#include "policy/policy.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/path.h"
+#include "policy/model/policy.h"
 #include "tap.h"
-#include "workspace/survey.h"
+#include "workspace/survey/survey.h"
 
 static char top[PATH_MAX]; /* a fresh folder, real path */
 

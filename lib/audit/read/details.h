@@ -1,0 +1,55 @@
+#ifndef AB_AUDIT_READ_DETAILS_H
+#define AB_AUDIT_READ_DETAILS_H
+/*
+ * Read a record in place, without building a tree: the caller names members of
+ * its object, and gets where their values are in the line. A log can have a
+ * million lines of which few members are looked at.
+ *
+ * Pure, linear, and without allocation unless a copy is asked for. It accepts
+ * everything the JSON library accepts, except nesting deeper than 64, and
+ * refuses a line that is torn or not an object. If members have the same name,
+ * the last one counts. Texts are hostile: escape them before showing them.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct ab_buf;
+
+enum ab_detail_kind {
+	AB_DETAIL_NONE, /* there is no such member */
+	AB_DETAIL_NULL,
+	AB_DETAIL_FALSE,
+	AB_DETAIL_TRUE,
+	AB_DETAIL_NUMBER,
+	AB_DETAIL_TEXT,	  /* what is between the quotes, as it stands */
+	AB_DETAIL_NESTED, /* an object or a list, brackets included */
+};
+
+struct ab_detail { /* points into the line */
+	enum ab_detail_kind kind;
+	const char *at;
+	size_t len;
+};
+
+/* ret[i] belongs to names[i]. -1: this is not a record, and ret is undefined.
+ * A nested object can be given as a line, too. */
+int ab_details_find(const char *line, size_t len, const char *const names[], size_t n,
+		    struct ab_detail ret[]);
+
+/* The next element of a nested list; *at is 0 before the first. */
+bool ab_detail_next(const struct ab_detail *list, size_t *at, struct ab_detail *ret);
+
+/* Is it a text, and this one? */
+bool ab_detail_is(const struct ab_detail *detail, const char *text);
+/* The text, decoded, cut to fit and NUL-terminated; "" when it is not a text.
+ * What a C string cannot hold becomes U+FFFD. Returns its length. */
+size_t ab_detail_copy(const struct ab_detail *detail, char *ret, size_t room);
+/* Append the same to a buffer, uncut. */
+void ab_detail_add(const struct ab_detail *detail, struct ab_buf *b);
+/* As a new string; NULL when it is not a text. */
+char *ab_detail_dup(const struct ab_detail *detail);
+/* The whole number that it is, or `otherwise`. */
+int64_t ab_detail_number(const struct ab_detail *detail, int64_t otherwise);
+
+#endif

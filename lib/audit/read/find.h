@@ -1,0 +1,78 @@
+#ifndef AB_AUDIT_READ_FIND_H
+#define AB_AUDIT_READ_FIND_H
+/*
+ * Runs, and what they were refused, found by what a person types. `live` and
+ * `runs` are the two folders of the state folder (session/state/state.h) that hold
+ * the folders of runs. Nothing is changed there.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "audit/write/audit.h"
+
+struct ab_error;
+struct ab_detail; /* audit/read/details.h */
+
+struct ab_found_run {
+	char id[8];
+	char began[AB_STAMP_ROOM];
+	bool live; /* its processes hold the folder's lock */
+	int dir;
+	char *first; /* the line with kind start or refused */
+};
+
+/* Does a text look like a run's id? */
+bool ab_run_id_valid(const char *text);
+
+/* `run` is an id or a name (if several had it, the newest of them); NULL: the
+ * newest run of all. */
+int ab_find_run(int live, int runs, const char *run, struct ab_found_run *ret,
+		struct ab_error *err);
+void ab_found_run_fini(struct ab_found_run *run);
+/* The ids of all runs that have a record, in the order in which they began. */
+int ab_find_all(int live, int runs, struct ab_strv *ret_ids, struct ab_error *err);
+/* Is the run of this folder live, so that its record may grow? The folder may
+ * have been moved. */
+bool ab_find_live(int dir);
+
+enum ab_denial_kind {
+	AB_DENIAL_NETWORK, /* RUN-1 */
+	AB_DENIAL_PROGRAM, /* RUN-e1 */
+	AB_DENIAL_FILE,	   /* RUN-f1: files and calls */
+};
+
+struct ab_denial_name {
+	char run[8];
+	enum ab_denial_kind kind;
+	uint32_t number;
+};
+
+/* -1: it is no such id. */
+int ab_denial_parse(const char *text, struct ab_denial_name *ret);
+
+/* How many refusals a record stands for, by its members id, door and repeated.
+ * For hosts and programs: itself, and those that were only counted. For files
+ * and calls: a record with a count says how many came after the first. */
+uint64_t ab_denial_times(const struct ab_detail *id, const struct ab_detail *door,
+			 const struct ab_detail *repeated);
+
+/* What the record has about one id. Lines are unchanged; NULL: there is none. */
+struct ab_found_denial {
+	char id[32];
+	char first[AB_STAMP_ROOM], last[AB_STAMP_ROOM];
+	uint64_t count; /* how often it was refused; 0: it was asked
+				 * about and let through */
+	char *denied;	/* violation or exec, the most detailed one */
+	char *request;	/* what the client got last */
+	char *question; /* the last question, with its answer */
+};
+
+/* `id` NULL: the last denial of the run. 1: found; 0: there is none; -1. */
+int ab_find_denial(int dir, const char *id, struct ab_found_denial *ret, struct ab_error *err);
+void ab_found_denial_fini(struct ab_found_denial *denial);
+
+/* A line for each denial, "7kq2x-1  x.y:443  not on the allow list", in order
+ * and escaped, at most `most` of them; *ret_n is how many there are. */
+int ab_find_denials(int dir, size_t most, struct ab_strv *ret, size_t *ret_n, struct ab_error *err);
+
+#endif

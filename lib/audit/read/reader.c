@@ -1,0 +1,271 @@
+/*
+ * Theory of operation.
+ *
+ * `number` is that of the last full file that was read to its end. The next
+ * one is the full file with the smallest number above it, and audit.jsonl when
+ * there is none. The writer may make audit.jsonl a full one at any time, and
+ * remove full ones (never the first): so audit.jsonl is taken for the newest
+ * only if no full file above `number` is there after it was opened.
+ *
+ * At its end: as long as the name audit.jsonl means the file that is open,
+ * more may come. Else what was written before the renaming is read, and the
+ * search goes on behind it; under which number it is now can be seen by its
+ * inode.
+ */
+#include "audit/read/reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "audit/write/log.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/fd.h"
+#include "base/system/folder.h"
+
+enum {
+	ROOM = 256 * 1024,
+	TRIES = 20, /* to find the next file while they are renamed */
+};
+
+static int open_name(const struct ab_reader *r, const char *name)
+{
+	return openat(r->dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+}
+
+/* "audit.12.jsonl": 12; anything else: 0. */
+static unsigned int number_of(const char *name)
+{
+	unsigned int number;
+	char again[32];
+
+	if (sscanf(name, "audit.%9u.jsonl", &number) != 1)
+		return 0;
+	snprintf(again, sizeof(again), "audit.%u.jsonl", number);
+	return strcmp(name, again) == 0 ? number : 0;
+}
+
+/* The smallest number of a full file above `number`; 0: there is none. */
+static unsigned int next_full(const struct ab_reader *r)
+{
+	ab_autodir DIR *dir = ab_folder_list(r->dir, ".");
+	unsigned int least = 0;
+	const char *name;
+
+	while ((name = ab_folder_next(dir)) != NULL) {
+		unsigned int n = number_of(name);
+
+		if (n > r->number && (!least || n < least))
+			least = n;
+	}
+	return least;
+}
+
+static void change_to(struct ab_reader *r, int fd, bool last)
+{
+	/* What stands there without an end gets none in another file. */
+	r->lost += r->end > r->begin || r->skip;
+	r->begin = r->seen = r->end = 0;
+	r->skip = r->over = false;
+	r->last = last;
+	ab_closep(&r->fd);
+	r->fd = fd;
+}
+
+/* -1 with errno. */
+static int open_next(struct ab_reader *r)
+{
+	char name[32];
+
+	for (int i = 0; i < TRIES; i++) {
+		unsigned int number = next_full(r);
+		int fd;
+
+		if (number) {
+			snprintf(name, sizeof(name), "audit.%u.jsonl", number);
+			fd = open_name(r, name);
+			if (fd < 0 && errno == ENOENT)
+				continue; /* removed meanwhile */
+			if (fd >= 0)
+				r->number = number;
+		} else {
+			fd = open_name(r, AB_LOG_NAME);
+			if (next_full(r)) {
+				ab_closep(&fd);
+				continue;
+			}
+			/* Between two names of the writer's. */
+			if (fd < 0 && errno == ENOENT && i + 1 < TRIES)
+				continue;
+		}
+		if (fd < 0)
+			return -1;
+		change_to(r, fd, !number);
+		return 0;
+	}
+	errno = EAGAIN;
+	return -1;
+}
+
+int ab_reader_open(int dir, struct ab_reader *ret, struct ab_error *err)
+{
+	struct ab_reader r = { .dir = dir, .fd = -1 };
+
+	if (open_next(&r) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "open the run's record");
+	r.room = ROOM;
+	r.buf = ab_alloc(r.room);
+	*ret = r;
+	return 0;
+}
+
+void ab_reader_fini(struct ab_reader *reader)
+{
+	ab_closep(&reader->fd);
+	free(reader->buf);
+	*reader = (struct ab_reader){ .dir = -1, .fd = -1 };
+}
+
+static bool is_same(int dir, const char *name, const struct stat *st)
+{
+	struct stat named;
+
+	return fstatat(dir, name, &named, AT_SYMLINK_NOFOLLOW) == 0 && named.st_dev == st->st_dev &&
+	       named.st_ino == st->st_ino;
+}
+
+/* The file that is open is a full one now; which? */
+static void find_own_number(struct ab_reader *r)
+{
+	unsigned int number = next_full(r);
+	struct stat st;
+	char name[32];
+
+	if (!number)
+		return;
+	snprintf(name, sizeof(name), "audit.%u.jsonl", number);
+	/* Not ours: ours was removed, and this one is the next to be read. */
+	if (fstat(r->fd, &st) == 0 && is_same(r->dir, name, &st))
+		r->number = number;
+}
+
+/* At the end of a file: 1: read again, 0: nothing more now, -1 with errno. */
+static int go_on(struct ab_reader *r)
+{
+	struct stat st;
+
+	if (r->last && !r->over) {
+		if (fstat(r->fd, &st) < 0)
+			return -1;
+		if (is_same(r->dir, AB_LOG_NAME, &st))
+			return 0;
+		/* For what was written between our reading and its renaming;
+		 * or the run's folder was removed, and this is all. */
+		r->over = true;
+		return 1;
+	}
+	if (r->last) {
+		/* Between two names, or nothing became of a renaming. */
+		if (!next_full(r)) {
+			r->over = false;
+			return 0;
+		}
+		find_own_number(r);
+		r->last = false;
+	}
+	if (open_next(r) == 0)
+		return 1;
+	return errno == ENOENT || errno == EAGAIN ? 0 : -1;
+}
+
+static void make_room(struct ab_reader *r)
+{
+	size_t len = r->end - r->begin;
+
+	if (r->begin && len)
+		memmove(r->buf, r->buf + r->begin, len);
+	r->seen -= r->begin;
+	r->begin = 0;
+	r->end = len;
+	if (len < r->room)
+		return;
+	if (r->room < AB_LINE_MAX) {
+		r->room *= 2;
+		r->buf = ab_realloc(r->buf, r->room);
+		return;
+	}
+	r->skip = true;
+	r->seen = r->end = 0;
+}
+
+/* 1: there are more bytes; 0: not now; -1 with errno. */
+static int fill(struct ab_reader *r)
+{
+	make_room(r);
+	for (;;) {
+		ssize_t n = read(r->fd, r->buf + r->end, r->room - r->end);
+		int more;
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -1;
+		if (n > 0) {
+			r->end += (size_t)n;
+			return 1;
+		}
+		more = go_on(r);
+		if (more <= 0)
+			return more;
+	}
+}
+
+/* A line that is whole in the buffer. */
+static bool take_line(struct ab_reader *r, const char **ret_line, size_t *ret_len)
+{
+	while (r->seen < r->end) {
+		const char *line = r->buf + r->begin;
+		const char *end = memchr(r->buf + r->seen, '\n', r->end - r->seen);
+		bool skipped = r->skip;
+
+		if (!end) {
+			r->seen = r->end;
+			break;
+		}
+		r->begin = r->seen = (size_t)(end - r->buf) + 1;
+		r->skip = false;
+		if (skipped) {
+			r->lost++;
+			continue;
+		}
+		*ret_line = line;
+		*ret_len = (size_t)(end - line);
+		return true;
+	}
+	return false;
+}
+
+int ab_reader_next(struct ab_reader *reader, const char **ret_line, size_t *ret_len,
+		   struct ab_error *err)
+{
+	int more;
+
+	do {
+		if (take_line(reader, ret_line, ret_len))
+			return 1;
+		more = fill(reader);
+	} while (more > 0);
+	if (more < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "read the run's record");
+	return 0;
+}
+
+uint64_t ab_reader_lost(const struct ab_reader *reader)
+{
+	return reader->lost + (reader->end > reader->begin || reader->skip);
+}

@@ -1,0 +1,200 @@
+#include "audit/read/stats.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "audit/read/details.h"
+#include "audit/read/find.h"
+#include "base/data/mem.h"
+
+/* Half full at most. */
+enum { SLOTS = 2 * AB_STATS_HOSTS, HOST_MAX = 255 };
+
+struct ab_stats {
+	struct ab_stats_totals totals;
+	struct ab_stats_row rows[AB_STATS_HOSTS + 1]; /* 0: the others */
+	uint32_t hashes[AB_STATS_HOSTS + 1];
+	uint16_t slots[SLOTS];
+	size_t len; /* rows, without the others */
+	uint32_t seed;
+	struct ab_stats_row *sorted;
+};
+
+enum {
+	M_KIND,
+	M_ID,
+	M_DOMAIN,
+	M_ALLOWED,
+	M_DOOR,
+	M_BYTES_UP,
+	M_BYTES_DOWN,
+	M_ERROR,
+	M_PACKETS,
+	M_REPEATED,
+	M_COUNT,
+};
+
+static const char *const members[M_COUNT] = {
+	[M_KIND] = "kind",
+	[M_ID] = "id",
+	[M_DOMAIN] = "domain",
+	[M_ALLOWED] = "allowed",
+	[M_DOOR] = "door",
+	[M_BYTES_UP] = "bytes_up",
+	[M_BYTES_DOWN] = "bytes_down",
+	[M_ERROR] = "error",
+	[M_PACKETS] = "packets",
+	[M_REPEATED] = "repeated",
+};
+
+struct ab_stats *ab_stats_new(void)
+{
+	struct ab_stats *stats = ab_alloc(sizeof(*stats));
+
+	/* Without it the table is only slower for who knows how. */
+	(void)!getrandom(&stats->seed, sizeof(stats->seed), GRND_NONBLOCK);
+	return stats;
+}
+
+void ab_stats_free(struct ab_stats *stats)
+{
+	if (!stats)
+		return;
+	for (size_t i = 1; i <= stats->len; i++)
+		free((char *)(uintptr_t)stats->rows[i].host);
+	free(stats->sorted);
+	free(stats);
+}
+
+static uint32_t hash_of(const struct ab_stats *stats, const char *text, size_t len)
+{
+	uint64_t h = stats->seed ^ 0xcbf29ce484222325;
+
+	for (size_t i = 0; i < len; i++)
+		h = (h ^ (unsigned char)text[i]) * 0x100000001b3;
+	h *= 0xff51afd7ed558ccd;
+	return (uint32_t)(h >> 32);
+}
+
+static struct ab_stats_row *row_of(struct ab_stats *stats, const struct ab_detail *domain)
+{
+	char host[HOST_MAX + 1];
+	size_t len = ab_detail_copy(domain, host, sizeof(host));
+	uint32_t hash = hash_of(stats, host, len);
+	size_t slot = hash % SLOTS, i;
+
+	if (len == 0)
+		return &stats->rows[0];
+	for (; (i = stats->slots[slot]) != 0; slot = (slot + 1) % SLOTS)
+		if (stats->hashes[i] == hash && strcmp(stats->rows[i].host, host) == 0)
+			return &stats->rows[i];
+	if (stats->len == AB_STATS_HOSTS)
+		return &stats->rows[0];
+	i = ++stats->len;
+	stats->slots[slot] = (uint16_t)i;
+	stats->hashes[i] = hash;
+	stats->rows[i].host = ab_strndup(host, len);
+	return &stats->rows[i];
+}
+
+static uint64_t count_of(const struct ab_detail *f)
+{
+	int64_t n = ab_detail_number(f, 0);
+
+	return n > 0 ? (uint64_t)n : 0;
+}
+
+static void add_bytes(struct ab_stats_row *row, const struct ab_detail m[])
+{
+	row->up += count_of(&m[M_BYTES_UP]);
+	row->down += count_of(&m[M_BYTES_DOWN]);
+}
+
+static void add_request(struct ab_stats *stats, const struct ab_detail m[])
+{
+	struct ab_stats_row *row = row_of(stats, &m[M_DOMAIN]);
+
+	add_bytes(row, m);
+	if (m[M_ALLOWED].kind != AB_DETAIL_TRUE)
+		return;
+	row->requests++;
+	row->failed += m[M_ERROR].kind == AB_DETAIL_TEXT;
+}
+
+static void add_violation(struct ab_stats *stats, const struct ab_detail m[])
+{
+	uint64_t n = ab_denial_times(&m[M_ID], &m[M_DOOR], &m[M_REPEATED]);
+
+	if (m[M_PACKETS].kind == AB_DETAIL_NUMBER)
+		stats->totals.packets += count_of(&m[M_PACKETS]);
+	else if (ab_detail_is(&m[M_DOOR], "file") || ab_detail_is(&m[M_DOOR], "call"))
+		stats->totals.files += n;
+	else
+		row_of(stats, &m[M_DOMAIN])->denied += n;
+}
+
+bool ab_stats_add(struct ab_stats *stats, const char *line, size_t len)
+{
+	struct ab_detail m[M_COUNT];
+
+	if (ab_details_find(line, len, members, M_COUNT, m) < 0)
+		return false;
+	stats->totals.lines++;
+	if (ab_detail_is(&m[M_KIND], "request"))
+		add_request(stats, m);
+	else if (ab_detail_is(&m[M_KIND], "violation"))
+		add_violation(stats, m);
+	else if (ab_detail_is(&m[M_KIND], "exec"))
+		stats->totals.programs += ab_denial_times(&m[M_ID], &m[M_DOOR], &m[M_REPEATED]);
+	return true;
+}
+
+/* The others stand last, whatever they have. */
+static int by_requests(const void *a, const void *b)
+{
+	const struct ab_stats_row *x = a, *y = b;
+
+	if (!x->host || !y->host)
+		return (x->host == NULL) - (y->host == NULL);
+	if (x->requests != y->requests)
+		return x->requests < y->requests ? 1 : -1;
+	if (x->denied != y->denied)
+		return x->denied < y->denied ? 1 : -1;
+	return strcmp(x->host, y->host);
+}
+
+static bool is_empty(const struct ab_stats_row *row)
+{
+	return !row->requests && !row->denied && !row->up && !row->down;
+}
+
+const struct ab_stats_row *ab_stats_rows(struct ab_stats *stats, size_t *ret_n)
+{
+	bool others = !is_empty(&stats->rows[0]);
+	size_t n = stats->len + others;
+
+	free(stats->sorted);
+	stats->sorted = ab_alloc((n + 1) * sizeof(stats->sorted[0]));
+	memcpy(stats->sorted, stats->rows + !others, n * sizeof(stats->rows[0]));
+	qsort(stats->sorted, n, sizeof(stats->sorted[0]), by_requests);
+	*ret_n = n;
+	return stats->sorted;
+}
+
+void ab_stats_totals(const struct ab_stats *stats, struct ab_stats_totals *ret)
+{
+	*ret = stats->totals;
+	ret->denied = ret->programs + ret->files;
+	for (size_t i = 0; i <= stats->len; i++) {
+		const struct ab_stats_row *row = &stats->rows[i];
+
+		ret->requests += row->requests;
+		ret->failed += row->failed;
+		ret->denied += row->denied;
+		ret->up += row->up;
+		ret->down += row->down;
+	}
+	ret->hosts = stats->len;
+	ret->others = stats->rows[0].requests + stats->rows[0].denied;
+}

@@ -1,0 +1,25 @@
+#ifndef AB_AUDIT_SHOW_PAGE_H
+#define AB_AUDIT_SHOW_PAGE_H
+/*
+ * A run as one page of HTML for review: complete in itself, without scripts.
+ * Everything from the record is escaped, twice: what cannot be seen, and what
+ * means something in HTML.
+ *
+ * Memory is bounded: the newest AB_PAGE_REQUESTS requests, the first
+ * AB_PAGE_ROWS of everything else, and the page says so where there was more.
+ */
+#include <stddef.h>
+#include <stdint.h>
+
+struct ab_buf;
+struct ab_page;
+
+enum { AB_PAGE_REQUESTS = 10000, AB_PAGE_ROWS = 1000 };
+
+struct ab_page *ab_page_new(void);
+void ab_page_free(struct ab_page *page);
+void ab_page_add(struct ab_page *page, const char *line, size_t len);
+/* `lost`: lines that could not be read. */
+void ab_page_write(struct ab_page *page, uint64_t lost, struct ab_buf *b);
+
+#endif

@@ -1,0 +1,59 @@
+#ifndef AB_AUDIT_SHOW_PAGE_STATE_H
+#define AB_AUDIT_SHOW_PAGE_STATE_H
+/* What the files of audit/page share. */
+#include <stdbool.h>
+
+#include "audit/read/details.h"
+#include "audit/read/find.h"
+#include "audit/read/stats.h"
+#include "audit/show/page.h"
+#include "audit/write/audit.h"
+
+enum { AB_PAGE_BARS = 96, AB_PAGE_NUMBERS = 4096 };
+
+struct ab_page_denial {
+	char *line;   /* the one that says most */
+	bool process; /* it says who */
+	char first[AB_STAMP_ROOM], last[AB_STAMP_ROOM];
+	uint64_t count;
+};
+
+/* Time in equal parts; when it is longer than all of them, each becomes twice
+ * as long. */
+struct ab_page_time {
+	int64_t begin, part; /* ms; begin -1: nothing happened yet */
+	int64_t last;
+	uint64_t passed[AB_PAGE_BARS], denied[AB_PAGE_BARS];
+};
+
+struct ab_page {
+	char *start, *assurance, *end; /* lines, or NULL; start may be one
+					 * of kind "refused" */
+	char first[AB_STAMP_ROOM], last[AB_STAMP_ROOM];
+	struct ab_stats *stats;
+	struct ab_page_time time;
+	struct ab_page_denial denials[AB_PAGE_ROWS];
+	size_t ndenials;
+	uint64_t unlisted;				    /* denials without a row */
+	uint16_t rows[AB_DENIAL_FILE + 1][AB_PAGE_NUMBERS]; /* row + 1 */
+	struct ab_strv questions, events;		    /* lines */
+	uint64_t more_questions, more_events;
+	char *requests[AB_PAGE_REQUESTS]; /* a ring of lines */
+	uint64_t nrequests;		  /* ever; the next goes to the remainder */
+};
+
+/* The text for HTML, also inside quotes. */
+void ab_page_text(struct ab_buf *b, const char *text);
+void ab_page_field(struct ab_buf *b, const struct ab_detail *field);
+/* <time>: of the day, or with the date. */
+void ab_page_time_of(struct ab_buf *b, const char *stamp, bool date);
+
+void ab_page_hosts(struct ab_page *page, struct ab_buf *b);
+void ab_page_denials(const struct ab_page *page, struct ab_buf *b);
+void ab_page_questions(const struct ab_page *page, struct ab_buf *b);
+void ab_page_events(const struct ab_page *page, struct ab_buf *b);
+void ab_page_requests(const struct ab_page *page, struct ab_buf *b);
+
+extern const char ab_page_style[];
+
+#endif

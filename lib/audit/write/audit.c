@@ -1,0 +1,115 @@
+#include "audit/write/audit.h"
+
+#include <string.h>
+
+#include "base/data/mem.h"
+
+/* `n` digits of v at p, with leading zeros; behind them. */
+static char *put_digits(char *p, unsigned int v, unsigned int n)
+{
+	for (unsigned int i = n; i-- > 0; v /= 10)
+		p[i] = (char)('0' + v % 10);
+	return p + n;
+}
+
+/*
+ * By hand and not by gmtime(): that one reads the machine's time zone first,
+ * from files that a locked supervisor may not open. Days since the epoch to a
+ * date: counted from 0000-03-01 in eras of 400 years, so that the leap day is
+ * the last one of a year.
+ */
+void ab_stamp(const struct timespec *at, char ret[AB_STAMP_ROOM])
+{
+	long long days = at->tv_sec / 86400 + 719468;
+	unsigned int second = (unsigned int)(at->tv_sec % 86400);
+	long long era = days / 146097;
+	unsigned int doe = (unsigned int)(days - era * 146097);
+	unsigned int yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365;
+	unsigned int doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
+	unsigned int mp = (5 * doy + 2) / 153;
+	unsigned int day = doy - (153 * mp + 2) / 5 + 1;
+	unsigned int month = mp < 10 ? mp + 3 : mp - 9;
+	unsigned int year = (unsigned int)(yoe + era * 400) + (month <= 2);
+	const struct {
+		unsigned int value, digits;
+		char end;
+	} part[] = {
+		{ year, 4, '-' },
+		{ month, 2, '-' },
+		{ day, 2, 'T' },
+		{ second / 3600, 2, ':' },
+		{ second / 60 % 60, 2, ':' },
+		{ second % 60, 2, '.' },
+		{ (unsigned int)(at->tv_nsec / 1000000), 3, 'Z' },
+	};
+	char *p = ret;
+
+	for (size_t i = 0; i < AB_COUNT(part); i++) {
+		p = put_digits(p, part[i].value, part[i].digits);
+		*p++ = part[i].end;
+	}
+	*p = '\0';
+}
+
+void ab_record_open(struct ab_buf *line, const char *run_id, const char *kind)
+{
+	struct timespec now;
+	char stamp[AB_STAMP_ROOM];
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	ab_stamp(&now, stamp);
+	ab_buf_puts(line, "{\"timestamp\":\"");
+	ab_buf_puts(line, stamp);
+	ab_buf_puts(line, "\"");
+	ab_record_text(line, "run_id", run_id);
+	ab_record_text(line, "kind", kind);
+}
+
+void ab_record_json(struct ab_buf *line, const char *key, const char *json)
+{
+	ab_buf_add(line, ",\"", 2);
+	ab_buf_puts(line, key);
+	ab_buf_add(line, "\":", 2);
+	ab_buf_puts(line, json);
+}
+
+void ab_record_text(struct ab_buf *line, const char *key, const char *value)
+{
+	ab_record_json(line, key, "");
+	ab_buf_json(line, value);
+}
+
+void ab_record_maybe(struct ab_buf *line, const char *key, const char *value)
+{
+	if (value && *value)
+		ab_record_text(line, key, value);
+	else
+		ab_record_json(line, key, "null");
+}
+
+void ab_record_number(struct ab_buf *line, const char *key, int64_t value)
+{
+	char digits[24];
+	char *p = digits + sizeof(digits) - 1;
+	uint64_t left = value < 0 ? -(uint64_t)value : (uint64_t)value;
+
+	*p = '\0';
+	do {
+		*--p = (char)('0' + left % 10);
+		left /= 10;
+	} while (left);
+	if (value < 0)
+		*--p = '-';
+	ab_record_json(line, key, p);
+}
+
+void ab_record_list(struct ab_buf *line, const char *key, const struct ab_strv *values)
+{
+	ab_record_json(line, key, "[");
+	for (size_t i = 0; i < values->len; i++) {
+		if (i)
+			ab_buf_puts(line, ",");
+		ab_buf_json(line, values->v[i]);
+	}
+	ab_buf_puts(line, "]");
+}

@@ -1,0 +1,226 @@
+#include "audit/write/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "audit/write/audit.h"
+#include "audit/write/copy.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/fd.h"
+
+/* A first line longer than this is not ours. */
+enum { FIRST_MAX = 4 << 20 };
+
+#define OPEN_FLAGS (O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC)
+
+static const char *name_full(unsigned int number, char buf[32])
+{
+	snprintf(buf, 32, "audit.%u.jsonl", number);
+	return buf;
+}
+
+static int start(const struct ab_log_setup *setup, int flags, struct ab_log *ret,
+		 struct ab_error *err)
+{
+	struct ab_log log = { .setup = *setup,
+			      .mutex = PTHREAD_MUTEX_INITIALIZER,
+			      .limit = setup->size ? setup->size : AB_LOG_SIZE };
+	struct stat st;
+
+	log.fd = openat(setup->dir, AB_LOG_NAME, OPEN_FLAGS | flags, 0600);
+	if (log.fd < 0 || fstat(log.fd, &st) < 0) {
+		ab_fail(err, AB_ESYSTEM, errno, "open the run's record");
+		ab_closep(&log.fd);
+		ab_hint(err, "a run without its record does not start; choose "
+			     "another place with AGENTBOX_STATE");
+		return ab_step(err, "record");
+	}
+	log.len = (uint64_t)st.st_size;
+	*ret = log;
+	return 0;
+}
+
+int ab_log_open(const struct ab_log_setup *setup, struct ab_log *ret, struct ab_error *err)
+{
+	return start(setup, O_EXCL, ret, err);
+}
+
+/* Who wrote it was killed in the middle of a line: that one ends here, so that
+ * the next is a line of its own. */
+static int end_torn(struct ab_log *log, struct ab_error *err)
+{
+	ab_autoclose int fd =
+		openat(log->setup.dir, AB_LOG_NAME, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	char last = '\n';
+
+	if (fd < 0 || (log->len && pread(fd, &last, 1, (off_t)log->len - 1) != 1))
+		return ab_fail(err, AB_ESYSTEM, errno, "read the run's record");
+	if (last == '\n')
+		return 0;
+	if (write(log->fd, "\n", 1) != 1)
+		return ab_fail(err, AB_ESYSTEM, errno, "write the record of the run");
+	log->len++;
+	return 0;
+}
+
+int ab_log_resume(const struct ab_log_setup *setup, struct ab_log *ret, struct ab_error *err)
+{
+	if (start(setup, 0, ret, err) < 0)
+		return -1;
+	/* A last word or two; how many full files there are is not known. */
+	ret->limit = UINT64_MAX;
+	if (end_torn(ret, err) < 0) {
+		ab_log_fini(ret);
+		return ab_step(err, "record");
+	}
+	return 0;
+}
+
+void ab_log_fini(struct ab_log *log)
+{
+	ab_closep(&log->fd);
+	log->fd = -1;
+}
+
+static int append(struct ab_log *log, const struct ab_buf *line, struct ab_error *err)
+{
+	ssize_t n;
+	int errnum;
+
+	do {
+		n = write(log->fd, line->data, line->len);
+	} while (n < 0 && errno == EINTR);
+	if (n == (ssize_t)line->len) {
+		log->len += line->len;
+		return 0;
+	}
+	errnum = n < 0 ? errno : ENOSPC;
+	/* No part of a line stays. */
+	if (n > 0 && ftruncate(log->fd, (off_t)log->len) < 0)
+		log->len += (uint64_t)n;
+	ab_fail(err, AB_ESYSTEM, errnum, "write the record of the run");
+	if (errnum == ENOSPC || errnum == EDQUOT)
+		ab_hint(err, "the state folder is full; to remove old records: "
+			     "agentbox gc --older 1d; another place: "
+			     "AGENTBOX_STATE");
+	return -1;
+}
+
+/* Remove what is too much; its name, or "". */
+static const char *make_room(struct ab_log *log, char buf[32])
+{
+	buf[0] = '\0';
+	if (log->full <= AB_LOG_FULL)
+		return buf;
+	name_full(log->full - AB_LOG_FULL + 1, buf);
+	if (unlinkat(log->setup.dir, buf, 0) < 0)
+		buf[0] = '\0';
+	return buf;
+}
+
+/*
+ * The file is full. Where no other can be had (no descriptor is free, say) it
+ * goes on in this one, and the next try comes some records later: a record
+ * that is too long is better than none.
+ */
+static void rotate(struct ab_log *log)
+{
+	uint64_t size = log->setup.size ? log->setup.size : AB_LOG_SIZE;
+	ab_autobuf struct ab_buf line = { 0 };
+	char full[32], removed[32];
+	struct ab_error ignored;
+	int dir = log->setup.dir, fd = -1;
+
+	name_full(log->full + 1, full);
+	log->limit = log->len + size / 16;
+	if (renameat(dir, AB_LOG_NAME, dir, full) < 0)
+		return;
+	fd = openat(dir, AB_LOG_NAME, OPEN_FLAGS | O_EXCL, 0600);
+	if (fd < 0) {
+		renameat(dir, full, dir, AB_LOG_NAME);
+		return;
+	}
+	close(log->fd);
+	log->fd = fd;
+	log->len = 0;
+	log->limit = size;
+	log->full++;
+	make_room(log, removed);
+	ab_record_open(&line, log->setup.run_id, "continued");
+	ab_record_text(&line, "before", full);
+	ab_record_maybe(&line, "removed", removed);
+	ab_buf_puts(&line, "}\n");
+	/* What cannot be written now is said with the record itself. */
+	(void)append(log, &line, &ignored);
+}
+
+int ab_log_write(struct ab_log *log, struct ab_buf *line, struct ab_error *err)
+{
+	struct ab_error second;
+	int result;
+
+	ab_buf_puts(line, "}\n");
+	pthread_mutex_lock(&log->mutex);
+	if (log->len > 0 && log->len + line->len > log->limit)
+		rotate(log);
+	result = append(log, line, err);
+	if (log->setup.copy &&
+	    ab_copy_write(log->setup.copy, line->data, line->len, result < 0 ? &second : err) < 0)
+		result = -1;
+	if (log->setup.tap)
+		log->setup.tap(log->setup.tap_arg, line->data, line->len - 1);
+	pthread_mutex_unlock(&log->mutex);
+	line->len = 0;
+	return result < 0 ? ab_step(err, "record") : 0;
+}
+
+/* The file with the start record; after it was full that is the first. */
+static int open_first(int dir)
+{
+	char name[32];
+	int fd = openat(dir, name_full(1, name), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+
+	return fd >= 0 ? fd : openat(dir, AB_LOG_NAME, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+bool ab_log_begun(int dir)
+{
+	ab_autoclose int fd = open_first(dir);
+	struct stat st;
+
+	return fd >= 0 && fstat(fd, &st) == 0 && st.st_size > 0;
+}
+
+int ab_log_first(int dir, char **ret_line)
+{
+	ab_autoclose int fd = open_first(dir);
+	ab_autobuf struct ab_buf b = { 0 };
+	char chunk[16384];
+
+	if (fd < 0)
+		return -1;
+	while (b.len < FIRST_MAX) {
+		ssize_t n = read(fd, chunk, sizeof(chunk));
+		const char *end;
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -1;
+		if (n == 0)
+			break;
+		end = memchr(chunk, '\n', (size_t)n);
+		ab_buf_add(&b, chunk, end ? (size_t)(end - chunk) : (size_t)n);
+		if (end) {
+			*ret_line = ab_buf_take(&b);
+			return 0;
+		}
+	}
+	errno = EBADMSG;
+	return -1;
+}

@@ -1,0 +1,252 @@
+#include "base/data/buf.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/data/mem.h"
+#include "base/data/strv.h"
+
+static void reserve(struct ab_buf *b, size_t more)
+{
+	size_t need = b->len + more + 1;
+
+	if (need <= b->room)
+		return;
+	if (b->room == 0)
+		b->room = 256;
+	while (b->room < need)
+		b->room *= 2;
+	b->data = ab_realloc(b->data, b->room);
+}
+
+void ab_buf_add(struct ab_buf *b, const void *data, size_t len)
+{
+	reserve(b, len);
+	if (len)
+		memcpy(b->data + b->len, data, len);
+	b->len += len;
+	b->data[b->len] = '\0';
+}
+
+void ab_buf_puts(struct ab_buf *b, const char *s)
+{
+	ab_buf_add(b, s, strlen(s));
+}
+
+void ab_buf_printf(struct ab_buf *b, const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(NULL, 0, fmt, ap);
+	va_end(ap);
+	if (n < 0)
+		abort();
+	reserve(b, (size_t)n);
+	va_start(ap, fmt);
+	vsnprintf(b->data + b->len, (size_t)n + 1, fmt, ap);
+	va_end(ap);
+	b->len += (size_t)n;
+}
+
+size_t ab_utf8_get(const char *text, size_t left, uint32_t *ret_c)
+{
+	static const struct {
+		unsigned char mask, lead;
+		size_t len;
+		uint32_t least;
+	} form[] = {
+		{ 0x80, 0x00, 1, 0 },
+		{ 0xe0, 0xc0, 2, 0x80 },
+		{ 0xf0, 0xe0, 3, 0x800 },
+		{ 0xf8, 0xf0, 4, 0x10000 },
+	};
+	const unsigned char *s = (const unsigned char *)text;
+	uint32_t c;
+
+	for (size_t i = 0; i < AB_COUNT(form) && left >= form[i].len; i++) {
+		if ((s[0] & form[i].mask) != form[i].lead)
+			continue;
+		c = s[0] & (unsigned char)~form[i].mask;
+		for (size_t k = 1; k < form[i].len; k++) {
+			if ((s[k] & 0xc0) != 0x80)
+				return 0;
+			c = c << 6 | (s[k] & 0x3f);
+		}
+		if (c < form[i].least || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
+			return 0;
+		*ret_c = c;
+		return form[i].len;
+	}
+	return 0;
+}
+
+bool ab_utf8_hidden(uint32_t c)
+{
+	/* Sorted. Control characters, what Unicode lets a terminal leave out,
+	 * and blanks that are not the one that parts words. */
+	static const struct {
+		uint32_t from, to;
+	} hidden[] = {
+		{ 0x00, 0x1f },	      { 0x7f, 0xa0 },	    { 0xad, 0xad },
+		{ 0x34f, 0x34f },     { 0x61c, 0x61c },	    { 0x115f, 0x1160 },
+		{ 0x1680, 0x1680 },   { 0x17b4, 0x17b5 },   { 0x180b, 0x180f },
+		{ 0x2000, 0x200f },   { 0x2028, 0x202f },   { 0x205f, 0x206f },
+		{ 0x2800, 0x2800 },   { 0x3000, 0x3000 },   { 0x3164, 0x3164 },
+		{ 0xfe00, 0xfe0f },   { 0xfeff, 0xfeff },   { 0xffa0, 0xffa0 },
+		{ 0xfff0, 0xfffb },   { 0x1bca0, 0x1bca3 }, { 0x1d173, 0x1d17a },
+		{ 0xe0000, 0xe0fff },
+	};
+
+	for (size_t i = 0; i < AB_COUNT(hidden) && c >= hidden[i].from; i++)
+		if (c <= hidden[i].to)
+			return true;
+	return false;
+}
+
+size_t ab_printable(const char *text, size_t left)
+{
+	uint32_t c;
+	size_t n = ab_utf8_get(text, left, &c);
+
+	return n && !ab_utf8_hidden(c) ? n : 0;
+}
+
+/* All but the quote and the backslash. */
+static const bool is_plain[256] = {
+	[' ' ... '!'] = true,
+	['#' ... '['] = true,
+	[']' ... '~'] = true,
+};
+
+/* Eight at once. A byte that is too small for what is taken from it borrows,
+ * which sets its highest bit; the byte above it may look bad then as well, but
+ * one is bad either way. */
+static bool are_plain(const char *s)
+{
+	const uint64_t ones = 0x0101010101010101, highs = ones << 7;
+	uint64_t x, quote, back, bad;
+
+	memcpy(&x, s, sizeof(x));
+	quote = x ^ ones * '"';
+	back = x ^ ones * '\\';
+	bad = x | (x + ones) | (x - ones * 0x20) | (quote - ones) | (back - ones);
+	return !(bad & highs);
+}
+
+/* How many bytes from here on are plain ASCII and no delimiter: nearly all
+ * text is, so it is copied in one piece. */
+static size_t plain(const char *s, size_t left)
+{
+	size_t n = 0;
+
+	for (; left - n >= 8 && are_plain(s + n); n += 8)
+		;
+	while (n < left && is_plain[(unsigned char)s[n]])
+		n++;
+	return n;
+}
+
+static void add_hex(struct ab_buf *b, const char *lead, unsigned char c)
+{
+	static const char digits[] = "0123456789abcdef";
+	char text[2] = { digits[c >> 4], digits[c & 15] };
+
+	ab_buf_puts(b, lead);
+	ab_buf_add(b, text, sizeof(text));
+}
+
+void ab_buf_json_n(struct ab_buf *b, const char *s, size_t len)
+{
+	const char *end = s + len;
+	uint32_t c = 0;
+
+	reserve(b, len + 2);
+	ab_buf_add(b, "\"", 1);
+	for (;;) {
+		size_t n = plain(s, (size_t)(end - s));
+
+		ab_buf_add(b, s, n);
+		s += n;
+		if (s == end)
+			break;
+		n = ab_utf8_get(s, (size_t)(end - s), &c);
+		if (*s == '"' || *s == '\\')
+			ab_buf_add(b, "\\", 1);
+		if (n == 0)
+			ab_buf_puts(b, "\\ufffd");
+		else if (!ab_utf8_hidden(c))
+			ab_buf_add(b, s, n);
+		else if (c < 0x80)
+			add_hex(b, "\\u00", (unsigned char)c);
+		else if (c < 0x10000)
+			ab_buf_printf(b, "\\u%04x", c);
+		else
+			ab_buf_printf(b, "\\u%04x\\u%04x", 0xd7c0 + (c >> 10),
+				      0xdc00 | (c & 0x3ff));
+		s += n ? n : 1;
+	}
+	ab_buf_add(b, "\"", 1);
+}
+
+void ab_buf_json(struct ab_buf *b, const char *s)
+{
+	ab_buf_json_n(b, s, strlen(s));
+}
+
+void ab_buf_json_list(struct ab_buf *b, const struct ab_strv *list)
+{
+	ab_buf_puts(b, "[");
+	for (size_t i = 0; i < list->len; i++) {
+		ab_buf_puts(b, i ? "," : "");
+		ab_buf_json(b, list->v[i]);
+	}
+	ab_buf_puts(b, "]");
+}
+
+void ab_buf_escape_n(struct ab_buf *b, const char *s, size_t len)
+{
+	const char *end = s + len;
+
+	while (s < end) {
+		size_t n = ab_printable(s, (size_t)(end - s));
+
+		if (n > 0) {
+			ab_buf_add(b, s, n);
+			s += n;
+		} else {
+			add_hex(b, "\\x", (unsigned char)*s++);
+		}
+	}
+}
+
+void ab_buf_escape(struct ab_buf *b, const char *s)
+{
+	ab_buf_escape_n(b, s, strlen(s));
+}
+
+char *ab_escape(const char *s)
+{
+	struct ab_buf b = { 0 };
+
+	ab_buf_escape(&b, s);
+	return ab_buf_take(&b);
+}
+
+char *ab_buf_take(struct ab_buf *b)
+{
+	char *s = b->data ? b->data : ab_strdup("");
+
+	*b = (struct ab_buf){ 0 };
+	return s;
+}
+
+void ab_buf_fini(struct ab_buf *b)
+{
+	free(b->data);
+	*b = (struct ab_buf){ 0 };
+}

@@ -1,0 +1,55 @@
+#include "base/data/error.h"
+
+#include <stdio.h>
+#include <string.h>
+
+int ab_fail(struct ab_error *err, enum ab_code code, int errnum, const char *fmt, ...)
+{
+	va_list ap;
+	size_t n;
+
+	err->code = code;
+	err->errnum = errnum;
+	err->step[0] = '\0';
+	err->hint[0] = '\0';
+	va_start(ap, fmt);
+	vsnprintf(err->text, sizeof(err->text), fmt, ap);
+	va_end(ap);
+	if (errnum) {
+		n = strlen(err->text);
+		snprintf(err->text + n, sizeof(err->text) - n, ": %s", strerror(errnum));
+	}
+	return -1;
+}
+
+int ab_wrap(struct ab_error *err, const char *fmt, ...)
+{
+	char old[sizeof(err->text)];
+	va_list ap;
+	size_t n;
+
+	memcpy(old, err->text, sizeof(old));
+	va_start(ap, fmt);
+	vsnprintf(err->text, sizeof(err->text), fmt, ap);
+	va_end(ap);
+	n = strlen(err->text);
+	snprintf(err->text + n, sizeof(err->text) - n, ": %.*s", (int)sizeof(old) - 1, old);
+	return -1;
+}
+
+int ab_hint(struct ab_error *err, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(err->hint, sizeof(err->hint), fmt, ap);
+	va_end(ap);
+	return -1;
+}
+
+int ab_step(struct ab_error *err, const char *step)
+{
+	if (!err->step[0])
+		snprintf(err->step, sizeof(err->step), "%s", step);
+	return -1;
+}

@@ -1,0 +1,46 @@
+#include "base/data/mem.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Nothing here can go on without memory, and a half-made policy is worse
+ * than none: out of memory ends the process. */
+static void *must(void *p)
+{
+	if (!p)
+		abort();
+	return p;
+}
+
+void *ab_alloc(size_t size)
+{
+	return must(calloc(1, size ? size : 1));
+}
+
+void *ab_realloc(void *p, size_t size)
+{
+	return must(realloc(p, size ? size : 1));
+}
+
+char *ab_strdup(const char *s)
+{
+	return must(strdup(s));
+}
+
+char *ab_strndup(const char *s, size_t n)
+{
+	return must(strndup(s, n));
+}
+
+char *ab_printf(const char *fmt, ...)
+{
+	va_list ap;
+	char *s;
+	int n;
+
+	va_start(ap, fmt);
+	n = vasprintf(&s, fmt, ap);
+	va_end(ap);
+	return must(n < 0 ? NULL : s);
+}

@@ -1,0 +1,112 @@
+#include "base/data/strv.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/data/mem.h"
+
+void ab_strv_give(struct ab_strv *sv, char *s)
+{
+	/* Grow at each power of two: one reallocation per doubling. */
+	if ((sv->len & (sv->len + 1)) == 0)
+		sv->v = ab_realloc(sv->v, 2 * (sv->len + 1) * sizeof(sv->v[0]));
+	sv->v[sv->len++] = s;
+	sv->v[sv->len] = NULL;
+}
+
+void ab_strv_add(struct ab_strv *sv, const char *s)
+{
+	ab_strv_give(sv, ab_strdup(s));
+}
+
+void ab_strv_addf(struct ab_strv *sv, const char *fmt, ...)
+{
+	va_list ap;
+	char *s;
+	int n;
+
+	va_start(ap, fmt);
+	n = vasprintf(&s, fmt, ap);
+	va_end(ap);
+	if (n < 0)
+		abort();
+	ab_strv_give(sv, s);
+}
+
+void ab_strv_extend(struct ab_strv *sv, const struct ab_strv *from)
+{
+	for (size_t i = 0; i < from->len; i++)
+		ab_strv_add(sv, from->v[i]);
+}
+
+bool ab_strv_has(const struct ab_strv *sv, const char *s)
+{
+	for (size_t i = 0; i < sv->len; i++)
+		if (strcmp(sv->v[i], s) == 0)
+			return true;
+	return false;
+}
+
+void ab_strv_add_once(struct ab_strv *sv, const char *s)
+{
+	if (!ab_strv_has(sv, s))
+		ab_strv_add(sv, s);
+}
+
+void ab_strv_remove(struct ab_strv *sv, size_t index)
+{
+	free(sv->v[index]);
+	memmove(sv->v + index, sv->v + index + 1, (sv->len - index) * sizeof(sv->v[0]));
+	sv->len--;
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+void ab_strv_sort(struct ab_strv *sv)
+{
+	if (sv->len > 1)
+		qsort(sv->v, sv->len, sizeof(sv->v[0]), by_bytes);
+}
+
+void ab_strv_fini(struct ab_strv *sv)
+{
+	for (size_t i = 0; i < sv->len; i++)
+		free(sv->v[i]);
+	free(sv->v);
+	*sv = (struct ab_strv){ 0 };
+}
+
+static size_t env_index(const struct ab_strv *env, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (size_t i = 0; i < env->len; i++)
+		if (strncmp(env->v[i], name, n) == 0 && env->v[i][n] == '=')
+			return i;
+	return env->len;
+}
+
+const char *ab_env_get(const struct ab_strv *env, const char *name)
+{
+	size_t i = env_index(env, name);
+
+	return i < env->len ? env->v[i] + strlen(name) + 1 : NULL;
+}
+
+void ab_env_set(struct ab_strv *env, const char *name, const char *value)
+{
+	size_t i = env_index(env, name);
+	char *entry = ab_printf("%s=%s", name, value);
+
+	if (i == env->len) {
+		ab_strv_give(env, entry);
+		return;
+	}
+	free(env->v[i]);
+	env->v[i] = entry;
+}

@@ -1,0 +1,30 @@
+#ifndef AB_BASE_DATA_STRV_H
+#define AB_BASE_DATA_STRV_H
+/*
+ * A list of strings that owns them. Zero-initialised is empty; v[len] is
+ * always NULL once something was added, so `v` can serve as an argv.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+
+struct ab_strv {
+	char **v;
+	size_t len;
+};
+
+void ab_strv_add(struct ab_strv *sv, const char *s); /* copies */
+void ab_strv_give(struct ab_strv *sv, char *s);	     /* takes over */
+void ab_strv_addf(struct ab_strv *sv, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void ab_strv_extend(struct ab_strv *sv, const struct ab_strv *from);
+void ab_strv_add_once(struct ab_strv *sv, const char *s); /* if it is new */
+bool ab_strv_has(const struct ab_strv *sv, const char *s);
+void ab_strv_remove(struct ab_strv *sv, size_t index);
+void ab_strv_sort(struct ab_strv *sv);
+void ab_strv_fini(struct ab_strv *sv);
+#define ab_autostrv __attribute__((cleanup(ab_strv_fini)))
+
+/* "K=V" lists: the value of `name`, or NULL; set replaces or adds. */
+const char *ab_env_get(const struct ab_strv *env, const char *name);
+void ab_env_set(struct ab_strv *env, const char *name, const char *value);
+
+#endif

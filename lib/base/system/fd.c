@@ -1,0 +1,200 @@
+#include "base/system/fd.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+
+#include "base/data/mem.h"
+
+int ab_close_others(const int *keep, size_t nkeep)
+{
+	unsigned int next = 3;
+
+	for (;;) {
+		unsigned int least = ~0u;
+
+		for (size_t i = 0; i < nkeep; i++)
+			if (keep[i] >= 0 && (unsigned int)keep[i] >= next &&
+			    (unsigned int)keep[i] < least)
+				least = (unsigned int)keep[i];
+		if (least > next && close_range(next, least - 1, 0) < 0)
+			return -1;
+		if (least == ~0u)
+			return 0;
+		next = least + 1;
+	}
+}
+
+char *ab_fd_path(int fd)
+{
+	char link[32], path[PATH_MAX];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, path, sizeof(path));
+	if (n < 0)
+		return NULL;
+	if (n == (ssize_t)sizeof(path)) {
+		errno = ENAMETOOLONG;
+		return NULL;
+	}
+	return ab_strndup(path, (size_t)n);
+}
+
+int ab_write_all(int fd, const void *data, size_t len)
+{
+	const char *p = data;
+
+	while (len > 0) {
+		ssize_t n = write(fd, p, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -1;
+		p += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+ssize_t ab_read_full(int fd, void *to, size_t room)
+{
+	size_t len = 0;
+
+	while (len < room) {
+		ssize_t n = read(fd, (char *)to + len, room - len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -1;
+		if (n == 0)
+			break;
+		len += (size_t)n;
+	}
+	return (ssize_t)len;
+}
+
+int ab_read_all(int fd, size_t max, char **ret_data, size_t *ret_len)
+{
+	ab_autofree char *data = NULL;
+	size_t len = 0, room = 2048;
+
+	/* Full: there may be more. */
+	do {
+		ssize_t n;
+
+		/* One byte too many tells, and then there is the NUL. */
+		room = room - 1 > max / 2 ? max + 2 : room * 2;
+		data = ab_realloc(data, room);
+		n = ab_read_full(fd, data + len, room - len - 1);
+		if (n < 0)
+			return -1;
+		len += (size_t)n;
+		if (len > max) {
+			errno = EFBIG;
+			return -1;
+		}
+	} while (len == room - 1);
+	data[len] = '\0';
+	*ret_data = ab_take(data);
+	*ret_len = len;
+	return 0;
+}
+
+int ab_memfd_sealed(const char *name, const void *data, size_t len)
+{
+	ab_autoclose int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (fd < 0 || ab_write_all(fd, data, len) < 0)
+		return -1;
+	if (fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0)
+		return -1;
+	return ab_take_fd(&fd);
+}
+
+int ab_send_fds(int sock, const void *data, size_t len, const int *fds, size_t nfds)
+{
+	union {
+		char buf[CMSG_SPACE(AB_FDS_MAX * sizeof(int))];
+		struct cmsghdr align;
+	} control;
+	struct iovec iov = { .iov_base = (void *)(uintptr_t)data, .iov_len = len };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
+	ssize_t n;
+
+	if (nfds > AB_FDS_MAX) {
+		errno = EINVAL;
+		return -1;
+	}
+	if (nfds > 0) {
+		struct cmsghdr *c;
+
+		memset(&control, 0, sizeof(control));
+		msg.msg_control = control.buf;
+		msg.msg_controllen = CMSG_SPACE(nfds * sizeof(int));
+		c = CMSG_FIRSTHDR(&msg);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(nfds * sizeof(int));
+		memcpy(CMSG_DATA(c), fds, nfds * sizeof(int));
+	}
+	do {
+		n = sendmsg(sock, &msg, MSG_NOSIGNAL);
+	} while (n < 0 && errno == EINTR);
+	return n < 0 ? -1 : 0;
+}
+
+ssize_t ab_recv_fds(int sock, void *data, size_t max, int *fds, size_t *nfds, int flags)
+{
+	union {
+		char buf[CMSG_SPACE(AB_FDS_MAX * sizeof(int))];
+		struct cmsghdr align;
+	} control;
+	struct iovec iov = { .iov_base = data, .iov_len = max };
+	struct msghdr msg = { .msg_iov = &iov,
+			      .msg_iovlen = 1,
+			      .msg_control = control.buf,
+			      .msg_controllen = sizeof(control.buf) };
+	size_t room = nfds ? *nfds : 0, got = 0;
+	ssize_t n;
+
+	do {
+		n = recvmsg(sock, &msg, flags | MSG_CMSG_CLOEXEC);
+	} while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return -1;
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(&msg); c; c = CMSG_NXTHDR(&msg, c)) {
+		size_t count;
+
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+			continue;
+		count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+		for (size_t i = 0; i < count; i++) {
+			int fd;
+
+			memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(fd));
+			if (got < room)
+				fds[got++] = fd;
+			else
+				close(fd);
+		}
+	}
+	if (nfds)
+		*nfds = got;
+	return n;
+}
+
+const char *ab_first_line(const char *path, char *buf, size_t size)
+{
+	ab_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : read(fd, buf, size - 1);
+
+	buf[n > 0 ? n : 0] = '\0';
+	buf[strcspn(buf, "\n")] = '\0';
+	return buf;
+}

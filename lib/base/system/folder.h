@@ -1,0 +1,21 @@
+#ifndef AB_BASE_SYSTEM_FOLDER_H
+#define AB_BASE_SYSTEM_FOLDER_H
+/* What is in a folder. */
+#include <dirent.h>
+
+/* Opens the folder anew, because a listing's position belongs to the open file.
+ * "." is `dir` itself; a link is not followed. NULL with errno. Closed by
+ * ab_autodir or closedir(). */
+DIR *ab_folder_list(int dir, const char *name);
+/* The next name other than . and .., valid until the next call; NULL at the
+ * end, or if `list` is NULL. */
+const char *ab_folder_next(DIR *list);
+
+static inline void ab_closedirp(DIR **list)
+{
+	if (*list)
+		closedir(*list);
+}
+#define ab_autodir __attribute__((cleanup(ab_closedirp)))
+
+#endif

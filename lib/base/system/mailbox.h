@@ -1,0 +1,33 @@
+#ifndef AB_BASE_SYSTEM_MAILBOX_H
+#define AB_BASE_SYSTEM_MAILBOX_H
+/*
+ * Letters from any thread to the one that reads them. The reader watches the
+ * descriptor and takes all letters when it is readable. Not for the hot path:
+ * a lock is taken for each letter.
+ */
+#include <pthread.h>
+#include <stddef.h>
+
+struct ab_error;
+
+struct ab_letter {
+	struct ab_letter *next;
+	int kind;
+	int value;
+	int fd;	    /* -1: none; the reader owns it */
+	void *data; /* the reader owns it */
+};
+
+struct ab_mailbox {
+	int fd; /* readable when there are letters */
+	pthread_mutex_t lock;
+	struct ab_letter *first, **end;
+};
+
+int ab_mailbox_init(struct ab_mailbox *box, struct ab_error *err);
+void ab_mailbox_post(struct ab_mailbox *box, int kind, int value, int fd, void *data);
+/* The oldest letter, to be freed by the caller; NULL when there is none. */
+struct ab_letter *ab_mailbox_take(struct ab_mailbox *box);
+void ab_mailbox_fini(struct ab_mailbox *box);
+
+#endif

@@ -1,0 +1,88 @@
+#include "base/system/path.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/data/mem.h"
+
+static char *clean(char *path)
+{
+	char *out = path, *in = path;
+
+	while (*in) {
+		size_t n;
+
+		while (*in == '/')
+			in++;
+		n = strcspn(in, "/");
+		if (n == 0)
+			break;
+		if (n == 1 && in[0] == '.') {
+			in += n;
+			continue;
+		}
+		if (n == 2 && in[0] == '.' && in[1] == '.') {
+			while (out > path && *--out != '/')
+				;
+			in += n;
+			continue;
+		}
+		*out++ = '/';
+		memmove(out, in, n);
+		out += n;
+		in += n;
+	}
+	if (out == path)
+		*out++ = '/';
+	*out = '\0';
+	return path;
+}
+
+char *ab_path_resolve(const char *path, const char *base, const char *home)
+{
+	if (path[0] == '\0')
+		return NULL;
+	if (path[0] == '/')
+		return clean(ab_printf("%s", path));
+	if (path[0] == '~') {
+		if (!home || (path[1] != '\0' && path[1] != '/'))
+			return NULL;
+		return clean(ab_printf("%s/%s", home, path + 1));
+	}
+	return clean(ab_printf("%s/%s", base, path));
+}
+
+bool ab_path_within(const char *path, const char *top)
+{
+	size_t n = strlen(top);
+
+	if (n == 1)
+		return true;
+	return strncmp(path, top, n) == 0 && (path[n] == '/' || path[n] == '\0');
+}
+
+char *ab_path_join(const char *dir, const char *name)
+{
+	return ab_printf("%s/%s", strcmp(dir, "/") == 0 ? "" : dir, name);
+}
+
+char *ab_path_parent(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (!slash || slash == path)
+		return ab_strdup("/");
+	return ab_strndup(path, (size_t)(slash - path));
+}
+
+const char *ab_path_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+bool ab_path_is_pattern(const char *path)
+{
+	return strpbrk(path, "*?[") != NULL;
+}

@@ -1,0 +1,37 @@
+#ifndef AB_BASE_TEXT_BASE64_H
+#define AB_BASE_TEXT_BASE64_H
+/*
+ * Base64 (RFC 4648), both alphabets. Pure.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Room for `len` bytes in base64, in whichever way. */
+#define AB_BASE64_ROOM(len) (((len) + 2) / 3 * 4)
+
+enum ab_base64 {
+	AB_BASE64_STANDARD, /* + and / */
+	AB_BASE64_URL,	    /* - and _ */
+};
+
+/* With padding, unterminated. Returns the length. */
+size_t ab_base64_encode(const void *data, size_t len, enum ab_base64 alphabet, char *ret);
+
+/*
+ * Either alphabet, padded or not; `ret` has room for len / 4 * 3 + 3 bytes.
+ * false: it is not base64.
+ */
+bool ab_base64_decode(const char *s, size_t len, void *ret, size_t *ret_len);
+
+/* Is it a digit of that alphabet? */
+bool ab_base64_digit(char c, enum ab_base64 alphabet);
+
+/*
+ * The digits that these bytes always have, whatever is before and behind them:
+ * `align` bytes (0 to 2) come before them since the last whole group. *ret_at
+ * is the place of the first one in its group.
+ */
+size_t ab_base64_core(const void *data, size_t len, unsigned align, enum ab_base64 alphabet,
+		      char *ret, size_t *ret_at);
+
+#endif

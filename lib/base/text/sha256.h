@@ -1,0 +1,8 @@
+#ifndef AB_BASE_TEXT_SHA256_H
+#define AB_BASE_TEXT_SHA256_H
+/* SHA-256 (FIPS 180-4), as lower-case hexadecimal text. Pure. */
+#include <stddef.h>
+
+void ab_sha256(const void *data, size_t len, char ret_hex[65]);
+
+#endif

@@ -1,0 +1,194 @@
+#include "doctor/attack/attack.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/data/mem.h"
+#include "base/system/fd.h"
+#include "base/system/path.h"
+#include "doctor/attack/trial.h"
+#include "sandbox/mount/furniture.h"
+
+/*
+ * The default profile, with limits small enough to run into, and the addresses
+ * that are tried denied, whatever the machine's own file allows.
+ */
+static const struct ab_setting settings[] = {
+	{ "network.mode", "filtered", "attack" },   { "network.unknown", "deny", "attack" },
+	{ "network.deny", AB_OUT4, "attack" },	    { "network.deny", "[" AB_OUT6 "]", "attack" },
+	{ "network.deny", AB_METADATA, "attack" },  { "network.deny", AB_PRIVATE, "attack" },
+	{ "assurance.fallback", "warn", "attack" }, { "limits.timeout", "2m", "attack" },
+	{ "limits.processes", "64", "attack" },	    { "limits.files", "256", "attack" },
+	{ "limits.fileSize", "1M", "attack" },	    { "filesystem.tmpSize", "8M", "attack" },
+};
+
+void ab_attack_add(struct ab_attack *attack, const char *wall, const char *name, enum ab_hold hold,
+		   const char *seen)
+{
+	attack->v = ab_realloc(attack->v, (attack->len + 1) * sizeof(attack->v[0]));
+	attack->v[attack->len++] = (struct ab_attempt){
+		.wall = wall, .name = name, .hold = hold, .seen = ab_strdup(seen)
+	};
+}
+
+/* One report, or false at the end. What comes from the box is data. */
+static bool hear(int fd, struct ab_report *ret)
+{
+	if (ab_read_full(fd, ret, sizeof(*ret)) != (ssize_t)sizeof(*ret))
+		return false;
+	ret->seen[sizeof(ret->seen) - 1] = '\0';
+	return ret->hold <= AB_HOLD_UNTRIED;
+}
+
+/* In order, each once: the row that is missing is the one that ended it. */
+static size_t collect(int fd, struct ab_attack *attack)
+{
+	struct ab_report report;
+	size_t next = 0;
+
+	while (ab_try_at(next) && hear(fd, &report) && report.index == next) {
+		const struct ab_try *t = ab_try_at(next++);
+
+		ab_attack_add(attack, t->wall, t->name, (enum ab_hold)report.hold, report.seen);
+	}
+	return next;
+}
+
+static void note_early_end(struct ab_attack *attack, size_t next,
+			   const struct ab_trial_outcome *out)
+{
+	const struct ab_try *t = ab_try_at(next);
+	char why[160];
+
+	if (!t)
+		return;
+	snprintf(why, sizeof(why), "the box ended here (status %d)", out->status);
+	ab_attack_add(attack, t->wall, t->name, AB_HOLD_BROKEN, why);
+	while ((t = ab_try_at(++next)) != NULL)
+		ab_attack_add(attack, t->wall, t->name, AB_HOLD_UNTRIED, "the box had ended");
+}
+
+static void sum_up(struct ab_attack *attack)
+{
+	size_t broken = 0, untried = 0;
+
+	for (size_t i = 0; i < attack->len; i++) {
+		broken += attack->v[i].hold == AB_HOLD_BROKEN;
+		untried += attack->v[i].hold == AB_HOLD_UNTRIED;
+	}
+	attack->broken = broken > 0;
+	if (broken)
+		attack->summary = ab_printf("%zu attempts, %zu BROKEN", attack->len, broken);
+	else if (untried)
+		attack->summary = ab_printf("%zu attempts, all held; %zu could not be tried here",
+					    attack->len - untried, untried);
+	else
+		attack->summary = ab_printf("%zu attempts, all held", attack->len);
+}
+
+static void fill_words(const struct ab_stage *stage, const struct ab_policy_input *input,
+		       struct ab_strv *words)
+{
+	ab_trial_program(words);
+	ab_strv_add(words, AB_TRIAL_ATTACK);
+	ab_strv_add(words, stage->trial->base);
+	ab_strv_add(words, input->home ? input->home : "");
+	ab_strv_add(words, stage->tag);
+	ab_strv_addf(words, "%d", stage->victim);
+	ab_strv_addf(words, "%d", stage->port);
+	ab_strv_addf(words, "%d", stage->key);
+	ab_strv_addf(words, "%d", stage->secret);
+}
+
+/* Start the box, hear it out, look at what is left. */
+static int attack_from(struct ab_stage *stage, const struct ab_policy_input *input,
+		       struct ab_attack *ret, struct ab_error *err)
+{
+	ab_autostrv struct ab_strv words = { 0 };
+	struct ab_trial_outcome out;
+	struct ab_trial_run run;
+	int ends[2], result;
+	size_t next;
+
+	fill_words(stage, input, &words);
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "make a pipe");
+	result = ab_trial_start(stage->trial, settings, AB_COUNT(settings), &words, ends[1],
+				stage->secret, &run, err);
+	close(ends[1]);
+	if (result < 0) {
+		close(ends[0]);
+		return -1;
+	}
+	next = collect(ends[0], ret);
+	close(ends[0]);
+	ab_trial_wait(&run, &out);
+	if (out.result < 0) {
+		*err = out.error;
+		return -1;
+	}
+	note_early_end(ret, next, &out);
+	ab_stage_inspect(stage, ret);
+	return 0;
+}
+
+/* Where the box has a folder of its own, what it does there is no attack: to
+ * see walls fail, what they protect must be in sight. */
+static int check_place(const char *base, struct ab_error *err)
+{
+	static const char *const private[] = { "/tmp", "/var/tmp", "/run" };
+
+	for (size_t i = 0; i < AB_COUNT(private); i++) {
+		if (!ab_path_within(base, private[i]))
+			continue;
+		ab_fail(err, AB_EUSAGE, 0,
+			"the state folder is below %s, which every box "
+			"replaces by one of its own",
+			private[i]);
+		return ab_hint(err, "choose another for the attack: "
+				    "AGENTBOX_STATE=DIR agentbox doctor "
+				    "--attack");
+	}
+	return 0;
+}
+
+int ab_attack(const struct ab_policy_input *input, struct ab_attack *ret, struct ab_error *err)
+{
+	struct ab_attack attack = { 0 };
+	struct ab_stage stage;
+	struct ab_trial trial;
+	int result = -1;
+
+	if (access(AB_MARKER, F_OK) == 0) {
+		ab_fail(err, AB_EUSAGE, 0, "this is the inside of a box");
+		return ab_hint(err, "the attack starts on the host, where it "
+				    "can also see what got out");
+	}
+	if (ab_trial_open(input, &trial, err) < 0)
+		return -1;
+	if (check_place(trial.base, err) == 0 && ab_stage_open(&trial, &stage, err) == 0) {
+		result = attack_from(&stage, input, &attack, err);
+		ab_stage_fini(&stage);
+	}
+	ab_trial_fini(&trial);
+	if (result < 0) {
+		ab_attack_fini(&attack);
+		return -1;
+	}
+	sum_up(&attack);
+	*ret = attack;
+	return 0;
+}
+
+void ab_attack_fini(struct ab_attack *attack)
+{
+	for (size_t i = 0; i < attack->len; i++)
+		free(attack->v[i].seen);
+	free(attack->v);
+	free(attack->summary);
+	*attack = (struct ab_attack){ 0 };
+}

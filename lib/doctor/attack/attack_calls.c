@@ -1,0 +1,178 @@
+/* System calls that nobody in the box needs, and the terminal. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/data/mem.h"
+#include "base/system/fd.h"
+#include "doctor/attack/attack.h"
+
+/*
+ * With arguments that cannot do anything: the kernel would answer EINVAL,
+ * EFAULT or EBADF, so only what a filter or a missing capability answers
+ * counts as held.
+ */
+static enum ab_hold call(struct ab_attacker *a, const struct ab_try *t)
+{
+	long r = syscall(t->number, -1L, 0L, 0L, 0L, 0L, 0L);
+
+	if (r >= 0)
+		return ab_broken(a, "it worked");
+	if (errno == EPERM || errno == ENOSYS)
+		return ab_held(a, "%s", strerror(errno));
+	return ab_broken(a, "the kernel looked at it: %s", strerror(errno));
+}
+
+static enum ab_hold change_personality(struct ab_attacker *a, const struct ab_try *t)
+{
+	return ab_refused(a, personality((unsigned long)t->number));
+}
+
+static const char *ask_personality(struct ab_attacker *a)
+{
+	(void)a;
+	return personality(0xffffffff) < 0 ? "asking for it" : NULL;
+}
+
+static enum ab_hold forge_memory(struct ab_attacker *a, const struct ab_try *t)
+{
+	(void)t;
+	return ab_refused(a, prctl(PR_SET_MM, PR_SET_MM_START_CODE, 0, 0, 0));
+}
+
+static enum ab_hold foreign_call(struct ab_attacker *a, const struct ab_try *t)
+{
+#if defined(__x86_64__)
+	/* getpid of the x32 interface, or of the 32-bit one. */
+	if (t->number)
+		return ab_refused(a, syscall(SYS_getpid | 0x40000000));
+	long r;
+
+	__asm__ volatile("int $0x80" : "=a"(r) : "a"(20L) : "memory", "r8", "r9", "r10", "r11");
+	errno = r < 0 ? (int)-r : 0;
+	return ab_refused(a, r < 0 ? -1 : r);
+#else
+	(void)t;
+	return ab_untried(a, "needs a 32-bit program on this machine");
+#endif
+}
+
+static enum ab_hold filter_in_force(struct ab_attacker *a, const struct ab_try *t)
+{
+	(void)t;
+	return prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == 2 ? ab_held(a, "in force")
+						      : ab_broken(a, "no filter is in force");
+}
+
+#define CALLS "system calls"
+static const struct ab_try calls[] = {
+	{ CALLS, "run without a filter", filter_in_force },
+	{ CALLS, "bpf", call, NULL, SYS_bpf },
+	{ CALLS, "perf_event_open", call, NULL, SYS_perf_event_open },
+	{ CALLS, "userfaultfd", call, NULL, SYS_userfaultfd },
+	{ CALLS, "io_uring_setup", call, NULL, SYS_io_uring_setup },
+	{ CALLS, "io_uring_enter", call, NULL, SYS_io_uring_enter },
+	{ CALLS, "keyctl", call, NULL, SYS_keyctl },
+	{ CALLS, "add_key", call, NULL, SYS_add_key },
+	{ CALLS, "request_key", call, NULL, SYS_request_key },
+	{ CALLS, "fanotify_init", call, NULL, SYS_fanotify_init },
+	{ CALLS, "name_to_handle_at", call, NULL, SYS_name_to_handle_at },
+	{ CALLS, "open_by_handle_at", call, NULL, SYS_open_by_handle_at },
+	{ CALLS, "kexec_load", call, NULL, SYS_kexec_load },
+	{ CALLS, "kexec_file_load", call, NULL, SYS_kexec_file_load },
+	{ CALLS, "init_module", call, NULL, SYS_init_module },
+	{ CALLS, "finit_module", call, NULL, SYS_finit_module },
+	{ CALLS, "delete_module", call, NULL, SYS_delete_module },
+	{ CALLS, "reboot", call, NULL, SYS_reboot },
+	{ CALLS, "swapon", call, NULL, SYS_swapon },
+	{ CALLS, "quotactl", call, NULL, SYS_quotactl },
+	{ CALLS, "acct", call, NULL, SYS_acct },
+	{ CALLS, "syslog", call, NULL, SYS_syslog },
+	{ CALLS, "clock_settime", call, NULL, SYS_clock_settime },
+	{ CALLS, "settimeofday", call, NULL, SYS_settimeofday },
+	{ CALLS, "adjtimex", call, NULL, SYS_adjtimex },
+	{ CALLS, "sethostname", call, NULL, SYS_sethostname },
+	{ CALLS, "move_pages", call, NULL, SYS_move_pages },
+	{ CALLS, "another personality", change_personality, NULL, PER_LINUX32, ask_personality },
+	{ CALLS, "all memory executable", change_personality, NULL, READ_IMPLIES_EXEC },
+	{ CALLS, "forge what /proc shows", forge_memory },
+	{ CALLS, "a call of the 32-bit interface", foreign_call, NULL, 0 },
+	{ CALLS, "a call of another interface", foreign_call, NULL, 1 },
+};
+const struct ab_tries ab_tries_calls = { calls, AB_COUNT(calls) };
+
+/* A terminal of the box's own, as our controlling one; -1. */
+static int own_terminal(int *ret_master)
+{
+	int locked = 0;
+
+	*ret_master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (*ret_master < 0 || ioctl(*ret_master, TIOCSPTLCK, &locked) < 0)
+		return -1;
+	return ioctl(*ret_master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
+}
+
+/* The upper half of the number is not the kernel's business, so it must not
+ * be the filter's either. */
+static enum ab_hold type_keys(struct ab_attacker *a, const struct ab_try *t)
+{
+	ab_autoclose int master = -1, slave = own_terminal(&master);
+	char key[2] = { 0 };
+	int status = 0;
+	pid_t pid;
+
+	if (slave < 0)
+		return ab_untried(a, "no terminal: %s", strerror(errno));
+	/* Another process, because we lead a group and could not make the
+	 * session that a controlling terminal needs. */
+	pid = fork();
+	if (pid == 0) {
+		if (setsid() < 0 || ioctl(slave, TIOCSCTTY, 0) < 0)
+			_exit(255);
+		_exit(syscall(SYS_ioctl, slave, t->number, key) < 0 ? errno : 0);
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) < 0 || !WIFEXITED(status) ||
+	    WEXITSTATUS(status) == 255)
+		return ab_untried(a, "no session for it");
+	errno = WEXITSTATUS(status);
+	return ab_refused(a, errno ? -1 : 0);
+}
+
+static const char *use_terminal(struct ab_attacker *a)
+{
+	ab_autoclose int master = -1, slave = own_terminal(&master);
+	struct winsize size;
+	char byte = 0;
+
+	(void)a;
+	if (slave < 0 || ioctl(slave, TIOCGWINSZ, &size) < 0 || write(slave, "x", 1) != 1 ||
+	    read(master, &byte, 1) != 1 || byte != 'x')
+		return "using a terminal of one's own";
+	return NULL;
+}
+
+static enum ab_hold open_terminal(struct ab_attacker *a, const struct ab_try *t)
+{
+	return ab_refused_fd(a, open(t->arg, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC));
+}
+
+#define HIGH (1L << 32)
+#define TERMINAL "terminal"
+static const struct ab_try terminal[] = {
+	{ TERMINAL, "type keys (TIOCSTI)", type_keys, NULL, TIOCSTI, use_terminal },
+	{ TERMINAL, "type keys, high bits set", type_keys, NULL, TIOCSTI | HIGH },
+	{ TERMINAL, "paste on a console (TIOCLINUX)", type_keys, NULL, TIOCLINUX },
+	{ TERMINAL, "paste on a console, high bits set", type_keys, NULL, TIOCLINUX | HIGH },
+	{ TERMINAL, "load a line discipline (TIOCSETD)", type_keys, NULL, TIOCSETD },
+	{ TERMINAL, "open the caller's terminal", open_terminal, "/dev/tty" },
+	{ TERMINAL, "open the console", open_terminal, "/dev/console" },
+	{ TERMINAL, "open a virtual console", open_terminal, "/dev/tty1" },
+	{ TERMINAL, "open another's terminal", open_terminal, "/dev/pts/0" },
+};
+const struct ab_tries ab_tries_terminal = { terminal, AB_COUNT(terminal) };

@@ -1,0 +1,151 @@
+/* Limits, and what a run could inherit. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/data/mem.h"
+#include "base/system/fd.h"
+#include "doctor/attack/attack.h"
+
+static const char *make_process(struct ab_attacker *a)
+{
+	pid_t pid = fork();
+
+	(void)a;
+	if (pid == 0)
+		_exit(0);
+	return pid < 0 || waitpid(pid, NULL, 0) != pid ? "making a process" : NULL;
+}
+
+#define BOMB_MAX 200
+
+static enum ab_hold fork_bomb(struct ab_attacker *a, const struct ab_try *t)
+{
+	pid_t pids[BOMB_MAX];
+	int n, errnum;
+
+	(void)t;
+	for (n = 0; n < BOMB_MAX; n++) {
+		pids[n] = fork();
+		if (pids[n] < 0)
+			break;
+		if (pids[n] == 0) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			pause();
+			_exit(0);
+		}
+	}
+	errnum = errno;
+	for (int i = 0; i < n; i++) {
+		kill(pids[i], SIGKILL);
+		waitpid(pids[i], NULL, 0);
+	}
+	if (n < BOMB_MAX)
+		return ab_held(a, "%d processes, then %s", n, strerror(errnum));
+	if (getuid() == 0)
+		return ab_untried(a, "the kernel does not count root's "
+				     "processes without a cgroup");
+	return ab_broken(a, "%d processes with a limit of 64", n);
+}
+
+static enum ab_hold many_files(struct ab_attacker *a, const struct ab_try *t)
+{
+	int n = 0;
+
+	while (n < t->number && dup(0) >= 0)
+		n++;
+	return n < t->number ? ab_held(a, "%d, then %s", n, strerror(errno))
+			     : ab_broken(a, "%d with a limit of 256", n);
+}
+
+static enum ab_hold big_file(struct ab_attacker *a, const struct ab_try *t)
+{
+	ab_autoclose int fd = open("/tmp", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+
+	signal(SIGXFSZ, SIG_IGN);
+	if (fd < 0)
+		return ab_untried(a, "/tmp: %s", strerror(errno));
+	return ab_refused(a, pwrite(fd, "x", 1, t->number));
+}
+
+static enum ab_hold fill_tmp(struct ab_attacker *a, const struct ab_try *t)
+{
+	for (long i = 0; i < t->number; i++) {
+		int fd = open("/tmp", O_TMPFILE | O_WRONLY, 0600);
+
+		if (fd < 0 || posix_fallocate(fd, 0, 1 << 20) != 0)
+			return ab_held(a, "full after %ld MiB", i);
+	}
+	return ab_broken(a, "%ld MiB with a limit of 8", t->number);
+}
+
+static enum ab_hold raise_limit(struct ab_attacker *a, const struct ab_try *t)
+{
+	struct rlimit more;
+
+	getrlimit((__rlimit_resource_t)t->number, &more);
+	if (more.rlim_max == RLIM_INFINITY)
+		return ab_broken(a, "there is no limit");
+	more.rlim_cur = more.rlim_max = more.rlim_max + 1;
+	return ab_refused(a, setrlimit((__rlimit_resource_t)t->number, &more));
+}
+
+#define LIMITS "limits"
+static const struct ab_try limits[] = {
+	{ LIMITS, "a fork bomb", fork_bomb, NULL, 0, make_process },
+	{ LIMITS, "open files without end", many_files, NULL, 1000 },
+	{ LIMITS, "a file larger than allowed", big_file, NULL, 2 << 20 },
+	{ LIMITS, "fill the private /tmp", fill_tmp, NULL, 64 },
+	{ LIMITS, "allow more processes", raise_limit, NULL, RLIMIT_NPROC },
+	{ LIMITS, "allow more open files", raise_limit, NULL, RLIMIT_NOFILE },
+	{ LIMITS, "allow core files", raise_limit, NULL, RLIMIT_CORE },
+};
+const struct ab_tries ab_tries_limits = { limits, AB_COUNT(limits) };
+
+static enum ab_hold has_variable(struct ab_attacker *a, const struct ab_try *t)
+{
+	return getenv(t->arg) ? ab_broken(a, "it is there") : ab_held(a, "not there");
+}
+
+static const char *keeps_variable(struct ab_attacker *a)
+{
+	(void)a;
+	return getenv("PLANTED_HARMLESS") ? NULL : "an ordinary variable";
+}
+
+static enum ab_hold has_secret(struct ab_attacker *a, const struct ab_try *t)
+{
+	(void)t;
+	for (char **e = environ; *e; e++)
+		if (strstr(*e, AB_PLANTED_SECRET))
+			return ab_broken(a, "%.*s", (int)strcspn(*e, "="), *e);
+	return ab_held(a, "not there");
+}
+
+static enum ab_hold stray_fd(struct ab_attacker *a, const struct ab_try *t)
+{
+	char byte;
+
+	(void)t;
+	return ab_refused(a, pread(a->stray, &byte, 1, 0));
+}
+
+#define ENVIRONMENT "environment"
+static const struct ab_try environment[] = {
+	{ ENVIRONMENT, "find a token", has_variable, "PLANTED_TOKEN", 0, keeps_variable },
+	{ ENVIRONMENT, "find an API key", has_variable, "PLANTED_API_KEY" },
+	{ ENVIRONMENT, "find the secret under any name", has_secret },
+	{ ENVIRONMENT, "find the ssh agent", has_variable, "SSH_AUTH_SOCK" },
+	{ ENVIRONMENT, "find the session bus", has_variable, "DBUS_SESSION_BUS_ADDRESS" },
+	{ ENVIRONMENT, "be preloaded", has_variable, "LD_PRELOAD" },
+	{ ENVIRONMENT, "be started by a shell", has_variable, "BASH_ENV" },
+	{ ENVIRONMENT, "find where the records are", has_variable, "AGENTBOX_STATE" },
+	{ ENVIRONMENT, "read a descriptor left open", stray_fd },
+};
+const struct ab_tries ab_tries_environment = { environment, AB_COUNT(environment) };

@@ -1,0 +1,81 @@
+/* The tree itself: whoever can change a mount can undo the plan. */
+#include <fcntl.h>
+#include <sys/mount.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/data/mem.h"
+#include "doctor/attack/attack.h"
+
+static enum ab_hold mount_it(struct ab_attacker *a, const struct ab_try *t)
+{
+	const char *target = ab_place(a, t->arg);
+
+	return ab_refused(a, mount(target, target, "tmpfs", (unsigned long)t->number, NULL));
+}
+
+static enum ab_hold umount_it(struct ab_attacker *a, const struct ab_try *t)
+{
+	return ab_refused(a, umount2(ab_place(a, t->arg), MNT_DETACH));
+}
+
+static enum ab_hold pivot(struct ab_attacker *a, const struct ab_try *t)
+{
+	const char *path = ab_place(a, t->arg);
+
+	return ab_refused(a, syscall(SYS_pivot_root, path, path));
+}
+
+static enum ab_hold change_root(struct ab_attacker *a, const struct ab_try *t)
+{
+	return ab_refused(a, chroot(ab_place(a, t->arg)));
+}
+
+static enum ab_hold clone_tree(struct ab_attacker *a, const struct ab_try *t)
+{
+	return ab_refused_fd(a, open_tree(AT_FDCWD, ab_place(a, t->arg),
+					  OPEN_TREE_CLONE | AT_RECURSIVE));
+}
+
+static enum ab_hold set_attributes(struct ab_attacker *a, const struct ab_try *t)
+{
+	struct mount_attr attr = { .attr_clr = MOUNT_ATTR_RDONLY };
+
+	return ab_refused(a, mount_setattr(AT_FDCWD, ab_place(a, t->arg), 0, &attr, sizeof(attr)));
+}
+
+static enum ab_hold new_file_system(struct ab_attacker *a, const struct ab_try *t)
+{
+	return ab_refused_fd(a, fsopen(t->arg, 0));
+}
+
+static enum ab_hold pick_file_system(struct ab_attacker *a, const struct ab_try *t)
+{
+	return ab_refused_fd(a, fspick(AT_FDCWD, t->arg, 0));
+}
+
+static enum ab_hold move_a_mount(struct ab_attacker *a, const struct ab_try *t)
+{
+	return ab_refused(a, move_mount(AT_FDCWD, ab_place(a, t->arg), AT_FDCWD, "/mnt", 0));
+}
+
+#define MOUNTS "mounts"
+static const struct ab_try mounts[] = {
+	{ MOUNTS, "make the root writable", mount_it, "/", MS_REMOUNT | MS_BIND },
+	{ MOUNTS, "make /proc/sys writable", mount_it, "/proc/sys", MS_REMOUNT | MS_BIND },
+	{ MOUNTS, "mount a file system", mount_it, "./", 0 },
+	{ MOUNTS, "bind a folder over the workspace", mount_it, "./", MS_BIND },
+	{ MOUNTS, "let mounts spread to the host", mount_it, "/", MS_SHARED },
+	{ MOUNTS, "take a key's mask off", umount_it, "~/.ssh/id_ed25519" },
+	{ MOUNTS, "take the mask off the state folder", umount_it, "@state" },
+	{ MOUNTS, "take the box's /proc away", umount_it, "/proc" },
+	{ MOUNTS, "take the box's /tmp away", umount_it, "/tmp" },
+	{ MOUNTS, "exchange the root", pivot, "./" },
+	{ MOUNTS, "change the root", change_root, "./" },
+	{ MOUNTS, "clone the tree without its masks", clone_tree, "/" },
+	{ MOUNTS, "clear a mount's attributes", set_attributes, "/" },
+	{ MOUNTS, "move a mount", move_a_mount, "~/.ssh/id_ed25519" },
+	{ MOUNTS, "open a new file system", new_file_system, "tmpfs" },
+	{ MOUNTS, "open a mounted one again", pick_file_system, "/" },
+};
+const struct ab_tries ab_tries_mounts = { mounts, AB_COUNT(mounts) };

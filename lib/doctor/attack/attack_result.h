@@ -1,0 +1,33 @@
+#ifndef AB_DOCTOR_ATTACK_ATTACK_RESULT_H
+#define AB_DOCTOR_ATTACK_ATTACK_RESULT_H
+#include <stdbool.h>
+#include <stddef.h>
+
+struct ab_error;
+struct ab_policy_input;
+
+/*
+ * The long self-attack: this program, in a box of its own, tries every wall,
+ * and then checks the host. Harmless even if a wall is missing.
+ */
+enum ab_hold { AB_HOLD_HELD, AB_HOLD_BROKEN, AB_HOLD_UNTRIED };
+
+struct ab_attempt {
+	const char *wall, *name;
+	enum ab_hold hold;
+	char *seen; /* what happened, a sentence */
+};
+
+struct ab_attack {
+	struct ab_attempt *v;
+	size_t len;
+	char *summary;
+	bool broken; /* a row has AB_HOLD_BROKEN */
+};
+
+int ab_attack(const struct ab_policy_input *input, struct ab_attack *ret, struct ab_error *err);
+void ab_attack_fini(struct ab_attack *attack);
+char *ab_attack_text(const struct ab_attack *attack);
+char *ab_attack_json(const struct ab_attack *attack);
+
+#endif

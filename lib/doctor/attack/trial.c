@@ -1,0 +1,286 @@
+#include "doctor/attack/trial.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/data/mem.h"
+#include "base/system/fd.h"
+#include "base/system/folder.h"
+#include "base/system/path.h"
+#include "doctor/attack/attack.h"
+#include "policy/values/paths.h"
+#include "sandbox/mount/furniture.h"
+#include "session/consent/request.h"
+#include "session/run/run.h"
+#include "session/state/state.h"
+
+#define PREFIX "trial-"
+#define OPEN_DIR (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+#define DEPTH_MAX 32
+
+/* Everything below; what the box left may be unreadable to us. */
+static void empty(int dir, int depth)
+{
+	ab_autodir DIR *list = ab_folder_list(dir, ".");
+	const char *name;
+
+	while ((name = ab_folder_next(list)) != NULL) {
+		ab_autoclose int sub = -1;
+
+		if (unlinkat(dir, name, 0) == 0 || depth == DEPTH_MAX)
+			continue;
+		sub = openat(dir, name, OPEN_DIR);
+		if (sub < 0 && errno == EACCES && fchmodat(dir, name, 0700, 0) == 0)
+			sub = openat(dir, name, OPEN_DIR);
+		if (sub < 0)
+			continue;
+		fchmod(sub, 0700);
+		empty(sub, depth + 1);
+		unlinkat(dir, name, AT_REMOVEDIR);
+	}
+}
+
+/* Trials whose owner is dead: their folder is not locked any more. */
+static void sweep(int parent)
+{
+	ab_autodir DIR *list = ab_folder_list(parent, ".");
+	const char *name;
+
+	while ((name = ab_folder_next(list)) != NULL) {
+		ab_autoclose int dir = -1;
+
+		if (strncmp(name, PREFIX, strlen(PREFIX)) != 0)
+			continue;
+		dir = openat(parent, name, OPEN_DIR);
+		if (dir < 0 || flock(dir, LOCK_EX | LOCK_NB) < 0)
+			continue;
+		empty(dir, 0);
+		unlinkat(parent, name, AT_REMOVEDIR);
+	}
+}
+
+/* The caller's, with our own folders in place of the caller's. */
+static void fill_environment(struct ab_trial *t, char *const *caller)
+{
+	static const char *const ours[] = {
+		"AGENTBOX_",
+		"XDG_",
+		"HOME=",
+		"SSH_AUTH_SOCK=",
+	};
+
+	for (; *caller; caller++) {
+		bool skip = false;
+
+		for (size_t i = 0; i < AB_COUNT(ours); i++)
+			if (strncmp(*caller, ours[i], strlen(ours[i])) == 0)
+				skip = true;
+		if (!skip)
+			ab_strv_add(&t->env, *caller);
+	}
+	ab_env_set(&t->env, "HOME", t->home);
+	ab_env_set(&t->env, "AGENTBOX_STATE", t->state);
+}
+
+static int make(struct ab_trial *t, const char *state, struct ab_error *err)
+{
+	static const char *const folders[] = { "home", "home/project", "outside", "state" };
+
+	for (int tries = 0; t->dir < 0 && tries < 8; tries++) {
+		char id[8];
+
+		if (ab_run_pick_id(id, err) < 0)
+			return -1;
+		snprintf(t->name, sizeof(t->name), PREFIX "%s", id);
+		if (mkdirat(t->parent, t->name, 0700) == 0)
+			t->dir = openat(t->parent, t->name, OPEN_DIR);
+		else if (errno != EEXIST)
+			break;
+	}
+	if (t->dir < 0 || flock(t->dir, LOCK_EX | LOCK_NB) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "make a folder to try things in, in %s",
+			       state);
+	for (size_t i = 0; i < AB_COUNT(folders); i++)
+		if (mkdirat(t->dir, folders[i], 0700) < 0)
+			return ab_fail(err, AB_ESYSTEM, errno, "make %s/%s/%s", state, t->name,
+				       folders[i]);
+	t->base = ab_printf("%s/%s", state, t->name);
+	t->state = ab_printf("%s/state", t->base);
+	t->home = ab_printf("%s/home", t->base);
+	t->project = ab_printf("%s/project", t->home);
+	return 0;
+}
+
+static void hold_signals(sigset_t *ret_mask)
+{
+	static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+	sigset_t block;
+
+	sigemptyset(&block);
+	for (size_t i = 0; i < AB_COUNT(ends); i++)
+		sigaddset(&block, ends[i]);
+	sigprocmask(SIG_BLOCK, &block, ret_mask);
+}
+
+int ab_trial_open(const struct ab_policy_input *input, struct ab_trial *ret, struct ab_error *err)
+{
+	ab_autofree char *path = ab_state_dir(input->environ, input->home, input->cwd);
+	struct ab_trial t = { .parent = -1, .dir = -1 };
+	struct ab_state state;
+	int result;
+
+	if (!path)
+		return ab_fail(err, AB_EUSAGE, 0, "there is no home folder to keep records in");
+	if (ab_state_open(path, &state, err) < 0)
+		return -1;
+	hold_signals(&t.mask);
+	t.parent = fcntl(state.root, F_DUPFD_CLOEXEC, 3);
+	sweep(state.root);
+	result = make(&t, state.path, err);
+	ab_state_fini(&state);
+	if (result < 0) {
+		ab_trial_fini(&t);
+		return -1;
+	}
+	fill_environment(&t, input->environ);
+	*ret = t;
+	return 0;
+}
+
+void ab_trial_fini(struct ab_trial *t)
+{
+	if (t->dir >= 0) {
+		empty(t->dir, 0);
+		unlinkat(t->parent, t->name, AT_REMOVEDIR);
+	}
+	ab_closep(&t->dir);
+	ab_closep(&t->parent);
+	free(t->base);
+	free(t->state);
+	free(t->home);
+	free(t->project);
+	ab_strv_fini(&t->env);
+	sigprocmask(SIG_SETMASK, &t->mask, NULL);
+	*t = (struct ab_trial){ .parent = -1, .dir = -1 };
+}
+
+void ab_trial_program(struct ab_strv *words)
+{
+	/* The box has its own of these, and there we are not. */
+	static const char *const hidden[] = { "/tmp", "/var/tmp", "/run", "/var/run", "/dev" };
+	char path[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	bool seen = n > 0;
+
+	path[n > 0 ? n : 0] = '\0';
+	for (size_t i = 0; i < AB_COUNT(hidden); i++)
+		if (ab_path_within(path, hidden[i]))
+			seen = false;
+	/* By the link it is found wherever it lies. */
+	ab_strv_add(words, seen && access(path, X_OK) == 0 ? path : "/proc/self/exe");
+}
+
+static void hear(void *arg, enum ab_level level, const char *text)
+{
+	struct ab_trial_outcome *outcome = arg;
+	const char *holds = strstr(text, " holds: ");
+
+	if (level == AB_SAY_DETAIL && strncmp(text, "box ", 4) == 0 && holds)
+		snprintf(outcome->holds, sizeof(outcome->holds), "%s", holds + strlen(" holds: "));
+	if (level == AB_SAY_WARNING)
+		snprintf(outcome->missing, sizeof(outcome->missing), "%s", text);
+}
+
+/* The process that becomes the supervisor of the trial's box. */
+static _Noreturn void supervise(const struct ab_trial *t, struct ab_request *request, int out,
+				int stray, int pipe)
+{
+	struct ab_trial_outcome outcome = { .result = -1 };
+	ab_autoclose int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	request->arg = &outcome;
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	/* No terminal of the caller: the box would get one of its own, and
+	 * the caller's would be made raw for nothing. */
+	if (null < 0 || dup2(null, 0) < 0 || dup2(null, 2) < 0 ||
+	    dup2(out >= 0 ? out : null, 1) < 0 || chdir(t->project) < 0)
+		ab_fail(&outcome.error, AB_ESYSTEM, errno, "enter %s", t->project);
+	else if (stray >= 0 && fcntl(stray, F_SETFD, 0) < 0)
+		ab_fail(&outcome.error, AB_ESYSTEM, errno, "keep a descriptor");
+	else
+		outcome.result = ab_run(request, &outcome.status, &outcome.error);
+	ab_write_all(pipe, &outcome, sizeof(outcome));
+	_exit(0);
+}
+
+int ab_trial_start(const struct ab_trial *t, const struct ab_setting *settings, size_t nsettings,
+		   const struct ab_strv *words, int out, int stray, struct ab_trial_run *ret,
+		   struct ab_error *err)
+{
+	struct ab_request request = {
+		.yes = true,
+		.policy = { .cwd = t->project,
+			    .home = t->home,
+			    .environ = t->env.v,
+			    .profile = "default",
+			    .settings = settings,
+			    .nsettings = nsettings },
+		.argv = (const char *const *)words->v,
+		.argc = words->len,
+		.verbose = 1,
+		.say = hear,
+	};
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "make a pipe");
+	ret->pid = fork();
+	if (ret->pid == 0)
+		supervise(t, &request, out, stray, ends[1]);
+	close(ends[1]);
+	ret->pipe = ends[0];
+	if (ret->pid < 0) {
+		close(ends[0]);
+		return ab_fail(err, AB_ESYSTEM, errno, "make a process");
+	}
+	return 0;
+}
+
+void ab_trial_wait(struct ab_trial_run *run, struct ab_trial_outcome *ret)
+{
+	ssize_t n = ab_read_full(run->pipe, ret, sizeof(*ret));
+	int status = 0;
+
+	close(run->pipe);
+	while (waitpid(run->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (n == (ssize_t)sizeof(*ret))
+		return;
+	*ret = (struct ab_trial_outcome){ .result = -1 };
+	ab_fail(&ret->error, AB_ESYSTEM, 0,
+		"the supervisor of a trial ended early (wait status %d)", status);
+}
+
+/*
+ * Whatever program the library is linked into: executed in a box under one of
+ * these words it is the inside of a trial, and does nothing anywhere else.
+ */
+__attribute__((constructor)) static void become_trial(int argc, char **argv)
+{
+	if (argc < 2 || strncmp(argv[1], "agentbox-trial-", 15) != 0 || access(AB_MARKER, F_OK) < 0)
+		return;
+	if (strcmp(argv[1], AB_TRIAL_NOTHING) == 0)
+		_exit(0);
+	if (strcmp(argv[1], AB_TRIAL_ATTACK) == 0)
+		ab_attack_inside(argc - 2, argv + 2);
+}

@@ -1,0 +1,67 @@
+#ifndef AB_DOCTOR_ATTACK_TRIAL_H
+#define AB_DOCTOR_ATTACK_TRIAL_H
+/*
+ * A box to try things in: with a home, a workspace and a state directory of
+ * its own, all in one folder of the real state directory. So nothing of the
+ * user is at stake, and what a killed trial leaves lies where the next one
+ * sweeps it.
+ */
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "base/data/error.h"
+#include "base/data/strv.h"
+#include "policy/layers/layers.h"
+
+struct ab_trial {
+	int parent; /* the real state directory */
+	int dir;    /* the trial's folder, locked while we live */
+	char name[24];
+	char *base;    /* its path; in it also "outside" */
+	char *state;   /* base/state: the state directory of the box */
+	char *home;    /* base/home */
+	char *project; /* base/home/project: the workspace */
+	struct ab_strv env;
+	sigset_t mask; /* the caller's, while ours blocks */
+};
+
+/*
+ * From here to the end of the trial the signals that end a program wait, so
+ * that none leaves the folder or a process behind. The box gets them itself
+ * when they come from the terminal.
+ */
+int ab_trial_open(const struct ab_policy_input *input, struct ab_trial *ret, struct ab_error *err);
+void ab_trial_fini(struct ab_trial *trial);
+
+struct ab_trial_outcome {
+	int result; /* of ab_run */
+	int status;
+	struct ab_error error;
+	char holds[512];   /* names of properties */
+	char missing[512]; /* what was said about those that do not hold */
+};
+
+struct ab_trial_run {
+	pid_t pid;
+	int pipe;
+};
+
+/*
+ * Run `words` in the box, from a process of its own, whose outcome
+ * ab_trial_wait() fetches. `out` (-1: none) becomes its standard output,
+ * `stray` (-1: none) is a descriptor that the box must not get.
+ */
+int ab_trial_start(const struct ab_trial *trial, const struct ab_setting *settings,
+		   size_t nsettings, const struct ab_strv *words, int out, int stray,
+		   struct ab_trial_run *ret, struct ab_error *err);
+void ab_trial_wait(struct ab_trial_run *run, struct ab_trial_outcome *ret);
+
+/* Our own program, as the first of the words. A second one of these makes it
+ * the inside of a trial; see the constructor in trial.c. */
+void ab_trial_program(struct ab_strv *words);
+#define AB_TRIAL_NOTHING "agentbox-trial-nothing" /* just end */
+#define AB_TRIAL_ATTACK "agentbox-trial-attack"
+
+#endif

@@ -1,0 +1,272 @@
+#include "policy/edit/edit_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/data/buf.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/fd.h"
+#include "base/system/path.h"
+#include "base/text/textdiff.h"
+#include "policy/edit/json_edit.h"
+#include "policy/layers/layers.h"
+#include "policy/read/settings_file.h"
+
+enum { LOCK_MS = 5000, LOCK_STEP_MS = 10, TRIES = 5 };
+
+struct edit {
+	const struct ab_policy_input *in;
+	const char *const *keys;
+	size_t nkeys;
+	const struct ab_strv *first; /* of a new list, or NULL */
+	const char *value;
+	char *name; /* what messages call the file */
+	char *real; /* where it is, without links */
+	int dir;    /* its folder, locked */
+	struct stat st;
+	bool exists;
+};
+
+/* Where the file is or will be. */
+static int find_file(struct edit *e, const char *path, struct ab_error *err)
+{
+	struct stat st;
+
+	e->real = realpath(path, NULL);
+	if (e->real)
+		return 0;
+	if (errno != ENOENT)
+		return ab_fail(err, AB_ECONFIG, errno, "%s", e->name);
+	if (lstat(path, &st) == 0)
+		return ab_fail(err, AB_ECONFIG, 0, "%s is a symbolic link that leads nowhere",
+			       e->name);
+	e->real = ab_strdup(path);
+	return 0;
+}
+
+static int make_folders(const char *path, struct ab_error *err)
+{
+	ab_autofree char *up = NULL;
+
+	if (access(path, F_OK) == 0)
+		return 0;
+	up = ab_path_parent(path);
+	if (make_folders(up, err) < 0)
+		return -1;
+	if (mkdir(path, 0700) < 0 && errno != EEXIST)
+		return ab_fail(err, AB_ECONFIG, errno, "make the folder %s", path);
+	return 0;
+}
+
+/* Others of us wait; who edits by hand is found out before the rename. */
+static int lock_folder(struct edit *e, struct ab_error *err)
+{
+	const struct timespec step = { .tv_nsec = LOCK_STEP_MS * 1000000 };
+	ab_autofree char *folder = ab_path_parent(e->real);
+
+	if (make_folders(folder, err) < 0)
+		return -1;
+	e->dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (e->dir < 0)
+		return ab_fail(err, AB_ECONFIG, errno, "%s", folder);
+	for (int i = 0; flock(e->dir, LOCK_EX | LOCK_NB) < 0; i++) {
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return ab_fail(err, AB_ECONFIG, errno, "lock %s", folder);
+		if (i == LOCK_MS / LOCK_STEP_MS)
+			return ab_fail(err, AB_ECONFIG, 0, "%s is locked by another program",
+				       folder);
+		nanosleep(&step, NULL);
+	}
+	return 0;
+}
+
+static int check_owner(struct edit *e, struct ab_error *err)
+{
+	e->exists = fstatat(e->dir, ab_path_name(e->real), &e->st, AT_SYMLINK_NOFOLLOW) == 0;
+	if (!e->exists)
+		return 0;
+	if (e->st.st_uid != geteuid())
+		return ab_fail(err, AB_ECONFIG, 0, "%s belongs to another user", e->name);
+	if (e->st.st_mode & 022) {
+		ab_fail(err, AB_ECONFIG, 0, "others may write %s", e->name);
+		return ab_hint(err, "chmod go-w %s", e->real);
+	}
+	return 0;
+}
+
+/* A file that the program would refuse is never written. */
+static int check_text(const struct edit *e, const char *text, struct ab_error *err)
+{
+	ab_autoproblems struct ab_problems problems = { 0 };
+	struct ab_arena arena = { 0 };
+	struct ab_config config;
+	struct ab_context ctx = {
+		.arena = &arena,
+		.base = e->in->cwd,
+		.home = e->in->home,
+		.environ = e->in->environ,
+	};
+
+	memset(&config, 0, sizeof(config));
+	ab_file_parse(&ctx, AB_LAYER_USER, e->name, text, strlen(text), &config, &problems);
+	ab_arena_fini(&arena);
+	if (strlen(text) > AB_FILE_MAX)
+		return ab_fail(err, AB_ECONFIG, 0, "%s would be larger than 1 MiB", e->name);
+	return problems.wrong.len ? ab_file_fail(&problems, err) : 0;
+}
+
+/* Has nobody written it since? */
+static bool is_same(const struct edit *e, const char *text, size_t len)
+{
+	ab_autofree char *now = NULL;
+	struct ab_error unread;
+	size_t n;
+
+	if (ab_file_read(e->real, e->name, true, &now, &n, &unread) < 0)
+		return false;
+	return (now != NULL) == e->exists && n == len && memcmp(now ? now : "", text, len) == 0;
+}
+
+/* Another group than that of the old file gets nothing by the old mode. */
+static int keep_mode(const struct edit *e, int fd)
+{
+	mode_t mode = e->st.st_mode & 07777;
+
+	if (fchown(fd, (uid_t)-1, e->st.st_gid) < 0)
+		mode &= ~(mode_t)(S_ISGID | S_IRWXG);
+	return fchmod(fd, mode);
+}
+
+static int write_beside(const struct edit *e, const char *name, const char *text)
+{
+	ab_autoclose int fd =
+		openat(e->dir, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+	if (fd < 0)
+		return -1;
+	if (ab_write_all(fd, text, strlen(text)) < 0 || (e->exists && keep_mode(e, fd) < 0) ||
+	    fsync(fd) < 0)
+		return -1;
+	return 0;
+}
+
+/* 1: done; 0: somebody was faster. */
+static int replace(const struct edit *e, const char *old, size_t old_len, const char *text,
+		   struct ab_error *err)
+{
+	const char *name = ab_path_name(e->real);
+	ab_autofree char *beside = NULL;
+	uint64_t nonce = 0;
+	int r = 1;
+
+	if (getrandom(&nonce, sizeof(nonce), 0) != sizeof(nonce))
+		return ab_fail(err, AB_ESYSTEM, errno, "draw a name");
+	beside = ab_printf(".%s.%016llx", name, (unsigned long long)nonce);
+	if (write_beside(e, beside, text) < 0)
+		r = ab_fail(err, AB_ECONFIG, errno, "write %s", e->name);
+	else if (!is_same(e, old, old_len))
+		r = 0;
+	else if (renameat(e->dir, beside, e->dir, name) < 0)
+		r = ab_fail(err, AB_ECONFIG, errno, "replace %s", e->name);
+	if (r <= 0)
+		unlinkat(e->dir, beside, 0);
+	else
+		(void)fsync(e->dir); /* it is replaced, in any case */
+	return r;
+}
+
+/* What goes in: a new list begins with what it takes the place of. */
+static int list_values(const struct edit *e, const char *old, size_t len, struct ab_strv *ret,
+		       struct ab_error *err)
+{
+	bool there = true;
+
+	if (e->first && ab_edit_find(old, len, e->keys, e->nkeys, &there, err) < 0)
+		return -1;
+	if (!there)
+		ab_strv_extend(ret, e->first);
+	ab_strv_add(ret, e->value);
+	return 0;
+}
+
+/* 1: the new text; 0: nothing is to be changed. */
+static int change(const struct edit *e, const char *old, size_t len, char **ret,
+		  struct ab_error *err)
+{
+	ab_autostrv struct ab_strv values = { 0 };
+	ab_autofree char *text = NULL;
+
+	if (list_values(e, old, len, &values, err) < 0)
+		return -1;
+	for (size_t i = 0; i < values.len; i++) {
+		char *next = NULL;
+		int r = ab_edit_add(text ? text : old, text ? strlen(text) : len, e->keys, e->nkeys,
+				    values.v[i], &next, err);
+
+		if (r < 0)
+			return -1;
+		if (r > 0) {
+			free(text);
+			text = next;
+		}
+	}
+	*ret = ab_take(text);
+	return *ret != NULL;
+}
+
+static int try_once(struct edit *e, struct ab_strv *ret_diff, struct ab_error *err)
+{
+	ab_autofree char *old = NULL, *text = NULL;
+	size_t len;
+	int r;
+
+	if (check_owner(e, err) < 0 || ab_file_read(e->real, e->name, true, &old, &len, err) < 0)
+		return -1;
+	e->exists = old != NULL;
+	r = change(e, old ? old : "", len, &text, err);
+	if (r < 0)
+		return ab_wrap(err, "%s", e->name);
+	if (r == 0)
+		return 1;
+	if (check_text(e, text, err) < 0)
+		return -1;
+	r = replace(e, old ? old : "", len, text, err);
+	if (r > 0)
+		ab_text_diff(old ? old : "", len, text, strlen(text), ret_diff);
+	return r;
+}
+
+int ab_edit_file_add(const struct ab_policy_input *in, const char *path, const char *const *keys,
+		     size_t nkeys, const struct ab_strv *first, const char *value,
+		     struct ab_strv *ret_diff, struct ab_error *err)
+{
+	struct edit e = { .in = in,
+			  .keys = keys,
+			  .nkeys = nkeys,
+			  .first = first,
+			  .value = value,
+			  .name = ab_escape(path),
+			  .dir = -1 };
+	int r = find_file(&e, path, err);
+
+	if (r == 0)
+		r = lock_folder(&e, err);
+	for (int i = 0; r == 0 && i < TRIES; i++)
+		r = try_once(&e, ret_diff, err);
+	if (r == 0)
+		r = ab_fail(err, AB_ECONFIG, 0, "%s is being written by another program", e.name);
+	ab_closep(&e.dir);
+	free(e.name);
+	free(e.real);
+	return r < 0 ? -1 : 0;
+}

@@ -1,0 +1,22 @@
+#ifndef AB_POLICY_LAYERS_COMPARE_H
+#define AB_POLICY_LAYERS_COMPARE_H
+/*
+ * What one policy allows beyond another. Pure, by text: two spellings that
+ * lead to one file through links count as different. Where it cannot tell, it
+ * says "wider".
+ */
+#include <stdbool.h>
+
+struct ab_policy;
+struct ab_strv;
+
+/* One line for each thing that `b` allows and `a` does not:
+ * "network.allow: github.com". None: b is not wider than a. */
+void ab_policy_wider(const struct ab_policy *a, const struct ab_policy *b,
+		     struct ab_strv *ret_lines);
+
+/* Both directions, for people or as JSON; free it. */
+char *ab_policy_diff(const struct ab_policy *a, const char *a_name, const struct ab_policy *b,
+		     const char *b_name, bool json);
+
+#endif

@@ -1,0 +1,256 @@
+#include "policy/layers/environment.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "base/data/mem.h"
+#include "base/data/strv.h"
+#include "policy/model/policy.h"
+
+static unsigned char fold(char c, bool on)
+{
+	return (unsigned char)(on && c >= 'a' && c <= 'z' ? c - 32 : c);
+}
+
+/* Of all stars only the last one ever needs to be tried again, so this is
+ * quadratic at worst and linear for what people write. */
+static bool glob(const char *p, const char *s, size_t len, bool icase)
+{
+	const char *star = NULL, *end = s + len, *retry = s;
+
+	while (s < end) {
+		if (*p == '*') {
+			star = ++p;
+			retry = s;
+		} else if (*p && (*p == '?' || fold(*p, icase) == fold(*s, icase))) {
+			p++;
+			s++;
+		} else if (star) {
+			p = star;
+			s = ++retry;
+		} else {
+			return false;
+		}
+	}
+	while (*p == '*')
+		p++;
+	return *p == '\0';
+}
+
+bool ab_name_matches(const char *pattern, const char *name, bool fold_case)
+{
+	return glob(pattern, name, strlen(name), fold_case);
+}
+
+/*
+ * Patterns sorted into buckets by a character that every match must have at
+ * a known place: the first one ("LD_*", "DISPLAY") or the last ("*_TOKEN").
+ * The few with neither ("*SECRET*") are tried for every name.
+ */
+struct matcher {
+	const struct ab_strv *patterns;
+	bool icase;
+	uint16_t first[256], last[256], any; /* 1-based heads of chains */
+	uint16_t *next;
+	uint64_t *needs; /* characters that a match must have */
+};
+
+/* The characters of a text as a set; what collides only costs time. */
+static uint64_t letters(const char *s, size_t len)
+{
+	uint64_t set = 0;
+
+	for (size_t i = 0; i < len; i++)
+		if (s[i] != '*' && s[i] != '?')
+			set |= 1ULL << (fold(s[i], true) & 63);
+	return set;
+}
+
+static void matcher_init(struct matcher *m, const struct ab_strv *patterns, bool icase)
+{
+	memset(m, 0, sizeof(*m));
+	m->patterns = patterns;
+	m->icase = icase;
+	m->next = ab_alloc((patterns->len + 1) * sizeof(m->next[0]));
+	m->needs = ab_alloc((patterns->len + 1) * sizeof(m->needs[0]));
+	for (size_t i = 0; i < patterns->len && i < UINT16_MAX - 1; i++) {
+		const char *p = patterns->v[i];
+		size_t n = strlen(p);
+		uint16_t *head = &m->any;
+
+		if (n > 0 && p[0] != '*' && p[0] != '?')
+			head = &m->first[fold(p[0], icase)];
+		else if (n > 0 && p[n - 1] != '*' && p[n - 1] != '?')
+			head = &m->last[fold(p[n - 1], icase)];
+		m->needs[i] = letters(p, n);
+		m->next[i] = *head;
+		*head = (uint16_t)(i + 1);
+	}
+}
+
+static void matcher_fini(struct matcher *m)
+{
+	free(m->next);
+	free(m->needs);
+}
+
+static bool chain_matches(const struct matcher *m, uint16_t i, const char *name, size_t len,
+			  uint64_t has)
+{
+	for (; i; i = m->next[i - 1])
+		if (!(m->needs[i - 1] & ~has) && glob(m->patterns->v[i - 1], name, len, m->icase))
+			return true;
+	return false;
+}
+
+/* `has`: the letters of the name. */
+static bool matches(const struct matcher *m, const char *name, size_t len, uint64_t has)
+{
+	return chain_matches(m, m->first[fold(name[0], m->icase)], name, len, has) ||
+	       chain_matches(m, m->last[fold(name[len - 1], m->icase)], name, len, has) ||
+	       chain_matches(m, m->any, name, len, has);
+}
+
+/* Which names are there already: an open hash table of 1-based indexes. */
+struct names {
+	const struct ab_strv *env;
+	uint32_t *slot;
+	size_t mask;
+};
+
+static void names_init(struct names *t, const struct ab_strv *env, size_t most)
+{
+	size_t size = 64;
+
+	while (size < 2 * most)
+		size *= 2;
+	t->env = env;
+	t->slot = ab_alloc(size * sizeof(t->slot[0]));
+	t->mask = size - 1;
+}
+
+/* The slot of this name: empty, or the one that holds it. */
+static uint32_t *names_find(const struct names *t, const char *name, size_t len)
+{
+	uint32_t h = 2166136261u;
+	size_t i;
+
+	for (size_t k = 0; k < len; k++)
+		h = (h ^ (unsigned char)name[k]) * 16777619u;
+	for (i = h & t->mask; t->slot[i]; i = (i + 1) & t->mask) {
+		const char *s = t->env->v[t->slot[i] - 1];
+
+		if (strncmp(s, name, len) == 0 && s[len] == '=')
+			break;
+	}
+	return &t->slot[i];
+}
+
+static void put(uint32_t *slot, struct ab_strv *env, const char *entry)
+{
+	if (*slot) {
+		free(env->v[*slot - 1]);
+		env->v[*slot - 1] = ab_strdup(entry);
+		return;
+	}
+	ab_strv_add(env, entry);
+	*slot = (uint32_t)env->len;
+}
+
+static void set(struct names *t, struct ab_strv *env, const char *entry)
+{
+	put(names_find(t, entry, strcspn(entry, "=")), env, entry);
+}
+
+static const char *const before_set[] = {
+	"TMPDIR=/tmp",
+	"TMP=/tmp",
+	"TEMP=/tmp",
+	"TMPPREFIX=/tmp/zsh",
+};
+static const char *const after_set[] = { "SANDBOX_RUNTIME=1" };
+
+/* For a box with a door. Clients do not decide where they go: what is left
+ * out of the proxy by NO_PROXY is the box's own. */
+#define DOOR "127.0.0.1:61080"
+#define OWN "localhost,127.0.0.1,::1"
+static const char *const door_set[] = {
+	"HTTP_PROXY=http://" DOOR,
+	"http_proxy=http://" DOOR,
+	"HTTPS_PROXY=http://" DOOR,
+	"https_proxy=http://" DOOR,
+	"FTP_PROXY=http://" DOOR,
+	"ftp_proxy=http://" DOOR,
+	"ALL_PROXY=socks5h://" DOOR,
+	"all_proxy=socks5h://" DOOR,
+	"NO_PROXY=" OWN,
+	"no_proxy=" OWN,
+};
+
+static const struct ab_strv proxy_names = {
+	.v = (char *[]){ (char *)"*_PROXY" },
+	.len = 1,
+};
+
+static size_t count(char *const *env)
+{
+	size_t n = 0;
+
+	while (env && env[n])
+		n++;
+	return n;
+}
+
+void ab_environment_build(const struct ab_policy *policy, char *const *caller_env,
+			  struct ab_strv *ret_env, struct ab_strv *ret_stripped)
+{
+	size_t n = count(caller_env);
+	struct matcher strip, pass, proxy;
+	struct names names;
+
+	matcher_init(&strip, &policy->env.strip, true);
+	matcher_init(&pass, &policy->env.pass, false);
+	matcher_init(&proxy, &proxy_names, true);
+	names_init(&names, ret_env,
+		   n + policy->env.set.len + AB_COUNT(before_set) + AB_COUNT(door_set) +
+			   AB_COUNT(after_set));
+
+	for (size_t i = 0; i < n; i++) {
+		const char *entry = caller_env[i];
+		size_t len = strcspn(entry, "=");
+		uint64_t has = letters(entry, len);
+		uint32_t *slot;
+		bool passed;
+
+		if (len == 0 || entry[len] != '=')
+			continue;
+		slot = names_find(&names, entry, len);
+		if (*slot)
+			continue;
+		passed = matches(&pass, entry, len, has);
+		if (policy->env.only_listed && !passed)
+			continue;
+		if (!passed && matches(&strip, entry, len, has)) {
+			if (ret_stripped)
+				ab_strv_give(ret_stripped, ab_strndup(entry, len));
+			continue;
+		}
+		if ((!passed || policy->net.mode == AB_NET_FILTERED) &&
+		    policy->net.mode != AB_NET_ALLOWED && matches(&proxy, entry, len, has))
+			continue;
+		put(slot, ret_env, entry);
+	}
+	for (size_t i = 0; i < AB_COUNT(before_set); i++)
+		set(&names, ret_env, before_set[i]);
+	if (policy->net.mode == AB_NET_FILTERED)
+		for (size_t i = 0; i < AB_COUNT(door_set); i++)
+			set(&names, ret_env, door_set[i]);
+	for (size_t i = 0; i < policy->env.set.len; i++)
+		set(&names, ret_env, policy->env.set.v[i]);
+	for (size_t i = 0; i < AB_COUNT(after_set); i++)
+		set(&names, ret_env, after_set[i]);
+	matcher_fini(&strip);
+	matcher_fini(&pass);
+	matcher_fini(&proxy);
+	free(names.slot);
+}

@@ -1,0 +1,199 @@
+#include "policy/layers/load.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/path.h"
+#include "policy/model/ports.h"
+#include "policy/model/secrets_config.h"
+#include "policy/values/complaint.h"
+#include "policy/values/paths.h"
+
+/* "!name" in denyWrite takes earlier entries away; what is left has none, so
+ * that those who protect names need not know about it. */
+static void take_back(struct ab_arena *a, struct ab_value *v)
+{
+	struct ab_value left = { .from = v->from };
+
+	for (size_t i = 0; i < v->len; i++) {
+		const char *text = v->items[i].text;
+
+		if (text[0] != '!') {
+			ab_value_add(a, &left, v->items[i]);
+			continue;
+		}
+		for (size_t k = left.len; k-- > 0;)
+			if (strcmp(left.items[k].text, text + 1) == 0) {
+				memmove(left.items + k, left.items + k + 1,
+					(left.len - k - 1) * sizeof(left.items[0]));
+				left.len--;
+			}
+	}
+	*v = left;
+}
+
+static void protect(struct ab_load *l, enum ab_key_id id, char *path)
+{
+	static const struct ab_origin always = { .layer = AB_LAYER_ALWAYS };
+	struct ab_value *v = &l->policy->store->config.v[id];
+
+	if (path)
+		ab_value_add(l->arena, v,
+			     (struct ab_item){
+				     .text = ab_arena_dup(l->arena, path),
+				     .from = &always,
+			     });
+	free(path);
+}
+
+/* Nothing of ours can be written by the box, whatever any layer says; our
+ * state (control sockets, records) cannot even be seen. */
+static int protect_ours(struct ab_load *l)
+{
+	const struct ab_policy_input *in = l->in;
+	char *state = ab_state_dir(in->environ, in->home, in->cwd);
+	bool must;
+
+	if (state && ab_path_within(l->workspace, state)) {
+		ab_fail(l->err, AB_EUSAGE, 0,
+			"the workspace %s is inside the state folder %s, which is hidden from the box",
+			l->workspace, state);
+		free(state);
+		return ab_hint(l->err, "set AGENTBOX_STATE to another folder");
+	}
+	protect(l, AB_KEY_DENY_READ, state);
+	protect(l, AB_KEY_DENY_WRITE, ab_strdup("/etc/agentbox"));
+	protect(l, AB_KEY_DENY_WRITE, ab_config_dir(in->environ, in->home));
+	protect(l, AB_KEY_DENY_WRITE, ab_path_join(l->workspace, AB_PROJECT_CONFIG));
+	if (in->config || ab_environ_get(in->environ, "AGENTBOX_CONFIG"))
+		protect(l, AB_KEY_DENY_WRITE, ab_load_user_path(in, &must));
+	return 0;
+}
+
+/* The home folder, or a folder that holds it? */
+static bool holds_home(const char *path, const char *home)
+{
+	char real[PATH_MAX];
+
+	if (!home)
+		return strcmp(path, "/") == 0;
+	return ab_path_within(home, path) || (realpath(home, real) && ab_path_within(real, path));
+}
+
+static int refuse(struct ab_load *l, const char *path)
+{
+	const char *what = strcmp(path, "/") == 0 ? "the whole file system" : "your home folder";
+
+	if (l->in->home && strcmp(path, "/") != 0 && strcmp(path, l->in->home) != 0 &&
+	    ab_path_within(l->in->home, path))
+		ab_fail(l->err, AB_EUSAGE, 0,
+			"%s, which holds your home folder, would be the writable workspace", path);
+	else
+		ab_fail(l->err, AB_EUSAGE, 0, "%s would be the writable workspace", what);
+	return ab_hint(l->err, "go into a project, or say --workspace DIR");
+}
+
+/* Nobody means to hand over everything by standing in the wrong folder. */
+static int check_workspace(struct ab_load *l)
+{
+	const struct ab_value *v = &l->policy->store->config.v[AB_KEY_WRITE];
+
+	for (size_t i = 0; i < v->len; i++) {
+		const struct ab_item *item = &v->items[i];
+
+		if (l->in->judging && item->here)
+			continue;
+		if (!l->chosen && item->here && holds_home(item->text, l->in->home))
+			return refuse(l, item->text);
+		if (strcmp(item->text, "/") == 0) {
+			ab_autofree char *from = ab_origin_text(item->from);
+
+			ab_fail(l->err, item->from->line ? AB_ECONFIG : AB_EUSAGE, 0,
+				"%s: the whole file system cannot be writable", from);
+			return ab_hint(l->err, "name the folders that are needed");
+		}
+	}
+	l->policy->workspace = l->workspace;
+	if (!l->chosen && holds_home(l->workspace, l->in->home))
+		l->policy->workspace = "";
+	return 0;
+}
+
+static int refuse_key(struct ab_load *l, enum ab_key_id key, const struct ab_origin *from,
+		      const struct ab_why *why)
+{
+	/* An option has no line, and says its key itself. */
+	ab_autofree char *where = ab_origin_text(from);
+
+	ab_fail(l->err, from->line ? AB_ECONFIG : AB_EUSAGE, 0, "%s: %s%s%s", where,
+		from->line ? ab_keys[key].path : "", from->line ? ": " : "", why->wrong);
+	return ab_hint(l->err, "%s", why->right);
+}
+
+static int check_ports(struct ab_load *l)
+{
+	struct ab_config *c = &l->policy->store->config;
+	ab_autostrv struct ab_strv unread = { 0 };
+	const struct ab_origin *from = NULL;
+	struct ab_why why = { .right = "" };
+	enum ab_key_id key;
+
+	if (ab_ports_check(c, c->v[AB_KEY_EXTENDS].from, &key, &from, &why) == 0) {
+		ab_ports_drop(c, l->notes ? l->notes : &unread);
+		return 0;
+	}
+	return refuse_key(l, key, from, &why);
+}
+
+/* What a door puts in needs one. */
+static int check_door(struct ab_load *l)
+{
+	struct ab_config *c = &l->policy->store->config;
+	const struct ab_value *v = &c->v[AB_KEY_SECRETS];
+	const struct ab_value *mode = &c->v[AB_KEY_NET_MODE];
+	ab_autofree char *where = mode->from ? ab_origin_text(mode->from) : NULL;
+	struct ab_why why = { .right = "" };
+
+	if (ab_keys[AB_KEY_NET_MODE].words[mode->number].number != AB_NET_ALLOWED || v->len == 0)
+		return 0;
+	for (size_t i = 0; i < v->len; i++) {
+		if (!v->items[i].secret->wanted)
+			continue;
+		ab_why_say(&why, "say --net filtered",
+			   "needs network.mode filtered, and %s says allowed", where);
+		return refuse_key(l, AB_KEY_SECRETS, v->items[i].from, &why);
+	}
+	if (l->notes)
+		ab_strv_addf(
+			l->notes,
+			"secrets are hidden, but no value is put in: the network is allowed (%s)",
+			where);
+	return 0;
+}
+
+static int check_secrets(struct ab_load *l)
+{
+	struct ab_config *c = &l->policy->store->config;
+	const struct ab_origin *from = NULL;
+	struct ab_why why = { .right = "" };
+
+	if (ab_secrets_finish(l->arena, c, &from, &why) < 0)
+		return refuse_key(l, AB_KEY_SECRETS, from, &why);
+	return check_door(l);
+}
+
+int ab_load_finish(struct ab_load *l)
+{
+	struct ab_config *c = &l->policy->store->config;
+
+	take_back(l->arena, &c->v[AB_KEY_DENY_WRITE]);
+	if (check_workspace(l) < 0 || protect_ours(l) < 0 || check_ports(l) < 0 ||
+	    check_secrets(l) < 0)
+		return -1;
+	l->policy->home = l->in->home ? ab_arena_dup(l->arena, l->in->home) : NULL;
+	ab_policy_fill(l->policy);
+	return 0;
+}

@@ -1,0 +1,403 @@
+#include "policy/layers/layers.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/fd.h"
+#include "base/system/path.h"
+#include "policy/layers/load.h"
+#include "policy/layers/trust.h"
+#include "policy/read/settings_file.h"
+#include "policy/values/complaint.h"
+#include "policy/values/paths.h"
+
+char *ab_load_name(const struct ab_policy_input *in, const char *path)
+{
+	size_t n = strlen(in->cwd);
+
+	if (n > 1 && ab_path_within(path, in->cwd) && path[n])
+		return ab_strdup(path + n + 1);
+	n = in->home ? strlen(in->home) : 0;
+	if (n > 1 && ab_path_within(path, in->home) && path[n])
+		return ab_printf("~%s", path + n);
+	return ab_strdup(path);
+}
+
+char *ab_load_user_path(const struct ab_policy_input *in, bool *ret_must)
+{
+	const char *named = in->config;
+	ab_autofree char *dir = NULL;
+
+	if (!named)
+		named = ab_environ_get(in->environ, "AGENTBOX_CONFIG");
+	*ret_must = named && named[0];
+	if (*ret_must)
+		return ab_path_resolve(named, in->cwd, in->home);
+	dir = ab_config_dir(in->environ, in->home);
+	return dir ? ab_path_join(dir, "config.json") : NULL;
+}
+
+int ab_load_init(struct ab_load *l, const struct ab_policy_input *in, struct ab_strv *notes,
+		 struct ab_error *err)
+{
+	struct ab_policy *p = ab_alloc(sizeof(*p));
+	ab_autofree char *path = NULL;
+	struct stat st;
+
+	p->store = ab_alloc(sizeof(*p->store));
+	*l = (struct ab_load){
+		.in = in,
+		.policy = p,
+		.arena = &p->store->arena,
+		.chosen = in->workspace != NULL,
+		.notes = notes,
+		.err = err,
+	};
+	if (!l->chosen) {
+		l->workspace = ab_arena_dup(l->arena, in->cwd);
+		return 0;
+	}
+	path = ab_path_resolve(in->workspace, in->cwd, in->home);
+	if (!path)
+		return ab_fail(err, AB_EUSAGE, 0, "--workspace: \"%s\" is not a folder",
+			       in->workspace);
+	if (strcmp(path, "/") == 0) {
+		ab_fail(err, AB_EUSAGE, 0,
+			"--workspace: the whole file system cannot be the workspace");
+		return ab_hint(err, "name the folder of a project");
+	}
+	if (stat(path, &st) < 0)
+		return ab_fail(err, AB_EUSAGE, errno, "--workspace: %s", path);
+	if (!S_ISDIR(st.st_mode))
+		return ab_fail(err, AB_EUSAGE, 0, "--workspace: %s is not a folder", path);
+	l->workspace = ab_arena_dup(l->arena, path);
+	return 0;
+}
+
+static struct ab_context context_of(const struct ab_load *l)
+{
+	return (struct ab_context){
+		.arena = l->arena,
+		.base = l->workspace,
+		.home = l->in->home,
+		.follows = true,
+		.environ = l->in->environ,
+	};
+}
+
+static int parse_text(struct ab_load *l, enum ab_layer layer, bool trusted, const char *path,
+		      const char *text, size_t len, struct ab_config *ret)
+{
+	ab_autoproblems struct ab_problems problems = { 0 };
+	ab_autofree char *name = ab_load_name(l->in, path);
+	struct ab_context ctx = context_of(l);
+
+	ctx.untrusted = !trusted;
+	ab_file_parse(&ctx, layer, ab_arena_dup(l->arena, name), text, len, ret, &problems);
+	return problems.wrong.len ? ab_file_fail(&problems, l->err) : 0;
+}
+
+static int read_layer(const struct ab_load *l, const char *path, const char *name, bool nofollow,
+		      char **ret_text, size_t *ret_len)
+{
+	const struct ab_strv *absent = l->in->absent;
+
+	for (size_t i = 0; absent && i < absent->len; i++)
+		if (ab_path_within(path, absent->v[i])) {
+			*ret_text = NULL;
+			*ret_len = 0;
+			return 0;
+		}
+	return ab_file_read(path, name, nofollow, ret_text, ret_len, l->err);
+}
+
+int ab_load_file(struct ab_load *l, enum ab_layer layer, const char *path, bool nofollow,
+		 struct ab_config *ret, bool *ret_exists)
+{
+	ab_autofree char *text = NULL, *name = NULL;
+	size_t len;
+
+	name = ab_load_name(l->in, path);
+	if (read_layer(l, path, name, nofollow, &text, &len) < 0)
+		return -1;
+	*ret_exists = text != NULL;
+	return text ? parse_text(l, layer, true, path, text, len, ret) : 0;
+}
+
+/* The layers that are files, beside the profile. */
+struct files {
+	struct ab_config system, user, project;
+	bool has_system, has_user, has_project, trusted;
+	char *user_path;
+};
+
+static int load_user(struct ab_load *l, struct files *f)
+{
+	bool must;
+
+	f->user_path = ab_load_user_path(l->in, &must);
+	if (!f->user_path && must)
+		return ab_fail(l->err, AB_EUSAGE, 0, "%s: \"%s\" is not a file",
+			       l->in->config ? "--config" : "AGENTBOX_CONFIG",
+			       l->in->config ? l->in->config : "");
+	if (!f->user_path)
+		return 0;
+	if (ab_load_file(l, AB_LAYER_USER, f->user_path, false, &f->user, &f->has_user) < 0)
+		return -1;
+	if (must && !f->has_user)
+		return ab_fail(l->err, AB_EUSAGE, 0, "%s: there is no file %s",
+			       l->in->config ? "--config" : "AGENTBOX_CONFIG", f->user_path);
+	return 0;
+}
+
+static int load_project(struct ab_load *l, struct files *f)
+{
+	ab_autofree char *path = ab_path_join(l->workspace, AB_PROJECT_CONFIG);
+	ab_autofree char *name = ab_load_name(l->in, path);
+	ab_autofree char *text = NULL, *state = NULL;
+	size_t len;
+
+	if (!l->in->no_project && read_layer(l, path, name, true, &text, &len) < 0)
+		return -1;
+	f->has_project = text != NULL;
+	if (!text)
+		return 0;
+	state = ab_state_dir(l->in->environ, l->in->home, l->in->cwd);
+	/* Judged and parsed are the same bytes. */
+	f->trusted = state && ab_trust_check(state, path, text, len) == AB_TRUST_HOLDS;
+	return parse_text(l, AB_LAYER_PROJECT, f->trusted, path, text, len, &f->project);
+}
+
+static int given_project(struct ab_load *l, const struct ab_project *project, struct files *f)
+{
+	ab_autofree char *path = ab_path_join(l->workspace, AB_PROJECT_CONFIG);
+
+	f->has_project = f->trusted = project != NULL;
+	return project ? parse_text(l, AB_LAYER_PROJECT, true, path, project->text, project->len,
+				    &f->project)
+		       : 0;
+}
+
+/* The profile that the last layer names. */
+static int base_profile(struct ab_load *l, const struct files *f)
+{
+	const struct ab_config *by[] = {
+		f->trusted ? &f->project : NULL,
+		&f->user,
+		&f->system,
+	};
+	const char *variable = ab_environ_get(l->in->environ, "AGENTBOX_PROFILE");
+	struct ab_origin *from = ab_arena_alloc(l->arena, sizeof(*from));
+	const struct ab_origin *why = from;
+	const char *name = "default";
+
+	from->layer = AB_LAYER_PROFILE;
+	from->name = name;
+	if (l->in->profile) {
+		name = l->in->profile;
+		from->layer = AB_LAYER_FLAG;
+		from->name = "--profile";
+	} else if (variable && variable[0]) {
+		name = variable;
+		from->layer = AB_LAYER_ENVIRONMENT;
+		from->name = "AGENTBOX_PROFILE";
+	} else {
+		for (size_t i = 0; i < AB_COUNT(by); i++) {
+			const struct ab_value *v = by[i] ? &by[i]->v[AB_KEY_EXTENDS] : NULL;
+
+			if (v && v->from) {
+				name = v->text;
+				why = v->from;
+				break;
+			}
+		}
+	}
+	l->policy->profile = ab_arena_dup(l->arena, name);
+	if (ab_load_profile(l, name, why, &l->policy->store->config) < 0)
+		return -1;
+	l->policy->store->config.v[AB_KEY_EXTENDS].text = l->policy->profile;
+	l->policy->store->config.v[AB_KEY_EXTENDS].from = why;
+	return 0;
+}
+
+/* Reached without following any link? Also false when it does not exist: the
+ * project could make it a link a moment later. */
+static bool is_plain(const char *top, const char *path)
+{
+	struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC,
+		.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_BENEATH,
+	};
+	ab_autoclose int dir = open(top, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	ab_autoclose int fd = -1;
+	size_t n = strlen(top);
+
+	if (dir < 0 || !ab_path_within(path, top) || !path[n])
+		return false;
+	path += n + (n > 1);
+	fd = (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));
+	return fd >= 0;
+}
+
+/* They are those of all runs, in whatever folder: what one of them says about
+ * them would be said about the others. */
+static void leave_records(struct ab_load *l, struct files *f, const char *name)
+{
+	static const enum ab_key_id ids[] = { AB_KEY_KEEP_FOR, AB_KEY_KEEP_RUNS };
+
+	for (size_t i = 0; i < AB_COUNT(ids); i++) {
+		struct ab_value *value = &f->project.v[ids[i]];
+
+		if (f->has_project && value->from && l->notes)
+			ab_strv_addf(l->notes,
+				     "%s: %s has no effect: the records of all "
+				     "runs are yours, not a project's",
+				     name, ab_keys[ids[i]].path);
+		*value = (struct ab_value){ 0 };
+	}
+}
+
+static void merge_files(struct ab_load *l, struct files *f)
+{
+	struct ab_config *base = &l->policy->store->config;
+	ab_autofree char *path = ab_path_join(l->workspace, AB_PROJECT_CONFIG);
+	ab_autofree char *name = ab_load_name(l->in, path);
+	ab_autostrv struct ab_strv unread = { 0 };
+
+	/* `extends` has been used: as a value it would look like a layer. */
+	struct ab_value profile = base->v[AB_KEY_EXTENDS];
+
+	leave_records(l, f, name);
+	if (f->has_system)
+		ab_config_merge(l->arena, base, &f->system);
+	if (f->has_user)
+		ab_config_merge(l->arena, base, &f->user);
+	if (f->has_project && f->trusted)
+		ab_config_merge(l->arena, base, &f->project);
+	else if (f->has_project)
+		ab_config_tighten(l->arena, base, &f->project, name, is_plain,
+				  l->notes ? l->notes : &unread);
+	base->v[AB_KEY_EXTENDS] = profile;
+}
+
+static int put_setting(struct ab_load *l, struct ab_config *layer, enum ab_layer kind,
+		       const struct ab_setting *s)
+{
+	const struct ab_key *key = ab_key_find(s->key, strlen(s->key));
+	struct ab_context ctx = context_of(l);
+	struct ab_why why = { .right = "" };
+	struct ab_origin *from = ab_arena_alloc(l->arena, sizeof(*from));
+	enum ab_key_id id;
+
+	if (!key || key->type == AB_TYPE_PROFILE)
+		return ab_fail(l->err, AB_EUSAGE, 0, "%s: no such key %s", s->origin, s->key);
+	id = (enum ab_key_id)(key - ab_keys);
+	ctx.base = l->in->cwd;
+	ctx.follows = false;
+	from->layer = kind;
+	from->name = ab_arena_dup(l->arena, s->origin);
+	if (ab_value_put(&ctx, id, &layer->v[id], s->value, from, &why) == 0)
+		return 0;
+	ab_fail(l->err, AB_EUSAGE, 0, "%s: %s", s->origin, why.wrong);
+	return ab_hint(l->err, "%s", why.right);
+}
+
+static int add_environment(struct ab_load *l)
+{
+	struct ab_setting s = {
+		"network.mode",
+		ab_environ_get(l->in->environ, "AGENTBOX_NET"),
+		"AGENTBOX_NET",
+	};
+	struct ab_config layer;
+
+	if (!s.value || !s.value[0])
+		return 0;
+	memset(&layer, 0, sizeof(layer));
+	if (put_setting(l, &layer, AB_LAYER_ENVIRONMENT, &s) < 0)
+		return -1;
+	ab_config_add(l->arena, &l->policy->store->config, &layer);
+	return 0;
+}
+
+static int add_flags(struct ab_load *l)
+{
+	struct ab_config *base = &l->policy->store->config;
+	struct ab_config layer;
+
+	if (l->in->nsettings == 0)
+		return 0;
+	memset(&layer, 0, sizeof(layer));
+	for (size_t i = 0; i < l->in->nsettings; i++) {
+		const struct ab_setting *s = &l->in->settings[i];
+		const struct ab_key *key = ab_key_find(s->key, strlen(s->key));
+
+		if (!s->value && key && ab_key_is_list(key)) {
+			struct ab_origin *from = ab_arena_alloc(l->arena, sizeof(*from));
+
+			from->layer = AB_LAYER_FLAG;
+			from->name = ab_arena_dup(l->arena, s->origin);
+			base->v[key - ab_keys] = (struct ab_value){ .from = from };
+		} else if (!s->value) {
+			return ab_fail(l->err, AB_EUSAGE, 0, "%s needs a value", s->origin);
+		} else if (put_setting(l, &layer, AB_LAYER_FLAG, s) < 0) {
+			return -1;
+		}
+	}
+	ab_config_add(l->arena, base, &layer);
+	return 0;
+}
+
+static int load_layers(struct ab_load *l, bool real, const struct ab_project *project,
+		       struct files *f)
+{
+	const char *system = l->in->system_config ? l->in->system_config : AB_SYSTEM_CONFIG;
+
+	if (ab_load_file(l, AB_LAYER_SYSTEM, system, false, &f->system, &f->has_system) < 0 ||
+	    load_user(l, f) < 0 || (real ? load_project(l, f) : given_project(l, project, f)) < 0 ||
+	    base_profile(l, f) < 0)
+		return -1;
+	merge_files(l, f);
+	if (add_environment(l) < 0 || add_flags(l) < 0)
+		return -1;
+	return ab_load_finish(l);
+}
+
+static int load(const struct ab_policy_input *in, bool real, const struct ab_project *project,
+		struct ab_policy **ret_policy, struct ab_strv *ret_notes, struct ab_error *err)
+{
+	struct files *f;
+	struct ab_load l;
+	int r = ab_load_init(&l, in, ret_notes, err);
+
+	if (r == 0) {
+		f = ab_arena_alloc(l.arena, sizeof(*f));
+		r = load_layers(&l, real, project, f);
+		free(f->user_path);
+	}
+	if (r < 0)
+		ab_policy_free(l.policy);
+	else
+		*ret_policy = l.policy;
+	return r;
+}
+
+int ab_policy_load(const struct ab_policy_input *in, struct ab_policy **ret_policy,
+		   struct ab_strv *ret_notes, struct ab_error *err)
+{
+	return load(in, true, NULL, ret_policy, ret_notes, err);
+}
+
+int ab_load_all(const struct ab_policy_input *in, const struct ab_project *project,
+		struct ab_policy **ret_policy, struct ab_strv *ret_notes, struct ab_error *err)
+{
+	return load(in, false, project, ret_policy, ret_notes, err);
+}

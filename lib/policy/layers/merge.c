@@ -1,0 +1,350 @@
+#include "policy/model/config.h"
+
+#include <string.h>
+
+#include "base/data/buf.h"
+#include "base/data/mem.h"
+#include "base/system/path.h"
+#include "policy/layers/environment.h"
+#include "policy/model/commands.h"
+#include "policy/model/http_config.h"
+#include "policy/model/secrets_config.h"
+#include "policy/values/cidr.h"
+#include "policy/values/host.h"
+
+static struct ab_item *find_text(const struct ab_value *v, const char *text)
+{
+	for (size_t i = 0; i < v->len; i++)
+		if (strcmp(v->items[i].text, text) == 0)
+			return &v->items[i];
+	return NULL;
+}
+
+static bool has_text(const struct ab_value *v, const char *text)
+{
+	return find_text(v, text) != NULL;
+}
+
+static void append(struct ab_arena *a, enum ab_key_id id, struct ab_value *v,
+		   const struct ab_value *more)
+{
+	/* In a list of patterns the order has a meaning ("!" takes back what
+	 * stands before it), so a repeated entry is not the same entry. */
+	bool ordered = ab_keys[id].type == AB_TYPE_PATTERNS || ab_keys[id].type == AB_TYPE_NAMES;
+	size_t before = v->len;
+
+	for (size_t i = 0; i < more->len; i++) {
+		struct ab_value old = { .items = v->items, .len = before };
+		struct ab_item *same = ordered ? NULL : find_text(&old, more->items[i].text);
+
+		if (!same)
+			ab_value_add(a, v, more->items[i]);
+		else
+			same->from = more->items[i].from; /* said again */
+	}
+	v->all = v->all || more->all;
+	v->from = more->from;
+}
+
+static size_t name_len(const char *assignment)
+{
+	return strcspn(assignment, "=") + 1;
+}
+
+static void assign(struct ab_arena *a, struct ab_value *v, const struct ab_value *more)
+{
+	for (size_t i = 0; i < more->len; i++) {
+		const struct ab_item *item = &more->items[i];
+		size_t k = 0, n = name_len(item->text);
+
+		while (k < v->len && strncmp(v->items[k].text, item->text, n))
+			k++;
+		if (k < v->len)
+			v->items[k] = *item;
+		else
+			ab_value_add(a, v, *item);
+	}
+	v->from = more->from;
+}
+
+static void put_in_front(struct ab_arena *a, struct ab_value *v, const struct ab_value *more)
+{
+	struct ab_value all = { .from = more->from };
+
+	ab_value_reserve(a, &all, more->len + v->len + 1);
+	for (size_t i = 0; i < more->len; i++)
+		ab_value_add(a, &all, more->items[i]);
+	for (size_t i = 0; i < v->len; i++)
+		ab_value_add(a, &all, v->items[i]);
+	*v = all;
+}
+
+/* The layer's list may be appended to later: it must not share its room. */
+static void replace(struct ab_value *v, const struct ab_value *with)
+{
+	*v = *with;
+	v->room = v->len;
+}
+
+void ab_config_merge(struct ab_arena *a, struct ab_config *base, const struct ab_config *layer)
+{
+	for (int id = 0; id < AB_KEY_COUNT; id++) {
+		const struct ab_value *new = &layer->v[id];
+
+		if (!new->from)
+			continue;
+		switch (ab_keys[id].merge) {
+		case AB_MERGE_REPLACE:
+			replace(&base->v[id], new);
+			break;
+		case AB_MERGE_GROW:
+			append(a, id, &base->v[id], new);
+			break;
+		case AB_MERGE_BY_NAME:
+			assign(a, &base->v[id], new);
+			break;
+		case AB_MERGE_FRONT:
+			put_in_front(a, &base->v[id], new);
+			break;
+		}
+	}
+}
+
+void ab_config_add(struct ab_arena *a, struct ab_config *base, const struct ab_config *layer)
+{
+	for (int id = 0; id < AB_KEY_COUNT; id++) {
+		const struct ab_value *new = &layer->v[id];
+
+		if (!new->from)
+			continue;
+		if (id == AB_KEY_SECRETS)
+			ab_secrets_add(a, &base->v[id], new);
+		else if (ab_keys[id].merge == AB_MERGE_BY_NAME)
+			assign(a, &base->v[id], new);
+		else if (ab_key_is_list(&ab_keys[id]))
+			append(a, id, &base->v[id], new);
+		else
+			replace(&base->v[id], new);
+	}
+}
+
+/* The entry of v that includes this path, or NULL. */
+static const char *top_of(const struct ab_value *v, const char *path)
+{
+	for (size_t i = 0; i < v->len; i++)
+		if (ab_path_within(path, v->items[i].text))
+			return v->items[i].text;
+	return NULL;
+}
+
+static bool covers_host(const struct ab_value *v, const char *text, bool denying)
+{
+	ab_autofree char **entries = ab_alloc((v->len + 1) * sizeof(char *));
+
+	for (size_t i = 0; i < v->len; i++)
+		entries[i] = (char *)(uintptr_t)v->items[i].text;
+	return ab_hosts_cover(entries, v->len, text, denying);
+}
+
+static bool covers_cidr(const struct ab_value *v, const char *text)
+{
+	struct ab_cidr one, base;
+
+	if (ab_cidr_parse(text, strlen(text), &one, NULL) < 0)
+		return false;
+	for (size_t i = 0; i < v->len; i++)
+		if (ab_cidr_parse(v->items[i].text, strlen(v->items[i].text), &base, NULL) == 0 &&
+		    ab_cidr_covers(&base, &one))
+			return true;
+	return false;
+}
+
+static bool covers_variable(const struct ab_value *v, const char *text, bool fold)
+{
+	if (ab_path_is_pattern(text))
+		return has_text(v, text);
+	for (size_t i = 0; i < v->len; i++)
+		if (ab_name_matches(v->items[i].text, text, fold))
+			return true;
+	return false;
+}
+
+/* A prohibition is in the list when it stands there, or a folder above it. */
+static bool covers_denial(const struct ab_value *v, const char *text)
+{
+	if (has_text(v, text))
+		return true;
+	if (text[0] != '/')
+		return false;
+	for (size_t i = 0; i < v->len; i++)
+		if (v->items[i].text[0] == '/' && !ab_path_is_pattern(v->items[i].text) &&
+		    ab_path_within(text, v->items[i].text))
+			return true;
+	return false;
+}
+
+bool ab_value_covers(enum ab_key_id id, const struct ab_value *v, const char *text)
+{
+	switch (ab_keys[id].type) {
+	case AB_TYPE_PATHS:
+		/* A socket or a file is one path; a folder is all that is
+		 * in it. */
+		return id == AB_KEY_UNIX || id == AB_KEY_ROOTS ? has_text(v, text)
+							       : top_of(v, text) != NULL;
+	case AB_TYPE_READ:
+		return v->all || top_of(v, text);
+	case AB_TYPE_HOSTS:
+		return covers_host(v, text, id == AB_KEY_NET_DENY);
+	case AB_TYPE_CIDRS:
+		return covers_cidr(v, text);
+	case AB_TYPE_VARIABLES:
+		return covers_variable(v, text, id == AB_KEY_ENV_STRIP);
+	case AB_TYPE_PATTERNS:
+	case AB_TYPE_NAMES:
+		return covers_denial(v, text);
+	case AB_TYPE_PORTS:
+	case AB_TYPE_PUBLISH:
+	case AB_TYPE_ASSIGNMENTS:
+	case AB_TYPE_PROPERTIES:
+	case AB_TYPE_RULES:
+	case AB_TYPE_OVERRIDES:
+	case AB_TYPE_SECRETS:
+	case AB_TYPE_HTTP:
+		return has_text(v, text);
+	case AB_TYPE_PROFILE:
+	case AB_TYPE_WORD:
+	case AB_TYPE_SIZE:
+	case AB_TYPE_DURATION:
+	case AB_TYPE_INTEGER:
+	case AB_TYPE_UPSTREAM:
+		break;
+	}
+	return false;
+}
+
+/* May this element of an untrusted list of permissions stay? */
+static bool may_stay(enum ab_key_id id, const struct ab_value *base, const char *text,
+		     ab_plain_fn *plain)
+{
+	const char *top;
+
+	if (!ab_value_covers(id, base, text))
+		return false;
+	if ((id != AB_KEY_WRITE && id != AB_KEY_READ) || base->all || !plain)
+		return true;
+	if (has_text(base, text))
+		return true;
+	top = top_of(base, text);
+	return top && plain(top, text);
+}
+
+static void keep_covered(struct ab_arena *a, enum ab_key_id id, struct ab_value *base,
+			 const struct ab_value *layer, ab_plain_fn *plain, size_t *ret_dropped)
+{
+	struct ab_value kept = { .from = layer->from };
+
+	kept.all = base->all && layer->all;
+	*ret_dropped = layer->all && !base->all;
+	for (size_t i = 0; i < layer->len; i++)
+		if (may_stay(id, base, layer->items[i].text, plain))
+			ab_value_add(a, &kept, layer->items[i]);
+		else
+			++*ret_dropped;
+	/* "all" against a list: the list is the stricter one. */
+	if (layer->all && !base->all)
+		return;
+	*base = kept;
+}
+
+static void unite(struct ab_arena *a, enum ab_key_id id, struct ab_value *base,
+		  const struct ab_value *layer, size_t *ret_dropped)
+{
+	struct ab_value more = { .from = layer->from };
+
+	*ret_dropped = 0;
+	for (size_t i = 0; i < layer->len; i++)
+		if (layer->items[i].text[0] == '!')
+			++*ret_dropped;
+		else
+			ab_value_add(a, &more, layer->items[i]);
+	if (more.len)
+		append(a, id, base, &more);
+}
+
+static void note_list(struct ab_strv *notes, const char *name, enum ab_key_id id, size_t dropped)
+{
+	ab_strv_addf(notes,
+		     "%s is not trusted: %s: %zu %s left out; to see and accept: agentbox trust",
+		     name, ab_keys[id].path, dropped, dropped == 1 ? "entry" : "entries");
+}
+
+static void note_scalar(struct ab_arena *a, struct ab_strv *notes, const char *name,
+			enum ab_key_id id, const struct ab_value *base,
+			const struct ab_value *layer)
+{
+	const char *kept = base->from ? ab_value_text(a, id, base) : NULL;
+
+	ab_strv_addf(notes,
+		     "%s is not trusted: %s stays %s, not %s; to see and accept: agentbox trust",
+		     name, ab_keys[id].path, kept ? kept : "as it is", ab_value_text(a, id, layer));
+}
+
+static bool same_scalar(const struct ab_value *a, const struct ab_value *b)
+{
+	return a->number == b->number &&
+	       strcmp(a->text ? a->text : "", b->text ? b->text : "") == 0;
+}
+
+static void tighten_http(struct ab_arena *a, struct ab_value *base, const struct ab_value *layer,
+			 const char *name, struct ab_strv *notes)
+{
+	size_t wider = ab_http_tighten(a, base, layer);
+
+	if (wider)
+		ab_strv_addf(
+			notes,
+			"%s is not trusted: %s: %zu %s only where stricter; to see and accept: agentbox trust",
+			name, ab_keys[AB_KEY_HTTP].path, wider,
+			wider == 1 ? "rule counts" : "rules count");
+}
+
+void ab_config_tighten(struct ab_arena *a, struct ab_config *base, const struct ab_config *layer,
+		       const char *name, ab_plain_fn *plain, struct ab_strv *notes)
+{
+	for (int id = 0; id < AB_KEY_COUNT; id++) {
+		const struct ab_value *new = &layer->v[id];
+		struct ab_value *old = &base->v[id];
+		size_t dropped = 0;
+
+		if (!new->from)
+			continue;
+		switch (ab_keys[id].tighten) {
+		case AB_TIGHTEN_STRICTER:
+			if (new->number <= old->number)
+				replace(old, new);
+			else
+				note_scalar(a, notes, name, id, old, new);
+			break;
+		case AB_TIGHTEN_COVERED:
+			keep_covered(a, id, old, new, plain, &dropped);
+			break;
+		case AB_TIGHTEN_UNION:
+			unite(a, id, old, new, &dropped);
+			break;
+		case AB_TIGHTEN_MARKED:
+			if (id == AB_KEY_HTTP)
+				tighten_http(a, old, new, name, notes);
+			else
+				ab_commands_tighten(a, id, old, new, &dropped);
+			break;
+		case AB_TIGHTEN_NEVER:
+			if (ab_key_is_list(&ab_keys[id]))
+				dropped = new->len;
+			else if (!same_scalar(old, new))
+				note_scalar(a, notes, name, id, old, new);
+			break;
+		}
+		if (dropped)
+			note_list(notes, name, id, dropped);
+	}
+}

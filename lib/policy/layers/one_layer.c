@@ -1,0 +1,165 @@
+#include "policy/layers/layers.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/path.h"
+#include "base/text/guess.h"
+#include "policy/layers/load.h"
+#include "policy/read/settings_file.h"
+#include "policy/values/paths.h"
+
+static bool is_file(const char *what)
+{
+	size_t n = strlen(what);
+
+	return strchr(what, '/') || (n > 5 && !strcmp(what + n - 5, ".json"));
+}
+
+static int load_one(struct ab_load *l, const char *what)
+{
+	struct ab_config *base = &l->policy->store->config;
+	struct ab_origin *from = ab_arena_alloc(l->arena, sizeof(*from));
+	const struct ab_value *parent;
+	ab_autofree char *path = NULL;
+	struct ab_config *layer;
+	bool exists = false;
+
+	from->layer = AB_LAYER_FLAG;
+	from->name = ab_arena_dup(l->arena, what);
+	if (!is_file(what)) {
+		l->policy->profile = from->name;
+		return ab_load_profile(l, what, NULL, base);
+	}
+	path = ab_path_resolve(what, l->in->cwd, l->in->home);
+	layer = ab_arena_alloc(l->arena, sizeof(*layer));
+	if (path && ab_load_file(l, AB_LAYER_USER, path, false, layer, &exists) < 0)
+		return -1;
+	if (!exists)
+		return ab_fail(l->err, AB_EUSAGE, 0, "there is no file %s", path ? path : what);
+	parent = &layer->v[AB_KEY_EXTENDS];
+	l->policy->profile = parent->from ? parent->text : "default";
+	if (ab_load_profile(l, l->policy->profile, parent->from, base) < 0)
+		return -1;
+	ab_config_merge(l->arena, base, layer);
+	return 0;
+}
+
+int ab_policy_load_one(const struct ab_policy_input *in, const char *what,
+		       struct ab_policy **ret_policy, struct ab_error *err)
+{
+	struct ab_value *extends;
+	struct ab_load l;
+
+	if (ab_load_init(&l, in, NULL, err) < 0 || load_one(&l, what) < 0) {
+		ab_policy_free(l.policy);
+		return -1;
+	}
+	/* To look at a policy is not to run it: any folder will do. */
+	l.chosen = true;
+	extends = &l.policy->store->config.v[AB_KEY_EXTENDS];
+	*extends = (struct ab_value){ .text = l.policy->profile };
+	if (ab_load_finish(&l) < 0) {
+		ab_policy_free(l.policy);
+		return -1;
+	}
+	*ret_policy = l.policy;
+	return 0;
+}
+
+int ab_policy_check_file(const struct ab_policy_input *in, const char *path,
+			 struct ab_strv *ret_problems, struct ab_error *err)
+{
+	ab_autoproblems struct ab_problems problems = { 0 };
+	ab_autofree char *real = ab_path_resolve(path, in->cwd, in->home);
+	ab_autofree char *text = NULL;
+	struct ab_arena arena = { 0 };
+	struct ab_config config;
+	struct ab_context ctx = {
+		.arena = &arena,
+		.base = in->cwd,
+		.home = in->home,
+		.environ = in->environ,
+	};
+	size_t len;
+
+	if (!real)
+		return ab_fail(err, AB_EUSAGE, 0, "\"%s\" is not a file", path);
+	if (ab_file_read(real, path, false, &text, &len, err) < 0)
+		return -1;
+	if (!text)
+		return ab_fail(err, AB_EUSAGE, 0, "there is no file %s", path);
+	memset(&config, 0, sizeof(config));
+	ab_file_parse(&ctx, AB_LAYER_USER, path, text, len, &config, &problems);
+	for (size_t i = 0; i < problems.wrong.len; i++)
+		ab_strv_addf(ret_problems, "%s%s%s", problems.wrong.v[i],
+			     problems.right.v[i][0] ? "; " : "", problems.right.v[i]);
+	if (!problems.wrong.len && config.v[AB_KEY_EXTENDS].from) {
+		const struct ab_value *v = &config.v[AB_KEY_EXTENDS];
+		ab_autostrv struct ab_strv names = { 0 };
+		const char *guess;
+
+		ab_policy_profiles(in, &names, NULL);
+		guess = ab_guess(v->text, (const char *const *)names.v, names.len);
+		if (!ab_strv_has(&names, v->text))
+			ab_strv_addf(ret_problems,
+				     "%s:%u: extends: no profile is called \"%s\"%s%s%s", path,
+				     v->from->line, v->text, guess ? "; did you mean \"" : "",
+				     guess ? guess : "", guess ? "\"?" : "");
+	}
+	ab_arena_fini(&arena);
+	return 0;
+}
+
+static void add_path(struct ab_policy_paths *p, const char *layer, char *path)
+{
+	if (path)
+		p->v[p->len++] = (struct ab_policy_path){
+			.layer = layer,
+			.path = path,
+			.exists = access(path, F_OK) == 0,
+		};
+}
+
+int ab_policy_paths(const struct ab_policy_input *in, struct ab_policy_paths *ret_paths,
+		    struct ab_error *err)
+{
+	ab_autofree char *dir = ab_config_dir(in->environ, in->home);
+	ab_autofree char *workspace =
+		ab_path_resolve(in->workspace ? in->workspace : ".", in->cwd, in->home);
+	struct ab_policy_paths p = { .len = 0 };
+	bool must;
+
+	if (!workspace)
+		return ab_fail(err, AB_EUSAGE, 0, "--workspace: \"%s\" is not a folder",
+			       in->workspace);
+	add_path(&p, "system", ab_strdup(in->system_config ? in->system_config : AB_SYSTEM_CONFIG));
+	add_path(&p, "user", ab_load_user_path(in, &must));
+	add_path(&p, "project", ab_path_join(workspace, AB_PROJECT_CONFIG));
+	add_path(&p, "profiles", dir ? ab_path_join(dir, "profiles") : NULL);
+	*ret_paths = p;
+	return 0;
+}
+
+void ab_policy_paths_fini(struct ab_policy_paths *paths)
+{
+	for (size_t i = 0; i < paths->len; i++)
+		free(paths->v[i].path);
+	paths->len = 0;
+}
+
+char *ab_policy_user_file(const struct ab_policy_input *in, struct ab_error *err)
+{
+	bool must;
+	char *path = ab_load_user_path(in, &must);
+
+	if (path)
+		return path;
+	ab_fail(err, AB_EUSAGE, 0, "there is no place for your settings");
+	ab_hint(err, "set HOME or AGENTBOX_CONFIG");
+	return NULL;
+}

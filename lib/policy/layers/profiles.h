@@ -1,0 +1,34 @@
+#ifndef AB_POLICY_LAYERS_PROFILES_H
+#define AB_POLICY_LAYERS_PROFILES_H
+/*
+ * The built-in profiles, as tables of settings: no file and no JSON is needed
+ * to start. Each builds on another one by the rules that files follow.
+ */
+#include <stddef.h>
+
+#include "policy/model/keys.h"
+
+struct ab_preset {
+	enum ab_key_id key;
+	const char *value; /* lists: one element each; NULL: empty list */
+};
+
+struct ab_profile {
+	const char *name;
+	const char *parent; /* or NULL */
+	const char *doc;
+	const struct ab_preset *presets;
+	size_t npresets;
+};
+
+extern const struct ab_profile ab_profiles[];
+extern const size_t ab_profile_count;
+
+const struct ab_profile *ab_profile_find(const char *name);
+
+/* The lists of the profile `default` (defaults.c). */
+extern const char *const ab_default_deny_read[];
+extern const char *const ab_default_deny_write[];
+extern const char *const ab_default_strip[];
+
+#endif

@@ -1,0 +1,295 @@
+#include "policy/layers/trust.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/data/buf.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/fd.h"
+#include "base/system/path.h"
+#include "base/text/sha256.h"
+#include "base/text/textdiff.h"
+#include "policy/layers/compare.h"
+#include "policy/layers/load.h"
+#include "policy/read/settings_file.h"
+#include "policy/values/paths.h"
+
+/*
+ * A record is a small header, then the text that was trusted:
+ *
+ *	agentbox-trust 1\n
+ *	<sha256 of the text>\n
+ *	<real path>\n
+ *	<text>
+ *
+ * in STATE/trust/<sha256 of the real path>.
+ */
+static const char magic[] = "agentbox-trust 1\n";
+
+enum { RECORD_MAX = AB_FILE_MAX + PATH_MAX + 256 };
+
+struct record {
+	char *data;
+	const char *sha256; /* 64 digits, not terminated */
+	const char *text;
+	size_t len;
+};
+
+static char *real_path(const char *path)
+{
+	ab_autofree char *dir = ab_path_parent(path);
+	char real[PATH_MAX];
+
+	return realpath(dir, real) ? ab_path_join(real, ab_path_name(path)) : NULL;
+}
+
+static char *record_path(const char *state_dir, const char *real)
+{
+	char name[65];
+
+	ab_sha256(real, strlen(real), name);
+	return ab_printf("%s/trust/%s", state_dir, name);
+}
+
+/* Only a file that is ours and that nobody else can write is a record. */
+static bool is_ours(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
+	       !(st.st_mode & 022);
+}
+
+static bool read_record(const char *state_dir, const char *real, struct record *ret)
+{
+	ab_autofree char *path = record_path(state_dir, real);
+	ab_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	size_t at = sizeof(magic) - 1, n = strlen(real), len;
+	ab_autofree char *data = NULL;
+
+	if (fd < 0 || !is_ours(fd) || ab_read_all(fd, RECORD_MAX, &data, &len) < 0)
+		return false;
+	if (len < at + 65 + n + 1 || memcmp(data, magic, at) != 0 || data[at + 64] != '\n' ||
+	    memcmp(data + at + 65, real, n) != 0 || data[at + 65 + n] != '\n')
+		return false;
+	ret->sha256 = data + at;
+	ret->text = data + at + 65 + n + 1;
+	ret->len = len - (at + 65 + n + 1);
+	ret->data = ab_take(data);
+	return true;
+}
+
+static enum ab_trust_state judge(const struct record *r, const char *text, size_t len)
+{
+	char sha256[65];
+
+	ab_sha256(text, len, sha256);
+	return memcmp(r->sha256, sha256, 64) == 0 && r->len == len &&
+			       memcmp(r->text, text, len) == 0
+		       ? AB_TRUST_HOLDS
+		       : AB_TRUST_CHANGED;
+}
+
+enum ab_trust_state ab_trust_check(const char *state_dir, const char *path, const char *text,
+				   size_t len)
+{
+	ab_autofree char *real = real_path(path);
+	enum ab_trust_state state;
+	struct record r;
+
+	if (!real || !read_record(state_dir, real, &r))
+		return AB_TRUST_NONE;
+	state = judge(&r, text, len);
+	free(r.data);
+	return state;
+}
+
+/* The project file that is meant, and the folder that holds it. */
+static int locate(const struct ab_policy_input *in, const char *file, char **ret_real,
+		  char **ret_dir, struct ab_error *err)
+{
+	ab_autofree char *path = NULL, *real = NULL;
+	const char *base = in->workspace ? in->workspace : ".";
+
+	if (file) {
+		path = ab_path_resolve(file, in->cwd, in->home);
+	} else {
+		ab_autofree char *dir = ab_path_resolve(base, in->cwd, in->home);
+
+		path = dir ? ab_path_join(dir, AB_PROJECT_CONFIG) : NULL;
+	}
+	if (!path)
+		return ab_fail(err, AB_EUSAGE, 0, "\"%s\" is not a file", file ? file : base);
+	real = real_path(path);
+	if (!real)
+		return ab_fail(err, AB_EUSAGE, errno, "%s", path);
+	if (strcmp(ab_path_name(real), AB_PROJECT_CONFIG) != 0) {
+		ab_fail(err, AB_EUSAGE, 0, "%s is not a project file, so it needs no trust", path);
+		return ab_hint(err, "project files are called %s", AB_PROJECT_CONFIG);
+	}
+	*ret_dir = ab_path_parent(real);
+	*ret_real = ab_take(real);
+	return 0;
+}
+
+static int state_dir(const struct ab_policy_input *in, char **ret, struct ab_error *err)
+{
+	*ret = ab_state_dir(in->environ, in->home, in->cwd);
+	if (*ret)
+		return 0;
+	ab_fail(err, AB_EUSAGE, 0, "there is no place for our state");
+	return ab_hint(err, "set HOME or AGENTBOX_STATE");
+}
+
+/* What the file would change, key by key: the policy with and without it. */
+static int effects(const struct ab_policy_input *in, const char *dir, struct ab_trust_review *r,
+		   struct ab_error *err)
+{
+	struct ab_policy_input at = *in;
+	struct ab_policy *with = NULL, *without = NULL;
+	struct ab_project file = { r->text, r->len };
+	int ret = -1;
+
+	at.workspace = dir;
+	if (ab_load_all(&at, NULL, &without, NULL, err) == 0 &&
+	    ab_load_all(&at, &file, &with, NULL, err) == 0) {
+		ab_policy_wider(without, with, &r->widens);
+		ab_policy_wider(with, without, &r->tightens);
+		ret = 0;
+	}
+	ab_policy_free(with);
+	ab_policy_free(without);
+	return ret;
+}
+
+/* The project file's path, its folder, its text and where records are. */
+static int open_file(const struct ab_policy_input *in, const char *file, struct ab_trust_review *r,
+		     char **ret_dir, char **ret_state, struct ab_error *err)
+{
+	if (locate(in, file, &r->path, ret_dir, err) < 0 || state_dir(in, ret_state, err) < 0 ||
+	    ab_file_read(r->path, r->path, true, &r->text, &r->len, err) < 0)
+		return -1;
+	if (!r->text)
+		return ab_fail(err, AB_EUSAGE, 0, "there is no file %s", r->path);
+	return 0;
+}
+
+int ab_trust_status(const struct ab_policy_input *in, const char *file,
+		    enum ab_trust_state *ret_state, struct ab_error *err)
+{
+	struct ab_trust_review r = { .state = AB_TRUST_NONE };
+	ab_autofree char *dir = NULL, *state = NULL;
+	int ret = open_file(in, file, &r, &dir, &state, err);
+
+	if (ret == 0)
+		*ret_state = ab_trust_check(state, r.path, r.text, r.len);
+	ab_trust_review_fini(&r);
+	return ret;
+}
+
+static int review(const struct ab_policy_input *in, const char *file, struct ab_trust_review *r,
+		  struct ab_error *err)
+{
+	ab_autofree char *dir = NULL, *state = NULL;
+	struct record record = { 0 };
+
+	if (open_file(in, file, r, &dir, &state, err) < 0)
+		return -1;
+	ab_sha256(r->text, r->len, r->sha256);
+	if (read_record(state, r->path, &record))
+		r->state = judge(&record, r->text, r->len);
+	ab_text_diff(record.text, record.len, r->text, r->len, &r->diff);
+	free(record.data);
+	return effects(in, dir, r, err);
+}
+
+int ab_trust_review(const struct ab_policy_input *in, const char *file,
+		    struct ab_trust_review *ret_review, struct ab_error *err)
+{
+	struct ab_trust_review r = { .state = AB_TRUST_NONE };
+
+	if (review(in, file, &r, err) < 0) {
+		ab_trust_review_fini(&r);
+		return -1;
+	}
+	*ret_review = r;
+	return 0;
+}
+
+void ab_trust_review_fini(struct ab_trust_review *r)
+{
+	free(r->path);
+	free(r->text);
+	ab_strv_fini(&r->diff);
+	ab_strv_fini(&r->widens);
+	ab_strv_fini(&r->tightens);
+	*r = (struct ab_trust_review){ .state = AB_TRUST_NONE };
+}
+
+/* Every missing folder on the way, for the owner only. */
+static int make_dirs(const char *path)
+{
+	ab_autofree char *copy = ab_strdup(path);
+
+	for (char *p = copy + 1;; p++) {
+		char c = *p;
+
+		if (c != '/' && c != '\0')
+			continue;
+		*p = '\0';
+		if (mkdir(copy, 0700) < 0 && errno != EEXIST)
+			return -1;
+		if (c == '\0')
+			return 0;
+		*p = c;
+	}
+}
+
+int ab_trust_record(const struct ab_policy_input *in, const struct ab_trust_review *review_of,
+		    struct ab_error *err)
+{
+	ab_autofree char *state = NULL, *path = NULL, *dir = NULL, *tmp = NULL;
+	ab_autobuf struct ab_buf b = { 0 };
+	ab_autoclose int fd = -1;
+
+	if (state_dir(in, &state, err) < 0)
+		return -1;
+	path = record_path(state, review_of->path);
+	dir = ab_path_parent(path);
+	tmp = ab_printf("%s/.new-XXXXXX", dir);
+	ab_buf_printf(&b, "%s%s\n%s\n", magic, review_of->sha256, review_of->path);
+	ab_buf_add(&b, review_of->text, review_of->len);
+	if (make_dirs(dir) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "%s", dir);
+	fd = mkostemp(tmp, O_CLOEXEC); /* 0600 */
+	if (fd < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "%s", dir);
+	if (ab_write_all(fd, b.data, b.len) < 0 || fsync(fd) < 0 || rename(tmp, path) < 0) {
+		int saved = errno;
+
+		unlink(tmp);
+		return ab_fail(err, AB_ESYSTEM, saved, "%s", path);
+	}
+	return 0;
+}
+
+int ab_trust_revoke(const struct ab_policy_input *in, const char *file, bool *ret_had,
+		    struct ab_error *err)
+{
+	ab_autofree char *real = NULL, *dir = NULL, *state = NULL, *path = NULL;
+
+	if (locate(in, file, &real, &dir, err) < 0 || state_dir(in, &state, err) < 0)
+		return -1;
+	path = record_path(state, real);
+	*ret_had = unlink(path) == 0;
+	if (!*ret_had && errno != ENOENT)
+		return ab_fail(err, AB_ESYSTEM, errno, "%s", path);
+	return 0;
+}

@@ -1,0 +1,230 @@
+#include "policy/model/http_rules.h"
+
+#include <string.h>
+
+#include "base/data/mem.h"
+#include "policy/model/http_config.h"
+
+static const uint16_t http_ports[] = { 80, 443 };
+
+void ab_http_rule_hosts(const struct ab_http_rule *rule, struct ab_strv *ret)
+{
+	struct ab_host_entry entry = rule->host;
+	char text[AB_HOST_ENTRY_TEXT];
+
+	for (size_t i = 0; i < AB_COUNT(http_ports); i++) {
+		if (rule->host.port == 0)
+			entry.port = http_ports[i];
+		ab_host_entry_format(&entry, text);
+		ab_strv_add_once(ret, text);
+	}
+}
+
+static bool is_for(const struct ab_http_rule *rule, const struct ab_host *host, uint16_t port)
+{
+	return ab_host_entry_denies(&rule->host, host, port) &&
+	       (rule->host.port || port == http_ports[0] || port == http_ports[1]);
+}
+
+bool ab_http_rules_bind(const struct ab_http_rules *rules, const struct ab_host *host,
+			uint16_t port)
+{
+	for (size_t i = 0; i < rules->len; i++)
+		if (is_for(&rules->v[i], host, port))
+			return true;
+	return false;
+}
+
+/*
+ * "*" stands for anything. What stands between two of them is taken where it
+ * is first found, which leaves the most for the rest; so each byte is looked
+ * at by one search only.
+ */
+static bool matches(const char *pattern, const char *s, size_t len)
+{
+	size_t n = strcspn(pattern, "*");
+
+	if (len < n || memcmp(pattern, s, n) != 0)
+		return false;
+	while (pattern[n]) {
+		const char *found;
+
+		s += n;
+		len -= n;
+		pattern += n + 1;
+		n = strcspn(pattern, "*");
+		if (!pattern[n])
+			return len >= n && memcmp(pattern, s + len - n, n) == 0;
+		found = memmem(s, len, pattern, n);
+		if (!found)
+			return false;
+		len -= (size_t)(found - s);
+		s = found;
+	}
+	return len == n;
+}
+
+static bool has_method(const struct ab_strv *methods, const char *method, size_t len)
+{
+	for (size_t i = 0; i < methods->len; i++)
+		if (strlen(methods->v[i]) == len && memcmp(methods->v[i], method, len) == 0)
+			return true;
+	return methods->len == 0;
+}
+
+static bool has_path(const struct ab_strv *paths, const char *path, size_t len)
+{
+	for (size_t i = 0; i < paths->len; i++)
+		if (matches(paths->v[i], path, len))
+			return true;
+	return paths->len == 0;
+}
+
+/* What is asked for. */
+struct asked {
+	const struct ab_host *host;
+	uint16_t port;
+	const char *method, *path;
+	size_t method_len, path_len;
+};
+
+/* By one of the two lists. *ret_rule: the one that permits; else the first
+ * that was for this host, NULL where none is. */
+static bool permits(const struct ab_http_rules *rules, bool tighten, const struct asked *q,
+		    const struct ab_http_rule **ret_rule)
+{
+	const struct ab_http_rule *first = NULL;
+
+	for (size_t i = 0; i < rules->len; i++) {
+		const struct ab_http_rule *rule = &rules->v[i];
+
+		if (rule->tighten != tighten || !is_for(rule, q->host, q->port))
+			continue;
+		if (has_method(&rule->methods, q->method, q->method_len) &&
+		    has_path(&rule->paths, q->path, q->path_len)) {
+			*ret_rule = rule;
+			return true;
+		}
+		first = first ? first : rule;
+	}
+	*ret_rule = first;
+	return !first;
+}
+
+bool ab_http_rules_judge(const struct ab_http_rules *rules, const struct ab_host *host,
+			 uint16_t port, const char *method, size_t method_len, const char *path,
+			 size_t path_len, const struct ab_http_rule **ret_rule)
+{
+	struct asked q = { host, port, method, path, method_len, path_len };
+	const struct ab_http_rule *own, *other;
+
+	if (!permits(rules, false, &q, &own)) {
+		*ret_rule = own;
+		return false;
+	}
+	if (!permits(rules, true, &q, &other)) {
+		*ret_rule = other;
+		return false;
+	}
+	*ret_rule = own ? own : other;
+	return true;
+}
+
+struct ab_http_rules ab_http_fill(struct ab_arena *a, const struct ab_value *v)
+{
+	struct ab_http_rule *rules = ab_arena_alloc(a, (v->len + 1) * sizeof(*rules));
+
+	for (size_t i = 0; i < v->len; i++) {
+		rules[i] = *v->items[i].http;
+		rules[i].tighten = v->items[i].tighten;
+	}
+	return (struct ab_http_rules){ .v = rules, .len = v->len };
+}
+
+static bool covers_methods(const struct ab_strv *all, const struct ab_strv *some)
+{
+	if (all->len && !some->len)
+		return false;
+	for (size_t i = 0; i < some->len; i++)
+		if (!has_method(all, some->v[i], strlen(some->v[i])))
+			return false;
+	return true;
+}
+
+/* A "*" of theirs is only matched by a "*" of ours: then ours has all that
+ * theirs can stand for. */
+static bool covers_paths(const struct ab_strv *all, const struct ab_strv *some)
+{
+	if (all->len && !some->len)
+		return false;
+	for (size_t i = 0; i < some->len; i++)
+		if (!has_path(all, some->v[i], strlen(some->v[i])))
+			return false;
+	return true;
+}
+
+/* Have the two any host in common? */
+static bool meet(const struct ab_http_rule *a, const struct ab_http_rule *b)
+{
+	char x[AB_HOST_ENTRY_TEXT], y[AB_HOST_ENTRY_TEXT];
+	struct ab_host_entry p = a->host, q = b->host;
+	char *px = x, *py = y;
+
+	if (p.port && q.port && p.port != q.port)
+		return false;
+	p.port = q.port = 0;
+	ab_host_entry_format(&p, x);
+	ab_host_entry_format(&q, y);
+	return ab_hosts_cover(&px, 1, y, true) || ab_hosts_cover(&py, 1, x, true);
+}
+
+bool ab_http_wider(const struct ab_value *a, const struct ab_item *b)
+{
+	bool bound = false;
+
+	for (size_t i = 0; i < a->len; i++) {
+		const struct ab_http_rule *rule = a->items[i].http;
+		char host[AB_HOST_ENTRY_TEXT], other[AB_HOST_ENTRY_TEXT];
+		char *entry = host;
+
+		if (a->items[i].tighten != b->tighten || !meet(rule, b->http))
+			continue;
+		ab_host_entry_format(&rule->host, host);
+		ab_host_entry_format(&b->http->host, other);
+		if (ab_hosts_cover(&entry, 1, other, true) &&
+		    covers_methods(&rule->methods, &b->http->methods) &&
+		    covers_paths(&rule->paths, &b->http->paths))
+			return false;
+		bound = true;
+	}
+	return bound;
+}
+
+bool ab_http_binds(const struct ab_value *v, const struct ab_item *item)
+{
+	char text[AB_HOST_ENTRY_TEXT], host[AB_HOST_ENTRY_TEXT];
+	char *entry = host;
+
+	ab_host_entry_format(&item->http->host, text);
+	for (size_t i = 0; i < v->len; i++) {
+		ab_host_entry_format(&v->items[i].http->host, host);
+		if (v->items[i].tighten == item->tighten && ab_hosts_cover(&entry, 1, text, true))
+			return true;
+	}
+	return false;
+}
+
+size_t ab_http_tighten(struct ab_arena *a, struct ab_value *base, const struct ab_value *layer)
+{
+	size_t wider = 0;
+
+	for (size_t i = 0; i < layer->len; i++)
+		wider += ab_http_wider(base, &layer->items[i]);
+	for (size_t i = 0; i < layer->len; i++) {
+		struct ab_item item = layer->items[i];
+
+		item.tighten = true;
+		ab_value_add(a, base, item);
+	}
+	return wider;
+}

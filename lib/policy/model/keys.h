@@ -1,0 +1,145 @@
+#ifndef AB_POLICY_MODEL_KEYS_H
+#define AB_POLICY_MODEL_KEYS_H
+/*
+ * The key table: every setting that a policy has, with its type and the rules
+ * by which layers combine. Parsing, `config show`, `config check`, the
+ * comparison of policies and the test of the JSON Schema are driven by it.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum ab_key_id {
+	AB_KEY_EXTENDS,
+	AB_KEY_WRITE,
+	AB_KEY_READ,
+	AB_KEY_DENY_READ,
+	AB_KEY_DENY_WRITE,
+	AB_KEY_HOME,
+	AB_KEY_UNIX,
+	AB_KEY_TMP_SIZE,
+	AB_KEY_NET_MODE,
+	AB_KEY_NET_ALLOW,
+	AB_KEY_NET_DENY,
+	AB_KEY_NET_UNKNOWN,
+	AB_KEY_NET_WAIT,
+	AB_KEY_ALLOW_PRIVATE,
+	AB_KEY_HOST_PORTS,
+	AB_KEY_PUBLISH,
+	AB_KEY_UPSTREAM,
+	AB_KEY_HTTP,
+	AB_KEY_ROOTS,
+	AB_KEY_ENV_MODE,
+	AB_KEY_ENV_PASS,
+	AB_KEY_ENV_SET,
+	AB_KEY_ENV_STRIP,
+	AB_KEY_RULES,
+	AB_KEY_OVERRIDE,
+	AB_KEY_ENFORCE,
+	AB_KEY_TIMEOUT,
+	AB_KEY_MEMORY,
+	AB_KEY_PROCESSES,
+	AB_KEY_FILES,
+	AB_KEY_CPU,
+	AB_KEY_FILE_SIZE,
+	AB_KEY_OUTPUT,
+	AB_KEY_DENIALS,
+	AB_KEY_UPLOAD_HOST,
+	AB_KEY_UPLOAD_RUN,
+	AB_KEY_NEW_HOSTS,
+	AB_KEY_ACTION,
+	AB_KEY_KEEP_FOR,
+	AB_KEY_KEEP_RUNS,
+	AB_KEY_REQUIRE,
+	AB_KEY_FALLBACK,
+	AB_KEY_SECRETS,
+	AB_KEY_COUNT,
+};
+
+enum ab_key_type {
+	AB_TYPE_PROFILE,  /* the name of a profile */
+	AB_TYPE_WORD,	  /* one of `words` */
+	AB_TYPE_SIZE,	  /* "4G" */
+	AB_TYPE_DURATION, /* "30m" */
+	AB_TYPE_INTEGER,
+	AB_TYPE_UPSTREAM,    /* "none", "env", or the URL of a proxy */
+	AB_TYPE_PATHS,	     /* list of paths */
+	AB_TYPE_READ,	     /* "all", or a list of paths and "@system" */
+	AB_TYPE_PATTERNS,    /* list of path patterns, "!" takes back */
+	AB_TYPE_NAMES,	     /* list of paths or protected names, "!" too */
+	AB_TYPE_HOSTS,	     /* list of hosts and @groups */
+	AB_TYPE_CIDRS,	     /* list of address ranges */
+	AB_TYPE_PORTS,	     /* list of ports */
+	AB_TYPE_PUBLISH,     /* list of ports, or of "HOSTPORT:PORT" */
+	AB_TYPE_VARIABLES,   /* list of variable names and patterns */
+	AB_TYPE_ASSIGNMENTS, /* object: variable name to text */
+	AB_TYPE_PROPERTIES,  /* list of assurance properties */
+	AB_TYPE_RULES,	     /* list of objects, see policy/model/commands.h */
+	AB_TYPE_OVERRIDES,   /* object: name of a rule to decision */
+	AB_TYPE_SECRETS,     /* object of objects, see policy/model/secrets.h */
+	AB_TYPE_HTTP,	     /* list of objects, see policy/model/http_rules.h */
+};
+
+/*
+ * How a later layer combines with what is there. Files: scalars and lists
+ * replace, except lists that forbid something, which only ever grow, and
+ * assignments, which replace by name, and rules, of which the first that
+ * matches counts: later ones stand in front. Flags and the environment:
+ * scalars replace, lists grow. An empty list is a list: it means "nothing".
+ */
+enum ab_key_merge {
+	AB_MERGE_REPLACE,
+	AB_MERGE_GROW,
+	AB_MERGE_BY_NAME,
+	AB_MERGE_FRONT,
+};
+
+/*
+ * What a project file that is not trusted may do: choose the stricter of two
+ * scalars; keep of a list of permissions what was permitted anyway; add to a
+ * list of prohibitions (not take back: "!"); add what is marked, so that who
+ * uses it takes only what is stricter; or nothing at all.
+ */
+enum ab_key_tighten {
+	AB_TIGHTEN_STRICTER,
+	AB_TIGHTEN_COVERED,
+	AB_TIGHTEN_UNION,
+	AB_TIGHTEN_MARKED,
+	AB_TIGHTEN_NEVER,
+};
+
+struct ab_key_word {
+	const char *name;
+	unsigned number; /* the enum in policy.h */
+};
+
+/* A scalar is kept as a number of which the smaller is always the stricter;
+ * "none" is the largest. Words are kept as their index: strictest first. */
+#define AB_NONE UINT64_MAX
+
+struct ab_key {
+	const char *path;
+	enum ab_key_type type;
+	enum ab_key_merge merge;
+	enum ab_key_tighten tighten;
+	const struct ab_key_word *words;
+	size_t nwords;
+	uint64_t min, max; /* sizes in bytes, durations in ms, integers */
+	bool none;	   /* the word "none" is accepted: no limit; and,
+				 * where min is 0, so is 0 */
+	const char *doc;
+};
+
+/* Indexed by enum ab_key_id. */
+extern const struct ab_key ab_keys[AB_KEY_COUNT];
+
+bool ab_key_is_list(const struct ab_key *key);
+
+/* The key with this path, or NULL. */
+const struct ab_key *ab_key_find(const char *path, size_t len);
+/* Is there a key below "path."? */
+bool ab_key_is_group(const char *path, size_t len);
+/* The key that was probably meant, or NULL. */
+const char *ab_key_guess(const char *path);
+
+#endif

@@ -1,0 +1,339 @@
+#include "policy/model/list_element.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "base/data/mem.h"
+#include "base/system/path.h"
+#include "base/text/guess.h"
+#include "policy/model/commands.h"
+#include "policy/model/policy.h"
+#include "policy/model/ports.h"
+#include "policy/model/secrets_config.h"
+#include "policy/values/cidr.h"
+#include "policy/values/complaint.h"
+#include "policy/values/host.h"
+#include "policy/values/host_groups.h"
+
+/* Trees that a program needs to run at all. Which of them exist is found out
+ * where they are used. */
+static const char *const system_trees[] = {
+	"/usr",	   "/bin", "/sbin", "/lib",	  "/lib32", "/lib64",
+	"/libx32", "/etc", "/opt",  "/nix/store", "/snap",
+};
+
+static void add_text(const struct ab_context *ctx, struct ab_value *v, const char *text,
+		     const struct ab_origin *from, const char *via)
+{
+	ab_value_add(ctx->arena, v,
+		     (struct ab_item){
+			     .text = ab_arena_dup(ctx->arena, text),
+			     .from = from,
+			     .via = via,
+		     });
+}
+
+const char *ab_element_path(const struct ab_context *ctx, const char *text, struct ab_why *why)
+{
+	ab_autofree char *path = NULL;
+
+	if (strlen(text) >= PATH_MAX) {
+		ab_why_value(why, text, "is too long for a path", "at most %d bytes", PATH_MAX - 1);
+		return NULL;
+	}
+	path = ab_path_resolve(text, ctx->base, ctx->home);
+	if (path)
+		return ab_arena_dup(ctx->arena, path);
+	if (text[0] == '\0')
+		ab_why_value(why, text, "is not a path", "write \".\" for the workspace");
+	else if (text[1] != '\0' && text[1] != '/')
+		ab_why_value(why, text, "names another user's home", "write its full path");
+	else
+		ab_why_value(why, text, "needs a home folder", "set HOME, or write the full path");
+	return NULL;
+}
+
+/* The clean absolute path that `text` means, with `mark` in front. */
+static int put_path(const struct ab_context *ctx, struct ab_value *v, const char *text,
+		    const char *mark, const struct ab_origin *from, struct ab_why *why)
+{
+	struct ab_item item = {
+		.from = from,
+		.here = ctx->follows && text[0] != '/' && text[0] != '~',
+	};
+	const char *home = ctx->home && ctx->home[1] ? ctx->home : "";
+
+	if (ctx->builtin && text[0] == '~') {
+		if (!ctx->home)
+			return 0;
+		item.text = ab_arena_cat(ctx->arena, home, text + 1);
+	} else if (ctx->builtin) {
+		item.text = item.here ? ctx->base : text;
+	} else {
+		item.text = ab_element_path(ctx, text, why);
+		if (!item.text)
+			return -1;
+	}
+	if (mark[0])
+		item.text = ab_arena_cat(ctx->arena, mark, item.text);
+	ab_value_add(ctx->arena, v, item);
+	return 0;
+}
+
+static int put_root(const struct ab_context *ctx, struct ab_value *v, const char *text,
+		    const struct ab_origin *from, struct ab_why *why)
+{
+	if (strpbrk(text, "*?"))
+		return ab_why_value(why, text, "is a pattern", "name the folder itself");
+	return put_path(ctx, v, text, "", from, why);
+}
+
+static int put_read(const struct ab_context *ctx, struct ab_value *v, const char *text,
+		    const struct ab_origin *from, struct ab_why *why)
+{
+	if (strcmp(text, "all") == 0) {
+		v->all = true;
+		return 0;
+	}
+	if (text[0] != '@')
+		return put_root(ctx, v, text, from, why);
+	if (strcmp(text, "@system") != 0)
+		return ab_why_value(why, text, "is not a group of folders", "write \"@system\"");
+	for (size_t i = 0; i < AB_COUNT(system_trees); i++)
+		ab_value_add(ctx->arena, v,
+			     (struct ab_item){
+				     .text = system_trees[i],
+				     .from = from,
+				     .via = "@system",
+			     });
+	return 0;
+}
+
+static int put_pattern(const struct ab_context *ctx, struct ab_value *v, const char *text,
+		       const struct ab_origin *from, struct ab_why *why)
+{
+	bool back = text[0] == '!';
+
+	return put_path(ctx, v, text + back, back ? "!" : "", from, why);
+}
+
+/* "/x", "~/x", "./x" and "../x" are paths, everything else a name. */
+static bool is_path(const char *s)
+{
+	size_t n = strcspn(s, "/");
+
+	return s[0] == '/' || s[0] == '~' || (n == 1 && s[0] == '.') ||
+	       (n == 2 && s[0] == '.' && s[1] == '.');
+}
+
+static bool has_dotdot(const char *s)
+{
+	for (;; s++) {
+		size_t n = strcspn(s, "/");
+
+		if (n == 2 && s[0] == '.' && s[1] == '.')
+			return true;
+		s += n;
+		if (!*s)
+			return false;
+	}
+}
+
+static int put_name(const struct ab_context *ctx, struct ab_value *v, const char *text,
+		    const struct ab_origin *from, struct ab_why *why)
+{
+	bool back = text[0] == '!';
+	const char *name = text + back;
+	ab_autofree char *path = NULL;
+
+	if (is_path(name))
+		return put_path(ctx, v, name, back ? "!" : "", from, why);
+	if (ctx->builtin) {
+		ab_value_add(ctx->arena, v, (struct ab_item){ .text = text, .from = from });
+		return 0;
+	}
+	if (name[0] == '\0' || strlen(name) >= PATH_MAX || has_dotdot(name))
+		return ab_why_value(why, text, "is not a name",
+				    "write one like \".git/hooks\", or a path like \"./build\"");
+	path = ab_path_resolve(name, "/", NULL);
+	ab_value_add(ctx->arena, v,
+		     (struct ab_item){
+			     .text = ab_arena_cat(ctx->arena, back ? "!" : "", path + 1),
+			     .from = from,
+		     });
+	return 0;
+}
+
+static int put_group(const struct ab_context *ctx, struct ab_value *v, const char *text,
+		     const struct ab_origin *from, struct ab_why *why)
+{
+	ab_autostrv struct ab_strv entries = { 0 };
+	const char *via, *guess;
+
+	if (!ab_group_expand(text + 1, ctx->home, ctx->environ, &entries)) {
+		guess = ab_guess(text + 1, ab_group_names, ab_group_count);
+		if (guess)
+			return ab_why_value(why, text, "is not a group of hosts",
+					    "did you mean \"@%s\"?", guess);
+		return ab_why_value(why, text, "is not a group of hosts",
+				    "there are @github @npm @pypi @crates @go @debian @llm");
+	}
+	via = ab_arena_dup(ctx->arena, text);
+	for (size_t i = 0; i < entries.len; i++)
+		add_text(ctx, v, entries.v[i], from, via);
+	return 0;
+}
+
+static int put_host(const struct ab_context *ctx, struct ab_value *v, const char *text,
+		    const struct ab_origin *from, struct ab_why *why)
+{
+	char buf[AB_HOST_ENTRY_TEXT];
+	struct ab_host_entry e;
+
+	if (text[0] == '@')
+		return put_group(ctx, v, text, from, why);
+	if (ab_host_entry_parse(text, strlen(text), &e, why) < 0)
+		return -1;
+	ab_host_entry_format(&e, buf);
+	add_text(ctx, v, buf, from, NULL);
+	return 0;
+}
+
+static int put_cidr(const struct ab_context *ctx, struct ab_value *v, const char *text,
+		    const struct ab_origin *from, struct ab_why *why)
+{
+	char buf[AB_CIDR_TEXT];
+	struct ab_cidr c;
+
+	if (ab_cidr_parse(text, strlen(text), &c, why) < 0)
+		return -1;
+	ab_cidr_format(&c, buf);
+	add_text(ctx, v, buf, from, NULL);
+	return 0;
+}
+
+bool ab_is_variable(const char *s, size_t len, const char *more)
+{
+	for (size_t i = 0; i < len; i++)
+		if (!((s[i] >= 'a' && s[i] <= 'z') || (s[i] >= 'A' && s[i] <= 'Z') || s[i] == '_' ||
+		      (s[i] >= '0' && s[i] <= '9') || strchr(more, s[i])))
+			return false;
+	return len > 0 && len <= 255;
+}
+
+int ab_variable_check(const char *s, size_t len, bool shell, struct ab_why *why)
+{
+	ab_autofree char *name = ab_strndup(s, len);
+
+	if (!ab_is_variable(s, len, shell ? "" : "-.") || (shell && s[0] >= '0' && s[0] <= '9'))
+		return ab_why_value(why, name, "is not the name of a variable",
+				    "letters, digits and _");
+	if (strncmp(name, "AGENTBOX_", 9) == 0 || strcmp(name, "SANDBOX_RUNTIME") == 0)
+		return ab_why_value(why, name, "is agentbox's own variable", "choose another name");
+	return 0;
+}
+
+static int put_variable(const struct ab_context *ctx, struct ab_value *v, const char *text,
+			const struct ab_origin *from, struct ab_why *why)
+{
+	if (!ctx->builtin && !ab_is_variable(text, strlen(text), "*?"))
+		return ab_why_value(why, text, "is not the name of a variable",
+				    "write one like LANG or *_TOKEN");
+	if (ctx->builtin)
+		ab_value_add(ctx->arena, v, (struct ab_item){ .text = text, .from = from });
+	else
+		add_text(ctx, v, text, from, NULL);
+	return 0;
+}
+
+static int put_assignment(const struct ab_context *ctx, struct ab_value *v, const char *text,
+			  const struct ab_origin *from, struct ab_why *why)
+{
+	enum { VALUE_MAX = 128 * 1024 - 512 }; /* of one string in execve */
+	size_t n = strcspn(text, "=");
+	ab_autofree char *name = ab_strndup(text, n);
+
+	if (text[n] != '=')
+		return ab_why_value(why, text, "has no value", "write NAME=VALUE");
+	if (ab_variable_check(text, n, false, why) < 0)
+		return -1;
+	if (strlen(text) > VALUE_MAX)
+		return ab_why_value(why, name, "has too long a value", "at most 127 KiB");
+	for (size_t i = 0; i < v->len; i++)
+		if (strncmp(v->items[i].text, text, n + 1) == 0) {
+			v->items[i].text = ab_arena_dup(ctx->arena, text);
+			v->items[i].from = from;
+			return 0;
+		}
+	add_text(ctx, v, text, from, NULL);
+	return 0;
+}
+
+static int put_property(const struct ab_context *ctx, struct ab_value *v, const char *text,
+			const struct ab_origin *from, struct ab_why *why)
+{
+	bool several = from->layer >= AB_LAYER_ENVIRONMENT;
+	size_t n = strcspn(text, several ? "," : "");
+	ab_autofree char *word = ab_strndup(text, n);
+	const char *guess;
+
+	for (int i = 0; i < AB_PROP_COUNT; i++) {
+		if (strcmp(ab_property_names[i], word) != 0)
+			continue;
+		ab_value_add(ctx->arena, v,
+			     (struct ab_item){
+				     .text = ab_property_names[i],
+				     .from = from,
+			     });
+		return text[n] ? put_property(ctx, v, text + n + 1, from, why) : 0;
+	}
+	guess = ab_guess(word, ab_property_names, AB_PROP_COUNT);
+	if (guess)
+		return ab_why_value(why, word, "is not a property", "did you mean \"%s\"?", guess);
+	return ab_why_value(why, word, "is not a property",
+			    "write one like \"net-fence\" or \"write-fence\"");
+}
+
+int ab_element_put(const struct ab_context *ctx, const struct ab_key *key, struct ab_value *v,
+		   const char *text, const struct ab_origin *from, struct ab_why *why)
+{
+	switch (key->type) {
+	case AB_TYPE_PATHS:
+		return put_root(ctx, v, text, from, why);
+	case AB_TYPE_READ:
+		return put_read(ctx, v, text, from, why);
+	case AB_TYPE_PATTERNS:
+		return put_pattern(ctx, v, text, from, why);
+	case AB_TYPE_NAMES:
+		return put_name(ctx, v, text, from, why);
+	case AB_TYPE_HOSTS:
+		return put_host(ctx, v, text, from, why);
+	case AB_TYPE_CIDRS:
+		return put_cidr(ctx, v, text, from, why);
+	case AB_TYPE_PORTS:
+		return ab_host_port_put(ctx, v, text, from, why);
+	case AB_TYPE_PUBLISH:
+		return ab_publish_put(ctx, v, text, from, why);
+	case AB_TYPE_VARIABLES:
+		return put_variable(ctx, v, text, from, why);
+	case AB_TYPE_ASSIGNMENTS:
+		return put_assignment(ctx, v, text, from, why);
+	case AB_TYPE_PROPERTIES:
+		return put_property(ctx, v, text, from, why);
+	case AB_TYPE_OVERRIDES:
+		return ab_override_put(ctx, v, text, from, why);
+	case AB_TYPE_SECRETS:
+		return ab_secret_put(ctx, v, text, from, why);
+	case AB_TYPE_RULES:
+	case AB_TYPE_HTTP:
+		return ab_why_say(why, "write it in a file", "a rule is more than a text");
+	case AB_TYPE_PROFILE:
+	case AB_TYPE_WORD:
+	case AB_TYPE_SIZE:
+	case AB_TYPE_DURATION:
+	case AB_TYPE_INTEGER:
+	case AB_TYPE_UPSTREAM:
+		break;
+	}
+	return -1;
+}

@@ -1,0 +1,183 @@
+#include "policy/model/policy.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/data/buf.h"
+#include "base/data/mem.h"
+#include "policy/model/commands.h"
+#include "policy/model/config.h"
+#include "policy/model/http_config.h"
+#include "policy/model/ports.h"
+#include "policy/model/secrets_config.h"
+#include "policy/values/host.h"
+
+const char *const ab_property_names[AB_PROP_COUNT] = {
+	[AB_PROP_USER_NS] = "user-ns",
+	[AB_PROP_PID_FENCE] = "pid-fence",
+	[AB_PROP_NET_FENCE] = "net-fence",
+	[AB_PROP_DNS_FENCE] = "dns-fence",
+	[AB_PROP_WRITE_FENCE] = "write-fence",
+	[AB_PROP_READ_DENY] = "read-deny",
+	[AB_PROP_PROTECTED_NAMES] = "protected-names",
+	[AB_PROP_IPC_FENCE] = "ipc-fence",
+	[AB_PROP_IPC_FENCE_LATE] = "ipc-fence-late",
+	[AB_PROP_SYSCALLS] = "syscalls",
+	[AB_PROP_NO_NEW_PRIVS] = "no-new-privs",
+	[AB_PROP_LIMITS] = "limits",
+	[AB_PROP_TRANSPARENT] = "transparent",
+};
+
+void ab_policy_free(struct ab_policy *policy)
+{
+	if (!policy)
+		return;
+	ab_commands_release(policy->commands.ruling);
+	if (policy->store)
+		ab_arena_fini(&policy->store->arena);
+	free(policy->store);
+	free(policy);
+}
+
+/* A profile that is a file has lines. */
+static bool is_builtin(const struct ab_origin *from)
+{
+	return from->layer == AB_LAYER_PROFILE && !from->line;
+}
+
+char *ab_origin_text(const struct ab_origin *from)
+{
+	struct ab_buf b = { 0 };
+
+	if (is_builtin(from))
+		ab_buf_puts(&b, "profile ");
+	if (from->layer == AB_LAYER_ALWAYS)
+		ab_buf_puts(&b, "always");
+	else
+		ab_buf_escape(&b, from->name);
+	if (from->line)
+		ab_buf_printf(&b, ":%u", from->line);
+	return ab_buf_take(&b);
+}
+
+static struct ab_strv texts(struct ab_arena *a, const struct ab_value *v)
+{
+	struct ab_strv list = {
+		.v = ab_arena_alloc(a, (v->len + 1) * sizeof(char *)),
+		.len = v->len,
+	};
+
+	for (size_t i = 0; i < v->len; i++)
+		list.v[i] = (char *)(uintptr_t)v->items[i].text;
+	return list;
+}
+
+static void fill_ports(struct ab_policy *p, struct ab_arena *a)
+{
+	const struct ab_value *ports = &p->store->config.v[AB_KEY_HOST_PORTS];
+	const struct ab_value *pairs = &p->store->config.v[AB_KEY_PUBLISH];
+	uint16_t *port = ab_arena_alloc(a, (ports->len + 1) * sizeof(*port));
+	struct ab_publish *pair = ab_arena_alloc(a, (pairs->len + 1) * sizeof(*pair));
+
+	for (size_t i = 0; i < ports->len; i++)
+		ab_port_parse(ports->items[i].text, strlen(ports->items[i].text), &port[i]);
+	for (size_t i = 0; i < pairs->len; i++)
+		ab_publish_parse(pairs->items[i].text, &pair[i]);
+	p->net.host_ports.v = port;
+	p->net.host_ports.len = ports->len;
+	p->net.publish.v = pair;
+	p->net.publish.len = pairs->len;
+}
+
+static unsigned word(const struct ab_config *c, enum ab_key_id id)
+{
+	return ab_keys[id].words[c->v[id].number].number;
+}
+
+static uint64_t limit(const struct ab_config *c, enum ab_key_id id)
+{
+	return c->v[id].number == AB_NONE ? 0 : c->v[id].number;
+}
+
+static uint32_t properties(const struct ab_value *v)
+{
+	uint32_t bits = 0;
+
+	for (size_t i = 0; i < v->len; i++)
+		for (int p = 0; p < AB_PROP_COUNT; p++)
+			if (strcmp(ab_property_names[p], v->items[i].text) == 0)
+				bits |= AB_PROP_BIT(p);
+	return bits;
+}
+
+/* A fence around the network that the caller opened on purpose is not what a
+ * profile can mean; who asks for it by name means it. */
+static uint32_t unmeant(const struct ab_config *c)
+{
+	static const enum ab_property fences[] = { AB_PROP_NET_FENCE, AB_PROP_DNS_FENCE };
+	const struct ab_value *v = &c->v[AB_KEY_REQUIRE];
+	uint32_t bits = 0;
+
+	if (word(c, AB_KEY_NET_MODE) != AB_NET_ALLOWED)
+		return 0;
+	for (size_t i = 0; i < AB_COUNT(fences); i++) {
+		bool named = false;
+
+		for (size_t k = 0; k < v->len; k++)
+			named |= !is_builtin(v->items[k].from) &&
+				 strcmp(v->items[k].text, ab_property_names[fences[i]]) == 0;
+		if (!named)
+			bits |= AB_PROP_BIT(fences[i]);
+	}
+	return bits;
+}
+
+void ab_policy_fill(struct ab_policy *p)
+{
+	const struct ab_config *c = &p->store->config;
+	struct ab_arena *a = &p->store->arena;
+
+	p->fs.write = texts(a, &c->v[AB_KEY_WRITE]);
+	p->fs.read_all = c->v[AB_KEY_READ].all;
+	p->fs.read = texts(a, &c->v[AB_KEY_READ]);
+	p->fs.deny_read = texts(a, &c->v[AB_KEY_DENY_READ]);
+	p->fs.deny_write = texts(a, &c->v[AB_KEY_DENY_WRITE]);
+	p->fs.home = word(c, AB_KEY_HOME);
+	p->fs.unix_allow = texts(a, &c->v[AB_KEY_UNIX]);
+	p->fs.tmp_size = c->v[AB_KEY_TMP_SIZE].number;
+	p->net.mode = word(c, AB_KEY_NET_MODE);
+	p->net.allow = texts(a, &c->v[AB_KEY_NET_ALLOW]);
+	p->net.deny = texts(a, &c->v[AB_KEY_NET_DENY]);
+	p->net.allow_private = texts(a, &c->v[AB_KEY_ALLOW_PRIVATE]);
+	fill_ports(p, a);
+	p->net.upstream = c->v[AB_KEY_UPSTREAM].text;
+	p->net.http = ab_http_fill(a, &c->v[AB_KEY_HTTP]);
+	p->net.roots = texts(a, &c->v[AB_KEY_ROOTS]);
+	p->net.unknown = word(c, AB_KEY_NET_UNKNOWN);
+	p->net.wait_ms = c->v[AB_KEY_NET_WAIT].number;
+	p->net.ask_anywhere =
+		p->net.unknown == AB_UNKNOWN_ASK && !is_builtin(c->v[AB_KEY_NET_UNKNOWN].from);
+	p->env.only_listed = word(c, AB_KEY_ENV_MODE);
+	p->env.pass = texts(a, &c->v[AB_KEY_ENV_PASS]);
+	p->env.strip = texts(a, &c->v[AB_KEY_ENV_STRIP]);
+	p->env.set = texts(a, &c->v[AB_KEY_ENV_SET]);
+	p->limits.timeout_ms = limit(c, AB_KEY_TIMEOUT);
+	p->limits.memory = limit(c, AB_KEY_MEMORY);
+	p->limits.processes = limit(c, AB_KEY_PROCESSES);
+	p->limits.files = limit(c, AB_KEY_FILES);
+	p->limits.cpu_ms = limit(c, AB_KEY_CPU);
+	p->limits.file_size = limit(c, AB_KEY_FILE_SIZE);
+	p->limits.output = c->v[AB_KEY_OUTPUT].number;
+	p->monitor.denials = limit(c, AB_KEY_DENIALS);
+	p->monitor.upload_host = limit(c, AB_KEY_UPLOAD_HOST);
+	p->monitor.upload_run = limit(c, AB_KEY_UPLOAD_RUN);
+	p->monitor.hosts = limit(c, AB_KEY_NEW_HOSTS);
+	p->monitor.action = word(c, AB_KEY_ACTION);
+	p->records.keep_ms = limit(c, AB_KEY_KEEP_FOR);
+	p->records.keep_runs = limit(c, AB_KEY_KEEP_RUNS);
+	p->assurance.require = properties(&c->v[AB_KEY_REQUIRE]) & ~unmeant(c);
+	p->assurance.fallback = word(c, AB_KEY_FALLBACK);
+	p->commands.ruling = ab_commands_ruling(a, &c->v[AB_KEY_RULES], &c->v[AB_KEY_OVERRIDE]);
+	p->commands.enforce = word(c, AB_KEY_ENFORCE);
+	p->secrets = ab_secrets_fill(a, &c->v[AB_KEY_SECRETS], &p->fs.write);
+}

@@ -1,0 +1,231 @@
+#include "policy/model/ports.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/data/mem.h"
+#include "policy/model/policy.h"
+#include "policy/values/complaint.h"
+#include "policy/values/host.h"
+
+/* Where agentbox itself listens inside the box: names, the door, and what is
+ * led to it. */
+static const uint16_t taken[] = { 53, 61080, 61081 };
+
+/* Each is a listener or two that the box hands up in one message. */
+enum { HOST_PORTS_MAX = 48 };
+
+static int check_taken(uint16_t port, const char *text, struct ab_why *why)
+{
+	for (size_t i = 0; i < AB_COUNT(taken); i++)
+		if (taken[i] == port)
+			return ab_why_value(why, text, "is taken inside the box",
+					    "agentbox itself listens on 53, 61080 and 61081 there");
+	return 0;
+}
+
+static void add(const struct ab_context *ctx, struct ab_value *v, const char *text,
+		const struct ab_origin *from)
+{
+	ab_value_add(ctx->arena, v,
+		     (struct ab_item){
+			     .text = ab_arena_dup(ctx->arena, text),
+			     .from = from,
+		     });
+}
+
+static bool has(const struct ab_value *v, const char *text)
+{
+	for (size_t i = 0; i < v->len; i++)
+		if (strcmp(v->items[i].text, text) == 0)
+			return true;
+	return false;
+}
+
+int ab_host_port_put(const struct ab_context *ctx, struct ab_value *v, const char *text,
+		     const struct ab_origin *from, struct ab_why *why)
+{
+	char canonical[8];
+	uint16_t port;
+
+	if (!ab_port_parse(text, strlen(text), &port))
+		return ab_why_value(why, text, "is not a port", "write one from 1 to 65535");
+	if (check_taken(port, text, why) < 0)
+		return -1;
+	snprintf(canonical, sizeof(canonical), "%u", port);
+	if (has(v, canonical))
+		return ab_why_value(why, text, "stands here twice", "leave one out");
+	add(ctx, v, canonical, from);
+	return 0;
+}
+
+bool ab_publish_parse(const char *s, struct ab_publish *ret)
+{
+	const char *colon = strchr(s, ':');
+	const char *box = colon ? colon + 1 : s;
+	struct ab_publish p;
+
+	if (!ab_port_parse(box, strlen(box), &p.port) ||
+	    !ab_port_parse(s, strcspn(s, ":"), &p.host))
+		return false;
+	*ret = p;
+	return true;
+}
+
+/* Another entry that wants the same port of the host, or NULL. */
+static const struct ab_item *same_host_port(const struct ab_value *v, size_t before, uint16_t port)
+{
+	struct ab_publish p;
+
+	for (size_t i = 0; i < before; i++)
+		if (ab_publish_parse(v->items[i].text, &p) && p.host == port)
+			return &v->items[i];
+	return NULL;
+}
+
+static int say_twice(uint16_t port, struct ab_why *why)
+{
+	return ab_why_say(why, "each port of the host leads to one port of the box",
+			  "port %u of the host is published twice", port);
+}
+
+int ab_publish_put(const struct ab_context *ctx, struct ab_value *v, const char *text,
+		   const struct ab_origin *from, struct ab_why *why)
+{
+	char canonical[16];
+	struct ab_publish p;
+
+	if (!ab_publish_parse(text, &p))
+		return ab_why_value(why, text, "is not a port to publish",
+				    "write PORT, or HOSTPORT:PORT as in 8080:3000");
+	if (check_taken(p.port, text, why) < 0)
+		return -1;
+	snprintf(canonical, sizeof(canonical), "%u:%u", p.host, p.port);
+	if (has(v, canonical))
+		return ab_why_value(why, text, "stands here twice", "leave one out");
+	if (same_host_port(v, v->len, p.host))
+		return say_twice(p.host, why);
+	add(ctx, v, canonical, from);
+	return 0;
+}
+
+/* Both lead to one port of the box: a connection would go in circles. */
+static bool is_host_port(const struct ab_value *v, uint16_t port)
+{
+	char text[8];
+
+	snprintf(text, sizeof(text), "%u", port);
+	return has(v, text);
+}
+
+static int check_host_ports(const struct ab_config *c, const struct ab_origin **ret_from,
+			    struct ab_why *why)
+{
+	const struct ab_value *v = &c->v[AB_KEY_HOST_PORTS];
+
+	if (v->len <= HOST_PORTS_MAX)
+		return 0;
+	*ret_from = v->items[HOST_PORTS_MAX].from;
+	return ab_why_say(why, "name those that are needed", "more than %d ports of the host",
+			  HOST_PORTS_MAX);
+}
+
+static int check_publish(const struct ab_config *c, const struct ab_origin **ret_from,
+			 struct ab_why *why)
+{
+	const struct ab_value *v = &c->v[AB_KEY_PUBLISH];
+
+	for (size_t i = 0; i < v->len; i++) {
+		struct ab_publish p;
+
+		if (!ab_publish_parse(v->items[i].text, &p))
+			continue;
+		*ret_from = v->items[i].from;
+		if (same_host_port(v, i, p.host))
+			return say_twice(p.host, why);
+		if (is_host_port(&c->v[AB_KEY_HOST_PORTS], p.port))
+			return ab_why_say(why, "a port inside the box can be one or the other",
+					  "port %u is in network.hostPorts too", p.port);
+	}
+	return 0;
+}
+
+/* Ports of the host need the door; published ones only a network of the box's
+ * own; rules about paths, no way around the door. */
+static const struct need {
+	enum ab_key_id key;
+	unsigned modes; /* bits */
+	const char *words;
+} needs[] = {
+	{ AB_KEY_HOST_PORTS, 1u << AB_NET_FILTERED, "filtered" },
+	{ AB_KEY_PUBLISH, 1u << AB_NET_FILTERED | 1u << AB_NET_BLOCKED, "filtered or blocked" },
+	{ AB_KEY_HTTP, 1u << AB_NET_FILTERED | 1u << AB_NET_BLOCKED, "filtered or blocked" },
+};
+
+static bool fits(const struct ab_config *c, const struct need *need)
+{
+	const struct ab_value *v = &c->v[AB_KEY_NET_MODE];
+
+	return !v->from || c->v[need->key].len == 0 ||
+	       need->modes >> ab_keys[AB_KEY_NET_MODE].words[v->number].number & 1;
+}
+
+static const char *mode_name(const struct ab_config *c)
+{
+	return ab_keys[AB_KEY_NET_MODE].words[c->v[AB_KEY_NET_MODE].number].name;
+}
+
+static int check_mode(const struct ab_config *c, const struct ab_origin *chooser,
+		      const struct need *need, const struct ab_origin **ret_from,
+		      struct ab_why *why)
+{
+	const struct ab_origin *mode = c->v[AB_KEY_NET_MODE].from;
+	const struct ab_value *v = &c->v[need->key];
+	ab_autofree char *where = NULL;
+	enum ab_layer layer;
+
+	if (fits(c, need))
+		return 0;
+	where = ab_origin_text(mode);
+	layer = mode->layer == AB_LAYER_PROFILE && chooser ? chooser->layer : mode->layer;
+	for (size_t i = 0; i < v->len; i++) {
+		*ret_from = v->items[i].from;
+		if (!v->items[i].tighten && (*ret_from)->layer >= layer)
+			return ab_why_say(why, "change one of them",
+					  "needs network.mode %s, and %s says %s", need->words,
+					  where, mode_name(c));
+	}
+	return 0;
+}
+
+int ab_ports_check(const struct ab_config *c, const struct ab_origin *chooser,
+		   enum ab_key_id *ret_key, const struct ab_origin **ret_from, struct ab_why *why)
+{
+	*ret_key = AB_KEY_HOST_PORTS;
+	if (check_host_ports(c, ret_from, why) < 0)
+		return -1;
+	*ret_key = AB_KEY_PUBLISH;
+	if (check_publish(c, ret_from, why) < 0)
+		return -1;
+	for (size_t i = 0; i < AB_COUNT(needs); i++) {
+		*ret_key = needs[i].key;
+		if (check_mode(c, chooser, &needs[i], ret_from, why) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+void ab_ports_drop(struct ab_config *c, struct ab_strv *notes)
+{
+	const struct ab_origin *from = c->v[AB_KEY_NET_MODE].from;
+
+	for (size_t i = 0; i < AB_COUNT(needs); i++) {
+		ab_autofree char *where = from ? ab_origin_text(from) : NULL;
+
+		if (fits(c, &needs[i]))
+			continue;
+		ab_strv_addf(notes, "%s is left out: the network is %s (%s)",
+			     ab_keys[needs[i].key].path, mode_name(c), where);
+		c->v[needs[i].key] = (struct ab_value){ .from = from };
+	}
+}

@@ -1,0 +1,347 @@
+#include "policy/model/secrets.h"
+
+#include "policy/model/secrets_config.h"
+
+#include <string.h>
+
+#include "base/data/buf.h"
+#include "base/data/mem.h"
+#include "base/text/guess.h"
+#include "base/text/units.h"
+#include "policy/model/list_element.h"
+#include "policy/values/complaint.h"
+#include "policy/values/host.h"
+
+void ab_secret_list(struct ab_arena *a, struct ab_strv *list, const char *text)
+{
+	char **v = ab_arena_alloc(a, (list->len + 2) * sizeof(*v));
+
+	if (list->len)
+		memcpy(v, list->v, list->len * sizeof(*v));
+	v[list->len] = ab_arena_dup(a, text);
+	list->v = v;
+	list->len++;
+}
+
+int ab_secret_host(struct ab_arena *a, struct ab_strv *hosts, const char *s, size_t len,
+		   struct ab_why *why)
+{
+	ab_autofree char *text = ab_strndup(s, len);
+	char buf[AB_HOST_ENTRY_TEXT];
+	struct ab_host_entry e;
+
+	if (s[0] == '@')
+		return ab_why_value(why, text, "is a group of hosts",
+				    "name each host that the value may go to");
+	if (ab_host_entry_parse(text, len, &e, why) < 0)
+		return -1;
+	if (e.host.kind != AB_HOST_NAME)
+		return ab_why_value(why, text, "is an address",
+				    "write the name that the certificate has");
+	if (e.below && !strchr(e.host.text, '.'))
+		return ab_why_value(why, text, "is too wide", "write one like *.example.com");
+	if (!e.port)
+		e.port = 443;
+	ab_host_entry_format(&e, buf);
+	if (!ab_strv_has(hosts, buf))
+		ab_secret_list(a, hosts, buf);
+	return 0;
+}
+
+struct ab_secret ab_secret_new(struct ab_arena *a, const char *name)
+{
+	struct ab_secret s = {
+		.name = ab_arena_dup(a, name),
+		.provider = ab_provider_find(name),
+	};
+
+	s.env = s.name;
+	ab_secret_list(a, &s.names, name);
+	if (!s.provider)
+		return s;
+	s.carriers = s.provider->carriers;
+	s.ncarriers = s.provider->ncarriers;
+	return s;
+}
+
+void ab_secret_known_hosts(struct ab_arena *a, struct ab_secret *s)
+{
+	for (size_t i = 0; s->provider && i < AB_PROVIDER_HOSTS; i++)
+		if (s->provider->hosts[i][0])
+			ab_secret_host(a, &s->hosts, s->provider->hosts[i],
+				       strlen(s->provider->hosts[i]), NULL);
+}
+
+static void put_text(struct ab_buf *b, const char *member, const char *text)
+{
+	if (!text)
+		return;
+	ab_buf_printf(b, ",\"%s\":", member);
+	ab_buf_json(b, text);
+}
+
+static void put_list(struct ab_buf *b, const char *member, const struct ab_strv *list, size_t first)
+{
+	if (list->len <= first)
+		return;
+	ab_buf_printf(b, ",\"%s\":[", member);
+	for (size_t i = first; i < list->len; i++) {
+		ab_buf_puts(b, i > first ? "," : "");
+		ab_buf_json(b, list->v[i]);
+	}
+	ab_buf_puts(b, "]");
+}
+
+static void put_carriers(struct ab_buf *b, const struct ab_secret *s)
+{
+	if (s->ncarriers == 0)
+		ab_buf_puts(b, ",\"as\":\"any\"");
+	for (size_t i = 0; i < s->ncarriers; i++) {
+		char text[AB_CARRIER_TEXT];
+
+		ab_carrier_format(&s->carriers[i], text);
+		ab_buf_puts(b, i ? "," : ",\"as\":[");
+		ab_buf_json(b, text);
+	}
+	ab_buf_puts(b, s->ncarriers ? "]" : "");
+}
+
+static const char *canonical(struct ab_arena *a, const struct ab_secret *s)
+{
+	static const char *const from[] = {
+		[AB_FROM_ENV] = "env", [AB_FROM_FILE] = "file", [AB_FROM_COMMAND] = "command"
+	};
+	static const char *const via[] = {
+		[AB_VIA_TLS] = NULL, [AB_VIA_GATEWAY] = "gateway", [AB_VIA_BOTH] = "both"
+	};
+	ab_autobuf struct ab_buf b = { 0 };
+	char duration[48];
+
+	ab_buf_printf(&b, "%s={\"from\":\"%s\"", s->name, from[s->from]);
+	put_text(&b, "env", s->from == AB_FROM_ENV ? s->env : NULL);
+	put_text(&b, "file", s->file);
+	put_text(&b, "key", s->key);
+	put_list(&b, "command", &s->command, 0);
+	if (s->expires_ms)
+		put_text(&b, "expires", ab_format_duration(s->expires_ms, duration));
+	put_list(&b, "hosts", &s->hosts, 0);
+	put_carriers(&b, s);
+	if (s->in_path || s->in_body)
+		ab_buf_printf(&b, ",\"also\":[%s%s%s]", s->in_path ? "\"path\"" : "",
+			      s->in_path && s->in_body ? "," : "", s->in_body ? "\"body\"" : "");
+	put_text(&b, "mode", s->inject ? "inject" : NULL);
+	put_text(&b, "format", s->format);
+	ab_buf_puts(&b, s->require ? ",\"require\":true" : "");
+	put_text(&b, "placeholder", s->stable ? "stable" : NULL);
+	put_text(&b, "via", via[s->via]);
+	put_list(&b, "names", &s->names, 1);
+	put_list(&b, "files", &s->files, 0);
+	put_text(&b, "onTripwire", s->stop ? "stop" : NULL);
+	ab_buf_puts(&b, "}");
+	return ab_arena_dup(a, b.data);
+}
+
+struct ab_item ab_secret_item(struct ab_arena *a, struct ab_secret secret,
+			      const struct ab_origin *from)
+{
+	struct ab_secret *kept = ab_arena_alloc(a, sizeof(*kept));
+	ab_autofree char *origin = ab_origin_text(from);
+
+	*kept = secret;
+	kept->origin = ab_arena_dup(a, origin);
+	return (struct ab_item){ .text = canonical(a, kept), .from = from, .secret = kept };
+}
+
+static struct ab_item *find(const struct ab_value *v, const char *name)
+{
+	for (size_t i = 0; i < v->len; i++)
+		if (strcmp(v->items[i].secret->name, name) == 0)
+			return &v->items[i];
+	return NULL;
+}
+
+/* "HOST[,HOST...]" */
+static int take_hosts(struct ab_arena *a, struct ab_strv *hosts, const char *text,
+		      struct ab_why *why)
+{
+	for (;; text++) {
+		size_t n = strcspn(text, ",");
+
+		if (hosts->len >= AB_SECRET_LIST)
+			return ab_why_say(why, "a pattern like *.example.com", "more than %d hosts",
+					  AB_SECRET_LIST);
+		if (ab_secret_host(a, hosts, text, n, why) < 0)
+			return -1;
+		text += n;
+		if (!*text)
+			return 0;
+	}
+}
+
+int ab_secret_put(const struct ab_context *ctx, struct ab_value *v, const char *text,
+		  const struct ab_origin *from, struct ab_why *why)
+{
+	size_t n = strcspn(text, "@");
+	ab_autofree char *name = ab_strndup(text, n);
+	struct ab_secret s;
+	struct ab_item *same;
+
+	if (strchr(text, '='))
+		return ab_why_say(
+			why, "set the variable, and name it: --secret NAME",
+			"a value has no place on a command line, where others can read it");
+	if (ab_variable_check(text, n, true, why) < 0)
+		return -1;
+	same = find(v, name);
+	s = same ? *same->secret : ab_secret_new(ctx->arena, name);
+	s.wanted = true;
+	if (text[n] && take_hosts(ctx->arena, &s.hosts, text + n + 1, why) < 0)
+		return -1;
+	if (same)
+		*same = ab_secret_item(ctx->arena, s, from);
+	else
+		ab_value_add(ctx->arena, v, ab_secret_item(ctx->arena, s, from));
+	return 0;
+}
+
+void ab_secrets_add(struct ab_arena *a, struct ab_value *base, const struct ab_value *flags)
+{
+	for (size_t i = 0; i < flags->len; i++) {
+		const struct ab_secret *flag = flags->items[i].secret;
+		struct ab_item *there = find(base, flag->name);
+		struct ab_secret s = there ? *there->secret : *flag;
+
+		s.wanted = true;
+		if (flag->hosts.len)
+			s.hosts = flag->hosts;
+		else if (!there)
+			ab_secret_known_hosts(a, &s);
+		if (there)
+			*there = ab_secret_item(a, s, flags->items[i].from);
+		else
+			ab_value_add(a, base, ab_secret_item(a, s, flags->items[i].from));
+	}
+	base->from = flags->from;
+}
+
+/* The secret before position i that exports this variable, or NULL. */
+static const struct ab_secret *exporter(const struct ab_value *v, size_t i, const char *variable)
+{
+	for (size_t k = 0; k < i; k++)
+		if (ab_strv_has(&v->items[k].secret->names, variable))
+			return v->items[k].secret;
+	return NULL;
+}
+
+int ab_secrets_check(const struct ab_value *v, const struct ab_origin **ret_from,
+		     struct ab_why *why)
+{
+	if (v->len > AB_SECRETS_MAX) {
+		*ret_from = v->items[AB_SECRETS_MAX].from;
+		return ab_why_say(why, "name those that are needed", "more than %d secrets",
+				  AB_SECRETS_MAX);
+	}
+	for (size_t i = 0; i < v->len; i++) {
+		const struct ab_secret *s = v->items[i].secret;
+
+		for (size_t k = 0; k < s->names.len; k++) {
+			const char *name = s->names.v[k];
+			const struct ab_secret *other = exporter(v, i, name);
+
+			if (!other)
+				continue;
+			*ret_from = v->items[i].from;
+			return ab_why_say(why, "a variable can stand for one of them",
+					  "%s: the variable %s is %s's too", s->name, name,
+					  other->name);
+		}
+	}
+	return 0;
+}
+
+static int without_host(const struct ab_secret *s, struct ab_why *why)
+{
+	const char *known[64];
+	ab_autofree char *right = NULL;
+	const char *guess;
+	size_t n = 0;
+
+	for (size_t i = 0; i < ab_nproviders; i++)
+		for (size_t k = 0; k < AB_PROVIDER_NAMES && n < 64; k++)
+			if (ab_providers[i].names[k][0])
+				known[n++] = ab_providers[i].names[k];
+	guess = ab_guess(s->name, known, n);
+	right = guess ? ab_printf("did you mean %s? Else say where it may go: %s@HOST", guess,
+				  s->name)
+		      : ab_printf("say where it may go: %s@HOST", s->name);
+	return ab_why_say(why, right, "%s belongs to no service that is known", s->name);
+}
+
+/* `via` of a policy needs a host that the gateway leads to. */
+static int check_gateway(const struct ab_secret *s, struct ab_why *why)
+{
+	ab_autofree char *to = NULL;
+
+	if (s->via == AB_VIA_TLS)
+		return 0;
+	to = ab_printf("%s:443", s->provider->base_host);
+	if (ab_hosts_cover(s->hosts.v, s->hosts.len, to, false))
+		return 0;
+	return ab_why_say(why, "add it, or write \"via\": \"tls\"",
+			  "%s: the gateway leads to %s, which is not one of its hosts", s->name,
+			  s->provider->base_host);
+}
+
+static bool has_host(const struct ab_value *v, const char *text)
+{
+	for (size_t i = 0; i < v->len; i++)
+		if (strcmp(v->items[i].text, text) == 0)
+			return true;
+	return false;
+}
+
+static void allow_hosts(struct ab_arena *a, struct ab_value *allow, const struct ab_item *item)
+{
+	const struct ab_strv *hosts = &item->secret->hosts;
+
+	for (size_t i = 0; i < hosts->len; i++)
+		if (!has_host(allow, hosts->v[i]))
+			ab_value_add(a, allow,
+				     (struct ab_item){
+					     .text = hosts->v[i],
+					     .from = item->from,
+					     .via = item->secret->name,
+				     });
+}
+
+int ab_secrets_finish(struct ab_arena *a, struct ab_config *c, const struct ab_origin **ret_from,
+		      struct ab_why *why)
+{
+	const struct ab_value *v = &c->v[AB_KEY_SECRETS];
+
+	if (ab_secrets_check(v, ret_from, why) < 0)
+		return -1;
+	for (size_t i = 0; i < v->len; i++) {
+		const struct ab_secret *s = v->items[i].secret;
+
+		*ret_from = v->items[i].from;
+		if (s->hosts.len == 0)
+			return without_host(s, why);
+		if (check_gateway(s, why) < 0)
+			return -1;
+		allow_hosts(a, &c->v[AB_KEY_NET_ALLOW], &v->items[i]);
+	}
+	return 0;
+}
+
+struct ab_secrets ab_secrets_fill(struct ab_arena *a, const struct ab_value *v,
+				  const struct ab_strv *writable)
+{
+	struct ab_secret *s = ab_arena_alloc(a, (v->len + 1) * sizeof(*s));
+
+	for (size_t i = 0; i < v->len; i++) {
+		s[i] = *v->items[i].secret;
+		s[i].writable = *writable;
+	}
+	return (struct ab_secrets){ .v = s, .len = v->len };
+}

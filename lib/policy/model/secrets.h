@@ -1,0 +1,78 @@
+#ifndef AB_POLICY_MODEL_SECRETS_H
+#define AB_POLICY_MODEL_SECRETS_H
+/*
+ * What a policy says about secrets (`secrets`, `--secret`): where a value
+ * comes from, to which hosts it may go, and how. Never the value itself.
+ *
+ *	"secrets": { "OPENAI_API_KEY": {
+ *		"from": "env" | "file" | "command",
+ *		"env": "OTHER_NAME", "file": "~/.key", "key": "a.b",
+ *		"command": ["pass", "show", "x"], "expires": "50m",
+ *		"hosts": ["api.openai.com"],	TLS only; :port optional, 443
+ *		"as": "bearer" or a list of carriers, or "any",
+ *		"also": ["path", "body"],
+ *		"mode": "swap" | "inject", "format": "Bearer {}",
+ *		"require": false,
+ *		"placeholder": "run" | "stable",
+ *		"via": "tls" | "gateway" | "both",
+ *		"names": ["OPENAI_KEY"],	variables besides its own
+ *		"files": ["~/.netrc"],
+ *		"onTripwire": "refuse" | "stop" } }
+ *
+ * Hosts and carriers that are left out come from the provider that the name
+ * belongs to, if any. What is injected is injected as the first carrier.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/data/strv.h"
+#include "policy/values/providers.h"
+
+enum ab_secret_from { AB_FROM_ENV, AB_FROM_FILE, AB_FROM_COMMAND };
+enum ab_secret_via { AB_VIA_TLS, AB_VIA_GATEWAY, AB_VIA_BOTH };
+
+enum {
+	AB_SECRETS_MAX = 64,
+	AB_SECRET_MIN = 8, /* bytes of a value; a shorter one could
+					 * not be told from other bytes */
+	AB_SECRET_MAX = 16 * 1024,
+};
+
+struct ab_secret {
+	const char *name;
+	const char *origin;		    /* where it was asked for, for people */
+	bool wanted;			    /* by --secret: it must be there; else an
+					 * unset variable leaves it out */
+	const struct ab_provider *provider; /* or NULL */
+	enum ab_secret_from from;
+	const char *env;		   /* AB_FROM_ENV: the caller's variable */
+	const char *file;		   /* AB_FROM_FILE: clean, absolute */
+	const char *key;		   /* of the file's JSON, "a.b"; or NULL */
+	struct ab_strv command;		   /* AB_FROM_COMMAND: argv */
+	uint64_t expires_ms;		   /* it is run again after so long; 0: only
+					 * when the host refuses the value */
+	struct ab_strv hosts;		   /* canonical entries, each with a port */
+	const struct ab_carrier *carriers; /* none: any place */
+	size_t ncarriers;
+	bool in_path, in_body;
+	bool inject;
+	const char *format; /* of what is injected: has one "{}";
+					 * NULL: as the carrier has it */
+	bool require;
+	bool stable;
+	bool stop; /* onTripwire */
+	enum ab_secret_via via;
+	struct ab_strv names; /* exported variables, its own first */
+	struct ab_strv files; /* clean, absolute */
+	/* Roots that the box can write: a source that is there is the box's to
+	 * change. */
+	struct ab_strv writable;
+};
+
+struct ab_secrets {
+	const struct ab_secret *v;
+	size_t len;
+};
+
+#endif

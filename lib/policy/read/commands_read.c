@@ -1,0 +1,174 @@
+#include <string.h>
+
+#include "base/data/buf.h"
+#include "base/data/mem.h"
+#include "policy/model/commands.h"
+#include "policy/read/members.h"
+#include "policy/values/complaint.h"
+#include "shell/judge/ruling.h"
+#include "shell/syntax/quote.h"
+
+/* The members of a rule, in the order in which it is written down again. The
+ * first three say which commands are meant; a rule has one of them. */
+enum member { MATCH, PREFIX, REGEX, DECISION, REASON, MEMBERS };
+
+static const char *const members[MEMBERS] = {
+	[MATCH] = "match",	 [PREFIX] = "prefix", [REGEX] = "regex",
+	[DECISION] = "decision", [REASON] = "reason",
+};
+
+/* What people can read, and not too much of it: so what is shown of a rule is
+ * the rule. */
+static bool is_fit(const char *text)
+{
+	size_t len = strlen(text), n = 0, step;
+
+	while (n < len && (step = ab_printable(text + n, len - n)) > 0)
+		n += step;
+	return len > 0 && len <= AB_RULE_TEXT_MAX && n == len;
+}
+
+static const struct ab_members_kind kind = {
+	.names = members,
+	.n = MEMBERS,
+	.fits = is_fit,
+	.fitting = "at most 1024 bytes that can be shown",
+};
+
+static void read_prefix(struct ab_members *m, struct ab_user_rule *rule)
+{
+	const json_t *list = m->given[PREFIX];
+	size_t n = json_array_size(list);
+	struct ab_arena *a = m->r->ctx->arena;
+	ab_autobuf struct ab_buf b = { 0 };
+	const char **words;
+
+	if (json_is_array(list) && n == 0) {
+		ab_members_complain(m, PREFIX, "is empty", "write one like [\"git\", \"push\"]");
+		return;
+	}
+	if (n == 0) {
+		ab_members_wrong_type(m, PREFIX, "a list of words",
+				      "write one like [\"git\", \"push\"]");
+		return;
+	}
+	words = ab_arena_alloc(a, n * sizeof(*words));
+	for (size_t i = 0; i < n; i++) {
+		const char *word = json_string_value(json_array_get(list, i));
+
+		if (!word) {
+			ab_members_wrong_type(m, PREFIX, "a list of words",
+					      "put each of them in quotes");
+			return;
+		}
+		words[i] = ab_arena_dup(a, word);
+	}
+	ab_quote_argv(&b, words, n);
+	ab_members_fit(m, PREFIX, b.data);
+	rule->text = ab_arena_dup(a, b.data);
+	rule->words = words;
+	rule->nwords = n;
+}
+
+static void read_regex(struct ab_members *m, const char *pattern)
+{
+	struct ab_why why = { .right = "" };
+
+	if (ab_regex_check(pattern, !m->r->ctx->untrusted, &why) < 0)
+		ab_members_complain(m, REGEX, why.wrong, why.right);
+}
+
+/* Which commands are meant. */
+static void read_pattern(struct ab_members *m, struct ab_user_rule *rule)
+{
+	static const enum ab_match_kind kinds[] = { AB_MATCH_GLOB, AB_MATCH_PREFIX,
+						    AB_MATCH_REGEX };
+	size_t given = 0;
+
+	for (size_t i = MATCH; i <= REGEX; i++) {
+		given += m->given[i] != NULL;
+		rule->kind = m->given[i] ? kinds[i] : rule->kind;
+	}
+	if (given != 1) {
+		ab_reader_report(m->r, m->node, m->path,
+				 given ? "says in two ways which commands are meant"
+				       : "does not say which commands are meant",
+				 "write \"match\", \"prefix\" or \"regex\"");
+		m->bad = true;
+		return;
+	}
+	if (m->given[PREFIX]) {
+		read_prefix(m, rule);
+		return;
+	}
+	rule->text = ab_members_text(m, m->given[MATCH] ? MATCH : REGEX);
+	if (m->given[REGEX] && !m->bad)
+		read_regex(m, rule->text);
+}
+
+static void read_decision(struct ab_members *m, struct ab_user_rule *rule)
+{
+	static const char right[] =
+		"write \"allow\", \"sandboxed\", \"escalated\" or \"forbidden\"";
+
+	if (!m->given[DECISION])
+		ab_members_complain(m, DECISION, "is missing", right);
+	rule->decision =
+		ab_members_word(m, DECISION, ab_decision_names, AB_COUNT(ab_decision_names), right);
+}
+
+static const char *canonical(struct ab_arena *a, const struct ab_members *m,
+			     const struct ab_user_rule *rule)
+{
+	ab_autobuf struct ab_buf b = { 0 };
+	enum member by = m->given[MATCH] ? MATCH : m->given[PREFIX] ? PREFIX : REGEX;
+
+	ab_buf_printf(&b, "{\"%s\":", members[by]);
+	if (by != PREFIX)
+		ab_buf_json(&b, rule->text);
+	for (size_t i = 0; i < rule->nwords; i++) {
+		ab_buf_puts(&b, i ? "," : "[");
+		ab_buf_json(&b, rule->words[i]);
+	}
+	ab_buf_printf(&b, "%s,\"decision\":\"%s\"", by == PREFIX ? "]" : "",
+		      ab_decision_names[rule->decision]);
+	if (rule->reason) {
+		ab_buf_puts(&b, ",\"reason\":");
+		ab_buf_json(&b, rule->reason);
+	}
+	ab_buf_puts(&b, "}");
+	return ab_arena_dup(a, b.data);
+}
+
+static void read_rule(struct ab_members *m)
+{
+	struct ab_arena *a = m->r->ctx->arena;
+	struct ab_user_rule *rule = ab_arena_alloc(a, sizeof(*rule));
+
+	read_pattern(m, rule);
+	read_decision(m, rule);
+	rule->reason = ab_members_text(m, REASON);
+	if (m->bad)
+		return;
+	ab_value_add(a, &m->r->config->v[AB_KEY_RULES],
+		     (struct ab_item){
+			     .text = canonical(a, m, rule),
+			     .from = ab_reader_origin(m->r, m->node),
+			     .rule = rule,
+		     });
+}
+
+void ab_rules_read(struct ab_reader *r, uint32_t node, const json_t *list)
+{
+	static const struct ab_members_list rules = {
+		.kind = &kind,
+		.key = AB_KEY_RULES,
+		.most = AB_RULES_MAX,
+		.too_many = "more than 256 rules",
+		.instead = "a pattern can stand for several",
+		.example = "{ \"match\": \"git push *\", \"decision\": \"escalated\" }",
+		.read = read_rule,
+	};
+
+	ab_members_list(&rules, r, node, list);
+}

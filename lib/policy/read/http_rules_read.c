@@ -1,0 +1,173 @@
+#include <string.h>
+
+#include "base/data/buf.h"
+#include "policy/model/http_config.h"
+#include "policy/read/members.h"
+#include "policy/values/complaint.h"
+#include "policy/values/urlpath.h"
+
+/* In the order in which a rule is written down again. */
+enum member { HOST, METHODS, PATHS, MEMBERS };
+
+static const char *const members[MEMBERS] = {
+	[HOST] = "host",
+	[METHODS] = "methods",
+	[PATHS] = "paths",
+};
+
+static const struct ab_members_kind kind = {
+	.names = members,
+	.n = MEMBERS,
+};
+
+static int parse_host(const char *text, struct ab_host_entry *e, struct ab_why *why)
+{
+	if (text[0] == '@')
+		return ab_why_value(why, text, "is a group of hosts", "write a rule for each host");
+	if (ab_host_entry_parse(text, strlen(text), e, why) < 0)
+		return -1;
+	if (e->host.kind != AB_HOST_NAME)
+		return ab_why_value(why, text, "is an address", "write the name that is asked for");
+	return 0;
+}
+
+static void read_host(struct ab_members *m, struct ab_http_rule *rule)
+{
+	static const char right[] = "write one like \"api.example.com\"";
+	const char *text = json_string_value(m->given[HOST]);
+	struct ab_why why = { .right = "" };
+
+	if (!m->given[HOST])
+		ab_members_complain(m, HOST, "is missing", right);
+	else if (!text)
+		ab_members_wrong_type(m, HOST, "a text", right);
+	else if (parse_host(text, &rule->host, &why) < 0)
+		ab_members_complain(m, HOST, why.wrong, why.right);
+}
+
+/* There is room for all. */
+static void add_once(struct ab_strv *list, char *text)
+{
+	if (!ab_strv_has(list, text))
+		list->v[list->len++] = text;
+}
+
+static int take_method(struct ab_members *m, void *to, const char *text, struct ab_why *why)
+{
+	size_t n = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ-_");
+
+	if (n == 0 || text[n] || n > 32)
+		return ab_why_value(why, text, "is not a method",
+				    "write one like \"GET\", in capitals");
+	add_once(to, ab_arena_dup(m->r->ctx->arena, text));
+	return 0;
+}
+
+static bool has_dotdot(const char *path)
+{
+	for (const char *p = strstr(path, "/.."); p; p = strstr(p + 1, "/.."))
+		if (p[3] == '\0' || p[3] == '/')
+			return true;
+	return false;
+}
+
+static int take_path(struct ab_members *m, void *to, const char *text, struct ab_why *why)
+{
+	size_t len = strlen(text);
+	const char *wrong;
+	char *normal;
+
+	if (len > AB_HTTP_PATH_MAX)
+		return ab_why_value(why, text, "is too long", "at most %d bytes", AB_HTTP_PATH_MAX);
+	normal = ab_arena_alloc(m->r->ctx->arena, len + 1);
+	if (strchr(text, '?'))
+		return ab_why_value(why, text, "has a query",
+				    "a rule is about the path before the ?");
+	if (!ab_urlpath_normal(text, len, normal, &len, &wrong))
+		return ab_why_value(why, text, "is not the path of a URL", "%s", wrong);
+	/* What would a "*" before it be? */
+	if (has_dotdot(text))
+		return ab_why_value(why, text, "has dots in it", "write \"%.100s\"", normal);
+	add_once(to, normal);
+	return 0;
+}
+
+static void read_list(struct ab_members *m, enum member which, ab_members_take *take,
+		      const char *right, struct ab_strv *ret)
+{
+	const json_t *list = m->given[which];
+	size_t n = json_array_size(list);
+
+	if (!list)
+		return;
+	if (!json_is_array(list)) {
+		ab_members_wrong_type(m, which, "a list", right);
+		return;
+	}
+	if (n == 0 || n > AB_HTTP_LIST_MAX) {
+		ab_members_complain(m, which, n ? "has more than 64 entries" : "is empty",
+				    n ? "write a second rule" : "leave it out where all are meant");
+		return;
+	}
+	ret->v = ab_arena_alloc(m->r->ctx->arena, (n + 1) * sizeof(*ret->v));
+	ab_members_each(m, which, take, ret);
+}
+
+static void put_list(struct ab_buf *b, enum member m, const struct ab_strv *list)
+{
+	if (list->len == 0)
+		return;
+	ab_buf_printf(b, ",\"%s\":[", members[m]);
+	for (size_t i = 0; i < list->len; i++) {
+		ab_buf_puts(b, i ? "," : "");
+		ab_buf_json(b, list->v[i]);
+	}
+	ab_buf_puts(b, "]");
+}
+
+static const char *canonical(struct ab_arena *a, const struct ab_http_rule *r)
+{
+	ab_autobuf struct ab_buf b = { 0 };
+	char host[AB_HOST_ENTRY_TEXT];
+
+	ab_host_entry_format(&r->host, host);
+	ab_buf_printf(&b, "{\"%s\":\"%s\"", members[HOST], host);
+	put_list(&b, METHODS, &r->methods);
+	put_list(&b, PATHS, &r->paths);
+	ab_buf_puts(&b, "}");
+	return ab_arena_dup(a, b.data);
+}
+
+static void read_rule(struct ab_members *m)
+{
+	struct ab_arena *a = m->r->ctx->arena;
+	struct ab_http_rule *rule = ab_arena_alloc(a, sizeof(*rule));
+
+	read_host(m, rule);
+	read_list(m, METHODS, take_method, "write one like [\"GET\"]", &rule->methods);
+	read_list(m, PATHS, take_path, "write one like [\"/v1/*\"]", &rule->paths);
+	if (m->bad)
+		return;
+	rule->text = canonical(a, rule);
+	ab_value_add(a, &m->r->config->v[AB_KEY_HTTP],
+		     (struct ab_item){
+			     .text = rule->text,
+			     .from = ab_reader_origin(m->r, m->node),
+			     .http = rule,
+		     });
+}
+
+void ab_http_read(struct ab_reader *r, uint32_t node, const json_t *list)
+{
+	static const struct ab_members_list rules = {
+		.kind = &kind,
+		.key = AB_KEY_HTTP,
+		.most = AB_HTTP_RULES_MAX,
+		.too_many = "more than 256 rules",
+		.instead = "a path can be a pattern",
+		.example = "{ \"host\": \"api.example.com\", \"methods\": [\"GET\"] }",
+		.read = read_rule,
+	};
+
+	ab_members_list(&rules, r, node, list);
+}

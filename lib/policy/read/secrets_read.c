@@ -1,0 +1,360 @@
+#include <string.h>
+
+#include "base/data/mem.h"
+#include "base/text/units.h"
+#include "policy/model/list_element.h"
+#include "policy/model/secrets_config.h"
+#include "policy/read/members.h"
+#include "policy/values/complaint.h"
+
+#define EXPIRES_MIN_MS 10000ULL
+#define EXPIRES_MAX_MS (366ULL * 24 * 3600 * 1000)
+
+enum member {
+	FROM,
+	ENV,
+	FILE_,
+	KEY,
+	COMMAND,
+	HOSTS,
+	AS,
+	ALSO,
+	MODE,
+	FORMAT,
+	REQUIRE,
+	PLACEHOLDER,
+	VIA,
+	NAMES,
+	FILES,
+	TRIPWIRE,
+	EXPIRES,
+	MEMBERS,
+};
+
+static const char *const members[MEMBERS] = {
+	[FROM] = "from",       [ENV] = "env",
+	[FILE_] = "file",      [KEY] = "key",
+	[COMMAND] = "command", [HOSTS] = "hosts",
+	[AS] = "as",	       [ALSO] = "also",
+	[MODE] = "mode",       [FORMAT] = "format",
+	[REQUIRE] = "require", [PLACEHOLDER] = "placeholder",
+	[VIA] = "via",	       [NAMES] = "names",
+	[FILES] = "files",     [TRIPWIRE] = "onTripwire",
+	[EXPIRES] = "expires",
+};
+
+/* Which members each source has. */
+static const struct {
+	enum member member;
+	enum ab_secret_from from;
+	const char *right;
+} sources[] = {
+	{ ENV, AB_FROM_ENV, "write \"from\": \"env\"" },
+	{ FILE_, AB_FROM_FILE, "write \"from\": \"file\"" },
+	{ KEY, AB_FROM_FILE, "write \"from\": \"file\"" },
+	{ COMMAND, AB_FROM_COMMAND, "write \"from\": \"command\"" },
+	{ EXPIRES, AB_FROM_COMMAND, "write \"from\": \"command\"" },
+};
+
+/* Something printable, and not too long. */
+static bool is_fit(const char *text)
+{
+	const unsigned char *c = (const unsigned char *)text;
+
+	/* A name may be in any language. */
+	for (; *c; c++)
+		if (*c < ' ' || *c == 0x7f)
+			return false;
+	return strlen(text) <= AB_SECRET_TEXT;
+}
+
+static const struct ab_members_kind kind = {
+	.names = members,
+	.n = MEMBERS,
+	.fits = is_fit,
+	.fitting = "at most 1024 bytes",
+};
+
+/* Each text of a list. */
+static void take_list(struct ab_members *m, enum member which, ab_members_take *take,
+		      struct ab_secret *s, const char *right)
+{
+	const json_t *list = m->given[which];
+	size_t n = json_array_size(list);
+
+	if (!list)
+		return;
+	if (!json_is_array(list))
+		ab_members_wrong_type(m, which, "a list", right);
+	else if (n == 0 || n > AB_SECRET_LIST)
+		ab_members_complain(m, which, n ? "has more than 32 entries" : "is empty", right);
+	else
+		ab_members_each(m, which, take, s);
+}
+
+static int take_argument(struct ab_members *m, void *to, const char *text, struct ab_why *why)
+{
+	struct ab_secret *s = to;
+
+	if (!text[0] && s->command.len == 0)
+		return ab_why_value(why, text, "is not a command",
+				    "write one like [\"pass\", \"show\", \"x\"]");
+	ab_secret_list(m->r->ctx->arena, &s->command, text);
+	return 0;
+}
+
+static int take_host(struct ab_members *m, void *to, const char *text, struct ab_why *why)
+{
+	struct ab_secret *s = to;
+
+	return ab_secret_host(m->r->ctx->arena, &s->hosts, text, strlen(text), why);
+}
+
+static int take_carrier(struct ab_members *m, void *to, const char *text, struct ab_why *why)
+{
+	struct ab_secret *s = to;
+	struct ab_carrier *v = ab_arena_alloc(m->r->ctx->arena, (s->ncarriers + 1) * sizeof(*v));
+
+	if (ab_carrier_parse(text, &v[s->ncarriers], why) < 0)
+		return -1;
+	if (s->ncarriers)
+		memcpy(v, s->carriers, s->ncarriers * sizeof(*v));
+	s->carriers = v;
+	s->ncarriers++;
+	return 0;
+}
+
+static int take_place(struct ab_members *m, void *to, const char *text, struct ab_why *why)
+{
+	struct ab_secret *s = to;
+
+	(void)m;
+	if (strcmp(text, "path") == 0)
+		s->in_path = true;
+	else if (strcmp(text, "body") == 0)
+		s->in_body = true;
+	else
+		return ab_why_value(why, text, "is not possible here",
+				    "write \"path\" or \"body\"");
+	return 0;
+}
+
+static int take_name(struct ab_members *m, void *to, const char *text, struct ab_why *why)
+{
+	struct ab_secret *s = to;
+
+	if (ab_variable_check(text, strlen(text), true, why) < 0)
+		return -1;
+	if (!ab_strv_has(&s->names, text))
+		ab_secret_list(m->r->ctx->arena, &s->names, text);
+	return 0;
+}
+
+static int take_file(struct ab_members *m, void *to, const char *text, struct ab_why *why)
+{
+	struct ab_secret *s = to;
+	const char *path = ab_element_path(m->r->ctx, text, why);
+
+	if (!path)
+		return -1;
+	if (!ab_strv_has(&s->files, path))
+		ab_secret_list(m->r->ctx->arena, &s->files, path);
+	return 0;
+}
+
+static void read_path(struct ab_members *m, struct ab_secret *s)
+{
+	const char *text = ab_members_text(m, FILE_);
+	struct ab_why why = { .right = "" };
+
+	if (!text)
+		return;
+	s->file = ab_element_path(m->r->ctx, text, &why);
+	if (!s->file)
+		ab_members_complain(m, FILE_, why.wrong, why.right);
+}
+
+static void read_env(struct ab_members *m, struct ab_secret *s)
+{
+	const char *text = ab_members_text(m, ENV);
+	struct ab_why why = { .right = "" };
+
+	if (!text)
+		return;
+	if (!ab_is_variable(text, strlen(text), "")) {
+		ab_why_value(&why, text, "is not the name of a variable", "letters, digits and _");
+		ab_members_complain(m, ENV, why.wrong, why.right);
+	}
+	s->env = text;
+}
+
+static void read_expires(struct ab_members *m, struct ab_secret *s)
+{
+	const char *text = ab_members_text(m, EXPIRES);
+	uint64_t ms;
+
+	if (!text)
+		return;
+	if (ab_parse_duration(text, &ms) < 0 || ms < EXPIRES_MIN_MS || ms > EXPIRES_MAX_MS)
+		ab_members_complain(m, EXPIRES, "is no duration between ten seconds and a year",
+				    "write one like \"50m\"");
+	else
+		s->expires_ms = ms;
+}
+
+static void read_source(struct ab_members *m, struct ab_secret *s)
+{
+	static const char *const words[] = { "env", "file", "command" };
+	static const char list[] = "write one like [\"pass\", \"show\", \"x\"]";
+
+	s->from = ab_members_word(m, FROM, words, AB_COUNT(words),
+				  "write \"env\", \"file\" or \"command\"");
+	for (size_t i = 0; i < AB_COUNT(sources); i++)
+		if (m->given[sources[i].member] && sources[i].from != s->from)
+			ab_members_complain(m, sources[i].member,
+					    "is of another source than \"from\" says",
+					    sources[i].right);
+	read_env(m, s);
+	read_path(m, s);
+	s->key = ab_members_text(m, KEY);
+	take_list(m, COMMAND, take_argument, s, list);
+	read_expires(m, s);
+	if (s->from == AB_FROM_FILE && !m->given[FILE_])
+		ab_members_complain(m, FILE_, "is missing", "write \"file\": \"~/path\"");
+	if (s->from == AB_FROM_COMMAND && !m->given[COMMAND])
+		ab_members_complain(m, COMMAND, "is missing", list);
+	if (s->from != AB_FROM_ENV)
+		s->env = NULL;
+}
+
+static void read_hosts(struct ab_members *m, struct ab_secret *s)
+{
+	static const char right[] = "write one like [\"api.example.com\"]";
+
+	take_list(m, HOSTS, take_host, s, right);
+	if (m->given[HOSTS])
+		return;
+	ab_secret_known_hosts(m->r->ctx->arena, s);
+	if (s->hosts.len == 0)
+		ab_members_complain(m, HOSTS, "is missing, and no service is known by this name",
+				    right);
+}
+
+static void read_carriers(struct ab_members *m, struct ab_secret *s)
+{
+	const char *text = json_string_value(m->given[AS]);
+	struct ab_why why = { .right = "" };
+
+	if (!m->given[AS])
+		return;
+	s->carriers = NULL;
+	s->ncarriers = 0;
+	if (!text)
+		take_list(m, AS, take_carrier, s,
+			  "write one like \"bearer\" or [\"bearer\", \"header:x-api-key\"]");
+	else if (strcmp(text, "any") != 0 && take_carrier(m, s, text, &why) < 0)
+		ab_members_complain(m, AS, why.wrong, why.right);
+}
+
+static void check_format(struct ab_members *m, struct ab_secret *s)
+{
+	const char *format = s->format;
+	const char *hole = format ? strstr(format, "{}") : NULL;
+
+	if (!format)
+		return;
+	for (const char *p = format; *p; p++)
+		if (*p & 0x80)
+			hole = NULL;
+	if (!hole || strstr(hole + 2, "{}"))
+		ab_members_complain(m, FORMAT, "must have one {} where the value goes",
+				    "write one like \"Bearer {}\"");
+	else if (!s->inject)
+		ab_members_complain(m, FORMAT, "is for what is injected",
+				    "write \"mode\": \"inject\"");
+}
+
+static void read_mode(struct ab_members *m, struct ab_secret *s)
+{
+	static const char *const words[] = { "swap", "inject" };
+
+	s->inject =
+		ab_members_word(m, MODE, words, AB_COUNT(words), "write \"swap\" or \"inject\"");
+	s->format = ab_members_text(m, FORMAT);
+	s->require = json_is_true(m->given[REQUIRE]);
+	if (m->given[REQUIRE] && !json_is_boolean(m->given[REQUIRE]))
+		ab_members_wrong_type(m, REQUIRE, "true or false", "without quotes");
+	if (s->inject && s->ncarriers == 0 && !m->bad)
+		ab_members_complain(m, MODE, "does not know where to put the value",
+				    "write \"as\": \"bearer\", or another carrier");
+	if (s->inject && s->require)
+		ab_members_complain(m, REQUIRE, "is not possible with what is injected",
+				    "write \"mode\": \"swap\"");
+	check_format(m, s);
+}
+
+static void read_rest(struct ab_members *m, struct ab_secret *s)
+{
+	static const char *const lives[] = { "run", "stable" };
+	static const char *const ways[] = { "tls", "gateway", "both" };
+	static const char *const ends[] = { "refuse", "stop" };
+
+	s->stable = ab_members_word(m, PLACEHOLDER, lives, AB_COUNT(lives),
+				    "write \"run\" or \"stable\"");
+	s->via = ab_members_word(m, VIA, ways, AB_COUNT(ways),
+				 "write \"tls\", \"gateway\" or \"both\"");
+	s->stop =
+		ab_members_word(m, TRIPWIRE, ends, AB_COUNT(ends), "write \"refuse\" or \"stop\"");
+	if (s->via != AB_VIA_TLS && (!s->provider || !s->provider->base_variable[0]))
+		ab_members_complain(m, VIA, "needs a variable for the base URL, and none is known",
+				    "write \"tls\"");
+	take_list(m, ALSO, take_place, s, "write one like [\"body\"]");
+	take_list(m, NAMES, take_name, s, "write one like [\"OTHER_NAME\"]");
+	take_list(m, FILES, take_file, s, "write one like [\"~/.netrc\"]");
+}
+
+static void read_secret(struct ab_reader *r, uint32_t node, const char *name, const json_t *object)
+{
+	ab_autofree char *path = ab_printf("%s.%s", ab_keys[AB_KEY_SECRETS].path, name);
+	struct ab_members m = { .r = r, .path = path, .node = node, .kind = &kind };
+	struct ab_why why = { .right = "" };
+	struct ab_secret s;
+
+	if (ab_variable_check(name, strlen(name), true, &why) < 0) {
+		ab_reader_report(r, node, path, why.wrong, why.right);
+		return;
+	}
+	if (!json_is_object(object)) {
+		ab_reader_wrong_type(r, node, path, object, "an object",
+				     "write { \"hosts\": [\"api.example.com\"] }");
+		return;
+	}
+	s = ab_secret_new(r->ctx->arena, name);
+	ab_members_find(&m, object);
+	read_source(&m, &s);
+	read_hosts(&m, &s);
+	read_carriers(&m, &s);
+	read_mode(&m, &s);
+	read_rest(&m, &s);
+	if (!m.bad)
+		ab_value_add(r->ctx->arena, &r->config->v[AB_KEY_SECRETS],
+			     ab_secret_item(r->ctx->arena, s, ab_reader_origin(r, node)));
+}
+
+void ab_secrets_read(struct ab_reader *r, uint32_t node, const json_t *object)
+{
+	if (!json_is_object(object)) {
+		ab_reader_wrong_type(r, node, ab_keys[AB_KEY_SECRETS].path, object, "an object",
+				     "write { \"NAME\": { \"hosts\": [\"api.example.com\"] } }");
+		return;
+	}
+	r->config->v[AB_KEY_SECRETS].from = ab_reader_origin(r, node);
+	for (uint32_t k = node + 1; k < r->nodes[node].next && !ab_reader_full(r);
+	     k = r->nodes[k].next) {
+		json_t *key = ab_reader_key(r, k);
+		const char *name = json_string_value(key);
+
+		read_secret(r, k, name, json_object_get(object, name));
+		json_decref(key);
+	}
+}

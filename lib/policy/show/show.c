@@ -1,0 +1,242 @@
+#include "policy/show/show.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/data/buf.h"
+#include "base/data/mem.h"
+#include "base/text/sha256.h"
+#include "policy/model/config.h"
+#include "policy/model/policy.h"
+
+static void row(struct ab_buf *b, const char *key, const char *value, const char *from)
+{
+	ab_autofree char *safe = ab_escape(value);
+
+	if (from && from[0])
+		ab_buf_printf(b, "%-24s %-38s  %s\n", key, safe, from);
+	else
+		ab_buf_printf(b, "%-24s %s\n", key, safe);
+}
+
+static char *item_origin(const struct ab_item *item)
+{
+	ab_autofree char *from = ab_origin_text(item->from);
+
+	return item->via ? ab_printf("%s in %s", item->via, from) : ab_strdup(from);
+}
+
+static void show_list(struct ab_buf *b, enum ab_key_id id, const struct ab_value *v)
+{
+	const char *key = ab_keys[id].path;
+	ab_autofree char *from = v->from ? ab_origin_text(v->from) : NULL;
+
+	if (v->all)
+		row(b, key, "all", from);
+	else if (v->len == 0)
+		row(b, key, "(nothing)", from);
+	for (size_t i = 0; !v->all && i < v->len; i++) {
+		ab_autofree char *origin = item_origin(&v->items[i]);
+
+		row(b, i ? "" : key, v->items[i].text, origin);
+	}
+}
+
+static char *show_text(const struct ab_policy *p, struct ab_arena *a)
+{
+	struct ab_buf b = { 0 };
+
+	row(&b, "workspace", p->workspace[0] ? p->workspace : "(none)", NULL);
+	for (int id = 0; id < AB_KEY_COUNT; id++) {
+		const struct ab_value *v = &p->store->config.v[id];
+		ab_autofree char *from = v->from ? ab_origin_text(v->from) : NULL;
+
+		if (ab_key_is_list(&ab_keys[id]))
+			show_list(&b, id, v);
+		else
+			row(&b, id == AB_KEY_EXTENDS ? "profile" : ab_keys[id].path,
+			    ab_value_text(a, id, v), from);
+	}
+	return ab_buf_take(&b);
+}
+
+/* "NAME={...}" as a member of an object. */
+static void json_secret(struct ab_buf *b, const char *text)
+{
+	const char *value = strchr(text, '=');
+
+	if (value)
+		ab_buf_printf(b, "\"%.*s\":%s", (int)(value - text), text, value + 1);
+}
+
+/* An element of a list, as a file has it. */
+static void json_item(struct ab_buf *b, enum ab_key_id id, const char *text)
+{
+	const struct ab_key *key = &ab_keys[id];
+
+	if (key->type == AB_TYPE_SECRETS) {
+		ab_buf_puts(b, "{");
+		json_secret(b, text);
+		ab_buf_puts(b, "}");
+	} else if (key->type == AB_TYPE_PORTS || key->type == AB_TYPE_RULES ||
+		   key->type == AB_TYPE_HTTP) {
+		ab_buf_puts(b, text);
+	} else {
+		ab_buf_json(b, text);
+	}
+}
+
+static void json_scalar(struct ab_buf *b, struct ab_arena *a, enum ab_key_id id,
+			const struct ab_value *v)
+{
+	if (ab_keys[id].type == AB_TYPE_INTEGER && v->number != AB_NONE)
+		ab_buf_printf(b, "%llu", (unsigned long long)v->number);
+	else
+		ab_buf_json(b, ab_value_text(a, id, v));
+}
+
+static void json_origin(struct ab_buf *b, enum ab_key_id id, const char *value, const char *from)
+{
+	ab_buf_puts(b, "{\"value\":");
+	json_item(b, id, value);
+	ab_buf_puts(b, ",\"from\":");
+	ab_buf_json(b, from ? from : "");
+	ab_buf_puts(b, "}");
+}
+
+static void json_value(struct ab_buf *b, struct ab_arena *a, enum ab_key_id id,
+		       const struct ab_value *v)
+{
+	ab_autofree char *from = v->from ? ab_origin_text(v->from) : NULL;
+
+	if (v->all) {
+		json_origin(b, id, "all", from);
+		return;
+	}
+	if (!ab_key_is_list(&ab_keys[id])) {
+		ab_buf_puts(b, "{\"value\":");
+		json_scalar(b, a, id, v);
+		ab_buf_puts(b, ",\"from\":");
+		ab_buf_json(b, from ? from : "");
+		ab_buf_puts(b, "}");
+		return;
+	}
+	ab_buf_puts(b, "[");
+	for (size_t i = 0; i < v->len; i++) {
+		ab_autofree char *origin = item_origin(&v->items[i]);
+
+		ab_buf_puts(b, i ? "," : "");
+		json_origin(b, id, v->items[i].text, origin);
+	}
+	ab_buf_puts(b, "]");
+}
+
+static char *show_json(const struct ab_policy *p, struct ab_arena *a)
+{
+	struct ab_buf b = { 0 };
+
+	ab_buf_puts(&b, "{\"workspace\":");
+	ab_buf_json(&b, p->workspace);
+	for (int id = 0; id < AB_KEY_COUNT; id++) {
+		ab_buf_puts(&b, ",");
+		ab_buf_json(&b, id == AB_KEY_EXTENDS ? "profile" : ab_keys[id].path);
+		ab_buf_puts(&b, ":");
+		json_value(&b, a, id, &p->store->config.v[id]);
+	}
+	ab_buf_puts(&b, "}\n");
+	return ab_buf_take(&b);
+}
+
+char *ab_policy_show(const struct ab_policy *policy, bool json)
+{
+	struct ab_arena a = { 0 };
+	char *text = json ? show_json(policy, &a) : show_text(policy, &a);
+
+	ab_arena_fini(&a);
+	return text;
+}
+
+static void record_secrets(struct ab_buf *b, const struct ab_value *v)
+{
+	ab_buf_puts(b, "{");
+	for (size_t i = 0; i < v->len; i++) {
+		ab_buf_puts(b, i ? "," : "");
+		json_secret(b, v->items[i].text);
+	}
+	ab_buf_puts(b, "}");
+}
+
+static void record_list(struct ab_buf *b, enum ab_key_id id, const struct ab_value *v, bool secrets)
+{
+	if (id == AB_KEY_SECRETS) {
+		record_secrets(b, v);
+		return;
+	}
+	ab_buf_puts(b, "[");
+	for (size_t i = 0; i < v->len; i++) {
+		const char *text = v->items[i].text;
+
+		ab_buf_puts(b, i ? "," : "");
+		if (id == AB_KEY_ENV_SET && !secrets) {
+			ab_autofree char *name = ab_strndup(text, strcspn(text, "="));
+
+			ab_buf_json(b, name);
+		} else {
+			json_item(b, id, text);
+		}
+	}
+	ab_buf_puts(b, "]");
+}
+
+static char *record(const struct ab_policy *p, bool secrets)
+{
+	struct ab_arena a = { 0 };
+	struct ab_buf b = { 0 };
+	const char *group = "";
+
+	ab_buf_puts(&b, "{\"profile\":");
+	ab_buf_json(&b, p->profile);
+	ab_buf_puts(&b, ",\"workspace\":");
+	ab_buf_json(&b, p->workspace);
+	for (int id = AB_KEY_EXTENDS + 1; id < AB_KEY_COUNT; id++) {
+		const struct ab_value *v = &p->store->config.v[id];
+		const char *path = ab_keys[id].path;
+		size_t n = strcspn(path, ".");
+
+		/* Keys of one group stand together in the table. */
+		if (!path[n]) {
+			ab_buf_puts(&b, group[0] ? "}," : ",");
+			group = "";
+		} else if (strncmp(group, path, n + 1) != 0) {
+			ab_buf_printf(&b, "%s,\"%.*s\":{", group[0] ? "}" : "", (int)n, path);
+			group = path;
+		} else {
+			ab_buf_puts(&b, ",");
+		}
+		ab_buf_json(&b, path[n] ? path + n + 1 : path);
+		ab_buf_puts(&b, ":");
+		if (v->all)
+			ab_buf_puts(&b, "\"all\"");
+		else if (ab_key_is_list(&ab_keys[id]))
+			record_list(&b, id, v, secrets);
+		else if (id == AB_KEY_UPSTREAM && secrets)
+			ab_buf_json(&b, v->text);
+		else
+			json_scalar(&b, &a, id, v);
+	}
+	ab_buf_puts(&b, group[0] ? "}}" : "}");
+	ab_arena_fini(&a);
+	return ab_buf_take(&b);
+}
+
+char *ab_policy_json(const struct ab_policy *policy)
+{
+	return record(policy, false);
+}
+
+void ab_policy_digest(const struct ab_policy *policy, char ret_hex[65])
+{
+	ab_autofree char *text = record(policy, true);
+
+	ab_sha256(text, strlen(text), ret_hex);
+}

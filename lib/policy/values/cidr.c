@@ -1,0 +1,147 @@
+#include "policy/values/cidr.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/data/mem.h"
+#include "policy/values/complaint.h"
+#include "policy/values/host.h"
+
+static bool number(const char *s, size_t len, unsigned max, unsigned *ret)
+{
+	unsigned n = 0;
+
+	if (len == 0 || len > 5)
+		return false;
+	for (; len > 0; s++, len--) {
+		if (*s < '0' || *s > '9')
+			return false;
+		n = n * 10 + (unsigned)(*s - '0');
+	}
+	*ret = n;
+	return n <= max;
+}
+
+/* Cut the address to its prefix; false when there was something to cut. */
+static bool mask(struct ab_cidr *c)
+{
+	unsigned size = c->v6 ? 16 : 4;
+	bool clean = true;
+
+	for (unsigned i = 0; i < size; i++) {
+		unsigned from = i * 8;
+		uint8_t keep = from >= c->bits	     ? 0
+			       : c->bits - from >= 8 ? 0xff
+						     : (uint8_t)(0xff00 >> (c->bits - from));
+
+		clean = clean && !(c->addr[i] & (uint8_t)~keep);
+		c->addr[i] &= keep;
+	}
+	return clean;
+}
+
+static bool parse(const char *s, size_t len, struct ab_cidr *c, bool *ret_clean)
+{
+	const char *slash, *colon = memrchr(s, ':', len);
+	struct ab_host host;
+	unsigned n, bits;
+
+	memset(c, 0, sizeof(*c));
+	if (len > 0 && s[0] == '[') {
+		const char *close = memchr(s, ']', len);
+		size_t rest;
+
+		if (!close)
+			return false;
+		rest = len - (size_t)(close + 1 - s);
+		if (rest > 0 && (close[1] != ':' || !number(close + 2, rest - 1, 65535, &n) || !n))
+			return false;
+		if (rest > 0)
+			c->port = (uint16_t)n;
+		s++;
+		len = (size_t)(close - s);
+	} else if (colon && memchr(s, ':', len) == colon) {
+		if (!number(colon + 1, len - (size_t)(colon + 1 - s), 65535, &n) || !n)
+			return false;
+		c->port = (uint16_t)n;
+		len = (size_t)(colon - s);
+	}
+	slash = memchr(s, '/', len);
+	if (ab_host_parse(s, slash ? (size_t)(slash - s) : len, &host, NULL) < 0 ||
+	    host.kind == AB_HOST_NAME)
+		return false;
+	c->v6 = host.kind == AB_HOST_IPV6;
+	memcpy(c->addr, host.addr, sizeof(c->addr));
+	bits = c->v6 ? 128 : 32;
+	if (slash) {
+		bool wrapped = !c->v6 && memchr(s, ':', (size_t)(slash - s));
+
+		if (!number(slash + 1, len - (size_t)(slash + 1 - s), wrapped ? 128 : bits, &bits))
+			return false;
+		/* ::ffff:10.0.0.0/104 is 10.0.0.0/8; shorter prefixes would
+		 * reach beyond the wrapped addresses. */
+		if (wrapped && bits < 96)
+			return false;
+		bits -= wrapped ? 96 : 0;
+	}
+	c->bits = (uint8_t)bits;
+	*ret_clean = mask(c);
+	return true;
+}
+
+int ab_cidr_parse(const char *s, size_t len, struct ab_cidr *ret_cidr, struct ab_why *why)
+{
+	ab_autofree char *text = NULL;
+	char buf[AB_CIDR_TEXT];
+	struct ab_cidr c;
+	bool clean;
+
+	if (parse(s, len, &c, &clean) && clean) {
+		*ret_cidr = c;
+		return 0;
+	}
+	if (!why)
+		return -1;
+	text = ab_strndup(s, len);
+	if (!parse(s, len, &c, &clean))
+		return ab_why_value(why, text, "is not an address range",
+				    "write one like 10.1.2.0/24 or 10.1.2.3:5432");
+	ab_cidr_format(&c, buf);
+	return ab_why_value(why, text, "has address bits behind its prefix", "write \"%s\"", buf);
+}
+
+void ab_cidr_format(const struct ab_cidr *c, char buf[AB_CIDR_TEXT])
+{
+	char addr[INET6_ADDRSTRLEN] = "";
+	bool bracket = c->v6 && c->port;
+	int n;
+
+	inet_ntop(c->v6 ? AF_INET6 : AF_INET, c->addr, addr, sizeof(addr));
+	n = snprintf(buf, AB_CIDR_TEXT, "%s%s/%u%s", bracket ? "[" : "", addr, c->bits,
+		     bracket ? "]" : "");
+	if (c->port)
+		snprintf(buf + n, AB_CIDR_TEXT - (size_t)n, ":%u", c->port);
+}
+
+bool ab_same_prefix(const uint8_t *a, const uint8_t *b, unsigned bits)
+{
+	unsigned whole = bits / 8, rest = bits % 8;
+
+	if (memcmp(a, b, whole) != 0)
+		return false;
+	return rest == 0 || ((a[whole] ^ b[whole]) >> (8 - rest)) == 0;
+}
+
+bool ab_cidr_has(const struct ab_cidr *c, const struct ab_host *host, uint16_t port)
+{
+	if (host->kind == AB_HOST_NAME || c->v6 != (host->kind == AB_HOST_IPV6))
+		return false;
+	return (!c->port || c->port == port) && ab_same_prefix(c->addr, host->addr, c->bits);
+}
+
+bool ab_cidr_covers(const struct ab_cidr *a, const struct ab_cidr *b)
+{
+	return a->v6 == b->v6 && a->bits <= b->bits && (!a->port || a->port == b->port) &&
+	       ab_same_prefix(a->addr, b->addr, a->bits);
+}

@@ -1,0 +1,32 @@
+#ifndef AB_POLICY_VALUES_CIDR_H
+#define AB_POLICY_VALUES_CIDR_H
+/*
+ * Address ranges: "10.1.2.0/24", "10.1.2.3:5432", "[fd00::/8]:22". An address
+ * alone is a range of one. Without a port every port is meant. Pure.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct ab_host;
+struct ab_why;
+
+struct ab_cidr {
+	bool v6;
+	uint8_t addr[16]; /* the bits behind the prefix are zero */
+	uint8_t bits;
+	uint16_t port; /* 0: every port */
+};
+
+#define AB_CIDR_TEXT 64
+
+int ab_cidr_parse(const char *s, size_t len, struct ab_cidr *ret_cidr, struct ab_why *why);
+void ab_cidr_format(const struct ab_cidr *c, char buf[AB_CIDR_TEXT]);
+/* Is this address (a host that is not a name) with this port in the range? */
+bool ab_cidr_has(const struct ab_cidr *c, const struct ab_host *host, uint16_t port);
+/* Do the first `bits` bits agree? */
+bool ab_same_prefix(const uint8_t *a, const uint8_t *b, unsigned bits);
+/* Is all of b in a? */
+bool ab_cidr_covers(const struct ab_cidr *a, const struct ab_cidr *b);
+
+#endif

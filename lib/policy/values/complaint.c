@@ -1,0 +1,54 @@
+#include "policy/values/complaint.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/data/buf.h"
+#include "base/data/mem.h"
+
+enum { QUOTE = 80 }; /* bytes of a quoted value that people still read */
+
+/* The value, escaped and cut at a whole escape or character. */
+static void quote(struct ab_buf *b, const char *value)
+{
+	ab_autofree char *head = ab_strndup(value, QUOTE);
+	bool cut = strlen(value) > QUOTE;
+
+	while (cut && head[0] && (head[strlen(head) - 1] & 0xc0) == 0x80)
+		head[strlen(head) - 1] = '\0';
+	if (cut && head[0] && (head[strlen(head) - 1] & 0x80))
+		head[strlen(head) - 1] = '\0';
+	ab_buf_puts(b, "\"");
+	ab_buf_escape(b, head);
+	ab_buf_puts(b, cut ? "...\"" : "\"");
+}
+
+int ab_why_value(struct ab_why *why, const char *value, const char *wrong, const char *right, ...)
+{
+	ab_autobuf struct ab_buf b = { 0 };
+	va_list ap;
+
+	if (!why)
+		return -1;
+	quote(&b, value);
+	snprintf(why->wrong, sizeof(why->wrong), "%s %s", b.data, wrong);
+	va_start(ap, right);
+	vsnprintf(why->right, sizeof(why->right), right, ap);
+	va_end(ap);
+	return -1;
+}
+
+int ab_why_say(struct ab_why *why, const char *right, const char *wrong, ...)
+{
+	va_list ap;
+
+	if (!why)
+		return -1;
+	va_start(ap, wrong);
+	vsnprintf(why->wrong, sizeof(why->wrong), wrong, ap);
+	va_end(ap);
+	snprintf(why->right, sizeof(why->right), "%s", right);
+	return -1;
+}

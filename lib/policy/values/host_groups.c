@@ -1,0 +1,269 @@
+#include "policy/values/host_groups.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#include "base/data/mem.h"
+#include "base/data/strv.h"
+#include "base/system/fd.h"
+#include "policy/values/host.h"
+#include "policy/values/paths.h"
+
+enum { FILE_MAX = 256 * 1024, SOURCES_MAX = 64, HOSTS_MAX = 64 };
+
+/* What one group's tool says about where it fetches from. */
+struct found {
+	struct ab_strv *hosts;
+	bool main; /* the tool's main source is among them */
+};
+
+struct source {
+	const char *home;
+	char *const *environ;
+};
+
+/* The host of a URL, as an entry. Anything else is not one. */
+static bool add_url(struct ab_strv *hosts, const char *s, size_t len)
+{
+	const char *host = memmem(s, len, "://", 3), *at;
+	char buf[AB_HOST_ENTRY_TEXT];
+	struct ab_host_entry e;
+	size_t n = 0;
+
+	if (!host || hosts->len >= HOSTS_MAX)
+		return false;
+	host += 3;
+	while (host + n < s + len && !strchr("/?#\"' \t,|\r", host[n]))
+		n++;
+	at = memrchr(host, '@', n);
+	if (at) {
+		n -= (size_t)(at + 1 - host);
+		host = at + 1;
+	}
+	if (ab_host_entry_parse(host, n, &e, NULL) < 0 || e.below)
+		return false;
+	ab_host_entry_format(&e, buf);
+	ab_strv_add_once(hosts, buf);
+	return true;
+}
+
+/* Every URL in a list like GOPROXY. */
+static bool add_urls(struct ab_strv *hosts, const char *s, size_t len)
+{
+	const char *end = s + len;
+	bool any = false;
+
+	while (s < end) {
+		size_t n = 0;
+
+		while (s + n < end && !strchr(" \t,|", s[n]))
+			n++;
+		any |= add_url(hosts, s, n);
+		s += n + 1;
+	}
+	return any;
+}
+
+/* A regular file of bounded size, or NULL. These are the user's own files:
+ * a link is as good as the file. */
+static char *read_file(const char *path)
+{
+	ab_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+	char *data;
+	size_t len;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
+	    ab_read_all(fd, FILE_MAX, &data, &len) < 0)
+		return NULL;
+	return data;
+}
+
+/* The value behind "KEY = value", "KEY: value" or "KEY value", or NULL. */
+static const char *after_key(const char *line, const char *key, char separator)
+{
+	size_t n = strlen(key), blank;
+
+	line += strspn(line, " \t");
+	if (strncasecmp(line, key, n) != 0)
+		return NULL;
+	line += n;
+	blank = strspn(line, " \t");
+	if (separator == ' ')
+		return blank ? line + blank : NULL;
+	return line[blank] == separator ? line + blank + 1 : NULL;
+}
+
+/* URLs behind `key` in a file of lines; a key that starts with ":" may have
+ * anything in front of it. */
+static bool scan_lines(const char *path, const char *key, char separator, struct ab_strv *hosts)
+{
+	ab_autofree char *data = read_file(path);
+	bool any = false;
+
+	for (char *line = data; line && *line;) {
+		size_t n = strcspn(line, "\n");
+		char *next = line + n + (line[n] == '\n');
+		const char *value;
+
+		line[n] = '\0';
+		value = after_key(line, key, separator);
+		if (!value && key[0] == ':' && strstr(line, key))
+			value = after_key(strstr(line, key), key, separator);
+		if (value)
+			any |= add_urls(hosts, value, strlen(value));
+		line = next;
+	}
+	return any;
+}
+
+static bool scan_home(const struct source *s, const char *name, const char *key,
+		      struct ab_strv *hosts)
+{
+	ab_autofree char *path = NULL;
+
+	if (!s->home)
+		return false;
+	path = ab_printf("%s/%s", s->home, name);
+	return scan_lines(path, key, '=', hosts);
+}
+
+/* A file under $XDG_CONFIG_HOME, else ~/.config. */
+static bool scan_config(const struct source *s, const char *name, const char *key,
+			struct ab_strv *hosts)
+{
+	const char *top = ab_environ_get(s->environ, "XDG_CONFIG_HOME");
+	ab_autofree char *path = NULL;
+
+	if (top && top[0] == '/')
+		path = ab_printf("%s/%s", top, name);
+	else if (s->home)
+		path = ab_printf("%s/.config/%s", s->home, name);
+	return path && scan_lines(path, key, '=', hosts);
+}
+
+static bool from_variable(const struct source *s, const char *name, struct ab_strv *hosts)
+{
+	const char *value = ab_environ_get(s->environ, name);
+
+	return value && add_urls(hosts, value, strlen(value));
+}
+
+static void find_npm(const struct source *s, struct found *f)
+{
+	f->main = from_variable(s, "npm_config_registry", f->hosts) ||
+		  from_variable(s, "NPM_CONFIG_REGISTRY", f->hosts) ||
+		  scan_home(s, ".npmrc", "registry", f->hosts);
+	scan_home(s, ".npmrc", ":registry", f->hosts); /* @scope:registry */
+}
+
+static void find_pypi(const struct source *s, struct found *f)
+{
+	f->main = from_variable(s, "PIP_INDEX_URL", f->hosts) ||
+		  from_variable(s, "UV_DEFAULT_INDEX", f->hosts) ||
+		  scan_config(s, "pip/pip.conf", "index-url", f->hosts) ||
+		  scan_home(s, ".pip/pip.conf", "index-url", f->hosts) ||
+		  scan_lines("/etc/pip.conf", "index-url", '=', f->hosts);
+	from_variable(s, "PIP_EXTRA_INDEX_URL", f->hosts);
+	scan_config(s, "pip/pip.conf", "extra-index-url", f->hosts);
+	scan_home(s, ".pip/pip.conf", "extra-index-url", f->hosts);
+	scan_lines("/etc/pip.conf", "extra-index-url", '=', f->hosts);
+}
+
+static void find_crates(const struct source *s, struct found *f)
+{
+	/* A source that replaces crates.io is named "registry"; registries
+	 * beside it have an "index". */
+	f->main = scan_home(s, ".cargo/config.toml", "registry", f->hosts) ||
+		  scan_home(s, ".cargo/config", "registry", f->hosts);
+	scan_home(s, ".cargo/config.toml", "index", f->hosts);
+}
+
+static void find_go(const struct source *s, struct found *f)
+{
+	f->main = from_variable(s, "GOPROXY", f->hosts) ||
+		  scan_config(s, "go/env", "GOPROXY", f->hosts);
+}
+
+static bool is_sources(const char *name)
+{
+	size_t n = strlen(name);
+
+	return (n > 5 && strcmp(name + n - 5, ".list") == 0) ||
+	       (n > 8 && strcmp(name + n - 8, ".sources") == 0);
+}
+
+static void scan_apt(const char *path, struct found *f)
+{
+	/* "deb [options] URL suite", or "URIs: URL ..." */
+	f->main |= scan_lines(path, "deb", ' ', f->hosts);
+	f->main |= scan_lines(path, "URIs", ':', f->hosts);
+}
+
+static void find_debian(const struct source *s, struct found *f)
+{
+	DIR *dir = opendir("/etc/apt/sources.list.d");
+	struct dirent *d;
+	int n = 0;
+
+	(void)s;
+	scan_apt("/etc/apt/sources.list", f);
+	while (dir && n++ < SOURCES_MAX && (d = readdir(dir))) {
+		ab_autofree char *path = ab_printf("/etc/apt/sources.list.d/%s", d->d_name);
+
+		if (is_sources(d->d_name))
+			scan_apt(path, f);
+	}
+	if (dir)
+		closedir(dir);
+	ab_strv_sort(f->hosts);
+}
+
+static const struct group {
+	const char *name;
+	void (*find)(const struct source *s, struct found *f);
+	const char *hosts[16];
+} groups[] = {
+	{ "github",
+	  NULL,
+	  { "github.com", "*.github.com", "*.githubusercontent.com", "*.githubassets.com",
+	    "ghcr.io" } },
+	{ "npm", find_npm, { "*.npmjs.org", "registry.yarnpkg.com" } },
+	{ "pypi", find_pypi, { "pypi.org", "*.pypi.org", "*.pythonhosted.org" } },
+	{ "crates", find_crates, { "crates.io", "*.crates.io", "static.rust-lang.org" } },
+	{ "go", find_go, { "golang.org", "*.golang.org", "go.dev" } },
+	{ "debian", find_debian, { "*.debian.org" } },
+	{ "llm",
+	  NULL,
+	  { "api.anthropic.com", "api.openai.com", "generativelanguage.googleapis.com",
+	    "openrouter.ai", "api.mistral.ai", "api.groq.com", "api.deepseek.com", "api.x.ai",
+	    "api.together.xyz", "api.cohere.com", "api.fireworks.ai", "api.cerebras.ai",
+	    "api.perplexity.ai" } },
+};
+
+const char *const ab_group_names[] = { "github", "npm", "pypi", "crates", "go", "debian", "llm" };
+const size_t ab_group_count = AB_COUNT(ab_group_names);
+
+bool ab_group_expand(const char *name, const char *home, char *const *env,
+		     struct ab_strv *ret_entries)
+{
+	struct source source = { home, env };
+	struct found found = { .hosts = ret_entries };
+
+	for (size_t i = 0; i < AB_COUNT(groups); i++) {
+		const struct group *g = &groups[i];
+
+		if (strcmp(g->name, name) != 0)
+			continue;
+		if (g->find)
+			g->find(&source, &found);
+		for (size_t k = 0; !found.main && g->hosts[k]; k++)
+			ab_strv_add(ret_entries, g->hosts[k]);
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,21 @@
+#ifndef AB_POLICY_VALUES_PATHS_H
+#define AB_POLICY_VALUES_PATHS_H
+/*
+ * Where our own files are, from the caller's environment. Pure. The results
+ * are clean and absolute, or NULL when neither the variables nor a home say
+ * where; a variable that is not an absolute path counts as unset.
+ */
+
+/* The value of a variable in an environ-like list, or NULL. */
+const char *ab_environ_get(char *const *environ, const char *name);
+
+/* $AGENTBOX_STATE, $XDG_STATE_HOME/agentbox, ~/.local/state/agentbox. A
+ * relative AGENTBOX_STATE starts at cwd. */
+char *ab_state_dir(char *const *environ, const char *home, const char *cwd);
+/* $XDG_CONFIG_HOME/agentbox, ~/.config/agentbox. */
+char *ab_config_dir(char *const *environ, const char *home);
+
+#define AB_SYSTEM_CONFIG "/etc/agentbox/config.json"
+#define AB_PROJECT_CONFIG ".agentbox.json"
+
+#endif

@@ -1,0 +1,219 @@
+#include "policy/values/providers.h"
+
+#include <string.h>
+
+#include "base/data/mem.h"
+
+#define BEARER                          \
+	{                               \
+		.kind = AB_CARRY_BEARER \
+	}
+#define TOKEN                          \
+	{                              \
+		.kind = AB_CARRY_TOKEN \
+	}
+#define BASIC                          \
+	{                              \
+		.kind = AB_CARRY_BASIC \
+	}
+#define HEADER(n)                                    \
+	{                                            \
+		.kind = AB_CARRY_HEADER, .name = (n) \
+	}
+#define QUERY(n)                                    \
+	{                                           \
+		.kind = AB_CARRY_QUERY, .name = (n) \
+	}
+
+/* Sorted by name. No variable, host or base variable stands in two rows. */
+const struct ab_provider ab_providers[] = {
+	{
+		.name = "anthropic",
+		.title = "Anthropic",
+		.names = { "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN" },
+		.hosts = { "api.anthropic.com" },
+		.carriers = { HEADER("x-api-key"), BEARER },
+		.ncarriers = 2,
+		.prefixes = { "sk-ant-api03-", "sk-ant-oat01-", "sk-ant-" },
+		.base_variable = "ANTHROPIC_BASE_URL",
+		.base_host = "api.anthropic.com",
+		.files = { "~/.claude/.credentials.json" },
+	},
+	{
+		.name = "azure",
+		.title = "Azure OpenAI",
+		.names = { "AZURE_OPENAI_API_KEY", "AZURE_OPENAI_KEY" },
+		.hosts = { "*.openai.azure.com" },
+		.carriers = { HEADER("api-key") },
+		.ncarriers = 1,
+	},
+	{
+		.name = "deepseek",
+		.title = "DeepSeek",
+		.names = { "DEEPSEEK_API_KEY" },
+		.hosts = { "api.deepseek.com" },
+		.carriers = { BEARER },
+		.ncarriers = 1,
+		.prefixes = { "sk-" },
+	},
+	{
+		.name = "github",
+		.title = "GitHub",
+		.names = { "GITHUB_TOKEN", "GH_TOKEN", "GITHUB_PERSONAL_ACCESS_TOKEN" },
+		.hosts = { "github.com", "api.github.com", "uploads.github.com",
+			   "codeload.github.com", "raw.githubusercontent.com" },
+		.carriers = { BEARER, TOKEN, BASIC },
+		.ncarriers = 3,
+		.prefixes = { "ghp_", "github_pat_", "gho_", "ghs_", "ghu_", "ghr_" },
+		.files = { "~/.config/gh/hosts.yml", "~/.git-credentials" },
+	},
+	{
+		/* Its endpoint for OpenAI's clients takes a bearer. */
+		.name = "google",
+		.title = "Google Gemini",
+		.names = { "GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY" },
+		.hosts = { "generativelanguage.googleapis.com" },
+		.carriers = { HEADER("x-goog-api-key"), QUERY("key"), BEARER },
+		.ncarriers = 3,
+		.prefixes = { "AIza", "AQ." },
+		.base_variable = "GOOGLE_GEMINI_BASE_URL",
+		.base_host = "generativelanguage.googleapis.com",
+	},
+	{
+		/* Its SDK has "/openai/v1" in the paths. */
+		.name = "groq",
+		.title = "Groq",
+		.names = { "GROQ_API_KEY" },
+		.hosts = { "api.groq.com" },
+		.carriers = { BEARER },
+		.ncarriers = 1,
+		.prefixes = { "gsk_" },
+		.base_variable = "GROQ_BASE_URL",
+		.base_host = "api.groq.com",
+	},
+	{
+		/* Basic: git over https. */
+		.name = "huggingface",
+		.title = "Hugging Face",
+		.names = { "HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HUGGINGFACEHUB_API_TOKEN" },
+		.hosts = { "huggingface.co", "router.huggingface.co",
+			   "api-inference.huggingface.co" },
+		.carriers = { BEARER, BASIC },
+		.ncarriers = 2,
+		.prefixes = { "hf_" },
+		.base_variable = "HF_ENDPOINT",
+		.base_host = "huggingface.co",
+		.files = { "~/.cache/huggingface/token", "~/.huggingface/token" },
+	},
+	{
+		.name = "mistral",
+		.title = "Mistral",
+		.names = { "MISTRAL_API_KEY" },
+		.hosts = { "api.mistral.ai" },
+		.carriers = { BEARER },
+		.ncarriers = 1,
+	},
+	{
+		.name = "nous",
+		.title = "Nous",
+		.names = { "NOUS_API_KEY" },
+		.hosts = { "inference-api.nousresearch.com" },
+		.carriers = { BEARER },
+		.ncarriers = 1,
+		.prefixes = { "sk-" },
+	},
+	{
+		.name = "npm",
+		.title = "npm",
+		.names = { "NPM_TOKEN", "NODE_AUTH_TOKEN" },
+		.hosts = { "registry.npmjs.org" },
+		.carriers = { BEARER },
+		.ncarriers = 1,
+		.prefixes = { "npm_" },
+		.files = { "~/.npmrc" },
+	},
+	{
+		.name = "openai",
+		.title = "OpenAI",
+		.names = { "OPENAI_API_KEY", "OPENAI_ADMIN_KEY" },
+		.hosts = { "api.openai.com" },
+		.carriers = { BEARER },
+		.ncarriers = 1,
+		.prefixes = { "sk-proj-", "sk-svcacct-", "sk-admin-", "sk-" },
+		.base_variable = "OPENAI_BASE_URL",
+		.base_path = "/v1",
+		.base_host = "api.openai.com",
+		.files = { "~/.codex/auth.json" },
+	},
+	{
+		.name = "openrouter",
+		.title = "OpenRouter",
+		.names = { "OPENROUTER_API_KEY" },
+		.hosts = { "openrouter.ai" },
+		.carriers = { BEARER },
+		.ncarriers = 1,
+		.prefixes = { "sk-or-v1-", "sk-or-" },
+	},
+	{
+		/* The user's name is then "__token__". */
+		.name = "pypi",
+		.title = "PyPI upload",
+		.names = { "TWINE_PASSWORD", "UV_PUBLISH_TOKEN", "POETRY_PYPI_TOKEN_PYPI",
+			   "FLIT_PASSWORD" },
+		.hosts = { "upload.pypi.org" },
+		.carriers = { BASIC },
+		.ncarriers = 1,
+		.prefixes = { "pypi-" },
+		.files = { "~/.pypirc" },
+	},
+	{
+		.name = "together",
+		.title = "Together",
+		.names = { "TOGETHER_API_KEY", "TOGETHERAI_API_KEY" },
+		.hosts = { "api.together.xyz", "api.together.ai" },
+		.carriers = { BEARER },
+		.ncarriers = 1,
+		.prefixes = { "tgp_v1_" },
+		.base_variable = "TOGETHER_BASE_URL",
+		.base_path = "/v1",
+		.base_host = "api.together.xyz",
+	},
+	{
+		.name = "xai",
+		.title = "xAI",
+		.names = { "XAI_API_KEY" },
+		.hosts = { "api.x.ai" },
+		.carriers = { BEARER },
+		.ncarriers = 1,
+		.prefixes = { "xai-" },
+	},
+};
+const size_t ab_nproviders = AB_COUNT(ab_providers);
+
+/* No variable and no file stands in two rows, nor in a provider's. */
+const struct ab_uncovered ab_uncovered[] = {
+	{ "AWS_SECRET_ACCESS_KEY", "~/.aws/credentials", "AWS keys sign requests" },
+	{ NULL, "~/.aws/sso/cache", "AWS keys sign requests" },
+	{ "GOOGLE_APPLICATION_CREDENTIALS", "~/.config/gcloud/application_default_credentials.json",
+	  "Google Cloud keys sign requests" },
+	{ NULL, "~/.config/gcloud/credentials.db",
+	  "Google Cloud tokens are made anew from this file" },
+	{ "AZURE_CLIENT_SECRET", "~/.azure/msal_token_cache.json",
+	  "Azure tokens are made anew from it" },
+	{ "AZURE_CLIENT_CERTIFICATE_PATH", NULL, "Azure certificates sign requests" },
+	{ "KUBECONFIG", "~/.kube/config",
+	  "clusters are used with keys and certificates of their own" },
+	{ "OCI_CLI_KEY_FILE", "~/.oci/config", "Oracle Cloud keys sign requests" },
+	{ "ALIBABA_CLOUD_ACCESS_KEY_SECRET", "~/.aliyun/config.json",
+	  "Alibaba Cloud keys sign requests" },
+};
+const size_t ab_nuncovered = AB_COUNT(ab_uncovered);
+
+const struct ab_provider *ab_provider_find(const char *variable)
+{
+	for (size_t i = 0; variable[0] && i < ab_nproviders; i++)
+		for (size_t k = 0; k < AB_PROVIDER_NAMES; k++)
+			if (strcmp(ab_providers[i].names[k], variable) == 0)
+				return &ab_providers[i];
+	return NULL;
+}

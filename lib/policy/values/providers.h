@@ -1,0 +1,84 @@
+#ifndef AB_POLICY_VALUES_PROVIDERS_H
+#define AB_POLICY_VALUES_PROVIDERS_H
+/*
+ * Services whose keys are known by the name of a variable: to which hosts they
+ * belong, how they travel, what they look like, and which other variables
+ * clients read. A table, so that `--secret NAME` is enough.
+ */
+#include <stddef.h>
+
+/* How a value travels in a request. */
+enum ab_carrier_kind {
+	AB_CARRY_BEARER, /* Authorization: Bearer VALUE */
+	AB_CARRY_TOKEN,	 /* Authorization: token VALUE */
+	AB_CARRY_BASIC,	 /* Authorization: Basic, VALUE as the password */
+	AB_CARRY_HEADER, /* NAME: VALUE */
+	AB_CARRY_QUERY,	 /* ?NAME=VALUE */
+};
+
+/* Of a header or a parameter, with the NUL. */
+enum { AB_CARRIER_NAME = 64 };
+
+struct ab_carrier {
+	enum ab_carrier_kind kind;
+	char name[AB_CARRIER_NAME]; /* header (lower case) or parameter */
+};
+
+/* "bearer", "token", "basic", "header:x-api-key", "query:key" */
+enum { AB_CARRIER_TEXT = 80 };
+void ab_carrier_format(const struct ab_carrier *c, char ret[AB_CARRIER_TEXT]);
+
+/* How many of each a row has room for, and how long a text may be. */
+enum {
+	AB_PROVIDER_NAMES = 4,
+	AB_PROVIDER_HOSTS = 5,
+	AB_PROVIDER_CARRIERS = 3,
+	AB_PROVIDER_PREFIXES = 6,
+	AB_PROVIDER_FILES = 2,
+	AB_PROVIDER_WORD = 32,
+	AB_PROVIDER_HOST = 40,
+};
+
+/*
+ * The texts are in the row itself, and "" is none: a table of pointers would
+ * be relocated by every start of the program.
+ */
+struct ab_provider {
+	char name[12];	/* "openai": also its place at the gateway */
+	char title[16]; /* "OpenAI" */
+	/* Variables; first the usual one. */
+	char names[AB_PROVIDER_NAMES][AB_PROVIDER_WORD];
+	/* Canonical entries; port 443 is meant. */
+	char hosts[AB_PROVIDER_HOSTS][AB_PROVIDER_HOST];
+	struct ab_carrier carriers[AB_PROVIDER_CARRIERS];
+	size_t ncarriers;
+	/* What real values begin with ("sk-"): a placeholder keeps the longest
+	 * one that its value has. */
+	char prefixes[AB_PROVIDER_PREFIXES][16];
+	/* The gateway: "" where SDKs have no variable for it. */
+	char base_variable[AB_PROVIDER_WORD]; /* "OPENAI_BASE_URL" */
+	char base_path[8];		      /* what it has behind the name: "/v1" */
+	char base_host[AB_PROVIDER_HOST];     /* where the gateway leads to */
+	/* Files in which clients keep such a value ("~/.config/gh/hosts.yml").
+	 * Other values may be in them too: nothing is shown of one unless the
+	 * policy declares it. */
+	char files[AB_PROVIDER_FILES][AB_PROVIDER_HOST];
+};
+
+extern const struct ab_provider ab_providers[];
+extern const size_t ab_nproviders;
+
+/* By any of its variables; NULL: not known. */
+const struct ab_provider *ab_provider_find(const char *variable);
+
+/* Credentials that no placeholder can stand for: the value never travels, it
+ * signs (AWS, GCP). For warnings. */
+struct ab_uncovered {
+	const char *variable; /* or NULL */
+	const char *file;     /* "~/.aws/credentials", or NULL */
+	const char *what;     /* "AWS keys sign requests" */
+};
+extern const struct ab_uncovered ab_uncovered[];
+extern const size_t ab_nuncovered;
+
+#endif

@@ -1,0 +1,94 @@
+#include "policy/values/proxy_url.h"
+
+#include <stdbool.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/data/mem.h"
+#include "policy/values/complaint.h"
+
+#define SCHEME "http://"
+
+enum { URL_MAX = 2048 };
+
+static bool is_hex(char c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+/* Unreserved characters, sub-delimiters and ":" of RFC 3986, or %XX. */
+static bool is_user(const char *s, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		bool alnum = (s[i] >= '0' && s[i] <= '9') || (s[i] >= 'a' && s[i] <= 'z') ||
+			     (s[i] >= 'A' && s[i] <= 'Z');
+
+		if (s[i] == '%') {
+			if (len - i < 3 || !is_hex(s[i + 1]) || !is_hex(s[i + 2]))
+				return false;
+			i += 2;
+		} else if (!alnum && (!s[i] || !strchr("-._~!$&'()*+,;=:", s[i]))) {
+			return false;
+		}
+	}
+	return len > 0;
+}
+
+static int refuse(struct ab_why *why, const char *wrong, const char *right)
+{
+	return ab_why_say(why, right, "%s", wrong);
+}
+
+int ab_proxy_url_parse(const char *s, size_t len, struct ab_proxy_url *ret_url, struct ab_why *why)
+{
+	static const char form[] = "write \"none\", \"env\", or http://[user:password@]host:port";
+	size_t lead = strlen(SCHEME);
+	struct ab_proxy_url url = { .user = "" };
+	struct ab_host_entry e;
+	const char *at;
+
+	if (len > lead && strncasecmp(s, "https://", lead + 1) == 0)
+		return refuse(why, "a proxy is spoken to in plain HTTP", form);
+	if (len <= lead || len > URL_MAX || strncasecmp(s, SCHEME, lead) != 0)
+		return refuse(why, "not the URL of an HTTP proxy", form);
+	s += lead;
+	len -= lead;
+	if (s[len - 1] == '/')
+		len--;
+	at = memrchr(s, '@', len);
+	if (at) {
+		url.user = s;
+		url.user_len = (size_t)(at - s);
+		len -= url.user_len + 1;
+		s = at + 1;
+		if (!is_user(url.user, url.user_len))
+			return refuse(
+				why,
+				"the user or password of the proxy has a character that a URL cannot have",
+				"write it as %XX");
+	}
+	if (memchr(s, '/', len) || ab_host_entry_parse(s, len, &e, NULL) < 0 || e.below)
+		return refuse(why, "not the URL of an HTTP proxy", form);
+	if (!e.port)
+		return refuse(why, "the proxy has no port", "write http://host:port");
+	url.host = e.host;
+	url.port = e.port;
+	*ret_url = url;
+	return 0;
+}
+
+char *ab_proxy_url_format(const struct ab_proxy_url *url)
+{
+	bool v6 = url->host.kind == AB_HOST_IPV6;
+
+	return ab_printf(SCHEME "%.*s%s%s%s%s:%u", (int)url->user_len, url->user,
+			 url->user_len ? "@" : "", v6 ? "[" : "", url->host.text, v6 ? "]" : "",
+			 url->port);
+}
+
+char *ab_proxy_url_redact(const char *text)
+{
+	const char *at = strrchr(text, '@');
+
+	return at ? ab_printf(SCHEME "***%s", at) : ab_strdup(text);
+}

@@ -1,0 +1,32 @@
+#ifndef AB_POLICY_VALUES_PROXY_URL_H
+#define AB_POLICY_VALUES_PROXY_URL_H
+/*
+ * The address of an upstream proxy, http://[user[:password]@]host:port. It may
+ * hold a password: no text for people, no record and no error has it but in
+ * the form that ab_proxy_url_redact gives.
+ *
+ * Pure: no I/O; views point into the text that was given.
+ */
+#include <stddef.h>
+#include <stdint.h>
+
+#include "policy/values/host.h"
+
+struct ab_why;
+
+struct ab_proxy_url {
+	struct ab_host host;
+	uint16_t port;
+	const char *user; /* "user:password", still percent-encoded */
+	size_t user_len;  /* 0: none */
+};
+
+/* `why` never quotes the text. */
+int ab_proxy_url_parse(const char *s, size_t len, struct ab_proxy_url *ret_url, struct ab_why *why);
+/* The canonical text, with the password; free it. */
+char *ab_proxy_url_format(const struct ab_proxy_url *url);
+/* A canonical text, or a word, with *** for what stands before the @; free
+ * it. */
+char *ab_proxy_url_redact(const char *text);
+
+#endif

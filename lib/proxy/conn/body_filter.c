@@ -1,0 +1,318 @@
+/*
+ * Theory of operation.
+ *
+ * Bytes come as from->in; decode() moves what is body into `plain`, where the
+ * scrub works in place or from where the swap takes it. What is final goes,
+ * framed, into to->out, which is flushed before more is read: so there is
+ * never more in memory than one read and what is held back.
+ *
+ * An answer without chunks, which is what big downloads are, skips all that:
+ * it is scrubbed where it lies, in from->in, and written from there. So are the
+ * frames of a WebSocket, one by one: what may begin a value is not held back
+ * over the end of a message, for the next one may be long in coming.
+ */
+#include "proxy/conn/body_filter.h"
+
+#include <stdio.h>
+
+#include "base/data/mem.h"
+#include "proxy/wire/http_chunks.h"
+
+enum {
+	ROOM = 64 * 1024, /* read at once, behind what is held back */
+	SHARE = 64,	  /* turns at a stretch */
+};
+
+struct ab_sieve {
+	struct ab_sieve_setup setup;
+	struct ab_http_chunks chunks;
+	struct ab_bytes plain;
+	uint64_t left; /* to come: of AB_HTTP_LENGTH, of a frame */
+	size_t clean;  /* of from->in: final, to be written */
+	size_t held;   /* behind them: looked at, and not final */
+	bool ended;    /* all of the body came */
+	bool over;     /* and was passed on */
+	bool malformed, tripped;
+};
+
+struct ab_sieve *ab_sieve_new(const struct ab_sieve_setup *setup)
+{
+	struct ab_sieve *s = ab_alloc(sizeof(*s));
+
+	s->setup = *setup;
+	s->left = setup->length;
+	s->ended = setup->in == AB_HTTP_NONE || (setup->in == AB_HTTP_LENGTH && !s->left);
+	s->over = s->ended && setup->out != AB_HTTP_CHUNKED;
+	s->plain.wipe = true;
+	return s;
+}
+
+void ab_sieve_free(struct ab_sieve *s)
+{
+	if (!s)
+		return;
+	ab_bytes_fini(&s->plain);
+	free(s);
+}
+
+bool ab_sieve_malformed(const struct ab_sieve *s)
+{
+	return s->malformed;
+}
+
+bool ab_sieve_tripped(const struct ab_sieve *s)
+{
+	return s->tripped;
+}
+
+/* Is the end of what is looked at together known? */
+static bool is_bounded(const struct ab_sieve *s)
+{
+	return s->setup.in == AB_HTTP_LENGTH || (s->setup.frames && !s->ended);
+}
+
+/* How much of what is there belongs to a body without chunks. */
+static size_t within(const struct ab_sieve *s, size_t have)
+{
+	return is_bounded(s) && have > s->left ? (size_t)s->left : have;
+}
+
+static void count_down(struct ab_sieve *s, size_t n)
+{
+	if (!is_bounded(s))
+		return;
+	s->left -= n;
+	if (!s->setup.frames)
+		s->ended = s->left == 0;
+}
+
+/* The bytes of a frame, with its head (RFC 6455, 5.2); 0: that is not all
+ * there. */
+static uint64_t frame_length(const uint8_t *data, size_t len)
+{
+	size_t head = 2, more;
+	uint64_t n;
+
+	if (len < head)
+		return 0;
+	n = data[1] & 0x7f;
+	more = n == 127 ? 8 : n == 126 ? 2 : 0;
+	if (len < head + more)
+		return 0;
+	if (more)
+		n = 0;
+	for (size_t i = 0; i < more; i++)
+		n = n << 8 | data[head + i];
+	head += more + (data[1] & 0x80 ? 4 : 0);
+	/* One that says more than there can be has no end. */
+	return n < UINT64_MAX - head ? head + n : UINT64_MAX;
+}
+
+/* How much of what is there is looked at together. */
+static size_t measure(struct ab_sieve *s, const struct ab_bytes *in)
+{
+	if (s->setup.frames && !s->left)
+		s->left = frame_length(ab_bytes_head(in), ab_bytes_len(in));
+	return within(s, ab_bytes_len(in));
+}
+
+static bool decode_chunks(struct ab_sieve *s, struct ab_bytes *in)
+{
+	while (ab_bytes_len(in) && !s->ended) {
+		const uint8_t *data = ab_bytes_head(in);
+		size_t payload;
+		ssize_t n = ab_http_chunks_next(&s->chunks, data, ab_bytes_len(in), &payload,
+						&s->ended);
+
+		if (n < 0)
+			return false;
+		ab_bytes_add(&s->plain, data + n - payload, payload);
+		ab_bytes_skip(in, (size_t)n);
+	}
+	return true;
+}
+
+/* What is there of the body into `plain`, without framing. */
+static bool decode(struct ab_sieve *s, struct ab_bytes *in)
+{
+	size_t n;
+
+	if (s->setup.in == AB_HTTP_CHUNKED)
+		return decode_chunks(s, in);
+	n = within(s, ab_bytes_len(in));
+	if (!n)
+		return true;
+	ab_bytes_add(&s->plain, ab_bytes_head(in), n);
+	ab_bytes_skip(in, n);
+	count_down(s, n);
+	return true;
+}
+
+static void emit(struct ab_sieve *s, const void *data, size_t len, struct ab_flow *flow,
+		 struct ab_bytes *out)
+{
+	bool chunked = s->setup.out == AB_HTTP_CHUNKED;
+	char size[24];
+
+	if (!len)
+		return;
+	if (chunked)
+		ab_bytes_add(out, size, (size_t)snprintf(size, sizeof(size), "%zx\r\n", len));
+	ab_bytes_add(out, data, len);
+	if (chunked)
+		ab_bytes_add(out, "\r\n", 2);
+	flow->moved += len;
+}
+
+static void scrub(struct ab_sieve *s, struct ab_flow *flow, struct ab_bytes *out)
+{
+	size_t n;
+
+	if (!ab_bytes_len(&s->plain))
+		return;
+	n = ab_scrub_take(s->setup.scrub, s->plain.data + s->plain.start, ab_bytes_len(&s->plain),
+			  s->ended);
+	emit(s, ab_bytes_head(&s->plain), n, flow, out);
+	if (n)
+		ab_bytes_skip(&s->plain, n);
+}
+
+static bool swap(struct ab_sieve *s, struct ab_flow *flow, struct ab_bytes *out)
+{
+	struct ab_bytes swapped = { .wipe = true };
+	enum ab_swap_result result = ab_swap_body_take(s->setup.swap, ab_bytes_head(&s->plain),
+						       ab_bytes_len(&s->plain), s->ended, &swapped);
+
+	ab_bytes_fini(&s->plain);
+	s->tripped = result == AB_SWAP_TRIPWIRE;
+	if (result == AB_SWAP_NONE || result == AB_SWAP_DONE) {
+		out->wipe |= result == AB_SWAP_DONE;
+		emit(s, ab_bytes_head(&swapped), ab_bytes_len(&swapped), flow, out);
+		ab_bytes_fini(&swapped);
+		return true;
+	}
+	ab_bytes_fini(&swapped);
+	return false;
+}
+
+/* false: it cannot go on. */
+static bool strain(struct ab_sieve *s, struct ab_flow *flow, struct ab_side *from,
+		   struct ab_bytes *out)
+{
+	if (!decode(s, &from->in)) {
+		s->malformed = true;
+		return false;
+	}
+	if (s->setup.scrub)
+		scrub(s, flow, out);
+	else if (!swap(s, flow, out))
+		return false;
+	if (s->ended && !s->over) {
+		s->over = true;
+		if (s->setup.out == AB_HTTP_CHUNKED)
+			ab_bytes_add(out, "0\r\n\r\n", 5);
+	}
+	return true;
+}
+
+/* More of the body, if it needs more. The end of the sender is an end of the
+ * body only where nothing else is. */
+static enum ab_io fetch(struct ab_sieve *s, struct ab_side *from)
+{
+	enum ab_io io;
+
+	if (s->ended)
+		return AB_IO_DONE;
+	io = ab_side_read(from, s->held + ROOM);
+	if (io == AB_IO_EOF && s->setup.in == AB_HTTP_CLOSE) {
+		s->ended = true;
+		return AB_IO_DONE;
+	}
+	return io;
+}
+
+/* Without chunks on either side, and nothing that changes lengths. */
+static bool is_plain(const struct ab_sieve *s)
+{
+	return s->setup.scrub && s->setup.out == s->setup.in && s->setup.in != AB_HTTP_CHUNKED;
+}
+
+/* Scrub what is there, where it is. */
+static void scrub_plain(struct ab_sieve *s, struct ab_bytes *in)
+{
+	size_t have = measure(s, in);
+
+	if (have)
+		s->clean = ab_scrub_take(s->setup.scrub, in->data + in->start, have,
+					 s->ended || (is_bounded(s) && have == s->left));
+	s->held = have - s->clean;
+	count_down(s, s->clean);
+	s->over = s->ended;
+}
+
+static enum ab_io move_plain(struct ab_sieve *s, struct ab_flow *flow, struct ab_side *from,
+			     struct ab_side *to)
+{
+	uint64_t written;
+	enum ab_io io = ab_side_write(to, &from->in, s->clean, &written);
+
+	s->clean -= (size_t)written;
+	flow->moved += written;
+	if (io != AB_IO_DONE)
+		return io;
+	if (s->over)
+		return AB_IO_DONE;
+	if (measure(s, &from->in) == s->held) {
+		io = fetch(s, from);
+		if (io != AB_IO_DONE)
+			return io;
+	}
+	scrub_plain(s, &from->in);
+	return AB_IO_YIELD;
+}
+
+void ab_sieve_gather(struct ab_sieve *s, struct ab_flow *flow, struct ab_side *from,
+		     struct ab_side *to)
+{
+	if (!ab_bytes_len(&from->in) || s->over)
+		return;
+	if (!is_plain(s)) {
+		/* What is wrong with it is told when it is moved. */
+		(void)strain(s, flow, from, &to->out);
+		return;
+	}
+	scrub_plain(s, &from->in);
+	emit(s, ab_bytes_head(&from->in), s->clean, flow, &to->out);
+	if (s->clean)
+		ab_bytes_skip(&from->in, s->clean);
+	s->clean = 0;
+}
+
+enum ab_io ab_sieve_move(struct ab_sieve *s, struct ab_flow *flow, struct ab_side *from,
+			 struct ab_side *to)
+{
+	for (int i = 0; i < SHARE; i++) {
+		enum ab_io io = ab_side_flush(to);
+
+		if (s->malformed || s->tripped)
+			return AB_IO_FAILED;
+		if (io != AB_IO_DONE)
+			return io;
+		if (is_plain(s)) {
+			io = move_plain(s, flow, from, to);
+			if (io != AB_IO_YIELD)
+				return io;
+			continue;
+		}
+		if (s->over)
+			return AB_IO_DONE;
+		if (!ab_bytes_len(&from->in)) {
+			io = fetch(s, from);
+			if (io != AB_IO_DONE)
+				return io;
+		}
+		if (!strain(s, flow, from, &to->out))
+			return AB_IO_FAILED;
+	}
+	return AB_IO_YIELD;
+}

@@ -1,0 +1,243 @@
+#include "proxy/conn/conn.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "proxy/filter/synthetic.h"
+
+enum { EDGES = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET };
+
+static void side_ready(struct ab_side *side, uint32_t events)
+{
+	if (events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR))
+		side->readable = true;
+	if (events & (EPOLLOUT | EPOLLHUP | EPOLLERR))
+		side->writable = true;
+	if (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR))
+		side->hung = true;
+}
+
+static void client_ready(struct ab_source *source, uint32_t events)
+{
+	struct ab_conn *conn = source->owner;
+
+	side_ready(&conn->client, events);
+	conn->step(conn);
+}
+
+static void server_ready(struct ab_source *source, uint32_t events)
+{
+	struct ab_conn *conn = source->owner;
+
+	side_ready(&conn->server, events);
+	conn->step(conn);
+}
+
+static void deadline_passed(struct ab_timer *timer)
+{
+	ab_conn_close(timer->owner, true);
+}
+
+static void release(struct ab_conn *conn)
+{
+	struct ab_engine *engine = conn->engine;
+
+	*conn->link = conn->next;
+	if (conn->next)
+		conn->next->link = conn->link;
+	engine->nconns--;
+	engine->freed(engine, conn);
+	free(conn->host);
+	free(conn->entry);
+	free(conn->address);
+	free(conn->failure);
+	free(conn);
+}
+
+static void run_later(struct ab_later *later)
+{
+	struct ab_conn *conn = later->owner;
+
+	if (conn->closed)
+		release(conn);
+	else
+		conn->step(conn);
+}
+
+static int watch(struct ab_conn *conn, struct ab_side *side, int fd,
+		 void (*ready)(struct ab_source *, uint32_t))
+{
+	struct ab_error err;
+
+	side->source = (struct ab_source){ .fd = fd, .ready = ready, .owner = conn };
+	return ab_loop_add(&conn->engine->loop, &side->source, EDGES, &err);
+}
+
+struct ab_conn *ab_conn_new(struct ab_engine *engine, enum ab_door door, int fd,
+			    void (*step)(struct ab_conn *conn))
+{
+	struct ab_conn *conn = ab_alloc(sizeof(*conn));
+
+	*conn = (struct ab_conn){
+		.engine = engine,
+		.next = engine->conns,
+		.link = &engine->conns,
+		.step = step,
+		.door = (uint8_t)door,
+		.server = { .source = { .fd = -1 } },
+		.up = AB_FLOW_INIT,
+		.down = AB_FLOW_INIT,
+		.begun = engine->loop.now,
+	};
+	conn->deadline = (struct ab_timer){ .fire = deadline_passed, .owner = conn };
+	conn->later = (struct ab_later){ .run = run_later, .owner = conn };
+	if (conn->next)
+		conn->next->link = &conn->next;
+	engine->conns = conn;
+	engine->nconns++;
+	if (watch(conn, &conn->client, fd, client_ready) < 0) {
+		ab_conn_close(conn, true);
+		return NULL;
+	}
+	return conn;
+}
+
+void ab_conn_close(struct ab_conn *conn, bool reset)
+{
+	struct ab_engine *engine = conn->engine;
+
+	if (conn->closed)
+		return;
+	conn->closed = true;
+	if (conn->waiter)
+		ab_pending_leave(conn);
+	if (conn->kind)
+		conn->kind->end(conn);
+	if (conn->dial)
+		ab_dial_cancel(ab_take(conn->dial));
+	ab_loop_timer_stop(&engine->loop, &conn->deadline);
+	ab_flow_fini(&conn->up, engine->pipes);
+	ab_flow_fini(&conn->down, engine->pipes);
+	ab_side_close(&conn->client, reset);
+	ab_side_close(&conn->server, reset);
+	ab_loop_later(&engine->loop, &conn->later);
+}
+
+void ab_conn_again(struct ab_conn *conn)
+{
+	if (!conn->closed)
+		ab_loop_later(&conn->engine->loop, &conn->later);
+}
+
+void ab_conn_deadline(struct ab_conn *conn, uint64_t ms)
+{
+	if (ms)
+		ab_loop_timer(&conn->engine->loop, &conn->deadline, ms);
+	else
+		ab_loop_timer_stop(&conn->engine->loop, &conn->deadline);
+}
+
+int ab_conn_attach(struct ab_conn *conn, int fd)
+{
+	conn->server.writable = true; /* epoll would say so, a batch later */
+	return watch(conn, &conn->server, fd, server_ready);
+}
+
+void ab_conn_judge(struct ab_conn *conn, struct ab_host *host, uint16_t port,
+		   struct ab_verdict *ret)
+{
+	const struct ab_engine *engine = conn->engine;
+	const char *name = ab_names_synthetic(host) ? ab_names_find(engine->names, host) : NULL;
+
+	/* What the table holds was a valid name when it came in. */
+	if (name) {
+		memset(host, 0, sizeof(*host));
+		host->kind = AB_HOST_NAME;
+		memcpy(host->text, name, strlen(name) + 1);
+	}
+	ab_filter_judge(engine->filter, &engine->own, host, port, ret);
+	ab_grants_judge(&engine->grants, engine->loop.now, host, port, ret);
+}
+
+void ab_conn_resolve(struct ab_engine *engine, const struct ab_host *name, struct ab_verdict *ret)
+{
+	(void)ab_filter_resolvable(engine->filter, name, ret);
+	ab_grants_name(&engine->grants, engine->loop.now, name, ret);
+}
+
+bool ab_conn_reachable(const struct ab_engine *engine, const struct ab_host *addr, uint16_t port,
+		       struct ab_verdict *ret)
+{
+	if (!ab_filter_address(engine->filter, &engine->own, addr, port, ret))
+		return false;
+	ab_grants_judge(&engine->grants, engine->loop.now, addr, port, ret);
+	return ret->access != AB_ACCESS_DENY;
+}
+
+void ab_verdict_keep(struct ab_verdict *verdict, char **entry)
+{
+	char *copy = ab_strdup(verdict->entry);
+
+	free(*entry);
+	*entry = copy;
+	verdict->entry = copy;
+}
+
+bool ab_conn_describe(const struct ab_conn *conn, struct ab_request_record *ret)
+{
+	bool outside = conn->server.source.fd >= 0 || conn->dial;
+
+	if (conn->closed || conn->waiter || !outside || !conn->kind)
+		return false;
+	return conn->kind->describe(conn, ret);
+}
+
+static void dial_ended(void *arg, struct ab_dialled *result)
+{
+	struct ab_conn *conn = arg;
+
+	conn->dial = NULL;
+	conn->upstream = result->upstream;
+	if (result->result == AB_DIAL_OK && ab_conn_attach(conn, result->fd) < 0) {
+		ab_conn_close(conn, true);
+		return;
+	}
+	if (result->result == AB_DIAL_OK)
+		ab_overseer_opened(conn);
+	conn->dialled(conn, result);
+}
+
+void ab_conn_dial(struct ab_conn *conn, const struct ab_host *host, uint16_t port, bool http,
+		  ab_conn_dialled_fn done)
+{
+	conn->dialled = done;
+	conn->dial = ab_dial_start(conn->engine->dialer, host, port, http, dial_ended, conn);
+}
+
+int ab_conn_deny(struct ab_conn *conn, struct ab_request_record *r)
+{
+	struct ab_error err;
+
+	if (ab_ledger_deny(conn->engine->ledger, r, &r->denial, &err) == 0)
+		return 0;
+	conn->unrecorded = true;
+	conn->engine->unrecorded(conn->engine, &err);
+	ab_conn_close(conn, true);
+	return -1;
+}
+
+void ab_conn_record(struct ab_conn *conn, struct ab_request_record *r)
+{
+	struct ab_error err;
+
+	r->upstream = conn->upstream;
+	ab_overseer_recorded(conn, r);
+	if (ab_ledger_request(conn->engine->ledger, r, &err) == 0)
+		return;
+	conn->unrecorded = true;
+	conn->engine->unrecorded(conn->engine, &err);
+	ab_conn_close(conn, true);
+}

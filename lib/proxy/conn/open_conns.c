@@ -1,0 +1,195 @@
+#include "proxy/conn/open_conns.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/data/buf.h"
+#include "base/data/mem.h"
+#include "proxy/conn/conn.h"
+#include "proxy/record/events.h"
+
+enum {
+	TELL_MS = 250,
+	SURVEYED = 64,		   /* connections */
+	SLOTS = 2 * AB_OPENED_MAX, /* a power of two */
+};
+
+static void tell(struct ab_engine *engine, struct ab_conn *conn, const struct ab_request_record *r)
+{
+	struct ab_overseer *o = &engine->overseer;
+	uint64_t sent = r->bytes_up + r->head_up;
+
+	if (sent <= conn->told)
+		return;
+	o->sent(o->arg, r->host, sent - conn->told);
+	conn->told = sent;
+}
+
+static void tell_all(struct ab_timer *timer)
+{
+	struct ab_engine *engine = timer->owner;
+
+	for (struct ab_conn *conn = engine->conns; conn; conn = conn->next) {
+		struct ab_request_record r;
+
+		if (ab_conn_describe(conn, &r) && !conn->kind->is_between(conn))
+			tell(engine, conn, &r);
+	}
+	/* Set again by the next one that is opened. */
+	if (engine->conns)
+		ab_loop_timer(&engine->loop, timer, TELL_MS);
+}
+
+void ab_overseer_init(struct ab_engine *engine, const struct ab_proxy_setup *setup)
+{
+	struct ab_overseer *o = &engine->overseer;
+
+	*o = (struct ab_overseer){ .sent = setup->sent,
+				   .opened = setup->opened,
+				   .arg = setup->arg,
+				   .uploads = setup->sent && setup->watch_uploads,
+				   .tell = { .fire = tell_all, .owner = engine } };
+}
+
+void ab_overseer_fini(struct ab_engine *engine)
+{
+	free(engine->overseer.hosts);
+}
+
+static void make_table(struct ab_overseer *o)
+{
+	o->hosts = ab_alloc(SLOTS * sizeof(o->hosts[0]));
+	/* Without it hosts can be chosen that are taken for known ones. */
+	(void)!getrandom(&o->seed, sizeof(o->seed), GRND_NONBLOCK);
+}
+
+/* true: the first time. */
+static bool note_host(struct ab_overseer *o, const char *host)
+{
+	uint64_t h;
+	size_t slot;
+
+	if (!o->hosts)
+		make_table(o);
+	h = o->seed ^ 0xcbf29ce484222325;
+	for (; *host; host++)
+		h = (h ^ (unsigned char)*host) * 0x100000001b3;
+	h ^= h >> 32;
+	h = h ? h : 1;
+	for (slot = h & (SLOTS - 1); o->hosts[slot]; slot = (slot + 1) & (SLOTS - 1))
+		if (o->hosts[slot] == h)
+			return false;
+	if (o->nhosts == AB_OPENED_MAX)
+		return false;
+	o->hosts[slot] = h;
+	o->nhosts++;
+	return true;
+}
+
+void ab_overseer_opened(struct ab_conn *conn)
+{
+	struct ab_engine *engine = conn->engine;
+	struct ab_overseer *o = &engine->overseer;
+	struct ab_request_record r;
+
+	if (o->uploads && !o->tell.slot)
+		ab_loop_timer(&engine->loop, &o->tell, TELL_MS);
+	if (o->opened && ab_conn_describe(conn, &r) && note_host(o, r.host))
+		o->opened(o->arg, r.host);
+}
+
+void ab_overseer_recorded(struct ab_conn *conn, const struct ab_request_record *r)
+{
+	if (conn->engine->overseer.uploads)
+		tell(conn->engine, conn, r);
+	conn->told = 0;
+}
+
+void ab_overseer_cut(struct ab_engine *engine, const char *reason)
+{
+	struct ab_request_record r;
+
+	if (engine->cut)
+		return;
+	engine->cut = ab_strdup(reason);
+	ab_pending_cut(engine);
+	for (struct ab_conn *conn = engine->conns; conn; conn = conn->next)
+		if (ab_conn_describe(conn, &r))
+			conn->kind->break_off(conn, AB_FAULT_CUT, &r.verdict);
+		else if (conn->door == AB_DOOR_PUBLISH && !conn->closed)
+			conn->kind->break_off(conn, AB_FAULT_CUT, &conn->verdict);
+		else if (conn->server.source.fd >= 0 && !conn->waiter)
+			ab_conn_close(conn, true); /* kept for nobody */
+}
+
+/* Two loopbacks, joined by the policy. */
+static bool is_listed(const struct ab_conn *conn)
+{
+	return conn->door != AB_DOOR_PUBLISH && conn->door != AB_DOOR_HOST_PORT;
+}
+
+/*
+ * Would it be let through now? Whom somebody's word let through would only be
+ * asked about again: that is no denial.
+ */
+static bool is_denied(struct ab_conn *conn, const struct ab_request_record *r,
+		      struct ab_verdict *ret, enum ab_fault *ret_fault)
+{
+	struct ab_host host, address;
+
+	*ret_fault = AB_FAULT_NONE;
+	if (ab_host_parse(r->host, strlen(r->host), &host, NULL) < 0)
+		return false;
+	ab_conn_judge(conn, &host, r->port, ret);
+	if (ret->access == AB_ACCESS_DENY ||
+	    (ret->access == AB_ACCESS_ASK && r->verdict.basis != AB_BASIS_GRANT))
+		return true;
+	if (conn->upstream || !r->address || host.kind != AB_HOST_NAME ||
+	    ab_host_parse(r->address, strlen(r->address), &address, NULL) < 0)
+		return false;
+	*ret_fault = AB_FAULT_ANSWER;
+	return !ab_conn_reachable(conn->engine, &address, r->port, ret);
+}
+
+void ab_overseer_cut_denied(struct ab_engine *engine)
+{
+	for (struct ab_conn *conn = engine->conns; conn; conn = conn->next) {
+		struct ab_request_record r;
+		struct ab_verdict verdict;
+		enum ab_fault fault;
+
+		if (is_listed(conn) && ab_conn_describe(conn, &r) &&
+		    is_denied(conn, &r, &verdict, &fault))
+			conn->kind->break_off(conn, fault, &verdict);
+	}
+}
+
+char *ab_overseer_survey(const struct ab_engine *engine)
+{
+	struct ab_ledger_totals t = { 0 };
+	struct ab_buf b = { 0 };
+	int n = 0;
+
+	if (engine->ledger)
+		ab_ledger_totals(engine->ledger, &t);
+	ab_buf_printf(&b,
+		      "{\"allowed\":%" PRIu64 ",\"denied\":%" PRIu64 ",\"failed\":%" PRIu64
+		      ",\"bytes_up\":%" PRIu64 ",\"bytes_down\":%" PRIu64 ",\"open\":[",
+		      t.allowed, t.denied, t.failed, t.bytes_up, t.bytes_down);
+	for (const struct ab_conn *conn = engine->conns; conn && n < SURVEYED; conn = conn->next) {
+		struct ab_request_record r;
+
+		if (!ab_conn_describe(conn, &r))
+			continue;
+		ab_buf_puts(&b, n++ ? ",{\"domain\":" : "{\"domain\":");
+		ab_buf_json(&b, r.host);
+		ab_buf_printf(&b,
+			      ",\"port\":%u,\"door\":\"%s\",\"bytes_up\":%" PRIu64
+			      ",\"bytes_down\":%" PRIu64 ",\"ms\":%" PRIu64 "}",
+			      r.port, ab_door_names[r.door], r.bytes_up, r.bytes_down, r.ms);
+	}
+	ab_buf_puts(&b, "]}");
+	return ab_buf_take(&b);
+}

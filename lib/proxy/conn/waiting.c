@@ -1,0 +1,646 @@
+/*
+ * Theory of operation.
+ *
+ *	asked	AB_WANTED_UNKNOWN: on no list. Answered, or out of time, or
+ *		nobody waits any more; or other lists answer it
+ *	held	AB_WANTED_HELD: one question for all that is new, judged again
+ *		when it is over
+ *	sought	AB_WANTED_DENIED: the answer is known; who was it?
+ *
+ * Everything happens on one thread, so of an answer and the end of its time
+ * one comes first, and the other finds no question.
+ *
+ * Should: let nobody wait for somebody who is gone.
+ */
+#include "proxy/conn/waiting.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "proxy/conn/conn.h"
+#include "proxy/filter/grants.h"
+
+struct ab_waiter;
+
+struct ab_question {
+	struct ab_engine *engine;
+	struct ab_question *next, **link;
+	enum ab_wanted_why why;
+	uint32_t number;
+	struct ab_host host;
+	uint16_t port;
+	enum ab_door door;
+	struct ab_timer timer;
+	struct ab_waiter *first, **end;
+	uint32_t waiting;
+	uint64_t begun;
+	char *who;    /* JSON, or NULL */
+	char *reason; /* of a hold */
+};
+
+struct ab_question_end {
+	enum ab_settled how;
+	enum ab_reply reply; /* what who waits is told */
+	bool yes;	     /* neither: each is judged again */
+	bool released;	     /* so that they go on */
+	const char *answer, *by;
+};
+
+static struct ab_question *open_question(struct ab_engine *engine, enum ab_wanted_why why,
+					 void (*fire)(struct ab_timer *timer), uint64_t ms);
+/* Nobody finds it any more; its time does not end. */
+static void close_question(struct ab_question *q);
+/* Close it, tell all who wait, free it. */
+static void settle_question(struct ab_question *q, const struct ab_question_end *end);
+/* `sought`: among those that only want to know who it is. */
+static struct ab_question *find_question(const struct ab_pending *pending, uint32_t number,
+					 bool sought);
+/* What holds for a question that somebody waits for. */
+static void judge_question(struct ab_question *q, struct ab_verdict *ret);
+static void join_question(struct ab_question *q, struct ab_conn *conn, struct ab_host *host,
+			  const struct ab_request_record *r, ab_resume_fn resume);
+/* Say that somebody waits; the first to join is the one who is asked about. */
+static void announce_question(struct ab_question *q, const char *host, uint32_t ms);
+
+enum { SEEK_MS = 100 };
+
+void ab_pending_init(struct ab_pending *pending, const struct ab_proxy_setup *setup)
+{
+	*pending = (struct ab_pending){
+		.ask_ms = setup->ask_ms ? setup->ask_ms : AB_ASK_MS,
+		.hold_ms = setup->hold_ms ? setup->hold_ms : AB_HOLD_MS,
+		.tell_who = setup->tell_who,
+		.wanted = setup->wanted,
+		.settled = setup->settled,
+		.arg = setup->arg,
+	};
+}
+
+static bool take(struct ab_bucket *bucket, uint64_t now)
+{
+	uint64_t more = (now - bucket->at) / AB_QUESTION_EVERY_MS;
+
+	if (more) {
+		bucket->at += more * AB_QUESTION_EVERY_MS;
+		bucket->left += more;
+		if (bucket->left > AB_QUESTIONS_BURST)
+			bucket->left = AB_QUESTIONS_BURST;
+	}
+	if (!bucket->left)
+		return false;
+	bucket->left--;
+	return true;
+}
+
+static void nobody_answers(struct ab_timer *timer)
+{
+	static const struct ab_question_end late = {
+		.how = AB_SETTLED_TIME, .reply = AB_REPLY_TIME, .answer = "timeout", .by = "timeout"
+	};
+
+	settle_question(timer->owner, &late);
+}
+
+static void nobody_knows(struct ab_timer *timer)
+{
+	static const struct ab_question_end over = { .how = AB_SETTLED_GONE };
+
+	settle_question(timer->owner, &over);
+}
+
+static struct ab_question *find_about(const struct ab_pending *p, const struct ab_host *host,
+				      uint16_t port)
+{
+	for (struct ab_question *q = p->questions; q; q = q->next)
+		if (q->why == AB_WANTED_UNKNOWN && q->port == port &&
+		    strcmp(q->host.text, host->text) == 0)
+			return q;
+	return NULL;
+}
+
+static enum ab_reply why_not(struct ab_engine *engine, bool is_new)
+{
+	struct ab_pending *p = &engine->pending;
+
+	if (p->waiting >= p->room)
+		return AB_REPLY_FULL;
+	if (is_new && p->nquestions >= AB_QUESTIONS_MAX)
+		return AB_REPLY_MANY;
+	if (is_new && !take(&p->asked, engine->loop.now))
+		return AB_REPLY_FAST;
+	return AB_REPLY_NONE;
+}
+
+static bool ask(struct ab_conn *conn, struct ab_host *host, struct ab_request_record *r,
+		ab_resume_fn resume)
+{
+	struct ab_engine *engine = conn->engine;
+	struct ab_question *q = find_about(&engine->pending, host, r->port);
+	bool is_new = !q;
+
+	r->reply = conn->client.hung ? AB_REPLY_GONE : why_not(engine, is_new);
+	if (r->reply)
+		return false;
+	if (is_new) {
+		q = open_question(engine, AB_WANTED_UNKNOWN, nobody_answers,
+				  engine->pending.ask_ms);
+		q->host = *host;
+		q->port = r->port;
+		q->door = r->door;
+		q->number = ab_ledger_number(engine->ledger, r);
+		/* The question itself says who it was, in time. */
+		(void)ab_ledger_seeks(engine->ledger, q->number);
+	}
+	join_question(q, conn, host, r, resume);
+	if (is_new)
+		announce_question(q, host->text, engine->pending.ask_ms);
+	return true;
+}
+
+static bool hold(struct ab_conn *conn, struct ab_host *host, struct ab_request_record *r,
+		 ab_resume_fn resume)
+{
+	struct ab_pending *p = &conn->engine->pending;
+
+	r->fault = AB_FAULT_HELD;
+	r->why = p->hold->reason;
+	r->reply = conn->client.hung	   ? AB_REPLY_GONE
+		   : p->waiting >= p->room ? AB_REPLY_FULL
+					   : AB_REPLY_NONE;
+	if (r->reply)
+		return false;
+	join_question(p->hold, conn, host, r, resume);
+	return true;
+}
+
+bool ab_pending_waits(struct ab_conn *conn, struct ab_host *host, struct ab_request_record *r,
+		      ab_resume_fn resume)
+{
+	struct ab_engine *engine = conn->engine;
+
+	if (engine->cut) {
+		r->fault = AB_FAULT_CUT;
+		r->why = engine->cut;
+		return false;
+	}
+	if (r->verdict.access == AB_ACCESS_DENY || engine->ending)
+		return false;
+	if (engine->pending.hold)
+		return hold(conn, host, r, resume);
+	return r->verdict.access == AB_ACCESS_ASK && engine->pending.wanted &&
+	       ask(conn, host, r, resume);
+}
+
+bool ab_pending_seeks(struct ab_conn *conn, const struct ab_request_record *r, ab_resume_fn resume)
+{
+	struct ab_engine *engine = conn->engine;
+	struct ab_pending *p = &engine->pending;
+	struct ab_question *q;
+	uint32_t number;
+
+	if (!p->tell_who || !p->wanted || !r->port || engine->ending || r->process ||
+	    p->waiting >= p->room)
+		return false;
+	number = ab_ledger_number(engine->ledger, r);
+	q = find_question(p, number, true);
+	if (q) {
+		join_question(q, conn, NULL, r, resume);
+		return true;
+	}
+	if (p->nsought >= AB_QUESTIONS_MAX || !ab_ledger_seeks(engine->ledger, number) ||
+	    !take(&p->sought, engine->loop.now))
+		return false;
+	q = open_question(engine, AB_WANTED_DENIED, nobody_knows, SEEK_MS);
+	q->number = number;
+	q->port = r->port;
+	q->door = r->door;
+	join_question(q, conn, NULL, r, resume);
+	announce_question(q, r->host, SEEK_MS);
+	return true;
+}
+
+/*
+ * A question leaves the table before those who wait for it hear of it: each of
+ * them may come back at once and wait for another one.
+ *
+ * Mustn't: let a connection end without the record of its denial.
+ */
+
+struct ab_waiter {
+	struct ab_conn *conn;
+	struct ab_question *question;
+	struct ab_waiter *next, **link;
+	struct ab_host *host;
+	struct ab_request_record r;
+	char *entry, *sni, *error, *why; /* of r: nobody else keeps them */
+	uint64_t since;
+	ab_resume_fn resume;
+};
+
+static size_t *count_of(struct ab_question *q)
+{
+	struct ab_pending *p = &q->engine->pending;
+
+	return q->why == AB_WANTED_DENIED ? &p->nsought : &p->nquestions;
+}
+
+static struct ab_question *open_question(struct ab_engine *engine, enum ab_wanted_why why,
+					 void (*fire)(struct ab_timer *timer), uint64_t ms)
+{
+	struct ab_pending *p = &engine->pending;
+	struct ab_question *q = ab_alloc(sizeof(*q));
+
+	q->engine = engine;
+	q->why = why;
+	q->door = AB_DOOR_COUNT;
+	q->begun = engine->loop.now;
+	q->end = &q->first;
+	q->timer = (struct ab_timer){ .fire = fire, .owner = q };
+	ab_loop_timer(&engine->loop, &q->timer, ms);
+	q->next = p->questions;
+	q->link = &p->questions;
+	if (q->next)
+		q->next->link = &q->next;
+	p->questions = q;
+	(*count_of(q))++;
+	return q;
+}
+
+static void close_question(struct ab_question *q)
+{
+	if (!q->link)
+		return;
+	ab_loop_timer_stop(&q->engine->loop, &q->timer);
+	*q->link = q->next;
+	if (q->next)
+		q->next->link = q->link;
+	q->link = NULL;
+	(*count_of(q))--;
+	if (q->engine->pending.hold == q)
+		q->engine->pending.hold = NULL;
+}
+
+static void free_question(struct ab_question *q)
+{
+	free(q->who);
+	free(q->reason);
+	free(q);
+}
+
+/* From the question; the connection does not wait any more. */
+static struct ab_waiter *detach(struct ab_waiter *w)
+{
+	struct ab_question *q = w->question;
+
+	*w->link = w->next;
+	if (w->next)
+		w->next->link = w->link;
+	else
+		q->end = w->link;
+	w->conn->waiter = NULL;
+	q->engine->pending.waiting--;
+	w->r.process = q->who;
+	w->r.ms += q->engine->loop.now - w->since;
+	return w;
+}
+
+static void free_waiter(struct ab_waiter *w)
+{
+	free(w->entry);
+	free(w->sni);
+	free(w->error);
+	free(w->why);
+	free(w);
+}
+
+static void tell_settled(struct ab_question *q, const struct ab_question_end *end,
+			 uint32_t released)
+{
+	struct ab_engine *engine = q->engine;
+	struct ab_question_record record = {
+		.number = q->number,
+		.host = q->host.text,
+		.port = q->port,
+		.door = q->door,
+		.answer = end->answer,
+		.by = end->by,
+		.waiting = q->waiting,
+		.ms = engine->loop.now - q->begun,
+		.process = q->who,
+	};
+	struct ab_error err;
+
+	if (q->why == AB_WANTED_DENIED)
+		return;
+	if (ab_ledger_question(engine->ledger, &record, &err) < 0)
+		engine->unrecorded(engine, &err);
+	if (engine->pending.settled)
+		engine->pending.settled(engine->pending.arg, q->number, end->how, released);
+}
+
+/* What holds for one that waited, as it is told it. */
+static void hear(struct ab_waiter *w, const struct ab_question_end *end)
+{
+	struct ab_question *q = w->question;
+	struct ab_request_record *r = &w->r;
+
+	if (q->why == AB_WANTED_DENIED) {
+		w->resume(w->conn, r);
+		return;
+	}
+	r->reply = end->reply;
+	r->waited = end->reply == AB_REPLY_TIME ? q->engine->pending.ask_ms : 0;
+	if (end->yes)
+		r->verdict = (struct ab_verdict){ AB_ACCESS_ALLOW, AB_BASIS_GRANT, w->host->text };
+	if (end->yes || end->reply) {
+		w->resume(w->conn, r);
+		return;
+	}
+	r->fault = AB_FAULT_NONE;
+	r->why = NULL;
+	ab_conn_judge(w->conn, w->host, r->port, &r->verdict);
+	if (!ab_pending_waits(w->conn, w->host, r, w->resume))
+		w->resume(w->conn, r);
+}
+
+static void settle_question(struct ab_question *q, const struct ab_question_end *end)
+{
+	struct ab_waiter *w;
+
+	close_question(q);
+	tell_settled(q, end, end->released ? q->waiting : 0);
+	while ((w = q->first) != NULL) {
+		detach(w);
+		hear(w, end);
+		free_waiter(w);
+	}
+	free_question(q);
+}
+
+static void settle_gone(struct ab_question *q)
+{
+	static const struct ab_question_end gone = { .how = AB_SETTLED_GONE, .answer = "gone" };
+
+	/* A hold is there whether anybody waits or not. */
+	if (q->link && q->why != AB_WANTED_HELD)
+		settle_question(q, &gone);
+}
+
+/* Its client goes, which is noticed without reading. */
+static void wait_for_word(struct ab_conn *conn)
+{
+	struct ab_waiter *w = conn->waiter;
+	struct ab_question *q = w->question;
+
+	if (!conn->client.hung || q->why == AB_WANTED_DENIED)
+		return;
+	detach(w);
+	q->waiting--;
+	w->r.reply = AB_REPLY_GONE;
+	w->resume(conn, &w->r);
+	free_waiter(w);
+	if (!q->waiting)
+		settle_gone(q);
+}
+
+void ab_pending_leave(struct ab_conn *conn)
+{
+	struct ab_waiter *w = detach(conn->waiter);
+	struct ab_question *q = w->question;
+
+	q->waiting--;
+	if (q->why != AB_WANTED_DENIED)
+		w->r.reply = AB_REPLY_GONE;
+	if (ab_conn_deny(conn, &w->r) == 0)
+		conn->denial = w->r.denial;
+	free_waiter(w);
+	if (!q->waiting)
+		settle_gone(q);
+}
+
+static const char *keep(char **owner, const char *text)
+{
+	*owner = text ? ab_strdup(text) : NULL;
+	return *owner;
+}
+
+static void join_question(struct ab_question *q, struct ab_conn *conn, struct ab_host *host,
+			  const struct ab_request_record *r, ab_resume_fn resume)
+{
+	struct ab_waiter *w = ab_alloc(sizeof(*w));
+
+	*w = (struct ab_waiter){ .conn = conn,
+				 .question = q,
+				 .link = q->end,
+				 .host = host,
+				 .r = *r,
+				 .since = conn->engine->loop.now,
+				 .resume = resume };
+	w->r.verdict.entry = keep(&w->entry, r->verdict.entry);
+	w->r.sni = keep(&w->sni, r->sni);
+	w->r.error = keep(&w->error, r->error);
+	w->r.why = keep(&w->why, r->why);
+	w->r.number = q->number;
+	*q->end = w;
+	q->end = &w->next;
+	q->waiting++;
+	q->engine->pending.waiting++;
+	conn->waiter = w;
+	conn->step = wait_for_word;
+	ab_conn_deadline(conn, 0);
+}
+
+static void name_peer(int fd, struct ab_peer *ret)
+{
+	struct sockaddr_storage at = { 0 };
+	struct sockaddr_in *v4 = (struct sockaddr_in *)&at;
+	struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)&at;
+	socklen_t len = sizeof(at);
+
+	*ret = (struct ab_peer){ 0 };
+	if (getpeername(fd, (struct sockaddr *)&at, &len) < 0)
+		return;
+	ret->v6 = at.ss_family == AF_INET6;
+	ret->port = ntohs(ret->v6 ? v6->sin6_port : v4->sin_port);
+	if (ret->v6)
+		memcpy(ret->addr, &v6->sin6_addr, 16);
+	else
+		memcpy(ret->addr, &v4->sin_addr, 4);
+}
+
+static void announce_question(struct ab_question *q, const char *host, uint32_t ms)
+{
+	struct ab_pending *p = &q->engine->pending;
+	struct ab_wanted wanted = { .number = q->number,
+				    .why = q->why,
+				    .port = q->port,
+				    .door = q->door < AB_DOOR_COUNT ? ab_door_names[q->door] : "",
+				    .ms = ms };
+
+	snprintf(wanted.host, sizeof(wanted.host), "%s", host);
+	if (q->first)
+		name_peer(q->first->conn->client.source.fd, &wanted.peer);
+	p->wanted(p->arg, &wanted);
+}
+
+static struct ab_question *find_question(const struct ab_pending *p, uint32_t number, bool sought)
+{
+	for (struct ab_question *q = p->questions; q; q = q->next)
+		if (q->number == number && (q->why == AB_WANTED_DENIED) == sought)
+			return q;
+	return NULL;
+}
+
+static void judge_question(struct ab_question *q, struct ab_verdict *ret)
+{
+	ab_conn_judge(q->first->conn, &q->host, q->port, ret);
+}
+
+void ab_pending_fini(struct ab_engine *engine)
+{
+	while (engine->pending.questions) {
+		struct ab_question *q = engine->pending.questions;
+
+		close_question(q);
+		free_question(q);
+	}
+}
+
+/*
+ * What others say about those who wait.
+ */
+
+/* The same host and port, for the rest of the run. */
+static void remember(struct ab_question *q, bool allow)
+{
+	struct ab_host_entry entry = ab_host_entry_of(&q->host, q->port);
+	char text[AB_HOST_ENTRY_TEXT];
+
+	ab_host_entry_format(&entry, text);
+	ab_grants_add(&q->engine->grants, q->engine->loop.now, text,
+		      allow ? AB_GRANT_ALLOW : AB_GRANT_ANSWER, 0);
+}
+
+static const struct ab_question_end ends[] = {
+	[AB_WORD_NO] = { .reply = AB_REPLY_NO, .answer = "no" },
+	[AB_WORD_ONCE] = { .yes = true, .released = true, .answer = "once" },
+	[AB_WORD_RUN] = { .yes = true, .released = true, .answer = "run" },
+};
+
+/* What it held is refused: by the time that it hears of it there is no network
+ * any more. */
+static void cut_held(struct ab_question *q, const struct ab_question_end *end)
+{
+	close_question(q);
+	ab_overseer_cut(q->engine, q->reason);
+	settle_question(q, end);
+}
+
+static void hold_is_over(struct ab_timer *timer)
+{
+	static const struct ab_question_end late = { .how = AB_SETTLED_TIME,
+						     .answer = "timeout",
+						     .by = "timeout" };
+
+	cut_held(timer->owner, &late);
+}
+
+static void answer_hold(struct ab_engine *engine, enum ab_word word, const char *by)
+{
+	struct ab_question_end end = ends[word];
+
+	if (!engine->pending.hold)
+		return;
+	end.by = by;
+	end.yes = false;
+	end.reply = AB_REPLY_NONE;
+	if (word == AB_WORD_NO)
+		cut_held(engine->pending.hold, &end);
+	else
+		settle_question(engine->pending.hold, &end);
+}
+
+void ab_pending_answer(struct ab_engine *engine, uint32_t number, enum ab_word word, const char *by)
+{
+	struct ab_question *q = find_question(&engine->pending, number, false);
+	struct ab_question_end end = ends[word];
+
+	if (!number) {
+		answer_hold(engine, word, by);
+		return;
+	}
+	if (!q)
+		return;
+	end.by = by;
+	if (word != AB_WORD_ONCE)
+		remember(q, word == AB_WORD_RUN);
+	settle_question(q, &end);
+}
+
+void ab_pending_who(struct ab_engine *engine, uint32_t number, const char *who, const char *nearest)
+{
+	static const struct ab_question_end known = { .how = AB_SETTLED_WORD };
+	struct ab_question *q;
+
+	if (nearest)
+		ab_ledger_who(engine->ledger, number, nearest);
+	q = find_question(&engine->pending, number, false);
+	if (q && number && who && !q->who)
+		q->who = ab_strdup(who);
+	q = find_question(&engine->pending, number, true);
+	if (!q)
+		return;
+	if (who)
+		q->who = ab_strdup(who);
+	settle_question(q, &known);
+}
+
+void ab_pending_review(struct ab_engine *engine, const char *by)
+{
+	struct ab_question *q, *next;
+
+	for (q = engine->pending.questions; q; q = next) {
+		struct ab_verdict verdict;
+		struct ab_question_end end = { .how = AB_SETTLED_WORD, .by = by };
+
+		next = q->next;
+		if (q->why != AB_WANTED_UNKNOWN)
+			continue;
+		judge_question(q, &verdict);
+		if (verdict.access == AB_ACCESS_ASK)
+			continue;
+		end.released = verdict.access == AB_ACCESS_ALLOW;
+		end.answer = end.released ? "run" : "no";
+		settle_question(q, &end);
+	}
+}
+
+void ab_pending_hold(struct ab_engine *engine, const char *reason)
+{
+	struct ab_pending *p = &engine->pending;
+
+	if (p->hold || engine->cut)
+		return;
+	p->hold = open_question(engine, AB_WANTED_HELD, hold_is_over, p->hold_ms);
+	p->hold->reason = ab_strdup(reason);
+	if (p->wanted)
+		announce_question(p->hold, "", p->hold_ms);
+}
+
+void ab_pending_cut(struct ab_engine *engine)
+{
+	static const struct ab_question_end cut = { .how = AB_SETTLED_GONE, .answer = "gone" };
+	struct ab_question *q, *next;
+
+	for (q = engine->pending.questions; q; q = next) {
+		next = q->next;
+		if (q->why != AB_WANTED_DENIED)
+			settle_question(q, &cut);
+	}
+}

@@ -1,0 +1,32 @@
+#ifndef AB_PROXY_DIAL_ANSWER_H
+#define AB_PROXY_DIAL_ANSWER_H
+/*
+ * What is known about a name.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { AB_ANSWER_MAX = 16 }; /* addresses of each family; more are ignored */
+
+enum ab_answer_kind {
+	AB_ANSWER_NONE,	   /* nobody could tell */
+	AB_ANSWER_NO_NAME, /* it does not exist, or has no address */
+	AB_ANSWER_OK,
+};
+
+struct ab_answer {
+	enum ab_answer_kind kind;
+	unsigned n4, n6;
+	uint8_t v4[AB_ANSWER_MAX][4], v6[AB_ANSWER_MAX][16];
+};
+
+static inline void ab_answer_add(struct ab_answer *answer, bool v6, const void *addr)
+{
+	if (v6 && answer->n6 < AB_ANSWER_MAX)
+		memcpy(answer->v6[answer->n6++], addr, 16);
+	else if (!v6 && answer->n4 < AB_ANSWER_MAX)
+		memcpy(answer->v4[answer->n4++], addr, 4);
+}
+
+#endif

@@ -1,0 +1,442 @@
+/*
+ * A dial is in one of these states:
+ *
+ *	resolving	ask waits
+ *	connecting	attempts 0 to begun are made, `open` of them hang; pace
+ *			is set while there are others to begin
+ *	asking		connected to the upstream; the request is being sent,
+ *			or its answer read. `winner` is the attempt
+ *	over		the result stands; `later` hands it over
+ *
+ * The deadline runs in all of them but the last. The result is always handed
+ * over by `later`: at the end of the same batch, and never from inside
+ * another function of this file.
+ */
+#include "proxy/dial/dial.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/addr.h"
+#include "base/system/fd.h"
+#include "proxy/dial/resolver.h"
+#include "proxy/dial/upstream_tunnel.h"
+
+enum {
+	DEADLINE_MS = 10000,
+	PACE_MS = 250,
+	ATTEMPTS = 2 * AB_ANSWER_MAX,
+};
+
+struct ab_dialer {
+	struct ab_dialer_setup setup;
+	struct ab_resolver *resolver;
+	struct ab_dial *dials; /* whose fn has not been called */
+};
+
+struct attempt {
+	struct ab_source source; /* fd -1: not open */
+	struct ab_addr addr;
+};
+
+struct ab_dial {
+	struct ab_dialer *dialer;
+	struct ab_dial *next, **link;
+	ab_dialled_fn fn; /* NULL: called, or cancelled */
+	void *arg;
+	struct ab_ask ask;
+	struct ab_timer deadline, pace;
+	struct ab_later later;
+	struct ab_talk *talk; /* only if a tunnel is to be asked for */
+	struct attempt *winner;
+	bool over;
+	uint16_t port;
+	unsigned n, begun, open;
+	struct ab_dialled result;
+	char entry[AB_HOST_ENTRY_TEXT]; /* of its verdict */
+	struct attempt attempts[ATTEMPTS];
+};
+
+/* End everything but the dial itself. */
+static void tear_down(struct ab_dial *dial)
+{
+	struct ab_loop *loop = dial->dialer->setup.loop;
+
+	ab_resolver_cancel(&dial->ask);
+	ab_loop_timer_stop(loop, &dial->deadline);
+	ab_loop_timer_stop(loop, &dial->pace);
+	for (unsigned i = 0; i < dial->begun; i++)
+		ab_source_close(&dial->attempts[i].source);
+	dial->open = 0;
+	ab_talk_free(ab_take(dial->talk));
+}
+
+static void end(struct ab_dial *dial, enum ab_dial_result result)
+{
+	dial->result.result = result;
+	dial->over = true;
+	tear_down(dial);
+	ab_loop_later(dial->dialer->setup.loop, &dial->later);
+}
+
+static void forget(struct ab_dial *dial)
+{
+	*dial->link = dial->next;
+	if (dial->next)
+		dial->next->link = dial->link;
+	dial->fn = NULL;
+}
+
+static void hand_over(struct ab_later *later)
+{
+	struct ab_dial *dial = later->owner;
+	ab_dialled_fn fn = dial->fn;
+
+	if (fn) {
+		forget(dial);
+		fn(dial->arg, &dial->result);
+	}
+	free(dial);
+}
+
+void ab_dial_cancel(struct ab_dial *dial)
+{
+	if (!dial->fn)
+		return;
+	forget(dial);
+	tear_down(dial);
+	if (dial->result.fd >= 0)
+		close(dial->result.fd);
+	dial->result.fd = -1;
+	dial->over = true;
+	ab_loop_later(dial->dialer->setup.loop, &dial->later);
+}
+
+static void out_of_time(struct ab_timer *timer)
+{
+	struct ab_dial *dial = timer->owner;
+
+	end(dial, dial->ask.link ? AB_DIAL_NO_ANSWER : AB_DIAL_TIMEOUT);
+}
+
+/* Watch for this and nothing else. 0, or why it cannot be. */
+static int watch(struct ab_dial *dial, struct ab_source *source, uint32_t events)
+{
+	struct ab_loop *loop = dial->dialer->setup.loop;
+	struct ab_error err;
+
+	if (source->active) {
+		ab_loop_set(loop, source, events);
+		return 0;
+	}
+	return ab_loop_add(loop, source, events, &err) < 0 ? err.errnum : 0;
+}
+
+/*
+ * The host of an address as it is judged and shown. An IPv6 address that only
+ * wraps an IPv4 one is that one here, but is dialled as it came: behind NAT64
+ * only so it can be reached.
+ */
+static void describe(const struct ab_addr *addr, struct ab_host *ret)
+{
+	ab_host_from_addr(addr->v6, addr->addr, ret);
+}
+
+static void succeed(struct ab_dial *dial)
+{
+	ab_loop_remove(dial->dialer->setup.loop, &dial->winner->source);
+	dial->result.fd = ab_take_fd(&dial->winner->source.fd);
+	dial->result.errnum = 0; /* of an address before this one */
+	end(dial, AB_DIAL_OK);
+}
+
+/* The upstream is connected: get on with asking it. */
+static void talk(struct ab_dial *dial)
+{
+	struct ab_source *source = &dial->winner->source;
+	int status;
+
+	switch (ab_talk_step(dial->talk, source->fd, &status)) {
+	case AB_TALK_WRITE:
+		status = watch(dial, source, EPOLLOUT);
+		break;
+	case AB_TALK_READ:
+		status = watch(dial, source, EPOLLIN);
+		break;
+	case AB_TALK_OPEN:
+		succeed(dial);
+		return;
+	case AB_TALK_REFUSED:
+		dial->result.status = status;
+		end(dial, AB_DIAL_UPSTREAM);
+		return;
+	}
+	if (status) {
+		dial->result.errnum = status;
+		end(dial, AB_DIAL_FAILED);
+	}
+}
+
+static void talk_ready(struct ab_source *source, uint32_t events)
+{
+	(void)events;
+	talk(source->owner);
+}
+
+static void connected(struct ab_dial *dial, struct attempt *a)
+{
+	struct ab_loop *loop = dial->dialer->setup.loop;
+
+	dial->winner = a;
+	describe(&a->addr, &dial->result.address);
+	if (!dial->talk) {
+		succeed(dial);
+		return;
+	}
+	ab_loop_timer_stop(loop, &dial->pace);
+	for (unsigned i = 0; i < dial->begun; i++)
+		if (&dial->attempts[i] != a)
+			ab_source_close(&dial->attempts[i].source);
+	a->source.ready = talk_ready;
+	talk(dial);
+}
+
+static void try_next(struct ab_dial *dial);
+
+static void attempt_ready(struct ab_source *source, uint32_t events)
+{
+	struct ab_dial *dial = source->owner;
+	struct attempt *a = (struct attempt *)source;
+	socklen_t len = sizeof(dial->result.errnum);
+	int errnum = 0;
+
+	if (!(events & (EPOLLERR | EPOLLHUP))) {
+		connected(dial, a);
+		return;
+	}
+	if (getsockopt(source->fd, SOL_SOCKET, SO_ERROR, &errnum, &len) < 0)
+		errnum = errno;
+	dial->result.errnum = errnum ? errnum : ECONNRESET;
+	describe(&a->addr, &dial->result.address);
+	ab_source_close(source);
+	dial->open--;
+	try_next(dial);
+}
+
+static int connect_to(int fd, const struct ab_addr *addr, uint16_t port)
+{
+	struct sockaddr_in v4 = { .sin_family = AF_INET, .sin_port = htons(port) };
+	struct sockaddr_in6 v6 = { .sin6_family = AF_INET6, .sin6_port = htons(port) };
+	int r;
+
+	memcpy(&v4.sin_addr, addr->addr, 4);
+	memcpy(&v6.sin6_addr, addr->addr, 16);
+	/* Twice: a peer on this machine has answered before the first call
+	 * returns, though it says EINPROGRESS, and the second one says so. */
+	for (int i = 0; i < 2; i++) {
+		r = addr->v6 ? connect(fd, (void *)&v6, sizeof(v6))
+			     : connect(fd, (void *)&v4, sizeof(v4));
+		if (r == 0 || errno != EINPROGRESS)
+			break;
+	}
+	return r;
+}
+
+/* 0: connected; EINPROGRESS: under way and watched; else why not. */
+static int begin(struct ab_dial *dial, struct attempt *a)
+{
+	int fd = socket(a->addr.v6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC,
+			0);
+	int on = 1, r;
+
+	a->source = (struct ab_source){ .fd = fd, .ready = attempt_ready, .owner = dial };
+	if (fd < 0)
+		return errno;
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	if (connect_to(fd, &a->addr, dial->port) == 0)
+		return 0;
+	if (errno != EALREADY && errno != EINPROGRESS && errno != EINTR)
+		r = errno;
+	else
+		r = watch(dial, &a->source, EPOLLOUT);
+	if (r) {
+		ab_source_close(&a->source);
+		return r;
+	}
+	return EINPROGRESS;
+}
+
+/* Begin attempts until one hangs; the end, if none does. */
+static void try_next(struct ab_dial *dial)
+{
+	struct ab_loop *loop = dial->dialer->setup.loop;
+
+	ab_loop_timer_stop(loop, &dial->pace);
+	while (dial->begun < dial->n) {
+		struct attempt *a = &dial->attempts[dial->begun++];
+		int r = begin(dial, a);
+
+		if (r == 0) {
+			connected(dial, a);
+			return;
+		}
+		if (r == EINPROGRESS) {
+			dial->open++;
+			if (dial->begun < dial->n)
+				ab_loop_timer(loop, &dial->pace, PACE_MS);
+			return;
+		}
+		dial->result.errnum = r;
+		describe(&a->addr, &dial->result.address);
+		/* Another address would not get a descriptor either. */
+		if (r == EMFILE || r == ENFILE)
+			dial->n = dial->begun;
+	}
+	if (!dial->open)
+		end(dial, AB_DIAL_FAILED);
+}
+
+static void next_in_time(struct ab_timer *timer)
+{
+	try_next(timer->owner);
+}
+
+static void add_address(struct ab_dial *dial, bool v6, const uint8_t *addr)
+{
+	struct ab_addr *to = &dial->attempts[dial->n++].addr;
+
+	to->v6 = v6;
+	memcpy(to->addr, addr, v6 ? 16 : 4);
+}
+
+static bool check(struct ab_dial *dial, const struct ab_host *host, uint16_t port)
+{
+	const struct ab_dialer_setup *setup = &dial->dialer->setup;
+
+	if (setup->check(setup->arg, host, port, &dial->result.verdict))
+		return true;
+	/* Lists and words may be others by the time that it is told. */
+	snprintf(dial->entry, sizeof(dial->entry), "%s", dial->result.verdict.entry);
+	dial->result.verdict.entry = dial->entry;
+	dial->result.address = *host;
+	end(dial, AB_DIAL_FORBIDDEN);
+	return false;
+}
+
+static bool check_all(struct ab_dial *dial)
+{
+	for (unsigned i = 0; i < dial->n; i++) {
+		struct ab_host host;
+
+		describe(&dial->attempts[i].addr, &host);
+		if (!check(dial, &host, dial->port))
+			return false;
+	}
+	return true;
+}
+
+static void use_answer(struct ab_dial *dial, const struct ab_answer *answer)
+{
+	if (answer->kind != AB_ANSWER_OK) {
+		end(dial, answer->kind == AB_ANSWER_NO_NAME ? AB_DIAL_NO_NAME : AB_DIAL_NO_ANSWER);
+		return;
+	}
+	for (unsigned i = 0; i < AB_ANSWER_MAX; i++) {
+		if (i < answer->n6)
+			add_address(dial, true, answer->v6[i]);
+		if (i < answer->n4)
+			add_address(dial, false, answer->v4[i]);
+	}
+	/* Where the user's own proxy stands is the user's affair. */
+	if (dial->result.upstream || check_all(dial))
+		try_next(dial);
+}
+
+static void resolved(struct ab_ask *ask, const struct ab_answer *answer)
+{
+	use_answer(ask->owner, answer);
+}
+
+static void begin_dial(struct ab_dial *dial, const struct ab_host *host, uint16_t port, bool http)
+{
+	const struct ab_upstream *up = dial->dialer->setup.upstream;
+	const struct ab_answer *answer;
+
+	if (host->kind != AB_HOST_NAME && !check(dial, host, port))
+		return;
+	if (up && !ab_upstream_bypasses(up, host, port)) {
+		dial->result.upstream = true;
+		dial->port = up->port;
+		if (!http)
+			dial->talk = ab_talk_new(up, host, port);
+		host = &up->host;
+	}
+	if (host->kind != AB_HOST_NAME) {
+		add_address(dial, host->kind == AB_HOST_IPV6, host->addr);
+		try_next(dial);
+		return;
+	}
+	answer = ab_resolver_ask(dial->dialer->resolver, host, &dial->ask);
+	if (answer)
+		use_answer(dial, answer);
+}
+
+struct ab_dial *ab_dial_start(struct ab_dialer *dialer, const struct ab_host *host, uint16_t port,
+			      bool http, ab_dialled_fn fn, void *arg)
+{
+	struct ab_dial *dial = ab_alloc(sizeof(*dial));
+
+	dial->dialer = dialer;
+	dial->fn = fn;
+	dial->arg = arg;
+	dial->port = port;
+	dial->result.fd = -1;
+	dial->ask = (struct ab_ask){ .fn = resolved, .owner = dial };
+	dial->deadline = (struct ab_timer){ .fire = out_of_time, .owner = dial };
+	dial->pace = (struct ab_timer){ .fire = next_in_time, .owner = dial };
+	dial->later = (struct ab_later){ .run = hand_over, .owner = dial };
+	dial->next = dialer->dials;
+	dial->link = &dialer->dials;
+	if (dial->next)
+		dial->next->link = &dial->next;
+	dialer->dials = dial;
+	begin_dial(dial, host, port, http);
+	if (!dial->over)
+		ab_loop_timer(dialer->setup.loop, &dial->deadline, DEADLINE_MS);
+	return dial;
+}
+
+int ab_dialer_new(const struct ab_dialer_setup *setup, struct ab_dialer **ret, struct ab_error *err)
+{
+	struct ab_resolver_setup resolver = {
+		.loop = setup->loop,
+		.resolv_conf = setup->resolv_conf,
+		.hosts = setup->hosts,
+		.port = setup->dns_port,
+	};
+
+	if (!setup->check)
+		return ab_fail(err, AB_EUSAGE, 0, "a dialer needs a check of addresses");
+	*ret = ab_alloc(sizeof(**ret));
+	(*ret)->setup = *setup;
+	(*ret)->resolver = ab_resolver_new(&resolver);
+	return 0;
+}
+
+void ab_dialer_free(struct ab_dialer *dialer)
+{
+	if (!dialer)
+		return;
+	while (dialer->dials)
+		ab_dial_cancel(dialer->dials);
+	ab_resolver_free(dialer->resolver);
+	free(dialer);
+}

@@ -1,0 +1,302 @@
+/*
+ * c-ares gives us its sockets by sock_state and wants to be called when they
+ * are ready, or now and then while it waits (tick).
+ *
+ * Only ares_send is used. ares_query draws its ids from a generator that
+ * c-ares seeds from /dev/urandom or else from rand(), and our own lock closes
+ * /dev; ids that can be guessed let others answer. ares_getaddrinfo brings
+ * getservbyname into a static program, which loads NSS modules.
+ */
+#include "proxy/dial/dns_client.h"
+
+#include <ares.h>
+#include <arpa/nameser.h>
+#include <netdb.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/random.h>
+
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/loop.h"
+#include "proxy/dial/answer.h"
+
+enum {
+	/* c-ares doubles it for the second round: six seconds in all. */
+	TRY_MS = 2000,
+	TRIES = 2,
+	TICK_MS = 200,
+};
+
+/* A socket of c-ares. Removed from the loop it must live until the end of the
+ * batch. */
+struct sock {
+	struct ab_source source;
+	struct ab_later later;
+	struct sock *next;
+};
+
+struct ab_lookups {
+	struct ab_loop *loop;
+	char *path;
+	uint16_t port;
+	ares_channel channel; /* NULL: not open */
+	struct sock *socks;
+	struct ab_timer tick;
+	size_t pending;
+	bool closing, reopening;
+	struct ab_lookup *again; /* while reopening */
+};
+
+static void sock_ready(struct ab_source *source, uint32_t events)
+{
+	struct ab_lookups *l = source->owner;
+	/* An error is read from the socket like anything else. */
+	bool in = events & (EPOLLIN | EPOLLERR | EPOLLHUP);
+	bool out = events & (EPOLLOUT | EPOLLERR | EPOLLHUP);
+
+	ares_process_fd(l->channel, in ? source->fd : ARES_SOCKET_BAD,
+			out ? source->fd : ARES_SOCKET_BAD);
+}
+
+static void free_sock(struct ab_later *later)
+{
+	free(later->owner);
+}
+
+static void drop_sock(struct ab_lookups *l, struct sock **link)
+{
+	struct sock *s = *link;
+
+	*link = s->next;
+	ab_loop_remove(l->loop, &s->source);
+	ab_loop_later(l->loop, &s->later);
+}
+
+/* Called by c-ares: watch this descriptor for that. Neither: before it is
+ * closed. */
+static void sock_state(void *arg, ares_socket_t fd, int in, int out)
+{
+	struct ab_lookups *l = arg;
+	struct sock **link = &l->socks, *s;
+	uint32_t events = (in ? EPOLLIN : 0) | (out ? EPOLLOUT : 0);
+	struct ab_error err;
+
+	while (*link && (*link)->source.fd != fd)
+		link = &(*link)->next;
+	if (*link && events)
+		ab_loop_set(l->loop, &(*link)->source, events);
+	else if (*link)
+		drop_sock(l, link);
+	if (*link || !events)
+		return;
+	s = ab_alloc(sizeof(*s));
+	s->source = (struct ab_source){ .fd = fd, .ready = sock_ready, .owner = l };
+	s->later = (struct ab_later){ .run = free_sock, .owner = s };
+	s->next = l->socks;
+	l->socks = s;
+	/* One that cannot be watched is a server that never answers. */
+	ab_loop_add(l->loop, &s->source, events, &err);
+}
+
+static int open_channel(struct ab_lookups *l)
+{
+	char lookups[] = "b";
+	struct ares_options options = {
+		.timeout = TRY_MS,
+		.tries = TRIES,
+		.udp_port = l->port,
+		.tcp_port = l->port,
+		.lookups = lookups,
+		.sock_state_cb = sock_state,
+		.sock_state_cb_data = l,
+		.resolvconf_path = l->path,
+	};
+	int mask = ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_DOMAINS | ARES_OPT_LOOKUPS |
+		   ARES_OPT_SOCK_STATE_CB | ARES_OPT_RESOLVCONF;
+
+	if (l->port)
+		mask |= ARES_OPT_UDP_PORT | ARES_OPT_TCP_PORT;
+	if (ares_library_init(ARES_LIB_INIT_ALL) != ARES_SUCCESS)
+		return -1;
+	if (ares_init_options(&l->channel, &options, mask) != ARES_SUCCESS) {
+		l->channel = NULL;
+		ares_library_cleanup();
+		return -1;
+	}
+	return 0;
+}
+
+static void close_channel(struct ab_lookups *l)
+{
+	if (!l->channel)
+		return;
+	ares_destroy(l->channel);
+	l->channel = NULL;
+	ares_library_cleanup();
+	/* c-ares tells of the sockets that it closes; of those that it may
+	 * have kept without a word nothing is left either. */
+	while (l->socks)
+		drop_sock(l, &l->socks);
+}
+
+static void tick(struct ab_timer *timer)
+{
+	struct ab_lookups *l = timer->owner;
+
+	if (l->channel)
+		ares_process_fd(l->channel, ARES_SOCKET_BAD, ARES_SOCKET_BAD);
+	if (l->pending)
+		ab_loop_timer(l->loop, &l->tick, TICK_MS);
+}
+
+struct found {
+	uint8_t addrs[AB_ANSWER_MAX * 16];
+	size_t n;
+	unsigned ttl;
+};
+
+static void add_found(struct found *f, const void *addr, size_t size, int ttl)
+{
+	unsigned seconds = ttl > 0 ? (unsigned)ttl : 0;
+
+	memcpy(f->addrs + f->n++ * size, addr, size);
+	if (f->n == 1 || seconds < f->ttl)
+		f->ttl = seconds;
+}
+
+static int parse_v4(const unsigned char *msg, int len, struct found *f)
+{
+	struct ares_addrttl v[AB_ANSWER_MAX];
+	int n = AB_ANSWER_MAX;
+	int r = ares_parse_a_reply(msg, len, NULL, v, &n);
+
+	for (int i = 0; r == ARES_SUCCESS && i < n; i++)
+		add_found(f, &v[i].ipaddr, 4, v[i].ttl);
+	return r;
+}
+
+static int parse_v6(const unsigned char *msg, int len, struct found *f)
+{
+	struct ares_addr6ttl v[AB_ANSWER_MAX];
+	int n = AB_ANSWER_MAX;
+	int r = ares_parse_aaaa_reply(msg, len, NULL, v, &n);
+
+	for (int i = 0; r == ARES_SUCCESS && i < n; i++)
+		add_found(f, &v[i].ip6addr, 16, v[i].ttl);
+	return r;
+}
+
+/* Of a message that c-ares took for the answer to our question. */
+static enum ab_lookup_status read_answer(const unsigned char *msg, int len, bool v6,
+					 struct found *f)
+{
+	int code, r;
+
+	if (len < NS_HFIXEDSZ)
+		return AB_LOOKUP_FAILED;
+	code = msg[3] & 0xf;
+	if (code == ns_r_nxdomain)
+		return AB_LOOKUP_NONE;
+	if (code != ns_r_noerror)
+		return AB_LOOKUP_FAILED;
+	r = v6 ? parse_v6(msg, len, f) : parse_v4(msg, len, f);
+	if (r == ARES_ENODATA || (r == ARES_SUCCESS && f->n == 0))
+		return AB_LOOKUP_NONE;
+	return r == ARES_SUCCESS ? AB_LOOKUP_OK : AB_LOOKUP_FAILED;
+}
+
+static void finish(struct ab_lookup *lookup, enum ab_lookup_status status, const struct found *f)
+{
+	lookup->home->pending--;
+	lookup->done(lookup, status, f->addrs, f->n, f->ttl);
+}
+
+static void answered(void *arg, int status, int timeouts, unsigned char *msg, int len)
+{
+	struct ab_lookup *lookup = arg;
+	struct ab_lookups *l = lookup->home;
+	enum ab_lookup_status result = AB_LOOKUP_FAILED;
+	struct found f = { .n = 0 };
+
+	(void)timeouts;
+	if (l->closing)
+		return;
+	if (l->reopening) {
+		lookup->next = l->again;
+		l->again = lookup;
+		return;
+	}
+	if (status == ARES_SUCCESS && msg)
+		result = read_answer(msg, len, lookup->v6, &f);
+	finish(lookup, result, &f);
+}
+
+static void send_question(struct ab_lookups *l, struct ab_lookup *lookup)
+{
+	static const struct found nothing;
+	unsigned char *msg = NULL;
+	unsigned short id;
+	int len, r;
+
+	if (getrandom(&id, sizeof(id), 0) != sizeof(id) || (!l->channel && open_channel(l) < 0)) {
+		finish(lookup, AB_LOOKUP_FAILED, &nothing);
+		return;
+	}
+	r = ares_create_query(lookup->name, ns_c_in, lookup->v6 ? ns_t_aaaa : ns_t_a, id, 1, &msg,
+			      &len, 0);
+	if (r != ARES_SUCCESS) {
+		/* Names under .onion are not asked for (RFC 7686). */
+		finish(lookup, r == ARES_ENOTFOUND ? AB_LOOKUP_NONE : AB_LOOKUP_FAILED, &nothing);
+		return;
+	}
+	ares_send(l->channel, msg, len, answered, lookup);
+	ares_free_string(msg);
+}
+
+void ab_lookup_start(struct ab_lookups *l, struct ab_lookup *lookup)
+{
+	lookup->home = l;
+	if (!l->pending++)
+		ab_loop_timer(l->loop, &l->tick, TICK_MS);
+	send_question(l, lookup);
+}
+
+void ab_lookups_reopen(struct ab_lookups *l)
+{
+	struct ab_lookup *again;
+
+	l->reopening = true;
+	close_channel(l);
+	l->reopening = false;
+	again = ab_take(l->again);
+	while (again) {
+		struct ab_lookup *next = again->next;
+
+		send_question(l, again);
+		again = next;
+	}
+}
+
+struct ab_lookups *ab_lookups_new(struct ab_loop *loop, const char *resolv_conf, uint16_t port)
+{
+	struct ab_lookups *l = ab_alloc(sizeof(*l));
+
+	l->loop = loop;
+	l->path = ab_strdup(resolv_conf);
+	l->port = port;
+	l->tick = (struct ab_timer){ .fire = tick, .owner = l };
+	return l;
+}
+
+void ab_lookups_free(struct ab_lookups *l)
+{
+	if (!l)
+		return;
+	l->closing = true;
+	close_channel(l);
+	ab_loop_timer_stop(l->loop, &l->tick);
+	free(l->path);
+	free(l);
+}

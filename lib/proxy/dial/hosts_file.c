@@ -1,0 +1,75 @@
+#include "proxy/dial/hosts_file.h"
+
+#include <arpa/inet.h>
+#include <string.h>
+
+void ab_hosts_lower(char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (text[i] >= 'A' && text[i] <= 'Z')
+			text[i] = (char)(text[i] + 32);
+}
+
+static bool is_space(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
+}
+
+static bool is_end(char c)
+{
+	return is_space(c) || c == '\n' || c == '#';
+}
+
+/* Add the address that begins the line. Spellings like 127.1 are no address
+ * here, as for libc. */
+static void add_line(const char *line, size_t len, struct ab_answer *ret)
+{
+	char text[INET6_ADDRSTRLEN];
+	uint8_t addr[16];
+	size_t n = 0;
+
+	while (len > 0 && is_space(*line)) {
+		line++;
+		len--;
+	}
+	while (n < len && !is_end(line[n]))
+		n++;
+	if (n >= sizeof(text))
+		return;
+	memcpy(text, line, n);
+	text[n] = '\0';
+	if (inet_pton(AF_INET, text, addr) == 1)
+		ab_answer_add(ret, false, addr);
+	else if (inet_pton(AF_INET6, text, addr) == 1)
+		ab_answer_add(ret, true, addr);
+}
+
+bool ab_hosts_find(const char *text, size_t len, const char *name, struct ab_answer *ret)
+{
+	struct ab_answer answer = { .kind = AB_ANSWER_OK };
+	const char *end = text + len, *at = text;
+	size_t n = strlen(name);
+
+	while ((at = memmem(at, (size_t)(end - at), name, n))) {
+		const char *line = memrchr(text, '\n', (size_t)(at - text));
+
+		line = line ? line + 1 : text;
+		/* A whole word, not the first one, and not in a comment. */
+		if (at > line && is_space(at[-1]) && (at + n == end || is_end(at[n])) &&
+		    !memchr(line, '#', (size_t)(at - line)))
+			add_line(line, (size_t)(at - line), &answer);
+		at += n;
+	}
+	if (answer.n4 + answer.n6 == 0)
+		return false;
+	*ret = answer;
+	return true;
+}
+
+bool ab_hosts_is_local(const char *name)
+{
+	static const char local[] = ".localhost";
+	size_t n = strlen(name), m = sizeof(local) - 1;
+
+	return strcmp(name, local + 1) == 0 || (n > m && strcmp(name + n - m, local) == 0);
+}

@@ -1,0 +1,394 @@
+/*
+ * A name that was asked for has an entry. It is in one of these states:
+ *
+ *	queued		too many are under way; in `queue`
+ *	under way	pending > 0: lookups have not come back
+ *	settled		`answer` holds, and is waiting for delivery (in `done`)
+ *			or delivered
+ *	idle		settled, nothing pending, delivered; in `idle`, the
+ *			least recently used one first
+ *
+ * An entry may be settled while a lookup is pending: when one family has
+ * answered and the other is late, or when nobody answered in time. What comes
+ * in then makes the answer better.
+ *
+ * Who waits is called from an ab_later only: not from inside c-ares, which
+ * must not be closed from there, and not from inside ab_resolver_ask.
+ */
+#include "proxy/dial/resolver.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+
+#include "base/data/mem.h"
+#include "base/system/fd.h"
+#include "base/system/loop.h"
+#include "policy/values/host.h"
+#include "proxy/dial/dns_client.h"
+#include "proxy/dial/hosts_file.h"
+
+enum {
+	BUCKETS = 1024,
+	HOSTS_SIZE = 16 * 1024 * 1024,
+	LOOK_MS = 3000, /* at the files, at most that often */
+	ANSWER_MS = 6000,
+	LATE_MS = 250, /* for the second family */
+	TTL_MIN = 1,
+	TTL_MAX = 300,
+	TTL_HALF = 5, /* one family could not be asked */
+	TTL_NO_NAME = 5,
+	TTL_NONE = 1,
+};
+
+TAILQ_HEAD(entries, entry);
+
+struct entry {
+	struct ab_resolver *resolver;
+	struct entry *next;   /* in its bucket */
+	struct entries *list; /* the one that it is in, or NULL */
+	TAILQ_ENTRY(entry) link;
+	struct ab_ask *asks;
+	struct ab_timer timer;
+	struct ab_lookup lookups[2];
+	unsigned pending;
+	bool settled, failed;
+	unsigned ttl;
+	uint64_t expires;
+	struct ab_answer answer;
+	char name[];
+};
+
+struct file {
+	char *path;
+	struct stat seen;
+};
+
+struct ab_resolver {
+	struct ab_loop *loop;
+	struct ab_lookups *lookups;
+	struct file resolv_conf, hosts;
+	char *hosts_text;
+	size_t hosts_len;
+	uint64_t looked; /* at the files; 0: never */
+	uint64_t seed;
+	unsigned under_way, nidle;
+	struct entries queue, done, idle;
+	struct ab_later later;
+	bool closed;
+	struct entry *buckets[BUCKETS];
+};
+
+static struct entry **bucket_of(struct ab_resolver *r, const char *name)
+{
+	uint64_t hash = r->seed ^ 0xcbf29ce484222325;
+
+	/* FNV-1a. The table is small: the worst that chosen names can do is
+	 * to make it a list of so many. */
+	for (; *name; name++)
+		hash = (hash ^ (uint8_t)*name) * 0x100000001b3;
+	return &r->buckets[(hash ^ hash >> 32) % BUCKETS];
+}
+
+static void move(struct entry *e, struct entries *to)
+{
+	struct ab_resolver *r = e->resolver;
+
+	if (e->list) {
+		TAILQ_REMOVE(e->list, e, link);
+		r->nidle -= e->list == &r->idle;
+	}
+	e->list = to;
+	if (to) {
+		TAILQ_INSERT_TAIL(to, e, link);
+		r->nidle += to == &r->idle;
+	}
+}
+
+static void free_entry(struct entry *e)
+{
+	struct entry **link = bucket_of(e->resolver, e->name);
+
+	while (*link != e)
+		link = &(*link)->next;
+	*link = e->next;
+	move(e, NULL);
+	ab_loop_timer_stop(e->resolver->loop, &e->timer);
+	free(e);
+}
+
+static void settle(struct entry *e, unsigned ttl)
+{
+	struct ab_resolver *r = e->resolver;
+
+	ab_loop_timer_stop(r->loop, &e->timer);
+	e->settled = true;
+	e->expires = r->loop->now + 1000 * (uint64_t)ttl;
+	move(e, &r->done);
+	ab_loop_later(r->loop, &r->later);
+}
+
+/* With what the lookups have brought so far. */
+static void conclude(struct entry *e)
+{
+	unsigned max = e->failed || e->pending ? TTL_HALF : TTL_MAX;
+
+	if (e->answer.n4 + e->answer.n6 > 0) {
+		e->answer.kind = AB_ANSWER_OK;
+		settle(e, e->ttl < TTL_MIN ? TTL_MIN : e->ttl > max ? max : e->ttl);
+	} else if (e->failed || e->pending) {
+		e->answer.kind = AB_ANSWER_NONE;
+		settle(e, TTL_NONE);
+	} else {
+		e->answer.kind = AB_ANSWER_NO_NAME;
+		settle(e, TTL_NO_NAME);
+	}
+}
+
+static void looked_up(struct ab_lookup *lookup, enum ab_lookup_status status, const uint8_t *addrs,
+		      size_t n, unsigned ttl)
+{
+	struct entry *e = lookup->owner;
+	size_t size = lookup->v6 ? 16 : 4;
+
+	e->pending--;
+	e->failed = e->failed || status == AB_LOOKUP_FAILED;
+	for (size_t i = 0; i < n; i++)
+		ab_answer_add(&e->answer, lookup->v6, addrs + i * size);
+	if (n > 0 && ttl < e->ttl)
+		e->ttl = ttl;
+	if (!e->pending) {
+		e->resolver->under_way--;
+		conclude(e);
+	} else if (n > 0 && !e->settled) {
+		ab_loop_timer(e->resolver->loop, &e->timer, LATE_MS);
+	}
+}
+
+static void late(struct ab_timer *timer)
+{
+	conclude(timer->owner);
+}
+
+static void send_lookups(struct entry *e)
+{
+	move(e, NULL);
+	ab_loop_timer(e->resolver->loop, &e->timer, ANSWER_MS);
+	e->resolver->under_way++;
+	e->pending = 2;
+	for (int i = 0; i < 2; i++)
+		ab_lookup_start(e->resolver->lookups, &e->lookups[i]);
+}
+
+/* Find out anew. */
+static void begin(struct entry *e)
+{
+	struct ab_resolver *r = e->resolver;
+
+	move(e, NULL);
+	e->answer = (struct ab_answer){ .kind = AB_ANSWER_NONE };
+	e->settled = e->failed = false;
+	e->ttl = TTL_MAX;
+	if (r->hosts_text && ab_hosts_find(r->hosts_text, r->hosts_len, e->name, &e->answer)) {
+		settle(e, TTL_MAX);
+		return;
+	}
+	if (r->under_way < AB_RESOLVER_UNDER_WAY)
+		send_lookups(e);
+	else
+		move(e, &r->queue);
+}
+
+static struct entry *new_entry(struct ab_resolver *r, const char *name)
+{
+	size_t len = strlen(name);
+	struct entry *e = ab_alloc(sizeof(*e) + len + 1);
+	struct entry **bucket;
+
+	e->resolver = r;
+	memcpy(e->name, name, len + 1);
+	e->timer = (struct ab_timer){ .fire = late, .owner = e };
+	for (int i = 0; i < 2; i++)
+		e->lookups[i] = (struct ab_lookup){
+			.name = e->name, .v6 = i == 0, .done = looked_up, .owner = e
+		};
+	bucket = bucket_of(r, name);
+	e->next = *bucket;
+	*bucket = e;
+	return e;
+}
+
+static void forget_ask(struct ab_ask *ask)
+{
+	*ask->link = ask->next;
+	if (ask->next)
+		ask->next->link = ask->link;
+	ask->link = NULL;
+}
+
+static void deliver(struct entry *e)
+{
+	struct ab_ask *ask;
+
+	/* Any of them may cancel any other one. */
+	while ((ask = e->asks)) {
+		forget_ask(ask);
+		ask->fn(ask, &e->answer);
+	}
+	if (e->list == &e->resolver->done)
+		move(e, e->pending ? NULL : &e->resolver->idle);
+}
+
+static void work(struct ab_later *later)
+{
+	struct ab_resolver *r = later->owner;
+	struct entry *e;
+
+	if (r->closed) {
+		free(r);
+		return;
+	}
+	while ((e = TAILQ_FIRST(&r->done)))
+		deliver(e);
+	while (r->nidle > AB_RESOLVER_NAMES)
+		free_entry(TAILQ_FIRST(&r->idle));
+	while (r->under_way < AB_RESOLVER_UNDER_WAY && (e = TAILQ_FIRST(&r->queue))) {
+		if (e->asks)
+			send_lookups(e);
+		else
+			free_entry(e); /* they have all given up */
+	}
+}
+
+/* One that is not there is about to be replaced: keep what we have. */
+static bool has_changed(struct file *f)
+{
+	struct stat now;
+	bool same;
+
+	if (stat(f->path, &now) < 0)
+		return false;
+	same = now.st_dev == f->seen.st_dev && now.st_ino == f->seen.st_ino &&
+	       now.st_size == f->seen.st_size && now.st_mtim.tv_sec == f->seen.st_mtim.tv_sec &&
+	       now.st_mtim.tv_nsec == f->seen.st_mtim.tv_nsec;
+	f->seen = now;
+	return !same;
+}
+
+static void read_hosts(struct ab_resolver *r)
+{
+	ab_autoclose int fd = open(r->hosts.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	char *text;
+	size_t len;
+
+	if (fd < 0 || ab_read_all(fd, HOSTS_SIZE, &text, &len) < 0)
+		return;
+	ab_hosts_lower(text, len);
+	free(r->hosts_text);
+	r->hosts_text = text;
+	r->hosts_len = len;
+}
+
+static void look_at_files(struct ab_resolver *r)
+{
+	bool changed = false;
+
+	if (r->looked && r->loop->now - r->looked < LOOK_MS)
+		return;
+	r->looked = r->loop->now;
+	if (has_changed(&r->hosts)) {
+		read_hosts(r);
+		changed = true;
+	}
+	if (has_changed(&r->resolv_conf)) {
+		ab_lookups_reopen(r->lookups);
+		changed = true;
+	}
+	while (changed && !TAILQ_EMPTY(&r->idle))
+		free_entry(TAILQ_FIRST(&r->idle));
+}
+
+const struct ab_answer *ab_resolver_ask(struct ab_resolver *r, const struct ab_host *host,
+					struct ab_ask *ask)
+{
+	static const struct ab_answer local = {
+		.kind = AB_ANSWER_OK,
+		.n4 = 1,
+		.n6 = 1,
+		.v4[0] = { 127, 0, 0, 1 },
+		.v6[0] = { [15] = 1 },
+	};
+	const char *name = host->text;
+	struct entry *e;
+
+	if (ab_hosts_is_local(name))
+		return &local;
+	look_at_files(r);
+	for (e = *bucket_of(r, name); e; e = e->next)
+		if (strcmp(e->name, name) == 0)
+			break;
+	if (!e) {
+		e = new_entry(r, name);
+		begin(e);
+	} else if (e->list == &r->idle) {
+		if (e->expires <= r->loop->now)
+			begin(e);
+		else
+			move(e, &r->idle);
+	}
+	if (e->settled)
+		return &e->answer;
+	ask->next = e->asks;
+	ask->link = &e->asks;
+	if (ask->next)
+		ask->next->link = &ask->next;
+	e->asks = ask;
+	return NULL;
+}
+
+void ab_resolver_cancel(struct ab_ask *ask)
+{
+	if (ask->link)
+		forget_ask(ask);
+}
+
+struct ab_resolver *ab_resolver_new(const struct ab_resolver_setup *setup)
+{
+	struct ab_resolver *r = ab_alloc(sizeof(*r));
+
+	r->loop = setup->loop;
+	r->resolv_conf.path =
+		ab_strdup(setup->resolv_conf ? setup->resolv_conf : "/etc/resolv.conf");
+	r->hosts.path = ab_strdup(setup->hosts ? setup->hosts : "/etc/hosts");
+	r->lookups = ab_lookups_new(r->loop, r->resolv_conf.path, setup->port);
+	if (getrandom(&r->seed, sizeof(r->seed), 0) != sizeof(r->seed))
+		r->seed = (uintptr_t)r; /* speed hangs on it, nothing else */
+	TAILQ_INIT(&r->queue);
+	TAILQ_INIT(&r->done);
+	TAILQ_INIT(&r->idle);
+	r->later = (struct ab_later){ .run = work, .owner = r };
+	return r;
+}
+
+void ab_resolver_free(struct ab_resolver *r)
+{
+	if (!r)
+		return;
+	ab_lookups_free(r->lookups);
+	for (size_t i = 0; i < BUCKETS; i++) {
+		while (r->buckets[i]) {
+			while (r->buckets[i]->asks)
+				forget_ask(r->buckets[i]->asks);
+			free_entry(r->buckets[i]);
+		}
+	}
+	free(r->resolv_conf.path);
+	free(r->hosts.path);
+	free(r->hosts_text);
+	r->closed = true;
+	ab_loop_later(r->loop, &r->later); /* it may be queued already */
+}

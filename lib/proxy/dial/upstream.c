@@ -1,0 +1,334 @@
+#include "proxy/dial/upstream.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/data/buf.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/text/base64.h"
+#include "policy/values/cidr.h"
+#include "policy/values/complaint.h"
+#include "policy/values/proxy_url.h"
+#include "proxy/dial/hosts_file.h"
+
+enum {
+	LOGIN_MAX = 1024, /* user, colon and password */
+	BYPASS_MAX = 64 * 1024,
+};
+
+static int hex(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Percent-decoded; false for a broken escape or a control byte. */
+static bool decode(struct ab_buf *b, const char *s, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		unsigned char c = (unsigned char)s[i];
+
+		if (c == '%') {
+			int high = i + 2 < len ? hex(s[i + 1]) : -1;
+			int low = high >= 0 ? hex(s[i + 2]) : -1;
+
+			if (low < 0)
+				return false;
+			c = (unsigned char)(high << 4 | low);
+			i += 2;
+		}
+		if (c < 0x20 || c == 0x7f)
+			return false;
+		ab_buf_add(b, &c, 1);
+	}
+	return true;
+}
+
+/* "user:password" as it stands in the URL. A colon in the user's name could
+ * not be told from the one behind it. */
+static char *make_credentials(const char *s, size_t len)
+{
+	ab_autobuf struct ab_buf login = { 0 };
+	ab_autobuf struct ab_buf text = { 0 };
+	const char *colon = memchr(s, ':', len);
+	size_t user = colon ? (size_t)(colon - s) : len;
+	size_t rest = colon ? len - user - 1 : 0;
+	char encoded[AB_BASE64_ROOM(LOGIN_MAX)];
+	bool good;
+
+	good = decode(&login, s, user) && login.len > 0 && !memchr(login.data, ':', login.len);
+	ab_buf_puts(&login, ":");
+	good = good && (!rest || decode(&login, colon + 1, rest)) && login.len <= LOGIN_MAX;
+	if (good) {
+		ab_buf_puts(&text, "Basic ");
+		ab_buf_add(&text, encoded,
+			   ab_base64_encode(login.data, login.len, AB_BASE64_STANDARD, encoded));
+		explicit_bzero(encoded, sizeof(encoded));
+	}
+	explicit_bzero(login.data, login.len);
+	return good ? ab_buf_take(&text) : NULL;
+}
+
+static int bad(struct ab_error *err, const char *what)
+{
+	ab_fail(err, AB_ECONFIG, 0, "the upstream proxy: %s", what);
+	return ab_hint(
+		err,
+		"write http://[user:password@]host:port, and odd characters of a password as %%XX");
+}
+
+/* What other programs take for a proxy, and we cannot use. */
+static bool is_other_kind(const char *url)
+{
+	static const char *const schemes[] = { "https://",   "socks://",  "socks4://",
+					       "socks4a://", "socks5://", "socks5h://" };
+
+	for (size_t i = 0; i < AB_COUNT(schemes); i++)
+		if (strncasecmp(url, schemes[i], strlen(schemes[i])) == 0)
+			return true;
+	return false;
+}
+
+int ab_upstream_parse(const char *text, struct ab_upstream **ret, struct ab_error *err)
+{
+	ab_autofree char *credentials = NULL;
+	struct ab_proxy_url url;
+	struct ab_why why;
+
+	if (is_other_kind(text))
+		return bad(err, "only http:// ones can be used, not https or SOCKS");
+	if (ab_proxy_url_parse(text, strlen(text), &url, &why) < 0)
+		return bad(err, why.wrong);
+	if (url.user_len) {
+		credentials = make_credentials(url.user, url.user_len);
+		if (!credentials)
+			return bad(err, "its user and password cannot be sent");
+	}
+	*ret = ab_alloc(sizeof(**ret));
+	(*ret)->host = url.host;
+	(*ret)->port = url.port;
+	(*ret)->credentials = ab_take(credentials);
+	return 0;
+}
+
+void ab_upstream_free(struct ab_upstream *u)
+{
+	if (!u)
+		return;
+	if (u->credentials)
+		explicit_bzero(u->credentials, strlen(u->credentials));
+	free(u->credentials);
+	free(u->bypass);
+	free(u);
+}
+
+/* The first of these that is set and not empty. */
+static const char *first_of(char *const *env, const char *const *names, size_t n,
+			    const char **ret_name)
+{
+	for (size_t i = 0; i < n; i++) {
+		size_t len = strlen(names[i]);
+
+		for (char *const *e = env; *e; e++) {
+			if (strncmp(*e, names[i], len) != 0 || (*e)[len] != '=' || !(*e)[len + 1])
+				continue;
+			*ret_name = names[i];
+			return *e + len + 1;
+		}
+	}
+	return NULL;
+}
+
+int ab_upstream_from_env(char *const *env, struct ab_upstream **ret, struct ab_error *err)
+{
+	/* Nearly all that goes through is https, so its setting is first. */
+	static const char *const names[] = { "HTTPS_PROXY", "https_proxy", "HTTP_PROXY",
+					     "http_proxy",  "ALL_PROXY",   "all_proxy" };
+	static const char *const no[] = { "NO_PROXY", "no_proxy" };
+	const char *name, *url = first_of(env, names, AB_COUNT(names), &name);
+	const char *bypass;
+
+	*ret = NULL;
+	if (!url)
+		return 0;
+	if (ab_upstream_parse(url, ret, err) < 0)
+		return ab_wrap(err, "%s", name);
+	bypass = first_of(env, no, AB_COUNT(no), &name);
+	if (bypass && strlen(bypass) > BYPASS_MAX) {
+		ab_upstream_free(ab_take(*ret));
+		return ab_fail(err, AB_ECONFIG, 0, "%s is too long", name);
+	}
+	(*ret)->bypass = bypass ? ab_strdup(bypass) : NULL;
+	return 0;
+}
+
+/* One word of NO_PROXY. */
+static bool word_matches(const char *s, size_t len, const struct ab_host *host, uint16_t port)
+{
+	struct ab_host_entry e;
+	struct ab_cidr range;
+
+	if (len == 1 && *s == '*')
+		return true;
+	if (host->kind != AB_HOST_NAME)
+		return ab_cidr_parse(s, len, &range, NULL) == 0 && ab_cidr_has(&range, host, port);
+	if (len > 1 && *s == '*' && s[1] == '.') {
+		s++;
+		len--;
+	}
+	if (len > 1 && *s == '.') {
+		s++;
+		len--;
+	}
+	if (ab_host_entry_parse(s, len, &e, NULL) < 0 || e.below)
+		return false;
+	if (ab_host_entry_denies(&e, host, port)) /* without port: any */
+		return true;
+	e.below = e.host.kind == AB_HOST_NAME;
+	return ab_host_entry_denies(&e, host, port);
+}
+
+/* Through the upstream this would be the upstream's own machine. */
+static bool is_local(const struct ab_host *host)
+{
+	static const uint8_t v6[16] = { [15] = 1 };
+
+	switch (host->kind) {
+	case AB_HOST_NAME:
+		return ab_hosts_is_local(host->text);
+	case AB_HOST_IPV4:
+		return host->addr[0] == 127;
+	case AB_HOST_IPV6:
+		return memcmp(host->addr, v6, sizeof(v6)) == 0;
+	}
+	return false;
+}
+
+bool ab_upstream_bypasses(const struct ab_upstream *u, const struct ab_host *host, uint16_t port)
+{
+	static const char gaps[] = ", \t";
+	const char *s = u->bypass ? u->bypass : "";
+
+	if (is_local(host))
+		return true;
+	for (s += strspn(s, gaps); *s; s += strspn(s, gaps)) {
+		size_t n = strcspn(s, gaps);
+
+		if (word_matches(s, n, host, port))
+			return true;
+		s += n;
+	}
+	return false;
+}
+
+char *ab_upstream_request(const struct ab_upstream *u, const struct ab_host *host, uint16_t port)
+{
+	bool v6 = host->kind == AB_HOST_IPV6;
+	ab_autofree char *target =
+		ab_printf("%s%s%s:%u", v6 ? "[" : "", host->text, v6 ? "]" : "", port);
+
+	return ab_printf("CONNECT %s HTTP/1.1\r\nHost: %s\r\n%s%s%s\r\n", target, target,
+			 u->credentials ? "Proxy-Authorization: " : "",
+			 u->credentials ? u->credentials : "", u->credentials ? "\r\n" : "");
+}
+
+/* The line at `s`, without its CRLF: >0 its length with CRLF, 0: no end yet,
+ * <0: a byte that may not be there, or a bare LF or CR. */
+static ssize_t line_at(const char *s, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		unsigned char c = (unsigned char)s[i];
+
+		if (c == '\r') {
+			if (i + 1 == len)
+				return 0;
+			return s[i + 1] == '\n' ? (ssize_t)i + 2 : -1;
+		}
+		if ((c < 0x20 && c != '\t') || c == 0x7f)
+			return -1;
+	}
+	return 0;
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* "HTTP/1.1 200 OK" or "HTTP/1.1 200": as many of its bytes as are there. */
+static bool status_line(const char *s, size_t len, int *ret_status)
+{
+	static const char form[] = "HTTP/1.x ddd ";
+	size_t n = sizeof(form) - 1;
+
+	for (size_t i = 0; i < len && i < n; i++) {
+		bool right = form[i] == 'x'   ? s[i] == '0' || s[i] == '1'
+			     : form[i] == 'd' ? is_digit(s[i])
+					      : s[i] == form[i];
+
+		if (!right)
+			return false;
+	}
+	if (len >= n - 1)
+		*ret_status = (s[9] - '0') * 100 + (s[10] - '0') * 10 + (s[11] - '0');
+	return len < n - 1 || *ret_status >= 100;
+}
+
+static bool is_token(char c)
+{
+	static const char marks[] = "!#$%&'*+-.^_`|~";
+	char letter = c | 0x20;
+
+	return is_digit(c) || (letter >= 'a' && letter <= 'z') ||
+	       memchr(marks, c, sizeof(marks) - 1);
+}
+
+/* "Name: value": a name without spaces, and no continuation of another. */
+static bool field_line(const char *s, size_t len)
+{
+	size_t n = 0;
+
+	while (n < len && is_token(s[n]))
+		n++;
+	return n > 0 && n < len && s[n] == ':';
+}
+
+ssize_t ab_upstream_reply(const char *data, size_t len, int *ret_status)
+{
+	size_t at = 0;
+	int status = 0;
+
+	for (;;) {
+		ssize_t n = line_at(data + at, len - at);
+
+		if (n < 0)
+			return -1;
+		if (n == 0) {
+			size_t have = len - at;
+
+			if (have && data[len - 1] == '\r')
+				have--;
+			/* What cannot become an answer is not waited for. */
+			if (len >= AB_UPSTREAM_HEAD ||
+			    (at == 0 && !status_line(data, have, &status)))
+				return -1;
+			return 0;
+		}
+		if (at == 0 && ((size_t)n < sizeof("HTTP/1.1 200\r\n") - 1 ||
+				!status_line(data, (size_t)n - 2, &status)))
+			return -1;
+		if (at > 0 && n > 2 && !field_line(data + at, (size_t)n - 2))
+			return -1;
+		at += (size_t)n;
+		if (at > AB_UPSTREAM_HEAD)
+			return -1;
+		if (n == 2) {
+			*ret_status = status;
+			return (ssize_t)at;
+		}
+	}
+}

@@ -1,0 +1,216 @@
+/*
+ * The box's resolver. It knows no addresses: a name that may be reached gets
+ * one of ours, which means that name at every door; all others do not exist.
+ * Nothing is ever forwarded.
+ */
+#include "proxy/doors/doors.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "netns/datagram.h"
+#include "proxy/filter/synthetic.h"
+#include "proxy/secrets/vault.h"
+
+enum {
+	DATAGRAMS = 64, /* at a stretch */
+	QUERIES = 64,	/* the same of one stream */
+};
+
+static bool ends_with(const char *name, const char *tail)
+{
+	size_t n = strlen(name), t = strlen(tail);
+
+	return n >= t && strcmp(name + n - t, tail) == 0;
+}
+
+/* The other half of a tool's connection attempt; nobody is denied anything. */
+static bool is_reverse(const char *name)
+{
+	return ends_with(name, ".in-addr.arpa") || ends_with(name, ".ip6.arpa");
+}
+
+static bool is_localhost(const char *name)
+{
+	return strcmp(name, "localhost") == 0 || ends_with(name, ".localhost");
+}
+
+static int deny_about(struct ab_engine *engine, const char *name, const struct ab_verdict *verdict,
+		      enum ab_fault fault, const char *secret)
+{
+	struct ab_request_record r = { .door = AB_DOOR_DNS,
+				       .host = name,
+				       .secret = secret,
+				       .verdict = *verdict,
+				       .fault = fault,
+				       .why = engine->cut };
+	struct ab_error err;
+
+	if (ab_ledger_deny(engine->ledger, &r, &r.denial, &err) == 0 &&
+	    ab_ledger_request(engine->ledger, &r, &err) == 0)
+		return 0;
+	engine->unrecorded(engine, &err);
+	return -1;
+}
+
+static int deny(struct ab_engine *engine, const char *name, const struct ab_verdict *verdict,
+		enum ab_fault fault)
+{
+	return deny_about(engine, name, verdict, fault, NULL);
+}
+
+/* Names are a way out too: whoever answers for them reads them. */
+static bool trips(struct ab_engine *engine, const char *name)
+{
+	const struct ab_insight *insight = &engine->insight;
+	struct ab_verdict verdict = { .entry = "" };
+	int secret;
+
+	if (!insight->vault)
+		return false;
+	secret = ab_vault_seen_name(insight->vault, name);
+	if (secret < 0)
+		return false;
+	deny_about(engine, name, &verdict, AB_FAULT_TRIPWIRE, ab_insight_secret(insight, secret));
+	ab_insight_trip(insight, secret);
+	return true;
+}
+
+static size_t answer_address(const struct ab_dns_query *q, const uint8_t v4[4],
+			     const uint8_t v6[16], uint8_t ret[AB_DNS_ANSWER_MAX])
+{
+	switch (q->type) {
+	case AB_DNS_A:
+	case AB_DNS_ANY:
+		return ab_dns_answer(q, AB_DNS_NOERROR, v4, 4, ret);
+	case AB_DNS_AAAA:
+		return ab_dns_answer(q, AB_DNS_NOERROR, v6, 16, ret);
+	default: /* the name exists, and has none of these */
+		return ab_dns_answer(q, AB_DNS_NOERROR, NULL, 0, ret);
+	}
+}
+
+static size_t answer_name(struct ab_engine *engine, const struct ab_dns_query *q,
+			  uint8_t ret[AB_DNS_ANSWER_MAX])
+{
+	static const uint8_t loop4[4] = { 127, 0, 0, 1 };
+	static const uint8_t loop6[16] = { [15] = 1 };
+	struct ab_verdict verdict = { .entry = "" };
+	uint8_t v4[4], v6[16];
+	uint16_t number;
+
+	if (!q->is_host) {
+		deny(engine, "(not a host name)", &verdict, AB_FAULT_MALFORMED);
+		return ab_dns_answer(q, AB_DNS_NXDOMAIN, NULL, 0, ret);
+	}
+	if (q->name.kind != AB_HOST_NAME || is_reverse(q->name.text))
+		return ab_dns_answer(q, AB_DNS_NXDOMAIN, NULL, 0, ret);
+	if (is_localhost(q->name.text))
+		return answer_address(q, loop4, loop6, ret);
+	if (trips(engine, q->name.text))
+		return ab_dns_answer(q, AB_DNS_NXDOMAIN, NULL, 0, ret);
+	if (engine->cut) {
+		deny(engine, q->name.text, &verdict, AB_FAULT_CUT);
+		return ab_dns_answer(q, AB_DNS_NXDOMAIN, NULL, 0, ret);
+	}
+	/* What is asked about is asked by who connects. */
+	ab_conn_resolve(engine, &q->name, &verdict);
+	if (verdict.access != AB_ACCESS_ALLOW &&
+	    (verdict.access != AB_ACCESS_ASK || !engine->pending.wanted)) {
+		deny(engine, q->name.text, &verdict, AB_FAULT_NONE);
+		return ab_dns_answer(q, AB_DNS_NXDOMAIN, NULL, 0, ret);
+	}
+	number = verdict.access == AB_ACCESS_ALLOW ? ab_names_number(engine->names, &q->name)
+						   : ab_names_guest(engine->names, &q->name);
+	if (!number) {
+		deny(engine, q->name.text, &verdict, AB_FAULT_NAMES);
+		return ab_dns_answer(q, AB_DNS_SERVFAIL, NULL, 0, ret);
+	}
+	ab_names_v4(number, v4);
+	ab_names_v6(number, v6);
+	return answer_address(q, v4, v6, ret);
+}
+
+/* 0: no answer is due. */
+static size_t answer(struct ab_engine *engine, const uint8_t *msg, size_t len,
+		     uint8_t ret[AB_DNS_ANSWER_MAX])
+{
+	struct ab_dns_query query;
+	enum ab_dns_code code;
+
+	switch (ab_dns_parse(msg, len, &query, &code)) {
+	case 0:
+		return answer_name(engine, &query, ret);
+	case 1:
+		return ab_dns_answer(&query, code, NULL, 0, ret);
+	default:
+		return 0;
+	}
+}
+
+void ab_door_dns_datagrams(struct ab_engine *engine, int fd)
+{
+	uint8_t msg[AB_DNS_MAX], reply[AB_DNS_ANSWER_MAX];
+
+	for (int i = 0; i < DATAGRAMS; i++) {
+		struct ab_dns_peer peer;
+		ssize_t n = ab_dns_socket_recv(fd, msg, sizeof(msg), &peer);
+		size_t len;
+
+		if (n < 0)
+			return;
+		len = answer(engine, msg, (size_t)n, reply);
+		/* A client that is gone, or too slow, asks again. */
+		if (len)
+			(void)ab_dns_socket_send(fd, reply, len, &peer);
+	}
+}
+
+static void converse(struct ab_conn *conn)
+{
+	struct ab_side *client = &conn->client;
+	int queries = 0;
+
+	/* Who sends faster than we answer would never let us go. */
+	while (queries < QUERIES) {
+		uint8_t reply[2 + AB_DNS_ANSWER_MAX];
+		const uint8_t *head = ab_bytes_head(&client->in);
+		size_t have = ab_bytes_len(&client->in), len;
+		enum ab_io io = ab_side_flush(client);
+
+		if (io == AB_IO_WAIT)
+			return;
+		len = have < 2 ? 0 : (size_t)(head[0] << 8 | head[1]);
+		if (io == AB_IO_FAILED || len > AB_DNS_MAX) {
+			ab_conn_close(conn, true);
+			return;
+		}
+		if (have < 2 || have < 2 + len) {
+			io = ab_side_read(client, 2 + AB_DNS_MAX);
+			if (io == AB_IO_DONE)
+				continue;
+			if (io != AB_IO_WAIT)
+				ab_conn_close(conn, io == AB_IO_FAILED);
+			return;
+		}
+		queries++;
+		ab_conn_deadline(conn, AB_HANDSHAKE_MS);
+		have = answer(conn->engine, head + 2, len, reply + 2);
+		ab_bytes_skip(&client->in, 2 + len);
+		reply[0] = (uint8_t)(have >> 8);
+		reply[1] = (uint8_t)have;
+		if (have)
+			ab_bytes_add(&client->out, reply, 2 + have);
+	}
+	ab_conn_again(conn);
+}
+
+void ab_door_open_dns(struct ab_engine *engine, int fd)
+{
+	struct ab_conn *conn = ab_conn_new(engine, AB_DOOR_DNS, fd, converse);
+
+	if (conn)
+		ab_conn_deadline(conn, AB_HANDSHAKE_MS);
+}

@@ -1,0 +1,201 @@
+#include "proxy/doors/doors.h"
+
+#include <string.h>
+
+#include "base/data/mem.h"
+#include "netns/destination.h"
+#include "proxy/traffic/exchange.h"
+#include "proxy/traffic/tunnel.h"
+#include "proxy/wire/hello.h"
+#include "proxy/wire/socks.h"
+
+static void linger(struct ab_conn *conn)
+{
+	enum ab_io io = ab_side_flush(&conn->client);
+
+	if (io != AB_IO_WAIT)
+		ab_conn_close(conn, io == AB_IO_FAILED);
+}
+
+/* The client wanted something that has no name: tell it, and end. */
+static void refuse_socks(struct ab_conn *conn, enum ab_socks_reply reply)
+{
+	struct ab_request_record r = { .door = AB_DOOR_SOCKS,
+				       .host = "(not a host)",
+				       .verdict = { .entry = "" },
+				       .fault = AB_FAULT_MALFORMED };
+	uint8_t answer[10];
+
+	if (ab_conn_deny(conn, &r) < 0)
+		return;
+	ab_conn_record(conn, &r);
+	if (conn->closed)
+		return;
+	ab_socks_answer(reply, answer);
+	ab_bytes_add(&conn->client.out, answer, sizeof(answer));
+	conn->step = linger;
+	linger(conn);
+}
+
+/* Read on until `parse` has what it needs: false when it must wait, or when
+ * the connection is over. */
+static bool more(struct ab_conn *conn)
+{
+	switch (ab_side_read(&conn->client, AB_HELLO_MAX)) {
+	case AB_IO_DONE:
+		return true;
+	case AB_IO_WAIT:
+	case AB_IO_YIELD:
+		return false;
+	case AB_IO_EOF:
+	case AB_IO_FAILED:
+		ab_conn_close(conn, true);
+	}
+	return false;
+}
+
+static void read_socks_request(struct ab_conn *conn)
+{
+	struct ab_bytes *in = &conn->client.in;
+	struct ab_socks_request request;
+	ssize_t n;
+
+	if (ab_side_flush(&conn->client) == AB_IO_FAILED) {
+		ab_conn_close(conn, true);
+		return;
+	}
+	do {
+		n = ab_socks_request(ab_bytes_head(in), ab_bytes_len(in), &request);
+	} while (n == 0 && more(conn));
+	if (n == 0)
+		return;
+	if (n < 0) {
+		ab_conn_close(conn, true);
+		return;
+	}
+	ab_bytes_skip(in, (size_t)n);
+	if (request.reply != AB_SOCKS_OK)
+		refuse_socks(conn, request.reply);
+	else
+		ab_tunnel_start(conn, AB_DOOR_SOCKS, &request.host, request.port);
+}
+
+static void read_socks_greeting(struct ab_conn *conn)
+{
+	struct ab_bytes *in = &conn->client.in;
+	uint8_t answer[2] = { 5 };
+	ssize_t n;
+
+	do {
+		n = ab_socks_greeting(ab_bytes_head(in), ab_bytes_len(in), &answer[1]);
+	} while (n == 0 && more(conn));
+	if (n == 0)
+		return;
+	if (n < 0) {
+		ab_conn_close(conn, true);
+		return;
+	}
+	ab_bytes_skip(in, (size_t)n);
+	ab_bytes_add(&conn->client.out, answer, sizeof(answer));
+	conn->step = answer[1] ? linger : read_socks_request;
+	conn->step(conn);
+}
+
+static void read_first_byte(struct ab_conn *conn)
+{
+	if (!more(conn))
+		return;
+	if (ab_bytes_head(&conn->client.in)[0] == 5) {
+		conn->door = AB_DOOR_SOCKS;
+		conn->step = read_socks_greeting;
+		read_socks_greeting(conn);
+	} else {
+		ab_exchange_start(conn, AB_EXCHANGE_PROXY);
+	}
+}
+
+void ab_door_open_explicit(struct ab_engine *engine, int fd)
+{
+	struct ab_conn *conn = ab_conn_new(engine, AB_DOOR_HTTP, fd, read_first_byte);
+
+	if (conn)
+		ab_conn_deadline(conn, AB_HANDSHAKE_MS);
+}
+
+static void wait_for_nothing(struct ab_conn *conn)
+{
+	(void)conn;
+}
+
+static bool is_loopback(const struct ab_host *host)
+{
+	static const uint8_t one[16] = { [15] = 1 };
+
+	return host->kind == AB_HOST_IPV4 ? host->addr[0] == 127 : memcmp(host->addr, one, 16) == 0;
+}
+
+void ab_door_open_transparent(struct ab_engine *engine, int fd, enum ab_capture capture)
+{
+	struct ab_destination dst;
+	struct ab_host host;
+	struct ab_conn *conn = ab_conn_new(engine, AB_DOOR_TRANSPARENT, fd, wait_for_nothing);
+
+	if (!conn)
+		return;
+	if (ab_original_destination(fd, capture, &dst) < 0) {
+		ab_conn_close(conn, true);
+		return;
+	}
+	ab_host_from_addr(dst.v6, dst.addr, &host);
+	/* The box's loopback is not captured: this one came to the listener
+	 * itself, and wants nobody else. */
+	if (is_loopback(&host)) {
+		ab_conn_close(conn, true);
+		return;
+	}
+	ab_tunnel_start(conn, AB_DOOR_TRANSPARENT, &host, dst.port);
+}
+
+/* A tunnel between two loopbacks, which the policy names by its port. */
+static struct ab_conn *open_port(struct ab_engine *engine, enum ab_door door, int fd, uint16_t port,
+				 const char *entry)
+{
+	static const struct ab_host localhost = { .text = "localhost" };
+	struct ab_conn *conn = ab_conn_new(engine, door, fd, wait_for_nothing);
+
+	if (!conn)
+		return NULL;
+	ab_tunnel_adopt(conn, &localhost, port);
+	conn->verdict = (struct ab_verdict){ .access = AB_ACCESS_ALLOW,
+					     .basis = AB_BASIS_ALLOW,
+					     .entry = entry };
+	return conn;
+}
+
+void ab_door_open_host_port(struct ab_engine *engine, int fd, uint16_t port)
+{
+	struct ab_conn *conn = open_port(engine, AB_DOOR_HOST_PORT, fd, port, "network.hostPorts");
+	int host;
+
+	if (!conn)
+		return;
+	if (engine->cut)
+		ab_tunnel_break(conn, AB_FAULT_CUT, &conn->verdict);
+	else if (engine->dial_host(port, &host) != 0 || ab_conn_attach(conn, host) < 0)
+		ab_conn_close(conn, true);
+	else
+		ab_tunnel_relay(conn);
+}
+
+struct ab_conn *ab_door_open_published(struct ab_engine *engine, int fd, uint16_t port)
+{
+	struct ab_conn *conn = open_port(engine, AB_DOOR_PUBLISH, fd, port, "network.publish");
+
+	if (conn && engine->cut) {
+		ab_tunnel_break(conn, AB_FAULT_CUT, &conn->verdict);
+		return NULL;
+	}
+	if (conn)
+		ab_conn_deadline(conn, AB_HANDSHAKE_MS);
+	return conn;
+}

@@ -1,0 +1,151 @@
+#include "proxy/filter/filter.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/data/mem.h"
+#include "proxy/filter/hostset.h"
+#include "proxy/filter/ranges.h"
+
+struct ab_filter {
+	struct ab_hostset allow, deny, lift;
+	struct ab_verdict other; /* what is on no list */
+};
+
+struct ab_filter *ab_filter_new(const struct ab_policy *policy)
+{
+	static const struct ab_verdict others[] = {
+		[AB_UNKNOWN_DENY] = { AB_ACCESS_DENY, AB_BASIS_NONE, "" },
+		[AB_UNKNOWN_ASK] = { AB_ACCESS_ASK, AB_BASIS_NONE, "" },
+		[AB_UNKNOWN_LEARN] = { AB_ACCESS_ALLOW, AB_BASIS_LEARNED, "" },
+	};
+	struct ab_filter *filter = ab_alloc(sizeof(*filter));
+
+	ab_hostset_init(&filter->allow, &policy->net.allow);
+	ab_hostset_init(&filter->deny, &policy->net.deny);
+	ab_hostset_init(&filter->lift, &policy->net.allow_private);
+	filter->other = others[policy->net.unknown];
+	return filter;
+}
+
+void ab_filter_free(struct ab_filter *filter)
+{
+	if (!filter)
+		return;
+	ab_hostset_fini(&filter->allow);
+	ab_hostset_fini(&filter->deny);
+	ab_hostset_fini(&filter->lift);
+	free(filter);
+}
+
+static int compare_own(const void *a, const void *b)
+{
+	const struct ab_addr *x = a, *y = b;
+
+	if (x->v6 != y->v6)
+		return x->v6 ? 1 : -1;
+	return memcmp(x->addr, y->addr, x->v6 ? 16 : 4);
+}
+
+void ab_own_sort(struct ab_own *own)
+{
+	if (own->len)
+		qsort(own->v, own->len, sizeof(own->v[0]), compare_own);
+}
+
+static bool is_own(const struct ab_own *own, const struct ab_host *host)
+{
+	struct ab_addr key = { .v6 = host->kind == AB_HOST_IPV6 };
+
+	memcpy(key.addr, host->addr, sizeof(key.addr));
+	return own->len && bsearch(&key, own->v, own->len, sizeof(own->v[0]), compare_own);
+}
+
+static bool decide(struct ab_verdict *ret, enum ab_access access, enum ab_basis basis,
+		   const char *entry)
+{
+	*ret = (struct ab_verdict){ access, basis, entry };
+	return access != AB_ACCESS_DENY;
+}
+
+/* An entry of a list on which no port means every port. */
+static const char *find_any_port(const struct ab_hostset *set, const struct ab_host *host,
+				 uint16_t port)
+{
+	const char *entry = ab_hostset_find(set, host, 0);
+
+	return entry || !port ? entry : ab_hostset_find(set, host, port);
+}
+
+static const char *find_allowed(const struct ab_hostset *set, const struct ab_host *host,
+				uint16_t port)
+{
+	const char *entry = NULL;
+
+	if (ab_port_usual(port))
+		entry = ab_hostset_find(set, host, 0);
+	return entry || !port ? entry : ab_hostset_find(set, host, port);
+}
+
+/* What no list can allow: false, and why. */
+static bool is_open(const struct ab_filter *filter, const struct ab_own *own,
+		    const struct ab_host *host, uint16_t port, struct ab_verdict *ret)
+{
+	const struct ab_range *range;
+	const char *entry;
+
+	if (host->kind != AB_HOST_NAME) {
+		range = ab_range_find(host);
+		if ((range || is_own(own, host)) && !find_any_port(&filter->lift, host, port))
+			return decide(ret, AB_ACCESS_DENY, range ? AB_BASIS_RANGE : AB_BASIS_OWN,
+				      range ? range->text : "");
+	}
+	entry = find_any_port(&filter->deny, host, port);
+	if (entry)
+		return decide(ret, AB_ACCESS_DENY, AB_BASIS_DENY, entry);
+	return true;
+}
+
+void ab_filter_judge(const struct ab_filter *filter, const struct ab_own *own,
+		     const struct ab_host *host, uint16_t port, struct ab_verdict *ret)
+{
+	const char *entry;
+
+	if (!is_open(filter, own, host, port, ret))
+		return;
+	entry = find_allowed(&filter->allow, host, port);
+	if (entry) {
+		decide(ret, AB_ACCESS_ALLOW, AB_BASIS_ALLOW, entry);
+		return;
+	}
+	*ret = filter->other;
+	entry = ab_hostset_any(&filter->allow, host);
+	if (entry && ret->basis == AB_BASIS_NONE)
+		decide(ret, ret->access, AB_BASIS_PORT, entry);
+}
+
+bool ab_filter_resolvable(const struct ab_filter *filter, const struct ab_host *name,
+			  struct ab_verdict *ret)
+{
+	const char *entry;
+
+	if (name->kind != AB_HOST_NAME)
+		return decide(ret, AB_ACCESS_DENY, AB_BASIS_NONE, "");
+	entry = ab_hostset_find(&filter->deny, name, 0);
+	if (entry)
+		return decide(ret, AB_ACCESS_DENY, AB_BASIS_DENY, entry);
+	entry = ab_hostset_any(&filter->allow, name);
+	if (entry)
+		return decide(ret, AB_ACCESS_ALLOW, AB_BASIS_ALLOW, entry);
+	*ret = filter->other;
+	return ret->access != AB_ACCESS_DENY;
+}
+
+bool ab_filter_address(const struct ab_filter *filter, const struct ab_own *own,
+		       const struct ab_host *addr, uint16_t port, struct ab_verdict *ret)
+{
+	if (addr->kind == AB_HOST_NAME)
+		return decide(ret, AB_ACCESS_DENY, AB_BASIS_NONE, "");
+	return is_open(filter, own, addr, port, ret) &&
+	       decide(ret, AB_ACCESS_ALLOW, AB_BASIS_NONE, "");
+}

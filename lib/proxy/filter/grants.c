@@ -1,0 +1,151 @@
+#include "proxy/filter/grants.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/data/mem.h"
+
+struct ab_granted {
+	struct ab_host_entry entry;
+	char text[AB_HOST_ENTRY_TEXT];
+	enum ab_grant_kind kind;
+	uint64_t until; /* 0: no end */
+};
+
+void ab_grants_fini(struct ab_grants *grants)
+{
+	for (size_t i = 0; i < grants->len; i++)
+		free(grants->v[i]);
+	free(grants->v);
+	*grants = (struct ab_grants){ 0 };
+}
+
+static bool is_over(const struct ab_granted *g, uint64_t now)
+{
+	return g->until && g->until <= now;
+}
+
+static void drop(struct ab_grants *grants, size_t i)
+{
+	free(grants->v[i]);
+	grants->len--;
+	memmove(grants->v + i, grants->v + i + 1, (grants->len - i) * sizeof(grants->v[0]));
+}
+
+static bool drop_oldest(struct ab_grants *grants, enum ab_grant_kind kind)
+{
+	for (size_t i = 0; i < grants->len; i++)
+		if (grants->v[i]->kind == kind) {
+			drop(grants, i);
+			return true;
+		}
+	return false;
+}
+
+/* No room: only what is then asked about, or denied, may be forgotten. */
+static bool make_room(struct ab_grants *grants)
+{
+	return grants->len < AB_GRANTS_MAX || drop_oldest(grants, AB_GRANT_ANSWER) ||
+	       drop_oldest(grants, AB_GRANT_ALLOW);
+}
+
+bool ab_grants_add(struct ab_grants *grants, uint64_t now, const char *entry,
+		   enum ab_grant_kind kind, uint64_t until)
+{
+	struct ab_granted *g = ab_alloc(sizeof(*g));
+
+	if (ab_host_entry_parse(entry, strlen(entry), &g->entry, NULL) < 0) {
+		free(g);
+		return false;
+	}
+	ab_host_entry_format(&g->entry, g->text);
+	g->kind = kind;
+	g->until = until;
+	for (size_t i = grants->len; i-- > 0;)
+		if (is_over(grants->v[i], now) || strcmp(grants->v[i]->text, g->text) == 0)
+			drop(grants, i);
+	if (!make_room(grants)) {
+		free(g);
+		return false;
+	}
+	if (grants->len == grants->room) {
+		grants->room = grants->room ? 2 * grants->room : 8;
+		grants->v = ab_realloc(grants->v, grants->room * sizeof(grants->v[0]));
+	}
+	grants->v[grants->len++] = g;
+	return true;
+}
+
+static bool means(const struct ab_granted *g, const struct ab_host *host, uint16_t port)
+{
+	return g->kind == AB_GRANT_ALLOW ? ab_host_entry_allows(&g->entry, host, port)
+					 : ab_host_entry_denies(&g->entry, host, port);
+}
+
+/* Is there a port with which it allows this name; are all denied? */
+static bool means_name(const struct ab_granted *g, const struct ab_host *name)
+{
+	enum { SOME_USUAL = 443 };
+	uint16_t port = g->entry.port;
+
+	return g->kind == AB_GRANT_ALLOW
+		       ? ab_host_entry_allows(&g->entry, name, port ? port : SOME_USUAL)
+		       : !port && ab_host_entry_denies(&g->entry, name, 0);
+}
+
+/* What no word of the moment lifts. */
+static bool is_fixed(const struct ab_verdict *verdict)
+{
+	switch (verdict->basis) {
+	case AB_BASIS_RANGE:
+	case AB_BASIS_OWN:
+	case AB_BASIS_DENY:
+		return true;
+	case AB_BASIS_NONE:
+	case AB_BASIS_ALLOW:
+	case AB_BASIS_PORT:
+	case AB_BASIS_GRANT:
+	case AB_BASIS_LEARNED:
+		break;
+	}
+	return false;
+}
+
+static void apply(const struct ab_granted *g, struct ab_verdict *verdict)
+{
+	bool deny = g->kind != AB_GRANT_ALLOW;
+
+	if (deny || verdict->basis != AB_BASIS_ALLOW)
+		*verdict = (struct ab_verdict){ deny ? AB_ACCESS_DENY : AB_ACCESS_ALLOW,
+						AB_BASIS_GRANT, g->text };
+}
+
+void ab_grants_judge(const struct ab_grants *grants, uint64_t now, const struct ab_host *host,
+		     uint16_t port, struct ab_verdict *verdict)
+{
+	if (is_fixed(verdict))
+		return;
+	for (size_t i = grants->len; i-- > 0;) {
+		const struct ab_granted *g = grants->v[i];
+
+		if (is_over(g, now) || !means(g, host, port))
+			continue;
+		apply(g, verdict);
+		return;
+	}
+}
+
+void ab_grants_name(const struct ab_grants *grants, uint64_t now, const struct ab_host *name,
+		    struct ab_verdict *verdict)
+{
+	if (is_fixed(verdict))
+		return;
+	for (size_t i = grants->len; i-- > 0;) {
+		const struct ab_granted *g = grants->v[i];
+
+		if (is_over(g, now) || !means_name(g, name))
+			continue;
+		apply(g, verdict);
+		return;
+	}
+}

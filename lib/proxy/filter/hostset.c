@@ -1,0 +1,233 @@
+#include "proxy/filter/hostset.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/data/mem.h"
+
+enum kind { NAME, BELOW, IPV4, IPV6 };
+enum { ANY_PORT = 65536 };
+
+struct ab_hostkey {
+	const char *text; /* the entry */
+	uint64_t hash;
+	uint32_t port; /* 0: none; ANY_PORT: stands for all of them */
+	uint8_t kind;
+	uint8_t bits; /* of an address */
+	uint8_t len;  /* of a name */
+	union {
+		const char *name; /* in text */
+		uint8_t addr[16];
+	};
+};
+
+/*
+ * Bytes are added from the last to the first. Walking a name in that
+ * direction gives the hash of every name that it is below on the way.
+ */
+#define HASH_START UINT64_C(0xcbf29ce484222325)
+
+static uint64_t hash_byte(uint64_t hash, uint8_t byte)
+{
+	return (hash ^ byte) * UINT64_C(0x100000001b3);
+}
+
+static uint64_t hash_bytes(const void *data, size_t len)
+{
+	const uint8_t *p = data;
+	uint64_t hash = HASH_START;
+
+	while (len > 0)
+		hash = hash_byte(hash, p[--len]);
+	return hash;
+}
+
+/* All bits of the sum must reach the low ones, which choose the slot. */
+static uint64_t hash_end(uint64_t hash, const struct ab_hostkey *key)
+{
+	hash ^= ((uint64_t)key->port << 16 | (uint64_t)key->kind << 8 | key->bits) *
+		UINT64_C(0x9e3779b97f4a7c15);
+	hash = (hash ^ hash >> 33) * UINT64_C(0xff51afd7ed558ccd);
+	hash = (hash ^ hash >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
+	return hash ^ hash >> 33;
+}
+
+static bool is_address(const struct ab_hostkey *key)
+{
+	return key->kind == IPV4 || key->kind == IPV6;
+}
+
+static bool same_key(const struct ab_hostkey *a, const struct ab_hostkey *b)
+{
+	if (a->hash != b->hash || a->port != b->port || a->kind != b->kind)
+		return false;
+	if (is_address(a))
+		return a->bits == b->bits && memcmp(a->addr, b->addr, sizeof(a->addr)) == 0;
+	return a->len == b->len && memcmp(a->name, b->name, a->len) == 0;
+}
+
+/* The slot with this key, or the free one where it would stand. At least half
+ * of them are free. */
+static uint32_t *slot_of(const struct ab_hostset *set, const struct ab_hostkey *key)
+{
+	size_t i = key->hash & set->mask;
+
+	while (set->slots[i] && !same_key(&set->keys[set->slots[i] - 1], key))
+		i = (i + 1) & set->mask;
+	return &set->slots[i];
+}
+
+static const char *look_up(const struct ab_hostset *set, struct ab_hostkey *key, uint64_t hash)
+{
+	uint32_t number;
+
+	key->hash = hash_end(hash, key);
+	number = *slot_of(set, key);
+	return number ? set->keys[number - 1].text : NULL;
+}
+
+/* Of two equal keys the first one stays. */
+static void add(struct ab_hostset *set, struct ab_hostkey *key, uint64_t hash)
+{
+	uint32_t *slot;
+
+	key->hash = hash_end(hash, key);
+	slot = slot_of(set, key);
+	if (*slot)
+		return;
+	set->keys[set->len++] = *key;
+	*slot = (uint32_t)set->len;
+}
+
+static void add_entry(struct ab_hostset *set, const struct ab_host_entry *e)
+{
+	char text[AB_HOST_ENTRY_TEXT];
+	struct ab_hostkey key = { .port = e->port, .bits = e->bits };
+	uint64_t hash;
+
+	ab_host_entry_format(e, text);
+	key.text = ab_arena_dup(&set->texts, text);
+	if (e->host.kind == AB_HOST_NAME) {
+		key.kind = e->below ? BELOW : NAME;
+		key.name = key.text + (e->below ? 2 : 0);
+		key.len = (uint8_t)strlen(e->host.text);
+		hash = hash_bytes(key.name, key.len);
+	} else {
+		bool v6 = e->host.kind == AB_HOST_IPV6;
+
+		key.kind = v6 ? IPV6 : IPV4;
+		memcpy(key.addr, e->host.addr, sizeof(key.addr));
+		hash = hash_bytes(key.addr, sizeof(key.addr));
+		(v6 ? set->v6_bits : set->v4_bits)[e->bits] = true;
+	}
+	add(set, &key, hash);
+	key.port = ANY_PORT;
+	add(set, &key, hash);
+}
+
+void ab_hostset_init(struct ab_hostset *set, const struct ab_strv *entries)
+{
+	size_t room = 4;
+
+	while (room < 4 * entries->len) /* two keys for each, half free */
+		room *= 2;
+	*set = (struct ab_hostset){
+		.keys = ab_alloc((2 * entries->len + 1) * sizeof(*set->keys)),
+		.slots = ab_alloc(room * sizeof(*set->slots)),
+		.mask = room - 1,
+	};
+	for (size_t i = 0; i < entries->len; i++) {
+		struct ab_host_entry e;
+		int r = ab_host_entry_parse(entries->v[i], strlen(entries->v[i]), &e, NULL);
+
+		assert(r == 0);
+		if (r == 0)
+			add_entry(set, &e);
+	}
+}
+
+void ab_hostset_fini(struct ab_hostset *set)
+{
+	ab_arena_fini(&set->texts);
+	free(set->keys);
+	free(set->slots);
+	*set = (struct ab_hostset){ 0 };
+}
+
+static const char *find_name(const struct ab_hostset *set, const char *name, uint32_t port)
+{
+	struct ab_hostkey key = { .port = port, .kind = BELOW };
+	uint64_t hash = HASH_START;
+	size_t len = strlen(name);
+	const char *found = NULL, *text;
+
+	for (size_t i = len; i > 0; i--) {
+		if (name[i - 1] == '.') {
+			key.name = name + i;
+			key.len = (uint8_t)(len - i);
+			text = look_up(set, &key, hash);
+			found = text ? text : found;
+		}
+		hash = hash_byte(hash, (uint8_t)name[i - 1]);
+	}
+	key.kind = NAME;
+	key.name = name;
+	key.len = (uint8_t)len;
+	text = look_up(set, &key, hash);
+	return text ? text : found;
+}
+
+static const char *find_address(const struct ab_hostset *set, const struct ab_host *host,
+				uint32_t port)
+{
+	bool v6 = host->kind == AB_HOST_IPV6;
+	const bool *used = v6 ? set->v6_bits : set->v4_bits;
+	struct ab_hostkey key = { .port = port, .kind = v6 ? IPV6 : IPV4 };
+
+	memcpy(key.addr, host->addr, v6 ? 16 : 4);
+	/* From all bits downwards, each step clears one more. */
+	for (int bits = v6 ? 128 : 32; bits >= 0; bits--) {
+		const char *text;
+
+		if (bits < (v6 ? 128 : 32))
+			key.addr[bits / 8] &= (uint8_t) ~(0x80 >> bits % 8);
+		if (!used[bits])
+			continue;
+		key.bits = (uint8_t)bits;
+		text = look_up(set, &key, hash_bytes(key.addr, sizeof(key.addr)));
+		if (text)
+			return text;
+	}
+	return NULL;
+}
+
+static const char *find(const struct ab_hostset *set, const struct ab_host *host, uint32_t port)
+{
+	if (set->len == 0)
+		return NULL;
+	return host->kind == AB_HOST_NAME ? find_name(set, host->text, port)
+					  : find_address(set, host, port);
+}
+
+const char *ab_hostset_find(const struct ab_hostset *set, const struct ab_host *host, uint16_t port)
+{
+	return find(set, host, port);
+}
+
+const char *ab_hostset_any(const struct ab_hostset *set, const struct ab_host *host)
+{
+	return find(set, host, ANY_PORT);
+}
+
+size_t ab_hostset_longest(const struct ab_hostset *set)
+{
+	size_t longest = 0, run = 0;
+
+	/* Twice around: a run may go over the end. */
+	for (size_t i = 0; i < 2 * (set->mask + 1); i++) {
+		run = set->slots[i & set->mask] ? run + 1 : 0;
+		longest = run > longest ? run : longest;
+	}
+	return longest + 1;
+}

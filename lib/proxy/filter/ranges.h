@@ -1,0 +1,25 @@
+#ifndef AB_PROXY_FILTER_RANGES_H
+#define AB_PROXY_FILTER_RANGES_H
+/*
+ * Addresses that are nobody's on the internet: the machine itself, its
+ * neighbours, its cloud, and ways around all of these. What leads there is
+ * refused unless the policy lifts it (network.allowPrivate). Pure.
+ */
+#include <stddef.h>
+
+#include "policy/values/cidr.h"
+#include "policy/values/host.h"
+
+struct ab_range {
+	struct ab_cidr cidr;
+	const char *text; /* "10.0.0.0/8 (private)": for people */
+};
+
+/* The narrowest range is found first. */
+extern const struct ab_range ab_ranges[];
+extern const size_t ab_range_count;
+
+/* The range that this address is in, or NULL; a name is in none. */
+const struct ab_range *ab_range_find(const struct ab_host *host);
+
+#endif

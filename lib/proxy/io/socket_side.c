@@ -1,0 +1,306 @@
+#include "proxy/io/socket_side.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/data/mem.h"
+#include "proxy/io/tls.h"
+
+enum {
+	READ_ROOM = 16 * 1024, /* at once; as much as a TLS record has */
+	PIPE_ROOM = 1 << 20,   /* what a pipe holds */
+	COPY_ROOM = 64 * 1024, /* the same where no pipe is to be had */
+	SHARE = 4 << 20,       /* moved at a stretch, so that all get on */
+	PIPES_MAX = 256,
+};
+
+struct ab_pipes {
+	int free[PIPES_MAX][2];
+	size_t nfree, nmade;
+	uint8_t copy[COPY_ROOM];
+};
+
+static ssize_t receive(struct ab_side *side, void *data, size_t len)
+{
+	ssize_t n;
+
+	if (side->tls)
+		return ab_tls_read(side->tls, data, len);
+	n = recv(side->source.fd, data, len, 0);
+	if (n < 0 && errno == EAGAIN)
+		side->readable = false;
+	return n;
+}
+
+static ssize_t transmit(struct ab_side *side, const void *data, size_t len)
+{
+	ssize_t n;
+
+	if (side->tls)
+		return ab_tls_write(side->tls, data, len);
+	n = send(side->source.fd, data, len, MSG_NOSIGNAL);
+	if (n < 0 && errno == EAGAIN)
+		side->writable = false;
+	return n;
+}
+
+enum ab_io ab_side_read(struct ab_side *side, size_t max)
+{
+	uint8_t chunk[READ_ROOM];
+	size_t have = ab_bytes_len(&side->in);
+	size_t want = max > have ? max - have : 0;
+	ssize_t n;
+
+	if (side->eof)
+		return AB_IO_EOF;
+	if (!want || (!side->readable && !(side->tls && ab_tls_pending(side->tls))))
+		return AB_IO_WAIT;
+	n = receive(side, chunk, want < sizeof(chunk) ? want : sizeof(chunk));
+	if (n > 0) {
+		ab_bytes_add(&side->in, chunk, (size_t)n);
+		return AB_IO_DONE;
+	}
+	if (n == 0) {
+		side->eof = true;
+		return AB_IO_EOF;
+	}
+	return errno == EAGAIN ? AB_IO_WAIT : AB_IO_FAILED;
+}
+
+enum ab_io ab_side_write(struct ab_side *side, struct ab_bytes *b, uint64_t len,
+			 uint64_t *ret_written)
+{
+	*ret_written = 0;
+	if (len > ab_bytes_len(b))
+		len = ab_bytes_len(b);
+	while (*ret_written < len) {
+		ssize_t n;
+
+		if (!side->writable)
+			return AB_IO_WAIT;
+		n = transmit(side, ab_bytes_head(b), (size_t)(len - *ret_written));
+		if (n < 0 && errno == EAGAIN)
+			return AB_IO_WAIT;
+		if (n < 0)
+			return AB_IO_FAILED;
+		*ret_written += (uint64_t)n;
+		ab_bytes_skip(b, (size_t)n);
+	}
+	return AB_IO_DONE;
+}
+
+enum ab_io ab_side_flush(struct ab_side *side)
+{
+	uint64_t written;
+
+	if (!ab_bytes_len(&side->out))
+		return AB_IO_DONE;
+	return ab_side_write(side, &side->out, UINT64_MAX, &written);
+}
+
+void ab_side_shut(struct ab_side *side)
+{
+	if (!side->shut && side->tls)
+		ab_tls_shut(side->tls);
+	if (!side->shut && side->source.fd >= 0)
+		shutdown(side->source.fd, SHUT_WR);
+	side->shut = true;
+}
+
+void ab_side_close(struct ab_side *side, bool reset)
+{
+	struct linger now = { .l_onoff = 1 };
+
+	if (side->source.fd < 0)
+		return;
+	if (side->tls && !reset && !side->shut)
+		ab_tls_shut(side->tls);
+	ab_tls_free(ab_take(side->tls));
+	if (reset)
+		setsockopt(side->source.fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
+	ab_source_close(&side->source);
+	ab_bytes_fini(&side->in);
+	ab_bytes_fini(&side->out);
+	side->readable = side->writable = false;
+}
+
+struct ab_pipes *ab_pipes_new(void)
+{
+	return ab_alloc(sizeof(struct ab_pipes));
+}
+
+void ab_pipes_free(struct ab_pipes *pipes)
+{
+	if (!pipes)
+		return;
+	for (size_t i = 0; i < pipes->nfree; i++) {
+		close(pipes->free[i][0]);
+		close(pipes->free[i][1]);
+	}
+	free(pipes);
+}
+
+static bool hold_pipe(struct ab_flow *flow, struct ab_pipes *pipes)
+{
+	if (flow->pipe[0] >= 0)
+		return true;
+	if (pipes->nfree) {
+		pipes->nfree--;
+		flow->pipe[0] = pipes->free[pipes->nfree][0];
+		flow->pipe[1] = pipes->free[pipes->nfree][1];
+		return true;
+	}
+	/* A few slow peers must not take every descriptor: beyond these the
+	 * bytes are copied. */
+	if (pipes->nmade == PIPES_MAX || pipe2(flow->pipe, O_NONBLOCK | O_CLOEXEC) < 0) {
+		flow->pipe[0] = flow->pipe[1] = -1;
+		return false;
+	}
+	/* Users have a budget of pipe pages; a small pipe works as well. */
+	(void)fcntl(flow->pipe[0], F_SETPIPE_SZ, PIPE_ROOM);
+	pipes->nmade++;
+	return true;
+}
+
+static void release_pipe(struct ab_flow *flow, struct ab_pipes *pipes)
+{
+	if (flow->pipe[0] < 0)
+		return;
+	if (flow->held) { /* of a broken connection: not empty */
+		close(flow->pipe[0]);
+		close(flow->pipe[1]);
+		pipes->nmade--;
+	} else {
+		pipes->free[pipes->nfree][0] = flow->pipe[0];
+		pipes->free[pipes->nfree][1] = flow->pipe[1];
+		pipes->nfree++;
+	}
+	flow->pipe[0] = flow->pipe[1] = -1;
+	flow->held = 0;
+}
+
+void ab_flow_fini(struct ab_flow *flow, struct ab_pipes *pipes)
+{
+	release_pipe(flow, pipes);
+}
+
+static void count(struct ab_flow *flow, uint64_t *left, uint64_t n)
+{
+	flow->moved += n;
+	if (*left != AB_FLOW_ALL)
+		*left -= n;
+}
+
+/* From the socket into the pipe. */
+static enum ab_io fill(struct ab_flow *flow, struct ab_side *from, uint64_t want)
+{
+	ssize_t n = splice(from->source.fd, NULL, flow->pipe[1], NULL,
+			   want < PIPE_ROOM ? (size_t)want : PIPE_ROOM,
+			   SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+
+	if (n > 0)
+		flow->held += (uint32_t)n;
+	else if (n == 0)
+		from->eof = true;
+	else if (errno != EAGAIN)
+		return AB_IO_FAILED;
+	else if (!flow->held)
+		/* With bytes in it, it may be the pipe that is full: it has
+		 * a slot for each packet, however small. */
+		from->readable = false;
+	return AB_IO_DONE;
+}
+
+/* From the pipe into the socket. */
+static enum ab_io drain(struct ab_flow *flow, struct ab_side *to, uint64_t *left)
+{
+	ssize_t n;
+
+	if (!to->writable)
+		return AB_IO_WAIT;
+	n = splice(flow->pipe[0], NULL, to->source.fd, NULL, flow->held,
+		   SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+	if (n > 0) {
+		flow->held -= (uint32_t)n;
+		count(flow, left, (uint64_t)n);
+		return AB_IO_DONE;
+	}
+	if (n < 0 && errno == EAGAIN) {
+		to->writable = false;
+		return AB_IO_WAIT;
+	}
+	return AB_IO_FAILED;
+}
+
+/*
+ * Without a pipe, or with TLS: once around through memory; what is not taken
+ * waits in to->out, and counts as moved. A read that is told to wait may do so
+ * for room to write, with `readable` as it was: it is not tried again here.
+ */
+static enum ab_io copy(struct ab_flow *flow, struct ab_pipes *pipes, struct ab_side *from,
+		       struct ab_side *to, uint64_t *left)
+{
+	size_t want = *left < COPY_ROOM ? (size_t)*left : COPY_ROOM;
+	ssize_t n = receive(from, pipes->copy, want), sent = 0;
+
+	if (n < 0)
+		return errno == EAGAIN ? AB_IO_WAIT : AB_IO_FAILED;
+	if (n == 0) {
+		from->eof = true;
+		return AB_IO_DONE;
+	}
+	count(flow, left, (uint64_t)n);
+	if (to->writable)
+		sent = transmit(to, pipes->copy, (size_t)n);
+	if (sent < 0 && errno != EAGAIN)
+		return AB_IO_FAILED;
+	if (sent < 0)
+		sent = 0;
+	if (sent == n)
+		return AB_IO_DONE;
+	ab_bytes_add(&to->out, pipes->copy + sent, (size_t)(n - sent));
+	return ab_side_flush(to);
+}
+
+enum ab_io ab_flow_move(struct ab_flow *flow, struct ab_pipes *pipes, struct ab_side *from,
+			struct ab_side *to, uint64_t *left)
+{
+	uint64_t begun = flow->moved, written;
+	enum ab_io io = ab_side_flush(to);
+
+	if (io == AB_IO_DONE && ab_bytes_len(&from->in)) {
+		io = ab_side_write(to, &from->in, *left, &written);
+		count(flow, left, written);
+	}
+	while (io == AB_IO_DONE) {
+		uint64_t want = *left == AB_FLOW_ALL ? PIPE_ROOM : *left - flow->held;
+
+		if (*left == 0) {
+			release_pipe(flow, pipes);
+			return AB_IO_DONE;
+		}
+		if (flow->moved - begun >= SHARE)
+			return AB_IO_YIELD;
+		if (want && from->readable && !from->eof && flow->held < PIPE_ROOM / 2) {
+			if (from->tls || to->tls || !hold_pipe(flow, pipes)) {
+				io = copy(flow, pipes, from, to, left);
+				continue;
+			}
+			io = fill(flow, from, want);
+			if (io != AB_IO_DONE)
+				break;
+		}
+		if (flow->held) {
+			io = drain(flow, to, left);
+			continue;
+		}
+		if (!from->eof && from->readable)
+			continue;
+		release_pipe(flow, pipes);
+		return from->eof ? AB_IO_EOF : AB_IO_WAIT;
+	}
+	return io;
+}

@@ -1,0 +1,287 @@
+/*
+ * One end of one connection.
+ *
+ * The library reads as much as the socket gives and holds what it has not
+ * decrypted yet, so a read may have data while the socket has none:
+ * ab_tls_pending() tells. A read that is told to wait may wait for room to
+ * write (an answer to a key update), and a write for bytes; whichever it is,
+ * its flag of the side is false, and the event that sets it again is the one
+ * at which to call again.
+ */
+#include "proxy/io/tls.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include <openssl/err.h>
+
+#include "base/data/mem.h"
+#include "proxy/io/tls_state.h"
+
+/* Records without data in a row: tickets, key updates. More are an attack. */
+enum { IDLE_RECORDS = 64 };
+
+static struct ab_tls *new_end(struct ab_tls_site *site, struct ab_side *side,
+			      const struct ab_host *name)
+{
+	struct ab_tls *tls = ab_alloc(sizeof(*tls));
+
+	tls->site = site;
+	tls->side = side;
+	tls->name = *name;
+	tls->raw = side->in;
+	side->in = (struct ab_bytes){ 0 };
+	ERR_clear_error();
+	return tls;
+}
+
+/* Gives up with a clause. */
+static void refuse(struct ab_tls *tls, const char *why)
+{
+	SSL_free(tls->ssl);
+	tls->ssl = NULL;
+	tls->why = ab_strdup(why);
+}
+
+static bool attach(struct ab_tls *tls, SSL_CTX *ctx)
+{
+	BIO *bio = BIO_new(tls->site->bio);
+
+	tls->ssl = SSL_new(ctx);
+	if (!bio || !tls->ssl) {
+		BIO_free(bio);
+		return false;
+	}
+	BIO_set_data(bio, tls);
+	SSL_set_bio(tls->ssl, bio, bio);
+	SSL_set_app_data(tls->ssl, tls);
+	return true;
+}
+
+/* A ticket of one name is none for another: the session's context, which the
+ * library compares, is the digest of the name. */
+static bool bind_sessions(SSL *ssl, const struct ab_host *name)
+{
+	uint8_t digest[EVP_MAX_MD_SIZE];
+	unsigned int len;
+
+	return EVP_Digest(name->text, strlen(name->text), digest, &len, EVP_sha256(), NULL) == 1 &&
+	       SSL_set_session_id_context(ssl, digest, len) == 1;
+}
+
+struct ab_tls *ab_tls_accept(struct ab_tls_site *site, struct ab_side *side,
+			     const struct ab_host *name)
+{
+	struct ab_tls *tls = new_end(site, side, name);
+	SSL_CTX *ctx = ab_tls_site_server(site);
+	X509 *leaf = ab_tls_site_leaf(site, name);
+
+	if (!ctx || !leaf || !attach(tls, ctx) || !bind_sessions(tls->ssl, name) ||
+	    SSL_use_certificate(tls->ssl, leaf) != 1 ||
+	    SSL_use_PrivateKey(tls->ssl, site->leaf_key) != 1)
+		refuse(tls, "no certificate could be made for it");
+	else
+		SSL_set_accept_state(tls->ssl);
+	return tls;
+}
+
+static bool expect_name(SSL *ssl, const struct ab_host *name)
+{
+	X509_VERIFY_PARAM *param = SSL_get0_param(ssl);
+
+	if (name->kind != AB_HOST_NAME)
+		return X509_VERIFY_PARAM_set1_ip(param, name->addr,
+						 name->kind == AB_HOST_IPV4 ? 4 : 16) == 1;
+	X509_VERIFY_PARAM_set_hostflags(param, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS |
+						       X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
+	return SSL_set_tlsext_host_name(ssl, name->text) == 1 &&
+	       X509_VERIFY_PARAM_set1_host(param, name->text, 0) == 1;
+}
+
+struct ab_tls *ab_tls_connect(struct ab_tls_site *site, struct ab_side *side,
+			      const struct ab_host *name)
+{
+	struct ab_tls *tls = new_end(site, side, name);
+	const char *why = "the TLS library failed";
+	SSL_CTX *ctx = ab_tls_site_client(site, &why);
+	SSL_SESSION *session = ab_tls_site_session(site, name);
+
+	tls->client = true;
+	if (!ctx || !attach(tls, ctx) || !expect_name(tls->ssl, name) ||
+	    (session && SSL_set_session(tls->ssl, session) != 1))
+		refuse(tls, why);
+	else
+		SSL_set_connect_state(tls->ssl);
+	return tls;
+}
+
+void ab_tls_free(struct ab_tls *tls)
+{
+	if (!tls)
+		return;
+	/* An end without goodbye is usual, and no reason to give up the
+	 * session. Where something was wrong, the library has done so. */
+	if (tls->ssl && SSL_is_init_finished(tls->ssl))
+		SSL_set_shutdown(tls->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
+	SSL_free(tls->ssl);
+	ab_bytes_fini(&tls->raw);
+	free(tls->mismatch);
+	free(tls->why);
+	free(tls);
+}
+
+const char *ab_tls_why(const struct ab_tls *tls)
+{
+	return tls->why ? tls->why : "";
+}
+
+bool ab_tls_no_http1(const struct ab_tls *tls)
+{
+	return tls->no_http1;
+}
+
+/* What was agreed on, now that it is: a server may choose what it was not
+ * offered. */
+static bool speaks_http1(struct ab_tls *tls)
+{
+	const unsigned char *protocol;
+	unsigned int len;
+
+	SSL_get0_alpn_selected(tls->ssl, &protocol, &len);
+	tls->no_http1 =
+		len && (len != strlen("http/1.1") || memcmp(protocol, "http/1.1", len) != 0);
+	return !tls->no_http1;
+}
+
+static bool wants_socket(int error)
+{
+	return error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE;
+}
+
+enum ab_tls_end ab_tls_handshake(struct ab_tls *tls)
+{
+	int ret = -1, error = SSL_ERROR_WANT_READ;
+
+	if (tls->why)
+		return AB_TLS_FAILED;
+	for (int i = 0; i < IDLE_RECORDS && wants_socket(error); i++) {
+		tls->blocked = false;
+		ERR_clear_error();
+		ret = SSL_do_handshake(tls->ssl);
+		error = SSL_get_error(tls->ssl, ret);
+		if (wants_socket(error) && tls->blocked)
+			return AB_TLS_WAIT;
+	}
+	if (ret == 1 && SSL_get_verify_result(tls->ssl) == X509_V_OK && speaks_http1(tls))
+		return AB_TLS_OK;
+	tls->why = ab_tls_explain(tls);
+	if (tls->client)
+		ab_tls_memo_put(tls->site->sessions, tls->name.text, NULL);
+	return AB_TLS_FAILED;
+}
+
+/* How a connection ends that did not end properly. */
+static int broken(struct ab_tls *tls, int error)
+{
+	unsigned long code = ERR_peek_error();
+
+	if (tls->errnum)
+		return tls->errnum;
+	if (error == SSL_ERROR_SYSCALL ||
+	    (ERR_GET_LIB(code) == ERR_LIB_SSL &&
+	     ERR_GET_REASON(code) == SSL_R_UNEXPECTED_EOF_WHILE_READING))
+		return ECONNRESET;
+	return EPROTO;
+}
+
+/* One record. 1: data; 0: wait; -1: over, see tls->errnum. */
+static int read_record(struct ab_tls *tls, void *data, size_t len, size_t *got)
+{
+	for (int idle = 0; idle < IDLE_RECORDS; idle++) {
+		int error;
+
+		tls->blocked = false;
+		ERR_clear_error();
+		if (SSL_read_ex(tls->ssl, data, len, got) == 1)
+			return 1;
+		error = SSL_get_error(tls->ssl, 0);
+		if (error == SSL_ERROR_ZERO_RETURN)
+			return -1;
+		if (!wants_socket(error)) {
+			tls->errnum = broken(tls, error);
+			return -1;
+		}
+		if (tls->blocked)
+			return 0;
+	}
+	tls->errnum = EPROTO;
+	return -1;
+}
+
+ssize_t ab_tls_read(struct ab_tls *tls, void *data, size_t len)
+{
+	size_t have = 0, got;
+
+	while (have < len && !tls->ended) {
+		int ret = read_record(tls, (uint8_t *)data + have, len - have, &got);
+
+		if (ret > 0) {
+			have += got;
+		} else if (ret == 0) {
+			tls->dry = true;
+			break;
+		} else {
+			tls->ended = true;
+		}
+	}
+	if (have)
+		return (ssize_t)have;
+	errno = tls->ended ? tls->errnum : EAGAIN;
+	return errno ? -1 : 0;
+}
+
+ssize_t ab_tls_write(struct ab_tls *tls, const void *data, size_t len)
+{
+	size_t done = 0, put;
+
+	while (done < len) {
+		int error;
+
+		ERR_clear_error();
+		if (SSL_write_ex(tls->ssl, (const uint8_t *)data + done, len - done, &put) == 1) {
+			done += put;
+			continue;
+		}
+		if (done)
+			break; /* it says so again when there is nothing else */
+		error = SSL_get_error(tls->ssl, 0);
+		errno = error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE
+				? EAGAIN
+				: broken(tls, error);
+		return -1;
+	}
+	return (ssize_t)done;
+}
+
+bool ab_tls_pending(const struct ab_tls *tls)
+{
+	if (!tls->ssl || tls->dry)
+		return false;
+	return tls->ended || ab_bytes_len(&tls->raw) || SSL_pending(tls->ssl) > 0 ||
+	       SSL_has_pending(tls->ssl);
+}
+
+bool ab_tls_shut(struct ab_tls *tls)
+{
+	bool begun;
+
+	if (!tls->ssl || !SSL_is_init_finished(tls->ssl))
+		return true;
+	begun = SSL_get_shutdown(tls->ssl) & SSL_SENT_SHUTDOWN;
+	if (begun && !tls->shutting)
+		return true; /* to call on would wait for the peer's */
+	tls->blocked = false;
+	ERR_clear_error();
+	tls->shutting = SSL_shutdown(tls->ssl) < 0 && tls->blocked;
+	return !tls->shutting;
+}

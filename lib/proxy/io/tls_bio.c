@@ -1,0 +1,104 @@
+/* The library's view of a side: raw bytes from and to its socket. */
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "proxy/io/tls_state.h"
+
+static int take_raw(struct ab_bytes *raw, char *data, size_t len)
+{
+	if (len > ab_bytes_len(raw))
+		len = ab_bytes_len(raw);
+	memcpy(data, ab_bytes_head(raw), len);
+	ab_bytes_skip(raw, len);
+	return (int)len;
+}
+
+static int read_socket(BIO *bio, char *data, int len)
+{
+	struct ab_tls *tls = BIO_get_data(bio);
+	struct ab_side *side = tls->side;
+	ssize_t n;
+
+	BIO_clear_retry_flags(bio);
+	if (len <= 0)
+		return 0;
+	if (ab_bytes_len(&tls->raw))
+		return take_raw(&tls->raw, data, (size_t)len);
+	if (tls->eof)
+		return 0;
+	if (side->readable) {
+		n = recv(side->source.fd, data, (size_t)len, 0);
+		if (n > 0) {
+			tls->dry = false;
+			return (int)n;
+		}
+		if (n == 0) {
+			tls->eof = true;
+			return 0;
+		}
+		if (errno != EAGAIN) {
+			tls->errnum = errno;
+			return -1;
+		}
+		side->readable = false;
+	}
+	tls->blocked = true;
+	BIO_set_retry_read(bio);
+	return -1;
+}
+
+static int write_socket(BIO *bio, const char *data, int len)
+{
+	struct ab_tls *tls = BIO_get_data(bio);
+	struct ab_side *side = tls->side;
+	ssize_t n;
+
+	BIO_clear_retry_flags(bio);
+	if (side->writable) {
+		n = send(side->source.fd, data, (size_t)len, MSG_NOSIGNAL);
+		if (n >= 0) {
+			tls->dry = false;
+			return (int)n;
+		}
+		if (errno != EAGAIN) {
+			tls->errnum = errno;
+			return -1;
+		}
+		side->writable = false;
+	}
+	tls->blocked = true;
+	BIO_set_retry_write(bio);
+	return -1;
+}
+
+static long control(BIO *bio, int cmd, long num, void *ptr)
+{
+	struct ab_tls *tls = BIO_get_data(bio);
+
+	(void)num;
+	(void)ptr;
+	if (cmd == BIO_CTRL_FLUSH)
+		return 1;
+	if (cmd == BIO_CTRL_EOF)
+		return tls->eof && !ab_bytes_len(&tls->raw);
+	return 0;
+}
+
+static int create(BIO *bio)
+{
+	BIO_set_init(bio, 1);
+	return 1;
+}
+
+BIO_METHOD *ab_tls_bio_method(void)
+{
+	BIO_METHOD *method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "side");
+
+	if (method && BIO_meth_set_read(method, read_socket) == 1 &&
+	    BIO_meth_set_write(method, write_socket) == 1 &&
+	    BIO_meth_set_ctrl(method, control) == 1 && BIO_meth_set_create(method, create) == 1)
+		return method;
+	BIO_meth_free(method);
+	return NULL;
+}

@@ -1,0 +1,298 @@
+/*
+ * JKS: magic, version 2, a count, that many entries, and a SHA-1 over the
+ * password in UTF-16, "Mighty Aphrodite", and all that. Numbers are
+ * big-endian, strings have their length in two bytes before them.
+ *
+ *	entry: tag, alias, time (8)
+ *		tag 2 (trusted): certificate
+ *		tag 1 (key): length (4) and bytes, a count (4), certificates
+ *	certificate: its type, length (4), DER
+ *
+ * Java takes a keystore for what its first bytes say, whatever type it was
+ * asked for (keystore.type.compat), so that one of this kind can stand in
+ * for one in PKCS #12.
+ */
+#include "proxy/io/tls_java_keystore.h"
+
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/data/buf.h"
+#include "base/data/mem.h"
+
+enum {
+	MAGIC = 0xfeedfeed,
+	VERSION = 2,
+	TAG_KEY = 1,
+	TAG_TRUSTED = 2,
+	HEAD = 12,
+	DIGEST = 20,
+	ALIAS_MAX = 40,
+	CERTIFICATE_MAX = 64 * 1024, /* in base64 */
+};
+
+#define CERTIFICATE_TYPE "X.509"
+/* The password that everybody uses, because a keystore of public certificates
+ * needs none: most programs open it without one. */
+#define PASSWORD "changeit"
+
+struct reader {
+	const uint8_t *at, *end;
+	bool broken;
+};
+
+static const uint8_t *take(struct reader *r, size_t n)
+{
+	const uint8_t *p = r->at;
+
+	if (r->broken || (size_t)(r->end - r->at) < n) {
+		r->broken = true;
+		return NULL;
+	}
+	r->at += n;
+	return p;
+}
+
+static uint32_t number(struct reader *r, size_t bytes)
+{
+	const uint8_t *p = take(r, bytes);
+	uint32_t n = 0;
+
+	for (size_t i = 0; p && i < bytes; i++)
+		n = n << 8 | p[i];
+	return n;
+}
+
+static void skip_certificate(struct reader *r)
+{
+	take(r, number(r, 2));
+	take(r, number(r, 4));
+}
+
+static void skip_entry(struct reader *r)
+{
+	uint32_t tag = number(r, 4);
+
+	take(r, number(r, 2));
+	take(r, 8);
+	if (tag == TAG_TRUSTED) {
+		skip_certificate(r);
+	} else if (tag == TAG_KEY) {
+		uint32_t n;
+
+		take(r, number(r, 4));
+		n = number(r, 4);
+		for (uint32_t i = 0; i < n && !r->broken; i++)
+			skip_certificate(r);
+	} else {
+		r->broken = true;
+	}
+}
+
+/* Is it whole, with nothing behind it but a digest? */
+static bool is_keystore(const uint8_t *data, size_t len, uint32_t *ret_count)
+{
+	struct reader r = { .at = data, .end = data + len };
+	uint32_t magic = number(&r, 4), version = number(&r, 4);
+	uint32_t n = number(&r, 4);
+
+	if (r.broken || magic != MAGIC || version != VERSION || n == UINT32_MAX)
+		return false;
+	for (uint32_t i = 0; i < n && !r.broken; i++)
+		skip_entry(&r);
+	*ret_count = n;
+	return !r.broken && (size_t)(r.end - r.at) == DIGEST;
+}
+
+static void put(struct ab_buf *b, uint64_t n, size_t bytes)
+{
+	for (size_t i = bytes; i-- > 0;) {
+		uint8_t byte = (uint8_t)(n >> (8 * i));
+
+		ab_buf_add(b, &byte, 1);
+	}
+}
+
+static void put_string(struct ab_buf *b, const char *s)
+{
+	put(b, strlen(s), 2);
+	ab_buf_puts(b, s);
+}
+
+static void put_head(struct ab_buf *b, uint32_t count)
+{
+	put(b, MAGIC, 4);
+	put(b, VERSION, 4);
+	put(b, count, 4);
+}
+
+/* The time is that of the epoch: it says when somebody added it, and has no
+ * effect. */
+static void put_entry(struct ab_buf *b, const char *alias, const uint8_t *der, size_t len)
+{
+	put(b, TAG_TRUSTED, 4);
+	put_string(b, alias);
+	put(b, 0, 8);
+	put_string(b, CERTIFICATE_TYPE);
+	put(b, len, 4);
+	ab_buf_add(b, der, len);
+}
+
+/* The digest behind it; NULL: the library has none (a FIPS build). */
+static uint8_t *finish(struct ab_buf *b, size_t *ret_len)
+{
+	static const char salt[] = "Mighty Aphrodite";
+	EVP_MD_CTX *md = EVP_MD_CTX_new();
+	uint8_t digest[EVP_MAX_MD_SIZE], wide[2 * (sizeof(PASSWORD) - 1)] = { 0 };
+	bool good;
+
+	for (size_t i = 0; i < sizeof(PASSWORD) - 1; i++)
+		wide[2 * i + 1] = (uint8_t)PASSWORD[i];
+	good = md && EVP_DigestInit_ex(md, EVP_sha1(), NULL) &&
+	       EVP_DigestUpdate(md, wide, sizeof(wide)) &&
+	       EVP_DigestUpdate(md, salt, sizeof(salt) - 1) &&
+	       EVP_DigestUpdate(md, b->data, b->len) && EVP_DigestFinal_ex(md, digest, NULL);
+	EVP_MD_CTX_free(md);
+	if (!good) {
+		ab_buf_fini(b);
+		return NULL;
+	}
+	ab_buf_add(b, digest, DIGEST);
+	*ret_len = b->len;
+	return (uint8_t *)ab_buf_take(b);
+}
+
+uint8_t *ab_keystore_add(const uint8_t *data, size_t len, const char *alias, const uint8_t *der,
+			 size_t der_len, size_t *ret_len)
+{
+	struct ab_buf b = { 0 };
+	uint32_t count;
+
+	if (!is_keystore(data, len, &count))
+		return NULL;
+	put_head(&b, count + 1);
+	ab_buf_add(&b, data + HEAD, len - HEAD - DIGEST);
+	put_entry(&b, alias, der, der_len);
+	return finish(&b, ret_len);
+}
+
+/* Behind `word`, which is looked for before `end`; NULL: it is not there. */
+static const char *behind(const char *at, const char *end, const char *word)
+{
+	size_t n = strlen(word);
+	const char *p = memmem(at, (size_t)(end - at), word, n);
+
+	return p ? p + n : NULL;
+}
+
+static bool begins(const char *at, const char *end, const char *word)
+{
+	size_t n = strlen(word);
+
+	return (size_t)(end - at) >= n && memcmp(at, word, n) == 0;
+}
+
+bool ab_pem_next(const char **text, const char *end, struct ab_pem *ret)
+{
+	static const char *const labels[] = { "CERTIFICATE-----", "X509 CERTIFICATE-----",
+					      "TRUSTED CERTIFICATE-----" };
+	const char *begin;
+
+	while ((begin = behind(*text, end, "-----BEGIN "))) {
+		const char *body = NULL, *last;
+
+		*text = begin;
+		for (size_t i = 0; !body && i < AB_COUNT(labels); i++)
+			if (begins(begin, end, labels[i]))
+				body = begin + strlen(labels[i]);
+		if (!body)
+			continue;
+		last = behind(body, end, "-----");
+		if (!last)
+			return false;
+		*text = last - 5;
+		if (!begins(last, end, "END "))
+			continue;
+		*ret = (struct ab_pem){
+			.block = begin - strlen("-----BEGIN "),
+			.base64 = body,
+			.base64_len = (size_t)(last - 5 - body),
+			.trusted = begins(begin, end, "TRUSTED"),
+		};
+		last = behind(last, end, "-----");
+		if (!last)
+			return false;
+		last += begins(last, end, "\n");
+		ret->block_len = (size_t)(last - ret->block);
+		*text = last;
+		return true;
+	}
+	return false;
+}
+
+/* Bytes that a DER sequence at the beginning of these says it has; 0: it is
+ * none. */
+static size_t span_of(const uint8_t *der, size_t len)
+{
+	struct reader r = { .at = der, .end = der + len };
+	uint32_t tag = number(&r, 1), n = number(&r, 1);
+
+	if (n > 0x80 && n <= 0x84)
+		n = number(&r, n - 0x80);
+	else if (n >= 0x80)
+		r.broken = true;
+	return tag == 0x30 && take(&r, n) ? (size_t)(r.at - der) : 0;
+}
+
+/* `out` has room for three bytes of each four, and a line more. */
+static size_t decode(EVP_ENCODE_CTX *ctx, const struct ab_pem *pem, uint8_t *out)
+{
+	int n = 0, more = 0;
+
+	EVP_DecodeInit(ctx);
+	if (EVP_DecodeUpdate(ctx, out, &n, (const uint8_t *)pem->base64, (int)pem->base64_len) <
+		    0 ||
+	    EVP_DecodeFinal(ctx, out + n, &more) < 0)
+		return 0;
+	return (size_t)(n + more);
+}
+
+/* What Java could not read would cost it all the others, so only what is one
+ * whole sequence goes in. */
+static void put_all(struct ab_buf *b, const char *pem, size_t len, uint32_t *count)
+{
+	EVP_ENCODE_CTX *ctx = EVP_ENCODE_CTX_new();
+	ab_autofree uint8_t *der = ab_alloc(CERTIFICATE_MAX);
+	const char *end = pem + len;
+	struct ab_pem found;
+
+	while (ctx && ab_pem_next(&pem, end, &found)) {
+		char name[ALIAS_MAX];
+		size_t n;
+
+		if (found.trusted || found.base64_len > CERTIFICATE_MAX - 64)
+			continue;
+		n = decode(ctx, &found, der);
+		if (n == 0 || span_of(der, n) != n)
+			continue;
+		snprintf(name, sizeof(name), "system-%u", ++*count);
+		put_entry(b, name, der, n);
+	}
+	EVP_ENCODE_CTX_free(ctx);
+}
+
+uint8_t *ab_keystore_new(const char *pem, size_t len, const char *alias, const uint8_t *der,
+			 size_t der_len, size_t *ret_len)
+{
+	struct ab_buf b = { 0 };
+	ab_autobuf struct ab_buf head = { 0 };
+	uint32_t count = 1;
+
+	put_head(&b, 0);
+	put_entry(&b, alias, der, der_len);
+	put_all(&b, pem, len, &count);
+	put_head(&head, count);
+	memcpy(b.data, head.data, HEAD);
+	return finish(&b, ret_len);
+}

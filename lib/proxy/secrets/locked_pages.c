@@ -1,0 +1,28 @@
+#include "proxy/secrets/locked_pages.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+void *ab_pages_new(size_t size, bool *ret_locked)
+{
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		abort(); /* out of memory, as everywhere */
+	/* A child that has them could be read, or dump them. */
+	if (madvise(p, size, MADV_DONTDUMP) < 0 || madvise(p, size, MADV_DONTFORK) < 0)
+		abort();
+	/* RLIMIT_MEMLOCK may be small; what is swapped out is still root's
+	 * alone. */
+	*ret_locked = mlock(p, size) == 0;
+	return p;
+}
+
+void ab_pages_free(void *pages, size_t size)
+{
+	if (!pages)
+		return;
+	explicit_bzero(pages, size);
+	munmap(pages, size);
+}

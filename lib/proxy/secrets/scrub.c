@@ -1,0 +1,133 @@
+#include "proxy/secrets/scrub.h"
+
+#include <string.h>
+
+#include "base/data/mem.h"
+#include "base/text/base64.h"
+#include "proxy/secrets/search.h"
+#include "proxy/secrets/vault.h"
+
+struct ab_scrub {
+	struct ab_finder *finder;
+	const struct ab_needle *needles;
+	char **covers; /* what stands for each needle, as long as it */
+	size_t n;
+	unsigned holders;
+};
+
+/* The placeholder, cut or filled up with 'x'. */
+static void fit(const struct ab_vault_entry *e, char *ret, size_t len)
+{
+	size_t n = e->placeholder_len < len ? e->placeholder_len : len;
+
+	memcpy(ret, e->placeholder, n);
+	memset(ret + n, 'x', len - n);
+}
+
+/* `len`: of the value that the needle is a form of. */
+static char *make_cover(const struct ab_vault_entry *e, size_t len, const struct ab_needle *needle)
+{
+	ab_autofree char *fitted = NULL;
+	char *cover = ab_alloc(needle->len);
+	size_t group;
+
+	if (!needle->base64) {
+		fit(e, cover, needle->len);
+		return cover;
+	}
+	fitted = ab_alloc(len);
+	fit(e, fitted, len);
+	ab_base64_core(fitted, len, needle->align, needle->alphabet, cover, &group);
+	return cover;
+}
+
+/* The values of one secret, present and former: how many. */
+static size_t add_values(const struct ab_vault *vault, size_t i, struct ab_find_text *ret)
+{
+	const struct ab_vault_entry *e = ab_vault_at(vault, i);
+	const char *former;
+	size_t n = 0, len;
+
+	if (e->value)
+		ret[n++] = (struct ab_find_text){ .s = e->value, .len = e->value_len };
+	for (size_t k = 0; (former = ab_vault_former(vault, i, k, &len)); k++)
+		ret[n++] = (struct ab_find_text){ .s = former, .len = len };
+	return n;
+}
+
+struct ab_scrub *ab_scrub_new(const struct ab_vault *vault, const struct ab_host *host,
+			      uint16_t port)
+{
+	enum { MAX = AB_SECRETS_MAX * (1 + AB_VAULT_FORMER) };
+	struct ab_find_text texts[MAX];
+	size_t secrets[MAX]; /* whose each of them is */
+	struct ab_scrub *scrub;
+	size_t n = 0;
+
+	for (size_t i = 0; i < ab_vault_len(vault); i++) {
+		size_t end = n;
+
+		if (ab_vault_bound(vault, i, host, port))
+			end += add_values(vault, i, texts + n);
+		for (; n < end; n++) {
+			texts[n].owner = n;
+			secrets[n] = i;
+		}
+	}
+	if (!n)
+		return NULL;
+	scrub = ab_alloc(sizeof(*scrub));
+	scrub->holders = 1;
+	scrub->finder = ab_finder_new(texts, n);
+	scrub->needles = ab_finder_needles(scrub->finder, &scrub->n);
+	scrub->covers = ab_alloc(scrub->n * sizeof(scrub->covers[0]));
+	for (size_t i = 0; i < scrub->n; i++) {
+		size_t owner = scrub->needles[i].owner;
+
+		scrub->covers[i] = make_cover(ab_vault_at(vault, secrets[owner]), texts[owner].len,
+					      &scrub->needles[i]);
+	}
+	return scrub;
+}
+
+struct ab_scrub *ab_scrub_hold(struct ab_scrub *scrub)
+{
+	if (scrub)
+		scrub->holders++;
+	return scrub;
+}
+
+void ab_scrub_free(struct ab_scrub *scrub)
+{
+	if (!scrub || --scrub->holders)
+		return;
+	for (size_t i = 0; i < scrub->n; i++)
+		free(scrub->covers[i]);
+	free(scrub->covers);
+	ab_finder_free(scrub->finder);
+	free(scrub);
+}
+
+static void replace(const struct ab_scrub *scrub, uint8_t *data, const struct ab_found *found)
+{
+	size_t n = found->needle->len; /* with escapes there are more */
+
+	memcpy(data + found->at, scrub->covers[found->needle - scrub->needles], n);
+	memset(data + found->at + n, 'x', found->len - n);
+}
+
+size_t ab_scrub_take(struct ab_scrub *scrub, uint8_t *data, size_t len, bool end)
+{
+	struct ab_look look;
+	struct ab_found found;
+
+	ab_look_init(&look, scrub->finder, data, len);
+	if (!end)
+		look.to = ab_look_hold(&look);
+	while (ab_look_next(&look, &found)) {
+		replace(scrub, data, &found);
+		if (look.to < look.from)
+			look.to = ab_look_hold(&look);
+	}
+	return look.to;
+}

@@ -1,0 +1,710 @@
+#include "proxy/secrets/search.h"
+
+#include <string.h>
+
+#include "base/data/mem.h"
+#include "proxy/secrets/locked_pages.h"
+
+enum {
+	AB_FIND_HASHES = 4096,
+	AB_FIND_SPREAD = 6, /* bytes of the longest escape */
+	AB_FIND_HEAD = 5,   /* and of its tail, without the mark */
+};
+
+/* Needles without their first `skip` bytes; all have `min` more. */
+struct ab_find_table {
+	size_t skip, min;
+	uint8_t pairs[65536 / 8];      /* which two bytes one has; bits */
+	uint8_t shift[AB_FIND_HASHES]; /* how far on none can end behind such
+					 * a pair */
+};
+
+struct ab_finder {
+	size_t size; /* of the pages, this struct included */
+	size_t n;
+	size_t min, max;  /* lengths of needles */
+	bool first[256];  /* with which one may begin */
+	bool within[256]; /* that one has */
+	struct ab_find_table whole, cores;
+	struct ab_needle v[];
+};
+
+static inline unsigned hash_pair(const uint8_t *pair)
+{
+	return (pair[0] ^ (unsigned)pair[1] << 4) & (AB_FIND_HASHES - 1);
+}
+
+static inline bool is_known(const struct ab_find_table *t, const uint8_t *s)
+{
+	uint16_t pair;
+
+	memcpy(&pair, s, 2);
+	return t->pairs[pair / 8] >> pair % 8 & 1;
+}
+
+/* Could a needle be where the table's window ends with this pair? */
+static inline bool may_end_with(const struct ab_find_table *t, const struct ab_needle *needle,
+				unsigned h)
+{
+	return hash_pair(needle->s + t->skip + t->min - 2) == h;
+}
+
+/* The other one if it is to be found rather than *best, which may be none (of
+ * no length). */
+static inline void keep_better(struct ab_found *best, struct ab_found other)
+{
+	bool better = !best->len || other.at < best->at;
+
+	if (best->len && other.at == best->at)
+		better = other.len > best->len ||
+			 (other.len == best->len && other.needle < best->needle);
+	if (better)
+		*best = other;
+}
+
+/* The escape at `s`: its length, and what it stands for; 0: there is none. */
+static unsigned read_escape(const uint8_t *s, size_t left, enum ab_escape escape, uint8_t *ret);
+
+/* The first escape within [from, to) of a byte that is looked for; `to` if
+ * there is none. */
+static size_t next_escape(const struct ab_look *l, enum ab_escape escape, size_t from, size_t to);
+
+/* The best of those with escapes that begin within [from, to), and *best. */
+static void find_escaped(const struct ab_look *l, enum ab_escape escape, size_t from, size_t to,
+			 struct ab_found *best);
+
+/* As ab_look_hold(), for those with escapes alone. */
+static size_t hold_escaped(const struct ab_look *l, enum ab_escape escape);
+
+enum {
+	FORMS = 1 + 3 * 2,
+	/* Bytes that are searched for all kinds before the next ones are: what
+	 * is found soon costs little. */
+	BLOCK_MIN = 64,
+	BLOCK_MAX = 2048,
+	/* Of a text with escapes so much is decoded to see that it is none. */
+	CORE_MAX = 64,
+};
+
+/* The same digits in both alphabets are one needle. */
+static bool is_there(const struct ab_finder *f, const struct ab_needle *n)
+{
+	for (size_t i = f->n > FORMS ? f->n - FORMS : 0; i < f->n; i++)
+		if (f->v[i].owner == n->owner && f->v[i].len == n->len &&
+		    memcmp(f->v[i].s, n->s, n->len) == 0)
+			return true;
+	return false;
+}
+
+/* Its bytes are at *store already. */
+static void add_needle(struct ab_finder *f, uint8_t **store, struct ab_needle needle)
+{
+	needle.s = *store;
+	if (is_there(f, &needle))
+		return;
+	*store += needle.len;
+	if (!f->n || needle.len < f->min)
+		f->min = needle.len;
+	if (needle.len > f->max)
+		f->max = needle.len;
+	f->first[needle.s[0]] = true;
+	for (size_t i = 0; i < needle.len; i++)
+		f->within[needle.s[i]] = true;
+	f->v[f->n++] = needle;
+}
+
+static void add_forms(struct ab_finder *f, uint8_t **store, const struct ab_find_text *t)
+{
+	memcpy(*store, t->s, t->len);
+	add_needle(f, store, (struct ab_needle){ .len = t->len, .owner = t->owner });
+	for (unsigned i = 0; i < 3 * 2; i++) {
+		struct ab_needle needle = {
+			.owner = t->owner, .base64 = true, .align = i % 3, .alphabet = i / 3
+		};
+
+		needle.len = ab_base64_core(t->s, t->len, needle.align, needle.alphabet,
+					    (char *)*store, &needle.group);
+		add_needle(f, store, needle);
+	}
+}
+
+static void fill_table(const struct ab_finder *f, struct ab_find_table *t, size_t skip, size_t min)
+{
+	size_t farthest;
+
+	t->skip = skip;
+	t->min = min;
+	farthest = t->min - 1 < UINT8_MAX ? t->min - 1 : UINT8_MAX;
+	memset(t->shift, (int)farthest, sizeof(t->shift));
+	for (size_t i = 0; i < f->n; i++)
+		for (size_t k = 0; k + 2 <= t->min; k++) {
+			const uint8_t *s = f->v[i].s + skip + k;
+			size_t left = t->min - 2 - k;
+			uint8_t *shift = &t->shift[hash_pair(s)];
+			uint16_t pair;
+
+			memcpy(&pair, s, 2);
+			t->pairs[pair / 8] |= (uint8_t)(1 << pair % 8);
+			if (left < *shift)
+				*shift = (uint8_t)left;
+		}
+}
+
+struct ab_finder *ab_finder_new(const struct ab_find_text *texts, size_t n)
+{
+	size_t size = sizeof(struct ab_finder) + n * FORMS * sizeof(struct ab_needle);
+	size_t head = size, core;
+	struct ab_finder *f;
+	uint8_t *store;
+	bool locked;
+
+	if (!n)
+		return NULL;
+	for (size_t i = 0; i < n; i++)
+		size += texts[i].len + 6 * AB_BASE64_ROOM(texts[i].len + 2);
+	f = ab_pages_new(size, &locked);
+	f->size = size;
+	store = (uint8_t *)f + head;
+	for (size_t i = 0; i < n; i++)
+		add_forms(f, &store, &texts[i]);
+	fill_table(f, &f->whole, 0, f->min);
+	core = f->min - AB_FIND_HEAD;
+	fill_table(f, &f->cores, AB_FIND_HEAD, core < CORE_MAX ? core : CORE_MAX);
+	return f;
+}
+
+void ab_finder_free(struct ab_finder *f)
+{
+	if (f)
+		ab_pages_free(f, f->size);
+}
+
+const struct ab_needle *ab_finder_needles(const struct ab_finder *f, size_t *ret_len)
+{
+	*ret_len = f->n;
+	return f->v;
+}
+
+/* The longest that is at `at`, as it is. */
+static bool match_plain(const struct ab_look *l, size_t at, unsigned h, struct ab_found *best)
+{
+	const struct ab_finder *f = l->f;
+
+	for (size_t i = 0; i < f->n; i++) {
+		const struct ab_needle *needle = &f->v[i];
+
+		if (may_end_with(&f->whole, needle, h) && needle->len <= l->len - at &&
+		    memcmp(l->s + at, needle->s, needle->len) == 0)
+			keep_better(best, (struct ab_found){
+						  .at = at, .len = needle->len, .needle = needle });
+	}
+	return best->len;
+}
+
+/* Any byte of the eight that is this one? */
+static bool has_byte(uint64_t eight, uint8_t c)
+{
+	uint64_t v = eight ^ c * 0x0101010101010101u;
+
+	return (v - 0x0101010101010101u) & ~v & 0x8080808080808080u;
+}
+
+/* Is the pair at `at` within an escape of something, or beside it? */
+static bool is_escape(const struct ab_look *l, size_t at)
+{
+	size_t p = at - AB_FIND_SPREAD;
+	uint64_t eight;
+	uint8_t c;
+
+	memcpy(&eight, l->s + p, sizeof(eight));
+	if (!has_byte(eight, '%') && !has_byte(eight, '\\'))
+		return false;
+	for (; p < at + 2; p++) {
+		enum ab_escape escape = l->s[p] == '%' ? AB_ESCAPE_URL : AB_ESCAPE_JSON;
+
+		if (read_escape(l->s + p, l->len - p, escape, &c) && l->f->within[c])
+			return true;
+	}
+	return false;
+}
+
+/* The first that begins within [from, to) and has no escapes. Those that have
+ * begin within [*ret_from, *ret_to). */
+static void find_plain(const struct ab_look *l, size_t from, size_t to, struct ab_found *best,
+		       size_t *ret_from, size_t *ret_to)
+{
+	const struct ab_find_table *t = &l->f->whole;
+	size_t i = from;
+
+	*ret_from = *ret_to = to;
+	while (i < to && l->len - i >= t->min) {
+		size_t at = i + t->min - 2;
+		bool known = is_known(t, l->s + at);
+		unsigned h;
+
+		/* A step that depends on no memory: the next pair is looked at
+		 * before this one is known. */
+		if (!known && !is_escape(l, at)) {
+			i += t->min - 1;
+			continue;
+		}
+		if (*ret_from == to)
+			*ret_from = i;
+		*ret_to = at + 2 < to ? at + 2 : to;
+		h = hash_pair(l->s + at);
+		if (known && !t->shift[h] && match_plain(l, i, h, best))
+			break;
+		i += !known ? t->min - 1 : t->shift[h] ? t->shift[h] : 1u;
+	}
+	if (best->len)
+		*ret_to = best->at + 1;
+}
+
+void ab_look_init(struct ab_look *l, const struct ab_finder *f, const void *data, size_t len)
+{
+	*l = (struct ab_look){ .f = f, .s = data, .len = len, .to = len };
+}
+
+bool ab_look_next(struct ab_look *l, struct ab_found *ret)
+{
+	size_t size = BLOCK_MIN, from = l->from, to, first, last;
+	struct ab_found best = { 0 };
+
+	for (; from < l->to && !best.len; from = to) {
+		to = l->to - from > size ? from + size : l->to;
+		find_plain(l, from, to, &best, &first, &last);
+		for (int e = AB_ESCAPE_URL; e <= AB_ESCAPE_JSON; e++)
+			find_escaped(l, (enum ab_escape)e, first, last, &best);
+		if (size < BLOCK_MAX)
+			size *= 2;
+	}
+	if (!best.len)
+		return false;
+	l->from = best.at + best.len;
+	*ret = best;
+	return true;
+}
+
+/* Where the bytes end with the begin of one, as it is. */
+static size_t hold_plain(const struct ab_look *l)
+{
+	const struct ab_finder *f = l->f;
+	size_t left = l->len - l->from;
+
+	if (left > f->max)
+		left = f->max;
+	for (; left; left--) {
+		const uint8_t *s = l->s + l->len - left;
+
+		for (size_t i = 0; f->first[s[0]] && i < f->n; i++)
+			if (left < f->v[i].len && f->v[i].s[left - 1] == s[left - 1] &&
+			    memcmp(s, f->v[i].s, left) == 0)
+				return l->len - left;
+	}
+	return l->len;
+}
+
+size_t ab_look_hold(const struct ab_look *l)
+{
+	size_t hold = hold_plain(l);
+
+	for (int e = AB_ESCAPE_URL; e <= AB_ESCAPE_JSON; e++) {
+		size_t at = hold_escaped(l, (enum ab_escape)e);
+
+		if (at < hold)
+			hold = at;
+	}
+	return hold;
+}
+
+/*
+ * Texts with escapes. A stretch of the data is decoded once, as far as it is
+ * needed, and searched as bytes without escapes are.
+ *
+ * A text may begin within what is decoded as an escape: the digits of it, or
+ * the second of two backslashes. Its first AB_FIND_HEAD characters are longer
+ * than that, so behind them it is in step with the stretch: the rest of it,
+ * its core, is searched for there, and the head is compared with the data.
+ */
+
+enum {
+	STEP = 1024, /* bytes in which texts of one stretch begin */
+	/* Characters that are decoded ahead: first few, as it may be found. */
+	AHEAD_MIN = 16,
+	AHEAD_MAX = 256,
+};
+
+struct stretch {
+	const struct ab_look *l;
+	enum ab_escape escape;
+	size_t base, next; /* what of the data is decoded */
+	size_t len, room;
+	uint8_t *s;
+	uint32_t *at; /* where each begins, from base on; one more */
+};
+
+/* What each digit stands for, and one more. */
+static const uint8_t digits[256] = {
+	['0'] = 1,  ['1'] = 2,	['2'] = 3,  ['3'] = 4,	['4'] = 5,  ['5'] = 6,
+	['6'] = 7,  ['7'] = 8,	['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12,
+	['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16, ['A'] = 11, ['B'] = 12,
+	['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
+};
+
+static int hex(uint8_t c)
+{
+	return digits[c] - 1;
+}
+
+static uint8_t mark_of(enum ab_escape escape)
+{
+	return escape == AB_ESCAPE_URL ? '%' : '\\';
+}
+
+/* Characters of the stretch in which a head is: as in JSON its first one may
+ * begin with the second of two backslashes, and then be six of them. */
+static size_t head_of(enum ab_escape escape)
+{
+	return escape == AB_ESCAPE_URL ? AB_FIND_HEAD : AB_FIND_HEAD + AB_FIND_SPREAD;
+}
+
+static bool is_short(uint8_t c)
+{
+	return c == '"' || c == '\\' || c == '/';
+}
+
+static unsigned read_escape(const uint8_t *s, size_t left, enum ab_escape escape, uint8_t *ret)
+{
+	unsigned n = 1;
+	int high, low;
+
+	if (s[0] != mark_of(escape) || left < 2)
+		return 0;
+	if (escape == AB_ESCAPE_JSON) {
+		if (is_short(s[1])) {
+			*ret = s[1];
+			return 2;
+		}
+		if (left < 6 || memcmp(s + 1, "u00", 3) != 0)
+			return 0;
+		n = 4;
+	}
+	if (left < n + 2)
+		return 0;
+	high = hex(s[n]);
+	low = hex(s[n + 1]);
+	if (high < 0 || low < 0)
+		return 0;
+	*ret = (uint8_t)(high << 4 | low);
+	return n + 2;
+}
+
+/* Is what is here cut off, and the begin of an escape of `c`? Or of another one,
+ * and `c` is the mark: then it is not known yet whether that is here. */
+static bool is_cut(const uint8_t *s, size_t left, enum ab_escape escape, uint8_t c)
+{
+	const char *zeros = escape == AB_ESCAPE_URL ? "" : "u00";
+	size_t n = 1 + strlen(zeros);
+
+	if (s[0] != mark_of(escape) || left >= n + 2)
+		return false;
+	if (memcmp(s + 1, zeros, (left < n ? left : n) - 1) != 0)
+		return false;
+	return left <= n || hex(s[n]) == c >> 4 || (c == s[0] && hex(s[n]) >= 0);
+}
+
+/* The character `c` here, escaped or not: its length; 0: with more bytes it
+ * may be; -1: no. */
+static int match_char(const uint8_t *s, size_t left, enum ab_escape escape, uint8_t c)
+{
+	uint8_t got;
+	unsigned n = read_escape(s, left, escape, &got);
+
+	if (n && got == c)
+		return (int)n;
+	if (is_cut(s, left, escape, c))
+		return 0;
+	return s[0] == c ? 1 : -1;
+}
+
+static size_t next_escape(const struct ab_look *l, enum ab_escape escape, size_t from, size_t to)
+{
+	uint8_t c;
+
+	while (from < to) {
+		const uint8_t *p = memchr(l->s + from, mark_of(escape), to - from);
+
+		if (!p)
+			break;
+		from = (size_t)(p - l->s);
+		if (read_escape(p, l->len - from, escape, &c) && l->f->within[c])
+			return from;
+		from++;
+	}
+	return to;
+}
+
+static void wipe(struct stretch *st)
+{
+	if (st->s) {
+		explicit_bzero(st->s, st->len);
+		explicit_bzero(st->at, (st->len + 1) * sizeof(st->at[0]));
+	}
+	free(st->s);
+	free(st->at);
+}
+
+static void widen(struct stretch *st)
+{
+	struct stretch more = *st;
+
+	more.room = 2 * st->room + AHEAD_MAX;
+	more.s = ab_alloc(more.room);
+	more.at = ab_alloc((more.room + 1) * sizeof(more.at[0]));
+	if (st->len) {
+		memcpy(more.s, st->s, st->len);
+		memcpy(more.at, st->at, (st->len + 1) * sizeof(more.at[0]));
+	}
+	wipe(st);
+	*st = more;
+}
+
+/* Has it so many characters? */
+static bool decode(struct stretch *st, size_t want)
+{
+	const uint8_t *s = st->l->s;
+	size_t end = st->l->len, ahead = st->len, stop;
+	uint8_t mark = mark_of(st->escape);
+
+	if (want <= st->len)
+		return true;
+	if (ahead < AHEAD_MIN)
+		ahead = AHEAD_MIN;
+	stop = want + (ahead < AHEAD_MAX ? ahead : AHEAD_MAX);
+	while (stop > st->room)
+		widen(st);
+	while (st->len < stop && st->next < end) {
+		uint8_t c = s[st->next];
+		unsigned n = 0;
+
+		st->at[st->len] = (uint32_t)(st->next - st->base);
+		if (c == mark)
+			n = read_escape(s + st->next, end - st->next, st->escape, &c);
+		st->s[st->len++] = c;
+		st->next += n ? n : 1;
+	}
+	st->at[st->len] = (uint32_t)(st->next - st->base);
+	return want <= st->len;
+}
+
+/* Is the needle's core at character j? */
+static bool match_core(struct stretch *st, size_t j, const struct ab_needle *needle)
+{
+	size_t k = AB_FIND_HEAD;
+
+	while (k < needle->len) {
+		size_t n = needle->len - k;
+
+		if (!decode(st, j + 1))
+			return false;
+		if (n > st->len - j)
+			n = st->len - j;
+		if (memcmp(st->s + j, needle->s + k, n) != 0)
+			return false;
+		j += n;
+		k += n;
+	}
+	return true;
+}
+
+/* Does the needle's head lead from `p` to `end`? */
+static bool match_head(const struct ab_look *l, enum ab_escape escape, size_t p, size_t end,
+		       const struct ab_needle *needle)
+{
+	for (size_t k = 0; k < AB_FIND_HEAD; k++) {
+		int n = p < end ? match_char(l->s + p, l->len - p, escape, needle->s[k]) : -1;
+
+		if (n <= 0)
+			return false;
+		p += (size_t)n;
+	}
+	return p == end;
+}
+
+/* A needle whose core is at character j, and that begins before `to`. */
+static void try_needle(struct stretch *st, size_t j, size_t to, const struct ab_needle *needle,
+		       struct ab_found *best)
+{
+	size_t core, end, p = st->base, head = head_of(st->escape);
+
+	if (!match_core(st, j, needle))
+		return;
+	core = st->base + st->at[j];
+	end = st->base + st->at[j + needle->len - AB_FIND_HEAD];
+	if (j > head)
+		p += st->at[j - head];
+	while (p < core && p < to && !match_head(st->l, st->escape, p, core, needle))
+		p++;
+	/* As long as it is itself: it has no escapes. */
+	if (p < core && p < to && end - p > needle->len)
+		keep_better(best, (struct ab_found){ .at = p,
+						     .len = end - p,
+						     .needle = needle,
+						     .escape = st->escape });
+}
+
+/* The best of those that begin between base and `to`; of no length: none. */
+static struct ab_found search(struct stretch *st, size_t to)
+{
+	struct ab_found best = { 0 };
+	const struct ab_finder *f = st->l->f;
+	const struct ab_find_table *t = &f->cores;
+	size_t j = 0, last = SIZE_MAX, head = head_of(st->escape);
+
+	while (j <= last && decode(st, j + t->min)) {
+		const uint8_t *pair = st->s + j + t->min - 2;
+		unsigned h;
+
+		if (j > head && st->base + st->at[j - head] >= to)
+			break;
+		if (!is_known(t, pair)) {
+			j += t->min - 1;
+			continue;
+		}
+		h = hash_pair(pair);
+		if (t->shift[h]) {
+			j += t->shift[h];
+			continue;
+		}
+		for (size_t i = 0; i < f->n; i++)
+			if (may_end_with(t, &f->v[i], h))
+				try_needle(st, j, to, &f->v[i], &best);
+		/* Another may begin before it and have its core behind. */
+		if (best.len && last == SIZE_MAX)
+			last = j + head;
+		j++;
+	}
+	return best;
+}
+
+static void find_escaped(const struct ab_look *l, enum ab_escape escape, size_t from, size_t to,
+			 struct ab_found *best)
+{
+	struct stretch st = { .l = l, .escape = escape };
+	size_t max = l->f->max, end = l->len - to > max ? to + max : l->len;
+	struct ab_found found = { 0 };
+
+	while (from < to && !found.len) {
+		size_t p = next_escape(l, escape, from, end), next;
+
+		if (p - from > max)
+			from = p - max;
+		if (p == end || from >= to)
+			break;
+		next = p < to && to - p > STEP ? p + STEP : to;
+		st.base = st.next = from;
+		st.len = 0;
+		found = search(&st, next);
+		from = next;
+	}
+	if (found.len)
+		keep_better(best, found);
+	wipe(&st);
+}
+
+/* Could the needle, were there more bytes, begin at `p`? Character j is the
+ * first from there on, `cut` the one that may be of a cut escape. */
+static bool begins(const struct stretch *st, size_t p, size_t j, size_t cut,
+		   const struct ab_needle *needle)
+{
+	const struct ab_look *l = st->l;
+	size_t k = 0, n;
+
+	for (; k < AB_FIND_HEAD && p < l->len; k++) {
+		int r = match_char(l->s + p, l->len - p, st->escape, needle->s[k]);
+
+		if (r <= 0)
+			return r == 0;
+		p += (size_t)r;
+	}
+	while (st->base + st->at[j] < p)
+		j++;
+	if (st->base + st->at[j] != p)
+		return false;
+	if (j <= cut && cut < st->len && cut - j < needle->len - k) {
+		size_t at = st->base + st->at[cut];
+
+		n = cut - j;
+		if (is_cut(l->s + at, l->len - at, st->escape, needle->s[k + n]) &&
+		    memcmp(st->s + j, needle->s + k, n) == 0)
+			return true;
+	}
+	n = st->len - j;
+	return n < needle->len - k && (!n || st->s[st->len - 1] == needle->s[k + n - 1]) &&
+	       memcmp(st->s + j, needle->s + k, n) == 0;
+}
+
+static bool may_begin(const struct ab_look *l, size_t p, enum ab_escape escape)
+{
+	uint8_t c = l->s[p];
+
+	if (l->f->first[c])
+		return true;
+	/* A cut one may be of anything. */
+	return c == mark_of(escape) &&
+	       (!read_escape(l->s + p, l->len - p, escape, &c) || l->f->first[c]);
+}
+
+static size_t first_begin(const struct stretch *st)
+{
+	const struct ab_look *l = st->l;
+	const struct ab_finder *f = l->f;
+	size_t cut = st->len, j = 0;
+
+	for (size_t i = st->len; i && i + AB_FIND_HEAD > st->len; i--)
+		if (l->s[st->base + st->at[i - 1]] == mark_of(st->escape) &&
+		    st->at[i] - st->at[i - 1] == 1) {
+			cut = i - 1;
+			break;
+		}
+	for (size_t p = st->base; p < l->len; p++) {
+		if (!may_begin(l, p, st->escape))
+			continue;
+		while (st->base + st->at[j] < p)
+			j++;
+		for (size_t i = 0; i < f->n; i++)
+			if (begins(st, p, j, cut, &f->v[i]))
+				return p;
+	}
+	return l->len;
+}
+
+/* May a text have this byte, or an escape? */
+static bool is_of_text(const struct ab_finder *f, uint8_t c)
+{
+	return f->within[c] || hex(c) >= 0 || c == 'u' || c == '%' || is_short(c);
+}
+
+static size_t hold_escaped(const struct ab_look *l, enum ab_escape escape)
+{
+	struct stretch st = { .l = l, .escape = escape };
+	size_t left = l->len - l->from, max = l->f->max, from = l->len, hold;
+	const uint8_t *p;
+
+	if (left > max * AB_FIND_SPREAD)
+		left = max * AB_FIND_SPREAD;
+	while (left && is_of_text(l->f, l->s[from - 1])) {
+		left--;
+		from--;
+	}
+	p = from < l->len ? memchr(l->s + from, mark_of(escape), l->len - from) : NULL;
+	if (!p)
+		return l->len;
+	if ((size_t)(p - l->s) - from > max)
+		from = (size_t)(p - l->s) - max;
+	st.base = st.next = from;
+	decode(&st, l->len - from);
+	hold = first_begin(&st);
+	wipe(&st);
+	return hold;
+}

@@ -1,0 +1,144 @@
+#include <string.h>
+
+#include "base/data/mem.h"
+#include "proxy/secrets/locked_pages.h"
+#include "proxy/secrets/search.h"
+#include "proxy/secrets/swap.h"
+
+/*
+ * The values are those of the body's begin: one that changes meanwhile could
+ * have another length than the head said.
+ */
+struct ab_swap_body {
+	const struct ab_vault *vault;
+	struct ab_bytes held; /* the begin of a placeholder, perhaps */
+	bool bound[AB_SECRETS_MAX];
+	const char *values[AB_SECRETS_MAX]; /* in pages; NULL: it stays */
+	size_t lens[AB_SECRETS_MAX];
+	bool keeps_length;
+	int foreign; /* found in it, and not of this host's; or -1 */
+	char *pages;
+	size_t size;
+};
+
+static bool is_for_bodies(const struct ab_vault *vault, size_t i, const struct ab_host *host,
+			  uint16_t port)
+{
+	const struct ab_vault_entry *e = ab_vault_at(vault, i);
+
+	return e->secret->in_body && e->value && ab_vault_bound(vault, i, host, port);
+}
+
+bool ab_swap_wants_body(const struct ab_vault *vault, const struct ab_host *host, uint16_t port)
+{
+	for (size_t i = 0; i < ab_vault_len(vault); i++)
+		if (is_for_bodies(vault, i, host, port))
+			return true;
+	return false;
+}
+
+struct ab_swap_body *ab_swap_body_new(const struct ab_vault *vault, const struct ab_host *host,
+				      uint16_t port)
+{
+	struct ab_swap_body *body = ab_alloc(sizeof(*body));
+	size_t used = 0;
+	bool locked;
+
+	body->vault = vault;
+	body->keeps_length = true;
+	body->foreign = -1;
+	for (size_t i = 0; i < ab_vault_len(vault); i++) {
+		body->bound[i] = ab_vault_bound(vault, i, host, port);
+		if (is_for_bodies(vault, i, host, port))
+			body->size += ab_vault_at(vault, i)->value_len;
+	}
+	if (!body->size)
+		return body;
+	body->pages = ab_pages_new(body->size, &locked);
+	for (size_t i = 0; i < ab_vault_len(vault); i++) {
+		const struct ab_vault_entry *e = ab_vault_at(vault, i);
+
+		if (!is_for_bodies(vault, i, host, port))
+			continue;
+		memcpy(body->pages + used, e->value, e->value_len);
+		body->values[i] = body->pages + used;
+		body->lens[i] = e->value_len;
+		body->keeps_length &= e->value_len == e->placeholder_len;
+		used += e->value_len;
+	}
+	return body;
+}
+
+void ab_swap_body_free(struct ab_swap_body *body)
+{
+	if (!body)
+		return;
+	ab_pages_free(body->pages, body->size);
+	ab_bytes_fini(&body->held);
+	free(body);
+}
+
+int ab_swap_body_foreign(const struct ab_swap_body *body)
+{
+	return body->foreign;
+}
+
+bool ab_swap_body_keeps_length(const struct ab_swap_body *body)
+{
+	return body->keeps_length;
+}
+
+/* *ret_done: how many bytes are dealt with. */
+static enum ab_swap_result swap_bytes(struct ab_swap_body *body, const uint8_t *s, size_t len,
+				      bool end, struct ab_bytes *out, size_t *ret_done)
+{
+	const struct ab_finder *finder = ab_vault_placeholders(body->vault);
+	enum ab_swap_result result = AB_SWAP_NONE;
+	struct ab_look look;
+	struct ab_found found;
+	size_t done = 0, hold = len;
+
+	if (finder) {
+		ab_look_init(&look, finder, s, len);
+		hold = end ? len : ab_look_hold(&look);
+	}
+	while (finder && ab_look_next(&look, &found) && found.at < hold) {
+		size_t i = found.needle->owner;
+
+		if (!body->bound[i]) {
+			body->foreign = (int)i;
+			return AB_SWAP_TRIPWIRE;
+		}
+		if (body->values[i] && ab_found_plain(&found)) {
+			ab_bytes_add(out, s + done, found.at - done);
+			ab_bytes_add(out, body->values[i], body->lens[i]);
+			done = found.at + found.len;
+			result = AB_SWAP_DONE;
+		}
+		if (hold < look.from)
+			hold = ab_look_hold(&look);
+	}
+	ab_bytes_add(out, s + done, hold - done);
+	*ret_done = hold;
+	return result;
+}
+
+enum ab_swap_result ab_swap_body_take(struct ab_swap_body *body, const void *data, size_t len,
+				      bool end, struct ab_bytes *out)
+{
+	enum ab_swap_result result;
+	size_t done = 0;
+
+	out->wipe = true;
+	if (!ab_bytes_len(&body->held)) {
+		result = swap_bytes(body, data, len, end, out, &done);
+		if (done < len)
+			ab_bytes_add(&body->held, (const uint8_t *)data + done, len - done);
+		return result;
+	}
+	ab_bytes_add(&body->held, data, len);
+	result = swap_bytes(body, ab_bytes_head(&body->held), ab_bytes_len(&body->held), end, out,
+			    &done);
+	ab_bytes_skip(&body->held, done);
+	return result;
+}

@@ -1,0 +1,50 @@
+#ifndef AB_PROXY_SECRETS_SWAP_STATE_H
+#define AB_PROXY_SECRETS_SWAP_STATE_H
+/*
+ * A request while its placeholders are being swapped. Texts that hold values
+ * are written one behind the other into ret->scratch, which may move; so what
+ * points there is an offset until all is done.
+ */
+#include "proxy/secrets/search.h"
+#include "proxy/secrets/swap.h"
+
+struct ab_swap_piece {
+	bool set;
+	uint32_t at, len; /* in scratch */
+};
+
+struct ab_swap {
+	const struct ab_vault *vault;
+	const struct ab_finder *finder;
+	const struct ab_http_request *rq;
+	struct ab_swapped *ret; /* request: what is to be written */
+	bool bound[AB_SECRETS_MAX];
+	bool put[AB_SECRETS_MAX];		     /* its value is in */
+	struct ab_swap_piece values[AB_HTTP_FIELDS]; /* beside the fields */
+	struct ab_swap_piece target;
+	size_t prefix; /* bytes of target before the path */
+};
+
+/* Keeps the result; returns false. */
+bool ab_swap_fail(struct ab_swap *sw, enum ab_swap_result result, int i);
+/* Begin and end of a piece. */
+void ab_swap_begin(struct ab_swap *sw, struct ab_swap_piece *ret);
+void ab_swap_end(struct ab_swap *sw, struct ab_swap_piece *piece);
+
+/* The placeholders in path and query. */
+bool ab_swap_target(struct ab_swap *sw);
+/* One more parameter, in place of any of that name. */
+bool ab_swap_inject_query(struct ab_swap *sw, size_t i, const char *name, const char *format);
+
+/* The value in its format, escaped as in a query or not, into scratch. */
+void ab_swap_put_formatted(struct ab_bytes *out, const char *format, const struct ab_vault_entry *e,
+			   bool query);
+
+void ab_swap_put_base64(struct ab_bytes *out, const struct ab_bytes *text);
+
+/* The value of a secret that the client did not name, if there is a place. */
+bool ab_swap_inject(struct ab_swap *sw, size_t i);
+/* What an answer that is to be searched must not be: compressed, cut. */
+bool ab_swap_quiet(struct ab_swap *sw);
+
+#endif

@@ -1,0 +1,375 @@
+#include "proxy/secrets/vault.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/text/sha256.h"
+#include "proxy/secrets/locked_pages.h"
+#include "proxy/secrets/search.h"
+
+enum {
+	CHANCE = 22, /* characters of 62: 130 bits */
+};
+
+struct former {
+	char *pages;
+	size_t len;
+};
+
+struct slot {
+	struct ab_vault_entry entry;
+	struct former former[AB_VAULT_FORMER];
+	char *pages; /* what entry.value points to */
+	bool locked;
+	struct ab_host_entry *hosts;
+	size_t nhosts;
+};
+
+struct ab_vault {
+	size_t len;
+	struct slot *slots;
+	struct ab_finder *placeholders;
+	bool has_seed;
+	uint8_t *seed; /* pages */
+};
+
+static int read_hosts(struct slot *slot, struct ab_error *err)
+{
+	const struct ab_strv *hosts = &slot->entry.secret->hosts;
+
+	slot->hosts = ab_alloc(hosts->len * sizeof(slot->hosts[0]));
+	for (size_t i = 0; i < hosts->len; i++)
+		if (ab_host_entry_parse(hosts->v[i], strlen(hosts->v[i]),
+					&slot->hosts[slot->nhosts++], NULL) < 0)
+			return ab_fail(err, AB_ECONFIG, 0, "the secret %s: \"%s\" is not a host",
+				       slot->entry.secret->name, hosts->v[i]);
+	return 0;
+}
+
+int ab_vault_new(const struct ab_secrets *secrets, const uint8_t seed[AB_VAULT_SEED],
+		 struct ab_vault **ret, struct ab_error *err)
+{
+	struct ab_vault *vault = ab_alloc(sizeof(*vault));
+	bool locked;
+
+	vault->slots = ab_alloc(secrets->len * sizeof(vault->slots[0]));
+	vault->len = secrets->len;
+	vault->seed = ab_pages_new(AB_VAULT_SEED, &locked);
+	if (seed) {
+		memcpy(vault->seed, seed, AB_VAULT_SEED);
+		vault->has_seed = true;
+	}
+	for (size_t i = 0; i < vault->len; i++) {
+		vault->slots[i].entry.secret = &secrets->v[i];
+		if (read_hosts(&vault->slots[i], err) < 0) {
+			ab_vault_free(vault);
+			return -1;
+		}
+	}
+	*ret = vault;
+	return 0;
+}
+
+static void forget(struct former *former)
+{
+	ab_pages_free(former->pages, former->len);
+	*former = (struct former){ 0 };
+}
+
+static void retire_value(struct slot *slot)
+{
+	if (!slot->pages)
+		return;
+	forget(&slot->former[AB_VAULT_FORMER - 1]);
+	memmove(&slot->former[1], &slot->former[0],
+		(AB_VAULT_FORMER - 1) * sizeof(slot->former[0]));
+	slot->former[0] = (struct former){ slot->pages, slot->entry.value_len };
+	slot->pages = NULL;
+	slot->entry.value = NULL;
+	slot->entry.value_len = 0;
+}
+
+void ab_vault_free(struct ab_vault *vault)
+{
+	if (!vault)
+		return;
+	for (size_t i = 0; i < vault->len; i++) {
+		retire_value(&vault->slots[i]);
+		for (size_t k = 0; k < AB_VAULT_FORMER; k++)
+			forget(&vault->slots[i].former[k]);
+		free(vault->slots[i].hosts);
+		free((char *)vault->slots[i].entry.placeholder);
+	}
+	ab_finder_free(vault->placeholders);
+	ab_pages_free(vault->seed, AB_VAULT_SEED);
+	free(vault->slots);
+	free(vault);
+}
+
+/* The longest of the provider's that the value has, if it is made of what may
+ * stand anywhere. */
+static size_t find_prefix(const struct ab_provider *p, const char *value, size_t len)
+{
+	size_t best = 0;
+
+	for (size_t i = 0; p && i < AB_PROVIDER_PREFIXES && p->prefixes[i][0]; i++) {
+		const char *prefix = p->prefixes[i];
+		size_t n = strlen(prefix);
+
+		if (n <= best || n > len || memcmp(prefix, value, n) != 0 ||
+		    strspn(prefix, "abcdefghijklmnopqrstuvwxyz"
+				   "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				   "0123456789-_") < n)
+			continue;
+		best = n;
+	}
+	return best;
+}
+
+enum { BLOCK = 32 };
+
+static int random_block(uint8_t ret[BLOCK], struct ab_error *err)
+{
+	ssize_t n;
+
+	do
+		n = getrandom(ret, BLOCK, 0);
+	while (n < 0 && errno == EINTR);
+	/* Up to 256 bytes come whole, or not at all. */
+	return n == BLOCK ? 0 : ab_fail(err, AB_ESYSTEM, errno, "getrandom");
+}
+
+static uint8_t hex_byte(const char *s)
+{
+	unsigned n = 0;
+
+	for (int i = 0; i < 2; i++)
+		n = n << 4 | (unsigned)(s[i] <= '9' ? s[i] - '0' : s[i] - 'a' + 10);
+	return (uint8_t)n;
+}
+
+static void derived_block(const struct ab_vault *vault, const char *name, unsigned number,
+			  uint8_t ret[BLOCK])
+{
+	size_t len = AB_VAULT_SEED + 4 + strlen(name);
+	uint8_t *text = ab_alloc(len);
+	char digest[2 * BLOCK + 1];
+
+	memcpy(text, vault->seed, AB_VAULT_SEED);
+	for (int i = 0; i < 4; i++)
+		text[AB_VAULT_SEED + i] = (uint8_t)(number >> 8 * i);
+	memcpy(text + AB_VAULT_SEED + 4, name, strlen(name));
+	ab_sha256(text, len, digest);
+	for (size_t i = 0; i < BLOCK; i++)
+		ret[i] = hex_byte(digest + 2 * i);
+	explicit_bzero(text, len);
+	free(text);
+}
+
+static int draw(const struct ab_vault *vault, const struct ab_secret *secret, char *ret, size_t len,
+		struct ab_error *err)
+{
+	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "abcdefghijklmnopqrstuvwxyz0123456789";
+	uint8_t block[BLOCK];
+	size_t n = 0;
+
+	if (secret->stable && !vault->has_seed)
+		return ab_fail(err, AB_ECONFIG, 0,
+			       "the secret %s: a stable placeholder needs a key", secret->name);
+	for (unsigned number = 0; n < len; number++) {
+		if (secret->stable)
+			derived_block(vault, secret->name, number, block);
+		else if (random_block(block, err) < 0)
+			return -1;
+		/* 248 is a multiple of 62: each letter is as likely. */
+		for (size_t i = 0; i < BLOCK && n < len; i++)
+			if (block[i] < 248)
+				ret[n++] = letters[block[i] % 62];
+	}
+	return 0;
+}
+
+static void gather_placeholders(struct ab_vault *vault)
+{
+	struct ab_find_text texts[AB_SECRETS_MAX];
+	size_t n = 0;
+
+	for (size_t i = 0; i < vault->len; i++) {
+		const struct ab_vault_entry *e = &vault->slots[i].entry;
+
+		if (e->placeholder)
+			texts[n++] = (struct ab_find_text){ e->placeholder, e->placeholder_len, i };
+	}
+	ab_finder_free(vault->placeholders);
+	vault->placeholders = ab_finder_new(texts, n);
+}
+
+static int draw_placeholder(struct ab_vault *vault, struct slot *slot, const char *value,
+			    size_t len, struct ab_error *err)
+{
+	const struct ab_secret *secret = slot->entry.secret;
+	size_t prefix = find_prefix(secret->provider, value, len);
+	size_t total = len > prefix + CHANCE ? len : prefix + CHANCE;
+	ab_autofree char *text = ab_alloc(total + 1);
+
+	memcpy(text, value, prefix);
+	if (draw(vault, secret, text + prefix, total - prefix, err) < 0)
+		return -1;
+	slot->entry.placeholder = ab_take(text);
+	slot->entry.placeholder_len = total;
+	gather_placeholders(vault);
+	return 0;
+}
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+/* NULL, or why it can be no value: a clause. */
+static const char *judge_value(const char *s, size_t len)
+{
+	if (!len)
+		return "is empty";
+	if (len < AB_SECRET_MIN)
+		return "is shorter than 8 bytes: it could not be told from other text";
+	if (len > AB_SECRET_MAX)
+		return "is longer than 16 KiB";
+	for (size_t i = 0; i < len; i++) {
+		unsigned char c = (unsigned char)s[i];
+
+		if (c == '\n' || c == '\r')
+			return "has more than one line";
+		if (c < 0x20 || c == 0x7f)
+			return "has a control character";
+		if (c >= 0x80)
+			return "has characters that are not ASCII";
+	}
+	return NULL;
+}
+
+int ab_vault_set(struct ab_vault *vault, size_t i, const char *value, size_t len,
+		 struct ab_error *err)
+{
+	struct slot *slot = &vault->slots[i];
+	const char *name = slot->entry.secret->name;
+	const char *why;
+	bool locked;
+	char *pages;
+
+	if (!value) {
+		retire_value(slot);
+		return 0;
+	}
+	while (len && is_blank(value[0])) {
+		value++;
+		len--;
+	}
+	while (len && is_blank(value[len - 1]))
+		len--;
+	why = judge_value(value, len);
+	if (why)
+		return ab_fail(err, AB_ECONFIG, 0, "the value of %s %s", name, why);
+	if (!slot->entry.placeholder && draw_placeholder(vault, slot, value, len, err) < 0)
+		return -1;
+	if (ab_vault_seen(vault, value, len) >= 0)
+		return ab_fail(err, AB_ECONFIG, 0, "the value of %s has a placeholder in it", name);
+	if (slot->pages && slot->entry.value_len == len && memcmp(slot->pages, value, len) == 0)
+		return 0;
+	pages = ab_pages_new(len, &locked);
+	memcpy(pages, value, len);
+	retire_value(slot);
+	slot->pages = pages;
+	slot->locked = locked;
+	slot->entry.value = pages;
+	slot->entry.value_len = len;
+	return 0;
+}
+
+const char *ab_vault_former(const struct ab_vault *vault, size_t i, size_t k, size_t *ret_len)
+{
+	const struct slot *slot = &vault->slots[i];
+
+	if (k >= AB_VAULT_FORMER)
+		return NULL;
+	*ret_len = slot->former[k].len;
+	return slot->former[k].pages;
+}
+
+bool ab_vault_locked(const struct ab_vault *vault)
+{
+	for (size_t i = 0; i < vault->len; i++)
+		if (vault->slots[i].pages && !vault->slots[i].locked)
+			return false;
+	return true;
+}
+
+size_t ab_vault_len(const struct ab_vault *vault)
+{
+	return vault->len;
+}
+
+const struct ab_vault_entry *ab_vault_at(const struct ab_vault *vault, size_t i)
+{
+	return &vault->slots[i].entry;
+}
+
+bool ab_vault_bound(const struct ab_vault *vault, size_t i, const struct ab_host *host,
+		    uint16_t port)
+{
+	const struct slot *slot = &vault->slots[i];
+
+	for (size_t k = 0; k < slot->nhosts; k++)
+		if (ab_host_entry_allows(&slot->hosts[k], host, port))
+			return true;
+	return false;
+}
+
+const struct ab_finder *ab_vault_placeholders(const struct ab_vault *vault)
+{
+	return vault->placeholders;
+}
+
+int ab_vault_seen(const struct ab_vault *vault, const void *data, size_t len)
+{
+	struct ab_look look;
+	struct ab_found found;
+
+	if (!vault->placeholders)
+		return -1;
+	ab_look_init(&look, vault->placeholders, data, len);
+	return ab_look_next(&look, &found) ? (int)found.needle->owner : -1;
+}
+
+static char lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
+}
+
+static bool begins_name(const char *name, const char *placeholder)
+{
+	for (; *placeholder; name++) {
+		if (*name == '.')
+			continue;
+		if (lower(*name) != lower(*placeholder++))
+			return false;
+	}
+	return true;
+}
+
+int ab_vault_seen_name(const struct ab_vault *vault, const char *name)
+{
+	for (; *name; name++)
+		for (size_t i = 0; i < vault->len; i++) {
+			const char *p = vault->slots[i].entry.placeholder;
+
+			if (p && begins_name(name, p))
+				return (int)i;
+		}
+	return -1;
+}

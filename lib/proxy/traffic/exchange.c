@@ -1,0 +1,376 @@
+/*
+ * Theory of operation.
+ *
+ *	reading		a head from the client, by a deadline; a kept server
+ *			connection is watched, and dropped when it ends or
+ *			speaks without being asked
+ *	waiting		proxy mode only, proxy/conn/waiting.c: for somebody's word
+ *	dialling	the same; the head stays where it is, since how
+ *			it is written depends on who was reached
+ *	passing		exchange_bodies.c: request and response at once
+ *	lingering	exchange_end.c: the last words are out, the client's
+ *			are discarded until it closes, by a deadline
+ *
+ * Should: send each byte on at once; own no buffer between requests.
+ * Mustn't: begin a request before the response to the one before is over;
+ * send a head that was not judged; keep a connection whose framing is in
+ * doubt; repeat a request that may have had an effect.
+ */
+#include "proxy/traffic/exchange.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/data/mem.h"
+#include "proxy/secrets/vault.h"
+#include "proxy/traffic/exchange_state.h"
+#include "proxy/traffic/tunnel.h"
+
+enum { /* of a path, in a record */
+       PATH_KEPT = 1024,
+       PATH_KEPT_LOOKED = 8 * 1024, /* where paths are judged */
+};
+
+static bool is(struct ab_http_text s, const char *word)
+{
+	return s.len == strlen(word) && memcmp(s.s, word, s.len) == 0;
+}
+
+/* Without its query, and with a bound. */
+static char *path_of(const struct ab_http_request *head, size_t most)
+{
+	size_t len = 0;
+
+	while (len < head->path.len && len < most && head->path.s[len] != '?')
+		len++;
+	return len ? ab_strndup(head->path.s, len) : ab_strdup("/");
+}
+
+static bool is_safe(struct ab_http_text method)
+{
+	static const char *const safe[] = { "GET", "HEAD", "OPTIONS", "TRACE" };
+
+	for (size_t i = 0; i < AB_COUNT(safe); i++)
+		if (is(method, safe[i]))
+			return true;
+	return false;
+}
+
+static void note_request(struct ab_conn *conn, const struct ab_http_request *head)
+{
+	struct ab_exchange_request *rq = ab_exchange_request_new(conn);
+
+	rq->method = ab_strndup(head->method.s, head->method.len);
+	rq->path = path_of(head,
+			   conn->http->mode == AB_EXCHANGE_LOOKED ? PATH_KEPT_LOOKED : PATH_KEPT);
+	rq->minor = head->head.minor;
+	rq->keep = head->head.keep;
+	rq->expects = head->head.expect;
+	rq->upgrade = head->head.upgrade;
+	rq->to_head = is(head->method, "HEAD");
+	rq->repeatable = head->head.body == AB_HTTP_NONE && is_safe(head->method) && !rq->upgrade;
+}
+
+/* As it came, but for an upgrade to what nobody could judge. */
+static void send_raw(struct ab_conn *conn, const struct ab_http_request *head, size_t len)
+{
+	bool unjudged = head->head.upgrade_unjudged;
+	size_t raw = unjudged ? 0 : len;
+
+	/* The method went ahead of the rest (tunnel_first_bytes.c). */
+	if (conn->ahead && unjudged) {
+		ab_exchange_cut(conn, "its method came alone");
+		return;
+	}
+	if (unjudged) {
+		ab_http_write_without_upgrade(&conn->server.out, head);
+		ab_bytes_skip(&conn->client.in, len);
+	}
+	if (conn->ahead) {
+		ab_bytes_skip(&conn->client.in, conn->ahead);
+		raw -= conn->ahead;
+		conn->ahead = 0;
+	}
+	ab_exchange_pass(conn, &head->head, raw);
+}
+
+void ab_exchange_send(struct ab_conn *conn, const struct ab_http_request *head, size_t len)
+{
+	const struct ab_upstream *upstream = conn->engine->upstream;
+	struct ab_exchange_request *rq = conn->http->request;
+	struct ab_http_hop hop = {
+		.host = &rq->host,
+		.port = rq->port,
+		.tls = conn->server.tls != NULL,
+		.upstream = conn->upstream && !conn->server.tls && !ab_exchange_fixed(conn->http),
+		.credentials = upstream ? upstream->credentials : NULL,
+	};
+	struct ab_swapped swapped;
+	size_t before = ab_bytes_len(&conn->server.out);
+
+	if (!ab_exchange_inspect(conn, head, &swapped))
+		return;
+	if (conn->http->mode == AB_EXCHANGE_TUNNEL) {
+		ab_swapped_fini(&swapped);
+		rq->head_up = len;
+		send_raw(conn, head, len);
+		return;
+	}
+	if (!ab_exchange_write(conn, &swapped, &hop))
+		return;
+	rq->head_up += ab_bytes_len(&conn->server.out) - before;
+	if (!ab_exchange_fixed(conn->http) && rq->repeatable)
+		rq->head = len;
+	else
+		ab_bytes_skip(&conn->client.in, len);
+	ab_exchange_pass(conn, &head->head, 0);
+}
+
+/* A kept connection may have ended by the time that the request arrives:
+ * only what can be sent again is risked on one. */
+static bool can_reuse(const struct ab_conn *conn)
+{
+	const struct ab_exchange *x = conn->http;
+	const struct ab_exchange_request *rq = x->request;
+
+	return conn->server.source.fd >= 0 && rq->repeatable && x->peer &&
+	       strcmp(x->peer, rq->host.text) == 0 && x->peer_port == rq->port &&
+	       x->peer_tls == rq->gateway;
+}
+
+static void send_or_dial(struct ab_conn *conn, const struct ab_http_request *head, size_t len)
+{
+	struct ab_swapped swapped;
+
+	/* Nobody is dialled for what will not be sent. */
+	if (!ab_exchange_inspect(conn, head, &swapped))
+		return;
+	ab_swapped_fini(&swapped);
+	if (can_reuse(conn)) {
+		conn->http->request->reused = true;
+		ab_exchange_send(conn, head, len);
+		return;
+	}
+	ab_exchange_dial(conn);
+}
+
+static bool passes(const struct ab_request_record *r)
+{
+	return r->fault == AB_FAULT_NONE && r->verdict.access == AB_ACCESS_ALLOW;
+}
+
+static void turn_away(struct ab_conn *conn, struct ab_request_record *r)
+{
+	free(ab_take(conn->address));
+	conn->http->request->fault = r->fault;
+	ab_exchange_turn_away(conn, r);
+}
+
+/* It has waited for somebody's word. */
+static void go_on(struct ab_conn *conn, struct ab_request_record *r)
+{
+	struct ab_exchange_request *rq = conn->http->request;
+	struct ab_http_request head;
+	ssize_t len;
+
+	if (!passes(r)) {
+		turn_away(conn, r);
+		return;
+	}
+	rq->verdict = r->verdict;
+	ab_verdict_keep(&rq->verdict, &rq->entry);
+	len = ab_exchange_read_again(conn, &head);
+	if (len > 0)
+		send_or_dial(conn, &head, (size_t)len);
+	else
+		ab_conn_close(conn, true);
+}
+
+static void ask_proxy(struct ab_conn *conn, const struct ab_http_request *head, size_t len)
+{
+	struct ab_exchange_request *rq = conn->http->request;
+	struct ab_request_record r;
+
+	if (head->form != AB_HTTP_ABSOLUTE && !ab_exchange_route(conn, head)) {
+		ab_exchange_refuse(conn, 400, "this is a proxy, to be asked for http://host/path");
+		return;
+	}
+	if (!rq->gateway) {
+		rq->host = head->host;
+		rq->port = head->port ? head->port : 80;
+	}
+	ab_conn_judge(conn, &rq->host, rq->port, &rq->verdict);
+	ab_verdict_keep(&rq->verdict, &rq->entry);
+	ab_exchange_describe(conn, &r);
+	r.address = NULL;
+	if (ab_pending_waits(conn, &rq->host, &r, go_on)) {
+		/* What a kept server says meanwhile answers nothing. */
+		ab_exchange_close_server(conn);
+		free(ab_take(conn->address));
+	} else if (!passes(&r)) {
+		turn_away(conn, &r);
+	} else {
+		send_or_dial(conn, head, len);
+	}
+}
+
+/*
+ * Does the request ask for what the tunnel leads to? Its port may be left
+ * out: clients differ about when to name it. A tunnel to an address has no
+ * name to agree with: then the name itself must be allowed.
+ */
+static bool agrees(struct ab_conn *conn, const struct ab_http_request *head)
+{
+	struct ab_verdict verdict;
+	struct ab_host host;
+
+	if (!head->has_host)
+		return true;
+	if (head->port && head->port != conn->port)
+		return false;
+	host = head->host;
+	if (strcmp(host.text, conn->host->text) == 0)
+		return true;
+	ab_conn_judge(conn, &host, conn->port, &verdict);
+	if (strcmp(host.text, conn->host->text) == 0)
+		return true;
+	return conn->host->kind != AB_HOST_NAME &&
+	       !ab_insight_covers(&conn->engine->insight, &host, conn->port) &&
+	       verdict.access == AB_ACCESS_ALLOW;
+}
+
+static void ask_tunnel(struct ab_conn *conn, const struct ab_http_request *head, size_t len)
+{
+	struct ab_exchange_request *rq = conn->http->request;
+
+	if (head->form == AB_HTTP_AUTHORITY) {
+		ab_exchange_refuse(conn, 400, "a tunnel leads to no other tunnel");
+		return;
+	}
+	if (head->has_host && strcmp(head->host.text, rq->host.text) != 0)
+		rq->asked = ab_strdup(head->host.text);
+	if (!agrees(conn, head))
+		ab_exchange_deny(conn, AB_FAULT_AUTHORITY);
+	else if (conn->failure)
+		ab_exchange_fail(conn, 502, conn->failure);
+	else
+		ab_exchange_send(conn, head, len);
+}
+
+static void open_tunnel(struct ab_conn *conn, const struct ab_http_request *head, size_t len)
+{
+	struct ab_vault *vault = conn->engine->insight.vault;
+
+	if (vault)
+		conn->trips =
+			(uint16_t)(1 + ab_vault_seen(vault, ab_bytes_head(&conn->client.in), len));
+	ab_bytes_skip(&conn->client.in, len);
+	ab_exchange_close_server(conn);
+	free(ab_take(conn->address));
+	ab_exchange_free(conn);
+	conn->kind = NULL;
+	conn->begun = conn->engine->loop.now;
+	conn->up.moved = conn->down.moved = 0;
+	ab_tunnel_start(conn, AB_DOOR_CONNECT, &head->host, head->port);
+}
+
+static void begin_request(struct ab_conn *conn, const struct ab_http_request *head, size_t len)
+{
+	bool proxy = conn->http->mode == AB_EXCHANGE_PROXY;
+
+	ab_conn_deadline(conn, 0);
+	if (proxy && head->form == AB_HTTP_AUTHORITY) {
+		open_tunnel(conn, head, len);
+		return;
+	}
+	note_request(conn, head);
+	if (proxy)
+		ask_proxy(conn, head, len);
+	else
+		ask_tunnel(conn, head, len);
+}
+
+/* What a server says without being asked is the answer to nothing, and would
+ * be taken for that of the next request. */
+static bool server_is_quiet(struct ab_conn *conn)
+{
+	if (conn->server.source.fd < 0 ||
+	    (!ab_bytes_len(&conn->server.in) &&
+	     ab_side_read(&conn->server, AB_HTTP_HEAD_MAX) == AB_IO_WAIT))
+		return true;
+	if (conn->http->mode == AB_EXCHANGE_PROXY) {
+		ab_exchange_close_server(conn);
+		return true;
+	}
+	ab_exchange_end(conn);
+	return false;
+}
+
+static void refuse_head(struct ab_conn *conn, int status)
+{
+	ab_exchange_request_new(conn);
+	ab_exchange_refuse(conn, status, conn->http->scan.why);
+}
+
+static void read_request(struct ab_conn *conn)
+{
+	struct ab_exchange *x = conn->http;
+	struct ab_side *client = &conn->client;
+	struct ab_http_request head;
+
+	if (!server_is_quiet(conn))
+		return;
+	for (;;) {
+		size_t have = ab_bytes_len(&client->in);
+		ssize_t len = have ? ab_http_read_request(&x->scan, ab_bytes_head(&client->in),
+							  have, &head)
+				   : 0;
+		enum ab_io io;
+
+		if (len > 0) {
+			begin_request(conn, &head, (size_t)len);
+			return;
+		}
+		if (len < 0) {
+			refuse_head(conn, (int)-len);
+			return;
+		}
+		if (have && !x->head_begun) {
+			x->head_begun = true;
+			if (x->served)
+				ab_conn_deadline(conn, AB_HEAD_MS);
+		}
+		io = ab_side_read(client, AB_HTTP_HEAD_MAX);
+		if (io == AB_IO_WAIT)
+			return;
+		if (io != AB_IO_DONE) {
+			ab_conn_close(conn, io == AB_IO_FAILED);
+			return;
+		}
+	}
+}
+
+void ab_exchange_next(struct ab_conn *conn)
+{
+	struct ab_exchange *x = conn->http;
+
+	x->scan = (struct ab_http_scan){ 0 };
+	x->head_begun = false;
+	conn->step = read_request;
+	ab_conn_deadline(conn, AB_IDLE_MS);
+	ab_conn_again(conn);
+}
+
+void ab_exchange_start(struct ab_conn *conn, enum ab_exchange_mode mode)
+{
+	conn->http = ab_alloc(sizeof(*conn->http));
+	conn->http->mode = mode;
+	conn->kind = &ab_exchange_kind;
+	conn->step = read_request;
+	ab_conn_deadline(conn, AB_HANDSHAKE_MS);
+	/* Bytes on their way belong to no request. */
+	if (conn->up.held || conn->down.held)
+		ab_conn_close(conn, true);
+	else
+		read_request(conn);
+}

@@ -1,0 +1,422 @@
+#include "proxy/traffic/exchange_state.h"
+
+#include <stdlib.h>
+
+#include "base/data/mem.h"
+
+enum {
+	CHUNKED_ROOM = 64 * 1024,
+	CHUNKED_SHARE = 64,   /* reads at a stretch */
+	TOGETHER = 16 * 1024, /* of a body, in one write with the head */
+	PEEK = 4096,	      /* of a client that may have ended */
+};
+
+/* A body follows the head; the first `raw` bytes of from->in are the head
+ * itself. */
+static void begin(struct ab_pass *p, enum ab_http_body body, uint64_t length, size_t raw,
+		  const struct ab_flow *flow)
+{
+	p->ahead = ab_pass_bytes(p, flow);
+	p->state = AB_PASS_BODY;
+	p->body = body;
+	p->before = flow->moved + raw;
+	p->left = body == AB_HTTP_CLOSE ? AB_FLOW_ALL : body == AB_HTTP_LENGTH ? raw + length : raw;
+}
+
+/* What is there of a body goes with a head that was written anew. */
+static void gather(struct ab_pass *p, struct ab_flow *flow, struct ab_side *from,
+		   struct ab_side *to)
+{
+	size_t n = ab_bytes_len(&from->in);
+
+	if (p->sieve)
+		ab_sieve_gather(p->sieve, flow, from, to);
+	if (p->body != AB_HTTP_LENGTH || !n || p->sieve)
+		return;
+	if (n > p->left)
+		n = (size_t)p->left;
+	if (n > TOGETHER)
+		n = TOGETHER;
+	ab_bytes_add(&to->out, ab_bytes_head(&from->in), n);
+	ab_bytes_skip(&from->in, n);
+	p->left -= n;
+	p->ahead += n;
+}
+
+uint64_t ab_pass_bytes(const struct ab_pass *p, const struct ab_flow *flow)
+{
+	if (p->state == AB_PASS_HEAD)
+		return 0;
+	return p->ahead + (flow->moved > p->before ? flow->moved - p->before : 0);
+}
+
+static enum ab_io move_chunked(struct ab_pass *p, struct ab_flow *flow, struct ab_pipes *pipes,
+			       struct ab_side *from, struct ab_side *to)
+{
+	for (int i = 0; i < CHUNKED_SHARE; i++) {
+		/* All of `left` is in from->in. */
+		enum ab_io io = ab_flow_move(flow, pipes, from, to, &p->left);
+		ssize_t n;
+
+		if (io != AB_IO_DONE || p->last)
+			return io;
+		if (!ab_bytes_len(&from->in)) {
+			io = ab_side_read(from, CHUNKED_ROOM);
+			if (io != AB_IO_DONE)
+				return io;
+		}
+		n = ab_http_chunks_take(&p->chunks, ab_bytes_head(&from->in),
+					ab_bytes_len(&from->in), &p->last);
+		if (n < 0) {
+			p->malformed = true;
+			return AB_IO_FAILED;
+		}
+		p->left = (uint64_t)n;
+	}
+	return AB_IO_YIELD;
+}
+
+static enum ab_io move(struct ab_pass *p, struct ab_flow *flow, struct ab_pipes *pipes,
+		       struct ab_side *from, struct ab_side *to)
+{
+	if (p->sieve) {
+		enum ab_io io = ab_sieve_move(p->sieve, flow, from, to);
+
+		p->malformed = ab_sieve_malformed(p->sieve);
+		return io;
+	}
+	if (p->body == AB_HTTP_CHUNKED)
+		return move_chunked(p, flow, pipes, from, to);
+	return ab_flow_move(flow, pipes, from, to, &p->left);
+}
+
+/* The rest of the request is lost. The server may still have something to
+ * say about it; not for ever. */
+static void break_up(struct ab_conn *conn)
+{
+	struct ab_exchange_request *rq = conn->http->request;
+
+	rq->up.state = AB_PASS_BROKEN;
+	rq->keep = false;
+	ab_side_shut(&conn->server);
+	if (rq->down.state == AB_PASS_HEAD)
+		ab_conn_deadline(conn, AB_HEAD_MS);
+}
+
+/*
+ * A client that has sent its request may end, and then wait for the answer,
+ * or be gone: the server is told, and judges for itself. Bytes behind the
+ * request are the next one's, and stay.
+ */
+static bool follow_client(struct ab_conn *conn)
+{
+	struct ab_exchange_request *rq = conn->http->request;
+	enum ab_io io;
+
+	if (ab_bytes_len(&conn->client.in) > rq->head || conn->server.shut)
+		return true;
+	io = ab_side_read(&conn->client, rq->head + PEEK);
+	if (io == AB_IO_FAILED) {
+		ab_exchange_cut(conn, "the client broke the connection");
+		return false;
+	}
+	if (io == AB_IO_EOF)
+		ab_side_shut(&conn->server);
+	return true;
+}
+
+/* false: the request is no more. */
+static bool pass_up(struct ab_conn *conn)
+{
+	struct ab_exchange_request *rq = conn->http->request;
+	struct ab_pass *p = &rq->up;
+
+	if (p->state == AB_PASS_BODY) {
+		switch (move(p, &conn->up, conn->engine->pipes, &conn->client, &conn->server)) {
+		case AB_IO_DONE:
+			p->state = AB_PASS_OVER;
+			break;
+		case AB_IO_WAIT:
+			break;
+		case AB_IO_YIELD:
+			ab_conn_again(conn);
+			break;
+		case AB_IO_EOF:
+			if (!rq->raw) {
+				break_up(conn);
+				break;
+			}
+			p->state = AB_PASS_OVER;
+			ab_side_shut(&conn->server);
+			break;
+		case AB_IO_FAILED:
+			if (p->sieve && ab_sieve_tripped(p->sieve)) {
+				ab_exchange_trip(conn);
+				return false;
+			}
+			if (rq->raw || (p->malformed && rq->down.state != AB_PASS_HEAD)) {
+				ab_exchange_cut(conn, "the connection broke");
+				return false;
+			}
+			if (p->malformed) {
+				ab_exchange_fail(conn, 400, "its chunked body is malformed");
+				return false;
+			}
+			break_up(conn);
+			break;
+		}
+	}
+	return p->state != AB_PASS_OVER || rq->raw || follow_client(conn);
+}
+
+static bool fail_response(struct ab_conn *conn, const char *why)
+{
+	ab_autofree char *text = ab_printf("its answer is malformed: %s", why);
+
+	ab_exchange_fail(conn, 502, text);
+	return false;
+}
+
+/* The server ended, or broke, before it answered. */
+static bool lose_server(struct ab_conn *conn)
+{
+	struct ab_exchange *x = conn->http;
+	struct ab_exchange_request *rq = x->request;
+	bool silent = !ab_bytes_len(&conn->server.in);
+
+	if (silent && rq->reused && rq->head)
+		ab_exchange_dial(conn);
+	else if (silent && ab_exchange_fixed(x) && x->served)
+		/* A kept connection that ended: clients know what to do. */
+		ab_exchange_cut(conn, "the server closed the connection");
+	else
+		ab_exchange_fail(conn, 502, "it closed the connection without an answer");
+	return false;
+}
+
+/* 100, 103 ...: the answer itself is still to come. */
+static void pass_interim(struct ab_conn *conn, const struct ab_http_response *rs, size_t len)
+{
+	struct ab_exchange_request *rq = conn->http->request;
+
+	if (rs->status == 100)
+		rq->expects = false;
+	if (conn->http->mode == AB_EXCHANGE_TUNNEL)
+		ab_bytes_add(&conn->client.out, ab_bytes_head(&conn->server.in), len);
+	else if (rq->minor) /* HTTP/1.0 knows no such thing */
+		ab_http_write_response(&conn->client.out, rs, true, rq->minor);
+	ab_bytes_skip(&conn->server.in, len);
+	ab_conn_again(conn); /* there is no end to how many there may be */
+}
+
+/* Its body is searched for values, if there are any to be found. */
+static void sift_answer(struct ab_exchange_request *rq, enum ab_http_body body, uint64_t length,
+			bool frames)
+{
+	struct ab_sieve_setup setup = {
+		.scrub = rq->scrub, .in = body, .out = body, .frames = frames, .length = length
+	};
+
+	if (rq->scrub && body != AB_HTTP_NONE)
+		rq->down.sieve = ab_sieve_new(&setup);
+}
+
+static bool switch_protocol(struct ab_conn *conn, const struct ab_http_response *rs, size_t len)
+{
+	struct ab_exchange_request *rq = conn->http->request;
+	bool tunnel = conn->http->mode == AB_EXCHANGE_TUNNEL;
+	bool frames = ab_http_upgrades_to(&rs->head, "websocket");
+
+	if (!rq->upgrade || rq->up.state != AB_PASS_OVER)
+		return fail_response(conn, "it switches protocols unasked");
+	/* A server can be brought to say any status; one that goes on with
+	 * HTTP would then get requests that nobody has judged. */
+	if (!rs->head.upgrade)
+		return fail_response(conn, "it does not say to what it switches");
+	rq->raw = true;
+	rq->status = rs->status;
+	/* It was for the body of the request, and is over. */
+	ab_sieve_free(ab_take(rq->up.sieve));
+	begin(&rq->up, AB_HTTP_CLOSE, 0, 0, &conn->up);
+	begin(&rq->down, AB_HTTP_CLOSE, 0, tunnel ? len : 0, &conn->down);
+	if (!tunnel) {
+		ab_http_write_response(&conn->client.out, rs, true, rq->minor);
+		ab_bytes_skip(&conn->server.in, len);
+	}
+	sift_answer(rq, AB_HTTP_CLOSE, 0, frames);
+	/* The client may have sent something already. */
+	ab_conn_again(conn);
+	return true;
+}
+
+static bool begin_response(struct ab_conn *conn, const struct ab_http_response *rs, size_t len)
+{
+	struct ab_exchange_request *rq = conn->http->request;
+	bool tunnel = conn->http->mode == AB_EXCHANGE_TUNNEL;
+	bool fixed = ab_exchange_fixed(conn->http);
+
+	if (rq->head)
+		ab_bytes_skip(&conn->client.in, rq->head);
+	rq->head = 0;
+	conn->http->scan = (struct ab_http_scan){ 0 };
+	if (rs->status == 101)
+		return switch_protocol(conn, rs, len);
+	if (rs->status < 200) {
+		pass_interim(conn, rs, len);
+		return true;
+	}
+	if (!rq->minor && !tunnel && rs->head.body == AB_HTTP_CHUNKED)
+		return fail_response(conn, "HTTP/1.0 knows no chunks");
+	if (rq->carries && rs->head.body != AB_HTTP_NONE && ab_http_encoded(&rs->head)) {
+		ab_exchange_fail(conn, 502,
+				 "its answer is compressed although it was "
+				 "asked not to, and cannot be searched for "
+				 "the secret");
+		return false;
+	}
+	if (rs->status == 401 && rq->carries && rq->secret >= 0)
+		conn->engine->insight.stale(conn->engine->insight.arg, (size_t)rq->secret);
+	if (rs->status == 407 && conn->upstream && !fixed && !rq->gateway) {
+		ab_exchange_fail(conn, 502, "the upstream proxy wants other credentials");
+		return false;
+	}
+	ab_conn_deadline(conn, 0);
+	rq->status = rs->status;
+	rq->server_keep = rs->head.keep;
+	/* An answer before the end of the request: whether the server will
+	 * read the rest is its own affair, and so the end of this. */
+	if (rs->head.body == AB_HTTP_CLOSE || rq->up.state != AB_PASS_OVER ||
+	    (fixed && !rs->head.keep))
+		rq->keep = false;
+	begin(&rq->down, rs->head.body, rs->head.length, tunnel ? len : 0, &conn->down);
+	sift_answer(rq, rs->head.body, rs->head.length, false);
+	if (!tunnel) {
+		ab_http_write_response(&conn->client.out, rs, rq->keep, rq->minor);
+		ab_bytes_skip(&conn->server.in, len);
+		gather(&rq->down, &conn->down, &conn->server, &conn->client);
+	}
+	return true;
+}
+
+/* One head of the server's. *ret_wait: nothing more can be done now. */
+static bool read_response(struct ab_conn *conn, bool *ret_wait)
+{
+	struct ab_exchange *x = conn->http;
+	struct ab_side *server = &conn->server;
+	struct ab_http_response rs;
+	enum ab_io io = ab_side_flush(&conn->client);
+	ssize_t len;
+
+	if (io == AB_IO_FAILED) {
+		ab_exchange_cut(conn, "the client broke the connection");
+		return false;
+	}
+	if (io == AB_IO_WAIT) {
+		*ret_wait = true;
+		return true;
+	}
+	len = !ab_bytes_len(&server->in)
+		      ? 0
+		      : ab_http_read_response(&x->scan, ab_bytes_head(&server->in),
+					      ab_bytes_len(&server->in), x->request->to_head, &rs);
+	/* Where it lies: the views of it see the result. */
+	if (len > 0 && x->request->scrub)
+		ab_scrub_take(x->request->scrub, server->in.data + server->in.start, (size_t)len,
+			      true);
+	if (len > 0) {
+		*ret_wait = rs.status < 200;
+		return begin_response(conn, &rs, (size_t)len);
+	}
+	if (len < 0)
+		return fail_response(conn, x->scan.why);
+	io = ab_side_read(server, AB_HTTP_HEAD_MAX);
+	if (io == AB_IO_EOF || io == AB_IO_FAILED)
+		return lose_server(conn);
+	*ret_wait = io == AB_IO_WAIT;
+	return true;
+}
+
+static bool pass_body(struct ab_conn *conn, bool *ret_wait)
+{
+	struct ab_exchange_request *rq = conn->http->request;
+	struct ab_pass *p = &rq->down;
+
+	switch (move(p, &conn->down, conn->engine->pipes, &conn->server, &conn->client)) {
+	case AB_IO_DONE:
+		p->state = AB_PASS_OVER;
+		if (rq->raw)
+			ab_side_shut(&conn->client);
+		return true;
+	case AB_IO_WAIT:
+		*ret_wait = true;
+		return true;
+	case AB_IO_YIELD:
+		ab_conn_again(conn);
+		*ret_wait = true;
+		return true;
+	case AB_IO_EOF:
+		if (p->body == AB_HTTP_CLOSE) {
+			p->state = AB_PASS_OVER;
+			if (rq->raw)
+				ab_side_shut(&conn->client);
+			return true;
+		}
+		ab_exchange_cut(conn, "it ended in the middle of its answer");
+		return false;
+	case AB_IO_FAILED:
+		ab_exchange_cut(conn,
+				p->malformed ? "its answer is malformed" : "the connection broke");
+		return false;
+	}
+	return false;
+}
+
+static bool pass_down(struct ab_conn *conn)
+{
+	struct ab_exchange_request *rq = conn->http->request;
+	bool wait = false;
+
+	while (!wait && rq->down.state != AB_PASS_OVER) {
+		bool go_on = rq->down.state == AB_PASS_HEAD ? read_response(conn, &wait)
+							    : pass_body(conn, &wait);
+
+		if (!go_on)
+			return false;
+	}
+	return true;
+}
+
+static void pass(struct ab_conn *conn)
+{
+	struct ab_exchange_request *rq = conn->http->request;
+
+	if (!pass_up(conn) || !pass_down(conn))
+		return;
+	if (rq->down.state != AB_PASS_OVER)
+		return;
+	/* A body that was never called for is not waited for. */
+	if (rq->up.state != AB_PASS_BODY || (rq->expects && !rq->raw))
+		ab_exchange_done(conn);
+}
+
+void ab_exchange_pass(struct ab_conn *conn, const struct ab_http_head *head, size_t raw)
+{
+	struct ab_exchange_request *rq = conn->http->request;
+
+	conn->http->scan = (struct ab_http_scan){ 0 };
+	begin(&rq->up, head->body, head->length, raw, &conn->up);
+	if (rq->swap) {
+		struct ab_sieve_setup setup = {
+			.swap = rq->swap,
+			.in = head->body,
+			.out = ab_swap_body_keeps_length(rq->swap) ? head->body : AB_HTTP_CHUNKED,
+			.length = head->length,
+		};
+
+		rq->up.sieve = ab_sieve_new(&setup);
+	}
+	if (!raw)
+		gather(&rq->up, &conn->up, &conn->client, &conn->server);
+	conn->step = pass;
+	pass(conn);
+}

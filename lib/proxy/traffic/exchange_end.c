@@ -1,0 +1,311 @@
+#include "proxy/traffic/exchange_state.h"
+
+#include <stdlib.h>
+
+#include "base/data/mem.h"
+#include "proxy/traffic/tunnel.h"
+
+enum {
+	LINGER_MS = 10000,
+	LINGER_MAX = 64 << 20, /* discarded, of a client that sends on */
+	LINGER_ROOM = 16 * 1024,
+	LINGER_SHARE = 64, /* reads at a stretch */
+};
+
+struct ab_exchange_request *ab_exchange_request_new(struct ab_conn *conn)
+{
+	struct ab_exchange_request *rq = ab_alloc(sizeof(*rq));
+
+	rq->begun = conn->engine->loop.now;
+	rq->secret = -1;
+	if (ab_exchange_fixed(conn->http)) {
+		rq->host = *conn->host;
+		rq->port = conn->port;
+		rq->verdict = conn->verdict;
+		/* Requests speak for the tunnel, unless the server spoke
+		 * before the first of them. */
+		if (!conn->http->served)
+			conn->unrecorded = conn->down.moved == 0;
+	}
+	conn->http->request = rq;
+	return rq;
+}
+
+static void free_request(struct ab_exchange_request **rq)
+{
+	if (!*rq)
+		return;
+	free((*rq)->entry);
+	free((*rq)->method);
+	free((*rq)->path);
+	free((*rq)->asked);
+	free((*rq)->error);
+	free((*rq)->target);
+	ab_sieve_free((*rq)->up.sieve);
+	ab_sieve_free((*rq)->down.sieve);
+	ab_scrub_free((*rq)->scrub);
+	ab_swap_body_free((*rq)->swap);
+	free(*rq);
+}
+#define auto_request __attribute__((cleanup(free_request)))
+
+static void describe(const struct ab_conn *conn, const struct ab_exchange_request *rq,
+		     struct ab_request_record *ret)
+{
+	*ret = (struct ab_request_record){
+		.door = rq->gateway ? AB_DOOR_GATEWAY : conn->door,
+		.host = rq->port ? rq->host.text : "(no host)",
+		.port = rq->port,
+		.method = rq->method,
+		.path = rq->path,
+		.sni = rq->asked,
+		/* Before the target is known it would be the last one's. */
+		.address = rq->port ? conn->address : NULL,
+		.secret = ab_insight_secret(&conn->engine->insight, rq->secret),
+		.error = rq->error,
+		.verdict = rq->verdict,
+		.fault = rq->fault,
+		.status = rq->status,
+		.bytes_up = ab_pass_bytes(&rq->up, &conn->up),
+		.bytes_down = ab_pass_bytes(&rq->down, &conn->down),
+		.head_up = rq->head_up,
+		.ms = conn->engine->loop.now - rq->begun,
+		.intercepted = conn->intercepted,
+		.denial = conn->denial, /* while it waited for a word */
+		.why = conn->engine->cut,
+	};
+}
+
+void ab_exchange_close_server(struct ab_conn *conn)
+{
+	ab_flow_fini(&conn->up, conn->engine->pipes);
+	ab_flow_fini(&conn->down, conn->engine->pipes);
+	ab_side_close(&conn->server, false);
+	conn->server.eof = conn->server.shut = false;
+	free(ab_take(conn->http->peer));
+}
+
+/*
+ * The client gets what is in client.out, and then our end. Its unread bytes
+ * would turn that into a reset, and our words would be lost: so they are read,
+ * to a limit, until it has closed as well.
+ */
+static void linger(struct ab_conn *conn)
+{
+	struct ab_exchange *x = conn->http;
+	enum ab_io io = ab_side_flush(&conn->client);
+
+	if (io == AB_IO_WAIT)
+		return;
+	ab_side_shut(&conn->client);
+	for (int i = 0; io == AB_IO_DONE && i < LINGER_SHARE; i++) {
+		io = ab_side_read(&conn->client, LINGER_ROOM);
+		x->discarded += ab_bytes_len(&conn->client.in);
+		ab_bytes_fini(&conn->client.in);
+	}
+	if (x->discarded > LINGER_MAX)
+		io = AB_IO_FAILED;
+	if (io == AB_IO_DONE)
+		ab_conn_again(conn);
+	else if (io != AB_IO_WAIT)
+		ab_conn_close(conn, io == AB_IO_FAILED);
+}
+
+void ab_exchange_end(struct ab_conn *conn)
+{
+	ab_exchange_close_server(conn);
+	ab_bytes_fini(&conn->client.in);
+	conn->step = linger;
+	ab_conn_deadline(conn, LINGER_MS);
+	ab_conn_again(conn);
+}
+
+/* Without a record there is no answer either. */
+static void answer(struct ab_conn *conn, struct ab_request_record *r, int status)
+{
+	r->status = status;
+	ab_conn_record(conn, r);
+	if (conn->closed)
+		return;
+	ab_exchange_answer(&conn->client.out, conn->engine->ledger, r, status);
+	ab_exchange_end(conn);
+}
+
+void ab_exchange_fail(struct ab_conn *conn, int status, const char *why)
+{
+	auto_request struct ab_exchange_request *rq = NULL;
+	struct ab_request_record r;
+
+	rq = ab_take(conn->http->request);
+	free(rq->error);
+	rq->error = ab_strdup(why);
+	describe(conn, rq, &r);
+	answer(conn, &r, status);
+}
+
+/* Or later, when it is known who it was. */
+static void refuse(struct ab_conn *conn, struct ab_request_record *r)
+{
+	auto_request struct ab_exchange_request *rq = NULL;
+
+	if (ab_pending_seeks(conn, r, refuse))
+		return;
+	rq = ab_take(conn->http->request);
+	if (ab_conn_deny(conn, r) < 0)
+		return;
+	answer(conn, r, rq->refusal);
+}
+
+static void deny(struct ab_conn *conn, enum ab_fault fault, int status, const char *why)
+{
+	struct ab_exchange_request *rq = conn->http->request;
+	int secret = rq->secret;
+	struct ab_request_record r;
+
+	rq->fault = fault;
+	rq->refusal = status;
+	describe(conn, rq, &r);
+	r.error = why;
+	refuse(conn, &r);
+	if (fault == AB_FAULT_TRIPWIRE)
+		ab_insight_trip(&conn->engine->insight, secret);
+}
+
+void ab_exchange_turn_away(struct ab_conn *conn, struct ab_request_record *r)
+{
+	conn->http->request->refusal = 403;
+	refuse(conn, r);
+}
+
+bool ab_exchange_describe(const struct ab_conn *conn, struct ab_request_record *ret)
+{
+	if (conn->http->request)
+		describe(conn, conn->http->request, ret);
+	else if (conn->host)
+		ab_tunnel_describe(conn, ret);
+	else
+		return false;
+	return true;
+}
+
+/* What a tunnel has sent by then was reported with its requests. */
+static bool is_between(const struct ab_conn *conn)
+{
+	return !conn->http->request;
+}
+
+static void break_exchange(struct ab_conn *conn, enum ab_fault fault, const struct ab_verdict *verdict)
+{
+	auto_request struct ab_exchange_request *rq = ab_take(conn->http->request);
+	struct ab_request_record r;
+
+	if (!rq) {
+		ab_tunnel_break(conn, fault, verdict);
+		return;
+	}
+	describe(conn, rq, &r);
+	r.fault = fault;
+	r.verdict = *verdict;
+	if (ab_conn_deny(conn, &r) < 0)
+		return;
+	ab_conn_record(conn, &r);
+	ab_conn_close(conn, true);
+}
+
+void ab_exchange_deny(struct ab_conn *conn, enum ab_fault fault)
+{
+	deny(conn, fault, 403, NULL);
+}
+
+void ab_exchange_trip(struct ab_conn *conn)
+{
+	auto_request struct ab_exchange_request *rq = NULL;
+	struct ab_request_record r;
+
+	conn->http->request->secret = ab_swap_body_foreign(conn->http->request->swap);
+	if (conn->http->request->down.state == AB_PASS_HEAD) {
+		ab_exchange_deny(conn, AB_FAULT_TRIPWIRE);
+		return;
+	}
+	/* The answer is under way, and there can be no other. */
+	rq = ab_take(conn->http->request);
+	rq->fault = AB_FAULT_TRIPWIRE;
+	describe(conn, rq, &r);
+	if (ab_conn_deny(conn, &r) < 0)
+		return;
+	ab_conn_record(conn, &r);
+	ab_conn_close(conn, true);
+	ab_insight_trip(&conn->engine->insight, rq->secret);
+}
+
+void ab_exchange_refuse(struct ab_conn *conn, int status, const char *why)
+{
+	deny(conn, AB_FAULT_MALFORMED, status, why);
+}
+
+void ab_exchange_cut(struct ab_conn *conn, const char *why)
+{
+	struct ab_exchange_request *rq = conn->http->request;
+
+	free(rq->error);
+	rq->error = ab_strdup(why);
+	ab_conn_close(conn, true);
+}
+
+void ab_exchange_done(struct ab_conn *conn)
+{
+	struct ab_exchange *x = conn->http;
+	auto_request struct ab_exchange_request *rq = NULL;
+	bool whole;
+	struct ab_request_record r;
+
+	rq = ab_take(x->request);
+	whole = rq->up.state == AB_PASS_OVER;
+	describe(conn, rq, &r);
+	ab_conn_record(conn, &r);
+	if (conn->closed)
+		return;
+	if (rq->raw) {
+		ab_conn_close(conn, false);
+		return;
+	}
+	if (!rq->keep) {
+		ab_exchange_end(conn);
+		return;
+	}
+	if (!rq->server_keep || !whole)
+		ab_exchange_close_server(conn);
+	x->served = true;
+	ab_exchange_next(conn);
+}
+
+void ab_exchange_free(struct ab_conn *conn)
+{
+	struct ab_exchange *x = ab_take(conn->http);
+	auto_request struct ab_exchange_request *rq = NULL;
+	struct ab_request_record r;
+
+	rq = ab_take(x->request);
+	free(x->peer);
+	free(x);
+	if (!rq)
+		return;
+	describe(conn, rq, &r);
+	if (!r.error)
+		r.error = "it ended before it was complete";
+	ab_conn_record(conn, &r);
+}
+
+static void end_exchange(struct ab_conn *conn)
+{
+	ab_exchange_free(conn);
+	if (conn->host)
+		ab_tunnel_end(conn);
+}
+
+const struct ab_conn_kind ab_exchange_kind = {
+	.describe = ab_exchange_describe,
+	.is_between = is_between,
+	.break_off = break_exchange,
+	.end = end_exchange,
+};

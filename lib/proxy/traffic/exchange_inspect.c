@@ -1,0 +1,245 @@
+/*
+ * What stands in the head of a request: may this method and path be asked for
+ * there, does it hold placeholders, and what goes out in its place?
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/data/mem.h"
+#include "policy/values/urlpath.h"
+#include "proxy/secrets/vault.h"
+#include "proxy/traffic/exchange_state.h"
+
+/* Only a client in the box reaches the gateway, and only by its own address:
+ * a page that names it otherwise is somebody else's. */
+static bool asks_here(const struct ab_http_request *head)
+{
+	return !head->has_host || strcmp(head->host.text, "127.0.0.1") == 0 ||
+	       strcmp(head->host.text, "localhost") == 0;
+}
+
+bool ab_exchange_route(struct ab_conn *conn, const struct ab_http_request *head)
+{
+	struct ab_exchange_request *rq = conn->http->request;
+	size_t skip;
+
+	if (head->form != AB_HTTP_ORIGIN || !asks_here(head) ||
+	    !ab_insight_route(&conn->engine->insight, head->path.s, head->path.len, &rq->host,
+			      &rq->port, &skip))
+		return false;
+	rq->gateway = true;
+	rq->target =
+		head->path.s[skip] == '/'
+			? ab_strndup(head->path.s + skip, head->path.len - skip)
+			: ab_printf("/%.*s", (int)(head->path.len - skip), head->path.s + skip);
+	free(rq->path);
+	rq->path = ab_strndup(rq->target, strcspn(rq->target, "?"));
+	return true;
+}
+
+static struct ab_http_text text(const char *s)
+{
+	return (struct ab_http_text){ s, strlen(s) };
+}
+
+/* Fields by which some servers take a request for another one than its first
+ * line says. */
+static const char *const overrides[] = {
+	"x-http-method",  "x-http-method-override", "x-method-override",
+	"x-original-url", "x-rewrite-url",
+};
+
+/* Some servers read "_" as "-". */
+static bool is_spelled(struct ab_http_text name, const char *word)
+{
+	size_t i = 0;
+
+	for (; i < name.len && word[i]; i++) {
+		char c = name.s[i] == '_' ? '-' : name.s[i];
+
+		if (c >= 'A' && c <= 'Z')
+			c = (char)(c + 32);
+		if (c != word[i])
+			return false;
+	}
+	return i == name.len && !word[i];
+}
+
+static bool is_overridden(const struct ab_http_head *head)
+{
+	for (size_t i = 0; i < head->nfields; i++)
+		for (size_t k = 0; k < AB_COUNT(overrides); k++)
+			if (is_spelled(head->fields[i].name, overrides[k]))
+				return true;
+	return false;
+}
+
+/*
+ * Judged in its normal form, and sent in that form: no server reads it as
+ * anything else. false: it was refused.
+ */
+static bool judge_path(struct ab_conn *conn, const struct ab_http_request *head)
+{
+	const struct ab_http_rules *rules = &conn->engine->insight.rules;
+	struct ab_exchange_request *rq = conn->http->request;
+	const struct ab_http_rule *rule;
+	struct ab_http_text given = rq->target ? text(rq->target) : head->path;
+	ab_autofree char *path = NULL;
+	size_t end = 0, len;
+	const char *why;
+
+	if (!ab_http_rules_bind(rules, &rq->host, rq->port))
+		return true;
+	if (is_overridden(&head->head)) {
+		ab_exchange_refuse(conn, 400,
+				   "it has a header field that means another "
+				   "method or path than its first line");
+		return false;
+	}
+	while (end < given.len && given.s[end] != '?')
+		end++;
+	path = ab_alloc(end + 2);
+	if (end == 0) {
+		memcpy(path, "/", 2);
+		len = 1;
+	} else if (!ab_urlpath_normal(given.s, end, path, &len, &why)) {
+		ab_exchange_refuse(conn, 400, why);
+		return false;
+	}
+	path[len] = '\0';
+	free(rq->path);
+	rq->path = ab_strdup(path);
+	if (!ab_http_rules_judge(rules, &rq->host, rq->port, head->method.s, head->method.len, path,
+				 len, &rule)) {
+		ab_exchange_deny(conn, AB_FAULT_RULE);
+		return false;
+	}
+	if (end) {
+		char *target = ab_printf("%s%.*s", path, (int)(given.len - end), given.s + end);
+
+		free(rq->target);
+		rq->target = target;
+	}
+	return true;
+}
+
+/* What a result that lets nothing through is called. */
+static enum ab_fault fault_of(enum ab_swap_result result)
+{
+	switch (result) {
+	case AB_SWAP_TRIPWIRE:
+		return AB_FAULT_TRIPWIRE;
+	case AB_SWAP_MISPLACED:
+		return AB_FAULT_MISPLACED;
+	case AB_SWAP_MISSING:
+		return AB_FAULT_MISSING;
+	case AB_SWAP_ABSENT:
+		return AB_FAULT_ABSENT;
+	case AB_SWAP_NONE:
+	case AB_SWAP_DONE:
+	case AB_SWAP_TOO_LONG:
+		break;
+	}
+	return AB_FAULT_NONE;
+}
+
+bool ab_exchange_inspect(struct ab_conn *conn, const struct ab_http_request *head,
+			 struct ab_swapped *ret)
+{
+	const struct ab_vault *vault = conn->engine->insight.vault;
+	struct ab_exchange_request *rq = conn->http->request;
+	struct ab_http_request asked;
+
+	*ret = (struct ab_swapped){ .secret = -1 };
+	if (conn->http->mode != AB_EXCHANGE_TUNNEL && !judge_path(conn, head))
+		return false;
+	asked = *head;
+	if (rq->target)
+		asked.path = asked.target = text(rq->target);
+	if (!vault) {
+		ret->request = asked;
+		return true;
+	}
+	rq->looked = conn->intercepted || rq->gateway;
+	ab_swap_request(vault, &rq->host, rq->port, rq->looked, &asked, ret);
+	rq->secret = ret->secret;
+	switch (ret->result) {
+	case AB_SWAP_NONE:
+	case AB_SWAP_DONE:
+		rq->carries = ret->carries;
+		return true;
+	case AB_SWAP_TOO_LONG:
+		ab_exchange_refuse(conn, 431, "its head is too long with its secrets");
+		return false;
+	case AB_SWAP_TRIPWIRE:
+	case AB_SWAP_MISPLACED:
+	case AB_SWAP_MISSING:
+	case AB_SWAP_ABSENT:
+		break;
+	}
+	ab_exchange_deny(conn, fault_of(ret->result));
+	return false;
+}
+
+/* A body in which lengths change has no length that could be said before. */
+static bool reframe(struct ab_http_request *rq)
+{
+	struct ab_http_head *head = &rq->head;
+
+	if (head->body != AB_HTTP_LENGTH)
+		return true;
+	if (!head->minor)
+		return false;
+	for (size_t i = 0; i < head->nfields; i++)
+		if (head->fields[i].id == AB_HTTP_CONTENT_LENGTH)
+			head->fields[i] = (struct ab_http_field){
+				.id = AB_HTTP_TRANSFER_ENCODING,
+				.name = text("Transfer-Encoding"),
+				.value = text("chunked"),
+			};
+	return true;
+}
+
+/* Its body is searched for placeholders, where that was asked for. */
+static bool sift_body(struct ab_conn *conn, struct ab_http_request *rq)
+{
+	const struct ab_vault *vault = conn->engine->insight.vault;
+	struct ab_exchange_request *r = conn->http->request;
+
+	if (rq->head.body == AB_HTTP_NONE || !r->looked ||
+	    !ab_swap_wants_body(vault, &r->host, r->port))
+		return true;
+	if (ab_http_encoded(&rq->head)) {
+		ab_exchange_deny(conn, AB_FAULT_ENCODED);
+		return false;
+	}
+	ab_swap_body_free(r->swap);
+	r->swap = ab_swap_body_new(vault, &r->host, r->port);
+	if (!ab_swap_body_keeps_length(r->swap) && !reframe(rq)) {
+		ab_exchange_refuse(conn, 400, "HTTP/1.0 knows no chunks");
+		return false;
+	}
+	/* Values may be in it, so the answer is searched as well. */
+	r->carries = true;
+	return true;
+}
+
+bool ab_exchange_write(struct ab_conn *conn, struct ab_swapped *swapped,
+		       const struct ab_http_hop *hop)
+{
+	const struct ab_vault *vault = conn->engine->insight.vault;
+	struct ab_exchange_request *rq = conn->http->request;
+
+	if (vault && !sift_body(conn, &swapped->request)) {
+		ab_swapped_fini(swapped);
+		return false;
+	}
+	conn->server.out.wipe |= rq->carries;
+	ab_http_write_request(&conn->server.out, &swapped->request, hop);
+	ab_swapped_fini(swapped);
+	if (rq->looked) {
+		ab_scrub_free(rq->scrub);
+		rq->scrub = ab_insight_scrub(&conn->engine->insight, &rq->host, rq->port);
+	}
+	return true;
+}

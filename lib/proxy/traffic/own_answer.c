@@ -1,0 +1,128 @@
+#include "proxy/traffic/exchange.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "audit/read/words.h"
+#include "base/data/buf.h"
+#include "base/data/mem.h"
+
+static const struct {
+	int status;
+	const char *phrase;
+	const char *begin; /* of the sentence */
+} kinds[] = {
+	{ 400, "Bad Request", "agentbox refused this request" },
+	{ 414, "URI Too Long", "agentbox refused this request" },
+	{ 431, "Request Header Fields Too Large", "agentbox refused this request" },
+	{ 501, "Not Implemented", "agentbox refused this request" },
+	{ 502, "Bad Gateway", "agentbox could not get an answer" },
+	{ 504, "Gateway Timeout", "agentbox could not get an answer" },
+	{ 505, "HTTP Version Not Supported", "agentbox refused this request" },
+};
+
+static void explain_denial(struct ab_buf *text, const char *id, const struct ab_request_record *r)
+{
+	char reason[AB_REASON_ROOM], hint[AB_REASON_ROOM];
+
+	ab_words_blocked(text, &(struct ab_blocked){
+				       .host = r->host,
+				       .port = r->port,
+				       .reason = ab_ledger_reason(r, reason),
+				       .rule = ab_ledger_rule(r),
+				       .id = id,
+			       });
+	if (ab_request_liftable(r)) {
+		ab_buf_printf(text, "A person can allow it with: agentbox allow %s\n", id);
+		return;
+	}
+	ab_ledger_hint(r, hint);
+	if (hint[0])
+		ab_buf_printf(text,
+			      "A person can allow it for the next run: "
+			      "agentbox run %s -- ...\n",
+			      hint);
+}
+
+/* `id` of a denial, or "". */
+static void explain_failure(struct ab_buf *text, const char *begin, const char *id,
+			    const struct ab_request_record *r, int status)
+{
+	ab_buf_puts(text, begin);
+	if (r->port) {
+		ab_buf_puts(text, status < 500 ? " to " : " from ");
+		ab_words_target(text, r->host, r->port);
+	}
+	ab_buf_printf(text, ": %s", r->error ? r->error : "nothing more is known");
+	if (id[0])
+		ab_buf_printf(text, " (id %s)", id);
+	ab_buf_puts(text, ".\n");
+}
+
+void ab_exchange_answer(struct ab_bytes *out, struct ab_ledger *ledger,
+			const struct ab_request_record *r, int status)
+{
+	ab_autobuf struct ab_buf head = { 0 }, text = { 0 };
+	const char *phrase = "Error", *begin = "agentbox refused this request";
+	char id[AB_DENIAL_ID] = "";
+
+	if (r->denial)
+		ab_ledger_id(ledger, r->denial, id);
+	if (status == 403) {
+		explain_denial(&text, id, r);
+		/* Some programs show no more of an answer than this. */
+		ab_buf_printf(&head, "HTTP/1.1 403 Blocked by agentbox (%s)\r\n", id);
+	} else {
+		for (size_t i = 0; i < AB_COUNT(kinds); i++)
+			if (kinds[i].status == status) {
+				phrase = kinds[i].phrase;
+				begin = kinds[i].begin;
+			}
+		explain_failure(&text, begin, id, r, status);
+		ab_buf_printf(&head, "HTTP/1.1 %d %s (agentbox: %s)\r\n", status, phrase,
+			      r->error ? r->error : "no reason");
+	}
+	ab_buf_printf(&head,
+		      "Content-Type: text/plain; charset=utf-8\r\n"
+		      "Content-Length: %zu\r\n"
+		      "Cache-Control: no-store\r\n"
+		      "Connection: close\r\n"
+		      "\r\n",
+		      text.len);
+	ab_bytes_add(out, head.data, head.len);
+	if (!r->method || strcmp(r->method, "HEAD") != 0)
+		ab_bytes_add(out, text.data, text.len);
+}
+
+int ab_exchange_failure(const struct ab_dialled *result, const char **ret_words)
+{
+	static const struct {
+		int status;
+		const char *words;
+	} failures[] = {
+		[AB_DIAL_NO_NAME] = { 502, "the name does not exist" },
+		[AB_DIAL_NO_ANSWER] = { 504, "no name server answered" },
+		[AB_DIAL_FAILED] = { 502, "the connection failed" },
+		[AB_DIAL_TIMEOUT] = { 504, "no answer in time" },
+		[AB_DIAL_UPSTREAM] = { 502, "the upstream proxy refused" },
+	};
+	static const struct {
+		int errnum;
+		const char *words;
+	} causes[] = {
+		{ ECONNREFUSED, "it refused the connection" },
+		{ ECONNRESET, "it reset the connection" },
+		{ EHOSTUNREACH, "there is no way to its address" },
+		{ ENETUNREACH, "there is no way to its network" },
+		{ ETIMEDOUT, "it did not answer in time" },
+	};
+
+	*ret_words = failures[result->result].words;
+	if (result->result != AB_DIAL_FAILED)
+		return failures[result->result].status;
+	for (size_t i = 0; i < AB_COUNT(causes); i++)
+		if (causes[i].errnum == result->errnum)
+			*ret_words = causes[i].words;
+	return result->errnum == ETIMEDOUT ? 504 : 502;
+}

@@ -1,0 +1,393 @@
+/*
+ * Theory of operation.
+ *
+ *	waiting		proxy/conn/waiting.c: for somebody's word
+ *	dialling	the client waits; nothing of it is read but its end
+ *	looking		tunnel_first_bytes.c: what does the client speak?
+ *	relaying	both directions, until both have ended
+ *
+ * Should: keep an idle tunnel for ever.
+ * Mustn't: dial before the host was judged; end without a record.
+ */
+#include "proxy/traffic/tunnel.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/data/mem.h"
+#include "proxy/secrets/vault.h"
+#include "proxy/traffic/exchange.h"
+#include "proxy/wire/socks.h"
+
+enum {
+	WAITING_ROOM = 16 * 1024, /* of a client, while we dial */
+	GOODBYE_ROOM = 16 * 1024,
+	GOODBYE_SHARE = 64, /* reads at a stretch */
+};
+
+void ab_tunnel_describe(const struct ab_conn *conn, struct ab_request_record *ret)
+{
+	*ret = (struct ab_request_record){
+		.door = conn->door,
+		.host = conn->host->text,
+		.port = conn->port,
+		.method = conn->door == AB_DOOR_CONNECT ? "CONNECT" : "",
+		.address = conn->address,
+		.verdict = conn->verdict,
+		.bytes_up = conn->up.moved,
+		.bytes_down = conn->down.moved,
+		.ms = conn->engine->loop.now - conn->begun,
+		.denial = conn->denial,
+		.why = conn->engine->cut,
+		.intercepted = conn->intercepted,
+	};
+}
+
+static bool describe_tunnel(const struct ab_conn *conn, struct ab_request_record *ret)
+{
+	ab_tunnel_describe(conn, ret);
+	return true;
+}
+
+static bool is_never_between(const struct ab_conn *conn)
+{
+	(void)conn;
+	return false;
+}
+
+static void write_denial(struct ab_conn *conn, struct ab_request_record *r)
+{
+	if (ab_conn_deny(conn, r) < 0)
+		return;
+	conn->unrecorded = true;
+	ab_conn_record(conn, r);
+}
+
+static void deny_now(struct ab_conn *conn, struct ab_request_record *r)
+{
+	void (*then)(struct ab_conn * conn) = ab_take(conn->then);
+
+	write_denial(conn, r);
+	if (!conn->closed)
+		then(conn);
+}
+
+void ab_tunnel_deny(struct ab_conn *conn, enum ab_fault fault, const char *name,
+		    void (*then)(struct ab_conn *conn))
+{
+	struct ab_request_record r;
+
+	ab_tunnel_describe(conn, &r);
+	r.fault = fault;
+	r.sni = name;
+	conn->then = then;
+	if (!ab_pending_seeks(conn, &r, deny_now))
+		deny_now(conn, &r);
+}
+
+static void reset(struct ab_conn *conn)
+{
+	ab_conn_close(conn, true);
+}
+
+void ab_tunnel_cut(struct ab_conn *conn, enum ab_fault fault, const char *name)
+{
+	ab_tunnel_deny(conn, fault, name, reset);
+}
+
+void ab_tunnel_break(struct ab_conn *conn, enum ab_fault fault, const struct ab_verdict *verdict)
+{
+	struct ab_request_record r;
+
+	ab_tunnel_describe(conn, &r);
+	r.fault = fault;
+	r.verdict = *verdict;
+	write_denial(conn, &r);
+	ab_conn_close(conn, true);
+}
+
+void ab_tunnel_end(struct ab_conn *conn)
+{
+	struct ab_request_record r;
+
+	if (conn->unrecorded)
+		return;
+	ab_tunnel_describe(conn, &r);
+	if (conn->door == AB_DOOR_CONNECT && conn->server.source.fd >= 0)
+		r.status = 200;
+	conn->unrecorded = true;
+	ab_conn_record(conn, &r);
+}
+
+void ab_tunnel_adopt(struct ab_conn *conn, const struct ab_host *host, uint16_t port)
+{
+	static const struct ab_conn_kind kind = {
+		.describe = describe_tunnel,
+		.is_between = is_never_between,
+		.break_off = ab_tunnel_break,
+		.end = ab_tunnel_end,
+	};
+
+	conn->kind = &kind;
+	conn->host = ab_alloc(sizeof(*host));
+	*conn->host = *host;
+	conn->port = port;
+}
+
+static void say_goodbye(struct ab_conn *conn)
+{
+	enum ab_io io = ab_side_flush(&conn->client);
+
+	if (io == AB_IO_WAIT)
+		return;
+	ab_side_shut(&conn->client);
+	/* Unread bytes would turn the end into a reset, and the client would
+	 * lose our words. */
+	for (int i = 0; io == AB_IO_DONE && i < GOODBYE_SHARE; i++) {
+		io = ab_side_read(&conn->client, GOODBYE_ROOM);
+		ab_bytes_fini(&conn->client.in);
+	}
+	if (io == AB_IO_DONE)
+		ab_conn_again(conn);
+	else if (io != AB_IO_WAIT)
+		ab_conn_close(conn, false);
+}
+
+void ab_tunnel_goodbye(struct ab_conn *conn)
+{
+	ab_bytes_fini(&conn->client.in);
+	ab_side_close(&conn->server, true);
+	conn->step = say_goodbye;
+	ab_conn_deadline(conn, AB_HANDSHAKE_MS);
+	ab_conn_again(conn);
+}
+
+/* An HTTP answer, a SOCKS reply, or a reset: what the door speaks. */
+static void tell_client(struct ab_conn *conn, struct ab_request_record *r,
+			enum ab_socks_reply reply)
+{
+	uint8_t answer[10];
+
+	conn->unrecorded = true;
+	r->ms = conn->engine->loop.now - conn->begun;
+	ab_conn_record(conn, r);
+	if (conn->closed)
+		return;
+	switch ((enum ab_door)conn->door) {
+	case AB_DOOR_CONNECT:
+		ab_exchange_answer(&conn->client.out, conn->engine->ledger, r, r->status);
+		break;
+	case AB_DOOR_SOCKS:
+		ab_socks_answer(reply, answer);
+		ab_bytes_add(&conn->client.out, answer, sizeof(answer));
+		break;
+	case AB_DOOR_HTTP:
+	case AB_DOOR_TRANSPARENT:
+	case AB_DOOR_DNS:
+	case AB_DOOR_PUBLISH:
+	case AB_DOOR_HOST_PORT:
+	case AB_DOOR_GATEWAY:
+	case AB_DOOR_COUNT:
+		ab_conn_close(conn, true);
+		return;
+	}
+	ab_tunnel_goodbye(conn);
+}
+
+static void refuse(struct ab_conn *conn, struct ab_request_record *r)
+{
+	if (ab_pending_seeks(conn, r, refuse) || ab_conn_deny(conn, r) < 0)
+		return;
+	conn->denial = r->denial;
+	r->status = conn->door == AB_DOOR_CONNECT ? 403 : 0;
+	tell_client(conn, r, AB_SOCKS_NOT_ALLOWED);
+}
+
+/* The side that is in the box. */
+static const struct ab_side *inner(const struct ab_conn *conn)
+{
+	return conn->door == AB_DOOR_PUBLISH ? &conn->server : &conn->client;
+}
+
+/* Of a box that is gone nobody waits for an answer. */
+static bool is_over(const struct ab_conn *conn)
+{
+	bool ending = conn->engine->ending;
+
+	return (conn->client.shut || (ending && &conn->client == inner(conn))) &&
+	       (conn->server.shut || (ending && &conn->server == inner(conn)));
+}
+
+static void relay(struct ab_conn *conn)
+{
+	struct ab_pipes *pipes = conn->engine->pipes;
+	struct {
+		struct ab_flow *flow;
+		struct ab_side *from, *to;
+	} ways[] = {
+		{ &conn->down, &conn->server, &conn->client },
+		{ &conn->up, &conn->client, &conn->server },
+	};
+
+	for (size_t i = 0; i < AB_COUNT(ways); i++) {
+		uint64_t all = AB_FLOW_ALL;
+		enum ab_io io;
+
+		if (ways[i].to->shut || (conn->engine->ending && ways[i].to == inner(conn)))
+			continue;
+		io = ab_flow_move(ways[i].flow, pipes, ways[i].from, ways[i].to, &all);
+		if (io == AB_IO_FAILED) {
+			ab_conn_close(conn, true);
+			return;
+		}
+		if (io == AB_IO_YIELD)
+			ab_conn_again(conn);
+		if (io == AB_IO_EOF)
+			ab_side_shut(ways[i].to);
+	}
+	if (is_over(conn))
+		ab_conn_close(conn, false);
+}
+
+void ab_tunnel_relay(struct ab_conn *conn)
+{
+	ab_conn_deadline(conn, 0);
+	conn->step = relay;
+	ab_conn_again(conn);
+}
+
+static void welcome(struct ab_conn *conn)
+{
+	static const char established[] = "HTTP/1.1 200 Connection established\r\n\r\n";
+	uint8_t answer[10];
+
+	if (conn->door == AB_DOOR_CONNECT) {
+		ab_bytes_add(&conn->client.out, established, sizeof(established) - 1);
+	} else if (conn->door == AB_DOOR_SOCKS) {
+		ab_socks_answer(AB_SOCKS_OK, answer);
+		ab_bytes_add(&conn->client.out, answer, sizeof(answer));
+	}
+	ab_tunnel_look(conn);
+}
+
+static enum ab_socks_reply reply_to(const struct ab_dialled *result)
+{
+	switch (result->result) {
+	case AB_DIAL_NO_NAME:
+	case AB_DIAL_NO_ANSWER:
+		return AB_SOCKS_HOST_UNREACHABLE;
+	case AB_DIAL_TIMEOUT:
+		return AB_SOCKS_TTL;
+	case AB_DIAL_FORBIDDEN:
+		return AB_SOCKS_NOT_ALLOWED;
+	case AB_DIAL_OK:
+	case AB_DIAL_UPSTREAM:
+		return AB_SOCKS_FAILURE;
+	case AB_DIAL_FAILED:
+		break;
+	}
+	switch (result->errnum) {
+	case ECONNREFUSED:
+		return AB_SOCKS_REFUSED;
+	case ENETUNREACH:
+		return AB_SOCKS_NET_UNREACHABLE;
+	case EHOSTUNREACH:
+		return AB_SOCKS_HOST_UNREACHABLE;
+	case ETIMEDOUT:
+		return AB_SOCKS_TTL;
+	default:
+		return AB_SOCKS_FAILURE;
+	}
+}
+
+static void dialled(struct ab_conn *conn, const struct ab_dialled *result)
+{
+	struct ab_request_record r;
+
+	if (result->address.text[0])
+		conn->address = ab_strdup(result->address.text);
+	if (result->result == AB_DIAL_OK) {
+		welcome(conn);
+		return;
+	}
+	ab_tunnel_describe(conn, &r);
+	if (result->result == AB_DIAL_FORBIDDEN) {
+		r.verdict = result->verdict;
+		r.fault = AB_FAULT_ANSWER;
+		refuse(conn, &r);
+		return;
+	}
+	r.status = ab_exchange_failure(result, &r.error);
+	if (conn->door != AB_DOOR_CONNECT)
+		r.status = 0; /* nothing is said in HTTP */
+	tell_client(conn, &r, reply_to(result));
+}
+
+/* While the dial is under way only the client's end matters. */
+static void wait_for_dial(struct ab_conn *conn)
+{
+	if (ab_side_read(&conn->client, WAITING_ROOM) == AB_IO_FAILED)
+		ab_conn_close(conn, true);
+}
+
+/* A placeholder in what asks for the tunnel, or in the name itself, is on its
+ * way to somebody who has no business with it. */
+static bool trips(struct ab_conn *conn)
+{
+	const struct ab_insight *insight = &conn->engine->insight;
+	struct ab_request_record r;
+	int secret;
+
+	if (!insight->vault)
+		return false;
+	secret = conn->trips ? conn->trips - 1
+			     : ab_vault_seen_name(insight->vault, conn->host->text);
+	if (secret < 0)
+		return false;
+	ab_tunnel_describe(conn, &r);
+	r.fault = AB_FAULT_TRIPWIRE;
+	r.secret = ab_insight_secret(insight, secret);
+	refuse(conn, &r);
+	ab_insight_trip(insight, secret);
+	return true;
+}
+
+/* Judged, by the lists or by somebody's word. */
+static void proceed(struct ab_conn *conn, struct ab_request_record *r)
+{
+	if (r->fault != AB_FAULT_NONE || r->verdict.access != AB_ACCESS_ALLOW) {
+		refuse(conn, r);
+		return;
+	}
+	conn->verdict = r->verdict;
+	ab_verdict_keep(&conn->verdict, &conn->entry);
+	conn->step = wait_for_dial;
+	ab_conn_dial(conn, conn->host, conn->port, false, dialled);
+}
+
+void ab_tunnel_start(struct ab_conn *conn, enum ab_door door, const struct ab_host *host,
+		     uint16_t port)
+{
+	struct ab_request_record r;
+
+	conn->door = (uint8_t)door;
+	ab_tunnel_adopt(conn, host, port);
+	conn->verdict.entry = "";
+	conn->step = wait_for_dial;
+	ab_conn_deadline(conn, 0);
+	if (trips(conn))
+		return;
+	ab_conn_judge(conn, conn->host, port, &conn->verdict);
+	ab_verdict_keep(&conn->verdict, &conn->entry);
+	ab_tunnel_describe(conn, &r);
+	if (!ab_pending_waits(conn, conn->host, &r, proceed))
+		proceed(conn, &r);
+}
+
+bool ab_tunnel_remains(const struct ab_conn *conn)
+{
+	if (conn->closed || conn->http || !conn->host || conn->denial)
+		return false;
+	return conn->dial ? ab_bytes_len(&conn->client.in) > 0 : conn->server.source.fd >= 0;
+}

@@ -1,0 +1,125 @@
+/*
+ * Theory of operation.
+ *
+ *	reading		the client's first bytes; the server's wait: nothing
+ *			that it says first is for anybody's eyes
+ *	shaking hands	with both at once
+ *	exchanging	exchange.c, requests and answers in full view
+ *
+ * A server whose certificate is not good is told to the client in HTTP, once
+ * it has asked for something: a failed handshake would tell it nothing.
+ *
+ * Mustn't: send a byte of a request to a server that has not proved its name.
+ */
+#include "proxy/traffic/tunnel_tls.h"
+
+#include <string.h>
+
+#include "base/data/mem.h"
+#include "proxy/io/tls.h"
+#include "proxy/traffic/exchange.h"
+#include "proxy/traffic/tunnel.h"
+#include "proxy/wire/hello.h"
+
+bool ab_intercept_wants(const struct ab_conn *conn)
+{
+	return ab_insight_covers(&conn->engine->insight, conn->host, conn->port);
+}
+
+/* It was allowed, and came to nothing. */
+static void fail(struct ab_conn *conn, const char *why)
+{
+	struct ab_request_record r;
+
+	ab_tunnel_describe(conn, &r);
+	r.error = why;
+	conn->unrecorded = true;
+	ab_conn_record(conn, &r);
+	/* The alert that says why is on its way. */
+	ab_conn_close(conn, false);
+}
+
+static void shake_hands(struct ab_conn *conn)
+{
+	enum ab_tls_end client = ab_tls_handshake(conn->client.tls);
+	enum ab_tls_end server = conn->server.tls ? ab_tls_handshake(conn->server.tls) : AB_TLS_OK;
+
+	if (client == AB_TLS_FAILED) {
+		if (ab_tls_no_http1(conn->client.tls))
+			ab_tunnel_cut(conn, AB_FAULT_HTTP1, NULL);
+		else
+			fail(conn, ab_tls_why(conn->client.tls));
+		return;
+	}
+	if (server == AB_TLS_FAILED) {
+		conn->failure = ab_strdup(ab_tls_why(conn->server.tls));
+		ab_side_close(&conn->server, true);
+		server = AB_TLS_OK;
+	}
+	if (client == AB_TLS_OK && server == AB_TLS_OK)
+		ab_exchange_start(conn, AB_EXCHANGE_LOOKED);
+}
+
+static void open_tls(struct ab_conn *conn, const struct ab_hello *hello)
+{
+	struct ab_tls_site *site = conn->engine->insight.site;
+
+	if (hello->has_name && strcmp(hello->name.text, conn->host->text) != 0) {
+		ab_tunnel_cut(conn, AB_FAULT_SNI, hello->name.text);
+		return;
+	}
+	conn->client.tls = ab_tls_accept(site, &conn->client, conn->host);
+	conn->server.tls = ab_tls_connect(site, &conn->server, conn->host);
+	if (!conn->client.tls || !conn->server.tls) {
+		fail(conn, "there is no memory for TLS");
+		return;
+	}
+	conn->intercepted = true;
+	conn->step = shake_hands;
+	shake_hands(conn);
+}
+
+static void read_first(struct ab_conn *conn)
+{
+	struct ab_hello hello;
+	enum ab_io io = ab_side_flush(&conn->client);
+
+	while (io == AB_IO_DONE)
+		io = ab_side_read(&conn->client, AB_HELLO_MAX);
+	if (io == AB_IO_FAILED || (conn->client.eof && !ab_bytes_len(&conn->client.in))) {
+		ab_conn_close(conn, io == AB_IO_FAILED);
+		return;
+	}
+	/* The answer to CONNECT goes before anything of TLS. */
+	if (!ab_bytes_len(&conn->client.in) || ab_bytes_len(&conn->client.out))
+		return;
+	switch (ab_hello_look(ab_bytes_head(&conn->client.in), ab_bytes_len(&conn->client.in),
+			      &hello)) {
+	case AB_FIRST_MORE:
+		if (conn->client.eof)
+			ab_tunnel_cut(conn, AB_FAULT_MALFORMED, NULL);
+		return;
+	case AB_FIRST_TLS:
+		open_tls(conn, &hello);
+		return;
+	case AB_FIRST_HTTP:
+		ab_exchange_start(conn, AB_EXCHANGE_LOOKED);
+		return;
+	case AB_FIRST_HTTP2:
+		ab_tunnel_cut(conn, AB_FAULT_HTTP2, NULL);
+		return;
+	case AB_FIRST_OTHER:
+		ab_tunnel_cut(conn, AB_FAULT_OPAQUE, NULL);
+		return;
+	case AB_FIRST_BAD:
+		ab_tunnel_cut(conn, AB_FAULT_MALFORMED, NULL);
+		return;
+	}
+}
+
+void ab_intercept_start(struct ab_conn *conn)
+{
+	ab_conn_deadline(conn, AB_HANDSHAKE_MS);
+	conn->step = read_first;
+	read_first(conn);
+}

@@ -1,0 +1,215 @@
+#include "proxy/wire/dns.h"
+
+#include <assert.h>
+#include <string.h>
+
+/*
+ * A query has one question, no answers, and in its additional section at most
+ * one OPT record (RFC 6891) among others that are stepped over. No name in it
+ * is compressed: there is nothing before the question that it could point to,
+ * and a program that sends one wants to be read in two ways. What does not
+ * follow this to the last byte is answered with FORMERR.
+ */
+enum { HEADER = 12, NAME_MAX_WIRE = 255, LABEL_MAX = 63 };
+enum { TYPE_OPT = 41, CLASS_IN = 1, TTL = 1, UDP_LEAST = 512 };
+
+/* What we can take ourselves, without fragments on any path. */
+enum { UDP_OURS = 1232 };
+
+enum {
+	FLAG_QR = 0x8000, /* a response */
+	FLAG_OPCODE = 0x7800,
+	FLAG_RD = 0x0100,
+	FLAG_RA = 0x0080, /* without it glibc asks the next server */
+	FLAG_CD = 0x0010,
+};
+
+struct reader {
+	const uint8_t *data;
+	size_t len, at;
+};
+
+static uint16_t get16(const uint8_t *p)
+{
+	return (uint16_t)(p[0] << 8 | p[1]);
+}
+
+static bool is_ldh(uint8_t c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	       c == '-';
+}
+
+/*
+ * Step over a name. *ret_text gets it with dots, its length in *ret_len; that
+ * is 0 for the root and for a name with a byte that no host name has. A dot
+ * inside a label is such a byte: "a.b" in one label is not the name a.b.
+ */
+static bool read_name(struct reader *r, char ret_text[NAME_MAX_WIRE], size_t *ret_len)
+{
+	size_t begin = r->at, n = 0;
+	bool clean = true;
+
+	for (;;) {
+		size_t label;
+
+		if (r->at >= r->len)
+			return false;
+		label = r->data[r->at++];
+		if (label > LABEL_MAX || r->at + label > r->len ||
+		    r->at + label - begin > NAME_MAX_WIRE)
+			return false;
+		if (label == 0)
+			break;
+		if (n > 0)
+			ret_text[n++] = '.';
+		for (size_t i = 0; i < label; i++) {
+			clean = clean && is_ldh(r->data[r->at]);
+			ret_text[n++] = (char)r->data[r->at++];
+		}
+	}
+	*ret_len = clean ? n : 0;
+	return true;
+}
+
+static bool read_question(struct reader *r, struct ab_dns_query *q)
+{
+	const uint8_t *begin = r->data + r->at;
+	char text[NAME_MAX_WIRE];
+	size_t n;
+
+	if (!read_name(r, text, &n) || r->len - r->at < 4)
+		return false;
+	q->type = get16(r->data + r->at);
+	q->class = get16(r->data + r->at + 2);
+	r->at += 4;
+	q->question = begin;
+	q->question_len = (size_t)(r->data + r->at - begin);
+	q->is_host = ab_host_parse(text, n, &q->name, NULL) == 0 && q->name.kind == AB_HOST_NAME;
+	return true;
+}
+
+/* *ret_version: of EDNS, if the record is OPT. */
+static bool read_additional(struct reader *r, struct ab_dns_query *q, uint8_t *ret_version)
+{
+	bool root = r->at < r->len && r->data[r->at] == 0;
+	char text[NAME_MAX_WIRE];
+	const uint8_t *p;
+	size_t n;
+
+	if (!read_name(r, text, &n) || r->len - r->at < 10)
+		return false;
+	p = r->data + r->at;
+	n = get16(p + 8);
+	r->at += 10;
+	if (r->len - r->at < n)
+		return false;
+	r->at += n;
+	if (get16(p) != TYPE_OPT)
+		return true;
+	if (q->edns || !root)
+		return false;
+	q->edns = true;
+	if (get16(p + 2) > UDP_LEAST)
+		q->udp_size = get16(p + 2);
+	*ret_version = p[5];
+	return true;
+}
+
+static bool read_query(struct reader *r, struct ab_dns_query *q, uint8_t *ret_version)
+{
+	unsigned questions = get16(r->data + 4), answers = get16(r->data + 6);
+	unsigned authority = get16(r->data + 8), more = get16(r->data + 10);
+
+	if (questions != 1 || answers != 0 || authority != 0 || !read_question(r, q))
+		return false;
+	/* Each one takes bytes, so the length bounds this, not the count. */
+	for (; more > 0; more--)
+		if (!read_additional(r, q, ret_version))
+			return false;
+	return r->at == r->len;
+}
+
+static int refuse(const struct ab_dns_query *q, enum ab_dns_code code, struct ab_dns_query *ret,
+		  enum ab_dns_code *ret_code)
+{
+	*ret = *q;
+	*ret_code = code;
+	return 1;
+}
+
+int ab_dns_parse(const uint8_t *msg, size_t len, struct ab_dns_query *ret,
+		 enum ab_dns_code *ret_code)
+{
+	struct ab_dns_query bare = { .udp_size = UDP_LEAST }, q;
+	struct reader r = { msg, len, HEADER };
+	uint8_t version = 0;
+
+	if (len < HEADER || get16(msg + 2) & FLAG_QR)
+		return -1;
+	bare.id = get16(msg);
+	bare.flags = get16(msg + 2);
+	q = bare;
+	if (bare.flags & FLAG_OPCODE)
+		return refuse(&bare, AB_DNS_NOTIMP, ret, ret_code);
+	if (len > AB_DNS_MAX || !read_query(&r, &q, &version))
+		return refuse(&bare, AB_DNS_FORMERR, ret, ret_code);
+	if (version != 0)
+		return refuse(&q, AB_DNS_BADVERS, ret, ret_code);
+	*ret = q;
+	return 0;
+}
+
+static uint8_t *put16(uint8_t *p, unsigned value)
+{
+	*p++ = (uint8_t)(value >> 8);
+	*p++ = (uint8_t)value;
+	return p;
+}
+
+static uint8_t *put_address(uint8_t *p, const uint8_t *addr, size_t len)
+{
+	p = put16(p, 0xc000 | HEADER); /* the name of the question */
+	p = put16(p, len == 4 ? AB_DNS_A : AB_DNS_AAAA);
+	p = put16(p, CLASS_IN);
+	p = put16(p, 0);
+	p = put16(p, TTL);
+	p = put16(p, (unsigned)len);
+	memcpy(p, addr, len);
+	return p + len;
+}
+
+/* The upper bits of the code are in what is the TTL of other records. */
+static uint8_t *put_opt(uint8_t *p, enum ab_dns_code code)
+{
+	*p++ = 0;
+	p = put16(p, TYPE_OPT);
+	p = put16(p, UDP_OURS);
+	p = put16(p, (unsigned)code >> 4 << 8);
+	p = put16(p, 0);
+	return put16(p, 0);
+}
+
+size_t ab_dns_answer(const struct ab_dns_query *query, enum ab_dns_code code, const uint8_t *addr,
+		     size_t addr_len, uint8_t ret[AB_DNS_ANSWER_MAX])
+{
+	unsigned flags = query->flags & (FLAG_OPCODE | FLAG_RD | FLAG_CD);
+	uint8_t *p = ret;
+
+	assert(addr_len == 0 || addr_len == 4 || addr_len == 16);
+	assert(addr_len == 0 || query->question_len > 0);
+	p = put16(p, query->id);
+	p = put16(p, flags | FLAG_QR | FLAG_RA | ((unsigned)code & 15));
+	p = put16(p, query->question_len > 0);
+	p = put16(p, addr_len > 0);
+	p = put16(p, 0);
+	p = put16(p, query->edns);
+	if (query->question_len > 0)
+		memcpy(p, query->question, query->question_len);
+	p += query->question_len;
+	if (addr_len > 0)
+		p = put_address(p, addr, addr_len);
+	if (query->edns)
+		p = put_opt(p, code);
+	return (size_t)(p - ret);
+}

@@ -1,0 +1,430 @@
+#include "proxy/wire/hello.h"
+
+#include <string.h>
+
+#include "base/data/mem.h"
+
+/*
+ * Theory of operation.
+ *
+ * The answer is a function of the bytes alone, and final: once it is not MORE
+ * it stays the same whatever follows, so it does not matter how the bytes were
+ * cut on their way. MORE ends at AB_HELLO_MAX at the latest, and never with
+ * OTHER.
+ *
+ * OTHER bytes are passed and not looked at again, so it must not be a way
+ * around the checks on TLS and HTTP. What counts is therefore not what the
+ * standards call TLS or HTTP, but what some server would take for it. Of that,
+ * what is well formed is TLS or HTTP; the rest is BAD, or HTTP for the strict
+ * parser to refuse.
+ *
+ * TLS. The first record is a handshake, 22 3.x. But (seen in tests):
+ * - Go takes a first record with any version below 16.0; NSS and Java do not
+ *   look at it. OpenSSL and GnuTLS want 3.x.
+ * - Go, Java and NSS skip a warning before the hello, NSS every alert that is
+ *   not fatal; OpenSSL, Java and NSS skip empty handshake records, GnuTLS a
+ *   change_cipher_spec.
+ * So a first byte of 20 to 24 is TLS if a version 3.x follows, and with any
+ * other version if the record is empty, an alert by its length, or begins with
+ * 1: the type of a client hello, the one value of change_cipher_spec.
+ * - Many servers take a hello in the form of SSL 2. It cannot have a server
+ *   name, so it is as good as a hello without one: OTHER.
+ * - A proxy-protocol header may stand before anything else; a server that takes
+ *   one from strangers would see the hello that comes after it: BAD.
+ * After the first byte of a 22 3.x record nothing is OTHER any more: records
+ * that are empty, too long or of another type, another message before or
+ * behind the hello, a name that is no host name, two of them: BAD.
+ *
+ * HTTP. A token, a blank, and in the same line a blank and "HTTP/", any case,
+ * at any place. Servers skip line ends before it (nginx, Apache, node), blanks
+ * as well (Python), and take various bytes for a blank (RFC 9112, 3; Python
+ * splits at all of Unicode's in Latin-1). A line without a version is a request
+ * of HTTP/0.9 if it has a method and a path or URL; it matters because a URL
+ * names a host. Other protocols have a line of text first as well (EHLO x, NICK
+ * x, SSH-2.0-x y, RFB 003.008), which is why it is not enough to see a word and
+ * a space. Their clients send whole lines, so waiting for the end of the first
+ * one costs nothing; a line without end is HTTP. git's own protocol has a NUL in
+ * place of the line end.
+ *
+ * TLS that begins later in a connection (STARTTLS, the SSL request of
+ * databases) is part of a protocol that is not known here.
+ */
+
+enum {
+	RECORD_FIRST = 20, /* change_cipher_spec ... */
+	RECORD_ALERT = 21,
+	RECORD_HANDSHAKE = 22,
+	RECORD_LAST = 24, /* ... heartbeat */
+	RECORD_HEADER = 5,
+	RECORD_MAX = 1 << 14,
+	CLIENT_HELLO = 1,
+	MAJOR = 3,
+};
+
+static unsigned get16(const uint8_t *p)
+{
+	return (unsigned)(p[0] << 8 | p[1]);
+}
+
+/* A record as no client sends it, but as some server takes it? */
+static enum ab_first look_odd_record(const uint8_t *data, size_t len)
+{
+	enum { ALERT_SIZE = 2 };
+	unsigned n;
+
+	if (data[0] < RECORD_FIRST || data[0] > RECORD_LAST)
+		return AB_FIRST_OTHER;
+	if (len > 1 && data[1] == MAJOR)
+		return AB_FIRST_BAD;
+	if (len < RECORD_HEADER)
+		return AB_FIRST_MORE;
+	n = get16(data + 3);
+	if (n == 0 || (data[0] == RECORD_ALERT && n == ALERT_SIZE))
+		return AB_FIRST_BAD;
+	if (data[0] == RECORD_ALERT)
+		return AB_FIRST_OTHER;
+	if (len == RECORD_HEADER)
+		return AB_FIRST_MORE;
+	return data[RECORD_HEADER] == 1 ? AB_FIRST_BAD : AB_FIRST_OTHER;
+}
+
+/* What some server takes for a space; a carriage return is one in a line. */
+static bool is_blank(uint8_t c)
+{
+	return c == ' ' || c == '\t' || (c >= '\v' && c <= '\r') || (c >= 0x1c && c <= 0x1f) ||
+	       c == 0x85 || c == 0xa0;
+}
+
+static bool is_token(uint8_t c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+	       (c && strchr("!#$%&'*+-.^_`|~", c));
+}
+
+/* Like the names of methods, as against some word. */
+static bool is_method(const uint8_t *word, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if ((word[i] < 'A' || word[i] > 'Z') && word[i] != '-' && word[i] != '_')
+			return false;
+	return len >= 3;
+}
+
+/* A path or a URL. */
+static bool is_target(const uint8_t *data, size_t len)
+{
+	size_t n = 0;
+
+	while (n < len && !is_blank(data[n]))
+		n++;
+	return n > 0 && (data[0] == '/' || memmem(data, n, "://", 3));
+}
+
+/* The last two: node's parser takes them for HTTP, with some methods. */
+static bool is_version(const uint8_t *data, size_t len)
+{
+	static const char *const names[] = { "HTTP/", "RTSP/", "ICE/" };
+
+	for (size_t i = 0; i < AB_COUNT(names); i++) {
+		size_t n = strlen(names[i]);
+
+		if (len >= n && strncasecmp((const char *)data, names[i], n) == 0)
+			return true;
+	}
+	return false;
+}
+
+static enum ab_first look_line(const uint8_t *data, size_t len)
+{
+	/* Every byte that comes is a look at all of them: not too many. */
+	enum { LONGEST = 8192 };
+	enum ab_first undecided = len < LONGEST ? AB_FIRST_MORE : AB_FIRST_HTTP;
+	size_t word, target, i = 0;
+	bool method;
+
+	len = len < LONGEST ? len : LONGEST;
+	while (i < len && (is_blank(data[i]) || data[i] == '\n'))
+		i++;
+	word = i;
+	while (i < len && is_token(data[i]))
+		i++;
+	if (i == len)
+		return undecided;
+	if (i == word || !is_blank(data[i]))
+		return AB_FIRST_OTHER;
+	if (i - word == 5 && memcmp(data + word, "PROXY", 5) == 0)
+		return AB_FIRST_BAD;
+	method = is_method(data + word, i - word);
+	while (i < len && is_blank(data[i]))
+		i++;
+	target = i;
+	for (; i < len; i++) {
+		if (data[i] == '\n')
+			return method && is_target(data + target, i - target) ? AB_FIRST_HTTP
+									      : AB_FIRST_OTHER;
+		if (is_blank(data[i - 1]) && is_version(data + i, len - i))
+			return AB_FIRST_HTTP;
+		/* Some servers take any byte in a path. */
+		if ((data[i] < ' ' || data[i] == 0x7f) && !is_blank(data[i]))
+			return method ? AB_FIRST_HTTP : AB_FIRST_OTHER;
+	}
+	return undecided;
+}
+
+static enum ab_first look_text(const uint8_t *data, size_t len)
+{
+	static const struct {
+		const char *text;
+		size_t len;
+		enum ab_first is;
+	} starts[] = {
+		{ "PRI * HTTP/2.0", 14, AB_FIRST_HTTP2 },
+		/* The second form of the proxy-protocol, which goes on with
+		 * more of them; the first one is a line. */
+		{ "\r\n\r\n\0", 5, AB_FIRST_BAD },
+	};
+
+	for (size_t i = 0; i < AB_COUNT(starts); i++) {
+		size_t n = len < starts[i].len ? len : starts[i].len;
+
+		if (memcmp(data, starts[i].text, n) == 0)
+			return n < starts[i].len ? AB_FIRST_MORE : starts[i].is;
+	}
+	return look_line(data, len);
+}
+
+enum ab_first ab_hello_look(const uint8_t *data, size_t len, struct ab_hello *ret)
+{
+	size_t n = len < AB_HELLO_MAX ? len : AB_HELLO_MAX;
+	enum ab_first odd;
+
+	if (n == 0)
+		return AB_FIRST_MORE;
+	if (data[0] == RECORD_HANDSHAKE && (n == 1 || data[1] == MAJOR))
+		return ab_hello_read(data, n, ret);
+	odd = look_odd_record(data, n);
+	return odd == AB_FIRST_OTHER ? look_text(data, n) : odd;
+}
+
+enum {
+	RECORD_CHANGE_CIPHER = 20,
+	RECORD_APPLICATION = 23,
+	MESSAGE_HEADER = 4,
+	SERVER_HELLO = 2,
+	RANDOM_AT = MESSAGE_HEADER + 2,
+	RANDOM = 32,
+	SESSION_MAX = 32,
+};
+
+enum {
+	EXT_SERVER_NAME = 0,
+	EXT_ECH = 0xfe0d,
+	EXT_ESNI = 0xffce, /* what came before it */
+	NAME_TYPE_HOST = 0,
+};
+
+struct view {
+	const uint8_t *data;
+	size_t len;
+};
+
+static bool take(struct view *v, size_t len, struct view *ret)
+{
+	if (v->len < len)
+		return false;
+	*ret = (struct view){ v->data, len };
+	v->data += len;
+	v->len -= len;
+	return true;
+}
+
+/* What follows its own length of one or two bytes. */
+static bool take_block(struct view *v, size_t length_bytes, struct view *ret)
+{
+	struct view n;
+
+	return take(v, length_bytes, &n) &&
+	       take(v, length_bytes == 1 ? n.data[0] : get16(n.data), ret);
+}
+
+/* One name, of a host, and nothing else. */
+static bool read_server_name(struct view v, struct ab_hello *hello)
+{
+	struct view list, type, name;
+
+	if (hello->has_name || !take_block(&v, 2, &list) || v.len != 0 || !take(&list, 1, &type) ||
+	    type.data[0] != NAME_TYPE_HOST || !take_block(&list, 2, &name) || list.len != 0 ||
+	    ab_host_parse((const char *)name.data, name.len, &hello->name, NULL) < 0 ||
+	    hello->name.kind != AB_HOST_NAME)
+		return false;
+	hello->has_name = true;
+	return true;
+}
+
+static bool read_extensions(struct view v, struct ab_hello *hello)
+{
+	while (v.len > 0) {
+		struct view type, body;
+
+		if (!take(&v, 2, &type) || !take_block(&v, 2, &body))
+			return false;
+		switch (get16(type.data)) {
+		case EXT_SERVER_NAME:
+			if (!read_server_name(body, hello))
+				return false;
+			break;
+		case EXT_ECH:
+		case EXT_ESNI:
+			hello->ech = true;
+			break;
+		}
+	}
+	return true;
+}
+
+/* A whole message, with its header. */
+static bool read_message(const uint8_t *data, size_t len, struct ab_hello *hello)
+{
+	struct view v = { data + MESSAGE_HEADER, len - MESSAGE_HEADER };
+	struct view version, random, session, suites, compression, extensions;
+
+	if (!take(&v, 2, &version) || version.data[0] != MAJOR || !take(&v, RANDOM, &random) ||
+	    !take_block(&v, 1, &session) || session.len > SESSION_MAX ||
+	    !take_block(&v, 2, &suites) || suites.len == 0 || suites.len % 2 != 0 ||
+	    !take_block(&v, 1, &compression) || compression.len == 0)
+		return false;
+	if (v.len == 0)
+		return true; /* before TLS 1.3 it may end here */
+	return take_block(&v, 2, &extensions) && v.len == 0 && read_extensions(extensions, hello);
+}
+
+/* A message in several records is put together first. */
+static bool read_split(const uint8_t *data, size_t len, struct ab_hello *hello)
+{
+	uint8_t message[AB_HELLO_MAX];
+	size_t have = 0;
+
+	while (have < len) {
+		size_t n = get16(data + 3);
+
+		memcpy(message + have, data + RECORD_HEADER, n);
+		have += n;
+		data += RECORD_HEADER + n;
+	}
+	return read_message(message, len, hello);
+}
+
+/* `used` bytes of records with a message of `len`. */
+static enum ab_first read_records(const uint8_t *data, size_t used, size_t len,
+				  struct ab_hello *ret)
+{
+	struct ab_hello hello = { .used = used };
+	bool good = used == RECORD_HEADER + len ? read_message(data + RECORD_HEADER, len, &hello)
+						: read_split(data, len, &hello);
+
+	if (!good)
+		return AB_FIRST_BAD;
+	*ret = hello;
+	return AB_FIRST_TLS;
+}
+
+static enum ab_first look_records(const uint8_t *data, size_t len, struct ab_hello *ret)
+{
+	uint8_t header[MESSAGE_HEADER];
+	size_t want = AB_HELLO_MAX, have = 0, at = 0;
+
+	while (len - at >= RECORD_HEADER) {
+		const uint8_t *p = data + at;
+		size_t n = get16(p + 3), seen = len - at - RECORD_HEADER;
+
+		if (p[0] != RECORD_HANDSHAKE || p[1] != MAJOR || n == 0 || n > RECORD_MAX)
+			return AB_FIRST_BAD;
+		seen = seen < n ? seen : n;
+		for (size_t i = 0; i < seen && have + i < sizeof(header); i++)
+			header[have + i] = p[RECORD_HEADER + i];
+		if (have + seen > 0 && header[0] != CLIENT_HELLO)
+			return AB_FIRST_BAD;
+		if (have + seen >= sizeof(header))
+			want = sizeof(header) + ((size_t)header[1] << 16 | get16(header + 2));
+		/* A second message behind the hello is in nobody's protocol. */
+		if (want > AB_HELLO_MAX || have + n > want)
+			return AB_FIRST_BAD;
+		if (seen < n)
+			return AB_FIRST_MORE;
+		have += n;
+		at += RECORD_HEADER + n;
+		if (have == want)
+			return read_records(data, at, want, ret);
+	}
+	if ((len > at && data[at] != RECORD_HANDSHAKE) || (len > at + 1 && data[at + 1] != MAJOR))
+		return AB_FIRST_BAD;
+	return AB_FIRST_MORE;
+}
+
+enum ab_first ab_hello_read(const uint8_t *data, size_t len, struct ab_hello *ret)
+{
+	size_t n = len < AB_HELLO_MAX ? len : AB_HELLO_MAX;
+	enum ab_first r = look_records(data, n, ret);
+
+	return r == AB_FIRST_MORE && n == AB_HELLO_MAX ? AB_FIRST_BAD : r;
+}
+
+enum ab_first ab_hello_again(const uint8_t *data, size_t len, struct ab_hello *ret)
+{
+	size_t n = len < AB_HELLO_MAX ? len : AB_HELLO_MAX, at = 0;
+	enum ab_first r = AB_FIRST_MORE;
+
+	while (at < n && (data[at] == RECORD_CHANGE_CIPHER || data[at] == RECORD_APPLICATION)) {
+		if (n - at < RECORD_HEADER)
+			at = n;
+		else
+			at += RECORD_HEADER + get16(data + at + 3);
+	}
+	if (at < n)
+		r = ab_hello_read(data + at, n - at, ret);
+	if (r == AB_FIRST_TLS)
+		ret->used += at;
+	return r == AB_FIRST_MORE && n == AB_HELLO_MAX ? AB_FIRST_BAD : r;
+}
+
+/* Is this byte of the server's first message that of a HelloRetryRequest? */
+static bool is_retry(size_t at, uint8_t c)
+{
+	/* The one random number that means it (RFC 8446, 4.1.3). */
+	static const uint8_t magic[RANDOM] = {
+		0xcf, 0x21, 0xad, 0x74, 0xe5, 0x9a, 0x61, 0x11, 0xbe, 0x1d, 0x8c,
+		0x02, 0x1e, 0x65, 0xb8, 0x91, 0xc2, 0xa2, 0x11, 0x16, 0x7a, 0xbb,
+		0x8c, 0x5e, 0x07, 0x9e, 0x09, 0xe2, 0xc8, 0xa8, 0x33, 0x9c,
+	};
+
+	if (at == 0)
+		return c == SERVER_HELLO;
+	return at < RANDOM_AT || c == magic[at - RANDOM_AT];
+}
+
+enum ab_retry ab_hello_retry(const uint8_t *data, size_t len)
+{
+	size_t at = 0, have = 0;
+
+	while (at < len) {
+		size_t n, seen;
+
+		/* Some servers warn before they say hello. */
+		if (data[at] != RECORD_HANDSHAKE && data[at] != RECORD_ALERT)
+			return AB_RETRY_NO;
+		if (len - at < RECORD_HEADER)
+			break;
+		n = get16(data + at + 3);
+		seen = len - at - RECORD_HEADER;
+		seen = seen < n ? seen : n;
+		for (size_t i = 0; data[at] == RECORD_HANDSHAKE && i < seen; i++) {
+			if (!is_retry(have, data[at + RECORD_HEADER + i]))
+				return AB_RETRY_NO;
+			if (++have == RANDOM_AT + RANDOM)
+				return AB_RETRY_YES;
+		}
+		at += RECORD_HEADER + n;
+	}
+	/* So many bytes are no answer to a hello: expect the worst. */
+	return len < AB_HELLO_MAX ? AB_RETRY_MORE : AB_RETRY_YES;
+}

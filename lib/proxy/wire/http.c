@@ -1,0 +1,400 @@
+#include "proxy/wire/http.h"
+
+#include <string.h>
+
+#include "base/data/mem.h"
+
+enum {
+	ONCE = 1,    /* a second one makes the head malformed */
+	UNNAMED = 2, /* no matter of one hop: Connection may not name it */
+};
+
+static const struct {
+	const char *name;
+	enum ab_http_name id;
+	unsigned flags;
+} known[] = {
+	{ "connection", AB_HTTP_CONNECTION, 0 },
+	{ "content-length", AB_HTTP_CONTENT_LENGTH, ONCE | UNNAMED },
+	{ "expect", AB_HTTP_EXPECT, 0 },
+	{ "host", AB_HTTP_HOST, ONCE | UNNAMED },
+	{ "http2-settings", AB_HTTP_HTTP2_SETTINGS, 0 },
+	{ "keep-alive", AB_HTTP_HOP, 0 },
+	{ "proxy-authenticate", AB_HTTP_HOP, 0 },
+	{ "proxy-authentication-info", AB_HTTP_HOP, 0 },
+	{ "proxy-authorization", AB_HTTP_HOP, 0 },
+	{ "proxy-connection", AB_HTTP_HOP, 0 },
+	{ "te", AB_HTTP_TE, 0 },
+	{ "trailer", AB_HTTP_TRAILER, 0 },
+	{ "transfer-encoding", AB_HTTP_TRANSFER_ENCODING, ONCE | UNNAMED },
+	{ "upgrade", AB_HTTP_UPGRADE, 0 },
+};
+
+/* Protocols behind whose back we could not look: prefixes. */
+static const char *const unjudged[] = { "h2", "http", "tls" };
+
+static char lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
+}
+
+static bool begins(struct ab_http_text s, const char *word)
+{
+	size_t i = 0;
+
+	while (word[i] && i < s.len && lower(s.s[i]) == word[i])
+		i++;
+	return !word[i];
+}
+
+bool ab_http_is(struct ab_http_text s, const char *word)
+{
+	return s.len == strlen(word) && begins(s, word);
+}
+
+static bool is_tchar(char c)
+{
+	return (c >= '0' && c <= '9') || (lower(c) >= 'a' && lower(c) <= 'z') ||
+	       (c && strchr("!#$%&'*+-.^_`|~", c));
+}
+
+bool ab_http_token(struct ab_http_text s)
+{
+	for (size_t i = 0; i < s.len; i++)
+		if (!is_tchar(s.s[i]))
+			return false;
+	return s.len > 0;
+}
+
+static int find_known(struct ab_http_text name)
+{
+	for (size_t i = 0; i < AB_COUNT(known); i++)
+		if (ab_http_is(name, known[i].name))
+			return (int)i;
+	return -1;
+}
+
+enum ab_http_name ab_http_name(struct ab_http_text name)
+{
+	int i = find_known(name);
+
+	return i < 0 ? AB_HTTP_OTHER : known[i].id;
+}
+
+static ssize_t fail(struct ab_http_scan *scan, int status, const char *why)
+{
+	scan->why = why;
+	return -status;
+}
+
+/* The length of the head, by its lines alone; the bytes between are checked,
+ * so that nothing after this meets a control byte. */
+static ssize_t find_end(struct ab_http_scan *scan, const uint8_t *data, size_t len)
+{
+	enum { FIRST_MAX = AB_HTTP_METHOD_MAX + AB_HTTP_TARGET_MAX + 16 };
+	size_t limit = len < AB_HTTP_HEAD_MAX ? len : AB_HTTP_HEAD_MAX;
+
+	for (; scan->at < limit; scan->at++) {
+		uint8_t c = data[scan->at];
+		bool first = scan->at == scan->line;
+
+		if (c == '\r') {
+			if (scan->at + 1 >= limit)
+				break;
+			if (data[scan->at + 1] != '\n')
+				return fail(scan, 400, "it has a CR without LF");
+			if (first && !scan->lines)
+				return fail(scan, 400, "it begins with an empty line");
+			if (first)
+				return (ssize_t)scan->at + 2;
+			if (++scan->lines > AB_HTTP_FIELDS + 1)
+				return fail(scan, 431, "it has more than 128 header fields");
+			scan->at++;
+			scan->line = scan->at + 1;
+		} else if (c == '\n') {
+			return fail(scan, 400, "a line ends without CR");
+		} else if ((c < 0x20 && c != '\t') || c == 0x7f) {
+			return fail(scan, 400, "it has a control character");
+		} else if (first && (c == ' ' || c == '\t')) {
+			return fail(scan, 400, "it has a folded line");
+		} else if (!scan->lines && scan->at > FIRST_MAX) {
+			return fail(scan, 414, "its first line is too long");
+		}
+	}
+	if (len >= AB_HTTP_HEAD_MAX)
+		return fail(scan, 431, "its head is longer than 64 KiB");
+	return 0;
+}
+
+/* The next line, without its end; find_end saw one. */
+static struct ab_http_text take_line(struct ab_http_text *rest)
+{
+	const char *end = memchr(rest->s, '\r', rest->len);
+	struct ab_http_text line = { rest->s, (size_t)(end - rest->s) };
+
+	rest->s += line.len + 2;
+	rest->len -= line.len + 2;
+	return line;
+}
+
+/* Up to `c`, or all; it is cut off with the character behind it. */
+static struct ab_http_text take_until(struct ab_http_text *rest, char c)
+{
+	const char *end = rest->len ? memchr(rest->s, c, rest->len) : NULL;
+	struct ab_http_text part = *rest;
+
+	if (!end) {
+		rest->s += rest->len;
+		rest->len = 0;
+		return part;
+	}
+	part.len = (size_t)(end - part.s);
+	rest->s += part.len + 1;
+	rest->len -= part.len + 1;
+	return part;
+}
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+static struct ab_http_text trim(struct ab_http_text s)
+{
+	while (s.len && is_blank(s.s[0])) {
+		s.s++;
+		s.len--;
+	}
+	while (s.len && is_blank(s.s[s.len - 1]))
+		s.len--;
+	return s;
+}
+
+/* "1.0" or "1.1" behind "HTTP/". */
+static bool take_version(struct ab_http_text s, int *ret_minor)
+{
+	if (s.len != 8 || memcmp(s.s, "HTTP/1.", 7) != 0 || (s.s[7] != '0' && s.s[7] != '1'))
+		return false;
+	*ret_minor = s.s[7] - '0';
+	return true;
+}
+
+static const char *add_options(struct ab_http_head *head, struct ab_http_text value)
+{
+	while (value.len) {
+		struct ab_http_text word = trim(take_until(&value, ','));
+		int i = find_known(word);
+
+		if (!word.len)
+			continue;
+		if (!ab_http_token(word))
+			return "its Connection is malformed";
+		if (i >= 0 && known[i].flags & UNNAMED)
+			return "its Connection names a field that is not of one hop";
+		if (head->noptions == AB_HTTP_OPTIONS)
+			return "its Connection has too many words";
+		head->options[head->noptions++] = word;
+	}
+	return NULL;
+}
+
+static const char *add_field(struct ab_http_head *head, struct ab_http_text line, unsigned *seen)
+{
+	struct ab_http_field *f = &head->fields[head->nfields++];
+	int i;
+
+	if (!memchr(line.s, ':', line.len))
+		return "a header field has no colon";
+	f->name = take_until(&line, ':');
+	f->value = trim(line);
+	if (!ab_http_token(f->name))
+		return "the name of a header field is malformed";
+	i = find_known(f->name);
+	f->id = i < 0 ? AB_HTTP_OTHER : known[i].id;
+	if (i >= 0 && known[i].flags & ONCE && *seen & 1u << f->id)
+		return "it has a header field twice that may be there once";
+	*seen |= 1u << f->id;
+	return f->id == AB_HTTP_CONNECTION ? add_options(head, f->value) : NULL;
+}
+
+static bool read_length(struct ab_http_text s, uint64_t *ret)
+{
+	uint64_t n = 0;
+
+	if (!s.len || s.len > 18) /* fewer digits than would overflow */
+		return false;
+	for (size_t i = 0; i < s.len; i++) {
+		if (s.s[i] < '0' || s.s[i] > '9')
+			return false;
+		n = n * 10 + (uint64_t)(s.s[i] - '0');
+	}
+	*ret = n;
+	return true;
+}
+
+static bool same(struct ab_http_text a, struct ab_http_text b)
+{
+	size_t i = 0;
+
+	if (a.len != b.len)
+		return false;
+	while (i < a.len && lower(a.s[i]) == lower(b.s[i]))
+		i++;
+	return i == a.len;
+}
+
+bool ab_http_encoded(const struct ab_http_head *head)
+{
+	for (size_t i = 0; i < head->nfields; i++)
+		if (ab_http_is(head->fields[i].name, "content-encoding") &&
+		    !ab_http_is(head->fields[i].value, "identity"))
+			return true;
+	return false;
+}
+
+bool ab_http_upgrades_to(const struct ab_http_head *head, const char *protocol)
+{
+	for (size_t i = 0; i < head->nfields; i++)
+		if (head->fields[i].id == AB_HTTP_UPGRADE)
+			return ab_http_is(head->fields[i].value, protocol);
+	return false;
+}
+
+bool ab_http_option(const struct ab_http_head *head, struct ab_http_text word)
+{
+	for (size_t i = 0; i < head->noptions; i++)
+		if (same(head->options[i], word))
+			return true;
+	return false;
+}
+
+static bool has_option(const struct ab_http_head *head, const char *word)
+{
+	return ab_http_option(head, (struct ab_http_text){ word, strlen(word) });
+}
+
+static bool is_unjudged(struct ab_http_text protocols)
+{
+	while (protocols.len) {
+		struct ab_http_text word = trim(take_until(&protocols, ','));
+
+		for (size_t i = 0; i < AB_COUNT(unjudged); i++)
+			if (begins(word, unjudged[i]))
+				return true;
+	}
+	return false;
+}
+
+/* Header fields and what they say about the message; head->body is what it
+ * has if they say nothing. */
+static ssize_t read_fields(struct ab_http_scan *scan, struct ab_http_text rest,
+			   struct ab_http_head *head)
+{
+	const struct ab_http_field *length = NULL, *coding = NULL;
+	unsigned seen = 0;
+
+	while (rest.len > 2) {
+		const char *why = add_field(head, take_line(&rest), &seen);
+
+		if (why)
+			return fail(scan, 400, why);
+	}
+	head->keep = !has_option(head, "close") && (head->minor || has_option(head, "keep-alive"));
+	for (size_t i = 0; i < head->nfields; i++) {
+		const struct ab_http_field *f = &head->fields[i];
+
+		if (f->id == AB_HTTP_CONTENT_LENGTH)
+			length = f;
+		else if (f->id == AB_HTTP_TRANSFER_ENCODING)
+			coding = f;
+		else if (f->id == AB_HTTP_EXPECT)
+			head->expect |= ab_http_is(f->value, "100-continue");
+		else if (f->id == AB_HTTP_UPGRADE) {
+			head->upgrade = has_option(head, "upgrade");
+			head->upgrade_unjudged |= is_unjudged(f->value);
+		}
+	}
+	if (head->upgrade_unjudged)
+		head->upgrade = false;
+	if (length && coding)
+		return fail(scan, 400, "it has both Content-Length and Transfer-Encoding");
+	if (length) {
+		if (!read_length(length->value, &head->length))
+			return fail(scan, 400, "its Content-Length is not one number");
+		head->body = head->length ? AB_HTTP_LENGTH : AB_HTTP_NONE;
+	}
+	if (coding) {
+		if (!ab_http_is(coding->value, "chunked"))
+			return fail(scan, 501, "its Transfer-Encoding is not \"chunked\"");
+		if (!head->minor)
+			return fail(scan, 400, "HTTP/1.0 has no Transfer-Encoding");
+		head->body = AB_HTTP_CHUNKED;
+	}
+	return 0;
+}
+
+ssize_t ab_http_read_request(struct ab_http_scan *scan, const void *data, size_t len,
+			     struct ab_http_request *ret)
+{
+	ssize_t end = find_end(scan, data, len), r;
+	struct ab_http_text rest, line;
+	const char *why;
+
+	if (end <= 0)
+		return end;
+	memset(ret, 0, offsetof(struct ab_http_request, head.fields));
+	rest = (struct ab_http_text){ data, (size_t)end };
+	line = take_line(&rest);
+	ret->method = take_until(&line, ' ');
+	ret->target = take_until(&line, ' ');
+	if (!ab_http_token(ret->method) || !ret->target.len || !line.len)
+		return fail(scan, 400, "its first line is no request");
+	if (!take_version(line, &ret->head.minor))
+		return line.len == 8 && memcmp(line.s, "HTTP/", 5) == 0
+			       ? fail(scan, 505, "it is not HTTP/1.0 or 1.1")
+			       : fail(scan, 400, "its first line is no request");
+	if (ret->method.len > AB_HTTP_METHOD_MAX)
+		return fail(scan, 501, "its method is too long");
+	if (ret->target.len > AB_HTTP_TARGET_MAX)
+		return fail(scan, 414, "its target is longer than 16 KiB");
+	r = read_fields(scan, rest, &ret->head);
+	if (r < 0)
+		return r;
+	why = ab_http_target(ret);
+	return why ? fail(scan, 400, why) : end;
+}
+
+ssize_t ab_http_read_response(struct ab_http_scan *scan, const void *data, size_t len, bool to_head,
+			      struct ab_http_response *ret)
+{
+	ssize_t end = find_end(scan, data, len), r;
+	struct ab_http_head *head = &ret->head;
+	struct ab_http_text rest, line, status;
+
+	if (end <= 0)
+		return end ? fail(scan, 502, scan->why) : 0;
+	memset(ret, 0, offsetof(struct ab_http_response, head.fields));
+	rest = (struct ab_http_text){ data, (size_t)end };
+	line = take_line(&rest);
+	if (!take_version(take_until(&line, ' '), &head->minor))
+		return fail(scan, 502, "it is not HTTP/1.0 or 1.1");
+	status = take_until(&line, ' ');
+	if (status.len != 3 || status.s[0] < '1' || status.s[0] > '9' || status.s[1] < '0' ||
+	    status.s[1] > '9' || status.s[2] < '0' || status.s[2] > '9')
+		return fail(scan, 502, "its first line has no status");
+	ret->status = (status.s[0] - '0') * 100 + (status.s[1] - '0') * 10 + status.s[2] - '0';
+	ret->reason = line;
+	head->body = AB_HTTP_CLOSE;
+	r = read_fields(scan, rest, head);
+	if (r < 0)
+		return fail(scan, 502, scan->why);
+	/* Some clients would believe such a length rather than the status. */
+	if ((ret->status < 200 || ret->status == 204) &&
+	    (head->body == AB_HTTP_LENGTH || head->body == AB_HTTP_CHUNKED))
+		return fail(scan, 502, "it has a body that its status forbids");
+	if (to_head || ret->status < 200 || ret->status == 204 || ret->status == 304)
+		head->body = AB_HTTP_NONE;
+	if (head->body == AB_HTTP_CLOSE)
+		head->keep = false;
+	return end;
+}

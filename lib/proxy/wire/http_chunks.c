@@ -1,0 +1,165 @@
+#include "proxy/wire/http_chunks.h"
+
+#include "proxy/wire/http.h"
+
+enum state {
+	SIZE, /* hexadecimal digits */
+	EXTENSION,
+	SIZE_LF,
+	DATA,
+	DATA_CR,
+	DATA_LF,
+	TRAILER, /* begin of a line behind the last chunk */
+	NAME,
+	VALUE,
+	VALUE_LF,
+	LAST_LF,
+	OVER,
+	BAD,
+};
+
+static bool is_text(uint8_t c)
+{
+	return (c >= 0x20 && c != 0x7f) || c == '\t';
+}
+
+static enum state size_byte(struct ab_http_chunks *c, uint8_t b)
+{
+	unsigned digit = 16;
+
+	if (b >= '0' && b <= '9')
+		digit = b - '0';
+	else if ((b | 32) >= 'a' && (b | 32) <= 'f')
+		digit = (b | 32) - 'a' + 10u;
+	if (digit < 16) {
+		/* 15 digits cannot overflow, and are more than anyone has */
+		if (++c->digits > 15)
+			return BAD;
+		c->left = c->left << 4 | digit;
+		return SIZE;
+	}
+	if (!c->digits)
+		return BAD;
+	c->line = 0;
+	return b == '\r' ? SIZE_LF : b == ';' ? EXTENSION : BAD;
+}
+
+static enum state name_byte(struct ab_http_chunks *c, uint8_t b)
+{
+	char byte = (char)b;
+
+	if (b == ':' && c->name_len) {
+		struct ab_http_text name = { c->name, c->name_len };
+
+		return ab_http_name(name) == AB_HTTP_OTHER ? VALUE : BAD;
+	}
+	if (c->name_len == AB_HTTP_TRAILER_NAME ||
+	    !ab_http_token((struct ab_http_text){ &byte, 1 }))
+		return BAD;
+	c->name[c->name_len++] = byte;
+	return NAME;
+}
+
+static enum state trailer_byte(struct ab_http_chunks *c, uint8_t b)
+{
+	if (++c->line > AB_HTTP_TRAILERS_MAX)
+		return BAD;
+	switch ((enum state)c->state) {
+	case TRAILER:
+		if (b == '\r')
+			return LAST_LF;
+		c->name_len = 0;
+		return name_byte(c, b);
+	case NAME:
+		return name_byte(c, b);
+	case VALUE:
+		return b == '\r' ? VALUE_LF : is_text(b) ? VALUE : BAD;
+	case VALUE_LF:
+		return b == '\n' ? TRAILER : BAD;
+	case LAST_LF:
+		return b == '\n' ? OVER : BAD;
+	case SIZE:
+	case EXTENSION:
+	case SIZE_LF:
+	case DATA:
+	case DATA_CR:
+	case DATA_LF:
+	case OVER:
+	case BAD:
+		break;
+	}
+	return BAD;
+}
+
+static enum state next_state(struct ab_http_chunks *c, uint8_t b)
+{
+	switch ((enum state)c->state) {
+	case SIZE:
+		return size_byte(c, b);
+	case EXTENSION:
+		if (++c->line > AB_HTTP_EXTENSION_MAX)
+			return BAD;
+		return b == '\r' ? SIZE_LF : is_text(b) ? EXTENSION : BAD;
+	case SIZE_LF:
+		c->digits = 0;
+		c->line = 0;
+		return b != '\n' ? BAD : c->left ? DATA : TRAILER;
+	case DATA_CR:
+		return b == '\r' ? DATA_LF : BAD;
+	case DATA_LF:
+		return b == '\n' ? SIZE : BAD;
+	case TRAILER:
+	case NAME:
+	case VALUE:
+	case VALUE_LF:
+	case LAST_LF:
+		return trailer_byte(c, b);
+	case DATA:
+	case OVER:
+	case BAD:
+		break;
+	}
+	return BAD;
+}
+
+ssize_t ab_http_chunks_next(struct ab_http_chunks *c, const void *data, size_t len,
+			    size_t *ret_data, bool *ret_over)
+{
+	const uint8_t *p = data;
+	size_t at = 0;
+
+	*ret_data = 0;
+	while (at < len && c->state != OVER && !*ret_data) {
+		if (c->state == DATA) {
+			uint64_t n = len - at < c->left ? len - at : c->left;
+
+			at += (size_t)n;
+			c->left -= n;
+			if (!c->left)
+				c->state = DATA_CR;
+			*ret_data = (size_t)n;
+			continue;
+		}
+		c->state = (uint8_t)next_state(c, p[at++]);
+		if (c->state == BAD)
+			return -1;
+	}
+	*ret_over = c->state == OVER;
+	return (ssize_t)at;
+}
+
+ssize_t ab_http_chunks_take(struct ab_http_chunks *c, const void *data, size_t len, bool *ret_over)
+{
+	const uint8_t *p = data;
+	size_t at = 0, payload;
+
+	*ret_over = c->state == OVER;
+	while (at < len && !*ret_over) {
+		ssize_t n = ab_http_chunks_next(c, p + at, len - at, &payload, ret_over);
+
+		if (n < 0)
+			return -1;
+		at += (size_t)n;
+	}
+	return (ssize_t)at;
+}

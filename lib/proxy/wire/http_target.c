@@ -1,0 +1,145 @@
+#include "proxy/wire/http.h"
+
+#include <string.h>
+
+static bool read_port(struct ab_http_text s, uint16_t *ret)
+{
+	unsigned n = 0;
+
+	if (!s.len || s.len > 5 || s.s[0] == '0')
+		return false;
+	for (size_t i = 0; i < s.len; i++) {
+		if (s.s[i] < '0' || s.s[i] > '9')
+			return false;
+		n = n * 10 + (unsigned)(s.s[i] - '0');
+	}
+	if (n > 65535)
+		return false;
+	*ret = (uint16_t)n;
+	return true;
+}
+
+bool ab_http_authority(struct ab_http_text s, struct ab_host *ret_host, uint16_t *ret_port)
+{
+	bool bracket = s.len && s.s[0] == '[';
+	const char *colon = memrchr(s.s, ':', s.len);
+	const char *close = bracket ? memrchr(s.s, ']', s.len) : NULL;
+	size_t n = s.len;
+	uint16_t port = 0;
+
+	/* A colon inside brackets is the address's; outside there is one. */
+	if (colon && (!bracket || (close && colon > close))) {
+		n = (size_t)(colon - s.s);
+		if (memchr(s.s, ':', n) && !bracket)
+			return false;
+		if (!read_port((struct ab_http_text){ colon + 1, s.len - n - 1 }, &port))
+			return false;
+	}
+	if (bracket && (n < 2 || s.s[n - 1] != ']'))
+		return false;
+	if (ab_host_parse(s.s, n, ret_host, NULL) < 0)
+		return false;
+	*ret_port = port;
+	return true;
+}
+
+static const struct ab_http_field *find_host(const struct ab_http_head *head)
+{
+	for (size_t i = 0; i < head->nfields; i++)
+		if (head->fields[i].id == AB_HTTP_HOST)
+			return &head->fields[i];
+	return NULL;
+}
+
+static bool is(struct ab_http_text s, const char *word)
+{
+	return s.len == strlen(word) && memcmp(s.s, word, s.len) == 0;
+}
+
+/* http://host:port/path?query */
+static const char *read_absolute(struct ab_http_request *rq)
+{
+	struct ab_http_text rest = { rq->target.s + 7, rq->target.len - 7 };
+	struct ab_http_text authority = { rest.s, 0 };
+
+	while (authority.len < rest.len && rest.s[authority.len] != '/' &&
+	       rest.s[authority.len] != '?')
+		authority.len++;
+	if (memchr(authority.s, '@', authority.len))
+		return "its target has a user name in it";
+	if (!ab_http_authority(authority, &rq->host, &rq->port))
+		return "the host in its target is malformed";
+	rq->form = AB_HTTP_ABSOLUTE;
+	rq->has_host = true;
+	rq->path = (struct ab_http_text){ rest.s + authority.len, rest.len - authority.len };
+	return NULL;
+}
+
+static const char *read_connect(struct ab_http_request *rq)
+{
+	if (!ab_http_authority(rq->target, &rq->host, &rq->port) || !rq->port)
+		return "CONNECT needs host:port";
+	if (rq->head.body != AB_HTTP_NONE)
+		return "CONNECT has no body";
+	rq->form = AB_HTTP_AUTHORITY;
+	rq->path = (struct ab_http_text){ rq->target.s, 0 };
+	rq->has_host = true;
+	return NULL;
+}
+
+static const char *read_target(struct ab_http_request *rq)
+{
+	struct ab_http_text t = rq->target;
+
+	for (size_t i = 0; i < t.len; i++)
+		if (t.s[i] == '\t' || t.s[i] == '#')
+			return "its target has a character that belongs into none";
+	if (is(rq->method, "CONNECT"))
+		return read_connect(rq);
+	rq->path = t;
+	if (t.s[0] == '/') {
+		rq->form = AB_HTTP_ORIGIN;
+		return NULL;
+	}
+	if (is(t, "*")) {
+		rq->form = AB_HTTP_ASTERISK;
+		return is(rq->method, "OPTIONS") ? NULL : "only OPTIONS may ask for *";
+	}
+	if (t.len >= 7 && ab_http_is((struct ab_http_text){ t.s, 7 }, "http://"))
+		return read_absolute(rq);
+	if (memmem(t.s, t.len, "://", 3))
+		return "a proxy can be asked for http:// only; https:// needs CONNECT";
+	return "its target is malformed";
+}
+
+/* The same authority; without a port of its own either side means `port`. */
+static bool agree(const struct ab_http_request *rq, const struct ab_host *host, uint16_t port)
+{
+	uint16_t usual = rq->form == AB_HTTP_AUTHORITY ? rq->port : 80;
+
+	return strcmp(rq->host.text, host->text) == 0 &&
+	       (rq->port ? rq->port : usual) == (port ? port : usual);
+}
+
+const char *ab_http_target(struct ab_http_request *rq)
+{
+	const struct ab_http_field *f = find_host(&rq->head);
+	const char *why = read_target(rq);
+	struct ab_host host;
+	uint16_t port;
+
+	if (why)
+		return why;
+	/* The target of a CONNECT is all that matters, and it goes nowhere
+	 * else; every other request needs a Host from 1.1 on. */
+	if (!f)
+		return rq->head.minor && rq->form != AB_HTTP_AUTHORITY ? "it has no Host" : NULL;
+	if (!ab_http_authority(f->value, &host, &port))
+		return "its Host is malformed";
+	if (rq->has_host)
+		return agree(rq, &host, port) ? NULL : "its Host is not the host of its target";
+	rq->has_host = true;
+	rq->host = host;
+	rq->port = port;
+	return NULL;
+}

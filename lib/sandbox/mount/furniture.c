@@ -1,0 +1,261 @@
+#include "sandbox/mount/furniture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/fd.h"
+#include "sandbox/mount/tree.h"
+
+static const char *const device_names[AB_DEVICES] = {
+	"null", "zero", "full", "random", "urandom", "tty",
+};
+
+static const struct {
+	const char *name, *target;
+} dev_links[] = {
+	{ "dev/fd", "/proc/self/fd" },	     { "dev/stdin", "/proc/self/fd/0" },
+	{ "dev/stdout", "/proc/self/fd/1" }, { "dev/stderr", "/proc/self/fd/2" },
+	{ "dev/ptmx", "pts/ptmx" },
+};
+
+/* Of /sys only this much: run-times count processors and look at huge pages;
+ * the rest tells about the host or steers it. */
+static const char *const sys_parts[AB_SYS_PARTS] = {
+	"/sys/devices/system",
+	"/sys/kernel/mm/transparent_hugepage",
+};
+
+static const struct {
+	const char *name;
+	mode_t mode;
+} stage_dirs[] = {
+	{ "dev", 0755 },
+	{ "dev/pts", 0755 },
+	{ "dev/shm", 0755 },
+	{ "shm", 01777 },
+	{ "sys", 0755 },
+	{ "sys/devices", 0755 },
+	{ "sys/devices/system", 0755 },
+	{ "sys/kernel", 0755 },
+	{ "sys/kernel/mm", 0755 },
+	{ "sys/kernel/mm/transparent_hugepage", 0755 },
+};
+
+/* Of no use inside, and telling. */
+static const char *const proc_masked[] = {
+	"/proc/kcore",	       "/proc/keys", "/proc/timer_list", "/proc/sched_debug",
+	"/proc/latency_stats", "/proc/acpi", "/proc/scsi",
+};
+
+static int take_devices(struct ab_furniture *f, int host, struct ab_error *err)
+{
+	for (size_t i = 0; i < AB_DEVICES; i++) {
+		ab_autoclose int fd = -1;
+		char path[32];
+
+		snprintf(path, sizeof(path), "/dev/%s", device_names[i]);
+		fd = ab_tree_lookup(host, path);
+		if (fd < 0)
+			continue;
+		f->devices[i] = ab_tree_clone(fd, path, err);
+		/* Read-only closes the node (its mode, owner and times: run by
+		 * root they are ours to change), not the device behind it. */
+		if (f->devices[i] < 0 ||
+		    ab_tree_setattr(f->devices[i],
+				    MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, 0, 0,
+				    path, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int ab_furniture_collect_readonly(struct ab_furniture *f, int host, struct ab_error *err)
+{
+	for (size_t i = 0; i < AB_SYS_PARTS; i++) {
+		ab_autoclose int fd = ab_tree_lookup(host, sys_parts[i]);
+
+		if (fd < 0)
+			continue;
+		f->sys_parts[i] = ab_tree_clone(fd, sys_parts[i], err);
+		if (f->sys_parts[i] < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int fill_stage(int stage, struct ab_error *err)
+{
+	for (size_t i = 0; i < AB_COUNT(stage_dirs); i++)
+		if (mkdirat(stage, stage_dirs[i].name, stage_dirs[i].mode) < 0)
+			return ab_fail(err, AB_ESYSTEM, errno, "make %s", stage_dirs[i].name);
+	for (size_t i = 0; i < AB_DEVICES; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "dev/%s", device_names[i]);
+		if (mknodat(stage, name, S_IFREG | 0444, 0) < 0)
+			return ab_fail(err, AB_ESYSTEM, errno, "make %s", name);
+	}
+	for (size_t i = 0; i < AB_COUNT(dev_links); i++)
+		if (symlinkat(dev_links[i].target, stage, dev_links[i].name) < 0)
+			return ab_fail(err, AB_ESYSTEM, errno, "link %s", dev_links[i].name);
+	return 0;
+}
+
+static int make_proc(struct ab_furniture *f, struct ab_error *err)
+{
+	static const char *const plain[] = { NULL };
+	static const char *const closed[] = { "ro", NULL, NULL };
+	int errnum;
+
+	f->proc = ab_tree_new("proc", geteuid() == 0 ? closed : plain,
+			      MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+	if (f->proc >= 0)
+		return 0;
+	errnum = errno;
+	ab_fail(err, AB_ESYSTEM, errnum, "mount a fresh /proc");
+	if (errnum == EPERM)
+		ab_hint(err, "parts of this machine's /proc are hidden (a "
+			     "container does that), and the kernel then "
+			     "refuses a new one; start the container with "
+			     "unmasked system paths (Docker: --security-opt "
+			     "systempaths=unconfined)");
+	return -1;
+}
+
+int ab_furniture_ready(struct ab_furniture *f, int host, int stage, struct ab_error *err)
+{
+	static const char *const pts_options[] = {
+		"newinstance", NULL, "ptmxmode", "0666", "mode", "0620", NULL,
+	};
+
+	memset(f, -1, sizeof(*f)); /* -1 in every descriptor */
+	if (take_devices(f, host, err) < 0 || fill_stage(stage, err) < 0 || make_proc(f, err) < 0)
+		return -1;
+	f->pts = ab_tree_new("devpts", pts_options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
+	if (f->pts < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "mount devpts");
+	return 0;
+}
+
+int ab_furniture_finish(struct ab_furniture *f, int stage, const char *run_id, struct ab_error *err)
+{
+	ab_autoclose int fd = openat(stage, "dev/agentbox", O_WRONLY | O_CREAT | O_CLOEXEC, 0444);
+
+	if (fd < 0 || ab_write_all(fd, run_id, strlen(run_id)) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "write %s", AB_MARKER);
+	f->shm = open_tree(stage, "shm", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+	if (f->shm < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "make shm");
+	return 0;
+}
+
+/* Clone `name` of the staging tmpfs onto `path`. */
+static int put_staged(int root, int stage, const char *name, const char *path, struct ab_error *err)
+{
+	ab_autoclose int tree = open_tree(stage, name, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+	ab_autoclose int target = ab_tree_lookup(root, path);
+
+	if (tree < 0 || target < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "find %s", path);
+	return ab_tree_place(tree, target, path, err);
+}
+
+static int put(int root, int tree, const char *path, struct ab_error *err)
+{
+	ab_autoclose int target = ab_tree_lookup(root, path);
+
+	if (target < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "find %s", path);
+	return ab_tree_place(tree, target, path, err);
+}
+
+static int place_dev(struct ab_furniture *f, int root, int stage, struct ab_error *err)
+{
+	if (put_staged(root, stage, "dev", "/dev", err) < 0 ||
+	    put(root, f->shm, "/dev/shm", err) < 0)
+		return -1;
+	for (size_t i = 0; i < AB_DEVICES; i++) {
+		char path[32];
+
+		snprintf(path, sizeof(path), "/dev/%s", device_names[i]);
+		if (f->devices[i] >= 0 && put(root, f->devices[i], path, err) < 0)
+			return -1;
+	}
+	return put(root, f->pts, "/dev/pts", err);
+}
+
+/*
+ * The system parts of /proc belong to root: for anybody else the kernel
+ * refuses to write them, and /proc/sys, where some files ask for more than
+ * the owner, is bound read-only. For root the read-only mount is the wall,
+ * and it covers all of it: the modes of what is not a process's are the
+ * machine's, and chmod in the box would change them for the host.
+ */
+static int close_proc(int root, struct ab_error *err)
+{
+	ab_autoclose int sys = ab_tree_lookup(root, "/proc/sys");
+	ab_autoclose int tree = -1;
+
+	if (sys < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "find /proc/sys");
+	tree = ab_tree_clone(sys, "/proc/sys", err);
+	if (tree < 0 || ab_tree_setattr(tree, MOUNT_ATTR_RDONLY, 0, 0, "/proc/sys", err) < 0)
+		return -1;
+	return ab_tree_place(tree, sys, "/proc/sys", err);
+}
+
+static int place_proc(struct ab_furniture *f, int root, int stage, struct ab_error *err)
+{
+	if (put(root, f->proc, "/proc", err) < 0 || (geteuid() != 0 && close_proc(root, err) < 0))
+		return -1;
+	for (size_t i = 0; i < AB_COUNT(proc_masked); i++) {
+		struct stat st;
+
+		/* What is root's alone needs no mask for others. */
+		if (access(proc_masked[i], R_OK) < 0 || lstat(proc_masked[i], &st) < 0)
+			continue;
+		if (put_staged(root, stage, S_ISDIR(st.st_mode) ? "d" : "f", proc_masked[i], err) <
+		    0)
+			return -1;
+	}
+	return 0;
+}
+
+static int place_sys(struct ab_furniture *f, int root, int stage, struct ab_error *err)
+{
+	ab_autoclose int sys = ab_tree_lookup(root, "/sys");
+
+	if (sys < 0 && errno == ENOENT)
+		return 0;
+	if (put_staged(root, stage, "sys", "/sys", err) < 0)
+		return -1;
+	for (size_t i = 0; i < AB_SYS_PARTS; i++)
+		if (f->sys_parts[i] >= 0 && put(root, f->sys_parts[i], sys_parts[i], err) < 0)
+			return -1;
+	return 0;
+}
+
+int ab_furniture_place(struct ab_furniture *f, int root, int stage, struct ab_error *err)
+{
+	if (place_dev(f, root, stage, err) < 0 || place_proc(f, root, stage, err) < 0)
+		return -1;
+	return place_sys(f, root, stage, err);
+}
+
+void ab_furniture_fini(struct ab_furniture *f)
+{
+	for (size_t i = 0; i < AB_DEVICES; i++)
+		ab_closep(&f->devices[i]);
+	for (size_t i = 0; i < AB_SYS_PARTS; i++)
+		ab_closep(&f->sys_parts[i]);
+	ab_closep(&f->shm);
+	ab_closep(&f->proc);
+	ab_closep(&f->pts);
+}

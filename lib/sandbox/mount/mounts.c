@@ -1,0 +1,397 @@
+/*
+ * Theory of operation.
+ *
+ * The box keeps the host's tree in place and makes it read-only at one
+ * stroke, whatever the number of mounts in it. What must stay writable, and
+ * what must stay visible under something that covers it, is cloned first:
+ *
+ *	0. make	one detached tmpfs with /dev and the masks, a /proc, a devpts, and
+ *		take the device nodes: this needs no plan;
+ *	1. take	writable trees, as they are;
+ *	2. make	all of / read-only, nosuid, nodev, private;
+ *	3. take	what is shown and what is closed: clones are read-only now;
+ *	4. stage	attach the tmpfs to a folder that will be covered, make the
+ *		private folders in it and take clones of them, then make it
+ *		read-only, so that later clones (masks) are so too;
+ *	5. place	/dev, /proc, /sys, then the plan, parents first, then the
+ *		box's own files.
+ *
+ * With a hidden root, an empty folder of the tmpfs becomes / between 4 and 5
+ * and the host's tree is detached at the end.
+ *
+ * Should: look a target up just before placing on it.
+ * Mustn't: create anything outside the tmpfs (make_target() checks the
+ * device), follow a symbolic link, or unmount (costs an RCU grace period).
+ */
+#include "sandbox/mount/mounts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/fd.h"
+#include "base/system/path.h"
+#include "sandbox/mount/furniture.h"
+#include "sandbox/mount/staged.h"
+#include "sandbox/mount/tree.h"
+#include "sandbox/plan/spec.h"
+
+struct build {
+	const struct ab_spec *spec;
+	int host;  /* the host's root */
+	int root;  /* the box's root; the same unless hidden */
+	int stage; /* the tmpfs */
+	dev_t stage_dev;
+	int *taken; /* per plan entry: its tree, or -1 */
+	struct ab_furniture *furniture;
+};
+
+static void finish(struct build *b)
+{
+	ab_furniture_fini(b->furniture);
+	for (size_t i = 0; b->taken && i < b->spec->plan.len; i++)
+		ab_closep(&b->taken[i]);
+	ab_freep(&b->taken);
+	ab_closep(&b->stage);
+	if (b->root != b->host)
+		ab_closep(&b->root);
+	ab_closep(&b->host);
+}
+
+static int take(struct build *b, size_t i, struct ab_error *err)
+{
+	const struct ab_mount *m = &b->spec->plan.v[i];
+	ab_autoclose int fd = ab_tree_lookup(b->host, m->path);
+
+	if (fd < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "open %s", m->path);
+	b->taken[i] = ab_tree_clone(fd, m->path, err);
+	if (b->taken[i] < 0)
+		return -1;
+	/* Cloned before the root got these: a setuid file or a device in
+	 * the workspace must not work either. */
+	if (m->op == AB_MOUNT_WRITE)
+		return ab_tree_setattr(b->taken[i], MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, 0, 1,
+				       m->path, err);
+	return 0;
+}
+
+static int take_all(struct build *b, bool writable, struct ab_error *err)
+{
+	for (size_t i = 0; i < b->spec->plan.len; i++) {
+		enum ab_mount_op op = b->spec->plan.v[i].op;
+		bool wanted = writable ? op == AB_MOUNT_WRITE
+				       : op == AB_MOUNT_SHOW || op == AB_MOUNT_CLOSE;
+
+		if (wanted && take(b, i, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static mode_t private_mode(const char *path)
+{
+	if (strcmp(ab_path_name(path), "tmp") == 0)
+		return 01777;
+	/* "/" and "/run"; a home or XDG_RUNTIME_DIR must be the user's own */
+	return strchr(path + 1, '/') || strcmp(path, "/root") == 0 ? 0700 : 0755;
+}
+
+/* Attach the tmpfs to the first private folder that is not the root itself:
+ * that folder's own clone covers it in the end. */
+static int attach_stage(struct build *b, struct ab_error *err)
+{
+	const struct ab_plan *plan = &b->spec->plan;
+	const char *where = NULL;
+	ab_autoclose int target = -1;
+	struct stat st;
+
+	for (size_t i = 0; i < plan->len && !where; i++)
+		if (plan->v[i].op == AB_MOUNT_PRIVATE && plan->v[i].path[1])
+			where = plan->v[i].path;
+	if (!where)
+		return ab_fail(err, AB_ESYSTEM, 0, "no private folder to use");
+	target = ab_tree_lookup(b->host, where);
+	if (target < 0 || fstat(b->stage, &st) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "open %s", where);
+	b->stage_dev = st.st_dev;
+	return ab_tree_place(b->stage, target, where, err);
+}
+
+static int stage(struct build *b, struct ab_error *err)
+{
+	const struct ab_plan *plan = &b->spec->plan;
+
+	if (attach_stage(b, err) < 0)
+		return -1;
+	for (size_t i = 0; i < plan->len; i++) {
+		char name[24];
+
+		if (plan->v[i].op != AB_MOUNT_PRIVATE)
+			continue;
+		snprintf(name, sizeof(name), "p%zu", i);
+		if (mkdirat(b->stage, name, private_mode(plan->v[i].path)) < 0 ||
+		    (b->taken[i] = open_tree(b->stage, name, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC)) <
+			    0)
+			return ab_fail(err, AB_ESYSTEM, errno, "make a private %s",
+				       plan->v[i].path);
+	}
+	if (ab_staged_make(b->spec, b->stage, err) < 0 ||
+	    ab_furniture_finish(b->furniture, b->stage, b->spec->run_id, err) < 0)
+		return -1;
+	return ab_tree_setattr(b->stage, MOUNT_ATTR_RDONLY, 0, 0, "the staging folder", err);
+}
+
+/* The hidden root: make the empty folder /, the host's tree below it. */
+static int enter_empty_root(struct build *b, struct ab_error *err)
+{
+	ab_autoclose int dir = -1;
+
+	if (ab_tree_place(b->taken[0], b->stage, "/", err) < 0)
+		return -1;
+	b->root = -1;
+	dir = openat(b->taken[0], ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0 || fchdir(dir) < 0 || syscall(SYS_pivot_root, ".", ".") < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "enter the empty root");
+	b->root = ab_take_fd(&dir);
+	for (size_t i = 0; i < 3; i++) {
+		static const char *const names[] = { "dev", "proc", "sys" };
+
+		if (mkdirat(b->root, names[i], 0755) < 0)
+			return ab_fail(err, AB_ESYSTEM, errno, "make /%s", names[i]);
+	}
+	return 0;
+}
+
+static int leave_host_root(struct build *b, struct ab_error *err)
+{
+	if (fchdir(b->host) < 0 || umount2(".", MNT_DETACH) < 0 || chdir("/") < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "detach the host's root");
+	/* All of its folders are made. */
+	return ab_tree_setattr(b->root, MOUNT_ATTR_RDONLY, 0, 0, "/", err);
+}
+
+/* Make the missing folders of `path`, and it itself, in the tmpfs only. */
+static int make_target(struct build *b, const char *path, enum ab_as as)
+{
+	ab_autofree char *parent = ab_path_parent(path);
+	ab_autoclose int dir = ab_tree_lookup(b->root, parent);
+	struct stat st;
+
+	if (dir < 0 && errno == ENOENT && strcmp(parent, "/") != 0)
+		dir = make_target(b, parent, AB_AS_DIR);
+	if (dir < 0 || fstat(dir, &st) < 0)
+		return -1;
+	if (st.st_dev != b->stage_dev) {
+		errno = ENOENT;
+		return -1;
+	}
+	if (as == AB_AS_DIR ? mkdirat(dir, ab_path_name(path), 0755) < 0
+			    : mknodat(dir, ab_path_name(path), S_IFREG | 0444, 0) < 0)
+		return -1;
+	return ab_tree_lookup(b->root, path);
+}
+
+/* A link that a plan shows in an empty root is made anew, not mounted. */
+static int copy_link(struct build *b, const struct ab_mount *m, int tree, struct ab_error *err)
+{
+	ab_autofree char *parent = ab_path_parent(m->path);
+	ab_autoclose int dir = ab_tree_lookup(b->root, parent);
+	char to[4096];
+	ssize_t n = readlinkat(tree, "", to, sizeof(to) - 1);
+
+	if (dir < 0)
+		dir = make_target(b, parent, AB_AS_DIR);
+	if (n < 0 || dir < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "link %s", m->path);
+	to[n] = '\0';
+	if (symlinkat(to, dir, ab_path_name(m->path)) < 0 && errno != EEXIST)
+		return ab_fail(err, AB_ESYSTEM, errno, "link %s", m->path);
+	return 0;
+}
+
+/* Clone `name` of the tmpfs onto the target. */
+static int mask(struct build *b, const char *path, const char *name, int target,
+		struct ab_error *err)
+{
+	ab_autoclose int tree = open_tree(b->stage, name, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+
+	if (tree < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "mask %s", path);
+	return ab_tree_place(tree, target, path, err);
+}
+
+/*
+ * A folder on the way is closed to us: root plans with capabilities that
+ * nobody has in here. The box cannot enter that folder either, but where it is
+ * the owner it might open it. So the mask goes onto the folder.
+ */
+static int mask_above(struct build *b, const char *path, struct ab_error *err)
+{
+	ab_autofree char *dir = ab_path_parent(path);
+	ab_autoclose int target = ab_tree_lookup(b->root, dir);
+	struct stat st;
+
+	if (target < 0 && errno == EACCES)
+		return mask_above(b, dir, err);
+	if (target < 0 || fstat(target, &st) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "find %s", dir);
+	if (st.st_dev == b->stage_dev)
+		return 0; /* the mask of a neighbour */
+	return mask(b, dir, "d", target, err);
+}
+
+static int place(struct build *b, size_t i, struct ab_error *err)
+{
+	const struct ab_mount *m = &b->spec->plan.v[i];
+	ab_autoclose int target = ab_tree_lookup(b->root, m->path);
+	ab_autoclose int tree = -1;
+	char name[AB_STAGED_NAME];
+	struct stat st;
+
+	if (target < 0 && errno == EACCES && m->op == AB_MOUNT_MASK)
+		return mask_above(b, m->path, err);
+	if (target < 0 && errno == ENOENT) {
+		/* What is gone cannot be read. */
+		if (m->op == AB_MOUNT_MASK)
+			return 0;
+		if (m->op == AB_MOUNT_SHOW && m->as == AB_AS_LINK)
+			return copy_link(b, m, b->taken[i], err);
+		target = make_target(b, m->path, m->as);
+	}
+	if (target < 0 || fstat(target, &st) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "find %s", m->path);
+	/* It became a link after the plan was made. */
+	if (S_ISLNK(st.st_mode) && m->as != AB_AS_LINK)
+		return ab_fail(err, AB_ESYSTEM, ELOOP, "mount on %s", m->path);
+	switch (m->op) {
+	case AB_MOUNT_WRITE:
+	case AB_MOUNT_SHOW:
+	case AB_MOUNT_CLOSE:
+	case AB_MOUNT_PRIVATE:
+		tree = ab_take_fd(&b->taken[i]);
+		break;
+	case AB_MOUNT_PIN:
+		tree = ab_tree_clone(target, m->path, err);
+		break;
+	case AB_MOUNT_MASK:
+		ab_staged_mask(b->spec, i, name);
+		return mask(b, m->path, name, target, err);
+	}
+	if (tree < 0)
+		return -1;
+	return ab_tree_place(tree, target, m->path, err);
+}
+
+/*
+ * May the box do without this file? Where there is none to cover, or no way
+ * to it, the command does not see the host's either. But a folder that is
+ * closed to us its owner can open, and what is no plain file any more leads
+ * somewhere else.
+ */
+static bool is_needless(struct build *b, const struct ab_file *f, bool there, int errnum)
+{
+	const struct ab_mount *m = ab_plan_find(&b->spec->plan, f->path);
+
+	return !f->over_mask || (m && m->op == AB_MOUNT_MASK) || (!there && errnum == ENOENT);
+}
+
+static int place_file(struct build *b, size_t i, struct ab_error *err)
+{
+	const struct ab_file *f = &b->spec->files[i];
+	ab_autoclose int target = ab_tree_lookup(b->root, f->path);
+	ab_autoclose int tree = -1;
+	char name[AB_STAGED_NAME];
+	struct stat st;
+
+	if (target < 0 && errno == ENOENT) {
+		target = make_target(b, f->path, AB_AS_FILE);
+		if (target < 0)
+			errno = ENOENT; /* not there: nothing is seen */
+	}
+	if (target < 0 || fstat(target, &st) < 0 || !S_ISREG(st.st_mode)) {
+		if (is_needless(b, f, target >= 0, errno))
+			return 0;
+		return ab_fail(err, AB_ESYSTEM, target < 0 ? errno : 0, "cover %s", f->path);
+	}
+	ab_staged_name(b->spec, i, name);
+	tree = open_tree(b->stage, name, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+	if (tree < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "show %s", f->path);
+	return ab_tree_place(tree, target, f->path, err);
+}
+
+static int build(struct build *b, struct ab_error *err)
+{
+	const struct ab_spec *spec = b->spec;
+	size_t first = 0;
+
+	if (take_all(b, true, err) < 0 ||
+	    ab_tree_setattr(b->host, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, 0, 1,
+			    "/", err) < 0 ||
+	    ab_furniture_collect_readonly(b->furniture, b->host, err) < 0 ||
+	    take_all(b, false, err) < 0 || stage(b, err) < 0)
+		return -1;
+	if (spec->hidden_root) {
+		if (enter_empty_root(b, err) < 0)
+			return -1;
+		first = 1; /* the root itself */
+	}
+	if (ab_furniture_place(b->furniture, b->root, b->stage, err) < 0)
+		return -1;
+	for (size_t i = first; i < spec->plan.len; i++)
+		if (place(b, i, err) < 0)
+			return -1;
+	for (size_t i = 0; i < spec->nfiles; i++)
+		if (!ab_staged_in_place(spec, i) && place_file(b, i, err) < 0)
+			return -1;
+	return spec->hidden_root ? leave_host_root(b, err) : 0;
+}
+
+int ab_mounts_prepare(uint64_t tmp_size, struct ab_ground *ret, struct ab_error *err)
+{
+	struct ab_ground g = { .stage = -1 };
+	char size[24];
+	const char *const options[] = { "mode", "0755", "size", size, NULL };
+	mode_t mask = umask(0);
+	int r = -1;
+
+	snprintf(size, sizeof(size), "%llu", (unsigned long long)tmp_size);
+	g.host = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	g.stage = ab_tree_new("tmpfs", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
+	if (g.host < 0 || g.stage < 0)
+		ab_fail(err, AB_ESYSTEM, errno, "make a tmpfs");
+	else if (mkdirat(g.stage, "d", 0) < 0 || mknodat(g.stage, "f", S_IFREG, 0) < 0)
+		ab_fail(err, AB_ESYSTEM, errno, "make the masks");
+	else
+		r = ab_furniture_ready(&g.furniture, g.host, g.stage, err);
+	umask(mask);
+	if (r == 0)
+		*ret = g;
+	return r;
+}
+
+int ab_mounts_apply(const struct ab_spec *spec, struct ab_ground *ground, struct ab_error *err)
+{
+	struct build b = { .spec = spec,
+			   .host = ground->host,
+			   .root = ground->host,
+			   .stage = ground->stage,
+			   .furniture = &ground->furniture };
+	mode_t mask = umask(0);
+	int r;
+
+	b.taken = ab_alloc(spec->plan.len * sizeof(b.taken[0]));
+	memset(b.taken, -1, spec->plan.len * sizeof(b.taken[0]));
+	r = build(&b, err);
+	finish(&b);
+	umask(mask);
+	return r;
+}

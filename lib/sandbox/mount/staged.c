@@ -1,0 +1,121 @@
+#include "sandbox/mount/staged.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/fd.h"
+#include "base/system/path.h"
+#include "sandbox/plan/spec.h"
+
+void ab_staged_name(const struct ab_spec *spec, size_t i, char ret[AB_STAGED_NAME])
+{
+	uint32_t same = spec->files[i].same;
+
+	snprintf(ret, AB_STAGED_NAME, "e%zu", same ? same - 1 : i);
+}
+
+/* The masked folder that file i is to be seen in, or NULL. */
+static const struct ab_mount *folder_of(const struct ab_spec *spec, size_t i)
+{
+	const struct ab_file *f = &spec->files[i];
+	const struct ab_mount *m = f->over_mask ? ab_plan_find(&spec->plan, f->path) : NULL;
+
+	return m && m->op == AB_MOUNT_MASK && m->as == AB_AS_DIR ? m : NULL;
+}
+
+static bool is_device(const char *path)
+{
+	return strncmp(path, "/dev/", 5) == 0;
+}
+
+bool ab_staged_in_place(const struct ab_spec *spec, size_t i)
+{
+	return is_device(spec->files[i].path) || folder_of(spec, i);
+}
+
+void ab_staged_mask(const struct ab_spec *spec, size_t i, char ret[AB_STAGED_NAME])
+{
+	const struct ab_mount *m = &spec->plan.v[i];
+
+	for (size_t k = 0; k < spec->nfiles; k++)
+		if (folder_of(spec, k) == m) {
+			snprintf(ret, AB_STAGED_NAME, "m%zu", i);
+			return;
+		}
+	snprintf(ret, AB_STAGED_NAME, m->as == AB_AS_DIR ? "d" : "f");
+}
+
+/* Its path in the tmpfs; NULL: it is mounted. */
+static char *place_of(const struct ab_spec *spec, size_t i)
+{
+	const char *path = spec->files[i].path;
+	const struct ab_mount *m;
+
+	if (is_device(path))
+		return ab_strdup(path + 1);
+	m = folder_of(spec, i);
+	if (!m)
+		return NULL;
+	return ab_printf("m%zu%s", (size_t)(m - spec->plan.v), path + strlen(m->path));
+}
+
+/* A folder in a mask can be gone through, and not be read. */
+static int make_folders(int stage, char *path)
+{
+	mode_t mode = path[0] == 'd' ? 0755 : 0311;
+
+	for (char *p = strchr(path, '/'); p; p = strchr(p + 1, '/')) {
+		int r;
+
+		*p = '\0';
+		r = mkdirat(stage, path, mode);
+		*p = '/';
+		if (r < 0 && errno != EEXIST)
+			return -1;
+	}
+	return 0;
+}
+
+static int write_bytes(const struct ab_file *f, int stage, const char *name)
+{
+	ab_autoclose int fd =
+		openat(stage, name, O_WRONLY | O_CREAT | O_CLOEXEC, f->mode ? f->mode : 0444);
+
+	return fd < 0 ? -1 : ab_write_all(fd, f->data, f->len);
+}
+
+static int make_one(const struct ab_spec *spec, size_t i, int stage)
+{
+	const struct ab_file *f = &spec->files[i];
+	ab_autofree char *path = place_of(spec, i);
+	char name[AB_STAGED_NAME];
+
+	ab_staged_name(spec, i, name);
+	if (!f->same && write_bytes(f, stage, name) < 0)
+		return -1;
+	if (!path)
+		return 0;
+	return make_folders(stage, path) < 0 ? -1 : linkat(stage, name, stage, path, 0);
+}
+
+int ab_staged_make(const struct ab_spec *spec, int stage, struct ab_error *err)
+{
+	for (size_t i = 0; i < spec->nfiles; i++) {
+		int errnum;
+
+		if (make_one(spec, i, stage) == 0)
+			continue;
+		errnum = errno;
+		ab_fail(err, AB_ESYSTEM, errnum, "make the box's own %s", spec->files[i].path);
+		if (errnum == ENOSPC)
+			ab_hint(err, "it needs more room: filesystem.tmpSize");
+		return -1;
+	}
+	return 0;
+}

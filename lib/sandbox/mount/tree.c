@@ -1,0 +1,73 @@
+#include "sandbox/mount/tree.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/mount.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/data/error.h"
+#include "base/system/fd.h"
+
+int ab_tree_lookup(int root, const char *path)
+{
+	struct open_how how = {
+		.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
+		.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
+	};
+
+	return (int)syscall(SYS_openat2, root, path[1] ? path + 1 : ".", &how, sizeof(how));
+}
+
+int ab_tree_clone(int fd, const char *what, struct ab_error *err)
+{
+	int tree = open_tree(fd, "",
+			     AT_EMPTY_PATH | OPEN_TREE_CLONE | AT_RECURSIVE | OPEN_TREE_CLOEXEC);
+
+	if (tree < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "clone %s", what);
+	return tree;
+}
+
+int ab_tree_place(int tree, int target, const char *what, struct ab_error *err)
+{
+	if (move_mount(tree, "", target, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "mount on %s", what);
+	return 0;
+}
+
+int ab_tree_new(const char *type, const char *const *options, unsigned int attr)
+{
+	ab_autoclose int fs = fsopen(type, FSOPEN_CLOEXEC);
+
+	if (fs < 0)
+		return -1;
+	/* What `df` and `mount` call it. */
+	if (fsconfig(fs, FSCONFIG_SET_STRING, "source", type, 0) < 0)
+		return -1;
+	for (; options[0]; options += 2)
+		if (fsconfig(fs, options[1] ? FSCONFIG_SET_STRING : FSCONFIG_SET_FLAG, options[0],
+			     options[1], 0) < 0)
+			return -1;
+	if (fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
+		return -1;
+	return fsmount(fs, FSMOUNT_CLOEXEC, attr);
+}
+
+int ab_tree_setattr(int fd, uint64_t set, uint64_t clear, int recursive, const char *what,
+		    struct ab_error *err)
+{
+	struct mount_attr attr = { .attr_set = set, .attr_clr = clear };
+
+	/*
+	 * Private, not slave: what the host mounts later would appear inside
+	 * a slave, and writable.
+	 */
+	if (recursive)
+		attr.propagation = MS_PRIVATE;
+	if (mount_setattr(fd, "", AT_EMPTY_PATH | (recursive ? AT_RECURSIVE : 0), &attr,
+			  sizeof(attr)) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "set mount attributes of %s", what);
+	return 0;
+}

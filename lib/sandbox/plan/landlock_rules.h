@@ -1,0 +1,14 @@
+#ifndef AB_SANDBOX_PLAN_LANDLOCK_RULES_H
+#define AB_SANDBOX_PLAN_LANDLOCK_RULES_H
+/*
+ * The Landlock rules that belong to a mount plan. Pure. Paths are those of
+ * the finished box.
+ */
+struct ab_spec;
+struct ab_strv;
+
+/* Fills spec->rules from spec->plan; `sockets` are host sockets that the
+ * policy lets the box reach. */
+void ab_rules_make(struct ab_spec *spec, const struct ab_strv *sockets);
+
+#endif

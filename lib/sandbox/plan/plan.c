@@ -1,0 +1,221 @@
+#include "sandbox/plan/plan.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+
+#include "base/data/mem.h"
+#include "base/system/path.h"
+
+void ab_objects_add(struct ab_objects *list, const char *path, enum ab_as as)
+{
+	list->v = ab_realloc(list->v, (list->len + 1) * sizeof(list->v[0]));
+	list->v[list->len++] = (struct ab_object){ .path = ab_strdup(path), .as = as };
+}
+
+void ab_objects_fini(struct ab_objects *list)
+{
+	for (size_t i = 0; i < list->len; i++)
+		free(list->v[i].path);
+	free(list->v);
+	*list = (struct ab_objects){ 0 };
+}
+
+static void add(struct ab_plan *plan, enum ab_mount_op op, const char *path, enum ab_as as)
+{
+	plan->v = ab_realloc(plan->v, (plan->len + 1) * sizeof(plan->v[0]));
+	plan->v[plan->len++] = (struct ab_mount){ .op = op, .as = as, .path = ab_strdup(path) };
+}
+
+/* "/a" < "/a/b" < "/a-b": a slash sorts before everything else, so that a
+ * folder's own tree follows it directly. The stronger operation comes last
+ * among those of one path. */
+static int by_path(const void *pa, const void *pb)
+{
+	const struct ab_mount *a = pa, *b = pb;
+	const char *x = a->path, *y = b->path;
+
+	while (*x && *x == *y)
+		x++, y++;
+	if (!*x && !*y)
+		return (int)a->op - (int)b->op;
+	if (!*x || !*y)
+		return *x ? 1 : -1;
+	if (*x == '/' || *y == '/')
+		return *x == '/' ? -1 : 1;
+	return (unsigned char)*x - (unsigned char)*y;
+}
+
+const struct ab_mount *ab_plan_find(const struct ab_plan *plan, const char *path)
+{
+	const struct ab_mount *deepest = NULL;
+
+	for (size_t i = 0; i < plan->len; i++)
+		if (ab_path_within(path, plan->v[i].path))
+			deepest = &plan->v[i];
+	return deepest;
+}
+
+/* Sort; of several operations on one path only the strongest stays. */
+static void settle(struct ab_plan *plan)
+{
+	size_t out = 0;
+
+	if (plan->len > 1)
+		qsort(plan->v, plan->len, sizeof(plan->v[0]), by_path);
+	for (size_t i = 0; i < plan->len; i++) {
+		if (out > 0 && strcmp(plan->v[out - 1].path, plan->v[i].path) == 0)
+			free(plan->v[--out].path);
+		plan->v[out++] = plan->v[i];
+	}
+	plan->len = out;
+}
+
+/*
+ * Does `op` still mean something below `above`, the operation that already
+ * decides about its path? NULL stands for the read-only root.
+ */
+static bool matters(enum ab_mount_op op, const struct ab_mount *above)
+{
+	if (above && above->op == AB_MOUNT_MASK)
+		return false; /* nothing below a mask can be reached */
+	switch (op) {
+	case AB_MOUNT_WRITE:
+		/* A closed tree stays closed; a writable one already is. */
+		return !above || (above->op != AB_MOUNT_CLOSE && above->op != AB_MOUNT_WRITE &&
+				  above->op != AB_MOUNT_PIN);
+	case AB_MOUNT_SHOW:
+		return above && above->op == AB_MOUNT_PRIVATE;
+	case AB_MOUNT_PRIVATE:
+		return true;
+	case AB_MOUNT_CLOSE:
+		return above && (above->op == AB_MOUNT_WRITE || above->op == AB_MOUNT_PIN);
+	case AB_MOUNT_MASK:
+		return !above || above->op != AB_MOUNT_PRIVATE;
+	case AB_MOUNT_PIN:
+		/* Only what is writable can be renamed. */
+		return above && (above->op == AB_MOUNT_WRITE || above->op == AB_MOUNT_PIN);
+	}
+	return false;
+}
+
+/*
+ * Drop, from the top down, what an operation above makes meaningless. The
+ * list is sorted, so what is above an entry is among those still open when
+ * it is reached: `above[i]` is the parent of the kept entry i.
+ */
+static void drop_shadowed(struct ab_plan *plan)
+{
+	ab_autofree ssize_t *above = ab_alloc(plan->len * sizeof(above[0]));
+	struct ab_plan kept = { .v = plan->v };
+
+	for (size_t i = 0; i < plan->len; i++) {
+		struct ab_mount m = plan->v[i];
+		ssize_t up = (ssize_t)kept.len - 1;
+
+		while (up >= 0 && !ab_path_within(m.path, kept.v[up].path))
+			up = above[up];
+		if (matters(m.op, up < 0 ? NULL : &kept.v[up])) {
+			above[kept.len] = up;
+			kept.v[kept.len++] = m;
+		} else {
+			free(m.path);
+		}
+	}
+	*plan = kept;
+}
+
+/*
+ * A mount point cannot be renamed, but its parent can, and with it the
+ * closed name is free to be made anew. So every folder between a writable
+ * root and what is closed, masked or private in it becomes a mount point too.
+ */
+static void pin_ancestors(struct ab_plan *plan)
+{
+	size_t len = plan->len;
+
+	for (size_t i = 0; i < len; i++) {
+		const char *path = plan->v[i].path, *root = NULL;
+		enum ab_mount_op op = plan->v[i].op;
+		ab_autofree char *dir = NULL;
+
+		if (op != AB_MOUNT_CLOSE && op != AB_MOUNT_MASK && op != AB_MOUNT_PIN &&
+		    op != AB_MOUNT_PRIVATE)
+			continue;
+		for (size_t k = i; k-- > 0 && !root;) {
+			if (!ab_path_within(path, plan->v[k].path))
+				continue;
+			if (plan->v[k].op == AB_MOUNT_CLOSE)
+				break; /* nothing in it can be renamed */
+			if (plan->v[k].op == AB_MOUNT_WRITE)
+				root = plan->v[k].path;
+		}
+		if (!root)
+			continue;
+		dir = ab_path_parent(path);
+		while (strlen(dir) > strlen(root)) {
+			char *up = ab_path_parent(dir);
+
+			add(plan, AB_MOUNT_PIN, dir, AB_AS_DIR);
+			free(dir);
+			dir = up;
+		}
+	}
+	/* Keeps one pin of a folder, none where something stronger sits. */
+	settle(plan);
+}
+
+/* Also where nothing above it is writable, so that the plan has no entry for
+ * the closed folder itself. */
+static bool is_closed(const struct ab_facts *facts, const char *path)
+{
+	for (size_t i = 0; i < facts->closed.len; i++)
+		if (ab_path_within(path, facts->closed.v[i].path))
+			return true;
+	return false;
+}
+
+void ab_plan_make(const struct ab_facts *facts, struct ab_plan *ret)
+{
+	const struct {
+		const struct ab_objects *list;
+		enum ab_mount_op op;
+	} from[] = {
+		{ &facts->pinned, AB_MOUNT_PIN },  { &facts->write, AB_MOUNT_WRITE },
+		{ &facts->show, AB_MOUNT_SHOW },   { &facts->closed, AB_MOUNT_CLOSE },
+		{ &facts->masked, AB_MOUNT_MASK },
+	};
+	struct ab_plan plan = { 0 };
+
+	for (size_t i = 0; i < facts->privates.len; i++) {
+		bool wanted = false;
+
+		/* A host folder that the user made writable by name is not
+		 * replaced by an empty one. */
+		for (size_t k = 0; k < facts->write.len; k++)
+			wanted |= strcmp(facts->write.v[k].path, facts->privates.v[i]) == 0;
+		if (!wanted)
+			add(&plan, AB_MOUNT_PRIVATE, facts->privates.v[i], AB_AS_DIR);
+	}
+	for (size_t i = 0; i < AB_COUNT(from); i++)
+		for (size_t k = 0; k < from[i].list->len; k++) {
+			const struct ab_object *o = &from[i].list->v[k];
+
+			if (from[i].op == AB_MOUNT_WRITE && is_closed(facts, o->path))
+				continue;
+			add(&plan, from[i].op, o->path, o->as);
+		}
+	settle(&plan);
+	drop_shadowed(&plan);
+	pin_ancestors(&plan);
+	*ret = plan;
+}
+
+void ab_plan_fini(struct ab_plan *plan)
+{
+	for (size_t i = 0; i < plan->len; i++)
+		free(plan->v[i].path);
+	free(plan->v);
+	*plan = (struct ab_plan){ 0 };
+}

@@ -1,0 +1,70 @@
+#ifndef AB_SANDBOX_PLAN_PLAN_H
+#define AB_SANDBOX_PLAN_PLAN_H
+/*
+ * The mount plan: which folder of the box is what. Pure: facts in, a sorted
+ * list of operations out; nothing is looked up, so every case can be tested
+ * as a table. sandbox/mount/mounts.c carries it out.
+ *
+ * Precedence: a mask (denyRead) over a closed path (denyWrite) over a
+ * writable one over nothing. Paths are real: no component is a symbolic link
+ * (but for AB_AS_LINK, the last one).
+ */
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/data/strv.h"
+
+enum ab_mount_op {		     /* in order of precedence for one path */
+		   AB_MOUNT_PIN,     /* a mount point, so that it cannot be renamed */
+		   AB_MOUNT_SHOW,    /* the host's tree, read-only */
+		   AB_MOUNT_WRITE,   /* the host's tree, writable */
+		   AB_MOUNT_PRIVATE, /* an empty folder of the box's own */
+		   AB_MOUNT_CLOSE,   /* read-only inside a writable tree */
+		   AB_MOUNT_MASK,    /* there, but neither readable nor writable */
+};
+
+enum ab_as { AB_AS_DIR, AB_AS_FILE, AB_AS_LINK };
+
+struct ab_mount {
+	enum ab_mount_op op;
+	enum ab_as as;
+	char *path;
+};
+
+struct ab_object {
+	char *path;
+	enum ab_as as;
+};
+
+struct ab_objects {
+	struct ab_object *v;
+	size_t len;
+};
+
+void ab_objects_add(struct ab_objects *list, const char *path, enum ab_as as);
+void ab_objects_fini(struct ab_objects *list);
+
+/* What the supervisor found out about the host. */
+struct ab_facts {
+	struct ab_strv privates;  /* /tmp, /run, ...; may nest */
+	struct ab_objects write;  /* writable roots */
+	struct ab_objects show;	  /* visible although a private folder
+					   or a hidden root covers them */
+	struct ab_objects closed; /* protected objects that exist */
+	struct ab_objects pinned; /* folders that must stay in place */
+	struct ab_objects masked; /* denied for reading, host sockets */
+};
+
+struct ab_plan {
+	struct ab_mount *v; /* parents before children, a path once */
+	size_t len;
+};
+
+void ab_plan_make(const struct ab_facts *facts, struct ab_plan *ret);
+void ab_plan_fini(struct ab_plan *plan);
+
+/* The operation that decides about `path`: the deepest one at or above it;
+ * NULL when it is just the read-only root. */
+const struct ab_mount *ab_plan_find(const struct ab_plan *plan, const char *path);
+
+#endif

@@ -1,0 +1,257 @@
+#include "sandbox/plan/spec.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "base/data/buf.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/fd.h"
+
+/* One walk over the struct serves both directions. */
+struct codec {
+	struct ab_buf *out;   /* encoding */
+	const char *in, *end; /* decoding */
+	bool broken;
+};
+
+static void code_bytes(struct codec *c, void *p, size_t n)
+{
+	if (c->out) {
+		ab_buf_add(c->out, p, n);
+	} else if (c->broken || (size_t)(c->end - c->in) < n) {
+		c->broken = true;
+		memset(p, 0, n);
+	} else {
+		memcpy(p, c->in, n);
+		c->in += n;
+	}
+}
+
+#define code(c, field) code_bytes(c, &(field), sizeof(field))
+
+static void code_str(struct codec *c, char **s)
+{
+	uint32_t n = c->out && *s ? (uint32_t)strlen(*s) : 0;
+
+	code(c, n);
+	if (c->out) {
+		ab_buf_add(c->out, *s ? *s : "", n);
+		return;
+	}
+	if (c->broken || (size_t)(c->end - c->in) < n) {
+		c->broken = true;
+		n = 0;
+	}
+	*s = ab_strndup(c->in, n);
+	c->in += n;
+}
+
+static void code_data(struct codec *c, char **data, size_t *len)
+{
+	uint64_t n = *len;
+
+	code(c, n);
+	if (c->out) {
+		ab_buf_add(c->out, *data, *len);
+		return;
+	}
+	if (c->broken || (size_t)(c->end - c->in) < n) {
+		c->broken = true;
+		n = 0;
+	}
+	*data = ab_alloc(n + 1);
+	memcpy(*data, c->in, n);
+	*len = n;
+	c->in += n;
+}
+
+/* Decoding: a count that the rest of the bytes cannot hold is broken. */
+static size_t code_count(struct codec *c, size_t len)
+{
+	uint32_t n = (uint32_t)len;
+
+	code(c, n);
+	if (!c->out && n > (size_t)(c->end - c->in)) {
+		c->broken = true;
+		n = 0;
+	}
+	return n;
+}
+
+static void code_strv(struct codec *c, struct ab_strv *sv)
+{
+	size_t n = code_count(c, sv->len);
+
+	for (size_t i = 0; i < n && !c->broken; i++) {
+		char *s = c->out ? sv->v[i] : NULL;
+
+		code_str(c, &s);
+		if (!c->out)
+			ab_strv_give(sv, s);
+	}
+}
+
+static void code_files(struct codec *c, struct ab_spec *s)
+{
+	size_t n = code_count(c, s->nfiles);
+
+	if (!c->out) {
+		s->files = ab_alloc(n * sizeof(s->files[0]));
+		s->nfiles = n;
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct ab_file *f = &s->files[i];
+
+		code_str(c, &f->path);
+		code(c, f->same);
+		code(c, f->mode);
+		code(c, f->over_mask);
+		/* One that has bytes, before this one. */
+		if (f->same > i || (f->same && s->files[f->same - 1].same))
+			c->broken = true;
+		if (!f->same)
+			code_data(c, &f->data, &f->len);
+	}
+}
+
+static void code_spec(struct codec *c, struct ab_spec *s)
+{
+	size_t n = code_count(c, s->plan.len);
+
+	if (!c->out) {
+		s->plan.v = ab_alloc(n * sizeof(s->plan.v[0]));
+		s->plan.len = n;
+	}
+	for (size_t i = 0; i < n; i++) {
+		code(c, s->plan.v[i].op);
+		code(c, s->plan.v[i].as);
+		code_str(c, &s->plan.v[i].path);
+	}
+	n = code_count(c, s->nrules);
+	if (!c->out) {
+		s->rules = ab_alloc(n * sizeof(s->rules[0]));
+		s->nrules = n;
+	}
+	for (size_t i = 0; i < n; i++) {
+		code_str(c, &s->rules[i].path);
+		code(c, s->rules[i].rights);
+	}
+	code_files(c, s);
+	code(c, s->hidden_root);
+	code(c, s->own_net);
+	code(c, s->door);
+	code(c, s->tty);
+	code(c, s->nested);
+	code(c, s->no_sockets);
+	code(c, s->tty_fds);
+	code(c, s->tty_behind);
+	code(c, s->tty_settings);
+	code(c, s->rows);
+	code(c, s->cols);
+	code(c, s->landlock_abi);
+	code(c, s->limits);
+	code(c, s->host_ns);
+	code(c, s->require);
+	code(c, s->strict);
+	code(c, s->protected_complete);
+	code(c, s->memory_cgroup);
+	code(c, s->pids_cgroup);
+	code(c, s->children);
+	code(c, s->traced);
+	code(c, s->timing);
+	code(c, s->started_ns);
+	code_str(c, &s->run_id);
+	code_str(c, &s->cwd);
+	code_strv(c, &s->argv);
+	code_strv(c, &s->env);
+	code_strv(c, &s->env_uncaptured);
+	code_strv(c, &s->sockets);
+	code_strv(c, &s->unwritable);
+	code_strv(c, &s->keep_fds);
+}
+
+static struct ab_file *add_file(struct ab_spec *spec)
+{
+	spec->files = ab_realloc(spec->files, (spec->nfiles + 1) * sizeof(spec->files[0]));
+	return &spec->files[spec->nfiles++];
+}
+
+struct ab_file *ab_spec_add_file(struct ab_spec *spec, char *path, char *data, size_t len)
+{
+	struct ab_file *f = add_file(spec);
+
+	*f = (struct ab_file){ .path = path, .data = data, .len = len };
+	return f;
+}
+
+struct ab_file *ab_spec_share_file(struct ab_spec *spec, char *path, size_t of)
+{
+	struct ab_file *f = add_file(spec);
+	uint32_t same = spec->files[of].same;
+
+	*f = (struct ab_file){ .path = path, .same = same ? same : (uint32_t)of + 1 };
+	return f;
+}
+
+int ab_spec_seal(struct ab_spec *spec, struct ab_error *err)
+{
+	ab_autobuf struct ab_buf buf = { 0 };
+	struct codec c = { .out = &buf };
+	int fd;
+
+	code_spec(&c, spec);
+	fd = ab_memfd_sealed("agentbox-spec", buf.data, buf.len);
+	if (fd < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "seal the specification");
+	return fd;
+}
+
+int ab_spec_read(int fd, struct ab_spec *ret, struct ab_error *err)
+{
+	struct ab_spec spec = { 0 };
+	struct codec c = { 0 };
+	struct stat st;
+	char *map;
+
+	if (fstat(fd, &st) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "read the specification");
+	map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (map == MAP_FAILED)
+		return ab_fail(err, AB_ESYSTEM, errno, "map the specification");
+	c.in = map;
+	c.end = map + st.st_size;
+	code_spec(&c, &spec);
+	munmap(map, (size_t)st.st_size);
+	if (c.broken || c.in != c.end || spec.argv.len == 0) {
+		ab_spec_fini(&spec);
+		return ab_fail(err, AB_ESYSTEM, 0, "the specification is not whole");
+	}
+	*ret = spec;
+	return 0;
+}
+
+void ab_spec_fini(struct ab_spec *spec)
+{
+	for (size_t i = 0; i < spec->nrules; i++)
+		free(spec->rules[i].path);
+	free(spec->rules);
+	for (size_t i = 0; i < spec->nfiles; i++) {
+		free(spec->files[i].path);
+		free(spec->files[i].data);
+	}
+	free(spec->files);
+	free(spec->run_id);
+	free(spec->cwd);
+	ab_plan_fini(&spec->plan);
+	ab_strv_fini(&spec->argv);
+	ab_strv_fini(&spec->env);
+	ab_strv_fini(&spec->env_uncaptured);
+	ab_strv_fini(&spec->sockets);
+	ab_strv_fini(&spec->unwritable);
+	ab_strv_fini(&spec->keep_fds);
+	*spec = (struct ab_spec){ 0 };
+}

@@ -1,0 +1,142 @@
+#include "sandbox/start/bridge.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/data/error.h"
+#include "base/system/fd.h"
+#include "netns/loopback.h"
+#include "netns/namespace.h"
+#include "sandbox/start/box_wire.h"
+#include "sandbox/start/launch.h"
+
+enum { SSH_PORT = 22 };
+
+/* Our own supervisor wrote the list. */
+static size_t read_ports(const char *list, uint16_t ret[AB_HOST_PORTS_MAX])
+{
+	size_t n = 0;
+
+	while (*list && n < AB_HOST_PORTS_MAX) {
+		char *end;
+
+		ret[n++] = (uint16_t)strtoul(list, &end, 10);
+		list = *end ? end + 1 : end;
+	}
+	return n;
+}
+
+/* Up go the sockets, so that the door is there before the command is. */
+static void hand_up(int sock, const struct ab_network *net)
+{
+	struct ab_msg msg = { .type = AB_MSG_NETWORK, .u.network.n = (uint32_t)net->n };
+	int fds[AB_LISTENERS_MAX];
+
+	for (size_t i = 0; i < net->n; i++) {
+		msg.u.network.listeners[i].kind = (uint16_t)net->listeners[i].kind;
+		msg.u.network.listeners[i].port = net->listeners[i].port;
+		fds[i] = net->listeners[i].fd;
+	}
+	if (ab_send_fds(sock, &msg, AB_MSG_LEN(sizeof(msg.u.network)), fds, net->n) < 0)
+		_exit(125);
+}
+
+/*
+ * Every connection of the box to the door has the same other end, so the port
+ * of its own is all that tells it apart: with the kernel's 28,000, of which
+ * many are still waiting, the search for a free one takes longer than all the
+ * rest. Without it the network works as well.
+ */
+static void widen_ports(void)
+{
+	static const char range[] = "16384 60999";
+	ab_autoclose int fd = open("/proc/sys/net/ipv4/ip_local_port_range", O_WRONLY | O_CLOEXEC);
+
+	if (fd >= 0)
+		(void)ab_write_all(fd, range, sizeof(range) - 1);
+}
+
+int ab_bridge_begin(int sock, const char *net, const char *host_ports, struct ab_error *err)
+{
+	uint16_t ports[AB_HOST_PORTS_MAX];
+	struct ab_network made;
+
+	if (ab_netns_enter_new(err) < 0)
+		return -1;
+	if (strcmp(net, AB_INIT_DOOR) != 0)
+		return ab_loopback_up(err);
+	if (ab_network_make(ports, read_ports(host_ports, ports), &made, err) < 0)
+		return -1;
+	hand_up(sock, &made);
+	ab_network_fini(&made);
+	widen_ports();
+	return 0;
+}
+
+int ab_bridge_end(int sock, enum ab_capture *ret_capture, bool *ret_ssh, struct ab_error *err)
+{
+	struct ab_network more = { .n = 0 };
+	struct ab_msg msg;
+	ssize_t n = ab_recv_fds(sock, &msg, sizeof(msg), NULL, NULL, 0);
+
+	if (n <= 0)
+		_exit(125); /* it has given up, and said so itself */
+	if (n != (ssize_t)AB_MSG_LEN(0) || msg.type != AB_MSG_CAPTURE)
+		return ab_fail(err, AB_ESYSTEM, 0, "the network did not come up");
+	*ret_capture = (enum ab_capture)msg.value;
+	*ret_ssh = *ret_capture >= AB_CAPTURE_REDIRECT;
+	if (*ret_capture != AB_CAPTURE_PORTS)
+		return 0;
+	more.capture = AB_CAPTURE_PORTS;
+	ab_network_make_ports(&more);
+	*ret_ssh = ab_network_captures(&more, SSH_PORT);
+	hand_up(sock, &more);
+	ab_network_fini(&more);
+	return 0;
+}
+
+/* Until init hands its sockets up; adds them to *net. */
+static int hear_network(const struct ab_box *box, struct ab_network *net, struct ab_error *err)
+{
+	ab_autofds struct ab_fds fds = { .len = 0 };
+	struct ab_msg msg;
+	int r = ab_box_hear(box, &msg, &fds, 0);
+
+	if (r < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "hear from the box");
+	if (r > 0 && msg.type == AB_MSG_FAILED) {
+		*err = msg.u.error;
+		return -1;
+	}
+	if (r == 0 || msg.type != AB_MSG_NETWORK || net->n + fds.len > AB_LISTENERS_MAX)
+		return ab_fail(err, AB_ESYSTEM, 0, "the box ended before it had a network");
+	for (size_t i = 0; i < fds.len; i++)
+		net->listeners[net->n++] = (struct ab_listener){
+			.kind = (enum ab_listener_kind)msg.u.network.listeners[i].kind,
+			.port = msg.u.network.listeners[i].port,
+			.fd = ab_take_fd(&fds.v[i]),
+		};
+	return 0;
+}
+
+int ab_bridge_raise(const struct ab_box *box, struct ab_network *ret, struct ab_error *err)
+{
+	ret->n = 0;
+	ret->capture = AB_CAPTURE_NONE;
+	if (hear_network(box, ret, err) < 0 ||
+	    ab_network_raise(ret, ab_capture_ways, ab_capture_way_count, err) < 0)
+		goto fail;
+	if (ab_box_tell(box, AB_MSG_CAPTURE, (int)ret->capture) < 0) {
+		ab_fail(err, AB_ESYSTEM, errno, "tell the box of its network");
+		goto fail;
+	}
+	if (ret->capture == AB_CAPTURE_PORTS && hear_network(box, ret, err) < 0)
+		goto fail;
+	return 0;
+fail:
+	ab_network_fini(ret);
+	return ab_step(err, "network");
+}

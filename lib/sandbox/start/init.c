@@ -1,0 +1,420 @@
+/*
+ * Theory of operation.
+ *
+ * Build: every step either succeeds or sends the error up and ends; nothing
+ * of a half-built box survives, because all of it lives in this process's
+ * namespaces. The order matters:
+ *
+ *	network			first, because the supervisor is to bring it
+ *				up meanwhile, and no plan is needed
+ *	max_user_namespaces	before /proc/sys is read-only
+ *	mounts			before Landlock, which forbids them
+ *	capture			before the capabilities go: low ports may
+ *				be needed
+ *	capabilities		before the command's process exists, which
+ *				inherits the empty sets
+ *
+ * Serve: one loop over a signalfd (SIGCHLD) and the supervisor's socket. Its
+ * end, or the end of the command, is the end of the box: when process 1 of a
+ * pid namespace exits, the kernel kills the rest.
+ *
+ * Should: reap everything, answer every request.
+ * Mustn't: trust anything from inside; hold the caller's stdio open.
+ */
+#include "sandbox/start/init.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/data/mem.h"
+#include "base/system/fd.h"
+#include "landlock/landlock.h"
+#include "sandbox/mount/mounts.h"
+#include "sandbox/plan/spec.h"
+#include "sandbox/seccomp/seccomp.h"
+#include "sandbox/start/box_wire.h"
+#include "sandbox/start/bridge.h"
+#include "sandbox/start/caps.h"
+#include "sandbox/start/listening_ports.h"
+#include "sandbox/start/mark.h"
+#include "sandbox/start/target.h"
+
+struct init {
+	struct ab_spec spec;
+	struct ab_holds holds;
+	int sock;
+	int signals;
+	int tty; /* the slave, or -1 */
+	int ruleset;
+	pid_t target;
+	pid_t front;	 /* group to which the terminal is to be given back */
+	const char *net; /* AB_INIT_* or "" */
+	const char *host_ports;
+	enum ab_capture capture;
+	uint64_t tmp_size;
+	struct ab_ground ground;
+};
+
+static void send_up(struct init *in, struct ab_msg *msg, size_t body, int fd)
+{
+	/* A supervisor that does not hear us is gone, and so are we. */
+	if (ab_send_fds(in->sock, msg, AB_MSG_LEN(body), &fd, fd >= 0) < 0)
+		_exit(125);
+}
+
+/* Everything that the caller had open and did not name with --fd goes. */
+static int close_strays(struct init *in, struct ab_error *err)
+{
+	const struct ab_strv *named = &in->spec.keep_fds;
+	ab_autofree int *keep = ab_alloc((named->len + 1) * sizeof(keep[0]));
+
+	for (size_t i = 0; i < named->len; i++)
+		keep[i] = (int)strtol(named->v[i], NULL, 10);
+	keep[named->len] = in->sock;
+	if (ab_close_others(keep, named->len + 1) < 0 || fcntl(in->sock, F_SETFD, FD_CLOEXEC) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "close inherited descriptors");
+	return 0;
+}
+
+static int forbid_user_namespaces(struct init *in, struct ab_error *err)
+{
+	ab_autoclose int fd = open("/proc/sys/user/max_user_namespaces", O_WRONLY | O_CLOEXEC);
+
+	(void)in;
+	if (fd < 0 || ab_write_all(fd, "0", 1) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "forbid further user namespaces");
+	return 0;
+}
+
+static int begin_network(struct init *in, struct ab_error *err)
+{
+	return *in->net ? ab_bridge_begin(in->sock, in->net, in->host_ports, err) : 0;
+}
+
+/* The supervisor has brought it up meanwhile. */
+static int end_network(struct init *in, struct ab_error *err)
+{
+	bool ssh;
+
+	if (strcmp(in->net, AB_INIT_DOOR) != 0)
+		return 0;
+	if (ab_bridge_end(in->sock, &in->capture, &ssh, err) < 0)
+		return -1;
+	if (!ssh)
+		ab_strv_extend(&in->spec.env, &in->spec.env_uncaptured);
+	return 0;
+}
+
+/* The supervisor has been planning meanwhile. */
+static int read_spec(struct init *in, struct ab_error *err)
+{
+	struct ab_msg msg;
+	int fd = -1;
+	size_t nfds = 1;
+	ssize_t n = ab_recv_fds(in->sock, &msg, sizeof(msg), &fd, &nfds, 0);
+	int r;
+
+	if (n <= 0)
+		_exit(125); /* it has given up, and said so itself */
+	if (n != (ssize_t)AB_MSG_LEN(0) || msg.type != AB_MSG_SPEC || fd < 0)
+		return ab_fail(err, AB_ESYSTEM, 0, "no specification came");
+	r = ab_spec_read(fd, &in->spec, err);
+	close(fd);
+	if (r == 0 && in->spec.timing)
+		ab_mark_open(&in->holds);
+	return r;
+}
+
+static int prepare_mounts(struct init *in, struct ab_error *err)
+{
+	return ab_mounts_prepare(in->tmp_size, &in->ground, err);
+}
+
+static int build_mounts(struct init *in, struct ab_error *err)
+{
+	if (ab_mounts_apply(&in->spec, &in->ground, err) < 0)
+		return -1;
+	/* Until now the working directory was below the new mounts. */
+	if (chdir(in->spec.cwd) < 0) {
+		ab_fail(err, AB_ESYSTEM, errno, "enter %s", in->spec.cwd);
+		return ab_hint(err, "the folder is not visible in the box; "
+				    "start from another one, or allow it with "
+				    "--write");
+	}
+	return 0;
+}
+
+/*
+ * The terminal comes from the box's own devpts, so that ttyname() works
+ * inside; the master goes up. The caller's terminal never comes in.
+ */
+static int open_terminal(struct init *in, struct ab_error *err)
+{
+	struct winsize size = { .ws_row = in->spec.rows, .ws_col = in->spec.cols };
+	struct ab_msg msg = { .type = AB_MSG_TTY };
+	ab_autoclose int master = -1;
+	int locked = 0;
+
+	/* Without a terminal as well: no controlling one is inherited. */
+	if (setsid() < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "make a session");
+	if (!in->spec.tty)
+		return 0;
+	master = open("/dev/pts/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (master < 0 || ioctl(master, TIOCSPTLCK, &locked) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "open a terminal");
+	in->tty = ioctl(master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (in->tty < 0 || ioctl(in->tty, TIOCSWINSZ, &size) < 0 ||
+	    ioctl(in->tty, TIOCSCTTY, 0) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "open the terminal");
+	if (!in->spec.tty_behind && tcsetattr(in->tty, TCSANOW, &in->spec.tty_settings) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "set up the terminal");
+	send_up(in, &msg, 0, master);
+	return 0;
+}
+
+/*
+ * A redirected file on 0-2 may be opened again through /dev/stdin and the
+ * like, for what the caller opened it and no more.
+ */
+static int allow_stdio(struct init *in, struct ab_error *err)
+{
+	static const unsigned int by_mode[] = {
+		[O_RDONLY] = AB_LL_READ,
+		[O_WRONLY] = AB_LL_WRITE,
+		[O_RDWR] = AB_LL_READ | AB_LL_WRITE,
+	};
+
+	for (int fd = 0; fd < 3; fd++) {
+		int mode = fcntl(fd, F_GETFL);
+		struct stat st;
+
+		if (mode < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+			continue;
+		if (ab_landlock_allow_fd(in->ruleset, in->spec.landlock_abi, fd,
+					 by_mode[mode & O_ACCMODE], err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int make_ruleset(struct init *in, struct ab_error *err)
+{
+	const struct ab_spec *spec = &in->spec;
+
+	if (spec->landlock_abi == 0)
+		return 0; /* the proof will say what that costs */
+	in->ruleset = ab_landlock_open(spec->landlock_abi,
+				       AB_LL_SCOPE_SIGNAL | AB_LL_SCOPE_ABSTRACT, err);
+	if (in->ruleset < 0)
+		return -1;
+	for (size_t i = 0; i < spec->nrules; i++) {
+		ab_autoclose int fd = open(spec->rules[i].path, O_PATH | O_CLOEXEC);
+
+		if (fd < 0 && errno == ENOENT)
+			continue; /* a device that this host lacks */
+		if (fd < 0)
+			return ab_fail(err, AB_ESYSTEM, errno, "open %s", spec->rules[i].path);
+		if (ab_landlock_allow_fd(in->ruleset, spec->landlock_abi, fd, spec->rules[i].rights,
+					 err) < 0)
+			return ab_wrap(err, "%s", spec->rules[i].path);
+	}
+	return allow_stdio(in, err);
+}
+
+static int drop_privileges(struct init *in, struct ab_error *err)
+{
+	(void)in;
+	return ab_caps_drop(err);
+}
+
+static int start_command(struct init *in, struct ab_error *err)
+{
+	struct ab_target target = { .spec = &in->spec,
+				    .sock = in->sock,
+				    .ruleset = in->ruleset,
+				    .tty = in->tty,
+				    .capture = in->capture,
+				    .holds = &in->holds };
+	sigset_t child;
+
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	in->signals = signalfd(-1, &child, SFD_CLOEXEC);
+	if (in->signals < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "watch for children");
+	in->target = ab_target_start(&target);
+	if (in->target < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "make a process");
+	return 0;
+}
+
+static const struct {
+	const char *name;
+	int (*run)(struct init *in, struct ab_error *err);
+} steps[] = {
+	{ "network", begin_network },	 { "user namespaces", forbid_user_namespaces },
+	{ "ground", prepare_mounts },	 { "specification", read_spec },
+	{ "mounts", build_mounts },	 { "capture", end_network },
+	{ "descriptors", close_strays }, { "terminal", open_terminal },
+	{ "ruleset", make_ruleset },	 { "capabilities", drop_privileges },
+	{ "start", start_command },
+};
+
+static void reap(struct init *in)
+{
+	struct signalfd_siginfo info;
+
+	if (read(in->signals, &info, sizeof(info)) < 0)
+		return;
+	for (;;) {
+		struct ab_msg msg = { 0 };
+		int status;
+		pid_t pid = waitpid(-1, &status, WNOHANG | WUNTRACED);
+
+		if (pid <= 0)
+			return;
+		if (pid != in->target)
+			continue;
+		msg.value = status;
+		if (WIFSTOPPED(status)) {
+			msg.type = AB_MSG_STOPPED;
+			msg.value = WSTOPSIG(status);
+			send_up(in, &msg, 0, -1);
+			continue;
+		}
+		msg.type = AB_MSG_STATUS;
+		send_up(in, &msg, 0, -1);
+		_exit(0);
+	}
+}
+
+static void signal_command(struct init *in, int sig)
+{
+	/* The whole group, as a terminal would; a shell that has left it
+	 * for a group of its own is told alone. */
+	if (sig > 0 && kill(-in->target, sig) < 0)
+		kill(in->target, sig);
+}
+
+/*
+ * While what is typed does not reach the box, our own group has its terminal,
+ * so that a program which wants to read is stopped and does not wait in vain.
+ * Whoever had it gets it back: that may be a job of a shell inside.
+ */
+static void put_in_front(struct init *in, bool front)
+{
+	pid_t self = getpgrp(), group = tcgetpgrp(in->tty);
+
+	if (!front && group != self) {
+		in->front = group;
+		tcsetpgrp(in->tty, self);
+	} else if (front && group == self) {
+		if (in->front <= 0 || tcsetpgrp(in->tty, in->front) < 0)
+			tcsetpgrp(in->tty, getpgid(in->target));
+	}
+}
+
+static void resume_command(struct init *in, bool front)
+{
+	if (in->tty >= 0)
+		put_in_front(in, front);
+	signal_command(in, SIGCONT);
+}
+
+static void answer(struct init *in)
+{
+	struct ab_msg msg;
+	ssize_t n = ab_recv_fds(in->sock, &msg, sizeof(msg), NULL, NULL, 0);
+	struct ab_msg reply = { 0 };
+	int fd = -1;
+
+	if (n < (ssize_t)AB_MSG_LEN(0))
+		_exit(125);
+	switch (msg.type) {
+	case AB_MSG_SIGNAL:
+		signal_command(in, msg.value);
+		break;
+	case AB_MSG_RESUME:
+		resume_command(in, msg.value);
+		break;
+	case AB_MSG_DIAL:
+		reply.type = AB_MSG_DIALED;
+		reply.value = ab_ports_dial(msg.value, &fd);
+		send_up(in, &reply, 0, fd);
+		ab_closep(&fd);
+		break;
+	default:
+		_exit(125); /* not our supervisor's language */
+	}
+}
+
+/* The caller's pipes must see their end when the command closes them. */
+static void release_stdio(void)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	for (int fd = 0; null >= 0 && fd < 3; fd++)
+		dup2(null, fd);
+	ab_closep(&null);
+}
+
+static _Noreturn void serve(struct init *in)
+{
+	struct pollfd fds[] = {
+		{ .fd = in->signals, .events = POLLIN },
+		{ .fd = in->sock, .events = POLLIN },
+	};
+
+	release_stdio();
+	for (size_t i = 0; i < in->spec.keep_fds.len; i++)
+		close((int)strtol(in->spec.keep_fds.v[i], NULL, 10));
+	ab_closep(&in->ruleset);
+	if (ab_seccomp_load(AB_FILTER_INIT) < 0)
+		_exit(125);
+	for (;;) {
+		if (poll(fds, AB_COUNT(fds), -1) < 0 && errno != EINTR)
+			_exit(125);
+		if (fds[0].revents)
+			reap(in);
+		if (fds[1].revents)
+			answer(in);
+	}
+}
+
+_Noreturn void ab_init_main(int sock, const char *net, uint64_t tmp_size, const char *host_ports)
+{
+	static struct init in;
+	static struct ab_msg msg = { .type = AB_MSG_FAILED };
+	struct ab_error *err = &msg.u.error;
+
+	in.sock = sock;
+	in.net = net;
+	in.host_ports = host_ports;
+	in.tmp_size = tmp_size;
+	in.tty = in.ruleset = -1;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	prctl(PR_SET_DUMPABLE, 0);
+	prctl(PR_SET_NAME, AB_INIT_NAME);
+	for (size_t i = 0; i < AB_COUNT(steps); i++) {
+		if (steps[i].run(&in, err) < 0) {
+			ab_step(err, steps[i].name);
+			send_up(&in, &msg, sizeof(msg.u.error), -1);
+			_exit(125);
+		}
+		ab_mark(steps[i].name);
+	}
+	serve(&in);
+}

@@ -1,0 +1,338 @@
+#include "sandbox/start/launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/data/buf.h"
+#include "base/data/mem.h"
+#include "base/system/fd.h"
+#include "sandbox/plan/spec.h"
+#include "sandbox/start/caps.h"
+#include "sandbox/start/init.h"
+
+/* What the first child needs; it lives on the supervisor's memory. */
+struct birth {
+	int sock;
+	unsigned int uid, gid;
+	const char *net; /* AB_INIT_* or "" */
+	const char *host_ports;
+	uint64_t tmp_size;
+};
+
+static int write_file(int dir, const char *name, const char *text)
+{
+	int fd = openat(dir, name, O_WRONLY | O_CLOEXEC);
+	ssize_t n;
+	int saved;
+
+	if (fd < 0)
+		return -1;
+	n = write(fd, text, strlen(text));
+	saved = errno;
+	close(fd);
+	errno = saved;
+	return n < 0 ? -1 : 0;
+}
+
+static int write_maps(const struct birth *b, struct ab_error *err)
+{
+	int self = open("/proc/self", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	char map[64];
+
+	/*
+	 * Linux 3.19 and later take an unprivileged gid_map only after
+	 * setgroups is denied: giving up a group could otherwise gain access
+	 * to a file that excludes it. (CVE-2014-8989)
+	 */
+	if (write_file(self, "setgroups", "deny") < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "deny setgroups");
+	snprintf(map, sizeof(map), "%u %u 1", b->uid, b->uid);
+	if (write_file(self, "uid_map", map) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "map uid %u", b->uid);
+	snprintf(map, sizeof(map), "%u %u 1", b->gid, b->gid);
+	if (write_file(self, "gid_map", map) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "map gid %u", b->gid);
+	close(self);
+	return 0;
+}
+
+/*
+ * The way out where the kernel makes a user namespace and then lets nothing
+ * be done in it: that is what AppArmor's restriction looks like.
+ */
+static void hint_restricted(struct ab_error *err)
+{
+	if (err->errnum == EACCES || err->errnum == EPERM)
+		ab_hint(err, "this kernel lets programs make user namespaces "
+			     "but not use them, which is AppArmor's "
+			     "restriction; one profile for agentbox lifts it: "
+			     "agentbox doctor --fix");
+}
+
+/*
+ * The first child, between clone and exec. It shares the supervisor's memory
+ * while that one sleeps (CLONE_VM|CLONE_VFORK), so it allocates nothing and
+ * touches nothing but its own stack.
+ */
+__attribute__((no_sanitize("address", "undefined"))) static int be_born(void *arg)
+{
+	const struct birth *b = arg;
+	struct ab_msg msg = { .type = AB_MSG_FAILED };
+	struct ab_error *err = &msg.u.error;
+	char sock[12], size[24];
+	char *argv[] = { (char *)AB_INIT_NAME,	sock, (char *)b->net, size,
+			 (char *)b->host_ports, NULL };
+	char *env[] = { NULL };
+	int r;
+
+	if (write_maps(b, err) < 0) {
+		hint_restricted(err);
+		ab_step(err, "identity maps");
+		goto fail;
+	}
+	r = ab_caps_carry();
+	if (r < 0) {
+		ab_fail(err, AB_ESYSTEM, -r, "keep capabilities");
+		hint_restricted(err);
+		ab_step(err, "capabilities");
+		goto fail;
+	}
+	snprintf(sock, sizeof(sock), "%d", b->sock);
+	snprintf(size, sizeof(size), "%llu", (unsigned long long)b->tmp_size);
+	if (fcntl(b->sock, F_SETFD, 0) == 0)
+		execve("/proc/self/exe", argv, env);
+	ab_fail(err, AB_ESYSTEM, errno, "execute our own binary again");
+	ab_hint(err, "agentbox needs /proc to find itself");
+	ab_step(err, "re-execution");
+fail:
+	ab_send_fds(b->sock, &msg, AB_MSG_LEN(sizeof(msg.u.error)), NULL, 0);
+	_exit(125);
+}
+
+static int explain_clone(struct ab_error *err, int errnum)
+{
+	ab_fail(err, AB_ESYSTEM, errnum, "make new namespaces");
+	ab_step(err, "namespaces");
+	switch (errnum) {
+	case ENOSPC:
+	case EUSERS:
+		return ab_hint(err, "user namespaces are switched off; as root: "
+				    "sysctl user.max_user_namespaces=15000");
+	case EPERM:
+		return ab_hint(err, "user namespaces are forbidden here; as root: "
+				    "sysctl kernel.unprivileged_userns_clone=1, or "
+				    "in a container allow them in its seccomp "
+				    "profile; agentbox doctor says which");
+	case EINVAL:
+		return ab_hint(err, "this kernel is built without one of the "
+				    "namespaces; agentbox doctor says which");
+	default:
+		return ab_hint(err, "agentbox doctor looks for the cause");
+	}
+}
+
+static char *list_ports(const struct ab_box_net *net)
+{
+	struct ab_buf b = { 0 };
+
+	for (size_t i = 0; i < net->nhost_ports; i++)
+		ab_buf_printf(&b, "%s%u", i ? "," : "", net->host_ports[i]);
+	return ab_buf_take(&b);
+}
+
+int ab_box_launch(const struct ab_box_net *net, uint64_t tmp_size, struct ab_box *ret,
+		  struct ab_error *err)
+{
+	static char stack[64 * 1024] __attribute__((aligned(16)));
+	int flags = CLONE_VM | CLONE_VFORK | CLONE_PIDFD | CLONE_NEWUSER | CLONE_NEWPID |
+		    CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP | SIGCHLD;
+	struct birth birth = { .uid = getuid(),
+			       .gid = getgid(),
+			       .net = !net->own	  ? ""
+				      : net->door ? AB_INIT_DOOR
+						  : AB_INIT_NET,
+			       .tmp_size = tmp_size };
+	struct ab_box box = { .pidfd = -1 };
+	ab_autofree char *host_ports = list_ports(net);
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
+		ab_fail(err, AB_ESYSTEM, errno, "make a socket pair");
+		return ab_step(err, "namespaces");
+	}
+	birth.sock = pair[1];
+	birth.host_ports = host_ports;
+	/*
+	 * clone() and not clone3(): the same flags, and it works where a
+	 * container's filter answers clone3 with ENOSYS.
+	 */
+	box.pid = clone(be_born, stack + sizeof(stack), flags, &birth, &box.pidfd);
+	if (box.pid < 0) {
+		int errnum = errno;
+
+		close(pair[0]);
+		close(pair[1]);
+		return explain_clone(err, errnum);
+	}
+	close(pair[1]);
+	box.sock = pair[0];
+	*ret = box;
+	return 0;
+}
+
+int ab_box_specify(const struct ab_box *box, struct ab_spec *spec, struct ab_error *err)
+{
+	struct ab_msg msg = { .type = AB_MSG_SPEC };
+	ab_autoclose int fd = ab_spec_seal(spec, err);
+
+	if (fd < 0)
+		return ab_step(err, "specification");
+	if (ab_send_fds(box->sock, &msg, AB_MSG_LEN(0), &fd, 1) < 0) {
+		ab_fail(err, AB_ESYSTEM, errno, "send the specification");
+		return ab_step(err, "specification");
+	}
+	return 0;
+}
+
+int ab_box_tell(const struct ab_box *box, enum ab_msg_type type, int value)
+{
+	struct ab_msg msg = { .type = type, .value = value };
+	ssize_t n;
+
+	do {
+		n = send(box->sock, &msg, AB_MSG_LEN(0), MSG_NOSIGNAL | MSG_DONTWAIT);
+	} while (n < 0 && errno == EINTR);
+	return n < 0 ? -1 : 0;
+}
+
+/* How long the body of each message from below is: exactly this. */
+static ssize_t body_len(uint32_t type)
+{
+	switch (type) {
+	case AB_MSG_FAILED:
+		return sizeof(struct ab_error);
+	case AB_MSG_HOLDS:
+		return sizeof(struct ab_holds);
+	case AB_MSG_NETWORK:
+		return sizeof(struct ab_handover);
+	case AB_MSG_ASKS:
+	case AB_MSG_TTY:
+	case AB_MSG_STOPPED:
+	case AB_MSG_STATUS:
+	case AB_MSG_DIALED:
+		return 0;
+	}
+	return -1;
+}
+
+/* Is it what it says it is? */
+static bool sane_handover(const struct ab_msg *msg, const struct ab_fds *fds)
+{
+	const struct ab_handover *h = &msg->u.network;
+
+	if (h->n > AB_LISTENERS_MAX || h->n != fds->len)
+		return false;
+	for (size_t i = 0; i < h->n; i++)
+		if (h->listeners[i].kind >= AB_LISTENER_COUNT)
+			return false;
+	return true;
+}
+
+static bool sane(const struct ab_msg *msg, ssize_t n, const struct ab_fds *fds)
+{
+	return n >= (ssize_t)AB_MSG_LEN(0) && body_len(msg->type) >= 0 &&
+	       n == (ssize_t)AB_MSG_LEN((size_t)body_len(msg->type)) &&
+	       (msg->type != AB_MSG_NETWORK || sane_handover(msg, fds));
+}
+
+static ssize_t receive(int sock, struct ab_msg *ret, struct ab_fds *ret_fds, int flags)
+{
+	ssize_t n;
+
+	ret_fds->len = AB_COUNT(ret_fds->v);
+	n = ab_recv_fds(sock, ret, sizeof(*ret), ret_fds->v, &ret_fds->len, flags);
+	if (n < 0)
+		ret_fds->len = 0;
+	return n;
+}
+
+int ab_box_hear(const struct ab_box *box, struct ab_msg *ret, struct ab_fds *ret_fds, int flags)
+{
+	ssize_t n = receive(box->sock, ret, ret_fds, flags);
+
+	/*
+	 * Init ended before it had read all that we sent. The kernel says so
+	 * once, and only then hands over what init had said.
+	 */
+	if (n < 0 && errno == ECONNRESET)
+		n = receive(box->sock, ret, ret_fds, flags);
+	if (n <= 0)
+		return n < 0 && errno == ECONNRESET ? 0 : (int)n;
+	if (!sane(ret, n, ret_fds)) {
+		ab_fds_close(ret_fds);
+		errno = EPROTO;
+		return -1;
+	}
+	if (ret->type == AB_MSG_FAILED) {
+		ret->u.error.step[sizeof(ret->u.error.step) - 1] = '\0';
+		ret->u.error.text[sizeof(ret->u.error.text) - 1] = '\0';
+		ret->u.error.hint[sizeof(ret->u.error.hint) - 1] = '\0';
+	}
+	if (ret->type == AB_MSG_HOLDS)
+		ret->u.holds.missing[sizeof(ret->u.holds.missing) - 1] = '\0';
+	return 1;
+}
+
+void ab_box_kill(const struct ab_box *box)
+{
+	syscall(SYS_pidfd_send_signal, box->pidfd, SIGKILL, NULL, 0);
+}
+
+void ab_box_fini(struct ab_box *box)
+{
+	siginfo_t info;
+
+	if (box->pidfd >= 0) {
+		while (waitid(P_PIDFD, (id_t)box->pidfd, &info, WEXITED) < 0 && errno == EINTR)
+			;
+		close(box->pidfd);
+	}
+	if (box->sock >= 0)
+		close(box->sock);
+	*box = (struct ab_box){ .pidfd = -1, .sock = -1 };
+}
+
+void ab_box_namespaces(uint64_t ret[])
+{
+	static const char *const paths[AB_NS_COUNT] = {
+		"/proc/self/ns/net",
+		"/proc/self/ns/ipc",
+	};
+
+	for (size_t i = 0; i < AB_NS_COUNT; i++) {
+		struct stat st;
+
+		ret[i] = stat(paths[i], &st) == 0 ? st.st_ino : 0;
+	}
+}
+
+/*
+ * Whatever program the library is linked into, executing it again under the
+ * init's name lands here before its main().
+ */
+__attribute__((constructor)) static void become_init(int argc, char **argv)
+{
+	if (argc == 5 && getpid() == 1 && strcmp(argv[0], AB_INIT_NAME) == 0)
+		ab_init_main((int)strtol(argv[1], NULL, 10), argv[2], strtoull(argv[3], NULL, 10),
+			     argv[4]);
+}

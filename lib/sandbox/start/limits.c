@@ -1,0 +1,129 @@
+#include "sandbox/start/limits.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/data/mem.h"
+#include "sandbox/plan/spec.h"
+
+static int set_limit(int what, uint64_t value)
+{
+	struct rlimit now, lim = { .rlim_cur = value, .rlim_max = value };
+
+	/* Never above what the caller had: that would need a privilege, and
+	 * the smaller one is the caller's own wish. */
+	if (getrlimit(what, &now) < 0)
+		return -errno;
+	if (lim.rlim_max > now.rlim_max)
+		lim.rlim_cur = lim.rlim_max = now.rlim_max;
+	return setrlimit(what, &lim) < 0 ? -errno : 0;
+}
+
+int ab_limits_apply(const struct ab_spec *spec)
+{
+	const struct ab_limits *limits = &spec->limits;
+	const struct {
+		int what;
+		uint64_t value;
+	} table[] = {
+		{ RLIMIT_NPROC, limits->processes },
+		{ RLIMIT_NOFILE, limits->files },
+		{ RLIMIT_CPU, (limits->cpu_ms + 999) / 1000 },
+		{ RLIMIT_FSIZE, limits->file_size },
+		/* Not RLIMIT_AS: run-times reserve far more than they use. */
+		{ RLIMIT_DATA, spec->memory_cgroup ? 0 : limits->memory },
+	};
+	struct rlimit none = { 0, 0 };
+
+	/* A core file of a process that saw the workspace is a leak. */
+	if (setrlimit(RLIMIT_CORE, &none) < 0)
+		return -errno;
+	for (size_t i = 0; i < AB_COUNT(table); i++) {
+		int r = table[i].value ? set_limit(table[i].what, table[i].value) : 0;
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int leave(void *arg)
+{
+	(void)arg;
+	/* Not _exit(): a sanitizer would look for the end of this stack. */
+	syscall(SYS_exit, 0);
+	return 0;
+}
+
+/* Can one more process be made? errno says why not. */
+static bool can_fork(void)
+{
+	static char stack[4096] __attribute__((aligned(16)));
+	pid_t pid = clone(leave, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | SIGCHLD, NULL);
+
+	if (pid > 0)
+		waitpid(pid, NULL, 0);
+	return pid > 0;
+}
+
+/*
+ * With the soft limit at one there is no room for a second process (init is
+ * the first, we are over it already): a kernel that makes one anyway does not
+ * count us. Root is not counted.
+ */
+static bool processes_held(void)
+{
+	struct rlimit now, one;
+	bool forked;
+
+	if (getrlimit(RLIMIT_NPROC, &now) < 0)
+		return false;
+	one = (struct rlimit){ .rlim_cur = 1, .rlim_max = now.rlim_max };
+	if (setrlimit(RLIMIT_NPROC, &one) < 0)
+		return false;
+	forked = can_fork();
+	setrlimit(RLIMIT_NPROC, &now);
+	return !forked;
+}
+
+static bool files_held(uint64_t files)
+{
+	int fd = fcntl(0, F_DUPFD_CLOEXEC, (int)files);
+
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 && errno == EINVAL;
+}
+
+static bool memory_held(uint64_t memory)
+{
+	void *p = mmap(NULL, memory, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (p != MAP_FAILED)
+		munmap(p, memory);
+	return p == MAP_FAILED && errno == ENOMEM;
+}
+
+const char *ab_limits_unheld(const struct ab_spec *spec)
+{
+	const struct ab_limits *limits = &spec->limits;
+	struct rlimit core;
+
+	if (limits->processes && (spec->pids_cgroup ? can_fork() : !processes_held()))
+		return "processes";
+	if (limits->files && !files_held(limits->files))
+		return "files";
+	if (limits->memory && !spec->memory_cgroup && !memory_held(limits->memory))
+		return "memory";
+	if (getrlimit(RLIMIT_CORE, &core) < 0 || core.rlim_max != 0)
+		return "core files";
+	return NULL;
+}

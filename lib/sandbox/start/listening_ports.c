@@ -1,0 +1,75 @@
+#include "sandbox/start/listening_ports.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/system/fd.h"
+
+static int connect_loopback(int family, uint16_t port, int *ret_fd)
+{
+	struct sockaddr_in v4 = { .sin_family = AF_INET,
+				  .sin_port = htons(port),
+				  .sin_addr = { htonl(INADDR_LOOPBACK) } };
+	struct sockaddr_in6 v6 = { .sin6_family = AF_INET6,
+				   .sin6_port = htons(port),
+				   .sin6_addr = IN6ADDR_LOOPBACK_INIT };
+	ab_autoclose int fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	int r;
+
+	if (fd < 0)
+		return errno;
+	r = family == AF_INET ? connect(fd, (struct sockaddr *)&v4, sizeof(v4))
+			      : connect(fd, (struct sockaddr *)&v6, sizeof(v6));
+	/* On loopback the answer is there already, but only a second call
+	 * hears it: refused, connected, or still under way. */
+	if (r < 0 && errno == EINPROGRESS)
+		r = family == AF_INET ? connect(fd, (struct sockaddr *)&v4, sizeof(v4))
+				      : connect(fd, (struct sockaddr *)&v6, sizeof(v6));
+	if (r < 0 && errno != EALREADY && errno != EISCONN)
+		return errno;
+	*ret_fd = ab_take_fd(&fd);
+	return 0;
+}
+
+int ab_ports_dial(int port, int *ret_fd)
+{
+	int r;
+
+	if (port < 1 || port > 65535)
+		return EINVAL;
+	r = connect_loopback(AF_INET, (uint16_t)port, ret_fd);
+	/* Many development servers listen on ::1 only. */
+	if (r == ECONNREFUSED)
+		r = connect_loopback(AF_INET6, (uint16_t)port, ret_fd);
+	return r;
+}
+
+size_t ab_ports_parse(const char *text, uint16_t *ret, size_t count, size_t max)
+{
+	/* "  0: 0100007F:1F90 00000000:0000 0A ...": slot, local, remote,
+	 * state; 0A is LISTEN. */
+	while ((text = strchr(text, '\n')) != NULL) {
+		const char *p = strchr(++text, ':');
+		char *end;
+		unsigned long port;
+		bool known = false;
+
+		if (!p || !(p = strchr(p + 1, ':')))
+			break;
+		port = strtoul(p + 1, &end, 16);
+		if (*end != ' ' || !(p = strchr(end + 1, ' ')))
+			break;
+		if (strncmp(p, " 0A ", 4) != 0 || port == 0 || port > 65535)
+			continue;
+		for (size_t i = 0; i < count; i++)
+			known |= ret[i] == port;
+		if (!known && count < max)
+			ret[count++] = (uint16_t)port;
+	}
+	return count;
+}

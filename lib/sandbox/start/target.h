@@ -1,0 +1,37 @@
+#ifndef AB_SANDBOX_START_TARGET_H
+#define AB_SANDBOX_START_TARGET_H
+/*
+ * The command's own process: limits, Landlock, filter, proof, then exec.
+ *
+ * It shares init's memory while init sleeps (vfork), so it allocates nothing.
+ */
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "netns/capture.h"
+
+struct ab_spec;
+struct ab_holds;
+
+struct ab_target {
+	const struct ab_spec *spec;
+	int sock;		 /* to the supervisor */
+	int ruleset;		 /* Landlock, -1: the kernel has none */
+	int tty;		 /* the slave, or -1 */
+	enum ab_capture capture; /* what the box's network does */
+	struct ab_holds *holds;	 /* filled by the proof */
+	int listener;		 /* made by the lock, or -1 */
+	bool asked;		 /* it was sent already */
+};
+
+/* Returns the pid once the command was executed or has failed and reported
+ * that itself; -1 with errno when no process could be made. */
+pid_t ab_target_start(struct ab_target *target);
+
+/* The part after the fork, for a nested run in the current process: lock,
+ * prove, execute. Returns only on failure, with *err filled. */
+struct ab_error;
+int ab_target_lock(struct ab_target *target, struct ab_error *err);
+int ab_target_exec(const struct ab_spec *spec, struct ab_error *err);
+
+#endif

@@ -1,0 +1,121 @@
+#include "session/ask/approver.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/data/buf.h"
+#include "base/data/mem.h"
+#include "base/system/fd.h"
+#include "session/host/program.h"
+
+enum { OUTPUT_MAX = 64 * 1024 };
+
+static void add_text(struct ab_buf *b, const char *key, const char *value)
+{
+	ab_buf_printf(b, ",\"%s\":", key);
+	ab_buf_json(b, value);
+}
+
+void ab_approver_request(struct ab_buf *b, const struct ab_judgement *j, const char *const *argv,
+			 size_t argc, const char *cwd, const char *session)
+{
+	ab_autofree char *text = ab_strndup(j->text.s, j->text.len);
+
+	ab_buf_puts(b, "{\"version\":1,\"kind\":\"command\"");
+	add_text(b, "command", text);
+	ab_buf_puts(b, ",\"argv\":[");
+	for (size_t i = 0; i < argc; i++) {
+		ab_buf_puts(b, i ? "," : "");
+		ab_buf_json(b, argv[i]);
+	}
+	ab_buf_puts(b, "]");
+	add_text(b, "cwd", cwd);
+	add_text(b, "decision", ab_decision_names[j->decision]);
+	add_text(b, "rule", j->rule);
+	add_text(b, "reason", j->reason);
+	ab_buf_printf(b, ",\"range\":[%u,%u]", j->range.from, j->range.to);
+	if (session)
+		add_text(b, "session", session);
+	ab_buf_printf(b, ",\"pid\":%d}\n", getpid());
+}
+
+__attribute__((format(printf, 2, 3))) static void fail(struct ab_approver_reply *ret,
+						       const char *fmt, ...)
+{
+	va_list ap;
+
+	*ret = (struct ab_approver_reply){ .answer = AB_ANSWER_NO, .failed = true };
+	va_start(ap, fmt);
+	vsnprintf(ret->why, sizeof(ret->why), fmt, ap);
+	va_end(ap);
+}
+
+void ab_approver_parse(const char *text, size_t len, struct ab_approver_reply *ret)
+{
+	const char *answer, *reason = "";
+	json_error_t wrong;
+	json_t *json = json_loadb(text, len, JSON_REJECT_DUPLICATES, &wrong);
+
+	*ret = (struct ab_approver_reply){ 0 };
+	if (!json)
+		fail(ret, "its answer is not JSON: %s", wrong.text);
+	else if (json_unpack_ex(json, &wrong, 0, "{s:s,s?s}", "answer", &answer, "reason",
+				&reason) < 0)
+		fail(ret, "its answer is not one: %s", wrong.text);
+	else if (strcmp(answer, "run") == 0)
+		ret->answer = AB_ANSWER_SESSION;
+	else if (!ab_answer_parse(answer, &ret->answer))
+		fail(ret, "\"%.40s\" is not an answer", answer);
+	if (!ret->failed)
+		snprintf(ret->why, sizeof(ret->why), "%s", reason);
+	json_decref(json);
+}
+
+static void conclude(int status, const char *said, size_t len, struct ab_approver_reply *ret)
+{
+	if (WIFSIGNALED(status))
+		fail(ret, "it was ended by signal %d", WTERMSIG(status));
+	else if (WEXITSTATUS(status) != 0)
+		fail(ret, "it ended with status %d", WEXITSTATUS(status));
+	else if (len == 0)
+		fail(ret, "it said nothing");
+	else
+		ab_approver_parse(said, len, ret);
+}
+
+void ab_approver_ask(const char *command, const char *request, size_t len, unsigned timeout_ms,
+		     struct ab_approver_reply *ret)
+{
+	/* The question is a file: a program that does not read it hinders
+	 * nobody. */
+	ab_autoclose int in = ab_memfd_sealed("question", request, len);
+	ab_autofree char *said = ab_alloc(OUTPUT_MAX);
+	const char *const argv[] = { "/bin/sh", "-c", command, NULL };
+	struct ab_program program = { .argv = argv,
+				      .env = environ,
+				      .in = in,
+				      .ms = timeout_ms,
+				      .out = said,
+				      .room = OUTPUT_MAX };
+	struct ab_ran ran;
+
+	if (in < 0 || lseek(in, 0, SEEK_SET) < 0)
+		return fail(ret, "it cannot be started: %s", strerror(errno));
+	ab_program_run(&program, &ran);
+	switch (ran.how) {
+	case AB_RAN_ENDED:
+		return conclude(ran.status, said, ran.out_len, ret);
+	case AB_RAN_FAILED:
+		return fail(ret, "it cannot be started: %s", strerror(ran.errnum));
+	case AB_RAN_LATE:
+		return fail(ret, "no answer in %g s", timeout_ms / 1000.0);
+	case AB_RAN_TOO_MUCH:
+		return fail(ret, "it said more than %d KiB", OUTPUT_MAX / 1024);
+	case AB_RAN_INTERRUPTED:
+		return fail(ret, "interrupted");
+	}
+}

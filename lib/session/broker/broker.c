@@ -1,0 +1,384 @@
+/*
+ * Theory of operation.
+ *
+ * One poll loop over the supervisor's socket, the pidfd of init and those of
+ * its own workers (broker_workers.c), with a look at the watched folders, the
+ * files of secrets and those of settings in between. States: watching (the box
+ * lives), swept (the box is gone and everything was looked at once more).
+ *
+ * Should: answer each request; when the socket ends without a goodbye, do
+ * alone what is left to do.
+ * Mustn't: hold the caller's stdio or listeners (a pipe would wait for us),
+ * answer what the table does not allow; wait for anybody while the box lives:
+ * not for a supervisor that does not read, not for a program.
+ */
+#include "session/broker/broker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "audit/write/audit.h"
+#include "audit/write/copy.h"
+#include "audit/write/log.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/clock.h"
+#include "base/system/fd.h"
+#include "session/broker/broker_state.h"
+#include "session/broker/mount_watch.h"
+#include "session/cleanup/hourly.h"
+#include "session/cleanup/leftovers.h"
+#include "session/host/cgroup.h"
+#include "session/secrets/renew.h"
+#include "session/secrets/sources.h"
+#include "session/state/state.h"
+#include "workspace/quarantine/quarantine.h"
+
+enum {
+	OUTBOX_MAX = 128,
+	FINISH_MS = 5000, /* for what must be done after the box */
+};
+
+static bool send_now(struct broker *b, const void *data, size_t len, int flags)
+{
+	ssize_t n;
+
+	do
+		n = send(b->sock, data, len, flags | MSG_NOSIGNAL);
+	while (n < 0 && errno == EINTR);
+	/* Whoever is gone is noticed by the loop. */
+	return n >= 0 || (errno != EAGAIN && errno != ENOBUFS);
+}
+
+static void flush_outbox(struct broker *b, int flags)
+{
+	while (b->outbox) {
+		struct parcel *first = b->outbox;
+
+		if (!send_now(b, first->data, first->len, flags))
+			return;
+		b->outbox = first->next;
+		b->nparcels--;
+		free(first);
+	}
+}
+
+void ab_broker_post(struct broker *b, const struct answer *a)
+{
+	struct parcel **end = &b->outbox, *parcel;
+	size_t len = ANSWER_LEN(0);
+
+	if (!b->outbox && send_now(b, a, len, MSG_DONTWAIT))
+		return;
+	if (b->nparcels >= OUTBOX_MAX && a->kind < AB_NEWS_COUNT)
+		return;
+	parcel = ab_alloc(sizeof(*parcel) + len);
+	parcel->len = len;
+	memcpy(parcel->data, a, len);
+	while (*end)
+		end = &(*end)->next;
+	*end = parcel;
+	b->nparcels++;
+}
+
+/* A protected object that the host has replaced is open to the box. */
+static void check_walls(struct broker *b)
+{
+	static struct answer a = { .kind = AB_NEWS_COUNT };
+
+	if (!ab_walls_look(b->walls) || !b->duty.strict)
+		return;
+	b->duty.strict = false; /* once is enough */
+	a.result = ab_walls_explain(b->walls, &a.error);
+	ab_broker_post(b, &a);
+}
+
+static void sweep(struct broker *b)
+{
+	if (b->swept)
+		return;
+	check_walls(b);
+	ab_quarantine_sweep(b->quarantine);
+	ab_quarantine_review(b->quarantine);
+	if (b->duty.cgroup)
+		ab_cgroup_remove(b->duty.cgroup, b->duty.run->id);
+	b->swept = true;
+}
+
+/* The box is gone when init is: everything in its pid namespace died first. */
+static void await_box(struct broker *b)
+{
+	struct pollfd init = { .fd = b->duty.init, .events = POLLIN };
+
+	while (poll(&init, 1, -1) < 0 && errno == EINTR)
+		;
+}
+
+/* What nobody waits for: not while everybody is busy with the start. */
+static void tend(struct broker *b)
+{
+	if (!b->tended)
+		ab_tend(b->duty.run);
+	b->tended = true;
+}
+
+/* The supervisor died: finish the run in its place. */
+static _Noreturn void finish_alone(struct broker *b)
+{
+	struct ab_log log = AB_LOG_NONE;
+	struct ab_buf line = { 0 };
+	struct ab_error err;
+	ab_autostrv struct ab_strv lines = { 0 };
+
+	/* Before a shell draws its next prompt; the box had no way to the
+	 * terminal but through the supervisor. */
+	ab_terminal_rescue(&b->duty.rescue);
+	await_box(b);
+	sweep(b);
+	ab_jobs_finish(b, FINISH_MS, &lines);
+	ab_sweep_lines(b->quarantine, b->duty.run, &lines);
+	ab_record_open(&line, b->duty.run->id, "end");
+	ab_record_text(&line, "error", "the supervisor was killed");
+	ab_record_list(&line, "findings", &lines);
+	/* With nobody left to tell, the record is best effort. By its name:
+	 * the file that the supervisor opened first may be full by now. */
+	if (ab_log_resume(b->duty.log, &log, &err) == 0)
+		(void)ab_log_write(&log, &line, &err);
+	tend(b);
+	ab_run_retire(b->duty.run);
+	_exit(0);
+}
+
+/* The box is gone, so there is nothing left to watch: from here on we may wait
+ * for the supervisor. */
+static void answer_sweep(struct broker *b, const struct ask *ask, size_t len)
+{
+	static struct answer a = { .kind = AB_NEWS_COUNT };
+	ab_autostrv struct ab_strv lines = { 0 };
+	size_t n = 0;
+
+	(void)ask;
+	(void)len;
+	await_box(b);
+	sweep(b);
+	ab_jobs_finish(b, FINISH_MS, &lines);
+	ab_walls_lines(b->walls, &lines);
+	ab_sweep_lines(b->quarantine, b->duty.run, &lines);
+	for (size_t i = 0; i < lines.len; i++) {
+		size_t more = strlen(lines.v[i]) + 1;
+
+		if (n + more > TEXT_ROOM)
+			break;
+		memcpy(a.lines + n, lines.v[i], more);
+		n += more;
+	}
+	flush_outbox(b, 0);
+	if (ab_send_fds(b->sock, &a, ANSWER_LEN(n), NULL, 0) < 0)
+		finish_alone(b);
+	/* Beside the supervisor's own end. */
+	tend(b);
+	ab_run_retire(b->duty.run);
+	_exit(0);
+}
+
+/* In a process that has read a source: it answers by itself, so that the
+ * value is nowhere else. */
+static void send_news(void *arg, size_t i, const struct ab_sourced *value,
+		      const struct ab_error *err)
+{
+	static struct answer a = { .kind = AB_NEWS_SECRET };
+	struct broker *b = arg;
+
+	a.number = (uint32_t)i;
+	a.result = value->data ? 0 : -1;
+	a.error = *err;
+	if (value->data)
+		memcpy(a.lines, value->data, value->len);
+	(void)ab_send_fds(b->sock, &a, ANSWER_LEN(value->len), NULL, 0);
+	explicit_bzero(a.lines, value->len);
+}
+
+static void answer_secret(struct broker *b, const struct ask *ask, size_t len)
+{
+	(void)len;
+	if (b->renewals && !b->swept)
+		ab_renewals_ask(b->renewals, ask->secret);
+}
+
+static void answer_violation(struct broker *b, const struct ask *ask, size_t len)
+{
+	if (b->duty.on_violation)
+		ab_jobs_add(b, ask, len);
+}
+
+static void answer_leave(struct broker *b, const struct ask *ask, size_t len)
+{
+	(void)ask;
+	(void)len;
+	ab_jobs_finish(b, 0, NULL);
+	_exit(0);
+}
+
+/* What may be asked, how long its body is, and who sees to it. */
+static const struct {
+	size_t min, max;
+	void (*answer)(struct broker *b, const struct ask *ask, size_t len);
+} asks[ASK_COUNT] = {
+	[ASK_SWEEP] = { 0, 0, answer_sweep },
+	[ASK_SECRET] = { sizeof(uint32_t), sizeof(uint32_t), answer_secret },
+	[ASK_LEAVE] = { 0, 0, answer_leave },
+	[ASK_WHO] = { sizeof(struct ab_peer), sizeof(struct ab_peer), ab_jobs_add },
+	[ASK_APPROVE] = { 1, TEXT_ROOM, ab_jobs_add },
+	[ASK_REMEMBER] = { 1, ENTRY_ROOM, ab_jobs_add },
+	[ASK_RELOAD] = { 0, 0, ab_jobs_add },
+	[ASK_VIOLATION] = { 1, TEXT_ROOM, answer_violation },
+};
+
+static void take_ask(struct broker *b)
+{
+	static struct ask ask;
+	ssize_t n = ab_recv_fds(b->sock, &ask, ASK_LEN(TEXT_ROOM), NULL, NULL, 0);
+	size_t body = (size_t)n - ASK_LEN(0);
+
+	if (n <= 0)
+		finish_alone(b);
+	if (n < (ssize_t)ASK_LEN(0) || ask.kind >= ASK_COUNT || body < asks[ask.kind].min ||
+	    body > asks[ask.kind].max)
+		_exit(1);
+	asks[ask.kind].answer(b, &ask, (size_t)n);
+}
+
+static void look(struct broker *b)
+{
+	static const struct ask reload = { .kind = ASK_RELOAD };
+
+	check_walls(b);
+	ab_quarantine_look(b->quarantine);
+	tend(b);
+	if (b->renewals)
+		ab_renewals_look(b->renewals);
+	if (b->files && ab_broker_files_look(b->files))
+		ab_jobs_add(b, &reload, ASK_LEN(0));
+	b->look_at = ab_now_ms() + AB_QUARANTINE_MS;
+}
+
+/* Until something happens, or it is time for a look. */
+static void await(const struct broker *b, struct pollfd *fds)
+{
+	int64_t until = b->swept ? INT64_MAX : b->look_at, left;
+	size_t n = 2;
+
+	fds[0] = (struct pollfd){ .fd = b->sock, .events = POLLIN };
+	if (b->outbox)
+		fds[0].events |= POLLOUT;
+	fds[1] = (struct pollfd){ .fd = b->swept ? -1 : b->duty.init, .events = POLLIN };
+	n += ab_jobs_poll(b, fds + n, &until);
+	left = until - ab_now_ms();
+	if (poll(fds, (nfds_t)n,
+		 until == INT64_MAX ? -1
+		 : left > 0	    ? (int)left
+				    : 0) < 0 &&
+	    errno != EINTR)
+		_exit(1);
+}
+
+static _Noreturn void serve(struct broker *b)
+{
+	for (;;) {
+		struct pollfd fds[2 + AB_JOBS_MAX];
+
+		await(b, fds);
+		/* Beside the supervisor's own wait for init's end. */
+		if (fds[1].revents)
+			sweep(b);
+		if (!b->swept && ab_now_ms() >= b->look_at)
+			look(b);
+		flush_outbox(b, MSG_DONTWAIT);
+		if (fds[0].revents & (POLLIN | POLLHUP | POLLERR))
+			take_ask(b);
+		ab_jobs_tend(b);
+	}
+}
+
+static void start_renewals(struct broker *b)
+{
+	struct ab_renewals_setup setup = { .secrets = b->duty.secrets,
+					   .environ = b->duty.environ,
+					   .stamps = b->duty.stamps,
+					   .answer = send_news,
+					   .arg = b };
+
+	b->renewals = ab_renewals_new(&setup);
+}
+
+static _Noreturn void be_broker(const struct ab_broker_duty *duty, int sock,
+				struct ab_broker_files *files)
+{
+	static struct broker b;
+	static struct answer a = { .kind = AB_NEWS_COUNT };
+	static const struct ab_strv none;
+	const struct ab_run *run = duty->run;
+	int keep[] = { sock,
+		       duty->init,
+		       duty->rescue.fd,
+		       run->dir,
+		       duty->log->copy ? duty->log->copy->fd : -1,
+		       run->state->live,
+		       run->state->runs };
+
+	b.duty = *duty;
+	b.sock = sock;
+	b.files = files;
+	b.look_at = ab_now_ms() + AB_QUARANTINE_MS;
+	prctl(PR_SET_NAME, "agentbox-broker");
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	for (int fd = 0; fd < 3; fd++)
+		if (fd != duty->rescue.fd)
+			close(fd);
+	if (ab_close_others(keep, AB_COUNT(keep)) < 0 ||
+	    ab_quarantine_open(duty->survey, run->dir, &b.quarantine, &a.error) < 0) {
+		a.result = -1;
+		ab_broker_post(&b, &a);
+		_exit(1);
+	}
+	b.walls = ab_walls_open(duty->plan, duty->hidden ? duty->hidden : &none);
+	if (duty->secrets && duty->secrets->len)
+		start_renewals(&b);
+	serve(&b);
+}
+
+int ab_broker_start(const struct ab_broker_duty *duty, struct ab_broker **ret, struct ab_error *err)
+{
+	struct ab_broker_files *files;
+	struct ab_broker broker;
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
+		ab_fail(err, AB_ESYSTEM, errno, "make a socket pair");
+		return ab_step(err, "broker");
+	}
+	files = duty->reload ? ab_broker_files_new(duty) : NULL;
+	broker.pid = fork();
+	if (broker.pid == 0)
+		be_broker(duty, pair[1], files);
+	ab_broker_files_free(files);
+	close(pair[1]);
+	broker.sock = pair[0];
+	if (broker.pid < 0) {
+		ab_fail(err, AB_ESYSTEM, errno, "fork the broker");
+		close(broker.sock);
+		return ab_step(err, "broker");
+	}
+	*ret = ab_alloc(sizeof(**ret));
+	**ret = broker;
+	return 0;
+}

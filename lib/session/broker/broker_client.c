@@ -1,0 +1,212 @@
+/* The supervisor's side of the broker. */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+
+#include "base/data/mem.h"
+#include "base/system/fd.h"
+#include "session/broker/broker.h"
+#include "session/broker/broker_wire.h"
+
+int ab_broker_fd(const struct ab_broker *broker)
+{
+	return broker->sock;
+}
+
+static int take_answer(struct ab_broker *broker, struct answer *a, int *ret_fd, size_t *ret_lines,
+		       struct ab_error *err)
+{
+	size_t nfds = 1;
+	ssize_t n = ab_recv_fds(broker->sock, a, ANSWER_LEN(TEXT_ROOM), ret_fd, &nfds, 0);
+
+	if (n < (ssize_t)ANSWER_LEN(0))
+		return ab_fail(err, AB_ESYSTEM, 0, "the broker has died");
+	*ret_lines = (size_t)n - ANSWER_LEN(0);
+	a->lines[*ret_lines] = '\0';
+	return 0;
+}
+
+/* The answer that somebody waits for. */
+static int await_answer(struct ab_broker *broker, struct answer *a, size_t *ret_lines,
+			struct ab_error *err)
+{
+	for (;;) {
+		ab_autoclose int fd = -1;
+
+		if (take_answer(broker, a, &fd, ret_lines, err) < 0)
+			return -1;
+		if (a->kind < AB_NEWS_COUNT) {
+			explicit_bzero(a->lines, *ret_lines);
+			continue;
+		}
+		if (a->result < 0) {
+			*err = a->error;
+			return -1;
+		}
+		return 0;
+	}
+}
+
+/* A text that no packet has room for. It has its NUL with it. */
+static int map_text(struct ab_broker_news *news, int fd)
+{
+	struct stat st;
+	void *map;
+
+	if (fstat(fd, &st) < 0)
+		return ab_fail(&news->error, AB_ESYSTEM, errno, "read the broker's text");
+	if (st.st_size < 1 || st.st_size > AB_BROKER_TEXT_MAX + 1)
+		return ab_fail(&news->error, AB_ESYSTEM, EFBIG, "read the broker's text");
+	news->mapped = (size_t)st.st_size;
+	map = mmap(NULL, news->mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+	if (map == MAP_FAILED) {
+		news->mapped = 0;
+		return ab_fail(&news->error, AB_ESYSTEM, errno, "read the broker's text");
+	}
+	news->text = map;
+	news->len = news->mapped - 1;
+	return 0;
+}
+
+int ab_broker_hear(struct ab_broker *broker, struct ab_broker_news *ret, struct ab_error *err)
+{
+	static struct answer a;
+	ab_autoclose int fd = -1;
+	size_t len = 0;
+
+	if (take_answer(broker, &a, &fd, &len, err) == 0) {
+		if (a.kind < AB_NEWS_COUNT) {
+			*ret = (struct ab_broker_news){ .kind = a.kind,
+							.ticket = a.ticket,
+							.number = a.number,
+							.error = a.error };
+			if (a.result == 0 && fd >= 0) {
+				(void)map_text(ret, fd);
+			} else if (a.result == 0) {
+				ret->text = a.lines;
+				ret->len = len;
+			}
+			return 0;
+		}
+		*err = a.error;
+	}
+	if (!err->hint[0])
+		ab_hint(err, "protected names were no longer watched, so the "
+			     "run was ended; run it again");
+	return ab_step(err, "broker");
+}
+
+void ab_broker_forget(struct ab_broker_news *news)
+{
+	char *text = (char *)(uintptr_t)news->text;
+
+	if (news->mapped)
+		munmap(text, news->mapped);
+	else if (text)
+		explicit_bzero(text, news->len);
+	news->text = NULL;
+	news->mapped = 0;
+}
+
+/* Without waiting: -1 when there is no room. */
+static int ask_for(struct ab_broker *broker, enum kind kind, uint32_t ticket, const void *body,
+		   size_t len)
+{
+	uint32_t head[] = { kind, ticket };
+	struct iovec iov[] = {
+		{ head, sizeof(head) },
+		{ (void *)(uintptr_t)body, len },
+	};
+	struct msghdr msg = { .msg_iov = iov, .msg_iovlen = AB_COUNT(iov) };
+	ssize_t n;
+
+	_Static_assert(sizeof(head) == ASK_LEN(0), "the text follows");
+	if (len > TEXT_ROOM)
+		return -1;
+	do
+		n = sendmsg(broker->sock, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
+	while (n < 0 && errno == EINTR);
+	return n < 0 ? -1 : 0;
+}
+
+void ab_broker_secret(struct ab_broker *broker, size_t i)
+{
+	uint32_t secret = (uint32_t)i;
+
+	(void)ask_for(broker, ASK_SECRET, 0, &secret, sizeof(secret));
+}
+
+int ab_broker_whois(struct ab_broker *broker, uint32_t ticket, const struct ab_peer *peer)
+{
+	return ask_for(broker, ASK_WHO, ticket, peer, sizeof(*peer));
+}
+
+int ab_broker_approve(struct ab_broker *broker, uint32_t ticket, const char *request, size_t len)
+{
+	return ask_for(broker, ASK_APPROVE, ticket, request, len);
+}
+
+int ab_broker_remember(struct ab_broker *broker, uint32_t ticket, const char *entry)
+{
+	if (!entry[0] || strlen(entry) > ENTRY_ROOM)
+		return -1;
+	return ask_for(broker, ASK_REMEMBER, ticket, entry, strlen(entry));
+}
+
+int ab_broker_reload(struct ab_broker *broker, uint32_t ticket)
+{
+	return ask_for(broker, ASK_RELOAD, ticket, "", 0);
+}
+
+int ab_broker_violation(struct ab_broker *broker, const char *line, size_t len)
+{
+	return ask_for(broker, ASK_VIOLATION, 0, line, len);
+}
+
+static int ask_and_wait(struct ab_broker *broker, enum kind kind, struct ab_error *err)
+{
+	static struct ask ask;
+
+	ask.kind = kind;
+	if (ab_send_fds(broker->sock, &ask, ASK_LEN(0), NULL, 0) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "ask the broker");
+	return 0;
+}
+
+int ab_broker_sweep(struct ab_broker *broker, struct ab_error *err)
+{
+	return ask_and_wait(broker, ASK_SWEEP, err);
+}
+
+int ab_broker_swept(struct ab_broker *broker, struct ab_strv *ret, struct ab_error *err)
+{
+	static struct answer a;
+	size_t len = 0;
+
+	if (await_answer(broker, &a, &len, err) < 0)
+		return -1;
+	for (size_t i = 0; i < len; i += strlen(a.lines + i) + 1)
+		ab_strv_add(ret, a.lines + i);
+	return 0;
+}
+
+void ab_broker_end(struct ab_broker *broker)
+{
+	struct ab_error late;
+
+	/* One that does not hear us would never go. */
+	if (ask_and_wait(broker, ASK_LEAVE, &late) < 0)
+		kill(broker->pid, SIGKILL);
+	/* Nor would one that has something to say. */
+	shutdown(broker->sock, SHUT_RD);
+	while (waitpid(broker->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	close(broker->sock);
+	free(broker);
+}

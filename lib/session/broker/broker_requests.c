@@ -1,0 +1,150 @@
+/* What the broker's workers do: each in a process of its own, which tells the
+ * result and ends. */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/fd.h"
+#include "policy/edit/edit_file.h"
+#include "policy/edit/inherited_lists.h"
+#include "policy/layers/layers.h"
+#include "session/ask/approver.h"
+#include "session/broker/broker_state.h"
+#include "session/broker/list_wire.h"
+#include "session/broker/socket_owner.h"
+#include "session/host/program.h"
+
+int ab_work_who(const struct broker *b, const struct job *job, struct done *ret,
+		struct ab_error *err)
+{
+	struct ab_peer peer;
+
+	(void)err;
+	memcpy(&peer, job->body, sizeof(peer));
+	ab_whois(ab_whois_pid(b->duty.init), &peer, &ret->text);
+	return 0;
+}
+
+int ab_work_approve(const struct broker *b, const struct job *job, struct done *ret,
+		    struct ab_error *err)
+{
+	struct ab_approver_reply reply;
+
+	if (!b->duty.approver)
+		return ab_fail(err, AB_EUSAGE, 0, "there is no approver");
+	ab_approver_ask(b->duty.approver, job->body, job->len, AB_APPROVER_MS, &reply);
+	if (reply.failed)
+		return ab_fail(err, AB_ESYSTEM, 0, "the approver: %s", reply.why);
+	ret->number = reply.answer;
+	ab_buf_puts(&ret->text, reply.why);
+	return 0;
+}
+
+static int load_policy(const struct broker *b, struct ab_policy **ret, struct ab_strv *notes,
+		       struct ab_error *err)
+{
+	struct ab_policy_input in = *b->duty.input;
+
+	in.absent = b->files ? ab_broker_files_absent(b->files) : NULL;
+	return ab_policy_load(&in, ret, notes, err);
+}
+
+/* A list of the user's own takes the place of that of the profile: what was in
+ * force is not to be lost with the first word. */
+static int list_below(const struct broker *b, struct ab_strv *ret, struct ab_error *err)
+{
+	struct ab_policy *policy;
+	int r;
+
+	if (load_policy(b, &policy, NULL, err) < 0)
+		return -1;
+	r = ab_policy_below(b->duty.input, policy->profile, "network.allow", ret, err);
+	ab_policy_free(policy);
+	return r;
+}
+
+int ab_work_remember(const struct broker *b, const struct job *job, struct done *ret,
+		     struct ab_error *err)
+{
+	static const char *const keys[] = { "network", "allow" };
+	const struct ab_policy_input *in = b->duty.input;
+	ab_autofree char *path = ab_policy_user_file(in, err);
+	ab_autostrv struct ab_strv below = { 0 }, diff = { 0 };
+
+	if (!path || list_below(b, &below, err) < 0 ||
+	    ab_edit_file_add(in, path, keys, AB_COUNT(keys), &below, job->body, &diff, err) < 0)
+		return -1;
+	if (diff.len)
+		ab_buf_printf(&ret->text, "%s is allowed in %s from now on:", job->body, path);
+	for (size_t i = 0; i < diff.len; i++)
+		ab_buf_printf(&ret->text, "\n%s", diff.v[i]);
+	return 0;
+}
+
+int ab_work_lists(const struct broker *b, const struct job *job, struct done *ret,
+		  struct ab_error *err)
+{
+	ab_autostrv struct ab_strv notes = { 0 };
+	struct ab_policy *policy;
+	struct ab_buf text = { 0 };
+
+	(void)job;
+	if (!b->files)
+		return ab_fail(err, AB_EUSAGE, 0, "the network of this run has no lists");
+	if (load_policy(b, &policy, &notes, err) < 0)
+		return -1;
+	ab_lists_write(&text, policy, &notes);
+	if (text.len > AB_BROKER_TEXT_MAX)
+		return ab_fail(err, AB_ECONFIG, EFBIG, "the lists of hosts");
+	/* Its NUL too. */
+	ret->fd = ab_memfd_sealed("agentbox-lists", text.data, text.len + 1);
+	return ret->fd < 0 ? ab_fail(err, AB_ESYSTEM, errno, "hand over the lists") : 0;
+}
+
+static int judge_hook(const struct ab_ran *ran, struct ab_error *err)
+{
+	static const char who[] = "the --on-violation command";
+
+	switch (ran->how) {
+	case AB_RAN_FAILED:
+		return ab_fail(err, AB_ESYSTEM, ran->errnum, "%s", who);
+	case AB_RAN_LATE:
+		return ab_fail(err, AB_ESYSTEM, 0, "%s has not ended in %d s and was killed", who,
+			       HOOK_MS / 1000);
+	case AB_RAN_ENDED:
+		if (WIFSIGNALED(ran->status))
+			return ab_fail(err, AB_ESYSTEM, 0, "%s was ended by signal %d", who,
+				       WTERMSIG(ran->status));
+		if (WEXITSTATUS(ran->status) != 0)
+			return ab_fail(err, AB_ESYSTEM, 0, "%s ended with status %d", who,
+				       WEXITSTATUS(ran->status));
+		return 0;
+	case AB_RAN_TOO_MUCH:
+	case AB_RAN_INTERRUPTED:
+		return 0;
+	}
+	return 0;
+}
+
+int ab_work_violation(const struct broker *b, const struct job *job, struct done *ret,
+		      struct ab_error *err)
+{
+	ab_autofree char *line = ab_printf("%.*s\n", (int)job->len, job->body);
+	/* The record is a file: who does not read it hinders nobody. */
+	ab_autoclose int in = ab_memfd_sealed("violation", line, strlen(line));
+	const char *const argv[] = { "/bin/sh", "-c", b->duty.on_violation, NULL };
+	struct ab_program program = {
+		.argv = argv, .env = environ, .cwd = "/", .in = in, .ms = HOOK_MS, .unheard = true
+	};
+	struct ab_ran ran;
+
+	if (in < 0 || lseek(in, 0, SEEK_SET) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "the --on-violation command");
+	ab_program_run(&program, &ran);
+	ret->silent = true;
+	return judge_hook(&ran, err);
+}

@@ -1,0 +1,56 @@
+#ifndef AB_SESSION_BROKER_BROKER_WIRE_H
+#define AB_SESSION_BROKER_BROKER_WIRE_H
+/* Between the supervisor (broker_client.c) and its broker (broker.c). */
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/data/error.h"
+#include "proxy/record/events.h"
+
+enum kind {
+	ASK_SWEEP,
+	ASK_SECRET, /* secret */
+	ASK_LEAVE,
+	ASK_WHO,      /* peer */
+	ASK_APPROVE,  /* text: the question */
+	ASK_REMEMBER, /* text: the entry */
+	ASK_RELOAD,
+	ASK_VIOLATION, /* text: the record */
+	ASK_COUNT,
+};
+
+enum { ENTRY_ROOM = 512, TEXT_ROOM = 48 * 1024 };
+
+struct ask {
+	uint32_t kind;
+	uint32_t ticket;
+	union {
+		uint32_t secret;
+		struct ab_peer peer;
+		char text[TEXT_ROOM + 1]; /* sent without a NUL */
+	};
+};
+
+#define ASK_LEN(n) (offsetof(struct ask, text) + (n))
+
+struct answer {
+	uint32_t kind; /* an enum ab_news_kind; AB_NEWS_COUNT: the answer
+			 * that somebody waits for, or the end */
+	uint32_t ticket;
+	uint32_t number;
+	int32_t result;
+	struct ab_error error; /* when result < 0 */
+	/* ASK_SWEEP: one sentence each; news: the text, unless a memfd with
+	 * it comes along */
+	char lines[TEXT_ROOM + 1]; /* sent without a NUL */
+};
+
+#define ANSWER_LEN(n) (offsetof(struct answer, lines) + (n))
+
+struct ab_broker {
+	pid_t pid;
+	int sock;
+};
+
+#endif

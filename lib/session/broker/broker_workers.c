@@ -1,0 +1,339 @@
+/* The processes that work for the broker: when they begin, how long they may
+ * take, and that none of them is left. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/data/error.h"
+#include "base/system/fd.h"
+#include "base/system/clock.h"
+#include "base/data/mem.h"
+#include "policy/layers/layers.h"
+#include "session/ask/approver.h"
+#include "session/broker/broker_state.h"
+
+enum {
+	QUIET_MS = 60000, /* between two news about the hook */
+	GRACE_MS = 2000,  /* to end a program of its own */
+};
+
+enum { LEFT_DONE, LEFT_UNDONE, LEFT_TOLD }; /* exit status */
+
+/* Those with `run` are jobs. A program watches its own time; `ms` is for a
+ * process that hangs. */
+static const struct work {
+	uint32_t news;
+	unsigned at_once, waiting;
+	int ms;
+	bool last;	  /* is also done when the box is gone */
+	const char *what; /* cannot be done when too many wait */
+	int (*run)(const struct broker *b, const struct job *job, struct done *ret,
+		   struct ab_error *err);
+} works[ASK_COUNT] = {
+	/* Who asks for too much of it gets along without. */
+	[ASK_WHO] = { AB_NEWS_WHO, 2, 256, 1000, false, NULL, ab_work_who },
+	[ASK_APPROVE] = { AB_NEWS_APPROVED, 8, 64, AB_APPROVER_MS + GRACE_MS, false,
+			  "ask the approver", ab_work_approve },
+	[ASK_REMEMBER] = { AB_NEWS_REMEMBERED, 1, 64, 10000, true, "remember it",
+			   ab_work_remember },
+	[ASK_RELOAD] = { AB_NEWS_LISTS, 1, 16, 10000, false, "read the settings again",
+			 ab_work_lists },
+	[ASK_VIOLATION] = { AB_NEWS_HOOK, 1, 256, HOOK_MS + GRACE_MS, true, NULL,
+			    ab_work_violation },
+};
+
+static bool is_hook(const struct job *job)
+{
+	return job->kind == ASK_VIOLATION;
+}
+
+struct counts {
+	unsigned running[ASK_COUNT], waiting[ASK_COUNT];
+};
+
+static struct counts count(const struct broker *b)
+{
+	struct counts c = { 0 };
+
+	for (const struct job *j = b->jobs; j; j = j->next)
+		(j->pid ? c.running : c.waiting)[j->kind]++;
+	return c;
+}
+
+static void post_failure(struct broker *b, enum kind kind, uint32_t ticket,
+			 const struct ab_error *err)
+{
+	static struct answer a;
+
+	a = (struct answer){
+		.kind = works[kind].news, .ticket = ticket, .result = -1, .error = *err
+	};
+	ab_broker_post(b, &a);
+}
+
+static void refuse(struct broker *b, const struct ask *ask)
+{
+	const char *what = works[ask->kind].what;
+	struct ab_error err = { 0 };
+
+	if (ask->kind == ASK_VIOLATION)
+		b->hook_missed++;
+	if (!what)
+		return;
+	ab_fail(&err, AB_ESYSTEM, 0, "%s: too many others wait", what);
+	post_failure(b, ask->kind, ask->ticket, &err);
+}
+
+void ab_jobs_add(struct broker *b, const struct ask *ask, size_t len)
+{
+	size_t body = len - ASK_LEN(0);
+	struct job **end = &b->jobs, *job;
+
+	if (count(b).waiting[ask->kind] >= works[ask->kind].waiting) {
+		refuse(b, ask);
+		return;
+	}
+	job = ab_alloc(sizeof(*job) + body + 1);
+	job->kind = ask->kind;
+	job->ticket = ask->ticket;
+	job->pidfd = -1;
+	job->len = body;
+	memcpy(job->body, ask->text, body);
+	while (*end)
+		end = &(*end)->next;
+	*end = job;
+}
+
+/* It runs programs, and the user's file systems may hang: it must end with
+ * the broker, and has nothing of the caller's. Nor the lock of the run, which
+ * would seem to live. */
+static int settle(const struct broker *b, pid_t parent)
+{
+	ab_autoclose int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	const int keep[] = { b->sock, b->duty.init, null };
+	sigset_t term;
+
+	setpgid(0, 0);
+	sigemptyset(&term);
+	sigaddset(&term, SIGTERM);
+	signal(SIGTERM, SIG_DFL);
+	sigprocmask(SIG_UNBLOCK, &term, NULL);
+	for (int fd = 0; fd < 3; fd++)
+		if (null < 0 || (null != fd && dup2(null, fd) < 0))
+			return -1;
+	if (ab_close_others(keep, AB_COUNT(keep)) < 0)
+		return -1;
+	if (null < 3)
+		fcntl(ab_take_fd(&null), F_SETFD, 0);
+	environ = (char **)(uintptr_t)(b->duty.environ ? b->duty.environ : b->duty.input->environ);
+	return prctl(PR_SET_PDEATHSIG, SIGTERM) < 0 || getppid() != parent ? -1 : 0;
+}
+
+static _Noreturn void be_worker(struct broker *b, const struct job *job, pid_t parent)
+{
+	static struct answer a;
+	const struct work *work = &works[job->kind];
+	struct done done = { .fd = -1 };
+
+	if (settle(b, parent) < 0)
+		_exit(LEFT_UNDONE);
+	a.kind = work->news;
+	a.ticket = job->ticket;
+	a.result = work->run(b, job, &done, &a.error);
+	a.number = done.number;
+	if (a.result == 0 && done.text.len > TEXT_ROOM)
+		a.result = ab_fail(&a.error, AB_ESYSTEM, EFBIG, "tell it");
+	if ((a.result == 0 && done.silent) || (a.result < 0 && job->quiet))
+		_exit(LEFT_DONE);
+	if (a.result < 0)
+		done.text.len = 0;
+	else if (done.text.len)
+		memcpy(a.lines, done.text.data, done.text.len);
+	if (ab_send_fds(b->sock, &a, ANSWER_LEN(done.text.len), &done.fd, done.fd >= 0) < 0)
+		_exit(LEFT_UNDONE);
+	_exit(LEFT_TOLD);
+}
+
+static void begin(struct broker *b, struct job *job)
+{
+	pid_t parent = getpid(), pid;
+
+	job->quiet = is_hook(job) && ab_now_ms() < b->hook_quiet_until;
+	pid = fork();
+	if (pid == 0)
+		be_worker(b, job, parent);
+	/* Without a process it is tried again at the next look. */
+	if (pid < 0)
+		return;
+	setpgid(pid, pid); /* whoever comes first */
+	job->pid = pid;
+	job->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	job->until = ab_now_ms() + works[job->kind].ms;
+}
+
+/* It has told what it had to, or nobody will hear of it but from us. */
+static void conclude(struct broker *b, const struct job *job, int status)
+{
+	int left = WIFEXITED(status) ? WEXITSTATUS(status) : LEFT_UNDONE;
+	struct ab_error err = { 0 };
+
+	if (is_hook(job) && left != LEFT_DONE && !job->quiet)
+		b->hook_quiet_until = ab_now_ms() + QUIET_MS;
+	if (left != LEFT_UNDONE || job->quiet)
+		return;
+	ab_fail(&err, AB_ESYSTEM, 0, "the broker's process for it has died");
+	post_failure(b, job->kind, job->ticket, &err);
+}
+
+static bool has_ended(struct job *job, int *ret_status)
+{
+	pid_t pid = waitpid(job->pid, ret_status, WNOHANG);
+
+	if (pid < 0 && errno != EINTR)
+		*ret_status = 0xff00;
+	return pid > 0 || (pid < 0 && errno != EINTR);
+}
+
+static void drop(struct job **at)
+{
+	struct job *job = *at;
+
+	*at = job->next;
+	ab_closep(&job->pidfd);
+	free(job);
+}
+
+static void reap(struct broker *b, bool tell)
+{
+	for (struct job **at = &b->jobs; *at;) {
+		struct job *job = *at;
+		int status;
+
+		if (!job->pid || !has_ended(job, &status)) {
+			if (job->pid && ab_now_ms() >= job->until)
+				kill(job->pid, SIGKILL);
+			at = &job->next;
+			continue;
+		}
+		if (tell)
+			conclude(b, job, status);
+		drop(at);
+	}
+}
+
+static void begin_waiting(struct broker *b)
+{
+	struct counts c = count(b);
+
+	for (struct job *job = b->jobs; job; job = job->next)
+		if (!job->pid && c.running[job->kind] < works[job->kind].at_once) {
+			begin(b, job);
+			c.running[job->kind]++;
+		}
+}
+
+/* What the hook did not get, once the rush is over. */
+static void tell_missed(struct broker *b)
+{
+	struct ab_error err = { 0 };
+
+	if (!b->hook_missed || ab_now_ms() < b->hook_quiet_until ||
+	    count(b).waiting[ASK_VIOLATION] > works[ASK_VIOLATION].waiting / 4 * 3)
+		return;
+	ab_fail(&err, AB_ESYSTEM, 0,
+		"%" PRIu64 " violations were not given to the --on-violation "
+		"command: they came faster than it works",
+		b->hook_missed);
+	post_failure(b, ASK_VIOLATION, 0, &err);
+	b->hook_missed = 0;
+	b->hook_quiet_until = ab_now_ms() + QUIET_MS;
+}
+
+size_t ab_jobs_poll(const struct broker *b, struct pollfd *ret, int64_t *until)
+{
+	size_t n = 0;
+
+	for (const struct job *j = b->jobs; j; j = j->next) {
+		if (!j->pid)
+			continue;
+		if (j->until < *until)
+			*until = j->until;
+		if (n < AB_JOBS_MAX)
+			ret[n++] = (struct pollfd){ .fd = j->pidfd, .events = POLLIN };
+	}
+	return n;
+}
+
+void ab_jobs_tend(struct broker *b)
+{
+	reap(b, true);
+	begin_waiting(b);
+	tell_missed(b);
+}
+
+/* Until nobody works any more, or for `ms`. */
+static void await_all(struct broker *b, int ms, bool more)
+{
+	int64_t end = ab_now_ms() + ms;
+
+	for (;;) {
+		struct pollfd fds[AB_JOBS_MAX];
+		int64_t until = end, now;
+		size_t n;
+
+		reap(b, false);
+		if (more)
+			begin_waiting(b);
+		n = ab_jobs_poll(b, fds, &until);
+		now = ab_now_ms();
+		if (n == 0 || now >= end)
+			return;
+		poll(fds, n, until > now ? (int)(until - now) : 0);
+	}
+}
+
+static void signal_all(struct broker *b, int signum, bool also_last)
+{
+	for (struct job *j = b->jobs; j; j = j->next)
+		if (j->pid && (also_last || !works[j->kind].last))
+			kill(j->pid, signum);
+}
+
+static void drop_waiting(struct broker *b, bool also_last)
+{
+	for (struct job **at = &b->jobs; *at;) {
+		struct job *job = *at;
+
+		if (job->pid || (!also_last && works[job->kind].last)) {
+			at = &job->next;
+			continue;
+		}
+		b->hook_missed += is_hook(job);
+		drop(at);
+	}
+}
+
+void ab_jobs_finish(struct broker *b, int ms, struct ab_strv *ret_lines)
+{
+	drop_waiting(b, ms == 0);
+	signal_all(b, SIGTERM, ms == 0);
+	await_all(b, ms, ms > 0);
+	drop_waiting(b, true);
+	/* Its program is ended with it. */
+	signal_all(b, SIGTERM, true);
+	await_all(b, GRACE_MS / 2, false);
+	signal_all(b, SIGKILL, true);
+	await_all(b, GRACE_MS / 2, false);
+	if (ret_lines && b->hook_missed)
+		ab_strv_addf(ret_lines,
+			     "%" PRIu64 " violations were not given to the "
+			     "--on-violation command, which took too long",
+			     b->hook_missed);
+}

@@ -1,0 +1,175 @@
+#include "session/broker/list_wire.h"
+
+#include <jansson.h>
+#include <string.h>
+
+#include "base/data/buf.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "policy/values/host.h"
+
+static const char *const unknown_names[] = {
+	[AB_UNKNOWN_DENY] = "deny",
+	[AB_UNKNOWN_ASK] = "ask",
+	[AB_UNKNOWN_LEARN] = "learn",
+};
+
+/* The lists by their names, in the order that they are written. */
+static const struct member {
+	const char *key;
+	size_t offset;
+	const char *came, *went; /* how a change of one is told */
+} members[] = {
+	{ "allow", offsetof(struct ab_lists, allow), "allowed", "no longer allowed" },
+	{ "deny", offsetof(struct ab_lists, deny), "denied", "no longer denied" },
+	{ "allowPrivate", offsetof(struct ab_lists, allow_private), "allowed as a private range",
+	  "no longer allowed as a private range" },
+	{ "intercepted", offsetof(struct ab_lists, intercepted),
+	  "to be looked into: from the next run on",
+	  "not to be looked into any more: from the next run on" },
+	{ "notes", offsetof(struct ab_lists, notes), NULL, NULL },
+};
+
+static struct ab_strv *list_of(struct ab_lists *lists, const struct member *m)
+{
+	return (struct ab_strv *)(void *)((char *)lists + m->offset);
+}
+
+static const struct ab_strv *list_in(const struct ab_lists *lists, const struct member *m)
+{
+	return (const struct ab_strv *)(const void *)((const char *)lists + m->offset);
+}
+
+static void intercepted_by(const struct ab_policy *policy, struct ab_strv *ret)
+{
+	for (size_t i = 0; i < policy->secrets.len; i++) {
+		const struct ab_secret *secret = &policy->secrets.v[i];
+
+		for (size_t k = 0; secret->via != AB_VIA_GATEWAY && k < secret->hosts.len; k++)
+			ab_strv_add_once(ret, secret->hosts.v[k]);
+	}
+	for (size_t i = 0; i < policy->net.http.len; i++)
+		ab_http_rule_hosts(&policy->net.http.v[i], ret);
+}
+
+static void write_list(struct ab_buf *b, const char *key, const struct ab_strv *list)
+{
+	ab_buf_printf(b, "%s\"%s\":", b->data[b->len - 1] == '{' ? "" : ",", key);
+	ab_buf_json_list(b, list);
+}
+
+void ab_lists_write(struct ab_buf *b, const struct ab_policy *policy, const struct ab_strv *notes)
+{
+	ab_autostrv struct ab_strv intercepted = { 0 };
+
+	intercepted_by(policy, &intercepted);
+	ab_buf_puts(b, "{");
+	write_list(b, "allow", &policy->net.allow);
+	write_list(b, "deny", &policy->net.deny);
+	write_list(b, "allowPrivate", &policy->net.allow_private);
+	ab_buf_printf(b, ",\"unknown\":\"%s\"", unknown_names[policy->net.unknown]);
+	write_list(b, "intercepted", &intercepted);
+	write_list(b, "notes", notes);
+	ab_buf_puts(b, "}");
+}
+
+static bool read_list(const json_t *list, struct ab_strv *ret)
+{
+	if (!json_is_array(list))
+		return false;
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const json_t *entry = json_array_get(list, i);
+
+		if (!json_is_string(entry))
+			return false;
+		ab_strv_add(ret, json_string_value(entry));
+	}
+	return true;
+}
+
+static bool read_unknown(const char *name, enum ab_unknown *ret)
+{
+	for (size_t i = 0; name && i < AB_COUNT(unknown_names); i++)
+		if (strcmp(name, unknown_names[i]) == 0) {
+			*ret = (enum ab_unknown)i;
+			return true;
+		}
+	return false;
+}
+
+static bool read_members(const json_t *root, struct ab_lists *ret)
+{
+	for (size_t i = 0; i < AB_COUNT(members); i++)
+		if (!read_list(json_object_get(root, members[i].key), list_of(ret, &members[i])))
+			return false;
+	return json_object_size(root) == AB_COUNT(members) + 1 &&
+	       read_unknown(json_string_value(json_object_get(root, "unknown")), &ret->unknown);
+}
+
+int ab_lists_read(const char *text, size_t len, struct ab_lists *ret, struct ab_error *err)
+{
+	json_t *root = json_loadb(text, len, JSON_REJECT_DUPLICATES, NULL);
+	struct ab_lists lists = { 0 };
+	bool good = read_members(root, &lists);
+
+	json_decref(root);
+	if (!good) {
+		ab_lists_fini(&lists);
+		return ab_fail(err, AB_ESYSTEM, 0, "the lists of hosts cannot be understood");
+	}
+	*ret = lists;
+	return 0;
+}
+
+void ab_lists_fini(struct ab_lists *lists)
+{
+	for (size_t i = 0; i < AB_COUNT(members); i++)
+		ab_strv_fini(list_of(lists, &members[i]));
+}
+
+static struct ab_strv sorted(const struct ab_strv *list)
+{
+	struct ab_strv copy = { 0 };
+
+	ab_strv_extend(&copy, list);
+	ab_strv_sort(&copy);
+	return copy;
+}
+
+static void tell(struct ab_strv *ret, char sign, const char *entry, const char *what)
+{
+	ab_autofree char *shown = ab_escape(entry);
+
+	ab_strv_addf(ret, "%c %s %s", sign, shown, what);
+}
+
+/* Both sorted, so that it takes no longer than they are. */
+static void compare_list(const struct ab_strv *before, const struct ab_strv *after,
+			 const struct member *m, struct ab_strv *ret)
+{
+	ab_autostrv struct ab_strv a = sorted(before), b = sorted(after);
+	size_t i = 0, k = 0;
+
+	while (i < a.len || k < b.len) {
+		int order = i == a.len ? 1 : k == b.len ? -1 : strcmp(a.v[i], b.v[k]);
+
+		if (order > 0)
+			tell(ret, '+', b.v[k], m->came);
+		else if (order < 0)
+			tell(ret, '-', a.v[i], m->went);
+		i += order <= 0;
+		k += order >= 0;
+	}
+}
+
+void ab_lists_compare(const struct ab_lists *before, const struct ab_lists *after,
+		      struct ab_strv *ret)
+{
+	for (size_t i = 0; i < AB_COUNT(members); i++)
+		if (members[i].came)
+			compare_list(list_in(before, &members[i]), list_in(after, &members[i]),
+				     &members[i], ret);
+	if (before->unknown != after->unknown)
+		ab_strv_addf(ret, "  unknown hosts: %s, not %s any more",
+			     unknown_names[after->unknown], unknown_names[before->unknown]);
+}

@@ -1,0 +1,37 @@
+#ifndef AB_SESSION_BROKER_LIST_WIRE_H
+#define AB_SESSION_BROKER_LIST_WIRE_H
+/*
+ * The part of a policy that can change in a live run: the lists of hosts. The
+ * broker, which can read files, resolves the settings again and writes the
+ * lists; the supervisor, which cannot, reads them. They travel as one text:
+ *
+ *	{"allow":[...],"deny":[...],"allowPrivate":[...],"unknown":"ask",
+ *	 "intercepted":[...],"notes":[...]}
+ *
+ * with canonical entries. `intercepted` are the hosts of secrets and of rules
+ * about methods and paths: a live run cannot start to intercept another one,
+ * and says so. Writing and reading are pure.
+ */
+#include <stddef.h>
+
+#include "base/data/strv.h"
+#include "policy/model/policy.h"
+
+struct ab_buf;
+struct ab_error;
+
+struct ab_lists {
+	struct ab_strv allow, deny, allow_private, intercepted, notes;
+	enum ab_unknown unknown;
+};
+
+void ab_lists_write(struct ab_buf *b, const struct ab_policy *policy, const struct ab_strv *notes);
+/* -1: it is not what ab_lists_write() makes. */
+int ab_lists_read(const char *text, size_t len, struct ab_lists *ret, struct ab_error *err);
+void ab_lists_fini(struct ab_lists *lists);
+
+/* What has changed, as lines for people ("+ github.com allowed"). */
+void ab_lists_compare(const struct ab_lists *before, const struct ab_lists *after,
+		      struct ab_strv *ret);
+
+#endif

@@ -1,0 +1,295 @@
+#include "session/broker/socket_owner.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/data/buf.h"
+#include "base/data/mem.h"
+#include "base/system/clock.h"
+#include "base/system/fd.h"
+#include "base/system/folder.h"
+#include "proxy/record/events.h"
+
+enum {
+	TABLE_MAX = 16 << 20,
+	STATUS_MAX = 16 << 10,
+	EXE_MAX = 3072,
+	/* Of the whole answer: a packet has room for it, whatever is escaped
+	 * in it. */
+	ANSWER_MAX = 46 << 10,
+};
+
+struct search {
+	int proc;
+	pid_t init;
+	int64_t until;
+	uint64_t inode;
+	pid_t *found; /* processes of the box; those before `at` are done */
+	size_t len, at;
+	bool told; /* the kernel tells who is whose child */
+};
+
+static bool is_late(const struct search *s)
+{
+	return ab_now_ms() >= s->until;
+}
+
+static int open_process(const struct search *s, pid_t pid)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), "%d", pid);
+	return openat(s->proc, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+pid_t ab_whois_pid(int pidfd)
+{
+	static const char key[] = "\nPid:";
+	char path[64], text[512];
+	ab_autoclose int fd = -1;
+	const char *line;
+	ssize_t n;
+	long pid;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", pidfd);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : ab_read_full(fd, text, sizeof(text) - 1);
+	if (n < 0)
+		return 0;
+	text[n] = '\0';
+	line = strstr(text, key);
+	pid = line ? strtol(line + strlen(key), NULL, 10) : 0;
+	return pid > 0 ? (pid_t)pid : 0;
+}
+
+/* The inode of the socket with this end; 0: there is none in this table. */
+static uint64_t find_inode(struct search *s, const char *table, const struct ab_peer *peer)
+{
+	ab_autoclose int dir = open_process(s, s->init), fd = -1;
+	char text[16384];
+	size_t have = 0, all = 0;
+	ssize_t n;
+
+	fd = dir < 0 ? -1 : openat(dir, table, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	while (all < TABLE_MAX && !is_late(s) &&
+	       (n = read(fd, text + have, sizeof(text) - have)) > 0) {
+		const char *line = text, *end;
+		size_t left = have + (size_t)n;
+
+		all += (size_t)n;
+		for (; (end = memchr(line, '\n', left)); line = end + 1) {
+			struct ab_whois_socket socket;
+			size_t len = (size_t)(end - line);
+
+			if (ab_whois_parse_socket(line, len, &socket) &&
+			    ab_whois_is_end(&socket, peer))
+				return socket.inode;
+			left -= len + 1;
+		}
+		/* No line of the kernel's is as long as this. */
+		if (left == sizeof(text))
+			return 0;
+		memmove(text, line, left);
+		have = left;
+	}
+	return 0;
+}
+
+static bool has_socket(const struct search *s, pid_t pid)
+{
+	ab_autoclose int dir = open_process(s, pid);
+	ab_autodir DIR *fds = dir < 0 ? NULL : ab_folder_list(dir, "fd");
+	char want[40], link[40];
+	bool found = false;
+
+	snprintf(want, sizeof(want), "socket:[%" PRIu64 "]", s->inode);
+	for (int i = 0; i < AB_WHOIS_FDS && !found; i++) {
+		const char *fd = ab_folder_next(fds);
+		ssize_t n = fd ? readlinkat(dirfd(fds), fd, link, sizeof(link) - 1) : -1;
+
+		if (!fd)
+			break;
+		if (n <= 0)
+			continue;
+		link[n] = '\0';
+		found = strcmp(link, want) == 0;
+		if (i % 64 == 63 && is_late(s))
+			break;
+	}
+	return found;
+}
+
+static void add_process(struct search *s, pid_t pid)
+{
+	if (s->len < AB_WHOIS_PROCESSES)
+		s->found[s->len++] = pid;
+}
+
+/* Those that one thread has started. */
+static void add_children(struct search *s, int tasks, const char *thread)
+{
+	char path[32], text[4096 + 1];
+	ab_autoclose int fd = -1;
+	size_t have = 0;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "%.10s/children", thread);
+	fd = openat(tasks, path, O_RDONLY | O_CLOEXEC);
+	s->told |= fd >= 0;
+	while (fd >= 0 && s->len < AB_WHOIS_PROCESSES &&
+	       (n = read(fd, text + have, sizeof(text) - 1 - have)) > 0) {
+		char *at = text, *end;
+
+		text[have + (size_t)n] = '\0';
+		/* Each number has a blank behind it. */
+		for (; (end = strchr(at, ' ')); at = end + 1)
+			add_process(s, (pid_t)strtol(at, NULL, 10));
+		have = strlen(at);
+		memmove(text, at, have);
+	}
+}
+
+static void add_descendants(struct search *s, pid_t pid)
+{
+	ab_autoclose int dir = open_process(s, pid);
+	ab_autodir DIR *tasks = dir < 0 ? NULL : ab_folder_list(dir, "task");
+	const char *task;
+
+	while ((task = ab_folder_next(tasks)) != NULL && !is_late(s))
+		add_children(s, dirfd(tasks), task);
+}
+
+static bool read_status(int dir, pid_t *ret_inner, pid_t *ret_parent)
+{
+	ab_autoclose int fd = openat(dir, "status", O_RDONLY | O_CLOEXEC);
+	ab_autofree char *text = ab_alloc(STATUS_MAX);
+	ssize_t n = fd < 0 ? -1 : ab_read_full(fd, text, STATUS_MAX);
+
+	return n > 0 && ab_whois_parse_status(text, (size_t)n, ret_inner, ret_parent);
+}
+
+/* Where the kernel tells no children: everybody with init's pid namespace,
+ * unless that is not the box's own. */
+static void add_namespace(struct search *s)
+{
+	char own[64], want[64], link[64], path[32];
+	ab_autodir DIR *all = NULL;
+	const char *name;
+	ssize_t n, m;
+
+	snprintf(path, sizeof(path), "%d/ns/pid", s->init);
+	n = readlinkat(s->proc, path, want, sizeof(want));
+	m = readlinkat(s->proc, "self/ns/pid", own, sizeof(own));
+	if (n <= 0 || m <= 0 || (m == n && memcmp(own, want, (size_t)n) == 0))
+		return;
+	all = ab_folder_list(AT_FDCWD, "/proc");
+	while ((name = ab_folder_next(all)) != NULL && !is_late(s)) {
+		pid_t pid = (pid_t)strtol(name, NULL, 10);
+
+		if (pid <= 0 || pid == s->init)
+			continue;
+		snprintf(path, sizeof(path), "%d/ns/pid", pid);
+		m = readlinkat(s->proc, path, link, sizeof(link));
+		if (m == n && memcmp(want, link, (size_t)n) == 0)
+			add_process(s, pid);
+	}
+}
+
+/* Whoever made the socket comes before those who inherited it: parents first. */
+static pid_t find_process(struct search *s)
+{
+	add_descendants(s, s->init);
+	if (!s->told)
+		add_namespace(s);
+	for (; s->at < s->len && !is_late(s); s->at++) {
+		pid_t pid = s->found[s->at];
+
+		if (has_socket(s, pid))
+			return pid;
+		add_descendants(s, pid);
+	}
+	return 0;
+}
+
+static void write_exe(int dir, struct ab_buf *b)
+{
+	char path[PATH_MAX];
+	ssize_t n = readlinkat(dir, "exe", path, sizeof(path));
+
+	if (n > EXE_MAX) {
+		n = EXE_MAX;
+		memcpy(path + n - 3, "...", 3);
+	}
+	ab_buf_json_n(b, path, n > 0 ? (size_t)n : 0);
+}
+
+static void write_argv(int dir, struct ab_buf *b)
+{
+	ab_autoclose int fd = openat(dir, "cmdline", O_RDONLY | O_CLOEXEC);
+	char text[AB_WHOIS_ARGV + 1];
+	ssize_t n = fd < 0 ? -1 : ab_read_full(fd, text, sizeof(text));
+
+	ab_whois_argv(text, n > 0 ? (size_t)n : 0, false, b);
+}
+
+/* Its number may be that of somebody outside by now. */
+static bool is_ours(const struct search *s, pid_t pid)
+{
+	for (size_t i = 0; i < s->len; i++)
+		if (s->found[i] == pid)
+			return true;
+	return false;
+}
+
+/* One of them; its parent, or 0 when there is no more to tell. */
+static pid_t write_process(const struct search *s, pid_t pid, bool first, struct ab_buf *b)
+{
+	ab_autobuf struct ab_buf one = { 0 };
+	/* Held, so that all of it is about the same process. */
+	ab_autoclose int dir = open_process(s, pid);
+	pid_t inner, parent;
+
+	if (dir < 0 || !read_status(dir, &inner, &parent))
+		return 0;
+	ab_buf_printf(&one, "%s{\"pid\":%d,\"exe\":", first ? "" : ",", inner);
+	write_exe(dir, &one);
+	ab_buf_puts(&one, ",\"argv\":");
+	write_argv(dir, &one);
+	ab_buf_puts(&one, "}");
+	if (b->len + one.len > ANSWER_MAX)
+		return 0;
+	ab_buf_add(b, one.data, one.len);
+	return parent;
+}
+
+static pid_t find(struct search *s, const struct ab_peer *peer)
+{
+	static const char *const tables[] = { "net/tcp", "net/tcp6" };
+
+	for (size_t i = 0; i < AB_COUNT(tables) && !s->inode; i++)
+		s->inode = find_inode(s, tables[i], peer);
+	return s->inode ? find_process(s) : 0;
+}
+
+void ab_whois(pid_t init, const struct ab_peer *peer, struct ab_buf *b)
+{
+	ab_autoclose int proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	ab_autofree pid_t *found = ab_alloc(AB_WHOIS_PROCESSES * sizeof(found[0]));
+	struct search s = {
+		.proc = proc, .init = init, .until = ab_now_ms() + AB_WHOIS_MS, .found = found
+	};
+	pid_t pid = init > 0 ? find(&s, peer) : 0;
+
+	ab_buf_puts(b, "[");
+	for (int i = 0; i < AB_WHOIS_CHAIN && is_ours(&s, pid); i++)
+		pid = write_process(&s, pid, i == 0, b);
+	ab_buf_puts(b, "]");
+}

@@ -1,0 +1,234 @@
+#include "session/cleanup/gc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "audit/read/find.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/clock.h"
+#include "base/system/fd.h"
+#include "base/system/folder.h"
+#include "base/text/units.h"
+#include "policy/layers/layers.h"
+#include "policy/model/policy.h"
+#include "session/cleanup/leftovers.h"
+#include "session/state/state.h"
+#include "workspace/quarantine/quarantine.h"
+
+#define OPEN_DIR (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+#define GONE ".gone-"
+
+struct ended {
+	char id[8];
+	int64_t at_ms;
+};
+
+struct ended_list {
+	struct ended *v;
+	size_t len, room;
+};
+
+struct work {
+	int runs;
+	const struct ab_gc_rule *rule;
+	int64_t begun;
+};
+
+static void add_ended(struct ended_list *list, int runs, const char *id)
+{
+	struct stat st;
+
+	/* What is not the folder of a run is not ours to touch. */
+	if (!ab_run_id_valid(id) || fstatat(runs, id, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    !S_ISDIR(st.st_mode))
+		return;
+	if (list->len == list->room) {
+		list->room = list->room ? 2 * list->room : 256;
+		list->v = ab_realloc(list->v, list->room * sizeof(list->v[0]));
+	}
+	memcpy(list->v[list->len].id, id, strlen(id) + 1);
+	list->v[list->len++].at_ms =
+		(int64_t)st.st_mtim.tv_sec * 1000 + st.st_mtim.tv_nsec / 1000000;
+}
+
+static int newest_first(const void *a, const void *b)
+{
+	const struct ended *x = a, *y = b;
+
+	if (x->at_ms != y->at_ms)
+		return x->at_ms < y->at_ms ? 1 : -1;
+	return strcmp(x->id, y->id);
+}
+
+static bool is_late(const struct work *w)
+{
+	return w->rule->ms && ab_now_ms() - w->begun >= (int64_t)w->rule->ms;
+}
+
+/* Those that stand there, and what somebody did not finish. */
+static void survey(const struct work *w, struct ended_list *ret)
+{
+	ab_autostrv struct ab_strv left = { 0 };
+	ab_autodir DIR *list = ab_folder_list(w->runs, ".");
+	const char *name;
+
+	while ((name = ab_folder_next(list)) != NULL)
+		if (strncmp(name, GONE, strlen(GONE)) == 0)
+			ab_strv_add(&left, name);
+		else
+			add_ended(ret, w->runs, name);
+	for (size_t i = 0; !w->rule->dry && i < left.len && !is_late(w); i++)
+		ab_gc_remove(w->runs, left.v[i]);
+	if (ret->len)
+		qsort(ret->v, ret->len, sizeof(ret->v[0]), newest_first);
+}
+
+/* The quarantine is the run's own folder (workspace/quarantine/quarantine.h). */
+static bool holds_files(int runs, const char *id)
+{
+	ab_autodir DIR *list = ab_folder_list(runs, id);
+	bool holds = false;
+	const char *name;
+
+	while (!holds && (name = ab_folder_next(list)) != NULL)
+		holds = ab_quarantine_is_name(name);
+	return holds;
+}
+
+static int remove_run(int runs, const char *id)
+{
+	char gone[sizeof(GONE) + 8];
+
+	snprintf(gone, sizeof(gone), GONE "%s", id);
+	if (renameat(runs, id, runs, gone) < 0)
+		return errno == ENOENT ? 0 : -1;
+	return ab_gc_remove(runs, gone);
+}
+
+void ab_gc(int runs, const struct ab_gc_rule *rule, struct ab_gc_report *ret)
+{
+	struct work work = { .runs = runs, .rule = rule, .begun = ab_now_ms() };
+	int64_t now = ab_clock_ms(CLOCK_REALTIME);
+	struct ended_list list = { 0 };
+
+	*ret = (struct ab_gc_report){ 0 };
+	survey(&work, &list);
+	/* The oldest go first: who stops in between leaves the newer ones. */
+	for (size_t i = list.len; i-- > 0;) {
+		const struct ended *run = &list.v[i];
+		/* One that ends in the future is new. */
+		bool old = rule->keep_ms != AB_GC_ALL && now > run->at_ms &&
+			   (uint64_t)(now - run->at_ms) > rule->keep_ms;
+
+		if (!old && i < rule->keep_runs) {
+			ret->kept++;
+		} else if (!rule->quarantine && holds_files(runs, run->id)) {
+			ret->kept++;
+			ret->quarantined++;
+		} else if (ret->removed.len && is_late(&work)) {
+			ret->cut = true;
+			break;
+		} else if (rule->dry || remove_run(runs, run->id) == 0) {
+			ab_strv_add(&ret->removed, run->id);
+		} else {
+			ret->failed++;
+		}
+	}
+	free(list.v);
+}
+
+void ab_gc_report_fini(struct ab_gc_report *report)
+{
+	ab_strv_fini(&report->removed);
+}
+
+/*
+ * What is in a quarantine was made by the box: folders as deep as it liked,
+ * closed to their owner. So there is no descent: a folder in a folder is moved
+ * up to the top, and the top is looked through until it is empty.
+ */
+static bool is_folder(int dir, const char *name)
+{
+	struct stat st;
+
+	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* Only our own can be opened up; a link was told from a folder before, and
+ * nobody else writes here. */
+static int open_folder(int dir, const char *name)
+{
+	int fd = openat(dir, name, OPEN_DIR);
+
+	if (fd < 0 && errno == EACCES && is_folder(dir, name) && fchmodat(dir, name, 0700, 0) == 0)
+		fd = openat(dir, name, OPEN_DIR);
+	return fd;
+}
+
+static void move_up(int from, const char *name, int top, unsigned *number)
+{
+	char to[32];
+
+	/* To be moved, a folder must be writable itself. */
+	if (is_folder(from, name))
+		fchmodat(from, name, 0700, 0);
+	for (int i = 0; i < 64; i++) {
+		snprintf(to, sizeof(to), ".up-%u", (*number)++);
+		if (renameat(from, name, top, to) == 0 || errno == ENOENT)
+			return;
+	}
+}
+
+/* Files go, folders move to the top. */
+static void flatten(int top, const char *name, unsigned *number)
+{
+	ab_autoclose int dir = open_folder(top, name);
+	ab_autodir DIR *list = dir < 0 ? NULL : ab_folder_list(dir, ".");
+	const char *file;
+
+	if (dir >= 0)
+		fchmod(dir, 0700);
+	while ((file = ab_folder_next(list)) != NULL)
+		if (unlinkat(dir, file, 0) < 0 && (errno == EISDIR || errno == EPERM))
+			move_up(dir, file, top, number);
+}
+
+/* How many entries of the top went or were emptied. */
+static size_t clear(int top, unsigned *number)
+{
+	ab_autodir DIR *list = ab_folder_list(top, ".");
+	const char *name;
+	size_t n = 0;
+
+	while ((name = ab_folder_next(list)) != NULL) {
+		if (unlinkat(top, name, 0) == 0) {
+			n++;
+		} else if (is_folder(top, name)) {
+			flatten(top, name, number);
+			n += unlinkat(top, name, AT_REMOVEDIR) == 0;
+		}
+	}
+	return n;
+}
+
+int ab_gc_remove(int runs, const char *name)
+{
+	ab_autoclose int top = open_folder(runs, name);
+	unsigned number = 0;
+
+	if (top < 0)
+		return errno == ENOENT ? 0 : -1;
+	fchmod(top, 0700);
+	while (clear(top, &number) > 0)
+		;
+	if (unlinkat(runs, name, AT_REMOVEDIR) < 0 && errno != ENOENT)
+		return -1;
+	return 0;
+}

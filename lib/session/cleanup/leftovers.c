@@ -1,0 +1,100 @@
+#include "session/cleanup/leftovers.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit/write/audit.h"
+#include "audit/write/log.h"
+#include "base/data/buf.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "session/host/cgroup.h"
+#include "session/state/state.h"
+#include "workspace/quarantine/journal.h"
+#include "workspace/quarantine/quarantine.h"
+#include "workspace/survey/survey.h"
+
+void ab_sweep_lines(const struct ab_quarantine *quarantine, const struct ab_run *run,
+		    struct ab_strv *ret)
+{
+	const struct ab_quarantine_report *report = ab_quarantine_report(quarantine);
+
+	for (size_t i = 0; i < report->nmoved; i++) {
+		const struct ab_moved *m = &report->moved[i];
+		ab_autofree char *path = ab_escape(m->path);
+		ab_autofree char *name = m->name ? ab_escape(m->name) : NULL;
+
+		if (m->errnum)
+			ab_strv_addf(ret,
+				     "%s appeared, a protected name, and could "
+				     "not be moved away (%s): remove it before "
+				     "you use a tool that reads it",
+				     path, strerror(m->errnum));
+		else
+			ab_strv_addf(ret,
+				     "%s appeared, a protected name; it was "
+				     "moved to %s/runs/%s/%s",
+				     path, run->state->path, run->id, name);
+	}
+	for (size_t i = 0; i < report->findings.len; i++)
+		ab_strv_give(ret, ab_escape(report->findings.v[i]));
+}
+
+/* The watch list in the first line of the run's record. */
+static int read_journal(struct ab_run *run, struct ab_survey *ret)
+{
+	ab_autofree char *watch = NULL;
+	struct ab_error err;
+	const char *cgroup;
+	json_t *record = ab_run_start(run);
+
+	watch = json_dumps(json_object_get(record, "watch"), JSON_COMPACT);
+	cgroup = json_string_value(json_object_get(record, "cgroup"));
+	if (cgroup)
+		ab_cgroup_remove(cgroup, run->id);
+	json_decref(record);
+	return watch ? ab_journal_read(watch, strlen(watch), ret, &err) : -1;
+}
+
+static void sweep_one(struct ab_run *run, void *arg)
+{
+	struct ab_strv *notes = arg;
+	struct ab_survey survey = { 0 };
+	struct ab_quarantine *quarantine;
+	struct ab_log_setup setup = { .dir = run->dir, .run_id = run->id };
+	struct ab_log log = AB_LOG_NONE;
+	ab_autobuf struct ab_buf line = { 0 };
+	ab_autostrv struct ab_strv lines = { 0 };
+	struct ab_error err;
+
+	if (read_journal(run, &survey) < 0) {
+		ab_strv_addf(notes,
+			     "run %s was killed and its record cannot be read; "
+			     "what it left in its workspace was not swept",
+			     run->id);
+		return;
+	}
+	if (ab_quarantine_open(&survey, run->dir, &quarantine, &err) == 0) {
+		ab_quarantine_sweep(quarantine);
+		ab_quarantine_review(quarantine);
+		ab_sweep_lines(quarantine, run, &lines);
+		ab_quarantine_close(quarantine);
+	} else {
+		ab_strv_addf(&lines, "what run %s left was not swept: %s", run->id, err.text);
+	}
+	ab_strv_extend(notes, &lines);
+	ab_record_open(&line, run->id, "end");
+	ab_record_text(&line, "error", "all processes of the run were killed");
+	ab_record_list(&line, "findings", &lines);
+	/* What was found is told to the caller as well. */
+	if (ab_log_resume(&setup, &log, &err) == 0)
+		(void)ab_log_write(&log, &line, &err);
+	ab_log_fini(&log);
+	ab_survey_fini(&survey);
+}
+
+void ab_sweep_stale(const struct ab_state *state, struct ab_strv *notes)
+{
+	ab_state_each_stale(state, sweep_one, notes);
+}

@@ -1,0 +1,73 @@
+#include "session/consent/check.h"
+
+#include <stdlib.h>
+
+#include "base/data/arena.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/data/strv.h"
+#include "policy/layers/layers.h"
+#include "policy/model/policy.h"
+#include "shell/command/rules.h"
+#include "shell/judge/judge.h"
+#include "shell/syntax/parse.h"
+
+struct ab_check {
+	struct ab_policy *policy;
+	struct ab_scene scene;
+	struct ab_arena arena; /* of the last judgement */
+	struct ab_judgement judgement;
+	char *cwd;
+};
+
+int ab_check_new(const struct ab_policy_input *input, struct ab_check **ret,
+		 struct ab_strv *ret_notes, struct ab_error *err)
+{
+	struct ab_policy_input in = *input;
+	struct ab_policy *policy;
+	struct ab_check *check;
+
+	in.judging = true;
+	if (ab_policy_load(&in, &policy, ret_notes, err) < 0)
+		return -1;
+	check = ab_alloc(sizeof(*check));
+	check->policy = policy;
+	check->cwd = ab_strdup(input->cwd);
+	check->scene = (struct ab_scene){
+		.home = policy->home,
+		.cwd = check->cwd,
+		.workspace = policy->workspace,
+		.ruling = policy->commands.ruling,
+	};
+	*ret = check;
+	return 0;
+}
+
+void ab_check_free(struct ab_check *check)
+{
+	if (!check)
+		return;
+	ab_arena_fini(&check->arena);
+	ab_policy_free(check->policy);
+	free(check->cwd);
+	free(check);
+}
+
+const struct ab_judgement *ab_check_text(struct ab_check *check, const char *text, size_t len)
+{
+	/* Beyond the bound nothing is read, however much there is. */
+	if (len > AB_SHELL_TEXT_MAX)
+		len = AB_SHELL_TEXT_MAX + 1;
+	ab_arena_reset(&check->arena);
+	ab_judge_text(&check->arena, &check->scene, (struct ab_text){ text, (uint32_t)len },
+		      &check->judgement);
+	return &check->judgement;
+}
+
+const struct ab_judgement *ab_check_argv(struct ab_check *check, const char *const *argv,
+					 size_t argc)
+{
+	ab_arena_reset(&check->arena);
+	ab_judge_argv(&check->arena, &check->scene, argv, argc, &check->judgement);
+	return &check->judgement;
+}

@@ -1,0 +1,64 @@
+#ifndef AB_SESSION_CONTROL_BOX_NETWORK_H
+#define AB_SESSION_CONTROL_BOX_NETWORK_H
+/*
+ * The supervisor's side of the network: what must be opened before the lock,
+ * the proxy that is started when somebody first knocks, and its end.
+ */
+#include <stddef.h>
+
+#include "base/system/loop.h"
+#include "proxy/thread/proxy.h"
+
+struct ab_box;
+struct ab_error;
+struct ab_log;
+struct ab_network;
+struct ab_policy;
+struct ab_safe;
+struct ab_gate;
+
+/* Before the lock: published ports, the host's addresses, the upstream proxy.
+ * `env` is the caller's. The safe lives longer; what it has for the proxy is
+ * taken out of it. *ret is NULL when the policy needs no gate. */
+int ab_gate_open(const struct ab_policy *policy, char *const *env, struct ab_safe *safe,
+		 struct ab_gate **ret, struct ab_error *err);
+
+/*
+ * From now on the box's listeners are watched (`network` is taken over; empty
+ * when the box has none). Everything is called on the loop's thread: `failed`
+ * when the proxy has failed, `stale` when a host has refused a secret, `tripped`
+ * when a placeholder was on its way to another host and that ends the run.
+ */
+struct ab_gate_watch {
+	struct ab_loop *loop;
+	const struct ab_box *box;
+	const char *run_id;
+	struct ab_log *log;
+	void (*failed)(void *arg, const struct ab_error *err);
+	void (*stale)(void *arg, size_t i);
+	void (*tripped)(void *arg, size_t i);
+	/* What the proxy tells (proxy/thread/proxy.h). */
+	void (*wanted)(void *arg, const struct ab_wanted *wanted);
+	void (*settled)(void *arg, uint32_t number, enum ab_settled how, uint32_t released);
+	void (*sent)(void *arg, const char *host, uint64_t bytes);
+	void (*opened)(void *arg, const char *host);
+	void (*surveyed)(void *arg, const char *json);
+	bool counts; /* `sent` is wanted: uploads are counted */
+	void *arg;
+};
+int ab_gate_attach(struct ab_gate *gate, struct ab_network *network,
+		   const struct ab_gate_watch *watch, struct ab_error *err);
+/* For steering it; NULL: the gate has no proxy. */
+struct ab_proxy *ab_gate_proxy(const struct ab_gate *gate);
+/* A secret's new value; copied. */
+void ab_gate_secret(struct ab_gate *gate, size_t i, const char *value, size_t len);
+/* Init's answer to a dial. */
+void ab_gate_dialled(struct ab_gate *gate, int errnum, int fd);
+
+/* After the loop has ended: what the proxy tells next, waited for so long;
+ * false: nothing came. */
+bool ab_gate_hear(struct ab_gate *gate, int ms);
+/* After the box is gone. The gate is freed. */
+int ab_gate_close(struct ab_gate *gate, struct ab_proxy_report *ret, struct ab_error *err);
+
+#endif

@@ -1,0 +1,160 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit/read/find.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "policy/values/complaint.h"
+#include "session/control/control_socket.h"
+
+enum { GRACE_MS = 5000, GRACE_MOST = 600000, FOR_MOST = 7 * 86400 };
+
+struct reading {
+	const char *run_id;
+	json_t *json;
+	struct ab_control_request *to;
+	struct ab_error *err;
+};
+
+static int refuse(struct reading *r, const char *what)
+{
+	return ab_fail(r->err, AB_EUSAGE, 0, "%s", what);
+}
+
+/* The number of an id like "7kq2x-12" of this run; 0: it is none. */
+static uint32_t number_of(const char *run_id, const char *id)
+{
+	struct ab_denial_name name;
+
+	return ab_denial_parse(id, &name) == 0 && name.kind == AB_DENIAL_NETWORK &&
+			       strcmp(name.run, run_id) == 0
+		       ? name.number
+		       : 0;
+}
+
+/* A whole number up to `most`; the default where there is none. */
+static int read_number(struct reading *r, const char *key, uint64_t otherwise, uint64_t most,
+		       uint64_t *ret)
+{
+	const json_t *value = json_object_get(r->json, key);
+	json_int_t n = json_integer_value(value);
+
+	*ret = otherwise;
+	if (!value)
+		return 0;
+	if (!json_is_integer(value) || n < 0 || (uint64_t)n > most)
+		return ab_fail(r->err, AB_EUSAGE, 0, "\"%s\" is no number that is possible", key);
+	*ret = (uint64_t)n;
+	return 0;
+}
+
+static int read_nothing(struct reading *r)
+{
+	(void)r;
+	return 0;
+}
+
+static int read_pending(struct reading *r)
+{
+	uint64_t from;
+
+	if (read_number(r, "from", 0, UINT32_MAX, &from) < 0)
+		return -1;
+	r->to->number = (uint32_t)from;
+	return 0;
+}
+
+static int read_answer(struct reading *r)
+{
+	const char *id = json_string_value(json_object_get(r->json, "id"));
+	const char *answer = json_string_value(json_object_get(r->json, "answer"));
+
+	if (!id || !answer)
+		return refuse(r, "an answer needs \"id\" and \"answer\"");
+	/* The hold of the whole network is asked about by the run's name. */
+	if (strcmp(id, r->run_id) != 0) {
+		r->to->number = number_of(r->run_id, id);
+		if (!r->to->number)
+			return refuse(r, "this run has no question of that id");
+	}
+	if (strcmp(answer, "run") == 0)
+		r->to->answer = AB_ANSWER_SESSION;
+	else if (!ab_answer_parse(answer, &r->to->answer) || r->to->answer == AB_ANSWER_SESSION)
+		return refuse(r, "an answer is once, run, always or no");
+	return 0;
+}
+
+static int read_grant(struct reading *r)
+{
+	const json_t *value = json_object_get(r->json, "entry");
+	struct ab_host_entry entry;
+	struct ab_why why = { 0 };
+
+	if (!json_is_string(value))
+		return refuse(r, "a host is missing");
+	if (ab_host_entry_parse(json_string_value(value), json_string_length(value), &entry, &why) <
+	    0)
+		return ab_fail(r->err, AB_EUSAGE, 0, "%s", why.wrong);
+	ab_host_entry_format(&entry, r->to->entry);
+	return read_number(r, "for_ms", 0, FOR_MOST * 1000ull, &r->to->ms);
+}
+
+static int read_reload(struct reading *r)
+{
+	const json_t *cut = json_object_get(r->json, "cut");
+
+	if (cut && !json_is_boolean(cut))
+		return refuse(r, "\"cut\" is true or false");
+	r->to->cut = json_is_true(cut);
+	return 0;
+}
+
+static int read_stop(struct reading *r)
+{
+	return read_number(r, "grace_ms", GRACE_MS, GRACE_MOST, &r->to->ms);
+}
+
+static const struct {
+	const char *name;
+	int (*read)(struct reading *r);
+} requests[AB_DO_COUNT] = {
+	[AB_DO_STATUS] = { "status", read_nothing }, [AB_DO_PENDING] = { "pending", read_pending },
+	[AB_DO_ANSWER] = { "answer", read_answer },  [AB_DO_ALLOW] = { "allow", read_grant },
+	[AB_DO_DENY] = { "deny", read_grant },	     [AB_DO_RELOAD] = { "reload", read_reload },
+	[AB_DO_STOP] = { "stop", read_stop },	     [AB_DO_FOLLOW] = { "follow", read_nothing },
+};
+
+static int read_request(struct reading *r)
+{
+	const char *what = json_string_value(json_object_get(r->json, "do"));
+	const json_t *version = json_object_get(r->json, "v");
+
+	if (json_integer_value(version) != AB_CONTROL_VERSION) {
+		refuse(r, "this run speaks another version");
+		return ab_hint(r->err, "it was started by another agentbox: "
+				       "use that one for it");
+	}
+	for (size_t i = 0; what && i < AB_DO_COUNT; i++) {
+		if (strcmp(requests[i].name, what) != 0)
+			continue;
+		r->to->what = (enum ab_control_do)i;
+		return requests[i].read(r);
+	}
+	return refuse(r, "there is no such request");
+}
+
+int ab_control_parse(const char *run_id, const char *text, size_t len,
+		     struct ab_control_request *ret, struct ab_error *err)
+{
+	struct reading r = { .run_id = run_id,
+			     .json = json_loadb(text, len, JSON_REJECT_DUPLICATES, NULL),
+			     .to = ret,
+			     .err = err };
+	int result;
+
+	*ret = (struct ab_control_request){ 0 };
+	result = json_is_object(r.json) ? read_request(&r) : refuse(&r, "that is no JSON object");
+	json_decref(r.json);
+	return result;
+}

@@ -1,0 +1,332 @@
+/*
+ * Theory of operation.
+ *
+ * A client is reading (its next request is waited for), asked (its request is
+ * with the run, nothing is read from it), or following (it only listens). It
+ * is freed after the batch in which it left, but not while it is asked: then
+ * it is marked, and goes when the answer would.
+ *
+ * Behind is one whose socket is full. An answer waits until there is room; of
+ * events it only hears then that it has missed some. So the box, which can
+ * make many at once, cannot get rid of somebody who watches it.
+ *
+ * Should: answer each request once.
+ * Mustn't: wait for a client, or keep more than one answer for it; talk to
+ * another user.
+ */
+#include "session/control/control_socket.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/fd.h"
+#include "session/state/state.h"
+
+enum { CLIENTS_MAX = 32, BACKLOG = 32, NOTE_ROOM = 64 };
+
+/* A run that is over by then needs no name for it: nobody could have asked. */
+enum { NAME_MS = 50 };
+
+struct ab_control_client {
+	struct ab_control *control;
+	struct ab_control_client *next, **link;
+	struct ab_source source;
+	struct ab_later later;
+	bool asked, follows, left;
+	bool missed; /* events */
+	char *held;  /* an answer */
+	_Alignas(max_align_t) char note[NOTE_ROOM];
+};
+
+struct ab_control {
+	struct ab_control_watch watch;
+	struct ab_source listener;
+	struct ab_timer named;
+	struct ab_control_client *clients;
+	size_t nclients, nfollowers;
+	char packet[AB_CONTROL_MAX + 1];
+};
+
+/* The folder's path may be too long for an address. */
+static void address_of(int dir, struct sockaddr_un *ret)
+{
+	*ret = (struct sockaddr_un){ .sun_family = AF_UNIX };
+	snprintf(ret->sun_path, sizeof(ret->sun_path), "/proc/self/fd/%d/%s", dir, AB_CONTROL_NAME);
+}
+
+int ab_control_open(struct ab_control **ret, struct ab_error *err)
+{
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+	if (fd < 0) {
+		ab_fail(err, AB_ESYSTEM, errno, "make the run's socket");
+		return ab_step(err, "control");
+	}
+	*ret = ab_alloc(sizeof(**ret));
+	(*ret)->listener.fd = fd;
+	return 0;
+}
+
+static void release(struct ab_later *later)
+{
+	struct ab_control_client *c = later->owner;
+
+	*c->link = c->next;
+	if (c->next)
+		c->next->link = c->link;
+	c->control->nclients--;
+	free(c->held);
+	free(c);
+}
+
+static void leave(struct ab_control_client *c)
+{
+	if (!c->left) {
+		c->left = true;
+		c->control->nfollowers -= c->follows;
+		ab_source_close(&c->source);
+	}
+	if (!c->asked)
+		ab_loop_later(c->control->watch.loop, &c->later);
+}
+
+static bool is_behind(const struct ab_control_client *c)
+{
+	return c->held || c->missed;
+}
+
+/* One that is asked is not read from, but for its end. */
+static void watch_client(struct ab_control_client *c)
+{
+	ab_loop_set(c->control->watch.loop, &c->source,
+		    is_behind(c) ? EPOLLOUT
+		    : c->asked	 ? 0
+				 : EPOLLIN);
+}
+
+/* false: there is no room for it. */
+static bool send_text(struct ab_control_client *c, const char *text)
+{
+	ssize_t n = send(c->source.fd, text, strlen(text), MSG_DONTWAIT | MSG_NOSIGNAL);
+
+	if (n < 0 && (errno == EAGAIN || errno == ENOBUFS))
+		return false;
+	if (n < 0)
+		leave(c);
+	return true;
+}
+
+static void send_json(struct ab_control_client *c, const json_t *json, bool event)
+{
+	ab_autofree char *text = json_dumps(json, JSON_COMPACT);
+
+	if (!text || strlen(text) > AB_CONTROL_MAX) {
+		leave(c);
+		return;
+	}
+	if (!is_behind(c) && send_text(c, text))
+		return;
+	if (event)
+		c->missed = true;
+	else
+		c->held = ab_take(text);
+	watch_client(c);
+}
+
+static void catch_up(struct ab_control_client *c)
+{
+	static const char missed[] = "{\"event\":\"missed\"}";
+
+	if (c->held && !send_text(c, c->held))
+		return;
+	free(ab_take(c->held));
+	if (c->left || (c->missed && !send_text(c, missed)))
+		return;
+	c->missed = false;
+	watch_client(c);
+}
+
+static void answer(struct ab_control_client *c, json_t *json)
+{
+	c->asked = false;
+	if (c->left)
+		leave(c);
+	else {
+		watch_client(c);
+		send_json(c, json, false);
+	}
+	json_decref(json);
+}
+
+void ab_control_reply(struct ab_control_client *c, json_t *json)
+{
+	json_object_set_new(json, "ok", json_true());
+	answer(c, json);
+}
+
+void ab_control_refuse(struct ab_control_client *c, const struct ab_error *err)
+{
+	answer(c, json_pack("{s:b,s:s#,s:s#}", "ok", 0, "error", err->text, (int)strlen(err->text),
+			    "hint", err->hint, (int)strlen(err->hint)));
+}
+
+void ab_control_follow(struct ab_control_client *c)
+{
+	c->control->nfollowers += !c->follows && !c->left;
+	c->follows = true;
+}
+
+bool ab_control_followed(const struct ab_control *control)
+{
+	return control->nfollowers > 0;
+}
+
+void ab_control_tell(struct ab_control *control, json_t *event)
+{
+	struct ab_control_client *next;
+
+	for (struct ab_control_client *c = control->clients; c; c = next) {
+		next = c->next;
+		if (c->follows && !c->left)
+			send_json(c, event, true);
+	}
+	json_decref(event);
+}
+
+void *ab_control_note(struct ab_control_client *c)
+{
+	return c->note;
+}
+
+static void take_request(struct ab_control_client *c, size_t len)
+{
+	struct ab_control *control = c->control;
+	struct ab_control_request request;
+	struct ab_error err = { 0 };
+
+	c->asked = true;
+	memset(c->note, 0, sizeof(c->note));
+	watch_client(c);
+	if (ab_control_parse(control->watch.run_id, control->packet, len, &request, &err) < 0)
+		ab_control_refuse(c, &err);
+	else
+		control->watch.asked(control->watch.arg, c, &request);
+}
+
+static void client_ready(struct ab_source *source, uint32_t events)
+{
+	struct ab_control_client *c = source->owner;
+	ssize_t n;
+
+	if (is_behind(c) && (events & EPOLLOUT)) {
+		catch_up(c);
+		return;
+	}
+	if (c->asked) { /* only its end is told */
+		if (events & (EPOLLHUP | EPOLLERR))
+			leave(c);
+		return;
+	}
+	n = recv(source->fd, c->control->packet, sizeof(c->control->packet), MSG_DONTWAIT);
+	if (n < 0 && errno == EAGAIN)
+		return;
+	/* A packet that is too long is none. */
+	if (n <= 0 || n > AB_CONTROL_MAX)
+		leave(c);
+	else
+		take_request(c, (size_t)n);
+}
+
+static bool is_ours(int fd)
+{
+	struct ucred peer;
+	socklen_t len = sizeof(peer);
+
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 && peer.uid == geteuid();
+}
+
+static void somebody_comes(struct ab_source *source, uint32_t events)
+{
+	struct ab_control *control = source->owner;
+	ab_autoclose int fd = accept4(source->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	struct ab_control_client *c;
+	struct ab_error err;
+
+	(void)events;
+	if (fd < 0 || control->nclients == CLIENTS_MAX || !is_ours(fd))
+		return;
+	c = ab_alloc(sizeof(*c));
+	*c = (struct ab_control_client){ .control = control,
+					 .next = control->clients,
+					 .link = &control->clients };
+	c->source = (struct ab_source){ .fd = ab_take_fd(&fd), .ready = client_ready, .owner = c };
+	c->later = (struct ab_later){ .run = release, .owner = c };
+	if (c->next)
+		c->next->link = &c->next;
+	control->clients = c;
+	control->nclients++;
+	if (ab_loop_add(control->watch.loop, &c->source, EPOLLIN, &err) < 0)
+		leave(c);
+}
+
+int ab_control_name(struct ab_control *control, struct ab_error *err)
+{
+	int fd = control->listener.fd;
+	struct sockaddr_un at;
+
+	if (control->listener.active)
+		return 0;
+	ab_loop_timer_stop(control->watch.loop, &control->named);
+	address_of(control->watch.dir, &at);
+	/* The mode of the socket is that of the name that bind makes. */
+	if (fchmod(fd, 0600) < 0 || bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0 ||
+	    listen(fd, BACKLOG) < 0) {
+		ab_fail(err, AB_ESYSTEM, errno, "open the run's socket");
+		return ab_step(err, "control");
+	}
+	return ab_loop_add(control->watch.loop, &control->listener, EPOLLIN, err);
+}
+
+static void it_lasts(struct ab_timer *timer)
+{
+	struct ab_control *control = timer->owner;
+	struct ab_error err = { 0 };
+
+	if (ab_control_name(control, &err) < 0)
+		control->watch.failed(control->watch.arg, &err);
+}
+
+void ab_control_attach(struct ab_control *control, const struct ab_control_watch *watch)
+{
+	control->watch = *watch;
+	control->listener.ready = somebody_comes;
+	control->listener.owner = control;
+	control->named = (struct ab_timer){ .fire = it_lasts, .owner = control };
+	ab_loop_timer(watch->loop, &control->named, NAME_MS);
+}
+
+/* After the loop has ended. */
+void ab_control_close(struct ab_control *control)
+{
+	struct ab_control_client *next;
+
+	if (!control)
+		return;
+	for (struct ab_control_client *c = control->clients; c; c = next) {
+		next = c->next;
+		if (!c->left)
+			ab_closep(&c->source.fd);
+		free(c->held);
+		free(c);
+	}
+	ab_closep(&control->listener.fd);
+	free(control);
+}

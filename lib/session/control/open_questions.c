@@ -1,0 +1,98 @@
+#include "session/control/open_questions.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/data/mem.h"
+
+struct ab_open_question *ab_questions_add(struct ab_questions *qs, const struct ab_wanted *wanted,
+					  uint64_t now_ms)
+{
+	struct ab_open_question *q;
+
+	if (qs->len == AB_OPEN_QUESTIONS_MAX)
+		return NULL;
+	if (qs->len == qs->room) {
+		qs->room = qs->room ? 2 * qs->room : 16;
+		qs->v = ab_realloc(qs->v, qs->room * sizeof(qs->v[0]));
+	}
+	q = ab_alloc(sizeof(*q));
+	q->wanted = *wanted;
+	q->asked_ms = now_ms;
+	qs->v[qs->len++] = q;
+	return q;
+}
+
+static size_t index_of(const struct ab_questions *qs, uint32_t number)
+{
+	size_t i = 0;
+
+	while (i < qs->len && qs->v[i]->wanted.number != number)
+		i++;
+	return i;
+}
+
+struct ab_open_question *ab_questions_find(const struct ab_questions *qs, uint32_t number)
+{
+	size_t i = index_of(qs, number);
+
+	return i < qs->len ? qs->v[i] : NULL;
+}
+
+struct ab_open_question *ab_questions_from(const struct ab_questions *qs, uint32_t number)
+{
+	struct ab_open_question *found = NULL;
+
+	for (size_t i = 0; i < qs->len; i++) {
+		struct ab_open_question *q = qs->v[i];
+
+		if (q->wanted.number >= number &&
+		    (!found || q->wanted.number < found->wanted.number))
+			found = q;
+	}
+	return found;
+}
+
+static void destroy(struct ab_open_question *q)
+{
+	free(q->who);
+	free(q);
+}
+
+void ab_questions_remove(struct ab_questions *qs, uint32_t number)
+{
+	size_t i = index_of(qs, number);
+
+	if (i == qs->len)
+		return;
+	destroy(qs->v[i]);
+	qs->len--;
+	memmove(&qs->v[i], &qs->v[i + 1], (qs->len - i) * sizeof(qs->v[0]));
+}
+
+void ab_questions_fini(struct ab_questions *qs)
+{
+	for (size_t i = 0; i < qs->len; i++)
+		destroy(qs->v[i]);
+	free(qs->v);
+	*qs = (struct ab_questions){ 0 };
+}
+
+uint64_t ab_question_left(const struct ab_open_question *q, uint64_t now_ms)
+{
+	uint64_t end = q->asked_ms + q->wanted.ms;
+
+	return now_ms < end ? end - now_ms : 0;
+}
+
+void ab_question_entry(const struct ab_open_question *q, char ret[AB_HOST_ENTRY_TEXT])
+{
+	struct ab_host host;
+	struct ab_host_entry entry;
+
+	ret[0] = '\0';
+	if (ab_host_parse(q->wanted.host, strlen(q->wanted.host), &host, NULL) < 0)
+		return;
+	entry = ab_host_entry_for(&host, q->wanted.port);
+	ab_host_entry_format(&entry, ret);
+}

@@ -1,0 +1,219 @@
+#include "session/control/thresholds.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/data/mem.h"
+#include "base/text/units.h"
+
+/*
+ * Hosts are counted one by one up to a number, and all others as if they were
+ * one: that rings sooner, never later. The names come from the box, which may
+ * choose them to meet in the table; then a search is as long as the table.
+ */
+enum { HOSTS_MAX = 4096, SLOTS = 2 * HOSTS_MAX, WINDOW_S = 60 };
+
+struct host {
+	char name[256];
+	uint32_t hash;
+	uint64_t bytes;
+	bool reached, rung;
+};
+
+struct ab_monitor {
+	uint64_t denials, upload_host, upload_run, hosts;
+	enum ab_alarm action;
+
+	uint64_t refused[WINDOW_S]; /* in each of the last seconds */
+	uint64_t second;	    /* of the newest of them */
+	uint64_t silent_until;	    /* the second to ring again */
+
+	struct host *v;
+	size_t len, room;
+	uint16_t slots[SLOTS]; /* an index into v from 1; 0: free */
+	struct host others;    /* there is no room for them */
+	uint64_t bytes, reached;
+	bool run_rung, hosts_rung;
+};
+
+const char *const ab_alarm_names[AB_ALARM_STOP + 1] = {
+	[AB_ALARM_WARN] = "warn",
+	[AB_ALARM_HOLD] = "hold",
+	[AB_ALARM_CUT] = "cut",
+	[AB_ALARM_STOP] = "stop",
+};
+
+struct ab_monitor *ab_monitor_new(const struct ab_policy *policy)
+{
+	struct ab_monitor *m = ab_alloc(sizeof(*m));
+
+	m->denials = policy->monitor.denials;
+	m->upload_host = policy->monitor.upload_host;
+	m->upload_run = policy->monitor.upload_run;
+	m->hosts = policy->monitor.hosts;
+	m->action = policy->monitor.action;
+	return m;
+}
+
+void ab_monitor_free(struct ab_monitor *monitor)
+{
+	if (!monitor)
+		return;
+	free(monitor->v);
+	free(monitor);
+}
+
+static void ring(const struct ab_monitor *m, const char *threshold, const char *host,
+		 uint64_t value, uint64_t limit, struct ab_alarm_rung *ret)
+{
+	*ret = (struct ab_alarm_rung){
+		.threshold = threshold, .value = value, .limit = limit, .action = m->action
+	};
+	snprintf(ret->host, sizeof(ret->host), "%s", host);
+}
+
+/* FNV-1a */
+static uint32_t hash_name(const char *name)
+{
+	uint32_t hash = 2166136261;
+
+	for (; *name; name++)
+		hash = (hash ^ (unsigned char)*name) * 16777619;
+	return hash;
+}
+
+static struct host *find_host(struct ab_monitor *m, const char *name)
+{
+	uint32_t hash = hash_name(name), i = hash % SLOTS;
+	struct host *h;
+
+	/* Half of the slots are always free: this ends. */
+	for (; m->slots[i]; i = (i + 1) % SLOTS) {
+		h = &m->v[m->slots[i] - 1];
+		if (h->hash == hash && strcmp(h->name, name) == 0)
+			return h;
+	}
+	if (m->len == HOSTS_MAX || strlen(name) >= sizeof(h->name))
+		return &m->others;
+	if (m->len == m->room) {
+		m->room = m->room ? 2 * m->room : 16;
+		m->v = ab_realloc(m->v, m->room * sizeof(m->v[0]));
+	}
+	h = &m->v[m->len++];
+	*h = (struct host){ .hash = hash };
+	snprintf(h->name, sizeof(h->name), "%s", name);
+	m->slots[i] = (uint16_t)m->len;
+	return h;
+}
+
+static uint64_t add(uint64_t a, uint64_t b)
+{
+	uint64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+/* Forget the seconds that are more than a minute ago. A clock that went back
+ * counts as one that stood still. */
+static void move_window(struct ab_monitor *m, uint64_t second)
+{
+	if (second > m->second + WINDOW_S)
+		m->second = second - WINDOW_S;
+	while (m->second < second)
+		m->refused[++m->second % WINDOW_S] = 0;
+}
+
+bool ab_monitor_denied(struct ab_monitor *monitor, uint64_t now_ms, uint64_t n,
+		       struct ab_alarm_rung *ret)
+{
+	uint64_t sum = 0;
+
+	if (!monitor->denials)
+		return false;
+	move_window(monitor, now_ms / 1000);
+	monitor->refused[monitor->second % WINDOW_S] =
+		add(monitor->refused[monitor->second % WINDOW_S], n);
+	for (size_t i = 0; i < WINDOW_S; i++)
+		sum = add(sum, monitor->refused[i]);
+	if (sum <= monitor->denials || monitor->second < monitor->silent_until)
+		return false;
+	monitor->silent_until = monitor->second + WINDOW_S;
+	ring(monitor, "denialsPerMinute", "", sum, monitor->denials, ret);
+	return true;
+}
+
+static bool sent_to_host(struct ab_monitor *m, const char *name, uint64_t bytes,
+			 struct ab_alarm_rung *ret)
+{
+	struct host *h = find_host(m, name);
+
+	h->bytes = add(h->bytes, bytes);
+	if (h->bytes <= m->upload_host || h->rung)
+		return false;
+	h->rung = true;
+	ring(m, "uploadPerHost", h == &m->others ? "others" : h->name, h->bytes, m->upload_host,
+	     ret);
+	return true;
+}
+
+/* One alarm at a time: where both are crossed at once, that of the run rings
+ * with what is sent next. */
+bool ab_monitor_sent(struct ab_monitor *monitor, const char *host, uint64_t bytes,
+		     struct ab_alarm_rung *ret)
+{
+	monitor->bytes = add(monitor->bytes, bytes);
+	if (monitor->upload_host && sent_to_host(monitor, host, bytes, ret))
+		return true;
+	if (!monitor->upload_run || monitor->run_rung || monitor->bytes <= monitor->upload_run)
+		return false;
+	monitor->run_rung = true;
+	ring(monitor, "uploadPerRun", "", monitor->bytes, monitor->upload_run, ret);
+	return true;
+}
+
+bool ab_monitor_opened(struct ab_monitor *monitor, const char *host, struct ab_alarm_rung *ret)
+{
+	struct host *h;
+
+	if (!monitor->hosts || monitor->hosts_rung)
+		return false;
+	h = find_host(monitor, host);
+	if (h->reached)
+		return false;
+	h->reached = h != &monitor->others;
+	if (++monitor->reached <= monitor->hosts)
+		return false;
+	monitor->hosts_rung = true;
+	ring(monitor, "newHosts", "", monitor->reached, monitor->hosts, ret);
+	return true;
+}
+
+/* About a size, for reading: exact ones are long. */
+static const char *about(uint64_t bytes, char buf[24])
+{
+	uint64_t unit = 1;
+
+	while (bytes / unit >= 10 * 1024)
+		unit *= 1024;
+	return ab_format_size(bytes - bytes % unit, buf);
+}
+
+void ab_alarm_text(const struct ab_alarm_rung *rung, char ret[400])
+{
+	char value[24], limit[24];
+	bool to_host = strcmp(rung->threshold, "uploadPerHost") == 0;
+
+	if (strcmp(rung->threshold, "denialsPerMinute") == 0)
+		snprintf(ret, 400, "%llu requests were refused in a minute (monitor.%s %llu)",
+			 (unsigned long long)rung->value, rung->threshold,
+			 (unsigned long long)rung->limit);
+	else if (strcmp(rung->threshold, "newHosts") == 0)
+		snprintf(ret, 400, "%llu different hosts were reached (monitor.%s %llu)",
+			 (unsigned long long)rung->value, rung->threshold,
+			 (unsigned long long)rung->limit);
+	else
+		snprintf(ret, 400, "%s were sent to %s (monitor.%s %s)", about(rung->value, value),
+			 to_host ? rung->host : "all hosts together", rung->threshold,
+			 ab_format_size(rung->limit, limit));
+}

@@ -1,0 +1,110 @@
+#include "session/host/ca_store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/data/buf.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/fd.h"
+#include "policy/model/policy.h"
+#include "policy/values/paths.h"
+
+enum { BUNDLE_MAX = 16 * 1024 * 1024 };
+
+/* No path twice. Order decides which is the machine's own where it has
+ * several that are not one file: the newest manner of a distribution first,
+ * those that are there for compatibility last. */
+const char *const ab_trusted_bundles[] = {
+	"/etc/ssl/certs/ca-certificates.crt",		     /* Debian, Alpine, Arch */
+	"/etc/pki/tls/certs/ca-bundle.crt",		     /* Fedora, RHEL */
+	"/etc/ssl/ca-bundle.pem",			     /* SUSE */
+	"/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem", /* RHEL 7 on */
+	"/etc/ca-certificates/extracted/tls-ca-bundle.pem",  /* Arch */
+	"/var/lib/ca-certificates/ca-bundle.pem",	     /* SUSE */
+	"/etc/ssl/cert.pem",				     /* Alpine */
+	"/etc/pki/tls/cert.pem",			     /* OpenSSL on Fedora */
+	"/etc/pki/tls/cacert.pem",			     /* OpenELEC */
+	"/etc/ssl/certs/ca-bundle.crt",			     /* NixOS */
+	"/usr/lib/ssl/cert.pem",			     /* OpenSSL on Debian */
+	"/usr/local/ssl/cert.pem",			     /* OpenSSL, built by hand */
+	"/usr/share/ssl/certs/ca-bundle.crt",		     /* old Red Hat */
+	NULL,
+};
+
+/* No path twice; order does not matter. */
+const char *const ab_trusted_keystores[] = {
+	"/etc/ssl/certs/java/cacerts",		    /* Debian */
+	"/etc/pki/ca-trust/extracted/java/cacerts", /* Fedora */
+	"/etc/pki/java/cacerts",
+	"/var/lib/ca-certificates/java-cacerts",	   /* SUSE */
+	"/etc/ca-certificates/extracted/java-cacerts.jks", /* Arch */
+	NULL,
+};
+
+int ab_trusted_read(const char *path, char **ret, size_t *ret_len, struct ab_error *err)
+{
+	ab_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return 0;
+	if (ab_read_all(fd, BUNDLE_MAX, ret, ret_len) == 0)
+		return 1;
+	return ab_fail(err, AB_ESYSTEM, errno, "read certificates from %s", path);
+}
+
+static int add_root(const char *path, struct ab_buf *b, struct ab_error *err)
+{
+	ab_autofree char *data = NULL;
+	size_t len;
+	int r = ab_trusted_read(path, &data, &len, err);
+
+	if (r <= 0)
+		return r;
+	if (len > BUNDLE_MAX - b->len)
+		return ab_fail(err, AB_ESYSTEM, EFBIG, "read certificates from %s", path);
+	ab_buf_add(b, data, len);
+	ab_buf_puts(b, "\n");
+	return 1;
+}
+
+static int add_system(char *const *env, struct ab_buf *b, struct ab_error *err)
+{
+	const char *own = ab_environ_get(env, "SSL_CERT_FILE");
+	int r = own ? add_root(own, b, err) : 0;
+
+	for (size_t i = 0; r == 0 && ab_trusted_bundles[i]; i++)
+		r = add_root(ab_trusted_bundles[i], b, err);
+	return r;
+}
+
+int ab_trusted_roots(const struct ab_policy *policy, char *const *env, char **ret_pem,
+		     size_t *ret_len, struct ab_error *err)
+{
+	const struct ab_strv *more = &policy->net.roots;
+	ab_autobuf struct ab_buf b = { 0 };
+
+	if (add_system(env, &b, err) < 0)
+		return -1;
+	for (size_t i = 0; i < more->len; i++) {
+		int r = add_root(more->v[i], &b, err);
+
+		if (r == 0)
+			ab_fail(err, AB_ECONFIG, 0, "network.roots: %s cannot be read", more->v[i]);
+		if (r <= 0)
+			return -1;
+	}
+	if (b.len == 0) {
+		ab_fail(err, AB_ESYSTEM, 0,
+			"this machine has no certificates to check servers "
+			"against");
+		return ab_hint(err, "install the package ca-certificates, or "
+				    "name a file of them in network.roots");
+	}
+	*ret_len = b.len;
+	*ret_pem = ab_buf_take(&b);
+	return 0;
+}

@@ -1,0 +1,189 @@
+#include "session/host/cgroup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/fd.h"
+#include "base/system/path.h"
+
+/* Where version 2 is mounted: alone, or beside version 1. */
+static const char *const mounts[] = { "/sys/fs/cgroup", "/sys/fs/cgroup/unified" };
+
+static bool is_cgroup2(const char *path)
+{
+	struct statfs fs;
+
+	return statfs(path, &fs) == 0 && fs.f_type == CGROUP2_SUPER_MAGIC;
+}
+
+static char *read_text(const char *dir, const char *name)
+{
+	ab_autofree char *path = ab_path_join(dir, name);
+	ab_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char *text;
+	size_t len;
+
+	if (fd < 0 || ab_read_all(fd, 1 << 16, &text, &len) < 0)
+		return NULL;
+	return text;
+}
+
+/* Our own cgroup, as a path in the file system; NULL without version 2. */
+static char *own_cgroup(const char **ret_mount)
+{
+	ab_autofree char *text = read_text("/proc/self", "cgroup");
+	char *line = text;
+
+	while (line && strncmp(line, "0::/", 4) != 0)
+		line = (line = strchr(line, '\n')) ? line + 1 : NULL;
+	if (!line)
+		return NULL;
+	line[strcspn(line, "\n")] = '\0';
+	for (size_t i = 0; i < AB_COUNT(mounts); i++)
+		if (is_cgroup2(mounts[i])) {
+			*ret_mount = mounts[i];
+			return ab_path_resolve(line + 4, mounts[i], NULL) ?: ab_strdup(mounts[i]);
+		}
+	return NULL;
+}
+
+static bool has_word(const char *text, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (const char *p = text; p && (p = strstr(p, word)); p += n)
+		if ((p == text || p[-1] == ' ') && (p[n] == ' ' || p[n] == '\n' || p[n] == '\0'))
+			return true;
+	return false;
+}
+
+/* The nearest group at or above ours whose children we may make and limit. */
+static char *find_parent(bool memory, bool processes)
+{
+	const char *mount = NULL;
+	char *dir = own_cgroup(&mount);
+
+	while (dir) {
+		ab_autofree char *on = read_text(dir, "cgroup.subtree_control");
+		ab_autofree char *procs = ab_path_join(dir, "cgroup.procs");
+		char *up;
+
+		if ((!memory || has_word(on, "memory")) && (!processes || has_word(on, "pids")) &&
+		    access(dir, W_OK) == 0 && access(procs, W_OK) == 0)
+			return dir;
+		up = strcmp(dir, mount) == 0 ? NULL : ab_path_parent(dir);
+		free(dir);
+		dir = up;
+	}
+	return NULL;
+}
+
+static int write_value(const char *dir, const char *name, uint64_t value, struct ab_error *err)
+{
+	ab_autofree char *path = ab_path_join(dir, name);
+	ab_autoclose int fd = open(path, O_WRONLY | O_CLOEXEC);
+	char text[24];
+	int n = snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
+
+	if (fd < 0 || ab_write_all(fd, text, (size_t)n) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "write %s", path);
+	return 0;
+}
+
+static int open_file(const char *dir, const char *name, int *ret_fd, struct ab_error *err)
+{
+	ab_autofree char *path = ab_path_join(dir, name);
+
+	*ret_fd = open(path, O_WRONLY | O_CLOEXEC);
+	return *ret_fd < 0 ? ab_fail(err, AB_ESYSTEM, errno, "open %s", path) : 0;
+}
+
+int ab_cgroup_make(const char *id, uint64_t memory, uint64_t processes, struct ab_cgroup *ret,
+		   struct ab_error *err)
+{
+	/* The kernel holds everybody but root to the number of processes
+	 * without a cgroup, and looking for one takes time. */
+	struct ab_cgroup cg = { .memory = memory > 0,
+				.processes = processes > 0 && geteuid() == 0,
+				.procs = -1,
+				.pids_max = -1,
+				.pids = processes };
+	ab_autofree char *parent = NULL;
+
+	*ret = (struct ab_cgroup){ .procs = -1, .pids_max = -1 };
+	if (!cg.memory && !cg.processes)
+		return 0;
+	parent = find_parent(cg.memory, cg.processes);
+	if (!parent)
+		return 0;
+	cg.path = ab_printf("%s/agentbox-%s", parent, id);
+	if (mkdir(cg.path, 0755) < 0) {
+		free(cg.path);
+		return 0;
+	}
+	if ((memory &&
+	     (write_value(cg.path, "memory.max", memory, err) < 0 ||
+	      /* Otherwise the limit only moves to the swap. */
+	      (write_value(cg.path, "memory.swap.max", 0, err) < 0 && err->errnum != ENOENT))) ||
+	    (cg.processes && (write_value(cg.path, "pids.max", 2, err) < 0 ||
+			      open_file(cg.path, "pids.max", &cg.pids_max, err) < 0)) ||
+	    open_file(cg.path, "cgroup.procs", &cg.procs, err) < 0) {
+		rmdir(cg.path);
+		ab_cgroup_fini(&cg);
+		return ab_step(err, "cgroup");
+	}
+	*ret = cg;
+	return 0;
+}
+
+static int write_number(int fd, uint64_t value, const char *what, struct ab_error *err)
+{
+	char text[24];
+	int n = snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
+
+	if (ab_write_all(fd, text, (size_t)n) < 0) {
+		ab_fail(err, AB_ESYSTEM, errno, "%s", what);
+		return ab_step(err, "cgroup");
+	}
+	return 0;
+}
+
+int ab_cgroup_enter(struct ab_cgroup *cg, pid_t init, struct ab_error *err)
+{
+	if (!cg->path)
+		return 0;
+	return write_number(cg->procs, (uint64_t)init, "move the box into its cgroup", err);
+}
+
+int ab_cgroup_release(struct ab_cgroup *cg, struct ab_error *err)
+{
+	if (!cg->processes)
+		return 0;
+	return write_number(cg->pids_max, cg->pids, "set the process limit", err);
+}
+
+void ab_cgroup_fini(struct ab_cgroup *cg)
+{
+	free(cg->path);
+	ab_closep(&cg->procs);
+	ab_closep(&cg->pids_max);
+	*cg = (struct ab_cgroup){ .procs = -1, .pids_max = -1 };
+}
+
+void ab_cgroup_remove(const char *path, const char *id)
+{
+	ab_autofree char *parent = ab_path_parent(path);
+	ab_autofree char *name = ab_printf("agentbox-%s", id);
+
+	if (strcmp(ab_path_name(path), name) == 0 && is_cgroup2(parent))
+		rmdir(path);
+}

@@ -1,0 +1,32 @@
+#ifndef AB_SESSION_HOST_FACTS_H
+#define AB_SESSION_HOST_FACTS_H
+/*
+ * What the policy means on this host, now: real paths, what exists, which
+ * sockets there are. All looking happens here; the plan that follows from it
+ * (sandbox/plan/plan.h) is pure.
+ */
+#include <stdbool.h>
+
+#include "base/data/strv.h"
+#include "sandbox/plan/plan.h"
+#include "workspace/survey/survey.h"
+
+struct ab_error;
+struct ab_policy;
+
+struct ab_site {
+	struct ab_survey survey;
+	struct ab_facts facts;
+	bool hidden_root;	     /* filesystem.read is a list */
+	struct ab_strv sockets;	     /* host sockets that get masked */
+	struct ab_strv open_sockets; /* those that the policy allows */
+	struct ab_strv notes;	     /* sentences for the user */
+};
+
+/* `state` is the real path of the state directory, or NULL; `program` the
+ * command's name as it was given. */
+int ab_site_look(const struct ab_policy *policy, char *const *env, const char *state,
+		 const char *program, struct ab_site *ret, struct ab_error *err);
+void ab_site_fini(struct ab_site *site);
+
+#endif

@@ -1,0 +1,78 @@
+#include "session/host/git_ssh.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/data/buf.h"
+#include "base/data/mem.h"
+#include "sandbox/plan/spec.h"
+
+/* As one word of a shell command. */
+static char *quote(const char *s)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
+				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789/._-+%";
+	struct ab_buf b = { 0 };
+
+	if (*s && !s[strspn(s, plain)])
+		return ab_strdup(s);
+	ab_buf_puts(&b, "'");
+	for (; *s; s++)
+		if (*s == '\'')
+			ab_buf_puts(&b, "'\\''");
+		else
+			ab_buf_add(&b, s, 1);
+	ab_buf_puts(&b, "'");
+	return ab_buf_take(&b);
+}
+
+/* ssh replaces what follows a percent sign. */
+static char *double_percents(const char *s)
+{
+	struct ab_buf b = { 0 };
+
+	for (; *s; s++) {
+		ab_buf_add(&b, s, 1);
+		if (*s == '%')
+			ab_buf_add(&b, s, 1);
+	}
+	return ab_buf_take(&b);
+}
+
+char *ab_ssh_command(const char *program)
+{
+	ab_autofree char *doubled = double_percents(program);
+	ab_autofree char *word = quote(doubled);
+	ab_autofree char *option = ab_printf("ProxyCommand=%s connect %%h %%p", word);
+	ab_autofree char *outer = quote(option);
+
+	return ab_printf("ssh -o %s", outer);
+}
+
+static bool is_visible(const struct ab_spec *spec, const char *path)
+{
+	const struct ab_mount *m = ab_plan_find(&spec->plan, path);
+
+	return !m || (m->op != AB_MOUNT_PRIVATE && m->op != AB_MOUNT_MASK);
+}
+
+void ab_ssh_fill(struct ab_spec *spec)
+{
+	ab_autofree char *command = NULL;
+	char path[PATH_MAX];
+	ssize_t n;
+
+	if (ab_env_get(&spec->env, "GIT_SSH_COMMAND") || ab_env_get(&spec->env, "GIT_SSH"))
+		return;
+	n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	if (n <= 0)
+		return;
+	path[n] = '\0';
+	if (!is_visible(spec, path))
+		return;
+	command = ab_ssh_command(path);
+	ab_env_set(&spec->env_uncaptured, "GIT_SSH_COMMAND", command);
+}

@@ -1,0 +1,250 @@
+/*
+ * Theory of operation.
+ *
+ * A name is followed by hand, a part at a time, and links by their text. The
+ * kernel would look for a link that begins with a slash from our own root,
+ * and there are files that the box hides (what is answered would tell which
+ * exist) and mounts that it does not have (a dead one would hold us for ever).
+ */
+#include "session/notify/exec_resolve.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/data/arena.h"
+#include "base/system/fd.h"
+#include "base/system/linkwalk.h"
+
+struct walk {
+	pid_t pid;
+	struct ab_linkwalk names;
+	int at;
+	int above;     /* where it was found, or -1 */
+	bool nofollow; /* the last one */
+};
+
+const char *ab_exec_link(struct ab_arena *arena, const char *fmt, ...)
+{
+	char link[64], target[PATH_MAX];
+	va_list ap;
+	ssize_t n;
+
+	va_start(ap, fmt);
+	vsnprintf(link, sizeof(link), fmt, ap);
+	va_end(ap);
+	n = readlink(link, target, sizeof(target));
+	return n > 0 ? ab_arena_ndup(arena, target, (size_t)n) : NULL;
+}
+
+static int go_to(struct walk *w, int fd)
+{
+	if (fd < 0)
+		return errno;
+	ab_closep(&w->above);
+	w->above = w->at;
+	w->at = fd;
+	return 0;
+}
+
+/* To what the process itself has under this name in /proc. */
+static int jump(struct walk *w, const char *name)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", w->pid, name);
+	return go_to(w, open(path, O_PATH | O_CLOEXEC));
+}
+
+static bool is_of_proc(int fd)
+{
+	struct statfs fs;
+
+	return fstatfs(fd, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC;
+}
+
+static int follow_text(struct walk *w, const char *target)
+{
+	if (ab_linkwalk_follow(&w->names, target) < 0)
+		return errno;
+	return target[0] == '/' ? jump(w, "root") : 0;
+}
+
+/* The last number of the line that begins with this: that in the namespace of
+ * its own. */
+static int own_number(const char *status, const char *word)
+{
+	const char *p = strstr(status, word), *end;
+
+	if (!p)
+		return 0;
+	for (end = p + strcspn(p + 1, "\n") + 1; end > p && end[-1] != '\t'; end--)
+		;
+	return (int)strtol(end, NULL, 10);
+}
+
+static int read_status(pid_t pid, char *text, size_t room)
+{
+	char path[64];
+	ab_autoclose int fd = -1;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, text, room - 1);
+	if (n < 0)
+		return errno;
+	text[n] = '\0';
+	return 0;
+}
+
+int ab_exec_own_pid(pid_t pid)
+{
+	char text[4096];
+
+	return read_status(pid, text, sizeof(text)) ? 0 : own_number(text, "\nNStgid:");
+}
+
+/*
+ * "self" would be us, and in the box's /proc we are not. Ours is no place to
+ * go on from: it has the host's processes, and their roots.
+ */
+static int follow_self(struct walk *w, bool thread)
+{
+	char text[4096], target[64];
+	int n, errnum = read_status(w->pid, text, sizeof(text));
+
+	if (errnum)
+		return errnum;
+	n = snprintf(target, sizeof(target), "%d", own_number(text, "\nNStgid:"));
+	if (thread)
+		snprintf(target + n, sizeof(target) - (size_t)n, "/task/%d",
+			 own_number(text, "\nNSpid:"));
+	return follow_text(w, target);
+}
+
+static int follow_link(struct walk *w, int link)
+{
+	const char *name = w->names.name;
+	char target[PATH_MAX];
+	bool thread = strcmp(name, "thread-self") == 0;
+	ssize_t n;
+
+	if (is_of_proc(link)) {
+		if (thread || strcmp(name, "self") == 0)
+			return follow_self(w, thread);
+		/* To a thing, which may have no name any more. */
+		if (ab_linkwalk_follow(&w->names, NULL) < 0)
+			return errno;
+		return go_to(w, openat(w->at, name, O_PATH | O_CLOEXEC));
+	}
+	n = readlinkat(link, "", target, sizeof(target) - 1);
+	if (n < 0)
+		return errno;
+	target[n] = '\0';
+	return follow_text(w, target);
+}
+
+static int step(struct walk *w)
+{
+	ab_autoclose int fd = openat(w->at, w->names.name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return errno;
+	if (S_ISLNK(st.st_mode) && (*w->names.left || !w->nofollow))
+		return follow_link(w, fd);
+	return go_to(w, ab_take_fd(&fd));
+}
+
+static int begin(struct walk *w, int dir, const char *path)
+{
+	char name[32];
+
+	if (path[0] == '/')
+		return jump(w, "root");
+	if (dir == AT_FDCWD)
+		return jump(w, "cwd");
+	snprintf(name, sizeof(name), "fd/%d", dir);
+	return jump(w, name);
+}
+
+/* Leaves w->names for the caller to release. */
+static int walk(struct walk *w, int dir, const char *path)
+{
+	int errnum = strlen(path) < PATH_MAX ? begin(w, dir, path) : ENAMETOOLONG;
+
+	ab_linkwalk_init(&w->names, NULL, path);
+	while (!errnum && ab_linkwalk_next(&w->names))
+		errnum = step(w);
+	return errnum;
+}
+
+int ab_exec_find(struct ab_arena *arena, pid_t pid, int dir, const char *path,
+		 const char **ret_real)
+{
+	struct walk w = { .pid = pid, .at = -1, .above = -1 };
+	int errnum = walk(&w, dir, path);
+
+	if (!errnum)
+		*ret_real = ab_exec_link(arena, "/proc/self/fd/%d", w.at);
+	ab_linkwalk_fini(&w.names);
+	ab_closep(&w.at);
+	ab_closep(&w.above);
+	return errnum;
+}
+
+/* The name that was looked for last, and what follows it. */
+static const char *join_rest(struct ab_arena *arena, const struct ab_linkwalk *names)
+{
+	const char *left = *names->left ? ab_arena_cat(arena, "/", names->left) : "";
+
+	return ab_arena_cat(arena, names->name, left);
+}
+
+int ab_exec_walk(struct ab_arena *arena, pid_t pid, int dir, const char *path, bool nofollow,
+		 struct ab_found *ret)
+{
+	struct walk w = { .pid = pid, .at = -1, .above = -1, .nofollow = nofollow };
+	struct ab_found found = { .rest = "" };
+
+	found.errnum = walk(&w, dir, path);
+	found.fd = w.at;
+	found.parent = w.above;
+	if (found.errnum && w.names.name)
+		found.rest = join_rest(arena, &w.names);
+	ab_linkwalk_fini(&w.names);
+	if (found.fd < 0 || fstat(found.fd, &found.st) < 0) {
+		ab_found_close(&found);
+		return -1;
+	}
+	*ret = found;
+	return 0;
+}
+
+void ab_found_close(struct ab_found *found)
+{
+	ab_closep(&found->fd);
+	ab_closep(&found->parent);
+	found->fd = found->parent = -1;
+}
+
+const char *ab_found_path(struct ab_arena *arena, const struct ab_found *found)
+{
+	const char *at = ab_exec_link(arena, "/proc/self/fd/%d", found->fd);
+
+	if (!at || !found->rest[0])
+		return at;
+	if (strcmp(at, "/") != 0)
+		at = ab_arena_cat(arena, at, "/");
+	return ab_arena_cat(arena, at, found->rest);
+}

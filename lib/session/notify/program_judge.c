@@ -1,0 +1,116 @@
+#include "session/notify/program_judge.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/fd.h"
+#include "session/notify/judge_process.h"
+
+/* How long the judge may take to say its next last word. */
+enum { LEAVE_MS = 2000 };
+
+struct ab_children {
+	pid_t pid;
+	int sock;
+};
+
+int ab_children_start(const struct ab_terms *terms, const struct ab_trace_terms *trace,
+		      struct ab_children **ret, struct ab_error *err)
+{
+	struct ab_children c;
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
+		ab_fail(err, AB_ESYSTEM, errno, "make a socket pair");
+		return ab_step(err, "enforcement");
+	}
+	c.pid = fork();
+	if (c.pid == 0)
+		ab_judge_be(terms, trace, pair[1]);
+	close(pair[1]);
+	c.sock = pair[0];
+	if (c.pid < 0) {
+		ab_fail(err, AB_ESYSTEM, errno, "fork the judge");
+		close(c.sock);
+		return ab_step(err, "enforcement");
+	}
+	*ret = ab_alloc(sizeof(**ret));
+	**ret = c;
+	return 0;
+}
+
+static int gone(struct ab_error *err)
+{
+	ab_fail(err, AB_ESYSTEM, 0, "the judge of what is executed has died");
+	ab_hint(err, "nothing could be executed any more, so the run was "
+		     "ended; run it again");
+	return ab_step(err, "enforcement");
+}
+
+int ab_children_watch(struct ab_children *c, int listener, struct ab_error *err)
+{
+	uint32_t word = 0;
+
+	return ab_send_fds(c->sock, &word, sizeof(word), &listener, 1) < 0 ? gone(err) : 0;
+}
+
+int ab_children_fd(const struct ab_children *c)
+{
+	return c->sock;
+}
+
+int ab_children_hear(struct ab_children *c, struct ab_note *ret, struct ab_error *err)
+{
+	ssize_t n = ab_recv_fds(c->sock, ret, sizeof(*ret), NULL, NULL, MSG_DONTWAIT);
+
+	if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+		return 0;
+	if (n != (ssize_t)sizeof(*ret) || ret->decision > AB_FORBIDDEN ||
+	    ret->kind >= AB_NOTE_KINDS || ret->words > sizeof(ret->command))
+		return gone(err);
+	ret->access[sizeof(ret->access) - 1] = '\0';
+	ret->call[sizeof(ret->call) - 1] = '\0';
+	ret->exe[sizeof(ret->exe) - 1] = '\0';
+	ret->hint[sizeof(ret->hint) - 1] = '\0';
+	ret->rule[sizeof(ret->rule) - 1] = '\0';
+	ret->reason[sizeof(ret->reason) - 1] = '\0';
+	ret->by[sizeof(ret->by) - 1] = '\0';
+	ret->path[sizeof(ret->path) - 1] = '\0';
+	ret->command[sizeof(ret->command) - 1] = '\0';
+	return 1;
+}
+
+void ab_children_dismiss(struct ab_children *c)
+{
+	shutdown(c->sock, SHUT_WR);
+}
+
+bool ab_children_await(const struct ab_children *c)
+{
+	struct pollfd said = { .fd = c->sock, .events = POLLIN };
+	int r;
+
+	do
+		r = poll(&said, 1, LEAVE_MS);
+	while (r < 0 && errno == EINTR);
+	return r > 0;
+}
+
+void ab_children_free(struct ab_children *c)
+{
+	if (!c)
+		return;
+	/* It has left, or it never will. */
+	kill(c->pid, SIGKILL);
+	while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	close(c->sock);
+	free(c);
+}

@@ -1,0 +1,26 @@
+#ifndef AB_SESSION_NOTIFY_REFUSED_FILES_H
+#define AB_SESSION_NOTIFY_REFUSED_FILES_H
+/*
+ * Files, sockets and system calls that the box was refused, where that is
+ * traced (session/notify/trace.h): a record for each, and the lines at the end.
+ * Belongs to session/notify/refused_programs.h.
+ */
+#include <stdint.h>
+
+#include "base/data/strv.h"
+
+struct ab_denials;
+struct ab_error;
+struct ab_log;
+struct ab_note;
+
+struct ab_denials *ab_denials_new(const char *run_id, struct ab_log *log);
+void ab_denials_free(struct ab_denials *denials);
+
+/* A note of kind FILE, CALL or AGAIN. -1: it is not on record. */
+int ab_denials_take(struct ab_denials *denials, const struct ab_note *note, struct ab_error *err);
+uint64_t ab_denials_count(const struct ab_denials *denials);
+/* Nothing when there was none. */
+void ab_denials_summary(const struct ab_denials *denials, struct ab_strv *ret);
+
+#endif

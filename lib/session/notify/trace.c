@@ -1,0 +1,192 @@
+#include "session/notify/trace.h"
+
+#include <linux/seccomp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/data/arena.h"
+#include "base/data/mem.h"
+#include "sandbox/seccomp/seccomp.h"
+#include "session/notify/exec_read.h"
+#include "session/notify/exec_resolve.h"
+#include "session/notify/program_judge.h"
+
+enum {
+	TOLD_MAX = 1024, /* a later one is only counted */
+	PROGRAMS_MAX = 1024,
+};
+
+struct ab_trace {
+	struct ab_trace_terms terms;
+	struct {
+		uint64_t key, times;
+	} told[TOLD_MAX];
+	size_t ntold, next;
+	uint64_t programs[PROGRAMS_MAX];
+	size_t nprograms;
+	uint64_t key; /* of the note that may be told now */
+};
+
+struct ab_trace *ab_trace_new(const struct ab_trace_terms *terms)
+{
+	struct ab_trace *trace = ab_alloc(sizeof(*trace));
+
+	trace->terms = *terms;
+	return trace;
+}
+
+const struct ab_trace_terms *ab_trace_terms(const struct ab_trace *trace)
+{
+	return &trace->terms;
+}
+
+/* FNV-1a. Who finds two with the same key has one record instead of two. */
+static uint64_t mix(uint64_t key, const char *text)
+{
+	do
+		key = (key ^ (unsigned char)*text) * 0x100000001b3;
+	while (*text++);
+	return key;
+}
+
+static uint64_t key_of(const struct ab_note *note, const char *path)
+{
+	uint64_t key = 0xcbf29ce484222325 + note->kind;
+
+	key = mix(key, path);
+	key = mix(key, note->exe);
+	return mix(key, note->kind == AB_NOTE_CALL ? note->call : note->access);
+}
+
+static void copy(char *to, size_t room, const char *text)
+{
+	snprintf(to, room, "%s", text);
+}
+
+static void describe_process(pid_t pid, struct ab_note *note)
+{
+	ab_exec_by(pid, note->by);
+	note->pid = ab_exec_own_pid(pid);
+	note->words = (uint32_t)ab_exec_words(pid, note->command, sizeof(note->command));
+}
+
+/* One that is too long is told by its end: its beginning is the name of
+ * something else, which nobody asked for. */
+static void copy_path(char *to, size_t room, const char *path)
+{
+	size_t len = strlen(path);
+
+	if (len < room)
+		copy(to, room, path);
+	else
+		snprintf(to, room, "...%s", path + len - (room - 4));
+}
+
+/* The file of the program; a kernel thread has none, and none calls us. */
+static void describe_exe(struct ab_arena *arena, pid_t pid, struct ab_note *note)
+{
+	const char *exe = ab_exec_link(arena, "/proc/%d/exe", pid);
+
+	copy(note->exe, sizeof(note->exe), exe ? exe : "");
+}
+
+/* False: it has been told. */
+static bool is_new(struct ab_trace *trace, uint64_t key)
+{
+	for (size_t i = 0; i < trace->ntold; i++)
+		if (trace->told[i].key == key) {
+			trace->told[i].times++;
+			return false;
+		}
+	trace->key = key;
+	return true;
+}
+
+static bool note_call(struct ab_trace *trace, struct ab_arena *arena, pid_t pid,
+		      const struct seccomp_data *call, struct ab_note *ret)
+{
+	const char *name = ab_seccomp_name(call->nr);
+
+	ret->kind = AB_NOTE_CALL;
+	if (name[0])
+		copy(ret->call, sizeof(ret->call), name);
+	else
+		snprintf(ret->call, sizeof(ret->call), "%d", call->nr);
+	copy(ret->rule, sizeof(ret->rule), "syscalls");
+	copy(ret->reason, sizeof(ret->reason), "a system call that is closed in the box");
+	describe_exe(arena, pid, ret);
+	return is_new(trace, key_of(ret, ""));
+}
+
+static bool note_file(struct ab_trace *trace, struct ab_arena *arena, pid_t pid,
+		      const struct seccomp_data *call, struct ab_note *ret)
+{
+	struct ab_denied denied;
+
+	if (!ab_trace_look(arena, &trace->terms, pid, call, &denied))
+		return false;
+	ret->kind = AB_NOTE_FILE;
+	copy(ret->call, sizeof(ret->call), ab_seccomp_name(call->nr));
+	copy(ret->access, sizeof(ret->access), denied.access);
+	copy_path(ret->path, sizeof(ret->path), denied.path);
+	copy(ret->rule, sizeof(ret->rule), denied.rule);
+	copy(ret->reason, sizeof(ret->reason), denied.reason);
+	if (strlen(denied.hint) < sizeof(ret->hint))
+		copy(ret->hint, sizeof(ret->hint), denied.hint);
+	describe_exe(arena, pid, ret);
+	return is_new(trace, key_of(ret, denied.path));
+}
+
+bool ab_trace_denied(struct ab_trace *trace, struct ab_arena *arena, pid_t pid,
+		     const struct seccomp_data *call, uint32_t verdict, struct ab_note *ret)
+{
+	bool fresh;
+
+	*ret = (struct ab_note){ .told = 1 };
+	fresh = verdict == SECCOMP_RET_ALLOW ? note_file(trace, arena, pid, call, ret)
+					     : note_call(trace, arena, pid, call, ret);
+	if (!fresh)
+		return false;
+	describe_process(pid, ret);
+	ret->number = (uint32_t)trace->ntold + 1;
+	ret->told = trace->ntold < TOLD_MAX;
+	return true;
+}
+
+bool ab_trace_program(struct ab_trace *trace, const char *real, struct ab_note *ret)
+{
+	uint64_t key = mix(0xcbf29ce484222325, real);
+
+	for (size_t i = 0; i < trace->nprograms; i++)
+		if (trace->programs[i] == key)
+			return false;
+	if (trace->nprograms == PROGRAMS_MAX || strlen(real) >= sizeof(ret->path))
+		return false;
+	*ret = (struct ab_note){ .kind = AB_NOTE_PROGRAM, .told = 1 };
+	copy(ret->path, sizeof(ret->path), real);
+	trace->key = key;
+	return true;
+}
+
+void ab_trace_told(struct ab_trace *trace, const struct ab_note *note)
+{
+	if (note->kind == AB_NOTE_PROGRAM)
+		trace->programs[trace->nprograms++] = trace->key;
+	else
+		trace->told[trace->ntold++].key = trace->key;
+}
+
+bool ab_trace_again(struct ab_trace *trace, struct ab_note *ret)
+{
+	while (trace->next < trace->ntold && !trace->told[trace->next].times)
+		trace->next++;
+	if (trace->next == trace->ntold)
+		return false;
+	*ret = (struct ab_note){ .kind = AB_NOTE_AGAIN,
+				 .told = 1,
+				 .number = (uint32_t)trace->next + 1,
+				 .times = trace->told[trace->next].times };
+	trace->next++;
+	return true;
+}

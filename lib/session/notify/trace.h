@@ -1,0 +1,107 @@
+#ifndef AB_SESSION_NOTIFY_TRACE_H
+#define AB_SESSION_NOTIFY_TRACE_H
+/*
+ * --trace-denials: what the box refuses, seen before it happens.
+ *
+ * A call that may be refused waits for the judge (session/notify/program_judge.h). What the
+ * filter refuses is known: the judge runs AB_FILTER_TARGET itself. What mounts
+ * and Landlock will refuse is predicted: the names in the call are resolved as
+ * the process sees them, and the mount they lead to is examined.
+ *
+ * The process may change the names meanwhile, so this only makes records and
+ * never permits anything. In doubt nothing is reported: what the user could not
+ * do outside the box either, or what does not exist, is not our refusal.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct ab_arena;
+struct ab_note;
+struct ab_plan;
+struct ab_policy;
+struct ab_strv;
+struct ab_trace;
+struct seccomp_data;
+
+struct ab_trace_terms {
+	const struct ab_policy *policy;
+	const struct ab_plan *plan;
+	const struct ab_strv *sockets; /* of the host, that are kept away */
+	const char *state;	       /* agentbox's own folder, or NULL */
+	const char *home;	       /* without links, or NULL */
+	uid_t uid;		       /* whose the run is */
+	bool judged;		       /* programs are judged as well */
+	bool learn;		       /* those that are executed are told */
+};
+
+/* What is refused. Texts live as long as the arena and the terms. */
+struct ab_denied {
+	const char *access; /* "read", "write", "connect" */
+	const char *path;   /* real, in the box's own view */
+	const char *rule, *reason;
+	const char *hint; /* a command that allows it, or "" */
+};
+
+/* trace_calls.c: the calls that find a file by its name. */
+enum ab_touch_kind {
+	AB_TOUCH_OPEN,	/* flags: of open, in a register */
+	AB_TOUCH_OPEN2, /* flags: where they are in memory */
+	AB_TOUCH_CREAT,
+	AB_TOUCH_MAKE, /* a new name */
+	AB_TOUCH_REMOVE,
+	AB_TOUCH_RENAME,
+	AB_TOUCH_CHANGE,  /* of what is there */
+	AB_TOUCH_CONNECT, /* path: the address */
+	AB_TOUCH_BIND,
+};
+
+struct ab_touch { /* numbers of arguments; -1: it has none */
+	int nr;
+	enum ab_touch_kind kind;
+	int dir, path, flags; /* dir -1: the current folder */
+	int to_dir, to_path;  /* of a rename */
+	bool nofollow;
+};
+
+/* NULL: it does not. */
+const struct ab_touch *ab_touch_find(int nr);
+
+/*
+ * trace_rules.c, pure: which rule refuses it. False: none of ours.
+ *
+ * write: on a file system that is read-only; `whole` when it is the folder of
+ * the path that is not to be changed. unmount: the name is a mount point.
+ */
+bool ab_trace_write(struct ab_arena *arena, const struct ab_trace_terms *terms, const char *path,
+		    bool whole, struct ab_denied *ret);
+bool ab_trace_unmount(struct ab_arena *arena, const struct ab_trace_terms *terms, const char *path,
+		      struct ab_denied *ret);
+bool ab_trace_mask(struct ab_arena *arena, const struct ab_trace_terms *terms, const char *path,
+		   const char *access, struct ab_denied *ret);
+bool ab_trace_socket(struct ab_arena *arena, const struct ab_trace_terms *terms, const char *path,
+		     struct ab_denied *ret);
+
+/* trace_predict.c: will a call that the filter permits be refused? */
+bool ab_trace_look(struct ab_arena *arena, const struct ab_trace_terms *terms, pid_t pid,
+		   const struct seccomp_data *call, struct ab_denied *ret);
+
+/*
+ * trace.c: what was reported already, so that each denial is reported once.
+ *
+ * denied() makes a note of a call. False: there is nothing to report, or it was
+ * reported before and is only counted. A note whose `told` is 0 means that
+ * there was no room to remember one more. Call told() for each note that was
+ * sent. again() gives, one by one, the denials that came more than once.
+ */
+struct ab_trace *ab_trace_new(const struct ab_trace_terms *terms);
+const struct ab_trace_terms *ab_trace_terms(const struct ab_trace *trace);
+bool ab_trace_denied(struct ab_trace *trace, struct ab_arena *arena, pid_t pid,
+		     const struct seccomp_data *call, uint32_t verdict, struct ab_note *ret);
+/* The same for a program that is executed. */
+bool ab_trace_program(struct ab_trace *trace, const char *real, struct ab_note *ret);
+void ab_trace_told(struct ab_trace *trace, const struct ab_note *note);
+bool ab_trace_again(struct ab_trace *trace, struct ab_note *ret);
+
+#endif

@@ -1,0 +1,67 @@
+#include "session/run/caller.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/fd.h"
+#include "base/system/path.h"
+#include "policy/layers/layers.h"
+#include "policy/values/paths.h"
+
+/*
+ * The home folder from /etc/passwd, read by hand: the C library's own way
+ * (NSS) loads shared objects, and a static program must not.
+ */
+static char *home_from_passwd(uid_t uid)
+{
+	ab_autoclose int fd = open("/etc/passwd", O_RDONLY | O_CLOEXEC);
+	ab_autofree char *text = NULL;
+	size_t len;
+
+	if (fd < 0 || ab_read_all(fd, 16 << 20, &text, &len) < 0)
+		return NULL;
+	/* name:password:uid:gid:comment:home:shell */
+	for (char *line = text; *line;) {
+		char *next = line + strcspn(line, "\n");
+		char *field[7] = { line };
+		size_t n = 1;
+
+		if (*next)
+			*next++ = '\0';
+		for (char *p = line; *p && n < AB_COUNT(field); p++)
+			if (*p == ':') {
+				*p = '\0';
+				field[n++] = p + 1;
+			}
+		if (n == AB_COUNT(field) && field[5][0] == '/' &&
+		    strtoul(field[2], NULL, 10) == uid)
+			return ab_strdup(field[5]);
+		line = next;
+	}
+	return NULL;
+}
+
+int ab_caller_init(struct ab_policy_input *input, struct ab_error *err)
+{
+	const char *home = ab_environ_get(environ, "HOME");
+	ab_autofree char *passwd = NULL;
+	char cwd[PATH_MAX];
+
+	if (!getcwd(cwd, sizeof(cwd))) {
+		ab_fail(err, AB_EUSAGE, errno, "find the current folder");
+		return ab_hint(err, "it may have been removed: cd somewhere");
+	}
+	if (!home || home[0] != '/')
+		home = passwd = home_from_passwd(getuid());
+	input->environ = environ;
+	input->cwd = ab_strdup(cwd);
+	input->home = home ? ab_path_resolve(home, "/", NULL) : NULL;
+	return 0;
+}

@@ -1,0 +1,11 @@
+#ifndef AB_SESSION_RUN_CALLER_H
+#define AB_SESSION_RUN_CALLER_H
+/* What the calling process knows by itself. */
+struct ab_error;
+struct ab_policy_input;
+
+/* Fill in what the process itself knows: environment, current folder, home.
+ * The strings live as long as the process. */
+int ab_caller_init(struct ab_policy_input *input, struct ab_error *err);
+
+#endif

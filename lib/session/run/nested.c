@@ -1,0 +1,120 @@
+#include "session/run/nested.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/data/mem.h"
+#include "base/system/fd.h"
+#include "landlock/landlock.h"
+#include "netns/capture.h"
+#include "netns/loopback.h"
+#include "policy/model/policy.h"
+#include "sandbox/start/box_wire.h"
+#include "sandbox/start/target.h"
+#include "session/consent/request.h"
+#include "session/run/prepare.h"
+
+/* Has the box around us a door? Its port is taken then. */
+static bool has_door(void)
+{
+	struct sockaddr_in at = { .sin_family = AF_INET,
+				  .sin_port = htons(AB_PORT_DOOR),
+				  .sin_addr = { htonl(INADDR_LOOPBACK) } };
+	ab_autoclose int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	return fd >= 0 && bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0;
+}
+
+/*
+ * Lists cannot be narrowed from in here: behind a door those of the outer run
+ * decide. Whoever wants no network at all gets no internet sockets, and so
+ * does whoever wants a filter where there is none.
+ */
+static bool must_be_cut_off(const struct ab_policy *policy)
+{
+	switch (policy->net.mode) {
+	case AB_NET_ALLOWED:
+		break;
+	case AB_NET_FILTERED:
+		return !ab_loopback_alone();
+	case AB_NET_BLOCKED:
+		return !ab_loopback_alone() || has_door();
+	}
+	return false;
+}
+
+static int make_ruleset(const struct ab_spec *spec, struct ab_error *err)
+{
+	ab_autoclose int ruleset = ab_landlock_open(spec->landlock_abi,
+						    AB_LL_SCOPE_SIGNAL | AB_LL_SCOPE_ABSTRACT, err);
+
+	if (ruleset < 0)
+		return -1;
+	for (size_t i = 0; i < spec->nrules; i++) {
+		ab_autoclose int fd = open(spec->rules[i].path, O_PATH | O_CLOEXEC);
+
+		if (fd >= 0 && ab_landlock_allow_fd(ruleset, spec->landlock_abi, fd,
+						    spec->rules[i].rights, err) < 0)
+			return -1;
+	}
+	return ab_take_fd(&ruleset);
+}
+
+int ab_nested_run(const struct ab_request *request, struct ab_prepared *prepared,
+		  struct ab_error *err)
+{
+	struct ab_spec *spec = &prepared->spec;
+	struct ab_holds holds = { 0 };
+	struct ab_target target = {
+		.spec = spec, .sock = -1, .ruleset = -1, .tty = -1, .holds = &holds
+	};
+	ab_autofree int *keep = ab_alloc((request->nfds + 1) * sizeof(keep[0]));
+
+	spec->nested = true;
+	spec->no_sockets = must_be_cut_off(prepared->policy);
+	/* The sockets that can be seen from here are the box's own. */
+	ab_strv_fini(&spec->sockets);
+	memset(spec->host_ns, 0, sizeof(spec->host_ns));
+	if (prepared->policy->limits.timeout_ms)
+		request->say(request->arg, AB_SAY_NOTE,
+			     "inside a box the time limit is that of the outer "
+			     "run");
+	if (prepared->policy->commands.enforce == AB_ENFORCE_CHILDREN)
+		request->say(request->arg, AB_SAY_WARNING,
+			     "inside a box only the command that is started "
+			     "is judged; what it executes is the outer run's "
+			     "matter");
+	if (request->trace_denials || request->learn)
+		request->say(request->arg, AB_SAY_WARNING,
+			     "inside a box what is refused cannot be seen: the "
+			     "kernel allows one listener, which is the outer "
+			     "run's; give --trace-denials to that");
+	memcpy(keep, request->fds, request->nfds * sizeof(keep[0]));
+	target.ruleset = make_ruleset(spec, err);
+	if (target.ruleset < 0)
+		return -1;
+	keep[request->nfds] = target.ruleset;
+	if (ab_close_others(keep, request->nfds + 1) < 0 || chdir(spec->cwd) < 0 ||
+	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "tighten the box");
+	if (ab_target_lock(&target, err) < 0)
+		return -1;
+	if (spec->require & ~holds.properties) {
+		if (spec->strict) {
+			ab_fail(err, AB_EPROPERTY, 0, "inside this box cannot be held: %s",
+				holds.missing);
+			return ab_hint(err, "a nested run adds Landlock and a "
+					    "filter, no mounts; ask for it in "
+					    "the outer run, or --fallback "
+					    "warn");
+		}
+		request->say(request->arg, AB_SAY_WARNING, holds.missing);
+	}
+	return ab_target_exec(spec, err);
+}

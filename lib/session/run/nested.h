@@ -1,0 +1,16 @@
+#ifndef AB_SESSION_RUN_NESTED_H
+#define AB_SESSION_RUN_NESTED_H
+/*
+ * `agentbox run` inside a box: no new namespaces are to be had there, and
+ * none are needed. It adds Landlock and filter layers and executes the
+ * command in its own process, so it can only tighten.
+ */
+struct ab_error;
+struct ab_prepared;
+struct ab_request;
+
+/* Returns only on failure. */
+int ab_nested_run(const struct ab_request *request, struct ab_prepared *prepared,
+		  struct ab_error *err);
+
+#endif

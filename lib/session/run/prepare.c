@@ -1,0 +1,458 @@
+#include "session/run/prepare.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/data/buf.h"
+#include "base/data/mem.h"
+#include "base/system/path.h"
+#include "landlock/landlock.h"
+#include "policy/layers/environment.h"
+#include "policy/model/policy.h"
+#include "policy/values/paths.h"
+#include "sandbox/mount/furniture.h"
+#include "sandbox/plan/landlock_rules.h"
+#include "sandbox/start/launch.h"
+#include "session/cleanup/leftovers.h"
+#include "session/consent/request.h"
+#include "session/host/etc_files.h"
+#include "session/host/git_ssh.h"
+#include "session/host/plan_links.h"
+#include "session/secrets/uncovered.h"
+
+/* Where the write fence is tried: wherever the plan leaves the read-only
+ * root as it is. */
+static void choose_unwritable(struct ab_prepared *p)
+{
+	ab_autofree char *above = ab_path_parent(p->spec.cwd);
+	const char *const tries[] = { "/", p->policy->home, above };
+
+	for (size_t i = 0; i < AB_COUNT(tries); i++)
+		if (tries[i] && !ab_plan_find(&p->spec.plan, tries[i]))
+			ab_strv_add(&p->spec.unwritable, tries[i]);
+}
+
+static const char *name_of(int fd, char buf[32])
+{
+	static const char *const names[] = { "standard input", "standard output",
+					     "standard error" };
+
+	if (fd < 3)
+		return names[fd];
+	snprintf(buf, 32, "descriptor %d", fd);
+	return buf;
+}
+
+/*
+ * A descriptor that the caller hands in leads past the mounts: through a
+ * folder everything below it could be opened, and a protected file that is
+ * open for reading could be opened again for writing.
+ */
+static int check_fd(const struct ab_prepared *p, int fd, struct ab_error *err)
+{
+	char buf[32], link[32], path[PATH_MAX];
+	const struct ab_mount *m;
+	struct stat st;
+	ssize_t n;
+
+	if (fstat(fd, &st) < 0) {
+		if (fd < 3)
+			return 0; /* closed by the caller: fine */
+		return ab_fail(err, AB_EUSAGE, errno, "--fd %d", fd);
+	}
+	if (S_ISDIR(st.st_mode)) {
+		ab_fail(err, AB_EUSAGE, 0, "%s is a folder", name_of(fd, buf));
+		return ab_hint(err, "through it the command could open what "
+				    "the box hides; name the folder with "
+				    "--write instead");
+	}
+	if (!S_ISREG(st.st_mode) || (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY)
+		return 0;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, path, sizeof(path) - 1);
+	if (n <= 0)
+		return 0;
+	path[n] = '\0';
+	m = ab_plan_find(&p->spec.plan, path);
+	if (!m || m->op != AB_MOUNT_CLOSE)
+		return 0;
+	ab_fail(err, AB_EUSAGE, 0, "%s is the protected file %s", name_of(fd, buf), path);
+	return ab_hint(err,
+		       "the command could open it again for writing; "
+		       "pipe it in instead: cat %s | agentbox run ...",
+		       path);
+}
+
+static int check_fds(struct ab_prepared *p, const struct ab_request *rq, struct ab_error *err)
+{
+	for (int fd = 0; fd < 3; fd++)
+		if (check_fd(p, fd, err) < 0)
+			return -1;
+	for (size_t i = 0; i < rq->nfds; i++) {
+		if (check_fd(p, rq->fds[i], err) < 0)
+			return -1;
+		ab_strv_addf(&p->spec.keep_fds, "%d", rq->fds[i]);
+	}
+	return 0;
+}
+
+/* What is hidden cannot be reached, also where it was asked for by name. */
+static int check_sockets(const struct ab_prepared *p, struct ab_error *err)
+{
+	for (size_t i = 0; i < p->site.open_sockets.len; i++) {
+		const char *path = p->site.open_sockets.v[i];
+		const struct ab_mount *m = ab_plan_find(&p->spec.plan, path);
+
+		if (!m || m->op != AB_MOUNT_MASK)
+			continue;
+		ab_fail(err, AB_EUSAGE, 0,
+			"the socket %s cannot be allowed: %s is denied for "
+			"reading",
+			path, m->path);
+		return ab_hint(err, "take that back as well: --deny-read '!%s'", m->path);
+	}
+	return 0;
+}
+
+/* The folder to start in: ours, if the box has it. */
+static int choose_cwd(struct ab_prepared *p, struct ab_error *err)
+{
+	char cwd[PATH_MAX];
+	const struct ab_mount *m;
+
+	if (!getcwd(cwd, sizeof(cwd)))
+		return ab_fail(err, AB_ESYSTEM, errno, "find the current folder");
+	m = ab_plan_find(&p->spec.plan, cwd);
+	/* Hidden by a private folder: the workspace is what was meant, else
+	 * the private folder itself. */
+	if (m && m->op == AB_MOUNT_PRIVATE && strcmp(m->path, cwd) != 0) {
+		const char *ws = p->policy->workspace;
+		const struct ab_mount *w = *ws ? ab_plan_find(&p->spec.plan, ws) : NULL;
+
+		snprintf(cwd, sizeof(cwd), "%s", w && w->op != AB_MOUNT_PRIVATE ? ws : m->path);
+	}
+	p->spec.cwd = ab_strdup(cwd);
+	return 0;
+}
+
+/* In a box the variables hold what the outer run has put there. */
+static void pass_placeholders(struct ab_prepared *p, const struct ab_request *rq)
+{
+	for (size_t i = 0; i < p->policy->secrets.len; i++) {
+		const struct ab_strv *names = &p->policy->secrets.v[i].names;
+
+		for (size_t k = 0; k < names->len; k++) {
+			const char *value = ab_environ_get(rq->policy.environ, names->v[k]);
+
+			if (value)
+				ab_env_set(&p->spec.env, names->v[k], value);
+		}
+	}
+}
+
+static void fill_spec(struct ab_prepared *p, const struct ab_request *rq)
+{
+	struct ab_spec *spec = &p->spec;
+	const struct ab_policy *policy = p->policy;
+
+	spec->hidden_root = p->site.hidden_root;
+	spec->own_net = policy->net.mode != AB_NET_ALLOWED;
+	spec->door = policy->net.mode == AB_NET_FILTERED;
+	spec->landlock_abi = ab_landlock_abi();
+	if (spec->landlock_abi > AB_LL_NEWEST)
+		spec->landlock_abi = AB_LL_NEWEST;
+	spec->limits = (struct ab_limits){
+		.memory = policy->limits.memory,
+		.processes = policy->limits.processes,
+		.files = policy->limits.files,
+		.cpu_ms = policy->limits.cpu_ms,
+		.file_size = policy->limits.file_size,
+	};
+	spec->require = policy->assurance.require;
+	spec->strict = policy->assurance.fallback == AB_FALLBACK_STRICT;
+	spec->protected_complete = p->site.survey.complete;
+	spec->children = !p->nested && policy->commands.enforce == AB_ENFORCE_CHILDREN;
+	spec->traced = !p->nested && (rq->trace_denials || rq->learn);
+	spec->timing = rq->verbose > 1;
+	ab_box_namespaces(spec->host_ns);
+	for (size_t i = 0; i < rq->argc; i++)
+		ab_strv_add(&spec->argv, rq->argv[i]);
+	ab_strv_extend(&spec->sockets, &p->site.sockets);
+	ab_safe_guard(&p->safe, &p->site.facts);
+	ab_plan_make(&p->site.facts, &spec->plan);
+	ab_rules_make(spec, &p->site.open_sockets);
+	ab_environment_build(policy, ab_safe_environ(&p->safe, &rq->policy), &spec->env,
+			     &p->stripped);
+	if (p->nested)
+		pass_placeholders(p, rq);
+	if (spec->door && !p->nested) {
+		ab_etc_fill(spec);
+		ab_ssh_fill(spec);
+	}
+}
+
+/* A wish that a stronger rule overrules is worth a word. */
+static void tell_overruled(struct ab_prepared *p)
+{
+	const struct ab_strv *wished = &p->policy->fs.write;
+
+	for (size_t i = 0; i < wished->len; i++) {
+		const struct ab_mount *m = ab_plan_find(&p->spec.plan, wished->v[i]);
+
+		if (m && (m->op == AB_MOUNT_MASK || m->op == AB_MOUNT_CLOSE))
+			ab_strv_addf(&p->notes, "%s stays closed: %s is %s", wished->v[i], m->path,
+				     m->op == AB_MOUNT_MASK ? "denied for reading" : "protected");
+	}
+}
+
+static int open_state(struct ab_prepared *p, const struct ab_request *rq, struct ab_error *err)
+{
+	ab_autofree char *path = NULL;
+
+	/* In a box the outer run keeps the record, out of sight. */
+	if (p->nested || p->state.root >= 0)
+		return 0;
+	path = ab_state_dir(rq->policy.environ, rq->policy.home, rq->policy.cwd);
+	if (!path) {
+		ab_fail(err, AB_EUSAGE, 0,
+			"there is no home folder to keep "
+			"records in");
+		return ab_hint(err, "set HOME, or AGENTBOX_STATE to a folder");
+	}
+	/* Before the plan: it must be there to be masked. */
+	if (ab_state_open(path, &p->state, err) < 0)
+		return -1;
+	/* What a dead run left in a workspace must be gone before we look at
+	 * what exists there. */
+	ab_sweep_stale(&p->state, &p->notes);
+	/* Said again when it is given (record.c); here nothing is left of
+	 * a run that was none. */
+	return rq->name ? ab_state_check_name(&p->state, rq->name, err) : 0;
+}
+
+/* Does the command get this very file (pipe, socket) as one of 0-2? */
+static int check_stdio(const struct ab_copy *to, struct ab_error *err)
+{
+	char buf[32];
+
+	for (int fd = 0; fd < 3; fd++) {
+		struct stat st;
+
+		if (to->fd < 0 || S_ISCHR(to->st.st_mode) || fstat(fd, &st) < 0 ||
+		    st.st_dev != to->st.st_dev || st.st_ino != to->st.st_ino)
+			continue;
+		ab_fail(err, AB_EUSAGE, 0, "%s %s is the command's %s", to->option, to->name,
+			name_of(fd, buf));
+		ab_hint(err, "it could write its own record; choose another "
+			     "place for one of them");
+		return ab_step(err, "record");
+	}
+	return 0;
+}
+
+static int open_audit(struct ab_prepared *p, const struct ab_request *rq, struct ab_error *err)
+{
+	if (!rq->audit || p->audit.fd >= 0)
+		return 0;
+	if (p->nested) {
+		ab_fail(err, AB_EUSAGE, 0,
+			"--audit %s: inside a box the outer run keeps the "
+			"record",
+			rq->audit);
+		return ab_hint(err, "give it to the outer run");
+	}
+	if (ab_copy_open(rq->audit, &p->audit, err) < 0 || check_stdio(&p->audit, err) < 0)
+		return -1;
+	if (S_ISREG(p->audit.st.st_mode) && p->result->fd >= 0 &&
+	    p->audit.st.st_dev == p->result->st.st_dev &&
+	    p->audit.st.st_ino == p->result->st.st_ino) {
+		ab_fail(err, AB_EUSAGE, 0, "--audit and --result are the same file");
+		return ab_step(err, "record");
+	}
+	return 0;
+}
+
+/* The box must not change its own record. A read-only mount does not close a
+ * FIFO. */
+static void guard_record(struct ab_prepared *p)
+{
+	const struct ab_copy *const to[] = { &p->audit, p->result };
+	struct ab_facts *facts = &p->site.facts;
+
+	for (size_t i = 0; i < AB_COUNT(to); i++) {
+		if (to[i]->path && S_ISREG(to[i]->st.st_mode))
+			ab_objects_add(&facts->closed, to[i]->path, AB_AS_FILE);
+		if (to[i]->path && S_ISFIFO(to[i]->st.st_mode))
+			ab_objects_add(&facts->masked, to[i]->path, AB_AS_FILE);
+	}
+}
+
+/* Nor what its name means to whoever reads it afterwards. */
+static int check_ways(const struct ab_prepared *p, const struct ab_request *rq,
+		      struct ab_error *err)
+{
+	const struct ab_copy *const to[] = { &p->audit, p->result };
+
+	for (size_t i = 0; i < AB_COUNT(to); i++) {
+		ab_autofree char *path = NULL;
+
+		if (!to[i] || to[i]->fd < 0 || !to[i]->named)
+			continue;
+		path = to[i]->name[0] == '/' ? ab_strdup(to[i]->name)
+					     : ab_path_join(rq->policy.cwd, to[i]->name);
+		if (!ab_way_is_open(&p->spec.plan, path))
+			continue;
+		ab_fail(err, AB_EUSAGE, 0,
+			"%s %s leads through a link that the command could "
+			"replace",
+			to[i]->option, to[i]->name);
+		ab_hint(err, "name the file without the link: %s",
+			to[i]->path ? to[i]->path : "its real path");
+		return ab_step(err, "record");
+	}
+	return 0;
+}
+
+int ab_prepare_record(const struct ab_request *rq, struct ab_prepared *p, struct ab_error *err)
+{
+	if (open_state(p, rq, err) < 0 || check_stdio(p->result, err) < 0)
+		return -1;
+	return open_audit(p, rq, err);
+}
+
+int ab_prepare_secrets(const struct ab_request *rq, struct ab_prepared *p, struct ab_error *err)
+{
+	if (!ab_safe_needed(p->policy))
+		return 0;
+	if (p->nested) {
+		ab_strv_add(&p->notes, "inside a box secrets and rules about "
+				       "paths are those of the outer run");
+		return 0;
+	}
+	if (ab_prepare_record(rq, p, err) < 0)
+		return -1;
+	return ab_safe_open(p->policy, &rq->policy, p->state.root, &p->safe, &p->notes, err);
+}
+
+/* A credential that nothing covers, where that is not to be. */
+static int check_covered(const struct ab_prepared *p, const struct ab_request *rq,
+			 struct ab_error *err)
+{
+	ab_autostrv struct ab_strv found = { 0 };
+	ab_autobuf struct ab_buf list = { 0 };
+
+	if (!rq->require_covered)
+		return 0;
+	ab_uncovered_find(p->policy, ab_safe_environ(&p->safe, &rq->policy), &p->spec, &found);
+	if (found.len == 0)
+		return 0;
+	for (size_t i = 0; i < found.len; i++)
+		ab_buf_printf(&list, "%s%s", i ? "; " : "", found.v[i]);
+	ab_fail(err, AB_EPROPERTY, 0, "not every credential is covered: %s", list.data);
+	ab_hint(err, "hide a file with --deny-read, keep a variable out with "
+		     "env.strip, or run without --require-covered");
+	return ab_step(err, "secrets");
+}
+
+int ab_prepare_spec(const struct ab_request *rq, struct ab_prepared *p, struct ab_error *err)
+{
+	if (ab_prepare_record(rq, p, err) < 0 ||
+	    ab_site_look(p->policy, rq->policy.environ, p->state.path, rq->argv[0], &p->site, err) <
+		    0)
+		return -1;
+	guard_record(p);
+	ab_strv_extend(&p->notes, &p->site.notes);
+	ab_strv_extend(&p->notes, &p->site.survey.findings);
+	fill_spec(p, rq);
+	tell_overruled(p);
+	if (ab_safe_needed(p->policy) && !p->nested &&
+	    ab_safe_fill(&p->safe, p->policy, &p->spec, &p->notes, err) < 0)
+		return -1;
+	if (check_covered(p, rq, err) < 0)
+		return -1;
+	if (check_sockets(p, err) < 0 || choose_cwd(p, err) < 0 || check_fds(p, rq, err) < 0 ||
+	    check_ways(p, rq, err) < 0)
+		return -1;
+	choose_unwritable(p);
+	return 0;
+}
+
+/* With what was said for this run before it began. */
+static int load_policy(const struct ab_policy_input *in, struct ab_prepared *p,
+		       struct ab_error *err)
+{
+	struct ab_policy_input with = *in;
+	ab_autofree struct ab_setting *settings = NULL;
+	size_t n = in->nsettings;
+
+	if (!p->nested)
+		ab_next_take(in, time(NULL), &p->next, &p->notes);
+	if (p->next.write.len == 0)
+		return ab_policy_load(in, &p->policy, &p->notes, err);
+	settings = ab_alloc((n + p->next.write.len) * sizeof(settings[0]));
+	for (size_t i = 0; i < n; i++)
+		settings[i] = in->settings[i];
+	for (size_t i = 0; i < p->next.write.len; i++)
+		settings[n++] = (struct ab_setting){ "filesystem.write", p->next.write.v[i],
+						     "agentbox allow" };
+	with.settings = settings;
+	with.nsettings = n;
+	if (ab_policy_load(&with, &p->policy, &p->notes, err) < 0)
+		return -1;
+	/* Another box, which may write around it, can make it a link between
+	 * our looks. */
+	p->policy->fs.write_itself = p->next.write;
+	return 0;
+}
+
+/* No setting says this: a policy that has it is never one that was loaded. */
+static int let_learn(struct ab_prepared *p, struct ab_error *err)
+{
+	if (p->nested)
+		return ab_fail(err, AB_EUSAGE, 0,
+			       "inside a box nothing can be learned: the outer "
+			       "run decides");
+	if (p->policy->net.mode != AB_NET_FILTERED)
+		ab_strv_addf(&p->notes,
+			     "the policy has the network %s; to learn from, it "
+			     "is filtered",
+			     p->policy->net.mode == AB_NET_BLOCKED ? "blocked" : "open");
+	p->policy->net.mode = AB_NET_FILTERED;
+	p->policy->net.unknown = AB_UNKNOWN_LEARN;
+	return 0;
+}
+
+int ab_prepare(const struct ab_request *request, struct ab_prepared *ret, struct ab_error *err)
+{
+	*ret = (struct ab_prepared){ .state = { .root = -1, .live = -1, .runs = -1 },
+				     .next = AB_NEXT_NONE,
+				     .audit = AB_COPY_NONE,
+				     .nested = access(AB_MARKER, F_OK) == 0 };
+	if (load_policy(&request->policy, ret, err) < 0 ||
+	    (request->learn && let_learn(ret, err) < 0)) {
+		ab_prepared_fini(ret);
+		return -1;
+	}
+	return 0;
+}
+
+void ab_prepared_fini(struct ab_prepared *p)
+{
+	ab_policy_free(p->policy);
+	ab_next_fini(&p->next);
+	ab_state_fini(&p->state);
+	ab_copy_fini(&p->audit);
+	ab_site_fini(&p->site);
+	ab_safe_fini(&p->safe);
+	ab_spec_fini(&p->spec);
+	ab_strv_fini(&p->stripped);
+	ab_strv_fini(&p->notes);
+	p->policy = NULL;
+}

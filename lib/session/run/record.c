@@ -1,0 +1,182 @@
+#include "session/run/run_state.h"
+
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "audit/write/audit.h"
+#include "base/data/mem.h"
+#include "base/system/fd.h"
+#include "policy/model/policy.h"
+#include "policy/show/show.h"
+#include "session/consent/request.h"
+#include "session/notify/refused_programs.h"
+#include "session/run/prepare.h"
+#include "session/secrets/secrets.h"
+#include "session/state/run_process.h"
+#include "workspace/quarantine/journal.h"
+
+uint64_t ab_run_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+bool ab_run_has_upstream(const struct run *r)
+{
+	const struct ab_policy *policy = r->prepared->policy;
+
+	return policy->net.mode == AB_NET_FILTERED && strcmp(policy->net.upstream, "none") != 0;
+}
+
+void ab_run_properties(uint32_t bits, struct ab_strv *ret)
+{
+	for (size_t i = 0; i < AB_PROP_COUNT; i++)
+		if (bits & AB_PROP_BIT(i))
+			ab_strv_add(ret, ab_property_names[i]);
+}
+
+/* Names and hosts; values are nowhere, and what stands for them is not to be
+ * known either. */
+static void record_secrets(struct ab_buf *line, const struct ab_secrets *secrets)
+{
+	ab_autobuf struct ab_buf json = { 0 };
+
+	for (size_t i = 0; i < secrets->len; i++) {
+		const struct ab_secret *secret = &secrets->v[i];
+
+		ab_buf_puts(&json, i ? "," : "{");
+		ab_buf_json(&json, secret->name);
+		ab_buf_puts(&json, ":[");
+		for (size_t k = 0; k < secret->hosts.len; k++) {
+			ab_buf_puts(&json, k ? "," : "");
+			ab_buf_json(&json, secret->hosts.v[k]);
+		}
+		ab_buf_puts(&json, "]");
+	}
+	ab_buf_puts(&json, "}");
+	ab_record_json(line, "secrets", json.data);
+}
+
+/* Somebody may have written a value into the settings, as the word of a
+ * command. */
+static char *show_policy(const struct ab_prepared *p)
+{
+	char *text = ab_policy_json(p->policy), *covered;
+	size_t len;
+
+	if (!p->safe.vault)
+		return text;
+	covered = ab_vault_cover(p->safe.vault, text, strlen(text), &len);
+	if (!covered)
+		return text;
+	explicit_bzero(text, strlen(text));
+	free(text);
+	return covered;
+}
+
+int ab_run_write_start(struct run *r, struct ab_error *err)
+{
+	const struct ab_prepared *p = r->prepared;
+	ab_autobuf struct ab_buf line = { 0 };
+	ab_autofree char *policy = show_policy(p);
+	ab_autofree char *watch = ab_journal_write(&p->site.survey);
+	const char *name = r->request->name;
+	ab_autoclose int naming = -1;
+
+	if (name && ab_state_claim_name(&p->state, name, &naming, err) < 0)
+		return -1;
+	ab_record_open(&line, r->dir.id, "start");
+	if (name)
+		ab_record_text(&line, "name", name);
+	ab_record_list(&line, "command", &p->spec.argv);
+	ab_record_text(&line, "cwd", p->spec.cwd);
+	ab_record_text(&line, "decision", ab_decision_names[r->consent.decision]);
+	ab_record_text(&line, "rule", r->consent.rule);
+	if (r->consent.approved)
+		ab_record_text(&line, "approved", r->consent.approved);
+	ab_record_number(&line, "pid", getpid());
+	ab_process_note(&line, r->box.pid);
+	if (p->policy->secrets.len)
+		record_secrets(&line, &p->policy->secrets);
+	ab_record_json(&line, "policy", policy);
+	ab_record_json(&line, "watch", watch);
+	if (r->cgroup.path)
+		ab_record_text(&line, "cgroup", r->cgroup.path);
+	return ab_log_write(&r->log, &line, err);
+}
+
+int ab_run_write_holds(struct run *r, const struct ab_holds *holds, const struct ab_strv *held,
+		       struct ab_error *err)
+{
+	ab_autobuf struct ab_buf line = { 0 };
+
+	ab_record_open(&line, r->dir.id, "assurance");
+	ab_record_list(&line, "holds", held);
+	ab_record_text(&line, "missing", holds->missing);
+	if (r->prepared->spec.limits.memory)
+		ab_record_text(&line, "memory_limit", r->cgroup.memory ? "box" : "process");
+	if (ab_run_has_upstream(r))
+		ab_record_text(&line, "addresses_checked_by", "upstream");
+	if (r->prepared->spec.children)
+		ab_record_json(&line, "children_judged", holds->unasked ? "false" : "true");
+	if (r->prepared->spec.traced)
+		ab_record_json(&line, "denials_traced", holds->unasked ? "false" : "true");
+	return ab_log_write(&r->log, &line, err);
+}
+
+static void record_network(struct ab_buf *line, const struct ab_proxy_report *report)
+{
+	ab_record_number(line, "requests_allowed", (int64_t)report->allowed);
+	ab_record_number(line, "requests_denied", (int64_t)report->denied);
+	ab_record_number(line, "requests_failed", (int64_t)report->failed);
+	ab_record_number(line, "bytes_up", (int64_t)report->bytes_up);
+	ab_record_number(line, "bytes_down", (int64_t)report->bytes_down);
+}
+
+int ab_run_write_end(struct run *r, int status, const struct ab_strv *moved, struct ab_error *err)
+{
+	ab_autobuf struct ab_buf line = { 0 };
+
+	ab_record_open(&line, r->dir.id, "end");
+	ab_record_number(&line, "status", status);
+	ab_record_number(&line, "ms", (int64_t)((ab_run_now_ns() - r->begun_ns) / 1000000));
+	if (r->outcome.timed_out)
+		ab_record_json(&line, "timed_out", "true");
+	if (r->outcome.failed.code != AB_ENONE)
+		ab_record_text(&line, "error", r->outcome.failed.text);
+	if (moved->len)
+		ab_record_list(&line, "findings", moved);
+	if (r->prepared->spec.children)
+		ab_record_number(&line, "execs_denied", (int64_t)ab_refusals_count(r->refusals));
+	if (r->prepared->spec.traced)
+		ab_record_number(&line, "files_denied", (int64_t)ab_refusals_others(r->refusals));
+	if (r->gated)
+		record_network(&line, &r->report);
+	return ab_log_write(&r->log, &line, err);
+}
+
+int ab_run_write_refused(struct run *r, struct ab_error *err)
+{
+	const struct ab_request *request = r->request;
+	struct ab_vault *vault;
+	ab_autostrv struct ab_strv command = { 0 };
+	ab_autobuf struct ab_buf line = { 0 };
+
+	for (size_t i = 0; i < request->argc; i++)
+		ab_strv_add(&command, request->argv[i]);
+	vault = ab_safe_peek(r->prepared->policy, &request->policy);
+	for (size_t i = 0; vault && i < command.len; i++)
+		ab_vault_blank(vault, command.v[i], strlen(command.v[i]));
+	ab_vault_free(vault);
+	ab_record_open(&line, r->dir.id, "refused");
+	ab_record_list(&line, "command", &command);
+	ab_record_text(&line, "cwd", request->policy.cwd);
+	ab_record_json(&line, "allowed", "false");
+	ab_record_text(&line, "decision", ab_decision_names[r->consent.decision]);
+	ab_record_text(&line, "rule", r->consent.rule);
+	ab_record_text(&line, "reason", r->consent.reason);
+	return ab_log_write(&r->log, &line, err);
+}

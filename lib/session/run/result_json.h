@@ -1,0 +1,70 @@
+#ifndef AB_SESSION_RUN_RESULT_JSON_H
+#define AB_SESSION_RUN_RESULT_JSON_H
+/*
+ * The result of a run as one JSON object, for programs that want to know more
+ * than an exit status. Pure; outcome.c and in_child.c fill it in and write it.
+ *
+ *	{"version":1,"run_id","name","command":[],"cwd","profile",
+ *	 "exit":N,"status":N|null,"signal":"SIGTERM"|null,"timed_out",
+ *	 "error":TEXT|null,"hint":TEXT|null,"started","duration_ms",
+ *	 "decision","rule","approved","assurance":{"holds":[],"missing":[]},
+ *	 "network":{"allowed","denied","failed","bytes_up","bytes_down"}|null,
+ *	 "violations":[],"violations_total":N,"findings":[]}
+ *
+ * Every key is always there; what is not known is null, or an empty list.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "base/data/strv.h"
+
+struct ab_buf;
+struct ab_error;
+struct ab_proxy_report;
+
+enum { AB_RESULT_VERSION = 1 };
+
+struct ab_result {
+	const char *run_id; /* these may be NULL: not known */
+	const char *name;
+	const char *cwd;
+	const char *profile;
+	const char *decision;
+	const char *rule;
+	const char *approved;
+	const struct ab_strv *command;
+	int exit;   /* agentbox's own exit status */
+	bool ran;   /* the command did; else no `status` */
+	int status; /* of the command, as from wait() */
+	bool timed_out;
+	const struct ab_error *error; /* ours; NULL: none */
+	struct timespec started;
+	uint64_t duration_ms;
+	uint32_t holds, missing;	       /* AB_PROP_BIT()s */
+	const struct ab_proxy_report *network; /* NULL: there was none */
+	const struct ab_strv *violations;      /* records, or NULL */
+	uint64_t nviolations;		       /* in all */
+	const struct ab_strv *findings;	       /* or NULL */
+};
+
+/* The object, without a newline. */
+void ab_result_json(const struct ab_result *result, struct ab_buf *ret);
+
+/* What was captured of a stream: the first `len` bytes of `total`. */
+struct ab_stream {
+	char *data;
+	size_t len;
+	uint64_t total;
+};
+
+/*
+ * Add what was captured to the object: "stdout" or, if it is not UTF-8,
+ * "stdout_base64", with "stdout_truncated" and "stdout_bytes"; the same for
+ * "stderr". A character that was cut in two at the end is left out.
+ */
+void ab_result_add_streams(struct ab_buf *object, const struct ab_stream *out,
+			   const struct ab_stream *err);
+
+#endif

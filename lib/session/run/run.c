@@ -1,0 +1,399 @@
+/*
+ * One run, from the request to the exit status:
+ *
+ *	policy -> launch, consent -> plan, specification -> record, broker,
+ *	lock -> go -> supervise -> sweep -> end record
+ *
+ * The launch comes before the consent and the plan, and the record and the
+ * broker after it, because init works on its own meanwhile; nothing of the
+ * command happens before `go`. Any failure on the way kills the box, which has
+ * done nothing yet. What somebody is to be asked about, and what has secrets,
+ * is launched afterwards.
+ */
+#include "session/run/run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "audit/write/log.h"
+#include "base/data/mem.h"
+#include "base/system/fd.h"
+#include "policy/model/policy.h"
+#include "sandbox/start/bridge.h"
+#include "sandbox/start/launch.h"
+#include "session/ask/host_question.h"
+#include "session/broker/broker.h"
+#include "session/consent/consent.h"
+#include "session/consent/request.h"
+#include "session/control/box_network.h"
+#include "session/control/control_socket.h"
+#include "session/control/steering.h"
+#include "session/control/violation_tap.h"
+#include "session/host/cgroup.h"
+#include "session/notify/program_judge.h"
+#include "session/notify/refused_programs.h"
+#include "session/notify/trace.h"
+#include "session/run/lockdown.h"
+#include "session/run/nested.h"
+#include "session/run/prepare.h"
+#include "session/run/run_state.h"
+#include "session/run/supervisor.h"
+#include "session/terminal/terminal.h"
+
+/* The caller's pipes must see their end when the command closes them; our own
+ * words go to standard error. */
+static void release_stdio(const struct run *r)
+{
+	int null;
+
+	if (r->terminal)
+		return;
+	null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	for (int fd = 0; null >= 0 && fd < 2; fd++)
+		dup2(null, fd);
+	ab_closep(&null);
+}
+
+/* The run's folder and its record. */
+static int open_record(struct run *r, struct ab_error *err)
+{
+	struct ab_prepared *p = r->prepared;
+	struct ab_log_setup setup = { .run_id = r->dir.id };
+
+	if (ab_violations_new(&r->violations, err) < 0 ||
+	    ab_run_create(&p->state, p->spec.run_id, &r->dir, err) < 0)
+		return -1;
+	setup.dir = r->dir.dir;
+	setup.copy = p->audit.fd >= 0 ? &p->audit : NULL;
+	setup.tap = ab_violations_tap;
+	setup.tap_arg = r->violations;
+	return ab_log_open(&setup, &r->log, err);
+}
+
+static int start_judge(struct run *r, struct ab_error *err)
+{
+	struct ab_terms terms = { .policy = r->prepared->policy,
+				  .cwd = r->prepared->spec.cwd,
+				  .yes = r->request->yes,
+				  .approved = r->consent.approved ? r->consent.rule : NULL,
+				  .approved_user = r->consent.user_rule };
+
+	const struct ab_prepared *p = r->prepared;
+	ab_autofree char *home = NULL;
+	struct ab_trace_terms trace = { .policy = p->policy,
+					.plan = &p->spec.plan,
+					.sockets = &p->site.sockets,
+					.state = p->state.path,
+					.uid = geteuid(),
+					.judged = p->spec.children,
+					.learn = r->request->learn };
+
+	if (!p->spec.children && !p->spec.traced)
+		return 0;
+	home = p->policy->home ? realpath(p->policy->home, NULL) : NULL;
+	trace.home = home ? home : p->policy->home;
+	r->refusals = ab_refusals_new(r->dir.id, &r->log, r->prepared->spec.strict);
+	return ab_children_start(&terms, p->spec.traced ? &trace : NULL, &r->children, err);
+}
+
+static bool asks_about_hosts(const struct ab_policy *policy)
+{
+	return policy->net.mode == AB_NET_FILTERED && policy->net.unknown == AB_UNKNOWN_ASK;
+}
+
+/* A terminal of the prompt's own is to be given back as well. */
+static int open_prompt(struct run *r, struct ab_terminal_rescue *ret, struct ab_error *err)
+{
+	if (asks_about_hosts(r->prepared->policy) && !r->request->approver &&
+	    ab_prompt_open(r->terminal, &r->prompt, err) < 0)
+		return -1;
+	if (r->prompt)
+		ab_prompt_rescue_get(r->prompt, ret);
+	else
+		ab_terminal_rescue_get(r->terminal, ret);
+	return 0;
+}
+
+/* How the run can be seen and steered, and by whom it can be asked about
+ * hosts. */
+static int open_desk(struct run *r, struct ab_error *err)
+{
+	struct ab_policy *policy = r->prepared->policy;
+	bool asks = asks_about_hosts(policy);
+	struct ab_desk_setup setup = { .policy = policy };
+
+	if (ab_control_open(&r->control, err) < 0)
+		return -1;
+	setup.approver = r->request->approver != NULL;
+	setup.prompt = r->prompt;
+	if (asks && !ab_desk_asks(&setup))
+		policy->net.unknown = AB_UNKNOWN_DENY;
+	return 0;
+}
+
+/* While the box is being built: what the run needs on the host. */
+static int settle_in(struct run *r, struct ab_error *err)
+{
+	struct ab_prepared *p = r->prepared;
+	struct ab_broker_duty duty = { .input = &r->request->policy,
+				       .survey = &p->site.survey,
+				       .run = &r->dir,
+				       .log = &r->log.setup,
+				       .init = r->box.pidfd,
+				       .cgroup = r->cgroup.path,
+				       .plan = &p->spec.plan,
+				       .strict = p->spec.strict,
+				       .secrets = &p->policy->secrets,
+				       .environ = ab_safe_environ(&p->safe, &r->request->policy),
+				       .stamps = p->safe.stamps,
+				       .hidden = &p->safe.hidden,
+				       .approver = r->request->approver,
+				       .on_violation = r->request->on_violation,
+				       .reload = p->policy->net.mode == AB_NET_FILTERED };
+
+	if (open_record(r, err) < 0 || ab_run_write_start(r, err) < 0)
+		return -1;
+	/* By now init has its sockets, and it will wait for their answer. The
+	 * broker closes what it inherits. */
+	if (p->spec.door && ab_bridge_raise(&r->box, &r->network, err) < 0)
+		return -1;
+	release_stdio(r);
+	if (open_prompt(r, &duty.rescue, err) < 0 || ab_broker_start(&duty, &r->broker, err) < 0 ||
+	    start_judge(r, err) < 0)
+		return -1;
+	if (ab_gate_open(p->policy, r->request->policy.environ, &p->safe, &r->gate, err) < 0)
+		return -1;
+	if (open_desk(r, err) < 0 || ab_lock_supervisor(p->state.root, err) < 0)
+		return -1;
+	return r->cgroup.processes ? 0 : ab_run_go(r, err);
+}
+
+/* An error of the box that is already on its way says more than ours. */
+static void prefer_box_error(struct run *r, struct ab_error *err)
+{
+	struct ab_msg msg;
+	struct ab_fds fds;
+
+	while (ab_box_hear(&r->box, &msg, &fds, MSG_DONTWAIT) > 0) {
+		ab_fds_close(&fds);
+		if (msg.type == AB_MSG_FAILED)
+			*err = msg.u.error;
+	}
+}
+
+static int pick_id(struct ab_prepared *p, struct ab_error *err)
+{
+	char id[8];
+
+	if (ab_state_pick_id(&p->state, id, err) < 0)
+		return -1;
+	free(p->spec.run_id);
+	p->spec.run_id = ab_strdup(id);
+	return 0;
+}
+
+/* While init gets going: what its box is to be. */
+static int plan_box(struct run *r, struct ab_error *err)
+{
+	struct ab_spec *spec = &r->prepared->spec;
+
+	if (ab_prepare_spec(r->request, r->prepared, err) < 0 || pick_id(r->prepared, err) < 0)
+		return -1;
+	ab_run_say_all(r, AB_SAY_NOTE, &r->prepared->notes);
+	ab_run_say_all(r, AB_SAY_DETAIL, &r->prepared->safe.details);
+	ab_run_say_all(r, AB_SAY_DETAIL, &r->prepared->site.survey.notes);
+	if (ab_terminal_open(&r->terminal, &spec->tty_fds, &spec->rows, &spec->cols, err) < 0)
+		return -1;
+	spec->tty = r->terminal != NULL;
+	if (spec->tty) {
+		spec->tty_behind = ab_terminal_behind(r->terminal);
+		spec->tty_settings = *ab_terminal_settings(r->terminal);
+	}
+	if (ab_cgroup_make(spec->run_id, spec->limits.memory, spec->limits.processes, &r->cgroup,
+			   err) < 0 ||
+	    ab_cgroup_enter(&r->cgroup, r->box.pid, err) < 0)
+		return -1;
+	spec->memory_cgroup = r->cgroup.memory;
+	spec->pids_cgroup = r->cgroup.processes;
+	r->planned_ns = ab_run_now_ns();
+	return ab_box_specify(&r->box, spec, err);
+}
+
+/* Undo a launch that will not become a run. */
+static void abandon(struct run *r, struct ab_error *err)
+{
+	prefer_box_error(r, err);
+	ab_box_kill(&r->box);
+	ab_box_fini(&r->box);
+	ab_prompt_close(r->prompt);
+	ab_terminal_close(r->terminal);
+	ab_network_fini(&r->network);
+	if (r->gate)
+		ab_gate_close(r->gate, &r->report, &(struct ab_error){ 0 });
+	if (r->cgroup.path)
+		ab_cgroup_remove(r->cgroup.path, r->prepared->spec.run_id);
+	if (r->broker)
+		ab_broker_end(r->broker);
+	if (r->dir.dir >= 0)
+		ab_run_retire(&r->dir);
+}
+
+static int start_box(struct run *r, struct ab_error *err)
+{
+	struct ab_prepared *p = r->prepared;
+	struct ab_box_net net = {
+		.own = p->policy->net.mode != AB_NET_ALLOWED,
+		.door = p->policy->net.mode == AB_NET_FILTERED,
+		.host_ports = p->policy->net.host_ports.v,
+		.nhost_ports = p->policy->net.host_ports.len,
+	};
+
+	if (ab_supervise_prepare(err) < 0)
+		return -1;
+	r->loaded_ns = ab_run_now_ns();
+	if (ab_box_launch(&net, p->policy->fs.tmp_size, &r->box, err) < 0)
+		return -1;
+	r->launched_ns = ab_run_now_ns();
+	return 0;
+}
+
+/*
+ * The judge works beside init's first steps, which need nothing of the
+ * command: so it costs no time. Where it says anything but yes, the box is
+ * undone, and what is to be asked or told is so without one. Sources of
+ * secrets are not read for what may be refused.
+ */
+static int start_ahead(struct run *r, bool *ret_started, struct ab_error *err)
+{
+	int started;
+
+	*ret_started = false;
+	if (ab_safe_needed(r->prepared->policy))
+		return 0;
+	started = start_box(r, err);
+	if (ab_consent_given(r->request, r->prepared->policy, &r->consent)) {
+		*ret_started = started == 0;
+		return started;
+	}
+	if (started == 0) {
+		ab_box_kill(&r->box);
+		ab_box_fini(&r->box);
+	}
+	ab_supervise_release();
+	return 0;
+}
+
+static int go_on(struct run *r, int *ret_status, struct ab_error *err)
+{
+	if (plan_box(r, err) < 0 || settle_in(r, err) < 0) {
+		abandon(r, err);
+		return -1;
+	}
+	return ab_run_supervise(r, ret_status, err);
+}
+
+/* There was no run, but somebody wanted one: a record of one line. */
+static void record_refusal(struct run *r)
+{
+	struct ab_prepared *p = r->prepared;
+	struct ab_error late = { 0 };
+
+	if (ab_prepare_record(r->request, p, &late) == 0 && pick_id(p, &late) == 0 &&
+	    open_record(r, &late) == 0)
+		ab_run_write_refused(r, &late);
+	if (r->dir.dir >= 0)
+		ab_run_retire(&r->dir);
+	if (late.code != AB_ENONE)
+		ab_run_say(r, AB_SAY_WARNING, "the refusal is not on record: %s", late.text);
+}
+
+/* One of 0-2 that the caller closed would be the next file that we open
+ * ourselves, and the command would get that. */
+static int occupy_stdio(struct ab_error *err)
+{
+	for (int fd = 0; fd < 3; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
+			return ab_fail(err, AB_ESYSTEM, errno, "open /dev/null");
+	return 0;
+}
+
+static int run_boxed(struct run *r, int *ret_status, struct ab_error *err)
+{
+	struct ab_prepared *p = r->prepared;
+	bool started;
+
+	if (start_ahead(r, &started, err) < 0)
+		return -1;
+	if (started)
+		return go_on(r, ret_status, err);
+	if (ab_consent_get(r->request, p->policy, false, &r->consent, err) < 0) {
+		record_refusal(r);
+		return -1;
+	}
+	/* Before signals are blocked: a source may be a command that somebody
+	 * wants to interrupt. */
+	if (ab_prepare_secrets(r->request, p, err) < 0 || start_box(r, err) < 0)
+		return -1;
+	return go_on(r, ret_status, err);
+}
+
+/* In a box already: another layer, and no record of its own. */
+static int run_nested(struct run *r, struct ab_error *err)
+{
+	struct ab_prepared *p = r->prepared;
+
+	if (ab_consent_get(r->request, p->policy, true, &r->consent, err) < 0 ||
+	    ab_prepare_secrets(r->request, p, err) < 0 || ab_prepare_spec(r->request, p, err) < 0)
+		return -1;
+	ab_run_say_all(r, AB_SAY_NOTE, &p->notes);
+	return ab_nested_run(r->request, p, err);
+}
+
+/* It has not come to a run, or not to its end: of the two failures that one is
+ * told. */
+static void tell_failure(struct run *r, const struct ab_error *err)
+{
+	struct ab_error late = { 0 };
+
+	if (ab_run_write_result(r, -1, 0, NULL, err, &late) < 0)
+		ab_run_say(r, AB_SAY_WARNING, "%s", late.text);
+}
+
+int ab_run(const struct ab_request *request, int *ret_status, struct ab_error *err)
+{
+	struct ab_prepared prepared;
+	struct run r = { .request = request,
+			 .prepared = &prepared,
+			 .dir = { .dir = -1 },
+			 .log = AB_LOG_NONE,
+			 .result = AB_COPY_NONE,
+			 .cgroup = { .procs = -1, .pids_max = -1 },
+			 .begun_ns = ab_run_now_ns() };
+	int result;
+
+	clock_gettime(CLOCK_REALTIME, &r.started);
+	if (occupy_stdio(err) < 0 || ab_run_open_result(&r, err) < 0)
+		return -1;
+	result = ab_prepare(request, &prepared, err);
+	if (result == 0) {
+		prepared.result = &r.result;
+		result = prepared.nested ? run_nested(&r, err) : run_boxed(&r, ret_status, err);
+	}
+	if (result < 0 && !r.told)
+		tell_failure(&r, err);
+	ab_children_free(r.children);
+	ab_refusals_free(r.refusals);
+	ab_strv_fini(&r.refused);
+	ab_strv_fini(&r.report.lines);
+	ab_log_fini(&r.log);
+	ab_violations_free(r.violations);
+	ab_control_close(r.control);
+	ab_copy_fini(&r.result);
+	ab_run_fini(&r.dir);
+	ab_cgroup_fini(&r.cgroup);
+	ab_prepared_fini(&prepared);
+	return result;
+}

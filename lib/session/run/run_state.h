@@ -1,0 +1,77 @@
+#ifndef AB_SESSION_RUN_RUN_STATE_H
+#define AB_SESSION_RUN_RUN_STATE_H
+/* Inside one run (run.c): what it has, and the lines of its record. */
+#include <time.h>
+
+#include "audit/write/copy.h"
+#include "audit/write/log.h"
+#include "proxy/thread/proxy.h"
+#include "sandbox/start/bridge.h"
+#include "sandbox/start/launch.h"
+#include "session/consent/consent.h"
+#include "session/consent/request.h"
+#include "session/host/cgroup.h"
+#include "session/run/supervisor.h"
+#include "session/state/state.h"
+
+struct run {
+	const struct ab_request *request;
+	struct ab_prepared *prepared;
+	struct ab_consent consent;
+	struct ab_run dir;
+	struct ab_log log;
+	struct ab_copy result; /* where the caller wants it, if anywhere */
+	struct ab_box box;
+	struct ab_network network; /* until the gate has it */
+	struct ab_gate *gate;
+	bool gated; /* it had one */
+	bool heard; /* the judge has said its last */
+	struct ab_cgroup cgroup;
+	struct ab_broker *broker;
+	struct ab_children *children; /* NULL: only the start is judged */
+	struct ab_refusals *refusals;
+	struct ab_terminal *terminal;
+	struct ab_violations *violations;
+	struct ab_control *control;
+	struct ab_prompt *prompt; /* or NULL: nobody is asked there */
+	struct ab_outcome outcome;
+	struct ab_strv refused;	       /* lines about programs, at the end */
+	struct ab_proxy_report report; /* of the network, at the end */
+	uint32_t held;		       /* properties that were proved */
+	bool told;		       /* the result is written */
+	struct timespec started;
+	uint64_t begun_ns, loaded_ns, launched_ns, planned_ns;
+};
+
+uint64_t ab_run_now_ns(void);
+/* Then the addresses behind a name are not ours to check. */
+bool ab_run_has_upstream(const struct run *r);
+/* The names of these AB_PROP_BIT()s. */
+void ab_run_properties(uint32_t bits, struct ab_strv *ret);
+
+/* live.c */
+__attribute__((format(printf, 3, 4))) void ab_run_say(const struct run *r, enum ab_level level,
+						      const char *fmt, ...);
+void ab_run_say_all(const struct run *r, enum ab_level level, const struct ab_strv *lines);
+/* Let the command start. A box that is gone already has said why: that is
+ * heard later. */
+int ab_run_go(struct run *r, struct ab_error *err);
+/* Until everything is over and on record. */
+int ab_run_supervise(struct run *r, int *ret_status, struct ab_error *err);
+
+/* record.c: what began, what was proved, how it ended. */
+int ab_run_write_start(struct run *r, struct ab_error *err);
+int ab_run_write_holds(struct run *r, const struct ab_holds *holds, const struct ab_strv *held,
+		       struct ab_error *err);
+/* Instead of all of them: it was not let run. */
+int ab_run_write_refused(struct run *r, struct ab_error *err);
+int ab_run_write_end(struct run *r, int status, const struct ab_strv *moved, struct ab_error *err);
+
+/* outcome.c: the result, for the caller's `result`. Opened before anything
+ * else can fail. */
+int ab_run_open_result(struct run *r, struct ab_error *err);
+/* Once: 0 with the status, or -1 with what went wrong. `moved` may be NULL. */
+int ab_run_write_result(struct run *r, int result, int status, const struct ab_strv *moved,
+			const struct ab_error *failed, struct ab_error *err);
+
+#endif

@@ -1,0 +1,58 @@
+#ifndef AB_SESSION_RUN_SUPERVISOR_H
+#define AB_SESSION_RUN_SUPERVISOR_H
+/*
+ * The supervisor's loop, from `go` to the end of the command: signals, the
+ * box's messages, the terminal, the time limit.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/data/error.h"
+#include "sandbox/start/launch.h"
+
+struct ab_terminal;
+struct ab_broker;
+struct ab_children;
+struct ab_desk_setup;
+struct ab_gate;
+struct ab_log;
+struct ab_refusals;
+struct ab_secrets;
+
+struct ab_supervision {
+	struct ab_box *box;
+	struct ab_broker *broker;
+	struct ab_terminal *terminal; /* or NULL */
+	struct ab_children *children; /* or NULL: nobody is asked */
+	struct ab_refusals *refusals; /* with children */
+	uint64_t timeout_ms;	      /* 0: none */
+	/* Called once, when the command is about to start. */
+	int (*holds)(void *arg, const struct ab_holds *holds, struct ab_error *err);
+	void *arg;
+	struct ab_gate *gate;	    /* or NULL: no network of ours */
+	struct ab_network *network; /* of the box, for the gate; empty
+					 * when it has no door */
+	const char *run_id;
+	struct ab_log *log;
+	const struct ab_secrets *secrets;
+	const struct ab_desk_setup *desk;
+	/* A secret could not be read again; said once for each. */
+	void (*unread)(void *arg, const char *name, const char *why);
+};
+
+struct ab_outcome {
+	int status; /* wait status of the command */
+	bool timed_out;
+	struct ab_error failed; /* code AB_ENONE when the command ran */
+};
+
+/* Blocks every signal; must come before the launch. */
+int ab_supervise_prepare(struct ab_error *err);
+/* There will be no run: they are delivered again, those that came too. */
+void ab_supervise_release(void);
+
+/* Until the command has ended and init is gone. -1: we ourselves failed; the
+ * box is dead then too. */
+int ab_supervise(const struct ab_supervision *what, struct ab_outcome *ret, struct ab_error *err);
+
+#endif

@@ -1,0 +1,140 @@
+#include "session/secrets/renew.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/clock.h"
+#include "session/host/writable_links.h"
+#include "session/secrets/sources.h"
+
+struct renewal {
+	pid_t reader;	/* 0: nobody reads */
+	bool fixed;	/* the box could change it: it stays what it is */
+	bool begun;	/* it was read again... */
+	int64_t at;	/* ... then; before that, when we began */
+	uint64_t stamp; /* of the file as it was read */
+	uint64_t seen;	/* as it was at the last look */
+};
+
+struct ab_renewals {
+	struct ab_renewals_setup setup;
+	struct renewal v[AB_SECRETS_MAX];
+};
+
+static bool is_fixed(const struct ab_secret *secret)
+{
+	ab_autofree char *real = NULL;
+	bool led = false;
+
+	if (secret->from == AB_FROM_FILE)
+		real = ab_reach_follow(&secret->writable, secret->file, &led);
+	return secret->from == AB_FROM_ENV || led ||
+	       (secret->from == AB_FROM_FILE &&
+		ab_reach_writes(&secret->writable, real ? real : secret->file));
+}
+
+struct ab_renewals *ab_renewals_new(const struct ab_renewals_setup *setup)
+{
+	struct ab_renewals *r = ab_alloc(sizeof(*r));
+
+	r->setup = *setup;
+	for (size_t i = 0; i < setup->secrets->len; i++) {
+		r->v[i].stamp = r->v[i].seen = setup->stamps[i];
+		r->v[i].at = ab_now_ms();
+		r->v[i].fixed = is_fixed(&setup->secrets->v[i]);
+	}
+	return r;
+}
+
+static _Noreturn void be_reader(struct ab_renewals *r, size_t i, pid_t parent)
+{
+	const struct ab_secret *secret = &r->setup.secrets->v[i];
+	ab_autosourced struct ab_sourced value = { 0 };
+	struct ab_error err = { 0 };
+
+	/* It ends a command that it runs before it ends. */
+	setpgid(0, 0);
+	if (prctl(PR_SET_PDEATHSIG, SIGTERM) < 0 || getppid() != parent)
+		_exit(1);
+	/* The broker has closed them: pipes must not take their places. */
+	for (int fd = 0; fd < 3; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
+			_exit(1);
+	(void)ab_source_read(secret, r->setup.environ, AB_SOURCE_MS, &value, &err);
+	r->setup.answer(r->setup.arg, i, &value, &err);
+	ab_sourced_fini(&value);
+	_exit(0);
+}
+
+static bool may_read(const struct renewal *v)
+{
+	return !v->reader && !v->fixed && (!v->begun || ab_now_ms() - v->at >= AB_RENEWAL_MS);
+}
+
+static void read_again(struct ab_renewals *r, size_t i)
+{
+	struct renewal *v = &r->v[i];
+	pid_t parent = getpid(), pid;
+
+	/* Before it is read: what is written meanwhile is read again. */
+	v->stamp = v->seen = ab_source_stamp(&r->setup.secrets->v[i]);
+	v->begun = true;
+	v->at = ab_now_ms();
+	pid = fork();
+	if (pid == 0)
+		be_reader(r, i, parent);
+	/* Without a process it stays as it is until it is asked for again. */
+	v->reader = pid > 0 ? pid : 0;
+}
+
+void ab_renewals_ask(struct ab_renewals *r, size_t i)
+{
+	if (i < r->setup.secrets->len && may_read(&r->v[i]))
+		read_again(r, i);
+}
+
+static void reap(struct renewal *v)
+{
+	pid_t pid = v->reader ? waitpid(v->reader, NULL, WNOHANG) : 0;
+
+	if (pid > 0 || (pid < 0 && errno == ECHILD))
+		v->reader = 0;
+}
+
+/* A file that is being written changes from one look to the next: it is read
+ * once it rests. One that is gone leaves the value as it was. */
+static bool has_changed(struct renewal *v, const struct ab_secret *secret)
+{
+	uint64_t stamp = ab_source_stamp(secret);
+	bool rests = stamp == v->seen;
+
+	v->seen = stamp;
+	return rests && stamp && stamp != v->stamp;
+}
+
+static bool has_expired(const struct renewal *v, const struct ab_secret *secret)
+{
+	return secret->expires_ms && ab_now_ms() - v->at >= (int64_t)secret->expires_ms;
+}
+
+void ab_renewals_look(struct ab_renewals *r)
+{
+	for (size_t i = 0; i < r->setup.secrets->len; i++) {
+		const struct ab_secret *secret = &r->setup.secrets->v[i];
+		struct renewal *v = &r->v[i];
+
+		reap(v);
+		if ((has_expired(v, secret) ||
+		     (secret->from == AB_FROM_FILE && has_changed(v, secret))) &&
+		    may_read(v))
+			read_again(r, i);
+	}
+}

@@ -1,0 +1,259 @@
+#include "session/secrets/secrets.h"
+
+#include <string.h>
+
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "policy/layers/environment.h"
+#include "policy/layers/layers.h"
+#include "policy/model/policy.h"
+#include "session/host/ca_store.h"
+#include "session/host/writable_links.h"
+#include "session/secrets/sources.h"
+
+bool ab_safe_needed(const struct ab_policy *policy)
+{
+	return policy->secrets.len > 0 || policy->net.http.len > 0;
+}
+
+static int tell_missing(const struct ab_secret *secret, struct ab_error *err)
+{
+	ab_fail(err, AB_EUSAGE, 0, "the secret %s is not there: the variable %s is not set",
+		secret->name, secret->env);
+	ab_hint(err,
+		"set it for this call, or say in the settings where it "
+		"comes from: \"secrets\": { \"%s\": { \"from\": \"file\", "
+		"... } }",
+		secret->name);
+	return ab_step(err, "secrets");
+}
+
+/* The box has no use for it: its placeholder is in the environment. */
+static void note_file(struct ab_safe *safe, const struct ab_secret *secret)
+{
+	bool led;
+	char *real = secret->from == AB_FROM_FILE
+			     ? ab_reach_follow(&secret->writable, secret->file, &led)
+			     : NULL;
+
+	if (real)
+		ab_strv_give(&safe->sources, real);
+}
+
+static int take_value(struct ab_safe *safe, size_t i, const struct ab_secret *secret,
+		      char *const *env, struct ab_error *err)
+{
+	ab_autosourced struct ab_sourced value = { 0 };
+
+	/* Before it is read: what is written meanwhile is read again. */
+	safe->stamps[i] = ab_source_stamp(secret);
+	if (ab_source_read(secret, env, AB_SOURCE_MS, &value, err) < 0)
+		return -1;
+	note_file(safe, secret);
+	if (value.data) {
+		if (ab_vault_set(safe->vault, i, value.data, value.len, err) == 0)
+			return 0;
+		ab_hint(err,
+			"asked for by %s; `agentbox secrets check` looks "
+			"at all of them",
+			secret->origin);
+		return ab_step(err, "secrets");
+	}
+	if (secret->wanted)
+		return tell_missing(secret, err);
+	ab_strv_addf(&safe->details, "the secret %s is left out: the variable %s is not set",
+		     secret->name, secret->env);
+	return 0;
+}
+
+static bool any_stable(const struct ab_secrets *secrets)
+{
+	for (size_t i = 0; i < secrets->len; i++)
+		if (secrets->v[i].stable)
+			return true;
+	return false;
+}
+
+static int make_vault(const struct ab_secrets *secrets, int state, struct ab_vault **ret,
+		      struct ab_error *err)
+{
+	uint8_t seed[AB_VAULT_SEED];
+	int r;
+
+	if (!any_stable(secrets))
+		return ab_vault_new(secrets, NULL, ret, err);
+	r = ab_safe_seed(state, seed, err);
+	if (r == 0)
+		r = ab_vault_new(secrets, seed, ret, err);
+	explicit_bzero(seed, sizeof(seed));
+	return r;
+}
+
+/* The password of the proxy that we go through ourselves is read later. */
+static bool is_used(const struct ab_policy *policy, const char *entry)
+{
+	ab_autofree char *name = ab_strndup(entry, strcspn(entry, "="));
+
+	return policy->net.mode == AB_NET_FILTERED && strcmp(policy->net.upstream, "env") == 0 &&
+	       ab_name_matches("*_PROXY", name, true);
+}
+
+/*
+ * The caller's environment for everything later: what holds a value has its
+ * placeholder instead. In our own block nothing of such a variable stays.
+ */
+static void cover_environ(struct ab_safe *safe, const struct ab_policy *policy, char *const *env)
+{
+	for (; env && *env; env++) {
+		char *entry = *env, *value = strchr(entry, '=');
+		size_t len;
+		char *covered = ab_vault_cover(safe->vault, entry, strlen(entry), &len);
+
+		if (covered && value) {
+			ab_strv_give(&safe->environ, covered);
+			if (!is_used(policy, entry))
+				explicit_bzero(value + 1, strlen(value + 1));
+		} else {
+			free(covered);
+			ab_strv_add(&safe->environ, entry);
+		}
+	}
+}
+
+static int fill_vault(struct ab_safe *safe, const struct ab_policy *policy, int state,
+		      struct ab_error *err)
+{
+	const struct ab_secrets *secrets = &policy->secrets;
+	char *const *env = safe->input->environ;
+
+	if (secrets->len == 0)
+		return 0;
+	if (make_vault(secrets, state, &safe->vault, err) < 0)
+		return -1;
+	for (size_t i = 0; i < secrets->len; i++)
+		if (take_value(safe, i, &secrets->v[i], env, err) < 0)
+			return -1;
+	cover_environ(safe, policy, env);
+	return 0;
+}
+
+/* Hosts that are looked into, and whether a gateway needs TLS of ours. */
+static bool choose_hosts(struct ab_safe *safe, const struct ab_policy *policy)
+{
+	bool gateway = false;
+
+	for (size_t i = 0; i < policy->secrets.len; i++) {
+		const struct ab_secret *secret = &policy->secrets.v[i];
+
+		if (!ab_vault_at(safe->vault, i)->placeholder)
+			continue;
+		gateway |= secret->via != AB_VIA_TLS;
+		if (secret->via == AB_VIA_GATEWAY)
+			continue;
+		for (size_t k = 0; k < secret->hosts.len; k++)
+			ab_strv_add_once(&safe->intercepted, secret->hosts.v[k]);
+	}
+	for (size_t i = 0; i < policy->net.http.len; i++)
+		ab_http_rule_hosts(&policy->net.http.v[i], &safe->intercepted);
+	return gateway || safe->intercepted.len > 0;
+}
+
+static int make_site(struct ab_safe *safe, const struct ab_policy *policy, struct ab_error *err)
+{
+	struct ab_tls_setup setup = { .hosts = &safe->intercepted };
+	ab_autofree char *roots = NULL;
+
+	if (ab_trusted_roots(policy, ab_safe_environ(safe, safe->input), &roots, &setup.roots_len,
+			     err) < 0)
+		return -1;
+	setup.roots = roots;
+	return ab_tls_site_new(&setup, &safe->site, err);
+}
+
+static void tell_unused(const struct ab_policy *policy, struct ab_strv *ret_notes)
+{
+	if (policy->secrets.len)
+		ab_strv_addf(ret_notes,
+			     "secrets are only placeholders in this run: %s, "
+			     "and no value is put in",
+			     policy->net.mode == AB_NET_ALLOWED ? "the box has the host's network"
+								: "the box has no network");
+}
+
+int ab_safe_open(const struct ab_policy *policy, const struct ab_policy_input *input, int state,
+		 struct ab_safe *ret, struct ab_strv *ret_notes, struct ab_error *err)
+{
+	struct ab_safe safe = { .input = input };
+
+	if (fill_vault(&safe, policy, state, err) < 0 ||
+	    ab_safe_read_files(&safe, policy, ret_notes, err) < 0)
+		goto fail;
+	if (policy->net.mode != AB_NET_FILTERED)
+		tell_unused(policy, ret_notes);
+	else if (choose_hosts(&safe, policy) && make_site(&safe, policy, err) < 0)
+		goto fail;
+	*ret = safe;
+	return 0;
+fail:
+	ab_safe_fini(&safe);
+	return ab_step(err, "secrets");
+}
+
+void ab_safe_fini(struct ab_safe *safe)
+{
+	ab_vault_free(safe->vault);
+	ab_tls_site_free(safe->site);
+	ab_strv_fini(&safe->intercepted);
+	ab_strv_fini(&safe->environ);
+	ab_strv_fini(&safe->sources);
+	ab_strv_fini(&safe->hidden);
+	ab_strv_fini(&safe->details);
+	for (size_t i = 0; i < safe->nfiles; i++) {
+		free(safe->files[i].path);
+		free(safe->files[i].data);
+	}
+	free(safe->files);
+	*safe = (struct ab_safe){ 0 };
+}
+
+char *const *ab_safe_environ(const struct ab_safe *safe, const struct ab_policy_input *input)
+{
+	return safe->environ.len ? safe->environ.v : input->environ;
+}
+
+size_t ab_safe_cover(const struct ab_vault *vault, struct ab_strv *words)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < words->len; i++) {
+		size_t len = strlen(words->v[i]), covered_len;
+		char *covered = ab_vault_cover(vault, words->v[i], len, &covered_len);
+
+		if (!covered)
+			continue;
+		explicit_bzero(words->v[i], len);
+		free(words->v[i]);
+		words->v[i] = covered;
+		n++;
+	}
+	return n;
+}
+
+struct ab_vault *ab_safe_peek(const struct ab_policy *policy, const struct ab_policy_input *input)
+{
+	static const uint8_t seed[AB_VAULT_SEED];
+	struct ab_vault *vault = NULL;
+	struct ab_error err;
+
+	if (policy->secrets.len == 0 || ab_vault_new(&policy->secrets, seed, &vault, &err) < 0)
+		return NULL;
+	for (size_t i = 0; i < policy->secrets.len; i++) {
+		const struct ab_secret *secret = &policy->secrets.v[i];
+		ab_autosourced struct ab_sourced value = { 0 };
+
+		if (secret->from != AB_FROM_COMMAND &&
+		    ab_source_read(secret, input->environ, 0, &value, &err) == 0 && value.data)
+			(void)ab_vault_set(vault, i, value.data, value.len, &err);
+	}
+	return vault;
+}

@@ -1,0 +1,335 @@
+/* A report about secrets as people read it, and as JSON. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/data/buf.h"
+#include "base/data/mem.h"
+#include "policy/model/policy.h"
+#include "session/secrets/secrets_report.h"
+
+static const char *const states[] = {
+	[AB_SOURCE_SET] = "set",	 [AB_SOURCE_EMPTY] = "empty",
+	[AB_SOURCE_UNSET] = "unset",	 [AB_SOURCE_THERE] = "there",
+	[AB_SOURCE_MISSING] = "missing", [AB_SOURCE_UNREADABLE] = "unreadable",
+	[AB_SOURCE_COMMAND] = "command",
+};
+
+static const char *const state_clauses[] = {
+	[AB_SOURCE_SET] = "set",
+	[AB_SOURCE_EMPTY] = "set to nothing",
+	[AB_SOURCE_UNSET] = "not set",
+	[AB_SOURCE_THERE] = "there",
+	[AB_SOURCE_MISSING] = "not there",
+	[AB_SOURCE_UNREADABLE] = "cannot be read",
+	[AB_SOURCE_COMMAND] = "not run for this list",
+};
+
+static const char *const froms[] = {
+	[AB_FROM_ENV] = "env",
+	[AB_FROM_FILE] = "file",
+	[AB_FROM_COMMAND] = "command",
+};
+
+static const char *const from_words[] = {
+	[AB_FROM_ENV] = "variable",
+	[AB_FROM_FILE] = "file",
+	[AB_FROM_COMMAND] = "command",
+};
+
+static const char *const vias[] = {
+	[AB_VIA_TLS] = "tls",
+	[AB_VIA_GATEWAY] = "gateway",
+	[AB_VIA_BOTH] = "both",
+};
+
+static const char *const via_words[] = {
+	[AB_VIA_TLS] = "inside TLS",
+	[AB_VIA_GATEWAY] = "at the gateway",
+	[AB_VIA_BOTH] = "inside TLS and at the gateway",
+};
+
+static const char *const results[] = {
+	[AB_RESULT_OK] = "ok",
+	[AB_RESULT_UNSET] = "unset",
+	[AB_RESULT_FAIL] = "fail",
+};
+
+/* The arguments of a command may be nobody's business. */
+static const char *get_source(const struct ab_secret *s)
+{
+	switch (s->from) {
+	case AB_FROM_ENV:
+		return s->env;
+	case AB_FROM_FILE:
+		return s->file;
+	case AB_FROM_COMMAND:
+		break;
+	}
+	return s->command.len ? s->command.v[0] : "";
+}
+
+/* Lists, as text and as JSON. */
+
+enum { INDENT = 13, WIDTH = 79 };
+
+/* As many on a line as fit. */
+static void add_row(struct ab_buf *b, const char *label, const struct ab_strv *list)
+{
+	size_t column = INDENT;
+
+	if (!list->len)
+		return;
+	ab_buf_printf(b, "  %-10s ", label);
+	for (size_t i = 0; i < list->len; i++) {
+		ab_autofree char *text = ab_escape(list->v[i]);
+		size_t n = strlen(text) + 2;
+
+		if (i && column + n > WIDTH) {
+			ab_buf_printf(b, ",\n%*s%s", INDENT, "", text);
+			column = INDENT;
+		} else {
+			ab_buf_printf(b, "%s%s", i ? ", " : "", text);
+		}
+		column += n;
+	}
+	ab_buf_puts(b, "\n");
+}
+
+static void json_list(struct ab_buf *b, const char *key, const struct ab_strv *list)
+{
+	ab_buf_printf(b, "\"%s\":", key);
+	ab_buf_json_list(b, list);
+}
+
+/* "": null. */
+static void json_text(struct ab_buf *b, const char *key, const char *text)
+{
+	ab_buf_printf(b, "\"%s\":", key);
+	if (text && text[0])
+		ab_buf_json(b, text);
+	else
+		ab_buf_puts(b, "null");
+}
+
+static void list_carriers(const struct ab_carrier *v, size_t len, struct ab_strv *ret)
+{
+	char text[AB_CARRIER_TEXT];
+
+	for (size_t i = 0; i < len; i++) {
+		ab_carrier_format(&v[i], text);
+		ab_strv_add(ret, text);
+	}
+}
+
+static void list_also(const struct ab_secret *s, struct ab_strv *ret)
+{
+	if (s->in_path)
+		ab_strv_add(ret, "path");
+	if (s->in_body)
+		ab_strv_add(ret, "body");
+}
+
+/* What a list has. */
+
+static void add_source(struct ab_buf *b, const struct ab_secret_row *row)
+{
+	const struct ab_secret *s = row->secret;
+
+	ab_buf_printf(b, "  %-10s %s ", "source", from_words[s->from]);
+	ab_buf_escape(b, get_source(s));
+	if (s->from == AB_FROM_FILE && s->key) {
+		ab_buf_puts(b, " at ");
+		ab_buf_escape(b, s->key);
+	}
+	ab_buf_printf(b, ", %s", state_clauses[row->state]);
+	if (row->state == AB_SOURCE_UNSET && !s->wanted)
+		ab_buf_puts(b, ": a run leaves it out");
+	ab_buf_puts(b, "\n");
+}
+
+static void add_manner(struct ab_buf *b, const struct ab_secret *s)
+{
+	ab_buf_printf(b, "  %-10s %s", "how",
+		      s->inject ? "put into every request" : "put in for its placeholder");
+	if (s->inject && s->format) {
+		ab_buf_puts(b, " as ");
+		ab_buf_escape(b, s->format);
+	}
+	ab_buf_printf(b, ", %s", via_words[s->via]);
+	if (s->require)
+		ab_buf_puts(b, "; requests without it are refused");
+	if (s->stable)
+		ab_buf_puts(b, "; the same placeholder in every run");
+	if (s->stop)
+		ab_buf_puts(b, "; misuse ends the run");
+	ab_buf_puts(b, "\n");
+}
+
+static void add_secret(struct ab_buf *b, const struct ab_secret_row *row)
+{
+	const struct ab_secret *s = row->secret;
+	ab_autostrv struct ab_strv carriers = { 0 };
+
+	list_carriers(s->carriers, s->ncarriers, &carriers);
+	if (!s->ncarriers)
+		ab_strv_add(&carriers, "any field or query");
+	list_also(s, &carriers);
+	ab_buf_escape(b, s->name);
+	ab_buf_printf(b, "%s%s\n", s->provider ? "     " : "",
+		      s->provider ? s->provider->title : "");
+	add_source(b, row);
+	add_row(b, "hosts", &s->hosts);
+	add_row(b, "carried", &carriers);
+	add_manner(b, s);
+	add_row(b, "variables", &s->names);
+	add_row(b, "files", &s->files);
+	if (s->origin && s->origin[0]) {
+		ab_buf_printf(b, "  %-10s ", "asked by");
+		ab_buf_escape(b, s->origin);
+		ab_buf_puts(b, "\n");
+	}
+}
+
+char *ab_secrets_report_list_text(const struct ab_secrets_report *report)
+{
+	struct ab_buf b = { 0 };
+
+	if (!report->len)
+		ab_buf_puts(&b, "this policy has no secrets; name one, as in:  "
+				"agentbox run --secret OPENAI_API_KEY -- ...\n");
+	for (size_t i = 0; i < report->len; i++) {
+		ab_buf_puts(&b, i ? "\n" : "");
+		add_secret(&b, &report->v[i]);
+	}
+	if (report->uncovered.len)
+		ab_buf_puts(&b, "\nnot covered:\n");
+	for (size_t i = 0; i < report->uncovered.len; i++) {
+		ab_buf_puts(&b, "  ");
+		ab_buf_escape(&b, report->uncovered.v[i]);
+		ab_buf_puts(&b, "\n");
+	}
+	return ab_buf_take(&b);
+}
+
+static void json_secret(struct ab_buf *b, const struct ab_secret_row *row)
+{
+	const struct ab_secret *s = row->secret;
+	ab_autostrv struct ab_strv carriers = { 0 }, also = { 0 };
+
+	list_carriers(s->carriers, s->ncarriers, &carriers);
+	if (!s->ncarriers)
+		ab_strv_add(&carriers, "any");
+	list_also(s, &also);
+	ab_buf_puts(b, "{");
+	json_text(b, "name", s->name);
+	ab_buf_puts(b, ",");
+	json_text(b, "provider", s->provider ? s->provider->name : NULL);
+	ab_buf_printf(b, ",\"from\":\"%s\",", froms[s->from]);
+	json_text(b, "source", get_source(s));
+	ab_buf_puts(b, ",");
+	json_text(b, "key", s->from == AB_FROM_FILE ? s->key : NULL);
+	ab_buf_printf(b, ",\"state\":\"%s\",\"wanted\":%s,", states[row->state],
+		      s->wanted ? "true" : "false");
+	json_list(b, "hosts", &s->hosts);
+	ab_buf_puts(b, ",");
+	json_list(b, "as", &carriers);
+	ab_buf_puts(b, ",");
+	json_list(b, "also", &also);
+	ab_buf_printf(b, ",\"mode\":\"%s\",", s->inject ? "inject" : "swap");
+	json_text(b, "format", s->inject ? s->format : NULL);
+	ab_buf_printf(b,
+		      ",\"require\":%s,\"placeholder\":\"%s\","
+		      "\"via\":\"%s\",",
+		      s->require ? "true" : "false", s->stable ? "stable" : "run", vias[s->via]);
+	json_list(b, "names", &s->names);
+	ab_buf_puts(b, ",");
+	json_list(b, "files", &s->files);
+	ab_buf_printf(b, ",\"onTripwire\":\"%s\",", s->stop ? "stop" : "refuse");
+	json_text(b, "origin", s->origin);
+	ab_buf_puts(b, "}");
+}
+
+char *ab_secrets_report_list_json(const struct ab_secrets_report *report)
+{
+	struct ab_buf b = { 0 };
+
+	ab_buf_puts(&b, "{\"secrets\":[");
+	for (size_t i = 0; i < report->len; i++) {
+		ab_buf_puts(&b, i ? "," : "");
+		json_secret(&b, &report->v[i]);
+	}
+	ab_buf_puts(&b, "],");
+	json_list(&b, "uncovered", &report->uncovered);
+	ab_buf_puts(&b, "}\n");
+	return ab_buf_take(&b);
+}
+
+/* What a check has found. */
+
+static void add_remedy(struct ab_buf *b, int indent, const char *remedy)
+{
+	while (*remedy) {
+		size_t n = strcspn(remedy, "\n");
+
+		ab_buf_printf(b, "%*s", indent, "");
+		ab_buf_escape_n(b, remedy, n);
+		ab_buf_puts(b, "\n");
+		remedy += n + (remedy[n] == '\n');
+	}
+}
+
+static void add_finding(struct ab_buf *b, const struct ab_secret_row *row, int width)
+{
+	const struct ab_secret *s = row->secret;
+	ab_autofree char *name = ab_escape(s->name);
+
+	ab_buf_printf(b, "%-5s  %-*s  ", results[row->result], width, name);
+	if (row->result == AB_RESULT_FAIL)
+		ab_buf_escape(b, row->problem);
+	else
+		ab_buf_printf(b, "%s ", from_words[s->from]);
+	if (row->result != AB_RESULT_FAIL)
+		ab_buf_escape(b, get_source(s));
+	if (row->result == AB_RESULT_UNSET)
+		ab_buf_puts(b, " is not set: a run leaves it out");
+	ab_buf_puts(b, "\n");
+	add_remedy(b, width + 9, row->remedy);
+}
+
+char *ab_secrets_report_check_text(const struct ab_secrets_report *report)
+{
+	struct ab_buf b = { 0 };
+	size_t width = 0;
+
+	if (!report->len)
+		ab_buf_puts(&b, "this policy has no secrets; to try one:  "
+				"agentbox secrets check OPENAI_API_KEY\n");
+	for (size_t i = 0; i < report->len; i++) {
+		size_t n = strlen(report->v[i].secret->name);
+
+		width = n > width ? n : width;
+	}
+	for (size_t i = 0; i < report->len; i++)
+		add_finding(&b, &report->v[i], (int)width);
+	return ab_buf_take(&b);
+}
+
+char *ab_secrets_report_check_json(const struct ab_secrets_report *report)
+{
+	struct ab_buf b = { 0 };
+
+	ab_buf_puts(&b, "{\"secrets\":[");
+	for (size_t i = 0; i < report->len; i++) {
+		const struct ab_secret_row *row = &report->v[i];
+
+		ab_buf_puts(&b, i ? ",{" : "{");
+		json_text(&b, "name", row->secret->name);
+		ab_buf_printf(&b, ",\"result\":\"%s\",", results[row->result]);
+		json_text(&b, "problem", row->problem);
+		ab_buf_puts(&b, ",");
+		json_text(&b, "remedy", row->remedy);
+		ab_buf_puts(&b, "}");
+	}
+	ab_buf_printf(&b, "],\"ok\":%s}\n", report->failed ? "false" : "true");
+	return ab_buf_take(&b);
+}

@@ -1,0 +1,493 @@
+#include "session/secrets/sources.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <malloc.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "base/data/buf.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/fd.h"
+#include "base/system/path.h"
+#include "policy/values/paths.h"
+#include "session/host/program.h"
+#include "session/host/writable_links.h"
+
+/* Pages of its own: in no core file and in no child; locked where the limit
+ * of locked memory lets it be. */
+static void *take_pages(size_t len);
+static void drop_value(void *pages, size_t len); /* wipes */
+
+/* Without what is around it, which is no part of a value. */
+static void trim_value(const char **s, size_t *len);
+
+/* Into ret, which may have room already; `where` is for people. */
+static int keep_value(const struct ab_secret *secret, const char *where, const char *value,
+		      size_t len, struct ab_sourced *ret, struct ab_error *err);
+
+/* Sources that are commands. */
+static int run_source_command(const struct ab_secret *secret, char *const *env, unsigned ms,
+			      struct ab_sourced *ret, struct ab_error *err);
+
+enum {
+	FILE_MAX = 1024 * 1024,
+	DEPTH = 16, /* of a key */
+};
+
+static void *take_pages(size_t len)
+{
+	void *p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		abort();
+	(void)mlock(p, len);
+	(void)madvise(p, len, MADV_DONTDUMP);
+	(void)madvise(p, len, MADV_DONTFORK);
+	return p;
+}
+
+static void drop_value(void *p, size_t len)
+{
+	if (!p)
+		return;
+	explicit_bzero(p, len);
+	munmap(p, len);
+}
+
+void ab_sourced_fini(struct ab_sourced *s)
+{
+	drop_value(s->data, AB_SECRET_MAX + 1);
+	*s = (struct ab_sourced){ 0 };
+}
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+static void trim_value(const char **s, size_t *len)
+{
+	while (*len > 0 && is_blank((*s)[*len - 1]))
+		(*len)--;
+	while (*len > 0 && is_blank(**s)) {
+		(*s)++;
+		(*len)--;
+	}
+}
+
+static int keep_value(const struct ab_secret *secret, const char *where, const char *value,
+		      size_t len, struct ab_sourced *ret, struct ab_error *err)
+{
+	trim_value(&value, &len);
+	if (len == 0) {
+		ab_fail(err, AB_EUSAGE, 0, "the secret %s is empty: %s", secret->name, where);
+		return ab_hint(err, "nothing could be put in for it; set it, "
+				    "or leave the secret out");
+	}
+	if (len > AB_SECRET_MAX)
+		return ab_fail(err, AB_EUSAGE, 0, "the secret %s is longer than %d KiB: %s",
+			       secret->name, AB_SECRET_MAX / 1024, where);
+	if (!ret->data)
+		ret->data = take_pages(AB_SECRET_MAX + 1);
+	memmove(ret->data, value, len);
+	explicit_bzero(ret->data + len, AB_SECRET_MAX + 1 - len);
+	ret->len = len;
+	return 0;
+}
+
+static int read_env(const struct ab_secret *secret, char *const *env, struct ab_sourced *ret,
+		    struct ab_error *err)
+{
+	const char *value = ab_environ_get(env, secret->env);
+	ab_autofree char *where = ab_printf("variable %s", secret->env);
+
+	if (!value)
+		return 0;
+	return keep_value(secret, where, value, strlen(value), ret, err);
+}
+
+/* The library keeps copies of what it reads; none of them stays behind. */
+static void free_wiped(void *p)
+{
+	if (p)
+		explicit_bzero(p, malloc_usable_size(p));
+	free(p);
+}
+
+/* Where the key leads to, from object to object. A name may have dots itself
+ * ("auths.ghcr.io.auth"), so the longest one that is there is tried first. */
+static const json_t *find_key(const json_t *at, const char *key, unsigned left)
+{
+	char name[256];
+
+	for (size_t len = strlen(key); len > 0; len--) {
+		const json_t *found;
+		const json_t *below;
+
+		if ((key[len] != '\0' && key[len] != '.') || len >= sizeof(name))
+			continue;
+		memcpy(name, key, len);
+		name[len] = '\0';
+		found = json_object_get(at, name);
+		if (!found)
+			continue;
+		if (key[len] == '\0')
+			return found;
+		below = left ? find_key(found, key + len + 1, left - 1) : NULL;
+		if (below)
+			return below;
+	}
+	return NULL;
+}
+
+static int pick_key(const struct ab_secret *secret, const char *text, size_t len,
+		    struct ab_sourced *ret, struct ab_error *err)
+{
+	json_error_t wrong;
+	json_t *json = json_loadb(text, len, 0, &wrong);
+	const json_t *found = json ? find_key(json, secret->key, DEPTH) : NULL;
+	int r;
+
+	/* Not wrong.text: that has words of the file. */
+	if (!json)
+		r = ab_fail(err, AB_EUSAGE, 0, "the secret %s: %s is not JSON (line %d)",
+			    secret->name, secret->file, wrong.line);
+	else if (!found)
+		r = ab_fail(err, AB_EUSAGE, 0, "the secret %s: %s has no key %s", secret->name,
+			    secret->file, secret->key);
+	else if (!json_is_string(found))
+		r = ab_fail(err, AB_EUSAGE, 0, "the secret %s: %s of %s is not a text",
+			    secret->name, secret->key, secret->file);
+	else
+		r = keep_value(secret, secret->file, json_string_value(found),
+			       json_string_length(found), ret, err);
+	json_decref(json);
+	return r;
+}
+
+/* One thread reads sources, so what is global may be changed meanwhile. */
+static int pick_key_wiped(const struct ab_secret *secret, const char *text, size_t len,
+			  struct ab_sourced *ret, struct ab_error *err)
+{
+	json_malloc_t get;
+	json_free_t put;
+	int r;
+
+	json_get_alloc_funcs(&get, &put);
+	json_set_alloc_funcs(malloc, free_wiped);
+	r = pick_key(secret, text, len, ret, err);
+	json_set_alloc_funcs(get, put);
+	return r;
+}
+
+static int refuse_link(const struct ab_secret *secret, struct ab_error *err)
+{
+	ab_fail(err, AB_EUSAGE, 0,
+		"the secret %s: the box could have put the link there by which "
+		"%s leads elsewhere",
+		secret->name, secret->file);
+	return ab_hint(err, "name the file itself, or keep it outside of what "
+			    "the box can write");
+}
+
+static int open_file(const struct ab_secret *secret, struct ab_error *err)
+{
+	bool led;
+	ab_autofree char *real = ab_reach_follow(&secret->writable, secret->file, &led);
+	ab_autoclose int fd = -1;
+	struct stat st;
+
+	if (led)
+		return refuse_link(secret, err);
+	fd = real ? ab_reach_open(real) : -1;
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return ab_fail(err, AB_EUSAGE, errno, "the secret %s: open %s", secret->name,
+			       secret->file);
+	if (S_ISREG(st.st_mode))
+		return ab_take_fd(&fd);
+	ab_fail(err, AB_EUSAGE, 0, "the secret %s: %s is not a plain file", secret->name,
+		secret->file);
+	return ab_hint(err, "it is read again when it changes; for anything "
+			    "else there is \"from\": \"command\"");
+}
+
+static int read_file(const struct ab_secret *secret, struct ab_sourced *ret, struct ab_error *err)
+{
+	size_t room = secret->key ? FILE_MAX : AB_SECRET_MAX + 64;
+	ab_autoclose int fd = open_file(secret, err);
+	ssize_t len;
+	char *text;
+	int r;
+
+	if (fd < 0)
+		return -1;
+	text = take_pages(room);
+	len = ab_read_full(fd, text, room);
+	if (len < 0)
+		r = ab_fail(err, AB_EUSAGE, errno, "the secret %s: read %s", secret->name,
+			    secret->file);
+	else if ((size_t)len == room)
+		r = ab_fail(err, AB_EUSAGE, 0, "the secret %s: %s is too large (over %zu KiB)",
+			    secret->name, secret->file, room / 1024);
+	else if (secret->key)
+		r = pick_key_wiped(secret, text, (size_t)len, ret, err);
+	else
+		r = keep_value(secret, secret->file, text, (size_t)len, ret, err);
+	drop_value(text, room);
+	return r;
+}
+
+int ab_source_read(const struct ab_secret *secret, char *const *env, unsigned ms,
+		   struct ab_sourced *ret, struct ab_error *err)
+{
+	struct ab_sourced s = { 0 };
+	int r = -1;
+
+	switch (secret->from) {
+	case AB_FROM_ENV:
+		r = read_env(secret, env, &s, err);
+		break;
+	case AB_FROM_FILE:
+		r = read_file(secret, &s, err);
+		break;
+	case AB_FROM_COMMAND:
+		r = run_source_command(secret, env, ms, &s, err);
+		break;
+	}
+	if (r < 0) {
+		ab_sourced_fini(&s);
+		if (!err->hint[0])
+			ab_hint(err,
+				"asked for by %s; the run does not begin "
+				"without it",
+				secret->origin);
+		return ab_step(err, "secrets");
+	}
+	*ret = s;
+	return 0;
+}
+
+static uint64_t mix(const struct stat *st)
+{
+	const uint64_t parts[] = { st->st_dev,
+				   st->st_ino,
+				   (uint64_t)st->st_size,
+				   (uint64_t)st->st_mtim.tv_sec,
+				   (uint64_t)st->st_mtim.tv_nsec,
+				   (uint64_t)st->st_ctim.tv_sec,
+				   (uint64_t)st->st_ctim.tv_nsec };
+	uint64_t stamp = 14695981039346656037u;
+
+	for (size_t i = 0; i < AB_COUNT(parts); i++)
+		stamp = (stamp ^ parts[i]) * 1099511628211u;
+	return stamp ? stamp : 1;
+}
+
+uint64_t ab_source_stamp(const struct ab_secret *secret)
+{
+	struct stat st;
+
+	if (secret->from != AB_FROM_FILE || stat(secret->file, &st) < 0)
+		return 0;
+	return mix(&st);
+}
+
+enum {
+	COMPLAINT = 2048, /* of a command, as much as is kept */
+	SHOWN = 300,	  /* and as much as is told */
+};
+
+/* What a command said, if only a part of it, is not to be told by what it
+ * complained about. */
+static void cover(char *text, size_t len, const char *value, size_t value_len)
+{
+	char *at = text;
+
+	if (value_len < 4)
+		return;
+	while ((at = memmem(at, (size_t)(text + len - at), value, value_len)) != NULL)
+		memset(at, '*', value_len);
+	/* The begin of one that was cut off. */
+	for (size_t n = value_len - 1; n >= 4; n--)
+		if (n <= len && memcmp(text + len - n, value, n) == 0)
+			memset(text + len - n, '*', n);
+}
+
+static void cover_lines(char *text, size_t len, const char *said, size_t said_len)
+{
+	const char *end = said + said_len;
+
+	while (said < end) {
+		const char *stop = memchr(said, '\n', (size_t)(end - said));
+		const char *line = said;
+		size_t n = (size_t)((stop ? stop : end) - said);
+
+		said += n + 1;
+		trim_value(&line, &n);
+		cover(text, len, line, n);
+	}
+}
+
+/* ": its words", escaped and in one line; "" when it has none. */
+static char *show_complaint(const char *text, size_t len)
+{
+	struct ab_buf b = { 0 };
+
+	trim_value(&text, &len);
+	if (len == 0)
+		return ab_strdup("");
+	ab_buf_puts(&b, ": ");
+	ab_buf_escape_n(&b, text, len < SHOWN ? len : SHOWN);
+	return ab_buf_take(&b);
+}
+
+static int tell_failure(const struct ab_secret *secret, const struct ab_ran *ran, unsigned ms,
+			const char *complaint, struct ab_error *err)
+{
+	const char *name = secret->name, *program = secret->command.v[0];
+
+	switch (ran->how) {
+	case AB_RAN_FAILED:
+		return ab_fail(err, AB_EUSAGE, ran->errnum, "the secret %s: run %s", name, program);
+	case AB_RAN_LATE:
+		return ab_fail(err, AB_EUSAGE, 0, "the secret %s: %s did not end in %g s%s", name,
+			       program, ms / 1000.0, complaint);
+	case AB_RAN_TOO_MUCH:
+		return ab_fail(err, AB_EUSAGE, 0, "the secret %s: %s said more than %d KiB", name,
+			       program, AB_SECRET_MAX / 1024);
+	case AB_RAN_INTERRUPTED:
+		return ab_fail(err, AB_EUSAGE, EINTR, "the secret %s: run %s", name, program);
+	case AB_RAN_ENDED:
+		break;
+	}
+	if (WIFSIGNALED(ran->status))
+		return ab_fail(err, AB_EUSAGE, 0, "the secret %s: %s was ended by signal %d%s",
+			       name, program, WTERMSIG(ran->status), complaint);
+	return ab_fail(err, AB_EUSAGE, 0, "the secret %s: %s ended with status %d%s", name, program,
+		       WEXITSTATUS(ran->status), complaint);
+}
+
+static int refuse_program(const struct ab_secret *secret, const char *path, struct ab_error *err)
+{
+	ab_fail(err, AB_EUSAGE, 0,
+		"the secret %s: its command would run %s on the host, which "
+		"the box can write",
+		secret->name, path);
+	return ab_hint(err, "keep it outside of what the box can write, as in "
+			    "~/.local/bin");
+}
+
+/* What is not there yet can be made by whoever can write there. */
+static bool is_boxs(const struct ab_strv *writable, const char *path)
+{
+	ab_autofree char *clean = ab_path_resolve(path, "/", NULL);
+	bool led = false;
+	ab_autofree char *real = ab_reach_follow(writable, path, &led);
+
+	return led || ab_reach_writes(writable, real ? real : clean);
+}
+
+/*
+ * The command is run again whenever the box makes the server refuse the value,
+ * so nothing that the box can write may be a part of it. Words that are paths
+ * are looked at; what is inside of a script's text is the user's to know.
+ */
+static int check_words(const struct ab_secret *secret, struct ab_error *err)
+{
+	const struct ab_strv *words = &secret->command;
+
+	if (words->v[0][0] != '/' && strchr(words->v[0], '/')) {
+		ab_fail(err, AB_EUSAGE, 0, "the secret %s: the program %s is not a whole path",
+			secret->name, words->v[0]);
+		return ab_hint(err, "its command is run in /, not in the "
+				    "workspace; write where it is");
+	}
+	for (size_t i = 0; i < words->len; i++)
+		if (words->v[i][0] == '/' && is_boxs(&secret->writable, words->v[i]))
+			return refuse_program(secret, words->v[i], err);
+	return 0;
+}
+
+/* Of these folders those in which nobody but the host puts programs. */
+static char *safe_path(const struct ab_strv *writable, const char *path)
+{
+	struct ab_buf b = { 0 };
+
+	for (;; path++) {
+		size_t n = strcspn(path, ":");
+		ab_autofree char *dir = ab_strndup(path, n), *real = NULL;
+		bool led = false;
+
+		if (dir[0] == '/')
+			real = ab_reach_follow(writable, dir, &led);
+		if (real && !led && !ab_reach_writes(writable, real))
+			ab_buf_printf(&b, "%s%s", b.len ? ":" : "", dir);
+		path += n;
+		if (!*path)
+			return ab_buf_take(&b);
+	}
+}
+
+/* The same entries, which hold values and are copied nowhere, but for PATH. */
+static char **safe_environ(const struct ab_strv *writable, char *const *env, char **ret_path)
+{
+	size_t n = 0;
+	char **list;
+
+	while (env && env[n])
+		n++;
+	list = ab_alloc((n + 1) * sizeof(*list));
+	for (size_t i = 0; i < n; i++) {
+		ab_autofree char *dirs = NULL;
+
+		list[i] = env[i];
+		if (*ret_path || strncmp(env[i], "PATH=", 5) != 0)
+			continue;
+		dirs = safe_path(writable, env[i] + 5);
+		list[i] = *ret_path = ab_printf("PATH=%s", dirs);
+	}
+	return list;
+}
+
+static int run_source_command(const struct ab_secret *secret, char *const *env, unsigned ms,
+			      struct ab_sourced *ret, struct ab_error *err)
+{
+	char complaint[COMPLAINT];
+	ab_autofree char *path = NULL;
+	ab_autofree char **list = safe_environ(&secret->writable, env, &path);
+	struct ab_program program = {
+		.argv = (const char *const *)secret->command.v,
+		.env = list,
+		.cwd = "/",
+		.in = -1,
+		.ms = ms,
+		.room = AB_SECRET_MAX,
+		.err = complaint,
+		.err_room = sizeof(complaint),
+	};
+	struct ab_ran ran;
+	int r;
+
+	if (check_words(secret, err) < 0)
+		return -1;
+	program.out = take_pages(AB_SECRET_MAX + 1);
+	ab_program_run(&program, &ran);
+	if (ran.how == AB_RAN_ENDED && ran.status == 0) {
+		ret->data = program.out;
+		r = keep_value(secret, secret->command.v[0], program.out, ran.out_len, ret, err);
+	} else {
+		ab_autofree char *said = NULL;
+
+		cover_lines(complaint, ran.err_len, program.out, ran.out_len);
+		said = show_complaint(complaint, ran.err_len);
+		r = tell_failure(secret, &ran, ms, said, err);
+		drop_value(program.out, AB_SECRET_MAX + 1);
+	}
+	explicit_bzero(complaint, sizeof(complaint));
+	return r;
+}

@@ -1,0 +1,139 @@
+#include "session/secrets/uncovered.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/path.h"
+#include "policy/layers/environment.h"
+#include "policy/model/policy.h"
+#include "policy/values/providers.h"
+#include "sandbox/plan/plan.h"
+#include "sandbox/plan/spec.h"
+#include "workspace/tree/glob.h"
+
+/* What the box can see of the host's files. */
+struct sight {
+	const struct ab_policy *policy;
+	const struct ab_spec *spec; /* or NULL, then: */
+	struct ab_guard *denied;
+	size_t ndenied;
+};
+
+static bool is_covered(const struct ab_spec *spec, const char *real)
+{
+	for (size_t i = 0; i < spec->nfiles; i++)
+		if (strcmp(spec->files[i].path, real) == 0)
+			return true;
+	return false;
+}
+
+static bool is_seen(const struct sight *s, const char *path)
+{
+	ab_autofree char *real = realpath(path, NULL);
+	const struct ab_mount *m;
+
+	if (!real || access(real, R_OK) < 0)
+		return false;
+	if (s->spec) {
+		m = ab_plan_find(&s->spec->plan, real);
+		return !is_covered(s->spec, real) &&
+		       (m ? m->op != AB_MOUNT_MASK && m->op != AB_MOUNT_PRIVATE
+			  : !s->spec->hidden_root);
+	}
+	if (ab_guards_cover(s->denied, s->ndenied, real))
+		return false;
+	return s->policy->fs.home != AB_HOME_PRIVATE || !ab_path_within(path, s->policy->home);
+}
+
+/* Is it one of those that a secret exports? */
+static bool is_placeholder(const struct ab_policy *policy, const char *name)
+{
+	for (size_t i = 0; i < policy->secrets.len; i++)
+		if (ab_strv_has(&policy->secrets.v[i].names, name))
+			return true;
+	return false;
+}
+
+/* The patterns that are words for secrets begin with a star; the others are
+ * names of doors to the host. */
+static bool looks_secret(const struct ab_policy *policy, const char *name)
+{
+	for (size_t i = 0; i < policy->env.strip.len; i++) {
+		const char *pattern = policy->env.strip.v[i];
+
+		if (pattern[0] == '*' && ab_name_matches(pattern, name, true))
+			return true;
+	}
+	return false;
+}
+
+static bool is_known(const char *name)
+{
+	for (size_t i = 0; i < ab_nuncovered; i++)
+		if (ab_uncovered[i].variable && strcmp(ab_uncovered[i].variable, name) == 0)
+			return true;
+	return false;
+}
+
+static void find_known(const struct sight *sight, const struct ab_strv *env, struct ab_strv *ret)
+{
+	for (size_t i = 0; i < ab_nuncovered; i++) {
+		const struct ab_uncovered *u = &ab_uncovered[i];
+		ab_autofree char *path = NULL;
+		const char *value = u->variable ? ab_env_get(env, u->variable) : NULL;
+
+		if (value && *value && !is_placeholder(sight->policy, u->variable))
+			ab_strv_addf(ret,
+				     "%s is passed, and no placeholder "
+				     "can stand for it: %s",
+				     u->variable, u->what);
+		if (u->file)
+			path = ab_path_resolve(u->file, "/", sight->policy->home);
+		if (path && is_seen(sight, path))
+			ab_strv_addf(ret,
+				     "%s can be read, and no placeholder "
+				     "can stand for it: %s",
+				     path, u->what);
+	}
+}
+
+static void find_passed(const struct ab_policy *policy, const struct ab_strv *env,
+			struct ab_strv *ret)
+{
+	for (size_t i = 0; i < env->len; i++) {
+		const char *entry = env->v[i];
+		ab_autofree char *name = ab_strndup(entry, strcspn(entry, "="));
+
+		if (entry[strlen(name)] == '\0' || entry[strlen(name) + 1] == '\0' ||
+		    is_placeholder(policy, name) || is_known(name) || !looks_secret(policy, name))
+			continue;
+		ab_strv_addf(ret,
+			     "%s looks like a credential and is passed "
+			     "as it is",
+			     name);
+	}
+}
+
+void ab_uncovered_find(const struct ab_policy *policy, char *const *caller,
+		       const struct ab_spec *spec, struct ab_strv *ret)
+{
+	struct sight sight = { .policy = policy, .spec = spec };
+	ab_autostrv struct ab_strv built = { 0 };
+	const struct ab_strv *env = spec ? &spec->env : &built;
+	struct ab_error err;
+
+	if (!spec) {
+		ab_environment_build(policy, caller, &built, NULL);
+		/* A rule that cannot be kept hides nothing, and no run begins
+		 * with it. */
+		if (ab_expand_deny(&policy->fs.deny_read, &sight.denied, &sight.ndenied, &err) < 0)
+			sight.ndenied = 0;
+	}
+	find_known(&sight, env, ret);
+	find_passed(policy, env, ret);
+	ab_guards_free(sight.denied, sight.ndenied);
+}

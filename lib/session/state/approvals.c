@@ -1,0 +1,629 @@
+#include "session/state/approvals.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/data/buf.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/fd.h"
+#include "base/system/folder.h"
+#include "base/text/sha256.h"
+#include "policy/layers/layers.h"
+#include "policy/values/paths.h"
+#include "session/state/approvals_store.h"
+#include "session/state/json_store.h"
+#include "session/state/run_process.h"
+#include "session/state/state.h"
+
+const char *const ab_answer_names[] = {
+	[AB_ANSWER_NO] = "no",
+	[AB_ANSWER_ONCE] = "once",
+	[AB_ANSWER_SESSION] = "session",
+	[AB_ANSWER_ALWAYS] = "always",
+};
+
+bool ab_answer_parse(const char *name, enum ab_answer *ret)
+{
+	for (size_t i = 0; i < AB_COUNT(ab_answer_names); i++)
+		if (strcmp(ab_answer_names[i], name) == 0) {
+			*ret = (enum ab_answer)i;
+			return true;
+		}
+	return false;
+}
+
+void ab_session_of_agent(const char *id, struct ab_session_key *ret)
+{
+	char hex[65];
+
+	ab_sha256(id, strlen(id), hex);
+	snprintf(ret->name, sizeof(ret->name), "agent-%.32s", hex);
+}
+
+void ab_approval_fini(struct ab_approval *a)
+{
+	free(a->command);
+	free(a->cwd);
+	free(a->rule);
+	*a = (struct ab_approval){ 0 };
+}
+
+void ab_approval_list_fini(struct ab_approval_list *list)
+{
+	for (size_t i = 0; i < list->len; i++)
+		ab_approval_fini(&list->v[i]);
+	free(list->v);
+	*list = (struct ab_approval_list){ 0 };
+}
+
+void ab_approval_list_give(struct ab_approval_list *list, struct ab_approval *a)
+{
+	list->v = ab_realloc(list->v, (list->len + 1) * sizeof(list->v[0]));
+	list->v[list->len++] = *a;
+	*a = (struct ab_approval){ 0 };
+}
+
+void ab_approval_key(const char *kind, const char *const *words, size_t nwords, const char *cwd,
+		     const char *policy, char ret_key[65])
+{
+	ab_autobuf struct ab_buf b = { 0 };
+	const char *const head[] = { "agentbox approval 1", kind, cwd, policy };
+
+	/* No word holds a NUL, so no two lists of words look the same. */
+	for (size_t i = 0; i < AB_COUNT(head); i++)
+		ab_buf_add(&b, head[i], strlen(head[i]) + 1);
+	for (size_t i = 0; i < nwords; i++)
+		ab_buf_add(&b, words[i], strlen(words[i]) + 1);
+	ab_sha256(b.data, b.len, ret_key);
+}
+
+/* Two that begin alike are revoked together: then one is asked again. */
+static void make_id(struct ab_approval *a)
+{
+	snprintf(a->id, sizeof(a->id), "%c%.6s", a->session ? 's' : 'a', a->key);
+}
+
+void ab_approval_write(struct ab_buf *b, const struct ab_approval *a)
+{
+	ab_buf_printf(b, "{\"key\":\"%s\",\"answer\":\"%s\",\"command\":", a->key,
+		      a->deny ? "deny" : "approve");
+	ab_buf_json(b, a->command);
+	ab_buf_puts(b, ",\"cwd\":");
+	ab_buf_json(b, a->cwd);
+	ab_buf_puts(b, ",\"rule\":");
+	ab_buf_json(b, a->rule);
+	ab_buf_printf(b, ",\"created\":%" PRId64 ",\"expires\":%" PRId64 "}", a->created,
+		      a->expires);
+}
+
+static bool is_key(const char *s)
+{
+	return strlen(s) == 64 && strspn(s, "0123456789abcdef") == 64;
+}
+
+int ab_approval_read(json_t *json, struct ab_approval *ret, char *ret_why, size_t room)
+{
+	const char *key, *answer, *command, *cwd, *rule;
+	json_int_t created, expires;
+	json_error_t wrong;
+	struct ab_approval a = { 0 };
+
+	if (json_unpack_ex(json, &wrong, JSON_STRICT, "{s:s,s:s,s:s,s:s,s:s,s:I,s:I}", "key", &key,
+			   "answer", &answer, "command", &command, "cwd", &cwd, "rule", &rule,
+			   "created", &created, "expires", &expires) < 0) {
+		snprintf(ret_why, room, "%s", wrong.text);
+		return -1;
+	}
+	a.deny = strcmp(answer, "deny") == 0;
+	if (!is_key(key) || (!a.deny && strcmp(answer, "approve") != 0) || created < 0 ||
+	    expires < 0) {
+		snprintf(ret_why, room, "\"%.20s\": no such approval", key);
+		return -1;
+	}
+	memcpy(a.key, key, sizeof(a.key));
+	a.command = ab_strdup(command);
+	a.cwd = ab_strdup(cwd);
+	a.rule = ab_strdup(rule);
+	a.created = created;
+	a.expires = expires;
+	a.session = expires == 0;
+	make_id(&a);
+	*ret = a;
+	return 0;
+}
+
+static bool is_ours(int fd, mode_t type, mode_t others)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return false;
+	errno = EPERM;
+	return (st.st_mode & S_IFMT) == type && st.st_uid == geteuid() && !(st.st_mode & others);
+}
+
+int ab_approval_open(int dir, const char *name)
+{
+	ab_autoclose int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+
+	return fd >= 0 && is_ours(fd, S_IFREG, 022) ? ab_take_fd(&fd) : -1;
+}
+
+int ab_approval_folder(int dir, const char *name, bool make)
+{
+	const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+	ab_autoclose int fd = openat(dir, name, flags);
+
+	if (fd < 0 && errno == ENOENT && make && (mkdirat(dir, name, 0700) == 0 || errno == EEXIST))
+		fd = openat(dir, name, flags);
+	return fd >= 0 && is_ours(fd, S_IFDIR, 077) ? ab_take_fd(&fd) : -1;
+}
+
+static int find_kept(const struct ab_policy_input *in, const char *key, char ret_id[8],
+		     struct ab_error *err)
+{
+	struct ab_approval_list list = { 0 };
+	ab_autoclose int state = -1;
+	int found = 0;
+
+	if (ab_kept_open(in, false, &state, err) < 0 ||
+	    (state >= 0 && ab_kept_read(state, time(NULL), &list, err) < 0))
+		return -1;
+	for (size_t i = 0; i < list.len && !found; i++)
+		if (strcmp(list.v[i].key, key) == 0) {
+			memcpy(ret_id, list.v[i].id, sizeof(list.v[i].id));
+			found = 1;
+		}
+	ab_approval_list_fini(&list);
+	return found;
+}
+
+static int find_session(const struct ab_policy_input *in, const struct ab_session_key *session,
+			const char *key, enum ab_memory *ret, char ret_id[8], struct ab_error *err)
+{
+	ab_autoclose int dir = -1;
+	struct ab_approval a;
+	int found;
+
+	if (ab_sessions_open(in, session, false, &dir, err) < 0)
+		return -1;
+	found = dir < 0 ? 0 : ab_sessions_find(dir, key, &a, err);
+	if (found > 0) {
+		*ret = a.deny ? AB_MEMORY_DENIED : AB_MEMORY_SESSION;
+		memcpy(ret_id, a.id, sizeof(a.id));
+		ab_approval_fini(&a);
+	}
+	return found;
+}
+
+int ab_approvals_find(const struct ab_policy_input *in, const struct ab_session_key *session,
+		      const char *key, enum ab_memory *ret, char ret_id[8], struct ab_error *err)
+{
+	int found;
+
+	*ret = AB_MEMORY_NONE;
+	found = find_session(in, session, key, ret, ret_id, err);
+	if (found != 0)
+		return found < 0 ? -1 : 0;
+	found = find_kept(in, key, ret_id, err);
+	if (found > 0)
+		*ret = AB_MEMORY_ALWAYS;
+	return found < 0 ? -1 : 0;
+}
+
+int ab_approvals_add(const struct ab_policy_input *in, const struct ab_session_key *session,
+		     struct ab_approval *a, struct ab_error *err)
+{
+	ab_autoclose int dir = -1;
+
+	a->created = time(NULL);
+	a->expires = a->session ? 0 : a->created + AB_ALWAYS_DAYS * 86400;
+	make_id(a);
+	if (a->session)
+		return ab_sessions_open(in, session, true, &dir, err) < 0
+			       ? -1
+			       : ab_sessions_add(dir, a, err);
+	return ab_kept_open(in, true, &dir, err) < 0 ? -1 : ab_kept_add(dir, a->created, a, err);
+}
+
+int ab_approvals_list(const struct ab_policy_input *in, const struct ab_session_key *session,
+		      struct ab_approval_list *ret, struct ab_error *err)
+{
+	struct ab_approval_list list = { 0 };
+	ab_autoclose int dir = -1, state = -1;
+
+	if (ab_sessions_open(in, session, false, &dir, err) < 0 ||
+	    (dir >= 0 && ab_sessions_list(dir, &list, err) < 0) ||
+	    ab_kept_open(in, false, &state, err) < 0 ||
+	    (state >= 0 && ab_kept_read(state, time(NULL), &list, err) < 0)) {
+		ab_approval_list_fini(&list);
+		return -1;
+	}
+	*ret = list;
+	return 0;
+}
+
+int ab_approvals_revoke(const struct ab_policy_input *in, const struct ab_session_key *session,
+			enum ab_revoke where, const char *id, size_t *ret_n, struct ab_error *err)
+{
+	ab_autoclose int dir = -1, state = -1;
+	size_t n = 0;
+
+	if (ab_sessions_open(in, session, false, &dir, err) < 0 ||
+	    (dir >= 0 && ab_sessions_revoke(dir, id, &n, err) < 0))
+		return -1;
+	if (where == AB_REVOKE_BOTH &&
+	    (ab_kept_open(in, false, &state, err) < 0 ||
+	     (state >= 0 && ab_kept_revoke(state, time(NULL), id, &n, err) < 0)))
+		return -1;
+	*ret_n = n;
+	return 0;
+}
+
+enum {
+	ENTRY_MAX = 64 * 1024,
+	/* An agent's session has no process whose end could be seen. */
+	AGENT_IDLE_S = 7 * 86400,
+};
+
+/* Ticks begin anew with each boot. */
+static void get_boot(char ret[9])
+{
+	ab_autoclose int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 || read(fd, ret, 8) != 8)
+		memcpy(ret, "00000000", 8);
+	ret[8] = '\0';
+}
+
+void ab_session_of_caller(struct ab_session_key *ret)
+{
+	long sid = getsid(0);
+	int64_t start = sid > 0 ? ab_process_started((pid_t)sid) : 0;
+	char boot[9];
+
+	ret->name[0] = '\0';
+	if (!start)
+		return;
+	get_boot(boot);
+	snprintf(ret->name, sizeof(ret->name), "terminal-%s-%ld-%llu", boot, sid,
+		 (unsigned long long)start);
+}
+
+static bool is_stale(int sessions, const char *name)
+{
+	char boot[9], own[9];
+	unsigned long long start;
+	struct stat st;
+	long sid;
+
+	if (strncmp(name, "agent-", 6) == 0)
+		return fstatat(sessions, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+		       time(NULL) - st.st_mtime > AGENT_IDLE_S;
+	if (sscanf(name, "terminal-%8[0-9a-f]-%ld-%llu", boot, &sid, &start) != 3)
+		return false;
+	get_boot(own);
+	return strcmp(boot, own) != 0 ||
+	       (unsigned long long)ab_process_started((pid_t)sid) != start;
+}
+
+static void remove_session(int sessions, const char *name)
+{
+	ab_autoclose int dir = ab_approval_folder(sessions, name, false);
+	ab_autodir DIR *list = dir < 0 ? NULL : ab_folder_list(dir, ".");
+	const char *file;
+
+	while ((file = ab_folder_next(list)) != NULL)
+		unlinkat(dir, file, 0);
+	unlinkat(sessions, name, AT_REMOVEDIR);
+}
+
+static void sweep(int sessions)
+{
+	ab_autodir DIR *list = ab_folder_list(sessions, ".");
+	const char *name;
+
+	while ((name = ab_folder_next(list)) != NULL)
+		if (name[0] != '.' && is_stale(sessions, name))
+			remove_session(sessions, name);
+}
+
+/*
+ * The runtime folder ends with the login; it counts if it is ours alone. Under
+ * sudo the variable often names that of another user.
+ */
+static int open_runtime(const struct ab_policy_input *in)
+{
+	const char *path = ab_environ_get(in->environ, "XDG_RUNTIME_DIR");
+
+	return path && path[0] == '/' ? ab_approval_folder(AT_FDCWD, path, false) : -1;
+}
+
+static int open_in(int dir, const char *name, bool make, int *ret_dir, struct ab_error *err)
+{
+	*ret_dir = dir < 0 ? -1 : ab_approval_folder(dir, name, make);
+	if (dir < 0 || *ret_dir >= 0 || (errno == ENOENT && !make))
+		return 0;
+	ab_fail(err, AB_ESYSTEM, errno, "open the folder %s of the sessions", name);
+	return ab_hint(err, "it must be yours, and closed to others");
+}
+
+/* The folder of all sessions. */
+static int open_sessions(const struct ab_policy_input *in, bool make, int *ret_dir,
+			 struct ab_error *err)
+{
+	ab_autoclose int runtime = open_runtime(in), top = -1;
+
+	if (runtime < 0 ? ab_kept_open(in, make, &top, err) < 0
+			: open_in(runtime, "agentbox", make, &top, err) < 0)
+		return -1;
+	return open_in(top, "sessions", make, ret_dir, err);
+}
+
+int ab_sessions_open(const struct ab_policy_input *in, const struct ab_session_key *session,
+		     bool make, int *ret_dir, struct ab_error *err)
+{
+	ab_autoclose int sessions = -1;
+
+	*ret_dir = -1;
+	if (!session->name[0] && make)
+		return ab_fail(err, AB_ESYSTEM, 0,
+			       "this session cannot be told from others: its "
+			       "first process is gone");
+	if (!session->name[0])
+		return 0;
+	if (open_sessions(in, make, &sessions, err) < 0)
+		return -1;
+	if (sessions >= 0)
+		sweep(sessions);
+	return open_in(sessions, session->name, make, ret_dir, err);
+}
+
+int ab_sessions_find(int session, const char *key, struct ab_approval *ret, struct ab_error *err)
+{
+	ab_autoclose int fd = ab_approval_open(session, key);
+	ab_autofree char *text = NULL;
+	json_error_t wrong = { 0 };
+	json_t *json;
+	size_t len;
+	int result;
+
+	if (fd < 0 && errno == ENOENT)
+		return 0;
+	if (fd < 0 || ab_read_all(fd, ENTRY_MAX, &text, &len) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "read an answer of this session");
+	json = json_loadb(text, len, JSON_REJECT_DUPLICATES, &wrong);
+	result = json ? ab_approval_read(json, ret, wrong.text, sizeof(wrong.text)) : -1;
+	json_decref(json);
+	if (result == 0 && strcmp(ret->key, key) == 0)
+		return 1;
+	if (result == 0)
+		ab_approval_fini(ret);
+	return ab_fail(err, AB_ESYSTEM, 0, "an answer of this session is broken: %s", wrong.text);
+}
+
+int ab_sessions_add(int session, const struct ab_approval *a, struct ab_error *err)
+{
+	ab_autobuf struct ab_buf b = { 0 };
+	ab_autoclose int fd = -1;
+	char tmp[80];
+
+	ab_approval_write(&b, a);
+	snprintf(tmp, sizeof(tmp), ".new-%d", getpid());
+	unlinkat(session, tmp, 0);
+	fd = openat(session, tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd >= 0 && ab_write_all(fd, b.data, b.len) == 0 &&
+	    renameat(session, tmp, session, a->key) == 0)
+		return 0;
+	ab_fail(err, AB_ESYSTEM, errno, "write the answer down");
+	unlinkat(session, tmp, 0);
+	return -1;
+}
+
+int ab_sessions_list(int session, struct ab_approval_list *list, struct ab_error *err)
+{
+	ab_autodir DIR *names = ab_folder_list(session, ".");
+	const char *key;
+	int result = 0;
+
+	while (result >= 0 && (key = ab_folder_next(names)) != NULL) {
+		struct ab_approval a;
+
+		if (key[0] == '.')
+			continue;
+		result = ab_sessions_find(session, key, &a, err);
+		if (result > 0)
+			ab_approval_list_give(list, &a);
+	}
+	return result < 0 ? -1 : 0;
+}
+
+int ab_sessions_revoke(int session, const char *id, size_t *n, struct ab_error *err)
+{
+	ab_autodir DIR *names = ab_folder_list(session, ".");
+	const char *key;
+	int result = 0;
+
+	while (result == 0 && (key = ab_folder_next(names)) != NULL) {
+		/* By name alone: a broken one can be revoked too. */
+		if (key[0] == '.' ||
+		    (id && (id[0] != 's' || strlen(id) != 7 || strncmp(key, id + 1, 6) != 0)))
+			continue;
+		if (unlinkat(session, key, 0) == 0)
+			++*n;
+		else if (errno != ENOENT)
+			result = ab_fail(err, AB_ESYSTEM, errno, "forget an answer");
+	}
+	return result;
+}
+
+#define FILE_NAME "approvals.json"
+
+enum { ENTRIES_MAX = 1000 };
+
+static const struct ab_store store = {
+	.file = FILE_NAME,
+	.list = "approvals",
+	.max = 8 << 20,
+	.hint = "it counts as empty and is left as it is; to begin anew: "
+		"agentbox approvals revoke --all",
+};
+
+int ab_kept_open(const struct ab_policy_input *in, bool make, int *ret_dir, struct ab_error *err)
+{
+	ab_autofree char *path = ab_state_dir(in->environ, in->home, in->cwd);
+	struct ab_state state;
+
+	if (!path) {
+		ab_fail(err, AB_EUSAGE, 0, "there is no place for our state");
+		return ab_hint(err, "set HOME or AGENTBOX_STATE");
+	}
+	*ret_dir = -1;
+	if (!make && access(path, F_OK) < 0 && errno == ENOENT)
+		return 0;
+	if (ab_state_open(path, &state, err) < 0)
+		return -1;
+	*ret_dir = ab_take_fd(&state.root);
+	ab_state_fini(&state);
+	return 0;
+}
+
+static int take_entries(const json_t *entries, int64_t now, struct ab_approval_list *list,
+			struct ab_error *err)
+{
+	char wrong[JSON_ERROR_TEXT_LENGTH];
+	json_t *entry;
+	int result = 0;
+	size_t i;
+
+	json_array_foreach(entries, i, entry)
+	{
+		struct ab_approval a;
+
+		if (ab_approval_read(entry, &a, wrong, sizeof(wrong)) < 0)
+			return ab_store_broken(&store, wrong, err);
+		if (a.session || a.deny)
+			result = ab_store_broken(&store, "it holds what never ends", err);
+		if (result == 0 && a.expires > now)
+			ab_approval_list_give(list, &a);
+		ab_approval_fini(&a);
+	}
+	return result;
+}
+
+/* Appends to the list; on failure nothing of it is left in there. */
+int ab_kept_read(int state, int64_t now, struct ab_approval_list *list, struct ab_error *err)
+{
+	struct ab_approval_list kept = { 0 };
+	json_t *entries;
+	int result;
+
+	if (ab_store_read(&store, state, &entries, err) < 0)
+		return -1;
+	result = take_entries(entries, now, &kept, err);
+	json_decref(entries);
+	for (size_t i = 0; result == 0 && i < kept.len; i++)
+		ab_approval_list_give(list, &kept.v[i]);
+	ab_approval_list_fini(&kept);
+	return result;
+}
+
+static int write_file(int state, const struct ab_approval_list *list, struct ab_error *err)
+{
+	ab_autobuf struct ab_buf b = { 0 };
+
+	ab_store_begin(&store, &b);
+	for (size_t i = 0; i < list->len; i++) {
+		ab_store_entry(&b);
+		ab_approval_write(&b, &list->v[i]);
+	}
+	return ab_store_replace(&store, state, &b, err);
+}
+
+static void drop(struct ab_approval_list *list, size_t i)
+{
+	ab_approval_fini(&list->v[i]);
+	memmove(&list->v[i], &list->v[i + 1], (list->len - i - 1) * sizeof(list->v[0]));
+	list->len--;
+}
+
+static int add(int state, int64_t now, const struct ab_approval *a, struct ab_approval_list *list,
+	       struct ab_error *err)
+{
+	struct ab_approval copy = *a;
+
+	if (ab_kept_read(state, now, list, err) < 0)
+		return -1;
+	for (size_t i = list->len; i-- > 0;)
+		if (strcmp(list->v[i].key, a->key) == 0)
+			drop(list, i);
+	if (list->len >= ENTRIES_MAX)
+		return ab_fail(err, AB_EUSAGE, 0,
+			       "%d approvals are kept already: agentbox "
+			       "approvals revoke",
+			       ENTRIES_MAX);
+	copy.command = ab_strdup(a->command);
+	copy.cwd = ab_strdup(a->cwd);
+	copy.rule = ab_strdup(a->rule);
+	ab_approval_list_give(list, &copy);
+	return write_file(state, list, err);
+}
+
+int ab_kept_add(int state, int64_t now, const struct ab_approval *a, struct ab_error *err)
+{
+	ab_autoclose int locked = ab_store_lock(&store, state, err);
+	struct ab_approval_list list = { 0 };
+	int result = locked < 0 ? -1 : add(state, now, a, &list, err);
+
+	ab_approval_list_fini(&list);
+	return result;
+}
+
+static int remove_some(int state, int64_t now, const char *id, size_t *n,
+		       struct ab_approval_list *list, struct ab_error *err)
+{
+	size_t before;
+
+	if (ab_kept_read(state, now, list, err) < 0)
+		return -1;
+	before = list->len;
+	for (size_t i = list->len; i-- > 0;)
+		if (strcmp(list->v[i].id, id) == 0)
+			drop(list, i);
+	*n += before - list->len;
+	return before == list->len ? 0 : write_file(state, list, err);
+}
+
+/* All of them, also where the file is broken. */
+static int remove_all(int state, int64_t now, size_t *n, struct ab_error *err)
+{
+	struct ab_approval_list list = { 0 };
+	struct ab_error unread;
+
+	if (ab_kept_read(state, now, &list, &unread) == 0)
+		*n += list.len;
+	ab_approval_list_fini(&list);
+	if (unlinkat(state, FILE_NAME, 0) < 0 && errno != ENOENT)
+		return ab_fail(err, AB_ESYSTEM, errno, "remove %s", FILE_NAME);
+	return 0;
+}
+
+int ab_kept_revoke(int state, int64_t now, const char *id, size_t *n, struct ab_error *err)
+{
+	ab_autoclose int locked = ab_store_lock(&store, state, err);
+	struct ab_approval_list list = { 0 };
+	int result;
+
+	if (locked < 0)
+		return -1;
+	result = id ? remove_some(state, now, id, n, &list, err) : remove_all(state, now, n, err);
+	ab_approval_list_fini(&list);
+	return result;
+}

@@ -1,0 +1,115 @@
+#include "session/state/json_store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "base/data/buf.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/clock.h"
+#include "base/system/fd.h"
+#include "session/state/approvals_store.h"
+
+enum { LOCK_MS = 2000, LOCK_STEP_MS = 10 };
+
+int ab_store_broken(const struct ab_store *store, const char *why, struct ab_error *err)
+{
+	ab_fail(err, AB_ECONFIG, 0, "%s in the state folder is broken: %s", store->file, why);
+	return ab_hint(err, "%s", store->hint);
+}
+
+/* Whoever can list the folder can have its lock, and keep it: one of us has it
+ * for a moment only, and it is not waited for longer than for that. */
+int ab_store_lock(const struct ab_store *store, int state, struct ab_error *err)
+{
+	ab_autoclose int fd = openat(state, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int64_t until = ab_now_ms() + LOCK_MS;
+
+	while (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return ab_fail(err, AB_ESYSTEM, errno, "lock %s", store->file);
+		if (ab_now_ms() >= until) {
+			ab_fail(err, AB_ESYSTEM, 0,
+				"the state folder is locked by another "
+				"program");
+			return ab_hint(err, "it should be yours alone: chmod "
+					    "700");
+		}
+		poll(NULL, 0, LOCK_STEP_MS);
+	}
+	if (fd < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "lock %s", store->file);
+	return ab_take_fd(&fd);
+}
+
+static int take_list(const struct ab_store *store, json_t *file, json_t **ret, struct ab_error *err)
+{
+	json_int_t version;
+	json_error_t wrong;
+	json_t *list;
+
+	if (json_unpack_ex(file, &wrong, JSON_STRICT, "{s:I,s:o}", "version", &version, store->list,
+			   &list) < 0)
+		return ab_store_broken(store, wrong.text, err);
+	if (version != 1 || !json_is_array(list))
+		return ab_store_broken(store, "its version is not known", err);
+	*ret = json_incref(list);
+	return 0;
+}
+
+int ab_store_read(const struct ab_store *store, int state, json_t **ret, struct ab_error *err)
+{
+	ab_autoclose int fd = ab_approval_open(state, store->file);
+	ab_autofree char *text = NULL;
+	json_error_t wrong;
+	json_t *file;
+	size_t len;
+	int result;
+
+	*ret = NULL;
+	if (fd < 0 && errno == ENOENT)
+		return 0;
+	if (fd < 0 || ab_read_all(fd, store->max, &text, &len) < 0)
+		return ab_store_broken(
+			store, errno == EPERM ? "others can write it" : strerror(errno), err);
+	file = json_loadb(text, len, JSON_REJECT_DUPLICATES, &wrong);
+	if (!file)
+		return ab_store_broken(store, wrong.text, err);
+	result = take_list(store, file, ret, err);
+	json_decref(file);
+	return result;
+}
+
+void ab_store_begin(const struct ab_store *store, struct ab_buf *text)
+{
+	ab_buf_printf(text, "{\"version\":1,\"%s\":[", store->list);
+}
+
+void ab_store_entry(struct ab_buf *text)
+{
+	ab_buf_puts(text, text->data[text->len - 1] == '[' ? "\n" : ",\n");
+}
+
+int ab_store_replace(const struct ab_store *store, int state, struct ab_buf *text,
+		     struct ab_error *err)
+{
+	ab_autoclose int fd = -1;
+	char tmp[32];
+
+	ab_buf_puts(text, "\n]}\n");
+	snprintf(tmp, sizeof(tmp), ".%s", store->file);
+	/* We have the lock: what is there was left by one that was killed. */
+	unlinkat(state, tmp, 0);
+	fd = openat(state, tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd >= 0 && ab_write_all(fd, text->data, text->len) == 0 && fsync(fd) == 0 &&
+	    renameat(state, tmp, state, store->file) == 0)
+		return 0;
+	ab_fail(err, AB_ESYSTEM, errno, "write %s", store->file);
+	unlinkat(state, tmp, 0);
+	return -1;
+}

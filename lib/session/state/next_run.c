@@ -1,0 +1,338 @@
+#include "session/state/next_run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "base/data/buf.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/fd.h"
+#include "base/system/path.h"
+#include "policy/layers/layers.h"
+#include "policy/values/paths.h"
+#include "session/state/json_store.h"
+#include "session/state/state.h"
+
+#define FILE_NAME "next.json"
+#define CLAIM_NAME "next.lock"
+
+enum { DAY = 86400 };
+
+static const struct ab_store store = {
+	.file = FILE_NAME,
+	.list = "next",
+	.max = 1 << 20,
+	.hint = "no rule in it is used; remove it",
+};
+
+struct rule {
+	char *workspace, *write;
+	int64_t at;
+};
+
+struct rules {
+	struct rule v[AB_NEXT_MAX];
+	size_t len;
+};
+
+static void drop(struct rules *rules, size_t i)
+{
+	free(rules->v[i].workspace);
+	free(rules->v[i].write);
+	memmove(&rules->v[i], &rules->v[i + 1], (--rules->len - i) * sizeof(rules->v[0]));
+}
+
+static void rules_fini(struct rules *rules)
+{
+	while (rules->len)
+		drop(rules, rules->len - 1);
+}
+#define auto_rules __attribute__((cleanup(rules_fini)))
+
+static int read_rules(const json_t *list, int64_t now, struct rules *ret, struct ab_error *err)
+{
+	json_t *entry;
+	size_t i;
+
+	json_array_foreach(list, i, entry)
+	{
+		const char *workspace, *write;
+		json_error_t wrong;
+		json_int_t at;
+
+		if (json_unpack_ex(entry, &wrong, JSON_STRICT, "{s:s,s:s,s:I}", "workspace",
+				   &workspace, "write", &write, "at", &at) < 0)
+			return ab_store_broken(&store, wrong.text, err);
+		/* One from a time to come would never be forgotten; a clock
+		 * that was set back a little is no such time. */
+		if (at > now + DAY || now - at >= AB_NEXT_DAYS * DAY)
+			continue;
+		if (ret->len == AB_NEXT_MAX)
+			return ab_store_broken(&store, "there are too many", err);
+		ret->v[ret->len++] = (struct rule){ .workspace = ab_strdup(workspace),
+						    .write = ab_strdup(write),
+						    .at = at };
+	}
+	return 0;
+}
+
+/* Those that have not expired; none where there is no file. */
+static int load(int state, int64_t now, struct rules *ret, struct ab_error *err)
+{
+	json_t *list;
+	int result;
+
+	if (ab_store_read(&store, state, &list, err) < 0)
+		return -1;
+	result = read_rules(list, now, ret, err);
+	json_decref(list);
+	return result;
+}
+
+static int save(int state, const struct rules *rules, struct ab_error *err)
+{
+	ab_autobuf struct ab_buf b = { 0 };
+
+	if (rules->len == 0 && (unlinkat(state, FILE_NAME, 0) == 0 || errno == ENOENT))
+		return 0;
+	ab_store_begin(&store, &b);
+	for (size_t i = 0; i < rules->len; i++) {
+		ab_store_entry(&b);
+		ab_buf_puts(&b, "{\"workspace\":");
+		ab_buf_json(&b, rules->v[i].workspace);
+		ab_buf_puts(&b, ",\"write\":");
+		ab_buf_json(&b, rules->v[i].write);
+		ab_buf_printf(&b, ",\"at\":%lld}", (long long)rules->v[i].at);
+	}
+	return ab_store_replace(&store, state, &b, err);
+}
+
+static bool is_rule(const struct rule *rule, const char *workspace, const char *path)
+{
+	return strcmp(rule->workspace, workspace) == 0 && strcmp(rule->write, path) == 0;
+}
+
+/* true: it was there. */
+static bool forget(struct rules *rules, const char *workspace, const char *path)
+{
+	bool had = false;
+
+	for (size_t i = rules->len; i-- > 0;)
+		if (is_rule(&rules->v[i], workspace, path)) {
+			drop(rules, i);
+			had = true;
+		}
+	return had;
+}
+
+/* Is it read back as it is written? Bytes that are no text are not. */
+static bool is_text(const char *s)
+{
+	json_t *text = json_string(s);
+
+	json_decref(text);
+	return text != NULL;
+}
+
+int ab_next_add(int state, int64_t now, const char *workspace, const char *path, bool *ret_had,
+		struct ab_error *err)
+{
+	ab_autoclose int locked = ab_store_lock(&store, state, err);
+	auto_rules struct rules rules = { .len = 0 };
+	bool had;
+
+	if (locked < 0)
+		return -1;
+	if (!is_text(workspace) || !is_text(path))
+		return ab_fail(err, AB_EUSAGE, 0, "a name that is not UTF-8 cannot be kept");
+	if (load(state, now, &rules, err) < 0)
+		return -1;
+	had = forget(&rules, workspace, path);
+	if (rules.len == AB_NEXT_MAX) {
+		ab_fail(err, AB_EUSAGE, 0, "%d rules wait for their next run already", AB_NEXT_MAX);
+		return ab_hint(err, "say it in the settings instead: --always");
+	}
+	rules.v[rules.len++] = (struct rule){ .workspace = ab_strdup(workspace),
+					      .write = ab_strdup(path),
+					      .at = now };
+	if (save(state, &rules, err) < 0)
+		return -1;
+	*ret_had = had;
+	return 0;
+}
+
+/* As ab_policy_load() finds it. */
+static char *workspace_of(const struct ab_policy_input *in)
+{
+	return in->workspace ? ab_path_resolve(in->workspace, in->cwd, in->home)
+			     : ab_strdup(in->cwd);
+}
+
+static bool is_read_only(const struct ab_policy_input *in)
+{
+	for (size_t i = 0; i < in->nsettings; i++)
+		if (!in->settings[i].value && strcmp(in->settings[i].key, "filesystem.write") == 0)
+			return true;
+	return false;
+}
+
+/* Does nobody else have them at this moment? */
+static int claim(int state, struct ab_error *err)
+{
+	ab_autoclose int fd =
+		openat(state, CLAIM_NAME, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
+		return ab_take_fd(&fd);
+	if (fd >= 0 && errno == EWOULDBLOCK)
+		return ab_fail(err, AB_ESYSTEM, 0, "another run that is just starting has them");
+	return ab_fail(err, AB_ESYSTEM, errno, "lock %s", CLAIM_NAME);
+}
+
+static bool has_any(const struct rules *rules, const char *workspace)
+{
+	for (size_t i = 0; i < rules->len; i++)
+		if (strcmp(rules->v[i].workspace, workspace) == 0)
+			return true;
+	return false;
+}
+
+/* It was the name of the thing itself. Another box, which may write around it,
+ * can have made it a link since. */
+static bool leads_elsewhere(const char *path)
+{
+	ab_autofree char *real = realpath(path, NULL);
+
+	return real && strcmp(real, path) != 0;
+}
+
+static int take_back(int state, int64_t now, const char *workspace, const char *path,
+		     struct ab_error *err)
+{
+	auto_rules struct rules rules = { .len = 0 };
+	ab_autoclose int locked = ab_store_lock(&store, state, err);
+
+	if (locked < 0 || load(state, now, &rules, err) < 0)
+		return -1;
+	forget(&rules, workspace, path);
+	return save(state, &rules, err);
+}
+
+static int take(int state, int64_t now, struct ab_next *next, struct ab_strv *notes,
+		struct ab_error *err)
+{
+	auto_rules struct rules all = { .len = 0 }, ours = { .len = 0 };
+
+	if (load(state, now, &all, err) < 0)
+		return -1;
+	if (!has_any(&all, next->workspace))
+		return 0;
+	next->claim = claim(state, err);
+	/* Read behind the lock: who had it may have used them. */
+	if (next->claim < 0 || load(state, now, &ours, err) < 0)
+		return -1;
+	for (size_t i = 0; i < ours.len; i++) {
+		const char *path = ours.v[i].write;
+
+		if (strcmp(ours.v[i].workspace, next->workspace) != 0)
+			continue;
+		if (!leads_elsewhere(path)) {
+			ab_strv_add(&next->write, path);
+			continue;
+		}
+		ab_strv_addf(notes,
+			     "%s, which you allowed for the next run, leads "
+			     "elsewhere by now; that is forgotten",
+			     path);
+		if (take_back(state, now, next->workspace, path, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+void ab_next_take(const struct ab_policy_input *in, int64_t now, struct ab_next *ret,
+		  struct ab_strv *notes)
+{
+	ab_autofree char *path = ab_state_dir(in->environ, in->home, in->cwd);
+	ab_autofree char *file = path ? ab_path_join(path, FILE_NAME) : NULL;
+	struct ab_next next = AB_NEXT_NONE;
+	struct ab_error err = { 0 };
+	struct ab_state state;
+
+	*ret = next;
+	/* Nearly always this is all. */
+	if (!file || access(file, F_OK) < 0 || is_read_only(in))
+		return;
+	next.workspace = workspace_of(in);
+	if (!next.workspace)
+		return;
+	if (ab_state_open(path, &state, &err) == 0) {
+		take(state.root, now, &next, notes, &err);
+		ab_state_fini(&state);
+	}
+	if (err.code != AB_ENONE) {
+		ab_strv_addf(notes,
+			     "what you allowed for the next run does not hold "
+			     "in this one: %s",
+			     err.text);
+		ab_strv_fini(&next.write);
+	}
+	for (size_t i = 0; i < next.write.len; i++)
+		ab_strv_addf(notes,
+			     "for this run, as you said: %s may be "
+			     "written",
+			     next.write.v[i]);
+	if (next.write.len == 0)
+		ab_next_fini(&next);
+	*ret = next;
+}
+
+static void release(struct ab_next *next)
+{
+	/* Also where a process that we forked still has it. */
+	if (next->claim >= 0)
+		flock(next->claim, LOCK_UN);
+	ab_closep(&next->claim);
+	next->claim = -1;
+}
+
+int ab_next_use(int state, int64_t now, struct ab_next *next, struct ab_error *err)
+{
+	auto_rules struct rules rules = { .len = 0 };
+	ab_autoclose int locked = -1;
+
+	if (next->claim < 0)
+		return 0;
+	locked = ab_store_lock(&store, state, err);
+	if (locked < 0 || load(state, now, &rules, err) < 0)
+		return -1;
+	for (size_t i = 0; i < next->write.len; i++)
+		forget(&rules, next->workspace, next->write.v[i]);
+	if (save(state, &rules, err) < 0)
+		return -1;
+	release(next);
+	return 0;
+}
+
+int ab_next_return(int state, int64_t now, const struct ab_next *next, struct ab_error *err)
+{
+	bool had;
+
+	for (size_t i = 0; i < next->write.len; i++)
+		if (ab_next_add(state, now, next->workspace, next->write.v[i], &had, err) < 0)
+			return -1;
+	return 0;
+}
+
+void ab_next_fini(struct ab_next *next)
+{
+	release(next);
+	free(next->workspace);
+	ab_strv_fini(&next->write);
+	*next = (struct ab_next)AB_NEXT_NONE;
+}

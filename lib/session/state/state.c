@@ -1,0 +1,421 @@
+#include "session/state/state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "audit/write/log.h"
+#include "base/data/buf.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/fd.h"
+#include "base/system/folder.h"
+#include "base/system/path.h"
+
+/* From making a run's folder to its first record are microseconds. */
+enum { UNBORN_S = 60 };
+
+enum { ID_TRIES = 64 };
+
+#define OPEN_DIR (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+
+/* Every folder up to `path`; what exists is left alone. */
+static int make_folders(const char *path, struct ab_error *err)
+{
+	ab_autofree char *parent = NULL;
+
+	if (mkdir(path, 0700) == 0 || errno == EEXIST)
+		return 0;
+	if (errno != ENOENT)
+		return ab_fail(err, AB_ESYSTEM, errno, "make %s", path);
+	parent = ab_path_parent(path);
+	if (make_folders(parent, err) < 0)
+		return -1;
+	if (mkdir(path, 0700) < 0 && errno != EEXIST)
+		return ab_fail(err, AB_ESYSTEM, errno, "make %s", path);
+	return 0;
+}
+
+/* Ours alone: another user who could write here could forge what we sweep
+ * and read what we record. */
+static int check_owner(int fd, const char *path, struct ab_error *err)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "look at %s", path);
+	if (st.st_uid != geteuid())
+		ab_fail(err, AB_ESYSTEM, 0, "%s belongs to another user", path);
+	else if (st.st_mode & 022)
+		ab_fail(err, AB_ESYSTEM, 0, "%s can be written by others", path);
+	else
+		return 0;
+	return ab_hint(err,
+		       "choose another state folder with AGENTBOX_STATE, "
+		       "or: chmod 700 %s",
+		       path);
+}
+
+static int open_sub(const struct ab_state *state, const char *name, struct ab_error *err)
+{
+	int fd = openat(state->root, name, OPEN_DIR);
+
+	if (fd < 0 && errno == ENOENT && (mkdirat(state->root, name, 0700) == 0 || errno == EEXIST))
+		fd = openat(state->root, name, OPEN_DIR);
+	if (fd < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "open %s/%s", state->path, name);
+	return fd;
+}
+
+int ab_state_open(const char *path, struct ab_state *ret, struct ab_error *err)
+{
+	struct ab_state state = { .live = -1, .runs = -1 };
+
+	state.root = open(path, OPEN_DIR & ~O_NOFOLLOW);
+	if (state.root < 0 && errno == ENOENT) {
+		if (make_folders(path, err) < 0)
+			goto fail;
+		state.root = open(path, OPEN_DIR & ~O_NOFOLLOW);
+	}
+	if (state.root < 0) {
+		ab_fail(err, AB_ESYSTEM, errno, "open %s", path);
+		goto fail;
+	}
+	state.path = ab_fd_path(state.root);
+	if (!state.path) {
+		ab_fail(err, AB_ESYSTEM, errno, "find %s", path);
+		goto fail;
+	}
+	if (check_owner(state.root, path, err) < 0)
+		goto fail;
+	state.live = open_sub(&state, "live", err);
+	if (state.live < 0)
+		goto fail;
+	state.runs = open_sub(&state, "runs", err);
+	if (state.runs < 0)
+		goto fail;
+	*ret = state;
+	return 0;
+fail:
+	ab_state_fini(&state);
+	if (!err->hint[0])
+		ab_hint(err, "agentbox keeps its records there; choose another "
+			     "place with AGENTBOX_STATE");
+	return ab_step(err, "state folder");
+}
+
+void ab_state_fini(struct ab_state *state)
+{
+	free(state->path);
+	ab_closep(&state->root);
+	ab_closep(&state->live);
+	ab_closep(&state->runs);
+	*state = (struct ab_state){ .root = -1, .live = -1, .runs = -1 };
+}
+
+int ab_run_pick_id(char ret_id[8], struct ab_error *err)
+{
+	/* No 0 1 l o: they are mistaken for each other. */
+	static const char letters[32] = "abcdefghijkmnpqrstuvwxyz23456789";
+	unsigned char random[5];
+
+	if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random))
+		return ab_fail(err, AB_ESYSTEM, errno, "get random bytes");
+	for (size_t i = 0; i < sizeof(random); i++)
+		ret_id[i] = letters[random[i] % sizeof(letters)];
+	ret_id[sizeof(random)] = '\0';
+	return 0;
+}
+
+static bool is_taken(const struct ab_state *state, const char *id)
+{
+	struct stat st;
+
+	return fstatat(state->runs, id, &st, AT_SYMLINK_NOFOLLOW) == 0 ||
+	       fstatat(state->live, id, &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+int ab_state_pick_id(const struct ab_state *state, char ret_id[8], struct ab_error *err)
+{
+	for (int tries = 0; tries < ID_TRIES; tries++) {
+		if (ab_run_pick_id(ret_id, err) < 0)
+			return -1;
+		if (!is_taken(state, ret_id))
+			return 0;
+	}
+	return ab_fail(err, AB_ESYSTEM, 0, "no id is free for the run");
+}
+
+int ab_run_create(const struct ab_state *state, const char *id, struct ab_run *ret,
+		  struct ab_error *err)
+{
+	struct ab_run run = { .state = state, .dir = -1 };
+
+	snprintf(run.id, sizeof(run.id), "%s", id);
+	if (mkdirat(state->live, id, 0700) < 0) {
+		ab_fail(err, AB_ESYSTEM, errno, "make the run's folder in %s", state->path);
+		goto fail;
+	}
+	run.dir = openat(state->live, id, OPEN_DIR);
+	if (run.dir < 0 || flock(run.dir, LOCK_EX) < 0) {
+		ab_fail(err, AB_ESYSTEM, errno, "lock the run's folder");
+		goto fail;
+	}
+	*ret = run;
+	return 0;
+fail:
+	ab_run_fini(&run);
+	ab_hint(err, "a run without its record does not start; choose another "
+		     "place with AGENTBOX_STATE");
+	return ab_step(err, "record");
+}
+
+void ab_run_retire(struct ab_run *run)
+{
+	unlinkat(run->dir, AB_CONTROL_NAME, 0);
+	/* How old it is counts from here (session/cleanup/gc.h); before it is where
+	 * somebody looks for old ones. */
+	futimens(run->dir, NULL);
+	/* A failure leaves it in live/, unlocked: the next start sweeps. */
+	renameat(run->state->live, run->id, run->state->runs, run->id);
+}
+
+void ab_run_fini(struct ab_run *run)
+{
+	ab_closep(&run->dir);
+	run->dir = -1;
+}
+
+/* Remove the folder of a run that never began, once no start can still be
+ * at work in it. Only an empty one goes. */
+static void drop_unborn(const struct ab_run *run)
+{
+	struct stat st;
+
+	if (fstat(run->dir, &st) < 0 || time(NULL) - st.st_mtime < UNBORN_S)
+		return;
+	unlinkat(run->dir, AB_LOG_NAME, 0);
+	unlinkat(run->dir, AB_CONTROL_NAME, 0);
+	unlinkat(run->state->live, run->id, AT_REMOVEDIR);
+}
+
+/* Locked by us now, hence dead; or alive and left alone. */
+static bool claim(const struct ab_state *state, const char *id, struct ab_run *ret)
+{
+	struct ab_run run = { .state = state, .dir = -1 };
+
+	if (strlen(id) >= sizeof(run.id))
+		return false;
+	memcpy(run.id, id, strlen(id) + 1);
+	run.dir = openat(state->live, id, OPEN_DIR);
+	if (run.dir < 0 || flock(run.dir, LOCK_EX | LOCK_NB) < 0) {
+		ab_run_fini(&run);
+		return false;
+	}
+	/* No record yet: it is just being made, between two of its steps, or
+	 * was killed there. Nothing of the command has happened then. */
+	if (!ab_log_begun(run.dir)) {
+		drop_unborn(&run);
+		ab_run_fini(&run);
+		return false;
+	}
+	*ret = run;
+	return true;
+}
+
+void ab_state_each_stale(const struct ab_state *state, ab_stale_fn fn, void *arg)
+{
+	ab_autodir DIR *list = NULL;
+	const char *id;
+	struct stat st;
+
+	/* Most file systems count folders as links: two means none. */
+	if (state->live < 0 || fstat(state->live, &st) < 0 || st.st_nlink == 2)
+		return;
+	list = ab_folder_list(state->live, ".");
+	while ((id = ab_folder_next(list)) != NULL) {
+		struct ab_run run;
+
+		if (id[0] == '.' || !claim(state, id, &run))
+			continue;
+		fn(&run, arg);
+		ab_run_retire(&run);
+		ab_run_fini(&run);
+	}
+}
+
+/* Its processes hold the lock as long as one of them lives. */
+static bool open_live(const struct ab_state *state, const char *id, struct ab_run *ret)
+{
+	struct ab_run run = { .state = state, .dir = -1 };
+
+	if (strlen(id) >= sizeof(run.id) || id[0] == '.' || strchr(id, '/'))
+		return false;
+	memcpy(run.id, id, strlen(id) + 1);
+	run.dir = openat(state->live, id, OPEN_DIR);
+	if (run.dir < 0 || flock(run.dir, LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK) {
+		ab_run_fini(&run);
+		return false;
+	}
+	*ret = run;
+	return true;
+}
+
+void ab_state_each_live(const struct ab_state *state, ab_live_fn fn, void *arg)
+{
+	ab_autodir DIR *list = ab_folder_list(state->live, ".");
+	struct ab_run run;
+	const char *id;
+
+	while ((id = ab_folder_next(list)) != NULL) {
+		if (!open_live(state, id, &run))
+			continue;
+		fn(&run, arg);
+		ab_run_fini(&run);
+	}
+}
+
+struct search {
+	const char *name;    /* NULL: any */
+	struct ab_buf found; /* the ids */
+	struct ab_run run;   /* the last of them */
+	size_t n;
+};
+
+static void match_run(struct ab_run *run, void *arg)
+{
+	struct search *s = arg;
+	ab_autofree char *name = s->name ? ab_run_name(run) : NULL;
+
+	if (s->name && (!name || strcmp(name, s->name) != 0))
+		return;
+	ab_buf_printf(&s->found, "%s%s", s->n++ ? ", " : "", run->id);
+	ab_run_fini(&s->run);
+	s->run = *run;
+	run->dir = -1;
+}
+
+/* 1: there is one; 0: none. */
+static int find_by_name(const struct ab_state *state, const char *name, struct ab_run *ret,
+			struct ab_error *err)
+{
+	struct search s = { .name = name, .run = { .dir = -1 } };
+	int result;
+
+	ab_state_each_live(state, match_run, &s);
+	result = s.n == 1;
+	if (s.n > 1)
+		result = ab_fail(err, AB_EUSAGE, 0, "several runs are going on; say which one: %s",
+				 s.found.data);
+	if (result == 1)
+		*ret = s.run;
+	else
+		ab_run_fini(&s.run);
+	ab_buf_fini(&s.found);
+	return result;
+}
+
+int ab_state_find_live(const struct ab_state *state, const char *run, struct ab_run *ret,
+		       struct ab_error *err)
+{
+	struct stat st;
+	int found;
+
+	if (run && open_live(state, run, ret))
+		return 0;
+	found = find_by_name(state, run, ret, err);
+	if (found)
+		return found < 0 ? -1 : 0;
+	if (!run)
+		return ab_fail(err, AB_ESYSTEM, 0, "no run is going on");
+	if (!strchr(run, '/') && run[0] != '.' &&
+	    (fstatat(state->runs, run, &st, 0) == 0 || fstatat(state->live, run, &st, 0) == 0))
+		return ab_fail(err, AB_ESYSTEM, 0, "run %s has ended", run);
+	ab_fail(err, AB_ESYSTEM, 0, "there is no run %s", run);
+	return ab_hint(err, "those that go on: agentbox ps");
+}
+
+enum { NAME_MAX_LEN = 32 };
+
+json_t *ab_run_start(const struct ab_run *run)
+{
+	ab_autofree char *line = NULL;
+
+	return ab_log_first(run->dir, &line) < 0 ? NULL : json_loads(line, 0, NULL);
+}
+
+char *ab_run_name(const struct ab_run *run)
+{
+	json_t *start = ab_run_start(run);
+	const char *name = json_string_value(json_object_get(start, "name"));
+	char *copy = name ? ab_strdup(name) : NULL;
+
+	json_decref(start);
+	return copy;
+}
+
+static bool is_name(const char *name)
+{
+	static const char right[] = "abcdefghijklmnopqrstuvwxyz"
+				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789-_.";
+	size_t len = strlen(name);
+
+	/* One that begins with a dash is an option to every command. */
+	return len && len <= NAME_MAX_LEN && strspn(name, right) == len && name[0] != '-';
+}
+
+struct taken {
+	const char *name;
+	char id[8];
+};
+
+/* An id is found before a name: that name could never be used. */
+static void compare(struct ab_run *run, void *arg)
+{
+	struct taken *t = arg;
+	ab_autofree char *name = ab_run_name(run);
+
+	if (strcmp(run->id, t->name) == 0 || (name && strcmp(name, t->name) == 0))
+		memcpy(t->id, run->id, sizeof(t->id));
+}
+
+int ab_state_check_name(const struct ab_state *state, const char *name, struct ab_error *err)
+{
+	struct taken taken = { .name = name };
+
+	if (!is_name(name)) {
+		ab_fail(err, AB_EUSAGE, 0, "\"%s\" is not a name for a run", name);
+		return ab_hint(err, "1 to 32 letters, digits, - _ and ., "
+				    "and no - in front");
+	}
+	ab_state_each_live(state, compare, &taken);
+	if (!taken.id[0])
+		return 0;
+	ab_fail(err, AB_EUSAGE, 0, "run %s is called %s already", taken.id, name);
+	return ab_hint(err, "take another name, or end it: agentbox stop %s", taken.id);
+}
+
+int ab_state_claim_name(const struct ab_state *state, const char *name, int *ret_lock,
+			struct ab_error *err)
+{
+	/* Of its own: the lock is that of the open file. */
+	ab_autoclose int lock = openat(state->live, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (lock < 0 || flock(lock, LOCK_EX) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "lock %s/live", state->path);
+	if (ab_state_check_name(state, name, err) < 0)
+		return -1;
+	*ret_lock = ab_take_fd(&lock);
+	return 0;
+}

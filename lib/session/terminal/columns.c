@@ -1,0 +1,152 @@
+#include "session/terminal/columns.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/data/buf.h"
+#include "base/data/mem.h"
+#include "base/data/strv.h"
+
+struct cell {
+	char text[16];
+	size_t len, bytes, cols;
+};
+
+static const char mark[] = "...";
+enum { MARK = sizeof(mark) - 1 };
+
+/* Latin, Greek, Cyrillic, and the scripts of East Asia. */
+static bool stands_alone(uint32_t c)
+{
+	static const struct {
+		uint32_t from, to;
+	} letters[] = {
+		{ 0xa1, 0xac },	    { 0xae, 0x2af },	{ 0x370, 0x482 },   { 0x48a, 0x52f },
+		{ 0x1e00, 0x1fff }, { 0x3041, 0x3096 }, { 0x30a1, 0x30fa }, { 0x3400, 0x4dbf },
+		{ 0x4e00, 0x9fff }, { 0xac00, 0xd7a3 },
+	};
+
+	for (size_t i = 0; i < AB_COUNT(letters); i++)
+		if (c >= letters[i].from && c <= letters[i].to)
+			return true;
+	return false;
+}
+
+static struct cell get(const char *s, size_t left)
+{
+	struct cell cell = { .bytes = 1 };
+	uint32_t c = 0;
+	size_t n = ab_utf8_get(s, left, &c);
+
+	if (n == 1 && c >= ' ' && c <= '~') {
+		cell.text[0] = *s;
+		cell.len = cell.cols = 1;
+		return cell;
+	}
+	if (n > 1 && stands_alone(c)) {
+		memcpy(cell.text, s, n);
+		cell.len = cell.bytes = n;
+		cell.cols = 2;
+		return cell;
+	}
+	cell.bytes = n ? n : 1;
+	if (n > 1)
+		cell.len = (size_t)snprintf(cell.text, sizeof(cell.text),
+					    c < 0x10000 ? "\\u%04x" : "\\U%08x", c);
+	else
+		cell.len = (size_t)snprintf(cell.text, sizeof(cell.text), "\\x%02x",
+					    (unsigned char)*s);
+	cell.cols = cell.len;
+	return cell;
+}
+
+size_t ab_cells_fit(struct ab_buf *b, const char *text, size_t len, size_t room, size_t *ret_cols)
+{
+	size_t at = 0, cols = 0;
+
+	ab_buf_add(b, "", 0); /* a text, also when nothing fits */
+	while (at < len) {
+		struct cell cell = get(text + at, len - at);
+
+		if (cols + cell.cols > room)
+			break;
+		ab_buf_add(b, cell.text, cell.len);
+		cols += cell.cols;
+		at += cell.bytes;
+	}
+	if (ret_cols)
+		*ret_cols = cols;
+	return at;
+}
+
+size_t ab_cells_width(const char *text)
+{
+	size_t cols = 0, len = strlen(text);
+
+	for (size_t at = 0; at < len;) {
+		struct cell cell = get(text + at, len - at);
+
+		cols += cell.cols;
+		at += cell.bytes;
+	}
+	return cols;
+}
+
+static size_t put_mark(struct ab_buf *b, size_t room)
+{
+	size_t n = room > 2 * MARK ? MARK : 0;
+
+	ab_buf_add(b, mark, n);
+	return n;
+}
+
+size_t ab_cells_head(struct ab_buf *b, const char *text, size_t room)
+{
+	size_t len = strlen(text), before = b->len, cols, marked;
+
+	if (ab_cells_fit(b, text, len, room, &cols) == len)
+		return cols;
+	b->len = before;
+	marked = room > 2 * MARK ? MARK : 0;
+	ab_cells_fit(b, text, len, room - marked, &cols);
+	return cols + put_mark(b, room);
+}
+
+size_t ab_cells_tail(struct ab_buf *b, const char *text, size_t room)
+{
+	size_t len = strlen(text), width = ab_cells_width(text), at = 0;
+	size_t cols, marked = 0;
+
+	if (width > room) {
+		marked = put_mark(b, room);
+		while (at < len && width > room - marked) {
+			struct cell cell = get(text + at, len - at);
+
+			width -= cell.cols;
+			at += cell.bytes;
+		}
+	}
+	ab_cells_fit(b, text + at, len - at, room, &cols);
+	return marked + cols;
+}
+
+void ab_cells_wrap(struct ab_strv *lines, const char *first, const char *rest, const char *text,
+		   size_t cols)
+{
+	size_t len = strlen(text), at = 0, margin = strlen(first);
+
+	if (margin >= cols)
+		first = rest = "", margin = 0;
+	do {
+		struct ab_buf line = { 0 };
+		size_t n;
+
+		ab_buf_puts(&line, at ? rest : first);
+		n = ab_cells_fit(&line, text + at, len - at, cols - margin, NULL);
+		ab_strv_give(lines, ab_buf_take(&line));
+		if (n == 0) /* not even one character */
+			return;
+		at += n;
+	} while (at < len);
+}

@@ -1,0 +1,35 @@
+#include "session/terminal/signal_hold.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <sys/signalfd.h>
+
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/fd.h"
+
+static const int held[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP };
+
+int ab_hold_begin(struct ab_hold *hold, struct ab_error *err)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < AB_COUNT(held); i++)
+		sigaddset(&set, held[i]);
+	hold->fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (hold->fd < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "watch for signals");
+	/* These two come from using a terminal in the background: what we do
+	 * there is to put it back, and reading it fails instead. */
+	sigaddset(&set, SIGTTOU);
+	sigaddset(&set, SIGTTIN);
+	sigprocmask(SIG_BLOCK, &set, &hold->before);
+	return 0;
+}
+
+void ab_hold_end(struct ab_hold *hold)
+{
+	ab_closep(&hold->fd);
+	sigprocmask(SIG_SETMASK, &hold->before, NULL);
+}

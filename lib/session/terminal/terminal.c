@@ -1,0 +1,534 @@
+/*
+ * Theory of operation.
+ *
+ * The caller's terminal is in front (raw, read by us) or left alone (cooked,
+ * only written). It is in front only while we are in its foreground group and
+ * the command may have it: from the start when it is plainly ours, else from
+ * the moment that the command asks (claim). Ctrl-C and the like are bytes to
+ * us; the box's terminal makes signals of them.
+ *
+ * What is to be undone lies in memory shared with the broker, which outlives
+ * us by a moment when we are killed.
+ *
+ * Should: give the terminal back on every way out.
+ * Mustn't: change a terminal that the shell has taken back.
+ */
+#include "session/terminal/terminal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <termios.h>
+
+#include "base/data/buf.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/fd.h"
+#include "session/terminal/relay.h"
+#include "session/terminal/screen_modes.h"
+#include "session/terminal/tty.h"
+
+struct ab_terminal_live {
+	struct termios cooked; /* as the caller had it */
+	struct ab_modes modes; /* of what was written to it */
+	struct ab_modes next;  /* of that and what is being written */
+	bool writing;
+	bool raw;     /* we have made it so */
+	bool shown;   /* the modes are in effect */
+	bool covered; /* by a screen of ours */
+	bool same;    /* the screen is of the same terminal */
+};
+
+struct ab_terminal {
+	struct ab_terminal_live *live;
+	struct ab_relay relay;
+	size_t attempt; /* bytes that are being written */
+	bool pipeline;
+	bool beside;			/* the box may write there without us */
+	bool wanted;			/* the command may have what is typed */
+	bool alike;			/* the box's terminal has the caller's settings */
+	struct ab_terminal_guest guest; /* while the relay is held */
+	bool dirty;			/* the guest has something new to draw */
+	bool lent;			/* raw only for the guest */
+	struct ab_timer nudge;		/* the box's size is to be put right */
+};
+
+static inline int in_fd(const struct ab_terminal *t)
+{
+	return t->relay.in.source.fd;
+}
+
+static inline int out_fd(const struct ab_terminal *t)
+{
+	return t->relay.out.source.fd;
+}
+
+static void copy_size(const struct ab_terminal *t, struct winsize *ret);
+static void make_raw(const struct ab_terminal *t, struct termios *termios);
+/* Cooked, as it was, unless somebody else has it now. */
+static void step_back(struct ab_terminal *t);
+static void redo_modes(struct ab_terminal *t);
+/* For the relay. */
+static void hear_guest_keys(void *arg, const char *data, size_t len);
+static void note_sent(void *arg);
+/* For the timer. */
+static void guest_nudged(struct ab_timer *timer);
+
+static int any_fd(const struct ab_terminal *t)
+{
+	return in_fd(t) >= 0 ? in_fd(t) : out_fd(t);
+}
+
+/*
+ * A kill may come between the write and our note of it, so that what is
+ * being written is noted first, beside what was.
+ */
+static void note_attempt(void *arg, const char *data, size_t len)
+{
+	struct ab_terminal *t = arg;
+	struct ab_terminal_live *live = t->live;
+
+	live->next = live->modes;
+	ab_modes_feed(&live->next, data, len);
+	t->attempt = len;
+	live->writing = true;
+	live->shown = true;
+}
+
+static void note_output(void *arg, const char *data, size_t len)
+{
+	struct ab_terminal *t = arg;
+	struct ab_terminal_live *live = t->live;
+
+	if (len == t->attempt)
+		live->modes = live->next;
+	else
+		ab_modes_feed(&live->modes, data, len);
+	live->writing = false;
+}
+
+static void copy_size(const struct ab_terminal *t, struct winsize *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	ioctl(out_fd(t) >= 0 ? out_fd(t) : in_fd(t), TIOCGWINSZ, ret);
+}
+
+static int make(const struct ab_tty *tty, struct ab_terminal **ret, struct ab_error *err)
+{
+	struct ab_terminal_live *live;
+	struct ab_terminal *t;
+
+	live = mmap(NULL, sizeof(*live), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (live == MAP_FAILED)
+		return ab_fail(err, AB_ESYSTEM, errno, "remember the terminal");
+	t = ab_alloc(sizeof(*t));
+	t->live = live;
+	t->pipeline = tty->pipeline;
+	t->beside = tty->beside;
+	ab_relay_init(&t->relay, tty->in, tty->out);
+	t->relay.in.shared = tty->in_shared;
+	t->relay.out.shared = tty->out_shared;
+	t->relay.writes = note_attempt;
+	t->relay.wrote = note_output;
+	t->relay.heard = hear_guest_keys;
+	t->relay.sent = note_sent;
+	t->relay.arg = t;
+	t->nudge = (struct ab_timer){ .fire = guest_nudged, .owner = t };
+	live->same = tty->same || tty->in < 0;
+	tcgetattr(any_fd(t), &live->cooked);
+	*ret = t;
+	return 0;
+}
+
+int ab_terminal_open(struct ab_terminal **ret, uint32_t *ret_fds, uint16_t *ret_rows,
+		     uint16_t *ret_cols, struct ab_error *err)
+{
+	struct ab_terminal *t;
+	struct winsize size;
+	struct ab_tty tty;
+
+	ab_tty_open(&tty);
+	if (tty.in < 0 && tty.out < 0) {
+		*ret = NULL;
+		*ret_fds = 0;
+		return 0;
+	}
+	if (make(&tty, &t, err) < 0) {
+		ab_closep(&tty.in);
+		ab_closep(&tty.out);
+		return -1;
+	}
+	/* Where nothing can be typed there is nothing to wait for. */
+	t->wanted = t->alike = tty.ours || tty.in < 0;
+	copy_size(t, &size);
+	*ret_rows = size.ws_row;
+	*ret_cols = size.ws_col;
+	*ret_fds = tty.fds;
+	*ret = t;
+	return 0;
+}
+
+int ab_terminal_open_own(struct ab_terminal **ret, struct ab_error *err)
+{
+	struct ab_tty tty = { .in = open("/dev/tty", O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC),
+			      .same = true,
+			      .beside = ab_tty_beside() };
+
+	*ret = NULL;
+	if (tty.in < 0)
+		return 0;
+	tty.out = fcntl(tty.in, F_DUPFD_CLOEXEC, 3);
+	if (make(&tty, ret, err) == 0)
+		return 0;
+	ab_closep(&tty.in);
+	ab_closep(&tty.out);
+	return -1;
+}
+
+bool ab_terminal_behind(const struct ab_terminal *t)
+{
+	return !t->wanted;
+}
+
+const struct termios *ab_terminal_settings(const struct ab_terminal *t)
+{
+	return &t->live->cooked;
+}
+
+static void make_raw(const struct ab_terminal *t, struct termios *termios)
+{
+	termios->c_iflag &=
+		~(tcflag_t)(IGNBRK | BRKINT | PARMRK | ISTRIP | INLCR | IGNCR | ICRNL | IXON);
+	/* What others of a pipeline print goes around us, and still needs its
+	 * line ends made; for ours, already made, it changes nothing. */
+	if (!t->pipeline)
+		termios->c_oflag &= ~(tcflag_t)OPOST;
+	termios->c_lflag &= ~(tcflag_t)(ECHO | ECHONL | ICANON | ISIG | IEXTEN);
+	termios->c_cflag &= ~(tcflag_t)(CSIZE | PARENB);
+	termios->c_cflag |= CS8;
+	/* 0: a read with nothing there returns, also where it could block. */
+	termios->c_cc[VMIN] = t->relay.in.shared ? 0 : 1;
+	termios->c_cc[VTIME] = 0;
+}
+
+/* Take what is typed, if we may. */
+static bool come_forward(struct ab_terminal *t)
+{
+	struct termios now;
+
+	t->relay.reading = false;
+	if (in_fd(t) < 0 || !t->wanted || !ab_tty_foreground(in_fd(t)) ||
+	    tcgetattr(in_fd(t), &now) < 0) {
+		/* The shell has it, and has made it as it wants it. */
+		t->live->raw = false;
+		return false;
+	}
+	/* What the user changed while we were stopped is to be kept; what a
+	 * shell put back for us (our own raw) is not. */
+	if (!t->live->raw && (now.c_lflag & ICANON))
+		t->live->cooked = now;
+	/* Not at the start: in the background they are those of a shell that
+	 * edits a line. On the master it sets the slave's; the command waits
+	 * for us, so it has set none yet. */
+	if (!t->alike)
+		tcsetattr(t->relay.box.source.fd, TCSANOW, &t->live->cooked);
+	t->alike = true;
+	now = t->live->cooked;
+	make_raw(t, &now);
+	t->live->raw = true;
+	tcsetattr(in_fd(t), TCSANOW, &now);
+	t->relay.reading = true;
+	t->lent = false;
+	return true;
+}
+
+static void step_back(struct ab_terminal *t)
+{
+	t->relay.reading = false;
+	if (t->live->raw && in_fd(t) >= 0 && ab_tty_foreground(in_fd(t)))
+		tcsetattr(in_fd(t), TCSANOW, &t->live->cooked);
+	t->live->raw = false;
+}
+
+static void undo_modes(struct ab_terminal *t)
+{
+	char text[AB_MODES_ROOM];
+
+	if (t->live->shown && out_fd(t) >= 0)
+		ab_relay_write(out_fd(t), text, ab_modes_undo(&t->live->modes, text));
+	t->live->shown = false;
+}
+
+static void redo_modes(struct ab_terminal *t)
+{
+	char text[AB_MODES_ROOM];
+
+	if (t->live->shown || out_fd(t) < 0)
+		return;
+	t->live->shown = true;
+	ab_relay_write(out_fd(t), text, ab_modes_redo(&t->live->modes, text));
+}
+
+int ab_terminal_attach(struct ab_terminal *t, int master, struct ab_loop *loop,
+		       struct ab_error *err)
+{
+	if (ab_relay_start(&t->relay, master, loop, err) < 0)
+		return -1;
+	ab_terminal_resize(t);
+	come_forward(t);
+	ab_relay_arm(&t->relay);
+	return 0;
+}
+
+void ab_terminal_resize(struct ab_terminal *t)
+{
+	struct winsize size;
+
+	copy_size(t, &size);
+	if (t->relay.box.source.fd >= 0)
+		ioctl(t->relay.box.source.fd, TIOCSWINSZ, &size);
+	ab_terminal_redraw(t);
+}
+
+bool ab_terminal_claim(struct ab_terminal *t)
+{
+	bool front;
+
+	t->wanted = true;
+	front = come_forward(t);
+	ab_relay_arm(&t->relay);
+	return front;
+}
+
+void ab_terminal_suspend(struct ab_terminal *t)
+{
+	ab_terminal_release(t);
+	/* A full-screen program leaves its screen before it stops. */
+	ab_relay_flush(&t->relay, false);
+	undo_modes(t);
+	step_back(t);
+	t->relay.quiet = true;
+	ab_relay_arm(&t->relay);
+}
+
+bool ab_terminal_resume(struct ab_terminal *t)
+{
+	bool front = come_forward(t);
+
+	t->relay.quiet = false;
+	if (front)
+		redo_modes(t);
+	ab_terminal_resize(t);
+	ab_relay_arm(&t->relay);
+	return front;
+}
+
+void ab_terminal_close(struct ab_terminal *t)
+{
+	if (!t)
+		return;
+	ab_terminal_release(t);
+	if (t->relay.loop)
+		ab_loop_timer_stop(t->relay.loop, &t->nudge);
+	ab_relay_flush(&t->relay, true);
+	undo_modes(t);
+	step_back(t);
+	ab_relay_fini(&t->relay);
+	munmap(t->live, sizeof(*t->live));
+	free(t);
+}
+
+void ab_terminal_rescue_get(const struct ab_terminal *t, struct ab_terminal_rescue *ret)
+{
+	ret->fd = t ? any_fd(t) : -1;
+	ret->live = t ? t->live : NULL;
+}
+
+void ab_terminal_rescue(const struct ab_terminal_rescue *rescue)
+{
+	const struct ab_terminal_live *live = rescue->live;
+	char text[AB_MODES_ROOM];
+	struct ab_modes modes;
+	sigset_t ttou, before;
+	struct termios now;
+
+	if (rescue->fd < 0 || !live)
+		return;
+	/* By now we are in the background, where changing it would stop us. */
+	sigemptyset(&ttou);
+	sigaddset(&ttou, SIGTTOU);
+	sigprocmask(SIG_BLOCK, &ttou, &before);
+	/* Unless a shell was faster, and already edits a line. */
+	if (live->raw && tcgetattr(rescue->fd, &now) == 0 &&
+	    !(now.c_lflag & (ICANON | ISIG | ECHO)))
+		tcsetattr(rescue->fd, TCSANOW, &live->cooked);
+	modes = live->modes;
+	if (live->writing)
+		ab_modes_join(&modes, &live->next);
+	/* The first byte ends a sequence of ours that was cut off. */
+	if (live->covered) {
+		ab_relay_write(rescue->fd, "\030", 1);
+		ab_relay_write(rescue->fd, text, ab_modes_uncover(&modes, text));
+	}
+	if (live->shown && live->same)
+		ab_relay_write(rescue->fd, text, ab_modes_undo(&modes, text));
+	sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
+/*
+ * Theory of operation.
+ *
+ * A screen of ours lies over the box's: on the other screen of the terminal,
+ * or, where the box's program has that already, in its place. The sequences
+ * that begin and end it and what is drawn in between go through the relay, in
+ * front of the box's output, so that none of it waits for a slow terminal.
+ * `covered` is noted before the first of these bytes and after the last.
+ *
+ * A program on the full screen has lost what stood there. It draws itself anew
+ * when its size changes, and many only then: so it does, twice.
+ */
+
+enum {
+	/* Long enough for a program to see the other size. */
+	NUDGE_MS = 150,
+};
+
+/* A terminal that somebody has made raw is in use. */
+static bool is_free(const struct ab_terminal *t)
+{
+	struct termios now;
+
+	return t->live->raw || (tcgetattr(in_fd(t), &now) == 0 && (now.c_lflag & ICANON));
+}
+
+bool ab_terminal_suits(const struct ab_terminal *t)
+{
+	return in_fd(t) >= 0 && out_fd(t) >= 0 && t->live->same && !t->beside;
+}
+
+bool ab_terminal_able(const struct ab_terminal *t)
+{
+	return ab_terminal_suits(t) && t->relay.loop && !t->relay.quiet &&
+	       ab_tty_foreground(in_fd(t)) && is_free(t);
+}
+
+bool ab_terminal_held(const struct ab_terminal *t)
+{
+	return t->relay.held;
+}
+
+void ab_terminal_redraw(struct ab_terminal *t)
+{
+	struct winsize size;
+
+	if (!t->relay.held)
+		return;
+	/* One after the other: a screen that is slow sees fewer of them. */
+	t->dirty = t->relay.own.len > 0;
+	if (t->dirty)
+		return;
+	copy_size(t, &size);
+	t->guest.draw(t->guest.arg, &t->relay.own, size.ws_row ? size.ws_row : 24,
+		      size.ws_col ? size.ws_col : 80);
+	ab_relay_arm(&t->relay);
+}
+
+static void note_sent(void *arg)
+{
+	struct ab_terminal *t = arg;
+
+	if (!t->relay.held)
+		t->live->covered = false;
+	else if (t->dirty)
+		ab_terminal_redraw(t);
+	else
+		t->guest.drawn(t->guest.arg);
+}
+
+static void take_keyboard(struct ab_terminal *t)
+{
+	struct termios now;
+
+	if (t->live->raw || tcgetattr(in_fd(t), &now) < 0)
+		return;
+	t->live->cooked = now;
+	make_raw(t, &now);
+	t->live->raw = t->lent = true;
+	tcsetattr(in_fd(t), TCSANOW, &now);
+}
+
+static void cover(struct ab_terminal *t)
+{
+	char text[AB_MODES_ROOM];
+
+	redo_modes(t);
+	t->live->covered = true;
+	ab_buf_add(&t->relay.own, text, ab_modes_cover(&t->live->modes, text));
+	t->relay.held = true;
+	/* Drawn when these are written. */
+	t->dirty = true;
+	ab_relay_arm(&t->relay);
+}
+
+bool ab_terminal_hold(struct ab_terminal *t, const struct ab_terminal_guest *guest)
+{
+	if (!ab_terminal_able(t))
+		return false;
+	t->guest = *guest;
+	take_keyboard(t);
+	tcflush(in_fd(t), TCIFLUSH);
+	if (t->relay.held)
+		ab_terminal_redraw(t);
+	else
+		cover(t);
+	return true;
+}
+
+static void nudge(struct ab_terminal *t)
+{
+	int box = t->relay.box.source.fd;
+	struct winsize size;
+
+	if (box < 0 || !t->relay.loop || !ab_modes_full(&t->live->modes))
+		return;
+	copy_size(t, &size);
+	size.ws_row = size.ws_row > 1 ? size.ws_row - 1 : 2;
+	ioctl(box, TIOCSWINSZ, &size);
+	ab_loop_timer(t->relay.loop, &t->nudge, NUDGE_MS);
+}
+
+static void guest_nudged(struct ab_timer *timer)
+{
+	ab_terminal_resize(timer->owner);
+}
+
+void ab_terminal_release(struct ab_terminal *t)
+{
+	char text[AB_MODES_ROOM];
+
+	if (!t->relay.held)
+		return;
+	t->relay.held = false;
+	if (in_fd(t) >= 0 && ab_tty_foreground(in_fd(t)))
+		tcflush(in_fd(t), TCIFLUSH);
+	ab_buf_add(&t->relay.own, text, ab_modes_uncover(&t->live->modes, text));
+	if (t->lent)
+		step_back(t);
+	t->lent = false;
+	nudge(t);
+	ab_relay_arm(&t->relay);
+}
+
+static void hear_guest_keys(void *arg, const char *data, size_t len)
+{
+	struct ab_terminal *t = arg;
+
+	if (len == 0 && ab_terminal_suits(t))
+		ab_terminal_release(t);
+	else
+		t->guest.keys(t->guest.arg, data, len);
+}

@@ -1,0 +1,157 @@
+#include "shell/code/code.h"
+
+#include "base/data/arena.h"
+#include "shell/command/command_options.h"
+#include "shell/command/known_files.h"
+#include "shell/syntax/name_table.h"
+
+/* How each interpreter takes its code; sorted by name. */
+static const struct interpreter {
+	char name[16];
+	enum ab_language language;
+} interpreters[] = {
+	{ "awk", AB_LANG_AWK },		 { "bun", AB_LANG_NODE },	{ "deno", AB_LANG_NODE },
+	{ "gawk", AB_LANG_AWK },	 { "ipython", AB_LANG_PYTHON }, { "jruby", AB_LANG_RUBY },
+	{ "lua", AB_LANG_LUA },		 { "luajit", AB_LANG_LUA },	{ "mawk", AB_LANG_AWK },
+	{ "nawk", AB_LANG_AWK },	 { "node", AB_LANG_NODE },	{ "nodejs", AB_LANG_NODE },
+	{ "original-awk", AB_LANG_AWK }, { "perl", AB_LANG_PERL },	{ "php", AB_LANG_PHP },
+	{ "pypy", AB_LANG_PYTHON },	 { "python", AB_LANG_PYTHON },	{ "ruby", AB_LANG_RUBY },
+	{ "tsx", AB_LANG_NODE },
+};
+
+/* By language: options with a value, those whose value is code. */
+static const struct manner {
+	AB_OPTS_ROW(12, 72) opts;
+	char code[8], code_long[8], code_long2[8];
+	char other[4]; /* with one of these it reads something else */
+} manners[] = {
+	[AB_LANG_PYTHON] = { { "QWXcm", "check-hash-based-pycs=", true }, "c", "", "", "m" },
+	[AB_LANG_PERL] = { { "EIMem", "", true }, "eE", "", "", "" },
+	[AB_LANG_RUBY] = { { "CEIer", "encoding= require=", true }, "e", "", "", "" },
+	[AB_LANG_NODE] = { { "Cer",
+			     "eval= print= require= import= loader= "
+			     "conditions=",
+			     true },
+			   "e",
+			   "eval",
+			   "print",
+			   "" },
+	[AB_LANG_PHP] = { { "BEFRcdfrtz", "run= define=", true }, "rBRE", "run", "", "f" },
+	[AB_LANG_AWK] = { { "EFefilv",
+			    "assign= field-separator= file= "
+			    "include= load= source= exec=",
+			    true },
+			  "e",
+			  "source",
+			  "",
+			  "fE" },
+	[AB_LANG_LUA] = { { "el", "", true }, "e", "", "", "" },
+};
+
+bool ab_code_language(struct ab_text name, enum ab_language *ret)
+{
+	const struct interpreter *found;
+
+	/* python3.11, lua5.4, php8 */
+	while (name.len > 0 && (name.s[name.len - 1] == '.' ||
+				(name.s[name.len - 1] >= '0' && name.s[name.len - 1] <= '9')))
+		name.len--;
+	found = AB_LOOKUP(interpreters, name);
+	if (found)
+		*ret = found->language;
+	return found;
+}
+
+/* What the arguments say of where the code is. */
+struct place {
+	struct ab_field code; /* text.s NULL: not among them */
+	size_t index;	      /* of the word it is in */
+	bool input;	      /* standard input is read for it */
+	struct ab_field file; /* it is in there; text.s NULL: in none */
+};
+
+static void find_place(const struct ab_simple *command, enum ab_language language,
+		       struct place *ret)
+{
+	const struct manner *m = &manners[language];
+	size_t skip = command->argc > 1 && ab_field_is(&command->argv[1], "eval") &&
+		      language == AB_LANG_NODE;
+	struct ab_opt_walk w;
+	bool operand = skip || language == AB_LANG_AWK;
+	enum ab_opt what;
+
+	*ret = (struct place){ .input = language != AB_LANG_AWK };
+	ab_opt_begin(&w, &AB_OPTS(m->opts), command->argv + skip, command->argc - skip);
+	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
+		bool code = ab_opt_is(&w, what, 0, m->code_long) ||
+			    ab_opt_is(&w, what, 0, m->code_long2) ||
+			    (what == AB_OPT_LETTER && w.letter && strchr(m->code, w.letter));
+
+		if (what == AB_OPT_LETTER && w.letter && strchr(m->other, w.letter)) {
+			ret->input = false;
+			return;
+		}
+		/* node -p CODE, and -pe */
+		operand |= what == AB_OPT_LETTER && w.letter == 'p' && language == AB_LANG_NODE;
+		if (what == AB_OPT_OPERAND && !operand) {
+			ret->input =
+				ab_field_is(&w.value, "-") || ab_field_is(&w.value, "/dev/stdin");
+			ret->file = w.value;
+			return;
+		}
+		if (!code && what != AB_OPT_OPERAND)
+			continue;
+		if (!w.value.text.s)
+			continue;
+		ret->code = w.value;
+		ret->index = w.next - 1 + skip;
+		ret->input = false;
+		return;
+	}
+}
+
+const struct ab_field *ab_code_find(const struct ab_simple *command, enum ab_language language)
+{
+	struct place place;
+
+	find_place(command, language, &place);
+	/* A view of the word; `-e` and its code in one are rare. */
+	return place.code.text.s ? &command->argv[place.index] : NULL;
+}
+
+bool ab_code_text(const struct ab_simple *command, enum ab_language language, struct ab_field *ret)
+{
+	const struct ab_data *in = &command->in, *known;
+	struct place place;
+
+	find_place(command, language, &place);
+	if (place.code.text.s) {
+		*ret = place.code;
+		return true;
+	}
+	if (place.file.text.s && !place.input) {
+		known = ab_files_read(command, &place.file);
+		if (!known || ab_data_unread(known))
+			return false;
+		*ret = ab_data_field(known);
+		return true;
+	}
+	if (!place.input || in->none || in->text.len == 0)
+		return false;
+	*ret = ab_data_field(in);
+	return true;
+}
+
+unsigned ab_code_traits(const struct ab_simple *command)
+{
+	struct ab_arena arena = { 0 };
+	enum ab_language language;
+	struct ab_oneliner found;
+	struct ab_field code;
+
+	if (!ab_code_language(command->name, &language) || !ab_code_text(command, language, &code))
+		return 0;
+	ab_code_read(&arena, language, &code, &found);
+	ab_arena_fini(&arena);
+	return found.traits;
+}

@@ -1,0 +1,50 @@
+#ifndef AB_SHELL_CODE_CODE_H
+#define AB_SHELL_CODE_CODE_H
+/*
+ * One-liners in other languages (python -c, perl -e, node -e, awk ...): best
+ * effort. Finds the commands that they hand to a shell or execute, and a few
+ * calls that need none. Comments and strings are told apart from code.
+ */
+#include "shell/command/inner.h"
+
+struct ab_arena;
+
+enum ab_language {
+	AB_LANG_PYTHON,
+	AB_LANG_PERL,
+	AB_LANG_RUBY,
+	AB_LANG_NODE,
+	AB_LANG_PHP,
+	AB_LANG_AWK,
+	AB_LANG_LUA,
+};
+
+enum ab_code_trait {
+	AB_CODE_SOCKET = 1, /* opens a connection */
+	AB_CODE_DUP = 2,    /* puts a descriptor in place of 0-2 */
+	AB_CODE_SHELL = 4,  /* starts a shell, or any program that is a shell */
+	AB_CODE_PTY = 8,
+	AB_CODE_WRITES = 16,	   /* awk: print > file, system, getline from a command */
+	AB_CODE_NETWORK_EXEC = 32, /* runs text that it downloads */
+	AB_CODE_UNREAD = 64,	   /* it is too long to be read to its end */
+};
+
+struct ab_oneliner {
+	struct ab_inner *inners; /* rmtree("/") is the command rm -rf / */
+	unsigned traits;
+};
+
+void ab_code_read(struct ab_arena *arena, enum ab_language language, const struct ab_field *code,
+		  struct ab_oneliner *ret);
+/* The language of an interpreter by its name ("python3.11"), false: none. */
+bool ab_code_language(struct ab_text name, enum ab_language *ret);
+/* The text of a one-liner among the arguments, or NULL: `python -c TEXT`,
+ * `awk TEXT`. Where option and text are one word, that word. */
+const struct ab_field *ab_code_find(const struct ab_simple *command, enum ab_language language);
+/* The same, also where the interpreter reads it from standard input: `python -`
+ * with a here-document. False: there is none. */
+bool ab_code_text(const struct ab_simple *command, enum ab_language language, struct ab_field *ret);
+/* enum ab_code_trait of the command's one-liner, where it is one; else 0. */
+unsigned ab_code_traits(const struct ab_simple *command);
+
+#endif

@@ -1,0 +1,399 @@
+/*
+ * The arguments of a call: strings put together as far as they are written
+ * out. What is computed becomes AB_UNKNOWN. Looks only so far ahead, so that
+ * calls within calls cost no more than their length.
+ */
+#include "base/data/arena.h"
+#include "shell/code/code_read.h"
+
+enum { TOKENS_MAX = 160, TOKENS_LEAST = 8 };
+
+struct args_walk {
+	const struct ab_code_reader *r;
+	struct ab_code_scan scan;
+	struct ab_code_args *args;
+	struct ab_token token, before;
+	unsigned budget;
+	bool bare;
+	/* the value in the making */
+	struct ab_code_string text;
+	bool any, literal, format;
+	uint32_t from, to;
+};
+
+static struct ab_text text_of(const struct ab_code_scan *s, const struct ab_token *t)
+{
+	return (struct ab_text){ s->text.s + t->from, t->to - t->from };
+}
+
+static bool next(struct args_walk *w)
+{
+	if (w->budget == 0)
+		return false;
+	w->budget--;
+	*w->r->ahead -= *w->r->ahead > 0;
+	w->before = w->token;
+	ab_code_next(&w->scan, &w->token);
+	return w->token.kind != AB_TOKEN_END;
+}
+
+static bool is_mark(const struct ab_token *t, char mark)
+{
+	return t->kind == AB_TOKEN_MARK && t->mark == mark;
+}
+
+static bool opens(const struct ab_token *t)
+{
+	return is_mark(t, '(') || is_mark(t, '[') || is_mark(t, '{');
+}
+
+static bool closes(const struct ab_token *t)
+{
+	return is_mark(t, ')') || is_mark(t, ']') || is_mark(t, '}');
+}
+
+/* Words anywhere in the arguments that say something about the call. */
+static void note_name(struct args_walk *w, struct ab_text name)
+{
+	static const char networks[][12] = {
+		"urlopen", "urllib", "urllib2", "requests",  "httpx",	    "fetch", "axios",
+		"LWP",	   "HTTP",   "URI",	"curl_exec", "urlretrieve", "wget",
+	};
+
+	w->args->shell |= ab_text_is(name, "shell");
+	w->args->recursive |= ab_text_is(name, "recursive");
+	w->args->split |= ab_text_is(name, "split");
+	w->args->decodes |= ab_text_is(name, "b64decode") || ab_text_is(name, "base64_decode") ||
+			    ab_text_is(name, "decode64") || ab_text_is(name, "decode_base64");
+	for (size_t i = 0; i < sizeof(networks) / sizeof(*networks); i++)
+		w->args->network |= ab_text_is(name, networks[i]);
+}
+
+static void note_string(struct args_walk *w)
+{
+	struct ab_text t = text_of(&w->scan, &w->token);
+
+	w->args->network |= w->scan.language == AB_LANG_PHP &&
+			    (ab_text_starts(t, "http://") || ab_text_starts(t, "https://"));
+}
+
+/* To behind the bracket that closes the one just read. */
+static void skip_group(struct args_walk *w)
+{
+	unsigned depth = 1;
+
+	while (depth > 0 && next(w)) {
+		depth += opens(&w->token);
+		depth -= closes(&w->token);
+		if (w->token.kind == AB_TOKEN_NAME)
+			note_name(w, text_of(&w->scan, &w->token));
+		else if (w->token.kind == AB_TOKEN_STRING)
+			note_string(w);
+	}
+}
+
+static void begin_value(struct args_walk *w)
+{
+	w->text = (struct ab_code_string){ .arena = w->r->arena };
+	w->any = w->literal = w->format = false;
+}
+
+/* Places for values: %s and {} are not known. */
+static void unformat(struct ab_code_string *b)
+{
+	uint32_t to = 0;
+
+	for (uint32_t i = 0; i < b->len; i++) {
+		char c = b->s[i];
+
+		if (c == '%' && i + 1 < b->len &&
+		    strchr("sdrif", b->s[i + 1] ? b->s[i + 1] : '%')) {
+			c = AB_UNKNOWN;
+			i++;
+		} else if (c == '{') {
+			while (i < b->len && b->s[i] != '}')
+				i++;
+			c = AB_UNKNOWN;
+		}
+		b->s[to++] = c;
+	}
+	b->len = to;
+}
+
+static struct ab_field end_value(struct args_walk *w)
+{
+	const struct ab_field *code = w->r->code;
+	struct ab_field f = { .taint = code->taint,
+			      .range = code->range,
+			      .verbatim = AB_NOT_VERBATIM };
+
+	if (w->format)
+		unformat(&w->text);
+	f.text = (struct ab_text){ w->text.s ? w->text.s : "", w->text.len };
+	f.unknown = f.text.len && memchr(f.text.s, AB_UNKNOWN, f.text.len);
+	f.splits = false;
+	if (code->verbatim != AB_NOT_VERBATIM && w->to > w->from) {
+		f.range.from = code->verbatim + w->from;
+		f.range.to = code->verbatim + w->to;
+		/* One string, as it is written. */
+		if (f.text.len == w->to - w->from &&
+		    memcmp(f.text.s, w->scan.text.s + w->from, f.text.len) == 0)
+			f.verbatim = f.range.from;
+	}
+	return f;
+}
+
+static const struct ab_token *find_var(const struct ab_code_reader *r, struct ab_text name)
+{
+	for (size_t i = 0; i < r->nvars; i++)
+		if (r->vars[i].name.len == name.len &&
+		    memcmp(r->vars[i].name.s, name.s, name.len) == 0)
+			return &r->vars[i].value;
+	return NULL;
+}
+
+static void add_string(struct args_walk *w, const struct ab_token *t)
+{
+	if (!w->literal)
+		w->from = t->from;
+	w->to = t->to;
+	w->literal = w->any = true;
+	ab_code_value(&w->scan, t, &w->text);
+}
+
+static bool dotted(const struct args_walk *w)
+{
+	return is_mark(&w->before, '.') && w->scan.language != AB_LANG_PERL &&
+	       w->scan.language != AB_LANG_PHP && w->scan.language != AB_LANG_LUA;
+}
+
+static void add_name(struct args_walk *w)
+{
+	struct ab_text name = text_of(&w->scan, &w->token);
+	const struct ab_token *var = find_var(w->r, name);
+
+	note_name(w, name);
+	if (dotted(w) && w->literal) {
+		/* A method of the string: most leave it much as it is. */
+		w->format |= ab_text_is(name, "format");
+	} else if (var && !dotted(w)) {
+		add_string(w, var);
+	} else if (!ab_text_is(name, "sprintf")) {
+		w->any = true;
+		ab_code_add_unknown(&w->text);
+	} else {
+		w->format = true;
+	}
+}
+
+static void add_mark(struct args_walk *w)
+{
+	char c = w->token.mark;
+
+	if (c == '%' && w->literal) {
+		w->format = true;
+	} else if (!strchr("+.", c ? c : 'x') || c == AB_UNKNOWN) {
+		w->any = true;
+		ab_code_add_unknown(&w->text);
+	}
+}
+
+static bool ends_bare(const struct args_walk *w)
+{
+	struct ab_text t = text_of(&w->scan, &w->token);
+
+	if (!w->bare)
+		return false;
+	return w->token.kind == AB_TOKEN_LINE || is_mark(&w->token, ';') || closes(&w->token) ||
+	       (w->token.kind == AB_TOKEN_NAME &&
+		(ab_text_is(t, "if") || ab_text_is(t, "unless") || ab_text_is(t, "or") ||
+		 ab_text_is(t, "and") || ab_text_is(t, "while") || ab_text_is(t, "do")));
+}
+
+/* One value; the token that ends it is the current one. */
+static void read_value(struct args_walk *w)
+{
+	bool format_args = false;
+
+	do {
+		struct ab_text t = text_of(&w->scan, &w->token);
+
+		if (ends_bare(w) || closes(&w->token) || is_mark(&w->token, ','))
+			return;
+		switch (w->token.kind) {
+		case AB_TOKEN_STRING:
+		case AB_TOKEN_COMMAND:
+			note_string(w);
+			if (!format_args)
+				add_string(w, &w->token);
+			break;
+		case AB_TOKEN_NAME:
+			add_name(w);
+			break;
+		case AB_TOKEN_MARK:
+			if (is_mark(&w->token, '(') && (!w->any || w->format) && !w->literal) {
+				/* ("a" "b") and sprintf("a", x) */
+				if (!next(w))
+					return;
+				read_value(w);
+				if (!closes(&w->token))
+					skip_group(w);
+				break;
+			}
+			if (opens(&w->token))
+				skip_group(w);
+			else
+				add_mark(w);
+			break;
+		case AB_TOKEN_NUMBER:
+			w->any = true;
+			for (uint32_t i = 0; i < t.len; i++)
+				ab_code_add(&w->text, t.s[i]);
+			break;
+		case AB_TOKEN_PATTERN:
+		case AB_TOKEN_WORDS:
+			w->any = true;
+			ab_code_add_unknown(&w->text);
+			break;
+		case AB_TOKEN_LINE:
+		case AB_TOKEN_END:
+			break;
+		}
+	} while (next(w));
+}
+
+static void add_item(struct args_walk *w, struct ab_code_arg *arg)
+{
+	struct ab_fields *f = &arg->items;
+
+	if (!w->any)
+		return;
+	if (f->len == f->room) {
+		size_t room = f->room ? 2 * f->room : 8;
+		struct ab_field *v = ab_arena_alloc(w->r->arena, room * sizeof(*v));
+
+		if (f->len)
+			memcpy(v, f->v, f->len * sizeof(*v));
+		f->v = v;
+		f->room = room;
+	}
+	f->v[f->len++] = end_value(w);
+	arg->literal |= w->literal;
+}
+
+/* ["a", "b"], ("a", "b"): the current token opens it. */
+static void read_list(struct args_walk *w, struct ab_code_arg *arg)
+{
+	arg->list = true;
+	while (next(w)) {
+		begin_value(w);
+		read_value(w);
+		add_item(w, arg);
+		if (!is_mark(&w->token, ','))
+			break;
+	}
+	/* What is done with the list is not followed. */
+	while (next(w) && !is_mark(&w->token, ',') && !closes(&w->token) && !ends_bare(w)) {
+		if (w->token.kind == AB_TOKEN_NAME)
+			note_name(w, text_of(&w->scan, &w->token));
+		else if (opens(&w->token))
+			skip_group(w);
+	}
+}
+
+/* qw(a b c) */
+static void read_words(struct args_walk *w, struct ab_code_arg *arg)
+{
+	struct ab_token words = w->token, word = words;
+
+	arg->list = true;
+	for (uint32_t i = words.from; i < words.to;) {
+		while (i < words.to && (unsigned char)w->scan.text.s[i] <= ' ')
+			i++;
+		word.from = i;
+		while (i < words.to && (unsigned char)w->scan.text.s[i] > ' ')
+			i++;
+		word.to = i;
+		if (word.to == word.from)
+			break;
+		begin_value(w);
+		add_string(w, &word);
+		add_item(w, arg);
+	}
+	next(w);
+}
+
+static bool is_keyword(struct args_walk *w)
+{
+	struct ab_code_scan s = w->scan;
+	struct ab_token a, b;
+
+	if (w->token.kind != AB_TOKEN_NAME ||
+	    (s.language != AB_LANG_PYTHON && s.language != AB_LANG_RUBY))
+		return false;
+	ab_code_next(&s, &a);
+	if (s.language == AB_LANG_RUBY)
+		return is_mark(&a, ':');
+	ab_code_next(&s, &b);
+	return is_mark(&a, '=') && !is_mark(&b, '=');
+}
+
+/* shell=False says no; any other value may be yes. */
+static void read_keyword(struct args_walk *w, struct ab_code_arg *arg)
+{
+	struct ab_text name = text_of(&w->scan, &w->token);
+
+	arg->keyword = true;
+	if (!next(w) || !next(w))
+		return;
+	if (!ab_text_is(text_of(&w->scan, &w->token), "False"))
+		note_name(w, name);
+	begin_value(w);
+	read_value(w);
+}
+
+static void read_arg(struct args_walk *w, struct ab_code_arg *arg)
+{
+	*arg = (struct ab_code_arg){ 0 };
+	if (is_mark(&w->token, '[') ||
+	    (is_mark(&w->token, '(') && w->scan.language == AB_LANG_PYTHON)) {
+		read_list(w, arg);
+		if (arg->items.len == 1)
+			arg->text = arg->items.v[0];
+	} else if (w->token.kind == AB_TOKEN_WORDS) {
+		read_words(w, arg);
+	} else if (is_keyword(w)) {
+		read_keyword(w, arg);
+	} else {
+		begin_value(w);
+		read_value(w);
+		arg->literal = w->literal;
+		arg->text = end_value(w);
+	}
+}
+
+void ab_code_args(const struct ab_code_reader *r, struct ab_code_scan scan, bool bare,
+		  struct ab_code_args *ret)
+{
+	struct args_walk w = { .r = r,
+			       .scan = scan,
+			       .args = ret,
+			       .budget = *r->ahead ? TOKENS_MAX : TOKENS_LEAST,
+			       .bare = bare };
+
+	memset(ret, 0, sizeof(*ret));
+	while (next(&w) && w.token.kind == AB_TOKEN_LINE && !bare)
+		;
+	while (w.token.kind != AB_TOKEN_END && w.budget > 0 && !closes(&w.token) &&
+	       !ends_bare(&w)) {
+		struct ab_code_arg arg;
+
+		read_arg(&w, &arg);
+		if (ret->len < sizeof(ret->v) / sizeof(*ret->v))
+			ret->v[ret->len++] = arg;
+		if (!is_mark(&w.token, ','))
+			break;
+		while (next(&w) && w.token.kind == AB_TOKEN_LINE)
+			;
+	}
+}

@@ -1,0 +1,337 @@
+/* The calls of a one-liner, wherever they stand in it. */
+#include "shell/code/code_read.h"
+
+#include "base/data/arena.h"
+#include "shell/code/code.h"
+#include "shell/syntax/field.h"
+
+/* More is not a one-liner. The arguments of nested calls are read once for
+ * each of them, so there is a bound on that too. */
+enum { CODE_MAX = 1 << 18, AHEAD_MAX = 1 << 17 };
+
+/* Where the reading stands in a statement. */
+struct statement {
+	struct ab_token name; /* the last name, if it came just now */
+	struct ab_token of;   /* what stood before its dot */
+	bool dotted;	      /* a dot stood before it */
+	bool has_name;
+	bool print; /* awk: a print that may go to a file */
+	unsigned parens;
+};
+
+static struct ab_text text_of(const struct ab_code_scan *s, const struct ab_token *t)
+{
+	return (struct ab_text){ s->text.s + t->from, t->to - t->from };
+}
+
+static bool is_mark(const struct ab_token *t, char mark)
+{
+	return t->kind == AB_TOKEN_MARK && t->mark == mark;
+}
+
+static bool listed(const char *words, struct ab_text word)
+{
+	while (words && *words) {
+		size_t len = strcspn(words, " ");
+
+		if (len == word.len && memcmp(words, word.s, len) == 0)
+			return true;
+		words += len;
+		words += strspn(words, " ");
+	}
+	return false;
+}
+
+/* import subprocess as sp, from os import system as s */
+static struct ab_text real_name(const struct ab_code_reader *r, struct ab_text name)
+{
+	for (size_t i = 0; i < r->naliases; i++)
+		if (r->aliases[i].name.len == name.len &&
+		    memcmp(r->aliases[i].name.s, name.s, name.len) == 0)
+			return r->aliases[i].real;
+	return name;
+}
+
+/* What stands before the dot fits: nothing, the module, or a value that some
+ * call gave (`require("child_process").exec`). */
+static bool fits(const struct ab_code_reader *r, const struct ab_call *call,
+		 const struct statement *st)
+{
+	if (!(1u << r->scan.language & call->languages))
+		return false;
+	if (!call->of[0])
+		return true;
+	if (!st->dotted)
+		return listed(call->of, (struct ab_text){ "-", 1 }) || call->kind == AB_CALL_RUN;
+	if (st->of.kind != AB_TOKEN_NAME)
+		return is_mark(&st->of, ')');
+	return listed(call->of, real_name(r, text_of(&r->scan, &st->of)));
+}
+
+static const struct ab_call *find_call(const struct ab_code_reader *r, const struct statement *st)
+{
+	struct ab_text name = real_name(r, text_of(&r->scan, &st->name));
+	size_t low = 0, high = ab_ncalls;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		const char *s = ab_calls[middle].name;
+		int c = strncmp(s, name.s, name.len);
+
+		if (c < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < ab_ncalls; low++) {
+		if (!ab_text_is(name, ab_calls[low].name)) {
+			if (strncmp(ab_calls[low].name, name.s, name.len) != 0)
+				break;
+			continue;
+		}
+		if (fits(r, &ab_calls[low], st))
+			return &ab_calls[low];
+	}
+	return NULL;
+}
+
+/* Names that open a connection, or put one in the place of a terminal. */
+static const struct {
+	char name[24];
+	unsigned languages;
+	unsigned trait;
+} names[] = {
+	{ "connect", ~0u, AB_CODE_SOCKET },
+	{ "connect_ex", ~0u, AB_CODE_SOCKET },
+	{ "create_connection", ~0u, AB_CODE_SOCKET },
+	{ "createConnection", ~0u, AB_CODE_SOCKET },
+	{ "TCPSocket", ~0u, AB_CODE_SOCKET },
+	{ "fsockopen", ~0u, AB_CODE_SOCKET },
+	{ "pfsockopen", ~0u, AB_CODE_SOCKET },
+	{ "INET", 1 << AB_LANG_PERL, AB_CODE_SOCKET },
+	{ "Socket", 1 << AB_LANG_NODE, AB_CODE_SOCKET },
+	{ "tcp", 1 << AB_LANG_LUA, AB_CODE_SOCKET },
+	{ "dup2", ~0u, AB_CODE_DUP },
+	{ "fdopen", 1 << AB_LANG_PERL, AB_CODE_DUP },
+	{ "reopen", 1 << AB_LANG_RUBY, AB_CODE_DUP },
+	{ "pipe", 1 << AB_LANG_NODE, AB_CODE_DUP },
+	{ "pty", 1 << AB_LANG_PYTHON | 1 << AB_LANG_RUBY, AB_CODE_PTY },
+};
+
+static void note_name(struct ab_code_reader *r, struct ab_text name)
+{
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (ab_text_is(name, names[i].name) && 1u << r->scan.language & names[i].languages)
+			r->ret->traits |= names[i].trait;
+}
+
+/* x = "text": the first token behind the name was the "=". */
+static void read_assignment(struct ab_code_reader *r, const struct statement *st)
+{
+	struct ab_code_scan s = r->scan;
+	size_t at = r->nvars % (sizeof(r->vars) / sizeof(*r->vars));
+	struct ab_token value, end;
+
+	ab_code_next(&s, &value);
+	if (value.kind != AB_TOKEN_STRING || st->dotted)
+		return;
+	ab_code_next(&s, &end);
+	if (end.kind != AB_TOKEN_LINE && end.kind != AB_TOKEN_END && !is_mark(&end, ';'))
+		return;
+	r->vars[at].name = text_of(&r->scan, &st->name);
+	r->vars[at].value = value;
+	if (r->nvars < sizeof(r->vars) / sizeof(*r->vars))
+		r->nvars++;
+}
+
+static struct ab_field field_of(struct ab_code_reader *r, const struct ab_token *t)
+{
+	struct ab_code_string b = { .arena = r->arena };
+	struct ab_field f = { .range = r->code->range, .verbatim = AB_NOT_VERBATIM };
+
+	ab_code_value(&r->scan, t, &b);
+	f.text = (struct ab_text){ b.s ? b.s : "", b.len };
+	f.unknown = b.len && memchr(b.s, AB_UNKNOWN, b.len);
+	f.taint = r->code->taint;
+	if (r->code->verbatim != AB_NOT_VERBATIM) {
+		f.range.from = r->code->verbatim + t->from;
+		f.range.to = r->code->verbatim + t->to;
+		if (f.text.len == t->to - t->from)
+			f.verbatim = f.range.from;
+	}
+	return f;
+}
+
+static void add_token(struct ab_code_reader *r, const struct ab_token *t, const char *deed)
+{
+	const struct ab_field f = field_of(r, t);
+
+	if (deed)
+		ab_code_deed(r, deed, &f);
+	else
+		ab_code_script(r, &f);
+}
+
+/* awk: print "text" | "cmd" */
+static void add_sink(struct ab_code_reader *r, const struct statement *st,
+		     const struct ab_token *before, const struct ab_token *t)
+{
+	const struct ab_field script = field_of(r, t);
+	const struct ab_field text = field_of(r, before);
+
+	if (!st->print)
+		ab_code_script(r, &script);
+	else
+		ab_code_sink(r, &script, before->kind == AB_TOKEN_STRING ? &text : NULL);
+}
+
+/* awk: print | "cmd", "cmd" | getline, print > "file". */
+static void read_awk_mark(struct ab_code_reader *r, const struct statement *st,
+			  const struct ab_token *before, char mark)
+{
+	struct ab_code_scan s = r->scan;
+	struct ab_token t;
+
+	ab_code_next(&s, &t);
+	if (mark == '|' && (is_mark(&t, '|') || is_mark(before, '|')))
+		return;
+	if (mark == '|') {
+		if (is_mark(&t, '&'))
+			ab_code_next(&s, &t);
+		r->ret->traits |= AB_CODE_WRITES;
+		if (t.kind == AB_TOKEN_STRING)
+			add_sink(r, st, before, &t);
+		else if (ab_text_is(text_of(&s, &t), "getline") && before->kind == AB_TOKEN_STRING)
+			add_token(r, before, NULL);
+	} else if (st->print && st->parens == 0) {
+		if (is_mark(&t, '>'))
+			ab_code_next(&s, &t);
+		r->ret->traits |= AB_CODE_WRITES;
+		if (t.kind == AB_TOKEN_STRING && !is_mark(before, '>'))
+			add_token(r, &t, "tee");
+	}
+}
+
+static bool takes_bare(const struct ab_code_reader *r, const struct ab_token *t)
+{
+	if (t->kind == AB_TOKEN_COMMAND || t->kind == AB_TOKEN_LINE)
+		return false;
+	return (r->scan.language == AB_LANG_PERL || r->scan.language == AB_LANG_RUBY ||
+		r->scan.language == AB_LANG_LUA) &&
+	       (t->kind == AB_TOKEN_STRING || t->kind == AB_TOKEN_WORDS ||
+		t->kind == AB_TOKEN_NAME);
+}
+
+/* The token behind a name: is it a call? */
+static void after_name(struct ab_code_reader *r, struct statement *st, const struct ab_token *t,
+		       struct ab_code_scan at)
+{
+	const struct ab_call *call;
+	struct ab_code_reader from;
+
+	if (is_mark(t, '=')) {
+		read_assignment(r, st);
+		return;
+	}
+	if (!is_mark(t, '(') && !takes_bare(r, t))
+		return;
+	call = find_call(r, st);
+	if (!call)
+		return;
+	if (is_mark(t, '(')) {
+		ab_code_call(r, call, false);
+		return;
+	}
+	from = *r;
+	from.scan = at;
+	ab_code_call(&from, call, true);
+	r->tail = from.tail;
+}
+
+static void see_name(struct ab_code_reader *r, struct statement *st, const struct ab_token *t)
+{
+	struct ab_text name = text_of(&r->scan, t);
+
+	note_name(r, name);
+	if (ab_text_is(name, "print") || ab_text_is(name, "printf"))
+		st->print = true;
+	st->name = *t;
+	st->has_name = true;
+}
+
+static void add_alias(struct ab_code_reader *r, const struct ab_token *real,
+		      const struct ab_token *name)
+{
+	if (r->naliases == sizeof(r->aliases) / sizeof(r->aliases[0]))
+		return;
+	r->aliases[r->naliases].real = text_of(&r->scan, real);
+	r->aliases[r->naliases++].name = text_of(&r->scan, name);
+}
+
+void ab_code_walk(struct ab_code_reader *r)
+{
+	struct ab_token t = { 0 }, before = { 0 }, before2 = { 0 };
+	struct statement st = { 0 };
+
+	for (;;) {
+		struct ab_code_scan at = r->scan;
+
+		before2 = before;
+		before = t;
+		ab_code_next(&r->scan, &t);
+		if (st.has_name)
+			after_name(r, &st, &t, at);
+		st.has_name = false;
+		switch (t.kind) {
+		case AB_TOKEN_END:
+			return;
+		case AB_TOKEN_NAME:
+			st.dotted = is_mark(&before, '.') || is_mark(&before, ':') ||
+				    is_mark(&before, '>');
+			st.of = before2;
+			if (before.kind == AB_TOKEN_NAME && before2.kind == AB_TOKEN_NAME &&
+			    ab_text_is(text_of(&r->scan, &before), "as"))
+				add_alias(r, &before2, &t);
+			see_name(r, &st, &t);
+			break;
+		case AB_TOKEN_COMMAND:
+			add_token(r, &t, NULL);
+			break;
+		case AB_TOKEN_LINE:
+			st.print = false;
+			break;
+		case AB_TOKEN_MARK:
+			st.parens += t.mark == '(';
+			st.parens -= t.mark == ')' && st.parens > 0;
+			if (t.mark == ';' || t.mark == '{' || t.mark == '}')
+				st.print = false;
+			if (r->scan.language == AB_LANG_AWK && (t.mark == '|' || t.mark == '>'))
+				read_awk_mark(r, &st, &before, t.mark);
+			break;
+		case AB_TOKEN_NUMBER:
+		case AB_TOKEN_STRING:
+		case AB_TOKEN_PATTERN:
+		case AB_TOKEN_WORDS:
+			break;
+		}
+	}
+}
+
+void ab_code_read(struct ab_arena *arena, enum ab_language language, const struct ab_field *code,
+		  struct ab_oneliner *ret)
+{
+	unsigned ahead = AHEAD_MAX;
+	struct ab_code_reader r = { .arena = arena,
+				    .ahead = &ahead,
+				    .code = code,
+				    .scan = { .language = language, .text = code->text },
+				    .ret = ret };
+
+	*ret = (struct ab_oneliner){ 0 };
+	r.tail = &ret->inners;
+	if (r.scan.text.len > CODE_MAX) {
+		r.scan.text.len = CODE_MAX;
+		ret->traits = AB_CODE_UNREAD;
+	}
+	ab_code_walk(&r);
+}

@@ -1,0 +1,339 @@
+#include "shell/code/code_scan.h"
+
+#include "base/data/arena.h"
+
+static bool is_name(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_' || (unsigned char)c >= 0x80;
+}
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r';
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool in(enum ab_language language, unsigned set)
+{
+	return 1u << language & set;
+}
+
+static char peek(const struct ab_code_scan *s, uint32_t ahead)
+{
+	return s->text.len - s->at > ahead ? s->text.s[s->at + ahead] : 1;
+}
+
+static void skip_past(struct ab_code_scan *s, const char *end)
+{
+	const char *from = s->text.s + s->at;
+	const char *p = memmem(from, s->text.len - s->at, end, strlen(end));
+
+	s->at = p ? (uint32_t)(p - s->text.s) + (uint32_t)strlen(end) : s->text.len;
+}
+
+static void skip_line(struct ab_code_scan *s)
+{
+	const char *from = s->text.s + s->at;
+	const char *p = memchr(from, '\n', s->text.len - s->at);
+
+	s->at = p ? (uint32_t)(p - s->text.s) : s->text.len;
+}
+
+static bool skip_comment(struct ab_code_scan *s)
+{
+	char c = peek(s, 0), d = peek(s, 1);
+
+	if (c == '#' && in(s->language, PY | PL | RB | PHP | AWK)) {
+		skip_line(s);
+	} else if (c == '/' && d == '/' && in(s->language, JS | PHP)) {
+		skip_line(s);
+	} else if (c == '/' && d == '*' && in(s->language, JS | PHP)) {
+		s->at += 2;
+		skip_past(s, "*/");
+	} else if (c == '-' && d == '-' && in(s->language, LUA)) {
+		if (peek(s, 2) == '[' && peek(s, 3) == '[')
+			skip_past(s, "]]");
+		else
+			skip_line(s);
+	} else {
+		return false;
+	}
+	return true;
+}
+
+static char closing(char open)
+{
+	switch (open) {
+	case '(':
+		return ')';
+	case '[':
+		return ']';
+	case '{':
+		return '}';
+	case '<':
+		return '>';
+	default:
+		return open;
+	}
+}
+
+/* Up to the closing delimiter; brackets nest. The scan stands behind the
+ * opening one. */
+static void read_until(struct ab_code_scan *s, char open, bool escapes, struct ab_token *t)
+{
+	char close = closing(open);
+	unsigned depth = 0;
+
+	t->from = s->at;
+	for (; s->at < s->text.len; s->at++) {
+		char c = s->text.s[s->at];
+
+		if (c == '\\' && escapes && s->at + 1 < s->text.len) {
+			s->at++;
+		} else if (c == close) {
+			if (depth-- == 0)
+				break;
+		} else if (c == open) {
+			depth++;
+		}
+	}
+	t->to = s->at;
+	if (s->at < s->text.len)
+		s->at++;
+}
+
+static void read_quoted(struct ab_code_scan *s, struct ab_token *t)
+{
+	char q = s->text.s[s->at++];
+
+	t->kind = AB_TOKEN_STRING;
+	if (in(s->language, PY) && peek(s, 0) == q && peek(s, 1) == q) {
+		char end[4] = { q, q, q, 0 };
+
+		s->at += 2;
+		t->from = s->at;
+		skip_past(s, end);
+		t->to = s->at - t->from >= 3 ? s->at - 3 : s->at;
+		return;
+	}
+	/* A raw string of python still passes over \". */
+	read_until(s, q, true, t);
+	if (q == '\'' && in(s->language, PL | RB | PHP))
+		t->style = AB_STRING_PLAIN;
+	if (q == '"' && in(s->language, PL | RB | PHP))
+		t->fills = true;
+	if (q != '`')
+		return;
+	t->fills = in(s->language, JS | PL | RB | PHP);
+	if (in(s->language, PL | RB | PHP))
+		t->kind = AB_TOKEN_COMMAND;
+}
+
+/* r"", b'', f"""""" of python. */
+static bool read_prefixed(struct ab_code_scan *s, uint32_t from, struct ab_token *t)
+{
+	bool raw = false, fills = false;
+	char q = peek(s, 0);
+
+	if (!in(s->language, PY) || s->at - from > 2 || (q != '"' && q != '\''))
+		return false;
+	for (uint32_t i = from; i < s->at; i++) {
+		char c = s->text.s[i] | 0x20;
+
+		if (!strchr("rbfu", c))
+			return false;
+		raw |= c == 'r';
+		fills |= c == 'f';
+	}
+	read_quoted(s, t);
+	if (raw)
+		t->style = AB_STRING_RAW;
+	t->fills = fills;
+	return true;
+}
+
+/* q{} qq() qx// qw[] m// s/// tr/// of perl, and ruby's after "%". */
+static bool read_operator(struct ab_code_scan *s, struct ab_text name, struct ab_token *t)
+{
+	bool two = ab_text_is(name, "s") || ab_text_is(name, "tr") || ab_text_is(name, "y");
+	uint32_t at = s->at;
+	char open;
+
+	while (peek(s, 0) == ' ')
+		s->at++;
+	open = peek(s, 0);
+	if (is_name(open) || (unsigned char)open <= ' ' || strchr("=,;)]}>", open) ||
+	    (s->at > at && !strchr("{([", open))) {
+		s->at = at;
+		return false;
+	}
+	s->at++;
+	t->kind = AB_TOKEN_PATTERN;
+	read_until(s, open, true, t);
+	if (two) {
+		struct ab_token second = { 0 };
+
+		if (closing(open) != open)
+			while ((unsigned char)peek(s, 0) <= ' ' && s->at < s->text.len)
+				s->at++;
+		if (closing(open) != open && s->at < s->text.len)
+			open = s->text.s[s->at++];
+		read_until(s, open, true, &second);
+	} else if (ab_text_is(name, "q")) {
+		t->kind = AB_TOKEN_STRING;
+		t->style = AB_STRING_PLAIN;
+	} else if (ab_text_is(name, "qq") || ab_text_is(name, "Q")) {
+		t->kind = AB_TOKEN_STRING;
+		t->fills = true;
+	} else if (ab_text_is(name, "qx") || ab_text_is(name, "x")) {
+		t->kind = AB_TOKEN_COMMAND;
+		t->fills = true;
+	} else if (ab_text_is(name, "qw") || ab_text_is(name, "w") || ab_text_is(name, "W")) {
+		t->kind = AB_TOKEN_WORDS;
+	}
+	return true;
+}
+
+static bool is_perl_operator(struct ab_text name)
+{
+	static const char names[][3] = { "q", "qq", "qx", "qw", "m", "qr", "s", "tr", "y" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (ab_text_is(name, names[i]))
+			return true;
+	return false;
+}
+
+static void read_name(struct ab_code_scan *s, struct ab_token *t)
+{
+	uint32_t from = s->at;
+	struct ab_text name;
+	bool member = from > 0 && (s->text.s[from - 1] == '>' || s->text.s[from - 1] == '{');
+
+	while (s->at < s->text.len && is_name(s->text.s[s->at]))
+		s->at++;
+	if (read_prefixed(s, from, t))
+		return;
+	name = (struct ab_text){ s->text.s + from, s->at - from };
+	if (in(s->language, PL) && !member && is_perl_operator(name) && read_operator(s, name, t))
+		return;
+	t->kind = AB_TOKEN_NAME;
+	t->from = from;
+	t->to = s->at;
+	/* After these words an expression begins. */
+	s->operand = !ab_text_is(name, "return") && !ab_text_is(name, "and") &&
+		     !ab_text_is(name, "or") && !ab_text_is(name, "not") &&
+		     !ab_text_is(name, "if") && !ab_text_is(name, "unless") &&
+		     !ab_text_is(name, "print") && !ab_text_is(name, "split") &&
+		     !ab_text_is(name, "grep") && !ab_text_is(name, "typeof");
+}
+
+/* $x, @x, $_, $1: a name with its sign. A single mark, as in $! or $#, so that
+ * it is not taken for a quote or a comment. */
+static bool read_variable(struct ab_code_scan *s, struct ab_token *t)
+{
+	char c = peek(s, 0), d = peek(s, 1);
+
+	if (!(c == '$' && in(s->language, PL | PHP | RB | AWK)) &&
+	    !(c == '@' && in(s->language, PL | RB)))
+		return false;
+	t->kind = AB_TOKEN_NAME;
+	t->from = s->at++;
+	if (is_name(d))
+		while (s->at < s->text.len && is_name(s->text.s[s->at]))
+			s->at++;
+	else if (in(s->language, PL) && d > ' ' && !strchr("({[$@", d))
+		s->at++;
+	t->to = s->at;
+	s->operand = true;
+	return true;
+}
+
+/* Where it is closed in the same line, and soon: so that a text full of
+ * slashes is not read over and over. */
+enum { PATTERN_MAX = 200 };
+
+static bool read_pattern(struct ab_code_scan *s, struct ab_token *t)
+{
+	bool class = false;
+
+	if (s->operand || !in(s->language, JS | PL | RB | AWK))
+		return false;
+	for (uint32_t i = s->at + 1; i < s->text.len && i - s->at < PATTERN_MAX; i++) {
+		char c = s->text.s[i];
+
+		if (c == '\n')
+			return false;
+		if (c == '\\')
+			i++;
+		else if (c == '[')
+			class = true;
+		else if (c == ']')
+			class = false;
+		else if (c == '/' && !class) {
+			t->kind = AB_TOKEN_PATTERN;
+			t->from = s->at + 1;
+			t->to = i;
+			s->at = i + 1;
+			s->operand = true;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool read_percent(struct ab_code_scan *s, struct ab_token *t)
+{
+	char d = peek(s, 1);
+	uint32_t at = s->at;
+
+	/* `puts %x(ls)`, but not `a % w`. */
+	if (!in(s->language, RB) || !strchr("wWqQxiI", d) ||
+	    (s->operand && at > 0 && !is_blank(s->text.s[at - 1])) || is_name(peek(s, 2)))
+		return false;
+	s->at += 2;
+	if (read_operator(s, (struct ab_text){ s->text.s + at + 1, 1 }, t))
+		return true;
+	s->at = at;
+	return false;
+}
+
+void ab_code_next(struct ab_code_scan *s, struct ab_token *ret)
+{
+	char c;
+
+	*ret = (struct ab_token){ 0 };
+	while (s->at < s->text.len && (is_blank(peek(s, 0)) || skip_comment(s)))
+		s->at += s->at < s->text.len && is_blank(peek(s, 0));
+	if (s->at >= s->text.len)
+		return;
+	c = peek(s, 0);
+	if (c == '"' || c == '\'' || (c == '`' && !in(s->language, PY | AWK))) {
+		read_quoted(s, ret);
+		s->operand = true;
+	} else if (is_digit(c)) {
+		ret->kind = AB_TOKEN_NUMBER;
+		ret->from = s->at;
+		while (s->at < s->text.len && is_name(s->text.s[s->at]))
+			s->at++;
+		ret->to = s->at;
+		s->operand = true;
+	} else if (is_name(c)) {
+		s->operand = true;
+		read_name(s, ret);
+	} else if (read_variable(s, ret) || (c == '/' && read_pattern(s, ret)) ||
+		   (c == '%' && read_percent(s, ret))) {
+		s->operand = true;
+	} else {
+		ret->kind = c == '\n' ? AB_TOKEN_LINE : AB_TOKEN_MARK;
+		ret->mark = c;
+		ret->from = s->at++;
+		ret->to = s->at;
+		s->operand = c == ')' || c == ']' || c == '}';
+	}
+}

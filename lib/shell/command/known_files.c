@@ -1,0 +1,95 @@
+#include "shell/command/known_files.h"
+
+static uint32_t add_name(char *out, uint32_t len, struct ab_text name)
+{
+	if (!name.len || ab_text_is(name, "."))
+		return len;
+	if (ab_text_is(name, "..")) {
+		while (len && out[--len] != '/')
+			;
+		return len;
+	}
+	out[len++] = '/';
+	memcpy(out + len, name.s, name.len);
+	return len + name.len;
+}
+
+/* What a descriptor is called otherwise; the number is left of the name. */
+static bool is_descriptor(struct ab_text *name)
+{
+	static const char same[][22] = { "/proc/self/fd/", "/proc/thread-self/fd/" };
+
+	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++) {
+		uint32_t len = (uint32_t)strlen(same[i]);
+
+		if (!ab_text_starts(*name, same[i]))
+			continue;
+		name->s += len;
+		name->len -= len;
+		return true;
+	}
+	return false;
+}
+
+uint32_t ab_files_clean(struct ab_text cwd, struct ab_text name, char out[static AB_FILE_NAME_MAX])
+{
+	static const struct ab_text descriptors = { "/dev/fd", 7 };
+	uint32_t len = 0, from = 0;
+
+	if (is_descriptor(&name))
+		cwd = descriptors;
+	if (!name.len || (name.len == 1 && name.s[0] == AB_UNKNOWN) ||
+	    (size_t)cwd.len + name.len + 2 > AB_FILE_NAME_MAX)
+		return 0;
+	if (name.s[0] != '/' && cwd.len && !ab_text_is(cwd, "/"))
+		memcpy(out, cwd.s, len = cwd.len);
+	for (uint32_t i = 0; i <= name.len; i++) {
+		if (i < name.len && name.s[i] != '/')
+			continue;
+		len = add_name(out, len, (struct ab_text){ name.s + from, i - from });
+		from = i + 1;
+	}
+	return len;
+}
+
+const struct ab_file *ab_files_next(const struct ab_simple *command, const struct ab_field *name,
+				    const struct ab_file *file)
+{
+	char clean[AB_FILE_NAME_MAX];
+	uint32_t len;
+
+	if (!command->files || (file && !file->maybe))
+		return NULL;
+	len = ab_files_clean(command->cwd, name->text, clean);
+	if (!len)
+		return NULL;
+	for (file = file ? file->next : command->files; file; file = file->next)
+		if (file->name.len == len && memcmp(file->name.s, clean, len) == 0)
+			return file;
+	return NULL;
+}
+
+const struct ab_data *ab_files_read(const struct ab_simple *command, const struct ab_field *name)
+{
+	const struct ab_file *file;
+
+	if (name->stream)
+		return name->stream;
+	file = ab_files_next(command, name, NULL);
+	return file ? &file->data : NULL;
+}
+
+struct ab_field ab_data_field(const struct ab_data *data)
+{
+	return (struct ab_field){ .text = data->text,
+				  .unknown = data->unknown,
+				  .taint = data->taint,
+				  .range = data->range,
+				  .verbatim = data->verbatim };
+}
+
+bool ab_data_unread(const struct ab_data *data)
+{
+	return data->none ||
+	       (data->unknown && data->text.len <= 1 && !(data->taint & ~(unsigned)AB_TAINT_FILE));
+}

@@ -1,0 +1,363 @@
+#include "shell/command/path_place.h"
+
+#include "base/data/mem.h"
+
+static bool holds(struct ab_text t, char c)
+{
+	return t.len > 0 && memchr(t.s, c, t.len);
+}
+
+/* Nothing of it is known, or it leads up from something unknown. */
+static bool is_open(struct ab_text t)
+{
+	if (ab_text_is(t, ".."))
+		return true;
+	for (uint32_t i = 0; i < t.len; i++)
+		if (t.s[i] != AB_UNKNOWN)
+			return false;
+	return true;
+}
+
+/* How many bytes of a pattern stand for one place in a name. */
+static uint32_t one_place(struct ab_text pattern, uint32_t at)
+{
+	const char *end;
+
+	if (pattern.s[at] != '[' || at + 2 >= pattern.len)
+		return 1;
+	end = memchr(pattern.s + at + 2, ']', pattern.len - at - 2);
+	return end ? (uint32_t)(end - pattern.s) - at + 1 : 1;
+}
+
+bool ab_pattern_reaches(struct ab_text pattern, struct ab_text name)
+{
+	uint32_t p = 0, n = 0, star = UINT32_MAX, from = 0;
+
+	while (n < name.len) {
+		char c = p < pattern.len ? pattern.s[p] : '/';
+		uint32_t width = p < pattern.len ? one_place(pattern, p) : 1;
+
+		if (c == '*' || (c == AB_UNKNOWN && p < pattern.len)) {
+			star = p++;
+			from = n;
+		} else if (c == '?' || width > 1 || c == name.s[n]) {
+			p += width;
+			n++;
+		} else if (star != UINT32_MAX) {
+			p = star + 1;
+			n = ++from;
+		} else {
+			return false;
+		}
+	}
+	while (p < pattern.len && (pattern.s[p] == '*' || pattern.s[p] == AB_UNKNOWN))
+		p++;
+	return p == pattern.len;
+}
+
+/* A pattern that says no letter of the names it takes: "*", ".??*", "[^.]*". */
+static bool takes_all(struct ab_text t)
+{
+	uint32_t i = t.len > 0 && t.s[0] == '.';
+	bool some = false;
+
+	while (i < t.len) {
+		uint32_t width = one_place(t, i);
+
+		if (width == 1 && t.s[i] != '*' && t.s[i] != '?' && t.s[i] != AB_UNKNOWN)
+			return false;
+		some = true;
+		i += width;
+	}
+	return some;
+}
+
+static bool part_is(const struct ab_path *path, size_t at, struct ab_text name)
+{
+	struct ab_text part = path->part[at];
+
+	if (part.len == name.len && memcmp(part.s, name.s, name.len) == 0)
+		return true;
+	return path->pattern && !is_open(part) && ab_pattern_reaches(part, name);
+}
+
+static void add_parts(struct ab_path *path, struct ab_text text)
+{
+	uint32_t i = 0;
+
+	while (i < text.len) {
+		const char *from = text.s + i;
+		const char *end = memchr(from, '/', text.len - i);
+		struct ab_text part = { from, end ? (uint32_t)(end - from) : text.len - i };
+		bool up = ab_text_is(part, "..");
+
+		i += part.len + 1;
+		if (part.len == 0 || ab_text_is(part, "."))
+			continue;
+		if (up && path->len == 0 && path->anchored)
+			continue;
+		if (up && path->len > AB_PATH_PARTS) {
+			path->len--;
+		} else if (up && path->len > 0 && !holds(path->part[path->len - 1], AB_UNKNOWN) &&
+			   !ab_text_is(path->part[path->len - 1], "..")) {
+			path->len--;
+		} else {
+			if (path->len < AB_PATH_PARTS)
+				path->part[path->len] = part;
+			path->len++;
+		}
+	}
+}
+
+void ab_path_read(const struct ab_scene *scene, const struct ab_simple *command,
+		  const struct ab_field *field, struct ab_path *ret)
+{
+	struct ab_text text = field->text;
+	struct ab_text cwd = command->cwd;
+
+	ret->len = 0;
+	ret->pattern = field->pattern;
+	ret->remote = command->flags & AB_SIMPLE_REMOTE;
+	ret->empty = text.len == 0;
+	ret->anchored = text.len > 0 && text.s[0] == '/';
+	if (!cwd.s && scene->cwd)
+		cwd = (struct ab_text){ scene->cwd, (uint32_t)strlen(scene->cwd) };
+	if (!ret->anchored && (text.len == 0 || text.s[0] != AB_UNKNOWN) && !ret->remote) {
+		ret->anchored = cwd.len > 0 && cwd.s[0] == '/';
+		add_parts(ret, cwd);
+	}
+	add_parts(ret, text);
+}
+
+/*
+ * How the first `len` parts stand to a folder: -1 apart, 0 the same, 1 above
+ * it, 2 in it.
+ */
+static int relate(const struct ab_path *path, size_t len, const char *folder, size_t *ret_depth)
+{
+	size_t at = 0;
+
+	for (const char *p = folder; *p;) {
+		size_t n = 0;
+
+		while (*p == '/')
+			p++;
+		while (p[n] && p[n] != '/')
+			n++;
+		if (n == 0)
+			break;
+		if (at == len)
+			return 1;
+		if (at >= AB_PATH_PARTS || !part_is(path, at, (struct ab_text){ p, (uint32_t)n }))
+			return -1;
+		at++;
+		p += n;
+	}
+	if (ret_depth)
+		*ret_depth = at;
+	return at == len ? 0 : 2;
+}
+
+static bool is_at_or_above(const struct ab_path *path, size_t len, const char *folder)
+{
+	int r = folder && folder[0] == '/' ? relate(path, len, folder, NULL) : -1;
+
+	return r == 0 || r == 1;
+}
+
+/* What a system has in "/", sorted; any lib* besides. */
+static const char trees[][13] = {
+	"Applications", "Library", "System", "Users", "Volumes", "bin", "boot",	   "dev",
+	"etc",		"home",	   "media",  "mnt",   "nix",	 "opt", "private", "proc",
+	"root",		"run",	   "sbin",   "snap",  "srv",	 "sys", "usr",	   "var",
+};
+
+static bool is_tree(const struct ab_path *path)
+{
+	if (ab_text_starts(path->part[0], "lib"))
+		return true;
+	for (size_t i = 0; i < AB_COUNT(trees); i++)
+		if (part_is(path, 0, (struct ab_text){ trees[i], (uint32_t)strlen(trees[i]) }))
+			return true;
+	return false;
+}
+
+static bool in_homes(const struct ab_path *path)
+{
+	return path->len > 1 &&
+	       (ab_text_is(path->part[0], "home") || ab_text_is(path->part[0], "Users"));
+}
+
+/* The top of `folder`, what that is in, or its repository. */
+static bool is_work(const struct ab_path *path, size_t len, const char *folder)
+{
+	size_t depth;
+
+	if (path->remote || !folder || folder[0] != '/')
+		return false;
+	if (is_at_or_above(path, len, folder))
+		return true;
+	return relate(path, len, folder, &depth) == 2 && len == depth + 1 &&
+	       ab_text_is(path->part[depth], ".git");
+}
+
+/* The first `len` parts, which are all known. */
+static enum ab_place place_of(const struct ab_scene *scene, const struct ab_path *path, size_t len)
+{
+	if (len == 0 || is_at_or_above(path, len, scene->home))
+		return AB_PLACE_ROOT;
+	if (len == 1 && is_tree(path))
+		return AB_PLACE_ROOT;
+	if (is_work(path, len, scene->workspace) || is_work(path, len, scene->cwd))
+		return AB_PLACE_WORKSPACE;
+	if (len == 2 && in_homes(path))
+		return AB_PLACE_ROOT;
+	if (len == 1)
+		return holds(path->part[0], AB_UNKNOWN) ? AB_PLACE_UNKNOWN : AB_PLACE_TOP;
+	return AB_PLACE_ORDINARY;
+}
+
+enum ab_place ab_path_place(const struct ab_scene *scene, const struct ab_path *path)
+{
+	size_t len = path->len;
+	enum ab_place place;
+	bool open = false;
+
+	if (path->empty || len > AB_PATH_PARTS)
+		return AB_PLACE_ORDINARY;
+	while (len > 0 && (is_open(path->part[len - 1]) ||
+			   (path->pattern && takes_all(path->part[len - 1])))) {
+		open = open || is_open(path->part[len - 1]);
+		len--;
+	}
+	if (!path->anchored) {
+		if (len > 0 || (path->remote && !open))
+			return AB_PLACE_ORDINARY;
+		return AB_PLACE_UNKNOWN;
+	}
+	place = place_of(scene, path, len);
+	if (len == path->len)
+		return place;
+	if (place == AB_PLACE_TOP)
+		return AB_PLACE_ORDINARY;
+	return open && place != AB_PLACE_ORDINARY ? AB_PLACE_UNKNOWN : place;
+}
+
+/* Beginnings of names in /dev that are disks. */
+static const char disks[][7] = {
+	"dm-", "hd", "loop", "md", "mmcblk", "nbd", "nvme", "rdisk", "sd", "vd", "xvd", "zram",
+};
+
+/* Names in /dev that any program may write to. */
+static const char harmless[][8] = {
+	"fd",	 "full",   "null", "ptmx", "pts", "random",  "shm",  "stderr",
+	"stdin", "stdout", "tcp",  "tty",  "udp", "urandom", "zero",
+};
+
+bool ab_path_block_device(const struct ab_path *path)
+{
+	struct ab_text name;
+
+	if (!path->anchored || path->len < 2 || !ab_text_is(path->part[0], "dev"))
+		return false;
+	name = path->part[1];
+	if (path->len > 2)
+		return (ab_text_is(name, "mapper") && !ab_text_is(path->part[2], "control")) ||
+		       (ab_text_is(name, "disk") && path->len > 3);
+	if (ab_text_starts(name, "disk"))
+		return name.len > 4;
+	for (size_t i = 0; i < AB_COUNT(disks); i++) {
+		size_t len = strlen(disks[i]);
+
+		if (name.len > len && ab_text_starts(name, disks[i]))
+			return !ab_text_is(name, "loop-control");
+	}
+	return false;
+}
+
+/* Descriptors by another name, and what the kernel keeps for one process. */
+static bool is_own_proc(const struct ab_path *path)
+{
+	if (path->len == 2) /* stops the machine: not this rule's */
+		return ab_text_is(path->part[1], "sysrq-trigger");
+	return path->len > 3 && ab_text_is(path->part[2], "fd");
+}
+
+/* fd0: nobody has one; who writes it means a descriptor. */
+static bool is_floppy(struct ab_text name)
+{
+	if (name.len < 3 || !ab_text_starts(name, "fd"))
+		return false;
+	for (uint32_t i = 2; i < name.len; i++)
+		if (name.s[i] < '0' || name.s[i] > '9')
+			return false;
+	return true;
+}
+
+bool ab_path_system(const struct ab_path *path)
+{
+	static const char below[][5] = { "bin", "boot", "etc", "sbin", "sys", "usr" };
+
+	if (!path->anchored || path->remote || path->len == 0)
+		return false;
+	if (path->len > 1 && ab_text_is(path->part[0], "dev")) {
+		for (size_t i = 0; i < AB_COUNT(harmless); i++)
+			if (ab_text_is(path->part[1], harmless[i]))
+				return false;
+		return !is_floppy(path->part[1]);
+	}
+	if (ab_text_is(path->part[0], "proc"))
+		return !is_own_proc(path);
+	if (ab_text_is(path->part[0], "dev") || ab_text_is(path->part[0], "lib") ||
+	    (ab_text_starts(path->part[0], "lib") && path->len > 1))
+		return true;
+	for (size_t i = 0; i < AB_COUNT(below); i++)
+		if (part_is(path, 0, (struct ab_text){ below[i], (uint32_t)strlen(below[i]) }))
+			return true;
+	return false;
+}
+
+size_t ab_path_home(const struct ab_scene *scene, const struct ab_path *path)
+{
+	size_t at = 0;
+
+	if (!path->anchored) {
+		while (at < path->len && at < AB_PATH_PARTS && is_open(path->part[at]))
+			at++;
+		return at;
+	}
+	if (scene->home && relate(path, path->len, scene->home, &at) == 2 && at)
+		return at;
+	if (path->len > 2 && in_homes(path))
+		return 2;
+	return path->len > 1 && ab_text_is(path->part[0], "root");
+}
+
+size_t ab_path_workspace(const struct ab_scene *scene, const struct ab_path *path)
+{
+	size_t at = 0;
+
+	if (!path->anchored || !scene->workspace || scene->workspace[0] != '/' ||
+	    relate(path, path->len, scene->workspace, &at) != 2)
+		return 0;
+	return at;
+}
+
+bool ab_path_has(const struct ab_path *path, size_t at, const char *names)
+{
+	for (const char *p = names; *p; at++) {
+		size_t n = strcspn(p, "/");
+
+		if (at >= path->len || at >= AB_PATH_PARTS)
+			return false;
+		if (p[n - 1] == '*') {
+			if (path->part[at].len < n - 1 || memcmp(path->part[at].s, p, n - 1) != 0)
+				return false;
+		} else if (!part_is(path, at, (struct ab_text){ p, (uint32_t)n })) {
+			return false;
+		}
+		p += n;
+		p += *p == '/';
+	}
+	return true;
+}

@@ -1,0 +1,146 @@
+#ifndef AB_SHELL_COMMAND_RULES_H
+#define AB_SHELL_COMMAND_RULES_H
+/*
+ * The built-in rules: what a command is called that does such a thing, what
+ * is decided then, and why. Which commands do it is in the match_*.c files.
+ *
+ * Order never decides: the strictest hit wins.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "shell/command/simple.h"
+
+enum ab_decision { /* in order of strictness */
+		   AB_ALLOW,
+		   AB_SANDBOXED,
+		   AB_ESCALATED,
+		   AB_FORBIDDEN,
+};
+
+extern const char *const ab_decision_names[AB_FORBIDDEN + 1];
+bool ab_decision_parse(const char *name, enum ab_decision *ret);
+
+enum ab_rule_id {
+	AB_RULE_FORK_BOMB,
+	AB_RULE_RECURSIVE_DELETE_ROOT,
+	AB_RULE_DISK_WIPE,
+	AB_RULE_FILESYSTEM_FORMAT,
+	AB_RULE_REVERSE_SHELL,
+	AB_RULE_PIPE_TO_SHELL,
+	AB_RULE_RECURSIVE_PERM_ROOT,
+	AB_RULE_SYSTEM_WRITE,
+	AB_RULE_SHUTDOWN_REBOOT,
+	AB_RULE_KERNEL_MODULE,
+	AB_RULE_HISTORY_EXEC,
+	AB_RULE_IFS_BYPASS,
+	AB_RULE_DESTRUCTIVE_FIND,
+	AB_RULE_DESTRUCTIVE_XARGS,
+	AB_RULE_HISTORY_REWRITE,
+	AB_RULE_GIT_PUBLISH,
+	AB_RULE_GIT_DISCARD,
+	AB_RULE_WORKSPACE_DELETE,
+	AB_RULE_SUDO,
+	AB_RULE_SU_PRIVILEGE,
+	AB_RULE_CREDENTIAL_ACCESS,
+	AB_RULE_EXFILTRATION,
+	AB_RULE_PERSISTENCE,
+	AB_RULE_SERVICE_MANAGEMENT,
+	AB_RULE_USER_MANAGEMENT,
+	AB_RULE_FIREWALL_MANAGEMENT,
+	AB_RULE_SYSTEM_PACKAGE_INSTALL,
+	AB_RULE_GLOBAL_INSTALL,
+	AB_RULE_DOCKER_BUILD,
+	AB_RULE_DOCKER_CONTAINER,
+	AB_RULE_DOCKER_COMPOSE,
+	AB_RULE_KUBERNETES,
+	AB_RULE_CLOUD_CHANGE,
+	AB_RULE_SSH_COMMAND,
+	AB_RULE_FILE_TRANSFER,
+	AB_RULE_NETWORK_SCAN,
+	AB_RULE_DATABASE_CLIENT,
+	AB_RULE_DATABASE_BACKUP,
+	AB_RULE_EVAL_EXEC,
+	AB_RULE_DYNAMIC_COMMAND,
+	AB_RULE_UNPARSED,
+	AB_RULE_CONTAINER_ESCAPE,
+	AB_RULE_AGENT_CONFIG,
+	AB_RULE_SAFE_READ,
+	AB_RULE_GIT_READ,
+	AB_RULE_VERSION_CHECK,
+	AB_RULE_COUNT,
+};
+
+struct ab_rule {
+	const char *name;
+	enum ab_decision decision;
+	enum ab_decision elsewhere; /* for a hit that is `mild`; equal
+					 * to `decision` where there is none */
+	const char *reason;	    /* a whole sentence for a person */
+	const char *mild_reason;    /* NULL: the same */
+	const char *instead;	    /* what to do; NULL: nothing to say */
+	const char *what;	    /* for the list: which commands it is about */
+};
+
+/* Indexed by enum ab_rule_id. */
+extern const struct ab_rule ab_rules[AB_RULE_COUNT];
+
+/* By name; false: there is none. */
+bool ab_rule_find(const char *name, size_t len, enum ab_rule_id *ret);
+
+struct ab_hit {
+	enum ab_rule_id rule;
+	bool mild;
+	struct ab_span range; /* the words that say so, or all of the command */
+	const char *reason;   /* one more exact than the rule's, or NULL */
+};
+
+/* What was found in one command. The bound is on what is kept: of more, the
+ * strictest stay. */
+struct ab_hits {
+	struct ab_hit v[8];
+	size_t len;
+};
+
+void ab_hit_add(struct ab_hits *hits, enum ab_rule_id rule, struct ab_span range);
+/* Has a matcher that knows more said this already? */
+bool ab_hits_have(const struct ab_hits *hits, enum ab_rule_id rule);
+void ab_hit_mild(struct ab_hits *hits, enum ab_rule_id rule, struct ab_span range);
+/* With a reason of its own; it must be a constant. */
+void ab_hit_because(struct ab_hits *hits, enum ab_rule_id rule, struct ab_span range,
+		    const char *reason);
+
+/* What commands are judged against. */
+struct ab_scene {
+	const char *home;		/* clean absolute path, or NULL */
+	const char *cwd;		/* where the command line starts */
+	const char *workspace;		/* clean; "" when there is none */
+	const struct ab_ruling *ruling; /* NULL: the built-in rules only */
+};
+
+typedef void ab_matcher(const struct ab_scene *scene, const struct ab_simple *command,
+			struct ab_hits *hits);
+
+/* Everything that is found in one command. */
+ab_matcher ab_rules_match;
+
+/* The matchers, by what they know. */
+ab_matcher ab_match_delete;  /* rm, find, xargs, git's own way: shell/match/match_delete.c */
+ab_matcher ab_match_perms;   /* chmod, chown */
+ab_matcher ab_match_devices; /* filesystem-format, programs that wipe */
+ab_matcher ab_match_writes;  /* disk-wipe, system-write, persistence,
+				 * agent-config */
+ab_matcher ab_match_secrets; /* credential-access, and: */
+ab_matcher ab_match_sending; /* exfiltration */
+ab_matcher ab_match_shells;  /* reverse-shell, pipe-to-shell, eval-exec,
+				 * dynamic-command, ifs-bypass, history-exec, and: */
+ab_matcher ab_match_lines;   /* reverse-shell, by programs that connect */
+ab_matcher ab_match_system;  /* shutdown, modules, services, users, firewall,
+				 * packages, sudo, su, container-escape */
+ab_matcher ab_match_git;     /* history-rewrite, git-publish, git-discard,
+				 * git-read, persistence by git config */
+ab_matcher ab_match_tools;   /* containers, clouds, databases, transfer, scan,
+				 * publish, global installs */
+ab_matcher ab_match_reads;   /* safe-read, version-check */
+
+#endif

@@ -1,0 +1,224 @@
+#include "shell/command/secret_files.h"
+
+#include "base/data/mem.h"
+#include "shell/command/path_place.h"
+#include "shell/syntax/name_table.h"
+
+/* Names that say it, wherever they are. Sorted. */
+static const char names[][19] = {
+	".bash_history",  ".git-credentials", ".gitcookies",
+	".lesshst",	  ".my.cnf",	      ".mylogin.cnf",
+	".mysql_history", ".netrc",	      ".node_repl_history",
+	".npmrc",	  ".pgpass",	      ".psql_history",
+	".pypirc",	  ".python_history",  ".rediscli_history",
+	".s3cfg",	  ".sqlite_history",  ".vault-token",
+	".zsh_history",	  "Login Data",	      "_netrc",
+	"cookies.sqlite", "fish_history",     "id_dsa",
+	"id_ecdsa",	  "id_ecdsa_sk",      "id_ed25519",
+	"id_ed25519_sk",  "id_rsa",	      "key4.db",
+	"logins.json",
+};
+
+/* Folders of which everything is secret, and they themselves. Sorted. */
+static const char folders[][16] = {
+	".aws", ".azure", ".gnupg", ".kube", ".password-store", "keyrings",
+};
+
+/* A name in a folder; a "*" at its end is any rest. Sorted by
+ * folder. */
+static const struct {
+	char folder[16], name[16];
+} inside[] = {
+	{ ".cargo", "credentials*" },
+	{ ".composer", "auth.json" },
+	{ ".config", "gcloud" },
+	{ ".config", "hub" },
+	{ ".docker", "config.json" },
+	{ ".gem", "credentials" },
+	{ ".terraform.d", "credentials*" },
+	{ "Default", "Cookies" },
+	{ "Network", "Cookies" },
+	{ "composer", "auth.json" },
+	{ "etc", "gshadow" },
+	{ "etc", "gshadow-" },
+	{ "etc", "shadow" },
+	{ "etc", "shadow-" },
+	{ "etc", "sudoers" },
+	{ "etc", "sudoers.d" },
+	{ "gcloud", "credentials.db" },
+	{ "gh", "hosts.yml" },
+	{ "git", "credentials" },
+};
+
+static const char endings[] = ".jks .kdbx .key .p12 .pem .pfx";
+
+/* Of `.env` files those that are there to be shown, by their ending. */
+static const char samples[] = ".dist .example .sample .template";
+
+static bool ends(struct ab_text t, const char *end)
+{
+	size_t len = strlen(end);
+
+	return t.len >= len && memcmp(t.s + t.len - len, end, len) == 0;
+}
+
+/* One of these endings, from the last dot on. */
+static bool ends_in_one(struct ab_text t, const char *list)
+{
+	const char *dot = memrchr(t.s, '.', t.len);
+
+	return dot && ab_listed(list, (struct ab_text){ dot, (uint32_t)(t.s + t.len - dot) });
+}
+
+static bool is_env(struct ab_text name)
+{
+	if (!ab_text_starts(name, ".env") || ends_in_one(name, samples))
+		return false;
+	return name.len == 4 || ab_text_is(name, ".envrc") || strchr(".-_*?", name.s[4]);
+}
+
+/* A pattern with two letters and more of a name in front. */
+static bool reaches_name(struct ab_text name)
+{
+	static const char common[][11] = { ".env", ".netrc", "id_ed25519", "id_rsa" };
+	uint32_t i = 0;
+
+	while (i < name.len && !strchr("*?[", name.s[i]))
+		i++;
+	if (i < 2 || i == name.len || name.s[i] == AB_UNKNOWN || ends(name, ".pub"))
+		return false;
+	for (size_t k = 0; k < AB_COUNT(common); k++)
+		if (ab_pattern_reaches(name,
+				       (struct ab_text){ common[k], (uint32_t)strlen(common[k]) }))
+			return true;
+	return false;
+}
+
+/* cert.pem, fullchain.pem, ca.pem: they are shown to everybody. */
+static bool is_certificate(struct ab_text name)
+{
+	static const char parts[][7] = { "cert", "chain", "public", "bundle" };
+
+	if (!ends(name, ".pem") || memmem(name.s, name.len, "key", 3))
+		return false;
+	for (size_t i = 0; i < AB_COUNT(parts); i++)
+		if (memmem(name.s, name.len, parts[i], strlen(parts[i])))
+			return true;
+	return ab_text_is(name, "ca.pem");
+}
+
+static bool is_secret_name(struct ab_text name)
+{
+	if (name.len < 3 || memchr(name.s, '\n', name.len))
+		return false;
+	if (AB_LOOKUP_WORD(names, name) || is_env(name) || reaches_name(name))
+		return true;
+	return !memchr(name.s, ' ', name.len) && name.len > 4 && !is_certificate(name) &&
+	       ends_in_one(name, endings);
+}
+
+/* In ~/.ssh all but what is public or says only where to go. */
+static bool is_ssh_secret(struct ab_text name)
+{
+	return !ends(name, ".pub") &&
+	       !ab_listed(
+		       "authorized_keys authorized_keys2 config config.d environment known_hosts known_hosts.old rc",
+		       name);
+}
+
+static bool is_secret_inside(struct ab_text folder, struct ab_text name)
+{
+	if (folder.len == 0)
+		return false;
+	if (ab_text_is(folder, ".ssh"))
+		return is_ssh_secret(name);
+	for (size_t i = 0; i < AB_COUNT(inside); i++) {
+		const char *want = inside[i].name;
+		size_t len;
+
+		if (!ab_text_is(folder, inside[i].folder))
+			continue;
+		len = strlen(want);
+		if (want[len - 1] == '*' && name.len >= len - 1 &&
+		    memcmp(name.s, want, len - 1) == 0)
+			return true;
+		if (ab_text_is(name, want))
+			return true;
+		/* "shad*", but not any "*". */
+		if (name.len > 2 && memcmp(name.s, want, 2) == 0 &&
+		    ab_pattern_reaches(name, (struct ab_text){ want, (uint32_t)len }))
+			return true;
+	}
+	return false;
+}
+
+static void read_parts(struct ab_secret_folder *r, struct ab_text text, bool own)
+{
+	uint32_t i = 0;
+
+	while (i < text.len && !r->secret) {
+		const char *end = memchr(text.s + i, '/', text.len - i);
+		struct ab_text part = { text.s + i,
+					end ? (uint32_t)(end - text.s) - i : text.len - i };
+
+		i += part.len + 1;
+		if (part.len == 0 || ab_text_is(part, "."))
+			continue;
+		if (ab_text_is(part, "..")) {
+			r->name = r->parent;
+			r->parent = (struct ab_text){ 0 };
+			continue;
+		}
+		r->parent = r->name;
+		r->name = part;
+		r->proc = r->proc || ab_text_is(part, "proc");
+		if (own && (AB_LOOKUP_WORD(folders, part) || is_secret_inside(r->parent, part)))
+			r->secret = true;
+	}
+}
+
+/* The end of a clean path: no more of it can matter. */
+static struct ab_text last_two(struct ab_text path)
+{
+	uint32_t from = path.len, slashes = 0;
+
+	while (from > 0 && (path.s[from - 1] != '/' || ++slashes < 2))
+		from--;
+	return (struct ab_text){ path.s + from, path.len - from };
+}
+
+void ab_secret_folder(struct ab_text cwd, struct ab_secret_folder *ret)
+{
+	*ret = (struct ab_secret_folder){ 0 };
+	if (cwd.len == 0)
+		return;
+	ret->proc = ab_text_starts(cwd, "/proc/");
+	read_parts(ret, last_two(cwd), false);
+	ret->secret = AB_LOOKUP_WORD(folders, ret->name);
+}
+
+bool ab_secret_within(const struct ab_secret_folder *folder, struct ab_text path)
+{
+	struct ab_secret_folder r = { 0 };
+
+	if (path.len == 0)
+		return false;
+	if (path.s[0] != '/' && path.s[0] != AB_UNKNOWN)
+		r = *folder;
+	read_parts(&r, path, true);
+	return r.secret || ab_text_is(r.name, ".ssh") || is_secret_name(r.name) ||
+	       (r.proc && ab_text_is(r.name, "environ"));
+}
+
+bool ab_secret_in(struct ab_text cwd, struct ab_text path)
+{
+	struct ab_secret_folder folder;
+
+	ab_secret_folder(cwd, &folder);
+	return ab_secret_within(&folder, path);
+}
+
+bool ab_secret_path(struct ab_text path)
+{
+	return ab_secret_in((struct ab_text){ 0 }, path);
+}

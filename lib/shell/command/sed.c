@@ -1,0 +1,217 @@
+#include "shell/command/sed.h"
+
+#include "shell/command/command_options.h"
+
+enum { CLASS_MAX = 16 }; /* bytes of "[:xdigit:]" and its like */
+
+struct reader {
+	const struct ab_field *script;
+	uint32_t at;
+	bool unclosed; /* no "]" follows any more */
+	ab_sed_fn *fn;
+	void *arg;
+};
+
+static char peek(const struct reader *r)
+{
+	return r->at < r->script->text.len ? r->script->text.s[r->at] : '\0';
+}
+
+static bool more(const struct reader *r)
+{
+	return r->at < r->script->text.len;
+}
+
+static void skip(struct reader *r, const char *set)
+{
+	while (more(r) && peek(r) && strchr(set, peek(r)))
+		r->at++;
+}
+
+static uint32_t skip_line(struct reader *r)
+{
+	while (more(r) && peek(r) != '\n')
+		r->at++;
+	return r->at;
+}
+
+/* Past the next delimiter that is not escaped; returns where it stood. */
+static uint32_t skip_section(struct reader *r, char delimiter)
+{
+	while (more(r) && peek(r) != delimiter)
+		r->at += peek(r) == '\\' ? 2 : 1;
+	if (r->at > r->script->text.len)
+		r->at = r->script->text.len;
+	return more(r) ? r->at++ : r->at;
+}
+
+/* [^]/[:alpha:]]: at its "[". */
+static void skip_bracket(struct reader *r)
+{
+	struct ab_text t = r->script->text;
+	uint32_t i = r->at + 1;
+
+	i += i < t.len && t.s[i] == '^';
+	i += i < t.len && t.s[i] == ']';
+	for (; i < t.len && t.s[i] != ']' && !r->unclosed; i++) {
+		const char *end;
+
+		if (t.s[i] != '[' || i + 1 == t.len || t.s[i + 1] != ':')
+			continue;
+		end = memmem(t.s + i, t.len - i < CLASS_MAX ? t.len - i : CLASS_MAX, ":]", 2);
+		if (end)
+			i = (uint32_t)(end - t.s) + 1;
+	}
+	r->unclosed |= i >= t.len;
+	r->at = r->unclosed ? r->at + 1 : i + 1;
+}
+
+/* A regular expression: in brackets the delimiter is a byte as any other. */
+static void skip_pattern(struct reader *r, char delimiter)
+{
+	while (more(r) && peek(r) != delimiter) {
+		if (peek(r) == '[')
+			skip_bracket(r);
+		else
+			r->at += peek(r) == '\\' ? 2 : 1;
+	}
+	r->at++;
+	if (r->at > r->script->text.len)
+		r->at = r->script->text.len;
+}
+
+static void skip_address(struct reader *r)
+{
+	for (;;) {
+		skip(r, " \t;\n0123456789$,!~+{}");
+		if (peek(r) == '\\' && r->at + 1 < r->script->text.len) {
+			r->at += 2;
+			skip_pattern(r, r->script->text.s[r->at - 1]);
+		} else if (peek(r) == '/') {
+			r->at++;
+			skip_pattern(r, '/');
+		} else {
+			return;
+		}
+		skip(r, "IM");
+	}
+}
+
+static void say(const struct reader *r, enum ab_sed what, uint32_t from, uint32_t to)
+{
+	struct ab_field f = *r->script;
+
+	f.text.s += from;
+	f.text.len = to - from;
+	f.unknown = f.text.len && memchr(f.text.s, AB_UNKNOWN, f.text.len);
+	if (f.verbatim != AB_NOT_VERBATIM)
+		f.verbatim += from;
+	r->fn(r->arg, what, &f);
+}
+
+static void say_line(struct reader *r, enum ab_sed what)
+{
+	uint32_t from;
+
+	skip(r, " \t");
+	from = r->at;
+	say(r, what, from, skip_line(r));
+}
+
+static void read_replace(struct reader *r)
+{
+	char delimiter = peek(r);
+	bool runs = false;
+	uint32_t from, to;
+
+	r->at++;
+	skip_pattern(r, delimiter);
+	from = r->at;
+	to = skip_section(r, delimiter);
+	for (; more(r) && peek(r) && strchr("gpiImMe0123456789", peek(r)); r->at++)
+		runs |= peek(r) == 'e';
+	if (runs)
+		say(r, AB_SED_RUNS_LINE, from, to);
+	if (peek(r) == 'w') {
+		r->at++;
+		say_line(r, AB_SED_WRITES);
+	} else if (more(r) && !strchr(";\n}# \t", peek(r))) {
+		/* Not what sed takes: nothing of the rest is sure. */
+		r->at = r->script->text.len;
+	}
+}
+
+static void read_command(struct reader *r)
+{
+	char what = peek(r);
+
+	r->at++;
+	switch (what) {
+	case 's':
+		read_replace(r);
+		break;
+	case 'y':
+		what = peek(r);
+		r->at++;
+		skip_section(r, what);
+		skip_section(r, what);
+		break;
+	case 'e':
+		say_line(r, AB_SED_RUNS);
+		break;
+	case 'w':
+	case 'W':
+		say_line(r, AB_SED_WRITES);
+		break;
+	case 'a':
+	case 'i':
+	case 'c':
+		/* A line that ends in a backslash goes on. */
+		while (more(r) && skip_line(r) && r->script->text.s[r->at - 1] == '\\' && more(r))
+			r->at++;
+		break;
+	case 'r':
+	case 'R':
+	case '#':
+		skip_line(r);
+		break;
+	case ':':
+	case 'b':
+	case 't':
+	case 'T':
+		while (more(r) && !strchr(";\n}", peek(r)))
+			r->at++;
+		break;
+	default:
+		break;
+	}
+}
+
+static void read_script(const struct ab_field *script, ab_sed_fn *fn, void *arg)
+{
+	struct reader r = { .script = script, .fn = fn, .arg = arg };
+
+	for (skip_address(&r); more(&r); skip_address(&r))
+		read_command(&r);
+}
+
+void ab_sed_each(const struct ab_simple *command, ab_sed_fn *fn, void *arg)
+{
+	static const struct ab_opts opts = { "efl", "expression= file= line-length= quiet in-place",
+					     false };
+	const struct ab_field *first = NULL;
+	struct ab_opt_walk w;
+	enum ab_opt what;
+	bool given = false;
+
+	ab_opt_begin(&w, &opts, command->argv, command->argc);
+	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
+		if (what == AB_OPT_OPERAND && !first)
+			first = &command->argv[w.index];
+		given |= ab_opt_is(&w, what, 'e', "expression") || ab_opt_is(&w, what, 'f', "file");
+		if (ab_opt_is(&w, what, 'e', "expression") && w.value.text.s)
+			read_script(&w.value, fn, arg);
+	}
+	if (!given && first)
+		read_script(first, fn, arg);
+}

@@ -1,0 +1,19 @@
+#ifndef AB_SHELL_COMMAND_SED_H
+#define AB_SHELL_COMMAND_SED_H
+/*
+ * What the scripts of a sed command run and write beside its output: `e CMD`,
+ * `s/x/CMD/e`, `w FILE`. Pure.
+ */
+#include "shell/command/simple.h"
+
+enum ab_sed {
+	AB_SED_RUNS,	  /* this text */
+	AB_SED_RUNS_LINE, /* what a line becomes; the text stands in it */
+	AB_SED_WRITES,	  /* to this file */
+};
+
+typedef void ab_sed_fn(void *arg, enum ab_sed what, const struct ab_field *text);
+
+void ab_sed_each(const struct ab_simple *command, ab_sed_fn *fn, void *arg);
+
+#endif

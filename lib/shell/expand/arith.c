@@ -1,0 +1,179 @@
+#include "shell/expand/arith.h"
+
+enum { DEPTH_MAX = 32, DIGITS_MAX = 15 };
+
+struct reader {
+	const struct ab_eval *e;
+	struct ab_text rest;
+	unsigned depth;
+	bool wrong;
+};
+
+static char peek(struct reader *r)
+{
+	while (r->rest.len && strchr(" \t\n", r->rest.s[0])) {
+		r->rest.s++;
+		r->rest.len--;
+	}
+	return r->rest.len ? r->rest.s[0] : 0;
+}
+
+static void skip(struct reader *r)
+{
+	r->rest.s++;
+	r->rest.len--;
+}
+
+static bool is_name_byte(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+	       (c >= '0' && c <= '9');
+}
+
+/* 12, 0x1f, 017; all of the text. */
+static bool read_number(struct ab_text t, int64_t *ret)
+{
+	int base = 10;
+	int64_t n = 0;
+
+	if (t.len > 2 && t.s[0] == '0' && (t.s[1] | 32) == 'x') {
+		base = 16;
+		t.s += 2;
+		t.len -= 2;
+	} else if (t.len > 1 && t.s[0] == '0') {
+		base = 8;
+	}
+	if (!t.len || t.len > DIGITS_MAX)
+		return false;
+	for (uint32_t i = 0; i < t.len; i++) {
+		if ((int)ab_digit(t.s[i]) >= base)
+			return false;
+		n = n * base + (int)ab_digit(t.s[i]);
+	}
+	*ret = n;
+	return true;
+}
+
+static int64_t read_name(struct reader *r, struct ab_text name)
+{
+	const struct ab_var *v = ab_vars_get(r->e->vars, name);
+	struct ab_text t = { 0 };
+	bool minus;
+	int64_t n;
+
+	if (!v || v->next || v->items) {
+		r->wrong = true;
+		return 0;
+	}
+	t = v->text;
+	minus = t.len && t.s[0] == '-';
+	t.s += minus;
+	t.len -= minus;
+	if (!read_number(t, &n)) {
+		r->wrong = true;
+		return 0;
+	}
+	return minus ? -n : n;
+}
+
+static int64_t read_sum(struct reader *r);
+
+static int64_t read_operand(struct reader *r)
+{
+	struct ab_text word = { r->rest.s, 0 };
+	int64_t n = 0;
+
+	while (word.len < r->rest.len && is_name_byte(word.s[word.len]))
+		word.len++;
+	r->rest.s += word.len;
+	r->rest.len -= word.len;
+	if (!word.len)
+		r->wrong = true;
+	else if (word.s[0] >= '0' && word.s[0] <= '9')
+		r->wrong |= !read_number(word, &n);
+	else
+		n = read_name(r, word);
+	return n;
+}
+
+static int64_t read_unary(struct reader *r)
+{
+	char c = peek(r);
+	int64_t n;
+
+	if (++r->depth > DEPTH_MAX)
+		r->wrong = true;
+	if (r->wrong)
+		return 0;
+	if (c == '-' || c == '+') {
+		skip(r);
+		/* ++x and --x change it */
+		r->wrong |= r->rest.len && r->rest.s[0] == c;
+		n = read_unary(r);
+		n = c == '-' ? (int64_t)(0 - (uint64_t)n) : n;
+	} else if (c == '(') {
+		skip(r);
+		n = read_sum(r);
+		if (peek(r) == ')')
+			skip(r);
+		else
+			r->wrong = true;
+	} else {
+		n = read_operand(r);
+	}
+	r->depth--;
+	return n;
+}
+
+static int64_t read_product(struct reader *r)
+{
+	int64_t n = read_unary(r);
+
+	for (char c = peek(r); c == '*' || c == '/' || c == '%'; c = peek(r)) {
+		int64_t by;
+
+		skip(r);
+		by = read_unary(r); /* of "**" and "*=" it is wrong */
+		if (r->wrong || (c != '*' && by == 0))
+			r->wrong = true;
+		else if (c == '*')
+			n = (int64_t)((uint64_t)n * (uint64_t)by);
+		else if (by == -1)
+			n = c == '/' ? (int64_t)(0 - (uint64_t)n) : 0;
+		else
+			n = c == '/' ? n / by : n % by;
+		if (r->wrong)
+			return 0;
+	}
+	return n;
+}
+
+static int64_t read_sum(struct reader *r)
+{
+	int64_t n = read_product(r);
+
+	for (char c = peek(r); c == '+' || c == '-'; c = peek(r)) {
+		uint64_t by;
+
+		skip(r);
+		r->wrong |= r->rest.len && (r->rest.s[0] == c || r->rest.s[0] == '=');
+		by = (uint64_t)read_product(r);
+		if (r->wrong)
+			return 0;
+		n = (int64_t)((uint64_t)n + (c == '+' ? by : 0 - by));
+	}
+	return n;
+}
+
+bool ab_arith(const struct ab_eval *e, struct ab_text text, int64_t *ret)
+{
+	struct reader r = { .e = e, .rest = text };
+	int64_t n = 0;
+
+	if (peek(&r))
+		n = read_sum(&r);
+	if (r.wrong || peek(&r))
+		return false;
+	*ret = n;
+	return true;
+}

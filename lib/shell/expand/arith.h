@@ -1,0 +1,11 @@
+#ifndef AB_SHELL_EXPAND_ARITH_H
+#define AB_SHELL_EXPAND_ARITH_H
+/*
+ * $(( )): numbers, known variables, + - * / % and parentheses. Anything else
+ * is not known. Expansions are done already.
+ */
+#include "shell/expand/expand.h"
+
+bool ab_arith(const struct ab_eval *e, struct ab_text text, int64_t *ret);
+
+#endif

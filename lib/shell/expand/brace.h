@@ -1,0 +1,19 @@
+#ifndef AB_SHELL_EXPAND_BRACE_H
+#define AB_SHELL_EXPAND_BRACE_H
+/*
+ * Brace expansion of a word's parts: {a,b}, {1..5}, nested, as bash does it.
+ * Quoted parts and expansions in it are kept as they are.
+ */
+#include "shell/expand/expand.h"
+
+struct ab_braces {
+	const struct ab_part **v; /* lists of parts, one for each word */
+	size_t len;
+};
+
+/* Whether there is anything to expand: most words end here. */
+bool ab_brace_found(const struct ab_part *parts);
+/* False: more than the bound. */
+bool ab_brace_expand(const struct ab_eval *e, const struct ab_part *parts, struct ab_braces *ret);
+
+#endif

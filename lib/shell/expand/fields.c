@@ -1,0 +1,280 @@
+#include "shell/expand/fields.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/data/arena.h"
+
+enum { CHOICES_MAX = 64 };
+
+static const char unknown_byte[] = { AB_UNKNOWN };
+
+void ab_fields_add(struct ab_arena *arena, struct ab_fields *fields, const struct ab_field *field)
+{
+	if (fields->len == fields->room) {
+		size_t room = fields->room ? 2 * fields->room : 8;
+		struct ab_field *v = ab_arena_alloc(arena, room * sizeof(*v));
+
+		if (fields->len)
+			memcpy(v, fields->v, fields->len * sizeof(*v));
+		fields->v = v;
+		fields->room = room;
+	}
+	fields->v[fields->len++] = *field;
+}
+
+bool ab_choices_next(struct ab_choices *c)
+{
+	if (c->last || !c->len)
+		return false;
+	if (c->spent) {
+		c->len = 0;
+		return c->last = true;
+	}
+	while (c->len) {
+		if (++c->v[c->len - 1].at < c->v[c->len - 1].n)
+			return true;
+		c->product /= c->v[--c->len].n;
+	}
+	return false;
+}
+
+/*
+ * The list is the path through a tree of decisions: which ones come up later
+ * may depend on those before, so next() drops the last one when all of it was
+ * tried. The product along every path is bounded, and with it the number of
+ * rounds.
+ */
+size_t ab_choose(const struct ab_eval *e, const void *of, size_t n)
+{
+	struct ab_choices *c = e->choices;
+	size_t product;
+
+	if (!c || c->last)
+		return n;
+	for (size_t i = 0; i < c->len; i++)
+		if (c->v[i].of == of)
+			return c->v[i].at < n ? c->v[i].at : n;
+	product = (c->len ? c->product : 1) * n;
+	if (c->len == sizeof(c->v) / sizeof(c->v[0]) || product > CHOICES_MAX)
+		return n;
+	c->v[c->len].of = of;
+	c->v[c->len].n = (uint16_t)n;
+	c->v[c->len].at = 0;
+	c->len++;
+	c->product = product;
+	return 0;
+}
+
+struct ab_text ab_text_number(struct ab_arena *arena, int64_t n)
+{
+	char text[24];
+	int len = snprintf(text, sizeof(text), "%" PRId64, n);
+
+	return (struct ab_text){ ab_arena_ndup(arena, text, (size_t)len), (uint32_t)len };
+}
+
+static void open_field(struct ab_build *b)
+{
+	if (b->open)
+		return;
+	b->open = true;
+	b->bracket = false;
+	b->own = NULL;
+	b->field = (struct ab_field){ .text = { "", 0 },
+				      .range = b->range,
+				      .verbatim = AB_NOT_VERBATIM };
+}
+
+/* Too many: one that may be any number of words stands for all of them. */
+static void collapse(struct ab_build *b)
+{
+	unsigned taint = 0;
+
+	for (size_t i = b->first; i < b->fields->len; i++)
+		taint |= b->fields->v[i].taint;
+	b->fields->len = b->first;
+	b->over = true;
+	ab_fields_add(b->e->arena, b->fields,
+		      &(struct ab_field){ .text = { unknown_byte, 1 },
+					  .unknown = true,
+					  .splits = true,
+					  .taint = taint,
+					  .range = b->range,
+					  .verbatim = AB_NOT_VERBATIM });
+}
+
+void ab_build_break(struct ab_build *b)
+{
+	size_t made;
+
+	if (!b->open || !b->fields)
+		return;
+	b->open = false;
+	if (b->over)
+		return;
+	made = b->fields->len - b->first;
+	if (made == AB_BUILD_FIELDS_MAX ||
+	    (made && !ab_vars_spend(b->e->vars, AB_BUILD_FIELD_COST)))
+		collapse(b);
+	else
+		ab_fields_add(b->e->arena, b->fields, &b->field);
+}
+
+static void make_room(struct ab_build *b, uint32_t more)
+{
+	struct ab_text *text = &b->field.text;
+	uint32_t room = text->len + more;
+	char *own;
+
+	if (b->own && room <= b->room)
+		return;
+	room += room / 2 + 32;
+	own = ab_arena_alloc(b->e->arena, room);
+	if (text->len)
+		memcpy(own, text->s, text->len);
+	text->s = b->own = own;
+	b->room = room;
+}
+
+static void append(struct ab_build *b, struct ab_text t, uint32_t verbatim)
+{
+	struct ab_field *f = &b->field;
+
+	open_field(b);
+	if (!t.len)
+		return;
+	if (!f->text.len) {
+		f->text = t;
+		f->verbatim = verbatim;
+		return;
+	}
+	if (f->verbatim != AB_NOT_VERBATIM &&
+	    (verbatim == AB_NOT_VERBATIM || verbatim != f->verbatim + f->text.len))
+		f->verbatim = AB_NOT_VERBATIM;
+	if (!b->own && f->text.s + f->text.len == t.s) {
+		f->text.len += t.len;
+		return;
+	}
+	make_room(b, t.len);
+	memcpy(b->own + f->text.len, t.s, t.len);
+	f->text.len += t.len;
+}
+
+static void mark_pattern(struct ab_build *b, struct ab_text t)
+{
+	struct ab_field *f = &b->field;
+
+	for (uint32_t i = 0; i < t.len && !f->pattern; i++) {
+		if (t.s[i] == '*' || t.s[i] == '?')
+			f->pattern = true;
+		else if (t.s[i] == '[')
+			b->bracket = true;
+		else if (t.s[i] == ']')
+			f->pattern = b->bracket;
+	}
+}
+
+void ab_build_text(struct ab_build *b, struct ab_text text, bool quoted, uint32_t verbatim)
+{
+	append(b, text, verbatim);
+	if (!quoted)
+		mark_pattern(b, text);
+}
+
+void ab_build_unknown(struct ab_build *b, bool whole, unsigned taint)
+{
+	append(b, (struct ab_text){ unknown_byte, 1 }, AB_NOT_VERBATIM);
+	b->field.unknown = true;
+	b->field.splits |= !whole && b->fields;
+	b->field.taint |= taint;
+}
+
+/* A run that holds no separator. */
+static void add_run(struct ab_build *b, struct ab_text run, bool quoted, unsigned taint)
+{
+	append(b, run, AB_NOT_VERBATIM);
+	b->field.taint |= taint;
+	if (run.len && memchr(run.s, AB_UNKNOWN, run.len)) {
+		b->field.unknown = true;
+		b->field.splits |= !quoted && b->fields;
+	}
+	if (!quoted)
+		mark_pattern(b, run);
+}
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\n';
+}
+
+static bool has_byte(struct ab_text t, char c)
+{
+	return c && t.len && memchr(t.s, c, t.len);
+}
+
+/*
+ * Blanks of IFS around a separator belong to it; another character of IFS ends
+ * a field, also an empty one.
+ */
+static void split(struct ab_build *b, struct ab_text value, struct ab_text ifs, unsigned taint)
+{
+	bool blank = false;
+	uint32_t i = 0;
+
+	while (i < value.len && !b->over) {
+		uint32_t from = i;
+
+		while (i < value.len && !has_byte(ifs, value.s[i]))
+			i++;
+		if (i > from) {
+			add_run(b, (struct ab_text){ value.s + from, i - from }, false, taint);
+			blank = false;
+			continue;
+		}
+		if (is_blank(value.s[i])) {
+			blank |= b->open;
+			ab_build_break(b);
+		} else {
+			if (!b->open && !blank)
+				open_field(b);
+			ab_build_break(b);
+			blank = false;
+		}
+		i++;
+	}
+}
+
+/* False: it has several values, or none that is known. */
+static bool get_ifs(const struct ab_eval *e, struct ab_text *ret)
+{
+	static const struct ab_text name = { "IFS", 3 };
+	const struct ab_var *v = ab_vars_get(e->vars, name);
+
+	if (!v || v->next || v->unknown)
+		return false;
+	*ret = v->text;
+	return true;
+}
+
+void ab_build_value(struct ab_build *b, struct ab_text value, bool quoted, unsigned taint)
+{
+	struct ab_text ifs;
+
+	if (value.len > b->left || !ab_vars_spend(b->e->vars, value.len)) {
+		ab_build_unknown(b, quoted, taint);
+		return;
+	}
+	b->left -= value.len;
+	if (quoted || !b->fields) {
+		if (quoted || value.len)
+			add_run(b, value, quoted, taint);
+		return;
+	}
+	if (!value.len)
+		return;
+	if (get_ifs(b->e, &ifs))
+		split(b, value, ifs, taint);
+	else
+		ab_build_unknown(b, false, taint);
+}

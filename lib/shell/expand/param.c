@@ -1,0 +1,354 @@
+#include "shell/expand/param.h"
+
+#include "base/data/arena.h"
+#include "shell/expand/fields.h"
+
+/* A parameter's value, as far as it is known. */
+struct value {
+	bool known;	     /* else: nothing at all */
+	struct ab_text text; /* may have unknown stretches */
+	bool unknown;
+	unsigned taint;
+	const struct ab_fields *items;
+};
+
+static bool is_list(const struct ab_part *part)
+{
+	return part->param.array || ab_text_is(part->param.name, "@") ||
+	       ab_text_is(part->param.name, "*");
+}
+
+static void value_of_field(const struct ab_field *f, struct value *ret)
+{
+	*ret = (struct value){
+		.known = true, .text = f->text, .unknown = f->unknown, .taint = f->taint
+	};
+}
+
+/* $1 ${10}: of those that are not there the value is empty. */
+static void get_positional(const struct ab_eval *e, struct ab_text name, struct value *ret)
+{
+	const struct ab_fields *args = ab_vars_args(e->vars);
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < name.len; i++) {
+		if (name.s[i] < '0' || name.s[i] > '9' || n > 1000)
+			return;
+		n = n * 10 + (size_t)(name.s[i] - '0');
+	}
+	/* A field that may be several words moves all that follow it. */
+	for (size_t i = 0; args && i < args->len && i <= n; i++)
+		if (args->v[i].splits)
+			args = NULL;
+	if (!args)
+		return;
+	if (n < args->len)
+		value_of_field(&args->v[n], ret);
+	else
+		*ret = (struct value){ .known = true, .text = { "", 0 } };
+}
+
+static size_t count_values(const struct ab_var *v)
+{
+	size_t n = 0;
+
+	for (; v; v = v->next)
+		n++;
+	return n;
+}
+
+static void get_variable(const struct ab_eval *e, struct ab_text name, struct value *ret)
+{
+	const struct ab_var *v = ab_vars_get(e->vars, name);
+
+	if (v && v->next) {
+		size_t n = count_values(v), at = ab_choose(e, v, n);
+
+		if (at == n)
+			return;
+		for (; at; at--)
+			v = v->next;
+	}
+	if (v)
+		*ret = (struct value){ .known = true,
+				       .text = v->text,
+				       .unknown = v->unknown,
+				       .taint = v->taint,
+				       .items = v->items };
+}
+
+/* "[0]" in front of the operator: the items of an array. */
+static void take_index(struct value *v, struct ab_text *op)
+{
+	const struct ab_fields *items = v->items;
+	size_t n = 0;
+	uint32_t i = 1;
+
+	*v = (struct value){ 0 };
+	if (!op->s || op->len < 3 || op->s[0] != '[')
+		return;
+	for (; i < op->len && op->s[i] >= '0' && op->s[i] <= '9'; i++)
+		n = n > 10000 ? n : n * 10 + (size_t)(op->s[i] - '0');
+	if (i == 1 || i == op->len || op->s[i] != ']')
+		return;
+	op->s += i + 1;
+	op->len -= i + 1;
+	for (i = 0; items && i < items->len && i <= n; i++)
+		if (items->v[i].splits)
+			return;
+	if (items && n < items->len)
+		value_of_field(&items->v[n], v);
+}
+
+static void get_value(const struct ab_build *b, const struct ab_part *part, struct ab_text *op,
+		      struct value *ret)
+{
+	struct ab_text name = part->param.name;
+
+	*ret = (struct value){ 0 };
+	if (!name.len)
+		return;
+	if (name.s[0] >= '0' && name.s[0] <= '9')
+		get_positional(b->e, name, ret);
+	else
+		get_variable(b->e, name, ret);
+	if (part->param.indexed)
+		take_index(ret, op);
+}
+
+static void add_value(struct ab_build *b, const struct value *v, bool quoted)
+{
+	if (v->known)
+		ab_build_value(b, v->text, quoted, v->taint);
+	else
+		ab_build_unknown(b, quoted, v->taint);
+}
+
+/* All of the list: apart ("$@", and both unquoted), or joined by blanks. */
+static void add_list(struct ab_build *b, const struct ab_field *v, size_t n, bool quoted,
+		     bool joined)
+{
+	for (size_t i = 0; i < n && !b->over; i++) {
+		if (i && (joined || !b->fields))
+			ab_build_value(b, (struct ab_text){ " ", 1 }, true, 0);
+		else if (i)
+			ab_build_break(b);
+		ab_build_value(b, v[i].text, quoted, v[i].taint);
+		/* It may have been several, and stays so in any quotes. */
+		if (v[i].splits && b->open)
+			b->field.splits |= b->fields && !joined;
+	}
+}
+
+/* The items of "$@" or an array. False: not known. */
+static bool get_list(const struct ab_build *b, const struct ab_part *part,
+		     const struct ab_field **ret_v, size_t *ret_n, struct ab_field *one)
+{
+	struct value v = { 0 };
+
+	if (!part->param.array) {
+		const struct ab_fields *args = ab_vars_args(b->e->vars);
+
+		if (!args)
+			return false;
+		*ret_v = args->v + (args->len > 0);
+		*ret_n = args->len ? args->len - 1 : 0;
+		return true;
+	}
+	get_variable(b->e, part->param.name, &v);
+	if (v.items) {
+		*ret_v = v.items->v;
+		*ret_n = v.items->len;
+		return true;
+	}
+	*one = (struct ab_field){ .text = v.text, .unknown = v.unknown, .taint = v.taint };
+	*ret_v = one;
+	*ret_n = 1;
+	return v.known && !v.unknown;
+}
+
+static bool is_joined(const struct ab_part *part, bool quoted)
+{
+	struct ab_text op = part->param.op_text;
+
+	if (!quoted)
+		return false;
+	if (!part->param.array)
+		return ab_text_is(part->param.name, "*");
+	return op.len > 1 && op.s && op.s[1] == '*';
+}
+
+static void add_number(struct ab_build *b, size_t n, bool quoted)
+{
+	ab_build_value(b, ab_text_number(b->e->arena, (int64_t)n), quoted, 0);
+}
+
+static bool splits_any(const struct ab_field *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (v[i].splits)
+			return true;
+	return false;
+}
+
+static void build_list(struct ab_build *b, const struct ab_part *part, bool quoted)
+{
+	const struct ab_field *v;
+	struct ab_field one;
+	size_t n;
+	bool known = get_list(b, part, &v, &n, &one);
+
+	switch (part->param.op) {
+	case AB_PARAM_PLAIN:
+		if (known)
+			add_list(b, v, n, quoted, is_joined(part, quoted));
+		else
+			ab_build_unknown(b, is_joined(part, quoted), 0);
+		break;
+	case AB_PARAM_LENGTH:
+		if (known && !splits_any(v, n))
+			add_number(b, n, quoted);
+		else
+			ab_build_unknown(b, true, 0);
+		break;
+	case AB_PARAM_DEFAULT:
+	case AB_PARAM_ASSIGN:
+	case AB_PARAM_ERROR:
+	case AB_PARAM_ALTERNATE:
+	case AB_PARAM_OTHER:
+		ab_build_unknown(b, false, 0);
+		break;
+	}
+}
+
+static void add_operand(struct ab_build *b, const struct ab_part *part, bool quoted)
+{
+	if (part->param.word)
+		ab_build_parts(b, part->param.word->parts, quoted, true);
+	if (quoted)
+		ab_build_text(b, (struct ab_text){ "", 0 }, true, AB_NOT_VERBATIM);
+}
+
+enum state { EMPTY, FILLED, EITHER };
+
+/* Whether the operators with a colon take it for empty. One that is set is
+ * filled for those without. */
+static enum state state_of(const struct value *v, bool colon)
+{
+	if (!v->known)
+		return EITHER;
+	for (uint32_t i = 0; i < v->text.len; i++)
+		if (v->text.s[i] != AB_UNKNOWN)
+			return FILLED;
+	if (v->text.len)
+		return EITHER;
+	return colon ? EMPTY : FILLED;
+}
+
+/* Either of two things, where it cannot be known which: 0 or 1, 2: open. */
+static size_t choose_state(const struct ab_build *b, const struct ab_part *part, enum state state)
+{
+	if (state != EITHER)
+		return state == EMPTY ? 1 : 0;
+	/* The name's place in the text is the same in every round. */
+	return ab_choose(b->e, part->param.name.s, 2);
+}
+
+static void add_length(struct ab_build *b, const struct value *v, bool quoted)
+{
+	bool exact = v->known && !v->unknown;
+
+	for (uint32_t i = 0; exact && i < v->text.len; i++)
+		exact = v->text.s[i] && !(v->text.s[i] & 0x80);
+	if (exact)
+		add_number(b, v->text.len, quoted);
+	else
+		ab_build_unknown(b, true, 0);
+}
+
+static void add_operated(struct ab_build *b, const struct value *v, struct ab_text op, bool quoted)
+{
+	struct ab_text text;
+
+	if (v->known && !v->unknown && op.s && ab_vars_spend(b->e->vars, v->text.len) &&
+	    ab_param_operate(b->e->arena, v->text, op, &text))
+		ab_build_value(b, text, quoted, v->taint);
+	else
+		ab_build_unknown(b, quoted, v->taint);
+}
+
+/* $? and the like are one word, whatever they are. */
+static bool is_number(struct ab_text name)
+{
+	return name.len == 1 && strchr("?$#", name.s[0]) && name.s[0];
+}
+
+static void add_special(struct ab_build *b, struct ab_text name, bool quoted)
+{
+	const struct ab_fields *args = ab_vars_args(b->e->vars);
+
+	if (name.s[0] == '#' && args && !splits_any(args->v, args->len))
+		add_number(b, args->len ? args->len - 1 : 0, quoted);
+	else
+		ab_build_unknown(b, true, 0);
+}
+
+void ab_build_param(struct ab_build *b, const struct ab_part *part, bool quoted)
+{
+	struct ab_text op = part->param.op_text;
+	enum state state;
+	struct value v;
+
+	if (is_list(part)) {
+		build_list(b, part, quoted);
+		return;
+	}
+	if (is_number(part->param.name) && part->param.op == AB_PARAM_PLAIN) {
+		add_special(b, part->param.name, quoted);
+		return;
+	}
+	get_value(b, part, &op, &v);
+	state = state_of(&v, part->param.colon);
+	switch (part->param.op) {
+	case AB_PARAM_PLAIN:
+		add_value(b, &v, quoted);
+		break;
+	case AB_PARAM_DEFAULT:
+	case AB_PARAM_ASSIGN:
+		switch (choose_state(b, part, state)) {
+		case 0:
+			add_value(b, &v, quoted);
+			break;
+		case 1:
+			add_operand(b, part, quoted);
+			break;
+		default:
+			ab_build_unknown(b, quoted, v.taint);
+		}
+		break;
+	case AB_PARAM_ERROR:
+		if (state == FILLED)
+			add_value(b, &v, quoted);
+		else
+			ab_build_unknown(b, quoted, v.taint);
+		break;
+	case AB_PARAM_ALTERNATE:
+		switch (choose_state(b, part, state)) {
+		case 0:
+			add_operand(b, part, quoted);
+			break;
+		case 1:
+			ab_build_value(b, (struct ab_text){ "", 0 }, quoted, 0);
+			break;
+		default:
+			ab_build_unknown(b, quoted, 0);
+		}
+		break;
+	case AB_PARAM_LENGTH:
+		add_length(b, &v, quoted);
+		break;
+	case AB_PARAM_OTHER:
+		add_operated(b, &v, op, quoted);
+		break;
+	}
+}

@@ -1,0 +1,314 @@
+/*
+ * Names are in a hash table with open addressing that grows up to
+ * AB_VARS_MAX. While a mark is open, the first change of a name behind it is
+ * logged with the value from before. Closing the mark hands each entry to the
+ * mark around it, unless that one has an entry for the name already: so a mark
+ * never has more entries than there are names, however often they are set.
+ */
+#include "shell/expand/vars.h"
+
+#include "base/data/arena.h"
+
+enum {
+	SLOTS_FIRST = 16,
+	SLOTS_MAX = 2 * AB_VARS_MAX,
+	/* Longer values are not compared: it would cost more than it saves. */
+	COMPARE_MAX = 1024,
+	SPEND_MAX = 4 << 20,
+};
+
+struct slot {
+	struct ab_text name; /* s NULL: free */
+	uint32_t hash;
+	uint32_t logged; /* its newest entry's index + 1; 0: none */
+	const struct ab_var *value;
+};
+
+struct entry {
+	uint32_t slot;	 /* MARK: a mark; `before` is the one around it */
+	uint32_t before; /* the slot's `logged` until then */
+	const struct ab_var *value;
+};
+
+#define MARK UINT32_MAX
+
+struct ab_vars {
+	struct ab_arena *arena;
+	struct slot *slots;
+	uint32_t nslots, nnames;
+	struct entry *log;
+	size_t nlog, log_room;
+	uint32_t mark; /* the innermost mark's index + 1; 0: none */
+	const struct ab_fields *args;
+	size_t *left; /* apart, because spending changes no value */
+};
+
+static const struct ab_var unknown_value = {
+	.text = { "", 1 }, /* the terminator is AB_UNKNOWN */
+	.unknown = true,
+};
+
+static uint32_t hash_name(struct ab_text name)
+{
+	uint32_t h = 2166136261u;
+
+	for (uint32_t i = 0; i < name.len; i++)
+		h = (h ^ (unsigned char)name.s[i]) * 16777619u;
+	return h;
+}
+
+static struct slot *find_slot(struct slot *slots, uint32_t nslots, struct ab_text name,
+			      uint32_t hash)
+{
+	uint32_t at = hash & (nslots - 1);
+
+	while (slots[at].name.s && (slots[at].hash != hash || slots[at].name.len != name.len ||
+				    memcmp(slots[at].name.s, name.s, name.len) != 0))
+		at = (at + 1) & (nslots - 1);
+	return &slots[at];
+}
+
+static void grow(struct ab_vars *vars)
+{
+	uint32_t n = vars->nslots * 2;
+	struct slot *slots = ab_arena_alloc(vars->arena, n * sizeof(*slots));
+
+	for (uint32_t i = 0; i < vars->nslots; i++) {
+		const struct slot *from = &vars->slots[i];
+		struct slot *to;
+
+		if (!from->name.s)
+			continue;
+		to = find_slot(slots, n, from->name, from->hash);
+		*to = *from;
+		/* The log names slots by index: its entries move along. */
+		for (uint32_t e = from->logged; e; e = vars->log[e - 1].before)
+			vars->log[e - 1].slot = (uint32_t)(to - slots);
+	}
+	vars->slots = slots;
+	vars->nslots = n;
+}
+
+struct ab_vars *ab_vars_new(struct ab_arena *arena, const char *home, const char *cwd)
+{
+	const struct {
+		const char *name, *value;
+	} known[] = {
+		/* A shell does not take it from the environment. */
+		{ "IFS", " \t\n" },
+		/* Which one it is does not matter. */
+		{ "SHELL", "/bin/sh" },
+		{ "HOME", home },
+		{ "PWD", cwd },
+	};
+	struct ab_vars *vars = ab_arena_alloc(arena, sizeof(*vars));
+
+	vars->arena = arena;
+	vars->nslots = SLOTS_FIRST;
+	vars->slots = ab_arena_alloc(arena, SLOTS_FIRST * sizeof(*vars->slots));
+	vars->left = ab_arena_alloc(arena, sizeof(*vars->left));
+	*vars->left = SPEND_MAX;
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		struct ab_text name = { known[i].name, (uint32_t)strlen(known[i].name) };
+		struct ab_var v = { 0 };
+
+		if (!known[i].value)
+			continue;
+		v.text = (struct ab_text){ known[i].value, (uint32_t)strlen(known[i].value) };
+		ab_vars_set(vars, name, &v);
+	}
+	return vars;
+}
+
+const struct ab_var *ab_vars_get(const struct ab_vars *vars, struct ab_text name)
+{
+	if (!name.len)
+		return NULL;
+	return find_slot(vars->slots, vars->nslots, name, hash_name(name))->value;
+}
+
+static void push_entry(struct ab_vars *vars, const struct entry *e)
+{
+	if (vars->nlog == vars->log_room) {
+		size_t room = vars->log_room ? 2 * vars->log_room : 16;
+		struct entry *log = ab_arena_alloc(vars->arena, room * sizeof(*log));
+
+		if (vars->nlog)
+			memcpy(log, vars->log, vars->nlog * sizeof(*log));
+		vars->log = log;
+		vars->log_room = room;
+	}
+	vars->log[vars->nlog++] = *e;
+}
+
+static void log_change(struct ab_vars *vars, struct slot *slot)
+{
+	if (!vars->mark || slot->logged > vars->mark)
+		return;
+	push_entry(vars, &(struct entry){
+				 .slot = (uint32_t)(slot - vars->slots),
+				 .before = slot->logged,
+				 .value = slot->value,
+			 });
+	slot->logged = (uint32_t)vars->nlog;
+}
+
+/* A copy of at most AB_VALUES_MAX values, and one unknown for the rest. */
+static const struct ab_var *copy_values(struct ab_arena *arena, const struct ab_var *from)
+{
+	const struct ab_var *first = NULL, **link = &first;
+
+	for (size_t n = 0; from; from = from->next, n++) {
+		struct ab_var *v = ab_arena_alloc(arena, sizeof(*v));
+
+		*v = n < AB_VALUES_MAX ? *from : unknown_value;
+		v->next = NULL;
+		*link = v;
+		link = &v->next;
+		if (n == AB_VALUES_MAX)
+			break;
+	}
+	return first;
+}
+
+void ab_vars_set(struct ab_vars *vars, struct ab_text name, const struct ab_var *value)
+{
+	uint32_t hash = hash_name(name);
+	struct slot *slot;
+
+	if (!name.len)
+		return;
+	slot = find_slot(vars->slots, vars->nslots, name, hash);
+	if (!slot->name.s) {
+		if (!value || vars->nnames == AB_VARS_MAX)
+			return;
+		if (2 * (vars->nnames + 1) > vars->nslots && vars->nslots < SLOTS_MAX) {
+			grow(vars);
+			slot = find_slot(vars->slots, vars->nslots, name, hash);
+		}
+		slot->name = name;
+		slot->hash = hash;
+		vars->nnames++;
+	}
+	log_change(vars, slot);
+	slot->value = copy_values(vars->arena, value);
+}
+
+static bool same_value(const struct ab_var *a, const struct ab_var *b)
+{
+	if (a->text.len != b->text.len || a->unknown != b->unknown || a->taint != b->taint ||
+	    a->items != b->items)
+		return false;
+	return a->text.s == b->text.s ||
+	       (a->text.len <= COMPARE_MAX && memcmp(a->text.s, b->text.s, a->text.len) == 0);
+}
+
+static bool has_value(const struct ab_var *list, const struct ab_var *v)
+{
+	for (; list; list = list->next)
+		if (same_value(list, v))
+			return true;
+	return false;
+}
+
+/* Both lists have at most AB_VALUES_MAX + 1 values. The first stays what it is
+ * where the other adds nothing: most branches set what was set before. */
+static const struct ab_var *join(struct ab_arena *arena, const struct ab_var *a,
+				 const struct ab_var *b)
+{
+	struct ab_var joined[2 * (AB_VALUES_MAX + 1)];
+	size_t n = 0, first;
+
+	if (a == b)
+		return a;
+	for (const struct ab_var *v = a ? a : &unknown_value; v; v = v->next)
+		joined[n++] = *v;
+	first = n;
+	if (first > AB_VALUES_MAX)
+		return a;
+	for (size_t i = 0; i < n; i++)
+		joined[i].next = i + 1 < n ? &joined[i + 1] : NULL;
+	for (b = b ? b : &unknown_value; b; b = b->next) {
+		if (has_value(joined, b))
+			continue;
+		joined[n] = *b;
+		joined[n].next = NULL;
+		joined[n - 1].next = &joined[n];
+		n++;
+	}
+	return n == first && a ? a : copy_values(arena, joined);
+}
+
+size_t ab_vars_mark(struct ab_vars *vars)
+{
+	push_entry(vars, &(struct entry){ .slot = MARK, .before = vars->mark });
+	vars->mark = (uint32_t)vars->nlog;
+	return vars->nlog - 1;
+}
+
+/* Puts back what the log says from `mark` on: the slots' places in the log,
+ * and their values as they were (`joined`: or as they are now). */
+static void roll_back(struct ab_vars *vars, size_t mark, bool joined)
+{
+	for (size_t i = vars->nlog; i > mark + 1; i--) {
+		const struct entry *e = &vars->log[i - 1];
+		struct slot *slot;
+
+		if (e->slot == MARK)
+			continue;
+		slot = &vars->slots[e->slot];
+		slot->logged = e->before;
+		slot->value = joined ? join(vars->arena, e->value, slot->value) : e->value;
+	}
+	vars->mark = vars->log[mark].before;
+}
+
+void ab_vars_merge(struct ab_vars *vars, size_t mark)
+{
+	size_t kept = mark;
+
+	roll_back(vars, mark, true);
+	for (size_t i = mark + 1; i < vars->nlog && vars->mark; i++) {
+		struct entry e = vars->log[i];
+		struct slot *slot;
+
+		if (e.slot == MARK)
+			continue;
+		slot = &vars->slots[e.slot];
+		if (slot->logged > vars->mark)
+			continue;
+		e.before = slot->logged;
+		vars->log[kept++] = e;
+		slot->logged = (uint32_t)kept;
+	}
+	vars->nlog = kept;
+}
+
+void ab_vars_undo(struct ab_vars *vars, size_t mark)
+{
+	roll_back(vars, mark, false);
+	vars->nlog = mark;
+}
+
+const struct ab_fields *ab_vars_positional(struct ab_vars *vars, const struct ab_fields *fields)
+{
+	const struct ab_fields *former = vars->args;
+
+	vars->args = fields;
+	return former;
+}
+
+const struct ab_fields *ab_vars_args(const struct ab_vars *vars)
+{
+	return vars->args;
+}
+
+bool ab_vars_spend(const struct ab_vars *vars, size_t bytes)
+{
+	if (bytes > *vars->left) {
+		*vars->left = 0;
+		return false;
+	}
+	*vars->left -= bytes;
+	return true;
+}

@@ -1,0 +1,334 @@
+#include "shell/judge/judge.h"
+
+#include "base/data/arena.h"
+#include "base/data/buf.h"
+#include "shell/judge/ruling.h"
+#include "shell/syntax/quote.h"
+#include "shell/walk/walk.h"
+
+struct judge {
+	struct ab_arena *arena;
+	const struct ab_scene *scene;
+	struct ab_judgement *verdict;
+	struct ab_judged *first, **tail;
+	bool any; /* a part has decided */
+};
+
+/* What is decided for one command or one hit. */
+struct finding {
+	enum ab_decision decision;
+	const char *rule, *reason, *instead, *user_rule;
+	struct ab_span range;
+	int telling;	 /* of two as strict the more telling is named */
+	bool tells_more; /* than what the command's inner ones are */
+};
+
+static const char in_the_box[] = "Runs in the box.";
+
+/* Many commands are these too, beside what they are above all; and what is
+ * hidden behind a trick is named after the trick. */
+static int how_telling(enum ab_rule_id rule)
+{
+	if (rule == AB_RULE_GIT_PUBLISH || rule == AB_RULE_SYSTEM_WRITE ||
+	    rule == AB_RULE_CREDENTIAL_ACCESS)
+		return 0;
+	return rule == AB_RULE_IFS_BYPASS ? 2 : 1;
+}
+
+/* The range is that of the whole command: "/" alone would tell nobody what is
+ * wrong with "rm -rf /". */
+static struct finding of_hit(const struct judge *j, const struct ab_hit *hit, struct ab_span whole)
+{
+	const struct ab_rule *rule = &ab_rules[hit->rule];
+	struct finding f = {
+		.decision = ab_ruling_decide(j->scene->ruling, hit),
+		.rule = rule->name,
+		.reason = rule->reason,
+		.instead = rule->instead,
+		.range = whole,
+		.telling = how_telling(hit->rule),
+		.tells_more = hit->rule == AB_RULE_DESTRUCTIVE_FIND ||
+			      hit->rule == AB_RULE_DESTRUCTIVE_XARGS,
+	};
+
+	if (hit->mild && rule->mild_reason)
+		f.reason = rule->mild_reason;
+	if (hit->reason)
+		f.reason = hit->reason;
+	return f;
+}
+
+/* A part that comes later decides only by being stricter, so of two that are
+ * as strict an inner command goes before its wrapper. */
+static void consider(struct judge *j, const struct finding *f)
+{
+	struct ab_judgement *v = j->verdict;
+	bool same = f->tells_more && f->decision == v->decision && v->range.from >= f->range.from &&
+		    v->range.to <= f->range.to;
+
+	if (j->any && f->decision <= v->decision && !same)
+		return;
+	j->any = true;
+	v->decision = f->decision;
+	v->rule = f->rule;
+	v->reason = f->reason;
+	v->instead = f->instead;
+	v->user_rule = f->user_rule;
+	v->range = f->range;
+	if (v->range.to > v->text.len)
+		v->range.to = v->text.len;
+	if (v->range.from > v->range.to)
+		v->range.from = v->range.to;
+}
+
+/* Variables that only change how a program speaks. Sorted by nothing: few. */
+static bool is_harmless_binding(struct ab_text name)
+{
+	static const char names[][9] = { "LANG",    "TZ",    "NO_COLOR", "TERM",
+					 "COLUMNS", "LINES", "LANGUAGE" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (ab_text_is(name, names[i]))
+			return true;
+	return ab_text_starts(name, "LC_");
+}
+
+static bool writes_file(const struct ab_redirect *r)
+{
+	static const char harmless[][12] = { "/dev/null", "/dev/stderr", "/dev/stdout",
+					     "/dev/tty" };
+
+	switch (r->op) {
+	case AB_REDIR_IN:
+		return r->file.unknown;
+	case AB_REDIR_HEREDOC:
+	case AB_REDIR_HERESTRING:
+		return false;
+	case AB_REDIR_DUP_IN:
+	case AB_REDIR_DUP_OUT:
+		return r->file.unknown;
+	case AB_REDIR_OUT:
+	case AB_REDIR_APPEND:
+	case AB_REDIR_CLOBBER:
+	case AB_REDIR_READ_WRITE:
+	case AB_REDIR_BOTH:
+	case AB_REDIR_BOTH_APPEND:
+		break;
+	}
+	for (size_t i = 0; i < sizeof(harmless) / sizeof(harmless[0]); i++)
+		if (ab_field_is(&r->file, harmless[i]))
+			return false;
+	return true;
+}
+
+/* Nothing about it is unknown, lasts, or changes how a program runs. */
+static bool is_plain(const struct ab_simple *c)
+{
+	if (c->flags & AB_SIMPLE_BACKGROUND)
+		return false;
+	for (size_t i = 0; i < c->argc; i++)
+		if (c->argv[i].unknown || c->argv[i].splits)
+			return false;
+	for (size_t i = 0; i < c->nredirects; i++)
+		if (writes_file(&c->redirects[i]))
+			return false;
+	for (size_t i = 0; i < c->nbindings; i++)
+		if (!is_harmless_binding(c->bindings[i].name))
+			return false;
+	return true;
+}
+
+static bool only_reads(const struct ab_simple *c)
+{
+	for (size_t i = 0; i < c->nredirects; i++)
+		if (writes_file(&c->redirects[i]))
+			return false;
+	return !(c->flags & AB_SIMPLE_BACKGROUND);
+}
+
+/* What the built-in rules say; `hollow`: nothing by itself. */
+static struct finding by_rules(const struct judge *j, const struct ab_simple *c, bool hollow)
+{
+	const struct finding box = {
+		.decision = AB_SANDBOXED, .rule = "", .reason = in_the_box, .range = c->range
+	};
+	const struct finding nothing = {
+		.decision = AB_ALLOW, .rule = "", .reason = "Changes nothing.", .range = c->range
+	};
+	struct finding best = { 0 };
+	struct ab_hits hits = { 0 };
+
+	ab_rules_match(j->scene, c, &hits);
+	for (size_t i = 0; i < hits.len; i++) {
+		struct finding f = of_hit(j, &hits.v[i], c->range);
+
+		if (!i || f.decision > best.decision ||
+		    (f.decision == best.decision && f.telling > best.telling))
+			best = f;
+	}
+	if (hits.len && best.decision > AB_ALLOW && !(hollow && best.decision == AB_SANDBOXED))
+		return best;
+	if (hollow || !c->argc)
+		return only_reads(c) ? nothing : box;
+	return hits.len && is_plain(c) ? best : box;
+}
+
+/* A stranger's words are not taken for the user's own, nor for ours. */
+static const char *reason_of(const struct judge *j, const struct ab_user_rule *rule)
+{
+	if (rule->tighten)
+		return rule->reason
+			       ? ab_arena_cat(j->arena, "The project's file says: ", rule->reason)
+			       : "A rule of the project's file says so.";
+	return rule->reason ? rule->reason : "A rule of your own says so.";
+}
+
+/* What only makes stricter does not change what is said of what is as strict
+ * already. */
+static void apply_user_rule(const struct judge *j, const struct ab_simple *c, struct finding *f)
+{
+	const struct ab_user_rule *rule;
+
+	if (!j->scene->ruling || !c->argc)
+		return;
+	rule = ab_ruling_match(j->scene->ruling, c);
+	if (!rule || (f->decision == AB_FORBIDDEN && rule->decision < AB_FORBIDDEN) ||
+	    (rule->tighten && rule->decision <= f->decision))
+		return;
+	*f = (struct finding){
+		.decision = rule->decision,
+		.rule = "user",
+		.reason = reason_of(j, rule),
+		.user_rule = rule->text,
+		.range = c->range,
+	};
+}
+
+static void *reserve(void *arg)
+{
+	struct judge *j = arg;
+	struct ab_judged *place = ab_arena_alloc(j->arena, sizeof(*place));
+
+	*j->tail = place;
+	j->tail = (struct ab_judged **)&place->next;
+	return place;
+}
+
+static void judge_command(void *arg, const struct ab_simple *c, bool hollow, void *place)
+{
+	struct judge *j = arg;
+	struct finding f = by_rules(j, c, hollow);
+	struct ab_judged *listed = place;
+
+	apply_user_rule(j, c, &f);
+	if (listed) {
+		listed->argv = c->argv;
+		listed->argc = c->argc;
+		listed->via = c->via;
+		listed->range = c->range;
+		listed->decision = f.decision;
+		listed->rule = f.rule;
+	}
+	consider(j, &f);
+}
+
+static void judge_hit(void *arg, const struct ab_hit *hit)
+{
+	struct judge *j = arg;
+	const struct finding f = of_hit(j, hit, hit->range);
+
+	consider(j, &f);
+}
+
+/* Places that no command has come to (a limit) go. */
+static void finish_list(struct judge *j)
+{
+	struct ab_judged *p = j->first, **link = &j->first;
+	size_t n = 0;
+
+	for (; p; p = (struct ab_judged *)p->next) {
+		if (!p->rule)
+			continue;
+		*link = p;
+		link = (struct ab_judged **)&p->next;
+		n++;
+	}
+	*link = NULL;
+	j->verdict->commands = j->first;
+	j->verdict->ncommands = n;
+}
+
+static void refuse_bytes(struct judge *j, uint32_t at, const char *reason)
+{
+	const struct ab_hit hit = { .rule = AB_RULE_UNPARSED,
+				    .range = { at, at + 1 },
+				    .reason = reason };
+
+	judge_hit(j, &hit);
+}
+
+static void *reserve_none(void *arg)
+{
+	(void)arg;
+	return NULL;
+}
+
+static void judge_as(struct judge *j, struct ab_text text)
+{
+	const struct ab_walk_events events = { reserve_none, judge_command, judge_hit, j };
+	struct ab_script script;
+
+	ab_parse(j->arena, text, &script);
+	ab_walk_script(j->arena, j->scene, &events, text, &script);
+}
+
+/* Who takes a text with NUL bytes ends it at the first (a C string), or leaves
+ * them out (a shell that reads a file): both are judged as well. */
+static void judge_zeros(struct judge *j, struct ab_text text, uint32_t first)
+{
+	char *without = ab_arena_alloc(j->arena, text.len);
+	uint32_t len = 0;
+
+	for (uint32_t i = 0; i < text.len; i++)
+		if (text.s[i])
+			without[len++] = text.s[i];
+	judge_as(j, (struct ab_text){ text.s, first });
+	judge_as(j, (struct ab_text){ without, len });
+	refuse_bytes(j, first, "This cannot be read: it holds a NUL byte.");
+}
+
+void ab_judge_text(struct ab_arena *arena, const struct ab_scene *scene, struct ab_text text,
+		   struct ab_judgement *ret)
+{
+	struct judge j = { .arena = arena, .scene = scene, .verdict = ret };
+	const struct ab_walk_events events = { reserve, judge_command, judge_hit, &j };
+	const char *zero = text.len ? memchr(text.s, '\0', text.len) : NULL;
+	struct ab_text read = text;
+
+	*ret = (struct ab_judgement){
+		.decision = AB_ALLOW, .rule = "", .reason = "There is nothing to run.", .text = text
+	};
+	j.tail = &j.first;
+	if (read.len > AB_SHELL_TEXT_MAX)
+		read.len = AB_SHELL_TEXT_MAX;
+	if (zero && zero < text.s + read.len)
+		judge_zeros(&j, read, (uint32_t)(zero - text.s));
+	ab_parse(arena, read, &ret->script);
+	ab_walk_script(arena, scene, &events, read, &ret->script);
+	if (read.len < text.len)
+		refuse_bytes(&j, read.len, "This is too long to be read to its end.");
+	finish_list(&j);
+}
+
+void ab_judge_argv(struct ab_arena *arena, const struct ab_scene *scene, const char *const *argv,
+		   size_t argc, struct ab_judgement *ret)
+{
+	ab_autobuf struct ab_buf quoted = { 0 };
+	struct ab_text text = { "", 0 };
+
+	ab_quote_argv(&quoted, argv, argc);
+	if (quoted.len)
+		text = (struct ab_text){ ab_arena_ndup(arena, quoted.data, quoted.len),
+					 (uint32_t)quoted.len };
+	ab_judge_text(arena, scene, text, ret);
+}

@@ -1,0 +1,147 @@
+#include "shell/judge/judge_report.h"
+
+#include <string.h>
+
+#include "base/data/buf.h"
+#include "shell/judge/point_at.h"
+#include "shell/judge/judge.h"
+
+static void put_number(struct ab_buf *b, uint32_t n)
+{
+	char text[10];
+	size_t at = sizeof(text);
+
+	do {
+		text[--at] = (char)('0' + n % 10);
+		n /= 10;
+	} while (n);
+	ab_buf_add(b, text + at, sizeof(text) - at);
+}
+
+/* A text with its end: of a known size it is written in place. */
+static inline void put(struct ab_buf *b, const char *s, size_t size)
+{
+	if (b->room - b->len < size) {
+		ab_buf_add(b, s, size - 1);
+		return;
+	}
+	memcpy(b->data + b->len, s, size);
+	b->len += size - 1;
+}
+
+#define PUT(b, literal) put(b, literal, sizeof(literal))
+
+static void put_range(struct ab_buf *b, struct ab_span range)
+{
+	PUT(b, "\"range\":[");
+	put_number(b, range.from);
+	PUT(b, ",");
+	put_number(b, range.to);
+	PUT(b, "]");
+}
+
+/* A rule that there is none of is null. */
+static void put_verdict(struct ab_buf *b, enum ab_decision decision, const char *rule)
+{
+	PUT(b, "\"decision\":\"");
+	ab_buf_puts(b, ab_decision_names[decision]);
+	PUT(b, "\",\"rule\":");
+	if (rule[0])
+		ab_buf_json(b, rule);
+	else
+		PUT(b, "null");
+}
+
+static void put_command(struct ab_buf *b, const struct ab_judged *c)
+{
+	PUT(b, "{\"argv\":[");
+	for (size_t i = 0; i < c->argc; i++) {
+		if (i)
+			PUT(b, ",");
+		if (c->argv[i].unknown)
+			PUT(b, "null");
+		else
+			ab_buf_json_n(b, c->argv[i].text.s, c->argv[i].text.len);
+	}
+	PUT(b, "],");
+	put_range(b, c->range);
+	PUT(b, ",");
+	put_verdict(b, c->decision, c->rule);
+	if (c->via) {
+		PUT(b, ",\"via\":");
+		ab_buf_json(b, c->via);
+	}
+	PUT(b, "}");
+}
+
+struct ab_text ab_judgement_segment(const struct ab_judgement *j)
+{
+	uint32_t from = j->range.from, to = j->range.to;
+
+	if (to > j->text.len)
+		to = j->text.len;
+	if (from > to)
+		from = to;
+	return (struct ab_text){ j->text.s + from, to - from };
+}
+
+void ab_judgement_json(const struct ab_judgement *j, struct ab_buf *b)
+{
+	struct ab_text segment = ab_judgement_segment(j);
+	const struct ab_judged *c;
+
+	PUT(b, "{");
+	put_verdict(b, j->decision, j->rule);
+	PUT(b, ",\"reason\":");
+	ab_buf_json(b, j->reason);
+	PUT(b, ",\"command\":");
+	ab_buf_json_n(b, j->text.s, j->text.len);
+	PUT(b, ",");
+	put_range(b, j->range);
+	PUT(b, ",\"segment\":");
+	ab_buf_json_n(b, segment.s, segment.len);
+	PUT(b, ",\"commands\":[");
+	for (c = j->commands; c; c = c->next) {
+		put_command(b, c);
+		if (c->next)
+			PUT(b, ",");
+	}
+	PUT(b, "]");
+	if (j->user_rule) {
+		PUT(b, ",\"userRule\":");
+		ab_buf_json(b, j->user_rule);
+	}
+	if (j->instead) {
+		PUT(b, ",\"instead\":");
+		ab_buf_json(b, j->instead);
+	}
+	if (j->script.error) {
+		PUT(b, ",\"error\":{\"text\":");
+		ab_buf_json(b, j->script.error);
+		PUT(b, ",\"at\":");
+		put_number(b, j->script.error_at);
+		PUT(b, "}");
+	}
+	PUT(b, "}");
+}
+
+enum { LINE = 100 }; /* columns */
+
+/* Of a text of several lines the one in which the part begins. */
+bool ab_judgement_point(const struct ab_judgement *j, const char *indent, struct ab_buf *b)
+{
+	struct ab_text segment = ab_judgement_segment(j), line;
+	uint32_t from = (uint32_t)(segment.s - j->text.s);
+	uint32_t first = from, last = from, to = from + segment.len;
+
+	if (segment.len == 0 || segment.len == j->text.len)
+		return false;
+	while (last < j->text.len && j->text.s[last] != '\n')
+		last++;
+	while (first > 0 && j->text.s[first - 1] != '\n')
+		first--;
+	line = (struct ab_text){ j->text.s + first, last - first };
+	to = to < last ? to : last;
+	ab_point(b, line, (struct ab_span){ from - first, to - first }, indent, LINE);
+	return true;
+}

@@ -1,0 +1,33 @@
+#ifndef AB_SHELL_JUDGE_VERDICT_ROWS_H
+#define AB_SHELL_JUDGE_VERDICT_ROWS_H
+/*
+ * Lines for people, with a column of verdicts that stand below each other.
+ * Everything that is put in is escaped.
+ */
+#include "base/data/buf.h"
+#include "shell/judge/judge.h"
+
+enum { AB_ROW_TEXT_MAX = 64 }; /* columns of one text */
+
+struct ab_row;
+
+/* Zero-initialised is empty. */
+struct ab_rows {
+	struct ab_row *v;
+	size_t len, room;
+	struct ab_buf texts;
+	bool marked; /* one of them decided */
+};
+
+/* Begin, texts, end: in this order. `lead` has two columns at most. */
+void ab_row_begin(struct ab_rows *r, size_t depth, const char *lead);
+/* What stands behind a newline, or is too much, is cut. */
+void ab_row_text(struct ab_rows *r, struct ab_text text);
+void ab_row_words(struct ab_rows *r, const char *words);
+/* `verdict` may be NULL. The first that decided is marked. */
+void ab_row_end(struct ab_rows *r, const struct ab_judged *verdict, bool decided);
+
+void ab_rows_print(const struct ab_rows *r, struct ab_buf *b);
+void ab_rows_fini(struct ab_rows *r);
+
+#endif

@@ -1,0 +1,305 @@
+#include "base/data/mem.h"
+#include "shell/command/command_options.h"
+#include "shell/command/path_place.h"
+#include "shell/command/rules.h"
+#include "shell/syntax/name_table.h"
+
+/* What deletes the files that it is given; sorted. */
+static const char removers[][10] = {
+	"del-cli", "rimraf", "rm", "shred", "srm", "trash", "trash-put", "unlink",
+};
+
+/* What stands before such a program without changing what it does; sorted. */
+static const char prefixes[][8] = {
+	"busybox", "command", "doas", "env", "ionice", "nice", "nohup", "sudo", "toybox",
+};
+
+static const char unknown_target[] = "What this deletes is known only when it runs.";
+
+static enum ab_place place_of(const struct ab_scene *scene, const struct ab_simple *command,
+			      const struct ab_field *field)
+{
+	struct ab_path path;
+
+	ab_path_read(scene, command, field, &path);
+	return ab_path_place(scene, &path);
+}
+
+/* Which of them it is, where one path can say so. */
+static const char *what_goes(const struct ab_scene *scene, const struct ab_path *path)
+{
+	if (ab_path_home(scene, path))
+		return "Deletes everything in a home folder.";
+	if (path->len == 0 || (path->len == 1 && path->pattern))
+		return "Deletes everything that this machine has.";
+	return "Deletes all of a folder right below the root.";
+}
+
+static void judge_target(const struct ab_scene *scene, const struct ab_simple *command,
+			 const struct ab_field *target, struct ab_hits *hits)
+{
+	struct ab_path path;
+
+	ab_path_read(scene, command, target, &path);
+	switch (ab_path_place(scene, &path)) {
+	case AB_PLACE_ORDINARY:
+		break;
+	case AB_PLACE_UNKNOWN:
+		ab_hit_because(hits, AB_RULE_WORKSPACE_DELETE, target->range, unknown_target);
+		break;
+	case AB_PLACE_WORKSPACE:
+		ab_hit_add(hits, AB_RULE_WORKSPACE_DELETE, target->range);
+		break;
+	case AB_PLACE_TOP:
+	case AB_PLACE_ROOT:
+		ab_hit_because(hits, AB_RULE_RECURSIVE_DELETE_ROOT, target->range,
+			       what_goes(scene, &path));
+		break;
+	}
+}
+
+static const struct ab_opts rm_opts = {
+	NULL,
+	"recursive force interactive one-file-system no-preserve-root preserve-root verbose dir help version",
+	0
+};
+
+/* Recursive; also where a word may turn out to be such an option. */
+static bool is_recursive(const struct ab_simple *command)
+{
+	struct ab_opt_walk w;
+	enum ab_opt what;
+	bool operand = false;
+
+	ab_opt_begin(&w, &rm_opts, command->argv, command->argc);
+	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
+		if (ab_opt_is(&w, what, 'r', "recursive") || ab_opt_is(&w, what, 'R', NULL))
+			return true;
+		if (what == AB_OPT_OPERAND && !operand && command->argc > 2 && w.value.splits &&
+		    w.value.text.len == 1 && w.value.unknown)
+			return true;
+		operand = operand || what == AB_OPT_OPERAND;
+	}
+	return false;
+}
+
+static void match_rm(const struct ab_scene *scene, const struct ab_simple *command,
+		     struct ab_hits *hits)
+{
+	struct ab_opt_walk w;
+	enum ab_opt what;
+
+	ab_opt_begin(&w, &rm_opts, command->argv, command->argc);
+	while ((what = ab_opt_next(&w)) != AB_OPT_END)
+		if (what == AB_OPT_OPERAND)
+			judge_target(scene, command, &command->argv[w.index], hits);
+}
+
+static struct ab_text base_name(struct ab_text t)
+{
+	for (uint32_t i = t.len; i > 0; i--)
+		if (t.s[i - 1] == '/')
+			return (struct ab_text){ t.s + i, t.len - i };
+	return t;
+}
+
+/* A script that calls rm: the word, wherever a command may stand. */
+static bool script_removes(struct ab_text t)
+{
+	for (uint32_t i = 0; i + 3 <= t.len; i++)
+		if (memcmp(t.s + i, "rm ", 3) == 0 && (i == 0 || strchr(" ;&|(\n/\t", t.s[i - 1])))
+			return true;
+	return false;
+}
+
+static bool is_shell(struct ab_text name)
+{
+	return ab_listed("ash bash dash fish ksh sh zsh", name);
+}
+
+/* The command in these words, behind sudo and the like, deletes. */
+static bool words_remove(const struct ab_field *words, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct ab_text name = base_name(words[i].text);
+
+		if (AB_LOOKUP_WORD(removers, name))
+			return true;
+		if (is_shell(name)) {
+			for (; i < n; i++)
+				if (script_removes(words[i].text))
+					return true;
+			return false;
+		}
+		if (!AB_LOOKUP_WORD(prefixes, name) &&
+		    (i == 0 || words[i].text.len == 0 || words[i].text.s[0] != '-'))
+			return false;
+	}
+	return false;
+}
+
+static bool ends_exec(const struct ab_field *word)
+{
+	return ab_field_is(word, ";") || ab_field_is(word, "+");
+}
+
+static bool find_deletes(const struct ab_simple *command)
+{
+	for (size_t i = 1; i < command->argc; i++) {
+		struct ab_text t = command->argv[i].text;
+		size_t n = 0;
+
+		if (t.len == 0 || t.s[0] != '-')
+			continue;
+		if (ab_text_is(t, "-delete"))
+			return true;
+		/* `-name -delete` looks for that name. */
+		i += ab_listed(
+			"-fls -fprint -fprint0 -ilname -iname -ipath -iregex -iwholename -lname -name -newer -path -regex -samefile -wholename",
+			t);
+		if (!ab_listed("-exec -execdir -ok -okdir", t))
+			continue;
+		while (i + 1 + n < command->argc && !ends_exec(&command->argv[i + 1 + n]))
+			n++;
+		if (words_remove(&command->argv[i + 1], n))
+			return true;
+		i += n;
+	}
+	return false;
+}
+
+static bool ends_starts(struct ab_text t)
+{
+	return t.len > 0 && (t.s[0] == '-' || t.s[0] == '(' || t.s[0] == '!');
+}
+
+static void match_find(const struct ab_scene *scene, const struct ab_simple *command,
+		       struct ab_hits *hits)
+{
+	static const char here[] = ".";
+	struct ab_field start = { .text = { here, 1 } };
+	enum ab_place worst = AB_PLACE_ORDINARY;
+	size_t i = 1;
+
+	if (!find_deletes(command))
+		return;
+	while (i < command->argc && ab_listed("-H -L -P", command->argv[i].text))
+		i++;
+	if (i == command->argc || ends_starts(command->argv[i].text))
+		worst = place_of(scene, command, &start);
+	for (; i < command->argc && !ends_starts(command->argv[i].text); i++) {
+		enum ab_place place = place_of(scene, command, &command->argv[i]);
+
+		if (place > worst)
+			worst = place;
+	}
+	if (worst == AB_PLACE_ROOT)
+		ab_hit_add(hits, AB_RULE_DESTRUCTIVE_FIND, command->range);
+	else
+		ab_hit_mild(hits, AB_RULE_DESTRUCTIVE_FIND, command->range);
+}
+
+static void match_xargs(const struct ab_simple *command, struct ab_hits *hits)
+{
+	static const struct ab_opts opts = {
+		"adEILnPsjS",
+		"arg-file= delimiter= max-args= max-procs= max-lines= max-chars= jobs= process-slot-var=",
+		true
+	};
+	struct ab_opt_walk w;
+	enum ab_opt what;
+
+	ab_opt_begin(&w, &opts, command->argv, command->argc);
+	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
+		if (what != AB_OPT_OPERAND)
+			continue;
+		if (words_remove(&command->argv[w.index], command->argc - w.index) ||
+		    script_removes(w.value.text))
+			ab_hit_mild(hits, AB_RULE_DESTRUCTIVE_XARGS, command->range);
+		return;
+	}
+}
+
+static const struct ab_opts move_opts = {
+	"tSeTBfM", "target-directory= suffix= rsh= exclude= include= filter= files-from= delete", 0
+};
+
+/* What is moved away is gone from its place. */
+static void match_mv(const struct ab_scene *scene, const struct ab_simple *command,
+		     struct ab_hits *hits)
+{
+	struct ab_opt_walk w;
+	enum ab_opt what;
+	const struct ab_field *before = NULL;
+	bool to = false;
+
+	ab_opt_begin(&w, &move_opts, command->argv, command->argc);
+	while (true) {
+		what = ab_opt_next(&w);
+		to = to || ab_opt_is(&w, what, 't', "target-directory");
+		if (what != AB_OPT_OPERAND && (what != AB_OPT_END || !to || !before))
+			goto next;
+		if (before && place_of(scene, command, before) == AB_PLACE_ROOT)
+			ab_hit_because(hits, AB_RULE_RECURSIVE_DELETE_ROOT, before->range,
+				       "Moves a home or a part of the system away.");
+		before = &command->argv[w.index];
+next:
+		if (what == AB_OPT_END)
+			return;
+	}
+}
+
+static void match_rsync(const struct ab_scene *scene, const struct ab_simple *command,
+			struct ab_hits *hits)
+{
+	struct ab_opt_walk w;
+	enum ab_opt what;
+	const struct ab_field *last = NULL;
+	bool deletes = false;
+
+	ab_opt_begin(&w, &move_opts, command->argv, command->argc);
+	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
+		if (what == AB_OPT_LONG && ab_text_starts(w.name, "delete"))
+			deletes = true;
+		if (what == AB_OPT_OPERAND)
+			last = &command->argv[w.index];
+	}
+	if (deletes && last && place_of(scene, command, last) == AB_PLACE_ROOT)
+		ab_hit_add(hits, AB_RULE_RECURSIVE_DELETE_ROOT, last->range);
+}
+
+void ab_match_delete(const struct ab_scene *scene, const struct ab_simple *command,
+		     struct ab_hits *hits)
+{
+	struct ab_text name = command->name;
+
+	if (name.len < 2 || command->argc < 2)
+		return;
+	switch (name.s[0]) {
+	case 'f':
+		if (ab_text_is(name, "find"))
+			match_find(scene, command, hits);
+		break;
+	case 'm':
+		if (ab_text_is(name, "mv"))
+			match_mv(scene, command, hits);
+		break;
+	case 'p':
+	case 'x':
+		if (ab_listed("parallel xargs", name))
+			match_xargs(command, hits);
+		break;
+	case 'r':
+		if (ab_text_is(name, "rsync"))
+			match_rsync(scene, command, hits);
+		if (ab_text_is(name, "rimraf") || (ab_text_is(name, "rm") && is_recursive(command)))
+			match_rm(scene, command, hits);
+		break;
+	case 'd':
+	case 's':
+	case 't':
+		if (ab_listed("del-cli srm trash trash-put", name))
+			match_rm(scene, command, hits);
+		break;
+	}
+}

@@ -1,0 +1,50 @@
+#include "shell/command/command_options.h"
+#include "shell/command/path_place.h"
+#include "shell/command/rules.h"
+#include "shell/syntax/name_table.h"
+
+static const struct ab_opts opts = {
+	"mxMX", "recursive reference= from= modify= remove= no-preserve-root preserve-root", 0
+};
+
+/* find -exec: of "/etc/?" the start path, without what is not known. */
+static bool cut_found(const struct ab_simple *command, struct ab_field *path)
+{
+	const char *end;
+
+	if (!command->via || (strcmp(command->via, "find") != 0 && strcmp(command->via, "fd") != 0))
+		return false;
+	end = memchr(path->text.s, AB_UNKNOWN, path->text.len);
+	if (!end || end == path->text.s)
+		return false;
+	path->text.len = (uint32_t)(end - path->text.s);
+	path->unknown = false;
+	return true;
+}
+
+void ab_match_perms(const struct ab_scene *scene, const struct ab_simple *command,
+		    struct ab_hits *hits)
+{
+	struct ab_opt_walk w;
+	enum ab_opt what;
+	struct ab_path path;
+	bool recursive = false;
+
+	if (command->name.len < 5 || !strchr("cs", command->name.s[0]) ||
+	    !ab_listed("chattr chgrp chmod chown setfacl", command->name))
+		return;
+	ab_opt_begin(&w, &opts, command->argv, command->argc);
+	while ((what = ab_opt_next(&w)) != AB_OPT_END)
+		if (ab_opt_is(&w, what, 'R', "recursive"))
+			recursive = true;
+	ab_opt_begin(&w, &opts, command->argv, command->argc);
+	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
+		struct ab_field file = command->argv[w.index];
+
+		if (what != AB_OPT_OPERAND || (!recursive && !cut_found(command, &file)))
+			continue;
+		ab_path_read(scene, command, &file, &path);
+		if (ab_path_place(scene, &path) == AB_PLACE_ROOT)
+			ab_hit_add(hits, AB_RULE_RECURSIVE_PERM_ROOT, command->argv[w.index].range);
+	}
+}

@@ -1,0 +1,339 @@
+/*
+ * Commands that only read and print: what is listed here, without the options
+ * that write or run something.
+ */
+#include <strings.h>
+
+#include "base/data/mem.h"
+#include "shell/match/read_only_scripts.h"
+#include "shell/syntax/name_table.h"
+#include "shell/tools/tool.h"
+
+#define READ AB_RULE_SAFE_READ
+
+/* Sorted by name. */
+static const struct ab_deed deeds[] = {
+	{ "any", "", .rule = READ },
+	{ "bat", "", "", "--pager --config-file --generate-config-file cache", READ },
+	/* A word without + would be the time to set. */
+	{ "date", "", "", "-s --set", READ, .bare = true },
+	{ "date", "+*", "", "-s --set", READ, .bare = true },
+	{ "declare", "", "-p", "", READ },
+	{ "declare", "", .rule = READ, .bare = true },
+	{ "dmesg", "", "", "-c -C -n -D -E --clear --read-clear --console-*", READ },
+	{ "fd", "", "", "-x -X --exec --exec-batch", READ },
+	{ "file", "", "", "-C --compile", READ },
+	{ "find", "", "", "-exec -execdir -ok -okdir -delete -fprint* -fls", READ },
+	{ "history", "", "", "-c -d -a -n -r -w -p -s", READ },
+	{ "ip", "*", "", "-b -batch -force", READ, .bare = true },
+	{ "ip", "* show|list|ls|lst|get", "", "-b -batch -force", READ },
+	{ "journalctl", "", "",
+	  "--vacuum-* --rotate --flush --sync --relinquish-var --smart-* "
+	  "--update-catalog --setup-keys",
+	  READ },
+	{ "less", "", "", "-o -O -k --log-file --LOG-FILE --lesskey-* +*", READ },
+	{ "lookup", "", "-v -V", "", READ },
+	{ "man", "", "", "-P --pager -H --html -C --config-file", READ },
+	{ "nothing", "", .rule = READ, .bare = true },
+	/* A second name would be written. */
+	{ "one", "", .rule = READ, .bare = true },
+	{ "one", "*", .rule = READ, .bare = true },
+	{ "output", "", "", "-o --output", READ },
+	/* With -v it sets a variable, as `read` does: PATH, perhaps. */
+	{ "printed", "", "", "-v", READ },
+	{ "rg", "", "", "--pre --hostname-bin", READ },
+	{ "sort", "", "", "-o --output --compress-program --files0-from", READ },
+	{ "ss", "", "", "-K --kill -D", READ },
+	{ "systemctl",
+	  "status|list-*|show|show-environment|is-*|cat|get-default|"
+	  "list-dependencies",
+	  .rule = READ },
+	{ "systemctl", "", .rule = READ, .bare = true },
+	{ "top", "", "-b --batch", "", READ },
+	{ "tree", "", "", "-o -R --output", READ },
+	{ "unzip", "", "-l -v -Z -t", "", READ },
+	{ "xxd", "", "", "-r --revert -revert", READ, .bare = true },
+	{ "xxd", "*", "", "-r --revert -revert", READ, .bare = true },
+	{ "yq", "", "", "-i --inplace --in-place -s --split-exp", READ },
+};
+
+/* Sorted by name. */
+static const struct ab_tool_opts options[] = {
+	{ "date", "drf", "date= reference= file=" },
+	{ "rg", "eABCgtTmfjMEr", "pre= glob= type=" },
+	{ "shuf", "inr" },
+	{ "sort", "ktST", "key= field-separator= output= parallel=" },
+	{ "uniq", "fsw" },
+	{ "xxd", "cglos" },
+};
+
+/* Sorted by program. */
+static const struct ab_tool tools[] = {
+	{ ":", "any" },
+	{ "[", "any" },
+	{ "[[", "any" },
+	{ "alias", "nothing" },
+	{ "arch", "any" },
+	{ "b2sum", "any" },
+	{ "base32", "any" },
+	{ "base64", "any" },
+	{ "basename", "any" },
+	{ "bat", "bat" },
+	{ "batcat", "bat" },
+	{ "bc", "any" },
+	{ "break", "any" },
+	{ "bzcat", "any" },
+	{ "bzgrep", "any" },
+	{ "cal", "any" },
+	{ "cat", "any" },
+	{ "cd", "any" },
+	{ "chdir", "any" },
+	{ "cksum", "any" },
+	{ "clear", "any" },
+	{ "cmp", "any" },
+	{ "colrm", "any" },
+	{ "column", "any" },
+	{ "comm", "any" },
+	{ "command", "lookup" },
+	{ "continue", "any" },
+	{ "cut", "any" },
+	{ "date", "date", "date" },
+	{ "declare", "declare" },
+	{ "df", "any" },
+	{ "diff", "any" },
+	{ "diff3", "any" },
+	{ "dir", "any" },
+	{ "dircolors", "any" },
+	{ "dirname", "any" },
+	{ "dirs", "any" },
+	{ "dmesg", "dmesg" },
+	{ "du", "any" },
+	{ "echo", "any" },
+	{ "egrep", "any" },
+	{ "env", "nothing" },
+	{ "exa", "any" },
+	{ "exit", "any" },
+	{ "expand", "any" },
+	{ "export", "declare" },
+	{ "expr", "any" },
+	{ "eza", "any" },
+	{ "factor", "any" },
+	{ "false", "any" },
+	{ "fd", "fd" },
+	{ "fdfind", "fd" },
+	{ "fgrep", "any" },
+	{ "file", "file" },
+	{ "find", "find" },
+	{ "findmnt", "any" },
+	{ "fmt", "any" },
+	{ "fold", "any" },
+	{ "free", "any" },
+	{ "getconf", "any" },
+	{ "getent", "any" },
+	{ "getopts", "any" },
+	{ "grep", "any" },
+	{ "groups", "any" },
+	{ "hash", "nothing" },
+	{ "head", "any" },
+	{ "hexdump", "any" },
+	{ "hexyl", "any" },
+	{ "history", "history" },
+	{ "hostname", "nothing" },
+	{ "id", "any" },
+	{ "ifconfig", "one" },
+	{ "iostat", "any" },
+	{ "ip", "ip" },
+	{ "jobs", "nothing" },
+	{ "join", "any" },
+	{ "journalctl", "journalctl" },
+	{ "jq", "any" },
+	{ "last", "any" },
+	{ "less", "less" },
+	{ "locale", "any" },
+	{ "locate", "any" },
+	{ "logname", "any" },
+	{ "look", "any" },
+	{ "ls", "any" },
+	{ "lsattr", "any" },
+	{ "lsb_release", "any" },
+	{ "lsblk", "any" },
+	{ "lscpu", "any" },
+	{ "lsd", "any" },
+	{ "lsmem", "any" },
+	{ "lsmod", "any" },
+	{ "lsns", "any" },
+	{ "lsof", "any" },
+	{ "lspci", "any" },
+	{ "lsusb", "any" },
+	{ "man", "man" },
+	{ "md5sum", "any" },
+	{ "modinfo", "any" },
+	{ "more", "any" },
+	{ "mountpoint", "any" },
+	{ "namei", "any" },
+	{ "netstat", "any" },
+	{ "nl", "any" },
+	{ "nproc", "any" },
+	{ "numfmt", "any" },
+	{ "od", "any" },
+	{ "paste", "any" },
+	{ "pathchk", "any" },
+	{ "pgrep", "any" },
+	{ "pidof", "any" },
+	{ "plocate", "any" },
+	{ "popd", "any" },
+	{ "pr", "any" },
+	{ "printf", "printed" },
+	{ "ps", "any" },
+	{ "pstree", "any" },
+	{ "pushd", "any" },
+	{ "pwd", "any" },
+	{ "readelf", "any" },
+	{ "readlink", "any" },
+	{ "realpath", "any" },
+	{ "return", "any" },
+	{ "rev", "any" },
+	{ "rg", "rg", "rg" },
+	{ "sdiff", "output" },
+	{ "seq", "any" },
+	{ "set", "any" },
+	{ "sha1sum", "any" },
+	{ "sha224sum", "any" },
+	{ "sha256sum", "any" },
+	{ "sha384sum", "any" },
+	{ "sha512sum", "any" },
+	{ "shift", "any" },
+	{ "shopt", "any" },
+	{ "shuf", "output", "shuf" },
+	{ "sleep", "any" },
+	{ "sort", "sort", "sort" },
+	{ "ss", "ss" },
+	{ "stat", "any" },
+	{ "strings", "any" },
+	{ "sum", "any" },
+	{ "systemctl", "systemctl" },
+	{ "tac", "any" },
+	{ "tail", "any" },
+	{ "test", "any" },
+	{ "times", "any" },
+	{ "tokei", "any" },
+	{ "top", "top" },
+	{ "tr", "any" },
+	{ "tree", "tree" },
+	{ "true", "any" },
+	{ "tsort", "any" },
+	{ "tty", "any" },
+	{ "type", "any" },
+	{ "typeset", "declare" },
+	{ "ulimit", "nothing" },
+	{ "umask", "nothing" },
+	{ "uname", "any" },
+	{ "unexpand", "any" },
+	{ "uniq", "one", "uniq" },
+	{ "unzip", "unzip" },
+	{ "uptime", "any" },
+	{ "users", "any" },
+	{ "vdir", "any" },
+	{ "vmstat", "any" },
+	{ "w", "any" },
+	{ "wait", "any" },
+	{ "wc", "any" },
+	{ "whereis", "any" },
+	{ "which", "any" },
+	{ "who", "any" },
+	{ "whoami", "any" },
+	{ "xxd", "xxd", "xxd" },
+	{ "xzcat", "any" },
+	{ "yq", "yq" },
+	{ "zcat", "any" },
+	{ "zgrep", "any" },
+	{ "zless", "any" },
+	{ "zstdcat", "any" },
+};
+
+const struct ab_toolbox ab_tools_reads = {
+	tools, AB_COUNT(tools), deeds, AB_COUNT(deeds), options, AB_COUNT(options),
+};
+
+/* Names that say that the value is a secret. */
+static const char secrets[][8] = {
+	"KEY", "TOKEN", "SECRET", "PASS", "CRED", "AUTH", "PRIVATE", "COOKIE",
+};
+
+static bool contains(struct ab_text text, const char *part)
+{
+	size_t len = strlen(part);
+
+	for (uint32_t i = 0; i + len <= text.len; i++)
+		if (strncasecmp(text.s + i, part, len) == 0)
+			return true;
+	return false;
+}
+
+static bool prints_harmless(const struct ab_simple *command)
+{
+	struct ab_text name;
+
+	if (command->argc != 2)
+		return false;
+	name = command->argv[1].text;
+	for (size_t i = 0; i < AB_COUNT(secrets); i++)
+		if (contains(name, secrets[i]))
+			return false;
+	return true;
+}
+
+/*
+ * Programs that are well known to print and do nothing else for `-v`, `-h`,
+ * `version` and `help`. Sorted.
+ */
+/* clang-format off */
+static const char known[][10] = {
+	"bun",	    "cargo",	 "clang",   "cmake",  "curl",	 "deno",
+	"docker",   "gcc",	 "gh",	    "git",    "go",	 "gradle",
+	"helm",	    "hugo",	 "java",    "javac",  "kubectl", "meson",
+	"minikube", "mvn",	 "nginx",   "ninja",  "node",	 "npm",
+	"npx",	    "nvim",	 "openssl", "perl",   "php",	 "pip",
+	"pip3",	    "pnpm",	 "podman",  "poetry", "ruby",	 "rustc",
+	"rustup",   "terraform", "tofu",    "tsc",    "uv",	 "yarn",
+};
+/* clang-format on */
+
+static bool asks_version(const struct ab_simple *command)
+{
+	static const char always[][10] = { "--version", "--help", "-V" };
+	static const char where_known[][9] = { "-v", "-h", "version", "help", "-version" };
+
+	if (command->argc != 2 || command->name.len == 0)
+		return false;
+	for (size_t i = 0; i < AB_COUNT(always); i++)
+		if (ab_field_is(&command->argv[1], always[i]))
+			return true;
+	for (size_t i = 0; i < AB_COUNT(where_known); i++)
+		if (ab_field_is(&command->argv[1], where_known[i]))
+			return AB_LOOKUP_WORD(known, command->name);
+	return false;
+}
+
+static bool is_awk(struct ab_text name)
+{
+	return ab_text_is(name, "awk") || ab_text_is(name, "gawk") || ab_text_is(name, "mawk") ||
+	       ab_text_is(name, "nawk");
+}
+
+void ab_match_reads(const struct ab_scene *scene, const struct ab_simple *command,
+		    struct ab_hits *hits)
+{
+	(void)scene;
+	if (!ab_tool_plain(command))
+		return;
+	if (asks_version(command))
+		ab_hit_add(hits, AB_RULE_VERSION_CHECK, command->range);
+	else if (is_awk(command->name) ? ab_reads_awk(command)
+		 : ab_text_is(command->name, "sed")
+			 ? ab_reads_sed(command)
+			 : ab_text_is(command->name, "printenv") && prints_harmless(command))
+		ab_hit_add(hits, READ, command->range);
+	else
+		ab_toolbox_match(&ab_tools_reads, command, hits);
+}

@@ -1,0 +1,355 @@
+/*
+ * Which programs read the files that they name. Most do, so the tables list
+ * those that do not, or not all of them.
+ */
+#include "base/data/mem.h"
+#include "shell/command/command_options.h"
+#include "shell/command/rules.h"
+#include "shell/command/secret_files.h"
+#include "shell/syntax/name_table.h"
+#include "shell/tools/tool.h"
+
+enum reads {
+	NOTHING, /* names, looks, runs another command, or writes */
+	COPIES,	 /* all but the last */
+	MOVES,	 /* the same, where they come from elsewhere */
+	PATTERN, /* all but the first, which is no file */
+	CODE,	 /* the strings in its program too */
+	GIT,
+};
+
+/* Sorted by name. */
+static const struct reader {
+	char name[16];
+	enum reads reads;
+	char values[16]; /* PATTERN: letters that take a value */
+} readers[] = {
+	{ ":", NOTHING, "" },
+	{ "[", NOTHING, "" },
+	{ "ack", PATTERN, "ABCmg" },
+	{ "ag", PATTERN, "ABCmgG" },
+	{ "agentbox", NOTHING, "" },
+	{ "alias", NOTHING, "" },
+	{ "awk", PATTERN, "fvFi" },
+	{ "basename", NOTHING, "" },
+	{ "builtin", NOTHING, "" },
+	{ "busybox", NOTHING, "" },
+	{ "cd", NOTHING, "" },
+	{ "chgrp", NOTHING, "" },
+	{ "chmod", NOTHING, "" },
+	{ "chown", NOTHING, "" },
+	{ "command", NOTHING, "" },
+	{ "cp", COPIES, "" },
+	{ "declare", NOTHING, "" },
+	{ "dirname", NOTHING, "" },
+	{ "doas", NOTHING, "" },
+	{ "du", NOTHING, "" },
+	{ "echo", NOTHING, "" },
+	{ "egrep", PATTERN, "efABCmdD" },
+	{ "env", NOTHING, "" },
+	{ "eval", NOTHING, "" },
+	{ "exec", NOTHING, "" },
+	{ "export", NOTHING, "" },
+	{ "eza", NOTHING, "" },
+	{ "fd", NOTHING, "" },
+	{ "fgrep", PATTERN, "efABCmdD" },
+	{ "file", NOTHING, "" },
+	{ "find", NOTHING, "" },
+	{ "flock", NOTHING, "" },
+	{ "gawk", PATTERN, "fvFi" },
+	{ "git", GIT, "" },
+	{ "grep", PATTERN, "efABCmdD" },
+	{ "install", COPIES, "" },
+	{ "ionice", NOTHING, "" },
+	{ "jq", PATTERN, "fL" },
+	{ "ln", COPIES, "" },
+	{ "local", NOTHING, "" },
+	{ "ls", NOTHING, "" },
+	{ "man", NOTHING, "" },
+	{ "mkdir", NOTHING, "" },
+	{ "mv", MOVES, "" },
+	{ "nice", NOTHING, "" },
+	{ "node", CODE, "" },
+	{ "nohup", NOTHING, "" },
+	{ "parallel", NOTHING, "" },
+	{ "perl", CODE, "" },
+	{ "php", CODE, "" },
+	{ "pkexec", NOTHING, "" },
+	{ "printf", NOTHING, "" },
+	{ "pushd", NOTHING, "" },
+	{ "python", CODE, "" },
+	{ "python3", CODE, "" },
+	{ "readlink", NOTHING, "" },
+	{ "readonly", NOTHING, "" },
+	{ "realpath", NOTHING, "" },
+	{ "rg", PATTERN, "efABCmgtTMrEj" },
+	{ "rm", NOTHING, "" },
+	{ "rmdir", NOTHING, "" },
+	{ "rsync", COPIES, "" },
+	{ "ruby", CODE, "" },
+	{ "run0", NOTHING, "" },
+	{ "scp", COPIES, "" },
+	{ "sed", PATTERN, "efl" },
+	{ "setsid", NOTHING, "" },
+	{ "shred", NOTHING, "" },
+	{ "ssh-keygen", NOTHING, "" },
+	{ "stat", NOTHING, "" },
+	{ "stdbuf", NOTHING, "" },
+	{ "strace", NOTHING, "" },
+	{ "su", NOTHING, "" },
+	{ "sudo", NOTHING, "" },
+	{ "tee", NOTHING, "" },
+	{ "test", NOTHING, "" },
+	{ "time", NOTHING, "" },
+	{ "timeout", NOTHING, "" },
+	{ "touch", NOTHING, "" },
+	{ "toybox", NOTHING, "" },
+	{ "trap", NOTHING, "" },
+	{ "tree", NOTHING, "" },
+	{ "truncate", NOTHING, "" },
+	{ "type", NOTHING, "" },
+	{ "typeset", NOTHING, "" },
+	{ "unlink", NOTHING, "" },
+	{ "watch", NOTHING, "" },
+	{ "which", NOTHING, "" },
+	{ "xargs", NOTHING, "" },
+	{ "yq", PATTERN, "" },
+	{ "zgrep", PATTERN, "efABCmdD" },
+};
+
+/* Options whose value is written, left out, or prose. Sorted. */
+static const char no_files[][15] = {
+	"--body",   "--comment", "--description", "--exclude", "--exclude-from",
+	"--ignore", "--message", "--notes",	  "--out",     "--output",
+	"--title",  "-O",	 "-cert-file",	  "-key-file", "-keyout",
+	"-m",	    "-o",	 "-out",
+};
+
+/* A piece of a word between "=", "@" and the like names a secret: --file=X,
+ * f=@X, HEAD:X. */
+static bool word_names_secret(const struct ab_secret_folder *cwd, struct ab_text word,
+			      const char *separators)
+{
+	const char *scheme = memmem(word.s, word.len, "://", 3);
+	uint32_t from = 0;
+
+	if (scheme && !ab_text_starts(word, "file://"))
+		return false;
+	if (ab_secret_within(cwd, word))
+		return true;
+	for (uint32_t i = 0; i <= word.len; i++) {
+		if (i < word.len && (word.s[i] == AB_UNKNOWN || !strchr(separators, word.s[i])))
+			continue;
+		if (i > from && i - from < word.len &&
+		    ab_secret_within(cwd, (struct ab_text){ word.s + from, i - from }))
+			return true;
+		from = i + 1;
+	}
+	return false;
+}
+
+static bool is_secret_word(const struct ab_simple *command, const struct ab_secret_folder *cwd,
+			   size_t at, const char *separators)
+{
+	const struct ab_field *word = &command->argv[at];
+
+	if ((word->text.len < 3 && !word->pattern) || ab_text_starts(word->text, "of=") ||
+	    ab_text_starts(word->text, "--exclude") || ab_text_starts(word->text, "--ignore") ||
+	    ab_text_starts(word->text, "--output="))
+		return false;
+	return word_names_secret(cwd, word->text, separators) &&
+	       !AB_LOOKUP_WORD(no_files, command->argv[at - 1].text);
+}
+
+/* The words [from, to) that name secrets: the first, or 0. */
+static size_t secret_among(const struct ab_simple *command, size_t from, size_t to,
+			   const char *separators)
+{
+	struct ab_secret_folder cwd;
+
+	if (from >= to)
+		return 0;
+	ab_secret_folder(command->cwd, &cwd);
+	for (size_t i = from; i < to; i++)
+		if (is_secret_word(command, &cwd, i, separators))
+			return i;
+	return 0;
+}
+
+static size_t secret_of_pattern(const struct reader *reader, const struct ab_simple *command)
+{
+	const struct ab_opts opts = {
+		reader->values,
+		"regexp= expression= file= from-file= exclude= exclude-dir= include= glob= context=",
+		0
+	};
+	struct ab_opt_walk w;
+	enum ab_opt what;
+	bool pattern = false;
+
+	ab_opt_begin(&w, &opts, command->argv, command->argc);
+	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
+		if (ab_opt_is(&w, what, 'e', "regexp") || ab_opt_is(&w, what, 'f', "file") ||
+		    ab_opt_is(&w, what, 0, "expression") || ab_opt_is(&w, what, 0, "from-file"))
+			pattern = true;
+		if (ab_opt_is(&w, what, 0, "include") && ab_secret_in(command->cwd, w.value.text))
+			return w.index;
+		if (what != AB_OPT_OPERAND)
+			continue;
+		if (pattern && ab_secret_in(command->cwd, w.value.text))
+			return w.index;
+		pattern = true;
+	}
+	return 0;
+}
+
+static size_t secret_of_git(const struct ab_simple *command)
+{
+	size_t i = 1;
+
+	while (i < command->argc && command->argv[i].text.len > 0 &&
+	       command->argv[i].text.s[0] == '-')
+		i += 1 + ab_listed("-C -c", command->argv[i].text);
+	if (i >= command->argc ||
+	    !ab_listed("archive blame cat-file diff show", command->argv[i].text))
+		return 0;
+	return secret_among(command, i + 1, command->argc, ":=");
+}
+
+static size_t find_secret(const struct ab_simple *command)
+{
+	static const char separators[] = "=@:,;";
+	const struct reader *reader = AB_LOOKUP(readers, command->name);
+	size_t argc = command->argc, at;
+
+	if (!reader)
+		return secret_among(command, 1, argc, separators);
+	switch (reader->reads) {
+	case NOTHING:
+		return 0;
+	case COPIES:
+		return argc > 2 ? secret_among(command, 1, argc - 1, "=") : 0;
+	case MOVES:
+		at = argc > 2 ? secret_among(command, 1, argc - 1, "=") : 0;
+		return at && command->argv[at].text.s[0] == '/' ? at : 0;
+	case PATTERN:
+		return secret_of_pattern(reader, command);
+	case CODE:
+		return secret_among(command, 1, argc, "'\"=");
+	case GIT:
+		return secret_of_git(command);
+	}
+	return 0;
+}
+
+static bool looks_secret(struct ab_text word)
+{
+	static const char parts[][7] = { "api",	 "auth", "cred",   "key",
+					 "pass", "pwd_", "secret", "token" };
+
+	for (size_t k = 0; k < AB_COUNT(parts); k++) {
+		size_t len = strlen(parts[k]);
+
+		for (size_t i = 0; i + len <= word.len; i++)
+			if (strncasecmp(word.s + i, parts[k], len) == 0)
+				return true;
+	}
+	return false;
+}
+
+/* `env | grep -i token`, `printenv API_KEY`. */
+static bool picks_from_environment(const struct ab_simple *command)
+{
+	bool prints = ab_text_is(command->name, "printenv");
+
+	if (!prints && (!(command->in.taint & AB_TAINT_SECRET) ||
+			!ab_listed("ag awk egrep fgrep gawk grep rg sed", command->name)))
+		return false;
+	for (size_t i = 1; i < command->argc; i++)
+		if (looks_secret(command->argv[i].text))
+			return true;
+	return false;
+}
+
+/* Sorted by name. */
+static const struct ab_deed deeds[] = {
+	{ "aws", "configure get|export-credentials", .rule = AB_RULE_CREDENTIAL_ACCESS },
+	{ "aws", "secretsmanager get-secret-value", .rule = AB_RULE_CREDENTIAL_ACCESS },
+	{ "aws", "sts get-session-token|assume-role", .rule = AB_RULE_CREDENTIAL_ACCESS },
+	{ "az", "account get-access-token", .rule = AB_RULE_CREDENTIAL_ACCESS },
+	{ "az", "keyvault secret show|download", .rule = AB_RULE_CREDENTIAL_ACCESS },
+	{ "gcloud", "auth print-access-token|print-identity-token",
+	  .rule = AB_RULE_CREDENTIAL_ACCESS },
+	{ "gcloud", "auth application-default print-access-token",
+	  .rule = AB_RULE_CREDENTIAL_ACCESS },
+	{ "gcloud", "secrets versions access", .rule = AB_RULE_CREDENTIAL_ACCESS },
+	{ "gh", "auth token", .rule = AB_RULE_CREDENTIAL_ACCESS },
+	{ "gh", "auth status", "-t --show-token", "", AB_RULE_CREDENTIAL_ACCESS },
+	{ "gpg", "", "--export-secret-keys --export-secret-subkeys", "",
+	  AB_RULE_CREDENTIAL_ACCESS },
+	{ "kubectl", "config view", "--raw", "", AB_RULE_CREDENTIAL_ACCESS },
+	{ "kubectl", "get secret|secrets|secret/*|secrets/*", "-o* --output", "",
+	  AB_RULE_CREDENTIAL_ACCESS },
+	{ "op", "read|inject", .rule = AB_RULE_CREDENTIAL_ACCESS },
+	{ "op", "item get", .rule = AB_RULE_CREDENTIAL_ACCESS },
+	{ "pass", "show", .rule = AB_RULE_CREDENTIAL_ACCESS },
+	{ "secret_tool", "lookup|search", .rule = AB_RULE_CREDENTIAL_ACCESS },
+	{ "security", "find-generic-password|find-internet-password|dump-keychain|export",
+	  .rule = AB_RULE_CREDENTIAL_ACCESS },
+	{ "vault", "read", .rule = AB_RULE_CREDENTIAL_ACCESS },
+	{ "vault", "kv get", .rule = AB_RULE_CREDENTIAL_ACCESS },
+};
+
+/* Sorted by name. */
+static const struct ab_tool_opts options[] = {
+	{ "aws", "", "profile= region= output= query=" },
+	{ "gcloud", "", "project= account=" },
+	{ "kubectl", "n", "namespace= context=" },
+};
+
+/* Keyrings and what prints tokens. Sorted by program. */
+static const struct ab_tool tools[] = {
+	{ "aws", "aws", "aws" },
+	{ "az", "az" },
+	{ "gcloud", "gcloud", "gcloud" },
+	{ "gh", "gh" },
+	{ "gpg", "gpg" },
+	{ "kubectl", "kubectl", "kubectl" },
+	{ "op", "op" },
+	{ "pass", "pass" },
+	{ "secret-tool", "secret_tool" },
+	{ "security", "security" },
+	{ "vault", "vault" },
+};
+
+static const struct ab_toolbox toolbox = {
+	tools, AB_COUNT(tools), deeds, AB_COUNT(deeds), options, AB_COUNT(options),
+};
+
+static void match_redirects(const struct ab_simple *command, struct ab_hits *hits)
+{
+	for (size_t i = 0; i < command->nredirects; i++) {
+		const struct ab_redirect *r = &command->redirects[i];
+
+		if ((r->op == AB_REDIR_IN || r->op == AB_REDIR_READ_WRITE) &&
+		    ab_secret_in(command->cwd, r->file.text))
+			ab_hit_add(hits, AB_RULE_CREDENTIAL_ACCESS, r->file.range);
+	}
+}
+
+void ab_match_secrets(const struct ab_scene *scene, const struct ab_simple *command,
+		      struct ab_hits *hits)
+{
+	size_t at;
+
+	ab_match_sending(scene, command, hits);
+	match_redirects(command, hits);
+	at = find_secret(command);
+	/* What is sent is read as well; sending is what matters. */
+	if (at && !ab_hits_have(hits, AB_RULE_EXFILTRATION))
+		ab_hit_add(hits, AB_RULE_CREDENTIAL_ACCESS, command->argv[at].range);
+	if (picks_from_environment(command))
+		ab_hit_because(hits, AB_RULE_CREDENTIAL_ACCESS, command->range,
+			       "Looks for keys or passwords in the environment.");
+	ab_toolbox_match(&toolbox, command, hits);
+}

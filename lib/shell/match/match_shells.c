@@ -1,0 +1,337 @@
+/*
+ * Programs that run what they are given: where that text comes from decides.
+ * What is known of it was read as a script already; this is about the rest,
+ * and about text that somebody else wrote.
+ */
+#include "base/data/mem.h"
+#include "shell/command/command_options.h"
+#include "shell/command/known_files.h"
+#include "shell/command/rules.h"
+#include "shell/command/sed.h"
+#include "shell/syntax/name_table.h"
+
+/* How an interpreter is called. */
+struct runner {
+	char name[12]; /* a version may follow: python3.11 */
+	bool shell;    /* they all take the same options */
+	AB_OPTS_ROW(8, 32) opts;
+	char text[16]; /* options whose value is a program */
+	char other[4]; /* options that name one elsewhere */
+};
+
+/* Sorted by name. */
+static const struct runner runners[] = {
+	{ "ash", .shell = true },
+	{ "bash", .shell = true },
+	{ "csh", .shell = true },
+	{ "dash", .shell = true },
+	{ "fish", .shell = true },
+	{ "ksh", .shell = true },
+	{ "lua", false, { "el", "", true }, "e", "" },
+	{ "mksh", .shell = true },
+	{ "node", false, { "epr", "eval= print= require= import=", true }, "e p eval print", "" },
+	{ "osascript", false, { "els", "", true }, "e", "" },
+	{ "perl", false, { "eEIMm", "", true }, "e E", "" },
+	{ "php", false, { "rBREfdc", "run=", true }, "r B R E run", "f" },
+	{ "python", false, { "cmWX", "", true }, "c", "m" },
+	{ "rbash", .shell = true },
+	{ "ruby", false, { "eIrCEF", "", true }, "e", "" },
+	{ "sh", .shell = true },
+	{ "tcsh", .shell = true },
+	{ "zsh", .shell = true },
+};
+
+static const struct runner *find_runner(struct ab_text name)
+{
+	while (name.len > 1 && strchr("0123456789.-", name.s[name.len - 1]))
+		name.len--;
+	return AB_LOOKUP(runners, name);
+}
+
+struct call {
+	const struct runner *runner;
+	struct ab_field text; /* the program itself; text.s NULL: none */
+	struct ab_field file; /* the file that has it */
+	bool input;	      /* it is read from standard input */
+	bool interactive;
+	bool dry; /* nothing is run */
+};
+
+static bool is_input(const struct ab_field *file)
+{
+	return ab_listed("- /dev/stdin /dev/fd/0 /proc/self/fd/0", file->text);
+}
+
+/* `c` of a shell is a flag: the program is the first operand. */
+static void read_shell_call(const struct ab_simple *command, struct call *ret)
+{
+	static const struct ab_opts opts = { "oO",
+					     "rcfile= init-file= init-command= command=", true };
+	struct ab_opt_walk w;
+	enum ab_opt what;
+	bool text = false, input = false;
+
+	ab_opt_begin(&w, &opts, command->argv, command->argc);
+	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
+		text = text || ab_opt_is(&w, what, 'c', NULL);
+		input = input || ab_opt_is(&w, what, 's', NULL);
+		if (ab_opt_is(&w, what, 'i', NULL))
+			ret->interactive = true;
+		if (ab_opt_is(&w, what, 'n', NULL))
+			ret->dry = true;
+		if (ab_opt_is(&w, what, 0, "command"))
+			ret->text = w.value;
+		if (what == AB_OPT_OPERAND)
+			break;
+	}
+	if (ret->text.text.s)
+		return;
+	if (what != AB_OPT_OPERAND)
+		ret->input = !text;
+	else if (text)
+		ret->text = w.value;
+	else if (input || is_input(&w.value))
+		ret->input = true;
+	else
+		ret->file = w.value;
+}
+
+static bool given(const char *list, enum ab_opt what, const struct ab_opt_walk *w)
+{
+	struct ab_text name = w->name;
+
+	if (what == AB_OPT_LETTER)
+		name = (struct ab_text){ &w->letter, 1 };
+	return ab_listed(list, name);
+}
+
+static void read_other_call(const struct ab_simple *command, struct call *ret)
+{
+	struct ab_opt_walk w;
+	enum ab_opt what;
+
+	ab_opt_begin(&w, &AB_OPTS(ret->runner->opts), command->argv, command->argc);
+	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
+		if (what == AB_OPT_OPERAND) {
+			ret->input = is_input(&w.value);
+			ret->file = w.value;
+			return;
+		}
+		if (given(ret->runner->text, what, &w)) {
+			ret->text = w.value;
+			return;
+		}
+		if (given(ret->runner->other, what, &w))
+			return;
+	}
+	ret->input = true;
+}
+
+/* Nothing of it is known, so nothing of it was read. */
+static bool is_blank(struct ab_text t)
+{
+	bool unknown = false;
+
+	for (uint32_t i = 0; i < t.len; i++) {
+		if (t.s[i] == AB_UNKNOWN)
+			unknown = true;
+		else if (!strchr(" \t\n", t.s[i]))
+			return false;
+	}
+	return unknown;
+}
+
+/* Text that will be run: who wrote it. */
+static void judge_source(const struct ab_simple *command, unsigned taint, bool blank,
+			 struct ab_span range, struct ab_hits *hits)
+{
+	bool root = command->flags & AB_SIMPLE_ROOT;
+
+	if (taint & AB_TAINT_HISTORY)
+		ab_hit_add(hits, AB_RULE_HISTORY_EXEC, range);
+	else if (taint & AB_TAINT_NETWORK)
+		ab_hit_because(hits, AB_RULE_PIPE_TO_SHELL, range,
+			       root ? "Runs what it downloads, as root."
+				    : "Runs what it downloads.");
+	else if (taint & AB_TAINT_DECODED)
+		ab_hit_because(hits, AB_RULE_PIPE_TO_SHELL, range,
+			       root ? "Runs what it unpacks, as root."
+				    : "Runs what it unpacks, unseen.");
+	else if (blank && !(taint & (AB_TAINT_FILE | AB_TAINT_SETTINGS)))
+		ab_hit_add(hits, AB_RULE_EVAL_EXEC, range);
+}
+
+/* A program in a file, by its name or <( ). */
+static void judge_file(const struct ab_simple *command, const struct ab_field *file,
+		       struct ab_hits *hits)
+{
+	const struct ab_data *known = ab_files_read(command, file);
+
+	judge_source(command, known ? known->taint : file->taint, false, file->range, hits);
+}
+
+static bool is_network_file(struct ab_text name)
+{
+	return ab_text_starts(name, "/dev/tcp/") || ab_text_starts(name, "/dev/udp/");
+}
+
+/* Put in place of 0-2, or of all that follows, it is a line to a shell. */
+static bool connects(const struct ab_simple *command, bool shell)
+{
+	bool network = false, takes = shell;
+
+	takes = takes || ab_text_is(command->name, "exec");
+	for (size_t i = 0; i < command->nredirects; i++) {
+		const struct ab_redirect *r = &command->redirects[i];
+
+		network = network || is_network_file(r->file.text);
+		takes = takes ||
+			(r->fd == 0 && (r->op == AB_REDIR_DUP_IN || r->op == AB_REDIR_DUP_OUT));
+	}
+	return network && takes;
+}
+
+static void match_runner(const struct ab_simple *command, const struct runner *runner,
+			 struct ab_hits *hits)
+{
+	struct call call = { .runner = runner };
+
+	if (runner->shell)
+		read_shell_call(command, &call);
+	else
+		read_other_call(command, &call);
+	if (call.input && !command->in.none)
+		judge_source(command, command->in.taint,
+			     runner->shell && is_blank(command->in.text), command->range, hits);
+	if (call.text.text.s)
+		judge_source(command, call.text.taint, runner->shell && is_blank(call.text.text),
+			     call.text.range, hits);
+	if (call.file.text.s && !call.dry)
+		judge_file(command, &call.file, hits);
+	/* `bash -i | nc`: nobody else reads a prompt from a pipe. */
+	if (call.interactive && call.input && (command->flags & AB_SIMPLE_PIPED))
+		ab_hit_add(hits, AB_RULE_REVERSE_SHELL, command->range);
+}
+
+static void match_eval(const struct ab_simple *command, struct ab_hits *hits)
+{
+	unsigned taint = 0;
+	bool blank = command->argc > 1;
+
+	for (size_t i = 1; i < command->argc; i++) {
+		taint |= command->argv[i].taint;
+		blank = blank && is_blank(command->argv[i].text);
+	}
+	judge_source(command, taint & ~(unsigned)AB_TAINT_FILE, blank, command->range, hits);
+}
+
+static void match_first_word(const struct ab_simple *command, struct ab_hits *hits)
+{
+	size_t at = 1;
+
+	if (at < command->argc && ab_field_is(&command->argv[at], "--"))
+		at++;
+	if (at < command->argc)
+		judge_source(command, command->argv[at].taint, is_blank(command->argv[at].text),
+			     command->argv[at].range, hits);
+}
+
+/* `source /dev/stdin` is what a shell does without any. */
+static void match_source(const struct ab_simple *command, struct ab_hits *hits)
+{
+	if (command->argc > 1 && is_input(&command->argv[1]) && !command->in.none)
+		judge_source(command, command->in.taint, is_blank(command->in.text), command->range,
+			     hits);
+	else if (command->argc > 1 && ab_files_read(command, &command->argv[1]))
+		judge_file(command, &command->argv[1], hits);
+	else
+		match_first_word(command, hits);
+}
+
+/* ./x.sh that was downloaded just now. */
+static void match_file(const struct ab_simple *command, struct ab_hits *hits)
+{
+	struct ab_text name = command->argv[0].text;
+
+	if (memchr(name.s, '/', name.len) && name.len > 3 &&
+	    memcmp(name.s + name.len - 3, ".sh", 3) == 0)
+		judge_file(command, &command->argv[0], hits);
+}
+
+/* s///e runs what lines of a file become. */
+static void see_sed(void *arg, enum ab_sed what, const struct ab_field *text)
+{
+	if (what == AB_SED_RUNS_LINE || (what == AB_SED_RUNS && !text->text.len))
+		ab_hit_because(arg, AB_RULE_EVAL_EXEC, text->range,
+			       "Runs lines of a file as commands.");
+}
+
+static void match_fc(const struct ab_simple *command, struct ab_hits *hits)
+{
+	static const struct ab_opts opts = { "e", NULL, true };
+	struct ab_opt_walk w;
+	enum ab_opt what;
+
+	ab_opt_begin(&w, &opts, command->argv, command->argc);
+	while ((what = ab_opt_next(&w)) != AB_OPT_END)
+		if (ab_opt_is(&w, what, 'l', NULL))
+			return;
+	ab_hit_add(hits, AB_RULE_HISTORY_EXEC, command->range);
+}
+
+/* The last part of the name is known, wherever the program is. */
+static bool is_dynamic(const struct ab_field *word)
+{
+	struct ab_text t = word->text;
+
+	if (!word->unknown && !word->pattern)
+		return false;
+	for (uint32_t i = t.len; i > 0; i--) {
+		if (t.s[i - 1] == AB_UNKNOWN || (word->pattern && strchr("*?[", t.s[i - 1])))
+			return true;
+		if (t.s[i - 1] == '/')
+			return i == t.len;
+	}
+	return word->unknown;
+}
+
+static void match_words(const struct ab_simple *command, struct ab_hits *hits)
+{
+	if (command->argc > 0 && is_dynamic(&command->argv[0])) {
+		if (command->argv[0].taint &
+		    (AB_TAINT_NETWORK | AB_TAINT_DECODED | AB_TAINT_HISTORY))
+			judge_source(command, command->argv[0].taint, true, command->argv[0].range,
+				     hits);
+		else
+			ab_hit_add(hits, AB_RULE_DYNAMIC_COMMAND, command->argv[0].range);
+	}
+	for (size_t i = 0; i < command->argc; i++)
+		if (command->argv[i].taint & AB_TAINT_GLUED)
+			ab_hit_add(hits, AB_RULE_IFS_BYPASS, command->argv[i].range);
+}
+
+void ab_match_shells(const struct ab_scene *scene, const struct ab_simple *command,
+		     struct ab_hits *hits)
+{
+	const struct runner *runner = find_runner(command->name);
+	struct ab_text name = command->name;
+
+	match_words(command, hits);
+	if (command->nredirects > 0 && connects(command, runner != NULL))
+		ab_hit_add(hits, AB_RULE_REVERSE_SHELL, command->range);
+	if (runner)
+		match_runner(command, runner, hits);
+	else if (ab_text_is(name, "eval"))
+		match_eval(command, hits);
+	else if (ab_text_is(name, "source") || ab_text_is(name, "."))
+		match_source(command, hits);
+	else if (ab_text_is(name, "trap"))
+		match_first_word(command, hits);
+	else if (ab_text_is(name, "fc"))
+		match_fc(command, hits);
+	else if (ab_text_is(name, "sed"))
+		ab_sed_each(command, see_sed, hits);
+	else if (command->files && command->argc > 0)
+		match_file(command, hits);
+	ab_match_lines(scene, command, hits);
+}

@@ -1,0 +1,177 @@
+#include "base/data/mem.h"
+#include "shell/command/command_options.h"
+#include "shell/command/path_place.h"
+#include "shell/match/write_targets.h"
+#include "shell/syntax/name_table.h"
+#include "shell/tools/tool.h"
+
+/* In a home: what runs by itself later. A "*" at the end is any rest; what is
+ * below counts too. Sorted. */
+static const char startup[][22] = {
+	".Xsession",
+	".bash_aliases",
+	".bash_login",
+	".bash_logout",
+	".bash_profile",
+	".bashrc",
+	".config/autostart",
+	".config/environment.d",
+	".config/fish",
+	".config/git/config",
+	".config/systemd",
+	".cshrc",
+	".gitconfig",
+	".kshrc",
+	".local/share/systemd",
+	".login",
+	".pam_environment",
+	".profile",
+	".ssh/authorized_keys*",
+	".ssh/config",
+	".ssh/environment",
+	".ssh/rc",
+	".tcshrc",
+	".xinitrc",
+	".xprofile",
+	".xsession*",
+	".zlogin",
+	".zlogout",
+	".zprofile",
+	".zshenv",
+	".zshrc",
+	"Library/LaunchAgents",
+};
+
+/* Anywhere: what an agent reads its settings from. Sorted. */
+static const char agents[][16] = {
+	".agentbox", ".agentbox.json", ".aider.conf.yml", ".claude",   ".claude.json",
+	".codex",    ".cursor",	       ".gemini",	  ".mcp.json",
+};
+
+static bool is_startup(const struct ab_scene *scene, const struct ab_path *path)
+{
+	size_t home = ab_path_home(scene, path);
+
+	if (ab_path_has(path, 0, "var/spool/cron"))
+		return true;
+	for (size_t i = 0; i + 1 < path->len && i + 1 < AB_PATH_PARTS; i++)
+		if (ab_path_has(path, i, ".git/hooks") || ab_path_has(path, i, ".git/config"))
+			return true;
+	for (size_t i = 0; home && i < AB_COUNT(startup); i++)
+		if (ab_path_has(path, home, startup[i]))
+			return true;
+	return false;
+}
+
+static bool is_agents(const struct ab_scene *scene, const struct ab_path *path)
+{
+	size_t home = ab_path_home(scene, path);
+
+	if (home && ab_path_has(path, home, ".config/agentbox"))
+		return true;
+	/* The workspace itself may lie in such a folder. */
+	for (size_t i = ab_path_workspace(scene, path); i < path->len && i < AB_PATH_PARTS; i++)
+		if (AB_LOOKUP_WORD(agents, path->part[i]))
+			return true;
+	return false;
+}
+
+struct writing {
+	const struct ab_scene *scene;
+	const struct ab_simple *command;
+	struct ab_hits *hits;
+};
+
+static bool is_recursive(const struct ab_simple *command)
+{
+	static const struct ab_opts opts = { NULL, "recursive", 0 };
+	struct ab_opt_walk w;
+	enum ab_opt what;
+
+	ab_opt_begin(&w, &opts, command->argv, command->argc);
+	while ((what = ab_opt_next(&w)) != AB_OPT_END)
+		if (ab_opt_is(&w, what, 'r', "recursive") || ab_opt_is(&w, what, 'R', NULL))
+			return true;
+	return false;
+}
+
+/* Whole trees that go are the delete rule's: it knows which ones matter. */
+static void judge_system(const struct writing *w, enum ab_written how, const struct ab_field *file)
+{
+	if (how == AB_WRITTEN_CONTENT)
+		ab_hit_add(w->hits, AB_RULE_SYSTEM_WRITE, file->range);
+	else if (how == AB_WRITTEN_ENTRY && !ab_hits_have(w->hits, AB_RULE_RECURSIVE_PERM_ROOT))
+		ab_hit_because(w->hits, AB_RULE_SYSTEM_WRITE, file->range,
+			       "Makes or changes a file that belongs to the system.");
+	else if (how == AB_WRITTEN_GONE && !is_recursive(w->command))
+		ab_hit_because(w->hits, AB_RULE_SYSTEM_WRITE, file->range,
+			       "Removes a file that belongs to the system.");
+}
+
+static void judge_written(void *arg, enum ab_written how, const struct ab_field *file)
+{
+	const struct writing *w = arg;
+	struct ab_path path;
+
+	if (ab_field_is(file, "/dev/null") || ab_field_is(file, "-"))
+		return;
+	ab_path_read(w->scene, w->command, file, &path);
+	if (how == AB_WRITTEN_CONTENT && ab_path_block_device(&path))
+		ab_hit_add(w->hits, AB_RULE_DISK_WIPE, file->range);
+	if (path.remote || path.empty)
+		return;
+	if (ab_path_system(&path) && !ab_path_block_device(&path))
+		judge_system(w, how, file);
+	if (path.anchored && path.len == 0 && how == AB_WRITTEN_CONTENT)
+		ab_hit_because(w->hits, AB_RULE_SYSTEM_WRITE, file->range,
+			       "Writes into \"/\", over the system's files.");
+	if (how != AB_WRITTEN_GONE && is_startup(w->scene, &path))
+		ab_hit_add(w->hits, AB_RULE_PERSISTENCE, file->range);
+	if (is_agents(w->scene, &path))
+		ab_hit_add(w->hits, AB_RULE_AGENT_CONFIG, file->range);
+}
+
+/* Sorted by name. */
+static const struct ab_deed deeds[] = {
+	{ "agent", "mcp add|add-json|remove|add-from-claude-desktop",
+	  .rule = AB_RULE_AGENT_CONFIG },
+	{ "agent", "config set|add|remove", .rule = AB_RULE_AGENT_CONFIG },
+	{ "agent", "plugin install|enable|disable|uninstall", .rule = AB_RULE_AGENT_CONFIG },
+	{ "agentbox", "allow|deny|trust|untrust", .rule = AB_RULE_AGENT_CONFIG },
+	{ "agentbox", "config set|unset|edit|init|add|remove", .rule = AB_RULE_AGENT_CONFIG },
+	{ "agentbox", "approvals revoke|clear|add", .rule = AB_RULE_AGENT_CONFIG },
+	{ "agentbox", "hook install|uninstall|remove", .rule = AB_RULE_AGENT_CONFIG },
+	{ "agentbox", "rules add|remove|set", .rule = AB_RULE_AGENT_CONFIG },
+	{ "at", "", "", "-l -c -V", AB_RULE_PERSISTENCE },
+	{ "batch", "", "", "-V", AB_RULE_PERSISTENCE },
+	{ "crontab", "", "", "-l -V", AB_RULE_PERSISTENCE },
+	{ "launchctl", "load|bootstrap|enable|submit", .rule = AB_RULE_PERSISTENCE },
+};
+
+/* Sorted by name. */
+static const struct ab_tool_opts options[] = {
+	{ "at", "qft" },
+	{ "batch", "qf" },
+	{ "crontab", "u" },
+};
+
+/* Sorted by program. */
+static const struct ab_tool tools[] = {
+	{ "agentbox", "agentbox" },    { "at", "at", "at" },
+	{ "batch", "batch", "batch" }, { "claude", "agent" },
+	{ "codex", "agent" },	       { "crontab", "crontab", "crontab" },
+	{ "gemini", "agent" },	       { "launchctl", "launchctl" },
+};
+
+static const struct ab_toolbox toolbox = {
+	tools, AB_COUNT(tools), deeds, AB_COUNT(deeds), options, AB_COUNT(options),
+};
+
+void ab_match_writes(const struct ab_scene *scene, const struct ab_simple *command,
+		     struct ab_hits *hits)
+{
+	struct writing writing = { scene, command, hits };
+
+	ab_written_each(command, judge_written, &writing);
+	ab_toolbox_match(&toolbox, command, hits);
+}

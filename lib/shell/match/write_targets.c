@@ -1,0 +1,371 @@
+#include "shell/match/write_targets.h"
+
+#include "base/data/mem.h"
+#include "shell/command/command_options.h"
+#include "shell/command/sed.h"
+#include "shell/syntax/name_table.h"
+
+enum operands {
+	NONE,
+	ALL,
+	FIRST,
+	REST,  /* all but the first */
+	LAST,  /* the last of two and more */
+	MOVED, /* the last; those before it are gone */
+};
+
+struct writer {
+	char name[12];
+	AB_OPTS_ROW(28, 80) opts;
+	/* Options whose value is written to: "o output". With one of them the
+	 * operands of LAST are sources. */
+	char to[68];
+	enum operands operands;
+	/* One of these must be given for the operands to be written to; "":
+	 * no matter. */
+	char when[12];
+	/* With one of these the operands are ALL. */
+	char all[20];
+	enum ab_written how;
+	char words[32]; /* whole words before a file: "-out" */
+};
+
+#define COPY_OPTS                                                        \
+	{                                                                \
+		"tS", "target-directory= suffix= no-target-directory", 0 \
+	}
+#define REMOVE_OPTS                            \
+	{                                      \
+		"", "recursive interactive", 0 \
+	}
+#define CC_OPTS                   \
+	{                         \
+		"oILlDUxT", "", 0 \
+	}
+
+/* Sorted by name. */
+static const struct writer writers[] = {
+	{ "7z", { "o", "", 0 }, "o", NONE, .how = AB_WRITTEN_CONTENT },
+	{ "c++", CC_OPTS, "o", NONE, .how = AB_WRITTEN_CONTENT },
+	{ "cc", CC_OPTS, "o", NONE, .how = AB_WRITTEN_CONTENT },
+	{ "chattr", { "vp", "", 0 }, "", ALL, .how = AB_WRITTEN_ENTRY },
+	{ "chgrp",
+	  { "", "reference= recursive", 0 },
+	  "",
+	  REST,
+	  .all = "reference",
+	  .how = AB_WRITTEN_ENTRY },
+	{ "chmod",
+	  { "", "reference= recursive", 0 },
+	  "",
+	  REST,
+	  .all = "reference",
+	  .how = AB_WRITTEN_ENTRY },
+	{ "chown",
+	  { "", "reference= from= recursive", 0 },
+	  "",
+	  REST,
+	  .all = "reference",
+	  .how = AB_WRITTEN_ENTRY },
+	{ "clang", CC_OPTS, "o", NONE, .how = AB_WRITTEN_CONTENT },
+	{ "cp", COPY_OPTS, "t target-directory", LAST, .how = AB_WRITTEN_CONTENT },
+	{ "curl",
+	  { "oDcKdFHXuAebTrmwExyYzCtPQ",
+	    "output= output-dir= dump-header= cookie-jar= trace= trace-ascii=", 0 },
+	  "o D c output output-dir dump-header cookie-jar trace trace-ascii",
+	  NONE,
+	  .how = AB_WRITTEN_CONTENT },
+	{ "del-cli", REMOVE_OPTS, "", ALL, .how = AB_WRITTEN_GONE },
+	{ "ed", { "p", "prompt=", 0 }, "", ALL, .how = AB_WRITTEN_CONTENT },
+	{ "ex", { "cTtu", "", 0 }, "", ALL, .how = AB_WRITTEN_CONTENT },
+	{ "find",
+	  { "", "", 0 },
+	  "",
+	  NONE,
+	  .how = AB_WRITTEN_CONTENT,
+	  .words = "-fls -fprint -fprint0 -fprintf" },
+	{ "g++", CC_OPTS, "o", NONE, .how = AB_WRITTEN_CONTENT },
+	{ "gcc", CC_OPTS, "o", NONE, .how = AB_WRITTEN_CONTENT },
+	{ "go", { "o", "", 0 }, "o", NONE, .how = AB_WRITTEN_CONTENT },
+	{ "gpg", { "oru", "output= recipient=", 0 }, "o output", NONE, .how = AB_WRITTEN_CONTENT },
+	{ "install",
+	  { "tSmogB", "target-directory= suffix= mode= owner= group= directory", 0 },
+	  "t target-directory",
+	  LAST,
+	  .all = "d directory",
+	  .how = AB_WRITTEN_CONTENT },
+	{ "ld", CC_OPTS, "o", NONE, .how = AB_WRITTEN_CONTENT },
+	{ "ln", COPY_OPTS, "t target-directory", LAST, .how = AB_WRITTEN_ENTRY },
+	{ "mkdir", { "m", "mode= parents", 0 }, "", ALL, .how = AB_WRITTEN_ENTRY },
+	{ "mkfifo", { "m", "mode=", 0 }, "", ALL, .how = AB_WRITTEN_ENTRY },
+	{ "mknod", { "m", "mode=", 0 }, "", FIRST, .how = AB_WRITTEN_ENTRY },
+	{ "mv", COPY_OPTS, "t target-directory", MOVED, .how = AB_WRITTEN_CONTENT },
+	{ "openssl", { "", "", 0 }, "", NONE, .how = AB_WRITTEN_CONTENT, .words = "-keyout -out" },
+	{ "pandoc", { "oftr", "output=", 0 }, "o output", NONE, .how = AB_WRITTEN_CONTENT },
+	{ "patch",
+	  { "pidoBDFgYzr", "strip= input= directory= output=", 0 },
+	  "d o directory output",
+	  FIRST,
+	  .how = AB_WRITTEN_CONTENT },
+	{ "perl", { "eEIMm", "", 0 }, "", ALL, .when = "i", .how = AB_WRITTEN_CONTENT },
+	{ "pip",
+	  { "rct", "target= prefix= root= requirement=", 0 },
+	  "t target prefix root",
+	  NONE,
+	  .how = AB_WRITTEN_CONTENT },
+	{ "pip3",
+	  { "rct", "target= prefix= root= requirement=", 0 },
+	  "t target prefix root",
+	  NONE,
+	  .how = AB_WRITTEN_CONTENT },
+	{ "rimraf", REMOVE_OPTS, "", ALL, .how = AB_WRITTEN_GONE },
+	{ "rm", REMOVE_OPTS, "", ALL, .how = AB_WRITTEN_GONE },
+	{ "rmdir", REMOVE_OPTS, "", ALL, .how = AB_WRITTEN_GONE },
+	{ "rsync",
+	  { "eTBfM",
+	    "rsh= exclude= include= filter= files-from= temp-dir= link-dest= exclude-from=", 0 },
+	  "",
+	  LAST,
+	  .how = AB_WRITTEN_CONTENT },
+	{ "ruby", { "eIrCEF", "", 0 }, "", ALL, .when = "i", .how = AB_WRITTEN_CONTENT },
+	{ "rustc", { "oLlC", "", 0 }, "o out-dir", NONE, .how = AB_WRITTEN_CONTENT },
+	{ "scp", { "iFoPclJSDX", "", 0 }, "", LAST, .how = AB_WRITTEN_CONTENT },
+	{ "sed",
+	  { "efl", "expression= file= line-length= in-place quiet", 0 },
+	  "",
+	  REST,
+	  .when = "i in-place",
+	  .all = "e f expression file",
+	  .how = AB_WRITTEN_CONTENT },
+	{ "setfacl",
+	  { "mxMX", "modify= remove= restore= recursive", 0 },
+	  "",
+	  ALL,
+	  .how = AB_WRITTEN_ENTRY },
+	{ "shred", { "ns", "iterations= size= remove", 0 }, "", ALL, .how = AB_WRITTEN_CONTENT },
+	{ "sort",
+	  { "okStT", "output= key= field-separator= buffer-size= temporary-directory=", 0 },
+	  "o output",
+	  NONE,
+	  .how = AB_WRITTEN_CONTENT },
+	{ "sponge", { "", "", 0 }, "", ALL, .how = AB_WRITTEN_CONTENT },
+	{ "tee", { "", "", 0 }, "", ALL, .how = AB_WRITTEN_CONTENT },
+	{ "touch", { "drt", "date= reference= time=", 0 }, "", ALL, .how = AB_WRITTEN_ENTRY },
+	{ "trash", REMOVE_OPTS, "", ALL, .how = AB_WRITTEN_GONE },
+	{ "trash-put", REMOVE_OPTS, "", ALL, .how = AB_WRITTEN_GONE },
+	{ "tree", { "oLPI", "", 0 }, "o", NONE, .how = AB_WRITTEN_CONTENT },
+	{ "truncate", { "sr", "size= reference=", 0 }, "", ALL, .how = AB_WRITTEN_CONTENT },
+	{ "uniq",
+	  { "fsw", "skip-fields= skip-chars= check-chars=", 0 },
+	  "",
+	  LAST,
+	  .how = AB_WRITTEN_CONTENT },
+	{ "unlink", { "", "", 0 }, "", ALL, .how = AB_WRITTEN_GONE },
+	{ "unzip", { "dxP", "", 0 }, "d", NONE, .how = AB_WRITTEN_CONTENT },
+	{ "wget",
+	  { "OPoaiUeQwtTBl", "output-document= directory-prefix= output-file= append-output=", 0 },
+	  "O P o a output-document directory-prefix output-file append-output",
+	  NONE,
+	  .how = AB_WRITTEN_CONTENT },
+	{ "xxd", { "cglnos", "", 0 }, "", LAST, .how = AB_WRITTEN_CONTENT },
+	{ "yq", { "", "inplace", 0 }, "", REST, .when = "i inplace", .how = AB_WRITTEN_CONTENT },
+	{ "zip", { "xitbn", "", 0 }, "", FIRST, .how = AB_WRITTEN_CONTENT },
+};
+
+static bool option_listed(const char *list, enum ab_opt what, const struct ab_opt_walk *w)
+{
+	struct ab_text name = w->name;
+
+	if (what == AB_OPT_LETTER)
+		name = (struct ab_text){ &w->letter, 1 };
+	return ab_listed(list, name);
+}
+
+struct found {
+	bool to, when, all;
+	size_t operands;
+};
+
+/* What the options say, before the operands can be told. */
+static void read_options(const struct writer *writer, const struct ab_simple *command,
+			 ab_written_fn *fn, void *arg, struct found *ret)
+{
+	struct ab_opt_walk w;
+	enum ab_opt what;
+
+	*ret = (struct found){ 0 };
+	ab_opt_begin(&w, &AB_OPTS(writer->opts), command->argv, command->argc);
+	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
+		if (what == AB_OPT_OPERAND) {
+			ret->operands++;
+			continue;
+		}
+		ret->when = ret->when || option_listed(writer->when, what, &w);
+		ret->all = ret->all || option_listed(writer->all, what, &w);
+		if (w.value.text.s && option_listed(writer->to, what, &w)) {
+			ret->to = true;
+			fn(arg, writer->how, &w.value);
+		}
+	}
+}
+
+static bool is_written(const struct writer *writer, const struct found *found, size_t at,
+		       enum ab_written *how)
+{
+	*how = writer->how;
+	switch (found->all ? ALL : writer->operands) {
+	case NONE:
+		return false;
+	case ALL:
+		return true;
+	case FIRST:
+		return at == 0;
+	case REST:
+		return at > 0;
+	case MOVED:
+		if (found->to || at + 1 < found->operands)
+			*how = AB_WRITTEN_GONE;
+		return true;
+	case LAST:
+		return !found->to && at > 0 && at + 1 == found->operands;
+	}
+	return false;
+}
+
+static void each_operand(const struct writer *writer, const struct ab_simple *command,
+			 const struct found *found, ab_written_fn *fn, void *arg)
+{
+	struct ab_opt_walk w;
+	enum ab_opt what;
+	enum ab_written how;
+	size_t at = 0;
+
+	ab_opt_begin(&w, &AB_OPTS(writer->opts), command->argv, command->argc);
+	while ((what = ab_opt_next(&w)) != AB_OPT_END)
+		if (what == AB_OPT_OPERAND && is_written(writer, found, at++, &how))
+			fn(arg, how, &command->argv[w.index]);
+}
+
+static void each_after_word(const struct writer *writer, const struct ab_simple *command,
+			    ab_written_fn *fn, void *arg)
+{
+	for (size_t i = 1; i + 1 < command->argc; i++)
+		if (ab_listed(writer->words, command->argv[i].text))
+			fn(arg, writer->how, &command->argv[i + 1]);
+}
+
+static void each_of_dd(const struct ab_simple *command, ab_written_fn *fn, void *arg)
+{
+	for (size_t i = 1; i < command->argc; i++) {
+		struct ab_field file = command->argv[i];
+
+		if (!ab_text_starts(file.text, "of="))
+			continue;
+		file.text.s += 3;
+		file.text.len -= 3;
+		fn(arg, AB_WRITTEN_CONTENT, &file);
+	}
+}
+
+/*
+ * tar writes to its archive when it makes one, and below its folder when it
+ * unpacks one; the first word needs no dash.
+ */
+static void each_of_tar(const struct ab_simple *command, ab_written_fn *fn, void *arg)
+{
+	static const struct ab_opts opts = {
+		"fCbHIKLNTVXg",
+		"file= directory= create extract get exclude= transform= files-from=", 0
+	};
+	struct ab_opt_walk w;
+	const struct ab_field *old;
+	struct ab_field archive = { 0 }, folder = { 0 };
+	bool makes = false, unpacks = false;
+	enum ab_opt what;
+	size_t operand = 0;
+
+	if (command->argc < 2)
+		return;
+	old = &command->argv[1];
+	if (old->text.len > 0 && old->text.s[0] != '-') {
+		makes = memchr(old->text.s, 'c', old->text.len);
+		unpacks = memchr(old->text.s, 'x', old->text.len);
+		if (memchr(old->text.s, 'f', old->text.len) && command->argc > 2)
+			archive = command->argv[2];
+		operand = 1;
+	}
+	ab_opt_begin(&w, &opts, command->argv + operand, command->argc - operand);
+	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
+		makes = makes || ab_opt_is(&w, what, 'c', "create") ||
+			ab_opt_is(&w, what, 'r', "append");
+		unpacks = unpacks || ab_opt_is(&w, what, 'x', "extract") ||
+			  ab_opt_is(&w, what, 0, "get");
+		if (ab_opt_is(&w, what, 'f', "file"))
+			archive = w.value;
+		if (ab_opt_is(&w, what, 'C', "directory"))
+			folder = w.value;
+	}
+	if (makes && archive.text.s)
+		fn(arg, AB_WRITTEN_CONTENT, &archive);
+	if (unpacks && folder.text.s)
+		fn(arg, AB_WRITTEN_CONTENT, &folder);
+}
+
+struct told {
+	ab_written_fn *fn;
+	void *arg;
+};
+
+static void tell_sed(void *arg, enum ab_sed what, const struct ab_field *text)
+{
+	const struct told *told = arg;
+
+	if (what == AB_SED_WRITES)
+		told->fn(told->arg, AB_WRITTEN_CONTENT, text);
+}
+
+static void each_redirect(const struct ab_simple *command, ab_written_fn *fn, void *arg)
+{
+	for (size_t i = 0; i < command->nredirects; i++) {
+		const struct ab_redirect *r = &command->redirects[i];
+
+		switch (r->op) {
+		case AB_REDIR_OUT:
+		case AB_REDIR_APPEND:
+		case AB_REDIR_CLOBBER:
+		case AB_REDIR_READ_WRITE:
+		case AB_REDIR_BOTH:
+		case AB_REDIR_BOTH_APPEND:
+			fn(arg, AB_WRITTEN_CONTENT, &r->file);
+			break;
+		case AB_REDIR_IN:
+		case AB_REDIR_DUP_IN:
+		case AB_REDIR_DUP_OUT:
+		case AB_REDIR_HEREDOC:
+		case AB_REDIR_HERESTRING:
+			break;
+		}
+	}
+}
+
+void ab_written_each(const struct ab_simple *command, ab_written_fn *fn, void *arg)
+{
+	const struct writer *writer;
+	struct found found;
+
+	each_redirect(command, fn, arg);
+	if (ab_text_is(command->name, "dd"))
+		each_of_dd(command, fn, arg);
+	if (ab_text_is(command->name, "tar"))
+		each_of_tar(command, fn, arg);
+	if (ab_text_is(command->name, "sed"))
+		ab_sed_each(command, tell_sed, &(struct told){ fn, arg });
+	writer = AB_LOOKUP(writers, command->name);
+	if (!writer)
+		return;
+	read_options(writer, command, fn, arg, &found);
+	if (!writer->when[0] || found.when)
+		each_operand(writer, command, &found, fn, arg);
+	if (writer->words[0])
+		each_after_word(writer, command, fn, arg);
+}

@@ -1,0 +1,273 @@
+#include "shell/command/command_options.h"
+#include "shell/output/output.h"
+
+/* The value of a digit in an alphabet, or -1. */
+static int find_digit(const char *alphabet, char c)
+{
+	const char *p = c ? strchr(alphabet, c) : NULL;
+
+	return p ? (int)(p - alphabet) : -1;
+}
+
+static const char base64_digits[] =
+	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+static const char base32_digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+
+static bool decode_digits(struct ab_output *out, struct ab_text in, const char *digits,
+			  unsigned width)
+{
+	unsigned bits = 0, have = 0;
+
+	for (uint32_t i = 0; i < in.len; i++) {
+		int d;
+
+		if (in.s[i] == '\n' || in.s[i] == '\r')
+			continue;
+		d = find_digit(digits, in.s[i]);
+		if (d < 0)
+			break;
+		bits = (bits << width | (unsigned)d) & 0xffff;
+		have += width;
+		if (have < 8)
+			continue;
+		have -= 8;
+		ab_output_byte(out, (char)(bits >> have));
+	}
+	return true;
+}
+
+bool ab_decode_base64(struct ab_output *out, struct ab_text in)
+{
+	return decode_digits(out, in, base64_digits, 6);
+}
+
+bool ab_decode_base32(struct ab_output *out, struct ab_text in)
+{
+	return decode_digits(out, in, base32_digits, 5);
+}
+
+bool ab_decode_hex(struct ab_output *out, struct ab_text in)
+{
+	int high = -1;
+
+	for (uint32_t i = 0; i < in.len; i++) {
+		int d = find_digit("0123456789abcdef", in.s[i]);
+
+		if (d < 0) {
+			d = find_digit("ABCDEF", in.s[i]);
+			d = d < 0 ? d : d + 10;
+		}
+		if (d < 0)
+			continue;
+		if (high >= 0)
+			ab_output_byte(out, (char)(high << 4 | d));
+		high = high < 0 ? d : -1;
+	}
+	return true;
+}
+
+void ab_encode_base64(struct ab_output *out, struct ab_text in, bool lines)
+{
+	uint32_t column = 0;
+
+	for (uint32_t i = 0; i < in.len; i += 3) {
+		uint32_t bits = 0;
+
+		for (uint32_t j = 0; j < 3; j++)
+			bits = bits << 8 | (i + j < in.len ? (unsigned char)in.s[i + j] : 0);
+		for (uint32_t j = 0; j < 4; j++)
+			ab_output_byte(out, i + j > in.len
+						    ? '='
+						    : base64_digits[bits >> (18 - 6 * j) & 63]);
+		column += 4;
+		if (lines && (column == 76 || i + 3 >= in.len)) {
+			ab_output_byte(out, '\n');
+			column = 0;
+		}
+	}
+}
+
+void ab_encode_hex(struct ab_output *out, struct ab_text in)
+{
+	for (uint32_t i = 0; i < in.len; i++) {
+		unsigned char c = (unsigned char)in.s[i];
+
+		ab_output_byte(out, "0123456789abcdef"[c >> 4]);
+		ab_output_byte(out, "0123456789abcdef"[c & 15]);
+		if (i % 30 == 29 || i + 1 == in.len)
+			ab_output_byte(out, '\n');
+	}
+}
+
+bool ab_decode_rev(struct ab_output *out, struct ab_text in)
+{
+	uint32_t from = 0;
+
+	for (uint32_t i = 0; i <= in.len; i++) {
+		if (i < in.len && (in.s[i] & 0x80))
+			return false;
+		if (i < in.len && in.s[i] != '\n')
+			continue;
+		for (uint32_t j = i; j > from; j--)
+			ab_output_byte(out, in.s[j - 1]);
+		if (i < in.len)
+			ab_output_byte(out, '\n');
+		from = i + 1;
+	}
+	return true;
+}
+
+struct set {
+	unsigned char v[512];
+	size_t len;
+};
+
+static bool add_range(struct set *set, unsigned char from, unsigned char to)
+{
+	for (unsigned c = from; c <= to; c++) {
+		if (set->len == sizeof(set->v))
+			return false;
+		set->v[set->len++] = (unsigned char)c;
+	}
+	return from <= to;
+}
+
+/* [:upper:] and the like: what they hold, in order of codes. */
+static bool add_class(struct set *set, struct ab_text *t)
+{
+	static const struct {
+		const char *name;
+		const char *ranges;
+	} classes[] = {
+		{ "[:alnum:]", "09AZaz" }, { "[:alpha:]", "AZaz" }, { "[:blank:]", "\t\t  " },
+		{ "[:digit:]", "09" },	   { "[:lower:]", "az" },   { "[:space:]", "\t\r  " },
+		{ "[:upper:]", "AZ" },
+	};
+
+	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++) {
+		size_t len = strlen(classes[i].name);
+
+		if (!ab_text_starts(*t, classes[i].name))
+			continue;
+		t->s += len;
+		t->len -= (uint32_t)len;
+		for (const char *p = classes[i].ranges; *p; p += 2)
+			if (!add_range(set, (unsigned char)p[0], (unsigned char)p[1]))
+				return false;
+		return true;
+	}
+	return false;
+}
+
+/* One byte of a set, escapes undone. */
+static bool take_byte(struct ab_text *t, unsigned char *ret)
+{
+	static const char letters[] = "abfnrtv\\", codes[] = "\a\b\f\n\r\t\v\\";
+	unsigned char c = (unsigned char)*t->s++;
+	unsigned n = 0, digits = 0;
+	int d;
+
+	t->len--;
+	*ret = c;
+	if (c & 0x80)
+		return false;
+	if (c != '\\' || !t->len)
+		return true;
+	d = find_digit(letters, *t->s);
+	if (d >= 0) {
+		*ret = (unsigned char)codes[d];
+		t->s++;
+		t->len--;
+		return true;
+	}
+	while (digits < 3 && t->len && *t->s >= '0' && *t->s <= '7') {
+		n = n * 8 + (unsigned)(*t->s++ - '0');
+		t->len--;
+		digits++;
+	}
+	if (digits)
+		*ret = (unsigned char)n;
+	return digits && n < 256;
+}
+
+static bool read_set(struct ab_text t, struct set *ret)
+{
+	ret->len = 0;
+	while (t.len) {
+		unsigned char from, to;
+
+		if (t.len > 1 && t.s[0] == '[' && strchr(":=", t.s[1])) {
+			if (!add_class(ret, &t))
+				return false;
+			continue;
+		}
+		if (!take_byte(&t, &from))
+			return false;
+		to = from;
+		if (t.len > 1 && t.s[0] == '-') {
+			t.s++;
+			t.len--;
+			if (!take_byte(&t, &to))
+				return false;
+		}
+		if (!add_range(ret, from, to))
+			return false;
+	}
+	return true;
+}
+
+enum { DELETED = 256 };
+
+static bool make_map(const struct set sets[2], size_t nsets, bool delete, bool complement,
+		     uint16_t map[256])
+{
+	if (delete ? nsets != 1 : nsets != 2 || complement || !sets[1].len)
+		return false;
+	for (unsigned c = 0; c < 256; c++)
+		map[c] = (uint16_t)(complement ? DELETED : c);
+	for (size_t i = 0; i < sets[0].len; i++) {
+		unsigned char c = sets[0].v[i];
+		size_t last = sets[1].len;
+
+		if (delete)
+			map[c] = (uint16_t)(complement ? c : DELETED);
+		else
+			map[c] = sets[1].v[i < last ? i : last - 1];
+	}
+	return true;
+}
+
+bool ab_decode_tr(struct ab_output *out, const struct ab_simple *command)
+{
+	static const struct ab_opts opts = { .longs = "delete complement", .first = true };
+	struct set sets[2] = { { .len = 0 }, { .len = 0 } };
+	bool delete = false, complement = false;
+	struct ab_opt_walk w;
+	enum ab_opt what;
+	uint16_t map[256];
+	size_t n = 0;
+
+	ab_opt_begin(&w, &opts, command->argv, command->argc);
+	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
+		if (what == AB_OPT_OPERAND) {
+			if (n == 2 || w.value.unknown || !read_set(w.value.text, &sets[n++]))
+				return false;
+		} else if (ab_opt_is(&w, what, 'd', "delete")) {
+			delete = true;
+		} else if (ab_opt_is(&w, what, 'c', "complement") ||
+			   ab_opt_is(&w, what, 'C', NULL)) {
+			complement = true;
+		} else {
+			return false;
+		}
+	}
+	if (!make_map(sets, n, delete, complement, map))
+		return false;
+	for (uint32_t i = 0; i < command->in.text.len; i++) {
+		unsigned c = map[(unsigned char)command->in.text.s[i]];
+
+		if (c != DELETED)
+			ab_output_byte(out, (char)c);
+	}
+	return true;
+}

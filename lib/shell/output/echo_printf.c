@@ -1,0 +1,386 @@
+/* echo, printf, seq. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "shell/output/output.h"
+
+enum escapes {
+	ESCAPES_ECHO,	  /* \0NNN is octal, \c ends everything */
+	ESCAPES_FORMAT,	  /* \NNN is, \c is nothing */
+	ESCAPES_ARGUMENT, /* %b: both are, and \c ends */
+};
+
+static uint32_t read_digits(struct ab_text *t, unsigned base, unsigned most, unsigned *ret_n)
+{
+	uint32_t value = 0;
+
+	for (*ret_n = 0; *ret_n < most && t->len; (*ret_n)++) {
+		unsigned d = ab_digit(*t->s);
+
+		if (d >= base)
+			break;
+		value = value * base + d;
+		t->s++;
+		t->len--;
+	}
+	return value;
+}
+
+static void add_utf8(struct ab_output *out, uint32_t c)
+{
+	if (c < 0x80) {
+		ab_output_byte(out, (char)c);
+	} else if (c < 0x800) {
+		ab_output_byte(out, (char)(0xc0 | c >> 6));
+		ab_output_byte(out, (char)(0x80 | (c & 63)));
+	} else if (c < 0x10000) {
+		ab_output_byte(out, (char)(0xe0 | c >> 12));
+		ab_output_byte(out, (char)(0x80 | (c >> 6 & 63)));
+		ab_output_byte(out, (char)(0x80 | (c & 63)));
+	} else {
+		ab_output_byte(out, (char)(0xf0 | (c >> 18 & 7)));
+		ab_output_byte(out, (char)(0x80 | (c >> 12 & 63)));
+		ab_output_byte(out, (char)(0x80 | (c >> 6 & 63)));
+		ab_output_byte(out, (char)(0x80 | (c & 63)));
+	}
+}
+
+/* A code in digits; false: there are none. */
+static bool add_code(struct ab_output *out, struct ab_text *t, char c, enum escapes how)
+{
+	struct ab_text rest = { t->s + 1, t->len - 1 };
+	unsigned n;
+	uint32_t code;
+
+	if (c == 'x' || c == 'u' || c == 'U') {
+		code = read_digits(&rest, 16, c == 'x' ? 2 : c == 'u' ? 4 : 8, &n);
+		if (!n)
+			return false;
+		if (c == 'x')
+			ab_output_byte(out, (char)code);
+		else
+			add_utf8(out, code);
+	} else {
+		if (how == ESCAPES_ECHO && c != '0')
+			return false;
+		if (how == ESCAPES_FORMAT || c != '0')
+			rest = *t;
+		code = read_digits(&rest, 8, 3, &n);
+		if (!n && c != '0')
+			return false;
+		ab_output_byte(out, (char)code);
+	}
+	*t = rest;
+	return true;
+}
+
+/* What follows a backslash. False: \c. */
+static bool add_escape(struct ab_output *out, struct ab_text *t, enum escapes how)
+{
+	static const char letters[] = "abefnrtv\\E";
+	static const char codes[] = "\a\b\033\f\n\r\t\v\\\033";
+	char c = t->len ? *t->s : 0;
+	const char *p = c ? strchr(letters, c) : NULL;
+
+	if (c == 'c' && how != ESCAPES_FORMAT)
+		return false;
+	if (p) {
+		ab_output_byte(out, codes[p - letters]);
+	} else if (c && strchr("xuU01234567", c) && add_code(out, t, c, how)) {
+		return true;
+	} else if (c && strchr("\"'?", c) && how != ESCAPES_ECHO) {
+		ab_output_byte(out, c);
+	} else {
+		ab_output_byte(out, '\\');
+		ab_output_byte(out, c);
+	}
+	t->s += t->len > 0;
+	t->len -= t->len > 0;
+	return true;
+}
+
+/* False: \c was in it. */
+static bool add_escaped(struct ab_output *out, const struct ab_field *f, enum escapes how)
+{
+	struct ab_text t = f->text;
+
+	out->taint |= f->taint;
+	out->unknown |= f->unknown;
+	while (t.len) {
+		char c = *t.s++;
+
+		t.len--;
+		if (c == AB_UNKNOWN)
+			ab_output_unknown(out);
+		else if (c != '\\')
+			ab_output_byte(out, c);
+		else if (!add_escape(out, &t, how))
+			return false;
+	}
+	return true;
+}
+
+static bool is_echo_option(struct ab_text t)
+{
+	if (t.len < 2 || t.s[0] != '-')
+		return false;
+	for (uint32_t i = 1; i < t.len; i++)
+		if (!t.s[i] || !strchr("neE", t.s[i]))
+			return false;
+	return true;
+}
+
+void ab_print_echo(struct ab_output *out, const struct ab_simple *command)
+{
+	bool newline = true, escapes = false;
+	size_t first = 1;
+
+	for (; first < command->argc && is_echo_option(command->argv[first].text); first++) {
+		struct ab_text t = command->argv[first].text;
+
+		for (uint32_t i = 1; i < t.len; i++) {
+			if (t.s[i] == 'n')
+				newline = false;
+			else
+				escapes = t.s[i] == 'e';
+		}
+	}
+	for (size_t i = first; i < command->argc; i++) {
+		if (i > first)
+			ab_output_byte(out, ' ');
+		if (!escapes)
+			ab_output_field(out, &command->argv[i]);
+		else if (!add_escaped(out, &command->argv[i], ESCAPES_ECHO))
+			return;
+	}
+	if (newline)
+		ab_output_byte(out, '\n');
+}
+
+struct directive {
+	bool left, zero;
+	uint32_t width, precision;
+	bool precise;
+	char kind;
+};
+
+enum { WIDTH_MAX = 1000, ROUNDS_MAX = 10000 };
+
+/* What follows a "%". False: not one that is known here. */
+static bool read_directive(struct ab_text *t, struct directive *ret)
+{
+	unsigned n;
+
+	*ret = (struct directive){ 0 };
+	for (; t->len && (*t->s == '-' || *t->s == '0'); t->s++, t->len--) {
+		ret->left |= *t->s == '-';
+		ret->zero |= *t->s == '0';
+	}
+	ret->width = read_digits(t, 10, 4, &n);
+	if (t->len && *t->s == '.') {
+		t->s++;
+		t->len--;
+		ret->precise = true;
+		ret->precision = read_digits(t, 10, 4, &n);
+	}
+	if (!t->len || ret->width > WIDTH_MAX || !*t->s || !strchr("sbcdiuxXoq%", *t->s))
+		return false;
+	ret->kind = *t->s;
+	t->s++;
+	t->len--;
+	return true;
+}
+
+static void add_padded(struct ab_output *out, const struct directive *d, struct ab_text t)
+{
+	uint32_t pad = d->width > t.len ? d->width - t.len : 0;
+	bool number = !strchr("sbcq", d->kind);
+
+	if (!d->left && d->zero && number && t.len && t.s[0] == '-') {
+		ab_output_byte(out, '-');
+		t.s++;
+		t.len--;
+	}
+	for (uint32_t i = 0; i < pad && !d->left; i++)
+		ab_output_byte(out, d->zero && number ? '0' : ' ');
+	ab_output_add(out, t.s, t.len);
+	for (uint32_t i = 0; i < pad && d->left; i++)
+		ab_output_byte(out, ' ');
+}
+
+static bool read_integer(struct ab_text t, int64_t *ret)
+{
+	bool minus = t.len && t.s[0] == '-';
+	unsigned base = 10, n;
+
+	/* The code of a character: '"A'. */
+	if (t.len == 2 && (t.s[0] == '"' || t.s[0] == '\'') && t.s[1] > 0) {
+		*ret = t.s[1];
+		return true;
+	}
+	t.s += minus;
+	t.len -= minus;
+	if (t.len > 2 && t.s[0] == '0' && (t.s[1] | 32) == 'x') {
+		base = 16;
+		t.s += 2;
+		t.len -= 2;
+	} else if (t.len > 1 && t.s[0] == '0') {
+		base = 8;
+	}
+	*ret = read_digits(&t, base, base == 16 ? 7 : 9, &n);
+	*ret = minus ? -*ret : *ret;
+	return n && !t.len;
+}
+
+static void add_integer(struct ab_output *out, const struct directive *d,
+			const struct ab_field *arg)
+{
+	char text[32];
+	int64_t n = 0;
+	int len;
+
+	if (d->precise || (arg && arg->text.len && !read_integer(arg->text, &n))) {
+		ab_output_unknown(out);
+		return;
+	}
+	switch (d->kind) {
+	case 'x':
+		len = snprintf(text, sizeof(text), "%" PRIx64, (uint64_t)n);
+		break;
+	case 'X':
+		len = snprintf(text, sizeof(text), "%" PRIX64, (uint64_t)n);
+		break;
+	case 'o':
+		len = snprintf(text, sizeof(text), "%" PRIo64, (uint64_t)n);
+		break;
+	case 'u':
+		len = snprintf(text, sizeof(text), "%" PRIu64, (uint64_t)n);
+		break;
+	default:
+		len = snprintf(text, sizeof(text), "%" PRId64, n);
+	}
+	add_padded(out, d, (struct ab_text){ text, (uint32_t)len });
+}
+
+static bool is_safe(struct ab_text t)
+{
+	for (uint32_t i = 0; i < t.len; i++)
+		if (!((t.s[i] >= 'a' && t.s[i] <= 'z') || (t.s[i] >= 'A' && t.s[i] <= 'Z') ||
+		      (t.s[i] >= '0' && t.s[i] <= '9') || (t.s[i] && strchr("_./:-%@=+", t.s[i]))))
+			return false;
+	return t.len > 0;
+}
+
+/* False: \c ended it. `arg` NULL: there are no more. */
+static bool add_directive(struct ab_output *out, const struct directive *d,
+			  const struct ab_field *arg)
+{
+	struct ab_text t = arg ? arg->text : (struct ab_text){ "", 0 };
+
+	if (arg) {
+		out->taint |= arg->taint;
+		out->unknown |= arg->unknown;
+	}
+	switch (d->kind) {
+	case 's':
+		if (d->precise && d->precision < t.len)
+			t.len = d->precision;
+		add_padded(out, d, t);
+		return true;
+	case 'c':
+		t.len = t.len > 0;
+		add_padded(out, d, t);
+		return true;
+	case 'b':
+		if (arg && !d->width && !d->precise)
+			return add_escaped(out, arg, ESCAPES_ARGUMENT);
+		if (arg)
+			ab_output_unknown(out);
+		return true;
+	case 'q':
+		if (is_safe(t))
+			add_padded(out, d, t);
+		else
+			ab_output_unknown(out);
+		return true;
+	default:
+		add_integer(out, d, arg);
+		return true;
+	}
+}
+
+/* The format once. False: \c or a directive that is not known ended it. */
+static bool add_format(struct ab_output *out, const struct ab_simple *command, struct ab_text t,
+		       size_t *next)
+{
+	while (t.len && !out->full) {
+		struct directive d;
+		char c = *t.s++;
+
+		t.len--;
+		if (c == AB_UNKNOWN) {
+			ab_output_unknown(out);
+		} else if (c == '\\') {
+			add_escape(out, &t, ESCAPES_FORMAT);
+		} else if (c != '%') {
+			ab_output_byte(out, c);
+		} else if (!read_directive(&t, &d)) {
+			ab_output_unknown(out);
+			return false;
+		} else if (d.kind == '%') {
+			ab_output_byte(out, '%');
+		} else if (!add_directive(out, &d,
+					  *next < command->argc ? &command->argv[*next] : NULL)) {
+			return false;
+		} else {
+			(*next)++;
+		}
+	}
+	return !out->full;
+}
+
+bool ab_print_printf(struct ab_output *out, const struct ab_simple *command)
+{
+	size_t next = 1, before, rounds = 0;
+	struct ab_text format;
+
+	if (next < command->argc && ab_text_starts(command->argv[next].text, "-v"))
+		return false;
+	next += next < command->argc && ab_field_is(&command->argv[next], "--");
+	if (next >= command->argc)
+		return false;
+	format = command->argv[next].text;
+	out->taint |= command->argv[next].taint;
+	out->unknown |= command->argv[next].unknown;
+	next++;
+	do {
+		before = next;
+		if (!add_format(out, command, format, &next))
+			return true;
+	} while (next < command->argc && next > before && ++rounds < ROUNDS_MAX);
+	if (rounds == ROUNDS_MAX)
+		ab_output_unknown(out);
+	return true;
+}
+
+void ab_print_seq(struct ab_output *out, const struct ab_simple *command)
+{
+	int64_t from = 1, to = 0;
+	bool ok = command->argc == 2 || command->argc == 3;
+
+	for (size_t i = 1; ok && i < command->argc; i++) {
+		from = command->argc == 3 ? to : from;
+		ok = read_integer(command->argv[i].text, &to) &&
+		     command->argv[i].text.s[0] != '0' && command->argv[i].text.s[0] != '-';
+	}
+	if (!ok || to - from > WIDTH_MAX) {
+		ab_output_unknown(out);
+		return;
+	}
+	for (; from <= to; from++) {
+		char text[24];
+		int len = snprintf(text, sizeof(text), "%" PRId64 "\n", from);
+
+		ab_output_add(out, text, (size_t)len);
+	}
+}

@@ -1,0 +1,270 @@
+#include "shell/output/printed.h"
+
+#include "shell/output/filters.h"
+#include "shell/syntax/name_table.h"
+
+enum run {
+	FILTER, /* passes on what it reads */
+	BASE32,
+	BASE64,
+	CAT,
+	CURL,
+	ECHO,
+	HISTORY,
+	LISTING,
+	MKTEMP,
+	NETWORK,
+	NOTHING,
+	OPENSSL,
+	PRINTENV,
+	PRINTF,
+	PWD,
+	REV,
+	SEQ,
+	SETTINGS,
+	TEE,
+	TR,
+	WGET,
+	XXD,
+};
+
+static ab_flow_fn *const runs[] = {
+	[BASE32] = ab_flow_base32,   [BASE64] = ab_flow_base64,	    [CAT] = ab_flow_cat,
+	[CURL] = ab_flow_curl,	     [ECHO] = ab_flow_echo,	    [HISTORY] = ab_flow_history,
+	[LISTING] = ab_flow_listing, [MKTEMP] = ab_flow_mktemp,	    [NETWORK] = ab_flow_network,
+	[NOTHING] = ab_flow_nothing, [OPENSSL] = ab_flow_openssl,   [PRINTENV] = ab_flow_printenv,
+	[PRINTF] = ab_print_printf,  [PWD] = ab_flow_pwd,	    [REV] = ab_flow_rev,
+	[SEQ] = ab_flow_seq,	     [SETTINGS] = ab_flow_settings, [TEE] = ab_flow_tee,
+	[TR] = ab_flow_tr,	     [WGET] = ab_flow_wget,	    [XXD] = ab_flow_xxd,
+};
+
+/* A program by its name. `values` are the letters that take one, `skip` the
+ * operands that are no files: for those who read files or standard input. */
+struct program {
+	char name[12];
+	enum run run;
+	char values[12];
+	unsigned char skip;
+	unsigned char taint; /* of what a filter prints, in addition */
+	bool decodes;	     /* only with -d it has that taint */
+};
+
+/* Sorted by name, each once. */
+static const struct program programs[] = {
+	{ ":", NOTHING },
+	{ "aria2c", NETWORK },
+	{ "awk", FILTER, "fFv", 1 },
+	{ "base32", BASE32 },
+	{ "base64", BASE64 },
+	{ "bat", FILTER, "lHr" },
+	{ "brew", SETTINGS },
+	{ "brotli", FILTER, "qwo", 0, AB_TAINT_DECODED, true },
+	{ "bunzip2", FILTER, "", 0, AB_TAINT_DECODED },
+	{ "bzcat", FILTER, "", 0, AB_TAINT_DECODED },
+	{ "bzip2", FILTER, "", 0, AB_TAINT_DECODED, true },
+	{ "cat", CAT },
+	{ "cd", NOTHING },
+	{ "column", FILTER, "sotcNH" },
+	{ "conda", SETTINGS },
+	{ "curl", CURL },
+	{ "cut", FILTER, "bcdf" },
+	{ "declare", LISTING },
+	{ "dig", NETWORK },
+	{ "dircolors", SETTINGS },
+	{ "direnv", SETTINGS },
+	{ "drill", NETWORK },
+	{ "echo", ECHO },
+	{ "egrep", FILTER, "efmABCD", 1 },
+	{ "elinks", NETWORK },
+	{ "env", LISTING },
+	{ "expand", FILTER, "t" },
+	{ "export", LISTING },
+	{ "false", NOTHING },
+	{ "fc", HISTORY },
+	{ "fetch", NETWORK },
+	{ "fgrep", FILTER, "efmABCD", 1 },
+	{ "fmt", FILTER, "wpg" },
+	{ "fnm", SETTINGS },
+	{ "fold", FILTER, "w" },
+	{ "ftp", NETWORK },
+	{ "gawk", FILTER, "fFv", 1 },
+	{ "gpg", FILTER, "oru", 0, AB_TAINT_DECODED, true },
+	{ "gpg2", FILTER, "oru", 0, AB_TAINT_DECODED, true },
+	{ "grep", FILTER, "efmABCD", 1 },
+	{ "gunzip", FILTER, "S", 0, AB_TAINT_DECODED },
+	{ "gzip", FILTER, "S", 0, AB_TAINT_DECODED, true },
+	{ "head", FILTER, "nc" },
+	{ "hexdump", FILTER, "efns" },
+	{ "history", HISTORY },
+	{ "host", NETWORK },
+	{ "http", NETWORK },
+	{ "https", NETWORK },
+	{ "iconv", FILTER, "ft" },
+	{ "jq", FILTER, "fL", 1 },
+	{ "less", FILTER, "bhjkoPptxyz" },
+	{ "links", NETWORK },
+	{ "luarocks", SETTINGS },
+	{ "lynx", NETWORK },
+	{ "lz4", FILTER, "", 0, AB_TAINT_DECODED, true },
+	{ "lz4cat", FILTER, "", 0, AB_TAINT_DECODED },
+	{ "lzcat", FILTER, "", 0, AB_TAINT_DECODED },
+	{ "lzma", FILTER, "", 0, AB_TAINT_DECODED, true },
+	{ "mawk", FILTER, "fFv", 1 },
+	{ "mise", SETTINGS },
+	{ "mktemp", MKTEMP },
+	{ "more", FILTER, "n" },
+	{ "nawk", FILTER, "fFv", 1 },
+	{ "nc", NETWORK },
+	{ "ncat", NETWORK },
+	{ "netcat", NETWORK },
+	{ "nl", FILTER, "bdfhilnsvw" },
+	{ "nodenv", SETTINGS },
+	{ "nslookup", NETWORK },
+	{ "od", FILTER, "AjNStw" },
+	{ "opam", SETTINGS },
+	{ "openssl", OPENSSL },
+	{ "paste", FILTER, "d" },
+	{ "perl", FILTER, "eEIMm" },
+	{ "printenv", PRINTENV },
+	{ "printf", PRINTF },
+	{ "pv", FILTER, "LBsN" },
+	{ "pwd", PWD },
+	{ "pyenv", SETTINGS },
+	{ "python", FILTER, "cm" },
+	{ "python3", FILTER, "cm" },
+	{ "rbenv", SETTINGS },
+	{ "rev", REV },
+	{ "rg", FILTER, "efmABCgtTjM", 1 },
+	{ "ruby", FILTER, "erI" },
+	{ "sed", FILTER, "efl", 1 },
+	{ "seq", SEQ },
+	{ "set", LISTING },
+	{ "shuf", FILTER, "nio" },
+	{ "socat", NETWORK },
+	{ "sort", FILTER, "kotTS" },
+	{ "sponge", FILTER },
+	{ "ssh", NETWORK },
+	{ "ssh-agent", SETTINGS },
+	{ "starship", SETTINGS },
+	{ "strings", FILTER, "net" },
+	{ "tac", FILTER, "s" },
+	{ "tail", FILTER, "ncs" },
+	{ "tee", TEE },
+	{ "telnet", NETWORK },
+	{ "tftp", NETWORK },
+	{ "tr", TR },
+	{ "true", NOTHING },
+	{ "unexpand", FILTER, "t" },
+	{ "uniq", FILTER, "fsw" },
+	{ "unlzma", FILTER, "", 0, AB_TAINT_DECODED },
+	{ "unxz", FILTER, "", 0, AB_TAINT_DECODED },
+	{ "unzip", FILTER, "dx", 0, AB_TAINT_DECODED },
+	{ "unzstd", FILTER, "", 0, AB_TAINT_DECODED },
+	{ "uudecode", FILTER, "o", 0, AB_TAINT_DECODED },
+	{ "w3m", NETWORK },
+	{ "wget", WGET },
+	{ "whois", NETWORK },
+	{ "xh", NETWORK },
+	{ "xmllint", FILTER },
+	{ "xxd", XXD },
+	{ "xz", FILTER, "TSFC", 0, AB_TAINT_DECODED, true },
+	{ "xzcat", FILTER, "", 0, AB_TAINT_DECODED },
+	{ "yq", FILTER, "", 1 },
+	{ "zcat", FILTER, "", 0, AB_TAINT_DECODED },
+	{ "zgrep", FILTER, "efmABCD", 1, AB_TAINT_DECODED },
+	{ "zoxide", SETTINGS },
+	{ "zstd", FILTER, "oTM", 0, AB_TAINT_DECODED, true },
+	{ "zstdcat", FILTER, "", 0, AB_TAINT_DECODED },
+};
+
+static bool run_filter(struct ab_output *out, const struct ab_simple *command,
+		       const struct program *p)
+{
+	struct ab_reads r;
+
+	ab_flow_reads(command, p->values, p->skip, &r);
+	if (r.decodes || !p->decodes)
+		r.taint |= p->taint;
+	/* It is no longer the file as it is. */
+	r.taint &= ~(unsigned)AB_TAINT_FILE;
+	return ab_output_only(out, r.taint);
+}
+
+/* Whether standard output goes somewhere else than where it would. */
+static bool is_redirected(const struct ab_simple *command)
+{
+	bool away = false;
+
+	for (size_t i = 0; i < command->nredirects; i++) {
+		const struct ab_redirect *r = &command->redirects[i];
+
+		switch (r->op) {
+		case AB_REDIR_OUT:
+		case AB_REDIR_APPEND:
+		case AB_REDIR_CLOBBER:
+		case AB_REDIR_DUP_OUT:
+			if (r->fd == 1)
+				away = !ab_flow_is_stdout(&r->file);
+			break;
+		case AB_REDIR_BOTH:
+		case AB_REDIR_BOTH_APPEND:
+			away = !ab_flow_is_stdout(&r->file);
+			break;
+		case AB_REDIR_IN:
+		case AB_REDIR_READ_WRITE:
+		case AB_REDIR_DUP_IN:
+		case AB_REDIR_HEREDOC:
+		case AB_REDIR_HERESTRING:
+			break;
+		}
+	}
+	return away;
+}
+
+/* `echo TEXT` prints the bytes that stand there, and then a newline: that has
+ * no place in the text, but nothing points to it either. */
+static uint32_t verbatim_of(const struct ab_simple *command, const struct ab_output *out)
+{
+	const struct ab_field *last;
+
+	if (ab_text_is(command->name, "echo") && command->argc > 1) {
+		last = &command->argv[command->argc - 1];
+		if (last->text.len && out->len >= last->text.len &&
+		    out->len <= last->text.len + 1 && !out->unknown &&
+		    memcmp(out->s, last->text.s, last->text.len) == 0)
+			return last->verbatim;
+	}
+	if ((ab_text_is(command->name, "cat") || ab_text_is(command->name, "tee")) &&
+	    !command->in.none && out->len == command->in.text.len &&
+	    memcmp(out->s, command->in.text.s, out->len) == 0)
+		return command->in.verbatim;
+	return AB_NOT_VERBATIM;
+}
+
+void ab_flow_output(struct ab_arena *arena, const struct ab_simple *command, struct ab_data *ret)
+{
+	struct ab_output out = { .arena = arena };
+	const struct program *p = AB_LOOKUP(programs, command->name);
+	bool prints;
+
+	if (is_redirected(command) || (!command->argc && !command->name.len))
+		prints = false;
+	else if (!p)
+		prints = ab_output_only(&out, 0);
+	else if (p->run == FILTER)
+		prints = run_filter(&out, command, p);
+	else
+		prints = runs[p->run](&out, command);
+
+	*ret = (struct ab_data){ .none = !prints,
+				 .text = { "", 0 },
+				 .range = command->range,
+				 .verbatim = AB_NOT_VERBATIM };
+	if (!prints)
+		return;
+	if (out.len)
+		ret->text = (struct ab_text){ out.s, out.len };
+	ret->unknown = out.unknown;
+	ret->taint = out.taint;
+	ret->verbatim = out.len ? verbatim_of(command, &out) : AB_NOT_VERBATIM;
+}

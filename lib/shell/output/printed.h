@@ -1,0 +1,14 @@
+#ifndef AB_SHELL_OUTPUT_PRINTED_H
+#define AB_SHELL_OUTPUT_PRINTED_H
+/*
+ * What a command prints, as far as that can be known: echo, printf and cat of
+ * static text, decoders of it (base64 -d, xxd -r, rev, tr), downloads, filters
+ * that pass on what they read. Pure; memory from the arena; bounded.
+ */
+#include "shell/command/simple.h"
+
+struct ab_arena;
+
+void ab_flow_output(struct ab_arena *arena, const struct ab_simple *command, struct ab_data *ret);
+
+#endif

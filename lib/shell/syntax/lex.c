@@ -1,0 +1,362 @@
+#include "shell/syntax/lex.h"
+
+#include <string.h>
+
+#include "base/data/arena.h"
+#include "base/data/mem.h"
+#include "shell/syntax/name_table.h"
+
+enum { INNER_MAX = 16 };
+
+/* What ends everything: an expansion may begin here. */
+#define EXPANDS (AB_LEX_WORD | AB_LEX_OPERAND | AB_LEX_DOUBLE | AB_LEX_BODY | AB_LEX_BALANCED)
+#define ENDS (AB_LEX_BREAK | AB_LEX_WORD)
+#define NAME AB_LEX_NAME
+#define DIGIT (AB_LEX_NAME | AB_LEX_DIGIT)
+
+const unsigned char ab_lex_classes[256] = {
+	[AB_UNKNOWN] = EXPANDS,
+	['$'] = EXPANDS,
+	['`'] = EXPANDS,
+	['\\'] = EXPANDS,
+	['"'] = EXPANDS & ~AB_LEX_BODY,
+	['\''] = AB_LEX_WORD | AB_LEX_OPERAND | AB_LEX_BALANCED,
+	[' '] = ENDS,
+	['\t'] = ENDS,
+	['\n'] = ENDS | AB_LEX_BODY,
+	[';'] = ENDS,
+	['&'] = ENDS,
+	['|'] = ENDS,
+	['<'] = ENDS | AB_LEX_OPERAND,
+	['>'] = ENDS | AB_LEX_OPERAND,
+	['('] = ENDS | AB_LEX_BALANCED,
+	[')'] = ENDS | AB_LEX_BALANCED,
+	['['] = AB_LEX_BALANCED,
+	[']'] = AB_LEX_BALANCED,
+	['}'] = AB_LEX_OPERAND | AB_LEX_BALANCED,
+	['_'] = NAME,
+	['a' ... 'z'] = NAME,
+	['A' ... 'Z'] = NAME,
+	['0' ... '9'] = DIGIT,
+};
+
+void *ab_lex_new(struct ab_reader *r, size_t size)
+{
+	if (++r->nodes > AB_SHELL_NODES_MAX)
+		ab_lex_fail(r, r->at, "there is too much in it");
+	return ab_arena_alloc(r->arena, size);
+}
+
+struct ab_span ab_lex_span(const struct ab_reader *r, uint32_t from, uint32_t to)
+{
+	if (!r->map)
+		return (struct ab_span){ from, to };
+	return (struct ab_span){
+		r->map[from],
+		to > from ? r->map[to - 1] + 1 : r->map[from],
+	};
+}
+
+struct ab_span ab_lex_since(const struct ab_reader *r, uint32_t from)
+{
+	bool blanks = r->at == r->blanks_to && r->before >= from;
+
+	return ab_lex_span(r, from, blanks ? r->before : r->at);
+}
+
+void ab_lex_fail(struct ab_reader *r, uint32_t at, const char *error)
+{
+	if (!r->error) {
+		r->error = error;
+		r->error_at = r->map ? r->map[at] : at;
+	}
+	r->at = r->end;
+}
+
+static char *quote_token(struct ab_reader *r, const char *before, const char *token, size_t len,
+			 const char *after)
+{
+	size_t n = strlen(before), m = strlen(after);
+	char *text = ab_arena_alloc(r->arena, n + len + m + 1);
+
+	memcpy(text, before, n);
+	memcpy(text + n, token, len);
+	memcpy(text + n + len, after, m);
+	return text;
+}
+
+/* The operator or reserved word at this place. */
+static size_t measure_token(struct ab_reader *r)
+{
+	const char *s = r->s + r->at;
+	size_t n = 1, left = r->end - r->at;
+
+	if (ab_lex_keyword(r))
+		return r->key_end - r->at;
+	if (!ab_lex_is(*s, AB_LEX_BREAK))
+		return 0;
+	if (!strchr("()", *s))
+		while (n < left && n < 3 && s[n] && strchr(";&|<>", s[n]))
+			n++;
+	return n;
+}
+
+void ab_lex_unexpected(struct ab_reader *r, const char *missing)
+{
+	const char *error;
+	size_t len;
+
+	if (r->error)
+		return;
+	if (r->at >= r->end && missing)
+		error = quote_token(r, "`", missing, strlen(missing), "` is missing");
+	else if (r->at >= r->end)
+		error = "a command is missing at the end";
+	else if (r->s[r->at] == '\n')
+		error = "the line ends too early";
+	else if ((len = measure_token(r)) > 0)
+		error = quote_token(r, "unexpected `", r->s + r->at, len, "`");
+	else if (missing)
+		error = quote_token(r, "`", missing, strlen(missing), "` is missing");
+	else
+		error = "unexpected word";
+	ab_lex_fail(r, r->at, error);
+}
+
+bool ab_lex_enter(struct ab_reader *r)
+{
+	if (++r->depth <= AB_SHELL_DEPTH_MAX)
+		return true;
+	ab_lex_fail(r, r->at, "it is nested too deeply");
+	return false;
+}
+
+struct ab_reader ab_lex_inner(const struct ab_reader *r, const char *s, uint32_t from, uint32_t to)
+{
+	struct ab_reader inner = *r;
+
+	inner.s = s;
+	inner.at = from;
+	inner.end = to;
+	inner.heredocs = NULL;
+	inner.in_command = false;
+	/* Each reads its bytes again: that there are few keeps it linear. */
+	if (++inner.inner > INNER_MAX)
+		ab_lex_fail(&inner, inner.at, "it is nested too deeply");
+	inner.key_at = inner.blanks_to = UINT32_MAX;
+	if (s != r->s) {
+		inner.pairs = NULL;
+		inner.npairs = inner.pairs_room = 0;
+		inner.pairs_to = 0;
+	}
+	return inner;
+}
+
+void ab_lex_outer(struct ab_reader *r, const struct ab_reader *inner)
+{
+	r->nodes = inner->nodes;
+	r->work = inner->work;
+	r->passed = inner->passed;
+	r->passed_at = inner->passed_at;
+	if (inner->error && !r->passed) {
+		r->passed = inner->error;
+		r->passed_at = inner->error_at;
+	}
+	if (r->nodes > AB_SHELL_NODES_MAX)
+		ab_lex_fail(r, r->at, "there is too much in it");
+}
+
+/* A backslash at the end of a line joins it with the next one. */
+uint32_t ab_lex_joined(const struct ab_reader *r, uint32_t at)
+{
+	while (r->end - at >= 2 && r->s[at] == '\\' && r->s[at + 1] == '\n')
+		at += 2;
+	return at;
+}
+
+static void skip_comment(struct ab_reader *r)
+{
+	const char *p = memchr(r->s + r->at, '\n', r->end - r->at);
+	uint32_t to = p ? p - r->s : r->end;
+
+	r->work += to - r->at;
+	r->at = to;
+}
+
+void ab_lex_skip_blanks(struct ab_reader *r)
+{
+	uint32_t at = r->at;
+
+	if (at != r->blanks_to)
+		r->before = at;
+	for (;;) {
+		at = ab_lex_joined(r, at);
+		if (at >= r->end || (r->s[at] != ' ' && r->s[at] != '\t'))
+			break;
+		at++;
+	}
+	r->work += at - r->at;
+	r->at = at;
+	if (ab_lex_at(r, '#'))
+		skip_comment(r);
+	r->blanks_to = r->at;
+}
+
+void ab_lex_skip_newlines(struct ab_reader *r)
+{
+	for (;;) {
+		ab_lex_skip_blanks(r);
+		if (!ab_lex_at(r, '\n'))
+			return;
+		r->at++;
+		if (r->heredocs)
+			ab_parse_heredoc_bodies(r);
+	}
+}
+
+/* Sorted by name. */
+static const struct keyword {
+	char name[12];
+	enum ab_keyword key;
+} keywords[] = {
+	{ "!", AB_KEY_BANG },	     { "[[", AB_KEY_TEST },   { "case", AB_KEY_CASE },
+	{ "coproc", AB_KEY_COPROC }, { "do", AB_KEY_DO },     { "done", AB_KEY_DONE },
+	{ "elif", AB_KEY_ELIF },     { "else", AB_KEY_ELSE }, { "esac", AB_KEY_ESAC },
+	{ "fi", AB_KEY_FI },	     { "for", AB_KEY_FOR },   { "function", AB_KEY_FUNCTION },
+	{ "if", AB_KEY_IF },	     { "in", AB_KEY_IN },     { "select", AB_KEY_SELECT },
+	{ "then", AB_KEY_THEN },     { "time", AB_KEY_TIME }, { "until", AB_KEY_UNTIL },
+	{ "while", AB_KEY_WHILE },   { "{", AB_KEY_OPEN },    { "}", AB_KEY_CLOSE },
+};
+
+enum ab_keyword ab_lex_keyword(struct ab_reader *r)
+{
+	char name[sizeof("function")];
+	const struct keyword *k = NULL;
+	uint32_t at = r->at;
+	size_t n = 0;
+
+	if (r->key_at == r->at)
+		return r->key;
+	for (; n < sizeof(name); n++, at++) {
+		at = ab_lex_joined(r, at);
+		if (at >= r->end || ab_lex_is(r->s[at], AB_LEX_BREAK))
+			break;
+		if (n == sizeof(name) - 1 || ab_lex_is(r->s[at], AB_LEX_WORD)) {
+			n = 0;
+			break;
+		}
+		name[n] = r->s[at];
+	}
+	if (n > 0) {
+		name[n] = '\0';
+		k = AB_LOOKUP(keywords, ((struct ab_text){ name, (uint32_t)strlen(name) }));
+	}
+	r->key = k ? k->key : AB_KEY_NONE;
+	r->key_at = r->at;
+	r->key_end = at;
+	return r->key;
+}
+
+bool ab_lex_take_keyword(struct ab_reader *r, enum ab_keyword key)
+{
+	if (ab_lex_keyword(r) != key)
+		return false;
+	r->at = r->key_end;
+	return true;
+}
+
+bool ab_lex_take(struct ab_reader *r, const char *op)
+{
+	uint32_t at = r->at;
+
+	for (; *op; op++, at++) {
+		at = ab_lex_joined(r, at);
+		if (at >= r->end || r->s[at] != *op)
+			return false;
+	}
+	r->at = at;
+	return true;
+}
+
+uint32_t ab_lex_run(struct ab_reader *r, unsigned until)
+{
+	uint32_t from = r->at, at = from;
+
+	while (at < r->end && !ab_lex_is(r->s[at], until))
+		at++;
+	r->work += at - from;
+	r->at = at;
+	return from;
+}
+
+static uint32_t skip_name(const struct ab_reader *r, uint32_t at)
+{
+	while (at < r->end && ab_lex_is(r->s[at], AB_LEX_NAME))
+		at++;
+	return at;
+}
+
+struct ab_text ab_lex_name(struct ab_reader *r)
+{
+	uint32_t from = r->at, at = skip_name(r, from), len = at - from;
+	char *name;
+
+	/* The end, if lines are joined in it. */
+	for (uint32_t next = ab_lex_joined(r, at); next > at && len && skip_name(r, next) > next;
+	     next = ab_lex_joined(r, at))
+		at = skip_name(r, next);
+	r->work += at - from;
+	r->at = at;
+	if (at - from == len)
+		return (struct ab_text){ r->s + from, len };
+	name = ab_arena_alloc(r->arena, at - from);
+	len = 0;
+	for (uint32_t i = from; i < at; i++)
+		if (ab_lex_is(r->s[i], AB_LEX_NAME))
+			name[len++] = r->s[i];
+	return (struct ab_text){ name, len };
+}
+
+void ab_parts_add(struct ab_parts *parts, struct ab_part *part)
+{
+	if (parts->last)
+		parts->last->next = part;
+	else
+		parts->first = part;
+	parts->last = part;
+}
+
+void ab_parts_text(struct ab_reader *r, struct ab_parts *parts, uint32_t from, uint32_t to,
+		   bool quoted)
+{
+	struct ab_part *last = parts->last;
+	struct ab_part *part;
+
+	if (last && last->kind == AB_PART_TEXT && last->quoted == quoted && last->text.len &&
+	    last->text.s + last->text.len == r->s + from) {
+		last->text.len += to - from;
+		last->range.to = ab_lex_span(r, from, to).to;
+		return;
+	}
+	part = ab_lex_new(r, sizeof(*part));
+	part->kind = AB_PART_TEXT;
+	part->quoted = quoted;
+	part->range = ab_lex_span(r, from, to);
+	part->text = (struct ab_text){ r->s + from, to - from };
+	ab_parts_add(parts, part);
+}
+
+/* The byte here stands for something that is not known. */
+void ab_parts_unknown(struct ab_reader *r, struct ab_parts *parts, bool quoted)
+{
+	struct ab_part *part = ab_lex_new(r, sizeof(*part));
+
+	part->kind = AB_PART_PARAM;
+	part->quoted = quoted;
+	part->param.name = (struct ab_text){ r->s + r->at, 0 };
+	if (r->at < r->end) {
+		part->range = ab_lex_span(r, r->at, r->at + 1);
+		r->at++;
+	}
+	ab_parts_add(parts, part);
+}

@@ -1,0 +1,226 @@
+#ifndef AB_SHELL_SYNTAX_LEX_H
+#define AB_SHELL_SYNTAX_LEX_H
+/*
+ * What the files of the reader share: its state, what bytes mean, and one
+ * function for each rule of the grammar.
+ *
+ * There are no tokens: what a byte means depends on the place, so each rule
+ * looks at the text itself. Nothing is read twice. An error moves the reader
+ * to the end of its text, so that every rule ends by itself and leaves what it
+ * has in the tree.
+ */
+#include "shell/syntax/parse.h"
+
+struct ab_arena;
+
+/* What a byte is, as bits: a run of text ends at one of its kind. */
+enum ab_lex_class {
+	AB_LEX_BREAK = 1,     /* ends a word: blanks and operators */
+	AB_LEX_WORD = 2,      /* means something in a word */
+	AB_LEX_OPERAND = 4,   /* in ${x:-word} */
+	AB_LEX_DOUBLE = 8,    /* between double quotes */
+	AB_LEX_BODY = 16,     /* in a here-document */
+	AB_LEX_BALANCED = 32, /* in $(( )) and [subscript] */
+	AB_LEX_NAME = 64,     /* is part of a name */
+	AB_LEX_DIGIT = 128,
+};
+
+extern const unsigned char ab_lex_classes[256];
+
+enum ab_keyword {
+	AB_KEY_NONE,
+	AB_KEY_BANG,
+	AB_KEY_TEST,
+	AB_KEY_CASE,
+	AB_KEY_COPROC,
+	AB_KEY_DO,
+	AB_KEY_DONE,
+	AB_KEY_ELIF,
+	AB_KEY_ELSE,
+	AB_KEY_ESAC,
+	AB_KEY_FI,
+	AB_KEY_FOR,
+	AB_KEY_FUNCTION,
+	AB_KEY_IF,
+	AB_KEY_IN,
+	AB_KEY_SELECT,
+	AB_KEY_THEN,
+	AB_KEY_TIME,
+	AB_KEY_UNTIL,
+	AB_KEY_WHILE,
+	AB_KEY_OPEN,  /* { */
+	AB_KEY_CLOSE, /* } */
+};
+
+/* A here-document whose body begins after the end of the line. */
+struct ab_heredoc {
+	struct ab_redir *redir;
+	struct ab_text delimiter;
+	bool quoted; /* nothing in the body is expanded */
+	bool strip;  /* <<-: tabs that begin a line are not there */
+	struct ab_heredoc *next;
+};
+
+/* "((" at `at`: does "))" close it? */
+struct ab_double_paren {
+	uint32_t at;
+	bool arith;
+};
+
+struct ab_reader {
+	struct ab_arena *arena;
+	const char *s;
+	uint32_t at, end;
+	/* Where each byte of `s` stands in the whole text; NULL: there. */
+	const uint32_t *map;
+	unsigned depth;
+	unsigned inner; /* readers around this one */
+	uint32_t nodes;
+	uint64_t work; /* bytes looked at, for the tests */
+	const char *error;
+	uint32_t error_at;
+	/* An error of a part that does not end the reading. */
+	const char *passed;
+	uint32_t passed_at;
+
+	struct ab_heredoc *heredocs;	   /* in order */
+	struct ab_heredoc **heredocs_tail; /* if there are any */
+	bool in_command;		   /* a ")" ends this */
+
+	/* Pairs up to here are known; sorted. */
+	struct ab_double_paren *pairs;
+	size_t npairs, pairs_room;
+	uint32_t pairs_to;
+
+	uint32_t before, blanks_to; /* the blanks that were skipped last */
+	enum ab_keyword key;	    /* the one at key_at */
+	uint32_t key_at, key_end;
+};
+
+struct ab_parts {
+	struct ab_part *first, *last;
+};
+
+static inline bool ab_lex_is(char c, unsigned classes)
+{
+	return ab_lex_classes[(unsigned char)c] & classes;
+}
+
+/* Is `c` the next byte? */
+static inline bool ab_lex_at(const struct ab_reader *r, char c)
+{
+	return r->at < r->end && r->s[r->at] == c;
+}
+
+static inline bool ab_lex_at2(const struct ab_reader *r, char c, char d)
+{
+	return r->end - r->at >= 2 && r->s[r->at] == c && r->s[r->at + 1] == d;
+}
+
+/* Does a word begin here? <( ) and >( ) are words. */
+static inline bool ab_lex_at_word(const struct ab_reader *r)
+{
+	return r->at < r->end && (!ab_lex_is(r->s[r->at], AB_LEX_BREAK) ||
+				  ab_lex_at2(r, '<', '(') || ab_lex_at2(r, '>', '('));
+}
+
+/* Counted; never NULL. */
+void *ab_lex_new(struct ab_reader *r, size_t size);
+struct ab_span ab_lex_span(const struct ab_reader *r, uint32_t from, uint32_t to);
+/* From there to here, without the blanks that were skipped last. */
+struct ab_span ab_lex_since(const struct ab_reader *r, uint32_t from);
+void ab_lex_fail(struct ab_reader *r, uint32_t at, const char *error);
+/* What stands here has no place here; `missing` is what would have. */
+void ab_lex_unexpected(struct ab_reader *r, const char *missing);
+bool ab_lex_enter(struct ab_reader *r);
+static inline void ab_lex_leave(struct ab_reader *r)
+{
+	r->depth--;
+}
+/*
+ * A reader of other bytes, or of some of these; then back to the first. A
+ * shell reads those when it runs the command: what is wrong there does not
+ * keep it from going on.
+ */
+struct ab_reader ab_lex_inner(const struct ab_reader *r, const char *s, uint32_t from, uint32_t to);
+void ab_lex_outer(struct ab_reader *r, const struct ab_reader *inner);
+
+uint32_t ab_lex_joined(const struct ab_reader *r, uint32_t at);
+void ab_lex_skip_blanks(struct ab_reader *r); /* and comments */
+void ab_lex_skip_newlines(struct ab_reader *r);
+/* At the start of a word. */
+enum ab_keyword ab_lex_keyword(struct ab_reader *r);
+bool ab_lex_take_keyword(struct ab_reader *r, enum ab_keyword key);
+/* Over the operator `op`, if it stands here. */
+bool ab_lex_take(struct ab_reader *r, const char *op);
+/* Over what means nothing here; returns where it began. */
+uint32_t ab_lex_run(struct ab_reader *r, unsigned until);
+/* Letters, digits and "_"; put together where lines are joined in it. */
+struct ab_text ab_lex_name(struct ab_reader *r);
+
+void ab_parts_add(struct ab_parts *parts, struct ab_part *part);
+void ab_parts_text(struct ab_reader *r, struct ab_parts *parts, uint32_t from, uint32_t to,
+		   bool quoted);
+void ab_parts_unknown(struct ab_reader *r, struct ab_parts *parts, bool quoted);
+
+/* parse.c */
+uint64_t ab_parse_counted(struct ab_arena *arena, struct ab_text text, struct ab_script *ret);
+struct ab_shell_node *ab_parse_list(struct ab_reader *r);
+/* A list of at least one command. */
+struct ab_shell_node *ab_parse_body(struct ab_reader *r);
+struct ab_shell_node *ab_parse_command(struct ab_reader *r);
+struct ab_shell_node *ab_parse_node(struct ab_reader *r, enum ab_node_kind kind);
+/* It ends here. */
+void ab_parse_close(struct ab_reader *r, struct ab_shell_node *node, uint32_t from);
+
+/* parse_simple.c */
+struct ab_shell_node *ab_parse_simple(struct ab_reader *r);
+bool ab_parse_redir(struct ab_reader *r, struct ab_redir ***tail);
+
+/* parse_compound.c: with its redirections; NULL: none begins here */
+struct ab_shell_node *ab_parse_compound(struct ab_reader *r);
+struct ab_shell_node *ab_parse_function(struct ab_reader *r, uint32_t from,
+					const struct ab_shell_word *name);
+struct ab_shell_node *ab_parse_function_keyword(struct ab_reader *r);
+struct ab_shell_node *ab_parse_coproc(struct ab_reader *r);
+
+/* parse_test.c */
+struct ab_shell_node *ab_parse_test(struct ab_reader *r);
+
+/* parse_word.c */
+enum ab_word_mode {
+	AB_WORD_PLAIN,
+	AB_WORD_DECLARE, /* x=(a b) is one */
+	AB_WORD_REGEX,	 /* after =~ */
+	AB_WORD_OPERAND, /* up to the } of ${x:-word} */
+};
+struct ab_shell_word *ab_parse_word(struct ab_reader *r, enum ab_word_mode mode);
+/* The rest of a word of which `parts` is known already. */
+struct ab_shell_word *ab_parse_word_rest(struct ab_reader *r, uint32_t from, struct ab_parts *parts,
+					 enum ab_word_mode mode);
+/* Up to the `"`, or the end of a here-document. */
+void ab_parse_quoted(struct ab_reader *r, struct ab_parts *parts, enum ab_lex_class until,
+		     bool strip);
+/* $'..', after the first quote. */
+void ab_parse_ansi(struct ab_reader *r, struct ab_parts *parts);
+
+/* parse_expand.c */
+void ab_parse_dollar(struct ab_reader *r, struct ab_parts *parts, bool quoted);
+void ab_parse_backquote(struct ab_reader *r, struct ab_parts *parts, bool quoted,
+			bool between_quotes);
+void ab_parse_process(struct ab_reader *r, struct ab_parts *parts);
+
+/* parse_arith.c */
+bool ab_parse_is_arith(struct ab_reader *r, uint32_t at);
+/* Up to the `close` that belongs to what was opened before. */
+void ab_parse_balanced(struct ab_reader *r, struct ab_parts *parts, char open, char close,
+		       bool quoted);
+/* The rest of (( ... )), after its beginning. */
+void ab_parse_arith(struct ab_reader *r, struct ab_parts *parts);
+
+/* parse_heredoc.c */
+void ab_parse_heredoc(struct ab_reader *r, struct ab_redir *redir, bool strip);
+/* The bodies of all that wait; the next line begins here. */
+void ab_parse_heredoc_bodies(struct ab_reader *r);
+
+#endif

@@ -1,0 +1,112 @@
+#ifndef AB_SHELL_SYNTAX_NAME_TABLE_H
+#define AB_SHELL_SYNTAX_NAME_TABLE_H
+/*
+ * Names in tables. A table is an array of anything that begins with its name,
+ * as an array of char, sorted by it byte for byte.
+ */
+#include <endian.h>
+
+#include "shell/syntax/field.h"
+
+/* Most names differ in their first bytes: a call would cost more than that. */
+static inline int ab_name_compare(struct ab_text name, const char *other)
+{
+	for (uint32_t i = 0; i < name.len; i++) {
+		unsigned char c = (unsigned char)name.s[i];
+		unsigned char o = (unsigned char)other[i];
+
+		if (c != o)
+			return c - o;
+		if (c == '\0')
+			return 1;
+	}
+	return -(other[name.len] != '\0');
+}
+
+/* The first eight bytes of a name, as a number that orders as they do. */
+static inline uint64_t ab_name_number(struct ab_text name)
+{
+	uint64_t number = 0;
+
+	for (uint32_t i = 0; i < name.len && i < sizeof(number); i++)
+		number |= (uint64_t)(unsigned char)name.s[i] << (56 - 8 * i);
+	return number;
+}
+
+/* Those of a row, of which `room` bytes are the name's. */
+static inline uint64_t ab_row_number(const char *row, size_t room)
+{
+	uint64_t bytes = 0;
+
+	memcpy(&bytes, row, room < sizeof(bytes) ? room : sizeof(bytes));
+	return be64toh(bytes);
+}
+
+/*
+ * Which half comes next is computed and not jumped to: no processor guesses
+ * the way through a table, and each wrong guess costs more than a step.
+ */
+static inline const void *ab_lookup(const void *rows, size_t n, size_t size, size_t room,
+				    struct ab_text name)
+{
+	uint64_t number = ab_name_number(name);
+	const char *row = rows, *end = row + n * size;
+
+	if (name.len == 0)
+		return NULL;
+	while (n > 0) {
+		size_t half = (n + 1) / 2;
+		const char *last = row + (half - 1) * size;
+
+		row += ab_row_number(last, room) < number ? half * size : 0;
+		n -= half;
+	}
+	for (; row < end && ab_row_number(row, room) == number; row += size)
+		if (ab_name_compare(name, row) == 0)
+			return row;
+	return NULL;
+}
+
+/* The entry of that name, or NULL; of words, or of rows that have a `name`. */
+#define AB_LOOKUP_WORD(table, name) AB_LOOKUP_BY(table, (table)[0], name)
+#define AB_LOOKUP(table, key) AB_LOOKUP_BY(table, (table)[0].name, key)
+
+#define AB_LOOKUP_BY(table, first, name)                                                      \
+	({                                                                                    \
+		struct ab_text name_ = (name);                                                \
+		_Static_assert(!__builtin_types_compatible_p(__typeof__(first),               \
+							     __typeof__(&(first)[0])),        \
+			       "the name stands in the row itself");                          \
+		(const __typeof__((table)[0]) *)ab_lookup((table),                            \
+							  sizeof(table) / sizeof((table)[0]), \
+							  sizeof((table)[0]), sizeof(first),  \
+							  name_);                             \
+	})
+
+/* The next word of a list with blanks between them; len 0: no more. */
+static inline struct ab_text ab_list_next(const char **list)
+{
+	const char *from = *list, *to;
+
+	while (*from == ' ')
+		from++;
+	for (to = from; *to != ' ' && *to;)
+		to++;
+	*list = to;
+	return (struct ab_text){ from, (uint32_t)(to - from) };
+}
+
+/* A word of a list with blanks between them. */
+static inline bool ab_listed(const char *list, struct ab_text word)
+{
+	struct ab_text w;
+
+	if (!list || word.len == 0)
+		return false;
+	while ((w = ab_list_next(&list)).len > 0)
+		if (w.len == word.len && w.s[0] == word.s[0] && memcmp(w.s, word.s, w.len) == 0)
+			return true;
+	return false;
+}
+
+#endif

@@ -1,0 +1,240 @@
+#include "shell/syntax/parse.h"
+
+#include "shell/syntax/lex.h"
+
+struct ab_shell_node *ab_parse_node(struct ab_reader *r, enum ab_node_kind kind)
+{
+	struct ab_shell_node *node = ab_lex_new(r, sizeof(*node));
+
+	node->kind = kind;
+	return node;
+}
+
+void ab_parse_close(struct ab_reader *r, struct ab_shell_node *node, uint32_t from)
+{
+	node->range = ab_lex_since(r, from);
+}
+
+struct ab_shell_node *ab_parse_command(struct ab_reader *r)
+{
+	struct ab_shell_node *node;
+
+	if (ab_lex_keyword(r) == AB_KEY_FUNCTION)
+		return ab_parse_function_keyword(r);
+	if (ab_lex_keyword(r) == AB_KEY_COPROC)
+		return ab_parse_coproc(r);
+	node = ab_parse_compound(r);
+	return node ? node : ab_parse_simple(r);
+}
+
+/* "!" and "time" in any number. */
+static void parse_prefix(struct ab_reader *r, bool *ret_negated, bool *ret_timed)
+{
+	for (;;) {
+		ab_lex_skip_blanks(r);
+		if (ab_lex_take_keyword(r, AB_KEY_BANG)) {
+			*ret_negated = !*ret_negated;
+		} else if (ab_lex_take_keyword(r, AB_KEY_TIME)) {
+			*ret_timed = true;
+			ab_lex_skip_blanks(r);
+			if (ab_lex_take(r, "-p"))
+				ab_lex_skip_blanks(r);
+			if (ab_lex_at2(r, '-', '-') &&
+			    (r->at + 2 == r->end || ab_lex_is(r->s[r->at + 2], AB_LEX_BREAK)))
+				r->at += 2;
+		} else {
+			return;
+		}
+	}
+}
+
+static bool at_pipe(struct ab_reader *r, bool *ret_err_too)
+{
+	uint32_t from = r->at;
+
+	if (ab_lex_take(r, "||")) {
+		r->at = from;
+		return false;
+	}
+	*ret_err_too = ab_lex_take(r, "|&");
+	return *ret_err_too || ab_lex_take(r, "|");
+}
+
+/* "!" and "time" stand alone, too. */
+static bool at_end_of_command(const struct ab_reader *r)
+{
+	return r->at >= r->end || r->s[r->at] == '\n' || r->s[r->at] == ';';
+}
+
+static struct ab_shell_node *parse_first(struct ab_reader *r)
+{
+	bool negated = false, timed = false;
+	struct ab_shell_node *node;
+	uint32_t from = r->at;
+
+	parse_prefix(r, &negated, &timed);
+	if (r->at > from && at_end_of_command(r))
+		node = ab_parse_node(r, AB_NODE_SIMPLE);
+	else
+		node = ab_parse_command(r);
+	node->negated = negated;
+	node->timed = timed;
+	return node;
+}
+
+static struct ab_shell_node *parse_pipeline(struct ab_reader *r)
+{
+	uint32_t from = r->at;
+	struct ab_shell_node *node = parse_first(r), *last = node, *all = NULL;
+	bool err_too;
+
+	ab_lex_skip_blanks(r);
+	while (at_pipe(r, &err_too)) {
+		if (!all) {
+			all = ab_parse_node(r, AB_NODE_PIPELINE);
+			all->first = node;
+			all->negated = node->negated;
+			all->timed = node->timed;
+			node->negated = node->timed = false;
+		}
+		ab_lex_skip_newlines(r);
+		last = last->next = ab_parse_command(r);
+		last->err_too = err_too;
+		ab_parse_close(r, all, from);
+		ab_lex_skip_blanks(r);
+	}
+	return all ? all : node;
+}
+
+static struct ab_shell_node *parse_andor(struct ab_reader *r)
+{
+	uint32_t from = r->at;
+	struct ab_shell_node *node = parse_pipeline(r), *last = node;
+	struct ab_shell_node *all = NULL;
+
+	for (;;) {
+		bool or = ab_lex_take(r, "||");
+
+		if (! or &&!ab_lex_take(r, "&&"))
+			break;
+		if (!all) {
+			all = ab_parse_node(r, AB_NODE_ANDOR);
+			all->first = node;
+		}
+		ab_lex_skip_newlines(r);
+		last = last->next = parse_pipeline(r);
+		last->or = or ;
+		ab_parse_close(r, all, from);
+	}
+	return all ? all : node;
+}
+
+static bool at_end_of_list(struct ab_reader *r)
+{
+	if (r->at >= r->end || ab_lex_at(r, ')') || ab_lex_at2(r, ';', ';') ||
+	    ab_lex_at2(r, ';', '&'))
+		return true;
+	switch (ab_lex_keyword(r)) {
+	case AB_KEY_DO:
+	case AB_KEY_DONE:
+	case AB_KEY_ELIF:
+	case AB_KEY_ELSE:
+	case AB_KEY_ESAC:
+	case AB_KEY_FI:
+	case AB_KEY_THEN:
+	case AB_KEY_CLOSE:
+		return true;
+	case AB_KEY_NONE:
+	case AB_KEY_BANG:
+	case AB_KEY_TEST:
+	case AB_KEY_CASE:
+	case AB_KEY_COPROC:
+	case AB_KEY_FOR:
+	case AB_KEY_FUNCTION:
+	case AB_KEY_IF:
+	case AB_KEY_IN:
+	case AB_KEY_SELECT:
+	case AB_KEY_TIME:
+	case AB_KEY_UNTIL:
+	case AB_KEY_WHILE:
+	case AB_KEY_OPEN:
+		return false;
+	}
+	return false;
+}
+
+/* ";" "&" or the end of the line; false: no other command can follow. */
+static bool parse_separator(struct ab_reader *r, struct ab_shell_node *node)
+{
+	ab_lex_skip_blanks(r);
+	if (ab_lex_at2(r, ';', ';') || ab_lex_at2(r, ';', '&'))
+		return false;
+	if (ab_lex_take(r, ";") || ab_lex_at(r, '\n'))
+		return true;
+	node->background = ab_lex_take(r, "&");
+	return node->background;
+}
+
+struct ab_shell_node *ab_parse_list(struct ab_reader *r)
+{
+	struct ab_shell_node *list = ab_parse_node(r, AB_NODE_LIST);
+	struct ab_shell_node **tail = &list->first;
+	uint32_t from;
+
+	if (!ab_lex_enter(r))
+		return list;
+	ab_lex_skip_newlines(r);
+	from = r->at;
+	ab_parse_close(r, list, from);
+	while (!at_end_of_list(r)) {
+		struct ab_shell_node *node = parse_andor(r);
+		bool more;
+
+		*tail = node;
+		tail = &node->next;
+		ab_parse_close(r, list, from);
+		more = parse_separator(r, node);
+		if (!more)
+			break;
+		ab_lex_skip_newlines(r);
+	}
+	ab_lex_leave(r);
+	return list;
+}
+
+struct ab_shell_node *ab_parse_body(struct ab_reader *r)
+{
+	struct ab_shell_node *list = ab_parse_list(r);
+
+	if (!list->first)
+		ab_lex_unexpected(r, NULL);
+	return list;
+}
+
+uint64_t ab_parse_counted(struct ab_arena *arena, struct ab_text text, struct ab_script *ret)
+{
+	struct ab_reader r = {
+		.arena = arena,
+		.s = text.s,
+		.end = text.len,
+		.key_at = UINT32_MAX,
+		.blanks_to = UINT32_MAX,
+	};
+
+	if (text.len > AB_SHELL_TEXT_MAX) {
+		r.end = 0;
+		ab_lex_fail(&r, 0, "it is too long");
+	}
+	ret->list = ab_parse_list(&r);
+	if (r.at < r.end)
+		ab_lex_unexpected(&r, NULL);
+	ab_parse_heredoc_bodies(&r);
+	ret->error = r.error ? r.error : r.passed;
+	ret->error_at = r.error ? r.error_at : r.passed_at;
+	return r.work;
+}
+
+void ab_parse(struct ab_arena *arena, struct ab_text text, struct ab_script *ret)
+{
+	ab_parse_counted(arena, text, ret);
+}

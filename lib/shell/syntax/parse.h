@@ -1,0 +1,32 @@
+#ifndef AB_SHELL_SYNTAX_PARSE_H
+#define AB_SHELL_SYNTAX_PARSE_H
+/*
+ * The reader: text to tree, as bash reads it (POSIX and the bash forms).
+ *
+ * Pure: no I/O, no globals; memory only from the arena. Linear in the text,
+ * whatever it holds, and bounded: see the limits. Where it stops early (an
+ * error, a limit) the tree has every command that was complete before that
+ * place, because a shell would have run those.
+ */
+#include "shell/syntax/ast.h"
+
+struct ab_arena;
+
+enum {
+	AB_SHELL_TEXT_MAX = 1 << 20, /* bytes */
+	AB_SHELL_DEPTH_MAX = 200,    /* nesting of any kind */
+	AB_SHELL_NODES_MAX = 150000, /* nodes, words and parts */
+};
+
+struct ab_script {
+	struct ab_shell_node *list; /* never NULL */
+	/* NULL: all of it was read. Else what was wrong at byte `error_at`,
+	 * a phrase for people: "a quote is not closed". */
+	const char *error;
+	uint32_t error_at;
+};
+
+/* The text must outlive the tree. */
+void ab_parse(struct ab_arena *arena, struct ab_text text, struct ab_script *ret);
+
+#endif

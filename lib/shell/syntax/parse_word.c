@@ -1,0 +1,286 @@
+#include <string.h>
+
+#include "shell/syntax/lex.h"
+
+/* 'text', after the first quote. */
+static void parse_single(struct ab_reader *r, struct ab_parts *parts)
+{
+	uint32_t from = r->at;
+	const char *end = memchr(r->s + from, '\'', r->end - from);
+	uint32_t to = end ? end - r->s : r->end;
+	bool empty = to == from;
+
+	r->work += to - from;
+	if (!end) {
+		ab_lex_fail(r, from - 1, "a quote is not closed");
+		return;
+	}
+	while (from < to) {
+		const char *p = memchr(r->s + from, AB_UNKNOWN, to - from);
+		uint32_t stop = p ? p - r->s : to;
+
+		if (stop > from)
+			ab_parts_text(r, parts, from, stop, true);
+		r->at = stop;
+		if (p)
+			ab_parts_unknown(r, parts, true);
+		from = p ? stop + 1 : to;
+	}
+	if (empty)
+		ab_parts_text(r, parts, to, to, true);
+	r->at = r->error ? r->end : to + 1;
+}
+
+/* A backslash between double quotes or in a here-document. */
+static void parse_quoted_escape(struct ab_reader *r, struct ab_parts *parts,
+				enum ab_lex_class until)
+{
+	uint32_t at = r->at;
+	char c = r->end - at >= 2 ? r->s[at + 1] : '\\';
+	bool escapes = c == '$' || c == '`' || c == '\\' || (c == '"' && until == AB_LEX_DOUBLE);
+
+	if (r->end - at < 2) {
+		r->at++;
+		ab_parts_text(r, parts, at, at + 1, true);
+		return;
+	}
+	if (c == '\n') {
+		r->at += 2;
+		return;
+	}
+	if (!escapes) {
+		r->at++;
+		ab_parts_text(r, parts, at, at + 1, true);
+		return;
+	}
+	r->at += 2;
+	ab_parts_text(r, parts, at + 1, at + 2, true);
+}
+
+void ab_parse_quoted(struct ab_reader *r, struct ab_parts *parts, enum ab_lex_class until,
+		     bool strip)
+{
+	while (r->at < r->end) {
+		uint32_t from;
+
+		if (strip && (r->at == 0 || r->s[r->at - 1] == '\n'))
+			while (ab_lex_at(r, '\t'))
+				r->at++;
+		from = ab_lex_run(r, until);
+		if (r->at < r->end && r->s[r->at] == '\n')
+			r->at++;
+		if (r->at > from)
+			ab_parts_text(r, parts, from, r->at, true);
+		if (r->at >= r->end)
+			return;
+		switch (r->s[r->at]) {
+		case '\\':
+			parse_quoted_escape(r, parts, until);
+			break;
+		case '$':
+			ab_parse_dollar(r, parts, true);
+			break;
+		case '`':
+			ab_parse_backquote(r, parts, true, until == AB_LEX_DOUBLE);
+			break;
+		case AB_UNKNOWN:
+			ab_parts_unknown(r, parts, true);
+			break;
+		case '"':
+			if (until == AB_LEX_DOUBLE)
+				return;
+			break;
+		}
+	}
+}
+
+/* "text", at the first quote. */
+static void parse_double(struct ab_reader *r, struct ab_parts *parts)
+{
+	const struct ab_part *before = parts->last;
+	uint32_t from = r->at++;
+
+	ab_parse_quoted(r, parts, AB_LEX_DOUBLE, false);
+	if (!ab_lex_at(r, '"')) {
+		ab_lex_fail(r, from, "a quote is not closed");
+		return;
+	}
+	r->at++;
+	if (parts->last == before)
+		ab_parts_text(r, parts, r->at - 1, r->at - 1, true);
+}
+
+static void parse_escape(struct ab_reader *r, struct ab_parts *parts)
+{
+	uint32_t at = r->at;
+
+	if (r->end - at < 2) {
+		r->at++;
+		ab_parts_text(r, parts, at, at + 1, true);
+		return;
+	}
+	r->at = at + 2;
+	if (r->s[at + 1] == '\n')
+		return;
+	if (r->s[at + 1] == AB_UNKNOWN) {
+		r->at--;
+		ab_parts_unknown(r, parts, true);
+		return;
+	}
+	ab_parts_text(r, parts, at + 1, at + 2, true);
+}
+
+static void parse_word_dollar(struct ab_reader *r, struct ab_parts *parts)
+{
+	uint32_t next = ab_lex_joined(r, r->at + 1);
+
+	if (next < r->end && r->s[next] == '\'') {
+		r->at = next + 1;
+		ab_parse_ansi(r, parts);
+	} else if (next < r->end && r->s[next] == '"') {
+		r->at = next;
+		parse_double(r, parts);
+	} else {
+		ab_parse_dollar(r, parts, false);
+	}
+}
+
+/* Is the last byte before this one an unquoted one of these? */
+static bool follows(const struct ab_reader *r, const struct ab_parts *parts, const char *bytes)
+{
+	const struct ab_part *last = parts->last;
+
+	return last && last->kind == AB_PART_TEXT && !last->quoted && last->text.len &&
+	       last->text.s + last->text.len == r->s + r->at && strchr(bytes, r->s[r->at - 1]);
+}
+
+static void parse_text_byte(struct ab_reader *r, struct ab_parts *parts)
+{
+	uint32_t at = r->at++;
+
+	ab_parts_text(r, parts, at, at + 1, false);
+}
+
+/*
+ * The array of `declare x=(a b)`: its text goes into the word, quoted where
+ * it is punctuation.
+ */
+static void parse_word_array(struct ab_reader *r, struct ab_parts *parts)
+{
+	uint32_t open = r->at++;
+
+	if (!ab_lex_enter(r))
+		return;
+	ab_parts_text(r, parts, open, open + 1, true);
+	for (ab_lex_skip_newlines(r); !ab_lex_at(r, ')'); ab_lex_skip_newlines(r)) {
+		struct ab_shell_word *word;
+
+		if (!ab_lex_at_word(r)) {
+			ab_lex_unexpected(r, ")");
+			ab_lex_leave(r);
+			return;
+		}
+		if (r->at > open + 1)
+			ab_parts_text(r, parts, r->at - 1, r->at, true);
+		word = ab_parse_word(r, AB_WORD_PLAIN);
+		for (struct ab_part *p = word->parts, *next; p; p = next) {
+			next = p->next;
+			ab_parts_add(parts, p);
+		}
+	}
+	r->at++;
+	ab_parts_text(r, parts, r->at - 1, r->at, true);
+	ab_lex_leave(r);
+}
+
+/*
+ * A byte that ends most words. Between parentheses of a pattern or a regular
+ * expression it is text. False: the word ends before it.
+ */
+static bool parse_break(struct ab_reader *r, struct ab_parts *parts, enum ab_word_mode mode,
+			unsigned *parens)
+{
+	char c = r->s[r->at];
+
+	if ((c == '<' || c == '>') && r->end - r->at >= 2 && r->s[r->at + 1] == '(') {
+		ab_parse_process(r, parts);
+		return true;
+	}
+	if (mode == AB_WORD_OPERAND) {
+		if (c == '}')
+			return false;
+	} else if (c == '(') {
+		if (mode == AB_WORD_DECLARE && *parens == 0 && follows(r, parts, "=")) {
+			parse_word_array(r, parts);
+			return true;
+		}
+		if (*parens == 0 && mode != AB_WORD_REGEX && !follows(r, parts, "@!?*+"))
+			return false;
+		++*parens;
+	} else if (*parens == 0) {
+		if (c != '|' || mode != AB_WORD_REGEX)
+			return false;
+	} else if (c == ')') {
+		--*parens;
+	}
+	parse_text_byte(r, parts);
+	return true;
+}
+
+/* One thing that is no plain text; false: the word ends before it. */
+static bool parse_special(struct ab_reader *r, struct ab_parts *parts, enum ab_word_mode mode,
+			  unsigned *parens)
+{
+	switch (r->s[r->at]) {
+	case '\'':
+		r->at++;
+		parse_single(r, parts);
+		return true;
+	case '"':
+		parse_double(r, parts);
+		return true;
+	case '\\':
+		parse_escape(r, parts);
+		return true;
+	case '$':
+		parse_word_dollar(r, parts);
+		return true;
+	case '`':
+		ab_parse_backquote(r, parts, false, false);
+		return true;
+	case AB_UNKNOWN:
+		ab_parts_unknown(r, parts, false);
+		return true;
+	default:
+		return parse_break(r, parts, mode, parens);
+	}
+}
+
+struct ab_shell_word *ab_parse_word_rest(struct ab_reader *r, uint32_t from, struct ab_parts *parts,
+					 enum ab_word_mode mode)
+{
+	struct ab_shell_word *word = ab_lex_new(r, sizeof(*word));
+	unsigned until = mode == AB_WORD_OPERAND ? AB_LEX_OPERAND : AB_LEX_WORD;
+	unsigned parens = 0;
+
+	for (;;) {
+		uint32_t text = ab_lex_run(r, until);
+
+		if (r->at > text)
+			ab_parts_text(r, parts, text, r->at, false);
+		if (r->at >= r->end || !parse_special(r, parts, mode, &parens))
+			break;
+	}
+	if (parens > 0)
+		ab_lex_fail(r, from, "`)` is missing");
+	word->parts = parts->first;
+	word->range = ab_lex_span(r, from, r->at);
+	return word;
+}
+
+struct ab_shell_word *ab_parse_word(struct ab_reader *r, enum ab_word_mode mode)
+{
+	struct ab_parts parts = { 0 };
+
+	return ab_parse_word_rest(r, r->at, &parts, mode);
+}

@@ -1,0 +1,392 @@
+#include "shell/tools/tool.h"
+
+#include <endian.h>
+
+#include "base/data/mem.h"
+#include "shell/syntax/name_table.h"
+
+static bool same(struct ab_text a, struct ab_text b)
+{
+	return a.len == b.len && memcmp(a.s, b.s, a.len) == 0;
+}
+
+static bool begins(struct ab_text text, struct ab_text start)
+{
+	return text.len >= start.len && memcmp(text.s, start.s, start.len) == 0;
+}
+
+/* With * for any stretch. Patterns are those of the tables: short. */
+static bool fits(struct ab_text text, struct ab_text pattern)
+{
+	uint32_t t = 0, p = 0, resume = 0, star = UINT32_MAX;
+
+	while (t < text.len) {
+		if (p < pattern.len && pattern.s[p] == '*') {
+			star = ++p;
+			resume = t;
+		} else if (p < pattern.len && pattern.s[p] == text.s[t]) {
+			p++;
+			t++;
+		} else if (star != UINT32_MAX) {
+			p = star;
+			t = ++resume;
+		} else {
+			return false;
+		}
+	}
+	while (p < pattern.len && pattern.s[p] == '*')
+		p++;
+	return p == pattern.len;
+}
+
+static bool fits_one_of(struct ab_text text, struct ab_text choices)
+{
+	const char *p = choices.s, *end = choices.s + choices.len, *from;
+
+	for (; p < end; p++) {
+		for (from = p; p < end && *p != '|'; p++)
+			;
+		/* Nearly all are out by their first byte. */
+		if ((*from == '*' || (text.len > 0 && *from == text.s[0])) &&
+		    fits(text, (struct ab_text){ from, (uint32_t)(p - from) }))
+			return true;
+	}
+	return false;
+}
+
+static bool words_fit(const char *words, const struct ab_operands *operands, size_t *ret_used)
+{
+	size_t at = 0;
+
+	for (;;) {
+		struct ab_text level = ab_list_next(&words);
+		bool anywhere = ab_text_is(level, "**");
+
+		if (anywhere)
+			level = ab_list_next(&words);
+		if (level.len == 0)
+			break;
+		while (anywhere && at < operands->len && !fits_one_of(operands->v[at]->text, level))
+			at++;
+		if (at >= operands->len || !fits_one_of(operands->v[at]->text, level))
+			return false;
+		at++;
+	}
+	*ret_used = at;
+	return true;
+}
+
+void ab_tool_operands(const struct ab_opts *opts, const struct ab_simple *command,
+		      struct ab_operands *ret)
+{
+	struct ab_opt_walk w;
+	enum ab_opt what;
+
+	ret->len = 0;
+	ab_opt_begin(&w, opts, command->argv, command->argc);
+	while (ret->len < AB_OPERANDS_MAX && (what = ab_opt_next(&w)) != AB_OPT_END)
+		if (what == AB_OPT_OPERAND)
+			ret->v[ret->len++] = &command->argv[w.index];
+}
+
+/* "--name" or "--name=value" of a list. */
+static bool is_long(const struct ab_opt_walk *w, struct ab_text item)
+{
+	struct ab_text name = { item.s + 2, item.len - 2 };
+	const char *equals = memchr(name.s, '=', name.len);
+
+	if (equals) {
+		struct ab_text value = { equals + 1, 0 };
+
+		value.len = (uint32_t)(name.s + name.len - value.s);
+		name.len = (uint32_t)(equals - name.s);
+		if (!w->value.text.s || !same(w->value.text, value))
+			return false;
+	}
+	return fits(w->name, name) || (w->name.len >= 3 && begins(name, w->name));
+}
+
+/* "-x", "-xvalue", or a whole word "-delete". */
+static bool is_letter(const struct ab_opt_walk *w, struct ab_text item)
+{
+	struct ab_text rest = { item.s + 2, item.len - 2 };
+
+	if (item.len == 2 || (w->value.text.s && item.s[1] == w->letter))
+		return item.s[1] == w->letter && (item.len == 2 || fits(w->value.text, rest));
+	return item.s[1] != '-' && fits(w->argv[w->index].text, item);
+}
+
+static bool is_item(const struct ab_opt_walk *w, enum ab_opt what, struct ab_text item)
+{
+	bool dash = item.s[0] == '-';
+
+	switch (what) {
+	case AB_OPT_LETTER:
+		return dash && is_letter(w, item);
+	case AB_OPT_LONG:
+		return item.len > 2 && dash && item.s[1] == '-' && is_long(w, item);
+	case AB_OPT_OPERAND:
+		return !dash && fits(w->value.text, item);
+	case AB_OPT_END:
+		break;
+	}
+	return false;
+}
+
+bool ab_tool_given(const struct ab_opts *opts, const struct ab_simple *command, size_t skip,
+		   const char *list)
+{
+	struct ab_opt_walk w;
+	enum ab_opt what;
+
+	ab_opt_begin(&w, opts, command->argv, command->argc);
+	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
+		const char *rest = list;
+		struct ab_text item;
+
+		if (what == AB_OPT_OPERAND && skip > 0) {
+			skip--;
+			continue;
+		}
+		while ((item = ab_list_next(&rest)).len > 0)
+			if (is_item(&w, what, item))
+				return true;
+	}
+	return false;
+}
+
+static bool is_alone(const struct ab_simple *command, const char *word)
+{
+	return command->argc == 2 && ab_field_is(&command->argv[1], word);
+}
+
+/* Behind an operand of its own it may belong to another command: `docker run
+ * image --help`. */
+static bool asks_for_help(enum ab_help help, const struct ab_opts *opts,
+			  const struct ab_simple *command, size_t used)
+{
+	struct ab_opt_walk w;
+	enum ab_opt what;
+	size_t seen = 0;
+
+	if (help != AB_HELP_LONG &&
+	    (is_alone(command, "-h") || is_alone(command, "-V") || is_alone(command, "-?")))
+		return true;
+	if (help == AB_HELP_LETTER && ab_field_is(&command->argv[command->argc - 1], "-h"))
+		return true;
+	ab_opt_begin(&w, opts, command->argv, command->argc);
+	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
+		if (ab_opt_is(&w, what, 0, "help") ||
+		    (what == AB_OPT_LETTER && ab_field_is(&command->argv[w.index], "-help")))
+			return true;
+		if (seen == 0 && ab_opt_is(&w, what, 0, "version"))
+			return true;
+		if (what != AB_OPT_OPERAND)
+			continue;
+		if (used > 0 && ab_text_is(w.value.text, "help"))
+			return true;
+		if (++seen > used)
+			return false;
+	}
+	return false;
+}
+
+static bool does(const struct ab_deed *deed, enum ab_help help, const struct ab_opts *opts,
+		 const struct ab_simple *command, const struct ab_operands *operands)
+{
+	size_t used;
+
+	return words_fit(deed->words, operands, &used) && (!deed->bare || operands->len == used) &&
+	       (!deed->with[0] || ab_tool_given(opts, command, used, deed->with)) &&
+	       (!deed->without[0] || !ab_tool_given(opts, command, used, deed->without)) &&
+	       (ab_rules[deed->rule].decision == AB_ALLOW ||
+		!asks_for_help(help, opts, command, used));
+}
+
+/* Eight bytes of a name in its row, as a number that orders as they do. */
+static uint64_t number_of(const char *s)
+{
+	uint64_t bytes;
+
+	memcpy(&bytes, s, sizeof(bytes));
+	return be64toh(bytes);
+}
+
+/* Of names that tools refer to: all of their bytes at once. */
+static bool is_before(const char *a, const char *b)
+{
+	uint64_t x = number_of(a), y = number_of(b);
+
+	_Static_assert(AB_TOOL_NAME_SIZE == 2 * sizeof(x), "two numbers");
+	return x < y || (x == y && number_of(a + sizeof(x)) < number_of(b + sizeof(x)));
+}
+
+/* The first of the rows, each of which begins with its name, that is not
+ * before this one. */
+static inline size_t find_name(const void *rows, size_t n, size_t size, const char *name)
+{
+	size_t from = 0;
+
+	while (from < n) {
+		size_t middle = from + (n - from) / 2;
+
+		if (is_before((const char *)rows + middle * size, name))
+			from = middle + 1;
+		else
+			n = middle;
+	}
+	return from;
+}
+
+struct ab_opts ab_tool_opts(const struct ab_toolbox *box, const struct ab_tool *tool)
+{
+	size_t at;
+
+	if (!tool->opts[0])
+		return (struct ab_opts){ 0 };
+	at = find_name(box->opts, box->nopts, sizeof(*box->opts), tool->opts);
+	if (at == box->nopts || is_before(tool->opts, box->opts[at].name))
+		return (struct ab_opts){ 0 };
+	return AB_OPTS(box->opts[at]);
+}
+
+const struct ab_deed *ab_tool_deeds(const struct ab_toolbox *box, const struct ab_tool *tool,
+				    size_t *ret_len)
+{
+	size_t from = find_name(box->deeds, box->ndeeds, sizeof(*box->deeds), tool->deeds);
+	size_t end = from;
+
+	while (end < box->ndeeds && !is_before(tool->deeds, box->deeds[end].name))
+		end++;
+	*ret_len = end - from;
+	return &box->deeds[from];
+}
+
+void ab_tool_match(const struct ab_toolbox *box, const struct ab_tool *tool,
+		   const struct ab_simple *command, struct ab_hits *hits)
+{
+	struct ab_opts opts = ab_tool_opts(box, tool);
+	struct ab_operands operands;
+	size_t n;
+	const struct ab_deed *deeds = ab_tool_deeds(box, tool, &n);
+
+	ab_tool_operands(&opts, command, &operands);
+	for (size_t i = 0; i < n; i++)
+		if (does(&deeds[i], tool->help, &opts, command, &operands))
+			ab_hit_because(hits, deeds[i].rule, command->range,
+				       deeds[i].reason[0] ? deeds[i].reason : NULL);
+}
+
+static const struct ab_tool *find_exact(const struct ab_tool *tools, size_t n, struct ab_text name)
+{
+	return ab_lookup(tools, n, sizeof(*tools), sizeof(tools->program), name);
+}
+
+static bool is_of_version(char c)
+{
+	return (c >= '0' && c <= '9') || c == '.' || c == '-';
+}
+
+const struct ab_tool *ab_tool_find(const struct ab_toolbox *box, struct ab_text name)
+{
+	const struct ab_tool *tool;
+	struct ab_text bare = name;
+
+	if (name.len == 0)
+		return NULL;
+	tool = find_exact(box->tools, box->len, name);
+	while (bare.len > 1 && is_of_version(bare.s[bare.len - 1]))
+		bare.len--;
+	if (tool || bare.len == name.len)
+		return tool;
+	return find_exact(box->tools, box->len, bare);
+}
+
+void ab_toolbox_match(const struct ab_toolbox *box, const struct ab_simple *command,
+		      struct ab_hits *hits)
+{
+	const struct ab_tool *tool = ab_tool_find(box, command->name);
+
+	if (tool)
+		ab_tool_match(box, tool, command, hits);
+}
+
+/* Variables that name no program and load nothing. */
+static const char harmless[][20] = {
+	"LC_*",
+	"LANG",
+	"LANGUAGE",
+	"TZ",
+	"TERM",
+	"COLUMNS",
+	"LINES",
+	"NO_COLOR",
+	"CLICOLOR*",
+	"FORCE_COLOR",
+	"GIT_OPTIONAL_LOCKS",
+	"GIT_TERMINAL_PROMPT",
+};
+
+static bool is_harmless(const struct ab_binding *b)
+{
+	for (size_t i = 0; i < AB_COUNT(harmless); i++)
+		if (fits(b->name, (struct ab_text){ harmless[i], (uint32_t)strlen(harmless[i]) }))
+			return true;
+	return (ab_text_is(b->name, "PAGER") || ab_text_is(b->name, "GIT_PAGER")) &&
+	       (ab_field_is(&b->value, "cat") || ab_field_is(&b->value, ""));
+}
+
+static bool writes_file(const struct ab_redirect *r)
+{
+	switch (r->op) {
+	case AB_REDIR_IN:
+	case AB_REDIR_DUP_IN:
+	case AB_REDIR_DUP_OUT:
+	case AB_REDIR_HEREDOC:
+	case AB_REDIR_HERESTRING:
+		return r->file.unknown && r->op == AB_REDIR_DUP_OUT;
+	case AB_REDIR_OUT:
+	case AB_REDIR_APPEND:
+	case AB_REDIR_CLOBBER:
+	case AB_REDIR_READ_WRITE:
+	case AB_REDIR_BOTH:
+	case AB_REDIR_BOTH_APPEND:
+		break;
+	}
+	return !ab_field_is(&r->file, "/dev/null");
+}
+
+/* Folders that only the system's owner writes. */
+static const char bins[][19] = {
+	"/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/", "/usr/local/bin/", "/opt/homebrew/bin/",
+};
+
+/* `./ls` is a program of somebody's own. */
+static bool is_of_system(const struct ab_simple *command)
+{
+	struct ab_text folder = command->argv[0].text;
+
+	if (folder.len <= command->name.len)
+		return true;
+	folder.len -= command->name.len;
+	for (size_t i = 0; i < AB_COUNT(bins); i++)
+		if (ab_text_is(folder, bins[i]))
+			return true;
+	return false;
+}
+
+bool ab_tool_plain(const struct ab_simple *command)
+{
+	if (command->argc == 0 || command->flags & AB_SIMPLE_BACKGROUND || !is_of_system(command))
+		return false;
+	for (size_t i = 0; i < command->argc; i++)
+		if (command->argv[i].unknown)
+			return false;
+	for (size_t i = 0; i < command->nbindings; i++)
+		if (!is_harmless(&command->bindings[i]))
+			return false;
+	for (size_t i = 0; i < command->nredirects; i++)
+		if (writes_file(&command->redirects[i]))
+			return false;
+	return true;
+}

@@ -1,0 +1,313 @@
+/*
+ * What builtins change in the shell itself: its folder, its variables, its
+ * descriptors.
+ */
+#include "base/data/arena.h"
+#include "shell/command/command_options.h"
+#include "shell/command/known_files.h"
+#include "shell/output/printed.h"
+#include "shell/syntax/name_table.h"
+#include "shell/walk/walk_state.h"
+
+static const struct ab_text pwd = { "PWD", 3 }, oldpwd = { "OLDPWD", 6 };
+
+/* "a/../b" below a clean folder; no ".." leads above "/". */
+static struct ab_text join_path(struct ab_walk *w, struct ab_text base, struct ab_text path)
+{
+	char *out = ab_arena_alloc(w->arena, (size_t)base.len + path.len + 2);
+	size_t len = 0, i = 0;
+
+	if (path.len && path.s[0] != '/' && base.len > 1) {
+		memcpy(out, base.s, base.len);
+		len = base.len;
+	}
+	while (i < path.len) {
+		size_t from = i;
+		struct ab_text name;
+
+		while (i < path.len && path.s[i] != '/')
+			i++;
+		name = (struct ab_text){ path.s + from, (uint32_t)(i - from) };
+		i++;
+		if (!name.len || ab_text_is(name, "."))
+			continue;
+		if (ab_text_is(name, "..")) {
+			while (len && out[--len] != '/')
+				;
+			continue;
+		}
+		out[len++] = '/';
+		memcpy(out + len, name.s, name.len);
+		len += name.len;
+	}
+	if (!len)
+		out[len++] = '/';
+	return (struct ab_text){ out, (uint32_t)len };
+}
+
+static void change_folder(struct ab_walk *w, const struct ab_simple *command)
+{
+	static const struct ab_opts none = { 0 };
+	const struct ab_text home = { "HOME", 4 };
+	const struct ab_var *former = ab_vars_get(w->vars, oldpwd);
+	struct ab_opt_walk o;
+	enum ab_opt what;
+	struct ab_var *v;
+
+	ab_opt_begin(&o, &none, command->argv, command->argc);
+	while ((what = ab_opt_next(&o)) != AB_OPT_END)
+		if (what == AB_OPT_OPERAND)
+			break;
+	ab_walk_set(w, oldpwd, ab_vars_get(w->vars, pwd));
+	if (what == AB_OPT_OPERAND && ab_field_is(&o.value, "-") &&
+	    ab_text_is(command->name, "cd")) {
+		ab_walk_set(w, pwd, former);
+		return;
+	}
+	if (what == AB_OPT_END) {
+		ab_walk_set(w, pwd, ab_vars_get(w->vars, home));
+		return;
+	}
+	if (o.value.unknown || o.value.pattern || ab_field_is(&o.value, "-") ||
+	    (o.value.text.len && o.value.text.s[0] != '/' &&
+	     memchr(command->cwd.s, AB_UNKNOWN, command->cwd.len))) {
+		ab_walk_set(w, pwd, NULL);
+		return;
+	}
+	v = ab_arena_alloc(w->arena, sizeof(*v));
+	v->text = join_path(w, command->cwd, o.value.text);
+	v->taint = o.value.taint;
+	w->nested += v->text.len;
+	ab_walk_set(w, pwd, v);
+}
+
+static void forget_folder(struct ab_walk *w, const struct ab_simple *command)
+{
+	(void)command;
+	ab_walk_set(w, pwd, NULL);
+}
+
+bool ab_walk_is_name(struct ab_text t)
+{
+	for (uint32_t i = 0; i < t.len; i++) {
+		char c = t.s[i];
+
+		if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+		      (i && c >= '0' && c <= '9')))
+			return false;
+	}
+	return t.len > 0;
+}
+
+/* NAME=VALUE and NAME; false: something else. */
+static bool cut(const struct ab_field *f, struct ab_text *ret_name, struct ab_field *ret_value)
+{
+	const char *equals = memchr(f->text.s, '=', f->text.len);
+
+	*ret_name = f->text;
+	ret_value->text.s = NULL;
+	if (equals) {
+		ret_name->len = (uint32_t)(equals - f->text.s);
+		*ret_value = *f;
+		ret_value->text.s = equals + 1;
+		ret_value->text.len -= ret_name->len + 1;
+		ret_value->unknown = memchr(ret_value->text.s, AB_UNKNOWN, ret_value->text.len);
+	}
+	if (ret_name->len && ret_name->s[ret_name->len - 1] == '+')
+		ret_name->len--;
+	return ab_walk_is_name(*ret_name);
+}
+
+/* declare -n: the name of a variable, not a value. */
+static bool is_reference(const struct ab_simple *command)
+{
+	static const struct ab_opts none = { .first = true };
+	struct ab_opt_walk o;
+	enum ab_opt what;
+
+	ab_opt_begin(&o, &none, command->argv, command->argc);
+	while ((what = ab_opt_next(&o)) != AB_OPT_END)
+		if (ab_opt_is(&o, what, 'n', NULL))
+			return true;
+	return false;
+}
+
+static void set_all(struct ab_walk *w, const struct ab_simple *command, bool local)
+{
+	bool reference = local && is_reference(command);
+
+	for (size_t i = 1; i < command->argc; i++) {
+		struct ab_walk_local *l;
+		struct ab_text name;
+		struct ab_field value;
+
+		if (!cut(&command->argv[i], &name, &value))
+			continue;
+		if (local && w->calls) {
+			l = ab_arena_alloc(w->arena, sizeof(*l));
+			*l = (struct ab_walk_local){ name, ab_vars_get(w->vars, name), w->locals };
+			w->locals = l;
+		}
+		if (!value.text.s)
+			continue;
+		if (reference) {
+			ab_walk_set(w, name, NULL);
+			ab_walk_set(w, value.text, NULL);
+			continue;
+		}
+		ab_walk_set(w, name, ab_walk_value(w, &value));
+		ab_walk_setting(w, name, &value);
+	}
+}
+
+static void declare(struct ab_walk *w, const struct ab_simple *command)
+{
+	set_all(w, command, true);
+}
+
+static void export(struct ab_walk *w, const struct ab_simple *command)
+{
+	set_all(w, command, false);
+}
+
+static void see_subscripts(struct ab_walk *w, const struct ab_simple *command)
+{
+	for (size_t i = 1; i < command->argc; i++)
+		ab_walk_subscript(w, &command->argv[i]);
+}
+
+static void unset(struct ab_walk *w, const struct ab_simple *command)
+{
+	static const struct ab_var empty = { .text = { "", 0 } };
+
+	see_subscripts(w, command);
+	for (size_t i = 1; i < command->argc; i++)
+		if (ab_walk_is_name(command->argv[i].text))
+			ab_walk_set(w, command->argv[i].text, &empty);
+}
+
+static void forget(struct ab_walk *w, const struct ab_simple *command)
+{
+	for (size_t i = 1; i < command->argc; i++)
+		if (ab_walk_is_name(command->argv[i].text))
+			ab_walk_set(w, command->argv[i].text, NULL);
+}
+
+/* What printf would print without its -v. */
+static const struct ab_var *printed(struct ab_walk *w, const struct ab_simple *command)
+{
+	struct ab_simple bare = *command;
+	struct ab_field value;
+	struct ab_data data;
+
+	bare.argv += 2;
+	bare.argc -= 2;
+	bare.nredirects = 0;
+	ab_flow_output(w->arena, &bare, &data);
+	value = ab_data_field(&data);
+	return ab_walk_value(w, &value);
+}
+
+/* printf -v NAME */
+static void set_printed(struct ab_walk *w, const struct ab_simple *command)
+{
+	if (command->argc > 2 && ab_field_is(&command->argv[1], "-v"))
+		ab_walk_subscript(w, &command->argv[2]);
+	if (command->argc > 3 && ab_field_is(&command->argv[1], "-v") &&
+	    ab_walk_is_name(command->argv[2].text))
+		ab_walk_set(w, command->argv[2].text, printed(w, command));
+}
+
+/* `set -- a b`, `set a b`: "$1" and "$2". -o takes the next word. */
+static void set_positional(struct ab_walk *w, const struct ab_simple *command)
+{
+	size_t i = 1;
+
+	while (i < command->argc && command->argv[i].text.len > 1 &&
+	       strchr("-+", command->argv[i].text.s[0]) && !ab_field_is(&command->argv[i], "--"))
+		i += 1 + (command->argv[i].text.s[command->argv[i].text.len - 1] == 'o');
+	if (i >= command->argc)
+		return;
+	i -= !ab_field_is(&command->argv[i], "--");
+	ab_vars_positional(w->vars, ab_walk_given(w, &command->argv[i], command->argc - i));
+}
+
+/* By one, where it is known that it is done once. */
+static void shift_positional(struct ab_walk *w, const struct ab_simple *command)
+{
+	const struct ab_fields *args = ab_vars_args(w->vars);
+	struct ab_fields *left;
+
+	if (!args || args->len < 2 || command->argc > 1 || w->maybes || args->v[1].splits) {
+		ab_vars_positional(w->vars, NULL);
+		return;
+	}
+	left = ab_arena_alloc(w->arena, sizeof(*left));
+	left->v = ab_arena_alloc(w->arena, args->len * sizeof(*left->v));
+	left->len = left->room = args->len - 1;
+	left->v[0] = args->v[0];
+	memcpy(left->v + 1, args->v + 2, (args->len - 2) * sizeof(*left->v));
+	w->nested += left->len * sizeof(*left->v);
+	ab_vars_positional(w->vars, left);
+}
+
+static void add_aliases(struct ab_walk *w, const struct ab_simple *command)
+{
+	for (size_t i = 1; i < command->argc; i++) {
+		struct ab_text name;
+		struct ab_field value;
+
+		cut(&command->argv[i], &name, &value);
+		if (value.text.s && name.len)
+			ab_walk_alias(w, name, value.text);
+	}
+}
+
+/* `exec < file`: from here on. */
+static void redirect_here(struct ab_walk *w, const struct ab_simple *command)
+{
+	if (command->argc > 1)
+		return;
+	w->in = command->in;
+	w->files = command->files;
+}
+
+/* Sorted by name. */
+static const struct builtin {
+	char name[12];
+	void (*run)(struct ab_walk *w, const struct ab_simple *command);
+} builtins[] = {
+	{ "[", see_subscripts },
+	{ "alias", add_aliases },
+	{ "cd", change_folder },
+	{ "chdir", change_folder },
+	{ "declare", declare },
+	{ "exec", redirect_here },
+	{ "export", export },
+	{ "getopts", forget },
+	{ "let", see_subscripts },
+	{ "local", declare },
+	{ "mapfile", ab_walk_read_lines },
+	{ "popd", forget_folder },
+	{ "printf", set_printed },
+	{ "pushd", change_folder },
+	{ "read", ab_walk_read_names },
+	{ "readarray", ab_walk_read_lines },
+	{ "readonly", export },
+	{ "set", set_positional },
+	{ "shift", shift_positional },
+	{ "test", see_subscripts },
+	{ "typeset", declare },
+	{ "unset", unset },
+};
+
+void ab_walk_builtin(struct ab_walk *w, const struct ab_simple *command)
+{
+	const struct builtin *b;
+
+	if (!command->argc || !command->name.len || command->name.len != command->argv[0].text.len)
+		return;
+	b = AB_LOOKUP(builtins, command->name);
+	if (b)
+		b->run(w, command);
+}

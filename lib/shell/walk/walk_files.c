@@ -1,0 +1,192 @@
+/*
+ * Files that a command line writes and reads again: `cat > x.sh <<E`, then
+ * `sh x.sh`. By name only, and bounded; others are just not known.
+ */
+#include "base/data/arena.h"
+#include "shell/command/command_options.h"
+#include "shell/command/known_files.h"
+#include "shell/syntax/name_table.h"
+#include "shell/walk/walk_state.h"
+
+static void add_file(struct ab_walk *w, struct ab_text name, const struct ab_data *data)
+{
+	struct ab_file *file;
+
+	if (w->nfiles++ >= AB_FILES_MAX)
+		return;
+	file = ab_arena_alloc(w->arena, sizeof(*file));
+	*file = (struct ab_file){ .name = name,
+				  .data = *data,
+				  .maybe = w->maybes > 0,
+				  .older = w->files ? w->files->older + 1 : 0,
+				  .next = w->files };
+	/* Who made it is not known either, and it is not asked about. */
+	if (data->unknown && data->text.len <= 1)
+		file->data.taint |= AB_TAINT_FILE;
+	w->files = file;
+}
+
+/* Behind what is in it. */
+static struct ab_data appended(struct ab_walk *w, const struct ab_data *former,
+			       const struct ab_data *data)
+{
+	struct ab_outlet *out = w->out;
+	struct ab_outlet both = { .data = *former, .any = true, .maybes = w->maybes };
+
+	w->out = &both;
+	ab_outlet_add(w, data);
+	w->out = out;
+	w->nested += both.data.text.len;
+	return both.data;
+}
+
+static void remember(struct ab_walk *w, const struct ab_simple *command,
+		     const struct ab_field *name, const struct ab_data *data, bool append)
+{
+	const struct ab_simple now = { .files = w->files, .cwd = command->cwd };
+	const struct ab_file *former = NULL;
+	struct ab_data all = *data;
+	char clean[AB_FILE_NAME_MAX];
+	uint32_t len = ab_files_clean(command->cwd, name->text, clean);
+
+	if (!len || name->stream || ab_text_starts(name->text, "/dev/"))
+		return;
+	if (append)
+		former = ab_files_next(&now, name, NULL);
+	if (former && !ab_data_unread(&former->data))
+		all = appended(w, &former->data, data);
+	add_file(w, (struct ab_text){ ab_arena_ndup(w->arena, clean, len), len }, &all);
+}
+
+void ab_walk_printed(struct ab_walk *w, const struct ab_simple *command,
+		     const struct ab_redirect *to, const struct ab_outlet *printed)
+{
+	struct ab_data data = printed->data;
+
+	if (!printed->any)
+		data = (struct ab_data){ .none = true, .text = { "", 0 } };
+	remember(w, command, &to->file, &data,
+		 to->op == AB_REDIR_APPEND || to->op == AB_REDIR_BOTH_APPEND);
+}
+
+static void tee(struct ab_walk *w, const struct ab_simple *command)
+{
+	static const struct ab_opts opts = { .longs = "append" };
+	struct ab_opt_walk o;
+	enum ab_opt what;
+	bool append = false;
+
+	ab_opt_begin(&o, &opts, command->argv, command->argc);
+	while ((what = ab_opt_next(&o)) != AB_OPT_END) {
+		append |= ab_opt_is(&o, what, 'a', "append");
+		if (what == AB_OPT_OPERAND)
+			remember(w, command, &command->argv[o.index], &command->in, append);
+	}
+}
+
+/* cp FROM TO; more than two are copied into a folder. */
+static void copy(struct ab_walk *w, const struct ab_simple *command)
+{
+	static const struct ab_opts opts = { .values = "tSmogB" };
+	const struct ab_field *v[2] = { 0 };
+	const struct ab_data *known;
+	struct ab_opt_walk o;
+	enum ab_opt what;
+	size_t n = 0;
+
+	ab_opt_begin(&o, &opts, command->argv, command->argc);
+	while ((what = ab_opt_next(&o)) != AB_OPT_END)
+		if (what == AB_OPT_OPERAND && n++ < 2)
+			v[n - 1] = &command->argv[o.index];
+	if (n != 2)
+		return;
+	known = ab_files_read(command, v[0]);
+	if (known)
+		remember(w, command, v[1], known, false);
+}
+
+/* "https://host/a/b.sh?x": b.sh */
+static struct ab_field last_name(const struct ab_field *url)
+{
+	struct ab_field name = *url;
+	const char *end = memchr(name.text.s, '?', name.text.len), *slash;
+
+	if (end)
+		name.text.len = (uint32_t)(end - name.text.s);
+	slash = memrchr(name.text.s, '/', name.text.len);
+	if (slash) {
+		name.text.len -= (uint32_t)(slash + 1 - name.text.s);
+		name.text.s = slash + 1;
+	}
+	return name;
+}
+
+/* Under a name that is given, or that the address has. */
+static void fetch(struct ab_walk *w, const struct ab_simple *command, const struct ab_opts *opts,
+		  char letter, const char *name, bool by_address)
+{
+	const struct ab_data data = ab_data_unknown(AB_TAINT_NETWORK, command->range);
+	bool named = false;
+	struct ab_opt_walk o;
+	enum ab_opt what;
+
+	ab_opt_begin(&o, opts, command->argv, command->argc);
+	while ((what = ab_opt_next(&o)) != AB_OPT_END) {
+		by_address |= ab_opt_is(&o, what, 'O', "remote-name") && letter != 'O';
+		if (ab_opt_is(&o, what, letter, name) && o.value.text.s) {
+			named = true;
+			remember(w, command, &o.value, &data, false);
+		}
+	}
+	if (named || !by_address)
+		return;
+	ab_opt_begin(&o, opts, command->argv, command->argc);
+	while ((what = ab_opt_next(&o)) != AB_OPT_END) {
+		struct ab_field file;
+
+		if (what != AB_OPT_OPERAND || !o.value.text.len)
+			continue;
+		file = last_name(&o.value);
+		remember(w, command, &file, &data, false);
+	}
+}
+
+static void curl(struct ab_walk *w, const struct ab_simple *command)
+{
+	static const struct ab_opts opts = {
+		.values = "AbcCdDeEFHKmoPQrtTuUwxXyYz",
+		.longs = "output= remote-name data= header= request= user=",
+	};
+
+	fetch(w, command, &opts, 'o', "output", false);
+}
+
+static void wget(struct ab_walk *w, const struct ab_simple *command)
+{
+	static const struct ab_opts opts = {
+		.values = "oaeiBtOTwQPUlADXIR",
+		.longs = "output-document=",
+	};
+
+	fetch(w, command, &opts, 'O', "output-document", true);
+}
+
+/* Sorted by name. */
+static const struct {
+	const char *name;
+	void (*run)(struct ab_walk *w, const struct ab_simple *command);
+} writers[] = {
+	{ "cp", copy }, { "curl", curl }, { "install", copy },
+	{ "mv", copy }, { "tee", tee },	  { "wget", wget },
+};
+
+void ab_walk_written(struct ab_walk *w, const struct ab_simple *command)
+{
+	size_t i = 0;
+
+	while (i < sizeof(writers) / sizeof(writers[0]) &&
+	       !ab_text_is(command->name, writers[i].name))
+		i++;
+	if (i < sizeof(writers) / sizeof(writers[0]))
+		writers[i].run(w, command);
+}

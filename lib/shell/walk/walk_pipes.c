@@ -1,0 +1,184 @@
+#include "shell/walk/walk_state.h"
+
+#include <stdio.h>
+
+#include "base/data/arena.h"
+#include "shell/command/known_files.h"
+#include "shell/command/secret_files.h"
+
+enum { OUTLET_MAX = 64 * 1024 };
+
+static const char unknown_byte[1] = { AB_UNKNOWN };
+
+struct ab_data ab_data_unknown(unsigned taint, struct ab_span range)
+{
+	return (struct ab_data){ .text = { unknown_byte, 1 },
+				 .unknown = true,
+				 .taint = taint,
+				 .range = range,
+				 .verbatim = AB_NOT_VERBATIM };
+}
+
+static void append(struct ab_arena *arena, struct ab_outlet *out, const struct ab_data *data)
+{
+	size_t len = (size_t)out->data.text.len + data->text.len;
+	char *text = (char *)out->data.text.s;
+
+	if (len > out->room) {
+		text = ab_arena_alloc(arena, 2 * len);
+		memcpy(text, out->data.text.s, out->data.text.len);
+		out->room = 2 * len;
+	}
+	memcpy(text + out->data.text.len, data->text.s, data->text.len);
+	out->data.text = (struct ab_text){ text, (uint32_t)len };
+	out->data.unknown |= data->unknown;
+	if (!(out->data.taint & data->taint & AB_TAINT_SETTINGS))
+		out->data.taint &= ~(unsigned)AB_TAINT_SETTINGS;
+	out->data.taint |= data->taint & ~(unsigned)AB_TAINT_SETTINGS;
+	out->data.verbatim = AB_NOT_VERBATIM;
+	if (data->range.to > out->data.range.to)
+		out->data.range.to = data->range.to;
+}
+
+/*
+ * One after the other is one text. Where one of several may have written, the
+ * text is not known; a single one is taken to have.
+ */
+void ab_outlet_add(struct ab_walk *w, const struct ab_data *data)
+{
+	struct ab_outlet *out = w->out;
+
+	if (!out || data->none || (!data->text.len && !data->unknown))
+		return;
+	if (!out->any) {
+		out->data = *data;
+		out->any = true;
+	} else if (w->maybes > out->maybes || out->data.text.len + data->text.len > OUTLET_MAX) {
+		out->data = ab_data_unknown(out->data.taint | data->taint, out->data.range);
+		out->room = 0;
+	} else {
+		append(w->arena, out, data);
+	}
+}
+
+static struct ab_data of_file(const struct ab_simple *command, const struct ab_field *file)
+{
+	unsigned taint = AB_TAINT_FILE | file->taint;
+	const struct ab_data *known;
+
+	if (ab_field_is(file, "/dev/null"))
+		return (struct ab_data){ .none = true };
+	if (ab_field_is(file, "/dev/stdin") || ab_field_is(file, "/dev/fd/0"))
+		return command->in;
+	known = ab_files_read(command, file);
+	if (known)
+		return *known;
+	if (ab_text_starts(file->text, "/dev/tcp/") || ab_text_starts(file->text, "/dev/udp/"))
+		taint = AB_TAINT_NETWORK;
+	else if (ab_secret_path(file->text))
+		taint |= AB_TAINT_SECRET;
+	return ab_data_unknown(taint, file->range);
+}
+
+static struct ab_data of_text(const struct ab_field *body)
+{
+	return (struct ab_data){ .text = body->text,
+				 .unknown = body->unknown,
+				 .taint = body->taint,
+				 .range = body->range,
+				 .verbatim = body->verbatim };
+}
+
+static struct ab_text descriptor(struct ab_arena *arena, struct ab_text number)
+{
+	static const char folder[] = "/dev/fd/";
+	char *name = ab_arena_alloc(arena, sizeof(folder) + number.len);
+
+	memcpy(name, folder, sizeof(folder) - 1);
+	memcpy(name + sizeof(folder) - 1, number.s, number.len);
+	return (struct ab_text){ name, (uint32_t)sizeof(folder) - 1 + number.len };
+}
+
+static struct ab_data of_descriptor(struct ab_walk *w, const struct ab_simple *command,
+				    const struct ab_field *number)
+{
+	const struct ab_field name = { .text = descriptor(w->arena, number->text) };
+	const struct ab_data *known = ab_files_read(command, &name);
+
+	if (ab_field_is(number, "-"))
+		return (struct ab_data){ .none = true };
+	return known ? *known : ab_data_unknown(0, number->range);
+}
+
+/* False: nothing is read there. */
+static bool what_is_read(struct ab_walk *w, const struct ab_simple *command,
+			 const struct ab_redirect *r, struct ab_data *ret)
+{
+	switch (r->op) {
+	case AB_REDIR_IN:
+	case AB_REDIR_READ_WRITE:
+		*ret = of_file(command, &r->file);
+		return true;
+	case AB_REDIR_HEREDOC:
+	case AB_REDIR_HERESTRING:
+		*ret = of_text(&r->file);
+		return true;
+	case AB_REDIR_DUP_IN:
+		*ret = of_descriptor(w, command, &r->file);
+		return true;
+	case AB_REDIR_OUT:
+	case AB_REDIR_APPEND:
+	case AB_REDIR_CLOBBER:
+	case AB_REDIR_DUP_OUT:
+	case AB_REDIR_BOTH:
+	case AB_REDIR_BOTH_APPEND:
+		break;
+	}
+	return false;
+}
+
+static void open_descriptor(struct ab_walk *w, struct ab_simple *command, int fd,
+			    const struct ab_data *data)
+{
+	unsigned older = command->files ? command->files->older + 1 : 0;
+	struct ab_file *file;
+	char number[16];
+	int len = snprintf(number, sizeof(number), "%d", fd);
+
+	if (older >= 2 * AB_FILES_MAX)
+		return;
+	file = ab_arena_alloc(w->arena, sizeof(*file));
+	file->older = older;
+	file->name = descriptor(w->arena, (struct ab_text){ number, (uint32_t)len });
+	file->data = *data;
+	file->next = command->files;
+	command->files = file;
+}
+
+static bool is_own_output(const struct ab_redirect *r)
+{
+	return ab_field_is(&r->file, "/dev/stdout") || ab_field_is(&r->file, "/dev/fd/1") ||
+	       (r->op == AB_REDIR_DUP_OUT && ab_field_is(&r->file, "1"));
+}
+
+void ab_data_redirect(struct ab_walk *w, struct ab_simple *command, bool *ret_prints,
+		      const struct ab_redirect **ret_to)
+{
+	*ret_prints = true;
+	*ret_to = NULL;
+	for (size_t i = 0; i < command->nredirects; i++) {
+		const struct ab_redirect *r = &command->redirects[i];
+		bool both = r->op == AB_REDIR_BOTH || r->op == AB_REDIR_BOTH_APPEND;
+		struct ab_data data;
+
+		if (both || r->fd == 1) {
+			*ret_prints = is_own_output(r);
+			*ret_to = *ret_prints || r->op == AB_REDIR_DUP_OUT ? NULL : r;
+		} else if (r->fd >= 0 && what_is_read(w, command, r, &data)) {
+			if (r->fd == 0)
+				command->in = data;
+			else
+				open_descriptor(w, command, r->fd, &data);
+		}
+	}
+}

@@ -1,0 +1,379 @@
+/*
+ * What a command starts: the commands of wrappers, scripts, functions and
+ * aliases.
+ */
+#include "base/data/arena.h"
+#include "shell/code/code.h"
+#include "shell/output/printed.h"
+#include "shell/walk/walk_state.h"
+#include "shell/wrap/wrap.h"
+
+/* A byte that is read as a script costs as much as so many that are copied. */
+enum { READING = 8 };
+
+static bool same_text(struct ab_text a, struct ab_text b)
+{
+	return a.len == b.len && memcmp(a.s, b.s, a.len) == 0;
+}
+
+static size_t bucket_of(struct ab_text name)
+{
+	size_t h = name.len;
+
+	for (uint32_t i = 0; i < name.len && i < 32; i++)
+		h = h * 31 + (unsigned char)name.s[i];
+	return h % AB_NAMED_BUCKETS;
+}
+
+static struct ab_named *find_named(const struct ab_walk *w, struct ab_text name, bool alias)
+{
+	struct ab_named *n;
+
+	if (!w->named)
+		return NULL;
+	for (n = w->named[bucket_of(name)]; n; n = n->chain)
+		if (!n->body == alias && same_text(n->name, name))
+			return n;
+	return NULL;
+}
+
+/* `former`: of the same name and kind, no longer found; or NULL. */
+static struct ab_named *add_named(struct ab_walk *w, struct ab_text name, struct ab_named *former)
+{
+	struct ab_named *n = ab_arena_alloc(w->arena, sizeof(*n)), **link;
+
+	if (!w->named)
+		w->named = ab_arena_alloc(w->arena, AB_NAMED_BUCKETS * sizeof(*w->named));
+	link = &w->named[bucket_of(name)];
+	while (former && *link != former)
+		link = &(*link)->chain;
+	*n = (struct ab_named){ .name = name,
+				.in = w->at,
+				.flags = w->flags,
+				.via = w->via,
+				.chain = former ? former->chain : *link };
+	/* Beyond the bound it is not found by its calls, but still walked. */
+	if (former || w->nnamed++ < AB_NAMED_MAX)
+		*link = n;
+	*w->last_named = n;
+	w->last_named = &n->next;
+	return n;
+}
+
+void ab_walk_define(struct ab_walk *w, const struct ab_shell_node *function)
+{
+	struct ab_named *n = find_named(w, function->function.name, false);
+
+	if (!function->function.body || (n && n->body == function->function.body))
+		return;
+	n = add_named(w, function->function.name, n);
+	n->body = function->function.body;
+}
+
+void ab_walk_alias(struct ab_walk *w, struct ab_text name, struct ab_text text)
+{
+	struct ab_named *n = find_named(w, name, true);
+
+	if (!n)
+		n = add_named(w, name, NULL);
+	n->alias = text;
+}
+
+/* A text in the place of `field` is read as a script. */
+static void walk_script(struct ab_walk *w, const struct ab_field *field)
+{
+	const struct ab_walk_text at = w->at;
+	const struct ab_nesting source = { field->range, field->verbatim };
+	struct ab_script script;
+
+	w->nested += (size_t)READING * field->text.len;
+	if (w->nested > AB_WALK_NESTED_MAX || w->levels >= AB_WALK_LEVELS_MAX) {
+		ab_walk_stop(w, field->range, "This is nested too deeply to be followed.");
+		return;
+	}
+	ab_parse(w->arena, field->text, &script);
+	w->at = (struct ab_walk_text){ field->text, memcpy(ab_arena_alloc(w->arena, sizeof(source)),
+							   &source, sizeof(source)) };
+	w->levels++;
+	ab_walk_node(w, script.list);
+	ab_walk_unread(w, &script);
+	w->levels--;
+	w->at = at;
+}
+
+void ab_walk_text(struct ab_walk *w, const struct ab_field *script)
+{
+	struct ab_walk_saved saved;
+
+	ab_walk_enter(w, &saved);
+	w->in = (struct ab_data){ .none = true };
+	w->out = NULL;
+	w->again++;
+	walk_script(w, script);
+	w->again--;
+	ab_walk_leave(w, &saved);
+}
+
+static const char *name_of(struct ab_walk *w, const struct ab_simple *command)
+{
+	return ab_arena_ndup(w->arena, command->name.s, command->name.len);
+}
+
+/* Those whose script runs in this shell: what it sets stays set. */
+static bool runs_here(struct ab_text name)
+{
+	static const char here[][7] = { ".", "eval", "source" };
+
+	for (size_t i = 0; i < sizeof(here) / sizeof(here[0]); i++)
+		if (ab_text_is(name, here[i]))
+			return true;
+	return false;
+}
+
+static void set_folder(struct ab_walk *w, const char *folder)
+{
+	const struct ab_field f = { .text = { folder, (uint32_t)strlen(folder) } };
+
+	ab_walk_set(w, (struct ab_text){ "PWD", 3 }, ab_walk_value(w, &f));
+}
+
+static void bind_all(struct ab_walk *w, const struct ab_binding *b, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		ab_walk_set(w, b[i].name, ab_walk_value(w, &b[i].value));
+}
+
+/* In a shell of its own. */
+static void walk_apart(struct ab_walk *w, const struct ab_simple *command,
+		       const struct ab_inner *inner)
+{
+	const struct ab_fields *former;
+	size_t mark = ab_vars_mark(w->vars);
+
+	bind_all(w, command->bindings, command->nbindings);
+	bind_all(w, inner->bindings, inner->nbindings);
+	if (inner->cwd)
+		set_folder(w, inner->cwd);
+	former = ab_vars_positional(w->vars, inner->positional);
+	walk_script(w, &inner->script);
+	ab_vars_positional(w->vars, former);
+	ab_vars_undo(w->vars, mark);
+}
+
+static void follow_script(struct ab_walk *w, const struct ab_simple *command,
+			  const struct ab_inner *inner)
+{
+	const struct ab_data in = w->in;
+	const unsigned flags = w->flags;
+	const char *via = w->via;
+
+	if (inner->script.unknown && inner->script.text.len == 1) {
+		const struct ab_data data = ab_data_unknown(inner->script.taint, command->range);
+
+		ab_outlet_add(w, &data);
+		return;
+	}
+	w->in = inner->in;
+	w->flags = command->flags | inner->flags;
+	w->via = name_of(w, command);
+	if (runs_here(command->name))
+		walk_script(w, &inner->script);
+	else
+		walk_apart(w, command, inner);
+	w->via = via;
+	w->flags = flags;
+	w->in = in;
+}
+
+static void join_bindings(struct ab_walk *w, struct ab_simple *inner,
+			  const struct ab_simple *command)
+{
+	struct ab_binding *all;
+	size_t n = inner->nbindings, m = command->nbindings;
+
+	if (!m)
+		return;
+	all = ab_arena_alloc(w->arena, (n + m) * sizeof(*all));
+	memcpy(all, command->bindings, m * sizeof(*all));
+	if (n)
+		memcpy(all + m, inner->bindings, n * sizeof(*all));
+	inner->bindings = all;
+	inner->nbindings = n + m;
+}
+
+static void follow_argv(struct ab_walk *w, const struct ab_simple *command,
+			const struct ab_inner *inner)
+{
+	void *place = w->again ? NULL : w->events->reserve(w->events->arg);
+	struct ab_simple *next = ab_arena_alloc(w->arena, sizeof(*next));
+
+	*next = (struct ab_simple){ .argv = inner->argv,
+				    .argc = inner->argc,
+				    .bindings = inner->bindings,
+				    .nbindings = inner->nbindings,
+				    .in = inner->in,
+				    .cwd = command->cwd,
+				    .files = command->files,
+				    .flags = command->flags | inner->flags,
+				    .via = name_of(w, command),
+				    .range = command->range };
+	ab_walk_name(next);
+	if (inner->argc && inner->argv[0].range.to > inner->argv[0].range.from)
+		next->range.from = inner->argv[0].range.from;
+	if (next->range.from > next->range.to)
+		next->range = command->range;
+	if (inner->cwd)
+		next->cwd = (struct ab_text){ inner->cwd, (uint32_t)strlen(inner->cwd) };
+	/* The descriptors of this side are not those of the other. */
+	if (!(inner->flags & AB_SIMPLE_REMOTE)) {
+		next->redirects = command->redirects;
+		next->nredirects = command->nredirects;
+	}
+	join_bindings(w, next, command);
+	w->nested += inner->argc * sizeof(*inner->argv);
+	w->levels++;
+	ab_walk_run(w, next, place);
+	w->levels--;
+}
+
+static void follow(struct ab_walk *w, const struct ab_simple *command, const struct ab_inner *inner)
+{
+	for (; inner && !w->over; inner = inner->next) {
+		for (size_t i = 0; i < inner->nbindings; i++)
+			ab_walk_setting(w, inner->bindings[i].name, &inner->bindings[i].value);
+		if (w->levels >= AB_WALK_LEVELS_MAX || w->nested > AB_WALK_NESTED_MAX ||
+		    w->commands++ > AB_WALK_COMMANDS_MAX) {
+			ab_walk_stop(w, command->range,
+				     "This is nested too deeply to be followed.");
+			return;
+		}
+		if (inner->kind == AB_INNER_ARGV)
+			follow_argv(w, command, inner);
+		else
+			follow_script(w, command, inner);
+	}
+}
+
+static void put_back_locals(struct ab_walk *w, struct ab_walk_local *outer)
+{
+	for (; w->locals != outer; w->locals = w->locals->next)
+		ab_walk_set(w, w->locals->name, w->locals->former);
+}
+
+static void walk_body(struct ab_walk *w, struct ab_named *f, const struct ab_fields *given)
+{
+	const struct ab_fields *former = ab_vars_positional(w->vars, given);
+	const struct ab_walk_text at = w->at;
+	struct ab_walk_local *locals = w->locals;
+	const char *via = w->via;
+	bool listed = f->called;
+
+	f->called = true;
+	f->running++;
+	w->again += listed;
+	w->at = f->in;
+	w->via = f->via;
+	w->calls++;
+	ab_walk_node(w, f->body);
+	w->calls--;
+	w->again -= listed;
+	f->running--;
+	w->via = via;
+	w->at = at;
+	put_back_locals(w, locals);
+	ab_vars_positional(w->vars, former);
+}
+
+static bool call(struct ab_walk *w, const struct ab_simple *command)
+{
+	struct ab_named *f = find_named(w, command->name, false);
+	const struct ab_fields *given;
+	struct ab_data in = w->in;
+
+	if (!f || command->argv[0].text.len != command->name.len)
+		return false;
+	/* A second turn sees what the first one set; a third adds nothing. */
+	if (w->calls >= AB_WALK_CALLS_MAX || f->running >= 2)
+		return true;
+	given = ab_walk_given(w, command->argv, command->argc);
+	w->in = command->in;
+	walk_body(w, f, given);
+	w->in = in;
+	return true;
+}
+
+void ab_walk_uncalled(struct ab_walk *w)
+{
+	for (struct ab_named *n = w->first_named; n && !w->over; n = n->next) {
+		if (n->called || !n->body)
+			continue;
+		w->flags = n->flags;
+		w->out = NULL;
+		walk_body(w, n, NULL);
+	}
+}
+
+/* The words behind the alias are taken as they stand in the text. */
+void ab_walk_expand(struct ab_walk *w, const struct ab_shell_node *node)
+{
+	const struct ab_shell_word *first = node->simple.words;
+	struct ab_named *alias;
+	struct ab_field script = { .verbatim = AB_NOT_VERBATIM };
+	uint32_t rest;
+	char *text;
+
+	if (!w->named || !first->parts || first->parts->next ||
+	    first->parts->kind != AB_PART_TEXT || first->parts->quoted)
+		return;
+	alias = find_named(w, first->parts->text, true);
+	rest = node->range.to - first->range.to;
+	if (!alias || alias->running || node->range.to > w->at.text.len)
+		return;
+	text = ab_arena_alloc(w->arena, alias->alias.len + (size_t)rest);
+	memcpy(text, alias->alias.s, alias->alias.len);
+	memcpy(text + alias->alias.len, w->at.text.s + first->range.to, rest);
+	script.text = (struct ab_text){ text, alias->alias.len + rest };
+	script.range = ab_walk_map(w, node->range);
+	alias->running++;
+	walk_script(w, &script);
+	alias->running--;
+}
+
+static void print(struct ab_walk *w, const struct ab_simple *command, const struct ab_unwrapped *u)
+{
+	struct ab_simple bare = *command;
+	enum ab_language language;
+	struct ab_data data;
+
+	if (!w->out)
+		return;
+	/* Where it goes was decided before; here is what it is. */
+	bare.nredirects = 0;
+	if (!u->inners)
+		ab_flow_output(w->arena, &bare, &data);
+	else if (ab_code_language(command->name, &language))
+		data = ab_data_unknown(0, command->range);
+	else
+		return;
+	ab_outlet_add(w, &data);
+}
+
+void ab_walk_run(struct ab_walk *w, const struct ab_simple *command, void *place)
+{
+	struct ab_unwrapped u = { 0 };
+	bool called = false;
+
+	if (command->argc)
+		ab_unwrap(w->arena, command, &u);
+	follow(w, command, u.inners);
+	w->events->command(w->events->arg, command, u.inners && u.transparent, place);
+	if (w->named && command->name.len)
+		called = call(w, command);
+	if (!called)
+		print(w, command, &u);
+	/* A program that a wrapper starts changes nothing in this shell. */
+	if (!command->via || command->via == w->via || strcmp(command->via, "command") == 0 ||
+	    strcmp(command->via, "builtin") == 0)
+		ab_walk_builtin(w, command);
+	ab_walk_written(w, command);
+}

@@ -1,0 +1,420 @@
+/*
+ * From words to commands: what stands in them is walked first, then they are
+ * evaluated, once for each combination of values that they may have.
+ */
+#include "base/data/arena.h"
+#include "shell/walk/walk_state.h"
+
+/* One combination. */
+struct built {
+	struct ab_simple command;
+	bool prints;		      /* to the shell's own output */
+	const struct ab_redirect *to; /* or to this file */
+	struct built *next;
+};
+
+/* Commands in $( ) and <( ), and what they print. */
+static void substitute(struct ab_walk *w, struct ab_part *part)
+{
+	struct ab_outlet *outlet = ab_arena_alloc(w->arena, sizeof(*outlet));
+	struct ab_walk_saved saved;
+
+	outlet->maybes = w->maybes;
+	ab_walk_enter(w, &saved);
+	w->out = outlet;
+	w->flags &= ~(unsigned)AB_SIMPLE_PIPED;
+	ab_walk_node(w, part->command.script);
+	ab_walk_leave(w, &saved);
+	outlet->data.none = !outlet->any;
+	if (!outlet->any)
+		outlet->data.text = (struct ab_text){ "", 0 };
+	part->command.output = &outlet->data;
+}
+
+/* ${x:=word} sets x, where it had no value. */
+static void assign_default(struct ab_walk *w, const struct ab_part *part)
+{
+	struct ab_choices choices = { 0 };
+	const struct ab_eval e = { w->arena, w->vars, w->at.source, &choices };
+	const struct ab_var *former = ab_vars_get(w->vars, part->param.name);
+	struct ab_field field;
+
+	if (!part->param.word)
+		return;
+	ab_eval_single(&e, part->param.word, &field);
+	if (!former)
+		ab_walk_set(w, part->param.name, ab_walk_either(w, NULL, ab_walk_value(w, &field)));
+}
+
+void ab_walk_parts(struct ab_walk *w, struct ab_part *part)
+{
+	for (; part && !w->over; part = part->next)
+		switch (part->kind) {
+		case AB_PART_TEXT:
+			break;
+		case AB_PART_PARAM:
+			ab_walk_parts(w, part->param.subscript);
+			ab_walk_words(w, part->param.word);
+			if (part->param.op == AB_PARAM_ASSIGN)
+				assign_default(w, part);
+			break;
+		case AB_PART_COMMAND:
+		case AB_PART_PROCESS_IN:
+			substitute(w, part);
+			break;
+		case AB_PART_PROCESS_OUT: /* after the command */
+			break;
+		case AB_PART_ARITH:
+			ab_walk_parts(w, part->arith);
+			break;
+		}
+}
+
+void ab_walk_words(struct ab_walk *w, const struct ab_shell_word *word)
+{
+	for (; word && !w->over; word = word->next)
+		ab_walk_parts(w, word->parts);
+}
+
+static int number_of(const struct ab_redir *r)
+{
+	if (r->fd != -1)
+		return r->fd;
+	switch (r->op) {
+	case AB_REDIR_IN:
+	case AB_REDIR_READ_WRITE:
+	case AB_REDIR_DUP_IN:
+	case AB_REDIR_HEREDOC:
+	case AB_REDIR_HERESTRING:
+		return 0;
+	case AB_REDIR_OUT:
+	case AB_REDIR_APPEND:
+	case AB_REDIR_CLOBBER:
+	case AB_REDIR_DUP_OUT:
+	case AB_REDIR_BOTH:
+	case AB_REDIR_BOTH_APPEND:
+		break;
+	}
+	return 1;
+}
+
+static void build_redirects(struct ab_walk *w, const struct ab_eval *e,
+			    const struct ab_redir *redirs, struct built *b)
+{
+	struct ab_redirect *out;
+	size_t n = 0;
+
+	b->prints = true;
+	if (!redirs)
+		return;
+	for (const struct ab_redir *r = redirs; r; r = r->next)
+		n++;
+	out = ab_arena_alloc(w->arena, n * sizeof(*out));
+	b->command.redirects = out;
+	b->command.nredirects = n;
+	for (const struct ab_redir *r = redirs; r; r = r->next, out++) {
+		out->op = r->op;
+		out->fd = number_of(r);
+		out->file.text = (struct ab_text){ "", 0 };
+		if (r->target)
+			ab_eval_single(e, r->target, &out->file);
+	}
+	ab_data_redirect(w, &b->command, &b->prints, &b->to);
+}
+
+static void build_bindings(struct ab_walk *w, const struct ab_eval *e,
+			   const struct ab_assign *assigns, struct ab_simple *command)
+{
+	struct ab_binding *out;
+	size_t n = 0;
+
+	for (const struct ab_assign *a = assigns; a; a = a->next)
+		n++;
+	if (!n)
+		return;
+	out = ab_arena_alloc(w->arena, n * sizeof(*out));
+	command->bindings = out;
+	command->nbindings = n;
+	for (const struct ab_assign *a = assigns; a; a = a->next, out++) {
+		out->name = a->name;
+		out->value.text = (struct ab_text){ "", 0 };
+		if (a->value)
+			ab_eval_single(e, a->value, &out->value);
+	}
+}
+
+static void build_words(struct ab_walk *w, const struct ab_eval *e,
+			const struct ab_shell_word *words, struct ab_simple *command)
+{
+	struct ab_fields fields = { 0 };
+
+	for (const struct ab_shell_word *x = words; x; x = x->next)
+		fields.room++;
+	if (!fields.room)
+		return;
+	fields.v = ab_arena_alloc(w->arena, fields.room * sizeof(*fields.v));
+	for (const struct ab_shell_word *x = words; x; x = x->next)
+		ab_eval_word(e, x, &fields);
+	command->argv = fields.v;
+	command->argc = fields.len;
+}
+
+void ab_walk_name(struct ab_simple *command)
+{
+	struct ab_text name = { "", 0 };
+	const char *slash;
+
+	if (command->argc && !command->argv[0].unknown) {
+		name = command->argv[0].text;
+		slash = memrchr(name.s, '/', name.len);
+		if (slash) {
+			name.len -= (uint32_t)(slash + 1 - name.s);
+			name.s = slash + 1;
+		}
+	}
+	command->name = name;
+}
+
+/* A longer one is not known: every command would be held against it. */
+enum { FOLDER_MAX = 1024 };
+
+struct ab_text ab_walk_folder(const struct ab_walk *w)
+{
+	static const char unknown[1] = { AB_UNKNOWN };
+	const struct ab_var *v = ab_vars_get(w->vars, (struct ab_text){ "PWD", 3 });
+
+	return v && !v->next && v->text.len <= FOLDER_MAX ? v->text
+							  : (struct ab_text){ unknown, 1 };
+}
+
+static struct ab_text current_folder(const struct ab_eval *e)
+{
+	static const char unknown[1] = { AB_UNKNOWN };
+	const struct ab_text pwd = { "PWD", 3 };
+	const struct ab_var *v = ab_vars_get(e->vars, pwd);
+	struct ab_part part = { .kind = AB_PART_PARAM, .quoted = true };
+	struct ab_shell_word word = { .parts = &part };
+	struct ab_field field;
+
+	if (!v || (!v->next && v->text.len > FOLDER_MAX))
+		return (struct ab_text){ unknown, 1 };
+	if (!v->next)
+		return v->text;
+	part.param.name = pwd;
+	ab_eval_single(e, &word, &field);
+	return field.text.len > FOLDER_MAX ? (struct ab_text){ unknown, 1 } : field.text;
+}
+
+/* What was put in counts, or a short text of long variables costs without
+ * bound. */
+static void charge(struct ab_walk *w, const struct ab_simple *command,
+		   const struct ab_shell_node *node)
+{
+	size_t len = 0, own = node->range.to - node->range.from;
+
+	for (size_t i = 0; i < command->argc; i++)
+		len += command->argv[i].text.len;
+	if (len > own)
+		w->nested += len - own;
+	w->commands++;
+	if (w->nested > AB_WALK_NESTED_MAX || w->commands > AB_WALK_COMMANDS_MAX)
+		ab_walk_stop(w, command->range, "This does too much to be followed to its end.");
+}
+
+static struct built *build(struct ab_walk *w, const struct ab_shell_node *node,
+			   struct ab_choices *choices)
+{
+	const struct ab_eval e = { w->arena, w->vars, w->at.source, choices };
+	struct built *b = ab_arena_alloc(w->arena, sizeof(*b));
+	struct ab_simple *c = &b->command;
+
+	c->in = w->in;
+	c->flags = w->flags;
+	c->via = w->via;
+	c->range = ab_walk_map(w, node->range);
+	c->files = w->files;
+	c->cwd = current_folder(&e);
+	if (node->kind == AB_NODE_SIMPLE) {
+		build_bindings(w, &e, node->simple.assigns, c);
+		build_words(w, &e, node->simple.words, c);
+	}
+	build_redirects(w, &e, node->redirs, b);
+	ab_walk_name(c);
+	charge(w, c, node);
+	return b;
+}
+
+/* First all, then they are run: what one of them sets would change what the
+ * next one's words are. */
+static struct built *build_all(struct ab_walk *w, const struct ab_shell_node *node)
+{
+	struct ab_choices choices = { 0 };
+	struct built *first = NULL, **tail = &first;
+
+	do {
+		*tail = build(w, node, &choices);
+		tail = &(*tail)->next;
+		choices.spent |= choices.len && w->rounds++ > AB_WALK_ROUNDS_MAX;
+	} while (!w->over && ab_choices_next(&choices));
+	return first;
+}
+
+static bool is_process_out(const struct ab_shell_word *word)
+{
+	for (const struct ab_part *p = word ? word->parts : NULL; p; p = p->next)
+		if (p->kind == AB_PART_PROCESS_OUT)
+			return true;
+	return false;
+}
+
+static bool has_process_out(const struct ab_shell_node *node)
+{
+	for (const struct ab_redir *r = node->redirs; r; r = r->next)
+		if (is_process_out(r->target))
+			return true;
+	if (node->kind != AB_NODE_SIMPLE)
+		return false;
+	for (const struct ab_shell_word *x = node->simple.words; x; x = x->next)
+		if (is_process_out(x))
+			return true;
+	return false;
+}
+
+/* >( ) reads what the command prints. */
+static void walk_process_out(struct ab_walk *w, const struct ab_shell_word *word,
+			     const struct ab_outlet *printed)
+{
+	for (struct ab_part *p = word ? word->parts : NULL; p; p = p->next) {
+		struct ab_walk_saved saved;
+
+		if (p->kind != AB_PART_PROCESS_OUT || w->over)
+			continue;
+		ab_walk_enter(w, &saved);
+		w->in = printed->data;
+		w->in.none = !printed->any;
+		ab_walk_node(w, p->command.script);
+		ab_walk_leave(w, &saved);
+	}
+}
+
+static void run_one(struct ab_walk *w, const struct ab_shell_node *node, const struct built *b,
+		    void *place)
+{
+	struct ab_outlet *out = w->out, own = { .maybes = w->maybes };
+	bool process = has_process_out(node);
+
+	for (size_t i = 0; i < b->command.nbindings && b->command.argc; i++)
+		ab_walk_setting(w, b->command.bindings[i].name, &b->command.bindings[i].value);
+	if (process || b->to)
+		w->out = &own;
+	else if (!b->prints)
+		w->out = NULL;
+	ab_walk_run(w, &b->command, place);
+	w->out = out;
+	if (!process) {
+		if (b->to && node->kind == AB_NODE_SIMPLE)
+			ab_walk_printed(w, &b->command, b->to, &own);
+		return;
+	}
+	if (b->prints)
+		ab_outlet_add(w, &own.data);
+	for (const struct ab_redir *r = node->redirs; r; r = r->next)
+		walk_process_out(w, r->target, &own);
+	if (node->kind == AB_NODE_SIMPLE)
+		for (const struct ab_shell_word *x = node->simple.words; x; x = x->next)
+			walk_process_out(w, x, &own);
+}
+
+static void run_all(struct ab_walk *w, const struct ab_shell_node *node, const struct built *b,
+		    void *place)
+{
+	bool several = b->next;
+
+	w->maybes += several;
+	run_one(w, node, b, place);
+	for (b = b->next; b && !w->over; b = b->next) {
+		size_t mark = ab_vars_mark(w->vars);
+
+		w->again++;
+		run_one(w, node, b, NULL);
+		w->again--;
+		ab_vars_merge(w->vars, mark);
+	}
+	w->maybes -= several;
+}
+
+static void walk_inside(struct ab_walk *w, const struct ab_shell_node *node)
+{
+	for (const struct ab_redir *r = node->redirs; r; r = r->next)
+		ab_walk_words(w, r->target);
+	if (node->kind != AB_NODE_SIMPLE)
+		return;
+	ab_walk_words(w, node->simple.words);
+	for (const struct ab_assign *a = node->simple.assigns; a; a = a->next) {
+		ab_walk_parts(w, a->subscript);
+		ab_walk_words(w, a->value);
+	}
+}
+
+struct ab_walk_output {
+	struct ab_outlet outlet;
+	const struct built *built;
+};
+
+void ab_walk_redirected(struct ab_walk *w, const struct ab_walk_output *output)
+{
+	if (output)
+		ab_walk_printed(w, &output->built->command, output->built->to, &output->outlet);
+}
+
+struct ab_walk_output *ab_walk_redirect(struct ab_walk *w, const struct ab_shell_node *node)
+{
+	struct ab_walk_output *output = NULL;
+	void *place = w->again ? NULL : w->events->reserve(w->events->arg);
+	struct built *b;
+
+	walk_inside(w, node);
+	b = build_all(w, node);
+	run_all(w, node, b, place);
+	w->in = b->command.in;
+	if (b->to) {
+		output = ab_arena_alloc(w->arena, sizeof(*output));
+		output->outlet.maybes = w->maybes;
+		output->built = b;
+		w->out = &output->outlet;
+	} else if (!b->prints) {
+		w->out = NULL;
+	}
+	return output;
+}
+
+static void assign_all(struct ab_walk *w, const struct ab_shell_node *node)
+{
+	for (const struct ab_assign *a = node->simple.assigns; a && !w->over; a = a->next) {
+		ab_walk_parts(w, a->subscript);
+		ab_walk_words(w, a->value);
+		ab_walk_assign(w, a);
+		if (++w->commands > AB_WALK_COMMANDS_MAX)
+			ab_walk_stop(w, ab_walk_map(w, a->range),
+				     "This does too much to be followed to its end.");
+	}
+}
+
+void ab_walk_simple(struct ab_walk *w, const struct ab_shell_node *node)
+{
+	void *place;
+
+	if (!node->simple.words && !node->redirs) {
+		assign_all(w, node);
+		return;
+	}
+	place = w->again ? NULL : w->events->reserve(w->events->arg);
+	walk_inside(w, node);
+	if (w->over)
+		return;
+	if (!node->simple.words)
+		assign_all(w, node);
+	else
+		ab_walk_expand(w, node);
+	run_all(w, node, build_all(w, node), place);
+}

@@ -1,0 +1,296 @@
+#include "shell/walk/walk_state.h"
+
+#include "base/data/arena.h"
+
+enum { VALUE_MAX = 64 * 1024 };
+
+static const char unknown_byte[1] = { AB_UNKNOWN };
+static const struct ab_var not_known = { .text = { unknown_byte, 1 }, .unknown = true };
+
+static bool same_text(struct ab_text a, struct ab_text b)
+{
+	return a.len == b.len && memcmp(a.s, b.s, a.len) == 0;
+}
+
+void ab_walk_set(struct ab_walk *w, struct ab_text name, const struct ab_var *value)
+{
+	if (w->joining) {
+		if (w->nnames == w->names_room) {
+			size_t room = w->nnames ? 2 * w->nnames : 32;
+			struct ab_text *names = ab_arena_alloc(w->arena, room * sizeof(*names));
+
+			if (w->nnames)
+				memcpy(names, w->names, w->nnames * sizeof(*names));
+			w->names = names;
+			w->names_room = room;
+		}
+		w->names[w->nnames++] = name;
+	}
+	w->sets++;
+	ab_vars_set(w->vars, name, value);
+}
+
+const struct ab_var *ab_walk_value(struct ab_walk *w, const struct ab_field *field)
+{
+	struct ab_var *v = ab_arena_alloc(w->arena, sizeof(*v));
+
+	*v = (struct ab_var){ .text = field->text,
+			      .unknown = field->unknown,
+			      .pattern = field->pattern,
+			      .stream = field->stream,
+			      .taint = field->taint };
+	if (v->text.len > VALUE_MAX) {
+		v->text = not_known.text;
+		v->unknown = true;
+	}
+	return v;
+}
+
+/* The words behind the first are "$1" and so on; "$0" is the shell's name,
+ * whatever was called. */
+const struct ab_fields *ab_walk_given(struct ab_walk *w, const struct ab_field *argv, size_t argc)
+{
+	struct ab_fields *given = ab_arena_alloc(w->arena, sizeof(*given));
+
+	given->v = ab_arena_alloc(w->arena, argc * sizeof(*argv));
+	given->len = given->room = argc;
+	memcpy(given->v, argv, argc * sizeof(*argv));
+	given->v[0].text = not_known.text;
+	given->v[0].unknown = true;
+	return given;
+}
+
+static bool has_value(const struct ab_var *list, const struct ab_var *v)
+{
+	for (; list; list = list->next)
+		if (same_text(list->text, v->text) && list->taint == v->taint &&
+		    list->items == v->items && list->pattern == v->pattern)
+			return true;
+	return false;
+}
+
+static bool has_all(const struct ab_var *list, const struct ab_var *v)
+{
+	while (v && has_value(list, v))
+		v = v->next;
+	return !v;
+}
+
+const struct ab_var *ab_walk_either(struct ab_walk *w, const struct ab_var *a,
+				    const struct ab_var *b)
+{
+	const struct ab_var *sources[] = { a ? a : &not_known, b ? b : &not_known };
+	struct ab_var *list = NULL, **tail = &list;
+	size_t n = 0;
+
+	if (!a && !b)
+		return NULL;
+	if (a && has_all(a, sources[1]))
+		return a;
+	for (size_t i = 0; i < 2; i++)
+		for (const struct ab_var *v = sources[i]; v; v = v->next) {
+			if (has_value(list, v))
+				continue;
+			*tail = ab_arena_alloc(w->arena, sizeof(**tail));
+			/* The last place says that there are more. */
+			**tail = ++n < AB_VALUES_MAX ? *v : not_known;
+			(*tail)->next = NULL;
+			tail = (struct ab_var **)&(*tail)->next;
+			if (n == AB_VALUES_MAX)
+				return list;
+		}
+	return list;
+}
+
+/* Appending copies: bounded in all, or a loop of it is quadratic. */
+static const struct ab_var *appended(struct ab_walk *w, const struct ab_var *former,
+				     const struct ab_var *value)
+{
+	struct ab_var *v = ab_arena_alloc(w->arena, sizeof(*v));
+	size_t len = (size_t)former->text.len + value->text.len;
+	char *text;
+
+	*v = *value;
+	v->unknown |= former->unknown;
+	v->taint |= former->taint;
+	v->pattern |= former->pattern;
+	if (len > VALUE_MAX || w->nested + len > AB_WALK_NESTED_MAX) {
+		v->text = not_known.text;
+		v->unknown = true;
+		return v;
+	}
+	w->nested += len;
+	text = ab_arena_alloc(w->arena, len + 1);
+	memcpy(text, former->text.s, former->text.len);
+	memcpy(text + former->text.len, value->text.s, value->text.len);
+	v->text = (struct ab_text){ text, (uint32_t)len };
+	return v;
+}
+
+static const struct ab_var *append_each(struct ab_walk *w, struct ab_text name,
+					const struct ab_var *value)
+{
+	const struct ab_var *former = ab_vars_get(w->vars, name), *all = NULL;
+
+	if (!former)
+		return appended(w, &not_known, value);
+	for (; former; former = former->next) {
+		const struct ab_var *v = appended(w, former, value);
+
+		all = all ? ab_walk_either(w, all, v) : v;
+	}
+	return all;
+}
+
+static const struct ab_var *array_value(struct ab_walk *w, const struct ab_eval *e,
+					const struct ab_assign *assign)
+{
+	struct ab_fields *items = ab_arena_alloc(w->arena, sizeof(*items));
+	const struct ab_var *former;
+	struct ab_var *v;
+
+	former = assign->append ? ab_vars_get(w->vars, assign->name) : NULL;
+	if (assign->append && (!former || former->next || !former->items))
+		return NULL;
+	for (size_t i = 0; former && i < former->items->len; i++)
+		ab_fields_add(w->arena, items, &former->items->v[i]);
+	for (const struct ab_shell_word *x = assign->value; x; x = x->next)
+		ab_eval_word(e, x, items);
+	w->commands += items->len;
+	v = ab_arena_alloc(w->arena, sizeof(*v));
+	if (items->len)
+		*v = *ab_walk_value(w, &items->v[0]);
+	else
+		v->text = (struct ab_text){ "", 0 };
+	v->items = items;
+	return v;
+}
+
+static const struct ab_var *scalar_value(struct ab_walk *w, const struct ab_eval *e,
+					 const struct ab_assign *assign)
+{
+	struct ab_field field = { .text = { "", 0 } };
+	const struct ab_var *v;
+
+	if (assign->value)
+		ab_eval_single(e, assign->value, &field);
+	v = ab_walk_value(w, &field);
+	return assign->append ? append_each(w, assign->name, v) : v;
+}
+
+void ab_walk_assign(struct ab_walk *w, const struct ab_assign *assign)
+{
+	struct ab_choices choices = { 0 };
+	const struct ab_eval e = { w->arena, w->vars, w->at.source, &choices };
+	const struct ab_var *all = NULL;
+	bool first = true;
+
+	if (assign->indexed) {
+		ab_walk_set(w, assign->name, NULL);
+		return;
+	}
+	do {
+		const struct ab_var *v =
+			assign->array ? array_value(w, &e, assign) : scalar_value(w, &e, assign);
+
+		all = first ? v : ab_walk_either(w, all, v);
+		first = false;
+	} while (ab_choices_next(&choices));
+	ab_walk_set(w, assign->name, all);
+	for (; all; all = all->next) {
+		const struct ab_field value = {
+			.text = all->text,
+			.unknown = all->unknown,
+			.taint = all->taint,
+			.stream = all->stream,
+			.range = ab_walk_map(w, assign->range),
+			.verbatim = AB_NOT_VERBATIM,
+		};
+
+		ab_walk_setting(w, assign->name, &value);
+	}
+}
+
+/*
+ * One of several branches is taken. What each of them sets is collected and
+ * undone, so that none sees the others; in the end a variable may have what
+ * any branch gave it, and what it had before only where not all gave it one.
+ */
+struct joined {
+	struct ab_text name;
+	const struct ab_var *value;
+	size_t arms, last;
+	struct joined *next;
+};
+
+struct ab_walk_join {
+	size_t mark, names, arms;
+	struct joined *vars;
+};
+
+void ab_walk_join_begin(struct ab_walk *w, struct ab_walk_join **ret)
+{
+	*ret = ab_arena_alloc(w->arena, sizeof(**ret));
+	(*ret)->mark = ab_vars_mark(w->vars);
+	(*ret)->names = w->nnames;
+	w->joining++;
+	w->maybes++;
+}
+
+/* Among the newest only: a variable that is found twice has more values than
+ * it could have, never fewer. */
+static struct joined *find_joined(struct ab_walk_join *join, struct ab_text name)
+{
+	struct joined *j = join->vars;
+
+	for (int i = 0; j && i < 32; j = j->next, i++)
+		if (same_text(j->name, name))
+			return j;
+	return NULL;
+}
+
+static void collect(struct ab_walk *w, struct ab_walk_join *join, struct ab_text name)
+{
+	const struct ab_var *value = ab_vars_get(w->vars, name);
+	struct joined *j = find_joined(join, name);
+
+	if (!j) {
+		j = ab_arena_alloc(w->arena, sizeof(*j));
+		*j = (struct joined){ .name = name,
+				      .value = value,
+				      .arms = 1,
+				      .last = join->arms,
+				      .next = join->vars };
+		join->vars = j;
+	} else if (j->last != join->arms) {
+		j->value = ab_walk_either(w, j->value, value);
+		j->arms++;
+		j->last = join->arms;
+	}
+}
+
+void ab_walk_join_next(struct ab_walk *w, struct ab_walk_join *join)
+{
+	w->commands += (w->nnames - join->names) / 8;
+	if (w->commands <= AB_WALK_COMMANDS_MAX)
+		for (size_t i = join->names; i < w->nnames; i++)
+			collect(w, join, w->names[i]);
+	w->nnames = join->names;
+	ab_vars_undo(w->vars, join->mark);
+	join->mark = ab_vars_mark(w->vars);
+	join->arms++;
+}
+
+void ab_walk_join_end(struct ab_walk *w, struct ab_walk_join *join, bool exhaustive)
+{
+	ab_vars_undo(w->vars, join->mark);
+	w->joining--;
+	w->maybes--;
+	for (const struct joined *j = join->vars; j; j = j->next) {
+		const struct ab_var *value = j->value;
+
+		if (!exhaustive || j->arms < join->arms)
+			value = ab_walk_either(w, ab_vars_get(w->vars, j->name), value);
+		ab_walk_set(w, j->name, value);
+	}
+}

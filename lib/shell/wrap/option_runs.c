@@ -1,0 +1,308 @@
+/*
+ * Programs that are no wrappers, but have an option, a setting or a language
+ * of their own that runs a command.
+ */
+#include "base/data/arena.h"
+#include "shell/command/known_files.h"
+#include "shell/command/sed.h"
+#include "shell/syntax/name_table.h"
+#include "shell/wrap/wrapper.h"
+
+/* The bytes [from, to). Only they are looked at: a long text has many lines. */
+static struct ab_field slice(const struct ab_field *f, uint32_t from, uint32_t to)
+{
+	struct ab_field part = *f;
+
+	part.text = (struct ab_text){ f->text.s + from, to - from };
+	if (part.verbatim != AB_NOT_VERBATIM)
+		part.verbatim += from;
+	part.unknown = to > from && memchr(part.text.s, AB_UNKNOWN, to - from);
+	return part;
+}
+
+static bool starts_with_case(struct ab_text t, const char *s)
+{
+	size_t len = strlen(s);
+
+	return t.len > len && strncasecmp(t.s, s, len) == 0;
+}
+
+/* ssh -o ProxyCommand=CMD, -o "ProxyCommand CMD": on this side. */
+static void read_ssh_setting(struct ab_wrapping *w, const struct ab_field *f)
+{
+	static const char settings[][18] = { "proxycommand", "localcommand", "knownhostscommand" };
+
+	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
+		uint32_t at = (uint32_t)strlen(settings[i]);
+		struct ab_field script;
+
+		if (!starts_with_case(f->text, settings[i]))
+			continue;
+		while (at < f->text.len && strchr(" \t=", f->text.s[at]))
+			at++;
+		script = ab_wrap_rest(f, at);
+		if (script.text.len && !ab_field_is(&script, "none"))
+			ab_wrap_script(w, &script)->flags = 0;
+	}
+}
+
+void ab_wrap_ssh(struct ab_wrapping *w)
+{
+	struct ab_opt_walk walk;
+	enum ab_opt what;
+
+	ab_opt_begin(&walk, &w->opts, w->argv, w->argc);
+	while ((what = ab_opt_next(&walk)) != AB_OPT_END &&
+	       (what != AB_OPT_OPERAND || w->row->operands == AB_WRAP_NEVER))
+		if (ab_opt_is(&walk, what, 'o', NULL) && walk.value.text.s)
+			read_ssh_setting(w, &walk.value);
+	ab_wrap_plain(w);
+}
+
+/* --checkpoint-action=exec=CMD; the other options are in the row. */
+void ab_wrap_tar(struct ab_wrapping *w)
+{
+	static const char exec[] = "--checkpoint-action=exec=";
+	struct ab_field script;
+
+	for (size_t i = 1; i < w->argc; i++)
+		if (ab_text_starts(w->argv[i].text, exec)) {
+			script = ab_wrap_rest(&w->argv[i], sizeof(exec) - 1);
+			ab_wrap_script(w, &script);
+		}
+	ab_wrap_plain(w);
+}
+
+/* zip -TT CMD */
+void ab_wrap_zip(struct ab_wrapping *w)
+{
+	for (size_t i = 1; i + 1 < w->argc; i++)
+		if (ab_field_is(&w->argv[i], "-TT") || ab_field_is(&w->argv[i], "--unzip-command"))
+			ab_wrap_script(w, &w->argv[i + 1]);
+}
+
+static bool is_word(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/*
+ * One command of an editor: ":!CMD", "silent !CMD", "w !CMD", "%!CMD". What
+ * stands before the "!" is a range and at most two words; "q!" and "w! FILE"
+ * have none before it.
+ */
+static void read_editor_line(struct ab_wrapping *w, const struct ab_field *like, uint32_t from,
+			     uint32_t to)
+{
+	const char *s = like->text.s;
+	struct ab_field script;
+	uint32_t i = from;
+
+	for (unsigned words = 0; words < 3; words++) {
+		while (i < to && strchr(" \t:%.,$0123456789'+-", s[i]))
+			i++;
+		if (i == to || s[i] == '!' || !is_word(s[i]))
+			break;
+		while (i < to && is_word(s[i]))
+			i++;
+		if (i < to && s[i] == '!')
+			return;
+	}
+	if (i + 1 >= to || s[i] != '!')
+		return;
+	script = slice(like, i + 1, to);
+	ab_wrap_script(w, &script);
+}
+
+static void read_editor_lines(struct ab_wrapping *w, const struct ab_field *text)
+{
+	uint32_t from = 0;
+
+	while (from < text->text.len) {
+		const char *end = memchr(text->text.s + from, '\n', text->text.len - from);
+		uint32_t to = end ? (uint32_t)(end - text->text.s) : text->text.len;
+
+		read_editor_line(w, text, from, to);
+		from = to + 1;
+	}
+}
+
+/* vim -c CMD +CMD --cmd CMD; ed, ex and vim -es read them. */
+void ab_wrap_editor(struct ab_wrapping *w)
+{
+	const struct ab_data *in = &w->command->in;
+	struct ab_field text;
+
+	for (size_t i = 1; i < w->argc; i++) {
+		const struct ab_field *f = &w->argv[i];
+
+		if (f->text.len > 1 && f->text.s[0] == '+') {
+			text = ab_wrap_rest(f, 1);
+			read_editor_lines(w, &text);
+		} else if ((ab_field_is(f, "-c") || ab_field_is(f, "--cmd")) && i + 1 < w->argc) {
+			read_editor_lines(w, &w->argv[++i]);
+		}
+	}
+	if (in->none || !in->text.len)
+		return;
+	text = ab_data_field(in);
+	read_editor_lines(w, &text);
+}
+
+/* less +!CMD */
+void ab_wrap_pager(struct ab_wrapping *w)
+{
+	for (size_t i = 1; i < w->argc; i++) {
+		uint32_t at = 0;
+		struct ab_field script;
+
+		while (at < w->argv[i].text.len && at < 2 && w->argv[i].text.s[at] == '+')
+			at++;
+		if (!at || at + 1 >= w->argv[i].text.len || w->argv[i].text.s[at] != '!')
+			continue;
+		script = ab_wrap_rest(&w->argv[i], at + 1);
+		ab_wrap_script(w, &script);
+	}
+}
+
+/* One line of a makefile: the recipe behind a tab or "x:;", $(shell CMD). What
+ * make itself puts in is not known, so such a recipe is left alone. */
+static void read_make_line(struct ab_wrapping *w, const struct ab_field *like, uint32_t from,
+			   uint32_t to)
+{
+	static const char shell[] = "$(shell ";
+	struct ab_field line = slice(like, from, to), script;
+	const char *at;
+
+	at = memmem(line.text.s, line.text.len, shell, sizeof(shell) - 1);
+	if (at) {
+		script = ab_wrap_rest(&line,
+				      (uint32_t)(at - line.text.s) + (uint32_t)sizeof(shell) - 1);
+		at = memrchr(script.text.s, ')', script.text.len);
+		if (at)
+			script.text.len = (uint32_t)(at - script.text.s);
+	} else if (memchr(line.text.s, '$', line.text.len)) {
+		return;
+	} else if (line.text.s[0] == '\t') {
+		script = ab_wrap_rest(&line, 1);
+	} else {
+		at = memchr(line.text.s, ';', line.text.len);
+		if (!at || !memchr(line.text.s, ':', line.text.len))
+			return;
+		script = ab_wrap_rest(&line, (uint32_t)(at - line.text.s) + 1);
+	}
+	while (script.text.len && strchr("@-+ \t", script.text.s[0]))
+		script = ab_wrap_rest(&script, 1);
+	if (script.text.len)
+		ab_wrap_script(w, &script);
+}
+
+static void read_makefile(struct ab_wrapping *w, const struct ab_field *text)
+{
+	uint32_t from = 0;
+
+	while (from < text->text.len) {
+		const char *end = memchr(text->text.s + from, '\n', text->text.len - from);
+		uint32_t to = end ? (uint32_t)(end - text->text.s) : text->text.len;
+
+		if (to > from)
+			read_make_line(w, text, from, to);
+		from = to + 1;
+	}
+}
+
+/* make --eval TEXT, make -f - */
+void ab_wrap_make(struct ab_wrapping *w)
+{
+	const struct ab_data *in = &w->command->in;
+	struct ab_opt_walk walk;
+	struct ab_field text;
+	enum ab_opt what;
+
+	ab_opt_begin(&walk, &w->opts, w->argv, w->argc);
+	while ((what = ab_opt_next(&walk)) != AB_OPT_END) {
+		if (ab_opt_is(&walk, what, 'E', "eval") && walk.value.text.s)
+			read_makefile(w, &walk.value);
+		if (!ab_opt_is(&walk, what, 'f', "file") || in->none ||
+		    (!ab_field_is(&walk.value, "-") && !ab_field_is(&walk.value, "/dev/stdin")))
+			continue;
+		text = ab_data_field(in);
+		read_makefile(w, &text);
+	}
+}
+
+/* "\/" and "\n" of a replacement; what it takes from the line is not known. */
+static struct ab_field unescaped(struct ab_wrapping *w, const struct ab_field *f)
+{
+	char *text = ab_arena_alloc(w->arena, f->text.len + 1), *p = text;
+
+	for (uint32_t i = 0; i < f->text.len; i++) {
+		char c = f->text.s[i];
+
+		if (c == '&')
+			c = AB_UNKNOWN;
+		if (c == '\\' && i + 1 < f->text.len) {
+			c = f->text.s[++i];
+			if (c >= '0' && c <= '9')
+				c = AB_UNKNOWN;
+			else if (c == 'n')
+				c = '\n';
+		}
+		*p++ = c;
+	}
+	return ab_wrap_field(f, (struct ab_text){ text, (uint32_t)(p - text) });
+}
+
+static void add_sed(void *arg, enum ab_sed what, const struct ab_field *text)
+{
+	struct ab_wrapping *w = arg;
+	struct ab_field script = *text;
+
+	if (what == AB_SED_WRITES || !text->text.len)
+		return;
+	if (what == AB_SED_RUNS_LINE)
+		script = unescaped(w, text);
+	ab_wrap_script(w, &script);
+}
+
+void ab_wrap_sed(struct ab_wrapping *w)
+{
+	ab_sed_each(w->command, add_sed, w);
+}
+
+/* gdb -ex 'shell CMD', -ex '!CMD' */
+void ab_wrap_gdb(struct ab_wrapping *w)
+{
+	for (size_t i = 1; i + 1 < w->argc; i++) {
+		const struct ab_field *f = &w->argv[i + 1];
+		struct ab_field script;
+
+		if (!ab_listed("-ex --ex -iex --eval-command -eval-command", w->argv[i].text))
+			continue;
+		if (ab_text_starts(f->text, "!"))
+			script = ab_wrap_rest(f, 1);
+		else if (ab_text_starts(f->text, "shell "))
+			script = ab_wrap_rest(f, 6);
+		else
+			continue;
+		ab_wrap_script(w, &script);
+	}
+	ab_wrap_plain(w);
+}
+
+/* sqlite3 FILE '.shell CMD' */
+void ab_wrap_sqlite(struct ab_wrapping *w)
+{
+	for (size_t i = 1; i < w->argc; i++) {
+		const struct ab_field *f = &w->argv[i];
+		struct ab_field script;
+
+		if (ab_text_starts(f->text, ".shell "))
+			script = ab_wrap_rest(f, 7);
+		else if (ab_text_starts(f->text, ".system "))
+			script = ab_wrap_rest(f, 8);
+		else
+			continue;
+		ab_wrap_script(w, &script);
+	}
+}

@@ -1,0 +1,276 @@
+#include "shell/wrap/wrap.h"
+
+#include "base/data/arena.h"
+#include "shell/code/code.h"
+#include "shell/command/known_files.h"
+#include "shell/syntax/name_table.h"
+#include "shell/wrap/wrapper.h"
+
+/* How far behind a word that is not known a command is looked for. */
+enum { GUESSES = 4 };
+
+struct ab_inner *ab_wrap_add(struct ab_wrapping *w, enum ab_inner_kind kind)
+{
+	struct ab_inner *inner = ab_arena_alloc(w->arena, sizeof(*inner));
+
+	inner->kind = kind;
+	inner->in = w->command->in;
+	inner->flags = w->row->flags;
+	*w->tail = inner;
+	w->tail = &inner->next;
+	return inner;
+}
+
+static struct ab_inner *add_argv(struct ab_wrapping *w, size_t from)
+{
+	struct ab_inner *inner = ab_wrap_add(w, AB_INNER_ARGV);
+
+	inner->argv = w->argv + from;
+	inner->argc = w->argc - from;
+	return inner;
+}
+
+void ab_wrap_argv(struct ab_wrapping *w, size_t from)
+{
+	for (size_t i = from; i < w->argc && i <= from + GUESSES; i++) {
+		add_argv(w, i);
+		if (!ab_field_opens_unknown(&w->argv[i]))
+			break;
+	}
+}
+
+struct ab_inner *ab_wrap_script(struct ab_wrapping *w, const struct ab_field *script)
+{
+	struct ab_inner *inner = ab_wrap_add(w, AB_INNER_SCRIPT);
+
+	inner->script = *script;
+	/* What cannot be read, or is somebody else's, is more than its
+	 * commands. */
+	if (script->unknown || script->taint & (AB_TAINT_NETWORK | AB_TAINT_DECODED))
+		w->transparent = false;
+	return inner;
+}
+
+void ab_wrap_stdin(struct ab_wrapping *w)
+{
+	const struct ab_data *in = &w->command->in;
+	struct ab_field script = ab_data_field(in);
+
+	if (in->none || (in->taint && ab_data_unread(in)))
+		return;
+	if (in->unknown && in->text.len == 0)
+		script = ab_wrap_unknown(in->range, in->taint);
+	ab_wrap_script(w, &script)->in = (struct ab_data){ .none = true };
+}
+
+struct ab_field ab_wrap_rest(const struct ab_field *f, uint32_t from)
+{
+	struct ab_field rest = *f;
+
+	rest.text.s += from;
+	rest.text.len -= from;
+	if (rest.verbatim != AB_NOT_VERBATIM)
+		rest.verbatim += from;
+	rest.unknown = memchr(rest.text.s, AB_UNKNOWN, rest.text.len);
+	return rest;
+}
+
+struct ab_field ab_wrap_field(const struct ab_field *like, struct ab_text text)
+{
+	return (struct ab_field){
+		.text = text,
+		.unknown = text.len && memchr(text.s, AB_UNKNOWN, text.len),
+		.taint = like->taint,
+		.range = like->range,
+		.verbatim = AB_NOT_VERBATIM,
+	};
+}
+
+struct ab_field ab_wrap_unknown(struct ab_span range, unsigned taint)
+{
+	static const char unknown[] = { AB_UNKNOWN };
+
+	return (struct ab_field){
+		.text = { unknown, 1 },
+		.unknown = true,
+		.splits = true,
+		.taint = taint,
+		.range = range,
+		.verbatim = AB_NOT_VERBATIM,
+	};
+}
+
+struct ab_field ab_wrap_join(struct ab_arena *arena, const struct ab_field *v, size_t n)
+{
+	struct ab_field joined = v[0];
+	size_t len = n - 1;
+	char *text, *p;
+
+	if (n == 1)
+		return joined;
+	for (size_t i = 0; i < n; i++)
+		len += v[i].text.len;
+	text = p = ab_arena_alloc(arena, len + 1);
+	for (size_t i = 0; i < n; i++) {
+		if (i > 0) {
+			*p++ = ' ';
+			/* One blank was between them: the same places. */
+			if (v[i].verbatim == AB_NOT_VERBATIM ||
+			    v[i].verbatim != joined.verbatim + (p - text))
+				joined.verbatim = AB_NOT_VERBATIM;
+		}
+		if (v[i].text.len)
+			memcpy(p, v[i].text.s, v[i].text.len);
+		p += v[i].text.len;
+		joined.unknown |= v[i].unknown;
+		joined.splits |= v[i].splits;
+		joined.taint |= v[i].taint;
+		if (v[i].range.to > joined.range.to)
+			joined.range.to = v[i].range.to;
+	}
+	joined.text = (struct ab_text){ text, (uint32_t)len };
+	return joined;
+}
+
+const char *ab_wrap_replace(struct ab_arena *arena, struct ab_text in, struct ab_text mark,
+			    struct ab_text by, uint32_t *ret_len)
+{
+	size_t found = 0, len;
+	char *text, *p;
+
+	for (const char *s = in.s; mark.len && in.len;) {
+		s = memmem(s, (size_t)(in.s + in.len - s), mark.s, mark.len);
+		if (!s)
+			break;
+		s += mark.len;
+		found++;
+	}
+	if (!found)
+		return NULL;
+	len = in.len + found * by.len - found * mark.len;
+	text = p = ab_arena_alloc(arena, len + 1);
+	for (const char *s = in.s, *end = in.s + in.len; s < end;) {
+		const char *at = memmem(s, (size_t)(end - s), mark.s, mark.len);
+		size_t n = (size_t)((at ? at : end) - s);
+
+		p = (char *)mempcpy(p, s, n);
+		s += n;
+		if (at) {
+			p = (char *)mempcpy(p, by.s, by.len);
+			s += mark.len;
+		}
+	}
+	*ret_len = (uint32_t)len;
+	return text;
+}
+
+static const struct ab_wrapper *find_row(struct ab_text name)
+{
+	const struct ab_wrapper *row =
+		ab_lookup(ab_wrappers, ab_nwrappers, sizeof(*row), sizeof(row->name), name);
+
+	if (row && row->same[0])
+		row = find_row((struct ab_text){ row->same, (uint32_t)strlen(row->same) });
+	return row;
+}
+
+static struct ab_opts opts_of(const struct ab_wrapper *row)
+{
+	struct ab_opts opts = AB_OPTS(row->opts);
+	const struct ab_wrapper_longs *more;
+	struct ab_text name;
+
+	if (opts.longs[0] != '.')
+		return opts;
+	name = (struct ab_text){ row->name, (uint32_t)strlen(row->name) };
+	more = ab_lookup(ab_wrapper_longs, ab_nwrapper_longs, sizeof(*more), sizeof(more->name),
+			 name);
+	opts.longs = more ? more->longs : NULL;
+	return opts;
+}
+
+static void read_row(struct ab_wrapping *w)
+{
+	static ab_wrap_reader *const readers[] = {
+		[AB_WRAP_PLAIN] = ab_wrap_plain,   [AB_WRAP_SUB] = ab_wrap_sub,
+		[AB_WRAP_SH] = ab_wrap_sh,	   [AB_WRAP_EVAL] = ab_wrap_eval,
+		[AB_WRAP_TRAP] = ab_wrap_trap,	   [AB_WRAP_ALIAS] = ab_wrap_alias,
+		[AB_WRAP_SOURCE] = ab_wrap_source, [AB_WRAP_AT] = ab_wrap_at,
+		[AB_WRAP_XARGS] = ab_wrap_xargs,   [AB_WRAP_PARALLEL] = ab_wrap_parallel,
+		[AB_WRAP_FIND] = ab_wrap_find,	   [AB_WRAP_FD] = ab_wrap_fd,
+		[AB_WRAP_GIT] = ab_wrap_git,	   [AB_WRAP_KEYS] = ab_wrap_keys,
+		[AB_WRAP_EACH] = ab_wrap_each,	   [AB_WRAP_BWRAP] = ab_wrap_bwrap,
+		[AB_WRAP_ENV] = ab_wrap_env,	   [AB_WRAP_RUNUSER] = ab_wrap_runuser,
+		[AB_WRAP_FILE] = ab_wrap_file,	   [AB_WRAP_SSH] = ab_wrap_ssh,
+		[AB_WRAP_TAR] = ab_wrap_tar,	   [AB_WRAP_ZIP] = ab_wrap_zip,
+		[AB_WRAP_EDITOR] = ab_wrap_editor, [AB_WRAP_PAGER] = ab_wrap_pager,
+		[AB_WRAP_MAKE] = ab_wrap_make,	   [AB_WRAP_SED] = ab_wrap_sed,
+		[AB_WRAP_GDB] = ab_wrap_gdb,	   [AB_WRAP_SQLITE] = ab_wrap_sqlite,
+	};
+
+	w->transparent = w->row->transparent;
+	w->opts = opts_of(w->row);
+	readers[w->row->read](w);
+}
+
+/* Options of the program's own, then the word that says what it does. */
+void ab_wrap_sub(struct ab_wrapping *w)
+{
+	struct ab_opt_walk walk;
+	const struct ab_wrapper *row;
+	char name[64];
+	enum ab_opt what;
+	size_t len = strlen(w->row->name);
+
+	ab_opt_begin(&walk, &w->opts, w->argv, w->argc);
+	do
+		what = ab_opt_next(&walk);
+	while (what != AB_OPT_END && what != AB_OPT_OPERAND);
+	if (what == AB_OPT_END || len + 1 + walk.value.text.len > sizeof(name))
+		return;
+	memcpy(name, w->row->name, len);
+	name[len] = ' ';
+	memcpy(name + len + 1, walk.value.text.s, walk.value.text.len);
+	row = find_row((struct ab_text){ name, (uint32_t)len + 1 + walk.value.text.len });
+	if (!row)
+		return;
+	w->row = row;
+	w->argv += walk.index;
+	w->argc -= walk.index;
+	read_row(w);
+}
+
+static void read_code(struct ab_arena *arena, const struct ab_simple *command,
+		      struct ab_unwrapped *ret)
+{
+	enum ab_language language;
+	struct ab_oneliner found;
+	struct ab_field code;
+
+	if (!ab_code_language(command->name, &language) || !ab_code_text(command, language, &code))
+		return;
+	ab_code_read(arena, language, &code, &found);
+	ret->inners = found.inners;
+}
+
+void ab_unwrap(struct ab_arena *arena, const struct ab_simple *command, struct ab_unwrapped *ret)
+{
+	static const struct ab_wrapper file = { .read = AB_WRAP_FILE };
+	struct ab_wrapping w = { .arena = arena,
+				 .command = command,
+				 .row = find_row(command->name),
+				 .argv = command->argv,
+				 .argc = command->argc,
+				 .tail = &ret->inners };
+
+	*ret = (struct ab_unwrapped){ 0 };
+	if (!w.row && command->files && command->argv[0].text.len &&
+	    memchr(command->argv[0].text.s, '/', command->argv[0].text.len))
+		w.row = &file;
+	if (!w.row) {
+		read_code(arena, command, ret);
+		return;
+	}
+	read_row(&w);
+	ret->transparent = w.transparent && ret->inners;
+}

@@ -1,0 +1,222 @@
+/* Shells, and the shell's own ways to read text as commands. */
+#include "base/data/arena.h"
+#include "shell/command/known_files.h"
+#include "shell/wrap/wrapper.h"
+
+/* How a shell was called. */
+struct call {
+	bool command;	  /* -c */
+	bool input;	  /* -s */
+	bool dry;	  /* -n: it is read, nothing is run */
+	bool interactive; /* -i: then -n does not matter */
+	size_t at;	  /* the first operand */
+};
+
+static bool is_option(const struct ab_field *f)
+{
+	return f->text.len > 1 && (f->text.s[0] == '-' || f->text.s[0] == '+');
+}
+
+static bool takes_value(const struct ab_field *f)
+{
+	return ab_field_is(f, "--rcfile") || ab_field_is(f, "--init-file") ||
+	       ab_field_is(f, "--init-command");
+}
+
+/* The letters of a bundle; -o, -O and fish's -C take the next word each. */
+static size_t read_letters(const struct ab_field *f, struct call *call)
+{
+	size_t values = 0;
+
+	for (uint32_t i = 1; i < f->text.len; i++) {
+		char c = f->text.s[i];
+
+		values += c == 'o' || c == 'O' || c == 'C';
+		if (f->text.s[0] == '+') {
+			call->dry &= c != 'n';
+			continue;
+		}
+		call->command |= c == 'c';
+		call->input |= c == 's';
+		call->dry |= c == 'n';
+		call->interactive |= c == 'i';
+	}
+	return values;
+}
+
+static void read_call(const struct ab_wrapping *w, struct call *call)
+{
+	size_t i = 1;
+
+	*call = (struct call){ 0 };
+	for (; i < w->argc && is_option(&w->argv[i]); i++) {
+		const struct ab_field *f = &w->argv[i];
+
+		if (ab_field_is(f, "--")) {
+			i++;
+			break;
+		}
+		if (ab_field_is(f, "--command"))
+			call->command = true;
+		else if (ab_text_starts(f->text, "--"))
+			i += takes_value(f);
+		else
+			i += read_letters(f, call);
+	}
+	if (i < w->argc && ab_field_is(&w->argv[i], "-"))
+		i++;
+	call->at = i < w->argc ? i : w->argc;
+}
+
+static const struct ab_fields *positional(struct ab_wrapping *w, size_t from)
+{
+	struct ab_fields *fields = ab_arena_alloc(w->arena, sizeof(*fields));
+
+	fields->len = w->argc - from;
+	fields->room = fields->len;
+	fields->v = ab_arena_alloc(w->arena, (fields->len + 1) * sizeof(*fields->v));
+	memcpy(fields->v, w->argv + from, fields->len * sizeof(*fields->v));
+	return fields;
+}
+
+static void run_data(struct ab_wrapping *w, const struct ab_data *data, size_t args)
+{
+	struct ab_field script = ab_data_field(data);
+
+	if (!ab_data_unread(data))
+		ab_wrap_script(w, &script)->positional =
+			args <= w->argc ? positional(w, args) : NULL;
+}
+
+/* A file's name that stands for a stream, or of what was written before: what
+ * is in it is read. The words behind it are the script's. */
+static void read_file(struct ab_wrapping *w, size_t at)
+{
+	const struct ab_field *file = &w->argv[at];
+	const struct ab_file *known = NULL;
+	struct ab_field script;
+
+	if (ab_field_is(file, "/dev/stdin") || ab_field_is(file, "/dev/fd/0") ||
+	    ab_field_is(file, "/proc/self/fd/0")) {
+		ab_wrap_stdin(w);
+	} else if (file->stream) {
+		run_data(w, file->stream, at);
+	} else if ((known = ab_files_next(w->command, file, NULL))) {
+		for (; known; known = ab_files_next(w->command, file, known))
+			run_data(w, &known->data, at);
+	} else if (file->unknown && file->text.len == 1 &&
+		   file->taint & (AB_TAINT_NETWORK | AB_TAINT_DECODED)) {
+		script = ab_wrap_unknown(file->range, file->taint);
+		ab_wrap_script(w, &script);
+	}
+}
+
+/* The program that "#!" names is a shell, or there is no such line. */
+static bool is_for_shell(struct ab_text text)
+{
+	const char *end = memchr(text.s, '\n', text.len);
+	uint32_t len = end ? (uint32_t)(end - text.s) : text.len;
+
+	return !ab_text_starts(text, "#!") || memmem(text.s, len, "sh", 2);
+}
+
+/* ./FILE, of what was written before. What was downloaded may as well be a
+ * program: only a name tells. */
+void ab_wrap_file(struct ab_wrapping *w)
+{
+	const struct ab_file *known = NULL;
+	struct ab_text name = w->argv[0].text;
+
+	while ((known = ab_files_next(w->command, &w->argv[0], known)))
+		if (known->data.text.len > 1
+			    ? is_for_shell(known->data.text)
+			    : name.len > 3 && memcmp(name.s + name.len - 3, ".sh", 3) == 0)
+			run_data(w, &known->data, 0);
+}
+
+void ab_wrap_sh(struct ab_wrapping *w)
+{
+	struct call call;
+
+	read_call(w, &call);
+	if (call.dry && !call.interactive)
+		return;
+	if (call.command && call.at < w->argc) {
+		size_t at = call.at;
+
+		/* Words that may be none: the text may be the next. */
+		for (; at < w->argc; at++) {
+			ab_wrap_script(w, &w->argv[at])->positional = positional(w, at + 1);
+			if (!w->argv[at].splits || at > call.at + 2)
+				break;
+		}
+	} else if (!call.command && (call.input || call.at == w->argc)) {
+		ab_wrap_stdin(w);
+	} else if (!call.command) {
+		read_file(w, call.at);
+	}
+}
+
+void ab_wrap_eval(struct ab_wrapping *w)
+{
+	size_t at = w->argc > 1 && ab_field_is(&w->argv[1], "--") ? 2 : 1;
+	struct ab_field script;
+
+	if (at >= w->argc)
+		return;
+	script = ab_wrap_join(w->arena, w->argv + at, w->argc - at);
+	ab_wrap_script(w, &script);
+}
+
+static bool is_number(const struct ab_field *f)
+{
+	for (uint32_t i = 0; i < f->text.len; i++)
+		if (f->text.s[i] < '0' || f->text.s[i] > '9')
+			return false;
+	return f->text.len > 0;
+}
+
+void ab_wrap_trap(struct ab_wrapping *w)
+{
+	size_t at = w->argc > 1 && ab_field_is(&w->argv[1], "--") ? 2 : 1;
+	const struct ab_field *action = &w->argv[at];
+
+	if (at + 1 >= w->argc || action->text.len == 0 || action->text.s[0] == '-' ||
+	    is_number(action))
+		return;
+	ab_wrap_script(w, action);
+}
+
+void ab_wrap_alias(struct ab_wrapping *w)
+{
+	for (size_t i = 1; i < w->argc; i++) {
+		const struct ab_field *f = &w->argv[i];
+		const char *equals = f->text.len ? memchr(f->text.s, '=', f->text.len) : NULL;
+		struct ab_field value;
+
+		if (!equals || f->text.s[0] == '-')
+			continue;
+		value = ab_wrap_rest(f, (uint32_t)(equals - f->text.s) + 1);
+		if (value.text.len > 0)
+			ab_wrap_script(w, &value);
+	}
+}
+
+void ab_wrap_source(struct ab_wrapping *w)
+{
+	if (w->argc > 1)
+		read_file(w, 1);
+}
+
+/* at TIME and batch read from standard input, unless it is a list or -f. */
+void ab_wrap_at(struct ab_wrapping *w)
+{
+	struct ab_opt_walk walk;
+	enum ab_opt what;
+
+	ab_opt_begin(&walk, &w->opts, w->argv, w->argc);
+	while ((what = ab_opt_next(&walk)) != AB_OPT_END)
+		if (what == AB_OPT_LETTER && strchr("flcrdV", walk.letter))
+			return;
+	ab_wrap_stdin(w);
+}

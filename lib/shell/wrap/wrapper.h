@@ -1,0 +1,125 @@
+#ifndef AB_SHELL_WRAP_WRAPPER_H
+#define AB_SHELL_WRAP_WRAPPER_H
+/*
+ * How wrappers are read: one row each, most of them by ab_wrap_plain() from
+ * what the row says, the others by a function of their own. For wrap*.c only.
+ */
+#include "shell/command/command_options.h"
+#include "shell/wrap/wrap.h"
+
+struct ab_wrapping;
+typedef void ab_wrap_reader(struct ab_wrapping *w);
+
+/* The readers, for the table: see readers[] in wrap.c. */
+enum ab_wrap_read {
+	AB_WRAP_PLAIN,
+	AB_WRAP_SUB,
+	AB_WRAP_SH,
+	AB_WRAP_EVAL,
+	AB_WRAP_TRAP,
+	AB_WRAP_ALIAS,
+	AB_WRAP_SOURCE,
+	AB_WRAP_AT,
+	AB_WRAP_XARGS,
+	AB_WRAP_PARALLEL,
+	AB_WRAP_FIND,
+	AB_WRAP_FD,
+	AB_WRAP_GIT,
+	AB_WRAP_KEYS,
+	AB_WRAP_EACH,
+	AB_WRAP_BWRAP,
+	AB_WRAP_ENV,
+	AB_WRAP_RUNUSER,
+	AB_WRAP_FILE,
+	AB_WRAP_SSH,
+	AB_WRAP_TAR,
+	AB_WRAP_ZIP,
+	AB_WRAP_EDITOR,
+	AB_WRAP_PAGER,
+	AB_WRAP_MAKE,
+	AB_WRAP_SED,
+	AB_WRAP_GDB,
+	AB_WRAP_SQLITE,
+};
+
+struct ab_wrapper {
+	char name[24]; /* "sudo"; of a subcommand "docker exec" */
+	enum ab_wrap_read read;
+	char same[24];		   /* or: read as the row of this name */
+	AB_OPTS_ROW(24, 128) opts; /* longs "...": see ab_wrapper_longs */
+	unsigned operands;	   /* so many stand before the command */
+	char after[8];		   /* the command follows this word, if it is there */
+	/* Options by letters, or by long names; "*": in any case. */
+	char script[4], script_long[76]; /* the value is for a shell */
+	char dir[4], dir_long[20];	 /* the value is its working directory */
+	char alone[8];			 /* with one of these it runs nothing; "^p": with
+				 * any letter or digit but these */
+	char joined[4];			 /* the words, joined, are for a shell */
+	char plain[4];			 /* they are not after all */
+	char shell[4];			 /* without a command it is a shell */
+	bool assigns;			 /* X=1 may stand before the command */
+	bool transparent;
+	unsigned flags; /* enum ab_simple_flag */
+};
+
+/* The long options of those that have too many for their row. */
+struct ab_wrapper_longs {
+	char name[24];
+	char longs[720];
+};
+
+enum { AB_WRAP_NEVER = 1000 }; /* operands: there is no command word */
+
+/* One reading of a command. */
+struct ab_wrapping {
+	struct ab_arena *arena;
+	const struct ab_simple *command;
+	const struct ab_wrapper *row;
+	struct ab_opts opts;	     /* the row's */
+	const struct ab_field *argv; /* a subcommand's: from its name on */
+	size_t argc;
+	struct ab_inner **tail;
+	bool transparent;
+};
+
+/* Sorted by name, no name twice. */
+extern const struct ab_wrapper ab_wrappers[];
+extern const size_t ab_nwrappers;
+/* The same. */
+extern const struct ab_wrapper_longs ab_wrapper_longs[];
+extern const size_t ab_nwrapper_longs;
+
+ab_wrap_reader ab_wrap_plain, ab_wrap_sub, ab_wrap_sh, ab_wrap_eval, ab_wrap_trap, ab_wrap_alias,
+	ab_wrap_source, ab_wrap_at, ab_wrap_xargs, ab_wrap_parallel, ab_wrap_find, ab_wrap_fd,
+	ab_wrap_git, ab_wrap_keys, ab_wrap_each, ab_wrap_bwrap, ab_wrap_env, ab_wrap_runuser,
+	ab_wrap_file, ab_wrap_ssh, ab_wrap_tar, ab_wrap_zip, ab_wrap_editor, ab_wrap_pager,
+	ab_wrap_make, ab_wrap_sed, ab_wrap_gdb, ab_wrap_sqlite;
+
+/* One more, with the row's flags and the command's standard input. */
+struct ab_inner *ab_wrap_add(struct ab_wrapping *w, enum ab_inner_kind kind);
+/* The command in the words from `from` on; nothing where there are none. What
+ * is not known may be no word or several: then also what follows it. */
+void ab_wrap_argv(struct ab_wrapping *w, size_t from);
+struct ab_inner *ab_wrap_script(struct ab_wrapping *w, const struct ab_field *script);
+/* What comes from standard input, for a shell: nothing at a terminal, and
+ * nothing where it is a file of which nothing is known. */
+void ab_wrap_stdin(struct ab_wrapping *w);
+/* The words with a blank between them, as one field. */
+struct ab_field ab_wrap_join(struct ab_arena *arena, const struct ab_field *v, size_t n);
+/* The bytes from `from` on of a field. */
+struct ab_field ab_wrap_rest(const struct ab_field *f, uint32_t from);
+/* A field of these bytes, for what another one stands. */
+struct ab_field ab_wrap_field(const struct ab_field *like, struct ab_text text);
+/* Nothing of it is known. */
+struct ab_field ab_wrap_unknown(struct ab_span range, unsigned taint);
+/* The text with each `mark` replaced; NULL when it has none. */
+const char *ab_wrap_replace(struct ab_arena *arena, struct ab_text in, struct ab_text mark,
+			    struct ab_text by, uint32_t *ret_len);
+
+/* Where one begins with what is not known it may be anything. */
+static inline bool ab_field_opens_unknown(const struct ab_field *f)
+{
+	return f->unknown && f->text.len > 0 && f->text.s[0] == AB_UNKNOWN;
+}
+
+#endif

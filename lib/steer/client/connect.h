@@ -1,0 +1,16 @@
+#ifndef AB_STEER_CLIENT_CONNECT_H
+#define AB_STEER_CLIENT_CONNECT_H
+#include <stdint.h>
+
+struct ab_error;
+struct ab_policy_input;
+
+/*
+ * Inside a box: connect standard input and output to a host, through the box's
+ * door, until both directions have ended. Standard output is closed then.
+ * After a failure a thread may still be waiting for input: end the process.
+ */
+int ab_connect(const struct ab_policy_input *input, const char *host, uint16_t port,
+	       struct ab_error *err);
+
+#endif

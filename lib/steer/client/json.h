@@ -1,0 +1,34 @@
+#ifndef AB_STEER_CLIENT_JSON_H
+#define AB_STEER_CLIENT_JSON_H
+/*
+ * Members of records and answers, which come from outside: one that is missing
+ * or of another type reads as nothing.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <jansson.h>
+
+/* "" when it is no text. */
+static inline const char *ab_json_text(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text ? text : "";
+}
+
+static inline bool ab_json_is(const json_t *object, const char *key, const char *value)
+{
+	return strcmp(ab_json_text(object, key), value) == 0;
+}
+
+/* 0 when it is no number, or negative. */
+static inline uint64_t ab_json_count(const json_t *object, const char *key)
+{
+	json_int_t n = json_integer_value(json_object_get(object, key));
+
+	return n > 0 ? (uint64_t)n : 0;
+}
+
+#endif

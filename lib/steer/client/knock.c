@@ -1,0 +1,75 @@
+#include "steer/client/knock.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/data/mem.h"
+#include "base/system/clock.h"
+#include "base/system/fd.h"
+#include "session/control/control_socket.h"
+#include "steer/client/steer.h"
+
+static void hear(struct ab_knock *k)
+{
+	static char packet[AB_CONTROL_MAX];
+	ssize_t n = recv(k->fd, packet, sizeof(packet), MSG_DONTWAIT);
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n > 0)
+		k->answer = json_loadb(packet, (size_t)n, 0, NULL);
+	if (!json_is_true(json_object_get(k->answer, "ok"))) {
+		json_decref(k->answer);
+		k->answer = NULL;
+	}
+	ab_closep(&k->fd);
+	k->fd = -1;
+}
+
+static bool waits(const struct ab_knock *v, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (v[i].fd >= 0)
+			return true;
+	return false;
+}
+
+void ab_knock(struct ab_knock *v, size_t len, const char *request, int ms)
+{
+	ab_autofree struct pollfd *fds = ab_alloc((len + 1) * sizeof(fds[0]));
+	int64_t end, left;
+
+	for (size_t i = 0; i < len; i++) {
+		v[i].answer = NULL;
+		/* A connection that would have to wait is none. */
+		v[i].fd = ab_steer_dial(v[i].dir, SOCK_NONBLOCK);
+		if (v[i].fd >= 0 &&
+		    send(v[i].fd, request, strlen(request), MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
+			ab_closep(&v[i].fd);
+			v[i].fd = -1;
+		}
+	}
+	end = ab_now_ms() + ms;
+	while (waits(v, len) && (left = end - ab_now_ms()) > 0) {
+		for (size_t i = 0; i < len; i++)
+			fds[i] = (struct pollfd){ .fd = v[i].fd, .events = POLLIN };
+		if (poll(fds, len, (int)left) <= 0)
+			continue;
+		for (size_t i = 0; i < len; i++)
+			if (fds[i].revents)
+				hear(&v[i]);
+	}
+}
+
+void ab_knock_fini(struct ab_knock *v, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		ab_closep(&v[i].fd);
+		json_decref(v[i].answer);
+	}
+}

@@ -1,0 +1,187 @@
+#include "steer/client/steer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/clock.h"
+#include "base/system/fd.h"
+#include "policy/layers/layers.h"
+#include "policy/values/paths.h"
+#include "sandbox/mount/furniture.h"
+#include "session/control/control_socket.h"
+#include "steer/client/json.h"
+
+enum { ANSWER_MS = 10000 };
+
+/* A run's socket has no name in its first moments (session/control/control_socket.h). */
+enum { YOUNG_MS = 300, STEP_MS = 10 };
+
+int ab_steer_state(const struct ab_policy_input *input, struct ab_state *ret, struct ab_error *err)
+{
+	ab_autofree char *path = ab_state_dir(input->environ, input->home, input->cwd);
+
+	if (access(AB_MARKER, F_OK) == 0)
+		return ab_fail(err, AB_ESYSTEM, 0, "inside a box no run can be seen");
+	if (!path)
+		return ab_fail(err, AB_ESYSTEM, 0, "there is no home folder to look for runs in");
+	return ab_state_open(path, ret, err);
+}
+
+int ab_steer_dial(int dir, int flags)
+{
+	ab_autoclose int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | flags, 0);
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+
+	if (fd < 0)
+		return -1;
+	snprintf(at.sun_path, sizeof(at.sun_path), "/proc/self/fd/%d/%s", dir, AB_CONTROL_NAME);
+	for (int i = 0; connect(fd, (struct sockaddr *)&at, sizeof(at)) < 0; i++) {
+		if (errno != ENOENT || i == YOUNG_MS / STEP_MS)
+			return -1;
+		poll(NULL, 0, STEP_MS);
+	}
+	return ab_take_fd(&fd);
+}
+
+static int join(int dir, const char *id, struct ab_error *err)
+{
+	int fd = ab_steer_dial(dir, 0);
+
+	if (fd >= 0)
+		return fd;
+	if (errno == ENOENT || errno == ECONNREFUSED)
+		return ab_fail(err, AB_ESYSTEM, 0, "run %s is just starting or ending", id);
+	return ab_fail(err, AB_ESYSTEM, errno, "talk to run %s", id);
+}
+
+int ab_steer_open(const struct ab_state *state, const char *run, struct ab_steer *ret,
+		  struct ab_error *err)
+{
+	struct ab_run found;
+
+	if (ab_state_find_live(state, run, &found, err) < 0)
+		return -1;
+	memcpy(ret->id, found.id, sizeof(ret->id));
+	ret->fd = join(found.dir, found.id, err);
+	ab_run_fini(&found);
+	return ret->fd < 0 ? -1 : 0;
+}
+
+void ab_steer_fini(struct ab_steer *steer)
+{
+	ab_closep(&steer->fd);
+	steer->fd = -1;
+}
+
+int ab_steer_hear(struct ab_steer *steer, json_t **ret)
+{
+	ab_autofree char *packet = ab_alloc(AB_CONTROL_MAX);
+	ssize_t n = recv(steer->fd, packet, AB_CONTROL_MAX, MSG_DONTWAIT);
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return 0;
+	if (n <= 0)
+		return -1;
+	*ret = json_loadb(packet, (size_t)n, 0, NULL);
+	return *ret ? 1 : -1;
+}
+
+static int gone(const struct ab_steer *steer, struct ab_error *err)
+{
+	return ab_fail(err, AB_ESYSTEM, 0, "run %s has ended", steer->id);
+}
+
+/* The answer; what else is told meanwhile to one who follows is passed over. */
+static int await_answer(struct ab_steer *steer, json_t **ret, struct ab_error *err)
+{
+	int64_t end = ab_now_ms() + ANSWER_MS;
+
+	for (;;) {
+		struct pollfd p = { .fd = steer->fd, .events = POLLIN };
+		int64_t left = end - ab_now_ms();
+		json_t *json = NULL;
+		int r = left > 0 ? poll(&p, 1, (int)left) : 0;
+
+		if (r == 0)
+			return ab_fail(err, AB_ESYSTEM, 0, "run %s does not answer", steer->id);
+		if (r < 0)
+			continue;
+		r = ab_steer_hear(steer, &json);
+		if (r < 0)
+			return gone(steer, err);
+		if (r > 0 && json_object_get(json, "ok")) {
+			*ret = json;
+			return 0;
+		}
+		json_decref(json);
+	}
+}
+
+static int fail_as_told(const json_t *answer, struct ab_error *err)
+{
+	const char *text = ab_json_text(answer, "error");
+	const char *hint = ab_json_text(answer, "hint");
+
+	ab_fail(err, AB_ESYSTEM, 0, "%s", *text ? text : "it was refused");
+	return *hint ? ab_hint(err, "%s", hint) : -1;
+}
+
+int ab_steer_send(struct ab_steer *steer, const char *what, json_t *request, struct ab_error *err)
+{
+	ab_autofree char *text = NULL;
+	json_t *json = request ? request : json_object();
+
+	json_object_set_new(json, "v", json_integer(AB_CONTROL_VERSION));
+	json_object_set_new(json, "do", json_string(what));
+	text = json_dumps(json, JSON_COMPACT);
+	json_decref(json);
+	if (!text || send(steer->fd, text, strlen(text), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+		return gone(steer, err);
+	return 0;
+}
+
+int ab_steer_ask(struct ab_steer *steer, const char *what, json_t *request, json_t **ret_answer,
+		 struct ab_error *err)
+{
+	json_t *answer = NULL;
+
+	if (ab_steer_send(steer, what, request, err) < 0 || await_answer(steer, &answer, err) < 0)
+		return -1;
+	if (!json_is_true(json_object_get(answer, "ok"))) {
+		fail_as_told(answer, err);
+		json_decref(answer);
+		return -1;
+	}
+	*ret_answer = answer;
+	return 0;
+}
+
+int ab_steer_question(struct ab_steer *steer, const char *id, uint32_t from, json_t **ret,
+		      struct ab_error *err)
+{
+	json_t *answer, *question;
+	int found = 0;
+	size_t i;
+
+	if (ab_steer_ask(steer, "pending", json_pack("{s:I}", "from", (json_int_t)from), &answer,
+			 err) < 0)
+		return -1;
+	json_array_foreach(json_object_get(answer, "pending"), i, question)
+	{
+		if (!ab_json_is(question, "id", id))
+			continue;
+		*ret = json_incref(question);
+		found = 1;
+		break;
+	}
+	json_decref(answer);
+	return found;
+}

@@ -1,0 +1,248 @@
+#include "steer/learn/learn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "audit/read/details.h"
+#include "audit/read/reader.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/fd.h"
+#include "base/system/path.h"
+#include "policy/layers/layers.h"
+#include "policy/layers/profiles.h"
+#include "policy/model/policy.h"
+#include "policy/values/paths.h"
+#include "session/state/state.h"
+#include "steer/client/steer.h"
+#include "steer/learn/learned.h"
+
+/* The run's folder: it has ended, but may not have been moved. */
+static int open_folder(const struct ab_policy_input *input, const char *id, struct ab_error *err)
+{
+	struct ab_state state;
+	int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, fd;
+
+	if (ab_steer_state(input, &state, err) < 0)
+		return -1;
+	fd = openat(state.runs, id, flags);
+	if (fd < 0)
+		fd = openat(state.live, id, flags);
+	if (fd < 0)
+		ab_fail(err, AB_ESYSTEM, errno, "open the record of run %s", id);
+	ab_state_fini(&state);
+	return fd;
+}
+
+static int get_id(const char *result, char ret[8], struct ab_error *err)
+{
+	static const char *const names[] = { "run_id" };
+	struct ab_detail id;
+
+	if (ab_details_find(result, strlen(result), names, 1, &id) < 0 ||
+	    ab_detail_copy(&id, ret, 8) == 0 || strchr(ret, '/') || ret[0] == '.')
+		return ab_fail(err, AB_ESYSTEM, 0, "there was no run to learn from");
+	return 0;
+}
+
+static int read_record(const struct ab_policy_input *input, const char *id,
+		       struct ab_learned *learned, struct ab_error *err)
+{
+	ab_autoclose int dir = open_folder(input, id, err);
+	struct ab_reader reader;
+	const char *line;
+	size_t len;
+	int r;
+
+	if (dir < 0 || ab_reader_open(dir, &reader, err) < 0)
+		return -1;
+	while ((r = ab_reader_next(&reader, &line, &len, err)) > 0)
+		ab_learned_take(learned, line, len);
+	ab_reader_fini(&reader);
+	return r;
+}
+
+static char *real_path(const char *path)
+{
+	char *real = path ? realpath(path, NULL) : NULL;
+
+	return real || !path ? real : ab_strdup(path);
+}
+
+/* Dotfiles are often links to where somebody keeps them. */
+static void find_places(const struct ab_policy_input *input, struct ab_lesson *lesson)
+{
+	lesson->home = real_path(input->home);
+	lesson->workspace = real_path(lesson->own->workspace);
+	for (size_t i = 0; lesson->home && ab_learned_closed[i]; i++) {
+		ab_autofree char *path = ab_path_join(lesson->home, ab_learned_closed[i]);
+		char *real = realpath(path, NULL);
+
+		if (real && strcmp(real, path) != 0)
+			ab_strv_give(&lesson->closed, real);
+		else
+			free(real);
+	}
+}
+
+static struct ab_learned_from beginning(const struct ab_lesson *lesson)
+{
+	return (struct ab_learned_from){ .base = lesson->base,
+					 .extends = lesson->own->profile,
+					 .workspace = lesson->workspace,
+					 .home = lesson->home,
+					 .closed = &lesson->closed };
+}
+
+int ab_learn(const struct ab_policy_input *input, const char *result, struct ab_lesson *ret,
+	     struct ab_error *err)
+{
+	struct ab_lesson lesson = { .learned = ab_learned_new() };
+	struct ab_learned_from from;
+	char id[8];
+
+	if (get_id(result, id, err) < 0 || ab_policy_load(input, &lesson.own, NULL, err) < 0 ||
+	    ab_policy_load_one(input, lesson.own->profile, &lesson.base, err) < 0 ||
+	    read_record(input, id, lesson.learned, err) < 0) {
+		ab_lesson_fini(&lesson);
+		return -1;
+	}
+	find_places(input, &lesson);
+	from = beginning(&lesson);
+	lesson.policy = ab_learned_policy(lesson.learned, &from);
+	ab_learned_notes(lesson.learned, &from, &lesson.notes);
+	*ret = lesson;
+	return 0;
+}
+
+void ab_lesson_fini(struct ab_lesson *lesson)
+{
+	free(lesson->policy);
+	ab_strv_fini(&lesson->notes);
+	ab_learned_free(lesson->learned);
+	ab_policy_free(lesson->base);
+	ab_policy_free(lesson->own);
+	free(lesson->home);
+	free(lesson->workspace);
+	ab_strv_fini(&lesson->closed);
+	*lesson = (struct ab_lesson){ 0 };
+}
+
+/* As `extends` takes it. */
+static bool is_name(const char *name)
+{
+	static const char any[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				  "abcdefghijklmnopqrstuvwxyz0123456789_.-";
+
+	return strlen(name) <= 64 && name[0] && name[0] != '.' && name[0] != '-' &&
+	       name[strspn(name, any)] == '\0';
+}
+
+static char *place_of(const struct ab_policy_input *input, const char *name, struct ab_error *err)
+{
+	ab_autofree char *dir = ab_config_dir(input->environ, input->home);
+
+	if (dir)
+		return ab_printf("%s/profiles/%s.json", dir, name);
+	ab_fail(err, AB_EUSAGE, 0, "the home folder is not known, and profiles are kept there");
+	ab_hint(err, "set HOME");
+	return NULL;
+}
+
+int ab_learn_place(const struct ab_policy_input *input, const char *name, bool replace,
+		   struct ab_error *err)
+{
+	ab_autofree char *path = NULL;
+	struct stat st;
+
+	if (!is_name(name)) {
+		ab_fail(err, AB_EUSAGE, 0, "--save %s is not a name for a profile", name);
+		return ab_hint(err, "letters, digits, _, - and . are");
+	}
+	if (ab_profile_find(name))
+		return ab_fail(err, AB_EUSAGE, 0,
+			       "--save %s: the profile of this name is built "
+			       "in; choose another",
+			       name);
+	path = place_of(input, name, err);
+	if (!path)
+		return -1;
+	if (lstat(path, &st) < 0 || replace)
+		return 0;
+	ab_fail(err, AB_EUSAGE, 0, "--save %s: there is one already: %s", name, path);
+	return ab_hint(err, "choose another name, or say --yes");
+}
+
+static int make_folders(const char *path, struct ab_error *err)
+{
+	ab_autofree char *dir = ab_path_parent(path);
+
+	if (mkdir(dir, 0700) == 0 || errno == EEXIST)
+		return 0;
+	if (errno == ENOENT && dir[1] && make_folders(dir, err) == 0 &&
+	    (mkdir(dir, 0700) == 0 || errno == EEXIST))
+		return 0;
+	return ab_fail(err, AB_ESYSTEM, errno, "make %s", dir);
+}
+
+/* link() does not replace what has come meanwhile, rename() does. */
+static int put_in_place(const char *tmp, const char *path, bool replace)
+{
+	if (replace)
+		return rename(tmp, path);
+	if (link(tmp, path) < 0)
+		return -1;
+	unlink(tmp);
+	return 0;
+}
+
+static int write_profile(const char *path, const char *text, bool replace, struct ab_error *err)
+{
+	ab_autofree char *tmp = ab_printf("%s.new-XXXXXX", path);
+	ab_autoclose int fd = -1;
+
+	if (make_folders(path, err) < 0)
+		return -1;
+	fd = mkostemp(tmp, O_CLOEXEC);
+	if (fd < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "make %s", tmp);
+	if (ab_write_all(fd, text, strlen(text)) < 0 || fsync(fd) < 0 ||
+	    put_in_place(tmp, path, replace) < 0) {
+		ab_fail(err, AB_ESYSTEM, errno, "write %s", path);
+		unlink(tmp);
+		return -1;
+	}
+	return 0;
+}
+
+int ab_learn_save(const struct ab_policy_input *input, const char *name, bool replace,
+		  const struct ab_lesson *lesson, char **ret_path, struct ab_strv *ret_lacking,
+		  struct ab_error *err)
+{
+	struct ab_learned_from from = beginning(lesson);
+	struct ab_policy_input with = *input;
+	ab_autofree char *path = place_of(input, name, err);
+	struct ab_policy *policy;
+
+	if (!path)
+		return -1;
+	if (strcmp(lesson->own->profile, name) == 0)
+		return ab_fail(err, AB_EUSAGE, 0,
+			       "--save %s: the run began with this profile, "
+			       "which cannot build on itself",
+			       name);
+	if (write_profile(path, lesson->policy, replace, err) < 0)
+		return -1;
+	with.profile = name;
+	if (ab_policy_load(&with, &policy, NULL, err) < 0)
+		return -1;
+	ab_learned_check(lesson->learned, &from, policy, ret_lacking);
+	ab_policy_free(policy);
+	*ret_path = ab_take(path);
+	return 0;
+}

@@ -1,0 +1,41 @@
+#ifndef AB_STEER_LEARN_LEARN_H
+#define AB_STEER_LEARN_LEARN_H
+/*
+ * `agentbox learn`, after its run (ab_request's `learn`): turn the record into
+ * a policy (steer/learn/learned.h), and save that as a profile of the user's own.
+ */
+#include <stdbool.h>
+
+#include "base/data/strv.h"
+
+struct ab_error;
+struct ab_learned;
+struct ab_policy;
+struct ab_policy_input;
+
+struct ab_lesson {
+	char *policy;	      /* the text of a settings file */
+	struct ab_strv notes; /* for people; not escaped */
+
+	/* Private: what ab_learn_save() needs again. */
+	struct ab_learned *learned;
+	struct ab_policy *base, *own; /* of the profile; of the run */
+	char *home, *workspace;	      /* real paths */
+	struct ab_strv closed;	      /* see struct ab_learned_from */
+};
+
+/* `result` is the JSON object that the run ended with (session/run/result_json.h). */
+int ab_learn(const struct ab_policy_input *input, const char *result, struct ab_lesson *ret,
+	     struct ab_error *err);
+void ab_lesson_fini(struct ab_lesson *lesson);
+
+/* Can a profile be saved under this name? Ask before the run, not after it. */
+int ab_learn_place(const struct ab_policy_input *input, const char *name, bool replace,
+		   struct ab_error *err);
+/* Write the profile, whole or not at all. `ret_lacking` lists the rules that a
+ * stronger layer of settings overrides: a run with the profile lacks them. */
+int ab_learn_save(const struct ab_policy_input *input, const char *name, bool replace,
+		  const struct ab_lesson *lesson, char **ret_path, struct ab_strv *ret_lacking,
+		  struct ab_error *err);
+
+#endif

@@ -1,0 +1,63 @@
+#ifndef AB_STEER_LEARN_LEARNED_H
+#define AB_STEER_LEARN_LEARNED_H
+/*
+ * From the record of a run to the smallest policy that would have allowed it.
+ *
+ * Hosts: each one that was reached, by name, with its port where that is not a
+ * usual one; never a wildcard. Files: the folder of each file that the run was
+ * not allowed to write, if it is one of the person's own. Other folders, and
+ * all that stays refused, become notes. A rule that deserves a second look has
+ * its reason beside it (the key `reason` of its section).
+ *
+ * Pure: lines in, text out. The box chose much of the record's content and how
+ * many lines it has, so what is kept is bounded and the rest is counted. The
+ * order of the lines makes no difference.
+ */
+#include <stddef.h>
+
+#include "base/data/strv.h"
+
+struct ab_learned;
+struct ab_policy;
+
+enum {
+	AB_LEARNED_HOSTS = 512, /* in one policy */
+	AB_LEARNED_FOLDERS = 64,
+	AB_LEARNED_NOTES = 200, /* of each kind */
+};
+
+struct ab_learned *ab_learned_new(void);
+void ab_learned_free(struct ab_learned *learned);
+
+/* One line of the record. Lines that are not records, or do not matter here,
+ * are ignored. */
+void ab_learned_take(struct ab_learned *learned, const char *line, size_t len);
+
+/* What the run began with. */
+struct ab_learned_from {
+	const struct ab_policy *base; /* its profile, by itself */
+	const char *extends;	      /* the profile's name */
+	const char *workspace;	      /* real path, or "" */
+	const char *home;	      /* real path, or NULL */
+	const struct ab_strv *closed; /* real paths of those folders of
+					 * ab_learned_closed that are links;
+					 * or NULL */
+};
+
+/* Folders below the home folder that are never opened automatically; ends with
+ * NULL. Records hold real paths, so the caller resolves those that are links
+ * (`closed` above). */
+extern const char *const ab_learned_closed[];
+
+/* The text of a settings file, with its final newline; free it. */
+char *ab_learned_policy(const struct ab_learned *learned, const struct ab_learned_from *from);
+/* What a person should know, for ab_request's `say`; a line that begins with a
+ * space continues the one before. */
+void ab_learned_notes(const struct ab_learned *learned, const struct ab_learned_from *from,
+		      struct ab_strv *ret);
+/* The learned rules that `policy`, resolved with the learned profile, does not
+ * grant after all: "network.allow: x.y". */
+void ab_learned_check(const struct ab_learned *learned, const struct ab_learned_from *from,
+		      const struct ab_policy *policy, struct ab_strv *ret);
+
+#endif

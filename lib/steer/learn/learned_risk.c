@@ -1,0 +1,231 @@
+/*
+ * What a policy should not get by itself, or not without a word about it.
+ */
+#include <string.h>
+
+#include "base/data/buf.h"
+#include "base/data/mem.h"
+#include "base/system/path.h"
+#include "policy/model/policy.h"
+#include "policy/values/host.h"
+#include "steer/learn/learned_state.h"
+#include "workspace/tree/names.h"
+
+/*
+ * Hosts, with all that are below them. Order decides nothing: none is below
+ * another.
+ */
+static const struct {
+	const char *host;
+	const char *why;
+} risky_hosts[] = {
+#define PASTE "anybody can put texts and files there, and read them"
+	{ "0x0.st", PASTE },	      { "anonfiles.com", PASTE },
+	{ "bashupload.com", PASTE },  { "catbox.moe", PASTE },
+	{ "dpaste.com", PASTE },      { "dpaste.org", PASTE },
+	{ "file.io", PASTE },	      { "gist.github.com", PASTE },
+	{ "gofile.io", PASTE },	      { "hastebin.com", PASTE },
+	{ "ix.io", PASTE },	      { "mega.nz", PASTE },
+	{ "paste.ee", PASTE },	      { "paste.rs", PASTE },
+	{ "pastebin.com", PASTE },    { "pixeldrain.com", PASTE },
+	{ "sprunge.us", PASTE },      { "temp.sh", PASTE },
+	{ "termbin.com", PASTE },     { "tmpfiles.org", PASTE },
+	{ "transfer.sh", PASTE },     { "wetransfer.com", PASTE },
+#define HOOK "takes messages for whoever made an address there"
+	{ "api.telegram.org", HOOK }, { "burpcollaborator.net", HOOK },
+	{ "discord.com", HOOK },      { "discordapp.com", HOOK },
+	{ "hooks.slack.com", HOOK },  { "interact.sh", HOOK },
+	{ "oast.fun", HOOK },	      { "oast.live", HOOK },
+	{ "oast.me", HOOK },	      { "oast.online", HOOK },
+	{ "oast.pro", HOOK },	      { "oast.site", HOOK },
+	{ "oastify.com", HOOK },      { "pipedream.net", HOOK },
+	{ "requestbin.com", HOOK },   { "requestbin.net", HOOK },
+	{ "webhook.site", HOOK },
+#define TUNNEL "leads to a machine that anybody can have put there"
+	{ "bore.pub", TUNNEL },	      { "duckdns.org", TUNNEL },
+	{ "loca.lt", TUNNEL },	      { "localhost.run", TUNNEL },
+	{ "lhr.life", TUNNEL },	      { "localtunnel.me", TUNNEL },
+	{ "ngrok.app", TUNNEL },      { "ngrok.dev", TUNNEL },
+	{ "ngrok.io", TUNNEL },	      { "ngrok-free.app", TUNNEL },
+	{ "ngrok-free.dev", TUNNEL }, { "pagekite.me", TUNNEL },
+	{ "serveo.net", TUNNEL },     { "trycloudflare.com", TUNNEL },
+	{ "ts.net", TUNNEL },
+};
+
+static bool is_below(const char *name, const char *top)
+{
+	size_t n = strlen(name), len = strlen(top);
+
+	return n >= len && strcmp(name + n - len, top) == 0 &&
+	       (n == len || name[n - len - 1] == '.');
+}
+
+static const char *find_host(const struct ab_host *host)
+{
+	if (host->kind != AB_HOST_NAME)
+		return "an address, and no name: it may be somebody else's "
+		       "tomorrow";
+	for (size_t i = 0; i < AB_COUNT(risky_hosts); i++)
+		if (is_below(host->text, risky_hosts[i].host))
+			return risky_hosts[i].why;
+	return NULL;
+}
+
+char *ab_learned_risk(const char *text)
+{
+	ab_autobuf struct ab_buf b = { 0 };
+	struct ab_host_entry entry;
+	const char *why;
+
+	if (ab_host_entry_parse(text, strlen(text), &entry, NULL) < 0)
+		return NULL;
+	why = find_host(&entry.host);
+	if (why)
+		ab_buf_puts(&b, why);
+	if (entry.port)
+		ab_buf_printf(&b, "%sport %u is not a usual one", why ? "; " : "", entry.port);
+	return b.len ? ab_buf_take(&b) : NULL;
+}
+
+/* Folders of the system, with all that is in them. */
+static const char *const system_folders[] = {
+	"/bin",	 "/boot", "/dev",  "/etc",  "/lib", "/lib32", "/lib64", "/opt", "/proc",
+	"/root", "/run",  "/sbin", "/snap", "/sys", "/tmp",   "/usr",	"/var",
+};
+
+/* Folders in the home folder that programs take keys, settings or other
+ * programs from, with all that is in them. */
+const char *const ab_learned_closed[] = {
+	".agentbox",
+	".aws",
+	".azure",
+	".bashrc.d",
+	".cargo/bin",
+	".claude",
+	".codex",
+	".config",
+	".docker",
+	".emacs.d",
+	".gem/bin",
+	".gemini",
+	".git-templates",
+	".gnupg",
+	".gradle/init.d",
+	".ipython",
+	".jupyter",
+	".kube",
+	".local/bin",
+	".local/lib",
+	".local/share/applications",
+	".local/share/nvim",
+	".local/state/agentbox",
+	".mozilla",
+	".npm-global",
+	".nvm",
+	".oh-my-zsh",
+	".password-store",
+	".pyenv",
+	".rbenv",
+	".rustup",
+	".sdkman",
+	".ssh",
+	".terraform.d",
+	".thunderbird",
+	".vim",
+	".vscode",
+	".vscode-server",
+	".zsh",
+	"bin",
+	"go/bin",
+	NULL,
+};
+
+static bool is_system(const char *folder)
+{
+	for (size_t i = 0; i < AB_COUNT(system_folders); i++)
+		if (ab_path_within(folder, system_folders[i]))
+			return true;
+	/* "/data": everything that there is on a disk. */
+	return strchr(folder + 1, '/') == NULL;
+}
+
+/* In it, or around it. */
+static bool touches(const char *folder, const char *top)
+{
+	return ab_path_within(folder, top) || ab_path_within(top, folder);
+}
+
+static bool is_closed(const char *folder, const struct ab_learned_from *from)
+{
+	for (size_t i = 0; from->home && ab_learned_closed[i]; i++) {
+		ab_autofree char *top = ab_path_join(from->home, ab_learned_closed[i]);
+
+		if (touches(folder, top))
+			return true;
+	}
+	for (size_t i = 0; from->closed && i < from->closed->len; i++)
+		if (touches(folder, from->closed->v[i]))
+			return true;
+	return false;
+}
+
+/* Names that a box protects from its writable folders on: such a folder must
+ * not begin at one, or within it. */
+static bool is_protected(const char *folder, const struct ab_learned_from *from)
+{
+	bool holds;
+
+	if (from->workspace[0] && ab_path_within(folder, from->workspace))
+		folder += strlen(from->workspace);
+	return ab_names_opened(&from->base->fs.deny_write, folder, &holds);
+}
+
+static const char *refuse(const char *folder, const struct ab_learned_from *from)
+{
+	bool at_home = from->home && ab_path_within(folder, from->home);
+
+	for (size_t i = 0; i < from->base->fs.write.len; i++)
+		if (ab_path_within(folder, from->base->fs.write.v[i]))
+			return "refused in a folder that is writable";
+	if (is_protected(folder, from))
+		return "protected: programs outside the box run or believe it";
+	if (from->workspace[0] && ab_path_within(folder, from->workspace))
+		return NULL;
+	if (from->home && ab_path_within(from->home, folder))
+		return "needs all of the home folder";
+	if (from->workspace[0] && ab_path_within(from->workspace, folder))
+		return "needs all that is around the workspace";
+	if (is_closed(folder, from))
+		return "where programs take keys, settings or programs from";
+	if (!at_home && is_system(folder))
+		return "in a folder of the system";
+	return NULL;
+}
+
+char *ab_learned_folder(const char *path, const struct ab_learned_from *from, const char **ret_why)
+{
+	ab_autofree char *clean = ab_path_resolve(path, "/", NULL);
+	ab_autofree char *folder = NULL;
+
+	/* What stands for bytes that are no text may be the name of something
+	 * else. */
+	*ret_why = "is no plain path";
+	if (!clean || strcmp(clean, path) != 0 || ab_path_is_pattern(path) ||
+	    strstr(path, "\xef\xbf\xbd"))
+		return NULL;
+	folder = ab_path_parent(path);
+	*ret_why = refuse(folder, from);
+	return *ret_why ? NULL : ab_take(folder);
+}
+
+char *ab_learned_short(const char *path, const struct ab_learned_from *from)
+{
+	size_t n = strlen(from->workspace);
+
+	if (n && ab_path_within(path, from->workspace))
+		return ab_printf(".%s", path + n);
+	n = from->home ? strlen(from->home) : 0;
+	if (n > 1 && ab_path_within(path, from->home) && path[n])
+		return ab_printf("~%s", path + n);
+	return ab_strdup(path);
+}

@@ -1,0 +1,165 @@
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/path.h"
+#include "policy/layers/layers.h"
+#include "policy/values/paths.h"
+#include "session/state/next_run.h"
+#include "steer/client/json.h"
+#include "steer/permit/permit_state.h"
+
+/*
+ * The object itself: a link says something else than what is behind it. What
+ * is not there yet is made in a folder that is. A record (`made`) has names
+ * without links: where there is one by now, something else would be opened
+ * than what was refused.
+ */
+static int find_real(const char *path, bool made, char **ret, struct ab_error *err)
+{
+	ab_autofree char *parent = ab_path_parent(path);
+	const char *meant = path;
+	char *real = realpath(path, NULL);
+
+	if (!real && errno == ENOENT && made) {
+		meant = parent;
+		real = realpath(parent, NULL);
+	}
+	if (real && made && strcmp(real, meant) != 0) {
+		ab_fail(err, AB_EREFUSED, 0,
+			"%s cannot be allowed by its id: it leads to %s by now", meant, real);
+		free(real);
+		return ab_hint(err, "name the folder, or the file, itself");
+	}
+	if (!real) {
+		ab_fail(err, AB_EUSAGE, errno, "%s", path);
+		return errno == ENOENT ? ab_hint(err, "make it first: only "
+						      "what is there can be "
+						      "opened for a run")
+				       : -1;
+	}
+	*ret = real;
+	return 0;
+}
+
+/* Of the run; else where we stand. */
+static char *find_workspace(struct ab_permit_job *job)
+{
+	const struct ab_policy_input *in = job->ask->input;
+	const char *workspace, *cwd;
+
+	if (!job->start)
+		ab_permit_find_here(job, in->cwd);
+	workspace = ab_json_text(json_object_get(job->start, "policy"), "workspace");
+	cwd = ab_json_text(job->start, "cwd");
+	return ab_strdup(*workspace ? workspace : *cwd ? cwd : in->cwd);
+}
+
+static bool is_writable(const struct ab_policy *policy, const char *path)
+{
+	for (size_t i = 0; i < policy->fs.write.len; i++) {
+		char *real = realpath(policy->fs.write.v[i], NULL);
+		bool within = real && ab_path_within(path, real);
+
+		free(real);
+		if (within)
+			return true;
+	}
+	return false;
+}
+
+static int check_place(struct ab_permit_job *job, const struct ab_policy *policy, const char *path,
+		       struct ab_error *err)
+{
+	const struct ab_policy_input *in = job->ask->input;
+	ab_autofree char *config = ab_config_dir(in->environ, in->home);
+	ab_autofree char *real = config ? realpath(config, NULL) : NULL;
+	ab_autofree char *home = in->home ? realpath(in->home, NULL) : NULL;
+	struct ab_place place = { .home = home ? home : in->home,
+				  .state = job->state.path,
+				  .config = real ? real : config,
+				  .deny_write = &policy->fs.deny_write };
+
+	return ab_permit_place(&place, path, &job->ret->notes, err);
+}
+
+static int keep_for_next(struct ab_permit_job *job, const char *path, struct ab_error *err)
+{
+	struct ab_permitted *ret = job->ret;
+	bool had;
+
+	if (ab_next_add(job->state.root, time(NULL), ret->workspace, path, &had, err) < 0)
+		return -1;
+	ab_strv_addf(&ret->said,
+		     "%s may be written in the next run in %s%s; a box that "
+		     "is there already can only become narrower",
+		     path, ret->workspace, had ? ", as was said before" : "");
+	return 0;
+}
+
+/* Nothing is open by now that was not. */
+static int allow_path(struct ab_permit_job *job, const char *path, struct ab_error *err)
+{
+	ab_autofree char *flag = ab_permit_flag("--write", path);
+	struct ab_permitted *ret = job->ret;
+
+	ret->path = ab_strdup(path);
+	if ((job->ask->always ? ab_permit_always(job, "filesystem.write", path, err)
+			      : keep_for_next(job, path, err)) < 0)
+		return -1;
+	ret->command = ab_permit_again(&job->again, job->ask->always ? "" : flag);
+	return 0;
+}
+
+static int judge_path(struct ab_permit_job *job, const char *path, struct ab_error *err)
+{
+	struct ab_policy_input in = ab_permit_input(job);
+	struct ab_policy *policy;
+	int result;
+
+	if (ab_policy_load(&in, &policy, NULL, err) < 0)
+		return -1;
+	result = check_place(job, policy, path, err);
+	if (result == 0 && is_writable(policy, path)) {
+		ab_strv_addf(&job->ret->said, "%s may be written already in %s", path,
+			     job->ret->workspace);
+		job->ret->path = ab_strdup(path);
+	} else if (result == 0) {
+		result = allow_path(job, path, err);
+	}
+	ab_policy_free(policy);
+	return result;
+}
+
+int ab_permit_path(struct ab_permit_job *job, const char *path, bool made, struct ab_error *err)
+{
+	const struct ab_permit *ask = job->ask;
+	ab_autofree char *real = NULL;
+
+	if (ask->deny) {
+		ab_fail(err, AB_EUSAGE, 0, "deny is for hosts");
+		return ab_hint(err, "a path is closed when a run begins: "
+				    "agentbox run --deny-write PATH, or "
+				    "--deny-read PATH");
+	}
+	if (ask->for_ms)
+		return ab_fail(err, AB_EUSAGE, 0, "--for is for hosts: a path is for a whole run");
+	if (!made && ask->run && ab_permit_find(job, ask->run, err) < 0)
+		return -1;
+	if (find_real(path, made, &real, err) < 0)
+		return -1;
+	job->ret->workspace = find_workspace(job);
+	if (judge_path(job, real, err) == 0)
+		return 0;
+	/* Its folder is too much; the file itself may not be. */
+	if (err->code == AB_EREFUSED && made && access(path, F_OK) < 0) {
+		ab_autofree char *line = ab_permit_flag("agentbox allow", path);
+
+		ab_hint(err, "make the file first, then:  %s", line);
+	}
+	return -1;
+}

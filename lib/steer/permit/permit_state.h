@@ -1,0 +1,96 @@
+#ifndef AB_STEER_PERMIT_PERMIT_STATE_H
+#define AB_STEER_PERMIT_PERMIT_STATE_H
+/* Shared by permit*.c. */
+#include <jansson.h>
+
+#include "audit/read/find.h"
+#include "policy/values/host.h"
+#include "session/state/state.h"
+#include "steer/permit/permit.h"
+
+/* What the argument of `allow` means. */
+enum ab_meant_kind {
+	AB_MEANT_DENIAL,
+	AB_MEANT_HOST,
+	AB_MEANT_GROUP,
+	AB_MEANT_PATH,
+};
+
+struct ab_meant {
+	enum ab_meant_kind kind;
+	struct ab_denial_name denial;
+	char entry[AB_HOST_ENTRY_TEXT]; /* canonical; or "@group" */
+	char *path;			/* clean */
+};
+
+int ab_permit_read(const struct ab_policy_input *in, const char *what, struct ab_meant *ret,
+		   struct ab_error *err);
+void ab_meant_fini(struct ab_meant *meant);
+
+/* What a command line that starts a run again is made from. */
+struct ab_again {
+	const json_t *start; /* its start record; NULL: not known */
+	const char *cwd;     /* where the line will be typed */
+};
+/* "agentbox run FLAGS -- make test"; with "..." for a command that is not
+ * known, is too long, or cannot be shown on a terminal. */
+char *ab_permit_again(const struct ab_again *again, const char *flags);
+/* One flag and its value, quoted for a shell. */
+char *ab_permit_flag(const char *flag, const char *value);
+
+/* What to do about a refusal by this rule, which cannot be lifted; a clause. */
+const char *ab_permit_advice(const char *rule);
+
+/* What would lift a denial: a rule about a host, or one about a path. -1:
+ * nothing can lift it now; the error says why, and what to do instead. */
+struct ab_lift {
+	char entry[AB_HOST_ENTRY_TEXT]; /* the host; "": it is a path */
+	const char *path;
+};
+int ab_permit_judge(const char *id, const json_t *record, bool deny, const struct ab_again *again,
+		    struct ab_lift *ret, struct ab_error *err);
+
+/* "7kq2x: x.y is allowed for 10m; 1 request that waited goes on" */
+char *ab_permit_sentence(const char *run, const char *entry, bool deny, uint64_t for_ms,
+			 uint64_t released);
+
+/* May this real path become writable? A path that may, but deserves a warning,
+ * adds that to `notes`. */
+struct ab_place {
+	const char *home, *state, *config; /* or NULL */
+	const struct ab_strv *deny_write;
+};
+int ab_permit_place(const struct ab_place *place, const char *path, struct ab_strv *notes,
+		    struct ab_error *err);
+
+/* One call of ab_permit(). */
+struct ab_permit_job {
+	const struct ab_permit *ask;
+	struct ab_permitted *ret;
+	struct ab_state state;
+	/* The run that was named, or whose denial it is; id "": none. */
+	struct ab_found_run run;
+	json_t *start;
+	struct ab_again again;
+};
+
+/* By id or name. */
+int ab_permit_find(struct ab_permit_job *job, const char *run, struct ab_error *err);
+void ab_permit_forget(struct ab_permit_job *job);
+/* The newest run of this workspace, if there is one. */
+void ab_permit_find_here(struct ab_permit_job *job, const char *workspace);
+/* The policy input as that run had it: its workspace and profile. */
+struct ab_policy_input ab_permit_input(const struct ab_permit_job *job);
+
+int ab_permit_denial(struct ab_permit_job *job, const struct ab_meant *meant, struct ab_error *err);
+/* `allow RUN`: let a run go on that the monitor holds. */
+int ab_permit_hold(struct ab_permit_job *job, struct ab_error *err);
+int ab_permit_hosts(struct ab_permit_job *job, const struct ab_meant *meant, struct ab_error *err);
+/* `made`: the path is from a denial, so it may be a file that does not exist
+ * yet. */
+int ab_permit_path(struct ab_permit_job *job, const char *path, bool made, struct ab_error *err);
+/* Add to a list of the user's own settings. */
+int ab_permit_always(struct ab_permit_job *job, const char *key, const char *element,
+		     struct ab_error *err);
+
+#endif

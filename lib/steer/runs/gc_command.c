@@ -1,0 +1,59 @@
+#include "steer/runs/gc_command.h"
+
+#include <string.h>
+
+#include "base/data/error.h"
+#include "base/text/units.h"
+#include "policy/layers/layers.h"
+#include "session/cleanup/leftovers.h"
+#include "session/state/state.h"
+#include "steer/client/steer.h"
+
+static int read_settings(const struct ab_policy_input *input, struct ab_gc_rule *rule,
+			 struct ab_error *err)
+{
+	/* Records are the user's: what folder he stands in has no say. */
+	struct ab_policy_input own = *input;
+	struct ab_policy *policy;
+
+	own.no_project = true;
+	own.judging = true;
+	if (ab_policy_load(&own, &policy, NULL, err) < 0)
+		return -1;
+	rule->keep_ms = policy->records.keep_ms ? policy->records.keep_ms : AB_GC_ALL;
+	rule->keep_runs = policy->records.keep_runs ? policy->records.keep_runs : AB_GC_ALL;
+	ab_policy_free(policy);
+	return 0;
+}
+
+static int read_request(const struct ab_gc_request *request, struct ab_gc_rule *rule,
+			struct ab_error *err)
+{
+	if (request->older && ab_parse_duration(request->older, &rule->keep_ms) < 0) {
+		ab_fail(err, AB_EUSAGE, 0, "--older %s is not a duration", request->older);
+		return ab_hint(err, "write one like 30d or 12h");
+	}
+	if (request->keep && (strspn(request->keep, "0123456789") != strlen(request->keep) ||
+			      ab_parse_size(request->keep, &rule->keep_runs) < 0))
+		return ab_fail(err, AB_EUSAGE, 0, "--keep %s is not a number", request->keep);
+	return 0;
+}
+
+int ab_gc_run(const struct ab_policy_input *input, const struct ab_gc_request *request,
+	      struct ab_gc_report *ret, struct ab_strv *notes, struct ab_error *err)
+{
+	struct ab_gc_rule rule = { .quarantine = request->quarantine, .dry = request->dry };
+	struct ab_state state;
+	int result = -1;
+
+	if (ab_steer_state(input, &state, err) < 0)
+		return -1;
+	if (read_settings(input, &rule, err) == 0 && read_request(request, &rule, err) == 0) {
+		if (!request->dry)
+			ab_sweep_stale(&state, notes);
+		ab_gc(state.runs, &rule, ret);
+		result = 0;
+	}
+	ab_state_fini(&state);
+	return result;
+}

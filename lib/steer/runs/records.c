@@ -1,0 +1,195 @@
+/*
+ * Theory of operation, of following.
+ *
+ * A run that goes on has its folder locked by its processes. Its end is a
+ * record "end"; where all of them were killed there is none, and the lock is
+ * free. So after each time of waiting the lock is looked at *before* the rest
+ * is read: what was written by then is all there is.
+ *
+ * The folder moves from live/ to runs/ at the end; we hold it open, and the
+ * watch is on the folder itself, so neither notices.
+ */
+#include "steer/runs/records.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include "audit/read/details.h"
+#include "audit/read/find.h"
+#include "audit/read/reader.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/fd.h"
+#include "session/state/state.h"
+#include "steer/client/steer.h"
+
+/* How long without a look at the lock; where there is no watch, at the file. */
+enum { LOOK_MS = 500, BLIND_MS = 100 };
+
+struct ab_records {
+	struct ab_state state;
+	struct ab_strv ids; /* of all runs; else empty */
+	size_t next;	    /* of ids */
+	struct ab_found_run run;
+	struct ab_reader reader;
+	bool reading;
+	bool ended;    /* its last record was given, or nobody is left */
+	int watch;     /* inotify, once it was asked for */
+	uint64_t lost; /* in runs before */
+};
+
+static int open_reader(struct ab_records *r, struct ab_error *err)
+{
+	if (ab_reader_open(r->run.dir, &r->reader, err) < 0)
+		return -1;
+	r->reading = true;
+	return 0;
+}
+
+static void close_reader(struct ab_records *r)
+{
+	if (!r->reading)
+		return;
+	r->lost += ab_reader_lost(&r->reader);
+	ab_reader_fini(&r->reader);
+	ab_found_run_fini(&r->run);
+	r->reading = false;
+}
+
+/* A run that is removed while we read is not missed. */
+static void open_next_run(struct ab_records *r)
+{
+	struct ab_error ignored;
+
+	close_reader(r);
+	while (!r->reading && r->next < r->ids.len) {
+		const char *id = r->ids.v[r->next++];
+
+		if (ab_find_run(r->state.live, r->state.runs, id, &r->run, &ignored) == 0 &&
+		    open_reader(r, &ignored) < 0)
+			ab_found_run_fini(&r->run);
+	}
+}
+
+static int open_runs(struct ab_records *r, const char *run, bool all, struct ab_error *err)
+{
+	if (!all)
+		return ab_find_run(r->state.live, r->state.runs, run, &r->run, err) < 0
+			       ? -1
+			       : open_reader(r, err);
+	if (ab_find_all(r->state.live, r->state.runs, &r->ids, err) < 0)
+		return -1;
+	open_next_run(r);
+	if (!r->reading)
+		return ab_fail(err, AB_ESYSTEM, 0, "there is no run yet that left a record");
+	return 0;
+}
+
+int ab_records_open(const struct ab_policy_input *input, const char *run, bool all,
+		    struct ab_records **ret, struct ab_error *err)
+{
+	struct ab_records *r = ab_alloc(sizeof(*r));
+
+	r->watch = r->run.dir = -1;
+	r->state = (struct ab_state){ .root = -1, .live = -1, .runs = -1 };
+	if (ab_steer_state(input, &r->state, err) < 0 || open_runs(r, run, all, err) < 0) {
+		ab_records_close(r);
+		return -1;
+	}
+	*ret = r;
+	return 0;
+}
+
+void ab_records_close(struct ab_records *records)
+{
+	if (!records)
+		return;
+	close_reader(records);
+	ab_found_run_fini(&records->run);
+	ab_strv_fini(&records->ids);
+	ab_closep(&records->watch);
+	ab_state_fini(&records->state);
+	free(records);
+}
+
+static bool is_end(const char *line, size_t len)
+{
+	static const char *const names[] = { "kind" };
+	struct ab_detail kind;
+
+	return ab_details_find(line, len, names, 1, &kind) == 0 &&
+	       (ab_detail_is(&kind, "end") || ab_detail_is(&kind, "refused"));
+}
+
+int ab_records_next(struct ab_records *records, const char **ret_line, size_t *ret_len,
+		    struct ab_error *err)
+{
+	while (records->reading) {
+		int more = ab_reader_next(&records->reader, ret_line, ret_len, err);
+
+		/* Only who follows needs to know, and has a watch by then;
+		 * the lock tells those that ended before. */
+		if (more > 0 && records->watch >= 0)
+			records->ended |= is_end(*ret_line, *ret_len);
+		if (more != 0 || !records->ids.len)
+			return more;
+		open_next_run(records);
+	}
+	return 0;
+}
+
+static void start_watch(struct ab_records *r)
+{
+	char path[32];
+
+	r->watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", r->run.dir);
+	if (r->watch >= 0 &&
+	    inotify_add_watch(r->watch, path, IN_MODIFY | IN_CREATE | IN_MOVED_TO) < 0)
+		ab_closep(&r->watch), r->watch = -1;
+}
+
+int ab_records_wait(struct ab_records *records)
+{
+	struct pollfd p = { .fd = records->watch, .events = POLLIN };
+	char events[4096];
+	bool first = p.fd < 0;
+
+	if (records->ended || !records->reading)
+		return 0;
+	if (first)
+		start_watch(records);
+	/* What came before the watch began is read first. */
+	if (!first || records->watch < 0)
+		(void)poll(&p, 1, p.fd < 0 ? BLIND_MS : LOOK_MS);
+	while (p.fd >= 0 && read(p.fd, events, sizeof(events)) > 0)
+		;
+	records->ended = !ab_find_live(records->run.dir);
+	return 1;
+}
+
+uint64_t ab_records_lost(const struct ab_records *records)
+{
+	return records->lost + (records->reading ? ab_reader_lost(&records->reader) : 0);
+}
+
+int ab_records_save(const char *path, const char *data, size_t len, struct ab_error *err)
+{
+	ab_autofree char *tmp = ab_printf("%s.XXXXXX", path);
+	ab_autoclose int fd = mkostemp(tmp, O_CLOEXEC); /* 0600 */
+	int errnum;
+
+	if (fd < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "make %s", path);
+	if (ab_write_all(fd, data, len) == 0 && fsync(fd) == 0 && rename(tmp, path) == 0)
+		return 0;
+	errnum = errno;
+	unlink(tmp);
+	return ab_fail(err, AB_ESYSTEM, errnum, "write %s", path);
+}

@@ -1,0 +1,93 @@
+#include "steer/runs/reload.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/data/mem.h"
+#include "base/system/fd.h"
+#include "base/system/folder.h"
+#include "steer/client/steer.h"
+
+static void take_lines(const json_t *answer, const char *key, struct ab_strv *ret)
+{
+	json_t *line;
+	size_t i;
+
+	json_array_foreach(json_object_get(answer, key), i, line)
+	{
+		const char *text = json_string_value(line);
+
+		if (text)
+			ab_strv_add(ret, text);
+	}
+}
+
+static void reload_one(struct ab_steer *steer, bool cut, struct ab_reloaded *ret)
+{
+	json_t *answer;
+
+	*ret = (struct ab_reloaded){ 0 };
+	memcpy(ret->run, steer->id, sizeof(ret->run));
+	if (ab_steer_ask(steer, "reload", json_pack("{s:b}", "cut", cut), &answer, &ret->error) < 0)
+		return;
+	take_lines(answer, "changes", &ret->changes);
+	take_lines(answer, "notes", &ret->notes);
+	json_decref(answer);
+}
+
+static int add(const struct ab_state *state, const char *run, bool cut, struct ab_reloads *list,
+	       struct ab_error *err)
+{
+	struct ab_steer steer;
+
+	if (ab_steer_open(state, run, &steer, err) < 0)
+		return -1;
+	list->v = ab_realloc(list->v, (list->len + 1) * sizeof(list->v[0]));
+	reload_one(&steer, cut, &list->v[list->len++]);
+	ab_steer_fini(&steer);
+	return 0;
+}
+
+/* Those that end meanwhile need nothing any more. */
+static int add_all(const struct ab_state *state, bool cut, struct ab_reloads *list,
+		   struct ab_error *err)
+{
+	ab_autodir DIR *live = ab_folder_list(state->live, ".");
+	const char *id;
+
+	if (!live)
+		return ab_fail(err, AB_ESYSTEM, errno, "list the runs");
+	while ((id = ab_folder_next(live)) != NULL) {
+		struct ab_error gone = { 0 };
+
+		if (id[0] != '.')
+			add(state, id, cut, list, &gone);
+	}
+	return list->len ? 0 : ab_fail(err, AB_ESYSTEM, 0, "no run is going on");
+}
+
+int ab_reload(const struct ab_policy_input *input, const char *run, bool cut,
+	      struct ab_reloads *ret, struct ab_error *err)
+{
+	struct ab_state state;
+	int result;
+
+	*ret = (struct ab_reloads){ 0 };
+	if (ab_steer_state(input, &state, err) < 0)
+		return -1;
+	result = run ? add(&state, run, cut, ret, err) : add_all(&state, cut, ret, err);
+	ab_state_fini(&state);
+	return result;
+}
+
+void ab_reloads_fini(struct ab_reloads *list)
+{
+	for (size_t i = 0; i < list->len; i++) {
+		ab_strv_fini(&list->v[i].changes);
+		ab_strv_fini(&list->v[i].notes);
+	}
+	free(list->v);
+	*list = (struct ab_reloads){ 0 };
+}

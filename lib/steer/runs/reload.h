@@ -1,0 +1,34 @@
+#ifndef AB_STEER_RUNS_RELOAD_H
+#define AB_STEER_RUNS_RELOAD_H
+/*
+ * Have live runs read their settings again. Only a run's lists of hosts can
+ * change; a file with a mistake changes nothing.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/data/error.h"
+#include "base/data/strv.h"
+
+struct ab_policy_input;
+
+struct ab_reloaded {
+	char run[8];
+	struct ab_error error;	/* code AB_ENONE: it succeeded */
+	struct ab_strv changes; /* "+ x.y allowed"; empty: no change */
+	struct ab_strv notes;	/* what is worth knowing about it */
+};
+
+struct ab_reloads {
+	struct ab_reloaded *v;
+	size_t len;
+};
+
+/* `run` is an id or a name; NULL: all live runs. `cut`: also close connections
+ * that the new lists deny. Fails when there is no such run; the failure of a
+ * single run is in its row. */
+int ab_reload(const struct ab_policy_input *input, const char *run, bool cut,
+	      struct ab_reloads *ret, struct ab_error *err);
+void ab_reloads_fini(struct ab_reloads *reloads);
+
+#endif

@@ -1,0 +1,66 @@
+#ifndef AB_STEER_RUNS_RUNS_H
+#define AB_STEER_RUNS_RUNS_H
+/*
+ * `ps` and `stop`: the live runs, from their start records and from what their
+ * supervisors say. What a supervisor does not say within a second is unknown.
+ * All text comes from the box or the caller, and may hold anything.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/data/strv.h"
+
+struct ab_error;
+struct ab_policy_input;
+
+struct ab_run_info {
+	char id[8];
+	char *name; /* or NULL */
+	struct ab_strv command;
+	char *cwd, *profile; /* or NULL */
+	int64_t pid;	     /* of its supervisor */
+	int64_t age_ms;
+	bool answered;		  /* the supervisor did; else these are unknown: */
+	uint64_t allowed, denied; /* requests */
+	uint64_t refused;	  /* the denied, and programs and files */
+	uint64_t pending;	  /* questions without an answer yet */
+	bool heard;		  /* the ports are known */
+	uint16_t *ports;
+	size_t nports;
+};
+
+struct ab_run_list {
+	struct ab_run_info *v; /* the oldest first */
+	size_t len;
+};
+
+/* Sweeps up after runs that were killed, as a new run would; what that found
+ * is in `notes`. */
+int ab_runs_list(const struct ab_policy_input *input, struct ab_run_list *ret,
+		 struct ab_strv *notes, struct ab_error *err);
+void ab_run_list_fini(struct ab_run_list *list);
+
+/* Pure: a table, safe to print, for a terminal of that many columns (0: no
+ * limit); or JSON. */
+char *ab_run_list_text(const struct ab_run_list *list, size_t columns);
+char *ab_run_list_json(const struct ab_run_list *list);
+
+/*
+ * End runs: each is asked to stop (TERM, then KILL for what is left after the
+ * grace), and one that does not listen is killed, by handles to its processes
+ * and never by a pid. Returns when all of them have ended. Without names, all
+ * runs. `slow` (or NULL) is called once if it takes longer than a moment.
+ */
+#define AB_GRACE_MOST_MS 600000
+struct ab_stop {
+	const char *const *runs;
+	size_t nruns;
+	uint64_t grace_ms; /* at most AB_GRACE_MOST_MS */
+	void (*slow)(void *arg, size_t left);
+	void *arg;
+};
+int ab_runs_stop(const struct ab_policy_input *input, const struct ab_stop *how,
+		 size_t *ret_stopped, struct ab_error *err);
+
+#endif

@@ -1,0 +1,220 @@
+/*
+ * Theory of operation.
+ *
+ * A run is asked to end at its control socket. One that does not answer is
+ * stopped, stuck or late, and one that answered may still not get there: then,
+ * when the grace is over, init is killed, and with it everything in the box,
+ * and a moment later the supervisor if that did not help. Its broker does the
+ * rest, as always.
+ *
+ * Should: believe nothing but the lock about whether a run is over.
+ * Mustn't: signal by a pid. Handles are taken and compared with the start
+ * record (session/state/run_process.h) before anything is done.
+ */
+#include <errno.h>
+#include <jansson.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/data/buf.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/clock.h"
+#include "session/state/run_process.h"
+#include "session/state/state.h"
+#include "steer/client/knock.h"
+#include "steer/client/steer.h"
+#include "steer/runs/runs.h"
+
+enum {
+	RUNS_MAX = 1024,
+	ANSWER_MS = 1000, /* to the request */
+	INIT_MS = 1000,	  /* from the end of init to that of the run */
+	SLOW_MS = 2000,
+	LATE_MS = 5000, /* behind the grace: it will not end by itself */
+	GIVE_UP_MS = 10000,
+	HOPELESS_MS = 3000, /* there is nobody to kill: it may just end */
+	LOOK_MS = 20,
+};
+
+struct target {
+	struct ab_run run;
+	struct ab_ends ends;
+	bool over;
+	int64_t kill_at; /* when init is killed, 0: it has been */
+	int64_t end_at;	 /* when the supervisor is; 0 as well */
+	int64_t until;	 /* when it is given up */
+};
+
+struct stopping {
+	struct target *v;
+	size_t len;
+};
+
+static void add_target(struct ab_run *run, void *arg)
+{
+	struct stopping *s = arg;
+
+	if (s->len == RUNS_MAX)
+		return;
+	s->v[s->len++] = (struct target){ .run = *run, .ends = { -1, -1 } };
+	run->dir = -1;
+}
+
+static int find_targets(const struct ab_state *state, const struct ab_stop *how, struct stopping *s,
+			struct ab_error *err)
+{
+	struct ab_run run;
+
+	if (!how->nruns)
+		ab_state_each_live(state, add_target, s);
+	for (size_t i = 0; i < how->nruns; i++) {
+		if (ab_state_find_live(state, how->runs[i], &run, err) < 0)
+			return -1;
+		add_target(&run, s);
+		ab_run_fini(&run);
+	}
+	return 0;
+}
+
+static void ask(struct stopping *s, uint64_t grace_ms)
+{
+	ab_autofree struct ab_knock *v = ab_alloc((s->len + 1) * sizeof(v[0]));
+	int64_t now;
+	char text[80];
+
+	snprintf(text, sizeof(text), "{\"v\":1,\"do\":\"stop\",\"grace_ms\":%llu}",
+		 (unsigned long long)grace_ms);
+	for (size_t i = 0; i < s->len; i++)
+		v[i].dir = s->v[i].run.dir;
+	ab_knock(v, s->len, text, ANSWER_MS);
+	now = ab_now_ms();
+	for (size_t i = 0; i < s->len; i++) {
+		struct target *t = &s->v[i];
+
+		t->until = now + (int64_t)grace_ms + GIVE_UP_MS;
+		/* Who did not answer may just be late, as on a machine that
+		 * has much to do: the request is there, and so is the grace. */
+		t->kill_at = now + (int64_t)grace_ms;
+		if (v[i].answer)
+			t->kill_at += LATE_MS;
+	}
+	ab_knock_fini(v, s->len);
+}
+
+/* The lock is free, and was not taken by us. */
+static bool is_over(const struct ab_run *run)
+{
+	if (flock(run->dir, LOCK_SH | LOCK_NB) < 0)
+		return false;
+	flock(run->dir, LOCK_UN);
+	return true;
+}
+
+static void end_process(int pidfd)
+{
+	if (pidfd >= 0)
+		syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
+}
+
+/* Handles are taken when they are needed: until then it may end by itself. */
+static int hold_ends(struct target *t)
+{
+	json_t *start = ab_run_start(&t->run);
+	int result = ab_ends_open(start, &t->ends);
+
+	json_decref(start);
+	return result;
+}
+
+static void look(struct target *t, int64_t now)
+{
+	if (t->over || is_over(&t->run)) {
+		t->over = true;
+	} else if (t->kill_at && now >= t->kill_at) {
+		t->kill_at = 0;
+		t->end_at = now + INIT_MS;
+		if (hold_ends(t) < 0)
+			t->until = now + HOPELESS_MS;
+		end_process(t->ends.init);
+	} else if (t->end_at && now >= t->end_at) {
+		t->end_at = 0;
+		end_process(t->ends.supervisor);
+	}
+}
+
+/* How many are not over, and whether one of them is given up. */
+static size_t look_at_all(struct stopping *s, int64_t now, bool *ret_late)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < s->len; i++) {
+		look(&s->v[i], now);
+		left += !s->v[i].over;
+		*ret_late |= !s->v[i].over && now > s->v[i].until;
+	}
+	return left;
+}
+
+static int complain(const struct stopping *s, struct ab_error *err)
+{
+	ab_autobuf struct ab_buf ids = { 0 };
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->len; i++)
+		if (!s->v[i].over)
+			ab_buf_printf(&ids, "%s%s", n++ ? ", " : "", s->v[i].run.id);
+	ab_fail(err, AB_ESYSTEM, 0, "%s %s not over", ids.data, n == 1 ? "is" : "are");
+	return ab_hint(err, "a process of it is stopped or stuck, and was left "
+			    "alone; see: agentbox ps --json");
+}
+
+static int await(struct stopping *s, const struct ab_stop *how, struct ab_error *err)
+{
+	int64_t begun = ab_now_ms(), now = begun;
+	bool told = !how->slow, late = false;
+	size_t left;
+
+	while ((left = look_at_all(s, now, &late)) > 0) {
+		if (late)
+			return complain(s, err);
+		if (!told && now - begun > SLOW_MS) {
+			told = true;
+			how->slow(how->arg, left);
+		}
+		usleep(LOOK_MS * 1000);
+		now = ab_now_ms();
+	}
+	return 0;
+}
+
+int ab_runs_stop(const struct ab_policy_input *input, const struct ab_stop *how,
+		 size_t *ret_stopped, struct ab_error *err)
+{
+	ab_autofree struct target *targets = ab_alloc(RUNS_MAX * sizeof(targets[0]));
+	struct stopping s = { .v = targets };
+	struct ab_state state;
+	int result;
+
+	if (how->grace_ms > AB_GRACE_MOST_MS)
+		return ab_fail(err, AB_EUSAGE, 0, "no run is waited for longer than 10m");
+	if (ab_steer_state(input, &state, err) < 0)
+		return -1;
+	result = find_targets(&state, how, &s, err);
+	if (result == 0) {
+		ask(&s, how->grace_ms);
+		result = await(&s, how, err);
+		*ret_stopped = s.len;
+	}
+	for (size_t i = 0; i < s.len; i++) {
+		ab_ends_fini(&s.v[i].ends);
+		ab_run_fini(&s.v[i].run);
+	}
+	ab_state_fini(&state);
+	return result;
+}

@@ -1,0 +1,419 @@
+/*
+ * Theory of operation.
+ *
+ *	CHOOSING	which run? Those that go on are looked for every second;
+ *			the only one is taken at once, the one that comes
+ *			first when there was none too
+ *	WATCHING	its log is read, its socket heard; `status` is asked
+ *			for every second, and again only when it was answered
+ *	OVER		the run has ended; what is left of its log is read
+ *
+ * Nothing waits for the run: a supervisor that is stopped answers nobody.
+ */
+#include "steer/watch/watch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit/read/reader.h"
+#include "base/data/buf.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/clock.h"
+#include "policy/layers/layers.h"
+#include "session/state/state.h"
+#include "steer/client/json.h"
+#include "steer/client/steer.h"
+#include "steer/watch/watch_model.h"
+#include "steer/watch/watch_screen.h"
+
+enum {
+	FRAME_MS = 100,	  /* between two drawings, at least */
+	LOOK_MS = 200,	  /* between two looks at the log */
+	SECOND_MS = 1000, /* between two looks at everything else */
+	LINES_MAX = 5000, /* of a log at once: the keys are not to wait */
+	ASKED_MAX = 32,	  /* requests that are not answered yet */
+	CHOICES_MAX = 64,
+	KEYS_MAX = 64,
+};
+
+enum asked { ASKED_STATUS, ASKED_PENDING, ASKED_ANSWER, ASKED_OTHER };
+
+struct watch {
+	struct ab_state state;
+	struct ab_watch_screen screen;
+	bool colour, quit, dirty;
+
+	struct ab_watch_choice choices[CHOICES_MAX];
+	size_t nchoices, chosen;
+
+	struct ab_watch_model *model; /* NULL: choosing */
+	struct ab_run run;
+	struct ab_reader reader;
+	struct ab_steer steer;
+	enum asked asked[ASKED_MAX];
+	size_t nasked;
+	uint64_t second, look, frame; /* when each is next */
+};
+
+/* --- the run --- */
+
+static void lose(struct watch *w)
+{
+	if (w->steer.fd < 0)
+		return;
+	ab_steer_fini(&w->steer);
+	w->nasked = 0;
+	w->dirty = true;
+	ab_watch_gone(w->model, ab_now_ms());
+}
+
+static bool send_ask(struct watch *w, enum asked kind, const char *what, json_t *request)
+{
+	struct ab_error err;
+
+	if (w->steer.fd < 0 || w->nasked == ASKED_MAX) {
+		json_decref(request);
+		return false;
+	}
+	if (ab_steer_send(&w->steer, what, request, &err) < 0) {
+		lose(w);
+		return false;
+	}
+	w->asked[w->nasked++] = kind;
+	return true;
+}
+
+static void ask_pending(struct watch *w, json_int_t from)
+{
+	send_ask(w, ASKED_PENDING, "pending", json_pack("{s:I}", "from", from));
+}
+
+static void take_refusal(struct watch *w, const json_t *packet)
+{
+	const char *why = ab_json_text(packet, "error");
+
+	ab_watch_say(w->model, ab_strdup(*why ? why : "it was refused"), ab_now_ms());
+}
+
+static void take_answer(struct watch *w, const json_t *packet)
+{
+	json_int_t n;
+	enum asked kind;
+
+	if (w->nasked == 0)
+		return;
+	kind = w->asked[0];
+	w->nasked--;
+	memmove(w->asked, w->asked + 1, w->nasked * sizeof(w->asked[0]));
+	if (!json_is_true(json_object_get(packet, "ok"))) {
+		take_refusal(w, packet);
+		return;
+	}
+	switch (kind) {
+	case ASKED_STATUS:
+		ab_watch_status(w->model, packet, ab_now_ms());
+		break;
+	case ASKED_PENDING:
+		ab_watch_pending(w->model, packet, ab_now_ms());
+		n = json_integer_value(json_object_get(packet, "next"));
+		if (n > 0)
+			ask_pending(w, n);
+		break;
+	case ASKED_ANSWER:
+		n = json_integer_value(json_object_get(packet, "released"));
+		/* A no lets none go on. */
+		ab_watch_say(w->model,
+			     n ? ab_printf("answered: %lld connection%s go%s on", (long long)n,
+					   n == 1 ? "" : "s", n == 1 ? "es" : "")
+			       : ab_strdup("answered"),
+			     ab_now_ms());
+		break;
+	case ASKED_OTHER:
+		break;
+	}
+}
+
+static void hear(struct watch *w)
+{
+	json_t *packet;
+	int r;
+
+	while (w->steer.fd >= 0 && (r = ab_steer_hear(&w->steer, &packet))) {
+		if (r < 0) {
+			lose(w);
+			return;
+		}
+		if (json_object_get(packet, "ok"))
+			take_answer(w, packet);
+		else
+			ab_watch_event(w->model, packet, ab_now_ms());
+		json_decref(packet);
+		w->dirty = true;
+	}
+	if (w->model->missed) {
+		w->model->missed = false;
+		ask_pending(w, 0);
+	}
+}
+
+static void read_log(struct watch *w)
+{
+	struct ab_error err;
+	const char *line;
+	size_t len;
+
+	for (size_t n = 0; n < LINES_MAX; n++) {
+		if (ab_reader_next(&w->reader, &line, &len, &err) <= 0)
+			return;
+		ab_watch_record(w->model, line, len, ab_now_ms());
+		w->dirty = true;
+	}
+	/* There is more: not after a pause. */
+	w->look = 0;
+}
+
+/* It may be just starting, or ending: then it is tried again. */
+static int attach(struct watch *w, const char *id, struct ab_error *err)
+{
+	if (ab_steer_open(&w->state, id, &w->steer, err) < 0)
+		return -1;
+	if (ab_state_find_live(&w->state, w->steer.id, &w->run, err) < 0) {
+		ab_steer_fini(&w->steer);
+		return -1;
+	}
+	if (ab_reader_open(w->run.dir, &w->reader, err) < 0) {
+		ab_steer_fini(&w->steer);
+		ab_run_fini(&w->run);
+		return -1;
+	}
+	w->model = ab_watch_model_new(w->steer.id, ab_now_ms());
+	w->nasked = 0;
+	w->second = 0;
+	w->dirty = true;
+	send_ask(w, ASKED_OTHER, "follow", NULL);
+	ask_pending(w, 0);
+	read_log(w);
+	return 0;
+}
+
+/* --- choosing --- */
+
+static void forget_choices(struct watch *w)
+{
+	for (size_t i = 0; i < w->nchoices; i++)
+		free(w->choices[i].command);
+	w->nchoices = 0;
+}
+
+/* From the first line of its record. */
+static char *command_of(int dir)
+{
+	struct ab_watch_model *m = ab_watch_model_new("", 0);
+	struct ab_reader reader;
+	struct ab_error err;
+	char *command = NULL;
+	const char *line;
+	size_t len;
+
+	if (ab_reader_open(dir, &reader, &err) == 0) {
+		if (ab_reader_next(&reader, &line, &len, &err) > 0)
+			ab_watch_record(m, line, len, 0);
+		command = ab_take(m->command);
+		ab_reader_fini(&reader);
+	}
+	ab_watch_model_free(m);
+	return command;
+}
+
+static void add_choice(struct ab_run *run, void *arg)
+{
+	struct watch *w = arg;
+
+	if (w->nchoices == CHOICES_MAX)
+		return;
+	memcpy(w->choices[w->nchoices].id, run->id, sizeof(run->id));
+	w->choices[w->nchoices++].command = command_of(run->dir);
+}
+
+static int by_id(const void *a, const void *b)
+{
+	const struct ab_watch_choice *x = a, *y = b;
+
+	return strcmp(x->id, y->id);
+}
+
+static void look_for_runs(struct watch *w)
+{
+	char chosen[8] = "";
+	struct ab_error err;
+
+	if (w->chosen < w->nchoices)
+		memcpy(chosen, w->choices[w->chosen].id, sizeof(chosen));
+	forget_choices(w);
+	ab_state_each_live(&w->state, add_choice, w);
+	qsort(w->choices, w->nchoices, sizeof(w->choices[0]), by_id);
+	w->chosen = 0;
+	for (size_t i = 0; i < w->nchoices; i++)
+		if (strcmp(w->choices[i].id, chosen) == 0)
+			w->chosen = i;
+	w->dirty = true;
+	if (w->nchoices == 1)
+		attach(w, w->choices[0].id, &err);
+}
+
+static void choose_by_key(struct watch *w, int key)
+{
+	struct ab_error err;
+
+	w->dirty = true;
+	if (key == 'q' || key == 3)
+		w->quit = true;
+	else if ((key == 'k' || key == AB_KEY_UP) && w->chosen > 0)
+		w->chosen--;
+	else if ((key == 'j' || key == AB_KEY_DOWN) && w->chosen + 1 < w->nchoices)
+		w->chosen++;
+	else if ((key == '\r' || key == '\n') && w->chosen < w->nchoices)
+		attach(w, w->choices[w->chosen].id, &err);
+}
+
+/* --- keys --- */
+
+static void send_answer(struct watch *w, const char *answer)
+{
+	if (!send_ask(w, ASKED_ANSWER, "answer",
+		      json_pack("{s:s,s:s}", "id", w->model->selected, "answer", answer)))
+		ab_watch_say(w->model, ab_strdup("the run does not answer"), ab_now_ms());
+}
+
+static int take_key(struct watch *w, int key, struct ab_error *err)
+{
+	const char *answer;
+
+	if (!w->model && key != 26) {
+		choose_by_key(w, key);
+		return 0;
+	}
+	w->dirty = true;
+	switch (w->model ? ab_watch_key(w->model, key, ab_now_ms(), &answer) : AB_WATCH_STOP) {
+	case AB_WATCH_NOTHING:
+		break;
+	case AB_WATCH_QUIT:
+		w->quit = true;
+		break;
+	case AB_WATCH_STOP:
+		return ab_watch_screen_yield(&w->screen, true, err);
+	case AB_WATCH_ANSWER:
+		send_answer(w, answer);
+		break;
+	}
+	return 0;
+}
+
+static int take_keys(struct watch *w, struct ab_error *err)
+{
+	int keys[KEYS_MAX];
+	long n = ab_watch_screen_keys(&w->screen, keys, KEYS_MAX);
+
+	/* A question is answered by one key and not by a paste. */
+	if (n > 4)
+		return 0;
+	w->quit = n < 0;
+	for (long i = 0; i < n && !w->quit; i++)
+		if (take_key(w, keys[i], err) < 0)
+			return -1;
+	return 0;
+}
+
+/* --- the loop --- */
+
+static void draw(struct watch *w, uint64_t now)
+{
+	struct ab_watch_look look = {
+		.rows = w->screen.rows, .cols = w->screen.cols, .colour = w->colour, .now = now
+	};
+	ab_autostrv struct ab_strv lines = { 0 };
+
+	if (w->model)
+		ab_watch_view(w->model, &look, &lines);
+	else
+		ab_watch_choose(w->choices, w->nchoices, w->chosen, &look, &lines);
+	ab_watch_screen_draw(&w->screen, &lines);
+	w->dirty = false;
+	w->frame = now + FRAME_MS;
+}
+
+static void do_what_is_due(struct watch *w, uint64_t now)
+{
+	if (ab_watch_screen_look(&w->screen))
+		w->dirty = true;
+	if (now >= w->second) {
+		w->second = now + SECOND_MS;
+		/* Ages and times that are left. */
+		w->dirty = true;
+		if (!w->model)
+			look_for_runs(w);
+		else if (w->nasked == 0)
+			send_ask(w, ASKED_STATUS, "status", NULL);
+	}
+	if (w->model && now >= w->look) {
+		w->look = now + LOOK_MS;
+		read_log(w);
+	}
+	if (w->dirty && now >= w->frame)
+		draw(w, now);
+}
+
+static int loop(struct watch *w, struct ab_error *err)
+{
+	while (!w->quit) {
+		struct ab_watch_wait wait;
+		uint64_t now = ab_now_ms();
+
+		do_what_is_due(w, now);
+		ab_watch_screen_wait(&w->screen, w->model ? w->steer.fd : -1,
+				     w->look == 0 ? 0
+				     : w->dirty	  ? FRAME_MS
+						  : LOOK_MS,
+				     &wait);
+		if (wait.other)
+			hear(w);
+		if (wait.signal) {
+			w->dirty = true;
+			if (ab_watch_screen_yield(&w->screen, false, err) < 0)
+				return -1;
+		}
+		if (wait.keys && take_keys(w, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int ab_watch(const struct ab_policy_input *input, const char *run, bool colour,
+	     struct ab_error *err)
+{
+	struct watch w = {
+		.colour = colour, .run = { .dir = -1 }, .steer = { .fd = -1 }, .look = 1
+	};
+	int result;
+
+	if (ab_steer_state(input, &w.state, err) < 0)
+		return -1;
+	/* One that was named must be there, and is told of before the screen
+	 * is taken. */
+	if ((run && attach(&w, run, err) < 0) || ab_watch_screen_open(&w.screen, err) < 0) {
+		result = -1;
+	} else {
+		result = loop(&w, err);
+		ab_watch_screen_close(&w.screen);
+	}
+	if (w.model) {
+		ab_steer_fini(&w.steer);
+		ab_reader_fini(&w.reader);
+		ab_run_fini(&w.run);
+	}
+	ab_watch_model_free(w.model);
+	forget_choices(&w);
+	ab_state_fini(&w.state);
+	return result;
+}

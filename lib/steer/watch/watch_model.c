@@ -1,0 +1,354 @@
+#include "steer/watch/watch_model.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit/read/words.h"
+#include "base/data/buf.h"
+#include "base/data/mem.h"
+#include "session/ask/process_chain.h"
+#include "session/terminal/key_reader.h"
+#include "steer/client/json.h"
+
+enum {
+	/* A question that has just taken this place is not answered by a key
+	 * that was meant for another one. */
+	READ_MS = 750,
+	MESSAGE_MS = 6000,
+};
+
+static char *target_of(const json_t *object)
+{
+	struct ab_buf b = { 0 };
+
+	ab_words_target(&b, ab_json_text(object, "domain"),
+			(uint16_t)ab_json_count(object, "port"));
+	return ab_buf_take(&b);
+}
+
+static void replace(char **text, char *with)
+{
+	free(*text);
+	*text = with;
+}
+
+struct ab_watch_model *ab_watch_model_new(const char *id, uint64_t now)
+{
+	struct ab_watch_model *m = ab_alloc(sizeof(*m));
+
+	snprintf(m->id, sizeof(m->id), "%s", id);
+	m->started = now;
+	m->status = -1;
+	return m;
+}
+
+static void free_question(struct ab_watch_question *q)
+{
+	free(q->id);
+	free(q->target);
+	free(q->asker);
+	free(q);
+}
+
+static void drop_open(struct ab_watch_model *m)
+{
+	for (size_t i = 0; i < m->nopen; i++) {
+		free(m->open[i].target);
+		free(m->open[i].host);
+	}
+	m->nopen = 0;
+}
+
+void ab_watch_model_free(struct ab_watch_model *m)
+{
+	if (!m)
+		return;
+	for (size_t i = 0; i < AB_WATCH_ROWS; i++) {
+		free(m->rows[i].text);
+		free(m->rows[i].more);
+	}
+	for (size_t i = 0; i < m->nhosts; i++)
+		free(m->hosts[i].name);
+	for (size_t i = 0; i < m->nquestions; i++)
+		free_question(m->questions[i]);
+	drop_open(m);
+	free(m->name);
+	free(m->profile);
+	free(m->command);
+	free(m->selected);
+	free(m->message);
+	free(m);
+}
+
+void ab_watch_say(struct ab_watch_model *m, char *text, uint64_t now)
+{
+	replace(&m->message, text);
+	m->message_ends = now + MESSAGE_MS;
+}
+
+/* --- questions --- */
+
+static size_t find(const struct ab_watch_model *m, const char *id)
+{
+	size_t i = 0;
+
+	while (i < m->nquestions && strcmp(m->questions[i]->id, id) != 0)
+		i++;
+	return i;
+}
+
+long ab_watch_selected(const struct ab_watch_model *m)
+{
+	size_t i = m->selected ? find(m, m->selected) : m->nquestions;
+
+	return i < m->nquestions ? (long)i : -1;
+}
+
+static void select_at(struct ab_watch_model *m, size_t i)
+{
+	replace(&m->selected, i < m->nquestions ? ab_strdup(m->questions[i]->id) : NULL);
+}
+
+static void add_question(struct ab_watch_model *m, const json_t *packet, uint64_t now)
+{
+	const char *id = ab_json_text(packet, "id"), *host = ab_json_text(packet, "domain");
+	size_t i = find(m, id);
+	struct ab_watch_question *q;
+
+	if (i == m->nquestions) {
+		if (m->nquestions == AB_WATCH_QUESTIONS) {
+			m->lost_questions++;
+			return;
+		}
+		q = ab_alloc(sizeof(*q));
+		q->id = ab_strdup(id);
+		m->questions[m->nquestions++] = q;
+	}
+	q = m->questions[i];
+	replace(&q->target, target_of(packet));
+	replace(&q->asker, ab_who_name(json_object_get(packet, "process")));
+	q->doubtful = false;
+	q->held = ab_json_is(packet, "why", "held");
+	q->punycode = strncmp(host, "xn--", 4) == 0 || strstr(host, ".xn--");
+	q->ends = now + ab_json_count(packet, "left_ms");
+	if (!m->selected) {
+		select_at(m, i);
+		m->readable = now + READ_MS;
+	}
+}
+
+static void remove_question(struct ab_watch_model *m, const char *id, uint64_t now)
+{
+	size_t i = find(m, id);
+	bool chosen = ab_watch_selected(m) == (long)i;
+
+	if (i == m->nquestions)
+		return;
+	free_question(m->questions[i]);
+	memmove(m->questions + i, m->questions + i + 1,
+		(m->nquestions - i - 1) * sizeof(m->questions[0]));
+	m->nquestions--;
+	if (!chosen)
+		return;
+	select_at(m, i < m->nquestions || i == 0 ? i : i - 1);
+	m->readable = now + READ_MS;
+}
+
+static void take_settled(struct ab_watch_model *m, const json_t *packet, uint64_t now)
+{
+	remove_question(m, ab_json_text(packet, "id"), now);
+}
+
+static void take_said(struct ab_watch_model *m, const json_t *packet, uint64_t now)
+{
+	ab_watch_say(m, ab_strdup(ab_json_text(packet, "text")), now);
+}
+
+static void take_missed(struct ab_watch_model *m, const json_t *packet, uint64_t now)
+{
+	(void)packet;
+	(void)now;
+	for (size_t i = 0; i < m->nquestions; i++)
+		m->questions[i]->doubtful = true;
+	m->missed = true;
+}
+
+static void take_end(struct ab_watch_model *m, const json_t *packet, uint64_t now)
+{
+	m->status = (int)ab_json_count(packet, "status");
+	ab_watch_gone(m, now);
+}
+
+void ab_watch_event(struct ab_watch_model *m, const json_t *packet, uint64_t now)
+{
+	static const struct {
+		const char *name;
+		void (*take)(struct ab_watch_model *m, const json_t *packet, uint64_t now);
+	} events[] = {
+		{ "asked", add_question }, { "settled", take_settled }, { "said", take_said },
+		{ "missed", take_missed }, { "end", take_end },
+	};
+	const char *name = ab_json_text(packet, "event");
+
+	for (size_t i = 0; i < AB_COUNT(events); i++)
+		if (strcmp(events[i].name, name) == 0)
+			events[i].take(m, packet, now);
+}
+
+void ab_watch_pending(struct ab_watch_model *m, const json_t *answer, uint64_t now)
+{
+	const json_t *question;
+	size_t i;
+
+	json_array_foreach(json_object_get(answer, "pending"), i, question)
+		add_question(m, question, now);
+	/* After the last page: those that are not there any more. */
+	for (i = json_integer_value(json_object_get(answer, "next")) > 0 ? 0 : m->nquestions;
+	     i-- > 0;)
+		if (m->questions[i]->doubtful)
+			remove_question(m, m->questions[i]->id, now);
+}
+
+void ab_watch_gone(struct ab_watch_model *m, uint64_t now)
+{
+	if (!m->ended)
+		m->ended_at = now;
+	m->ended = true;
+	while (m->nquestions)
+		remove_question(m, m->questions[0]->id, now);
+	drop_open(m);
+}
+
+/* --- status --- */
+
+static void take_open(struct ab_watch_model *m, const json_t *open)
+{
+	const json_t *one;
+	size_t i;
+
+	drop_open(m);
+	json_array_foreach(open, i, one)
+	{
+		if (m->nopen == AB_WATCH_OPEN)
+			return;
+		m->open[m->nopen++] = (struct ab_watch_open){
+			.target = target_of(one),
+			.host = ab_strdup(ab_json_text(one, "domain")),
+			.up = ab_json_count(one, "bytes_up"),
+			.down = ab_json_count(one, "bytes_down"),
+			.ms = ab_json_count(one, "ms"),
+		};
+	}
+}
+
+void ab_watch_status(struct ab_watch_model *m, const json_t *answer, uint64_t now)
+{
+	const json_t *net = json_object_get(answer, "network");
+	uint64_t age = ab_json_count(answer, "age_ms");
+	const json_t *argv = json_object_get(answer, "command");
+	struct ab_buf command = { 0 };
+
+	m->started = now > age ? now - age : 0;
+	ab_who_command(&command, argv, AB_WATCH_TEXT);
+	if (json_is_array(argv))
+		replace(&m->command, ab_buf_take(&command));
+	if (*ab_json_text(answer, "name"))
+		replace(&m->name, ab_strdup(ab_json_text(answer, "name")));
+	if (*ab_json_text(answer, "profile"))
+		replace(&m->profile, ab_strdup(ab_json_text(answer, "profile")));
+	if (!json_is_object(net))
+		return;
+	m->allowed = ab_json_count(net, "allowed");
+	m->denied = ab_json_count(net, "denied");
+	m->failed = ab_json_count(net, "failed");
+	m->up = ab_json_count(net, "bytes_up");
+	m->down = ab_json_count(net, "bytes_down");
+	take_open(m, json_object_get(net, "open"));
+}
+
+/* --- keys --- */
+
+static void move(struct ab_watch_model *m, int by, uint64_t now)
+{
+	long before = ab_watch_selected(m), last = (long)m->nquestions - 1;
+	long at = before < 0 ? 0 : before + by;
+
+	if (last < 0)
+		return;
+	at = at < 0 ? 0 : at > last ? last : at;
+	if (at == before)
+		return;
+	select_at(m, (size_t)at);
+	/* The box says which questions come and go, and so which one is found
+	 * there; it may not even have been on the screen. */
+	m->readable = now + READ_MS;
+}
+
+static void toggle_pause(struct ab_watch_model *m)
+{
+	m->paused = !m->paused;
+	m->paused_at = m->nrows;
+}
+
+static enum ab_watch_do answer(const struct ab_watch_model *m, int key, uint64_t now,
+			       const char **ret)
+{
+	static const struct {
+		int key;
+		const char *answer;
+	} answers[] = {
+		{ 'o', "once" },
+		{ 'r', "run" },
+		{ 'a', "always" },
+		{ 'n', "no" },
+	};
+
+	for (size_t i = 0; i < AB_COUNT(answers); i++) {
+		if (answers[i].key != key)
+			continue;
+		if (ab_watch_selected(m) < 0 || now < m->readable)
+			return AB_WATCH_NOTHING;
+		*ret = answers[i].answer;
+		return AB_WATCH_ANSWER;
+	}
+	return AB_WATCH_NOTHING;
+}
+
+enum ab_watch_do ab_watch_key(struct ab_watch_model *m, int key, uint64_t now,
+			      const char **ret_answer)
+{
+	/* Help is over with any key, which does nothing else. */
+	if (m->help && key != 'q' && key != 3 && key != 26) {
+		m->help = false;
+		return AB_WATCH_NOTHING;
+	}
+	switch (key) {
+	case 'q':
+	case 3: /* Ctrl-C */
+		return AB_WATCH_QUIT;
+	case 26: /* Ctrl-Z */
+		return AB_WATCH_STOP;
+	case 'k':
+	case AB_KEY_UP:
+		move(m, -1, now);
+		break;
+	case 'j':
+	case AB_KEY_DOWN:
+		move(m, 1, now);
+		break;
+	case 'd':
+		m->denied_only = !m->denied_only;
+		break;
+	case 'p':
+		toggle_pause(m);
+		break;
+	case '?':
+	case 'h':
+		m->help = true;
+		break;
+	default:
+		return answer(m, key, now, ret_answer);
+	}
+	return AB_WATCH_NOTHING;
+}

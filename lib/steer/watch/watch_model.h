@@ -1,0 +1,142 @@
+#ifndef AB_STEER_WATCH_WATCH_MODEL_H
+#define AB_STEER_WATCH_WATCH_MODEL_H
+/*
+ * What `watch` knows about a run: records, packets of the control socket and
+ * keys in, state out. Pure, and bounded whatever a run does. Texts are kept as
+ * they came: whoever shows them escapes them.
+ *
+ *	watch_model.c	packets and keys
+ *	watch_record.c	records
+ *	watch_view.c	how it looks on the screen
+ */
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/data/strv.h"
+
+enum {
+	AB_WATCH_ROWS = 1000,
+	AB_WATCH_HOSTS = 4096,
+	AB_WATCH_QUESTIONS = 1024,
+	AB_WATCH_OPEN = 64,
+	AB_WATCH_TEXT = 512, /* of one row; the rest is in the record */
+};
+
+enum ab_watch_kind {
+	AB_WATCH_ALLOWED,
+	AB_WATCH_DENIED,
+	AB_WATCH_FAILED,
+	AB_WATCH_NOTE,
+};
+
+struct ab_watch_row {
+	enum ab_watch_kind kind;
+	char time[9]; /* "12:34:56" */
+	char *text;   /* what it was about */
+	char *more;   /* why, or how it ended; or NULL */
+};
+
+struct ab_watch_host {
+	char *name;
+	uint64_t requests, denied, up, down;
+};
+
+struct ab_watch_open { /* an open connection */
+	char *target;  /* "x.y:443" */
+	char *host;
+	uint64_t up, down, ms;
+};
+
+struct ab_watch_question {
+	char *id;
+	char *target;
+	char *asker; /* ASCII */
+	bool held, punycode;
+	bool doubtful; /* may have been answered meanwhile */
+	uint64_t ends; /* by the caller's clock */
+};
+
+struct ab_watch_model {
+	char id[8];
+	char *name, *profile; /* or NULL */
+	char *command;	      /* as a shell reads it */
+	uint64_t started;     /* by the caller's clock */
+	bool ended;
+	int status; /* -1: not known */
+	uint64_t ended_at;
+
+	uint64_t allowed, denied, failed, up, down;
+	uint64_t refused; /* programs, files, calls */
+
+	struct ab_watch_row rows[AB_WATCH_ROWS]; /* a ring */
+	uint64_t nrows;				 /* ever, those overwritten included */
+	struct ab_watch_host hosts[AB_WATCH_HOSTS];
+	size_t nhosts;
+	uint16_t buckets[2 * AB_WATCH_HOSTS]; /* index + 1 */
+	uint64_t lost_hosts;		      /* requests to hosts that did not fit */
+	struct ab_watch_open open[AB_WATCH_OPEN];
+	size_t nopen;
+
+	struct ab_watch_question *questions[AB_WATCH_QUESTIONS];
+	size_t nquestions;
+	uint64_t lost_questions;
+	bool missed;	   /* events were: ask for all questions again */
+	char *selected;	   /* the id of a question; NULL: none */
+	uint64_t readable; /* keys typed before then are no answer */
+
+	bool denied_only, paused, help;
+	uint64_t paused_at; /* nrows */
+	char *message;	    /* or NULL */
+	uint64_t message_ends;
+};
+
+struct ab_watch_model *ab_watch_model_new(const char *id, uint64_t now);
+void ab_watch_model_free(struct ab_watch_model *model);
+
+/* A line of the log. */
+void ab_watch_record(struct ab_watch_model *model, const char *line, size_t len, uint64_t now);
+/* A packet of the control socket: {"event":...}. */
+void ab_watch_event(struct ab_watch_model *model, const json_t *packet, uint64_t now);
+/* Answers to "status" and "pending". */
+void ab_watch_status(struct ab_watch_model *model, const json_t *answer, uint64_t now);
+void ab_watch_pending(struct ab_watch_model *model, const json_t *answer, uint64_t now);
+/* The run is gone. */
+void ab_watch_gone(struct ab_watch_model *model, uint64_t now);
+
+/* Show a line at the bottom for a while. Takes `text` over. */
+void ab_watch_say(struct ab_watch_model *model, char *text, uint64_t now);
+
+enum ab_watch_do {
+	AB_WATCH_NOTHING,
+	AB_WATCH_QUIT,
+	AB_WATCH_STOP,	 /* Ctrl-Z */
+	AB_WATCH_ANSWER, /* the selected question: *ret_answer */
+};
+enum ab_watch_do ab_watch_key(struct ab_watch_model *model, int key, uint64_t now,
+			      const char **ret_answer);
+
+/* The index of the selected question; -1: none. */
+long ab_watch_selected(const struct ab_watch_model *model);
+
+struct ab_watch_look {
+	size_t rows, cols;
+	bool colour;
+	uint64_t now;
+};
+
+/* The screen: one string per row, escape sequences included, without moving to
+ * the beginning of the row. */
+void ab_watch_view(const struct ab_watch_model *model, const struct ab_watch_look *look,
+		   struct ab_strv *ret);
+
+/* Several runs are live: which one is to be watched? */
+struct ab_watch_choice {
+	char id[8];
+	char *command; /* as a shell reads it */
+};
+void ab_watch_choose(const struct ab_watch_choice *v, size_t n, size_t selected,
+		     const struct ab_watch_look *look, struct ab_strv *ret);
+
+#endif

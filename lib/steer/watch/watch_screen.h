@@ -1,0 +1,49 @@
+#ifndef AB_STEER_WATCH_WATCH_SCREEN_H
+#define AB_STEER_WATCH_WATCH_SCREEN_H
+/*
+ * A terminal for a full-screen view: keys come one by one, and only the lines
+ * that have changed are written, in one write. Signals that end or stop us
+ * wait until the terminal is as we found it.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <termios.h>
+
+#include "base/data/strv.h"
+#include "session/terminal/key_reader.h"
+#include "session/terminal/signal_hold.h"
+
+struct ab_error;
+
+struct ab_watch_screen {
+	struct termios before;
+	struct ab_hold hold;
+	struct ab_keys keys;
+	struct ab_strv shown; /* the lines on it */
+	size_t rows, cols;
+};
+
+/* Standard input and output must be a terminal. */
+int ab_watch_screen_open(struct ab_watch_screen *ret, struct ab_error *err);
+void ab_watch_screen_close(struct ab_watch_screen *screen);
+
+/* Look at its size. True: that has changed, and the screen is empty now. */
+bool ab_watch_screen_look(struct ab_watch_screen *screen);
+void ab_watch_screen_draw(struct ab_watch_screen *screen, const struct ab_strv *lines);
+
+/* Wait for a key, a signal, or `other` (-1: none) to be readable, at most
+ * `ms`. */
+struct ab_watch_wait {
+	bool keys, signal, other;
+};
+void ab_watch_screen_wait(const struct ab_watch_screen *screen, int other, int ms,
+			  struct ab_watch_wait *ret);
+/* The keys typed since the last call, at most `room`; -1: the terminal is
+ * gone. */
+long ab_watch_screen_keys(struct ab_watch_screen *screen, int *ret, size_t room);
+
+/* A signal is waiting, or (`stop`) Ctrl-Z was typed: give the terminal back,
+ * let the signal take effect, and take the terminal again if we survive. */
+int ab_watch_screen_yield(struct ab_watch_screen *screen, bool stop, struct ab_error *err);
+
+#endif

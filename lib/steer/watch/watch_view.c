@@ -1,0 +1,414 @@
+/*
+ * The screen of `watch`, from top to bottom: the run, its totals, questions,
+ * what happens, what is open and each host, the keys. The last but one stands
+ * at the right where the screen is wide, and nowhere where it is small.
+ *
+ * Lines are measured before anything is emphasised; what stands at the right
+ * is put there by its column, so that a letter which is wider or narrower than
+ * thought moves nothing.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit/read/words.h"
+#include "base/data/buf.h"
+#include "base/data/mem.h"
+#include "session/terminal/columns.h"
+#include "steer/watch/watch_model.h"
+
+enum {
+	WIDE = 100, /* columns from which there is a right side */
+	SIDE = 42,
+	SIDE_ROWS = 16, /* rows from which there is a bottom instead */
+	NARROW = 50,	/* columns below which there is no time of day */
+	OPEN_SHOWN = 8,
+};
+
+enum style { PLAIN, TITLE, STRONG, BAD, WEAK, GOOD };
+
+static const char *const styles[] = {
+	[TITLE] = "\033[7m", [STRONG] = "\033[1m", [BAD] = "\033[31m",
+	[WEAK] = "\033[2m",  [GOOD] = "\033[32m",
+};
+
+struct page {
+	const struct ab_watch_look *look;
+	struct ab_strv *lines;
+	size_t rows; /* that may still be added */
+};
+
+static void style_line(const struct page *p, struct ab_buf *b, enum style style, const char *text)
+{
+	bool styled = styles[style] && p->look->colour;
+
+	if (styled)
+		ab_buf_puts(b, styles[style]);
+	ab_buf_puts(b, text);
+	if (styled)
+		ab_buf_puts(b, "\033[0m");
+}
+
+/* A line of our making; the text is cut, and safe afterwards. */
+static void put(struct page *p, enum style style, const char *text)
+{
+	ab_autobuf struct ab_buf cut = { 0 };
+	struct ab_buf b = { 0 };
+	size_t used;
+
+	if (p->rows == 0)
+		return;
+	used = ab_cells_head(&cut, text, p->look->cols);
+	/* A title goes from one side to the other. */
+	for (; style == TITLE && used < p->look->cols; used++)
+		ab_buf_puts(&cut, " ");
+	style_line(p, &b, style, cut.data);
+	ab_strv_give(p->lines, ab_buf_take(&b));
+	p->rows--;
+}
+
+static void put_buf(struct page *p, enum style style, struct ab_buf *b)
+{
+	put(p, style, b->data ? b->data : "");
+	ab_buf_fini(b);
+}
+
+/* --- the top --- */
+
+static void put_header(struct page *p, const struct ab_watch_model *m)
+{
+	uint64_t to = m->ended ? m->ended_at : p->look->now;
+	char age[AB_AMOUNT_ROOM];
+	struct ab_buf b = { 0 };
+
+	ab_words_time((to > m->started ? to - m->started : 0) / 1000 * 1000, age);
+	ab_buf_printf(&b, " %s%s%s  %s  %s", m->id, m->name ? " " : "", m->name ? m->name : "", age,
+		      m->command ? m->command : "");
+	put_buf(p, TITLE, &b);
+}
+
+static void put_totals(struct page *p, const struct ab_watch_model *m)
+{
+	char up[AB_AMOUNT_ROOM], down[AB_AMOUNT_ROOM];
+	struct ab_buf b = { 0 };
+
+	ab_buf_printf(&b, " %llu allowed  %llu blocked", (unsigned long long)m->allowed,
+		      (unsigned long long)m->denied);
+	if (m->failed)
+		ab_buf_printf(&b, "  %llu failed", (unsigned long long)m->failed);
+	if (m->refused)
+		ab_buf_printf(&b, "  %llu refused inside", (unsigned long long)m->refused);
+	ab_buf_printf(&b, "  %s up  %s down  %zu open", ab_words_size(m->up, up),
+		      ab_words_size(m->down, down), m->nopen);
+	if (m->profile)
+		ab_buf_printf(&b, "  profile %s", m->profile);
+	put_buf(p, PLAIN, &b);
+}
+
+static void put_end(struct page *p, const struct ab_watch_model *m)
+{
+	struct ab_buf b = { 0 };
+
+	if (!m->ended)
+		return;
+	ab_buf_puts(&b, " the run has ended");
+	if (m->status >= 0)
+		ab_buf_printf(&b, " with status %d", m->status);
+	ab_buf_puts(&b, "; q leaves");
+	put_buf(p, STRONG, &b);
+}
+
+/* --- questions --- */
+
+/* The end of a name says whose it is: who asks is cut first, and of the name
+ * its beginning. */
+static void put_question(struct page *p, const struct ab_watch_question *q, bool chosen)
+{
+	uint64_t left = q->ends > p->look->now ? q->ends - p->look->now : 0;
+	ab_autofree char *lead = ab_printf("%s%3llu s  ", chosen ? "> " : "  ",
+					   (unsigned long long)(left + 999) / 1000);
+	ab_autofree char *mark = ab_printf("%s%s", q->punycode ? "  (other letters: punycode)" : "",
+					   q->held ? "  (the network is held)" : "");
+	ab_autofree char *who = ab_printf("  %s", q->asker);
+	size_t cols = p->look->cols, used;
+	ab_autobuf struct ab_buf line = { 0 };
+	struct ab_buf b = { 0 };
+
+	if (p->rows == 0)
+		return;
+	used = ab_cells_head(&line, lead, cols);
+	used += ab_cells_tail(&line, q->target, cols - used);
+	used += ab_cells_head(&line, mark, cols - used);
+	ab_cells_head(&line, who, cols - used);
+	style_line(p, &b, chosen ? STRONG : PLAIN, line.data);
+	ab_strv_give(p->lines, ab_buf_take(&b));
+	p->rows--;
+}
+
+static void put_questions(struct page *p, const struct ab_watch_model *m)
+{
+	long chosen = ab_watch_selected(m);
+	size_t room = p->look->rows / 3, first;
+	ab_autofree char *title = NULL;
+
+	if (m->nquestions == 0)
+		return;
+	room = room < 2 ? 1 : room - 1;
+	if (room > m->nquestions)
+		room = m->nquestions;
+	/* The chosen one is among those that are shown. */
+	first = chosen >= (long)room ? (size_t)chosen - room + 1 : 0;
+	title = ab_printf(" %zu question%s wait%s:  [o]nce  [r]un  [a]lways  "
+			  "[n]o",
+			  m->nquestions, m->nquestions == 1 ? "" : "s",
+			  m->nquestions == 1 ? "s" : "");
+	if (p->look->rows > 5)
+		put(p, STRONG, title);
+	for (size_t i = first; i < first + room; i++)
+		put_question(p, m->questions[i], (long)i == chosen);
+}
+
+/* --- the side: what is open, and hosts --- */
+
+static int busier(const void *a, const void *b)
+{
+	const struct ab_watch_host *x = *(const void *const *)a, *y = *(const void *const *)b;
+	uint64_t n = x->requests + x->denied, k = y->requests + y->denied;
+
+	return n != k ? (n < k) - (n > k) : strcmp(x->name, y->name);
+}
+
+static void add_side(struct ab_strv *side, size_t cols, const char *name, const char *rest)
+{
+	size_t tail = strlen(rest), used;
+	struct ab_buf b = { 0 };
+
+	if (cols < tail + 8)
+		tail = 0;
+	used = ab_cells_tail(&b, name, cols - tail);
+	for (; tail && used < cols - tail; used++)
+		ab_buf_puts(&b, " ");
+	ab_buf_puts(&b, tail ? rest : "");
+	ab_strv_give(side, ab_buf_take(&b));
+}
+
+static void add_open(struct ab_strv *side, const struct ab_watch_model *m, size_t cols)
+{
+	char up[AB_AMOUNT_ROOM], down[AB_AMOUNT_ROOM];
+
+	for (size_t i = 0; i < m->nopen && i < OPEN_SHOWN; i++) {
+		const struct ab_watch_open *o = &m->open[i];
+		ab_autofree char *rest =
+			ab_printf("%9s%9s", ab_words_size(o->up, up), ab_words_size(o->down, down));
+
+		add_side(side, cols, o->target, rest);
+	}
+	if (m->nopen > OPEN_SHOWN)
+		ab_strv_addf(side, "and %zu more", m->nopen - OPEN_SHOWN);
+}
+
+static void add_hosts(struct ab_strv *side, const struct ab_watch_model *m, size_t rows,
+		      size_t cols)
+{
+	ab_autofree const struct ab_watch_host **v =
+		ab_alloc((m->nhosts + 1) * sizeof(const void *));
+	char down[AB_AMOUNT_ROOM];
+
+	for (size_t i = 0; i < m->nhosts; i++)
+		v[i] = &m->hosts[i];
+	qsort(v, m->nhosts, sizeof(const void *), busier);
+	for (size_t i = 0; i < m->nhosts && side->len < rows; i++) {
+		uint64_t bytes = v[i]->up + v[i]->down;
+		ab_autofree char *rest =
+			ab_printf("%6llu%5llu%9s", (unsigned long long)v[i]->requests,
+				  (unsigned long long)v[i]->denied,
+				  bytes ? ab_words_size(bytes, down) : "-");
+
+		add_side(side, cols, v[i]->name, rest);
+	}
+}
+
+static void make_side(struct ab_strv *side, const struct ab_watch_model *m, size_t rows,
+		      size_t cols)
+{
+	if (m->nopen) {
+		add_side(side, cols, "OPEN", "       UP     DOWN");
+		add_open(side, m, cols);
+	}
+	add_side(side, cols, "HOST", "    OK   NO    BYTES");
+	add_hosts(side, m, rows, cols);
+}
+
+/* --- what happens --- */
+
+static const struct {
+	const char *word;
+	enum style style;
+} kinds[] = {
+	[AB_WATCH_ALLOWED] = { "ok", PLAIN },
+	[AB_WATCH_DENIED] = { "no", BAD },
+	[AB_WATCH_FAILED] = { "failed", WEAK },
+	[AB_WATCH_NOTE] = { "-", GOOD },
+};
+
+static void add_row(const struct page *p, struct ab_buf *b, const struct ab_watch_row *row,
+		    size_t cols)
+{
+	ab_autobuf struct ab_buf line = { 0 };
+	ab_autofree char *lead = ab_printf(" %s%s%-6s ", cols < NARROW ? "" : row->time,
+					   cols < NARROW ? "" : " ", kinds[row->kind].word);
+	size_t used = ab_cells_head(&line, lead, cols), more;
+
+	more = row->more ? ab_cells_width(row->more) + 2 : 0;
+	/* What came of it is left out before what it was is cut too much. */
+	if (used + 24 + more > cols)
+		more = 0;
+	used += ab_cells_head(&line, row->text, cols - used - more);
+	if (more) {
+		ab_buf_puts(&line, "  ");
+		ab_cells_head(&line, row->more, cols - used - 2);
+	}
+	style_line(p, b, kinds[row->kind].style, line.data);
+}
+
+/* The newest that fit, oldest first; how many there are. */
+static size_t pick_rows(const struct ab_watch_model *m, size_t room,
+			const struct ab_watch_row **ret)
+{
+	uint64_t end = m->paused ? m->paused_at : m->nrows;
+	uint64_t oldest = m->nrows > AB_WATCH_ROWS ? m->nrows - AB_WATCH_ROWS : 0;
+	size_t n = 0;
+
+	for (uint64_t i = end; i-- > oldest && n < room;) {
+		const struct ab_watch_row *row = &m->rows[i % AB_WATCH_ROWS];
+
+		if (!m->denied_only || row->kind == AB_WATCH_DENIED)
+			ret[n++] = row;
+	}
+	for (size_t i = 0; i < n / 2; i++) {
+		const struct ab_watch_row *other = ret[i];
+
+		ret[i] = ret[n - 1 - i];
+		ret[n - 1 - i] = other;
+	}
+	return n;
+}
+
+static void put_rows(struct page *p, const struct ab_watch_model *m, size_t rows, size_t cols,
+		     const struct ab_strv *side)
+{
+	ab_autofree const struct ab_watch_row **v = ab_alloc((rows + 1) * sizeof(const void *));
+	size_t n = pick_rows(m, rows, v);
+
+	for (size_t i = 0; i < rows && p->rows; i++, p->rows--) {
+		struct ab_buf b = { 0 };
+
+		if (i < n)
+			add_row(p, &b, v[i], cols);
+		if (side && i < side->len)
+			ab_buf_printf(&b, "\033[%zuG%s", cols + 2, side->v[i]);
+		ab_buf_puts(&b, "");
+		ab_strv_give(p->lines, ab_buf_take(&b));
+	}
+}
+
+static void put_middle(struct page *p, const struct ab_watch_model *m, size_t rows)
+{
+	size_t cols = p->look->cols, below = 0;
+	ab_autostrv struct ab_strv side = { 0 };
+
+	if (cols >= WIDE) {
+		make_side(&side, m, rows, SIDE);
+		put_rows(p, m, rows, cols - SIDE - 2, &side);
+		return;
+	}
+	if (p->look->rows >= SIDE_ROWS && (m->nhosts || m->nopen)) {
+		make_side(&side, m, rows / 3, cols);
+		below = side.len < rows / 3 ? side.len : rows / 3;
+	}
+	put_rows(p, m, rows - below, cols, NULL);
+	for (size_t i = 0; i < below && p->rows; i++, p->rows--)
+		ab_strv_add(p->lines, side.v[i]);
+}
+
+/* --- the bottom --- */
+
+static const char *const help[] = {
+	"",
+	"  o r a n        answer the chosen question: once, for this run,",
+	"                 always (written to your settings), no",
+	"  up down, k j   choose a question",
+	"  d              only what was denied",
+	"  p              hold still, go on",
+	"  q              leave; the run goes on without it",
+	"  ?              this page; any key leaves it",
+	"",
+	"  ok: what went through. no: what was blocked; `agentbox why ID` says",
+	"  more about it. The record of all of it: agentbox log",
+};
+
+static void put_help(struct page *p, size_t rows)
+{
+	for (size_t i = 0; i < rows; i++)
+		put(p, PLAIN, i < AB_COUNT(help) ? help[i] : "");
+}
+
+static void put_foot(struct page *p, const struct ab_watch_model *m)
+{
+	struct ab_buf b = { 0 };
+
+	if (m->message && p->look->now < m->message_ends) {
+		ab_buf_printf(&b, " %s", m->message);
+	} else {
+		ab_buf_printf(&b, " q quit  d %s  p %s  ? help",
+			      m->denied_only ? "all" : "denied only",
+			      m->paused ? "go on" : "pause");
+		if (m->paused)
+			ab_buf_printf(&b, "   paused, %llu new",
+				      (unsigned long long)(m->nrows - m->paused_at));
+	}
+	put_buf(p, WEAK, &b);
+}
+
+void ab_watch_view(const struct ab_watch_model *m, const struct ab_watch_look *look,
+		   struct ab_strv *ret)
+{
+	struct page p = { .look = look, .lines = ret, .rows = look->rows };
+	size_t foot = look->rows > 3;
+
+	p.rows -= foot;
+	put_header(&p, m);
+	if (look->rows > 5 || m->nquestions == 0)
+		put_totals(&p, m);
+	put_end(&p, m);
+	put_questions(&p, m);
+	if (m->help)
+		put_help(&p, p.rows);
+	else if (p.rows)
+		put_middle(&p, m, p.rows);
+	p.rows = foot;
+	put_foot(&p, m);
+}
+
+void ab_watch_choose(const struct ab_watch_choice *v, size_t n, size_t selected,
+		     const struct ab_watch_look *look, struct ab_strv *ret)
+{
+	struct page p = { .look = look, .lines = ret, .rows = look->rows };
+	size_t room = look->rows > 2 ? look->rows - 2 : 1, first;
+
+	if (n == 0) {
+		put(&p, PLAIN, " no run is going on; waiting for one");
+	} else {
+		put(&p, TITLE, " which run? up and down choose, Enter looks at it");
+		first = selected >= room ? selected - room + 1 : 0;
+		for (size_t i = first; i < n && i < first + room; i++) {
+			ab_autofree char *line =
+				ab_printf("%s%s  %s", i == selected ? "> " : "  ", v[i].id,
+					  v[i].command ? v[i].command : "");
+
+			put(&p, i == selected ? STRONG : PLAIN, line);
+		}
+	}
+	while (p.rows > 1)
+		put(&p, PLAIN, "");
+	put(&p, WEAK, " q quit");
+}

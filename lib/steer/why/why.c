@@ -1,0 +1,312 @@
+#include "steer/why/why.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit/read/find.h"
+#include "base/data/buf.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "session/state/state.h"
+#include "steer/client/json.h"
+#include "steer/client/steer.h"
+#include "steer/why/why_text.h"
+
+/* So many are listed. */
+enum { LISTED = 200, NAMED = 20 };
+
+static json_t *load(const char *line)
+{
+	return line ? json_loads(line, 0, NULL) : NULL;
+}
+
+static void set(json_t *object, const char *key, json_t *value)
+{
+	if (value)
+		json_object_set_new(object, key, value);
+}
+
+/* Texts of records are what the library wrote, so it takes them back. */
+static char *dump(json_t *object)
+{
+	char *text = json_dumps(object, JSON_COMPACT | JSON_ENSURE_ASCII);
+	char *line = ab_printf("%s\n", text ? text : "{}");
+
+	free(text);
+	json_decref(object);
+	return line;
+}
+
+static json_t *list_remedies(const struct ab_why_case *c)
+{
+	ab_autostrv struct ab_strv r = { 0 };
+	json_t *list = json_array();
+
+	ab_why_remedies(c, &r);
+	for (size_t i = 0; i + 1 < r.len; i += 2)
+		json_array_append_new(list,
+				      json_pack("{s:s, s:s}", "what", r.v[i], "how", r.v[i + 1]));
+	return list;
+}
+
+/* The record of the denial, and beside its members what else is known. */
+static char *as_json(const struct ab_why_case *c)
+{
+	json_t *object = c->denied ? json_deep_copy(c->denied) : json_object();
+
+	set(object, "id", json_string(c->id));
+	set(object, "live", json_boolean(c->live));
+	set(object, "count", json_integer((json_int_t)c->count));
+	if (c->first) {
+		set(object, "first", json_string(c->first));
+		set(object, "last", json_string(c->last));
+	}
+	set(object, "request", json_deep_copy(c->request));
+	set(object, "question", json_deep_copy(c->question));
+	set(object, "run_command", json_deep_copy(json_object_get(c->start, "command")));
+	set(object, "remedies", list_remedies(c));
+	if (ab_why_advice(c))
+		set(object, "advice", json_string(ab_why_advice(c)));
+	return dump(object);
+}
+
+static void begin_case(struct ab_why_case *c, const struct ab_found_run *run,
+		       const struct ab_found_denial *d)
+{
+	*c = (struct ab_why_case){ .id = d->id,
+				   .denied = load(d->denied),
+				   .request = load(d->request),
+				   .question = load(d->question),
+				   .start = load(run->first),
+				   .live = run->live,
+				   .count = d->count,
+				   .first = d->first,
+				   .last = d->last };
+	/* The record of the denial can be lost, and that of the request is
+	 * not: it says less. */
+	if (!c->denied && json_is_false(json_object_get(c->request, "allowed")))
+		c->denied = json_incref(c->request);
+}
+
+static void end_case(struct ab_why_case *c)
+{
+	json_decref(c->denied);
+	json_decref(c->request);
+	json_decref(c->question);
+	json_decref(c->start);
+}
+
+static char *explain_case(const struct ab_why_case *c, bool json)
+{
+	struct ab_buf b = { 0 };
+
+	if (json)
+		return as_json(c);
+	ab_why_text(c, &b);
+	return ab_buf_take(&b);
+}
+
+static char *explain(const struct ab_found_run *run, const struct ab_found_denial *d, bool json)
+{
+	struct ab_why_case c;
+	char *text;
+
+	begin_case(&c, run, d);
+	text = explain_case(&c, json);
+	end_case(&c);
+	return text;
+}
+
+/* A question that is open is in no record yet: only the run knows it. NULL when
+ * there is none. */
+static char *explain_open(const struct ab_state *state, const struct ab_found_run *run,
+			  const char *id, const struct ab_denial_name *name, bool json)
+{
+	struct ab_why_case c = { .id = id, .live = true };
+	struct ab_error none = { 0 };
+	struct ab_steer steer;
+	char *text = NULL;
+
+	if (!run->live || name->kind != AB_DENIAL_NETWORK ||
+	    ab_steer_open(state, run->id, &steer, &none) < 0)
+		return NULL;
+	if (ab_steer_question(&steer, id, name->number, &c.question, &none) > 0) {
+		c.start = load(run->first);
+		text = explain_case(&c, json);
+		end_case(&c);
+	}
+	ab_steer_fini(&steer);
+	return text;
+}
+
+/* A run without a box: one record is all there is. */
+static char *explain_refused(const struct ab_found_run *run, bool json)
+{
+	struct ab_why_case c = { .start = load(run->first), .first = run->began };
+	ab_autobuf struct ab_buf b = { 0 };
+	char *text;
+
+	if (json) {
+		json_t *object = json_deep_copy(c.start);
+
+		set(object, "remedies", list_remedies(&c));
+		text = dump(object);
+	} else {
+		ab_why_refused(&c, &b);
+		text = ab_buf_take(&b);
+	}
+	json_decref(c.start);
+	return text;
+}
+
+static bool is_refused(const struct ab_found_run *run)
+{
+	json_t *first = load(run->first);
+	bool refused = ab_json_is(first, "kind", "refused");
+
+	json_decref(first);
+	return refused;
+}
+
+static char *list_json(const struct ab_found_run *run, const struct ab_strv *lines, size_t n)
+{
+	json_t *object = json_object(), *list = json_array();
+
+	for (size_t i = 0; i < lines->len; i++) {
+		const char *line = lines->v[i];
+		size_t id = strcspn(line, " ");
+		const char *text = line + id + strspn(line + id, " ");
+
+		json_array_append_new(list, json_pack("{s:s%, s:s}", "id", line, id, "text", text));
+	}
+	set(object, "run_id", json_string(run->id));
+	set(object, "live", json_boolean(run->live));
+	set(object, "count", json_integer((json_int_t)n));
+	set(object, "denials", list);
+	return dump(object);
+}
+
+static int list_denials(const struct ab_found_run *run, bool json, char **ret, struct ab_error *err)
+{
+	ab_autostrv struct ab_strv lines = { 0 };
+	ab_autobuf struct ab_buf b = { 0 };
+	size_t n;
+
+	if (ab_find_denials(run->dir, LISTED, &lines, &n, err) < 0)
+		return -1;
+	if (json) {
+		*ret = list_json(run, &lines, n);
+		return 0;
+	}
+	if (n == 0)
+		ab_buf_printf(&b, "nothing was refused in run %s\n", run->id);
+	for (size_t i = 0; i < lines.len; i++)
+		ab_buf_printf(&b, "%s\n", lines.v[i]);
+	if (n > lines.len)
+		ab_buf_printf(&b, "and %zu more\n", n - lines.len);
+	if (n)
+		ab_buf_printf(&b, "agentbox why ID says more about one\n");
+	*ret = ab_buf_take(&b);
+	return 0;
+}
+
+/* "7kq2x-1, 7kq2x-2 and 7 more" */
+static int no_such_id(const struct ab_found_run *run, const char *id, struct ab_error *err)
+{
+	ab_autostrv struct ab_strv lines = { 0 };
+	ab_autobuf struct ab_buf b = { 0 };
+	struct ab_error ignored;
+	size_t n = 0;
+
+	ab_fail(err, AB_ESYSTEM, 0, "run %s has no %s", run->id, id);
+	if (is_refused(run))
+		return ab_hint(err,
+			       "its command was refused as a whole: "
+			       "agentbox why %s",
+			       run->id);
+	if (ab_find_denials(run->dir, NAMED, &lines, &n, &ignored) < 0 || n == 0)
+		return ab_hint(err, "nothing was refused in it");
+	for (size_t i = 0; i < lines.len; i++)
+		ab_buf_printf(&b, "%s%.*s", i ? ", " : "", (int)strcspn(lines.v[i], " "),
+			      lines.v[i]);
+	if (n > lines.len)
+		ab_buf_printf(&b, " and %zu more", n - lines.len);
+	return ab_hint(err, "it has %s", b.data);
+}
+
+static int explain_id(const struct ab_state *state, const struct ab_found_run *run, const char *id,
+		      const struct ab_denial_name *name, bool json, char **ret,
+		      struct ab_error *err)
+{
+	struct ab_found_denial d;
+	int found = ab_find_denial(run->dir, id, &d, err);
+
+	if (found < 0)
+		return -1;
+	if (found == 0) {
+		*ret = explain_open(state, run, id, name, json);
+		return *ret ? 0 : no_such_id(run, id, err);
+	}
+	*ret = explain(run, &d, json);
+	ab_found_denial_fini(&d);
+	return 0;
+}
+
+static int explain_last(const struct ab_found_run *run, bool json, char **ret, struct ab_error *err)
+{
+	struct ab_found_denial d;
+	int found = ab_find_denial(run->dir, NULL, &d, err);
+
+	if (found < 0)
+		return -1;
+	if (found == 0 && is_refused(run)) {
+		*ret = explain_refused(run, json);
+		return 0;
+	}
+	if (found == 0)
+		return ab_fail(err, AB_ESYSTEM, 0, "nothing was refused in the last run, %s",
+			       run->id);
+	*ret = explain(run, &d, json);
+	ab_found_denial_fini(&d);
+	return 0;
+}
+
+static int explain_what(const struct ab_state *state, const char *what, bool json, char **ret,
+			struct ab_error *err)
+{
+	bool last = !what || strcmp(what, "last") == 0;
+	struct ab_denial_name name;
+	bool denial = !last && ab_denial_parse(what, &name) == 0;
+	const char *wanted = last ? NULL : denial ? name.run : what;
+	struct ab_found_run run;
+	int result;
+
+	if (ab_find_run(state->live, state->runs, wanted, &run, err) < 0)
+		return -1;
+	if (denial) {
+		result = explain_id(state, &run, what, &name, json, ret, err);
+	} else if (last) {
+		result = explain_last(&run, json, ret, err);
+	} else if (is_refused(&run)) {
+		*ret = explain_refused(&run, json);
+		result = 0;
+	} else {
+		result = list_denials(&run, json, ret, err);
+	}
+	ab_found_run_fini(&run);
+	return result;
+}
+
+int ab_why(const struct ab_policy_input *input, const char *what, bool json, char **ret,
+	   struct ab_error *err)
+{
+	struct ab_state state;
+	int result;
+
+	if (ab_steer_state(input, &state, err) < 0)
+		return -1;
+	result = explain_what(&state, what, json, ret, err);
+	ab_state_fini(&state);
+	return result;
+}

@@ -1,0 +1,38 @@
+#ifndef AB_STEER_WHY_WHY_TEXT_H
+#define AB_STEER_WHY_WHY_TEXT_H
+/* The sentences of `why`. Pure. */
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/data/strv.h"
+
+struct ab_buf;
+
+struct ab_why_case { /* what the record holds; NULL: nothing */
+	const char *id;
+	json_t *denied, *request, *question; /* records */
+	json_t *start;			     /* of the run */
+	bool live;
+	uint64_t count;
+	const char *first, *last; /* stamps; NULL: a question that is
+					 * open, as its run tells it */
+};
+
+void ab_why_text(const struct ab_why_case *c, struct ab_buf *b);
+/* A run that was not started at all: `c->start` is its only record. */
+void ab_why_refused(const struct ab_why_case *c, struct ab_buf *b);
+
+/* why_remedies.c. What a person can do: pairs of lines, what it achieves and
+ * the command. */
+void ab_why_remedies(const struct ab_why_case *c, struct ab_strv *ret);
+/* Where there is nothing to type: a clause that says why not, or NULL. */
+const char *ab_why_advice(const struct ab_why_case *c);
+/* A file or a system call, not a host or a program. */
+bool ab_why_is_file(const struct ab_why_case *c);
+/* The command of the run, quoted for a shell. False: there is none, or it has
+ * something that a terminal cannot show, so that it would be copied as another
+ * one. */
+bool ab_why_command(const struct ab_why_case *c, struct ab_buf *b);
+
+#endif

@@ -1,0 +1,366 @@
+#include "workspace/git/gitconfig.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "base/data/buf.h"
+#include "base/data/mem.h"
+
+#define KEY_MAX 4096
+
+struct scan {
+	const char *p, *end;
+	unsigned line;
+	struct ab_buf key; /* "section." or "section.sub." and the name */
+	size_t section;	   /* length of the part up to the last dot */
+	struct ab_buf value;
+};
+
+/* The next byte, with CR LF as one LF; -1 at the end. A NUL is no text. */
+static int peek(const struct scan *s)
+{
+	if (s->p == s->end)
+		return -1;
+	if (*s->p == '\r' && s->end - s->p > 1 && s->p[1] == '\n')
+		return '\n';
+	return (unsigned char)*s->p;
+}
+
+static int next(struct scan *s)
+{
+	int c = peek(s);
+
+	if (c < 0)
+		return c;
+	if (*s->p == '\r' && c == '\n')
+		s->p++;
+	s->p++;
+	s->line += c == '\n';
+	return c;
+}
+
+static bool blank(int c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
+}
+
+static bool name_char(int c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '-';
+}
+
+static void put(struct ab_buf *b, int c)
+{
+	char byte = (char)c;
+
+	ab_buf_add(b, &byte, 1);
+}
+
+static int lower(int c)
+{
+	return c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c;
+}
+
+static void skip_line(struct scan *s)
+{
+	int c;
+
+	do {
+		c = next(s);
+	} while (c >= 0 && c != '\n');
+}
+
+static int subsection(struct scan *s)
+{
+	int c;
+
+	do {
+		c = next(s);
+	} while (blank(c));
+	if (c != '"')
+		return -1;
+	put(&s->key, '.');
+	while ((c = next(s)) != '"') {
+		if (c == '\\')
+			c = next(s);
+		if (c <= 0 || c == '\n' || s->key.len > KEY_MAX)
+			return -1;
+		put(&s->key, c);
+	}
+	return next(s) == ']' ? 0 : -1;
+}
+
+/* Behind '['. "[a.B]" is the old spelling of [a "b"]. */
+static int section(struct scan *s)
+{
+	s->key.len = 0;
+	for (;;) {
+		int c = next(s);
+
+		if (c == ']')
+			break;
+		if (blank(c)) {
+			if (subsection(s) < 0)
+				return -1;
+			break;
+		}
+		if ((!name_char(c) && c != '.') || s->key.len > KEY_MAX)
+			return -1;
+		put(&s->key, lower(c));
+	}
+	put(&s->key, '.');
+	s->section = s->key.len;
+	return 0;
+}
+
+static int escape(struct scan *s)
+{
+	switch (next(s)) {
+	case '\n':
+		return 0; /* the value goes on in the next line */
+	case 't':
+		put(&s->value, '\t');
+		return 0;
+	case 'n':
+		put(&s->value, '\n');
+		return 0;
+	case 'b':
+		put(&s->value, '\b');
+		return 0;
+	case '"':
+		put(&s->value, '"');
+		return 0;
+	case '\\':
+		put(&s->value, '\\');
+		return 0;
+	default:
+		return -1;
+	}
+}
+
+/* Behind '='. Spaces inside stay, those at both ends go. */
+static int value(struct scan *s)
+{
+	bool quoted = false;
+	size_t keep = 0; /* length without trailing spaces */
+
+	s->value.len = 0;
+	ab_buf_add(&s->value, "", 0);
+	for (;;) {
+		int c = next(s);
+
+		if (c < 0 || c == '\n') {
+			if (quoted)
+				return -1;
+			break;
+		}
+		if (c == 0)
+			return -1;
+		if (blank(c) && !quoted) {
+			if (s->value.len > 0)
+				put(&s->value, c);
+			continue;
+		}
+		if (!quoted && (c == '#' || c == ';')) {
+			skip_line(s);
+			break;
+		}
+		if (c == '"') {
+			quoted = !quoted;
+		} else if (c == '\\') {
+			if (escape(s) < 0)
+				return -1;
+		} else {
+			put(&s->value, c);
+		}
+		keep = s->value.len;
+	}
+	s->value.len = keep;
+	s->value.data[keep] = '\0';
+	return 0;
+}
+
+static int assignment(struct scan *s, int c, ab_gitconfig_fn *fn, void *arg)
+{
+	s->key.len = s->section;
+	if (!s->section || !name_char(c) || c == '-' || (c >= '0' && c <= '9'))
+		return -1;
+	put(&s->key, lower(c));
+	while (name_char(peek(s))) {
+		if (s->key.len > KEY_MAX)
+			return -1;
+		put(&s->key, lower(next(s)));
+	}
+	while (peek(s) == ' ' || peek(s) == '\t')
+		next(s);
+	c = next(s);
+	if (c < 0 || c == '\n') {
+		fn(arg, s->key.data, NULL);
+		return 0;
+	}
+	if (c != '=' || value(s) < 0)
+		return -1;
+	fn(arg, s->key.data, s->value.data);
+	return 0;
+}
+
+static int parse(struct scan *s, ab_gitconfig_fn *fn, void *arg)
+{
+	int c;
+
+	while ((c = next(s)) >= 0) {
+		int rc = 0;
+
+		if (c == '\n' || blank(c))
+			continue;
+		if (c == '#' || c == ';')
+			skip_line(s);
+		else if (c == '[')
+			rc = section(s);
+		else
+			rc = assignment(s, c, fn, arg);
+		if (rc < 0)
+			return -1;
+	}
+	return 0;
+}
+
+unsigned ab_gitconfig_parse(const char *data, size_t len, ab_gitconfig_fn *fn, void *arg)
+{
+	struct scan s = { .p = data, .end = data + len, .line = 1 };
+	unsigned bad = 0;
+
+	if (len > AB_GITCONFIG_MAX)
+		return 1;
+	if (len >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0)
+		s.p += 3;
+	if (parse(&s, fn, arg) < 0)
+		/* A line end that was read already belongs to its line. */
+		bad = s.line - (s.line > 1 && s.p[-1] == '\n');
+	ab_buf_fini(&s.key);
+	ab_buf_fini(&s.value);
+	return bad;
+}
+
+enum when {
+	ALWAYS,
+	NOT_BOOL, /* true and false are harmless, else it is a program */
+	BANG,	  /* only a value that starts with "!" is a command */
+	EXT,	  /* only an address that starts with "ext::" */
+};
+
+/* Sorted by key. "a.*.b": any subsection; "a.*": any name in a section. */
+static const struct {
+	const char *key;
+	enum when when;
+} programs[] = {
+	{ "alias.*", BANG },
+	{ "browser.*.cmd", ALWAYS },
+	{ "browser.*.path", ALWAYS },
+	{ "core.alternaterefscommand", ALWAYS },
+	{ "core.askpass", ALWAYS },
+	{ "core.editor", ALWAYS },
+	{ "core.fsmonitor", NOT_BOOL },
+	{ "core.gitproxy", ALWAYS },
+	{ "core.hookspath", ALWAYS },
+	{ "core.pager", ALWAYS },
+	{ "core.sshcommand", ALWAYS },
+	{ "credential.*.helper", ALWAYS },
+	{ "credential.helper", ALWAYS },
+	{ "diff.*.command", ALWAYS },
+	{ "diff.*.textconv", ALWAYS },
+	{ "diff.external", ALWAYS },
+	{ "difftool.*.cmd", ALWAYS },
+	{ "difftool.*.path", ALWAYS },
+	{ "filter.*.clean", ALWAYS },
+	{ "filter.*.process", ALWAYS },
+	{ "filter.*.smudge", ALWAYS },
+	{ "gpg.*.defaultkeycommand", ALWAYS },
+	{ "gpg.*.program", ALWAYS },
+	{ "gpg.program", ALWAYS },
+	{ "guitool.*.cmd", ALWAYS },
+	{ "hook.*.command", ALWAYS },
+	{ "imap.tunnel", ALWAYS },
+	{ "include.path", ALWAYS },
+	{ "includeif.*.path", ALWAYS },
+	{ "init.templatedir", ALWAYS },
+	{ "instaweb.httpd", ALWAYS },
+	{ "interactive.difffilter", ALWAYS },
+	{ "lfs.customtransfer.*.path", ALWAYS },
+	{ "lfs.extension.*.clean", ALWAYS },
+	{ "lfs.extension.*.smudge", ALWAYS },
+	{ "man.*.cmd", ALWAYS },
+	{ "man.*.path", ALWAYS },
+	{ "merge.*.driver", ALWAYS },
+	{ "mergetool.*.cmd", ALWAYS },
+	{ "mergetool.*.path", ALWAYS },
+	{ "pager.*", NOT_BOOL },
+	{ "protocol.*.allow", ALWAYS },
+	{ "protocol.allow", ALWAYS },
+	{ "remote.*.pushurl", EXT },
+	{ "remote.*.receivepack", ALWAYS },
+	{ "remote.*.uploadpack", ALWAYS },
+	{ "remote.*.url", EXT },
+	{ "remote.*.vcs", ALWAYS },
+	{ "sendemail.cccmd", ALWAYS },
+	{ "sendemail.headercmd", ALWAYS },
+	{ "sendemail.sendmailcmd", ALWAYS },
+	{ "sendemail.smtpserver", ALWAYS },
+	{ "sendemail.tocmd", ALWAYS },
+	{ "sequence.editor", ALWAYS },
+	{ "submodule.*.update", BANG },
+	{ "submodule.*.url", EXT },
+	{ "tar.*.command", ALWAYS },
+	{ "trailer.*.cmd", ALWAYS },
+	{ "trailer.*.command", ALWAYS },
+	{ "uploadpack.packobjectshook", ALWAYS },
+	{ "url.*.insteadof", ALWAYS },
+	{ "url.*.pushinsteadof", ALWAYS },
+};
+
+static bool key_matches(const char *pattern, const char *key)
+{
+	const char *star = strchr(pattern, '*');
+	size_t head, tail, len = strlen(key);
+
+	if (!star)
+		return strcmp(pattern, key) == 0;
+	head = (size_t)(star - pattern);
+	tail = strlen(star + 1);
+	return len > head + tail && strncmp(key, pattern, head) == 0 &&
+	       strcmp(key + len - tail, star + 1) == 0;
+}
+
+static bool is_bool(const char *value)
+{
+	static const char *const words[] = {
+		"", "true", "false", "yes", "no", "on", "off", "0", "1"
+	};
+
+	for (size_t i = 0; i < AB_COUNT(words); i++)
+		if (strcasecmp(value, words[i]) == 0)
+			return true;
+	return false;
+}
+
+bool ab_gitconfig_runs(const char *key, const char *value)
+{
+	if (!value)
+		return false; /* "true" is no program */
+	for (size_t i = 0; i < AB_COUNT(programs); i++) {
+		if (!key_matches(programs[i].key, key))
+			continue;
+		switch (programs[i].when) {
+		case ALWAYS:
+			return true;
+		case NOT_BOOL:
+			return !is_bool(value);
+		case BANG:
+			return value[strspn(value, " \t")] == '!';
+		case EXT:
+			return strncmp(value, "ext::", 5) == 0;
+		}
+	}
+	return false;
+}

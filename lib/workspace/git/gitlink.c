@@ -1,0 +1,209 @@
+#include "workspace/git/gitlink.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/data/mem.h"
+#include "base/system/fd.h"
+#include "base/system/path.h"
+#include "workspace/git/gitconfig.h"
+#include "workspace/tree/dir.h"
+
+/* git stops at a NUL byte where we would go on: such a file says two things
+ * and so it says nothing. */
+char *ab_gitlink_line(const char *data, size_t len)
+{
+	while (len > 0 && (data[len - 1] == '\n' || data[len - 1] == '\r'))
+		len--;
+	if (len == 0 || len > AB_GITLINK_MAX || memchr(data, '\0', len))
+		return NULL;
+	return ab_strndup(data, len);
+}
+
+char *ab_gitlink_parse(const char *data, size_t len)
+{
+	static const char head[] = "gitdir: ";
+	size_t n = sizeof(head) - 1;
+
+	if (len < n || memcmp(data, head, n) != 0)
+		return NULL;
+	return ab_gitlink_line(data + n, len - n);
+}
+
+static char *read_line(int dir, const char *name, char *(*parse)(const char *, size_t))
+{
+	ab_autofree char *data = NULL;
+	size_t len;
+
+	if (ab_read_small(dir, name, AB_GITLINK_MAX, &data, &len) < 0)
+		return NULL;
+	return parse(data, len);
+}
+
+/* The folder that `path` (from the folder `dir`) leads to; links followed. */
+static int open_folder(int dir, const char *path, char **ret_real)
+{
+	ab_autoclose int fd = openat(dir, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	char *real;
+
+	if (fd < 0)
+		return -1;
+	real = ab_real_path(fd);
+	if (!real)
+		return -1;
+	*ret_real = real;
+	return ab_take_fd(&fd);
+}
+
+static bool has(int dir, const char *name, bool folder)
+{
+	struct stat st;
+
+	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       (folder ? S_ISDIR(st.st_mode) : S_ISREG(st.st_mode) || S_ISLNK(st.st_mode));
+}
+
+static bool is_gitdir_at(int dir)
+{
+	return has(dir, "HEAD", false) && has(dir, "objects", true) && has(dir, "refs", true);
+}
+
+bool ab_is_gitdir(const char *path)
+{
+	ab_autoclose int fd = ab_open_beneath(AT_FDCWD, path, O_PATH | O_DIRECTORY);
+
+	return fd >= 0 && is_gitdir_at(fd);
+}
+
+/* git refuses a repository of somebody else, and so do we. */
+static bool owner_fits(int dir, uid_t owner)
+{
+	struct stat st;
+
+	return fstat(dir, &st) == 0 && (st.st_uid == geteuid() || st.st_uid == owner);
+}
+
+static void take_worktree(void *arg, const char *key, const char *value)
+{
+	char **last = arg;
+
+	if (strcmp(key, "core.worktree") != 0)
+		return;
+	free(*last);
+	*last = value ? ab_strdup(value) : NULL;
+}
+
+static bool submodule_points_back(int gitdir, const char *top)
+{
+	ab_autofree char *data = NULL, *to = NULL, *real = NULL;
+	ab_autoclose int fd = -1;
+	size_t len;
+
+	if (ab_read_small(gitdir, "config", AB_GITCONFIG_MAX, &data, &len) < 0)
+		return false;
+	if (ab_gitconfig_parse(data, len, take_worktree, &to) || !to)
+		return false;
+	fd = open_folder(gitdir, to, &real);
+	return fd >= 0 && strcmp(real, top) == 0;
+}
+
+/*
+ * By path, not by inode: a hard link to another worktree's .git file is the
+ * same inode, but stands in another folder.
+ */
+static bool worktree_points_back(int gitdir, const char *top)
+{
+	ab_autofree char *back = read_line(gitdir, "gitdir", ab_gitlink_line);
+	ab_autofree char *real = NULL;
+	ab_autoclose int fd = -1;
+	char *slash = back ? strrchr(back, '/') : NULL;
+
+	if (!slash || strcmp(slash, "/.git") != 0)
+		return false;
+	if (slash == back)
+		slash++;
+	*slash = '\0';
+	fd = open_folder(gitdir, back, &real);
+	return fd >= 0 && strcmp(real, top) == 0;
+}
+
+/* COMMON/worktrees/NAME, and nothing deeper or elsewhere. */
+static bool is_admin_of(const char *gitdir, const char *common)
+{
+	ab_autofree char *worktrees = ab_path_parent(gitdir);
+	ab_autofree char *above = ab_path_parent(worktrees);
+
+	return strcmp(ab_path_name(worktrees), "worktrees") == 0 && strcmp(above, common) == 0;
+}
+
+static const char *check_worktree(int gitdir, const char *top, uid_t owner, struct ab_gitlink *l)
+{
+	ab_autofree char *to = read_line(gitdir, "commondir", ab_gitlink_line);
+	ab_autoclose int common = -1;
+
+	if (to)
+		common = open_folder(gitdir, to, &l->common);
+	if (common < 0)
+		return "its commondir leads nowhere";
+	if (!is_admin_of(l->gitdir, l->common) || !is_gitdir_at(common))
+		return "its commondir is not the repository that holds it";
+	if (!owner_fits(common, owner) || !owner_fits(gitdir, owner))
+		return "the repository belongs to somebody else";
+	if (!worktree_points_back(gitdir, top))
+		return "that repository does not list this folder as a worktree";
+	return NULL;
+}
+
+static const char *check_submodule(int gitdir, const char *top, uid_t owner, struct ab_gitlink *l)
+{
+	l->common = ab_strdup(l->gitdir);
+	if (!is_gitdir_at(gitdir))
+		return "that folder is not a git directory";
+	if (!owner_fits(gitdir, owner))
+		return "the repository belongs to somebody else";
+	if (!submodule_points_back(gitdir, top))
+		return "its core.worktree does not point back to this folder";
+	return NULL;
+}
+
+static int explain(struct ab_gitlink *ret, const char *why)
+{
+	snprintf(ret->why, sizeof(ret->why), "%s", why);
+	return -1;
+}
+
+int ab_gitlink_read(const char *top, struct ab_gitlink *ret)
+{
+	ab_autoclose int dir = ab_open_beneath(AT_FDCWD, top, O_PATH | O_DIRECTORY);
+	ab_autofree char *to = NULL;
+	ab_autoclose int gitdir = -1;
+	const char *why;
+	struct stat st;
+
+	*ret = (struct ab_gitlink){ 0 };
+	if (dir < 0 || fstat(dir, &st) < 0)
+		return explain(ret, "the folder cannot be opened");
+	to = read_line(dir, ".git", ab_gitlink_parse);
+	if (!to)
+		return explain(ret, "it has no \"gitdir: PATH\" line");
+	gitdir = open_folder(dir, to, &ret->gitdir);
+	if (gitdir < 0)
+		return explain(ret, "the folder that it names does not exist");
+	why = has(gitdir, "commondir", false) ? check_worktree(gitdir, top, st.st_uid, ret)
+					      : check_submodule(gitdir, top, st.st_uid, ret);
+	ret->verified = !why;
+	if (why)
+		explain(ret, why);
+	return 0;
+}
+
+void ab_gitlink_fini(struct ab_gitlink *link)
+{
+	free(link->gitdir);
+	free(link->common);
+	*link = (struct ab_gitlink){ 0 };
+}

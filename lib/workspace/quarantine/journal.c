@@ -1,0 +1,178 @@
+#include "workspace/quarantine/journal.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/data/buf.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "workspace/survey/survey.h"
+
+#define JOURNAL_MAX (16 * 1024 * 1024)
+
+/* By hand: this is on the way of every start. What is left plain needs no
+ * escape in JSON either. */
+static bool is_plain(unsigned char c)
+{
+	return c > 0x20 && c < 0x7f && c != '%' && c != '"' && c != '\\';
+}
+
+static void write_path(struct ab_buf *b, const char *path)
+{
+	const unsigned char *p = (const void *)path;
+
+	ab_buf_add(b, "\"", 1);
+	while (*p) {
+		size_t n = 0;
+
+		while (is_plain(p[n]))
+			n++;
+		ab_buf_add(b, p, n);
+		p += n;
+		if (*p)
+			ab_buf_printf(b, "%%%02x", *p++);
+	}
+	ab_buf_add(b, "\"", 1);
+}
+
+static int hex(char c)
+{
+	static const char digits[] = "0123456789abcdef";
+	const char *at = c ? strchr(digits, c) : NULL;
+
+	return at ? (int)(at - digits) : -1;
+}
+
+/* NULL when it is not what write_path() makes. */
+static char *read_path(const json_t *value)
+{
+	const char *s = json_string_value(value);
+	ab_autobuf struct ab_buf b = { 0 };
+
+	if (!s)
+		return NULL;
+	for (; *s; s++) {
+		char byte = *s;
+
+		if (*s == '%') {
+			int high = hex(s[1]);
+			int low = high < 0 ? -1 : hex(s[2]);
+
+			if (low < 0 || (high == 0 && low == 0))
+				return NULL;
+			byte = (char)(high << 4 | low);
+			s += 2;
+		}
+		ab_buf_add(&b, &byte, 1);
+	}
+	return ab_buf_take(&b);
+}
+
+static void write_list(struct ab_buf *b, const char *key, const struct ab_strv *sv)
+{
+	ab_buf_printf(b, "\"%s\":[", key);
+	for (size_t i = 0; i < sv->len; i++) {
+		if (i)
+			ab_buf_add(b, ",", 1);
+		write_path(b, sv->v[i]);
+	}
+	ab_buf_add(b, "]", 1);
+}
+
+static int read_list(const json_t *list, struct ab_strv *sv)
+{
+	if (!json_is_array(list))
+		return -1;
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		char *s = read_path(json_array_get(list, i));
+
+		if (!s)
+			return -1;
+		ab_strv_give(sv, s);
+	}
+	return 0;
+}
+
+char *ab_journal_write(const struct ab_survey *s)
+{
+	struct ab_buf b = { 0 };
+
+	ab_buf_printf(&b, "{\"sec\":%lld,\"nsec\":%ld,\"searched\":%s,",
+		      (long long)s->started.tv_sec, s->started.tv_nsec,
+		      s->searched ? "true" : "false");
+	write_list(&b, "write", &s->write);
+	ab_buf_puts(&b, ",");
+	write_list(&b, "repos", &s->repos);
+	ab_buf_puts(&b, ",");
+	write_list(&b, "names", &s->names);
+	ab_buf_puts(&b, ",\"watch\":[");
+	for (size_t i = 0; i < s->nwatch; i++) {
+		const struct ab_watch *w = &s->watch[i];
+
+		ab_buf_puts(&b, i ? ",{\"dir\":" : "{\"dir\":");
+		write_path(&b, w->dir);
+		/* Inode numbers may use all 64 bits; the sign is ours. */
+		ab_buf_printf(&b, ",\"dev\":%lld,\"ino\":%lld,", (long long)w->dev,
+			      (long long)w->ino);
+		write_list(&b, "names", &w->names);
+		ab_buf_puts(&b, "}");
+	}
+	ab_buf_puts(&b, "]}");
+	return ab_buf_take(&b);
+}
+
+static int read_watch(const json_t *one, struct ab_watch *w)
+{
+	const json_t *dev = json_object_get(one, "dev");
+	const json_t *ino = json_object_get(one, "ino");
+
+	w->dir = read_path(json_object_get(one, "dir"));
+	if (!w->dir || w->dir[0] != '/' || !json_is_integer(dev) || !json_is_integer(ino))
+		return -1;
+	w->dev = (dev_t)json_integer_value(dev);
+	w->ino = (ino_t)json_integer_value(ino);
+	return read_list(json_object_get(one, "names"), &w->names);
+}
+
+static int read_survey(const json_t *o, struct ab_survey *s)
+{
+	const json_t *watches = json_object_get(o, "watch");
+	const json_t *sec = json_object_get(o, "sec");
+	const json_t *nsec = json_object_get(o, "nsec");
+	size_t n = json_array_size(watches);
+
+	if (!json_is_array(watches) || !json_is_integer(sec) || !json_is_integer(nsec))
+		return -1;
+	s->started.tv_sec = (time_t)json_integer_value(sec);
+	s->started.tv_nsec = (long)json_integer_value(nsec);
+	s->searched = json_is_true(json_object_get(o, "searched"));
+	if (read_list(json_object_get(o, "write"), &s->write) < 0 ||
+	    read_list(json_object_get(o, "repos"), &s->repos) < 0 ||
+	    read_list(json_object_get(o, "names"), &s->names) < 0)
+		return -1;
+	s->watch = ab_alloc(n * sizeof(s->watch[0]));
+	for (; s->nwatch < n; s->nwatch++)
+		if (read_watch(json_array_get(watches, s->nwatch), &s->watch[s->nwatch]) < 0) {
+			s->nwatch++; /* half read: freed with the rest */
+			return -1;
+		}
+	return 0;
+}
+
+int ab_journal_read(const char *text, size_t len, struct ab_survey *ret, struct ab_error *err)
+{
+	struct ab_survey s = { 0 };
+	json_t *o = len <= JOURNAL_MAX ? json_loadb(text, len, 0, NULL) : NULL;
+
+	if (!o || read_survey(o, &s) < 0) {
+		json_decref(o);
+		ab_survey_fini(&s);
+		return ab_fail(err, AB_ECONFIG, 0, "the journal of a run cannot be read");
+	}
+	json_decref(o);
+	*ret = s;
+	return 0;
+}

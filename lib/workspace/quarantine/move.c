@@ -1,0 +1,208 @@
+#include "workspace/quarantine/move.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/system/fd.h"
+#include "workspace/tree/dir.h"
+
+#define COPY_BYTES (64 * 1024 * 1024)
+#define COPY_ENTRIES 10000
+#define COPY_DEPTH 32
+#define REMOVE_TRIES 4
+
+struct budget {
+	uint64_t bytes;
+	size_t entries;
+	unsigned depth;
+};
+
+static int copy_bytes(int in, int out, struct budget *b)
+{
+	char chunk[65536];
+	ssize_t n;
+
+	while ((n = read(in, chunk, sizeof(chunk))) != 0) {
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return errno;
+		if ((uint64_t)n > b->bytes)
+			return E2BIG;
+		b->bytes -= (uint64_t)n;
+		if (ab_write_all(out, chunk, (size_t)n) < 0)
+			return errno;
+	}
+	return 0;
+}
+
+static int copy_file(int from, const char *name, int to, const char *as, struct budget *b)
+{
+	/* It was a regular file when looked at; it may be a FIFO by now. */
+	ab_autoclose int in =
+		openat(from, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	ab_autoclose int out = -1;
+	struct stat st;
+
+	if (in < 0 || fstat(in, &st) < 0)
+		return errno;
+	if (!S_ISREG(st.st_mode))
+		return ESTALE;
+	out = openat(to, as, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	return out < 0 ? errno : copy_bytes(in, out, b);
+}
+
+static int copy_link(int from, const char *name, int to, const char *as)
+{
+	char target[PATH_MAX];
+	ssize_t n = readlinkat(from, name, target, sizeof(target) - 1);
+
+	if (n < 0)
+		return errno;
+	target[n] = '\0';
+	return symlinkat(target, to, as) < 0 ? errno : 0;
+}
+
+static int copy(int from, const char *name, int to, const char *as, struct budget *b);
+
+static int copy_folder(int from, const char *name, int to, const char *as, struct budget *b)
+{
+	ab_autolisting struct ab_listing l = { 0 };
+	ab_autoclose int in = openat(from, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	ab_autoclose int out = -1;
+	int rc = 0;
+
+	if (in < 0 || ab_listing_read(&l, in, b->entries) < 0)
+		return errno;
+	if (l.cut || b->depth == 0)
+		return E2BIG;
+	b->entries -= l.len;
+	if (mkdirat(to, as, 0700) < 0)
+		return errno;
+	out = openat(to, as, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (out < 0)
+		return errno;
+	b->depth--;
+	for (size_t i = 0; i < l.len && rc == 0; i++)
+		rc = copy(in, l.v[i].name, out, l.v[i].name, b);
+	b->depth++;
+	return rc;
+}
+
+static int copy(int from, const char *name, int to, const char *as, struct budget *b)
+{
+	struct stat st;
+
+	if (fstatat(from, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno;
+	switch (st.st_mode & S_IFMT) {
+	case S_IFREG:
+		return copy_file(from, name, to, as, b);
+	case S_IFDIR:
+		return copy_folder(from, name, to, as, b);
+	case S_IFLNK:
+		return copy_link(from, name, to, as);
+	default:
+		return 0; /* a FIFO or socket: nothing worth keeping */
+	}
+}
+
+static int remove_all(int dir, const char *name, struct budget *b)
+{
+	ab_autolisting struct ab_listing l = { 0 };
+	ab_autoclose int fd = -1;
+	int rc = 0;
+
+	if (unlinkat(dir, name, 0) == 0 || errno == ENOENT)
+		return 0;
+	if (errno != EISDIR && errno != EPERM)
+		return errno;
+	if (b->depth == 0)
+		return ENOTEMPTY;
+	fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || ab_listing_read(&l, fd, b->entries) < 0)
+		return errno;
+	b->entries -= l.len;
+	b->depth--;
+	for (size_t i = 0; i < l.len && rc == 0; i++)
+		rc = remove_all(fd, l.v[i].name, b);
+	b->depth++;
+	if (rc == 0 && unlinkat(dir, name, AT_REMOVEDIR) < 0)
+		rc = errno == ENOENT ? 0 : errno;
+	return rc;
+}
+
+static int move_across(int from, const char *name, int to, const char *as)
+{
+	struct budget b = { COPY_BYTES, COPY_ENTRIES, COPY_DEPTH };
+	int rc = copy(from, name, to, as, &b);
+
+	if (rc != 0) {
+		/* Half a copy is no evidence, and the original is there. */
+		b = (struct budget){ 0, COPY_ENTRIES, COPY_DEPTH };
+		remove_all(to, as, &b);
+		return rc;
+	}
+	/* Somebody may be adding files while we remove them. */
+	for (int i = 0; i < REMOVE_TRIES; i++) {
+		b = (struct budget){ 0, 4 * COPY_ENTRIES, 2 * COPY_DEPTH };
+		rc = remove_all(from, name, &b);
+		if (rc == 0)
+			return 0;
+	}
+	return ENOTEMPTY;
+}
+
+static int rename_to(int from, const char *name, int to, const char *as)
+{
+	struct stat st;
+
+	if (renameat2(from, name, to, as, RENAME_NOREPLACE) == 0)
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS)
+		return errno;
+	/* A file system that cannot promise it; `to` is ours alone. */
+	if (fstatat(to, as, &st, AT_SYMLINK_NOFOLLOW) == 0)
+		return EEXIST;
+	return renameat(from, name, to, as) < 0 ? errno : 0;
+}
+
+/* A folder goes to another parent only when it can be written itself, and
+ * who made it may have taken that right away. */
+static bool unlock_folder(int from, const char *name)
+{
+	ab_autoclose int fd = openat(from, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	char self[32];
+
+	if (fd < 0)
+		return false;
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	return chmod(self, 0700) == 0;
+}
+
+static bool is_folder(int from, const char *name)
+{
+	struct stat st;
+
+	return fstatat(from, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
+}
+
+int ab_move(int from, const char *name, int to, const char *as, bool anew)
+{
+	int rc;
+
+	if (anew && is_folder(from, name)) {
+		unlock_folder(from, name);
+		return move_across(from, name, to, as);
+	}
+	rc = rename_to(from, name, to, as);
+	if ((rc == EACCES || rc == EPERM) && unlock_folder(from, name))
+		rc = rename_to(from, name, to, as);
+	return rc == EXDEV ? move_across(from, name, to, as) : rc;
+}

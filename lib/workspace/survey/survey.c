@@ -1,0 +1,282 @@
+#include "workspace/survey/survey.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/data/buf.h"
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "base/system/fd.h"
+#include "base/system/path.h"
+#include "policy/model/policy.h"
+#include "workspace/git/gitlink.h"
+#include "workspace/survey/survey_state.h"
+#include "workspace/tree/dir.h"
+#include "workspace/tree/tree_walk.h"
+
+#define TOP_ENTRIES 10000
+#define SCAN_DIRS 500
+#define SCAN_ENTRIES 4000
+#define SCAN_DEPTH 5
+#define SHOWN 3 /* paths in a note */
+
+/* Real paths; a root that is a symbolic link is resolved here, once. */
+static int find_roots(struct ab_surveyor *s, const struct ab_policy *policy, struct ab_error *err)
+{
+	const struct ab_strv *write = &policy->fs.write;
+
+	for (size_t i = 0; i < write->len; i++) {
+		ab_autoclose int fd = open(write->v[i], O_PATH | O_CLOEXEC);
+		ab_autofree char *real = NULL, *shown = NULL;
+		struct stat st;
+
+		if (fd < 0) {
+			shown = ab_escape(write->v[i]);
+			ab_strv_addf(&s->out->findings, "%s cannot be writable: %s.", shown,
+				     strerror(errno));
+			continue;
+		}
+		real = ab_real_path(fd);
+		if (!real || fstat(fd, &st) < 0)
+			return ab_fail(err, AB_ESYSTEM, errno, "resolve the writable path %s",
+				       write->v[i]);
+		if (strcmp(real, write->v[i]) != 0 &&
+		    ab_strv_has(&policy->fs.write_itself, write->v[i])) {
+			shown = ab_escape(write->v[i]);
+			ab_strv_addf(&s->out->findings,
+				     "%s cannot be writable: it leads "
+				     "elsewhere by now.",
+				     shown);
+			continue;
+		}
+		ab_strv_add_once(&s->out->write, real);
+		if (S_ISDIR(st.st_mode) && !ab_strv_has(&s->roots, real))
+			ab_strv_add(&s->roots, real);
+	}
+	return 0;
+}
+
+/* A root inside another adds nothing to what is writable. */
+static void drop_nested(struct ab_strv *paths)
+{
+	for (size_t i = paths->len; i-- > 0;)
+		for (size_t k = 0; k < paths->len; k++) {
+			if (k == i || !ab_path_within(paths->v[i], paths->v[k]))
+				continue;
+			ab_strv_remove(paths, i);
+			break;
+		}
+}
+
+static void guard_names(struct ab_surveyor *s, const char *top, const struct ab_listing *l)
+{
+	const struct ab_strv *names = &s->names.top;
+	ab_autofree bool *seen = ab_alloc(names->len * sizeof(*seen));
+	struct ab_watch *w;
+	const char *rest;
+
+	for (size_t i = 0; i < l->len; i++) {
+		if (!s->names.first[(unsigned char)l->v[i].name[0]])
+			continue;
+		for (size_t k = 0; k < names->len; k++)
+			seen[k] |= ab_name_starts(names->v[k], l->v[i].name, &rest);
+	}
+	/* The names are a set, and this folder had no watch: no duplicates. */
+	w = ab_survey_watched(s, top);
+	for (size_t k = 0; k < names->len && w; k++)
+		if (!seen[k] && !l->cut)
+			ab_strv_add(&w->names, names->v[k]);
+	for (size_t k = 0; k < names->len; k++)
+		if (seen[k] || l->cut)
+			ab_survey_guard(s, top, names->v[k]);
+}
+
+/* HEAD, objects and refs: git takes such a folder for a repository. */
+static bool looks_bare(const struct ab_listing *l)
+{
+	unsigned seen = 0;
+
+	for (size_t i = 0; i < l->len; i++) {
+		const char *name = l->v[i].name;
+
+		if (name[0] == 'H' && strcmp(name, "HEAD") == 0)
+			seen |= 1;
+		else if (name[0] == 'o' && strcmp(name, "objects") == 0)
+			seen |= 2;
+		else if (name[0] == 'r' && strcmp(name, "refs") == 0)
+			seen |= 4;
+	}
+	return seen == 7;
+}
+
+static void guard_top(struct ab_surveyor *s, const char *top, const struct ab_listing *l)
+{
+	if (ab_strv_has(&s->tops, top))
+		return;
+	ab_strv_add(&s->tops, top);
+	guard_names(s, top, l);
+	if (l->cut || ab_listing_find(l, ".git"))
+		ab_survey_checkout(s, top);
+	if (l->cut ? ab_is_gitdir(top) : looks_bare(l))
+		ab_survey_gitdir(s, top, NULL);
+}
+
+static void note_deep(struct ab_surveyor *s, const char *path, const struct ab_listing *l)
+{
+	const char *rest;
+
+	for (size_t i = 0; i < l->len; i++) {
+		if (!s->names.first[(unsigned char)l->v[i].name[0]])
+			continue;
+		for (size_t k = 0; k < s->names.top.len; k++) {
+			if (!ab_name_starts(s->names.top.v[k], l->v[i].name, &rest) || rest[0])
+				continue;
+			if (s->ndeep++ < SHOWN)
+				ab_strv_give(&s->deep, ab_path_join(path, l->v[i].name));
+			break;
+		}
+	}
+}
+
+static bool scan_folder(void *arg, int fd, const char *path, unsigned depth,
+			const struct ab_listing *l)
+{
+	struct ab_surveyor *s = arg;
+	bool bare = looks_bare(l);
+
+	(void)fd;
+	if (depth == 0 || bare || ab_listing_find(l, ".git"))
+		guard_top(s, path, l);
+	else
+		note_deep(s, path, l);
+	return depth == 0 || !bare;
+}
+
+/* A top outside the scan, or one that the scan could not read whole. */
+static void read_top(struct ab_surveyor *s, const char *top)
+{
+	ab_autolisting struct ab_listing l = { 0 };
+	ab_autoclose int fd = -1;
+
+	if (ab_strv_has(&s->tops, top))
+		return;
+	/* Unreadable, or too long: each name is asked for by itself. */
+	fd = ab_open_beneath(AT_FDCWD, top, O_RDONLY | O_DIRECTORY);
+	if (fd < 0 || ab_listing_read(&l, fd, TOP_ENTRIES) < 0)
+		l.cut = true;
+	guard_top(s, top, &l);
+}
+
+static void scan(struct ab_surveyor *s)
+{
+	struct ab_walk w = { .dirs = SCAN_DIRS, .entries = SCAN_ENTRIES, .depth = SCAN_DEPTH };
+
+	for (size_t i = 0; i < s->roots.len; i++)
+		if (ab_walk(&w, s->roots.v[i], scan_folder, s) < 0)
+			w.cut = true;
+	for (size_t i = 0; i < s->roots.len; i++)
+		read_top(s, s->roots.v[i]);
+	/* Grows while it is read: submodules of submodules. */
+	for (size_t i = 0; i < s->later.len; i++)
+		read_top(s, s->later.v[i]);
+	s->out->searched &= !w.cut;
+	if (w.cut)
+		ab_strv_addf(&s->out->notes,
+			     "Only the first %d folders of the writable roots "
+			     "were searched for repositories.",
+			     SCAN_DIRS);
+	if (w.foreign)
+		ab_strv_add(&s->out->notes, "Other file systems mounted in the writable roots "
+					    "were not searched for repositories.");
+}
+
+static void note_findings(struct ab_surveyor *s)
+{
+	ab_autobuf struct ab_buf b = { 0 };
+
+	if (s->ndeep == 0)
+		return;
+	ab_buf_printf(&b,
+		      "Deeper folders hold %zu file%s that tools may run "
+		      "or obey, in place before the start: ",
+		      s->ndeep, s->ndeep == 1 ? "" : "s");
+	for (size_t i = 0; i < s->deep.len; i++) {
+		ab_buf_puts(&b, i ? ", " : "");
+		ab_buf_escape(&b, s->deep.v[i]);
+	}
+	ab_buf_puts(&b, s->ndeep > s->deep.len ? ", ..." : ".");
+	ab_strv_give(&s->out->notes, ab_buf_take(&b));
+}
+
+/* What is closed needs no watch inside. */
+static void settle(struct ab_survey *o)
+{
+	size_t kept = 0;
+
+	ab_guards_settle(o->closed, &o->nclosed);
+	for (size_t i = 0; i < o->nwatch; i++) {
+		if (o->watch[i].names.len == 0 ||
+		    ab_guards_cover(o->closed, o->nclosed, o->watch[i].dir)) {
+			free(o->watch[i].dir);
+			ab_strv_fini(&o->watch[i].names);
+		} else {
+			o->watch[kept++] = o->watch[i];
+		}
+	}
+	o->nwatch = kept;
+	ab_strv_sort(&o->repos);
+}
+
+int ab_survey_make(const struct ab_policy *policy, struct ab_survey *ret, struct ab_error *err)
+{
+	struct ab_survey out = { .complete = true, .searched = true };
+	struct ab_surveyor s = { .out = &out, .home = policy->home };
+	int rc;
+
+	/* The clock that file times are taken from. */
+	clock_gettime(CLOCK_REALTIME_COARSE, &out.started);
+	ab_names_init(&s.names, &policy->fs.deny_write);
+	rc = find_roots(&s, policy, err);
+	if (rc == 0) {
+		drop_nested(&out.write);
+		ab_survey_extend(&s);
+		drop_nested(&out.write);
+		scan(&s);
+		ab_survey_guard_absolute(&s);
+		ab_survey_hardlinks(&s);
+		note_findings(&s);
+		settle(&out);
+		out.names = s.names.top;
+		s.names.top = (struct ab_strv){ 0 };
+	}
+	ab_names_fini(&s.names);
+	ab_strv_fini(&s.roots);
+	ab_strv_fini(&s.extra);
+	ab_strv_fini(&s.tops);
+	ab_strv_fini(&s.later);
+	ab_strv_fini(&s.deep);
+	free(s.links);
+	if (rc < 0)
+		ab_survey_fini(&out);
+	else
+		*ret = out;
+	return rc;
+}
+
+void ab_survey_fini(struct ab_survey *survey)
+{
+	ab_strv_fini(&survey->write);
+	ab_guards_free(survey->closed, survey->nclosed);
+	for (size_t i = 0; i < survey->nwatch; i++) {
+		free(survey->watch[i].dir);
+		ab_strv_fini(&survey->watch[i].names);
+	}
+	free(survey->watch);
+	ab_strv_fini(&survey->repos);
+	ab_strv_fini(&survey->names);
+	ab_strv_fini(&survey->findings);
+	ab_strv_fini(&survey->notes);
+	*survey = (struct ab_survey){ 0 };
+}

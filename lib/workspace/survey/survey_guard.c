@@ -1,0 +1,371 @@
+#include "workspace/survey/survey_state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/data/buf.h"
+#include "base/data/mem.h"
+#include "base/system/fd.h"
+#include "base/system/linkwalk.h"
+#include "base/system/path.h"
+#include "workspace/tree/dir.h"
+#include "workspace/tree/tree_walk.h"
+
+/*
+ * A rule follows the object. A protected name may be a symbolic link, reach
+ * its target over more links, or be missing at any step, and each of these
+ * steps can be changed by who may write there. So the name is resolved here,
+ * component by component: every link on the way that lies in a writable root
+ * is pinned, the object at the end is closed, and where the way ends early
+ * the missing name is watched for.
+ */
+
+#define PATTERN_ENTRIES 10000
+#define CLOSED_ENTRIES 8000 /* in all closed folders together */
+
+bool ab_survey_inside(const struct ab_surveyor *s, const char *path)
+{
+	for (size_t i = 0; i < s->out->write.len; i++)
+		if (ab_path_within(path, s->out->write.v[i]))
+			return true;
+	return false;
+}
+
+void ab_survey_unsure(struct ab_surveyor *s, int errnum)
+{
+	/* A folder of our own that is locked is the walk's to notice. */
+	if (errnum != ENOENT && errnum != ENOTDIR && errnum != EACCES)
+		s->out->complete = false;
+}
+
+struct ab_watch *ab_survey_watched(struct ab_surveyor *s, const char *dir)
+{
+	struct ab_survey *o = s->out;
+	struct ab_watch *w;
+	struct stat st;
+
+	if (!ab_survey_inside(s, dir))
+		return NULL;
+	for (size_t i = o->nwatch; i-- > 0;)
+		if (strcmp(o->watch[i].dir, dir) == 0)
+			return &o->watch[i];
+	if (lstat(dir, &st) < 0 || !S_ISDIR(st.st_mode)) {
+		o->complete = false;
+		return NULL;
+	}
+	if ((o->nwatch & (o->nwatch + 1)) == 0)
+		o->watch = ab_realloc(o->watch, 2 * (o->nwatch + 1) * sizeof(o->watch[0]));
+	w = &o->watch[o->nwatch++];
+	*w = (struct ab_watch){
+		.dir = ab_strdup(dir), .dev = st.st_dev, .ino = st.st_ino, .changed = st.st_ctim
+	};
+	return w;
+}
+
+static void watch(struct ab_surveyor *s, const char *dir, const char *name)
+{
+	struct ab_watch *w = ab_survey_watched(s, dir);
+
+	if (w && !ab_strv_has(&w->names, name))
+		ab_strv_add(&w->names, name);
+}
+
+static void note_hardlink(struct ab_surveyor *s, const struct stat *st)
+{
+	if (!S_ISREG(st->st_mode) || st->st_nlink < 2)
+		return;
+	for (size_t i = 0; i < s->nlinks; i++)
+		if (s->links[i].dev == st->st_dev && s->links[i].ino == st->st_ino)
+			return;
+	if ((s->nlinks & (s->nlinks + 1)) == 0)
+		s->links = ab_realloc(s->links, 2 * (s->nlinks + 1) * sizeof(s->links[0]));
+	s->links[s->nlinks++] = (struct ab_hardlink){ st->st_dev, st->st_ino, st->st_nlink, 0 };
+}
+
+static bool is_sample(const char *name)
+{
+	size_t n = strlen(name);
+
+	return n > 7 && strcmp(name + n - 7, ".sample") == 0;
+}
+
+static bool look_for_links(void *arg, int fd, const char *path, unsigned depth,
+			   const struct ab_listing *l)
+{
+	struct ab_surveyor *s = arg;
+	struct stat st;
+
+	(void)path;
+	/* A checkout kept below a protected folder is no part of it. */
+	if (depth > 0 && ab_listing_find(l, ".git"))
+		return false;
+	for (size_t i = 0; i < l->len; i++) {
+		/* git's samples never run; there are fourteen of them. */
+		if (is_sample(l->v[i].name))
+			continue;
+		if (fstatat(fd, l->v[i].name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+			note_hardlink(s, &st);
+		else
+			ab_survey_unsure(s, errno);
+	}
+	s->looked += l->len;
+	return true;
+}
+
+static void look_into(struct ab_surveyor *s, const char *dir)
+{
+	size_t left = s->looked < CLOSED_ENTRIES ? CLOSED_ENTRIES - s->looked : 0;
+	struct ab_walk w = { .dirs = left, .entries = left, .depth = UINT_MAX };
+
+	if (ab_walk(&w, dir, look_for_links, s) < 0)
+		w.cut |= errno != EACCES;
+	if (w.cut)
+		s->out->complete = false;
+}
+
+/* Closing it would close the whole workspace. */
+static bool holds_root(const struct ab_surveyor *s, const char *path)
+{
+	for (size_t i = 0; i < s->roots.len; i++)
+		if (ab_path_within(s->roots.v[i], path))
+			return true;
+	return false;
+}
+
+static void shut(struct ab_surveyor *s, const char *path, const struct stat *st)
+{
+	struct ab_survey *o = s->out;
+
+	if (!ab_survey_inside(s, path))
+		return;
+	if (holds_root(s, path)) {
+		ab_autofree char *shown = ab_escape(path);
+
+		o->complete = false;
+		ab_strv_addf(&o->findings,
+			     "A protected name leads to %s, which holds a "
+			     "writable folder and so stays open.",
+			     shown);
+		return;
+	}
+	ab_guards_add(&o->closed, &o->nclosed, path, ab_node_of(st->st_mode));
+	note_hardlink(s, st);
+	if (S_ISDIR(st->st_mode))
+		look_into(s, path);
+}
+
+/* Something is missing at `name` in `dir`; `rest` would be below it. */
+static void missing(struct ab_surveyor *s, const char *dir, const char *name, const char *rest)
+{
+	ab_autofree char *raw = ab_printf("/%s", rest), *all = NULL;
+	ab_autofree char *below = ab_path_resolve(raw, "", NULL);
+
+	/* A way that would climb again behind a missing folder ("x/../y", in
+	 * a link only) is watched for at its first step. */
+	if (strstr(rest, ".."))
+		below[1] = '\0';
+	all = ab_printf("%s%s", name, below[1] ? below : "");
+	watch(s, dir, all);
+}
+
+/* The walk cannot go on at w->path. */
+static void note_end(struct ab_surveyor *s, const struct ab_linkwalk *w, bool final)
+{
+	/* Not searchable: whatever is there, the watch keeps the folder in its
+	 * place. */
+	bool absent = errno == ENOENT || errno == EACCES;
+
+	if (S_ISLNK(w->st.st_mode))
+		return; /* closed, and it leads nowhere */
+	if (absent && final)
+		missing(s, w->at, w->name, w->left);
+	else if (errno == ENAMETOOLONG || (!absent && ab_survey_inside(s, w->at)))
+		s->out->complete = false;
+}
+
+/*
+ * Follow `name` from the real folder `dir` and close the links on the way. The
+ * object at its end is closed and the first missing name watched for; with
+ * ret_real neither happens, and *ret_real is the real path at its end, or NULL.
+ */
+static void follow_name(struct ab_surveyor *s, const char *dir, const char *name, char **ret_real)
+{
+	ab_autolinkwalk struct ab_linkwalk w;
+	enum ab_linkwalk_step step;
+	bool final = !ret_real;
+	struct stat st;
+
+	ab_linkwalk_init(&w, dir, name);
+	if (ret_real)
+		*ret_real = NULL;
+	while ((step = ab_linkwalk_step(&w)) != AB_LINKWALK_END) {
+		if (step == AB_LINKWALK_FAILED) {
+			note_end(s, &w, final);
+			return;
+		}
+		if (step == AB_LINKWALK_LINK) {
+			shut(s, w.path, &w.st);
+		} else if (!w.left[0] && final) {
+			shut(s, w.path, &w.st);
+			return;
+		} else if (w.left[0] && !S_ISDIR(w.st.st_mode)) {
+			if (final)
+				missing(s, w.at, w.name, w.left);
+			return;
+		}
+	}
+	if (ret_real)
+		*ret_real = ab_take(w.at);
+	/* A link to "." or "..": the folder is one that we stand in. */
+	else if (lstat(w.at, &st) == 0)
+		shut(s, w.at, &st);
+	else
+		ab_survey_unsure(s, errno);
+}
+
+static void guard_pattern(struct ab_surveyor *s, const char *dir, const char *pattern)
+{
+	ab_autoclose int fd = ab_open_beneath(AT_FDCWD, dir, O_RDONLY | O_DIRECTORY);
+	ab_autolisting struct ab_listing l = { 0 };
+	const char *rest;
+
+	watch(s, dir, pattern);
+	if (fd < 0 || ab_listing_read(&l, fd, PATTERN_ENTRIES) < 0 || l.cut) {
+		if (ab_survey_inside(s, dir))
+			s->out->complete = false;
+		return;
+	}
+	for (size_t i = 0; i < l.len; i++) {
+		ab_autofree char *one = NULL;
+
+		if (!ab_name_starts(pattern, l.v[i].name, &rest))
+			continue;
+		if (!rest[0]) {
+			follow_name(s, dir, l.v[i].name, NULL);
+			continue;
+		}
+		follow_name(s, dir, l.v[i].name, &one);
+		if (one)
+			ab_survey_guard(s, one, rest);
+	}
+}
+
+void ab_survey_guard_literal(struct ab_surveyor *s, const char *dir, const char *name)
+{
+	follow_name(s, dir, name, NULL);
+}
+
+char *ab_survey_pin(struct ab_surveyor *s, const char *dir, const char *name)
+{
+	char *real;
+
+	follow_name(s, dir, name, &real);
+	return real;
+}
+
+void ab_survey_guard(struct ab_surveyor *s, const char *dir, const char *name)
+{
+	size_t start = strcspn(name, "*?[");
+	ab_autofree char *head = NULL, *real = NULL;
+
+	if (!name[start]) {
+		follow_name(s, dir, name, NULL);
+		return;
+	}
+	while (start > 0 && name[start - 1] != '/')
+		start--;
+	head = ab_strndup(name, start);
+	follow_name(s, dir, head, &real);
+	if (real)
+		guard_pattern(s, real, name + start);
+	else
+		follow_name(s, dir, name, NULL); /* ends where head does */
+}
+
+void ab_survey_guard_absolute(struct ab_surveyor *s)
+{
+	ab_autofree char *parent = NULL, *real = NULL;
+
+	/* Most of them are in the same folder: it is resolved once. */
+	for (size_t i = 0; i < s->names.absolute.len; i++) {
+		const char *path = s->names.absolute.v[i];
+		char *above = ab_path_parent(path);
+
+		if (ab_path_is_pattern(above)) {
+			free(above);
+			ab_survey_guard(s, "/", path + 1);
+			continue;
+		}
+		if (!parent || strcmp(parent, above) != 0) {
+			free(parent);
+			free(real);
+			parent = above;
+			follow_name(s, "/", parent + 1, &real);
+		} else {
+			free(above);
+		}
+		if (real)
+			ab_survey_guard(s, real, ab_path_name(path));
+		else
+			ab_survey_guard(s, "/", path + 1);
+	}
+}
+
+static bool all_found(const struct ab_surveyor *s)
+{
+	for (size_t i = 0; i < s->nlinks; i++)
+		if (s->links[i].found < s->links[i].names)
+			return false;
+	return true;
+}
+
+static bool match_links(void *arg, int fd, const char *path, unsigned depth,
+			const struct ab_listing *l)
+{
+	struct ab_surveyor *s = arg;
+
+	(void)depth;
+	for (size_t i = 0; i < l->len; i++) {
+		for (size_t k = 0; k < s->nlinks; k++) {
+			ab_autofree char *full = NULL;
+			struct stat st;
+
+			if (s->links[k].ino != l->v[i].ino)
+				continue;
+			if (fstatat(fd, l->v[i].name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
+				ab_survey_unsure(s, errno);
+				continue;
+			}
+			if (st.st_ino != s->links[k].ino || st.st_dev != s->links[k].dev)
+				continue;
+			full = ab_path_join(path, l->v[i].name);
+			s->links[k].found++;
+			ab_guards_add(&s->out->closed, &s->out->nclosed, full, AB_NODE_FILE);
+		}
+	}
+	return !all_found(s);
+}
+
+/* Names outside the roots do not matter: nobody in the box can write them. */
+void ab_survey_hardlinks(struct ab_surveyor *s)
+{
+	struct ab_walk w = { .dirs = 4000, .entries = 40000, .depth = UINT_MAX, .everything = true };
+	const struct ab_strv *roots = &s->out->write;
+
+	for (size_t i = 0; i < roots->len && !all_found(s); i++) {
+		struct stat st;
+
+		if (lstat(roots->v[i], &st) < 0)
+			w.cut = true;
+		else if (S_ISDIR(st.st_mode) && ab_walk(&w, roots->v[i], match_links, s) < 0)
+			w.cut = true;
+	}
+	if (all_found(s) || !w.cut)
+		return;
+	s->out->complete = false;
+	ab_strv_add(&s->out->findings, "A protected file has more than one name (hard links), and "
+				       "the writable folders are too large to find them all.");
+}

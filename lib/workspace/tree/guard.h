@@ -1,0 +1,36 @@
+#ifndef AB_WORKSPACE_TREE_GUARD_H
+#define AB_WORKSPACE_TREE_GUARD_H
+/*
+ * An object that the mount plan covers: bound read-only (protected names) or
+ * hidden (denied reads). The path is real: no symbolic link in any component,
+ * except that the last one of a LINK is the link itself, to be pinned by a
+ * mount over it.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/stat.h>
+
+enum ab_node { AB_NODE_FILE, AB_NODE_DIR, AB_NODE_LINK, AB_NODE_OTHER };
+
+struct ab_guard {
+	char *path;
+	enum ab_node kind;
+};
+
+static inline enum ab_node ab_node_of(mode_t mode)
+{
+	if (S_ISREG(mode))
+		return AB_NODE_FILE;
+	if (S_ISDIR(mode))
+		return AB_NODE_DIR;
+	return S_ISLNK(mode) ? AB_NODE_LINK : AB_NODE_OTHER;
+}
+
+void ab_guards_add(struct ab_guard **v, size_t *len, const char *path, enum ab_node kind);
+/* Parents first, each once, nothing below a folder that is itself listed. */
+void ab_guards_settle(struct ab_guard *v, size_t *len);
+/* Is it listed, or below a listed folder? For a settled list. */
+bool ab_guards_cover(const struct ab_guard *v, size_t len, const char *path);
+void ab_guards_free(struct ab_guard *v, size_t len);
+
+#endif

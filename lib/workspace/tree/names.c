@@ -1,0 +1,147 @@
+#include "workspace/tree/names.h"
+
+#include <fnmatch.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/data/mem.h"
+#include "base/system/path.h"
+
+static void sort_once(struct ab_strv *sv)
+{
+	ab_strv_sort(sv);
+	for (size_t i = sv->len; i-- > 1;)
+		if (strcmp(sv->v[i - 1], sv->v[i]) == 0)
+			ab_strv_remove(sv, i);
+}
+
+static bool is_clean(const char *name)
+{
+	for (const char *p = name; *p; p++)
+		if ((p == name || p[-1] == '/') &&
+		    (*p == '/' || (p[0] == '.' && (p[1] == '/' || !p[1])) ||
+		     (p[0] == '.' && p[1] == '.' && (p[2] == '/' || !p[2]))))
+			return false;
+	return name[0] && name[strlen(name) - 1] != '/';
+}
+
+static void add_relative(struct ab_names *names, const char *name)
+{
+	if (strncmp(name, ".git/", 5) == 0)
+		ab_strv_add(&names->git, name + 5);
+	else
+		ab_strv_add(&names->top, name);
+}
+
+void ab_names_init(struct ab_names *names, const struct ab_strv *deny_write)
+{
+	*names = (struct ab_names){ 0 };
+	for (size_t i = 0; i < deny_write->len; i++) {
+		const char *entry = deny_write->v[i];
+		ab_autofree char *path = NULL;
+
+		if (entry[0] == '/') {
+			ab_strv_add(&names->absolute, entry);
+		} else if (is_clean(entry)) {
+			add_relative(names, entry);
+		} else {
+			path = ab_path_resolve(entry, "", NULL);
+			if (path && path[1])
+				add_relative(names, path + 1);
+		}
+	}
+	/*
+	 * What else decides which configuration git reads: a "commondir" file
+	 * in any git directory sends git elsewhere for config and hooks.
+	 */
+	if (ab_strv_has(&names->git, "config")) {
+		ab_strv_add(&names->git, "config.worktree");
+		ab_strv_add(&names->git, "commondir");
+	}
+	sort_once(&names->top);
+	sort_once(&names->git);
+	sort_once(&names->absolute);
+	for (size_t i = 0; i < names->top.len; i++) {
+		unsigned char c = (unsigned char)names->top.v[i][0];
+
+		if (strchr("*?[", c))
+			memset(names->first, true, sizeof(names->first));
+		names->first[c] = true;
+	}
+}
+
+void ab_names_fini(struct ab_names *names)
+{
+	ab_strv_fini(&names->top);
+	ab_strv_fini(&names->git);
+	ab_strv_fini(&names->absolute);
+}
+
+bool ab_name_starts(const char *name, const char *entry, const char **ret_rest)
+{
+	size_t n = strcspn(name, "/");
+	char first[NAME_MAX + 1];
+
+	if (n > NAME_MAX)
+		return false;
+	memcpy(first, name, n);
+	first[n] = '\0';
+	/* A leading dot is nothing special: a rule protects what it names. */
+	if (ab_path_is_pattern(first) ? fnmatch(first, entry, 0) != 0 : strcmp(first, entry) != 0)
+		return false;
+	*ret_rest = name[n] == '/' ? name + n + 1 : name + n;
+	return true;
+}
+
+/* From this slash of the path on: 1, when the whole name is there; 0, when the
+ * path ends within it, by its very letters (a pattern would stand for every
+ * folder that there is); -1 otherwise. A git directory is known by what is in
+ * it, and protected as a root as well. */
+static int compare(const char *at, const char *name)
+{
+	bool letters = strncmp(name, ".git/", 5) != 0;
+
+	while (*at == '/' && *name) {
+		size_t n = strcspn(at + 1, "/");
+		ab_autofree char *part = ab_strndup(at + 1, n);
+
+		letters &= strncmp(part, name, n) == 0;
+		if (!ab_name_starts(name, part, &name))
+			return -1;
+		at += n + 1;
+	}
+	if (!*name)
+		return 1;
+	return letters && !*at ? 0 : -1;
+}
+
+static bool is_opened(const char *path, const char *name, bool *ret_holds)
+{
+	bool holds = false;
+
+	while (*path == '/') {
+		int r = compare(path, name);
+
+		if (r > 0) {
+			*ret_holds = false;
+			return true;
+		}
+		holds |= r == 0;
+		path += 1 + strcspn(path + 1, "/");
+	}
+	*ret_holds = holds;
+	return holds;
+}
+
+const char *ab_names_opened(const struct ab_strv *deny_write, const char *path, bool *ret_holds)
+{
+	for (size_t i = 0; i < deny_write->len; i++) {
+		const char *name = deny_write->v[i];
+
+		*ret_holds = false;
+		if (name[0] == '/' ? ab_path_within(path, name) : is_opened(path, name, ret_holds))
+			return name;
+	}
+	return NULL;
+}

@@ -1,0 +1,72 @@
+/*
+ * Any bytes as a settings file that is edited: what is not JSON is refused,
+ * and else the result is what the JSON library makes of the same change.
+ */
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/data/error.h"
+#include "base/data/mem.h"
+#include "policy/edit/json_edit.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const char *const keys[] = { "a", "b" };
+
+static json_t *load(const char *text, size_t len)
+{
+	json_t *json = json_loadb(text, len, JSON_REJECT_DUPLICATES, NULL);
+
+	return json ? json : json_object(); /* it was empty */
+}
+
+/* The list, which is made where it is not. */
+static json_t *list_of(json_t *root)
+{
+	json_t *object = json_object_get(root, "a");
+
+	if (!object) {
+		json_object_set_new(root, "a", json_object());
+		object = json_object_get(root, "a");
+	}
+	if (!json_object_get(object, "b"))
+		json_object_set_new(object, "b", json_array());
+	return json_object_get(object, "b");
+}
+
+static void check_same(json_t *want, const char *text)
+{
+	json_t *got = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+
+	if (!got || !json_equal(want, got))
+		abort();
+	json_decref(got);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const char *text = (const char *)data;
+	ab_autofree char *more = NULL, *none = NULL;
+	struct ab_error err = { 0 };
+	json_t *want;
+	int r = ab_edit_add(text, size, keys, 2, "v", &more, &err);
+
+	if (r < 0) {
+		if (!err.text[0])
+			abort();
+		return 0;
+	}
+	if (r == 0)
+		return 0;
+	want = load(text, size);
+	json_array_append_new(list_of(want), json_string("v"));
+	check_same(want, more);
+	/* One more value may be one too many for the scanner. */
+	if (ab_edit_add(more, strlen(more), keys, 2, "v", &none, &err) > 0)
+		abort();
+	json_decref(want);
+	return 0;
+}

@@ -1,0 +1,171 @@
+/*
+ * What a server may say, with values in it (@0 to @3 in the input): however
+ * the bytes are cut, the same comes out, as long as what went in, and without
+ * a value; also as events and in chunks, whose borders are within values.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/data/bytes.h"
+#include "proxy/wire/http_chunks.h"
+#include "proxy/secrets/scrub.h"
+#include "../unit/vault_help.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static struct ab_vault *vault;
+static struct ab_scrub *scrub;
+
+static void check(bool right)
+{
+	if (!right)
+		abort();
+}
+
+/* Values for @N. */
+static void fill(const uint8_t *data, size_t size, struct ab_bytes *out)
+{
+	for (size_t i = 0; i < size; i++) {
+		unsigned n = i + 1 < size ? data[i + 1] - (unsigned)'0' : 255;
+
+		if (data[i] == '@' && n < HELP_COUNT) {
+			ab_bytes_add(out, help_values[n], strlen(help_values[n]));
+			i++;
+		} else {
+			ab_bytes_add(out, data + i, 1);
+		}
+	}
+}
+
+/* Pieces of many sizes, by a number. */
+struct cuts {
+	uint32_t state;
+};
+
+static size_t next_cut(struct cuts *c, size_t max)
+{
+	c->state = c->state * 1664525 + 1013904223;
+	return 1 + (c->state >> 16) % max;
+}
+
+/* What comes in is kept until it is final. */
+static void take(struct ab_bytes *kept, const void *data, size_t len, bool end,
+		 struct ab_bytes *out)
+{
+	size_t n, done;
+	uint8_t *s;
+
+	ab_bytes_add(kept, data, len);
+	n = ab_bytes_len(kept);
+	s = malloc(n + !n); /* reading past it is seen */
+	if (n)
+		memcpy(s, ab_bytes_head(kept), n);
+	done = ab_scrub_take(scrub, s, n, end);
+	check(done <= n && (!end || done == n));
+	check(memcmp(s + done, ab_bytes_head(kept) + done, n - done) == 0);
+	/* An event that is complete does not wait. */
+	check(!n || s[n - 1] != '\n' || done == n);
+	ab_bytes_add(out, s, done);
+	ab_bytes_skip(kept, done);
+	free(s);
+}
+
+static void scrub_cut(const struct ab_bytes *in, uint32_t seed, size_t max, struct ab_bytes *out)
+{
+	struct cuts cuts = { seed };
+	struct ab_bytes kept = { 0 };
+	size_t at = 0, len = ab_bytes_len(in);
+
+	while (at < len) {
+		size_t n = next_cut(&cuts, max);
+
+		n = n < len - at ? n : len - at;
+		take(&kept, ab_bytes_head(in) + at, n, at + n == len, out);
+		at += n;
+	}
+	ab_bytes_fini(&kept);
+}
+
+/* The same body in chunks, taken out of them, whatever pieces come. */
+static void scrub_chunks(const struct ab_bytes *in, uint32_t seed, struct ab_bytes *out)
+{
+	struct cuts cuts = { seed };
+	struct ab_bytes wire = { 0 }, kept = { 0 };
+	struct ab_http_chunks chunks = { 0 };
+	size_t len = ab_bytes_len(in), n;
+	bool over = false;
+	char line[32];
+
+	for (size_t at = 0; at < len; at += n) {
+		n = next_cut(&cuts, 40);
+		n = n < len - at ? n : len - at;
+		snprintf(line, sizeof(line), "%zx%s\r\n", n, seed & 1 ? ";a=b" : "");
+		ab_bytes_add(&wire, line, strlen(line));
+		ab_bytes_add(&wire, ab_bytes_head(in) + at, n);
+		ab_bytes_add(&wire, "\r\n", 2);
+	}
+	ab_bytes_add(&wire, "0\r\n\r\n", 5);
+	for (size_t at = 0; at < ab_bytes_len(&wire); at++) {
+		const uint8_t *byte = ab_bytes_head(&wire) + at;
+		uint64_t left = chunks.left;
+
+		check(!over && ab_http_chunks_take(&chunks, byte, 1, &over) == 1);
+		if (chunks.left < left)
+			take(&kept, byte, 1, false, out);
+	}
+	check(over);
+	take(&kept, "", 0, true, out);
+	ab_bytes_fini(&wire);
+	ab_bytes_fini(&kept);
+}
+
+static void check_same(const struct ab_bytes *a, const struct ab_bytes *b)
+{
+	check(ab_bytes_len(a) == ab_bytes_len(b) &&
+	      (!ab_bytes_len(a) ||
+	       memcmp(ab_bytes_head(a), ab_bytes_head(b), ab_bytes_len(a)) == 0));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const size_t bound[] = { HELP_BEARER, HELP_HEADER };
+	struct ab_bytes in = { 0 }, whole = { 0 };
+	uint32_t seed = 0;
+
+	if (!vault) {
+		struct ab_host host = help_host("api.one.test");
+
+		for (size_t i = 0; i < HELP_COUNT; i++)
+			help_secrets[i].stable = true;
+		vault = help_vault();
+		scrub = ab_scrub_new(vault, &host, 443);
+	}
+	if (size < 4 || size > 2048)
+		return 0;
+	memcpy(&seed, data, 3);
+	fill(data + 3, size - 3, &in);
+	scrub_cut(&in, 0, 1, &whole); /* byte by byte */
+	for (size_t i = 0; i < AB_COUNT(bound); i++)
+		check(!memmem(ab_bytes_head(&whole), ab_bytes_len(&whole), help_values[bound[i]],
+			      strlen(help_values[bound[i]])));
+	check(ab_bytes_len(&whole) == ab_bytes_len(&in));
+	for (size_t max = 2; max < 100000; max *= 7) {
+		struct ab_bytes cut = { 0 };
+
+		scrub_cut(&in, seed, max, &cut);
+		check_same(&cut, &whole);
+		ab_bytes_fini(&cut);
+	}
+	for (uint32_t i = 0; i < 2; i++) {
+		struct ab_bytes cut = { 0 };
+
+		scrub_chunks(&in, seed + i, &cut);
+		check_same(&cut, &whole);
+		ab_bytes_fini(&cut);
+	}
+	ab_bytes_fini(&in);
+	ab_bytes_fini(&whole);
+	return 0;
+}

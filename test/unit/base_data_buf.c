@@ -1,0 +1,122 @@
+#include "base/data/buf.h"
+
+#include <stdbool.h>
+
+#include "base/data/mem.h"
+#include "tap.h"
+
+static void test_growth(void)
+{
+	ab_autobuf struct ab_buf b = { 0 };
+	ab_autofree char *taken = NULL;
+	ab_autofree char *empty = NULL;
+
+	empty = ab_buf_take(&b);
+	is_str(empty, "", "an empty buffer gives an empty text");
+	for (int i = 0; i < 1000; i++)
+		ab_buf_printf(&b, "%d,", i % 10);
+	ok(b.len == 2000 && b.data[2000] == '\0', "grows and ends with NUL");
+	ok(memcmp(b.data, "0,1,2,", 6) == 0 && memcmp(b.data + 1994, "7,8,9,", 6) == 0,
+	   "what was added first and last is there");
+	taken = ab_buf_take(&b);
+	ok(strlen(taken) == 2000 && b.data == NULL && b.len == 0, "take leaves it empty");
+	ab_buf_add(&b, "a\0b", 3);
+	ok(b.len == 3 && memcmp(b.data, "a\0b", 4) == 0, "NUL is a byte");
+	ab_buf_add(&b, NULL, 0);
+	ok(b.len == 3, "nothing can be added");
+}
+
+/* Text from the box as a terminal, and as a log, may see it. */
+static const struct {
+	const char *name, *text, *screen, *json;
+} cases[] = {
+	{ "plain text", "make test", "make test", "\"make test\"" },
+	{ "nothing", "", "", "\"\"" },
+	{ "quotes and backslashes", "a\"b\\c", "a\"b\\c", "\"a\\\"b\\\\c\"" },
+	{ "escape sequences", "\x1b[2J", "\\x1b[2J", "\"\\u001b[2J\"" },
+	{ "newline, return, tab", "a\nb\rc\t", "a\\x0ab\\x0dc\\x09",
+	  "\"a\\u000ab\\u000dc\\u0009\"" },
+	{ "delete", "\x7f", "\\x7f", "\"\\u007f\"" },
+	{ "two bytes", "\xc3\xa9", "\xc3\xa9", "\"\xc3\xa9\"" },
+	{ "three bytes", "\xe2\x82\xac", "\xe2\x82\xac", "\"\xe2\x82\xac\"" },
+	{ "four bytes", "\xf0\x9f\x8e\x81", "\xf0\x9f\x8e\x81", "\"\xf0\x9f\x8e\x81\"" },
+	{ "a lone continuation", "a\x80z", "a\\x80z", "\"a\\ufffdz\"" },
+	{ "a cut sequence", "\xe2\x82", "\\xe2\\x82", "\"\\ufffd\\ufffd\"" },
+	{ "a sequence broken by text", "\xe2\x82z", "\\xe2\\x82z", "\"\\ufffd\\ufffdz\"" },
+	{ "an overlong slash", "\xc0\xaf", "\\xc0\\xaf", "\"\\ufffd\\ufffd\"" },
+	{ "an overlong three-byte form", "\xe0\x80\xaf", "\\xe0\\x80\\xaf",
+	  "\"\\ufffd\\ufffd\\ufffd\"" },
+	{ "a surrogate", "\xed\xa0\x80", "\\xed\\xa0\\x80", "\"\\ufffd\\ufffd\\ufffd\"" },
+	{ "beyond Unicode", "\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80",
+	  "\"\\ufffd\\ufffd\\ufffd\\ufffd\"" },
+	{ "a byte that never occurs", "\xff", "\\xff", "\"\\ufffd\"" },
+	{ "a C1 control (CSI)",
+	  "\xc2\x9b"
+	  "2J",
+	  "\\xc2\\x9b2J", "\"\\u009b2J\"" },
+	{ "a blank that parts no words", "\xc2\xa0", "\\xc2\\xa0", "\"\\u00a0\"" },
+	{ "the first after it", "\xc2\xa1", "\xc2\xa1", "\"\xc2\xa1\"" },
+	{ "an Arabic letter mark", "\xd8\x9c", "\\xd8\\x9c", "\"\\u061c\"" },
+	{ "a tag, which is two in JSON", "\xf3\xa0\x81\xa1", "\\xf3\\xa0\\x81\\xa1",
+	  "\"\\udb40\\udc61\"" },
+	{ "right-to-left override", "\xe2\x80\xae", "\\xe2\\x80\\xae", "\"\\u202e\"" },
+	{ "an isolate", "\xe2\x81\xa6", "\\xe2\\x81\\xa6", "\"\\u2066\"" },
+	{ "a space without width", "\xe2\x80\x8b", "\\xe2\\x80\\x8b", "\"\\u200b\"" },
+	{ "a byte order mark", "\xef\xbb\xbf", "\\xef\\xbb\\xbf", "\"\\ufeff\"" },
+	{ "the dash beside them", "\xe2\x80\x90", "\xe2\x80\x90", "\"\xe2\x80\x90\"" },
+};
+
+static void test_escaping(void)
+{
+	for (size_t i = 0; i < AB_COUNT(cases); i++) {
+		ab_autobuf struct ab_buf json = { 0 };
+		ab_autofree char *screen = ab_escape(cases[i].text);
+
+		is_str(screen, cases[i].screen, cases[i].name);
+		ab_buf_json(&json, cases[i].text);
+		is_str(json.data, cases[i].json, cases[i].name);
+	}
+}
+
+/* A text that is cut in the middle of a character, or holds a NUL. */
+static void test_lengths(void)
+{
+	ab_autobuf struct ab_buf json = { 0 }, screen = { 0 };
+
+	ab_buf_json_n(&json, "a\0b\xc3\xa9", 4);
+	is_str(json.data, "\"a\\u0000b\\ufffd\"", "a view as JSON");
+	ab_buf_escape_n(&screen, "a\0b\xc3\xa9", 4);
+	is_str(screen.data, "a\\x00b\\xc3", "a view for a terminal");
+	ok(ab_printable("\xc3\xa9", 2) == 2 && ab_printable("\xc3\xa9", 1) == 0 &&
+		   ab_printable("", 0) == 0,
+	   "nothing is read behind the end");
+}
+
+/* Whatever two bytes come, what is shown holds no control character, and the
+ * escaping of what is shown changes nothing more. */
+static void test_every_pair(void)
+{
+	bool clean = true, stable = true;
+
+	for (unsigned int pair = 0x100; pair < 0x10000; pair++) {
+		char in[] = { (char)(pair >> 8), (char)(pair & 0xff), 0 };
+		ab_autofree char *once = ab_escape(in);
+		ab_autofree char *twice = ab_escape(once);
+
+		for (const char *p = once; *p; p++)
+			if ((unsigned char)*p < 0x20 || *p == 0x7f)
+				clean = false;
+		stable = stable && strcmp(once, twice) == 0;
+	}
+	ok(clean, "no pair of bytes leaves a control character");
+	ok(stable, "escaped text stays as it is");
+}
+
+int main(void)
+{
+	test_growth();
+	test_escaping();
+	test_lengths();
+	test_every_pair();
+	return done();
+}

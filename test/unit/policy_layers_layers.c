@@ -1,0 +1,412 @@
+#include "policy/layers/layers.h"
+
+#include "policy_help.h"
+#include "tap.h"
+
+static void test_default(void)
+{
+	struct ab_policy *p = load();
+
+	ok(p, "without any file there is a policy");
+	if (!p)
+		return;
+	is_str(p->profile, "default", "the profile is default");
+	is_str(p->workspace, at("home/work"), "the workspace is cwd");
+	is_str(joined(&p->fs.write), at("home/work"), "which is writable");
+	ok(p->fs.read_all && p->fs.home == AB_HOME_READONLY, "everything is readable");
+	ok(ab_strv_has(&p->fs.deny_read, at("home/.ssh/*")) &&
+		   ab_strv_has(&p->fs.deny_read, "/etc/shadow"),
+	   "but not keys");
+	ok(ab_strv_has(&p->fs.deny_write, ".git/hooks"), "hooks are protected");
+	ok(p->net.mode == AB_NET_FILTERED && p->net.allow.len == 0,
+	   "the network is filtered, with an empty list");
+	ok(p->net.unknown == AB_UNKNOWN_ASK && !p->net.ask_anywhere,
+	   "unknown hosts are asked for, on a terminal only");
+	ok(!p->env.only_listed && ab_strv_has(&p->env.strip, "*TOKEN"), "tokens are stripped");
+	ok(p->assurance.fallback == AB_FALLBACK_STRICT &&
+		   (p->assurance.require & AB_PROP_BIT(AB_PROP_NET_FENCE)) &&
+		   !(p->assurance.require & AB_PROP_BIT(AB_PROP_LIMITS)),
+	   "strict, fences required, limits not");
+	ok(p->limits.timeout_ms == 0 && p->fs.tmp_size == 1ULL << 30,
+	   "no timeout; a gigabyte of /tmp");
+	ok(ab_strv_has(&p->fs.deny_read, at("home/.local/state/agentbox")) &&
+		   ab_strv_has(&p->fs.deny_write, at("home/.config/agentbox")) &&
+		   ab_strv_has(&p->fs.deny_write, at("home/work/.agentbox.json")),
+	   "our own state and configuration are closed");
+	ab_policy_free(p);
+}
+
+static void test_profiles(void)
+{
+	static const struct {
+		const char *name;
+		enum ab_net_mode net;
+		size_t writable;
+		enum ab_unknown unknown;
+		enum ab_fallback fallback;
+	} want[] = {
+		{ "default", AB_NET_FILTERED, 1, AB_UNKNOWN_ASK, AB_FALLBACK_STRICT },
+		{ "read-only", AB_NET_BLOCKED, 0, AB_UNKNOWN_DENY, AB_FALLBACK_STRICT },
+		{ "workspace-write", AB_NET_BLOCKED, 1, AB_UNKNOWN_DENY, AB_FALLBACK_STRICT },
+		{ "workspace-write-whitelist", AB_NET_FILTERED, 1, AB_UNKNOWN_DENY,
+		  AB_FALLBACK_STRICT },
+		{ "development", AB_NET_ALLOWED, 1, AB_UNKNOWN_ASK, AB_FALLBACK_WARN },
+		{ "ci", AB_NET_BLOCKED, 1, AB_UNKNOWN_DENY, AB_FALLBACK_STRICT },
+		{ "claude", AB_NET_FILTERED, 3, AB_UNKNOWN_ASK, AB_FALLBACK_STRICT },
+		{ "codex", AB_NET_FILTERED, 2, AB_UNKNOWN_ASK, AB_FALLBACK_STRICT },
+		{ "gemini", AB_NET_FILTERED, 2, AB_UNKNOWN_ASK, AB_FALLBACK_STRICT },
+		{ "opencode", AB_NET_FILTERED, 5, AB_UNKNOWN_ASK, AB_FALLBACK_STRICT },
+	};
+	struct ab_strv names = { 0 }, docs = { 0 };
+
+	ab_policy_profiles(&input, &names, &docs);
+	ok(names.len == AB_COUNT(want) && docs.len == names.len,
+	   "the profiles are the ten of the manual");
+	for (size_t i = 0; i < AB_COUNT(want); i++) {
+		struct ab_policy *p;
+
+		input.profile = want[i].name;
+		p = load();
+		ok(p && ab_strv_has(&names, want[i].name) && p->net.mode == want[i].net &&
+			   p->fs.write.len == want[i].writable &&
+			   p->net.unknown == want[i].unknown &&
+			   p->assurance.fallback == want[i].fallback &&
+			   ab_strv_has(&p->fs.deny_read, "/etc/shadow"),
+		   "profile %s", want[i].name);
+		ab_policy_free(p);
+	}
+	input.profile = "gemini";
+	{
+		struct ab_policy *p = load();
+
+		is_str(joined(&p->env.set), "GEMINI_SANDBOX=false", "gemini's own sandbox is off");
+		ok(ab_strv_has(&p->net.allow, "generativelanguage.googleapis.com") &&
+			   ab_strv_has(&p->env.pass, "GEMINI_API_KEY"),
+		   "its service and its key are there");
+		ab_policy_free(p);
+	}
+	ab_strv_fini(&names);
+	ab_strv_fini(&docs);
+	reset_input();
+}
+
+static void test_order(void)
+{
+	struct ab_policy *p;
+
+	put_file(SYSTEM_FILE, "{\"network\":{\"mode\":\"blocked\",\"allow\":[\"s.example\"],"
+			      "\"deny\":[\"ds.example\"]},\"limits\":{\"files\":100}}");
+	p = load();
+	ok(p && p->net.mode == AB_NET_BLOCKED && p->limits.files == 100, "the system file counts");
+	ab_policy_free(p);
+
+	put_file(USER_FILE,
+		 "{\"network\":{\"mode\":\"allowed\",\"allow\":[\"u.example\"],"
+		 "\"deny\":[\"du.example\"]},\"env\":{\"set\":{\"A\":\"1\",\"B\":\"2\"}}}");
+	p = load();
+	ok(p && p->net.mode == AB_NET_ALLOWED && p->limits.files == 100,
+	   "the user file wins, key by key");
+	is_str(joined(&p->net.allow), "u.example", "a list that permits is replaced");
+	is_str(joined(&p->net.deny), "ds.example du.example", "one that forbids grows");
+	ab_policy_free(p);
+
+	set_env("AGENTBOX_NET", "blocked");
+	add_flag("network.allow", "f.example:8080", "--allow");
+	add_flag("env.set", "B=3", "--env");
+	p = load();
+	ok(p && p->net.mode == AB_NET_BLOCKED, "a variable beats files");
+	is_str(joined(&p->net.allow), "u.example f.example:8080", "flags add to lists");
+	is_str(joined(&p->env.set), "A=1 B=3", "an assignment replaces that of its name");
+	ab_policy_free(p);
+	add_flag("network.mode", "filtered", "--net");
+	p = load();
+	ok(p && p->net.mode == AB_NET_FILTERED, "a flag beats all");
+	ab_policy_free(p);
+
+	add_flag("network.unknown", "ask", "--unknown");
+	p = load();
+	ok(p && p->net.ask_anywhere, "asking that was asked for is for anywhere");
+	ab_policy_free(p);
+
+	reset_input();
+	add_flag("filesystem.write", at("home/other"), "--write");
+	add_flag("filesystem.write", NULL, "--read-only");
+	p = load();
+	is_str(joined(&p->fs.write), at("home/other"),
+	       "an emptied list keeps what flags add, in any order");
+	ab_policy_free(p);
+
+	put_file(USER_FILE, "{\"filesystem\":{\"write\":[]}}");
+	reset_input();
+	p = load();
+	ok(p && p->fs.write.len == 0, "an empty list means nothing");
+	ab_policy_free(p);
+	remove_file(USER_FILE);
+	remove_file(SYSTEM_FILE);
+	reset_input();
+}
+
+static void test_extends(void)
+{
+	struct ab_policy *p;
+
+	put_file(SYSTEM_FILE, "{\"extends\":\"read-only\"}");
+	p = load();
+	is_str(p->profile, "read-only", "a file can choose the profile");
+	ok(p->fs.write.len == 0, "and has it");
+	ab_policy_free(p);
+	put_file(USER_FILE, "{\"extends\":\"ci\"}");
+	p = load();
+	is_str(p->profile, "ci", "the later file wins");
+	ab_policy_free(p);
+	set_env("AGENTBOX_PROFILE", "development");
+	p = load();
+	is_str(p->profile, "development", "then the variable");
+	ab_policy_free(p);
+	input.profile = "workspace-write";
+	p = load();
+	is_str(p->profile, "workspace-write", "then the flag");
+	ab_policy_free(p);
+
+	put_file(PROFILE_FILE("mine"),
+		 "{\"extends\":\"base\",\"network\":{\"allow\":[\"m.example\"]}}");
+	put_file(PROFILE_FILE("base"), "{\"extends\":\"ci\",\"limits\":{\"processes\":7}}");
+	input.profile = "mine";
+	p = load();
+	ok(p && p->limits.processes == 7 && p->net.mode == AB_NET_BLOCKED,
+	   "a profile of the user's builds on what it extends");
+	is_str(joined(&p->net.allow), "m.example", "and adds its own");
+	ab_policy_free(p);
+
+	put_file(PROFILE_FILE("base"), "{\"extends\":\"mine\"}");
+	p = load();
+	ok(!p && error.code == AB_ECONFIG && strstr(error.text, "circle") &&
+		   strstr(error.text, ".json:1"),
+	   "a circle is an error with its place");
+	ab_policy_free(p);
+	input.profile = "clade";
+	ok(!load() && error.code == AB_EUSAGE, "an unknown profile is an error");
+	is_str(error.text, "--profile: no profile is called \"clade\"", "named");
+	is_str(error.hint, "did you mean \"claude\"?", "with a guess");
+	input.profile = "../../etc/x";
+	ok(!load(), "a profile is a name, not a path");
+	remove_file(PROFILE_FILE("mine"));
+	remove_file(PROFILE_FILE("base"));
+	remove_file(USER_FILE);
+	remove_file(SYSTEM_FILE);
+	reset_input();
+}
+
+static void test_config_flag(void)
+{
+	struct ab_policy *p;
+
+	put_file(USER_FILE, "{\"limits\":{\"files\":77}}");
+	put_file("home/other.json", "{\"limits\":{\"files\":88}}");
+	input.config = "../other.json";
+	p = load();
+	ok(p && p->limits.files == 88, "--config replaces the user file");
+	ok(p && ab_strv_has(&p->fs.deny_write, at("home/other.json")), "and is protected like it");
+	ab_policy_free(p);
+	input.config = "~/none.json";
+	ok(!load() && error.code == AB_EUSAGE && strstr(error.text, "none.json"),
+	   "one that does not exist is an error");
+	input.config = NULL;
+	set_env("AGENTBOX_CONFIG", at("home/other.json"));
+	p = load();
+	ok(p && p->limits.files == 88, "AGENTBOX_CONFIG does the same");
+	ab_policy_free(p);
+	reset_input();
+	set_env("XDG_CONFIG_HOME", at("home/xdg"));
+	p = load();
+	ok(p && p->limits.files == 0, "XDG_CONFIG_HOME moves the user file");
+	ab_policy_free(p);
+	remove_file(USER_FILE);
+	reset_input();
+}
+
+static void test_paths(void)
+{
+	struct ab_policy *p;
+
+	put_file(USER_FILE,
+		 "{\"filesystem\":{\"write\":[\".\",\"~/out\",\"sub/../sub2\",\"/opt//x/\"],"
+		 "\"read\":[\"@system\",\"~\"],\"denyRead\":[\"priv*\",\"!priv-ok\"],"
+		 "\"denyWrite\":[\"Makefile\",\"./build\",\"~/x\",\"a//b/\",\"!.vscode\"],"
+		 "\"unix\":[\"/run/x.sock\"]}}");
+	add_flag("filesystem.write", "here", "--write");
+	input.cwd = at("home/work/sub");
+	input.workspace = "..";
+	p = load();
+	ok(p, "paths of all kinds are taken");
+	if (!p)
+		return;
+	{
+		char want[5 * 4200];
+
+		snprintf(want, sizeof(want),
+			 "%s/home/work %s/home/out %s/home/work/sub2 /opt/x %s/home/work/sub/here",
+			 top, top, top, top);
+		is_str(joined(&p->fs.write), want,
+		       "files are relative to the workspace, flags to cwd, ~ is home");
+	}
+	ok(!p->fs.read_all && ab_strv_has(&p->fs.read, "/usr") &&
+		   ab_strv_has(&p->fs.read, at("home")),
+	   "@system stands for its trees");
+	is_str(p->fs.deny_read.v[p->fs.deny_read.len - 3], at("home/work/priv*"), "patterns stay");
+	ok(p->fs.deny_read.v[p->fs.deny_read.len - 2][0] == '!', "and so does what takes back");
+	ok(ab_strv_has(&p->fs.deny_write, "Makefile") && ab_strv_has(&p->fs.deny_write, "a/b") &&
+		   ab_strv_has(&p->fs.deny_write, at("home/work/build")) &&
+		   ab_strv_has(&p->fs.deny_write, at("home/x")),
+	   "names stay names, ./ and ~ are paths");
+	ok(!ab_strv_has(&p->fs.deny_write, ".vscode") &&
+		   !ab_strv_has(&p->fs.deny_write, "!.vscode") &&
+		   ab_strv_has(&p->fs.deny_write, ".idea"),
+	   "a protected name can be taken back, that one only");
+	ab_policy_free(p);
+	put_file(USER_FILE,
+		 "{\"filesystem\":{\"denyWrite\":[\"!~/.config/agentbox\",\"!.agentbox.json\"]}}");
+	p = load();
+	ok(p && ab_strv_has(&p->fs.deny_write, at("home/.config/agentbox")) &&
+		   ab_strv_has(&p->fs.deny_write, at("home/work/.agentbox.json")),
+	   "our own files cannot be taken back");
+	ab_policy_free(p);
+	remove_file(USER_FILE);
+	reset_input();
+}
+
+static void test_workspace(void)
+{
+	struct ab_policy *p;
+
+	input.cwd = at("home");
+	ok(!load() && error.code == AB_EUSAGE, "home is no implicit workspace");
+	is_str(error.text, "your home folder would be the writable workspace", "it says why");
+	is_str(error.hint, "go into a project, or say --workspace DIR", "and what to do");
+	input.profile = "read-only";
+	p = load();
+	ok(p && !p->workspace[0], "read-only needs no workspace");
+	ab_policy_free(p);
+	input.profile = NULL;
+	input.workspace = ".";
+	p = load();
+	ok(p && !strcmp(p->workspace, at("home")), "home that was asked for is one");
+	ab_policy_free(p);
+	reset_input();
+	input.cwd = top;
+	ok(!load() && strstr(error.text, "which holds your home folder"), "nor is what holds home");
+	input.cwd = "/";
+	ok(!load() && strstr(error.text, "whole file system"), "nor is /");
+	input.workspace = "/";
+	ok(!load() && error.code == AB_EUSAGE, "/ is none even when asked for");
+	reset_input();
+	if (symlink(at("home"), at("link")) == 0) {
+		input.home = at("link");
+		input.cwd = at("home");
+		ok(!load() && strstr(error.text, "home folder"),
+		   "a home by another name is still home");
+	}
+	reset_input();
+	input.workspace = "sub";
+	p = load();
+	ok(p && !strcmp(p->workspace, at("home/work/sub")), "--workspace is relative to cwd");
+	ab_policy_free(p);
+	input.workspace = "none";
+	ok(!load() && strstr(error.text, "No such file"), "and must exist");
+	put_file("home/work/file", "");
+	input.workspace = "file";
+	ok(!load() && strstr(error.text, "not a folder"), "and be a folder");
+	reset_input();
+	add_flag("filesystem.write", "/", "--write");
+	ok(!load() && strstr(error.text, "--write"), "/ is never writable");
+	reset_input();
+	set_env("AGENTBOX_STATE", at("home"));
+	ok(!load() && strstr(error.text, "state folder"),
+	   "a workspace inside our state is refused");
+	reset_input();
+	input.home = NULL;
+	p = load();
+	ok(p && !p->home && ab_strv_has(&p->fs.deny_read, "/etc/shadow"),
+	   "without a home there is still a policy");
+	ab_policy_free(p);
+	reset_input();
+}
+
+static void test_flags(void)
+{
+	static const struct {
+		const char *key, *value, *origin, *text, *hint;
+	} bad[] = {
+		{ "network.allow", "https://github.com", "--allow",
+		  "--allow: \"https://github.com\" is not a host", "write \"github.com\"" },
+		{ "network.mode", "open", "--net", "--net: \"open\" is not possible here",
+		  "write \"blocked\", \"filtered\" or \"allowed\"" },
+		{ "limits.memory", "4X", "--memory", "--memory: \"4X\" is not a size",
+		  "write one like \"512M\" or \"4G\"" },
+		{ "limits.processes", "0", "--processes", "--processes: \"0\" is out of range",
+		  "from 1 to 4194304, or \"none\"" },
+		{ "limits.timeout", "soon", "--timeout", "--timeout: \"soon\" is not a duration",
+		  "write one like \"90s\" or \"1h30m\"" },
+		{ "assurance.require", "net-fence,write-fense", "--require",
+		  "--require: \"write-fense\" is not a property", "did you mean \"write-fence\"?" },
+		{ "env.set", "FOO", "--env", "--env: \"FOO\" has no value", "write NAME=VALUE" },
+		{ "env.set", "AGENTBOX_STATE=x", "--env",
+		  "--env: \"AGENTBOX_STATE\" is agentbox's own variable", "choose another name" },
+		{ "filesystem.write", "*.c", "--write", "--write: \"*.c\" is a pattern",
+		  "name the folder itself" },
+		{ "network.allow", "@nmp", "--allow", "--allow: \"@nmp\" is not a group of hosts",
+		  "did you mean \"@npm\"?" },
+		{ "network.allowPrivate", "10.0.0.1/8", "--allow-private",
+		  "--allow-private: \"10.0.0.1/8\" has address bits behind its prefix",
+		  "write \"10.0.0.0/8\"" },
+		{ "filesystem.denyRead", "~root/x", "--deny-read",
+		  "--deny-read: \"~root/x\" names another user's home", "write its full path" },
+		{ "env.pass", "A=B", "--pass-env",
+		  "--pass-env: \"A=B\" is not the name of a variable",
+		  "write one like LANG or *_TOKEN" },
+	};
+	struct ab_policy *p;
+
+	for (size_t i = 0; i < AB_COUNT(bad); i++) {
+		reset_input();
+		add_flag(bad[i].key, bad[i].value, bad[i].origin);
+		ok(!load() && error.code == AB_EUSAGE, "bad %s", bad[i].origin);
+		is_str(error.text, bad[i].text, "what is wrong");
+		is_str(error.hint, bad[i].hint, "what would be right");
+	}
+	reset_input();
+	add_flag("assurance.require", "limits,transparent", "--require");
+	add_flag("limits.timeout", "1h30m", "--timeout");
+	add_flag("limits.memory", "4G", "--memory");
+	add_flag("limits.processes", "none", "--processes");
+	add_flag("network.allowPrivate", "10.1.2.3:5432", "--allow-private");
+	p = load();
+	ok(p && (p->assurance.require & AB_PROP_BIT(AB_PROP_LIMITS)) &&
+		   (p->assurance.require & AB_PROP_BIT(AB_PROP_TRANSPARENT)) &&
+		   (p->assurance.require & AB_PROP_BIT(AB_PROP_USER_NS)),
+	   "required properties add up");
+	ok(p && p->limits.timeout_ms == 5400000 && p->limits.memory == 4ULL << 30 &&
+		   p->limits.processes == 0,
+	   "limits are read, none is no limit");
+	is_str(joined(&p->net.allow_private), "10.1.2.3/32:5432", "ranges are canonical");
+	ab_policy_free(p);
+	reset_input();
+	set_env("AGENTBOX_NET", "offen");
+	ok(!load() && strstr(error.text, "AGENTBOX_NET"), "a bad variable is named");
+	reset_input();
+}
+
+int main(void)
+{
+	world_init();
+	test_default();
+	test_profiles();
+	test_order();
+	test_extends();
+	test_config_flag();
+	test_paths();
+	test_workspace();
+	test_flags();
+	world_fini();
+	return done();
+}

@@ -1,0 +1,439 @@
+#include "policy/model/secrets.h"
+
+#include "policy/layers/compare.h"
+#include "policy/layers/trust.h"
+#include "policy/show/show.h"
+#include "policy_help.h"
+#include "tap.h"
+
+/* What is wrong with the secret FOO of a file. */
+static const struct {
+	const char *secret, *line;
+} wrongs[] = {
+	{ "3", "FOO: must be an object, not a number; write { \"hosts\": [\"api.example.com\"] }" },
+	{ "{}",
+	  "FOO.hosts: is missing, and no service is known by this name; write one like [\"api.example.com\"]" },
+	{ "{\"hosts\":[]}", "FOO.hosts: is empty; write one like [\"api.example.com\"]" },
+	{ "{\"hosts\":\"x.org\"}",
+	  "FOO.hosts: must be a list, not a text; write one like [\"api.example.com\"]" },
+	{ "{\"hosts\":[1]}", "FOO.hosts[0]: must be a text, not a number; put it in quotes" },
+	{ "{\"hosts\":[\"x.org\",\"10.0.0.1\"]}",
+	  "FOO.hosts[1]: \"10.0.0.1\" is an address; write the name that the certificate has" },
+	{ "{\"hosts\":[\"10.0.0.0/8\"]}",
+	  "FOO.hosts[0]: \"10.0.0.0/8\" is an address; write the name that the certificate has" },
+	{ "{\"hosts\":[\"@llm\"]}",
+	  "FOO.hosts[0]: \"@llm\" is a group of hosts; name each host that the value may go to" },
+	{ "{\"hosts\":[\"*.org\"]}",
+	  "FOO.hosts[0]: \"*.org\" is too wide; write one like *.example.com" },
+	{ "{\"hosts\":[\"https://x.org/\"]}",
+	  "FOO.hosts[0]: \"https://x.org/\" is not a host; write \"x.org\"" },
+	{ "{\"host\":[\"x.org\"],\"hosts\":[\"x.org\"]}",
+	  "FOO.host: no such key; did you mean hosts?" },
+	{ "{\"hosts\":[\"x.org\"],\"from\":\"envy\"}",
+	  "FOO.from: \"envy\" is not possible here; write \"env\", \"file\" or \"command\"" },
+	{ "{\"hosts\":[\"x.org\"],\"from\":1}",
+	  "FOO.from: must be a text, not a number; write \"env\", \"file\" or \"command\"" },
+	{ "{\"hosts\":[\"x.org\"],\"file\":\"~/k\"}",
+	  "FOO.file: is of another source than \"from\" says; write \"from\": \"file\"" },
+	{ "{\"hosts\":[\"x.org\"],\"key\":\"a\"}",
+	  "FOO.key: is of another source than \"from\" says; write \"from\": \"file\"" },
+	{ "{\"hosts\":[\"x.org\"],\"command\":[\"a\"]}",
+	  "FOO.command: is of another source than \"from\" says; write \"from\": \"command\"" },
+	{ "{\"hosts\":[\"x.org\"],\"expires\":\"1h\"}",
+	  "FOO.expires: is of another source than \"from\" says; write \"from\": \"command\"" },
+	{ "{\"hosts\":[\"x.org\"],\"from\":\"command\",\"command\":[\"a\"],\"expires\":\"1s\"}",
+	  "FOO.expires: is no duration between ten seconds and a year; write one like \"50m\"" },
+	{ "{\"hosts\":[\"x.org\"],\"from\":\"file\",\"file\":\"~/k\",\"env\":\"X\"}",
+	  "FOO.env: is of another source than \"from\" says; write \"from\": \"env\"" },
+	{ "{\"hosts\":[\"x.org\"],\"from\":\"file\"}",
+	  "FOO.file: is missing; write \"file\": \"~/path\"" },
+	{ "{\"hosts\":[\"x.org\"],\"from\":\"file\",\"file\":\"~other/k\"}",
+	  "FOO.file: \"~other/k\" names another user's home; write its full path" },
+	{ "{\"hosts\":[\"x.org\"],\"from\":\"file\",\"file\":\"\"}", "FOO.file: is empty" },
+	{ "{\"hosts\":[\"x.org\"],\"from\":\"command\"}",
+	  "FOO.command: is missing; write one like [\"pass\", \"show\", \"x\"]" },
+	{ "{\"hosts\":[\"x.org\"],\"from\":\"command\",\"command\":[]}",
+	  "FOO.command: is empty; write one like [\"pass\", \"show\", \"x\"]" },
+	{ "{\"hosts\":[\"x.org\"],\"from\":\"command\",\"command\":\"pass\"}",
+	  "FOO.command: must be a list, not a text; write one like [\"pass\", \"show\", \"x\"]" },
+	{ "{\"hosts\":[\"x.org\"],\"from\":\"command\",\"command\":[\"\"]}",
+	  "FOO.command[0]: \"\" is not a command; write one like [\"pass\", \"show\", \"x\"]" },
+	{ "{\"hosts\":[\"x.org\"],\"env\":\"A-B\"}",
+	  "FOO.env: \"A-B\" is not the name of a variable; letters, digits and _" },
+	{ "{\"hosts\":[\"x.org\"],\"as\":\"cookie\"}",
+	  "FOO.as: \"cookie\" is not a way to carry a value; write \"bearer\", \"token\", \"basic\", \"header:NAME\", \"query:NAME\" or \"any\"" },
+	{ "{\"hosts\":[\"x.org\"],\"as\":[\"any\"]}",
+	  "FOO.as[0]: \"any\" is not a way to carry a value; write \"bearer\", \"token\", \"basic\", \"header:NAME\", \"query:NAME\" or \"any\"" },
+	{ "{\"hosts\":[\"x.org\"],\"as\":[]}",
+	  "FOO.as: is empty; write one like \"bearer\" or [\"bearer\", \"header:x-api-key\"]" },
+	{ "{\"hosts\":[\"x.org\"],\"as\":\"header:\"}",
+	  "FOO.as: \"header:\" does not name a header; write one like \"header:x-api-key\"" },
+	{ "{\"hosts\":[\"x.org\"],\"as\":\"header:a b\"}",
+	  "FOO.as: \"header:a b\" does not name a header; write one like \"header:x-api-key\"" },
+	{ "{\"hosts\":[\"x.org\"],\"as\":\"query:a&b\"}",
+	  "FOO.as: \"query:a&b\" does not name a parameter; write one like \"query:key\"" },
+	{ "{\"hosts\":[\"x.org\"],\"also\":[\"head\"]}",
+	  "FOO.also[0]: \"head\" is not possible here; write \"path\" or \"body\"" },
+	{ "{\"hosts\":[\"x.org\"],\"mode\":\"put\"}",
+	  "FOO.mode: \"put\" is not possible here; write \"swap\" or \"inject\"" },
+	{ "{\"hosts\":[\"x.org\"],\"mode\":\"inject\"}",
+	  "FOO.mode: does not know where to put the value; write \"as\": \"bearer\", or another carrier" },
+	{ "{\"hosts\":[\"x.org\"],\"as\":\"header:a\",\"mode\":\"inject\",\"format\":\"x\"}",
+	  "FOO.format: must have one {} where the value goes; write one like \"Bearer {}\"" },
+	{ "{\"hosts\":[\"x.org\"],\"as\":\"header:a\",\"mode\":\"inject\",\"format\":\"{}{}\"}",
+	  "FOO.format: must have one {} where the value goes; write one like \"Bearer {}\"" },
+	{ "{\"hosts\":[\"x.org\"],\"as\":\"header:a\",\"mode\":\"inject\",\"format\":\"{}\\r\\nHost: y\"}",
+	  "FOO.format: is too long, or holds control characters; at most 1024 bytes" },
+	{ "{\"hosts\":[\"x.org\"],\"as\":\"header:a\",\"format\":\"{}\"}",
+	  "FOO.format: is for what is injected; write \"mode\": \"inject\"" },
+	{ "{\"hosts\":[\"x.org\"],\"require\":\"yes\"}",
+	  "FOO.require: must be true or false, not a text; without quotes" },
+	{ "{\"hosts\":[\"x.org\"],\"as\":\"bearer\",\"mode\":\"inject\",\"require\":true}",
+	  "FOO.require: is not possible with what is injected; write \"mode\": \"swap\"" },
+	{ "{\"hosts\":[\"x.org\"],\"placeholder\":\"same\"}",
+	  "FOO.placeholder: \"same\" is not possible here; write \"run\" or \"stable\"" },
+	{ "{\"hosts\":[\"x.org\"],\"via\":\"smtp\"}",
+	  "FOO.via: \"smtp\" is not possible here; write \"tls\", \"gateway\" or \"both\"" },
+	{ "{\"hosts\":[\"x.org\"],\"via\":\"gateway\"}",
+	  "FOO.via: needs a variable for the base URL, and none is known; write \"tls\"" },
+	{ "{\"hosts\":[\"x.org\"],\"names\":[\"1X\"]}",
+	  "FOO.names[0]: \"1X\" is not the name of a variable; letters, digits and _" },
+	{ "{\"hosts\":[\"x.org\"],\"names\":[\"AGENTBOX_X\"]}",
+	  "FOO.names[0]: \"AGENTBOX_X\" is agentbox's own variable; choose another name" },
+	{ "{\"hosts\":[\"x.org\"],\"files\":[\"~other/x\"]}",
+	  "FOO.files[0]: \"~other/x\" names another user's home; write its full path" },
+	{ "{\"hosts\":[\"x.org\"],\"onTripwire\":\"warn\"}",
+	  "FOO.onTripwire: \"warn\" is not possible here; write \"refuse\" or \"stop\"" },
+};
+
+static void check(const char *text, const char *line)
+{
+	ab_autostrv struct ab_strv problems = { 0 };
+
+	put_file("home/work/x.json", text);
+	if (ab_policy_check_file(&input, "x.json", &problems, &error) < 0)
+		abort();
+	is_str(joined(&problems), line, line[0] ? line : "a good file");
+}
+
+static void test_wrongs(void)
+{
+	static const char *const never[] = {
+		"Host",	   "content-length", "Transfer-Encoding",   "connection", "te",
+		"trailer", "upgrade",	     "proxy-authorization", "expect",
+	};
+
+	for (size_t i = 0; i < AB_COUNT(wrongs); i++) {
+		ab_autofree char *text =
+			ab_printf("{\"secrets\":{\n\"FOO\":%s}}", wrongs[i].secret);
+		ab_autofree char *line = ab_printf("x.json:2: secrets.%s", wrongs[i].line);
+
+		check(text, line);
+	}
+	for (size_t i = 0; i < AB_COUNT(never); i++) {
+		ab_autofree char *text = ab_printf(
+			"{\"secrets\":{\"FOO\":{\"hosts\":[\"x.org\"],\"as\":\"header:%s\"}}}",
+			never[i]);
+		ab_autofree char *line = ab_printf(
+			"x.json:1: secrets.FOO.as: \"header:%s\" is a header of the connection; a value cannot travel there",
+			never[i]);
+
+		check(text, line);
+	}
+	check("{\"secrets\":[]}",
+	      "x.json:1: secrets: must be an object, not a list; write { \"NAME\": { \"hosts\": [\"api.example.com\"] } }");
+	check("{\"secrets\":{\"A-B\":{}}}",
+	      "x.json:1: secrets.A-B: \"A-B\" is not the name of a variable; letters, digits and _");
+	check("{\"secrets\":{\"AGENTBOX_X\":{}}}",
+	      "x.json:1: secrets.AGENTBOX_X: \"AGENTBOX_X\" is agentbox's own variable; choose another name");
+	check("{\"secrets\":{\"GITHUB_TOKEN\":{\"names\":[\"GH_TOKEN\"]},\n\"GH_TOKEN\":{}}}",
+	      "x.json:2: secrets: GH_TOKEN: the variable GH_TOKEN is GITHUB_TOKEN's too; a variable can stand for one of them");
+	check("{\"secrets\":{\"GITHUB_TOKEN\":{},\"GH_TOKEN\":{},\"OPENAI_API_KEY\":{\"via\":\"both\"},"
+	      "\"TWINE_PASSWORD\":{\"mode\":\"inject\",\"format\":\"__token__:{}\"}}}",
+	      "");
+}
+
+static void test_full(void)
+{
+	static const char text[] =
+		"{\"secrets\":{\"FOO\":{\"from\":\"file\",\"file\":\"~/k.json\",\"key\":\"a.b\","
+		"\"hosts\":[\"X.org\",\"*.y.org:8443\",\"x.org:443\"],\"as\":[\"header:X\"],"
+		"\"also\":[\"body\",\"path\"],\"mode\":\"inject\",\"format\":\"Key {}\","
+		"\"placeholder\":\"stable\",\"names\":[\"BAR\",\"FOO\"],\"files\":[\"~/.netrc\"],"
+		"\"onTripwire\":\"stop\"}}}";
+	const struct ab_secret *s;
+	struct ab_policy *p;
+
+	put_file(USER_FILE, text);
+	p = load();
+	ok(p && p->secrets.len == 1, "a secret with everything is read");
+	if (!p) {
+		printf("# %s %s\n", error.text, error.hint);
+		return;
+	}
+	s = &p->secrets.v[0];
+	is_str(s->name, "FOO", "its name");
+	is_str(s->origin, "~/.config/agentbox/config.json:1", "its origin");
+	ok(!s->wanted && !s->provider && s->from == AB_FROM_FILE && !s->env, "its source");
+	is_str(s->file, at("home/k.json"), "its file");
+	is_str(s->key, "a.b", "its key");
+	is_str(joined(&s->hosts), "x.org:443 *.y.org:8443", "its hosts");
+	ok(s->ncarriers == 1 && s->carriers[0].kind == AB_CARRY_HEADER, "its carrier");
+	is_str(s->carriers[0].name, "x", "in lower case");
+	ok(s->in_path && s->in_body && s->inject && s->stable && s->stop && !s->require &&
+		   s->via == AB_VIA_TLS,
+	   "its choices");
+	is_str(s->format, "Key {}", "its format");
+	is_str(joined(&s->names), "FOO BAR", "its variables");
+	is_str(joined(&s->files), at("home/.netrc"), "its files");
+	is_str(joined(&p->net.allow), "x.org:443 *.y.org:8443", "its hosts are allowed");
+	ab_policy_free(p);
+	remove_file(USER_FILE);
+}
+
+/* What a record has of it is a file that means the same. */
+static void test_forms(void)
+{
+	struct ab_policy *p, *q;
+	char a[65], b[65];
+
+	put_file(
+		USER_FILE,
+		"{\"secrets\":{\"ANTHROPIC_API_KEY\":{\"via\":\"gateway\",\"require\":true},"
+		"\"X\":{\"from\":\"command\",\"command\":[\"pass\",\"a b\"],\"hosts\":[\"x.org\"]}}}");
+	p = load();
+	ok(p && p->secrets.len == 2 && p->secrets.v[0].provider && p->secrets.v[0].ncarriers == 2 &&
+		   p->secrets.v[1].ncarriers == 0 && p->secrets.v[1].command.len == 2,
+	   "a provider fills in what is left out");
+	if (p) {
+		ab_autofree char *json = ab_policy_json(p);
+		ab_autofree char *text = NULL;
+		const char *from = strstr(json, ",\"secrets\":");
+
+		text = ab_printf("{%s", from ? from + 1 : "");
+		put_file(USER_FILE, text);
+		ab_policy_digest(p, a);
+	}
+	q = load();
+	ok(q && q->secrets.len == 2, "what is recorded can be read again");
+	if (q)
+		ab_policy_digest(q, b);
+	ok(p && q && !strcmp(a, b), "and means the same");
+	ab_policy_free(q);
+	put_file(USER_FILE, "{\"secrets\":{\"ANTHROPIC_API_KEY\":{\"via\":\"gateway\"}}}");
+	q = load();
+	if (q)
+		ab_policy_digest(q, b);
+	ok(q && strcmp(a, b) != 0, "another one does not");
+	if (p && q) {
+		ab_autostrv struct ab_strv lines = { 0 };
+
+		ab_policy_wider(q, p, &lines);
+		ok(lines.len == 3 && !strncmp(lines.v[0], "network.allow: x.org", 20) &&
+			   !strncmp(lines.v[1], "secrets: ANTHROPIC", 18) &&
+			   !strncmp(lines.v[2], "secrets: X=", 11),
+		   "and the difference is seen");
+	}
+	ab_policy_free(p);
+	ab_policy_free(q);
+	remove_file(USER_FILE);
+}
+
+static void test_flags(void)
+{
+	static const struct {
+		const char *flag, *text, *hint;
+	} bad[] = {
+		{ "FOO", "--secret: FOO belongs to no service that is known",
+		  "say where it may go: FOO@HOST" },
+		{ "OPENAI_APIKEY", "--secret: OPENAI_APIKEY belongs to no service that is known",
+		  "did you mean OPENAI_API_KEY? Else say where it may go: OPENAI_APIKEY@HOST" },
+		{ "", "--secret: \"\" is not the name of a variable", "letters, digits and _" },
+		{ "a b@x.org", "--secret: \"a b\" is not the name of a variable",
+		  "letters, digits and _" },
+		{ "FOO@", "--secret: \"\" is not a host",
+		  "write a name (github.com), *.name, or an address" },
+		{ "FOO@x.org,", "--secret: \"\" is not a host",
+		  "write a name (github.com), *.name, or an address" },
+		{ "FOO@1.2.3.4", "--secret: \"1.2.3.4\" is an address",
+		  "write the name that the certificate has" },
+		{ "FOO@@llm", "--secret: \"@llm\" is a group of hosts",
+		  "name each host that the value may go to" },
+		{ "OPENAI_API_KEY=made-up-value-1",
+		  "--secret: a value has no place on a command line, where others can read it",
+		  "set the variable, and name it: --secret NAME" },
+	};
+	struct ab_policy *p;
+
+	for (size_t i = 0; i < AB_COUNT(bad); i++) {
+		input.nsettings = 0;
+		add_flag("secrets", bad[i].flag, "--secret");
+		p = load();
+		ok(!p && error.code == AB_EUSAGE, "a usage error");
+		is_str(error.text, bad[i].text, "that says what is wrong");
+		is_str(error.hint, bad[i].hint, "and what would be right");
+		ab_policy_free(p);
+	}
+	input.nsettings = 0;
+	add_flag("secrets", "GITHUB_TOKEN", "--secret");
+	add_flag("secrets", "FOO@x.org,*.y.org:8443", "--secret");
+	add_flag("secrets", "FOO@z.org", "--secret");
+	add_flag("secrets", "GH_TOKEN@ghe.x.org", "--secret");
+	add_flag("network.deny", "github.com", "--deny");
+	p = load();
+	ok(p && p->secrets.len == 3, "flags are secrets");
+	if (!p)
+		return;
+	ok(p->secrets.v[0].wanted && p->secrets.v[0].ncarriers == 3 &&
+		   p->secrets.v[0].hosts.len == 5,
+	   "of a service that is known");
+	is_str(p->secrets.v[0].env, "GITHUB_TOKEN", "from the environment");
+	is_str(joined(&p->secrets.v[1].hosts), "x.org:443 *.y.org:8443 z.org:443", "or with hosts");
+	ok(p->secrets.v[1].ncarriers == 0, "that may be carried anywhere");
+	is_str(joined(&p->secrets.v[2].hosts), "ghe.x.org:443",
+	       "hosts that are named are the only ones");
+	ok(p->secrets.v[2].ncarriers == 3, "of a service that is known too");
+	ok(p->net.allow.len == 9 && p->net.deny.len == 1,
+	   "their hosts are allowed, and what is denied stays so");
+	ab_policy_free(p);
+
+	input.nsettings = 0;
+	put_file(
+		USER_FILE,
+		"{\"secrets\":{\"FOO\":{\"from\":\"file\",\"file\":\"~/k\",\"hosts\":[\"x.org\"],\"as\":\"bearer\"}}}");
+	add_flag("secrets", "FOO", "--secret");
+	p = load();
+	ok(p && p->secrets.len == 1 && p->secrets.v[0].wanted &&
+		   p->secrets.v[0].from == AB_FROM_FILE,
+	   "a flag can mean one of a file");
+	ab_policy_free(p);
+	add_flag("secrets", "FOO@y.org", "--secret");
+	p = load();
+	ok(p && p->secrets.len == 1 && p->secrets.v[0].ncarriers == 1, "and");
+	is_str(p ? joined(&p->secrets.v[0].hosts) : "", "y.org:443", "send it elsewhere");
+	ab_policy_free(p);
+	add_flag("network.mode", "allowed", "--net");
+	p = load();
+	ok(!p, "without a door nothing can be put in");
+	is_str(error.text, "--secret: needs network.mode filtered, and --net says allowed",
+	       "and that is said");
+	ab_policy_free(p);
+	input.nsettings = 0;
+	add_flag("network.mode", "allowed", "--net");
+	p = load();
+	ok(p && p->secrets.len == 1, "who did not ask for it only loses it");
+	is_str(joined(&notes),
+	       "secrets are hidden, but no value is put in: the network is allowed (--net)",
+	       "and is told");
+	ab_policy_free(p);
+	input.nsettings = 0;
+	remove_file(USER_FILE);
+}
+
+static void test_layers(void)
+{
+	struct ab_policy *p;
+
+	put_file(
+		SYSTEM_FILE,
+		"{\"secrets\":{\"A\":{\"hosts\":[\"a.org\"],\"as\":\"bearer\"},\"B\":{\"hosts\":[\"b.org\"]}}}");
+	put_file(USER_FILE, "{\"secrets\":{\"A\":{\"hosts\":[\"x.org\"]}}}");
+	p = load();
+	ok(p && p->secrets.len == 2 && p->secrets.v[0].ncarriers == 0,
+	   "a later file replaces by name, all of it");
+	is_str(p ? joined(&p->net.allow) : "", "x.org:443 b.org:443",
+	       "and the hosts of what is replaced are not allowed");
+	ab_policy_free(p);
+	put_file(USER_FILE, "{\"secrets\":{\"C\":{\"hosts\":[\"c.org\"],\"names\":[\"B\"]}}}");
+	p = load();
+	ok(!p && error.code == AB_ECONFIG, "one variable, two secrets");
+	is_str(error.text,
+	       "~/.config/agentbox/config.json:1: secrets: C: the variable B is B's too",
+	       "is an error across files");
+	ab_policy_free(p);
+	put_file(USER_FILE,
+		 "{\"secrets\":{\"OPENAI_API_KEY\":{\"hosts\":[\"x.org\"],\"via\":\"gateway\"}}}");
+	p = load();
+	ok(!p && strstr(error.text, "the gateway leads to api.openai.com"),
+	   "a gateway leads to a host of the secret");
+	ab_policy_free(p);
+	remove_file(SYSTEM_FILE);
+	remove_file(USER_FILE);
+}
+
+static void test_untrusted(void)
+{
+	static const char project[] =
+		"{\"secrets\":{\"GITHUB_TOKEN\":{\"hosts\":[\"evil.example\"]}},"
+		"\"network\":{\"roots\":[\"evil.pem\"]}}";
+	struct ab_trust_review review;
+	struct ab_policy *p;
+
+	put_file(USER_FILE, "{\"secrets\":{\"GITHUB_TOKEN\":{}}}");
+	put_file(PROJECT_FILE, project);
+	p = load();
+	ok(p && p->secrets.len == 1 && p->secrets.v[0].hosts.len == 5 &&
+		   !strstr(joined(&p->net.allow), "evil") && p->net.roots.len == 0,
+	   "a file that nobody trusts says nothing about secrets and roots");
+	ok(notes.len == 2 && strstr(joined(&notes), "secrets: 1 entry left out") &&
+		   strstr(joined(&notes), "network.roots: 1 entry left out"),
+	   "and that is noted");
+	ab_policy_free(p);
+
+	if (ab_trust_review(&input, NULL, &review, &error) < 0 ||
+	    ab_trust_record(&input, &review, &error) < 0)
+		abort();
+	ok(strstr(joined(&review.widens), "secrets: GITHUB_TOKEN="),
+	   "who is asked to trust it sees it");
+	ab_trust_review_fini(&review);
+	p = load();
+	ok(p && p->secrets.len == 1 && notes.len == 0, "trusted, it is heard");
+	is_str(p ? joined(&p->secrets.v[0].hosts) : "", "evil.example:443", "all of it");
+	is_str(p ? joined(&p->net.roots) : "", at("home/work/evil.pem"), "roots too");
+	ab_policy_free(p);
+	remove_file(PROJECT_FILE);
+	remove_file(USER_FILE);
+}
+
+static void test_show(void)
+{
+	struct ab_policy *p;
+
+	input.nsettings = 0;
+	add_flag("secrets", "FOO@x.org", "--secret");
+	set_env("FOO", "made-up-value-2");
+	p = load();
+	if (p) {
+		ab_autofree char *text = ab_policy_show(p, false);
+		ab_autofree char *json = ab_policy_show(p, true);
+		ab_autofree char *one = ab_policy_json(p);
+
+		ok(strstr(text,
+			  "FOO={\"from\":\"env\",\"env\":\"FOO\",\"hosts\":[\"x.org:443\"],\"as\":\"any\"}"),
+		   "a secret is shown");
+		ok(strstr(text, "FOO in --secret"), "and why a host is allowed");
+		ok(strstr(json, "\"secrets\":[{\"value\":{\"FOO\":{\"from\":\"env\""),
+		   "as JSON too");
+		ok(strstr(one, "},\"secrets\":{\"FOO\":{") && one[strlen(one) - 1] == '}',
+		   "and in the record");
+		ok(!strstr(text, "made-up") && !strstr(json, "made-up") && !strstr(one, "made-up"),
+		   "never the value");
+	}
+	ok(p, "a policy with a secret");
+	ab_policy_free(p);
+	reset_input();
+}
+
+int main(void)
+{
+	world_init();
+	test_wrongs();
+	test_full();
+	test_forms();
+	test_flags();
+	test_layers();
+	test_untrusted();
+	test_show();
+	world_fini();
+	return done();
+}

@@ -1,0 +1,112 @@
+#include "policy/values/host_groups.h"
+
+#include "policy/values/host.h"
+#include "policy_help.h"
+#include "tap.h"
+
+static struct ab_strv got;
+
+static const char *group(const char *name)
+{
+	ab_strv_fini(&got);
+	if (!ab_group_expand(name, input.home, input.environ, &got))
+		return NULL;
+	return joined(&got);
+}
+
+static void test_tables(void)
+{
+	for (size_t i = 0; i < ab_group_count; i++) {
+		size_t bad = 0;
+
+		ok(group(ab_group_names[i]) && got.len > 0, "@%s has hosts", ab_group_names[i]);
+		for (size_t k = 0; k < got.len; k++) {
+			char buf[AB_HOST_ENTRY_TEXT] = "";
+			struct ab_host_entry e;
+
+			if (ab_host_entry_parse(got.v[k], strlen(got.v[k]), &e, NULL) == 0)
+				ab_host_entry_format(&e, buf);
+			bad += strcmp(buf, got.v[k]) != 0;
+		}
+		ok(bad == 0, "all canonical");
+	}
+	ok(!group("none"), "there is no @none");
+	is_str(group("npm"), "*.npmjs.org registry.yarnpkg.com",
+	       "without a configuration the table counts");
+}
+
+static void test_npm(void)
+{
+	put_file("home/.npmrc", "; c\n# registry=https://no.example\n"
+				"registry = https://npm.corp.example:8443/x/\n"
+				"@scope:registry=https://scope.example/\n"
+				"//npm.corp.example/:_authToken=secret\n");
+	is_str(group("npm"), "npm.corp.example:8443 scope.example",
+	       "npm's registry replaces the table, scopes add");
+	put_file("home/.npmrc", "@scope:registry=https://scope.example/\n");
+	is_str(group("npm"), "scope.example *.npmjs.org registry.yarnpkg.com",
+	       "a scope alone leaves the table");
+	set_env("npm_config_registry", "https://env.example");
+	ok(strstr(group("npm"), "env.example"), "a variable counts too");
+	reset_input();
+	put_file("home/.npmrc", "registry=not a url\nregistry=https:///\n"
+				"registry=https://bad_host/\n");
+	is_str(group("npm"), "*.npmjs.org registry.yarnpkg.com", "what is no host is left out");
+	remove_file("home/.npmrc");
+	put_file("home/work/.npmrc", "registry=https://evil.example/\n");
+	is_str(group("npm"), "*.npmjs.org registry.yarnpkg.com",
+	       "a project's own file is never read");
+	make_dir("home/.npmrc");
+	is_str(group("npm"), "*.npmjs.org registry.yarnpkg.com",
+	       "a folder in its place is ignored");
+}
+
+static void test_others(void)
+{
+	make_dir("home/.config/pip");
+	put_file("home/.config/pip/pip.conf",
+		 "[global]\nindex-url = https://user:pw@pip.example/simple\n"
+		 "extra-index-url = https://extra.example/simple\n");
+	is_str(group("pypi"), "pip.example extra.example",
+	       "pip's index and its extra one, without the password");
+	make_dir("home/.config/go");
+	put_file("home/.config/go/env", "GOPROXY=https://go1.example,https://go2.example|direct\n");
+	is_str(group("go"), "go1.example go2.example", "all of GOPROXY");
+	set_env("GOPROXY", "https://env.example");
+	is_str(group("go"), "env.example", "the variable first");
+	make_dir("home/.cargo");
+	put_file("home/.cargo/config.toml",
+		 "[source.mirror]\nregistry = \"sparse+https://crates.example/index/\"\n");
+	is_str(group("crates"), "crates.example", "cargo's replacement");
+	input.home = NULL;
+	ok(strstr(group("crates"), "*.crates.io"), "without a home the table");
+	reset_input();
+	ok(group("debian") && got.len > 0, "apt's sources or the table: %s", joined(&got));
+}
+
+static void test_use(void)
+{
+	struct ab_policy *p;
+
+	add_flag("network.allow", "@github", "--allow");
+	add_flag("network.allow", "a.example", "--allow");
+	p = load();
+	ok(p && ab_strv_has(&p->net.allow, "*.githubusercontent.com") &&
+		   ab_strv_has(&p->net.allow, "a.example") &&
+		   !ab_strv_has(&p->net.allow, "@github"),
+	   "a policy has the hosts of a group");
+	ab_policy_free(p);
+	reset_input();
+}
+
+int main(void)
+{
+	world_init();
+	test_tables();
+	test_npm();
+	test_others();
+	test_use();
+	ab_strv_fini(&got);
+	world_fini();
+	return done();
+}

@@ -1,0 +1,155 @@
+#include "policy/values/urlpath.h"
+
+#include "base/data/mem.h"
+#include "guard.h"
+#include "tap.h"
+
+/* What is asked for, and the form that is judged and sent; NULL: none. */
+static const struct {
+	const char *in, *out;
+} cases[] = {
+	{ "/", "/" },
+	{ "/a/b", "/a/b" },
+	{ "/a/b/", "/a/b/" },
+	{ "/v1/chat.completions", "/v1/chat.completions" },
+	{ "/a//b", "/a/b" },
+	{ "//", "/" },
+	{ "///a///", "/a/" },
+	{ "/./a/./b/.", "/a/b/" },
+	{ "/a/b/../c", "/a/c" },
+	{ "/a/b/..", "/a/" },
+	{ "/a/..", "/" },
+	{ "/a/../", "/" },
+	{ "/a//../b", "/b" },
+	{ "/a/...", "/a/..." },
+	{ "/.a/..b/c..", "/.a/..b/c.." },
+
+	/* The same, written so that it is not seen. */
+	{ "/a/%2e%2e/b", "/b" },
+	{ "/a/%2E./b", "/b" },
+	{ "/a/.%2e/b", "/b" },
+	{ "/a/%2e/b", "/a/b" },
+	{ "/a/%2e%2e%2e/b", "/a/.../b" },
+	{ "/a/b/%2e%2e", "/a/" },
+
+	/* Above the root. */
+	{ "/..", NULL },
+	{ "/../etc/passwd", NULL },
+	{ "/a/../../b", NULL },
+	{ "/%2e%2e/b", NULL },
+	{ "//..", NULL },
+
+	/* Decoded once, and never twice. */
+	{ "/a/%252e%252e/b", "/a/%252e%252e/b" },
+	{ "/a%252fb", "/a%252fb" },
+	{ "/%25", "/%25" },
+	{ "/%2541", "/%2541" },
+
+	/* Escapes. */
+	{ "/%41%62%7e%2d%5f%30", "/Ab~-_0" },
+	{ "/a%3ab%c3%a9", "/a%3Ab%C3%A9" },
+	{ "/a%20b%2a", "/a%20b%2A" },
+	{ "/a*b!$&'()+,;=:@", "/a*b!$&'()+,;=:@" },
+	{ "/a%2fb", NULL },
+	{ "/a%2Fb", NULL },
+	{ "/..%2fb", NULL },
+	{ "/a%5cb", NULL },
+	{ "/..%5C", NULL },
+	{ "/a%00b", NULL },
+	{ "/a%c0%afb", NULL },
+	{ "/%c0%ae%c0%ae/b", NULL },
+	{ "/a%C1%9cb", NULL },
+	{ "/a%", NULL },
+	{ "/a%4", NULL },
+	{ "/a%4g", NULL },
+	{ "/a%u002fb", NULL },
+	{ "/a%%41", NULL },
+
+	/* Dots with a parameter: gone for some, a name for others. */
+	{ "/a/..;/b", NULL },
+	{ "/a/..;x=1/b", NULL },
+	{ "/a/.;/b", NULL },
+	{ "/a/%2e%2e;/b", NULL },
+	{ "/a/..;", NULL },
+	{ "/a/b;x/c", "/a/b;x/c" },
+	{ "/a/..%3b/b", "/a/..%3B/b" },
+
+	/* Bytes that are no part of a path. */
+	{ "", NULL },
+	{ "a", NULL },
+	{ "*", NULL },
+	{ "http://x/", NULL },
+	{ "/a\\..\\b", NULL },
+	{ "/a b", NULL },
+	{ "/a\tb", NULL },
+	{ "/a\x7f", NULL },
+	{ "/a\xc3\xa9", NULL },
+	{ "/a#b", NULL },
+	{ "/a?b", NULL },
+};
+
+/* The form, or NULL; both sides end where memory ends. */
+static const char *normal(const char *s, size_t len)
+{
+	static char buf[4096];
+	const char *why = NULL;
+	size_t n = 0;
+	bool good = ab_urlpath_normal(guarded(s, len), len, buf, &n, &why);
+
+	if (good != !why || (good && (strlen(buf) != n || n > len)))
+		return "(wrong)";
+	return good ? buf : NULL;
+}
+
+static void test_cases(void)
+{
+	for (size_t i = 0; i < AB_COUNT(cases); i++) {
+		const char *got = normal(cases[i].in, strlen(cases[i].in));
+		ab_autofree char *kept = got ? ab_strdup(got) : NULL;
+
+		is_str(kept, cases[i].out, cases[i].in);
+		if (kept)
+			is_str(normal(kept, strlen(kept)), kept, "and stays as it is");
+	}
+	is_str(normal("/a\0b", 4), NULL, "a NUL is no part of a path");
+}
+
+static void test_cuts(void)
+{
+	size_t bad = 0;
+
+	for (size_t i = 0; i < AB_COUNT(cases); i++)
+		for (size_t n = 0; n <= strlen(cases[i].in); n++) {
+			const char *got = normal(cases[i].in, n);
+
+			bad += got && got[0] != '/';
+		}
+	ok(bad == 0, "each cut at every byte is a path or refused");
+}
+
+/* Deep paths that go up again: what is written is taken back once. */
+static void test_long(void)
+{
+	enum { TIMES = 100000 };
+	ab_autofree char *in = ab_alloc(TIMES * 6 + 2);
+	ab_autofree char *out = ab_alloc(TIMES * 6 + 2);
+	const char *why;
+	size_t n = 0;
+
+	for (size_t i = 0; i < TIMES; i++)
+		memcpy(in + 2 * i, "/a", 2);
+	for (size_t i = 0; i < TIMES; i++)
+		memcpy(in + 2 * TIMES + 3 * i, "/..", 3);
+	ok(ab_urlpath_normal(in, 5 * TIMES, out, &n, &why) && n == 1,
+	   "down and up again is the root");
+	memcpy(in + 5 * TIMES, "/..", 3);
+	ok(!ab_urlpath_normal(in, 5 * TIMES + 3, out, &n, &why), "and one more is refused");
+}
+
+int main(void)
+{
+	test_cases();
+	test_cuts();
+	test_long();
+	return done();
+}

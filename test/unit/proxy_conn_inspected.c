@@ -1,0 +1,99 @@
+/*
+ * Which hosts are looked into, what searches their answers, and where the
+ * gateway's paths lead to.
+ */
+#include "proxy/conn/inspected.h"
+
+#include "base/data/strv.h"
+#include "proxy/secrets/scrub.h"
+#include "tap.h"
+#include "vault_help.h"
+
+static struct ab_insight insight;
+
+static bool covers(const char *name, uint16_t port)
+{
+	struct ab_host host = help_host(name);
+
+	return ab_insight_covers(&insight, &host, port);
+}
+
+static struct ab_scrub *scrub_of(const char *name)
+{
+	struct ab_host host = help_host(name);
+
+	return ab_insight_scrub(&insight, &host, 443);
+}
+
+static void test_covers(void)
+{
+	ok(covers("api.one.test", 443), "a host that has a secret");
+	ok(!covers("api.one.test", 80), "not with another port");
+	ok(covers("a.up.one.test", 8443), "those below a name");
+	ok(!covers("up.one.test", 8443), "not that one itself");
+	ok(!covers("one.test", 443), "no other host");
+	ok(!covers("203.0.113.1", 443), "no address");
+}
+
+static void test_scrubs(void)
+{
+	struct ab_scrub *one = scrub_of("api.one.test"), *again = scrub_of("api.one.test"),
+			*any = scrub_of("any.test"), *renewed;
+
+	ok(one && one == again, "one search for each set of secrets");
+	ok(any && any != one, "another for another set");
+	ok(!scrub_of("no.test"), "none where there is no secret");
+	ab_insight_renew(&insight, HELP_BEARER, "x", 1);
+	renewed = scrub_of("api.one.test");
+	ok(renewed == one, "a value that is refused changes nothing");
+	ab_scrub_free(renewed);
+	ab_insight_renew(&insight, HELP_BEARER, "sk-one-Renewed0123456789", 24);
+	renewed = scrub_of("api.one.test");
+	ok(renewed && renewed != one, "a new value is searched for");
+	ab_scrub_free(renewed);
+	ab_scrub_free(one);
+	ab_scrub_free(again);
+	ab_scrub_free(any);
+}
+
+static const char *route(const char *path, size_t *ret_skip)
+{
+	static struct ab_host host;
+	uint16_t port;
+
+	return ab_insight_route(&insight, path, strlen(path), &host, &port, ret_skip) ? host.text
+										      : "(none)";
+}
+
+static void test_routes(void)
+{
+	size_t skip = 0;
+
+	is_str(route("/any_key/v1/x", &skip), "any.test", "a secret that goes by the gateway");
+	ok(skip == 8, "the rest of the path is the host's");
+	is_str(route("/any_key", &skip), "any.test", "without any more");
+	is_str(route("/any_key?x=1", &skip), "any.test", "with a query");
+	is_str(route("/any_keys/x", &skip), "(none)", "not a longer name");
+	is_str(route("/any_ke/x", &skip), "(none)", "nor a shorter one");
+	is_str(route("//any_key/x", &skip), "(none)", "nor behind nothing");
+	is_str(route("/", &skip), "(none)", "nor nothing at all");
+	is_str(route("/one/x", &skip), "(none)", "a provider whose key does not go there");
+}
+
+int main(void)
+{
+	ab_autostrv struct ab_strv hosts = { 0 };
+
+	ab_strv_add(&hosts, "api.one.test:443");
+	ab_strv_add(&hosts, "*.up.one.test:8443");
+	help_secrets[HELP_ANY].via = AB_VIA_GATEWAY;
+	insight.vault = help_vault();
+	ab_insight_init(&insight, &hosts);
+	test_covers();
+	test_scrubs();
+	test_routes();
+	is_str(ab_insight_secret(&insight, HELP_OTHER), "OTHER_KEY", "secrets have names");
+	is_str(ab_insight_secret(&insight, -1), "", "and none has none");
+	ab_insight_fini(&insight);
+	return done();
+}

@@ -1,0 +1,258 @@
+/*
+ * A real broker over a real workspace: what it sweeps, what it reads, what it
+ * does when its supervisor, the box or itself is killed.
+ */
+#include "session/broker/broker.h"
+
+#include <dirent.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "broker_help.h"
+
+static int sweep(struct ab_broker *broker, struct ab_strv *ret, struct ab_error *err)
+{
+	return ab_broker_sweep(broker, err) < 0 ? -1 : ab_broker_swept(broker, ret, err);
+}
+
+static bool no_child_left(void)
+{
+	return waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD;
+}
+
+/* Our child with the broker's name. */
+static pid_t broker_pid(void)
+{
+	char path[64], text[256] = "", name[32];
+	ab_autoclose int fd = -1;
+	char *p = text;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children", getpid());
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || read(fd, text, sizeof(text) - 1) < 0)
+		return -1;
+	for (;;) {
+		long pid = strtol(p, &p, 10);
+		ab_autoclose int comm = -1;
+		ssize_t n;
+
+		if (pid <= 0)
+			return -1;
+		snprintf(path, sizeof(path), "/proc/%ld/comm", pid);
+		comm = open(path, O_RDONLY | O_CLOEXEC);
+		n = comm < 0 ? -1 : read(comm, name, sizeof(name));
+		if (n > 0 && strncmp(name, "agentbox-broker", 15) == 0)
+			return (pid_t)pid;
+	}
+}
+
+static pid_t await_broker_name(void)
+{
+	struct timespec pause = { .tv_nsec = 5 * 1000 * 1000 };
+	pid_t pid = -1;
+
+	for (int i = 0; i < 1000 && pid < 0; i++) {
+		pid = broker_pid();
+		if (pid < 0)
+			nanosleep(&pause, NULL);
+	}
+	return pid;
+}
+
+static void check_sweep(void)
+{
+	struct stand s;
+	struct ab_broker *broker = NULL;
+	struct ab_error err = { 0 };
+	ab_autostrv struct ab_strv lines = { 0 };
+
+	set_up(&s, "sweep");
+	ok(ab_broker_start(&s.duty, &broker, &err) == 0, "started %s", err.text);
+	sh("echo evil >$T/work/.envrc; echo fine >$T/work/made");
+	end_box(&s);
+	ok(sweep(broker, &lines, &err) == 0, "swept %s", err.text);
+	ok(said(&lines, ".envrc"), "what was moved is said");
+	ok(!exists("work/.envrc"), "it is gone");
+	ok(exists("work/made") && exists("work/file"), "the rest is not");
+	ab_broker_end(broker);
+	ok(no_child_left(), "the broker is gone");
+	ok(exists("state/runs/sweep") && !exists("state/live/sweep"), "the run is retired");
+	ok(sh("grep -rqx evil $T/state/runs/sweep") == 0, "what was moved is kept");
+	tear_down(&s);
+}
+
+static void check_watch(void)
+{
+	struct stand s;
+	struct ab_broker *broker = NULL;
+	struct ab_error err = { 0 };
+	ab_autostrv struct ab_strv lines = { 0 };
+
+	set_up(&s, "watch");
+	if (ab_broker_start(&s.duty, &broker, &err) < 0)
+		abort();
+	sh("mkdir $T/work/.vscode; echo x >$T/work/.vscode/tasks.json");
+	ok(comes("work/.vscode", false), "it is moved while the box lives");
+	ok(exists("state/live/watch"), "the run is still live");
+	end_box(&s);
+	ok(sweep(broker, &lines, &err) == 0 && said(&lines, ".vscode"), "and said at the end");
+	ab_broker_end(broker);
+	tear_down(&s);
+}
+
+static void check_leave(void)
+{
+	struct stand s;
+	struct ab_broker *broker = NULL;
+	struct ab_error err = { 0 };
+
+	set_up(&s, "leave");
+	if (ab_broker_start(&s.duty, &broker, &err) < 0)
+		abort();
+	ab_broker_end(broker);
+	ok(waitpid(-1, NULL, WNOHANG) == 0, "let go it leaves; the box stays");
+	ok(exists("state/live/leave"), "and the run is as it was");
+	ab_run_retire(&s.run);
+	tear_down(&s);
+}
+
+static void check_unheld(void)
+{
+	struct stand s;
+	struct ab_broker *broker = NULL;
+	struct ab_error err = { 0 };
+	struct timespec pause = { .tv_nsec = 5 * 1000 * 1000 };
+	int pipes[2];
+	struct pollfd end;
+	pid_t pid;
+	char path[64];
+	int count = -1;
+
+	set_up(&s, "stdio");
+	if (pipe(pipes) < 0 || ab_broker_start(&s.duty, &broker, &err) < 0)
+		abort();
+	pid = await_broker_name();
+	close(pipes[1]);
+	end = (struct pollfd){ .fd = pipes[0], .events = POLLIN };
+	ok(pid > 0 && poll(&end, 1, 5000) == 1 && (end.revents & POLLHUP),
+	   "it holds no pipe of the caller");
+	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
+	/* Its own descriptors, and those of the watched folders. */
+	for (int i = 0; i < 1000; i++) {
+		DIR *dir = opendir(path);
+		bool stdio = false;
+
+		count = 0;
+		for (struct dirent *e; dir && (e = readdir(dir));) {
+			char link[96], to[256];
+			ssize_t n;
+
+			if (e->d_name[0] == '.')
+				continue;
+			count++;
+			snprintf(link, sizeof(link), "%s/%.16s", path, e->d_name);
+			n = readlink(link, to, sizeof(to) - 1);
+			to[n > 0 ? n : 0] = '\0';
+			stdio |= strncmp(to, "pipe:", 5) == 0;
+		}
+		if (dir)
+			closedir(dir);
+		if (count > 0 && count < 12 && !stdio)
+			break;
+		count = -1;
+		nanosleep(&pause, NULL);
+	}
+	ok(count > 0, "%d descriptors, none of them a pipe", count);
+	close(pipes[0]);
+	ab_broker_end(broker);
+	ab_run_retire(&s.run);
+	tear_down(&s);
+}
+
+static void check_killed(void)
+{
+	struct stand s;
+	struct ab_broker *broker = NULL;
+	struct ab_error err = { 0 };
+	ab_autostrv struct ab_strv lines = { 0 };
+	struct pollfd end;
+	pid_t pid;
+
+	set_up(&s, "kille");
+	if (ab_broker_start(&s.duty, &broker, &err) < 0)
+		abort();
+	pid = await_broker_name();
+	if (pid <= 0)
+		abort();
+	kill(pid, SIGKILL);
+	end = (struct pollfd){ .fd = ab_broker_fd(broker), .events = POLLIN };
+	ok(poll(&end, 1, 5000) == 1, "a killed broker is noticed");
+	ab_broker_hear(broker, &(struct ab_broker_news){ 0 }, &err);
+	ok(strstr(err.text, "broker") && err.hint[0] && strcmp(err.step, "broker") == 0,
+	   "and explained: %s", err.text);
+	ok(sweep(broker, &lines, &err) < 0 && lines.len == 0, "it sweeps nothing");
+	ok(exists("state/live/kille"), "so the run stays live for a later start");
+	ab_broker_end(broker);
+	end_box(&s);
+	ok(no_child_left(), "and is reaped");
+	ab_run_retire(&s.run);
+	tear_down(&s);
+}
+
+/* The supervisor is a process of its own here, killed in its sleep. */
+static void check_orphan(void)
+{
+	struct stand s;
+	pid_t supervisor;
+	int ready[2];
+	char byte;
+
+	set_up(&s, "orphn");
+	if (pipe2(ready, O_CLOEXEC) < 0)
+		abort();
+	supervisor = fork();
+	if (supervisor == 0) {
+		struct ab_broker *broker;
+		struct ab_error err;
+
+		if (ab_broker_start(&s.duty, &broker, &err) < 0 || write(ready[1], "x", 1) != 1)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	ok(read(ready[0], &byte, 1) == 1, "a supervisor with its broker");
+	/* The lock is now the broker's alone. */
+	ab_run_fini(&s.run);
+	sh("echo evil >$T/work/.envrc");
+	kill(supervisor, SIGKILL);
+	waitpid(supervisor, NULL, 0);
+	/* The broker waits for the box, which has not ended yet. */
+	ok(exists("state/live/orphn"), "while the box lives the run does");
+	end_box(&s);
+	ok(comes("state/live/orphn", false) && exists("state/runs/orphn"),
+	   "the broker finishes the run alone");
+	ok(!exists("work/.envrc"), "it has swept");
+	ok(comes("state/runs/orphn/audit.jsonl", true) &&
+		   sh("for i in $(seq 200); do grep -q 'supervisor was killed' "
+		      "$T/state/runs/orphn/audit.jsonl && exit 0; sleep 0.05; "
+		      "done; exit 1") == 0,
+	   "and written that down");
+	close(ready[0]);
+	close(ready[1]);
+	tear_down(&s);
+}
+
+int main(void)
+{
+	start();
+	check_sweep();
+	check_watch();
+	check_leave();
+	check_unheld();
+	check_killed();
+	check_orphan();
+	finish();
+	return done();
+}

@@ -1,0 +1,373 @@
+#include "workspace/quarantine/quarantine.h"
+
+#include <signal.h>
+#include <time.h>
+
+#include "workspace/quarantine/journal.h"
+#include "workspace_help.h"
+
+static struct ab_survey s;
+static struct ab_quarantine *q;
+static int dir = -1;
+static char *near; /* a quarantine on the same file system */
+
+/* File times have the resolution of this clock: what was made before the
+ * survey is then older than it. */
+static void tick(void)
+{
+	struct timespec a, b;
+
+	clock_gettime(CLOCK_REALTIME_COARSE, &a);
+	do {
+		clock_gettime(CLOCK_REALTIME_COARSE, &b);
+	} while (a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec);
+}
+
+/* A root $T/w prepared by the script, surveyed; the quarantine is `where`. */
+static void begin(const char *script, const char *where)
+{
+	struct ab_error err;
+
+	sh("rm -rf $T/w '%s'; mkdir -p $T/w '%s'; cd $T/w; %s", where, where, script);
+	tick();
+	s = survey("w", NULL);
+	dir = open(where, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	ok(ab_quarantine_open(&s, dir, &q, &err) == 0, "open");
+}
+
+static void end(void)
+{
+	ab_quarantine_close(q);
+	ab_survey_fini(&s);
+	close(dir);
+}
+
+/* Twice: a folder that appears on the way down is looked into the next time. */
+static void events(void)
+{
+	ab_quarantine_look(q);
+	ab_quarantine_look(q);
+}
+
+static const struct ab_moved *moved(const char *rel)
+{
+	const struct ab_quarantine_report *r = ab_quarantine_report(q);
+	ab_autofree char *path = at(rel);
+
+	for (size_t i = 0; i < r->nmoved; i++)
+		if (strcmp(r->moved[i].path, path) == 0)
+			return &r->moved[i];
+	return NULL;
+}
+
+static size_t count(void)
+{
+	return ab_quarantine_report(q)->nmoved;
+}
+
+static bool here(const char *rel)
+{
+	ab_autofree char *path = at(rel);
+	struct stat st;
+
+	return lstat(path, &st) == 0;
+}
+
+static bool kept(const char *rel, const char *below)
+{
+	const struct ab_moved *m = moved(rel);
+	ab_autofree char *path = NULL;
+	struct stat st;
+
+	if (!m || !m->name || here(rel))
+		return false;
+	path = ab_printf("%s%s", m->name, below);
+	return fstatat(dir, path, &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static void live(void)
+{
+	begin("echo mine > .envrc", near);
+	sh("cd $T/w; mkdir .vscode; echo x > .vscode/tasks.json; echo x > f");
+	events();
+	ok(kept("w/.vscode", "/tasks.json") && count() == 1,
+	   "a protected name that appears is moved");
+	ok(here("w/f") && here("w/.envrc"), "nothing else is");
+	sh("cd $T/w; mkdir .vscode");
+	events();
+	ok(count() == 2 && !here("w/.vscode"), "and again when it comes back");
+	sh("cd $T/w; mkdir .config; touch .config/other");
+	events();
+	ok(here("w/.config/other") && count() == 2, "a folder on the way is harmless");
+	sh("mkdir $T/w/.config/fish");
+	events();
+	ok(kept("w/.config/fish", "") && here("w/.config/other"), "the name inside it is not");
+	sh("cd $T/w; rm -r .config; mkdir -p .config/fish/x");
+	events();
+	ok(!here("w/.config/fish") && here("w/.config"), "also when the folder is made anew");
+	sh("mkdir $T/w/.config/fish");
+	events();
+	ok(!here("w/.config/fish"), "and the new one is watched");
+	sh("cd $T/w; rm -r .config; ln -s / .config");
+	events();
+	ok(!here("w/.config") && moved("w/.config")->kind == AB_NODE_LINK,
+	   "a link in its place is moved itself");
+	end();
+}
+
+static void sweeps(void)
+{
+	begin("", near);
+	sh("cd $T/w; mkdir -p .claude/x .config/fish; touch .mcp.json;"
+	   "ln -s $T/precious .bashrc; echo x > $T/precious; mkfifo .envrc;"
+	   "mkdir .vscode; chmod 0 .vscode");
+	ab_quarantine_sweep(q);
+	ok(kept("w/.claude", "/x") && kept("w/.config/fish", "") && kept("w/.mcp.json", ""),
+	   "a sweep finds all");
+	ok(kept("w/.bashrc", "") && here("precious"), "of a link only the link is moved");
+	ok(kept("w/.envrc", "") && moved("w/.envrc")->kind == AB_NODE_OTHER,
+	   "a FIFO does not hold us");
+	ok(kept("w/.vscode", ""), "a folder without rights is moved too");
+	ab_quarantine_sweep(q);
+	ok(count() == 6, "a second sweep finds nothing");
+	end();
+
+	begin("mkdir .config", near);
+	sh("mv $T/w $T/w2; mkdir -p $T/w/.vscode");
+	ab_quarantine_close(q);
+	{
+		struct ab_error err;
+
+		ok(ab_quarantine_open(&s, dir, &q, &err) == 0, "opened anew");
+	}
+	ab_quarantine_sweep(q);
+	ok(count() == 0 && here("w/.vscode") &&
+		   said(&ab_quarantine_report(q)->findings, "no longer"),
+	   "another folder at the same path is left alone and told");
+	sh("rm -rf $T/w2");
+	end();
+}
+
+static void stuck(void)
+{
+	if (getuid() == 0) {
+		ok(true, "what cannot be moved # SKIP root can");
+		return;
+	}
+	begin("", near);
+	sh("mkdir $T/w/.vscode; chmod 0555 $T/w");
+	ab_quarantine_sweep(q);
+	ok(moved("w/.vscode") && !moved("w/.vscode")->name && moved("w/.vscode")->errnum == EACCES,
+	   "what cannot be moved is reported");
+	ab_quarantine_sweep(q);
+	ok(count() == 1, "once");
+	sh("chmod 0755 $T/w");
+	ab_quarantine_sweep(q);
+	ok(!here("w/.vscode") && count() == 2, "and moved when it can be");
+	end();
+}
+
+static void across(void)
+{
+	ab_autofree char *far = ab_printf("/dev/shm/agentbox-test-%d", getpid());
+	struct stat a, b;
+
+	if (stat(top, &a) < 0 || stat("/dev/shm", &b) < 0 || a.st_dev == b.st_dev ||
+	    access("/dev/shm", W_OK) < 0) {
+		ok(true, "across file systems # SKIP only one here");
+		return;
+	}
+	begin("", far);
+	sh("cd $T/w; mkdir -p .vscode/a/b; echo x > .vscode/a/b/c;"
+	   "ln -s / .vscode/root; mkfifo .vscode/p; echo y > .mcp.json;"
+	   "ln -s /etc/passwd .bashrc; mkdir .claude;"
+	   "truncate -s 70M .claude/big; touch .claude/small");
+	ab_quarantine_sweep(q);
+	ok(kept("w/.vscode", "/a/b/c") && kept("w/.vscode", "/root"),
+	   "a folder is copied and removed");
+	ok(!kept("w/.vscode", "/p"), "special files are only removed");
+	ok(kept("w/.mcp.json", "") && kept("w/.bashrc", ""), "a file and a link");
+	ok(moved("w/.claude") && !moved("w/.claude")->name && moved("w/.claude")->errnum == E2BIG &&
+		   here("w/.claude/big"),
+	   "what is too large stays and is reported");
+	ok(sh("test $(ls '%s' | wc -l) = 3", far) == 0, "no half copy is left");
+	sh("rm -rf '%s'", far);
+	end();
+}
+
+/* One that makes, replaces and removes the name as fast as it can. */
+static pid_t fidget(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		ab_autofree char *name = at("w/.vscode"), *file = NULL;
+		ab_autofree char *precious = at("precious");
+
+		file = ab_printf("%s/keep", name);
+		for (;;) {
+			mkdir(name, 0700);
+			close(open(file, O_WRONLY | O_CREAT, 0600));
+			unlink(file);
+			rmdir(name);
+			if (symlink(precious, name) == 0)
+				unlink(name);
+			close(open(name, O_WRONLY | O_CREAT | O_NOFOLLOW, 0600));
+			unlink(name);
+		}
+	}
+	return pid;
+}
+
+static void race(const char *where, const char *name)
+{
+	pid_t pid;
+
+	sh("rm -rf $T/precious; mkdir -p $T/precious/sub;"
+	   "echo x > $T/precious/keep; echo y > $T/precious/sub/z");
+	begin("", where);
+	pid = fidget();
+	/* Until both have met often enough; the alarm ends a hopeless wait. */
+	alarm(100);
+	for (int i = 0; i < 2000 || count() < 20; i++)
+		ab_quarantine_sweep(q);
+	alarm(0);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	ab_quarantine_sweep(q);
+	ok(!here("w/.vscode"), "%s: nothing is left", name);
+	ok(sh("test \"$(cat $T/precious/keep $T/precious/sub/z)\" = 'x\ny'") == 0,
+	   "%s: nothing outside was touched", name);
+	sh("rm -rf '%s'", where);
+	end();
+}
+
+static void made_by_the_run(void)
+{
+	const struct ab_quarantine_report *r;
+
+	sh("git init -q $T/src; cd $T/src; echo x > f; git add f;"
+	   "git commit -qm 1");
+	begin("git init -q .; echo x > f; git add f; git commit -qm 1;"
+	      "echo 'exit 0' > .git/hooks/pre-push; mkdir -p old/.vscode;"
+	      /* What is as old as the survey's own tick counts as new. */
+	      "touch now; until find now -newer old/.vscode | grep -q .;"
+	      " do touch now; done; rm now",
+	      near);
+	sh("cd $T/w; git clone -q $T/src cl; git init -q deep;"
+	   "git worktree add -q wt; git -c protocol.file.allow=always"
+	   " submodule -q add $T/src sub; git init -q --bare bare.git;"
+	   "for g in cl/.git deep/.git .git/modules/sub bare.git; do"
+	   " mkdir -p $g/hooks; echo 'touch $T/owned' > $g/hooks/pre-commit;"
+	   " chmod +x $g/hooks/pre-commit; touch $g/hooks/x.sample; done;"
+	   "git -C cl config core.fsmonitor ./run;"
+	   "git -C cl config alias.x '!sh';"
+	   "git -C cl config alias.y status;"
+	   "git --git-dir=bare.git config core.sshCommand ./x;"
+	   "mkdir -p pkg/a/.vscode; echo x > pkg/a/.envrc");
+	ab_quarantine_sweep(q);
+	ab_quarantine_review(q);
+	r = ab_quarantine_report(q);
+	ok(kept("w/cl/.git/hooks/pre-commit", "") && kept("w/deep/.git/hooks/pre-commit", "") &&
+		   kept("w/.git/modules/sub/hooks/pre-commit", "") &&
+		   kept("w/bare.git/hooks/pre-commit", ""),
+	   "hooks in clones, submodules, new and bare repositories are moved");
+	ok(here("w/cl/.git/hooks/x.sample"), "samples stay");
+	ok(here("w/.git/hooks/pre-push"), "and so does what was there before");
+	ok(said(&r->findings, "cl/.git/config was made by the run") &&
+		   said(&r->findings, "core.fsmonitor, alias.x."),
+	   "keys that run programs are named, harmless ones are not");
+	ok(said(&r->findings, "core.sshcommand"), "also in a bare repository");
+	ok(said(&r->findings, "2 files in deeper folders") &&
+		   said(&r->findings, "w/pkg/a/.vscode") && !said(&r->findings, "old/.vscode"),
+	   "new protected names deeper down are told, old ones are not");
+	ok(sh("cd $T/w/cl; git config --unset core.fsmonitor;"
+	      "echo y >> f; git commit -qam 2; cd ../wt; echo y >> f;"
+	      "git commit -qam 3; cd ../sub; echo y >> f; git commit -qam 4;"
+	      "test ! -e $T/owned") == 0,
+	   "all of them work afterwards");
+	end();
+
+	begin("git init -q .", near);
+	sh("cd $T/w; mkdir a b; echo \"gitdir: $T/src/.git\" > a/.git;"
+	   "ln -s $T/src/.git b/.git; git init -q c; echo '[' > c/.git/config;"
+	   "git init -q d; rm -r d/.git/hooks; ln -s $T/src d/.git/hooks;"
+	   "git init -q e; echo ../.. > e/.git/commondir;"
+	   "git init -q f; rm f/.git/config; mkfifo f/.git/config");
+	ab_quarantine_review(q);
+	r = ab_quarantine_report(q);
+	ok(said(&r->findings, "w/a/.git was made by the run and leads git to") &&
+		   said(&r->findings, "w/b/.git was made by the run"),
+	   "a .git file or link that leads outside is told");
+	ok(said(&r->findings, "w/c/.git/config was made by the run and is no"),
+	   "a broken configuration is told");
+	ok(said(&r->findings, "w/f/.git/config was made by the run and cannot"),
+	   "one that is no file too, and does not hold us");
+	ok(kept("w/d/.git/hooks", "") && here("src/f"), "linked hooks are moved as a link");
+	ok(said(&r->findings, "commondir"), "a commondir is told");
+	end();
+
+	begin("git init -q .", near);
+	ab_quarantine_sweep(q);
+	ab_quarantine_review(q);
+	r = ab_quarantine_report(q);
+	ok(r->nmoved == 0 && r->findings.len == 0 && r->notes.len == 0,
+	   "a run that made nothing has nothing to report");
+	end();
+}
+
+static void journal(void)
+{
+	struct ab_survey again = { 0 };
+	struct ab_error err;
+	char *text;
+	int unread = 0;
+
+	begin("git init -q .; mkdir 'odd %\xff \"name'; git init -q odd*", near);
+	text = ab_journal_write(&s);
+	ok(!strchr(text, '\n'), "a journal is one line");
+	ok(ab_journal_read(text, strlen(text), &again, &err) == 0, "read");
+	ok(again.nwatch == s.nwatch && again.repos.len == 2 &&
+		   ab_strv_has(&again.repos, s.repos.v[0]) &&
+		   ab_strv_has(&again.repos, s.repos.v[1]) &&
+		   again.watch[0].ino == s.watch[0].ino &&
+		   again.started.tv_nsec == s.started.tv_nsec,
+	   "paths of any bytes come back");
+	ab_quarantine_close(q);
+	sh("cd $T/w; mkdir .vscode; git init -q new; (cd odd*; mkdir .vscode);"
+	   "echo x > new/.git/hooks/post-merge");
+	ok(ab_quarantine_open(&again, dir, &q, &err) == 0, "open from it");
+	ab_quarantine_sweep(q);
+	ab_quarantine_review(q);
+	ok(count() == 3 && !here("w/.vscode") && !here("w/new/.git/hooks/post-merge"),
+	   "the next start sweeps for a dead run");
+	for (size_t i = 0; i < strlen(text); i++) {
+		struct ab_survey cut;
+
+		unread += ab_journal_read(text, i, &cut, &err) < 0;
+	}
+	ok(unread == (int)strlen(text), "a cut journal is an error");
+	ab_survey_fini(&again);
+	free(text);
+	end();
+}
+
+int main(void)
+{
+	ab_autofree char *far = ab_printf("/dev/shm/agentbox-race-%d", getpid());
+
+	start();
+	near = at("q");
+	live();
+	sweeps();
+	stuck();
+	across();
+	race(near, "rename");
+	if (access("/dev/shm", W_OK) == 0)
+		race(far, "copy");
+	made_by_the_run();
+	journal();
+	finish();
+	free(near);
+	return done();
+}

@@ -1,0 +1,93 @@
+#include "workspace/tree/glob.h"
+
+#include "workspace_help.h"
+
+static struct ab_guard *v;
+static size_t n;
+static struct ab_error err;
+
+/* Entries relative to the fresh folder; "!" in front is kept. */
+static int expand(const char *entry, ...)
+{
+	struct ab_strv p = { 0 };
+	va_list ap;
+	int rc;
+
+	ab_guards_free(v, n);
+	v = NULL;
+	n = 0;
+	va_start(ap, entry);
+	for (; entry; entry = va_arg(ap, const char *)) {
+		bool back = entry[0] == '!';
+
+		ab_strv_addf(&p, "%s%s/%s", back ? "!" : "", top, entry + back);
+	}
+	va_end(ap);
+	rc = ab_expand_deny(&p, &v, &n, &err);
+	ab_strv_fini(&p);
+	return rc;
+}
+
+static bool hidden(const char *rel, enum ab_node kind)
+{
+	ab_autofree char *path = at(rel);
+
+	for (size_t i = 0; i < n; i++)
+		if (v[i].kind == kind && strcmp(v[i].path, path) == 0)
+			return true;
+	return false;
+}
+
+static void matches(void)
+{
+	sh("mkdir -p $T/.ssh $T/.gnupg/private $T/.config/gh $T/store;"
+	   "cd $T/.ssh; touch id_rsa id_rsa.pub id_ed known_hosts config .old;"
+	   "touch $T/store/netrc; ln -s store/netrc $T/.netrc;"
+	   "ln -s .gnupg $T/gpg; ln -s nowhere $T/.dangling;"
+	   "ln -s loop $T/loop; echo x > $T/plain");
+	ok(expand(".aws", ".kube/config", "plain/below", ".dangling", "loop", "loop/x", NULL) ==
+			   0 &&
+		   n == 0,
+	   "what does not exist needs no mask");
+	ok(expand(".ssh/id_*", NULL) == 0 && n == 3, "a pattern");
+	ok(expand(".ssh/id_*", "!.ssh/*.pub", NULL) == 0 && n == 2 &&
+		   hidden(".ssh/id_rsa", AB_NODE_FILE) && !hidden(".ssh/id_rsa.pub", AB_NODE_FILE),
+	   "an exception takes back");
+	ok(expand("!.ssh/*.pub", ".ssh/id_*", NULL) == 0 && n == 3, "only what stands before it");
+	ok(expand(".ssh/*", NULL) == 0 && hidden(".ssh/.old", AB_NODE_FILE) && n == 6,
+	   "a star matches a leading dot");
+	ok(expand(".gnupg/**", NULL) == 0 && n == 1 && hidden(".gnupg", AB_NODE_DIR),
+	   "two stars at the end are the folder");
+	ok(expand(".gnupg", ".gnupg/private", NULL) == 0 && n == 1, "a folder hides what is in it");
+	ok(expand(".netrc", "gpg/private", NULL) == 0 && n == 2 &&
+		   hidden("store/netrc", AB_NODE_FILE) && hidden(".gnupg/private", AB_NODE_DIR),
+	   "links are followed to the object");
+	ok(expand(".con*/g?", NULL) == 0 && hidden(".config/gh", AB_NODE_DIR),
+	   "patterns in several components");
+	ok(expand(".ssh/*", "!.ssh", NULL) == 0 && n == 0,
+	   "a folder's exception covers what is below");
+	ok(expand(".ssh/id_[re]*", NULL) == 0 && n == 3, "a class");
+}
+
+static void refuses(void)
+{
+	ok(expand(".ssh", "!.ssh/known_hosts", NULL) < 0 && err.code == AB_ECONFIG &&
+		   strstr(err.text, "known_hosts") && strstr(err.hint, ".ssh/*"),
+	   "an exception inside a hidden folder: %s", err.text);
+	ok(expand("**/.env", NULL) < 0 && err.code == AB_ECONFIG && strstr(err.text, "**/.env"),
+	   "two stars in the middle: %s", err.text);
+	sh("mkdir $T/many; cd $T/many; i=0; while [ $i -lt 4200 ]; do"
+	   " : > f$i; i=$((i+1)); done");
+	ok(expand("many/*", NULL) < 0 && err.hint[0], "too many matches: %s", err.text);
+	ok(expand("many", NULL) == 0 && n == 1, "the folder itself is fine");
+}
+
+int main(void)
+{
+	start();
+	matches();
+	refuses();
+	ab_guards_free(v, n);
+	finish();
+	return done();
+}

@@ -1,0 +1,101 @@
+#include "workspace/tree/names.h"
+
+#include "base/data/mem.h"
+#include "tap.h"
+#include "workspace/tree/guard.h"
+
+static void sorts(void)
+{
+	static const char *const entries[] = {
+		".git/hooks", ".git/config", ".vscode", ".vscode",
+		"./a//b/",    "/etc/x",	     "*.sh",	"..",
+	};
+	struct ab_strv deny = { 0 };
+	struct ab_names n;
+	const char *rest;
+
+	for (size_t i = 0; i < AB_COUNT(entries); i++)
+		ab_strv_add(&deny, entries[i]);
+	ab_names_init(&n, &deny);
+	ok(n.top.len == 3, "each relative name once");
+	ok(ab_strv_has(&n.top, "a/b"), "a sloppy spelling is made clean");
+	ok(ab_strv_has(&n.absolute, "/etc/x"), "absolute ones apart");
+	ok(ab_strv_has(&n.git, "hooks") && ab_strv_has(&n.git, "config"),
+	   "names in a git directory apart");
+	ok(ab_strv_has(&n.git, "config.worktree") && ab_strv_has(&n.git, "commondir"),
+	   "with config comes what replaces it");
+	ok(n.first['q'], "a pattern can start with any byte");
+	ab_names_fini(&n);
+
+	ok(ab_name_starts(".config/fish", ".config", &rest) && strcmp(rest, "fish") == 0,
+	   "the first component, and what follows");
+	ok(ab_name_starts(".vscode", ".vscode", &rest) && !rest[0], "a single one ends there");
+	ok(!ab_name_starts(".vscode", ".vscod", &rest), "no prefix match");
+	ok(ab_name_starts("*rc", ".bashrc", &rest), "a pattern matches a leading dot");
+	ok(!ab_name_starts("*rc", ".bash", &rest), "and nothing else");
+	ab_strv_fini(&deny);
+}
+
+static void opens(void)
+{
+	static const struct {
+		const char *path, *name;
+		bool holds;
+	} cases[] = {
+		{ "/w/.git", NULL, false },
+		{ "/w/.git/hooks", ".git/hooks", false },
+		{ "/w/.git/hooks/x", ".git/hooks", false },
+		{ "/a/b/w", NULL, false },
+		{ "/w/a/b", "a/b/c/d", true },
+		{ "/w/a/b/c/d/e", "a/b/c/d", false },
+		{ "/w/a/a/b/c", "a/b/c/d", true },
+		{ "/w/.git/objects", NULL, false },
+		{ "/w/.github", NULL, false },
+		{ "/w/hooks", NULL, false },
+		{ "/w/x", NULL, false },
+		{ "/etc", NULL, false },
+		{ "/etc/x/y", "/etc/x", false },
+		{ "/w/x/deep", "*/deep", false },
+		{ "", NULL, false },
+	};
+	static const char *const entries[] = { ".git/hooks", "a/b/c/d", "/etc/x", "*/deep" };
+	struct ab_strv deny = { 0 };
+
+	for (size_t i = 0; i < AB_COUNT(entries); i++)
+		ab_strv_add(&deny, entries[i]);
+	for (size_t i = 0; i < AB_COUNT(cases); i++) {
+		bool holds = false;
+		const char *name = ab_names_opened(&deny, cases[i].path, &holds);
+
+		is_str(name ? name : "", cases[i].name ? cases[i].name : "", cases[i].path);
+		ok(holds == cases[i].holds, "and whether it is only in it");
+	}
+	ab_strv_fini(&deny);
+}
+
+static void settles(void)
+{
+	struct ab_guard *v = NULL;
+	size_t n = 0;
+
+	ab_guards_add(&v, &n, "/w/a-b", AB_NODE_FILE);
+	ab_guards_add(&v, &n, "/w/a/x", AB_NODE_FILE);
+	ab_guards_add(&v, &n, "/w/a", AB_NODE_DIR);
+	ab_guards_add(&v, &n, "/w/a-b", AB_NODE_FILE);
+	ab_guards_add(&v, &n, "/w/l", AB_NODE_LINK);
+	ab_guards_settle(v, &n);
+	ok(n == 3, "one mount for what a folder covers");
+	is_str(v[0].path, "/w/a", "parents first");
+	is_str(v[1].path, "/w/a-b", "a neighbour stays");
+	ok(ab_guards_cover(v, n, "/w/a/x/y"), "what is below is covered");
+	ok(!ab_guards_cover(v, n, "/w/l/y"), "but not behind a link");
+	ab_guards_free(v, n);
+}
+
+int main(void)
+{
+	sorts();
+	opens();
+	settles();
+	return done();
+}
