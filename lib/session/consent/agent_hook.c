@@ -7,7 +7,7 @@
  * Should: say no to what cannot be read. Mustn't: say yes to a command that
  * would then run outside any box.
  */
-#include "session/consent/hook_dialects.h"
+#include "session/consent/agent_hook.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -22,8 +22,8 @@
 #include "base/text/guess.h"
 #include "policy/model/policy.h"
 #include "sandbox/mount/furniture.h"
-#include "session/consent/agent_hook.h"
 #include "session/consent/consent.h"
+#include "session/consent/hook_dialects.h"
 #include "session/consent/request.h"
 #include "session/state/approvals.h"
 #include "shell/syntax/quote.h"
