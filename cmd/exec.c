@@ -25,7 +25,7 @@ static int exec_main(struct args *args)
 	const char *script[3];
 	struct ab_request request;
 	struct ab_error err = { 0 };
-	struct ab_apart apart;
+	struct ab_child_run apart;
 	int status = run_request(args, script, &request);
 
 	if (status >= 0)
@@ -37,13 +37,13 @@ static int exec_main(struct args *args)
 	if (ab_caller_init(&request.policy, &err) < 0)
 		return complain(args, &err);
 	status = 0;
-	if (ab_run_apart(&request, output_limit(&request.policy), &apart, &status, &err) < 0)
+	if (ab_run_in_child(&request, output_limit(&request.policy), &apart, &status, &err) < 0)
 		status = complain(args, &err);
 	ab_buf_puts(&json, apart.result);
 	ab_result_add_streams(&json, &apart.out, &apart.err);
 	ab_buf_puts(&json, "\n");
 	fwrite(json.data, 1, json.len, stdout);
-	ab_apart_fini(&apart);
+	ab_child_run_fini(&apart);
 	return status;
 }
 

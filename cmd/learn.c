@@ -105,14 +105,15 @@ static int teach(const struct args *args, const struct ab_policy_input *input, c
 	return status;
 }
 
-static int run(struct args *args, struct ab_request *request, struct ab_apart *ret, int *ret_status)
+static int run(struct args *args, struct ab_request *request, struct ab_child_run *ret,
+	       int *ret_status)
 {
 	struct ab_error err = { 0 };
 	int kept = put_aside();
 	int status = ask(args);
 
-	if (status < 0 && ab_run_apart(request, 0, ret, ret_status, &err) < 0) {
-		ab_apart_fini(ret);
+	if (status < 0 && ab_run_in_child(request, 0, ret, ret_status, &err) < 0) {
+		ab_child_run_fini(ret);
 		status = complain(args, &err);
 	}
 	put_back(kept);
@@ -124,7 +125,7 @@ static int learn_main(struct args *args)
 	const char *script[3];
 	struct ab_request request;
 	struct ab_error err = { 0 };
-	struct ab_apart apart;
+	struct ab_child_run apart;
 	int status = run_request(args, script, &request), ended = 0;
 
 	if (status >= 0)
@@ -139,7 +140,7 @@ static int learn_main(struct args *args)
 	if (status >= 0)
 		return status;
 	status = teach(args, &request.policy, apart.result, ended);
-	ab_apart_fini(&apart);
+	ab_child_run_fini(&apart);
 	return status;
 }
 

@@ -10,7 +10,7 @@
  * Everything begins with a struct ab_policy_input (policy/layers/layers.h): zero it,
  * set what was asked for, and let ab_caller_init() fill in the rest.
  *
- *	ab_run, ab_run_apart	a command in the box (session/run/in_child.h)
+ *	ab_run, ab_run_in_child	a command in the box (session/run/in_child.h)
  *	ab_check_*		judge a command, run nothing
  *	ab_runs_list, _stop	live runs (steer/runs/runs.h)
  *	ab_permit		allow and deny (steer/permit/permit.h)
@@ -31,7 +31,7 @@
  * supervisor for good: afterwards it is locked in (it can execute nothing and
  * open nothing but the state folder), and its standard input and output are
  * closed unless they are a terminal. A caller that wants to do more than exit
- * with the status uses ab_run_apart(), which runs it in a child.
+ * with the status uses ab_run_in_child(), which runs it in a child.
  */
 #include "audit/read/query.h"
 #include "audit/read/stats.h"

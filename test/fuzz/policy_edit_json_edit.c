@@ -52,7 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	ab_autofree char *more = NULL, *none = NULL;
 	struct ab_error err = { 0 };
 	json_t *want;
-	int r = ab_edit_add(text, size, keys, 2, "v", &more, &err);
+	int r = ab_json_edit_add(text, size, keys, 2, "v", &more, &err);
 
 	if (r < 0) {
 		if (!err.text[0])
@@ -65,7 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	json_array_append_new(list_of(want), json_string("v"));
 	check_same(want, more);
 	/* One more value may be one too many for the scanner. */
-	if (ab_edit_add(more, strlen(more), keys, 2, "v", &none, &err) > 0)
+	if (ab_json_edit_add(more, strlen(more), keys, 2, "v", &none, &err) > 0)
 		abort();
 	json_decref(want);
 	return 0;

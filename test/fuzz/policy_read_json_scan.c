@@ -14,10 +14,10 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void check_positions(const struct ab_scan *s, size_t size)
+static void check_positions(const struct ab_json_scan *s, size_t size)
 {
 	for (size_t i = 0; i < s->len; i++) {
-		const struct ab_scan_node *n = &s->nodes[i];
+		const struct ab_json_scan_node *n = &s->nodes[i];
 
 		if (n->begin >= n->end || n->end > size || n->next <= i || n->next > s->len ||
 		    n->key_begin > n->key_end || n->key_end > n->begin || n->line < 1 ||
@@ -28,8 +28,8 @@ static void check_positions(const struct ab_scan *s, size_t size)
 
 static void check_agreement(const char *text, size_t size)
 {
-	struct ab_scan s = { 0 };
-	int r = ab_scan_parse(&s, text, size);
+	struct ab_json_scan s = { 0 };
+	int r = ab_json_scan_parse(&s, text, size);
 	json_error_t e;
 	json_t *j = json_loadb(text, size, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &e);
 
@@ -45,7 +45,7 @@ static void check_agreement(const char *text, size_t size)
 	    json_error_code(&e) != json_error_numeric_overflow)
 		abort();
 	json_decref(j);
-	ab_scan_fini(&s);
+	ab_json_scan_fini(&s);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -63,7 +63,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	check_agreement((const char *)data, size);
 	memset(&config, 0, sizeof(config));
-	ab_file_parse(&ctx, AB_LAYER_PROJECT, "f", (const char *)data, size, &config, &problems);
+	ab_settings_file_parse(&ctx, AB_LAYER_PROJECT, "f", (const char *)data, size, &config,
+			       &problems);
 	for (size_t i = 0; i < problems.wrong.len; i++)
 		for (const char *p = problems.wrong.v[i]; *p; p++)
 			if ((unsigned char)*p < 0x20 || *p == 0x7f)

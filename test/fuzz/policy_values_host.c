@@ -14,7 +14,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void check_why(const struct ab_why *why)
+static void check_why(const struct ab_complaint *why)
 {
 	const char *texts[] = { why->wrong, why->right };
 
@@ -26,7 +26,7 @@ static void check_why(const struct ab_why *why)
 
 static void check_host(const char *s, size_t n)
 {
-	struct ab_why why = { .right = "" };
+	struct ab_complaint why = { .right = "" };
 	struct ab_host h, again;
 
 	if (ab_host_parse(s, n, &h, &why) < 0) {
@@ -44,7 +44,7 @@ static void check_host(const char *s, size_t n)
 static void check_entry(const char *s, size_t n)
 {
 	char a[AB_HOST_ENTRY_TEXT], b[AB_HOST_ENTRY_TEXT];
-	struct ab_why why = { .right = "" };
+	struct ab_complaint why = { .right = "" };
 	struct ab_host_entry e, again;
 	char *list[] = { a };
 
@@ -63,7 +63,7 @@ static void check_entry(const char *s, size_t n)
 
 static void check_range(const char *s, size_t n)
 {
-	struct ab_why why = { .right = "" };
+	struct ab_complaint why = { .right = "" };
 	char a[AB_CIDR_TEXT], b[AB_CIDR_TEXT];
 	struct ab_cidr c, again;
 
@@ -81,7 +81,7 @@ static void check_range(const char *s, size_t n)
 
 static void check_url(const char *s, size_t n)
 {
-	struct ab_why why = { .right = "" };
+	struct ab_complaint why = { .right = "" };
 	struct ab_proxy_url url, again;
 	char *a, *b, *shown;
 

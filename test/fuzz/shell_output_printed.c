@@ -43,7 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	if (command.argc)
 		command.name = argv[0].text;
-	ab_flow_output(&arena, &command, &out);
+	ab_printed_output(&arena, &command, &out);
 	if (out.text.len > (1 << 16) + 1 ||
 	    (!out.unknown && out.text.len && memchr(out.text.s, AB_UNKNOWN, out.text.len)))
 		abort();

@@ -118,12 +118,12 @@ void ab_dial_cancel(struct ab_dial *dial)
 	dial->fn = NULL;
 }
 
-bool ab_names_synthetic(const struct ab_host *addr)
+bool ab_synthetic_is(const struct ab_host *addr)
 {
 	return strncmp(addr->text, "198.18.", 7) == 0;
 }
 
-const char *ab_names_find(const struct ab_names *names, const struct ab_host *addr)
+const char *ab_synthetic_find(const struct ab_synthetic *names, const struct ab_host *addr)
 {
 	(void)names;
 	return strcmp(addr->text, "198.18.0.1") == 0 ? "a.test" : NULL;
@@ -245,7 +245,7 @@ bool ab_filter_address(const struct ab_filter *filter, const struct ab_own *own,
 }
 
 /* Nobody is there to be asked, or to be told. */
-bool ab_pending_waits(struct ab_conn *c, struct ab_host *host, struct ab_request_record *r,
+bool ab_waiting_begin(struct ab_conn *c, struct ab_host *host, struct ab_request_record *r,
 		      ab_resume_fn resume)
 {
 	(void)c;
@@ -255,7 +255,7 @@ bool ab_pending_waits(struct ab_conn *c, struct ab_host *host, struct ab_request
 	return false;
 }
 
-bool ab_pending_seeks(struct ab_conn *c, const struct ab_request_record *r, ab_resume_fn resume)
+bool ab_waiting_identify(struct ab_conn *c, const struct ab_request_record *r, ab_resume_fn resume)
 {
 	(void)c;
 	(void)r;
@@ -263,17 +263,17 @@ bool ab_pending_seeks(struct ab_conn *c, const struct ab_request_record *r, ab_r
 	return false;
 }
 
-void ab_pending_leave(struct ab_conn *c)
+void ab_waiting_leave(struct ab_conn *c)
 {
 	(void)c;
 }
 
-void ab_overseer_opened(struct ab_conn *c)
+void ab_open_conns_opened(struct ab_conn *c)
 {
 	(void)c;
 }
 
-void ab_overseer_recorded(struct ab_conn *c, const struct ab_request_record *r)
+void ab_open_conns_recorded(struct ab_conn *c, const struct ab_request_record *r)
 {
 	(void)c;
 	(void)r;

@@ -24,7 +24,7 @@ static char *edited(const char *text, const char *value)
 {
 	struct ab_error err = { 0 };
 	char *ret = NULL;
-	int r = ab_edit_add(text, strlen(text), keys, 2, value, &ret, &err);
+	int r = ab_json_edit_add(text, strlen(text), keys, 2, value, &ret, &err);
 
 	return r > 0 ? ret : ab_strdup(r ? err.text : "same");
 }
@@ -233,14 +233,14 @@ static void check_random(void)
 		put_blanks(&b);
 		put_object(&b, 0);
 		put_blanks(&b);
-		r = ab_edit_add(b.data, b.len, keys, 2, "v", &after, &err);
+		r = ab_json_edit_add(b.data, b.len, keys, 2, "v", &after, &err);
 		same += r == 0;
 		refused += r < 0;
 		if (r <= 0)
 			continue;
 		changed++;
 		if (is_equal_with(b.data, after) && is_inserted(b.data, after) &&
-		    ab_edit_add(after, strlen(after), keys, 2, "v", &again, &err) == 0)
+		    ab_json_edit_add(after, strlen(after), keys, 2, "v", &again, &err) == 0)
 			continue;
 		bad++;
 		printf("# before: %s\n# after: %s\n", b.data, after);

@@ -296,7 +296,7 @@ static void test_regex(void)
 	};
 
 	for (size_t i = 0; i < AB_COUNT(cases); i++) {
-		struct ab_why why;
+		struct ab_complaint why;
 
 		ok((ab_regex_check(cases[i].pattern, true, &why) == 0) == cases[i].good, "%s",
 		   cases[i].pattern);

@@ -25,12 +25,12 @@ static char *guarded(const char *text, size_t len, void **ret_map, size_t *ret_s
 	return map + room - len;
 }
 
-static bool scans(const char *text, size_t len, struct ab_scan *s)
+static bool scans(const char *text, size_t len, struct ab_json_scan *s)
 {
 	void *map;
 	size_t size;
 	char *copy = guarded(text, len, &map, &size);
-	int r = ab_scan_parse(s, copy, len);
+	int r = ab_json_scan_parse(s, copy, len);
 
 	munmap(map, size);
 	return r == 0;
@@ -81,7 +81,7 @@ static const char *const bad[] = {
 
 static void test_acceptance(void)
 {
-	struct ab_scan s = { 0 };
+	struct ab_json_scan s = { 0 };
 
 	for (size_t i = 0; i < AB_COUNT(good); i++) {
 		size_t n = strlen(good[i]);
@@ -98,12 +98,12 @@ static void test_acceptance(void)
 	ok(!scans("{}\0", 3, &s), "a NUL behind the value is refused");
 	ok(!scans("\"a\0b\"", 5, &s), "a NUL in a string is refused");
 	ok(!scans("[5\0]", 4, &s), "so is one behind a number, which the library overlooks");
-	ab_scan_fini(&s);
+	ab_json_scan_fini(&s);
 }
 
 static void test_cut(void)
 {
-	struct ab_scan s = { 0 };
+	struct ab_json_scan s = { 0 };
 	size_t differ = 0, cuts = 0;
 
 	for (size_t i = 0; i < AB_COUNT(good); i++)
@@ -113,7 +113,7 @@ static void test_cut(void)
 		for (size_t n = 0; n <= strlen(bad[i]); n++, cuts++)
 			differ += scans(bad[i], n, &s) != jansson_takes(bad[i], n);
 	ok(differ == 0, "cut at each of %zu places both agree", cuts);
-	ab_scan_fini(&s);
+	ab_json_scan_fini(&s);
 }
 
 static void test_positions(void)
@@ -128,10 +128,11 @@ static void test_positions(void)
 				   "  },\n"
 				   "  \"x\": 12\n"
 				   "}\n";
-	struct ab_scan s = { 0 };
-	const struct ab_scan_node *n;
+	struct ab_json_scan s = { 0 };
+	const struct ab_json_scan_node *n;
 
-	ok(ab_scan_parse(&s, text, strlen(text)) == 0 && s.len == 7, "all seven values are found");
+	ok(ab_json_scan_parse(&s, text, strlen(text)) == 0 && s.len == 7,
+	   "all seven values are found");
 	n = s.nodes;
 	ok(n[0].kind == '{' && n[0].next == 7 && n[0].line == 1, "the outermost value holds all");
 	ok(n[1].kind == '{' && n[1].parent == 0 && n[1].line == 2 && n[1].next == 6,
@@ -146,7 +147,7 @@ static void test_positions(void)
 	   "elements have lines and no key");
 	ok(n[6].kind == '0' && n[6].parent == 0 && n[6].line == 9,
 	   "what stands behind a group belongs to the outermost value");
-	ab_scan_fini(&s);
+	ab_json_scan_fini(&s);
 }
 
 static void test_errors(void)
@@ -165,15 +166,15 @@ static void test_errors(void)
 		{ "{\"a\":", "the file ends too early", 1 },
 		{ "{}\n{}", "something behind the last }", 2 },
 	};
-	struct ab_scan s = { 0 };
+	struct ab_json_scan s = { 0 };
 
 	for (size_t i = 0; i < AB_COUNT(cases); i++) {
-		int r = ab_scan_parse(&s, cases[i].text, strlen(cases[i].text));
+		int r = ab_json_scan_parse(&s, cases[i].text, strlen(cases[i].text));
 
 		ok(r < 0 && s.line == cases[i].line, "error %zu is on line %u", i, cases[i].line);
 		is_str(s.wrong, cases[i].wrong, "and says what is wrong");
 	}
-	ab_scan_fini(&s);
+	ab_json_scan_fini(&s);
 }
 
 static void test_bounds(void)
@@ -181,24 +182,24 @@ static void test_bounds(void)
 	enum { MANY = AB_SCAN_NODES + 10 };
 	char deep[2 * AB_SCAN_DEPTH + 3];
 	char *many = malloc(2 * MANY + 2);
-	struct ab_scan s = { 0 };
+	struct ab_json_scan s = { 0 };
 
 	memset(deep, '[', AB_SCAN_DEPTH);
 	memset(deep + AB_SCAN_DEPTH, ']', AB_SCAN_DEPTH);
-	ok(ab_scan_parse(&s, deep, 2 * AB_SCAN_DEPTH) == 0, "as deep as the bound is fine");
+	ok(ab_json_scan_parse(&s, deep, 2 * AB_SCAN_DEPTH) == 0, "as deep as the bound is fine");
 	memset(deep, '[', AB_SCAN_DEPTH + 1);
 	memset(deep + AB_SCAN_DEPTH + 1, ']', AB_SCAN_DEPTH + 1);
-	ok(ab_scan_parse(&s, deep, 2 * AB_SCAN_DEPTH + 2) < 0, "one deeper is refused");
+	ok(ab_json_scan_parse(&s, deep, 2 * AB_SCAN_DEPTH + 2) < 0, "one deeper is refused");
 	many[0] = '[';
 	for (size_t i = 0; i < MANY; i++)
 		memcpy(many + 1 + 2 * i, "1,", 2);
 	many[2 * MANY] = ']';
-	ok(ab_scan_parse(&s, many, 2 * MANY + 1) < 0 && !strcmp(s.wrong, "too many values"),
+	ok(ab_json_scan_parse(&s, many, 2 * MANY + 1) < 0 && !strcmp(s.wrong, "too many values"),
 	   "too many values are refused");
 	many[2 * 1000] = ']';
-	ok(ab_scan_parse(&s, many, 2 * 1000 + 1) == 0 && s.len == 1001, "a thousand are not");
+	ok(ab_json_scan_parse(&s, many, 2 * 1000 + 1) == 0 && s.len == 1001, "a thousand are not");
 	free(many);
-	ab_scan_fini(&s);
+	ab_json_scan_fini(&s);
 }
 
 int main(void)

@@ -62,7 +62,7 @@ int main(void)
 {
 	for (size_t i = 0; i < AB_COUNT(cases); i++) {
 		char buf[AB_CIDR_TEXT] = "";
-		struct ab_why why = { .right = "" };
+		struct ab_complaint why = { .right = "" };
 		struct ab_cidr c;
 		int r = ab_cidr_parse(cases[i].in, strlen(cases[i].in), &c, &why);
 

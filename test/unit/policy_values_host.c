@@ -214,7 +214,7 @@ static void test_entries(void)
 {
 	for (size_t i = 0; i < AB_COUNT(entries); i++) {
 		char buf[AB_HOST_ENTRY_TEXT] = "";
-		struct ab_why why = { .right = "" };
+		struct ab_complaint why = { .right = "" };
 		struct ab_host_entry e;
 		const char *in = entries[i].in;
 		int r = ab_host_entry_parse(in, strlen(in), &e, &why);

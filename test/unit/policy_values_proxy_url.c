@@ -62,7 +62,7 @@ static void test_bad(void)
 	char text[2200];
 
 	for (size_t i = 0; i < AB_COUNT(bad); i++) {
-		struct ab_why why = { .wrong = "", .right = "" };
+		struct ab_complaint why = { .wrong = "", .right = "" };
 
 		ok(ab_proxy_url_parse(bad[i], strlen(bad[i]), &u, &why) < 0 && why.wrong[0] &&
 			   why.right[0] && !strstr(why.wrong, "hunter2") &&

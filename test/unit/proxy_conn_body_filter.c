@@ -56,7 +56,7 @@ static void hear(struct ab_buf *ret)
 }
 
 /* Send the text in portions, moving after each; the last answer. */
-static enum ab_io pass(struct ab_sieve *sieve, const char *text, size_t len, size_t step,
+static enum ab_io pass(struct ab_body_filter *sieve, const char *text, size_t len, size_t step,
 		       bool hang_up, struct ab_buf *ret)
 {
 	enum ab_io io = AB_IO_WAIT;
@@ -68,7 +68,7 @@ static enum ab_io pass(struct ab_sieve *sieve, const char *text, size_t len, siz
 			abort();
 		from.readable = to.writable = true;
 		if (io == AB_IO_WAIT || io == AB_IO_YIELD)
-			io = ab_sieve_move(sieve, &flow, &from, &to);
+			io = ab_body_filter_move(sieve, &flow, &from, &to);
 		hear(ret);
 	}
 	if (hang_up) {
@@ -77,7 +77,7 @@ static enum ab_io pass(struct ab_sieve *sieve, const char *text, size_t len, siz
 	}
 	for (int i = 0; i < 100 && (io == AB_IO_WAIT || io == AB_IO_YIELD); i++) {
 		from.readable = to.writable = true;
-		io = ab_sieve_move(sieve, &flow, &from, &to);
+		io = ab_body_filter_move(sieve, &flow, &from, &to);
 		hear(ret);
 	}
 	return io;
@@ -131,10 +131,10 @@ static void scrub_once(enum ab_http_body framing, size_t step, size_t size)
 		ab_printf("%s%s", text, framing == AB_HTTP_CLOSE ? "" : "HTTP/1.1 200");
 	ab_autofree char *got = NULL;
 	ab_autobuf struct ab_buf heard = { 0 };
-	struct ab_sieve_setup setup = {
+	struct ab_body_filter_setup setup = {
 		.scrub = scrub, .in = framing, .out = framing, .length = strlen(body)
 	};
-	struct ab_sieve *sieve = ab_sieve_new(&setup);
+	struct ab_body_filter *sieve = ab_body_filter_new(&setup);
 	enum ab_io io;
 	char name[64];
 
@@ -150,7 +150,7 @@ static void scrub_once(enum ab_http_body framing, size_t step, size_t size)
 		ok(!ab_bytes_len(&from.in) || memcmp(ab_bytes_head(&from.in), "HTTP/1.1 200",
 						     ab_bytes_len(&from.in)) == 0,
 		   "%s: what is behind it stays", name);
-	ab_sieve_free(sieve);
+	ab_body_filter_free(sieve);
 	ab_scrub_free(scrub);
 	close_sides();
 }
@@ -173,17 +173,17 @@ static void test_unbuffered(void)
 {
 	struct ab_host host = help_host("api.one.test");
 	struct ab_scrub *scrub = ab_scrub_new(vault, &host, 443);
-	struct ab_sieve_setup setup = { .scrub = scrub,
-					.in = AB_HTTP_CHUNKED,
-					.out = AB_HTTP_CHUNKED };
-	struct ab_sieve *sieve = ab_sieve_new(&setup);
+	struct ab_body_filter_setup setup = { .scrub = scrub,
+					      .in = AB_HTTP_CHUNKED,
+					      .out = AB_HTTP_CHUNKED };
+	struct ab_body_filter *sieve = ab_body_filter_new(&setup);
 	ab_autobuf struct ab_buf heard = { 0 };
 
 	open_sides();
 	ok(pass(sieve, "d\r\ndata: first\n\n\r\n", 18, 18, false, &heard) == AB_IO_WAIT,
 	   "an event of a stream");
 	is_str(heard.data, "d\r\ndata: first\n\n\r\n", "is passed at once");
-	ab_sieve_free(sieve);
+	ab_body_filter_free(sieve);
 	ab_scrub_free(scrub);
 	close_sides();
 }
@@ -193,17 +193,17 @@ static enum ab_io fail(enum ab_http_body framing, uint64_t length, const char *t
 {
 	struct ab_host host = help_host("api.one.test");
 	struct ab_scrub *scrub = ab_scrub_new(vault, &host, 443);
-	struct ab_sieve_setup setup = {
+	struct ab_body_filter_setup setup = {
 		.scrub = scrub, .in = framing, .out = framing, .length = length
 	};
-	struct ab_sieve *sieve = ab_sieve_new(&setup);
+	struct ab_body_filter *sieve = ab_body_filter_new(&setup);
 	ab_autobuf struct ab_buf heard = { 0 };
 	enum ab_io io;
 
 	open_sides();
 	io = pass(sieve, text, strlen(text), 4000, true, &heard);
-	*ret_malformed = ab_sieve_malformed(sieve);
-	ab_sieve_free(sieve);
+	*ret_malformed = ab_body_filter_malformed(sieve);
+	ab_body_filter_free(sieve);
 	ab_scrub_free(scrub);
 	close_sides();
 	return io;
@@ -235,21 +235,22 @@ static void swap_once(enum ab_http_body framing, size_t step, const char *asked,
 	ab_autofree char *text = framing == AB_HTTP_CHUNKED ? chunked(body, 3) : ab_strdup(body);
 	ab_autofree char *got = NULL;
 	ab_autobuf struct ab_buf heard = { 0 };
-	struct ab_sieve_setup setup = {
+	struct ab_body_filter_setup setup = {
 		.swap = swap, .in = framing, .out = AB_HTTP_CHUNKED, .length = strlen(body)
 	};
-	struct ab_sieve *sieve = ab_sieve_new(&setup);
+	struct ab_body_filter *sieve = ab_body_filter_new(&setup);
 	enum ab_io io;
 
 	open_sides();
 	io = pass(sieve, text, strlen(text), step, false, &heard);
 	ok(io == wanted_io, "a request's body, by %zu", step);
-	ok(ab_sieve_tripped(sieve) == (wanted_io == AB_IO_FAILED), "and whether it is a tripwire");
+	ok(ab_body_filter_tripped(sieve) == (wanted_io == AB_IO_FAILED),
+	   "and whether it is a tripwire");
 	if (io == AB_IO_DONE) {
 		got = unchunked(heard.data ? heard.data : "");
 		is_str(got, want, "has the value in it");
 	}
-	ab_sieve_free(sieve);
+	ab_body_filter_free(sieve);
 	ab_swap_body_free(swap);
 	close_sides();
 }
@@ -260,20 +261,20 @@ static void test_gather(void)
 	struct ab_host host = help_host("any.test");
 	struct ab_swap_body *swap = ab_swap_body_new(vault, &host, 443);
 	ab_autofree char *bad = help_fill(vault, "$3 ");
-	struct ab_sieve_setup setup = { .swap = swap,
-					.in = AB_HTTP_LENGTH,
-					.out = AB_HTTP_CHUNKED,
-					.length = strlen(bad) + 1 };
-	struct ab_sieve *sieve = ab_sieve_new(&setup);
+	struct ab_body_filter_setup setup = { .swap = swap,
+					      .in = AB_HTTP_LENGTH,
+					      .out = AB_HTTP_CHUNKED,
+					      .length = strlen(bad) + 1 };
+	struct ab_body_filter *sieve = ab_body_filter_new(&setup);
 	ab_autobuf struct ab_buf heard = { 0 };
 
 	open_sides();
 	ab_bytes_add(&from.in, bad, strlen(bad));
-	ab_sieve_gather(sieve, &flow, &from, &to);
-	ok(pass(sieve, "x", 1, 1, false, &heard) == AB_IO_FAILED && ab_sieve_tripped(sieve) &&
+	ab_body_filter_gather(sieve, &flow, &from, &to);
+	ok(pass(sieve, "x", 1, 1, false, &heard) == AB_IO_FAILED && ab_body_filter_tripped(sieve) &&
 		   heard.len == 0,
 	   "a tripwire in the first bytes is not forgotten");
-	ab_sieve_free(sieve);
+	ab_body_filter_free(sieve);
 	ab_swap_body_free(swap);
 	close_sides();
 }

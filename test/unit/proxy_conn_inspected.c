@@ -9,20 +9,20 @@
 #include "tap.h"
 #include "vault_help.h"
 
-static struct ab_insight insight;
+static struct ab_inspection inspection;
 
 static bool covers(const char *name, uint16_t port)
 {
 	struct ab_host host = help_host(name);
 
-	return ab_insight_covers(&insight, &host, port);
+	return ab_inspection_covers(&inspection, &host, port);
 }
 
 static struct ab_scrub *scrub_of(const char *name)
 {
 	struct ab_host host = help_host(name);
 
-	return ab_insight_scrub(&insight, &host, 443);
+	return ab_inspection_scrub(&inspection, &host, 443);
 }
 
 static void test_covers(void)
@@ -43,11 +43,11 @@ static void test_scrubs(void)
 	ok(one && one == again, "one search for each set of secrets");
 	ok(any && any != one, "another for another set");
 	ok(!scrub_of("no.test"), "none where there is no secret");
-	ab_insight_renew(&insight, HELP_BEARER, "x", 1);
+	ab_inspection_renew(&inspection, HELP_BEARER, "x", 1);
 	renewed = scrub_of("api.one.test");
 	ok(renewed == one, "a value that is refused changes nothing");
 	ab_scrub_free(renewed);
-	ab_insight_renew(&insight, HELP_BEARER, "sk-one-Renewed0123456789", 24);
+	ab_inspection_renew(&inspection, HELP_BEARER, "sk-one-Renewed0123456789", 24);
 	renewed = scrub_of("api.one.test");
 	ok(renewed && renewed != one, "a new value is searched for");
 	ab_scrub_free(renewed);
@@ -61,8 +61,9 @@ static const char *route(const char *path, size_t *ret_skip)
 	static struct ab_host host;
 	uint16_t port;
 
-	return ab_insight_route(&insight, path, strlen(path), &host, &port, ret_skip) ? host.text
-										      : "(none)";
+	return ab_inspection_route(&inspection, path, strlen(path), &host, &port, ret_skip)
+		       ? host.text
+		       : "(none)";
 }
 
 static void test_routes(void)
@@ -87,13 +88,13 @@ int main(void)
 	ab_strv_add(&hosts, "api.one.test:443");
 	ab_strv_add(&hosts, "*.up.one.test:8443");
 	help_secrets[HELP_ANY].via = AB_VIA_GATEWAY;
-	insight.vault = help_vault();
-	ab_insight_init(&insight, &hosts);
+	inspection.vault = help_vault();
+	ab_inspection_init(&inspection, &hosts);
 	test_covers();
 	test_scrubs();
 	test_routes();
-	is_str(ab_insight_secret(&insight, HELP_OTHER), "OTHER_KEY", "secrets have names");
-	is_str(ab_insight_secret(&insight, -1), "", "and none has none");
-	ab_insight_fini(&insight);
+	is_str(ab_inspection_secret(&inspection, HELP_OTHER), "OTHER_KEY", "secrets have names");
+	is_str(ab_inspection_secret(&inspection, -1), "", "and none has none");
+	ab_inspection_fini(&inspection);
 	return done();
 }

@@ -87,7 +87,7 @@ static void test_answers(void)
 	b = ask_for("127.0.0.1", origin);
 	ok(!readable(b, 50) && told.nwanted == 1, "a second one joins it");
 	ab_proxy_who(proxy, number, who);
-	ab_proxy_answer(proxy, number, AB_WORD_ONCE, "terminal");
+	ab_proxy_answer(proxy, number, AB_HOST_ANSWER_ONCE, "terminal");
 	is_through(a);
 	is_through(b);
 	ok(is_settled(0, number, AB_SETTLED_WORD, 2), "both by one word");
@@ -96,12 +96,12 @@ static void test_answers(void)
 		   has_record("question", "\"process\":[{\"pid\":3,"),
 	   "which is on record");
 
-	ab_proxy_answer(proxy, number, AB_WORD_NO, "terminal");
+	ab_proxy_answer(proxy, number, AB_HOST_ANSWER_NO, "terminal");
 	c = ask_for("127.0.0.1", origin);
 	ok(wanted(2) && told.wanted[1].number == number,
 	   "once is once: it is asked again, under the same number");
 	ok(told.nsettled == 1, "and an answer that came too late was nothing");
-	ab_proxy_answer(proxy, number, AB_WORD_RUN, "control");
+	ab_proxy_answer(proxy, number, AB_HOST_ANSWER_RUN, "control");
 	is_through(c);
 	c = ask_for("127.0.0.1", origin);
 	is_through(c);
@@ -109,7 +109,7 @@ static void test_answers(void)
 
 	a = ask_for("evil.test", 443);
 	number = number_of("evil.test");
-	ab_proxy_answer(proxy, number, AB_WORD_NO, "approver");
+	ab_proxy_answer(proxy, number, AB_HOST_ANSWER_NO, "approver");
 	is_str(hear(a, 12), NO_403, "a no is a denial");
 	ok(strstr(hear(a, 4000), "not on the allow list, and the answer was "
 				 "no (rule network.allow, id 7kq2x-"),
@@ -213,7 +213,7 @@ static void test_http(void)
 	say(a, words);
 	ok(wanted(1), "a request with a body waits");
 	is_str(told.wanted[0].door, "http", "at its door");
-	ab_proxy_answer(proxy, told.wanted[0].number, AB_WORD_ONCE, "control");
+	ab_proxy_answer(proxy, told.wanted[0].number, AB_HOST_ANSWER_ONCE, "control");
 	ok(readable(origin_fd, 5000) && (at_origin = accept(origin_fd, NULL, NULL)) >= 0,
 	   "a yes sends it on");
 	ok(strncmp(hear(at_origin, 16), "POST /x HTTP/1.1", 16) == 0, "as it was");
@@ -227,7 +227,7 @@ static void test_http(void)
 	is_str(hear(a, 12), OK_200, "and answered");
 	say(a, words);
 	ok(wanted(2), "the next one on the same connection is asked about");
-	ab_proxy_answer(proxy, told.wanted[1].number, AB_WORD_NO, "control");
+	ab_proxy_answer(proxy, told.wanted[1].number, AB_HOST_ANSWER_NO, "control");
 	ok(strstr(hear(a, 300), NO_403), "and can be denied");
 	report = stop_proxy(proxy);
 	/* Without the host, which is not for the server. */
@@ -262,7 +262,7 @@ static void test_race(void)
 		if (!wanted(i + 1))
 			break;
 		usleep((useconds_t)(10000 + i * 300));
-		ab_proxy_answer(proxy, told.wanted[i].number, AB_WORD_ONCE, "control");
+		ab_proxy_answer(proxy, told.wanted[i].number, AB_HOST_ANSWER_ONCE, "control");
 		through = strcmp(hear(fd, 12), OK_200) == 0;
 		if (!settled(i + 1))
 			break;
@@ -326,7 +326,7 @@ static void test_many(void)
 	for (int i = 0; i < 1024; i++)
 		waiting += !readable(fds[i], 0);
 	ok(waiting == 1024, "they wait");
-	ab_proxy_answer(proxy, told.wanted[500].number, AB_WORD_NO, "control");
+	ab_proxy_answer(proxy, told.wanted[500].number, AB_HOST_ANSWER_NO, "control");
 	is_str(hear(fds[500], 12), NO_403, "each has its own answer");
 	for (int i = 0; i < 1024; i++)
 		close(fds[i]);
@@ -508,14 +508,14 @@ static void test_hold(void)
 	ok(!readable(b, 50), "also who is allowed waits");
 	say(a, "\1");
 	is_str(hear(at_origin, 1), "\1", "what was open goes on");
-	ab_proxy_answer(proxy, 0, AB_WORD_RUN, "terminal");
+	ab_proxy_answer(proxy, 0, AB_HOST_ANSWER_RUN, "terminal");
 	is_through(b);
 	ok(is_settled(0, 0, AB_SETTLED_WORD, 1), "a yes releases them");
 	ab_proxy_hold(proxy, "too much again");
 	ok(wanted(2), "another hold");
 	b = ask_for("127.0.0.1", origin);
 	ok(!readable(b, 50), "holds");
-	ab_proxy_answer(proxy, 0, AB_WORD_NO, "terminal");
+	ab_proxy_answer(proxy, 0, AB_HOST_ANSWER_NO, "terminal");
 	is_str(hear(b, 12), NO_403, "a no cuts the network");
 	ok(strstr(hear(b, 400), "there is no network any more: too much again"), "with the reason");
 	close(b);

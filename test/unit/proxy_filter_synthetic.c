@@ -63,93 +63,93 @@ static const struct {
 
 static void test_found(void)
 {
-	struct ab_names *names = ab_names_new();
+	struct ab_synthetic *names = ab_synthetic_new();
 	struct ab_host a = name("a.example"), b = name("b.example");
 
-	ok(ab_names_number(names, &a) == 1 && ab_names_number(names, &b) == 2 &&
-		   ab_names_number(names, &a) == 1,
+	ok(ab_synthetic_number(names, &a) == 1 && ab_synthetic_number(names, &b) == 2 &&
+		   ab_synthetic_number(names, &a) == 1,
 	   "a number for each name, and for a name always the same");
 	for (size_t i = 0; i < AB_COUNT(found); i++) {
 		struct ab_host h = address(found[i].addr);
-		const char *text = ab_names_find(names, &h);
+		const char *text = ab_synthetic_find(names, &h);
 
-		ok(ab_names_synthetic(&h) == found[i].synthetic &&
+		ok(ab_synthetic_is(&h) == found[i].synthetic &&
 			   (found[i].name ? text && strcmp(text, found[i].name) == 0 : !text),
 		   "%s: %s", found[i].addr, text ? text : "nobody");
 	}
-	ab_names_free(names);
-	ab_names_free(NULL);
+	ab_synthetic_free(names);
+	ab_synthetic_free(NULL);
 }
 
 /* Every number there is, by both of its addresses, and no one more. */
 static void test_full(void)
 {
-	struct ab_names *names = ab_names_new();
+	struct ab_synthetic *names = ab_synthetic_new();
 	struct ab_host h, over = name("over.example");
 	size_t wrong = 0, lost = 0;
 	const char *first;
 	uint8_t addr[16];
 
 	h = numbered(1);
-	ab_names_number(names, &h);
-	ab_names_v4(1, addr);
+	ab_synthetic_number(names, &h);
+	ab_synthetic_v4(1, addr);
 	ab_host_from_addr(false, addr, &h);
-	first = ab_names_find(names, &h);
-	for (unsigned n = 1; n <= AB_NAMES_MAX; n++) {
+	first = ab_synthetic_find(names, &h);
+	for (unsigned n = 1; n <= AB_SYNTHETIC_MAX; n++) {
 		h = numbered(n);
-		wrong += ab_names_number(names, &h) != n;
+		wrong += ab_synthetic_number(names, &h) != n;
 	}
-	ok(wrong == 0, "%d names", AB_NAMES_MAX);
-	ok(ab_names_number(names, &over) == 0, "and none more");
-	for (unsigned n = 1; n <= AB_NAMES_MAX; n++) {
+	ok(wrong == 0, "%d names", AB_SYNTHETIC_MAX);
+	ok(ab_synthetic_number(names, &over) == 0, "and none more");
+	for (unsigned n = 1; n <= AB_SYNTHETIC_MAX; n++) {
 		struct ab_host want = numbered(n);
 		const char *text;
 
 		for (int v6 = 0; v6 < 2; v6++) {
 			if (v6)
-				ab_names_v6((uint16_t)n, addr);
+				ab_synthetic_v6((uint16_t)n, addr);
 			else
-				ab_names_v4((uint16_t)n, addr);
+				ab_synthetic_v4((uint16_t)n, addr);
 			ab_host_from_addr(v6, addr, &h);
-			text = ab_names_find(names, &h);
+			text = ab_synthetic_find(names, &h);
 			lost += !text || strcmp(text, want.text) != 0;
 		}
-		lost += ab_names_number(names, &want) != n;
+		lost += ab_synthetic_number(names, &want) != n;
 	}
 	ok(lost == 0, "all are found by both addresses and by name");
-	ab_names_v4(1, addr);
+	ab_synthetic_v4(1, addr);
 	ab_host_from_addr(false, addr, &h);
-	ok(ab_names_find(names, &h) == first, "a text stays where it is");
+	ok(ab_synthetic_find(names, &h) == first, "a text stays where it is");
 	ok(names->nslots == 131072 && names->room <= 65536,
 	   "the table has no more room than that needs");
-	ab_names_free(names);
+	ab_synthetic_free(names);
 }
 
 static void test_guests(void)
 {
-	struct ab_names *names = ab_names_new();
+	struct ab_synthetic *names = ab_synthetic_new();
 	struct ab_host h, known = numbered(7), over = name("over.example");
 
 	for (unsigned n = 1; n <= AB_NAMES_GUESTS; n++) {
 		h = numbered(n);
-		ab_names_guest(names, &h);
+		ab_synthetic_guest(names, &h);
 	}
-	ok(ab_names_guest(names, &over) == 0 && ab_names_guest(names, &known) == 7,
+	ok(ab_synthetic_guest(names, &over) == 0 && ab_synthetic_guest(names, &known) == 7,
 	   "names that may never be reached leave room");
-	ok(ab_names_number(names, &over) == AB_NAMES_GUESTS + 1 &&
-		   ab_names_guest(names, &over) == AB_NAMES_GUESTS + 1,
+	ok(ab_synthetic_number(names, &over) == AB_NAMES_GUESTS + 1 &&
+		   ab_synthetic_guest(names, &over) == AB_NAMES_GUESTS + 1,
 	   "for those that may");
-	ab_names_free(names);
+	ab_synthetic_free(names);
 }
 
 static void test_small(void)
 {
-	struct ab_names *names = ab_names_new();
+	struct ab_synthetic *names = ab_synthetic_new();
 	struct ab_host h = name("a.example");
 
-	ab_names_number(names, &h);
+	ab_synthetic_number(names, &h);
 	ok(names->nslots <= 64 && names->room <= 64, "a table with one name is small");
-	ab_names_free(names);
+	ab_synthetic_free(names);
 }
 
 static void test_hash(void)
@@ -164,7 +164,7 @@ static void test_hash(void)
 }
 
 /* Slots looked at to find each name once. */
-static size_t probes(const struct ab_names *names, size_t *ret_worst)
+static size_t probes(const struct ab_synthetic *names, size_t *ret_worst)
 {
 	uint32_t mask = names->nslots - 1;
 	size_t sum = 0;
@@ -190,7 +190,7 @@ static size_t probes(const struct ab_names *names, size_t *ret_worst)
 static void test_flooding(void)
 {
 	enum { NAMES = 1024, SLOTS = 2048, CORNER = 8 };
-	struct ab_names *known = ab_names_new(), *other = ab_names_new();
+	struct ab_synthetic *known = ab_synthetic_new(), *other = ab_synthetic_new();
 	size_t sum, worst;
 
 	/* The corner is the same at every size that the table has. */
@@ -202,7 +202,7 @@ static void test_flooding(void)
 
 		if ((hashed & (SLOTS - 1)) >= CORNER)
 			continue;
-		ab_names_number(other, &h);
+		ab_synthetic_number(other, &h);
 		known->len++; /* only counted: to put them in is the attack */
 	}
 	known->len = 0;
@@ -211,17 +211,17 @@ static void test_flooding(void)
 	sum = probes(other, &worst);
 	ok(sum < 3 * NAMES && worst < 200, "%zu steps to find them all, %zu for the worst", sum,
 	   worst);
-	ab_names_free(known);
-	ab_names_free(other);
+	ab_synthetic_free(known);
+	ab_synthetic_free(other);
 }
 
 static void test_keys(void)
 {
-	struct ab_names *a = ab_names_new(), *b = ab_names_new();
+	struct ab_synthetic *a = ab_synthetic_new(), *b = ab_synthetic_new();
 
 	ok(memcmp(a->key, b->key, sizeof(a->key)) != 0, "every table has a key of its own");
-	ab_names_free(a);
-	ab_names_free(b);
+	ab_synthetic_free(a);
+	ab_synthetic_free(b);
 }
 
 int main(void)

@@ -148,7 +148,7 @@ static void check_live(int family, const char *name)
 		return;
 	}
 	ok(lists(port), "%s: a listener is listed", name);
-	ok(ab_ports_dial(port, &fd) == 0 && fd >= 0, "%s: and dialed", name);
+	ok(ab_listening_ports_dial(port, &fd) == 0 && fd >= 0, "%s: and dialed", name);
 	p.fd = fd;
 	if (poll(&waiting, 1, 5000) == 1)
 		peer = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
@@ -160,7 +160,7 @@ static void check_live(int family, const char *name)
 	close(listener);
 	fd = -1;
 	ok(!lists(port), "%s: a closed one is not listed", name);
-	ok(ab_ports_dial(port, &fd) == ECONNREFUSED && fd == -1, "%s: and refuses", name);
+	ok(ab_listening_ports_dial(port, &fd) == ECONNREFUSED && fd == -1, "%s: and refuses", name);
 }
 
 int main(void)
@@ -172,8 +172,9 @@ int main(void)
 	check_full();
 	check_live(AF_INET, "IPv4");
 	check_live(AF_INET6, "IPv6");
-	ok(ab_ports_dial(0, &fd) == EINVAL && ab_ports_dial(65536, &fd) == EINVAL &&
-		   ab_ports_dial(-1, &fd) == EINVAL && fd == -1,
+	ok(ab_listening_ports_dial(0, &fd) == EINVAL &&
+		   ab_listening_ports_dial(65536, &fd) == EINVAL &&
+		   ab_listening_ports_dial(-1, &fd) == EINVAL && fd == -1,
 	   "what is no port is refused");
 	return done();
 }

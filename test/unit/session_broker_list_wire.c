@@ -43,7 +43,7 @@ static const char *const others[][2] = {
 	{ "network.unknown", "ask" },
 };
 
-static void make(const char *const (*settings)[2], size_t n, struct ab_lists *ret)
+static void make(const char *const (*settings)[2], size_t n, struct ab_host_lists *ret)
 {
 	struct ab_policy *policy = load(settings, n);
 	ab_autobuf struct ab_buf b = { 0 };
@@ -51,15 +51,15 @@ static void make(const char *const (*settings)[2], size_t n, struct ab_lists *re
 	struct ab_error err = { 0 };
 
 	ab_strv_add(&notes, "a \"note\"\n");
-	ab_lists_write(&b, policy, &notes);
-	if (ab_lists_read(b.data, b.len, ret, &err) < 0)
+	ab_host_lists_write(&b, policy, &notes);
+	if (ab_host_lists_read(b.data, b.len, ret, &err) < 0)
 		abort();
 	ab_policy_free(policy);
 }
 
 static void check_roundtrip(void)
 {
-	struct ab_lists lists;
+	struct ab_host_lists lists;
 
 	make(some, AB_COUNT(some), &lists);
 	ok(lists.allow.len == 2 && ab_strv_has(&lists.allow, "github.com") &&
@@ -70,7 +70,7 @@ static void check_roundtrip(void)
 	ok(lists.unknown == AB_UNKNOWN_DENY && lists.intercepted.len == 0, "the rest");
 	ok(lists.notes.len == 1 && strcmp(lists.notes.v[0], "a \"note\"\n") == 0,
 	   "notes as they were");
-	ab_lists_fini(&lists);
+	ab_host_lists_fini(&lists);
 }
 
 static void check_intercepted(void)
@@ -89,19 +89,19 @@ static void check_intercepted(void)
 	static const struct ab_strv none;
 	ab_autobuf struct ab_buf b = { 0 };
 	struct ab_error err = { 0 };
-	struct ab_lists lists;
+	struct ab_host_lists lists;
 
 	if (ab_host_entry_parse("a.example", 9, &rules[0].host, NULL) < 0 ||
 	    ab_host_entry_parse("b.example:8080", 14, &rules[1].host, NULL) < 0)
 		abort();
-	ab_lists_write(&b, &policy, &none);
-	ok(ab_lists_read(b.data, b.len, &lists, &err) == 0 && lists.intercepted.len == 4 &&
+	ab_host_lists_write(&b, &policy, &none);
+	ok(ab_host_lists_read(b.data, b.len, &lists, &err) == 0 && lists.intercepted.len == 4 &&
 		   ab_strv_has(&lists.intercepted, "api.example:443") &&
 		   ab_strv_has(&lists.intercepted, "a.example:80") &&
 		   ab_strv_has(&lists.intercepted, "a.example:443") &&
 		   ab_strv_has(&lists.intercepted, "b.example:8080"),
 	   "hosts of secrets and of rules, each once: %s", b.data);
-	ab_lists_fini(&lists);
+	ab_host_lists_fini(&lists);
 }
 
 static void check_compare(void)
@@ -114,18 +114,18 @@ static void check_compare(void)
 		"  unknown hosts: ask, not deny any more",
 	};
 	ab_autostrv struct ab_strv lines = { 0 }, same = { 0 };
-	struct ab_lists a, b;
+	struct ab_host_lists a, b;
 
 	make(some, AB_COUNT(some), &a);
 	make(others, AB_COUNT(others), &b);
-	ab_lists_compare(&a, &b, &lines);
+	ab_host_lists_compare(&a, &b, &lines);
 	ok(lines.len == AB_COUNT(want), "%zu changes", lines.len);
 	for (size_t i = 0; i < lines.len && i < AB_COUNT(want); i++)
 		is_str(lines.v[i], want[i], "told");
-	ab_lists_compare(&a, &a, &same);
+	ab_host_lists_compare(&a, &a, &same);
 	ok(same.len == 0, "nothing changed, nothing told");
-	ab_lists_fini(&a);
-	ab_lists_fini(&b);
+	ab_host_lists_fini(&a);
+	ab_host_lists_fini(&b);
 }
 
 #define GOOD                                                                 \
@@ -147,17 +147,17 @@ static void check_wrong(void)
 		"{\"allow\":[],\"deny\":\"a\",\"allowPrivate\":[],"
 		"\"unknown\":\"ask\",\"intercepted\":[],\"notes\":[]}",
 	};
-	struct ab_lists lists;
+	struct ab_host_lists lists;
 	struct ab_error err = { 0 };
 
 	for (size_t i = 0; i < AB_COUNT(wrong); i++)
-		ok(ab_lists_read(wrong[i], strlen(wrong[i]), &lists, &err) < 0, "refused: %s",
+		ok(ab_host_lists_read(wrong[i], strlen(wrong[i]), &lists, &err) < 0, "refused: %s",
 		   wrong[i]);
 	for (size_t n = 0; n < strlen(GOOD); n++)
-		if (ab_lists_read(GOOD, n, &lists, &err) == 0)
+		if (ab_host_lists_read(GOOD, n, &lists, &err) == 0)
 			ok(false, "cut at %zu", n);
-	ok(ab_lists_read(GOOD, strlen(GOOD), &lists, &err) == 0, "whole it is taken");
-	ab_lists_fini(&lists);
+	ok(ab_host_lists_read(GOOD, strlen(GOOD), &lists, &err) == 0, "whole it is taken");
+	ab_host_lists_fini(&lists);
 }
 
 int main(void)

@@ -63,31 +63,31 @@ static void check_sockets(void)
 	struct ab_peer peer46 = { .v6 = true,
 				  .addr = { [10] = 0xff, [11] = 0xff, [12] = 127, [15] = 1 },
 				  .port = 8080 };
-	struct ab_whois_socket s;
+	struct ab_socket_owner_socket s;
 	size_t cut = 0;
 
 	for (size_t i = 0; i < AB_COUNT(wrong); i++)
-		ok(!ab_whois_parse_socket(wrong[i], strlen(wrong[i]), &s), "no socket: %s",
+		ok(!ab_socket_owner_parse_socket(wrong[i], strlen(wrong[i]), &s), "no socket: %s",
 		   wrong[i]);
 	if (!is_little())
 		return;
-	ok(ab_whois_parse_socket(plain, strlen(plain), &s) && s.inode == 12345 &&
-		   ab_whois_is_end(&s, &peer) && ab_whois_is_end(&s, &peer46) &&
-		   !ab_whois_is_end(&s, &peer6),
+	ok(ab_socket_owner_parse_socket(plain, strlen(plain), &s) && s.inode == 12345 &&
+		   ab_socket_owner_is_end(&s, &peer) && ab_socket_owner_is_end(&s, &peer46) &&
+		   !ab_socket_owner_is_end(&s, &peer6),
 	   "an end, also as IPv6 writes it");
 	peer.port++;
-	ok(!ab_whois_is_end(&s, &peer), "another port is another end");
+	ok(!ab_socket_owner_is_end(&s, &peer), "another port is another end");
 	peer.port--;
 	s.listens = true;
-	ok(!ab_whois_is_end(&s, &peer), "who listens has no peer");
-	ok(ab_whois_parse_socket(mapped, strlen(mapped), &s) && s.inode == 77 &&
-		   ab_whois_is_end(&s, &peer) && ab_whois_is_end(&s, &peer46),
+	ok(!ab_socket_owner_is_end(&s, &peer), "who listens has no peer");
+	ok(ab_socket_owner_parse_socket(mapped, strlen(mapped), &s) && s.inode == 77 &&
+		   ab_socket_owner_is_end(&s, &peer) && ab_socket_owner_is_end(&s, &peer46),
 	   "IPv4 in the table of IPv6");
-	ok(ab_whois_parse_socket(six, strlen(six), &s) && s.inode == 78 &&
-		   ab_whois_is_end(&s, &peer6) && !ab_whois_is_end(&s, &peer),
+	ok(ab_socket_owner_parse_socket(six, strlen(six), &s) && s.inode == 78 &&
+		   ab_socket_owner_is_end(&s, &peer6) && !ab_socket_owner_is_end(&s, &peer),
 	   "and IPv6");
 	for (size_t n = 0; n < strlen(plain); n++)
-		cut += ab_whois_parse_socket(guarded(plain, n), n, &s);
+		cut += ab_socket_owner_parse_socket(guarded(plain, n), n, &s);
 	ok(cut > 0 && cut < 60, "cut anywhere it reads no byte too many");
 }
 
@@ -105,10 +105,11 @@ static void check_status(void)
 	};
 	pid_t inner = 0, parent = 0;
 
-	ok(ab_whois_parse_status(good, strlen(good), &inner, &parent) && inner == 3 && parent == 41,
+	ok(ab_socket_owner_parse_status(good, strlen(good), &inner, &parent) && inner == 3 &&
+		   parent == 41,
 	   "the box's own number, and the parent");
 	for (size_t i = 0; i < AB_COUNT(wrong); i++)
-		ok(!ab_whois_parse_status(wrong[i], strlen(wrong[i]), &inner, &parent),
+		ok(!ab_socket_owner_parse_status(wrong[i], strlen(wrong[i]), &inner, &parent),
 		   "not one: %zu", i);
 }
 
@@ -116,7 +117,7 @@ static void is_argv(const char *text, size_t len, bool more, const char *want)
 {
 	ab_autobuf struct ab_buf b = { 0 };
 
-	ab_whois_argv(text, len, more, &b);
+	ab_socket_owner_argv(text, len, more, &b);
 	is_str(b.data, want, "argv");
 }
 
@@ -133,13 +134,13 @@ static void check_argv(void)
 	is_argv("a", 1, true, "[\"a\",\"...\"]");
 	for (size_t i = 0; i < sizeof(many); i++)
 		many[i] = i % 2 ? '\0' : 'x';
-	ab_whois_argv(many, sizeof(many), false, &b);
+	ab_socket_owner_argv(many, sizeof(many), false, &b);
 	json = json_loadb(b.data, b.len, 0, NULL);
 	ok(json_array_size(json) == AB_WHOIS_WORDS + 1, "so many words at most");
 	json_decref(json);
 	b.len = 0;
 	memset(large, 'x', sizeof(large));
-	ab_whois_argv(large, sizeof(large), false, &b);
+	ab_socket_owner_argv(large, sizeof(large), false, &b);
 	ok(b.len == AB_WHOIS_ARGV + strlen("[\"\",\"...\"]"), "so many bytes at most");
 }
 
@@ -268,8 +269,8 @@ static void check_real(int listening, int connecting, const char *name)
 	} else {
 		peer = accept_peer(listener);
 		pidfd = (int)syscall(SYS_pidfd_open, init, 0);
-		ok(ab_whois_pid(pidfd) == init, "a pidfd knows whose it is");
-		ab_whois(init, &peer, &b);
+		ok(ab_socket_owner_pid(pidfd) == init, "a pidfd knows whose it is");
+		ab_socket_owner(init, &peer, &b);
 		json = json_loadb(b.data, b.len, 0, NULL);
 		if (readlink("/proc/self/exe", exe, sizeof(exe) - 1) < 0)
 			abort();
@@ -284,19 +285,19 @@ static void check_real(int listening, int connecting, const char *name)
 		json_decref(json);
 		b.len = 0;
 		peer.port ^= 1;
-		ab_whois(init, &peer, &b);
+		ab_socket_owner(init, &peer, &b);
 		is_str(b.data, "[]", "an end that nobody has");
 		peer.port ^= 1;
 		b.len = 0;
 		/* Our own, which is not in the box. */
-		ab_whois(client, &peer, &b);
+		ab_socket_owner(client, &peer, &b);
 		is_str(b.data, "[]", "the box's init itself is not told");
 		close(pidfd);
 	}
 	kill(init, SIGKILL);
 	waitpid(init, NULL, 0);
 	b.len = 0;
-	ab_whois(init, &(struct ab_peer){ .port = 1 }, &b);
+	ab_socket_owner(init, &(struct ab_peer){ .port = 1 }, &b);
 	is_str(b.data, "[]", "a box that is gone");
 	close(listener);
 	close(pipes[0]);
@@ -343,7 +344,7 @@ static void check_namespace(void)
 		init = got[0] < got[1] ? got[1] : got[0];
 	}
 	peer = accept_peer(listener);
-	ab_whois(init, &peer, &b);
+	ab_socket_owner(init, &peer, &b);
 	ok(client == 3 && strncmp(b.data, "[{\"pid\":3,", 10) == 0 &&
 		   strstr(b.data, ",{\"pid\":2,"),
 	   "numbers are the box's own: %s", b.data);

@@ -228,7 +228,7 @@ static void test_policy(void)
 
 	for (size_t i = 0; i < AB_COUNT(cases); i++) {
 		const char *found = "";
-		size_t len = ab_tend_policy(cases[i].record, &found);
+		size_t len = ab_hourly_policy(cases[i].record, &found);
 		ab_autofree char *text = ab_strndup(found, len);
 
 		is_str(text, cases[i].policy, "the policy of a record");

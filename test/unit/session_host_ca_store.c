@@ -52,7 +52,7 @@ static int roots(const char *const *env, const char *more, char **ret)
 
 	if (more)
 		ab_strv_add(&policy.net.roots, more);
-	r = ab_trusted_roots(&policy, (char *const *)env, ret, &len, &err);
+	r = ab_ca_store_roots(&policy, (char *const *)env, ret, &len, &err);
 	ok(r == 0 ? strlen(*ret) == len : err.text[0] != '\0', "%s", r == 0 ? "read" : err.text);
 	ab_strv_fini(&policy.net.roots);
 	return r;
@@ -104,7 +104,7 @@ static size_t fill(struct ab_spec *s, const char *const *env)
 	ab_autostrv struct ab_strv notes = { 0 };
 	size_t good = 0, twice = 0;
 
-	ok(ab_trusted_fill(OURS, der, sizeof(der), (char *const *)env, s, &notes, &err) == 0,
+	ok(ab_ca_store_fill(OURS, der, sizeof(der), (char *const *)env, s, &notes, &err) == 0,
 	   "filled %s", err.text);
 	for (size_t i = 0; i < AB_COUNT(names); i++) {
 		const char *path = ab_env_get(&s->env, names[i]);
@@ -130,21 +130,21 @@ static void check_plain(void)
 	is_str(text_of(&s, "NODE_EXTRA_CA_CERTS"), OURS, "ours alone for what reads it besides");
 	is_str(ab_env_get(&s.env, "SSL_CERT_FILE"), AB_TRUSTED_DIR "/ca-bundle.pem", "one bundle");
 	is_str(ab_env_get(&s.env, "PIP_CERT"), AB_TRUSTED_DIR "/ca-bundle.pem", "for everybody");
-	for (size_t i = 0; ab_trusted_bundles[i]; i++) {
-		ab_autofree char *real = realpath(ab_trusted_bundles[i], NULL);
+	for (size_t i = 0; ab_ca_store_bundles[i]; i++) {
+		ab_autofree char *real = realpath(ab_ca_store_bundles[i], NULL);
 		const struct ab_file *f = file_at(&s, real);
 		ab_autofree char *host = NULL;
 		struct ab_error err;
 		size_t len;
 
-		if (!real || ab_trusted_read(real, &host, &len, &err) != 1)
+		if (!real || ab_ca_store_read(real, &host, &len, &err) != 1)
 			continue;
 		ok(f && f->len >= len && memcmp(f->data, host, len) == 0 &&
 			   strcmp(f->data + f->len - strlen(OURS), OURS) == 0,
 		   "%s, and ours behind it", real);
 	}
-	for (size_t i = 0; ab_trusted_keystores[i]; i++) {
-		ab_autofree char *real = realpath(ab_trusted_keystores[i], NULL);
+	for (size_t i = 0; ab_ca_store_keystores[i]; i++) {
+		ab_autofree char *real = realpath(ab_ca_store_keystores[i], NULL);
 		const struct ab_file *f = file_at(&s, real);
 
 		if (real)
@@ -217,12 +217,12 @@ int main(void)
 	write_file("corp.pem", CORP KEY, strlen(CORP KEY));
 	write_file("more.pem", OURS, strlen(OURS));
 	write_file("real", store, len);
-	check_table(ab_trusted_bundles, "bundles");
-	check_table(ab_trusted_keystores, "keystores");
+	check_table(ab_ca_store_bundles, "bundles");
+	check_table(ab_ca_store_keystores, "keystores");
 	for (size_t i = 0; i < AB_COUNT(names); i++)
-		ours += ab_trusted_variable(names[i]);
-	ok(ours == AB_COUNT(names) && !ab_trusted_variable("SSL_CERT_DIR") &&
-		   !ab_trusted_variable(""),
+		ours += ab_ca_store_variable(names[i]);
+	ok(ours == AB_COUNT(names) && !ab_ca_store_variable("SSL_CERT_DIR") &&
+		   !ab_ca_store_variable(""),
 	   "variables of ours");
 	check_roots();
 	check_plain();

@@ -98,7 +98,7 @@ static const struct {
 static void check_ssh(void)
 {
 	for (size_t i = 0; i < AB_COUNT(programs); i++) {
-		ab_autofree char *got = ab_ssh_command(programs[i].path);
+		ab_autofree char *got = ab_git_ssh_command(programs[i].path);
 
 		is_str(got, programs[i].want, programs[i].path);
 	}
@@ -109,7 +109,7 @@ static void check_ssh(void)
 static void check_shells(void)
 {
 	static const char path[] = "/x/it's $(touch /tmp/no) \"a\" b";
-	ab_autofree char *value = ab_ssh_command(path);
+	ab_autofree char *value = ab_git_ssh_command(path);
 	ab_autofree char *script = ab_printf("ssh() { printf %%s \"${2#ProxyCommand=}\"; }; "
 					     "inner=$(%s); "
 					     "eval \"set -- $inner\"; "

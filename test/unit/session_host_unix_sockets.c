@@ -41,7 +41,7 @@ static void check_cases(void)
 		struct ab_buf b = { 0 };
 		ab_autofree char *text = NULL;
 
-		ab_sockets_parse(cases[i].text, &got);
+		ab_unix_sockets_parse(cases[i].text, &got);
 		for (size_t k = 0; k < got.len; k++)
 			ab_buf_printf(&b, "%s%s", k ? "|" : "", got.v[k]);
 		text = ab_buf_take(&b);
@@ -61,7 +61,7 @@ static void check_cuts(void)
 			ab_autofree char *text = ab_strndup(cases[i].text, n);
 			ab_autostrv struct ab_strv got = { 0 };
 
-			ab_sockets_parse(text, &got);
+			ab_unix_sockets_parse(text, &got);
 			cuts++;
 		}
 	}
@@ -100,7 +100,7 @@ static void check_list(void)
 	if (unlink(gone) < 0 || symlink(".", link) < 0)
 		abort();
 	d = bind_at(through, SOCK_STREAM);
-	ab_sockets_list(&list);
+	ab_unix_sockets_list(&list);
 	ok(ab_strv_has(&list, stream), "a stream socket");
 	ok(ab_strv_has(&list, datagram), "a datagram socket: it takes messages without listening");
 	ok(!ab_strv_has(&list, gone), "one whose name is gone is left out");

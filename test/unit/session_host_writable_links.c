@@ -36,12 +36,13 @@ static void check_ways(void)
 
 		if (ways[i].real)
 			want = ab_printf("%s/%s", top, ways[i].real);
-		real = ab_reach_follow(&writable, path, &led);
+		real = ab_writable_links_follow(&writable, path, &led);
 		ok((real && want ? strcmp(real, want) == 0 : real == want) && led == ways[i].led,
 		   "%s", ways[i].path);
 		if (!real)
 			continue;
-		ok(ab_reach_writes(&writable, real) == (strncmp(ways[i].real, "box", 3) == 0),
+		ok(ab_writable_links_writes(&writable, real) ==
+			   (strncmp(ways[i].real, "box", 3) == 0),
 		   "%s: whose", ways[i].path);
 	}
 }
@@ -50,11 +51,11 @@ static void check_open(void)
 {
 	ab_autofree char *file = ab_printf("%s/host/file", top);
 	ab_autofree char *link = ab_printf("%s/host/link", top);
-	int fd = ab_reach_open(file);
+	int fd = ab_writable_links_open(file);
 
 	ok(fd >= 0, "what was found is opened");
 	close(fd);
-	ok(ab_reach_open(link) < 0, "a link is not");
+	ok(ab_writable_links_open(link) < 0, "a link is not");
 }
 
 int main(void)

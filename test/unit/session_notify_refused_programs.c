@@ -32,24 +32,24 @@ static struct ab_note note_of(const char *command, const char *rule, enum ab_dec
 	return note;
 }
 
-static void take(struct ab_refusals *r, struct ab_note note)
+static void take(struct ab_refused_programs *r, struct ab_note note)
 {
-	ok(ab_refusals_take(r, &note, &error) == 0, "%s is taken", note.command);
+	ok(ab_refused_programs_take(r, &note, &error) == 0, "%s is taken", note.command);
 }
 
 static void test_none(void)
 {
-	struct ab_refusals *r = ab_refusals_new("none", &sink, true);
+	struct ab_refused_programs *r = ab_refused_programs_new("none", &sink, true);
 	ab_autostrv struct ab_strv lines = { 0 };
 
-	ab_refusals_summary(r, &lines);
-	ok(lines.len == 0 && ab_refusals_count(r) == 0, "nothing is told of nothing");
-	ab_refusals_free(r);
+	ab_refused_programs_summary(r, &lines);
+	ok(lines.len == 0 && ab_refused_programs_count(r) == 0, "nothing is told of nothing");
+	ab_refused_programs_free(r);
 }
 
 static void test_lines(void)
 {
-	struct ab_refusals *r = ab_refusals_new("abcd", &sink, true);
+	struct ab_refused_programs *r = ab_refused_programs_new("abcd", &sink, true);
 	ab_autostrv struct ab_strv lines = { 0 };
 	struct ab_note rest = { .before = 7 };
 
@@ -59,8 +59,8 @@ static void test_lines(void)
 	take(r, note_of("mine", "user", AB_FORBIDDEN, 0));
 	take(r, note_of("", "", AB_FORBIDDEN, 0));
 	take(r, rest);
-	ok(ab_refusals_count(r) == 17, "all are counted");
-	ab_refusals_summary(r, &lines);
+	ok(ab_refused_programs_count(r) == 17, "all are counted");
+	ab_refused_programs_summary(r, &lines);
 	ok(lines.len == 9, "so many lines: %zu", lines.len);
 	is_str(lines.v[0], "17 programs were not executed", "how many");
 	is_str(lines.v[1], "  abcd-e1  sudo id            asks for more     rule sudo, 2 times",
@@ -79,7 +79,7 @@ static void test_lines(void)
 	       "one that could not be read");
 	ok(strstr(lines.v[8], "and 12 more: agentbox log abcd --denied"),
 	   "and those that were only counted");
-	ab_refusals_free(r);
+	ab_refused_programs_free(r);
 }
 
 static struct ab_note denied(enum ab_note_kind kind, const char *what, const char *hint)
@@ -100,7 +100,7 @@ static struct ab_note denied(enum ab_note_kind kind, const char *what, const cha
 
 static void test_denials(void)
 {
-	struct ab_refusals *r = ab_refusals_new("file", &sink, true);
+	struct ab_refused_programs *r = ab_refused_programs_new("file", &sink, true);
 	ab_autostrv struct ab_strv lines = { 0 };
 	struct ab_note again = { .kind = AB_NOTE_AGAIN, .told = 1, .number = 3, .times = 4 };
 	struct ab_note rest = { .kind = AB_NOTE_FILE, .before = 7 };
@@ -115,9 +115,9 @@ static void test_denials(void)
 	again.number = 0;
 	take(r, again);
 	take(r, rest);
-	ok(ab_refusals_others(r) == 15 && ab_refusals_count(r) == 0,
+	ok(ab_refused_programs_others(r) == 15 && ab_refused_programs_count(r) == 0,
 	   "all are counted, and apart from programs");
-	ab_refusals_summary(r, &lines);
+	ab_refused_programs_summary(r, &lines);
 	ok(lines.len == 8, "so many lines: %zu", lines.len);
 	is_str(lines.v[0], "14 accesses to files were refused", "how many");
 	is_str(lines.v[1], "  file-f1  write /etc/a      outside  cp\\x1b, pid 3",
@@ -132,26 +132,26 @@ static void test_denials(void)
 	       "and those that were only counted");
 	is_str(lines.v[6], "1 system call was refused", "calls by themselves");
 	is_str(lines.v[7], "  file-f2  mount  outside  cp\\x1b, pid 3", "the same for each");
-	ab_refusals_free(r);
+	ab_refused_programs_free(r);
 }
 
 static void test_by(void)
 {
-	struct ab_refusals *r = ab_refusals_new("abcd", &sink, true);
+	struct ab_refused_programs *r = ab_refused_programs_new("abcd", &sink, true);
 	ab_autostrv struct ab_strv lines = { 0 };
 	struct ab_note note = note_of("", "", AB_FORBIDDEN, 0);
 
 	snprintf(note.by, sizeof(note.by), "\033[2Jsh");
 	take(r, note);
-	ab_refusals_summary(r, &lines);
+	ab_refused_programs_summary(r, &lines);
 	is_str(lines.v[1], "  abcd-e1  (asked for by \\x1b[2Jsh)  asks for more",
 	       "a program's name reaches no terminal unescaped either");
-	ab_refusals_free(r);
+	ab_refused_programs_free(r);
 }
 
 static void test_many(void)
 {
-	struct ab_refusals *r = ab_refusals_new("many", &sink, true);
+	struct ab_refused_programs *r = ab_refused_programs_new("many", &sink, true);
 	ab_autostrv struct ab_strv lines = { 0 };
 	unsigned int wrong = 0;
 
@@ -161,12 +161,12 @@ static void test_many(void)
 
 		snprintf(command, sizeof(command), "x%d", i);
 		note = note_of(command, "sudo", AB_FORBIDDEN, 0);
-		wrong += ab_refusals_take(r, &note, &error) < 0;
+		wrong += ab_refused_programs_take(r, &note, &error) < 0;
 	}
-	ab_refusals_summary(r, &lines);
+	ab_refused_programs_summary(r, &lines);
 	ok(!wrong && lines.len == 22, "any number of them is a few lines");
 	ok(strstr(lines.v[21], "and 490 more"), "that say how many there were");
-	ab_refusals_free(r);
+	ab_refused_programs_free(r);
 }
 
 /* Each line is JSON, and the counts add up. */

@@ -102,10 +102,10 @@ static void test_cases(void)
 		int got[256];
 
 		for (size_t cut = 0; cut <= len; cut++) {
-			struct ab_keys k = { 0 };
-			size_t n = ab_keys_feed(&k, bytes, cut, got);
+			struct ab_key_reader k = { 0 };
+			size_t n = ab_key_reader_feed(&k, bytes, cut, got);
 
-			n += ab_keys_feed(&k, bytes + cut, len - cut, got + n);
+			n += ab_key_reader_feed(&k, bytes + cut, len - cut, got + n);
 			fine = fine && same(got, n, cases[i].want);
 		}
 		ok(fine, "%s", cases[i].name);
@@ -114,19 +114,21 @@ static void test_cases(void)
 
 static void test_escape(void)
 {
-	struct ab_keys k = { 0 };
+	struct ab_key_reader k = { 0 };
 	int got[8];
 
-	ok(!ab_keys_open(&k) && !ab_keys_alone(&k), "at the start no Escape");
-	ok(ab_keys_feed(&k, E, 1, got) == 0 && ab_keys_open(&k),
+	ok(!ab_key_reader_open(&k) && !ab_key_reader_alone(&k), "at the start no Escape");
+	ok(ab_key_reader_feed(&k, E, 1, got) == 0 && ab_key_reader_open(&k),
 	   "Escape may be the beginning of more");
-	ok(ab_keys_alone(&k) && !ab_keys_open(&k) && ab_keys_feed(&k, "n", 1, got) == 1,
+	ok(ab_key_reader_alone(&k) && !ab_key_reader_open(&k) &&
+		   ab_key_reader_feed(&k, "n", 1, got) == 1,
 	   "or the key itself");
-	ok(ab_keys_feed(&k, E "[", 2, got) == 0 && !ab_keys_open(&k) && !ab_keys_alone(&k),
+	ok(ab_key_reader_feed(&k, E "[", 2, got) == 0 && !ab_key_reader_open(&k) &&
+		   !ab_key_reader_alone(&k),
 	   "with more of it, it is not");
-	k = (struct ab_keys){ 0 };
-	ab_keys_feed(&k, E "[200~" E, 7, got);
-	ok(!ab_keys_alone(&k), "nor in a paste");
+	k = (struct ab_key_reader){ 0 };
+	ab_key_reader_feed(&k, E "[200~" E, 7, got);
+	ok(!ab_key_reader_alone(&k), "nor in a paste");
 }
 
 int main(void)

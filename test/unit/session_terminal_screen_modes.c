@@ -116,30 +116,30 @@ static const struct {
 	{ "delete is ignored", E "[?2\1775l", E "[?25h" },
 };
 
-static void feed(struct ab_modes *m, const char *s, size_t len)
+static void feed(struct ab_screen_modes *m, const char *s, size_t len)
 {
-	ab_modes_feed(m, s, len);
+	ab_screen_modes_feed(m, s, len);
 }
 
-static bool clean(const struct ab_modes *m)
+static bool clean(const struct ab_screen_modes *m)
 {
 	return m->on == 0 && m->keyboards[0] == 0 && m->keyboards[1] == 0 && m->state == 0 &&
 	       m->device == 0;
 }
 
 /* As a C string, and visibly when it differs. */
-static const char *undo(const struct ab_modes *m)
+static const char *undo(const struct ab_screen_modes *m)
 {
 	static char text[AB_MODES_ROOM + 1];
 
-	text[ab_modes_undo(m, text)] = '\0';
+	text[ab_screen_modes_undo(m, text)] = '\0';
 	return text;
 }
 
 static void test_cases(void)
 {
 	for (size_t i = 0; i < AB_COUNT(cases); i++) {
-		struct ab_modes m = { 0 };
+		struct ab_screen_modes m = { 0 };
 
 		feed(&m, cases[i].bytes, strlen(cases[i].bytes));
 		is_str(undo(&m), cases[i].undo, cases[i].name);
@@ -154,11 +154,11 @@ static void test_cut(void)
 	for (size_t i = 0; i < AB_COUNT(cases); i++) {
 		const char *s = cases[i].bytes;
 		size_t len = strlen(s);
-		struct ab_modes single = { 0 }, whole = { 0 };
+		struct ab_screen_modes single = { 0 }, whole = { 0 };
 
 		feed(&whole, s, len);
 		for (size_t cut = 0; cut <= len; cut++) {
-			struct ab_modes m = { 0 };
+			struct ab_screen_modes m = { 0 };
 
 			feed(&m, s, cut);
 			feed(&m, s + cut, len - cut);
@@ -183,7 +183,7 @@ static void test_undone(void)
 		size_t len = strlen(cases[i].bytes);
 
 		for (size_t cut = 0; cut <= len; cut++) {
-			struct ab_modes m = { 0 };
+			struct ab_screen_modes m = { 0 };
 			const char *text;
 
 			feed(&m, cases[i].bytes, cut);
@@ -201,62 +201,62 @@ static void test_undone(void)
 static void test_redo(void)
 {
 	static const char on[] = E "[?1049h" E "[?25l" E "[?1;1002;1006;2004h" E "=" E "[>4;2m";
-	struct ab_modes m = { 0 }, again = { 0 };
+	struct ab_screen_modes m = { 0 }, again = { 0 };
 	char text[AB_MODES_ROOM];
 	size_t n;
 
 	feed(&m, on, strlen(on));
-	n = ab_modes_redo(&m, text);
+	n = ab_screen_modes_redo(&m, text);
 	feed(&again, text, n);
 	ok(again.on == m.on && n > 0, "redo brings the same modes back");
 	ok(memcmp(text, E "[?1049h", 8) == 0, "redo begins with the screen");
-	again = (struct ab_modes){ 0 };
+	again = (struct ab_screen_modes){ 0 };
 	feed(&again, E "[1;31m" E "(0" E "[2;5r", 16);
-	ok(again.on && ab_modes_redo(&again, text) == 0,
+	ok(again.on && ab_screen_modes_redo(&again, text) == 0,
 	   "redo leaves colours, letters and the region alone");
 }
 
 static void test_join(void)
 {
-	struct ab_modes a = { 0 }, b = { 0 };
+	struct ab_screen_modes a = { 0 }, b = { 0 };
 
 	feed(&a, E "[?25l" E "[>1u", 11);
 	feed(&b, E "[?1000h" E "]0;", 12);
-	ab_modes_join(&a, &b);
+	ab_screen_modes_join(&a, &b);
 	is_str(undo(&a), E "\\" E "[?1000l" E "[?25h" E "[<1u", "what is on in either is undone");
 }
 
 /* Everything on at once must fit, with room to spare. */
 static void test_room(void)
 {
-	struct ab_modes m;
+	struct ab_screen_modes m;
 	char text[AB_MODES_ROOM];
 
 	memset(&m, 0xff, sizeof(m));
 	m.state = 3;
-	ok(ab_modes_undo(&m, text) < AB_MODES_ROOM - 64, "the longest undo fits");
-	ok(ab_modes_redo(&m, text) < AB_MODES_ROOM - 64, "the longest redo fits");
-	ok(ab_modes_cover(&m, text) < AB_MODES_ROOM - 64 &&
-		   ab_modes_uncover(&m, text) < AB_MODES_ROOM - 64,
+	ok(ab_screen_modes_undo(&m, text) < AB_MODES_ROOM - 64, "the longest undo fits");
+	ok(ab_screen_modes_redo(&m, text) < AB_MODES_ROOM - 64, "the longest redo fits");
+	ok(ab_screen_modes_cover(&m, text) < AB_MODES_ROOM - 64 &&
+		   ab_screen_modes_uncover(&m, text) < AB_MODES_ROOM - 64,
 	   "and the longest cover");
 	m.state = 2;
-	ok(ab_modes_redo(&m, text) < AB_MODES_ROOM - 16 &&
-		   ab_modes_uncover(&m, text) < AB_MODES_ROOM - 16,
+	ok(ab_screen_modes_redo(&m, text) < AB_MODES_ROOM - 16 &&
+		   ab_screen_modes_uncover(&m, text) < AB_MODES_ROOM - 16,
 	   "in the middle of a sequence, too");
 }
 
 /* After something else was written, the terminal is in the middle of the same
  * sequence again. */
-static bool resumes(const struct ab_modes *m)
+static bool resumes(const struct ab_screen_modes *m)
 {
-	size_t (*const say[])(const struct ab_modes *, char *) = { ab_modes_redo,
-								   ab_modes_uncover };
+	size_t (*const say[])(const struct ab_screen_modes *, char *) = { ab_screen_modes_redo,
+									  ab_screen_modes_uncover };
 	char text[AB_MODES_ROOM];
 
 	for (size_t i = 0; i < AB_COUNT(say); i++) {
-		struct ab_modes after = { 0 };
+		struct ab_screen_modes after = { 0 };
 
-		ab_modes_feed(&after, text, say[i](m, text));
+		ab_screen_modes_feed(&after, text, say[i](m, text));
 		if (after.state != m->state || after.inter != m->inter ||
 		    after.marker != m->marker ||
 		    (m->marker == 0 && memcmp(after.params, m->params, sizeof(m->params)) != 0))
@@ -311,13 +311,13 @@ static void test_cover(void)
 	};
 
 	for (size_t i = 0; i < AB_COUNT(covers); i++) {
-		struct ab_modes m = { 0 };
+		struct ab_screen_modes m = { 0 };
 		char text[AB_MODES_ROOM + 1];
 
 		feed(&m, covers[i].bytes, strlen(covers[i].bytes));
-		text[ab_modes_cover(&m, text)] = '\0';
+		text[ab_screen_modes_cover(&m, text)] = '\0';
 		is_str(text, covers[i].cover, covers[i].name);
-		text[ab_modes_uncover(&m, text)] = '\0';
+		text[ab_screen_modes_uncover(&m, text)] = '\0';
 		is_str(text, covers[i].uncover, "and uncovered");
 	}
 }
@@ -332,7 +332,7 @@ static void test_chance(void)
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	char *guard =
 		mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	struct ab_modes m = { 0 };
+	struct ab_screen_modes m = { 0 };
 	bool undone = true, resumed = true;
 	uint32_t seed = 1;
 
@@ -341,7 +341,7 @@ static void test_chance(void)
 	for (int round = 0; round < 2000; round++) {
 		size_t len = (size_t)round % 300 + 1;
 		char *p = guard + page - len;
-		struct ab_modes after;
+		struct ab_screen_modes after;
 		const char *text;
 
 		for (size_t i = 0; i < len; i++) {
@@ -362,7 +362,7 @@ static void test_chance(void)
 
 static void test_many_params(void)
 {
-	struct ab_modes m = { 0 };
+	struct ab_screen_modes m = { 0 };
 
 	feed(&m, E "[?", 3);
 	for (int i = 0; i < 100000; i++)

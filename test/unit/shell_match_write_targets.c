@@ -40,7 +40,7 @@ struct seen {
 	char s[256];
 };
 
-static void add(void *arg, enum ab_written how, const struct ab_field *file)
+static void add(void *arg, enum ab_write_targets how, const struct ab_field *file)
 {
 	struct seen *seen = arg;
 	size_t len = strlen(seen->s);
@@ -56,7 +56,7 @@ int main(void)
 		struct seen seen = { "" };
 
 		test_parse(&c, cases[i].text);
-		ab_written_each(&c.simple, add, &seen);
+		ab_write_targets_each(&c.simple, add, &seen);
 		is_str(seen.s, cases[i].files, cases[i].text);
 		ab_arena_fini(&c.arena);
 	}

@@ -48,7 +48,7 @@ static void run(const char *const *argv, const char *in, unsigned taint, struct 
 		command.in.verbatim = 7;
 	}
 	command.cwd = text("/work");
-	ab_flow_output(&arena, &command, ret);
+	ab_printed_output(&arena, &command, ret);
 }
 
 static char *show(const struct ab_data *d)
@@ -234,14 +234,14 @@ static void test_redirected(void)
 	};
 	struct ab_data d;
 
-	ab_flow_output(&arena, &command, &d);
+	ab_printed_output(&arena, &command, &d);
 	ok(d.none, "what goes to a file is not printed");
 	away.fd = 2;
-	ab_flow_output(&arena, &command, &d);
+	ab_printed_output(&arena, &command, &d);
 	ok(!d.none && d.text.len == 1, "errors are something else");
 	away.fd = 1;
 	away.file.text = text("/dev/stdout");
-	ab_flow_output(&arena, &command, &d);
+	ab_printed_output(&arena, &command, &d);
 	ok(!d.none, "its own name is not away");
 }
 

@@ -20,7 +20,7 @@
 #include "session/control/control_socket.h"
 #include "session/state/run_process.h"
 #include "session/state/state.h"
-#include "steer/client/knock.h"
+#include "steer/client/ask_runs.h"
 #include "tap.h"
 
 static uint16_t ports[] = { 3000, 3001, 3002, 3003, 3004 };
@@ -118,7 +118,7 @@ static json_t *record_of(pid_t init, pid_t supervisor)
 
 	ab_record_open(&line, "7kq2m", "start");
 	ab_record_number(&line, "pid", supervisor);
-	ab_process_note(&line, init);
+	ab_run_process_note(&line, init);
 	ab_buf_puts(&line, "}");
 	return json_loads(line.data, 0, NULL);
 }
@@ -212,7 +212,7 @@ static void test_knock(void)
 		NULL, /* does not even listen */
 	};
 	char path[] = "/tmp/agentbox-unit.XXXXXX";
-	struct ab_knock v[AB_COUNT(answers)] = { 0 };
+	struct ab_ask_runs v[AB_COUNT(answers)] = { 0 };
 	int fds[AB_COUNT(answers)];
 
 	if (!mkdtemp(path))
@@ -226,11 +226,11 @@ static void test_knock(void)
 		if (answers[i])
 			serve(fds[i], answers[i]);
 	}
-	ab_knock(v, AB_COUNT(v), "{\"v\":1,\"do\":\"status\"}", 300);
+	ab_ask_runs(v, AB_COUNT(v), "{\"v\":1,\"do\":\"status\"}", 300);
 	ok(json_integer_value(json_object_get(v[0].answer, "pending")) == 3, "one answers");
 	for (size_t i = 1; i < AB_COUNT(v); i++)
 		ok(!v[i].answer, "one does not");
-	ab_knock_fini(v, AB_COUNT(v));
+	ab_ask_runs_fini(v, AB_COUNT(v));
 	for (size_t i = 0; i < AB_COUNT(v); i++) {
 		unlinkat(v[i].dir, AB_CONTROL_NAME, 0);
 		close(v[i].dir);

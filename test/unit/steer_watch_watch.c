@@ -290,14 +290,14 @@ static bool stays(const char *s, size_t rows, size_t cols)
 				if (start)
 					return false;
 				start = 1;
-				if (ab_cells_width(text.data ? text.data : "") > cols - 43)
+				if (ab_columns_width(text.data ? text.data : "") > cols - 43)
 					return false;
 				ab_buf_fini(&text);
 			}
 		}
 		s += *s == '\n';
 		ab_buf_puts(&text, "");
-		if (ab_cells_fit(&again, text.data, text.len, start ? 42 : cols, &used) !=
+		if (ab_columns_fit(&again, text.data, text.len, start ? 42 : cols, &used) !=
 			    text.len ||
 		    again.len != text.len)
 			return false;

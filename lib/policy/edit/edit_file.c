@@ -118,11 +118,12 @@ static int check_text(const struct edit *e, const char *text, struct ab_error *e
 	};
 
 	memset(&config, 0, sizeof(config));
-	ab_file_parse(&ctx, AB_LAYER_USER, e->name, text, strlen(text), &config, &problems);
+	ab_settings_file_parse(&ctx, AB_LAYER_USER, e->name, text, strlen(text), &config,
+			       &problems);
 	ab_arena_fini(&arena);
 	if (strlen(text) > AB_FILE_MAX)
 		return ab_fail(err, AB_ECONFIG, 0, "%s would be larger than 1 MiB", e->name);
-	return problems.wrong.len ? ab_file_fail(&problems, err) : 0;
+	return problems.wrong.len ? ab_settings_file_fail(&problems, err) : 0;
 }
 
 /* Has nobody written it since? */
@@ -132,7 +133,7 @@ static bool is_same(const struct edit *e, const char *text, size_t len)
 	struct ab_error unread;
 	size_t n;
 
-	if (ab_file_read(e->real, e->name, true, &now, &n, &unread) < 0)
+	if (ab_settings_file_read(e->real, e->name, true, &now, &n, &unread) < 0)
 		return false;
 	return (now != NULL) == e->exists && n == len && memcmp(now ? now : "", text, len) == 0;
 }
@@ -191,7 +192,7 @@ static int list_values(const struct edit *e, const char *old, size_t len, struct
 {
 	bool there = true;
 
-	if (e->first && ab_edit_find(old, len, e->keys, e->nkeys, &there, err) < 0)
+	if (e->first && ab_json_edit_find(old, len, e->keys, e->nkeys, &there, err) < 0)
 		return -1;
 	if (!there)
 		ab_strv_extend(ret, e->first);
@@ -210,8 +211,8 @@ static int change(const struct edit *e, const char *old, size_t len, char **ret,
 		return -1;
 	for (size_t i = 0; i < values.len; i++) {
 		char *next = NULL;
-		int r = ab_edit_add(text ? text : old, text ? strlen(text) : len, e->keys, e->nkeys,
-				    values.v[i], &next, err);
+		int r = ab_json_edit_add(text ? text : old, text ? strlen(text) : len, e->keys,
+					 e->nkeys, values.v[i], &next, err);
 
 		if (r < 0)
 			return -1;
@@ -230,7 +231,8 @@ static int try_once(struct edit *e, struct ab_strv *ret_diff, struct ab_error *e
 	size_t len;
 	int r;
 
-	if (check_owner(e, err) < 0 || ab_file_read(e->real, e->name, true, &old, &len, err) < 0)
+	if (check_owner(e, err) < 0 ||
+	    ab_settings_file_read(e->real, e->name, true, &old, &len, err) < 0)
 		return -1;
 	e->exists = old != NULL;
 	r = change(e, old ? old : "", len, &text, err);

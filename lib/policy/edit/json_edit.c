@@ -16,13 +16,13 @@ enum { NOWHERE = UINT32_MAX };
 struct page {
 	const char *text;
 	size_t len;
-	struct ab_scan scan;
+	struct ab_json_scan scan;
 	char *unit; /* one step of indentation */
 	const char *newline;
 	bool tight; /* no blank behind a colon */
 };
 
-static const struct ab_scan_node *node_at(const struct page *p, uint32_t i)
+static const struct ab_json_scan_node *node_at(const struct page *p, uint32_t i)
 {
 	return &p->scan.nodes[i];
 }
@@ -49,7 +49,7 @@ static bool breaks(const char *text, size_t len)
 	return memchr(text, '\n', len) != NULL;
 }
 
-static size_t begin_of(const struct ab_scan_node *n)
+static size_t begin_of(const struct ab_json_scan_node *n)
 {
 	return n->key_begin < n->key_end ? n->key_begin : n->begin;
 }
@@ -63,7 +63,7 @@ static bool begins_line(const struct page *p, size_t at)
 }
 
 /* By how much is it further in than what it is in? NULL: by nothing. */
-static char *step_of(const struct page *p, const struct ab_scan_node *n)
+static char *step_of(const struct page *p, const struct ab_json_scan_node *n)
 {
 	ab_autofree char *mine = indent_of(p, begin_of(n));
 	ab_autofree char *theirs = indent_of(p, begin_of(node_at(p, n->parent)));
@@ -97,7 +97,7 @@ static int open_page(struct page *p, const char *text, size_t len, struct ab_err
 	json_t *json;
 
 	*p = (struct page){ .text = text, .len = len };
-	if (ab_scan_parse(&p->scan, text, len) < 0)
+	if (ab_json_scan_parse(&p->scan, text, len) < 0)
 		return ab_fail(err, AB_ECONFIG, 0, "line %u: %s", p->scan.line, p->scan.wrong);
 	/* What the scanner has no part in: keys that are there twice. */
 	json = json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &wrong);
@@ -116,7 +116,7 @@ static int open_page(struct page *p, const char *text, size_t len, struct ab_err
 
 static void close_page(struct page *p)
 {
-	ab_scan_fini(&p->scan);
+	ab_json_scan_fini(&p->scan);
 	free(p->unit);
 }
 #define ab_autopage __attribute__((cleanup(close_page)))
@@ -281,7 +281,7 @@ static char *append(const struct page *p, uint32_t parent, const char *const *ke
 static char *fill(const struct page *p, uint32_t parent, const char *const *keys, size_t nkeys,
 		  const char *value)
 {
-	const struct ab_scan_node *n = node_at(p, parent);
+	const struct ab_json_scan_node *n = node_at(p, parent);
 	size_t from = n->begin + 1, to = n->end - 1;
 	ab_autofree char *outer = indent_of(p, begin_of(n));
 	ab_autofree char *inner = ab_printf("%s%s", outer, p->unit);
@@ -326,8 +326,8 @@ static uint32_t find_value(const struct page *p, uint32_t list, const char *valu
 	return NOWHERE;
 }
 
-int ab_edit_find(const char *text, size_t len, const char *const *keys, size_t nkeys,
-		 bool *ret_there, struct ab_error *err)
+int ab_json_edit_find(const char *text, size_t len, const char *const *keys, size_t nkeys,
+		      bool *ret_there, struct ab_error *err)
 {
 	ab_autopage struct page p = { 0 };
 	size_t found = 0;
@@ -340,8 +340,8 @@ int ab_edit_find(const char *text, size_t len, const char *const *keys, size_t n
 	return 0;
 }
 
-int ab_edit_add(const char *text, size_t len, const char *const *keys, size_t nkeys,
-		const char *value, char **ret, struct ab_error *err)
+int ab_json_edit_add(const char *text, size_t len, const char *const *keys, size_t nkeys,
+		     const char *value, char **ret, struct ab_error *err)
 {
 	static const char blank[] = "{}\n";
 	ab_autopage struct page p = { 0 };

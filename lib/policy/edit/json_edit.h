@@ -14,12 +14,12 @@
 struct ab_error;
 
 /* Is there such a list? */
-int ab_edit_find(const char *text, size_t len, const char *const *keys, size_t nkeys,
-		 bool *ret_there, struct ab_error *err);
+int ab_json_edit_find(const char *text, size_t len, const char *const *keys, size_t nkeys,
+		      bool *ret_there, struct ab_error *err);
 
 /* 1: the new text is in *ret, to be freed; 0: the value is in the list
  * already, there is nothing to change; -1. keys: "network", "allow". */
-int ab_edit_add(const char *text, size_t len, const char *const *keys, size_t nkeys,
-		const char *value, char **ret, struct ab_error *err);
+int ab_json_edit_add(const char *text, size_t len, const char *const *keys, size_t nkeys,
+		     const char *value, char **ret, struct ab_error *err);
 
 #endif

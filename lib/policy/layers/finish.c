@@ -123,7 +123,7 @@ static int check_workspace(struct ab_load *l)
 }
 
 static int refuse_key(struct ab_load *l, enum ab_key_id key, const struct ab_origin *from,
-		      const struct ab_why *why)
+		      const struct ab_complaint *why)
 {
 	/* An option has no line, and says its key itself. */
 	ab_autofree char *where = ab_origin_text(from);
@@ -138,11 +138,11 @@ static int check_ports(struct ab_load *l)
 	struct ab_config *c = &l->policy->store->config;
 	ab_autostrv struct ab_strv unread = { 0 };
 	const struct ab_origin *from = NULL;
-	struct ab_why why = { .right = "" };
+	struct ab_complaint why = { .right = "" };
 	enum ab_key_id key;
 
 	if (ab_ports_check(c, c->v[AB_KEY_EXTENDS].from, &key, &from, &why) == 0) {
-		ab_ports_drop(c, l->notes ? l->notes : &unread);
+		ab_listening_ports_drop(c, l->notes ? l->notes : &unread);
 		return 0;
 	}
 	return refuse_key(l, key, from, &why);
@@ -155,15 +155,15 @@ static int check_door(struct ab_load *l)
 	const struct ab_value *v = &c->v[AB_KEY_SECRETS];
 	const struct ab_value *mode = &c->v[AB_KEY_NET_MODE];
 	ab_autofree char *where = mode->from ? ab_origin_text(mode->from) : NULL;
-	struct ab_why why = { .right = "" };
+	struct ab_complaint why = { .right = "" };
 
 	if (ab_keys[AB_KEY_NET_MODE].words[mode->number].number != AB_NET_ALLOWED || v->len == 0)
 		return 0;
 	for (size_t i = 0; i < v->len; i++) {
 		if (!v->items[i].secret->wanted)
 			continue;
-		ab_why_say(&why, "say --net filtered",
-			   "needs network.mode filtered, and %s says allowed", where);
+		ab_complaint_say(&why, "say --net filtered",
+				 "needs network.mode filtered, and %s says allowed", where);
 		return refuse_key(l, AB_KEY_SECRETS, v->items[i].from, &why);
 	}
 	if (l->notes)
@@ -178,7 +178,7 @@ static int check_secrets(struct ab_load *l)
 {
 	struct ab_config *c = &l->policy->store->config;
 	const struct ab_origin *from = NULL;
-	struct ab_why why = { .right = "" };
+	struct ab_complaint why = { .right = "" };
 
 	if (ab_secrets_finish(l->arena, c, &from, &why) < 0)
 		return refuse_key(l, AB_KEY_SECRETS, from, &why);

@@ -101,8 +101,9 @@ static int parse_text(struct ab_load *l, enum ab_layer layer, bool trusted, cons
 	struct ab_context ctx = context_of(l);
 
 	ctx.untrusted = !trusted;
-	ab_file_parse(&ctx, layer, ab_arena_dup(l->arena, name), text, len, ret, &problems);
-	return problems.wrong.len ? ab_file_fail(&problems, l->err) : 0;
+	ab_settings_file_parse(&ctx, layer, ab_arena_dup(l->arena, name), text, len, ret,
+			       &problems);
+	return problems.wrong.len ? ab_settings_file_fail(&problems, l->err) : 0;
 }
 
 static int read_layer(const struct ab_load *l, const char *path, const char *name, bool nofollow,
@@ -116,7 +117,7 @@ static int read_layer(const struct ab_load *l, const char *path, const char *nam
 			*ret_len = 0;
 			return 0;
 		}
-	return ab_file_read(path, name, nofollow, ret_text, ret_len, l->err);
+	return ab_settings_file_read(path, name, nofollow, ret_text, ret_len, l->err);
 }
 
 int ab_load_file(struct ab_load *l, enum ab_layer layer, const char *path, bool nofollow,
@@ -293,7 +294,7 @@ static int put_setting(struct ab_load *l, struct ab_config *layer, enum ab_layer
 {
 	const struct ab_key *key = ab_key_find(s->key, strlen(s->key));
 	struct ab_context ctx = context_of(l);
-	struct ab_why why = { .right = "" };
+	struct ab_complaint why = { .right = "" };
 	struct ab_origin *from = ab_arena_alloc(l->arena, sizeof(*from));
 	enum ab_key_id id;
 

@@ -89,12 +89,12 @@ int ab_policy_check_file(const struct ab_policy_input *in, const char *path,
 
 	if (!real)
 		return ab_fail(err, AB_EUSAGE, 0, "\"%s\" is not a file", path);
-	if (ab_file_read(real, path, false, &text, &len, err) < 0)
+	if (ab_settings_file_read(real, path, false, &text, &len, err) < 0)
 		return -1;
 	if (!text)
 		return ab_fail(err, AB_EUSAGE, 0, "there is no file %s", path);
 	memset(&config, 0, sizeof(config));
-	ab_file_parse(&ctx, AB_LAYER_USER, path, text, len, &config, &problems);
+	ab_settings_file_parse(&ctx, AB_LAYER_USER, path, text, len, &config, &problems);
 	for (size_t i = 0; i < problems.wrong.len; i++)
 		ab_strv_addf(ret_problems, "%s%s%s", problems.wrong.v[i],
 			     problems.right.v[i][0] ? "; " : "", problems.right.v[i]);

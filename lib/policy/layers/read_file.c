@@ -21,14 +21,14 @@ int ab_policy_read_file(const struct ab_policy_input *in, const char *path, char
 	size_t len;
 	int r = 0;
 
-	if (ab_file_read(path, path, false, &text, &len, err) < 0)
+	if (ab_settings_file_read(path, path, false, &text, &len, err) < 0)
 		return -1;
 	if (!text)
 		return ab_fail(err, AB_ECONFIG, 0, "there is no file %s", path);
 	memset(&config, 0, sizeof(config));
-	ab_file_parse(&ctx, AB_LAYER_USER, path, text, len, &config, &problems);
+	ab_settings_file_parse(&ctx, AB_LAYER_USER, path, text, len, &config, &problems);
 	if (problems.wrong.len)
-		r = ab_file_fail(&problems, err);
+		r = ab_settings_file_fail(&problems, err);
 	ab_arena_fini(&arena);
 	if (r == 0) {
 		*ret_text = ab_take(text);

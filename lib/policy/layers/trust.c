@@ -174,7 +174,7 @@ static int open_file(const struct ab_policy_input *in, const char *file, struct 
 		     char **ret_dir, char **ret_state, struct ab_error *err)
 {
 	if (locate(in, file, &r->path, ret_dir, err) < 0 || state_dir(in, ret_state, err) < 0 ||
-	    ab_file_read(r->path, r->path, true, &r->text, &r->len, err) < 0)
+	    ab_settings_file_read(r->path, r->path, true, &r->text, &r->len, err) < 0)
 		return -1;
 	if (!r->text)
 		return ab_fail(err, AB_EUSAGE, 0, "there is no file %s", r->path);

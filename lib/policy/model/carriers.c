@@ -59,7 +59,7 @@ static bool is_never(const char *name)
 	return false;
 }
 
-static int take_header(const char *text, struct ab_carrier *c, struct ab_why *why)
+static int take_header(const char *text, struct ab_carrier *c, struct ab_complaint *why)
 {
 	const char *name = strchr(text, ':') + 1;
 	size_t len = strlen(name);
@@ -67,27 +67,27 @@ static int take_header(const char *text, struct ab_carrier *c, struct ab_why *wh
 	for (size_t i = 0; i < len && i < sizeof(c->name) - 1; i++)
 		c->name[i] = name[i] >= 'A' && name[i] <= 'Z' ? (char)(name[i] + 32) : name[i];
 	if (len >= sizeof(c->name) || !ab_is_variable(name, len, "-"))
-		return ab_why_value(why, text, "does not name a header",
-				    "write one like \"header:x-api-key\"");
+		return ab_complaint_value(why, text, "does not name a header",
+					  "write one like \"header:x-api-key\"");
 	if (is_never(c->name))
-		return ab_why_value(why, text, "is a header of the connection",
-				    "a value cannot travel there");
+		return ab_complaint_value(why, text, "is a header of the connection",
+					  "a value cannot travel there");
 	return 0;
 }
 
-static int take_query(const char *text, struct ab_carrier *c, struct ab_why *why)
+static int take_query(const char *text, struct ab_carrier *c, struct ab_complaint *why)
 {
 	const char *name = strchr(text, ':') + 1;
 	size_t len = strlen(name);
 
 	if (len >= sizeof(c->name) || !ab_is_variable(name, len, "-.~"))
-		return ab_why_value(why, text, "does not name a parameter",
-				    "write one like \"query:key\"");
+		return ab_complaint_value(why, text, "does not name a parameter",
+					  "write one like \"query:key\"");
 	memcpy(c->name, name, len);
 	return 0;
 }
 
-int ab_carrier_parse(const char *text, struct ab_carrier *ret, struct ab_why *why)
+int ab_carrier_parse(const char *text, struct ab_carrier *ret, struct ab_complaint *why)
 {
 	static const struct {
 		const char *name;
@@ -112,7 +112,7 @@ int ab_carrier_parse(const char *text, struct ab_carrier *ret, struct ab_why *wh
 		if (take_query(text, &c, why) < 0)
 			return -1;
 	} else {
-		return ab_why_value(
+		return ab_complaint_value(
 			why, text, "is not a way to carry a value",
 			"write \"bearer\", \"token\", \"basic\", \"header:NAME\", \"query:NAME\" or \"any\"");
 	}

@@ -69,7 +69,7 @@ static void scan_pattern(struct scan *s)
 	}
 }
 
-int ab_regex_check(const char *pattern, bool compile, struct ab_why *why)
+int ab_regex_check(const char *pattern, bool compile, struct ab_complaint *why)
 {
 	/* Intervals are unfolded when a pattern is compiled. */
 	enum { UNFOLDED_MAX = 64 * 1024 };
@@ -80,11 +80,11 @@ int ab_regex_check(const char *pattern, bool compile, struct ab_why *why)
 
 	scan_pattern(&s);
 	if (s.back)
-		return ab_why_value(why, pattern, "refers back to a group",
-				    "write it without \\1 to \\9");
+		return ab_complaint_value(why, pattern, "refers back to a group",
+					  "write it without \\1 to \\9");
 	if (s.times * strlen(pattern) > UNFOLDED_MAX)
-		return ab_why_value(why, pattern, "repeats too much",
-				    "write + or * instead of large numbers");
+		return ab_complaint_value(why, pattern, "repeats too much",
+					  "write + or * instead of large numbers");
 	r = compile ? regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB) : REG_NOMATCH;
 	if (r == 0) {
 		regfree(&regex);
@@ -93,10 +93,10 @@ int ab_regex_check(const char *pattern, bool compile, struct ab_why *why)
 	if (r == REG_NOMATCH)
 		return 0;
 	regerror(r, NULL, text, sizeof(text));
-	return ab_why_value(why, pattern, "is not a regular expression", "%s", text);
+	return ab_complaint_value(why, pattern, "is not a regular expression", "%s", text);
 }
 
-static int no_such_rule(struct ab_why *why, const char *name)
+static int no_such_rule(struct ab_complaint *why, const char *name)
 {
 	const char *names[AB_RULE_COUNT];
 	ab_autofree char *right = NULL;
@@ -107,11 +107,12 @@ static int no_such_rule(struct ab_why *why, const char *name)
 	guess = ab_guess(name, names, AB_RULE_COUNT);
 	if (guess)
 		right = ab_printf("did you mean %s?", guess);
-	return ab_why_say(why, right ? right : "agentbox rules list shows all", "no such rule");
+	return ab_complaint_say(why, right ? right : "agentbox rules list shows all",
+				"no such rule");
 }
 
 int ab_override_put(const struct ab_context *ctx, struct ab_value *v, const char *text,
-		    const struct ab_origin *from, struct ab_why *why)
+		    const struct ab_origin *from, struct ab_complaint *why)
 {
 	size_t n = strcspn(text, "=");
 	ab_autofree char *name = ab_strndup(text, n);
@@ -121,7 +122,7 @@ int ab_override_put(const struct ab_context *ctx, struct ab_value *v, const char
 	if (!ab_rule_find(text, n, &rule))
 		return no_such_rule(why, name);
 	if (!text[n] || !ab_decision_parse(text + n + 1, &decision))
-		return ab_why_value(
+		return ab_complaint_value(
 			why, text[n] ? text + n + 1 : "", "is not possible here",
 			"write \"allow\", \"sandboxed\", \"escalated\" or \"forbidden\"");
 	ab_value_add(ctx->arena, v,

@@ -24,11 +24,11 @@ void ab_rules_read(struct ab_reader *r, uint32_t node, const json_t *list);
  * Can this be compiled, and at a cost that a file may have? Without `compile`
  * only what can be told from the text is.
  */
-int ab_regex_check(const char *pattern, bool compile, struct ab_why *why);
+int ab_regex_check(const char *pattern, bool compile, struct ab_complaint *why);
 
 /* "sudo=forbidden" */
 int ab_override_put(const struct ab_context *ctx, struct ab_value *v, const char *text,
-		    const struct ab_origin *from, struct ab_why *why);
+		    const struct ab_origin *from, struct ab_complaint *why);
 
 /* What a file that is not trusted adds, marked. It stands behind the rules
  * that are there, so that it hides none of them. */

@@ -17,7 +17,7 @@ struct ab_http_rule;
 struct ab_policy;
 struct ab_secret;
 struct ab_user_rule;
-struct ab_why;
+struct ab_complaint;
 
 enum ab_layer {
 	AB_LAYER_PROFILE,
@@ -79,7 +79,7 @@ struct ab_context {
 /* Set a scalar from its text, or add one element to a list. What is built in
  * and starts with "~" is left out where there is no home. */
 int ab_value_put(const struct ab_context *ctx, enum ab_key_id id, struct ab_value *v,
-		 const char *text, const struct ab_origin *from, struct ab_why *why);
+		 const char *text, const struct ab_origin *from, struct ab_complaint *why);
 /* Make room for so many elements, not less than there are. */
 void ab_value_reserve(struct ab_arena *a, struct ab_value *v, size_t room);
 void ab_value_add(struct ab_arena *a, struct ab_value *v, struct ab_item item);

@@ -33,29 +33,32 @@ static void add_text(const struct ab_context *ctx, struct ab_value *v, const cha
 		     });
 }
 
-const char *ab_element_path(const struct ab_context *ctx, const char *text, struct ab_why *why)
+const char *ab_list_element_path(const struct ab_context *ctx, const char *text,
+				 struct ab_complaint *why)
 {
 	ab_autofree char *path = NULL;
 
 	if (strlen(text) >= PATH_MAX) {
-		ab_why_value(why, text, "is too long for a path", "at most %d bytes", PATH_MAX - 1);
+		ab_complaint_value(why, text, "is too long for a path", "at most %d bytes",
+				   PATH_MAX - 1);
 		return NULL;
 	}
 	path = ab_path_resolve(text, ctx->base, ctx->home);
 	if (path)
 		return ab_arena_dup(ctx->arena, path);
 	if (text[0] == '\0')
-		ab_why_value(why, text, "is not a path", "write \".\" for the workspace");
+		ab_complaint_value(why, text, "is not a path", "write \".\" for the workspace");
 	else if (text[1] != '\0' && text[1] != '/')
-		ab_why_value(why, text, "names another user's home", "write its full path");
+		ab_complaint_value(why, text, "names another user's home", "write its full path");
 	else
-		ab_why_value(why, text, "needs a home folder", "set HOME, or write the full path");
+		ab_complaint_value(why, text, "needs a home folder",
+				   "set HOME, or write the full path");
 	return NULL;
 }
 
 /* The clean absolute path that `text` means, with `mark` in front. */
 static int put_path(const struct ab_context *ctx, struct ab_value *v, const char *text,
-		    const char *mark, const struct ab_origin *from, struct ab_why *why)
+		    const char *mark, const struct ab_origin *from, struct ab_complaint *why)
 {
 	struct ab_item item = {
 		.from = from,
@@ -70,7 +73,7 @@ static int put_path(const struct ab_context *ctx, struct ab_value *v, const char
 	} else if (ctx->builtin) {
 		item.text = item.here ? ctx->base : text;
 	} else {
-		item.text = ab_element_path(ctx, text, why);
+		item.text = ab_list_element_path(ctx, text, why);
 		if (!item.text)
 			return -1;
 	}
@@ -81,15 +84,15 @@ static int put_path(const struct ab_context *ctx, struct ab_value *v, const char
 }
 
 static int put_root(const struct ab_context *ctx, struct ab_value *v, const char *text,
-		    const struct ab_origin *from, struct ab_why *why)
+		    const struct ab_origin *from, struct ab_complaint *why)
 {
 	if (strpbrk(text, "*?"))
-		return ab_why_value(why, text, "is a pattern", "name the folder itself");
+		return ab_complaint_value(why, text, "is a pattern", "name the folder itself");
 	return put_path(ctx, v, text, "", from, why);
 }
 
 static int put_read(const struct ab_context *ctx, struct ab_value *v, const char *text,
-		    const struct ab_origin *from, struct ab_why *why)
+		    const struct ab_origin *from, struct ab_complaint *why)
 {
 	if (strcmp(text, "all") == 0) {
 		v->all = true;
@@ -98,7 +101,8 @@ static int put_read(const struct ab_context *ctx, struct ab_value *v, const char
 	if (text[0] != '@')
 		return put_root(ctx, v, text, from, why);
 	if (strcmp(text, "@system") != 0)
-		return ab_why_value(why, text, "is not a group of folders", "write \"@system\"");
+		return ab_complaint_value(why, text, "is not a group of folders",
+					  "write \"@system\"");
 	for (size_t i = 0; i < AB_COUNT(system_trees); i++)
 		ab_value_add(ctx->arena, v,
 			     (struct ab_item){
@@ -110,7 +114,7 @@ static int put_read(const struct ab_context *ctx, struct ab_value *v, const char
 }
 
 static int put_pattern(const struct ab_context *ctx, struct ab_value *v, const char *text,
-		       const struct ab_origin *from, struct ab_why *why)
+		       const struct ab_origin *from, struct ab_complaint *why)
 {
 	bool back = text[0] == '!';
 
@@ -140,7 +144,7 @@ static bool has_dotdot(const char *s)
 }
 
 static int put_name(const struct ab_context *ctx, struct ab_value *v, const char *text,
-		    const struct ab_origin *from, struct ab_why *why)
+		    const struct ab_origin *from, struct ab_complaint *why)
 {
 	bool back = text[0] == '!';
 	const char *name = text + back;
@@ -153,8 +157,9 @@ static int put_name(const struct ab_context *ctx, struct ab_value *v, const char
 		return 0;
 	}
 	if (name[0] == '\0' || strlen(name) >= PATH_MAX || has_dotdot(name))
-		return ab_why_value(why, text, "is not a name",
-				    "write one like \".git/hooks\", or a path like \"./build\"");
+		return ab_complaint_value(
+			why, text, "is not a name",
+			"write one like \".git/hooks\", or a path like \"./build\"");
 	path = ab_path_resolve(name, "/", NULL);
 	ab_value_add(ctx->arena, v,
 		     (struct ab_item){
@@ -165,7 +170,7 @@ static int put_name(const struct ab_context *ctx, struct ab_value *v, const char
 }
 
 static int put_group(const struct ab_context *ctx, struct ab_value *v, const char *text,
-		     const struct ab_origin *from, struct ab_why *why)
+		     const struct ab_origin *from, struct ab_complaint *why)
 {
 	ab_autostrv struct ab_strv entries = { 0 };
 	const char *via, *guess;
@@ -173,10 +178,10 @@ static int put_group(const struct ab_context *ctx, struct ab_value *v, const cha
 	if (!ab_group_expand(text + 1, ctx->home, ctx->environ, &entries)) {
 		guess = ab_guess(text + 1, ab_group_names, ab_group_count);
 		if (guess)
-			return ab_why_value(why, text, "is not a group of hosts",
-					    "did you mean \"@%s\"?", guess);
-		return ab_why_value(why, text, "is not a group of hosts",
-				    "there are @github @npm @pypi @crates @go @debian @llm");
+			return ab_complaint_value(why, text, "is not a group of hosts",
+						  "did you mean \"@%s\"?", guess);
+		return ab_complaint_value(why, text, "is not a group of hosts",
+					  "there are @github @npm @pypi @crates @go @debian @llm");
 	}
 	via = ab_arena_dup(ctx->arena, text);
 	for (size_t i = 0; i < entries.len; i++)
@@ -185,7 +190,7 @@ static int put_group(const struct ab_context *ctx, struct ab_value *v, const cha
 }
 
 static int put_host(const struct ab_context *ctx, struct ab_value *v, const char *text,
-		    const struct ab_origin *from, struct ab_why *why)
+		    const struct ab_origin *from, struct ab_complaint *why)
 {
 	char buf[AB_HOST_ENTRY_TEXT];
 	struct ab_host_entry e;
@@ -200,7 +205,7 @@ static int put_host(const struct ab_context *ctx, struct ab_value *v, const char
 }
 
 static int put_cidr(const struct ab_context *ctx, struct ab_value *v, const char *text,
-		    const struct ab_origin *from, struct ab_why *why)
+		    const struct ab_origin *from, struct ab_complaint *why)
 {
 	char buf[AB_CIDR_TEXT];
 	struct ab_cidr c;
@@ -221,24 +226,25 @@ bool ab_is_variable(const char *s, size_t len, const char *more)
 	return len > 0 && len <= 255;
 }
 
-int ab_variable_check(const char *s, size_t len, bool shell, struct ab_why *why)
+int ab_variable_check(const char *s, size_t len, bool shell, struct ab_complaint *why)
 {
 	ab_autofree char *name = ab_strndup(s, len);
 
 	if (!ab_is_variable(s, len, shell ? "" : "-.") || (shell && s[0] >= '0' && s[0] <= '9'))
-		return ab_why_value(why, name, "is not the name of a variable",
-				    "letters, digits and _");
+		return ab_complaint_value(why, name, "is not the name of a variable",
+					  "letters, digits and _");
 	if (strncmp(name, "AGENTBOX_", 9) == 0 || strcmp(name, "SANDBOX_RUNTIME") == 0)
-		return ab_why_value(why, name, "is agentbox's own variable", "choose another name");
+		return ab_complaint_value(why, name, "is agentbox's own variable",
+					  "choose another name");
 	return 0;
 }
 
 static int put_variable(const struct ab_context *ctx, struct ab_value *v, const char *text,
-			const struct ab_origin *from, struct ab_why *why)
+			const struct ab_origin *from, struct ab_complaint *why)
 {
 	if (!ctx->builtin && !ab_is_variable(text, strlen(text), "*?"))
-		return ab_why_value(why, text, "is not the name of a variable",
-				    "write one like LANG or *_TOKEN");
+		return ab_complaint_value(why, text, "is not the name of a variable",
+					  "write one like LANG or *_TOKEN");
 	if (ctx->builtin)
 		ab_value_add(ctx->arena, v, (struct ab_item){ .text = text, .from = from });
 	else
@@ -247,18 +253,18 @@ static int put_variable(const struct ab_context *ctx, struct ab_value *v, const 
 }
 
 static int put_assignment(const struct ab_context *ctx, struct ab_value *v, const char *text,
-			  const struct ab_origin *from, struct ab_why *why)
+			  const struct ab_origin *from, struct ab_complaint *why)
 {
 	enum { VALUE_MAX = 128 * 1024 - 512 }; /* of one string in execve */
 	size_t n = strcspn(text, "=");
 	ab_autofree char *name = ab_strndup(text, n);
 
 	if (text[n] != '=')
-		return ab_why_value(why, text, "has no value", "write NAME=VALUE");
+		return ab_complaint_value(why, text, "has no value", "write NAME=VALUE");
 	if (ab_variable_check(text, n, false, why) < 0)
 		return -1;
 	if (strlen(text) > VALUE_MAX)
-		return ab_why_value(why, name, "has too long a value", "at most 127 KiB");
+		return ab_complaint_value(why, name, "has too long a value", "at most 127 KiB");
 	for (size_t i = 0; i < v->len; i++)
 		if (strncmp(v->items[i].text, text, n + 1) == 0) {
 			v->items[i].text = ab_arena_dup(ctx->arena, text);
@@ -270,7 +276,7 @@ static int put_assignment(const struct ab_context *ctx, struct ab_value *v, cons
 }
 
 static int put_property(const struct ab_context *ctx, struct ab_value *v, const char *text,
-			const struct ab_origin *from, struct ab_why *why)
+			const struct ab_origin *from, struct ab_complaint *why)
 {
 	bool several = from->layer >= AB_LAYER_ENVIRONMENT;
 	size_t n = strcspn(text, several ? "," : "");
@@ -289,13 +295,14 @@ static int put_property(const struct ab_context *ctx, struct ab_value *v, const 
 	}
 	guess = ab_guess(word, ab_property_names, AB_PROP_COUNT);
 	if (guess)
-		return ab_why_value(why, word, "is not a property", "did you mean \"%s\"?", guess);
-	return ab_why_value(why, word, "is not a property",
-			    "write one like \"net-fence\" or \"write-fence\"");
+		return ab_complaint_value(why, word, "is not a property", "did you mean \"%s\"?",
+					  guess);
+	return ab_complaint_value(why, word, "is not a property",
+				  "write one like \"net-fence\" or \"write-fence\"");
 }
 
-int ab_element_put(const struct ab_context *ctx, const struct ab_key *key, struct ab_value *v,
-		   const char *text, const struct ab_origin *from, struct ab_why *why)
+int ab_list_element_put(const struct ab_context *ctx, const struct ab_key *key, struct ab_value *v,
+			const char *text, const struct ab_origin *from, struct ab_complaint *why)
 {
 	switch (key->type) {
 	case AB_TYPE_PATHS:
@@ -326,7 +333,7 @@ int ab_element_put(const struct ab_context *ctx, const struct ab_key *key, struc
 		return ab_secret_put(ctx, v, text, from, why);
 	case AB_TYPE_RULES:
 	case AB_TYPE_HTTP:
-		return ab_why_say(why, "write it in a file", "a rule is more than a text");
+		return ab_complaint_say(why, "write it in a file", "a rule is more than a text");
 	case AB_TYPE_PROFILE:
 	case AB_TYPE_WORD:
 	case AB_TYPE_SIZE:

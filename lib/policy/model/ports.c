@@ -15,12 +15,13 @@ static const uint16_t taken[] = { 53, 61080, 61081 };
 /* Each is a listener or two that the box hands up in one message. */
 enum { HOST_PORTS_MAX = 48 };
 
-static int check_taken(uint16_t port, const char *text, struct ab_why *why)
+static int check_taken(uint16_t port, const char *text, struct ab_complaint *why)
 {
 	for (size_t i = 0; i < AB_COUNT(taken); i++)
 		if (taken[i] == port)
-			return ab_why_value(why, text, "is taken inside the box",
-					    "agentbox itself listens on 53, 61080 and 61081 there");
+			return ab_complaint_value(
+				why, text, "is taken inside the box",
+				"agentbox itself listens on 53, 61080 and 61081 there");
 	return 0;
 }
 
@@ -43,18 +44,18 @@ static bool has(const struct ab_value *v, const char *text)
 }
 
 int ab_host_port_put(const struct ab_context *ctx, struct ab_value *v, const char *text,
-		     const struct ab_origin *from, struct ab_why *why)
+		     const struct ab_origin *from, struct ab_complaint *why)
 {
 	char canonical[8];
 	uint16_t port;
 
 	if (!ab_port_parse(text, strlen(text), &port))
-		return ab_why_value(why, text, "is not a port", "write one from 1 to 65535");
+		return ab_complaint_value(why, text, "is not a port", "write one from 1 to 65535");
 	if (check_taken(port, text, why) < 0)
 		return -1;
 	snprintf(canonical, sizeof(canonical), "%u", port);
 	if (has(v, canonical))
-		return ab_why_value(why, text, "stands here twice", "leave one out");
+		return ab_complaint_value(why, text, "stands here twice", "leave one out");
 	add(ctx, v, canonical, from);
 	return 0;
 }
@@ -83,26 +84,26 @@ static const struct ab_item *same_host_port(const struct ab_value *v, size_t bef
 	return NULL;
 }
 
-static int say_twice(uint16_t port, struct ab_why *why)
+static int say_twice(uint16_t port, struct ab_complaint *why)
 {
-	return ab_why_say(why, "each port of the host leads to one port of the box",
-			  "port %u of the host is published twice", port);
+	return ab_complaint_say(why, "each port of the host leads to one port of the box",
+				"port %u of the host is published twice", port);
 }
 
 int ab_publish_put(const struct ab_context *ctx, struct ab_value *v, const char *text,
-		   const struct ab_origin *from, struct ab_why *why)
+		   const struct ab_origin *from, struct ab_complaint *why)
 {
 	char canonical[16];
 	struct ab_publish p;
 
 	if (!ab_publish_parse(text, &p))
-		return ab_why_value(why, text, "is not a port to publish",
-				    "write PORT, or HOSTPORT:PORT as in 8080:3000");
+		return ab_complaint_value(why, text, "is not a port to publish",
+					  "write PORT, or HOSTPORT:PORT as in 8080:3000");
 	if (check_taken(p.port, text, why) < 0)
 		return -1;
 	snprintf(canonical, sizeof(canonical), "%u:%u", p.host, p.port);
 	if (has(v, canonical))
-		return ab_why_value(why, text, "stands here twice", "leave one out");
+		return ab_complaint_value(why, text, "stands here twice", "leave one out");
 	if (same_host_port(v, v->len, p.host))
 		return say_twice(p.host, why);
 	add(ctx, v, canonical, from);
@@ -119,19 +120,19 @@ static bool is_host_port(const struct ab_value *v, uint16_t port)
 }
 
 static int check_host_ports(const struct ab_config *c, const struct ab_origin **ret_from,
-			    struct ab_why *why)
+			    struct ab_complaint *why)
 {
 	const struct ab_value *v = &c->v[AB_KEY_HOST_PORTS];
 
 	if (v->len <= HOST_PORTS_MAX)
 		return 0;
 	*ret_from = v->items[HOST_PORTS_MAX].from;
-	return ab_why_say(why, "name those that are needed", "more than %d ports of the host",
-			  HOST_PORTS_MAX);
+	return ab_complaint_say(why, "name those that are needed", "more than %d ports of the host",
+				HOST_PORTS_MAX);
 }
 
 static int check_publish(const struct ab_config *c, const struct ab_origin **ret_from,
-			 struct ab_why *why)
+			 struct ab_complaint *why)
 {
 	const struct ab_value *v = &c->v[AB_KEY_PUBLISH];
 
@@ -144,8 +145,9 @@ static int check_publish(const struct ab_config *c, const struct ab_origin **ret
 		if (same_host_port(v, i, p.host))
 			return say_twice(p.host, why);
 		if (is_host_port(&c->v[AB_KEY_HOST_PORTS], p.port))
-			return ab_why_say(why, "a port inside the box can be one or the other",
-					  "port %u is in network.hostPorts too", p.port);
+			return ab_complaint_say(why,
+						"a port inside the box can be one or the other",
+						"port %u is in network.hostPorts too", p.port);
 	}
 	return 0;
 }
@@ -177,7 +179,7 @@ static const char *mode_name(const struct ab_config *c)
 
 static int check_mode(const struct ab_config *c, const struct ab_origin *chooser,
 		      const struct need *need, const struct ab_origin **ret_from,
-		      struct ab_why *why)
+		      struct ab_complaint *why)
 {
 	const struct ab_origin *mode = c->v[AB_KEY_NET_MODE].from;
 	const struct ab_value *v = &c->v[need->key];
@@ -191,15 +193,16 @@ static int check_mode(const struct ab_config *c, const struct ab_origin *chooser
 	for (size_t i = 0; i < v->len; i++) {
 		*ret_from = v->items[i].from;
 		if (!v->items[i].tighten && (*ret_from)->layer >= layer)
-			return ab_why_say(why, "change one of them",
-					  "needs network.mode %s, and %s says %s", need->words,
-					  where, mode_name(c));
+			return ab_complaint_say(why, "change one of them",
+						"needs network.mode %s, and %s says %s",
+						need->words, where, mode_name(c));
 	}
 	return 0;
 }
 
 int ab_ports_check(const struct ab_config *c, const struct ab_origin *chooser,
-		   enum ab_key_id *ret_key, const struct ab_origin **ret_from, struct ab_why *why)
+		   enum ab_key_id *ret_key, const struct ab_origin **ret_from,
+		   struct ab_complaint *why)
 {
 	*ret_key = AB_KEY_HOST_PORTS;
 	if (check_host_ports(c, ret_from, why) < 0)
@@ -215,7 +218,7 @@ int ab_ports_check(const struct ab_config *c, const struct ab_origin *chooser,
 	return 0;
 }
 
-void ab_ports_drop(struct ab_config *c, struct ab_strv *notes)
+void ab_listening_ports_drop(struct ab_config *c, struct ab_strv *notes)
 {
 	const struct ab_origin *from = c->v[AB_KEY_NET_MODE].from;
 

@@ -24,22 +24,22 @@ void ab_secret_list(struct ab_arena *a, struct ab_strv *list, const char *text)
 }
 
 int ab_secret_host(struct ab_arena *a, struct ab_strv *hosts, const char *s, size_t len,
-		   struct ab_why *why)
+		   struct ab_complaint *why)
 {
 	ab_autofree char *text = ab_strndup(s, len);
 	char buf[AB_HOST_ENTRY_TEXT];
 	struct ab_host_entry e;
 
 	if (s[0] == '@')
-		return ab_why_value(why, text, "is a group of hosts",
-				    "name each host that the value may go to");
+		return ab_complaint_value(why, text, "is a group of hosts",
+					  "name each host that the value may go to");
 	if (ab_host_entry_parse(text, len, &e, why) < 0)
 		return -1;
 	if (e.host.kind != AB_HOST_NAME)
-		return ab_why_value(why, text, "is an address",
-				    "write the name that the certificate has");
+		return ab_complaint_value(why, text, "is an address",
+					  "write the name that the certificate has");
 	if (e.below && !strchr(e.host.text, '.'))
-		return ab_why_value(why, text, "is too wide", "write one like *.example.com");
+		return ab_complaint_value(why, text, "is too wide", "write one like *.example.com");
 	if (!e.port)
 		e.port = 443;
 	ab_host_entry_format(&e, buf);
@@ -162,14 +162,14 @@ static struct ab_item *find(const struct ab_value *v, const char *name)
 
 /* "HOST[,HOST...]" */
 static int take_hosts(struct ab_arena *a, struct ab_strv *hosts, const char *text,
-		      struct ab_why *why)
+		      struct ab_complaint *why)
 {
 	for (;; text++) {
 		size_t n = strcspn(text, ",");
 
 		if (hosts->len >= AB_SECRET_LIST)
-			return ab_why_say(why, "a pattern like *.example.com", "more than %d hosts",
-					  AB_SECRET_LIST);
+			return ab_complaint_say(why, "a pattern like *.example.com",
+						"more than %d hosts", AB_SECRET_LIST);
 		if (ab_secret_host(a, hosts, text, n, why) < 0)
 			return -1;
 		text += n;
@@ -179,7 +179,7 @@ static int take_hosts(struct ab_arena *a, struct ab_strv *hosts, const char *tex
 }
 
 int ab_secret_put(const struct ab_context *ctx, struct ab_value *v, const char *text,
-		  const struct ab_origin *from, struct ab_why *why)
+		  const struct ab_origin *from, struct ab_complaint *why)
 {
 	size_t n = strcspn(text, "@");
 	ab_autofree char *name = ab_strndup(text, n);
@@ -187,7 +187,7 @@ int ab_secret_put(const struct ab_context *ctx, struct ab_value *v, const char *
 	struct ab_item *same;
 
 	if (strchr(text, '='))
-		return ab_why_say(
+		return ab_complaint_say(
 			why, "set the variable, and name it: --secret NAME",
 			"a value has no place on a command line, where others can read it");
 	if (ab_variable_check(text, n, true, why) < 0)
@@ -234,12 +234,12 @@ static const struct ab_secret *exporter(const struct ab_value *v, size_t i, cons
 }
 
 int ab_secrets_check(const struct ab_value *v, const struct ab_origin **ret_from,
-		     struct ab_why *why)
+		     struct ab_complaint *why)
 {
 	if (v->len > AB_SECRETS_MAX) {
 		*ret_from = v->items[AB_SECRETS_MAX].from;
-		return ab_why_say(why, "name those that are needed", "more than %d secrets",
-				  AB_SECRETS_MAX);
+		return ab_complaint_say(why, "name those that are needed", "more than %d secrets",
+					AB_SECRETS_MAX);
 	}
 	for (size_t i = 0; i < v->len; i++) {
 		const struct ab_secret *s = v->items[i].secret;
@@ -251,15 +251,15 @@ int ab_secrets_check(const struct ab_value *v, const struct ab_origin **ret_from
 			if (!other)
 				continue;
 			*ret_from = v->items[i].from;
-			return ab_why_say(why, "a variable can stand for one of them",
-					  "%s: the variable %s is %s's too", s->name, name,
-					  other->name);
+			return ab_complaint_say(why, "a variable can stand for one of them",
+						"%s: the variable %s is %s's too", s->name, name,
+						other->name);
 		}
 	}
 	return 0;
 }
 
-static int without_host(const struct ab_secret *s, struct ab_why *why)
+static int without_host(const struct ab_secret *s, struct ab_complaint *why)
 {
 	const char *known[64];
 	ab_autofree char *right = NULL;
@@ -274,11 +274,11 @@ static int without_host(const struct ab_secret *s, struct ab_why *why)
 	right = guess ? ab_printf("did you mean %s? Else say where it may go: %s@HOST", guess,
 				  s->name)
 		      : ab_printf("say where it may go: %s@HOST", s->name);
-	return ab_why_say(why, right, "%s belongs to no service that is known", s->name);
+	return ab_complaint_say(why, right, "%s belongs to no service that is known", s->name);
 }
 
 /* `via` of a policy needs a host that the gateway leads to. */
-static int check_gateway(const struct ab_secret *s, struct ab_why *why)
+static int check_gateway(const struct ab_secret *s, struct ab_complaint *why)
 {
 	ab_autofree char *to = NULL;
 
@@ -287,9 +287,9 @@ static int check_gateway(const struct ab_secret *s, struct ab_why *why)
 	to = ab_printf("%s:443", s->provider->base_host);
 	if (ab_hosts_cover(s->hosts.v, s->hosts.len, to, false))
 		return 0;
-	return ab_why_say(why, "add it, or write \"via\": \"tls\"",
-			  "%s: the gateway leads to %s, which is not one of its hosts", s->name,
-			  s->provider->base_host);
+	return ab_complaint_say(why, "add it, or write \"via\": \"tls\"",
+				"%s: the gateway leads to %s, which is not one of its hosts",
+				s->name, s->provider->base_host);
 }
 
 static bool has_host(const struct ab_value *v, const char *text)
@@ -315,7 +315,7 @@ static void allow_hosts(struct ab_arena *a, struct ab_value *allow, const struct
 }
 
 int ab_secrets_finish(struct ab_arena *a, struct ab_config *c, const struct ab_origin **ret_from,
-		      struct ab_why *why)
+		      struct ab_complaint *why)
 {
 	const struct ab_value *v = &c->v[AB_KEY_SECRETS];
 

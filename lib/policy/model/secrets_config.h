@@ -21,7 +21,7 @@ enum {
 void ab_secrets_read(struct ab_reader *r, uint32_t node, const json_t *object);
 /* --secret NAME[@HOST[,HOST...]] */
 int ab_secret_put(const struct ab_context *ctx, struct ab_value *v, const char *text,
-		  const struct ab_origin *from, struct ab_why *why);
+		  const struct ab_origin *from, struct ab_complaint *why);
 
 /* What flags ask for: the secret that a file has by that name is wanted then,
  * at the hosts that the flag names, if any. */
@@ -29,19 +29,19 @@ void ab_secrets_add(struct ab_arena *a, struct ab_value *base, const struct ab_v
 
 /* What no layer on its own can see: too many, or one variable twice. */
 int ab_secrets_check(const struct ab_value *v, const struct ab_origin **ret_from,
-		     struct ab_why *why);
+		     struct ab_complaint *why);
 /* The same for all layers together; and their hosts become part of
  * network.allow. */
 int ab_secrets_finish(struct ab_arena *a, struct ab_config *c, const struct ab_origin **ret_from,
-		      struct ab_why *why);
+		      struct ab_complaint *why);
 struct ab_secrets ab_secrets_fill(struct ab_arena *a, const struct ab_value *v,
 				  const struct ab_strv *writable);
 
 /* For those who make one. A host, to its list: a name or "*.name", with its port. */
 int ab_secret_host(struct ab_arena *a, struct ab_strv *hosts, const char *s, size_t len,
-		   struct ab_why *why);
+		   struct ab_complaint *why);
 /* "bearer", "header:x-api-key" */
-int ab_carrier_parse(const char *text, struct ab_carrier *ret, struct ab_why *why);
+int ab_carrier_parse(const char *text, struct ab_carrier *ret, struct ab_complaint *why);
 /* One with its name and what its provider knows, but for the hosts. */
 struct ab_secret ab_secret_new(struct ab_arena *a, const char *name);
 void ab_secret_known_hosts(struct ab_arena *a, struct ab_secret *s);

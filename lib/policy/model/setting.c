@@ -28,7 +28,7 @@ void ab_value_add(struct ab_arena *a, struct ab_value *v, struct ab_item item)
 }
 
 static int put_word(const struct ab_key *key, struct ab_value *v, const char *text,
-		    struct ab_why *why)
+		    struct ab_complaint *why)
 {
 	ab_autofree char *right = NULL;
 
@@ -44,11 +44,11 @@ static int put_word(const struct ab_key *key, struct ab_value *v, const char *te
 		free(right);
 		right = longer;
 	}
-	return ab_why_value(why, text, "is not possible here", "write %s", right);
+	return ab_complaint_value(why, text, "is not possible here", "write %s", right);
 }
 
 static int put_number(const struct ab_key *key, struct ab_value *v, const char *text,
-		      struct ab_why *why)
+		      struct ab_complaint *why)
 {
 	char lo[48], hi[48];
 	uint64_t n = 0;
@@ -64,16 +64,16 @@ static int put_number(const struct ab_key *key, struct ab_value *v, const char *
 		ab_format_size(key->min, lo);
 		ab_format_size(key->max, hi);
 		if (bad)
-			return ab_why_value(why, text, "is not a size",
-					    "write one like \"512M\" or \"4G\"");
+			return ab_complaint_value(why, text, "is not a size",
+						  "write one like \"512M\" or \"4G\"");
 		break;
 	case AB_TYPE_DURATION:
 		bad = ab_parse_duration(text, &n);
 		ab_format_duration(key->min, lo);
 		ab_format_duration(key->max, hi);
 		if (bad)
-			return ab_why_value(why, text, "is not a duration",
-					    "write one like \"90s\" or \"1h30m\"");
+			return ab_complaint_value(why, text, "is not a duration",
+						  "write one like \"90s\" or \"1h30m\"");
 		break;
 	default:
 		/* A bare size is digits only: the same grammar. */
@@ -81,29 +81,29 @@ static int put_number(const struct ab_key *key, struct ab_value *v, const char *
 		snprintf(lo, sizeof(lo), "%llu", (unsigned long long)key->min);
 		snprintf(hi, sizeof(hi), "%llu", (unsigned long long)key->max);
 		if (bad)
-			return ab_why_value(why, text, "is not a number", "write one from %s to %s",
-					    lo, hi);
+			return ab_complaint_value(why, text, "is not a number",
+						  "write one from %s to %s", lo, hi);
 		break;
 	}
 	if (n < key->min || n > key->max)
-		return ab_why_value(why, text, "is out of range", "from %s to %s%s", lo, hi,
-				    key->none ? ", or \"none\"" : "");
+		return ab_complaint_value(why, text, "is out of range", "from %s to %s%s", lo, hi,
+					  key->none ? ", or \"none\"" : "");
 	v->number = n || !key->none ? n : AB_NONE;
 	return 0;
 }
 
 static int put_profile(const struct ab_context *ctx, struct ab_value *v, const char *text,
-		       struct ab_why *why)
+		       struct ab_complaint *why)
 {
 	if (!ab_is_variable(text, strlen(text), "-."))
-		return ab_why_value(why, text, "is not the name of a profile",
-				    "letters, digits, - and _");
+		return ab_complaint_value(why, text, "is not the name of a profile",
+					  "letters, digits, - and _");
 	v->text = ab_arena_dup(ctx->arena, text);
 	return 0;
 }
 
 static int put_upstream(const struct ab_context *ctx, struct ab_value *v, const char *text,
-			struct ab_why *why)
+			struct ab_complaint *why)
 {
 	ab_autofree char *canonical = NULL;
 	struct ab_proxy_url url;
@@ -118,7 +118,7 @@ static int put_upstream(const struct ab_context *ctx, struct ab_value *v, const 
 }
 
 static int put(const struct ab_context *ctx, enum ab_key_id id, struct ab_value *v,
-	       const char *text, const struct ab_origin *from, struct ab_why *why)
+	       const char *text, const struct ab_origin *from, struct ab_complaint *why)
 {
 	const struct ab_key *key = &ab_keys[id];
 
@@ -148,17 +148,17 @@ static int put(const struct ab_context *ctx, enum ab_key_id id, struct ab_value 
 	case AB_TYPE_OVERRIDES:
 	case AB_TYPE_SECRETS:
 	case AB_TYPE_HTTP:
-		return ab_element_put(ctx, key, v, text, from, why);
+		return ab_list_element_put(ctx, key, v, text, from, why);
 	}
 	return -1;
 }
 
 int ab_value_put(const struct ab_context *ctx, enum ab_key_id id, struct ab_value *v,
-		 const char *text, const struct ab_origin *from, struct ab_why *why)
+		 const char *text, const struct ab_origin *from, struct ab_complaint *why)
 {
 	if (v->len >= AB_LIST_MAX)
-		return ab_why_say(why, "name a folder or use a pattern", "more than %d entries",
-				  AB_LIST_MAX);
+		return ab_complaint_say(why, "name a folder or use a pattern",
+					"more than %d entries", AB_LIST_MAX);
 	if (put(ctx, id, v, text, from, why) < 0)
 		return -1;
 	v->from = from;

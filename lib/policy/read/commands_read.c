@@ -72,7 +72,7 @@ static void read_prefix(struct ab_members *m, struct ab_user_rule *rule)
 
 static void read_regex(struct ab_members *m, const char *pattern)
 {
-	struct ab_why why = { .right = "" };
+	struct ab_complaint why = { .right = "" };
 
 	if (ab_regex_check(pattern, !m->r->ctx->untrusted, &why) < 0)
 		ab_members_complain(m, REGEX, why.wrong, why.right);

@@ -20,14 +20,16 @@ static const struct ab_members_kind kind = {
 	.n = MEMBERS,
 };
 
-static int parse_host(const char *text, struct ab_host_entry *e, struct ab_why *why)
+static int parse_host(const char *text, struct ab_host_entry *e, struct ab_complaint *why)
 {
 	if (text[0] == '@')
-		return ab_why_value(why, text, "is a group of hosts", "write a rule for each host");
+		return ab_complaint_value(why, text, "is a group of hosts",
+					  "write a rule for each host");
 	if (ab_host_entry_parse(text, strlen(text), e, why) < 0)
 		return -1;
 	if (e->host.kind != AB_HOST_NAME)
-		return ab_why_value(why, text, "is an address", "write the name that is asked for");
+		return ab_complaint_value(why, text, "is an address",
+					  "write the name that is asked for");
 	return 0;
 }
 
@@ -35,7 +37,7 @@ static void read_host(struct ab_members *m, struct ab_http_rule *rule)
 {
 	static const char right[] = "write one like \"api.example.com\"";
 	const char *text = json_string_value(m->given[HOST]);
-	struct ab_why why = { .right = "" };
+	struct ab_complaint why = { .right = "" };
 
 	if (!m->given[HOST])
 		ab_members_complain(m, HOST, "is missing", right);
@@ -52,13 +54,13 @@ static void add_once(struct ab_strv *list, char *text)
 		list->v[list->len++] = text;
 }
 
-static int take_method(struct ab_members *m, void *to, const char *text, struct ab_why *why)
+static int take_method(struct ab_members *m, void *to, const char *text, struct ab_complaint *why)
 {
 	size_t n = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ-_");
 
 	if (n == 0 || text[n] || n > 32)
-		return ab_why_value(why, text, "is not a method",
-				    "write one like \"GET\", in capitals");
+		return ab_complaint_value(why, text, "is not a method",
+					  "write one like \"GET\", in capitals");
 	add_once(to, ab_arena_dup(m->r->ctx->arena, text));
 	return 0;
 }
@@ -71,23 +73,24 @@ static bool has_dotdot(const char *path)
 	return false;
 }
 
-static int take_path(struct ab_members *m, void *to, const char *text, struct ab_why *why)
+static int take_path(struct ab_members *m, void *to, const char *text, struct ab_complaint *why)
 {
 	size_t len = strlen(text);
 	const char *wrong;
 	char *normal;
 
 	if (len > AB_HTTP_PATH_MAX)
-		return ab_why_value(why, text, "is too long", "at most %d bytes", AB_HTTP_PATH_MAX);
+		return ab_complaint_value(why, text, "is too long", "at most %d bytes",
+					  AB_HTTP_PATH_MAX);
 	normal = ab_arena_alloc(m->r->ctx->arena, len + 1);
 	if (strchr(text, '?'))
-		return ab_why_value(why, text, "has a query",
-				    "a rule is about the path before the ?");
+		return ab_complaint_value(why, text, "has a query",
+					  "a rule is about the path before the ?");
 	if (!ab_urlpath_normal(text, len, normal, &len, &wrong))
-		return ab_why_value(why, text, "is not the path of a URL", "%s", wrong);
+		return ab_complaint_value(why, text, "is not the path of a URL", "%s", wrong);
 	/* What would a "*" before it be? */
 	if (has_dotdot(text))
-		return ab_why_value(why, text, "has dots in it", "write \"%.100s\"", normal);
+		return ab_complaint_value(why, text, "has dots in it", "write \"%.100s\"", normal);
 	add_once(to, normal);
 	return 0;
 }

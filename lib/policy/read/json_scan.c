@@ -7,7 +7,7 @@
 #include "base/data/mem.h"
 
 struct cursor {
-	struct ab_scan *s;
+	struct ab_json_scan *s;
 	const char *text;
 	size_t at, len;
 	uint32_t line;
@@ -189,9 +189,9 @@ static bool literal(struct cursor *c, const char *name)
 	return true;
 }
 
-static struct ab_scan_node *add_node(struct cursor *c, uint32_t parent, uint32_t *ret)
+static struct ab_json_scan_node *add_node(struct cursor *c, uint32_t parent, uint32_t *ret)
 {
-	struct ab_scan *s = c->s;
+	struct ab_json_scan *s = c->s;
 
 	if (s->len >= AB_SCAN_NODES)
 		return NULL;
@@ -200,7 +200,7 @@ static struct ab_scan_node *add_node(struct cursor *c, uint32_t parent, uint32_t
 		s->nodes = ab_realloc(s->nodes, s->room * sizeof(s->nodes[0]));
 	}
 	*ret = (uint32_t)s->len;
-	s->nodes[s->len] = (struct ab_scan_node){ .parent = parent, .line = c->line };
+	s->nodes[s->len] = (struct ab_json_scan_node){ .parent = parent, .line = c->line };
 	return &s->nodes[s->len++];
 }
 
@@ -209,7 +209,7 @@ static bool value(struct cursor *c, uint32_t node);
 /* One member or element; the cursor stands on it. */
 static bool child(struct cursor *c, uint32_t parent, bool keyed)
 {
-	struct ab_scan_node *n;
+	struct ab_json_scan_node *n;
 	uint32_t index;
 
 	n = add_node(c, parent, &index);
@@ -300,7 +300,7 @@ static bool value(struct cursor *c, uint32_t node)
 	return good;
 }
 
-int ab_scan_parse(struct ab_scan *s, const char *text, size_t len)
+int ab_json_scan_parse(struct ab_json_scan *s, const char *text, size_t len)
 {
 	struct cursor c = { .s = s, .text = text, .len = len, .line = 1 };
 	uint32_t root;
@@ -321,8 +321,8 @@ int ab_scan_parse(struct ab_scan *s, const char *text, size_t len)
 	return 0;
 }
 
-void ab_scan_fini(struct ab_scan *s)
+void ab_json_scan_fini(struct ab_json_scan *s)
 {
 	free(s->nodes);
-	*s = (struct ab_scan){ 0 };
+	*s = (struct ab_json_scan){ 0 };
 }

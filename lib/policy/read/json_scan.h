@@ -14,7 +14,7 @@
 
 enum { AB_SCAN_DEPTH = 16, AB_SCAN_NODES = 16384 };
 
-struct ab_scan_node {
+struct ab_json_scan_node {
 	uint32_t parent;	     /* its own index: the outermost value */
 	uint32_t begin, end;	     /* the value's bytes */
 	uint32_t key_begin, key_end; /* with quotes; equal: no key */
@@ -23,8 +23,8 @@ struct ab_scan_node {
 	char kind;		     /* '{' '[' '"' '0' (number) 't' 'f' 'n' */
 };
 
-struct ab_scan {
-	struct ab_scan_node *nodes;
+struct ab_json_scan {
+	struct ab_json_scan_node *nodes;
 	size_t len, room;
 	/* on failure */
 	uint32_t line;
@@ -32,8 +32,8 @@ struct ab_scan {
 };
 
 /* 0, or -1 with line and wrong set. */
-int ab_scan_parse(struct ab_scan *s, const char *text, size_t len);
-void ab_scan_fini(struct ab_scan *s);
-#define ab_autoscan __attribute__((cleanup(ab_scan_fini)))
+int ab_json_scan_parse(struct ab_json_scan *s, const char *text, size_t len);
+void ab_json_scan_fini(struct ab_json_scan *s);
+#define ab_autoscan __attribute__((cleanup(ab_json_scan_fini)))
 
 #endif

@@ -16,7 +16,7 @@ struct ab_reader {
 	enum ab_layer layer;
 	const char *name;
 	const char *text;
-	const struct ab_scan_node *nodes;
+	const struct ab_json_scan_node *nodes;
 	struct ab_config *config;
 	struct ab_problems *problems;
 };

@@ -99,7 +99,7 @@ unsigned ab_members_word(struct ab_members *m, size_t which, const char *const *
 			 const char *right)
 {
 	const char *text = json_string_value(m->given[which]);
-	struct ab_why why;
+	struct ab_complaint why;
 
 	if (!m->given[which])
 		return 0;
@@ -110,7 +110,7 @@ unsigned ab_members_word(struct ab_members *m, size_t which, const char *const *
 	for (unsigned i = 0; i < n; i++)
 		if (strcmp(words[i], text) == 0)
 			return i;
-	ab_why_value(&why, text, "is not possible here", "%s", right);
+	ab_complaint_value(&why, text, "is not possible here", "%s", right);
 	ab_members_complain(m, which, why.wrong, why.right);
 	return 0;
 }
@@ -124,7 +124,7 @@ void ab_members_each(struct ab_members *m, size_t which, ab_members_take *take, 
 		const json_t *e = json_array_get(list, i);
 		const char *text = json_string_value(e);
 		ab_autofree char *name = ab_printf("%s[%zu]", m->kind->names[which], i);
-		struct ab_why why = { .right = "" };
+		struct ab_complaint why = { .right = "" };
 
 		if (!text)
 			report_type(m, k, name, e, "a text", "put it in quotes");

@@ -8,7 +8,7 @@
  */
 #include "policy/read/member_reader.h"
 
-struct ab_why;
+struct ab_complaint;
 
 enum { AB_MEMBERS_MAX = 20 }; /* of one kind */
 
@@ -50,7 +50,8 @@ unsigned ab_members_word(struct ab_members *m, size_t which, const char *const *
 			 const char *right);
 
 /* Takes a text of a list; -1: it is none, and why. */
-typedef int ab_members_take(struct ab_members *m, void *to, const char *text, struct ab_why *why);
+typedef int ab_members_take(struct ab_members *m, void *to, const char *text,
+			    struct ab_complaint *why);
 /* All that are in the list, which is one. */
 void ab_members_each(struct ab_members *m, size_t which, ab_members_take *take, void *to);
 

@@ -92,25 +92,25 @@ static void take_list(struct ab_members *m, enum member which, ab_members_take *
 		ab_members_each(m, which, take, s);
 }
 
-static int take_argument(struct ab_members *m, void *to, const char *text, struct ab_why *why)
+static int take_argument(struct ab_members *m, void *to, const char *text, struct ab_complaint *why)
 {
 	struct ab_secret *s = to;
 
 	if (!text[0] && s->command.len == 0)
-		return ab_why_value(why, text, "is not a command",
-				    "write one like [\"pass\", \"show\", \"x\"]");
+		return ab_complaint_value(why, text, "is not a command",
+					  "write one like [\"pass\", \"show\", \"x\"]");
 	ab_secret_list(m->r->ctx->arena, &s->command, text);
 	return 0;
 }
 
-static int take_host(struct ab_members *m, void *to, const char *text, struct ab_why *why)
+static int take_host(struct ab_members *m, void *to, const char *text, struct ab_complaint *why)
 {
 	struct ab_secret *s = to;
 
 	return ab_secret_host(m->r->ctx->arena, &s->hosts, text, strlen(text), why);
 }
 
-static int take_carrier(struct ab_members *m, void *to, const char *text, struct ab_why *why)
+static int take_carrier(struct ab_members *m, void *to, const char *text, struct ab_complaint *why)
 {
 	struct ab_secret *s = to;
 	struct ab_carrier *v = ab_arena_alloc(m->r->ctx->arena, (s->ncarriers + 1) * sizeof(*v));
@@ -124,7 +124,7 @@ static int take_carrier(struct ab_members *m, void *to, const char *text, struct
 	return 0;
 }
 
-static int take_place(struct ab_members *m, void *to, const char *text, struct ab_why *why)
+static int take_place(struct ab_members *m, void *to, const char *text, struct ab_complaint *why)
 {
 	struct ab_secret *s = to;
 
@@ -134,12 +134,12 @@ static int take_place(struct ab_members *m, void *to, const char *text, struct a
 	else if (strcmp(text, "body") == 0)
 		s->in_body = true;
 	else
-		return ab_why_value(why, text, "is not possible here",
-				    "write \"path\" or \"body\"");
+		return ab_complaint_value(why, text, "is not possible here",
+					  "write \"path\" or \"body\"");
 	return 0;
 }
 
-static int take_name(struct ab_members *m, void *to, const char *text, struct ab_why *why)
+static int take_name(struct ab_members *m, void *to, const char *text, struct ab_complaint *why)
 {
 	struct ab_secret *s = to;
 
@@ -150,10 +150,10 @@ static int take_name(struct ab_members *m, void *to, const char *text, struct ab
 	return 0;
 }
 
-static int take_file(struct ab_members *m, void *to, const char *text, struct ab_why *why)
+static int take_file(struct ab_members *m, void *to, const char *text, struct ab_complaint *why)
 {
 	struct ab_secret *s = to;
-	const char *path = ab_element_path(m->r->ctx, text, why);
+	const char *path = ab_list_element_path(m->r->ctx, text, why);
 
 	if (!path)
 		return -1;
@@ -165,11 +165,11 @@ static int take_file(struct ab_members *m, void *to, const char *text, struct ab
 static void read_path(struct ab_members *m, struct ab_secret *s)
 {
 	const char *text = ab_members_text(m, FILE_);
-	struct ab_why why = { .right = "" };
+	struct ab_complaint why = { .right = "" };
 
 	if (!text)
 		return;
-	s->file = ab_element_path(m->r->ctx, text, &why);
+	s->file = ab_list_element_path(m->r->ctx, text, &why);
 	if (!s->file)
 		ab_members_complain(m, FILE_, why.wrong, why.right);
 }
@@ -177,12 +177,13 @@ static void read_path(struct ab_members *m, struct ab_secret *s)
 static void read_env(struct ab_members *m, struct ab_secret *s)
 {
 	const char *text = ab_members_text(m, ENV);
-	struct ab_why why = { .right = "" };
+	struct ab_complaint why = { .right = "" };
 
 	if (!text)
 		return;
 	if (!ab_is_variable(text, strlen(text), "")) {
-		ab_why_value(&why, text, "is not the name of a variable", "letters, digits and _");
+		ab_complaint_value(&why, text, "is not the name of a variable",
+				   "letters, digits and _");
 		ab_members_complain(m, ENV, why.wrong, why.right);
 	}
 	s->env = text;
@@ -243,7 +244,7 @@ static void read_hosts(struct ab_members *m, struct ab_secret *s)
 static void read_carriers(struct ab_members *m, struct ab_secret *s)
 {
 	const char *text = json_string_value(m->given[AS]);
-	struct ab_why why = { .right = "" };
+	struct ab_complaint why = { .right = "" };
 
 	if (!m->given[AS])
 		return;
@@ -317,7 +318,7 @@ static void read_secret(struct ab_reader *r, uint32_t node, const char *name, co
 {
 	ab_autofree char *path = ab_printf("%s.%s", ab_keys[AB_KEY_SECRETS].path, name);
 	struct ab_members m = { .r = r, .path = path, .node = node, .kind = &kind };
-	struct ab_why why = { .right = "" };
+	struct ab_complaint why = { .right = "" };
 	struct ab_secret s;
 
 	if (ab_variable_check(name, strlen(name), true, &why) < 0) {

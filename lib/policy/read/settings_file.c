@@ -18,8 +18,8 @@
 #include "policy/read/member_reader.h"
 #include "policy/values/complaint.h"
 
-int ab_file_read(const char *path, const char *name, bool nofollow, char **ret_text,
-		 size_t *ret_len, struct ab_error *err)
+int ab_settings_file_read(const char *path, const char *name, bool nofollow, char **ret_text,
+			  size_t *ret_len, struct ab_error *err)
 {
 	/* Not blocking: somebody may have put a pipe there. */
 	ab_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY |
@@ -52,7 +52,7 @@ void ab_problems_fini(struct ab_problems *p)
 	ab_strv_fini(&p->right);
 }
 
-int ab_file_fail(const struct ab_problems *problems, struct ab_error *err)
+int ab_settings_file_fail(const struct ab_problems *problems, struct ab_error *err)
 {
 	ab_fail(err, AB_ECONFIG, 0, "%s", problems->wrong.v[0]);
 	return ab_hint(err, "%s", problems->right.v[0]);
@@ -97,7 +97,7 @@ const struct ab_origin *ab_reader_origin(struct ab_reader *r, uint32_t node)
 
 json_t *ab_reader_key(struct ab_reader *r, uint32_t node)
 {
-	const struct ab_scan_node *n = &r->nodes[node];
+	const struct ab_json_scan_node *n = &r->nodes[node];
 
 	return json_loadb(r->text + n->key_begin, n->key_end - n->key_begin, JSON_DECODE_ANY, NULL);
 }
@@ -135,7 +135,7 @@ void ab_reader_wrong_type(struct ab_reader *r, uint32_t node, const char *path, 
 static void put_text(struct ab_reader *r, uint32_t node, const char *path, enum ab_key_id id,
 		     const char *text)
 {
-	struct ab_why why = { .right = "" };
+	struct ab_complaint why = { .right = "" };
 
 	if (ab_value_put(r->ctx, id, &r->config->v[id], text, ab_reader_origin(r, node), &why) < 0)
 		ab_reader_report(r, node, path, why.wrong, why.right);
@@ -348,7 +348,7 @@ static void read_object(struct ab_reader *r, uint32_t node, const char *prefix,
 /* What no later layer could put right. */
 static void check_together(struct ab_reader *r)
 {
-	struct ab_why why = { .right = "" };
+	struct ab_complaint why = { .right = "" };
 	const struct ab_origin *from;
 	enum ab_key_id key;
 
@@ -358,16 +358,16 @@ static void check_together(struct ab_reader *r)
 		report(r, from->line, ab_keys[AB_KEY_SECRETS].path, why.wrong, why.right);
 }
 
-void ab_file_parse(const struct ab_context *ctx, enum ab_layer layer, const char *name,
-		   const char *text, size_t len, struct ab_config *ret,
-		   struct ab_problems *problems)
+void ab_settings_file_parse(const struct ab_context *ctx, enum ab_layer layer, const char *name,
+			    const char *text, size_t len, struct ab_config *ret,
+			    struct ab_problems *problems)
 {
-	ab_autoscan struct ab_scan scan = { 0 };
+	ab_autoscan struct ab_json_scan scan = { 0 };
 	struct ab_reader r = { ctx, layer, name, text, NULL, ret, problems };
 	json_error_t error;
 	json_t *root;
 
-	if (ab_scan_parse(&scan, text, len) < 0) {
+	if (ab_json_scan_parse(&scan, text, len) < 0) {
 		report(&r, scan.line, "", scan.wrong, "");
 		return;
 	}

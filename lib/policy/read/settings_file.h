@@ -18,8 +18,8 @@ struct ab_error;
  * are read; `nofollow`: a symbolic link is an error. `name` is what messages
  * call it.
  */
-int ab_file_read(const char *path, const char *name, bool nofollow, char **ret_text,
-		 size_t *ret_len, struct ab_error *err);
+int ab_settings_file_read(const char *path, const char *name, bool nofollow, char **ret_text,
+			  size_t *ret_len, struct ab_error *err);
 
 /* What is wrong with a file, one each: "file:line: key: what", and the way
  * out or "". */
@@ -34,11 +34,11 @@ void ab_problems_fini(struct ab_problems *p);
 
 /* Fill *ret from the text. Every problem is reported, up to a bound; values
  * without one are set. `name` must live as long as the arena. */
-void ab_file_parse(const struct ab_context *ctx, enum ab_layer layer, const char *name,
-		   const char *text, size_t len, struct ab_config *ret,
-		   struct ab_problems *problems);
+void ab_settings_file_parse(const struct ab_context *ctx, enum ab_layer layer, const char *name,
+			    const char *text, size_t len, struct ab_config *ret,
+			    struct ab_problems *problems);
 
 /* The first problem as an error. */
-int ab_file_fail(const struct ab_problems *problems, struct ab_error *err);
+int ab_settings_file_fail(const struct ab_problems *problems, struct ab_error *err);
 
 #endif

@@ -90,7 +90,7 @@ static bool parse(const char *s, size_t len, struct ab_cidr *c, bool *ret_clean)
 	return true;
 }
 
-int ab_cidr_parse(const char *s, size_t len, struct ab_cidr *ret_cidr, struct ab_why *why)
+int ab_cidr_parse(const char *s, size_t len, struct ab_cidr *ret_cidr, struct ab_complaint *why)
 {
 	ab_autofree char *text = NULL;
 	char buf[AB_CIDR_TEXT];
@@ -105,10 +105,11 @@ int ab_cidr_parse(const char *s, size_t len, struct ab_cidr *ret_cidr, struct ab
 		return -1;
 	text = ab_strndup(s, len);
 	if (!parse(s, len, &c, &clean))
-		return ab_why_value(why, text, "is not an address range",
-				    "write one like 10.1.2.0/24 or 10.1.2.3:5432");
+		return ab_complaint_value(why, text, "is not an address range",
+					  "write one like 10.1.2.0/24 or 10.1.2.3:5432");
 	ab_cidr_format(&c, buf);
-	return ab_why_value(why, text, "has address bits behind its prefix", "write \"%s\"", buf);
+	return ab_complaint_value(why, text, "has address bits behind its prefix", "write \"%s\"",
+				  buf);
 }
 
 void ab_cidr_format(const struct ab_cidr *c, char buf[AB_CIDR_TEXT])

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 struct ab_host;
-struct ab_why;
+struct ab_complaint;
 
 struct ab_cidr {
 	bool v6;
@@ -20,7 +20,7 @@ struct ab_cidr {
 
 #define AB_CIDR_TEXT 64
 
-int ab_cidr_parse(const char *s, size_t len, struct ab_cidr *ret_cidr, struct ab_why *why);
+int ab_cidr_parse(const char *s, size_t len, struct ab_cidr *ret_cidr, struct ab_complaint *why);
 void ab_cidr_format(const struct ab_cidr *c, char buf[AB_CIDR_TEXT]);
 /* Is this address (a host that is not a name) with this port in the range? */
 bool ab_cidr_has(const struct ab_cidr *c, const struct ab_host *host, uint16_t port);

@@ -25,7 +25,8 @@ static void quote(struct ab_buf *b, const char *value)
 	ab_buf_puts(b, cut ? "...\"" : "\"");
 }
 
-int ab_why_value(struct ab_why *why, const char *value, const char *wrong, const char *right, ...)
+int ab_complaint_value(struct ab_complaint *why, const char *value, const char *wrong,
+		       const char *right, ...)
 {
 	ab_autobuf struct ab_buf b = { 0 };
 	va_list ap;
@@ -40,7 +41,7 @@ int ab_why_value(struct ab_why *why, const char *value, const char *wrong, const
 	return -1;
 }
 
-int ab_why_say(struct ab_why *why, const char *right, const char *wrong, ...)
+int ab_complaint_say(struct ab_complaint *why, const char *right, const char *wrong, ...)
 {
 	va_list ap;
 

@@ -190,7 +190,7 @@ static bool parse_host(const char *s, size_t len, struct ab_host *h)
 	return true;
 }
 
-int ab_host_parse(const char *s, size_t len, struct ab_host *ret_host, struct ab_why *why)
+int ab_host_parse(const char *s, size_t len, struct ab_host *ret_host, struct ab_complaint *why)
 {
 	struct ab_host h;
 

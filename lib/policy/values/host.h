@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct ab_why;
+struct ab_complaint;
 
 enum ab_host_kind { AB_HOST_NAME, AB_HOST_IPV4, AB_HOST_IPV6 };
 
@@ -30,7 +30,7 @@ struct ab_host {
 };
 
 /* Parse one host without port: "github.com", "10.1", "::1", "[::1]". */
-int ab_host_parse(const char *s, size_t len, struct ab_host *ret_host, struct ab_why *why);
+int ab_host_parse(const char *s, size_t len, struct ab_host *ret_host, struct ab_complaint *why);
 
 /* The same from an address in network order: 16 bytes if v6, else 4. One that
  * only wraps an IPv4 address becomes that. */
@@ -52,7 +52,7 @@ struct ab_host_entry ab_host_entry_of(const struct ab_host *host, uint16_t port)
 /* The smallest one that allows this: a usual port goes without saying. */
 struct ab_host_entry ab_host_entry_for(const struct ab_host *host, uint16_t port);
 int ab_host_entry_parse(const char *s, size_t len, struct ab_host_entry *ret_entry,
-			struct ab_why *why);
+			struct ab_complaint *why);
 void ab_host_entry_format(const struct ab_host_entry *e, char buf[AB_HOST_ENTRY_TEXT]);
 
 /* "443": 1 to 65535, digits only. */
@@ -62,7 +62,7 @@ bool ab_port_usual(uint16_t port);
 
 /* Say what somebody who wrote this, which is no host, probably wanted.
  * Returns -1. */
-int ab_host_explain(const char *s, size_t len, struct ab_why *why);
+int ab_host_explain(const char *s, size_t len, struct ab_complaint *why);
 
 /*
  * Does the entry mean this host and port? Without a port of its own it means

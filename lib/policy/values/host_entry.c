@@ -18,7 +18,7 @@ bool ab_port_usual(uint16_t port)
 	return false;
 }
 
-int ab_host_explain(const char *s, size_t len, struct ab_why *why)
+int ab_host_explain(const char *s, size_t len, struct ab_complaint *why)
 {
 	ab_autofree char *text = NULL;
 	struct ab_host_entry e;
@@ -29,12 +29,12 @@ int ab_host_explain(const char *s, size_t len, struct ab_why *why)
 		return -1;
 	text = ab_strndup(s, len);
 	if (strcmp(text, "*") == 0)
-		return ab_why_value(why, text, "is not a host",
-				    "for an open network write \"mode\": \"allowed\"");
+		return ab_complaint_value(why, text, "is not a host",
+					  "for an open network write \"mode\": \"allowed\"");
 	for (const char *p = text; *p; p++)
 		if (*p & 0x80)
-			return ab_why_value(why, text, "is not a host",
-					    "write the name in its ASCII form (xn--...)");
+			return ab_complaint_value(why, text, "is not a host",
+						  "write the name in its ASCII form (xn--...)");
 	host = strstr(text, "://");
 	host = host ? host + 3 : text;
 	n = strcspn(host, "/?#");
@@ -49,10 +49,10 @@ int ab_host_explain(const char *s, size_t len, struct ab_why *why)
 		char buf[AB_HOST_ENTRY_TEXT];
 
 		ab_host_entry_format(&e, buf);
-		return ab_why_value(why, text, "is not a host", "write \"%s\"", buf);
+		return ab_complaint_value(why, text, "is not a host", "write \"%s\"", buf);
 	}
-	return ab_why_value(why, text, "is not a host",
-			    "write a name (github.com), *.name, or an address");
+	return ab_complaint_value(why, text, "is not a host",
+				  "write a name (github.com), *.name, or an address");
 }
 
 bool ab_port_parse(const char *s, size_t len, uint16_t *ret_port)
@@ -99,7 +99,7 @@ static bool looks_like_range(const char *s, size_t len)
 }
 
 static int parse_range(const char *s, size_t len, struct ab_host_entry *ret_entry,
-		       struct ab_why *why)
+		       struct ab_complaint *why)
 {
 	struct ab_host_entry e = { .below = false };
 	struct ab_cidr c;
@@ -114,7 +114,7 @@ static int parse_range(const char *s, size_t len, struct ab_host_entry *ret_entr
 }
 
 int ab_host_entry_parse(const char *s, size_t len, struct ab_host_entry *ret_entry,
-			struct ab_why *why)
+			struct ab_complaint *why)
 {
 	struct ab_host_entry e = { .port = 0 };
 	const char *host = s, *colon = memrchr(s, ':', len);
@@ -132,8 +132,8 @@ int ab_host_entry_parse(const char *s, size_t len, struct ab_host_entry *ret_ent
 			if (!why || memmem(s, len, "://", 3))
 				return ab_host_explain(s, len, why);
 			text = ab_strndup(s, len);
-			return ab_why_value(why, text, "has no usable port",
-					    "write host:PORT, 1 to 65535");
+			return ab_complaint_value(why, text, "has no usable port",
+						  "write host:PORT, 1 to 65535");
 		}
 	}
 	if (n > 2 && host[0] == '*' && host[1] == '.') {

@@ -34,12 +34,13 @@ static bool is_user(const char *s, size_t len)
 	return len > 0;
 }
 
-static int refuse(struct ab_why *why, const char *wrong, const char *right)
+static int refuse(struct ab_complaint *why, const char *wrong, const char *right)
 {
-	return ab_why_say(why, right, "%s", wrong);
+	return ab_complaint_say(why, right, "%s", wrong);
 }
 
-int ab_proxy_url_parse(const char *s, size_t len, struct ab_proxy_url *ret_url, struct ab_why *why)
+int ab_proxy_url_parse(const char *s, size_t len, struct ab_proxy_url *ret_url,
+		       struct ab_complaint *why)
 {
 	static const char form[] = "write \"none\", \"env\", or http://[user:password@]host:port";
 	size_t lead = strlen(SCHEME);

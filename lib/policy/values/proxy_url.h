@@ -12,7 +12,7 @@
 
 #include "policy/values/host.h"
 
-struct ab_why;
+struct ab_complaint;
 
 struct ab_proxy_url {
 	struct ab_host host;
@@ -22,7 +22,8 @@ struct ab_proxy_url {
 };
 
 /* `why` never quotes the text. */
-int ab_proxy_url_parse(const char *s, size_t len, struct ab_proxy_url *ret_url, struct ab_why *why);
+int ab_proxy_url_parse(const char *s, size_t len, struct ab_proxy_url *ret_url,
+		       struct ab_complaint *why);
 /* The canonical text, with the password; free it. */
 char *ab_proxy_url_format(const struct ab_proxy_url *url);
 /* A canonical text, or a word, with *** for what stands before the @; free

@@ -23,8 +23,8 @@ enum {
 	SHARE = 64,	  /* turns at a stretch */
 };
 
-struct ab_sieve {
-	struct ab_sieve_setup setup;
+struct ab_body_filter {
+	struct ab_body_filter_setup setup;
 	struct ab_http_chunks chunks;
 	struct ab_bytes plain;
 	uint64_t left; /* to come: of AB_HTTP_LENGTH, of a frame */
@@ -35,9 +35,9 @@ struct ab_sieve {
 	bool malformed, tripped;
 };
 
-struct ab_sieve *ab_sieve_new(const struct ab_sieve_setup *setup)
+struct ab_body_filter *ab_body_filter_new(const struct ab_body_filter_setup *setup)
 {
-	struct ab_sieve *s = ab_alloc(sizeof(*s));
+	struct ab_body_filter *s = ab_alloc(sizeof(*s));
 
 	s->setup = *setup;
 	s->left = setup->length;
@@ -47,7 +47,7 @@ struct ab_sieve *ab_sieve_new(const struct ab_sieve_setup *setup)
 	return s;
 }
 
-void ab_sieve_free(struct ab_sieve *s)
+void ab_body_filter_free(struct ab_body_filter *s)
 {
 	if (!s)
 		return;
@@ -55,29 +55,29 @@ void ab_sieve_free(struct ab_sieve *s)
 	free(s);
 }
 
-bool ab_sieve_malformed(const struct ab_sieve *s)
+bool ab_body_filter_malformed(const struct ab_body_filter *s)
 {
 	return s->malformed;
 }
 
-bool ab_sieve_tripped(const struct ab_sieve *s)
+bool ab_body_filter_tripped(const struct ab_body_filter *s)
 {
 	return s->tripped;
 }
 
 /* Is the end of what is looked at together known? */
-static bool is_bounded(const struct ab_sieve *s)
+static bool is_bounded(const struct ab_body_filter *s)
 {
 	return s->setup.in == AB_HTTP_LENGTH || (s->setup.frames && !s->ended);
 }
 
 /* How much of what is there belongs to a body without chunks. */
-static size_t within(const struct ab_sieve *s, size_t have)
+static size_t within(const struct ab_body_filter *s, size_t have)
 {
 	return is_bounded(s) && have > s->left ? (size_t)s->left : have;
 }
 
-static void count_down(struct ab_sieve *s, size_t n)
+static void count_down(struct ab_body_filter *s, size_t n)
 {
 	if (!is_bounded(s))
 		return;
@@ -109,14 +109,14 @@ static uint64_t frame_length(const uint8_t *data, size_t len)
 }
 
 /* How much of what is there is looked at together. */
-static size_t measure(struct ab_sieve *s, const struct ab_bytes *in)
+static size_t measure(struct ab_body_filter *s, const struct ab_bytes *in)
 {
 	if (s->setup.frames && !s->left)
 		s->left = frame_length(ab_bytes_head(in), ab_bytes_len(in));
 	return within(s, ab_bytes_len(in));
 }
 
-static bool decode_chunks(struct ab_sieve *s, struct ab_bytes *in)
+static bool decode_chunks(struct ab_body_filter *s, struct ab_bytes *in)
 {
 	while (ab_bytes_len(in) && !s->ended) {
 		const uint8_t *data = ab_bytes_head(in);
@@ -133,7 +133,7 @@ static bool decode_chunks(struct ab_sieve *s, struct ab_bytes *in)
 }
 
 /* What is there of the body into `plain`, without framing. */
-static bool decode(struct ab_sieve *s, struct ab_bytes *in)
+static bool decode(struct ab_body_filter *s, struct ab_bytes *in)
 {
 	size_t n;
 
@@ -148,7 +148,7 @@ static bool decode(struct ab_sieve *s, struct ab_bytes *in)
 	return true;
 }
 
-static void emit(struct ab_sieve *s, const void *data, size_t len, struct ab_flow *flow,
+static void emit(struct ab_body_filter *s, const void *data, size_t len, struct ab_flow *flow,
 		 struct ab_bytes *out)
 {
 	bool chunked = s->setup.out == AB_HTTP_CHUNKED;
@@ -164,7 +164,7 @@ static void emit(struct ab_sieve *s, const void *data, size_t len, struct ab_flo
 	flow->moved += len;
 }
 
-static void scrub(struct ab_sieve *s, struct ab_flow *flow, struct ab_bytes *out)
+static void scrub(struct ab_body_filter *s, struct ab_flow *flow, struct ab_bytes *out)
 {
 	size_t n;
 
@@ -177,7 +177,7 @@ static void scrub(struct ab_sieve *s, struct ab_flow *flow, struct ab_bytes *out
 		ab_bytes_skip(&s->plain, n);
 }
 
-static bool swap(struct ab_sieve *s, struct ab_flow *flow, struct ab_bytes *out)
+static bool swap(struct ab_body_filter *s, struct ab_flow *flow, struct ab_bytes *out)
 {
 	struct ab_bytes swapped = { .wipe = true };
 	enum ab_swap_result result = ab_swap_body_take(s->setup.swap, ab_bytes_head(&s->plain),
@@ -196,7 +196,7 @@ static bool swap(struct ab_sieve *s, struct ab_flow *flow, struct ab_bytes *out)
 }
 
 /* false: it cannot go on. */
-static bool strain(struct ab_sieve *s, struct ab_flow *flow, struct ab_side *from,
+static bool strain(struct ab_body_filter *s, struct ab_flow *flow, struct ab_side *from,
 		   struct ab_bytes *out)
 {
 	if (!decode(s, &from->in)) {
@@ -217,7 +217,7 @@ static bool strain(struct ab_sieve *s, struct ab_flow *flow, struct ab_side *fro
 
 /* More of the body, if it needs more. The end of the sender is an end of the
  * body only where nothing else is. */
-static enum ab_io fetch(struct ab_sieve *s, struct ab_side *from)
+static enum ab_io fetch(struct ab_body_filter *s, struct ab_side *from)
 {
 	enum ab_io io;
 
@@ -232,13 +232,13 @@ static enum ab_io fetch(struct ab_sieve *s, struct ab_side *from)
 }
 
 /* Without chunks on either side, and nothing that changes lengths. */
-static bool is_plain(const struct ab_sieve *s)
+static bool is_plain(const struct ab_body_filter *s)
 {
 	return s->setup.scrub && s->setup.out == s->setup.in && s->setup.in != AB_HTTP_CHUNKED;
 }
 
 /* Scrub what is there, where it is. */
-static void scrub_plain(struct ab_sieve *s, struct ab_bytes *in)
+static void scrub_plain(struct ab_body_filter *s, struct ab_bytes *in)
 {
 	size_t have = measure(s, in);
 
@@ -250,7 +250,7 @@ static void scrub_plain(struct ab_sieve *s, struct ab_bytes *in)
 	s->over = s->ended;
 }
 
-static enum ab_io move_plain(struct ab_sieve *s, struct ab_flow *flow, struct ab_side *from,
+static enum ab_io move_plain(struct ab_body_filter *s, struct ab_flow *flow, struct ab_side *from,
 			     struct ab_side *to)
 {
 	uint64_t written;
@@ -271,8 +271,8 @@ static enum ab_io move_plain(struct ab_sieve *s, struct ab_flow *flow, struct ab
 	return AB_IO_YIELD;
 }
 
-void ab_sieve_gather(struct ab_sieve *s, struct ab_flow *flow, struct ab_side *from,
-		     struct ab_side *to)
+void ab_body_filter_gather(struct ab_body_filter *s, struct ab_flow *flow, struct ab_side *from,
+			   struct ab_side *to)
 {
 	if (!ab_bytes_len(&from->in) || s->over)
 		return;
@@ -288,8 +288,8 @@ void ab_sieve_gather(struct ab_sieve *s, struct ab_flow *flow, struct ab_side *f
 	s->clean = 0;
 }
 
-enum ab_io ab_sieve_move(struct ab_sieve *s, struct ab_flow *flow, struct ab_side *from,
-			 struct ab_side *to)
+enum ab_io ab_body_filter_move(struct ab_body_filter *s, struct ab_flow *flow, struct ab_side *from,
+			       struct ab_side *to)
 {
 	for (int i = 0; i < SHARE; i++) {
 		enum ab_io io = ab_side_flush(to);

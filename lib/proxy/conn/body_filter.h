@@ -12,9 +12,9 @@
 #include "proxy/secrets/swap.h"
 #include "proxy/wire/http.h"
 
-struct ab_sieve;
+struct ab_body_filter;
 
-struct ab_sieve_setup {
+struct ab_body_filter_setup {
 	/* One of the two; it belongs to the caller. */
 	struct ab_scrub *scrub;
 	struct ab_swap_body *swap;
@@ -23,20 +23,20 @@ struct ab_sieve_setup {
 	uint64_t length;	   /* of AB_HTTP_LENGTH */
 };
 
-struct ab_sieve *ab_sieve_new(const struct ab_sieve_setup *setup);
-void ab_sieve_free(struct ab_sieve *sieve);
+struct ab_body_filter *ab_body_filter_new(const struct ab_body_filter_setup *setup);
+void ab_body_filter_free(struct ab_body_filter *sieve);
 
 /* What is there of the body into to->out, beside the head that waits there.
  * Nothing is sent yet. */
-void ab_sieve_gather(struct ab_sieve *sieve, struct ab_flow *flow, struct ab_side *from,
-		     struct ab_side *to);
+void ab_body_filter_gather(struct ab_body_filter *sieve, struct ab_flow *flow, struct ab_side *from,
+			   struct ab_side *to);
 /* As ab_flow_move. DONE: all of the body is delivered, and its end too. What
  * is delivered counts in flow->moved, without framing. */
-enum ab_io ab_sieve_move(struct ab_sieve *sieve, struct ab_flow *flow, struct ab_side *from,
-			 struct ab_side *to);
+enum ab_io ab_body_filter_move(struct ab_body_filter *sieve, struct ab_flow *flow,
+			       struct ab_side *from, struct ab_side *to);
 /* After FAILED: the framing is not what it must be; a placeholder of another
  * host's is in it. */
-bool ab_sieve_malformed(const struct ab_sieve *sieve);
-bool ab_sieve_tripped(const struct ab_sieve *sieve);
+bool ab_body_filter_malformed(const struct ab_body_filter *sieve);
+bool ab_body_filter_tripped(const struct ab_body_filter *sieve);
 
 #endif

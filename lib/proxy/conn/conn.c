@@ -113,7 +113,7 @@ void ab_conn_close(struct ab_conn *conn, bool reset)
 		return;
 	conn->closed = true;
 	if (conn->waiter)
-		ab_pending_leave(conn);
+		ab_waiting_leave(conn);
 	if (conn->kind)
 		conn->kind->end(conn);
 	if (conn->dial)
@@ -150,7 +150,7 @@ void ab_conn_judge(struct ab_conn *conn, struct ab_host *host, uint16_t port,
 		   struct ab_verdict *ret)
 {
 	const struct ab_engine *engine = conn->engine;
-	const char *name = ab_names_synthetic(host) ? ab_names_find(engine->names, host) : NULL;
+	const char *name = ab_synthetic_is(host) ? ab_synthetic_find(engine->names, host) : NULL;
 
 	/* What the table holds was a valid name when it came in. */
 	if (name) {
@@ -206,7 +206,7 @@ static void dial_ended(void *arg, struct ab_dialled *result)
 		return;
 	}
 	if (result->result == AB_DIAL_OK)
-		ab_overseer_opened(conn);
+		ab_open_conns_opened(conn);
 	conn->dialled(conn, result);
 }
 
@@ -234,7 +234,7 @@ void ab_conn_record(struct ab_conn *conn, struct ab_request_record *r)
 	struct ab_error err;
 
 	r->upstream = conn->upstream;
-	ab_overseer_recorded(conn, r);
+	ab_open_conns_recorded(conn, r);
 	if (ab_ledger_request(conn->engine->ledger, r, &err) == 0)
 		return;
 	conn->unrecorded = true;

@@ -23,7 +23,7 @@
 #include "proxy/io/socket_side.h"
 #include "proxy/record/ledger.h"
 
-struct ab_names;
+struct ab_synthetic;
 struct ab_exchange;
 
 /* How long a peer may take, in milliseconds. */
@@ -37,16 +37,16 @@ struct ab_engine { /* what all connections share */
 	struct ab_loop loop;
 	const struct ab_filter *filter;
 	struct ab_grants grants;
-	struct ab_pending pending;
-	struct ab_overseer overseer;
+	struct ab_waiting pending;
+	struct ab_open_conns overseer;
 	char *cut; /* why there is no network any more; NULL: there is */
 	struct ab_own own;
-	struct ab_names *names;
+	struct ab_synthetic *names;
 	struct ab_pipes *pipes;
 	struct ab_dialer *dialer;
 	struct ab_ledger *ledger;
 	const struct ab_upstream *upstream; /* or NULL */
-	struct ab_insight insight;
+	struct ab_inspection inspection;
 	struct ab_conn *conns;
 	size_t nconns;
 	bool ending; /* the box is gone: only what it has said is passed on */

@@ -11,97 +11,99 @@
 #include "proxy/secrets/scrub.h"
 #include "proxy/secrets/vault.h"
 
-void ab_insight_init(struct ab_insight *insight, const struct ab_strv *intercepted)
+void ab_inspection_init(struct ab_inspection *inspection, const struct ab_strv *intercepted)
 {
 	if (!intercepted || !intercepted->len)
 		return;
-	insight->hosts = ab_alloc(intercepted->len * sizeof(insight->hosts[0]));
+	inspection->hosts = ab_alloc(intercepted->len * sizeof(inspection->hosts[0]));
 	for (size_t i = 0; i < intercepted->len; i++) {
 		const char *s = intercepted->v[i];
 
 		/* They were entries of the policy, so they are well-formed. */
-		if (ab_host_entry_parse(s, strlen(s), &insight->hosts[insight->nhosts], NULL) == 0)
-			insight->nhosts++;
+		if (ab_host_entry_parse(s, strlen(s), &inspection->hosts[inspection->nhosts],
+					NULL) == 0)
+			inspection->nhosts++;
 	}
 }
 
-struct ab_insight_scrub {
+struct ab_inspection_scrub {
 	uint64_t secrets; /* those of the host: bits */
 	struct ab_scrub *scrub;
 };
 
-static void forget_scrubs(struct ab_insight *insight)
+static void forget_scrubs(struct ab_inspection *inspection)
 {
-	for (size_t i = 0; i < insight->nscrubs; i++)
-		ab_scrub_free(insight->scrubs[i].scrub);
-	free(ab_take(insight->scrubs));
-	insight->nscrubs = 0;
+	for (size_t i = 0; i < inspection->nscrubs; i++)
+		ab_scrub_free(inspection->scrubs[i].scrub);
+	free(ab_take(inspection->scrubs));
+	inspection->nscrubs = 0;
 }
 
-static uint64_t secrets_of(const struct ab_insight *insight, const struct ab_host *host,
+static uint64_t secrets_of(const struct ab_inspection *inspection, const struct ab_host *host,
 			   uint16_t port)
 {
 	uint64_t set = 0;
 
 	_Static_assert(AB_SECRETS_MAX <= 64, "a bit for each");
-	for (size_t i = 0; i < ab_vault_len(insight->vault); i++)
-		if (ab_vault_bound(insight->vault, i, host, port))
+	for (size_t i = 0; i < ab_vault_len(inspection->vault); i++)
+		if (ab_vault_bound(inspection->vault, i, host, port))
 			set |= 1ULL << i;
 	return set;
 }
 
-struct ab_scrub *ab_insight_scrub(struct ab_insight *insight, const struct ab_host *host,
-				  uint16_t port)
+struct ab_scrub *ab_inspection_scrub(struct ab_inspection *inspection, const struct ab_host *host,
+				     uint16_t port)
 {
-	uint64_t set = secrets_of(insight, host, port);
+	uint64_t set = secrets_of(inspection, host, port);
 	struct ab_scrub *scrub;
 
 	if (!set)
 		return NULL;
-	for (size_t i = 0; i < insight->nscrubs; i++)
-		if (insight->scrubs[i].secrets == set)
-			return ab_scrub_hold(insight->scrubs[i].scrub);
-	scrub = ab_scrub_new(insight->vault, host, port);
-	insight->scrubs =
-		ab_realloc(insight->scrubs, (insight->nscrubs + 1) * sizeof(insight->scrubs[0]));
-	insight->scrubs[insight->nscrubs++] = (struct ab_insight_scrub){ set, scrub };
+	for (size_t i = 0; i < inspection->nscrubs; i++)
+		if (inspection->scrubs[i].secrets == set)
+			return ab_scrub_hold(inspection->scrubs[i].scrub);
+	scrub = ab_scrub_new(inspection->vault, host, port);
+	inspection->scrubs = ab_realloc(inspection->scrubs,
+					(inspection->nscrubs + 1) * sizeof(inspection->scrubs[0]));
+	inspection->scrubs[inspection->nscrubs++] = (struct ab_inspection_scrub){ set, scrub };
 	return ab_scrub_hold(scrub);
 }
 
-void ab_insight_renew(struct ab_insight *insight, size_t i, const char *value, size_t len)
+void ab_inspection_renew(struct ab_inspection *inspection, size_t i, const char *value, size_t len)
 {
 	struct ab_error err;
 
-	if (insight->vault && ab_vault_set(insight->vault, i, value, len, &err) == 0)
-		forget_scrubs(insight);
+	if (inspection->vault && ab_vault_set(inspection->vault, i, value, len, &err) == 0)
+		forget_scrubs(inspection);
 }
 
-void ab_insight_fini(struct ab_insight *insight)
+void ab_inspection_fini(struct ab_inspection *inspection)
 {
-	forget_scrubs(insight);
-	free(insight->hosts);
-	ab_vault_free(insight->vault);
-	ab_tls_site_free(insight->site);
-	*insight = (struct ab_insight){ 0 };
+	forget_scrubs(inspection);
+	free(inspection->hosts);
+	ab_vault_free(inspection->vault);
+	ab_tls_site_free(inspection->site);
+	*inspection = (struct ab_inspection){ 0 };
 }
 
-bool ab_insight_covers(const struct ab_insight *insight, const struct ab_host *host, uint16_t port)
+bool ab_inspection_covers(const struct ab_inspection *inspection, const struct ab_host *host,
+			  uint16_t port)
 {
-	for (size_t i = 0; i < insight->nhosts; i++)
-		if (ab_host_entry_allows(&insight->hosts[i], host, port))
+	for (size_t i = 0; i < inspection->nhosts; i++)
+		if (ab_host_entry_allows(&inspection->hosts[i], host, port))
 			return true;
 	return false;
 }
 
-const char *ab_insight_secret(const struct ab_insight *insight, int i)
+const char *ab_inspection_secret(const struct ab_inspection *inspection, int i)
 {
-	return i < 0 ? "" : ab_vault_at(insight->vault, (size_t)i)->secret->name;
+	return i < 0 ? "" : ab_vault_at(inspection->vault, (size_t)i)->secret->name;
 }
 
-void ab_insight_trip(const struct ab_insight *insight, int i)
+void ab_inspection_trip(const struct ab_inspection *inspection, int i)
 {
-	if (i >= 0 && ab_vault_at(insight->vault, (size_t)i)->secret->stop)
-		insight->tripped(insight->arg, (size_t)i);
+	if (i >= 0 && ab_vault_at(inspection->vault, (size_t)i)->secret->stop)
+		inspection->tripped(inspection->arg, (size_t)i);
 }
 
 /* A secret without a provider goes by its own name. */
@@ -137,17 +139,17 @@ static bool leads_to(const struct ab_secret *secret, struct ab_host *ret_host, u
 	return false;
 }
 
-bool ab_insight_route(const struct ab_insight *insight, const char *path, size_t len,
-		      struct ab_host *ret_host, uint16_t *ret_port, size_t *ret_skip)
+bool ab_inspection_route(const struct ab_inspection *inspection, const char *path, size_t len,
+			 struct ab_host *ret_host, uint16_t *ret_port, size_t *ret_skip)
 {
 	size_t end = 1;
 
-	if (!insight->vault || !len || path[0] != '/')
+	if (!inspection->vault || !len || path[0] != '/')
 		return false;
 	while (end < len && path[end] != '/' && path[end] != '?')
 		end++;
-	for (size_t i = 0; i < ab_vault_len(insight->vault); i++) {
-		const struct ab_secret *secret = ab_vault_at(insight->vault, i)->secret;
+	for (size_t i = 0; i < ab_vault_len(inspection->vault); i++) {
+		const struct ab_secret *secret = ab_vault_at(inspection->vault, i)->secret;
 
 		if (secret->via == AB_VIA_TLS || !goes_by(secret, path + 1, end - 1) ||
 		    !leads_to(secret, ret_host, ret_port))

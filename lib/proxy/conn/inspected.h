@@ -17,13 +17,13 @@ struct ab_strv;
 struct ab_tls_site;
 struct ab_vault;
 
-struct ab_insight {
+struct ab_inspection {
 	struct ab_vault *vault;	  /* or NULL */
 	struct ab_tls_site *site; /* or NULL */
 	struct ab_http_rules rules;
 	struct ab_host_entry *hosts; /* each with a port */
 	size_t nhosts;
-	struct ab_insight_scrub *scrubs; /* made once for each set of secrets */
+	struct ab_inspection_scrub *scrubs; /* made once for each set of secrets */
 	size_t nscrubs;
 	void (*stale)(void *arg, size_t i);
 	void (*tripped)(void *arg, size_t i);
@@ -31,29 +31,30 @@ struct ab_insight {
 };
 
 /* The vault and the site are its own then. */
-void ab_insight_init(struct ab_insight *insight, const struct ab_strv *intercepted);
-void ab_insight_fini(struct ab_insight *insight);
+void ab_inspection_init(struct ab_inspection *inspection, const struct ab_strv *intercepted);
+void ab_inspection_fini(struct ab_inspection *inspection);
 
 /* Is what goes to this host and port looked into? */
-bool ab_insight_covers(const struct ab_insight *insight, const struct ab_host *host, uint16_t port);
+bool ab_inspection_covers(const struct ab_inspection *inspection, const struct ab_host *host,
+			  uint16_t port);
 
 /* What searches the answers of this host; NULL: it has no secret. To be given
  * back by ab_scrub_free(). */
-struct ab_scrub *ab_insight_scrub(struct ab_insight *insight, const struct ab_host *host,
-				  uint16_t port);
+struct ab_scrub *ab_inspection_scrub(struct ab_inspection *inspection, const struct ab_host *host,
+				     uint16_t port);
 /* A secret's new value; one that the vault does not take changes nothing. */
-void ab_insight_renew(struct ab_insight *insight, size_t i, const char *value, size_t len);
+void ab_inspection_renew(struct ab_inspection *inspection, size_t i, const char *value, size_t len);
 
 /* The name of a secret, for people; "" for none (-1). */
-const char *ab_insight_secret(const struct ab_insight *insight, int i);
+const char *ab_inspection_secret(const struct ab_inspection *inspection, int i);
 /* A placeholder of secret i was on its way elsewhere. */
-void ab_insight_trip(const struct ab_insight *insight, int i);
+void ab_inspection_trip(const struct ab_inspection *inspection, int i);
 
 /*
  * The gateway: "/openai/v1/models" is "/v1/models" of the provider's host. Is
  * there such a way? *ret_skip: how many bytes of the path name it.
  */
-bool ab_insight_route(const struct ab_insight *insight, const char *path, size_t len,
-		      struct ab_host *ret_host, uint16_t *ret_port, size_t *ret_skip);
+bool ab_inspection_route(const struct ab_inspection *inspection, const char *path, size_t len,
+			 struct ab_host *ret_host, uint16_t *ret_port, size_t *ret_skip);
 
 #endif

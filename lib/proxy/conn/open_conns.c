@@ -18,7 +18,7 @@ enum {
 
 static void tell(struct ab_engine *engine, struct ab_conn *conn, const struct ab_request_record *r)
 {
-	struct ab_overseer *o = &engine->overseer;
+	struct ab_open_conns *o = &engine->overseer;
 	uint64_t sent = r->bytes_up + r->head_up;
 
 	if (sent <= conn->told)
@@ -42,23 +42,23 @@ static void tell_all(struct ab_timer *timer)
 		ab_loop_timer(&engine->loop, timer, TELL_MS);
 }
 
-void ab_overseer_init(struct ab_engine *engine, const struct ab_proxy_setup *setup)
+void ab_open_conns_init(struct ab_engine *engine, const struct ab_proxy_setup *setup)
 {
-	struct ab_overseer *o = &engine->overseer;
+	struct ab_open_conns *o = &engine->overseer;
 
-	*o = (struct ab_overseer){ .sent = setup->sent,
-				   .opened = setup->opened,
-				   .arg = setup->arg,
-				   .uploads = setup->sent && setup->watch_uploads,
-				   .tell = { .fire = tell_all, .owner = engine } };
+	*o = (struct ab_open_conns){ .sent = setup->sent,
+				     .opened = setup->opened,
+				     .arg = setup->arg,
+				     .uploads = setup->sent && setup->watch_uploads,
+				     .tell = { .fire = tell_all, .owner = engine } };
 }
 
-void ab_overseer_fini(struct ab_engine *engine)
+void ab_open_conns_fini(struct ab_engine *engine)
 {
 	free(engine->overseer.hosts);
 }
 
-static void make_table(struct ab_overseer *o)
+static void make_table(struct ab_open_conns *o)
 {
 	o->hosts = ab_alloc(SLOTS * sizeof(o->hosts[0]));
 	/* Without it hosts can be chosen that are taken for known ones. */
@@ -66,7 +66,7 @@ static void make_table(struct ab_overseer *o)
 }
 
 /* true: the first time. */
-static bool note_host(struct ab_overseer *o, const char *host)
+static bool note_host(struct ab_open_conns *o, const char *host)
 {
 	uint64_t h;
 	size_t slot;
@@ -88,10 +88,10 @@ static bool note_host(struct ab_overseer *o, const char *host)
 	return true;
 }
 
-void ab_overseer_opened(struct ab_conn *conn)
+void ab_open_conns_opened(struct ab_conn *conn)
 {
 	struct ab_engine *engine = conn->engine;
-	struct ab_overseer *o = &engine->overseer;
+	struct ab_open_conns *o = &engine->overseer;
 	struct ab_request_record r;
 
 	if (o->uploads && !o->tell.slot)
@@ -100,21 +100,21 @@ void ab_overseer_opened(struct ab_conn *conn)
 		o->opened(o->arg, r.host);
 }
 
-void ab_overseer_recorded(struct ab_conn *conn, const struct ab_request_record *r)
+void ab_open_conns_recorded(struct ab_conn *conn, const struct ab_request_record *r)
 {
 	if (conn->engine->overseer.uploads)
 		tell(conn->engine, conn, r);
 	conn->told = 0;
 }
 
-void ab_overseer_cut(struct ab_engine *engine, const char *reason)
+void ab_open_conns_cut(struct ab_engine *engine, const char *reason)
 {
 	struct ab_request_record r;
 
 	if (engine->cut)
 		return;
 	engine->cut = ab_strdup(reason);
-	ab_pending_cut(engine);
+	ab_waiting_cut(engine);
 	for (struct ab_conn *conn = engine->conns; conn; conn = conn->next)
 		if (ab_conn_describe(conn, &r))
 			conn->kind->break_off(conn, AB_FAULT_CUT, &r.verdict);
@@ -153,7 +153,7 @@ static bool is_denied(struct ab_conn *conn, const struct ab_request_record *r,
 	return !ab_conn_reachable(conn->engine, &address, r->port, ret);
 }
 
-void ab_overseer_cut_denied(struct ab_engine *engine)
+void ab_open_conns_cut_denied(struct ab_engine *engine)
 {
 	for (struct ab_conn *conn = engine->conns; conn; conn = conn->next) {
 		struct ab_request_record r;
@@ -166,7 +166,7 @@ void ab_overseer_cut_denied(struct ab_engine *engine)
 	}
 }
 
-char *ab_overseer_survey(const struct ab_engine *engine)
+char *ab_open_conns_survey(const struct ab_engine *engine)
 {
 	struct ab_ledger_totals t = { 0 };
 	struct ab_buf b = { 0 };

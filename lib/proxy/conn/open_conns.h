@@ -17,7 +17,7 @@ struct ab_request_record;
 
 enum { AB_OPENED_MAX = 4096 }; /* hosts that are told apart */
 
-struct ab_overseer {
+struct ab_open_conns {
 	void (*sent)(void *arg, const char *host, uint64_t bytes);
 	void (*opened)(void *arg, const char *host);
 	void *arg;
@@ -28,19 +28,19 @@ struct ab_overseer {
 	size_t nhosts;
 };
 
-void ab_overseer_init(struct ab_engine *engine, const struct ab_proxy_setup *setup);
-void ab_overseer_fini(struct ab_engine *engine);
+void ab_open_conns_init(struct ab_engine *engine, const struct ab_proxy_setup *setup);
+void ab_open_conns_fini(struct ab_engine *engine);
 
 /* A dial has succeeded. */
-void ab_overseer_opened(struct ab_conn *conn);
+void ab_open_conns_opened(struct ab_conn *conn);
 /* A request, or a tunnel, is over. */
-void ab_overseer_recorded(struct ab_conn *conn, const struct ab_request_record *r);
+void ab_open_conns_recorded(struct ab_conn *conn, const struct ab_request_record *r);
 
 /* No network any more; once. */
-void ab_overseer_cut(struct ab_engine *engine, const char *reason);
+void ab_open_conns_cut(struct ab_engine *engine, const char *reason);
 /* Close what would not be let through now. */
-void ab_overseer_cut_denied(struct ab_engine *engine);
+void ab_open_conns_cut_denied(struct ab_engine *engine);
 /* ab_proxy_survey()'s text, to be freed. */
-char *ab_overseer_survey(const struct ab_engine *engine);
+char *ab_open_conns_survey(const struct ab_engine *engine);
 
 #endif

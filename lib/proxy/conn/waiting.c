@@ -59,7 +59,7 @@ static void close_question(struct ab_question *q);
 /* Close it, tell all who wait, free it. */
 static void settle_question(struct ab_question *q, const struct ab_question_end *end);
 /* `sought`: among those that only want to know who it is. */
-static struct ab_question *find_question(const struct ab_pending *pending, uint32_t number,
+static struct ab_question *find_question(const struct ab_waiting *pending, uint32_t number,
 					 bool sought);
 /* What holds for a question that somebody waits for. */
 static void judge_question(struct ab_question *q, struct ab_verdict *ret);
@@ -70,9 +70,9 @@ static void announce_question(struct ab_question *q, const char *host, uint32_t 
 
 enum { SEEK_MS = 100 };
 
-void ab_pending_init(struct ab_pending *pending, const struct ab_proxy_setup *setup)
+void ab_waiting_init(struct ab_waiting *pending, const struct ab_proxy_setup *setup)
 {
-	*pending = (struct ab_pending){
+	*pending = (struct ab_waiting){
 		.ask_ms = setup->ask_ms ? setup->ask_ms : AB_ASK_MS,
 		.hold_ms = setup->hold_ms ? setup->hold_ms : AB_HOLD_MS,
 		.tell_who = setup->tell_who,
@@ -114,7 +114,7 @@ static void nobody_knows(struct ab_timer *timer)
 	settle_question(timer->owner, &over);
 }
 
-static struct ab_question *find_about(const struct ab_pending *p, const struct ab_host *host,
+static struct ab_question *find_about(const struct ab_waiting *p, const struct ab_host *host,
 				      uint16_t port)
 {
 	for (struct ab_question *q = p->questions; q; q = q->next)
@@ -126,7 +126,7 @@ static struct ab_question *find_about(const struct ab_pending *p, const struct a
 
 static enum ab_reply why_not(struct ab_engine *engine, bool is_new)
 {
-	struct ab_pending *p = &engine->pending;
+	struct ab_waiting *p = &engine->pending;
 
 	if (p->waiting >= p->room)
 		return AB_REPLY_FULL;
@@ -166,7 +166,7 @@ static bool ask(struct ab_conn *conn, struct ab_host *host, struct ab_request_re
 static bool hold(struct ab_conn *conn, struct ab_host *host, struct ab_request_record *r,
 		 ab_resume_fn resume)
 {
-	struct ab_pending *p = &conn->engine->pending;
+	struct ab_waiting *p = &conn->engine->pending;
 
 	r->fault = AB_FAULT_HELD;
 	r->why = p->hold->reason;
@@ -179,7 +179,7 @@ static bool hold(struct ab_conn *conn, struct ab_host *host, struct ab_request_r
 	return true;
 }
 
-bool ab_pending_waits(struct ab_conn *conn, struct ab_host *host, struct ab_request_record *r,
+bool ab_waiting_begin(struct ab_conn *conn, struct ab_host *host, struct ab_request_record *r,
 		      ab_resume_fn resume)
 {
 	struct ab_engine *engine = conn->engine;
@@ -197,10 +197,11 @@ bool ab_pending_waits(struct ab_conn *conn, struct ab_host *host, struct ab_requ
 	       ask(conn, host, r, resume);
 }
 
-bool ab_pending_seeks(struct ab_conn *conn, const struct ab_request_record *r, ab_resume_fn resume)
+bool ab_waiting_identify(struct ab_conn *conn, const struct ab_request_record *r,
+			 ab_resume_fn resume)
 {
 	struct ab_engine *engine = conn->engine;
-	struct ab_pending *p = &engine->pending;
+	struct ab_waiting *p = &engine->pending;
 	struct ab_question *q;
 	uint32_t number;
 
@@ -245,7 +246,7 @@ struct ab_waiter {
 
 static size_t *count_of(struct ab_question *q)
 {
-	struct ab_pending *p = &q->engine->pending;
+	struct ab_waiting *p = &q->engine->pending;
 
 	return q->why == AB_WANTED_DENIED ? &p->nsought : &p->nquestions;
 }
@@ -253,7 +254,7 @@ static size_t *count_of(struct ab_question *q)
 static struct ab_question *open_question(struct ab_engine *engine, enum ab_wanted_why why,
 					 void (*fire)(struct ab_timer *timer), uint64_t ms)
 {
-	struct ab_pending *p = &engine->pending;
+	struct ab_waiting *p = &engine->pending;
 	struct ab_question *q = ab_alloc(sizeof(*q));
 
 	q->engine = engine;
@@ -365,7 +366,7 @@ static void hear(struct ab_waiter *w, const struct ab_question_end *end)
 	r->fault = AB_FAULT_NONE;
 	r->why = NULL;
 	ab_conn_judge(w->conn, w->host, r->port, &r->verdict);
-	if (!ab_pending_waits(w->conn, w->host, r, w->resume))
+	if (!ab_waiting_begin(w->conn, w->host, r, w->resume))
 		w->resume(w->conn, r);
 }
 
@@ -409,7 +410,7 @@ static void wait_for_word(struct ab_conn *conn)
 		settle_gone(q);
 }
 
-void ab_pending_leave(struct ab_conn *conn)
+void ab_waiting_leave(struct ab_conn *conn)
 {
 	struct ab_waiter *w = detach(conn->waiter);
 	struct ab_question *q = w->question;
@@ -476,7 +477,7 @@ static void name_peer(int fd, struct ab_peer *ret)
 
 static void announce_question(struct ab_question *q, const char *host, uint32_t ms)
 {
-	struct ab_pending *p = &q->engine->pending;
+	struct ab_waiting *p = &q->engine->pending;
 	struct ab_wanted wanted = { .number = q->number,
 				    .why = q->why,
 				    .port = q->port,
@@ -489,7 +490,7 @@ static void announce_question(struct ab_question *q, const char *host, uint32_t 
 	p->wanted(p->arg, &wanted);
 }
 
-static struct ab_question *find_question(const struct ab_pending *p, uint32_t number, bool sought)
+static struct ab_question *find_question(const struct ab_waiting *p, uint32_t number, bool sought)
 {
 	for (struct ab_question *q = p->questions; q; q = q->next)
 		if (q->number == number && (q->why == AB_WANTED_DENIED) == sought)
@@ -502,7 +503,7 @@ static void judge_question(struct ab_question *q, struct ab_verdict *ret)
 	ab_conn_judge(q->first->conn, &q->host, q->port, ret);
 }
 
-void ab_pending_fini(struct ab_engine *engine)
+void ab_waiting_fini(struct ab_engine *engine)
 {
 	while (engine->pending.questions) {
 		struct ab_question *q = engine->pending.questions;
@@ -528,9 +529,9 @@ static void remember(struct ab_question *q, bool allow)
 }
 
 static const struct ab_question_end ends[] = {
-	[AB_WORD_NO] = { .reply = AB_REPLY_NO, .answer = "no" },
-	[AB_WORD_ONCE] = { .yes = true, .released = true, .answer = "once" },
-	[AB_WORD_RUN] = { .yes = true, .released = true, .answer = "run" },
+	[AB_HOST_ANSWER_NO] = { .reply = AB_REPLY_NO, .answer = "no" },
+	[AB_HOST_ANSWER_ONCE] = { .yes = true, .released = true, .answer = "once" },
+	[AB_HOST_ANSWER_RUN] = { .yes = true, .released = true, .answer = "run" },
 };
 
 /* What it held is refused: by the time that it hears of it there is no network
@@ -538,7 +539,7 @@ static const struct ab_question_end ends[] = {
 static void cut_held(struct ab_question *q, const struct ab_question_end *end)
 {
 	close_question(q);
-	ab_overseer_cut(q->engine, q->reason);
+	ab_open_conns_cut(q->engine, q->reason);
 	settle_question(q, end);
 }
 
@@ -551,7 +552,7 @@ static void hold_is_over(struct ab_timer *timer)
 	cut_held(timer->owner, &late);
 }
 
-static void answer_hold(struct ab_engine *engine, enum ab_word word, const char *by)
+static void answer_hold(struct ab_engine *engine, enum ab_host_answer word, const char *by)
 {
 	struct ab_question_end end = ends[word];
 
@@ -560,13 +561,14 @@ static void answer_hold(struct ab_engine *engine, enum ab_word word, const char 
 	end.by = by;
 	end.yes = false;
 	end.reply = AB_REPLY_NONE;
-	if (word == AB_WORD_NO)
+	if (word == AB_HOST_ANSWER_NO)
 		cut_held(engine->pending.hold, &end);
 	else
 		settle_question(engine->pending.hold, &end);
 }
 
-void ab_pending_answer(struct ab_engine *engine, uint32_t number, enum ab_word word, const char *by)
+void ab_waiting_answer(struct ab_engine *engine, uint32_t number, enum ab_host_answer word,
+		       const char *by)
 {
 	struct ab_question *q = find_question(&engine->pending, number, false);
 	struct ab_question_end end = ends[word];
@@ -578,12 +580,12 @@ void ab_pending_answer(struct ab_engine *engine, uint32_t number, enum ab_word w
 	if (!q)
 		return;
 	end.by = by;
-	if (word != AB_WORD_ONCE)
-		remember(q, word == AB_WORD_RUN);
+	if (word != AB_HOST_ANSWER_ONCE)
+		remember(q, word == AB_HOST_ANSWER_RUN);
 	settle_question(q, &end);
 }
 
-void ab_pending_who(struct ab_engine *engine, uint32_t number, const char *who, const char *nearest)
+void ab_waiting_who(struct ab_engine *engine, uint32_t number, const char *who, const char *nearest)
 {
 	static const struct ab_question_end known = { .how = AB_SETTLED_WORD };
 	struct ab_question *q;
@@ -601,7 +603,7 @@ void ab_pending_who(struct ab_engine *engine, uint32_t number, const char *who, 
 	settle_question(q, &known);
 }
 
-void ab_pending_review(struct ab_engine *engine, const char *by)
+void ab_waiting_review(struct ab_engine *engine, const char *by)
 {
 	struct ab_question *q, *next;
 
@@ -621,9 +623,9 @@ void ab_pending_review(struct ab_engine *engine, const char *by)
 	}
 }
 
-void ab_pending_hold(struct ab_engine *engine, const char *reason)
+void ab_waiting_hold(struct ab_engine *engine, const char *reason)
 {
-	struct ab_pending *p = &engine->pending;
+	struct ab_waiting *p = &engine->pending;
 
 	if (p->hold || engine->cut)
 		return;
@@ -633,7 +635,7 @@ void ab_pending_hold(struct ab_engine *engine, const char *reason)
 		announce_question(p->hold, "", p->hold_ms);
 }
 
-void ab_pending_cut(struct ab_engine *engine)
+void ab_waiting_cut(struct ab_engine *engine)
 {
 	static const struct ab_question_end cut = { .how = AB_SETTLED_GONE, .answer = "gone" };
 	struct ab_question *q, *next;

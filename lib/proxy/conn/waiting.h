@@ -35,7 +35,7 @@ struct ab_bucket { /* how many may come; zeroed it is full */
 	uint64_t left;
 };
 
-struct ab_pending {
+struct ab_waiting {
 	struct ab_question *questions, *hold;
 	size_t nquestions; /* those that are asked */
 	size_t nsought;	   /* those that only want to know who it is */
@@ -51,31 +51,32 @@ struct ab_pending {
 
 typedef void (*ab_resume_fn)(struct ab_conn *conn, struct ab_request_record *r);
 
-void ab_pending_init(struct ab_pending *pending, const struct ab_proxy_setup *setup);
-void ab_pending_fini(struct ab_engine *engine);
+void ab_waiting_init(struct ab_waiting *pending, const struct ab_proxy_setup *setup);
+void ab_waiting_fini(struct ab_engine *engine);
 
 /*
  * After the lists have decided (r->verdict). True: the connection waits, and
  * `host` and what r points to must live as long as it does. False: r says what
  * holds.
  */
-bool ab_pending_waits(struct ab_conn *conn, struct ab_host *host, struct ab_request_record *r,
+bool ab_waiting_begin(struct ab_conn *conn, struct ab_host *host, struct ab_request_record *r,
 		      ab_resume_fn resume);
 /* It is denied. True: it waits a moment, until it is known which process it
  * was. */
-bool ab_pending_seeks(struct ab_conn *conn, const struct ab_request_record *r, ab_resume_fn resume);
+bool ab_waiting_identify(struct ab_conn *conn, const struct ab_request_record *r,
+			 ab_resume_fn resume);
 /* The connection is closed while it waits: that is a denial. */
-void ab_pending_leave(struct ab_conn *conn);
+void ab_waiting_leave(struct ab_conn *conn);
 
-void ab_pending_answer(struct ab_engine *engine, uint32_t number, enum ab_word word,
+void ab_waiting_answer(struct ab_engine *engine, uint32_t number, enum ab_host_answer word,
 		       const char *by);
 /* `who` is JSON on one line, `nearest` the first of it for people; or NULL. */
-void ab_pending_who(struct ab_engine *engine, uint32_t number, const char *who,
+void ab_waiting_who(struct ab_engine *engine, uint32_t number, const char *who,
 		    const char *nearest);
 /* The lists or the grants have changed: judge what waits again. */
-void ab_pending_review(struct ab_engine *engine, const char *by);
-void ab_pending_hold(struct ab_engine *engine, const char *reason);
+void ab_waiting_review(struct ab_engine *engine, const char *by);
+void ab_waiting_hold(struct ab_engine *engine, const char *reason);
 /* There is no network any more (engine->cut): nobody waits for it. */
-void ab_pending_cut(struct ab_engine *engine);
+void ab_waiting_cut(struct ab_engine *engine);
 
 #endif

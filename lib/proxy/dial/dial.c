@@ -55,7 +55,7 @@ struct ab_dial {
 	struct ab_ask ask;
 	struct ab_timer deadline, pace;
 	struct ab_later later;
-	struct ab_talk *talk; /* only if a tunnel is to be asked for */
+	struct ab_upstream_tunnel *talk; /* only if a tunnel is to be asked for */
 	struct attempt *winner;
 	bool over;
 	uint16_t port;
@@ -76,7 +76,7 @@ static void tear_down(struct ab_dial *dial)
 	for (unsigned i = 0; i < dial->begun; i++)
 		ab_source_close(&dial->attempts[i].source);
 	dial->open = 0;
-	ab_talk_free(ab_take(dial->talk));
+	ab_upstream_tunnel_free(ab_take(dial->talk));
 }
 
 static void end(struct ab_dial *dial, enum ab_dial_result result)
@@ -164,7 +164,7 @@ static void talk(struct ab_dial *dial)
 	struct ab_source *source = &dial->winner->source;
 	int status;
 
-	switch (ab_talk_step(dial->talk, source->fd, &status)) {
+	switch (ab_upstream_tunnel_step(dial->talk, source->fd, &status)) {
 	case AB_TALK_WRITE:
 		status = watch(dial, source, EPOLLOUT);
 		break;
@@ -376,7 +376,7 @@ static void begin_dial(struct ab_dial *dial, const struct ab_host *host, uint16_
 		dial->result.upstream = true;
 		dial->port = up->port;
 		if (!http)
-			dial->talk = ab_talk_new(up, host, port);
+			dial->talk = ab_upstream_tunnel_new(up, host, port);
 		host = &up->host;
 	}
 	if (host->kind != AB_HOST_NAME) {

@@ -97,7 +97,7 @@ int ab_upstream_parse(const char *text, struct ab_upstream **ret, struct ab_erro
 {
 	ab_autofree char *credentials = NULL;
 	struct ab_proxy_url url;
-	struct ab_why why;
+	struct ab_complaint why;
 
 	if (is_other_kind(text))
 		return bad(err, "only http:// ones can be used, not https or SOCKS");

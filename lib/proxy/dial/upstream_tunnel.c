@@ -8,24 +8,24 @@
 #include "base/data/mem.h"
 #include "proxy/dial/upstream.h"
 
-struct ab_talk {
+struct ab_upstream_tunnel {
 	char *request;
 	size_t sent, len;
 	size_t got;
 	char reply[AB_UPSTREAM_HEAD];
 };
 
-struct ab_talk *ab_talk_new(const struct ab_upstream *upstream, const struct ab_host *host,
-			    uint16_t port)
+struct ab_upstream_tunnel *ab_upstream_tunnel_new(const struct ab_upstream *upstream,
+						  const struct ab_host *host, uint16_t port)
 {
-	struct ab_talk *talk = ab_alloc(sizeof(*talk));
+	struct ab_upstream_tunnel *talk = ab_alloc(sizeof(*talk));
 
 	talk->request = ab_upstream_request(upstream, host, port);
 	talk->len = strlen(talk->request);
 	return talk;
 }
 
-void ab_talk_free(struct ab_talk *talk)
+void ab_upstream_tunnel_free(struct ab_upstream_tunnel *talk)
 {
 	if (!talk)
 		return;
@@ -34,7 +34,7 @@ void ab_talk_free(struct ab_talk *talk)
 	free(talk);
 }
 
-static enum ab_talk_state send_request(struct ab_talk *talk, int fd)
+static enum ab_upstream_tunnel_state send_request(struct ab_upstream_tunnel *talk, int fd)
 {
 	ssize_t n = send(fd, talk->request + talk->sent, talk->len - talk->sent, MSG_NOSIGNAL);
 
@@ -44,7 +44,8 @@ static enum ab_talk_state send_request(struct ab_talk *talk, int fd)
 	return talk->sent < talk->len ? AB_TALK_WRITE : AB_TALK_READ;
 }
 
-static enum ab_talk_state judge(struct ab_talk *talk, int status, int *ret_status)
+static enum ab_upstream_tunnel_state judge(struct ab_upstream_tunnel *talk, int status,
+					   int *ret_status)
 {
 	if (status / 100 == 2)
 		return AB_TALK_OPEN;
@@ -56,7 +57,8 @@ static enum ab_talk_state judge(struct ab_talk *talk, int status, int *ret_statu
 	return AB_TALK_REFUSED;
 }
 
-static enum ab_talk_state read_reply(struct ab_talk *talk, int fd, int *ret_status)
+static enum ab_upstream_tunnel_state read_reply(struct ab_upstream_tunnel *talk, int fd,
+						int *ret_status)
 {
 	for (;;) {
 		char *to = talk->reply + talk->got;
@@ -81,7 +83,8 @@ static enum ab_talk_state read_reply(struct ab_talk *talk, int fd, int *ret_stat
 	}
 }
 
-enum ab_talk_state ab_talk_step(struct ab_talk *talk, int fd, int *ret_status)
+enum ab_upstream_tunnel_state ab_upstream_tunnel_step(struct ab_upstream_tunnel *talk, int fd,
+						      int *ret_status)
 {
 	*ret_status = 0;
 	if (talk->sent < talk->len)

@@ -34,7 +34,7 @@ enum {
 
 struct ab_knocker { /* a listener in the loop */
 	struct ab_source source;
-	struct ab_keeper *keeper;
+	struct ab_acceptor *acceptor;
 	/* NULL: datagrams */
 	void (*admit)(struct ab_knocker *knocker, int fd);
 	uint16_t port;
@@ -46,7 +46,7 @@ struct ab_caller {
 	struct ab_conn *conn; /* NULL: it has gone */
 };
 
-static void listen_to(struct ab_keeper *k, bool on)
+static void listen_to(struct ab_acceptor *k, bool on)
 {
 	for (size_t i = 0; i < k->n; i++)
 		if (k->knockers[i].admit)
@@ -54,7 +54,7 @@ static void listen_to(struct ab_keeper *k, bool on)
 	k->full = !on;
 }
 
-static void listen_again(struct ab_keeper *k)
+static void listen_again(struct ab_acceptor *k)
 {
 	if (k->full && k->engine->nconns < k->max_conns)
 		listen_to(k, true);
@@ -65,7 +65,7 @@ static void retry(struct ab_timer *timer)
 	listen_again(timer->owner);
 }
 
-void ab_keeper_freed(struct ab_keeper *k, const struct ab_conn *conn)
+void ab_acceptor_freed(struct ab_acceptor *k, const struct ab_conn *conn)
 {
 	if (conn->door == AB_DOOR_PUBLISH)
 		for (struct ab_caller *c = k->callers; c; c = c->next)
@@ -77,27 +77,27 @@ void ab_keeper_freed(struct ab_keeper *k, const struct ab_conn *conn)
 
 static void admit_explicit(struct ab_knocker *knocker, int fd)
 {
-	ab_door_open_explicit(knocker->keeper->engine, fd);
+	ab_door_open_explicit(knocker->acceptor->engine, fd);
 }
 
 static void admit_transparent(struct ab_knocker *knocker, int fd)
 {
-	ab_door_open_transparent(knocker->keeper->engine, fd, knocker->keeper->capture);
+	ab_door_open_transparent(knocker->acceptor->engine, fd, knocker->acceptor->capture);
 }
 
 static void admit_dns(struct ab_knocker *knocker, int fd)
 {
-	ab_door_open_dns(knocker->keeper->engine, fd);
+	ab_door_open_dns(knocker->acceptor->engine, fd);
 }
 
 static void admit_host_port(struct ab_knocker *knocker, int fd)
 {
-	ab_door_open_host_port(knocker->keeper->engine, fd, knocker->port);
+	ab_door_open_host_port(knocker->acceptor->engine, fd, knocker->port);
 }
 
 static void admit_published(struct ab_knocker *knocker, int fd)
 {
-	struct ab_keeper *k = knocker->keeper;
+	struct ab_acceptor *k = knocker->acceptor;
 	struct ab_conn *conn = ab_door_open_published(k->engine, fd, knocker->port);
 	struct ab_caller *caller;
 
@@ -117,10 +117,10 @@ static void admit_published(struct ab_knocker *knocker, int fd)
 /* Until init has answered some of those who came before. */
 static bool must_wait(const struct ab_knocker *knocker)
 {
-	return knocker->admit == admit_published && knocker->keeper->ncallers >= DIALS;
+	return knocker->admit == admit_published && knocker->acceptor->ncallers >= DIALS;
 }
 
-void ab_keeper_dialled(struct ab_keeper *k, int errnum, int fd)
+void ab_acceptor_dialled(struct ab_acceptor *k, int errnum, int fd)
 {
 	struct ab_caller *caller = k->callers;
 	struct ab_conn *conn = caller ? caller->conn : NULL;
@@ -147,7 +147,7 @@ void ab_keeper_dialled(struct ab_keeper *k, int errnum, int fd)
 static void somebody_knocks(struct ab_source *source, uint32_t events)
 {
 	struct ab_knocker *knocker = source->owner;
-	struct ab_keeper *k = knocker->keeper;
+	struct ab_acceptor *k = knocker->acceptor;
 
 	(void)events;
 	for (int i = 0; i < ACCEPTS && !k->full; i++) {
@@ -179,12 +179,12 @@ static void datagrams_came(struct ab_source *source, uint32_t events)
 	struct ab_knocker *knocker = source->owner;
 
 	(void)events;
-	ab_door_dns_datagrams(knocker->keeper->engine, source->fd);
+	ab_door_dns_datagrams(knocker->acceptor->engine, source->fd);
 }
 
 /* Descriptors: two for each connection, and some to work with. The box keeps
  * the limit of the caller; this one is ours. */
-static void raise_limit(struct ab_keeper *k)
+static void raise_limit(struct ab_acceptor *k)
 {
 	struct rlimit limit;
 	rlim_t spare;
@@ -201,7 +201,7 @@ static void raise_limit(struct ab_keeper *k)
 	k->engine->pending.room = k->max_conns - k->max_conns / 4;
 }
 
-void ab_keeper_prepare(struct ab_keeper *k)
+void ab_acceptor_prepare(struct ab_acceptor *k)
 {
 	int on = 1;
 
@@ -213,7 +213,7 @@ void ab_keeper_prepare(struct ab_keeper *k)
 				   sizeof(on));
 }
 
-static int add(struct ab_keeper *k, int fd, uint16_t port,
+static int add(struct ab_acceptor *k, int fd, uint16_t port,
 	       void (*admit)(struct ab_knocker *knocker, int fd), struct ab_error *err)
 {
 	struct ab_knocker *knocker = &k->knockers[k->n++];
@@ -222,7 +222,7 @@ static int add(struct ab_keeper *k, int fd, uint16_t port,
 		.source = { .fd = fd,
 			    .ready = admit ? somebody_knocks : datagrams_came,
 			    .owner = knocker },
-		.keeper = k,
+		.acceptor = k,
 		.admit = admit,
 		.port = port,
 	};
@@ -238,18 +238,18 @@ static void (*const admits[])(struct ab_knocker *knocker, int fd) = {
 	[AB_LISTENER_HOST_PORT] = admit_host_port,
 };
 
-int ab_keeper_open(struct ab_keeper *k, struct ab_engine *engine,
-		   const struct ab_proxy_setup *setup, struct ab_error *err)
+int ab_acceptor_open(struct ab_acceptor *k, struct ab_engine *engine,
+		     const struct ab_proxy_setup *setup, struct ab_error *err)
 {
 	const struct ab_network *net = &setup->network;
 	int r = 0;
 
-	*k = (struct ab_keeper){ .engine = engine,
-				 .retry = { .fire = retry, .owner = k },
-				 .counters = -1,
-				 .capture = net->capture,
-				 .dial_inside = setup->dial_inside,
-				 .arg = setup->arg };
+	*k = (struct ab_acceptor){ .engine = engine,
+				   .retry = { .fire = retry, .owner = k },
+				   .counters = -1,
+				   .capture = net->capture,
+				   .dial_inside = setup->dial_inside,
+				   .arg = setup->arg };
 	k->callers_end = &k->callers;
 	k->knockers = ab_alloc((net->n + setup->npublished + 1) * sizeof(k->knockers[0]));
 	for (size_t i = 0; i < net->n; i++) {
@@ -265,7 +265,7 @@ int ab_keeper_open(struct ab_keeper *k, struct ab_engine *engine,
 	return r;
 }
 
-void ab_keeper_last(struct ab_keeper *k)
+void ab_acceptor_last(struct ab_acceptor *k)
 {
 	for (size_t i = 0; i < k->n; i++) {
 		struct ab_source *source = &k->knockers[i].source;
@@ -273,20 +273,20 @@ void ab_keeper_last(struct ab_keeper *k)
 		if (source->active && k->knockers[i].admit != admit_published)
 			source->ready(source, EPOLLIN);
 	}
-	ab_keeper_close(k);
+	ab_acceptor_close(k);
 }
 
-void ab_keeper_close(struct ab_keeper *k)
+void ab_acceptor_close(struct ab_acceptor *k)
 {
 	for (size_t i = 0; i < k->n; i++)
 		ab_source_close(&k->knockers[i].source);
 }
 
-void ab_keeper_fini(struct ab_keeper *k)
+void ab_acceptor_fini(struct ab_acceptor *k)
 {
-	ab_keeper_close(k);
+	ab_acceptor_close(k);
 	while (k->callers)
-		ab_keeper_dialled(k, ECANCELED, -1);
+		ab_acceptor_dialled(k, ECANCELED, -1);
 	if (k->counters >= 0)
 		close(k->counters);
 	free(k->knockers);

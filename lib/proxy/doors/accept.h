@@ -1,7 +1,7 @@
 #ifndef AB_PROXY_DOORS_ACCEPT_H
 #define AB_PROXY_DOORS_ACCEPT_H
 /*
- * The door's keeper: the listeners, who is let in at which of them, and how
+ * The door's acceptor: the listeners, who is let in at which of them, and how
  * many at a time. Private to lib/proxy.
  */
 #include <stdbool.h>
@@ -16,7 +16,7 @@ struct ab_engine;
 struct ab_error;
 struct ab_proxy_setup;
 
-struct ab_keeper {
+struct ab_acceptor {
 	struct ab_engine *engine;
 	struct ab_knocker *knockers; /* the listeners */
 	size_t n;
@@ -33,18 +33,18 @@ struct ab_keeper {
 
 /* Put all listeners of the setup into the engine's loop: they are ours then,
  * also after a failure. */
-int ab_keeper_open(struct ab_keeper *keeper, struct ab_engine *engine,
-		   const struct ab_proxy_setup *setup, struct ab_error *err);
+int ab_acceptor_open(struct ab_acceptor *acceptor, struct ab_engine *engine,
+		     const struct ab_proxy_setup *setup, struct ab_error *err);
 /* Before the first one is let in. */
-void ab_keeper_prepare(struct ab_keeper *keeper);
+void ab_acceptor_prepare(struct ab_acceptor *acceptor);
 /* The answer to dial_inside, in order. */
-void ab_keeper_dialled(struct ab_keeper *keeper, int errnum, int fd);
+void ab_acceptor_dialled(struct ab_acceptor *acceptor, int errnum, int fd);
 /* A connection is gone. */
-void ab_keeper_freed(struct ab_keeper *keeper, const struct ab_conn *conn);
+void ab_acceptor_freed(struct ab_acceptor *acceptor, const struct ab_conn *conn);
 /* Let those in who have come from the box already, and then nobody any more. */
-void ab_keeper_last(struct ab_keeper *keeper);
+void ab_acceptor_last(struct ab_acceptor *acceptor);
 /* Nobody is let in any more. */
-void ab_keeper_close(struct ab_keeper *keeper);
-void ab_keeper_fini(struct ab_keeper *keeper);
+void ab_acceptor_close(struct ab_acceptor *acceptor);
+void ab_acceptor_fini(struct ab_acceptor *acceptor);
 
 #endif

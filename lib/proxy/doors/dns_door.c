@@ -64,17 +64,18 @@ static int deny(struct ab_engine *engine, const char *name, const struct ab_verd
 /* Names are a way out too: whoever answers for them reads them. */
 static bool trips(struct ab_engine *engine, const char *name)
 {
-	const struct ab_insight *insight = &engine->insight;
+	const struct ab_inspection *inspection = &engine->inspection;
 	struct ab_verdict verdict = { .entry = "" };
 	int secret;
 
-	if (!insight->vault)
+	if (!inspection->vault)
 		return false;
-	secret = ab_vault_seen_name(insight->vault, name);
+	secret = ab_vault_seen_name(inspection->vault, name);
 	if (secret < 0)
 		return false;
-	deny_about(engine, name, &verdict, AB_FAULT_TRIPWIRE, ab_insight_secret(insight, secret));
-	ab_insight_trip(insight, secret);
+	deny_about(engine, name, &verdict, AB_FAULT_TRIPWIRE,
+		   ab_inspection_secret(inspection, secret));
+	ab_inspection_trip(inspection, secret);
 	return true;
 }
 
@@ -122,14 +123,14 @@ static size_t answer_name(struct ab_engine *engine, const struct ab_dns_query *q
 		deny(engine, q->name.text, &verdict, AB_FAULT_NONE);
 		return ab_dns_answer(q, AB_DNS_NXDOMAIN, NULL, 0, ret);
 	}
-	number = verdict.access == AB_ACCESS_ALLOW ? ab_names_number(engine->names, &q->name)
-						   : ab_names_guest(engine->names, &q->name);
+	number = verdict.access == AB_ACCESS_ALLOW ? ab_synthetic_number(engine->names, &q->name)
+						   : ab_synthetic_guest(engine->names, &q->name);
 	if (!number) {
 		deny(engine, q->name.text, &verdict, AB_FAULT_NAMES);
 		return ab_dns_answer(q, AB_DNS_SERVFAIL, NULL, 0, ret);
 	}
-	ab_names_v4(number, v4);
-	ab_names_v6(number, v6);
+	ab_synthetic_v4(number, v4);
+	ab_synthetic_v6(number, v6);
 	return answer_address(q, v4, v6, ret);
 }
 

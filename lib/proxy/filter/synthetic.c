@@ -17,7 +17,7 @@ enum { FIRST_SLOTS = 64 }; /* a power of two, as all sizes are */
 static const uint8_t v4_prefix[2] = { 198, 18 };
 static const uint8_t v6_prefix[8] = { 0xfd, 0x61, 0x67, 0x65, 0x6e, 0x74, 0x62, 0x6f };
 
-struct ab_names {
+struct ab_synthetic {
 	uint64_t key[2];
 	uint32_t len; /* names given; the highest number */
 	uint32_t room;
@@ -29,9 +29,9 @@ struct ab_names {
 	uint16_t *slots; /* numbers; 0: free */
 };
 
-struct ab_names *ab_names_new(void)
+struct ab_synthetic *ab_synthetic_new(void)
 {
-	struct ab_names *names = ab_alloc(sizeof(*names));
+	struct ab_synthetic *names = ab_alloc(sizeof(*names));
 
 	/* Cannot fail for so few bytes, except by a filter that is wrong. */
 	if (getrandom(names->key, sizeof(names->key), 0) != (ssize_t)sizeof(names->key))
@@ -41,7 +41,7 @@ struct ab_names *ab_names_new(void)
 	return names;
 }
 
-void ab_names_free(struct ab_names *names)
+void ab_synthetic_free(struct ab_synthetic *names)
 {
 	if (!names)
 		return;
@@ -95,7 +95,7 @@ static uint64_t hash(const uint64_t key[2], const char *s, size_t len)
 }
 
 /* The slot of a name: where it is, or where it would be put. */
-static uint32_t find_slot(const struct ab_names *names, uint64_t h, const char *text)
+static uint32_t find_slot(const struct ab_synthetic *names, uint64_t h, const char *text)
 {
 	uint32_t mask = names->nslots - 1;
 	uint32_t i = (uint32_t)h & mask;
@@ -110,7 +110,7 @@ static uint32_t find_slot(const struct ab_names *names, uint64_t h, const char *
 	return i;
 }
 
-static void grow(struct ab_names *names)
+static void grow(struct ab_synthetic *names)
 {
 	if (names->len == names->room) {
 		names->room = names->room ? names->room * 2 : FIRST_SLOTS / 2;
@@ -128,7 +128,7 @@ static void grow(struct ab_names *names)
 	}
 }
 
-static uint16_t number_of(struct ab_names *names, const struct ab_host *name, uint32_t most)
+static uint16_t number_of(struct ab_synthetic *names, const struct ab_host *name, uint32_t most)
 {
 	uint64_t h = hash(names->key, name->text, strlen(name->text));
 	uint32_t slot = find_slot(names, h, name->text);
@@ -149,24 +149,24 @@ static uint16_t number_of(struct ab_names *names, const struct ab_host *name, ui
 	return names->slots[slot];
 }
 
-uint16_t ab_names_number(struct ab_names *names, const struct ab_host *name)
+uint16_t ab_synthetic_number(struct ab_synthetic *names, const struct ab_host *name)
 {
-	return number_of(names, name, AB_NAMES_MAX);
+	return number_of(names, name, AB_SYNTHETIC_MAX);
 }
 
-uint16_t ab_names_guest(struct ab_names *names, const struct ab_host *name)
+uint16_t ab_synthetic_guest(struct ab_synthetic *names, const struct ab_host *name)
 {
 	return number_of(names, name, AB_NAMES_GUESTS);
 }
 
-void ab_names_v4(uint16_t number, uint8_t ret[4])
+void ab_synthetic_v4(uint16_t number, uint8_t ret[4])
 {
 	memcpy(ret, v4_prefix, sizeof(v4_prefix));
 	ret[2] = (uint8_t)(number >> 8);
 	ret[3] = (uint8_t)number;
 }
 
-void ab_names_v6(uint16_t number, uint8_t ret[16])
+void ab_synthetic_v6(uint16_t number, uint8_t ret[16])
 {
 	memset(ret, 0, 16);
 	memcpy(ret, v6_prefix, sizeof(v6_prefix));
@@ -174,7 +174,7 @@ void ab_names_v6(uint16_t number, uint8_t ret[16])
 	ret[15] = (uint8_t)number;
 }
 
-bool ab_names_synthetic(const struct ab_host *addr)
+bool ab_synthetic_is(const struct ab_host *addr)
 {
 	switch (addr->kind) {
 	case AB_HOST_NAME:
@@ -189,19 +189,19 @@ bool ab_names_synthetic(const struct ab_host *addr)
 	return false;
 }
 
-const char *ab_names_find(const struct ab_names *names, const struct ab_host *addr)
+const char *ab_synthetic_find(const struct ab_synthetic *names, const struct ab_host *addr)
 {
 	size_t size = addr->kind == AB_HOST_IPV4 ? 4 : 16;
 	const uint8_t *last = addr->addr + size - 2;
 	uint16_t number = (uint16_t)(last[0] << 8 | last[1]);
 	uint8_t made[16];
 
-	if (!ab_names_synthetic(addr) || number == 0 || number > names->len)
+	if (!ab_synthetic_is(addr) || number == 0 || number > names->len)
 		return NULL;
 	/* Exactly the address that was given, not one that ends like it. */
 	if (addr->kind == AB_HOST_IPV4)
-		ab_names_v4(number, made);
+		ab_synthetic_v4(number, made);
 	else
-		ab_names_v6(number, made);
+		ab_synthetic_v6(number, made);
 	return memcmp(made, addr->addr, size) == 0 ? names->entries[number - 1].text : NULL;
 }

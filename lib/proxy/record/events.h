@@ -54,7 +54,7 @@ struct ab_wanted {
 /* How long questions stay open. */
 enum { AB_ASK_MS = 60 * 1000, AB_HOLD_MS = 10 * 60 * 1000 };
 
-enum ab_word { AB_WORD_NO, AB_WORD_ONCE, AB_WORD_RUN };
+enum ab_host_answer { AB_HOST_ANSWER_NO, AB_HOST_ANSWER_ONCE, AB_HOST_ANSWER_RUN };
 
 /* How a question ended. */
 enum ab_settled {

@@ -41,7 +41,7 @@ struct ab_proxy {
 	struct ab_engine engine; /* first: its callbacks find us by it */
 	struct ab_proxy_setup setup;
 	char *run_id;
-	struct ab_keeper keeper;
+	struct ab_acceptor acceptor;
 	struct ab_source letters, addresses;
 	struct ab_mailbox in, out;
 	struct ab_timer end;
@@ -93,7 +93,7 @@ static void unrecorded(struct ab_engine *engine, const struct ab_error *err)
 
 static void freed(struct ab_engine *engine, const struct ab_conn *conn)
 {
-	ab_keeper_freed(&proxy_of(engine)->keeper, conn);
+	ab_acceptor_freed(&proxy_of(engine)->acceptor, conn);
 	if (engine->ending && !engine->conns)
 		engine->loop.stop = true;
 }
@@ -127,7 +127,7 @@ static void end_thread(struct ab_proxy *p)
 {
 	struct ab_engine *e = &p->engine;
 
-	ab_keeper_last(&p->keeper);
+	ab_acceptor_last(&p->acceptor);
 	e->ending = true;
 	for (struct ab_conn *conn = e->conns; conn; conn = conn->next) {
 		/* The next events would come too late. */
@@ -162,11 +162,11 @@ static int prepare(struct ab_proxy *p, struct ab_error *err)
 		.loop = &e->loop, .check = check_address, .arg = e, .upstream = p->setup.upstream
 	};
 
-	ab_keeper_prepare(&p->keeper);
+	ab_acceptor_prepare(&p->acceptor);
 	make_ledger(p);
 	if (!p->filter)
 		use_filter(p, ab_filter_new(p->setup.policy));
-	e->names = ab_names_new();
+	e->names = ab_synthetic_new();
 	e->pipes = ab_pipes_new();
 	if (ab_dialer_new(&dialer, &e->dialer, err) < 0 || read_mail(p, err) < 0)
 		return -1;
@@ -186,7 +186,7 @@ static void *serve(void *arg)
 
 	if (ab_loop_run(&p->engine.loop, &err) < 0)
 		fail(p, &err);
-	ab_keeper_close(&p->keeper);
+	ab_acceptor_close(&p->acceptor);
 	while (p->engine.conns) {
 		struct ab_conn *conn = p->engine.conns;
 
@@ -204,15 +204,15 @@ static void destroy(struct ab_proxy *p)
 
 	if (p->started)
 		drop_mail(p);
-	ab_keeper_fini(&p->keeper);
+	ab_acceptor_fini(&p->acceptor);
 	ab_dialer_free(e->dialer);
-	ab_names_free(e->names);
+	ab_synthetic_free(e->names);
 	ab_pipes_free(e->pipes);
 	ab_ledger_free(e->ledger);
 	free(e->own.v);
-	ab_insight_fini(&e->insight);
-	ab_pending_fini(e);
-	ab_overseer_fini(e);
+	ab_inspection_fini(&e->inspection);
+	ab_waiting_fini(e);
+	ab_open_conns_fini(e);
 	ab_grants_fini(&e->grants);
 	free(e->cut);
 	ab_filter_free(p->filter);
@@ -238,18 +238,18 @@ int ab_proxy_new(const struct ab_proxy_setup *setup, struct ab_proxy **ret, stru
 	p->engine.freed = freed;
 	p->engine.unrecorded = unrecorded;
 	p->engine.upstream = setup->upstream;
-	p->engine.insight = (struct ab_insight){ .vault = setup->vault,
-						 .site = setup->site,
-						 .rules = setup->policy->net.http,
-						 .stale = setup->stale,
-						 .tripped = setup->tripped,
-						 .arg = setup->arg };
-	ab_insight_init(&p->engine.insight, setup->intercepted);
+	p->engine.inspection = (struct ab_inspection){ .vault = setup->vault,
+						       .site = setup->site,
+						       .rules = setup->policy->net.http,
+						       .stale = setup->stale,
+						       .tripped = setup->tripped,
+						       .arg = setup->arg };
+	ab_inspection_init(&p->engine.inspection, setup->intercepted);
 	p->engine.dial_host = setup->dial_host;
-	ab_pending_init(&p->engine.pending, setup);
-	ab_overseer_init(&p->engine, setup);
+	ab_waiting_init(&p->engine.pending, setup);
+	ab_open_conns_init(&p->engine, setup);
 	if (ab_loop_init(&p->engine.loop, err) < 0 ||
-	    ab_keeper_open(&p->keeper, &p->engine, &p->setup, err) < 0) {
+	    ab_acceptor_open(&p->acceptor, &p->engine, &p->setup, err) < 0) {
 		destroy(p);
 		return ab_step(err, "proxy");
 	}
@@ -309,9 +309,9 @@ static int report_packets(struct ab_proxy *p, struct ab_error *err)
 {
 	struct ab_counters counters;
 
-	if (p->keeper.counters < 0)
+	if (p->acceptor.counters < 0)
 		return 0;
-	if (ab_counters_read(p->keeper.counters, &counters, err) < 0)
+	if (ab_counters_read(p->acceptor.counters, &counters, err) < 0)
 		return -1;
 	if (counters.udp && ab_ledger_packets(make_ledger(p), "udp", counters.udp, err) < 0)
 		return -1;
@@ -395,7 +395,7 @@ struct secret {
 
 struct note {
 	uint32_t number;
-	enum ab_word word;
+	enum ab_host_answer word;
 	struct ab_grant grant;
 	char *text;    /* who it was, or a reason */
 	char *nearest; /* of who it was */
@@ -440,34 +440,34 @@ static void stop(struct ab_proxy *p, struct ab_letter *letter)
 
 static void dialled(struct ab_proxy *p, struct ab_letter *letter)
 {
-	ab_keeper_dialled(&p->keeper, letter->value, letter->fd);
+	ab_acceptor_dialled(&p->acceptor, letter->value, letter->fd);
 }
 
 static void take_filter(struct ab_proxy *p, struct ab_letter *letter)
 {
 	use_filter(p, ab_take(letter->data));
-	ab_pending_review(&p->engine, "reload");
+	ab_waiting_review(&p->engine, "reload");
 }
 
 static void use_secret(struct ab_proxy *p, struct ab_letter *letter)
 {
 	struct secret *s = letter->data;
 
-	ab_insight_renew(&p->engine.insight, (size_t)letter->value, s->value, s->len);
+	ab_inspection_renew(&p->engine.inspection, (size_t)letter->value, s->value, s->len);
 }
 
 static void answer(struct ab_proxy *p, struct ab_letter *letter)
 {
 	struct note *note = letter->data;
 
-	ab_pending_answer(&p->engine, note->number, note->word, note->by);
+	ab_waiting_answer(&p->engine, note->number, note->word, note->by);
 }
 
 static void who(struct ab_proxy *p, struct ab_letter *letter)
 {
 	struct note *note = letter->data;
 
-	ab_pending_who(&p->engine, note->number, note->text, note->nearest);
+	ab_waiting_who(&p->engine, note->number, note->text, note->nearest);
 }
 
 static void grant(struct ab_proxy *p, struct ab_letter *letter)
@@ -482,33 +482,33 @@ static void grant(struct ab_proxy *p, struct ab_letter *letter)
 
 	if (ab_ledger_grant(e->ledger, g->entry, !g->deny, g->ms, taken, note->by, &err) < 0)
 		e->unrecorded(e, &err);
-	ab_pending_review(e, note->by);
+	ab_waiting_review(e, note->by);
 }
 
 static void hold(struct ab_proxy *p, struct ab_letter *letter)
 {
 	struct note *note = letter->data;
 
-	ab_pending_hold(&p->engine, note->text);
+	ab_waiting_hold(&p->engine, note->text);
 }
 
 static void cut(struct ab_proxy *p, struct ab_letter *letter)
 {
 	struct note *note = letter->data;
 
-	ab_overseer_cut(&p->engine, note->text);
+	ab_open_conns_cut(&p->engine, note->text);
 }
 
 static void cut_denied(struct ab_proxy *p, struct ab_letter *letter)
 {
 	(void)letter;
-	ab_overseer_cut_denied(&p->engine);
+	ab_open_conns_cut_denied(&p->engine);
 }
 
 static void survey(struct ab_proxy *p, struct ab_letter *letter)
 {
 	(void)letter;
-	p->setup.surveyed(p->setup.arg, ab_overseer_survey(&p->engine));
+	p->setup.surveyed(p->setup.arg, ab_open_conns_survey(&p->engine));
 }
 
 static void free_secret(void *data)
@@ -626,7 +626,7 @@ static char *copy(const char *text)
 	return text ? ab_strdup(text) : NULL;
 }
 
-void ab_proxy_answer(struct ab_proxy *p, uint32_t number, enum ab_word word, const char *by)
+void ab_proxy_answer(struct ab_proxy *p, uint32_t number, enum ab_host_answer word, const char *by)
 {
 	struct note *note = ab_alloc(sizeof(*note));
 

@@ -42,7 +42,8 @@ void ab_proxy_cut_denied(struct ab_proxy *proxy);
  * NULL (copied). Each answer to a question that is still open is followed by
  * `settled`; one to a question that is over changes nothing.
  */
-void ab_proxy_answer(struct ab_proxy *proxy, uint32_t number, enum ab_word word, const char *by);
+void ab_proxy_answer(struct ab_proxy *proxy, uint32_t number, enum ab_host_answer word,
+		     const char *by);
 /* Who waits (AB_WANTED_*): for the records. One that is only denied waits for
  * this, a moment, before it hears of it. */
 void ab_proxy_who(struct ab_proxy *proxy, uint32_t number, const char *who);

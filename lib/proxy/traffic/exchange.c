@@ -203,7 +203,7 @@ static void ask_proxy(struct ab_conn *conn, const struct ab_http_request *head, 
 	ab_verdict_keep(&rq->verdict, &rq->entry);
 	ab_exchange_describe(conn, &r);
 	r.address = NULL;
-	if (ab_pending_waits(conn, &rq->host, &r, go_on)) {
+	if (ab_waiting_begin(conn, &rq->host, &r, go_on)) {
 		/* What a kept server says meanwhile answers nothing. */
 		ab_exchange_close_server(conn);
 		free(ab_take(conn->address));
@@ -235,7 +235,7 @@ static bool agrees(struct ab_conn *conn, const struct ab_http_request *head)
 	if (strcmp(host.text, conn->host->text) == 0)
 		return true;
 	return conn->host->kind != AB_HOST_NAME &&
-	       !ab_insight_covers(&conn->engine->insight, &host, conn->port) &&
+	       !ab_inspection_covers(&conn->engine->inspection, &host, conn->port) &&
 	       verdict.access == AB_ACCESS_ALLOW;
 }
 
@@ -259,7 +259,7 @@ static void ask_tunnel(struct ab_conn *conn, const struct ab_http_request *head,
 
 static void open_tunnel(struct ab_conn *conn, const struct ab_http_request *head, size_t len)
 {
-	struct ab_vault *vault = conn->engine->insight.vault;
+	struct ab_vault *vault = conn->engine->inspection.vault;
 
 	if (vault)
 		conn->trips =

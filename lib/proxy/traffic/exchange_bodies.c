@@ -30,7 +30,7 @@ static void gather(struct ab_pass *p, struct ab_flow *flow, struct ab_side *from
 	size_t n = ab_bytes_len(&from->in);
 
 	if (p->sieve)
-		ab_sieve_gather(p->sieve, flow, from, to);
+		ab_body_filter_gather(p->sieve, flow, from, to);
 	if (p->body != AB_HTTP_LENGTH || !n || p->sieve)
 		return;
 	if (n > p->left)
@@ -80,9 +80,9 @@ static enum ab_io move(struct ab_pass *p, struct ab_flow *flow, struct ab_pipes 
 		       struct ab_side *from, struct ab_side *to)
 {
 	if (p->sieve) {
-		enum ab_io io = ab_sieve_move(p->sieve, flow, from, to);
+		enum ab_io io = ab_body_filter_move(p->sieve, flow, from, to);
 
-		p->malformed = ab_sieve_malformed(p->sieve);
+		p->malformed = ab_body_filter_malformed(p->sieve);
 		return io;
 	}
 	if (p->body == AB_HTTP_CHUNKED)
@@ -150,7 +150,7 @@ static bool pass_up(struct ab_conn *conn)
 			ab_side_shut(&conn->server);
 			break;
 		case AB_IO_FAILED:
-			if (p->sieve && ab_sieve_tripped(p->sieve)) {
+			if (p->sieve && ab_body_filter_tripped(p->sieve)) {
 				ab_exchange_trip(conn);
 				return false;
 			}
@@ -213,12 +213,12 @@ static void pass_interim(struct ab_conn *conn, const struct ab_http_response *rs
 static void sift_answer(struct ab_exchange_request *rq, enum ab_http_body body, uint64_t length,
 			bool frames)
 {
-	struct ab_sieve_setup setup = {
+	struct ab_body_filter_setup setup = {
 		.scrub = rq->scrub, .in = body, .out = body, .frames = frames, .length = length
 	};
 
 	if (rq->scrub && body != AB_HTTP_NONE)
-		rq->down.sieve = ab_sieve_new(&setup);
+		rq->down.sieve = ab_body_filter_new(&setup);
 }
 
 static bool switch_protocol(struct ab_conn *conn, const struct ab_http_response *rs, size_t len)
@@ -236,7 +236,7 @@ static bool switch_protocol(struct ab_conn *conn, const struct ab_http_response 
 	rq->raw = true;
 	rq->status = rs->status;
 	/* It was for the body of the request, and is over. */
-	ab_sieve_free(ab_take(rq->up.sieve));
+	ab_body_filter_free(ab_take(rq->up.sieve));
 	begin(&rq->up, AB_HTTP_CLOSE, 0, 0, &conn->up);
 	begin(&rq->down, AB_HTTP_CLOSE, 0, tunnel ? len : 0, &conn->down);
 	if (!tunnel) {
@@ -275,7 +275,7 @@ static bool begin_response(struct ab_conn *conn, const struct ab_http_response *
 		return false;
 	}
 	if (rs->status == 401 && rq->carries && rq->secret >= 0)
-		conn->engine->insight.stale(conn->engine->insight.arg, (size_t)rq->secret);
+		conn->engine->inspection.stale(conn->engine->inspection.arg, (size_t)rq->secret);
 	if (rs->status == 407 && conn->upstream && !fixed && !rq->gateway) {
 		ab_exchange_fail(conn, 502, "the upstream proxy wants other credentials");
 		return false;
@@ -406,14 +406,14 @@ void ab_exchange_pass(struct ab_conn *conn, const struct ab_http_head *head, siz
 	conn->http->scan = (struct ab_http_scan){ 0 };
 	begin(&rq->up, head->body, head->length, raw, &conn->up);
 	if (rq->swap) {
-		struct ab_sieve_setup setup = {
+		struct ab_body_filter_setup setup = {
 			.swap = rq->swap,
 			.in = head->body,
 			.out = ab_swap_body_keeps_length(rq->swap) ? head->body : AB_HTTP_CHUNKED,
 			.length = head->length,
 		};
 
-		rq->up.sieve = ab_sieve_new(&setup);
+		rq->up.sieve = ab_body_filter_new(&setup);
 	}
 	if (!raw)
 		gather(&rq->up, &conn->up, &conn->client, &conn->server);

@@ -72,7 +72,7 @@ static void dialled(struct ab_conn *conn, const struct ab_dialled *result)
 	x->peer_tls = rq->gateway;
 	if (rq->gateway) {
 		conn->server.tls =
-			ab_tls_connect(conn->engine->insight.site, &conn->server, &rq->host);
+			ab_tls_connect(conn->engine->inspection.site, &conn->server, &rq->host);
 		if (!conn->server.tls) {
 			ab_exchange_fail(conn, 502, "there is no TLS for it");
 			return;

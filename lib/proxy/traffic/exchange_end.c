@@ -41,8 +41,8 @@ static void free_request(struct ab_exchange_request **rq)
 	free((*rq)->asked);
 	free((*rq)->error);
 	free((*rq)->target);
-	ab_sieve_free((*rq)->up.sieve);
-	ab_sieve_free((*rq)->down.sieve);
+	ab_body_filter_free((*rq)->up.sieve);
+	ab_body_filter_free((*rq)->down.sieve);
 	ab_scrub_free((*rq)->scrub);
 	ab_swap_body_free((*rq)->swap);
 	free(*rq);
@@ -61,7 +61,7 @@ static void describe(const struct ab_conn *conn, const struct ab_exchange_reques
 		.sni = rq->asked,
 		/* Before the target is known it would be the last one's. */
 		.address = rq->port ? conn->address : NULL,
-		.secret = ab_insight_secret(&conn->engine->insight, rq->secret),
+		.secret = ab_inspection_secret(&conn->engine->inspection, rq->secret),
 		.error = rq->error,
 		.verdict = rq->verdict,
 		.fault = rq->fault,
@@ -148,7 +148,7 @@ static void refuse(struct ab_conn *conn, struct ab_request_record *r)
 {
 	auto_request struct ab_exchange_request *rq = NULL;
 
-	if (ab_pending_seeks(conn, r, refuse))
+	if (ab_waiting_identify(conn, r, refuse))
 		return;
 	rq = ab_take(conn->http->request);
 	if (ab_conn_deny(conn, r) < 0)
@@ -168,7 +168,7 @@ static void deny(struct ab_conn *conn, enum ab_fault fault, int status, const ch
 	r.error = why;
 	refuse(conn, &r);
 	if (fault == AB_FAULT_TRIPWIRE)
-		ab_insight_trip(&conn->engine->insight, secret);
+		ab_inspection_trip(&conn->engine->inspection, secret);
 }
 
 void ab_exchange_turn_away(struct ab_conn *conn, struct ab_request_record *r)
@@ -194,7 +194,8 @@ static bool is_between(const struct ab_conn *conn)
 	return !conn->http->request;
 }
 
-static void break_exchange(struct ab_conn *conn, enum ab_fault fault, const struct ab_verdict *verdict)
+static void break_exchange(struct ab_conn *conn, enum ab_fault fault,
+			   const struct ab_verdict *verdict)
 {
 	auto_request struct ab_exchange_request *rq = ab_take(conn->http->request);
 	struct ab_request_record r;
@@ -235,7 +236,7 @@ void ab_exchange_trip(struct ab_conn *conn)
 		return;
 	ab_conn_record(conn, &r);
 	ab_conn_close(conn, true);
-	ab_insight_trip(&conn->engine->insight, rq->secret);
+	ab_inspection_trip(&conn->engine->inspection, rq->secret);
 }
 
 void ab_exchange_refuse(struct ab_conn *conn, int status, const char *why)

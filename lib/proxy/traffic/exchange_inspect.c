@@ -24,8 +24,8 @@ bool ab_exchange_route(struct ab_conn *conn, const struct ab_http_request *head)
 	size_t skip;
 
 	if (head->form != AB_HTTP_ORIGIN || !asks_here(head) ||
-	    !ab_insight_route(&conn->engine->insight, head->path.s, head->path.len, &rq->host,
-			      &rq->port, &skip))
+	    !ab_inspection_route(&conn->engine->inspection, head->path.s, head->path.len, &rq->host,
+				 &rq->port, &skip))
 		return false;
 	rq->gateway = true;
 	rq->target =
@@ -80,7 +80,7 @@ static bool is_overridden(const struct ab_http_head *head)
  */
 static bool judge_path(struct ab_conn *conn, const struct ab_http_request *head)
 {
-	const struct ab_http_rules *rules = &conn->engine->insight.rules;
+	const struct ab_http_rules *rules = &conn->engine->inspection.rules;
 	struct ab_exchange_request *rq = conn->http->request;
 	const struct ab_http_rule *rule;
 	struct ab_http_text given = rq->target ? text(rq->target) : head->path;
@@ -146,7 +146,7 @@ static enum ab_fault fault_of(enum ab_swap_result result)
 bool ab_exchange_inspect(struct ab_conn *conn, const struct ab_http_request *head,
 			 struct ab_swapped *ret)
 {
-	const struct ab_vault *vault = conn->engine->insight.vault;
+	const struct ab_vault *vault = conn->engine->inspection.vault;
 	struct ab_exchange_request *rq = conn->http->request;
 	struct ab_http_request asked;
 
@@ -203,7 +203,7 @@ static bool reframe(struct ab_http_request *rq)
 /* Its body is searched for placeholders, where that was asked for. */
 static bool sift_body(struct ab_conn *conn, struct ab_http_request *rq)
 {
-	const struct ab_vault *vault = conn->engine->insight.vault;
+	const struct ab_vault *vault = conn->engine->inspection.vault;
 	struct ab_exchange_request *r = conn->http->request;
 
 	if (rq->head.body == AB_HTTP_NONE || !r->looked ||
@@ -227,7 +227,7 @@ static bool sift_body(struct ab_conn *conn, struct ab_http_request *rq)
 bool ab_exchange_write(struct ab_conn *conn, struct ab_swapped *swapped,
 		       const struct ab_http_hop *hop)
 {
-	const struct ab_vault *vault = conn->engine->insight.vault;
+	const struct ab_vault *vault = conn->engine->inspection.vault;
 	struct ab_exchange_request *rq = conn->http->request;
 
 	if (vault && !sift_body(conn, &swapped->request)) {
@@ -239,7 +239,7 @@ bool ab_exchange_write(struct ab_conn *conn, struct ab_swapped *swapped,
 	ab_swapped_fini(swapped);
 	if (rq->looked) {
 		ab_scrub_free(rq->scrub);
-		rq->scrub = ab_insight_scrub(&conn->engine->insight, &rq->host, rq->port);
+		rq->scrub = ab_inspection_scrub(&conn->engine->inspection, &rq->host, rq->port);
 	}
 	return true;
 }

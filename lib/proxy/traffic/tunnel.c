@@ -82,7 +82,7 @@ void ab_tunnel_deny(struct ab_conn *conn, enum ab_fault fault, const char *name,
 	r.fault = fault;
 	r.sni = name;
 	conn->then = then;
-	if (!ab_pending_seeks(conn, &r, deny_now))
+	if (!ab_waiting_identify(conn, &r, deny_now))
 		deny_now(conn, &r);
 }
 
@@ -197,7 +197,7 @@ static void tell_client(struct ab_conn *conn, struct ab_request_record *r,
 
 static void refuse(struct ab_conn *conn, struct ab_request_record *r)
 {
-	if (ab_pending_seeks(conn, r, refuse) || ab_conn_deny(conn, r) < 0)
+	if (ab_waiting_identify(conn, r, refuse) || ab_conn_deny(conn, r) < 0)
 		return;
 	conn->denial = r->denial;
 	r->status = conn->door == AB_DOOR_CONNECT ? 403 : 0;
@@ -335,21 +335,21 @@ static void wait_for_dial(struct ab_conn *conn)
  * way to somebody who has no business with it. */
 static bool trips(struct ab_conn *conn)
 {
-	const struct ab_insight *insight = &conn->engine->insight;
+	const struct ab_inspection *inspection = &conn->engine->inspection;
 	struct ab_request_record r;
 	int secret;
 
-	if (!insight->vault)
+	if (!inspection->vault)
 		return false;
 	secret = conn->trips ? conn->trips - 1
-			     : ab_vault_seen_name(insight->vault, conn->host->text);
+			     : ab_vault_seen_name(inspection->vault, conn->host->text);
 	if (secret < 0)
 		return false;
 	ab_tunnel_describe(conn, &r);
 	r.fault = AB_FAULT_TRIPWIRE;
-	r.secret = ab_insight_secret(insight, secret);
+	r.secret = ab_inspection_secret(inspection, secret);
 	refuse(conn, &r);
-	ab_insight_trip(insight, secret);
+	ab_inspection_trip(inspection, secret);
 	return true;
 }
 
@@ -381,7 +381,7 @@ void ab_tunnel_start(struct ab_conn *conn, enum ab_door door, const struct ab_ho
 	ab_conn_judge(conn, conn->host, port, &conn->verdict);
 	ab_verdict_keep(&conn->verdict, &conn->entry);
 	ab_tunnel_describe(conn, &r);
-	if (!ab_pending_waits(conn, conn->host, &r, proceed))
+	if (!ab_waiting_begin(conn, conn->host, &r, proceed))
 		proceed(conn, &r);
 }
 

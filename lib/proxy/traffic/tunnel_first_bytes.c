@@ -57,7 +57,7 @@ static bool agrees(struct ab_conn *conn, const struct ab_hello *hello)
 	if (conn->host->kind == AB_HOST_NAME)
 		return strcmp(conn->host->text, hello->name.text) == 0;
 	/* By its address it would not be looked into. */
-	if (ab_insight_covers(&conn->engine->insight, &hello->name, conn->port))
+	if (ab_inspection_covers(&conn->engine->inspection, &hello->name, conn->port))
 		return false;
 	copy = hello->name;
 	ab_conn_judge(conn, &copy, conn->port, &verdict);
@@ -252,8 +252,8 @@ static void look(struct ab_conn *conn)
 
 void ab_tunnel_look(struct ab_conn *conn)
 {
-	if (ab_intercept_wants(conn)) {
-		ab_intercept_start(conn);
+	if (ab_tunnel_tls_wants(conn)) {
+		ab_tunnel_tls_start(conn);
 		return;
 	}
 	ab_conn_deadline(conn, 0);

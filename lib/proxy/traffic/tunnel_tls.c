@@ -21,9 +21,9 @@
 #include "proxy/traffic/tunnel.h"
 #include "proxy/wire/hello.h"
 
-bool ab_intercept_wants(const struct ab_conn *conn)
+bool ab_tunnel_tls_wants(const struct ab_conn *conn)
 {
-	return ab_insight_covers(&conn->engine->insight, conn->host, conn->port);
+	return ab_inspection_covers(&conn->engine->inspection, conn->host, conn->port);
 }
 
 /* It was allowed, and came to nothing. */
@@ -62,7 +62,7 @@ static void shake_hands(struct ab_conn *conn)
 
 static void open_tls(struct ab_conn *conn, const struct ab_hello *hello)
 {
-	struct ab_tls_site *site = conn->engine->insight.site;
+	struct ab_tls_site *site = conn->engine->inspection.site;
 
 	if (hello->has_name && strcmp(hello->name.text, conn->host->text) != 0) {
 		ab_tunnel_cut(conn, AB_FAULT_SNI, hello->name.text);
@@ -117,7 +117,7 @@ static void read_first(struct ab_conn *conn)
 	}
 }
 
-void ab_intercept_start(struct ab_conn *conn)
+void ab_tunnel_tls_start(struct ab_conn *conn)
 {
 	ab_conn_deadline(conn, AB_HANDSHAKE_MS);
 	conn->step = read_first;

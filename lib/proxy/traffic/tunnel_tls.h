@@ -9,8 +9,8 @@
 #include "proxy/conn/conn.h"
 
 /* Is this tunnel one of them? */
-bool ab_intercept_wants(const struct ab_conn *conn);
+bool ab_tunnel_tls_wants(const struct ab_conn *conn);
 /* In place of ab_tunnel_look: the server is connected. */
-void ab_intercept_start(struct ab_conn *conn);
+void ab_tunnel_tls_start(struct ab_conn *conn);
 
 #endif

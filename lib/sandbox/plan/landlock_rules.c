@@ -24,7 +24,7 @@ static const struct {
 	{ "/proc", AB_LL_READ | AB_LL_WRITE },
 };
 
-void ab_rules_make(struct ab_spec *spec, const struct ab_strv *sockets)
+void ab_landlock_rules_make(struct ab_spec *spec, const struct ab_strv *sockets)
 {
 	for (size_t i = 0; i < AB_COUNT(always); i++)
 		allow(spec, always[i].path, always[i].rights);

@@ -9,6 +9,6 @@ struct ab_strv;
 
 /* Fills spec->rules from spec->plan; `sockets` are host sockets that the
  * policy lets the box reach. */
-void ab_rules_make(struct ab_spec *spec, const struct ab_strv *sockets);
+void ab_landlock_rules_make(struct ab_spec *spec, const struct ab_strv *sockets);
 
 #endif

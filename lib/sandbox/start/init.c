@@ -352,7 +352,7 @@ static void answer(struct init *in)
 		break;
 	case AB_MSG_DIAL:
 		reply.type = AB_MSG_DIALED;
-		reply.value = ab_ports_dial(msg.value, &fd);
+		reply.value = ab_listening_ports_dial(msg.value, &fd);
 		send_up(in, &reply, 0, fd);
 		ab_closep(&fd);
 		break;

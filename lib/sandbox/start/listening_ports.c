@@ -36,7 +36,7 @@ static int connect_loopback(int family, uint16_t port, int *ret_fd)
 	return 0;
 }
 
-int ab_ports_dial(int port, int *ret_fd)
+int ab_listening_ports_dial(int port, int *ret_fd)
 {
 	int r;
 

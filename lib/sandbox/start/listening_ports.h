@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 /* 0 and a connected (or connecting: it does not block) socket, or errno. */
-int ab_ports_dial(int port, int *ret_fd);
+int ab_listening_ports_dial(int port, int *ret_fd);
 
 /* Pure: the ports in LISTEN state of one /proc/net/tcp or tcp6 text; adds to
  * ret[0..count) and returns the new count. */

@@ -95,10 +95,10 @@ static void check_walls(struct broker *b)
 {
 	static struct answer a = { .kind = AB_NEWS_COUNT };
 
-	if (!ab_walls_look(b->walls) || !b->duty.strict)
+	if (!ab_mount_watch_look(b->walls) || !b->duty.strict)
 		return;
 	b->duty.strict = false; /* once is enough */
-	a.result = ab_walls_explain(b->walls, &a.error);
+	a.result = ab_mount_watch_explain(b->walls, &a.error);
 	ab_broker_post(b, &a);
 }
 
@@ -127,7 +127,7 @@ static void await_box(struct broker *b)
 static void tend(struct broker *b)
 {
 	if (!b->tended)
-		ab_tend(b->duty.run);
+		ab_hourly_cleanup(b->duty.run);
 	b->tended = true;
 }
 
@@ -145,7 +145,7 @@ static _Noreturn void finish_alone(struct broker *b)
 	await_box(b);
 	sweep(b);
 	ab_jobs_finish(b, FINISH_MS, &lines);
-	ab_sweep_lines(b->quarantine, b->duty.run, &lines);
+	ab_leftovers_lines(b->quarantine, b->duty.run, &lines);
 	ab_record_open(&line, b->duty.run->id, "end");
 	ab_record_text(&line, "error", "the supervisor was killed");
 	ab_record_list(&line, "findings", &lines);
@@ -171,8 +171,8 @@ static void answer_sweep(struct broker *b, const struct ask *ask, size_t len)
 	await_box(b);
 	sweep(b);
 	ab_jobs_finish(b, FINISH_MS, &lines);
-	ab_walls_lines(b->walls, &lines);
-	ab_sweep_lines(b->quarantine, b->duty.run, &lines);
+	ab_mount_watch_lines(b->walls, &lines);
+	ab_leftovers_lines(b->quarantine, b->duty.run, &lines);
 	for (size_t i = 0; i < lines.len; i++) {
 		size_t more = strlen(lines.v[i]) + 1;
 
@@ -350,7 +350,7 @@ static _Noreturn void be_broker(const struct ab_broker_duty *duty, int sock,
 		ab_broker_post(&b, &a);
 		_exit(1);
 	}
-	b.walls = ab_walls_open(duty->plan, duty->hidden ? duty->hidden : &none);
+	b.walls = ab_mount_watch_open(duty->plan, duty->hidden ? duty->hidden : &none);
 	if (duty->secrets && duty->secrets->len)
 		start_renewals(&b);
 	serve(&b);

@@ -25,7 +25,7 @@ int ab_work_who(const struct broker *b, const struct job *job, struct done *ret,
 
 	(void)err;
 	memcpy(&peer, job->body, sizeof(peer));
-	ab_whois(ab_whois_pid(b->duty.init), &peer, &ret->text);
+	ab_socket_owner(ab_socket_owner_pid(b->duty.init), &peer, &ret->text);
 	return 0;
 }
 
@@ -97,7 +97,7 @@ int ab_work_lists(const struct broker *b, const struct job *job, struct done *re
 		return ab_fail(err, AB_EUSAGE, 0, "the network of this run has no lists");
 	if (load_policy(b, &policy, &notes, err) < 0)
 		return -1;
-	ab_lists_write(&text, policy, &notes);
+	ab_host_lists_write(&text, policy, &notes);
 	if (text.len > AB_BROKER_TEXT_MAX)
 		return ab_fail(err, AB_ECONFIG, EFBIG, "the lists of hosts");
 	/* Its NUL too. */

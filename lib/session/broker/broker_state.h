@@ -18,7 +18,7 @@
 struct ab_broker_files;
 struct ab_quarantine;
 struct ab_renewals;
-struct ab_walls;
+struct ab_mount_watch;
 
 /*
  * What takes time is done by a process of its own, which answers by itself:
@@ -56,7 +56,7 @@ struct broker {
 	struct ab_broker_duty duty;
 	int sock;
 	struct ab_quarantine *quarantine;
-	struct ab_walls *walls;
+	struct ab_mount_watch *walls;
 	struct ab_renewals *renewals;  /* NULL: no secrets */
 	struct ab_broker_files *files; /* NULL: lists are not in use */
 	bool tended;		       /* what nobody waits for is done */

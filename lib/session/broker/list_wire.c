@@ -20,22 +20,22 @@ static const struct member {
 	size_t offset;
 	const char *came, *went; /* how a change of one is told */
 } members[] = {
-	{ "allow", offsetof(struct ab_lists, allow), "allowed", "no longer allowed" },
-	{ "deny", offsetof(struct ab_lists, deny), "denied", "no longer denied" },
-	{ "allowPrivate", offsetof(struct ab_lists, allow_private), "allowed as a private range",
-	  "no longer allowed as a private range" },
-	{ "intercepted", offsetof(struct ab_lists, intercepted),
+	{ "allow", offsetof(struct ab_host_lists, allow), "allowed", "no longer allowed" },
+	{ "deny", offsetof(struct ab_host_lists, deny), "denied", "no longer denied" },
+	{ "allowPrivate", offsetof(struct ab_host_lists, allow_private),
+	  "allowed as a private range", "no longer allowed as a private range" },
+	{ "intercepted", offsetof(struct ab_host_lists, intercepted),
 	  "to be looked into: from the next run on",
 	  "not to be looked into any more: from the next run on" },
-	{ "notes", offsetof(struct ab_lists, notes), NULL, NULL },
+	{ "notes", offsetof(struct ab_host_lists, notes), NULL, NULL },
 };
 
-static struct ab_strv *list_of(struct ab_lists *lists, const struct member *m)
+static struct ab_strv *list_of(struct ab_host_lists *lists, const struct member *m)
 {
 	return (struct ab_strv *)(void *)((char *)lists + m->offset);
 }
 
-static const struct ab_strv *list_in(const struct ab_lists *lists, const struct member *m)
+static const struct ab_strv *list_in(const struct ab_host_lists *lists, const struct member *m)
 {
 	return (const struct ab_strv *)(const void *)((const char *)lists + m->offset);
 }
@@ -58,7 +58,8 @@ static void write_list(struct ab_buf *b, const char *key, const struct ab_strv *
 	ab_buf_json_list(b, list);
 }
 
-void ab_lists_write(struct ab_buf *b, const struct ab_policy *policy, const struct ab_strv *notes)
+void ab_host_lists_write(struct ab_buf *b, const struct ab_policy *policy,
+			 const struct ab_strv *notes)
 {
 	ab_autostrv struct ab_strv intercepted = { 0 };
 
@@ -97,7 +98,7 @@ static bool read_unknown(const char *name, enum ab_unknown *ret)
 	return false;
 }
 
-static bool read_members(const json_t *root, struct ab_lists *ret)
+static bool read_members(const json_t *root, struct ab_host_lists *ret)
 {
 	for (size_t i = 0; i < AB_COUNT(members); i++)
 		if (!read_list(json_object_get(root, members[i].key), list_of(ret, &members[i])))
@@ -106,22 +107,23 @@ static bool read_members(const json_t *root, struct ab_lists *ret)
 	       read_unknown(json_string_value(json_object_get(root, "unknown")), &ret->unknown);
 }
 
-int ab_lists_read(const char *text, size_t len, struct ab_lists *ret, struct ab_error *err)
+int ab_host_lists_read(const char *text, size_t len, struct ab_host_lists *ret,
+		       struct ab_error *err)
 {
 	json_t *root = json_loadb(text, len, JSON_REJECT_DUPLICATES, NULL);
-	struct ab_lists lists = { 0 };
+	struct ab_host_lists lists = { 0 };
 	bool good = read_members(root, &lists);
 
 	json_decref(root);
 	if (!good) {
-		ab_lists_fini(&lists);
+		ab_host_lists_fini(&lists);
 		return ab_fail(err, AB_ESYSTEM, 0, "the lists of hosts cannot be understood");
 	}
 	*ret = lists;
 	return 0;
 }
 
-void ab_lists_fini(struct ab_lists *lists)
+void ab_host_lists_fini(struct ab_host_lists *lists)
 {
 	for (size_t i = 0; i < AB_COUNT(members); i++)
 		ab_strv_fini(list_of(lists, &members[i]));
@@ -162,8 +164,8 @@ static void compare_list(const struct ab_strv *before, const struct ab_strv *aft
 	}
 }
 
-void ab_lists_compare(const struct ab_lists *before, const struct ab_lists *after,
-		      struct ab_strv *ret)
+void ab_host_lists_compare(const struct ab_host_lists *before, const struct ab_host_lists *after,
+			   struct ab_strv *ret)
 {
 	for (size_t i = 0; i < AB_COUNT(members); i++)
 		if (members[i].came)

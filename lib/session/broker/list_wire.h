@@ -20,18 +20,20 @@
 struct ab_buf;
 struct ab_error;
 
-struct ab_lists {
+struct ab_host_lists {
 	struct ab_strv allow, deny, allow_private, intercepted, notes;
 	enum ab_unknown unknown;
 };
 
-void ab_lists_write(struct ab_buf *b, const struct ab_policy *policy, const struct ab_strv *notes);
-/* -1: it is not what ab_lists_write() makes. */
-int ab_lists_read(const char *text, size_t len, struct ab_lists *ret, struct ab_error *err);
-void ab_lists_fini(struct ab_lists *lists);
+void ab_host_lists_write(struct ab_buf *b, const struct ab_policy *policy,
+			 const struct ab_strv *notes);
+/* -1: it is not what ab_host_lists_write() makes. */
+int ab_host_lists_read(const char *text, size_t len, struct ab_host_lists *ret,
+		       struct ab_error *err);
+void ab_host_lists_fini(struct ab_host_lists *lists);
 
 /* What has changed, as lines for people ("+ github.com allowed"). */
-void ab_lists_compare(const struct ab_lists *before, const struct ab_lists *after,
-		      struct ab_strv *ret);
+void ab_host_lists_compare(const struct ab_host_lists *before, const struct ab_host_lists *after,
+			   struct ab_strv *ret);
 
 #endif

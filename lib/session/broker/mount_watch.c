@@ -21,12 +21,12 @@ struct wall {
 	bool fallen;
 };
 
-struct ab_walls {
+struct ab_mount_watch {
 	struct wall *v;
 	size_t len;
 };
 
-static void add(struct ab_walls *w, const char *path, enum wall_kind kind)
+static void add(struct ab_mount_watch *w, const char *path, enum wall_kind kind)
 {
 	struct stat st;
 
@@ -47,9 +47,9 @@ static bool is_inside(const struct ab_plan *plan, const char *path)
 	return m && (m->op == AB_MOUNT_MASK || m->op == AB_MOUNT_PRIVATE);
 }
 
-struct ab_walls *ab_walls_open(const struct ab_plan *plan, const struct ab_strv *secret)
+struct ab_mount_watch *ab_mount_watch_open(const struct ab_plan *plan, const struct ab_strv *secret)
 {
-	struct ab_walls *w = ab_alloc(sizeof(*w));
+	struct ab_mount_watch *w = ab_alloc(sizeof(*w));
 
 	w->v = ab_alloc((plan->len + secret->len + 1) * sizeof(w->v[0]));
 	for (size_t i = 0; i < plan->len; i++) {
@@ -67,7 +67,7 @@ struct ab_walls *ab_walls_open(const struct ab_plan *plan, const struct ab_strv 
 	return w;
 }
 
-bool ab_walls_look(struct ab_walls *walls)
+bool ab_mount_watch_look(struct ab_mount_watch *walls)
 {
 	bool fallen = false;
 
@@ -84,7 +84,7 @@ bool ab_walls_look(struct ab_walls *walls)
 	return fallen;
 }
 
-int ab_walls_explain(const struct ab_walls *walls, struct ab_error *err)
+int ab_mount_watch_explain(const struct ab_mount_watch *walls, struct ab_error *err)
 {
 	for (size_t i = 0; i < walls->len; i++) {
 		const struct wall *w = &walls->v[i];
@@ -107,7 +107,7 @@ int ab_walls_explain(const struct ab_walls *walls, struct ab_error *err)
 	return ab_fail(err, AB_EPROPERTY, 0, "a protected file was replaced");
 }
 
-void ab_walls_lines(const struct ab_walls *walls, struct ab_strv *ret)
+void ab_mount_watch_lines(const struct ab_mount_watch *walls, struct ab_strv *ret)
 {
 	for (size_t i = 0; i < walls->len; i++) {
 		const struct wall *w = &walls->v[i];

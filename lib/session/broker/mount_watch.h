@@ -14,22 +14,23 @@
 
 struct ab_error;
 struct ab_plan;
-struct ab_walls;
+struct ab_mount_watch;
 
 /* Remember what the plan closes and masks, as it is now, and files that are
  * hidden or covered because values of secrets are in them. The lists live
  * longer. */
-struct ab_walls *ab_walls_open(const struct ab_plan *plan, const struct ab_strv *secret);
+struct ab_mount_watch *ab_mount_watch_open(const struct ab_plan *plan,
+					   const struct ab_strv *secret);
 
 /* Look again. True: something protected was replaced, or one of those files.
  * (What was only masked is told at the end: shells and tools rewrite such
  * files all day.) */
-bool ab_walls_look(struct ab_walls *walls);
+bool ab_mount_watch_look(struct ab_mount_watch *walls);
 
 /* Why a strict run cannot go on; -1. */
-int ab_walls_explain(const struct ab_walls *walls, struct ab_error *err);
+int ab_mount_watch_explain(const struct ab_mount_watch *walls, struct ab_error *err);
 
 /* Everything that was replaced, as sentences. */
-void ab_walls_lines(const struct ab_walls *walls, struct ab_strv *ret);
+void ab_mount_watch_lines(const struct ab_mount_watch *walls, struct ab_strv *ret);
 
 #endif

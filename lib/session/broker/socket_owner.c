@@ -48,7 +48,7 @@ static int open_process(const struct search *s, pid_t pid)
 	return openat(s->proc, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-pid_t ab_whois_pid(int pidfd)
+pid_t ab_socket_owner_pid(int pidfd)
 {
 	static const char key[] = "\nPid:";
 	char path[64], text[512];
@@ -86,11 +86,11 @@ static uint64_t find_inode(struct search *s, const char *table, const struct ab_
 
 		all += (size_t)n;
 		for (; (end = memchr(line, '\n', left)); line = end + 1) {
-			struct ab_whois_socket socket;
+			struct ab_socket_owner_socket socket;
 			size_t len = (size_t)(end - line);
 
-			if (ab_whois_parse_socket(line, len, &socket) &&
-			    ab_whois_is_end(&socket, peer))
+			if (ab_socket_owner_parse_socket(line, len, &socket) &&
+			    ab_socket_owner_is_end(&socket, peer))
 				return socket.inode;
 			left -= len + 1;
 		}
@@ -173,7 +173,7 @@ static bool read_status(int dir, pid_t *ret_inner, pid_t *ret_parent)
 	ab_autofree char *text = ab_alloc(STATUS_MAX);
 	ssize_t n = fd < 0 ? -1 : ab_read_full(fd, text, STATUS_MAX);
 
-	return n > 0 && ab_whois_parse_status(text, (size_t)n, ret_inner, ret_parent);
+	return n > 0 && ab_socket_owner_parse_status(text, (size_t)n, ret_inner, ret_parent);
 }
 
 /* Where the kernel tells no children: everybody with init's pid namespace,
@@ -237,7 +237,7 @@ static void write_argv(int dir, struct ab_buf *b)
 	char text[AB_WHOIS_ARGV + 1];
 	ssize_t n = fd < 0 ? -1 : ab_read_full(fd, text, sizeof(text));
 
-	ab_whois_argv(text, n > 0 ? (size_t)n : 0, false, b);
+	ab_socket_owner_argv(text, n > 0 ? (size_t)n : 0, false, b);
 }
 
 /* Its number may be that of somebody outside by now. */
@@ -279,7 +279,7 @@ static pid_t find(struct search *s, const struct ab_peer *peer)
 	return s->inode ? find_process(s) : 0;
 }
 
-void ab_whois(pid_t init, const struct ab_peer *peer, struct ab_buf *b)
+void ab_socket_owner(pid_t init, const struct ab_peer *peer, struct ab_buf *b)
 {
 	ab_autoclose int proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	ab_autofree pid_t *found = ab_alloc(AB_WHOIS_PROCESSES * sizeof(found[0]));

@@ -30,30 +30,32 @@ enum {
  * process, its parent, and so on up to the box's init (whose pid is given, as
  * the host has it) but without it. [] when it cannot be found.
  */
-void ab_whois(pid_t init, const struct ab_peer *peer, struct ab_buf *b);
+void ab_socket_owner(pid_t init, const struct ab_peer *peer, struct ab_buf *b);
 /* The process that a pidfd is for; 0: it is gone. */
-pid_t ab_whois_pid(int pidfd);
+pid_t ab_socket_owner_pid(int pidfd);
 
 /* The rest is pure. */
 
 /* One line of /proc/net/tcp or tcp6. An IPv4 address in an IPv6 one becomes
  * IPv4. */
-struct ab_whois_socket {
+struct ab_socket_owner_socket {
 	bool v6;
 	uint8_t addr[16];
 	uint16_t port;
 	bool listens;
 	uint64_t inode;
 };
-bool ab_whois_parse_socket(const char *line, size_t len, struct ab_whois_socket *ret);
-bool ab_whois_is_end(const struct ab_whois_socket *socket, const struct ab_peer *peer);
+bool ab_socket_owner_parse_socket(const char *line, size_t len, struct ab_socket_owner_socket *ret);
+bool ab_socket_owner_is_end(const struct ab_socket_owner_socket *socket,
+			    const struct ab_peer *peer);
 
 /* /proc/PID/status: the pid in the innermost namespace, and the parent as the
  * reader of the file sees it. */
-bool ab_whois_parse_status(const char *text, size_t len, pid_t *ret_inner, pid_t *ret_parent);
+bool ab_socket_owner_parse_status(const char *text, size_t len, pid_t *ret_inner,
+				  pid_t *ret_parent);
 
 /* /proc/PID/cmdline as a JSON list; "..." is the last word of one that is cut.
  * `more`: of the file there is more than this. */
-void ab_whois_argv(const char *text, size_t len, bool more, struct ab_buf *b);
+void ab_socket_owner_argv(const char *text, size_t len, bool more, struct ab_buf *b);
 
 #endif

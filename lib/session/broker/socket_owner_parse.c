@@ -62,7 +62,7 @@ static bool number(struct cursor *c, int base, size_t most, uint64_t *ret, size_
 
 /* "0100007F:1F90": words of four bytes, each printed as this machine would
  * print a number. */
-static bool address(struct cursor *c, struct ab_whois_socket *ret)
+static bool address(struct cursor *c, struct ab_socket_owner_socket *ret)
 {
 	size_t words = 0;
 	uint64_t n;
@@ -84,7 +84,7 @@ static bool address(struct cursor *c, struct ab_whois_socket *ret)
 	return true;
 }
 
-static void unmap(struct ab_whois_socket *s)
+static void unmap(struct ab_socket_owner_socket *s)
 {
 	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
 
@@ -95,10 +95,10 @@ static void unmap(struct ab_whois_socket *s)
 	memset(s->addr + 4, 0, 12);
 }
 
-bool ab_whois_parse_socket(const char *line, size_t len, struct ab_whois_socket *ret)
+bool ab_socket_owner_parse_socket(const char *line, size_t len, struct ab_socket_owner_socket *ret)
 {
 	struct cursor c = { line, line + len };
-	struct ab_whois_socket s = { 0 };
+	struct ab_socket_owner_socket s = { 0 };
 	uint64_t n;
 
 	skip_blanks(&c);
@@ -123,9 +123,9 @@ bool ab_whois_parse_socket(const char *line, size_t len, struct ab_whois_socket 
 	return true;
 }
 
-bool ab_whois_is_end(const struct ab_whois_socket *socket, const struct ab_peer *peer)
+bool ab_socket_owner_is_end(const struct ab_socket_owner_socket *socket, const struct ab_peer *peer)
 {
-	struct ab_whois_socket want = { .v6 = peer->v6 };
+	struct ab_socket_owner_socket want = { .v6 = peer->v6 };
 
 	memcpy(want.addr, peer->addr, peer->v6 ? 16 : 4);
 	unmap(&want);
@@ -160,7 +160,7 @@ static bool last_number(const char *text, size_t len, const char *key, pid_t *re
 	return false;
 }
 
-bool ab_whois_parse_status(const char *text, size_t len, pid_t *ret_inner, pid_t *ret_parent)
+bool ab_socket_owner_parse_status(const char *text, size_t len, pid_t *ret_inner, pid_t *ret_parent)
 {
 	pid_t inner, parent;
 
@@ -171,7 +171,7 @@ bool ab_whois_parse_status(const char *text, size_t len, pid_t *ret_inner, pid_t
 	return true;
 }
 
-void ab_whois_argv(const char *text, size_t len, bool more, struct ab_buf *b)
+void ab_socket_owner_argv(const char *text, size_t len, bool more, struct ab_buf *b)
 {
 	const char *at = text, *end;
 	size_t words = 0;

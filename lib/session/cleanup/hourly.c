@@ -24,7 +24,7 @@ enum { HOUR_S = 3600, AGAIN_S = 10, MOMENT_MS = 50 };
 
 /* No text of the record can hold this: quotes in one are escaped. And no other
  * member of that name is an object. */
-size_t ab_tend_policy(const char *record, const char **ret)
+size_t ab_hourly_policy(const char *record, const char **ret)
 {
 	static const char key[] = ",\"policy\":{";
 	const char *begin = strstr(record, key), *p;
@@ -104,7 +104,7 @@ static void clear_old(int runs, const char *policy, size_t len)
 	json_decref(root);
 }
 
-void ab_tend(const struct ab_run *run)
+void ab_hourly_cleanup(const struct ab_run *run)
 {
 	ab_autofree char *record = NULL;
 	const char *policy;
@@ -112,7 +112,7 @@ void ab_tend(const struct ab_run *run)
 
 	if (!is_due(run->state->runs) || ab_log_first(run->dir, &record) < 0)
 		return;
-	len = ab_tend_policy(record, &policy);
+	len = ab_hourly_policy(record, &policy);
 	if (len)
 		clear_old(run->state->runs, policy, len);
 }

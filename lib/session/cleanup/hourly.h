@@ -8,9 +8,9 @@
 
 struct ab_run;
 
-void ab_tend(const struct ab_run *run);
+void ab_hourly_cleanup(const struct ab_run *run);
 
 /* Pure: find the policy in a start record; its length, or 0. */
-size_t ab_tend_policy(const char *record, const char **ret);
+size_t ab_hourly_policy(const char *record, const char **ret);
 
 #endif

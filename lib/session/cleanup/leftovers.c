@@ -15,8 +15,8 @@
 #include "workspace/quarantine/quarantine.h"
 #include "workspace/survey/survey.h"
 
-void ab_sweep_lines(const struct ab_quarantine *quarantine, const struct ab_run *run,
-		    struct ab_strv *ret)
+void ab_leftovers_lines(const struct ab_quarantine *quarantine, const struct ab_run *run,
+			struct ab_strv *ret)
 {
 	const struct ab_quarantine_report *report = ab_quarantine_report(quarantine);
 
@@ -78,7 +78,7 @@ static void sweep_one(struct ab_run *run, void *arg)
 	if (ab_quarantine_open(&survey, run->dir, &quarantine, &err) == 0) {
 		ab_quarantine_sweep(quarantine);
 		ab_quarantine_review(quarantine);
-		ab_sweep_lines(quarantine, run, &lines);
+		ab_leftovers_lines(quarantine, run, &lines);
 		ab_quarantine_close(quarantine);
 	} else {
 		ab_strv_addf(&lines, "what run %s left was not swept: %s", run->id, err.text);
@@ -94,7 +94,7 @@ static void sweep_one(struct ab_run *run, void *arg)
 	ab_survey_fini(&survey);
 }
 
-void ab_sweep_stale(const struct ab_state *state, struct ab_strv *notes)
+void ab_leftovers_stale(const struct ab_state *state, struct ab_strv *notes)
 {
 	ab_state_each_stale(state, sweep_one, notes);
 }

@@ -11,10 +11,10 @@ struct ab_state;
 struct ab_strv;
 
 /* The quarantine's report as sentences. */
-void ab_sweep_lines(const struct ab_quarantine *quarantine, const struct ab_run *run,
-		    struct ab_strv *ret);
+void ab_leftovers_lines(const struct ab_quarantine *quarantine, const struct ab_run *run,
+			struct ab_strv *ret);
 
 /* Sweep for every dead run; what was found, as sentences. */
-void ab_sweep_stale(const struct ab_state *state, struct ab_strv *notes);
+void ab_leftovers_stale(const struct ab_state *state, struct ab_strv *notes);
 
 #endif

@@ -114,7 +114,7 @@ static int check_utf8(const char *text, struct ab_error *err)
 }
 
 /* What the agent and its user read. */
-static char *explain(const struct hook *h, const struct ab_judgement *j, enum ab_hook_word word,
+static char *explain(const struct hook *h, const struct ab_judgement *j, enum ab_hook_verdict word,
 		     enum ab_memory memory)
 {
 	struct ab_span part = j->range;
@@ -148,8 +148,8 @@ static char *explain(const struct hook *h, const struct ab_judgement *j, enum ab
 }
 
 /* In the words that this agent has. */
-static enum ab_hook_word choose(const struct hook *h, const struct ab_judgement *j,
-				enum ab_memory memory, bool rewritten)
+static enum ab_hook_verdict choose(const struct hook *h, const struct ab_judgement *j,
+				   enum ab_memory memory, bool rewritten)
 {
 	const struct ab_hook_dialect *d = h->dialect;
 	bool confined = rewritten || h->boxed;

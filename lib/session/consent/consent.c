@@ -14,7 +14,7 @@
 #include "policy/model/policy.h"
 #include "policy/show/show.h"
 #include "session/ask/approver.h"
-#include "session/ask/command_question.h"
+#include "session/ask/command_prompt.h"
 #include "session/consent/request.h"
 #include "session/secrets/secrets.h"
 #include "shell/judge/point_at.h"
@@ -135,7 +135,7 @@ static void remember(const struct consent *c, enum ab_answer answer)
 
 	if (text.len > SHOWN_MAX)
 		text.len = SHOWN_MAX;
-	ab_ask_show(&shown, text);
+	ab_command_prompt_show(&shown, text);
 	if (text.len < c->judgement.text.len)
 		ab_buf_puts(&shown, "...");
 	a.command = ab_buf_take(&shown);
@@ -187,7 +187,7 @@ static int ask_person(const struct consent *c, struct ab_consent *ret, struct ab
 	enum ab_answer answer = AB_ANSWER_NO;
 	bool said = false;
 
-	switch (ab_ask(&question, &answer, &said)) {
+	switch (ab_command_prompt(&question, &answer, &said)) {
 	case AB_ASK_NO_TERMINAL:
 		return refuse(c,
 			      "it needs a person's word, and there is no "
@@ -348,7 +348,7 @@ static void begin(struct consent *c, const struct ab_request *request,
 				    .rule = c->judgement.rule,
 				    .user_rule = c->judgement.user_rule };
 	snprintf(ret->reason, sizeof(ret->reason), "%s", c->judgement.reason);
-	c->rule = ab_ask_rule(&c->judgement);
+	c->rule = ab_command_prompt_rule(&c->judgement);
 }
 
 bool ab_consent_given(const struct ab_request *request, const struct ab_policy *policy,

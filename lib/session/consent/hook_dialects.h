@@ -12,7 +12,7 @@
 struct ab_buf;
 struct ab_error;
 
-enum ab_hook_word {
+enum ab_hook_verdict {
 	AB_HOOK_NOTHING, /* the agent goes on as if it had not asked */
 	AB_HOOK_ALLOW,
 	AB_HOOK_ASK, /* the agent asks its user */
@@ -28,7 +28,7 @@ struct ab_hook_event {
 };
 
 struct ab_hook_answer {
-	enum ab_hook_word word;
+	enum ab_hook_verdict word;
 	const char *reason;
 	const char *command; /* to run instead, or NULL */
 };

@@ -12,7 +12,7 @@
 #include "session/control/steering_state.h"
 #include "session/control/violation_tap.h"
 
-static void record(struct ab_desk *d, const struct ab_alarm_rung *rung)
+static void record(struct ab_steering *d, const struct ab_alarm_rung *rung)
 {
 	ab_autobuf struct ab_buf line = { 0 };
 
@@ -22,11 +22,11 @@ static void record(struct ab_desk *d, const struct ab_alarm_rung *rung)
 	ab_record_number(&line, "limit", (int64_t)rung->limit);
 	ab_record_text(&line, "action", ab_alarm_names[rung->action]);
 	ab_record_maybe(&line, "domain", rung->host);
-	ab_desk_record(d, &line);
+	ab_steering_record(d, &line);
 }
 
 /* It was too much. */
-static void ring(struct ab_desk *d, const struct ab_alarm_rung *rung)
+static void ring(struct ab_steering *d, const struct ab_alarm_rung *rung)
 {
 	static const char *const does[] = {
 		[AB_ALARM_WARN] = "",
@@ -34,12 +34,12 @@ static void ring(struct ab_desk *d, const struct ab_alarm_rung *rung)
 		[AB_ALARM_CUT] = "; the network is cut",
 		[AB_ALARM_STOP] = "; the run was ended",
 	};
-	struct ab_proxy *proxy = ab_desk_proxy(d);
+	struct ab_proxy *proxy = ab_steering_proxy(d);
 	char text[400];
 
 	record(d, rung);
 	ab_alarm_text(rung, text);
-	ab_desk_say(d, false, "%s%s", text, does[rung->action]);
+	ab_steering_say(d, false, "%s%s", text, does[rung->action]);
 	switch (rung->action) {
 	case AB_ALARM_WARN:
 		break;
@@ -58,9 +58,9 @@ static void ring(struct ab_desk *d, const struct ab_alarm_rung *rung)
 	}
 }
 
-void ab_desk_violated(struct ab_source *source, uint32_t events)
+void ab_steering_violated(struct ab_source *source, uint32_t events)
 {
-	struct ab_desk *d = source->owner;
+	struct ab_steering *d = source->owner;
 	struct ab_alarm_rung rung;
 	char *line;
 
@@ -70,23 +70,23 @@ void ab_desk_violated(struct ab_source *source, uint32_t events)
 		if (d->setup.hook)
 			(void)ab_broker_violation(d->setup.broker, line, strlen(line));
 		free(line);
-		if (ab_monitor_denied(d->monitor, ab_now_ms(), 1, &rung))
+		if (ab_thresholds_denied(d->monitor, ab_now_ms(), 1, &rung))
 			ring(d, &rung);
 	}
 }
 
-void ab_desk_sent(struct ab_desk *d, const char *host, uint64_t bytes)
+void ab_steering_sent(struct ab_steering *d, const char *host, uint64_t bytes)
 {
 	struct ab_alarm_rung rung;
 
-	if (ab_monitor_sent(d->monitor, host, bytes, &rung))
+	if (ab_thresholds_sent(d->monitor, host, bytes, &rung))
 		ring(d, &rung);
 }
 
-void ab_desk_opened(struct ab_desk *d, const char *host)
+void ab_steering_opened(struct ab_steering *d, const char *host)
 {
 	struct ab_alarm_rung rung;
 
-	if (ab_monitor_opened(d->monitor, host, &rung))
+	if (ab_thresholds_opened(d->monitor, host, &rung))
 		ring(d, &rung);
 }

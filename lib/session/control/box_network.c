@@ -43,7 +43,7 @@ struct sent {
 	char host[];
 };
 
-struct ab_gate {
+struct ab_box_network {
 	const struct ab_policy *policy;
 	struct ab_published *published;
 	size_t npublished;
@@ -53,7 +53,7 @@ struct ab_gate {
 	struct ab_upstream *upstream; /* or NULL */
 	struct ab_safe *safe;
 	struct ab_mailbox mail; /* from its thread, once there is one */
-	struct ab_gate_watch watch;
+	struct ab_box_network_watch watch;
 	struct ab_source knock, failure, told;
 	struct ab_proxy *proxy;
 	bool closing; /* its thread talks to nobody any more */
@@ -77,7 +77,7 @@ static int listen_on(uint16_t port, struct ab_error *err)
 	return ab_take_fd(&fd);
 }
 
-static int open_published(struct ab_gate *g, struct ab_error *err)
+static int open_published(struct ab_box_network *g, struct ab_error *err)
 {
 	size_t n = g->policy->net.publish.len;
 
@@ -93,7 +93,7 @@ static int open_published(struct ab_gate *g, struct ab_error *err)
 	return 0;
 }
 
-static int choose_upstream(struct ab_gate *g, char *const *env, struct ab_error *err)
+static int choose_upstream(struct ab_box_network *g, char *const *env, struct ab_error *err)
 {
 	const char *setting = g->policy->net.upstream;
 
@@ -104,7 +104,7 @@ static int choose_upstream(struct ab_gate *g, char *const *env, struct ab_error 
 	return ab_upstream_parse(setting, &g->upstream, err);
 }
 
-static void destroy(struct ab_gate *g)
+static void destroy(struct ab_box_network *g)
 {
 	for (size_t i = 0; i < g->npublished; i++)
 		ab_closep(&g->published[i].fd);
@@ -124,10 +124,10 @@ static void destroy(struct ab_gate *g)
 	free(g);
 }
 
-int ab_gate_open(const struct ab_policy *policy, char *const *env, struct ab_safe *safe,
-		 struct ab_gate **ret, struct ab_error *err)
+int ab_box_network_open(const struct ab_policy *policy, char *const *env, struct ab_safe *safe,
+			struct ab_box_network **ret, struct ab_error *err)
 {
-	struct ab_gate *g;
+	struct ab_box_network *g;
 
 	*ret = NULL;
 	if (policy->net.mode != AB_NET_FILTERED && !policy->net.publish.len)
@@ -148,14 +148,14 @@ int ab_gate_open(const struct ab_policy *policy, char *const *env, struct ab_saf
 
 static int dial_inside(void *arg, uint16_t port)
 {
-	struct ab_gate *g = arg;
+	struct ab_box_network *g = arg;
 
 	return ab_box_tell(&g->box, AB_MSG_DIAL, port);
 }
 
 static void proxy_failed(struct ab_source *source, uint32_t events)
 {
-	struct ab_gate *g = source->owner;
+	struct ab_box_network *g = source->owner;
 	struct ab_error err;
 
 	(void)events;
@@ -164,9 +164,9 @@ static void proxy_failed(struct ab_source *source, uint32_t events)
 	g->watch.failed(g->watch.arg, &err);
 }
 
-static void read_letter(struct ab_gate *g, const struct ab_letter *letter)
+static void read_letter(struct ab_box_network *g, const struct ab_letter *letter)
 {
-	const struct ab_gate_watch *w = &g->watch;
+	const struct ab_box_network_watch *w = &g->watch;
 	const struct settled *settled = letter->data;
 	const struct sent *sent = letter->data;
 
@@ -197,7 +197,7 @@ static void read_letter(struct ab_gate *g, const struct ab_letter *letter)
 
 /* Before there is a thread it is our own that tells, and hears it at once; a
  * thread that only the end has needed talks to nobody. */
-static void post(struct ab_gate *g, enum tale kind, int value, void *data)
+static void post(struct ab_box_network *g, enum tale kind, int value, void *data)
 {
 	struct ab_letter now = { .kind = (int)kind, .value = value, .fd = -1, .data = data };
 
@@ -257,7 +257,7 @@ static void tell_surveyed(void *arg, char *json)
 
 static void something_told(struct ab_source *source, uint32_t events)
 {
-	struct ab_gate *g = source->owner;
+	struct ab_box_network *g = source->owner;
 	struct ab_letter *letter;
 
 	(void)events;
@@ -268,7 +268,7 @@ static void something_told(struct ab_source *source, uint32_t events)
 	}
 }
 
-bool ab_gate_hear(struct ab_gate *g, int ms)
+bool ab_box_network_hear(struct ab_box_network *g, int ms)
 {
 	struct pollfd told = { .fd = g->told.fd, .events = POLLIN };
 
@@ -279,7 +279,7 @@ bool ab_gate_hear(struct ab_gate *g, int ms)
 }
 
 /* Before there is a thread that could write. */
-static int open_mailbox(struct ab_gate *g, struct ab_error *err)
+static int open_mailbox(struct ab_box_network *g, struct ab_error *err)
 {
 	if (ab_mailbox_init(&g->mail, err) < 0)
 		return -1;
@@ -291,7 +291,7 @@ static int open_mailbox(struct ab_gate *g, struct ab_error *err)
  * network, and the backlog holds those who come early. */
 static void somebody_knocks(struct ab_source *source, uint32_t events)
 {
-	struct ab_gate *g = source->owner;
+	struct ab_box_network *g = source->owner;
 	struct ab_error err;
 
 	(void)events;
@@ -318,8 +318,8 @@ static void hand_over(struct ab_safe *safe, struct ab_proxy_setup *setup)
 		setup->intercepted = &safe->intercepted;
 }
 
-int ab_gate_attach(struct ab_gate *g, struct ab_network *network, const struct ab_gate_watch *watch,
-		   struct ab_error *err)
+int ab_box_network_attach(struct ab_box_network *g, struct ab_network *network,
+			  const struct ab_box_network_watch *watch, struct ab_error *err)
 {
 	struct ab_proxy_setup setup = {
 		.run_id = watch->run_id,
@@ -343,7 +343,7 @@ int ab_gate_attach(struct ab_gate *g, struct ab_network *network, const struct a
 		.opened = tell_opened,
 		.surveyed = tell_surveyed,
 		.arg = g,
-		.dial_host = ab_ports_dial,
+		.dial_host = ab_listening_ports_dial,
 	};
 
 	if (g->proxy)
@@ -368,18 +368,18 @@ int ab_gate_attach(struct ab_gate *g, struct ab_network *network, const struct a
 	return ab_loop_add(watch->loop, &g->knock, EPOLLIN, err);
 }
 
-struct ab_proxy *ab_gate_proxy(const struct ab_gate *g)
+struct ab_proxy *ab_box_network_proxy(const struct ab_box_network *g)
 {
 	return g->proxy;
 }
 
-void ab_gate_secret(struct ab_gate *g, size_t i, const char *value, size_t len)
+void ab_box_network_secret(struct ab_box_network *g, size_t i, const char *value, size_t len)
 {
 	if (g->proxy)
 		ab_proxy_secret(g->proxy, i, value, len);
 }
 
-void ab_gate_dialled(struct ab_gate *g, int errnum, int fd)
+void ab_box_network_dialled(struct ab_box_network *g, int errnum, int fd)
 {
 	if (g->proxy)
 		ab_proxy_dialled(g->proxy, errnum, fd);
@@ -387,7 +387,8 @@ void ab_gate_dialled(struct ab_gate *g, int errnum, int fd)
 		close(fd);
 }
 
-int ab_gate_close(struct ab_gate *g, struct ab_proxy_report *ret, struct ab_error *err)
+int ab_box_network_close(struct ab_box_network *g, struct ab_proxy_report *ret,
+			 struct ab_error *err)
 {
 	int r = 0;
 

@@ -15,13 +15,13 @@ struct ab_log;
 struct ab_network;
 struct ab_policy;
 struct ab_safe;
-struct ab_gate;
+struct ab_box_network;
 
 /* Before the lock: published ports, the host's addresses, the upstream proxy.
  * `env` is the caller's. The safe lives longer; what it has for the proxy is
  * taken out of it. *ret is NULL when the policy needs no gate. */
-int ab_gate_open(const struct ab_policy *policy, char *const *env, struct ab_safe *safe,
-		 struct ab_gate **ret, struct ab_error *err);
+int ab_box_network_open(const struct ab_policy *policy, char *const *env, struct ab_safe *safe,
+			struct ab_box_network **ret, struct ab_error *err);
 
 /*
  * From now on the box's listeners are watched (`network` is taken over; empty
@@ -29,7 +29,7 @@ int ab_gate_open(const struct ab_policy *policy, char *const *env, struct ab_saf
  * when the proxy has failed, `stale` when a host has refused a secret, `tripped`
  * when a placeholder was on its way to another host and that ends the run.
  */
-struct ab_gate_watch {
+struct ab_box_network_watch {
 	struct ab_loop *loop;
 	const struct ab_box *box;
 	const char *run_id;
@@ -46,19 +46,20 @@ struct ab_gate_watch {
 	bool counts; /* `sent` is wanted: uploads are counted */
 	void *arg;
 };
-int ab_gate_attach(struct ab_gate *gate, struct ab_network *network,
-		   const struct ab_gate_watch *watch, struct ab_error *err);
+int ab_box_network_attach(struct ab_box_network *gate, struct ab_network *network,
+			  const struct ab_box_network_watch *watch, struct ab_error *err);
 /* For steering it; NULL: the gate has no proxy. */
-struct ab_proxy *ab_gate_proxy(const struct ab_gate *gate);
+struct ab_proxy *ab_box_network_proxy(const struct ab_box_network *gate);
 /* A secret's new value; copied. */
-void ab_gate_secret(struct ab_gate *gate, size_t i, const char *value, size_t len);
+void ab_box_network_secret(struct ab_box_network *gate, size_t i, const char *value, size_t len);
 /* Init's answer to a dial. */
-void ab_gate_dialled(struct ab_gate *gate, int errnum, int fd);
+void ab_box_network_dialled(struct ab_box_network *gate, int errnum, int fd);
 
 /* After the loop has ended: what the proxy tells next, waited for so long;
  * false: nothing came. */
-bool ab_gate_hear(struct ab_gate *gate, int ms);
+bool ab_box_network_hear(struct ab_box_network *gate, int ms);
 /* After the box is gone. The gate is freed. */
-int ab_gate_close(struct ab_gate *gate, struct ab_proxy_report *ret, struct ab_error *err);
+int ab_box_network_close(struct ab_box_network *gate, struct ab_proxy_report *ret,
+			 struct ab_error *err);
 
 #endif

@@ -89,7 +89,7 @@ static int read_grant(struct reading *r)
 {
 	const json_t *value = json_object_get(r->json, "entry");
 	struct ab_host_entry entry;
-	struct ab_why why = { 0 };
+	struct ab_complaint why = { 0 };
 
 	if (!json_is_string(value))
 		return refuse(r, "a host is missing");

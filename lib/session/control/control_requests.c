@@ -40,7 +40,7 @@ static void refuse(struct ab_control_client *client, const char *text, const cha
 
 /* It is answered after what the proxy is told next, of which it is to hear:
  * then ab_proxy_survey(). false: it is refused. */
-static bool enlist(struct ab_desk *d, struct ab_control_client *client)
+static bool enlist(struct ab_steering *d, struct ab_control_client *client)
 {
 	if (d->nsurveys == AB_COUNT(d->surveys)) {
 		refuse(client, "too many ask at once", "");
@@ -50,16 +50,16 @@ static bool enlist(struct ab_desk *d, struct ab_control_client *client)
 	return true;
 }
 
-static bool has_network(struct ab_desk *d, struct ab_control_client *client)
+static bool has_network(struct ab_steering *d, struct ab_control_client *client)
 {
-	if (ab_desk_proxy(d))
+	if (ab_steering_proxy(d))
 		return true;
 	refuse(client, "this run has no network that hosts could be allowed on",
 	       "its mode is set by network.mode, or --net");
 	return false;
 }
 
-static json_t *describe(struct ab_desk *d, const char *network)
+static json_t *describe(struct ab_steering *d, const char *network)
 {
 	json_t *command = json_array();
 
@@ -74,39 +74,39 @@ static json_t *describe(struct ab_desk *d, const char *network)
 			 network ? json_loads(network, 0, NULL) : json_null());
 }
 
-static void do_status(struct ab_desk *d, struct ab_control_client *client,
+static void do_status(struct ab_steering *d, struct ab_control_client *client,
 		      const struct ab_control_request *request)
 {
 	(void)request;
-	if (!ab_desk_proxy(d))
+	if (!ab_steering_proxy(d))
 		ab_control_reply(client, describe(d, NULL));
 	else if (enlist(d, client))
-		ab_proxy_survey(ab_desk_proxy(d));
+		ab_proxy_survey(ab_steering_proxy(d));
 }
 
-static void do_pending(struct ab_desk *d, struct ab_control_client *client,
+static void do_pending(struct ab_steering *d, struct ab_control_client *client,
 		       const struct ab_control_request *request)
 {
-	const struct ab_open_question *q = ab_questions_from(&d->questions, request->number);
+	const struct ab_open_question *q = ab_open_questions_from(&d->questions, request->number);
 	json_t *list = json_array();
 	size_t n = 0, bytes = 0;
 
-	for (; q; q = ab_questions_from(&d->questions, q->wanted.number + 1)) {
+	for (; q; q = ab_open_questions_from(&d->questions, q->wanted.number + 1)) {
 		bytes += 512 + (q->who ? strlen(q->who) : 0);
 		if (n++ == PAGE || bytes > PAGE_BYTES)
 			break;
-		json_array_append_new(list, ab_desk_question(d, q));
+		json_array_append_new(list, ab_steering_question(d, q));
 	}
 	ab_control_reply(client, json_pack("{s:o,s:I}", "pending", list, "next",
 					   (json_int_t)(q ? q->wanted.number : 0)));
 }
 
-static void do_answer(struct ab_desk *d, struct ab_control_client *client,
+static void do_answer(struct ab_steering *d, struct ab_control_client *client,
 		      const struct ab_control_request *request)
 {
 	struct waits *waits = ab_control_note(client);
 
-	if (!ab_questions_find(&d->questions, request->number)) {
+	if (!ab_open_questions_find(&d->questions, request->number)) {
 		refuse(client, "nobody waits for that answer any more",
 		       "a rule for the next time: agentbox allow HOST");
 		return;
@@ -114,8 +114,8 @@ static void do_answer(struct ab_desk *d, struct ab_control_client *client,
 	*waits = (struct waits){ .what = AB_DO_ANSWER, .number = request->number };
 	if (!enlist(d, client))
 		return;
-	ab_desk_answer(d, request->number, request->answer, "control");
-	ab_proxy_survey(ab_desk_proxy(d));
+	ab_steering_answer(d, request->number, request->answer, "control");
+	ab_proxy_survey(ab_steering_proxy(d));
 }
 
 static void refuse_range(struct ab_control_client *client, const struct ab_host_entry *entry)
@@ -134,7 +134,7 @@ static void refuse_range(struct ab_control_client *client, const struct ab_host_
 }
 
 /* What no grant can lift. */
-static bool is_closed(struct ab_desk *d, const char *text, struct ab_control_client *client)
+static bool is_closed(struct ab_steering *d, const char *text, struct ab_control_client *client)
 {
 	struct ab_policy policy = *d->setup.policy;
 	struct ab_own none = { 0 };
@@ -162,7 +162,7 @@ static bool is_closed(struct ab_desk *d, const char *text, struct ab_control_cli
 	return closed;
 }
 
-static void do_grant(struct ab_desk *d, struct ab_control_client *client,
+static void do_grant(struct ab_steering *d, struct ab_control_client *client,
 		     const struct ab_control_request *request)
 {
 	struct waits *waits = ab_control_note(client);
@@ -174,11 +174,11 @@ static void do_grant(struct ab_desk *d, struct ab_control_client *client,
 	*waits = (struct waits){ .what = request->what };
 	if (!enlist(d, client))
 		return;
-	ab_proxy_grant(ab_desk_proxy(d), &grant, "control");
-	ab_proxy_survey(ab_desk_proxy(d));
+	ab_proxy_grant(ab_steering_proxy(d), &grant, "control");
+	ab_proxy_survey(ab_steering_proxy(d));
 }
 
-static void do_reload(struct ab_desk *d, struct ab_control_client *client,
+static void do_reload(struct ab_steering *d, struct ab_control_client *client,
 		      const struct ab_control_request *request)
 {
 	struct waits *waits = ab_control_note(client);
@@ -193,14 +193,14 @@ static void do_reload(struct ab_desk *d, struct ab_control_client *client,
 		d->reloads[d->nreloads++] = client;
 }
 
-static void do_stop(struct ab_desk *d, struct ab_control_client *client,
+static void do_stop(struct ab_steering *d, struct ab_control_client *client,
 		    const struct ab_control_request *request)
 {
 	ab_control_reply(client, json_object());
 	d->hands.stop(d->hands.arg, request->ms);
 }
 
-static void do_follow(struct ab_desk *d, struct ab_control_client *client,
+static void do_follow(struct ab_steering *d, struct ab_control_client *client,
 		      const struct ab_control_request *request)
 {
 	(void)d;
@@ -209,10 +209,10 @@ static void do_follow(struct ab_desk *d, struct ab_control_client *client,
 	ab_control_follow(client);
 }
 
-void ab_desk_asked(void *arg, struct ab_control_client *client,
-		   const struct ab_control_request *request)
+void ab_steering_asked(void *arg, struct ab_control_client *client,
+		       const struct ab_control_request *request)
 {
-	static void (*const requests[AB_DO_COUNT])(struct ab_desk *, struct ab_control_client *,
+	static void (*const requests[AB_DO_COUNT])(struct ab_steering *, struct ab_control_client *,
 						   const struct ab_control_request *) = {
 		[AB_DO_STATUS] = do_status, [AB_DO_PENDING] = do_pending,
 		[AB_DO_ANSWER] = do_answer, [AB_DO_ALLOW] = do_grant,
@@ -223,7 +223,8 @@ void ab_desk_asked(void *arg, struct ab_control_client *client,
 	requests[request->what](arg, client, request);
 }
 
-void ab_desk_released(struct ab_desk *d, uint32_t number, enum ab_settled how, uint32_t released)
+void ab_steering_released(struct ab_steering *d, uint32_t number, enum ab_settled how,
+			  uint32_t released)
 {
 	for (size_t i = 0; i < d->nsurveys; i++) {
 		struct waits *waits = ab_control_note(d->surveys[i]);
@@ -238,7 +239,7 @@ void ab_desk_released(struct ab_desk *d, uint32_t number, enum ab_settled how, u
 	}
 }
 
-void ab_desk_surveyed(struct ab_desk *d, const char *json)
+void ab_steering_surveyed(struct ab_steering *d, const char *json)
 {
 	struct ab_control_client *client = d->surveys[0];
 	const struct waits *waits;
@@ -259,7 +260,7 @@ void ab_desk_surveyed(struct ab_desk *d, const char *json)
 				 json_pack("{s:I}", "released", (json_int_t)waits->released));
 }
 
-bool ab_desk_awaits_proxy(const struct ab_desk *d)
+bool ab_steering_awaits_proxy(const struct ab_steering *d)
 {
 	return d->nsurveys > 0;
 }
@@ -273,7 +274,7 @@ static json_t *list_of(const struct ab_strv *lines)
 	return list;
 }
 
-void ab_desk_reloaded(struct ab_desk *d, const struct ab_broker_news *news)
+void ab_steering_reloaded(struct ab_steering *d, const struct ab_broker_news *news)
 {
 	ab_autostrv struct ab_strv changes = { 0 };
 	struct ab_error err = { 0 };
@@ -284,8 +285,8 @@ void ab_desk_reloaded(struct ab_desk *d, const struct ab_broker_news *news)
 		i++;
 	if (i == d->nreloads)
 		return;
-	if (ab_desk_use_lists(d, news, ((struct waits *)ab_control_note(d->reloads[i]))->cut,
-			      &changes, &err) < 0)
+	if (ab_steering_use_lists(d, news, ((struct waits *)ab_control_note(d->reloads[i]))->cut,
+				  &changes, &err) < 0)
 		ab_control_refuse(d->reloads[i], &err);
 	else
 		ab_control_reply(d->reloads[i], json_pack("{s:o,s:o}", "changes", list_of(&changes),

@@ -12,26 +12,27 @@
 #include "session/control/steering_state.h"
 
 /* As the run began. */
-static int fill_in(struct ab_desk *d, struct ab_error *err)
+static int fill_in(struct ab_steering *d, struct ab_error *err)
 {
 	static const struct ab_strv none;
 	ab_autobuf struct ab_buf text = { 0 };
 
 	if (d->listed)
 		return 0;
-	ab_lists_write(&text, d->setup.policy, &none);
-	if (ab_lists_read(text.data, text.len, &d->lists, err) < 0)
+	ab_host_lists_write(&text, d->setup.policy, &none);
+	if (ab_host_lists_read(text.data, text.len, &d->lists, err) < 0)
 		return -1;
 	d->listed = true;
 	return 0;
 }
 
 /* What learns goes on learning; and where nobody can be asked, nobody is. */
-static enum ab_unknown unknown_now(const struct ab_desk *d, enum ab_unknown unknown)
+static enum ab_unknown unknown_now(const struct ab_steering *d, enum ab_unknown unknown)
 {
 	if (d->setup.policy->net.unknown == AB_UNKNOWN_LEARN)
 		return AB_UNKNOWN_LEARN;
-	return unknown == AB_UNKNOWN_ASK && !ab_desk_asks(&d->setup) ? AB_UNKNOWN_DENY : unknown;
+	return unknown == AB_UNKNOWN_ASK && !ab_steering_asks(&d->setup) ? AB_UNKNOWN_DENY
+									 : unknown;
 }
 
 /*
@@ -39,7 +40,7 @@ static enum ab_unknown unknown_now(const struct ab_desk *d, enum ab_unknown unkn
  * certificates nor the placeholders for it, so they stay closed until a new
  * run, rather than open without what was asked for.
  */
-static void close_intercepted(const struct ab_lists *before, struct ab_lists *after,
+static void close_intercepted(const struct ab_host_lists *before, struct ab_host_lists *after,
 			      struct ab_strv *changes)
 {
 	for (size_t i = 0; i < after->intercepted.len; i++) {
@@ -55,7 +56,7 @@ static void close_intercepted(const struct ab_lists *before, struct ab_lists *af
 	}
 }
 
-static void record(struct ab_desk *d, const struct ab_strv *changes, const struct ab_error *err)
+static void record(struct ab_steering *d, const struct ab_strv *changes, const struct ab_error *err)
 {
 	ab_autobuf struct ab_buf line = { 0 };
 
@@ -63,10 +64,10 @@ static void record(struct ab_desk *d, const struct ab_strv *changes, const struc
 	ab_record_list(&line, "changes", changes);
 	if (err)
 		ab_record_text(&line, "error", err->text);
-	ab_desk_record(d, &line);
+	ab_steering_record(d, &line);
 }
 
-static void put_in_force(struct ab_desk *d, bool cut)
+static void put_in_force(struct ab_steering *d, bool cut)
 {
 	struct ab_policy policy = *d->setup.policy;
 
@@ -74,35 +75,35 @@ static void put_in_force(struct ab_desk *d, bool cut)
 	policy.net.deny = d->lists.deny;
 	policy.net.allow_private = d->lists.allow_private;
 	policy.net.unknown = d->lists.unknown;
-	ab_proxy_replace(ab_desk_proxy(d), ab_filter_new(&policy));
+	ab_proxy_replace(ab_steering_proxy(d), ab_filter_new(&policy));
 	if (cut)
-		ab_proxy_cut_denied(ab_desk_proxy(d));
+		ab_proxy_cut_denied(ab_steering_proxy(d));
 }
 
-int ab_desk_use_lists(struct ab_desk *d, const struct ab_broker_news *news, bool cut,
-		      struct ab_strv *ret_changes, struct ab_error *err)
+int ab_steering_use_lists(struct ab_steering *d, const struct ab_broker_news *news, bool cut,
+			  struct ab_strv *ret_changes, struct ab_error *err)
 {
-	struct ab_lists lists = { 0 };
+	struct ab_host_lists lists = { 0 };
 
-	if (!ab_desk_proxy(d))
+	if (!ab_steering_proxy(d))
 		return ab_fail(err, AB_ESYSTEM, 0, "there is no network");
 	if (!news->text) {
 		*err = news->error;
 		record(d, ret_changes, err);
 		return -1;
 	}
-	if (fill_in(d, err) < 0 || ab_lists_read(news->text, news->len, &lists, err) < 0) {
+	if (fill_in(d, err) < 0 || ab_host_lists_read(news->text, news->len, &lists, err) < 0) {
 		record(d, ret_changes, err);
 		return -1;
 	}
 	lists.unknown = unknown_now(d, lists.unknown);
 	close_intercepted(&d->lists, &lists, ret_changes);
-	ab_lists_compare(&d->lists, &lists, ret_changes);
+	ab_host_lists_compare(&d->lists, &lists, ret_changes);
 	/* Closed ones stay so at the next change, too. */
 	ab_strv_fini(&lists.intercepted);
 	lists.intercepted = d->lists.intercepted;
 	d->lists.intercepted = (struct ab_strv){ 0 };
-	ab_lists_fini(&d->lists);
+	ab_host_lists_fini(&d->lists);
 	d->lists = lists;
 	put_in_force(d, cut);
 	if (ret_changes->len)

@@ -5,8 +5,8 @@
 
 #include "base/data/mem.h"
 
-struct ab_open_question *ab_questions_add(struct ab_questions *qs, const struct ab_wanted *wanted,
-					  uint64_t now_ms)
+struct ab_open_question *ab_open_questions_add(struct ab_open_questions *qs,
+					       const struct ab_wanted *wanted, uint64_t now_ms)
 {
 	struct ab_open_question *q;
 
@@ -23,7 +23,7 @@ struct ab_open_question *ab_questions_add(struct ab_questions *qs, const struct 
 	return q;
 }
 
-static size_t index_of(const struct ab_questions *qs, uint32_t number)
+static size_t index_of(const struct ab_open_questions *qs, uint32_t number)
 {
 	size_t i = 0;
 
@@ -32,14 +32,14 @@ static size_t index_of(const struct ab_questions *qs, uint32_t number)
 	return i;
 }
 
-struct ab_open_question *ab_questions_find(const struct ab_questions *qs, uint32_t number)
+struct ab_open_question *ab_open_questions_find(const struct ab_open_questions *qs, uint32_t number)
 {
 	size_t i = index_of(qs, number);
 
 	return i < qs->len ? qs->v[i] : NULL;
 }
 
-struct ab_open_question *ab_questions_from(const struct ab_questions *qs, uint32_t number)
+struct ab_open_question *ab_open_questions_from(const struct ab_open_questions *qs, uint32_t number)
 {
 	struct ab_open_question *found = NULL;
 
@@ -59,7 +59,7 @@ static void destroy(struct ab_open_question *q)
 	free(q);
 }
 
-void ab_questions_remove(struct ab_questions *qs, uint32_t number)
+void ab_open_questions_remove(struct ab_open_questions *qs, uint32_t number)
 {
 	size_t i = index_of(qs, number);
 
@@ -70,12 +70,12 @@ void ab_questions_remove(struct ab_questions *qs, uint32_t number)
 	memmove(&qs->v[i], &qs->v[i + 1], (qs->len - i) * sizeof(qs->v[0]));
 }
 
-void ab_questions_fini(struct ab_questions *qs)
+void ab_open_questions_fini(struct ab_open_questions *qs)
 {
 	for (size_t i = 0; i < qs->len; i++)
 		destroy(qs->v[i]);
 	free(qs->v);
-	*qs = (struct ab_questions){ 0 };
+	*qs = (struct ab_open_questions){ 0 };
 }
 
 uint64_t ab_question_left(const struct ab_open_question *q, uint64_t now_ms)

@@ -21,20 +21,22 @@ struct ab_open_question {
 	bool told;	   /* the user was told that it waits */
 };
 
-struct ab_questions {
+struct ab_open_questions {
 	struct ab_open_question **v;
 	size_t len, room;
 };
 
 /* NULL: there are too many to be shown; the proxy lets them run out. */
-struct ab_open_question *ab_questions_add(struct ab_questions *questions,
-					  const struct ab_wanted *wanted, uint64_t now_ms);
-struct ab_open_question *ab_questions_find(const struct ab_questions *questions, uint32_t number);
+struct ab_open_question *ab_open_questions_add(struct ab_open_questions *questions,
+					       const struct ab_wanted *wanted, uint64_t now_ms);
+struct ab_open_question *ab_open_questions_find(const struct ab_open_questions *questions,
+						uint32_t number);
 /* The one with the lowest number that is not below this one, or NULL. A number
  * belongs to a host and is used again, so this is not the order of arrival. */
-struct ab_open_question *ab_questions_from(const struct ab_questions *questions, uint32_t number);
-void ab_questions_remove(struct ab_questions *questions, uint32_t number);
-void ab_questions_fini(struct ab_questions *questions);
+struct ab_open_question *ab_open_questions_from(const struct ab_open_questions *questions,
+						uint32_t number);
+void ab_open_questions_remove(struct ab_open_questions *questions, uint32_t number);
+void ab_open_questions_fini(struct ab_open_questions *questions);
 
 /* Milliseconds until it ends without an answer. */
 uint64_t ab_question_left(const struct ab_open_question *question, uint64_t now_ms);

@@ -21,7 +21,7 @@
 #include "base/data/mem.h"
 #include "base/system/clock.h"
 #include "policy/model/policy.h"
-#include "session/ask/host_question.h"
+#include "session/ask/host_prompt.h"
 #include "session/control/box_network.h"
 #include "session/control/steering_state.h"
 #include "session/control/violation_tap.h"
@@ -30,12 +30,12 @@
  * to fill the screen. */
 enum { POINTERS = 20 };
 
-struct ab_proxy *ab_desk_proxy(const struct ab_desk *d)
+struct ab_proxy *ab_steering_proxy(const struct ab_steering *d)
 {
-	return d->hands.gate ? ab_gate_proxy(d->hands.gate) : NULL;
+	return d->hands.gate ? ab_box_network_proxy(d->hands.gate) : NULL;
 }
 
-void ab_desk_say(struct ab_desk *d, bool note, const char *fmt, ...)
+void ab_steering_say(struct ab_steering *d, bool note, const char *fmt, ...)
 {
 	ab_autofree char *text = NULL;
 	va_list ap;
@@ -47,13 +47,13 @@ void ab_desk_say(struct ab_desk *d, bool note, const char *fmt, ...)
 	if (!text)
 		return;
 	/* Not onto the screen of a question. */
-	if (d->setup.prompt && ab_prompt_asking(d->setup.prompt))
+	if (d->setup.prompt && ab_host_prompt_asking(d->setup.prompt))
 		ab_strv_addf(&d->unsaid, "%c%s", note ? 'n' : 'w', text);
 	else
 		d->setup.say(d->setup.arg, note, text);
 }
 
-static void say_unsaid(struct ab_desk *d)
+static void say_unsaid(struct ab_steering *d)
 {
 	for (size_t i = 0; i < d->unsaid.len; i++)
 		d->setup.say(d->setup.arg, d->unsaid.v[i][0] == 'n', d->unsaid.v[i] + 1);
@@ -61,13 +61,13 @@ static void say_unsaid(struct ab_desk *d)
 	d->unsaid = (struct ab_strv){ 0 };
 }
 
-void ab_desk_record(struct ab_desk *d, struct ab_buf *line)
+void ab_steering_record(struct ab_steering *d, struct ab_buf *line)
 {
 	if (ab_log_write(d->setup.log, line, &d->failure) < 0)
 		d->hands.fail(d->hands.arg, &d->failure);
 }
 
-static void id_of(const struct ab_desk *d, uint32_t number, char ret[32])
+static void id_of(const struct ab_steering *d, uint32_t number, char ret[32])
 {
 	/* The hold of everything has the run's own name. */
 	if (number)
@@ -76,7 +76,7 @@ static void id_of(const struct ab_desk *d, uint32_t number, char ret[32])
 		snprintf(ret, 32, "%s", d->setup.run_id);
 }
 
-json_t *ab_desk_question(const struct ab_desk *d, const struct ab_open_question *q)
+json_t *ab_steering_question(const struct ab_steering *d, const struct ab_open_question *q)
 {
 	uint64_t now = ab_now_ms();
 	json_t *who = q->who ? json_loads(q->who, 0, NULL) : NULL;
@@ -90,32 +90,32 @@ json_t *ab_desk_question(const struct ab_desk *d, const struct ab_open_question 
 			 (json_int_t)ab_question_left(q, now), "process", who ? who : json_array());
 }
 
-static void tell_asked(struct ab_desk *d, const struct ab_open_question *q)
+static void tell_asked(struct ab_steering *d, const struct ab_open_question *q)
 {
 	json_t *event;
 
 	if (!ab_control_followed(d->setup.control))
 		return;
-	event = ab_desk_question(d, q);
+	event = ab_steering_question(d, q);
 	json_object_set_new(event, "event", json_string("asked"));
 	ab_control_tell(d->setup.control, event);
 }
 
 /* The oldest one is on the terminal, where there is somebody. */
-static void show_oldest(struct ab_desk *d)
+static void show_oldest(struct ab_steering *d)
 {
 	const struct ab_open_question *q;
-	struct ab_prompt_question show;
+	struct ab_host_prompt_question show;
 
 	if (!d->setup.prompt || d->setup.approver)
 		return;
-	if (!d->questions.len || !ab_prompt_able(d->setup.prompt)) {
-		ab_prompt_hide(d->setup.prompt);
+	if (!d->questions.len || !ab_host_prompt_able(d->setup.prompt)) {
+		ab_host_prompt_hide(d->setup.prompt);
 		say_unsaid(d);
 		return;
 	}
 	q = d->questions.v[0];
-	show = (struct ab_prompt_question){
+	show = (struct ab_host_prompt_question){
 		.number = q->wanted.number,
 		.run_id = d->setup.run_id,
 		.host = q->wanted.host,
@@ -126,36 +126,37 @@ static void show_oldest(struct ab_desk *d)
 		.left_ms = ab_question_left(q, ab_now_ms()),
 		.others = d->questions.len - 1,
 	};
-	ab_prompt_show(d->setup.prompt, &show);
+	ab_host_prompt_show(d->setup.prompt, &show);
 }
 
 /* Where nobody is asked face to face: how somebody else can answer. */
-static void point_at(struct ab_desk *d, struct ab_open_question *q)
+static void point_at(struct ab_steering *d, struct ab_open_question *q)
 {
 	char id[32];
 
-	if (d->setup.approver || q->told || (d->setup.prompt && ab_prompt_able(d->setup.prompt)))
+	if (d->setup.approver || q->told ||
+	    (d->setup.prompt && ab_host_prompt_able(d->setup.prompt)))
 		return;
 	q->told = true;
 	if (d->told == POINTERS)
-		ab_desk_say(d, true, "more hosts wait for a word: agentbox watch %s",
-			    d->setup.run_id);
+		ab_steering_say(d, true, "more hosts wait for a word: agentbox watch %s",
+				d->setup.run_id);
 	if (d->told++ >= POINTERS)
 		return;
 	id_of(d, q->wanted.number, id);
 	if (q->wanted.why == AB_WANTED_HELD)
-		ab_desk_say(d, true,
-			    "the network waits for your word, %u s: agentbox "
-			    "watch %s",
-			    q->wanted.ms / 1000, id);
+		ab_steering_say(d, true,
+				"the network waits for your word, %u s: agentbox "
+				"watch %s",
+				q->wanted.ms / 1000, id);
 	else
-		ab_desk_say(d, true,
-			    "%s:%u waits for your word, %u s: agentbox allow "
-			    "%s",
-			    q->wanted.host, q->wanted.port, q->wanted.ms / 1000, id);
+		ab_steering_say(d, true,
+				"%s:%u waits for your word, %u s: agentbox allow "
+				"%s",
+				q->wanted.host, q->wanted.port, q->wanted.ms / 1000, id);
 }
 
-static void ask_approver(struct ab_desk *d, const struct ab_open_question *q)
+static void ask_approver(struct ab_steering *d, const struct ab_open_question *q)
 {
 	ab_autobuf struct ab_buf b = { 0 };
 	char id[32];
@@ -169,22 +170,22 @@ static void ask_approver(struct ab_desk *d, const struct ab_open_question *q)
 	ab_buf_printf(&b, ",\"port\":%u,\"door\":\"%s\",\"process\":%s}\n", q->wanted.port,
 		      q->wanted.door, q->who ? q->who : "[]");
 	if (ab_broker_approve(d->setup.broker, q->wanted.number, b.data, b.len) < 0)
-		ab_desk_answer(d, q->wanted.number, AB_ANSWER_NO, "approver");
+		ab_steering_answer(d, q->wanted.number, AB_ANSWER_NO, "approver");
 }
 
-void ab_desk_wanted(struct ab_desk *d, const struct ab_wanted *wanted)
+void ab_steering_wanted(struct ab_steering *d, const struct ab_wanted *wanted)
 {
 	struct ab_open_question *q = NULL;
 	bool asked = wanted->why != AB_WANTED_DENIED;
 
 	if (asked)
-		q = ab_questions_add(&d->questions, wanted, ab_now_ms());
+		q = ab_open_questions_add(&d->questions, wanted, ab_now_ms());
 	/* The approver is to know who it is; people are shown it when it
 	 * comes. */
 	if (wanted->why == AB_WANTED_HELD ||
 	    ab_broker_whois(d->setup.broker, wanted->number, &wanted->peer) < 0) {
-		if (ab_desk_proxy(d))
-			ab_proxy_who(ab_desk_proxy(d), wanted->number, NULL);
+		if (ab_steering_proxy(d))
+			ab_proxy_who(ab_steering_proxy(d), wanted->number, NULL);
 		if (q && d->setup.approver)
 			ask_approver(d, q);
 	}
@@ -197,12 +198,12 @@ void ab_desk_wanted(struct ab_desk *d, const struct ab_wanted *wanted)
 	tell_asked(d, q);
 }
 
-static void take_who(struct ab_desk *d, const struct ab_broker_news *news)
+static void take_who(struct ab_steering *d, const struct ab_broker_news *news)
 {
-	struct ab_open_question *q = ab_questions_find(&d->questions, news->ticket);
+	struct ab_open_question *q = ab_open_questions_find(&d->questions, news->ticket);
 
-	if (ab_desk_proxy(d))
-		ab_proxy_who(ab_desk_proxy(d), news->ticket, news->text);
+	if (ab_steering_proxy(d))
+		ab_proxy_who(ab_steering_proxy(d), news->ticket, news->text);
 	if (!q)
 		return;
 	free(q->who);
@@ -214,7 +215,7 @@ static void take_who(struct ab_desk *d, const struct ab_broker_news *news)
 	tell_asked(d, q);
 }
 
-static void remember(struct ab_desk *d, const struct ab_open_question *q)
+static void remember(struct ab_steering *d, const struct ab_open_question *q)
 {
 	char entry[AB_HOST_ENTRY_TEXT];
 
@@ -224,35 +225,37 @@ static void remember(struct ab_desk *d, const struct ab_open_question *q)
 	if (ab_broker_remember(d->setup.broker, q->wanted.number, entry) == 0)
 		d->remembering++;
 	else
-		ab_desk_say(d, false,
-			    "%s is allowed for this run, but could not be "
-			    "kept: agentbox allow %s --always",
-			    entry, entry);
+		ab_steering_say(d, false,
+				"%s is allowed for this run, but could not be "
+				"kept: agentbox allow %s --always",
+				entry, entry);
 }
 
-bool ab_desk_awaits_broker(const struct ab_desk *d)
+bool ab_steering_awaits_broker(const struct ab_steering *d)
 {
 	return d->remembering > 0;
 }
 
-void ab_desk_answer(struct ab_desk *d, uint32_t number, enum ab_answer answer, const char *by)
+void ab_steering_answer(struct ab_steering *d, uint32_t number, enum ab_answer answer,
+			const char *by)
 {
-	static const enum ab_word words[] = {
-		[AB_ANSWER_NO] = AB_WORD_NO,
-		[AB_ANSWER_ONCE] = AB_WORD_ONCE,
-		[AB_ANSWER_SESSION] = AB_WORD_RUN,
-		[AB_ANSWER_ALWAYS] = AB_WORD_RUN,
+	static const enum ab_host_answer words[] = {
+		[AB_ANSWER_NO] = AB_HOST_ANSWER_NO,
+		[AB_ANSWER_ONCE] = AB_HOST_ANSWER_ONCE,
+		[AB_ANSWER_SESSION] = AB_HOST_ANSWER_RUN,
+		[AB_ANSWER_ALWAYS] = AB_HOST_ANSWER_RUN,
 	};
-	const struct ab_open_question *q = ab_questions_find(&d->questions, number);
+	const struct ab_open_question *q = ab_open_questions_find(&d->questions, number);
 
-	if (!q || !ab_desk_proxy(d))
+	if (!q || !ab_steering_proxy(d))
 		return;
 	if (answer == AB_ANSWER_ALWAYS && q->wanted.why == AB_WANTED_UNKNOWN)
 		remember(d, q);
-	ab_proxy_answer(ab_desk_proxy(d), number, words[answer], by);
+	ab_proxy_answer(ab_steering_proxy(d), number, words[answer], by);
 }
 
-void ab_desk_settled(struct ab_desk *d, uint32_t number, enum ab_settled how, uint32_t released)
+void ab_steering_settled(struct ab_steering *d, uint32_t number, enum ab_settled how,
+			 uint32_t released)
 {
 	static const char *const hows[] = {
 		[AB_SETTLED_WORD] = "answered",
@@ -261,8 +264,8 @@ void ab_desk_settled(struct ab_desk *d, uint32_t number, enum ab_settled how, ui
 	};
 	char id[32];
 
-	ab_questions_remove(&d->questions, number);
-	ab_desk_released(d, number, how, released);
+	ab_open_questions_remove(&d->questions, number);
+	ab_steering_released(d, number, how, released);
 	id_of(d, number, id);
 	if (ab_control_followed(d->setup.control))
 		ab_control_tell(d->setup.control,
@@ -274,73 +277,73 @@ void ab_desk_settled(struct ab_desk *d, uint32_t number, enum ab_settled how, ui
 static void answered(void *arg, uint32_t number, enum ab_answer answer, bool said)
 {
 	(void)said;
-	ab_desk_answer(arg, number, answer, "terminal");
+	ab_steering_answer(arg, number, answer, "terminal");
 }
 
 static void redraw(void *arg)
 {
-	const struct ab_desk *d = arg;
+	const struct ab_steering *d = arg;
 
 	d->hands.redraw(d->hands.arg);
 }
 
-static void take_approval(struct ab_desk *d, const struct ab_broker_news *news)
+static void take_approval(struct ab_steering *d, const struct ab_broker_news *news)
 {
-	const struct ab_open_question *q = ab_questions_find(&d->questions, news->ticket);
+	const struct ab_open_question *q = ab_open_questions_find(&d->questions, news->ticket);
 
 	if (!news->text && q)
-		ab_desk_say(d, false, "the approver gave no answer about %s: %s", q->wanted.host,
-			    news->error.text);
-	ab_desk_answer(d, news->ticket, news->text ? (enum ab_answer)news->number : AB_ANSWER_NO,
-		       "approver");
+		ab_steering_say(d, false, "the approver gave no answer about %s: %s",
+				q->wanted.host, news->error.text);
+	ab_steering_answer(d, news->ticket,
+			   news->text ? (enum ab_answer)news->number : AB_ANSWER_NO, "approver");
 }
 
 /* Those behind the first belong to it. */
-static void say_lines(struct ab_desk *d, const char *text)
+static void say_lines(struct ab_steering *d, const char *text)
 {
 	for (bool first = true; *text; first = false) {
 		size_t len = strcspn(text, "\n");
 
-		ab_desk_say(d, true, "%s%.*s", first ? "" : "          ", (int)len, text);
+		ab_steering_say(d, true, "%s%.*s", first ? "" : "          ", (int)len, text);
 		text += len + (text[len] == '\n');
 	}
 }
 
-static void take_remembered(struct ab_desk *d, const struct ab_broker_news *news)
+static void take_remembered(struct ab_steering *d, const struct ab_broker_news *news)
 {
 	d->remembering--;
 	if (!news->text)
-		ab_desk_say(d, false, "it is allowed for this run only: %s", news->error.text);
+		ab_steering_say(d, false, "it is allowed for this run only: %s", news->error.text);
 	else
 		say_lines(d, news->text);
 }
 
 /* A file has changed, and nobody waits for an answer. */
-static void take_lists(struct ab_desk *d, const struct ab_broker_news *news)
+static void take_lists(struct ab_steering *d, const struct ab_broker_news *news)
 {
 	ab_autostrv struct ab_strv changes = { 0 };
 	struct ab_error err = { 0 };
 
-	if (ab_desk_use_lists(d, news, false, &changes, &err) < 0) {
-		ab_desk_say(d, false,
-			    "the settings have changed and are wrong; the old "
-			    "lists stay in force: %s",
-			    err.text);
+	if (ab_steering_use_lists(d, news, false, &changes, &err) < 0) {
+		ab_steering_say(d, false,
+				"the settings have changed and are wrong; the old "
+				"lists stay in force: %s",
+				err.text);
 		return;
 	}
 	for (size_t i = 0; i < changes.len; i++)
-		ab_desk_say(d, true, "%s%s",
-			    i ? "          " : "the settings have changed: ", changes.v[i]);
+		ab_steering_say(d, true, "%s%s",
+				i ? "          " : "the settings have changed: ", changes.v[i]);
 }
 
-static void take_hook(struct ab_desk *d, const struct ab_broker_news *news)
+static void take_hook(struct ab_steering *d, const struct ab_broker_news *news)
 {
 	if (!d->hook_failed)
-		ab_desk_say(d, false, "--on-violation: %s", news->error.text);
+		ab_steering_say(d, false, "--on-violation: %s", news->error.text);
 	d->hook_failed = true;
 }
 
-void ab_desk_news(struct ab_desk *d, const struct ab_broker_news *news)
+void ab_steering_news(struct ab_steering *d, const struct ab_broker_news *news)
 {
 	switch (news->kind) {
 	case AB_NEWS_WHO:
@@ -354,7 +357,7 @@ void ab_desk_news(struct ab_desk *d, const struct ab_broker_news *news)
 		break;
 	case AB_NEWS_LISTS:
 		if (news->ticket)
-			ab_desk_reloaded(d, news);
+			ab_steering_reloaded(d, news);
 		else
 			take_lists(d, news);
 		break;
@@ -367,70 +370,70 @@ void ab_desk_news(struct ab_desk *d, const struct ab_broker_news *news)
 	}
 }
 
-void ab_desk_resumed(struct ab_desk *d)
+void ab_steering_resumed(struct ab_steering *d)
 {
 	show_oldest(d);
 }
 
-void ab_desk_resized(struct ab_desk *d)
+void ab_steering_resized(struct ab_steering *d)
 {
 	if (d->setup.prompt)
-		ab_prompt_resize(d->setup.prompt);
+		ab_host_prompt_resize(d->setup.prompt);
 }
 
-bool ab_desk_asks(const struct ab_desk_setup *setup)
+bool ab_steering_asks(const struct ab_steering_setup *setup)
 {
 	return setup->policy->net.ask_anywhere || setup->approver || setup->prompt;
 }
 
-bool ab_desk_counts(const struct ab_policy *policy)
+bool ab_steering_counts(const struct ab_policy *policy)
 {
 	return policy->monitor.upload_host || policy->monitor.upload_run;
 }
 
 static void control_failed(void *arg, const struct ab_error *err)
 {
-	const struct ab_desk *d = arg;
+	const struct ab_steering *d = arg;
 
 	d->hands.fail(d->hands.arg, err);
 }
 
-int ab_desk_open(const struct ab_desk_setup *setup, const struct ab_desk_hands *hands,
-		 struct ab_desk **ret, struct ab_error *err)
+int ab_steering_open(const struct ab_steering_setup *setup, const struct ab_steering_hands *hands,
+		     struct ab_steering **ret, struct ab_error *err)
 {
-	struct ab_desk *d = ab_alloc(sizeof(*d));
+	struct ab_steering *d = ab_alloc(sizeof(*d));
 	struct ab_control_watch control = { .loop = hands->loop,
 					    .dir = setup->dir,
 					    .run_id = setup->run_id,
-					    .asked = ab_desk_asked,
+					    .asked = ab_steering_asked,
 					    .failed = control_failed,
 					    .arg = d };
-	struct ab_prompt_watch prompt = {
+	struct ab_host_prompt_watch prompt = {
 		.loop = hands->loop, .answered = answered, .redraw = redraw, .arg = d
 	};
 
 	d->setup = *setup;
 	d->hands = *hands;
 	d->begun_ms = ab_now_ms();
-	d->monitor = ab_monitor_new(setup->policy);
+	d->monitor = ab_thresholds_new(setup->policy);
 	d->violated = (struct ab_source){ .fd = ab_violations_fd(setup->violations),
-					  .ready = ab_desk_violated,
+					  .ready = ab_steering_violated,
 					  .owner = d };
 	*ret = d;
 	ab_control_attach(setup->control, &control);
 	if (ab_loop_add(hands->loop, &d->violated, EPOLLIN, err) < 0)
 		return -1;
-	return setup->prompt ? ab_prompt_attach(setup->prompt, &prompt, err) : 0;
+	return setup->prompt ? ab_host_prompt_attach(setup->prompt, &prompt, err) : 0;
 }
 
-void ab_desk_close(struct ab_desk *d, int status)
+void ab_steering_close(struct ab_steering *d, int status)
 {
 	if (!d)
 		return;
 	ab_control_tell(d->setup.control, json_pack("{s:s,s:i}", "event", "end", "status", status));
 	say_unsaid(d);
-	ab_questions_fini(&d->questions);
-	ab_lists_fini(&d->lists);
-	ab_monitor_free(d->monitor);
+	ab_open_questions_fini(&d->questions);
+	ab_host_lists_fini(&d->lists);
+	ab_thresholds_free(d->monitor);
 	free(d);
 }

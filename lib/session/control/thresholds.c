@@ -21,7 +21,7 @@ struct host {
 	bool reached, rung;
 };
 
-struct ab_monitor {
+struct ab_thresholds {
 	uint64_t denials, upload_host, upload_run, hosts;
 	enum ab_alarm action;
 
@@ -44,9 +44,9 @@ const char *const ab_alarm_names[AB_ALARM_STOP + 1] = {
 	[AB_ALARM_STOP] = "stop",
 };
 
-struct ab_monitor *ab_monitor_new(const struct ab_policy *policy)
+struct ab_thresholds *ab_thresholds_new(const struct ab_policy *policy)
 {
-	struct ab_monitor *m = ab_alloc(sizeof(*m));
+	struct ab_thresholds *m = ab_alloc(sizeof(*m));
 
 	m->denials = policy->monitor.denials;
 	m->upload_host = policy->monitor.upload_host;
@@ -56,7 +56,7 @@ struct ab_monitor *ab_monitor_new(const struct ab_policy *policy)
 	return m;
 }
 
-void ab_monitor_free(struct ab_monitor *monitor)
+void ab_thresholds_free(struct ab_thresholds *monitor)
 {
 	if (!monitor)
 		return;
@@ -64,7 +64,7 @@ void ab_monitor_free(struct ab_monitor *monitor)
 	free(monitor);
 }
 
-static void ring(const struct ab_monitor *m, const char *threshold, const char *host,
+static void ring(const struct ab_thresholds *m, const char *threshold, const char *host,
 		 uint64_t value, uint64_t limit, struct ab_alarm_rung *ret)
 {
 	*ret = (struct ab_alarm_rung){
@@ -83,7 +83,7 @@ static uint32_t hash_name(const char *name)
 	return hash;
 }
 
-static struct host *find_host(struct ab_monitor *m, const char *name)
+static struct host *find_host(struct ab_thresholds *m, const char *name)
 {
 	uint32_t hash = hash_name(name), i = hash % SLOTS;
 	struct host *h;
@@ -116,7 +116,7 @@ static uint64_t add(uint64_t a, uint64_t b)
 
 /* Forget the seconds that are more than a minute ago. A clock that went back
  * counts as one that stood still. */
-static void move_window(struct ab_monitor *m, uint64_t second)
+static void move_window(struct ab_thresholds *m, uint64_t second)
 {
 	if (second > m->second + WINDOW_S)
 		m->second = second - WINDOW_S;
@@ -124,8 +124,8 @@ static void move_window(struct ab_monitor *m, uint64_t second)
 		m->refused[++m->second % WINDOW_S] = 0;
 }
 
-bool ab_monitor_denied(struct ab_monitor *monitor, uint64_t now_ms, uint64_t n,
-		       struct ab_alarm_rung *ret)
+bool ab_thresholds_denied(struct ab_thresholds *monitor, uint64_t now_ms, uint64_t n,
+			  struct ab_alarm_rung *ret)
 {
 	uint64_t sum = 0;
 
@@ -143,7 +143,7 @@ bool ab_monitor_denied(struct ab_monitor *monitor, uint64_t now_ms, uint64_t n,
 	return true;
 }
 
-static bool sent_to_host(struct ab_monitor *m, const char *name, uint64_t bytes,
+static bool sent_to_host(struct ab_thresholds *m, const char *name, uint64_t bytes,
 			 struct ab_alarm_rung *ret)
 {
 	struct host *h = find_host(m, name);
@@ -159,8 +159,8 @@ static bool sent_to_host(struct ab_monitor *m, const char *name, uint64_t bytes,
 
 /* One alarm at a time: where both are crossed at once, that of the run rings
  * with what is sent next. */
-bool ab_monitor_sent(struct ab_monitor *monitor, const char *host, uint64_t bytes,
-		     struct ab_alarm_rung *ret)
+bool ab_thresholds_sent(struct ab_thresholds *monitor, const char *host, uint64_t bytes,
+			struct ab_alarm_rung *ret)
 {
 	monitor->bytes = add(monitor->bytes, bytes);
 	if (monitor->upload_host && sent_to_host(monitor, host, bytes, ret))
@@ -172,7 +172,8 @@ bool ab_monitor_sent(struct ab_monitor *monitor, const char *host, uint64_t byte
 	return true;
 }
 
-bool ab_monitor_opened(struct ab_monitor *monitor, const char *host, struct ab_alarm_rung *ret)
+bool ab_thresholds_opened(struct ab_thresholds *monitor, const char *host,
+			  struct ab_alarm_rung *ret)
 {
 	struct host *h;
 

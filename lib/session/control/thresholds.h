@@ -9,7 +9,7 @@
 
 #include "policy/model/policy.h"
 
-struct ab_monitor;
+struct ab_thresholds;
 
 struct ab_alarm_rung {
 	const char *threshold; /* "denialsPerMinute" */
@@ -18,15 +18,16 @@ struct ab_alarm_rung {
 	enum ab_alarm action;
 };
 
-struct ab_monitor *ab_monitor_new(const struct ab_policy *policy);
-void ab_monitor_free(struct ab_monitor *monitor);
+struct ab_thresholds *ab_thresholds_new(const struct ab_policy *policy);
+void ab_thresholds_free(struct ab_thresholds *monitor);
 
 /* True: a threshold was crossed, and *ret says which. */
-bool ab_monitor_denied(struct ab_monitor *monitor, uint64_t now_ms, uint64_t n,
-		       struct ab_alarm_rung *ret);
-bool ab_monitor_sent(struct ab_monitor *monitor, const char *host, uint64_t bytes,
-		     struct ab_alarm_rung *ret);
-bool ab_monitor_opened(struct ab_monitor *monitor, const char *host, struct ab_alarm_rung *ret);
+bool ab_thresholds_denied(struct ab_thresholds *monitor, uint64_t now_ms, uint64_t n,
+			  struct ab_alarm_rung *ret);
+bool ab_thresholds_sent(struct ab_thresholds *monitor, const char *host, uint64_t bytes,
+			struct ab_alarm_rung *ret);
+bool ab_thresholds_opened(struct ab_thresholds *monitor, const char *host,
+			  struct ab_alarm_rung *ret);
 
 extern const char *const ab_alarm_names[AB_ALARM_STOP + 1];
 /* "400 requests were refused in a minute (monitor.denialsPerMinute 100)" */

@@ -17,7 +17,7 @@ enum { BUNDLE_MAX = 16 * 1024 * 1024 };
 /* No path twice. Order decides which is the machine's own where it has
  * several that are not one file: the newest manner of a distribution first,
  * those that are there for compatibility last. */
-const char *const ab_trusted_bundles[] = {
+const char *const ab_ca_store_bundles[] = {
 	"/etc/ssl/certs/ca-certificates.crt",		     /* Debian, Alpine, Arch */
 	"/etc/pki/tls/certs/ca-bundle.crt",		     /* Fedora, RHEL */
 	"/etc/ssl/ca-bundle.pem",			     /* SUSE */
@@ -35,7 +35,7 @@ const char *const ab_trusted_bundles[] = {
 };
 
 /* No path twice; order does not matter. */
-const char *const ab_trusted_keystores[] = {
+const char *const ab_ca_store_keystores[] = {
 	"/etc/ssl/certs/java/cacerts",		    /* Debian */
 	"/etc/pki/ca-trust/extracted/java/cacerts", /* Fedora */
 	"/etc/pki/java/cacerts",
@@ -44,7 +44,7 @@ const char *const ab_trusted_keystores[] = {
 	NULL,
 };
 
-int ab_trusted_read(const char *path, char **ret, size_t *ret_len, struct ab_error *err)
+int ab_ca_store_read(const char *path, char **ret, size_t *ret_len, struct ab_error *err)
 {
 	ab_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat st;
@@ -60,7 +60,7 @@ static int add_root(const char *path, struct ab_buf *b, struct ab_error *err)
 {
 	ab_autofree char *data = NULL;
 	size_t len;
-	int r = ab_trusted_read(path, &data, &len, err);
+	int r = ab_ca_store_read(path, &data, &len, err);
 
 	if (r <= 0)
 		return r;
@@ -76,13 +76,13 @@ static int add_system(char *const *env, struct ab_buf *b, struct ab_error *err)
 	const char *own = ab_environ_get(env, "SSL_CERT_FILE");
 	int r = own ? add_root(own, b, err) : 0;
 
-	for (size_t i = 0; r == 0 && ab_trusted_bundles[i]; i++)
-		r = add_root(ab_trusted_bundles[i], b, err);
+	for (size_t i = 0; r == 0 && ab_ca_store_bundles[i]; i++)
+		r = add_root(ab_ca_store_bundles[i], b, err);
 	return r;
 }
 
-int ab_trusted_roots(const struct ab_policy *policy, char *const *env, char **ret_pem,
-		     size_t *ret_len, struct ab_error *err)
+int ab_ca_store_roots(const struct ab_policy *policy, char *const *env, char **ret_pem,
+		      size_t *ret_len, struct ab_error *err)
 {
 	const struct ab_strv *more = &policy->net.roots;
 	ab_autobuf struct ab_buf b = { 0 };

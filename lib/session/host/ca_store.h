@@ -18,8 +18,8 @@ struct ab_strv;
 
 /* The roots that servers are checked against: SSL_CERT_FILE of the caller,
  * else the first bundle that the machine has; then network.roots. PEM. */
-int ab_trusted_roots(const struct ab_policy *policy, char *const *env, char **ret_pem,
-		     size_t *ret_len, struct ab_error *err);
+int ab_ca_store_roots(const struct ab_policy *policy, char *const *env, char **ret_pem,
+		      size_t *ret_len, struct ab_error *err);
 
 /*
  * Add the authority to every bundle of the machine's (PEM and Java keystores,
@@ -27,18 +27,18 @@ int ab_trusted_roots(const struct ab_policy *policy, char *const *env, char **re
  * that clients look at (SSL_CERT_FILE ...), which then name the merged one.
  * The plan must be made, and the environment.
  */
-int ab_trusted_fill(const char *pem, const uint8_t *der, size_t der_len, char *const *env,
-		    struct ab_spec *spec, struct ab_strv *ret_notes, struct ab_error *err);
+int ab_ca_store_fill(const char *pem, const uint8_t *der, size_t der_len, char *const *env,
+		     struct ab_spec *spec, struct ab_strv *ret_notes, struct ab_error *err);
 
 /* One file of them, 16 MiB at most. 1: read; 0: there is none that we can read;
  * -1: there is, and it failed. */
-int ab_trusted_read(const char *path, char **ret, size_t *ret_len, struct ab_error *err);
+int ab_ca_store_read(const char *path, char **ret, size_t *ret_len, struct ab_error *err);
 
 /* Is it one of the variables that fill sets? */
-bool ab_trusted_variable(const char *name);
+bool ab_ca_store_variable(const char *name);
 
 /* The tables, for tests. */
-extern const char *const ab_trusted_bundles[]; /* ends with NULL */
-extern const char *const ab_trusted_keystores[];
+extern const char *const ab_ca_store_bundles[]; /* ends with NULL */
+extern const char *const ab_ca_store_keystores[];
 
 #endif

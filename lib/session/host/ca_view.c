@@ -37,7 +37,7 @@ static const struct variable {
 	{ "SSL_CERT_FILE", NULL, false },
 };
 
-bool ab_trusted_variable(const char *name)
+bool ab_ca_store_variable(const char *name)
 {
 	for (size_t i = 0; i < AB_COUNT(variables); i++)
 		if (strcmp(variables[i].name, name) == 0)
@@ -131,7 +131,7 @@ static int read_new(const struct view *v, const char *path, char **ret_real, cha
 
 	if (!real || find(v, real) || !is_visible(v, real))
 		return 0;
-	r = ab_trusted_read(real, ret_data, ret_len, err);
+	r = ab_ca_store_read(real, ret_data, ret_len, err);
 	if (r > 0)
 		*ret_real = ab_take(real);
 	return r;
@@ -206,7 +206,7 @@ static int find_named(struct view *v, const char *variable, struct source **ret,
 	if (!path || *ret)
 		return 0;
 	if (real && !(m && m->op == AB_MOUNT_MASK))
-		r = ab_trusted_read(real, &data, &len, err);
+		r = ab_ca_store_read(real, &data, &len, err);
 	if (r < 0)
 		return -1;
 	if (r == 0) {
@@ -246,8 +246,8 @@ static int cover_bundles(struct view *v, struct ab_error *err)
 			 ab_strndup(v->pem, v->pem_len), v->pem_len);
 	alone = add_source(v, NULL, v->spec->nfiles - 1);
 	alone->name = v->spec->files[alone->file].path;
-	for (size_t i = 0; ab_trusted_bundles[i]; i++)
-		if (cover_bundle(v, ab_trusted_bundles[i], err) < 0)
+	for (size_t i = 0; ab_ca_store_bundles[i]; i++)
+		if (cover_bundle(v, ab_ca_store_bundles[i], err) < 0)
 			return -1;
 	if (v->len == SYSTEM)
 		add_source(v, NULL, v->v[ALONE].file);
@@ -323,8 +323,8 @@ static int cover_keystores(struct view *v, struct ab_error *err)
 {
 	const char *home = value_of(v->env, "JAVA_HOME");
 
-	for (size_t i = 0; ab_trusted_keystores[i]; i++)
-		if (cover_keystore(v, ab_trusted_keystores[i], err) < 0)
+	for (size_t i = 0; ab_ca_store_keystores[i]; i++)
+		if (cover_keystore(v, ab_ca_store_keystores[i], err) < 0)
 			return -1;
 	if (home && *home == '/' && cover_java_home(v, home, err) < 0)
 		return -1;
@@ -341,8 +341,8 @@ static int fill(struct view *v, struct ab_error *err)
 	return cover_keystores(v, err);
 }
 
-int ab_trusted_fill(const char *pem, const uint8_t *der, size_t der_len, char *const *env,
-		    struct ab_spec *spec, struct ab_strv *ret_notes, struct ab_error *err)
+int ab_ca_store_fill(const char *pem, const uint8_t *der, size_t der_len, char *const *env,
+		     struct ab_spec *spec, struct ab_strv *ret_notes, struct ab_error *err)
 {
 	struct view v = { .spec = spec,
 			  .pem = pem,

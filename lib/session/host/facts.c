@@ -31,7 +31,7 @@ static const char *const root_sockets[] = {
 	"docker.sock", "podman.sock", "containerd.sock", "crio.sock", "lxd.socket", "unix.socket",
 };
 
-static void add_private(struct ab_site *site, const char *path)
+static void add_private(struct ab_host_facts *site, const char *path)
 {
 	struct stat st;
 	char *real = path && path[0] == '/' ? realpath(path, NULL) : NULL;
@@ -100,7 +100,7 @@ static enum ab_as as_of(enum ab_node kind)
 	return AB_AS_FILE;
 }
 
-static void take_survey(struct ab_site *site)
+static void take_survey(struct ab_host_facts *site)
 {
 	const struct ab_survey *s = &site->survey;
 
@@ -121,8 +121,8 @@ static void take_survey(struct ab_site *site)
 		ab_objects_add(&site->facts.pinned, s->watch[i].dir, AB_AS_DIR);
 }
 
-static int look_at_masks(const struct ab_policy *policy, const char *state, struct ab_site *site,
-			 struct ab_error *err)
+static int look_at_masks(const struct ab_policy *policy, const char *state,
+			 struct ab_host_facts *site, struct ab_error *err)
 {
 	struct ab_guard *deny = NULL;
 	size_t n = 0;
@@ -142,7 +142,7 @@ static int look_at_masks(const struct ab_policy *policy, const char *state, stru
  * covers them. Where the box can write beside them it could make them itself,
  * so they must be there to be hidden.
  */
-static void look_at_answers(const char *runtime, struct ab_site *site)
+static void look_at_answers(const char *runtime, struct ab_host_facts *site)
 {
 	ab_autofree char *real = runtime && runtime[0] == '/' ? realpath(runtime, NULL) : NULL;
 	ab_autofree char *path = NULL;
@@ -162,7 +162,7 @@ static void look_at_answers(const char *runtime, struct ab_site *site)
 						     : AB_AS_FILE);
 }
 
-static void warn_of_root(struct ab_site *site, const char *path)
+static void warn_of_root(struct ab_host_facts *site, const char *path)
 {
 	for (size_t i = 0; i < AB_COUNT(root_sockets); i++)
 		if (strcmp(ab_path_name(path), root_sockets[i]) == 0)
@@ -172,7 +172,7 @@ static void warn_of_root(struct ab_site *site, const char *path)
 				     path);
 }
 
-static void look_at_sockets(const struct ab_policy *policy, struct ab_site *site)
+static void look_at_sockets(const struct ab_policy *policy, struct ab_host_facts *site)
 {
 	ab_autostrv struct ab_strv all = { 0 };
 
@@ -188,7 +188,7 @@ static void look_at_sockets(const struct ab_policy *policy, struct ab_site *site
 		show(&site->facts.show, policy->fs.unix_allow.v[i], 0);
 		ab_strv_give(&site->open_sockets, real);
 	}
-	ab_sockets_list(&all);
+	ab_unix_sockets_list(&all);
 	for (size_t i = 0; i < all.len; i++) {
 		if (ab_strv_has(&site->open_sockets, all.v[i]))
 			continue;
@@ -197,7 +197,7 @@ static void look_at_sockets(const struct ab_policy *policy, struct ab_site *site
 	}
 }
 
-static void look_at_home(const struct ab_policy *policy, struct ab_site *site)
+static void look_at_home(const struct ab_policy *policy, struct ab_host_facts *site)
 {
 	if (policy->fs.home != AB_HOME_PRIVATE || !policy->home)
 		return;
@@ -213,7 +213,7 @@ static void look_at_home(const struct ab_policy *policy, struct ab_site *site)
  * A command that is named by its path is meant to be run, also when a private
  * folder covers it: the file itself is shown, and nothing beside it.
  */
-static void look_at_program(struct ab_site *site, const char *program)
+static void look_at_program(struct ab_host_facts *site, const char *program)
 {
 	ab_autofree char *real = strchr(program, '/') ? realpath(program, NULL) : NULL;
 	bool covered = false;
@@ -229,10 +229,10 @@ static void look_at_program(struct ab_site *site, const char *program)
 		ab_objects_add(&site->facts.show, real, AB_AS_FILE);
 }
 
-int ab_site_look(const struct ab_policy *policy, char *const *env, const char *state,
-		 const char *program, struct ab_site *ret, struct ab_error *err)
+int ab_host_facts_look(const struct ab_policy *policy, char *const *env, const char *state,
+		       const char *program, struct ab_host_facts *ret, struct ab_error *err)
 {
-	struct ab_site site = { 0 };
+	struct ab_host_facts site = { 0 };
 
 	if (ab_survey_make(policy, &site.survey, err) < 0)
 		return -1;
@@ -251,14 +251,14 @@ int ab_site_look(const struct ab_policy *policy, char *const *env, const char *s
 	look_at_sockets(policy, &site);
 	look_at_answers(ab_environ_get(env, "XDG_RUNTIME_DIR"), &site);
 	if (look_at_masks(policy, state, &site, err) < 0) {
-		ab_site_fini(&site);
+		ab_host_facts_fini(&site);
 		return -1;
 	}
 	*ret = site;
 	return 0;
 }
 
-void ab_site_fini(struct ab_site *site)
+void ab_host_facts_fini(struct ab_host_facts *site)
 {
 	ab_survey_fini(&site->survey);
 	ab_strv_fini(&site->facts.privates);
@@ -270,5 +270,5 @@ void ab_site_fini(struct ab_site *site)
 	ab_strv_fini(&site->sockets);
 	ab_strv_fini(&site->open_sockets);
 	ab_strv_fini(&site->notes);
-	*site = (struct ab_site){ 0 };
+	*site = (struct ab_host_facts){ 0 };
 }

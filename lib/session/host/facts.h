@@ -14,7 +14,7 @@
 struct ab_error;
 struct ab_policy;
 
-struct ab_site {
+struct ab_host_facts {
 	struct ab_survey survey;
 	struct ab_facts facts;
 	bool hidden_root;	     /* filesystem.read is a list */
@@ -25,8 +25,8 @@ struct ab_site {
 
 /* `state` is the real path of the state directory, or NULL; `program` the
  * command's name as it was given. */
-int ab_site_look(const struct ab_policy *policy, char *const *env, const char *state,
-		 const char *program, struct ab_site *ret, struct ab_error *err);
-void ab_site_fini(struct ab_site *site);
+int ab_host_facts_look(const struct ab_policy *policy, char *const *env, const char *state,
+		       const char *program, struct ab_host_facts *ret, struct ab_error *err);
+void ab_host_facts_fini(struct ab_host_facts *site);
 
 #endif

@@ -42,7 +42,7 @@ static char *double_percents(const char *s)
 	return ab_buf_take(&b);
 }
 
-char *ab_ssh_command(const char *program)
+char *ab_git_ssh_command(const char *program)
 {
 	ab_autofree char *doubled = double_percents(program);
 	ab_autofree char *word = quote(doubled);
@@ -59,7 +59,7 @@ static bool is_visible(const struct ab_spec *spec, const char *path)
 	return !m || (m->op != AB_MOUNT_PRIVATE && m->op != AB_MOUNT_MASK);
 }
 
-void ab_ssh_fill(struct ab_spec *spec)
+void ab_git_ssh_fill(struct ab_spec *spec)
 {
 	ab_autofree char *command = NULL;
 	char path[PATH_MAX];
@@ -73,6 +73,6 @@ void ab_ssh_fill(struct ab_spec *spec)
 	path[n] = '\0';
 	if (!is_visible(spec, path))
 		return;
-	command = ab_ssh_command(path);
+	command = ab_git_ssh_command(path);
 	ab_env_set(&spec->env_uncaptured, "GIT_SSH_COMMAND", command);
 }

@@ -12,7 +12,7 @@ static bool is_writable(const struct ab_plan *plan, const char *folder)
 	return m && (m->op == AB_MOUNT_WRITE || m->op == AB_MOUNT_PIN);
 }
 
-bool ab_way_is_open(const struct ab_plan *plan, const char *path)
+bool ab_plan_links_is_open(const struct ab_plan *plan, const char *path)
 {
 	ab_autolinkwalk struct ab_linkwalk w;
 	enum ab_linkwalk_step step;

@@ -9,6 +9,6 @@ struct ab_plan;
 
 /* Does an absolute path lead through a link that the box could replace? Then
  * its name may mean another file when the box has run. */
-bool ab_way_is_open(const struct ab_plan *plan, const char *path);
+bool ab_plan_links_is_open(const struct ab_plan *plan, const char *path);
 
 #endif

@@ -113,7 +113,7 @@ static bool take(struct stream *s)
 }
 
 /* Until it has ended; what its own children still hold open does not count. */
-static enum ab_ran_how attend(struct running *r, const struct ab_hold *hold, int64_t until,
+static enum ab_ran_how attend(struct running *r, const struct ab_signal_hold *hold, int64_t until,
 			      int *ret_errnum)
 {
 	for (;;) {
@@ -152,10 +152,10 @@ void ab_program_run(const struct ab_program *p, struct ab_ran *ret)
 	};
 	int64_t until = ab_now_ms() + p->ms;
 	struct ab_error err;
-	struct ab_hold hold;
+	struct ab_signal_hold hold;
 
 	*ret = (struct ab_ran){ .how = AB_RAN_FAILED };
-	if (ab_hold_begin(&hold, &err) < 0) {
+	if (ab_signal_hold_begin(&hold, &err) < 0) {
 		ret->errnum = err.errnum;
 		return;
 	}
@@ -174,5 +174,5 @@ void ab_program_run(const struct ab_program *p, struct ab_ran *ret)
 	ab_closep(&r.pidfd);
 	ab_closep(&r.out.fd);
 	ab_closep(&r.err.fd);
-	ab_hold_end(&hold);
+	ab_signal_hold_end(&hold);
 }

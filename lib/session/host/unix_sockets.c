@@ -14,7 +14,7 @@
  * accepted ends of one listener carry its name too, hence "distinct". A name
  * with a newline can at most make us look at a path that is then no socket.
  */
-void ab_sockets_parse(const char *text, struct ab_strv *ret)
+void ab_unix_sockets_parse(const char *text, struct ab_strv *ret)
 {
 	struct ab_strv all = { 0 };
 
@@ -33,7 +33,7 @@ void ab_sockets_parse(const char *text, struct ab_strv *ret)
 	ab_strv_fini(&all);
 }
 
-void ab_sockets_list(struct ab_strv *ret)
+void ab_unix_sockets_list(struct ab_strv *ret)
 {
 	ab_autoclose int fd = open("/proc/net/unix", O_RDONLY | O_CLOEXEC);
 	ab_autostrv struct ab_strv names = { 0 };
@@ -42,7 +42,7 @@ void ab_sockets_list(struct ab_strv *ret)
 
 	if (fd < 0 || ab_read_all(fd, 64 << 20, &text, &len) < 0)
 		return;
-	ab_sockets_parse(text, &names);
+	ab_unix_sockets_parse(text, &names);
 	for (size_t i = 0; i < names.len; i++) {
 		struct stat st;
 

@@ -10,9 +10,9 @@
 #include "base/data/strv.h"
 
 /* Pure: the distinct pathnames in one text of /proc/net/unix, sorted. */
-void ab_sockets_parse(const char *text, struct ab_strv *ret);
+void ab_unix_sockets_parse(const char *text, struct ab_strv *ret);
 
 /* Those that exist now and are sockets. Nothing when /proc does not tell. */
-void ab_sockets_list(struct ab_strv *ret);
+void ab_unix_sockets_list(struct ab_strv *ret);
 
 #endif

@@ -11,7 +11,7 @@
 #include "base/system/linkwalk.h"
 #include "base/system/path.h"
 
-bool ab_reach_writes(const struct ab_strv *writable, const char *real)
+bool ab_writable_links_writes(const struct ab_strv *writable, const char *real)
 {
 	for (size_t i = 0; i < writable->len; i++) {
 		ab_autofree char *root = realpath(writable->v[i], NULL);
@@ -22,7 +22,7 @@ bool ab_reach_writes(const struct ab_strv *writable, const char *real)
 	return false;
 }
 
-char *ab_reach_follow(const struct ab_strv *writable, const char *path, bool *ret_led)
+char *ab_writable_links_follow(const struct ab_strv *writable, const char *path, bool *ret_led)
 {
 	ab_autolinkwalk struct ab_linkwalk w;
 	enum ab_linkwalk_step step;
@@ -31,11 +31,11 @@ char *ab_reach_follow(const struct ab_strv *writable, const char *path, bool *re
 	*ret_led = false;
 	while ((step = ab_linkwalk_step(&w)) <= AB_LINKWALK_LINK)
 		if (step == AB_LINKWALK_LINK)
-			*ret_led |= ab_reach_writes(writable, w.at);
+			*ret_led |= ab_writable_links_writes(writable, w.at);
 	return step == AB_LINKWALK_END ? ab_take(w.at) : NULL;
 }
 
-int ab_reach_open(const char *real)
+int ab_writable_links_open(const char *real)
 {
 	struct open_how how = {
 		.flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,

@@ -13,13 +13,13 @@
 struct ab_strv;
 
 /* Is this real path in one of them? */
-bool ab_reach_writes(const struct ab_strv *writable, const char *real);
+bool ab_writable_links_writes(const struct ab_strv *writable, const char *real);
 
 /* Where `path` (clean) leads to; NULL: nowhere, errno says why. `ret_led`: over a link that
  * the box can write. */
-char *ab_reach_follow(const struct ab_strv *writable, const char *path, bool *ret_led);
+char *ab_writable_links_follow(const struct ab_strv *writable, const char *path, bool *ret_led);
 
 /* Open for reading what follow has found, unless a link has come between. */
-int ab_reach_open(const char *real);
+int ab_writable_links_open(const char *real);
 
 #endif

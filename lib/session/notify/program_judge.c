@@ -16,15 +16,15 @@
 /* How long the judge may take to say its next last word. */
 enum { LEAVE_MS = 2000 };
 
-struct ab_children {
+struct ab_program_judge {
 	pid_t pid;
 	int sock;
 };
 
-int ab_children_start(const struct ab_terms *terms, const struct ab_trace_terms *trace,
-		      struct ab_children **ret, struct ab_error *err)
+int ab_program_judge_start(const struct ab_terms *terms, const struct ab_trace_terms *trace,
+			   struct ab_program_judge **ret, struct ab_error *err)
 {
-	struct ab_children c;
+	struct ab_program_judge c;
 	int pair[2];
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
@@ -54,19 +54,19 @@ static int gone(struct ab_error *err)
 	return ab_step(err, "enforcement");
 }
 
-int ab_children_watch(struct ab_children *c, int listener, struct ab_error *err)
+int ab_program_judge_watch(struct ab_program_judge *c, int listener, struct ab_error *err)
 {
 	uint32_t word = 0;
 
 	return ab_send_fds(c->sock, &word, sizeof(word), &listener, 1) < 0 ? gone(err) : 0;
 }
 
-int ab_children_fd(const struct ab_children *c)
+int ab_program_judge_fd(const struct ab_program_judge *c)
 {
 	return c->sock;
 }
 
-int ab_children_hear(struct ab_children *c, struct ab_note *ret, struct ab_error *err)
+int ab_program_judge_hear(struct ab_program_judge *c, struct ab_note *ret, struct ab_error *err)
 {
 	ssize_t n = ab_recv_fds(c->sock, ret, sizeof(*ret), NULL, NULL, MSG_DONTWAIT);
 
@@ -87,12 +87,12 @@ int ab_children_hear(struct ab_children *c, struct ab_note *ret, struct ab_error
 	return 1;
 }
 
-void ab_children_dismiss(struct ab_children *c)
+void ab_program_judge_dismiss(struct ab_program_judge *c)
 {
 	shutdown(c->sock, SHUT_WR);
 }
 
-bool ab_children_await(const struct ab_children *c)
+bool ab_program_judge_await(const struct ab_program_judge *c)
 {
 	struct pollfd said = { .fd = c->sock, .events = POLLIN };
 	int r;
@@ -103,7 +103,7 @@ bool ab_children_await(const struct ab_children *c)
 	return r > 0;
 }
 
-void ab_children_free(struct ab_children *c)
+void ab_program_judge_free(struct ab_program_judge *c)
 {
 	if (!c)
 		return;

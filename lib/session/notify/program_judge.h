@@ -18,7 +18,7 @@
 #include "session/notify/exec_read.h"
 
 struct ab_error;
-struct ab_children;
+struct ab_program_judge;
 
 /* What the judge tells. At most AB_NOTES_MAX a minute come; what is beyond
  * that is only counted. */
@@ -58,24 +58,25 @@ struct ab_note {
 
 /* `trace`: NULL, when nothing but programs is asked about. */
 struct ab_trace_terms;
-int ab_children_start(const struct ab_terms *terms, const struct ab_trace_terms *trace,
-		      struct ab_children **ret, struct ab_error *err);
+int ab_program_judge_start(const struct ab_terms *terms, const struct ab_trace_terms *trace,
+			   struct ab_program_judge **ret, struct ab_error *err);
 
 /* Give it the listener, which it closes. -1: the judge is gone. */
-int ab_children_watch(struct ab_children *children, int listener, struct ab_error *err);
+int ab_program_judge_watch(struct ab_program_judge *children, int listener, struct ab_error *err);
 
 /* Readable when there is something to hear. hear() does not wait: 1 and a
  * note, 0 when there is none, -1 when the judge is gone. */
-int ab_children_fd(const struct ab_children *children);
-int ab_children_hear(struct ab_children *children, struct ab_note *ret, struct ab_error *err);
+int ab_program_judge_fd(const struct ab_program_judge *children);
+int ab_program_judge_hear(struct ab_program_judge *children, struct ab_note *ret,
+			  struct ab_error *err);
 
 /* After the box is gone: let the judge go. What it said before, and how many
  * it has not told, can still be heard; await() waits for that, or for its end,
  * and is false when neither comes. */
-void ab_children_dismiss(struct ab_children *children);
-bool ab_children_await(const struct ab_children *children);
+void ab_program_judge_dismiss(struct ab_program_judge *children);
+bool ab_program_judge_await(const struct ab_program_judge *children);
 
 /* Ends it, whatever it does. */
-void ab_children_free(struct ab_children *children);
+void ab_program_judge_free(struct ab_program_judge *children);
 
 #endif

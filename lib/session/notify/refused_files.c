@@ -27,7 +27,7 @@ struct row {
 	uint64_t count;
 };
 
-struct ab_denials {
+struct ab_refused_files {
 	char run_id[8];
 	struct ab_log *log;
 	struct ab_buf line;
@@ -36,9 +36,9 @@ struct ab_denials {
 	uint64_t untold;
 };
 
-struct ab_denials *ab_denials_new(const char *run_id, struct ab_log *log)
+struct ab_refused_files *ab_refused_files_new(const char *run_id, struct ab_log *log)
 {
-	struct ab_denials *d = ab_alloc(sizeof(*d));
+	struct ab_refused_files *d = ab_alloc(sizeof(*d));
 
 	snprintf(d->run_id, sizeof(d->run_id), "%s", run_id);
 	d->log = log;
@@ -58,7 +58,7 @@ static void free_row(struct row *row)
 	free(row->process);
 }
 
-void ab_denials_free(struct ab_denials *d)
+void ab_refused_files_free(struct ab_refused_files *d)
 {
 	if (!d)
 		return;
@@ -89,7 +89,7 @@ static char *process_of(const struct ab_note *note)
 	return ab_buf_take(&b);
 }
 
-static struct row *add_row(struct ab_denials *d, const struct ab_note *note)
+static struct row *add_row(struct ab_refused_files *d, const struct ab_note *note)
 {
 	struct row *row;
 
@@ -119,7 +119,7 @@ static struct row *add_row(struct ab_denials *d, const struct ab_note *note)
 	return row;
 }
 
-static int write_row(struct ab_denials *d, const struct row *row, uint64_t repeated,
+static int write_row(struct ab_refused_files *d, const struct row *row, uint64_t repeated,
 		     struct ab_error *err)
 {
 	struct ab_buf *line = &d->line;
@@ -144,7 +144,7 @@ static int write_row(struct ab_denials *d, const struct row *row, uint64_t repea
 }
 
 /* Refused, and which is not known. */
-static int write_untold(struct ab_denials *d, uint64_t n, struct ab_error *err)
+static int write_untold(struct ab_refused_files *d, uint64_t n, struct ab_error *err)
 {
 	struct ab_buf *line = &d->line;
 
@@ -157,7 +157,8 @@ static int write_untold(struct ab_denials *d, uint64_t n, struct ab_error *err)
 	return ab_log_write(d->log, line, err);
 }
 
-int ab_denials_take(struct ab_denials *d, const struct ab_note *note, struct ab_error *err)
+int ab_refused_files_take(struct ab_refused_files *d, const struct ab_note *note,
+			  struct ab_error *err)
 {
 	int result = 0;
 
@@ -179,7 +180,7 @@ int ab_denials_take(struct ab_denials *d, const struct ab_note *note, struct ab_
 	return write_row(d, add_row(d, note), 0, err) < 0 ? -1 : result;
 }
 
-uint64_t ab_denials_count(const struct ab_denials *d)
+uint64_t ab_refused_files_count(const struct ab_refused_files *d)
 {
 	uint64_t n = d->untold;
 
@@ -197,7 +198,7 @@ static void widen(int *width, const char *text)
 }
 
 /* The columns: ids, what, reasons. */
-static void show_row(const struct ab_denials *d, uint32_t i, const int width[3],
+static void show_row(const struct ab_refused_files *d, uint32_t i, const int width[3],
 		     struct ab_strv *ret)
 {
 	const struct row *row = &d->v[i];
@@ -220,7 +221,7 @@ static void show_hint(const char *hint, int ids, struct ab_strv *ret)
 }
 
 /* The rows of one kind. */
-static void sum_up(const struct ab_denials *d, bool call, uint64_t untold, const char *one,
+static void sum_up(const struct ab_refused_files *d, bool call, uint64_t untold, const char *one,
 		   const char *many, struct ab_strv *ret)
 {
 	uint64_t count = untold, shown = 0;
@@ -257,7 +258,7 @@ static void sum_up(const struct ab_denials *d, bool call, uint64_t untold, const
 			     d->run_id);
 }
 
-void ab_denials_summary(const struct ab_denials *d, struct ab_strv *ret)
+void ab_refused_files_summary(const struct ab_refused_files *d, struct ab_strv *ret)
 {
 	sum_up(d, false, d->untold, "access to a file was", "accesses to files were", ret);
 	sum_up(d, true, 0, "system call was", "system calls were", ret);

@@ -9,18 +9,19 @@
 
 #include "base/data/strv.h"
 
-struct ab_denials;
+struct ab_refused_files;
 struct ab_error;
 struct ab_log;
 struct ab_note;
 
-struct ab_denials *ab_denials_new(const char *run_id, struct ab_log *log);
-void ab_denials_free(struct ab_denials *denials);
+struct ab_refused_files *ab_refused_files_new(const char *run_id, struct ab_log *log);
+void ab_refused_files_free(struct ab_refused_files *denials);
 
 /* A note of kind FILE, CALL or AGAIN. -1: it is not on record. */
-int ab_denials_take(struct ab_denials *denials, const struct ab_note *note, struct ab_error *err);
-uint64_t ab_denials_count(const struct ab_denials *denials);
+int ab_refused_files_take(struct ab_refused_files *denials, const struct ab_note *note,
+			  struct ab_error *err);
+uint64_t ab_refused_files_count(const struct ab_refused_files *denials);
 /* Nothing when there was none. */
-void ab_denials_summary(const struct ab_denials *denials, struct ab_strv *ret);
+void ab_refused_files_summary(const struct ab_refused_files *denials, struct ab_strv *ret);
 
 #endif

@@ -26,7 +26,7 @@ struct row {
 	uint64_t count;
 };
 
-struct ab_refusals {
+struct ab_refused_programs {
 	char run_id[8];
 	struct ab_log *log;
 	bool strict;
@@ -34,21 +34,22 @@ struct ab_refusals {
 	struct row v[REMEMBERED];
 	uint32_t len, last;
 	uint64_t count;
-	struct ab_denials *denials; /* of files and calls */
+	struct ab_refused_files *denials; /* of files and calls */
 };
 
-struct ab_refusals *ab_refusals_new(const char *run_id, struct ab_log *log, bool strict)
+struct ab_refused_programs *ab_refused_programs_new(const char *run_id, struct ab_log *log,
+						    bool strict)
 {
-	struct ab_refusals *r = ab_alloc(sizeof(*r));
+	struct ab_refused_programs *r = ab_alloc(sizeof(*r));
 
 	snprintf(r->run_id, sizeof(r->run_id), "%s", run_id);
 	r->log = log;
 	r->strict = strict;
-	r->denials = ab_denials_new(run_id, log);
+	r->denials = ab_refused_files_new(run_id, log);
 	return r;
 }
 
-void ab_refusals_free(struct ab_refusals *r)
+void ab_refused_programs_free(struct ab_refused_programs *r)
 {
 	if (!r)
 		return;
@@ -58,13 +59,13 @@ void ab_refusals_free(struct ab_refusals *r)
 		free(r->v[i].reason);
 		free(r->v[i].by);
 	}
-	ab_denials_free(r->denials);
+	ab_refused_files_free(r->denials);
 	ab_buf_fini(&r->line);
 	free(r);
 }
 
 /* Its number. */
-static uint32_t remember(struct ab_refusals *r, const struct ab_note *note)
+static uint32_t remember(struct ab_refused_programs *r, const struct ab_note *note)
 {
 	uint32_t i = 0;
 
@@ -87,7 +88,8 @@ static uint32_t remember(struct ab_refusals *r, const struct ab_note *note)
 	return ++r->last;
 }
 
-static int take_exec(struct ab_refusals *r, const struct ab_note *note, struct ab_error *err)
+static int take_exec(struct ab_refused_programs *r, const struct ab_note *note,
+		     struct ab_error *err)
 {
 	struct ab_buf *line = &r->line;
 	char id[24] = "";
@@ -113,14 +115,15 @@ static int take_exec(struct ab_refusals *r, const struct ab_note *note, struct a
 	return ab_log_write(r->log, line, err);
 }
 
-static int take_program(struct ab_refusals *r, const struct ab_note *note, struct ab_error *err)
+static int take_program(struct ab_refused_programs *r, const struct ab_note *note,
+			struct ab_error *err)
 {
 	ab_record_open(&r->line, r->run_id, "program");
 	ab_record_text(&r->line, "path", note->path);
 	return ab_log_write(r->log, &r->line, err);
 }
 
-static int take(struct ab_refusals *r, const struct ab_note *note, struct ab_error *err)
+static int take(struct ab_refused_programs *r, const struct ab_note *note, struct ab_error *err)
 {
 	switch (note->kind) {
 	case AB_NOTE_EXEC:
@@ -128,21 +131,22 @@ static int take(struct ab_refusals *r, const struct ab_note *note, struct ab_err
 	case AB_NOTE_PROGRAM:
 		return take_program(r, note, err);
 	default:
-		return ab_denials_take(r->denials, note, err);
+		return ab_refused_files_take(r->denials, note, err);
 	}
 }
 
-int ab_refusals_take(struct ab_refusals *r, const struct ab_note *note, struct ab_error *err)
+int ab_refused_programs_take(struct ab_refused_programs *r, const struct ab_note *note,
+			     struct ab_error *err)
 {
 	return take(r, note, err) < 0 && r->strict ? -1 : 0;
 }
 
-uint64_t ab_refusals_others(const struct ab_refusals *r)
+uint64_t ab_refused_programs_others(const struct ab_refused_programs *r)
 {
-	return ab_denials_count(r->denials);
+	return ab_refused_files_count(r->denials);
 }
 
-uint64_t ab_refusals_count(const struct ab_refusals *r)
+uint64_t ab_refused_programs_count(const struct ab_refused_programs *r)
 {
 	return r->count;
 }
@@ -176,7 +180,7 @@ static char *shown(const struct row *row)
 	return ab_printf("%.*s...", (int)n, all);
 }
 
-static void add_row(const struct ab_refusals *r, uint32_t i, int width, struct ab_strv *ret)
+static void add_row(const struct ab_refused_programs *r, uint32_t i, int width, struct ab_strv *ret)
 {
 	const struct row *row = &r->v[i];
 	ab_autofree char *command = shown(row);
@@ -205,7 +209,7 @@ static void add_row(const struct ab_refusals *r, uint32_t i, int width, struct a
 			     ids, "", row->rule);
 }
 
-static void sum_up(const struct ab_refusals *r, struct ab_strv *ret)
+static void sum_up(const struct ab_refused_programs *r, struct ab_strv *ret)
 {
 	uint32_t rows = r->len < ROWS ? r->len : ROWS;
 	uint64_t counted = 0;
@@ -230,8 +234,8 @@ static void sum_up(const struct ab_refusals *r, struct ab_strv *ret)
 			     r->count - counted, r->run_id);
 }
 
-void ab_refusals_summary(const struct ab_refusals *r, struct ab_strv *ret)
+void ab_refused_programs_summary(const struct ab_refused_programs *r, struct ab_strv *ret)
 {
 	sum_up(r, ret);
-	ab_denials_summary(r->denials, ret);
+	ab_refused_files_summary(r->denials, ret);
 }

@@ -15,19 +15,20 @@
 struct ab_error;
 struct ab_log;
 struct ab_note;
-struct ab_refusals;
+struct ab_refused_programs;
 
 /* Under `strict` a refusal that cannot be recorded is an error. */
-struct ab_refusals *ab_refusals_new(const char *run_id, struct ab_log *log, bool strict);
-void ab_refusals_free(struct ab_refusals *refusals);
+struct ab_refused_programs *ab_refused_programs_new(const char *run_id, struct ab_log *log,
+						    bool strict);
+void ab_refused_programs_free(struct ab_refused_programs *refusals);
 
 /* -1: it cannot be written, and should. */
-int ab_refusals_take(struct ab_refusals *refusals, const struct ab_note *note,
-		     struct ab_error *err);
-uint64_t ab_refusals_count(const struct ab_refusals *refusals);
+int ab_refused_programs_take(struct ab_refused_programs *refusals, const struct ab_note *note,
+			     struct ab_error *err);
+uint64_t ab_refused_programs_count(const struct ab_refused_programs *refusals);
 /* Of files and calls. */
-uint64_t ab_refusals_others(const struct ab_refusals *refusals);
+uint64_t ab_refused_programs_others(const struct ab_refused_programs *refusals);
 /* Nothing when there was none. */
-void ab_refusals_summary(const struct ab_refusals *refusals, struct ab_strv *ret);
+void ab_refused_programs_summary(const struct ab_refused_programs *refusals, struct ab_strv *ret);
 
 #endif

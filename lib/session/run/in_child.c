@@ -52,7 +52,7 @@ enum { OUT, ERR, STREAMS };
 
 struct apart {
 	const struct ab_request *request;
-	struct ab_apart *ret;
+	struct ab_child_run *ret;
 	uint64_t capture;
 	bool nested;  /* in a box already: the child becomes the
 				 * command, and has no result */
@@ -408,14 +408,14 @@ static void close_all(struct apart *a)
 	}
 }
 
-int ab_run_apart(const struct ab_request *request, uint64_t capture, struct ab_apart *ret,
-		 int *ret_status, struct ab_error *err)
+int ab_run_in_child(const struct ab_request *request, uint64_t capture, struct ab_child_run *ret,
+		    int *ret_status, struct ab_error *err)
 {
 	struct apart *a = ab_alloc(sizeof(*a));
 	struct timespec started;
 	int result = -1;
 
-	*ret = (struct ab_apart){ 0 };
+	*ret = (struct ab_child_run){ 0 };
 	*err = (struct ab_error){ 0 };
 	*a = (struct apart){ .request = request,
 			     .ret = ret,
@@ -441,10 +441,10 @@ int ab_run_apart(const struct ab_request *request, uint64_t capture, struct ab_a
 	return result;
 }
 
-void ab_apart_fini(struct ab_apart *apart)
+void ab_child_run_fini(struct ab_child_run *apart)
 {
 	free(apart->result);
 	free(apart->out.data);
 	free(apart->err.data);
-	*apart = (struct ab_apart){ 0 };
+	*apart = (struct ab_child_run){ 0 };
 }

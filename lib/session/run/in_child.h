@@ -16,7 +16,7 @@
 struct ab_error;
 struct ab_request;
 
-struct ab_apart {
+struct ab_child_run {
 	char *result;		   /* a JSON object, session/run/result_json.h */
 	struct ab_stream out, err; /* what was captured */
 };
@@ -25,10 +25,10 @@ struct ab_apart {
  * As ab_run(); the request's own `result` must be NULL. `capture` is how many
  * bytes of each output stream are kept; 0: the command has the caller's own
  * streams. With `capture`, /dev/null takes the place of a terminal on standard
- * input. *ret is filled in even on failure: always call ab_apart_fini().
+ * input. *ret is filled in even on failure: always call ab_child_run_fini().
  */
-int ab_run_apart(const struct ab_request *request, uint64_t capture, struct ab_apart *ret,
-		 int *ret_status, struct ab_error *err);
-void ab_apart_fini(struct ab_apart *apart);
+int ab_run_in_child(const struct ab_request *request, uint64_t capture, struct ab_child_run *ret,
+		    int *ret_status, struct ab_error *err);
+void ab_child_run_fini(struct ab_child_run *apart);
 
 #endif

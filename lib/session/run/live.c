@@ -91,7 +91,7 @@ static void use_rules(struct run *r)
 	struct ab_prepared *p = r->prepared;
 	struct ab_error err = { 0 };
 
-	if (ab_next_use(p->state.root, time(NULL), &p->next, &err) < 0)
+	if (ab_next_run_run_use(p->state.root, time(NULL), &p->next, &err) < 0)
 		ab_run_say(r, AB_SAY_WARNING,
 			   "what you allowed for this run will hold in the "
 			   "next one as well: %s",
@@ -104,7 +104,7 @@ static void return_rules(struct run *r)
 	struct ab_prepared *p = r->prepared;
 	struct ab_error err = { 0 };
 
-	if (ab_next_return(p->state.root, time(NULL), &p->next, &err) < 0)
+	if (ab_next_run_run_return(p->state.root, time(NULL), &p->next, &err) < 0)
 		ab_run_say(r, AB_SAY_WARNING, "what you allowed for this run is lost: %s",
 			   err.text);
 }
@@ -173,13 +173,13 @@ static int hear_last(struct run *r, struct ab_error *err)
 	if (!r->children || r->heard)
 		return 0;
 	r->heard = true;
-	ab_children_dismiss(r->children);
+	ab_program_judge_dismiss(r->children);
 	/* While it is heard: it may wait for room. */
-	while (ab_children_await(r->children) &&
-	       ab_children_hear(r->children, &note, &(struct ab_error){ 0 }) > 0)
-		if (ab_refusals_take(r->refusals, &note, err) < 0)
+	while (ab_program_judge_await(r->children) &&
+	       ab_program_judge_hear(r->children, &note, &(struct ab_error){ 0 }) > 0)
+		if (ab_refused_programs_take(r->refusals, &note, err) < 0)
 			return -1;
-	ab_refusals_summary(r->refusals, &r->refused);
+	ab_refused_programs_summary(r->refusals, &r->refused);
 	return 0;
 }
 
@@ -193,11 +193,11 @@ static void end_network(struct run *r, int *result, struct ab_error *err)
 	if (!r->gate)
 		return;
 	r->gated = true;
-	if (ab_gate_close(ab_take(r->gate), &r->report, &late) < 0)
+	if (ab_box_network_close(ab_take(r->gate), &r->report, &late) < 0)
 		prefer_first(result, err, &late);
 }
 
-/* The desk is closed: what nobody has seen yet is counted, and goes to the
+/* The steering is closed: what nobody has seen yet is counted, and goes to the
  * hook while the broker still takes it. */
 static void take_violations(struct run *r, bool hook)
 {
@@ -282,7 +282,7 @@ static void desk_says(void *arg, bool note, const char *text)
 
 int ab_run_supervise(struct run *r, int *ret_status, struct ab_error *err)
 {
-	struct ab_desk_setup desk = {
+	struct ab_steering_setup steering = {
 		.policy = r->prepared->policy,
 		.run_id = r->dir.id,
 		.dir = r->dir.dir,
@@ -313,7 +313,7 @@ int ab_run_supervise(struct run *r, int *ret_status, struct ab_error *err)
 		.run_id = r->dir.id,
 		.log = &r->log,
 		.secrets = &r->prepared->policy->secrets,
-		.desk = &desk,
+		.steering = &steering,
 		.unread = secret_unread,
 	};
 	int result;

@@ -187,14 +187,14 @@ static void fill_spec(struct ab_prepared *p, const struct ab_request *rq)
 	ab_strv_extend(&spec->sockets, &p->site.sockets);
 	ab_safe_guard(&p->safe, &p->site.facts);
 	ab_plan_make(&p->site.facts, &spec->plan);
-	ab_rules_make(spec, &p->site.open_sockets);
+	ab_landlock_rules_make(spec, &p->site.open_sockets);
 	ab_environment_build(policy, ab_safe_environ(&p->safe, &rq->policy), &spec->env,
 			     &p->stripped);
 	if (p->nested)
 		pass_placeholders(p, rq);
 	if (spec->door && !p->nested) {
 		ab_etc_fill(spec);
-		ab_ssh_fill(spec);
+		ab_git_ssh_fill(spec);
 	}
 }
 
@@ -231,7 +231,7 @@ static int open_state(struct ab_prepared *p, const struct ab_request *rq, struct
 		return -1;
 	/* What a dead run left in a workspace must be gone before we look at
 	 * what exists there. */
-	ab_sweep_stale(&p->state, &p->notes);
+	ab_leftovers_stale(&p->state, &p->notes);
 	/* Said again when it is given (record.c); here nothing is left of
 	 * a run that was none. */
 	return rq->name ? ab_state_check_name(&p->state, rq->name, err) : 0;
@@ -307,7 +307,7 @@ static int check_ways(const struct ab_prepared *p, const struct ab_request *rq,
 			continue;
 		path = to[i]->name[0] == '/' ? ab_strdup(to[i]->name)
 					     : ab_path_join(rq->policy.cwd, to[i]->name);
-		if (!ab_way_is_open(&p->spec.plan, path))
+		if (!ab_plan_links_is_open(&p->spec.plan, path))
 			continue;
 		ab_fail(err, AB_EUSAGE, 0,
 			"%s %s leads through a link that the command could "
@@ -364,8 +364,8 @@ static int check_covered(const struct ab_prepared *p, const struct ab_request *r
 int ab_prepare_spec(const struct ab_request *rq, struct ab_prepared *p, struct ab_error *err)
 {
 	if (ab_prepare_record(rq, p, err) < 0 ||
-	    ab_site_look(p->policy, rq->policy.environ, p->state.path, rq->argv[0], &p->site, err) <
-		    0)
+	    ab_host_facts_look(p->policy, rq->policy.environ, p->state.path, rq->argv[0], &p->site,
+			       err) < 0)
 		return -1;
 	guard_record(p);
 	ab_strv_extend(&p->notes, &p->site.notes);
@@ -393,7 +393,7 @@ static int load_policy(const struct ab_policy_input *in, struct ab_prepared *p,
 	size_t n = in->nsettings;
 
 	if (!p->nested)
-		ab_next_take(in, time(NULL), &p->next, &p->notes);
+		ab_next_run_run_take(in, time(NULL), &p->next, &p->notes);
 	if (p->next.write.len == 0)
 		return ab_policy_load(in, &p->policy, &p->notes, err);
 	settings = ab_alloc((n + p->next.write.len) * sizeof(settings[0]));
@@ -446,10 +446,10 @@ int ab_prepare(const struct ab_request *request, struct ab_prepared *ret, struct
 void ab_prepared_fini(struct ab_prepared *p)
 {
 	ab_policy_free(p->policy);
-	ab_next_fini(&p->next);
+	ab_next_run_run_fini(&p->next);
 	ab_state_fini(&p->state);
 	ab_copy_fini(&p->audit);
-	ab_site_fini(&p->site);
+	ab_host_facts_fini(&p->site);
 	ab_safe_fini(&p->safe);
 	ab_spec_fini(&p->spec);
 	ab_strv_fini(&p->stripped);

@@ -98,7 +98,7 @@ int ab_run_write_start(struct run *r, struct ab_error *err)
 	if (r->consent.approved)
 		ab_record_text(&line, "approved", r->consent.approved);
 	ab_record_number(&line, "pid", getpid());
-	ab_process_note(&line, r->box.pid);
+	ab_run_process_note(&line, r->box.pid);
 	if (p->policy->secrets.len)
 		record_secrets(&line, &p->policy->secrets);
 	ab_record_json(&line, "policy", policy);
@@ -150,9 +150,11 @@ int ab_run_write_end(struct run *r, int status, const struct ab_strv *moved, str
 	if (moved->len)
 		ab_record_list(&line, "findings", moved);
 	if (r->prepared->spec.children)
-		ab_record_number(&line, "execs_denied", (int64_t)ab_refusals_count(r->refusals));
+		ab_record_number(&line, "execs_denied",
+				 (int64_t)ab_refused_programs_count(r->refusals));
 	if (r->prepared->spec.traced)
-		ab_record_number(&line, "files_denied", (int64_t)ab_refusals_others(r->refusals));
+		ab_record_number(&line, "files_denied",
+				 (int64_t)ab_refused_programs_others(r->refusals));
 	if (r->gated)
 		record_network(&line, &r->report);
 	return ab_log_write(&r->log, &line, err);

@@ -24,7 +24,7 @@
 #include "policy/model/policy.h"
 #include "sandbox/start/bridge.h"
 #include "sandbox/start/launch.h"
-#include "session/ask/host_question.h"
+#include "session/ask/host_prompt.h"
 #include "session/broker/broker.h"
 #include "session/consent/consent.h"
 #include "session/consent/request.h"
@@ -95,8 +95,8 @@ static int start_judge(struct run *r, struct ab_error *err)
 		return 0;
 	home = p->policy->home ? realpath(p->policy->home, NULL) : NULL;
 	trace.home = home ? home : p->policy->home;
-	r->refusals = ab_refusals_new(r->dir.id, &r->log, r->prepared->spec.strict);
-	return ab_children_start(&terms, p->spec.traced ? &trace : NULL, &r->children, err);
+	r->refusals = ab_refused_programs_new(r->dir.id, &r->log, r->prepared->spec.strict);
+	return ab_program_judge_start(&terms, p->spec.traced ? &trace : NULL, &r->children, err);
 }
 
 static bool asks_about_hosts(const struct ab_policy *policy)
@@ -108,10 +108,10 @@ static bool asks_about_hosts(const struct ab_policy *policy)
 static int open_prompt(struct run *r, struct ab_terminal_rescue *ret, struct ab_error *err)
 {
 	if (asks_about_hosts(r->prepared->policy) && !r->request->approver &&
-	    ab_prompt_open(r->terminal, &r->prompt, err) < 0)
+	    ab_host_prompt_open(r->terminal, &r->prompt, err) < 0)
 		return -1;
 	if (r->prompt)
-		ab_prompt_rescue_get(r->prompt, ret);
+		ab_host_prompt_rescue_get(r->prompt, ret);
 	else
 		ab_terminal_rescue_get(r->terminal, ret);
 	return 0;
@@ -123,13 +123,13 @@ static int open_desk(struct run *r, struct ab_error *err)
 {
 	struct ab_policy *policy = r->prepared->policy;
 	bool asks = asks_about_hosts(policy);
-	struct ab_desk_setup setup = { .policy = policy };
+	struct ab_steering_setup setup = { .policy = policy };
 
 	if (ab_control_open(&r->control, err) < 0)
 		return -1;
 	setup.approver = r->request->approver != NULL;
 	setup.prompt = r->prompt;
-	if (asks && !ab_desk_asks(&setup))
+	if (asks && !ab_steering_asks(&setup))
 		policy->net.unknown = AB_UNKNOWN_DENY;
 	return 0;
 }
@@ -164,7 +164,7 @@ static int settle_in(struct run *r, struct ab_error *err)
 	if (open_prompt(r, &duty.rescue, err) < 0 || ab_broker_start(&duty, &r->broker, err) < 0 ||
 	    start_judge(r, err) < 0)
 		return -1;
-	if (ab_gate_open(p->policy, r->request->policy.environ, &p->safe, &r->gate, err) < 0)
+	if (ab_box_network_open(p->policy, r->request->policy.environ, &p->safe, &r->gate, err) < 0)
 		return -1;
 	if (open_desk(r, err) < 0 || ab_lock_supervisor(p->state.root, err) < 0)
 		return -1;
@@ -228,11 +228,11 @@ static void abandon(struct run *r, struct ab_error *err)
 	prefer_box_error(r, err);
 	ab_box_kill(&r->box);
 	ab_box_fini(&r->box);
-	ab_prompt_close(r->prompt);
+	ab_host_prompt_close(r->prompt);
 	ab_terminal_close(r->terminal);
 	ab_network_fini(&r->network);
 	if (r->gate)
-		ab_gate_close(r->gate, &r->report, &(struct ab_error){ 0 });
+		ab_box_network_close(r->gate, &r->report, &(struct ab_error){ 0 });
 	if (r->cgroup.path)
 		ab_cgroup_remove(r->cgroup.path, r->prepared->spec.run_id);
 	if (r->broker)
@@ -384,8 +384,8 @@ int ab_run(const struct ab_request *request, int *ret_status, struct ab_error *e
 	}
 	if (result < 0 && !r.told)
 		tell_failure(&r, err);
-	ab_children_free(r.children);
-	ab_refusals_free(r.refusals);
+	ab_program_judge_free(r.children);
+	ab_refused_programs_free(r.refusals);
 	ab_strv_fini(&r.refused);
 	ab_strv_fini(&r.report.lines);
 	ab_log_fini(&r.log);

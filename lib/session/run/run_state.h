@@ -23,17 +23,17 @@ struct run {
 	struct ab_copy result; /* where the caller wants it, if anywhere */
 	struct ab_box box;
 	struct ab_network network; /* until the gate has it */
-	struct ab_gate *gate;
+	struct ab_box_network *gate;
 	bool gated; /* it had one */
 	bool heard; /* the judge has said its last */
 	struct ab_cgroup cgroup;
 	struct ab_broker *broker;
-	struct ab_children *children; /* NULL: only the start is judged */
-	struct ab_refusals *refusals;
+	struct ab_program_judge *children; /* NULL: only the start is judged */
+	struct ab_refused_programs *refusals;
 	struct ab_terminal *terminal;
 	struct ab_violations *violations;
 	struct ab_control *control;
-	struct ab_prompt *prompt; /* or NULL: nobody is asked there */
+	struct ab_host_prompt *prompt; /* or NULL: nobody is asked there */
 	struct ab_outcome outcome;
 	struct ab_strv refused;	       /* lines about programs, at the end */
 	struct ab_proxy_report report; /* of the network, at the end */

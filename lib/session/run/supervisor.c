@@ -27,7 +27,7 @@
 #include "base/system/fd.h"
 #include "base/system/loop.h"
 #include "policy/model/secrets.h"
-#include "session/ask/host_question.h"
+#include "session/ask/host_prompt.h"
 #include "session/broker/broker.h"
 #include "session/control/box_network.h"
 #include "session/control/steering.h"
@@ -36,14 +36,14 @@
 #include "session/terminal/terminal.h"
 
 struct ab_broker_news;
-struct ab_desk;
+struct ab_steering;
 
 struct supervisor {
 	const struct ab_supervision *what;
 	struct ab_outcome out;
 	struct ab_loop loop;
 	struct ab_source signals, box, broker, judge, timer;
-	struct ab_desk *desk;
+	struct ab_steering *steering;
 	struct ab_timer grace; /* of a stop that was asked for */
 	bool started, over;
 	bool listened;		   /* the judge has what it listens on */
@@ -58,7 +58,7 @@ static void give_up(struct supervisor *s);
 /* The same; the first of several errors is told. `arg`: the supervisor. */
 static void fail_run(void *arg, const struct ab_error *err);
 
-/* Between the network's thread, the desk and the broker
+/* Between the network's thread, the steering and the broker
  * that reads secrets again. */
 static int attach_network(struct supervisor *s);
 static void pass_dialled(struct supervisor *s, int errnum, int fd);
@@ -88,8 +88,8 @@ static void stop_with_command(struct supervisor *s)
 {
 	if (s->what->terminal)
 		ab_terminal_suspend(s->what->terminal);
-	if (s->what->desk->prompt)
-		ab_prompt_suspend(s->what->desk->prompt);
+	if (s->what->steering->prompt)
+		ab_host_prompt_suspend(s->what->steering->prompt);
 	kill(getpid(), SIGSTOP);
 }
 
@@ -98,9 +98,9 @@ static void go_on(struct supervisor *s)
 	bool front = s->what->terminal && ab_terminal_resume(s->what->terminal);
 
 	ab_box_tell(s->what->box, AB_MSG_RESUME, front);
-	if (s->what->desk->prompt)
-		ab_prompt_resume(s->what->desk->prompt);
-	ab_desk_resumed(s->desk);
+	if (s->what->steering->prompt)
+		ab_host_prompt_resume(s->what->steering->prompt);
+	ab_steering_resumed(s->steering);
 }
 
 /* Stopped by its terminal because it wants to read, which we can help. */
@@ -124,7 +124,7 @@ static void take_signal(struct supervisor *s, int sig)
 	case SIGWINCH:
 		if (s->what->terminal)
 			ab_terminal_resize(s->what->terminal);
-		ab_desk_resized(s->desk);
+		ab_steering_resized(s->steering);
 		ab_box_tell(s->what->box, AB_MSG_SIGNAL, sig);
 		break;
 	case SIGTSTP:
@@ -206,14 +206,14 @@ static void redraw(void *arg)
 
 static int open_desk(struct supervisor *s)
 {
-	struct ab_desk_hands hands = { .loop = &s->loop,
-				       .gate = s->what->gate,
-				       .stop = stop,
-				       .fail = fail_run,
-				       .redraw = redraw,
-				       .arg = s };
+	struct ab_steering_hands hands = { .loop = &s->loop,
+					   .gate = s->what->gate,
+					   .stop = stop,
+					   .fail = fail_run,
+					   .redraw = redraw,
+					   .arg = s };
 
-	return ab_desk_open(s->what->desk, &hands, &s->desk, s->err);
+	return ab_steering_open(s->what->steering, &hands, &s->steering, s->err);
 }
 
 static void take_terminal(struct supervisor *s, struct ab_fds *fds)
@@ -233,7 +233,7 @@ static int take_listener(struct supervisor *s, const struct ab_holds *holds,
 	s->listened = true;
 	if (fds->len != 1)
 		return ab_fail(s->err, AB_ESYSTEM, 0, "the box sent nothing to listen on");
-	return ab_children_watch(s->what->children, fds->v[0], s->err);
+	return ab_program_judge_watch(s->what->children, fds->v[0], s->err);
 }
 
 static void take_holds(struct supervisor *s, const struct ab_holds *holds, const struct ab_fds *fds)
@@ -336,7 +336,7 @@ static void broker_ready(struct ab_source *source, uint32_t events)
 	if (news.kind == AB_NEWS_SECRET)
 		pass_secret(s, &news);
 	else
-		ab_desk_news(s->desk, &news);
+		ab_steering_news(s->steering, &news);
 	ab_broker_forget(&news);
 }
 
@@ -344,10 +344,10 @@ static void judge_ready(struct ab_source *source, uint32_t events)
 {
 	struct supervisor *s = source->owner;
 	struct ab_note note;
-	int r = ab_children_hear(s->what->children, &note, s->err);
+	int r = ab_program_judge_hear(s->what->children, &note, s->err);
 
 	(void)events;
-	if (r < 0 || (r > 0 && ab_refusals_take(s->what->refusals, &note, s->err) < 0))
+	if (r < 0 || (r > 0 && ab_refused_programs_take(s->what->refusals, &note, s->err) < 0))
 		give_up(s);
 }
 
@@ -388,7 +388,7 @@ static int open_sources(struct supervisor *s, struct ab_error *err)
 					.ready = broker_ready,
 					.owner = s };
 	if (what->children)
-		s->judge = (struct ab_source){ .fd = ab_children_fd(what->children),
+		s->judge = (struct ab_source){ .fd = ab_program_judge_fd(what->children),
 					       .ready = judge_ready,
 					       .owner = s };
 	if (s->signals.fd < 0 || (what->timeout_ms && s->timer.fd < 0))
@@ -424,9 +424,9 @@ static void answer_the_last(struct supervisor *s)
 	bool heard = true;
 
 	while (s->result == 0 && heard && left > 0) {
-		if (ab_desk_awaits_proxy(s->desk))
-			heard = ab_gate_hear(s->what->gate, (int)left);
-		else if (ab_desk_awaits_broker(s->desk))
+		if (ab_steering_awaits_proxy(s->steering))
+			heard = ab_box_network_hear(s->what->gate, (int)left);
+		else if (ab_steering_awaits_broker(s->steering))
 			heard = hear_broker(s, (int)left);
 		else
 			return;
@@ -453,8 +453,8 @@ int ab_supervise(const struct ab_supervision *what, struct ab_outcome *ret, stru
 	 * output is complete only then. */
 	ab_box_fini(what->box);
 	answer_the_last(&s);
-	ab_prompt_close(what->desk->prompt);
-	ab_desk_close(s.desk, s.out.status);
+	ab_host_prompt_close(what->steering->prompt);
+	ab_steering_close(s.steering, s.out.status);
 	ab_terminal_close(what->terminal);
 	ab_closep(&s.signals.fd);
 	ab_closep(&s.timer.fd);
@@ -507,7 +507,7 @@ static void pass_secret(struct supervisor *s, const struct ab_broker_news *news)
 		return;
 	record_secret(s, i, news->text ? "read" : "failed", news->text ? NULL : news->error.text);
 	if (news->text && s->what->gate)
-		ab_gate_secret(s->what->gate, i, news->text, news->len);
+		ab_box_network_secret(s->what->gate, i, news->text, news->len);
 	if (!news->text && !s->told[i])
 		s->what->unread(s->what->arg, s->what->secrets->v[i].name, news->error.text);
 	s->told[i] = !news->text;
@@ -517,40 +517,40 @@ static void host_wanted(void *arg, const struct ab_wanted *wanted)
 {
 	struct supervisor *s = arg;
 
-	ab_desk_wanted(s->desk, wanted);
+	ab_steering_wanted(s->steering, wanted);
 }
 
 static void host_settled(void *arg, uint32_t number, enum ab_settled how, uint32_t released)
 {
 	struct supervisor *s = arg;
 
-	ab_desk_settled(s->desk, number, how, released);
+	ab_steering_settled(s->steering, number, how, released);
 }
 
 static void bytes_sent(void *arg, const char *host, uint64_t bytes)
 {
 	struct supervisor *s = arg;
 
-	ab_desk_sent(s->desk, host, bytes);
+	ab_steering_sent(s->steering, host, bytes);
 }
 
 static void host_opened(void *arg, const char *host)
 {
 	struct supervisor *s = arg;
 
-	ab_desk_opened(s->desk, host);
+	ab_steering_opened(s->steering, host);
 }
 
 static void network_surveyed(void *arg, const char *json)
 {
 	struct supervisor *s = arg;
 
-	ab_desk_surveyed(s->desk, json);
+	ab_steering_surveyed(s->steering, json);
 }
 
 static int attach_network(struct supervisor *s)
 {
-	struct ab_gate_watch watch = {
+	struct ab_box_network_watch watch = {
 		.loop = &s->loop,
 		.box = s->what->box,
 		.run_id = s->what->run_id,
@@ -563,17 +563,17 @@ static int attach_network(struct supervisor *s)
 		.sent = bytes_sent,
 		.opened = host_opened,
 		.surveyed = network_surveyed,
-		.counts = ab_desk_counts(s->what->desk->policy),
+		.counts = ab_steering_counts(s->what->steering->policy),
 		.arg = s,
 	};
 
-	return ab_gate_attach(s->what->gate, s->what->network, &watch, s->err);
+	return ab_box_network_attach(s->what->gate, s->what->network, &watch, s->err);
 }
 
 static void pass_dialled(struct supervisor *s, int errnum, int fd)
 {
 	if (s->what->gate)
-		ab_gate_dialled(s->what->gate, errnum, fd);
+		ab_box_network_dialled(s->what->gate, errnum, fd);
 	else
 		ab_closep(&fd);
 }

@@ -12,30 +12,30 @@
 
 struct ab_terminal;
 struct ab_broker;
-struct ab_children;
-struct ab_desk_setup;
-struct ab_gate;
+struct ab_program_judge;
+struct ab_steering_setup;
+struct ab_box_network;
 struct ab_log;
-struct ab_refusals;
+struct ab_refused_programs;
 struct ab_secrets;
 
 struct ab_supervision {
 	struct ab_box *box;
 	struct ab_broker *broker;
-	struct ab_terminal *terminal; /* or NULL */
-	struct ab_children *children; /* or NULL: nobody is asked */
-	struct ab_refusals *refusals; /* with children */
-	uint64_t timeout_ms;	      /* 0: none */
+	struct ab_terminal *terminal;	      /* or NULL */
+	struct ab_program_judge *children;    /* or NULL: nobody is asked */
+	struct ab_refused_programs *refusals; /* with children */
+	uint64_t timeout_ms;		      /* 0: none */
 	/* Called once, when the command is about to start. */
 	int (*holds)(void *arg, const struct ab_holds *holds, struct ab_error *err);
 	void *arg;
-	struct ab_gate *gate;	    /* or NULL: no network of ours */
-	struct ab_network *network; /* of the box, for the gate; empty
+	struct ab_box_network *gate; /* or NULL: no network of ours */
+	struct ab_network *network;  /* of the box, for the gate; empty
 					 * when it has no door */
 	const char *run_id;
 	struct ab_log *log;
 	const struct ab_secrets *secrets;
-	const struct ab_desk_setup *desk;
+	const struct ab_steering_setup *steering;
 	/* A secret could not be read again; said once for each. */
 	void (*unread)(void *arg, const char *name, const char *why);
 };

@@ -187,8 +187,8 @@ static int show_authority(const struct ab_safe *safe, struct ab_spec *spec,
 	if (!safe->site || safe->intercepted.len == 0)
 		return 0;
 	der = ab_tls_site_der(safe->site, &len);
-	return ab_trusted_fill(ab_tls_site_pem(safe->site), der, len,
-			       ab_safe_environ(safe, safe->input), spec, ret_notes, err);
+	return ab_ca_store_fill(ab_tls_site_pem(safe->site), der, len,
+				ab_safe_environ(safe, safe->input), spec, ret_notes, err);
 }
 
 int ab_safe_fill(const struct ab_safe *safe, const struct ab_policy *policy, struct ab_spec *spec,

@@ -69,7 +69,7 @@ static int cover_file(struct ab_safe *safe, const char *declared, struct ab_strv
 		      struct ab_error *err)
 {
 	ab_autofree char *real = realpath(declared, NULL);
-	ab_autoclose int fd = real ? ab_reach_open(real) : -1;
+	ab_autoclose int fd = real ? ab_writable_links_open(real) : -1;
 	char *data = NULL, *covered;
 	struct stat st;
 	size_t len;

@@ -33,7 +33,7 @@ static void note_file(struct ab_safe *safe, const struct ab_secret *secret)
 {
 	bool led;
 	char *real = secret->from == AB_FROM_FILE
-			     ? ab_reach_follow(&secret->writable, secret->file, &led)
+			     ? ab_writable_links_follow(&secret->writable, secret->file, &led)
 			     : NULL;
 
 	if (real)
@@ -163,8 +163,8 @@ static int make_site(struct ab_safe *safe, const struct ab_policy *policy, struc
 	struct ab_tls_setup setup = { .hosts = &safe->intercepted };
 	ab_autofree char *roots = NULL;
 
-	if (ab_trusted_roots(policy, ab_safe_environ(safe, safe->input), &roots, &setup.roots_len,
-			     err) < 0)
+	if (ab_ca_store_roots(policy, ab_safe_environ(safe, safe->input), &roots, &setup.roots_len,
+			      err) < 0)
 		return -1;
 	setup.roots = roots;
 	return ab_tls_site_new(&setup, &safe->site, err);

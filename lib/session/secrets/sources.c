@@ -198,13 +198,13 @@ static int refuse_link(const struct ab_secret *secret, struct ab_error *err)
 static int open_file(const struct ab_secret *secret, struct ab_error *err)
 {
 	bool led;
-	ab_autofree char *real = ab_reach_follow(&secret->writable, secret->file, &led);
+	ab_autofree char *real = ab_writable_links_follow(&secret->writable, secret->file, &led);
 	ab_autoclose int fd = -1;
 	struct stat st;
 
 	if (led)
 		return refuse_link(secret, err);
-	fd = real ? ab_reach_open(real) : -1;
+	fd = real ? ab_writable_links_open(real) : -1;
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return ab_fail(err, AB_EUSAGE, errno, "the secret %s: open %s", secret->name,
 			       secret->file);
@@ -387,9 +387,9 @@ static bool is_boxs(const struct ab_strv *writable, const char *path)
 {
 	ab_autofree char *clean = ab_path_resolve(path, "/", NULL);
 	bool led = false;
-	ab_autofree char *real = ab_reach_follow(writable, path, &led);
+	ab_autofree char *real = ab_writable_links_follow(writable, path, &led);
 
-	return led || ab_reach_writes(writable, real ? real : clean);
+	return led || ab_writable_links_writes(writable, real ? real : clean);
 }
 
 /*
@@ -424,8 +424,8 @@ static char *safe_path(const struct ab_strv *writable, const char *path)
 		bool led = false;
 
 		if (dir[0] == '/')
-			real = ab_reach_follow(writable, dir, &led);
-		if (real && !led && !ab_reach_writes(writable, real))
+			real = ab_writable_links_follow(writable, dir, &led);
+		if (real && !led && !ab_writable_links_writes(writable, real))
 			ab_buf_printf(&b, "%s%s", b.len ? ":" : "", dir);
 		path += n;
 		if (!*path)

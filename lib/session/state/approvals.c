@@ -286,7 +286,7 @@ static void get_boot(char ret[9])
 void ab_session_of_caller(struct ab_session_key *ret)
 {
 	long sid = getsid(0);
-	int64_t start = sid > 0 ? ab_process_started((pid_t)sid) : 0;
+	int64_t start = sid > 0 ? ab_run_process_started((pid_t)sid) : 0;
 	char boot[9];
 
 	ret->name[0] = '\0';
@@ -311,7 +311,7 @@ static bool is_stale(int sessions, const char *name)
 		return false;
 	get_boot(own);
 	return strcmp(boot, own) != 0 ||
-	       (unsigned long long)ab_process_started((pid_t)sid) != start;
+	       (unsigned long long)ab_run_process_started((pid_t)sid) != start;
 }
 
 static void remove_session(int sessions, const char *name)
@@ -468,7 +468,7 @@ int ab_sessions_revoke(int session, const char *id, size_t *n, struct ab_error *
 
 enum { ENTRIES_MAX = 1000 };
 
-static const struct ab_store store = {
+static const struct ab_json_store store = {
 	.file = FILE_NAME,
 	.list = "approvals",
 	.max = 8 << 20,
@@ -508,9 +508,9 @@ static int take_entries(const json_t *entries, int64_t now, struct ab_approval_l
 		struct ab_approval a;
 
 		if (ab_approval_read(entry, &a, wrong, sizeof(wrong)) < 0)
-			return ab_store_broken(&store, wrong, err);
+			return ab_json_store_broken(&store, wrong, err);
 		if (a.session || a.deny)
-			result = ab_store_broken(&store, "it holds what never ends", err);
+			result = ab_json_store_broken(&store, "it holds what never ends", err);
 		if (result == 0 && a.expires > now)
 			ab_approval_list_give(list, &a);
 		ab_approval_fini(&a);
@@ -525,7 +525,7 @@ int ab_kept_read(int state, int64_t now, struct ab_approval_list *list, struct a
 	json_t *entries;
 	int result;
 
-	if (ab_store_read(&store, state, &entries, err) < 0)
+	if (ab_json_store_read(&store, state, &entries, err) < 0)
 		return -1;
 	result = take_entries(entries, now, &kept, err);
 	json_decref(entries);
@@ -539,12 +539,12 @@ static int write_file(int state, const struct ab_approval_list *list, struct ab_
 {
 	ab_autobuf struct ab_buf b = { 0 };
 
-	ab_store_begin(&store, &b);
+	ab_json_store_begin(&store, &b);
 	for (size_t i = 0; i < list->len; i++) {
-		ab_store_entry(&b);
+		ab_json_store_entry(&b);
 		ab_approval_write(&b, &list->v[i]);
 	}
-	return ab_store_replace(&store, state, &b, err);
+	return ab_json_store_replace(&store, state, &b, err);
 }
 
 static void drop(struct ab_approval_list *list, size_t i)
@@ -578,7 +578,7 @@ static int add(int state, int64_t now, const struct ab_approval *a, struct ab_ap
 
 int ab_kept_add(int state, int64_t now, const struct ab_approval *a, struct ab_error *err)
 {
-	ab_autoclose int locked = ab_store_lock(&store, state, err);
+	ab_autoclose int locked = ab_json_store_lock(&store, state, err);
 	struct ab_approval_list list = { 0 };
 	int result = locked < 0 ? -1 : add(state, now, a, &list, err);
 
@@ -617,7 +617,7 @@ static int remove_all(int state, int64_t now, size_t *n, struct ab_error *err)
 
 int ab_kept_revoke(int state, int64_t now, const char *id, size_t *n, struct ab_error *err)
 {
-	ab_autoclose int locked = ab_store_lock(&store, state, err);
+	ab_autoclose int locked = ab_json_store_lock(&store, state, err);
 	struct ab_approval_list list = { 0 };
 	int result;
 

@@ -17,7 +17,7 @@
 
 enum { LOCK_MS = 2000, LOCK_STEP_MS = 10 };
 
-int ab_store_broken(const struct ab_store *store, const char *why, struct ab_error *err)
+int ab_json_store_broken(const struct ab_json_store *store, const char *why, struct ab_error *err)
 {
 	ab_fail(err, AB_ECONFIG, 0, "%s in the state folder is broken: %s", store->file, why);
 	return ab_hint(err, "%s", store->hint);
@@ -25,7 +25,7 @@ int ab_store_broken(const struct ab_store *store, const char *why, struct ab_err
 
 /* Whoever can list the folder can have its lock, and keep it: one of us has it
  * for a moment only, and it is not waited for longer than for that. */
-int ab_store_lock(const struct ab_store *store, int state, struct ab_error *err)
+int ab_json_store_lock(const struct ab_json_store *store, int state, struct ab_error *err)
 {
 	ab_autoclose int fd = openat(state, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int64_t until = ab_now_ms() + LOCK_MS;
@@ -47,7 +47,8 @@ int ab_store_lock(const struct ab_store *store, int state, struct ab_error *err)
 	return ab_take_fd(&fd);
 }
 
-static int take_list(const struct ab_store *store, json_t *file, json_t **ret, struct ab_error *err)
+static int take_list(const struct ab_json_store *store, json_t *file, json_t **ret,
+		     struct ab_error *err)
 {
 	json_int_t version;
 	json_error_t wrong;
@@ -55,14 +56,15 @@ static int take_list(const struct ab_store *store, json_t *file, json_t **ret, s
 
 	if (json_unpack_ex(file, &wrong, JSON_STRICT, "{s:I,s:o}", "version", &version, store->list,
 			   &list) < 0)
-		return ab_store_broken(store, wrong.text, err);
+		return ab_json_store_broken(store, wrong.text, err);
 	if (version != 1 || !json_is_array(list))
-		return ab_store_broken(store, "its version is not known", err);
+		return ab_json_store_broken(store, "its version is not known", err);
 	*ret = json_incref(list);
 	return 0;
 }
 
-int ab_store_read(const struct ab_store *store, int state, json_t **ret, struct ab_error *err)
+int ab_json_store_read(const struct ab_json_store *store, int state, json_t **ret,
+		       struct ab_error *err)
 {
 	ab_autoclose int fd = ab_approval_open(state, store->file);
 	ab_autofree char *text = NULL;
@@ -75,28 +77,28 @@ int ab_store_read(const struct ab_store *store, int state, json_t **ret, struct 
 	if (fd < 0 && errno == ENOENT)
 		return 0;
 	if (fd < 0 || ab_read_all(fd, store->max, &text, &len) < 0)
-		return ab_store_broken(
+		return ab_json_store_broken(
 			store, errno == EPERM ? "others can write it" : strerror(errno), err);
 	file = json_loadb(text, len, JSON_REJECT_DUPLICATES, &wrong);
 	if (!file)
-		return ab_store_broken(store, wrong.text, err);
+		return ab_json_store_broken(store, wrong.text, err);
 	result = take_list(store, file, ret, err);
 	json_decref(file);
 	return result;
 }
 
-void ab_store_begin(const struct ab_store *store, struct ab_buf *text)
+void ab_json_store_begin(const struct ab_json_store *store, struct ab_buf *text)
 {
 	ab_buf_printf(text, "{\"version\":1,\"%s\":[", store->list);
 }
 
-void ab_store_entry(struct ab_buf *text)
+void ab_json_store_entry(struct ab_buf *text)
 {
 	ab_buf_puts(text, text->data[text->len - 1] == '[' ? "\n" : ",\n");
 }
 
-int ab_store_replace(const struct ab_store *store, int state, struct ab_buf *text,
-		     struct ab_error *err)
+int ab_json_store_replace(const struct ab_json_store *store, int state, struct ab_buf *text,
+			  struct ab_error *err)
 {
 	ab_autoclose int fd = -1;
 	char tmp[32];

@@ -11,23 +11,24 @@
 struct ab_buf;
 struct ab_error;
 
-struct ab_store {
+struct ab_json_store {
 	const char *file, *list;
 	size_t max;	  /* bytes */
 	const char *hint; /* for the error when the file is broken */
 };
 
 /* Take the lock; it is held until the returned descriptor is closed. */
-int ab_store_lock(const struct ab_store *store, int state, struct ab_error *err);
+int ab_json_store_lock(const struct ab_json_store *store, int state, struct ab_error *err);
 /* The entries (json_decref() them); NULL: there is no file. */
-int ab_store_read(const struct ab_store *store, int state, json_t **ret, struct ab_error *err);
-/* With the lock held: begin, then for each entry ab_store_entry() followed by
+int ab_json_store_read(const struct ab_json_store *store, int state, json_t **ret,
+		       struct ab_error *err);
+/* With the lock held: begin, then for each entry ab_json_store_entry() followed by
  * the caller's own JSON object, then replace. */
-void ab_store_begin(const struct ab_store *store, struct ab_buf *text);
-void ab_store_entry(struct ab_buf *text); /* a separator */
-int ab_store_replace(const struct ab_store *store, int state, struct ab_buf *text,
-		     struct ab_error *err);
+void ab_json_store_begin(const struct ab_json_store *store, struct ab_buf *text);
+void ab_json_store_entry(struct ab_buf *text); /* a separator */
+int ab_json_store_replace(const struct ab_json_store *store, int state, struct ab_buf *text,
+			  struct ab_error *err);
 /* Fail (-1) with `why`, the file and the hint. */
-int ab_store_broken(const struct ab_store *store, const char *why, struct ab_error *err);
+int ab_json_store_broken(const struct ab_json_store *store, const char *why, struct ab_error *err);
 
 #endif

@@ -23,7 +23,7 @@
 
 enum { DAY = 86400 };
 
-static const struct ab_store store = {
+static const struct ab_json_store store = {
 	.file = FILE_NAME,
 	.list = "next",
 	.max = 1 << 20,
@@ -67,13 +67,13 @@ static int read_rules(const json_t *list, int64_t now, struct rules *ret, struct
 
 		if (json_unpack_ex(entry, &wrong, JSON_STRICT, "{s:s,s:s,s:I}", "workspace",
 				   &workspace, "write", &write, "at", &at) < 0)
-			return ab_store_broken(&store, wrong.text, err);
+			return ab_json_store_broken(&store, wrong.text, err);
 		/* One from a time to come would never be forgotten; a clock
 		 * that was set back a little is no such time. */
 		if (at > now + DAY || now - at >= AB_NEXT_DAYS * DAY)
 			continue;
 		if (ret->len == AB_NEXT_MAX)
-			return ab_store_broken(&store, "there are too many", err);
+			return ab_json_store_broken(&store, "there are too many", err);
 		ret->v[ret->len++] = (struct rule){ .workspace = ab_strdup(workspace),
 						    .write = ab_strdup(write),
 						    .at = at };
@@ -87,7 +87,7 @@ static int load(int state, int64_t now, struct rules *ret, struct ab_error *err)
 	json_t *list;
 	int result;
 
-	if (ab_store_read(&store, state, &list, err) < 0)
+	if (ab_json_store_read(&store, state, &list, err) < 0)
 		return -1;
 	result = read_rules(list, now, ret, err);
 	json_decref(list);
@@ -100,16 +100,16 @@ static int save(int state, const struct rules *rules, struct ab_error *err)
 
 	if (rules->len == 0 && (unlinkat(state, FILE_NAME, 0) == 0 || errno == ENOENT))
 		return 0;
-	ab_store_begin(&store, &b);
+	ab_json_store_begin(&store, &b);
 	for (size_t i = 0; i < rules->len; i++) {
-		ab_store_entry(&b);
+		ab_json_store_entry(&b);
 		ab_buf_puts(&b, "{\"workspace\":");
 		ab_buf_json(&b, rules->v[i].workspace);
 		ab_buf_puts(&b, ",\"write\":");
 		ab_buf_json(&b, rules->v[i].write);
 		ab_buf_printf(&b, ",\"at\":%lld}", (long long)rules->v[i].at);
 	}
-	return ab_store_replace(&store, state, &b, err);
+	return ab_json_store_replace(&store, state, &b, err);
 }
 
 static bool is_rule(const struct rule *rule, const char *workspace, const char *path)
@@ -139,10 +139,10 @@ static bool is_text(const char *s)
 	return text != NULL;
 }
 
-int ab_next_add(int state, int64_t now, const char *workspace, const char *path, bool *ret_had,
-		struct ab_error *err)
+int ab_next_run_run_add(int state, int64_t now, const char *workspace, const char *path,
+			bool *ret_had, struct ab_error *err)
 {
-	ab_autoclose int locked = ab_store_lock(&store, state, err);
+	ab_autoclose int locked = ab_json_store_lock(&store, state, err);
 	auto_rules struct rules rules = { .len = 0 };
 	bool had;
 
@@ -215,7 +215,7 @@ static int take_back(int state, int64_t now, const char *workspace, const char *
 		     struct ab_error *err)
 {
 	auto_rules struct rules rules = { .len = 0 };
-	ab_autoclose int locked = ab_store_lock(&store, state, err);
+	ab_autoclose int locked = ab_json_store_lock(&store, state, err);
 
 	if (locked < 0 || load(state, now, &rules, err) < 0)
 		return -1;
@@ -223,7 +223,7 @@ static int take_back(int state, int64_t now, const char *workspace, const char *
 	return save(state, &rules, err);
 }
 
-static int take(int state, int64_t now, struct ab_next *next, struct ab_strv *notes,
+static int take(int state, int64_t now, struct ab_next_run_run *next, struct ab_strv *notes,
 		struct ab_error *err)
 {
 	auto_rules struct rules all = { .len = 0 }, ours = { .len = 0 };
@@ -255,12 +255,12 @@ static int take(int state, int64_t now, struct ab_next *next, struct ab_strv *no
 	return 0;
 }
 
-void ab_next_take(const struct ab_policy_input *in, int64_t now, struct ab_next *ret,
-		  struct ab_strv *notes)
+void ab_next_run_run_take(const struct ab_policy_input *in, int64_t now,
+			  struct ab_next_run_run *ret, struct ab_strv *notes)
 {
 	ab_autofree char *path = ab_state_dir(in->environ, in->home, in->cwd);
 	ab_autofree char *file = path ? ab_path_join(path, FILE_NAME) : NULL;
-	struct ab_next next = AB_NEXT_NONE;
+	struct ab_next_run_run next = AB_NEXT_NONE;
 	struct ab_error err = { 0 };
 	struct ab_state state;
 
@@ -288,11 +288,11 @@ void ab_next_take(const struct ab_policy_input *in, int64_t now, struct ab_next 
 			     "written",
 			     next.write.v[i]);
 	if (next.write.len == 0)
-		ab_next_fini(&next);
+		ab_next_run_run_fini(&next);
 	*ret = next;
 }
 
-static void release(struct ab_next *next)
+static void release(struct ab_next_run_run *next)
 {
 	/* Also where a process that we forked still has it. */
 	if (next->claim >= 0)
@@ -301,14 +301,14 @@ static void release(struct ab_next *next)
 	next->claim = -1;
 }
 
-int ab_next_use(int state, int64_t now, struct ab_next *next, struct ab_error *err)
+int ab_next_run_run_use(int state, int64_t now, struct ab_next_run_run *next, struct ab_error *err)
 {
 	auto_rules struct rules rules = { .len = 0 };
 	ab_autoclose int locked = -1;
 
 	if (next->claim < 0)
 		return 0;
-	locked = ab_store_lock(&store, state, err);
+	locked = ab_json_store_lock(&store, state, err);
 	if (locked < 0 || load(state, now, &rules, err) < 0)
 		return -1;
 	for (size_t i = 0; i < next->write.len; i++)
@@ -319,20 +319,22 @@ int ab_next_use(int state, int64_t now, struct ab_next *next, struct ab_error *e
 	return 0;
 }
 
-int ab_next_return(int state, int64_t now, const struct ab_next *next, struct ab_error *err)
+int ab_next_run_run_return(int state, int64_t now, const struct ab_next_run_run *next,
+			   struct ab_error *err)
 {
 	bool had;
 
 	for (size_t i = 0; i < next->write.len; i++)
-		if (ab_next_add(state, now, next->workspace, next->write.v[i], &had, err) < 0)
+		if (ab_next_run_run_add(state, now, next->workspace, next->write.v[i], &had, err) <
+		    0)
 			return -1;
 	return 0;
 }
 
-void ab_next_fini(struct ab_next *next)
+void ab_next_run_run_fini(struct ab_next_run_run *next)
 {
 	release(next);
 	free(next->workspace);
 	ab_strv_fini(&next->write);
-	*next = (struct ab_next)AB_NEXT_NONE;
+	*next = (struct ab_next_run_run)AB_NEXT_NONE;
 }

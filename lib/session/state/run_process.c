@@ -26,7 +26,7 @@ static int open_process(pid_t pid)
 	return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-char *ab_process_read(int process, const char *name)
+char *ab_run_process_read(int process, const char *name)
 {
 	ab_autoclose int fd = openat(process, name, O_RDONLY | O_CLOEXEC);
 	char *text;
@@ -40,7 +40,7 @@ char *ab_process_read(int process, const char *name)
 /* 0: it is gone. */
 static int64_t stat_field(int process, int field)
 {
-	ab_autofree char *stat = ab_process_read(process, "stat");
+	ab_autofree char *stat = ab_run_process_read(process, "stat");
 	/* The name, which may hold anything, ends at the last bracket. */
 	char *p = stat ? strrchr(stat, ')') : NULL;
 
@@ -49,17 +49,17 @@ static int64_t stat_field(int process, int field)
 	return p ? strtoll(p, NULL, 10) : 0;
 }
 
-int64_t ab_process_started(pid_t pid)
+int64_t ab_run_process_started(pid_t pid)
 {
 	ab_autoclose int process = open_process(pid);
 
 	return stat_field(process, FIELD_STARTED);
 }
 
-void ab_process_note(struct ab_buf *line, pid_t init)
+void ab_run_process_note(struct ab_buf *line, pid_t init)
 {
 	ab_record_number(line, "init", init);
-	ab_record_number(line, "init_started", ab_process_started(init));
+	ab_record_number(line, "init_started", ab_run_process_started(init));
 }
 
 static pid_t get_pid(const json_t *start, const char *key)
@@ -69,7 +69,7 @@ static pid_t get_pid(const json_t *start, const char *key)
 	return pid > 1 && pid <= INT_MAX ? (pid_t)pid : -1;
 }
 
-int ab_process_init(const json_t *start)
+int ab_run_process_init(const json_t *start)
 {
 	pid_t pid = get_pid(start, "init");
 	json_int_t since = json_integer_value(json_object_get(start, "init_started"));
@@ -98,7 +98,7 @@ int ab_ends_open(const json_t *start, struct ab_ends *ret)
 	pid_t supervisor = get_pid(start, "pid");
 	struct ab_ends ends = { .init = open_pidfd(get_pid(start, "init")),
 				.supervisor = open_pidfd(supervisor) };
-	ab_autoclose int process = ab_process_init(start);
+	ab_autoclose int process = ab_run_process_init(start);
 
 	if (ends.init < 0 || ends.supervisor < 0 || process < 0 ||
 	    stat_field(process, FIELD_PARENT) != supervisor) {

@@ -16,14 +16,14 @@ struct ab_buf;
 
 /* Its start time, in clock ticks since boot: together with the pid it means
  * one process for ever. 0: there is no such process. */
-int64_t ab_process_started(pid_t pid);
+int64_t ab_run_process_started(pid_t pid);
 /* For the start record: which process is the box's init. */
-void ab_process_note(struct ab_buf *line, pid_t init);
+void ab_run_process_note(struct ab_buf *line, pid_t init);
 
 /* Its folder in /proc, as the start record says; -1: it is not there. */
-int ab_process_init(const json_t *start);
+int ab_run_process_init(const json_t *start);
 /* A text file in it; NULL: it is gone. Free it. */
-char *ab_process_read(int process, const char *name);
+char *ab_run_process_read(int process, const char *name);
 
 /*
  * Handles to both ends of a run, the init and its parent, the supervisor: they

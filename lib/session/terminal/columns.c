@@ -61,7 +61,7 @@ static struct cell get(const char *s, size_t left)
 	return cell;
 }
 
-size_t ab_cells_fit(struct ab_buf *b, const char *text, size_t len, size_t room, size_t *ret_cols)
+size_t ab_columns_fit(struct ab_buf *b, const char *text, size_t len, size_t room, size_t *ret_cols)
 {
 	size_t at = 0, cols = 0;
 
@@ -80,7 +80,7 @@ size_t ab_cells_fit(struct ab_buf *b, const char *text, size_t len, size_t room,
 	return at;
 }
 
-size_t ab_cells_width(const char *text)
+size_t ab_columns_width(const char *text)
 {
 	size_t cols = 0, len = strlen(text);
 
@@ -101,21 +101,21 @@ static size_t put_mark(struct ab_buf *b, size_t room)
 	return n;
 }
 
-size_t ab_cells_head(struct ab_buf *b, const char *text, size_t room)
+size_t ab_columns_head(struct ab_buf *b, const char *text, size_t room)
 {
 	size_t len = strlen(text), before = b->len, cols, marked;
 
-	if (ab_cells_fit(b, text, len, room, &cols) == len)
+	if (ab_columns_fit(b, text, len, room, &cols) == len)
 		return cols;
 	b->len = before;
 	marked = room > 2 * MARK ? MARK : 0;
-	ab_cells_fit(b, text, len, room - marked, &cols);
+	ab_columns_fit(b, text, len, room - marked, &cols);
 	return cols + put_mark(b, room);
 }
 
-size_t ab_cells_tail(struct ab_buf *b, const char *text, size_t room)
+size_t ab_columns_tail(struct ab_buf *b, const char *text, size_t room)
 {
-	size_t len = strlen(text), width = ab_cells_width(text), at = 0;
+	size_t len = strlen(text), width = ab_columns_width(text), at = 0;
 	size_t cols, marked = 0;
 
 	if (width > room) {
@@ -127,12 +127,12 @@ size_t ab_cells_tail(struct ab_buf *b, const char *text, size_t room)
 			at += cell.bytes;
 		}
 	}
-	ab_cells_fit(b, text + at, len - at, room, &cols);
+	ab_columns_fit(b, text + at, len - at, room, &cols);
 	return marked + cols;
 }
 
-void ab_cells_wrap(struct ab_strv *lines, const char *first, const char *rest, const char *text,
-		   size_t cols)
+void ab_columns_wrap(struct ab_strv *lines, const char *first, const char *rest, const char *text,
+		     size_t cols)
 {
 	size_t len = strlen(text), at = 0, margin = strlen(first);
 
@@ -143,7 +143,7 @@ void ab_cells_wrap(struct ab_strv *lines, const char *first, const char *rest, c
 		size_t n;
 
 		ab_buf_puts(&line, at ? rest : first);
-		n = ab_cells_fit(&line, text + at, len - at, cols - margin, NULL);
+		n = ab_columns_fit(&line, text + at, len - at, cols - margin, NULL);
 		ab_strv_give(lines, ab_buf_take(&line));
 		if (n == 0) /* not even one character */
 			return;

@@ -41,14 +41,14 @@ static int find_special(char final, uint16_t param)
 	return 0;
 }
 
-static void go(struct ab_keys *k, enum state state, uint8_t left)
+static void go(struct ab_key_reader *k, enum state state, uint8_t left)
 {
 	k->state = (uint8_t)state;
 	k->left = left;
 	k->param = 0;
 }
 
-static void after_escape(struct ab_keys *k, unsigned char c)
+static void after_escape(struct ab_key_reader *k, unsigned char c)
 {
 	if (c == '[')
 		go(k, CSI, 0);
@@ -60,7 +60,7 @@ static void after_escape(struct ab_keys *k, unsigned char c)
 		go(k, GROUND, 0);
 }
 
-static int finish_csi(struct ab_keys *k, unsigned char c)
+static int finish_csi(struct ab_key_reader *k, unsigned char c)
 {
 	uint16_t param = k->param;
 	bool bare = !param && !k->left;
@@ -77,7 +77,7 @@ static int finish_csi(struct ab_keys *k, unsigned char c)
 	return k->pasting ? 0 : find_special((char)c, param);
 }
 
-static int in_csi(struct ab_keys *k, unsigned char c)
+static int in_csi(struct ab_key_reader *k, unsigned char c)
 {
 	if (c >= 0x40 && c <= 0x7e)
 		return finish_csi(k, c);
@@ -88,7 +88,7 @@ static int in_csi(struct ab_keys *k, unsigned char c)
 	return 0;
 }
 
-static int take(struct ab_keys *k, unsigned char c)
+static int take(struct ab_key_reader *k, unsigned char c)
 {
 	if (c == ESC) {
 		go(k, ESCAPE, 0);
@@ -121,7 +121,7 @@ static int take(struct ab_keys *k, unsigned char c)
 	return 0;
 }
 
-size_t ab_keys_feed(struct ab_keys *k, const char *data, size_t len, int *ret)
+size_t ab_key_reader_feed(struct ab_key_reader *k, const char *data, size_t len, int *ret)
 {
 	size_t n = 0;
 
@@ -134,14 +134,14 @@ size_t ab_keys_feed(struct ab_keys *k, const char *data, size_t len, int *ret)
 	return n;
 }
 
-bool ab_keys_open(const struct ab_keys *k)
+bool ab_key_reader_open(const struct ab_key_reader *k)
 {
 	return k->state == ESCAPE && !k->pasting;
 }
 
-bool ab_keys_alone(struct ab_keys *k)
+bool ab_key_reader_alone(struct ab_key_reader *k)
 {
-	if (!ab_keys_open(k))
+	if (!ab_key_reader_open(k))
 		return false;
 	go(k, GROUND, 0);
 	return true;

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct ab_keys {
+struct ab_key_reader {
 	uint8_t state;
 	uint8_t left; /* bytes to be passed over */
 	bool pasting;
@@ -31,12 +31,12 @@ enum ab_key {
 };
 
 /* At most one for each byte; how many there are. */
-size_t ab_keys_feed(struct ab_keys *keys, const char *data, size_t len, int *ret);
+size_t ab_key_reader_feed(struct ab_key_reader *keys, const char *data, size_t len, int *ret);
 
 /* Is there an Escape that may be the beginning of something longer? Call
- * ab_keys_alone when nothing came after it for AB_KEYS_MS: it was the key. */
-bool ab_keys_open(const struct ab_keys *keys);
-bool ab_keys_alone(struct ab_keys *keys);
+ * ab_key_reader_alone when nothing came after it for AB_KEYS_MS: it was the key. */
+bool ab_key_reader_open(const struct ab_key_reader *keys);
+bool ab_key_reader_alone(struct ab_key_reader *keys);
 
 enum { AB_KEYS_MS = 100 };
 

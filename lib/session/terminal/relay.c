@@ -55,12 +55,12 @@ static void drop(struct ab_relay *r, struct ab_relay_end *side)
 	side->source.fd = -1;
 }
 
-static bool has_room(const struct ab_flow *flow)
+static bool has_room(const struct ab_relay_flow *flow)
 {
 	return flow->start > 0 || flow->end < ROOM;
 }
 
-static bool has_bytes(const struct ab_flow *flow)
+static bool has_bytes(const struct ab_relay_flow *flow)
 {
 	return flow->start < flow->end;
 }
@@ -104,7 +104,7 @@ void ab_relay_arm(struct ab_relay *r)
 }
 
 /* One read. */
-static ssize_t fill(struct ab_flow *flow, int fd)
+static ssize_t fill(struct ab_relay_flow *flow, int fd)
 {
 	ssize_t n;
 
@@ -170,7 +170,7 @@ static bool show_own(struct ab_relay *r)
 
 static void show(struct ab_relay *r)
 {
-	struct ab_flow *up = &r->up;
+	struct ab_relay_flow *up = &r->up;
 
 	if (!show_own(r) || (r->held && is_open(&r->out)))
 		return;
@@ -215,7 +215,7 @@ static size_t take_output(struct ab_relay *r)
 
 static void pass_input(struct ab_relay *r)
 {
-	struct ab_flow *down = &r->down;
+	struct ab_relay_flow *down = &r->down;
 
 	while (has_bytes(down) && is_open(&r->box)) {
 		ssize_t n =

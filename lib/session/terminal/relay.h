@@ -15,7 +15,7 @@ struct ab_error;
 
 #define AB_RELAY_ROOM (64 * 1024)
 
-struct ab_flow {
+struct ab_relay_flow {
 	size_t start, end;
 	char data[AB_RELAY_ROOM];
 };
@@ -27,11 +27,11 @@ struct ab_relay_end {
 };
 
 struct ab_relay {
-	struct ab_loop *loop;	     /* NULL: not started */
-	struct ab_relay_end in, out; /* the caller's */
-	struct ab_relay_end box;     /* the master of the box's */
-	struct ab_flow up, down;     /* box to out, in to box */
-	struct ab_buf own;	     /* of ours, for out, before what is in up */
+	struct ab_loop *loop;	       /* NULL: not started */
+	struct ab_relay_end in, out;   /* the caller's */
+	struct ab_relay_end box;       /* the master of the box's */
+	struct ab_relay_flow up, down; /* box to out, in to box */
+	struct ab_buf own;	       /* of ours, for out, before what is in up */
 	size_t own_sent;
 	bool reading; /* what is typed is for the box */
 	bool quiet;   /* nothing moves */

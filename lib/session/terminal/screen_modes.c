@@ -103,7 +103,7 @@ extern const struct ab_mode ab_mode_table[NBITS];
 	(BIT(CURSOR_KEYS) | BIT(ORIGIN) | BIT(CURSOR) | BIT(KEYPAD) | BIT(REGION) | \
 	 BIT(LETTERS_G0) | BIT(LETTERS_G1) | BIT(COLOURS))
 
-static void put(struct ab_modes *m, enum bit bit, bool on)
+static void put(struct ab_screen_modes *m, enum bit bit, bool on)
 {
 	if (on)
 		m->on |= BIT(bit);
@@ -111,13 +111,13 @@ static void put(struct ab_modes *m, enum bit bit, bool on)
 		m->on &= ~BIT(bit);
 }
 
-static void leave_screen(struct ab_modes *m)
+static void leave_screen(struct ab_screen_modes *m)
 {
 	m->on &= ~SCREENS;
 	m->keyboards[1] = 0;
 }
 
-static void put_private(struct ab_modes *m, bool set)
+static void put_private(struct ab_screen_modes *m, bool set)
 {
 	for (size_t i = 0; i < m->nparams; i++)
 		for (size_t b = 0; b < NBITS; b++)
@@ -129,7 +129,7 @@ static void put_private(struct ab_modes *m, bool set)
 			leave_screen(m);
 }
 
-static bool all_zero(const struct ab_modes *m)
+static bool all_zero(const struct ab_screen_modes *m)
 {
 	for (size_t i = 0; i < m->nparams; i++)
 		if (m->params[i])
@@ -137,13 +137,13 @@ static bool all_zero(const struct ab_modes *m)
 	return true;
 }
 
-static uint16_t param(const struct ab_modes *m, size_t i)
+static uint16_t param(const struct ab_screen_modes *m, size_t i)
 {
 	return i < m->nparams ? m->params[i] : 0;
 }
 
 /* Each of the two screens has its own stack of keyboard modes. */
-static void push_keyboard(struct ab_modes *m)
+static void push_keyboard(struct ab_screen_modes *m)
 {
 	uint8_t *depth = &m->keyboards[(m->on & SCREENS) != 0];
 
@@ -151,7 +151,7 @@ static void push_keyboard(struct ab_modes *m)
 		(*depth)++;
 }
 
-static void pop_keyboards(struct ab_modes *m)
+static void pop_keyboards(struct ab_screen_modes *m)
 {
 	uint8_t *depth = &m->keyboards[(m->on & SCREENS) != 0];
 	unsigned int n = param(m, 0) ? param(m, 0) : 1;
@@ -162,7 +162,7 @@ static void pop_keyboards(struct ab_modes *m)
 #define KEY(marker, inter, final) \
 	((unsigned int)(marker) << 16 | (unsigned int)(inter) << 8 | (final))
 
-static bool has_param(const struct ab_modes *m, uint16_t n)
+static bool has_param(const struct ab_screen_modes *m, uint16_t n)
 {
 	for (size_t i = 0; i < m->nparams; i++)
 		if (m->params[i] == n)
@@ -170,7 +170,7 @@ static bool has_param(const struct ab_modes *m, uint16_t n)
 	return false;
 }
 
-static void do_csi(struct ab_modes *m, unsigned char final)
+static void do_csi(struct ab_screen_modes *m, unsigned char final)
 {
 	switch (KEY(m->marker, m->inter, final)) {
 	case KEY('?', 0, 'h'):
@@ -222,9 +222,9 @@ static void do_csi(struct ab_modes *m, unsigned char final)
 	}
 }
 
-static void finish_csi(struct ab_modes *m, unsigned char final)
+static void finish_csi(struct ab_screen_modes *m, unsigned char final)
 {
-	struct ab_modes before = *m;
+	struct ab_screen_modes before = *m;
 
 	do_csi(m, final);
 	if (!m->eight)
@@ -235,7 +235,7 @@ static void finish_csi(struct ab_modes *m, unsigned char final)
 			m->keyboards[i] = before.keyboards[i];
 }
 
-static void finish_escape(struct ab_modes *m, unsigned char final)
+static void finish_escape(struct ab_screen_modes *m, unsigned char final)
 {
 	switch (KEY(0, m->inter, final)) {
 	case KEY(0, 0, '='):
@@ -255,7 +255,7 @@ static void finish_escape(struct ab_modes *m, unsigned char final)
 	}
 }
 
-static void begin(struct ab_modes *m, enum state state)
+static void begin(struct ab_screen_modes *m, enum state state)
 {
 	if (m->nparams)
 		memset(m->params, 0, sizeof(m->params));
@@ -263,7 +263,7 @@ static void begin(struct ab_modes *m, enum state state)
 	m->marker = m->inter = m->nparams = 0;
 }
 
-static void take_escape(struct ab_modes *m, unsigned char c)
+static void take_escape(struct ab_screen_modes *m, unsigned char c)
 {
 	if (c < 0x20 || c == DEL)
 		return;
@@ -289,7 +289,7 @@ static void take_escape(struct ab_modes *m, unsigned char c)
 
 /* 4 and 5 are numbered colours, 10 to 19 those of text, background and the
  * like, 21 kitty's for both; P is the console's. */
-static void take_number(struct ab_modes *m, unsigned char c)
+static void take_number(struct ab_screen_modes *m, unsigned char c)
 {
 	uint16_t *n = &m->params[0];
 	bool colours;
@@ -304,7 +304,7 @@ static void take_number(struct ab_modes *m, unsigned char c)
 	begin(m, c == BEL ? GROUND : STRING);
 }
 
-static void take_param(struct ab_modes *m, unsigned char c)
+static void take_param(struct ab_screen_modes *m, unsigned char c)
 {
 	uint16_t *last;
 
@@ -326,7 +326,7 @@ static void take_param(struct ab_modes *m, unsigned char c)
 	*last = *last < 6000 ? (uint16_t)(*last * 10 + (c - '0')) : UINT16_MAX;
 }
 
-static void take_csi(struct ab_modes *m, unsigned char c)
+static void take_csi(struct ab_screen_modes *m, unsigned char c)
 {
 	if (c < 0x20 || c == DEL)
 		return;
@@ -347,7 +347,7 @@ static void take_csi(struct ab_modes *m, unsigned char c)
 
 /* Up to the next byte that may begin a sequence, or all; it is all the same in
  * text and in strings. */
-static size_t skip(struct ab_modes *m, const unsigned char *p, size_t len)
+static size_t skip(struct ab_screen_modes *m, const unsigned char *p, size_t len)
 {
 	const unsigned char *esc = memchr(p, ESC, len), *lead;
 	size_t n = esc ? (size_t)(esc - p) : len;
@@ -361,7 +361,7 @@ static size_t skip(struct ab_modes *m, const unsigned char *p, size_t len)
 	return n;
 }
 
-static void follow_device(struct ab_modes *m, unsigned char c)
+static void follow_device(struct ab_screen_modes *m, unsigned char c)
 {
 	switch ((enum device)m->device) {
 	case NO_DEVICE:
@@ -380,7 +380,7 @@ static void follow_device(struct ab_modes *m, unsigned char c)
 	}
 }
 
-static void take(struct ab_modes *m, unsigned char c)
+static void take(struct ab_screen_modes *m, unsigned char c)
 {
 	if (c == ESC) {
 		begin(m, ESCAPE);
@@ -400,7 +400,7 @@ static void take(struct ab_modes *m, unsigned char c)
 
 /* What the last byte began is one of the control characters from 0x80, or a
  * letter. */
-static void take_second(struct ab_modes *m, unsigned char c)
+static void take_second(struct ab_screen_modes *m, unsigned char c)
 {
 	m->lead = false;
 	if (c < 0x80 || c > 0x9f) {
@@ -415,7 +415,7 @@ static void take_second(struct ab_modes *m, unsigned char c)
 	take_escape(m, c - 0x40);
 }
 
-void ab_modes_feed(struct ab_modes *m, const void *data, size_t len)
+void ab_screen_modes_feed(struct ab_screen_modes *m, const void *data, size_t len)
 {
 	const unsigned char *p = data, *end = p + len;
 
@@ -436,7 +436,7 @@ void ab_modes_feed(struct ab_modes *m, const void *data, size_t len)
 	}
 }
 
-void ab_modes_join(struct ab_modes *m, const struct ab_modes *other)
+void ab_screen_modes_join(struct ab_screen_modes *m, const struct ab_screen_modes *other)
 {
 	m->on |= other->on;
 	m->painted |= other->painted;
@@ -515,7 +515,7 @@ static void say_row(struct out *out, enum bit bit, bool set)
 
 /* A sequence that was cut off would swallow what comes next. Twice: the first
  * ESC may come after another one. */
-static void say_cut(struct out *out, const struct ab_modes *m)
+static void say_cut(struct out *out, const struct ab_screen_modes *m)
 {
 	if (m->device > TITLE)
 		say(out, "\033\\\033\\");
@@ -530,7 +530,7 @@ static void say_cut(struct out *out, const struct ab_modes *m)
 }
 
 /* And the terminal is in the middle of it again. */
-static void say_resumed(struct out *out, const struct ab_modes *m)
+static void say_resumed(struct out *out, const struct ab_screen_modes *m)
 {
 	size_t n = m->nparams < AB_MODES_PARAMS ? m->nparams : AB_MODES_PARAMS;
 
@@ -562,7 +562,7 @@ static void say_resumed(struct out *out, const struct ab_modes *m)
 		say(out, "%c", m->inter);
 }
 
-size_t ab_modes_undo(const struct ab_modes *m, char ret[AB_MODES_ROOM])
+size_t ab_screen_modes_undo(const struct ab_screen_modes *m, char ret[AB_MODES_ROOM])
 {
 	struct out out = { .data = ret };
 
@@ -586,7 +586,7 @@ static void say_rows_back(struct out *out, uint32_t on)
 			say_row(out, (enum bit)b, true);
 }
 
-size_t ab_modes_redo(const struct ab_modes *m, char ret[AB_MODES_ROOM])
+size_t ab_screen_modes_redo(const struct ab_screen_modes *m, char ret[AB_MODES_ROOM])
 {
 	struct out out = { .data = ret };
 
@@ -595,7 +595,7 @@ size_t ab_modes_redo(const struct ab_modes *m, char ret[AB_MODES_ROOM])
 	return out.len;
 }
 
-bool ab_modes_full(const struct ab_modes *m)
+bool ab_screen_modes_full(const struct ab_screen_modes *m)
 {
 	return m->on & SCREENS;
 }
@@ -604,18 +604,18 @@ bool ab_modes_full(const struct ab_modes *m)
 #define LEFT (SCREENS | BIT(KEYBOARD) | BIT(REGION) | BIT(CURSOR_SHAPE))
 
 /* The other screen has keyboard modes of its own. */
-static bool has_keyboard(const struct ab_modes *m)
+static bool has_keyboard(const struct ab_screen_modes *m)
 {
-	return ab_modes_full(m) && (m->keyboards[1] || (m->on & BIT(KEYBOARD)));
+	return ab_screen_modes_full(m) && (m->keyboards[1] || (m->on & BIT(KEYBOARD)));
 }
 
-size_t ab_modes_cover(const struct ab_modes *m, char ret[AB_MODES_ROOM])
+size_t ab_screen_modes_cover(const struct ab_screen_modes *m, char ret[AB_MODES_ROOM])
 {
 	struct out out = { .data = ret };
 
 	say_cut(&out, m);
 	/* Each saves the cursor with its colours and letters. */
-	say(&out, ab_modes_full(m) ? "\0337" : "\033[?1049h");
+	say(&out, ab_screen_modes_full(m) ? "\0337" : "\033[?1049h");
 	if (has_keyboard(m))
 		say(&out, "\033[>0u");
 	for (size_t b = 0; b < NBITS; b++)
@@ -631,7 +631,7 @@ size_t ab_modes_cover(const struct ab_modes *m, char ret[AB_MODES_ROOM])
 	return out.len;
 }
 
-size_t ab_modes_uncover(const struct ab_modes *m, char ret[AB_MODES_ROOM])
+size_t ab_screen_modes_uncover(const struct ab_screen_modes *m, char ret[AB_MODES_ROOM])
 {
 	struct out out = { .data = ret };
 
@@ -639,7 +639,7 @@ size_t ab_modes_uncover(const struct ab_modes *m, char ret[AB_MODES_ROOM])
 	if (has_keyboard(m))
 		say(&out, "\033[<u");
 	say_rows_back(&out, m->on & ~LEFT);
-	say(&out, ab_modes_full(m) ? "\0338" : "\033[?1049l");
+	say(&out, ab_screen_modes_full(m) ? "\0338" : "\033[?1049l");
 	say_resumed(&out, m);
 	return out.len;
 }

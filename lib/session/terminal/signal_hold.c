@@ -10,7 +10,7 @@
 
 static const int held[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP };
 
-int ab_hold_begin(struct ab_hold *hold, struct ab_error *err)
+int ab_signal_hold_begin(struct ab_signal_hold *hold, struct ab_error *err)
 {
 	sigset_t set;
 
@@ -28,7 +28,7 @@ int ab_hold_begin(struct ab_hold *hold, struct ab_error *err)
 	return 0;
 }
 
-void ab_hold_end(struct ab_hold *hold)
+void ab_signal_hold_end(struct ab_signal_hold *hold)
 {
 	ab_closep(&hold->fd);
 	sigprocmask(SIG_SETMASK, &hold->before, NULL);

@@ -9,12 +9,12 @@
 
 struct ab_error;
 
-struct ab_hold {
+struct ab_signal_hold {
 	sigset_t before;
 	int fd;
 };
 
-int ab_hold_begin(struct ab_hold *hold, struct ab_error *err);
-void ab_hold_end(struct ab_hold *hold);
+int ab_signal_hold_begin(struct ab_signal_hold *hold, struct ab_error *err);
+void ab_signal_hold_end(struct ab_signal_hold *hold);
 
 #endif

@@ -33,9 +33,9 @@
 #include "session/terminal/tty.h"
 
 struct ab_terminal_live {
-	struct termios cooked; /* as the caller had it */
-	struct ab_modes modes; /* of what was written to it */
-	struct ab_modes next;  /* of that and what is being written */
+	struct termios cooked;	      /* as the caller had it */
+	struct ab_screen_modes modes; /* of what was written to it */
+	struct ab_screen_modes next;  /* of that and what is being written */
 	bool writing;
 	bool raw;     /* we have made it so */
 	bool shown;   /* the modes are in effect */
@@ -93,7 +93,7 @@ static void note_attempt(void *arg, const char *data, size_t len)
 	struct ab_terminal_live *live = t->live;
 
 	live->next = live->modes;
-	ab_modes_feed(&live->next, data, len);
+	ab_screen_modes_feed(&live->next, data, len);
 	t->attempt = len;
 	live->writing = true;
 	live->shown = true;
@@ -107,7 +107,7 @@ static void note_output(void *arg, const char *data, size_t len)
 	if (len == t->attempt)
 		live->modes = live->next;
 	else
-		ab_modes_feed(&live->modes, data, len);
+		ab_screen_modes_feed(&live->modes, data, len);
 	live->writing = false;
 }
 
@@ -259,7 +259,7 @@ static void undo_modes(struct ab_terminal *t)
 	char text[AB_MODES_ROOM];
 
 	if (t->live->shown && out_fd(t) >= 0)
-		ab_relay_write(out_fd(t), text, ab_modes_undo(&t->live->modes, text));
+		ab_relay_write(out_fd(t), text, ab_screen_modes_undo(&t->live->modes, text));
 	t->live->shown = false;
 }
 
@@ -270,7 +270,7 @@ static void redo_modes(struct ab_terminal *t)
 	if (t->live->shown || out_fd(t) < 0)
 		return;
 	t->live->shown = true;
-	ab_relay_write(out_fd(t), text, ab_modes_redo(&t->live->modes, text));
+	ab_relay_write(out_fd(t), text, ab_screen_modes_redo(&t->live->modes, text));
 }
 
 int ab_terminal_attach(struct ab_terminal *t, int master, struct ab_loop *loop,
@@ -352,7 +352,7 @@ void ab_terminal_rescue(const struct ab_terminal_rescue *rescue)
 {
 	const struct ab_terminal_live *live = rescue->live;
 	char text[AB_MODES_ROOM];
-	struct ab_modes modes;
+	struct ab_screen_modes modes;
 	sigset_t ttou, before;
 	struct termios now;
 
@@ -368,14 +368,14 @@ void ab_terminal_rescue(const struct ab_terminal_rescue *rescue)
 		tcsetattr(rescue->fd, TCSANOW, &live->cooked);
 	modes = live->modes;
 	if (live->writing)
-		ab_modes_join(&modes, &live->next);
+		ab_screen_modes_join(&modes, &live->next);
 	/* The first byte ends a sequence of ours that was cut off. */
 	if (live->covered) {
 		ab_relay_write(rescue->fd, "\030", 1);
-		ab_relay_write(rescue->fd, text, ab_modes_uncover(&modes, text));
+		ab_relay_write(rescue->fd, text, ab_screen_modes_uncover(&modes, text));
 	}
 	if (live->shown && live->same)
-		ab_relay_write(rescue->fd, text, ab_modes_undo(&modes, text));
+		ab_relay_write(rescue->fd, text, ab_screen_modes_undo(&modes, text));
 	sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
@@ -467,7 +467,7 @@ static void cover(struct ab_terminal *t)
 
 	redo_modes(t);
 	t->live->covered = true;
-	ab_buf_add(&t->relay.own, text, ab_modes_cover(&t->live->modes, text));
+	ab_buf_add(&t->relay.own, text, ab_screen_modes_cover(&t->live->modes, text));
 	t->relay.held = true;
 	/* Drawn when these are written. */
 	t->dirty = true;
@@ -493,7 +493,7 @@ static void nudge(struct ab_terminal *t)
 	int box = t->relay.box.source.fd;
 	struct winsize size;
 
-	if (box < 0 || !t->relay.loop || !ab_modes_full(&t->live->modes))
+	if (box < 0 || !t->relay.loop || !ab_screen_modes_full(&t->live->modes))
 		return;
 	copy_size(t, &size);
 	size.ws_row = size.ws_row > 1 ? size.ws_row - 1 : 2;
@@ -515,7 +515,7 @@ void ab_terminal_release(struct ab_terminal *t)
 	t->relay.held = false;
 	if (in_fd(t) >= 0 && ab_tty_foreground(in_fd(t)))
 		tcflush(in_fd(t), TCIFLUSH);
-	ab_buf_add(&t->relay.own, text, ab_modes_uncover(&t->live->modes, text));
+	ab_buf_add(&t->relay.own, text, ab_screen_modes_uncover(&t->live->modes, text));
 	if (t->lent)
 		step_back(t);
 	t->lent = false;

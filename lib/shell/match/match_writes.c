@@ -96,7 +96,8 @@ static bool is_recursive(const struct ab_simple *command)
 }
 
 /* Whole trees that go are the delete rule's: it knows which ones matter. */
-static void judge_system(const struct writing *w, enum ab_written how, const struct ab_field *file)
+static void judge_system(const struct writing *w, enum ab_write_targets how,
+			 const struct ab_field *file)
 {
 	if (how == AB_WRITTEN_CONTENT)
 		ab_hit_add(w->hits, AB_RULE_SYSTEM_WRITE, file->range);
@@ -108,7 +109,7 @@ static void judge_system(const struct writing *w, enum ab_written how, const str
 			       "Removes a file that belongs to the system.");
 }
 
-static void judge_written(void *arg, enum ab_written how, const struct ab_field *file)
+static void judge_written(void *arg, enum ab_write_targets how, const struct ab_field *file)
 {
 	const struct writing *w = arg;
 	struct ab_path path;
@@ -172,6 +173,6 @@ void ab_match_writes(const struct ab_scene *scene, const struct ab_simple *comma
 {
 	struct writing writing = { scene, command, hits };
 
-	ab_written_each(command, judge_written, &writing);
+	ab_write_targets_each(command, judge_written, &writing);
 	ab_toolbox_match(&toolbox, command, hits);
 }

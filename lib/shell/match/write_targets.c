@@ -26,7 +26,7 @@ struct writer {
 	char when[12];
 	/* With one of these the operands are ALL. */
 	char all[20];
-	enum ab_written how;
+	enum ab_write_targets how;
 	char words[32]; /* whole words before a file: "-out" */
 };
 
@@ -188,7 +188,7 @@ struct found {
 
 /* What the options say, before the operands can be told. */
 static void read_options(const struct writer *writer, const struct ab_simple *command,
-			 ab_written_fn *fn, void *arg, struct found *ret)
+			 ab_write_targets_fn *fn, void *arg, struct found *ret)
 {
 	struct ab_opt_walk w;
 	enum ab_opt what;
@@ -210,7 +210,7 @@ static void read_options(const struct writer *writer, const struct ab_simple *co
 }
 
 static bool is_written(const struct writer *writer, const struct found *found, size_t at,
-		       enum ab_written *how)
+		       enum ab_write_targets *how)
 {
 	*how = writer->how;
 	switch (found->all ? ALL : writer->operands) {
@@ -233,11 +233,11 @@ static bool is_written(const struct writer *writer, const struct found *found, s
 }
 
 static void each_operand(const struct writer *writer, const struct ab_simple *command,
-			 const struct found *found, ab_written_fn *fn, void *arg)
+			 const struct found *found, ab_write_targets_fn *fn, void *arg)
 {
 	struct ab_opt_walk w;
 	enum ab_opt what;
-	enum ab_written how;
+	enum ab_write_targets how;
 	size_t at = 0;
 
 	ab_opt_begin(&w, &AB_OPTS(writer->opts), command->argv, command->argc);
@@ -247,14 +247,14 @@ static void each_operand(const struct writer *writer, const struct ab_simple *co
 }
 
 static void each_after_word(const struct writer *writer, const struct ab_simple *command,
-			    ab_written_fn *fn, void *arg)
+			    ab_write_targets_fn *fn, void *arg)
 {
 	for (size_t i = 1; i + 1 < command->argc; i++)
 		if (ab_listed(writer->words, command->argv[i].text))
 			fn(arg, writer->how, &command->argv[i + 1]);
 }
 
-static void each_of_dd(const struct ab_simple *command, ab_written_fn *fn, void *arg)
+static void each_of_dd(const struct ab_simple *command, ab_write_targets_fn *fn, void *arg)
 {
 	for (size_t i = 1; i < command->argc; i++) {
 		struct ab_field file = command->argv[i];
@@ -271,7 +271,7 @@ static void each_of_dd(const struct ab_simple *command, ab_written_fn *fn, void 
  * tar writes to its archive when it makes one, and below its folder when it
  * unpacks one; the first word needs no dash.
  */
-static void each_of_tar(const struct ab_simple *command, ab_written_fn *fn, void *arg)
+static void each_of_tar(const struct ab_simple *command, ab_write_targets_fn *fn, void *arg)
 {
 	static const struct ab_opts opts = {
 		"fCbHIKLNTVXg",
@@ -312,7 +312,7 @@ static void each_of_tar(const struct ab_simple *command, ab_written_fn *fn, void
 }
 
 struct told {
-	ab_written_fn *fn;
+	ab_write_targets_fn *fn;
 	void *arg;
 };
 
@@ -324,7 +324,7 @@ static void tell_sed(void *arg, enum ab_sed what, const struct ab_field *text)
 		told->fn(told->arg, AB_WRITTEN_CONTENT, text);
 }
 
-static void each_redirect(const struct ab_simple *command, ab_written_fn *fn, void *arg)
+static void each_redirect(const struct ab_simple *command, ab_write_targets_fn *fn, void *arg)
 {
 	for (size_t i = 0; i < command->nredirects; i++) {
 		const struct ab_redirect *r = &command->redirects[i];
@@ -348,7 +348,7 @@ static void each_redirect(const struct ab_simple *command, ab_written_fn *fn, vo
 	}
 }
 
-void ab_written_each(const struct ab_simple *command, ab_written_fn *fn, void *arg)
+void ab_write_targets_each(const struct ab_simple *command, ab_write_targets_fn *fn, void *arg)
 {
 	const struct writer *writer;
 	struct found found;

@@ -6,14 +6,14 @@
  */
 #include "shell/command/simple.h"
 
-enum ab_written {
+enum ab_write_targets {
 	AB_WRITTEN_CONTENT, /* bytes go into it */
 	AB_WRITTEN_ENTRY,   /* it is made, or its owner or mode changed */
 	AB_WRITTEN_GONE,    /* it is removed or moved away */
 };
 
-typedef void ab_written_fn(void *arg, enum ab_written how, const struct ab_field *file);
+typedef void ab_write_targets_fn(void *arg, enum ab_write_targets how, const struct ab_field *file);
 
-void ab_written_each(const struct ab_simple *command, ab_written_fn *fn, void *arg);
+void ab_write_targets_each(const struct ab_simple *command, ab_write_targets_fn *fn, void *arg);
 
 #endif

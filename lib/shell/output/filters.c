@@ -39,8 +39,8 @@ static bool is_stdin(const struct ab_field *f)
 	return ab_field_is(f, "-") || ab_field_is(f, "/dev/stdin") || ab_field_is(f, "/dev/fd/0");
 }
 
-void ab_flow_reads(const struct ab_simple *command, const char *values, size_t skip,
-		   struct ab_reads *ret)
+void ab_printed_reads(const struct ab_simple *command, const char *values, size_t skip,
+		      struct ab_reads *ret)
 {
 	const struct ab_opts opts = { .values = values, .longs = "decode decompress decrypt" };
 	struct ab_opt_walk w;
@@ -67,26 +67,26 @@ void ab_flow_reads(const struct ab_simple *command, const char *values, size_t s
 		ret->taint |= command->in.taint;
 }
 
-bool ab_flow_echo(struct ab_output *out, const struct ab_simple *command)
+bool ab_printed_echo(struct ab_output *out, const struct ab_simple *command)
 {
 	ab_print_echo(out, command);
 	return true;
 }
 
-bool ab_flow_seq(struct ab_output *out, const struct ab_simple *command)
+bool ab_printed_seq(struct ab_output *out, const struct ab_simple *command)
 {
 	ab_print_seq(out, command);
 	return true;
 }
 
-bool ab_flow_nothing(struct ab_output *out, const struct ab_simple *command)
+bool ab_printed_nothing(struct ab_output *out, const struct ab_simple *command)
 {
 	(void)out;
 	(void)command;
 	return false;
 }
 
-bool ab_flow_pwd(struct ab_output *out, const struct ab_simple *command)
+bool ab_printed_pwd(struct ab_output *out, const struct ab_simple *command)
 {
 	if (command->argc > 1 || !command->cwd.len)
 		return ab_output_only(out, 0);
@@ -96,12 +96,12 @@ bool ab_flow_pwd(struct ab_output *out, const struct ab_simple *command)
 	return true;
 }
 
-bool ab_flow_cat(struct ab_output *out, const struct ab_simple *command)
+bool ab_printed_cat(struct ab_output *out, const struct ab_simple *command)
 {
 	const struct ab_data *known;
 	struct ab_reads r;
 
-	ab_flow_reads(command, NULL, 0, &r);
+	ab_printed_reads(command, NULL, 0, &r);
 	if (command->argc == 2 && r.files) {
 		known = ab_files_read(command, &command->argv[1]);
 		if (known)
@@ -112,7 +112,7 @@ bool ab_flow_cat(struct ab_output *out, const struct ab_simple *command)
 	return add_input(out, command);
 }
 
-bool ab_flow_tee(struct ab_output *out, const struct ab_simple *command)
+bool ab_printed_tee(struct ab_output *out, const struct ab_simple *command)
 {
 	return add_input(out, command);
 }
@@ -147,12 +147,12 @@ static bool can_encode(struct ab_output *out, const struct ab_simple *command,
 	return !r->files && !command->in.unknown && !command->in.none;
 }
 
-bool ab_flow_base64(struct ab_output *out, const struct ab_simple *command)
+bool ab_printed_base64(struct ab_output *out, const struct ab_simple *command)
 {
 	struct ab_reads r;
 	bool one_line;
 
-	ab_flow_reads(command, "wbio", 0, &r);
+	ab_printed_reads(command, "wbio", 0, &r);
 	if (r.decodes)
 		return decode(out, command, &r, ab_decode_base64);
 	one_line = has_word(command, "-w0") || has_word(command, "--wrap=0") ||
@@ -163,24 +163,24 @@ bool ab_flow_base64(struct ab_output *out, const struct ab_simple *command)
 	return true;
 }
 
-bool ab_flow_base32(struct ab_output *out, const struct ab_simple *command)
+bool ab_printed_base32(struct ab_output *out, const struct ab_simple *command)
 {
 	struct ab_reads r;
 
-	ab_flow_reads(command, "w", 0, &r);
+	ab_printed_reads(command, "w", 0, &r);
 	if (r.decodes)
 		return decode(out, command, &r, ab_decode_base32);
 	return ab_output_only(out, r.taint);
 }
 
-bool ab_flow_xxd(struct ab_output *out, const struct ab_simple *command)
+bool ab_printed_xxd(struct ab_output *out, const struct ab_simple *command)
 {
 	bool plain =
 		has_word(command, "-p") || has_word(command, "-ps") || has_word(command, "-plain");
 	bool reverse = has_word(command, "-r") || has_word(command, "-revert");
 	struct ab_reads r;
 
-	ab_flow_reads(command, "clgso", 0, &r);
+	ab_printed_reads(command, "clgso", 0, &r);
 	reverse |= has_word(command, "-rp") || has_word(command, "-pr");
 	plain |= has_word(command, "-rp") || has_word(command, "-pr");
 	if (!plain)
@@ -193,7 +193,7 @@ bool ab_flow_xxd(struct ab_output *out, const struct ab_simple *command)
 	return true;
 }
 
-bool ab_flow_openssl(struct ab_output *out, const struct ab_simple *command)
+bool ab_printed_openssl(struct ab_output *out, const struct ab_simple *command)
 {
 	const struct ab_field *what = command->argc > 1 ? &command->argv[1] : NULL;
 	struct ab_reads r = { .taint = command->in.taint };
@@ -218,18 +218,18 @@ bool ab_flow_openssl(struct ab_output *out, const struct ab_simple *command)
 	return decode(out, command, &r, ab_decode_base64);
 }
 
-bool ab_flow_rev(struct ab_output *out, const struct ab_simple *command)
+bool ab_printed_rev(struct ab_output *out, const struct ab_simple *command)
 {
 	struct ab_reads r;
 
-	ab_flow_reads(command, NULL, 0, &r);
+	ab_printed_reads(command, NULL, 0, &r);
 	if (r.files || command->in.unknown)
 		return ab_output_only(out, r.taint);
 	out->taint |= r.taint;
 	return command->in.none || ab_decode_rev(out, command->in.text) || ab_output_only(out, 0);
 }
 
-bool ab_flow_tr(struct ab_output *out, const struct ab_simple *command)
+bool ab_printed_tr(struct ab_output *out, const struct ab_simple *command)
 {
 	out->taint |= command->in.taint;
 	if (command->in.none)
@@ -239,18 +239,18 @@ bool ab_flow_tr(struct ab_output *out, const struct ab_simple *command)
 	return ab_decode_tr(out, command) || ab_output_only(out, 0);
 }
 
-bool ab_flow_network(struct ab_output *out, const struct ab_simple *command)
+bool ab_printed_network(struct ab_output *out, const struct ab_simple *command)
 {
 	(void)command;
 	return ab_output_only(out, AB_TAINT_NETWORK);
 }
 
-bool ab_flow_is_stdout(const struct ab_field *f)
+bool ab_printed_is_stdout(const struct ab_field *f)
 {
 	return ab_field_is(f, "-") || ab_field_is(f, "/dev/stdout") || ab_field_is(f, "/dev/fd/1");
 }
 
-bool ab_flow_curl(struct ab_output *out, const struct ab_simple *command)
+bool ab_printed_curl(struct ab_output *out, const struct ab_simple *command)
 {
 	static const struct ab_opts opts = {
 		.values = "AbcCdDeEFHKmoPQrtTuUwxXyYz",
@@ -262,7 +262,7 @@ bool ab_flow_curl(struct ab_output *out, const struct ab_simple *command)
 	ab_opt_begin(&w, &opts, command->argv, command->argc);
 	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
 		if (ab_opt_is(&w, what, 'o', "output") && w.value.text.s &&
-		    !ab_flow_is_stdout(&w.value))
+		    !ab_printed_is_stdout(&w.value))
 			return false;
 		if (ab_opt_is(&w, what, 'O', "remote-name") ||
 		    ab_opt_is(&w, what, 0, "remote-name-all"))
@@ -273,7 +273,7 @@ bool ab_flow_curl(struct ab_output *out, const struct ab_simple *command)
 	return ab_output_only(out, AB_TAINT_NETWORK);
 }
 
-bool ab_flow_wget(struct ab_output *out, const struct ab_simple *command)
+bool ab_printed_wget(struct ab_output *out, const struct ab_simple *command)
 {
 	static const struct ab_opts opts = {
 		.values = "oaeiBtOTwQPUlADXIR",
@@ -285,7 +285,7 @@ bool ab_flow_wget(struct ab_output *out, const struct ab_simple *command)
 	ab_opt_begin(&w, &opts, command->argv, command->argc);
 	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
 		if (ab_opt_is(&w, what, 'O', "output-document") && w.value.text.s &&
-		    ab_flow_is_stdout(&w.value))
+		    ab_printed_is_stdout(&w.value))
 			return ab_output_only(out, AB_TAINT_NETWORK);
 		if (ab_opt_is(&w, what, 'V', "version") || ab_opt_is(&w, what, 'h', "help"))
 			return ab_output_only(out, 0);
@@ -302,19 +302,19 @@ static bool has_operand(const struct ab_simple *command)
 }
 
 /* env, set, export, declare: with nothing but options they list all. */
-bool ab_flow_listing(struct ab_output *out, const struct ab_simple *command)
+bool ab_printed_listing(struct ab_output *out, const struct ab_simple *command)
 {
 	return ab_output_only(out, has_operand(command) ? 0 : AB_TAINT_SECRET);
 }
 
-bool ab_flow_history(struct ab_output *out, const struct ab_simple *command)
+bool ab_printed_history(struct ab_output *out, const struct ab_simple *command)
 {
 	(void)command;
 	return ab_output_only(out, AB_TAINT_HISTORY);
 }
 
 /* A new name where the template says; else in the folder for such names. */
-bool ab_flow_mktemp(struct ab_output *out, const struct ab_simple *command)
+bool ab_printed_mktemp(struct ab_output *out, const struct ab_simple *command)
 {
 	static const struct ab_opts opts = { "p", "tmpdir suffix=", false };
 	struct ab_text template = { "/tmp/tmp.", 9 };
@@ -337,7 +337,7 @@ bool ab_flow_mktemp(struct ab_output *out, const struct ab_simple *command)
 	return true;
 }
 
-bool ab_flow_printenv(struct ab_output *out, const struct ab_simple *command)
+bool ab_printed_printenv(struct ab_output *out, const struct ab_simple *command)
 {
 	static const char parts[][11] = { "KEY", "TOKEN", "SECRET", "PASS", "CREDENTIAL" };
 	unsigned taint = has_operand(command) ? 0 : AB_TAINT_SECRET;
@@ -353,7 +353,7 @@ bool ab_flow_printenv(struct ab_output *out, const struct ab_simple *command)
 }
 
 /* eval "$(TOOL init bash)": what the tool says to do, and that only. */
-bool ab_flow_settings(struct ab_output *out, const struct ab_simple *command)
+bool ab_printed_settings(struct ab_output *out, const struct ab_simple *command)
 {
 	static const char words[] = "activate completion env hook init path "
 				    "print-alias shell.bash shell.zsh shellenv";

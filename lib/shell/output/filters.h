@@ -7,28 +7,28 @@
 #include "shell/output/output.h"
 
 /* What is printed by the command; false: nothing. */
-typedef bool ab_flow_fn(struct ab_output *out, const struct ab_simple *command);
+typedef bool ab_printed_fn(struct ab_output *out, const struct ab_simple *command);
 
-ab_flow_fn ab_flow_base32;
-ab_flow_fn ab_flow_base64;
-ab_flow_fn ab_flow_cat;
-ab_flow_fn ab_flow_curl;
-ab_flow_fn ab_flow_echo;
-ab_flow_fn ab_flow_history;
-ab_flow_fn ab_flow_listing;
-ab_flow_fn ab_flow_mktemp;
-ab_flow_fn ab_flow_network;
-ab_flow_fn ab_flow_nothing;
-ab_flow_fn ab_flow_openssl;
-ab_flow_fn ab_flow_printenv;
-ab_flow_fn ab_flow_pwd;
-ab_flow_fn ab_flow_rev;
-ab_flow_fn ab_flow_seq;
-ab_flow_fn ab_flow_settings;
-ab_flow_fn ab_flow_tee;
-ab_flow_fn ab_flow_tr;
-ab_flow_fn ab_flow_wget;
-ab_flow_fn ab_flow_xxd;
+ab_printed_fn ab_printed_base32;
+ab_printed_fn ab_printed_base64;
+ab_printed_fn ab_printed_cat;
+ab_printed_fn ab_printed_curl;
+ab_printed_fn ab_printed_echo;
+ab_printed_fn ab_printed_history;
+ab_printed_fn ab_printed_listing;
+ab_printed_fn ab_printed_mktemp;
+ab_printed_fn ab_printed_network;
+ab_printed_fn ab_printed_nothing;
+ab_printed_fn ab_printed_openssl;
+ab_printed_fn ab_printed_printenv;
+ab_printed_fn ab_printed_pwd;
+ab_printed_fn ab_printed_rev;
+ab_printed_fn ab_printed_seq;
+ab_printed_fn ab_printed_settings;
+ab_printed_fn ab_printed_tee;
+ab_printed_fn ab_printed_tr;
+ab_printed_fn ab_printed_wget;
+ab_printed_fn ab_printed_xxd;
 
 /* What a command reads: its operands after the first `skip`, or its standard
  * input. */
@@ -40,9 +40,9 @@ struct ab_reads {
 };
 
 /* `values`: letters of options that take one. */
-void ab_flow_reads(const struct ab_simple *command, const char *values, size_t skip,
-		   struct ab_reads *ret);
+void ab_printed_reads(const struct ab_simple *command, const char *values, size_t skip,
+		      struct ab_reads *ret);
 /* A name of standard output. */
-bool ab_flow_is_stdout(const struct ab_field *f);
+bool ab_printed_is_stdout(const struct ab_field *f);
 
 #endif

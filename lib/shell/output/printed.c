@@ -28,14 +28,28 @@ enum run {
 	XXD,
 };
 
-static ab_flow_fn *const runs[] = {
-	[BASE32] = ab_flow_base32,   [BASE64] = ab_flow_base64,	    [CAT] = ab_flow_cat,
-	[CURL] = ab_flow_curl,	     [ECHO] = ab_flow_echo,	    [HISTORY] = ab_flow_history,
-	[LISTING] = ab_flow_listing, [MKTEMP] = ab_flow_mktemp,	    [NETWORK] = ab_flow_network,
-	[NOTHING] = ab_flow_nothing, [OPENSSL] = ab_flow_openssl,   [PRINTENV] = ab_flow_printenv,
-	[PRINTF] = ab_print_printf,  [PWD] = ab_flow_pwd,	    [REV] = ab_flow_rev,
-	[SEQ] = ab_flow_seq,	     [SETTINGS] = ab_flow_settings, [TEE] = ab_flow_tee,
-	[TR] = ab_flow_tr,	     [WGET] = ab_flow_wget,	    [XXD] = ab_flow_xxd,
+static ab_printed_fn *const runs[] = {
+	[BASE32] = ab_printed_base32,
+	[BASE64] = ab_printed_base64,
+	[CAT] = ab_printed_cat,
+	[CURL] = ab_printed_curl,
+	[ECHO] = ab_printed_echo,
+	[HISTORY] = ab_printed_history,
+	[LISTING] = ab_printed_listing,
+	[MKTEMP] = ab_printed_mktemp,
+	[NETWORK] = ab_printed_network,
+	[NOTHING] = ab_printed_nothing,
+	[OPENSSL] = ab_printed_openssl,
+	[PRINTENV] = ab_printed_printenv,
+	[PRINTF] = ab_print_printf,
+	[PWD] = ab_printed_pwd,
+	[REV] = ab_printed_rev,
+	[SEQ] = ab_printed_seq,
+	[SETTINGS] = ab_printed_settings,
+	[TEE] = ab_printed_tee,
+	[TR] = ab_printed_tr,
+	[WGET] = ab_printed_wget,
+	[XXD] = ab_printed_xxd,
 };
 
 /* A program by its name. `values` are the letters that take one, `skip` the
@@ -182,7 +196,7 @@ static bool run_filter(struct ab_output *out, const struct ab_simple *command,
 {
 	struct ab_reads r;
 
-	ab_flow_reads(command, p->values, p->skip, &r);
+	ab_printed_reads(command, p->values, p->skip, &r);
 	if (r.decodes || !p->decodes)
 		r.taint |= p->taint;
 	/* It is no longer the file as it is. */
@@ -204,11 +218,11 @@ static bool is_redirected(const struct ab_simple *command)
 		case AB_REDIR_CLOBBER:
 		case AB_REDIR_DUP_OUT:
 			if (r->fd == 1)
-				away = !ab_flow_is_stdout(&r->file);
+				away = !ab_printed_is_stdout(&r->file);
 			break;
 		case AB_REDIR_BOTH:
 		case AB_REDIR_BOTH_APPEND:
-			away = !ab_flow_is_stdout(&r->file);
+			away = !ab_printed_is_stdout(&r->file);
 			break;
 		case AB_REDIR_IN:
 		case AB_REDIR_READ_WRITE:
@@ -241,7 +255,7 @@ static uint32_t verbatim_of(const struct ab_simple *command, const struct ab_out
 	return AB_NOT_VERBATIM;
 }
 
-void ab_flow_output(struct ab_arena *arena, const struct ab_simple *command, struct ab_data *ret)
+void ab_printed_output(struct ab_arena *arena, const struct ab_simple *command, struct ab_data *ret)
 {
 	struct ab_output out = { .arena = arena };
 	const struct program *p = AB_LOOKUP(programs, command->name);

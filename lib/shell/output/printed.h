@@ -9,6 +9,7 @@
 
 struct ab_arena;
 
-void ab_flow_output(struct ab_arena *arena, const struct ab_simple *command, struct ab_data *ret);
+void ab_printed_output(struct ab_arena *arena, const struct ab_simple *command,
+		       struct ab_data *ret);
 
 #endif

@@ -46,8 +46,8 @@ static inline uint64_t ab_row_number(const char *row, size_t room)
  * Which half comes next is computed and not jumped to: no processor guesses
  * the way through a table, and each wrong guess costs more than a step.
  */
-static inline const void *ab_lookup(const void *rows, size_t n, size_t size, size_t room,
-				    struct ab_text name)
+static inline const void *ab_name_table_find(const void *rows, size_t n, size_t size, size_t room,
+					     struct ab_text name)
 {
 	uint64_t number = ab_name_number(name);
 	const char *row = rows, *end = row + n * size;
@@ -71,16 +71,15 @@ static inline const void *ab_lookup(const void *rows, size_t n, size_t size, siz
 #define AB_LOOKUP_WORD(table, name) AB_LOOKUP_BY(table, (table)[0], name)
 #define AB_LOOKUP(table, key) AB_LOOKUP_BY(table, (table)[0].name, key)
 
-#define AB_LOOKUP_BY(table, first, name)                                                      \
-	({                                                                                    \
-		struct ab_text name_ = (name);                                                \
-		_Static_assert(!__builtin_types_compatible_p(__typeof__(first),               \
-							     __typeof__(&(first)[0])),        \
-			       "the name stands in the row itself");                          \
-		(const __typeof__((table)[0]) *)ab_lookup((table),                            \
-							  sizeof(table) / sizeof((table)[0]), \
-							  sizeof((table)[0]), sizeof(first),  \
-							  name_);                             \
+#define AB_LOOKUP_BY(table, first, name)                                                 \
+	({                                                                               \
+		struct ab_text name_ = (name);                                           \
+		_Static_assert(!__builtin_types_compatible_p(__typeof__(first),          \
+							     __typeof__(&(first)[0])),   \
+			       "the name stands in the row itself");                     \
+		(const __typeof__((table)[0]) *)ab_name_table_find(                      \
+			(table), sizeof(table) / sizeof((table)[0]), sizeof((table)[0]), \
+			sizeof(first), name_);                                           \
 	})
 
 /* The next word of a list with blanks between them; len 0: no more. */

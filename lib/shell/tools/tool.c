@@ -279,7 +279,7 @@ void ab_tool_match(const struct ab_toolbox *box, const struct ab_tool *tool,
 
 static const struct ab_tool *find_exact(const struct ab_tool *tools, size_t n, struct ab_text name)
 {
-	return ab_lookup(tools, n, sizeof(*tools), sizeof(tools->program), name);
+	return ab_name_table_find(tools, n, sizeof(*tools), sizeof(tools->program), name);
 }
 
 static bool is_of_version(char c)

@@ -203,7 +203,7 @@ static const struct ab_var *printed(struct ab_walk *w, const struct ab_simple *c
 	bare.argv += 2;
 	bare.argc -= 2;
 	bare.nredirects = 0;
-	ab_flow_output(w->arena, &bare, &data);
+	ab_printed_output(w->arena, &bare, &data);
 	value = ab_data_field(&data);
 	return ab_walk_value(w, &value);
 }

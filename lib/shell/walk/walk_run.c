@@ -350,7 +350,7 @@ static void print(struct ab_walk *w, const struct ab_simple *command, const stru
 	/* Where it goes was decided before; here is what it is. */
 	bare.nredirects = 0;
 	if (!u->inners)
-		ab_flow_output(w->arena, &bare, &data);
+		ab_printed_output(w->arena, &bare, &data);
 	else if (ab_code_language(command->name, &language))
 		data = ab_data_unknown(0, command->range);
 	else

@@ -166,8 +166,8 @@ const char *ab_wrap_replace(struct ab_arena *arena, struct ab_text in, struct ab
 
 static const struct ab_wrapper *find_row(struct ab_text name)
 {
-	const struct ab_wrapper *row =
-		ab_lookup(ab_wrappers, ab_nwrappers, sizeof(*row), sizeof(row->name), name);
+	const struct ab_wrapper *row = ab_name_table_find(ab_wrappers, ab_nwrappers, sizeof(*row),
+							  sizeof(row->name), name);
 
 	if (row && row->same[0])
 		row = find_row((struct ab_text){ row->same, (uint32_t)strlen(row->same) });
@@ -183,8 +183,8 @@ static struct ab_opts opts_of(const struct ab_wrapper *row)
 	if (opts.longs[0] != '.')
 		return opts;
 	name = (struct ab_text){ row->name, (uint32_t)strlen(row->name) };
-	more = ab_lookup(ab_wrapper_longs, ab_nwrapper_longs, sizeof(*more), sizeof(more->name),
-			 name);
+	more = ab_name_table_find(ab_wrapper_longs, ab_nwrapper_longs, sizeof(*more),
+				  sizeof(more->name), name);
 	opts.longs = more ? more->longs : NULL;
 	return opts;
 }

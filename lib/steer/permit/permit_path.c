@@ -92,7 +92,7 @@ static int keep_for_next(struct ab_permit_job *job, const char *path, struct ab_
 	struct ab_permitted *ret = job->ret;
 	bool had;
 
-	if (ab_next_add(job->state.root, time(NULL), ret->workspace, path, &had, err) < 0)
+	if (ab_next_run_run_add(job->state.root, time(NULL), ret->workspace, path, &had, err) < 0)
 		return -1;
 	ab_strv_addf(&ret->said,
 		     "%s may be written in the next run in %s%s; a box that "

@@ -80,7 +80,7 @@ static int read_host(const struct ab_policy_input *in, const char *what, struct 
 {
 	ab_autofree char *file = ab_path_join(in->cwd, what);
 	bool exists = access(file, F_OK) == 0;
-	struct ab_why why = { .right = "" };
+	struct ab_complaint why = { .right = "" };
 	struct ab_host_entry entry;
 
 	if (ab_host_entry_parse(what, strlen(what), &entry, &why) == 0) {

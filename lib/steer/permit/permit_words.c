@@ -42,7 +42,7 @@ static void add_command(struct ab_buf *b, const json_t *start)
 {
 	ab_autobuf struct ab_buf words = { 0 };
 
-	ab_who_command(&words, json_object_get(start, "command"), COMMAND_MAX);
+	ab_run_process_chain_command(&words, json_object_get(start, "command"), COMMAND_MAX);
 	if (words.len && words.len <= COMMAND_MAX && is_plain(words.data))
 		ab_buf_puts(b, words.data);
 	else

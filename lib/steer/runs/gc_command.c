@@ -50,7 +50,7 @@ int ab_gc_run(const struct ab_policy_input *input, const struct ab_gc_request *r
 		return -1;
 	if (read_settings(input, &rule, err) == 0 && read_request(request, &rule, err) == 0) {
 		if (!request->dry)
-			ab_sweep_stale(&state, notes);
+			ab_leftovers_stale(&state, notes);
 		ab_gc(state.runs, &rule, ret);
 		result = 0;
 	}

@@ -39,12 +39,12 @@ static int by_number(const void *a, const void *b)
 	return *(const uint16_t *)a - *(const uint16_t *)b;
 }
 
-int ab_ports_list(const json_t *start, const char *id, uint16_t **ret, size_t *ret_len,
-		  struct ab_error *err)
+int ab_run_ports_list(const json_t *start, const char *id, uint16_t **ret, size_t *ret_len,
+		      struct ab_error *err)
 {
 	const json_t *network = json_object_get(json_object_get(start, "policy"), "network");
 	const char *mode = ab_json_text(network, "mode");
-	ab_autoclose int init = ab_process_init(start);
+	ab_autoclose int init = ab_run_process_init(start);
 	ab_autofree char *v4 = NULL;
 	ab_autofree char *v6 = NULL;
 	ab_autofree uint16_t *ports = ab_alloc(PORTS_MAX * sizeof(ports[0]));
@@ -57,11 +57,11 @@ int ab_ports_list(const json_t *start, const char *id, uint16_t **ret, size_t *r
 			id);
 		return ab_hint(err, "what listens here: ss -ltn");
 	}
-	v4 = init < 0 ? NULL : ab_process_read(init, "net/tcp");
+	v4 = init < 0 ? NULL : ab_run_process_read(init, "net/tcp");
 	if (!v4)
 		return ab_fail(err, AB_ESYSTEM, 0, "run %s is just starting or ending", id);
 	/* A kernel without IPv6 has no such table. */
-	v6 = ab_process_read(init, "net/tcp6");
+	v6 = ab_run_process_read(init, "net/tcp6");
 	n = ab_ports_parse(v4, ports, n, PORTS_MAX);
 	if (v6)
 		n = ab_ports_parse(v6, ports, n, PORTS_MAX);
@@ -84,7 +84,7 @@ static int list_run(const struct ab_state *state, const char *run, uint16_t **re
 	if (ab_state_find_live(state, run, &found, err) < 0)
 		return -1;
 	start = ab_run_start(&found);
-	result = ab_ports_list(start, found.id, ret, ret_len, err);
+	result = ab_run_ports_list(start, found.id, ret, ret_len, err);
 	json_decref(start);
 	ab_run_fini(&found);
 	return result;

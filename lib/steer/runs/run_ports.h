@@ -12,8 +12,8 @@ struct ab_error;
 struct ab_policy_input;
 
 /* `start` is the run's start record. Free *ret. */
-int ab_ports_list(const json_t *start, const char *id, uint16_t **ret, size_t *ret_len,
-		  struct ab_error *err);
+int ab_run_ports_list(const json_t *start, const char *id, uint16_t **ret, size_t *ret_len,
+		      struct ab_error *err);
 
 /*
  * The TCP ports that programs in a live run listen on, in ascending order,

@@ -11,8 +11,8 @@
 #include "base/system/clock.h"
 #include "session/cleanup/leftovers.h"
 #include "session/state/state.h"
+#include "steer/client/ask_runs.h"
 #include "steer/client/json.h"
-#include "steer/client/knock.h"
 #include "steer/client/steer.h"
 #include "steer/runs/run_ports.h"
 
@@ -37,7 +37,7 @@ static void fill_ports(struct ab_run_info *info, const json_t *start)
 {
 	struct ab_error err;
 
-	info->heard = ab_ports_list(start, info->id, &info->ports, &info->nports, &err) == 0;
+	info->heard = ab_run_ports_list(start, info->id, &info->ports, &info->nports, &err) == 0;
 }
 
 static void fill_start(struct ab_run_info *info, const json_t *start)
@@ -94,11 +94,11 @@ static int by_age(const void *a, const void *b)
 
 static void describe(const struct found *f, struct ab_run_list *ret)
 {
-	ab_autofree struct ab_knock *v = ab_alloc((f->len + 1) * sizeof(v[0]));
+	ab_autofree struct ab_ask_runs *v = ab_alloc((f->len + 1) * sizeof(v[0]));
 
 	for (size_t i = 0; i < f->len; i++)
 		v[i].dir = f->runs[i].dir;
-	ab_knock(v, f->len, "{\"v\":1,\"do\":\"status\"}", ANSWER_MS);
+	ab_ask_runs(v, f->len, "{\"v\":1,\"do\":\"status\"}", ANSWER_MS);
 	ret->v = ab_alloc((f->len + 1) * sizeof(ret->v[0]));
 	for (size_t i = 0; i < f->len; i++) {
 		struct ab_run_info *info = &ret->v[ret->len];
@@ -113,7 +113,7 @@ static void describe(const struct found *f, struct ab_run_list *ret)
 		json_decref(start);
 		ret->len++;
 	}
-	ab_knock_fini(v, f->len);
+	ab_ask_runs_fini(v, f->len);
 	qsort(ret->v, ret->len, sizeof(ret->v[0]), by_age);
 }
 
@@ -126,7 +126,7 @@ int ab_runs_list(const struct ab_policy_input *input, struct ab_run_list *ret,
 	if (ab_steer_state(input, &state, err) < 0)
 		return -1;
 	*ret = (struct ab_run_list){ 0 };
-	ab_sweep_stale(&state, notes);
+	ab_leftovers_stale(&state, notes);
 	ab_state_each_live(&state, keep_run, found);
 	describe(found, ret);
 	for (size_t i = 0; i < found->len; i++)

@@ -27,7 +27,7 @@
 #include "base/system/clock.h"
 #include "session/state/run_process.h"
 #include "session/state/state.h"
-#include "steer/client/knock.h"
+#include "steer/client/ask_runs.h"
 #include "steer/client/steer.h"
 #include "steer/runs/runs.h"
 
@@ -84,7 +84,7 @@ static int find_targets(const struct ab_state *state, const struct ab_stop *how,
 
 static void ask(struct stopping *s, uint64_t grace_ms)
 {
-	ab_autofree struct ab_knock *v = ab_alloc((s->len + 1) * sizeof(v[0]));
+	ab_autofree struct ab_ask_runs *v = ab_alloc((s->len + 1) * sizeof(v[0]));
 	int64_t now;
 	char text[80];
 
@@ -92,7 +92,7 @@ static void ask(struct stopping *s, uint64_t grace_ms)
 		 (unsigned long long)grace_ms);
 	for (size_t i = 0; i < s->len; i++)
 		v[i].dir = s->v[i].run.dir;
-	ab_knock(v, s->len, text, ANSWER_MS);
+	ab_ask_runs(v, s->len, text, ANSWER_MS);
 	now = ab_now_ms();
 	for (size_t i = 0; i < s->len; i++) {
 		struct target *t = &s->v[i];
@@ -104,7 +104,7 @@ static void ask(struct stopping *s, uint64_t grace_ms)
 		if (v[i].answer)
 			t->kill_at += LATE_MS;
 	}
-	ab_knock_fini(v, s->len);
+	ab_ask_runs_fini(v, s->len);
 }
 
 /* The lock is free, and was not taken by us. */

@@ -127,7 +127,7 @@ static void add_question(struct ab_watch_model *m, const json_t *packet, uint64_
 	}
 	q = m->questions[i];
 	replace(&q->target, target_of(packet));
-	replace(&q->asker, ab_who_name(json_object_get(packet, "process")));
+	replace(&q->asker, ab_run_process_chain_name(json_object_get(packet, "process")));
 	q->doubtful = false;
 	q->held = ab_json_is(packet, "why", "held");
 	q->punycode = strncmp(host, "xn--", 4) == 0 || strstr(host, ".xn--");
@@ -250,7 +250,7 @@ void ab_watch_status(struct ab_watch_model *m, const json_t *answer, uint64_t no
 	struct ab_buf command = { 0 };
 
 	m->started = now > age ? now - age : 0;
-	ab_who_command(&command, argv, AB_WATCH_TEXT);
+	ab_run_process_chain_command(&command, argv, AB_WATCH_TEXT);
 	if (json_is_array(argv))
 		replace(&m->command, ab_buf_take(&command));
 	if (*ab_json_text(answer, "name"))

@@ -269,7 +269,7 @@ static void take_start(struct ab_watch_model *m, const struct record *r)
 	if (m->command)
 		return;
 	argv = json_loadb(r->f[M_COMMAND].at, r->f[M_COMMAND].len, 0, NULL);
-	ab_who_command(&command, argv, AB_WATCH_TEXT);
+	ab_run_process_chain_command(&command, argv, AB_WATCH_TEXT);
 	if (json_is_array(argv))
 		m->command = ab_buf_take(&command);
 	json_decref(argv);

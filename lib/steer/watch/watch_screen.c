@@ -35,7 +35,7 @@ static int take(struct ab_watch_screen *s, struct ab_error *err)
 	/* A read with nothing there returns. */
 	raw.c_cc[VMIN] = 0;
 	raw.c_cc[VTIME] = 0;
-	if (ab_hold_begin(&s->hold, err) < 0)
+	if (ab_signal_hold_begin(&s->hold, err) < 0)
 		return -1;
 	tcsetattr(STDIN_FILENO, TCSAFLUSH, &raw);
 	write_out(enter, sizeof(enter) - 1);
@@ -48,7 +48,7 @@ static void give_back(struct ab_watch_screen *s)
 	write_out(leave, sizeof(leave) - 1);
 	tcsetattr(STDIN_FILENO, TCSAFLUSH, &s->before);
 	/* What waits has its effect here. */
-	ab_hold_end(&s->hold);
+	ab_signal_hold_end(&s->hold);
 }
 
 int ab_watch_screen_open(struct ab_watch_screen *ret, struct ab_error *err)
@@ -133,10 +133,10 @@ long ab_watch_screen_keys(struct ab_watch_screen *s, int *ret, size_t room)
 	 * same: others have it. */
 	if (n <= 0)
 		return -1;
-	n = (ssize_t)ab_keys_feed(&s->keys, bytes, (size_t)n, ret);
+	n = (ssize_t)ab_key_reader_feed(&s->keys, bytes, (size_t)n, ret);
 	/* Escape means nothing here, but what follows it would. */
-	if (ab_keys_open(&s->keys) && poll(&more, 1, AB_KEYS_MS) == 0)
-		ab_keys_alone(&s->keys);
+	if (ab_key_reader_open(&s->keys) && poll(&more, 1, AB_KEYS_MS) == 0)
+		ab_key_reader_alone(&s->keys);
 	return n;
 }
 

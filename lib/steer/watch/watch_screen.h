@@ -17,8 +17,8 @@ struct ab_error;
 
 struct ab_watch_screen {
 	struct termios before;
-	struct ab_hold hold;
-	struct ab_keys keys;
+	struct ab_signal_hold hold;
+	struct ab_key_reader keys;
 	struct ab_strv shown; /* the lines on it */
 	size_t rows, cols;
 };

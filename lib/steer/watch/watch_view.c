@@ -57,7 +57,7 @@ static void put(struct page *p, enum style style, const char *text)
 
 	if (p->rows == 0)
 		return;
-	used = ab_cells_head(&cut, text, p->look->cols);
+	used = ab_columns_head(&cut, text, p->look->cols);
 	/* A title goes from one side to the other. */
 	for (; style == TITLE && used < p->look->cols; used++)
 		ab_buf_puts(&cut, " ");
@@ -135,10 +135,10 @@ static void put_question(struct page *p, const struct ab_watch_question *q, bool
 
 	if (p->rows == 0)
 		return;
-	used = ab_cells_head(&line, lead, cols);
-	used += ab_cells_tail(&line, q->target, cols - used);
-	used += ab_cells_head(&line, mark, cols - used);
-	ab_cells_head(&line, who, cols - used);
+	used = ab_columns_head(&line, lead, cols);
+	used += ab_columns_tail(&line, q->target, cols - used);
+	used += ab_columns_head(&line, mark, cols - used);
+	ab_columns_head(&line, who, cols - used);
 	style_line(p, &b, chosen ? STRONG : PLAIN, line.data);
 	ab_strv_give(p->lines, ab_buf_take(&b));
 	p->rows--;
@@ -184,7 +184,7 @@ static void add_side(struct ab_strv *side, size_t cols, const char *name, const 
 
 	if (cols < tail + 8)
 		tail = 0;
-	used = ab_cells_tail(&b, name, cols - tail);
+	used = ab_columns_tail(&b, name, cols - tail);
 	for (; tail && used < cols - tail; used++)
 		ab_buf_puts(&b, " ");
 	ab_buf_puts(&b, tail ? rest : "");
@@ -256,16 +256,16 @@ static void add_row(const struct page *p, struct ab_buf *b, const struct ab_watc
 	ab_autobuf struct ab_buf line = { 0 };
 	ab_autofree char *lead = ab_printf(" %s%s%-6s ", cols < NARROW ? "" : row->time,
 					   cols < NARROW ? "" : " ", kinds[row->kind].word);
-	size_t used = ab_cells_head(&line, lead, cols), more;
+	size_t used = ab_columns_head(&line, lead, cols), more;
 
-	more = row->more ? ab_cells_width(row->more) + 2 : 0;
+	more = row->more ? ab_columns_width(row->more) + 2 : 0;
 	/* What came of it is left out before what it was is cut too much. */
 	if (used + 24 + more > cols)
 		more = 0;
-	used += ab_cells_head(&line, row->text, cols - used - more);
+	used += ab_columns_head(&line, row->text, cols - used - more);
 	if (more) {
 		ab_buf_puts(&line, "  ");
-		ab_cells_head(&line, row->more, cols - used - 2);
+		ab_columns_head(&line, row->more, cols - used - 2);
 	}
 	style_line(p, b, kinds[row->kind].style, line.data);
 }

@@ -17,7 +17,7 @@ bool ab_why_command(const struct ab_why_case *c, struct ab_buf *b)
 {
 	ab_autofree char *safe = NULL;
 
-	ab_who_command(b, json_object_get(c->start, "command"), SIZE_MAX);
+	ab_run_process_chain_command(b, json_object_get(c->start, "command"), SIZE_MAX);
 	if (!b->len)
 		return false;
 	safe = ab_escape(b->data);

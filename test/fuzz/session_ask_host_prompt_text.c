@@ -8,7 +8,7 @@
 
 #include "base/data/buf.h"
 #include "base/data/mem.h"
-#include "session/ask/host_question.h"
+#include "session/ask/host_prompt.h"
 #include "session/terminal/columns.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -19,7 +19,7 @@ static void check(const char *text, size_t rows, size_t cols)
 		size_t len = strcspn(text, "\n");
 		ab_autobuf struct ab_buf again = { 0 };
 
-		if (row > rows || ab_cells_fit(&again, text, len, cols, NULL) != len ||
+		if (row > rows || ab_columns_fit(&again, text, len, cols, NULL) != len ||
 		    again.len != len || memcmp(again.data, text, len) != 0)
 			abort();
 		if (!text[len])
@@ -31,7 +31,7 @@ static void check(const char *text, size_t rows, size_t cols)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	ab_autofree char *host = NULL, *rest = NULL, *who = NULL;
-	struct ab_prompt_question q = { .number = 7, .left_ms = 1 };
+	struct ab_host_prompt_question q = { .number = 7, .left_ms = 1 };
 	size_t rows, cols, cut;
 
 	if (size < 4)
@@ -60,7 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (int more = 0; more < 2; more++) {
 		ab_autobuf struct ab_buf b = { 0 };
 
-		ab_prompt_text(&b, &q, more, rows, cols);
+		ab_host_prompt_text(&b, &q, more, rows, cols);
 		check(b.data, rows, cols);
 	}
 	return 0;

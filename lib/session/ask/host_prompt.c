@@ -1,7 +1,7 @@
 /*
  * Theory of operation.
  *
- * A question is asked from ab_prompt_show to ab_prompt_hide. As long as we are
+ * A question is asked from ab_host_prompt_show to ab_host_prompt_hide. As long as we are
  * in the terminal's foreground it stands there (the prompt is the terminal's
  * guest); in the background it waits, and every second is a chance to look
  * again. It is answered at most once.
@@ -12,7 +12,7 @@
  * another: who is typing is not reading, and every key begins the pause anew.
  * Mustn't: take a yes from anything but a letter that was typed by itself.
  */
-#include "session/ask/host_question.h"
+#include "session/ask/host_prompt.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,32 +30,32 @@ enum {
 	TICK_MS = 1000,
 };
 
-struct ab_prompt {
+struct ab_host_prompt {
 	struct ab_terminal *terminal;
 	bool own; /* the terminal is only for us */
-	struct ab_prompt_watch watch;
+	struct ab_host_prompt_watch watch;
 	struct ab_timer tick, lone;
-	struct ab_keys keys;
-	struct ab_prompt_question question; /* its texts are ours */
+	struct ab_key_reader keys;
+	struct ab_host_prompt_question question; /* its texts are ours */
 	bool asking, answered, more, gone;
 	bool seen;	/* it has been drawn: a screen may be slow */
 	uint64_t rests; /* since when nobody types, in the loop's time */
 	uint64_t ends;
 };
 
-static uint64_t now(const struct ab_prompt *p)
+static uint64_t now(const struct ab_host_prompt *p)
 {
 	return p->watch.loop->now;
 }
 
-static void forget(struct ab_prompt *p)
+static void forget(struct ab_host_prompt *p)
 {
-	struct ab_prompt_question *q = &p->question;
+	struct ab_host_prompt_question *q = &p->question;
 	const char *texts[] = { q->run_id, q->host, q->door, q->who };
 
 	for (size_t i = 0; i < AB_COUNT(texts); i++)
 		free((char *)(uintptr_t)texts[i]);
-	*q = (struct ab_prompt_question){ 0 };
+	*q = (struct ab_host_prompt_question){ 0 };
 }
 
 static const char *keep(const char *text)
@@ -63,9 +63,9 @@ static const char *keep(const char *text)
 	return text ? ab_strdup(text) : NULL;
 }
 
-static void remember(struct ab_prompt *p, const struct ab_prompt_question *q)
+static void remember(struct ab_host_prompt *p, const struct ab_host_prompt_question *q)
 {
-	struct ab_prompt_question copy = *q;
+	struct ab_host_prompt_question copy = *q;
 
 	copy.run_id = keep(q->run_id);
 	copy.host = keep(q->host);
@@ -78,13 +78,13 @@ static void remember(struct ab_prompt *p, const struct ab_prompt_question *q)
 
 static void draw(void *arg, struct ab_buf *b, size_t rows, size_t cols)
 {
-	struct ab_prompt *p = arg;
+	struct ab_host_prompt *p = arg;
 	ab_autobuf struct ab_buf text = { 0 };
 	const char *line;
 	size_t row = 1;
 
 	p->question.left_ms = p->ends > now(p) ? p->ends - now(p) : 0;
-	ab_prompt_text(&text, &p->question, p->more, rows, cols);
+	ab_host_prompt_text(&text, &p->question, p->more, rows, cols);
 	for (line = text.data; line; row++) {
 		size_t len = strcspn(line, "\n");
 
@@ -98,14 +98,14 @@ static void draw(void *arg, struct ab_buf *b, size_t rows, size_t cols)
 
 static void drawn(void *arg)
 {
-	struct ab_prompt *p = arg;
+	struct ab_host_prompt *p = arg;
 
 	if (!p->seen)
 		p->rests = now(p);
 	p->seen = true;
 }
 
-static void give(struct ab_prompt *p, enum ab_answer answer, bool said)
+static void give(struct ab_host_prompt *p, enum ab_answer answer, bool said)
 {
 	if (!p->asking || p->answered)
 		return;
@@ -115,7 +115,7 @@ static void give(struct ab_prompt *p, enum ab_answer answer, bool said)
 }
 
 /* true: it is one of ours. */
-static bool take_key(struct ab_prompt *p, int key)
+static bool take_key(struct ab_host_prompt *p, int key)
 {
 	/* Ctrl-C, Ctrl-D, Ctrl-\ and Escape are no answer, and so a no. */
 	static const struct {
@@ -141,14 +141,14 @@ static bool take_key(struct ab_prompt *p, int key)
 	return false;
 }
 
-static bool can_be_read(const struct ab_prompt *p)
+static bool can_be_read(const struct ab_host_prompt *p)
 {
 	return p->seen && now(p) - p->rests >= READ_MS;
 }
 
 static void heard(void *arg, const char *data, size_t len)
 {
-	struct ab_prompt *p = arg;
+	struct ab_host_prompt *p = arg;
 	int keys[256];
 	size_t n;
 
@@ -157,8 +157,8 @@ static void heard(void *arg, const char *data, size_t len)
 		give(p, AB_ANSWER_NO, false);
 		return;
 	}
-	n = ab_keys_feed(&p->keys, data, len < 256 ? len : 256, keys);
-	if (ab_keys_open(&p->keys))
+	n = ab_key_reader_feed(&p->keys, data, len < 256 ? len : 256, keys);
+	if (ab_key_reader_open(&p->keys))
 		ab_loop_timer(p->watch.loop, &p->lone, AB_KEYS_MS);
 	else
 		ab_loop_timer_stop(p->watch.loop, &p->lone);
@@ -171,9 +171,9 @@ static void heard(void *arg, const char *data, size_t len)
 
 static void escape_alone(struct ab_timer *timer)
 {
-	struct ab_prompt *p = timer->owner;
+	struct ab_host_prompt *p = timer->owner;
 
-	if (!ab_keys_alone(&p->keys))
+	if (!ab_key_reader_alone(&p->keys))
 		return;
 	if (can_be_read(p))
 		(void)take_key(p, AB_KEY_ESCAPE);
@@ -182,12 +182,12 @@ static void escape_alone(struct ab_timer *timer)
 }
 
 /* On the screen, if we may. */
-static void put_up(struct ab_prompt *p)
+static void put_up(struct ab_host_prompt *p)
 {
 	struct ab_terminal_guest guest = { .draw = draw, .drawn = drawn, .keys = heard, .arg = p };
 
 	if (!p->gone && ab_terminal_hold(p->terminal, &guest)) {
-		p->keys = (struct ab_keys){ 0 };
+		p->keys = (struct ab_key_reader){ 0 };
 		p->rests = now(p);
 		p->seen = false;
 	}
@@ -195,7 +195,7 @@ static void put_up(struct ab_prompt *p)
 
 static void second_passed(struct ab_timer *timer)
 {
-	struct ab_prompt *p = timer->owner;
+	struct ab_host_prompt *p = timer->owner;
 
 	if (ab_terminal_held(p->terminal))
 		ab_terminal_redraw(p->terminal);
@@ -204,7 +204,8 @@ static void second_passed(struct ab_timer *timer)
 	ab_loop_timer(p->watch.loop, &p->tick, TICK_MS);
 }
 
-int ab_prompt_open(struct ab_terminal *terminal, struct ab_prompt **ret, struct ab_error *err)
+int ab_host_prompt_open(struct ab_terminal *terminal, struct ab_host_prompt **ret,
+			struct ab_error *err)
 {
 	struct ab_terminal *own = NULL;
 
@@ -225,12 +226,13 @@ int ab_prompt_open(struct ab_terminal *terminal, struct ab_prompt **ret, struct 
 	return 0;
 }
 
-void ab_prompt_rescue_get(const struct ab_prompt *p, struct ab_terminal_rescue *ret)
+void ab_host_prompt_rescue_get(const struct ab_host_prompt *p, struct ab_terminal_rescue *ret)
 {
 	ab_terminal_rescue_get(p ? p->terminal : NULL, ret);
 }
 
-int ab_prompt_attach(struct ab_prompt *p, const struct ab_prompt_watch *watch, struct ab_error *err)
+int ab_host_prompt_attach(struct ab_host_prompt *p, const struct ab_host_prompt_watch *watch,
+			  struct ab_error *err)
 {
 	p->watch = *watch;
 	p->tick = (struct ab_timer){ .fire = second_passed, .owner = p };
@@ -238,7 +240,7 @@ int ab_prompt_attach(struct ab_prompt *p, const struct ab_prompt_watch *watch, s
 	return p->own ? ab_terminal_attach(p->terminal, -1, watch->loop, err) : 0;
 }
 
-void ab_prompt_show(struct ab_prompt *p, const struct ab_prompt_question *q)
+void ab_host_prompt_show(struct ab_host_prompt *p, const struct ab_host_prompt_question *q)
 {
 	bool same = p->asking && p->question.number == q->number;
 
@@ -255,7 +257,7 @@ void ab_prompt_show(struct ab_prompt *p, const struct ab_prompt_question *q)
 }
 
 /* Off the screen; true: it was there. */
-static bool take_down(struct ab_prompt *p)
+static bool take_down(struct ab_host_prompt *p)
 {
 	bool held = ab_terminal_held(p->terminal);
 
@@ -265,7 +267,7 @@ static bool take_down(struct ab_prompt *p)
 	return held;
 }
 
-void ab_prompt_hide(struct ab_prompt *p)
+void ab_host_prompt_hide(struct ab_host_prompt *p)
 {
 	if (!p->asking)
 		return;
@@ -275,23 +277,23 @@ void ab_prompt_hide(struct ab_prompt *p)
 	forget(p);
 }
 
-bool ab_prompt_asking(const struct ab_prompt *p)
+bool ab_host_prompt_asking(const struct ab_host_prompt *p)
 {
 	return p->asking;
 }
 
-void ab_prompt_resize(struct ab_prompt *p)
+void ab_host_prompt_resize(struct ab_host_prompt *p)
 {
 	ab_terminal_redraw(p->terminal);
 }
 
-void ab_prompt_suspend(struct ab_prompt *p)
+void ab_host_prompt_suspend(struct ab_host_prompt *p)
 {
 	if (p->own)
 		ab_terminal_suspend(p->terminal);
 }
 
-void ab_prompt_resume(struct ab_prompt *p)
+void ab_host_prompt_resume(struct ab_host_prompt *p)
 {
 	if (p->own)
 		ab_terminal_resume(p->terminal);
@@ -299,12 +301,12 @@ void ab_prompt_resume(struct ab_prompt *p)
 		put_up(p);
 }
 
-bool ab_prompt_able(const struct ab_prompt *p)
+bool ab_host_prompt_able(const struct ab_host_prompt *p)
 {
 	return !p->gone && ab_terminal_able(p->terminal);
 }
 
-void ab_prompt_close(struct ab_prompt *p)
+void ab_host_prompt_close(struct ab_host_prompt *p)
 {
 	if (!p)
 		return;

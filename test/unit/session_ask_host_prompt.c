@@ -1,7 +1,7 @@
 /*
  * A question on a terminal (terminal_help.h).
  */
-#include "session/ask/host_question.h"
+#include "session/ask/host_prompt.h"
 
 #include "base/data/mem.h"
 #include "tap.h"
@@ -15,7 +15,7 @@ static int news; /* what the prompt calls */
 
 /* --- the supervisor's side --- */
 
-static struct ab_prompt *prompt;
+static struct ab_host_prompt *prompt;
 static int news_fd;
 
 static void answered(void *arg, uint32_t number, enum ab_answer answer, bool said)
@@ -32,14 +32,14 @@ static void redraw(void *arg)
 
 static void show_question(uint32_t number)
 {
-	struct ab_prompt_question q = { .number = number,
-					.run_id = "7kq2a",
-					.host = number == 1 ? "new.example" : "other.example",
-					.port = 443,
-					.door = "proxy",
-					.left_ms = 60000 };
+	struct ab_host_prompt_question q = { .number = number,
+					     .run_id = "7kq2a",
+					     .host = number == 1 ? "new.example" : "other.example",
+					     .port = 443,
+					     .door = "proxy",
+					     .left_ms = 60000 };
 
-	ab_prompt_show(prompt, &q);
+	ab_host_prompt_show(prompt, &q);
 }
 
 static char yes(bool is)
@@ -49,7 +49,9 @@ static char yes(bool is)
 
 static char obey(char letter)
 {
-	struct ab_prompt_watch watch = { .loop = &loop, .answered = answered, .redraw = redraw };
+	struct ab_host_prompt_watch watch = { .loop = &loop,
+					      .answered = answered,
+					      .redraw = redraw };
 	pid_t group = letter == 'f' ? getpgrp() : getppid();
 	struct ab_error err;
 
@@ -57,32 +59,32 @@ static char obey(char letter)
 	case 'a':
 		return yes(
 			(!terminal || ab_terminal_attach(terminal, box_master, &loop, &err) == 0) &&
-			(!prompt || ab_prompt_attach(prompt, &watch, &err) == 0));
+			(!prompt || ab_host_prompt_attach(prompt, &watch, &err) == 0));
 	case 'p':
 		return yes(prompt);
 	case 'e':
-		return yes(prompt && ab_prompt_able(prompt));
+		return yes(prompt && ab_host_prompt_able(prompt));
 	case '1':
 	case '2':
 		show_question((uint32_t)(letter - '0'));
 		return 'y';
 	case 'h':
-		ab_prompt_hide(prompt);
+		ab_host_prompt_hide(prompt);
 		return 'y';
 	case 'w':
 		if (terminal)
 			ab_terminal_resize(terminal);
-		ab_prompt_resize(prompt);
+		ab_host_prompt_resize(prompt);
 		return 'y';
 	case 's':
 		if (terminal)
 			ab_terminal_suspend(terminal);
-		ab_prompt_suspend(prompt);
+		ab_host_prompt_suspend(prompt);
 		return 'y';
 	case 'r':
 		if (terminal)
 			ab_terminal_resume(terminal);
-		ab_prompt_resume(prompt);
+		ab_host_prompt_resume(prompt);
 		return 'y';
 	case 'f':
 	case 'b':
@@ -102,12 +104,12 @@ static _Noreturn void supervise(int control)
 
 	block_signals();
 	if (ab_terminal_open(&terminal, &fds, &rows, &cols, &err) < 0 ||
-	    ab_prompt_open(terminal, &prompt, &err) < 0)
+	    ab_host_prompt_open(terminal, &prompt, &err) < 0)
 		_exit(2);
-	ab_prompt_rescue_get(prompt, &rescue);
+	ab_host_prompt_rescue_get(prompt, &rescue);
 	start_broker(control, &rescue);
 	serve(control);
-	ab_prompt_close(prompt);
+	ab_host_prompt_close(prompt);
 	ab_terminal_close(terminal);
 	ab_loop_fini(&loop);
 	_exit(0);

@@ -8,7 +8,7 @@
  * (session/ask/process_chain.h) and a line of arguments begins with "|" or ":": so none of
  * them can pass for words of ours.
  */
-#include "session/ask/host_question.h"
+#include "session/ask/host_prompt.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ static const char lead[] = "agentbox: ";
 static const char menu[] = "[o]nce   [r]un   [a]lways   [n]o   [?] more";
 static const char small_menu[] = "o/r/a/n ?";
 
-static char *name_host(const struct ab_prompt_question *q)
+static char *name_host(const struct ab_host_prompt_question *q)
 {
 	struct ab_buf b = { 0 };
 
@@ -46,61 +46,61 @@ static bool is_punycode(const char *host)
 static void put_box(struct ab_buf *line, size_t used, size_t cols, const char *run_id)
 {
 	ab_autofree char *box = ab_printf("box %s", run_id);
-	size_t width = ab_cells_width(box);
+	size_t width = ab_columns_width(box);
 
 	if (used + 2 + width > cols)
 		return;
 	for (size_t i = cols - used - width; i > 0; i--)
 		ab_buf_add(line, " ", 1);
-	ab_cells_fit(line, box, strlen(box), width, NULL);
+	ab_columns_fit(line, box, strlen(box), width, NULL);
 }
 
 /* In one line, or else with the host on lines of its own. */
-static void put_sentence(struct ab_strv *lines, const struct ab_prompt_question *q,
+static void put_sentence(struct ab_strv *lines, const struct ab_host_prompt_question *q,
 			 const json_t *who, size_t cols)
 {
-	ab_autofree char *asker = ab_who_name(who), *host = name_host(q);
+	ab_autofree char *asker = ab_run_process_chain_name(who), *host = name_host(q);
 	ab_autofree char *whole = ab_printf("%s%s wants %s", lead, asker, host);
 	ab_autofree char *first = ab_printf("%s wants", asker);
-	size_t width = ab_cells_width(whole);
+	size_t width = ab_columns_width(whole);
 	struct ab_buf line = { 0 };
 
 	if (width <= cols) {
-		ab_cells_fit(&line, whole, strlen(whole), cols, NULL);
+		ab_columns_fit(&line, whole, strlen(whole), cols, NULL);
 		put_box(&line, width, cols, q->run_id);
 		ab_strv_give(lines, ab_buf_take(&line));
 		return;
 	}
-	ab_cells_wrap(lines, lead, margin, first, cols);
-	ab_cells_wrap(lines, margin, margin, host, cols);
+	ab_columns_wrap(lines, lead, margin, first, cols);
+	ab_columns_wrap(lines, margin, margin, host, cols);
 }
 
-static void put_head(struct ab_strv *lines, const struct ab_prompt_question *q, const json_t *who,
-		     size_t cols)
+static void put_head(struct ab_strv *lines, const struct ab_host_prompt_question *q,
+		     const json_t *who, size_t cols)
 {
 	put_sentence(lines, q, who, cols);
 	if (is_punycode(q->host))
-		ab_cells_wrap(lines, margin, margin,
-			      "this name is spelled with other letters "
-			      "(punycode)",
-			      cols);
+		ab_columns_wrap(lines, margin, margin,
+				"this name is spelled with other letters "
+				"(punycode)",
+				cols);
 	if (q->held)
-		ab_cells_wrap(lines, margin, margin,
-			      "the monitor holds the network: all that is new "
-			      "waits; a yes lets it go on, a no refuses it",
-			      cols);
+		ab_columns_wrap(lines, margin, margin,
+				"the monitor holds the network: all that is new "
+				"waits; a yes lets it go on, a no refuses it",
+				cols);
 }
 
 /* Only the host, with the last lines of it. */
-static void put_small_head(struct ab_strv *lines, const struct ab_prompt_question *q, size_t rows,
-			   size_t cols)
+static void put_small_head(struct ab_strv *lines, const struct ab_host_prompt_question *q,
+			   size_t rows, size_t cols)
 {
 	ab_autofree char *host = name_host(q);
 	size_t room = rows * cols;
 	ab_autobuf struct ab_buf tail = { 0 };
 
-	ab_cells_tail(&tail, host, room);
-	ab_cells_wrap(lines, "", "", tail.data, cols);
+	ab_columns_tail(&tail, host, room);
+	ab_columns_wrap(lines, "", "", tail.data, cols);
 	/* What is written out does not fill its lines. */
 	while (lines->len > rows)
 		ab_strv_remove(lines, 0);
@@ -108,14 +108,14 @@ static void put_small_head(struct ab_strv *lines, const struct ab_prompt_questio
 
 static void put_process(struct ab_strv *lines, const json_t *process, size_t cols)
 {
-	ab_autofree char *head =
-		ab_printf("pid %lld  %s", ab_who_pid(process), ab_who_exe(process));
+	ab_autofree char *head = ab_printf("pid %lld  %s", ab_run_process_chain_pid(process),
+					   ab_run_process_chain_exe(process));
 	ab_autobuf struct ab_buf words = { 0 };
 
-	ab_cells_wrap(lines, margin, margin, head, cols);
-	ab_who_command(&words, json_object_get(process, "argv"), ARGV_BYTES);
+	ab_columns_wrap(lines, margin, margin, head, cols);
+	ab_run_process_chain_command(&words, json_object_get(process, "argv"), ARGV_BYTES);
 	if (words.len)
-		ab_cells_wrap(lines, "          | ", "          : ", words.data, cols);
+		ab_columns_wrap(lines, "          | ", "          : ", words.data, cols);
 }
 
 static const char *const meanings[] = {
@@ -125,40 +125,40 @@ static const char *const meanings[] = {
 	"no      refused, as every other host that is not allowed",
 };
 
-static void put_more(struct ab_strv *lines, const struct ab_prompt_question *q, const json_t *who,
-		     size_t cols)
+static void put_more(struct ab_strv *lines, const struct ab_host_prompt_question *q,
+		     const json_t *who, size_t cols)
 {
 	/* The hold of everything has the run's own name. */
 	ab_autofree char *id =
 		q->number ? ab_printf("%s-%u", q->run_id, q->number) : ab_strdup(q->run_id);
 	ab_autofree char *door = ab_printf("id %s, door %s", id, q->door ? q->door : "?");
 	ab_autofree char *allow = ab_printf("from another terminal: agentbox allow %s", id);
-	size_t n = ab_who_count(who);
+	size_t n = ab_run_process_chain_count(who);
 
 	ab_strv_add(lines, "");
 	for (size_t i = 0; i < AB_COUNT(meanings); i++)
-		ab_cells_wrap(lines, margin, margin, meanings[i], cols);
+		ab_columns_wrap(lines, margin, margin, meanings[i], cols);
 	ab_strv_add(lines, "");
-	ab_cells_wrap(lines, margin, margin, door, cols);
-	ab_cells_wrap(lines, margin, margin, allow, cols);
+	ab_columns_wrap(lines, margin, margin, door, cols);
+	ab_columns_wrap(lines, margin, margin, allow, cols);
 	if (n == 0)
-		ab_cells_wrap(lines, margin, margin, "the process that asks is not known", cols);
+		ab_columns_wrap(lines, margin, margin, "the process that asks is not known", cols);
 	for (size_t i = 0; i < n; i++)
 		put_process(lines, json_array_get(who, i), cols);
 }
 
-static void put_foot(struct ab_strv *lines, const struct ab_prompt_question *q, size_t cols)
+static void put_foot(struct ab_strv *lines, const struct ab_host_prompt_question *q, size_t cols)
 {
 	struct ab_buf b = { 0 };
 
 	ab_strv_add(lines, "");
-	ab_cells_wrap(lines, margin, margin, menu, cols);
+	ab_columns_wrap(lines, margin, margin, menu, cols);
 	ab_buf_printf(&b, "no answer in %llu s means no",
 		      (unsigned long long)((q->left_ms + 999) / 1000));
 	if (q->others)
 		ab_buf_printf(&b, "; %zu other question%s", q->others,
 			      q->others == 1 ? " waits" : "s wait");
-	ab_cells_wrap(lines, margin, margin, b.data, cols);
+	ab_columns_wrap(lines, margin, margin, b.data, cols);
 	ab_buf_fini(&b);
 }
 
@@ -166,7 +166,7 @@ static void put_small_foot(struct ab_strv *lines, size_t cols)
 {
 	struct ab_buf line = { 0 };
 
-	ab_cells_fit(&line, small_menu, sizeof(small_menu) - 1, cols, NULL);
+	ab_columns_fit(&line, small_menu, sizeof(small_menu) - 1, cols, NULL);
 	ab_strv_give(lines, ab_buf_take(&line));
 }
 
@@ -182,12 +182,12 @@ static void take_lines(struct ab_strv *to, const struct ab_strv *from, size_t ro
 			ab_printf("%zu more lines on a larger screen", from->len - n);
 		struct ab_buf line = { 0 };
 
-		ab_cells_fit(&line, rest, strlen(rest), cols, NULL);
+		ab_columns_fit(&line, rest, strlen(rest), cols, NULL);
 		ab_strv_give(to, ab_buf_take(&line));
 	}
 }
 
-static void put_small(struct ab_strv *lines, const struct ab_prompt_question *q, size_t rows,
+static void put_small(struct ab_strv *lines, const struct ab_host_prompt_question *q, size_t rows,
 		      size_t cols)
 {
 	size_t room = sizeof(small_menu);
@@ -200,16 +200,16 @@ static void put_small(struct ab_strv *lines, const struct ab_prompt_question *q,
 		return;
 	}
 	if (cols > 2 * room) {
-		ab_cells_tail(&line, host, cols - room);
+		ab_columns_tail(&line, host, cols - room);
 		ab_buf_printf(&line, " %s", small_menu);
 	} else {
-		ab_cells_tail(&line, host, cols);
+		ab_columns_tail(&line, host, cols);
 	}
 	ab_strv_give(lines, ab_buf_take(&line));
 }
 
-void ab_prompt_text(struct ab_buf *b, const struct ab_prompt_question *q, bool more, size_t rows,
-		    size_t cols)
+void ab_host_prompt_text(struct ab_buf *b, const struct ab_host_prompt_question *q, bool more,
+			 size_t rows, size_t cols)
 {
 	ab_autostrv struct ab_strv head = { 0 }, foot = { 0 }, body = { 0 };
 	ab_autostrv struct ab_strv lines = { 0 };

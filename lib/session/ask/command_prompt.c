@@ -1,4 +1,4 @@
-#include "session/ask/command_question.h"
+#include "session/ask/command_prompt.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -41,7 +41,7 @@ static void put(int tty, const struct ab_buf *b)
 }
 
 /* The next keys; 0: none will come, or a signal did. */
-static size_t get_keys(int tty, const struct ab_hold *hold, char *keys, size_t room,
+static size_t get_keys(int tty, const struct ab_signal_hold *hold, char *keys, size_t room,
 		       bool *ret_signal)
 {
 	struct pollfd poll_for[] = { { .fd = tty, .events = POLLIN },
@@ -62,7 +62,7 @@ static size_t get_keys(int tty, const struct ab_hold *hold, char *keys, size_t r
 	return n < 0 ? 0 : (size_t)n;
 }
 
-static enum heard listen_for(int tty, const struct ab_hold *hold, enum ab_answer *ret,
+static enum heard listen_for(int tty, const struct ab_signal_hold *hold, enum ab_answer *ret,
 			     bool *ret_said)
 {
 	int64_t shown = ab_now_ms();
@@ -80,7 +80,7 @@ static enum heard listen_for(int tty, const struct ab_hold *hold, enum ab_answer
 			return HEARD_MORE;
 		if (n == 1 && keys[0] == 26)
 			return HEARD_STOP;
-		if (ab_ask_key(keys, n, ret)) {
+		if (ab_command_prompt_key(keys, n, ret)) {
 			*ret_said = keys[0] >= ' ';
 			return HEARD_ANSWER;
 		}
@@ -88,7 +88,7 @@ static enum heard listen_for(int tty, const struct ab_hold *hold, enum ab_answer
 }
 
 /* Ask until there is an answer, or something else to do first. */
-static enum heard talk(int tty, const struct ab_question *q, const struct ab_hold *hold,
+static enum heard talk(int tty, const struct ab_question *q, const struct ab_signal_hold *hold,
 		       enum ab_answer *ret, bool *ret_said)
 {
 	ab_autobuf struct ab_buf text = { 0 };
@@ -99,7 +99,8 @@ static enum heard talk(int tty, const struct ab_question *q, const struct ab_hol
 		text.len = 0;
 		if (more)
 			ab_buf_puts(&text, "more\n");
-		(more ? ab_ask_more : ab_ask_question)(&text, q, get_columns(tty));
+		(more ? ab_command_prompt_more : ab_command_prompt_question)(&text, q,
+									     get_columns(tty));
 		put(tty, &text);
 		tcflush(tty, TCIFLUSH);
 		heard = listen_for(tty, hold, ret, ret_said);
@@ -135,10 +136,10 @@ static enum heard ask_once(int tty, const struct ab_question *q, enum ab_answer 
 {
 	struct termios before;
 	struct ab_error err;
-	struct ab_hold hold;
+	struct ab_signal_hold hold;
 	enum heard heard = HEARD_END;
 
-	if (ab_hold_begin(&hold, &err) < 0)
+	if (ab_signal_hold_begin(&hold, &err) < 0)
 		return HEARD_END;
 	if (make_quiet(tty, &before) == 0) {
 		heard = talk(tty, q, &hold, ret, ret_said);
@@ -147,11 +148,12 @@ static enum heard ask_once(int tty, const struct ab_question *q, enum ab_answer 
 	}
 	/* A signal that waits has its effect here: we end, or stop and are
 	 * back. */
-	ab_hold_end(&hold);
+	ab_signal_hold_end(&hold);
 	return heard;
 }
 
-enum ab_asked ab_ask(const struct ab_question *q, enum ab_answer *ret_answer, bool *ret_said)
+enum ab_asked ab_command_prompt(const struct ab_question *q, enum ab_answer *ret_answer,
+				bool *ret_said)
 {
 	ab_autoclose int tty = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
 	enum ab_answer answer = AB_ANSWER_NO;

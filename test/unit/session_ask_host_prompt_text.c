@@ -6,7 +6,7 @@
 
 #include "base/data/buf.h"
 #include "base/data/mem.h"
-#include "session/ask/host_question.h"
+#include "session/ask/host_prompt.h"
 #include "session/terminal/columns.h"
 #include "tap.h"
 
@@ -16,28 +16,28 @@ static const char chain[] =
 	"{\"pid\":4,\"exe\":\"/usr/bin/npm\",\"argv\":[\"npm\",\"test\"]},"
 	"{\"pid\":1,\"exe\":\"/agentbox\",\"argv\":[\"agentbox\"]}]";
 
-static struct ab_prompt_question plain(void)
+static struct ab_host_prompt_question plain(void)
 {
-	return (struct ab_prompt_question){ .number = 1,
-					    .run_id = "7kq2a",
-					    .host = "files.example.com",
-					    .port = 443,
-					    .door = "proxy",
-					    .who = chain,
-					    .left_ms = 46500 };
+	return (struct ab_host_prompt_question){ .number = 1,
+						 .run_id = "7kq2a",
+						 .host = "files.example.com",
+						 .port = 443,
+						 .door = "proxy",
+						 .who = chain,
+						 .left_ms = 46500 };
 }
 
-static char *text_of(const struct ab_prompt_question *q, bool more, size_t rows, size_t cols)
+static char *text_of(const struct ab_host_prompt_question *q, bool more, size_t rows, size_t cols)
 {
 	struct ab_buf b = { 0 };
 
-	ab_prompt_text(&b, q, more, rows, cols);
+	ab_host_prompt_text(&b, q, more, rows, cols);
 	return ab_buf_take(&b);
 }
 
 static void test_plain(void)
 {
-	struct ab_prompt_question q = plain();
+	struct ab_host_prompt_question q = plain();
 	ab_autofree char *wide = text_of(&q, false, 24, 100);
 	ab_autofree char *usual = text_of(&q, false, 24, 60);
 
@@ -59,7 +59,7 @@ static void test_plain(void)
 
 static void test_variants(void)
 {
-	struct ab_prompt_question q = plain();
+	struct ab_host_prompt_question q = plain();
 	ab_autofree char *unknown = NULL, *puny = NULL, *held = NULL;
 	ab_autofree char *others = NULL, *v6 = NULL, *bad = NULL;
 
@@ -92,7 +92,7 @@ static void test_variants(void)
 
 static void test_more(void)
 {
-	struct ab_prompt_question q = plain();
+	struct ab_host_prompt_question q = plain();
 	ab_autofree char *text = text_of(&q, true, 40, 100);
 	ab_autofree char *small = text_of(&q, true, 10, 100);
 
@@ -109,7 +109,7 @@ static void test_more(void)
 /* Nothing in a name of the box passes for words of ours. */
 static void test_names(void)
 {
-	struct ab_prompt_question q = plain();
+	struct ab_host_prompt_question q = plain();
 	ab_autofree char *text = NULL, *long_chain = NULL;
 	ab_autobuf struct ab_buf who = { 0 };
 
@@ -129,7 +129,7 @@ static void test_names(void)
 
 static void test_small(void)
 {
-	struct ab_prompt_question q = plain();
+	struct ab_host_prompt_question q = plain();
 	ab_autofree char *two = text_of(&q, false, 2, 20);
 	ab_autofree char *one = text_of(&q, false, 1, 30);
 	ab_autofree char *dot = text_of(&q, false, 1, 1);
@@ -158,7 +158,7 @@ static const char *const hostile[] = {
 };
 /* clang-format on */
 
-/* Every line fits, and holds nothing but what ab_cells lets pass. */
+/* Every line fits, and holds nothing but what ab_columns lets pass. */
 static bool stays(const char *text, size_t rows, size_t cols)
 {
 	size_t row = 1;
@@ -167,7 +167,7 @@ static bool stays(const char *text, size_t rows, size_t cols)
 		size_t len = strcspn(line, "\n"), used;
 		ab_autobuf struct ab_buf again = { 0 };
 
-		if (row > rows || ab_cells_fit(&again, line, len, cols, &used) != len ||
+		if (row > rows || ab_columns_fit(&again, line, len, cols, &used) != len ||
 		    again.len != len || memcmp(again.data, line, len) != 0)
 			return false;
 		if (!line[len])
@@ -179,7 +179,7 @@ static bool stays(const char *text, size_t rows, size_t cols)
 static void test_hostile(void)
 {
 	for (size_t i = 0; i < AB_COUNT(hostile); i++) {
-		struct ab_prompt_question q = plain();
+		struct ab_host_prompt_question q = plain();
 		ab_autobuf struct ab_buf who = { 0 };
 		bool fine = true;
 

@@ -3,7 +3,7 @@
 
 #include "base/data/buf.h"
 #include "base/data/mem.h"
-#include "session/ask/command_question.h"
+#include "session/ask/command_prompt.h"
 #include "shell/judge/point_at.h"
 
 enum {
@@ -16,7 +16,7 @@ enum {
 static const char margin[] = "          ";
 static const char menu[] = "          [o]nce   [s]ession   [a]lways   [n]o   [?] more  ";
 
-void ab_ask_show(struct ab_buf *b, struct ab_text text)
+void ab_command_prompt_show(struct ab_buf *b, struct ab_text text)
 {
 	for (size_t at = 0; at < text.len;) {
 		struct ab_glyph g = ab_glyph_get(text, at);
@@ -28,7 +28,7 @@ void ab_ask_show(struct ab_buf *b, struct ab_text text)
 
 static void show_string(struct ab_buf *b, const char *s)
 {
-	ab_ask_show(b, (struct ab_text){ s, (uint32_t)strlen(s) });
+	ab_command_prompt_show(b, (struct ab_text){ s, (uint32_t)strlen(s) });
 }
 
 /*
@@ -137,7 +137,7 @@ static void put_command(struct ab_buf *b, const struct ab_question *q, size_t co
 	if (!memchr(q->text.s, '\n', q->text.len) &&
 	    room_of(q->text, 0, q->text.len) + sizeof(head) < cols) {
 		ab_buf_puts(b, " ");
-		ab_ask_show(b, q->text);
+		ab_command_prompt_show(b, q->text);
 		ab_buf_puts(b, "\n");
 		return;
 	}
@@ -157,7 +157,7 @@ static void put_reason(struct ab_buf *b, const struct ab_question *q, size_t col
 	put_lines(b, (struct ab_text){ where, (uint32_t)strlen(where) }, cols);
 }
 
-void ab_ask_question(struct ab_buf *b, const struct ab_question *q, size_t cols)
+void ab_command_prompt_question(struct ab_buf *b, const struct ab_question *q, size_t cols)
 {
 	if (cols < COLS_MIN)
 		cols = COLS_MIN;
@@ -166,7 +166,7 @@ void ab_ask_question(struct ab_buf *b, const struct ab_question *q, size_t cols)
 	ab_buf_puts(b, menu);
 }
 
-void ab_ask_more(struct ab_buf *b, const struct ab_question *q, size_t cols)
+void ab_command_prompt_more(struct ab_buf *b, const struct ab_question *q, size_t cols)
 {
 	struct ab_span r = q->range;
 	struct ab_text part = { q->text.s + r.from, r.to - r.from };
@@ -190,7 +190,7 @@ void ab_ask_more(struct ab_buf *b, const struct ab_question *q, size_t cols)
 	ab_buf_puts(b, menu);
 }
 
-bool ab_ask_key(const char *keys, size_t len, enum ab_answer *ret)
+bool ab_command_prompt_key(const char *keys, size_t len, enum ab_answer *ret)
 {
 	/* Ctrl-C, Ctrl-D, Ctrl-\ and Escape are no answer, and so a no. */
 	static const struct {
@@ -212,7 +212,7 @@ bool ab_ask_key(const char *keys, size_t len, enum ab_answer *ret)
 	return false;
 }
 
-char *ab_ask_rule(const struct ab_judgement *judgement)
+char *ab_command_prompt_rule(const struct ab_judgement *judgement)
 {
 	struct ab_buf b = { 0 };
 

@@ -1,5 +1,5 @@
-#ifndef AB_SESSION_ASK_COMMAND_QUESTION_H
-#define AB_SESSION_ASK_COMMAND_QUESTION_H
+#ifndef AB_SESSION_ASK_COMMAND_PROMPT_H
+#define AB_SESSION_ASK_COMMAND_PROMPT_H
 /*
  * A command that needs a person's word: the question on the terminal.
  *
@@ -7,7 +7,7 @@
  * that runs in one can write it, read it or answer it. What was typed before
  * the question stood there is thrown away.
  *
- * command_question_text.c, pure: how it looks. Whatever the command holds, it cannot leave
+ * command_prompt_text.c, pure: how it looks. Whatever the command holds, it cannot leave
  * its place: a line of it begins with "|", the rest of one that is too long
  * with ":", and what is hidden is written out.
  */
@@ -20,7 +20,7 @@ struct ab_question {
 	struct ab_text text;  /* what would run */
 	struct ab_span range; /* the part of it that decided */
 	const char *reason;
-	const char *rule; /* as ab_ask_rule() makes it */
+	const char *rule; /* as ab_command_prompt_rule() makes it */
 	const char *cwd;
 };
 
@@ -32,22 +32,22 @@ enum ab_asked {
 
 /* The answer of who is at the terminal. `ret_said`: it was an answer in so
  * many words; else the terminal was closed, or Ctrl-C typed. */
-enum ab_asked ab_ask(const struct ab_question *question, enum ab_answer *ret_answer,
-		     bool *ret_said);
+enum ab_asked ab_command_prompt(const struct ab_question *question, enum ab_answer *ret_answer,
+				bool *ret_said);
 
 /* Everything below is pure. */
 
 /* The question, and its repetition with all that there is to know. Lines for
  * a terminal of that many columns, the last one open for the answer. */
-void ab_ask_question(struct ab_buf *b, const struct ab_question *question, size_t cols);
-void ab_ask_more(struct ab_buf *b, const struct ab_question *question, size_t cols);
+void ab_command_prompt_question(struct ab_buf *b, const struct ab_question *question, size_t cols);
+void ab_command_prompt_more(struct ab_buf *b, const struct ab_question *question, size_t cols);
 /* What a key means; false: nothing. Letters of other keys ("ESC O A") come
  * several at a time, and are none. */
-bool ab_ask_key(const char *keys, size_t len, enum ab_answer *ret);
+bool ab_command_prompt_key(const char *keys, size_t len, enum ab_answer *ret);
 
 /* Bytes for people: hidden characters and non-UTF-8 written out. */
-void ab_ask_show(struct ab_buf *b, struct ab_text text);
+void ab_command_prompt_show(struct ab_buf *b, struct ab_text text);
 /* "recursive-delete-root", or the user's own rule: "\"git push *\"". */
-char *ab_ask_rule(const struct ab_judgement *judgement);
+char *ab_command_prompt_rule(const struct ab_judgement *judgement);
 
 #endif

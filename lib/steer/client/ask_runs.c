@@ -1,4 +1,4 @@
-#include "steer/client/knock.h"
+#include "steer/client/ask_runs.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -14,7 +14,7 @@
 #include "session/control/control_socket.h"
 #include "steer/client/steer.h"
 
-static void hear(struct ab_knock *k)
+static void hear(struct ab_ask_runs *k)
 {
 	static char packet[AB_CONTROL_MAX];
 	ssize_t n = recv(k->fd, packet, sizeof(packet), MSG_DONTWAIT);
@@ -31,7 +31,7 @@ static void hear(struct ab_knock *k)
 	k->fd = -1;
 }
 
-static bool waits(const struct ab_knock *v, size_t len)
+static bool waits(const struct ab_ask_runs *v, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
 		if (v[i].fd >= 0)
@@ -39,7 +39,7 @@ static bool waits(const struct ab_knock *v, size_t len)
 	return false;
 }
 
-void ab_knock(struct ab_knock *v, size_t len, const char *request, int ms)
+void ab_ask_runs(struct ab_ask_runs *v, size_t len, const char *request, int ms)
 {
 	ab_autofree struct pollfd *fds = ab_alloc((len + 1) * sizeof(fds[0]));
 	int64_t end, left;
@@ -66,7 +66,7 @@ void ab_knock(struct ab_knock *v, size_t len, const char *request, int ms)
 	}
 }
 
-void ab_knock_fini(struct ab_knock *v, size_t len)
+void ab_ask_runs_fini(struct ab_ask_runs *v, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
 		ab_closep(&v[i].fd);

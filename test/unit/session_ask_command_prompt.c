@@ -2,7 +2,7 @@
  * What a person sees of a command that needs an answer, and what the keys
  * mean. Whatever the command holds, it stays in its place.
  */
-#include "session/ask/command_question.h"
+#include "session/ask/command_prompt.h"
 
 #include <stdlib.h>
 
@@ -44,7 +44,7 @@ static void test_show(void)
 	for (size_t i = 0; i < AB_COUNT(shown); i++) {
 		ab_autobuf struct ab_buf b = { 0 };
 
-		ab_ask_show(&b, text_of(shown[i].text));
+		ab_command_prompt_show(&b, text_of(shown[i].text));
 		is_str(b.data, shown[i].want, shown[i].name);
 	}
 }
@@ -58,7 +58,7 @@ static char *question(const char *text, struct ab_span range, bool more)
 				 .cwd = "/home/me/pro\x1bject" };
 	struct ab_buf b = { 0 };
 
-	(more ? ab_ask_more : ab_ask_question)(&b, &q, 80);
+	(more ? ab_command_prompt_more : ab_command_prompt_question)(&b, &q, 80);
 	return ab_buf_take(&b);
 }
 
@@ -164,7 +164,7 @@ static void test_others(void)
 	memset(pad, 'x', sizeof(pad) - 1);
 	pad[sizeof(pad) - 1] = '\0';
 	memcpy(pad + 100, "\n[o]nce", 7);
-	ab_ask_question(&b, &q, 80);
+	ab_command_prompt_question(&b, &q, 80);
 	ok(widest(b.data) <= 80, "within the columns");
 	for (const char *p = strchr(b.data, '\n') + 1; *p;) {
 		bad += strncmp(p, "          ", 10) != 0;
@@ -215,7 +215,7 @@ static void test_keys(void)
 
 	for (size_t i = 0; i < AB_COUNT(cases); i++) {
 		enum ab_answer answer = AB_ANSWER_NO;
-		bool got = ab_ask_key(cases[i].keys, cases[i].len, &answer);
+		bool got = ab_command_prompt_key(cases[i].keys, cases[i].len, &answer);
 
 		ok(cases[i].want < 0 ? !got : got && (int)answer == cases[i].want, "key %zu", i);
 	}
