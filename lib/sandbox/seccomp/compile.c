@@ -1,6 +1,5 @@
 #include "sandbox/seccomp/compile.h"
 
-#include <limits.h>
 #include <linux/audit.h>
 #include <seccomp.h>
 #include <stdarg.h>
@@ -170,95 +169,24 @@ static bool same_fate(const struct fate *a, const struct fate *b)
 }
 
 /*
- * The best tree for a row of ranges, found by trying every split of every
- * part of the row. The kernel pays once for each instruction (it translates
- * them) and, for every call number that it has, once for each instruction on
- * that number's path (it tries them all, to remember which are always
- * allowed). Measured, translating costs about as much as 25 steps.
+ * Halve the row of ranges until one is left. A single number inside a range
+ * takes one equality test instead of two comparisons.
  */
-#define INSN_COST 25
-#define KERNEL_CALLS 470 /* numbers that kernels try, about */
-
-struct plan {
-	unsigned int cost;
-	size_t split; /* 0: a row of single numbers, or a leaf */
-};
-
-static unsigned int weigh(const struct range *r, size_t from, size_t to)
+static size_t emit_tree(struct builder *b, const struct range *r, size_t len)
 {
-	uint32_t low = r[from].first, high = r[to].first;
-
-	low = low < KERNEL_CALLS ? low : KERNEL_CALLS;
-	high = high < KERNEL_CALLS ? high : KERNEL_CALLS;
-	return high - low;
-}
-
-/*
- * One fate with a few single numbers standing out of it takes one equality
- * test for each, where a search would take two comparisons.
- */
-static bool is_riddled(const struct range *r, size_t from, size_t to)
-{
-	size_t len = to - from;
-
-	if (len < 3 || len > 7 || len % 2 == 0)
-		return false;
-	for (size_t i = from; i < to; i += 2)
-		if (!same_fate(&r[i].fate, &r[from].fate))
-			return false;
-	for (size_t i = from + 1; i < to; i += 2)
-		if (r[i + 1].first != r[i].first + 1)
-			return false;
-	return true;
-}
-
-/* r[len] is a sentinel; plans[from][to] is for the ranges from..to-1. */
-static void plan_tree(const struct range *r, size_t len,
-		      struct plan plans[MAX_RANGES][MAX_RANGES + 1])
-{
-	for (size_t from = 0; from < len; from++)
-		plans[from][from + 1] = (struct plan){ 0 };
-	for (size_t n = 2; n <= len; n++) {
-		for (size_t from = 0; from + n <= len; from++) {
-			size_t to = from + n;
-			struct plan best = { .cost = UINT_MAX };
-
-			for (size_t k = from + 1; k < to; k++) {
-				unsigned int cost = plans[from][k].cost + plans[k][to].cost;
-
-				if (cost < best.cost)
-					best = (struct plan){ cost, k };
-			}
-			best.cost += INSN_COST + weigh(r, from, to);
-			if (is_riddled(r, from, to)) {
-				unsigned int tests = (unsigned int)n / 2;
-				unsigned int cost = tests * (INSN_COST + weigh(r, from, to));
-
-				if (cost < best.cost)
-					best = (struct plan){ cost, 0 };
-			}
-			plans[from][to] = best;
-		}
-	}
-}
-
-static size_t emit_tree(struct builder *b, const struct range *r, size_t from, size_t to,
-			struct plan plans[MAX_RANGES][MAX_RANGES + 1])
-{
-	size_t split = plans[from][to].split;
+	size_t half = len / 2;
 	size_t low, high;
 
-	if (split) {
-		high = emit_tree(b, r, split, to, plans);
-		low = emit_tree(b, r, from, split, plans);
-		return emit_test(b, BPF_JGE, r[split].first, high, low);
+	if (len == 1)
+		return emit_fate(b, &r[0].fate);
+	if (len == 3 && r[2].first == r[1].first + 1 && same_fate(&r[0].fate, &r[2].fate)) {
+		low = emit_fate(b, &r[0].fate);
+		high = emit_fate(b, &r[1].fate);
+		return emit_test(b, BPF_JEQ, r[1].first, high, low);
 	}
-	low = emit_fate(b, &r[from].fate);
-	for (size_t i = from + 1; i < to; i += 2) {
-		high = emit_fate(b, &r[i].fate);
-		low = emit_test(b, BPF_JEQ, r[i].first, high, low);
-	}
-	return low;
+	high = emit_tree(b, r + half, len - half);
+	low = emit_tree(b, r, half);
+	return emit_test(b, BPF_JGE, r[half].first, high, low);
 }
 
 static bool has_word(const char *list, const char *word)
@@ -315,7 +243,7 @@ static size_t mark_rule(const struct ab_call_rule *rule, enum ab_arch arch, cons
 }
 
 static size_t find_ranges(const struct ab_table *table, const struct fate fates[MAX_CALLS],
-			  struct range ret[MAX_RANGES + 1])
+			  struct range ret[MAX_RANGES])
 {
 	struct fate rest = { .verdict = table->otherwise };
 	struct fate x32 = { .verdict = AB_ERRNO(ENOSYS) };
@@ -332,15 +260,13 @@ static size_t find_ranges(const struct ab_table *table, const struct fate fates[
 		ret[len++] = (struct range){ MAX_CALLS, rest };
 	if (!same_fate(&ret[len - 1].fate, &x32))
 		ret[len++] = (struct range){ X32_BIT, x32 };
-	ret[len].first = UINT32_MAX;
 	return len;
 }
 
 void ab_seccomp_compile(const struct ab_table *table, enum ab_arch arch, struct ab_program *ret)
 {
 	static struct fate fates[MAX_CALLS];
-	static struct plan plans[MAX_RANGES][MAX_RANGES + 1];
-	static struct range ranges[MAX_RANGES + 1];
+	static struct range ranges[MAX_RANGES];
 	struct builder b = { .prog = ret, .asks = table->seen != NULL };
 	size_t len, tree, foreign, seen = 0;
 
@@ -367,8 +293,7 @@ void ab_seccomp_compile(const struct ab_table *table, enum ab_arch arch, struct 
 	 */
 	foreign = emit_return(&b, SECCOMP_RET_KILL_PROCESS);
 	len = find_ranges(table, fates, ranges);
-	plan_tree(ranges, len, plans);
-	tree = emit_tree(&b, ranges, 0, len, plans);
+	tree = emit_tree(&b, ranges, len);
 	if (tree != ret->len)
 		ab_seccomp_reject("%s judges nothing", table->name);
 	tree = emit(&b, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr), 0, 0);
