@@ -2,10 +2,7 @@
 
 #include <string.h>
 
-static unsigned lower(char c)
-{
-	return c >= 'A' && c <= 'Z' ? (unsigned)c + 32 : (unsigned char)c;
-}
+#include "base/text/ascii.h"
 
 static unsigned least(unsigned a, unsigned b)
 {
@@ -29,11 +26,11 @@ static unsigned distance(const char *a, const char *b)
 
 		row[0] = (unsigned)i;
 		for (size_t j = 1; j <= m; j++) {
-			unsigned other = lower(a[i - 1]) != lower(b[j - 1]);
+			unsigned other = ab_lower(a[i - 1]) != ab_lower(b[j - 1]);
 
 			row[j] = least(up[j - 1] + other, least(up[j], row[j - 1]) + 1);
-			if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) &&
-			    lower(a[i - 2]) == lower(b[j - 1]))
+			if (i > 1 && j > 1 && ab_lower(a[i - 1]) == ab_lower(b[j - 2]) &&
+			    ab_lower(a[i - 2]) == ab_lower(b[j - 1]))
 				row[j] = least(row[j], d[(i + 1) % 3][j - 2] + 1);
 		}
 	}

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/text/ascii.h"
 #include "base/data/buf.h"
 #include "base/data/error.h"
 #include "base/data/mem.h"
@@ -27,11 +28,6 @@ static const struct ab_json_scan_node *node_at(const struct page *p, uint32_t i)
 	return &p->scan.nodes[i];
 }
 
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t';
-}
-
 /* The blanks at the begin of the line in which `at` is. */
 static char *indent_of(const struct page *p, size_t at)
 {
@@ -39,7 +35,7 @@ static char *indent_of(const struct page *p, size_t at)
 
 	while (from > 0 && p->text[from - 1] != '\n')
 		from--;
-	while (from + n < at && is_blank(p->text[from + n]))
+	while (from + n < at && ab_is_blank(p->text[from + n]))
 		n++;
 	return ab_strndup(p->text + from, n);
 }
@@ -57,7 +53,7 @@ static size_t begin_of(const struct ab_json_scan_node *n)
 /* Is there nothing but blanks in front of it in its line? */
 static bool begins_line(const struct page *p, size_t at)
 {
-	while (at > 0 && is_blank(p->text[at - 1]))
+	while (at > 0 && ab_is_blank(p->text[at - 1]))
 		at--;
 	return at > 0 && p->text[at - 1] == '\n';
 }
@@ -313,7 +309,7 @@ static char *fill(const struct page *p, uint32_t parent, const char *const *keys
 static bool is_nothing(const char *text, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
-		if (!is_blank(text[i]) && text[i] != '\n' && text[i] != '\r')
+		if (!ab_is_space(text[i]))
 			return false;
 	return true;
 }

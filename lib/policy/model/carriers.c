@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text/ascii.h"
 #include "base/data/mem.h"
 #include "policy/model/list_element.h"
 #include "policy/model/secrets_config.h"
@@ -65,7 +66,7 @@ static int take_header(const char *text, struct ab_carrier *c, struct ab_complai
 	size_t len = strlen(name);
 
 	for (size_t i = 0; i < len && i < sizeof(c->name) - 1; i++)
-		c->name[i] = name[i] >= 'A' && name[i] <= 'Z' ? (char)(name[i] + 32) : name[i];
+		c->name[i] = (char)ab_lower(name[i]);
 	if (len >= sizeof(c->name) || !ab_is_variable(name, len, "-"))
 		return ab_complaint_value(why, text, "does not name a header",
 					  "write one like \"header:x-api-key\"");

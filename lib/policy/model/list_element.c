@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "base/text/ascii.h"
 #include "base/data/mem.h"
 #include "base/system/path.h"
 #include "base/text/guess.h"
@@ -220,8 +221,7 @@ static int put_cidr(const struct ab_context *ctx, struct ab_value *v, const char
 bool ab_is_variable(const char *s, size_t len, const char *more)
 {
 	for (size_t i = 0; i < len; i++)
-		if (!((s[i] >= 'a' && s[i] <= 'z') || (s[i] >= 'A' && s[i] <= 'Z') || s[i] == '_' ||
-		      (s[i] >= '0' && s[i] <= '9') || strchr(more, s[i])))
+		if (!ab_is_alnum(s[i]) && s[i] != '_' && !strchr(more, s[i]))
 			return false;
 	return len > 0 && len <= 255;
 }
@@ -230,7 +230,7 @@ int ab_variable_check(const char *s, size_t len, bool shell, struct ab_complaint
 {
 	ab_autofree char *name = ab_strndup(s, len);
 
-	if (!ab_is_variable(s, len, shell ? "" : "-.") || (shell && s[0] >= '0' && s[0] <= '9'))
+	if (!ab_is_variable(s, len, shell ? "" : "-.") || (shell && ab_is_digit(s[0])))
 		return ab_complaint_value(why, name, "is not the name of a variable",
 					  "letters, digits and _");
 	if (strncmp(name, "AGENTBOX_", 9) == 0 || strcmp(name, "SANDBOX_RUNTIME") == 0)

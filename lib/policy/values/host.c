@@ -4,29 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text/ascii.h"
 #include "policy/values/complaint.h"
-
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
 
 static bool is_ldh(char c)
 {
-	return is_digit(c) || (c >= 'a' && c <= 'z') || c == '-';
-}
-
-static char lower(char c)
-{
-	return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
-}
-
-/* The value of a hexadecimal digit, or 16. */
-static unsigned digit_value(char c)
-{
-	if (is_digit(c))
-		return (unsigned)(c - '0');
-	return c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10 : 16;
+	return ab_is_digit(c) || (c >= 'a' && c <= 'z') || c == '-';
 }
 
 /* One part of an IPv4 address as inet_aton reads it; lower case. */
@@ -47,9 +30,11 @@ static bool ipv4_part(const char *s, size_t len, uint64_t *ret)
 	if (len == 0)
 		return false;
 	for (; len > 0; s++, len--) {
-		if (digit_value(*s) >= base)
+		int digit = ab_hex(*s);
+
+		if (digit < 0 || (unsigned)digit >= base)
 			return false;
-		n = n * base + digit_value(*s);
+		n = n * base + (unsigned)digit;
 		if (n > UINT32_MAX)
 			return false;
 	}
@@ -169,7 +154,7 @@ static bool parse_host(const char *s, size_t len, struct ab_host *h)
 	if (len == 0 || len >= sizeof(name) || memchr(s, '\0', len))
 		return false;
 	for (size_t i = 0; i < len; i++)
-		name[i] = lower(s[i]);
+		name[i] = (char)ab_lower(s[i]);
 	name[len] = '\0';
 	if (memchr(name, ':', len))
 		return set_ipv6(h, name);

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/text/ascii.h"
 #include "base/data/mem.h"
 #include "policy/values/complaint.h"
 
@@ -11,23 +12,15 @@
 
 enum { URL_MAX = 2048 };
 
-static bool is_hex(char c)
-{
-	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
 /* Unreserved characters, sub-delimiters and ":" of RFC 3986, or %XX. */
 static bool is_user(const char *s, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
-		bool alnum = (s[i] >= '0' && s[i] <= '9') || (s[i] >= 'a' && s[i] <= 'z') ||
-			     (s[i] >= 'A' && s[i] <= 'Z');
-
 		if (s[i] == '%') {
-			if (len - i < 3 || !is_hex(s[i + 1]) || !is_hex(s[i + 2]))
+			if (len - i < 3 || ab_hex(s[i + 1]) < 0 || ab_hex(s[i + 2]) < 0)
 				return false;
 			i += 2;
-		} else if (!alnum && (!s[i] || !strchr("-._~!$&'()*+,;=:", s[i]))) {
+		} else if (!ab_is_alnum(s[i]) && (!s[i] || !strchr("-._~!$&'()*+,;=:", s[i]))) {
 			return false;
 		}
 	}

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/text/ascii.h"
+
 /* Where a path is written to, and why it could not be. */
 struct writer {
 	char *to;
@@ -9,21 +11,11 @@ struct writer {
 	const char *why;
 };
 
-static int digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 /* Letters, digits and four marks: they mean the same with and without an
  * escape (RFC 3986, 2.3). */
 static bool is_unreserved(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       (c && strchr("-._~", c));
+	return ab_is_alnum(c) || (c && strchr("-._~", c));
 }
 
 static bool fail(struct writer *w, const char *why)
@@ -36,8 +28,8 @@ static bool fail(struct writer *w, const char *why)
 static bool put_escape(struct writer *w, const char *s, size_t left)
 {
 	static const char digits[] = "0123456789ABCDEF";
-	int high = left > 1 ? digit(s[1]) : -1;
-	int low = left > 2 ? digit(s[2]) : -1;
+	int high = left > 1 ? ab_hex(s[1]) : -1;
+	int low = left > 2 ? ab_hex(s[2]) : -1;
 	int c;
 
 	if (high < 0 || low < 0)

@@ -3,11 +3,12 @@
 #include <arpa/inet.h>
 #include <string.h>
 
+#include "base/text/ascii.h"
+
 void ab_hosts_lower(char *text, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
-		if (text[i] >= 'A' && text[i] <= 'Z')
-			text[i] = (char)(text[i] + 32);
+		text[i] = (char)ab_lower(text[i]);
 }
 
 static bool is_space(char c)

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/text/ascii.h"
 #include "base/data/buf.h"
 #include "base/data/error.h"
 #include "base/data/mem.h"
@@ -18,14 +19,6 @@ enum {
 	BYPASS_MAX = 64 * 1024,
 };
 
-static int hex(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* Percent-decoded; false for a broken escape or a control byte. */
 static bool decode(struct ab_buf *b, const char *s, size_t len)
 {
@@ -33,8 +26,8 @@ static bool decode(struct ab_buf *b, const char *s, size_t len)
 		unsigned char c = (unsigned char)s[i];
 
 		if (c == '%') {
-			int high = i + 2 < len ? hex(s[i + 1]) : -1;
-			int low = high >= 0 ? hex(s[i + 2]) : -1;
+			int high = i + 2 < len ? ab_hex(s[i + 1]) : -1;
+			int low = high >= 0 ? ab_hex(s[i + 2]) : -1;
 
 			if (low < 0)
 				return false;
@@ -254,11 +247,6 @@ static ssize_t line_at(const char *s, size_t len)
 	return 0;
 }
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 /* "HTTP/1.1 200 OK" or "HTTP/1.1 200": as many of its bytes as are there. */
 static bool status_line(const char *s, size_t len, int *ret_status)
 {
@@ -267,7 +255,7 @@ static bool status_line(const char *s, size_t len, int *ret_status)
 
 	for (size_t i = 0; i < len && i < n; i++) {
 		bool right = form[i] == 'x'   ? s[i] == '0' || s[i] == '1'
-			     : form[i] == 'd' ? is_digit(s[i])
+			     : form[i] == 'd' ? ab_is_digit(s[i])
 					      : s[i] == form[i];
 
 		if (!right)
@@ -281,10 +269,8 @@ static bool status_line(const char *s, size_t len, int *ret_status)
 static bool is_token(char c)
 {
 	static const char marks[] = "!#$%&'*+-.^_`|~";
-	char letter = c | 0x20;
 
-	return is_digit(c) || (letter >= 'a' && letter <= 'z') ||
-	       memchr(marks, c, sizeof(marks) - 1);
+	return ab_is_alnum(c) || memchr(marks, c, sizeof(marks) - 1);
 }
 
 /* "Name: value": a name without spaces, and no continuation of another. */

@@ -1,16 +1,9 @@
 /* The path and the query: values go in percent-encoded. */
 #include <string.h>
 
+#include "base/text/ascii.h"
 #include "base/data/mem.h"
 #include "proxy/secrets/swap_state.h"
-
-static int hex(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
 
 /* Is the parameter's name, in whatever escapes, this one? */
 static bool is_named(struct ab_http_text s, const char *name)
@@ -20,8 +13,8 @@ static bool is_named(struct ab_http_text s, const char *name)
 	while (i < s.len && *name) {
 		char c = s.s[i++];
 
-		if (c == '%' && s.len - i >= 2 && hex(s.s[i]) >= 0 && hex(s.s[i + 1]) >= 0) {
-			c = (char)(hex(s.s[i]) << 4 | hex(s.s[i + 1]));
+		if (c == '%' && s.len - i >= 2 && ab_hex(s.s[i]) >= 0 && ab_hex(s.s[i + 1]) >= 0) {
+			c = (char)(ab_hex(s.s[i]) << 4 | ab_hex(s.s[i + 1]));
 			i += 2;
 		}
 		if (c != *name++)
@@ -39,8 +32,7 @@ static void put_escaped(struct ab_bytes *out, const char *s, size_t len, bool qu
 	for (size_t i = 0; i < len; i++) {
 		unsigned char c = (unsigned char)s[i];
 		char escape[3] = { '%', digits[c >> 4], digits[c & 15] };
-		bool plain = (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z') ||
-			     (c && strchr(marks, c));
+		bool plain = ab_is_alnum(c) || (c && strchr(marks, c));
 
 		if (plain)
 			ab_bytes_add(out, s + i, 1);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "base/text/ascii.h"
 #include "base/data/error.h"
 #include "base/data/mem.h"
 #include "base/text/sha256.h"
@@ -226,11 +227,6 @@ static int draw_placeholder(struct ab_vault *vault, struct slot *slot, const cha
 	return 0;
 }
 
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
 /* NULL, or why it can be no value: a clause. */
 static const char *judge_value(const char *s, size_t len)
 {
@@ -266,11 +262,11 @@ int ab_vault_set(struct ab_vault *vault, size_t i, const char *value, size_t len
 		retire_value(slot);
 		return 0;
 	}
-	while (len && is_blank(value[0])) {
+	while (len && ab_is_space(value[0])) {
 		value++;
 		len--;
 	}
-	while (len && is_blank(value[len - 1]))
+	while (len && ab_is_space(value[len - 1]))
 		len--;
 	why = judge_value(value, len);
 	if (why)
@@ -346,17 +342,12 @@ int ab_vault_seen(const struct ab_vault *vault, const void *data, size_t len)
 	return ab_look_next(&look, &found) ? (int)found.needle->owner : -1;
 }
 
-static char lower(char c)
-{
-	return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
-}
-
 static bool begins_name(const char *name, const char *placeholder)
 {
 	for (; *placeholder; name++) {
 		if (*name == '.')
 			continue;
-		if (lower(*name) != lower(*placeholder++))
+		if (ab_lower(*name) != ab_lower(*placeholder++))
 			return false;
 	}
 	return true;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text/ascii.h"
 #include "base/data/mem.h"
 #include "policy/values/urlpath.h"
 #include "proxy/secrets/vault.h"
@@ -57,9 +58,7 @@ static bool is_spelled(struct ab_http_text name, const char *word)
 	for (; i < name.len && word[i]; i++) {
 		char c = name.s[i] == '_' ? '-' : name.s[i];
 
-		if (c >= 'A' && c <= 'Z')
-			c = (char)(c + 32);
-		if (c != word[i])
+		if (ab_lower(c) != word[i])
 			return false;
 	}
 	return i == name.len && !word[i];

@@ -3,6 +3,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/text/ascii.h"
+
 /*
  * A query has one question, no answers, and in its additional section at most
  * one OPT record (RFC 6891) among others that are stepped over. No name in it
@@ -36,8 +38,7 @@ static uint16_t get16(const uint8_t *p)
 
 static bool is_ldh(uint8_t c)
 {
-	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	       c == '-';
+	return ab_is_alnum(c) || c == '-';
 }
 
 /*

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/text/ascii.h"
 #include "base/data/mem.h"
 
 /*
@@ -97,8 +98,7 @@ static bool is_blank(uint8_t c)
 
 static bool is_token(uint8_t c)
 {
-	return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-	       (c && strchr("!#$%&'*+-.^_`|~", c));
+	return ab_is_alnum(c) || (c && strchr("!#$%&'*+-.^_`|~", c));
 }
 
 /* Like the names of methods, as against some word. */

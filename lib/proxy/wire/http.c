@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/text/ascii.h"
 #include "base/data/mem.h"
 
 enum {
@@ -33,16 +34,11 @@ static const struct {
 /* Protocols behind whose back we could not look: prefixes. */
 static const char *const unjudged[] = { "h2", "http", "tls" };
 
-static char lower(char c)
-{
-	return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
-}
-
 static bool begins(struct ab_http_text s, const char *word)
 {
 	size_t i = 0;
 
-	while (word[i] && i < s.len && lower(s.s[i]) == word[i])
+	while (word[i] && i < s.len && ab_lower(s.s[i]) == word[i])
 		i++;
 	return !word[i];
 }
@@ -54,8 +50,7 @@ bool ab_http_is(struct ab_http_text s, const char *word)
 
 static bool is_tchar(char c)
 {
-	return (c >= '0' && c <= '9') || (lower(c) >= 'a' && lower(c) <= 'z') ||
-	       (c && strchr("!#$%&'*+-.^_`|~", c));
+	return ab_is_alnum(c) || (c && strchr("!#$%&'*+-.^_`|~", c));
 }
 
 bool ab_http_token(struct ab_http_text s)
@@ -115,7 +110,7 @@ static ssize_t find_end(struct ab_http_scan *scan, const uint8_t *data, size_t l
 			return fail(scan, 400, "a line ends without CR");
 		} else if ((c < 0x20 && c != '\t') || c == 0x7f) {
 			return fail(scan, 400, "it has a control character");
-		} else if (first && (c == ' ' || c == '\t')) {
+		} else if (first && ab_is_blank(c)) {
 			return fail(scan, 400, "it has a folded line");
 		} else if (!scan->lines && scan->at > FIRST_MAX) {
 			return fail(scan, 414, "its first line is too long");
@@ -154,18 +149,13 @@ static struct ab_http_text take_until(struct ab_http_text *rest, char c)
 	return part;
 }
 
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t';
-}
-
 static struct ab_http_text trim(struct ab_http_text s)
 {
-	while (s.len && is_blank(s.s[0])) {
+	while (s.len && ab_is_blank(s.s[0])) {
 		s.s++;
 		s.len--;
 	}
-	while (s.len && is_blank(s.s[s.len - 1]))
+	while (s.len && ab_is_blank(s.s[s.len - 1]))
 		s.len--;
 	return s;
 }
@@ -224,7 +214,7 @@ static bool read_length(struct ab_http_text s, uint64_t *ret)
 	if (!s.len || s.len > 18) /* fewer digits than would overflow */
 		return false;
 	for (size_t i = 0; i < s.len; i++) {
-		if (s.s[i] < '0' || s.s[i] > '9')
+		if (!ab_is_digit(s.s[i]))
 			return false;
 		n = n * 10 + (uint64_t)(s.s[i] - '0');
 	}
@@ -238,7 +228,7 @@ static bool same(struct ab_http_text a, struct ab_http_text b)
 
 	if (a.len != b.len)
 		return false;
-	while (i < a.len && lower(a.s[i]) == lower(b.s[i]))
+	while (i < a.len && ab_lower(a.s[i]) == ab_lower(b.s[i]))
 		i++;
 	return i == a.len;
 }
@@ -379,8 +369,8 @@ ssize_t ab_http_read_response(struct ab_http_scan *scan, const void *data, size_
 	if (!take_version(take_until(&line, ' '), &head->minor))
 		return fail(scan, 502, "it is not HTTP/1.0 or 1.1");
 	status = take_until(&line, ' ');
-	if (status.len != 3 || status.s[0] < '1' || status.s[0] > '9' || status.s[1] < '0' ||
-	    status.s[1] > '9' || status.s[2] < '0' || status.s[2] > '9')
+	if (status.len != 3 || status.s[0] < '1' || status.s[0] > '9' ||
+	    !ab_is_digit(status.s[1]) || !ab_is_digit(status.s[2]))
 		return fail(scan, 502, "its first line has no status");
 	ret->status = (status.s[0] - '0') * 100 + (status.s[1] - '0') * 10 + status.s[2] - '0';
 	ret->reason = line;

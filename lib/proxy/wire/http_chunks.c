@@ -1,5 +1,6 @@
 #include "proxy/wire/http_chunks.h"
 
+#include "base/text/ascii.h"
 #include "proxy/wire/http.h"
 
 enum state {
@@ -25,17 +26,13 @@ static bool is_text(uint8_t c)
 
 static enum state size_byte(struct ab_http_chunks *c, uint8_t b)
 {
-	unsigned digit = 16;
+	int digit = ab_hex(b);
 
-	if (b >= '0' && b <= '9')
-		digit = b - '0';
-	else if ((b | 32) >= 'a' && (b | 32) <= 'f')
-		digit = (b | 32) - 'a' + 10u;
-	if (digit < 16) {
+	if (digit >= 0) {
 		/* 15 digits cannot overflow, and are more than anyone has */
 		if (++c->digits > 15)
 			return BAD;
-		c->left = c->left << 4 | digit;
+		c->left = c->left << 4 | (unsigned)digit;
 		return SIZE;
 	}
 	if (!c->digits)

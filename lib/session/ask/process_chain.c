@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/text/ascii.h"
 #include "base/data/buf.h"
 #include "base/data/mem.h"
 #include "shell/syntax/quote.h"
@@ -14,8 +15,7 @@ enum {
 
 static bool is_plain(unsigned char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       (c && strchr("._-+@", c));
+	return ab_is_alnum(c) || (c && strchr("._-+@", c));
 }
 
 static void put_name(struct ab_buf *b, const char *exe)

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/text/ascii.h"
 #include "base/data/buf.h"
 #include "proxy/record/events.h"
 
@@ -13,14 +14,14 @@ struct cursor {
 
 static void skip_blanks(struct cursor *c)
 {
-	while (c->at < c->end && (*c->at == ' ' || *c->at == '\t'))
+	while (c->at < c->end && ab_is_blank(*c->at))
 		c->at++;
 }
 
 static void skip_word(struct cursor *c)
 {
 	skip_blanks(c);
-	while (c->at < c->end && *c->at != ' ' && *c->at != '\t')
+	while (c->at < c->end && !ab_is_blank(*c->at))
 		c->at++;
 }
 
@@ -32,27 +33,20 @@ static bool take(struct cursor *c, char byte)
 	return true;
 }
 
-static int digit(char byte)
-{
-	if (byte >= '0' && byte <= '9')
-		return byte - '0';
-	if (byte >= 'A' && byte <= 'F')
-		return byte - 'A' + 10;
-	if (byte >= 'a' && byte <= 'f')
-		return byte - 'a' + 10;
-	return 16;
-}
-
 /* Up to `most` digits, at least one; *ret_len says how many. */
 static bool number(struct cursor *c, int base, size_t most, uint64_t *ret, size_t *ret_len)
 {
 	uint64_t n = 0;
 	size_t len = 0;
 
-	while (c->at < c->end && digit(*c->at) < base) {
+	for (; c->at < c->end; c->at++) {
+		int digit = ab_hex(*c->at);
+
+		if (digit < 0 || digit >= base)
+			break;
 		if (len++ == most)
 			return false;
-		n = n * (uint64_t)base + (uint64_t)digit(*c->at++);
+		n = n * (uint64_t)base + (uint64_t)digit;
 	}
 	*ret = n;
 	if (ret_len)

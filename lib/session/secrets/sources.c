@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include "base/text/ascii.h"
 
 #include "base/data/buf.h"
 #include "base/data/error.h"

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/text/ascii.h"
 #include "base/data/buf.h"
 #include "base/data/mem.h"
 
@@ -46,8 +47,7 @@ static bool blank(int c)
 
 static bool name_char(int c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       c == '-';
+	return ab_is_alnum(c) || c == '-';
 }
 
 static void put(struct ab_buf *b, int c)
@@ -55,11 +55,6 @@ static void put(struct ab_buf *b, int c)
 	char byte = (char)c;
 
 	ab_buf_add(b, &byte, 1);
-}
-
-static int lower(int c)
-{
-	return c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c;
 }
 
 static void skip_line(struct scan *s)
@@ -107,7 +102,7 @@ static int section(struct scan *s)
 		}
 		if ((!name_char(c) && c != '.') || s->key.len > KEY_MAX)
 			return -1;
-		put(&s->key, lower(c));
+		put(&s->key, ab_lower(c));
 	}
 	put(&s->key, '.');
 	s->section = s->key.len;
@@ -184,15 +179,15 @@ static int value(struct scan *s)
 static int assignment(struct scan *s, int c, ab_gitconfig_fn *fn, void *arg)
 {
 	s->key.len = s->section;
-	if (!s->section || !name_char(c) || c == '-' || (c >= '0' && c <= '9'))
+	if (!s->section || !name_char(c) || c == '-' || ab_is_digit(c))
 		return -1;
-	put(&s->key, lower(c));
+	put(&s->key, ab_lower(c));
 	while (name_char(peek(s))) {
 		if (s->key.len > KEY_MAX)
 			return -1;
-		put(&s->key, lower(next(s)));
+		put(&s->key, ab_lower(next(s)));
 	}
-	while (peek(s) == ' ' || peek(s) == '\t')
+	while (ab_is_blank(peek(s)))
 		next(s);
 	c = next(s);
 	if (c < 0 || c == '\n') {

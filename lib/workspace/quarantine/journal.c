@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text/ascii.h"
 #include "base/data/buf.h"
 #include "base/data/error.h"
 #include "base/data/mem.h"
@@ -38,12 +39,9 @@ static void write_path(struct ab_buf *b, const char *path)
 	ab_buf_add(b, "\"", 1);
 }
 
-static int hex(char c)
+static int lower_hex(char c)
 {
-	static const char digits[] = "0123456789abcdef";
-	const char *at = c ? strchr(digits, c) : NULL;
-
-	return at ? (int)(at - digits) : -1;
+	return ab_lower(c) == c ? ab_hex(c) : -1;
 }
 
 /* NULL when it is not what write_path() makes. */
@@ -58,8 +56,8 @@ static char *read_path(const json_t *value)
 		char byte = *s;
 
 		if (*s == '%') {
-			int high = hex(s[1]);
-			int low = high < 0 ? -1 : hex(s[2]);
+			int high = lower_hex(s[1]);
+			int low = high < 0 ? -1 : lower_hex(s[2]);
 
 			if (low < 0 || (high == 0 && low == 0))
 				return NULL;
