@@ -210,28 +210,40 @@ static void test_hostile(void)
 	ok(!exists("runs/.gone-zzzzz"), "what somebody did not finish goes");
 }
 
+#define KEEP "{\"kind\":\"start\",\"policy\":{\"records\":"
+
 static void test_policy(void)
 {
 	static const struct {
-		const char *record, *policy;
+		const char *record;
+		int result;
+		uint64_t ms, runs;
 	} cases[] = {
-		{ "{\"kind\":\"start\",\"policy\":{\"a\":{\"b\":[1]}},\"x\":1}",
-		  "{\"a\":{\"b\":[1]}}" },
-		{ "{\"command\":[\"\\\",\\\"policy\\\":{}\"],\"policy\":{\"a\":\"}\\\"}\"}}",
-		  "{\"a\":\"}\\\"}\"}" },
-		{ "{\"secrets\":{\"x\":[],\"policy\":[]},\"policy\":{}}", "{}" },
-		{ "{\"kind\":\"start\",\"policy\":{\"a\":{}", "" },
-		{ "{\"kind\":\"start\",\"policy\":{\"a\":\"\\", "" },
-		{ "{\"kind\":\"refused\"}", "" },
-		{ "", "" },
+		{ KEEP "{\"keepFor\":\"2s\",\"keepRuns\":7}},\"x\":1}", 0, 2000, 7 },
+		{ KEEP "{\"keepFor\":\"1h\"}}}", 0, 3600000, AB_GC_ALL },
+		{ KEEP "{\"keepRuns\":1}}}", 0, AB_GC_ALL, 1 },
+		{ KEEP "{\"keepFor\":null,\"keepRuns\":null}}}", 0, AB_GC_ALL, AB_GC_ALL },
+		{ KEEP "{\"keepFor\":\"soon\",\"keepRuns\":-1}}}", 0, AB_GC_ALL, AB_GC_ALL },
+		{ KEEP "{\"keepFor\":3,\"keepRuns\":\"3\"}}}", 0, AB_GC_ALL, AB_GC_ALL },
+		{ "{\"policy\":{}}", 0, AB_GC_ALL, AB_GC_ALL },
+		{ "{\"command\":[\",\\\"policy\\\":{\\\"records\\\":{\\\"keepRuns\\\":1}}\"],"
+		  "\"policy\":{\"a\":\"}\\\"}\",\"records\":{\"keepRuns\":2}}}",
+		  0, AB_GC_ALL, 2 },
+		{ "{\"secrets\":{\"policy\":{\"records\":{\"keepRuns\":1}}},\"policy\":{}}", 0,
+		  AB_GC_ALL, AB_GC_ALL },
+		{ KEEP "{\"keepRuns\":1}", -1, 0, 0 },
+		{ "{\"kind\":\"start\",\"policy\":{\"a\":\"\\", -1, 0, 0 },
+		{ "{\"kind\":\"refused\"}", -1, 0, 0 },
+		{ "", -1, 0, 0 },
 	};
 
 	for (size_t i = 0; i < AB_COUNT(cases); i++) {
-		const char *found = "";
-		size_t len = ab_hourly_policy(cases[i].record, &found);
-		ab_autofree char *text = ab_strndup(found, len);
+		struct ab_gc_rule rule = { 0 };
+		int result = ab_tend_rule(cases[i].record, &rule);
 
-		is_str(text, cases[i].policy, "the policy of a record");
+		ok(result == cases[i].result && (result < 0 || (rule.keep_ms == cases[i].ms &&
+								rule.keep_runs == cases[i].runs)),
+		   "what a record keeps: %s", cases[i].record);
 	}
 }
 

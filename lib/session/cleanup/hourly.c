@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <jansson.h>
 #include <stdint.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -17,37 +16,9 @@
 /* Its time says when old runs were looked for. */
 #define MARKER ".looked"
 
-/* Whoever does it does not watch the box meanwhile, so it is done for a moment
- * only, and who did not finish is followed by another one after a while: runs
- * that are short are not all made longer. */
+/* The broker cannot watch the box while it cleans up, so it stops after 50 ms
+ * and another run continues later. Otherwise every short run would pay for it. */
 enum { HOUR_S = 3600, AGAIN_S = 10, MOMENT_MS = 50 };
-
-/* No text of the record can hold this: quotes in one are escaped. And no other
- * member of that name is an object. */
-size_t ab_hourly_policy(const char *record, const char **ret)
-{
-	static const char key[] = ",\"policy\":{";
-	const char *begin = strstr(record, key), *p;
-	size_t depth = 0;
-	bool quoted = false;
-
-	if (!begin)
-		return 0;
-	begin += strlen(key) - 1;
-	for (p = begin; *p; p++) {
-		if (quoted && *p == '\\' && p[1])
-			p++;
-		else if (*p == '"')
-			quoted = !quoted;
-		else if (!quoted && *p == '{')
-			depth++;
-		else if (!quoted && *p == '}' && --depth == 0) {
-			*ret = begin;
-			return (size_t)(p + 1 - begin);
-		}
-	}
-	return 0;
-}
 
 static bool is_due(int runs)
 {
@@ -70,49 +41,40 @@ static void mark(int runs, bool again)
 		futimens(fd, times);
 }
 
-static uint64_t read_age(const json_t *records)
+int ab_tend_rule(const char *record, struct ab_gc_rule *ret)
 {
-	const char *text = json_string_value(json_object_get(records, "keepFor"));
-	uint64_t ms;
+	json_t *root = json_loads(record, 0, NULL);
+	const json_t *policy = json_object_get(root, "policy");
+	const json_t *records = json_object_get(policy, "records");
+	const char *age = json_string_value(json_object_get(records, "keepFor"));
+	json_int_t runs = json_integer_value(json_object_get(records, "keepRuns"));
+	struct ab_gc_rule rule = { .keep_ms = AB_GC_ALL, .keep_runs = AB_GC_ALL };
+	int r = policy ? 0 : -1;
 
-	return text && ab_parse_duration(text, &ms) == 0 ? ms : AB_GC_ALL;
+	if (age)
+		ab_parse_duration(age, &rule.keep_ms);
+	if (runs > 0)
+		rule.keep_runs = (uint64_t)runs;
+	if (policy)
+		*ret = rule;
+	json_decref(root);
+	return r;
 }
 
-static uint64_t read_number(const json_t *records)
+void ab_hourly_cleanup(const struct ab_run *run)
 {
-	const json_t *n = json_object_get(records, "keepRuns");
-
-	return json_is_integer(n) && json_integer_value(n) > 0 ? (uint64_t)json_integer_value(n)
-							       : AB_GC_ALL;
-}
-
-static void clear_old(int runs, const char *policy, size_t len)
-{
-	json_t *root = json_loadb(policy, len, 0, NULL);
-	const json_t *records = json_object_get(root, "records");
-	struct ab_gc_rule rule = { .keep_ms = read_age(records),
-				   .keep_runs = read_number(records),
-				   .ms = MOMENT_MS };
+	int runs = run->state->runs;
+	ab_autofree char *record = NULL;
 	struct ab_gc_report report;
+	struct ab_gc_rule rule;
 
+	if (!is_due(runs) || ab_log_first(run->dir, &record) < 0 || ab_tend_rule(record, &rule) < 0)
+		return;
+	rule.ms = MOMENT_MS;
 	/* First: one at a time is enough. */
 	mark(runs, false);
 	ab_gc(runs, &rule, &report);
 	if (report.cut)
 		mark(runs, true);
 	ab_gc_report_fini(&report);
-	json_decref(root);
-}
-
-void ab_hourly_cleanup(const struct ab_run *run)
-{
-	ab_autofree char *record = NULL;
-	const char *policy;
-	size_t len;
-
-	if (!is_due(run->state->runs) || ab_log_first(run->dir, &record) < 0)
-		return;
-	len = ab_hourly_policy(record, &policy);
-	if (len)
-		clear_old(run->state->runs, policy, len);
 }
