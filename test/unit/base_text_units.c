@@ -12,6 +12,13 @@ struct unit_case {
 	uint64_t want;
 };
 
+static const struct unit_case digits[] = {
+	{ "0", 0 },    { "7", 7 },    { "0080", 80 }, { "999999999999999999", 999999999999999999 },
+	{ "", BAD },   { "-1", BAD }, { "+1", BAD },  { "1000000000000000000", BAD },
+	{ " 1", BAD }, { "1 ", BAD }, { "1K", BAD },  { "0x1", BAD },
+	{ "/", BAD },  { ":", BAD },
+};
+
 static const struct unit_case sizes[] = {
 	{ "0", 0 },
 	{ "1", 1 },
@@ -85,6 +92,11 @@ static void test_parse(const char *what, const struct unit_case *cases, size_t l
 	}
 }
 
+static int parse_digits(const char *s, uint64_t *ret)
+{
+	return ab_parse_digits(s, strlen(s), ret) ? 0 : -1;
+}
+
 static void test_format(void)
 {
 	char size[24], time[48];
@@ -117,6 +129,7 @@ int main(void)
 {
 	test_parse("size", sizes, AB_COUNT(sizes), ab_parse_size);
 	test_parse("duration", durations, AB_COUNT(durations), ab_parse_duration);
+	test_parse("digits", digits, AB_COUNT(digits), parse_digits);
 	test_format();
 	return done();
 }

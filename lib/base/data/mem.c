@@ -1,6 +1,5 @@
 #include "base/data/mem.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,7 +24,7 @@ void *ab_realloc(void *p, size_t size)
 
 char *ab_strdup(const char *s)
 {
-	return must(strdup(s));
+	return s ? must(strdup(s)) : NULL;
 }
 
 char *ab_strndup(const char *s, size_t n)
@@ -33,14 +32,20 @@ char *ab_strndup(const char *s, size_t n)
 	return must(strndup(s, n));
 }
 
+char *ab_vprintf(const char *fmt, va_list ap)
+{
+	char *s;
+
+	return must(vasprintf(&s, fmt, ap) < 0 ? NULL : s);
+}
+
 char *ab_printf(const char *fmt, ...)
 {
 	va_list ap;
 	char *s;
-	int n;
 
 	va_start(ap, fmt);
-	n = vasprintf(&s, fmt, ap);
+	s = ab_vprintf(fmt, ap);
 	va_end(ap);
-	return must(n < 0 ? NULL : s);
+	return s;
 }

@@ -5,13 +5,15 @@
  * scope. A pointer marked ab_autofree is freed when it goes out of scope;
  * ab_take() hands it over visibly.
  */
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 
 void *ab_alloc(size_t size); /* zeroed */
 void *ab_realloc(void *p, size_t size);
-char *ab_strdup(const char *s);
+char *ab_strdup(const char *s); /* NULL stays NULL */
 char *ab_strndup(const char *s, size_t n);
+char *ab_vprintf(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0)));
 char *ab_printf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 static inline void ab_freep(void *p)

@@ -1,7 +1,6 @@
 #include "base/data/strv.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,15 +23,10 @@ void ab_strv_add(struct ab_strv *sv, const char *s)
 void ab_strv_addf(struct ab_strv *sv, const char *fmt, ...)
 {
 	va_list ap;
-	char *s;
-	int n;
 
 	va_start(ap, fmt);
-	n = vasprintf(&s, fmt, ap);
+	ab_strv_give(sv, ab_vprintf(fmt, ap));
 	va_end(ap);
-	if (n < 0)
-		abort();
-	ab_strv_give(sv, s);
 }
 
 void ab_strv_extend(struct ab_strv *sv, const struct ab_strv *from)
@@ -79,6 +73,15 @@ void ab_strv_fini(struct ab_strv *sv)
 		free(sv->v[i]);
 	free(sv->v);
 	*sv = (struct ab_strv){ 0 };
+}
+
+void ab_strv_widen(int *width, const char *text)
+{
+	enum { WIDEST = 40 };
+	size_t len = strlen(text);
+
+	if (len <= WIDEST && (int)len > *width)
+		*width = (int)len;
 }
 
 static size_t env_index(const struct ab_strv *env, const char *name)

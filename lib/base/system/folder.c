@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/system/fd.h"
 
@@ -13,6 +14,13 @@ DIR *ab_folder_list(int dir, const char *name)
 	if (list)
 		ab_take_fd(&fd); /* it is the list's now */
 	return list;
+}
+
+bool ab_folder_is(int dir, const char *name)
+{
+	struct stat st;
+
+	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
 }
 
 const char *ab_folder_next(DIR *list)

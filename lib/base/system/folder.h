@@ -2,6 +2,7 @@
 #define AB_BASE_SYSTEM_FOLDER_H
 /* What is in a folder. */
 #include <dirent.h>
+#include <stdbool.h>
 
 /* Opens the folder anew, because a listing's position belongs to the open file.
  * "." is `dir` itself; a link is not followed. NULL with errno. Closed by
@@ -10,6 +11,9 @@ DIR *ab_folder_list(int dir, const char *name);
 /* The next name other than . and .., valid until the next call; NULL at the
  * end, or if `list` is NULL. */
 const char *ab_folder_next(DIR *list);
+
+/* Is `name` in `dir` a folder, and not a link to one? */
+bool ab_folder_is(int dir, const char *name);
 
 static inline void ab_closedirp(DIR **list)
 {

@@ -31,7 +31,7 @@ static void move_to(struct ab_linkwalk *w, char *folder)
 
 void ab_linkwalk_init(struct ab_linkwalk *w, const char *at, const char *path)
 {
-	*w = (struct ab_linkwalk){ .at = at ? ab_strdup(at) : NULL };
+	*w = (struct ab_linkwalk){ .at = ab_strdup(at) };
 	set_text(w, ab_strdup(path));
 }
 

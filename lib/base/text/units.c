@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text/ascii.h"
 #include "base/data/mem.h"
 
 struct unit {
@@ -19,12 +20,27 @@ static const struct unit durations[] = {
 	{ "d", 86400000 }, { "h", 3600000 }, { "m", 60000 }, { "s", 1000 }, { "ms", 1 },
 };
 
+bool ab_parse_digits(const char *s, size_t len, uint64_t *ret)
+{
+	uint64_t n = 0;
+
+	if (len == 0 || len > 18) /* fewer than could overflow */
+		return false;
+	for (; len > 0; s++, len--) {
+		if (!ab_is_digit(*s))
+			return false;
+		n = n * 10 + (uint64_t)(*s - '0');
+	}
+	*ret = n;
+	return true;
+}
+
 static int digits(const char **s, uint64_t *ret)
 {
 	uint64_t n = 0;
 	const char *p = *s;
 
-	for (; *p >= '0' && *p <= '9'; p++)
+	for (; ab_is_digit(*p); p++)
 		if (__builtin_mul_overflow(n, 10, &n) ||
 		    __builtin_add_overflow(n, (uint64_t)(*p - '0'), &n))
 			return -1;

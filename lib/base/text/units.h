@@ -4,8 +4,12 @@
  * Sizes and durations as people write them: "4G", "512K", "30m", "1h30m".
  * A size without a unit is bytes, a duration without one seconds.
  */
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+/* Decimal digits and nothing else, at most 18 of them. */
+bool ab_parse_digits(const char *s, size_t len, uint64_t *ret);
 int ab_parse_size(const char *s, uint64_t *ret_bytes);	/* 0 or -1 */
 int ab_parse_duration(const char *s, uint64_t *ret_ms); /* 0 or -1 */
 /* The shortest exact spelling; returns buf. */

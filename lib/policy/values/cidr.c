@@ -5,23 +5,9 @@
 #include <string.h>
 
 #include "base/data/mem.h"
+#include "base/text/units.h"
 #include "policy/values/complaint.h"
 #include "policy/values/host.h"
-
-static bool number(const char *s, size_t len, unsigned max, unsigned *ret)
-{
-	unsigned n = 0;
-
-	if (len == 0 || len > 5)
-		return false;
-	for (; len > 0; s++, len--) {
-		if (*s < '0' || *s > '9')
-			return false;
-		n = n * 10 + (unsigned)(*s - '0');
-	}
-	*ret = n;
-	return n <= max;
-}
 
 /* Cut the address to its prefix; false when there was something to cut. */
 static bool mask(struct ab_cidr *c)
@@ -45,7 +31,7 @@ static bool parse(const char *s, size_t len, struct ab_cidr *c, bool *ret_clean)
 {
 	const char *slash, *colon = memrchr(s, ':', len);
 	struct ab_host host;
-	unsigned n, bits;
+	uint64_t bits;
 
 	memset(c, 0, sizeof(*c));
 	if (len > 0 && s[0] == '[') {
@@ -55,16 +41,13 @@ static bool parse(const char *s, size_t len, struct ab_cidr *c, bool *ret_clean)
 		if (!close)
 			return false;
 		rest = len - (size_t)(close + 1 - s);
-		if (rest > 0 && (close[1] != ':' || !number(close + 2, rest - 1, 65535, &n) || !n))
+		if (rest > 0 && (close[1] != ':' || !ab_port_parse(close + 2, rest - 1, &c->port)))
 			return false;
-		if (rest > 0)
-			c->port = (uint16_t)n;
 		s++;
 		len = (size_t)(close - s);
 	} else if (colon && memchr(s, ':', len) == colon) {
-		if (!number(colon + 1, len - (size_t)(colon + 1 - s), 65535, &n) || !n)
+		if (!ab_port_parse(colon + 1, len - (size_t)(colon + 1 - s), &c->port))
 			return false;
-		c->port = (uint16_t)n;
 		len = (size_t)(colon - s);
 	}
 	slash = memchr(s, '/', len);
@@ -76,8 +59,10 @@ static bool parse(const char *s, size_t len, struct ab_cidr *c, bool *ret_clean)
 	bits = c->v6 ? 128 : 32;
 	if (slash) {
 		bool wrapped = !c->v6 && memchr(s, ':', (size_t)(slash - s));
+		uint64_t most = wrapped ? 128 : bits;
+		size_t n = len - (size_t)(slash + 1 - s);
 
-		if (!number(slash + 1, len - (size_t)(slash + 1 - s), wrapped ? 128 : bits, &bits))
+		if (n > 5 || !ab_parse_digits(slash + 1, n, &bits) || bits > most)
 			return false;
 		/* ::ffff:10.0.0.0/104 is 10.0.0.0/8; shorter prefixes would
 		 * reach beyond the wrapped addresses. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/data/mem.h"
+#include "base/text/units.h"
 #include "policy/values/cidr.h"
 #include "policy/values/complaint.h"
 
@@ -57,16 +58,9 @@ int ab_host_explain(const char *s, size_t len, struct ab_complaint *why)
 
 bool ab_port_parse(const char *s, size_t len, uint16_t *ret_port)
 {
-	unsigned n = 0;
+	uint64_t n;
 
-	if (len == 0 || len > 5)
-		return false;
-	for (; len > 0; s++, len--) {
-		if (*s < '0' || *s > '9')
-			return false;
-		n = n * 10 + (unsigned)(*s - '0');
-	}
-	if (n == 0 || n > 65535)
+	if (len > 5 || !ab_parse_digits(s, len, &n) || n == 0 || n > 65535)
 		return false;
 	*ret_port = (uint16_t)n;
 	return true;

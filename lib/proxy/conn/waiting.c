@@ -427,7 +427,7 @@ void ab_waiting_leave(struct ab_conn *conn)
 
 static const char *keep(char **owner, const char *text)
 {
-	*owner = text ? ab_strdup(text) : NULL;
+	*owner = ab_strdup(text);
 	return *owner;
 }
 

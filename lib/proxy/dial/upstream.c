@@ -155,7 +155,7 @@ int ab_upstream_from_env(char *const *env, struct ab_upstream **ret, struct ab_e
 		ab_upstream_free(ab_take(*ret));
 		return ab_fail(err, AB_ECONFIG, 0, "%s is too long", name);
 	}
-	(*ret)->bypass = bypass ? ab_strdup(bypass) : NULL;
+	(*ret)->bypass = ab_strdup(bypass);
 	return 0;
 }
 

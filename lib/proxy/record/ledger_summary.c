@@ -8,12 +8,10 @@
 #include <string.h>
 
 #include "base/data/mem.h"
+#include "base/data/strv.h"
 #include "proxy/record/ledger_state.h"
 
-enum {
-	ROWS = 10,
-	WIDTH = 40, /* of a column; a longer text breaks it */
-};
+enum { ROWS = 10 };
 
 /* "1 request was", "7 requests and 3 packets were" */
 static char *headline(const struct ab_ledger *ledger)
@@ -87,14 +85,6 @@ static void add_row(const struct ab_ledger *ledger, uint32_t number, const struc
 	advise(d, id, widths->id, ret);
 }
 
-static void widen(int *width, const char *text)
-{
-	size_t len = strlen(text);
-
-	if (len <= WIDTH && (int)len > *width)
-		*width = (int)len;
-}
-
 static void measure(const struct ab_ledger *ledger, uint32_t number, struct widths *widths)
 {
 	const struct ab_denial *d = &ledger->v[number - 1];
@@ -102,9 +92,9 @@ static void measure(const struct ab_ledger *ledger, uint32_t number, struct widt
 	char id[AB_DENIAL_ID];
 
 	ab_ledger_id(ledger, number, id);
-	widen(&widths->id, id);
-	widen(&widths->target, target);
-	widen(&widths->reason, reason);
+	ab_strv_widen(&widths->id, id);
+	ab_strv_widen(&widths->target, target);
+	ab_strv_widen(&widths->reason, reason);
 }
 
 void ab_ledger_summary(const struct ab_ledger *ledger, struct ab_strv *ret)

@@ -621,16 +621,11 @@ void ab_proxy_cut_denied(struct ab_proxy *p)
 	send_letter(p, LETTER_CUT_DENIED, 0, NULL);
 }
 
-static char *copy(const char *text)
-{
-	return text ? ab_strdup(text) : NULL;
-}
-
 void ab_proxy_answer(struct ab_proxy *p, uint32_t number, enum ab_host_answer word, const char *by)
 {
 	struct note *note = ab_alloc(sizeof(*note));
 
-	*note = (struct note){ .number = number, .word = word, .by = copy(by) };
+	*note = (struct note){ .number = number, .word = word, .by = ab_strdup(by) };
 	send_letter(p, LETTER_ANSWER, 0, note);
 }
 
@@ -650,7 +645,7 @@ void ab_proxy_grant(struct ab_proxy *p, const struct ab_grant *grant, const char
 {
 	struct note *note = ab_alloc(sizeof(*note));
 
-	*note = (struct note){ .grant = *grant, .by = copy(by) };
+	*note = (struct note){ .grant = *grant, .by = ab_strdup(by) };
 	send_letter(p, LETTER_GRANT, 0, note);
 }
 

@@ -31,11 +31,6 @@ enum { /* of a path, in a record */
        PATH_KEPT_LOOKED = 8 * 1024, /* where paths are judged */
 };
 
-static bool is(struct ab_http_text s, const char *word)
-{
-	return s.len == strlen(word) && memcmp(s.s, word, s.len) == 0;
-}
-
 /* Without its query, and with a bound. */
 static char *path_of(const struct ab_http_request *head, size_t most)
 {
@@ -51,7 +46,7 @@ static bool is_safe(struct ab_http_text method)
 	static const char *const safe[] = { "GET", "HEAD", "OPTIONS", "TRACE" };
 
 	for (size_t i = 0; i < AB_COUNT(safe); i++)
-		if (is(method, safe[i]))
+		if (ab_http_is_exactly(method, safe[i]))
 			return true;
 	return false;
 }
@@ -67,7 +62,7 @@ static void note_request(struct ab_conn *conn, const struct ab_http_request *hea
 	rq->keep = head->head.keep;
 	rq->expects = head->head.expect;
 	rq->upgrade = head->head.upgrade;
-	rq->to_head = is(head->method, "HEAD");
+	rq->to_head = ab_http_is_exactly(head->method, "HEAD");
 	rq->repeatable = head->head.body == AB_HTTP_NONE && is_safe(head->method) && !rq->upgrade;
 }
 

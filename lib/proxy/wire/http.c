@@ -4,6 +4,7 @@
 
 #include "base/text/ascii.h"
 #include "base/data/mem.h"
+#include "base/text/units.h"
 
 enum {
 	ONCE = 1,    /* a second one makes the head malformed */
@@ -41,6 +42,11 @@ static bool begins(struct ab_http_text s, const char *word)
 	while (word[i] && i < s.len && ab_lower(s.s[i]) == word[i])
 		i++;
 	return !word[i];
+}
+
+bool ab_http_is_exactly(struct ab_http_text s, const char *word)
+{
+	return s.len == strlen(word) && memcmp(s.s, word, s.len) == 0;
 }
 
 bool ab_http_is(struct ab_http_text s, const char *word)
@@ -207,21 +213,6 @@ static const char *add_field(struct ab_http_head *head, struct ab_http_text line
 	return f->id == AB_HTTP_CONNECTION ? add_options(head, f->value) : NULL;
 }
 
-static bool read_length(struct ab_http_text s, uint64_t *ret)
-{
-	uint64_t n = 0;
-
-	if (!s.len || s.len > 18) /* fewer digits than would overflow */
-		return false;
-	for (size_t i = 0; i < s.len; i++) {
-		if (!ab_is_digit(s.s[i]))
-			return false;
-		n = n * 10 + (uint64_t)(s.s[i] - '0');
-	}
-	*ret = n;
-	return true;
-}
-
 static bool same(struct ab_http_text a, struct ab_http_text b)
 {
 	size_t i = 0;
@@ -309,7 +300,7 @@ static ssize_t read_fields(struct ab_http_scan *scan, struct ab_http_text rest,
 	if (length && coding)
 		return fail(scan, 400, "it has both Content-Length and Transfer-Encoding");
 	if (length) {
-		if (!read_length(length->value, &head->length))
+		if (!ab_parse_digits(length->value.s, length->value.len, &head->length))
 			return fail(scan, 400, "its Content-Length is not one number");
 		head->body = head->length ? AB_HTTP_LENGTH : AB_HTTP_NONE;
 	}

@@ -123,6 +123,7 @@ bool ab_http_authority(struct ab_http_text s, struct ab_host *ret_host, uint16_t
 const char *ab_http_target(struct ab_http_request *rq);
 
 bool ab_http_is(struct ab_http_text s, const char *word); /* any case */
+bool ab_http_is_exactly(struct ab_http_text s, const char *word);
 bool ab_http_token(struct ab_http_text s);
 enum ab_http_name ab_http_name(struct ab_http_text name);
 /* Is its body compressed, or otherwise not what it stands for? */

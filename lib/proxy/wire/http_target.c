@@ -4,19 +4,7 @@
 
 static bool read_port(struct ab_http_text s, uint16_t *ret)
 {
-	unsigned n = 0;
-
-	if (!s.len || s.len > 5 || s.s[0] == '0')
-		return false;
-	for (size_t i = 0; i < s.len; i++) {
-		if (s.s[i] < '0' || s.s[i] > '9')
-			return false;
-		n = n * 10 + (unsigned)(s.s[i] - '0');
-	}
-	if (n > 65535)
-		return false;
-	*ret = (uint16_t)n;
-	return true;
+	return s.len && s.s[0] != '0' && ab_port_parse(s.s, s.len, ret);
 }
 
 bool ab_http_authority(struct ab_http_text s, struct ab_host *ret_host, uint16_t *ret_port)
@@ -49,11 +37,6 @@ static const struct ab_http_field *find_host(const struct ab_http_head *head)
 		if (head->fields[i].id == AB_HTTP_HOST)
 			return &head->fields[i];
 	return NULL;
-}
-
-static bool is(struct ab_http_text s, const char *word)
-{
-	return s.len == strlen(word) && memcmp(s.s, word, s.len) == 0;
 }
 
 /* http://host:port/path?query */
@@ -94,16 +77,17 @@ static const char *read_target(struct ab_http_request *rq)
 	for (size_t i = 0; i < t.len; i++)
 		if (t.s[i] == '\t' || t.s[i] == '#')
 			return "its target has a character that belongs into none";
-	if (is(rq->method, "CONNECT"))
+	if (ab_http_is_exactly(rq->method, "CONNECT"))
 		return read_connect(rq);
 	rq->path = t;
 	if (t.s[0] == '/') {
 		rq->form = AB_HTTP_ORIGIN;
 		return NULL;
 	}
-	if (is(t, "*")) {
+	if (ab_http_is_exactly(t, "*")) {
 		rq->form = AB_HTTP_ASTERISK;
-		return is(rq->method, "OPTIONS") ? NULL : "only OPTIONS may ask for *";
+		return ab_http_is_exactly(rq->method, "OPTIONS") ? NULL
+								 : "only OPTIONS may ask for *";
 	}
 	if (t.len >= 7 && ab_http_is((struct ab_http_text){ t.s, 7 }, "http://"))
 		return read_absolute(rq);

@@ -58,19 +58,14 @@ static void forget(struct ab_host_prompt *p)
 	*q = (struct ab_host_prompt_question){ 0 };
 }
 
-static const char *keep(const char *text)
-{
-	return text ? ab_strdup(text) : NULL;
-}
-
 static void remember(struct ab_host_prompt *p, const struct ab_host_prompt_question *q)
 {
 	struct ab_host_prompt_question copy = *q;
 
-	copy.run_id = keep(q->run_id);
-	copy.host = keep(q->host);
-	copy.door = keep(q->door);
-	copy.who = keep(q->who);
+	copy.run_id = ab_strdup(q->run_id);
+	copy.host = ab_strdup(q->host);
+	copy.door = ab_strdup(q->door);
+	copy.who = ab_strdup(q->who);
 	forget(p);
 	p->question = copy;
 	p->ends = now(p) + q->left_ms;

@@ -154,20 +154,14 @@ void ab_gc_report_fini(struct ab_gc_report *report)
  * closed to their owner. So there is no descent: a folder in a folder is moved
  * up to the top, and the top is looked through until it is empty.
  */
-static bool is_folder(int dir, const char *name)
-{
-	struct stat st;
-
-	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
-}
-
 /* Only our own can be opened up; a link was told from a folder before, and
  * nobody else writes here. */
 static int open_folder(int dir, const char *name)
 {
 	int fd = openat(dir, name, OPEN_DIR);
 
-	if (fd < 0 && errno == EACCES && is_folder(dir, name) && fchmodat(dir, name, 0700, 0) == 0)
+	if (fd < 0 && errno == EACCES && ab_folder_is(dir, name) &&
+	    fchmodat(dir, name, 0700, 0) == 0)
 		fd = openat(dir, name, OPEN_DIR);
 	return fd;
 }
@@ -177,7 +171,7 @@ static void move_up(int from, const char *name, int top, unsigned *number)
 	char to[32];
 
 	/* To be moved, a folder must be writable itself. */
-	if (is_folder(from, name))
+	if (ab_folder_is(from, name))
 		fchmodat(from, name, 0700, 0);
 	for (int i = 0; i < 64; i++) {
 		snprintf(to, sizeof(to), ".up-%u", (*number)++);
@@ -210,7 +204,7 @@ static size_t clear(int top, unsigned *number)
 	while ((name = ab_folder_next(list)) != NULL) {
 		if (unlinkat(top, name, 0) == 0) {
 			n++;
-		} else if (is_folder(top, name)) {
+		} else if (ab_folder_is(top, name)) {
 			flatten(top, name, number);
 			n += unlinkat(top, name, AT_REMOVEDIR) == 0;
 		}

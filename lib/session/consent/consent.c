@@ -92,9 +92,9 @@ __attribute__((format(printf, 3, 4))) static void say(const struct consent *c, e
 	va_list ap;
 
 	va_start(ap, fmt);
-	if (vasprintf(&text, fmt, ap) >= 0)
-		c->request->say(c->request->arg, level, text);
+	text = ab_vprintf(fmt, ap);
 	va_end(ap);
+	c->request->say(c->request->arg, level, text);
 }
 
 /* "Publishes commits." in the middle of a sentence: "publishes commits". */

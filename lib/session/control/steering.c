@@ -41,11 +41,8 @@ void ab_steering_say(struct ab_steering *d, bool note, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	if (vasprintf(&text, fmt, ap) < 0)
-		text = NULL;
+	text = ab_vprintf(fmt, ap);
 	va_end(ap);
-	if (!text)
-		return;
 	/* Not onto the screen of a question. */
 	if (d->setup.prompt && ab_host_prompt_asking(d->setup.prompt))
 		ab_strv_addf(&d->unsaid, "%c%s", note ? 'n' : 'w', text);
@@ -207,7 +204,7 @@ static void take_who(struct ab_steering *d, const struct ab_broker_news *news)
 	if (!q)
 		return;
 	free(q->who);
-	q->who = news->text ? ab_strdup(news->text) : NULL;
+	q->who = ab_strdup(news->text);
 	if (d->setup.approver)
 		ask_approver(d, q);
 	if (q == d->questions.v[0])

@@ -10,12 +10,12 @@
 #include "audit/write/log.h"
 #include "base/data/buf.h"
 #include "base/data/mem.h"
+#include "base/data/strv.h"
 #include "session/notify/program_judge.h"
 
 enum {
 	REMEMBERED = 1024, /* the judge tells of no more */
 	ROWS = 10,
-	WIDTH = 40, /* of a column; a longer text breaks it */
 };
 
 struct row {
@@ -189,14 +189,6 @@ uint64_t ab_refused_files_count(const struct ab_refused_files *d)
 	return n;
 }
 
-static void widen(int *width, const char *text)
-{
-	size_t len = strlen(text);
-
-	if (len <= WIDTH && (int)len > *width)
-		*width = (int)len;
-}
-
 /* The columns: ids, what, reasons. */
 static void show_row(const struct ab_refused_files *d, uint32_t i, const int width[3],
 		     struct ab_strv *ret)
@@ -237,8 +229,8 @@ static void sum_up(const struct ab_refused_files *d, bool call, uint64_t untold,
 			continue;
 		shown += d->v[i].count;
 		last = i + 1;
-		widen(&width[1], d->v[i].what);
-		widen(&width[2], d->v[i].reason);
+		ab_strv_widen(&width[1], d->v[i].what);
+		ab_strv_widen(&width[2], d->v[i].reason);
 	}
 	if (!count)
 		return;

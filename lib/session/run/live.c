@@ -30,9 +30,9 @@ void ab_run_say(const struct run *r, enum ab_level level, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	if (vasprintf(&text, fmt, ap) >= 0)
-		r->request->say(r->request->arg, level, text);
+	text = ab_vprintf(fmt, ap);
 	va_end(ap);
+	r->request->say(r->request->arg, level, text);
 }
 
 void ab_run_say_all(const struct run *r, enum ab_level level, const struct ab_strv *lines)

@@ -66,16 +66,11 @@ void ab_sourced_fini(struct ab_sourced *s)
 	*s = (struct ab_sourced){ 0 };
 }
 
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
 static void trim_value(const char **s, size_t *len)
 {
-	while (*len > 0 && is_blank((*s)[*len - 1]))
+	while (*len > 0 && ab_is_space((*s)[*len - 1]))
 		(*len)--;
-	while (*len > 0 && is_blank(**s)) {
+	while (*len > 0 && ab_is_space(**s)) {
 		(*s)++;
 		(*len)--;
 	}

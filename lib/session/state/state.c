@@ -358,7 +358,7 @@ char *ab_run_name(const struct ab_run *run)
 {
 	json_t *start = ab_run_start(run);
 	const char *name = json_string_value(json_object_get(start, "name"));
-	char *copy = name ? ab_strdup(name) : NULL;
+	char *copy = ab_strdup(name);
 
 	json_decref(start);
 	return copy;

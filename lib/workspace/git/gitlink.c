@@ -94,7 +94,7 @@ static void take_worktree(void *arg, const char *key, const char *value)
 	if (strcmp(key, "core.worktree") != 0)
 		return;
 	free(*last);
-	*last = value ? ab_strdup(value) : NULL;
+	*last = ab_strdup(value);
 }
 
 static bool submodule_points_back(int gitdir, const char *top)

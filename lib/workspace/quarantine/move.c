@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/system/fd.h"
+#include "base/system/folder.h"
 #include "workspace/tree/dir.h"
 
 #define COPY_BYTES (64 * 1024 * 1024)
@@ -186,18 +187,11 @@ static bool unlock_folder(int from, const char *name)
 	return chmod(self, 0700) == 0;
 }
 
-static bool is_folder(int from, const char *name)
-{
-	struct stat st;
-
-	return fstatat(from, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
-}
-
 int ab_move(int from, const char *name, int to, const char *as, bool anew)
 {
 	int rc;
 
-	if (anew && is_folder(from, name)) {
+	if (anew && ab_folder_is(from, name)) {
 		unlock_folder(from, name);
 		return move_across(from, name, to, as);
 	}

@@ -68,13 +68,6 @@ static void tell(struct review *r, const char *path, const char *what)
 	ab_strv_addf(&r->q->report.findings, "%s %s.", shown, what);
 }
 
-static bool is_sample(const char *name)
-{
-	size_t n = strlen(name);
-
-	return n > 7 && strcmp(name + n - 7, ".sample") == 0;
-}
-
 static void take_hooks(struct review *r, int gitdir, const char *path)
 {
 	ab_autofree char *hooks = ab_path_join(path, "hooks");
@@ -90,7 +83,7 @@ static void take_hooks(struct review *r, int gitdir, const char *path)
 		return;
 	}
 	for (size_t i = 0; i < l.len; i++)
-		if (!is_sample(l.v[i].name))
+		if (!ab_name_is_sample(l.v[i].name))
 			ab_quarantine_take(r->q, fd, hooks, l.v[i].name);
 }
 

@@ -12,6 +12,7 @@
 #include "base/system/linkwalk.h"
 #include "base/system/path.h"
 #include "workspace/tree/dir.h"
+#include "workspace/tree/names.h"
 #include "workspace/tree/tree_walk.h"
 
 /*
@@ -85,13 +86,6 @@ static void note_hardlink(struct ab_surveyor *s, const struct stat *st)
 	s->links[s->nlinks++] = (struct ab_hardlink){ st->st_dev, st->st_ino, st->st_nlink, 0 };
 }
 
-static bool is_sample(const char *name)
-{
-	size_t n = strlen(name);
-
-	return n > 7 && strcmp(name + n - 7, ".sample") == 0;
-}
-
 static bool look_for_links(void *arg, int fd, const char *path, unsigned depth,
 			   const struct ab_listing *l)
 {
@@ -104,7 +98,7 @@ static bool look_for_links(void *arg, int fd, const char *path, unsigned depth,
 		return false;
 	for (size_t i = 0; i < l->len; i++) {
 		/* git's samples never run; there are fourteen of them. */
-		if (is_sample(l->v[i].name))
+		if (ab_name_is_sample(l->v[i].name))
 			continue;
 		if (fstatat(fd, l->v[i].name, &st, AT_SYMLINK_NOFOLLOW) == 0)
 			note_hardlink(s, &st);

@@ -78,6 +78,13 @@ void ab_names_fini(struct ab_names *names)
 	ab_strv_fini(&names->absolute);
 }
 
+bool ab_name_is_sample(const char *name)
+{
+	size_t n = strlen(name);
+
+	return n > 7 && strcmp(name + n - 7, ".sample") == 0;
+}
+
 bool ab_name_starts(const char *name, const char *entry, const char **ret_rest)
 {
 	size_t n = strcspn(name, "/");

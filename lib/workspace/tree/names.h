@@ -25,6 +25,9 @@ void ab_names_fini(struct ab_names *names);
  * what follows it ("" when it is the last). */
 bool ab_name_starts(const char *name, const char *entry, const char **ret_rest);
 
+/* One of git's sample hooks, which never run. */
+bool ab_name_is_sample(const char *name);
+
 /*
  * What a path, were it a writable root of its own, would open of them: the
  * entry of denyWrite that the path is at or below; or that begins with the

@@ -9,6 +9,7 @@
 #include "base/data/mem.h"
 #include "base/data/strv.h"
 #include "base/system/fd.h"
+#include "base/system/folder.h"
 #include "base/system/path.h"
 #include "workspace/tree/dir.h"
 
@@ -25,11 +26,7 @@ static bool wanted(const struct ab_walk *w, const char *name)
 
 static bool is_folder(int fd, const struct ab_entry *e)
 {
-	struct stat st;
-
-	if (e->type != DT_UNKNOWN)
-		return e->type == DT_DIR;
-	return fstatat(fd, e->name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
+	return e->type == DT_UNKNOWN ? ab_folder_is(fd, e->name) : e->type == DT_DIR;
 }
 
 struct queue {
