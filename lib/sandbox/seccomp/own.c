@@ -19,8 +19,8 @@ static const struct ab_call_rule init_rules[] = {
 	{ .check = &ab_check_socket_tcp, .calls = "socket" },
 	{ AB_ALLOWED, "connect getsockopt sendto recvfrom sendmsg recvmsg" },
 	{ .check = &ab_check_ioctl_init, .calls = "ioctl" },
-	{ AB_ALLOWED, "wait4 waitid kill getpgid exit exit_group "
-		"restart_syscall" },
+	{ AB_ALLOWED, "wait4 waitid kill getpgid getpgrp exit "
+		"exit_group restart_syscall" },
 	/* abort() */
 	{ AB_ALLOWED, "getpid gettid tgkill rt_sigaction rt_sigprocmask "
 		"rt_sigreturn" },
