@@ -444,3 +444,36 @@ sys.stdout.write(got.hex() + "\r\n")'
 		tty_stop
 	done
 }
+
+# From a shell: what tmux starts itself ignores SIGTTIN, and is never stopped.
+@test "terminal: a command gets back the terminal of a job that was killed" {
+	cat >job.py <<-'PYTHON'
+	import os, signal
+	pid = os.fork()
+	if pid == 0:
+	    signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+	    os.setpgid(0, 0)
+	    os.tcsetpgrp(0, os.getpgrp())
+	    os.kill(os.getpid(), signal.SIGKILL)
+	os.waitpid(pid, 0)
+	print("asks")
+	print("got=" + input())
+	PYTHON
+	outer_shell
+	tty_line '$AGENTBOX run -- python3 job.py; echo status=$?'
+	tty_wait '^asks'
+	tty_line 'answer'
+	tty_wait '^got=answer'
+	tty_wait '^status=0'
+}
+
+@test "terminal: a command that stops for the terminal again and again is ended" {
+	outer_shell
+	tty_line '$AGENTBOX run -- sh -c "kill -TTIN \$\$; echo once; kill -TTIN \$\$; echo twice"; echo status=$?'
+	tty_wait '^once'
+	tty_wait '^twice'
+	tty_wait '^status=0'
+	tty_line '$AGENTBOX run -- sh -c "while :; do kill -TTIN \$\$; done"; echo status=$?'
+	tty_wait 'stopped 16 times in a row to wait for the terminal'
+	tty_wait '^status=125'
+}

@@ -60,6 +60,7 @@ struct init {
 	int ruleset;
 	pid_t target;
 	pid_t front;	 /* group to which the terminal is to be given back */
+	bool wants_tty;	 /* the command was stopped because it lacks its terminal */
 	const char *net; /* AB_INIT_* or "" */
 	const char *host_ports;
 	enum ab_capture capture;
@@ -292,6 +293,7 @@ static void reap(struct init *in)
 		if (WIFSTOPPED(status)) {
 			msg.type = AB_MSG_STOPPED;
 			msg.value = WSTOPSIG(status);
+			in->wants_tty = msg.value == SIGTTIN || msg.value == SIGTTOU;
 			send_up(in, &msg, 0, -1);
 			continue;
 		}
@@ -312,7 +314,9 @@ static void signal_command(struct init *in, int sig)
 /*
  * While what is typed does not reach the box, our own group has its terminal,
  * so that a program which wants to read is stopped and does not wait in vain.
- * Whoever had it gets it back: that may be a job of a shell inside.
+ * Afterwards the group that had the terminal gets it back, which may be a job
+ * of a shell inside. But a command that was stopped because it lacks the
+ * terminal gets it, as with a shell's `fg`: the group that has it may be dead.
  */
 static void put_in_front(struct init *in, bool front)
 {
@@ -321,6 +325,8 @@ static void put_in_front(struct init *in, bool front)
 	if (!front && group != self) {
 		in->front = group;
 		tcsetpgrp(in->tty, self);
+	} else if (front && in->wants_tty) {
+		tcsetpgrp(in->tty, getpgid(in->target));
 	} else if (front && group == self) {
 		if (in->front <= 0 || tcsetpgrp(in->tty, in->front) < 0)
 			tcsetpgrp(in->tty, getpgid(in->target));
@@ -331,6 +337,7 @@ static void resume_command(struct init *in, bool front)
 {
 	if (in->tty >= 0)
 		put_in_front(in, front);
+	in->wants_tty = in->wants_tty && !front;
 	signal_command(in, SIGCONT);
 }
 

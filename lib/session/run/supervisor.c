@@ -48,6 +48,8 @@ struct supervisor {
 	bool started, over;
 	bool listened;		   /* the judge has what it listens on */
 	bool asked_to_stop;	   /* SIGTSTP was passed on */
+	int64_t first_claim;	   /* when the command first wanted the terminal */
+	unsigned int claims;	   /* how often it did since then */
 	bool told[AB_SECRETS_MAX]; /* that it cannot be read again */
 	struct ab_error *err;
 	int result;
@@ -65,8 +67,10 @@ static void pass_dialled(struct supervisor *s, int errnum, int fd);
 static void pass_secret(struct supervisor *s, const struct ab_broker_news *news);
 
 enum {
-	GRACE_MS = 5000,  /* between SIGTERM and SIGKILL, when the time is up */
-	ANSWER_MS = 5000, /* for the last answers of proxy and broker */
+	GRACE_MS = 5000,   /* between SIGTERM and SIGKILL, when the time is up */
+	ANSWER_MS = 5000,  /* for the last answers of proxy and broker */
+	CLAIMS_MAX = 16,   /* stops to wait for the terminal ... */
+	CLAIMS_MS = 10000, /* ... within this time */
 };
 
 static void give_up(struct supervisor *s)
@@ -103,12 +107,35 @@ static void go_on(struct supervisor *s)
 	ab_steering_resumed(s->steering);
 }
 
+/*
+ * A command that is stopped again each time it has got the terminal would keep
+ * it and us busy for ever, and no key would reach it. Nobody types this fast.
+ */
+static bool claims_too_often(struct supervisor *s)
+{
+	int64_t now = ab_now_ms();
+
+	if (s->claims == 0 || now - s->first_claim > CLAIMS_MS) {
+		s->first_claim = now;
+		s->claims = 0;
+	}
+	return ++s->claims >= CLAIMS_MAX;
+}
+
 /* Stopped by its terminal because it wants to read, which we can help. */
 static bool helped(struct supervisor *s, int sig)
 {
 	if ((sig != SIGTTIN && sig != SIGTTOU) || !s->what->terminal ||
 	    !ab_terminal_claim(s->what->terminal))
 		return false;
+	if (claims_too_often(s)) {
+		ab_fail(s->err, AB_ESYSTEM, 0,
+			"the command was stopped %d times in a row to wait for the terminal",
+			CLAIMS_MAX);
+		ab_hint(s->err, "give it no terminal to read: agentbox run ... </dev/null");
+		give_up(s);
+		return true;
+	}
 	ab_box_tell(s->what->box, AB_MSG_RESUME, true);
 	return true;
 }
