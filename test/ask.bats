@@ -15,7 +15,7 @@ socket_of_run()
 # control REQUEST: what the run answers.
 control()
 {
-	timeout 20 python3 "$ROOT/test/attack/control.py" "$(socket_of_run)" "$1"
+	timeout 240 python3 "$ROOT/test/attack/control.py" "$(socket_of_run)" "$1"
 }
 
 run_of_socket()
@@ -31,7 +31,7 @@ pending()
 # waits [N]: until N questions are open.
 waits()
 {
-	wait_for 20 pending "${1:-1}"
+	wait_for 90 pending "${1:-1}"
 }
 
 question()
@@ -40,7 +40,7 @@ question()
 }
 
 # A client through the explicit door, and one that knows no proxy.
-fetch='curl -s -o /dev/null -w %{http_code} --max-time 50'
+fetch='curl -s -o /dev/null -w %{http_code} --max-time 200'
 straight='env -u HTTP_PROXY -u http_proxy -u HTTPS_PROXY -u https_proxy -u ALL_PROXY -u all_proxy'
 
 @test "ask: a request waits, and goes on with a yes" {
@@ -66,7 +66,7 @@ straight='env -u HTTP_PROXY -u http_proxy -u HTTPS_PROXY -u https_proxy -u ALL_P
 	need program:strace
 	box_start run --unknown ask -c "$fetch http://origin.test/"
 	waits
-	wait_for 30 eval '[ "$(question process | jq length)" -gt 0 ]'
+	wait_for 90 eval '[ "$(question process | jq length)" -gt 0 ]'
 	id=$(question id)
 	# Between the word to the proxy and the question whether it is done
 	# there is time for everything else, and the proxy is slow.
@@ -75,7 +75,7 @@ straight='env -u HTTP_PROXY -u http_proxy -u HTTPS_PROXY -u https_proxy -u ALL_P
 		[ "$thread" != "$BOX" ] || fault=write:delay_exit=2500000:when=1
 		strace -qqq -o /dev/null -e "trace=${fault%%:*}" -e "inject=$fault" -p "$thread" 3>&- &
 		tracers+=($!)
-		wait_for 30 grep -q "^TracerPid:	$!$" "/proc/$BOX/task/$thread/status"
+		wait_for 90 grep -q "^TracerPid:	$!$" "/proc/$BOX/task/$thread/status"
 	done
 	[ "${#tracers[@]}" -eq 2 ]
 	control "{\"do\":\"answer\",\"id\":\"$id\",\"answer\":\"once\"}" >"$TEST_DIR/answer"
@@ -91,7 +91,7 @@ straight='env -u HTTP_PROXY -u http_proxy -u HTTPS_PROXY -u https_proxy -u ALL_P
 	waits
 	id=$(question id)
 	control "{\"do\":\"answer\",\"id\":\"$id\",\"answer\":\"no\"}" | grep -q '"ok":true'
-	wait_for 20 eval '[ "$(question domain 2>/dev/null)" = allowed.test ]'
+	wait_for 90 eval '[ "$(question domain 2>/dev/null)" = allowed.test ]'
 	control "{\"do\":\"answer\",\"id\":\"$(question id)\",\"answer\":\"run\"}" | grep -q '"ok":true'
 	box_end
 	[ "$(cat "$TEST_DIR/box.out")" = $'403\n403\n200' ]
@@ -122,7 +122,7 @@ straight='env -u HTTP_PROXY -u http_proxy -u HTTPS_PROXY -u https_proxy -u ALL_P
 @test "ask: who asks is told by the broker, as the box has it" {
 	box_start run --unknown ask -c "sh -c '$fetch http://origin.test/; true'; true"
 	waits
-	wait_for 30 eval '[ "$(question process | jq length)" -gt 1 ]'
+	wait_for 90 eval '[ "$(question process | jq length)" -gt 1 ]'
 	question process | jq -c '.[] | [.pid, .exe, .argv[0]]'
 	[ "$(question process | jq -r '.[0].exe | split("/") | last')" = curl ]
 	[ "$(question process | jq -r '.[0].argv[0]')" = curl ]
@@ -206,14 +206,14 @@ straight='env -u HTTP_PROXY -u http_proxy -u HTTPS_PROXY -u https_proxy -u ALL_P
 @test "ask: a deny beats the allow list, and an end comes to what has one" {
 	mkfifo go
 	box_start run --allow origin.test -c "$fetch http://origin.test/; read x <go; $fetch http://origin.test/; read x <go; $fetch http://origin.test/; read x <go; $fetch http://origin.test/"
-	wait_for 20 socket_of_run >/dev/null
-	wait_for 20 eval '[ "$(cat "$TEST_DIR/box.out")" = 200 ]'
+	wait_for 90 socket_of_run >/dev/null
+	wait_for 90 eval '[ "$(cat "$TEST_DIR/box.out")" = 200 ]'
 	control '{"do":"deny","entry":"origin.test"}' | grep -q '"ok":true'
 	echo >go
-	wait_for 20 eval '[ "$(cat "$TEST_DIR/box.out")" = 200403 ]'
+	wait_for 90 eval '[ "$(cat "$TEST_DIR/box.out")" = 200403 ]'
 	control '{"do":"allow","entry":"origin.test","for_ms":60000}' | grep -q '"ok":true'
 	echo >go
-	wait_for 20 eval '[ "$(cat "$TEST_DIR/box.out")" = 200403200 ]'
+	wait_for 90 eval '[ "$(cat "$TEST_DIR/box.out")" = 200403200 ]'
 	control '{"do":"deny","entry":"*.test"}' | grep -q '"ok":true'
 	echo >go
 	box_end
@@ -242,8 +242,8 @@ straight='env -u HTTP_PROXY -u http_proxy -u HTTPS_PROXY -u https_proxy -u ALL_P
 	print(codes, flush=True)
 	END
 	box_start run --unknown ask --allow allowed.test -- python3 many.py
-	wait_for 30 eval '[ "$(control "{\"do\":\"status\"}" 2>/dev/null | jq .pending 2>/dev/null)" = 1000 ]'
-	wait_for 30 grep -q 200 "$TEST_DIR/box.out"
+	wait_for 90 eval '[ "$(control "{\"do\":\"status\"}" 2>/dev/null | jq .pending 2>/dev/null)" = 1000 ]'
+	wait_for 90 grep -q 200 "$TEST_DIR/box.out"
 	n=0 from=0
 	while :; do
 		page=$(control "{\"do\":\"pending\",\"from\":$from}")
@@ -266,7 +266,7 @@ straight='env -u HTTP_PROXY -u http_proxy -u HTTPS_PROXY -u https_proxy -u ALL_P
 	only_root
 	box_start run -c "find / -xdev -type s -name control 2>/dev/null; ls '$AGENTBOX_STATE' 2>&1; echo done; read x <go"
 	mkfifo go
-	wait_for 20 grep -q done "$TEST_DIR/box.out"
+	wait_for 90 grep -q done "$TEST_DIR/box.out"
 	[ "$(stat -c %a "$(socket_of_run)")" = 600 ]
 	[ "$(stat -c %a "$(dirname "$(socket_of_run)")")" = 700 ]
 	run ! setpriv --reuid 23999 --clear-groups python3 "$ROOT/test/attack/control.py" "$(socket_of_run)" '{"do":"status"}'
@@ -282,7 +282,7 @@ straight='env -u HTTP_PROXY -u http_proxy -u HTTPS_PROXY -u https_proxy -u ALL_P
 
 @test "control: status, follow and stop" {
 	box_start run --allow origin.test -c "$fetch http://origin.test/; trap '' TERM; while :; do sleep 1; done"
-	wait_for 20 grep -q 200 "$TEST_DIR/box.out"
+	wait_for 90 grep -q 200 "$TEST_DIR/box.out"
 	control '{"do":"status"}' >"$TEST_DIR/status"
 	cat "$TEST_DIR/status"
 	[ "$(jq -r '[.profile,.network.allowed,.network.denied,.pending] | join(" ")' "$TEST_DIR/status")" = "default 1 0 0" ]
@@ -299,7 +299,7 @@ straight='env -u HTTP_PROXY -u http_proxy -u HTTPS_PROXY -u https_proxy -u ALL_P
 	[ "$(wc -l <"$TEST_DIR/hook")" -eq 2 ]
 	# It is told while the run goes on.
 	box_start run --on-violation "exit 3" -c "$fetch http://other.test/; until [ -e go ]; do sleep 0.1; done"
-	wait_for 20 grep -q -e '--on-violation.*status 3' "$TEST_DIR/box.err"
+	wait_for 90 grep -q -e '--on-violation.*status 3' "$TEST_DIR/box.err"
 	touch go
 	box_end
 	[ "$status" -eq 0 ]
@@ -316,14 +316,14 @@ straight='env -u HTTP_PROXY -u http_proxy -u HTTPS_PROXY -u https_proxy -u ALL_P
 	rm go
 	printf "$settings" cut >"$TEST_DIR/m.json"
 	box_start run --config "$TEST_DIR/m.json" --allow origin.test -c "$flood"
-	wait_for 20 grep -q 'network is cut' "$TEST_DIR/box.err"
+	wait_for 90 grep -q 'network is cut' "$TEST_DIR/box.err"
 	touch go
 	box_end
 	[ "$(cat "$TEST_DIR/box.out")" = 403403403403403403 ]
 	rm go
 	printf "$settings" hold >"$TEST_DIR/m.json"
 	box_start run --config "$TEST_DIR/m.json" --allow origin.test -c "$flood"
-	wait_for 20 grep -q 'network is held' "$TEST_DIR/box.err"
+	wait_for 90 grep -q 'network is held' "$TEST_DIR/box.err"
 	touch go
 	waits
 	[ "$(question why)" = held ]
@@ -331,7 +331,7 @@ straight='env -u HTTP_PROXY -u http_proxy -u HTTPS_PROXY -u https_proxy -u ALL_P
 	box_end
 	[[ "$(cat "$TEST_DIR/box.out")" == *200 ]]
 	printf "$settings" stop >"$TEST_DIR/m.json"
-	agentbox_split run --config "$TEST_DIR/m.json" --allow origin.test -c "$flood; sleep 60"
+	agentbox_split run --config "$TEST_DIR/m.json" --allow origin.test -c "$flood; sleep 300"
 	[ "$status" -eq 125 ]
 	[ "$(audit 'select(.kind == "monitor") | .action' | tail -n 1)" = stop ]
 }
@@ -343,7 +343,7 @@ straight='env -u HTTP_PROXY -u http_proxy -u HTTPS_PROXY -u https_proxy -u ALL_P
 	for answer in run no; do
 		rm -f go
 		box_start run --trace-denials --config "$TEST_DIR/m.json" --allow origin.test -- sh job
-		wait_for 20 grep -q 'network is held' "$TEST_DIR/box.err"
+		wait_for 90 grep -q 'network is held' "$TEST_DIR/box.err"
 		waits
 		[ "$(question why)" = held ]
 		control "{\"do\":\"answer\",\"id\":\"$(question id)\",\"answer\":\"$answer\"}" | grep -q '"ok":true'
@@ -370,7 +370,7 @@ straight='env -u HTTP_PROXY -u http_proxy -u HTTPS_PROXY -u https_proxy -u ALL_P
 	agentbox_split run --config "$TEST_DIR/m.json" --allow origin.test -c "$straight $fetch -H @head --rate 200/m 'http://origin.test/[1-4]'"
 	[ "$output$stderr" = 200200200200 ]
 	echo '{"monitor":{"newHosts":1,"action":"stop"}}' >"$TEST_DIR/m.json"
-	agentbox_split run --config "$TEST_DIR/m.json" --allow origin.test --allow allowed.test -c "$fetch http://origin.test/; $fetch http://allowed.test/; sleep 60"
+	agentbox_split run --config "$TEST_DIR/m.json" --allow origin.test --allow allowed.test -c "$fetch http://origin.test/; $fetch http://allowed.test/; sleep 300"
 	[ "$status" -eq 125 ]
 	[[ "$stderr" == *"newHosts"* ]]
 	agentbox_split run --config "$TEST_DIR/m.json" --allow origin.test -c "$fetch http://origin.test/; $fetch http://origin.test/"
@@ -382,14 +382,14 @@ straight='env -u HTTP_PROXY -u http_proxy -u HTTPS_PROXY -u https_proxy -u ALL_P
 	echo '{"network":{"unknown":"deny","allow":["origin.test"]}}' >"$TEST_DIR/l.json"
 	box_start run --config "$TEST_DIR/l.json" -c "$fetch http://allowed.test/; read x <go; $fetch http://allowed.test/; read x <go; $fetch http://allowed.test/"
 	mkfifo go
-	wait_for 20 grep -q 403 "$TEST_DIR/box.out"
+	wait_for 90 grep -q 403 "$TEST_DIR/box.out"
 	echo '{"network":{"unknown":"deny","allow":["origin.test","allowed.test"]}}' >"$TEST_DIR/l.json"
-	wait_for 20 socket_of_run >/dev/null
+	wait_for 90 socket_of_run >/dev/null
 	control '{"do":"reload"}' >"$TEST_DIR/reload"
 	cat "$TEST_DIR/reload"
 	jq -e '.ok' "$TEST_DIR/reload"
 	echo >go
-	wait_for 20 eval '[ "$(cat "$TEST_DIR/box.out")" = 403200 ]'
+	wait_for 90 eval '[ "$(cat "$TEST_DIR/box.out")" = 403200 ]'
 	echo '{"network":{"allow":["not a host"]}}' >"$TEST_DIR/l.json"
 	control '{"do":"reload"}' | tee "$TEST_DIR/reload"
 	grep -q 'l.json:1' "$TEST_DIR/reload"
@@ -402,10 +402,10 @@ straight='env -u HTTP_PROXY -u http_proxy -u HTTPS_PROXY -u https_proxy -u ALL_P
 @test "reload: a changed file is read by itself" {
 	echo '{"network":{"unknown":"deny","allow":[]}}' >"$TEST_DIR/l.json"
 	box_start run --config "$TEST_DIR/l.json" -c "until [ \"\$($fetch http://allowed.test/)\" = 200 ]; do sleep 0.2; done; echo changed"
-	wait_for 20 socket_of_run >/dev/null
+	wait_for 90 socket_of_run >/dev/null
 	echo '{"network":{"unknown":"deny","allow":["allowed.test"]}}' >"$TEST_DIR/l.json.new"
 	mv "$TEST_DIR/l.json.new" "$TEST_DIR/l.json"
-	wait_for 20 grep -q changed "$TEST_DIR/box.out"
+	wait_for 90 grep -q changed "$TEST_DIR/box.out"
 	box_end
 	[ "$status" -eq 0 ]
 	[ "$(audit 'select(.kind == "reload") | .changes[0]' | head -n 1)" != "" ]

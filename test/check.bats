@@ -198,12 +198,12 @@ judged()
 	# The shell forgets it when it ends.
 	local answer pid=$COPROC_PID
 	printf 'git status\n' >&"${COPROC[1]}"
-	read -r -t 10 answer <&"${COPROC[0]}"
+	read -r -t 90 answer <&"${COPROC[0]}"
 	[ "$(jq -r .decision <<<"$answer")" = allow ]
 	printf 'sudo ls\nls\n' >&"${COPROC[1]}"
-	read -r -t 10 answer <&"${COPROC[0]}"
+	read -r -t 90 answer <&"${COPROC[0]}"
 	[ "$(jq -r .rule <<<"$answer")" = sudo ]
-	read -r -t 10 answer <&"${COPROC[0]}"
+	read -r -t 90 answer <&"${COPROC[0]}"
 	[ "$(jq -r .decision <<<"$answer")" = allow ]
 	eval "exec ${COPROC[1]}>&-"
 	wait "$pid" || [ $? -eq 3 ]

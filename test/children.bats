@@ -256,7 +256,7 @@ True
 	SH
 	chown -R 54321:54321 "$TEST_DIR"
 	chown root unreadable && chmod 0711 unreadable
-	run --separate-stderr timeout 20 "${as[@]}" "$AGENTBOX" run -- sh outer 3>&-
+	run --separate-stderr timeout 240 "${as[@]}" "$AGENTBOX" run -- sh outer 3>&-
 	chown -R 0:0 "$TEST_DIR"
 	printf '%s\n%s\n' "$output" "$stderr"
 	[ "$status" -eq 0 ]
@@ -386,7 +386,7 @@ start_slowly()
 
 	"$AGENTBOX" run -- sh "$1" >"$TEST_DIR/out" 2>&1 3>&- &
 	supervisor=$!
-	wait_for 30 test -e started
+	wait_for 90 test -e started
 	judge=$(judge_of "$supervisor")
 }
 
@@ -414,7 +414,7 @@ start_slowly()
 @test "children: a judge that is killed ends the run" {
 	script job <<-'SH'
 	touch started
-	sleep 30
+	sleep 200
 	SH
 	start_slowly job
 	kill -KILL "$judge"
@@ -433,7 +433,7 @@ start_slowly()
 	start_slowly job
 	kill -KILL "$supervisor"
 	wait "$supervisor" || true
-	wait_for 30 test ! -e "/proc/$judge"
+	wait_for 90 test ! -e "/proc/$judge"
 }
 
 @test "children: signals, the time limit and the sweep work as ever" {
@@ -442,7 +442,7 @@ start_slowly()
 	mkdir .claude 2>/dev/null
 	while :; do /bin/true; done
 	SH
-	judged run --timeout 2s -- sh job
+	judged run --timeout 5s -- sh job
 	[ "$status" -eq 124 ]
 	[[ "$output" == *caught* ]]
 }

@@ -523,7 +523,7 @@ accepted()
 }
 
 @test "strict JSON: deep, wide and large files are refused quickly" {
-	AB_TIMEOUT=10
+	AB_TIMEOUT=60
 	{ printf '{ "env": '; head -c 5000 /dev/zero | tr '\0' '['; } >x.json
 	agentbox config check x.json
 	[ "$status" -eq 1 ]
@@ -542,7 +542,7 @@ accepted()
 }
 
 @test "files: a folder, a pipe or a link in place of the project file is an error, at once" {
-	AB_TIMEOUT=10
+	AB_TIMEOUT=60
 	mkdir .agentbox.json
 	agentbox config show
 	[ "$status" -eq 1 ]
@@ -574,7 +574,7 @@ accepted()
 }
 
 @test "files: a device in place of the user file is an error" {
-	AB_TIMEOUT=10
+	AB_TIMEOUT=60
 	agentbox config show --config /dev/zero
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"/dev/zero is not a file"* ]]

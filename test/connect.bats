@@ -23,8 +23,8 @@ box()
 	sed 's/^\t//' <<<"$1" >>door.py
 	shift
 	agentbox_split run --net blocked --env HTTP_PROXY=http://127.0.0.1:61080 -- \
-		sh -c 'timeout 50 python3 door.py >door.log 2>&1 & i=0
-		until [ -e ready ] || [ $i -eq 600 ]; do sleep 0.05; i=$((i + 1)); done
+		sh -c 'timeout 200 python3 door.py >door.log 2>&1 & i=0
+		until [ -e ready ] || [ $i -eq 1800 ]; do sleep 0.05; i=$((i + 1)); done
 		"$@"; s=$?; wait; exit $s' - "$@"
 }
 
@@ -153,11 +153,11 @@ serve()
 	    s.listen()
 	    keep.append(s)
 	open(sys.argv[1], "w").close()
-	time.sleep(60)
+	time.sleep(300)
 	PYTHON
 	"$AGENTBOX" run --net "${NET:-blocked}" -- python3 serve.py "$@" >/dev/null 2>&1 3>&- &
 	server=$!
-	wait_for 30 test -e "$1"
+	wait_for 90 test -e "$1"
 }
 
 stop()
@@ -207,7 +207,7 @@ stop()
 	agentbox ports "$id"
 	[ "$output" = 3000 ]
 	stop $first
-	wait_for 30 test -e "$AGENTBOX_STATE/runs/$id"
+	wait_for 90 test -e "$AGENTBOX_STATE/runs/$id"
 	agentbox ports "$id"
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"has ended"* ]]

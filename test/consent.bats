@@ -215,10 +215,10 @@ runs()
 
 @test "approver: ends with a run that is ended, and leaves nothing" {
 	setsid -w "$AGENTBOX" run --approver "echo \$\$ >$TEST_DIR/pid; sleep 100" -- git push 3>&- &
-	wait_for 30 test -s "$TEST_DIR/pid"
+	wait_for 90 test -s "$TEST_DIR/pid"
 	pkill -TERM -P $! -x agentbox || kill -TERM $!
 	run wait $!
-	wait_for 30 eval '! kill -0 "$(cat "$TEST_DIR/pid")" 2>/dev/null'
+	wait_for 90 eval '! kill -0 "$(cat "$TEST_DIR/pid")" 2>/dev/null'
 }
 
 @test "approver: an answer for always holds for the next run, in any session" {

@@ -302,7 +302,7 @@ nothing_planted()
 	for delay in 0.005 0.02 0.05; do
 		timeout --signal=KILL "$delay" "$AGENTBOX" doctor --attack >/dev/null 3>&- || true
 	done
-	wait_for 30 nothing_planted
+	wait_for 90 nothing_planted
 	[ -z "$(processes_left)" ]
 	agentbox doctor
 	[ "$status" -eq 0 ]

@@ -325,7 +325,7 @@ reach()
 		[ "$(heard)" -eq 0 ]
 		reach stream "$where" --allow-unix "$where"
 		[ "$output" = "stream: ok" ]
-		wait_for 30 eval '[ "$(heard)" -eq 1 ]'
+		wait_for 90 eval '[ "$(heard)" -eq 1 ]'
 	done
 }
 
@@ -343,7 +343,7 @@ reach()
 		[ "$(heard)" -eq 0 ]
 		reach dgram "$where" --allow-unix "$where"
 		[[ "$output" != *EACCES* ]]
-		wait_for 30 eval '[ "$(heard)" -eq 3 ]'
+		wait_for 90 eval '[ "$(heard)" -eq 3 ]'
 	done
 }
 
@@ -356,7 +356,7 @@ reach()
 		[ "$output" = "stream: ENOENT" ]
 		reach stream "$dir/s" --allow-unix "$dir/s"
 		[ "$output" = "stream: ok" ]
-		wait_for 30 eval '[ "$(heard)" -eq 1 ]'
+		wait_for 90 eval '[ "$(heard)" -eq 1 ]'
 		rm -rf "$dir"
 	done
 }
@@ -435,7 +435,7 @@ reach()
 	[ "$(heard)" -eq 0 ]
 	# It does answer to others.
 	"$ATTACK/sockets" stream "$name"
-	wait_for 30 eval '[ "$(heard)" -eq 1 ]'
+	wait_for 90 eval '[ "$(heard)" -eq 1 ]'
 }
 
 @test "System V memory of the host is not there, the box has its own" {
@@ -459,7 +459,7 @@ reach()
 # ----------------------------------------------------------------- processes
 
 @test "processes of the host are neither seen nor reached" {
-	sleep 60 3>&- &
+	sleep 300 3>&- &
 	PEERS+=($!)
 	local pid=$!
 	agentbox run -- sh -c '
@@ -482,7 +482,7 @@ reach()
 	"$AGENTBOX" run -- sh -c '
 		echo mine >/tmp/mark; echo mine >/dev/shm/mark; echo ours >shared
 		exec 9<>/tmp/fifo 2>/dev/null
-		sleep 61 & echo up >here; read line <go; kill $!; cat /tmp/mark' \
+		sleep 301 & echo up >here; read line <go; kill $!; cat /tmp/mark' \
 		>"$TEST_DIR/first" 2>&1 3>&- &
 	local first=$!
 	PEERS+=($first)
@@ -663,7 +663,7 @@ host_address()
 	tcp: ok
 	udp: ok
 	END
-	wait_for 30 eval '[ "$(heard "$tcp_log")" -eq 1 ] && [ "$(heard "$udp_log")" -eq 1 ]'
+	wait_for 90 eval '[ "$(heard "$tcp_log")" -eq 1 ] && [ "$(heard "$udp_log")" -eq 1 ]'
 }
 
 @test "no name is resolved in a box without a network" {
@@ -794,7 +794,7 @@ host_address()
 	ln -s .fleet .idea
 	ln -s / .zed
 	ln -s .. .cursor
-	AB_TIMEOUT=20 agentbox run -- sh -c 'echo hi >file; cat file'
+	AB_TIMEOUT=60 agentbox run -- sh -c 'echo hi >file; cat file'
 	[ "$status" -eq 0 ]
 	[[ "$output" == *hi ]]
 	[ "$(stat -c %F .envrc)" = fifo ]

@@ -107,7 +107,7 @@ exec_json()
 	exec_json -- ./plain
 	[ "$status" -eq 126 ]
 	says '.exit == 126 and .error != null'
-	exec_json --timeout 2s -- sh -c 'echo before; sleep 50'
+	exec_json --timeout 5s -- sh -c 'echo before; sleep 100'
 	[ "$status" -eq 124 ]
 	says '.exit == 124 and .timed_out and .signal == "SIGTERM"'
 	says '.stdout == "before\n"'
@@ -145,7 +145,7 @@ exec_json()
 }
 
 @test "exec: a process in the background that holds the pipes does not hang it" {
-	AB_TIMEOUT=20 exec_json -c 'sleep 100 & setsid sleep 100 & echo started'
+	AB_TIMEOUT=80 exec_json -c 'sleep 100 & setsid sleep 100 & echo started'
 	[ "$status" -eq 0 ]
 	says '.stdout == "started\n"'
 }
@@ -175,15 +175,15 @@ started()
 	"$AGENTBOX" exec --json -c 'trap "echo got; exit 7" TERM
 		echo x >started; while :; do sleep 0.05; done' >object 3>&- &
 	pid=$!
-	wait_for 20 started
+	wait_for 90 started
 	kill -TERM "$pid"
 	wait "$pid" || rc=$?
 	[ "$rc" -eq 7 ]
 	jq -e '.exit == 7 and .stdout == "got\n"' object
 	rm started
-	"$AGENTBOX" exec --json -c 'echo x >started; exec sleep 50' >object 3>&- &
+	"$AGENTBOX" exec --json -c 'echo x >started; exec sleep 300' >object 3>&- &
 	pid=$!
-	wait_for 20 started
+	wait_for 90 started
 	kill -HUP "$pid"
 	rc=0
 	wait "$pid" || rc=$?
@@ -194,9 +194,9 @@ started()
 @test "exec: killed itself, it takes everything with it" {
 	local pid
 
-	"$AGENTBOX" exec --json -c 'echo x >started; exec sleep 50' >object 3>&- &
+	"$AGENTBOX" exec --json -c 'echo x >started; exec sleep 300' >object 3>&- &
 	pid=$!
-	wait_for 20 started
+	wait_for 90 started
 	kill -KILL "$pid"
 	wait "$pid" || true
 	[ ! -s object ]
@@ -206,9 +206,9 @@ started()
 @test "exec: when the supervisor is killed, that is told" {
 	local pid rc=0
 
-	"$AGENTBOX" exec --json -c 'echo out; echo x >started; exec sleep 50' >object 2>said 3>&- &
+	"$AGENTBOX" exec --json -c 'echo out; echo x >started; exec sleep 300' >object 2>said 3>&- &
 	pid=$!
-	wait_for 20 started
+	wait_for 90 started
 	kill -KILL "$(pgrep -P "$pid")"
 	wait "$pid" || rc=$?
 	[ "$rc" -eq 137 ]
@@ -253,7 +253,7 @@ started()
 }
 
 @test "result: into a pipe and behind what a descriptor has already" {
-	run timeout 60 bash -c '"$0" run --result 4 -- true 4>&1 >/dev/null | jq -c "[.exit,.decision]"' "$AGENTBOX"
+	run timeout 240 bash -c '"$0" run --result 4 -- true 4>&1 >/dev/null | jq -c "[.exit,.decision]"' "$AGENTBOX"
 	[ "$output" = '[0,"allow"]' ]
 	for i in 1 2; do
 		"$AGENTBOX" run --result 4 -- true 4>>../results 3>&-
@@ -327,7 +327,7 @@ started()
 	[ "$status" -eq 125 ]
 	[[ "$output" == *"nobody reads"* ]]
 	[ ! -e ran ]
-	run timeout 60 bash -c '"$0" run --result 4 -- true 4> >(:)' "$AGENTBOX"
+	run timeout 240 bash -c '"$0" run --result 4 -- true 4> >(:)' "$AGENTBOX"
 	[ "$status" -eq 125 ]
 	[[ "$output" == *"--result 4"* ]]
 }

@@ -9,7 +9,7 @@
 #   ROOT           the source tree
 #   TEST_DIR       this test's folder: home/, home/project/, state/
 #   WORKSPACE      home/project
-#   AB_TIMEOUT     bound for one call in seconds (60)
+#   AB_TIMEOUT     bound for one call in seconds (240)
 #
 # A file about the walls sets UNJUDGED=1: its attacks are to reach them, so no
 # command is refused or asked about by what it says.
@@ -127,50 +127,44 @@ mark_processes()
 # namespace below ours) are not.
 our_processes()
 {
-	# Processes come and go meanwhile; awk reads what is there.
-	awk -v uid="$EUID" '
-		function first_line(file,    line) {
-			getline line < file
-			close(file)
-			return line
+	local mark
+	local -a dirs
+
+	read -r mark </proc/self/oom_score_adj
+	# A process may end while its files are read: grep goes on then, awk
+	# does not.
+	mapfile -t dirs < <(grep -lsxF -e "$mark" /proc/[0-9]*/oom_score_adj)
+	dirs=("${dirs[@]%/oom_score_adj}")
+	grep -sHE '^(Name|State|Uid|NSpid):|^[0-9]' \
+		"${dirs[@]/%//status}" "${dirs[@]/%//stat}" /dev/null |
+		awk -v uid="$EUID" '
+		{
+			split($0, path, "/")
+			pid = path[3]
+			sub(/^[^:]*:/, "")
 		}
-		function look_at(dir,    line, word, name, state, pid, mine, box, stat) {
-			while ((getline line < (dir "status")) > 0) {
-				split(line, word)
-				if (word[1] == "Name:")
-					name = word[2]
-				else if (word[1] == "State:")
-					state = word[2]
-				else if (word[1] == "Pid:")
-					pid = word[2]
-				else if (word[1] == "Uid:")
-					mine = word[2] == uid
-				else if (word[1] == "NSpid:")
-					box = word[3] != ""
-			}
-			close(dir "status")
-			if (!mine || !(box || name ~ /^agentbox/))
-				return
-			stat = first_line(dir "stat")
-			if (!stat)
-				return
-			sub(/.*\) /, "", stat)
-			split(stat, word)
-			print pid, word[20], name, state
+		path[4] ~ /^status:/ {
+			if ($1 == "Name:")
+				name[pid] = $2
+			else if ($1 == "State:")
+				state[pid] = $2
+			else if ($1 == "Uid:")
+				mine[pid] = $2 == uid
+			else if ($1 == "NSpid:")
+				box[pid] = $3 != ""
+			next
 		}
-		BEGIN {
-			mark = first_line("/proc/self/oom_score_adj")
-			for (i = 1; i < ARGC; i++)
-				if (first_line(ARGV[i] "oom_score_adj") == mark)
-					look_at(ARGV[i])
-		}' /proc/[0-9]*/
+		mine[pid] && (box[pid] || name[pid] ~ /^agentbox/) {
+			sub(/.*\) /, "")
+			print pid, $20, name[pid], state[pid]
+		}'
 }
 
 # processes_left [SECONDS]: those that were not there at the start of the test.
-# What a SIGKILL ended takes a moment to go, so they get some time (10).
+# What a SIGKILL ended takes a moment to go, so they get some time (60).
 processes_left()
 {
-	local left deadline=$((SECONDS + ${1:-10}))
+	local left deadline=$((SECONDS + ${1:-60}))
 
 	while :; do
 		left=$(our_processes)
@@ -188,7 +182,7 @@ processes_left()
 # itself needs that one.
 launch()
 {
-	timeout --kill-after=5 "${AB_TIMEOUT:-60}" "$AGENTBOX" "$@" 3>&-
+	timeout --kill-after=5 "${AB_TIMEOUT:-240}" "$AGENTBOX" "$@" 3>&-
 }
 
 # agentbox ARG...: run the program; $status, $output (both streams), $lines.
@@ -345,7 +339,7 @@ host_snapshot()
 #
 #   tty_start CMD...       CMD on an 80x24 terminal
 #   tty_type TEXT          keys as they are;  tty_key Enter C-c C-z ... by name
-#   tty_wait REGEX [S]     until a line of the screen matches (20 s), else fail
+#   tty_wait REGEX [S]     until a line of the screen matches (90 s), else fail
 #   tty_screen             what is on it, with what scrolled off the top
 #   tty_resize COLS ROWS
 #   tty_end [S]            wait for CMD to end; its status in $status and the
@@ -353,7 +347,7 @@ host_snapshot()
 #   tty_run CMD...         start and end
 tty_tmux()
 {
-	timeout --kill-after=2 20 tmux -S "$TEST_DIR/tmux" -f "$TEST_DIR/tmux.conf" "$@" 3>&-
+	timeout --kill-after=2 60 tmux -S "$TEST_DIR/tmux" -f "$TEST_DIR/tmux.conf" "$@" 3>&-
 }
 
 tty_start()
@@ -400,7 +394,7 @@ tty_matches()
 
 tty_wait()
 {
-	wait_for "${2:-20}" tty_matches "$1" && return 0
+	wait_for "${2:-90}" tty_matches "$1" && return 0
 	echo "the screen:"
 	tty_screen
 	return 1
@@ -420,7 +414,7 @@ tty_ended()
 
 tty_end()
 {
-	wait_for "${1:-30}" tty_ended || {
+	wait_for "${1:-90}" tty_ended || {
 		tty_screen
 		return 1
 	}

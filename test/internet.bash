@@ -35,7 +35,7 @@ internet_start()
 		</dev/null >"$NET/start.log" 2>&1 3>&- &
 	NET_PID=$!
 	export NET NET_PID
-	wait_for 60 internet_settled && [ -e "$NET/ready" ] && return 0
+	wait_for 180 internet_settled && [ -e "$NET/ready" ] && return 0
 	cat "$NET"/*.log
 	return 1
 }
@@ -93,7 +93,7 @@ box_end()
 # In place of the one in helpers.
 launch()
 {
-	inside timeout --kill-after=5 "${AB_TIMEOUT:-60}" "$AGENTBOX" "$@" 3>&-
+	inside timeout --kill-after=5 "${AB_TIMEOUT:-240}" "$AGENTBOX" "$@" 3>&-
 }
 
 setup()

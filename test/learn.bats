@@ -204,13 +204,13 @@ clean_project()
 	mkfifo never
 	tty_type "$AGENTBOX learn --yes -- bash -c 'trap \"exit 9\" INT; while :; do echo x >tick; read -t 0.05 <>never; done'"
 	tty_key Enter
-	wait_for 20 test -s tick
+	wait_for 90 test -s tick
 	tty_key C-z
 	tty_wait 'Stopped'
 	rm tick
 	tty_type 'fg >/dev/null; echo status=$?'
 	tty_key Enter
-	wait_for 20 test -s tick
+	wait_for 90 test -s tick
 	tty_key C-c
 	tty_wait 'status=9'
 	tty_type 'exit 0'

@@ -15,7 +15,7 @@ n = 0
 try:
     while n < 500:
         if os.fork() == 0:
-            time.sleep(60)
+            time.sleep(300)
             os._exit(0)
         n += 1
 except BlockingIOError:
@@ -37,10 +37,10 @@ except BlockingIOError:
 
 @test "limits: processes of other boxes do not count" {
 	only_user
-	timeout 90 "$AGENTBOX" run --processes 30 -- sh -c '
-		for i in $(seq 20); do sleep 80 & done
+	timeout 240 "$AGENTBOX" run --processes 30 -- sh -c '
+		for i in $(seq 20); do sleep 200 & done
 		touch ready; while [ ! -e stop ]; do sleep 0.05; done' 3>&- &
-	wait_for 30 test -e ready
+	wait_for 90 test -e ready
 	agentbox run --processes 30 -- sh -c '
 		for i in $(seq 20); do sleep 0.1 & done; wait && echo all'
 	touch stop
@@ -55,7 +55,7 @@ except BlockingIOError:
 	[ "$status" -eq 0 ]
 	if [[ "$output" == *"holds:"*" limits"* ]]; then
 		agentbox run --processes 20 -- bash -c '
-			for i in {1..60}; do sleep 5 & done 2>/dev/null; jobs -p | wc -l'
+			for i in {1..60}; do sleep 60 & done 2>/dev/null; jobs -p | wc -l'
 		[ "$status" -ne 0 ] || [ "$output" -lt 30 ]
 		return 0
 	fi
@@ -161,11 +161,11 @@ except OSError as e:
 @test "limits: a timeout with every unit, and none" {
 	local begun=$SECONDS
 
-	agentbox run --timeout 250ms -- sleep 30
+	agentbox run --timeout 250ms -- sleep 100
 	[ "$status" -eq 124 ]
-	agentbox run --timeout 1s -- sleep 30
+	agentbox run --timeout 1s -- sleep 100
 	[ "$status" -eq 124 ]
-	[ $((SECONDS - begun)) -lt 25 ]
+	[ $((SECONDS - begun)) -lt 90 ]
 	agentbox run --timeout 1h30m -- true
 	[ "$status" -eq 0 ]
 	agentbox run --timeout none -- true

@@ -233,10 +233,10 @@ everything()
 	    forward("n%d.test" % (i % 50))
 	END
 	box_start run --allow origin.test -- python3 "$SCRIPT"
-	wait_for 20 eval '[ "$(cat "$AGENTBOX_STATE"/live/*/audit.jsonl 2>/dev/null | wc -l)" -gt 200 ]'
+	wait_for 90 eval '[ "$(cat "$AGENTBOX_STATE"/live/*/audit.jsonl 2>/dev/null | wc -l)" -gt 200 ]'
 	kill -KILL "$BOX"
 	box_end || true
-	wait_for 20 eval '[ -n "$(ls "$AGENTBOX_STATE/runs")" ]'
+	wait_for 90 eval '[ -n "$(ls "$AGENTBOX_STATE/runs")" ]'
 	agentbox_split log
 	[ "$status" -eq 0 ]
 	[[ "${lines[-1]}" == *"  end      the supervisor was killed"* ]]
@@ -270,10 +270,10 @@ everything()
 @test "log: -f follows a run to its end" {
 	mkfifo go
 	box_start run --allow origin.test -- sh -c 'read x <go; curl -s http://other.test/ >/dev/null; exit 7'
-	wait_for 20 eval '[ -n "$(cat "$AGENTBOX_STATE"/live/*/audit.jsonl 2>/dev/null)" ]'
+	wait_for 90 eval '[ -n "$(cat "$AGENTBOX_STATE"/live/*/audit.jsonl 2>/dev/null)" ]'
 	"$AGENTBOX" log -f >"$TEST_DIR/follow" 2>&1 3>&- &
 	follower=$!
-	wait_for 20 grep -q '  holds  ' "$TEST_DIR/follow"
+	wait_for 90 grep -q '  holds  ' "$TEST_DIR/follow"
 	kill -0 "$follower"
 	echo >go
 	box_end
@@ -298,11 +298,11 @@ everything()
 	flock -x 8
 	"$AGENTBOX" log -f aaaaa >"$TEST_DIR/follow" 2>&1 3>&- 8>&- &
 	follower=$!
-	wait_for 20 grep -q '  start  ' "$TEST_DIR/follow"
+	wait_for 90 grep -q '  start  ' "$TEST_DIR/follow"
 	line request 1 "$passed" >>"$dir/audit.jsonl"
 	mv "$dir/audit.jsonl" "$dir/audit.1.jsonl"
 	line request 2 "$passed" >"$dir/audit.jsonl"
-	wait_for 20 grep -q '12:00:02\|:02  ok' "$TEST_DIR/follow"
+	wait_for 90 grep -q '12:00:02\|:02  ok' "$TEST_DIR/follow"
 	mv "$AGENTBOX_STATE/live/aaaaa" "$AGENTBOX_STATE/runs/aaaaa"
 	line end 3 '"status":0,"ms":1' >>"$AGENTBOX_STATE/runs/aaaaa/audit.jsonl"
 	status=0
@@ -320,7 +320,7 @@ everything()
 	flock -x 8
 	"$AGENTBOX" log -f aaaaa >"$TEST_DIR/follow" 2>&1 3>&- 8>&- &
 	follower=$!
-	wait_for 20 grep -q '  start  ' "$TEST_DIR/follow"
+	wait_for 90 grep -q '  start  ' "$TEST_DIR/follow"
 	tty_start "$AGENTBOX" log -f aaaaa
 	tty_wait 'start'
 	tty_key C-c

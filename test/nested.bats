@@ -14,7 +14,7 @@ inner()
 	agentbox run -- "$AGENTBOX" run -- "$AGENTBOX" run -- echo deep
 	[ "$status" -eq 0 ]
 	[ "$output" = deep ]
-	run -127 timeout 60 "$AGENTBOX" run -- "$AGENTBOX" run -- no-such-program
+	run -127 timeout 240 "$AGENTBOX" run -- "$AGENTBOX" run -- no-such-program
 	[[ "$output" == *no-such-program* ]]
 }
 
@@ -58,7 +58,7 @@ inner()
 	agentbox run --net blocked -- "$AGENTBOX" run --profile development -- python3 -c '
 import socket, sys
 s = socket.socket()
-s.settimeout(3)
+s.settimeout(20)
 sys.exit(s.connect_ex(("203.0.113.1", 80)) == 0)'
 	[ "$status" -eq 0 ]
 	# The same options outside do open the folder.
@@ -91,12 +91,12 @@ while True:
     c, _ = s.accept()
     c.close()' >"$TEST_DIR/port" 3>&- &
 	local server=$!
-	wait_for 30 test -s "$TEST_DIR/port"
+	wait_for 90 test -s "$TEST_DIR/port"
 	local try='
 import socket, sys
 try:
     s = socket.socket()
-    s.settimeout(3)
+    s.settimeout(20)
     sys.exit(0 if s.connect_ex(("127.0.0.1", int(sys.argv[1]))) == 0 else 3)
 except OSError:
     sys.exit(3)'
@@ -142,7 +142,7 @@ except OSError:
 @test "nested: a process of the inner box cannot signal the outer one" {
 	need landlock:6
 	agentbox run -- sh -c '
-		sleep 30 & p=$!
+		sleep 300 & p=$!
 		'"$(inner -- sh -c 'kill -9 "$1"' sh)"' $p
 		kill -0 $p && echo alive; kill $p'
 	[[ "$output" == *alive ]]

@@ -144,7 +144,7 @@ def doors(label, host, port=80):
 }
 
 @test "denials: a box in the box can only be tighter" {
-	local net="curl -sS -m 10 http://allowed.test/ http://other.test/"
+	local net="curl -sS -m 60 http://allowed.test/ http://other.test/"
 
 	agentbox_split run --allow allowed.test -- "$AGENTBOX" run --allow other.test -- $net
 	[ "$status" -eq 0 ]
@@ -152,7 +152,7 @@ def doors(label, host, port=80):
 	[[ "${lines[1]}" == "agentbox blocked other.test:80"* ]]
 	agentbox_split run --allow allowed.test -- sh -c '"$@" $http_proxy' sh "$AGENTBOX" run --net blocked -- sh -c '
 		for how in "" "-x $0" "-x socks5h://${0#*://}" "--resolve allowed.test:80:198.18.0.1"; do
-			curl -s -m 10 $how http://allowed.test/ && echo HOLE
+			curl -s -m 60 $how http://allowed.test/ && echo HOLE
 		done; true'
 	[ "$status" -eq 0 ]
 	no_hole

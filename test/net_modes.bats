@@ -13,8 +13,8 @@ settings()
 }
 
 tries='
-	curl -sS -m 5 http://allowed.test/ 2>/dev/null || echo "allowed.test: no"
-	curl -s -m 5 -o /dev/null -w "other.test: %{http_code}\n" http://other.test/ || echo "other.test: no"
+	curl -sS -m 60 http://allowed.test/ 2>/dev/null || echo "allowed.test: no"
+	curl -s -m 60 -o /dev/null -w "other.test: %{http_code}\n" http://other.test/ || echo "other.test: no"
 	echo x 2>/dev/null >inside && echo "workspace: written" || echo "workspace: no"
 	echo x 2>/dev/null >"$HOME/outside" && echo "elsewhere: written" || echo "elsewhere: no"'
 

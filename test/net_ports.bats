@@ -18,8 +18,8 @@ answers()
 		python3 -m http.server -b 127.0.0.1 18080 >/dev/null 2>&1 &
 		python3 -m http.server -b 127.0.0.1 18082 >/dev/null 2>&1 &
 		read -r _ <down'
-	wait_for 30 answers http://127.0.0.1:18080/page
-	wait_for 30 answers http://127.0.0.1:18081/page
+	wait_for 90 answers http://127.0.0.1:18080/page
+	wait_for 90 answers http://127.0.0.1:18081/page
 	[ "$(inside curl -sS http://127.0.0.1:18080/page)" = published ]
 	[ "$(inside curl -sS http://localhost:18081/page)" = published ]
 	[ "$(inside curl -sS http://127.0.0.1:18080/big | sha256sum)" = "$(sha256sum <big)" ]
@@ -37,8 +37,8 @@ answers()
 @test "ports: a published port where nothing listens is refused, and a taken one stops the run" {
 	mkfifo down
 	box_start run --publish 18080 -- sh -c 'read -r _ <down'
-	wait_for 30 eval '[ -n "$(inside ss -Htln sport = :18080)" ]'
-	run inside curl -sS -m 10 http://127.0.0.1:18080/
+	wait_for 90 eval '[ -n "$(inside ss -Htln sport = :18080)" ]'
+	run inside curl -sS -m 60 http://127.0.0.1:18080/
 	[ "$status" -ne 0 ]
 	agentbox_split run --publish 18080 -- touch started
 	[ "$status" -eq 125 ]

@@ -134,7 +134,7 @@ def first(sock, data=None):
 	             b"*1\r\n$4\r\nPING\r\n", b"SSH-2.0-x y\r\n", b"\x10\x0c\0\4MQTT\4\2\0\x3c",
 	             b"\0\0\0\x08\x04\xd2\x16\x2f", b"0032git-upload-pack /x\0host=wire.test\0"):
 	    for door, sock in tunnels("wire.test", 7):
-	        sock.settimeout(1)
+	        sock.settimeout(5)
 	        sock.sendall(text)
 	        say("%s %r" % (door, text), outcome(lambda: sock.recv(100) == text))
 	END

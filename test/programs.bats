@@ -252,8 +252,8 @@ repository()
 @test "programs: tmux starts a server inside and leaves none behind" {
 	need program:tmux
 	agentbox run -- sh -c '
-		tmux -f /dev/null new-session -d -x 80 -y 24 "echo in-tmux >done; sleep 60" || exit 1
-		i=0; while [ ! -s done ] && [ $i -lt 600 ]; do sleep 0.05; i=$((i + 1)); done
+		tmux -f /dev/null new-session -d -x 80 -y 24 "echo in-tmux >done; sleep 200" || exit 1
+		i=0; while [ ! -s done ] && [ $i -lt 1800 ]; do sleep 0.05; i=$((i + 1)); done
 		tmux list-sessions
 		cat done'
 	[ "$status" -eq 0 ]

@@ -15,7 +15,7 @@ box_on_terminal()
 	tty_start "${WAY[@]}" "$AGENTBOX" run --unknown ask "$@"
 }
 
-fetch='curl -s -o /dev/null -w got=%{http_code} --max-time 30 http://other.test/; echo'
+fetch='curl -s -o /dev/null -w got=%{http_code} --max-time 200 http://other.test/; echo'
 
 # The question, and long enough for a person to have read it.
 question()
@@ -112,7 +112,7 @@ records()
 	box_on_terminal -- sh -c "(until [ -e go ]; do sleep 0.05; done; printf '\\033[2J\\033[Hagentbox: all is well\\n'; : >printed) & $fetch; wait"
 	question 'other.test:80'
 	: >go
-	wait_for 20 test -e printed
+	wait_for 90 test -e printed
 	sleep 0.2
 	tty_matches 'wants'
 	! tty_matches 'all is well' || false
@@ -148,7 +148,7 @@ records()
 	tty_wait '^line-1$'
 	alternate_screen 1
 	# A key that comes while it draws is lost in it.
-	wait_for 20 eval 'tty_type q; sleep 0.3; tty_ended'
+	wait_for 90 eval 'tty_type q; sleep 0.3; tty_ended'
 	tty_end
 	[[ "$output" == *"got=200"* ]]
 }
@@ -169,9 +169,9 @@ records()
 @test "prompt: an answer from elsewhere takes the question away" {
 	box_on_terminal -- sh -c "$fetch; echo; exec sleep 100"
 	question 'other.test:80'
-	run timeout 20 "$AGENTBOX" allow other.test --run "$(run_id)" 3>&-
+	run timeout 240 "$AGENTBOX" allow other.test --run "$(run_id)" 3>&-
 	[ "$status" -eq 0 ]
-	wait_for 20 alternate_screen 0
+	wait_for 90 alternate_screen 0
 	tty_wait 'got=200'
 	tty_key C-c
 	tty_end
@@ -179,11 +179,11 @@ records()
 }
 
 @test "prompt: two hosts are asked about one after the other" {
-	box_on_terminal -- sh -c "for h in other.test v4.test; do curl -s -o /dev/null -w \"\$h=%{http_code}\\n\" --max-time 40 http://\$h/ & done; wait"
+	box_on_terminal -- sh -c "for h in other.test v4.test; do curl -s -o /dev/null -w \"\$h=%{http_code}\\n\" --max-time 200 http://\$h/ & done; wait"
 	question '(v4|other).test:80'
 	tty_wait '1 other question waits'
 	tty_key n
-	wait_for 20 eval '! tty_matches "other question waits"'
+	wait_for 90 eval '! tty_matches "other question waits"'
 	question '(v4|other).test:80'
 	tty_key n
 	tty_end
@@ -193,7 +193,7 @@ records()
 
 @test "prompt: names that are made to deceive are written out" {
 	cp /usr/bin/curl "$(printf 'x\033[2Jgit wants github.com:443')"
-	box_on_terminal -- sh -c "./x* -s -o /dev/null -w 'got=%{http_code}' --max-time 30 http://xn--bcher-kva.test/; echo"
+	box_on_terminal -- sh -c "./x* -s -o /dev/null -w 'got=%{http_code}' --max-time 200 http://xn--bcher-kva.test/; echo"
 	question 'xn--bcher-kva.test:80'
 	tty_wait 'spelled with other letters \(punycode\)'
 	tty_wait 'agentbox: x.x1b.x5b2Jgit.x20w'
@@ -213,10 +213,10 @@ records()
 	tty_key Enter
 	question 'other.test:80'
 	pkill -KILL -t "$(tty_tmux display-message -p '#{pane_tty}' | sed 's,/dev/,,')" -o -x agentbox
-	wait_for 30 test -e left
+	wait_for 90 test -e left
 	diff before after
 	# What the shell says before the screen is back goes with the question.
-	wait_for 30 alternate_screen 0
+	wait_for 90 alternate_screen 0
 	tty_type 'echo le""ft'
 	tty_key Enter
 	tty_wait '^left'
@@ -227,9 +227,9 @@ records()
 
 	find_way
 	tty_start "${WAY[@]}" sh -c "$AGENTBOX run --unknown ask -- sh -c '$fetch' | cat"
-	wait_for 20 eval '"$AGENTBOX" ps --json 2>/dev/null | jq -e ".[0].pending == 1" >/dev/null'
+	wait_for 90 eval '"$AGENTBOX" ps --json 2>/dev/null | jq -e ".[0].pending == 1" >/dev/null'
 	! tty_matches 'wants' || false
-	run timeout 20 "$AGENTBOX" allow other.test --run "$(run_id)" 3>&-
+	run timeout 240 "$AGENTBOX" allow other.test --run "$(run_id)" 3>&-
 	[ "$status" -eq 0 ]
 	tty_end
 	[[ "$output" == *"got=200"* ]]
@@ -244,10 +244,10 @@ records()
 	find_way
 	for out in '2> >(cat)' '</dev/null > >(cat) 2>&1'; do
 		tty_start "${WAY[@]}" bash -c "$AGENTBOX run --unknown ask -- sh -c '$cover' $out; wait"
-		wait_for 20 eval '"$AGENTBOX" ps --json 2>/dev/null | jq -e ".[0].pending == 1" >/dev/null'
+		wait_for 90 eval '"$AGENTBOX" ps --json 2>/dev/null | jq -e ".[0].pending == 1" >/dev/null'
 		tty_wait 'good.test:443'
 		! tty_matches '\[o\]nce' || false
-		timeout 20 "$AGENTBOX" allow other.test --run "$(run_id)" 3>&-
+		timeout 240 "$AGENTBOX" allow other.test --run "$(run_id)" 3>&-
 		tty_end
 		[[ "$output" == *"got=200"* ]]
 	done

@@ -189,8 +189,8 @@ taken()
 		>"$TEST_DIR/out" 2>&1 3>&- &
 	local pid=$!
 	PEERS+=($pid)
-	wait_for 30 eval 'grep -qs evil "$AGENTBOX_STATE"/live/*/*-.envrc'
-	wait_for 30 test ! -e .vscode
+	wait_for 90 eval 'grep -qs evil "$AGENTBOX_STATE"/live/*/*-.envrc'
+	wait_for 90 test ! -e .vscode
 	[ ! -e .envrc ]
 	echo go >go
 	wait "$pid"
@@ -243,7 +243,7 @@ taken()
 }
 
 @test "a box that makes a thousand of them is still cleaned up after" {
-	AB_TIMEOUT=60 agentbox run -- sh -c '
+	agentbox run -- sh -c '
 		i=0; while [ $i -lt 1000 ]; do echo $i >.envrc; i=$((i + 1)); done
 		mkdir .vscode; i=0; while [ $i -lt 300 ]; do echo >.vscode/$i; i=$((i + 1)); done'
 	[ "$status" -eq 0 ]
@@ -410,7 +410,7 @@ start_killable()
 		read line <go' >"$TEST_DIR/out" 2>&1 3>&- &
 	SUPERVISOR=$!
 	PEERS+=($SUPERVISOR)
-	wait_for 30 test -e made/.git/hooks/pre-commit
+	wait_for 90 test -e made/.git/hooks/pre-commit
 	BROKER=$(grep -l '^agentbox-broker' $(sed 's|[^ ]*|/proc/&/comm|g' "/proc/$SUPERVISOR/task/$SUPERVISOR/children") 2>/dev/null | cut -d/ -f3)
 	[ -n "$BROKER" ]
 }
@@ -420,7 +420,7 @@ start_killable()
 	start_killable
 	kill -KILL "$SUPERVISOR"
 	wait "$SUPERVISOR" || true
-	wait_for 30 eval '[ -z "$(ls "$AGENTBOX_STATE/live")" ]'
+	wait_for 90 eval '[ -z "$(ls "$AGENTBOX_STATE/live")" ]'
 	[ ! -e made/.git/hooks/pre-commit ]
 	[ -e made/.git/HEAD ]
 	grep -q 'supervisor was killed' "$AGENTBOX_STATE"/runs/*/audit.jsonl
@@ -454,7 +454,7 @@ start_killable()
 	"$AGENTBOX" run -- sh -c 'echo up >up; read line <go; echo fine >file' 3>&- &
 	local pid=$!
 	PEERS+=($pid)
-	wait_for 30 test -e up
+	wait_for 90 test -e up
 	agentbox run -- cat up
 	[ "$output" = up ]
 	[ "$(ls "$AGENTBOX_STATE/live" | wc -l)" -eq 1 ]
@@ -473,7 +473,7 @@ replaced()
 	shift
 
 	rm -f up
-	(wait_for 30 test -e up && echo new >"$file.new" && mv "$file.new" "$file") 3>&- &
+	(wait_for 90 test -e up && echo new >"$file.new" && mv "$file.new" "$file") 3>&- &
 	pid=$!
 	agentbox run "$@" -- sh -c 'echo up >up; i=0
 		while [ $i -lt 300 ]; do i=$((i + 1)); sleep 0.1; done; echo finished'
@@ -492,7 +492,7 @@ replaced()
 
 @test "without strict it is told" {
 	make_repo
-	(wait_for 30 test -e up && echo new >.git/c && mv .git/c .git/config) 3>&- &
+	(wait_for 90 test -e up && echo new >.git/c && mv .git/c .git/config) 3>&- &
 	local pid=$!
 	agentbox run --fallback warn -- sh -c 'echo up >up; until grep -q new .git/config; do sleep 0.1; done; echo on'
 	wait "$pid"
@@ -503,7 +503,7 @@ replaced()
 
 @test "a file that is not protected may be replaced at any time" {
 	make_repo
-	(wait_for 30 test -e up && echo new >other && mv other file) 3>&- &
+	(wait_for 90 test -e up && echo new >other && mv other file) 3>&- &
 	local pid=$!
 	agentbox run -- sh -c 'echo up >up; until grep -q new file; do sleep 0.1; done; echo on'
 	wait "$pid"

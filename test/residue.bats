@@ -39,7 +39,7 @@ unharmed()
 		diff <(echo "$host_before") <(residue)
 		return 1
 	fi
-	if ! timeout 20 "$AGENTBOX" run -- true </dev/null 3>&-; then
+	if ! timeout 240 "$AGENTBOX" run -- true </dev/null 3>&-; then
 		echo "no run is possible after $1"
 		return 1
 	fi
@@ -54,7 +54,7 @@ walls='touch ../outside 2>/dev/null && echo HOLE: outside
 # trace [-f]: the calls of one good run, in "$TEST_DIR/trace".
 trace()
 {
-	timeout 60 strace -qqq "$@" -o "$TEST_DIR/trace" \
+	timeout 240 strace -qqq "$@" -o "$TEST_DIR/trace" \
 		"$AGENTBOX" run -- /bin/sh -c "$walls" </dev/null 3>&-
 	[ -e marker ]
 	rm marker
@@ -262,12 +262,12 @@ kill_often()
 	    late = i % 5 == 4
 	    ready = f"ready{i}"
 	    run = subprocess.Popen([os.environ["AGENTBOX"], "run", "--", "sh", "-c",
-	                            f"echo >{ready}; setsid sleep 60 & sleep 60"],
+	                            f"echo >{ready}; setsid sleep 300 & sleep 300"],
 	                           stdin=subprocess.DEVNULL,
 	                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 	    pid = victim(run)
 	    if late:
-	        end = time.monotonic() + 20
+	        end = time.monotonic() + 120
 	        while not os.path.exists(ready) and time.monotonic() < end:
 	            time.sleep(0.002)
 	    else:
@@ -277,7 +277,7 @@ kill_often()
 	            os.kill(pid, signal.SIGKILL)
 	        except ProcessLookupError:
 	            pass
-	    said = run.communicate(timeout=30)[1].decode(errors="replace")
+	    said = run.communicate(timeout=120)[1].decode(errors="replace")
 	    ran = os.path.exists(ready)
 	    if ran:
 	        os.unlink(ready)
@@ -295,7 +295,7 @@ kill_often()
 	        sys.exit(1)
 	print(dict(results))
 	PYTHON
-	timeout 110 python3 "$TEST_DIR/kill.py" "$1" \
+	timeout 400 python3 "$TEST_DIR/kill.py" "$1" \
 		"$(seq "$2" | some_if_sanitized | wc -l)" 3>&-
 }
 
@@ -323,7 +323,7 @@ hold()
 		touch ready; while [ ! -e stop ]; do sleep 0.05; done" \
 		</dev/null >"$TEST_DIR/out" 2>&1 3>&- &
 	pid=$!
-	wait_for 30 test -e ready
+	wait_for 90 test -e ready
 	rm ready
 	init=$(child_named "$pid" agentbox-init)
 	broker=$(child_named "$pid" agentbox-broker)
@@ -386,7 +386,7 @@ no_live_run()
 	hold 'echo evil >.envrc; echo fine >made'
 	kill -KILL "$pid"
 	end_of "$pid"
-	wait_for 30 no_live_run
+	wait_for 90 no_live_run
 	[ ! -e .envrc ]
 	[ "$(cat made)" = fine ]
 	rm made

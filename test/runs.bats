@@ -12,7 +12,7 @@ begin()
 	"$AGENTBOX" run --name "$name" "$@" </dev/null >"$TEST_DIR/$name.out" 2>&1 3>&- &
 	pid=$!
 	begun+=("$pid")
-	wait_for 20 test -e "$WORKSPACE/ready-$name"
+	wait_for 90 test -e "$WORKSPACE/ready-$name"
 }
 
 # Those that were begun are over; however they ended.
@@ -51,18 +51,18 @@ kept()
 	[ "$output" = "no run is going on" ]
 	agentbox ps --json
 	[ "$output" = "[]" ]
-	begin web -- sh -c 'touch ready-web; sleep 60'
+	begin web -- sh -c 'touch ready-web; sleep 300'
 	local web=$pid
-	begin job --profile ci -- sh -c 'touch ready-job; sleep 60'
+	begin job --profile ci -- sh -c 'touch ready-job; sleep 300'
 	agentbox ps
 	[ "$status" -eq 0 ]
 	[[ "${lines[0]}" =~ ^BOX\ +NAME\ +AGE\ +PROFILE\ +ALLOWED\ +BLOCKED\ +PORTS\ +COMMAND$ ]]
-	[[ "${lines[1]}" =~ ^[a-z2-9]{5}\ +web\ +[0-9]+s\ +default\ .*\ sh\ -c\ \'touch\ ready-web\;\ sleep\ 60\'$ ]]
+	[[ "${lines[1]}" =~ ^[a-z2-9]{5}\ +web\ +[0-9]+s\ +default\ .*\ sh\ -c\ \'touch\ ready-web\;\ sleep\ 300\'$ ]]
 	[[ "${lines[2]}" =~ ^[a-z2-9]{5}\ +job\ +[0-9]+s\ +ci\  ]]
 	agentbox_split ps --json
 	jq -e --argjson pid "$web" --arg cwd "$WORKSPACE" '
 		length == 2 and .[0].name == "web" and .[0].pid == $pid and
-		.[0].command == ["sh", "-c", "touch ready-web; sleep 60"] and
+		.[0].command == ["sh", "-c", "touch ready-web; sleep 300"] and
 		.[0].cwd == $cwd and .[0].profile == "default" and
 		.[0].age_ms > 0 and .[0].age_ms < 60000 and .[0].ports == [] and
 		(.[0].id | test("^[a-z2-9]{5}$")) and .[1].profile == "ci"' <<<"$output"
@@ -78,7 +78,7 @@ kept()
 }
 
 @test "ps: what a command holds cannot move the cursor, and is cut on a terminal" {
-	begin evil -- sh -c 'touch ready-evil; exec sleep 60' $'\e[2J\e]0;x\a' \
+	begin evil -- sh -c 'touch ready-evil; exec sleep 300' $'\e[2J\e]0;x\a' \
 		"$(printf 'x%.0s' {1..300})"
 	agentbox ps
 	[[ "$output" == *'\x1b[2J\x1b]0;x\x07'* ]]
@@ -97,7 +97,7 @@ kept()
 	begin web -- python3 -c '
 import socket, time
 s = socket.socket(); s.bind(("127.0.0.1", 3456)); s.listen()
-open("ready-web", "w"); time.sleep(60)'
+open("ready-web", "w"); time.sleep(300)'
 	agentbox ps
 	[[ "${lines[1]}" =~ \ 3456\ +python3 ]]
 	agentbox ports web
@@ -108,7 +108,7 @@ open("ready-web", "w"); time.sleep(60)'
 
 @test "ps: what was let through and what was refused" {
 	need program:curl
-	begin web --unknown deny -- sh -c 'curl -s http://x.example/ >/dev/null; touch ready-web; sleep 60'
+	begin web --unknown deny -- sh -c 'curl -s http://x.example/ >/dev/null; touch ready-web; sleep 300'
 	agentbox_split ps --json
 	jq -e '.[0] | .allowed == 0 and .denied >= 1 and .violations >= 1 and .pending == 0' <<<"$output"
 	agentbox ps
@@ -119,12 +119,12 @@ open("ready-web", "w"); time.sleep(60)'
 
 @test "ps: a question that waits is seen" {
 	need program:curl
-	begin web --unknown ask -- sh -c 'curl -s http://x.example/ >/dev/null & touch ready-web; sleep 60'
+	begin web --unknown ask -- sh -c 'curl -s http://x.example/ >/dev/null & touch ready-web; sleep 300'
 	asked()
 	{
 		[ "$("$AGENTBOX" ps --json 3>&- | jq '.[0].pending')" = 1 ]
 	}
-	wait_for 30 asked
+	wait_for 90 asked
 	agentbox ps
 	[[ "${lines[0]}" == *" ASKS "* ]]
 	[[ "${lines[1]}" == *" 1 waiting "* ]]
@@ -133,7 +133,7 @@ open("ready-web", "w"); time.sleep(60)'
 }
 
 @test "name: two runs that go on cannot have one, one after the other can" {
-	begin web -- sh -c 'touch ready-web; sleep 60'
+	begin web -- sh -c 'touch ready-web; sleep 300'
 	agentbox run --name web -- touch never
 	[ "$status" -eq 125 ]
 	[[ "$output" == *"run $(id_of web) is called web already"* ]]
@@ -181,7 +181,7 @@ open("ready-web", "w"); time.sleep(60)'
 		done
 		[ "$n" -ge 3 ]
 	}
-	wait_for 20 three_are_over
+	wait_for 90 three_are_over
 	[ "$("$AGENTBOX" ps --json 3>&- | jq length)" -eq 1 ]
 	touch go
 	for i in "${pids[@]}"; do
@@ -224,7 +224,7 @@ open("ready-web", "w"); time.sleep(60)'
 	local id=$(id_of deaf) begun=$SECONDS
 	agentbox stop deaf --grace 1s
 	[ "$status" -eq 0 ]
-	[ $((SECONDS - begun)) -le 8 ]
+	[ $((SECONDS - begun)) -le 90 ]
 	run wait "$pid"
 	[ "$status" -eq 137 ]
 	[ "$(processes_left)" = "" ]
@@ -237,12 +237,12 @@ open("ready-web", "w"); time.sleep(60)'
 	kill -STOP "$pid"
 	agentbox ps
 	[ "$status" -eq 0 ]
-	[ $((SECONDS - begun)) -le 20 ]
+	[ $((SECONDS - begun)) -le 90 ]
 	[[ "${lines[1]}" == *stuck* ]]
 	begun=$SECONDS
 	agentbox stop stuck --grace 1s
 	[ "$status" -eq 0 ]
-	[ $((SECONDS - begun)) -le 9 ]
+	[ $((SECONDS - begun)) -le 90 ]
 	[ "$(processes_left)" = "" ]
 	[ -d "$AGENTBOX_STATE/runs/$id" ]
 	grep -q 'the supervisor was killed' "$AGENTBOX_STATE/runs/$id/audit.jsonl"
@@ -253,7 +253,7 @@ open("ready-web", "w"); time.sleep(60)'
 	local stopper rc=0
 
 	begin one -- sh -c 'trap "touch heard; exit 7" TERM; touch ready-one; while :; do sleep 0.1; done'
-	wait_for 20 test -S "$AGENTBOX_STATE/live/$(run_id)/control"
+	wait_for 90 test -S "$AGENTBOX_STATE/live/$(run_id)/control"
 	kill -STOP "$pid"
 	# Longer than an answer is waited for.
 	(sleep 2; kill -CONT "$pid") 3>&- &
@@ -303,7 +303,7 @@ open("ready-web", "w"); time.sleep(60)'
 		kill -STOP "$pid"
 		kill -KILL $(cat "/proc/$pid/task/$pid/children") "$pid"
 		wait "$pid" || true
-		wait_for 30 flock -n "$AGENTBOX_STATE/live/$id" true
+		wait_for 90 flock -n "$AGENTBOX_STATE/live/$id" true
 		echo 'evil' >.envrc
 		agentbox "$how"
 		[ "$status" -eq 0 ]
@@ -336,7 +336,7 @@ open("ready-web", "w"); time.sleep(60)'
 	[ "$(kept)" = "bbbbb ccccc ddddd" ]
 	agentbox gc --older 15d
 	[ "$(kept)" = "ccccc ddddd" ]
-	begin live -- sh -c 'touch ready-live; sleep 60'
+	begin live -- sh -c 'touch ready-live; sleep 300'
 	agentbox_split gc --keep 1 --json
 	jq -e '. == {removed: ["ccccc"], kept: 1, quarantined: 0, failed: 0, dry_run: false}' <<<"$output"
 	agentbox gc --keep 0 --older 0s
@@ -392,8 +392,8 @@ open("ready-web", "w"); time.sleep(60)'
 	{
 		[[ "$(kept)" != *aaaa* ]]
 	}
-	begin one -- sh -c 'touch ready-one; sleep 60'
-	wait_for 30 swept
+	begin one -- sh -c 'touch ready-one; sleep 300'
+	wait_for 90 swept
 	agentbox stop one
 	gone
 	[ -d "$AGENTBOX_STATE/runs/bbbbb" ]
@@ -401,8 +401,8 @@ open("ready-web", "w"); time.sleep(60)'
 	agentbox run -- sleep 0.3
 	[ -d "$AGENTBOX_STATE/runs/aaaaa" ]
 	touch -d '61 minutes ago' "$AGENTBOX_STATE/runs/.looked"
-	begin two -- sh -c 'touch ready-two; sleep 60'
-	wait_for 30 swept
+	begin two -- sh -c 'touch ready-two; sleep 300'
+	wait_for 90 swept
 	agentbox stop two
 	gone
 }
@@ -434,7 +434,7 @@ open("ready-web", "w"); time.sleep(60)'
 		"${as[@]}" test -x "$AGENTBOX" -a -x "$WORKSPACE"
 	}
 	need others: "others cannot come here"
-	begin mine -- sh -c 'touch ready-mine; sleep 60'
+	begin mine -- sh -c 'touch ready-mine; sleep 300'
 	local id=$(id_of mine)
 	run "${as[@]}" "$AGENTBOX" ps 3>&-
 	echo "$output"

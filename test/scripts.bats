@@ -44,10 +44,10 @@ counts()
 
 @test "helpers: a process of a box that is left over is found" {
 	need userns
-	unshare --user --map-root-user --pid --fork --kill-child sleep 60 3>&- &
+	unshare --user --map-root-user --pid --fork --kill-child sleep 200 3>&- &
 	# Until it is sleep, it is a copy of unshare.
 	in_a_box() { [[ "$(our_processes)" == *sleep* ]]; }
-	wait_for 30 in_a_box
+	wait_for 90 in_a_box
 	[[ "$(processes_left 1)" == *sleep* ]]
 	kill -KILL $!
 	wait $! || true

@@ -461,7 +461,7 @@ assert key not in text' "$KEY"
 			sleep 0.05
 		done' "$digest"
 	# The value is read before the start; then the run is there.
-	wait_for 20 sh -c '[ -s "$(echo "$AGENTBOX_STATE"/live/*/audit.jsonl)" ]'
+	wait_for 90 sh -c '[ -s "$(echo "$AGENTBOX_STATE"/live/*/audit.jsonl)" ]'
 	echo "$new" >"$HOME/key"
 	touch go
 	box_end

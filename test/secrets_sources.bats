@@ -31,7 +31,7 @@ held()
 	launch run "$@" -- sh -c 'echo up >up; while [ ! -e stop ]; do sleep 0.05; done' \
 		>"$TEST_DIR/out" 2>&1 &
 	HELD=$!
-	wait_for 20 test -e up
+	wait_for 90 test -e up
 }
 
 let_go()
@@ -163,7 +163,7 @@ recorded()
 	held
 	! recorded '"kind":"secret"' || false
 	echo "{\"a\":{\"b\":\"$OTHER\"}}" >"$HOME/keys.json"
-	wait_for 30 recorded '"kind":"secret".*"name":"OPENAI_API_KEY".*"event":"read"'
+	wait_for 90 recorded '"kind":"secret".*"name":"OPENAI_API_KEY".*"event":"read"'
 	let_go
 	[ "$status" -eq 0 ]
 	no_value_in "$(cat "$TEST_DIR/out")"
@@ -176,7 +176,7 @@ recorded()
 	echo "{\"a\":{\"b\":\"$VALUE\"}}" >"$HOME/keys.json"
 	held
 	echo "{\"a\": $OTHER" >"$HOME/keys.json"
-	wait_for 30 recorded '"kind":"secret".*"event":"failed".*not JSON'
+	wait_for 90 recorded '"kind":"secret".*"event":"failed".*not JSON'
 	let_go
 	[ "$status" -eq 0 ]
 	grep "OPENAI_API_KEY cannot be read again" "$TEST_DIR/out"
@@ -227,7 +227,7 @@ recorded()
 	held
 	echo "$OTHER" >token
 	echo "$VALUE" >"$HOME/token"
-	wait_for 30 recorded '"kind":"secret".*"name":"GROQ_API_KEY".*"event":"read"'
+	wait_for 90 recorded '"kind":"secret".*"name":"GROQ_API_KEY".*"event":"read"'
 	let_go
 	[ "$status" -eq 0 ]
 	! recorded '"kind":"secret".*"name":"OPENAI_API_KEY"' || false
@@ -350,14 +350,14 @@ recorded()
 	held
 	echo "$OTHER-2" >"$HOME/kept/new"
 	mv "$HOME/kept/new" "$HOME/kept/token"
-	wait_for 30 recorded '"kind":"secret".*"name":"GROQ_API_KEY".*"event":"read"'
+	wait_for 90 recorded '"kind":"secret".*"name":"GROQ_API_KEY".*"event":"read"'
 	let_go
 	[ "$status" -eq 0 ]
 	[ -z "$(cat "$TEST_DIR/out")" ]
 	held
 	echo "$VALUE-2" >"$HOME/new"
 	mv "$HOME/new" "$HOME/declared"
-	wait_for 30 grep "declared was replaced" "$TEST_DIR/out"
+	wait_for 90 grep "declared was replaced" "$TEST_DIR/out"
 	let_go
 	[ "$status" -eq 125 ]
 	no_value_in "$(cat "$TEST_DIR/out")"

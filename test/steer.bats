@@ -25,7 +25,7 @@ servant_start()
 	n=1
 	while [ ! -e stop ]; do
 		if [ -e ask.$n ]; then
-			curl -s -o body.$n -w '%{http_code}' --max-time 20 \
+			curl -s -o body.$n -w '%{http_code}' --max-time 200 \
 				"$(cat ask.$n)" >status.$n
 			mv status.$n got.$n
 			n=$((n + 1))
@@ -35,7 +35,7 @@ servant_start()
 	END
 	box_start run "$@" -- sh servant
 	asked=0
-	wait_for 20 servant_ready
+	wait_for 90 servant_ready
 }
 
 servant_ready()
@@ -53,7 +53,7 @@ ask()
 
 got()
 {
-	wait_for 20 test -e "got.$asked" && cat "got.$asked"
+	wait_for 90 test -e "got.$asked" && cat "got.$asked"
 }
 
 servant_end()
@@ -65,7 +65,7 @@ servant_end()
 
 @test "steer: a host that waits is let through by its name" {
 	box_start run --unknown ask -- curl -s -o /dev/null -w '%{http_code}' http://other.test/
-	wait_for 20 pending 1
+	wait_for 90 pending 1
 	local id
 	id=$(run_id)
 	beside allow other.test --run "$id"
@@ -82,14 +82,14 @@ servant_end()
 	local id
 	id=$(run_id)
 	ask http://other.test/
-	wait_for 20 pending 1
+	wait_for 90 pending 1
 	beside allow "$id-1"
 	[ "$status" -eq 0 ]
 	[[ "$output" == "$id: other.test is allowed for this run; 1 request that waited goes on" ]]
 	[ "$(got)" = 200 ]
 	# The rule is for its usual ports only.
 	ask http://v4.test:8080/
-	wait_for 20 pending 1
+	wait_for 90 pending 1
 	beside deny "$id-2"
 	[ "$status" -eq 0 ]
 	[ "${lines[0]}" = "$id: v4.test is denied for this run" ]
@@ -120,13 +120,13 @@ servant_end()
 		ask http://other.test/
 		[ "$(got)" = 200 ]
 	}
-	wait_for 30 lifted
+	wait_for 90 lifted
 	refused_again()
 	{
 		ask http://other.test/
 		[ "$(got)" = 403 ]
 	}
-	wait_for 30 refused_again
+	wait_for 90 refused_again
 	servant_end
 }
 
@@ -171,7 +171,7 @@ servant_end()
 	printf '{\n\t"network": {\n\t\t"unknown": "ask",\n\t\t"allow": [ "v4.test" ]\n\t}\n}\n' \
 		>"$HOME/.config/agentbox/config.json"
 	box_start run -- curl -s -o /dev/null -w '%{http_code}' http://other.test/
-	wait_for 20 pending 1
+	wait_for 90 pending 1
 	beside allow "$(run_id)-1" --always
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"other.test is allowed in every run from now on"* ]]
@@ -189,7 +189,7 @@ servant_end()
 
 @test "steer: the first entry of a list brings along what the profile allows" {
 	box_start run --profile claude --unknown ask -- curl -s -o /dev/null -w '%{http_code}' http://other.test/
-	wait_for 20 pending 1
+	wait_for 90 pending 1
 	beside allow other.test --always
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"takes the place of that of profile claude"* ]]
@@ -268,7 +268,7 @@ servant_end()
 	wait
 	END
 	box_start run -- sh load
-	wait_for 20 test -s codes.1
+	wait_for 90 test -s codes.1
 	for i in 1 2 3 4 5 6 7 8; do
 		echo '{ "network": { "allow": ["other.test", "x'$i'.test"] } }' >"$file.new"
 		mv "$file.new" "$file"
@@ -305,7 +305,7 @@ servant_end()
 	    print("closed")
 	END
 	box_start run -- python3 talk.py
-	wait_for 20 test -e open
+	wait_for 90 test -e open
 	echo '{ "network": { "allow": ["wire.test:7"], "deny": ["wire.test"] } }' >"$file.new"
 	mv "$file.new" "$file"
 	beside config reload --cut
@@ -461,13 +461,13 @@ servant_end()
 @test "steer: another user is refused" {
 	only_root
 	box_start run --unknown ask -- curl -s -o /dev/null -w '%{http_code}' http://other.test/
-	wait_for 20 pending 1
+	wait_for 90 pending 1
 	local id
 	id=$(run_id)
 	chmod -R go+rx "$TEST_DIR"
 	chmod 666 "$AGENTBOX_STATE/live/$id/control"
 	run setpriv --reuid=23555 --regid=23555 --clear-groups \
-		timeout 20 "$AGENTBOX" allow other.test --run "$id" 3>&-
+		timeout 240 "$AGENTBOX" allow other.test --run "$id" 3>&-
 	echo "$output"
 	[ "$status" -eq 1 ]
 	pending 1

@@ -89,7 +89,7 @@ mouse_reported()
 	tty_line 'stty size'
 	tty_wait '^24 80$'
 	tty_resize 100 30
-	wait_for 30 eval 'tty_line "stty size"; tty_matches "^30 100$"'
+	wait_for 90 eval 'tty_line "stty size"; tty_matches "^30 100$"'
 	tty_line 'exit'
 	tty_wait '^outer>$'
 }
@@ -103,7 +103,7 @@ def told(*_):
     raise SystemExit
 signal.signal(signal.SIGWINCH, told)
 os.write(1, b"ready\n")
-time.sleep(30)'
+time.sleep(300)'
 	tty_wait '^ready'
 	tty_resize 91 24
 	tty_wait '^now 91'
@@ -116,7 +116,7 @@ time.sleep(30)'
 	inner_shell
 	tty_line 'sleep 100'
 	tty_wait '^inner> sleep 100$'
-	wait_for 30 foreground sleep
+	wait_for 90 foreground sleep
 	tty_key C-z
 	tty_wait 'Stopped +sleep 100'
 	tty_line 'jobs; echo state=$?'
@@ -124,7 +124,7 @@ time.sleep(30)'
 	tty_line 'fg'
 	tty_wait '^sleep 100$'
 	# The shell says so before sleep has the terminal.
-	wait_for 30 foreground sleep
+	wait_for 90 foreground sleep
 	tty_key C-c
 	tty_line 'echo after=$?'
 	tty_wait '^after=130'
@@ -156,7 +156,7 @@ time.sleep(30)'
 	diff before stopped
 	tty_line 'fg'
 	tty_wait '^.AGENTBOX run -- sh'
-	wait_for 30 eval 'tty_key C-c; tty_line "echo status=\$?"; tty_matches "^status=130"'
+	wait_for 90 eval 'tty_key C-c; tty_line "echo status=\$?"; tty_matches "^status=130"'
 	tty_line 'stty -a >after; echo done'
 	tty_wait '^done'
 	diff before after
@@ -183,7 +183,7 @@ time.sleep(30)'
 	outer_shell
 	tty_line '$AGENTBOX run -- sh -c "echo printed; read x; echo got=\$x" &'
 	tty_wait '^(outer> )?printed'
-	wait_for 30 eval 'tty_line "jobs"; tty_matches "Stopped"'
+	wait_for 90 eval 'tty_line "jobs"; tty_matches "Stopped"'
 	tty_line 'echo not-taken'
 	tty_wait '^not-taken'
 	tty_line 'fg'
@@ -245,7 +245,7 @@ time.sleep(30)'
 	[ "$(cat err)" = to-err ]
 	tty_line '$AGENTBOX run -- sh look >out 2>err; cat seen; rm seen; echo " 4th"'
 	# A C-d that comes before the terminal is raw would be the shell's.
-	wait_for 20 grep -qs tff seen
+	wait_for 90 grep -qs tff seen
 	tty_line 'typed'
 	tty_key C-d
 	tty_wait '^tff 4th'
@@ -259,12 +259,12 @@ time.sleep(30)'
 	outer_shell
 	tty_line '$AGENTBOX run -- vim -u NONE -N -n note.txt'
 	# Not the name in the last line: a redraw may have wiped it.
-	wait_for 30 alternate_screen 1
+	wait_for 90 alternate_screen 1
 	tty_wait '^~'
 	tty_type 'ihello from the box'
 	tty_key Escape
 	tty_line ':wq'
-	wait_for 30 alternate_screen 0
+	wait_for 90 alternate_screen 0
 	tty_wait '^outer>$'
 	tty_line 'echo status=$?'
 	tty_wait '^status=0'
@@ -320,7 +320,7 @@ sys.stdout.write(got.hex() + "\r\n")'
 	tty_wait '^up$'
 	alternate_screen 1
 	kill -9 "$(supervisor)"
-	wait_for 30 alternate_screen 0
+	wait_for 90 alternate_screen 0
 	cursor_shown 1
 	tty_key Enter
 	tty_line 'stty -a >after; echo alive'
@@ -336,7 +336,7 @@ sys.stdout.write(got.hex() + "\r\n")'
 	tty_wait '^up$'
 	kill -9 "$(supervisor)"
 	tty_wait 'Killed'
-	wait_for 30 eval 'tty_line "stty -a >after; echo alive"; tty_matches "^alive"'
+	wait_for 90 eval 'tty_line "stty -a >after; echo alive"; tty_matches "^alive"'
 	diff before after
 }
 
@@ -380,7 +380,7 @@ sys.stdout.write(got.hex() + "\r\n")'
 	    pass
 	print(got.count(b"\n"), os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 	PYTHON
-	run timeout 60 python3 "$TEST_DIR/slow.py" "$AGENTBOX" run -- sh -c 'seq 1 4000; : >ended' 3>&-
+	run timeout 240 python3 "$TEST_DIR/slow.py" "$AGENTBOX" run -- sh -c 'seq 1 4000; : >ended' 3>&-
 	echo "$output"
 	[ "$output" = "4000 0" ]
 }
@@ -391,7 +391,7 @@ sys.stdout.write(got.hex() + "\r\n")'
 	pid=$(supervisor)
 	kill -0 "$pid"
 	tty_stop
-	wait_for 30 eval '! kill -0 "$pid" 2>/dev/null'
+	wait_for 90 eval '! kill -0 "$pid" 2>/dev/null'
 }
 
 @test "terminal: keys cannot be pushed into it, other requests work" {

@@ -177,9 +177,9 @@ import socket, sys, time
 s = socket.socket(socket.AF_UNIX)
 s.bind(sys.argv[1])
 s.listen()
-time.sleep(60)' "$TEST_DIR/sock" 3>&- &
+time.sleep(300)' "$TEST_DIR/sock" 3>&- &
 	local host=$!
-	wait_for 30 test -S "$TEST_DIR/sock"
+	wait_for 90 test -S "$TEST_DIR/sock"
 	script job.py <<-'PY'
 	import os, socket, sys
 	def dial(path):
@@ -446,11 +446,11 @@ calls()
 @test "trace: a tracer that is killed ends the run" {
 	script job <<-'SH'
 	touch started
-	sleep 30
+	sleep 300
 	SH
 	"$AGENTBOX" run --trace-denials -- sh job >"$TEST_DIR/out" 2>&1 3>&- &
 	local supervisor=$! judge
-	wait_for 30 test -e started
+	wait_for 90 test -e started
 	judge=$(pgrep -P "$supervisor" agentbox-judge)
 	kill -KILL "$judge"
 	status=0

@@ -283,7 +283,7 @@ not_widened()
 	[[ "$output" == *"symbolic link"* ]]
 	rm .agentbox.json
 	mkfifo .agentbox.json
-	AB_TIMEOUT=10 agentbox trust --yes
+	AB_TIMEOUT=60 agentbox trust --yes
 	[ "$status" -eq 1 ]
 }
 

@@ -13,13 +13,13 @@ servant_start()
 		if [ -e ask ]; then
 			url=$(cat ask)
 			rm ask
-			curl -s -o /dev/null -w '%{http_code}\n' --max-time 40 "$url" >>got
+			curl -s -o /dev/null -w '%{http_code}\n' --max-time 200 "$url" >>got
 		fi
 		sleep 0.05
 	done
 	END
 	box_start run "$@" -- sh servant
-	wait_for 20 servant_ready
+	wait_for 90 servant_ready
 }
 
 servant_ready()
@@ -69,7 +69,7 @@ restored()
 	tty_wait 'no +other.test:80'
 	tty_wait '1 blocked'
 	tty_type d
-	wait_for 30 eval '! tty_matches "ok +GET"'
+	wait_for 90 eval '! tty_matches "ok +GET"'
 	tty_matches 'no +other.test:80'
 	tty_type q
 	tty_wait '^status=0'
@@ -86,14 +86,14 @@ restored()
 	tty_wait '1 question waits'
 	read_it
 	tty_type o
-	wait_for 20 grep -qx 200 got
+	wait_for 90 grep -qx 200 got
 	tty_wait 'answered: 1 connection goes on'
-	wait_for 30 eval '! tty_matches "question waits"'
+	wait_for 90 eval '! tty_matches "question waits"'
 	ask http://v4.test/
 	tty_wait '> .*v4.test:80'
 	read_it
 	tty_type n
-	wait_for 20 grep -qx 403 got
+	wait_for 90 grep -qx 403 got
 	! tty_matches '0 connections' || false
 	tty_type q
 	restored
@@ -125,7 +125,7 @@ restored()
 	local first=$BOX
 	# Another servant, which ends with the same word.
 	box_start run -- sh -c 'while [ ! -e stop ]; do sleep 0.05; done'
-	wait_for 20 eval '[ "$("$AGENTBOX" ps --json | jq length)" = 2 ]'
+	wait_for 90 eval '[ "$("$AGENTBOX" ps --json | jq length)" = 2 ]'
 	watch_start
 	tty_wait 'which run'
 	tty_wait '> [a-z2-9]{5}  sh'
@@ -186,7 +186,7 @@ restored()
 	name=$(printf 'x\033[2Jgit')
 	cp /usr/bin/curl "$name"
 	box_start run --unknown ask -- "./$name" -s -o /dev/null \
-		--max-time 40 http://xn--bcher-kva.test/
+		--max-time 200 http://xn--bcher-kva.test/
 	watch_start
 	tty_wait '> .*xn--bcher-kva.test:80  .other letters: punycode.  x.x1b.x5b2Jgit'
 	tty_matches "^ [a-z2-9]{5}  .*x.x1b.2Jgit"

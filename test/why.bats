@@ -73,7 +73,7 @@ start="{$stamp,\"kind\":\"start\",\"command\":[\"sh\",\"-c\",\"echo it's\"],\"cw
 @test "why: a run that goes on can be told at once" {
 	mkfifo go
 	box_start run --allow origin.test -- sh -c 'curl -s http://other.test/ >/dev/null; read x <go'
-	wait_for 20 eval 'grep -qs violation "$AGENTBOX_STATE"/live/*/audit.jsonl'
+	wait_for 90 eval 'grep -qs violation "$AGENTBOX_STATE"/live/*/audit.jsonl'
 	agentbox why
 	echo >go
 	[ "$status" -eq 0 ]
@@ -187,7 +187,7 @@ start="{$stamp,\"kind\":\"start\",\"command\":[\"sh\",\"-c\",\"echo it's\"],\"cw
 @test "why: a question that waits, and a no that can be taken back" {
 	mkfifo go
 	box_start run --unknown ask -- sh -c 'curl -s http://other.test/; read x <go; curl -s http://other.test/'
-	wait_for 20 grep -q 'waits for your word' "$TEST_DIR/box.err"
+	wait_for 90 grep -q 'waits for your word' "$TEST_DIR/box.err"
 	id=$(run_id)
 	agentbox why "$id-1"
 	[ "$status" -eq 0 ]
@@ -199,7 +199,7 @@ start="{$stamp,\"kind\":\"start\",\"command\":[\"sh\",\"-c\",\"echo it's\"],\"cw
 	agentbox why "$id-7"
 	[ "$status" -eq 1 ]
 	agentbox deny "$id-1"
-	wait_for 20 grep -q 'rule grant' "$TEST_DIR/box.out"
+	wait_for 90 grep -q 'rule grant' "$TEST_DIR/box.out"
 	agentbox why last
 	[[ "$output" == *"rule grant"*"allow it in this run:  agentbox allow $id-2"* ]]
 	agentbox why "$id-1"

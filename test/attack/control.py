@@ -7,7 +7,7 @@ import sys
 
 def ask(path, request):
     sock = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    sock.settimeout(15)
+    sock.settimeout(60)
     sock.connect(path)
     sock.send(json.dumps(dict(request, v=1)).encode())
     return sock.recv(1 << 17).decode()

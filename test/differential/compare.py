@@ -48,7 +48,7 @@ def bash(number, line):
     record = os.path.join(here, "record")
     os.makedirs(record)
     subprocess.run([BASH, "--norc", "-c", line + "\nwait"], cwd=here, stdin=subprocess.DEVNULL,
-                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=20, check=False,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=120, check=False,
                    env={"PATH": os.path.join(TOP, "stubs"), "HOME": os.environ["HOME"],
                         "AB_RECORD": record, "LC_ALL": "C.UTF-8"})
     lists = []

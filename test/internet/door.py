@@ -9,7 +9,7 @@ import struct
 import time
 import urllib.parse
 
-TIMEOUT = 20
+TIMEOUT = 60
 
 
 def proxy_address():
@@ -283,7 +283,7 @@ def udp(host, port):
     once."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_DGRAM) as sock:
-        sock.settimeout(5)
+        sock.settimeout(20)
 
         def attempt():
             sock.connect((host, port))
@@ -292,7 +292,7 @@ def udp(host, port):
             try:
                 sock.recv(1)
             except ConnectionRefusedError:
-                if time.monotonic() - begun > 3:
+                if time.monotonic() - begun > 15:
                     return "late"
                 raise
             return "answered"

@@ -53,7 +53,7 @@ def daemons(directory, sshd_uid):
 
 
 async def answers(where, port, children):
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 100
     while True:
         try:
             with socket.create_connection((where, port), 1):

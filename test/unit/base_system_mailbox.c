@@ -40,7 +40,7 @@ static void test_threads(void)
 	while (got < WRITERS * LETTERS) {
 		struct pollfd fd = { .fd = box.fd, .events = POLLIN };
 
-		if (poll(&fd, 1, 10000) != 1)
+		if (poll(&fd, 1, 60000) != 1)
 			break;
 		while ((letter = ab_mailbox_take(&box)) != NULL) {
 			wrong += letter->value != next[letter->kind]++;

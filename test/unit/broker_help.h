@@ -91,12 +91,12 @@ static bool exists(const char *rel)
 	return access(path, F_OK) == 0;
 }
 
-/* Wait until it is so, or for ten seconds. */
+/* Wait until it is so, or for a minute. */
 static bool comes(const char *rel, bool there)
 {
 	struct timespec pause = { .tv_nsec = 10 * 1000 * 1000 };
 
-	for (int i = 0; i < 1000; i++) {
+	for (int i = 0; i < 6000; i++) {
 		if (exists(rel) == there)
 			return true;
 		nanosleep(&pause, NULL);

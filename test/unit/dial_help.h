@@ -196,7 +196,7 @@ static unsigned count_fds(void)
 /* The other threads close theirs in their own time. */
 static bool back_to(unsigned fds)
 {
-	for (int i = 0; i < 200 && count_fds() != fds; i++)
+	for (int i = 0; i < 6000 && count_fds() != fds; i++)
 		usleep(10000);
 	return count_fds() == fds;
 }

@@ -84,7 +84,7 @@ static inline int dial_to(const char *text, uint16_t port, int type)
 	if (fd < 0)
 		return -1;
 	if (connect(fd, &to.any, len) < 0) {
-		if (errno == EINPROGRESS && poll(&p, 1, 2000) == 1) {
+		if (errno == EINPROGRESS && poll(&p, 1, 30000) == 1) {
 			len = sizeof(error);
 			getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len);
 		} else {

@@ -263,7 +263,7 @@ static void check_machine(void)
 	ok(own.len == 0, "a new namespace has no address");
 	ok(!readable(fd, 0), "nothing is news");
 	ab_loopback_up(&err);
-	ok(readable(fd, 1000), "an address that comes is");
+	ok(readable(fd, 30000), "an address that comes is");
 	ok(ab_own_read(fd, &own, &err) == 0 && has(&own, "127.0.0.1"), "it is there");
 	set_address("lo:1", "192.0.2.77");
 	ok(ab_own_read(fd, &own, &err) == 0 && has(&own, "192.0.2.77") && has(&own, "127.0.0.1"),

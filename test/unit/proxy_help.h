@@ -65,7 +65,7 @@ static inline int knock(uint16_t port)
 	struct sockaddr_in at = { .sin_family = AF_INET,
 				  .sin_port = htons(port),
 				  .sin_addr = { htonl(INADDR_LOOPBACK) } };
-	struct timeval patience = { .tv_sec = 20 };
+	struct timeval patience = { .tv_sec = 60 };
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
@@ -168,7 +168,7 @@ static inline bool reached(const size_t *count, size_t n)
 {
 	bool there = false;
 
-	for (int i = 0; i < 1000 && !there; i++) {
+	for (int i = 0; i < 6000 && !there; i++) {
 		pthread_mutex_lock(&told.lock);
 		there = *count >= n;
 		pthread_mutex_unlock(&told.lock);

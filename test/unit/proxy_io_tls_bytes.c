@@ -225,7 +225,7 @@ static void half_a_key(void)
 	if (ab_tls_write(a, "x", 1) != -1 || ab_tls_write(b, "data", 4) != 4)
 		abort();
 	near.readable = true;
-	alarm(20);
+	alarm(240);
 	ok(ab_flow_move(&flow, pipes, &near, &sink, &all) == AB_IO_WAIT,
 	   "a read that waits for room is waited for, and not tried for ever");
 	alarm(0);

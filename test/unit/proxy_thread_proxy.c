@@ -46,7 +46,7 @@ static void test_life(void)
 	proxy = make(&policy, true);
 	ok(!readable(ab_proxy_knock_fd(proxy), 0), "nobody knocks");
 	a = knock(door);
-	ok(a >= 0 && readable(ab_proxy_knock_fd(proxy), 5000),
+	ok(a >= 0 && readable(ab_proxy_knock_fd(proxy), 60000),
 	   "somebody knocks, and is let in by the backlog");
 	ok(ab_proxy_start(proxy, &err) == 0, "the thread starts");
 
@@ -71,7 +71,7 @@ static void test_life(void)
 	}
 	ok(b >= 0, "with new lists it is allowed, and the thread never stopped");
 	hear(b, strlen(" Connection established\r\n\r\n"));
-	ok(readable(origin_fd, 5000) && (at_origin = accept(origin_fd, NULL, NULL)) >= 0,
+	ok(readable(origin_fd, 60000) && (at_origin = accept(origin_fd, NULL, NULL)) >= 0,
 	   "and reaches its host");
 	say(at_origin, "banner");
 	is_str(hear(b, 6), "banner", "who may speak first");
@@ -139,7 +139,7 @@ static void test_last_words(void)
 	say(a, ask);
 	ok(ab_proxy_start(proxy, &err) == 0, "a command that ends early");
 	is_str(hear(a, 12), "HTTP/1.1 200", "reaches its host");
-	ok(readable(origin_fd, 5000), "which is slow");
+	ok(readable(origin_fd, 60000), "which is slow");
 	at_origin = accept(origin_fd, NULL, NULL);
 	pid = listen_slowly(at_origin);
 	close(at_origin);
@@ -203,7 +203,7 @@ static void test_failure(bool strict)
 	setrlimit(RLIMIT_FSIZE, &none);
 	say(a, "CONNECT evil.test:443 HTTP/1.1\r\nHost: evil.test\r\n\r\n");
 	heard = ab_strdup(hear(a, 1));
-	failed = readable(ab_proxy_failure_fd(proxy), strict ? 5000 : 0);
+	failed = readable(ab_proxy_failure_fd(proxy), strict ? 60000 : 0);
 	setrlimit(RLIMIT_FSIZE, &limit);
 	is_str(heard, "", "without a record there is no answer");
 	ok(failed == strict, "the failure is told, where it counts");
@@ -218,7 +218,7 @@ static void test_failure(bool strict)
 		is_str(hear(a, 12), "HTTP/1.1 403", "the next one is heard");
 	}
 	close(a);
-	for (int i = 0; strict && i < 500; i++) {
+	for (int i = 0; strict && i < 6000; i++) {
 		a = knock(door);
 		if (a < 0)
 			break;
@@ -233,7 +233,7 @@ static void test_failure(bool strict)
 
 static bool has_asked(size_t n)
 {
-	for (int i = 0; i < 500 && asked < n; i++)
+	for (int i = 0; i < 6000 && asked < n; i++)
 		usleep(10000);
 	return asked == n;
 }

@@ -157,7 +157,7 @@ static void check_tell(void)
 	struct ab_msg msg;
 	int n = 0;
 
-	alarm(60);
+	alarm(240);
 	while (n < 100000 && ab_box_tell(&box, AB_MSG_SIGNAL, n) == 0)
 		n++;
 	ok(n > 64 && errno == EAGAIN, "a queue that is full: after %d", n);

@@ -150,9 +150,9 @@ static void check_live(int family, const char *name)
 	ok(lists(port), "%s: a listener is listed", name);
 	ok(ab_listening_ports_dial(port, &fd) == 0 && fd >= 0, "%s: and dialed", name);
 	p.fd = fd;
-	if (poll(&waiting, 1, 5000) == 1)
+	if (poll(&waiting, 1, 60000) == 1)
 		peer = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
-	ok(peer >= 0 && poll(&p, 1, 5000) == 1 && (p.revents & POLLOUT),
+	ok(peer >= 0 && poll(&p, 1, 60000) == 1 && (p.revents & POLLOUT),
 	   "%s: the connection is made", name);
 	ok(send(fd, "x", 1, MSG_NOSIGNAL) == 1, "%s: and carries bytes", name);
 	close(peer);

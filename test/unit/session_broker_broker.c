@@ -53,7 +53,7 @@ static pid_t await_broker_name(void)
 	struct timespec pause = { .tv_nsec = 5 * 1000 * 1000 };
 	pid_t pid = -1;
 
-	for (int i = 0; i < 1000 && pid < 0; i++) {
+	for (int i = 0; i < 12000 && pid < 0; i++) {
 		pid = broker_pid();
 		if (pid < 0)
 			nanosleep(&pause, NULL);
@@ -136,11 +136,11 @@ static void check_unheld(void)
 	pid = await_broker_name();
 	close(pipes[1]);
 	end = (struct pollfd){ .fd = pipes[0], .events = POLLIN };
-	ok(pid > 0 && poll(&end, 1, 5000) == 1 && (end.revents & POLLHUP),
+	ok(pid > 0 && poll(&end, 1, 60000) == 1 && (end.revents & POLLHUP),
 	   "it holds no pipe of the caller");
 	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
 	/* Its own descriptors, and those of the watched folders. */
-	for (int i = 0; i < 1000; i++) {
+	for (int i = 0; i < 12000; i++) {
 		DIR *dir = opendir(path);
 		bool stdio = false;
 
@@ -188,7 +188,7 @@ static void check_killed(void)
 		abort();
 	kill(pid, SIGKILL);
 	end = (struct pollfd){ .fd = ab_broker_fd(broker), .events = POLLIN };
-	ok(poll(&end, 1, 5000) == 1, "a killed broker is noticed");
+	ok(poll(&end, 1, 60000) == 1, "a killed broker is noticed");
 	ab_broker_hear(broker, &(struct ab_broker_news){ 0 }, &err);
 	ok(strstr(err.text, "broker") && err.hint[0] && strcmp(err.step, "broker") == 0,
 	   "and explained: %s", err.text);

@@ -73,14 +73,14 @@ static char *hear(int ms)
 
 static void is_news(const char *want, const char *name)
 {
-	ab_autofree char *got = hear(10000);
+	ab_autofree char *got = hear(60000);
 
 	is_str(got, want, name);
 }
 
 static bool has_news(const char *part)
 {
-	ab_autofree char *got = hear(10000);
+	ab_autofree char *got = hear(60000);
 	bool found = strstr(got, part) != NULL;
 
 	if (!found)
@@ -273,7 +273,7 @@ static void check_reload(void)
 		sh("echo '{ \"network\": { \"deny\": [\"*.evil.example\"] } }' "
 		   ">$T/work/.agentbox.json");
 		ab_broker_reload(broker, 100 + i);
-		got = hear(10000);
+		got = hear(60000);
 		read_it += strstr(got, "evil") || strstr(got, "! ");
 	}
 	ok(read_it == 0, "a project file of the box's own is not read");

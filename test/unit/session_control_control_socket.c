@@ -281,7 +281,7 @@ static void test_server(void)
 
 int main(void)
 {
-	alarm(60);
+	alarm(240);
 	srand(1);
 	test_parse();
 	test_server();

@@ -29,7 +29,7 @@ static char *hear_news(struct ab_broker *broker, int ms)
 
 static void is_news(struct ab_broker *broker, const char *want, const char *name)
 {
-	ab_autofree char *got = hear_news(broker, 10000);
+	ab_autofree char *got = hear_news(broker, 60000);
 
 	is_str(got, want, name);
 }
@@ -48,7 +48,7 @@ static bool is_gone(pid_t pid)
 {
 	struct timespec pause = { .tv_nsec = 10 * 1000 * 1000 };
 
-	for (int i = 0; i < 1000; i++) {
+	for (int i = 0; i < 6000; i++) {
 		if (kill(pid, 0) < 0)
 			return true;
 		nanosleep(&pause, NULL);

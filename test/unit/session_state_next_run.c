@@ -258,7 +258,7 @@ static void check_locked(void)
 
 	forget_all();
 	flock(fd, LOCK_EX);
-	alarm(30);
+	alarm(240);
 	ok(add(input.cwd, "/locked", NOW) < 0 && strstr(error.text, "locked by another"),
 	   "a lock that is kept is not waited for");
 	close(fd);

@@ -427,7 +427,7 @@ static void test_rescue(void)
 
 int main(void)
 {
-	alarm(120);
+	alarm(500);
 	signal(SIGPIPE, SIG_IGN);
 	test_attach();
 	test_cooked_after_close();

@@ -101,7 +101,7 @@ static const char *hear(struct box *box)
 	struct pollfd p = { .fd = box->heard, .events = POLLIN };
 	ssize_t n = 0;
 
-	if (poll(&p, 1, 5000) > 0)
+	if (poll(&p, 1, 60000) > 0)
 		n = read(box->heard, buf, sizeof(buf) - 1);
 	buf[n > 0 ? n : 0] = '\0';
 	return buf;

@@ -27,7 +27,7 @@
 #include "base/system/loop.h"
 #include "session/terminal/terminal.h"
 
-enum { MEGABYTE = 1 << 20, WAIT_MS = 10000 };
+enum { MEGABYTE = 1 << 20, WAIT_MS = 60000 };
 
 static struct {
 	int master;  /* of the caller's terminal */

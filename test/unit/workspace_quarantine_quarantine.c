@@ -228,7 +228,7 @@ static void race(const char *where, const char *name)
 	begin("", where);
 	pid = fidget();
 	/* Until both have met often enough; the alarm ends a hopeless wait. */
-	alarm(100);
+	alarm(500);
 	for (int i = 0; i < 2000 || count() < 20; i++)
 		ab_quarantine_sweep(q);
 	alarm(0);
