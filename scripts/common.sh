@@ -115,8 +115,8 @@ install_packages()
 
 	say "installing $missing"
 	can_be_root || die "needs root for that; run:  apt-get install $missing"
-	log=$(as_root timeout 900 env DEBIAN_FRONTEND=noninteractive fresh="$lists_fresh" sh -c '
-		opts="-q -y -o DPkg::Lock::Timeout=120 -o Acquire::Retries=3"
+	log=$(as_root timeout 1800 env DEBIAN_FRONTEND=noninteractive fresh="$lists_fresh" sh -c '
+		opts="-q -y -o DPkg::Lock::Timeout=600 -o Acquire::Retries=3"
 		# The tests start the servers that they need; this machine
 		# need not.
 		policy=/usr/sbin/policy-rc.d
@@ -136,9 +136,17 @@ install_packages()
 }
 lists_fresh=
 
+# Seconds until `deadline`, a value of SECONDS that a caller in a hurry sets.
+time_left()
+{
+	local left=$((${deadline:-SECONDS + 3600} - SECONDS))
+
+	echo $((left > 1 ? left : 1))
+}
+
 # build_in NAME SETUP-OPTION...: set up once, build what changed. The options
 # are kept beside the build, so that a change of them sets it up anew. A caller
-# in a hurry sets `limit`, in seconds; one that has time, `gentle`.
+# that has time sets `gentle`.
 build_in()
 {
 	local dir=$AB_OUT/$1
@@ -148,11 +156,11 @@ build_in()
 		if [ -f "$dir/meson-private/coredata.dat" ]; then
 			set -- --wipe "$@"
 		fi
-		timeout "${limit:-600}" meson setup "$@" "$dir" "$ROOT" </dev/null || return 1
+		timeout "$(time_left)" meson setup "$@" "$dir" "$ROOT" </dev/null || return
 		[ "$1" != --wipe ] || shift
 		printf '%s\n' "${CC:-} $*" >"$dir/.setup"
 	fi
-	timeout "${limit:-600}" nice -n "${gentle:-0}" ninja -C "$dir"
+	timeout "$(time_left)" nice -n "${gentle:-0}" ninja -C "$dir"
 }
 
 build_release()
