@@ -429,7 +429,8 @@ sys.stdout.write(got.hex() + "\r\n")'
 		tty_start "$AGENTBOX" run --unknown ask -- sh -c "echo up; until [ -e go ]; do sleep 0.05; done; printf '\\033$trick'; curl -sf -o /dev/null http://new.test/"
 		tty_wait '^up'
 		: >go
-		# Before the terminal itself gives such a string up.
+		wait_for 90 eval '"$AGENTBOX" ps --json | jq -e ".[0].pending == 1" >/dev/null'
+		# Before tmux itself gives such a string up, after five seconds.
 		tty_wait 'wants new.test:80' 4
 		# What somebody types who does not look is no answer.
 		for key in a o r; do
@@ -438,7 +439,8 @@ sys.stdout.write(got.hex() + "\r\n")'
 		done
 		tty_matches 'wants new.test:80'
 		sleep 1
-		tty_key n
+		# Read together with the keys before it, it would be no answer either.
+		wait_for 90 eval 'tty_key n; sleep 1; tty_ended'
 		tty_end
 		[ "$status" -eq 22 ]
 		tty_stop
