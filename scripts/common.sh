@@ -1,14 +1,13 @@
-# Shared by the scripts here: where things are, what has to be installed, and
-# how to build. Sourced, not run.
+# Shared by the scripts here: paths, packages and builds. Source it, do not run
+# it.
 #
-# Nothing in this file does work when there is none to do: packages are looked
-# up in dpkg's own list before apt is called at all, and a finished build
-# directory costs one call of ninja.
+# Nothing here repeats work: apt is called only for packages that dpkg does not
+# list, and a finished build directory costs one call of ninja.
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 
-# Build directories live in the source tree; in one that we may not write to,
-# in the user's cache. AB_OUT puts them elsewhere.
+# Build directories are in the source tree, or in the user's cache if the tree
+# is not writable. AB_OUT chooses another place.
 if [ -z "${AB_OUT:-}" ]; then
 	AB_OUT=$ROOT
 	[ -w "$ROOT" ] || AB_OUT=${XDG_CACHE_HOME:-$HOME/.cache}/agentbox-build
@@ -30,9 +29,9 @@ x86_64)
 	;;
 esac
 
-# Debian packages, one a word. "package/program": a program of that name in
-# the system's own folders will do as well, wherever it came from. (One in a
-# home folder will not: the tests run as another user.)
+# Debian packages, one word each. "package/program" accepts a program of that
+# name in a system folder instead, wherever it came from. (A program in a home
+# folder does not count: the tests run as another user.)
 build_packages="
 	gcc libc6-dev meson/meson ninja-build/ninja python3/python3
 	pkg-config/pkg-config
@@ -60,7 +59,7 @@ die()
 	exit 1
 }
 
-# Without a terminal nobody can answer sudo's question, so it must not ask.
+# Without a terminal nobody can answer sudo, so it must not ask.
 sudo=sudo
 [ -t 0 ] || sudo="sudo -n"
 
@@ -89,7 +88,7 @@ have_program()
 	return 1
 }
 
-# Prints the packages of the list that are neither installed nor stood in for.
+# Print the packages that are not installed and have no replacement.
 missing_packages()
 {
 	local word installed
@@ -117,15 +116,15 @@ install_packages()
 	can_be_root || die "needs root for that; run:  apt-get install $missing"
 	log=$(as_root timeout 1800 env DEBIAN_FRONTEND=noninteractive fresh="$lists_fresh" sh -c '
 		opts="-q -y -o DPkg::Lock::Timeout=600 -o Acquire::Retries=3"
-		# The tests start the servers that they need; this machine
-		# need not.
+		# The tests start their own servers; installing a package
+		# must not start one.
 		policy=/usr/sbin/policy-rc.d
 		if [ ! -e $policy ]; then
 			trap "rm -f $policy" EXIT
 			printf "#!/bin/sh\nexit 101\n" >$policy
 			chmod 755 $policy
 		fi
-		# Old lists still serve when a source is out of reach.
+		# If a source is unreachable, the old lists still work.
 		[ -n "$fresh" ] || apt-get $opts update
 		apt-get $opts install --no-install-recommends "$@"
 	' sh $missing </dev/null 2>&1) || {
@@ -136,7 +135,7 @@ install_packages()
 }
 lists_fresh=
 
-# Seconds until `deadline`, a value of SECONDS that a caller in a hurry sets.
+# Seconds until `deadline`, a value of SECONDS that the caller may set.
 time_left()
 {
 	local left=$((${deadline:-SECONDS + 3600} - SECONDS))
@@ -144,9 +143,9 @@ time_left()
 	echo $((left > 1 ? left : 1))
 }
 
-# build_in NAME SETUP-OPTION...: set up once, build what changed. The options
-# are kept beside the build, so that a change of them sets it up anew. A caller
-# that has time sets `gentle`.
+# build_in NAME SETUP-OPTION...: set up once, then build what changed. The
+# options are stored in the build directory; if they change, it is set up again.
+# A caller that can wait sets `gentle`, a nice value.
 build_in()
 {
 	local dir=$AB_OUT/$1
