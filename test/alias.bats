@@ -1,4 +1,4 @@
-# once: it prints lines for a shell, whoever asks
+# once: it prints the same lines for every user
 # unsanitized: it prints two lines
 load helpers
 

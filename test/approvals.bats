@@ -1,5 +1,5 @@
-# Asking on a terminal, and what is remembered. `git` is a stand-in that only
-# says that it was run.
+# Asking for approval on a terminal, and remembered approvals. `git` is a stub
+# that only prints that it was run.
 
 load helpers
 
@@ -37,7 +37,7 @@ unanswered()
 	tty_matches '\[o\]nce .*\[\?\] more$'
 }
 
-# The question stands there, and who could have read it presses a key.
+# Press a key once the question is there and can have been read.
 press()
 {
 	wait_for 90 unanswered
@@ -45,9 +45,9 @@ press()
 	tty_key "$1"
 }
 
-# The same, and the key is an answer: it is behind the question then. Keys
-# count some time after the question was drawn, and when that was is not to be
-# seen: on a slow machine the first may come too early.
+# The same, until the key is accepted as an answer. Keys count only some time
+# after the question was drawn; on a slow machine the first one may come too
+# early.
 answer()
 {
 	local again
@@ -60,8 +60,8 @@ answer()
 	return 1
 }
 
-# press_until KEY REGEX: a key that is read together with others is no answer,
-# and on a slow machine it may be.
+# press_until KEY REGEX: press KEY until the screen matches. A key that is read
+# together with others is not an answer, which happens on a slow machine.
 press_until()
 {
 	local again

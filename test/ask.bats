@@ -1,5 +1,5 @@
-# A host that is on no list waits for a word: who may say it, how, and what
-# becomes of the connection. Every no has a yes beside it.
+# A connection to a host that is on no list waits for an answer: who may give it,
+# how, and what happens to the connection. Every denial has its allowed twin.
 UNJUDGED=1
 load helpers
 load internet

@@ -1,4 +1,4 @@
-# What a run says about itself: proved properties, required ones, fallbacks.
+# Guarantees that a run reports: proved, required, and fallbacks.
 load helpers
 
 @test "assurance: -v names what was proved, in one line" {

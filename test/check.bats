@@ -1,4 +1,4 @@
-# once: a judgement is made from text; nothing is opened or run
+# once: a verdict depends on the text alone; nothing is opened or run
 load helpers
 
 # user TEXT, project TEXT: the section "commands" of a file.

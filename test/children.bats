@@ -1,9 +1,7 @@
-# commands.enforce "children": each program that is executed in the box is
-# judged before it runs.
+# commands.enforce "children": every program is judged before it runs in the box.
 #
-# Nothing harmful is ever there to be run: the programs with dangerous names
-# are stubs in the workspace that leave a file behind, so that a refusal that
-# fails to come shows as that file.
+# Programs with dangerous names are stubs in the workspace that create a file. If
+# one is not refused, that file shows it.
 
 load helpers
 

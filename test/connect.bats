@@ -1,5 +1,5 @@
-# `agentbox connect` inside a box, with a door of our own making, and
-# `agentbox ports` outside of it.
+# `agentbox connect` inside a box, with a proxy of the test's own, and `agentbox
+# ports` outside of it.
 load helpers
 
 # box SCRIPT CMD...: CMD in a box whose door is SCRIPT, Python with a

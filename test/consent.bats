@@ -1,5 +1,5 @@
-# Before a command runs: what is refused, what needs a word, who can give it.
-# `git` and `rm` are stand-ins that only say that they were run.
+# Before a command runs: what is refused, what needs approval, who can approve it.
+# `git` and `rm` are stubs that only print that they were run.
 
 load helpers
 

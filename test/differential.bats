@@ -1,4 +1,4 @@
-# once: the lines run in a box, which is the same for root
+# once: the lines run in a box, which is the same as root
 # unsanitized: the unit tests and the fuzz targets read the same lines
 load helpers
 

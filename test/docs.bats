@@ -1,4 +1,4 @@
-# once: pages, completions and help are the same for all
+# once: pages, completions and help are the same for every user
 # unsanitized: it compares texts
 load helpers
 

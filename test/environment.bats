@@ -1,4 +1,4 @@
-# What of the caller's environment the command sees.
+# Which variables of the caller's environment the command gets.
 UNJUDGED=1
 load helpers
 

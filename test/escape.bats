@@ -1,8 +1,8 @@
-# One attempt for each known way out of a box, and beside it what must work:
-# refusing everything would fail here too. Ways that lead over protected names
-# are in protected.bats, those over the plan of files in files.bats.
+# One attempt for each known escape from a box, together with what must work, so
+# that refusing everything fails too. Protected names are in protected.bats, the
+# view of the files in files.bats.
 #
-# A script says HOLE where it got through.
+# A script prints HOLE where it got through.
 UNJUDGED=1
 load helpers
 load attack/attack

@@ -1,6 +1,6 @@
-# unsanitized: what it adds to run is in the unit tests
-# exec --json: a run that is captured, in one object; and --result, the same
-# object for a run that is not.
+# unsanitized: the unit tests cover what it adds to run
+# exec --json prints a captured run as one object; run --result writes the same
+# object for a run that is not captured.
 load helpers
 
 # field FILTER: of the object that was printed.

@@ -1,5 +1,5 @@
-# What a box sees of the files, and where it may write. The host is compared
-# byte by byte where that is the promise.
+# Which files a box sees, and where it may write. Where nothing may change, the
+# host's files are compared byte by byte.
 UNJUDGED=1
 load helpers
 load attack/attack

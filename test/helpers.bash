@@ -1,9 +1,9 @@
 # Helpers of all bats files: `load helpers` at the top.
 #
-# Every test gets a HOME, a workspace in it (the current folder), and a state
-# folder of its own, on a real file system; afterwards nothing of the box may
-# be left: no process, no mount. A file with a setup or teardown of its own
-# calls box_setup and box_teardown in them.
+# Every test gets its own HOME, a workspace in it (the current folder) and a state
+# folder, on a real file system. Afterwards the box must leave nothing behind: no
+# process, no mount. A file with its own setup or teardown calls box_setup and
+# box_teardown in them.
 #
 #   AGENTBOX       the program
 #   ROOT           the source tree
@@ -11,15 +11,15 @@
 #   WORKSPACE      home/project
 #   AB_TIMEOUT     bound for one call in seconds (240)
 #
-# A file about the walls sets UNJUDGED=1: its attacks are to reach them, so no
-# command is refused or asked about by what it says.
+# A file that tests the walls of the box sets UNJUDGED=1: then no command is
+# refused or asked about because of its text, and the attacks reach the walls.
 
 bats_require_minimum_version 1.5.0
 
 ROOT=$(cd "${BASH_SOURCE[0]%/*}/.." && pwd -P)
 AGENTBOX=${AGENTBOX:-$ROOT/build/cmd/agentbox}
 
-# To jq 1.6 nothing at all is true: with -e something has to come out.
+# jq 1.6 -e succeeds on empty input: require some output.
 jq()
 {
 	local out status=0
@@ -70,8 +70,8 @@ box_setup()
 	mapfile MOUNTS </proc/self/mountinfo
 }
 
-# Every built-in rule decides that the box holds it. The first test of a file
-# writes that down for the others.
+# Make every built-in rule say "sandboxed". The first test of a file writes the
+# settings for the others.
 judge_nothing()
 {
 	local unjudged=$BATS_FILE_TMPDIR/unjudged.json
@@ -109,10 +109,9 @@ box_teardown()
 	rm -rf --one-file-system "$TEST_DIR"
 }
 
-# A mark that this test's processes inherit, whatever becomes of their parents,
-# and that anybody can read and raise: the preference of the kernel when memory
-# runs out. So other runs of these tests at the same time, and people, are left
-# alone.
+# Mark the processes of this test, so that other suites and other people's runs
+# are left alone. The mark is oom_score_adj: children inherit it even if their
+# parent ends, and everybody may read and raise it.
 mark_processes()
 {
 	local now
@@ -121,18 +120,18 @@ mark_processes()
 	echo $((now + 1 + $$ % 250)) >/proc/self/oom_score_adj
 }
 
-# Processes of this test that belong to a box or are our program: "PID START
-# NAME STATE". /proc/PID/exe and environ of a process that is not dumpable are
-# closed to us, but the name and the line NSpid (more than one number: a pid
-# namespace below ours) are not.
+# Print the processes of this test that belong to a box or are our program: "PID
+# START NAME STATE". /proc/PID/exe and environ cannot be read if a process is not
+# dumpable, but its name and its NSpid line can (more than one number: a pid
+# namespace below ours).
 our_processes()
 {
 	local mark
 	local -a dirs
 
 	read -r mark </proc/self/oom_score_adj
-	# A process may end while its files are read: grep goes on then, awk
-	# does not.
+	# A process may end while its files are read: grep continues then, mawk
+	# stops.
 	mapfile -t dirs < <(grep -lsxF -e "$mark" /proc/[0-9]*/oom_score_adj)
 	dirs=("${dirs[@]%/oom_score_adj}")
 	grep -sHE '^(Name|State|Uid|NSpid):|^[0-9]' \
@@ -160,15 +159,15 @@ our_processes()
 		}'
 }
 
-# processes_left [SECONDS]: those that were not there at the start of the test.
-# What a SIGKILL ended takes a moment to go, so they get some time (60).
+# processes_left [SECONDS]: print processes that did not exist when the test
+# started. A killed process takes a moment to disappear, so wait for it (60 s).
 processes_left()
 {
 	local left deadline=$((SECONDS + ${1:-60}))
 
 	while :; do
 		left=$(our_processes)
-		# By process and start: its state may have changed.
+		# Compare pid and start time: the state may have changed.
 		[ -z "$left" ] || left=$(awk '
 			!now { before[$1 " " $2] = 1; next }
 			!(($1 " " $2) in before)' - now=1 <(echo "$left") <<<"$PROCESSES")
@@ -178,22 +177,22 @@ processes_left()
 	[ -z "$left" ] || echo "$left"
 }
 
-# The program without bats' own descriptor 3: in a function, because `run`
-# itself needs that one.
+# Run the program without bats' descriptor 3. This is a function because `run`
+# itself needs the descriptor.
 launch()
 {
 	timeout --kill-after=5 "${AB_TIMEOUT:-240}" "$AGENTBOX" "$@" 3>&-
 }
 
-# agentbox ARG...: run the program; $status, $output (both streams), $lines.
-# What it said is printed, so that a failed test shows it.
+# agentbox ARG...: run the program; sets $status, $output (both streams) and
+# $lines. Prints the output, so that a failed test shows it.
 agentbox()
 {
 	run launch "$@"
 	printf '$ agentbox %s\n%s\n[status %s]\n' "$*" "$output" "$status"
 }
 
-# The same with $output and $stderr apart.
+# The same with separate $output and $stderr.
 agentbox_split()
 {
 	run --separate-stderr launch "$@"
@@ -201,23 +200,23 @@ agentbox_split()
 		"$*" "$output" "$stderr" "$status"
 }
 
-# Is the program one that looks after its memory?
+# Was the program built with sanitizers?
 sanitized()
 {
 	grep -q __asan_init "$AGENTBOX"
 }
 
-# The id of the run that goes on.
+# The id of the active run.
 run_id()
 {
 	(cd "$AGENTBOX_STATE/live" && echo [a-z2-9]*)
 }
 
-# need FEATURE [REASON]: skip when this machine lacks it. Where every feature
-# is expected (AB_NO_SKIP=1), lacking it is a failure. FEATURE is one of
-#   userns           an unprivileged user namespace that can be used
+# need FEATURE [REASON]: skip the test if this machine lacks FEATURE, or fail if
+# every feature is expected (AB_NO_SKIP=1). FEATURE is one of
+#   userns           unprivileged user namespaces
 #   landlock:N       Landlock with at least ABI N
-#   kernel:X.Y       that Linux or a newer one
+#   kernel:X.Y       Linux X.Y or newer
 #   program:NAME     NAME on the PATH
 #   cgroup           a cgroup v2 folder that this user may make children in
 #   path:FILE        FILE exists
@@ -275,8 +274,8 @@ have_path()
 	[ -e "$1" ]
 }
 
-# Tests that only make sense for one kind of user; the other run of the suite
-# has them, so this is no missing feature.
+# Tests that only make sense for one kind of user. The suite also runs as the
+# other kind, so this is not a missing feature.
 only_root()
 {
 	[ "$(id -u)" -eq 0 ] || skip "as root only"
@@ -287,7 +286,7 @@ only_user()
 	[ "$(id -u)" -ne 0 ] || skip "as an unprivileged user only"
 }
 
-# as_root CMD...: with root's rights, or the test is skipped.
+# as_root CMD...: run CMD as root, or skip the test.
 as_root()
 {
 	if [ "$(id -u)" -eq 0 ]; then
@@ -299,7 +298,7 @@ as_root()
 	fi
 }
 
-# wait_for SECONDS CMD...: until CMD succeeds, or fail.
+# wait_for SECONDS CMD...: wait until CMD succeeds, or fail.
 wait_for()
 {
 	local deadline=$((SECONDS + $1))
@@ -314,9 +313,9 @@ wait_for()
 	done
 }
 
-# host_snapshot [--no-times] DIR: everything below DIR by name, type, mode,
-# owner, size, time, link target and content. Two equal snapshots: the same
-# bytes. Take it as a user who can read it all.
+# host_snapshot [--no-times] DIR: print everything below DIR: name, type, mode,
+# owner, size, time, link target and checksum. If two snapshots are equal, nothing
+# has changed. The user must be able to read all of it.
 host_snapshot()
 {
 	local time=' %T@'
@@ -335,12 +334,12 @@ host_snapshot()
 	)
 }
 
-# A terminal: a tmux server of this test's own.
+# A terminal: each test has its own tmux server.
 #
 #   tty_start CMD...       CMD on an 80x24 terminal
-#   tty_type TEXT          keys as they are;  tty_key Enter C-c C-z ... by name
-#   tty_wait REGEX [S]     until a line of the screen matches (90 s), else fail
-#   tty_screen             what is on it, with what scrolled off the top
+#   tty_type TEXT          type TEXT;  tty_key Enter C-c C-z ... keys by name
+#   tty_wait REGEX [S]     wait until a line of the screen matches (90 s), or fail
+#   tty_screen             print the screen and what has scrolled off the top
 #   tty_resize COLS ROWS
 #   tty_end [S]            wait for CMD to end; its status in $status and the
 #                          screen in $output
@@ -362,8 +361,8 @@ tty_start()
 	CONF
 	TTY_STARTED=1
 	rm -f "$TEST_DIR/tty-status"
-	# tmux now and then loses the status of a pane, so a shell keeps it; the
-	# signals that the keys make are for CMD, and pass the shell by.
+	# tmux sometimes loses the status of a pane, so a shell saves it. The
+	# shell ignores the signals of keys, which are for CMD.
 	tty_tmux new-session -d -x 80 -y 24 "exec $(printf '%q ' sh -c '
 		trap : INT QUIT TSTP
 		"$@"
@@ -405,7 +404,7 @@ tty_resize()
 	tty_tmux resize-window -x "$1" -y "$2"
 }
 
-# When the pane is dead, all that was written to it is on the screen.
+# Once the pane is dead, the screen is complete.
 tty_ended()
 {
 	[ -e "$TEST_DIR/tty-status" ] &&
@@ -419,7 +418,7 @@ tty_end()
 		return 1
 	}
 	status=$(cat "$TEST_DIR/tty-status")
-	# tmux adds a line of its own to a dead pane.
+	# tmux adds its own line to a dead pane.
 	output=$(tty_screen | sed '/^Pane is dead/d')
 	printf '%s\n[status %s]\n' "$output" "$status"
 }
@@ -436,8 +435,8 @@ tty_stop()
 	TTY_STARTED=
 }
 
-# busy CMD...: run it where somebody listens for system calls already: the
-# kernel allows one.
+# busy CMD...: run CMD in a process that has a seccomp listener already; the
+# kernel allows only one.
 busy()
 {
 	python3 - "$@" <<-'PY'

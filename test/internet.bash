@@ -1,14 +1,14 @@
-# An internet in a namespace: `load internet` after helpers. One is made for
-# each bats file (one with a setup_file or teardown_file of its own calls
-# internet_start and internet_stop there), and agentbox is run where that
-# internet is the host's network. What is reachable there is in internet/.
+# An internet in a namespace: `load internet` after helpers. Each bats file gets
+# one (a file with its own setup_file or teardown_file calls internet_start and
+# internet_stop there), and agentbox runs with that internet as the host's
+# network. Its servers are in internet/.
 #
 #   NET            its folder: ca.pem, client (an ssh key), known_hosts, logs
 #   inside CMD...  run CMD on that host, outside of any box
 #
-# An unprivileged user makes it himself: a user namespace in which he is who
-# he is, and owns the network and the mounts. What runs there afterwards has
-# no capability, as on any host.
+# An unprivileged user makes it in a user namespace that keeps the user's id and
+# owns the network and the mounts. Programs run there without capabilities, as on
+# any host.
 
 setup_file()
 {
@@ -53,7 +53,7 @@ internet_stop()
 	rm -rf --one-file-system "$NET"
 }
 
-# The words in front of a command that bring it there, in WAY.
+# Set WAY to the words in front of a command that run it there.
 find_way()
 {
 	WAY=(nsenter --target "$NET_PID" --net --mount --wdns="$PWD")
@@ -69,8 +69,8 @@ inside()
 	"${WAY[@]}" "$@"
 }
 
-# box_start ARG...: agentbox in the background until box_end; its output is in
-# $TEST_DIR/box.out and box.err, the supervisor's pid is BOX.
+# box_start ARG...: run agentbox in the background until box_end. Its output is in
+# $TEST_DIR/box.out and box.err; BOX is the pid of the supervisor.
 box_start()
 {
 	local -a WAY
@@ -81,7 +81,7 @@ box_start()
 	BOX=$!
 }
 
-# Wait for it; its status in $status.
+# Wait for it; sets $status.
 box_end()
 {
 	status=0
@@ -90,7 +90,7 @@ box_end()
 	cat "$TEST_DIR/box.out" "$TEST_DIR/box.err"
 }
 
-# In place of the one in helpers.
+# Replaces the one in helpers.
 launch()
 {
 	inside timeout --kill-after=5 "${AB_TIMEOUT:-240}" "$AGENTBOX" "$@" 3>&-
@@ -112,7 +112,7 @@ teardown()
 	box_teardown
 }
 
-# From here on the logs are read: each test sees its own part.
+# Each test reads the logs from here on.
 internet_mark()
 {
 	local log
@@ -127,13 +127,13 @@ since_mark()
 	tail -n "+$(($(cat "$TEST_DIR/$1.mark") + 1))" "$NET/$1.log"
 }
 
-# Names that the DNS server was asked for in this test, each once.
+# The names that this test asked the DNS server for, without duplicates.
 dns_asked()
 {
 	since_mark dns | cut -d' ' -f1 | sort -u
 }
 
-# What reached the origin in this test, as "ADDRESS REQUEST-LINE".
+# The requests of this test that reached the origin: "ADDRESS REQUEST-LINE".
 origin_requests()
 {
 	since_mark origin | jq -r 'select(.event == "request") |
@@ -145,7 +145,7 @@ origin_connections()
 	since_mark origin | jq -r 'select(.event == "connection") | .at'
 }
 
-# The record of the one run of this test (or the run with this id).
+# The record of the last run of this test, or of the run with this id.
 audit_file()
 {
 	local -a found=("$AGENTBOX_STATE"/runs/${1:-*}/audit.jsonl)
@@ -157,7 +157,7 @@ audit_file()
 	ls -t "${found[@]}" | head -n 1
 }
 
-# audit FILTER [JQ-OPTION...]: of the last run's record.
+# audit FILTER [JQ-OPTION...]: apply FILTER to the record of the last run.
 audit()
 {
 	local filter=$1
@@ -166,7 +166,7 @@ audit()
 	jq -r "$@" "$filter" "$(audit_file)"
 }
 
-# The script on standard input, as $SCRIPT; `from door import *` is done.
+# Write the script on standard input to $SCRIPT, after `from door import *`.
 door_script()
 {
 	SCRIPT=$TEST_DIR/script.py
@@ -177,7 +177,7 @@ door_script()
 	} >"$SCRIPT"
 }
 
-# box_python [OPTION...]: such a script, in a box with these options.
+# box_python [OPTION...]: run such a script in a box with these options.
 box_python()
 {
 	door_script

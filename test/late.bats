@@ -1,5 +1,5 @@
-# The tool that puts off what only TLS needs.
-# unsanitized: a static build is what it works on
+# The tool that delays the relocations that only TLS needs.
+# unsanitized: it works on a static build
 # once: files in, files out
 load helpers
 

@@ -1,5 +1,5 @@
-# learn: a command runs once with every public host open to it, and the policy
-# that comes out of it is enough for it, and for nothing else.
+# learn: a command runs once with access to every public host. The policy that
+# learn writes then allows this command and nothing else.
 load helpers
 load internet
 

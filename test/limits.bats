@@ -1,4 +1,4 @@
-# Resource limits: each is tried, not read.
+# Resource limits: each is tested by exceeding it.
 load helpers
 
 # config JSON: a configuration file for --config; limits without a flag.

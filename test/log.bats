@@ -1,6 +1,6 @@
 # once: a record is the same for every reader
-# `agentbox log`: the record of a run, read back; of real runs, and of records
-# that were made for the test, also damaged and hostile ones.
+# `agentbox log` reads the records of real runs, and records that were made for
+# the test, damaged and hostile ones among them.
 UNJUDGED=1
 load helpers
 load internet

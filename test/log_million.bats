@@ -1,6 +1,6 @@
-# A record of a million lines: counted right, with memory that does not grow.
-# once: it is about size and time, which are the same for every user
-# unsanitized: its memory is limited, and the sanitizer's is not
+# A record of a million lines is counted correctly in bounded memory.
+# once: size and time are the same for every user
+# unsanitized: the sanitizers need more memory than the test allows
 load helpers
 
 @test "log: a million lines are counted in memory that does not grow" {

@@ -1,4 +1,4 @@
-# `agentbox run` inside a box: it can only tighten.
+# `agentbox run` inside a box can only restrict further.
 load helpers
 
 # The program must be visible inside.

@@ -1,5 +1,5 @@
-# Real programs that reach an allowed host, told about the proxy and not, and
-# what each of them says when the host is not allowed.
+# Real programs reach an allowed host, with and without proxy variables; and what
+# each prints if the host is denied.
 UNJUDGED=1
 load helpers
 load internet

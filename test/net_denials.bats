@@ -1,5 +1,5 @@
-# Each way out that must be closed, through each door, beside one that is open.
-# One line of output is one target: the answers of the HTTP door to a request
+# Each target that must be denied, through each listener of the proxy, beside one
+# that is allowed. One line of output is one target: the HTTP answers to a request
 # and to CONNECT, the SOCKS reply, and what a program without a proxy sees.
 UNJUDGED=1
 load helpers

@@ -1,4 +1,4 @@
-# The resolver of the box: answers for allowed names, by itself, and no others.
+# The resolver of the box answers for allowed names itself, and for no others.
 UNJUDGED=1
 load helpers
 load internet

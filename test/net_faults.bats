@@ -1,6 +1,6 @@
-# once: the door is one thread that has no rights of root's either
-# What happens when something breaks, or somebody tries to break it: the text
-# is clear, the others go on, and nothing stays open.
+# once: the proxy has no privileges as root either
+# If something breaks, or somebody tries to break it, the message is clear, other
+# connections continue, and nothing stays open.
 UNJUDGED=1
 load helpers
 load internet

@@ -1,5 +1,5 @@
-# once: the door is one thread that has no rights of root's either
-# The HTTP door: what passes, what is taken out, and what is refused before a
+# once: the proxy has no privileges as root either
+# HTTP requests: what is passed on, what is removed, and what is denied before a
 # byte of it reaches a server.
 UNJUDGED=1
 load helpers

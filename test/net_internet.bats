@@ -1,4 +1,4 @@
-# The internet that the other net_*.bats files use, without any box: what
+# The internet that the other net_*.bats files use, without a box: everything that
 # they find denied must be reachable here.
 UNJUDGED=1
 load helpers

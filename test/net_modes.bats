@@ -1,5 +1,4 @@
-# The modes are chosen by settings alone: a file says which, and nothing of the
-# command line does.
+# The network modes, chosen by a settings file alone, without options.
 
 UNJUDGED=1
 load helpers

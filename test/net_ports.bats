@@ -1,5 +1,5 @@
-# Ports of the box on the host, of the host in the box, private networks, and
-# an upstream proxy: each is one right, given by name.
+# Ports of the box on the host, ports of the host in the box, private networks,
+# and an upstream proxy: each is granted by name.
 UNJUDGED=1
 load helpers
 load internet

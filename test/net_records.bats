@@ -1,5 +1,5 @@
-# once: the door is one thread that has no rights of root's either
-# Every request is on record, and every denial has one id wherever it is told.
+# once: the proxy has no privileges as root either
+# Every request is recorded, and a denial has the same id everywhere.
 UNJUDGED=1
 load helpers
 load internet

@@ -1,6 +1,6 @@
-# once: the door is one thread that has no rights of root's either
-# TLS is passed as it is, to the name that it says. The name in the hello must
-# be the one that was judged.
+# once: the proxy has no privileges as root either
+# TLS is passed on unchanged. The name in the hello must be the name that was
+# allowed.
 UNJUDGED=1
 load helpers
 load internet

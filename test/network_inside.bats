@@ -1,6 +1,6 @@
-# The network of a box as programs in it find it: what is theirs, what is
-# captured, how names are found, and what happens where the kernel lacks
-# something. What the door makes of a connection is not asked here.
+# The network of a box as its programs see it: what they own, what is captured,
+# how names are resolved, and what happens if the kernel lacks a feature. How the
+# proxy handles a connection is tested elsewhere.
 load helpers
 load attack/attack
 

@@ -1,4 +1,4 @@
-# unsanitized: it is about programs in the box, not about ours
+# unsanitized: it tests programs in the box, not our own
 #
 # Real programs in the box. Each must do its work, and the result must be on
 # the host afterwards.

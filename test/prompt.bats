@@ -1,7 +1,7 @@
-# unsanitized: its parts are unit tests and fuzz targets; here it is waited for
+# unsanitized: unit tests and fuzz targets cover its parts
 # once: a terminal is the same for root
-# A host that is on no list is asked about on the terminal, while the command
-# has it: nothing in the box can draw the question, cover it or answer it.
+# A question about a host that is on no list appears on the terminal of the
+# command. Nothing in the box can draw, cover or answer it.
 load helpers
 load internet
 load screen

@@ -1,7 +1,7 @@
-# Names that tools outside the box run or obey: those that exist are closed,
-# those that appear are taken away, and git goes on working.
+# Files that tools outside the box run or obey: existing ones are read-only, new
+# ones are moved to quarantine, and git still works.
 #
-# A script says HOLE where it got through.
+# A script prints HOLE where it got through.
 UNJUDGED=1
 load helpers
 load attack/attack

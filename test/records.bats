@@ -1,5 +1,5 @@
-# The record of a run: what is in it, the copy that --audit makes, and that
-# nothing runs without it.
+# The record of a run: its content, the copy that --audit makes, and that nothing
+# runs without a record.
 load helpers
 
 # The record of the only run.

@@ -1,5 +1,5 @@
-# Nothing is left behind, whatever dies when; and no step that fails lets the
-# command start without its walls. Faults are injected from outside: strace
+# Nothing is left behind, whichever process dies at which moment, and no failing
+# step lets the command start without its walls. strace injects the faults: it
 # makes the Nth call of a kind fail, or kills the process that makes it.
 UNJUDGED=1
 load helpers

@@ -1,5 +1,5 @@
-# unsanitized: it waits more than it works
-# Runs as things that people list, name, stop and clear away.
+# unsanitized: it mostly waits
+# Listing, naming, stopping and cleaning up runs.
 load helpers
 
 # begin NAME [OPTION...] -- CMD...: a run in the background that says when its

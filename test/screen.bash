@@ -1,5 +1,5 @@
-# Questions on a terminal, and a run on the whole screen: `load screen` after
-# internet. The terminal is that of helpers (tty_start and the like).
+# For tests of questions on the terminal and of full-screen programs: `load
+# screen` after internet. The terminal is the one of helpers (tty_start etc.).
 
 UNJUDGED=1
 
@@ -11,8 +11,8 @@ setup()
 	internet_mark
 }
 
-# Keys count only after a person can have read what is there, which is three
-# quarters of a second without any.
+# A key counts only if no key was pressed for three quarters of a second: before
+# that, nobody can have read the question.
 read_it()
 {
 	sleep 1

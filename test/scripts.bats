@@ -1,5 +1,5 @@
-# once: it is about the tests themselves
-# unsanitized: it is about the tests themselves
+# once: it tests the tests themselves
+# unsanitized: it tests the tests themselves
 load helpers
 
 # What decides whether a test run was good must itself be able to say no.

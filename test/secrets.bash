@@ -1,11 +1,11 @@
-# Secrets in the internet of the tests: `load secrets` after internet. The
-# authority of the servers' certificates is known to the supervisor alone; a
-# client in the box trusts the run's own.
+# For tests of secrets: `load secrets` after internet. Only the supervisor knows
+# the authority of the servers' certificates; a client in the box trusts the
+# authority of the run.
 #
 #   KEY            the value of OPENAI_API_KEY, which no box may see
-#   config JSON    put this into the user's file
-#   origin_saw T   did this text reach a server in this test?
-#   hidden         KEY is neither in $output nor $stderr nor in the record
+#   config JSON    add JSON to the user's settings
+#   origin_saw T   succeed if T reached a server in this test
+#   hidden         succeed if KEY is not in $output, $stderr or the record
 
 KEY=sk-proj-RealValue0123456789abcdefghijklmnopqrstuv
 
@@ -44,7 +44,7 @@ hidden()
 	! grep -rqF -e "$secret" "$AGENTBOX_STATE" || false
 }
 
-# The words that look for KEY everywhere in the box.
+# Print a command that looks for KEY everywhere in the box.
 scan()
 {
 	local flipped

@@ -1,6 +1,6 @@
-# once: the door is one thread that has no rights of root's either
-# What a hostile client, or a hostile server, could try in order to get at a
-# value. Each attack stands beside what is allowed.
+# once: the proxy has no privileges as root either
+# Attacks of a hostile client or server on the value of a secret. Each has its
+# allowed twin.
 UNJUDGED=1
 load helpers
 load internet

@@ -1,5 +1,5 @@
-# Real programs use a key that they never have: what reaches the server is the
-# value, and whatever can be read in the box is not.
+# Real programs use a key that they never see: the value reaches the server, and
+# cannot be found anywhere in the box.
 UNJUDGED=1
 load helpers
 load internet

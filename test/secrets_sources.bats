@@ -1,5 +1,5 @@
-# Secrets before and beside a run: where values come from, what the box gets to
-# see instead, and that the values are nowhere else.
+# Sources of secrets, before and during a run: where values come from, what the
+# box sees instead, and that the values are nowhere else.
 
 load helpers
 

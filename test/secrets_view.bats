@@ -1,6 +1,5 @@
-# The box's view of what the machine trusts, in a run that has a secret: the
-# host's bundles and keystores with one certificate more, and variables that
-# name them. Nothing of it is on the host.
+# Certificates that a box with a secret trusts: the host's bundles and keystores
+# plus one certificate, and variables that name them. The host does not change.
 UNJUDGED=1
 load helpers
 load attack/attack

@@ -1,6 +1,6 @@
-# unsanitized: what it says to a run is read there, by what the other suites run
-# A person beside a run: what waits is let through or refused, for this run,
-# for a while or always; settings are read again; a path is for the next run.
+# unsanitized: the other suites run the code that answers it
+# A person steers a run: waiting connections are allowed or denied, for this run,
+# for some time or always; settings are reloaded; a path applies to the next run.
 load helpers
 load internet
 

@@ -1,4 +1,4 @@
-# The terminal: a box has one of its own, the caller's is given back as it was.
+# The terminal: a box has its own, and the caller's is restored afterwards.
 
 load helpers
 

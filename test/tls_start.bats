@@ -1,5 +1,5 @@
-# A run that needs no TLS pays nothing for it.
-# unsanitized: only a static build counts
+# A run without TLS does not initialize it.
+# unsanitized: it applies to a static build only
 load helpers
 
 # The program as it is, but for one thing: it ends, loudly, where the TLS

@@ -1,5 +1,5 @@
-# --trace-denials: what the box refuses is seen, and told by whom, where and
-# by which rule; what it does not refuse is not.
+# --trace-denials reports what the box denied, to which process, where and by
+# which rule, and nothing that was allowed.
 
 load helpers
 

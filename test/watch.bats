@@ -1,6 +1,6 @@
-# unsanitized: its parts are unit tests and fuzz targets; here it is waited for
+# unsanitized: unit tests and fuzz targets cover its parts
 # once: a terminal is the same for root
-# A run on the whole screen: what happens, and questions answered by a key.
+# `agentbox watch`: events on the whole screen, and questions answered by a key.
 load helpers
 load internet
 load screen

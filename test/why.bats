@@ -1,6 +1,5 @@
 # once: a record is the same for every reader
-# `agentbox why`: what a denial was about, in the words that were said when it
-# happened, and what a person can do.
+# `agentbox why` repeats what a denial was about, and says what a person can do.
 UNJUDGED=1
 load helpers
 load internet
