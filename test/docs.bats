@@ -420,3 +420,142 @@ fish_for()
 	tty_key C-u C-d
 	tty_end
 }
+
+# Documents: README.md, CONTRIBUTING.md, SECURITY.md, docs/, examples/. What is an example in them
+# and how it is run: documents.py.
+
+documents()
+{
+	find "$ROOT" -maxdepth 1 -name '*.md' ! -name CHANGELOG.md
+	find "$ROOT/docs" "$ROOT/examples" -name '*.md'
+}
+
+# Programs of the examples that this machine may lack, or that would want a network. They run in
+# the box, and do nothing there.
+stand_ins()
+{
+	local name
+
+	mkdir -p "$HOME/bin" "$HOME/.cache/pip" "$HOME/.ssh"
+	for name in make npm pip claude codex; do
+		printf '#!/bin/sh\nexit 0\n' >"$HOME/bin/$name"
+	done
+	# What does not need the network is git's own.
+	printf '#!/bin/sh\n[ "$1" = clone ] || [ "$1" = push ] || exec /usr/bin/git "$@"\n' >"$HOME/bin/git"
+	printf '#!/bin/sh\nexit 0\n' | tee script.sh app crawl send-a-request.sh >install.sh
+	echo 'git status' >commands.txt
+	chmod +x "$HOME"/bin/* script.sh app crawl
+	echo key >"$HOME/.ssh/id_ed25519"
+	chmod 600 "$HOME/.ssh/id_ed25519"
+	git init -q .
+	ln -s "$AGENTBOX" "$HOME/bin/agentbox"
+	export PATH=$HOME/bin:$PATH BUILD_TOKEN=0123456789abcdef OPENAI_API_KEY=sk-proj-0123456789abcdef
+}
+
+have_doctor()
+{
+	"$AGENTBOX" doctor >/dev/null 2>&1
+}
+
+# shown FILE: its examples do what they show.
+shown()
+{
+	need program:curl
+	need doctor "this machine cannot run every profile"
+	stand_ins
+	run "$ROOT/test/documents.py" run "$HOME/bin/agentbox" "$PWD" "$ROOT/$1" 3>&-
+	echo "$output"
+	[ "$status" -eq 0 ]
+}
+
+@test "documents: every file that is named exists" {
+	documents | xargs "$ROOT/test/documents.py" names "$ROOT"
+}
+
+@test "documents: a name that does not exist is found" {
+	echo 'See `lib/no/such_file.c` and [this](nowhere.md), not `scripts/test`.' >page.md
+	run "$ROOT/test/documents.py" names "$ROOT" "$PWD/page.md"
+	echo "$output"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"no lib/no/such_file.c"*"no nowhere.md"* ]]
+	[[ "$output" != *"no scripts/test"* ]]
+	echo 'See `scripts/test`, `test/*.bats` and [this](page.md).' >page.md
+	"$ROOT/test/documents.py" names "$ROOT" "$PWD/page.md"
+}
+
+@test "documents: every example can be run, or says who shows it" {
+	documents | xargs "$ROOT/test/documents.py" forms
+}
+
+@test "documents: an example that is wrong is found, and its right twin is not" {
+	local right='```console\n$ echo one two\none ...\n$ true\n```\n```sh\nfalse  # exit status 1\n```\n'
+	local wrong
+
+	printf "$right" >page.md
+	"$ROOT/test/documents.py" run "$AGENTBOX" "$PWD" "$PWD/page.md"
+	for wrong in '```console\n$ echo one\ntwo\n```\n' '```console\n$ echo one\n```\n' \
+		'```sh\nfalse\n```\n' '```json\n{ "network": { "alow": [] } }\n```\n'; do
+		mkdir -p one && printf "$wrong" >page.md
+		PATH=$(dirname "$AGENTBOX"):$PATH run "$ROOT/test/documents.py" run "$AGENTBOX" "$PWD" "$PWD/page.md"
+		echo "$output"
+		[ "$status" -eq 1 ]
+	done
+	printf '```text\n$ agentbox ps\n```\n' >page.md
+	run "$ROOT/test/documents.py" forms page.md
+	[ "$status" -eq 1 ]
+	printf '<!-- shown by test/steer.bats -->\n```text\n$ agentbox ps\n```\n' >page.md
+	"$ROOT/test/documents.py" forms page.md
+}
+
+@test "README.md: its examples do what they show" {
+	shown README.md
+}
+
+@test "README.md: fits in about 200 lines" {
+	[ "$(wc -l <"$ROOT/README.md")" -le 220 ]
+}
+
+@test "docs/network.md: its examples do what they show" {
+	shown docs/network.md
+}
+
+@test "docs/secrets.md: its examples do what they show" {
+	shown docs/secrets.md
+}
+
+@test "docs/steering.md: its examples do what they show" {
+	shown docs/steering.md
+}
+
+@test "docs/settings.md: its examples do what they show" {
+	shown docs/settings.md
+}
+
+@test "docs/commands.md: its examples do what they show" {
+	shown docs/commands.md
+}
+
+@test "documents for developers: their examples do what they show" {
+	local file
+
+	for file in adding-a-rule adding-a-setting hacking launch; do
+		shown "docs/$file.md"
+		rm -rf "$HOME/bin" .git
+	done
+}
+
+@test "documents: every one with examples is run" {
+	local file
+
+	for file in $(documents); do
+		file=${file#"$ROOT/"}
+		[ "$("$ROOT/test/documents.py" forms "$ROOT/$file" | tail -n 1)" = "0 blocks" ] && continue
+		case $file in
+		docs/architecture.md) continue ;; # diagrams only
+		docs/adding-a-rule.md | docs/adding-a-setting.md | docs/hacking.md | docs/launch.md) continue ;;
+		docs/decisions/*) ! grep -q '^```\(console\|sh\)' "$ROOT/$file" && continue ;;
+		esac
+		echo "$file"
+		grep -qxF "	shown $file" "$BATS_TEST_FILENAME"
+	done
+}
