@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/data/bytes.h"
+#include "base/data/buf.h"
 #include "proxy/wire/http_chunks.h"
 #include "proxy/secrets/scrub.h"
 #include "../unit/vault_help.h"
@@ -25,16 +25,16 @@ static void check(bool right)
 }
 
 /* Values for @N. */
-static void fill(const uint8_t *data, size_t size, struct ab_bytes *out)
+static void fill(const uint8_t *data, size_t size, struct ab_buf *out)
 {
 	for (size_t i = 0; i < size; i++) {
 		unsigned n = i + 1 < size ? data[i + 1] - (unsigned)'0' : 255;
 
 		if (data[i] == '@' && n < HELP_COUNT) {
-			ab_bytes_add(out, help_values[n], strlen(help_values[n]));
+			ab_buf_add(out, help_values[n], strlen(help_values[n]));
 			i++;
 		} else {
-			ab_bytes_add(out, data + i, 1);
+			ab_buf_add(out, data + i, 1);
 		}
 	}
 }
@@ -51,50 +51,49 @@ static size_t next_cut(struct cuts *c, size_t max)
 }
 
 /* What comes in is kept until it is final. */
-static void take(struct ab_bytes *kept, const void *data, size_t len, bool end,
-		 struct ab_bytes *out)
+static void take(struct ab_buf *kept, const void *data, size_t len, bool end, struct ab_buf *out)
 {
 	size_t n, done;
 	uint8_t *s;
 
-	ab_bytes_add(kept, data, len);
-	n = ab_bytes_len(kept);
+	ab_buf_add(kept, data, len);
+	n = kept->len;
 	s = malloc(n + !n); /* reading past it is seen */
 	if (n)
-		memcpy(s, ab_bytes_head(kept), n);
+		memcpy(s, ab_buf_bytes(kept), n);
 	done = ab_scrub_take(scrub, s, n, end);
 	check(done <= n && (!end || done == n));
-	check(memcmp(s + done, ab_bytes_head(kept) + done, n - done) == 0);
+	check(memcmp(s + done, ab_buf_bytes(kept) + done, n - done) == 0);
 	/* An event that is complete does not wait. */
 	check(!n || s[n - 1] != '\n' || done == n);
-	ab_bytes_add(out, s, done);
-	ab_bytes_skip(kept, done);
+	ab_buf_add(out, s, done);
+	ab_buf_skip(kept, done);
 	free(s);
 }
 
-static void scrub_cut(const struct ab_bytes *in, uint32_t seed, size_t max, struct ab_bytes *out)
+static void scrub_cut(const struct ab_buf *in, uint32_t seed, size_t max, struct ab_buf *out)
 {
 	struct cuts cuts = { seed };
-	struct ab_bytes kept = { 0 };
-	size_t at = 0, len = ab_bytes_len(in);
+	struct ab_buf kept = { 0 };
+	size_t at = 0, len = in->len;
 
 	while (at < len) {
 		size_t n = next_cut(&cuts, max);
 
 		n = n < len - at ? n : len - at;
-		take(&kept, ab_bytes_head(in) + at, n, at + n == len, out);
+		take(&kept, ab_buf_bytes(in) + at, n, at + n == len, out);
 		at += n;
 	}
-	ab_bytes_fini(&kept);
+	ab_buf_fini(&kept);
 }
 
 /* The same body in chunks, taken out of them, whatever pieces come. */
-static void scrub_chunks(const struct ab_bytes *in, uint32_t seed, struct ab_bytes *out)
+static void scrub_chunks(const struct ab_buf *in, uint32_t seed, struct ab_buf *out)
 {
 	struct cuts cuts = { seed };
-	struct ab_bytes wire = { 0 }, kept = { 0 };
+	struct ab_buf wire = { 0 }, kept = { 0 };
 	struct ab_http_chunks chunks = { 0 };
-	size_t len = ab_bytes_len(in), n;
+	size_t len = in->len, n;
 	bool over = false;
 	char line[32];
 
@@ -102,13 +101,13 @@ static void scrub_chunks(const struct ab_bytes *in, uint32_t seed, struct ab_byt
 		n = next_cut(&cuts, 40);
 		n = n < len - at ? n : len - at;
 		snprintf(line, sizeof(line), "%zx%s\r\n", n, seed & 1 ? ";a=b" : "");
-		ab_bytes_add(&wire, line, strlen(line));
-		ab_bytes_add(&wire, ab_bytes_head(in) + at, n);
-		ab_bytes_add(&wire, "\r\n", 2);
+		ab_buf_add(&wire, line, strlen(line));
+		ab_buf_add(&wire, ab_buf_bytes(in) + at, n);
+		ab_buf_add(&wire, "\r\n", 2);
 	}
-	ab_bytes_add(&wire, "0\r\n\r\n", 5);
-	for (size_t at = 0; at < ab_bytes_len(&wire); at++) {
-		const uint8_t *byte = ab_bytes_head(&wire) + at;
+	ab_buf_add(&wire, "0\r\n\r\n", 5);
+	for (size_t at = 0; at < wire.len; at++) {
+		const uint8_t *byte = ab_buf_bytes(&wire) + at;
 		uint64_t left = chunks.left;
 
 		check(!over && ab_http_chunks_take(&chunks, byte, 1, &over) == 1);
@@ -117,21 +116,20 @@ static void scrub_chunks(const struct ab_bytes *in, uint32_t seed, struct ab_byt
 	}
 	check(over);
 	take(&kept, "", 0, true, out);
-	ab_bytes_fini(&wire);
-	ab_bytes_fini(&kept);
+	ab_buf_fini(&wire);
+	ab_buf_fini(&kept);
 }
 
-static void check_same(const struct ab_bytes *a, const struct ab_bytes *b)
+static void check_same(const struct ab_buf *a, const struct ab_buf *b)
 {
-	check(ab_bytes_len(a) == ab_bytes_len(b) &&
-	      (!ab_bytes_len(a) ||
-	       memcmp(ab_bytes_head(a), ab_bytes_head(b), ab_bytes_len(a)) == 0));
+	check(a->len == b->len &&
+	      (!a->len || memcmp(ab_buf_bytes(a), ab_buf_bytes(b), a->len) == 0));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const size_t bound[] = { HELP_BEARER, HELP_HEADER };
-	struct ab_bytes in = { 0 }, whole = { 0 };
+	struct ab_buf in = { 0 }, whole = { 0 };
 	uint32_t seed = 0;
 
 	if (!vault) {
@@ -148,24 +146,24 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fill(data + 3, size - 3, &in);
 	scrub_cut(&in, 0, 1, &whole); /* byte by byte */
 	for (size_t i = 0; i < AB_COUNT(bound); i++)
-		check(!memmem(ab_bytes_head(&whole), ab_bytes_len(&whole), help_values[bound[i]],
+		check(!memmem(ab_buf_bytes(&whole), whole.len, help_values[bound[i]],
 			      strlen(help_values[bound[i]])));
-	check(ab_bytes_len(&whole) == ab_bytes_len(&in));
+	check(whole.len == in.len);
 	for (size_t max = 2; max < 100000; max *= 7) {
-		struct ab_bytes cut = { 0 };
+		struct ab_buf cut = { 0 };
 
 		scrub_cut(&in, seed, max, &cut);
 		check_same(&cut, &whole);
-		ab_bytes_fini(&cut);
+		ab_buf_fini(&cut);
 	}
 	for (uint32_t i = 0; i < 2; i++) {
-		struct ab_bytes cut = { 0 };
+		struct ab_buf cut = { 0 };
 
 		scrub_chunks(&in, seed + i, &cut);
 		check_same(&cut, &whole);
-		ab_bytes_fini(&cut);
+		ab_buf_fini(&cut);
 	}
-	ab_bytes_fini(&in);
-	ab_bytes_fini(&whole);
+	ab_buf_fini(&in);
+	ab_buf_fini(&whole);
 	return 0;
 }

@@ -25,7 +25,7 @@ static void check(bool right)
 /* Placeholders for $N. */
 static uint8_t *fill(const uint8_t *data, size_t size, size_t *ret_len)
 {
-	struct ab_bytes out = { 0 };
+	struct ab_buf out = { 0 };
 	uint8_t *s;
 
 	for (size_t i = 0; i < size; i++) {
@@ -34,17 +34,17 @@ static uint8_t *fill(const uint8_t *data, size_t size, size_t *ret_len)
 		if (data[i] == '$' && n < HELP_COUNT) {
 			const struct ab_vault_entry *e = ab_vault_at(vault, n);
 
-			ab_bytes_add(&out, e->placeholder, e->placeholder_len);
+			ab_buf_add(&out, e->placeholder, e->placeholder_len);
 			i++;
 		} else {
-			ab_bytes_add(&out, data + i, 1);
+			ab_buf_add(&out, data + i, 1);
 		}
 	}
-	*ret_len = ab_bytes_len(&out);
+	*ret_len = out.len;
 	s = malloc(*ret_len + !*ret_len);
 	if (*ret_len)
-		memcpy(s, ab_bytes_head(&out), *ret_len);
-	ab_bytes_fini(&out);
+		memcpy(s, ab_buf_bytes(&out), *ret_len);
+	ab_buf_fini(&out);
 	return s;
 }
 
@@ -57,22 +57,22 @@ static bool has_value(const void *s, size_t len)
 }
 
 /* As it is written, Host and all. */
-static void write_head(const struct ab_http_request *rq, struct ab_bytes *out)
+static void write_head(const struct ab_http_request *rq, struct ab_buf *out)
 {
 	out->wipe = true;
-	ab_bytes_add(out, rq->method.s, rq->method.len);
-	ab_bytes_add(out, " ", 1);
-	ab_bytes_add(out, rq->target.s, rq->target.len);
-	ab_bytes_add(out, rq->head.minor ? " HTTP/1.1\r\n" : " HTTP/1.0\r\n", 11);
+	ab_buf_add(out, rq->method.s, rq->method.len);
+	ab_buf_add(out, " ", 1);
+	ab_buf_add(out, rq->target.s, rq->target.len);
+	ab_buf_add(out, rq->head.minor ? " HTTP/1.1\r\n" : " HTTP/1.0\r\n", 11);
 	for (size_t i = 0; i < rq->head.nfields; i++) {
 		const struct ab_http_field *f = &rq->head.fields[i];
 
-		ab_bytes_add(out, f->name.s, f->name.len);
-		ab_bytes_add(out, ": ", 2);
-		ab_bytes_add(out, f->value.s, f->value.len);
-		ab_bytes_add(out, "\r\n", 2);
+		ab_buf_add(out, f->name.s, f->name.len);
+		ab_buf_add(out, ": ", 2);
+		ab_buf_add(out, f->value.s, f->value.len);
+		ab_buf_add(out, "\r\n", 2);
 	}
-	ab_bytes_add(out, "\r\n", 2);
+	ab_buf_add(out, "\r\n", 2);
 }
 
 static bool same(struct ab_http_text a, struct ab_http_text b)
@@ -80,13 +80,13 @@ static bool same(struct ab_http_text a, struct ab_http_text b)
 	return a.len == b.len && memcmp(a.s, b.s, a.len) == 0;
 }
 
-static void check_again(const struct ab_http_request *rq, const struct ab_bytes *out)
+static void check_again(const struct ab_http_request *rq, const struct ab_buf *out)
 {
 	static struct ab_http_request again;
 	struct ab_http_scan scan = { 0 };
 
-	check(ab_http_read_request(&scan, ab_bytes_head(out), ab_bytes_len(out), &again) ==
-	      (ssize_t)ab_bytes_len(out));
+	check(ab_http_read_request(&scan, ab_buf_bytes(out), out->len, &again) ==
+	      (ssize_t)out->len);
 	check(same(rq->method, again.method) && same(rq->target, again.target) &&
 	      same(rq->path, again.path) && rq->form == again.form);
 	check(rq->head.nfields == again.head.nfields && rq->head.body == again.head.body &&
@@ -107,7 +107,7 @@ static void check_request(const uint8_t *s, size_t len, const char *name, bool t
 	static struct ab_swapped swapped;
 	struct ab_http_scan scan = { 0 };
 	struct ab_host host = help_host(name);
-	struct ab_bytes out = { 0 };
+	struct ab_buf out = { 0 };
 	ssize_t n = ab_http_read_request(&scan, s, len, &rq);
 
 	if (n <= 0)
@@ -120,16 +120,16 @@ static void check_request(const uint8_t *s, size_t len, const char *name, bool t
 	check(swapped.carries || swapped.result == AB_SWAP_NONE);
 	write_head(&swapped.request, &out);
 	if (swapped.result == AB_SWAP_NONE && !has_value(s, (size_t)n))
-		check(!has_value(ab_bytes_head(&out), ab_bytes_len(&out)));
-	check(ab_vault_seen(vault, ab_bytes_head(&out), ab_bytes_len(&out)) == -1);
+		check(!has_value(ab_buf_bytes(&out), out.len));
+	check(ab_vault_seen(vault, ab_buf_bytes(&out), out.len) == -1);
 	/* Written anew it may be a little longer. */
-	if (ab_bytes_len(&out) < AB_HTTP_HEAD_MAX)
+	if (out.len < AB_HTTP_HEAD_MAX)
 		check_again(&swapped.request, &out);
-	ab_bytes_fini(&out);
+	ab_buf_fini(&out);
 	ab_swapped_fini(&swapped);
 }
 
-static enum ab_swap_result feed(const uint8_t *s, size_t len, size_t step, struct ab_bytes *out)
+static enum ab_swap_result feed(const uint8_t *s, size_t len, size_t step, struct ab_buf *out)
 {
 	struct ab_host host = help_host("any.test");
 	struct ab_swap_body *body = ab_swap_body_new(vault, &host, 443);
@@ -151,20 +151,20 @@ static enum ab_swap_result feed(const uint8_t *s, size_t len, size_t step, struc
 static void check_body(const uint8_t *s, size_t len)
 {
 	static const size_t steps[] = { 1, 2, 7, 64 };
-	struct ab_bytes whole = { 0 };
+	struct ab_buf whole = { 0 };
 	enum ab_swap_result r = feed(s, len, len + 1, &whole);
 
 	for (size_t i = 0; i < AB_COUNT(steps); i++) {
-		struct ab_bytes cut = { 0 };
+		struct ab_buf cut = { 0 };
 
 		check(feed(s, len, steps[i], &cut) == r);
 		check(r == AB_SWAP_TRIPWIRE ||
-		      (ab_bytes_len(&cut) == ab_bytes_len(&whole) &&
-		       (!ab_bytes_len(&cut) || memcmp(ab_bytes_head(&cut), ab_bytes_head(&whole),
-						      ab_bytes_len(&cut)) == 0)));
-		ab_bytes_fini(&cut);
+		      (cut.len == whole.len &&
+		       (!cut.len ||
+			memcmp(ab_buf_bytes(&cut), ab_buf_bytes(&whole), cut.len) == 0)));
+		ab_buf_fini(&cut);
 	}
-	ab_bytes_fini(&whole);
+	ab_buf_fini(&whole);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/data/bytes.h"
+#include "base/data/buf.h"
 #include "proxy/wire/http.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -47,18 +47,17 @@ static void check_head(const struct ab_http_head *head)
 	check(!head->upgrade || !head->upgrade_unjudged);
 }
 
-static void read_again(struct ab_bytes *out, struct ab_http_request *ret)
+static void read_again(struct ab_buf *out, struct ab_http_request *ret)
 {
 	struct ab_http_scan scan = { 0 };
 
-	check(ab_http_read_request(&scan, ab_bytes_head(out), ab_bytes_len(out), ret) ==
-	      (ssize_t)ab_bytes_len(out));
+	check(ab_http_read_request(&scan, ab_buf_bytes(out), out->len, ret) == (ssize_t)out->len);
 	check_head(&ret->head);
 }
 
 static void check_rewritten(const struct ab_http_request *rq, bool upstream)
 {
-	struct ab_bytes out = { 0 };
+	struct ab_buf out = { 0 };
 	struct ab_http_request again;
 	struct ab_http_hop hop = { .host = &rq->host,
 				   .port = rq->port ? rq->port : 80,
@@ -78,12 +77,12 @@ static void check_rewritten(const struct ab_http_request *rq, bool upstream)
 	for (size_t i = 0; i < again.head.nfields; i++)
 		check(again.head.fields[i].id != AB_HTTP_HOP &&
 		      again.head.fields[i].id != AB_HTTP_HTTP2_SETTINGS);
-	ab_bytes_fini(&out);
+	ab_buf_fini(&out);
 }
 
 static void check_without_upgrade(const struct ab_http_request *rq)
 {
-	struct ab_bytes out = { 0 };
+	struct ab_buf out = { 0 };
 	struct ab_http_request again;
 
 	ab_http_write_without_upgrade(&out, rq);
@@ -94,7 +93,7 @@ static void check_without_upgrade(const struct ab_http_request *rq)
 	check(again.head.body == rq->head.body && again.head.length == rq->head.length &&
 	      again.head.keep == rq->head.keep && !again.head.upgrade &&
 	      !again.head.upgrade_unjudged);
-	ab_bytes_fini(&out);
+	ab_buf_fini(&out);
 }
 
 static void check_request(const uint8_t *data, size_t size)
@@ -126,7 +125,7 @@ static void check_response(const uint8_t *data, size_t size, bool to_head)
 {
 	struct ab_http_scan whole = { 0 }, cut = { 0 };
 	struct ab_http_response rs, other;
-	struct ab_bytes out = { 0 };
+	struct ab_buf out = { 0 };
 	ssize_t r = ab_http_read_response(&whole, data, size, to_head, &rs);
 	ssize_t s = 0;
 
@@ -140,13 +139,12 @@ static void check_response(const uint8_t *data, size_t size, bool to_head)
 	check_head(&rs.head);
 	ab_http_write_response(&out, &rs, rs.head.keep, 1);
 	whole = (struct ab_http_scan){ 0 };
-	check(ab_http_read_response(&whole, ab_bytes_head(&out), ab_bytes_len(&out), to_head,
-				    &other) > 0);
+	check(ab_http_read_response(&whole, ab_buf_bytes(&out), out.len, to_head, &other) > 0);
 	check_head(&other.head);
 	check(other.status == rs.status && other.head.body == rs.head.body &&
 	      other.head.length == rs.head.length);
 	check(rs.status < 200 || other.head.keep == rs.head.keep);
-	ab_bytes_fini(&out);
+	ab_buf_fini(&out);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

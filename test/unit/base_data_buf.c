@@ -112,8 +112,48 @@ static void test_every_pair(void)
 	ok(stable, "escaped text stays as it is");
 }
 
+/* Add and consume; compare with what a queue has. */
+static void test_queue(bool wipe)
+{
+	static const size_t adds[] = { 1, 200, 3, 255, 256, 1000, 7, 5000 };
+	struct ab_buf b = { .wipe = wipe };
+	unsigned char next = 0, seen = 0;
+	int wrong = 0;
+
+	for (size_t round = 0; round < 200; round++) {
+		size_t skip = b.len * (round % 5) / 4;
+
+		for (size_t i = 0; i < adds[round % AB_COUNT(adds)]; i++, next++)
+			ab_buf_add(&b, &next, 1);
+		skip = skip < b.len ? skip : b.len;
+		for (size_t i = 0; i < skip; i++)
+			wrong += ab_buf_bytes(&b)[i] != seen++;
+		ab_buf_skip(&b, skip);
+		for (size_t i = 1; wipe && i <= b.skipped; i++)
+			wrong += b.data[-(ptrdiff_t)i] != 0;
+		for (size_t i = b.skipped + b.len; wipe && i < b.room; i++)
+			wrong += b.data[i - b.skipped] != 0;
+		wrong += b.data && b.data[b.len] != '\0';
+	}
+	ok(wrong == 0, "a queue keeps its order%s", wipe ? ", and nothing else" : "");
+	ab_buf_skip(&b, b.len);
+	ok(!b.data && !b.len && !b.room && !b.skipped && b.wipe == wipe,
+	   "an empty queue has no memory");
+	ab_buf_skip(&b, 0);
+	ab_buf_puts(&b, "consumed, taken");
+	ab_buf_skip(&b, 10);
+	is_str(b.data, "taken", "the rest is a text");
+	free(ab_buf_take(&b));
+	ab_buf_puts(&b, "ab");
+	ab_buf_skip(&b, 1);
+	ab_buf_fini(&b);
+	ok(!b.data && !b.skipped, "freed");
+}
+
 int main(void)
 {
+	test_queue(false);
+	test_queue(true);
 	test_growth();
 	test_escaping();
 	test_lengths();

@@ -208,7 +208,7 @@ void ab_tunnel_start(struct ab_conn *c, enum ab_door door, const struct ab_host 
 	snprintf(tunnel, sizeof(tunnel), "%s:%u%s%s in %zu", host->text, port,
 		 door == AB_DOOR_CONNECT ? "" : " wrong door",
 		 c->http || c->server.source.fd >= 0 || c->address ? " dirty" : "",
-		 ab_bytes_len(&c->client.in));
+		 c->client.in.len);
 	c->step = sleeping;
 }
 

@@ -147,8 +147,7 @@ static void scrub_once(enum ab_http_body framing, size_t step, size_t size)
 	ok(io == AB_IO_DONE, "%s: it ends", name);
 	ok(flow.moved == strlen(body), "%s: and is counted", name);
 	if (framing != AB_HTTP_CLOSE)
-		ok(!ab_bytes_len(&from.in) || memcmp(ab_bytes_head(&from.in), "HTTP/1.1 200",
-						     ab_bytes_len(&from.in)) == 0,
+		ok(!from.in.len || memcmp(ab_buf_bytes(&from.in), "HTTP/1.1 200", from.in.len) == 0,
 		   "%s: what is behind it stays", name);
 	ab_body_filter_free(sieve);
 	ab_scrub_free(scrub);
@@ -269,7 +268,7 @@ static void test_gather(void)
 	ab_autobuf struct ab_buf heard = { 0 };
 
 	open_sides();
-	ab_bytes_add(&from.in, bad, strlen(bad));
+	ab_buf_add(&from.in, bad, strlen(bad));
 	ab_body_filter_gather(sieve, &flow, &from, &to);
 	ok(pass(sieve, "x", 1, 1, false, &heard) == AB_IO_FAILED && ab_body_filter_tripped(sieve) &&
 		   heard.len == 0,

@@ -108,14 +108,14 @@ static void test_limit(void)
 	open_link(&from);
 	open_link(&to);
 	ok(write(from.peer, "abcdefghijklmnop", 16) == 16, "16 bytes come");
-	ok(ab_side_read(&from.side, 4) == AB_IO_DONE && ab_bytes_len(&from.side.in) == 4,
+	ok(ab_side_read(&from.side, 4) == AB_IO_DONE && from.side.in.len == 4,
 	   "4 of them are looked at");
 	ok(ab_side_read(&from.side, 4) == AB_IO_WAIT, "and no more than 4");
 	ok(ab_flow_move(&flow, pipes, &from.side, &to.side, &left) == AB_IO_DONE && left == 0,
 	   "10 may pass");
 	ok(read(to.peer, got, sizeof(got)) == 10 && memcmp(got, "abcdefghij", 10) == 0,
 	   "those that were looked at come first, the rest stays");
-	ab_bytes_add(&to.side.out, "X", 1);
+	ab_buf_add(&to.side.out, "X", 1);
 	left = 2;
 	ok(ab_flow_move(&flow, pipes, &from.side, &to.side, &left) == AB_IO_DONE &&
 		   read(to.peer, got, sizeof(got)) == 3 && memcmp(got, "Xkl", 3) == 0,

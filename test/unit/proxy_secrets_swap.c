@@ -380,7 +380,7 @@ static void test_long(void)
 	struct ab_vault *vault = help_vault();
 	struct ab_host host = help_host("any.test");
 	struct ab_error err;
-	struct ab_bytes text = { 0 };
+	struct ab_buf text = { 0 };
 	char *big = ab_alloc(AB_SECRET_MAX);
 	char *s;
 
@@ -397,18 +397,18 @@ static void test_long(void)
 		struct ab_swapped sw;
 		struct request r;
 
-		ab_bytes_add(&text, "GET /$2\n", 8);
+		ab_buf_add(&text, "GET /$2\n", 8);
 		for (int i = 0; i < fields; i++)
-			ab_bytes_add(&text, "A: b\r\n", 6);
-		ab_bytes_add(&text, "", 1);
-		s = ab_strdup((const char *)ab_bytes_head(&text));
+			ab_buf_add(&text, "A: b\r\n", 6);
+		ab_buf_add(&text, "", 1);
+		s = ab_strdup(text.data);
 		ab_vault_set(vault, HELP_ANY, "short-value", 11, &err);
 		read_request(vault, "any.test", s, &r);
 		ab_swap_request(vault, &host, 443, true, &r.rq, &sw);
 		ok(sw.result == (fields < AB_HTTP_FIELDS - 1 ? AB_SWAP_DONE : AB_SWAP_TOO_LONG),
 		   "%d fields and Host", fields);
 		ab_swapped_fini(&sw);
-		ab_bytes_fini(&text);
+		ab_buf_fini(&text);
 		free(s);
 		free(r.head);
 	}
@@ -421,7 +421,7 @@ static char *swap_body(const struct ab_vault *vault, const char *name, const cha
 {
 	struct ab_host host = help_host(name);
 	struct ab_swap_body *body = ab_swap_body_new(vault, &host, 443);
-	struct ab_bytes out = { 0 };
+	struct ab_buf out = { 0 };
 	size_t len = strlen(in), at = 0;
 	char *s = NULL;
 
@@ -434,9 +434,9 @@ static char *swap_body(const struct ab_vault *vault, const char *name, const cha
 		at += n;
 	} while (at < len);
 	if (at == len)
-		s = ab_strndup((const char *)ab_bytes_head(&out), ab_bytes_len(&out));
+		s = ab_strndup(out.data, out.len);
 	ok(out.wipe, "what comes out is wiped");
-	ab_bytes_fini(&out);
+	ab_buf_fini(&out);
 	ab_swap_body_free(body);
 	return s;
 }

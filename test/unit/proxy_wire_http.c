@@ -2,7 +2,7 @@
 
 #include <stdint.h>
 
-#include "base/data/bytes.h"
+#include "base/data/buf.h"
 #include "base/data/mem.h"
 #include "guard.h"
 #include "tap.h"
@@ -399,19 +399,19 @@ static void test_limits(void)
 /* What a request becomes on its way through the proxy. */
 static const char *rewritten(const char *in, bool upstream)
 {
-	static struct ab_bytes out;
+	static struct ab_buf out;
 	struct ab_http_scan scan = { 0 };
 	struct ab_http_request rq;
 	struct ab_http_hop hop = { .upstream = upstream, .credentials = "Basic dTpw" };
 
-	ab_bytes_fini(&out);
+	ab_buf_fini(&out);
 	if (ab_http_read_request(&scan, in, strlen(in), &rq) <= 0)
 		return scan.why;
 	hop.host = &rq.host;
 	hop.port = rq.port ? rq.port : 80;
 	ab_http_write_request(&out, &rq, &hop);
-	ab_bytes_add(&out, "", 1);
-	return (const char *)ab_bytes_head(&out);
+	ab_buf_add(&out, "", 1);
+	return out.data;
 }
 
 #define ABS "GET http://a.b/p?q HTTP/1.1\r\n" H
@@ -483,30 +483,30 @@ static void test_rewrites(void)
 
 static const char *without_upgrade(const char *in)
 {
-	static struct ab_bytes out;
+	static struct ab_buf out;
 	struct ab_http_scan scan = { 0 };
 	struct ab_http_request rq;
 
-	ab_bytes_fini(&out);
+	ab_buf_fini(&out);
 	if (ab_http_read_request(&scan, in, strlen(in), &rq) <= 0)
 		return scan.why;
 	ab_http_write_without_upgrade(&out, &rq);
-	ab_bytes_add(&out, "", 1);
-	return (const char *)ab_bytes_head(&out);
+	ab_buf_add(&out, "", 1);
+	return out.data;
 }
 
 static const char *response(const char *in, bool keep, int minor)
 {
-	static struct ab_bytes out;
+	static struct ab_buf out;
 	struct ab_http_scan scan = { 0 };
 	struct ab_http_response rs;
 
-	ab_bytes_fini(&out);
+	ab_buf_fini(&out);
 	if (ab_http_read_response(&scan, in, strlen(in), false, &rs) <= 0)
 		return scan.why;
 	ab_http_write_response(&out, &rs, keep, minor);
-	ab_bytes_add(&out, "", 1);
-	return (const char *)ab_bytes_head(&out);
+	ab_buf_add(&out, "", 1);
+	return out.data;
 }
 
 static void test_other_writing(void)

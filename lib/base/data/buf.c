@@ -9,17 +9,48 @@
 #include "base/data/mem.h"
 #include "base/data/strv.h"
 
+static char *memory_of(const struct ab_buf *b)
+{
+	return b->data ? b->data - b->skipped : NULL;
+}
+
+/* Move the text to the start of the memory. */
+static void close_gap(struct ab_buf *b)
+{
+	if (!b->skipped)
+		return;
+	memmove(memory_of(b), b->data, b->len + 1);
+	b->data = memory_of(b);
+	if (b->wipe)
+		explicit_bzero(b->data + b->len, b->skipped);
+	b->skipped = 0;
+}
+
 static void reserve(struct ab_buf *b, size_t more)
 {
-	size_t need = b->len + more + 1;
+	size_t need = b->len + more + 1, room = b->room ? b->room : 256;
+	char *data;
 
+	if (b->skipped + need <= b->room)
+		return;
+	close_gap(b);
 	if (need <= b->room)
 		return;
-	if (b->room == 0)
-		b->room = 256;
-	while (b->room < need)
-		b->room *= 2;
-	b->data = ab_realloc(b->data, b->room);
+	while (room < need)
+		room *= 2;
+	if (b->wipe) {
+		/* realloc() may leave a copy of the old bytes that nothing erases. */
+		data = ab_alloc(room);
+		if (b->data) {
+			memcpy(data, b->data, b->len);
+			explicit_bzero(b->data, b->room);
+		}
+		free(b->data);
+	} else {
+		data = ab_realloc(b->data, room);
+	}
+	b->data = data;
+	b->room = room;
 }
 
 void ab_buf_add(struct ab_buf *b, const void *data, size_t len)
@@ -29,6 +60,19 @@ void ab_buf_add(struct ab_buf *b, const void *data, size_t len)
 		memcpy(b->data + b->len, data, len);
 	b->len += len;
 	b->data[b->len] = '\0';
+}
+
+void ab_buf_skip(struct ab_buf *b, size_t len)
+{
+	if (len == b->len) {
+		ab_buf_fini(b);
+		return;
+	}
+	if (b->wipe)
+		explicit_bzero(b->data, len);
+	b->data += len;
+	b->skipped += len;
+	b->len -= len;
 }
 
 void ab_buf_puts(struct ab_buf *b, const char *s)
@@ -239,14 +283,19 @@ char *ab_escape(const char *s)
 
 char *ab_buf_take(struct ab_buf *b)
 {
-	char *s = b->data ? b->data : ab_strdup("");
+	char *s;
 
+	close_gap(b);
+	s = b->data ? b->data : ab_strdup("");
 	*b = (struct ab_buf){ 0 };
 	return s;
 }
 
 void ab_buf_fini(struct ab_buf *b)
 {
-	free(b->data);
-	*b = (struct ab_buf){ 0 };
+	if (b->wipe && b->data)
+		explicit_bzero(memory_of(b), b->room);
+	free(memory_of(b));
+	/* The next bytes in it may be secret as well. */
+	*b = (struct ab_buf){ .wipe = b->wipe };
 }

@@ -3,6 +3,7 @@
 /*
  * A growing byte buffer that owns its memory. Zero-initialised is empty. The
  * text is always NUL-terminated behind its length once something was added.
+ * As a queue, bytes are added at the end and consumed from the front.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,12 +12,21 @@
 struct ab_strv;
 
 struct ab_buf {
-	char *data;
+	char *data; /* the first byte that is not consumed */
 	size_t len;
-	size_t room;
+	size_t room;	/* of the memory */
+	size_t skipped; /* consumed: between the memory's start and `data` */
+	bool wipe;	/* contains values of secrets: every byte is erased after
+			 * use; set before the first byte, it outlasts _fini */
 };
 
+static inline const uint8_t *ab_buf_bytes(const struct ab_buf *b)
+{
+	return (const uint8_t *)b->data;
+}
+
 void ab_buf_add(struct ab_buf *b, const void *data, size_t len);
+void ab_buf_skip(struct ab_buf *b, size_t len); /* consume; frees when empty */
 void ab_buf_puts(struct ab_buf *b, const char *s);
 void ab_buf_printf(struct ab_buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* The text as a JSON string, quotes included. Bytes that are not UTF-8 become

@@ -26,7 +26,7 @@ enum {
 struct ab_body_filter {
 	struct ab_body_filter_setup setup;
 	struct ab_http_chunks chunks;
-	struct ab_bytes plain;
+	struct ab_buf plain;
 	uint64_t left; /* to come: of AB_HTTP_LENGTH, of a frame */
 	size_t clean;  /* of from->in: final, to be written */
 	size_t held;   /* behind them: looked at, and not final */
@@ -51,7 +51,7 @@ void ab_body_filter_free(struct ab_body_filter *s)
 {
 	if (!s)
 		return;
-	ab_bytes_fini(&s->plain);
+	ab_buf_fini(&s->plain);
 	free(s);
 }
 
@@ -109,47 +109,46 @@ static uint64_t frame_length(const uint8_t *data, size_t len)
 }
 
 /* How much of what is there is looked at together. */
-static size_t measure(struct ab_body_filter *s, const struct ab_bytes *in)
+static size_t measure(struct ab_body_filter *s, const struct ab_buf *in)
 {
 	if (s->setup.frames && !s->left)
-		s->left = frame_length(ab_bytes_head(in), ab_bytes_len(in));
-	return within(s, ab_bytes_len(in));
+		s->left = frame_length(ab_buf_bytes(in), in->len);
+	return within(s, in->len);
 }
 
-static bool decode_chunks(struct ab_body_filter *s, struct ab_bytes *in)
+static bool decode_chunks(struct ab_body_filter *s, struct ab_buf *in)
 {
-	while (ab_bytes_len(in) && !s->ended) {
-		const uint8_t *data = ab_bytes_head(in);
+	while (in->len && !s->ended) {
+		const uint8_t *data = ab_buf_bytes(in);
 		size_t payload;
-		ssize_t n = ab_http_chunks_next(&s->chunks, data, ab_bytes_len(in), &payload,
-						&s->ended);
+		ssize_t n = ab_http_chunks_next(&s->chunks, data, in->len, &payload, &s->ended);
 
 		if (n < 0)
 			return false;
-		ab_bytes_add(&s->plain, data + n - payload, payload);
-		ab_bytes_skip(in, (size_t)n);
+		ab_buf_add(&s->plain, data + n - payload, payload);
+		ab_buf_skip(in, (size_t)n);
 	}
 	return true;
 }
 
 /* What is there of the body into `plain`, without framing. */
-static bool decode(struct ab_body_filter *s, struct ab_bytes *in)
+static bool decode(struct ab_body_filter *s, struct ab_buf *in)
 {
 	size_t n;
 
 	if (s->setup.in == AB_HTTP_CHUNKED)
 		return decode_chunks(s, in);
-	n = within(s, ab_bytes_len(in));
+	n = within(s, in->len);
 	if (!n)
 		return true;
-	ab_bytes_add(&s->plain, ab_bytes_head(in), n);
-	ab_bytes_skip(in, n);
+	ab_buf_add(&s->plain, ab_buf_bytes(in), n);
+	ab_buf_skip(in, n);
 	count_down(s, n);
 	return true;
 }
 
 static void emit(struct ab_body_filter *s, const void *data, size_t len, struct ab_flow *flow,
-		 struct ab_bytes *out)
+		 struct ab_buf *out)
 {
 	bool chunked = s->setup.out == AB_HTTP_CHUNKED;
 	char size[24];
@@ -157,47 +156,46 @@ static void emit(struct ab_body_filter *s, const void *data, size_t len, struct 
 	if (!len)
 		return;
 	if (chunked)
-		ab_bytes_add(out, size, (size_t)snprintf(size, sizeof(size), "%zx\r\n", len));
-	ab_bytes_add(out, data, len);
+		ab_buf_add(out, size, (size_t)snprintf(size, sizeof(size), "%zx\r\n", len));
+	ab_buf_add(out, data, len);
 	if (chunked)
-		ab_bytes_add(out, "\r\n", 2);
+		ab_buf_add(out, "\r\n", 2);
 	flow->moved += len;
 }
 
-static void scrub(struct ab_body_filter *s, struct ab_flow *flow, struct ab_bytes *out)
+static void scrub(struct ab_body_filter *s, struct ab_flow *flow, struct ab_buf *out)
 {
 	size_t n;
 
-	if (!ab_bytes_len(&s->plain))
+	if (!s->plain.len)
 		return;
-	n = ab_scrub_take(s->setup.scrub, s->plain.data + s->plain.start, ab_bytes_len(&s->plain),
-			  s->ended);
-	emit(s, ab_bytes_head(&s->plain), n, flow, out);
+	n = ab_scrub_take(s->setup.scrub, (uint8_t *)s->plain.data, s->plain.len, s->ended);
+	emit(s, ab_buf_bytes(&s->plain), n, flow, out);
 	if (n)
-		ab_bytes_skip(&s->plain, n);
+		ab_buf_skip(&s->plain, n);
 }
 
-static bool swap(struct ab_body_filter *s, struct ab_flow *flow, struct ab_bytes *out)
+static bool swap(struct ab_body_filter *s, struct ab_flow *flow, struct ab_buf *out)
 {
-	struct ab_bytes swapped = { .wipe = true };
-	enum ab_swap_result result = ab_swap_body_take(s->setup.swap, ab_bytes_head(&s->plain),
-						       ab_bytes_len(&s->plain), s->ended, &swapped);
+	struct ab_buf swapped = { .wipe = true };
+	enum ab_swap_result result = ab_swap_body_take(s->setup.swap, ab_buf_bytes(&s->plain),
+						       s->plain.len, s->ended, &swapped);
 
-	ab_bytes_fini(&s->plain);
+	ab_buf_fini(&s->plain);
 	s->tripped = result == AB_SWAP_TRIPWIRE;
 	if (result == AB_SWAP_NONE || result == AB_SWAP_DONE) {
 		out->wipe |= result == AB_SWAP_DONE;
-		emit(s, ab_bytes_head(&swapped), ab_bytes_len(&swapped), flow, out);
-		ab_bytes_fini(&swapped);
+		emit(s, ab_buf_bytes(&swapped), swapped.len, flow, out);
+		ab_buf_fini(&swapped);
 		return true;
 	}
-	ab_bytes_fini(&swapped);
+	ab_buf_fini(&swapped);
 	return false;
 }
 
 /* false: it cannot go on. */
 static bool strain(struct ab_body_filter *s, struct ab_flow *flow, struct ab_side *from,
-		   struct ab_bytes *out)
+		   struct ab_buf *out)
 {
 	if (!decode(s, &from->in)) {
 		s->malformed = true;
@@ -210,7 +208,7 @@ static bool strain(struct ab_body_filter *s, struct ab_flow *flow, struct ab_sid
 	if (s->ended && !s->over) {
 		s->over = true;
 		if (s->setup.out == AB_HTTP_CHUNKED)
-			ab_bytes_add(out, "0\r\n\r\n", 5);
+			ab_buf_add(out, "0\r\n\r\n", 5);
 	}
 	return true;
 }
@@ -238,12 +236,12 @@ static bool is_plain(const struct ab_body_filter *s)
 }
 
 /* Scrub what is there, where it is. */
-static void scrub_plain(struct ab_body_filter *s, struct ab_bytes *in)
+static void scrub_plain(struct ab_body_filter *s, struct ab_buf *in)
 {
 	size_t have = measure(s, in);
 
 	if (have)
-		s->clean = ab_scrub_take(s->setup.scrub, in->data + in->start, have,
+		s->clean = ab_scrub_take(s->setup.scrub, (uint8_t *)in->data, have,
 					 s->ended || (is_bounded(s) && have == s->left));
 	s->held = have - s->clean;
 	count_down(s, s->clean);
@@ -274,7 +272,7 @@ static enum ab_io move_plain(struct ab_body_filter *s, struct ab_flow *flow, str
 void ab_body_filter_gather(struct ab_body_filter *s, struct ab_flow *flow, struct ab_side *from,
 			   struct ab_side *to)
 {
-	if (!ab_bytes_len(&from->in) || s->over)
+	if (!from->in.len || s->over)
 		return;
 	if (!is_plain(s)) {
 		/* What is wrong with it is told when it is moved. */
@@ -282,9 +280,9 @@ void ab_body_filter_gather(struct ab_body_filter *s, struct ab_flow *flow, struc
 		return;
 	}
 	scrub_plain(s, &from->in);
-	emit(s, ab_bytes_head(&from->in), s->clean, flow, &to->out);
+	emit(s, ab_buf_bytes(&from->in), s->clean, flow, &to->out);
 	if (s->clean)
-		ab_bytes_skip(&from->in, s->clean);
+		ab_buf_skip(&from->in, s->clean);
 	s->clean = 0;
 }
 
@@ -306,7 +304,7 @@ enum ab_io ab_body_filter_move(struct ab_body_filter *s, struct ab_flow *flow, s
 		}
 		if (s->over)
 			return AB_IO_DONE;
-		if (!ab_bytes_len(&from->in)) {
+		if (!from->in.len) {
 			io = fetch(s, from);
 			if (io != AB_IO_DONE)
 				return io;

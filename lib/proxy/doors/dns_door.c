@@ -177,8 +177,8 @@ static void converse(struct ab_conn *conn)
 	/* Who sends faster than we answer would never let us go. */
 	while (queries < QUERIES) {
 		uint8_t reply[2 + AB_DNS_ANSWER_MAX];
-		const uint8_t *head = ab_bytes_head(&client->in);
-		size_t have = ab_bytes_len(&client->in), len;
+		const uint8_t *head = ab_buf_bytes(&client->in);
+		size_t have = client->in.len, len;
 		enum ab_io io = ab_side_flush(client);
 
 		if (io == AB_IO_WAIT)
@@ -199,11 +199,11 @@ static void converse(struct ab_conn *conn)
 		queries++;
 		ab_conn_deadline(conn, AB_HANDSHAKE_MS);
 		have = answer(conn->engine, head + 2, len, reply + 2);
-		ab_bytes_skip(&client->in, 2 + len);
+		ab_buf_skip(&client->in, 2 + len);
 		reply[0] = (uint8_t)(have >> 8);
 		reply[1] = (uint8_t)have;
 		if (have)
-			ab_bytes_add(&client->out, reply, 2 + have);
+			ab_buf_add(&client->out, reply, 2 + have);
 	}
 	ab_conn_again(conn);
 }

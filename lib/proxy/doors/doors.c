@@ -32,7 +32,7 @@ static void refuse_socks(struct ab_conn *conn, enum ab_socks_reply reply)
 	if (conn->closed)
 		return;
 	ab_socks_answer(reply, answer);
-	ab_bytes_add(&conn->client.out, answer, sizeof(answer));
+	ab_buf_add(&conn->client.out, answer, sizeof(answer));
 	conn->step = linger;
 	linger(conn);
 }
@@ -56,7 +56,7 @@ static bool more(struct ab_conn *conn)
 
 static void read_socks_request(struct ab_conn *conn)
 {
-	struct ab_bytes *in = &conn->client.in;
+	struct ab_buf *in = &conn->client.in;
 	struct ab_socks_request request;
 	ssize_t n;
 
@@ -65,7 +65,7 @@ static void read_socks_request(struct ab_conn *conn)
 		return;
 	}
 	do {
-		n = ab_socks_request(ab_bytes_head(in), ab_bytes_len(in), &request);
+		n = ab_socks_request(ab_buf_bytes(in), in->len, &request);
 	} while (n == 0 && more(conn));
 	if (n == 0)
 		return;
@@ -73,7 +73,7 @@ static void read_socks_request(struct ab_conn *conn)
 		ab_conn_close(conn, true);
 		return;
 	}
-	ab_bytes_skip(in, (size_t)n);
+	ab_buf_skip(in, (size_t)n);
 	if (request.reply != AB_SOCKS_OK)
 		refuse_socks(conn, request.reply);
 	else
@@ -82,12 +82,12 @@ static void read_socks_request(struct ab_conn *conn)
 
 static void read_socks_greeting(struct ab_conn *conn)
 {
-	struct ab_bytes *in = &conn->client.in;
+	struct ab_buf *in = &conn->client.in;
 	uint8_t answer[2] = { 5 };
 	ssize_t n;
 
 	do {
-		n = ab_socks_greeting(ab_bytes_head(in), ab_bytes_len(in), &answer[1]);
+		n = ab_socks_greeting(ab_buf_bytes(in), in->len, &answer[1]);
 	} while (n == 0 && more(conn));
 	if (n == 0)
 		return;
@@ -95,8 +95,8 @@ static void read_socks_greeting(struct ab_conn *conn)
 		ab_conn_close(conn, true);
 		return;
 	}
-	ab_bytes_skip(in, (size_t)n);
-	ab_bytes_add(&conn->client.out, answer, sizeof(answer));
+	ab_buf_skip(in, (size_t)n);
+	ab_buf_add(&conn->client.out, answer, sizeof(answer));
 	conn->step = answer[1] ? linger : read_socks_request;
 	conn->step(conn);
 }
@@ -105,7 +105,7 @@ static void read_first_byte(struct ab_conn *conn)
 {
 	if (!more(conn))
 		return;
-	if (ab_bytes_head(&conn->client.in)[0] == 5) {
+	if (ab_buf_bytes(&conn->client.in)[0] == 5) {
 		conn->door = AB_DOOR_SOCKS;
 		conn->step = read_socks_greeting;
 		read_socks_greeting(conn);

@@ -50,7 +50,7 @@ static ssize_t transmit(struct ab_side *side, const void *data, size_t len)
 enum ab_io ab_side_read(struct ab_side *side, size_t max)
 {
 	uint8_t chunk[READ_ROOM];
-	size_t have = ab_bytes_len(&side->in);
+	size_t have = side->in.len;
 	size_t want = max > have ? max - have : 0;
 	ssize_t n;
 
@@ -60,7 +60,7 @@ enum ab_io ab_side_read(struct ab_side *side, size_t max)
 		return AB_IO_WAIT;
 	n = receive(side, chunk, want < sizeof(chunk) ? want : sizeof(chunk));
 	if (n > 0) {
-		ab_bytes_add(&side->in, chunk, (size_t)n);
+		ab_buf_add(&side->in, chunk, (size_t)n);
 		return AB_IO_DONE;
 	}
 	if (n == 0) {
@@ -70,24 +70,24 @@ enum ab_io ab_side_read(struct ab_side *side, size_t max)
 	return errno == EAGAIN ? AB_IO_WAIT : AB_IO_FAILED;
 }
 
-enum ab_io ab_side_write(struct ab_side *side, struct ab_bytes *b, uint64_t len,
+enum ab_io ab_side_write(struct ab_side *side, struct ab_buf *b, uint64_t len,
 			 uint64_t *ret_written)
 {
 	*ret_written = 0;
-	if (len > ab_bytes_len(b))
-		len = ab_bytes_len(b);
+	if (len > b->len)
+		len = b->len;
 	while (*ret_written < len) {
 		ssize_t n;
 
 		if (!side->writable)
 			return AB_IO_WAIT;
-		n = transmit(side, ab_bytes_head(b), (size_t)(len - *ret_written));
+		n = transmit(side, ab_buf_bytes(b), (size_t)(len - *ret_written));
 		if (n < 0 && errno == EAGAIN)
 			return AB_IO_WAIT;
 		if (n < 0)
 			return AB_IO_FAILED;
 		*ret_written += (uint64_t)n;
-		ab_bytes_skip(b, (size_t)n);
+		ab_buf_skip(b, (size_t)n);
 	}
 	return AB_IO_DONE;
 }
@@ -96,7 +96,7 @@ enum ab_io ab_side_flush(struct ab_side *side)
 {
 	uint64_t written;
 
-	if (!ab_bytes_len(&side->out))
+	if (!side->out.len)
 		return AB_IO_DONE;
 	return ab_side_write(side, &side->out, UINT64_MAX, &written);
 }
@@ -122,8 +122,8 @@ void ab_side_close(struct ab_side *side, bool reset)
 	if (reset)
 		setsockopt(side->source.fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
 	ab_source_close(&side->source);
-	ab_bytes_fini(&side->in);
-	ab_bytes_fini(&side->out);
+	ab_buf_fini(&side->in);
+	ab_buf_fini(&side->out);
 	side->readable = side->writable = false;
 }
 
@@ -261,7 +261,7 @@ static enum ab_io copy(struct ab_flow *flow, struct ab_pipes *pipes, struct ab_s
 		sent = 0;
 	if (sent == n)
 		return AB_IO_DONE;
-	ab_bytes_add(&to->out, pipes->copy + sent, (size_t)(n - sent));
+	ab_buf_add(&to->out, pipes->copy + sent, (size_t)(n - sent));
 	return ab_side_flush(to);
 }
 
@@ -271,7 +271,7 @@ enum ab_io ab_flow_move(struct ab_flow *flow, struct ab_pipes *pipes, struct ab_
 	uint64_t begun = flow->moved, written;
 	enum ab_io io = ab_side_flush(to);
 
-	if (io == AB_IO_DONE && ab_bytes_len(&from->in)) {
+	if (io == AB_IO_DONE && from->in.len) {
 		io = ab_side_write(to, &from->in, *left, &written);
 		count(flow, left, written);
 	}

@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/data/bytes.h"
+#include "base/data/buf.h"
 #include "base/system/loop.h"
 
 struct ab_tls;
@@ -27,11 +27,11 @@ struct ab_side {
 	struct ab_source source; /* its fd; -1: not there */
 	struct ab_tls *tls;	 /* NULL: the bytes go as they are */
 	bool readable, writable;
-	bool eof;	     /* the peer will send no more */
-	bool shut;	     /* we said that we will send no more */
-	bool hung;	     /* its end was seen to come, though not read yet */
-	struct ab_bytes in;  /* read, and not consumed yet */
-	struct ab_bytes out; /* goes before anything else */
+	bool eof;	   /* the peer will send no more */
+	bool shut;	   /* we said that we will send no more */
+	bool hung;	   /* its end was seen to come, though not read yet */
+	struct ab_buf in;  /* read, and not consumed yet */
+	struct ab_buf out; /* goes before anything else */
 };
 
 enum ab_io {
@@ -47,7 +47,7 @@ enum ab_io {
 enum ab_io ab_side_read(struct ab_side *side, size_t max);
 /* Write the first `len` bytes of `b`, which may be another side's; what was
  * written is taken out of it. */
-enum ab_io ab_side_write(struct ab_side *side, struct ab_bytes *b, uint64_t len,
+enum ab_io ab_side_write(struct ab_side *side, struct ab_buf *b, uint64_t len,
 			 uint64_t *ret_written);
 /* Write what is in side->out. */
 enum ab_io ab_side_flush(struct ab_side *side);

@@ -30,7 +30,7 @@ static struct ab_tls *new_end(struct ab_tls_site *site, struct ab_side *side,
 	tls->side = side;
 	tls->name = *name;
 	tls->raw = side->in;
-	side->in = (struct ab_bytes){ 0 };
+	side->in = (struct ab_buf){ 0 };
 	ERR_clear_error();
 	return tls;
 }
@@ -124,7 +124,7 @@ void ab_tls_free(struct ab_tls *tls)
 	if (tls->ssl && SSL_is_init_finished(tls->ssl))
 		SSL_set_shutdown(tls->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
 	SSL_free(tls->ssl);
-	ab_bytes_fini(&tls->raw);
+	ab_buf_fini(&tls->raw);
 	free(tls->mismatch);
 	free(tls->why);
 	free(tls);
@@ -267,8 +267,7 @@ bool ab_tls_pending(const struct ab_tls *tls)
 {
 	if (!tls->ssl || tls->dry)
 		return false;
-	return tls->ended || ab_bytes_len(&tls->raw) || SSL_pending(tls->ssl) > 0 ||
-	       SSL_has_pending(tls->ssl);
+	return tls->ended || tls->raw.len || SSL_pending(tls->ssl) > 0 || SSL_has_pending(tls->ssl);
 }
 
 bool ab_tls_shut(struct ab_tls *tls)

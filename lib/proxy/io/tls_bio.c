@@ -5,12 +5,12 @@
 
 #include "proxy/io/tls_state.h"
 
-static int take_raw(struct ab_bytes *raw, char *data, size_t len)
+static int take_raw(struct ab_buf *raw, char *data, size_t len)
 {
-	if (len > ab_bytes_len(raw))
-		len = ab_bytes_len(raw);
-	memcpy(data, ab_bytes_head(raw), len);
-	ab_bytes_skip(raw, len);
+	if (len > raw->len)
+		len = raw->len;
+	memcpy(data, ab_buf_bytes(raw), len);
+	ab_buf_skip(raw, len);
 	return (int)len;
 }
 
@@ -23,7 +23,7 @@ static int read_socket(BIO *bio, char *data, int len)
 	BIO_clear_retry_flags(bio);
 	if (len <= 0)
 		return 0;
-	if (ab_bytes_len(&tls->raw))
+	if (tls->raw.len)
 		return take_raw(&tls->raw, data, (size_t)len);
 	if (tls->eof)
 		return 0;
@@ -81,7 +81,7 @@ static long control(BIO *bio, int cmd, long num, void *ptr)
 	if (cmd == BIO_CTRL_FLUSH)
 		return 1;
 	if (cmd == BIO_CTRL_EOF)
-		return tls->eof && !ab_bytes_len(&tls->raw);
+		return tls->eof && !tls->raw.len;
 	return 0;
 }
 

@@ -41,8 +41,8 @@ struct ab_tls_site {
 struct ab_tls {
 	struct ab_tls_site *site;
 	struct ab_side *side;
-	SSL *ssl;	     /* NULL: it could not be made, see why */
-	struct ab_bytes raw; /* came before us: the first that is read */
+	SSL *ssl;	   /* NULL: it could not be made, see why */
+	struct ab_buf raw; /* came before us: the first that is read */
 	struct ab_host name;
 	bool client; /* our part: towards a host */
 	bool no_http1;

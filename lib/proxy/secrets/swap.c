@@ -15,12 +15,12 @@ bool ab_swap_fail(struct ab_swap *sw, enum ab_swap_result result, int i)
 
 void ab_swap_begin(struct ab_swap *sw, struct ab_swap_piece *ret)
 {
-	*ret = (struct ab_swap_piece){ .at = sw->ret->scratch.end };
+	*ret = (struct ab_swap_piece){ .at = sw->ret->scratch.len };
 }
 
 void ab_swap_end(struct ab_swap *sw, struct ab_swap_piece *piece)
 {
-	piece->len = sw->ret->scratch.end - piece->at;
+	piece->len = sw->ret->scratch.len - piece->at;
 	piece->set = true;
 }
 
@@ -75,7 +75,7 @@ static bool permit(struct ab_swap *sw, const struct ab_http_field *f, size_t i, 
 /* The text with values. Every placeholder in it is a plain one, or the result
  * is kept. */
 static bool swap_text(struct ab_swap *sw, const struct ab_http_field *f, struct ab_http_text text,
-		      bool base64, struct ab_bytes *out)
+		      bool base64, struct ab_buf *out)
 {
 	struct ab_look look;
 	struct ab_found found;
@@ -90,23 +90,22 @@ static bool swap_text(struct ab_swap *sw, const struct ab_http_field *f, struct 
 			return ab_swap_fail(sw, AB_SWAP_MISPLACED, (int)i);
 		if (!permit(sw, f, i, base64))
 			return false;
-		ab_bytes_add(out, text.s + done, found.at - done);
-		ab_bytes_add(out, e->value, e->value_len);
+		ab_buf_add(out, text.s + done, found.at - done);
+		ab_buf_add(out, e->value, e->value_len);
 		done = found.at + found.len;
 		sw->put[i] = true;
 	}
-	ab_bytes_add(out, text.s + done, text.len - done);
+	ab_buf_add(out, text.s + done, text.len - done);
 	return true;
 }
 
-void ab_swap_put_base64(struct ab_bytes *out, const struct ab_bytes *text)
+void ab_swap_put_base64(struct ab_buf *out, const struct ab_buf *text)
 {
-	size_t room = AB_BASE64_ROOM(ab_bytes_len(text));
+	size_t room = AB_BASE64_ROOM(text->len);
 	char *encoded = ab_alloc(room);
 
-	ab_bytes_add(out, encoded,
-		     ab_base64_encode(ab_bytes_head(text), ab_bytes_len(text), AB_BASE64_STANDARD,
-				      encoded));
+	ab_buf_add(out, encoded,
+		   ab_base64_encode(ab_buf_bytes(text), text->len, AB_BASE64_STANDARD, encoded));
 	explicit_bzero(encoded, room);
 	free(encoded);
 }
@@ -115,8 +114,8 @@ void ab_swap_put_base64(struct ab_bytes *out, const struct ab_bytes *text)
  * in it, and must be found now. */
 static bool swap_basic(struct ab_swap *sw, const struct ab_http_field *f, size_t i)
 {
-	struct ab_bytes *out = &sw->ret->scratch;
-	struct ab_bytes swapped = { .wipe = true };
+	struct ab_buf *out = &sw->ret->scratch;
+	struct ab_buf swapped = { .wipe = true };
 	struct ab_http_text s = f->value, scheme = { s.s, 5 };
 	ab_autofree char *text = ab_alloc(s.len + 3);
 	size_t n = 0;
@@ -135,10 +134,10 @@ static bool swap_basic(struct ab_swap *sw, const struct ab_http_field *f, size_t
 	if (good && !sw->put[i])
 		good = ab_swap_fail(sw, AB_SWAP_MISPLACED, (int)i);
 	if (good) {
-		ab_bytes_add(out, "Basic ", 6);
+		ab_buf_add(out, "Basic ", 6);
 		ab_swap_put_base64(out, &swapped);
 	}
-	ab_bytes_fini(&swapped);
+	ab_buf_fini(&swapped);
 	return good;
 }
 
@@ -315,12 +314,12 @@ void ab_swap_request(const struct ab_vault *vault, const struct ab_host *host, u
 
 	*ret = (struct ab_swapped){ .secret = -1, .request = *rq, .scratch = { .wipe = true } };
 	if (!swap_request(&sw, host, port, tls)) {
-		ab_bytes_fini(&ret->scratch);
+		ab_buf_fini(&ret->scratch);
 		ret->carries = false;
 	}
 }
 
 void ab_swapped_fini(struct ab_swapped *swapped)
 {
-	ab_bytes_fini(&swapped->scratch);
+	ab_buf_fini(&swapped->scratch);
 }

@@ -19,7 +19,7 @@
  * they are. In a body of JSON a value with quotes or backslashes is for its
  * owner to avoid.
  */
-#include "base/data/bytes.h"
+#include "base/data/buf.h"
 #include "proxy/secrets/vault.h"
 #include "proxy/wire/http.h"
 
@@ -41,8 +41,8 @@ struct ab_swapped {
 	/* With DONE or NONE: the request to be written, its fields pointing
 	 * into `rq`'s bytes or into `scratch`. */
 	struct ab_http_request request;
-	struct ab_bytes scratch; /* holds values: `wipe` is set */
-	bool carries;		 /* a value is in it, or will be in its body: the
+	struct ab_buf scratch; /* holds values: `wipe` is set */
+	bool carries;	       /* a value is in it, or will be in its body: the
 				 * answer is searched */
 };
 
@@ -79,7 +79,7 @@ struct ab_swap_body *ab_swap_body_new(const struct ab_vault *vault, const struct
 void ab_swap_body_free(struct ab_swap_body *body);
 /* Appends to `out` (wipe is set on it). DONE, NONE or TRIPWIRE. */
 enum ab_swap_result ab_swap_body_take(struct ab_swap_body *body, const void *data, size_t len,
-				      bool end, struct ab_bytes *out);
+				      bool end, struct ab_buf *out);
 /* After TRIPWIRE: which secret's placeholder it was. */
 int ab_swap_body_foreign(const struct ab_swap_body *body);
 /* Would each replacement keep the length? Then so does the whole body. */

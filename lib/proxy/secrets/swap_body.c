@@ -11,7 +11,7 @@
  */
 struct ab_swap_body {
 	const struct ab_vault *vault;
-	struct ab_bytes held; /* the begin of a placeholder, perhaps */
+	struct ab_buf held; /* the begin of a placeholder, perhaps */
 	bool bound[AB_SECRETS_MAX];
 	const char *values[AB_SECRETS_MAX]; /* in pages; NULL: it stays */
 	size_t lens[AB_SECRETS_MAX];
@@ -74,7 +74,7 @@ void ab_swap_body_free(struct ab_swap_body *body)
 	if (!body)
 		return;
 	ab_pages_free(body->pages, body->size);
-	ab_bytes_fini(&body->held);
+	ab_buf_fini(&body->held);
 	free(body);
 }
 
@@ -90,7 +90,7 @@ bool ab_swap_body_keeps_length(const struct ab_swap_body *body)
 
 /* *ret_done: how many bytes are dealt with. */
 static enum ab_swap_result swap_bytes(struct ab_swap_body *body, const uint8_t *s, size_t len,
-				      bool end, struct ab_bytes *out, size_t *ret_done)
+				      bool end, struct ab_buf *out, size_t *ret_done)
 {
 	const struct ab_finder *finder = ab_vault_placeholders(body->vault);
 	enum ab_swap_result result = AB_SWAP_NONE;
@@ -110,35 +110,34 @@ static enum ab_swap_result swap_bytes(struct ab_swap_body *body, const uint8_t *
 			return AB_SWAP_TRIPWIRE;
 		}
 		if (body->values[i] && ab_found_plain(&found)) {
-			ab_bytes_add(out, s + done, found.at - done);
-			ab_bytes_add(out, body->values[i], body->lens[i]);
+			ab_buf_add(out, s + done, found.at - done);
+			ab_buf_add(out, body->values[i], body->lens[i]);
 			done = found.at + found.len;
 			result = AB_SWAP_DONE;
 		}
 		if (hold < look.from)
 			hold = ab_look_hold(&look);
 	}
-	ab_bytes_add(out, s + done, hold - done);
+	ab_buf_add(out, s + done, hold - done);
 	*ret_done = hold;
 	return result;
 }
 
 enum ab_swap_result ab_swap_body_take(struct ab_swap_body *body, const void *data, size_t len,
-				      bool end, struct ab_bytes *out)
+				      bool end, struct ab_buf *out)
 {
 	enum ab_swap_result result;
 	size_t done = 0;
 
 	out->wipe = true;
-	if (!ab_bytes_len(&body->held)) {
+	if (!body->held.len) {
 		result = swap_bytes(body, data, len, end, out, &done);
 		if (done < len)
-			ab_bytes_add(&body->held, (const uint8_t *)data + done, len - done);
+			ab_buf_add(&body->held, (const uint8_t *)data + done, len - done);
 		return result;
 	}
-	ab_bytes_add(&body->held, data, len);
-	result = swap_bytes(body, ab_bytes_head(&body->held), ab_bytes_len(&body->held), end, out,
-			    &done);
-	ab_bytes_skip(&body->held, done);
+	ab_buf_add(&body->held, data, len);
+	result = swap_bytes(body, ab_buf_bytes(&body->held), body->held.len, end, out, &done);
+	ab_buf_skip(&body->held, done);
 	return result;
 }

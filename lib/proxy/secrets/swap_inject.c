@@ -67,23 +67,23 @@ static const char *const formats[] = {
 	[AB_CARRY_QUERY] = "{}",
 };
 
-static void put_basic(struct ab_bytes *out, const char *format, const struct ab_vault_entry *e)
+static void put_basic(struct ab_buf *out, const char *format, const struct ab_vault_entry *e)
 {
-	struct ab_bytes login = { .wipe = true };
+	struct ab_buf login = { .wipe = true };
 
 	if (strncasecmp(format, "basic ", 6) == 0)
 		format += 6;
 	ab_swap_put_formatted(&login, format, e, false);
-	ab_bytes_add(out, "Basic ", 6);
+	ab_buf_add(out, "Basic ", 6);
 	ab_swap_put_base64(out, &login);
-	ab_bytes_fini(&login);
+	ab_buf_fini(&login);
 }
 
 static bool inject_field(struct ab_swap *sw, size_t i, const struct ab_carrier *c,
 			 const char *format)
 {
 	const struct ab_vault_entry *e = ab_vault_at(sw->vault, i);
-	struct ab_bytes *out = &sw->ret->scratch;
+	struct ab_buf *out = &sw->ret->scratch;
 	const char *name = c->kind == AB_CARRY_HEADER ? c->name : "authorization";
 	struct ab_swap_piece *piece;
 

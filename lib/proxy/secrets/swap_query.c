@@ -23,7 +23,7 @@ static bool is_named(struct ab_http_text s, const char *name)
 	return i == s.len && !*name;
 }
 
-static void put_escaped(struct ab_bytes *out, const char *s, size_t len, bool query)
+static void put_escaped(struct ab_buf *out, const char *s, size_t len, bool query)
 {
 	static const char digits[] = "0123456789ABCDEF";
 	/* What stands for itself in a path; in a query some would divide it. */
@@ -35,25 +35,25 @@ static void put_escaped(struct ab_bytes *out, const char *s, size_t len, bool qu
 		bool plain = ab_is_alnum(c) || (c && strchr(marks, c));
 
 		if (plain)
-			ab_bytes_add(out, s + i, 1);
+			ab_buf_add(out, s + i, 1);
 		else
-			ab_bytes_add(out, escape, 3);
+			ab_buf_add(out, escape, 3);
 	}
 }
 
-void ab_swap_put_formatted(struct ab_bytes *out, const char *format, const struct ab_vault_entry *e,
+void ab_swap_put_formatted(struct ab_buf *out, const char *format, const struct ab_vault_entry *e,
 			   bool query)
 {
 	const char *hole = strstr(format, "{}");
 	size_t before = hole ? (size_t)(hole - format) : 0;
 
-	ab_bytes_add(out, format, before);
+	ab_buf_add(out, format, before);
 	if (query)
 		put_escaped(out, e->value, e->value_len, true);
 	else
-		ab_bytes_add(out, e->value, e->value_len);
+		ab_buf_add(out, e->value, e->value_len);
 	if (hole)
-		ab_bytes_add(out, hole + 2, strlen(hole + 2));
+		ab_buf_add(out, hole + 2, strlen(hole + 2));
 }
 
 /* The parameter around the byte at `at`, and where its value begins; its end
@@ -123,13 +123,13 @@ static void begin_target(struct ab_swap *sw, struct ab_swap_piece *piece)
 {
 	ab_swap_begin(sw, piece);
 	sw->prefix = prefix_of(sw->rq);
-	ab_bytes_add(&sw->ret->scratch, sw->rq->target.s, sw->prefix);
+	ab_buf_add(&sw->ret->scratch, sw->rq->target.s, sw->prefix);
 }
 
 bool ab_swap_target(struct ab_swap *sw)
 {
 	struct ab_http_text path = sw->rq->path;
-	struct ab_bytes *out = &sw->ret->scratch;
+	struct ab_buf *out = &sw->ret->scratch;
 	size_t query = find_query(path), done = 0;
 	struct ab_swap_piece piece;
 	struct ab_look look;
@@ -151,19 +151,19 @@ bool ab_swap_target(struct ab_swap *sw)
 			return ab_swap_fail(sw, AB_SWAP_MISPLACED, (int)i);
 		if (!e->value)
 			return ab_swap_fail(sw, AB_SWAP_ABSENT, (int)i);
-		ab_bytes_add(out, path.s + done, found.at - done);
+		ab_buf_add(out, path.s + done, found.at - done);
 		put_escaped(out, e->value, e->value_len, found.at > query);
 		done = found.at + found.len;
 		sw->put[i] = true;
 	} while (ab_look_next(&look, &found));
-	ab_bytes_add(out, path.s + done, path.len - done);
+	ab_buf_add(out, path.s + done, path.len - done);
 	ab_swap_end(sw, &piece);
 	sw->target = piece;
 	return true;
 }
 
 /* The query without parameters of that name; each with "?" or "&" before. */
-static bool put_others(struct ab_bytes *out, struct ab_http_text path, const char *name)
+static bool put_others(struct ab_buf *out, struct ab_http_text path, const char *name)
 {
 	size_t query = find_query(path), value;
 	bool begun = false;
@@ -174,8 +174,8 @@ static bool put_others(struct ab_bytes *out, struct ab_http_text path, const cha
 		query = (size_t)(p.s - path.s) + p.len;
 		if (!p.len || is_named(name_of(p, value), name))
 			continue;
-		ab_bytes_add(out, begun ? "&" : "?", 1);
-		ab_bytes_add(out, p.s, p.len);
+		ab_buf_add(out, begun ? "&" : "?", 1);
+		ab_buf_add(out, p.s, p.len);
 		begun = true;
 	}
 	return begun;
@@ -184,8 +184,8 @@ static bool put_others(struct ab_bytes *out, struct ab_http_text path, const cha
 bool ab_swap_inject_query(struct ab_swap *sw, size_t i, const char *name, const char *format)
 {
 	const struct ab_vault_entry *e = ab_vault_at(sw->vault, i);
-	struct ab_bytes now = { .wipe = true };
-	struct ab_bytes *out = &sw->ret->scratch;
+	struct ab_buf now = { .wipe = true };
+	struct ab_buf *out = &sw->ret->scratch;
 	struct ab_http_text path = sw->rq->path;
 	bool begun;
 
@@ -193,19 +193,19 @@ bool ab_swap_inject_query(struct ab_swap *sw, size_t i, const char *name, const 
 		return true;
 	/* Where another value is in it already, scratch may move under it. */
 	if (sw->target.set) {
-		ab_bytes_add(&now, out->data + sw->target.at + sw->prefix,
-			     sw->target.len - sw->prefix);
-		path = (struct ab_http_text){ (const char *)now.data, ab_bytes_len(&now) };
+		ab_buf_add(&now, out->data + sw->target.at + sw->prefix,
+			   sw->target.len - sw->prefix);
+		path = (struct ab_http_text){ (const char *)now.data, now.len };
 	}
 	begin_target(sw, &sw->target);
-	ab_bytes_add(out, path.s, find_query(path));
+	ab_buf_add(out, path.s, find_query(path));
 	begun = put_others(out, path, name);
-	ab_bytes_add(out, begun ? "&" : "?", 1);
+	ab_buf_add(out, begun ? "&" : "?", 1);
 	put_escaped(out, name, strlen(name), true);
-	ab_bytes_add(out, "=", 1);
+	ab_buf_add(out, "=", 1);
 	ab_swap_put_formatted(out, format, e, true);
 	ab_swap_end(sw, &sw->target);
-	ab_bytes_fini(&now);
+	ab_buf_fini(&now);
 	sw->put[i] = true;
 	return true;
 }

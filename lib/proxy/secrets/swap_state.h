@@ -37,10 +37,10 @@ bool ab_swap_target(struct ab_swap *sw);
 bool ab_swap_inject_query(struct ab_swap *sw, size_t i, const char *name, const char *format);
 
 /* The value in its format, escaped as in a query or not, into scratch. */
-void ab_swap_put_formatted(struct ab_bytes *out, const char *format, const struct ab_vault_entry *e,
+void ab_swap_put_formatted(struct ab_buf *out, const char *format, const struct ab_vault_entry *e,
 			   bool query);
 
-void ab_swap_put_base64(struct ab_bytes *out, const struct ab_bytes *text);
+void ab_swap_put_base64(struct ab_buf *out, const struct ab_buf *text);
 
 /* The value of a secret that the client did not name, if there is a place. */
 bool ab_swap_inject(struct ab_swap *sw, size_t i);

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "base/data/bytes.h"
+#include "base/data/buf.h"
 #include "base/data/mem.h"
 #include "base/text/base64.h"
 #include "proxy/secrets/search.h"
@@ -52,13 +52,13 @@ static void find_run(const char *s, size_t len, size_t done, const struct ab_fou
 }
 
 static void cover(const struct ab_vault *vault, const struct ab_finder *f, const char *s,
-		  size_t len, bool decoded, struct ab_bytes *out);
+		  size_t len, bool decoded, struct ab_buf *out);
 
 /* Decoded, covered, encoded; false: there is no value in it. */
 static bool cover_run(const struct ab_vault *vault, const struct ab_finder *f, const char *s,
-		      size_t len, enum ab_base64 alphabet, struct ab_bytes *out)
+		      size_t len, enum ab_base64 alphabet, struct ab_buf *out)
 {
-	struct ab_bytes covered = { .wipe = true };
+	struct ab_buf covered = { .wipe = true };
 	size_t room = len / 4 * 3 + 3, n = 0;
 	char *text = ab_alloc(room), *encoded;
 	struct ab_look look;
@@ -69,24 +69,24 @@ static bool cover_run(const struct ab_vault *vault, const struct ab_finder *f, c
 	good = good && ab_look_next(&look, &found);
 	if (good) {
 		cover(vault, f, text, n, true, &covered);
-		n = ab_bytes_len(&covered);
+		n = covered.len;
 		encoded = ab_alloc(AB_BASE64_ROOM(n));
-		n = ab_base64_encode(ab_bytes_head(&covered), n, alphabet, encoded);
+		n = ab_base64_encode(ab_buf_bytes(&covered), n, alphabet, encoded);
 		while (len % 4 && encoded[n - 1] == '=')
 			n--;
-		ab_bytes_add(out, encoded, n);
+		ab_buf_add(out, encoded, n);
 		free(encoded);
 	}
 	explicit_bzero(text, room);
 	free(text);
-	ab_bytes_fini(&covered);
+	ab_buf_fini(&covered);
 	return good;
 }
 
 /* `decoded`: it was in base64, and what is in base64 again is too odd to be
  * kept readable. */
 static void cover(const struct ab_vault *vault, const struct ab_finder *f, const char *s,
-		  size_t len, bool decoded, struct ab_bytes *out)
+		  size_t len, bool decoded, struct ab_buf *out)
 {
 	struct ab_look look;
 	struct ab_found found;
@@ -100,17 +100,17 @@ static void cover(const struct ab_vault *vault, const struct ab_finder *f, const
 
 		if (run)
 			find_run(s, len, done, &found, &at, &n);
-		ab_bytes_add(out, s + done, at - done);
+		ab_buf_add(out, s + done, at - done);
 		done = at;
 		if (run && cover_run(vault, f, s + at, n, found.needle->alphabet, out)) {
 			done = look.from = at + n;
 			continue;
 		}
-		ab_bytes_add(out, s + done, found.at - done);
-		ab_bytes_add(out, e->placeholder, e->placeholder_len);
+		ab_buf_add(out, s + done, found.at - done);
+		ab_buf_add(out, e->placeholder, e->placeholder_len);
 		done = found.at + found.len;
 	}
-	ab_bytes_add(out, s + done, len - done);
+	ab_buf_add(out, s + done, len - done);
 }
 
 static bool blank(const struct ab_finder *f, char with, char *text, size_t len)
@@ -139,7 +139,7 @@ bool ab_vault_blank(const struct ab_vault *vault, char *text, size_t len)
 char *ab_vault_cover(const struct ab_vault *vault, const char *text, size_t len, size_t *ret_len)
 {
 	struct ab_finder *f = find_values(vault);
-	struct ab_bytes out = { .wipe = true };
+	struct ab_buf out = { .wipe = true };
 	struct ab_look look;
 	struct ab_found found;
 	char *copy = NULL;
@@ -149,13 +149,13 @@ char *ab_vault_cover(const struct ab_vault *vault, const char *text, size_t len,
 	ab_look_init(&look, f, text, len);
 	if (ab_look_next(&look, &found)) {
 		cover(vault, f, text, len, false, &out);
-		*ret_len = ab_bytes_len(&out);
+		*ret_len = out.len;
 		copy = ab_alloc(*ret_len + 1);
-		memcpy(copy, ab_bytes_head(&out), *ret_len);
+		memcpy(copy, ab_buf_bytes(&out), *ret_len);
 		/* What only came to be by putting it together. */
 		blank(f, 'x', copy, *ret_len);
 	}
-	ab_bytes_fini(&out);
+	ab_buf_fini(&out);
 	ab_finder_free(f);
 	return copy;
 }

@@ -79,10 +79,10 @@ static void send_raw(struct ab_conn *conn, const struct ab_http_request *head, s
 	}
 	if (unjudged) {
 		ab_http_write_without_upgrade(&conn->server.out, head);
-		ab_bytes_skip(&conn->client.in, len);
+		ab_buf_skip(&conn->client.in, len);
 	}
 	if (conn->ahead) {
-		ab_bytes_skip(&conn->client.in, conn->ahead);
+		ab_buf_skip(&conn->client.in, conn->ahead);
 		raw -= conn->ahead;
 		conn->ahead = 0;
 	}
@@ -101,7 +101,7 @@ void ab_exchange_send(struct ab_conn *conn, const struct ab_http_request *head, 
 		.credentials = upstream ? upstream->credentials : NULL,
 	};
 	struct ab_swapped swapped;
-	size_t before = ab_bytes_len(&conn->server.out);
+	size_t before = conn->server.out.len;
 
 	if (!ab_exchange_inspect(conn, head, &swapped))
 		return;
@@ -113,11 +113,11 @@ void ab_exchange_send(struct ab_conn *conn, const struct ab_http_request *head, 
 	}
 	if (!ab_exchange_write(conn, &swapped, &hop))
 		return;
-	rq->head_up += ab_bytes_len(&conn->server.out) - before;
+	rq->head_up += conn->server.out.len - before;
 	if (!ab_exchange_fixed(conn->http) && rq->repeatable)
 		rq->head = len;
 	else
-		ab_bytes_skip(&conn->client.in, len);
+		ab_buf_skip(&conn->client.in, len);
 	ab_exchange_pass(conn, &head->head, 0);
 }
 
@@ -258,8 +258,8 @@ static void open_tunnel(struct ab_conn *conn, const struct ab_http_request *head
 
 	if (vault)
 		conn->trips =
-			(uint16_t)(1 + ab_vault_seen(vault, ab_bytes_head(&conn->client.in), len));
-	ab_bytes_skip(&conn->client.in, len);
+			(uint16_t)(1 + ab_vault_seen(vault, ab_buf_bytes(&conn->client.in), len));
+	ab_buf_skip(&conn->client.in, len);
 	ab_exchange_close_server(conn);
 	free(ab_take(conn->address));
 	ab_exchange_free(conn);
@@ -290,8 +290,7 @@ static void begin_request(struct ab_conn *conn, const struct ab_http_request *he
 static bool server_is_quiet(struct ab_conn *conn)
 {
 	if (conn->server.source.fd < 0 ||
-	    (!ab_bytes_len(&conn->server.in) &&
-	     ab_side_read(&conn->server, AB_HTTP_HEAD_MAX) == AB_IO_WAIT))
+	    (!conn->server.in.len && ab_side_read(&conn->server, AB_HTTP_HEAD_MAX) == AB_IO_WAIT))
 		return true;
 	if (conn->http->mode == AB_EXCHANGE_PROXY) {
 		ab_exchange_close_server(conn);
@@ -316,9 +315,9 @@ static void read_request(struct ab_conn *conn)
 	if (!server_is_quiet(conn))
 		return;
 	for (;;) {
-		size_t have = ab_bytes_len(&client->in);
-		ssize_t len = have ? ab_http_read_request(&x->scan, ab_bytes_head(&client->in),
-							  have, &head)
+		size_t have = client->in.len;
+		ssize_t len = have ? ab_http_read_request(&x->scan, ab_buf_bytes(&client->in), have,
+							  &head)
 				   : 0;
 		enum ab_io io;
 

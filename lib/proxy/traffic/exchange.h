@@ -41,7 +41,7 @@ void ab_exchange_free(struct ab_conn *conn);
 /* The text of a refusal or a failure, for any door that speaks HTTP: appended
  * to `out`, "Connection: close". `r` says who and why; status 403, 400, 431,
  * 502, 504 ... `run_id` names the denial (r->denial). */
-void ab_exchange_answer(struct ab_bytes *out, struct ab_ledger *ledger,
+void ab_exchange_answer(struct ab_buf *out, struct ab_ledger *ledger,
 			const struct ab_request_record *r, int status);
 /* The status for a dial that failed (not: was forbidden), and why. */
 int ab_exchange_failure(const struct ab_dialled *result, const char **ret_words);

@@ -27,7 +27,7 @@ static void begin(struct ab_pass *p, enum ab_http_body body, uint64_t length, si
 static void gather(struct ab_pass *p, struct ab_flow *flow, struct ab_side *from,
 		   struct ab_side *to)
 {
-	size_t n = ab_bytes_len(&from->in);
+	size_t n = from->in.len;
 
 	if (p->sieve)
 		ab_body_filter_gather(p->sieve, flow, from, to);
@@ -37,8 +37,8 @@ static void gather(struct ab_pass *p, struct ab_flow *flow, struct ab_side *from
 		n = (size_t)p->left;
 	if (n > TOGETHER)
 		n = TOGETHER;
-	ab_bytes_add(&to->out, ab_bytes_head(&from->in), n);
-	ab_bytes_skip(&from->in, n);
+	ab_buf_add(&to->out, ab_buf_bytes(&from->in), n);
+	ab_buf_skip(&from->in, n);
 	p->left -= n;
 	p->ahead += n;
 }
@@ -60,13 +60,13 @@ static enum ab_io move_chunked(struct ab_pass *p, struct ab_flow *flow, struct a
 
 		if (io != AB_IO_DONE || p->last)
 			return io;
-		if (!ab_bytes_len(&from->in)) {
+		if (!from->in.len) {
 			io = ab_side_read(from, CHUNKED_ROOM);
 			if (io != AB_IO_DONE)
 				return io;
 		}
-		n = ab_http_chunks_take(&p->chunks, ab_bytes_head(&from->in),
-					ab_bytes_len(&from->in), &p->last);
+		n = ab_http_chunks_take(&p->chunks, ab_buf_bytes(&from->in), from->in.len,
+					&p->last);
 		if (n < 0) {
 			p->malformed = true;
 			return AB_IO_FAILED;
@@ -113,7 +113,7 @@ static bool follow_client(struct ab_conn *conn)
 	struct ab_exchange_request *rq = conn->http->request;
 	enum ab_io io;
 
-	if (ab_bytes_len(&conn->client.in) > rq->head || conn->server.shut)
+	if (conn->client.in.len > rq->head || conn->server.shut)
 		return true;
 	io = ab_side_read(&conn->client, rq->head + PEEK);
 	if (io == AB_IO_FAILED) {
@@ -182,7 +182,7 @@ static bool lose_server(struct ab_conn *conn)
 {
 	struct ab_exchange *x = conn->http;
 	struct ab_exchange_request *rq = x->request;
-	bool silent = !ab_bytes_len(&conn->server.in);
+	bool silent = !conn->server.in.len;
 
 	if (silent && rq->reused && rq->head)
 		ab_exchange_dial(conn);
@@ -202,10 +202,10 @@ static void pass_interim(struct ab_conn *conn, const struct ab_http_response *rs
 	if (rs->status == 100)
 		rq->expects = false;
 	if (conn->http->mode == AB_EXCHANGE_TUNNEL)
-		ab_bytes_add(&conn->client.out, ab_bytes_head(&conn->server.in), len);
+		ab_buf_add(&conn->client.out, ab_buf_bytes(&conn->server.in), len);
 	else if (rq->minor) /* HTTP/1.0 knows no such thing */
 		ab_http_write_response(&conn->client.out, rs, true, rq->minor);
-	ab_bytes_skip(&conn->server.in, len);
+	ab_buf_skip(&conn->server.in, len);
 	ab_conn_again(conn); /* there is no end to how many there may be */
 }
 
@@ -241,7 +241,7 @@ static bool switch_protocol(struct ab_conn *conn, const struct ab_http_response 
 	begin(&rq->down, AB_HTTP_CLOSE, 0, tunnel ? len : 0, &conn->down);
 	if (!tunnel) {
 		ab_http_write_response(&conn->client.out, rs, true, rq->minor);
-		ab_bytes_skip(&conn->server.in, len);
+		ab_buf_skip(&conn->server.in, len);
 	}
 	sift_answer(rq, AB_HTTP_CLOSE, 0, frames);
 	/* The client may have sent something already. */
@@ -256,7 +256,7 @@ static bool begin_response(struct ab_conn *conn, const struct ab_http_response *
 	bool fixed = ab_exchange_fixed(conn->http);
 
 	if (rq->head)
-		ab_bytes_skip(&conn->client.in, rq->head);
+		ab_buf_skip(&conn->client.in, rq->head);
 	rq->head = 0;
 	conn->http->scan = (struct ab_http_scan){ 0 };
 	if (rs->status == 101)
@@ -292,7 +292,7 @@ static bool begin_response(struct ab_conn *conn, const struct ab_http_response *
 	sift_answer(rq, rs->head.body, rs->head.length, false);
 	if (!tunnel) {
 		ab_http_write_response(&conn->client.out, rs, rq->keep, rq->minor);
-		ab_bytes_skip(&conn->server.in, len);
+		ab_buf_skip(&conn->server.in, len);
 		gather(&rq->down, &conn->down, &conn->server, &conn->client);
 	}
 	return true;
@@ -315,14 +315,12 @@ static bool read_response(struct ab_conn *conn, bool *ret_wait)
 		*ret_wait = true;
 		return true;
 	}
-	len = !ab_bytes_len(&server->in)
-		      ? 0
-		      : ab_http_read_response(&x->scan, ab_bytes_head(&server->in),
-					      ab_bytes_len(&server->in), x->request->to_head, &rs);
+	len = !server->in.len ? 0
+			      : ab_http_read_response(&x->scan, ab_buf_bytes(&server->in),
+						      server->in.len, x->request->to_head, &rs);
 	/* Where it lies: the views of it see the result. */
 	if (len > 0 && x->request->scrub)
-		ab_scrub_take(x->request->scrub, server->in.data + server->in.start, (size_t)len,
-			      true);
+		ab_scrub_take(x->request->scrub, (uint8_t *)server->in.data, (size_t)len, true);
 	if (len > 0) {
 		*ret_wait = rs.status < 200;
 		return begin_response(conn, &rs, (size_t)len);

@@ -8,8 +8,8 @@ ssize_t ab_exchange_read_again(struct ab_conn *conn, struct ab_http_request *ret
 {
 	struct ab_http_scan scan = { 0 };
 
-	return ab_http_read_request(&scan, ab_bytes_head(&conn->client.in),
-				    ab_bytes_len(&conn->client.in), ret);
+	return ab_http_read_request(&scan, ab_buf_bytes(&conn->client.in), conn->client.in.len,
+				    ret);
 }
 
 /* The server of a gateway's request proves its name first. */

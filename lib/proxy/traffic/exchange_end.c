@@ -100,8 +100,8 @@ static void linger(struct ab_conn *conn)
 	ab_side_shut(&conn->client);
 	for (int i = 0; io == AB_IO_DONE && i < LINGER_SHARE; i++) {
 		io = ab_side_read(&conn->client, LINGER_ROOM);
-		x->discarded += ab_bytes_len(&conn->client.in);
-		ab_bytes_fini(&conn->client.in);
+		x->discarded += conn->client.in.len;
+		ab_buf_fini(&conn->client.in);
 	}
 	if (x->discarded > LINGER_MAX)
 		io = AB_IO_FAILED;
@@ -114,7 +114,7 @@ static void linger(struct ab_conn *conn)
 void ab_exchange_end(struct ab_conn *conn)
 {
 	ab_exchange_close_server(conn);
-	ab_bytes_fini(&conn->client.in);
+	ab_buf_fini(&conn->client.in);
 	conn->step = linger;
 	ab_conn_deadline(conn, LINGER_MS);
 	ab_conn_again(conn);

@@ -60,7 +60,7 @@ static void explain_failure(struct ab_buf *text, const char *begin, const char *
 	ab_buf_puts(text, ".\n");
 }
 
-void ab_exchange_answer(struct ab_bytes *out, struct ab_ledger *ledger,
+void ab_exchange_answer(struct ab_buf *out, struct ab_ledger *ledger,
 			const struct ab_request_record *r, int status)
 {
 	ab_autobuf struct ab_buf head = { 0 }, text = { 0 };
@@ -90,9 +90,9 @@ void ab_exchange_answer(struct ab_bytes *out, struct ab_ledger *ledger,
 		      "Connection: close\r\n"
 		      "\r\n",
 		      text.len);
-	ab_bytes_add(out, head.data, head.len);
+	ab_buf_add(out, head.data, head.len);
 	if (!r->method || strcmp(r->method, "HEAD") != 0)
-		ab_bytes_add(out, text.data, text.len);
+		ab_buf_add(out, text.data, text.len);
 }
 
 int ab_exchange_failure(const struct ab_dialled *result, const char **ret_words)

@@ -146,7 +146,7 @@ static void say_goodbye(struct ab_conn *conn)
 	 * lose our words. */
 	for (int i = 0; io == AB_IO_DONE && i < GOODBYE_SHARE; i++) {
 		io = ab_side_read(&conn->client, GOODBYE_ROOM);
-		ab_bytes_fini(&conn->client.in);
+		ab_buf_fini(&conn->client.in);
 	}
 	if (io == AB_IO_DONE)
 		ab_conn_again(conn);
@@ -156,7 +156,7 @@ static void say_goodbye(struct ab_conn *conn)
 
 void ab_tunnel_goodbye(struct ab_conn *conn)
 {
-	ab_bytes_fini(&conn->client.in);
+	ab_buf_fini(&conn->client.in);
 	ab_side_close(&conn->server, true);
 	conn->step = say_goodbye;
 	ab_conn_deadline(conn, AB_HANDSHAKE_MS);
@@ -180,7 +180,7 @@ static void tell_client(struct ab_conn *conn, struct ab_request_record *r,
 		break;
 	case AB_DOOR_SOCKS:
 		ab_socks_answer(reply, answer);
-		ab_bytes_add(&conn->client.out, answer, sizeof(answer));
+		ab_buf_add(&conn->client.out, answer, sizeof(answer));
 		break;
 	case AB_DOOR_HTTP:
 	case AB_DOOR_TRANSPARENT:
@@ -263,10 +263,10 @@ static void welcome(struct ab_conn *conn)
 	uint8_t answer[10];
 
 	if (conn->door == AB_DOOR_CONNECT) {
-		ab_bytes_add(&conn->client.out, established, sizeof(established) - 1);
+		ab_buf_add(&conn->client.out, established, sizeof(established) - 1);
 	} else if (conn->door == AB_DOOR_SOCKS) {
 		ab_socks_answer(AB_SOCKS_OK, answer);
-		ab_bytes_add(&conn->client.out, answer, sizeof(answer));
+		ab_buf_add(&conn->client.out, answer, sizeof(answer));
 	}
 	ab_tunnel_look(conn);
 }
@@ -389,5 +389,5 @@ bool ab_tunnel_remains(const struct ab_conn *conn)
 {
 	if (conn->closed || conn->http || !conn->host || conn->denial)
 		return false;
-	return conn->dial ? ab_bytes_len(&conn->client.in) > 0 : conn->server.source.fd >= 0;
+	return conn->dial ? conn->client.in.len > 0 : conn->server.source.fd >= 0;
 }

@@ -34,7 +34,7 @@ static void alert(struct ab_conn *conn)
 
 	/* Behind other bytes of the server's it would make no sense. */
 	if (conn->down.moved == 0)
-		ab_bytes_add(&conn->client.out, access_denied, sizeof(access_denied));
+		ab_buf_add(&conn->client.out, access_denied, sizeof(access_denied));
 	ab_tunnel_goodbye(conn);
 }
 
@@ -110,8 +110,7 @@ static void judge_second(struct ab_conn *conn)
 
 	if (!pass_down(conn) || !read_client(conn))
 		return;
-	switch (ab_hello_again(ab_bytes_head(&conn->client.in), ab_bytes_len(&conn->client.in),
-			       &hello)) {
+	switch (ab_hello_again(ab_buf_bytes(&conn->client.in), conn->client.in.len, &hello)) {
 	case AB_FIRST_TLS:
 		if (agrees(conn, &hello))
 			ab_tunnel_relay(conn);
@@ -148,9 +147,9 @@ static void await_server(struct ab_conn *conn)
 		ab_conn_close(conn, true);
 		return;
 	}
-	switch (ab_hello_retry(ab_bytes_head(&conn->server.in), ab_bytes_len(&conn->server.in))) {
+	switch (ab_hello_retry(ab_buf_bytes(&conn->server.in), conn->server.in.len)) {
 	case AB_RETRY_MORE:
-		if (io != AB_IO_EOF && ab_bytes_len(&conn->server.in) < ANSWER_ROOM)
+		if (io != AB_IO_EOF && conn->server.in.len < ANSWER_ROOM)
 			return;
 		/* It will ask for nothing any more. */
 		ab_tunnel_relay(conn);
@@ -188,19 +187,19 @@ static bool is_word(const uint8_t *data, size_t len)
 /* Undecided: hold it, unless it is a word. */
 static void wait_for_more(struct ab_conn *conn)
 {
-	struct ab_bytes *in = &conn->client.in;
-	bool word = is_word(ab_bytes_head(in), ab_bytes_len(in));
+	struct ab_buf *in = &conn->client.in;
+	bool word = is_word(ab_buf_bytes(in), in->len);
 
 	if (conn->client.eof && word) {
-		ab_bytes_skip(in, conn->ahead);
+		ab_buf_skip(in, conn->ahead);
 		ab_tunnel_relay(conn);
 	} else if (conn->client.eof) {
 		ab_tunnel_cut(conn, AB_FAULT_MALFORMED, NULL);
 	} else if (word) {
-		ab_bytes_add(&conn->server.out, ab_bytes_head(in) + conn->ahead,
-			     ab_bytes_len(in) - conn->ahead);
-		conn->up.moved += ab_bytes_len(in) - conn->ahead;
-		conn->ahead = (uint16_t)ab_bytes_len(in);
+		ab_buf_add(&conn->server.out, ab_buf_bytes(in) + conn->ahead,
+			   in->len - conn->ahead);
+		conn->up.moved += in->len - conn->ahead;
+		conn->ahead = (uint16_t)in->len;
 		if (ab_side_flush(&conn->server) == AB_IO_FAILED)
 			ab_conn_close(conn, true);
 	} else if (!conn->deadline.slot) {
@@ -212,8 +211,7 @@ static void judge_first(struct ab_conn *conn)
 {
 	struct ab_hello hello;
 
-	switch (ab_hello_look(ab_bytes_head(&conn->client.in), ab_bytes_len(&conn->client.in),
-			      &hello)) {
+	switch (ab_hello_look(ab_buf_bytes(&conn->client.in), conn->client.in.len, &hello)) {
 	case AB_FIRST_MORE:
 		wait_for_more(conn);
 		return;
@@ -227,7 +225,7 @@ static void judge_first(struct ab_conn *conn)
 		ab_tunnel_cut(conn, AB_FAULT_HTTP2, NULL);
 		return;
 	case AB_FIRST_OTHER:
-		ab_bytes_skip(&conn->client.in, conn->ahead);
+		ab_buf_skip(&conn->client.in, conn->ahead);
 		ab_tunnel_relay(conn);
 		return;
 	case AB_FIRST_BAD:
@@ -242,10 +240,10 @@ static void look(struct ab_conn *conn)
 		return;
 	if (ab_side_flush(&conn->server) == AB_IO_FAILED)
 		ab_conn_close(conn, true);
-	else if (ab_bytes_len(&conn->client.in) > conn->ahead)
+	else if (conn->client.in.len > conn->ahead)
 		judge_first(conn);
 	else if (conn->client.eof) {
-		ab_bytes_skip(&conn->client.in, conn->ahead);
+		ab_buf_skip(&conn->client.in, conn->ahead);
 		ab_tunnel_relay(conn);
 	}
 }

@@ -86,15 +86,14 @@ static void read_first(struct ab_conn *conn)
 
 	while (io == AB_IO_DONE)
 		io = ab_side_read(&conn->client, AB_HELLO_MAX);
-	if (io == AB_IO_FAILED || (conn->client.eof && !ab_bytes_len(&conn->client.in))) {
+	if (io == AB_IO_FAILED || (conn->client.eof && !conn->client.in.len)) {
 		ab_conn_close(conn, io == AB_IO_FAILED);
 		return;
 	}
 	/* The answer to CONNECT goes before anything of TLS. */
-	if (!ab_bytes_len(&conn->client.in) || ab_bytes_len(&conn->client.out))
+	if (!conn->client.in.len || conn->client.out.len)
 		return;
-	switch (ab_hello_look(ab_bytes_head(&conn->client.in), ab_bytes_len(&conn->client.in),
-			      &hello)) {
+	switch (ab_hello_look(ab_buf_bytes(&conn->client.in), conn->client.in.len, &hello)) {
 	case AB_FIRST_MORE:
 		if (conn->client.eof)
 			ab_tunnel_cut(conn, AB_FAULT_MALFORMED, NULL);

@@ -17,7 +17,7 @@
 
 #include "policy/values/host.h"
 
-struct ab_bytes;
+struct ab_buf;
 
 enum {
 	AB_HTTP_HEAD_MAX = 64 * 1024,
@@ -141,12 +141,12 @@ struct ab_http_hop {
 	bool upstream;		 /* another proxy: absolute form */
 	const char *credentials; /* for that one, or NULL */
 };
-void ab_http_write_request(struct ab_bytes *out, const struct ab_http_request *rq,
+void ab_http_write_request(struct ab_buf *out, const struct ab_http_request *rq,
 			   const struct ab_http_hop *hop);
 /* The same request without its Upgrade. */
-void ab_http_write_without_upgrade(struct ab_bytes *out, const struct ab_http_request *rq);
+void ab_http_write_without_upgrade(struct ab_buf *out, const struct ab_http_request *rq);
 /* keep: the client's connection stays; minor: its HTTP version. */
-void ab_http_write_response(struct ab_bytes *out, const struct ab_http_response *rs, bool keep,
+void ab_http_write_response(struct ab_buf *out, const struct ab_http_response *rs, bool keep,
 			    int minor);
 
 #endif

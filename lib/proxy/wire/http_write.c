@@ -3,44 +3,39 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/data/bytes.h"
+#include "base/data/buf.h"
 #include "base/data/mem.h"
 
-static void put(struct ab_bytes *out, const char *s)
+static void put_text(struct ab_buf *out, struct ab_http_text s)
 {
-	ab_bytes_add(out, s, strlen(s));
+	ab_buf_add(out, s.s, s.len);
 }
 
-static void put_text(struct ab_bytes *out, struct ab_http_text s)
-{
-	ab_bytes_add(out, s.s, s.len);
-}
-
-static void put_field(struct ab_bytes *out, const struct ab_http_field *f)
+static void put_field(struct ab_buf *out, const struct ab_http_field *f)
 {
 	put_text(out, f->name);
-	put(out, ": ");
+	ab_buf_puts(out, ": ");
 	put_text(out, f->value);
-	put(out, "\r\n");
+	ab_buf_puts(out, "\r\n");
 }
 
 /* "Connection: a, b" if there is anything to say. */
-static void put_connection(struct ab_bytes *out, const char *const *words, size_t n)
+static void put_connection(struct ab_buf *out, const char *const *words, size_t n)
 {
 	bool begun = false;
 
 	for (size_t i = 0; i < n; i++) {
 		if (!words[i])
 			continue;
-		put(out, begun ? ", " : "Connection: ");
-		put(out, words[i]);
+		ab_buf_puts(out, begun ? ", " : "Connection: ");
+		ab_buf_puts(out, words[i]);
 		begun = true;
 	}
 	if (begun)
-		put(out, "\r\n");
+		ab_buf_puts(out, "\r\n");
 }
 
-static void put_authority(struct ab_bytes *out, const struct ab_http_hop *hop)
+static void put_authority(struct ab_buf *out, const struct ab_http_hop *hop)
 {
 	struct ab_host_entry e =
 		ab_host_entry_of(hop->host, hop->port == (hop->tls ? 443 : 80) ? 0 : hop->port);
@@ -48,11 +43,11 @@ static void put_authority(struct ab_bytes *out, const struct ab_http_hop *hop)
 
 	ab_host_entry_format(&e, text);
 	if (e.host.kind == AB_HOST_IPV6 && !e.port) {
-		put(out, "[");
-		put(out, text);
-		put(out, "]");
+		ab_buf_puts(out, "[");
+		ab_buf_puts(out, text);
+		ab_buf_puts(out, "]");
 	} else {
-		put(out, text);
+		ab_buf_puts(out, text);
 	}
 }
 
@@ -62,24 +57,24 @@ static bool has_method(const struct ab_http_request *rq, const char *method)
 	       memcmp(rq->method.s, method, rq->method.len) == 0;
 }
 
-static void put_request_line(struct ab_bytes *out, const struct ab_http_request *rq,
+static void put_request_line(struct ab_buf *out, const struct ab_http_request *rq,
 			     const struct ab_http_hop *hop)
 {
 	bool star = !rq->path.len && has_method(rq, "OPTIONS");
 
 	put_text(out, rq->method);
-	put(out, " ");
+	ab_buf_puts(out, " ");
 	if (hop->upstream) {
-		put(out, "http://");
+		ab_buf_puts(out, "http://");
 		put_authority(out, hop);
 	}
 	/* An empty path asks about the server itself (RFC 9112, 3.2.4). */
 	if (star)
-		put(out, hop->upstream ? "" : "*");
+		ab_buf_puts(out, hop->upstream ? "" : "*");
 	else if (!rq->path.len || rq->path.s[0] == '?')
-		put(out, "/");
+		ab_buf_puts(out, "/");
 	put_text(out, rq->path);
-	put(out, rq->head.minor ? " HTTP/1.1\r\n" : " HTTP/1.0\r\n");
+	ab_buf_puts(out, rq->head.minor ? " HTTP/1.1\r\n" : " HTTP/1.0\r\n");
 }
 
 /* Does it go further than this hop? */
@@ -105,22 +100,22 @@ static bool travels(const struct ab_http_head *head, const struct ab_http_field 
 	return false;
 }
 
-void ab_http_write_request(struct ab_bytes *out, const struct ab_http_request *rq,
+void ab_http_write_request(struct ab_buf *out, const struct ab_http_request *rq,
 			   const struct ab_http_hop *hop)
 {
 	const struct ab_http_head *head = &rq->head;
 	const char *words[3] = { 0 };
 
 	put_request_line(out, rq, hop);
-	put(out, "Host: ");
+	ab_buf_puts(out, "Host: ");
 	put_authority(out, hop);
-	put(out, "\r\n");
+	ab_buf_puts(out, "\r\n");
 	/* The answer to TRACE is the request as it came in, and with
 	 * Max-Forwards it is the upstream's own. */
 	if (hop->upstream && hop->credentials && !has_method(rq, "TRACE")) {
-		put(out, "Proxy-Authorization: ");
-		put(out, hop->credentials);
-		put(out, "\r\n");
+		ab_buf_puts(out, "Proxy-Authorization: ");
+		ab_buf_puts(out, hop->credentials);
+		ab_buf_puts(out, "\r\n");
 	}
 	for (size_t i = 0; i < head->nfields; i++) {
 		const struct ab_http_field *f = &head->fields[i];
@@ -140,18 +135,18 @@ void ab_http_write_request(struct ab_bytes *out, const struct ab_http_request *r
 	if (head->upgrade)
 		words[2] = "Upgrade";
 	put_connection(out, words, AB_COUNT(words));
-	put(out, "\r\n");
+	ab_buf_puts(out, "\r\n");
 }
 
-void ab_http_write_without_upgrade(struct ab_bytes *out, const struct ab_http_request *rq)
+void ab_http_write_without_upgrade(struct ab_buf *out, const struct ab_http_request *rq)
 {
 	const struct ab_http_head *head = &rq->head;
 	bool begun = false;
 
 	put_text(out, rq->method);
-	put(out, " ");
+	ab_buf_puts(out, " ");
 	put_text(out, rq->target);
-	put(out, head->minor ? " HTTP/1.1\r\n" : " HTTP/1.0\r\n");
+	ab_buf_puts(out, head->minor ? " HTTP/1.1\r\n" : " HTTP/1.0\r\n");
 	for (size_t i = 0; i < head->nfields; i++) {
 		const struct ab_http_field *f = &head->fields[i];
 
@@ -163,14 +158,14 @@ void ab_http_write_without_upgrade(struct ab_bytes *out, const struct ab_http_re
 		if (ab_http_is(head->options[i], "upgrade") ||
 		    ab_http_is(head->options[i], "http2-settings"))
 			continue;
-		put(out, begun ? ", " : "Connection: ");
+		ab_buf_puts(out, begun ? ", " : "Connection: ");
 		put_text(out, head->options[i]);
 		begun = true;
 	}
-	put(out, begun ? "\r\n\r\n" : "\r\n");
+	ab_buf_puts(out, begun ? "\r\n\r\n" : "\r\n");
 }
 
-void ab_http_write_response(struct ab_bytes *out, const struct ab_http_response *rs, bool keep,
+void ab_http_write_response(struct ab_buf *out, const struct ab_http_response *rs, bool keep,
 			    int minor)
 {
 	const struct ab_http_head *head = &rs->head;
@@ -180,9 +175,9 @@ void ab_http_write_response(struct ab_bytes *out, const struct ab_http_response 
 	char line[32];
 
 	snprintf(line, sizeof(line), "HTTP/1.1 %d ", rs->status);
-	put(out, line);
+	ab_buf_puts(out, line);
 	put_text(out, rs->reason);
-	put(out, "\r\n");
+	ab_buf_puts(out, "\r\n");
 	for (size_t i = 0; i < head->nfields; i++)
 		if (travels(head, &head->fields[i], upgrade))
 			put_field(out, &head->fields[i]);
@@ -195,5 +190,5 @@ void ab_http_write_response(struct ab_bytes *out, const struct ab_http_response 
 	else if (!minor)
 		word = "keep-alive";
 	put_connection(out, &word, 1);
-	put(out, "\r\n");
+	ab_buf_puts(out, "\r\n");
 }
