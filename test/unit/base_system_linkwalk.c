@@ -120,7 +120,7 @@ static const struct {
 	{ "", "dangling", "L N ENOENT /d/gone +" },
 	{ "", "dangling/x/y", "L N ENOENT /d/gone + x/y" },
 	{ "", "gone/../d", "ENOENT /gone + ../d" },
-	{ "", "d/file/x", "N N/d ENOTDIR /d/file/x +" },
+	{ "", "d/file/x", "N N/d ENOTDIR /d/file + x" },
 };
 
 static void run_steps(const char *from, const char *path, struct ab_buf *b)
@@ -196,6 +196,9 @@ static void check_kernel(void)
 	is_like_kernel("../../../../../../..");
 	is_like_kernel("dangling");
 	is_like_kernel("d/file/x");
+	is_like_kernel("d/file/.");
+	is_like_kernel("d/file/../sub");
+	is_like_kernel("relative/../sub");
 	for (int i = 0; i < PATH_MAX; i++)
 		dots[i] = i % 2 ? '/' : '.';
 	memcpy(dots + PATH_MAX - 2, "d", 2);

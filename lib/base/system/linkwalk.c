@@ -87,11 +87,16 @@ static int pass_name(struct ab_linkwalk *w)
 {
 	if (!w->path)
 		return 0;
-	if (!S_ISLNK(w->st.st_mode))
-		move_to(w, ab_take(w->path));
-	else if (follow_path(w) < 0)
+	if (S_ISLNK(w->st.st_mode)) {
+		if (follow_path(w) < 0)
+			return -1;
+		free(ab_take(w->path));
+		return 0;
+	}
+	errno = ENOTDIR;
+	if (*w->left && !S_ISDIR(w->st.st_mode))
 		return -1;
-	free(ab_take(w->path));
+	move_to(w, ab_take(w->path));
 	return 0;
 }
 
