@@ -348,7 +348,7 @@ def doors(label, host, port=80):
 	import os, socket
 	for host, port in (("203.0.113.20", 80), ("2001:db8::20", 80), ("127.0.0.1", 7), ("10.0.0.5", 80)):
 	    try:
-	        socket.create_connection((host, port), 5)
+	        socket.create_connection((host, port), 30)
 	        print("HOLE", host)
 	    except OSError as error:
 	        print(host, "refused")

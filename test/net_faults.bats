@@ -302,9 +302,9 @@ with_fault()
 {
 	door_script <<-'END'
 	door = sys.modules["door"]
-	door.TIMEOUT = 5
+	door.TIMEOUT = 20
 	def bulk():
-	    sock = socket.create_connection(("wire.test", 7), 5)
+	    sock = socket.create_connection(("wire.test", 7), 20)
 	    stream = sock.makefile("rb")
 	    for n in range(8):
 	        sock.sendall(b"x\n" * 25000)
