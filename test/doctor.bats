@@ -162,7 +162,7 @@ nothing_planted()
 }
 
 @test "doctor --fix: AppArmor's own parser takes the profile" {
-	command -v apparmor_parser >/dev/null || skip "no apparmor_parser here"
+	command -v apparmor_parser >/dev/null || skip "apparmor_parser is not installed"
 	[ -e /etc/apparmor.d/abi/4.0 ] || skip "its version does not know the restriction"
 	agentbox_split doctor --fix
 	apparmor_parser --skip-kernel-load --skip-cache <<<"$output"

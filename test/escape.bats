@@ -583,7 +583,7 @@ reach()
 	cp "$(command -v id)" id
 	chown 65534 id
 	chmod 4755 id
-	mknod null c 1 3 || skip "this machine makes no devices"
+	mknod null c 1 3 || skip "making a device is not permitted"
 	mknod disk b 7 0
 	chmod 666 null disk
 	# On the host they work.

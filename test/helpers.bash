@@ -227,12 +227,25 @@ need()
 	if "have_$what" "$value"; then
 		return 0
 	fi
-	why=${2:-this machine has no $1}
+	why=${2:-$(name_missing "$what" "$value")}
 	if [ "${AB_NO_SKIP:-}" = 1 ]; then
-		echo "needed here, and missing: $why"
+		echo "required (AB_NO_SKIP=1): $why"
 		return 1
 	fi
 	skip "$why"
+}
+
+name_missing()
+{
+	case $1 in
+	userns) echo "unprivileged user namespaces are not available" ;;
+	landlock) echo "Landlock ABI $2 is not available" ;;
+	kernel) echo "Linux $(uname -r) is older than $2" ;;
+	program) echo "$2 is not installed" ;;
+	cgroup) echo "no cgroup v2 folder is writable" ;;
+	path) echo "$2 does not exist" ;;
+	*) echo "$1 is missing" ;;
+	esac
 }
 
 have_userns()

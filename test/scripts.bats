@@ -59,6 +59,9 @@ counts()
 	AB_NO_SKIP='' run need path:/no/such/file "no such file"
 	[ "$status" -eq 7 ]
 	[ "$output" = "skipped: no such file" ]
+	AB_NO_SKIP='' run need program:no-such-program
+	[ "$status" -eq 7 ]
+	[ "$output" = "skipped: no-such-program is not installed" ]
 	AB_NO_SKIP=1 run need path:/no/such/file "no such file"
 	[ "$status" -eq 1 ]
 	AB_NO_SKIP=1 run need path:/ "no root"
