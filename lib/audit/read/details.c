@@ -299,30 +299,6 @@ bool ab_detail_next(const struct ab_detail *list, size_t *at, struct ab_detail *
 	return true;
 }
 
-static size_t put_utf8(uint32_t c, char ret[4])
-{
-	if (c < 0x80) {
-		ret[0] = (char)c;
-		return 1;
-	}
-	if (c < 0x800) {
-		ret[0] = (char)(0xc0 | c >> 6);
-		ret[1] = (char)(0x80 | (c & 0x3f));
-		return 2;
-	}
-	if (c < 0x10000) {
-		ret[0] = (char)(0xe0 | c >> 12);
-		ret[1] = (char)(0x80 | (c >> 6 & 0x3f));
-		ret[2] = (char)(0x80 | (c & 0x3f));
-		return 3;
-	}
-	ret[0] = (char)(0xf0 | c >> 18);
-	ret[1] = (char)(0x80 | (c >> 12 & 0x3f));
-	ret[2] = (char)(0x80 | (c >> 6 & 0x3f));
-	ret[3] = (char)(0x80 | (c & 0x3f));
-	return 4;
-}
-
 /* One unit of UTF-16, or the two that belong together; behind "\u". */
 static uint32_t read_unit(struct cursor *c)
 {
@@ -354,7 +330,7 @@ static size_t decode(struct cursor *c, char ret[4])
 	c->p++;
 	if (*c->p == 'u') {
 		c->p++;
-		return put_utf8(read_unit(c), ret);
+		return ab_utf8_put(read_unit(c), ret);
 	}
 	letter = strchr(from, *c->p);
 	ret[0] = letter ? to[letter - from] : *c->p;

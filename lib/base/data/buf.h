@@ -45,6 +45,8 @@ void ab_buf_fini(struct ab_buf *b);
 /* The character at s, of which `left` bytes are there: how many it has; 0: it
  * is none (cut off, overlong, a surrogate). */
 size_t ab_utf8_get(const char *s, size_t left, uint32_t *ret_c);
+/* Write a character; how many bytes it has. */
+size_t ab_utf8_put(uint32_t c, char ret[4]);
 /* Not to be shown to people as it is: control characters, and those that
  * cannot be seen or that reorder what is read. */
 bool ab_utf8_hidden(uint32_t c);
