@@ -320,11 +320,11 @@ judged()
 	judged forbidden 4 make
 }
 
-@test "check: a bad file is named with line and key" {
+@test "check: a bad file is named with line, column and key" {
 	printf '{\n"commands":\n{"rules":[{"match":"x","decision":"maybe"}]}}' >.agentbox.json
 	agentbox check ls
 	[ "$status" -eq 1 ]
-	[[ "$output" == *'.agentbox.json:3: commands.rules[0].decision: "maybe" is not possible here'* ]]
+	[[ "$output" == *'.agentbox.json:3:24: commands.rules[0].decision: "maybe" is not possible here'* ]]
 	agentbox config check
 	[ "$status" -eq 1 ]
 	[[ "$output" == *'write "allow", "sandboxed", "escalated" or "forbidden"'* ]]

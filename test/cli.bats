@@ -143,7 +143,7 @@ commands="run config|show config|check config|path profile|list profile|show pol
 	printf '{ "x": 1 }' >.agentbox.json
 	agentbox run -- touch ran
 	[ "$status" -eq 125 ]
-	[[ "$output" == *".agentbox.json:1: x: no such key"* ]]
+	[[ "$output" == *".agentbox.json:1:3: x: no such key"* ]]
 	rm .agentbox.json
 	cd "$HOME"
 	agentbox run -- touch ran

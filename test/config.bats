@@ -244,7 +244,7 @@ accepted()
 }'
 	agentbox config show
 	[ "$status" -eq 1 ]
-	[[ "$output" == *'config.json:2: no profile is called "devlopment"'*'"development"'* ]]
+	[[ "$output" == *'config.json:2:3: no profile is called "devlopment"'*'"development"'* ]]
 }
 
 @test "config show: --workspace must be a folder" {
@@ -277,7 +277,7 @@ accepted()
 	is '."filesystem.denyRead"[-1]' "{\"value\":\"$AGENTBOX_STATE\",\"from\":\"always\"}"
 }
 
-@test "config check: every mistake is named with file, line, key and remedy" {
+@test "config check: every mistake is named with file, line, column, key and remedy" {
 	project '{
   "network": {
     "allow": ["a.example", "https://github.com"],
@@ -288,9 +288,9 @@ accepted()
 	agentbox config check
 	[ "$status" -eq 1 ]
 	[ "${#lines[@]}" -eq 3 ]
-	[ "${lines[0]}" = '.agentbox.json:3: network.allow[1]: "https://github.com" is not a host; write "github.com"' ]
-	[ "${lines[1]}" = '.agentbox.json:4: network.modes: no such key; did you mean network.mode?' ]
-	[[ "${lines[2]}" == '.agentbox.json:6: limits.memory: "lots" is not a size;'* ]]
+	[ "${lines[0]}" = '.agentbox.json:3:28: network.allow[1]: "https://github.com" is not a host; write "github.com"' ]
+	[ "${lines[1]}" = '.agentbox.json:4:5: network.modes: no such key; did you mean network.mode?' ]
+	[[ "${lines[2]}" == '.agentbox.json:6:15: limits.memory: "lots" is not a size;'* ]]
 }
 
 @test "config check: a good file is said to be good" {
@@ -314,9 +314,9 @@ accepted()
 	agentbox config check
 	[ "$status" -eq 1 ]
 	[ "${#lines[@]}" -eq 3 ]
-	[[ "$output" == *"~/.config/agentbox/config.json:1: network.mod: no such key"* ]]
-	[[ "$output" == *".agentbox.json:1: limits.files: must be a whole number"* ]]
-	[[ "$output" == *"profiles/mine.json:1: extends: no profile is called"* ]]
+	[[ "$output" == *"~/.config/agentbox/config.json:1:16: network.mod: no such key"* ]]
+	[[ "$output" == *".agentbox.json:1:15: limits.files: must be a whole number"* ]]
+	[[ "$output" == *"profiles/mine.json:1:3: extends: no profile is called"* ]]
 	[[ "$output" != *good.json* ]]
 }
 
@@ -334,7 +334,7 @@ accepted()
 }
 
 @test "config check: a file that makes no policy is wrong" {
-	refused x.json '{\n"filesystem": {\n"write": ["/"] } }' '3: the whole file system cannot be writable*'
+	refused x.json '{\n"filesystem": {\n"write": ["/"] } }' '3:11: the whole file system cannot be writable*'
 	accepted x.json '{ "filesystem": { "write": ["/srv"] } }'
 }
 
@@ -354,46 +354,46 @@ accepted()
 }
 
 @test "strict JSON: unknown keys" {
-	refused x.json '{ "netwrok": {} }' '1: netwrok: no such key; did you mean network?'
-	refused x.json '{\n\n"filesystem": { "denyread": [] } }' '3: filesystem.denyread: no such key; did you mean filesystem.denyRead?'
-	refused x.json '{ "network.mode": "blocked" }' '1: network.mode: no such key; write { "network": { "mode": ... } }'
-	refused x.json '{ "zzzzzzzzzz": 1 }' '1: zzzzzzzzzz: no such key'
+	refused x.json '{ "netwrok": {} }' '1:3: netwrok: no such key; did you mean network?'
+	refused x.json '{\n\n"filesystem": { "denyread": [] } }' '3:17: filesystem.denyread: no such key; did you mean filesystem.denyRead?'
+	refused x.json '{ "network.mode": "blocked" }' '1:3: network.mode: no such key; write { "network": { "mode": ... } }'
+	refused x.json '{ "zzzzzzzzzz": 1 }' '1:3: zzzzzzzzzz: no such key'
 	accepted x.json '{ "network": {}, "$schema": "x" }'
 }
 
 @test "strict JSON: wrong types" {
-	refused x.json '[]' '1: must be an object*'
-	refused x.json '{ "network": [] }' '1: network: must be an object*'
-	refused x.json '{ "network": { "mode": 1 } }' '1: network.mode: must be a text, not a number*'
-	refused x.json '{ "network": { "allow": "github.com" } }' '1: network.allow: must be a list*[[]"github.com"]'
-	refused x.json '{ "network": { "allow": [\n1] } }' '2: network.allow[[]0]: must be a text*'
-	refused x.json '{ "limits": { "processes": "many" } }' '1: limits.processes: must be a whole number*'
-	refused x.json '{ "limits": { "processes": 1.5 } }' '1: limits.processes: must be a whole number*'
-	refused x.json '{ "limits": { "memory": 4 } }' '1: limits.memory: must be a text*'
-	refused x.json '{ "env": { "set": { "A": 1 } } }' '1: env.set.A: must be a text*'
-	refused x.json '{ "env": null }' '1: env: must be an object, not null*'
+	refused x.json '[]' '1:1: must be an object*'
+	refused x.json '{ "network": [] }' '1:3: network: must be an object*'
+	refused x.json '{ "network": { "mode": 1 } }' '1:16: network.mode: must be a text, not a number*'
+	refused x.json '{ "network": { "allow": "github.com" } }' '1:16: network.allow: must be a list*[[]"github.com"]'
+	refused x.json '{ "network": { "allow": [\n1] } }' '2:1: network.allow[[]0]: must be a text*'
+	refused x.json '{ "limits": { "processes": "many" } }' '1:15: limits.processes: must be a whole number*'
+	refused x.json '{ "limits": { "processes": 1.5 } }' '1:15: limits.processes: must be a whole number*'
+	refused x.json '{ "limits": { "memory": 4 } }' '1:15: limits.memory: must be a text*'
+	refused x.json '{ "env": { "set": { "A": 1 } } }' '1:21: env.set.A: must be a text*'
+	refused x.json '{ "env": null }' '1:3: env: must be an object, not null*'
 	accepted x.json '{ "limits": { "processes": 5, "memory": "4G", "files": "none" }, "env": { "set": { "A": "1" } } }'
 }
 
 @test "strict JSON: bad values" {
-	refused x.json '{ "network": { "mode": "off" } }' '1: network.mode: "off" is not possible here; write "blocked", "filtered" or "allowed"'
-	refused x.json '{ "network": { "allow": ["https://github.com"] } }' '1: network.allow[[]0]: "https://github.com" is not a host; write "github.com"'
-	refused x.json '{ "network": { "allow": ["a b"] } }' '1: network.allow[[]0]: "a b" is not a host*'
-	refused x.json '{ "network": { "allow": ["@nmp"] } }' '1: network.allow[[]0]: "@nmp" is not a group of hosts; did you mean "@npm"?'
-	refused x.json '{ "network": { "allow": ["a.example:0"] } }' '1: network.allow[[]0]: *'
-	refused x.json '{ "network": { "allow": ["*"] } }' '1: network.allow[[]0]: *'
-	refused x.json '{ "network": { "allowPrivate": ["10.0.0.0/33"] } }' '1: network.allowPrivate[[]0]: *'
-	refused x.json '{ "limits": { "memory": "4 gigs" } }' '1: limits.memory: "4 gigs" is not a size*'
-	refused x.json '{ "limits": { "timeout": "soon" } }' '1: limits.timeout: "soon" is not a duration*'
-	refused x.json '{ "limits": { "processes": 0 } }' '1: limits.processes: "0" is out of range*'
-	refused x.json '{ "limits": { "processes": -1 } }' '1: limits.processes: "-1" is not a number*'
-	refused x.json '{ "filesystem": { "write": ["src/*"] } }' '1: filesystem.write[[]0]: "src/[*]" is a pattern*'
-	refused x.json '{ "filesystem": { "write": [""] } }' '1: filesystem.write[[]0]: *'
-	refused x.json '{ "filesystem": { "write": ["~root/x"] } }' '1: filesystem.write[[]0]: *'
-	refused x.json '{ "env": { "set": { "A=B": "1" } } }' '1: env.set.A=B: *'
-	refused x.json '{ "env": { "set": { "AGENTBOX_NET": "1" } } }' '1: env.set.AGENTBOX_NET: *'
-	refused x.json '{ "assurance": { "require": ["net-fense"] } }' '1: assurance.require[[]0]: "net-fense" is not a property; did you mean "net-fence"?'
-	refused x.json '{ "extends": "../x" }' '1: extends: *'
+	refused x.json '{ "network": { "mode": "off" } }' '1:16: network.mode: "off" is not possible here; write "blocked", "filtered" or "allowed"'
+	refused x.json '{ "network": { "allow": ["https://github.com"] } }' '1:26: network.allow[[]0]: "https://github.com" is not a host; write "github.com"'
+	refused x.json '{ "network": { "allow": ["a b"] } }' '1:26: network.allow[[]0]: "a b" is not a host*'
+	refused x.json '{ "network": { "allow": ["@nmp"] } }' '1:26: network.allow[[]0]: "@nmp" is not a group of hosts; did you mean "@npm"?'
+	refused x.json '{ "network": { "allow": ["a.example:0"] } }' '1:26: network.allow[[]0]: *'
+	refused x.json '{ "network": { "allow": ["*"] } }' '1:26: network.allow[[]0]: *'
+	refused x.json '{ "network": { "allowPrivate": ["10.0.0.0/33"] } }' '1:33: network.allowPrivate[[]0]: *'
+	refused x.json '{ "limits": { "memory": "4 gigs" } }' '1:15: limits.memory: "4 gigs" is not a size*'
+	refused x.json '{ "limits": { "timeout": "soon" } }' '1:15: limits.timeout: "soon" is not a duration*'
+	refused x.json '{ "limits": { "processes": 0 } }' '1:15: limits.processes: "0" is out of range*'
+	refused x.json '{ "limits": { "processes": -1 } }' '1:15: limits.processes: "-1" is not a number*'
+	refused x.json '{ "filesystem": { "write": ["src/*"] } }' '1:29: filesystem.write[[]0]: "src/[*]" is a pattern*'
+	refused x.json '{ "filesystem": { "write": [""] } }' '1:29: filesystem.write[[]0]: *'
+	refused x.json '{ "filesystem": { "write": ["~root/x"] } }' '1:29: filesystem.write[[]0]: *'
+	refused x.json '{ "env": { "set": { "A=B": "1" } } }' '1:21: env.set.A=B: *'
+	refused x.json '{ "env": { "set": { "AGENTBOX_NET": "1" } } }' '1:21: env.set.AGENTBOX_NET: *'
+	refused x.json '{ "assurance": { "require": ["net-fense"] } }' '1:30: assurance.require[[]0]: "net-fense" is not a property; did you mean "net-fence"?'
+	refused x.json '{ "extends": "../x" }' '1:3: extends: *'
 	accepted x.json '{ "network": { "mode": "allowed", "allow": ["github.com", "*.x.example:443", "@npm", "192.0.2.1", "[2001:db8::1]:22"],
 		"allowPrivate": ["10.0.0.0/8", "10.1.2.3:5432"] }, "limits": { "timeout": "1h30m", "memory": "512M" },
 		"filesystem": { "write": ["src", "~/out"] }, "assurance": { "require": ["net-fence"] }, "extends": "ci" }'
@@ -404,8 +404,8 @@ accepted()
 		--allow 203.0.113.0/24:443 --allow '[2001:DB8::/32]:22' --allow ::ffff:10.0.0.0/104 --allow 192.0.2.1/32
 	is '[."network.deny"[].value]' '["203.0.113.0/24"]' --deny 203.0.113.0/24
 	refused x.json '{ "network": { "allow": ["203.0.113.7/24"] } }' \
-		'1: network.allow[[]0]: "203.0.113.7/24" has address bits behind its prefix; write "203.0.113.0/24"'
-	refused x.json '{ "network": { "deny": ["10.0.0.0/33"] } }' '1: network.deny[[]0]: "10.0.0.0/33" is not an address range; *'
+		'1:26: network.allow[[]0]: "203.0.113.7/24" has address bits behind its prefix; write "203.0.113.0/24"'
+	refused x.json '{ "network": { "deny": ["10.0.0.0/33"] } }' '1:25: network.deny[[]0]: "10.0.0.0/33" is not an address range; *'
 	accepted x.json '{ "network": { "allow": ["203.0.113.0/24:443", "2001:db8::/32"], "deny": ["[2001:db8::/48]:22"] } }'
 }
 
@@ -418,14 +418,14 @@ accepted()
 }
 
 @test "ports: what is no port, taken, or wanted twice is refused where it stands" {
-	refused x.json '{ "network": { "hostPorts": [0] } }' '1: network.hostPorts[[]0]: "0" is not a port; *'
-	refused x.json '{ "network": { "hostPorts": ["5432"] } }' '1: network.hostPorts[[]0]: must be a whole number*'
-	refused x.json '{ "network": {\n"hostPorts": [\n53] } }' '3: network.hostPorts[[]0]: "53" is taken inside the box; *'
-	refused x.json '{ "network": { "hostPorts": [22,\n22] } }' '2: network.hostPorts[[]1]: "22" stands here twice; *'
-	refused x.json '{ "network": { "publish": ["8080"," 1"] } }' '1: network.publish[[]1]: *'
-	refused x.json '{ "network": { "publish": ["8080:1",\n"8080:2"] } }' '2: network.publish[[]1]: port 8080 of the host is published twice; *'
-	refused x.json '{ "network": { "publish": ["8080:61080"] } }' '1: network.publish[[]0]: "8080:61080" is taken inside the box; *'
-	refused x.json '{ "network": { "hostPorts": [3000],\n"publish": [3000] } }' '2: network.publish: port 3000 is in network.hostPorts too; *'
+	refused x.json '{ "network": { "hostPorts": [0] } }' '1:30: network.hostPorts[[]0]: "0" is not a port; *'
+	refused x.json '{ "network": { "hostPorts": ["5432"] } }' '1:30: network.hostPorts[[]0]: must be a whole number*'
+	refused x.json '{ "network": {\n"hostPorts": [\n53] } }' '3:1: network.hostPorts[[]0]: "53" is taken inside the box; *'
+	refused x.json '{ "network": { "hostPorts": [22,\n22] } }' '2:1: network.hostPorts[[]1]: "22" stands here twice; *'
+	refused x.json '{ "network": { "publish": ["8080"," 1"] } }' '1:35: network.publish[[]1]: *'
+	refused x.json '{ "network": { "publish": ["8080:1",\n"8080:2"] } }' '2:1: network.publish[[]1]: port 8080 of the host is published twice; *'
+	refused x.json '{ "network": { "publish": ["8080:61080"] } }' '1:28: network.publish[[]0]: "8080:61080" is taken inside the box; *'
+	refused x.json '{ "network": { "hostPorts": [3000],\n"publish": [3000] } }' '2:13: network.publish: port 3000 is in network.hostPorts too; *'
 	accepted x.json '{ "network": { "hostPorts": [5432], "publish": [3000, "8080:80", "81:80"] } }'
 	agentbox config show --publish 8080:1 --publish 8080:2
 	[ "$status" -eq 2 ]
@@ -439,9 +439,9 @@ accepted()
 
 @test "ports: they need a mode that has a place for them" {
 	refused x.json '{ "network": { "mode": "blocked",\n"hostPorts": [5432] } }' \
-		'2: network.hostPorts: needs network.mode filtered, and x.json:1 says blocked; *'
+		'2:15: network.hostPorts: needs network.mode filtered, and x.json:1 says blocked; *'
 	refused x.json '{ "network": { "mode": "allowed", "publish": [3000] } }' \
-		'1: network.publish: needs network.mode filtered or blocked, and x.json:1 says allowed; *'
+		'1:47: network.publish: needs network.mode filtered or blocked, and x.json:1 says allowed; *'
 	accepted x.json '{ "network": { "mode": "blocked", "publish": [3000] } }'
 	accepted x.json '{ "network": { "mode": "filtered", "publish": [3000], "hostPorts": [5432] } }'
 	agentbox run --net allowed --host-port 5432 -- true
@@ -481,7 +481,7 @@ accepted()
 		printf '{ "network": {\n"upstream": "%s" } }' "$text" >x.json
 		agentbox config check x.json
 		[ "$status" -eq 1 ]
-		[[ "$output" == "x.json:2: network.upstream: "* ]]
+		[[ "$output" == "x.json:2:1: network.upstream: "* ]]
 		[[ "$output" != *hunter* && "$output" != *ter2* ]]
 		agentbox config show --upstream "$text"
 		[ "$status" -eq 2 ]
@@ -491,25 +491,25 @@ accepted()
 }
 
 @test "strict JSON: text that is not JSON" {
-	refused x.json '' '1: *'
-	refused x.json '{ "network": {}, }' '1: *'
-	refused x.json '{\n"network": {\n"allow": ["a.example",]\n} }' '3: *'
-	refused x.json '{ "network": { "mode": "blocked" }' '1: *'
-	refused x.json '{} {}' '1: *'
-	refused x.json '{ // comment\n}' '1: *'
-	refused x.json "{ 'network': {} }" '1: *'
-	refused x.json '{ "network": {},\n"network": {} }' '2: *network*'
-	refused x.json '{ "network": {\n"mode": "blocked",\n"mode": "allowed" } }' '3: *mode*'
-	refused x.json '{ "extends": "\xff\xfe" }' '1: *'
-	refused x.json '\xef\xbb\xbf{}' '1: *'
+	refused x.json '' '1:1: *'
+	refused x.json '{ "network": {}, }' '1:16: *'
+	refused x.json '{\n"network": {\n"allow": ["a.example",]\n} }' '3:22: *'
+	refused x.json '{ "network": { "mode": "blocked" }' '1:35: *'
+	refused x.json '{} {}' '1:4: *'
+	refused x.json '{ // comment\n}' '1:3: *'
+	refused x.json "{ 'network': {} }" '1:3: *'
+	refused x.json '{ "network": {},\n"network": {} }' '2:1: *network*'
+	refused x.json '{ "network": {\n"mode": "blocked",\n"mode": "allowed" } }' '3:1: *mode*'
+	refused x.json '{ "extends": "\xff\xfe" }' '1:15: *'
+	refused x.json '\xef\xbb\xbf{}' '1:1: *'
 	accepted x.json ' \n{ }\n\n'
 }
 
 @test "strict JSON: NUL and control bytes are refused and never printed" {
-	refused x.json '{ "extends": "ci\0" }' '1: *'
-	refused x.json '{ "extends": "c\\u0000i" }' '1: *'
-	refused x.json '{}\0' '1: *'
-	refused x.json '{ "network": { "mode": "\033[31mred" } }' '1: *'
+	refused x.json '{ "extends": "ci\0" }' '1:17: *'
+	refused x.json '{ "extends": "c\\u0000i" }' '1:16: *'
+	refused x.json '{}\0' '1:3: *'
+	refused x.json '{ "network": { "mode": "\033[31mred" } }' '1:25: *'
 	for text in '{ "network": { "mode": "\\u001b[31mred\\u0007" } }' \
 		'{ "\\u001b[31mred": 1 }' \
 		'{ "env": { "set": { "\\u001b]0;x\\u0007": "1" } } }' \
@@ -619,7 +619,7 @@ accepted()
 	printf '{ "x": 1 }' >$'odd \033[31m dir/x.json'
 	agentbox config check $'odd \033[31m dir/x.json'
 	[ "$status" -eq 1 ]
-	[[ "$output" == *'odd \x1b[31m dir/x.json:1: x: no such key'* ]]
+	[[ "$output" == *'odd \x1b[31m dir/x.json:1:3: x: no such key'* ]]
 	plain "$output"
 	cd $'odd \033[31m dir'
 	mkfifo .agentbox.json
@@ -665,9 +665,9 @@ accepted()
 	is '."secrets"[0].value.FOO' '{"from":"file","file":"'"$HOME"'/k.json","key":"a.b","hosts":["x.example.org:443"],"as":["basic"]}'
 	is '."secrets"[0].value.FOO.hosts' '["y.example.org:443"]' --secret FOO@y.example.org
 	is '."secrets" | length' 1 --secret FOO
-	refused x.json '{ "secrets": {\n"FOO": {} } }' '2: secrets.FOO.hosts: is missing, and no service is known by this name; write one like *'
-	refused x.json '{ "secrets": { "FOO": { "hosts": ["x.example.org"],\n"as": "header:Host" } } }' '2: secrets.FOO.as: "header:Host" is a header of the connection; *'
-	refused x.json '{ "secrets": { "FOO": { "host": 1, "hosts": ["x.example.org"] } } }' '1: secrets.FOO.host: no such key; did you mean hosts?'
+	refused x.json '{ "secrets": {\n"FOO": {} } }' '2:1: secrets.FOO.hosts: is missing, and no service is known by this name; write one like *'
+	refused x.json '{ "secrets": { "FOO": { "hosts": ["x.example.org"],\n"as": "header:Host" } } }' '2:1: secrets.FOO.as: "header:Host" is a header of the connection; *'
+	refused x.json '{ "secrets": { "FOO": { "host": 1, "hosts": ["x.example.org"] } } }' '1:25: secrets.FOO.host: no such key; did you mean hosts?'
 }
 
 @test "config: rules about methods and paths" {
@@ -675,6 +675,6 @@ accepted()
 	is '."network.http"[0].value' '{"host":"api.example.org","methods":["GET"],"paths":["/v1/x/*"]}'
 	is '."network.roots"[0].value' "\"$HOME/ca.pem\""
 	is '."network.allow"' '[]'
-	refused x.json '{ "network": { "http": [\n{ "host": "api.example.org", "methods": ["get"] }] } }' '2: network.http[[]0].methods[[]0]: "get" is not a method; *'
-	refused x.json '{ "network": { "http": [{ "host": "api.example.org", "paths": ["v1"] }] } }' '1: network.http[[]0].paths[[]0]: "v1" is not the path of a URL; it does not begin with /'
+	refused x.json '{ "network": { "http": [\n{ "host": "api.example.org", "methods": ["get"] }] } }' '2:42: network.http[[]0].methods[[]0]: "get" is not a method; *'
+	refused x.json '{ "network": { "http": [{ "host": "api.example.org", "paths": ["v1"] }] } }' '1:64: network.http[[]0].paths[[]0]: "v1" is not the path of a URL; it does not begin with /'
 }

@@ -104,7 +104,7 @@ answer()
 "network": { "mode": "off" } }'
 	agentbox profile show mine
 	[ "$status" -eq 1 ]
-	[[ "$output" == *"profiles/mine.json:2: network.mode: "* ]]
+	[[ "$output" == *"profiles/mine.json:2:14: network.mode: "* ]]
 	# The others still work.
 	agentbox profile show ci
 	[ "$status" -eq 0 ]
@@ -163,7 +163,7 @@ answer()
 	printf '{ "x": 1 }' >x.json
 	agentbox policy diff x.json ci
 	[ "$status" -eq 1 ]
-	[[ "$output" == *"x.json:1: x: no such key"* ]]
+	[[ "$output" == *"x.json:1:3: x: no such key"* ]]
 	agentbox policy diff ci /dev/zero
 	[ "$status" -eq 1 ]
 }

@@ -291,7 +291,7 @@ not_widened()
 	project '{ "netwrok": {} }'
 	agentbox trust --yes
 	[ "$status" -eq 1 ]
-	[[ "$output" == *".agentbox.json:1: netwrok: no such key"* ]]
+	[[ "$output" == *".agentbox.json:1:3: netwrok: no such key"* ]]
 	[ ! -e "$AGENTBOX_STATE/trust" ]
 }
 

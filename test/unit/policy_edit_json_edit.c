@@ -78,13 +78,13 @@ static const char *const adds[][2] = {
 };
 
 static const char *const wrong[][2] = {
-	{ "{", "line 1: expected a key in quotes" },
-	{ "{\n// mine\n}", "line 2: expected a key in quotes" },
+	{ "{", "line 1, column 2: unexpected end of file" },
+	{ "{\n// mine\n}", "line 2, column 1: JSON has no comments" },
 	{ "[]", "line 1: it is not an object" },
 	{ "\"x\"", "line 1: it is not an object" },
 	{ "{\n\"network\": 1}", "line 2: network is not an object" },
 	{ "{\"network\": {\n\"allow\": \"v\"}}", "line 2: allow is not a list" },
-	{ "{\"a\": 1,\n\"a\": 2}", NULL }, /* said by the library */
+	{ "{\"a\": 1,\n\"a\": 2}", "line 2, column 1: duplicate key a" },
 };
 
 static void check_tables(void)
@@ -97,8 +97,7 @@ static void check_tables(void)
 	for (size_t i = 0; i < AB_COUNT(wrong); i++) {
 		ab_autofree char *got = edited(wrong[i][0], "v");
 
-		ok(wrong[i][1] ? strcmp(got, wrong[i][1]) == 0 : strstr(got, "duplicate") != NULL,
-		   "refused: %s", got);
+		is_str(got, wrong[i][1], "refused");
 	}
 }
 

@@ -10,36 +10,36 @@ static const struct {
 	const char *rule, *line;
 } wrongs[] = {
 	{ "3",
-	  "network.http[0]: must be an object, not a number; write { \"host\": \"api.example.com\", \"methods\": [\"GET\"] }" },
-	{ "{}", "network.http[0].host: is missing; write one like \"api.example.com\"" },
+	  "9: network.http[0]: must be an object, not a number; write { \"host\": \"api.example.com\", \"methods\": [\"GET\"] }" },
+	{ "{}", "9: network.http[0].host: is missing; write one like \"api.example.com\"" },
 	{ "{\"host\":1}",
-	  "network.http[0].host: must be a text, not a number; write one like \"api.example.com\"" },
+	  "10: network.http[0].host: must be a text, not a number; write one like \"api.example.com\"" },
 	{ "{\"host\":\"a.b\",\"path\":[\"/\"]}",
-	  "network.http[0].path: no such key; did you mean paths?" },
+	  "23: network.http[0].path: no such key; did you mean paths?" },
 	{ "{\"host\":\"@npm\"}",
-	  "network.http[0].host: \"@npm\" is a group of hosts; write a rule for each host" },
+	  "10: network.http[0].host: \"@npm\" is a group of hosts; write a rule for each host" },
 	{ "{\"host\":\"10.0.0.1\"}",
-	  "network.http[0].host: \"10.0.0.1\" is an address; write the name that is asked for" },
+	  "10: network.http[0].host: \"10.0.0.1\" is an address; write the name that is asked for" },
 	{ "{\"host\":\"https://a.b/\"}",
-	  "network.http[0].host: \"https://a.b/\" is not a host; write \"a.b\"" },
+	  "10: network.http[0].host: \"https://a.b/\" is not a host; write \"a.b\"" },
 	{ "{\"host\":\"a.b\",\"methods\":\"GET\"}",
-	  "network.http[0].methods: must be a list, not a text; write one like [\"GET\"]" },
+	  "23: network.http[0].methods: must be a list, not a text; write one like [\"GET\"]" },
 	{ "{\"host\":\"a.b\",\"methods\":[]}",
-	  "network.http[0].methods: is empty; leave it out where all are meant" },
+	  "23: network.http[0].methods: is empty; leave it out where all are meant" },
 	{ "{\"host\":\"a.b\",\"methods\":[\"get\"]}",
-	  "network.http[0].methods[0]: \"get\" is not a method; write one like \"GET\", in capitals" },
+	  "34: network.http[0].methods[0]: \"get\" is not a method; write one like \"GET\", in capitals" },
 	{ "{\"host\":\"a.b\",\"methods\":[\"GET\",2]}",
-	  "network.http[0].methods[1]: must be a text, not a number; put it in quotes" },
+	  "40: network.http[0].methods[1]: must be a text, not a number; put it in quotes" },
 	{ "{\"host\":\"a.b\",\"paths\":[]}",
-	  "network.http[0].paths: is empty; leave it out where all are meant" },
+	  "23: network.http[0].paths: is empty; leave it out where all are meant" },
 	{ "{\"host\":\"a.b\",\"paths\":[\"x\"]}",
-	  "network.http[0].paths[0]: \"x\" is not the path of a URL; it does not begin with /" },
+	  "32: network.http[0].paths[0]: \"x\" is not the path of a URL; it does not begin with /" },
 	{ "{\"host\":\"a.b\",\"paths\":[\"/x?y=1\"]}",
-	  "network.http[0].paths[0]: \"/x?y=1\" has a query; a rule is about the path before the ?" },
+	  "32: network.http[0].paths[0]: \"/x?y=1\" has a query; a rule is about the path before the ?" },
 	{ "{\"host\":\"a.b\",\"paths\":[\"/x/*/../y\"]}",
-	  "network.http[0].paths[0]: \"/x/*/../y\" has dots in it; write \"/x/y\"" },
+	  "32: network.http[0].paths[0]: \"/x/*/../y\" has dots in it; write \"/x/y\"" },
 	{ "{\"host\":\"a.b\",\"paths\":[\"/a%2fb\"]}",
-	  "network.http[0].paths[0]: \"/a%2fb\" is not the path of a URL; it has an escaped slash" },
+	  "32: network.http[0].paths[0]: \"/a%2fb\" is not the path of a URL; it has an escaped slash" },
 };
 
 static void test_wrongs(void)
@@ -49,7 +49,7 @@ static void test_wrongs(void)
 	for (size_t i = 0; i < AB_COUNT(wrongs); i++) {
 		ab_autofree char *text =
 			ab_printf("{\"network\":{\n\"http\":[%s]}}", wrongs[i].rule);
-		ab_autofree char *line = ab_printf("x.json:2: %s", wrongs[i].line);
+		ab_autofree char *line = ab_printf("x.json:2:%s", wrongs[i].line);
 
 		put_file("home/work/x.json", text);
 		ab_strv_fini(&problems);

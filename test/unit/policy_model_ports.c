@@ -11,56 +11,56 @@ static const struct {
 	const char *text, *wrong;
 } cases[] = {
 	{ "{\"network\":{\n\"hostPorts\":[0]}}",
-	  "x.json:2: network.hostPorts[0]: \"0\" is not a port; write one from 1 to 65535" },
+	  "x.json:2:14: network.hostPorts[0]: \"0\" is not a port; write one from 1 to 65535" },
 	{ "{\"network\":{\"hostPorts\":[1,\n65536]}}",
-	  "x.json:2: network.hostPorts[1]: \"65536\" is not a port; write one from 1 to 65535" },
+	  "x.json:2:1: network.hostPorts[1]: \"65536\" is not a port; write one from 1 to 65535" },
 	{ "{\"network\":{\"hostPorts\":[-1]}}",
-	  "x.json:1: network.hostPorts[0]: \"-1\" is not a port; write one from 1 to 65535" },
+	  "x.json:1:26: network.hostPorts[0]: \"-1\" is not a port; write one from 1 to 65535" },
 	{ "{\"network\":{\"hostPorts\":[\"5432\"]}}",
-	  "x.json:1: network.hostPorts[0]: must be a whole number, not a text; without quotes" },
+	  "x.json:1:26: network.hostPorts[0]: must be a whole number, not a text; without quotes" },
 	{ "{\"network\":{\"hostPorts\":[5.5]}}",
-	  "x.json:1: network.hostPorts[0]: must be a whole number, not a fraction; without quotes" },
+	  "x.json:1:26: network.hostPorts[0]: must be a whole number, not a fraction; without quotes" },
 	{ "{\"network\":{\"hostPorts\":5432}}",
-	  "x.json:1: network.hostPorts: must be a list, not a number; write [5432]" },
+	  "x.json:1:13: network.hostPorts: must be a list, not a number; write [5432]" },
 	{ "{\"network\":{\"hostPorts\":[5432,\n5432]}}",
-	  "x.json:2: network.hostPorts[1]: \"5432\" stands here twice; leave one out" },
+	  "x.json:2:1: network.hostPorts[1]: \"5432\" stands here twice; leave one out" },
 	{ "{\"network\":{\"hostPorts\":[53]}}",
-	  "x.json:1: network.hostPorts[0]: \"53\" is taken inside the box; agentbox itself listens on 53, 61080 and 61081 there" },
+	  "x.json:1:26: network.hostPorts[0]: \"53\" is taken inside the box; agentbox itself listens on 53, 61080 and 61081 there" },
 	{ "{\"network\":{\"hostPorts\":[61080]}}",
-	  "x.json:1: network.hostPorts[0]: \"61080\" is taken inside the box; agentbox itself listens on 53, 61080 and 61081 there" },
+	  "x.json:1:26: network.hostPorts[0]: \"61080\" is taken inside the box; agentbox itself listens on 53, 61080 and 61081 there" },
 
 	{ "{\"network\":{\"publish\":[\"a\"]}}",
-	  "x.json:1: network.publish[0]: \"a\" is not a port to publish; write PORT, or HOSTPORT:PORT as in 8080:3000" },
+	  "x.json:1:24: network.publish[0]: \"a\" is not a port to publish; write PORT, or HOSTPORT:PORT as in 8080:3000" },
 	{ "{\"network\":{\"publish\":[\"1:2:3\"]}}",
-	  "x.json:1: network.publish[0]: \"1:2:3\" is not a port to publish; write PORT, or HOSTPORT:PORT as in 8080:3000" },
+	  "x.json:1:24: network.publish[0]: \"1:2:3\" is not a port to publish; write PORT, or HOSTPORT:PORT as in 8080:3000" },
 	{ "{\"network\":{\"publish\":[\"127.0.0.1:80\"]}}",
-	  "x.json:1: network.publish[0]: \"127.0.0.1:80\" is not a port to publish; write PORT, or HOSTPORT:PORT as in 8080:3000" },
+	  "x.json:1:24: network.publish[0]: \"127.0.0.1:80\" is not a port to publish; write PORT, or HOSTPORT:PORT as in 8080:3000" },
 	{ "{\"network\":{\"publish\":[\"0:80\"]}}",
-	  "x.json:1: network.publish[0]: \"0:80\" is not a port to publish; write PORT, or HOSTPORT:PORT as in 8080:3000" },
+	  "x.json:1:24: network.publish[0]: \"0:80\" is not a port to publish; write PORT, or HOSTPORT:PORT as in 8080:3000" },
 	{ "{\"network\":{\"publish\":[true]}}",
-	  "x.json:1: network.publish[0]: must be a whole number or a text, not true or false; write 3000 or \"8080:3000\"" },
+	  "x.json:1:24: network.publish[0]: must be a whole number or a text, not true or false; write 3000 or \"8080:3000\"" },
 	{ "{\"network\":{\"publish\":[\"8080:61080\"]}}",
-	  "x.json:1: network.publish[0]: \"8080:61080\" is taken inside the box; agentbox itself listens on 53, 61080 and 61081 there" },
+	  "x.json:1:24: network.publish[0]: \"8080:61080\" is taken inside the box; agentbox itself listens on 53, 61080 and 61081 there" },
 	{ "{\"network\":{\"publish\":[3000,\n\"3000:3000\"]}}",
-	  "x.json:2: network.publish[1]: \"3000:3000\" stands here twice; leave one out" },
+	  "x.json:2:1: network.publish[1]: \"3000:3000\" stands here twice; leave one out" },
 	{ "{\"network\":{\"publish\":[\"8080:1\",\n\"8080:2\"]}}",
-	  "x.json:2: network.publish[1]: port 8080 of the host is published twice; each port of the host leads to one port of the box" },
+	  "x.json:2:1: network.publish[1]: port 8080 of the host is published twice; each port of the host leads to one port of the box" },
 
 	{ "{\"network\":{\"hostPorts\":[3000],\n\"publish\":[\"8080:3000\"]}}",
-	  "x.json:2: network.publish: port 3000 is in network.hostPorts too; a port inside the box can be one or the other" },
+	  "x.json:2:12: network.publish: port 3000 is in network.hostPorts too; a port inside the box can be one or the other" },
 	{ "{\"network\":{\"mode\":\"blocked\",\n\"hostPorts\":[3000]}}",
-	  "x.json:2: network.hostPorts: needs network.mode filtered, and x.json:1 says blocked; change one of them" },
+	  "x.json:2:14: network.hostPorts: needs network.mode filtered, and x.json:1 says blocked; change one of them" },
 	{ "{\"network\":{\"mode\":\"allowed\",\n\"hostPorts\":[3000]}}",
-	  "x.json:2: network.hostPorts: needs network.mode filtered, and x.json:1 says allowed; change one of them" },
+	  "x.json:2:14: network.hostPorts: needs network.mode filtered, and x.json:1 says allowed; change one of them" },
 	{ "{\"network\":{\"publish\":[3000],\n\"mode\":\"allowed\"}}",
-	  "x.json:1: network.publish: needs network.mode filtered or blocked, and x.json:2 says allowed; change one of them" },
+	  "x.json:1:24: network.publish: needs network.mode filtered or blocked, and x.json:2 says allowed; change one of them" },
 
 	{ "{\"network\":{\"upstream\":true}}",
-	  "x.json:1: network.upstream: must be a text, not true or false; put it in quotes" },
+	  "x.json:1:13: network.upstream: must be a text, not true or false; put it in quotes" },
 	{ "{\"network\":{\n\"upstream\":\"http://u:hunter2@p\"}}",
-	  "x.json:2: network.upstream: the proxy has no port; write http://host:port" },
+	  "x.json:2:1: network.upstream: the proxy has no port; write http://host:port" },
 	{ "{\"network\":{\"upstream\":\"hunter2\"}}",
-	  "x.json:1: network.upstream: not the URL of an HTTP proxy; write \"none\", \"env\", or http://[user:password@]host:port" },
+	  "x.json:1:13: network.upstream: not the URL of an HTTP proxy; write \"none\", \"env\", or http://[user:password@]host:port" },
 };
 
 static void test_files(void)
@@ -139,7 +139,7 @@ static void test_layers(void)
 	reset_input();
 	add_flag("network.hostPorts", "3000", "--host-port");
 	fails(AB_ECONFIG,
-	      "~/.config/agentbox/config.json:2: network.publish: port 3000 is in network.hostPorts too",
+	      "~/.config/agentbox/config.json:2:12: network.publish: port 3000 is in network.hostPorts too",
 	      "a port inside is wanted by a flag and by a file");
 	reset_input();
 	add_flag("network.mode", "allowed", "--net");
@@ -156,7 +156,7 @@ static void test_layers(void)
 
 	put_file(USER_FILE, "{\"extends\":\"ci\",\n\"network\":{\"hostPorts\":[5432]}}");
 	fails(AB_ECONFIG,
-	      "~/.config/agentbox/config.json:2: network.hostPorts: needs network.mode filtered, and profile ci says blocked",
+	      "~/.config/agentbox/config.json:2:25: network.hostPorts: needs network.mode filtered, and profile ci says blocked",
 	      "nor what one file says with what it extends");
 
 	/* What a later layer decides is no mistake of the earlier one. */
@@ -258,7 +258,7 @@ static void test_many(void)
 		is_str(joined(&problems),
 		       n == AB_HOST_PORTS_MAX
 			       ? ""
-			       : "x.json:1: network.hostPorts: more than 48 ports of the host; name those that are needed",
+			       : "x.json:1:266: network.hostPorts: more than 48 ports of the host; name those that are needed",
 		       "as many ports as the box can hand up, and no more");
 	}
 	ab_strv_fini(&problems);

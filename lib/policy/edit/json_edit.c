@@ -1,6 +1,5 @@
 #include "policy/edit/json_edit.h"
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -11,8 +10,6 @@
 #include "base/data/mem.h"
 #include "policy/read/json_scan.h"
 
-enum { NOWHERE = UINT32_MAX };
-
 /* A text and the manner in which it is written. */
 struct page {
 	const char *text;
@@ -22,11 +19,6 @@ struct page {
 	const char *newline;
 	bool tight; /* no blank behind a colon */
 };
-
-static const struct ab_json_scan_node *node_at(const struct page *p, uint32_t i)
-{
-	return &p->scan.nodes[i];
-}
 
 /* The blanks at the begin of the line in which `at` is. */
 static char *indent_of(const struct page *p, size_t at)
@@ -47,7 +39,7 @@ static bool breaks(const char *text, size_t len)
 
 static size_t begin_of(const struct ab_json_scan_node *n)
 {
-	return n->key_begin < n->key_end ? n->key_begin : n->begin;
+	return n->key ? n->key_begin : n->begin;
 }
 
 /* Is there nothing but blanks in front of it in its line? */
@@ -62,7 +54,7 @@ static bool begins_line(const struct page *p, size_t at)
 static char *step_of(const struct page *p, const struct ab_json_scan_node *n)
 {
 	ab_autofree char *mine = indent_of(p, begin_of(n));
-	ab_autofree char *theirs = indent_of(p, begin_of(node_at(p, n->parent)));
+	ab_autofree char *theirs = indent_of(p, begin_of(n - n->up));
 	size_t k = strlen(theirs);
 
 	return strncmp(mine, theirs, k) == 0 && mine[k] ? ab_strdup(mine + k) : NULL;
@@ -77,10 +69,10 @@ static void learn_manner(struct page *p)
 
 	p->newline = line && line > p->text && line[-1] == '\r' ? "\r\n" : "\n";
 	if (p->scan.len > 1)
-		p->tight = p->text[node_at(p, 1)->begin - 1] == ':';
-	for (uint32_t i = 1, tries = 0; i < p->scan.len && !p->unit && tries < TRIES; i++)
-		if (begins_line(p, begin_of(node_at(p, i)))) {
-			p->unit = step_of(p, node_at(p, i));
+		p->tight = p->text[p->scan.nodes[1].begin - 1] == ':';
+	for (size_t i = 1, tries = 0; i < p->scan.len && !p->unit && tries < TRIES; i++)
+		if (begins_line(p, begin_of(&p->scan.nodes[i]))) {
+			p->unit = step_of(p, &p->scan.nodes[i]);
 			tries++;
 		}
 	if (!p->unit)
@@ -89,23 +81,19 @@ static void learn_manner(struct page *p)
 
 static int open_page(struct page *p, const char *text, size_t len, struct ab_error *err)
 {
-	json_error_t wrong;
-	json_t *json;
+	const struct ab_json_scan *scan = &p->scan;
 
 	*p = (struct page){ .text = text, .len = len };
-	if (ab_json_scan_parse(&p->scan, text, len) < 0)
-		return ab_fail(err, AB_ECONFIG, 0, "line %u: %s", p->scan.line, p->scan.wrong);
-	/* What the scanner has no part in: keys that are there twice. */
-	json = json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &wrong);
-	if (!json) {
-		ab_autofree char *what = ab_escape(wrong.text);
+	if (ab_json_scan_parse(&p->scan, text, len) < 0) {
+		ab_autofree char *key = ab_escape(scan->key);
 
-		return ab_fail(err, AB_ECONFIG, 0, "line %d: %s", wrong.line, what);
+		ab_fail(err, AB_ECONFIG, 0, "line %u, column %u: %s%s%.80s", scan->line,
+			scan->column, scan->wrong, key[0] ? " " : "", key);
+		return ab_hint(err, "%s", scan->right);
 	}
-	json_decref(json);
-	if (node_at(p, 0)->kind != '{')
+	if (scan->nodes->kind != '{')
 		return ab_fail(err, AB_ECONFIG, 0, "line %u: it is not an object",
-			       node_at(p, 0)->line);
+			       scan->nodes->line);
 	learn_manner(p);
 	return 0;
 }
@@ -117,84 +105,55 @@ static void close_page(struct page *p)
 }
 #define ab_autopage __attribute__((cleanup(close_page)))
 
-/* Are these bytes this text as a JSON string? */
-static bool says(const struct page *p, size_t begin, size_t end, const char *want)
+static const struct ab_json_scan_node *find_member(const struct ab_json_scan_node *object,
+						   const char *key)
 {
-	json_t *json;
-	bool same;
-
-	if (begin == end || p->text[begin] != '"')
-		return false;
-	json = json_loadb(p->text + begin, end - begin, JSON_DECODE_ANY, NULL);
-	same = json && strcmp(json_string_value(json), want) == 0;
-	json_decref(json);
-	return same;
-}
-
-static uint32_t find_member(const struct page *p, uint32_t object, const char *key)
-{
-	for (uint32_t k = object + 1; k < node_at(p, object)->next; k = node_at(p, k)->next)
-		if (says(p, node_at(p, k)->key_begin, node_at(p, k)->key_end, key))
-			return k;
-	return NOWHERE;
+	ab_json_scan_each(k, object) if (strcmp(k->key, key) == 0) return k;
+	return NULL;
 }
 
 /* How many of the keys lead somewhere, and where. */
 static int follow(const struct page *p, const char *const *keys, size_t nkeys, size_t *ret_found,
-		  uint32_t *ret_node, struct ab_error *err)
+		  const struct ab_json_scan_node **ret, struct ab_error *err)
 {
-	uint32_t at = 0;
+	const struct ab_json_scan_node *at = p->scan.nodes;
 	size_t i;
 
 	for (i = 0; i < nkeys; i++) {
-		uint32_t next = find_member(p, at, keys[i]);
+		const struct ab_json_scan_node *next = find_member(at, keys[i]);
 		char kind = i + 1 < nkeys ? '{' : '[';
 
-		if (next == NOWHERE)
+		if (!next)
 			break;
-		if (node_at(p, next)->kind != kind)
-			return ab_fail(err, AB_ECONFIG, 0, "line %u: %s is not %s",
-				       node_at(p, next)->line, keys[i],
-				       kind == '{' ? "an object" : "a list");
+		if (next->kind != kind)
+			return ab_fail(err, AB_ECONFIG, 0, "line %u: %s is not %s", next->line,
+				       keys[i], kind == '{' ? "an object" : "a list");
 		at = next;
 	}
 	*ret_found = i;
-	*ret_node = at;
+	*ret = at;
 	return 0;
 }
 
-static bool is_empty(const struct page *p, uint32_t i)
+/* The last child of a parent that has one, and what separates it from the
+ * comma or bracket before it. */
+static const struct ab_json_scan_node *find_last(const struct page *p,
+						 const struct ab_json_scan_node *parent,
+						 const char **ret_lead, size_t *ret_len)
 {
-	return node_at(p, i)->next == i + 1;
-}
+	const struct ab_json_scan_node *last = parent + 1;
+	size_t from = parent->begin + 1;
 
-/* The last child and the one before it; NOWHERE. */
-static void last_two(const struct page *p, uint32_t parent, uint32_t *ret_last,
-		     uint32_t *ret_before)
-{
-	*ret_last = *ret_before = NOWHERE;
-	for (uint32_t k = parent + 1; k < node_at(p, parent)->next; k = node_at(p, k)->next) {
-		*ret_before = *ret_last;
-		*ret_last = k;
+	while (last + last->span < parent + parent->span) {
+		from = last->end;
+		last += last->span;
 	}
-}
-
-/* What stands in front of the last child: behind a comma, or behind the
- * bracket. */
-static void lead_of(const struct page *p, uint32_t parent, const char **ret, size_t *ret_len)
-{
-	uint32_t last, before;
-	size_t from, to;
-
-	last_two(p, parent, &last, &before);
-	to = begin_of(node_at(p, last));
-	from = before == NOWHERE ? node_at(p, parent)->begin + 1 : node_at(p, before)->end;
-	/* Blanks may be on both sides of the comma: what is behind it. */
-	while (from < to && before != NOWHERE && p->text[from] != ',')
+	/* Blanks may be on both sides of the comma: skip those before it. */
+	while (last > parent + 1 && p->text[from - 1] != ',')
 		from++;
-	from += before != NOWHERE;
-	*ret = p->text + from;
-	*ret_len = to - from;
+	*ret_lead = p->text + from;
+	*ret_len = begin_of(last) - from;
+	return last;
 }
 
 static void put_line(const struct page *p, struct ab_buf *b, const char *indent, size_t steps)
@@ -247,44 +206,41 @@ static char *splice(const struct page *p, size_t from, size_t to, const struct a
 }
 
 /* Behind the last child of something that has one. */
-static char *append(const struct page *p, uint32_t parent, const char *const *keys, size_t nkeys,
-		    const char *value)
+static char *append(const struct page *p, const struct ab_json_scan_node *parent,
+		    const char *const *keys, size_t nkeys, const char *value)
 {
 	ab_autobuf struct ab_buf b = { 0 };
 	ab_autofree char *indent = NULL;
-	uint32_t last, before;
+	const struct ab_json_scan_node *last;
 	const char *lead;
-	size_t len, at;
+	size_t len;
 
-	last_two(p, parent, &last, &before);
-	lead_of(p, parent, &lead, &len);
-	at = node_at(p, last)->end;
+	last = find_last(p, parent, &lead, &len);
 	ab_buf_puts(&b, ",");
-	if (before == NOWHERE && !breaks(lead, len))
+	if (parent->count == 1 && !breaks(lead, len))
 		ab_buf_puts(&b, p->tight ? "" : " ");
 	else
 		ab_buf_add(&b, lead, len);
 	if (breaks(lead, len))
-		indent = indent_of(p, begin_of(node_at(p, last)));
+		indent = indent_of(p, begin_of(last));
 	if (nkeys)
 		put_member(p, &b, keys, nkeys, value, indent);
 	else
 		ab_buf_json(&b, value);
-	return splice(p, at, at, &b);
+	return splice(p, last->end, last->end, &b);
 }
 
 /* Into brackets with nothing but blanks between them. */
-static char *fill(const struct page *p, uint32_t parent, const char *const *keys, size_t nkeys,
-		  const char *value)
+static char *fill(const struct page *p, const struct ab_json_scan_node *n, const char *const *keys,
+		  size_t nkeys, const char *value)
 {
-	const struct ab_json_scan_node *n = node_at(p, parent);
 	size_t from = n->begin + 1, to = n->end - 1;
 	ab_autofree char *outer = indent_of(p, begin_of(n));
 	ab_autofree char *inner = ab_printf("%s%s", outer, p->unit);
 	/* An object is broken into lines where the file is, a list only where
 	 * it is already. */
 	bool lines = breaks(p->text + from, to - from) ||
-		     (nkeys && (parent == 0 || breaks(p->text, n->begin)));
+		     (nkeys && (n->up == 0 || breaks(p->text, n->begin)));
 	ab_autobuf struct ab_buf b = { 0 };
 
 	if (lines)
@@ -314,20 +270,18 @@ static bool is_nothing(const char *text, size_t len)
 	return true;
 }
 
-static uint32_t find_value(const struct page *p, uint32_t list, const char *value)
+static bool has_value(const struct ab_json_scan_node *list, const char *value)
 {
-	for (uint32_t k = list + 1; k < node_at(p, list)->next; k = node_at(p, k)->next)
-		if (says(p, node_at(p, k)->begin, node_at(p, k)->end, value))
-			return k;
-	return NOWHERE;
+	ab_json_scan_each(k, list) if (k->text && strcmp(k->text, value) == 0) return true;
+	return false;
 }
 
 int ab_json_edit_find(const char *text, size_t len, const char *const *keys, size_t nkeys,
 		      bool *ret_there, struct ab_error *err)
 {
 	ab_autopage struct page p = { 0 };
+	const struct ab_json_scan_node *at;
 	size_t found = 0;
-	uint32_t at;
 
 	if (!is_nothing(text, len) &&
 	    (open_page(&p, text, len, err) < 0 || follow(&p, keys, nkeys, &found, &at, err) < 0))
@@ -341,8 +295,8 @@ int ab_json_edit_add(const char *text, size_t len, const char *const *keys, size
 {
 	static const char blank[] = "{}\n";
 	ab_autopage struct page p = { 0 };
+	const struct ab_json_scan_node *at;
 	size_t found;
-	uint32_t at;
 
 	if (is_nothing(text, len)) {
 		text = blank;
@@ -350,9 +304,9 @@ int ab_json_edit_add(const char *text, size_t len, const char *const *keys, size
 	}
 	if (open_page(&p, text, len, err) < 0 || follow(&p, keys, nkeys, &found, &at, err) < 0)
 		return -1;
-	if (found == nkeys && find_value(&p, at, value) != NOWHERE)
+	if (found == nkeys && has_value(at, value))
 		return 0;
-	*ret = is_empty(&p, at) ? fill(&p, at, keys + found, nkeys - found, value)
-				: append(&p, at, keys + found, nkeys - found, value);
+	*ret = at->count == 0 ? fill(&p, at, keys + found, nkeys - found, value)
+			      : append(&p, at, keys + found, nkeys - found, value);
 	return 1;
 }

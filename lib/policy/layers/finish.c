@@ -109,7 +109,7 @@ static int check_workspace(struct ab_load *l)
 		if (!l->chosen && item->here && holds_home(item->text, l->in->home))
 			return refuse(l, item->text);
 		if (strcmp(item->text, "/") == 0) {
-			ab_autofree char *from = ab_origin_text(item->from);
+			ab_autofree char *from = ab_origin_place(item->from);
 
 			ab_fail(l->err, item->from->line ? AB_ECONFIG : AB_EUSAGE, 0,
 				"%s: the whole file system cannot be writable", from);
@@ -126,7 +126,7 @@ static int refuse_key(struct ab_load *l, enum ab_key_id key, const struct ab_ori
 		      const struct ab_complaint *why)
 {
 	/* An option has no line, and says its key itself. */
-	ab_autofree char *where = ab_origin_text(from);
+	ab_autofree char *where = ab_origin_place(from);
 
 	ab_fail(l->err, from->line ? AB_ECONFIG : AB_EUSAGE, 0, "%s: %s%s%s", where,
 		from->line ? ab_keys[key].path : "", from->line ? ": " : "", why->wrong);

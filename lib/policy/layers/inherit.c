@@ -70,7 +70,7 @@ static void load_builtin(struct ab_load *l, const struct ab_profile *p, struct a
 static int no_profile(struct ab_load *l, const char *name, const struct ab_origin *from)
 {
 	ab_autostrv struct ab_strv names = { 0 };
-	ab_autofree char *where = from ? ab_origin_text(from) : NULL;
+	ab_autofree char *where = from ? ab_origin_place(from) : NULL;
 	const char *guess;
 
 	ab_policy_profiles(l->in, &names, NULL);
@@ -107,8 +107,8 @@ static int load_named(struct ab_load *l, const char *name, const struct ab_origi
 	if (depth >= DEPTH)
 		return ab_fail(
 			l->err, AB_ECONFIG, 0,
-			"%s:%u: extends: profiles build on each other in a circle, or more than %d deep",
-			from->name, from->line, DEPTH);
+			"%s:%u:%u: extends: profiles build on each other in a circle, or more than %d deep",
+			from->name, from->line, from->column, DEPTH);
 	path = profile_path(l->in, name);
 	memset(&layer, 0, sizeof(layer));
 	if (path && ab_load_file(l, AB_LAYER_PROFILE, path, false, &layer, &exists) < 0)

@@ -107,9 +107,10 @@ int ab_policy_check_file(const struct ab_policy_input *in, const char *path,
 		guess = ab_guess(v->text, (const char *const *)names.v, names.len);
 		if (!ab_strv_has(&names, v->text))
 			ab_strv_addf(ret_problems,
-				     "%s:%u: extends: no profile is called \"%s\"%s%s%s", path,
-				     v->from->line, v->text, guess ? "; did you mean \"" : "",
-				     guess ? guess : "", guess ? "\"?" : "");
+				     "%s:%u:%u: extends: no profile is called \"%s\"%s%s%s", path,
+				     v->from->line, v->from->column, v->text,
+				     guess ? "; did you mean \"" : "", guess ? guess : "",
+				     guess ? "\"?" : "");
 	}
 	ab_arena_fini(&arena);
 	return 0;

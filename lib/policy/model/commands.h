@@ -5,11 +5,10 @@
  * the rule as JSON, written in one way only, and whose `rule` is the same for
  * the judge; an override is an item "name=decision".
  */
-#include <jansson.h>
-
 #include "policy/model/config.h"
 
 struct ab_reader;
+struct ab_json_scan_node;
 struct ab_ruling;
 
 enum {
@@ -18,7 +17,7 @@ enum {
 };
 
 /* The list commands.rules of a file. */
-void ab_rules_read(struct ab_reader *r, uint32_t node, const json_t *list);
+void ab_rules_read(struct ab_reader *r, const struct ab_json_scan_node *list);
 
 /*
  * Can this be compiled, and at a cost that a file may have? Without `compile`

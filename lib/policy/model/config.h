@@ -33,6 +33,7 @@ struct ab_origin {
 	enum ab_layer layer;
 	const char *name; /* profile, file, variable or option */
 	unsigned line;	  /* in a file; else 0 */
+	unsigned column;
 };
 
 struct ab_item {
@@ -115,5 +116,7 @@ void ab_policy_fill(struct ab_policy *p);
 
 /* "profile default", "~/.config/agentbox/config.json:3", "--allow". */
 char *ab_origin_text(const struct ab_origin *from);
+/* The same with the column, for mistakes. */
+char *ab_origin_place(const struct ab_origin *from);
 
 #endif

@@ -5,12 +5,11 @@
  * the rule as JSON, written in one way only, and whose `http` is the same as a
  * struct.
  */
-#include <jansson.h>
-
 #include "policy/model/config.h"
 #include "policy/model/http_rules.h"
 
 struct ab_reader;
+struct ab_json_scan_node;
 
 enum {
 	AB_HTTP_RULES_MAX = 256, /* rules in one file */
@@ -19,7 +18,7 @@ enum {
 };
 
 /* The list of a file. */
-void ab_http_read(struct ab_reader *r, uint32_t node, const json_t *list);
+void ab_http_read(struct ab_reader *r, const struct ab_json_scan_node *list);
 
 /* What a file that is not trusted adds, marked; how many of its rules ask for
  * something that the rules which are there do not have. */

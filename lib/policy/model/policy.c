@@ -60,6 +60,13 @@ char *ab_origin_text(const struct ab_origin *from)
 	return ab_buf_take(&b);
 }
 
+char *ab_origin_place(const struct ab_origin *from)
+{
+	ab_autofree char *text = ab_origin_text(from);
+
+	return from->line ? ab_printf("%s:%u", text, from->column) : ab_take(text);
+}
+
 static struct ab_strv texts(struct ab_arena *a, const struct ab_value *v)
 {
 	struct ab_strv list = {

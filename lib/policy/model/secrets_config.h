@@ -5,12 +5,11 @@
  * "NAME={...}", the object written in one way only with all that the provider
  * fills in, and whose `secret` is the same as a struct.
  */
-#include <jansson.h>
-
 #include "policy/model/config.h"
 #include "policy/model/secrets.h"
 
 struct ab_reader;
+struct ab_json_scan_node;
 
 enum {
 	AB_SECRET_LIST = 32,   /* elements of one of its lists */
@@ -18,7 +17,7 @@ enum {
 };
 
 /* The object of a file. */
-void ab_secrets_read(struct ab_reader *r, uint32_t node, const json_t *object);
+void ab_secrets_read(struct ab_reader *r, const struct ab_json_scan_node *object);
 /* --secret NAME[@HOST[,HOST...]] */
 int ab_secret_put(const struct ab_context *ctx, struct ab_value *v, const char *text,
 		  const struct ab_origin *from, struct ab_complaint *why);

@@ -37,31 +37,30 @@ static const struct ab_members_kind kind = {
 
 static void read_prefix(struct ab_members *m, struct ab_user_rule *rule)
 {
-	const json_t *list = m->given[PREFIX];
-	size_t n = json_array_size(list);
+	const struct ab_json_scan_node *list = m->given[PREFIX];
 	struct ab_arena *a = m->r->ctx->arena;
 	ab_autobuf struct ab_buf b = { 0 };
 	const char **words;
+	size_t n = 0;
 
-	if (json_is_array(list) && n == 0) {
-		ab_members_complain(m, PREFIX, "is empty", "write one like [\"git\", \"push\"]");
-		return;
-	}
-	if (n == 0) {
+	if (list->kind != '[') {
 		ab_members_wrong_type(m, PREFIX, "a list of words",
 				      "write one like [\"git\", \"push\"]");
 		return;
 	}
-	words = ab_arena_alloc(a, n * sizeof(*words));
-	for (size_t i = 0; i < n; i++) {
-		const char *word = json_string_value(json_array_get(list, i));
-
-		if (!word) {
-			ab_members_wrong_type(m, PREFIX, "a list of words",
-					      "put each of them in quotes");
+	if (list->count == 0) {
+		ab_members_complain(m, PREFIX, "is empty", "write one like [\"git\", \"push\"]");
+		return;
+	}
+	words = ab_arena_alloc(a, list->count * sizeof(*words));
+	ab_json_scan_each(word, list)
+	{
+		if (!word->text) {
+			ab_reader_wrong_type(m->r, word, "a word", "put it in quotes");
+			m->bad = true;
 			return;
 		}
-		words[i] = ab_arena_dup(a, word);
+		words[n++] = ab_arena_dup(a, word->text);
 	}
 	ab_quote_argv(&b, words, n);
 	ab_members_fit(m, PREFIX, b.data);
@@ -90,7 +89,7 @@ static void read_pattern(struct ab_members *m, struct ab_user_rule *rule)
 		rule->kind = m->given[i] ? kinds[i] : rule->kind;
 	}
 	if (given != 1) {
-		ab_reader_report(m->r, m->node, m->path,
+		ab_reader_report(m->r, m->node, NULL,
 				 given ? "says in two ways which commands are meant"
 				       : "does not say which commands are meant",
 				 "write \"match\", \"prefix\" or \"regex\"");
@@ -158,7 +157,7 @@ static void read_rule(struct ab_members *m)
 		     });
 }
 
-void ab_rules_read(struct ab_reader *r, uint32_t node, const json_t *list)
+void ab_rules_read(struct ab_reader *r, const struct ab_json_scan_node *list)
 {
 	static const struct ab_members_list rules = {
 		.kind = &kind,
@@ -170,5 +169,5 @@ void ab_rules_read(struct ab_reader *r, uint32_t node, const json_t *list)
 		.read = read_rule,
 	};
 
-	ab_members_list(&rules, r, node, list);
+	ab_members_list(&rules, r, list);
 }

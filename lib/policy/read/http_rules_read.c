@@ -36,14 +36,14 @@ static int parse_host(const char *text, struct ab_host_entry *e, struct ab_compl
 static void read_host(struct ab_members *m, struct ab_http_rule *rule)
 {
 	static const char right[] = "write one like \"api.example.com\"";
-	const char *text = json_string_value(m->given[HOST]);
+	const struct ab_json_scan_node *given = m->given[HOST];
 	struct ab_complaint why = { .right = "" };
 
-	if (!m->given[HOST])
+	if (!given)
 		ab_members_complain(m, HOST, "is missing", right);
-	else if (!text)
+	else if (!given->text)
 		ab_members_wrong_type(m, HOST, "a text", right);
-	else if (parse_host(text, &rule->host, &why) < 0)
+	else if (parse_host(given->text, &rule->host, &why) < 0)
 		ab_members_complain(m, HOST, why.wrong, why.right);
 }
 
@@ -98,12 +98,12 @@ static int take_path(struct ab_members *m, void *to, const char *text, struct ab
 static void read_list(struct ab_members *m, enum member which, ab_members_take *take,
 		      const char *right, struct ab_strv *ret)
 {
-	const json_t *list = m->given[which];
-	size_t n = json_array_size(list);
+	const struct ab_json_scan_node *list = m->given[which];
+	size_t n = list ? list->count : 0;
 
 	if (!list)
 		return;
-	if (!json_is_array(list)) {
+	if (list->kind != '[') {
 		ab_members_wrong_type(m, which, "a list", right);
 		return;
 	}
@@ -160,7 +160,7 @@ static void read_rule(struct ab_members *m)
 		     });
 }
 
-void ab_http_read(struct ab_reader *r, uint32_t node, const json_t *list)
+void ab_http_read(struct ab_reader *r, const struct ab_json_scan_node *list)
 {
 	static const struct ab_members_list rules = {
 		.kind = &kind,
@@ -172,5 +172,5 @@ void ab_http_read(struct ab_reader *r, uint32_t node, const json_t *list)
 		.read = read_rule,
 	};
 
-	ab_members_list(&rules, r, node, list);
+	ab_members_list(&rules, r, list);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/data/buf.h"
 #include "base/data/mem.h"
 
 struct cursor {
@@ -11,14 +12,31 @@ struct cursor {
 	const char *text;
 	size_t at, len;
 	uint32_t line;
+	size_t line_begin; /* moved by the bytes that are not columns */
 	unsigned depth;
+	char *out; /* the next decoded string */
 };
 
-static bool wrong(struct cursor *c, const char *what)
+static uint32_t get_column(const struct cursor *c)
+{
+	return (uint32_t)(c->at - c->line_begin) + 1;
+}
+
+static bool fail_here(struct cursor *c, const char *wrong, const char *right)
 {
 	c->s->line = c->line;
-	c->s->wrong = what;
+	c->s->column = get_column(c);
+	c->s->wrong = wrong;
+	c->s->right = right;
 	return false;
+}
+
+/* A failure of something that began earlier in this line, without characters
+ * beyond ASCII since. */
+static bool fail_at(struct cursor *c, size_t begin, const char *wrong, const char *right)
+{
+	c->at = begin;
+	return fail_here(c, wrong, right);
 }
 
 /* The byte at the cursor, or -1 at the end. */
@@ -27,58 +45,57 @@ static int peek(const struct cursor *c)
 	return c->at < c->len ? (unsigned char)c->text[c->at] : -1;
 }
 
-static void space(struct cursor *c)
+static bool at_digit(const struct cursor *c)
+{
+	return peek(c) >= '0' && peek(c) <= '9';
+}
+
+/* Something else was expected here: say which of the usual mistakes it is. */
+static bool fail_unexpected(struct cursor *c, const char *wrong, const char *right)
+{
+	switch (peek(c)) {
+	case -1:
+		return fail_here(c, "unexpected end of file", "is a \", ] or } missing?");
+	case 0:
+		return fail_here(c, "unexpected NUL byte", "save the file as UTF-8 text");
+	case '/':
+	case '#':
+		return fail_here(c, "JSON has no comments",
+				 "remove it; each section can have a \"reason\"");
+	case '\'':
+		return fail_here(c, wrong, "use double quotes");
+	default:
+		return fail_here(c, wrong, right);
+	}
+}
+
+static void skip_space(struct cursor *c)
 {
 	for (;; c->at++) {
 		int b = peek(c);
 
-		if (b == '\n')
+		if (b == '\n') {
 			c->line++;
-		else if (b != ' ' && b != '\t' && b != '\r')
+			c->line_begin = c->at + 1;
+		} else if (b != ' ' && b != '\t' && b != '\r') {
 			return;
+		}
 	}
 }
 
-/* One well-formed UTF-8 character beyond ASCII; its length or 0. */
-static size_t utf8(const unsigned char *p, size_t left)
+static bool read_hex4(struct cursor *c, uint32_t *ret)
 {
-	static const struct {
-		unsigned char lo, hi;	/* of the first byte */
-		unsigned char lo2, hi2; /* of the second */
-		size_t len;
-	} form[] = {
-		{ 0xc2, 0xdf, 0x80, 0xbf, 2 }, { 0xe0, 0xe0, 0xa0, 0xbf, 3 },
-		{ 0xe1, 0xec, 0x80, 0xbf, 3 }, { 0xed, 0xed, 0x80, 0x9f, 3 },
-		{ 0xee, 0xef, 0x80, 0xbf, 3 }, { 0xf0, 0xf0, 0x90, 0xbf, 4 },
-		{ 0xf1, 0xf3, 0x80, 0xbf, 4 }, { 0xf4, 0xf4, 0x80, 0x8f, 4 },
-	};
-
-	for (size_t i = 0; i < AB_COUNT(form); i++) {
-		if (p[0] < form[i].lo || p[0] > form[i].hi)
-			continue;
-		if (left < form[i].len || p[1] < form[i].lo2 || p[1] > form[i].hi2)
-			return 0;
-		for (size_t k = 2; k < form[i].len; k++)
-			if ((p[k] & 0xc0) != 0x80)
-				return 0;
-		return form[i].len;
-	}
-	return 0;
-}
-
-static bool hex4(struct cursor *c, unsigned *ret)
-{
-	unsigned n = 0;
+	uint32_t n = 0;
 
 	for (int i = 0; i < 4; i++, c->at++) {
 		int b = peek(c);
 
-		if (b >= '0' && b <= '9')
-			n = n * 16 + (unsigned)(b - '0');
+		if (at_digit(c))
+			n = n * 16 + (uint32_t)(b - '0');
 		else if (b >= 'a' && b <= 'f')
-			n = n * 16 + (unsigned)(b - 'a') + 10;
+			n = n * 16 + (uint32_t)(b - 'a') + 10;
 		else if (b >= 'A' && b <= 'F')
-			n = n * 16 + (unsigned)(b - 'A') + 10;
+			n = n * 16 + (uint32_t)(b - 'A') + 10;
 		else
 			return false;
 	}
@@ -86,243 +103,342 @@ static bool hex4(struct cursor *c, unsigned *ret)
 	return true;
 }
 
-/* Behind the backslash. */
-static bool escape(struct cursor *c)
+/* After \u; `begin` is the backslash. */
+static bool read_unicode_escape(struct cursor *c, size_t begin)
 {
-	unsigned high, low;
-	int b = peek(c);
+	static const char unpaired[] = "half of a surrogate pair";
+	static const char write_it[] = "write the character itself, in UTF-8";
+	uint32_t n, low;
 
-	c->at++;
-	if (b > 0 && strchr("\"\\/bfnrt", b))
-		return true;
-	if (b != 'u')
-		return wrong(c, "unknown escape in a string");
-	if (!hex4(c, &high))
-		return wrong(c, "\\u needs four hexadecimal digits");
-	if (high == 0)
-		return wrong(c, "a string cannot hold \\u0000");
-	if (high >= 0xdc00 && high <= 0xdfff)
-		return wrong(c, "half of a surrogate pair in a string");
-	if (high < 0xd800 || high > 0xdbff)
-		return true;
-	if (c->len - c->at < 6 || c->text[c->at] != '\\' || c->text[c->at + 1] != 'u')
-		return wrong(c, "half of a surrogate pair in a string");
-	c->at += 2;
-	if (!hex4(c, &low) || low < 0xdc00 || low > 0xdfff)
-		return wrong(c, "half of a surrogate pair in a string");
+	if (!read_hex4(c, &n))
+		return fail_at(c, begin, "\\u needs four hexadecimal digits",
+			       "write one like \\u00e9");
+	if (n == 0)
+		return fail_at(c, begin, "\\u0000 is not allowed in a string", "remove it");
+	if (n >= 0xd800 && n <= 0xdfff) {
+		if (n >= 0xdc00 || c->len - c->at < 6 || memcmp(c->text + c->at, "\\u", 2) != 0)
+			return fail_at(c, begin, unpaired, write_it);
+		c->at += 2;
+		if (!read_hex4(c, &low) || low < 0xdc00 || low > 0xdfff)
+			return fail_at(c, begin, unpaired, write_it);
+		n = 0x10000 + ((n & 0x3ff) << 10) + (low & 0x3ff);
+	}
+	c->out += ab_utf8_put(n, c->out);
 	return true;
 }
 
-static bool string(struct cursor *c)
+static bool read_escape(struct cursor *c)
 {
+	static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
+	size_t begin = c->at++;
+	int b = peek(c);
+	const char *letter = b > 0 ? strchr(from, b) : NULL;
+
+	if (!letter && b != 'u')
+		return fail_at(c, begin, "unknown escape in a string", "write a backslash as \\\\");
 	c->at++;
-	for (;;) {
-		int b = peek(c);
+	if (!letter)
+		return read_unicode_escape(c, begin);
+	*c->out++ = to[letter - from];
+	return true;
+}
+
+/* Decode a string to c->out. A decoded string with its NUL is shorter than the
+ * string with its quotes, so there is room for all of them. */
+static bool read_string(struct cursor *c, const char **ret)
+{
+	size_t begin = c->at++, line_begin = c->line_begin;
+
+	*ret = c->out;
+	for (int b = peek(c); b != '"'; b = peek(c)) {
+		uint32_t character;
 		size_t n;
 
-		if (b < 0 || b == '\n')
-			return wrong(c, "the string is not closed");
-		if (b < 0x20)
-			return wrong(c, "a control character in a string");
-		if (b == '"') {
-			c->at++;
-			return true;
+		if (b < 0 || b == '\n') {
+			c->line_begin = line_begin;
+			return fail_at(c, begin, "the string is not closed", "end it with \"");
 		}
+		if (b < 0x20)
+			return fail_here(c, "control character in a string",
+					 "escape it: \\t is a tab, \\n a line break");
 		if (b == '\\') {
-			c->at++;
-			if (!escape(c))
+			if (!read_escape(c))
 				return false;
 			continue;
 		}
-		n = b < 0x80 ? 1 : utf8((const unsigned char *)c->text + c->at, c->len - c->at);
+		n = ab_utf8_get(c->text + c->at, c->len - c->at, &character);
 		if (n == 0)
-			return wrong(c, "not UTF-8");
+			return fail_here(c, "invalid UTF-8", "save the file as UTF-8 text");
+		memcpy(c->out, c->text + c->at, n);
+		c->out += n;
 		c->at += n;
+		c->line_begin += n - 1;
 	}
+	c->at++;
+	*c->out++ = '\0';
+	return true;
 }
 
-static bool digits(struct cursor *c)
+static bool skip_digits(struct cursor *c)
 {
-	size_t from = c->at;
+	size_t begin = c->at;
 
-	while (peek(c) >= '0' && peek(c) <= '9')
+	while (at_digit(c))
 		c->at++;
-	return c->at > from;
+	return c->at > begin;
 }
 
-static bool number(struct cursor *c)
+static bool skip_fraction(struct cursor *c)
 {
-	if (peek(c) == '-')
-		c->at++;
-	if (peek(c) == '0') {
-		c->at++;
-		if (peek(c) >= '0' && peek(c) <= '9')
-			return wrong(c, "a number cannot start with 0");
-	} else if (!digits(c)) {
-		return wrong(c, "expected a number");
-	}
 	if (peek(c) == '.') {
 		c->at++;
-		if (!digits(c))
-			return wrong(c, "expected digits behind the point");
+		if (!skip_digits(c))
+			return fail_unexpected(c, "expected a digit after the decimal point",
+					       "write one like 0.5");
 	}
 	if (peek(c) == 'e' || peek(c) == 'E') {
 		c->at++;
 		if (peek(c) == '+' || peek(c) == '-')
 			c->at++;
-		if (!digits(c))
-			return wrong(c, "expected digits in the exponent");
+		if (!skip_digits(c))
+			return fail_unexpected(c, "expected a digit in the exponent",
+					       "write one like 1e6");
 	}
 	return true;
 }
 
-static bool literal(struct cursor *c, const char *name)
+static bool decode_integer(const char *p, const char *end, int64_t *ret)
 {
-	size_t n = strlen(name);
+	int sign = *p == '-' ? -1 : 1;
 
-	if (c->len - c->at < n || memcmp(c->text + c->at, name, n) != 0)
-		return wrong(c, "expected a value");
-	c->at += n;
-	/* "nullx" is one wrong word, not null and something. */
-	if ((peek(c) >= 'a' && peek(c) <= 'z') || (peek(c) >= 'A' && peek(c) <= 'Z'))
-		return wrong(c, "expected a value");
+	for (p += *p == '-', *ret = 0; p < end; p++)
+		if (__builtin_mul_overflow(*ret, 10, ret) ||
+		    __builtin_add_overflow(*ret, sign * (*p - '0'), ret))
+			return false;
 	return true;
 }
 
-static struct ab_json_scan_node *add_node(struct cursor *c, uint32_t parent, uint32_t *ret)
+static bool read_number(struct cursor *c, struct ab_json_scan_node *node)
+{
+	size_t begin = c->at, end;
+
+	c->at += peek(c) == '-';
+	end = c->at;
+	if (!skip_digits(c))
+		return fail_unexpected(c, "expected a digit after -", "write one like -1");
+	if (c->text[end] == '0' && c->at > end + 1)
+		return fail_at(c, end, "a number cannot start with 0", "remove the 0");
+	end = c->at;
+	if (!skip_fraction(c))
+		return false;
+	node->kind = c->at == end ? '0' : '.';
+	if (node->kind == '0' && !decode_integer(c->text + begin, c->text + end, &node->integer))
+		return fail_at(c, begin, "the number is too large",
+			       "the largest is 9223372036854775807");
+	return true;
+}
+
+static bool fail_no_value(struct cursor *c)
+{
+	return fail_unexpected(
+		c, "expected a value",
+		"write a string in quotes, a number, true, false, [ ... ] or { ... }");
+}
+
+static bool read_word(struct cursor *c, const char *word)
+{
+	size_t n = strlen(word), begin = c->at;
+
+	if (c->len - c->at < n || memcmp(c->text + c->at, word, n) != 0)
+		return fail_no_value(c);
+	c->at += n;
+	/* "nullx" is one wrong word, not null and something else. */
+	if ((peek(c) >= 'a' && peek(c) <= 'z') || (peek(c) >= 'A' && peek(c) <= 'Z')) {
+		c->at = begin;
+		return fail_no_value(c);
+	}
+	return true;
+}
+
+/* The index of a new node; the array may move. */
+static bool add_node(struct cursor *c, uint32_t parent, uint32_t *ret)
 {
 	struct ab_json_scan *s = c->s;
 
 	if (s->len >= AB_SCAN_NODES)
-		return NULL;
+		return fail_here(c, "too many values", "a file can have 16384");
 	if (s->len == s->room) {
 		s->room = s->room ? 2 * s->room : 64;
 		s->nodes = ab_realloc(s->nodes, s->room * sizeof(s->nodes[0]));
 	}
-	*ret = (uint32_t)s->len;
-	s->nodes[s->len] = (struct ab_json_scan_node){ .parent = parent, .line = c->line };
-	return &s->nodes[s->len++];
+	*ret = (uint32_t)s->len++;
+	s->nodes[*ret] = (struct ab_json_scan_node){
+		.up = *ret - parent,
+		.line = c->line,
+		.column = get_column(c),
+	};
+	if (*ret > 0)
+		s->nodes[parent].count++;
+	return true;
 }
 
-static bool value(struct cursor *c, uint32_t node);
+static bool read_value(struct cursor *c, uint32_t node);
 
-/* One member or element; the cursor stands on it. */
-static bool child(struct cursor *c, uint32_t parent, bool keyed)
+static bool read_key(struct cursor *c, struct ab_json_scan_node *node)
 {
-	struct ab_json_scan_node *n;
-	uint32_t index;
+	static const char right[] = "write \"key\": value";
 
-	n = add_node(c, parent, &index);
-	if (!n)
-		return wrong(c, "too many values");
-	if (!keyed)
-		return value(c, index);
 	if (peek(c) != '"')
-		return wrong(c, "expected a key in quotes");
-	n->key_begin = (uint32_t)c->at;
-	if (!string(c))
+		return fail_unexpected(c, "expected a key in quotes", right);
+	node->key_begin = (uint32_t)c->at;
+	if (!read_string(c, &node->key))
 		return false;
-	n->key_end = (uint32_t)c->at;
-	space(c);
+	skip_space(c);
 	if (peek(c) != ':')
-		return wrong(c, "expected a colon behind the key");
+		return fail_unexpected(c, "expected a colon after the key", right);
 	c->at++;
-	space(c);
-	return value(c, index);
+	skip_space(c);
+	return true;
 }
 
-static bool container(struct cursor *c, uint32_t node, bool keyed)
+static bool read_child(struct cursor *c, uint32_t parent, bool keyed)
+{
+	uint32_t node;
+
+	return add_node(c, parent, &node) && (!keyed || read_key(c, &c->s->nodes[node])) &&
+	       read_value(c, node);
+}
+
+static bool read_container(struct cursor *c, uint32_t node, bool keyed)
 {
 	int close = keyed ? '}' : ']';
 
 	if (++c->depth > AB_SCAN_DEPTH)
-		return wrong(c, "nested too deep");
+		return fail_here(c, "nested too deeply", "at most 16 levels");
 	c->at++;
-	space(c);
-	if (peek(c) != close) {
-		for (;;) {
-			if (!child(c, node, keyed))
-				return false;
-			space(c);
-			if (peek(c) != ',')
-				break;
-			c->at++;
-			space(c);
-			if (peek(c) == close)
-				return wrong(c, "a comma with nothing behind it");
-		}
+	skip_space(c);
+	while (peek(c) != close) {
+		struct cursor comma;
+
+		if (!read_child(c, node, keyed))
+			return false;
+		skip_space(c);
+		if (peek(c) == close)
+			break;
+		if (peek(c) != ',')
+			return fail_unexpected(
+				c, keyed ? "expected a comma or }" : "expected a comma or ]",
+				"is a comma missing before this?");
+		comma = *c;
+		c->at++;
+		skip_space(c);
+		if (peek(c) == close)
+			return fail_here(&comma, "trailing comma", "remove it");
 	}
-	if (peek(c) != close)
-		return wrong(c, keyed ? "expected a comma or }" : "expected a comma or ]");
 	c->at++;
 	c->depth--;
 	return true;
 }
 
-static bool value(struct cursor *c, uint32_t node)
+static bool read_value(struct cursor *c, uint32_t node)
 {
+	struct ab_json_scan_node *n = &c->s->nodes[node];
 	int b = peek(c);
 	bool good;
 
-	c->s->nodes[node].begin = (uint32_t)c->at;
-	c->s->nodes[node].kind = (char)b;
-	switch (b) {
-	case '{':
-	case '[':
-		good = container(c, node, b == '{');
-		break;
-	case '"':
-		good = string(c);
-		break;
-	case 't':
-		good = literal(c, "true");
-		break;
-	case 'f':
-		good = literal(c, "false");
-		break;
-	case 'n':
-		good = literal(c, "null");
-		break;
-	case -1:
-		return wrong(c, "the file ends too early");
-	case '/':
-		return wrong(c, "JSON has no comments");
-	default:
-		if (b != '-' && (b < '0' || b > '9'))
-			return wrong(c, "expected a value");
-		c->s->nodes[node].kind = '0';
-		good = number(c);
-		break;
-	}
-	/* The array of nodes may have moved meanwhile. */
-	c->s->nodes[node].end = (uint32_t)c->at;
-	c->s->nodes[node].next = (uint32_t)c->s->len;
+	n->begin = (uint32_t)c->at;
+	n->kind = (char)b;
+	if (b == '{' || b == '[')
+		good = read_container(c, node, b == '{');
+	else if (b == '"')
+		good = read_string(c, &n->text);
+	else if (b == 't')
+		good = read_word(c, "true");
+	else if (b == 'f')
+		good = read_word(c, "false");
+	else if (b == 'n')
+		good = read_word(c, "null");
+	else if (b == '-' || at_digit(c))
+		good = read_number(c, n);
+	else
+		good = fail_no_value(c);
+	/* The array of nodes may have moved. */
+	n = &c->s->nodes[node];
+	n->end = (uint32_t)c->at;
+	n->span = (uint32_t)c->s->len - node;
 	return good;
+}
+
+/* By object, then by key, then as in the document. */
+static int compare_keys(const void *x, const void *y)
+{
+	const struct ab_json_scan_node *a = *(const struct ab_json_scan_node *const *)x;
+	const struct ab_json_scan_node *b = *(const struct ab_json_scan_node *const *)y;
+	int by_key = strcmp(a->key, b->key);
+
+	if (a - a->up != b - b->up)
+		return a - a->up < b - b->up ? -1 : 1;
+	return by_key ? by_key : a < b ? -1 : a > b;
+}
+
+/* Sorting keeps this fast whatever the keys are. */
+static bool check_duplicates(struct ab_json_scan *s)
+{
+	ab_autofree const struct ab_json_scan_node **keyed =
+		ab_alloc((s->len + 1) * sizeof(*keyed));
+	const struct ab_json_scan_node *first = NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->len; i++)
+		if (s->nodes[i].key)
+			keyed[n++] = &s->nodes[i];
+	qsort(keyed, n, sizeof(*keyed), compare_keys);
+	for (size_t i = 1; i < n; i++)
+		if (keyed[i - 1] - keyed[i - 1]->up == keyed[i] - keyed[i]->up &&
+		    strcmp(keyed[i - 1]->key, keyed[i]->key) == 0 && (!first || keyed[i] < first))
+			first = keyed[i];
+	if (!first)
+		return true;
+	s->line = first->line;
+	s->column = first->column;
+	s->key = first->key;
+	s->wrong = "duplicate key";
+	s->right = "remove one of them";
+	return false;
+}
+
+static bool read_document(struct cursor *c)
+{
+	uint32_t root;
+
+	if (c->len >= UINT32_MAX)
+		return fail_here(c, "the file is too large", "at most 1 MiB");
+	if (c->len >= 3 && memcmp(c->text, "\xef\xbb\xbf", 3) == 0)
+		return fail_here(c, "the file starts with a byte order mark",
+				 "save it as UTF-8 without one");
+	c->out = c->s->strings = ab_realloc(NULL, c->len + 1);
+	skip_space(c);
+	if (!add_node(c, 0, &root) || !read_value(c, root))
+		return false;
+	skip_space(c);
+	if (c->at != c->len)
+		return fail_unexpected(c, "unexpected text after the last bracket",
+				       "a settings file is one object");
+	return true;
 }
 
 int ab_json_scan_parse(struct ab_json_scan *s, const char *text, size_t len)
 {
 	struct cursor c = { .s = s, .text = text, .len = len, .line = 1 };
-	uint32_t root;
 
-	s->len = 0;
-	if (len >= UINT32_MAX) {
-		wrong(&c, "too large");
-		return -1;
-	}
-	space(&c);
-	if (!add_node(&c, 0, &root) || !value(&c, root))
-		return -1;
-	space(&c);
-	if (c.at != c.len) {
-		wrong(&c, "something behind the last }");
-		return -1;
-	}
-	return 0;
+	ab_json_scan_fini(s);
+	s->key = "";
+	return read_document(&c) && check_duplicates(s) ? 0 : -1;
 }
 
 void ab_json_scan_fini(struct ab_json_scan *s)
 {
 	free(s->nodes);
+	free(s->strings);
 	*s = (struct ab_json_scan){ 0 };
 }

@@ -1,13 +1,16 @@
 #ifndef AB_POLICY_READ_JSON_SCAN_H
 #define AB_POLICY_READ_JSON_SCAN_H
 /*
- * A JSON scanner that only knows where things are. The JSON library decodes
- * values but keeps no positions; this maps each value and key of the same
- * text to its bytes and its line. It accepts what the library accepts, except
- * that it is bounded: depth, and the number of values.
+ * The JSON reader for settings files. It decodes every value and knows its
+ * line and column, so that each mistake can be reported where it is.
  *
- * Pure. The nodes point into the text by offset, in document order, so the
- * children of a node follow it and carry its index as parent.
+ * Pure, linear but for one sort of the keys, and bounded: nesting depth and
+ * number of values. It accepts RFC 8259 and refuses what two readers could
+ * understand in different ways: duplicate keys, invalid UTF-8, unpaired
+ * surrogates, NUL (as a byte or as \u0000) and integers beyond 64 bits.
+ * Fractions are recognized, not decoded: no setting takes one.
+ *
+ * The nodes are in document order: the children of a node follow it.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -15,23 +18,34 @@
 enum { AB_SCAN_DEPTH = 16, AB_SCAN_NODES = 16384 };
 
 struct ab_json_scan_node {
-	uint32_t parent;	     /* its own index: the outermost value */
-	uint32_t begin, end;	     /* the value's bytes */
-	uint32_t key_begin, key_end; /* with quotes; equal: no key */
-	uint32_t line;		     /* of the key, else of the value */
-	uint32_t next;		     /* first node behind it and its children */
-	char kind;		     /* '{' '[' '"' '0' (number) 't' 'f' 'n' */
+	uint32_t up;	       /* the parent is this many nodes before; 0: none */
+	uint32_t span;	       /* nodes from here to the end of the value */
+	uint32_t count;	       /* children */
+	uint32_t begin, end;   /* the bytes of the value */
+	uint32_t key_begin;    /* the opening quote of the key */
+	uint32_t line, column; /* of the key, or else of the value; from 1 */
+	char kind;	       /* { [ " t f n; 0: an integer; .: a fraction */
+	const char *key;       /* decoded; NULL: an element, or the outermost value */
+	const char *text;      /* decoded; NULL: not a string */
+	int64_t integer;
 };
 
 struct ab_json_scan {
 	struct ab_json_scan_node *nodes;
 	size_t len, room;
-	/* on failure */
-	uint32_t line;
-	const char *wrong; /* "expected a comma or }" */
+	char *strings; /* all decoded strings */
+	/* After a failure: */
+	uint32_t line, column;
+	const char *key;	   /* of a duplicate, else "" */
+	const char *wrong, *right; /* "trailing comma", "remove it" */
 };
 
-/* 0, or -1 with line and wrong set. */
+/* Call the body for each child of a node. */
+#define ab_json_scan_each(child, node)                                                          \
+	for (const struct ab_json_scan_node *child = (node) + 1; child < (node) + (node)->span; \
+	     child += child->span)
+
+/* 0, or -1 with the failure set. The text may be freed afterwards. */
 int ab_json_scan_parse(struct ab_json_scan *s, const char *text, size_t len);
 void ab_json_scan_fini(struct ab_json_scan *s);
 #define ab_autoscan __attribute__((cleanup(ab_json_scan_fini)))

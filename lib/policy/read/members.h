@@ -24,17 +24,15 @@ struct ab_members_kind {
 /* An object that is being read. A member is known by the index of its name. */
 struct ab_members {
 	struct ab_reader *r;
-	const char *path; /* "secrets.NAME", "commands.rules[2]" */
-	uint32_t node;
+	const struct ab_json_scan_node *node;
 	const struct ab_members_kind *kind;
-	const json_t *given[AB_MEMBERS_MAX]; /* NULL: it is not there */
-	uint32_t at[AB_MEMBERS_MAX];
+	const struct ab_json_scan_node *given[AB_MEMBERS_MAX]; /* NULL: it is not there */
 	bool bad;
 };
 
-/* Finds those that are there. The first four are set before, the rest is
+/* Find the members that are there. The first three are set before, the rest is
  * zero. */
-void ab_members_find(struct ab_members *m, const json_t *object);
+void ab_members_find(struct ab_members *m);
 
 /* At the member; at the object, if there is none. */
 void ab_members_complain(struct ab_members *m, size_t which, const char *wrong, const char *right);
@@ -64,7 +62,7 @@ struct ab_members_list {
 	const char *example;		/* of one object */
 	void (*read)(struct ab_members *m);
 };
-void ab_members_list(const struct ab_members_list *l, struct ab_reader *r, uint32_t node,
-		     const json_t *list);
+void ab_members_list(const struct ab_members_list *l, struct ab_reader *r,
+		     const struct ab_json_scan_node *list);
 
 #endif

@@ -79,12 +79,12 @@ static const struct ab_members_kind kind = {
 static void take_list(struct ab_members *m, enum member which, ab_members_take *take,
 		      struct ab_secret *s, const char *right)
 {
-	const json_t *list = m->given[which];
-	size_t n = json_array_size(list);
+	const struct ab_json_scan_node *list = m->given[which];
+	size_t n = list ? list->count : 0;
 
 	if (!list)
 		return;
-	if (!json_is_array(list))
+	if (list->kind != '[')
 		ab_members_wrong_type(m, which, "a list", right);
 	else if (n == 0 || n > AB_SECRET_LIST)
 		ab_members_complain(m, which, n ? "has more than 32 entries" : "is empty", right);
@@ -243,17 +243,17 @@ static void read_hosts(struct ab_members *m, struct ab_secret *s)
 
 static void read_carriers(struct ab_members *m, struct ab_secret *s)
 {
-	const char *text = json_string_value(m->given[AS]);
+	const struct ab_json_scan_node *given = m->given[AS];
 	struct ab_complaint why = { .right = "" };
 
-	if (!m->given[AS])
+	if (!given)
 		return;
 	s->carriers = NULL;
 	s->ncarriers = 0;
-	if (!text)
+	if (!given->text)
 		take_list(m, AS, take_carrier, s,
 			  "write one like \"bearer\" or [\"bearer\", \"header:x-api-key\"]");
-	else if (strcmp(text, "any") != 0 && take_carrier(m, s, text, &why) < 0)
+	else if (strcmp(given->text, "any") != 0 && take_carrier(m, s, given->text, &why) < 0)
 		ab_members_complain(m, AS, why.wrong, why.right);
 }
 
@@ -278,12 +278,13 @@ static void check_format(struct ab_members *m, struct ab_secret *s)
 static void read_mode(struct ab_members *m, struct ab_secret *s)
 {
 	static const char *const words[] = { "swap", "inject" };
+	const struct ab_json_scan_node *require = m->given[REQUIRE];
 
 	s->inject =
 		ab_members_word(m, MODE, words, AB_COUNT(words), "write \"swap\" or \"inject\"");
 	s->format = ab_members_text(m, FORMAT);
-	s->require = json_is_true(m->given[REQUIRE]);
-	if (m->given[REQUIRE] && !json_is_boolean(m->given[REQUIRE]))
+	s->require = require && require->kind == 't';
+	if (require && require->kind != 't' && require->kind != 'f')
 		ab_members_wrong_type(m, REQUIRE, "true or false", "without quotes");
 	if (s->inject && s->ncarriers == 0 && !m->bad)
 		ab_members_complain(m, MODE, "does not know where to put the value",
@@ -314,24 +315,23 @@ static void read_rest(struct ab_members *m, struct ab_secret *s)
 	take_list(m, FILES, take_file, s, "write one like [\"~/.netrc\"]");
 }
 
-static void read_secret(struct ab_reader *r, uint32_t node, const char *name, const json_t *object)
+static void read_secret(struct ab_reader *r, const struct ab_json_scan_node *object)
 {
-	ab_autofree char *path = ab_printf("%s.%s", ab_keys[AB_KEY_SECRETS].path, name);
-	struct ab_members m = { .r = r, .path = path, .node = node, .kind = &kind };
+	struct ab_members m = { .r = r, .node = object, .kind = &kind };
 	struct ab_complaint why = { .right = "" };
 	struct ab_secret s;
 
-	if (ab_variable_check(name, strlen(name), true, &why) < 0) {
-		ab_reader_report(r, node, path, why.wrong, why.right);
+	if (ab_variable_check(object->key, strlen(object->key), true, &why) < 0) {
+		ab_reader_report(r, object, NULL, why.wrong, why.right);
 		return;
 	}
-	if (!json_is_object(object)) {
-		ab_reader_wrong_type(r, node, path, object, "an object",
+	if (object->kind != '{') {
+		ab_reader_wrong_type(r, object, "an object",
 				     "write { \"hosts\": [\"api.example.com\"] }");
 		return;
 	}
-	s = ab_secret_new(r->ctx->arena, name);
-	ab_members_find(&m, object);
+	s = ab_secret_new(r->ctx->arena, object->key);
+	ab_members_find(&m);
 	read_source(&m, &s);
 	read_hosts(&m, &s);
 	read_carriers(&m, &s);
@@ -339,23 +339,21 @@ static void read_secret(struct ab_reader *r, uint32_t node, const char *name, co
 	read_rest(&m, &s);
 	if (!m.bad)
 		ab_value_add(r->ctx->arena, &r->config->v[AB_KEY_SECRETS],
-			     ab_secret_item(r->ctx->arena, s, ab_reader_origin(r, node)));
+			     ab_secret_item(r->ctx->arena, s, ab_reader_origin(r, object)));
 }
 
-void ab_secrets_read(struct ab_reader *r, uint32_t node, const json_t *object)
+void ab_secrets_read(struct ab_reader *r, const struct ab_json_scan_node *object)
 {
-	if (!json_is_object(object)) {
-		ab_reader_wrong_type(r, node, ab_keys[AB_KEY_SECRETS].path, object, "an object",
+	if (object->kind != '{') {
+		ab_reader_wrong_type(r, object, "an object",
 				     "write { \"NAME\": { \"hosts\": [\"api.example.com\"] } }");
 		return;
 	}
-	r->config->v[AB_KEY_SECRETS].from = ab_reader_origin(r, node);
-	for (uint32_t k = node + 1; k < r->nodes[node].next && !ab_reader_full(r);
-	     k = r->nodes[k].next) {
-		json_t *key = ab_reader_key(r, k);
-		const char *name = json_string_value(key);
-
-		read_secret(r, k, name, json_object_get(object, name));
-		json_decref(key);
+	r->config->v[AB_KEY_SECRETS].from = ab_reader_origin(r, object);
+	ab_json_scan_each(secret, object)
+	{
+		if (ab_reader_full(r))
+			return;
+		read_secret(r, secret);
 	}
 }

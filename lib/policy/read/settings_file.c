@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <jansson.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -58,26 +58,50 @@ int ab_settings_file_fail(const struct ab_problems *problems, struct ab_error *e
 	return ab_hint(err, "%s", problems->right.v[0]);
 }
 
-static void report(struct ab_reader *r, uint32_t line, const char *key, const char *wrong,
-		   const char *right)
+static void report_at(struct ab_reader *r, uint32_t line, uint32_t column, const char *path,
+		      const char *wrong, const char *right)
 {
 	ab_autobuf struct ab_buf b = { 0 };
-	ab_autofree char *head = ab_strndup(key, 120);
+	ab_autofree char *start = ab_strndup(path, 120);
 
 	if (ab_reader_full(r))
 		return;
 	ab_buf_escape(&b, r->name);
-	ab_buf_printf(&b, ":%u: ", line);
-	ab_buf_escape(&b, head);
-	ab_buf_printf(&b, "%s%s", head[0] ? ": " : "", wrong);
+	ab_buf_printf(&b, ":%u:%u: ", line, column);
+	ab_buf_escape(&b, start);
+	ab_buf_printf(&b, "%s%s", start[0] ? ": " : "", wrong);
 	ab_strv_add(&r->problems->wrong, b.data);
 	ab_strv_add(&r->problems->right, right);
 }
 
-void ab_reader_report(struct ab_reader *r, uint32_t node, const char *path, const char *wrong,
-		      const char *right)
+/* "network.allow[2]" */
+static void put_path(struct ab_buf *b, const struct ab_json_scan_node *node)
 {
-	report(r, r->nodes[node].line, path, wrong, right);
+	const struct ab_json_scan_node *parent = node - node->up;
+	size_t i = 0;
+
+	if (parent == node)
+		return;
+	put_path(b, parent);
+	if (node->key) {
+		ab_buf_printf(b, "%s%s", b->len ? "." : "", node->key);
+		return;
+	}
+	ab_json_scan_each(k, parent) i += k < node;
+	ab_buf_printf(b, "[%zu]", i);
+}
+
+void ab_reader_report(struct ab_reader *r, const struct ab_json_scan_node *node, const char *member,
+		      const char *wrong, const char *right)
+{
+	ab_autobuf struct ab_buf path = { 0 };
+
+	if (ab_reader_full(r))
+		return;
+	put_path(&path, node);
+	if (member)
+		ab_buf_printf(&path, ".%s", member);
+	report_at(r, node->line, node->column, path.len ? path.data : "", wrong, right);
 }
 
 bool ab_reader_full(const struct ab_reader *r)
@@ -85,203 +109,186 @@ bool ab_reader_full(const struct ab_reader *r)
 	return r->problems->wrong.len >= AB_PROBLEMS_MAX;
 }
 
-const struct ab_origin *ab_reader_origin(struct ab_reader *r, uint32_t node)
+const struct ab_origin *ab_reader_origin(struct ab_reader *r, const struct ab_json_scan_node *node)
 {
 	struct ab_origin *from = ab_arena_alloc(r->ctx->arena, sizeof(*from));
 
 	from->layer = r->layer;
 	from->name = r->name;
-	from->line = r->nodes[node].line;
+	from->line = node->line;
+	from->column = node->column;
 	return from;
 }
 
-json_t *ab_reader_key(struct ab_reader *r, uint32_t node)
+static const char *get_type_name(const struct ab_json_scan_node *value)
 {
-	const struct ab_json_scan_node *n = &r->nodes[node];
-
-	return json_loadb(r->text + n->key_begin, n->key_end - n->key_begin, JSON_DECODE_ANY, NULL);
-}
-
-static const char *type_name(const json_t *value)
-{
-	switch (json_typeof(value)) {
-	case JSON_OBJECT:
+	switch (value->kind) {
+	case '{':
 		return "an object";
-	case JSON_ARRAY:
+	case '[':
 		return "a list";
-	case JSON_STRING:
+	case '"':
 		return "a text";
-	case JSON_INTEGER:
+	case '0':
 		return "a number";
-	case JSON_REAL:
+	case '.':
 		return "a fraction";
-	case JSON_TRUE:
-	case JSON_FALSE:
-		return "true or false";
-	case JSON_NULL:
+	case 'n':
 		return "null";
+	default:
+		return "true or false";
 	}
-	return "something else";
 }
 
-void ab_reader_wrong_type(struct ab_reader *r, uint32_t node, const char *path, const json_t *value,
+void ab_reader_wrong_type(struct ab_reader *r, const struct ab_json_scan_node *node,
 			  const char *wanted, const char *right)
 {
-	ab_autofree char *wrong = ab_printf("must be %s, not %s", wanted, type_name(value));
+	ab_autofree char *wrong = ab_printf("must be %s, not %s", wanted, get_type_name(node));
 
-	ab_reader_report(r, node, path, wrong, right);
+	ab_reader_report(r, node, NULL, wrong, right);
 }
 
-static void put_text(struct ab_reader *r, uint32_t node, const char *path, enum ab_key_id id,
+static void put_text(struct ab_reader *r, const struct ab_json_scan_node *node, enum ab_key_id id,
 		     const char *text)
 {
 	struct ab_complaint why = { .right = "" };
 
 	if (ab_value_put(r->ctx, id, &r->config->v[id], text, ab_reader_origin(r, node), &why) < 0)
-		ab_reader_report(r, node, path, why.wrong, why.right);
+		ab_reader_report(r, node, NULL, why.wrong, why.right);
 }
 
-static void put_integer(struct ab_reader *r, uint32_t node, const char *path, enum ab_key_id id,
-			const json_t *value)
+static void put_integer(struct ab_reader *r, const struct ab_json_scan_node *value,
+			enum ab_key_id id)
 {
 	char text[32];
 
-	snprintf(text, sizeof(text), "%" JSON_INTEGER_FORMAT, json_integer_value(value));
-	put_text(r, node, path, id, text);
+	snprintf(text, sizeof(text), "%" PRId64, value->integer);
+	put_text(r, value, id, text);
 }
 
-static void put_element(struct ab_reader *r, uint32_t node, const char *path, enum ab_key_id id,
-			const json_t *value)
+static void put_element(struct ab_reader *r, const struct ab_json_scan_node *value,
+			enum ab_key_id id)
 {
 	bool ports = ab_keys[id].type == AB_TYPE_PORTS;
 	bool publish = ab_keys[id].type == AB_TYPE_PUBLISH;
 
-	if ((ports || publish) && json_is_integer(value))
-		put_integer(r, node, path, id, value);
+	if ((ports || publish) && value->kind == '0')
+		put_integer(r, value, id);
 	else if (ports)
-		ab_reader_wrong_type(r, node, path, value, "a whole number", "without quotes");
-	else if (json_is_string(value))
-		put_text(r, node, path, id, json_string_value(value));
+		ab_reader_wrong_type(r, value, "a whole number", "without quotes");
+	else if (value->text)
+		put_text(r, value, id, value->text);
 	else if (publish)
-		ab_reader_wrong_type(r, node, path, value, "a whole number or a text",
+		ab_reader_wrong_type(r, value, "a whole number or a text",
 				     "write 3000 or \"8080:3000\"");
 	else
-		ab_reader_wrong_type(r, node, path, value, "a text", "put it in quotes");
+		ab_reader_wrong_type(r, value, "a text", "put it in quotes");
 }
 
-static void put_list(struct ab_reader *r, uint32_t node, enum ab_key_id id, const json_t *list)
+/* A value that should be a list: it may have been meant as its one element. */
+static void report_no_list(struct ab_reader *r, const struct ab_json_scan_node *value,
+			   enum ab_key_type type)
 {
-	const struct ab_key *key = &ab_keys[id];
-	uint32_t k = node + 1;
+	ab_autofree char *right = NULL;
 
-	if (!json_is_array(list)) {
-		ab_autofree char *right = NULL;
+	if (value->text && strlen(value->text) < 60) {
+		ab_autofree char *e = ab_escape(value->text);
 
-		if (json_is_string(list) && strlen(json_string_value(list)) < 60) {
-			ab_autofree char *e = ab_escape(json_string_value(list));
+		right = ab_printf("write [\"%s\"]", e);
+	} else if (value->kind == '0' && (type == AB_TYPE_PORTS || type == AB_TYPE_PUBLISH)) {
+		right = ab_printf("write [%" PRId64 "]", value->integer);
+	}
+	ab_reader_wrong_type(r, value, type == AB_TYPE_READ ? "\"all\" or a list" : "a list",
+			     right ? right : "write [\"...\"]");
+}
 
-			right = ab_printf("write [\"%s\"]", e);
-		} else if (json_is_integer(list) &&
-			   (key->type == AB_TYPE_PORTS || key->type == AB_TYPE_PUBLISH)) {
-			right = ab_printf("write [%" JSON_INTEGER_FORMAT "]",
-					  json_integer_value(list));
-		}
-		ab_reader_wrong_type(r, node, key->path, list,
-				     key->type == AB_TYPE_READ ? "\"all\" or a list" : "a list",
-				     right ? right : "write [\"...\"]");
+static void put_list(struct ab_reader *r, const struct ab_json_scan_node *list, enum ab_key_id id)
+{
+	if (list->kind != '[') {
+		report_no_list(r, list, ab_keys[id].type);
 		return;
 	}
 	/* An empty list is set too: it means "nothing". */
-	r->config->v[id].from = ab_reader_origin(r, node);
-	for (size_t i = 0; i < json_array_size(list); i++) {
-		const json_t *e = json_array_get(list, i);
-		ab_autofree char *path = ab_printf("%s[%zu]", key->path, i);
-
+	r->config->v[id].from = ab_reader_origin(r, list);
+	ab_json_scan_each(e, list)
+	{
 		if (ab_reader_full(r))
 			return;
-		put_element(r, k, path, id, e);
-		k = r->nodes[k].next;
+		put_element(r, e, id);
 	}
 }
 
-static void put_assignments(struct ab_reader *r, uint32_t node, enum ab_key_id id,
-			    const json_t *object)
+static void put_assignments(struct ab_reader *r, const struct ab_json_scan_node *object,
+			    enum ab_key_id id)
 {
-	if (!json_is_object(object)) {
-		ab_reader_wrong_type(r, node, ab_keys[id].path, object, "an object",
-				     "write { \"NAME\": \"value\" }");
+	if (object->kind != '{') {
+		ab_reader_wrong_type(r, object, "an object", "write { \"NAME\": \"value\" }");
 		return;
 	}
-	r->config->v[id].from = ab_reader_origin(r, node);
-	for (uint32_t k = node + 1; k < r->nodes[node].next; k = r->nodes[k].next) {
-		json_t *key = ab_reader_key(r, k);
-		const char *name = json_string_value(key);
-		const json_t *value = json_object_get(object, name);
-		ab_autofree char *path = ab_printf("%s.%s", ab_keys[id].path, name);
+	r->config->v[id].from = ab_reader_origin(r, object);
+	ab_json_scan_each(k, object)
+	{
 		ab_autofree char *text = NULL;
 
-		if (!json_is_string(value)) {
-			ab_reader_wrong_type(r, k, path, value, "a text", "put it in quotes");
-		} else if (strchr(name, '=') && id == AB_KEY_OVERRIDE) {
-			ab_reader_report(r, k, path, "no such rule", "");
-		} else if (strchr(name, '=')) {
-			ab_reader_report(r, k, path, "is not the name of a variable",
+		if (!k->text) {
+			ab_reader_wrong_type(r, k, "a text", "put it in quotes");
+		} else if (strchr(k->key, '=') && id == AB_KEY_OVERRIDE) {
+			ab_reader_report(r, k, NULL, "no such rule", "");
+		} else if (strchr(k->key, '=')) {
+			ab_reader_report(r, k, NULL, "is not the name of a variable",
 					 "letters, digits and _");
 		} else {
-			text = ab_printf("%s=%s", name, json_string_value(value));
-			put_text(r, k, path, id, text);
+			text = ab_printf("%s=%s", k->key, k->text);
+			put_text(r, k, id, text);
 		}
-		json_decref(key);
 	}
 }
 
-static void put_scalar(struct ab_reader *r, uint32_t node, enum ab_key_id id, const json_t *value)
+static void put_scalar(struct ab_reader *r, const struct ab_json_scan_node *value,
+		       enum ab_key_id id)
 {
 	const struct ab_key *key = &ab_keys[id];
 	bool integer = key->type == AB_TYPE_INTEGER;
 
-	if (json_is_string(value) && (!integer || strcmp(json_string_value(value), "none") == 0)) {
-		put_text(r, node, key->path, id, json_string_value(value));
-	} else if (integer && json_is_integer(value)) {
-		put_integer(r, node, key->path, id, value);
+	if (value->text && (!integer || strcmp(value->text, "none") == 0)) {
+		put_text(r, value, id, value->text);
+	} else if (integer && value->kind == '0') {
+		put_integer(r, value, id);
 	} else if (integer) {
-		ab_reader_wrong_type(r, node, key->path, value, "a whole number",
+		ab_reader_wrong_type(r, value, "a whole number",
 				     key->none ? "without quotes; or \"none\"" : "without quotes");
 	} else {
-		ab_reader_wrong_type(r, node, key->path, value, "a text",
+		ab_reader_wrong_type(r, value, "a text",
 				     key->type == AB_TYPE_SIZE	     ? "write one like \"512M\""
 				     : key->type == AB_TYPE_DURATION ? "write one like \"30m\""
 								     : "put it in quotes");
 	}
 }
 
-static void put_value(struct ab_reader *r, uint32_t node, enum ab_key_id id, const json_t *value)
+static void put_value(struct ab_reader *r, const struct ab_json_scan_node *value, enum ab_key_id id)
 {
 	const struct ab_key *key = &ab_keys[id];
 
-	if (key->type == AB_TYPE_READ && json_is_string(value)) {
-		if (strcmp(json_string_value(value), "all") != 0)
-			put_list(r, node, id, value);
-		else
-			put_text(r, node, key->path, id, "all");
-	} else if (key->type == AB_TYPE_ASSIGNMENTS || key->type == AB_TYPE_OVERRIDES) {
-		put_assignments(r, node, id, value);
-	} else if (key->type == AB_TYPE_RULES) {
-		ab_rules_read(r, node, value);
-	} else if (key->type == AB_TYPE_HTTP) {
-		ab_http_read(r, node, value);
-	} else if (key->type == AB_TYPE_SECRETS) {
-		ab_secrets_read(r, node, value);
-	} else if (ab_key_is_list(key)) {
-		put_list(r, node, id, value);
-	} else {
-		put_scalar(r, node, id, value);
-	}
+	if (key->type == AB_TYPE_READ && value->text && strcmp(value->text, "all") == 0)
+		put_text(r, value, id, "all");
+	else if (key->type == AB_TYPE_ASSIGNMENTS || key->type == AB_TYPE_OVERRIDES)
+		put_assignments(r, value, id);
+	else if (key->type == AB_TYPE_RULES)
+		ab_rules_read(r, value);
+	else if (key->type == AB_TYPE_HTTP)
+		ab_http_read(r, value);
+	else if (key->type == AB_TYPE_SECRETS)
+		ab_secrets_read(r, value);
+	else if (ab_key_is_list(key))
+		put_list(r, value, id);
+	else
+		put_scalar(r, value, id);
 }
 
-static void unknown_key(struct ab_reader *r, uint32_t node, const char *path, const char *name)
+static void report_unknown_key(struct ab_reader *r, const struct ab_json_scan_node *node,
+			       const char *path)
 {
-	const char *guess = ab_key_guess(path);
+	const char *name = node->key, *guess = ab_key_guess(path);
 	ab_autofree char *right = NULL;
 
 	if (strchr(name, '.') && ab_key_find(name, strlen(name)))
@@ -289,59 +296,49 @@ static void unknown_key(struct ab_reader *r, uint32_t node, const char *path, co
 				  name, strchr(name, '.') + 1);
 	else if (guess)
 		right = ab_printf("did you mean %s?", guess);
-	ab_reader_report(r, node, path, "no such key", right ? right : "");
+	ab_reader_report(r, node, NULL, "no such key", right ? right : "");
 }
 
 /* Words about a section, or about elements of its lists: for people who read
  * the file. */
-static void check_reason(struct ab_reader *r, uint32_t node, const char *path, const json_t *value)
+static void check_reason(struct ab_reader *r, const struct ab_json_scan_node *value)
 {
 	static const char right[] = "write \"...\", or { \"entry\": \"...\" }";
-	const char *name;
-	json_t *inner;
 
-	if (json_is_string(value))
+	if (value->text)
 		return;
-	if (!json_is_object(value)) {
-		ab_reader_wrong_type(r, node, path, value, "a text or an object of texts", right);
-		return;
-	}
-	json_object_foreach((json_t *)(uintptr_t)value, name, inner) if (!json_is_string(inner))
-	{
-		ab_reader_wrong_type(r, node, path, inner, "a text for each entry", right);
+	if (value->kind != '{') {
+		ab_reader_wrong_type(r, value, "a text or an object of texts", right);
 		return;
 	}
+	ab_json_scan_each(k, value) if (!k->text) ab_reader_wrong_type(r, k, "a text", right);
 }
 
-static void read_object(struct ab_reader *r, uint32_t node, const char *prefix,
-			const json_t *object)
+static void read_object(struct ab_reader *r, const struct ab_json_scan_node *object)
 {
-	for (uint32_t k = node + 1; k < r->nodes[node].next; k = r->nodes[k].next) {
-		json_t *key = ab_reader_key(r, k);
-		const char *name = json_string_value(key);
-		const json_t *value = json_object_get(object, name);
-		ab_autofree char *path = ab_printf("%s%s%s", prefix, prefix[0] ? "." : "", name);
-		const struct ab_key *found = ab_key_find(path, strlen(path));
-		bool top = !prefix[0];
+	bool top = object->up == 0;
 
-		if (top && strcmp(name, "$schema") == 0) {
-			if (!json_is_string(value))
-				ab_reader_wrong_type(r, k, path, value, "a text",
-						     "put it in quotes");
-		} else if (!top && strcmp(name, "reason") == 0) {
-			check_reason(r, k, path, value);
-		} else if (found && !strchr(name, '.')) {
-			put_value(r, k, (enum ab_key_id)(found - ab_keys), value);
+	ab_json_scan_each(k, object)
+	{
+		ab_autofree char *path =
+			top ? ab_strdup(k->key) : ab_printf("%s.%s", object->key, k->key);
+		const struct ab_key *found = ab_key_find(path, strlen(path));
+
+		if (top && strcmp(k->key, "$schema") == 0) {
+			if (!k->text)
+				ab_reader_wrong_type(r, k, "a text", "put it in quotes");
+		} else if (!top && strcmp(k->key, "reason") == 0) {
+			check_reason(r, k);
+		} else if (found && !strchr(k->key, '.')) {
+			put_value(r, k, (enum ab_key_id)(found - ab_keys));
 		} else if (top && ab_key_is_group(path, strlen(path))) {
-			if (json_is_object(value))
-				read_object(r, k, path, value);
+			if (k->kind == '{')
+				read_object(r, k);
 			else
-				ab_reader_wrong_type(r, k, path, value, "an object",
-						     "write { ... }");
+				ab_reader_wrong_type(r, k, "an object", "write { ... }");
 		} else {
-			unknown_key(r, k, path, name);
+			report_unknown_key(r, k, path);
 		}
-		json_decref(key);
 	}
 }
 
@@ -353,9 +350,10 @@ static void check_together(struct ab_reader *r)
 	enum ab_key_id key;
 
 	if (ab_ports_check(r->config, NULL, &key, &from, &why) < 0)
-		report(r, from->line, ab_keys[key].path, why.wrong, why.right);
+		report_at(r, from->line, from->column, ab_keys[key].path, why.wrong, why.right);
 	if (ab_secrets_check(&r->config->v[AB_KEY_SECRETS], &from, &why) < 0)
-		report(r, from->line, ab_keys[AB_KEY_SECRETS].path, why.wrong, why.right);
+		report_at(r, from->line, from->column, ab_keys[AB_KEY_SECRETS].path, why.wrong,
+			  why.right);
 }
 
 void ab_settings_file_parse(const struct ab_context *ctx, enum ab_layer layer, const char *name,
@@ -363,25 +361,14 @@ void ab_settings_file_parse(const struct ab_context *ctx, enum ab_layer layer, c
 			    struct ab_problems *problems)
 {
 	ab_autoscan struct ab_json_scan scan = { 0 };
-	struct ab_reader r = { ctx, layer, name, text, NULL, ret, problems };
-	json_error_t error;
-	json_t *root;
+	struct ab_reader r = { ctx, layer, name, ret, problems };
 
 	if (ab_json_scan_parse(&scan, text, len) < 0) {
-		report(&r, scan.line, "", scan.wrong, "");
-		return;
-	}
-	r.nodes = scan.nodes;
-	root = json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
-	if (!root) {
-		ab_autofree char *what = ab_escape(error.text);
-
-		report(&r, error.line > 0 ? (uint32_t)error.line : 1, "", what, "");
-	} else if (!json_is_object(root)) {
-		ab_reader_wrong_type(&r, 0, "", root, "an object", "write { ... }");
+		report_at(&r, scan.line, scan.column, scan.key, scan.wrong, scan.right);
+	} else if (scan.nodes->kind != '{') {
+		ab_reader_wrong_type(&r, scan.nodes, "an object", "write { ... }");
 	} else {
-		read_object(&r, 0, "", root);
+		read_object(&r, scan.nodes);
 		check_together(&r);
 	}
-	json_decref(root);
 }
