@@ -49,86 +49,86 @@ enum { MILLI_DAY = 86400000 };
 const struct ab_key ab_keys[AB_KEY_COUNT] = {
 	[AB_KEY_EXTENDS] = {
 		"extends", AB_TYPE_PROFILE, .tighten = AB_TIGHTEN_NEVER,
-		.doc = "The profile that this file builds on." },
+		.doc = "The profile on which this file builds." },
 
 	[AB_KEY_WRITE] = {
 		"filesystem.write", AB_TYPE_PATHS, REPLACE_LIST,
-		.doc = "Folders and files that can be written; \".\" is the workspace." },
+		.doc = "Writable folders and files; \".\" is the workspace." },
 	[AB_KEY_READ] = {
 		"filesystem.read", AB_TYPE_READ, REPLACE_LIST,
-		.doc = "\"all\", or the only trees that can be read; \"@system\" is the operating system's." },
+		.doc = "\"all\", or a list of the only readable folders; \"@system\" is the operating system." },
 	[AB_KEY_DENY_READ] = {
 		"filesystem.denyRead", AB_TYPE_PATTERNS, GROW_LIST,
-		.doc = "Paths and patterns that cannot be read; \"!path\" takes back an earlier match." },
+		.doc = "Unreadable paths and patterns; \"!path\" takes back an earlier match." },
 	[AB_KEY_DENY_WRITE] = {
 		"filesystem.denyWrite", AB_TYPE_NAMES, GROW_LIST,
-		.doc = "Paths, or names at the top of writable folders and repositories, that cannot be written; \"!name\" takes one back." },
+		.doc = "Read-only paths, or names at the top of writable folders and repositories; \"!name\" takes one back." },
 	[AB_KEY_HOME] = {
 		"filesystem.home", WORDS(home_words),
-		.doc = "The home folder: readable, or an empty one of the run's own." },
+		.doc = "The home folder: readable, or replaced with an empty private one." },
 	[AB_KEY_UNIX] = {
 		"filesystem.unix", AB_TYPE_PATHS, REPLACE_LIST,
-		.doc = "Sockets of the host that stay reachable." },
+		.doc = "Unix sockets of the host that the box can use." },
 	[AB_KEY_TMP_SIZE] = {
 		"filesystem.tmpSize", AB_TYPE_SIZE, .min = 1 << 20, .max = 1ULL << 50,
-		.doc = "Room in each private folder (/tmp, /var/tmp, /run, /dev/shm)." },
+		.doc = "Size of each private folder (/tmp, /var/tmp, /run, /dev/shm)." },
 
 	[AB_KEY_NET_MODE] = {
 		"network.mode", WORDS(net_words),
-		.doc = "No network, a filtered one, or the host's own." },
+		.doc = "No network, a filtered network, or the host's own." },
 	[AB_KEY_NET_ALLOW] = {
 		"network.allow", AB_TYPE_HOSTS, REPLACE_LIST,
-		.doc = "Hosts that can be reached: name, *.name, address, range, @group; :port optional." },
+		.doc = "Allowed hosts: name, *.name, address, range or @group; :port optional." },
 	[AB_KEY_NET_DENY] = {
 		"network.deny", AB_TYPE_HOSTS, GROW_LIST,
-		.doc = "Hosts that cannot be reached, whatever network.allow says." },
+		.doc = "Denied hosts, whatever network.allow says." },
 	[AB_KEY_NET_UNKNOWN] = {
 		"network.unknown", WORDS(unknown_words),
-		.doc = "A host on neither list: refuse it, or ask." },
+		.doc = "What to do with a host on neither list: deny it, or ask." },
 	[AB_KEY_NET_WAIT] = {
 		"network.wait", AB_TYPE_DURATION, .min = 1000, .max = 3600000,
-		.doc = "How long a host that is asked about waits for an answer." },
+		.doc = "How long a connection waits for an answer about its host." },
 	[AB_KEY_ALLOW_PRIVATE] = {
 		"network.allowPrivate", AB_TYPE_CIDRS, REPLACE_LIST,
-		.doc = "Private address ranges that are not refused; :port optional." },
+		.doc = "Private address ranges that may be reached; :port optional." },
 	[AB_KEY_HOST_PORTS] = {
 		"network.hostPorts", AB_TYPE_PORTS, REPLACE_LIST,
-		.doc = "Ports of the host's loopback that can be reached as ports of the box's own." },
+		.doc = "Ports of the host's localhost that the box reaches on its own localhost." },
 	[AB_KEY_PUBLISH] = {
 		"network.publish", AB_TYPE_PUBLISH, REPLACE_LIST,
-		.doc = "Ports of the box that the host can reach on its loopback." },
+		.doc = "Ports of the box that the host reaches on its localhost." },
 	[AB_KEY_UPSTREAM] = {
 		"network.upstream", AB_TYPE_UPSTREAM, .tighten = AB_TIGHTEN_NEVER,
-		.doc = "The proxy that the way out goes through: none, the caller's, or a URL." },
+		.doc = "The proxy for outgoing traffic: none, the caller's, or a URL." },
 	[AB_KEY_HTTP] = {
 		"network.http", AB_TYPE_HTTP, AB_MERGE_REPLACE, AB_TIGHTEN_MARKED,
-		.doc = "Methods and paths that a host may be asked for; other hosts are not touched." },
+		.doc = "Allowed methods and paths of a host; hosts without a rule are not restricted." },
 	[AB_KEY_ROOTS] = {
 		"network.roots", AB_TYPE_PATHS, AB_MERGE_REPLACE, AB_TIGHTEN_NEVER,
-		.doc = "Files of certificates (PEM) that servers may also have, where TLS is looked into." },
+		.doc = "Files with additional CA certificates (PEM), for hosts whose TLS is decrypted." },
 
 	[AB_KEY_ENV_MODE] = {
 		"env.mode", WORDS(env_words),
-		.doc = "Pass every variable but the stripped ones, or only those listed in env.pass." },
+		.doc = "Pass every variable except the stripped ones, or only those in env.pass." },
 	[AB_KEY_ENV_PASS] = {
 		"env.pass", AB_TYPE_VARIABLES, REPLACE_LIST,
-		.doc = "Variables that are passed although env.strip names them." },
+		.doc = "Variables to pass even if env.strip matches them." },
 	[AB_KEY_ENV_SET] = {
 		"env.set", AB_TYPE_ASSIGNMENTS, AB_MERGE_BY_NAME, AB_TIGHTEN_NEVER,
 		.doc = "Variables to set." },
 	[AB_KEY_ENV_STRIP] = {
 		"env.strip", AB_TYPE_VARIABLES, GROW_LIST,
-		.doc = "Variables, and patterns of them, that are not passed." },
+		.doc = "Variables and patterns that are not passed." },
 
 	[AB_KEY_RULES] = {
 		"commands.rules", AB_TYPE_RULES, AB_MERGE_FRONT, AB_TIGHTEN_MARKED,
-		.doc = "Rules of your own for commands; the first that matches counts." },
+		.doc = "Your own rules for commands; the first match wins." },
 	[AB_KEY_OVERRIDE] = {
 		"commands.override", AB_TYPE_OVERRIDES, AB_MERGE_BY_NAME, AB_TIGHTEN_MARKED,
-		.doc = "Other decisions for built-in rules, by name." },
+		.doc = "Different verdicts for built-in rules, by name." },
 	[AB_KEY_ENFORCE] = {
 		"commands.enforce", WORDS(enforce_words),
-		.doc = "Judge the command that is started, or each program that it executes too." },
+		.doc = "Judge only the command itself, or also each program that it executes." },
 
 	[AB_KEY_TIMEOUT] = {
 		"limits.timeout", AB_TYPE_DURATION, .min = 1, .max = 3650ULL * MILLI_DAY, .none = true,
@@ -138,7 +138,7 @@ const struct ab_key ab_keys[AB_KEY_COUNT] = {
 		.doc = "Memory of the run." },
 	[AB_KEY_PROCESSES] = {
 		"limits.processes", AB_TYPE_INTEGER, .min = 1, .max = 1 << 22, .none = true,
-		.doc = "Processes and threads at one time." },
+		.doc = "Processes and threads at the same time." },
 	[AB_KEY_FILES] = {
 		"limits.files", AB_TYPE_INTEGER, .min = 16, .max = 1 << 30, .none = true,
 		.doc = "Open files per process." },
@@ -147,46 +147,46 @@ const struct ab_key ab_keys[AB_KEY_COUNT] = {
 		.doc = "Processor time per process." },
 	[AB_KEY_FILE_SIZE] = {
 		"limits.fileSize", AB_TYPE_SIZE, .min = 1, .max = 1ULL << 60, .none = true,
-		.doc = "Size of any file that is written." },
+		.doc = "Size of each written file." },
 	[AB_KEY_OUTPUT] = {
 		"limits.output", AB_TYPE_SIZE, .min = 1, .max = 1ULL << 30,
-		.doc = "What is kept of each stream that is captured." },
+		.doc = "How much of each captured stream is kept." },
 
 	[AB_KEY_DENIALS] = {
 		"monitor.denialsPerMinute", AB_TYPE_INTEGER, .max = 1 << 30, .none = true,
-		.doc = "More refusals than this in a minute are too many." },
+		.doc = "Denials per minute before the action is taken." },
 	[AB_KEY_UPLOAD_HOST] = {
 		"monitor.uploadPerHost", AB_TYPE_SIZE, .max = 1ULL << 60, .none = true,
-		.doc = "More than this sent to one host is too much." },
+		.doc = "Data sent to one host before the action is taken." },
 	[AB_KEY_UPLOAD_RUN] = {
 		"monitor.uploadPerRun", AB_TYPE_SIZE, .max = 1ULL << 60, .none = true,
-		.doc = "More than this sent to all hosts together is too much." },
+		.doc = "Data sent to all hosts together before the action is taken." },
 	[AB_KEY_NEW_HOSTS] = {
 		"monitor.newHosts", AB_TYPE_INTEGER, .max = 1 << 30, .none = true,
-		.doc = "More different hosts than this are too many." },
+		.doc = "Different hosts reached before the action is taken." },
 	[AB_KEY_ACTION] = {
 		"monitor.action", WORDS(alarm_words),
-		.doc = "What happens then: end the run, cut the network, hold what is new on it, or warn." },
+		.doc = "The action: stop the run, cut the network, hold new connections, or warn." },
 
 	[AB_KEY_KEEP_FOR] = {
 		"records.keepFor", AB_TYPE_DURATION, .tighten = AB_TIGHTEN_NEVER,
 		.min = 1, .max = 3650ULL * MILLI_DAY, .none = true,
-		.doc = "How long the record of a run that is over is kept." },
+		.doc = "How long the record of an ended run is kept." },
 	[AB_KEY_KEEP_RUNS] = {
 		"records.keepRuns", AB_TYPE_INTEGER, .tighten = AB_TIGHTEN_NEVER,
 		.min = 1, .max = 1 << 30, .none = true,
-		.doc = "How many runs that are over are kept, the newest." },
+		.doc = "How many ended runs are kept; the oldest are removed first." },
 
 	[AB_KEY_REQUIRE] = {
 		"assurance.require", AB_TYPE_PROPERTIES, AB_MERGE_REPLACE, AB_TIGHTEN_UNION,
-		.doc = "Properties that must hold." },
+		.doc = "Guarantees that must be in force." },
 	[AB_KEY_FALLBACK] = {
 		"assurance.fallback", WORDS(fallback_words),
-		.doc = "When a required property does not hold: stop, or warn and run." },
+		.doc = "If a required guarantee is not in force: refuse to run, or warn and run." },
 
 	[AB_KEY_SECRETS] = {
 		"secrets", AB_TYPE_SECRETS, AB_MERGE_BY_NAME, AB_TIGHTEN_NEVER,
-		.doc = "Values that stay outside, by name: where each comes from, and the hosts that it may go to." },
+		.doc = "Secrets that stay outside the box, by name: the source of each value and the hosts that may receive it." },
 };
 /* clang-format on */
 
