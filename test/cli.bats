@@ -137,13 +137,13 @@ commands="run config|show config|check config|path profile|list profile|show pol
 	usage 125 "--fd x is not a descriptor" run --fd x -- true
 	agentbox run --net nonsense -- touch ran
 	[ "$status" -eq 125 ]
-	[[ "$output" == *'--net: "nonsense"'* ]]
+	[[ "$output" == *'--net: invalid value "nonsense"'* ]]
 	agentbox run --config nowhere.json -- touch ran
 	[ "$status" -eq 125 ]
 	printf '{ "x": 1 }' >.agentbox.json
 	agentbox run -- touch ran
 	[ "$status" -eq 125 ]
-	[[ "$output" == *".agentbox.json:1:3: x: no such key"* ]]
+	[[ "$output" == *".agentbox.json:1:3: x: unknown key"* ]]
 	rm .agentbox.json
 	cd "$HOME"
 	agentbox run -- touch ran

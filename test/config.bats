@@ -200,7 +200,7 @@ accepted()
 @test "config show: a file that was named and does not exist is an error" {
 	agentbox config show --config nowhere.json
 	[ "$status" -eq 2 ]
-	[[ "$output" == "agentbox: --config: there is no file "*"nowhere.json" ]]
+	[[ "$output" == "agentbox: --config: "*"nowhere.json does not exist" ]]
 	AGENTBOX_CONFIG=$HOME/nowhere.json agentbox config show
 	[ "$status" -eq 2 ]
 	[[ "$output" == *AGENTBOX_CONFIG*nowhere.json* ]]
@@ -212,7 +212,7 @@ accepted()
 @test "config show: a bad value in a flag or variable names it and exits 2" {
 	agentbox config show --net bloked
 	[ "$status" -eq 2 ]
-	[[ "$output" == 'agentbox: --net: "bloked" is not possible here'*'"blocked"'* ]]
+	[[ "$output" == 'agentbox: --net: invalid value "bloked"'*'use blocked'* ]]
 	AGENTBOX_NET=off agentbox config show
 	[ "$status" -eq 2 ]
 	[[ "$output" == *AGENTBOX_NET*'"off"'* ]]
@@ -235,7 +235,7 @@ accepted()
 @test "config show: an unknown profile is an error that guesses" {
 	agentbox config show --profile defualt
 	[ "$status" -eq 2 ]
-	[[ "$output" == *'no profile is called "defualt"'*'did you mean "default"?'* ]]
+	[[ "$output" == *'unknown profile "defualt"'*'did you mean "default"?'* ]]
 	AGENTBOX_PROFILE=nothing-like-it agentbox config show
 	[ "$status" -eq 2 ]
 	[[ "$output" == *AGENTBOX_PROFILE*'"nothing-like-it"'* ]]
@@ -244,7 +244,7 @@ accepted()
 }'
 	agentbox config show
 	[ "$status" -eq 1 ]
-	[[ "$output" == *'config.json:2:3: no profile is called "devlopment"'*'"development"'* ]]
+	[[ "$output" == *'config.json:2:3: unknown profile "devlopment"'*'"development"'* ]]
 }
 
 @test "config show: --workspace must be a folder" {
@@ -289,7 +289,7 @@ accepted()
 	[ "$status" -eq 1 ]
 	[ "${#lines[@]}" -eq 3 ]
 	[ "${lines[0]}" = '.agentbox.json:3:28: network.allow[1]: "https://github.com" is not a host; write "github.com"' ]
-	[ "${lines[1]}" = '.agentbox.json:4:5: network.modes: no such key; did you mean network.mode?' ]
+	[ "${lines[1]}" = '.agentbox.json:4:5: network.modes: unknown key; did you mean network.mode?' ]
 	[[ "${lines[2]}" == '.agentbox.json:6:15: limits.memory: "lots" is not a size;'* ]]
 }
 
@@ -314,9 +314,9 @@ accepted()
 	agentbox config check
 	[ "$status" -eq 1 ]
 	[ "${#lines[@]}" -eq 3 ]
-	[[ "$output" == *"~/.config/agentbox/config.json:1:16: network.mod: no such key"* ]]
-	[[ "$output" == *".agentbox.json:1:15: limits.files: must be a whole number"* ]]
-	[[ "$output" == *"profiles/mine.json:1:3: extends: no profile is called"* ]]
+	[[ "$output" == *"~/.config/agentbox/config.json:1:16: network.mod: unknown key"* ]]
+	[[ "$output" == *".agentbox.json:1:15: limits.files: expected a whole number"* ]]
+	[[ "$output" == *"profiles/mine.json:1:3: extends: unknown profile"* ]]
 	[[ "$output" != *good.json* ]]
 }
 
@@ -354,32 +354,32 @@ accepted()
 }
 
 @test "strict JSON: unknown keys" {
-	refused x.json '{ "netwrok": {} }' '1:3: netwrok: no such key; did you mean network?'
-	refused x.json '{\n\n"filesystem": { "denyread": [] } }' '3:17: filesystem.denyread: no such key; did you mean filesystem.denyRead?'
-	refused x.json '{ "network.mode": "blocked" }' '1:3: network.mode: no such key; write { "network": { "mode": ... } }'
-	refused x.json '{ "zzzzzzzzzz": 1 }' '1:3: zzzzzzzzzz: no such key'
+	refused x.json '{ "netwrok": {} }' '1:3: netwrok: unknown key; did you mean network?'
+	refused x.json '{\n\n"filesystem": { "denyread": [] } }' '3:17: filesystem.denyread: unknown key; did you mean filesystem.denyRead?'
+	refused x.json '{ "network.mode": "blocked" }' '1:3: network.mode: unknown key; write { "network": { "mode": ... } }'
+	refused x.json '{ "zzzzzzzzzz": 1 }' '1:3: zzzzzzzzzz: unknown key'
 	accepted x.json '{ "network": {}, "$schema": "x" }'
 }
 
 @test "strict JSON: wrong types" {
-	refused x.json '[]' '1:1: must be an object*'
-	refused x.json '{ "network": [] }' '1:3: network: must be an object*'
-	refused x.json '{ "network": { "mode": 1 } }' '1:16: network.mode: must be a text, not a number*'
-	refused x.json '{ "network": { "allow": "github.com" } }' '1:16: network.allow: must be a list*[[]"github.com"]'
-	refused x.json '{ "network": { "allow": [\n1] } }' '2:1: network.allow[[]0]: must be a text*'
-	refused x.json '{ "limits": { "processes": "many" } }' '1:15: limits.processes: must be a whole number*'
-	refused x.json '{ "limits": { "processes": 1.5 } }' '1:15: limits.processes: must be a whole number*'
-	refused x.json '{ "limits": { "memory": 4 } }' '1:15: limits.memory: must be a text*'
-	refused x.json '{ "env": { "set": { "A": 1 } } }' '1:21: env.set.A: must be a text*'
-	refused x.json '{ "env": null }' '1:3: env: must be an object, not null*'
+	refused x.json '[]' '1:1: expected an object, got a list; write { ... }'
+	refused x.json '{ "network": [] }' '1:3: network: expected an object, got a list; write { ... }'
+	refused x.json '{ "network": { "mode": 1 } }' '1:16: network.mode: expected a string, got a number; put it in quotes'
+	refused x.json '{ "network": { "allow": "github.com" } }' '1:16: network.allow: expected a list, got a string; write [[]"github.com"]'
+	refused x.json '{ "network": { "allow": [\n1] } }' '2:1: network.allow[[]0]: expected a string, got a number; put it in quotes'
+	refused x.json '{ "limits": { "processes": "many" } }' '1:15: limits.processes: expected a whole number, got a string; write one like 100, or "none"'
+	refused x.json '{ "limits": { "processes": 1.5 } }' '1:15: limits.processes: expected a whole number, got a fraction; write one like 100, or "none"'
+	refused x.json '{ "limits": { "memory": 4 } }' '1:15: limits.memory: expected a string, got a number; write one like "512M"'
+	refused x.json '{ "env": { "set": { "A": 1 } } }' '1:21: env.set.A: expected a string, got a number; put it in quotes'
+	refused x.json '{ "env": null }' '1:3: env: expected an object, got null; write { ... }'
 	accepted x.json '{ "limits": { "processes": 5, "memory": "4G", "files": "none" }, "env": { "set": { "A": "1" } } }'
 }
 
 @test "strict JSON: bad values" {
-	refused x.json '{ "network": { "mode": "off" } }' '1:16: network.mode: "off" is not possible here; write "blocked", "filtered" or "allowed"'
+	refused x.json '{ "network": { "mode": "off" } }' '1:16: network.mode: invalid value "off"; use blocked, filtered or allowed'
 	refused x.json '{ "network": { "allow": ["https://github.com"] } }' '1:26: network.allow[[]0]: "https://github.com" is not a host; write "github.com"'
 	refused x.json '{ "network": { "allow": ["a b"] } }' '1:26: network.allow[[]0]: "a b" is not a host*'
-	refused x.json '{ "network": { "allow": ["@nmp"] } }' '1:26: network.allow[[]0]: "@nmp" is not a group of hosts; did you mean "@npm"?'
+	refused x.json '{ "network": { "allow": ["@nmp"] } }' '1:26: network.allow[[]0]: "@nmp" is not a host group; did you mean "@npm"?'
 	refused x.json '{ "network": { "allow": ["a.example:0"] } }' '1:26: network.allow[[]0]: *'
 	refused x.json '{ "network": { "allow": ["*"] } }' '1:26: network.allow[[]0]: *'
 	refused x.json '{ "network": { "allowPrivate": ["10.0.0.0/33"] } }' '1:33: network.allowPrivate[[]0]: *'
@@ -404,7 +404,7 @@ accepted()
 		--allow 203.0.113.0/24:443 --allow '[2001:DB8::/32]:22' --allow ::ffff:10.0.0.0/104 --allow 192.0.2.1/32
 	is '[."network.deny"[].value]' '["203.0.113.0/24"]' --deny 203.0.113.0/24
 	refused x.json '{ "network": { "allow": ["203.0.113.7/24"] } }' \
-		'1:26: network.allow[[]0]: "203.0.113.7/24" has address bits behind its prefix; write "203.0.113.0/24"'
+		'1:26: network.allow[[]0]: "203.0.113.7/24" has address bits after its prefix; write "203.0.113.0/24"'
 	refused x.json '{ "network": { "deny": ["10.0.0.0/33"] } }' '1:25: network.deny[[]0]: "10.0.0.0/33" is not an address range; *'
 	accepted x.json '{ "network": { "allow": ["203.0.113.0/24:443", "2001:db8::/32"], "deny": ["[2001:db8::/48]:22"] } }'
 }
@@ -419,17 +419,17 @@ accepted()
 
 @test "ports: what is no port, taken, or wanted twice is refused where it stands" {
 	refused x.json '{ "network": { "hostPorts": [0] } }' '1:30: network.hostPorts[[]0]: "0" is not a port; *'
-	refused x.json '{ "network": { "hostPorts": ["5432"] } }' '1:30: network.hostPorts[[]0]: must be a whole number*'
-	refused x.json '{ "network": {\n"hostPorts": [\n53] } }' '3:1: network.hostPorts[[]0]: "53" is taken inside the box; *'
-	refused x.json '{ "network": { "hostPorts": [22,\n22] } }' '2:1: network.hostPorts[[]1]: "22" stands here twice; *'
+	refused x.json '{ "network": { "hostPorts": ["5432"] } }' '1:30: network.hostPorts[[]0]: expected a whole number, got a string; write one like 3000'
+	refused x.json '{ "network": {\n"hostPorts": [\n53] } }' '3:1: network.hostPorts[[]0]: "53" is used by agentbox inside the box; choose another than 53, 61080 and 61081'
+	refused x.json '{ "network": { "hostPorts": [22,\n22] } }' '2:1: network.hostPorts[[]1]: "22" is listed twice; remove one'
 	refused x.json '{ "network": { "publish": ["8080"," 1"] } }' '1:35: network.publish[[]1]: *'
-	refused x.json '{ "network": { "publish": ["8080:1",\n"8080:2"] } }' '2:1: network.publish[[]1]: port 8080 of the host is published twice; *'
-	refused x.json '{ "network": { "publish": ["8080:61080"] } }' '1:28: network.publish[[]0]: "8080:61080" is taken inside the box; *'
-	refused x.json '{ "network": { "hostPorts": [3000],\n"publish": [3000] } }' '2:13: network.publish: port 3000 is in network.hostPorts too; *'
+	refused x.json '{ "network": { "publish": ["8080:1",\n"8080:2"] } }' '2:1: network.publish[[]1]: host port 8080 is published twice; a host port can lead to only one port of the box'
+	refused x.json '{ "network": { "publish": ["8080:61080"] } }' '1:28: network.publish[[]0]: "8080:61080" is used by agentbox inside the box; choose another than 53, 61080 and 61081'
+	refused x.json '{ "network": { "hostPorts": [3000],\n"publish": [3000] } }' '2:13: network.publish: port 3000 is also in network.hostPorts; a port of the box can be in only one of them'
 	accepted x.json '{ "network": { "hostPorts": [5432], "publish": [3000, "8080:80", "81:80"] } }'
 	agentbox config show --publish 8080:1 --publish 8080:2
 	[ "$status" -eq 2 ]
-	[[ "$output" == *"--publish: port 8080 of the host is published twice"* ]]
+	[[ "$output" == *"--publish: host port 8080 is published twice"* ]]
 	user '{ "network": { "publish": ["8080:1"] } }'
 	agentbox config show --publish 8080:2
 	[ "$status" -eq 2 ]
@@ -439,19 +439,19 @@ accepted()
 
 @test "ports: they need a mode that has a place for them" {
 	refused x.json '{ "network": { "mode": "blocked",\n"hostPorts": [5432] } }' \
-		'2:15: network.hostPorts: needs network.mode filtered, and x.json:1 says blocked; *'
+		'2:15: network.hostPorts: needs network.mode filtered, but x.json:1 sets it to blocked; change one of them'
 	refused x.json '{ "network": { "mode": "allowed", "publish": [3000] } }' \
-		'1:47: network.publish: needs network.mode filtered or blocked, and x.json:1 says allowed; *'
+		'1:47: network.publish: needs network.mode filtered or blocked, but x.json:1 sets it to allowed; change one of them'
 	accepted x.json '{ "network": { "mode": "blocked", "publish": [3000] } }'
 	accepted x.json '{ "network": { "mode": "filtered", "publish": [3000], "hostPorts": [5432] } }'
 	agentbox run --net allowed --host-port 5432 -- true
 	[ "$status" -eq 125 ]
-	[[ "$output" == *"--host-port: needs network.mode filtered, and --net says allowed"* ]]
+	[[ "$output" == *"--host-port: needs network.mode filtered, but --net sets it to allowed"* ]]
 	# A later layer decides, and says so.
 	user '{ "network": { "hostPorts": [5432], "publish": [3000] } }'
 	is '[."network.hostPorts", ."network.publish"] | map(length)' '[0,1]' --net blocked
 	agentbox_split config show --net blocked
-	[[ "$stderr" == *"network.hostPorts is left out: the network is blocked (--net)"* ]]
+	[[ "$stderr" == *"network.hostPorts is ignored: the network is blocked (--net)"* ]]
 	is '[."network.hostPorts", ."network.publish"] | map(length)' '[0,0]' --profile development
 	is '[."network.hostPorts", ."network.publish"] | map(length)' '[1,1]'
 	agentbox_split config show
@@ -619,7 +619,7 @@ accepted()
 	printf '{ "x": 1 }' >$'odd \033[31m dir/x.json'
 	agentbox config check $'odd \033[31m dir/x.json'
 	[ "$status" -eq 1 ]
-	[[ "$output" == *'odd \x1b[31m dir/x.json:1:3: x: no such key'* ]]
+	[[ "$output" == *'odd \x1b[31m dir/x.json:1:3: x: unknown key'* ]]
 	plain "$output"
 	cd $'odd \033[31m dir'
 	mkfifo .agentbox.json
@@ -640,7 +640,7 @@ accepted()
 @test "config: --secret says what it needs" {
 	agentbox config show --secret FOO
 	[ "$status" -eq 2 ]
-	[[ "$output" == *"--secret: FOO belongs to no service that is known"*"FOO@HOST"* ]]
+	[[ "$output" == *"--secret: FOO is not a known service key"*"FOO@HOST"* ]]
 	agentbox config show --secret OPENAI_API_KY
 	[ "$status" -eq 2 ]
 	[[ "$output" == *"did you mean OPENAI_API_KEY?"* ]]
@@ -649,11 +649,11 @@ accepted()
 	[[ "$output" == *'"10.0.0.1" is an address'* ]]
 	agentbox config show --secret FOO@x.example.org --net allowed
 	[ "$status" -eq 2 ]
-	[[ "$output" == *"needs network.mode filtered, and --net says allowed"* ]]
+	[[ "$output" == *"needs network.mode filtered, but --net sets it to allowed"* ]]
 	# A value that was typed there is not repeated.
 	agentbox config show --secret FOO=made-up-value-3
 	[ "$status" -eq 2 ]
-	[[ "$output" == *"--secret: a value has no place on a command line"* ]]
+	[[ "$output" == *"--secret: do not put a value on the command line"* ]]
 	[[ "$output" != *made-up* ]]
 	# The way out is one.
 	agentbox config show --secret FOO@x.example.org
@@ -665,9 +665,9 @@ accepted()
 	is '."secrets"[0].value.FOO' '{"from":"file","file":"'"$HOME"'/k.json","key":"a.b","hosts":["x.example.org:443"],"as":["basic"]}'
 	is '."secrets"[0].value.FOO.hosts' '["y.example.org:443"]' --secret FOO@y.example.org
 	is '."secrets" | length' 1 --secret FOO
-	refused x.json '{ "secrets": {\n"FOO": {} } }' '2:1: secrets.FOO.hosts: is missing, and no service is known by this name; write one like *'
-	refused x.json '{ "secrets": { "FOO": { "hosts": ["x.example.org"],\n"as": "header:Host" } } }' '2:1: secrets.FOO.as: "header:Host" is a header of the connection; *'
-	refused x.json '{ "secrets": { "FOO": { "host": 1, "hosts": ["x.example.org"] } } }' '1:25: secrets.FOO.host: no such key; did you mean hosts?'
+	refused x.json '{ "secrets": {\n"FOO": {} } }' '2:1: secrets.FOO.hosts: is missing, and this name is not a known service key; write one like [[]"api.example.com"]'
+	refused x.json '{ "secrets": { "FOO": { "hosts": ["x.example.org"],\n"as": "header:Host" } } }' '2:1: secrets.FOO.as: "header:Host" is a connection header; a secret cannot be sent in it'
+	refused x.json '{ "secrets": { "FOO": { "host": 1, "hosts": ["x.example.org"] } } }' '1:25: secrets.FOO.host: unknown key; did you mean hosts?'
 }
 
 @test "config: rules about methods and paths" {
@@ -676,5 +676,5 @@ accepted()
 	is '."network.roots"[0].value' "\"$HOME/ca.pem\""
 	is '."network.allow"' '[]'
 	refused x.json '{ "network": { "http": [\n{ "host": "api.example.org", "methods": ["get"] }] } }' '2:42: network.http[[]0].methods[[]0]: "get" is not a method; *'
-	refused x.json '{ "network": { "http": [{ "host": "api.example.org", "paths": ["v1"] }] } }' '1:64: network.http[[]0].paths[[]0]: "v1" is not the path of a URL; it does not begin with /'
+	refused x.json '{ "network": { "http": [{ "host": "api.example.org", "paths": ["v1"] }] } }' '1:64: network.http[[]0].paths[[]0]: "v1" is not a URL path; it does not start with /'
 }

@@ -4,7 +4,7 @@ load helpers
 @test "rules list: every rule has a name, a decision and what it is about" {
 	agentbox rules list
 	[ "$status" -eq 0 ]
-	[[ "${lines[0]}" =~ ^RULE\ +DECISION\ +WHAT$ ]]
+	[[ "${lines[0]}" =~ ^RULE\ +VERDICT\ +WHAT$ ]]
 	[ "${#lines[@]}" -gt 40 ]
 	run awk 'NR > 1 && $2 !~ /^(allow|sandboxed|escalated|forbidden)$/ || NF < 3' <<<"$output"
 	[ -z "$output" ]
@@ -31,7 +31,7 @@ load helpers
 	[ "$status" -eq 0 ]
 	[[ "${lines[1]}" =~ ^user\ +forbidden\ +'git push *'\ +.*config.json:2$ ]]
 	[[ "${lines[2]}" =~ ^user\ +allow\ +'a ...'\ +.*config.json:3$ ]]
-	grep -qE '^sudo +forbidden .*\(escalated by itself; .*config.json:4\)$' <<<"$output"
+	grep -qE '^sudo +forbidden .*\(built in: escalated; .*config.json:4\)$' <<<"$output"
 	run "$AGENTBOX" rules list --json
 	[ "$(jq -r '.user[0].match' <<<"$output")" = 'git push *' ]
 	[ "$(jq -r '.builtin[] | select(.name == "sudo") | .decision + " " + .builtin' <<<"$output")" = 'forbidden escalated' ]
@@ -42,7 +42,7 @@ load helpers
 	run --separate-stderr "$AGENTBOX" rules list
 	[ "$status" -eq 0 ]
 	[[ "${lines[1]}" == user*forbidden*y*"not trusted"* ]]
-	[[ "$stderr" == *"1 entry left out"* ]]
+	[[ "$stderr" == *"1 entry ignored"* ]]
 }
 
 @test "rules: a wrong word or option is a mistake" {

@@ -358,7 +358,7 @@ open("ready-web", "w"); time.sleep(300)'
 	[ "$output" = "0 runs removed, 2 kept" ]
 	agentbox run -- true
 	[ "$status" -eq 0 ]
-	[[ "$output" == *"records.keepFor has no effect"* ]]
+	[[ "$output" == *"records.keepFor is ignored"* ]]
 	[ -d "$AGENTBOX_STATE/runs/aaaaa" ]
 	mkdir -p "$HOME/.config/agentbox"
 	echo '{ "records": { "keepFor": "2d" } }' >"$HOME/.config/agentbox/config.json"

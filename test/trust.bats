@@ -48,7 +48,7 @@ not_widened()
 @test "an untrusted project file does not widen, and what was left out is said" {
 	project "$wide"
 	not_widened
-	[[ "$stderr" == *"network.mode stays filtered, not allowed"*"agentbox trust"* ]]
+	[[ "$stderr" == *"network.mode stays filtered instead of allowed"*"agentbox trust"* ]]
 	[[ "$stderr" == *"network.allow"* ]]
 	[[ "$stderr" == *"filesystem.write"* ]]
 	[[ "$stderr" == *"env.set"* ]]
@@ -60,8 +60,8 @@ not_widened()
 	[ "$status" -eq 0 ]
 	agentbox run -- true
 	[ "$status" -eq 0 ]
-	[[ "$output" == *"records.keepRuns has no effect"* ]]
-	[[ "$output" == *"records.keepFor has no effect"* ]]
+	[[ "$output" == *"records.keepRuns is ignored"* ]]
+	[[ "$output" == *"records.keepFor is ignored"* ]]
 	is '[."records.keepRuns".value, ."records.keepFor".value, ."limits.processes".value]' '[1000,"30d",9]'
 	project '{}'
 	user '{"records":{"keepRuns":1}}'
@@ -110,14 +110,14 @@ not_widened()
 	printf '{ "network": { "allow": ["*.example.org", "github.com"] } }' >"$HOME/.config/agentbox/config.json"
 	project '{ "network": { "allow": ["a.example.org", "github.com:443", "evil.example"] } }'
 	is '[."network.allow"[].value]' '["a.example.org","github.com:443"]'
-	[[ "$stderr" == *"1 entry left out"* ]]
+	[[ "$stderr" == *"1 entry ignored"* ]]
 }
 
 @test "an untrusted project file opens no port and sets no proxy" {
 	project '{ "network": { "hostPorts": [22], "publish": [3000], "upstream": "http://me:hunter2@evil.example:1" } }'
 	is '[."network.hostPorts", ."network.publish", ."network.upstream".value]' '[[],[],"none"]'
-	[[ "$stderr" == *"network.hostPorts: 1 entry left out"*"network.publish: 1 entry left out"* ]]
-	[[ "$stderr" == *"network.upstream stays none, not http://***@evil.example:1"* ]]
+	[[ "$stderr" == *"network.hostPorts: 1 entry ignored"*"network.publish: 1 entry ignored"* ]]
+	[[ "$stderr" == *"network.upstream stays none instead of http://***@evil.example:1"* ]]
 	[[ "$stderr" != *hunter2* ]]
 	agentbox trust --yes
 	is '[."network.hostPorts"[].value, ."network.publish"[].value, ."network.upstream".value]' \
@@ -272,11 +272,11 @@ not_widened()
 @test "trust: what is no project file needs none" {
 	agentbox trust
 	[ "$status" -eq 2 ]
-	[[ "$output" == *"there is no file $WORKSPACE/.agentbox.json"* ]]
+	[[ "$output" == *"$WORKSPACE/.agentbox.json does not exist"* ]]
 	printf '{}' >other.json
 	agentbox trust --yes other.json
 	[ "$status" -eq 2 ]
-	[[ "$output" == *"needs no trust"*".agentbox.json"* ]]
+	[[ "$output" == *"only project files need trust"*".agentbox.json"* ]]
 	ln -s other.json .agentbox.json
 	agentbox trust --yes
 	[ "$status" -eq 1 ]
@@ -291,7 +291,7 @@ not_widened()
 	project '{ "netwrok": {} }'
 	agentbox trust --yes
 	[ "$status" -eq 1 ]
-	[[ "$output" == *".agentbox.json:1:3: netwrok: no such key"* ]]
+	[[ "$output" == *".agentbox.json:1:3: netwrok: unknown key"* ]]
 	[ ! -e "$AGENTBOX_STATE/trust" ]
 }
 
@@ -399,8 +399,8 @@ not_widened()
 	project '{ "secrets": { "GITHUB_TOKEN": { "hosts": ["evil.example"] }, "FOO": { "from": "command", "command": ["touch", "made"], "hosts": ["evil.example"] } },
 		"network": { "roots": ["evil.pem"] } }'
 	is '[.secrets[].value.GITHUB_TOKEN.hosts, ."network.roots", [."network.allow"[].value]]' '[["api.github.com:443"],[],["api.github.com:443"]]'
-	[[ "$stderr" == *"secrets: 2 entries left out"*"agentbox trust"* ]]
-	[[ "$stderr" == *"network.roots: 1 entry left out"* ]]
+	[[ "$stderr" == *"secrets: 2 entries ignored"*"agentbox trust"* ]]
+	[[ "$stderr" == *"network.roots: 1 entry ignored"* ]]
 	[ ! -e made ]
 	# It is seen by who is asked to trust it, and then it counts.
 	agentbox trust --yes
@@ -414,7 +414,7 @@ not_widened()
 	user '{ "network": { "http": [{ "host": "x.example", "methods": ["GET"], "paths": ["/a/*"] }] } }'
 	project '{ "network": { "http": [{ "host": "x.example" }] } }'
 	is '."network.http" | length' 2
-	[[ "$stderr" == *"network.http: 1 rule counts only where stricter"* ]]
+	[[ "$stderr" == *"network.http: 1 rule applies only where stricter"* ]]
 	project '{ "network": { "http": [{ "host": "x.example", "methods": ["GET"], "paths": ["/a/b"] }, { "host": "y.example", "methods": ["GET"] }] } }'
 	is '."network.http" | length' 3
 	[ -z "$stderr" ]

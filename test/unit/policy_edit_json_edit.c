@@ -80,8 +80,8 @@ static const char *const adds[][2] = {
 static const char *const wrong[][2] = {
 	{ "{", "line 1, column 2: unexpected end of file" },
 	{ "{\n// mine\n}", "line 2, column 1: JSON has no comments" },
-	{ "[]", "line 1: it is not an object" },
-	{ "\"x\"", "line 1: it is not an object" },
+	{ "[]", "line 1: expected an object" },
+	{ "\"x\"", "line 1: expected an object" },
 	{ "{\n\"network\": 1}", "line 2: network is not an object" },
 	{ "{\"network\": {\n\"allow\": \"v\"}}", "line 2: allow is not a list" },
 	{ "{\"a\": 1,\n\"a\": 2}", "line 2, column 1: duplicate key a" },
@@ -362,7 +362,7 @@ static void check_old_file(void)
 	ok(lstat(link, &st) == 0 && S_ISLNK(st.st_mode), "the link has not");
 	ok(stat(path, &st) == 0 && (st.st_mode & 07777) == 0640 && st.st_gid == group,
 	   "nor have the mode and the group");
-	is_refused(lost, "b.example", "leads nowhere");
+	is_refused(lost, "b.example", "dangling symbolic link");
 	is_refused(path, "https://x.example/", "");
 	is_refused(path, "a b\n", "");
 	put(path, "{ \"netwrok\": {} }", 0600);
@@ -370,7 +370,7 @@ static void check_old_file(void)
 	put(path, "{ \"network\": ", 0600);
 	is_refused(path, "b.example", "line 1");
 	put(path, "{}", 0622);
-	is_refused(path, "b.example", "others may write");
+	is_refused(path, "b.example", "writable by others");
 	put(path, "{}", 0600);
 	if (geteuid() == 0 && chown(path, 65534, 65534) == 0)
 		is_refused(path, "b.example", "another user");

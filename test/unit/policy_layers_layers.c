@@ -186,7 +186,7 @@ static void test_extends(void)
 	ab_policy_free(p);
 	input.profile = "clade";
 	ok(!load() && error.code == AB_EUSAGE, "an unknown profile is an error");
-	is_str(error.text, "--profile: no profile is called \"clade\"", "named");
+	is_str(error.text, "--profile: unknown profile \"clade\"", "named");
 	is_str(error.hint, "did you mean \"claude\"?", "with a guess");
 	input.profile = "../../etc/x";
 	ok(!load(), "a profile is a name, not a path");
@@ -282,7 +282,7 @@ static void test_workspace(void)
 	input.cwd = at("home");
 	ok(!load() && error.code == AB_EUSAGE, "home is no implicit workspace");
 	is_str(error.text, "your home folder would be the writable workspace", "it says why");
-	is_str(error.hint, "go into a project, or say --workspace DIR", "and what to do");
+	is_str(error.hint, "cd into a project, or pass --workspace DIR", "and what to do");
 	input.profile = "read-only";
 	p = load();
 	ok(p && !p->workspace[0], "read-only needs no workspace");
@@ -294,7 +294,8 @@ static void test_workspace(void)
 	ab_policy_free(p);
 	reset_input();
 	input.cwd = top;
-	ok(!load() && strstr(error.text, "which holds your home folder"), "nor is what holds home");
+	ok(!load() && strstr(error.text, "which contains your home folder"),
+	   "nor is what holds home");
 	input.cwd = "/";
 	ok(!load() && strstr(error.text, "whole file system"), "nor is /");
 	input.workspace = "/";
@@ -339,30 +340,30 @@ static void test_flags(void)
 	} bad[] = {
 		{ "network.allow", "https://github.com", "--allow",
 		  "--allow: \"https://github.com\" is not a host", "write \"github.com\"" },
-		{ "network.mode", "open", "--net", "--net: \"open\" is not possible here",
-		  "write \"blocked\", \"filtered\" or \"allowed\"" },
+		{ "network.mode", "open", "--net", "--net: invalid value \"open\"",
+		  "use blocked, filtered or allowed" },
 		{ "limits.memory", "4X", "--memory", "--memory: \"4X\" is not a size",
 		  "write one like \"512M\" or \"4G\"" },
 		{ "limits.processes", "0", "--processes", "--processes: \"0\" is out of range",
-		  "from 1 to 4194304, or \"none\"" },
+		  "use 1 to 4194304, or \"none\"" },
 		{ "limits.timeout", "soon", "--timeout", "--timeout: \"soon\" is not a duration",
 		  "write one like \"90s\" or \"1h30m\"" },
 		{ "assurance.require", "net-fence,write-fense", "--require",
 		  "--require: \"write-fense\" is not a property", "did you mean \"write-fence\"?" },
 		{ "env.set", "FOO", "--env", "--env: \"FOO\" has no value", "write NAME=VALUE" },
 		{ "env.set", "AGENTBOX_STATE=x", "--env",
-		  "--env: \"AGENTBOX_STATE\" is agentbox's own variable", "choose another name" },
+		  "--env: \"AGENTBOX_STATE\" is reserved for agentbox", "choose another name" },
 		{ "filesystem.write", "*.c", "--write", "--write: \"*.c\" is a pattern",
-		  "name the folder itself" },
-		{ "network.allow", "@nmp", "--allow", "--allow: \"@nmp\" is not a group of hosts",
+		  "name the folder" },
+		{ "network.allow", "@nmp", "--allow", "--allow: \"@nmp\" is not a host group",
 		  "did you mean \"@npm\"?" },
 		{ "network.allowPrivate", "10.0.0.1/8", "--allow-private",
-		  "--allow-private: \"10.0.0.1/8\" has address bits behind its prefix",
+		  "--allow-private: \"10.0.0.1/8\" has address bits after its prefix",
 		  "write \"10.0.0.0/8\"" },
 		{ "filesystem.denyRead", "~root/x", "--deny-read",
 		  "--deny-read: \"~root/x\" names another user's home", "write its full path" },
 		{ "env.pass", "A=B", "--pass-env",
-		  "--pass-env: \"A=B\" is not the name of a variable",
+		  "--pass-env: \"A=B\" is not a valid variable name",
 		  "write one like LANG or *_TOKEN" },
 	};
 	struct ab_policy *p;

@@ -139,16 +139,16 @@ static void test_errors(void)
 	ok(!look("~/work/none/.agentbox.json") && error.code == AB_EUSAGE,
 	   "a folder that is not there");
 	remove_file(PROJECT_FILE);
-	ok(!look(NULL) && strstr(error.text, "there is no file"), "a file that is not there");
+	ok(!look(NULL) && strstr(error.text, "does not exist"), "a file that is not there");
 	put_file("home/work/x.json", "{}");
-	ok(!look("x.json") && strstr(error.text, "needs no trust"),
+	ok(!look("x.json") && strstr(error.text, "only project files need trust"),
 	   "a file that is not a project's");
 	put_file(PROJECT_FILE, "{\"network\":{\"mode\":\"x\"}}");
 	ok(!look(NULL) && error.code == AB_ECONFIG, "a file with a mistake");
 	remove_file(PROJECT_FILE);
 	input.home = NULL;
 	put_file(PROJECT_FILE, "{}");
-	ok(!look(NULL) && strstr(error.text, "no place"), "no state folder");
+	ok(!look(NULL) && strstr(error.text, "there is no folder for"), "no state folder");
 	reset_input();
 }
 

@@ -10,36 +10,36 @@ static const struct {
 	const char *rule, *line;
 } wrongs[] = {
 	{ "3",
-	  "9: network.http[0]: must be an object, not a number; write { \"host\": \"api.example.com\", \"methods\": [\"GET\"] }" },
+	  "9: network.http[0]: expected an object, got a number; write { \"host\": \"api.example.com\", \"methods\": [\"GET\"] }" },
 	{ "{}", "9: network.http[0].host: is missing; write one like \"api.example.com\"" },
 	{ "{\"host\":1}",
-	  "10: network.http[0].host: must be a text, not a number; write one like \"api.example.com\"" },
+	  "10: network.http[0].host: expected a string, got a number; write one like \"api.example.com\"" },
 	{ "{\"host\":\"a.b\",\"path\":[\"/\"]}",
-	  "23: network.http[0].path: no such key; did you mean paths?" },
+	  "23: network.http[0].path: unknown key; did you mean paths?" },
 	{ "{\"host\":\"@npm\"}",
 	  "10: network.http[0].host: \"@npm\" is a group of hosts; write a rule for each host" },
 	{ "{\"host\":\"10.0.0.1\"}",
-	  "10: network.http[0].host: \"10.0.0.1\" is an address; write the name that is asked for" },
+	  "10: network.http[0].host: \"10.0.0.1\" is an address; use the host name" },
 	{ "{\"host\":\"https://a.b/\"}",
 	  "10: network.http[0].host: \"https://a.b/\" is not a host; write \"a.b\"" },
 	{ "{\"host\":\"a.b\",\"methods\":\"GET\"}",
-	  "23: network.http[0].methods: must be a list, not a text; write one like [\"GET\"]" },
+	  "23: network.http[0].methods: expected a list, got a string; write one like [\"GET\"]" },
 	{ "{\"host\":\"a.b\",\"methods\":[]}",
-	  "23: network.http[0].methods: is empty; leave it out where all are meant" },
+	  "23: network.http[0].methods: is empty; remove it to allow all" },
 	{ "{\"host\":\"a.b\",\"methods\":[\"get\"]}",
-	  "34: network.http[0].methods[0]: \"get\" is not a method; write one like \"GET\", in capitals" },
+	  "34: network.http[0].methods[0]: \"get\" is not a method; use capitals, as in \"GET\"" },
 	{ "{\"host\":\"a.b\",\"methods\":[\"GET\",2]}",
-	  "40: network.http[0].methods[1]: must be a text, not a number; put it in quotes" },
+	  "40: network.http[0].methods[1]: expected a string, got a number; put it in quotes" },
 	{ "{\"host\":\"a.b\",\"paths\":[]}",
-	  "23: network.http[0].paths: is empty; leave it out where all are meant" },
+	  "23: network.http[0].paths: is empty; remove it to allow all" },
 	{ "{\"host\":\"a.b\",\"paths\":[\"x\"]}",
-	  "32: network.http[0].paths[0]: \"x\" is not the path of a URL; it does not begin with /" },
+	  "32: network.http[0].paths[0]: \"x\" is not a URL path; it does not start with /" },
 	{ "{\"host\":\"a.b\",\"paths\":[\"/x?y=1\"]}",
-	  "32: network.http[0].paths[0]: \"/x?y=1\" has a query; a rule is about the path before the ?" },
+	  "32: network.http[0].paths[0]: \"/x?y=1\" contains a query; rules match only the path, before the ?" },
 	{ "{\"host\":\"a.b\",\"paths\":[\"/x/*/../y\"]}",
-	  "32: network.http[0].paths[0]: \"/x/*/../y\" has dots in it; write \"/x/y\"" },
+	  "32: network.http[0].paths[0]: \"/x/*/../y\" contains a .. segment; write \"/x/y\"" },
 	{ "{\"host\":\"a.b\",\"paths\":[\"/a%2fb\"]}",
-	  "32: network.http[0].paths[0]: \"/a%2fb\" is not the path of a URL; it has an escaped slash" },
+	  "32: network.http[0].paths[0]: \"/a%2fb\" is not a URL path; it has an escaped slash" },
 };
 
 static void test_wrongs(void)
@@ -170,7 +170,7 @@ static void test_layers(void)
 	ok(p && p->net.http.len == 3 && p->net.http.v[1].tighten,
 	   "rules of a file that nobody trusts are marked");
 	is_str(joined(&notes),
-	       ".agentbox.json is not trusted: network.http: 1 rule counts only where stricter; to see and accept: agentbox trust",
+	       ".agentbox.json is not trusted: network.http: 1 rule applies only where stricter; review and accept it with: agentbox trust",
 	       "one that asks for more is noted");
 	ok(p && may(p, "GET x.org /r/1", 443), "what both have is permitted");
 	ok(p && !may(p, "POST x.org /", 443), "theirs alone permits nothing");
@@ -205,7 +205,7 @@ static void test_layers(void)
 	add_flag("network.mode", "allowed", "--net");
 	p = with(user, NULL);
 	ok(p && p->net.http.len == 0, "without a door there are no rules");
-	is_str(joined(&notes), "network.http is left out: the network is allowed (--net)",
+	is_str(joined(&notes), "network.http is ignored: the network is allowed (--net)",
 	       "and that is said");
 	ab_policy_free(p);
 	input.nsettings = 0;

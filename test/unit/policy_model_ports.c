@@ -17,50 +17,50 @@ static const struct {
 	{ "{\"network\":{\"hostPorts\":[-1]}}",
 	  "x.json:1:26: network.hostPorts[0]: \"-1\" is not a port; write one from 1 to 65535" },
 	{ "{\"network\":{\"hostPorts\":[\"5432\"]}}",
-	  "x.json:1:26: network.hostPorts[0]: must be a whole number, not a text; without quotes" },
+	  "x.json:1:26: network.hostPorts[0]: expected a whole number, got a string; write one like 3000" },
 	{ "{\"network\":{\"hostPorts\":[5.5]}}",
-	  "x.json:1:26: network.hostPorts[0]: must be a whole number, not a fraction; without quotes" },
+	  "x.json:1:26: network.hostPorts[0]: expected a whole number, got a fraction; write one like 3000" },
 	{ "{\"network\":{\"hostPorts\":5432}}",
-	  "x.json:1:13: network.hostPorts: must be a list, not a number; write [5432]" },
+	  "x.json:1:13: network.hostPorts: expected a list, got a number; write [5432]" },
 	{ "{\"network\":{\"hostPorts\":[5432,\n5432]}}",
-	  "x.json:2:1: network.hostPorts[1]: \"5432\" stands here twice; leave one out" },
+	  "x.json:2:1: network.hostPorts[1]: \"5432\" is listed twice; remove one" },
 	{ "{\"network\":{\"hostPorts\":[53]}}",
-	  "x.json:1:26: network.hostPorts[0]: \"53\" is taken inside the box; agentbox itself listens on 53, 61080 and 61081 there" },
+	  "x.json:1:26: network.hostPorts[0]: \"53\" is used by agentbox inside the box; choose another than 53, 61080 and 61081" },
 	{ "{\"network\":{\"hostPorts\":[61080]}}",
-	  "x.json:1:26: network.hostPorts[0]: \"61080\" is taken inside the box; agentbox itself listens on 53, 61080 and 61081 there" },
+	  "x.json:1:26: network.hostPorts[0]: \"61080\" is used by agentbox inside the box; choose another than 53, 61080 and 61081" },
 
 	{ "{\"network\":{\"publish\":[\"a\"]}}",
-	  "x.json:1:24: network.publish[0]: \"a\" is not a port to publish; write PORT, or HOSTPORT:PORT as in 8080:3000" },
+	  "x.json:1:24: network.publish[0]: \"a\" is not a port mapping; write PORT or HOSTPORT:PORT, as in 8080:3000" },
 	{ "{\"network\":{\"publish\":[\"1:2:3\"]}}",
-	  "x.json:1:24: network.publish[0]: \"1:2:3\" is not a port to publish; write PORT, or HOSTPORT:PORT as in 8080:3000" },
+	  "x.json:1:24: network.publish[0]: \"1:2:3\" is not a port mapping; write PORT or HOSTPORT:PORT, as in 8080:3000" },
 	{ "{\"network\":{\"publish\":[\"127.0.0.1:80\"]}}",
-	  "x.json:1:24: network.publish[0]: \"127.0.0.1:80\" is not a port to publish; write PORT, or HOSTPORT:PORT as in 8080:3000" },
+	  "x.json:1:24: network.publish[0]: \"127.0.0.1:80\" is not a port mapping; write PORT or HOSTPORT:PORT, as in 8080:3000" },
 	{ "{\"network\":{\"publish\":[\"0:80\"]}}",
-	  "x.json:1:24: network.publish[0]: \"0:80\" is not a port to publish; write PORT, or HOSTPORT:PORT as in 8080:3000" },
+	  "x.json:1:24: network.publish[0]: \"0:80\" is not a port mapping; write PORT or HOSTPORT:PORT, as in 8080:3000" },
 	{ "{\"network\":{\"publish\":[true]}}",
-	  "x.json:1:24: network.publish[0]: must be a whole number or a text, not true or false; write 3000 or \"8080:3000\"" },
+	  "x.json:1:24: network.publish[0]: expected a whole number or a string, got true or false; write 3000 or \"8080:3000\"" },
 	{ "{\"network\":{\"publish\":[\"8080:61080\"]}}",
-	  "x.json:1:24: network.publish[0]: \"8080:61080\" is taken inside the box; agentbox itself listens on 53, 61080 and 61081 there" },
+	  "x.json:1:24: network.publish[0]: \"8080:61080\" is used by agentbox inside the box; choose another than 53, 61080 and 61081" },
 	{ "{\"network\":{\"publish\":[3000,\n\"3000:3000\"]}}",
-	  "x.json:2:1: network.publish[1]: \"3000:3000\" stands here twice; leave one out" },
+	  "x.json:2:1: network.publish[1]: \"3000:3000\" is listed twice; remove one" },
 	{ "{\"network\":{\"publish\":[\"8080:1\",\n\"8080:2\"]}}",
-	  "x.json:2:1: network.publish[1]: port 8080 of the host is published twice; each port of the host leads to one port of the box" },
+	  "x.json:2:1: network.publish[1]: host port 8080 is published twice; a host port can lead to only one port of the box" },
 
 	{ "{\"network\":{\"hostPorts\":[3000],\n\"publish\":[\"8080:3000\"]}}",
-	  "x.json:2:12: network.publish: port 3000 is in network.hostPorts too; a port inside the box can be one or the other" },
+	  "x.json:2:12: network.publish: port 3000 is also in network.hostPorts; a port of the box can be in only one of them" },
 	{ "{\"network\":{\"mode\":\"blocked\",\n\"hostPorts\":[3000]}}",
-	  "x.json:2:14: network.hostPorts: needs network.mode filtered, and x.json:1 says blocked; change one of them" },
+	  "x.json:2:14: network.hostPorts: needs network.mode filtered, but x.json:1 sets it to blocked; change one of them" },
 	{ "{\"network\":{\"mode\":\"allowed\",\n\"hostPorts\":[3000]}}",
-	  "x.json:2:14: network.hostPorts: needs network.mode filtered, and x.json:1 says allowed; change one of them" },
+	  "x.json:2:14: network.hostPorts: needs network.mode filtered, but x.json:1 sets it to allowed; change one of them" },
 	{ "{\"network\":{\"publish\":[3000],\n\"mode\":\"allowed\"}}",
-	  "x.json:1:24: network.publish: needs network.mode filtered or blocked, and x.json:2 says allowed; change one of them" },
+	  "x.json:1:24: network.publish: needs network.mode filtered or blocked, but x.json:2 sets it to allowed; change one of them" },
 
 	{ "{\"network\":{\"upstream\":true}}",
-	  "x.json:1:13: network.upstream: must be a text, not true or false; put it in quotes" },
+	  "x.json:1:13: network.upstream: expected a string, got true or false; put it in quotes" },
 	{ "{\"network\":{\n\"upstream\":\"http://u:hunter2@p\"}}",
-	  "x.json:2:1: network.upstream: the proxy has no port; write http://host:port" },
+	  "x.json:2:1: network.upstream: the proxy URL has no port; write http://host:port" },
 	{ "{\"network\":{\"upstream\":\"hunter2\"}}",
-	  "x.json:1:13: network.upstream: not the URL of an HTTP proxy; write \"none\", \"env\", or http://[user:password@]host:port" },
+	  "x.json:1:13: network.upstream: not an HTTP proxy URL; use none, env or http://[user:password@]host:port" },
 };
 
 static void test_files(void)
@@ -134,29 +134,30 @@ static void test_layers(void)
 
 	put_file(USER_FILE, "{\"network\":{\n\"publish\":[\"8080:3000\"]}}");
 	add_flag("network.publish", "8080:4000", "--publish");
-	fails(AB_EUSAGE, "--publish: port 8080 of the host is published twice",
+	fails(AB_EUSAGE, "--publish: host port 8080 is published twice",
 	      "a flag and a file want one port of the host");
 	reset_input();
 	add_flag("network.hostPorts", "3000", "--host-port");
 	fails(AB_ECONFIG,
-	      "~/.config/agentbox/config.json:2:12: network.publish: port 3000 is in network.hostPorts too",
+	      "~/.config/agentbox/config.json:2:12: network.publish: port 3000 is also in network.hostPorts",
 	      "a port inside is wanted by a flag and by a file");
 	reset_input();
 	add_flag("network.mode", "allowed", "--net");
 	add_flag("network.publish", "1234", "--publish");
 	fails(AB_EUSAGE,
-	      "--publish: needs network.mode filtered or blocked, and --net says allowed",
+	      "--publish: needs network.mode filtered or blocked, but --net sets it to allowed",
 	      "two flags that do not go together");
 	reset_input();
 	input.profile = "ci";
 	add_flag("network.hostPorts", "5432", "--host-port");
-	fails(AB_EUSAGE, "--host-port: needs network.mode filtered, and profile ci says blocked",
+	fails(AB_EUSAGE,
+	      "--host-port: needs network.mode filtered, but profile ci sets it to blocked",
 	      "nor does a flag with the profile of a flag");
 	reset_input();
 
 	put_file(USER_FILE, "{\"extends\":\"ci\",\n\"network\":{\"hostPorts\":[5432]}}");
 	fails(AB_ECONFIG,
-	      "~/.config/agentbox/config.json:2:25: network.hostPorts: needs network.mode filtered, and profile ci says blocked",
+	      "~/.config/agentbox/config.json:2:25: network.hostPorts: needs network.mode filtered, but profile ci sets it to blocked",
 	      "nor what one file says with what it extends");
 
 	/* What a later layer decides is no mistake of the earlier one. */
@@ -165,7 +166,7 @@ static void test_layers(void)
 	p = load();
 	ok(p && !p->net.host_ports.len && p->net.publish.len == 1,
 	   "without a network, ports of the host are left out");
-	is_str(joined(&notes), "network.hostPorts is left out: the network is blocked (--net)",
+	is_str(joined(&notes), "network.hostPorts is ignored: the network is blocked (--net)",
 	       "and a note says so");
 	ab_policy_free(p);
 	reset_input();
@@ -187,7 +188,8 @@ static void test_layers(void)
 		   p->net.publish.len == 0 && !strcmp(p->net.upstream, "none"),
 	   "a project that is not trusted opens no port and sets no proxy");
 	ok(notes.len == 3 && !strstr(joined(&notes), "hunter2") &&
-		   strstr(notes.v[2], "network.upstream stays none, not http://***@evil.example:1"),
+		   strstr(notes.v[2],
+			  "network.upstream stays none instead of http://***@evil.example:1"),
 	   "it is told, without the password");
 	ab_policy_free(p);
 	put_file(PROJECT_FILE, "{\"network\":{\"upstream\":\"none\"}}");
@@ -258,7 +260,7 @@ static void test_many(void)
 		is_str(joined(&problems),
 		       n == AB_HOST_PORTS_MAX
 			       ? ""
-			       : "x.json:1:266: network.hostPorts: more than 48 ports of the host; name those that are needed",
+			       : "x.json:1:266: network.hostPorts: more than 48 host ports; list only those you need",
 		       "as many ports as the box can hand up, and no more");
 	}
 	ab_strv_fini(&problems);

@@ -11,63 +11,63 @@ static const struct {
 	const char *secret, *line;
 } wrongs[] = {
 	{ "3",
-	  "1: secrets.FOO: must be an object, not a number; write { \"hosts\": [\"api.example.com\"] }" },
+	  "1: secrets.FOO: expected an object, got a number; write { \"hosts\": [\"api.example.com\"] }" },
 	{ "{}",
-	  "1: secrets.FOO.hosts: is missing, and no service is known by this name; write one like [\"api.example.com\"]" },
+	  "1: secrets.FOO.hosts: is missing, and this name is not a known service key; write one like [\"api.example.com\"]" },
 	{ "{\"hosts\":[]}",
 	  "8: secrets.FOO.hosts: is empty; write one like [\"api.example.com\"]" },
 	{ "{\"hosts\":\"x.org\"}",
-	  "8: secrets.FOO.hosts: must be a list, not a text; write one like [\"api.example.com\"]" },
+	  "8: secrets.FOO.hosts: expected a list, got a string; write one like [\"api.example.com\"]" },
 	{ "{\"hosts\":[1]}",
-	  "17: secrets.FOO.hosts[0]: must be a text, not a number; put it in quotes" },
+	  "17: secrets.FOO.hosts[0]: expected a string, got a number; put it in quotes" },
 	{ "{\"hosts\":[\"x.org\",\"10.0.0.1\"]}",
-	  "25: secrets.FOO.hosts[1]: \"10.0.0.1\" is an address; write the name that the certificate has" },
+	  "25: secrets.FOO.hosts[1]: \"10.0.0.1\" is an address; use the name in the server's certificate" },
 	{ "{\"hosts\":[\"10.0.0.0/8\"]}",
-	  "17: secrets.FOO.hosts[0]: \"10.0.0.0/8\" is an address; write the name that the certificate has" },
+	  "17: secrets.FOO.hosts[0]: \"10.0.0.0/8\" is an address; use the name in the server's certificate" },
 	{ "{\"hosts\":[\"@llm\"]}",
-	  "17: secrets.FOO.hosts[0]: \"@llm\" is a group of hosts; name each host that the value may go to" },
+	  "17: secrets.FOO.hosts[0]: \"@llm\" is a group of hosts; list each host that may receive the value" },
 	{ "{\"hosts\":[\"*.org\"]}",
 	  "17: secrets.FOO.hosts[0]: \"*.org\" is too wide; write one like *.example.com" },
 	{ "{\"hosts\":[\"https://x.org/\"]}",
 	  "17: secrets.FOO.hosts[0]: \"https://x.org/\" is not a host; write \"x.org\"" },
 	{ "{\"host\":[\"x.org\"],\"hosts\":[\"x.org\"]}",
-	  "8: secrets.FOO.host: no such key; did you mean hosts?" },
+	  "8: secrets.FOO.host: unknown key; did you mean hosts?" },
 	{ "{\"hosts\":[\"x.org\"],\"from\":\"envy\"}",
-	  "26: secrets.FOO.from: \"envy\" is not possible here; write \"env\", \"file\" or \"command\"" },
+	  "26: secrets.FOO.from: invalid value \"envy\"; use env, file or command" },
 	{ "{\"hosts\":[\"x.org\"],\"from\":1}",
-	  "26: secrets.FOO.from: must be a text, not a number; write \"env\", \"file\" or \"command\"" },
+	  "26: secrets.FOO.from: expected a string, got a number; use env, file or command" },
 	{ "{\"hosts\":[\"x.org\"],\"file\":\"~/k\"}",
-	  "26: secrets.FOO.file: is of another source than \"from\" says; write \"from\": \"file\"" },
+	  "26: secrets.FOO.file: does not belong to this kind of source; write \"from\": \"file\"" },
 	{ "{\"hosts\":[\"x.org\"],\"key\":\"a\"}",
-	  "26: secrets.FOO.key: is of another source than \"from\" says; write \"from\": \"file\"" },
+	  "26: secrets.FOO.key: does not belong to this kind of source; write \"from\": \"file\"" },
 	{ "{\"hosts\":[\"x.org\"],\"command\":[\"a\"]}",
-	  "26: secrets.FOO.command: is of another source than \"from\" says; write \"from\": \"command\"" },
+	  "26: secrets.FOO.command: does not belong to this kind of source; write \"from\": \"command\"" },
 	{ "{\"hosts\":[\"x.org\"],\"expires\":\"1h\"}",
-	  "26: secrets.FOO.expires: is of another source than \"from\" says; write \"from\": \"command\"" },
+	  "26: secrets.FOO.expires: does not belong to this kind of source; write \"from\": \"command\"" },
 	{ "{\"hosts\":[\"x.org\"],\"from\":\"command\",\"command\":[\"a\"],\"expires\":\"1s\"}",
-	  "59: secrets.FOO.expires: is no duration between ten seconds and a year; write one like \"50m\"" },
+	  "59: secrets.FOO.expires: is not a duration between ten seconds and a year; write one like \"50m\"" },
 	{ "{\"hosts\":[\"x.org\"],\"from\":\"file\",\"file\":\"~/k\",\"env\":\"X\"}",
-	  "53: secrets.FOO.env: is of another source than \"from\" says; write \"from\": \"env\"" },
+	  "53: secrets.FOO.env: does not belong to this kind of source; write \"from\": \"env\"" },
 	{ "{\"hosts\":[\"x.org\"],\"from\":\"file\"}",
 	  "1: secrets.FOO.file: is missing; write \"file\": \"~/path\"" },
 	{ "{\"hosts\":[\"x.org\"],\"from\":\"file\",\"file\":\"~other/k\"}",
 	  "40: secrets.FOO.file: \"~other/k\" names another user's home; write its full path" },
 	{ "{\"hosts\":[\"x.org\"],\"from\":\"file\",\"file\":\"\"}",
-	  "40: secrets.FOO.file: is empty" },
+	  "40: secrets.FOO.file: is empty; give it a value, or remove it" },
 	{ "{\"hosts\":[\"x.org\"],\"from\":\"command\"}",
 	  "1: secrets.FOO.command: is missing; write one like [\"pass\", \"show\", \"x\"]" },
 	{ "{\"hosts\":[\"x.org\"],\"from\":\"command\",\"command\":[]}",
 	  "43: secrets.FOO.command: is empty; write one like [\"pass\", \"show\", \"x\"]" },
 	{ "{\"hosts\":[\"x.org\"],\"from\":\"command\",\"command\":\"pass\"}",
-	  "43: secrets.FOO.command: must be a list, not a text; write one like [\"pass\", \"show\", \"x\"]" },
+	  "43: secrets.FOO.command: expected a list, got a string; write one like [\"pass\", \"show\", \"x\"]" },
 	{ "{\"hosts\":[\"x.org\"],\"from\":\"command\",\"command\":[\"\"]}",
 	  "54: secrets.FOO.command[0]: \"\" is not a command; write one like [\"pass\", \"show\", \"x\"]" },
 	{ "{\"hosts\":[\"x.org\"],\"env\":\"A-B\"}",
-	  "26: secrets.FOO.env: \"A-B\" is not the name of a variable; letters, digits and _" },
+	  "26: secrets.FOO.env: \"A-B\" is not a valid variable name; use letters, digits and _" },
 	{ "{\"hosts\":[\"x.org\"],\"as\":\"cookie\"}",
-	  "26: secrets.FOO.as: \"cookie\" is not a way to carry a value; write \"bearer\", \"token\", \"basic\", \"header:NAME\", \"query:NAME\" or \"any\"" },
+	  "26: secrets.FOO.as: invalid value \"cookie\"; use bearer, token, basic, header:NAME, query:NAME or any" },
 	{ "{\"hosts\":[\"x.org\"],\"as\":[\"any\"]}",
-	  "32: secrets.FOO.as[0]: \"any\" is not a way to carry a value; write \"bearer\", \"token\", \"basic\", \"header:NAME\", \"query:NAME\" or \"any\"" },
+	  "32: secrets.FOO.as[0]: invalid value \"any\"; use bearer, token, basic, header:NAME, query:NAME or any" },
 	{ "{\"hosts\":[\"x.org\"],\"as\":[]}",
 	  "26: secrets.FOO.as: is empty; write one like \"bearer\" or [\"bearer\", \"header:x-api-key\"]" },
 	{ "{\"hosts\":[\"x.org\"],\"as\":\"header:\"}",
@@ -77,37 +77,37 @@ static const struct {
 	{ "{\"hosts\":[\"x.org\"],\"as\":\"query:a&b\"}",
 	  "26: secrets.FOO.as: \"query:a&b\" does not name a parameter; write one like \"query:key\"" },
 	{ "{\"hosts\":[\"x.org\"],\"also\":[\"head\"]}",
-	  "34: secrets.FOO.also[0]: \"head\" is not possible here; write \"path\" or \"body\"" },
+	  "34: secrets.FOO.also[0]: invalid value \"head\"; use path or body" },
 	{ "{\"hosts\":[\"x.org\"],\"mode\":\"put\"}",
-	  "26: secrets.FOO.mode: \"put\" is not possible here; write \"swap\" or \"inject\"" },
+	  "26: secrets.FOO.mode: invalid value \"put\"; use swap or inject" },
 	{ "{\"hosts\":[\"x.org\"],\"mode\":\"inject\"}",
-	  "26: secrets.FOO.mode: does not know where to put the value; write \"as\": \"bearer\", or another carrier" },
+	  "26: secrets.FOO.mode: needs to know where to inject the value; write \"as\": \"bearer\", or another carrier" },
 	{ "{\"hosts\":[\"x.org\"],\"as\":\"header:a\",\"mode\":\"inject\",\"format\":\"x\"}",
-	  "58: secrets.FOO.format: must have one {} where the value goes; write one like \"Bearer {}\"" },
+	  "58: secrets.FOO.format: must contain {} once, where the value goes; write one like \"Bearer {}\"" },
 	{ "{\"hosts\":[\"x.org\"],\"as\":\"header:a\",\"mode\":\"inject\",\"format\":\"{}{}\"}",
-	  "58: secrets.FOO.format: must have one {} where the value goes; write one like \"Bearer {}\"" },
+	  "58: secrets.FOO.format: must contain {} once, where the value goes; write one like \"Bearer {}\"" },
 	{ "{\"hosts\":[\"x.org\"],\"as\":\"header:a\",\"mode\":\"inject\",\"format\":\"{}\\r\\nHost: y\"}",
-	  "58: secrets.FOO.format: is too long, or holds control characters; at most 1024 bytes" },
+	  "58: secrets.FOO.format: is too long or contains control characters; at most 1024 bytes" },
 	{ "{\"hosts\":[\"x.org\"],\"as\":\"header:a\",\"format\":\"{}\"}",
-	  "42: secrets.FOO.format: is for what is injected; write \"mode\": \"inject\"" },
+	  "42: secrets.FOO.format: needs mode inject; write \"mode\": \"inject\"" },
 	{ "{\"hosts\":[\"x.org\"],\"require\":\"yes\"}",
-	  "26: secrets.FOO.require: must be true or false, not a text; without quotes" },
+	  "26: secrets.FOO.require: expected true or false, got a string; write true or false" },
 	{ "{\"hosts\":[\"x.org\"],\"as\":\"bearer\",\"mode\":\"inject\",\"require\":true}",
-	  "56: secrets.FOO.require: is not possible with what is injected; write \"mode\": \"swap\"" },
+	  "56: secrets.FOO.require: cannot be combined with mode inject; write \"mode\": \"swap\"" },
 	{ "{\"hosts\":[\"x.org\"],\"placeholder\":\"same\"}",
-	  "26: secrets.FOO.placeholder: \"same\" is not possible here; write \"run\" or \"stable\"" },
+	  "26: secrets.FOO.placeholder: invalid value \"same\"; use run or stable" },
 	{ "{\"hosts\":[\"x.org\"],\"via\":\"smtp\"}",
-	  "26: secrets.FOO.via: \"smtp\" is not possible here; write \"tls\", \"gateway\" or \"both\"" },
+	  "26: secrets.FOO.via: invalid value \"smtp\"; use tls, gateway or both" },
 	{ "{\"hosts\":[\"x.org\"],\"via\":\"gateway\"}",
-	  "26: secrets.FOO.via: needs a variable for the base URL, and none is known; write \"tls\"" },
+	  "26: secrets.FOO.via: needs a known variable for the base URL, and there is none; use tls" },
 	{ "{\"hosts\":[\"x.org\"],\"names\":[\"1X\"]}",
-	  "35: secrets.FOO.names[0]: \"1X\" is not the name of a variable; letters, digits and _" },
+	  "35: secrets.FOO.names[0]: \"1X\" is not a valid variable name; use letters, digits and _" },
 	{ "{\"hosts\":[\"x.org\"],\"names\":[\"AGENTBOX_X\"]}",
-	  "35: secrets.FOO.names[0]: \"AGENTBOX_X\" is agentbox's own variable; choose another name" },
+	  "35: secrets.FOO.names[0]: \"AGENTBOX_X\" is reserved for agentbox; choose another name" },
 	{ "{\"hosts\":[\"x.org\"],\"files\":[\"~other/x\"]}",
 	  "35: secrets.FOO.files[0]: \"~other/x\" names another user's home; write its full path" },
 	{ "{\"hosts\":[\"x.org\"],\"onTripwire\":\"warn\"}",
-	  "26: secrets.FOO.onTripwire: \"warn\" is not possible here; write \"refuse\" or \"stop\"" },
+	  "26: secrets.FOO.onTripwire: invalid value \"warn\"; use refuse or stop" },
 };
 
 static void check(const char *text, const char *line)
@@ -139,19 +139,19 @@ static void test_wrongs(void)
 			"{\"secrets\":{\"FOO\":{\"hosts\":[\"x.org\"],\"as\":\"header:%s\"}}}",
 			never[i]);
 		ab_autofree char *line = ab_printf(
-			"x.json:1:38: secrets.FOO.as: \"header:%s\" is a header of the connection; a value cannot travel there",
+			"x.json:1:38: secrets.FOO.as: \"header:%s\" is a connection header; a secret cannot be sent in it",
 			never[i]);
 
 		check(text, line);
 	}
 	check("{\"secrets\":[]}",
-	      "x.json:1:2: secrets: must be an object, not a list; write { \"NAME\": { \"hosts\": [\"api.example.com\"] } }");
+	      "x.json:1:2: secrets: expected an object, got a list; write { \"NAME\": { \"hosts\": [\"api.example.com\"] } }");
 	check("{\"secrets\":{\"A-B\":{}}}",
-	      "x.json:1:13: secrets.A-B: \"A-B\" is not the name of a variable; letters, digits and _");
+	      "x.json:1:13: secrets.A-B: \"A-B\" is not a valid variable name; use letters, digits and _");
 	check("{\"secrets\":{\"AGENTBOX_X\":{}}}",
-	      "x.json:1:13: secrets.AGENTBOX_X: \"AGENTBOX_X\" is agentbox's own variable; choose another name");
+	      "x.json:1:13: secrets.AGENTBOX_X: \"AGENTBOX_X\" is reserved for agentbox; choose another name");
 	check("{\"secrets\":{\"GITHUB_TOKEN\":{\"names\":[\"GH_TOKEN\"]},\n\"GH_TOKEN\":{}}}",
-	      "x.json:2:1: secrets: GH_TOKEN: the variable GH_TOKEN is GITHUB_TOKEN's too; a variable can stand for one of them");
+	      "x.json:2:1: secrets: GH_TOKEN: the variable GH_TOKEN also belongs to GITHUB_TOKEN; a variable can hold only one of them");
 	check("{\"secrets\":{\"GITHUB_TOKEN\":{},\"GH_TOKEN\":{},\"OPENAI_API_KEY\":{\"via\":\"both\"},"
 	      "\"TWINE_PASSWORD\":{\"mode\":\"inject\",\"format\":\"__token__:{}\"}}}",
 	      "");
@@ -248,24 +248,24 @@ static void test_flags(void)
 	static const struct {
 		const char *flag, *text, *hint;
 	} bad[] = {
-		{ "FOO", "--secret: FOO belongs to no service that is known",
-		  "say where it may go: FOO@HOST" },
-		{ "OPENAI_APIKEY", "--secret: OPENAI_APIKEY belongs to no service that is known",
-		  "did you mean OPENAI_API_KEY? Else say where it may go: OPENAI_APIKEY@HOST" },
-		{ "", "--secret: \"\" is not the name of a variable", "letters, digits and _" },
-		{ "a b@x.org", "--secret: \"a b\" is not the name of a variable",
-		  "letters, digits and _" },
+		{ "FOO", "--secret: FOO is not a known service key",
+		  "name its host: --secret FOO@HOST" },
+		{ "OPENAI_APIKEY", "--secret: OPENAI_APIKEY is not a known service key",
+		  "did you mean OPENAI_API_KEY? Or name its host: --secret OPENAI_APIKEY@HOST" },
+		{ "", "--secret: \"\" is not a valid variable name", "use letters, digits and _" },
+		{ "a b@x.org", "--secret: \"a b\" is not a valid variable name",
+		  "use letters, digits and _" },
 		{ "FOO@", "--secret: \"\" is not a host",
 		  "write a name (github.com), *.name, or an address" },
 		{ "FOO@x.org,", "--secret: \"\" is not a host",
 		  "write a name (github.com), *.name, or an address" },
 		{ "FOO@1.2.3.4", "--secret: \"1.2.3.4\" is an address",
-		  "write the name that the certificate has" },
+		  "use the name in the server's certificate" },
 		{ "FOO@@llm", "--secret: \"@llm\" is a group of hosts",
-		  "name each host that the value may go to" },
+		  "list each host that may receive the value" },
 		{ "OPENAI_API_KEY=made-up-value-1",
-		  "--secret: a value has no place on a command line, where others can read it",
-		  "set the variable, and name it: --secret NAME" },
+		  "--secret: do not put a value on the command line, where others can read it",
+		  "set the variable and pass only its name: --secret NAME" },
 	};
 	struct ab_policy *p;
 
@@ -319,7 +319,7 @@ static void test_flags(void)
 	add_flag("network.mode", "allowed", "--net");
 	p = load();
 	ok(!p, "without a door nothing can be put in");
-	is_str(error.text, "--secret: needs network.mode filtered, and --net says allowed",
+	is_str(error.text, "--secret: needs network.mode filtered, but --net sets it to allowed",
 	       "and that is said");
 	ab_policy_free(p);
 	input.nsettings = 0;
@@ -327,7 +327,7 @@ static void test_flags(void)
 	p = load();
 	ok(p && p->secrets.len == 1, "who did not ask for it only loses it");
 	is_str(joined(&notes),
-	       "secrets are hidden, but no value is put in: the network is allowed (--net)",
+	       "secrets are hidden, but none is injected: the network is allowed (--net)",
 	       "and is told");
 	ab_policy_free(p);
 	input.nsettings = 0;
@@ -352,13 +352,13 @@ static void test_layers(void)
 	p = load();
 	ok(!p && error.code == AB_ECONFIG, "one variable, two secrets");
 	is_str(error.text,
-	       "~/.config/agentbox/config.json:1:13: secrets: C: the variable B is B's too",
+	       "~/.config/agentbox/config.json:1:13: secrets: C: the variable B also belongs to B",
 	       "is an error across files");
 	ab_policy_free(p);
 	put_file(USER_FILE,
 		 "{\"secrets\":{\"OPENAI_API_KEY\":{\"hosts\":[\"x.org\"],\"via\":\"gateway\"}}}");
 	p = load();
-	ok(!p && strstr(error.text, "the gateway leads to api.openai.com"),
+	ok(!p && strstr(error.text, "the gateway connects to api.openai.com"),
 	   "a gateway leads to a host of the secret");
 	ab_policy_free(p);
 	remove_file(SYSTEM_FILE);
@@ -379,8 +379,8 @@ static void test_untrusted(void)
 	ok(p && p->secrets.len == 1 && p->secrets.v[0].hosts.len == 5 &&
 		   !strstr(joined(&p->net.allow), "evil") && p->net.roots.len == 0,
 	   "a file that nobody trusts says nothing about secrets and roots");
-	ok(notes.len == 2 && strstr(joined(&notes), "secrets: 1 entry left out") &&
-		   strstr(joined(&notes), "network.roots: 1 entry left out"),
+	ok(notes.len == 2 && strstr(joined(&notes), "secrets: 1 entry ignored") &&
+		   strstr(joined(&notes), "network.roots: 1 entry ignored"),
 	   "and that is noted");
 	ab_policy_free(p);
 

@@ -363,10 +363,10 @@ static void test_notes(void)
 	is_str(p->profile, "default", "the profile stays");
 	ok(notes.len == 5, "one note for each of the five keys");
 	is_str(notes.v[0],
-	       ".agentbox.json is not trusted: extends stays default, not development; to see and accept: agentbox trust",
+	       ".agentbox.json is not trusted: extends stays default instead of development; review and accept it with: agentbox trust",
 	       "a note for a word");
 	is_str(notes.v[3],
-	       ".agentbox.json is not trusted: network.allow: 2 entries left out; to see and accept: agentbox trust",
+	       ".agentbox.json is not trusted: network.allow: 2 entries ignored; review and accept it with: agentbox trust",
 	       "a note for a list");
 	ab_policy_free(p);
 
@@ -489,8 +489,8 @@ static void test_diff(void)
 	    ab_policy_load_one(&input, "workspace-write-whitelist", &b, &error) < 0)
 		return;
 	text = ab_policy_diff(a, "A", b, "B", false);
-	is_str(text, "B allows beyond A:\n  network.mode: filtered, not blocked\n",
-	       "a diff names what one allows beyond the other");
+	is_str(text, "allowed by B, not by A:\n  network.mode: filtered, not blocked\n",
+	       "a diff names what one allows and the other does not");
 	free(text);
 	text = ab_policy_diff(a, "A", b, "B", true);
 	is_str(text,
@@ -498,7 +498,7 @@ static void test_diff(void)
 	       "as JSON too");
 	free(text);
 	text = ab_policy_diff(a, "A", a, "A", false);
-	is_str(text, "no difference in what they allow\n", "or says there is none");
+	is_str(text, "both allow the same\n", "or says there is none");
 	free(text);
 	ab_policy_free(a);
 	ab_policy_free(b);

@@ -261,7 +261,7 @@ static void check_reload(void)
 	ok(has_news("4 0 0 {\"allow\":[\"b.example\"]"), "one that is replaced too");
 	sh("printf '{\\n \"network\": { \"alow\": [] } }' "
 	   ">$T/config/agentbox/config.json");
-	ok(has_news("config.json:2:15: network.alow: no such key"),
+	ok(has_news("config.json:2:15: network.alow: unknown key"),
 	   "a bad one is told, by line and key");
 	sh("printf '{ \"network\": { \"deny\": [\"x.example\"] } }' "
 	   ">$T/config/agentbox/config.json");

@@ -16,7 +16,7 @@ struct lines {
 	size_t n;
 };
 
-static struct lines split(const char *text, size_t len)
+static struct lines split_lines(const char *text, size_t len)
 {
 	struct lines l = { 0 };
 	size_t most = 1;
@@ -44,7 +44,7 @@ static void free_lines(struct lines *l)
 	free(l->len);
 }
 
-static bool same(const struct lines *a, size_t i, const struct lines *b, size_t k)
+static bool is_same_line(const struct lines *a, size_t i, const struct lines *b, size_t k)
 {
 	return a->len[i] == b->len[k] && memcmp(a->at[i], b->at[k], a->len[i]) == 0;
 }
@@ -56,16 +56,16 @@ static void add_line(struct ab_strv *diff, char sign, const struct lines *l, siz
 	struct ab_buf b = { 0 };
 
 	ab_buf_add(&b, &sign, 1);
-	/* Indentation is read as such; tabs elsewhere could hide something. */
+	/* Tabs are kept as indentation; elsewhere they could hide something. */
 	ab_buf_add(&b, line, indent);
 	ab_buf_escape(&b, line + indent);
 	ab_strv_give(diff, ab_buf_take(&b));
 }
 
 /*
- * Lines of a[] that went ("-") and of b[] that came ("+"), in order, by the
- * longest common subsequence of the middle that is left without the common
- * head and tail. Past a bound the whole middle counts as changed.
+ * Removed lines of a[] ("-") and added lines of b[] ("+"), in order: the longest
+ * common subsequence of what is between the common head and tail. Above a bound
+ * everything there counts as changed.
  */
 static void compare_lines(const struct lines *a, const struct lines *b, struct ab_strv *diff)
 {
@@ -73,9 +73,9 @@ static void compare_lines(const struct lines *a, const struct lines *b, struct a
 	size_t head = 0, n = a->n, m = b->n, i, k, w;
 	ab_autofree uint16_t *best = NULL;
 
-	while (head < n && head < m && same(a, head, b, head))
+	while (head < n && head < m && is_same_line(a, head, b, head))
 		head++;
-	while (n > head && m > head && same(a, n - 1, b, m - 1)) {
+	while (n > head && m > head && is_same_line(a, n - 1, b, m - 1)) {
 		n--;
 		m--;
 	}
@@ -86,16 +86,16 @@ static void compare_lines(const struct lines *a, const struct lines *b, struct a
 			for (k = m; k-- > head;) {
 				uint16_t *c = &best[(i - head) * w + k - head];
 
-				*c = same(a, i, b, k) ? (uint16_t)(c[w + 1] + 1)
-				     : c[w] > c[1]    ? c[w]
-						      : c[1];
+				*c = is_same_line(a, i, b, k) ? (uint16_t)(c[w + 1] + 1)
+				     : c[w] > c[1]	      ? c[w]
+							      : c[1];
 			}
 	}
 	i = k = head;
 	while (best && i < n && k < m) {
 		const uint16_t *c = &best[(i - head) * w + k - head];
 
-		if (same(a, i, b, k)) {
+		if (is_same_line(a, i, b, k)) {
 			i++;
 			k++;
 		} else if (c[w] >= c[1]) {
@@ -113,7 +113,7 @@ static void compare_lines(const struct lines *a, const struct lines *b, struct a
 void ab_text_diff(const char *old, size_t old_len, const char *new, size_t new_len,
 		  struct ab_strv *ret_diff)
 {
-	struct lines a = split(old, old_len), b = split(new, new_len);
+	struct lines a = split_lines(old, old_len), b = split_lines(new, new_len);
 
 	compare_lines(&a, &b, ret_diff);
 	free_lines(&a);

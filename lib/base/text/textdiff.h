@@ -1,9 +1,9 @@
 #ifndef AB_BASE_TEXT_TEXTDIFF_H
 #define AB_BASE_TEXT_TEXTDIFF_H
 /*
- * The lines that went ("-line") and came ("+line") between two texts, escaped
- * for a terminal. Pure; bounded: past a size everything that is not a common
- * head or tail counts as changed.
+ * The lines that were removed ("-line") and added ("+line") between two texts,
+ * escaped for a terminal. Pure and bounded: in a large text everything between
+ * the common head and tail counts as changed.
  */
 #include <stddef.h>
 

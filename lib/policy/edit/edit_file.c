@@ -48,8 +48,7 @@ static int find_file(struct edit *e, const char *path, struct ab_error *err)
 	if (errno != ENOENT)
 		return ab_fail(err, AB_ECONFIG, errno, "%s", e->name);
 	if (lstat(path, &st) == 0)
-		return ab_fail(err, AB_ECONFIG, 0, "%s is a symbolic link that leads nowhere",
-			       e->name);
+		return ab_fail(err, AB_ECONFIG, 0, "%s is a dangling symbolic link", e->name);
 	e->real = ab_strdup(path);
 	return 0;
 }
@@ -64,11 +63,12 @@ static int make_folders(const char *path, struct ab_error *err)
 	if (make_folders(up, err) < 0)
 		return -1;
 	if (mkdir(path, 0700) < 0 && errno != EEXIST)
-		return ab_fail(err, AB_ECONFIG, errno, "make the folder %s", path);
+		return ab_fail(err, AB_ECONFIG, errno, "create folder %s", path);
 	return 0;
 }
 
-/* Others of us wait; who edits by hand is found out before the rename. */
+/* Other agentbox processes wait. A change by an editor is noticed before the
+ * rename. */
 static int lock_folder(struct edit *e, struct ab_error *err)
 {
 	const struct timespec step = { .tv_nsec = LOCK_STEP_MS * 1000000 };
@@ -98,7 +98,7 @@ static int check_owner(struct edit *e, struct ab_error *err)
 	if (e->st.st_uid != geteuid())
 		return ab_fail(err, AB_ECONFIG, 0, "%s belongs to another user", e->name);
 	if (e->st.st_mode & 022) {
-		ab_fail(err, AB_ECONFIG, 0, "others may write %s", e->name);
+		ab_fail(err, AB_ECONFIG, 0, "%s is writable by others", e->name);
 		return ab_hint(err, "chmod go-w %s", e->real);
 	}
 	return 0;
@@ -126,8 +126,8 @@ static int check_text(const struct edit *e, const char *text, struct ab_error *e
 	return problems.wrong.len ? ab_settings_file_fail(&problems, err) : 0;
 }
 
-/* Has nobody written it since? */
-static bool is_same(const struct edit *e, const char *text, size_t len)
+/* Is the file still what we read? */
+static bool is_unchanged(const struct edit *e, const char *text, size_t len)
 {
 	ab_autofree char *now = NULL;
 	struct ab_error unread;
@@ -138,7 +138,7 @@ static bool is_same(const struct edit *e, const char *text, size_t len)
 	return (now != NULL) == e->exists && n == len && memcmp(now ? now : "", text, len) == 0;
 }
 
-/* Another group than that of the old file gets nothing by the old mode. */
+/* If the group cannot be kept, the new group gets no rights. */
 static int keep_mode(const struct edit *e, int fd)
 {
 	mode_t mode = e->st.st_mode & 07777;
@@ -161,9 +161,9 @@ static int write_beside(const struct edit *e, const char *name, const char *text
 	return 0;
 }
 
-/* 1: done; 0: somebody was faster. */
-static int replace(const struct edit *e, const char *old, size_t old_len, const char *text,
-		   struct ab_error *err)
+/* 1: done; 0: another program changed the file first. */
+static int replace_file(const struct edit *e, const char *old, size_t old_len, const char *text,
+			struct ab_error *err)
 {
 	const char *name = ab_path_name(e->real);
 	ab_autofree char *beside = NULL;
@@ -171,22 +171,22 @@ static int replace(const struct edit *e, const char *old, size_t old_len, const 
 	int r = 1;
 
 	if (getrandom(&nonce, sizeof(nonce), 0) != sizeof(nonce))
-		return ab_fail(err, AB_ESYSTEM, errno, "draw a name");
+		return ab_fail(err, AB_ESYSTEM, errno, "choose a temporary name");
 	beside = ab_printf(".%s.%016llx", name, (unsigned long long)nonce);
 	if (write_beside(e, beside, text) < 0)
 		r = ab_fail(err, AB_ECONFIG, errno, "write %s", e->name);
-	else if (!is_same(e, old, old_len))
+	else if (!is_unchanged(e, old, old_len))
 		r = 0;
 	else if (renameat(e->dir, beside, e->dir, name) < 0)
 		r = ab_fail(err, AB_ECONFIG, errno, "replace %s", e->name);
 	if (r <= 0)
 		unlinkat(e->dir, beside, 0);
 	else
-		(void)fsync(e->dir); /* it is replaced, in any case */
+		(void)fsync(e->dir); /* the file is replaced in any case */
 	return r;
 }
 
-/* What goes in: a new list begins with what it takes the place of. */
+/* The values to add: a new list starts with what it replaces. */
 static int list_values(const struct edit *e, const char *old, size_t len, struct ab_strv *ret,
 		       struct ab_error *err)
 {
@@ -200,9 +200,9 @@ static int list_values(const struct edit *e, const char *old, size_t len, struct
 	return 0;
 }
 
-/* 1: the new text; 0: nothing is to be changed. */
-static int change(const struct edit *e, const char *old, size_t len, char **ret,
-		  struct ab_error *err)
+/* 1: there is a new text; 0: nothing to change. */
+static int change_text(const struct edit *e, const char *old, size_t len, char **ret,
+		       struct ab_error *err)
 {
 	ab_autostrv struct ab_strv values = { 0 };
 	ab_autofree char *text = NULL;
@@ -235,14 +235,14 @@ static int try_once(struct edit *e, struct ab_strv *ret_diff, struct ab_error *e
 	    ab_settings_file_read(e->real, e->name, true, &old, &len, err) < 0)
 		return -1;
 	e->exists = old != NULL;
-	r = change(e, old ? old : "", len, &text, err);
+	r = change_text(e, old ? old : "", len, &text, err);
 	if (r < 0)
 		return ab_wrap(err, "%s", e->name);
 	if (r == 0)
 		return 1;
 	if (check_text(e, text, err) < 0)
 		return -1;
-	r = replace(e, old ? old : "", len, text, err);
+	r = replace_file(e, old ? old : "", len, text, err);
 	if (r > 0)
 		ab_text_diff(old ? old : "", len, text, strlen(text), ret_diff);
 	return r;

@@ -14,9 +14,9 @@ static const struct ab_value *find_list(const struct ab_policy *policy, const ch
 	return found ? &policy->store->config.v[found - ab_keys] : NULL;
 }
 
-/* A path that follows the workspace, or is in the home folder, does so in
- * other words. */
-static char *spell(const struct ab_load *l, const struct ab_item *item)
+/* Spell a path relative to the workspace or the home folder, so that it follows
+ * them. */
+static char *spell_path(const struct ab_load *l, const struct ab_item *item)
 {
 	const char *top = item->here ? l->workspace : l->in->home;
 	size_t n = top ? strlen(top) : 0;
@@ -57,7 +57,7 @@ int ab_policy_below(const struct ab_policy_input *in, const char *profile, const
 		result = load_below(&l, profile);
 	list = result == 0 ? find_list(l.policy, key) : NULL;
 	for (size_t i = 0; list && i < list->len; i++) {
-		ab_autofree char *text = spell(&l, &list->items[i]);
+		ab_autofree char *text = spell_path(&l, &list->items[i]);
 
 		if (!ab_strv_has(ret, text))
 			ab_strv_give(ret, ab_take(text));

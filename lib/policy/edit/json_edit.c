@@ -10,17 +10,17 @@
 #include "base/data/mem.h"
 #include "policy/read/json_scan.h"
 
-/* A text and the manner in which it is written. */
+/* A text and how it is formatted. */
 struct page {
 	const char *text;
 	size_t len;
 	struct ab_json_scan scan;
 	char *unit; /* one step of indentation */
 	const char *newline;
-	bool tight; /* no blank behind a colon */
+	bool tight; /* no space after a colon */
 };
 
-/* The blanks at the begin of the line in which `at` is. */
+/* The indentation of the line that contains `at`. */
 static char *indent_of(const struct page *p, size_t at)
 {
 	size_t from = at, n = 0;
@@ -32,7 +32,7 @@ static char *indent_of(const struct page *p, size_t at)
 	return ab_strndup(p->text + from, n);
 }
 
-static bool breaks(const char *text, size_t len)
+static bool has_newline(const char *text, size_t len)
 {
 	return memchr(text, '\n', len) != NULL;
 }
@@ -42,7 +42,7 @@ static size_t begin_of(const struct ab_json_scan_node *n)
 	return n->key ? n->key_begin : n->begin;
 }
 
-/* Is there nothing but blanks in front of it in its line? */
+/* Is it the first thing in its line? */
 static bool begins_line(const struct page *p, size_t at)
 {
 	while (at > 0 && ab_is_blank(p->text[at - 1]))
@@ -50,7 +50,7 @@ static bool begins_line(const struct page *p, size_t at)
 	return at > 0 && p->text[at - 1] == '\n';
 }
 
-/* By how much is it further in than what it is in? NULL: by nothing. */
+/* How much further is it indented than its parent? NULL: not at all. */
 static char *step_of(const struct page *p, const struct ab_json_scan_node *n)
 {
 	ab_autofree char *mine = indent_of(p, begin_of(n));
@@ -60,9 +60,9 @@ static char *step_of(const struct page *p, const struct ab_json_scan_node *n)
 	return strncmp(mine, theirs, k) == 0 && mine[k] ? ab_strdup(mine + k) : NULL;
 }
 
-/* How the file does it: by its first values that stand on lines of their own,
- * and its first colon. */
-static void learn_manner(struct page *p)
+/* Learn the file's style from its first values on lines of their own and from
+ * its first colon. */
+static void learn_style(struct page *p)
 {
 	enum { TRIES = 64 };
 	const char *line = memchr(p->text, '\n', p->len);
@@ -92,9 +92,9 @@ static int open_page(struct page *p, const char *text, size_t len, struct ab_err
 		return ab_hint(err, "%s", scan->right);
 	}
 	if (scan->nodes->kind != '{')
-		return ab_fail(err, AB_ECONFIG, 0, "line %u: it is not an object",
+		return ab_fail(err, AB_ECONFIG, 0, "line %u: expected an object",
 			       scan->nodes->line);
-	learn_manner(p);
+	learn_style(p);
 	return 0;
 }
 
@@ -112,9 +112,10 @@ static const struct ab_json_scan_node *find_member(const struct ab_json_scan_nod
 	return NULL;
 }
 
-/* How many of the keys lead somewhere, and where. */
-static int follow(const struct page *p, const char *const *keys, size_t nkeys, size_t *ret_found,
-		  const struct ab_json_scan_node **ret, struct ab_error *err)
+/* How many of the keys exist, and the last value found. */
+static int follow_keys(const struct page *p, const char *const *keys, size_t nkeys,
+		       size_t *ret_found, const struct ab_json_scan_node **ret,
+		       struct ab_error *err)
 {
 	const struct ab_json_scan_node *at = p->scan.nodes;
 	size_t i;
@@ -164,8 +165,8 @@ static void put_line(const struct page *p, struct ab_buf *b, const char *indent,
 		ab_buf_puts(b, p->unit);
 }
 
-/* "network": { "allow": ["value"] }; `indent`: of its first line, NULL: all in
- * one. */
+/* "network": { "allow": ["value"] }. `indent` is that of its first line; NULL:
+ * put all in one line. */
 static void put_member(const struct page *p, struct ab_buf *b, const char *const *keys,
 		       size_t nkeys, const char *value, const char *indent)
 {
@@ -195,7 +196,7 @@ static void put_member(const struct page *p, struct ab_buf *b, const char *const
 }
 
 /* The text with [from, to) replaced. */
-static char *splice(const struct page *p, size_t from, size_t to, const struct ab_buf *with)
+static char *splice_text(const struct page *p, size_t from, size_t to, const struct ab_buf *with)
 {
 	struct ab_buf b = { 0 };
 
@@ -205,9 +206,9 @@ static char *splice(const struct page *p, size_t from, size_t to, const struct a
 	return ab_buf_take(&b);
 }
 
-/* Behind the last child of something that has one. */
-static char *append(const struct page *p, const struct ab_json_scan_node *parent,
-		    const char *const *keys, size_t nkeys, const char *value)
+/* Add after the last child of a parent that has one. */
+static char *append_child(const struct page *p, const struct ab_json_scan_node *parent,
+			  const char *const *keys, size_t nkeys, const char *value)
 {
 	ab_autobuf struct ab_buf b = { 0 };
 	ab_autofree char *indent = NULL;
@@ -217,30 +218,30 @@ static char *append(const struct page *p, const struct ab_json_scan_node *parent
 
 	last = find_last(p, parent, &lead, &len);
 	ab_buf_puts(&b, ",");
-	if (parent->count == 1 && !breaks(lead, len))
+	if (parent->count == 1 && !has_newline(lead, len))
 		ab_buf_puts(&b, p->tight ? "" : " ");
 	else
 		ab_buf_add(&b, lead, len);
-	if (breaks(lead, len))
+	if (has_newline(lead, len))
 		indent = indent_of(p, begin_of(last));
 	if (nkeys)
 		put_member(p, &b, keys, nkeys, value, indent);
 	else
 		ab_buf_json(&b, value);
-	return splice(p, last->end, last->end, &b);
+	return splice_text(p, last->end, last->end, &b);
 }
 
-/* Into brackets with nothing but blanks between them. */
-static char *fill(const struct page *p, const struct ab_json_scan_node *n, const char *const *keys,
-		  size_t nkeys, const char *value)
+/* Add between brackets that have only white space between them. */
+static char *fill_empty(const struct page *p, const struct ab_json_scan_node *n,
+			const char *const *keys, size_t nkeys, const char *value)
 {
 	size_t from = n->begin + 1, to = n->end - 1;
 	ab_autofree char *outer = indent_of(p, begin_of(n));
 	ab_autofree char *inner = ab_printf("%s%s", outer, p->unit);
-	/* An object is broken into lines where the file is, a list only where
-	 * it is already. */
-	bool lines = breaks(p->text + from, to - from) ||
-		     (nkeys && (n->up == 0 || breaks(p->text, n->begin)));
+	/* Break an object into lines if the file has line breaks, a list only
+	 * if it has one itself. */
+	bool lines = has_newline(p->text + from, to - from) ||
+		     (nkeys && (n->up == 0 || has_newline(p->text, n->begin)));
 	ab_autobuf struct ab_buf b = { 0 };
 
 	if (lines)
@@ -259,10 +260,10 @@ static char *fill(const struct page *p, const struct ab_json_scan_node *n, const
 		ab_buf_puts(&b, " ");
 	else
 		ab_buf_add(&b, p->text + from, to - from);
-	return splice(p, from, to, &b);
+	return splice_text(p, from, to, &b);
 }
 
-static bool is_nothing(const char *text, size_t len)
+static bool is_empty_text(const char *text, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
 		if (!ab_is_space(text[i]))
@@ -283,8 +284,8 @@ int ab_json_edit_find(const char *text, size_t len, const char *const *keys, siz
 	const struct ab_json_scan_node *at;
 	size_t found = 0;
 
-	if (!is_nothing(text, len) &&
-	    (open_page(&p, text, len, err) < 0 || follow(&p, keys, nkeys, &found, &at, err) < 0))
+	if (!is_empty_text(text, len) && (open_page(&p, text, len, err) < 0 ||
+					  follow_keys(&p, keys, nkeys, &found, &at, err) < 0))
 		return -1;
 	*ret_there = found == nkeys;
 	return 0;
@@ -298,15 +299,15 @@ int ab_json_edit_add(const char *text, size_t len, const char *const *keys, size
 	const struct ab_json_scan_node *at;
 	size_t found;
 
-	if (is_nothing(text, len)) {
+	if (is_empty_text(text, len)) {
 		text = blank;
 		len = strlen(blank);
 	}
-	if (open_page(&p, text, len, err) < 0 || follow(&p, keys, nkeys, &found, &at, err) < 0)
+	if (open_page(&p, text, len, err) < 0 || follow_keys(&p, keys, nkeys, &found, &at, err) < 0)
 		return -1;
 	if (found == nkeys && has_value(at, value))
 		return 0;
-	*ret = at->count == 0 ? fill(&p, at, keys + found, nkeys - found, value)
-			      : append(&p, at, keys + found, nkeys - found, value);
+	*ret = at->count == 0 ? fill_empty(&p, at, keys + found, nkeys - found, value)
+			      : append_child(&p, at, keys + found, nkeys - found, value);
 	return 1;
 }

@@ -2,23 +2,23 @@
 #define AB_POLICY_EDIT_JSON_EDIT_H
 /*
  * Add one element to a list in a settings file without changing another byte:
- * the file is somebody's own, with its own indentation and order. A missing
- * section or list is created in the style of its surroundings.
+ * the user chose its indentation and order. A missing section or list is
+ * created in the style of the text around it.
  *
- * Pure. The text is JSON within the bounds of policy/read/json_scan.h, or empty; any
- * other is an error (AB_ECONFIG) that names the line.
+ * Pure. The text must be JSON within the bounds of policy/read/json_scan.h, or empty;
+ * anything else is an error (AB_ECONFIG) that names the line.
  */
 #include <stdbool.h>
 #include <stddef.h>
 
 struct ab_error;
 
-/* Is there such a list? */
+/* Does the list exist? */
 int ab_json_edit_find(const char *text, size_t len, const char *const *keys, size_t nkeys,
 		      bool *ret_there, struct ab_error *err);
 
-/* 1: the new text is in *ret, to be freed; 0: the value is in the list
- * already, there is nothing to change; -1. keys: "network", "allow". */
+/* 1: *ret is the new text, to be freed; 0: the list already has the value; -1:
+ * failed. keys: "network", "allow". */
 int ab_json_edit_add(const char *text, size_t len, const char *const *keys, size_t nkeys,
 		     const char *value, char **ret, struct ab_error *err);
 

@@ -11,8 +11,8 @@
 #include "policy/model/policy.h"
 #include "shell/judge/ruling.h"
 
-static void say(struct ab_strv *lines, enum ab_key_id id, const char *lead, const char *text,
-		const char *other)
+static void add_difference(struct ab_strv *lines, enum ab_key_id id, const char *lead,
+			   const char *text, const char *other)
 {
 	ab_autobuf struct ab_buf b = { 0 };
 
@@ -22,7 +22,7 @@ static void say(struct ab_strv *lines, enum ab_key_id id, const char *lead, cons
 		ab_buf_puts(&b, ", not ");
 		ab_buf_escape(&b, other);
 	}
-	/* Several elements of one side may lack the same one of the other. */
+	/* Several elements of one side may point at the same element of the other. */
 	ab_strv_add_once(lines, b.data);
 }
 
@@ -30,7 +30,8 @@ static void wider_scalar(enum ab_key_id id, struct ab_arena *arena, const struct
 			 const struct ab_value *b, struct ab_strv *lines)
 {
 	if (b->number > a->number)
-		say(lines, id, "", ab_value_text(arena, id, b), ab_value_text(arena, id, a));
+		add_difference(lines, id, "", ab_value_text(arena, id, b),
+			       ab_value_text(arena, id, a));
 }
 
 /* Everything that b permits must be permitted by a. */
@@ -38,20 +39,19 @@ static void wider_permission(enum ab_key_id id, const struct ab_value *a, const 
 			     struct ab_strv *lines)
 {
 	if (b->all && !a->all)
-		say(lines, id, "", "all", NULL);
+		add_difference(lines, id, "", "all", NULL);
 	for (size_t i = 0; !b->all && i < b->len; i++)
 		if (!ab_value_covers(id, a, b->items[i].text))
-			say(lines, id, "", b->items[i].text, NULL);
+			add_difference(lines, id, "", b->items[i].text, NULL);
 }
 
-/* The prohibitions that stand behind position i: a "!" there does not touch
- * them. */
-static struct ab_value behind(const struct ab_value *v, size_t i)
+/* The prohibitions after position i: a "!" there does not remove them. */
+static struct ab_value slice_after(const struct ab_value *v, size_t i)
 {
 	return (struct ab_value){ .items = v->items + i + 1, .len = v->len - i - 1 };
 }
 
-static size_t position(const struct ab_value *v, const char *text)
+static size_t find_position(const struct ab_value *v, const char *text)
 {
 	size_t i = v->len;
 
@@ -60,31 +60,31 @@ static size_t position(const struct ab_value *v, const char *text)
 	return i; /* 1-based; 0: not there */
 }
 
-/* Everything that a forbids must be forbidden by b; what b takes back must be
- * taken back by a, and not forbidden again behind it. */
+/* b must forbid everything that a forbids. What b takes back, a must take back
+ * too, and must not forbid again after that. */
 static void wider_prohibition(enum ab_key_id id, const struct ab_value *a, const struct ab_value *b,
 			      struct ab_strv *lines)
 {
 	for (size_t i = 0; i < a->len; i++)
 		if (a->items[i].text[0] != '!' && !ab_value_covers(id, b, a->items[i].text))
-			say(lines, id, "without ", a->items[i].text, NULL);
+			add_difference(lines, id, "without ", a->items[i].text, NULL);
 	for (size_t i = 0; i < b->len; i++) {
 		const char *text = b->items[i].text;
-		size_t at = text[0] == '!' ? position(a, text) : 0;
+		size_t at = text[0] == '!' ? find_position(a, text) : 0;
 		struct ab_value left, right;
 
 		if (text[0] != '!')
 			continue;
 		if (at == 0) {
-			say(lines, id, "", text, NULL);
+			add_difference(lines, id, "", text, NULL);
 			continue;
 		}
-		left = behind(a, at - 1);
-		right = behind(b, i);
+		left = slice_after(a, at - 1);
+		right = slice_after(b, i);
 		for (size_t k = 0; k < left.len; k++)
 			if (left.items[k].text[0] != '!' &&
 			    !ab_value_covers(id, &right, left.items[k].text))
-				say(lines, id, "without ", left.items[k].text, NULL);
+				add_difference(lines, id, "without ", left.items[k].text, NULL);
 	}
 }
 
@@ -98,12 +98,13 @@ static void wider_overrides(const struct ab_value *a, const struct ab_value *b,
 			ab_printf("%s=%s", ab_rules[i].name, ab_decision_names[y.strong]);
 
 		if (y.strong < x.strong || y.weak < x.weak)
-			say(lines, AB_KEY_OVERRIDE, "", text, ab_decision_names[x.strong]);
+			add_difference(lines, AB_KEY_OVERRIDE, "", text,
+				       ab_decision_names[x.strong]);
 	}
 }
 
-/* The next rule of v that can also permit, from *i on; NULL: none. */
-static const struct ab_item *next_free(const struct ab_value *v, size_t *i)
+/* The next rule of v, from *i on, that can also permit; or NULL. */
+static const struct ab_item *find_next_trusted(const struct ab_value *v, size_t *i)
 {
 	while (*i < v->len && v->items[*i].tighten)
 		++*i;
@@ -116,14 +117,14 @@ static bool same_rules(const struct ab_value *a, const struct ab_value *b)
 	size_t i = 0, k = 0;
 
 	do {
-		x = next_free(a, &i);
-		y = next_free(b, &k);
+		x = find_next_trusted(a, &i);
+		y = find_next_trusted(b, &k);
 	} while (x && y && strcmp(x->text, y->text) == 0);
 	return !x && !y;
 }
 
-/* The first match counts: what one rule means depends on those before it. So
- * every rule that one side lacks may make a difference, and so may order. */
+/* The first match wins, so the effect of a rule depends on those before it.
+ * Every rule that one side lacks may matter, and so may the order. */
 static void wider_rules(const struct ab_value *a, const struct ab_value *b, struct ab_strv *lines)
 {
 	size_t before = lines->len;
@@ -131,25 +132,25 @@ static void wider_rules(const struct ab_value *a, const struct ab_value *b, stru
 	for (size_t i = 0; i < a->len; i++)
 		if (!ab_value_covers(AB_KEY_RULES, b, a->items[i].text) &&
 		    a->items[i].rule->decision != AB_ALLOW)
-			say(lines, AB_KEY_RULES, "without ", a->items[i].text, NULL);
+			add_difference(lines, AB_KEY_RULES, "without ", a->items[i].text, NULL);
 	for (size_t i = 0; i < b->len; i++)
 		if (!b->items[i].tighten && !ab_value_covers(AB_KEY_RULES, a, b->items[i].text) &&
 		    b->items[i].rule->decision != AB_FORBIDDEN)
-			say(lines, AB_KEY_RULES, "", b->items[i].text, NULL);
+			add_difference(lines, AB_KEY_RULES, "", b->items[i].text, NULL);
 	if (lines->len == before && a->len == b->len && !same_rules(a, b))
-		say(lines, AB_KEY_RULES, "", "in another order", NULL);
+		add_difference(lines, AB_KEY_RULES, "", "in a different order", NULL);
 }
 
-/* A host that rules bind may be asked for what they have; one that they do not
- * bind, for anything. */
+/* Rules restrict a host to what they list; a host without rules is not
+ * restricted. */
 static void wider_http(const struct ab_value *a, const struct ab_value *b, struct ab_strv *lines)
 {
 	for (size_t i = 0; i < a->len; i++)
 		if (!ab_http_binds(b, &a->items[i]))
-			say(lines, AB_KEY_HTTP, "without ", a->items[i].text, NULL);
+			add_difference(lines, AB_KEY_HTTP, "without ", a->items[i].text, NULL);
 	for (size_t i = 0; i < b->len; i++)
 		if (ab_http_wider(a, &b->items[i]))
-			say(lines, AB_KEY_HTTP, "", b->items[i].text, NULL);
+			add_difference(lines, AB_KEY_HTTP, "", b->items[i].text, NULL);
 }
 
 void ab_policy_wider(const struct ab_policy *a, const struct ab_policy *b,
@@ -180,13 +181,13 @@ void ab_policy_wider(const struct ab_policy *a, const struct ab_policy *b,
 				wider_rules(x, y, ret_lines);
 			break;
 		case AB_TIGHTEN_NEVER:
-			/* A variable can mean anything to a program, and any
-			 * other proxy can lead anywhere. */
+			/* A variable can mean anything to a program, and
+			 * another proxy can lead anywhere. */
 			if (ab_key_is_list(&ab_keys[id]))
 				wider_permission(id, x, y, ret_lines);
 			else if (id == AB_KEY_UPSTREAM && strcmp(x->text, y->text) != 0)
-				say(ret_lines, id, "", ab_value_text(&arena, id, y),
-				    ab_value_text(&arena, id, x));
+				add_difference(ret_lines, id, "", ab_value_text(&arena, id, y),
+					       ab_value_text(&arena, id, x));
 			break;
 		}
 	}
@@ -198,15 +199,16 @@ static void print_side(struct ab_buf *out, const struct ab_strv *lines, const ch
 {
 	if (!lines->len)
 		return;
+	ab_buf_puts(out, "allowed by ");
 	ab_buf_escape(out, name);
-	ab_buf_puts(out, " allows beyond ");
+	ab_buf_puts(out, ", not by ");
 	ab_buf_escape(out, other);
 	ab_buf_puts(out, ":\n");
 	for (size_t i = 0; i < lines->len; i++)
 		ab_buf_printf(out, "  %s\n", lines->v[i]);
 }
 
-static void json_side(struct ab_buf *out, const char *name, const struct ab_strv *lines)
+static void print_side_json(struct ab_buf *out, const char *name, const struct ab_strv *lines)
 {
 	ab_buf_json(out, name);
 	ab_buf_puts(out, ":[");
@@ -237,15 +239,15 @@ char *ab_policy_diff(const struct ab_policy *a, const char *a_name, const struct
 		ab_buf_puts(&out, ",\"b\":");
 		ab_buf_json(&out, b_name);
 		ab_buf_puts(&out, ",");
-		json_side(&out, "aAllows", &less);
+		print_side_json(&out, "aAllows", &less);
 		ab_buf_puts(&out, ",");
-		json_side(&out, "bAllows", &more);
+		print_side_json(&out, "bAllows", &more);
 		ab_buf_puts(&out, "}\n");
 		return ab_buf_take(&out);
 	}
 	print_side(&out, &less, a_name, b_name);
 	print_side(&out, &more, b_name, a_name);
 	if (!less.len && !more.len)
-		ab_buf_puts(&out, "no difference in what they allow\n");
+		ab_buf_puts(&out, "both allow the same\n");
 	return ab_buf_take(&out);
 }

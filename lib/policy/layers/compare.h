@@ -1,9 +1,9 @@
 #ifndef AB_POLICY_LAYERS_COMPARE_H
 #define AB_POLICY_LAYERS_COMPARE_H
 /*
- * What one policy allows beyond another. Pure, by text: two spellings that
- * lead to one file through links count as different. Where it cannot tell, it
- * says "wider".
+ * What one policy allows that another does not. Pure: it compares text, so two
+ * paths that reach one file through links are different. In doubt, it reports
+ * a difference.
  */
 #include <stdbool.h>
 

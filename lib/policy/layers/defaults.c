@@ -1,9 +1,9 @@
 #include "policy/layers/profiles.h"
 
 /*
- * What holds a credential, or lets somebody act as the user. Reading the rest
- * of the home folder is normal work. Order matters only for "!": it takes
- * back what stands before it.
+ * Files that hold a credential, or with which others could act as the user.
+ * Reading the rest of the home folder is normal work. The order matters only
+ * for "!", which takes back what comes before it.
  */
 /* clang-format off */
 const char *const ab_default_deny_read[] = {
@@ -45,7 +45,7 @@ const char *const ab_default_deny_read[] = {
 	"~/.cache/huggingface/token", "~/.cache/huggingface/stored_tokens",
 	"~/.huggingface/token", "~/.kaggle", "~/.config/wandb",
 
-	/* other agents; each one's own profile takes its file back */
+	/* other agents; an agent's own profile takes its file back */
 	"~/.claude/.credentials.json", "~/.codex/auth.json",
 	"~/.gemini/oauth_creds.json", "~/.gemini/google_accounts.json",
 	"~/.local/share/opencode/auth.json", "~/.config/github-copilot",
@@ -77,7 +77,7 @@ const char *const ab_default_deny_read[] = {
 	"~/.config/Element", "~/.local/share/TelegramDesktop",
 	"~/.config/teams-for-linux",
 
-	/* what was typed, secrets included */
+	/* shell history, which may contain secrets */
 	"~/.bash_history", "~/.zsh_history", "~/.zhistory", "~/.histfile",
 	"~/.history", "~/.sh_history", "~/.ash_history",
 	"~/.local/share/fish/fish_history",
@@ -88,7 +88,7 @@ const char *const ab_default_deny_read[] = {
 	/* the keys of the display */
 	"~/.Xauthority", "~/.ICEauthority",
 
-	/* the system's own, for a run by root */
+	/* system files, for a run by root */
 	"/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-",
 	"/etc/sudoers", "/etc/sudoers.d", "/etc/ssh/ssh_host_*_key",
 	"/etc/ssl/private", "/etc/pki/tls/private", "/etc/krb5.keytab",
@@ -105,9 +105,9 @@ const char *const ab_default_deny_read[] = {
 /* clang-format on */
 
 /*
- * What a program outside the box runs or obeys without asking. Ordinary
- * project files (Makefile, package.json, .gitattributes, CI definitions) are
- * what the command is here to edit.
+ * Files that programs outside the box run or obey without asking. Ordinary
+ * project files (Makefile, package.json, .gitattributes, CI definitions) are not
+ * among them: the command is here to edit those.
  */
 /* clang-format off */
 const char *const ab_default_deny_write[] = {
@@ -128,7 +128,7 @@ const char *const ab_default_deny_write[] = {
 	/* direnv runs it on `cd` */
 	".envrc",
 
-	/* editors start tasks, debuggers and language servers from them */
+	/* editors start tasks, debuggers and language servers from these */
 	".vscode", ".idea", ".fleet", ".zed", ".exrc", ".vimrc", ".nvimrc",
 	".nvim.lua", ".gvimrc", ".vim", ".config/nvim", ".emacs", ".emacs.d", ".gdbinit", ".lldbinit",
 
@@ -138,21 +138,21 @@ const char *const ab_default_deny_write[] = {
 	".continue", ".aider.conf.yml", ".roo", ".cline", ".kiro", ".mcp.json",
 	".config/agentbox", ".agentbox.json",
 
-	/* keys, and programs that fetch them, when it is a home */
+	/* keys and programs that fetch them, when the writable folder is a home */
 	".ssh", ".gnupg", ".netrc", ".docker", ".kube", ".aws",
 	NULL,
 };
 /* clang-format on */
 
 /*
- * Names of variables that hold secrets, lead to a service outside the box, or
- * make a program run code that is not part of the command. NODE_OPTIONS and
- * JAVA_TOOL_OPTIONS can do that too, but in practice they carry memory sizes
- * that builds fail without, and what they load runs inside the walls.
+ * Variables that hold secrets, lead to a service outside the box, or make a
+ * program run code that is not part of the command. NODE_OPTIONS and
+ * JAVA_TOOL_OPTIONS can do the latter too, but in practice they hold memory
+ * sizes that builds need, and what they load runs inside the box.
  */
 /* clang-format off */
 const char *const ab_default_strip[] = {
-	/* secrets by the words that people use for them */
+	/* usual names of secrets */
 	"*TOKEN", "*_TOKENS", "*_TOKEN_*", "*SECRET*", "*PASSWORD*", "*PASSWD*",
 	"*PASSPHRASE*", "*CREDENTIAL*", "*_PASS", "*_PWD", "SSHPASS",
 	"*_KEY", "*APIKEY*", "*API_KEY*", "*ACCESS_KEY*", "*PRIVATE_KEY*",
@@ -163,7 +163,7 @@ const char *const ab_default_strip[] = {
 	"GIT_CONFIG_VALUE_*", "GIT_CONFIG_PARAMETERS", "ACTIONS_RUNTIME_*",
 	"ACTIONS_CACHE_URL", "ACTIONS_RESULTS_URL", "AWS_CONTAINER_*",
 
-	/* agents, buses, displays, engines: doors to the host */
+	/* agents, buses, displays, engines: ways to reach the host */
 	"SSH_AUTH_SOCK", "SSH_AGENT_PID", "SSH_ASKPASS*", "GIT_ASKPASS",
 	"SUDO_ASKPASS", "GPG_AGENT_INFO", "GNOME_KEYRING_*", "DBUS_*",
 	"DOCKER_HOST", "DOCKER_CONTEXT", "CONTAINER_HOST", "DISPLAY",
@@ -174,7 +174,7 @@ const char *const ab_default_strip[] = {
 	"TMUX", "TMUX_PANE", "STY", "NOTIFY_SOCKET", "LISTEN_FDS",
 	"LISTEN_PID", "LISTEN_FDNAMES", "JOURNAL_STREAM", "WATCHDOG_*",
 
-	/* code before the command's own */
+	/* code that runs before the command's own */
 	"LD_*", "GLIBC_TUNABLES", "GCONV_PATH", "BASH_ENV", "ENV",
 	"BASH_FUNC_*", "PERL5OPT", "PERL5DB", "RUBYOPT", "PYTHONSTARTUP",
 	"PROMPT_COMMAND", "LESSOPEN", "LESSCLOSE",

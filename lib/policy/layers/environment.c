@@ -7,14 +7,14 @@
 #include "base/data/strv.h"
 #include "policy/model/policy.h"
 
-static unsigned char fold(char c, bool on)
+static unsigned char fold_byte(char c, bool on)
 {
 	return (unsigned char)(on && c >= 'a' && c <= 'z' ? c - 32 : c);
 }
 
-/* Of all stars only the last one ever needs to be tried again, so this is
- * quadratic at worst and linear for what people write. */
-static bool glob(const char *p, const char *s, size_t len, bool icase)
+/* Only the last star ever needs another try, so this is quadratic at worst and
+ * linear for ordinary patterns. */
+static bool match_glob(const char *p, const char *s, size_t len, bool icase)
 {
 	const char *star = NULL, *end = s + len, *retry = s;
 
@@ -22,7 +22,7 @@ static bool glob(const char *p, const char *s, size_t len, bool icase)
 		if (*p == '*') {
 			star = ++p;
 			retry = s;
-		} else if (*p && (*p == '?' || fold(*p, icase) == fold(*s, icase))) {
+		} else if (*p && (*p == '?' || fold_byte(*p, icase) == fold_byte(*s, icase))) {
 			p++;
 			s++;
 		} else if (star) {
@@ -39,13 +39,13 @@ static bool glob(const char *p, const char *s, size_t len, bool icase)
 
 bool ab_name_matches(const char *pattern, const char *name, bool fold_case)
 {
-	return glob(pattern, name, strlen(name), fold_case);
+	return match_glob(pattern, name, strlen(name), fold_case);
 }
 
 /*
- * Patterns sorted into buckets by a character that every match must have at
- * a known place: the first one ("LD_*", "DISPLAY") or the last ("*_TOKEN").
- * The few with neither ("*SECRET*") are tried for every name.
+ * Patterns in buckets, by a character that every match must have: the first one
+ * ("LD_*", "DISPLAY") or the last one ("*_TOKEN"). The few with neither
+ * ("*SECRET*") are tried for every name.
  */
 struct matcher {
 	const struct ab_strv *patterns;
@@ -55,14 +55,14 @@ struct matcher {
 	uint64_t *needs; /* characters that a match must have */
 };
 
-/* The characters of a text as a set; what collides only costs time. */
-static uint64_t letters(const char *s, size_t len)
+/* The characters of a text as a set. A collision only costs time. */
+static uint64_t make_letter_set(const char *s, size_t len)
 {
 	uint64_t set = 0;
 
 	for (size_t i = 0; i < len; i++)
 		if (s[i] != '*' && s[i] != '?')
-			set |= 1ULL << (fold(s[i], true) & 63);
+			set |= 1ULL << (fold_byte(s[i], true) & 63);
 	return set;
 }
 
@@ -79,10 +79,10 @@ static void matcher_init(struct matcher *m, const struct ab_strv *patterns, bool
 		uint16_t *head = &m->any;
 
 		if (n > 0 && p[0] != '*' && p[0] != '?')
-			head = &m->first[fold(p[0], icase)];
+			head = &m->first[fold_byte(p[0], icase)];
 		else if (n > 0 && p[n - 1] != '*' && p[n - 1] != '?')
-			head = &m->last[fold(p[n - 1], icase)];
-		m->needs[i] = letters(p, n);
+			head = &m->last[fold_byte(p[n - 1], icase)];
+		m->needs[i] = make_letter_set(p, n);
 		m->next[i] = *head;
 		*head = (uint16_t)(i + 1);
 	}
@@ -94,24 +94,25 @@ static void matcher_fini(struct matcher *m)
 	free(m->needs);
 }
 
-static bool chain_matches(const struct matcher *m, uint16_t i, const char *name, size_t len,
-			  uint64_t has)
+static bool match_chain(const struct matcher *m, uint16_t i, const char *name, size_t len,
+			uint64_t has)
 {
 	for (; i; i = m->next[i - 1])
-		if (!(m->needs[i - 1] & ~has) && glob(m->patterns->v[i - 1], name, len, m->icase))
+		if (!(m->needs[i - 1] & ~has) &&
+		    match_glob(m->patterns->v[i - 1], name, len, m->icase))
 			return true;
 	return false;
 }
 
 /* `has`: the letters of the name. */
-static bool matches(const struct matcher *m, const char *name, size_t len, uint64_t has)
+static bool match_any(const struct matcher *m, const char *name, size_t len, uint64_t has)
 {
-	return chain_matches(m, m->first[fold(name[0], m->icase)], name, len, has) ||
-	       chain_matches(m, m->last[fold(name[len - 1], m->icase)], name, len, has) ||
-	       chain_matches(m, m->any, name, len, has);
+	return match_chain(m, m->first[fold_byte(name[0], m->icase)], name, len, has) ||
+	       match_chain(m, m->last[fold_byte(name[len - 1], m->icase)], name, len, has) ||
+	       match_chain(m, m->any, name, len, has);
 }
 
-/* Which names are there already: an open hash table of 1-based indexes. */
+/* The names so far: an open hash table of 1-based indexes. */
 struct names {
 	const struct ab_strv *env;
 	uint32_t *slot;
@@ -146,7 +147,7 @@ static uint32_t *names_find(const struct names *t, const char *name, size_t len)
 	return &t->slot[i];
 }
 
-static void put(uint32_t *slot, struct ab_strv *env, const char *entry)
+static void put_entry(uint32_t *slot, struct ab_strv *env, const char *entry)
 {
 	if (*slot) {
 		free(env->v[*slot - 1]);
@@ -157,9 +158,9 @@ static void put(uint32_t *slot, struct ab_strv *env, const char *entry)
 	*slot = (uint32_t)env->len;
 }
 
-static void set(struct names *t, struct ab_strv *env, const char *entry)
+static void set_entry(struct names *t, struct ab_strv *env, const char *entry)
 {
-	put(names_find(t, entry, strcspn(entry, "=")), env, entry);
+	put_entry(names_find(t, entry, strcspn(entry, "=")), env, entry);
 }
 
 static const char *const before_set[] = {
@@ -170,19 +171,19 @@ static const char *const before_set[] = {
 };
 static const char *const after_set[] = { "SANDBOX_RUNTIME=1" };
 
-/* For a box with a door. Clients do not decide where they go: what is left
- * out of the proxy by NO_PROXY is the box's own. */
-#define DOOR "127.0.0.1:61080"
+/* For a box with a proxy. NO_PROXY has only the box's own addresses: clients
+ * must not choose what bypasses the proxy. */
+#define PROXY "127.0.0.1:61080"
 #define OWN "localhost,127.0.0.1,::1"
 static const char *const door_set[] = {
-	"HTTP_PROXY=http://" DOOR,
-	"http_proxy=http://" DOOR,
-	"HTTPS_PROXY=http://" DOOR,
-	"https_proxy=http://" DOOR,
-	"FTP_PROXY=http://" DOOR,
-	"ftp_proxy=http://" DOOR,
-	"ALL_PROXY=socks5h://" DOOR,
-	"all_proxy=socks5h://" DOOR,
+	"HTTP_PROXY=http://" PROXY,
+	"http_proxy=http://" PROXY,
+	"HTTPS_PROXY=http://" PROXY,
+	"https_proxy=http://" PROXY,
+	"FTP_PROXY=http://" PROXY,
+	"ftp_proxy=http://" PROXY,
+	"ALL_PROXY=socks5h://" PROXY,
+	"all_proxy=socks5h://" PROXY,
 	"NO_PROXY=" OWN,
 	"no_proxy=" OWN,
 };
@@ -192,7 +193,7 @@ static const struct ab_strv proxy_names = {
 	.len = 1,
 };
 
-static size_t count(char *const *env)
+static size_t count_entries(char *const *env)
 {
 	size_t n = 0;
 
@@ -204,7 +205,7 @@ static size_t count(char *const *env)
 void ab_environment_build(const struct ab_policy *policy, char *const *caller_env,
 			  struct ab_strv *ret_env, struct ab_strv *ret_stripped)
 {
-	size_t n = count(caller_env);
+	size_t n = count_entries(caller_env);
 	struct matcher strip, pass, proxy;
 	struct names names;
 
@@ -218,7 +219,7 @@ void ab_environment_build(const struct ab_policy *policy, char *const *caller_en
 	for (size_t i = 0; i < n; i++) {
 		const char *entry = caller_env[i];
 		size_t len = strcspn(entry, "=");
-		uint64_t has = letters(entry, len);
+		uint64_t has = make_letter_set(entry, len);
 		uint32_t *slot;
 		bool passed;
 
@@ -227,28 +228,28 @@ void ab_environment_build(const struct ab_policy *policy, char *const *caller_en
 		slot = names_find(&names, entry, len);
 		if (*slot)
 			continue;
-		passed = matches(&pass, entry, len, has);
+		passed = match_any(&pass, entry, len, has);
 		if (policy->env.only_listed && !passed)
 			continue;
-		if (!passed && matches(&strip, entry, len, has)) {
+		if (!passed && match_any(&strip, entry, len, has)) {
 			if (ret_stripped)
 				ab_strv_give(ret_stripped, ab_strndup(entry, len));
 			continue;
 		}
 		if ((!passed || policy->net.mode == AB_NET_FILTERED) &&
-		    policy->net.mode != AB_NET_ALLOWED && matches(&proxy, entry, len, has))
+		    policy->net.mode != AB_NET_ALLOWED && match_any(&proxy, entry, len, has))
 			continue;
-		put(slot, ret_env, entry);
+		put_entry(slot, ret_env, entry);
 	}
 	for (size_t i = 0; i < AB_COUNT(before_set); i++)
-		set(&names, ret_env, before_set[i]);
+		set_entry(&names, ret_env, before_set[i]);
 	if (policy->net.mode == AB_NET_FILTERED)
 		for (size_t i = 0; i < AB_COUNT(door_set); i++)
-			set(&names, ret_env, door_set[i]);
+			set_entry(&names, ret_env, door_set[i]);
 	for (size_t i = 0; i < policy->env.set.len; i++)
-		set(&names, ret_env, policy->env.set.v[i]);
+		set_entry(&names, ret_env, policy->env.set.v[i]);
 	for (size_t i = 0; i < AB_COUNT(after_set); i++)
-		set(&names, ret_env, after_set[i]);
+		set_entry(&names, ret_env, after_set[i]);
 	matcher_fini(&strip);
 	matcher_fini(&pass);
 	matcher_fini(&proxy);

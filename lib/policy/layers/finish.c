@@ -12,9 +12,9 @@
 #include "policy/values/complaint.h"
 #include "policy/values/paths.h"
 
-/* "!name" in denyWrite takes earlier entries away; what is left has none, so
- * that those who protect names need not know about it. */
-static void take_back(struct ab_arena *a, struct ab_value *v)
+/* "!name" in denyWrite removes earlier entries. Resolve that here, so that the
+ * code that protects names need not know about "!". */
+static void drop_taken_back(struct ab_arena *a, struct ab_value *v)
 {
 	struct ab_value left = { .from = v->from };
 
@@ -35,7 +35,7 @@ static void take_back(struct ab_arena *a, struct ab_value *v)
 	*v = left;
 }
 
-static void protect(struct ab_load *l, enum ab_key_id id, char *path)
+static void protect_path(struct ab_load *l, enum ab_key_id id, char *path)
 {
 	static const struct ab_origin always = { .layer = AB_LAYER_ALWAYS };
 	struct ab_value *v = &l->policy->store->config.v[id];
@@ -49,8 +49,8 @@ static void protect(struct ab_load *l, enum ab_key_id id, char *path)
 	free(path);
 }
 
-/* Nothing of ours can be written by the box, whatever any layer says; our
- * state (control sockets, records) cannot even be seen. */
+/* The box can never write agentbox's own files, whatever any layer says, and it
+ * cannot even see the state folder (control sockets, records). */
 static int protect_ours(struct ab_load *l)
 {
 	const struct ab_policy_input *in = l->in;
@@ -64,16 +64,16 @@ static int protect_ours(struct ab_load *l)
 		free(state);
 		return ab_hint(l->err, "set AGENTBOX_STATE to another folder");
 	}
-	protect(l, AB_KEY_DENY_READ, state);
-	protect(l, AB_KEY_DENY_WRITE, ab_strdup("/etc/agentbox"));
-	protect(l, AB_KEY_DENY_WRITE, ab_config_dir(in->environ, in->home));
-	protect(l, AB_KEY_DENY_WRITE, ab_path_join(l->workspace, AB_PROJECT_CONFIG));
+	protect_path(l, AB_KEY_DENY_READ, state);
+	protect_path(l, AB_KEY_DENY_WRITE, ab_strdup("/etc/agentbox"));
+	protect_path(l, AB_KEY_DENY_WRITE, ab_config_dir(in->environ, in->home));
+	protect_path(l, AB_KEY_DENY_WRITE, ab_path_join(l->workspace, AB_PROJECT_CONFIG));
 	if (in->config || ab_environ_get(in->environ, "AGENTBOX_CONFIG"))
-		protect(l, AB_KEY_DENY_WRITE, ab_load_user_path(in, &must));
+		protect_path(l, AB_KEY_DENY_WRITE, ab_load_user_path(in, &must));
 	return 0;
 }
 
-/* The home folder, or a folder that holds it? */
+/* Is it the home folder, or a folder that contains it? */
 static bool holds_home(const char *path, const char *home)
 {
 	char real[PATH_MAX];
@@ -83,20 +83,21 @@ static bool holds_home(const char *path, const char *home)
 	return ab_path_within(home, path) || (realpath(home, real) && ab_path_within(real, path));
 }
 
-static int refuse(struct ab_load *l, const char *path)
+static int refuse_workspace(struct ab_load *l, const char *path)
 {
 	const char *what = strcmp(path, "/") == 0 ? "the whole file system" : "your home folder";
 
 	if (l->in->home && strcmp(path, "/") != 0 && strcmp(path, l->in->home) != 0 &&
 	    ab_path_within(l->in->home, path))
 		ab_fail(l->err, AB_EUSAGE, 0,
-			"%s, which holds your home folder, would be the writable workspace", path);
+			"%s, which contains your home folder, would be the writable workspace",
+			path);
 	else
 		ab_fail(l->err, AB_EUSAGE, 0, "%s would be the writable workspace", what);
-	return ab_hint(l->err, "go into a project, or say --workspace DIR");
+	return ab_hint(l->err, "cd into a project, or pass --workspace DIR");
 }
 
-/* Nobody means to hand over everything by standing in the wrong folder. */
+/* Starting in the wrong folder must not make everything writable. */
 static int check_workspace(struct ab_load *l)
 {
 	const struct ab_value *v = &l->policy->store->config.v[AB_KEY_WRITE];
@@ -107,13 +108,13 @@ static int check_workspace(struct ab_load *l)
 		if (l->in->judging && item->here)
 			continue;
 		if (!l->chosen && item->here && holds_home(item->text, l->in->home))
-			return refuse(l, item->text);
+			return refuse_workspace(l, item->text);
 		if (strcmp(item->text, "/") == 0) {
 			ab_autofree char *from = ab_origin_place(item->from);
 
 			ab_fail(l->err, item->from->line ? AB_ECONFIG : AB_EUSAGE, 0,
 				"%s: the whole file system cannot be writable", from);
-			return ab_hint(l->err, "name the folders that are needed");
+			return ab_hint(l->err, "list only the folders you need");
 		}
 	}
 	l->policy->workspace = l->workspace;
@@ -125,7 +126,7 @@ static int check_workspace(struct ab_load *l)
 static int refuse_key(struct ab_load *l, enum ab_key_id key, const struct ab_origin *from,
 		      const struct ab_complaint *why)
 {
-	/* An option has no line, and says its key itself. */
+	/* An option has no line, and its name tells the key. */
 	ab_autofree char *where = ab_origin_place(from);
 
 	ab_fail(l->err, from->line ? AB_ECONFIG : AB_EUSAGE, 0, "%s: %s%s%s", where,
@@ -148,8 +149,8 @@ static int check_ports(struct ab_load *l)
 	return refuse_key(l, key, from, &why);
 }
 
-/* What a door puts in needs one. */
-static int check_door(struct ab_load *l)
+/* Only the proxy can inject secrets. */
+static int check_injection(struct ab_load *l)
 {
 	struct ab_config *c = &l->policy->store->config;
 	const struct ab_value *v = &c->v[AB_KEY_SECRETS];
@@ -162,14 +163,14 @@ static int check_door(struct ab_load *l)
 	for (size_t i = 0; i < v->len; i++) {
 		if (!v->items[i].secret->wanted)
 			continue;
-		ab_complaint_say(&why, "say --net filtered",
-				 "needs network.mode filtered, and %s says allowed", where);
+		ab_complaint_say(&why, "pass --net filtered",
+				 "needs network.mode filtered, but %s sets it to allowed", where);
 		return refuse_key(l, AB_KEY_SECRETS, v->items[i].from, &why);
 	}
 	if (l->notes)
 		ab_strv_addf(
 			l->notes,
-			"secrets are hidden, but no value is put in: the network is allowed (%s)",
+			"secrets are hidden, but none is injected: the network is allowed (%s)",
 			where);
 	return 0;
 }
@@ -182,14 +183,14 @@ static int check_secrets(struct ab_load *l)
 
 	if (ab_secrets_finish(l->arena, c, &from, &why) < 0)
 		return refuse_key(l, AB_KEY_SECRETS, from, &why);
-	return check_door(l);
+	return check_injection(l);
 }
 
 int ab_load_finish(struct ab_load *l)
 {
 	struct ab_config *c = &l->policy->store->config;
 
-	take_back(l->arena, &c->v[AB_KEY_DENY_WRITE]);
+	drop_taken_back(l->arena, &c->v[AB_KEY_DENY_WRITE]);
 	if (check_workspace(l) < 0 || protect_ours(l) < 0 || check_ports(l) < 0 ||
 	    check_secrets(l) < 0)
 		return -1;

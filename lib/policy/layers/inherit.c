@@ -18,7 +18,7 @@ static void put_all(const struct ab_context *ctx, struct ab_config *c, enum ab_k
 
 	while (texts[n])
 		n++;
-	/* And for what the last step adds. */
+	/* Room also for what the last step adds. */
 	ab_value_reserve(ctx->arena, &c->v[id], n + 8);
 	for (; *texts; texts++)
 		ab_value_put(ctx, id, &c->v[id], *texts, from, NULL);
@@ -67,7 +67,7 @@ static void load_builtin(struct ab_load *l, const struct ab_profile *p, struct a
 	ab_config_merge(l->arena, base, &layer);
 }
 
-static int no_profile(struct ab_load *l, const char *name, const struct ab_origin *from)
+static int refuse_profile(struct ab_load *l, const char *name, const struct ab_origin *from)
 {
 	ab_autostrv struct ab_strv names = { 0 };
 	ab_autofree char *where = from ? ab_origin_place(from) : NULL;
@@ -76,10 +76,10 @@ static int no_profile(struct ab_load *l, const char *name, const struct ab_origi
 	ab_policy_profiles(l->in, &names, NULL);
 	guess = ab_guess(name, (const char *const *)names.v, names.len);
 	ab_fail(l->err, from && from->line ? AB_ECONFIG : AB_EUSAGE, 0,
-		"%s%sno profile is called \"%s\"", where ? where : "", where ? ": " : "", name);
+		"%s%sunknown profile \"%s\"", where ? where : "", where ? ": " : "", name);
 	if (guess)
 		return ab_hint(l->err, "did you mean \"%s\"?", guess);
-	return ab_hint(l->err, "agentbox profile list shows all");
+	return ab_hint(l->err, "list them with: agentbox profile list");
 }
 
 static char *profile_path(const struct ab_policy_input *in, const char *name)
@@ -107,14 +107,14 @@ static int load_named(struct ab_load *l, const char *name, const struct ab_origi
 	if (depth >= DEPTH)
 		return ab_fail(
 			l->err, AB_ECONFIG, 0,
-			"%s:%u:%u: extends: profiles build on each other in a circle, or more than %d deep",
+			"%s:%u:%u: extends: profiles extend each other in a circle, or more than %d levels deep",
 			from->name, from->line, from->column, DEPTH);
 	path = profile_path(l->in, name);
 	memset(&layer, 0, sizeof(layer));
 	if (path && ab_load_file(l, AB_LAYER_PROFILE, path, false, &layer, &exists) < 0)
 		return -1;
 	if (!exists)
-		return no_profile(l, name, from);
+		return refuse_profile(l, name, from);
 	parent = &layer.v[AB_KEY_EXTENDS];
 	if (load_named(l, parent->from ? parent->text : "default", parent->from, depth + 1, base) <
 	    0)

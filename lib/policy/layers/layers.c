@@ -72,7 +72,7 @@ int ab_load_init(struct ab_load *l, const struct ab_policy_input *in, struct ab_
 	if (strcmp(path, "/") == 0) {
 		ab_fail(err, AB_EUSAGE, 0,
 			"--workspace: the whole file system cannot be the workspace");
-		return ab_hint(err, "name the folder of a project");
+		return ab_hint(err, "name a project folder");
 	}
 	if (stat(path, &st) < 0)
 		return ab_fail(err, AB_EUSAGE, errno, "--workspace: %s", path);
@@ -82,7 +82,7 @@ int ab_load_init(struct ab_load *l, const struct ab_policy_input *in, struct ab_
 	return 0;
 }
 
-static struct ab_context context_of(const struct ab_load *l)
+static struct ab_context make_context(const struct ab_load *l)
 {
 	return (struct ab_context){
 		.arena = l->arena,
@@ -98,7 +98,7 @@ static int parse_text(struct ab_load *l, enum ab_layer layer, bool trusted, cons
 {
 	ab_autoproblems struct ab_problems problems = { 0 };
 	ab_autofree char *name = ab_load_name(l->in, path);
-	struct ab_context ctx = context_of(l);
+	struct ab_context ctx = make_context(l);
 
 	ctx.untrusted = !trusted;
 	ab_settings_file_parse(&ctx, layer, ab_arena_dup(l->arena, name), text, len, ret,
@@ -133,7 +133,7 @@ int ab_load_file(struct ab_load *l, enum ab_layer layer, const char *path, bool 
 	return text ? parse_text(l, layer, true, path, text, len, ret) : 0;
 }
 
-/* The layers that are files, beside the profile. */
+/* The layers that are files, apart from the profile. */
 struct files {
 	struct ab_config system, user, project;
 	bool has_system, has_user, has_project, trusted;
@@ -154,7 +154,7 @@ static int load_user(struct ab_load *l, struct files *f)
 	if (ab_load_file(l, AB_LAYER_USER, f->user_path, false, &f->user, &f->has_user) < 0)
 		return -1;
 	if (must && !f->has_user)
-		return ab_fail(l->err, AB_EUSAGE, 0, "%s: there is no file %s",
+		return ab_fail(l->err, AB_EUSAGE, 0, "%s: %s does not exist",
 			       l->in->config ? "--config" : "AGENTBOX_CONFIG", f->user_path);
 	return 0;
 }
@@ -172,12 +172,12 @@ static int load_project(struct ab_load *l, struct files *f)
 	if (!text)
 		return 0;
 	state = ab_state_dir(l->in->environ, l->in->home, l->in->cwd);
-	/* Judged and parsed are the same bytes. */
+	/* The bytes that are checked are the bytes that are parsed. */
 	f->trusted = state && ab_trust_check(state, path, text, len) == AB_TRUST_HOLDS;
 	return parse_text(l, AB_LAYER_PROJECT, f->trusted, path, text, len, &f->project);
 }
 
-static int given_project(struct ab_load *l, const struct ab_project *project, struct files *f)
+static int parse_given_project(struct ab_load *l, const struct ab_project *project, struct files *f)
 {
 	ab_autofree char *path = ab_path_join(l->workspace, AB_PROJECT_CONFIG);
 
@@ -187,8 +187,8 @@ static int given_project(struct ab_load *l, const struct ab_project *project, st
 		       : 0;
 }
 
-/* The profile that the last layer names. */
-static int base_profile(struct ab_load *l, const struct files *f)
+/* Load the profile that the last layer names. */
+static int load_base_profile(struct ab_load *l, const struct files *f)
 {
 	const struct ab_config *by[] = {
 		f->trusted ? &f->project : NULL,
@@ -229,8 +229,8 @@ static int base_profile(struct ab_load *l, const struct files *f)
 	return 0;
 }
 
-/* Reached without following any link? Also false when it does not exist: the
- * project could make it a link a moment later. */
+/* Is it reached without following a link? No if it does not exist: the project
+ * could create a link there a moment later. */
 static bool is_plain(const char *top, const char *path)
 {
 	struct open_how how = {
@@ -248,9 +248,9 @@ static bool is_plain(const char *top, const char *path)
 	return fd >= 0;
 }
 
-/* They are those of all runs, in whatever folder: what one of them says about
- * them would be said about the others. */
-static void leave_records(struct ab_load *l, struct files *f, const char *name)
+/* Records belong to the runs of all folders, so one project must not decide
+ * about them. */
+static void drop_record_keys(struct ab_load *l, struct files *f, const char *name)
 {
 	static const enum ab_key_id ids[] = { AB_KEY_KEEP_FOR, AB_KEY_KEEP_RUNS };
 
@@ -259,8 +259,8 @@ static void leave_records(struct ab_load *l, struct files *f, const char *name)
 
 		if (f->has_project && value->from && l->notes)
 			ab_strv_addf(l->notes,
-				     "%s: %s has no effect: the records of all "
-				     "runs are yours, not a project's",
+				     "%s: %s is ignored: a project cannot decide "
+				     "how long your records are kept",
 				     name, ab_keys[ids[i]].path);
 		*value = (struct ab_value){ 0 };
 	}
@@ -273,10 +273,10 @@ static void merge_files(struct ab_load *l, struct files *f)
 	ab_autofree char *name = ab_load_name(l->in, path);
 	ab_autostrv struct ab_strv unread = { 0 };
 
-	/* `extends` has been used: as a value it would look like a layer. */
+	/* `extends` has done its work; as a value it would look like a layer. */
 	struct ab_value profile = base->v[AB_KEY_EXTENDS];
 
-	leave_records(l, f, name);
+	drop_record_keys(l, f, name);
 	if (f->has_system)
 		ab_config_merge(l->arena, base, &f->system);
 	if (f->has_user)
@@ -293,13 +293,13 @@ static int put_setting(struct ab_load *l, struct ab_config *layer, enum ab_layer
 		       const struct ab_setting *s)
 {
 	const struct ab_key *key = ab_key_find(s->key, strlen(s->key));
-	struct ab_context ctx = context_of(l);
+	struct ab_context ctx = make_context(l);
 	struct ab_complaint why = { .right = "" };
 	struct ab_origin *from = ab_arena_alloc(l->arena, sizeof(*from));
 	enum ab_key_id id;
 
 	if (!key || key->type == AB_TYPE_PROFILE)
-		return ab_fail(l->err, AB_EUSAGE, 0, "%s: no such key %s", s->origin, s->key);
+		return ab_fail(l->err, AB_EUSAGE, 0, "%s: unknown key %s", s->origin, s->key);
 	id = (enum ab_key_id)(key - ab_keys);
 	ctx.base = l->in->cwd;
 	ctx.follows = false;
@@ -363,8 +363,9 @@ static int load_layers(struct ab_load *l, bool real, const struct ab_project *pr
 	const char *system = l->in->system_config ? l->in->system_config : AB_SYSTEM_CONFIG;
 
 	if (ab_load_file(l, AB_LAYER_SYSTEM, system, false, &f->system, &f->has_system) < 0 ||
-	    load_user(l, f) < 0 || (real ? load_project(l, f) : given_project(l, project, f)) < 0 ||
-	    base_profile(l, f) < 0)
+	    load_user(l, f) < 0 ||
+	    (real ? load_project(l, f) : parse_given_project(l, project, f)) < 0 ||
+	    load_base_profile(l, f) < 0)
 		return -1;
 	merge_files(l, f);
 	if (add_environment(l) < 0 || add_flags(l) < 0)
@@ -372,8 +373,9 @@ static int load_layers(struct ab_load *l, bool real, const struct ab_project *pr
 	return ab_load_finish(l);
 }
 
-static int load(const struct ab_policy_input *in, bool real, const struct ab_project *project,
-		struct ab_policy **ret_policy, struct ab_strv *ret_notes, struct ab_error *err)
+static int load_policy(const struct ab_policy_input *in, bool real,
+		       const struct ab_project *project, struct ab_policy **ret_policy,
+		       struct ab_strv *ret_notes, struct ab_error *err)
 {
 	struct files *f;
 	struct ab_load l;
@@ -394,11 +396,11 @@ static int load(const struct ab_policy_input *in, bool real, const struct ab_pro
 int ab_policy_load(const struct ab_policy_input *in, struct ab_policy **ret_policy,
 		   struct ab_strv *ret_notes, struct ab_error *err)
 {
-	return load(in, true, NULL, ret_policy, ret_notes, err);
+	return load_policy(in, true, NULL, ret_policy, ret_notes, err);
 }
 
 int ab_load_all(const struct ab_policy_input *in, const struct ab_project *project,
 		struct ab_policy **ret_policy, struct ab_strv *ret_notes, struct ab_error *err)
 {
-	return load(in, false, project, ret_policy, ret_notes, err);
+	return load_policy(in, false, project, ret_policy, ret_notes, err);
 }

@@ -1,7 +1,7 @@
 #ifndef AB_POLICY_LAYERS_LOAD_H
 #define AB_POLICY_LAYERS_LOAD_H
 /*
- * Inside lib/policy: the parts of a load that its callers share.
+ * Inside lib/policy: the steps of loading a policy, shared by its callers.
  */
 #include "policy/layers/layers.h"
 #include "policy/model/config.h"
@@ -28,22 +28,22 @@ int ab_load_init(struct ab_load *l, const struct ab_policy_input *in, struct ab_
 int ab_load_all(const struct ab_policy_input *in, const struct ab_project *project,
 		struct ab_policy **ret_policy, struct ab_strv *ret_notes, struct ab_error *err);
 
-/* What messages call a file: from cwd, from "~", or absolute. */
+/* The name of a file in messages: relative to cwd, to "~", or absolute. */
 char *ab_load_name(const struct ab_policy_input *in, const char *path);
 
-/* One file into a config; *ret_exists says whether there is one. */
+/* Read one file into a config; *ret_exists: is there one? */
 int ab_load_file(struct ab_load *l, enum ab_layer layer, const char *path, bool nofollow,
 		 struct ab_config *ret, bool *ret_exists);
 
-/* A profile and all that it extends, merged into base. */
+/* Merge a profile and everything that it extends into base. */
 int ab_load_profile(struct ab_load *l, const char *name, const struct ab_origin *from,
 		    struct ab_config *base);
 
-/* Turn what is in the store into the policy: protected for ever what must be,
- * and refuse a workspace that nobody can have meant. */
+/* Turn the merged config into the policy: add the protections that always
+ * apply, and refuse a workspace that cannot have been meant. */
 int ab_load_finish(struct ab_load *l);
 
-/* The user file and whether it must exist; NULL when there is no place. */
+/* The user file and whether it must exist; NULL: there is no folder for it. */
 char *ab_load_user_path(const struct ab_policy_input *in, bool *ret_must);
 
 #endif

@@ -25,11 +25,11 @@ static bool has_text(const struct ab_value *v, const char *text)
 	return find_text(v, text) != NULL;
 }
 
-static void append(struct ab_arena *a, enum ab_key_id id, struct ab_value *v,
-		   const struct ab_value *more)
+static void append_items(struct ab_arena *a, enum ab_key_id id, struct ab_value *v,
+			 const struct ab_value *more)
 {
-	/* In a list of patterns the order has a meaning ("!" takes back what
-	 * stands before it), so a repeated entry is not the same entry. */
+	/* In a list of patterns the order matters ("!" takes back what comes
+	 * before it), so a repeated entry is another entry. */
 	bool ordered = ab_keys[id].type == AB_TYPE_PATTERNS || ab_keys[id].type == AB_TYPE_NAMES;
 	size_t before = v->len;
 
@@ -40,7 +40,7 @@ static void append(struct ab_arena *a, enum ab_key_id id, struct ab_value *v,
 		if (!same)
 			ab_value_add(a, v, more->items[i]);
 		else
-			same->from = more->items[i].from; /* said again */
+			same->from = more->items[i].from; /* the later layer counts */
 	}
 	v->all = v->all || more->all;
 	v->from = more->from;
@@ -51,7 +51,7 @@ static size_t name_len(const char *assignment)
 	return strcspn(assignment, "=") + 1;
 }
 
-static void assign(struct ab_arena *a, struct ab_value *v, const struct ab_value *more)
+static void replace_by_name(struct ab_arena *a, struct ab_value *v, const struct ab_value *more)
 {
 	for (size_t i = 0; i < more->len; i++) {
 		const struct ab_item *item = &more->items[i];
@@ -79,8 +79,8 @@ static void put_in_front(struct ab_arena *a, struct ab_value *v, const struct ab
 	*v = all;
 }
 
-/* The layer's list may be appended to later: it must not share its room. */
-static void replace(struct ab_value *v, const struct ab_value *with)
+/* More may be appended to the list later, so it must not share its memory. */
+static void replace_value(struct ab_value *v, const struct ab_value *with)
 {
 	*v = *with;
 	v->room = v->len;
@@ -95,13 +95,13 @@ void ab_config_merge(struct ab_arena *a, struct ab_config *base, const struct ab
 			continue;
 		switch (ab_keys[id].merge) {
 		case AB_MERGE_REPLACE:
-			replace(&base->v[id], new);
+			replace_value(&base->v[id], new);
 			break;
 		case AB_MERGE_GROW:
-			append(a, id, &base->v[id], new);
+			append_items(a, id, &base->v[id], new);
 			break;
 		case AB_MERGE_BY_NAME:
-			assign(a, &base->v[id], new);
+			replace_by_name(a, &base->v[id], new);
 			break;
 		case AB_MERGE_FRONT:
 			put_in_front(a, &base->v[id], new);
@@ -120,11 +120,11 @@ void ab_config_add(struct ab_arena *a, struct ab_config *base, const struct ab_c
 		if (id == AB_KEY_SECRETS)
 			ab_secrets_add(a, &base->v[id], new);
 		else if (ab_keys[id].merge == AB_MERGE_BY_NAME)
-			assign(a, &base->v[id], new);
+			replace_by_name(a, &base->v[id], new);
 		else if (ab_key_is_list(&ab_keys[id]))
-			append(a, id, &base->v[id], new);
+			append_items(a, id, &base->v[id], new);
 		else
-			replace(&base->v[id], new);
+			replace_value(&base->v[id], new);
 	}
 }
 
@@ -169,7 +169,7 @@ static bool covers_variable(const struct ab_value *v, const char *text, bool fol
 	return false;
 }
 
-/* A prohibition is in the list when it stands there, or a folder above it. */
+/* A prohibition is covered if the list has it, or a folder that contains it. */
 static bool covers_denial(const struct ab_value *v, const char *text)
 {
 	if (has_text(v, text))
@@ -187,7 +187,7 @@ bool ab_value_covers(enum ab_key_id id, const struct ab_value *v, const char *te
 {
 	switch (ab_keys[id].type) {
 	case AB_TYPE_PATHS:
-		/* A socket or a file is one path; a folder is all that is
+		/* A socket or a file is one path; a folder is everything
 		 * in it. */
 		return id == AB_KEY_UNIX || id == AB_KEY_ROOTS ? has_text(v, text)
 							       : top_of(v, text) != NULL;
@@ -222,7 +222,7 @@ bool ab_value_covers(enum ab_key_id id, const struct ab_value *v, const char *te
 	return false;
 }
 
-/* May this element of an untrusted list of permissions stay? */
+/* May an untrusted list of permissions keep this element? */
 static bool may_stay(enum ab_key_id id, const struct ab_value *base, const char *text,
 		     ab_plain_fn *plain)
 {
@@ -250,14 +250,14 @@ static void keep_covered(struct ab_arena *a, enum ab_key_id id, struct ab_value 
 			ab_value_add(a, &kept, layer->items[i]);
 		else
 			++*ret_dropped;
-	/* "all" against a list: the list is the stricter one. */
+	/* Between "all" and a list the list is stricter. */
 	if (layer->all && !base->all)
 		return;
 	*base = kept;
 }
 
-static void unite(struct ab_arena *a, enum ab_key_id id, struct ab_value *base,
-		  const struct ab_value *layer, size_t *ret_dropped)
+static void unite_items(struct ab_arena *a, enum ab_key_id id, struct ab_value *base,
+			const struct ab_value *layer, size_t *ret_dropped)
 {
 	struct ab_value more = { .from = layer->from };
 
@@ -268,14 +268,15 @@ static void unite(struct ab_arena *a, enum ab_key_id id, struct ab_value *base,
 		else
 			ab_value_add(a, &more, layer->items[i]);
 	if (more.len)
-		append(a, id, base, &more);
+		append_items(a, id, base, &more);
 }
 
 static void note_list(struct ab_strv *notes, const char *name, enum ab_key_id id, size_t dropped)
 {
-	ab_strv_addf(notes,
-		     "%s is not trusted: %s: %zu %s left out; to see and accept: agentbox trust",
-		     name, ab_keys[id].path, dropped, dropped == 1 ? "entry" : "entries");
+	ab_strv_addf(
+		notes,
+		"%s is not trusted: %s: %zu %s ignored; review and accept it with: agentbox trust",
+		name, ab_keys[id].path, dropped, dropped == 1 ? "entry" : "entries");
 }
 
 static void note_scalar(struct ab_arena *a, struct ab_strv *notes, const char *name,
@@ -284,9 +285,10 @@ static void note_scalar(struct ab_arena *a, struct ab_strv *notes, const char *n
 {
 	const char *kept = base->from ? ab_value_text(a, id, base) : NULL;
 
-	ab_strv_addf(notes,
-		     "%s is not trusted: %s stays %s, not %s; to see and accept: agentbox trust",
-		     name, ab_keys[id].path, kept ? kept : "as it is", ab_value_text(a, id, layer));
+	ab_strv_addf(
+		notes,
+		"%s is not trusted: %s stays %s instead of %s; review and accept it with: agentbox trust",
+		name, ab_keys[id].path, kept ? kept : "as it is", ab_value_text(a, id, layer));
 }
 
 static bool same_scalar(const struct ab_value *a, const struct ab_value *b)
@@ -303,9 +305,9 @@ static void tighten_http(struct ab_arena *a, struct ab_value *base, const struct
 	if (wider)
 		ab_strv_addf(
 			notes,
-			"%s is not trusted: %s: %zu %s only where stricter; to see and accept: agentbox trust",
+			"%s is not trusted: %s: %zu %s only where stricter; review and accept it with: agentbox trust",
 			name, ab_keys[AB_KEY_HTTP].path, wider,
-			wider == 1 ? "rule counts" : "rules count");
+			wider == 1 ? "rule applies" : "rules apply");
 }
 
 void ab_config_tighten(struct ab_arena *a, struct ab_config *base, const struct ab_config *layer,
@@ -321,7 +323,7 @@ void ab_config_tighten(struct ab_arena *a, struct ab_config *base, const struct 
 		switch (ab_keys[id].tighten) {
 		case AB_TIGHTEN_STRICTER:
 			if (new->number <= old->number)
-				replace(old, new);
+				replace_value(old, new);
 			else
 				note_scalar(a, notes, name, id, old, new);
 			break;
@@ -329,7 +331,7 @@ void ab_config_tighten(struct ab_arena *a, struct ab_config *base, const struct 
 			keep_covered(a, id, old, new, plain, &dropped);
 			break;
 		case AB_TIGHTEN_UNION:
-			unite(a, id, old, new, &dropped);
+			unite_items(a, id, old, new, &dropped);
 			break;
 		case AB_TIGHTEN_MARKED:
 			if (id == AB_KEY_HTTP)

@@ -40,7 +40,7 @@ static int load_one(struct ab_load *l, const char *what)
 	if (path && ab_load_file(l, AB_LAYER_USER, path, false, layer, &exists) < 0)
 		return -1;
 	if (!exists)
-		return ab_fail(l->err, AB_EUSAGE, 0, "there is no file %s", path ? path : what);
+		return ab_fail(l->err, AB_EUSAGE, 0, "%s does not exist", path ? path : what);
 	parent = &layer->v[AB_KEY_EXTENDS];
 	l->policy->profile = parent->from ? parent->text : "default";
 	if (ab_load_profile(l, l->policy->profile, parent->from, base) < 0)
@@ -59,7 +59,7 @@ int ab_policy_load_one(const struct ab_policy_input *in, const char *what,
 		ab_policy_free(l.policy);
 		return -1;
 	}
-	/* To look at a policy is not to run it: any folder will do. */
+	/* The policy is only shown, so any folder will do. */
 	l.chosen = true;
 	extends = &l.policy->store->config.v[AB_KEY_EXTENDS];
 	*extends = (struct ab_value){ .text = l.policy->profile };
@@ -92,7 +92,7 @@ int ab_policy_check_file(const struct ab_policy_input *in, const char *path,
 	if (ab_settings_file_read(real, path, false, &text, &len, err) < 0)
 		return -1;
 	if (!text)
-		return ab_fail(err, AB_EUSAGE, 0, "there is no file %s", path);
+		return ab_fail(err, AB_EUSAGE, 0, "%s does not exist", path);
 	memset(&config, 0, sizeof(config));
 	ab_settings_file_parse(&ctx, AB_LAYER_USER, path, text, len, &config, &problems);
 	for (size_t i = 0; i < problems.wrong.len; i++)
@@ -107,7 +107,7 @@ int ab_policy_check_file(const struct ab_policy_input *in, const char *path,
 		guess = ab_guess(v->text, (const char *const *)names.v, names.len);
 		if (!ab_strv_has(&names, v->text))
 			ab_strv_addf(ret_problems,
-				     "%s:%u:%u: extends: no profile is called \"%s\"%s%s%s", path,
+				     "%s:%u:%u: extends: unknown profile \"%s\"%s%s%s", path,
 				     v->from->line, v->from->column, v->text,
 				     guess ? "; did you mean \"" : "", guess ? guess : "",
 				     guess ? "\"?" : "");
@@ -160,7 +160,7 @@ char *ab_policy_user_file(const struct ab_policy_input *in, struct ab_error *err
 
 	if (path)
 		return path;
-	ab_fail(err, AB_EUSAGE, 0, "there is no place for your settings");
+	ab_fail(err, AB_EUSAGE, 0, "there is no folder for your settings");
 	ab_hint(err, "set HOME or AGENTBOX_CONFIG");
 	return NULL;
 }

@@ -54,7 +54,7 @@ static const struct ab_preset default_presets[] = {
 	{ AB_KEY_FALLBACK, "strict" },
 	{ AB_KEY_SECRETS, NULL },
 
-/* What a program needs to find its way; decides only in the mode "listed". */
+/* Variables that most programs need. They matter only in the mode "listed". */
 #define PASS_BASICS                                                          \
 	{ AB_KEY_ENV_PASS, "PATH" }, { AB_KEY_ENV_PASS, "HOME" },            \
 	{ AB_KEY_ENV_PASS, "USER" }, { AB_KEY_ENV_PASS, "LOGNAME" },         \
@@ -97,10 +97,10 @@ static const struct ab_preset ci_presets[] = {
 };
 
 /*
- * Agents. Each may write its own state and reach its own service, and keeps
- * the variables with which it signs in. Claude Code's and Codex' own sandboxes
- * have no documented variable that switches them off (a setting and an option
- * do), OpenCode has none.
+ * Agents. Each can write its own state, reach its own service and keep the
+ * variables that it needs to log in. The sandboxes of Claude Code and Codex have
+ * no documented variable to switch them off (only a setting and an option);
+ * OpenCode has no sandbox.
  */
 static const struct ab_preset claude_presets[] = {
 	{ AB_KEY_WRITE, "." },
@@ -168,22 +168,23 @@ static const struct ab_preset opencode_presets[] = {
 
 #define PRESETS(list) (list), AB_COUNT(list)
 
-/* A parent stands before its children. */
+/* A parent comes before its children. */
 const struct ab_profile ab_profiles[] = {
 	{ "default", NULL,
-	  "The workspace is writable; hosts are asked for on a terminal, denied elsewhere.",
+	  "The workspace is writable; for unlisted hosts you are asked on the terminal.",
 	  PRESETS(default_presets) },
-	{ "read-only", "default", "Nothing is writable but a private /tmp; no network.",
+	{ "read-only", "default", "Nothing is writable except a private /tmp; no network.",
 	  PRESETS(read_only_presets) },
 	{ "workspace-write", "default", "The workspace is writable; no network.",
 	  PRESETS(workspace_write_presets) },
 	{ "workspace-write-whitelist", "default",
-	  "The workspace is writable; only listed hosts, nothing is asked.",
+	  "The workspace is writable; only listed hosts are allowed, without questions.",
 	  PRESETS(whitelist_presets) },
 	{ "development", "default",
-	  "The workspace is writable; the host's own network; what is missing is only warned of.",
+	  "The workspace is writable; the host's own network; missing guarantees only cause a warning.",
 	  PRESETS(development_presets) },
-	{ "ci", "default", "The workspace is writable; no network; nothing is asked; strict.",
+	{ "ci", "default",
+	  "The workspace is writable; no network, no questions; every guarantee is required.",
 	  PRESETS(ci_presets) },
 	{ "claude", "default", "Claude Code: its state folder and its service.",
 	  PRESETS(claude_presets) },

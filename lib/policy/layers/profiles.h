@@ -1,8 +1,8 @@
 #ifndef AB_POLICY_LAYERS_PROFILES_H
 #define AB_POLICY_LAYERS_PROFILES_H
 /*
- * The built-in profiles, as tables of settings: no file and no JSON is needed
- * to start. Each builds on another one by the rules that files follow.
+ * The built-in profiles as tables of settings, so that a start needs no file.
+ * A profile builds on its parent as a file does.
  */
 #include <stddef.h>
 

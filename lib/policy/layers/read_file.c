@@ -24,7 +24,7 @@ int ab_policy_read_file(const struct ab_policy_input *in, const char *path, char
 	if (ab_settings_file_read(path, path, false, &text, &len, err) < 0)
 		return -1;
 	if (!text)
-		return ab_fail(err, AB_ECONFIG, 0, "there is no file %s", path);
+		return ab_fail(err, AB_ECONFIG, 0, "%s does not exist", path);
 	memset(&config, 0, sizeof(config));
 	ab_settings_file_parse(&ctx, AB_LAYER_USER, path, text, len, &config, &problems);
 	if (problems.wrong.len)

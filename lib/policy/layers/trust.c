@@ -58,7 +58,7 @@ static char *record_path(const char *state_dir, const char *real)
 	return ab_printf("%s/trust/%s", state_dir, name);
 }
 
-/* Only a file that is ours and that nobody else can write is a record. */
+/* A record counts only if we own the file and nobody else can write it. */
 static bool is_ours(int fd)
 {
 	struct stat st;
@@ -86,7 +86,7 @@ static bool read_record(const char *state_dir, const char *real, struct record *
 	return true;
 }
 
-static enum ab_trust_state judge(const struct record *r, const char *text, size_t len)
+static enum ab_trust_state compare_record(const struct record *r, const char *text, size_t len)
 {
 	char sha256[65];
 
@@ -106,14 +106,14 @@ enum ab_trust_state ab_trust_check(const char *state_dir, const char *path, cons
 
 	if (!real || !read_record(state_dir, real, &r))
 		return AB_TRUST_NONE;
-	state = judge(&r, text, len);
+	state = compare_record(&r, text, len);
 	free(r.data);
 	return state;
 }
 
-/* The project file that is meant, and the folder that holds it. */
-static int locate(const struct ab_policy_input *in, const char *file, char **ret_real,
-		  char **ret_dir, struct ab_error *err)
+/* Find the project file and its folder. */
+static int locate_file(const struct ab_policy_input *in, const char *file, char **ret_real,
+		       char **ret_dir, struct ab_error *err)
 {
 	ab_autofree char *path = NULL, *real = NULL;
 	const char *base = in->workspace ? in->workspace : ".";
@@ -131,8 +131,9 @@ static int locate(const struct ab_policy_input *in, const char *file, char **ret
 	if (!real)
 		return ab_fail(err, AB_EUSAGE, errno, "%s", path);
 	if (strcmp(ab_path_name(real), AB_PROJECT_CONFIG) != 0) {
-		ab_fail(err, AB_EUSAGE, 0, "%s is not a project file, so it needs no trust", path);
-		return ab_hint(err, "project files are called %s", AB_PROJECT_CONFIG);
+		ab_fail(err, AB_EUSAGE, 0,
+			"%s is not a project file; only project files need trust", path);
+		return ab_hint(err, "a project file is called %s", AB_PROJECT_CONFIG);
 	}
 	*ret_dir = ab_path_parent(real);
 	*ret_real = ab_take(real);
@@ -144,13 +145,13 @@ static int state_dir(const struct ab_policy_input *in, char **ret, struct ab_err
 	*ret = ab_state_dir(in->environ, in->home, in->cwd);
 	if (*ret)
 		return 0;
-	ab_fail(err, AB_EUSAGE, 0, "there is no place for our state");
+	ab_fail(err, AB_EUSAGE, 0, "there is no folder for agentbox's state");
 	return ab_hint(err, "set HOME or AGENTBOX_STATE");
 }
 
-/* What the file would change, key by key: the policy with and without it. */
-static int effects(const struct ab_policy_input *in, const char *dir, struct ab_trust_review *r,
-		   struct ab_error *err)
+/* List what the file would change: compare the policy with and without it. */
+static int list_effects(const struct ab_policy_input *in, const char *dir,
+			struct ab_trust_review *r, struct ab_error *err)
 {
 	struct ab_policy_input at = *in;
 	struct ab_policy *with = NULL, *without = NULL;
@@ -169,15 +170,16 @@ static int effects(const struct ab_policy_input *in, const char *dir, struct ab_
 	return ret;
 }
 
-/* The project file's path, its folder, its text and where records are. */
+/* Read the project file; find its folder and the folder of records. */
 static int open_file(const struct ab_policy_input *in, const char *file, struct ab_trust_review *r,
 		     char **ret_dir, char **ret_state, struct ab_error *err)
 {
-	if (locate(in, file, &r->path, ret_dir, err) < 0 || state_dir(in, ret_state, err) < 0 ||
+	if (locate_file(in, file, &r->path, ret_dir, err) < 0 ||
+	    state_dir(in, ret_state, err) < 0 ||
 	    ab_settings_file_read(r->path, r->path, true, &r->text, &r->len, err) < 0)
 		return -1;
 	if (!r->text)
-		return ab_fail(err, AB_EUSAGE, 0, "there is no file %s", r->path);
+		return ab_fail(err, AB_EUSAGE, 0, "%s does not exist", r->path);
 	return 0;
 }
 
@@ -194,8 +196,8 @@ int ab_trust_status(const struct ab_policy_input *in, const char *file,
 	return ret;
 }
 
-static int review(const struct ab_policy_input *in, const char *file, struct ab_trust_review *r,
-		  struct ab_error *err)
+static int review_file(const struct ab_policy_input *in, const char *file,
+		       struct ab_trust_review *r, struct ab_error *err)
 {
 	ab_autofree char *dir = NULL, *state = NULL;
 	struct record record = { 0 };
@@ -204,10 +206,10 @@ static int review(const struct ab_policy_input *in, const char *file, struct ab_
 		return -1;
 	ab_sha256(r->text, r->len, r->sha256);
 	if (read_record(state, r->path, &record))
-		r->state = judge(&record, r->text, r->len);
+		r->state = compare_record(&record, r->text, r->len);
 	ab_text_diff(record.text, record.len, r->text, r->len, &r->diff);
 	free(record.data);
-	return effects(in, dir, r, err);
+	return list_effects(in, dir, r, err);
 }
 
 int ab_trust_review(const struct ab_policy_input *in, const char *file,
@@ -215,7 +217,7 @@ int ab_trust_review(const struct ab_policy_input *in, const char *file,
 {
 	struct ab_trust_review r = { .state = AB_TRUST_NONE };
 
-	if (review(in, file, &r, err) < 0) {
+	if (review_file(in, file, &r, err) < 0) {
 		ab_trust_review_fini(&r);
 		return -1;
 	}
@@ -233,7 +235,7 @@ void ab_trust_review_fini(struct ab_trust_review *r)
 	*r = (struct ab_trust_review){ .state = AB_TRUST_NONE };
 }
 
-/* Every missing folder on the way, for the owner only. */
+/* Create each missing folder, for the owner only. */
 static int make_dirs(const char *path)
 {
 	ab_autofree char *copy = ab_strdup(path);
@@ -285,7 +287,7 @@ int ab_trust_revoke(const struct ab_policy_input *in, const char *file, bool *re
 {
 	ab_autofree char *real = NULL, *dir = NULL, *state = NULL, *path = NULL;
 
-	if (locate(in, file, &real, &dir, err) < 0 || state_dir(in, &state, err) < 0)
+	if (locate_file(in, file, &real, &dir, err) < 0 || state_dir(in, &state, err) < 0)
 		return -1;
 	path = record_path(state, real);
 	*ret_had = unlink(path) == 0;

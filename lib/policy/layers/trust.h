@@ -2,9 +2,9 @@
 #define AB_POLICY_LAYERS_TRUST_H
 /*
  * Trust in a project file. `agentbox trust` records the SHA-256 and a copy of
- * the file's text under the state directory; a file that differs from its
- * record by a single byte is untrusted again. The record is found by the real
- * path of the file, so a copy of a trusted file elsewhere is not trusted.
+ * the file under the state folder. A file that differs from its record by a
+ * single byte is untrusted again. The record belongs to the real path, so a
+ * copy of a trusted file elsewhere is not trusted.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,17 +16,17 @@ struct ab_policy_input;
 
 enum ab_trust_state {
 	AB_TRUST_NONE,	  /* never recorded */
-	AB_TRUST_CHANGED, /* recorded, but it is another file now */
+	AB_TRUST_CHANGED, /* recorded, but the file has changed */
 	AB_TRUST_HOLDS,
 };
 
-/* Does the record hold for this text of this file? */
+/* Does the record match this text of this file? */
 enum ab_trust_state ab_trust_check(const char *state_dir, const char *path, const char *text,
 				   size_t len);
 
 /*
- * A look at a project file before trusting it. Recording writes down exactly
- * the bytes that the review read, whatever the file has become meanwhile.
+ * A review of a project file before trusting it. Recording stores exactly the
+ * bytes of the review, even if the file has changed since.
  */
 struct ab_trust_review {
 	char *path; /* real, absolute */
@@ -34,16 +34,16 @@ struct ab_trust_review {
 	size_t len;
 	char sha256[65];
 	enum ab_trust_state state;
-	/* What changed since it was trusted, as lines "-old" and "+new", safe
-	 * to print; the whole file as "+" when it never was. */
+	/* The change since it was trusted, as lines "-old" and "+new", safe to
+	 * print; the whole file as "+" if it was never trusted. */
 	struct ab_strv diff;
-	/* What it would allow beyond the policy without it, and the reverse:
+	/* What the policy allows only with the file, and only without it:
 	 * "network.allow: github.com". */
 	struct ab_strv widens, tightens;
 };
 
-/* The state alone. `file`: NULL for the project file of the workspace, here
- * and below. Fails when there is no such file. */
+/* Only the state. A NULL `file` is the project file of the workspace, here and
+ * below. Fails if the file does not exist. */
 int ab_trust_status(const struct ab_policy_input *in, const char *file,
 		    enum ab_trust_state *ret_state, struct ab_error *err);
 
@@ -51,7 +51,7 @@ int ab_trust_review(const struct ab_policy_input *in, const char *file,
 		    struct ab_trust_review *ret_review, struct ab_error *err);
 int ab_trust_record(const struct ab_policy_input *in, const struct ab_trust_review *review,
 		    struct ab_error *err);
-/* Forget the record; *ret_had says whether there was one. */
+/* Remove the record; *ret_had: was there one? */
 int ab_trust_revoke(const struct ab_policy_input *in, const char *file, bool *ret_had,
 		    struct ab_error *err);
 void ab_trust_review_fini(struct ab_trust_review *review);

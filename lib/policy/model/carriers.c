@@ -32,8 +32,8 @@ void ab_carrier_format(const struct ab_carrier *c, char ret[AB_CARRIER_TEXT])
 	snprintf(ret, AB_CARRIER_TEXT, "%s%s", kind, c->name);
 }
 
-/* Sorted. Fields that are about one connection, or say where a message goes
- * and where it ends: who could put something there could say it anew. */
+/* Sorted. Fields that belong to one connection, or that say where a message
+ * goes and where it ends: a secret must not be able to change that. */
 static const char *const never[] = {
 	"accept-encoding",
 	"connection",
@@ -52,7 +52,7 @@ static const char *const never[] = {
 	"via",
 };
 
-static bool is_never(const char *name)
+static bool is_connection_header(const char *name)
 {
 	for (size_t i = 0; i < AB_COUNT(never); i++)
 		if (strcmp(never[i], name) == 0)
@@ -70,9 +70,9 @@ static int take_header(const char *text, struct ab_carrier *c, struct ab_complai
 	if (len >= sizeof(c->name) || !ab_is_variable(name, len, "-"))
 		return ab_complaint_value(why, text, "does not name a header",
 					  "write one like \"header:x-api-key\"");
-	if (is_never(c->name))
-		return ab_complaint_value(why, text, "is a header of the connection",
-					  "a value cannot travel there");
+	if (is_connection_header(c->name))
+		return ab_complaint_value(why, text, "is a connection header",
+					  "a secret cannot be sent in it");
 	return 0;
 }
 
@@ -113,9 +113,8 @@ int ab_carrier_parse(const char *text, struct ab_carrier *ret, struct ab_complai
 		if (take_query(text, &c, why) < 0)
 			return -1;
 	} else {
-		return ab_complaint_value(
-			why, text, "is not a way to carry a value",
-			"write \"bearer\", \"token\", \"basic\", \"header:NAME\", \"query:NAME\" or \"any\"");
+		return ab_why_invalid(why, text,
+				      "use bearer, token, basic, header:NAME, query:NAME or any");
 	}
 	*ret = c;
 	return 0;

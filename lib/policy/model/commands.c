@@ -9,14 +9,14 @@
 #include "policy/values/complaint.h"
 #include "shell/judge/ruling.h"
 
-/* The words of a regular expression, and where it stands. */
+/* A regular expression that is being checked. */
 struct scan {
 	const char *at;
-	unsigned long times; /* how often parts are repeated, at most */
-	bool back;	     /* refers to a group */
+	unsigned long times; /* the most that a part is repeated */
+	bool back;	     /* has a back-reference */
 };
 
-/* "[...]": nothing in it is special but its end. */
+/* "[...]": nothing in it is special, except its end. */
 static void skip_bracket(struct scan *s)
 {
 	s->at++;
@@ -71,7 +71,7 @@ static void scan_pattern(struct scan *s)
 
 int ab_regex_check(const char *pattern, bool compile, struct ab_complaint *why)
 {
-	/* Intervals are unfolded when a pattern is compiled. */
+	/* Compiling a pattern expands its intervals. */
 	enum { UNFOLDED_MAX = 64 * 1024 };
 	struct scan s = { .at = pattern, .times = 1 };
 	char text[128];
@@ -80,11 +80,11 @@ int ab_regex_check(const char *pattern, bool compile, struct ab_complaint *why)
 
 	scan_pattern(&s);
 	if (s.back)
-		return ab_complaint_value(why, pattern, "refers back to a group",
-					  "write it without \\1 to \\9");
+		return ab_complaint_value(why, pattern, "uses a back-reference",
+					  "rewrite it without \\1 to \\9");
 	if (s.times * strlen(pattern) > UNFOLDED_MAX)
-		return ab_complaint_value(why, pattern, "repeats too much",
-					  "write + or * instead of large numbers");
+		return ab_complaint_value(why, pattern, "repeats too often",
+					  "use + or * instead of large numbers");
 	r = compile ? regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB) : REG_NOMATCH;
 	if (r == 0) {
 		regfree(&regex);
@@ -96,7 +96,7 @@ int ab_regex_check(const char *pattern, bool compile, struct ab_complaint *why)
 	return ab_complaint_value(why, pattern, "is not a regular expression", "%s", text);
 }
 
-static int no_such_rule(struct ab_complaint *why, const char *name)
+static int refuse_rule(struct ab_complaint *why, const char *name)
 {
 	const char *names[AB_RULE_COUNT];
 	ab_autofree char *right = NULL;
@@ -107,8 +107,8 @@ static int no_such_rule(struct ab_complaint *why, const char *name)
 	guess = ab_guess(name, names, AB_RULE_COUNT);
 	if (guess)
 		right = ab_printf("did you mean %s?", guess);
-	return ab_complaint_say(why, right ? right : "agentbox rules list shows all",
-				"no such rule");
+	return ab_complaint_say(why, right ? right : "list them with: agentbox rules list",
+				"unknown rule");
 }
 
 int ab_override_put(const struct ab_context *ctx, struct ab_value *v, const char *text,
@@ -120,11 +120,10 @@ int ab_override_put(const struct ab_context *ctx, struct ab_value *v, const char
 	enum ab_rule_id rule;
 
 	if (!ab_rule_find(text, n, &rule))
-		return no_such_rule(why, name);
+		return refuse_rule(why, name);
 	if (!text[n] || !ab_decision_parse(text + n + 1, &decision))
-		return ab_complaint_value(
-			why, text[n] ? text + n + 1 : "", "is not possible here",
-			"write \"allow\", \"sandboxed\", \"escalated\" or \"forbidden\"");
+		return ab_why_invalid(why, text[n] ? text + n + 1 : "",
+				      "use allow, sandboxed, escalated or forbidden");
 	ab_value_add(ctx->arena, v,
 		     (struct ab_item){
 			     .text = ab_arena_dup(ctx->arena, text),
@@ -157,7 +156,7 @@ const struct ab_item *ab_override_find(const struct ab_value *overrides, unsigne
 	return NULL;
 }
 
-static unsigned stricter(unsigned a, unsigned b)
+static unsigned pick_stricter(unsigned a, unsigned b)
 {
 	return a > b ? a : b;
 }
@@ -175,11 +174,12 @@ struct ab_decided ab_override_decided(const struct ab_value *overrides, unsigned
 	decision = decision_of(item);
 	if (!item->tighten)
 		return (struct ab_decided){ decision, decision };
-	return (struct ab_decided){ stricter(own.weak, decision), stricter(own.strong, decision) };
+	return (struct ab_decided){ pick_stricter(own.weak, decision),
+				    pick_stricter(own.strong, decision) };
 }
 
-/* By name; what would make nothing stricter is left out, and counts where it
- * asks for less than there is. */
+/* Replace by name. An override that makes nothing stricter is dropped, and
+ * counted if it asks for something milder. */
 static void tighten_override(struct ab_arena *a, struct ab_value *base, struct ab_item item,
 			     size_t *dropped)
 {
@@ -199,8 +199,8 @@ static void tighten_override(struct ab_arena *a, struct ab_value *base, struct a
 		ab_value_add(a, base, item);
 }
 
-/* A pattern of theirs is not run by our matcher, and a rule that allows can
- * make nothing stricter. */
+/* Their regular expressions are never run, and a rule that allows makes nothing
+ * stricter. */
 static void tighten_rule(struct ab_arena *a, struct ab_value *base, struct ab_item item,
 			 size_t *dropped)
 {
@@ -224,18 +224,18 @@ void ab_commands_tighten(struct ab_arena *a, enum ab_key_id id, struct ab_value 
 }
 
 /*
- * The library looks for a pattern anew from each byte on, and ".*" then goes to
- * the end each time; from the first byte on it is found in one pass. Intervals
- * would need too many states for that.
+ * The library starts a search at each byte, and ".*" then runs to the end each
+ * time. A pattern that starts with ".*" is found in one pass. Intervals would
+ * need too many states for that.
  */
-static const regex_t *compile(const char *pattern)
+static const regex_t *compile_pattern(const char *pattern)
 {
 	ab_autofree char *whole = ab_printf("^.*(%s)", pattern);
 	regex_t *regex = ab_alloc(sizeof(*regex));
 
 	if (!strchr(pattern, '{') && regcomp(regex, whole, REG_EXTENDED | REG_NOSUB) == 0)
 		return regex;
-	/* It could be compiled when it was read: only memory can lack. */
+	/* It compiled when it was read, so only memory can be missing. */
 	if (regcomp(regex, pattern, REG_EXTENDED | REG_NOSUB) != 0)
 		abort();
 	return regex;
@@ -255,7 +255,7 @@ const struct ab_ruling *ab_commands_ruling(struct ab_arena *a, const struct ab_v
 		own[i] = *rules->items[i].rule;
 		own[i].tighten = rules->items[i].tighten;
 		if (own[i].kind == AB_MATCH_REGEX)
-			own[i].regex = compile(own[i].text);
+			own[i].regex = compile_pattern(own[i].text);
 	}
 	ruling->rules = own;
 	ruling->nrules = rules->len;

@@ -1,9 +1,9 @@
 #ifndef AB_POLICY_MODEL_COMMANDS_H
 #define AB_POLICY_MODEL_COMMANDS_H
 /*
- * Inside lib/policy: the section "commands". A rule is an item whose text is
- * the rule as JSON, written in one way only, and whose `rule` is the same for
- * the judge; an override is an item "name=decision".
+ * Inside lib/policy: the section "commands". A rule is an item; its text is the
+ * rule as canonical JSON, its `rule` the same for the judge. An override is an
+ * item "name=verdict".
  */
 #include "policy/model/config.h"
 
@@ -16,12 +16,12 @@ enum {
 	AB_RULE_TEXT_MAX = 1024, /* bytes of a pattern or a reason */
 };
 
-/* The list commands.rules of a file. */
+/* Read the list commands.rules from a file. */
 void ab_rules_read(struct ab_reader *r, const struct ab_json_scan_node *list);
 
 /*
- * Can this be compiled, and at a cost that a file may have? Without `compile`
- * only what can be told from the text is.
+ * Is this a valid pattern at a reasonable cost? Without `compile` only the text
+ * is checked.
  */
 int ab_regex_check(const char *pattern, bool compile, struct ab_complaint *why);
 
@@ -29,13 +29,13 @@ int ab_regex_check(const char *pattern, bool compile, struct ab_complaint *why);
 int ab_override_put(const struct ab_context *ctx, struct ab_value *v, const char *text,
 		    const struct ab_origin *from, struct ab_complaint *why);
 
-/* What a file that is not trusted adds, marked. It stands behind the rules
- * that are there, so that it hides none of them. */
+/* Add the rules of an untrusted file, marked, after the existing ones, so that
+ * they hide none of them. */
 void ab_commands_tighten(struct ab_arena *a, enum ab_key_id id, struct ab_value *base,
 			 const struct ab_value *layer, size_t *ret_dropped);
 
-/* What a built-in rule decides by these overrides: the weaker of its two
- * decisions, and the stronger. */
+/* The two verdicts of a built-in rule with these overrides: the weaker one and
+ * the stronger one. */
 struct ab_decided {
 	unsigned weak, strong;
 };
@@ -43,8 +43,8 @@ struct ab_decided ab_override_decided(const struct ab_value *overrides, unsigned
 /* The override of this rule, or NULL. */
 const struct ab_item *ab_override_find(const struct ab_value *overrides, unsigned rule);
 
-/* For the judge, in the arena but for what release() gives back; NULL where
- * nothing was said. */
+/* The rules for the judge; NULL: no setting. They are in the arena, except for
+ * what ab_commands_release() frees. */
 const struct ab_ruling *ab_commands_ruling(struct ab_arena *a, const struct ab_value *rules,
 					   const struct ab_value *overrides);
 void ab_commands_release(const struct ab_ruling *ruling);

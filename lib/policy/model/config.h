@@ -1,9 +1,9 @@
 #ifndef AB_POLICY_MODEL_CONFIG_H
 #define AB_POLICY_MODEL_CONFIG_H
 /*
- * Inside lib/policy: values on their way to a policy. A config is one value
- * per key, set or not; a file, a profile, the flags and the result of merging
- * them are all configs. All memory is the arena's.
+ * Inside lib/policy: settings before they become a policy. A config has one
+ * value per key, set or not. A file, a profile, the flags and the result of
+ * merging them are all configs. The arena owns all memory.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,7 +26,7 @@ enum ab_layer {
 	AB_LAYER_PROJECT,
 	AB_LAYER_ENVIRONMENT,
 	AB_LAYER_FLAG,
-	AB_LAYER_ALWAYS, /* nothing can change it */
+	AB_LAYER_ALWAYS, /* no layer can change it */
 };
 
 struct ab_origin {
@@ -40,10 +40,10 @@ struct ab_item {
 	const char *text; /* canonical */
 	const struct ab_origin *from;
 	const char *via; /* the group that it came from, or NULL */
-	bool here;	 /* follows the workspace: was written relative */
-	/* Of a file that is not trusted: can only make stricter. */
+	bool here;	 /* relative in the file: follows the workspace */
+	/* From an untrusted file: applies only where it is stricter. */
 	bool tighten;
-	union {					 /* what text says */
+	union {					 /* the same as a struct */
 		const struct ab_user_rule *rule; /* AB_TYPE_RULES */
 		const struct ab_secret *secret;	 /* AB_TYPE_SECRETS */
 		const struct ab_http_rule *http; /* AB_TYPE_HTTP */
@@ -63,49 +63,48 @@ struct ab_config {
 	struct ab_value v[AB_KEY_COUNT];
 };
 
-/* What the values of one source are read with. */
+/* How the values of one source are read. */
 struct ab_context {
 	struct ab_arena *arena;
 	const char *base;     /* relative paths start here */
 	const char *home;     /* or NULL */
 	bool follows;	      /* base is the workspace */
-	bool builtin;	      /* clean texts that outlive everything */
-	bool untrusted;	      /* no regular expression is compiled */
+	bool builtin;	      /* clean constant texts */
+	bool untrusted;	      /* compile no regular expression */
 	char *const *environ; /* for host groups */
 };
 
-/* At most this many elements in one list of one source. */
+/* The most elements in one list of one source. */
 #define AB_LIST_MAX 1024
 
-/* Set a scalar from its text, or add one element to a list. What is built in
- * and starts with "~" is left out where there is no home. */
+/* Set a scalar from its text, or add one element to a list. A built-in element
+ * that starts with "~" is skipped if there is no home. */
 int ab_value_put(const struct ab_context *ctx, enum ab_key_id id, struct ab_value *v,
 		 const char *text, const struct ab_origin *from, struct ab_complaint *why);
-/* Make room for so many elements, not less than there are. */
+/* Make room for this many elements, at least the current number. */
 void ab_value_reserve(struct ab_arena *a, struct ab_value *v, size_t room);
 void ab_value_add(struct ab_arena *a, struct ab_value *v, struct ab_item item);
-/* A scalar as people write it, without a password; the text lives in the
- * arena. */
+/* A scalar as a file spells it, without a password; in the arena. */
 const char *ab_value_text(struct ab_arena *a, enum ab_key_id id, const struct ab_value *v);
 
-/* Later wins; see enum ab_key_merge. */
+/* Merge a later file; see enum ab_key_merge. */
 void ab_config_merge(struct ab_arena *a, struct ab_config *base, const struct ab_config *layer);
-/* The same for flags and the environment: lists grow. */
+/* Merge flags or the environment: lists grow. */
 void ab_config_add(struct ab_arena *a, struct ab_config *base, const struct ab_config *layer);
 /*
- * What a file that is not trusted may change; see enum ab_key_tighten. One
- * note per key of which something was left out. `plain` tells whether `path`
- * is reached from `top` without any symbolic link: a narrower path that the
- * project chose must not lead out of what it narrows.
+ * Merge an untrusted file; see enum ab_key_tighten. Adds one note per key of
+ * which something was ignored. `plain` tells whether `path` is reached from
+ * `top` without a symbolic link: a narrower path that the project chose must
+ * not lead out of `top`.
  */
 typedef bool ab_plain_fn(const char *top, const char *path);
 void ab_config_tighten(struct ab_arena *a, struct ab_config *base, const struct ab_config *layer,
 		       const char *name, ab_plain_fn *plain, struct ab_strv *notes);
 
-/* Does what `v` permits include this element? Pure text. */
+/* Does `v` permit this element? Compares text only. */
 bool ab_value_covers(enum ab_key_id id, const struct ab_value *v, const char *text);
 
-/* Owned by the policy: where its values came from. */
+/* Owned by the policy: its values and where they come from. */
 struct ab_policy_store {
 	struct ab_arena arena;
 	struct ab_config config;

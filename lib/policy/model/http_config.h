@@ -1,9 +1,8 @@
 #ifndef AB_POLICY_MODEL_HTTP_CONFIG_H
 #define AB_POLICY_MODEL_HTTP_CONFIG_H
 /*
- * Inside lib/policy: the list "network.http". A rule is an item whose text is
- * the rule as JSON, written in one way only, and whose `http` is the same as a
- * struct.
+ * Inside lib/policy: the list "network.http". A rule is an item; its text is
+ * the rule as canonical JSON, its `http` the same as a struct.
  */
 #include "policy/model/config.h"
 #include "policy/model/http_rules.h"
@@ -17,16 +16,16 @@ enum {
 	AB_HTTP_PATH_MAX = 1024, /* bytes of a path */
 };
 
-/* The list of a file. */
+/* Read the list from a file. */
 void ab_http_read(struct ab_reader *r, const struct ab_json_scan_node *list);
 
-/* What a file that is not trusted adds, marked; how many of its rules ask for
- * something that the rules which are there do not have. */
+/* Add the rules of an untrusted file, marked. Returns how many of them ask for
+ * more than the rules that are there allow. */
 size_t ab_http_tighten(struct ab_arena *a, struct ab_value *base, const struct ab_value *layer);
 
-/* For the comparison of policies: does the rule of b permit what the rules of
- * a, for a host that they bind, do not? And are the hosts of this rule bound
- * by any of v that is (not) marked? */
+/* For comparing policies: does rule b permit something that the rules of a, for
+ * a host that they restrict, do not? And does v have a rule for the hosts of
+ * this one, marked like it? */
 bool ab_http_wider(const struct ab_value *a, const struct ab_item *b);
 bool ab_http_binds(const struct ab_value *v, const struct ab_item *rule);
 

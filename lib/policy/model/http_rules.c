@@ -36,11 +36,10 @@ bool ab_http_rules_bind(const struct ab_http_rules *rules, const struct ab_host 
 }
 
 /*
- * "*" stands for anything. What stands between two of them is taken where it
- * is first found, which leaves the most for the rest; so each byte is looked
- * at by one search only.
+ * "*" matches anything. The text between two of them is taken where it is first
+ * found, which leaves the most for the rest, so each byte is searched once.
  */
-static bool matches(const char *pattern, const char *s, size_t len)
+static bool match_path(const char *pattern, const char *s, size_t len)
 {
 	size_t n = strcspn(pattern, "*");
 
@@ -75,12 +74,12 @@ static bool has_method(const struct ab_strv *methods, const char *method, size_t
 static bool has_path(const struct ab_strv *paths, const char *path, size_t len)
 {
 	for (size_t i = 0; i < paths->len; i++)
-		if (matches(paths->v[i], path, len))
+		if (match_path(paths->v[i], path, len))
 			return true;
 	return paths->len == 0;
 }
 
-/* What is asked for. */
+/* A request. */
 struct asked {
 	const struct ab_host *host;
 	uint16_t port;
@@ -88,8 +87,8 @@ struct asked {
 	size_t method_len, path_len;
 };
 
-/* By one of the two lists. *ret_rule: the one that permits; else the first
- * that was for this host, NULL where none is. */
+/* Does one of the two lists permit it? *ret_rule: the rule that permits it, or
+ * else the first rule for this host, or NULL. */
 static bool permits(const struct ab_http_rules *rules, bool tighten, const struct asked *q,
 		    const struct ab_http_rule **ret_rule)
 {
@@ -151,8 +150,8 @@ static bool covers_methods(const struct ab_strv *all, const struct ab_strv *some
 	return true;
 }
 
-/* A "*" of theirs is only matched by a "*" of ours: then ours has all that
- * theirs can stand for. */
+/* Only a "*" of ours matches a "*" of theirs, so ours covers everything that
+ * theirs can match. */
 static bool covers_paths(const struct ab_strv *all, const struct ab_strv *some)
 {
 	if (all->len && !some->len)
@@ -163,8 +162,8 @@ static bool covers_paths(const struct ab_strv *all, const struct ab_strv *some)
 	return true;
 }
 
-/* Have the two any host in common? */
-static bool meet(const struct ab_http_rule *a, const struct ab_http_rule *b)
+/* Do the two have a host in common? */
+static bool share_host(const struct ab_http_rule *a, const struct ab_http_rule *b)
 {
 	char x[AB_HOST_ENTRY_TEXT], y[AB_HOST_ENTRY_TEXT];
 	struct ab_host_entry p = a->host, q = b->host;
@@ -187,7 +186,7 @@ bool ab_http_wider(const struct ab_value *a, const struct ab_item *b)
 		char host[AB_HOST_ENTRY_TEXT], other[AB_HOST_ENTRY_TEXT];
 		char *entry = host;
 
-		if (a->items[i].tighten != b->tighten || !meet(rule, b->http))
+		if (a->items[i].tighten != b->tighten || !share_host(rule, b->http))
 			continue;
 		ab_host_entry_format(&rule->host, host);
 		ab_host_entry_format(&b->http->host, other);

@@ -5,11 +5,11 @@
  *
  *	{ "host": "api.github.com", "methods": ["GET"], "paths": ["/repos/x*"] }
  *
- * A host that is named in rules may only be asked for what one of its rules
- * has; other hosts are not touched. Rules of a file that nobody trusts are a
- * list of their own: what is asked for must be in both. A rule without methods
- * or without paths means all of them. In a path "*" stands for anything, also
- * "/"; it is matched against the normal form (policy/values/urlpath.h) without query.
+ * A host with rules accepts only requests that match one of them; other hosts
+ * are not restricted. Rules of an untrusted file are a second list: a request
+ * must match both lists. A rule without methods or without paths matches all of
+ * them. In a path "*" matches any text, "/" included; the path is compared in
+ * its normal form (policy/values/urlpath.h), without the query.
  *
  * Pure.
  */
@@ -21,11 +21,11 @@
 #include "policy/values/host.h"
 
 struct ab_http_rule {
-	const char *text;	   /* as written, one way only: for records */
+	const char *text;	   /* canonical, for records */
 	struct ab_host_entry host; /* without a port: 80 and 443 */
 	struct ab_strv methods;	   /* upper case; none: all */
 	struct ab_strv paths;	   /* patterns; none: all */
-	bool tighten;		   /* of a file that nobody trusts */
+	bool tighten;		   /* from an untrusted file */
 };
 
 struct ab_http_rules {
@@ -33,15 +33,15 @@ struct ab_http_rules {
 	size_t len;
 };
 
-/* The entries that a rule is for, each with its port, where the list does not
- * have them yet. */
+/* Add the host entries of a rule, each with its port, unless the list has
+ * them. */
 void ab_http_rule_hosts(const struct ab_http_rule *rule, struct ab_strv *ret);
 /* Is there any rule for this host and port? */
 bool ab_http_rules_bind(const struct ab_http_rules *rules, const struct ab_host *host,
 			uint16_t port);
-/* May it be asked for? `path` without query, normal. *ret_rule: the rule that
- * decided: one that permits, or the first one of the host that does not; NULL
- * where there is none. */
+/* Is the request allowed? `path` is in normal form, without the query. *ret_rule
+ * is the rule that decided: one that permits, or else the first rule for the
+ * host; NULL: the host has no rule. */
 bool ab_http_rules_judge(const struct ab_http_rules *rules, const struct ab_host *host,
 			 uint16_t port, const char *method, size_t method_len, const char *path,
 			 size_t path_len, const struct ab_http_rule **ret_rule);

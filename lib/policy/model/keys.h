@@ -1,9 +1,9 @@
 #ifndef AB_POLICY_MODEL_KEYS_H
 #define AB_POLICY_MODEL_KEYS_H
 /*
- * The key table: every setting that a policy has, with its type and the rules
- * by which layers combine. Parsing, `config show`, `config check`, the
- * comparison of policies and the test of the JSON Schema are driven by it.
+ * The key table: every setting of a policy, with its type and how layers
+ * combine. It drives parsing, `config show`, `config check`, the comparison of
+ * policies and the test of the JSON Schema.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -65,8 +65,8 @@ enum ab_key_type {
 	AB_TYPE_UPSTREAM,    /* "none", "env", or the URL of a proxy */
 	AB_TYPE_PATHS,	     /* list of paths */
 	AB_TYPE_READ,	     /* "all", or a list of paths and "@system" */
-	AB_TYPE_PATTERNS,    /* list of path patterns, "!" takes back */
-	AB_TYPE_NAMES,	     /* list of paths or protected names, "!" too */
+	AB_TYPE_PATTERNS,    /* list of path patterns; "!" takes one back */
+	AB_TYPE_NAMES,	     /* list of paths or protected names; "!" too */
 	AB_TYPE_HOSTS,	     /* list of hosts and @groups */
 	AB_TYPE_CIDRS,	     /* list of address ranges */
 	AB_TYPE_PORTS,	     /* list of ports */
@@ -75,17 +75,17 @@ enum ab_key_type {
 	AB_TYPE_ASSIGNMENTS, /* object: variable name to text */
 	AB_TYPE_PROPERTIES,  /* list of assurance properties */
 	AB_TYPE_RULES,	     /* list of objects, see policy/model/commands.h */
-	AB_TYPE_OVERRIDES,   /* object: name of a rule to decision */
+	AB_TYPE_OVERRIDES,   /* object: name of a rule to verdict */
 	AB_TYPE_SECRETS,     /* object of objects, see policy/model/secrets.h */
 	AB_TYPE_HTTP,	     /* list of objects, see policy/model/http_rules.h */
 };
 
 /*
- * How a later layer combines with what is there. Files: scalars and lists
- * replace, except lists that forbid something, which only ever grow, and
- * assignments, which replace by name, and rules, of which the first that
- * matches counts: later ones stand in front. Flags and the environment:
- * scalars replace, lists grow. An empty list is a list: it means "nothing".
+ * How a later layer combines with earlier ones. In files scalars and lists
+ * replace earlier ones, with three exceptions: lists that forbid something only
+ * grow, assignments replace by name, and rules of a later file come first,
+ * because the first match wins. With flags and the environment scalars replace
+ * and lists grow. An empty list is a list: it means "nothing".
  */
 enum ab_key_merge {
 	AB_MERGE_REPLACE,
@@ -95,10 +95,10 @@ enum ab_key_merge {
 };
 
 /*
- * What a project file that is not trusted may do: choose the stricter of two
- * scalars; keep of a list of permissions what was permitted anyway; add to a
- * list of prohibitions (not take back: "!"); add what is marked, so that who
- * uses it takes only what is stricter; or nothing at all.
+ * What an untrusted project file may do with a key: choose the stricter of two
+ * scalars; reduce a list of permissions; add to a list of prohibitions (but not
+ * take back with "!"); add entries that are marked, so that their user applies
+ * them only where they are stricter; or nothing.
  */
 enum ab_key_tighten {
 	AB_TIGHTEN_STRICTER,
@@ -113,8 +113,8 @@ struct ab_key_word {
 	unsigned number; /* the enum in policy.h */
 };
 
-/* A scalar is kept as a number of which the smaller is always the stricter;
- * "none" is the largest. Words are kept as their index: strictest first. */
+/* A scalar is a number, and the smaller one is always stricter; "none" is the
+ * largest. A word is its index, strictest first. */
 #define AB_NONE UINT64_MAX
 
 struct ab_key {
@@ -125,8 +125,7 @@ struct ab_key {
 	const struct ab_key_word *words;
 	size_t nwords;
 	uint64_t min, max; /* sizes in bytes, durations in ms, integers */
-	bool none;	   /* the word "none" is accepted: no limit; and,
-				 * where min is 0, so is 0 */
+	bool none;	   /* "none" means no limit; so does 0 if min is 0 */
 	const char *doc;
 };
 
@@ -137,7 +136,7 @@ bool ab_key_is_list(const struct ab_key *key);
 
 /* The key with this path, or NULL. */
 const struct ab_key *ab_key_find(const char *path, size_t len);
-/* Is there a key below "path."? */
+/* Is it a section, that is, does a key start with "path."? */
 bool ab_key_is_group(const char *path, size_t len);
 /* The key that was probably meant, or NULL. */
 const char *ab_key_guess(const char *path);

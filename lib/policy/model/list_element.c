@@ -16,8 +16,7 @@
 #include "policy/values/host.h"
 #include "policy/values/host_groups.h"
 
-/* Trees that a program needs to run at all. Which of them exist is found out
- * where they are used. */
+/* Folders that most programs need. The plan checks which of them exist. */
 static const char *const system_trees[] = {
 	"/usr",	   "/bin", "/sbin", "/lib",	  "/lib32", "/lib64",
 	"/libx32", "/etc", "/opt",  "/nix/store", "/snap",
@@ -40,7 +39,7 @@ const char *ab_list_element_path(const struct ab_context *ctx, const char *text,
 	ab_autofree char *path = NULL;
 
 	if (strlen(text) >= PATH_MAX) {
-		ab_complaint_value(why, text, "is too long for a path", "at most %d bytes",
+		ab_complaint_value(why, text, "is too long", "a path has at most %d bytes",
 				   PATH_MAX - 1);
 		return NULL;
 	}
@@ -57,7 +56,7 @@ const char *ab_list_element_path(const struct ab_context *ctx, const char *text,
 	return NULL;
 }
 
-/* The clean absolute path that `text` means, with `mark` in front. */
+/* Add the clean absolute path of `text`, with `mark` in front. */
 static int put_path(const struct ab_context *ctx, struct ab_value *v, const char *text,
 		    const char *mark, const struct ab_origin *from, struct ab_complaint *why)
 {
@@ -88,7 +87,7 @@ static int put_root(const struct ab_context *ctx, struct ab_value *v, const char
 		    const struct ab_origin *from, struct ab_complaint *why)
 {
 	if (strpbrk(text, "*?"))
-		return ab_complaint_value(why, text, "is a pattern", "name the folder itself");
+		return ab_complaint_value(why, text, "is a pattern", "name the folder");
 	return put_path(ctx, v, text, "", from, why);
 }
 
@@ -102,8 +101,7 @@ static int put_read(const struct ab_context *ctx, struct ab_value *v, const char
 	if (text[0] != '@')
 		return put_root(ctx, v, text, from, why);
 	if (strcmp(text, "@system") != 0)
-		return ab_complaint_value(why, text, "is not a group of folders",
-					  "write \"@system\"");
+		return ab_complaint_value(why, text, "is not a folder group", "use @system");
 	for (size_t i = 0; i < AB_COUNT(system_trees); i++)
 		ab_value_add(ctx->arena, v,
 			     (struct ab_item){
@@ -179,10 +177,11 @@ static int put_group(const struct ab_context *ctx, struct ab_value *v, const cha
 	if (!ab_group_expand(text + 1, ctx->home, ctx->environ, &entries)) {
 		guess = ab_guess(text + 1, ab_group_names, ab_group_count);
 		if (guess)
-			return ab_complaint_value(why, text, "is not a group of hosts",
+			return ab_complaint_value(why, text, "is not a host group",
 						  "did you mean \"@%s\"?", guess);
-		return ab_complaint_value(why, text, "is not a group of hosts",
-					  "there are @github @npm @pypi @crates @go @debian @llm");
+		return ab_complaint_value(
+			why, text, "is not a host group",
+			"use @github, @npm, @pypi, @crates, @go, @debian or @llm");
 	}
 	via = ab_arena_dup(ctx->arena, text);
 	for (size_t i = 0; i < entries.len; i++)
@@ -231,10 +230,10 @@ int ab_variable_check(const char *s, size_t len, bool shell, struct ab_complaint
 	ab_autofree char *name = ab_strndup(s, len);
 
 	if (!ab_is_variable(s, len, shell ? "" : "-.") || (shell && ab_is_digit(s[0])))
-		return ab_complaint_value(why, name, "is not the name of a variable",
-					  "letters, digits and _");
+		return ab_complaint_value(why, name, "is not a valid variable name",
+					  "use letters, digits and _");
 	if (strncmp(name, "AGENTBOX_", 9) == 0 || strcmp(name, "SANDBOX_RUNTIME") == 0)
-		return ab_complaint_value(why, name, "is agentbox's own variable",
+		return ab_complaint_value(why, name, "is reserved for agentbox",
 					  "choose another name");
 	return 0;
 }
@@ -243,7 +242,7 @@ static int put_variable(const struct ab_context *ctx, struct ab_value *v, const 
 			const struct ab_origin *from, struct ab_complaint *why)
 {
 	if (!ctx->builtin && !ab_is_variable(text, strlen(text), "*?"))
-		return ab_complaint_value(why, text, "is not the name of a variable",
+		return ab_complaint_value(why, text, "is not a valid variable name",
 					  "write one like LANG or *_TOKEN");
 	if (ctx->builtin)
 		ab_value_add(ctx->arena, v, (struct ab_item){ .text = text, .from = from });
@@ -255,7 +254,7 @@ static int put_variable(const struct ab_context *ctx, struct ab_value *v, const 
 static int put_assignment(const struct ab_context *ctx, struct ab_value *v, const char *text,
 			  const struct ab_origin *from, struct ab_complaint *why)
 {
-	enum { VALUE_MAX = 128 * 1024 - 512 }; /* of one string in execve */
+	enum { VALUE_MAX = 128 * 1024 - 512 }; /* the kernel's limit for one string in execve */
 	size_t n = strcspn(text, "=");
 	ab_autofree char *name = ab_strndup(text, n);
 
@@ -264,7 +263,8 @@ static int put_assignment(const struct ab_context *ctx, struct ab_value *v, cons
 	if (ab_variable_check(text, n, false, why) < 0)
 		return -1;
 	if (strlen(text) > VALUE_MAX)
-		return ab_complaint_value(why, name, "has too long a value", "at most 127 KiB");
+		return ab_complaint_value(why, name, "has a value that is too long",
+					  "at most 127 KiB");
 	for (size_t i = 0; i < v->len; i++)
 		if (strncmp(v->items[i].text, text, n + 1) == 0) {
 			v->items[i].text = ab_arena_dup(ctx->arena, text);
@@ -333,7 +333,8 @@ int ab_list_element_put(const struct ab_context *ctx, const struct ab_key *key, 
 		return ab_secret_put(ctx, v, text, from, why);
 	case AB_TYPE_RULES:
 	case AB_TYPE_HTTP:
-		return ab_complaint_say(why, "write it in a file", "a rule is more than a text");
+		return ab_complaint_say(why, "write it in a settings file",
+					"a rule cannot be written as one string");
 	case AB_TYPE_PROFILE:
 	case AB_TYPE_WORD:
 	case AB_TYPE_SIZE:

@@ -39,7 +39,7 @@ void ab_policy_free(struct ab_policy *policy)
 	free(policy);
 }
 
-/* A profile that is a file has lines. */
+/* A profile from a file has a line. */
 static bool is_builtin(const struct ab_origin *from)
 {
 	return from->layer == AB_LAYER_PROFILE && !from->line;
@@ -67,7 +67,7 @@ char *ab_origin_place(const struct ab_origin *from)
 	return from->line ? ab_printf("%s:%u", text, from->column) : ab_take(text);
 }
 
-static struct ab_strv texts(struct ab_arena *a, const struct ab_value *v)
+static struct ab_strv make_text_list(struct ab_arena *a, const struct ab_value *v)
 {
 	struct ab_strv list = {
 		.v = ab_arena_alloc(a, (v->len + 1) * sizeof(char *)),
@@ -96,17 +96,17 @@ static void fill_ports(struct ab_policy *p, struct ab_arena *a)
 	p->net.publish.len = pairs->len;
 }
 
-static unsigned word(const struct ab_config *c, enum ab_key_id id)
+static unsigned get_word(const struct ab_config *c, enum ab_key_id id)
 {
 	return ab_keys[id].words[c->v[id].number].number;
 }
 
-static uint64_t limit(const struct ab_config *c, enum ab_key_id id)
+static uint64_t get_limit(const struct ab_config *c, enum ab_key_id id)
 {
 	return c->v[id].number == AB_NONE ? 0 : c->v[id].number;
 }
 
-static uint32_t properties(const struct ab_value *v)
+static uint32_t make_property_bits(const struct ab_value *v)
 {
 	uint32_t bits = 0;
 
@@ -117,15 +117,15 @@ static uint32_t properties(const struct ab_value *v)
 	return bits;
 }
 
-/* A fence around the network that the caller opened on purpose is not what a
- * profile can mean; who asks for it by name means it. */
-static uint32_t unmeant(const struct ab_config *c)
+/* Guarantees that a profile cannot mean because the caller opened the network on
+ * purpose. They stay required if a layer names them. */
+static uint32_t find_unmeant(const struct ab_config *c)
 {
 	static const enum ab_property fences[] = { AB_PROP_NET_FENCE, AB_PROP_DNS_FENCE };
 	const struct ab_value *v = &c->v[AB_KEY_REQUIRE];
 	uint32_t bits = 0;
 
-	if (word(c, AB_KEY_NET_MODE) != AB_NET_ALLOWED)
+	if (get_word(c, AB_KEY_NET_MODE) != AB_NET_ALLOWED)
 		return 0;
 	for (size_t i = 0; i < AB_COUNT(fences); i++) {
 		bool named = false;
@@ -144,47 +144,47 @@ void ab_policy_fill(struct ab_policy *p)
 	const struct ab_config *c = &p->store->config;
 	struct ab_arena *a = &p->store->arena;
 
-	p->fs.write = texts(a, &c->v[AB_KEY_WRITE]);
+	p->fs.write = make_text_list(a, &c->v[AB_KEY_WRITE]);
 	p->fs.read_all = c->v[AB_KEY_READ].all;
-	p->fs.read = texts(a, &c->v[AB_KEY_READ]);
-	p->fs.deny_read = texts(a, &c->v[AB_KEY_DENY_READ]);
-	p->fs.deny_write = texts(a, &c->v[AB_KEY_DENY_WRITE]);
-	p->fs.home = word(c, AB_KEY_HOME);
-	p->fs.unix_allow = texts(a, &c->v[AB_KEY_UNIX]);
+	p->fs.read = make_text_list(a, &c->v[AB_KEY_READ]);
+	p->fs.deny_read = make_text_list(a, &c->v[AB_KEY_DENY_READ]);
+	p->fs.deny_write = make_text_list(a, &c->v[AB_KEY_DENY_WRITE]);
+	p->fs.home = get_word(c, AB_KEY_HOME);
+	p->fs.unix_allow = make_text_list(a, &c->v[AB_KEY_UNIX]);
 	p->fs.tmp_size = c->v[AB_KEY_TMP_SIZE].number;
-	p->net.mode = word(c, AB_KEY_NET_MODE);
-	p->net.allow = texts(a, &c->v[AB_KEY_NET_ALLOW]);
-	p->net.deny = texts(a, &c->v[AB_KEY_NET_DENY]);
-	p->net.allow_private = texts(a, &c->v[AB_KEY_ALLOW_PRIVATE]);
+	p->net.mode = get_word(c, AB_KEY_NET_MODE);
+	p->net.allow = make_text_list(a, &c->v[AB_KEY_NET_ALLOW]);
+	p->net.deny = make_text_list(a, &c->v[AB_KEY_NET_DENY]);
+	p->net.allow_private = make_text_list(a, &c->v[AB_KEY_ALLOW_PRIVATE]);
 	fill_ports(p, a);
 	p->net.upstream = c->v[AB_KEY_UPSTREAM].text;
 	p->net.http = ab_http_fill(a, &c->v[AB_KEY_HTTP]);
-	p->net.roots = texts(a, &c->v[AB_KEY_ROOTS]);
-	p->net.unknown = word(c, AB_KEY_NET_UNKNOWN);
+	p->net.roots = make_text_list(a, &c->v[AB_KEY_ROOTS]);
+	p->net.unknown = get_word(c, AB_KEY_NET_UNKNOWN);
 	p->net.wait_ms = c->v[AB_KEY_NET_WAIT].number;
 	p->net.ask_anywhere =
 		p->net.unknown == AB_UNKNOWN_ASK && !is_builtin(c->v[AB_KEY_NET_UNKNOWN].from);
-	p->env.only_listed = word(c, AB_KEY_ENV_MODE);
-	p->env.pass = texts(a, &c->v[AB_KEY_ENV_PASS]);
-	p->env.strip = texts(a, &c->v[AB_KEY_ENV_STRIP]);
-	p->env.set = texts(a, &c->v[AB_KEY_ENV_SET]);
-	p->limits.timeout_ms = limit(c, AB_KEY_TIMEOUT);
-	p->limits.memory = limit(c, AB_KEY_MEMORY);
-	p->limits.processes = limit(c, AB_KEY_PROCESSES);
-	p->limits.files = limit(c, AB_KEY_FILES);
-	p->limits.cpu_ms = limit(c, AB_KEY_CPU);
-	p->limits.file_size = limit(c, AB_KEY_FILE_SIZE);
+	p->env.only_listed = get_word(c, AB_KEY_ENV_MODE);
+	p->env.pass = make_text_list(a, &c->v[AB_KEY_ENV_PASS]);
+	p->env.strip = make_text_list(a, &c->v[AB_KEY_ENV_STRIP]);
+	p->env.set = make_text_list(a, &c->v[AB_KEY_ENV_SET]);
+	p->limits.timeout_ms = get_limit(c, AB_KEY_TIMEOUT);
+	p->limits.memory = get_limit(c, AB_KEY_MEMORY);
+	p->limits.processes = get_limit(c, AB_KEY_PROCESSES);
+	p->limits.files = get_limit(c, AB_KEY_FILES);
+	p->limits.cpu_ms = get_limit(c, AB_KEY_CPU);
+	p->limits.file_size = get_limit(c, AB_KEY_FILE_SIZE);
 	p->limits.output = c->v[AB_KEY_OUTPUT].number;
-	p->monitor.denials = limit(c, AB_KEY_DENIALS);
-	p->monitor.upload_host = limit(c, AB_KEY_UPLOAD_HOST);
-	p->monitor.upload_run = limit(c, AB_KEY_UPLOAD_RUN);
-	p->monitor.hosts = limit(c, AB_KEY_NEW_HOSTS);
-	p->monitor.action = word(c, AB_KEY_ACTION);
-	p->records.keep_ms = limit(c, AB_KEY_KEEP_FOR);
-	p->records.keep_runs = limit(c, AB_KEY_KEEP_RUNS);
-	p->assurance.require = properties(&c->v[AB_KEY_REQUIRE]) & ~unmeant(c);
-	p->assurance.fallback = word(c, AB_KEY_FALLBACK);
+	p->monitor.denials = get_limit(c, AB_KEY_DENIALS);
+	p->monitor.upload_host = get_limit(c, AB_KEY_UPLOAD_HOST);
+	p->monitor.upload_run = get_limit(c, AB_KEY_UPLOAD_RUN);
+	p->monitor.hosts = get_limit(c, AB_KEY_NEW_HOSTS);
+	p->monitor.action = get_word(c, AB_KEY_ACTION);
+	p->records.keep_ms = get_limit(c, AB_KEY_KEEP_FOR);
+	p->records.keep_runs = get_limit(c, AB_KEY_KEEP_RUNS);
+	p->assurance.require = make_property_bits(&c->v[AB_KEY_REQUIRE]) & ~find_unmeant(c);
+	p->assurance.fallback = get_word(c, AB_KEY_FALLBACK);
 	p->commands.ruling = ab_commands_ruling(a, &c->v[AB_KEY_RULES], &c->v[AB_KEY_OVERRIDE]);
-	p->commands.enforce = word(c, AB_KEY_ENFORCE);
+	p->commands.enforce = get_word(c, AB_KEY_ENFORCE);
 	p->secrets = ab_secrets_fill(a, &c->v[AB_KEY_SECRETS], &p->fs.write);
 }

@@ -1,13 +1,13 @@
 #ifndef AB_POLICY_MODEL_POLICY_H
 #define AB_POLICY_MODEL_POLICY_H
 /*
- * The resolved policy: what one run may do. Made once from the layers
- * (policy/layers/layers.h), const ever after. Everything later (mounts, rules,
- * filters, environment) is computed from it by pure functions.
+ * The resolved policy: what one run may do. It is made once from the layers
+ * (policy/layers/layers.h) and never changes. Pure functions compute everything else
+ * from it (mounts, rules, filters, environment).
  *
- * Paths are clean and absolute ("~" and relative spellings are gone), but
- * symbolic links are not followed yet: that happens once, where the plan is
- * made. Pattern characters (* ? [) stay in denyRead and denyWrite entries.
+ * Paths are clean and absolute ("~" and relative paths are resolved), but
+ * symbolic links are followed only when the plan is made. denyRead and denyWrite
+ * entries keep their pattern characters (* ? [).
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ struct ab_ruling; /* shell/judge/ruling.h */
 
 enum ab_net_mode {
 	AB_NET_BLOCKED,	 /* loopback of its own, nothing else */
-	AB_NET_FILTERED, /* the same, plus the door */
+	AB_NET_FILTERED, /* the same, plus the proxy */
 	AB_NET_ALLOWED,	 /* the host's network, unfiltered */
 };
 
@@ -29,19 +29,18 @@ enum ab_home_mode { AB_HOME_READONLY, AB_HOME_PRIVATE };
 enum ab_unknown {
 	AB_UNKNOWN_DENY,
 	AB_UNKNOWN_ASK,
-	AB_UNKNOWN_LEARN, /* let through and recorded; no setting says
-				 * it, only `learn` itself */
+	AB_UNKNOWN_LEARN, /* allow and record; set by `learn`, not by a setting */
 };
-enum ab_alarm { /* what happens when a threshold is crossed */
+enum ab_alarm { /* what to do when a threshold is exceeded */
 		AB_ALARM_WARN,
-		AB_ALARM_HOLD, /* what is new on the network waits for a word */
-		AB_ALARM_CUT,  /* no network any more */
-		AB_ALARM_STOP, /* the end of the run */
+		AB_ALARM_HOLD, /* new connections wait for an answer */
+		AB_ALARM_CUT,  /* end the network */
+		AB_ALARM_STOP, /* end the run */
 };
 enum ab_enforce { AB_ENFORCE_CHILDREN, AB_ENFORCE_START };
 enum ab_fallback { AB_FALLBACK_STRICT, AB_FALLBACK_WARN };
 
-/* What a run can hold; bit numbers, in the order that people read them. */
+/* The guarantees of a run; bit numbers, in the order of display. */
 enum ab_property {
 	AB_PROP_USER_NS,
 	AB_PROP_PID_FENCE,
@@ -64,7 +63,7 @@ extern const char *const ab_property_names[AB_PROP_COUNT];
 
 struct ab_publish {
 	uint16_t host; /* port on the host's loopback */
-	uint16_t port; /* where it leads, inside */
+	uint16_t port; /* port of the box */
 };
 
 struct ab_policy {
@@ -74,8 +73,8 @@ struct ab_policy {
 
 	struct {
 		struct ab_strv write; /* writable roots */
-		/* Of these: what is meant is the thing that has this very
-		 * name, and not what a link leads to. Borrowed. */
+		/* Those of them that are not followed if they are links: the
+		 * name itself is writable. Borrowed. */
 		struct ab_strv write_itself;
 		bool read_all;
 		struct ab_strv read;	  /* when not read_all; "@system" is expanded */
@@ -95,7 +94,7 @@ struct ab_policy {
 		struct ab_strv allow; /* canonical host entries */
 		struct ab_strv deny;
 		struct ab_strv allow_private; /* canonical CIDR[:port] */
-		/* Empty where the mode has no place for them. */
+		/* Empty if the mode does not support them. */
 		struct {
 			const uint16_t *v;
 			size_t len;
@@ -109,17 +108,15 @@ struct ab_policy {
 		 * password: not to be shown. */
 		const char *upstream;
 		struct ab_http_rules http; /* methods and paths */
-		struct ab_strv roots;	   /* files of certificates that
-						 * servers may also have */
+		struct ab_strv roots;	   /* files with additional CA certificates */
 		enum ab_unknown unknown;
-		uint64_t wait_ms;  /* for an answer about a host */
-		bool ask_anywhere; /* "ask" was written by somebody: also
-					 * where there is no terminal */
+		uint64_t wait_ms;  /* how long a host waits for an answer */
+		bool ask_anywhere; /* "ask" was set explicitly: ask even without a terminal */
 	} net;
 
 	struct {
 		bool only_listed;     /* allow-list mode: nothing but pass and set */
-		struct ab_strv pass;  /* names kept although a strip rule matches */
+		struct ab_strv pass;  /* names kept even if strip matches */
 		struct ab_strv strip; /* names and patterns removed */
 		struct ab_strv set;   /* "K=V" */
 	} env;
@@ -131,18 +128,18 @@ struct ab_policy {
 		uint64_t files;
 		uint64_t cpu_ms;
 		uint64_t file_size;
-		uint64_t output; /* of each stream that is captured */
+		uint64_t output; /* kept of each captured stream */
 	} limits;
 
 	struct {		      /* 0: no threshold */
 		uint64_t denials;     /* of every kind, in a minute */
 		uint64_t upload_host; /* bytes to one host */
 		uint64_t upload_run;  /* bytes to all */
-		uint64_t hosts;	      /* different ones that were reached */
+		uint64_t hosts;	      /* different hosts reached */
 		enum ab_alarm action;
 	} monitor;
 
-	struct { /* 0: as long, as many as there are */
+	struct { /* 0: no limit */
 		uint64_t keep_ms;
 		uint64_t keep_runs;
 	} records;
@@ -153,14 +150,14 @@ struct ab_policy {
 	} assurance;
 
 	struct {
-		const struct ab_ruling *ruling; /* NULL: nothing was said */
-		/* Judge what is started, or each program that it executes. */
+		const struct ab_ruling *ruling; /* NULL: no setting */
+		/* Judge only the command, or also each program it executes. */
 		enum ab_enforce enforce;
 	} commands;
 
 	struct ab_secrets secrets; /* their hosts are in net.allow too */
 
-	struct ab_policy_store *store; /* owns what the pointers above mean */
+	struct ab_policy_store *store; /* owns what the pointers refer to */
 };
 
 void ab_policy_free(struct ab_policy *policy);

@@ -8,25 +8,25 @@
 #include "policy/values/complaint.h"
 #include "policy/values/host.h"
 
-/* Where agentbox itself listens inside the box: names, the door, and what is
- * led to it. */
+/* Ports on which agentbox listens inside the box: DNS, the proxy, and captured
+ * connections. */
 static const uint16_t taken[] = { 53, 61080, 61081 };
 
-/* Each is a listener or two that the box hands up in one message. */
+/* Each port takes one or two listeners, and the box sends them all up in one
+ * message. */
 enum { HOST_PORTS_MAX = 48 };
 
 static int check_taken(uint16_t port, const char *text, struct ab_complaint *why)
 {
 	for (size_t i = 0; i < AB_COUNT(taken); i++)
 		if (taken[i] == port)
-			return ab_complaint_value(
-				why, text, "is taken inside the box",
-				"agentbox itself listens on 53, 61080 and 61081 there");
+			return ab_complaint_value(why, text, "is used by agentbox inside the box",
+						  "choose another than 53, 61080 and 61081");
 	return 0;
 }
 
-static void add(const struct ab_context *ctx, struct ab_value *v, const char *text,
-		const struct ab_origin *from)
+static void add_item(const struct ab_context *ctx, struct ab_value *v, const char *text,
+		     const struct ab_origin *from)
 {
 	ab_value_add(ctx->arena, v,
 		     (struct ab_item){
@@ -35,7 +35,7 @@ static void add(const struct ab_context *ctx, struct ab_value *v, const char *te
 		     });
 }
 
-static bool has(const struct ab_value *v, const char *text)
+static bool has_text(const struct ab_value *v, const char *text)
 {
 	for (size_t i = 0; i < v->len; i++)
 		if (strcmp(v->items[i].text, text) == 0)
@@ -54,9 +54,9 @@ int ab_host_port_put(const struct ab_context *ctx, struct ab_value *v, const cha
 	if (check_taken(port, text, why) < 0)
 		return -1;
 	snprintf(canonical, sizeof(canonical), "%u", port);
-	if (has(v, canonical))
-		return ab_complaint_value(why, text, "stands here twice", "leave one out");
-	add(ctx, v, canonical, from);
+	if (has_text(v, canonical))
+		return ab_complaint_value(why, text, "is listed twice", "remove one");
+	add_item(ctx, v, canonical, from);
 	return 0;
 }
 
@@ -74,7 +74,7 @@ bool ab_publish_parse(const char *s, struct ab_publish *ret)
 }
 
 /* Another entry that wants the same port of the host, or NULL. */
-static const struct ab_item *same_host_port(const struct ab_value *v, size_t before, uint16_t port)
+static const struct ab_item *find_host_port(const struct ab_value *v, size_t before, uint16_t port)
 {
 	struct ab_publish p;
 
@@ -84,10 +84,10 @@ static const struct ab_item *same_host_port(const struct ab_value *v, size_t bef
 	return NULL;
 }
 
-static int say_twice(uint16_t port, struct ab_complaint *why)
+static int refuse_second(uint16_t port, struct ab_complaint *why)
 {
-	return ab_complaint_say(why, "each port of the host leads to one port of the box",
-				"port %u of the host is published twice", port);
+	return ab_complaint_say(why, "a host port can lead to only one port of the box",
+				"host port %u is published twice", port);
 }
 
 int ab_publish_put(const struct ab_context *ctx, struct ab_value *v, const char *text,
@@ -97,26 +97,26 @@ int ab_publish_put(const struct ab_context *ctx, struct ab_value *v, const char 
 	struct ab_publish p;
 
 	if (!ab_publish_parse(text, &p))
-		return ab_complaint_value(why, text, "is not a port to publish",
-					  "write PORT, or HOSTPORT:PORT as in 8080:3000");
+		return ab_complaint_value(why, text, "is not a port mapping",
+					  "write PORT or HOSTPORT:PORT, as in 8080:3000");
 	if (check_taken(p.port, text, why) < 0)
 		return -1;
 	snprintf(canonical, sizeof(canonical), "%u:%u", p.host, p.port);
-	if (has(v, canonical))
-		return ab_complaint_value(why, text, "stands here twice", "leave one out");
-	if (same_host_port(v, v->len, p.host))
-		return say_twice(p.host, why);
-	add(ctx, v, canonical, from);
+	if (has_text(v, canonical))
+		return ab_complaint_value(why, text, "is listed twice", "remove one");
+	if (find_host_port(v, v->len, p.host))
+		return refuse_second(p.host, why);
+	add_item(ctx, v, canonical, from);
 	return 0;
 }
 
-/* Both lead to one port of the box: a connection would go in circles. */
+/* In both lists a connection to the port would go in circles. */
 static bool is_host_port(const struct ab_value *v, uint16_t port)
 {
 	char text[8];
 
 	snprintf(text, sizeof(text), "%u", port);
-	return has(v, text);
+	return has_text(v, text);
 }
 
 static int check_host_ports(const struct ab_config *c, const struct ab_origin **ret_from,
@@ -127,7 +127,7 @@ static int check_host_ports(const struct ab_config *c, const struct ab_origin **
 	if (v->len <= HOST_PORTS_MAX)
 		return 0;
 	*ret_from = v->items[HOST_PORTS_MAX].from;
-	return ab_complaint_say(why, "name those that are needed", "more than %d ports of the host",
+	return ab_complaint_say(why, "list only those you need", "more than %d host ports",
 				HOST_PORTS_MAX);
 }
 
@@ -142,18 +142,17 @@ static int check_publish(const struct ab_config *c, const struct ab_origin **ret
 		if (!ab_publish_parse(v->items[i].text, &p))
 			continue;
 		*ret_from = v->items[i].from;
-		if (same_host_port(v, i, p.host))
-			return say_twice(p.host, why);
+		if (find_host_port(v, i, p.host))
+			return refuse_second(p.host, why);
 		if (is_host_port(&c->v[AB_KEY_HOST_PORTS], p.port))
-			return ab_complaint_say(why,
-						"a port inside the box can be one or the other",
-						"port %u is in network.hostPorts too", p.port);
+			return ab_complaint_say(why, "a port of the box can be in only one of them",
+						"port %u is also in network.hostPorts", p.port);
 	}
 	return 0;
 }
 
-/* Ports of the host need the door; published ones only a network of the box's
- * own; rules about paths, no way around the door. */
+/* Host ports need the proxy. Published ports need only a network namespace.
+ * Path rules need a network without a way around the proxy. */
 static const struct need {
 	enum ab_key_id key;
 	unsigned modes; /* bits */
@@ -164,7 +163,7 @@ static const struct need {
 	{ AB_KEY_HTTP, 1u << AB_NET_FILTERED | 1u << AB_NET_BLOCKED, "filtered or blocked" },
 };
 
-static bool fits(const struct ab_config *c, const struct need *need)
+static bool fits_mode(const struct ab_config *c, const struct need *need)
 {
 	const struct ab_value *v = &c->v[AB_KEY_NET_MODE];
 
@@ -172,7 +171,7 @@ static bool fits(const struct ab_config *c, const struct need *need)
 	       need->modes >> ab_keys[AB_KEY_NET_MODE].words[v->number].number & 1;
 }
 
-static const char *mode_name(const struct ab_config *c)
+static const char *get_mode_name(const struct ab_config *c)
 {
 	return ab_keys[AB_KEY_NET_MODE].words[c->v[AB_KEY_NET_MODE].number].name;
 }
@@ -186,7 +185,7 @@ static int check_mode(const struct ab_config *c, const struct ab_origin *chooser
 	ab_autofree char *where = NULL;
 	enum ab_layer layer;
 
-	if (fits(c, need))
+	if (fits_mode(c, need))
 		return 0;
 	where = ab_origin_text(mode);
 	layer = mode->layer == AB_LAYER_PROFILE && chooser ? chooser->layer : mode->layer;
@@ -194,8 +193,8 @@ static int check_mode(const struct ab_config *c, const struct ab_origin *chooser
 		*ret_from = v->items[i].from;
 		if (!v->items[i].tighten && (*ret_from)->layer >= layer)
 			return ab_complaint_say(why, "change one of them",
-						"needs network.mode %s, and %s says %s",
-						need->words, where, mode_name(c));
+						"needs network.mode %s, but %s sets it to %s",
+						need->words, where, get_mode_name(c));
 	}
 	return 0;
 }
@@ -225,10 +224,10 @@ void ab_listening_ports_drop(struct ab_config *c, struct ab_strv *notes)
 	for (size_t i = 0; i < AB_COUNT(needs); i++) {
 		ab_autofree char *where = from ? ab_origin_text(from) : NULL;
 
-		if (fits(c, &needs[i]))
+		if (fits_mode(c, &needs[i]))
 			continue;
-		ab_strv_addf(notes, "%s is left out: the network is %s (%s)",
-			     ab_keys[needs[i].key].path, mode_name(c), where);
+		ab_strv_addf(notes, "%s is ignored: the network is %s (%s)",
+			     ab_keys[needs[i].key].path, get_mode_name(c), where);
 		c->v[needs[i].key] = (struct ab_value){ .from = from };
 	}
 }

@@ -1,15 +1,15 @@
 #ifndef AB_POLICY_MODEL_PORTS_H
 #define AB_POLICY_MODEL_PORTS_H
 /*
- * Inside lib/policy: ports of the host that the box can reach
- * (network.hostPorts), and ports of the box that the host can
- * (network.publish: "8080:3000", the host's first).
+ * Inside lib/policy: host ports that the box can reach (network.hostPorts), and
+ * ports of the box that the host can reach (network.publish: "8080:3000", the
+ * host port first).
  */
 #include "policy/model/config.h"
 
 struct ab_publish;
 
-/* One element of each list. */
+/* Add one element. */
 int ab_host_port_put(const struct ab_context *ctx, struct ab_value *v, const char *text,
 		     const struct ab_origin *from, struct ab_complaint *why);
 int ab_publish_put(const struct ab_context *ctx, struct ab_value *v, const char *text,
@@ -19,16 +19,17 @@ int ab_publish_put(const struct ab_context *ctx, struct ab_value *v, const char 
 bool ab_publish_parse(const char *s, struct ab_publish *ret);
 
 /*
- * Can what these values say be had together? -1: *ret_key and *ret_from say
- * where the mistake is. The network mode counts against what the same layer
- * or a later one says (`chooser`: who chose the profile, or NULL); ports that
- * an earlier layer wanted are what ab_listening_ports_drop is for.
+ * Check for conflicts. -1: *ret_key and *ret_from are the place of the mistake.
+ * Ports conflict with the network mode only if the same layer or a later one
+ * set them (`chooser`: the origin of the profile, or NULL); ab_listening_ports_drop
+ * handles ports of an earlier layer.
  */
 int ab_ports_check(const struct ab_config *c, const struct ab_origin *chooser,
 		   enum ab_key_id *ret_key, const struct ab_origin **ret_from,
 		   struct ab_complaint *why);
 
-/* Take out ports that the network mode has no place for, with a note each. */
+/* Remove ports that the network mode does not support, with a note for each
+ * list. */
 void ab_listening_ports_drop(struct ab_config *c, struct ab_strv *notes);
 
 #endif

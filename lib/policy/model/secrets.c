@@ -32,12 +32,12 @@ int ab_secret_host(struct ab_arena *a, struct ab_strv *hosts, const char *s, siz
 
 	if (s[0] == '@')
 		return ab_complaint_value(why, text, "is a group of hosts",
-					  "name each host that the value may go to");
+					  "list each host that may receive the value");
 	if (ab_host_entry_parse(text, len, &e, why) < 0)
 		return -1;
 	if (e.host.kind != AB_HOST_NAME)
 		return ab_complaint_value(why, text, "is an address",
-					  "write the name that the certificate has");
+					  "use the name in the server's certificate");
 	if (e.below && !strchr(e.host.text, '.'))
 		return ab_complaint_value(why, text, "is too wide", "write one like *.example.com");
 	if (!e.port)
@@ -168,7 +168,7 @@ static int take_hosts(struct ab_arena *a, struct ab_strv *hosts, const char *tex
 		size_t n = strcspn(text, ",");
 
 		if (hosts->len >= AB_SECRET_LIST)
-			return ab_complaint_say(why, "a pattern like *.example.com",
+			return ab_complaint_say(why, "use a pattern like *.example.com",
 						"more than %d hosts", AB_SECRET_LIST);
 		if (ab_secret_host(a, hosts, text, n, why) < 0)
 			return -1;
@@ -188,8 +188,8 @@ int ab_secret_put(const struct ab_context *ctx, struct ab_value *v, const char *
 
 	if (strchr(text, '='))
 		return ab_complaint_say(
-			why, "set the variable, and name it: --secret NAME",
-			"a value has no place on a command line, where others can read it");
+			why, "set the variable and pass only its name: --secret NAME",
+			"do not put a value on the command line, where others can read it");
 	if (ab_variable_check(text, n, true, why) < 0)
 		return -1;
 	same = find(v, name);
@@ -238,7 +238,7 @@ int ab_secrets_check(const struct ab_value *v, const struct ab_origin **ret_from
 {
 	if (v->len > AB_SECRETS_MAX) {
 		*ret_from = v->items[AB_SECRETS_MAX].from;
-		return ab_complaint_say(why, "name those that are needed", "more than %d secrets",
+		return ab_complaint_say(why, "list only those you need", "more than %d secrets",
 					AB_SECRETS_MAX);
 	}
 	for (size_t i = 0; i < v->len; i++) {
@@ -251,9 +251,9 @@ int ab_secrets_check(const struct ab_value *v, const struct ab_origin **ret_from
 			if (!other)
 				continue;
 			*ret_from = v->items[i].from;
-			return ab_complaint_say(why, "a variable can stand for one of them",
-						"%s: the variable %s is %s's too", s->name, name,
-						other->name);
+			return ab_complaint_say(why, "a variable can hold only one of them",
+						"%s: the variable %s also belongs to %s", s->name,
+						name, other->name);
 		}
 	}
 	return 0;
@@ -271,13 +271,13 @@ static int without_host(const struct ab_secret *s, struct ab_complaint *why)
 			if (ab_providers[i].names[k][0])
 				known[n++] = ab_providers[i].names[k];
 	guess = ab_guess(s->name, known, n);
-	right = guess ? ab_printf("did you mean %s? Else say where it may go: %s@HOST", guess,
+	right = guess ? ab_printf("did you mean %s? Or name its host: --secret %s@HOST", guess,
 				  s->name)
-		      : ab_printf("say where it may go: %s@HOST", s->name);
-	return ab_complaint_say(why, right, "%s belongs to no service that is known", s->name);
+		      : ab_printf("name its host: --secret %s@HOST", s->name);
+	return ab_complaint_say(why, right, "%s is not a known service key", s->name);
 }
 
-/* `via` of a policy needs a host that the gateway leads to. */
+/* With `via`, the gateway's host must be one of the hosts of the secret. */
 static int check_gateway(const struct ab_secret *s, struct ab_complaint *why)
 {
 	ab_autofree char *to = NULL;
@@ -287,8 +287,8 @@ static int check_gateway(const struct ab_secret *s, struct ab_complaint *why)
 	to = ab_printf("%s:443", s->provider->base_host);
 	if (ab_hosts_cover(s->hosts.v, s->hosts.len, to, false))
 		return 0;
-	return ab_complaint_say(why, "add it, or write \"via\": \"tls\"",
-				"%s: the gateway leads to %s, which is not one of its hosts",
+	return ab_complaint_say(why, "add it, or use \"via\": \"tls\"",
+				"%s: the gateway connects to %s, which is not one of its hosts",
 				s->name, s->provider->base_host);
 }
 

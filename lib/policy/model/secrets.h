@@ -1,8 +1,8 @@
 #ifndef AB_POLICY_MODEL_SECRETS_H
 #define AB_POLICY_MODEL_SECRETS_H
 /*
- * What a policy says about secrets (`secrets`, `--secret`): where a value
- * comes from, to which hosts it may go, and how. Never the value itself.
+ * Secrets in a policy (`secrets`, `--secret`): where a value comes from, which
+ * hosts may receive it, and how. Never the value itself.
  *
  *	"secrets": { "OPENAI_API_KEY": {
  *		"from": "env" | "file" | "command",
@@ -19,8 +19,8 @@
  *		"files": ["~/.netrc"],
  *		"onTripwire": "refuse" | "stop" } }
  *
- * Hosts and carriers that are left out come from the provider that the name
- * belongs to, if any. What is injected is injected as the first carrier.
+ * Missing hosts and carriers come from the provider of the name, if it has one.
+ * A value is injected as its first carrier.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,39 +34,37 @@ enum ab_secret_via { AB_VIA_TLS, AB_VIA_GATEWAY, AB_VIA_BOTH };
 
 enum {
 	AB_SECRETS_MAX = 64,
-	AB_SECRET_MIN = 8, /* bytes of a value; a shorter one could
-					 * not be told from other bytes */
+	AB_SECRET_MIN = 8, /* bytes; a shorter value would match by chance */
 	AB_SECRET_MAX = 16 * 1024,
 };
 
 struct ab_secret {
 	const char *name;
-	const char *origin;		    /* where it was asked for, for people */
-	bool wanted;			    /* by --secret: it must be there; else an
-					 * unset variable leaves it out */
+	const char *origin; /* where it was requested, for messages */
+	/* By --secret: it must exist. Otherwise an unset variable drops it. */
+	bool wanted;
 	const struct ab_provider *provider; /* or NULL */
 	enum ab_secret_from from;
-	const char *env;		   /* AB_FROM_ENV: the caller's variable */
-	const char *file;		   /* AB_FROM_FILE: clean, absolute */
-	const char *key;		   /* of the file's JSON, "a.b"; or NULL */
-	struct ab_strv command;		   /* AB_FROM_COMMAND: argv */
-	uint64_t expires_ms;		   /* it is run again after so long; 0: only
-					 * when the host refuses the value */
+	const char *env;	/* AB_FROM_ENV: the caller's variable */
+	const char *file;	/* AB_FROM_FILE: clean, absolute */
+	const char *key;	/* of the file's JSON, "a.b"; or NULL */
+	struct ab_strv command; /* AB_FROM_COMMAND: argv */
+	/* Run the command again after this time; 0: only when a host refuses
+	 * the value. */
+	uint64_t expires_ms;
 	struct ab_strv hosts;		   /* canonical entries, each with a port */
 	const struct ab_carrier *carriers; /* none: any place */
 	size_t ncarriers;
 	bool in_path, in_body;
 	bool inject;
-	const char *format; /* of what is injected: has one "{}";
-					 * NULL: as the carrier has it */
+	const char *format; /* of an injected value, with one "{}"; or NULL */
 	bool require;
 	bool stable;
 	bool stop; /* onTripwire */
 	enum ab_secret_via via;
 	struct ab_strv names; /* exported variables, its own first */
 	struct ab_strv files; /* clean, absolute */
-	/* Roots that the box can write: a source that is there is the box's to
-	 * change. */
+	/* Roots that the box can write: it could change a source in them. */
 	struct ab_strv writable;
 };
 

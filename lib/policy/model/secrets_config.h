@@ -1,9 +1,9 @@
 #ifndef AB_POLICY_MODEL_SECRETS_CONFIG_H
 #define AB_POLICY_MODEL_SECRETS_CONFIG_H
 /*
- * Inside lib/policy: the section "secrets". A secret is an item whose text is
- * "NAME={...}", the object written in one way only with all that the provider
- * fills in, and whose `secret` is the same as a struct.
+ * Inside lib/policy: the section "secrets". A secret is an item; its text is
+ * "NAME={...}", the canonical object with everything that the provider fills
+ * in, and its `secret` is the same as a struct.
  */
 #include "policy/model/config.h"
 #include "policy/model/secrets.h"
@@ -16,32 +16,31 @@ enum {
 	AB_SECRET_TEXT = 1024, /* bytes of one of its texts */
 };
 
-/* The object of a file. */
+/* Read the object from a file. */
 void ab_secrets_read(struct ab_reader *r, const struct ab_json_scan_node *object);
 /* --secret NAME[@HOST[,HOST...]] */
 int ab_secret_put(const struct ab_context *ctx, struct ab_value *v, const char *text,
 		  const struct ab_origin *from, struct ab_complaint *why);
 
-/* What flags ask for: the secret that a file has by that name is wanted then,
- * at the hosts that the flag names, if any. */
+/* Merge --secret flags: a secret of that name from a file becomes required, for
+ * the hosts that the flag names, if any. */
 void ab_secrets_add(struct ab_arena *a, struct ab_value *base, const struct ab_value *flags);
 
-/* What no layer on its own can see: too many, or one variable twice. */
+/* Check what concerns several secrets: too many, or one variable twice. */
 int ab_secrets_check(const struct ab_value *v, const struct ab_origin **ret_from,
 		     struct ab_complaint *why);
-/* The same for all layers together; and their hosts become part of
- * network.allow. */
+/* The same for all layers together; adds their hosts to network.allow. */
 int ab_secrets_finish(struct ab_arena *a, struct ab_config *c, const struct ab_origin **ret_from,
 		      struct ab_complaint *why);
 struct ab_secrets ab_secrets_fill(struct ab_arena *a, const struct ab_value *v,
 				  const struct ab_strv *writable);
 
-/* For those who make one. A host, to its list: a name or "*.name", with its port. */
+/* To build a secret. Add a host: a name or "*.name", with its port. */
 int ab_secret_host(struct ab_arena *a, struct ab_strv *hosts, const char *s, size_t len,
 		   struct ab_complaint *why);
 /* "bearer", "header:x-api-key" */
 int ab_carrier_parse(const char *text, struct ab_carrier *ret, struct ab_complaint *why);
-/* One with its name and what its provider knows, but for the hosts. */
+/* A secret with its name and what its provider knows, except the hosts. */
 struct ab_secret ab_secret_new(struct ab_arena *a, const char *name);
 void ab_secret_known_hosts(struct ab_arena *a, struct ab_secret *s);
 void ab_secret_list(struct ab_arena *a, struct ab_strv *list, const char *text);

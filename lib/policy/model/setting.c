@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/data/buf.h"
 #include "base/data/mem.h"
 #include "base/text/units.h"
 #include "policy/model/list_element.h"
@@ -30,21 +31,20 @@ void ab_value_add(struct ab_arena *a, struct ab_value *v, struct ab_item item)
 static int put_word(const struct ab_key *key, struct ab_value *v, const char *text,
 		    struct ab_complaint *why)
 {
-	ab_autofree char *right = NULL;
+	ab_autobuf struct ab_buf right = { 0 };
 
 	for (size_t i = 0; i < key->nwords; i++) {
-		const char *between = i == 0 ? "" : i + 1 < key->nwords ? ", " : " or ";
-		char *longer;
-
 		if (strcmp(key->words[i].name, text) == 0) {
 			v->number = i;
 			return 0;
 		}
-		longer = ab_printf("%s%s\"%s\"", right ? right : "", between, key->words[i].name);
-		free(right);
-		right = longer;
+		ab_buf_printf(&right, "%s%s",
+			      i == 0		    ? "use "
+			      : i + 1 < key->nwords ? ", "
+						    : " or ",
+			      key->words[i].name);
 	}
-	return ab_complaint_value(why, text, "is not possible here", "write %s", right);
+	return ab_why_invalid(why, text, right.data);
 }
 
 static int put_number(const struct ab_key *key, struct ab_value *v, const char *text,
@@ -76,7 +76,7 @@ static int put_number(const struct ab_key *key, struct ab_value *v, const char *
 						  "write one like \"90s\" or \"1h30m\"");
 		break;
 	default:
-		/* A bare size is digits only: the same grammar. */
+		/* A size without a unit is digits only: the same grammar. */
 		bad = strspn(text, "0123456789") != strlen(text) || ab_parse_size(text, &n);
 		snprintf(lo, sizeof(lo), "%llu", (unsigned long long)key->min);
 		snprintf(hi, sizeof(hi), "%llu", (unsigned long long)key->max);
@@ -86,7 +86,7 @@ static int put_number(const struct ab_key *key, struct ab_value *v, const char *
 		break;
 	}
 	if (n < key->min || n > key->max)
-		return ab_complaint_value(why, text, "is out of range", "from %s to %s%s", lo, hi,
+		return ab_complaint_value(why, text, "is out of range", "use %s to %s%s", lo, hi,
 					  key->none ? ", or \"none\"" : "");
 	v->number = n || !key->none ? n : AB_NONE;
 	return 0;
@@ -96,8 +96,8 @@ static int put_profile(const struct ab_context *ctx, struct ab_value *v, const c
 		       struct ab_complaint *why)
 {
 	if (!ab_is_variable(text, strlen(text), "-."))
-		return ab_complaint_value(why, text, "is not the name of a profile",
-					  "letters, digits, - and _");
+		return ab_complaint_value(why, text, "is not a valid profile name",
+					  "use letters, digits, - and _");
 	v->text = ab_arena_dup(ctx->arena, text);
 	return 0;
 }
@@ -117,8 +117,8 @@ static int put_upstream(const struct ab_context *ctx, struct ab_value *v, const 
 	return 0;
 }
 
-static int put(const struct ab_context *ctx, enum ab_key_id id, struct ab_value *v,
-	       const char *text, const struct ab_origin *from, struct ab_complaint *why)
+static int put_scalar(const struct ab_context *ctx, enum ab_key_id id, struct ab_value *v,
+		      const char *text, const struct ab_origin *from, struct ab_complaint *why)
 {
 	const struct ab_key *key = &ab_keys[id];
 
@@ -159,7 +159,7 @@ int ab_value_put(const struct ab_context *ctx, enum ab_key_id id, struct ab_valu
 	if (v->len >= AB_LIST_MAX)
 		return ab_complaint_say(why, "name a folder or use a pattern",
 					"more than %d entries", AB_LIST_MAX);
-	if (put(ctx, id, v, text, from, why) < 0)
+	if (put_scalar(ctx, id, v, text, from, why) < 0)
 		return -1;
 	v->from = from;
 	return 0;

@@ -8,8 +8,8 @@
 #include "shell/judge/ruling.h"
 #include "shell/syntax/quote.h"
 
-/* The members of a rule, in the order in which it is written down again. The
- * first three say which commands are meant; a rule has one of them. */
+/* The members of a rule, in the order of its canonical text. A rule has one of
+ * the first three, which selects its commands. */
 enum member { MATCH, PREFIX, REGEX, DECISION, REASON, MEMBERS };
 
 static const char *const members[MEMBERS] = {
@@ -17,8 +17,8 @@ static const char *const members[MEMBERS] = {
 	[DECISION] = "decision", [REASON] = "reason",
 };
 
-/* What people can read, and not too much of it: so what is shown of a rule is
- * the rule. */
+/* Only short and printable text, so that a rule looks like what it is wherever
+ * it is shown. */
 static bool is_fit(const char *text)
 {
 	size_t len = strlen(text), n = 0, step;
@@ -32,7 +32,7 @@ static const struct ab_members_kind kind = {
 	.names = members,
 	.n = MEMBERS,
 	.fits = is_fit,
-	.fitting = "at most 1024 bytes that can be shown",
+	.fitting = "at most 1024 bytes of printable text",
 };
 
 static void read_prefix(struct ab_members *m, struct ab_user_rule *rule)
@@ -44,7 +44,7 @@ static void read_prefix(struct ab_members *m, struct ab_user_rule *rule)
 	size_t n = 0;
 
 	if (list->kind != '[') {
-		ab_members_wrong_type(m, PREFIX, "a list of words",
+		ab_members_wrong_type(m, PREFIX, "a list of strings",
 				      "write one like [\"git\", \"push\"]");
 		return;
 	}
@@ -56,7 +56,7 @@ static void read_prefix(struct ab_members *m, struct ab_user_rule *rule)
 	ab_json_scan_each(word, list)
 	{
 		if (!word->text) {
-			ab_reader_wrong_type(m->r, word, "a word", "put it in quotes");
+			ab_reader_wrong_type(m->r, word, "a string", "put it in quotes");
 			m->bad = true;
 			return;
 		}
@@ -77,7 +77,7 @@ static void read_regex(struct ab_members *m, const char *pattern)
 		ab_members_complain(m, REGEX, why.wrong, why.right);
 }
 
-/* Which commands are meant. */
+/* Read the member that selects commands. */
 static void read_pattern(struct ab_members *m, struct ab_user_rule *rule)
 {
 	static const enum ab_match_kind kinds[] = { AB_MATCH_GLOB, AB_MATCH_PREFIX,
@@ -90,9 +90,9 @@ static void read_pattern(struct ab_members *m, struct ab_user_rule *rule)
 	}
 	if (given != 1) {
 		ab_reader_report(m->r, m->node, NULL,
-				 given ? "says in two ways which commands are meant"
-				       : "does not say which commands are meant",
-				 "write \"match\", \"prefix\" or \"regex\"");
+				 given ? "has more than one of match, prefix and regex"
+				       : "has none of match, prefix and regex",
+				 given ? "keep one of them" : "add one of them");
 		m->bad = true;
 		return;
 	}
@@ -107,8 +107,7 @@ static void read_pattern(struct ab_members *m, struct ab_user_rule *rule)
 
 static void read_decision(struct ab_members *m, struct ab_user_rule *rule)
 {
-	static const char right[] =
-		"write \"allow\", \"sandboxed\", \"escalated\" or \"forbidden\"";
+	static const char right[] = "use allow, sandboxed, escalated or forbidden";
 
 	if (!m->given[DECISION])
 		ab_members_complain(m, DECISION, "is missing", right);
@@ -164,7 +163,7 @@ void ab_rules_read(struct ab_reader *r, const struct ab_json_scan_node *list)
 		.key = AB_KEY_RULES,
 		.most = AB_RULES_MAX,
 		.too_many = "more than 256 rules",
-		.instead = "a pattern can stand for several",
+		.instead = "one pattern can match several commands",
 		.example = "{ \"match\": \"git push *\", \"decision\": \"escalated\" }",
 		.read = read_rule,
 	};

@@ -6,7 +6,7 @@
 #include "policy/values/complaint.h"
 #include "policy/values/urlpath.h"
 
-/* In the order in which a rule is written down again. */
+/* In the order of the canonical text. */
 enum member { HOST, METHODS, PATHS, MEMBERS };
 
 static const char *const members[MEMBERS] = {
@@ -28,8 +28,7 @@ static int parse_host(const char *text, struct ab_host_entry *e, struct ab_compl
 	if (ab_host_entry_parse(text, strlen(text), e, why) < 0)
 		return -1;
 	if (e->host.kind != AB_HOST_NAME)
-		return ab_complaint_value(why, text, "is an address",
-					  "write the name that is asked for");
+		return ab_complaint_value(why, text, "is an address", "use the host name");
 	return 0;
 }
 
@@ -42,12 +41,12 @@ static void read_host(struct ab_members *m, struct ab_http_rule *rule)
 	if (!given)
 		ab_members_complain(m, HOST, "is missing", right);
 	else if (!given->text)
-		ab_members_wrong_type(m, HOST, "a text", right);
+		ab_members_wrong_type(m, HOST, "a string", right);
 	else if (parse_host(given->text, &rule->host, &why) < 0)
 		ab_members_complain(m, HOST, why.wrong, why.right);
 }
 
-/* There is room for all. */
+/* The list has room for all entries. */
 static void add_once(struct ab_strv *list, char *text)
 {
 	if (!ab_strv_has(list, text))
@@ -60,7 +59,7 @@ static int take_method(struct ab_members *m, void *to, const char *text, struct 
 
 	if (n == 0 || text[n] || n > 32)
 		return ab_complaint_value(why, text, "is not a method",
-					  "write one like \"GET\", in capitals");
+					  "use capitals, as in \"GET\"");
 	add_once(to, ab_arena_dup(m->r->ctx->arena, text));
 	return 0;
 }
@@ -84,13 +83,14 @@ static int take_path(struct ab_members *m, void *to, const char *text, struct ab
 					  AB_HTTP_PATH_MAX);
 	normal = ab_arena_alloc(m->r->ctx->arena, len + 1);
 	if (strchr(text, '?'))
-		return ab_complaint_value(why, text, "has a query",
-					  "a rule is about the path before the ?");
+		return ab_complaint_value(why, text, "contains a query",
+					  "rules match only the path, before the ?");
 	if (!ab_urlpath_normal(text, len, normal, &len, &wrong))
-		return ab_complaint_value(why, text, "is not the path of a URL", "%s", wrong);
-	/* What would a "*" before it be? */
+		return ab_complaint_value(why, text, "is not a URL path", "%s", wrong);
+	/* A "*" before it could mean any segment. */
 	if (has_dotdot(text))
-		return ab_complaint_value(why, text, "has dots in it", "write \"%.100s\"", normal);
+		return ab_complaint_value(why, text, "contains a .. segment", "write \"%.100s\"",
+					  normal);
 	add_once(to, normal);
 	return 0;
 }
@@ -109,7 +109,7 @@ static void read_list(struct ab_members *m, enum member which, ab_members_take *
 	}
 	if (n == 0 || n > AB_HTTP_LIST_MAX) {
 		ab_members_complain(m, which, n ? "has more than 64 entries" : "is empty",
-				    n ? "write a second rule" : "leave it out where all are meant");
+				    n ? "add a second rule" : "remove it to allow all");
 		return;
 	}
 	ret->v = ab_arena_alloc(m->r->ctx->arena, (n + 1) * sizeof(*ret->v));
@@ -167,7 +167,7 @@ void ab_http_read(struct ab_reader *r, const struct ab_json_scan_node *list)
 		.key = AB_KEY_HTTP,
 		.most = AB_HTTP_RULES_MAX,
 		.too_many = "more than 256 rules",
-		.instead = "a path can be a pattern",
+		.instead = "one pattern can match several paths",
 		.example = "{ \"host\": \"api.example.com\", \"methods\": [\"GET\"] }",
 		.read = read_rule,
 	};

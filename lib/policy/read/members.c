@@ -25,7 +25,7 @@ static bool check_fit(struct ab_members *m, const struct ab_json_scan_node *node
 {
 	if (!m->kind->fits || m->kind->fits(text))
 		return true;
-	report(m, node, "is too long, or holds control characters", m->kind->fitting);
+	report(m, node, "is too long or contains control characters", m->kind->fitting);
 	return false;
 }
 
@@ -34,7 +34,7 @@ static void report_unknown(struct ab_members *m, const struct ab_json_scan_node 
 	const char *guess = ab_guess(node->key, m->kind->names, m->kind->n);
 	ab_autofree char *right = guess ? ab_printf("did you mean %s?", guess) : NULL;
 
-	report(m, node, "no such key", right ? right : "");
+	report(m, node, "unknown key", right ? right : "");
 }
 
 void ab_members_find(struct ab_members *m)
@@ -80,9 +80,9 @@ const char *ab_members_text(struct ab_members *m, size_t which)
 	if (!given)
 		return NULL;
 	if (!given->text)
-		report_type(m, given, "a text", "put it in quotes");
+		report_type(m, given, "a string", "put it in quotes");
 	else if (!given->text[0])
-		report(m, given, "is empty", "");
+		report(m, given, "is empty", "give it a value, or remove it");
 	else if (check_fit(m, given, given->text))
 		return ab_arena_dup(m->r->ctx->arena, given->text);
 	return NULL;
@@ -97,13 +97,13 @@ unsigned ab_members_word(struct ab_members *m, size_t which, const char *const *
 	if (!given)
 		return 0;
 	if (!given->text) {
-		report_type(m, given, "a text", right);
+		report_type(m, given, "a string", right);
 		return 0;
 	}
 	for (unsigned i = 0; i < n; i++)
 		if (strcmp(words[i], given->text) == 0)
 			return i;
-	ab_complaint_value(&why, given->text, "is not possible here", "%s", right);
+	ab_why_invalid(&why, given->text, right);
 	report(m, given, why.wrong, why.right);
 	return 0;
 }
@@ -115,7 +115,7 @@ void ab_members_each(struct ab_members *m, size_t which, ab_members_take *take, 
 		struct ab_complaint why = { .right = "" };
 
 		if (!e->text)
-			report_type(m, e, "a text", "put it in quotes");
+			report_type(m, e, "a string", "put it in quotes");
 		else if (check_fit(m, e, e->text) && take(m, to, e->text, &why) < 0)
 			report(m, e, why.wrong, why.right);
 	}

@@ -1,9 +1,9 @@
 #ifndef AB_POLICY_READ_MEMBERS_H
 #define AB_POLICY_READ_MEMBERS_H
 /*
- * Inside lib/policy: an object of a file that has a fixed set of members, and
- * lists of such objects. Whatever is wrong is reported at its place, and makes
- * the object bad; the rest of it is read all the same, so that all is told at
+ * Inside lib/policy: an object of a settings file with a fixed set of members,
+ * and lists of such objects. A mistake is reported at its place and makes the
+ * object bad; the rest is still read, so that all mistakes are reported at
  * once.
  */
 #include "policy/read/member_reader.h"
@@ -16,12 +16,12 @@ enum { AB_MEMBERS_MAX = 20 }; /* of one kind */
 struct ab_members_kind {
 	const char *const *names;
 	size_t n;
-	/* May this text be a member? And what may, in words. NULL: any. */
+	/* Is this text acceptable, and what would be? NULL: any text is. */
 	bool (*fits)(const char *text);
 	const char *fitting;
 };
 
-/* An object that is being read. A member is known by the index of its name. */
+/* An object that is being read. Members are numbered like their names. */
 struct ab_members {
 	struct ab_reader *r;
 	const struct ab_json_scan_node *node;
@@ -34,26 +34,26 @@ struct ab_members {
  * zero. */
 void ab_members_find(struct ab_members *m);
 
-/* At the member; at the object, if there is none. */
+/* Report at the member, or at the object if the member is missing. */
 void ab_members_complain(struct ab_members *m, size_t which, const char *wrong, const char *right);
 void ab_members_wrong_type(struct ab_members *m, size_t which, const char *wanted,
 			   const char *right);
-/* false: the text does not fit, and that was said. */
+/* false: the text is not acceptable, and that was reported. */
 bool ab_members_fit(struct ab_members *m, size_t which, const char *text);
 
-/* A text, in the arena; NULL: none, or it was complained about. */
+/* A string, in the arena; NULL: it is missing, or was reported. */
 const char *ab_members_text(struct ab_members *m, size_t which);
-/* The index of the word that is there; 0 when none is. */
+/* The index of the given word; 0: it is missing, or was reported. */
 unsigned ab_members_word(struct ab_members *m, size_t which, const char *const *words, size_t n,
 			 const char *right);
 
-/* Takes a text of a list; -1: it is none, and why. */
+/* Take one string of a list; -1: it is invalid, and why. */
 typedef int ab_members_take(struct ab_members *m, void *to, const char *text,
 			    struct ab_complaint *why);
-/* All that are in the list, which is one. */
+/* Take every string of the member, which must be a list. */
 void ab_members_each(struct ab_members *m, size_t which, ab_members_take *take, void *to);
 
-/* A list of such objects, which is the value of a key. */
+/* A key whose value is a list of such objects. */
 struct ab_members_list {
 	const struct ab_members_kind *kind;
 	enum ab_key_id key;

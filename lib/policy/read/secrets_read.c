@@ -43,7 +43,7 @@ static const char *const members[MEMBERS] = {
 	[EXPIRES] = "expires",
 };
 
-/* Which members each source has. */
+/* The members that belong to one kind of source. */
 static const struct {
 	enum member member;
 	enum ab_secret_from from;
@@ -56,12 +56,12 @@ static const struct {
 	{ EXPIRES, AB_FROM_COMMAND, "write \"from\": \"command\"" },
 };
 
-/* Something printable, and not too long. */
+/* Short, and without control characters. */
 static bool is_fit(const char *text)
 {
 	const unsigned char *c = (const unsigned char *)text;
 
-	/* A name may be in any language. */
+	/* A file name may be in any language. */
 	for (; *c; c++)
 		if (*c < ' ' || *c == 0x7f)
 			return false;
@@ -75,7 +75,7 @@ static const struct ab_members_kind kind = {
 	.fitting = "at most 1024 bytes",
 };
 
-/* Each text of a list. */
+/* Read each string of a list. */
 static void take_list(struct ab_members *m, enum member which, ab_members_take *take,
 		      struct ab_secret *s, const char *right)
 {
@@ -134,8 +134,7 @@ static int take_place(struct ab_members *m, void *to, const char *text, struct a
 	else if (strcmp(text, "body") == 0)
 		s->in_body = true;
 	else
-		return ab_complaint_value(why, text, "is not possible here",
-					  "write \"path\" or \"body\"");
+		return ab_why_invalid(why, text, "use path or body");
 	return 0;
 }
 
@@ -182,8 +181,8 @@ static void read_env(struct ab_members *m, struct ab_secret *s)
 	if (!text)
 		return;
 	if (!ab_is_variable(text, strlen(text), "")) {
-		ab_complaint_value(&why, text, "is not the name of a variable",
-				   "letters, digits and _");
+		ab_complaint_value(&why, text, "is not a valid variable name",
+				   "use letters, digits and _");
 		ab_members_complain(m, ENV, why.wrong, why.right);
 	}
 	s->env = text;
@@ -197,7 +196,7 @@ static void read_expires(struct ab_members *m, struct ab_secret *s)
 	if (!text)
 		return;
 	if (ab_parse_duration(text, &ms) < 0 || ms < EXPIRES_MIN_MS || ms > EXPIRES_MAX_MS)
-		ab_members_complain(m, EXPIRES, "is no duration between ten seconds and a year",
+		ab_members_complain(m, EXPIRES, "is not a duration between ten seconds and a year",
 				    "write one like \"50m\"");
 	else
 		s->expires_ms = ms;
@@ -208,12 +207,11 @@ static void read_source(struct ab_members *m, struct ab_secret *s)
 	static const char *const words[] = { "env", "file", "command" };
 	static const char list[] = "write one like [\"pass\", \"show\", \"x\"]";
 
-	s->from = ab_members_word(m, FROM, words, AB_COUNT(words),
-				  "write \"env\", \"file\" or \"command\"");
+	s->from = ab_members_word(m, FROM, words, AB_COUNT(words), "use env, file or command");
 	for (size_t i = 0; i < AB_COUNT(sources); i++)
 		if (m->given[sources[i].member] && sources[i].from != s->from)
 			ab_members_complain(m, sources[i].member,
-					    "is of another source than \"from\" says",
+					    "does not belong to this kind of source",
 					    sources[i].right);
 	read_env(m, s);
 	read_path(m, s);
@@ -237,8 +235,8 @@ static void read_hosts(struct ab_members *m, struct ab_secret *s)
 		return;
 	ab_secret_known_hosts(m->r->ctx->arena, s);
 	if (s->hosts.len == 0)
-		ab_members_complain(m, HOSTS, "is missing, and no service is known by this name",
-				    right);
+		ab_members_complain(m, HOSTS,
+				    "is missing, and this name is not a known service key", right);
 }
 
 static void read_carriers(struct ab_members *m, struct ab_secret *s)
@@ -268,11 +266,10 @@ static void check_format(struct ab_members *m, struct ab_secret *s)
 		if (*p & 0x80)
 			hole = NULL;
 	if (!hole || strstr(hole + 2, "{}"))
-		ab_members_complain(m, FORMAT, "must have one {} where the value goes",
+		ab_members_complain(m, FORMAT, "must contain {} once, where the value goes",
 				    "write one like \"Bearer {}\"");
 	else if (!s->inject)
-		ab_members_complain(m, FORMAT, "is for what is injected",
-				    "write \"mode\": \"inject\"");
+		ab_members_complain(m, FORMAT, "needs mode inject", "write \"mode\": \"inject\"");
 }
 
 static void read_mode(struct ab_members *m, struct ab_secret *s)
@@ -280,17 +277,16 @@ static void read_mode(struct ab_members *m, struct ab_secret *s)
 	static const char *const words[] = { "swap", "inject" };
 	const struct ab_json_scan_node *require = m->given[REQUIRE];
 
-	s->inject =
-		ab_members_word(m, MODE, words, AB_COUNT(words), "write \"swap\" or \"inject\"");
+	s->inject = ab_members_word(m, MODE, words, AB_COUNT(words), "use swap or inject");
 	s->format = ab_members_text(m, FORMAT);
 	s->require = require && require->kind == 't';
 	if (require && require->kind != 't' && require->kind != 'f')
-		ab_members_wrong_type(m, REQUIRE, "true or false", "without quotes");
+		ab_members_wrong_type(m, REQUIRE, "true or false", "write true or false");
 	if (s->inject && s->ncarriers == 0 && !m->bad)
-		ab_members_complain(m, MODE, "does not know where to put the value",
+		ab_members_complain(m, MODE, "needs to know where to inject the value",
 				    "write \"as\": \"bearer\", or another carrier");
 	if (s->inject && s->require)
-		ab_members_complain(m, REQUIRE, "is not possible with what is injected",
+		ab_members_complain(m, REQUIRE, "cannot be combined with mode inject",
 				    "write \"mode\": \"swap\"");
 	check_format(m, s);
 }
@@ -301,15 +297,13 @@ static void read_rest(struct ab_members *m, struct ab_secret *s)
 	static const char *const ways[] = { "tls", "gateway", "both" };
 	static const char *const ends[] = { "refuse", "stop" };
 
-	s->stable = ab_members_word(m, PLACEHOLDER, lives, AB_COUNT(lives),
-				    "write \"run\" or \"stable\"");
-	s->via = ab_members_word(m, VIA, ways, AB_COUNT(ways),
-				 "write \"tls\", \"gateway\" or \"both\"");
-	s->stop =
-		ab_members_word(m, TRIPWIRE, ends, AB_COUNT(ends), "write \"refuse\" or \"stop\"");
+	s->stable = ab_members_word(m, PLACEHOLDER, lives, AB_COUNT(lives), "use run or stable");
+	s->via = ab_members_word(m, VIA, ways, AB_COUNT(ways), "use tls, gateway or both");
+	s->stop = ab_members_word(m, TRIPWIRE, ends, AB_COUNT(ends), "use refuse or stop");
 	if (s->via != AB_VIA_TLS && (!s->provider || !s->provider->base_variable[0]))
-		ab_members_complain(m, VIA, "needs a variable for the base URL, and none is known",
-				    "write \"tls\"");
+		ab_members_complain(m, VIA,
+				    "needs a known variable for the base URL, and there is none",
+				    "use tls");
 	take_list(m, ALSO, take_place, s, "write one like [\"body\"]");
 	take_list(m, NAMES, take_name, s, "write one like [\"OTHER_NAME\"]");
 	take_list(m, FILES, take_file, s, "write one like [\"~/.netrc\"]");

@@ -21,7 +21,7 @@
 int ab_settings_file_read(const char *path, const char *name, bool nofollow, char **ret_text,
 			  size_t *ret_len, struct ab_error *err)
 {
-	/* Not blocking: somebody may have put a pipe there. */
+	/* Do not block: the path may be a pipe. */
 	ab_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY |
 						 (nofollow ? O_NOFOLLOW : 0));
 	struct stat st;
@@ -32,8 +32,8 @@ int ab_settings_file_read(const char *path, const char *name, bool nofollow, cha
 		return 0;
 	}
 	if (fd < 0 && nofollow && errno == ELOOP)
-		return ab_fail(err, AB_ECONFIG, 0, "%s is a symbolic link, which is not followed",
-			       name);
+		return ab_fail(err, AB_ECONFIG, 0,
+			       "%s is a symbolic link, and links are not followed here", name);
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return ab_fail(err, AB_ECONFIG, errno, "%s", name);
 	if (!S_ISREG(st.st_mode))
@@ -128,7 +128,7 @@ static const char *get_type_name(const struct ab_json_scan_node *value)
 	case '[':
 		return "a list";
 	case '"':
-		return "a text";
+		return "a string";
 	case '0':
 		return "a number";
 	case '.':
@@ -143,7 +143,7 @@ static const char *get_type_name(const struct ab_json_scan_node *value)
 void ab_reader_wrong_type(struct ab_reader *r, const struct ab_json_scan_node *node,
 			  const char *wanted, const char *right)
 {
-	ab_autofree char *wrong = ab_printf("must be %s, not %s", wanted, get_type_name(node));
+	ab_autofree char *wrong = ab_printf("expected %s, got %s", wanted, get_type_name(node));
 
 	ab_reader_report(r, node, NULL, wrong, right);
 }
@@ -175,14 +175,14 @@ static void put_element(struct ab_reader *r, const struct ab_json_scan_node *val
 	if ((ports || publish) && value->kind == '0')
 		put_integer(r, value, id);
 	else if (ports)
-		ab_reader_wrong_type(r, value, "a whole number", "without quotes");
+		ab_reader_wrong_type(r, value, "a whole number", "write one like 3000");
 	else if (value->text)
 		put_text(r, value, id, value->text);
 	else if (publish)
-		ab_reader_wrong_type(r, value, "a whole number or a text",
+		ab_reader_wrong_type(r, value, "a whole number or a string",
 				     "write 3000 or \"8080:3000\"");
 	else
-		ab_reader_wrong_type(r, value, "a text", "put it in quotes");
+		ab_reader_wrong_type(r, value, "a string", "put it in quotes");
 }
 
 /* A value that should be a list: it may have been meant as its one element. */
@@ -231,12 +231,13 @@ static void put_assignments(struct ab_reader *r, const struct ab_json_scan_node 
 		ab_autofree char *text = NULL;
 
 		if (!k->text) {
-			ab_reader_wrong_type(r, k, "a text", "put it in quotes");
+			ab_reader_wrong_type(r, k, "a string", "put it in quotes");
 		} else if (strchr(k->key, '=') && id == AB_KEY_OVERRIDE) {
-			ab_reader_report(r, k, NULL, "no such rule", "");
+			ab_reader_report(r, k, NULL, "unknown rule",
+					 "list them with: agentbox rules list");
 		} else if (strchr(k->key, '=')) {
-			ab_reader_report(r, k, NULL, "is not the name of a variable",
-					 "letters, digits and _");
+			ab_reader_report(r, k, NULL, "is not a valid variable name",
+					 "use letters, digits and _");
 		} else {
 			text = ab_printf("%s=%s", k->key, k->text);
 			put_text(r, k, id, text);
@@ -256,9 +257,10 @@ static void put_scalar(struct ab_reader *r, const struct ab_json_scan_node *valu
 		put_integer(r, value, id);
 	} else if (integer) {
 		ab_reader_wrong_type(r, value, "a whole number",
-				     key->none ? "without quotes; or \"none\"" : "without quotes");
+				     key->none ? "write one like 100, or \"none\""
+					       : "write one like 100");
 	} else {
-		ab_reader_wrong_type(r, value, "a text",
+		ab_reader_wrong_type(r, value, "a string",
 				     key->type == AB_TYPE_SIZE	     ? "write one like \"512M\""
 				     : key->type == AB_TYPE_DURATION ? "write one like \"30m\""
 								     : "put it in quotes");
@@ -296,11 +298,11 @@ static void report_unknown_key(struct ab_reader *r, const struct ab_json_scan_no
 				  name, strchr(name, '.') + 1);
 	else if (guess)
 		right = ab_printf("did you mean %s?", guess);
-	ab_reader_report(r, node, NULL, "no such key", right ? right : "");
+	ab_reader_report(r, node, NULL, "unknown key", right ? right : "");
 }
 
-/* Words about a section, or about elements of its lists: for people who read
- * the file. */
+/* A comment on a section, or on single elements of its lists, for people who
+ * read the file. */
 static void check_reason(struct ab_reader *r, const struct ab_json_scan_node *value)
 {
 	static const char right[] = "write \"...\", or { \"entry\": \"...\" }";
@@ -308,10 +310,10 @@ static void check_reason(struct ab_reader *r, const struct ab_json_scan_node *va
 	if (value->text)
 		return;
 	if (value->kind != '{') {
-		ab_reader_wrong_type(r, value, "a text or an object of texts", right);
+		ab_reader_wrong_type(r, value, "a string or an object of strings", right);
 		return;
 	}
-	ab_json_scan_each(k, value) if (!k->text) ab_reader_wrong_type(r, k, "a text", right);
+	ab_json_scan_each(k, value) if (!k->text) ab_reader_wrong_type(r, k, "a string", right);
 }
 
 static void read_object(struct ab_reader *r, const struct ab_json_scan_node *object)
@@ -326,7 +328,7 @@ static void read_object(struct ab_reader *r, const struct ab_json_scan_node *obj
 
 		if (top && strcmp(k->key, "$schema") == 0) {
 			if (!k->text)
-				ab_reader_wrong_type(r, k, "a text", "put it in quotes");
+				ab_reader_wrong_type(r, k, "a string", "put it in quotes");
 		} else if (!top && strcmp(k->key, "reason") == 0) {
 			check_reason(r, k);
 		} else if (found && !strchr(k->key, '.')) {
@@ -342,8 +344,8 @@ static void read_object(struct ab_reader *r, const struct ab_json_scan_node *obj
 	}
 }
 
-/* What no later layer could put right. */
-static void check_together(struct ab_reader *r)
+/* Report conflicts that no later layer can resolve. */
+static void check_conflicts(struct ab_reader *r)
 {
 	struct ab_complaint why = { .right = "" };
 	const struct ab_origin *from;
@@ -369,6 +371,6 @@ void ab_settings_file_parse(const struct ab_context *ctx, enum ab_layer layer, c
 		ab_reader_wrong_type(&r, scan.nodes, "an object", "write { ... }");
 	} else {
 		read_object(&r, scan.nodes);
-		check_together(&r);
+		check_conflicts(&r);
 	}
 }

@@ -1,9 +1,9 @@
 #ifndef AB_POLICY_READ_SETTINGS_FILE_H
 #define AB_POLICY_READ_SETTINGS_FILE_H
 /*
- * Inside lib/policy: one configuration file, from bytes to a config. The
- * bytes may be hostile (a project's file): what is read is bounded, nothing
- * is followed or waited for, and everything quoted in a message is escaped.
+ * Inside lib/policy: one settings file, from bytes to a config. The bytes may
+ * be hostile (a project's file): the size is bounded, no link is followed,
+ * nothing blocks, and everything that a message quotes is escaped.
  */
 #include <stddef.h>
 
@@ -14,15 +14,15 @@ struct ab_error;
 #define AB_FILE_MAX (1024 * 1024)
 
 /*
- * The whole file; *ret_text is NULL when there is none. Only regular files
- * are read; `nofollow`: a symbolic link is an error. `name` is what messages
- * call it.
+ * Read a whole file; *ret_text is NULL if it does not exist. It must be a
+ * regular file; with `nofollow` a symbolic link is an error. Messages call it
+ * `name`.
  */
 int ab_settings_file_read(const char *path, const char *name, bool nofollow, char **ret_text,
 			  size_t *ret_len, struct ab_error *err);
 
-/* What is wrong with a file, one each: "file:line: key: what", and the way
- * out or "". */
+/* The mistakes in a file: "file:line:column: key: what is wrong", and for each
+ * what would be right, or "". */
 struct ab_problems {
 	struct ab_strv wrong, right;
 };
@@ -32,8 +32,8 @@ enum { AB_PROBLEMS_MAX = 100 };
 void ab_problems_fini(struct ab_problems *p);
 #define ab_autoproblems __attribute__((cleanup(ab_problems_fini)))
 
-/* Fill *ret from the text. Every problem is reported, up to a bound; values
- * without one are set. `name` must live as long as the arena. */
+/* Fill *ret from the text. Every mistake is reported, up to a bound; values
+ * without a mistake are set. `name` must live as long as the arena. */
 void ab_settings_file_parse(const struct ab_context *ctx, enum ab_layer layer, const char *name,
 			    const char *text, size_t len, struct ab_config *ret,
 			    struct ab_problems *problems);

@@ -10,15 +10,16 @@
 
 enum { NAME = 24, WHAT = 40 };
 
-/* Where it comes from, for what somebody wrote. */
+/* Where a user's rule or override was written. */
 static void put_origin(struct ab_buf *b, const struct ab_item *item)
 {
 	ab_autofree char *from = ab_origin_text(item->from);
 
-	ab_buf_printf(b, "%s%s", from, item->tighten ? " (not trusted: only where stricter)" : "");
+	ab_buf_printf(b, "%s%s", from,
+		      item->tighten ? " (not trusted: applies only where stricter)" : "");
 }
 
-static void own_row(struct ab_buf *b, const struct ab_item *item)
+static void put_user_row(struct ab_buf *b, const struct ab_item *item)
 {
 	const struct ab_user_rule *rule = item->rule;
 	ab_autobuf struct ab_buf what = { 0 };
@@ -34,7 +35,7 @@ static void own_row(struct ab_buf *b, const struct ab_item *item)
 	ab_buf_puts(b, "\n");
 }
 
-static void builtin_row(struct ab_buf *b, unsigned id, const struct ab_value *overrides)
+static void put_builtin_row(struct ab_buf *b, unsigned id, const struct ab_value *overrides)
 {
 	const struct ab_rule *rule = &ab_rules[id];
 	const struct ab_item *item = ab_override_find(overrides, id);
@@ -43,50 +44,50 @@ static void builtin_row(struct ab_buf *b, unsigned id, const struct ab_value *ov
 	ab_buf_printf(b, "%-*s %-10s %s", NAME, rule->name, ab_decision_names[now.strong],
 		      rule->what);
 	if (now.weak != now.strong)
-		ab_buf_printf(b, "; %s where it does less", ab_decision_names[now.weak]);
+		ab_buf_printf(b, "; %s in milder cases", ab_decision_names[now.weak]);
 	if (item) {
-		ab_buf_printf(b, "  (%s by itself; ", ab_decision_names[rule->decision]);
+		ab_buf_printf(b, "  (built in: %s; ", ab_decision_names[rule->decision]);
 		put_origin(b, item);
 		ab_buf_puts(b, ")");
 	}
 	ab_buf_puts(b, "\n");
 }
 
-static char *list_text(const struct ab_value *rules, const struct ab_value *overrides)
+static char *make_text(const struct ab_value *rules, const struct ab_value *overrides)
 {
 	struct ab_buf b = { 0 };
 
-	ab_buf_printf(&b, "%-*s %-10s %s\n", NAME, "RULE", "DECISION", "WHAT");
+	ab_buf_printf(&b, "%-*s %-10s %s\n", NAME, "RULE", "VERDICT", "WHAT");
 	for (size_t i = 0; i < rules->len; i++)
-		own_row(&b, &rules->items[i]);
+		put_user_row(&b, &rules->items[i]);
 	for (unsigned i = 0; i < AB_RULE_COUNT; i++)
-		builtin_row(&b, i, overrides);
+		put_builtin_row(&b, i, overrides);
 	return ab_buf_take(&b);
 }
 
-static void json_text(struct ab_buf *b, const char *key, const char *text)
+static void put_json_text(struct ab_buf *b, const char *key, const char *text)
 {
 	ab_buf_printf(b, ",\"%s\":", key);
 	ab_buf_json(b, text);
 }
 
-static void json_origin(struct ab_buf *b, const struct ab_item *item)
+static void put_json_origin(struct ab_buf *b, const struct ab_item *item)
 {
 	ab_autofree char *from = ab_origin_text(item->from);
 
-	json_text(b, "from", from);
+	put_json_text(b, "from", from);
 	ab_buf_printf(b, ",\"trusted\":%s", item->tighten ? "false" : "true");
 }
 
-static void own_json(struct ab_buf *b, const struct ab_item *item)
+static void put_user_json(struct ab_buf *b, const struct ab_item *item)
 {
-	/* The text is an object: its members go on. */
+	/* The text is an object: continue with more members. */
 	ab_buf_add(b, item->text, strlen(item->text) - 1);
-	json_origin(b, item);
+	put_json_origin(b, item);
 	ab_buf_puts(b, "}");
 }
 
-static void builtin_json(struct ab_buf *b, unsigned id, const struct ab_value *overrides)
+static void put_builtin_json(struct ab_buf *b, unsigned id, const struct ab_value *overrides)
 {
 	const struct ab_rule *rule = &ab_rules[id];
 	const struct ab_item *item = ab_override_find(overrides, id);
@@ -94,33 +95,33 @@ static void builtin_json(struct ab_buf *b, unsigned id, const struct ab_value *o
 
 	ab_buf_puts(b, "{\"name\":");
 	ab_buf_json(b, rule->name);
-	json_text(b, "decision", ab_decision_names[now.strong]);
+	put_json_text(b, "decision", ab_decision_names[now.strong]);
 	if (now.weak != now.strong)
-		json_text(b, "mild", ab_decision_names[now.weak]);
-	json_text(b, "what", rule->what);
-	json_text(b, "reason", rule->reason);
+		put_json_text(b, "mild", ab_decision_names[now.weak]);
+	put_json_text(b, "what", rule->what);
+	put_json_text(b, "reason", rule->reason);
 	if (rule->instead)
-		json_text(b, "instead", rule->instead);
+		put_json_text(b, "instead", rule->instead);
 	if (item) {
-		json_text(b, "builtin", ab_decision_names[rule->decision]);
-		json_origin(b, item);
+		put_json_text(b, "builtin", ab_decision_names[rule->decision]);
+		put_json_origin(b, item);
 	}
 	ab_buf_puts(b, "}");
 }
 
-static char *list_json(const struct ab_value *rules, const struct ab_value *overrides)
+static char *make_json(const struct ab_value *rules, const struct ab_value *overrides)
 {
 	struct ab_buf b = { 0 };
 
 	ab_buf_puts(&b, "{\"user\":[");
 	for (size_t i = 0; i < rules->len; i++) {
 		ab_buf_puts(&b, i ? "," : "");
-		own_json(&b, &rules->items[i]);
+		put_user_json(&b, &rules->items[i]);
 	}
 	ab_buf_puts(&b, "],\"builtin\":[");
 	for (unsigned i = 0; i < AB_RULE_COUNT; i++) {
 		ab_buf_puts(&b, i ? "," : "");
-		builtin_json(&b, i, overrides);
+		put_builtin_json(&b, i, overrides);
 	}
 	ab_buf_puts(&b, "]}\n");
 	return ab_buf_take(&b);
@@ -132,5 +133,5 @@ char *ab_policy_rules(const struct ab_policy *policy, bool json)
 	const struct ab_value *rules = &c->v[AB_KEY_RULES];
 	const struct ab_value *overrides = &c->v[AB_KEY_OVERRIDE];
 
-	return json ? list_json(rules, overrides) : list_text(rules, overrides);
+	return json ? make_json(rules, overrides) : make_text(rules, overrides);
 }

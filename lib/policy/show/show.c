@@ -9,7 +9,7 @@
 #include "policy/model/config.h"
 #include "policy/model/policy.h"
 
-static void row(struct ab_buf *b, const char *key, const char *value, const char *from)
+static void put_row(struct ab_buf *b, const char *key, const char *value, const char *from)
 {
 	ab_autofree char *safe = ab_escape(value);
 
@@ -19,7 +19,7 @@ static void row(struct ab_buf *b, const char *key, const char *value, const char
 		ab_buf_printf(b, "%-24s %s\n", key, safe);
 }
 
-static char *item_origin(const struct ab_item *item)
+static char *make_item_origin(const struct ab_item *item)
 {
 	ab_autofree char *from = ab_origin_text(item->from);
 
@@ -32,13 +32,13 @@ static void show_list(struct ab_buf *b, enum ab_key_id id, const struct ab_value
 	ab_autofree char *from = v->from ? ab_origin_text(v->from) : NULL;
 
 	if (v->all)
-		row(b, key, "all", from);
+		put_row(b, key, "all", from);
 	else if (v->len == 0)
-		row(b, key, "(nothing)", from);
+		put_row(b, key, "(nothing)", from);
 	for (size_t i = 0; !v->all && i < v->len; i++) {
-		ab_autofree char *origin = item_origin(&v->items[i]);
+		ab_autofree char *origin = make_item_origin(&v->items[i]);
 
-		row(b, i ? "" : key, v->items[i].text, origin);
+		put_row(b, i ? "" : key, v->items[i].text, origin);
 	}
 }
 
@@ -46,7 +46,7 @@ static char *show_text(const struct ab_policy *p, struct ab_arena *a)
 {
 	struct ab_buf b = { 0 };
 
-	row(&b, "workspace", p->workspace[0] ? p->workspace : "(none)", NULL);
+	put_row(&b, "workspace", p->workspace[0] ? p->workspace : "(none)", NULL);
 	for (int id = 0; id < AB_KEY_COUNT; id++) {
 		const struct ab_value *v = &p->store->config.v[id];
 		ab_autofree char *from = v->from ? ab_origin_text(v->from) : NULL;
@@ -54,14 +54,14 @@ static char *show_text(const struct ab_policy *p, struct ab_arena *a)
 		if (ab_key_is_list(&ab_keys[id]))
 			show_list(&b, id, v);
 		else
-			row(&b, id == AB_KEY_EXTENDS ? "profile" : ab_keys[id].path,
-			    ab_value_text(a, id, v), from);
+			put_row(&b, id == AB_KEY_EXTENDS ? "profile" : ab_keys[id].path,
+				ab_value_text(a, id, v), from);
 	}
 	return ab_buf_take(&b);
 }
 
 /* "NAME={...}" as a member of an object. */
-static void json_secret(struct ab_buf *b, const char *text)
+static void put_json_secret(struct ab_buf *b, const char *text)
 {
 	const char *value = strchr(text, '=');
 
@@ -69,14 +69,14 @@ static void json_secret(struct ab_buf *b, const char *text)
 		ab_buf_printf(b, "\"%.*s\":%s", (int)(value - text), text, value + 1);
 }
 
-/* An element of a list, as a file has it. */
-static void json_item(struct ab_buf *b, enum ab_key_id id, const char *text)
+/* An element of a list as in a file. */
+static void put_json_item(struct ab_buf *b, enum ab_key_id id, const char *text)
 {
 	const struct ab_key *key = &ab_keys[id];
 
 	if (key->type == AB_TYPE_SECRETS) {
 		ab_buf_puts(b, "{");
-		json_secret(b, text);
+		put_json_secret(b, text);
 		ab_buf_puts(b, "}");
 	} else if (key->type == AB_TYPE_PORTS || key->type == AB_TYPE_RULES ||
 		   key->type == AB_TYPE_HTTP) {
@@ -86,8 +86,8 @@ static void json_item(struct ab_buf *b, enum ab_key_id id, const char *text)
 	}
 }
 
-static void json_scalar(struct ab_buf *b, struct ab_arena *a, enum ab_key_id id,
-			const struct ab_value *v)
+static void put_json_scalar(struct ab_buf *b, struct ab_arena *a, enum ab_key_id id,
+			    const struct ab_value *v)
 {
 	if (ab_keys[id].type == AB_TYPE_INTEGER && v->number != AB_NONE)
 		ab_buf_printf(b, "%llu", (unsigned long long)v->number);
@@ -95,27 +95,28 @@ static void json_scalar(struct ab_buf *b, struct ab_arena *a, enum ab_key_id id,
 		ab_buf_json(b, ab_value_text(a, id, v));
 }
 
-static void json_origin(struct ab_buf *b, enum ab_key_id id, const char *value, const char *from)
+static void put_json_origin(struct ab_buf *b, enum ab_key_id id, const char *value,
+			    const char *from)
 {
 	ab_buf_puts(b, "{\"value\":");
-	json_item(b, id, value);
+	put_json_item(b, id, value);
 	ab_buf_puts(b, ",\"from\":");
 	ab_buf_json(b, from ? from : "");
 	ab_buf_puts(b, "}");
 }
 
-static void json_value(struct ab_buf *b, struct ab_arena *a, enum ab_key_id id,
-		       const struct ab_value *v)
+static void put_json_value(struct ab_buf *b, struct ab_arena *a, enum ab_key_id id,
+			   const struct ab_value *v)
 {
 	ab_autofree char *from = v->from ? ab_origin_text(v->from) : NULL;
 
 	if (v->all) {
-		json_origin(b, id, "all", from);
+		put_json_origin(b, id, "all", from);
 		return;
 	}
 	if (!ab_key_is_list(&ab_keys[id])) {
 		ab_buf_puts(b, "{\"value\":");
-		json_scalar(b, a, id, v);
+		put_json_scalar(b, a, id, v);
 		ab_buf_puts(b, ",\"from\":");
 		ab_buf_json(b, from ? from : "");
 		ab_buf_puts(b, "}");
@@ -123,10 +124,10 @@ static void json_value(struct ab_buf *b, struct ab_arena *a, enum ab_key_id id,
 	}
 	ab_buf_puts(b, "[");
 	for (size_t i = 0; i < v->len; i++) {
-		ab_autofree char *origin = item_origin(&v->items[i]);
+		ab_autofree char *origin = make_item_origin(&v->items[i]);
 
 		ab_buf_puts(b, i ? "," : "");
-		json_origin(b, id, v->items[i].text, origin);
+		put_json_origin(b, id, v->items[i].text, origin);
 	}
 	ab_buf_puts(b, "]");
 }
@@ -141,7 +142,7 @@ static char *show_json(const struct ab_policy *p, struct ab_arena *a)
 		ab_buf_puts(&b, ",");
 		ab_buf_json(&b, id == AB_KEY_EXTENDS ? "profile" : ab_keys[id].path);
 		ab_buf_puts(&b, ":");
-		json_value(&b, a, id, &p->store->config.v[id]);
+		put_json_value(&b, a, id, &p->store->config.v[id]);
 	}
 	ab_buf_puts(&b, "}\n");
 	return ab_buf_take(&b);
@@ -156,20 +157,21 @@ char *ab_policy_show(const struct ab_policy *policy, bool json)
 	return text;
 }
 
-static void record_secrets(struct ab_buf *b, const struct ab_value *v)
+static void put_record_secrets(struct ab_buf *b, const struct ab_value *v)
 {
 	ab_buf_puts(b, "{");
 	for (size_t i = 0; i < v->len; i++) {
 		ab_buf_puts(b, i ? "," : "");
-		json_secret(b, v->items[i].text);
+		put_json_secret(b, v->items[i].text);
 	}
 	ab_buf_puts(b, "}");
 }
 
-static void record_list(struct ab_buf *b, enum ab_key_id id, const struct ab_value *v, bool secrets)
+static void put_record_list(struct ab_buf *b, enum ab_key_id id, const struct ab_value *v,
+			    bool secrets)
 {
 	if (id == AB_KEY_SECRETS) {
-		record_secrets(b, v);
+		put_record_secrets(b, v);
 		return;
 	}
 	ab_buf_puts(b, "[");
@@ -182,13 +184,13 @@ static void record_list(struct ab_buf *b, enum ab_key_id id, const struct ab_val
 
 			ab_buf_json(b, name);
 		} else {
-			json_item(b, id, text);
+			put_json_item(b, id, text);
 		}
 	}
 	ab_buf_puts(b, "]");
 }
 
-static char *record(const struct ab_policy *p, bool secrets)
+static char *make_record(const struct ab_policy *p, bool secrets)
 {
 	struct ab_arena a = { 0 };
 	struct ab_buf b = { 0 };
@@ -203,7 +205,7 @@ static char *record(const struct ab_policy *p, bool secrets)
 		const char *path = ab_keys[id].path;
 		size_t n = strcspn(path, ".");
 
-		/* Keys of one group stand together in the table. */
+		/* Keys of one section are adjacent in the table. */
 		if (!path[n]) {
 			ab_buf_puts(&b, group[0] ? "}," : ",");
 			group = "";
@@ -218,11 +220,11 @@ static char *record(const struct ab_policy *p, bool secrets)
 		if (v->all)
 			ab_buf_puts(&b, "\"all\"");
 		else if (ab_key_is_list(&ab_keys[id]))
-			record_list(&b, id, v, secrets);
+			put_record_list(&b, id, v, secrets);
 		else if (id == AB_KEY_UPSTREAM && secrets)
 			ab_buf_json(&b, v->text);
 		else
-			json_scalar(&b, &a, id, v);
+			put_json_scalar(&b, &a, id, v);
 	}
 	ab_buf_puts(&b, group[0] ? "}}" : "}");
 	ab_arena_fini(&a);
@@ -231,12 +233,12 @@ static char *record(const struct ab_policy *p, bool secrets)
 
 char *ab_policy_json(const struct ab_policy *policy)
 {
-	return record(policy, false);
+	return make_record(policy, false);
 }
 
 void ab_policy_digest(const struct ab_policy *policy, char ret_hex[65])
 {
-	ab_autofree char *text = record(policy, true);
+	ab_autofree char *text = make_record(policy, true);
 
 	ab_sha256(text, strlen(text), ret_hex);
 }

@@ -1,8 +1,8 @@
 #ifndef AB_POLICY_SHOW_SHOW_H
 #define AB_POLICY_SHOW_SHOW_H
 /*
- * A policy as text. Pure. What is printed for people is escaped; all results
- * are freed by the caller.
+ * A policy as text. Pure. Output for people is escaped; the caller frees all
+ * results.
  */
 #include <stdbool.h>
 
@@ -11,16 +11,16 @@ struct ab_policy;
 /* Every value with its origin: a table, or one JSON object. */
 char *ab_policy_show(const struct ab_policy *policy, bool json);
 
-/* The resolved values in the form of a configuration file, one line, for the
- * record of a run. Values of env.set are not in it, only the names, nor is the
+/* The resolved values in the form of a settings file, one line, for the
+ * record of a run. Without the values of env.set (only the names) and the
  * password of network.upstream: they may be secrets. */
 char *ab_policy_json(const struct ab_policy *policy);
 
 /* SHA-256 of all resolved values. */
 void ab_policy_digest(const struct ab_policy *policy, char ret_hex[65]);
 
-/* The rules that commands are judged by: the user's own, then the built-in
- * ones with the decisions in force. */
+/* The rules for commands: the user's own, then the built-in ones with the
+ * verdicts in force. */
 char *ab_policy_rules(const struct ab_policy *policy, bool json);
 
 #endif

@@ -9,8 +9,8 @@
 #include "policy/values/complaint.h"
 #include "policy/values/host.h"
 
-/* Cut the address to its prefix; false when there was something to cut. */
-static bool mask(struct ab_cidr *c)
+/* Clear the bits after the prefix; false if one was set. */
+static bool clear_host_bits(struct ab_cidr *c)
 {
 	unsigned size = c->v6 ? 16 : 4;
 	bool clean = true;
@@ -27,7 +27,7 @@ static bool mask(struct ab_cidr *c)
 	return clean;
 }
 
-static bool parse(const char *s, size_t len, struct ab_cidr *c, bool *ret_clean)
+static bool parse_cidr(const char *s, size_t len, struct ab_cidr *c, bool *ret_clean)
 {
 	const char *slash, *colon = memrchr(s, ':', len);
 	struct ab_host host;
@@ -64,14 +64,14 @@ static bool parse(const char *s, size_t len, struct ab_cidr *c, bool *ret_clean)
 
 		if (n > 5 || !ab_parse_digits(slash + 1, n, &bits) || bits > most)
 			return false;
-		/* ::ffff:10.0.0.0/104 is 10.0.0.0/8; shorter prefixes would
-		 * reach beyond the wrapped addresses. */
+		/* ::ffff:10.0.0.0/104 is 10.0.0.0/8; a shorter prefix would
+		 * include addresses that are not wrapped. */
 		if (wrapped && bits < 96)
 			return false;
 		bits -= wrapped ? 96 : 0;
 	}
 	c->bits = (uint8_t)bits;
-	*ret_clean = mask(c);
+	*ret_clean = clear_host_bits(c);
 	return true;
 }
 
@@ -82,18 +82,18 @@ int ab_cidr_parse(const char *s, size_t len, struct ab_cidr *ret_cidr, struct ab
 	struct ab_cidr c;
 	bool clean;
 
-	if (parse(s, len, &c, &clean) && clean) {
+	if (parse_cidr(s, len, &c, &clean) && clean) {
 		*ret_cidr = c;
 		return 0;
 	}
 	if (!why)
 		return -1;
 	text = ab_strndup(s, len);
-	if (!parse(s, len, &c, &clean))
+	if (!parse_cidr(s, len, &c, &clean))
 		return ab_complaint_value(why, text, "is not an address range",
 					  "write one like 10.1.2.0/24 or 10.1.2.3:5432");
 	ab_cidr_format(&c, buf);
-	return ab_complaint_value(why, text, "has address bits behind its prefix", "write \"%s\"",
+	return ab_complaint_value(why, text, "has address bits after its prefix", "write \"%s\"",
 				  buf);
 }
 

@@ -1,8 +1,8 @@
 #ifndef AB_POLICY_VALUES_CIDR_H
 #define AB_POLICY_VALUES_CIDR_H
 /*
- * Address ranges: "10.1.2.0/24", "10.1.2.3:5432", "[fd00::/8]:22". An address
- * alone is a range of one. Without a port every port is meant. Pure.
+ * Address ranges: "10.1.2.0/24", "10.1.2.3:5432", "[fd00::/8]:22". A single
+ * address is a range of one. Without a port the range has every port. Pure.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@ struct ab_complaint;
 
 struct ab_cidr {
 	bool v6;
-	uint8_t addr[16]; /* the bits behind the prefix are zero */
+	uint8_t addr[16]; /* the bits after the prefix are zero */
 	uint8_t bits;
 	uint16_t port; /* 0: every port */
 };

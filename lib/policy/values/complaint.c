@@ -8,10 +8,10 @@
 #include "base/data/buf.h"
 #include "base/data/mem.h"
 
-enum { QUOTE = 80 }; /* bytes of a quoted value that people still read */
+enum { QUOTE = 80 }; /* bytes of a value that a message quotes */
 
-/* The value, escaped and cut at a whole escape or character. */
-static void quote(struct ab_buf *b, const char *value)
+/* The value, escaped, and cut at a whole escape or character. */
+static void put_quoted(struct ab_buf *b, const char *value)
 {
 	ab_autofree char *head = ab_strndup(value, QUOTE);
 	bool cut = strlen(value) > QUOTE;
@@ -33,12 +33,20 @@ int ab_complaint_value(struct ab_complaint *why, const char *value, const char *
 
 	if (!why)
 		return -1;
-	quote(&b, value);
+	put_quoted(&b, value);
 	snprintf(why->wrong, sizeof(why->wrong), "%s %s", b.data, wrong);
 	va_start(ap, right);
 	vsnprintf(why->right, sizeof(why->right), right, ap);
 	va_end(ap);
 	return -1;
+}
+
+int ab_why_invalid(struct ab_complaint *why, const char *value, const char *right)
+{
+	ab_autobuf struct ab_buf b = { 0 };
+
+	put_quoted(&b, value);
+	return ab_complaint_say(why, right, "invalid value %s", b.data);
 }
 
 int ab_complaint_say(struct ab_complaint *why, const char *right, const char *wrong, ...)

@@ -13,7 +13,7 @@ static bool is_ldh(char c)
 }
 
 /* One part of an IPv4 address as inet_aton reads it; lower case. */
-static bool ipv4_part(const char *s, size_t len, uint64_t *ret)
+static bool parse_ipv4_part(const char *s, size_t len, uint64_t *ret)
 {
 	unsigned base = 10;
 	uint64_t n = 0;
@@ -42,7 +42,7 @@ static bool ipv4_part(const char *s, size_t len, uint64_t *ret)
 	return true;
 }
 
-static bool ipv4(const char *s, uint8_t addr[4])
+static bool parse_ipv4(const char *s, uint8_t addr[4])
 {
 	uint64_t sum = 0, part;
 	unsigned parts = 0;
@@ -51,10 +51,10 @@ static bool ipv4(const char *s, uint8_t addr[4])
 		size_t n = strcspn(s, ".");
 		bool last = s[n] == '\0';
 
-		if (++parts > 4 || !ipv4_part(s, n, &part))
+		if (++parts > 4 || !parse_ipv4_part(s, n, &part))
 			return false;
 		if (last) {
-			/* The last part fills all bytes that are left. */
+			/* The last part fills the remaining bytes. */
 			unsigned bits = 8 * (5 - parts);
 
 			if (part >> bits)
@@ -72,9 +72,9 @@ static bool ipv4(const char *s, uint8_t addr[4])
 	return true;
 }
 
-/* The IPv4 address that an IPv6 address only wraps: ::ffff:0:0/96 and
- * 64:ff9b::/96 reach the very same host. */
-static const uint8_t *wrapped_ipv4(const uint8_t a[16])
+/* The IPv4 address that an IPv6 address wraps: ::ffff:0:0/96 and 64:ff9b::/96
+ * reach the same host. */
+static const uint8_t *find_wrapped_ipv4(const uint8_t a[16])
 {
 	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
 	static const uint8_t nat64[12] = { 0x00, 0x64, 0xff, 0x9b };
@@ -93,7 +93,7 @@ static void set_ipv4(struct ab_host *h, const uint8_t addr[4])
 
 void ab_host_from_addr(bool v6, const uint8_t *addr, struct ab_host *ret_host)
 {
-	const uint8_t *v4 = v6 ? wrapped_ipv4(addr) : addr;
+	const uint8_t *v4 = v6 ? find_wrapped_ipv4(addr) : addr;
 	struct ab_host h = { .kind = AB_HOST_IPV6 };
 
 	if (v4) {
@@ -115,9 +115,9 @@ static bool set_ipv6(struct ab_host *h, const char *s)
 	return true;
 }
 
-/* Labels of a lower-case name; *ret_numeric: the last one is a number, so
- * that resolvers would take the whole for an address. */
-static bool labels(const char *s, bool *ret_numeric)
+/* Check the labels of a lower-case name. *ret_numeric: the last one is a number,
+ * so resolvers would read the whole as an address. */
+static bool check_labels(const char *s, bool *ret_numeric)
 {
 	for (;;) {
 		size_t n = strcspn(s, ".");
@@ -132,7 +132,7 @@ static bool labels(const char *s, bool *ret_numeric)
 			s += n + 1;
 			continue;
 		}
-		*ret_numeric = strspn(s, "0123456789") == n || ipv4_part(s, n, &number) ||
+		*ret_numeric = strspn(s, "0123456789") == n || parse_ipv4_part(s, n, &number) ||
 			       (n >= 2 && s[0] == '0' && s[1] == 'x' &&
 				strspn(s + 2, "0123456789abcdef") == n - 2);
 		return true;
@@ -160,12 +160,12 @@ static bool parse_host(const char *s, size_t len, struct ab_host *h)
 		return set_ipv6(h, name);
 	if (name[len - 1] == '.')
 		name[--len] = '\0';
-	if (len == 0 || len > 253 || !labels(name, &numeric))
+	if (len == 0 || len > 253 || !check_labels(name, &numeric))
 		return false;
 	if (numeric) {
 		uint8_t addr[4];
 
-		if (!ipv4(name, addr))
+		if (!parse_ipv4(name, addr))
 			return false;
 		set_ipv4(h, addr);
 		return true;

@@ -1,17 +1,17 @@
 #ifndef AB_POLICY_VALUES_HOST_H
 #define AB_POLICY_VALUES_HOST_H
 /*
- * Hosts. Bytes become a host once, here; everything after (lists, resolver,
- * SNI, log) uses only that value, so no two parsers can disagree about it.
+ * Hosts. Bytes become a host once, here. Everything else (lists, resolver, SNI,
+ * log) uses that value, so no two parsers can disagree about it.
  *
- * A name: labels of letters, digits and hyphens, at most 63 bytes each and
- * 253 together, lower case, without the trailing dot. Punycode is such a
- * name; other scripts are not. An address: every spelling that any resolver
- * or inet_aton takes (0x7f000001, 0177.1, ::ffff:127.0.0.1, 64:ff9b::7f00:1)
- * is the one canonical address. A name whose last label is a number is an
- * address or nothing.
+ * A name has labels of letters, digits and hyphens, at most 63 bytes each and
+ * 253 together, in lower case, without the trailing dot. Punycode is accepted,
+ * other scripts are not. An address: every spelling that a resolver or
+ * inet_aton accepts (0x7f000001, 0177.1, ::ffff:127.0.0.1, 64:ff9b::7f00:1)
+ * becomes the canonical address. If the last label is a number, the text is an
+ * address or an error.
  *
- * Pure: no I/O; no allocation but for the words in `why` (NULL: none wanted).
+ * Pure: no I/O; it allocates only for `why` (NULL: no reason wanted).
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,8 +32,8 @@ struct ab_host {
 /* Parse one host without port: "github.com", "10.1", "::1", "[::1]". */
 int ab_host_parse(const char *s, size_t len, struct ab_host *ret_host, struct ab_complaint *why);
 
-/* The same from an address in network order: 16 bytes if v6, else 4. One that
- * only wraps an IPv4 address becomes that. */
+/* The same from an address in network order: 16 bytes if v6, else 4. A wrapped
+ * IPv4 address is unwrapped. */
 void ab_host_from_addr(bool v6, const uint8_t *addr, struct ab_host *ret_host);
 
 /* One line of a list: "github.com", "*.x.y:443", "[::1]:8080", or a range of
@@ -41,15 +41,15 @@ void ab_host_from_addr(bool v6, const uint8_t *addr, struct ab_host *ret_host);
 struct ab_host_entry {
 	struct ab_host host; /* of a range: its first address */
 	bool below;	     /* "*.": names strictly below host */
-	uint8_t bits;	     /* of an address: how many count; of a name 0 */
+	uint8_t bits;	     /* of an address: the prefix length; of a name: 0 */
 	uint16_t port;	     /* 0: none was given */
 };
 
 #define AB_HOST_ENTRY_TEXT (AB_HOST_TEXT + 16)
 
-/* The entry for just this host. */
+/* The entry for this host and nothing else. */
 struct ab_host_entry ab_host_entry_of(const struct ab_host *host, uint16_t port);
-/* The smallest one that allows this: a usual port goes without saying. */
+/* The smallest entry that allows this; a usual port is not written. */
 struct ab_host_entry ab_host_entry_for(const struct ab_host *host, uint16_t port);
 int ab_host_entry_parse(const char *s, size_t len, struct ab_host_entry *ret_entry,
 			struct ab_complaint *why);
@@ -57,23 +57,22 @@ void ab_host_entry_format(const struct ab_host_entry *e, char buf[AB_HOST_ENTRY_
 
 /* "443": 1 to 65535, digits only. */
 bool ab_port_parse(const char *s, size_t len, uint16_t *ret_port);
-/* 80, 443 and 22: what an allowing entry without a port means. */
+/* 80, 443 and 22: the ports of an allowing entry without a port. */
 bool ab_port_usual(uint16_t port);
 
-/* Say what somebody who wrote this, which is no host, probably wanted.
- * Returns -1. */
+/* Explain why this is not a host, and what was probably meant. Returns -1. */
 int ab_host_explain(const char *s, size_t len, struct ab_complaint *why);
 
 /*
- * Does the entry mean this host and port? Without a port of its own it means
- * the usual ones when it allows, and every port when it denies. An entry that
- * is an address or a range never means a name.
+ * Does the entry match this host and port? An entry without a port matches the
+ * usual ports if it allows, and every port if it denies. An address or a range
+ * never matches a name.
  */
 bool ab_host_entry_allows(const struct ab_host_entry *e, const struct ab_host *host, uint16_t port);
 bool ab_host_entry_denies(const struct ab_host_entry *e, const struct ab_host *host, uint16_t port);
 
-/* Is everything that `e` allows (denies) in what these entries, canonical
- * text, allow (deny)? */
+/* Do these entries (canonical text) allow (deny) everything that `e` allows
+ * (denies)? */
 bool ab_hosts_cover(char *const *entries, size_t n, const char *e, bool denying);
 
 #endif

@@ -8,7 +8,7 @@
 #include "policy/values/cidr.h"
 #include "policy/values/complaint.h"
 
-/* Ports that an allowing entry without one means: http, https, ssh. */
+/* The ports of an allowing entry without a port: http, https, ssh. */
 static const uint16_t usual_ports[] = { 80, 443, 22 };
 
 bool ab_port_usual(uint16_t port)
@@ -45,7 +45,7 @@ int ab_host_explain(const char *s, size_t len, struct ab_complaint *why)
 		n -= (size_t)(at + 1 - host);
 		host = at + 1;
 	}
-	/* n < len: something was cut, so this cannot go in circles. */
+	/* n < len: the text got shorter, so this recursion ends. */
 	if (n > 0 && n < len && ab_host_entry_parse(host, n, &e, NULL) == 0) {
 		char buf[AB_HOST_ENTRY_TEXT];
 
@@ -66,7 +66,7 @@ bool ab_port_parse(const char *s, size_t len, uint16_t *ret_port)
 	return true;
 }
 
-static unsigned all_bits(const struct ab_host *host)
+static unsigned address_bits(const struct ab_host *host)
 {
 	switch (host->kind) {
 	case AB_HOST_NAME:
@@ -79,7 +79,7 @@ static unsigned all_bits(const struct ab_host *host)
 	return 0;
 }
 
-/* Is it an address with "/" and a digit behind it, right or wrong? */
+/* Is it an address, "/" and a digit, valid or not? */
 static bool looks_like_range(const char *s, size_t len)
 {
 	const char *slash = memchr(s, '/', len);
@@ -116,7 +116,7 @@ int ab_host_entry_parse(const char *s, size_t len, struct ab_host_entry *ret_ent
 
 	if (looks_like_range(s, len))
 		return parse_range(s, len, ret_entry, why);
-	/* The colon before a port: behind the bracket, or the only one. */
+	/* The colon before a port: after the bracket, or the only one. */
 	if (colon && ((len > 0 && s[0] == '[' && colon > s && colon[-1] == ']') ||
 		      memchr(s, ':', len) == colon)) {
 		n = (size_t)(colon - s);
@@ -126,7 +126,7 @@ int ab_host_entry_parse(const char *s, size_t len, struct ab_host_entry *ret_ent
 			if (!why || memmem(s, len, "://", 3))
 				return ab_host_explain(s, len, why);
 			text = ab_strndup(s, len);
-			return ab_complaint_value(why, text, "has no usable port",
+			return ab_complaint_value(why, text, "has an invalid port",
 						  "write host:PORT, 1 to 65535");
 		}
 	}
@@ -137,7 +137,7 @@ int ab_host_entry_parse(const char *s, size_t len, struct ab_host_entry *ret_ent
 	}
 	if (ab_host_parse(host, n, &e.host, NULL) < 0 || (e.below && e.host.kind != AB_HOST_NAME))
 		return ab_host_explain(s, len, why);
-	e.bits = (uint8_t)all_bits(&e.host);
+	e.bits = (uint8_t)address_bits(&e.host);
 	*ret_entry = e;
 	return 0;
 }
@@ -161,7 +161,7 @@ void ab_host_entry_format(const struct ab_host_entry *e, char buf[AB_HOST_ENTRY_
 	bool bracket = e->host.kind == AB_HOST_IPV6 && e->port;
 	char range[8] = "", port[8] = "";
 
-	if (e->bits < all_bits(&e->host))
+	if (e->bits < address_bits(&e->host))
 		snprintf(range, sizeof(range), "/%u", e->bits);
 	if (e->port)
 		snprintf(port, sizeof(port), ":%u", e->port);
@@ -205,8 +205,8 @@ bool ab_host_entry_denies(const struct ab_host_entry *e, const struct ab_host *h
 	return same_host(e, host) && has_port(e, port, true);
 }
 
-/* All hosts of b are hosts of a. */
-static bool wraps(const struct ab_host_entry *a, const struct ab_host_entry *b)
+/* Does a match every host that b matches? */
+static bool covers_host(const struct ab_host_entry *a, const struct ab_host_entry *b)
 {
 	if (a->host.kind != b->host.kind)
 		return false;
@@ -224,7 +224,7 @@ static bool covers_port(char *const *entries, size_t n, const struct ab_host_ent
 		struct ab_host_entry base;
 
 		if (ab_host_entry_parse(entries[i], strlen(entries[i]), &base, NULL) == 0 &&
-		    wraps(&base, e) && (port ? has_port(&base, port, denying) : !base.port))
+		    covers_host(&base, e) && (port ? has_port(&base, port, denying) : !base.port))
 			return true;
 	}
 	return false;

@@ -15,7 +15,7 @@
 
 enum { FILE_MAX = 256 * 1024, SOURCES_MAX = 64, HOSTS_MAX = 64 };
 
-/* What one group's tool says about where it fetches from. */
+/* The hosts from which the tool of a group fetches. */
 struct found {
 	struct ab_strv *hosts;
 	bool main; /* the tool's main source is among them */
@@ -26,7 +26,7 @@ struct source {
 	char *const *environ;
 };
 
-/* The host of a URL, as an entry. Anything else is not one. */
+/* Add the host of a URL; false: it is not a URL. */
 static bool add_url(struct ab_strv *hosts, const char *s, size_t len)
 {
 	const char *host = memmem(s, len, "://", 3), *at;
@@ -51,7 +51,7 @@ static bool add_url(struct ab_strv *hosts, const char *s, size_t len)
 	return true;
 }
 
-/* Every URL in a list like GOPROXY. */
+/* Add the host of every URL in a list like GOPROXY. */
 static bool add_urls(struct ab_strv *hosts, const char *s, size_t len)
 {
 	const char *end = s + len;
@@ -68,8 +68,8 @@ static bool add_urls(struct ab_strv *hosts, const char *s, size_t len)
 	return any;
 }
 
-/* A regular file of bounded size, or NULL. These are the user's own files:
- * a link is as good as the file. */
+/* Read a regular file of bounded size; NULL: there is none. These are the
+ * user's own files, so links are followed. */
 static char *read_file(const char *path)
 {
 	ab_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -83,8 +83,8 @@ static char *read_file(const char *path)
 	return data;
 }
 
-/* The value behind "KEY = value", "KEY: value" or "KEY value", or NULL. */
-static const char *after_key(const char *line, const char *key, char separator)
+/* The value of "KEY = value", "KEY: value" or "KEY value", or NULL. */
+static const char *find_value(const char *line, const char *key, char separator)
 {
 	size_t n = strlen(key), blank;
 
@@ -98,8 +98,8 @@ static const char *after_key(const char *line, const char *key, char separator)
 	return line[blank] == separator ? line + blank + 1 : NULL;
 }
 
-/* URLs behind `key` in a file of lines; a key that starts with ":" may have
- * anything in front of it. */
+/* Add the URLs after `key` in a file of lines. A key that starts with ":" may
+ * have anything before it. */
 static bool scan_lines(const char *path, const char *key, char separator, struct ab_strv *hosts)
 {
 	ab_autofree char *data = read_file(path);
@@ -111,9 +111,9 @@ static bool scan_lines(const char *path, const char *key, char separator, struct
 		const char *value;
 
 		line[n] = '\0';
-		value = after_key(line, key, separator);
+		value = find_value(line, key, separator);
 		if (!value && key[0] == ':' && strstr(line, key))
-			value = after_key(strstr(line, key), key, separator);
+			value = find_value(strstr(line, key), key, separator);
 		if (value)
 			any |= add_urls(hosts, value, strlen(value));
 		line = next;
@@ -146,7 +146,7 @@ static bool scan_config(const struct source *s, const char *name, const char *ke
 	return path && scan_lines(path, key, '=', hosts);
 }
 
-static bool from_variable(const struct source *s, const char *name, struct ab_strv *hosts)
+static bool scan_variable(const struct source *s, const char *name, struct ab_strv *hosts)
 {
 	const char *value = ab_environ_get(s->environ, name);
 
@@ -155,20 +155,20 @@ static bool from_variable(const struct source *s, const char *name, struct ab_st
 
 static void find_npm(const struct source *s, struct found *f)
 {
-	f->main = from_variable(s, "npm_config_registry", f->hosts) ||
-		  from_variable(s, "NPM_CONFIG_REGISTRY", f->hosts) ||
+	f->main = scan_variable(s, "npm_config_registry", f->hosts) ||
+		  scan_variable(s, "NPM_CONFIG_REGISTRY", f->hosts) ||
 		  scan_home(s, ".npmrc", "registry", f->hosts);
 	scan_home(s, ".npmrc", ":registry", f->hosts); /* @scope:registry */
 }
 
 static void find_pypi(const struct source *s, struct found *f)
 {
-	f->main = from_variable(s, "PIP_INDEX_URL", f->hosts) ||
-		  from_variable(s, "UV_DEFAULT_INDEX", f->hosts) ||
+	f->main = scan_variable(s, "PIP_INDEX_URL", f->hosts) ||
+		  scan_variable(s, "UV_DEFAULT_INDEX", f->hosts) ||
 		  scan_config(s, "pip/pip.conf", "index-url", f->hosts) ||
 		  scan_home(s, ".pip/pip.conf", "index-url", f->hosts) ||
 		  scan_lines("/etc/pip.conf", "index-url", '=', f->hosts);
-	from_variable(s, "PIP_EXTRA_INDEX_URL", f->hosts);
+	scan_variable(s, "PIP_EXTRA_INDEX_URL", f->hosts);
 	scan_config(s, "pip/pip.conf", "extra-index-url", f->hosts);
 	scan_home(s, ".pip/pip.conf", "extra-index-url", f->hosts);
 	scan_lines("/etc/pip.conf", "extra-index-url", '=', f->hosts);
@@ -176,8 +176,8 @@ static void find_pypi(const struct source *s, struct found *f)
 
 static void find_crates(const struct source *s, struct found *f)
 {
-	/* A source that replaces crates.io is named "registry"; registries
-	 * beside it have an "index". */
+	/* A source that replaces crates.io has a "registry"; additional
+	 * registries have an "index". */
 	f->main = scan_home(s, ".cargo/config.toml", "registry", f->hosts) ||
 		  scan_home(s, ".cargo/config", "registry", f->hosts);
 	scan_home(s, ".cargo/config.toml", "index", f->hosts);
@@ -185,7 +185,7 @@ static void find_crates(const struct source *s, struct found *f)
 
 static void find_go(const struct source *s, struct found *f)
 {
-	f->main = from_variable(s, "GOPROXY", f->hosts) ||
+	f->main = scan_variable(s, "GOPROXY", f->hosts) ||
 		  scan_config(s, "go/env", "GOPROXY", f->hosts);
 }
 

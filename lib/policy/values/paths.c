@@ -15,7 +15,7 @@ const char *ab_environ_get(char *const *environ, const char *name)
 	return NULL;
 }
 
-static char *under(const char *top, const char *home, const char *below)
+static char *make_path(const char *top, const char *home, const char *below)
 {
 	ab_autofree char *path = NULL;
 
@@ -34,10 +34,10 @@ char *ab_state_dir(char *const *environ, const char *home, const char *cwd)
 
 	if (own && own[0])
 		return ab_path_resolve(own, cwd, home);
-	return under(ab_environ_get(environ, "XDG_STATE_HOME"), home, ".local/state");
+	return make_path(ab_environ_get(environ, "XDG_STATE_HOME"), home, ".local/state");
 }
 
 char *ab_config_dir(char *const *environ, const char *home)
 {
-	return under(ab_environ_get(environ, "XDG_CONFIG_HOME"), home, ".config");
+	return make_path(ab_environ_get(environ, "XDG_CONFIG_HOME"), home, ".config");
 }

@@ -1,9 +1,9 @@
 #ifndef AB_POLICY_VALUES_PATHS_H
 #define AB_POLICY_VALUES_PATHS_H
 /*
- * Where our own files are, from the caller's environment. Pure. The results
- * are clean and absolute, or NULL when neither the variables nor a home say
- * where; a variable that is not an absolute path counts as unset.
+ * The folders of agentbox's own files, from the caller's environment. Pure. The
+ * results are clean and absolute, or NULL if neither a variable nor a home says
+ * where. A variable that is not an absolute path counts as unset.
  */
 
 /* The value of a variable in an environ-like list, or NULL. */

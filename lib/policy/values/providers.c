@@ -25,7 +25,7 @@
 		.kind = AB_CARRY_QUERY, .name = (n) \
 	}
 
-/* Sorted by name. No variable, host or base variable stands in two rows. */
+/* Sorted by name. No variable, host or base variable is in two rows. */
 const struct ab_provider ab_providers[] = {
 	{
 		.name = "anthropic",
@@ -68,7 +68,7 @@ const struct ab_provider ab_providers[] = {
 		.files = { "~/.config/gh/hosts.yml", "~/.git-credentials" },
 	},
 	{
-		/* Its endpoint for OpenAI's clients takes a bearer. */
+		/* Its endpoint for OpenAI clients takes a bearer token. */
 		.name = "google",
 		.title = "Google Gemini",
 		.names = { "GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY" },
@@ -155,7 +155,7 @@ const struct ab_provider ab_providers[] = {
 		.prefixes = { "sk-or-v1-", "sk-or-" },
 	},
 	{
-		/* The user's name is then "__token__". */
+		/* The user name is "__token__". */
 		.name = "pypi",
 		.title = "PyPI upload",
 		.names = { "TWINE_PASSWORD", "UV_PUBLISH_TOKEN", "POETRY_PYPI_TOKEN_PYPI",
@@ -190,19 +190,18 @@ const struct ab_provider ab_providers[] = {
 };
 const size_t ab_nproviders = AB_COUNT(ab_providers);
 
-/* No variable and no file stands in two rows, nor in a provider's. */
+/* No variable and no file is in two rows, or in a row of a provider. */
 const struct ab_uncovered ab_uncovered[] = {
 	{ "AWS_SECRET_ACCESS_KEY", "~/.aws/credentials", "AWS keys sign requests" },
 	{ NULL, "~/.aws/sso/cache", "AWS keys sign requests" },
 	{ "GOOGLE_APPLICATION_CREDENTIALS", "~/.config/gcloud/application_default_credentials.json",
 	  "Google Cloud keys sign requests" },
 	{ NULL, "~/.config/gcloud/credentials.db",
-	  "Google Cloud tokens are made anew from this file" },
+	  "Google Cloud tokens are renewed from this file" },
 	{ "AZURE_CLIENT_SECRET", "~/.azure/msal_token_cache.json",
-	  "Azure tokens are made anew from it" },
+	  "Azure tokens are renewed from it" },
 	{ "AZURE_CLIENT_CERTIFICATE_PATH", NULL, "Azure certificates sign requests" },
-	{ "KUBECONFIG", "~/.kube/config",
-	  "clusters are used with keys and certificates of their own" },
+	{ "KUBECONFIG", "~/.kube/config", "clusters use keys and certificates of their own" },
 	{ "OCI_CLI_KEY_FILE", "~/.oci/config", "Oracle Cloud keys sign requests" },
 	{ "ALIBABA_CLOUD_ACCESS_KEY_SECRET", "~/.aliyun/config.json",
 	  "Alibaba Cloud keys sign requests" },

@@ -1,13 +1,13 @@
 #ifndef AB_POLICY_VALUES_PROVIDERS_H
 #define AB_POLICY_VALUES_PROVIDERS_H
 /*
- * Services whose keys are known by the name of a variable: to which hosts they
- * belong, how they travel, what they look like, and which other variables
- * clients read. A table, so that `--secret NAME` is enough.
+ * Known service keys, by the name of their variable: the hosts they are for, how
+ * they are sent, what they look like, and other variables that clients read.
+ * With this table `--secret NAME` is enough.
  */
 #include <stddef.h>
 
-/* How a value travels in a request. */
+/* How a request carries a value. */
 enum ab_carrier_kind {
 	AB_CARRY_BEARER, /* Authorization: Bearer VALUE */
 	AB_CARRY_TOKEN,	 /* Authorization: token VALUE */
@@ -16,7 +16,7 @@ enum ab_carrier_kind {
 	AB_CARRY_QUERY,	 /* ?NAME=VALUE */
 };
 
-/* Of a header or a parameter, with the NUL. */
+/* The name of a header or a parameter, with the NUL. */
 enum { AB_CARRIER_NAME = 64 };
 
 struct ab_carrier {
@@ -28,7 +28,7 @@ struct ab_carrier {
 enum { AB_CARRIER_TEXT = 80 };
 void ab_carrier_format(const struct ab_carrier *c, char ret[AB_CARRIER_TEXT]);
 
-/* How many of each a row has room for, and how long a text may be. */
+/* How many of each a row can have, and the size of its texts. */
 enum {
 	AB_PROVIDER_NAMES = 4,
 	AB_PROVIDER_HOSTS = 5,
@@ -40,39 +40,39 @@ enum {
 };
 
 /*
- * The texts are in the row itself, and "" is none: a table of pointers would
- * be relocated by every start of the program.
+ * The texts are in the row itself, and "" means none: a table of pointers would
+ * have to be relocated at every start.
  */
 struct ab_provider {
-	char name[12];	/* "openai": also its place at the gateway */
+	char name[12];	/* "openai"; also its path at the gateway */
 	char title[16]; /* "OpenAI" */
-	/* Variables; first the usual one. */
+	/* Variables, the usual one first. */
 	char names[AB_PROVIDER_NAMES][AB_PROVIDER_WORD];
-	/* Canonical entries; port 443 is meant. */
+	/* Canonical entries, for port 443. */
 	char hosts[AB_PROVIDER_HOSTS][AB_PROVIDER_HOST];
 	struct ab_carrier carriers[AB_PROVIDER_CARRIERS];
 	size_t ncarriers;
-	/* What real values begin with ("sk-"): a placeholder keeps the longest
+	/* What real values start with ("sk-"): a placeholder keeps the longest
 	 * one that its value has. */
 	char prefixes[AB_PROVIDER_PREFIXES][16];
-	/* The gateway: "" where SDKs have no variable for it. */
+	/* The gateway; "": the SDKs have no variable for it. */
 	char base_variable[AB_PROVIDER_WORD]; /* "OPENAI_BASE_URL" */
-	char base_path[8];		      /* what it has behind the name: "/v1" */
-	char base_host[AB_PROVIDER_HOST];     /* where the gateway leads to */
+	char base_path[8];		      /* what follows the name: "/v1" */
+	char base_host[AB_PROVIDER_HOST];     /* where the gateway connects to */
 	/* Files in which clients keep such a value ("~/.config/gh/hosts.yml").
-	 * Other values may be in them too: nothing is shown of one unless the
-	 * policy declares it. */
+	 * They may hold other values too, so a file is shown only if the policy
+	 * declares it. */
 	char files[AB_PROVIDER_FILES][AB_PROVIDER_HOST];
 };
 
 extern const struct ab_provider ab_providers[];
 extern const size_t ab_nproviders;
 
-/* By any of its variables; NULL: not known. */
+/* Find by any of its variables; NULL: unknown. */
 const struct ab_provider *ab_provider_find(const char *variable);
 
-/* Credentials that no placeholder can stand for: the value never travels, it
- * signs (AWS, GCP). For warnings. */
+/* Credentials that no placeholder can replace, because they are not sent but
+ * sign (AWS, GCP). For warnings. */
 struct ab_uncovered {
 	const char *variable; /* or NULL */
 	const char *file;     /* "~/.aws/credentials", or NULL */

@@ -27,7 +27,7 @@ static bool is_user(const char *s, size_t len)
 	return len > 0;
 }
 
-static int refuse(struct ab_complaint *why, const char *wrong, const char *right)
+static int refuse_url(struct ab_complaint *why, const char *wrong, const char *right)
 {
 	return ab_complaint_say(why, right, "%s", wrong);
 }
@@ -35,16 +35,16 @@ static int refuse(struct ab_complaint *why, const char *wrong, const char *right
 int ab_proxy_url_parse(const char *s, size_t len, struct ab_proxy_url *ret_url,
 		       struct ab_complaint *why)
 {
-	static const char form[] = "write \"none\", \"env\", or http://[user:password@]host:port";
+	static const char form[] = "use none, env or http://[user:password@]host:port";
 	size_t lead = strlen(SCHEME);
 	struct ab_proxy_url url = { .user = "" };
 	struct ab_host_entry e;
 	const char *at;
 
 	if (len > lead && strncasecmp(s, "https://", lead + 1) == 0)
-		return refuse(why, "a proxy is spoken to in plain HTTP", form);
+		return refuse_url(why, "the proxy itself must be reached over plain HTTP", form);
 	if (len <= lead || len > URL_MAX || strncasecmp(s, SCHEME, lead) != 0)
-		return refuse(why, "not the URL of an HTTP proxy", form);
+		return refuse_url(why, "not an HTTP proxy URL", form);
 	s += lead;
 	len -= lead;
 	if (s[len - 1] == '/')
@@ -56,15 +56,15 @@ int ab_proxy_url_parse(const char *s, size_t len, struct ab_proxy_url *ret_url,
 		len -= url.user_len + 1;
 		s = at + 1;
 		if (!is_user(url.user, url.user_len))
-			return refuse(
+			return refuse_url(
 				why,
-				"the user or password of the proxy has a character that a URL cannot have",
+				"the proxy's user name or password has a character that a URL cannot contain",
 				"write it as %XX");
 	}
 	if (memchr(s, '/', len) || ab_host_entry_parse(s, len, &e, NULL) < 0 || e.below)
-		return refuse(why, "not the URL of an HTTP proxy", form);
+		return refuse_url(why, "not an HTTP proxy URL", form);
 	if (!e.port)
-		return refuse(why, "the proxy has no port", "write http://host:port");
+		return refuse_url(why, "the proxy URL has no port", "write http://host:port");
 	url.host = e.host;
 	url.port = e.port;
 	*ret_url = url;

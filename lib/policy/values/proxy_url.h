@@ -2,10 +2,10 @@
 #define AB_POLICY_VALUES_PROXY_URL_H
 /*
  * The address of an upstream proxy, http://[user[:password]@]host:port. It may
- * hold a password: no text for people, no record and no error has it but in
- * the form that ab_proxy_url_redact gives.
+ * contain a password, so output, records and errors have it only in the form of
+ * ab_proxy_url_redact.
  *
- * Pure: no I/O; views point into the text that was given.
+ * Pure: no I/O; views point into the given text.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -26,8 +26,7 @@ int ab_proxy_url_parse(const char *s, size_t len, struct ab_proxy_url *ret_url,
 		       struct ab_complaint *why);
 /* The canonical text, with the password; free it. */
 char *ab_proxy_url_format(const struct ab_proxy_url *url);
-/* A canonical text, or a word, with *** for what stands before the @; free
- * it. */
+/* A canonical text, or a word, with *** for everything before the @; free it. */
 char *ab_proxy_url_redact(const char *text);
 
 #endif

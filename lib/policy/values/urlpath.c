@@ -4,21 +4,21 @@
 
 #include "base/text/ascii.h"
 
-/* Where a path is written to, and why it could not be. */
+/* The path so far, and why it was refused. */
 struct writer {
 	char *to;
 	size_t len;
 	const char *why;
 };
 
-/* Letters, digits and four marks: they mean the same with and without an
- * escape (RFC 3986, 2.3). */
+/* Letters, digits and four marks mean the same escaped and unescaped (RFC 3986,
+ * 2.3). */
 static bool is_unreserved(char c)
 {
 	return ab_is_alnum(c) || (c && strchr("-._~", c));
 }
 
-static bool fail(struct writer *w, const char *why)
+static bool fail_path(struct writer *w, const char *why)
 {
 	w->why = why;
 	return false;
@@ -33,16 +33,16 @@ static bool put_escape(struct writer *w, const char *s, size_t left)
 	int c;
 
 	if (high < 0 || low < 0)
-		return fail(w, "it has a % without two digits");
+		return fail_path(w, "it has a % without two digits");
 	c = high << 4 | low;
 	if (c == '/' || c == '\\')
-		return fail(w, "it has an escaped slash");
+		return fail_path(w, "it has an escaped slash");
 	if (c == 0)
-		return fail(w, "it has an escaped NUL");
-	/* The first byte of a character that is too long on purpose: some
-	 * decode it to a dot or a slash. */
+		return fail_path(w, "it has an escaped NUL");
+	/* The first byte of an overlong character, which some servers decode
+	 * to a dot or a slash. */
 	if (c == 0xc0 || c == 0xc1)
-		return fail(w, "it has an escape that is no character");
+		return fail_path(w, "it has an escape that is not a character");
 	if (is_unreserved((char)c)) {
 		w->to[w->len++] = (char)c;
 		return true;
@@ -54,9 +54,8 @@ static bool put_escape(struct writer *w, const char *s, size_t left)
 }
 
 /*
- * The segment that ends here is complete, and stands behind the last "/": is
- * it one of those that are gone? Some readers take away what follows a ";",
- * and find dots then that others do not see.
+ * The segment after the last "/" is complete: remove it if it is a dot segment.
+ * Some servers strip what follows a ";", and then see dots that others do not.
  */
 static bool end_segment(struct writer *w)
 {
@@ -73,19 +72,19 @@ static bool end_segment(struct writer *w)
 	if (dots == 0 || dots > 2 || (dots < n && s[dots] != ';'))
 		return true;
 	if (dots < n)
-		return fail(w, "it has dots with a parameter");
+		return fail_path(w, "it has a dot segment with a parameter");
 	w->len = begin;
 	if (dots == 1)
 		return true;
 	if (begin == 1)
-		return fail(w, "it leads above the root");
+		return fail_path(w, "it leads above the root");
 	do
 		w->len--;
 	while (w->to[w->len - 1] != '/');
 	return true;
 }
 
-static bool put(struct writer *w, char c)
+static bool put_byte(struct writer *w, char c)
 {
 	if (c != '/') {
 		w->to[w->len++] = c;
@@ -101,17 +100,17 @@ static bool put(struct writer *w, char c)
 static bool write_path(struct writer *w, const char *s, size_t len)
 {
 	if (len == 0 || s[0] != '/')
-		return fail(w, "it does not begin with /");
+		return fail_path(w, "it does not start with /");
 	w->to[w->len++] = '/';
 	for (size_t i = 1; i < len; i++) {
 		unsigned char c = (unsigned char)s[i];
 
 		if (c <= ' ' || c > 126)
-			return fail(w, "it has a byte that must be escaped");
+			return fail_path(w, "it has a byte that must be escaped");
 		if (c == '\\' || c == '#' || c == '?')
-			return fail(w, "it has a \\, # or ? in it");
+			return fail_path(w, "it contains a \\, # or ?");
 		if (c != '%') {
-			if (!put(w, (char)c))
+			if (!put_byte(w, (char)c))
 				return false;
 			continue;
 		}
