@@ -20,6 +20,7 @@
 #include "base/text/textdiff.h"
 #include "policy/edit/json_edit.h"
 #include "policy/layers/layers.h"
+#include "policy/layers/load.h"
 #include "policy/read/settings_file.h"
 
 enum { LOCK_MS = 5000, LOCK_STEP_MS = 10, TRIES = 5 };
@@ -107,23 +108,11 @@ static int check_owner(struct edit *e, struct ab_error *err)
 /* A file that the program would refuse is never written. */
 static int check_text(const struct edit *e, const char *text, struct ab_error *err)
 {
-	ab_autoproblems struct ab_problems problems = { 0 };
-	struct ab_arena arena = { 0 };
-	struct ab_config config;
-	struct ab_context ctx = {
-		.arena = &arena,
-		.base = e->in->cwd,
-		.home = e->in->home,
-		.environ = e->in->environ,
-	};
+	size_t len = strlen(text);
 
-	memset(&config, 0, sizeof(config));
-	ab_settings_file_parse(&ctx, AB_LAYER_USER, e->name, text, strlen(text), &config,
-			       &problems);
-	ab_arena_fini(&arena);
-	if (strlen(text) > AB_FILE_MAX)
+	if (len > AB_FILE_MAX)
 		return ab_fail(err, AB_ECONFIG, 0, "%s would be larger than 1 MiB", e->name);
-	return problems.wrong.len ? ab_settings_file_fail(&problems, err) : 0;
+	return ab_load_check(e->in, e->name, text, len, err);
 }
 
 /* Is the file still what we read? */

@@ -69,13 +69,8 @@ int ab_policy_below(const struct ab_policy_input *in, const char *profile, const
 char *ab_policy_origin(const struct ab_policy *policy, const char *key, const char *element)
 {
 	const struct ab_value *list = find_list(policy, key);
+	const struct ab_item *item = list && element ? ab_value_find(list, element) : NULL;
+	const struct ab_origin *from = item ? item->from : list && !element ? list->from : NULL;
 
-	if (!list || (!element && !list->from))
-		return NULL;
-	if (!element)
-		return ab_origin_text(list->from);
-	for (size_t i = 0; i < list->len; i++)
-		if (strcmp(list->items[i].text, element) == 0)
-			return ab_origin_text(list->items[i].from);
-	return NULL;
+	return from ? ab_origin_text(from) : NULL;
 }

@@ -43,6 +43,10 @@ int ab_load_profile(struct ab_load *l, const char *name, const struct ab_origin 
  * apply, and refuse a workspace that cannot have been meant. */
 int ab_load_finish(struct ab_load *l);
 
+/* Check a text as the only layer: the first mistake is the error. */
+int ab_load_check(const struct ab_policy_input *in, const char *name, const char *text, size_t len,
+		  struct ab_error *err);
+
 /* The user file and whether it must exist; NULL: there is no folder for it. */
 char *ab_load_user_path(const struct ab_policy_input *in, bool *ret_must);
 

@@ -12,19 +12,6 @@
 #include "policy/values/cidr.h"
 #include "policy/values/host.h"
 
-static struct ab_item *find_text(const struct ab_value *v, const char *text)
-{
-	for (size_t i = 0; i < v->len; i++)
-		if (strcmp(v->items[i].text, text) == 0)
-			return &v->items[i];
-	return NULL;
-}
-
-static bool has_text(const struct ab_value *v, const char *text)
-{
-	return find_text(v, text) != NULL;
-}
-
 static void append_items(struct ab_arena *a, enum ab_key_id id, struct ab_value *v,
 			 const struct ab_value *more)
 {
@@ -35,7 +22,7 @@ static void append_items(struct ab_arena *a, enum ab_key_id id, struct ab_value 
 
 	for (size_t i = 0; i < more->len; i++) {
 		struct ab_value old = { .items = v->items, .len = before };
-		struct ab_item *same = ordered ? NULL : find_text(&old, more->items[i].text);
+		struct ab_item *same = ordered ? NULL : ab_value_find(&old, more->items[i].text);
 
 		if (!same)
 			ab_value_add(a, v, more->items[i]);
@@ -162,7 +149,7 @@ static bool covers_cidr(const struct ab_value *v, const char *text)
 static bool covers_variable(const struct ab_value *v, const char *text, bool fold)
 {
 	if (ab_path_is_pattern(text))
-		return has_text(v, text);
+		return ab_value_find(v, text) != NULL;
 	for (size_t i = 0; i < v->len; i++)
 		if (ab_name_matches(v->items[i].text, text, fold))
 			return true;
@@ -172,7 +159,7 @@ static bool covers_variable(const struct ab_value *v, const char *text, bool fol
 /* A prohibition is covered if the list has it, or a folder that contains it. */
 static bool covers_denial(const struct ab_value *v, const char *text)
 {
-	if (has_text(v, text))
+	if (ab_value_find(v, text))
 		return true;
 	if (text[0] != '/')
 		return false;
@@ -189,7 +176,7 @@ bool ab_value_covers(enum ab_key_id id, const struct ab_value *v, const char *te
 	case AB_TYPE_PATHS:
 		/* A socket or a file is one path; a folder is everything
 		 * in it. */
-		return id == AB_KEY_UNIX || id == AB_KEY_ROOTS ? has_text(v, text)
+		return id == AB_KEY_UNIX || id == AB_KEY_ROOTS ? ab_value_find(v, text) != NULL
 							       : top_of(v, text) != NULL;
 	case AB_TYPE_READ:
 		return v->all || top_of(v, text);
@@ -210,7 +197,7 @@ bool ab_value_covers(enum ab_key_id id, const struct ab_value *v, const char *te
 	case AB_TYPE_OVERRIDES:
 	case AB_TYPE_SECRETS:
 	case AB_TYPE_HTTP:
-		return has_text(v, text);
+		return ab_value_find(v, text) != NULL;
 	case AB_TYPE_PROFILE:
 	case AB_TYPE_WORD:
 	case AB_TYPE_SIZE:
@@ -232,7 +219,7 @@ static bool may_stay(enum ab_key_id id, const struct ab_value *base, const char 
 		return false;
 	if ((id != AB_KEY_WRITE && id != AB_KEY_READ) || base->all || !plain)
 		return true;
-	if (has_text(base, text))
+	if (ab_value_find(base, text))
 		return true;
 	top = top_of(base, text);
 	return top && plain(top, text);

@@ -1,5 +1,3 @@
-#include "policy/layers/layers.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +7,7 @@
 #include "base/data/mem.h"
 #include "base/system/path.h"
 #include "base/text/guess.h"
+#include "policy/layers/layers.h"
 #include "policy/layers/load.h"
 #include "policy/read/settings_file.h"
 #include "policy/values/paths.h"
@@ -71,6 +70,67 @@ int ab_policy_load_one(const struct ab_policy_input *in, const char *what,
 	return 0;
 }
 
+/* Parse a text as the only layer. */
+static void parse_alone(const struct ab_policy_input *in, struct ab_arena *arena, const char *name,
+			const char *text, size_t len, struct ab_config *ret,
+			struct ab_problems *problems)
+{
+	struct ab_context ctx = {
+		.arena = arena,
+		.base = in->cwd,
+		.home = in->home,
+		.environ = in->environ,
+	};
+
+	memset(ret, 0, sizeof(*ret));
+	ab_settings_file_parse(&ctx, AB_LAYER_USER, name, text, len, ret, problems);
+}
+
+int ab_load_check(const struct ab_policy_input *in, const char *name, const char *text, size_t len,
+		  struct ab_error *err)
+{
+	ab_autoproblems struct ab_problems problems = { 0 };
+	struct ab_arena arena = { 0 };
+	struct ab_config config;
+
+	parse_alone(in, &arena, name, text, len, &config, &problems);
+	ab_arena_fini(&arena);
+	return problems.wrong.len ? ab_settings_file_fail(&problems, err) : 0;
+}
+
+int ab_policy_read_file(const struct ab_policy_input *in, const char *path, char **ret_text,
+			size_t *ret_len, struct ab_error *err)
+{
+	ab_autofree char *text = NULL;
+	size_t len;
+
+	if (ab_settings_file_read(path, path, false, &text, &len, err) < 0)
+		return -1;
+	if (!text)
+		return ab_fail(err, AB_ECONFIG, 0, "%s does not exist", path);
+	if (ab_load_check(in, path, text, len, err) < 0)
+		return -1;
+	*ret_text = ab_take(text);
+	*ret_len = len;
+	return 0;
+}
+
+/* Report a file that extends a profile which does not exist. */
+static void check_extends(const struct ab_policy_input *in, const char *path,
+			  const struct ab_value *extends, struct ab_strv *problems)
+{
+	ab_autostrv struct ab_strv names = { 0 };
+	const char *guess;
+
+	ab_policy_profiles(in, &names, NULL);
+	guess = ab_guess(extends->text, (const char *const *)names.v, names.len);
+	if (!ab_strv_has(&names, extends->text))
+		ab_strv_addf(problems, "%s:%u:%u: extends: unknown profile \"%s\"%s%s%s", path,
+			     extends->from->line, extends->from->column, extends->text,
+			     guess ? "; did you mean \"" : "", guess ? guess : "",
+			     guess ? "\"?" : "");
+}
+
 int ab_policy_check_file(const struct ab_policy_input *in, const char *path,
 			 struct ab_strv *ret_problems, struct ab_error *err)
 {
@@ -79,12 +139,6 @@ int ab_policy_check_file(const struct ab_policy_input *in, const char *path,
 	ab_autofree char *text = NULL;
 	struct ab_arena arena = { 0 };
 	struct ab_config config;
-	struct ab_context ctx = {
-		.arena = &arena,
-		.base = in->cwd,
-		.home = in->home,
-		.environ = in->environ,
-	};
 	size_t len;
 
 	if (!real)
@@ -93,25 +147,12 @@ int ab_policy_check_file(const struct ab_policy_input *in, const char *path,
 		return -1;
 	if (!text)
 		return ab_fail(err, AB_EUSAGE, 0, "%s does not exist", path);
-	memset(&config, 0, sizeof(config));
-	ab_settings_file_parse(&ctx, AB_LAYER_USER, path, text, len, &config, &problems);
+	parse_alone(in, &arena, path, text, len, &config, &problems);
 	for (size_t i = 0; i < problems.wrong.len; i++)
 		ab_strv_addf(ret_problems, "%s%s%s", problems.wrong.v[i],
 			     problems.right.v[i][0] ? "; " : "", problems.right.v[i]);
-	if (!problems.wrong.len && config.v[AB_KEY_EXTENDS].from) {
-		const struct ab_value *v = &config.v[AB_KEY_EXTENDS];
-		ab_autostrv struct ab_strv names = { 0 };
-		const char *guess;
-
-		ab_policy_profiles(in, &names, NULL);
-		guess = ab_guess(v->text, (const char *const *)names.v, names.len);
-		if (!ab_strv_has(&names, v->text))
-			ab_strv_addf(ret_problems,
-				     "%s:%u:%u: extends: unknown profile \"%s\"%s%s%s", path,
-				     v->from->line, v->from->column, v->text,
-				     guess ? "; did you mean \"" : "", guess ? guess : "",
-				     guess ? "\"?" : "");
-	}
+	if (!problems.wrong.len && config.v[AB_KEY_EXTENDS].from)
+		check_extends(in, path, &config.v[AB_KEY_EXTENDS], ret_problems);
 	ab_arena_fini(&arena);
 	return 0;
 }

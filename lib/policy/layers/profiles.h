@@ -26,7 +26,7 @@ extern const size_t ab_profile_count;
 
 const struct ab_profile *ab_profile_find(const char *name);
 
-/* The lists of the profile `default` (defaults.c). */
+/* The lists of the profile `default`. */
 extern const char *const ab_default_deny_read[];
 extern const char *const ab_default_deny_write[];
 extern const char *const ab_default_strip[];

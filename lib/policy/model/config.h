@@ -83,6 +83,8 @@ int ab_value_put(const struct ab_context *ctx, enum ab_key_id id, struct ab_valu
 		 const char *text, const struct ab_origin *from, struct ab_complaint *why);
 /* Make room for this many elements, at least the current number. */
 void ab_value_reserve(struct ab_arena *a, struct ab_value *v, size_t room);
+/* The element with this text, or NULL. */
+struct ab_item *ab_value_find(const struct ab_value *v, const char *text);
 void ab_value_add(struct ab_arena *a, struct ab_value *v, struct ab_item item);
 /* A scalar as a file spells it, without a password; in the arena. */
 const char *ab_value_text(struct ab_arena *a, enum ab_key_id id, const struct ab_value *v);

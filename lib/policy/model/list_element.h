@@ -6,9 +6,6 @@
  */
 #include "policy/model/config.h"
 
-int ab_list_element_put(const struct ab_context *ctx, const struct ab_key *key, struct ab_value *v,
-			const char *text, const struct ab_origin *from, struct ab_complaint *why);
-
 /* The clean absolute path of `text`, in the arena; NULL: it is not a path. */
 const char *ab_list_element_path(const struct ab_context *ctx, const char *text,
 				 struct ab_complaint *why);

@@ -35,14 +35,6 @@ static void add_item(const struct ab_context *ctx, struct ab_value *v, const cha
 		     });
 }
 
-static bool has_text(const struct ab_value *v, const char *text)
-{
-	for (size_t i = 0; i < v->len; i++)
-		if (strcmp(v->items[i].text, text) == 0)
-			return true;
-	return false;
-}
-
 int ab_host_port_put(const struct ab_context *ctx, struct ab_value *v, const char *text,
 		     const struct ab_origin *from, struct ab_complaint *why)
 {
@@ -54,7 +46,7 @@ int ab_host_port_put(const struct ab_context *ctx, struct ab_value *v, const cha
 	if (check_taken(port, text, why) < 0)
 		return -1;
 	snprintf(canonical, sizeof(canonical), "%u", port);
-	if (has_text(v, canonical))
+	if (ab_value_find(v, canonical))
 		return ab_complaint_value(why, text, "is listed twice", "remove one");
 	add_item(ctx, v, canonical, from);
 	return 0;
@@ -102,7 +94,7 @@ int ab_publish_put(const struct ab_context *ctx, struct ab_value *v, const char 
 	if (check_taken(p.port, text, why) < 0)
 		return -1;
 	snprintf(canonical, sizeof(canonical), "%u:%u", p.host, p.port);
-	if (has_text(v, canonical))
+	if (ab_value_find(v, canonical))
 		return ab_complaint_value(why, text, "is listed twice", "remove one");
 	if (find_host_port(v, v->len, p.host))
 		return refuse_second(p.host, why);
@@ -116,7 +108,7 @@ static bool is_host_port(const struct ab_value *v, uint16_t port)
 	char text[8];
 
 	snprintf(text, sizeof(text), "%u", port);
-	return has_text(v, text);
+	return ab_value_find(v, text) != NULL;
 }
 
 static int check_host_ports(const struct ab_config *c, const struct ab_origin **ret_from,

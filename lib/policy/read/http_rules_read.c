@@ -98,22 +98,10 @@ static int take_path(struct ab_members *m, void *to, const char *text, struct ab
 static void read_list(struct ab_members *m, enum member which, ab_members_take *take,
 		      const char *right, struct ab_strv *ret)
 {
-	const struct ab_json_scan_node *list = m->given[which];
-	size_t n = list ? list->count : 0;
+	size_t n = m->given[which] ? m->given[which]->count : 0;
 
-	if (!list)
-		return;
-	if (list->kind != '[') {
-		ab_members_wrong_type(m, which, "a list", right);
-		return;
-	}
-	if (n == 0 || n > AB_HTTP_LIST_MAX) {
-		ab_members_complain(m, which, n ? "has more than 64 entries" : "is empty",
-				    n ? "add a second rule" : "remove it to allow all");
-		return;
-	}
 	ret->v = ab_arena_alloc(m->r->ctx->arena, (n + 1) * sizeof(*ret->v));
-	ab_members_each(m, which, take, ret);
+	ab_members_strings(m, which, AB_HTTP_LIST_MAX, take, ret, right);
 }
 
 static void put_list(struct ab_buf *b, enum member m, const struct ab_strv *list)
@@ -147,8 +135,10 @@ static void read_rule(struct ab_members *m)
 	struct ab_http_rule *rule = ab_arena_alloc(a, sizeof(*rule));
 
 	read_host(m, rule);
-	read_list(m, METHODS, take_method, "write one like [\"GET\"]", &rule->methods);
-	read_list(m, PATHS, take_path, "write one like [\"/v1/*\"]", &rule->paths);
+	read_list(m, METHODS, take_method, "write one like [\"GET\"], or remove it to allow all",
+		  &rule->methods);
+	read_list(m, PATHS, take_path, "write one like [\"/v1/*\"], or remove it to allow all",
+		  &rule->paths);
 	if (m->bad)
 		return;
 	rule->text = canonical(a, rule);

@@ -369,16 +369,20 @@ static bool read_value(struct cursor *c, uint32_t node)
 	return good;
 }
 
-/* By object, then by key, then as in the document. */
-static int compare_keys(const void *x, const void *y)
+/* By object, then by key. */
+static int compare_keys(const struct ab_json_scan_node *a, const struct ab_json_scan_node *b)
 {
-	const struct ab_json_scan_node *a = *(const struct ab_json_scan_node *const *)x;
-	const struct ab_json_scan_node *b = *(const struct ab_json_scan_node *const *)y;
-	int by_key = strcmp(a->key, b->key);
-
 	if (a - a->up != b - b->up)
 		return a - a->up < b - b->up ? -1 : 1;
-	return by_key ? by_key : a < b ? -1 : a > b;
+	return strcmp(a->key, b->key);
+}
+
+static int compare_nodes(const void *x, const void *y)
+{
+	const struct ab_json_scan_node *const *a = x, *const *b = y;
+	int by_key = compare_keys(*a, *b);
+
+	return by_key ? by_key : *a < *b ? -1 : *a > *b;
 }
 
 /* Sorting keeps this fast whatever the keys are. */
@@ -392,10 +396,9 @@ static bool check_duplicates(struct ab_json_scan *s)
 	for (size_t i = 0; i < s->len; i++)
 		if (s->nodes[i].key)
 			keyed[n++] = &s->nodes[i];
-	qsort(keyed, n, sizeof(*keyed), compare_keys);
+	qsort(keyed, n, sizeof(*keyed), compare_nodes);
 	for (size_t i = 1; i < n; i++)
-		if (keyed[i - 1] - keyed[i - 1]->up == keyed[i] - keyed[i]->up &&
-		    strcmp(keyed[i - 1]->key, keyed[i]->key) == 0 && (!first || keyed[i] < first))
+		if (compare_keys(keyed[i - 1], keyed[i]) == 0 && (!first || keyed[i] < first))
 			first = keyed[i];
 	if (!first)
 		return true;

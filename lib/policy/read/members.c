@@ -108,17 +108,28 @@ unsigned ab_members_word(struct ab_members *m, size_t which, const char *const *
 	return 0;
 }
 
-void ab_members_each(struct ab_members *m, size_t which, ab_members_take *take, void *to)
+void ab_members_strings(struct ab_members *m, size_t which, size_t most, ab_members_take *take,
+			void *to, const char *right)
 {
-	ab_json_scan_each(e, m->given[which])
-	{
-		struct ab_complaint why = { .right = "" };
+	const struct ab_json_scan_node *list = m->given[which];
+	ab_autofree char *too_many = ab_printf("has more than %zu entries", most);
 
-		if (!e->text)
-			report_type(m, e, "a string", "put it in quotes");
-		else if (check_fit(m, e, e->text) && take(m, to, e->text, &why) < 0)
-			report(m, e, why.wrong, why.right);
-	}
+	if (!list)
+		return;
+	if (list->kind != '[')
+		report_type(m, list, "a list", right);
+	else if (list->count == 0 || list->count > most)
+		report(m, list, list->count ? too_many : "is empty", right);
+	else
+		ab_json_scan_each(e, list)
+		{
+			struct ab_complaint why = { .right = "" };
+
+			if (!e->text)
+				report_type(m, e, "a string", "put it in quotes");
+			else if (check_fit(m, e, e->text) && take(m, to, e->text, &why) < 0)
+				report(m, e, why.wrong, why.right);
+		}
 }
 
 void ab_members_list(const struct ab_members_list *l, struct ab_reader *r,

@@ -50,8 +50,9 @@ unsigned ab_members_word(struct ab_members *m, size_t which, const char *const *
 /* Take one string of a list; -1: it is invalid, and why. */
 typedef int ab_members_take(struct ab_members *m, void *to, const char *text,
 			    struct ab_complaint *why);
-/* Take every string of the member, which must be a list. */
-void ab_members_each(struct ab_members *m, size_t which, ab_members_take *take, void *to);
+/* Take every string of the member, a list of 1 to `most` of them. */
+void ab_members_strings(struct ab_members *m, size_t which, size_t most, ab_members_take *take,
+			void *to, const char *right);
 
 /* A key whose value is a list of such objects. */
 struct ab_members_list {

@@ -75,23 +75,6 @@ static const struct ab_members_kind kind = {
 	.fitting = "at most 1024 bytes",
 };
 
-/* Read each string of a list. */
-static void take_list(struct ab_members *m, enum member which, ab_members_take *take,
-		      struct ab_secret *s, const char *right)
-{
-	const struct ab_json_scan_node *list = m->given[which];
-	size_t n = list ? list->count : 0;
-
-	if (!list)
-		return;
-	if (list->kind != '[')
-		ab_members_wrong_type(m, which, "a list", right);
-	else if (n == 0 || n > AB_SECRET_LIST)
-		ab_members_complain(m, which, n ? "has more than 32 entries" : "is empty", right);
-	else
-		ab_members_each(m, which, take, s);
-}
-
 static int take_argument(struct ab_members *m, void *to, const char *text, struct ab_complaint *why)
 {
 	struct ab_secret *s = to;
@@ -216,7 +199,7 @@ static void read_source(struct ab_members *m, struct ab_secret *s)
 	read_env(m, s);
 	read_path(m, s);
 	s->key = ab_members_text(m, KEY);
-	take_list(m, COMMAND, take_argument, s, list);
+	ab_members_strings(m, COMMAND, AB_SECRET_LIST, take_argument, s, list);
 	read_expires(m, s);
 	if (s->from == AB_FROM_FILE && !m->given[FILE_])
 		ab_members_complain(m, FILE_, "is missing", "write \"file\": \"~/path\"");
@@ -230,7 +213,7 @@ static void read_hosts(struct ab_members *m, struct ab_secret *s)
 {
 	static const char right[] = "write one like [\"api.example.com\"]";
 
-	take_list(m, HOSTS, take_host, s, right);
+	ab_members_strings(m, HOSTS, AB_SECRET_LIST, take_host, s, right);
 	if (m->given[HOSTS])
 		return;
 	ab_secret_known_hosts(m->r->ctx->arena, s);
@@ -249,8 +232,9 @@ static void read_carriers(struct ab_members *m, struct ab_secret *s)
 	s->carriers = NULL;
 	s->ncarriers = 0;
 	if (!given->text)
-		take_list(m, AS, take_carrier, s,
-			  "write one like \"bearer\" or [\"bearer\", \"header:x-api-key\"]");
+		ab_members_strings(
+			m, AS, AB_SECRET_LIST, take_carrier, s,
+			"write one like \"bearer\" or [\"bearer\", \"header:x-api-key\"]");
 	else if (strcmp(given->text, "any") != 0 && take_carrier(m, s, given->text, &why) < 0)
 		ab_members_complain(m, AS, why.wrong, why.right);
 }
@@ -304,9 +288,10 @@ static void read_rest(struct ab_members *m, struct ab_secret *s)
 		ab_members_complain(m, VIA,
 				    "needs a known variable for the base URL, and there is none",
 				    "use tls");
-	take_list(m, ALSO, take_place, s, "write one like [\"body\"]");
-	take_list(m, NAMES, take_name, s, "write one like [\"OTHER_NAME\"]");
-	take_list(m, FILES, take_file, s, "write one like [\"~/.netrc\"]");
+	ab_members_strings(m, ALSO, AB_SECRET_LIST, take_place, s, "write one like [\"body\"]");
+	ab_members_strings(m, NAMES, AB_SECRET_LIST, take_name, s,
+			   "write one like [\"OTHER_NAME\"]");
+	ab_members_strings(m, FILES, AB_SECRET_LIST, take_file, s, "write one like [\"~/.netrc\"]");
 }
 
 static void read_secret(struct ab_reader *r, const struct ab_json_scan_node *object)

@@ -5,6 +5,9 @@
 #include <string.h>
 
 #include "base/text/ascii.h"
+#include "base/text/units.h"
+#include "base/data/mem.h"
+#include "policy/values/cidr.h"
 #include "policy/values/complaint.h"
 
 static bool is_ldh(char c)
@@ -175,12 +178,249 @@ static bool parse_host(const char *s, size_t len, struct ab_host *h)
 	return true;
 }
 
+/* Explain why this is not a host, and what was probably meant. Returns -1. */
+static int explain_host(const char *s, size_t len, struct ab_complaint *why)
+{
+	ab_autofree char *text = NULL;
+	struct ab_host_entry e;
+	const char *host;
+	size_t n;
+
+	if (!why)
+		return -1;
+	text = ab_strndup(s, len);
+	if (strcmp(text, "*") == 0)
+		return ab_complaint_value(why, text, "is not a host",
+					  "for an open network write \"mode\": \"allowed\"");
+	for (const char *p = text; *p; p++)
+		if (*p & 0x80)
+			return ab_complaint_value(why, text, "is not a host",
+						  "write the name in its ASCII form (xn--...)");
+	host = strstr(text, "://");
+	host = host ? host + 3 : text;
+	n = strcspn(host, "/?#");
+	if (memchr(host, '@', n)) {
+		const char *at = memrchr(host, '@', n);
+
+		n -= (size_t)(at + 1 - host);
+		host = at + 1;
+	}
+	/* n < len: the text got shorter, so this recursion ends. */
+	if (n > 0 && n < len && ab_host_entry_parse(host, n, &e, NULL) == 0) {
+		char buf[AB_HOST_ENTRY_TEXT];
+
+		ab_host_entry_format(&e, buf);
+		return ab_complaint_value(why, text, "is not a host", "write \"%s\"", buf);
+	}
+	return ab_complaint_value(why, text, "is not a host",
+				  "write a name (github.com), *.name, or an address");
+}
+
 int ab_host_parse(const char *s, size_t len, struct ab_host *ret_host, struct ab_complaint *why)
 {
 	struct ab_host h;
 
 	if (!parse_host(s, len, &h))
-		return ab_host_explain(s, len, why);
+		return explain_host(s, len, why);
 	*ret_host = h;
 	return 0;
+}
+
+/* The ports of an allowing entry without a port: http, https, ssh. */
+static const uint16_t usual_ports[] = { 80, 443, 22 };
+
+bool ab_port_usual(uint16_t port)
+{
+	for (size_t i = 0; i < AB_COUNT(usual_ports); i++)
+		if (usual_ports[i] == port)
+			return true;
+	return false;
+}
+
+bool ab_port_parse(const char *s, size_t len, uint16_t *ret_port)
+{
+	uint64_t n;
+
+	if (len > 5 || !ab_parse_digits(s, len, &n) || n == 0 || n > 65535)
+		return false;
+	*ret_port = (uint16_t)n;
+	return true;
+}
+
+static unsigned address_bits(const struct ab_host *host)
+{
+	switch (host->kind) {
+	case AB_HOST_NAME:
+		return 0;
+	case AB_HOST_IPV4:
+		return 32;
+	case AB_HOST_IPV6:
+		return 128;
+	}
+	return 0;
+}
+
+/* Is it an address, "/" and a digit, valid or not? */
+static bool looks_like_range(const char *s, size_t len)
+{
+	const char *slash = memchr(s, '/', len);
+	size_t skip = len > 0 && s[0] == '[';
+	struct ab_host h;
+
+	return slash && slash + 1 < s + len && slash[1] >= '0' && slash[1] <= '9' &&
+	       (size_t)(slash - s) > skip &&
+	       ab_host_parse(s + skip, (size_t)(slash - s) - skip, &h, NULL) == 0 &&
+	       h.kind != AB_HOST_NAME;
+}
+
+static int parse_range(const char *s, size_t len, struct ab_host_entry *ret_entry,
+		       struct ab_complaint *why)
+{
+	struct ab_host_entry e = { .below = false };
+	struct ab_cidr c;
+
+	if (ab_cidr_parse(s, len, &c, why) < 0)
+		return -1;
+	ab_host_from_addr(c.v6, c.addr, &e.host);
+	e.bits = c.bits;
+	e.port = c.port;
+	*ret_entry = e;
+	return 0;
+}
+
+int ab_host_entry_parse(const char *s, size_t len, struct ab_host_entry *ret_entry,
+			struct ab_complaint *why)
+{
+	struct ab_host_entry e = { .port = 0 };
+	const char *host = s, *colon = memrchr(s, ':', len);
+	size_t n = len;
+
+	if (looks_like_range(s, len))
+		return parse_range(s, len, ret_entry, why);
+	/* The colon before a port: after the bracket, or the only one. */
+	if (colon && ((len > 0 && s[0] == '[' && colon > s && colon[-1] == ']') ||
+		      memchr(s, ':', len) == colon)) {
+		n = (size_t)(colon - s);
+		if (!ab_port_parse(colon + 1, len - n - 1, &e.port)) {
+			ab_autofree char *text = NULL;
+
+			if (!why || memmem(s, len, "://", 3))
+				return explain_host(s, len, why);
+			text = ab_strndup(s, len);
+			return ab_complaint_value(why, text, "has an invalid port",
+						  "write host:PORT, 1 to 65535");
+		}
+	}
+	if (n > 2 && host[0] == '*' && host[1] == '.') {
+		e.below = true;
+		host += 2;
+		n -= 2;
+	}
+	if (ab_host_parse(host, n, &e.host, NULL) < 0 || (e.below && e.host.kind != AB_HOST_NAME))
+		return explain_host(s, len, why);
+	e.bits = (uint8_t)address_bits(&e.host);
+	*ret_entry = e;
+	return 0;
+}
+
+struct ab_host_entry ab_host_entry_of(const struct ab_host *host, uint16_t port)
+{
+	static const uint8_t bits[] = {
+		[AB_HOST_NAME] = 0, [AB_HOST_IPV4] = 32, [AB_HOST_IPV6] = 128
+	};
+
+	return (struct ab_host_entry){ .host = *host, .bits = bits[host->kind], .port = port };
+}
+
+struct ab_host_entry ab_host_entry_for(const struct ab_host *host, uint16_t port)
+{
+	return ab_host_entry_of(host, ab_port_usual(port) ? 0 : port);
+}
+
+void ab_host_entry_format(const struct ab_host_entry *e, char buf[AB_HOST_ENTRY_TEXT])
+{
+	bool bracket = e->host.kind == AB_HOST_IPV6 && e->port;
+	char range[8] = "", port[8] = "";
+
+	if (e->bits < address_bits(&e->host))
+		snprintf(range, sizeof(range), "/%u", e->bits);
+	if (e->port)
+		snprintf(port, sizeof(port), ":%u", e->port);
+	snprintf(buf, AB_HOST_ENTRY_TEXT, "%s%s%s%s%s%s", e->below ? "*." : "", bracket ? "[" : "",
+		 e->host.text, range, bracket ? "]" : "", port);
+}
+
+/* Is `name` strictly below `top`? */
+static bool is_below(const char *name, const char *top)
+{
+	size_t n = strlen(name), m = strlen(top);
+
+	return n > m + 1 && name[n - m - 1] == '.' && memcmp(name + n - m, top, m) == 0;
+}
+
+static bool same_host(const struct ab_host_entry *e, const struct ab_host *h)
+{
+	if (e->host.kind != h->kind)
+		return false;
+	if (e->below)
+		return is_below(h->text, e->host.text);
+	if (h->kind != AB_HOST_NAME)
+		return ab_same_prefix(e->host.addr, h->addr, e->bits);
+	return strcmp(e->host.text, h->text) == 0;
+}
+
+static bool has_port(const struct ab_host_entry *e, uint16_t port, bool denying)
+{
+	if (e->port || denying)
+		return !e->port || e->port == port;
+	return ab_port_usual(port);
+}
+
+bool ab_host_entry_allows(const struct ab_host_entry *e, const struct ab_host *host, uint16_t port)
+{
+	return same_host(e, host) && has_port(e, port, false);
+}
+
+bool ab_host_entry_denies(const struct ab_host_entry *e, const struct ab_host *host, uint16_t port)
+{
+	return same_host(e, host) && has_port(e, port, true);
+}
+
+/* Does a match every host that b matches? */
+static bool covers_host(const struct ab_host_entry *a, const struct ab_host_entry *b)
+{
+	if (a->host.kind != b->host.kind)
+		return false;
+	if (a->host.kind != AB_HOST_NAME)
+		return a->bits <= b->bits && ab_same_prefix(a->host.addr, b->host.addr, a->bits);
+	if (a->below && is_below(b->host.text, a->host.text))
+		return true;
+	return a->below == b->below && strcmp(a->host.text, b->host.text) == 0;
+}
+
+static bool covers_port(char *const *entries, size_t n, const struct ab_host_entry *e,
+			uint16_t port, bool denying)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct ab_host_entry base;
+
+		if (ab_host_entry_parse(entries[i], strlen(entries[i]), &base, NULL) == 0 &&
+		    covers_host(&base, e) && (port ? has_port(&base, port, denying) : !base.port))
+			return true;
+	}
+	return false;
+}
+
+bool ab_hosts_cover(char *const *entries, size_t n, const char *text, bool denying)
+{
+	struct ab_host_entry e;
+
+	if (ab_host_entry_parse(text, strlen(text), &e, NULL) < 0)
+		return false;
+	if (e.port || denying)
+		return covers_port(entries, n, &e, e.port, denying);
+	for (size_t i = 0; i < AB_COUNT(usual_ports); i++)
+		if (!covers_port(entries, n, &e, usual_ports[i], false))
+			return false;
+	return true;
 }

@@ -60,9 +60,6 @@ bool ab_port_parse(const char *s, size_t len, uint16_t *ret_port);
 /* 80, 443 and 22: the ports of an allowing entry without a port. */
 bool ab_port_usual(uint16_t port);
 
-/* Explain why this is not a host, and what was probably meant. Returns -1. */
-int ab_host_explain(const char *s, size_t len, struct ab_complaint *why);
-
 /*
  * Does the entry match this host and port? An entry without a port matches the
  * usual ports if it allows, and every port if it denies. An address or a range

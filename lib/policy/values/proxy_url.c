@@ -27,11 +27,6 @@ static bool is_user(const char *s, size_t len)
 	return len > 0;
 }
 
-static int refuse_url(struct ab_complaint *why, const char *wrong, const char *right)
-{
-	return ab_complaint_say(why, right, "%s", wrong);
-}
-
 int ab_proxy_url_parse(const char *s, size_t len, struct ab_proxy_url *ret_url,
 		       struct ab_complaint *why)
 {
@@ -42,9 +37,10 @@ int ab_proxy_url_parse(const char *s, size_t len, struct ab_proxy_url *ret_url,
 	const char *at;
 
 	if (len > lead && strncasecmp(s, "https://", lead + 1) == 0)
-		return refuse_url(why, "the proxy itself must be reached over plain HTTP", form);
+		return ab_complaint_say(why, form,
+					"the proxy itself must be reached over plain HTTP");
 	if (len <= lead || len > URL_MAX || strncasecmp(s, SCHEME, lead) != 0)
-		return refuse_url(why, "not an HTTP proxy URL", form);
+		return ab_complaint_say(why, form, "not an HTTP proxy URL");
 	s += lead;
 	len -= lead;
 	if (s[len - 1] == '/')
@@ -56,15 +52,14 @@ int ab_proxy_url_parse(const char *s, size_t len, struct ab_proxy_url *ret_url,
 		len -= url.user_len + 1;
 		s = at + 1;
 		if (!is_user(url.user, url.user_len))
-			return refuse_url(
-				why,
-				"the proxy's user name or password has a character that a URL cannot contain",
-				"write it as %XX");
+			return ab_complaint_say(
+				why, "write it as %XX",
+				"the proxy's user name or password has a character that a URL cannot contain");
 	}
 	if (memchr(s, '/', len) || ab_host_entry_parse(s, len, &e, NULL) < 0 || e.below)
-		return refuse_url(why, "not an HTTP proxy URL", form);
+		return ab_complaint_say(why, form, "not an HTTP proxy URL");
 	if (!e.port)
-		return refuse_url(why, "the proxy URL has no port", "write http://host:port");
+		return ab_complaint_say(why, "write http://host:port", "the proxy URL has no port");
 	url.host = e.host;
 	url.port = e.port;
 	*ret_url = url;
