@@ -28,7 +28,7 @@ static uint32_t load(const unsigned char *p)
 	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-static void block(uint32_t h[8], const unsigned char *p)
+static void hash_block(uint32_t h[8], const unsigned char *p)
 {
 	uint32_t w[64], s[8];
 
@@ -66,7 +66,7 @@ void ab_sha256(const void *data, size_t len, char ret_hex[65])
 	size_t rest = len % 64, whole = len - rest, size;
 
 	for (size_t i = 0; i < whole; i += 64)
-		block(h, p + i);
+		hash_block(h, p + i);
 	if (rest)
 		memcpy(tail, p + whole, rest);
 	tail[rest] = 0x80;
@@ -74,7 +74,7 @@ void ab_sha256(const void *data, size_t len, char ret_hex[65])
 	for (int i = 0; i < 8; i++)
 		tail[size - 1 - (size_t)i] = (unsigned char)((uint64_t)len * 8 >> 8 * i);
 	for (size_t i = 0; i < size; i += 64)
-		block(h, tail + i);
+		hash_block(h, tail + i);
 	for (int i = 0; i < 8; i++)
 		snprintf(ret_hex + 8 * i, 9, "%08x", h[i]);
 }

@@ -175,7 +175,7 @@ static const char *const after_set[] = { "SANDBOX_RUNTIME=1" };
  * must not choose what bypasses the proxy. */
 #define PROXY "127.0.0.1:61080"
 #define OWN "localhost,127.0.0.1,::1"
-static const char *const door_set[] = {
+static const char *const proxy_set[] = {
 	"HTTP_PROXY=http://" PROXY,
 	"http_proxy=http://" PROXY,
 	"HTTPS_PROXY=http://" PROXY,
@@ -213,7 +213,7 @@ void ab_environment_build(const struct ab_policy *policy, char *const *caller_en
 	matcher_init(&pass, &policy->env.pass, false);
 	matcher_init(&proxy, &proxy_names, true);
 	names_init(&names, ret_env,
-		   n + policy->env.set.len + AB_COUNT(before_set) + AB_COUNT(door_set) +
+		   n + policy->env.set.len + AB_COUNT(before_set) + AB_COUNT(proxy_set) +
 			   AB_COUNT(after_set));
 
 	for (size_t i = 0; i < n; i++) {
@@ -244,8 +244,8 @@ void ab_environment_build(const struct ab_policy *policy, char *const *caller_en
 	for (size_t i = 0; i < AB_COUNT(before_set); i++)
 		set_entry(&names, ret_env, before_set[i]);
 	if (policy->net.mode == AB_NET_FILTERED)
-		for (size_t i = 0; i < AB_COUNT(door_set); i++)
-			set_entry(&names, ret_env, door_set[i]);
+		for (size_t i = 0; i < AB_COUNT(proxy_set); i++)
+			set_entry(&names, ret_env, proxy_set[i]);
 	for (size_t i = 0; i < policy->env.set.len; i++)
 		set_entry(&names, ret_env, policy->env.set.v[i]);
 	for (size_t i = 0; i < AB_COUNT(after_set); i++)

@@ -24,6 +24,17 @@
 
 enum { DEPTH = 8 };
 
+static struct ab_context make_context(const struct ab_load *l)
+{
+	return (struct ab_context){
+		.arena = l->arena,
+		.base = l->workspace,
+		.home = l->in->home,
+		.follows = true,
+		.environ = l->in->environ,
+	};
+}
+
 static void put_all(const struct ab_context *ctx, struct ab_config *c, enum ab_key_id id,
 		    const char *const *texts, const struct ab_origin *from)
 {
@@ -40,16 +51,10 @@ static void put_all(const struct ab_context *ctx, struct ab_config *c, enum ab_k
 
 static void put_builtin(struct ab_load *l, const struct ab_profile *p, struct ab_config *c)
 {
-	struct ab_context ctx = {
-		.arena = l->arena,
-		.base = l->workspace,
-		.home = l->in->home,
-		.follows = true,
-		.builtin = true,
-		.environ = l->in->environ,
-	};
+	struct ab_context ctx = make_context(l);
 	struct ab_origin *from = ab_arena_alloc(l->arena, sizeof(*from));
 
+	ctx.builtin = true;
 	from->layer = AB_LAYER_PROFILE;
 	from->name = p->name;
 	for (size_t i = 0; i < p->npresets; i++) {
@@ -238,17 +243,6 @@ int ab_load_init(struct ab_load *l, const struct ab_policy_input *in, struct ab_
 		return ab_fail(err, AB_EUSAGE, 0, "--workspace: %s is not a folder", path);
 	l->workspace = ab_arena_dup(l->arena, path);
 	return 0;
-}
-
-static struct ab_context make_context(const struct ab_load *l)
-{
-	return (struct ab_context){
-		.arena = l->arena,
-		.base = l->workspace,
-		.home = l->in->home,
-		.follows = true,
-		.environ = l->in->environ,
-	};
 }
 
 static int parse_text(struct ab_load *l, enum ab_layer layer, bool trusted, const char *path,

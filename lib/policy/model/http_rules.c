@@ -89,8 +89,8 @@ struct asked {
 
 /* Does one of the two lists permit it? *ret_rule: the rule that permits it, or
  * else the first rule for this host, or NULL. */
-static bool permits(const struct ab_http_rules *rules, bool tighten, const struct asked *q,
-		    const struct ab_http_rule **ret_rule)
+static bool permits_request(const struct ab_http_rules *rules, bool tighten, const struct asked *q,
+			    const struct ab_http_rule **ret_rule)
 {
 	const struct ab_http_rule *first = NULL;
 
@@ -117,11 +117,11 @@ bool ab_http_rules_judge(const struct ab_http_rules *rules, const struct ab_host
 	struct asked q = { host, port, method, path, method_len, path_len };
 	const struct ab_http_rule *own, *other;
 
-	if (!permits(rules, false, &q, &own)) {
+	if (!permits_request(rules, false, &q, &own)) {
 		*ret_rule = own;
 		return false;
 	}
-	if (!permits(rules, true, &q, &other)) {
+	if (!permits_request(rules, true, &q, &other)) {
 		*ret_rule = other;
 		return false;
 	}

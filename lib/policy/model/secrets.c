@@ -220,7 +220,7 @@ static void put_carriers(struct ab_buf *b, const struct ab_secret *s)
 	ab_buf_puts(b, s->ncarriers ? "]" : "");
 }
 
-static const char *canonical(struct ab_arena *a, const struct ab_secret *s)
+static const char *make_canonical(struct ab_arena *a, const struct ab_secret *s)
 {
 	static const char *const from[] = {
 		[AB_FROM_ENV] = "env", [AB_FROM_FILE] = "file", [AB_FROM_COMMAND] = "command"
@@ -263,10 +263,10 @@ struct ab_item ab_secret_item(struct ab_arena *a, struct ab_secret secret,
 
 	*kept = secret;
 	kept->origin = ab_arena_dup(a, origin);
-	return (struct ab_item){ .text = canonical(a, kept), .from = from, .secret = kept };
+	return (struct ab_item){ .text = make_canonical(a, kept), .from = from, .secret = kept };
 }
 
-static struct ab_item *find(const struct ab_value *v, const char *name)
+static struct ab_item *find_secret(const struct ab_value *v, const char *name)
 {
 	for (size_t i = 0; i < v->len; i++)
 		if (strcmp(v->items[i].secret->name, name) == 0)
@@ -306,7 +306,7 @@ int ab_secret_put(const struct ab_context *ctx, struct ab_value *v, const char *
 			"do not put a value on the command line, where others can read it");
 	if (ab_variable_check(text, n, true, why) < 0)
 		return -1;
-	same = find(v, name);
+	same = find_secret(v, name);
 	s = same ? *same->secret : ab_secret_new(ctx->arena, name);
 	s.wanted = true;
 	if (text[n] && take_hosts(ctx->arena, &s.hosts, text + n + 1, why) < 0)
@@ -322,7 +322,7 @@ void ab_secrets_add(struct ab_arena *a, struct ab_value *base, const struct ab_v
 {
 	for (size_t i = 0; i < flags->len; i++) {
 		const struct ab_secret *flag = flags->items[i].secret;
-		struct ab_item *there = find(base, flag->name);
+		struct ab_item *there = find_secret(base, flag->name);
 		struct ab_secret s = there ? *there->secret : *flag;
 
 		s.wanted = true;
@@ -339,7 +339,8 @@ void ab_secrets_add(struct ab_arena *a, struct ab_value *base, const struct ab_v
 }
 
 /* The secret before position i that exports this variable, or NULL. */
-static const struct ab_secret *exporter(const struct ab_value *v, size_t i, const char *variable)
+static const struct ab_secret *find_exporter(const struct ab_value *v, size_t i,
+					     const char *variable)
 {
 	for (size_t k = 0; k < i; k++)
 		if (ab_strv_has(&v->items[k].secret->names, variable))
@@ -360,7 +361,7 @@ int ab_secrets_check(const struct ab_value *v, const struct ab_origin **ret_from
 
 		for (size_t k = 0; k < s->names.len; k++) {
 			const char *name = s->names.v[k];
-			const struct ab_secret *other = exporter(v, i, name);
+			const struct ab_secret *other = find_exporter(v, i, name);
 
 			if (!other)
 				continue;
@@ -373,7 +374,7 @@ int ab_secrets_check(const struct ab_value *v, const struct ab_origin **ret_from
 	return 0;
 }
 
-static int without_host(const struct ab_secret *s, struct ab_complaint *why)
+static int refuse_without_host(const struct ab_secret *s, struct ab_complaint *why)
 {
 	const char *known[64];
 	ab_autofree char *right = NULL;
@@ -432,7 +433,7 @@ int ab_secrets_finish(struct ab_arena *a, struct ab_config *c, const struct ab_o
 
 		*ret_from = v->items[i].from;
 		if (s->hosts.len == 0)
-			return without_host(s, why);
+			return refuse_without_host(s, why);
 		if (check_gateway(s, why) < 0)
 			return -1;
 		allow_hosts(a, &c->v[AB_KEY_NET_ALLOW], &v->items[i]);

@@ -115,8 +115,8 @@ static void read_decision(struct ab_members *m, struct ab_user_rule *rule)
 		ab_members_word(m, DECISION, ab_decision_names, AB_COUNT(ab_decision_names), right);
 }
 
-static const char *canonical(struct ab_arena *a, const struct ab_members *m,
-			     const struct ab_user_rule *rule)
+static const char *make_canonical(struct ab_arena *a, const struct ab_members *m,
+				  const struct ab_user_rule *rule)
 {
 	ab_autobuf struct ab_buf b = { 0 };
 	enum member by = m->given[MATCH] ? MATCH : m->given[PREFIX] ? PREFIX : REGEX;
@@ -150,7 +150,7 @@ static void read_rule(struct ab_members *m)
 		return;
 	ab_value_add(a, &m->r->config->v[AB_KEY_RULES],
 		     (struct ab_item){
-			     .text = canonical(a, m, rule),
+			     .text = make_canonical(a, m, rule),
 			     .from = ab_reader_origin(m->r, m->node),
 			     .rule = rule,
 		     });

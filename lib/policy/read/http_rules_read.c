@@ -116,7 +116,7 @@ static void put_list(struct ab_buf *b, enum member m, const struct ab_strv *list
 	ab_buf_puts(b, "]");
 }
 
-static const char *canonical(struct ab_arena *a, const struct ab_http_rule *r)
+static const char *make_canonical(struct ab_arena *a, const struct ab_http_rule *r)
 {
 	ab_autobuf struct ab_buf b = { 0 };
 	char host[AB_HOST_ENTRY_TEXT];
@@ -141,7 +141,7 @@ static void read_rule(struct ab_members *m)
 		  &rule->paths);
 	if (m->bad)
 		return;
-	rule->text = canonical(a, rule);
+	rule->text = make_canonical(a, rule);
 	ab_value_add(a, &m->r->config->v[AB_KEY_HTTP],
 		     (struct ab_item){
 			     .text = rule->text,

@@ -7,8 +7,8 @@
 #include "base/text/guess.h"
 #include "policy/values/complaint.h"
 
-static void report(struct ab_members *m, const struct ab_json_scan_node *node, const char *wrong,
-		   const char *right)
+static void report_mistake(struct ab_members *m, const struct ab_json_scan_node *node,
+			   const char *wrong, const char *right)
 {
 	ab_reader_report(m->r, node, NULL, wrong, right);
 	m->bad = true;
@@ -25,7 +25,7 @@ static bool check_fit(struct ab_members *m, const struct ab_json_scan_node *node
 {
 	if (!m->kind->fits || m->kind->fits(text))
 		return true;
-	report(m, node, "is too long or contains control characters", m->kind->fitting);
+	report_mistake(m, node, "is too long or contains control characters", m->kind->fitting);
 	return false;
 }
 
@@ -34,7 +34,7 @@ static void report_unknown(struct ab_members *m, const struct ab_json_scan_node 
 	const char *guess = ab_guess(node->key, m->kind->names, m->kind->n);
 	ab_autofree char *right = guess ? ab_printf("did you mean %s?", guess) : NULL;
 
-	report(m, node, "unknown key", right ? right : "");
+	report_mistake(m, node, "unknown key", right ? right : "");
 }
 
 void ab_members_find(struct ab_members *m)
@@ -82,7 +82,7 @@ const char *ab_members_text(struct ab_members *m, size_t which)
 	if (!given->text)
 		report_type(m, given, "a string", "put it in quotes");
 	else if (!given->text[0])
-		report(m, given, "is empty", "give it a value, or remove it");
+		report_mistake(m, given, "is empty", "give it a value, or remove it");
 	else if (check_fit(m, given, given->text))
 		return ab_arena_dup(m->r->ctx->arena, given->text);
 	return NULL;
@@ -104,7 +104,7 @@ unsigned ab_members_word(struct ab_members *m, size_t which, const char *const *
 		if (strcmp(words[i], given->text) == 0)
 			return i;
 	ab_why_invalid(&why, given->text, right);
-	report(m, given, why.wrong, why.right);
+	report_mistake(m, given, why.wrong, why.right);
 	return 0;
 }
 
@@ -119,7 +119,7 @@ void ab_members_strings(struct ab_members *m, size_t which, size_t most, ab_memb
 	if (list->kind != '[')
 		report_type(m, list, "a list", right);
 	else if (list->count == 0 || list->count > most)
-		report(m, list, list->count ? too_many : "is empty", right);
+		report_mistake(m, list, list->count ? too_many : "is empty", right);
 	else
 		ab_json_scan_each(e, list)
 		{
@@ -128,7 +128,7 @@ void ab_members_strings(struct ab_members *m, size_t which, size_t most, ab_memb
 			if (!e->text)
 				report_type(m, e, "a string", "put it in quotes");
 			else if (check_fit(m, e, e->text) && take(m, to, e->text, &why) < 0)
-				report(m, e, why.wrong, why.right);
+				report_mistake(m, e, why.wrong, why.right);
 		}
 }
 
