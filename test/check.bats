@@ -53,6 +53,29 @@ judged()
 	[[ "$output" != *^^* ]]
 }
 
+@test "check: an option with a value before the subcommand changes no verdict" {
+	local option
+
+	for option in '' '--as admin' '--as=admin' '--kubeconfig f' '-s https://h' '-n prod' '--unheard-of x'; do
+		judged escalated 3 "kubectl $option get secret x -o yaml"
+		judged escalated 3 "kubectl $option delete ns prod"
+		judged sandboxed 0 "kubectl $option get pods -o yaml"
+	done
+	for option in '' '--kube-ca-file x' '--kube-ca-file=x' '--unheard-of x'; do
+		judged escalated 3 "helm $option uninstall y"
+		judged sandboxed 0 "helm $option list"
+	done
+}
+
+@test "check: a value that is attached to its letter is not read as letters" {
+	judged sandboxed 0 'git checkout -bfix'
+	judged sandboxed 0 'git switch -cfix'
+	judged sandboxed 0 'git checkout --conflict merge main'
+	judged escalated 3 'git checkout -f'
+	judged escalated 3 'git switch -f main'
+	judged escalated 3 'git checkout --conflict merge main.c'
+}
+
 @test "check: a text, -c and words agree" {
 	judged forbidden 4 -c 'rm -rf /'
 	judged forbidden 4 -- rm -rf /

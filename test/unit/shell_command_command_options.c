@@ -5,34 +5,42 @@
 #include "tap.h"
 
 /* Letters as "-x", long ones as "--name", values after "=", operands as they
- * are. */
+ * are, with "?" where they may be the value of an unknown option. */
 static const struct {
 	const char *values, *longs;
-	bool first;
+	uint8_t ends;
 	const char *line, *want;
+	bool exact;
 } cases[] = {
-	{ NULL, NULL, false, "x", "" },
-	{ NULL, NULL, false, "x -ab c", "-a -b c" },
-	{ "f", NULL, false, "x -vf file c", "-v -f=file c" },
-	{ "f", NULL, false, "x -vffile c", "-v -f=file c" },
-	{ "f", NULL, false, "x -f", "-f" },
-	{ "f", NULL, false, "x a -f b c", "a -f=b c" },
-	{ "f", NULL, true, "x a -f b c", "a -f b c" },
-	{ "f", NULL, false, "x -- -f b", "-f b" },
-	{ "f", NULL, false, "x -f -- b", "-f=-- b" },
-	{ NULL, NULL, false, "x - a", "- a" },
-	{ NULL, "file= force", false, "x --file a b", "--file=a b" },
-	{ NULL, "file= force", false, "x --file=a b", "--file=a b" },
-	{ NULL, "file= force", false, "x --fi a b", "--file=a b" },
-	{ NULL, "file= force", false, "x --fo a", "--force a" },
-	{ NULL, "file= files", false, "x --file a", "--file=a" },
-	{ NULL, "files= file", false, "x --file a", "--file a" },
-	{ NULL, "file=", false, "x --other a", "--other a" },
-	{ NULL, NULL, false, "x --a=b", "--a=b" },
-	{ NULL, "file=", false, "x --file= b", "--file= b" },
-	{ "f", NULL, false, "x ^ -f a", "^ -f=a" },
-	{ "f", NULL, false, "x -f^ a", "-f=^ a" },
-	{ NULL, "file=", false, "x --file=^ a", "--file=^ a" },
+	{ NULL, NULL, 0, "x", "" },
+	{ NULL, NULL, 0, "x -ab c", "-a -b c?" },
+	{ "f", NULL, 0, "x -vf file c", "-v -f=file c" },
+	{ "f", NULL, 0, "x -vffile c", "-v -f=file c" },
+	{ "f", NULL, 0, "x -f", "-f" },
+	{ "f", NULL, 0, "x a -f b c", "a -f=b c" },
+	{ "f", NULL, 1, "x a -f b c", "a -f b c" },
+	{ "f", NULL, 0, "x -- -f b", "-f b" },
+	{ "f", NULL, 0, "x -f -- b", "-f=-- b" },
+	{ NULL, NULL, 0, "x - a", "- a" },
+	{ NULL, "file= force", 0, "x --file a b", "--file=a b" },
+	{ NULL, "file= force", 0, "x --file=a b", "--file=a b" },
+	{ NULL, "file= force", 0, "x --fi a b", "--file=a b" },
+	{ NULL, "file= force", 0, "x --fo a", "--force a" },
+	{ NULL, "file= files", 0, "x --file a", "--file=a" },
+	{ NULL, "files= file", 0, "x --file a", "--file a" },
+	{ NULL, "file=", 0, "x --other a", "--other a?" },
+	{ NULL, NULL, 0, "x --a=b", "--a=b" },
+	{ NULL, "file=", 0, "x --file= b", "--file= b" },
+	{ "f", NULL, 0, "x ^ -f a", "^ -f=a" },
+	{ "f", NULL, 0, "x -f^ a", "-f=^ a" },
+	{ NULL, "file=", 0, "x --file=^ a", "--file=^ a" },
+	{ "f", NULL, 2, "x a -f b c -f d", "a -f=b c -f d" },
+	{ "f-v", NULL, 0, "x -v a -fv", "-v a -f=v" },
+	{ "f-v", NULL, 0, "x -w a -vw b -- c", "-w a? -v -w b? c" },
+	{ "f", "file= force", 0, "x --force a --other b --other=c d -f e g",
+	  "--force a --other b? --other=c d -f=e g" },
+	{ NULL, "file=", 0, "x --fil a b", "--fil a? b", true },
+	{ NULL, "file=", 0, "x --file a b", "--file=a b", true },
 };
 
 static char *walk(const struct ab_opts *opts, const struct ab_simple *command)
@@ -54,6 +62,8 @@ static char *walk(const struct ab_opts *opts, const struct ab_simple *command)
 		if (what != AB_OPT_OPERAND && w.value.text.s)
 			ab_buf_puts(&b, "=");
 		show(&b, w.value.text);
+		if (what == AB_OPT_OPERAND && w.maybe_value)
+			ab_buf_puts(&b, "?");
 	}
 	return ab_buf_take(&b);
 }
@@ -61,7 +71,8 @@ static char *walk(const struct ab_opts *opts, const struct ab_simple *command)
 int main(void)
 {
 	for (size_t i = 0; i < AB_COUNT(cases); i++) {
-		struct ab_opts opts = { cases[i].values, cases[i].longs, cases[i].first };
+		struct ab_opts opts = { cases[i].values, cases[i].longs, cases[i].ends,
+					.exact = cases[i].exact };
 		struct ab_arena arena = { 0 };
 		ab_autofree char *got = NULL;
 		struct ab_simple command;

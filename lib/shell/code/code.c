@@ -1,7 +1,7 @@
 #include "shell/code/code.h"
 
 #include "base/data/arena.h"
-#include "shell/command/command_options.h"
+#include "shell/command/grammar.h"
 #include "shell/command/known_files.h"
 #include "shell/syntax/name_table.h"
 
@@ -19,33 +19,19 @@ static const struct interpreter {
 	{ "tsx", AB_LANG_NODE },
 };
 
-/* By language: options with a value, those whose value is code. */
+/* By language: the options whose value is code. */
 static const struct manner {
-	AB_OPTS_ROW(12, 72) opts;
+	char name[8]; /* of its grammar */
 	char code[8], code_long[8], code_long2[8];
 	char other[4]; /* with one of these it reads something else */
 } manners[] = {
-	[AB_LANG_PYTHON] = { { "QWXcm", "check-hash-based-pycs=", true }, "c", "", "", "m" },
-	[AB_LANG_PERL] = { { "EIMem", "", true }, "eE", "", "", "" },
-	[AB_LANG_RUBY] = { { "CEIer", "encoding= require=", true }, "e", "", "", "" },
-	[AB_LANG_NODE] = { { "Cer",
-			     "eval= print= require= import= loader= "
-			     "conditions=",
-			     true },
-			   "e",
-			   "eval",
-			   "print",
-			   "" },
-	[AB_LANG_PHP] = { { "BEFRcdfrtz", "run= define=", true }, "rBRE", "run", "", "f" },
-	[AB_LANG_AWK] = { { "EFefilv",
-			    "assign= field-separator= file= "
-			    "include= load= source= exec=",
-			    true },
-			  "e",
-			  "source",
-			  "",
-			  "fE" },
-	[AB_LANG_LUA] = { { "el", "", true }, "e", "", "", "" },
+	[AB_LANG_PYTHON] = { "python", "c", "", "", "m" },
+	[AB_LANG_PERL] = { "perl", "eE", "", "", "" },
+	[AB_LANG_RUBY] = { "ruby", "e", "", "", "" },
+	[AB_LANG_NODE] = { "node", "e", "eval", "print", "" },
+	[AB_LANG_PHP] = { "php", "rBRE", "run", "", "f" },
+	[AB_LANG_AWK] = { "awk", "e", "source", "", "fE" },
+	[AB_LANG_LUA] = { "lua", "e", "", "", "" },
 };
 
 bool ab_code_language(struct ab_text name, enum ab_language *ret)
@@ -74,6 +60,7 @@ static void find_place(const struct ab_simple *command, enum ab_language languag
 		       struct place *ret)
 {
 	const struct manner *m = &manners[language];
+	const struct ab_opts opts = ab_grammar_of(m->name);
 	size_t skip = command->argc > 1 && ab_field_is(&command->argv[1], "eval") &&
 		      language == AB_LANG_NODE;
 	struct ab_opt_walk w;
@@ -81,7 +68,7 @@ static void find_place(const struct ab_simple *command, enum ab_language languag
 	enum ab_opt what;
 
 	*ret = (struct place){ .input = language != AB_LANG_AWK };
-	ab_opt_begin(&w, &AB_OPTS(m->opts), command->argv + skip, command->argc - skip);
+	ab_opt_begin(&w, &opts, command->argv + skip, command->argc - skip);
 	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
 		bool code = ab_opt_is(&w, what, 0, m->code_long) ||
 			    ab_opt_is(&w, what, 0, m->code_long2) ||

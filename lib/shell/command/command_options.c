@@ -26,38 +26,55 @@ static void take_value(struct ab_opt_walk *w)
 		w->value = w->argv[w->next++];
 }
 
-/* The listed name that this is, or is the beginning of: all of it, and whether
- * it takes a value. An exact one goes before longer ones. */
-static bool complete(const char *longs, struct ab_text *name, bool *ret_value)
+/* The name in one list that `name` is, or of which it is the beginning. Where
+ * several begin so the first counts, unless one is the whole name. */
+static void find_name(const char *list, bool exact, struct ab_text name, struct ab_text *found)
 {
-	struct ab_text found = { 0 }, word;
-	bool value = false;
+	struct ab_text word;
 
-	while (longs && (word = ab_list_next(&longs)).len > 0) {
-		bool takes = word.s[word.len - 1] == '=';
+	while ((word = ab_list_next(&list)).len > 0) {
+		uint32_t len = word.len - (word.s[word.len - 1] == '=');
 
-		word.len -= takes;
-		if (word.len < name->len || word.s[0] != name->s[0] ||
-		    memcmp(word.s, name->s, name->len) != 0)
+		if (len < name.len || word.s[0] != name.s[0] ||
+		    ((exact || found->s) && len != name.len) ||
+		    memcmp(word.s, name.s, name.len) != 0)
 			continue;
-		if (found.s && word.len != name->len)
-			continue; /* ambiguous: the first */
-		found = word;
-		value = takes;
-		if (word.len == name->len)
-			break;
+		*found = word;
+		if (len == name.len)
+			return;
 	}
-	if (!found.s)
-		return false;
-	*name = found;
-	*ret_value = value;
-	return true;
+}
+
+/* Whether the names of a list all come after this one. */
+static bool is_after(const char *list, struct ab_text name)
+{
+	for (uint32_t i = 0; i < name.len; i++)
+		if (list[i] != name.s[i])
+			return list[i] > name.s[i] && list[i] != '=';
+	return list[name.len] != '=' && list[name.len] != ' ';
+}
+
+/* The listed name, with "=" where it takes a value; len 0: it is not listed. */
+static struct ab_text find_long(const struct ab_opts *opts, struct ab_text name)
+{
+	struct ab_text found = { 0 };
+	const char *list = opts->longs, *last;
+
+	if (!list || name.len == 0)
+		return found;
+	last = list + (size_t)opts->more * AB_OPTS_STRIDE;
+	while (list < last && !is_after(list + AB_OPTS_STRIDE, name))
+		list += AB_OPTS_STRIDE;
+	find_name(list, opts->exact, name, &found);
+	if (!found.s && list < last)
+		find_name(list + AB_OPTS_STRIDE, opts->exact, name, &found);
+	return found;
 }
 
 static enum ab_opt next_long(struct ab_opt_walk *w, const struct ab_field *f)
 {
+	struct ab_text found;
 	const char *equals;
-	bool takes = false;
 
 	w->name = (struct ab_text){ f->text.s + 2, f->text.len - 2 };
 	equals = memchr(w->name.s, '=', w->name.len);
@@ -65,20 +82,28 @@ static enum ab_opt next_long(struct ab_opt_walk *w, const struct ab_field *f)
 		w->name.len = (uint32_t)(equals - w->name.s);
 		w->value = rest_of(f, w->name.len + 3);
 	}
-	if (w->name.len > 0)
-		complete(w->opts->longs, &w->name, &takes);
-	if (takes && !equals)
-		take_value(w);
+	found = find_long(w->opts, w->name);
+	w->unsure = !found.len && !equals ? AB_UNKNOWN_LONG : AB_NO_UNKNOWN;
+	if (found.len && found.s[found.len - 1] == '=') {
+		found.len--;
+		if (!equals)
+			take_value(w);
+	}
+	if (found.len)
+		w->name = found;
 	return AB_OPT_LONG;
 }
 
 static enum ab_opt next_letter(struct ab_opt_walk *w)
 {
 	const struct ab_field *f = &w->argv[w->index];
-	const char *values = w->opts->values;
+	const char *values = w->opts->values ? w->opts->values : "";
+	const char *known;
 
 	w->letter = f->text.s[w->inside++];
-	if (w->letter && values && values[0] && strchr(values, w->letter)) {
+	known = w->letter ? strchr(values, w->letter) : NULL;
+	w->unsure = !known && w->inside == f->text.len ? AB_UNKNOWN_LETTER : AB_NO_UNKNOWN;
+	if (known && known < strchrnul(values, '-')) {
 		if (w->inside < f->text.len)
 			w->value = rest_of(f, w->inside);
 		else
@@ -93,10 +118,12 @@ static enum ab_opt next_letter(struct ab_opt_walk *w)
 enum ab_opt ab_opt_next(struct ab_opt_walk *w)
 {
 	const struct ab_field *f;
+	enum ab_unknown_option unsure = w->unsure;
 
 	w->letter = 0;
 	w->name = (struct ab_text){ 0 };
 	w->value = (struct ab_field){ 0 };
+	w->unsure = AB_NO_UNKNOWN;
 	if (w->inside)
 		return next_letter(w);
 	if (w->next >= w->argc)
@@ -113,7 +140,11 @@ enum ab_opt ab_opt_next(struct ab_opt_walk *w)
 		w->inside = 1;
 		return next_letter(w);
 	}
-	w->ended = w->ended || w->opts->first;
+	w->maybe_value = unsure;
+	/* The value of an unknown long option ends nothing. */
+	if (unsure != AB_UNKNOWN_LONG)
+		w->operands++;
+	w->ended |= w->opts->ends && w->operands >= w->opts->ends;
 	w->value = *f;
 	return AB_OPT_OPERAND;
 }

@@ -7,22 +7,19 @@
  */
 #include "shell/syntax/field.h"
 
+/* See grammar.h: it has one for each program. */
 struct ab_opts {
-	const char *values; /* letters that take a value: "fC"; NULL: none */
-	const char *longs;  /* names that take one, or that may be
-				 * abbreviated: "file= directory= recursive" */
-	bool first;	    /* the first operand ends them (wrappers) */
+	/* Letters that take a value, then "-" and some that take none: "fC-qv".
+	 * NULL: none is known. */
+	const char *values;
+	/* Names that take a value, and some that take none: "file= recursive". */
+	const char *longs;
+	uint8_t ends; /* so many operands end the options; 0: none does */
+	bool exact;   /* long names cannot be abbreviated */
+	uint8_t more; /* lists that follow `longs`, AB_OPTS_STRIDE bytes apart, all sorted */
 };
 
-/* The same in a row of a table, without pointers: they would have to be
- * relocated at each start of the program. "" is none. */
-#define AB_OPTS_ROW(values_size, longs_size) \
-	struct {                             \
-		char values[values_size];    \
-		char longs[longs_size];      \
-		bool first;                  \
-	}
-#define AB_OPTS(row) ((struct ab_opts){ (row).values, (row).longs, (row).first })
+enum { AB_OPTS_STRIDE = 134 };
 
 enum ab_opt {
 	AB_OPT_END,
@@ -32,13 +29,22 @@ enum ab_opt {
 	AB_OPT_OPERAND, /* `value`, argv[index] */
 };
 
+/* An operand after an option that the grammar does not know may be its value. */
+enum ab_unknown_option {
+	AB_NO_UNKNOWN,
+	AB_UNKNOWN_LETTER,
+	AB_UNKNOWN_LONG,
+};
+
 struct ab_opt_walk {
 	const struct ab_opts *opts;
 	const struct ab_field *argv;
 	size_t argc, next;
-	size_t index;	 /* of the word it stands in */
-	bool ended;	 /* "--" was seen */
-	uint32_t inside; /* a bundle: the next letter's place */
+	size_t index; /* of the word it stands in */
+	bool ended;   /* "--" was seen, or enough operands */
+	size_t operands;
+	enum ab_unknown_option unsure, maybe_value; /* the last; before this operand */
+	uint32_t inside;			    /* a bundle: the next letter's place */
 	char letter;
 	struct ab_text name;   /* without dashes */
 	struct ab_field value; /* text.s NULL: none */

@@ -1,6 +1,6 @@
 #include "shell/command/sed.h"
 
-#include "shell/command/command_options.h"
+#include "shell/command/grammar.h"
 
 enum { CLASS_MAX = 16 }; /* bytes of "[:xdigit:]" and its like */
 
@@ -197,8 +197,7 @@ static void read_script(const struct ab_field *script, ab_sed_fn *fn, void *arg)
 
 void ab_sed_each(const struct ab_simple *command, ab_sed_fn *fn, void *arg)
 {
-	static const struct ab_opts opts = { "efl", "expression= file= line-length= quiet in-place",
-					     false };
+	const struct ab_opts opts = ab_grammar_of("sed");
 	const struct ab_field *first = NULL;
 	struct ab_opt_walk w;
 	enum ab_opt what;

@@ -1,5 +1,5 @@
 #include "base/data/mem.h"
-#include "shell/command/command_options.h"
+#include "shell/command/grammar.h"
 #include "shell/command/path_place.h"
 #include "shell/command/rules.h"
 #include "shell/syntax/name_table.h"
@@ -58,20 +58,15 @@ static void judge_target(const struct ab_scene *scene, const struct ab_simple *c
 	}
 }
 
-static const struct ab_opts rm_opts = {
-	NULL,
-	"recursive force interactive one-file-system no-preserve-root preserve-root verbose dir help version",
-	0
-};
-
 /* Recursive; also where a word may turn out to be such an option. */
 static bool is_recursive(const struct ab_simple *command)
 {
+	const struct ab_opts opts = ab_grammar_of("rm");
 	struct ab_opt_walk w;
 	enum ab_opt what;
 	bool operand = false;
 
-	ab_opt_begin(&w, &rm_opts, command->argv, command->argc);
+	ab_opt_begin(&w, &opts, command->argv, command->argc);
 	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
 		if (ab_opt_is(&w, what, 'r', "recursive") || ab_opt_is(&w, what, 'R', NULL))
 			return true;
@@ -86,10 +81,11 @@ static bool is_recursive(const struct ab_simple *command)
 static void match_rm(const struct ab_scene *scene, const struct ab_simple *command,
 		     struct ab_hits *hits)
 {
+	const struct ab_opts opts = ab_grammar_of("rm");
 	struct ab_opt_walk w;
 	enum ab_opt what;
 
-	ab_opt_begin(&w, &rm_opts, command->argv, command->argc);
+	ab_opt_begin(&w, &opts, command->argv, command->argc);
 	while ((what = ab_opt_next(&w)) != AB_OPT_END)
 		if (what == AB_OPT_OPERAND)
 			judge_target(scene, command, &command->argv[w.index], hits);
@@ -201,11 +197,7 @@ static void match_find(const struct ab_scene *scene, const struct ab_simple *com
 
 static void match_xargs(const struct ab_simple *command, struct ab_hits *hits)
 {
-	static const struct ab_opts opts = {
-		"adEILnPsjS",
-		"arg-file= delimiter= max-args= max-procs= max-lines= max-chars= jobs= process-slot-var=",
-		true
-	};
+	const struct ab_opts opts = ab_grammar(command->name);
 	struct ab_opt_walk w;
 	enum ab_opt what;
 
@@ -220,20 +212,17 @@ static void match_xargs(const struct ab_simple *command, struct ab_hits *hits)
 	}
 }
 
-static const struct ab_opts move_opts = {
-	"tSeTBfM", "target-directory= suffix= rsh= exclude= include= filter= files-from= delete", 0
-};
-
 /* What is moved away is gone from its place. */
 static void match_mv(const struct ab_scene *scene, const struct ab_simple *command,
 		     struct ab_hits *hits)
 {
+	const struct ab_opts opts = ab_grammar_of("mv");
 	struct ab_opt_walk w;
 	enum ab_opt what;
 	const struct ab_field *before = NULL;
 	bool to = false;
 
-	ab_opt_begin(&w, &move_opts, command->argv, command->argc);
+	ab_opt_begin(&w, &opts, command->argv, command->argc);
 	while (true) {
 		what = ab_opt_next(&w);
 		to = to || ab_opt_is(&w, what, 't', "target-directory");
@@ -252,12 +241,13 @@ next:
 static void match_rsync(const struct ab_scene *scene, const struct ab_simple *command,
 			struct ab_hits *hits)
 {
+	const struct ab_opts opts = ab_grammar_of("rsync");
 	struct ab_opt_walk w;
 	enum ab_opt what;
 	const struct ab_field *last = NULL;
 	bool deletes = false;
 
-	ab_opt_begin(&w, &move_opts, command->argv, command->argc);
+	ab_opt_begin(&w, &opts, command->argv, command->argc);
 	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
 		if (what == AB_OPT_LONG && ab_text_starts(w.name, "delete"))
 			deletes = true;

@@ -1,11 +1,7 @@
-#include "shell/command/command_options.h"
+#include "shell/command/grammar.h"
 #include "shell/command/path_place.h"
 #include "shell/command/rules.h"
 #include "shell/syntax/name_table.h"
-
-static const struct ab_opts opts = {
-	"mxMX", "recursive reference= from= modify= remove= no-preserve-root preserve-root", 0
-};
 
 /* find -exec: of "/etc/?" the start path, without what is not known. */
 static bool cut_found(const struct ab_simple *command, struct ab_field *path)
@@ -28,11 +24,13 @@ void ab_match_perms(const struct ab_scene *scene, const struct ab_simple *comman
 	struct ab_opt_walk w;
 	enum ab_opt what;
 	struct ab_path path;
+	struct ab_opts opts;
 	bool recursive = false;
 
 	if (command->name.len < 5 || !strchr("cs", command->name.s[0]) ||
 	    !ab_listed("chattr chgrp chmod chown setfacl", command->name))
 		return;
+	opts = ab_grammar(command->name);
 	ab_opt_begin(&w, &opts, command->argv, command->argc);
 	while ((what = ab_opt_next(&w)) != AB_OPT_END)
 		if (ab_opt_is(&w, what, 'R', "recursive"))

@@ -57,16 +57,6 @@ static const struct ab_deed deeds[] = {
 	{ "yq", "", "", "-i --inplace --in-place -s --split-exp", READ },
 };
 
-/* Sorted by name. */
-static const struct ab_tool_opts options[] = {
-	{ "date", "drf", "date= reference= file=" },
-	{ "rg", "eABCgtTmfjMEr", "pre= glob= type=" },
-	{ "shuf", "inr" },
-	{ "sort", "ktST", "key= field-separator= output= parallel=" },
-	{ "uniq", "fsw" },
-	{ "xxd", "cglos" },
-};
-
 /* Sorted by program. */
 static const struct ab_tool tools[] = {
 	{ ":", "any" },
@@ -97,7 +87,7 @@ static const struct ab_tool tools[] = {
 	{ "command", "lookup" },
 	{ "continue", "any" },
 	{ "cut", "any" },
-	{ "date", "date", "date" },
+	{ "date", "date" },
 	{ "declare", "declare" },
 	{ "df", "any" },
 	{ "diff", "any" },
@@ -193,7 +183,7 @@ static const struct ab_tool tools[] = {
 	{ "realpath", "any" },
 	{ "return", "any" },
 	{ "rev", "any" },
-	{ "rg", "rg", "rg" },
+	{ "rg", "rg" },
 	{ "sdiff", "output" },
 	{ "seq", "any" },
 	{ "set", "any" },
@@ -204,9 +194,9 @@ static const struct ab_tool tools[] = {
 	{ "sha512sum", "any" },
 	{ "shift", "any" },
 	{ "shopt", "any" },
-	{ "shuf", "output", "shuf" },
+	{ "shuf", "output" },
 	{ "sleep", "any" },
-	{ "sort", "sort", "sort" },
+	{ "sort", "sort" },
 	{ "ss", "ss" },
 	{ "stat", "any" },
 	{ "strings", "any" },
@@ -229,7 +219,7 @@ static const struct ab_tool tools[] = {
 	{ "umask", "nothing" },
 	{ "uname", "any" },
 	{ "unexpand", "any" },
-	{ "uniq", "one", "uniq" },
+	{ "uniq", "one" },
 	{ "unzip", "unzip" },
 	{ "uptime", "any" },
 	{ "users", "any" },
@@ -242,7 +232,7 @@ static const struct ab_tool tools[] = {
 	{ "which", "any" },
 	{ "who", "any" },
 	{ "whoami", "any" },
-	{ "xxd", "xxd", "xxd" },
+	{ "xxd", "xxd" },
 	{ "xzcat", "any" },
 	{ "yq", "yq" },
 	{ "zcat", "any" },
@@ -251,9 +241,7 @@ static const struct ab_tool tools[] = {
 	{ "zstdcat", "any" },
 };
 
-const struct ab_toolbox ab_tools_reads = {
-	tools, AB_COUNT(tools), deeds, AB_COUNT(deeds), options, AB_COUNT(options),
-};
+const struct ab_toolbox ab_tools_reads = { tools, AB_COUNT(tools), deeds, AB_COUNT(deeds) };
 
 /* Names that say that the value is a secret. */
 static const char secrets[][8] = {

@@ -1,7 +1,7 @@
 /* Lines to a shell from elsewhere: programs that connect one. */
 #include "base/data/mem.h"
 #include "shell/code/code.h"
-#include "shell/command/command_options.h"
+#include "shell/command/grammar.h"
 #include "shell/command/rules.h"
 #include "shell/syntax/name_table.h"
 
@@ -28,10 +28,7 @@ static bool is_program(struct ab_text t)
 
 static bool nc_runs(const struct ab_simple *command)
 {
-	static const struct ab_opts opts = {
-		"ecgGpqswxXTIOimMdW",
-		"exec= sh-exec= lua-exec= source= source-port= wait= proxy= idle-timeout=", 0
-	};
+	const struct ab_opts opts = ab_grammar(command->name);
 	struct ab_opt_walk w;
 	enum ab_opt what;
 

@@ -3,7 +3,7 @@
  * those that do not, or not all of them.
  */
 #include "base/data/mem.h"
-#include "shell/command/command_options.h"
+#include "shell/command/grammar.h"
 #include "shell/command/rules.h"
 #include "shell/command/secret_files.h"
 #include "shell/syntax/name_table.h"
@@ -22,99 +22,38 @@ enum reads {
 static const struct reader {
 	char name[16];
 	enum reads reads;
-	char values[16]; /* PATTERN: letters that take a value */
 } readers[] = {
-	{ ":", NOTHING, "" },
-	{ "[", NOTHING, "" },
-	{ "ack", PATTERN, "ABCmg" },
-	{ "ag", PATTERN, "ABCmgG" },
-	{ "agentbox", NOTHING, "" },
-	{ "alias", NOTHING, "" },
-	{ "awk", PATTERN, "fvFi" },
-	{ "basename", NOTHING, "" },
-	{ "builtin", NOTHING, "" },
-	{ "busybox", NOTHING, "" },
-	{ "cd", NOTHING, "" },
-	{ "chgrp", NOTHING, "" },
-	{ "chmod", NOTHING, "" },
-	{ "chown", NOTHING, "" },
-	{ "command", NOTHING, "" },
-	{ "cp", COPIES, "" },
-	{ "declare", NOTHING, "" },
-	{ "dirname", NOTHING, "" },
-	{ "doas", NOTHING, "" },
-	{ "du", NOTHING, "" },
-	{ "echo", NOTHING, "" },
-	{ "egrep", PATTERN, "efABCmdD" },
-	{ "env", NOTHING, "" },
-	{ "eval", NOTHING, "" },
-	{ "exec", NOTHING, "" },
-	{ "export", NOTHING, "" },
-	{ "eza", NOTHING, "" },
-	{ "fd", NOTHING, "" },
-	{ "fgrep", PATTERN, "efABCmdD" },
-	{ "file", NOTHING, "" },
-	{ "find", NOTHING, "" },
-	{ "flock", NOTHING, "" },
-	{ "gawk", PATTERN, "fvFi" },
-	{ "git", GIT, "" },
-	{ "grep", PATTERN, "efABCmdD" },
-	{ "install", COPIES, "" },
-	{ "ionice", NOTHING, "" },
-	{ "jq", PATTERN, "fL" },
-	{ "ln", COPIES, "" },
-	{ "local", NOTHING, "" },
-	{ "ls", NOTHING, "" },
-	{ "man", NOTHING, "" },
-	{ "mkdir", NOTHING, "" },
-	{ "mv", MOVES, "" },
-	{ "nice", NOTHING, "" },
-	{ "node", CODE, "" },
-	{ "nohup", NOTHING, "" },
-	{ "parallel", NOTHING, "" },
-	{ "perl", CODE, "" },
-	{ "php", CODE, "" },
-	{ "pkexec", NOTHING, "" },
-	{ "printf", NOTHING, "" },
-	{ "pushd", NOTHING, "" },
-	{ "python", CODE, "" },
-	{ "python3", CODE, "" },
-	{ "readlink", NOTHING, "" },
-	{ "readonly", NOTHING, "" },
-	{ "realpath", NOTHING, "" },
-	{ "rg", PATTERN, "efABCmgtTMrEj" },
-	{ "rm", NOTHING, "" },
-	{ "rmdir", NOTHING, "" },
-	{ "rsync", COPIES, "" },
-	{ "ruby", CODE, "" },
-	{ "run0", NOTHING, "" },
-	{ "scp", COPIES, "" },
-	{ "sed", PATTERN, "efl" },
-	{ "setsid", NOTHING, "" },
-	{ "shred", NOTHING, "" },
-	{ "ssh-keygen", NOTHING, "" },
-	{ "stat", NOTHING, "" },
-	{ "stdbuf", NOTHING, "" },
-	{ "strace", NOTHING, "" },
-	{ "su", NOTHING, "" },
-	{ "sudo", NOTHING, "" },
-	{ "tee", NOTHING, "" },
-	{ "test", NOTHING, "" },
-	{ "time", NOTHING, "" },
-	{ "timeout", NOTHING, "" },
-	{ "touch", NOTHING, "" },
-	{ "toybox", NOTHING, "" },
-	{ "trap", NOTHING, "" },
-	{ "tree", NOTHING, "" },
-	{ "truncate", NOTHING, "" },
-	{ "type", NOTHING, "" },
-	{ "typeset", NOTHING, "" },
-	{ "unlink", NOTHING, "" },
-	{ "watch", NOTHING, "" },
-	{ "which", NOTHING, "" },
-	{ "xargs", NOTHING, "" },
-	{ "yq", PATTERN, "" },
-	{ "zgrep", PATTERN, "efABCmdD" },
+	{ ":", NOTHING },	 { "[", NOTHING },	  { "ack", PATTERN },
+	{ "ag", PATTERN },	 { "agentbox", NOTHING }, { "alias", NOTHING },
+	{ "awk", PATTERN },	 { "basename", NOTHING }, { "builtin", NOTHING },
+	{ "busybox", NOTHING },	 { "cd", NOTHING },	  { "chgrp", NOTHING },
+	{ "chmod", NOTHING },	 { "chown", NOTHING },	  { "command", NOTHING },
+	{ "cp", COPIES },	 { "declare", NOTHING },  { "dirname", NOTHING },
+	{ "doas", NOTHING },	 { "du", NOTHING },	  { "echo", NOTHING },
+	{ "egrep", PATTERN },	 { "env", NOTHING },	  { "eval", NOTHING },
+	{ "exec", NOTHING },	 { "export", NOTHING },	  { "eza", NOTHING },
+	{ "fd", NOTHING },	 { "fgrep", PATTERN },	  { "file", NOTHING },
+	{ "find", NOTHING },	 { "flock", NOTHING },	  { "gawk", PATTERN },
+	{ "git", GIT },		 { "grep", PATTERN },	  { "install", COPIES },
+	{ "ionice", NOTHING },	 { "jq", PATTERN },	  { "ln", COPIES },
+	{ "local", NOTHING },	 { "ls", NOTHING },	  { "man", NOTHING },
+	{ "mkdir", NOTHING },	 { "mv", MOVES },	  { "nice", NOTHING },
+	{ "node", CODE },	 { "nohup", NOTHING },	  { "parallel", NOTHING },
+	{ "perl", CODE },	 { "php", CODE },	  { "pkexec", NOTHING },
+	{ "printf", NOTHING },	 { "pushd", NOTHING },	  { "python", CODE },
+	{ "python3", CODE },	 { "readlink", NOTHING }, { "readonly", NOTHING },
+	{ "realpath", NOTHING }, { "rg", PATTERN },	  { "rm", NOTHING },
+	{ "rmdir", NOTHING },	 { "rsync", COPIES },	  { "ruby", CODE },
+	{ "run0", NOTHING },	 { "scp", COPIES },	  { "sed", PATTERN },
+	{ "setsid", NOTHING },	 { "shred", NOTHING },	  { "ssh-keygen", NOTHING },
+	{ "stat", NOTHING },	 { "stdbuf", NOTHING },	  { "strace", NOTHING },
+	{ "su", NOTHING },	 { "sudo", NOTHING },	  { "tee", NOTHING },
+	{ "test", NOTHING },	 { "time", NOTHING },	  { "timeout", NOTHING },
+	{ "touch", NOTHING },	 { "toybox", NOTHING },	  { "trap", NOTHING },
+	{ "tree", NOTHING },	 { "truncate", NOTHING }, { "type", NOTHING },
+	{ "typeset", NOTHING },	 { "unlink", NOTHING },	  { "watch", NOTHING },
+	{ "which", NOTHING },	 { "xargs", NOTHING },	  { "yq", PATTERN },
+	{ "zgrep", PATTERN },
 };
 
 /* Options whose value is written, left out, or prose. Sorted. */
@@ -176,13 +115,9 @@ static size_t secret_among(const struct ab_simple *command, size_t from, size_t 
 	return 0;
 }
 
-static size_t secret_of_pattern(const struct reader *reader, const struct ab_simple *command)
+static size_t secret_of_pattern(const struct ab_simple *command)
 {
-	const struct ab_opts opts = {
-		reader->values,
-		"regexp= expression= file= from-file= exclude= exclude-dir= include= glob= context=",
-		0
-	};
+	const struct ab_opts opts = ab_grammar(command->name);
 	struct ab_opt_walk w;
 	enum ab_opt what;
 	bool pattern = false;
@@ -205,15 +140,18 @@ static size_t secret_of_pattern(const struct reader *reader, const struct ab_sim
 
 static size_t secret_of_git(const struct ab_simple *command)
 {
-	size_t i = 1;
+	const struct ab_opts git = ab_grammar_of("git");
+	struct ab_operands words;
 
-	while (i < command->argc && command->argv[i].text.len > 0 &&
-	       command->argv[i].text.s[0] == '-')
-		i += 1 + ab_listed("-C -c", command->argv[i].text);
-	if (i >= command->argc ||
-	    !ab_listed("archive blame cat-file diff show", command->argv[i].text))
-		return 0;
-	return secret_among(command, i + 1, command->argc, ":=");
+	ab_tool_operands(&git, command, &words);
+	for (size_t i = 0; i < words.len; i++) {
+		if (ab_listed("archive blame cat-file diff show", words.v[i]->text))
+			return secret_among(command, (size_t)(words.v[i] - command->argv) + 1,
+					    command->argc, ":=");
+		if (i > 0 || !words.maybe_value[i])
+			break;
+	}
+	return 0;
 }
 
 static size_t find_secret(const struct ab_simple *command)
@@ -233,7 +171,7 @@ static size_t find_secret(const struct ab_simple *command)
 		at = argc > 2 ? secret_among(command, 1, argc - 1, "=") : 0;
 		return at && command->argv[at].text.s[0] == '/' ? at : 0;
 	case PATTERN:
-		return secret_of_pattern(reader, command);
+		return secret_of_pattern(command);
 	case CODE:
 		return secret_among(command, 1, argc, "'\"=");
 	case GIT:
@@ -300,31 +238,17 @@ static const struct ab_deed deeds[] = {
 	{ "vault", "kv get", .rule = AB_RULE_CREDENTIAL_ACCESS },
 };
 
-/* Sorted by name. */
-static const struct ab_tool_opts options[] = {
-	{ "aws", "", "profile= region= output= query=" },
-	{ "gcloud", "", "project= account=" },
-	{ "kubectl", "n", "namespace= context=" },
-};
-
 /* Keyrings and what prints tokens. Sorted by program. */
 static const struct ab_tool tools[] = {
-	{ "aws", "aws", "aws" },
-	{ "az", "az" },
-	{ "gcloud", "gcloud", "gcloud" },
-	{ "gh", "gh" },
-	{ "gpg", "gpg" },
-	{ "kubectl", "kubectl", "kubectl" },
-	{ "op", "op" },
-	{ "pass", "pass" },
-	{ "secret-tool", "secret_tool" },
-	{ "security", "security" },
-	{ "vault", "vault" },
+	{ "aws", "aws" },	    { "az", "az" },
+	{ "gcloud", "gcloud" },	    { "gh", "gh" },
+	{ "gpg", "gpg" },	    { "kubectl", "kubectl" },
+	{ "oc", "kubectl" },	    { "op", "op" },
+	{ "pass", "pass" },	    { "secret-tool", "secret_tool" },
+	{ "security", "security" }, { "vault", "vault" },
 };
 
-static const struct ab_toolbox toolbox = {
-	tools, AB_COUNT(tools), deeds, AB_COUNT(deeds), options, AB_COUNT(options),
-};
+static const struct ab_toolbox toolbox = { tools, AB_COUNT(tools), deeds, AB_COUNT(deeds) };
 
 static void match_redirects(const struct ab_simple *command, struct ab_hits *hits)
 {

@@ -1,6 +1,6 @@
 /* Secrets that leave the machine: which programs send what. */
 #include "base/data/mem.h"
-#include "shell/command/command_options.h"
+#include "shell/command/grammar.h"
 #include "shell/command/rules.h"
 #include "shell/command/secret_files.h"
 #include "shell/syntax/name_table.h"
@@ -62,11 +62,7 @@ static bool payload_is_secret(const struct ab_simple *command, struct ab_text va
 
 static bool upload_is_secret(const struct ab_simple *command)
 {
-	static const struct ab_opts opts = {
-		"oDcKdFHXuAebTrmwExyYzCtPQ",
-		"data= data-ascii= data-binary= data-raw= data-urlencode= form= form-string= json= upload-file= post-file= post-data= body-file= body-data=",
-		0
-	};
+	const struct ab_opts opts = ab_grammar(command->name);
 	struct ab_opt_walk w;
 	enum ab_opt what;
 

@@ -4,7 +4,7 @@
  * and about text that somebody else wrote.
  */
 #include "base/data/mem.h"
-#include "shell/command/command_options.h"
+#include "shell/command/grammar.h"
 #include "shell/command/known_files.h"
 #include "shell/command/rules.h"
 #include "shell/command/sed.h"
@@ -14,7 +14,6 @@
 struct runner {
 	char name[12]; /* a version may follow: python3.11 */
 	bool shell;    /* they all take the same options */
-	AB_OPTS_ROW(8, 32) opts;
 	char text[16]; /* options whose value is a program */
 	char other[4]; /* options that name one elsewhere */
 };
@@ -27,15 +26,15 @@ static const struct runner runners[] = {
 	{ "dash", .shell = true },
 	{ "fish", .shell = true },
 	{ "ksh", .shell = true },
-	{ "lua", false, { "el", "", true }, "e", "" },
+	{ "lua", false, "e", "" },
 	{ "mksh", .shell = true },
-	{ "node", false, { "epr", "eval= print= require= import=", true }, "e p eval print", "" },
-	{ "osascript", false, { "els", "", true }, "e", "" },
-	{ "perl", false, { "eEIMm", "", true }, "e E", "" },
-	{ "php", false, { "rBREfdc", "run=", true }, "r B R E run", "f" },
-	{ "python", false, { "cmWX", "", true }, "c", "m" },
+	{ "node", false, "e p eval print", "" },
+	{ "osascript", false, "e", "" },
+	{ "perl", false, "e E", "" },
+	{ "php", false, "r B R E run", "f" },
+	{ "python", false, "c", "m" },
 	{ "rbash", .shell = true },
-	{ "ruby", false, { "eIrCEF", "", true }, "e", "" },
+	{ "ruby", false, "e", "" },
 	{ "sh", .shell = true },
 	{ "tcsh", .shell = true },
 	{ "zsh", .shell = true },
@@ -65,8 +64,7 @@ static bool is_input(const struct ab_field *file)
 /* `c` of a shell is a flag: the program is the first operand. */
 static void read_shell_call(const struct ab_simple *command, struct call *ret)
 {
-	static const struct ab_opts opts = { "oO",
-					     "rcfile= init-file= init-command= command=", true };
+	const struct ab_opts opts = ab_grammar_of("sh");
 	struct ab_opt_walk w;
 	enum ab_opt what;
 	bool text = false, input = false;
@@ -107,24 +105,29 @@ static bool given(const char *list, enum ab_opt what, const struct ab_opt_walk *
 
 static void read_other_call(const struct ab_simple *command, struct call *ret)
 {
+	const struct ab_opts opts = ab_grammar_of(ret->runner->name);
 	struct ab_opt_walk w;
+	bool text = false;
 	enum ab_opt what;
 
-	ab_opt_begin(&w, &AB_OPTS(ret->runner->opts), command->argv, command->argc);
+	ab_opt_begin(&w, &opts, command->argv, command->argc);
 	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
 		if (what == AB_OPT_OPERAND) {
-			ret->input = is_input(&w.value);
-			ret->file = w.value;
+			ret->input = !text && is_input(&w.value);
+			*(text ? &ret->text : &ret->file) = w.value;
 			return;
 		}
 		if (given(ret->runner->text, what, &w)) {
+			/* node -p CODE, and -pe CODE: a flag. */
+			text = true;
 			ret->text = w.value;
-			return;
+			if (w.value.text.s)
+				return;
 		}
 		if (given(ret->runner->other, what, &w))
 			return;
 	}
-	ret->input = true;
+	ret->input = !text;
 }
 
 /* Nothing of it is known, so nothing of it was read. */
@@ -268,7 +271,7 @@ static void see_sed(void *arg, enum ab_sed what, const struct ab_field *text)
 
 static void match_fc(const struct ab_simple *command, struct ab_hits *hits)
 {
-	static const struct ab_opts opts = { "e", NULL, true };
+	const struct ab_opts opts = ab_grammar_of("fc");
 	struct ab_opt_walk w;
 	enum ab_opt what;
 

@@ -1,5 +1,5 @@
 #include "base/data/mem.h"
-#include "shell/command/command_options.h"
+#include "shell/command/grammar.h"
 #include "shell/command/path_place.h"
 #include "shell/match/write_targets.h"
 #include "shell/syntax/name_table.h"
@@ -84,7 +84,7 @@ struct writing {
 
 static bool is_recursive(const struct ab_simple *command)
 {
-	static const struct ab_opts opts = { NULL, "recursive", 0 };
+	const struct ab_opts opts = ab_grammar(command->name);
 	struct ab_opt_walk w;
 	enum ab_opt what;
 
@@ -149,24 +149,15 @@ static const struct ab_deed deeds[] = {
 	{ "launchctl", "load|bootstrap|enable|submit", .rule = AB_RULE_PERSISTENCE },
 };
 
-/* Sorted by name. */
-static const struct ab_tool_opts options[] = {
-	{ "at", "qft" },
-	{ "batch", "qf" },
-	{ "crontab", "u" },
-};
-
 /* Sorted by program. */
 static const struct ab_tool tools[] = {
-	{ "agentbox", "agentbox" },    { "at", "at", "at" },
-	{ "batch", "batch", "batch" }, { "claude", "agent" },
-	{ "codex", "agent" },	       { "crontab", "crontab", "crontab" },
-	{ "gemini", "agent" },	       { "launchctl", "launchctl" },
+	{ "agentbox", "agentbox" }, { "at", "at" },
+	{ "batch", "batch" },	    { "claude", "agent" },
+	{ "codex", "agent" },	    { "crontab", "crontab" },
+	{ "gemini", "agent" },	    { "launchctl", "launchctl" },
 };
 
-static const struct ab_toolbox toolbox = {
-	tools, AB_COUNT(tools), deeds, AB_COUNT(deeds), options, AB_COUNT(options),
-};
+static const struct ab_toolbox toolbox = { tools, AB_COUNT(tools), deeds, AB_COUNT(deeds) };
 
 void ab_match_writes(const struct ab_scene *scene, const struct ab_simple *command,
 		     struct ab_hits *hits)

@@ -1,6 +1,7 @@
 #include "shell/match/read_only_scripts.h"
 
-#include "shell/command/command_options.h"
+#include "shell/command/grammar.h"
+#include "shell/syntax/name_table.h"
 
 struct cursor {
 	const char *p, *end;
@@ -72,10 +73,9 @@ static bool sed_prints(struct ab_text script)
 
 bool ab_reads_sed(const struct ab_simple *command)
 {
-	static const struct ab_opts opts = { "el",
-					     "expression= line-length= quiet silent regexp-extended "
-					     "null-data separate unbuffered posix sandbox",
-					     false };
+	static const char harmless[] = "expression line-length null-data posix quiet "
+				       "regexp-extended sandbox separate silent unbuffered";
+	const struct ab_opts opts = ab_grammar_of("sed");
 	struct ab_opt_walk w;
 	enum ab_opt what;
 	bool seen = false;
@@ -90,7 +90,7 @@ bool ab_reads_sed(const struct ab_simple *command)
 			if (!is_in(w.letter, "nErsuzl"))
 				return false;
 		} else if (what == AB_OPT_LONG) {
-			if (!memmem(opts.longs, strlen(opts.longs), w.name.s, w.name.len))
+			if (!ab_listed(harmless, w.name))
 				return false;
 		}
 	}
@@ -117,7 +117,7 @@ static bool awk_prints(struct ab_text code)
 
 bool ab_reads_awk(const struct ab_simple *command)
 {
-	static const struct ab_opts opts = { "Fv", NULL, true };
+	const struct ab_opts opts = ab_grammar_of("awk");
 	struct ab_opt_walk w;
 	enum ab_opt what;
 

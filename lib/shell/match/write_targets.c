@@ -1,7 +1,7 @@
 #include "shell/match/write_targets.h"
 
 #include "base/data/mem.h"
-#include "shell/command/command_options.h"
+#include "shell/command/grammar.h"
 #include "shell/command/sed.h"
 #include "shell/syntax/name_table.h"
 
@@ -16,7 +16,6 @@ enum operands {
 
 struct writer {
 	char name[12];
-	AB_OPTS_ROW(28, 80) opts;
 	/* Options whose value is written to: "o output". With one of them the
 	 * operands of LAST are sources. */
 	char to[68];
@@ -30,146 +29,67 @@ struct writer {
 	char words[32]; /* whole words before a file: "-out" */
 };
 
-#define COPY_OPTS                                                        \
-	{                                                                \
-		"tS", "target-directory= suffix= no-target-directory", 0 \
-	}
-#define REMOVE_OPTS                            \
-	{                                      \
-		"", "recursive interactive", 0 \
-	}
-#define CC_OPTS                   \
-	{                         \
-		"oILlDUxT", "", 0 \
-	}
-
 /* Sorted by name. */
 static const struct writer writers[] = {
-	{ "7z", { "o", "", 0 }, "o", NONE, .how = AB_WRITTEN_CONTENT },
-	{ "c++", CC_OPTS, "o", NONE, .how = AB_WRITTEN_CONTENT },
-	{ "cc", CC_OPTS, "o", NONE, .how = AB_WRITTEN_CONTENT },
-	{ "chattr", { "vp", "", 0 }, "", ALL, .how = AB_WRITTEN_ENTRY },
-	{ "chgrp",
-	  { "", "reference= recursive", 0 },
-	  "",
-	  REST,
-	  .all = "reference",
-	  .how = AB_WRITTEN_ENTRY },
-	{ "chmod",
-	  { "", "reference= recursive", 0 },
-	  "",
-	  REST,
-	  .all = "reference",
-	  .how = AB_WRITTEN_ENTRY },
-	{ "chown",
-	  { "", "reference= from= recursive", 0 },
-	  "",
-	  REST,
-	  .all = "reference",
-	  .how = AB_WRITTEN_ENTRY },
-	{ "clang", CC_OPTS, "o", NONE, .how = AB_WRITTEN_CONTENT },
-	{ "cp", COPY_OPTS, "t target-directory", LAST, .how = AB_WRITTEN_CONTENT },
-	{ "curl",
-	  { "oDcKdFHXuAebTrmwExyYzCtPQ",
-	    "output= output-dir= dump-header= cookie-jar= trace= trace-ascii=", 0 },
-	  "o D c output output-dir dump-header cookie-jar trace trace-ascii",
-	  NONE,
+	{ "7z", "o", NONE, .how = AB_WRITTEN_CONTENT },
+	{ "c++", "o", NONE, .how = AB_WRITTEN_CONTENT },
+	{ "cc", "o", NONE, .how = AB_WRITTEN_CONTENT },
+	{ "chattr", "", ALL, .how = AB_WRITTEN_ENTRY },
+	{ "chgrp", "", REST, .all = "reference", .how = AB_WRITTEN_ENTRY },
+	{ "chmod", "", REST, .all = "reference", .how = AB_WRITTEN_ENTRY },
+	{ "chown", "", REST, .all = "reference", .how = AB_WRITTEN_ENTRY },
+	{ "clang", "o", NONE, .how = AB_WRITTEN_CONTENT },
+	{ "cp", "t target-directory", LAST, .how = AB_WRITTEN_CONTENT },
+	{ "curl", "o D c output output-dir dump-header cookie-jar trace trace-ascii", NONE,
 	  .how = AB_WRITTEN_CONTENT },
-	{ "del-cli", REMOVE_OPTS, "", ALL, .how = AB_WRITTEN_GONE },
-	{ "ed", { "p", "prompt=", 0 }, "", ALL, .how = AB_WRITTEN_CONTENT },
-	{ "ex", { "cTtu", "", 0 }, "", ALL, .how = AB_WRITTEN_CONTENT },
-	{ "find",
-	  { "", "", 0 },
-	  "",
-	  NONE,
-	  .how = AB_WRITTEN_CONTENT,
-	  .words = "-fls -fprint -fprint0 -fprintf" },
-	{ "g++", CC_OPTS, "o", NONE, .how = AB_WRITTEN_CONTENT },
-	{ "gcc", CC_OPTS, "o", NONE, .how = AB_WRITTEN_CONTENT },
-	{ "go", { "o", "", 0 }, "o", NONE, .how = AB_WRITTEN_CONTENT },
-	{ "gpg", { "oru", "output= recipient=", 0 }, "o output", NONE, .how = AB_WRITTEN_CONTENT },
-	{ "install",
-	  { "tSmogB", "target-directory= suffix= mode= owner= group= directory", 0 },
-	  "t target-directory",
-	  LAST,
-	  .all = "d directory",
+	{ "del-cli", "", ALL, .how = AB_WRITTEN_GONE },
+	{ "ed", "", ALL, .how = AB_WRITTEN_CONTENT },
+	{ "ex", "", ALL, .how = AB_WRITTEN_CONTENT },
+	{ "find", "", NONE, .how = AB_WRITTEN_CONTENT, .words = "-fls -fprint -fprint0 -fprintf" },
+	{ "g++", "o", NONE, .how = AB_WRITTEN_CONTENT },
+	{ "gcc", "o", NONE, .how = AB_WRITTEN_CONTENT },
+	{ "go", "o", NONE, .how = AB_WRITTEN_CONTENT },
+	{ "gpg", "o output", NONE, .how = AB_WRITTEN_CONTENT },
+	{ "install", "t target-directory", LAST, .all = "d directory", .how = AB_WRITTEN_CONTENT },
+	{ "ld", "o", NONE, .how = AB_WRITTEN_CONTENT },
+	{ "ln", "t target-directory", LAST, .how = AB_WRITTEN_ENTRY },
+	{ "mkdir", "", ALL, .how = AB_WRITTEN_ENTRY },
+	{ "mkfifo", "", ALL, .how = AB_WRITTEN_ENTRY },
+	{ "mknod", "", FIRST, .how = AB_WRITTEN_ENTRY },
+	{ "mv", "t target-directory", MOVED, .how = AB_WRITTEN_CONTENT },
+	{ "openssl", "", NONE, .how = AB_WRITTEN_CONTENT, .words = "-keyout -out" },
+	{ "pandoc", "o output", NONE, .how = AB_WRITTEN_CONTENT },
+	{ "patch", "d o directory output", FIRST, .how = AB_WRITTEN_CONTENT },
+	{ "perl", "", ALL, .when = "i", .how = AB_WRITTEN_CONTENT },
+	{ "pip", "t target prefix root", NONE, .how = AB_WRITTEN_CONTENT },
+	{ "pip3", "t target prefix root", NONE, .how = AB_WRITTEN_CONTENT },
+	{ "rimraf", "", ALL, .how = AB_WRITTEN_GONE },
+	{ "rm", "", ALL, .how = AB_WRITTEN_GONE },
+	{ "rmdir", "", ALL, .how = AB_WRITTEN_GONE },
+	{ "rsync", "", LAST, .how = AB_WRITTEN_CONTENT },
+	{ "ruby", "", ALL, .when = "i", .how = AB_WRITTEN_CONTENT },
+	{ "rustc", "o out-dir", NONE, .how = AB_WRITTEN_CONTENT },
+	{ "scp", "", LAST, .how = AB_WRITTEN_CONTENT },
+	{ "sed", "", REST, .when = "i in-place", .all = "e f expression file",
 	  .how = AB_WRITTEN_CONTENT },
-	{ "ld", CC_OPTS, "o", NONE, .how = AB_WRITTEN_CONTENT },
-	{ "ln", COPY_OPTS, "t target-directory", LAST, .how = AB_WRITTEN_ENTRY },
-	{ "mkdir", { "m", "mode= parents", 0 }, "", ALL, .how = AB_WRITTEN_ENTRY },
-	{ "mkfifo", { "m", "mode=", 0 }, "", ALL, .how = AB_WRITTEN_ENTRY },
-	{ "mknod", { "m", "mode=", 0 }, "", FIRST, .how = AB_WRITTEN_ENTRY },
-	{ "mv", COPY_OPTS, "t target-directory", MOVED, .how = AB_WRITTEN_CONTENT },
-	{ "openssl", { "", "", 0 }, "", NONE, .how = AB_WRITTEN_CONTENT, .words = "-keyout -out" },
-	{ "pandoc", { "oftr", "output=", 0 }, "o output", NONE, .how = AB_WRITTEN_CONTENT },
-	{ "patch",
-	  { "pidoBDFgYzr", "strip= input= directory= output=", 0 },
-	  "d o directory output",
-	  FIRST,
+	{ "setfacl", "", ALL, .how = AB_WRITTEN_ENTRY },
+	{ "shred", "", ALL, .how = AB_WRITTEN_CONTENT },
+	{ "sort", "o output", NONE, .how = AB_WRITTEN_CONTENT },
+	{ "sponge", "", ALL, .how = AB_WRITTEN_CONTENT },
+	{ "tee", "", ALL, .how = AB_WRITTEN_CONTENT },
+	{ "touch", "", ALL, .how = AB_WRITTEN_ENTRY },
+	{ "trash", "", ALL, .how = AB_WRITTEN_GONE },
+	{ "trash-put", "", ALL, .how = AB_WRITTEN_GONE },
+	{ "tree", "o", NONE, .how = AB_WRITTEN_CONTENT },
+	{ "truncate", "", ALL, .how = AB_WRITTEN_CONTENT },
+	{ "uniq", "", LAST, .how = AB_WRITTEN_CONTENT },
+	{ "unlink", "", ALL, .how = AB_WRITTEN_GONE },
+	{ "unzip", "d", NONE, .how = AB_WRITTEN_CONTENT },
+	{ "wget", "O P o a output-document directory-prefix output-file append-output", NONE,
 	  .how = AB_WRITTEN_CONTENT },
-	{ "perl", { "eEIMm", "", 0 }, "", ALL, .when = "i", .how = AB_WRITTEN_CONTENT },
-	{ "pip",
-	  { "rct", "target= prefix= root= requirement=", 0 },
-	  "t target prefix root",
-	  NONE,
-	  .how = AB_WRITTEN_CONTENT },
-	{ "pip3",
-	  { "rct", "target= prefix= root= requirement=", 0 },
-	  "t target prefix root",
-	  NONE,
-	  .how = AB_WRITTEN_CONTENT },
-	{ "rimraf", REMOVE_OPTS, "", ALL, .how = AB_WRITTEN_GONE },
-	{ "rm", REMOVE_OPTS, "", ALL, .how = AB_WRITTEN_GONE },
-	{ "rmdir", REMOVE_OPTS, "", ALL, .how = AB_WRITTEN_GONE },
-	{ "rsync",
-	  { "eTBfM",
-	    "rsh= exclude= include= filter= files-from= temp-dir= link-dest= exclude-from=", 0 },
-	  "",
-	  LAST,
-	  .how = AB_WRITTEN_CONTENT },
-	{ "ruby", { "eIrCEF", "", 0 }, "", ALL, .when = "i", .how = AB_WRITTEN_CONTENT },
-	{ "rustc", { "oLlC", "", 0 }, "o out-dir", NONE, .how = AB_WRITTEN_CONTENT },
-	{ "scp", { "iFoPclJSDX", "", 0 }, "", LAST, .how = AB_WRITTEN_CONTENT },
-	{ "sed",
-	  { "efl", "expression= file= line-length= in-place quiet", 0 },
-	  "",
-	  REST,
-	  .when = "i in-place",
-	  .all = "e f expression file",
-	  .how = AB_WRITTEN_CONTENT },
-	{ "setfacl",
-	  { "mxMX", "modify= remove= restore= recursive", 0 },
-	  "",
-	  ALL,
-	  .how = AB_WRITTEN_ENTRY },
-	{ "shred", { "ns", "iterations= size= remove", 0 }, "", ALL, .how = AB_WRITTEN_CONTENT },
-	{ "sort",
-	  { "okStT", "output= key= field-separator= buffer-size= temporary-directory=", 0 },
-	  "o output",
-	  NONE,
-	  .how = AB_WRITTEN_CONTENT },
-	{ "sponge", { "", "", 0 }, "", ALL, .how = AB_WRITTEN_CONTENT },
-	{ "tee", { "", "", 0 }, "", ALL, .how = AB_WRITTEN_CONTENT },
-	{ "touch", { "drt", "date= reference= time=", 0 }, "", ALL, .how = AB_WRITTEN_ENTRY },
-	{ "trash", REMOVE_OPTS, "", ALL, .how = AB_WRITTEN_GONE },
-	{ "trash-put", REMOVE_OPTS, "", ALL, .how = AB_WRITTEN_GONE },
-	{ "tree", { "oLPI", "", 0 }, "o", NONE, .how = AB_WRITTEN_CONTENT },
-	{ "truncate", { "sr", "size= reference=", 0 }, "", ALL, .how = AB_WRITTEN_CONTENT },
-	{ "uniq",
-	  { "fsw", "skip-fields= skip-chars= check-chars=", 0 },
-	  "",
-	  LAST,
-	  .how = AB_WRITTEN_CONTENT },
-	{ "unlink", { "", "", 0 }, "", ALL, .how = AB_WRITTEN_GONE },
-	{ "unzip", { "dxP", "", 0 }, "d", NONE, .how = AB_WRITTEN_CONTENT },
-	{ "wget",
-	  { "OPoaiUeQwtTBl", "output-document= directory-prefix= output-file= append-output=", 0 },
-	  "O P o a output-document directory-prefix output-file append-output",
-	  NONE,
-	  .how = AB_WRITTEN_CONTENT },
-	{ "xxd", { "cglnos", "", 0 }, "", LAST, .how = AB_WRITTEN_CONTENT },
-	{ "yq", { "", "inplace", 0 }, "", REST, .when = "i inplace", .how = AB_WRITTEN_CONTENT },
-	{ "zip", { "xitbn", "", 0 }, "", FIRST, .how = AB_WRITTEN_CONTENT },
+	{ "xxd", "", LAST, .how = AB_WRITTEN_CONTENT },
+	{ "yq", "", REST, .when = "i inplace", .how = AB_WRITTEN_CONTENT },
+	{ "zip", "", FIRST, .how = AB_WRITTEN_CONTENT },
 };
 
 static bool option_listed(const char *list, enum ab_opt what, const struct ab_opt_walk *w)
@@ -190,11 +110,12 @@ struct found {
 static void read_options(const struct writer *writer, const struct ab_simple *command,
 			 ab_write_targets_fn *fn, void *arg, struct found *ret)
 {
+	const struct ab_opts opts = ab_grammar_of(writer->name);
 	struct ab_opt_walk w;
 	enum ab_opt what;
 
 	*ret = (struct found){ 0 };
-	ab_opt_begin(&w, &AB_OPTS(writer->opts), command->argv, command->argc);
+	ab_opt_begin(&w, &opts, command->argv, command->argc);
 	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
 		if (what == AB_OPT_OPERAND) {
 			ret->operands++;
@@ -235,12 +156,13 @@ static bool is_written(const struct writer *writer, const struct found *found, s
 static void each_operand(const struct writer *writer, const struct ab_simple *command,
 			 const struct found *found, ab_write_targets_fn *fn, void *arg)
 {
+	const struct ab_opts opts = ab_grammar_of(writer->name);
 	struct ab_opt_walk w;
 	enum ab_opt what;
 	enum ab_write_targets how;
 	size_t at = 0;
 
-	ab_opt_begin(&w, &AB_OPTS(writer->opts), command->argv, command->argc);
+	ab_opt_begin(&w, &opts, command->argv, command->argc);
 	while ((what = ab_opt_next(&w)) != AB_OPT_END)
 		if (what == AB_OPT_OPERAND && is_written(writer, found, at++, &how))
 			fn(arg, how, &command->argv[w.index]);
@@ -273,10 +195,7 @@ static void each_of_dd(const struct ab_simple *command, ab_write_targets_fn *fn,
  */
 static void each_of_tar(const struct ab_simple *command, ab_write_targets_fn *fn, void *arg)
 {
-	static const struct ab_opts opts = {
-		"fCbHIKLNTVXg",
-		"file= directory= create extract get exclude= transform= files-from=", 0
-	};
+	const struct ab_opts opts = ab_grammar_of("tar");
 	struct ab_opt_walk w;
 	const struct ab_field *old;
 	struct ab_field archive = { 0 }, folder = { 0 };

@@ -1,4 +1,4 @@
-#include "shell/command/command_options.h"
+#include "shell/command/grammar.h"
 #include "shell/output/output.h"
 
 /* The value of a digit in an alphabet, or -1. */
@@ -239,7 +239,7 @@ static bool make_map(const struct set sets[2], size_t nsets, bool delete, bool c
 
 bool ab_decode_tr(struct ab_output *out, const struct ab_simple *command)
 {
-	static const struct ab_opts opts = { .longs = "delete complement", .first = true };
+	const struct ab_opts opts = ab_grammar_of("tr");
 	struct set sets[2] = { { .len = 0 }, { .len = 0 } };
 	bool delete = false, complement = false;
 	struct ab_opt_walk w;

@@ -1,7 +1,7 @@
 /* What the single programs print. */
 #include "shell/output/filters.h"
 
-#include "shell/command/command_options.h"
+#include "shell/command/grammar.h"
 #include "shell/command/known_files.h"
 #include "shell/command/secret_files.h"
 #include "shell/syntax/name_table.h"
@@ -39,10 +39,9 @@ static bool is_stdin(const struct ab_field *f)
 	return ab_field_is(f, "-") || ab_field_is(f, "/dev/stdin") || ab_field_is(f, "/dev/fd/0");
 }
 
-void ab_printed_reads(const struct ab_simple *command, const char *values, size_t skip,
-		      struct ab_reads *ret)
+void ab_printed_reads(const struct ab_simple *command, size_t skip, struct ab_reads *ret)
 {
-	const struct ab_opts opts = { .values = values, .longs = "decode decompress decrypt" };
+	const struct ab_opts opts = ab_grammar(command->name);
 	struct ab_opt_walk w;
 	enum ab_opt what;
 
@@ -101,7 +100,7 @@ bool ab_printed_cat(struct ab_output *out, const struct ab_simple *command)
 	const struct ab_data *known;
 	struct ab_reads r;
 
-	ab_printed_reads(command, NULL, 0, &r);
+	ab_printed_reads(command, 0, &r);
 	if (command->argc == 2 && r.files) {
 		known = ab_files_read(command, &command->argv[1]);
 		if (known)
@@ -152,7 +151,7 @@ bool ab_printed_base64(struct ab_output *out, const struct ab_simple *command)
 	struct ab_reads r;
 	bool one_line;
 
-	ab_printed_reads(command, "wbio", 0, &r);
+	ab_printed_reads(command, 0, &r);
 	if (r.decodes)
 		return decode(out, command, &r, ab_decode_base64);
 	one_line = has_word(command, "-w0") || has_word(command, "--wrap=0") ||
@@ -167,7 +166,7 @@ bool ab_printed_base32(struct ab_output *out, const struct ab_simple *command)
 {
 	struct ab_reads r;
 
-	ab_printed_reads(command, "w", 0, &r);
+	ab_printed_reads(command, 0, &r);
 	if (r.decodes)
 		return decode(out, command, &r, ab_decode_base32);
 	return ab_output_only(out, r.taint);
@@ -180,7 +179,7 @@ bool ab_printed_xxd(struct ab_output *out, const struct ab_simple *command)
 	bool reverse = has_word(command, "-r") || has_word(command, "-revert");
 	struct ab_reads r;
 
-	ab_printed_reads(command, "clgso", 0, &r);
+	ab_printed_reads(command, 0, &r);
 	reverse |= has_word(command, "-rp") || has_word(command, "-pr");
 	plain |= has_word(command, "-rp") || has_word(command, "-pr");
 	if (!plain)
@@ -222,7 +221,7 @@ bool ab_printed_rev(struct ab_output *out, const struct ab_simple *command)
 {
 	struct ab_reads r;
 
-	ab_printed_reads(command, NULL, 0, &r);
+	ab_printed_reads(command, 0, &r);
 	if (r.files || command->in.unknown)
 		return ab_output_only(out, r.taint);
 	out->taint |= r.taint;
@@ -252,10 +251,7 @@ bool ab_printed_is_stdout(const struct ab_field *f)
 
 bool ab_printed_curl(struct ab_output *out, const struct ab_simple *command)
 {
-	static const struct ab_opts opts = {
-		.values = "AbcCdDeEFHKmoPQrtTuUwxXyYz",
-		.longs = "output= remote-name remote-name-all version help",
-	};
+	const struct ab_opts opts = ab_grammar_of("curl");
 	struct ab_opt_walk w;
 	enum ab_opt what;
 
@@ -275,10 +271,7 @@ bool ab_printed_curl(struct ab_output *out, const struct ab_simple *command)
 
 bool ab_printed_wget(struct ab_output *out, const struct ab_simple *command)
 {
-	static const struct ab_opts opts = {
-		.values = "oaeiBtOTwQPUlADXIR",
-		.longs = "output-document= version help",
-	};
+	const struct ab_opts opts = ab_grammar_of("wget");
 	struct ab_opt_walk w;
 	enum ab_opt what;
 
@@ -316,7 +309,7 @@ bool ab_printed_history(struct ab_output *out, const struct ab_simple *command)
 /* A new name where the template says; else in the folder for such names. */
 bool ab_printed_mktemp(struct ab_output *out, const struct ab_simple *command)
 {
-	static const struct ab_opts opts = { "p", "tmpdir suffix=", false };
+	const struct ab_opts opts = ab_grammar_of("mktemp");
 	struct ab_text template = { "/tmp/tmp.", 9 };
 	struct ab_opt_walk w;
 	enum ab_opt what;

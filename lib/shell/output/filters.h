@@ -39,9 +39,7 @@ struct ab_reads {
 	bool decodes; /* -d, -D, --decode, --decompress */
 };
 
-/* `values`: letters of options that take one. */
-void ab_printed_reads(const struct ab_simple *command, const char *values, size_t skip,
-		      struct ab_reads *ret);
+void ab_printed_reads(const struct ab_simple *command, size_t skip, struct ab_reads *ret);
 /* A name of standard output. */
 bool ab_printed_is_stdout(const struct ab_field *f);
 

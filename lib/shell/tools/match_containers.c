@@ -103,47 +103,30 @@ static const struct ab_deed deeds[] = {
 	  .rule = CONTAINER, .reason = "Runs or changes a virtual machine." },
 };
 
-/* Sorted by name. */
-static const struct ab_tool_opts options[] = {
-	{ "ctr", "an", "namespace= address=" },
-	{ "docker", "Hclfp",
-	  "host= context= config= log-level= tlscacert= tlscert= tlskey= "
-	  "url= connection= root= namespace= address= file= "
-	  "project-name= project-directory= profile= env-file= ansi= "
-	  "parallel= progress=" },
-	{ "kube", "nsf",
-	  "namespace= context= cluster= user= kubeconfig= kube-context= "
-	  "server= token= as= as-group= request-timeout= profile= "
-	  "filename= cache-dir= driver=" },
-	{ "minikube", "p", "profile= driver=" },
-};
-
 /* Sorted by program. */
 static const struct ab_tool tools[] = {
-	{ "argocd", "argocd", "kube", AB_HELP_LETTER },
-	{ "buildah", "buildah", "docker", AB_HELP_LETTER },
-	{ "ctr", "ctr", "ctr", AB_HELP_LETTER },
-	{ "devspace", "dev_cluster", "kube", AB_HELP_LETTER },
-	{ "docker", "docker", "docker", AB_HELP_LETTER },
-	{ "docker-compose", "compose", "docker", AB_HELP_LETTER },
-	{ "flux", "flux", "kube", AB_HELP_LETTER },
-	{ "helm", "helm", "kube", AB_HELP_LETTER },
-	{ "incus", "lxc", .help = AB_HELP_LETTER },
-	{ "k3d", "local_cluster", .help = AB_HELP_LETTER },
-	{ "kind", "local_cluster", .help = AB_HELP_LETTER },
-	{ "kubectl", "kubectl", "kube", AB_HELP_LETTER },
-	{ "lxc", "lxc", .help = AB_HELP_LETTER },
-	{ "minikube", "local_cluster", "minikube", AB_HELP_LETTER },
-	{ "nerdctl", "docker", "docker", AB_HELP_LETTER },
-	{ "oc", "kubectl", "kube", AB_HELP_LETTER },
-	{ "podman", "docker", "docker", AB_HELP_LETTER },
-	{ "podman-compose", "compose", "docker", AB_HELP_LETTER },
-	{ "runc", "runc", .help = AB_HELP_LETTER },
-	{ "skaffold", "dev_cluster", "kube", AB_HELP_LETTER },
-	{ "tilt", "dev_cluster", "kube", AB_HELP_LETTER },
-	{ "vagrant", "vagrant", .help = AB_HELP_LETTER },
+	{ "argocd", "argocd", AB_HELP_LETTER },
+	{ "buildah", "buildah", AB_HELP_LETTER },
+	{ "ctr", "ctr", AB_HELP_LETTER },
+	{ "devspace", "dev_cluster", AB_HELP_LETTER },
+	{ "docker", "docker", AB_HELP_LETTER },
+	{ "docker-compose", "compose", AB_HELP_LETTER },
+	{ "flux", "flux", AB_HELP_LETTER },
+	{ "helm", "helm", AB_HELP_LETTER },
+	{ "incus", "lxc", AB_HELP_LETTER },
+	{ "k3d", "local_cluster", AB_HELP_LETTER },
+	{ "kind", "local_cluster", AB_HELP_LETTER },
+	{ "kubectl", "kubectl", AB_HELP_LETTER },
+	{ "lxc", "lxc", AB_HELP_LETTER },
+	{ "minikube", "local_cluster", AB_HELP_LETTER },
+	{ "nerdctl", "docker", AB_HELP_LETTER },
+	{ "oc", "kubectl", AB_HELP_LETTER },
+	{ "podman", "docker", AB_HELP_LETTER },
+	{ "podman-compose", "compose", AB_HELP_LETTER },
+	{ "runc", "runc", AB_HELP_LETTER },
+	{ "skaffold", "dev_cluster", AB_HELP_LETTER },
+	{ "tilt", "dev_cluster", AB_HELP_LETTER },
+	{ "vagrant", "vagrant", AB_HELP_LETTER },
 };
 
-const struct ab_toolbox ab_tools_containers = {
-	tools, AB_COUNT(tools), deeds, AB_COUNT(deeds), options, AB_COUNT(options),
-};
+const struct ab_toolbox ab_tools_containers = { tools, AB_COUNT(tools), deeds, AB_COUNT(deeds) };

@@ -1,4 +1,5 @@
 #include "base/data/mem.h"
+#include "shell/command/grammar.h"
 #include "shell/tools/tool.h"
 
 /* Sorted by name. */
@@ -28,53 +29,46 @@ static const struct ab_deed deeds[] = {
 	{ "wipefs", "", "-a --all -o --offset", "-n --no-act", AB_RULE_DISK_WIPE },
 };
 
-/* Sorted by name. */
-static const struct ab_tool_opts options[] = {
-	{ "blkdiscard", "osl" }, { "cryptsetup", "chsSdkopl" },
-	{ "fdisk", "bCHStuo" },	 { "mkfs", "t", "type=" },
-	{ "mkswap", "LpUv" },	 { "parted", "a", "align=" },
-	{ "sfdisk", "NoOXYwW" }, { "wipefs", "oOtp", "offset= types=" },
-};
-
 /* Sorted by program; any mkfs.* besides. */
 static const struct ab_tool tools[] = {
-	{ "blkdiscard", "wipe_any", "blkdiscard" },
+	{ "blkdiscard", "wipe_any" },
 	{ "cfdisk", "format_any" },
-	{ "cryptsetup", "cryptsetup", "cryptsetup" },
+	{ "cryptsetup", "cryptsetup" },
 	{ "diskutil", "diskutil" },
-	{ "fdisk", "fdisk", "fdisk" },
+	{ "fdisk", "fdisk" },
 	{ "gdisk", "gdisk" },
-	{ "hdparm", "hdparm", .help = AB_HELP_LONG },
+	{ "hdparm", "hdparm", AB_HELP_LONG },
 	{ "lvremove", "format_any" },
 	{ "mdadm", "mdadm" },
-	{ "mke2fs", "format_any", .help = AB_HELP_LONG },
-	{ "mkfs", "format_any", "mkfs" },
-	{ "mkswap", "format_any", "mkswap" },
+	{ "mke2fs", "format_any", AB_HELP_LONG },
+	{ "mkfs", "format_any" },
+	{ "mkswap", "format_any" },
 	{ "nvme", "nvme" },
-	{ "parted", "parted", "parted" },
+	{ "parted", "parted" },
 	{ "pvcreate", "format_any" },
 	{ "pvremove", "format_any" },
-	{ "sfdisk", "sfdisk", "sfdisk" },
-	{ "sgdisk", "sgdisk", .help = AB_HELP_LONG },
+	{ "sfdisk", "sfdisk" },
+	{ "sgdisk", "sgdisk", AB_HELP_LONG },
 	{ "vgremove", "format_any" },
-	{ "wipefs", "wipefs", "wipefs" },
+	{ "wipefs", "wipefs" },
 	{ "zpool", "pool" },
 };
 
-static const struct ab_toolbox toolbox = {
-	tools, AB_COUNT(tools), deeds, AB_COUNT(deeds), options, AB_COUNT(options),
-};
+static const struct ab_toolbox toolbox = { tools, AB_COUNT(tools), deeds, AB_COUNT(deeds) };
 
 void ab_match_devices(const struct ab_scene *scene, const struct ab_simple *command,
 		      struct ab_hits *hits)
 {
 	struct ab_text name = command->name;
 	const struct ab_tool *tool;
+	struct ab_opts opts;
 
 	(void)scene;
 	if (ab_text_starts(name, "mkfs."))
 		name.len = 4;
 	tool = ab_tool_find(&toolbox, name);
-	if (tool)
-		ab_tool_match(&toolbox, tool, command, hits);
+	if (!tool)
+		return;
+	opts = ab_grammar_of(tool->program);
+	ab_tool_match(&toolbox, tool, &opts, command, hits);
 }

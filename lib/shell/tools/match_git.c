@@ -3,6 +3,7 @@
  * what only reads.
  */
 #include "base/data/mem.h"
+#include "shell/command/grammar.h"
 #include "shell/tools/tool.h"
 
 #define REWRITE AB_RULE_HISTORY_REWRITE
@@ -91,25 +92,15 @@ static const struct ab_deed deeds[] = {
 	{ "read", "sparse-checkout list", .rule = AB_RULE_GIT_READ },
 };
 
-/* Sorted by name. The options are those behind the subcommand. */
-static const struct ab_tool_opts options[] = {
-	{ "git", "soe", "source= exclude= push-option= receive-pack=" },
-	{ "read", "",
-	  "sort= format= contains= "
-	  "no-contains= merged= no-merged= points-at= type= default= file=" },
-};
-
 /* Sorted by program. */
 static const struct ab_tool tools[] = {
-	{ "git", "git", "git", AB_HELP_LETTER },
+	{ "git", "git", AB_HELP_LETTER },
 };
 
-const struct ab_toolbox ab_tools_git = {
-	tools, AB_COUNT(tools), deeds, AB_COUNT(deeds), options, AB_COUNT(options),
-};
+const struct ab_toolbox ab_tools_git = { tools, AB_COUNT(tools), deeds, AB_COUNT(deeds) };
 
 /* The same program, as one that reads. */
-static const struct ab_tool read_tool = { "git", "read", "read", AB_HELP_LONG };
+static const struct ab_tool read_tool = { "git", "read", AB_HELP_LONG };
 
 /* Keys of the configuration that name a program, or a file that does. */
 static const char programs[][26] = {
@@ -196,21 +187,18 @@ static bool is_own_alias(const struct ab_field *value)
 
 /* `git config KEY VALUE`, `git config set KEY VALUE`. Other values do not
  * matter. */
-static bool sets_program(const struct ab_simple *command)
+static bool sets_program(const struct ab_opts *git, const struct ab_simple *command,
+			 const struct ab_operands *words)
 {
-	static const struct ab_opts opts = { "f",
-					     "file= blob= type= default= value= comment=", false };
-	struct ab_operands words;
 	size_t at = 1;
 
-	ab_tool_operands(&opts, command, &words);
-	if (words.len < 3 || !ab_field_is(words.v[0], "config") ||
-	    ab_tool_given(&opts, command, 1, "--get --get-* -l --list --unset --unset-all"))
+	if (words->len < 3 || !ab_field_is(words->v[0], "config") ||
+	    ab_tool_given(git, command, 1, "--get --get-* -l --list --unset --unset-all"))
 		return false;
-	if (ab_field_is(words.v[1], "set"))
+	if (ab_field_is(words->v[1], "set"))
 		at = 2;
-	return words.len > at + 1 && names_program(words.v[at]->text) &&
-	       !(is_key(words.v[at]->text, "alias.*") && is_own_alias(words.v[at + 1]));
+	return words->len > at + 1 && names_program(words->v[at]->text) &&
+	       !(is_key(words->v[at]->text, "alias.*") && is_own_alias(words->v[at + 1]));
 }
 
 static bool is_letter(char c)
@@ -295,58 +283,49 @@ static bool is_look(struct ab_text setting)
 	return false;
 }
 
-static const struct ab_opts globals = { "cC",
-					"git-dir= work-tree= namespace= config-env= super-prefix= "
-					"attr-source=",
-					true };
-
-/* The options before the subcommand neither configure nor replace a program;
- * *ret_at: where it stands, 0: nowhere. */
-static bool read_globals(const struct ab_simple *command, size_t *ret_at)
+static void match_subcommand(const struct ab_simple *command, size_t at, bool plain,
+			     struct ab_hits *hits)
 {
-	struct ab_opt_walk w;
-	enum ab_opt what;
-	bool plain = true;
+	const struct ab_opts git = ab_grammar_sub("git", command->argv[at].text);
+	struct ab_simple rest = *command;
+	struct ab_operands operands;
 
-	*ret_at = 0;
-	ab_opt_begin(&w, &globals, command->argv, command->argc);
-	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
-		if (what == AB_OPT_OPERAND) {
-			*ret_at = w.index;
-			break;
-		}
-		if ((ab_opt_is(&w, what, 'c', NULL) && w.value.text.s && !is_look(w.value.text)) ||
-		    ab_opt_is(&w, what, 0, "config-env") ||
-		    (ab_opt_is(&w, what, 0, "exec-path") && w.value.text.s))
-			plain = false;
-	}
-	return plain;
+	rest.argv += at - 1;
+	rest.argc -= at - 1;
+	ab_tool_match(&ab_tools_git, &tools[0], &git, &rest, hits);
+	ab_tool_operands(&git, &rest, &operands);
+	if (checks_out_files(&git, &rest, &operands) || is_branch_forced(&git, &rest, &operands))
+		ab_hit_because(hits, DISCARD, command->range, UNCOMMITTED);
+	if (sets_program(&git, &rest, &operands))
+		ab_hit_because(hits, AB_RULE_PERSISTENCE, command->range,
+			       "Makes git run a program from now on.");
+	if (plain && ab_tool_plain(command))
+		ab_tool_match(&ab_tools_git, &read_tool, &git, &rest, hits);
 }
 
+/* A command that only reads is not plain where an option before it configures
+ * or replaces a program, or is unknown. */
 void ab_match_git(const struct ab_scene *scene, const struct ab_simple *command,
 		  struct ab_hits *hits)
 {
-	const struct ab_opts git = ab_tool_opts(&ab_tools_git, &tools[0]);
-	struct ab_simple rest = *command;
-	struct ab_operands operands;
-	bool plain;
-	size_t at;
+	struct ab_opt_walk w;
+	struct ab_opts git;
+	enum ab_opt what;
+	bool plain = true;
 
 	(void)scene;
 	if (!ab_text_is(command->name, "git"))
 		return;
-	plain = read_globals(command, &at);
-	if (at == 0)
+	git = ab_grammar_of("git");
+	ab_opt_begin(&w, &git, command->argv, command->argc);
+	while ((what = ab_opt_next(&w)) != AB_OPT_END && what != AB_OPT_OPERAND)
+		if ((ab_opt_is(&w, what, 'c', NULL) && w.value.text.s && !is_look(w.value.text)) ||
+		    ab_opt_is(&w, what, 0, "config-env") ||
+		    (ab_opt_is(&w, what, 0, "exec-path") && w.value.text.s) || w.unsure)
+			plain = false;
+	if (what == AB_OPT_END)
 		return;
-	rest.argv += at - 1;
-	rest.argc -= at - 1;
-	ab_tool_match(&ab_tools_git, &tools[0], &rest, hits);
-	ab_tool_operands(&git, &rest, &operands);
-	if (checks_out_files(&git, &rest, &operands) || is_branch_forced(&git, &rest, &operands))
-		ab_hit_because(hits, DISCARD, command->range, UNCOMMITTED);
-	if (sets_program(&rest))
-		ab_hit_because(hits, AB_RULE_PERSISTENCE, command->range,
-			       "Makes git run a program from now on.");
-	if (plain && ab_tool_plain(command))
-		ab_tool_match(&ab_tools_git, &read_tool, &rest, hits);
+	match_subcommand(command, w.index, plain, hits);
+	if (w.maybe_value && w.index + 1 < command->argc)
+		match_subcommand(command, w.index + 1, false, hits);
 }

@@ -3,6 +3,7 @@
  * of their own, containers, clouds and what publishes.
  */
 #include "base/data/mem.h"
+#include "shell/command/grammar.h"
 #include "shell/tools/tool.h"
 
 #define TRANSFER AB_RULE_FILE_TRANSFER
@@ -33,40 +34,17 @@ static const struct ab_deed deeds[] = {
 	{ "transfer", "*", .rule = TRANSFER },
 };
 
-#define SSH_VALUES "BbcDEeFIiJLlmOoPpQRSWw"
-
-/* Sorted by name. */
-static const struct ab_tool_opts options[] = {
-	{ "autossh", "MBbcDEeFIiJLlmOoPpQRSWw", "", true },
-	{ "curl", "HdFXoubAemrTUxKEYyzCtwcDP",
-	  "header= data= form= request= output= user= upload-file= max-time= "
-	  "connect-timeout= retry= url= write-out=" },
-	{ "mosh", "p", "ssh= port= predict= server=", true },
-	{ "nc", "eciIMmOPpqsTVWwXx" },
-	{ "ncat", "ecGgipswm" },
-	{ "rclone", "", "config= transfers=" },
-	{ "rsync", "efTBM",
-	  "rsh= filter= exclude= include= exclude-from= files-from= "
-	  "include-from= rsync-path= out-format= log-file= port= "
-	  "backup-dir= suffix= temp-dir= chmod= chown= info= debug=" },
-	{ "scp", "cDFiJloPSX" },
-	{ "ssh", SSH_VALUES, "", true },
-	{ "ssh-copy-id", "iopFt" },
-	{ "sshpass", "fdpPe", "", true },
-	{ "telnet", "bceklnSX" },
-};
-
 /* Sorted by program. */
 static const struct ab_tool tools[] = {
 	{ "arp-scan", "scan" },
-	{ "autossh", "ssh", "autossh" },
+	{ "autossh", "ssh" },
 	{ "bettercap", "scan" },
-	{ "clickhouse-client", "database", .help = AB_HELP_LONG },
+	{ "clickhouse-client", "database", AB_HELP_LONG },
 	{ "cqlsh", "database" },
 	{ "createdb", "database" },
 	{ "createuser", "database" },
 	{ "croc", "transfer" },
-	{ "curl", "curl", "curl", AB_HELP_LONG },
+	{ "curl", "curl", AB_HELP_LONG },
 	{ "dirb", "scan_target" },
 	{ "dropdb", "database" },
 	{ "dropuser", "database" },
@@ -74,10 +52,10 @@ static const struct ab_tool tools[] = {
 	{ "ettercap", "scan" },
 	{ "ffuf", "scan" },
 	{ "ftp", "transfer" },
-	{ "gobuster", "scan_target", .help = AB_HELP_LETTER },
+	{ "gobuster", "scan_target", AB_HELP_LETTER },
 	{ "hping3", "scan_target" },
 	{ "hydra", "scan_target" },
-	{ "influx", "database", .help = AB_HELP_LETTER },
+	{ "influx", "database", AB_HELP_LETTER },
 	{ "lftp", "transfer" },
 	{ "magic-wormhole", "send" },
 	{ "mariadb", "database" },
@@ -89,16 +67,16 @@ static const struct ab_tool tools[] = {
 	{ "mongoimport", "backup" },
 	{ "mongorestore", "backup" },
 	{ "mongosh", "database" },
-	{ "mosh", "ssh", "mosh" },
+	{ "mosh", "ssh" },
 	{ "mycli", "database" },
 	{ "mysql", "database" },
 	{ "mysqladmin", "database" },
 	{ "mysqldump", "backup" },
 	{ "mysqlimport", "backup" },
 	{ "mysqlsh", "database" },
-	{ "nc", "nc", "nc" },
-	{ "ncat", "nc", "ncat" },
-	{ "netcat", "nc", "nc" },
+	{ "nc", "nc" },
+	{ "ncat", "nc" },
+	{ "netcat", "nc" },
 	{ "netdiscover", "scan" },
 	{ "ngrep", "scan" },
 	{ "nikto", "scan" },
@@ -109,25 +87,25 @@ static const struct ab_tool tools[] = {
 	{ "pg_restore", "backup" },
 	{ "pgcli", "database" },
 	{ "psql", "database" },
-	{ "rclone", "rclone", "rclone", AB_HELP_LETTER },
+	{ "rclone", "rclone", AB_HELP_LETTER },
 	{ "redis-cli", "redis" },
-	{ "rlogin", "ssh", "ssh" },
-	{ "rsh", "ssh", "ssh" },
-	{ "rsync", "sync", "rsync" },
+	{ "rlogin", "ssh" },
+	{ "rsh", "ssh" },
+	{ "rsync", "sync" },
 	{ "rustscan", "scan" },
-	{ "scp", "scp", "scp" },
-	{ "sftp", "transfer", "scp" },
-	{ "slogin", "ssh", "ssh" },
+	{ "scp", "scp" },
+	{ "sftp", "transfer" },
+	{ "slogin", "ssh" },
 	{ "smbclient", "transfer" },
 	{ "snowsql", "database" },
 	{ "sqlcmd", "database" },
 	{ "sqlmap", "scan" },
 	{ "sqlplus", "database" },
-	{ "ssh", "ssh", "ssh" },
-	{ "ssh-copy-id", "ssh", "ssh-copy-id" },
-	{ "sshpass", "ssh", "sshpass" },
+	{ "ssh", "ssh" },
+	{ "ssh-copy-id", "ssh" },
+	{ "sshpass", "ssh" },
 	{ "tcpdump", "capture" },
-	{ "telnet", "ssh", "telnet" },
+	{ "telnet", "ssh" },
 	{ "tftp", "transfer" },
 	{ "tshark", "capture" },
 	{ "usql", "database" },
@@ -137,9 +115,7 @@ static const struct ab_tool tools[] = {
 	{ "zmap", "scan" },
 };
 
-const struct ab_toolbox ab_tools_hosts = {
-	tools, AB_COUNT(tools), deeds, AB_COUNT(deeds), options, AB_COUNT(options),
-};
+const struct ab_toolbox ab_tools_hosts = { tools, AB_COUNT(tools), deeds, AB_COUNT(deeds) };
 
 /*
  * git runs ssh itself, to fetch (upload-pack) and to push (receive-pack). What
@@ -147,12 +123,13 @@ const struct ab_toolbox ab_tools_hosts = {
  */
 static bool is_git_transport(const struct ab_simple *command, struct ab_hits *hits)
 {
-	const struct ab_opts ssh = { SSH_VALUES, NULL, true };
+	struct ab_opts ssh;
 	struct ab_operands words;
 	struct ab_text what;
 
 	if (!ab_text_is(command->name, "ssh"))
 		return false;
+	ssh = ab_grammar_of("ssh");
 	ab_tool_operands(&ssh, command, &words);
 	if (words.len < 2)
 		return false;

@@ -3,6 +3,7 @@
 #include <endian.h>
 
 #include "base/data/mem.h"
+#include "shell/command/grammar.h"
 #include "shell/syntax/name_table.h"
 
 static bool same(struct ab_text a, struct ab_text b)
@@ -54,26 +55,28 @@ static bool fits_one_of(struct ab_text text, struct ab_text choices)
 	return false;
 }
 
-static bool words_fit(const char *words, const struct ab_operands *operands, size_t *ret_used)
+/* The operands from `at` on begin with these words; `skip`: one that may be the
+ * value of an option need not be among them. */
+static bool words_fit(const char *words, const struct ab_operands *operands, bool skip, size_t at,
+		      size_t *ret_used)
 {
-	size_t at = 0;
+	struct ab_text level = ab_list_next(&words);
+	bool anywhere = ab_text_is(level, "**");
 
-	for (;;) {
-		struct ab_text level = ab_list_next(&words);
-		bool anywhere = ab_text_is(level, "**");
-
-		if (anywhere)
-			level = ab_list_next(&words);
-		if (level.len == 0)
-			break;
-		while (anywhere && at < operands->len && !fits_one_of(operands->v[at]->text, level))
-			at++;
-		if (at >= operands->len || !fits_one_of(operands->v[at]->text, level))
-			return false;
-		at++;
+	if (anywhere)
+		level = ab_list_next(&words);
+	if (level.len == 0) {
+		*ret_used = at;
+		return true;
 	}
-	*ret_used = at;
-	return true;
+	for (; at < operands->len; at++) {
+		if (fits_one_of(operands->v[at]->text, level) &&
+		    words_fit(words, operands, skip, at + 1, ret_used))
+			return true;
+		if (!anywhere && !(skip && operands->maybe_value[at]))
+			return false;
+	}
+	return false;
 }
 
 void ab_tool_operands(const struct ab_opts *opts, const struct ab_simple *command,
@@ -85,8 +88,10 @@ void ab_tool_operands(const struct ab_opts *opts, const struct ab_simple *comman
 	ret->len = 0;
 	ab_opt_begin(&w, opts, command->argv, command->argc);
 	while (ret->len < AB_OPERANDS_MAX && (what = ab_opt_next(&w)) != AB_OPT_END)
-		if (what == AB_OPT_OPERAND)
+		if (what == AB_OPT_OPERAND) {
+			ret->maybe_value[ret->len] = w.maybe_value;
 			ret->v[ret->len++] = &command->argv[w.index];
+		}
 }
 
 /* "--name" or "--name=value" of a list. */
@@ -179,7 +184,7 @@ static bool asks_for_help(enum ab_help help, const struct ab_opts *opts,
 		if (ab_opt_is(&w, what, 0, "help") ||
 		    (what == AB_OPT_LETTER && ab_field_is(&command->argv[w.index], "-help")))
 			return true;
-		if (seen == 0 && ab_opt_is(&w, what, 0, "version"))
+		if (seen == 0 && ab_opt_is(&w, what, 0, "version") && !w.value.text.s)
 			return true;
 		if (what != AB_OPT_OPERAND)
 			continue;
@@ -191,16 +196,26 @@ static bool asks_for_help(enum ab_help help, const struct ab_opts *opts,
 	return false;
 }
 
+/* No operand follows; one that may be the value of an option need not count. */
+static bool is_bare(const struct ab_operands *operands, bool skip, size_t used)
+{
+	for (size_t i = used; i < operands->len; i++)
+		if (!skip || !operands->maybe_value[i])
+			return false;
+	return true;
+}
+
 static bool does(const struct ab_deed *deed, enum ab_help help, const struct ab_opts *opts,
 		 const struct ab_simple *command, const struct ab_operands *operands)
 {
+	bool allows = ab_rules[deed->rule].decision == AB_ALLOW;
 	size_t used;
 
-	return words_fit(deed->words, operands, &used) && (!deed->bare || operands->len == used) &&
+	return words_fit(deed->words, operands, !allows, 0, &used) &&
+	       (!deed->bare || is_bare(operands, !allows, used)) &&
 	       (!deed->with[0] || ab_tool_given(opts, command, used, deed->with)) &&
 	       (!deed->without[0] || !ab_tool_given(opts, command, used, deed->without)) &&
-	       (ab_rules[deed->rule].decision == AB_ALLOW ||
-		!asks_for_help(help, opts, command, used));
+	       (allows || !asks_for_help(help, opts, command, used));
 }
 
 /* Eight bytes of a name in its row, as a number that orders as they do. */
@@ -221,41 +236,19 @@ static bool is_before(const char *a, const char *b)
 	return x < y || (x == y && number_of(a + sizeof(x)) < number_of(b + sizeof(x)));
 }
 
-/* The first of the rows, each of which begins with its name, that is not
- * before this one. */
-static inline size_t find_name(const void *rows, size_t n, size_t size, const char *name)
-{
-	size_t from = 0;
-
-	while (from < n) {
-		size_t middle = from + (n - from) / 2;
-
-		if (is_before((const char *)rows + middle * size, name))
-			from = middle + 1;
-		else
-			n = middle;
-	}
-	return from;
-}
-
-struct ab_opts ab_tool_opts(const struct ab_toolbox *box, const struct ab_tool *tool)
-{
-	size_t at;
-
-	if (!tool->opts[0])
-		return (struct ab_opts){ 0 };
-	at = find_name(box->opts, box->nopts, sizeof(*box->opts), tool->opts);
-	if (at == box->nopts || is_before(tool->opts, box->opts[at].name))
-		return (struct ab_opts){ 0 };
-	return AB_OPTS(box->opts[at]);
-}
-
 const struct ab_deed *ab_tool_deeds(const struct ab_toolbox *box, const struct ab_tool *tool,
 				    size_t *ret_len)
 {
-	size_t from = find_name(box->deeds, box->ndeeds, sizeof(*box->deeds), tool->deeds);
-	size_t end = from;
+	size_t from = 0, end = box->ndeeds;
 
+	while (from < end) {
+		size_t middle = from + (end - from) / 2;
+
+		if (is_before(box->deeds[middle].name, tool->deeds))
+			from = middle + 1;
+		else
+			end = middle;
+	}
 	while (end < box->ndeeds && !is_before(tool->deeds, box->deeds[end].name))
 		end++;
 	*ret_len = end - from;
@@ -263,16 +256,16 @@ const struct ab_deed *ab_tool_deeds(const struct ab_toolbox *box, const struct a
 }
 
 void ab_tool_match(const struct ab_toolbox *box, const struct ab_tool *tool,
-		   const struct ab_simple *command, struct ab_hits *hits)
+		   const struct ab_opts *opts, const struct ab_simple *command,
+		   struct ab_hits *hits)
 {
-	struct ab_opts opts = ab_tool_opts(box, tool);
 	struct ab_operands operands;
 	size_t n;
 	const struct ab_deed *deeds = ab_tool_deeds(box, tool, &n);
 
-	ab_tool_operands(&opts, command, &operands);
+	ab_tool_operands(opts, command, &operands);
 	for (size_t i = 0; i < n; i++)
-		if (does(&deeds[i], tool->help, &opts, command, &operands))
+		if (does(&deeds[i], tool->help, opts, command, &operands))
 			ab_hit_because(hits, deeds[i].rule, command->range,
 				       deeds[i].reason[0] ? deeds[i].reason : NULL);
 }
@@ -306,9 +299,12 @@ void ab_toolbox_match(const struct ab_toolbox *box, const struct ab_simple *comm
 		      struct ab_hits *hits)
 {
 	const struct ab_tool *tool = ab_tool_find(box, command->name);
+	struct ab_opts opts;
 
-	if (tool)
-		ab_tool_match(box, tool, command, hits);
+	if (!tool)
+		return;
+	opts = ab_grammar_of(tool->program);
+	ab_tool_match(box, tool, &opts, command, hits);
 }
 
 /* Variables that name no program and load nothing. */

@@ -2,8 +2,10 @@
 #define AB_SHELL_TOOLS_TOOL_H
 /*
  * Programs with subcommands and options, as data: which words of a tool do
- * what. Subcommands are found behind the tool's own options; asking for help
- * or a version does nothing.
+ * what. Subcommands are found after the tool's own options, which the grammar
+ * knows. An operand after an unknown option may be its value, so a deed is
+ * looked for with and without that operand: an unknown option hides nothing.
+ * Asking for help or a version does nothing.
  *
  * Pure, no memory.
  */
@@ -33,14 +35,6 @@ struct ab_deed {
 	char reason[56]; /* a more exact one; "": the rule's */
 };
 
-/* The options of a tool that take a value: see shell/command/command_options.h. */
-struct ab_tool_opts {
-	char name[AB_TOOL_NAME_SIZE];
-	char values[28];
-	char longs[192];
-	bool first;
-};
-
 enum ab_help {
 	AB_HELP_ALONE,	/* --help; -h -V -? as the only argument */
 	AB_HELP_LETTER, /* -h as the last word too */
@@ -50,7 +44,6 @@ enum ab_help {
 struct ab_tool {
 	char program[20];
 	char deeds[AB_TOOL_NAME_SIZE]; /* all of this name */
-	char opts[AB_TOOL_NAME_SIZE];  /* those of this name; "": none */
 	enum ab_help help;
 };
 
@@ -63,33 +56,31 @@ struct ab_toolbox {
 	size_t len;
 	const struct ab_deed *deeds; /* sorted by name, which many have */
 	size_t ndeeds;
-	const struct ab_tool_opts *opts; /* sorted by name */
-	size_t nopts;
 };
 
 extern const struct ab_toolbox ab_tools_system, ab_tools_packages, ab_tools_git, ab_tools_publish,
 	ab_tools_containers, ab_tools_clouds, ab_tools_hosts, ab_tools_reads;
 
-enum { AB_OPERANDS_MAX = 6 };
+enum { AB_OPERANDS_MAX = 8 };
 
 /* The first operands of a command. */
 struct ab_operands {
 	const struct ab_field *v[AB_OPERANDS_MAX];
+	bool maybe_value[AB_OPERANDS_MAX]; /* of an option: see struct ab_opt_walk */
 	size_t len;
 };
 
 /* NULL: not in it. A version at the end of the name does not matter: pip3.11
  * is pip. */
 const struct ab_tool *ab_tool_find(const struct ab_toolbox *box, struct ab_text name);
-/* What takes a value. */
-struct ab_opts ab_tool_opts(const struct ab_toolbox *box, const struct ab_tool *tool);
 /* The tool's deeds: the first of them, and how many. */
 const struct ab_deed *ab_tool_deeds(const struct ab_toolbox *box, const struct ab_tool *tool,
 				    size_t *ret_len);
 /* Every deed of the tool that the command does. */
 void ab_tool_match(const struct ab_toolbox *box, const struct ab_tool *tool,
-		   const struct ab_simple *command, struct ab_hits *hits);
-/* The same, of the tool that has the command's name. */
+		   const struct ab_opts *opts, const struct ab_simple *command,
+		   struct ab_hits *hits);
+/* The same, of the tool that has the command's name, with its grammar. */
 void ab_toolbox_match(const struct ab_toolbox *box, const struct ab_simple *command,
 		      struct ab_hits *hits);
 

@@ -121,7 +121,7 @@ static bool cut(const struct ab_field *f, struct ab_text *ret_name, struct ab_fi
 /* declare -n: the name of a variable, not a value. */
 static bool is_reference(const struct ab_simple *command)
 {
-	static const struct ab_opts none = { .first = true };
+	static const struct ab_opts none = { .ends = 1 };
 	struct ab_opt_walk o;
 	enum ab_opt what;
 

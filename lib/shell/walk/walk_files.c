@@ -3,7 +3,7 @@
  * `sh x.sh`. By name only, and bounded; others are just not known.
  */
 #include "base/data/arena.h"
-#include "shell/command/command_options.h"
+#include "shell/command/grammar.h"
 #include "shell/command/known_files.h"
 #include "shell/syntax/name_table.h"
 #include "shell/walk/walk_state.h"
@@ -71,7 +71,7 @@ void ab_walk_printed(struct ab_walk *w, const struct ab_simple *command,
 
 static void tee(struct ab_walk *w, const struct ab_simple *command)
 {
-	static const struct ab_opts opts = { .longs = "append" };
+	const struct ab_opts opts = ab_grammar_of("tee");
 	struct ab_opt_walk o;
 	enum ab_opt what;
 	bool append = false;
@@ -87,7 +87,7 @@ static void tee(struct ab_walk *w, const struct ab_simple *command)
 /* cp FROM TO; more than two are copied into a folder. */
 static void copy(struct ab_walk *w, const struct ab_simple *command)
 {
-	static const struct ab_opts opts = { .values = "tSmogB" };
+	const struct ab_opts opts = ab_grammar(command->name);
 	const struct ab_field *v[2] = { 0 };
 	const struct ab_data *known;
 	struct ab_opt_walk o;
@@ -122,15 +122,16 @@ static struct ab_field last_name(const struct ab_field *url)
 }
 
 /* Under a name that is given, or that the address has. */
-static void fetch(struct ab_walk *w, const struct ab_simple *command, const struct ab_opts *opts,
-		  char letter, const char *name, bool by_address)
+static void fetch(struct ab_walk *w, const struct ab_simple *command, char letter, const char *name,
+		  bool by_address)
 {
+	const struct ab_opts opts = ab_grammar(command->name);
 	const struct ab_data data = ab_data_unknown(AB_TAINT_NETWORK, command->range);
 	bool named = false;
 	struct ab_opt_walk o;
 	enum ab_opt what;
 
-	ab_opt_begin(&o, opts, command->argv, command->argc);
+	ab_opt_begin(&o, &opts, command->argv, command->argc);
 	while ((what = ab_opt_next(&o)) != AB_OPT_END) {
 		by_address |= ab_opt_is(&o, what, 'O', "remote-name") && letter != 'O';
 		if (ab_opt_is(&o, what, letter, name) && o.value.text.s) {
@@ -140,7 +141,7 @@ static void fetch(struct ab_walk *w, const struct ab_simple *command, const stru
 	}
 	if (named || !by_address)
 		return;
-	ab_opt_begin(&o, opts, command->argv, command->argc);
+	ab_opt_begin(&o, &opts, command->argv, command->argc);
 	while ((what = ab_opt_next(&o)) != AB_OPT_END) {
 		struct ab_field file;
 
@@ -153,22 +154,12 @@ static void fetch(struct ab_walk *w, const struct ab_simple *command, const stru
 
 static void curl(struct ab_walk *w, const struct ab_simple *command)
 {
-	static const struct ab_opts opts = {
-		.values = "AbcCdDeEFHKmoPQrtTuUwxXyYz",
-		.longs = "output= remote-name data= header= request= user=",
-	};
-
-	fetch(w, command, &opts, 'o', "output", false);
+	fetch(w, command, 'o', "output", false);
 }
 
 static void wget(struct ab_walk *w, const struct ab_simple *command)
 {
-	static const struct ab_opts opts = {
-		.values = "oaeiBtOTwQPUlADXIR",
-		.longs = "output-document=",
-	};
-
-	fetch(w, command, &opts, 'O', "output-document", true);
+	fetch(w, command, 'O', "output-document", true);
 }
 
 /* Sorted by name. */

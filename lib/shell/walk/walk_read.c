@@ -1,6 +1,6 @@
 /* Variables that are read: `read`, `mapfile`. */
 #include "base/data/arena.h"
-#include "shell/command/command_options.h"
+#include "shell/command/grammar.h"
 #include "shell/walk/walk_state.h"
 
 static bool is_blank(char c)
@@ -95,7 +95,7 @@ static const struct ab_var *from_words(struct ab_walk *w, const struct ab_data *
 /* mapfile NAME; the newline at the end of an item does not matter here. */
 void ab_walk_read_lines(struct ab_walk *w, const struct ab_simple *command)
 {
-	static const struct ab_opts opts = { .values = "dnOsuCc" };
+	const struct ab_opts opts = ab_grammar_of("mapfile");
 	struct ab_text name = { "MAPFILE", 7 };
 	struct ab_opt_walk o;
 	enum ab_opt what;
@@ -114,7 +114,7 @@ void ab_walk_read_lines(struct ab_walk *w, const struct ab_simple *command)
 
 void ab_walk_read_names(struct ab_walk *w, const struct ab_simple *command)
 {
-	static const struct ab_opts opts = { .values = "adinNptu" };
+	const struct ab_opts opts = ab_grammar_of("read");
 	struct ab_opt_walk o;
 	struct ab_text names[8];
 	size_t n = 0;

@@ -174,21 +174,6 @@ static const struct ab_wrapper *find_row(struct ab_text name)
 	return row;
 }
 
-static struct ab_opts opts_of(const struct ab_wrapper *row)
-{
-	struct ab_opts opts = AB_OPTS(row->opts);
-	const struct ab_wrapper_longs *more;
-	struct ab_text name;
-
-	if (opts.longs[0] != '.')
-		return opts;
-	name = (struct ab_text){ row->name, (uint32_t)strlen(row->name) };
-	more = ab_name_table_find(ab_wrapper_longs, ab_nwrapper_longs, sizeof(*more),
-				  sizeof(more->name), name);
-	opts.longs = more ? more->longs : NULL;
-	return opts;
-}
-
 static void read_row(struct ab_wrapping *w)
 {
 	static ab_wrap_reader *const readers[] = {
@@ -209,7 +194,7 @@ static void read_row(struct ab_wrapping *w)
 	};
 
 	w->transparent = w->row->transparent;
-	w->opts = opts_of(w->row);
+	w->opts = ab_grammar_of(w->row->name);
 	readers[w->row->read](w);
 }
 
@@ -217,21 +202,25 @@ static void read_row(struct ab_wrapping *w)
 void ab_wrap_sub(struct ab_wrapping *w)
 {
 	struct ab_opt_walk walk;
-	const struct ab_wrapper *row;
+	const struct ab_wrapper *row = NULL;
 	char name[64];
 	enum ab_opt what;
 	size_t len = strlen(w->row->name);
 
 	ab_opt_begin(&walk, &w->opts, w->argv, w->argc);
-	do
-		what = ab_opt_next(&walk);
-	while (what != AB_OPT_END && what != AB_OPT_OPERAND);
-	if (what == AB_OPT_END || len + 1 + walk.value.text.len > sizeof(name))
-		return;
 	memcpy(name, w->row->name, len);
-	name[len] = ' ';
-	memcpy(name + len + 1, walk.value.text.s, walk.value.text.len);
-	row = find_row((struct ab_text){ name, (uint32_t)len + 1 + walk.value.text.len });
+	name[len++] = ' ';
+	while ((what = ab_opt_next(&walk)) != AB_OPT_END) {
+		if (what != AB_OPT_OPERAND)
+			continue;
+		if (len + walk.value.text.len <= sizeof(name)) {
+			memcpy(name + len, walk.value.text.s, walk.value.text.len);
+			row = find_row(
+				(struct ab_text){ name, (uint32_t)len + walk.value.text.len });
+		}
+		if (row || !walk.maybe_value)
+			break;
+	}
 	if (!row)
 		return;
 	w->row = row;

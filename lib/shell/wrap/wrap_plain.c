@@ -12,7 +12,7 @@ struct way {
 	bool alone, joined, plain, shell, scripted;
 	const char *dir;
 	unsigned operands;
-	unsigned unknown; /* of them */
+	unsigned unknown; /* of them, or they may be the value of an option */
 	struct ab_binding *bindings;
 	size_t nbindings;
 };
@@ -150,7 +150,10 @@ void ab_wrap_plain(struct ab_wrapping *w)
 	while ((what = ab_opt_next(&walk)) != AB_OPT_END) {
 		if (what != AB_OPT_OPERAND) {
 			see_option(w, &way, &walk, what);
-		} else if (!after && !pass_operand(w, &way, &walk.value)) {
+			continue;
+		}
+		way.unknown += walk.maybe_value == AB_UNKNOWN_LONG;
+		if (!after && !pass_operand(w, &way, &walk.value)) {
 			at = walk.index;
 			break;
 		}

@@ -52,7 +52,7 @@ static void read_setting(struct ab_wrapping *w, const struct ab_field *f)
 /* git config KEY VALUE */
 static void read_config(struct ab_wrapping *w, size_t at)
 {
-	static const struct ab_opts opts = { "f", "file= blob= type= default=", false };
+	const struct ab_opts opts = ab_grammar_of("git config");
 	const struct ab_field *key = NULL;
 	struct ab_opt_walk walk;
 	enum ab_opt what;
@@ -69,13 +69,13 @@ static void read_config(struct ab_wrapping *w, size_t at)
 	}
 }
 
-static void read_options(struct ab_wrapping *w, const struct ab_opts *opts, size_t at,
-			 const char *script, const char *suffix)
+static void read_options(struct ab_wrapping *w, size_t at, const char *script, const char *suffix)
 {
+	const struct ab_opts opts = ab_grammar_sub("git", w->argv[at].text);
 	struct ab_opt_walk walk;
 	enum ab_opt what;
 
-	ab_opt_begin(&walk, opts, w->argv + at, w->argc - at);
+	ab_opt_begin(&walk, &opts, w->argv + at, w->argc - at);
 	while ((what = ab_opt_next(&walk)) != AB_OPT_END) {
 		bool hit = what == AB_OPT_LETTER && walk.letter && strchr(script, walk.letter);
 
@@ -90,17 +90,12 @@ static void read_options(struct ab_wrapping *w, const struct ab_opts *opts, size
 /* The program on the other side, and "ext::CMD" for this one. */
 static void read_remote(struct ab_wrapping *w, size_t at)
 {
-	static const struct ab_opts clone = {
-		"bcjou", "config= upload-pack= branch= depth= origin=", false
-	};
-	static const struct ab_opts other = {
-		"o", "upload-pack= receive-pack= exec= remote= depth=", false
-	};
+	const struct ab_opts opts = ab_grammar_sub("git", w->argv[at].text);
 	bool clones = ab_field_is(&w->argv[at], "clone");
 	struct ab_opt_walk walk;
 	enum ab_opt what;
 
-	ab_opt_begin(&walk, clones ? &clone : &other, w->argv + at, w->argc - at);
+	ab_opt_begin(&walk, &opts, w->argv + at, w->argc - at);
 	while ((what = ab_opt_next(&walk)) != AB_OPT_END) {
 		struct ab_field script = walk.value;
 
@@ -132,18 +127,6 @@ static size_t words_after(const struct ab_wrapping *w, size_t at, const char *wo
 
 static void read_git(struct ab_wrapping *w, size_t at)
 {
-	static const struct ab_opts rebase = { "xsXC",
-					       "exec= onto= strategy= "
-					       "strategy-option=",
-					       false };
-	static const struct ab_opts filter = {
-		"d",
-		"setup= subdirectory-filter= env-filter= tree-filter= "
-		"index-filter= parent-filter= msg-filter= commit-filter= "
-		"tag-name-filter= original= state-branch=",
-		false
-	};
-	static const struct ab_opts difftool = { "xt", "extcmd= tool=", false };
 	const struct ab_field *sub = &w->argv[at];
 	struct ab_field script;
 	size_t from;
@@ -153,11 +136,11 @@ static void read_git(struct ab_wrapping *w, size_t at)
 	} else if (ab_listed("archive clone fetch ls-remote pull push", sub->text)) {
 		read_remote(w, at);
 	} else if (ab_field_is(sub, "rebase")) {
-		read_options(w, &rebase, at, "x", "exec");
+		read_options(w, at, "x", "exec");
 	} else if (ab_field_is(sub, "difftool")) {
-		read_options(w, &difftool, at, "x", "extcmd");
+		read_options(w, at, "x", "extcmd");
 	} else if (ab_field_is(sub, "filter-branch")) {
-		read_options(w, &filter, at, "", "-filter");
+		read_options(w, at, "", "-filter");
 	} else if (ab_field_is(sub, "bisect")) {
 		from = words_after(w, at + 1, "run");
 		if (from < w->argc)

@@ -4,7 +4,7 @@
  * How wrappers are read: one row each, most of them by ab_wrap_plain() from
  * what the row says, the others by a function of their own. For wrap*.c only.
  */
-#include "shell/command/command_options.h"
+#include "shell/command/grammar.h"
 #include "shell/wrap/wrap.h"
 
 struct ab_wrapping;
@@ -45,10 +45,9 @@ enum ab_wrap_read {
 struct ab_wrapper {
 	char name[24]; /* "sudo"; of a subcommand "docker exec" */
 	enum ab_wrap_read read;
-	char same[24];		   /* or: read as the row of this name */
-	AB_OPTS_ROW(24, 128) opts; /* longs "...": see ab_wrapper_longs */
-	unsigned operands;	   /* so many stand before the command */
-	char after[8];		   /* the command follows this word, if it is there */
+	char same[24];	   /* or: read as the row of this name */
+	unsigned operands; /* so many stand before the command */
+	char after[8];	   /* the command follows this word, if it is there */
 	/* Options by letters, or by long names; "*": in any case. */
 	char script[4], script_long[76]; /* the value is for a shell */
 	char dir[4], dir_long[20];	 /* the value is its working directory */
@@ -62,12 +61,6 @@ struct ab_wrapper {
 	unsigned flags; /* enum ab_simple_flag */
 };
 
-/* The long options of those that have too many for their row. */
-struct ab_wrapper_longs {
-	char name[24];
-	char longs[720];
-};
-
 enum { AB_WRAP_NEVER = 1000 }; /* operands: there is no command word */
 
 /* One reading of a command. */
@@ -75,7 +68,7 @@ struct ab_wrapping {
 	struct ab_arena *arena;
 	const struct ab_simple *command;
 	const struct ab_wrapper *row;
-	struct ab_opts opts;	     /* the row's */
+	struct ab_opts opts;	     /* the grammar of the row's name */
 	const struct ab_field *argv; /* a subcommand's: from its name on */
 	size_t argc;
 	struct ab_inner **tail;
@@ -85,9 +78,6 @@ struct ab_wrapping {
 /* Sorted by name, no name twice. */
 extern const struct ab_wrapper ab_wrappers[];
 extern const size_t ab_nwrappers;
-/* The same. */
-extern const struct ab_wrapper_longs ab_wrapper_longs[];
-extern const size_t ab_nwrapper_longs;
 
 ab_wrap_reader ab_wrap_plain, ab_wrap_sub, ab_wrap_sh, ab_wrap_eval, ab_wrap_trap, ab_wrap_alias,
 	ab_wrap_source, ab_wrap_at, ab_wrap_xargs, ab_wrap_parallel, ab_wrap_find, ab_wrap_fd,
