@@ -47,8 +47,8 @@ static const struct ab_deed deeds[] = {
 	{ "systemctl",
 	  "status|list-*|show|show-environment|is-*|cat|get-default|"
 	  "list-dependencies",
-	  .rule = READ },
-	{ "systemctl", "", .rule = READ, .bare = true },
+	  "", "-H --host -M --machine", READ },
+	{ "systemctl", "", "", "-H --host -M --machine", READ, .bare = true },
 	{ "top", "", "-b --batch", "", READ },
 	{ "tree", "", "", "-o -R --output", READ },
 	{ "unzip", "", "-l -v -Z -t", "", READ },

@@ -288,10 +288,15 @@ bool ab_printed_wget(struct ab_output *out, const struct ab_simple *command)
 
 static bool has_operand(const struct ab_simple *command)
 {
-	for (size_t i = 1; i < command->argc; i++)
-		if (!ab_text_starts(command->argv[i].text, "-"))
-			return true;
-	return false;
+	const struct ab_opts opts = ab_grammar(command->name);
+	struct ab_opt_walk w;
+	enum ab_opt what;
+
+	ab_opt_begin(&w, &opts, command->argv, command->argc);
+	do
+		what = ab_opt_next(&w);
+	while (what == AB_OPT_LETTER || what == AB_OPT_LONG);
+	return what == AB_OPT_OPERAND;
 }
 
 /* env, set, export, declare: with nothing but options they list all. */
