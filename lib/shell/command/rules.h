@@ -131,7 +131,6 @@ ab_matcher ab_match_devices; /* filesystem-format, programs that wipe */
 ab_matcher ab_match_writes;  /* disk-wipe, system-write, persistence,
 				 * agent-config */
 ab_matcher ab_match_secrets; /* credential-access, and: */
-ab_matcher ab_match_sending; /* exfiltration */
 ab_matcher ab_match_shells;  /* reverse-shell, pipe-to-shell, eval-exec,
 				 * dynamic-command, ifs-bypass, history-exec, and: */
 ab_matcher ab_match_lines;   /* reverse-shell, by programs that connect */
