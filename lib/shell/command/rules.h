@@ -130,10 +130,9 @@ ab_matcher ab_match_perms;   /* chmod, chown */
 ab_matcher ab_match_devices; /* filesystem-format, programs that wipe */
 ab_matcher ab_match_writes;  /* disk-wipe, system-write, persistence,
 				 * agent-config */
-ab_matcher ab_match_secrets; /* credential-access, and: */
+ab_matcher ab_match_secrets; /* credential-access, exfiltration */
 ab_matcher ab_match_shells;  /* reverse-shell, pipe-to-shell, eval-exec,
-				 * dynamic-command, ifs-bypass, history-exec, and: */
-ab_matcher ab_match_lines;   /* reverse-shell, by programs that connect */
+				 * dynamic-command, ifs-bypass, history-exec */
 ab_matcher ab_match_system;  /* shutdown, modules, services, users, firewall,
 				 * packages, sudo, su, container-escape */
 ab_matcher ab_match_git;     /* history-rewrite, git-publish, git-discard,

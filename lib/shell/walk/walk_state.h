@@ -133,10 +133,6 @@ void ab_walk_builtin(struct ab_walk *w, const struct ab_simple *command);
 /* Of a variable. */
 bool ab_walk_is_name(struct ab_text t);
 
-/* walk_read.c */
-void ab_walk_read_lines(struct ab_walk *w, const struct ab_simple *command);
-void ab_walk_read_names(struct ab_walk *w, const struct ab_simple *command);
-
 /* walk_vars.c */
 void ab_walk_set(struct ab_walk *w, struct ab_text name, const struct ab_var *value);
 void ab_walk_assign(struct ab_walk *w, const struct ab_assign *assign);
