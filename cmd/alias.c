@@ -4,11 +4,11 @@
 #include <string.h>
 
 static const struct option options_alias[] = {
-	{ "fish", 0, OPT_FLAG, ID_FISH, NULL, NULL, "for fish" },
+	{ "fish", 0, OPT_FLAG, ID_FISH, NULL, NULL, "print functions for fish" },
 	{ 0 },
 };
 
-/* The name becomes shell code: nothing in it may mean anything there. */
+/* The name becomes shell code, so it must not contain special characters. */
 static bool is_name(const char *s)
 {
 	return s[0] && s[0] != '-' &&
@@ -40,8 +40,7 @@ static int alias_main(struct args *args)
 	ab_policy_profiles(&args->input, &profiles, &docs);
 	for (size_t i = 0; i < args->nrest; i++)
 		if (!is_name(args->rest[i]))
-			return misuse(args->command, "\"%s\" is not the name of a program",
-				      args->rest[i]);
+			return misuse(args->command, "invalid program name \"%s\"", args->rest[i]);
 	for (size_t i = 0; i < args->nrest; i++)
 		print_alias(args->rest[i], &profiles, given(args, ID_FISH));
 	return 0;
@@ -51,8 +50,8 @@ const struct command command_alias = {
 	.name = "alias",
 	.usage = "[--fish] PROGRAM...",
 	.summary = "print shell functions that run programs in the box",
-	.more = "For bash and zsh:  eval \"$(agentbox alias claude)\"\nA "
-		"program that has a profile of its name gets it.",
+	.more = "For bash and zsh:  eval \"$(agentbox alias claude)\"\n"
+		"If a profile has the same name as the program, the function uses it.",
 	.groups =
 		(const struct option_group[]){
 			{ NULL, options_alias },

@@ -4,8 +4,7 @@
 
 const struct option options_permit[] = {
 	{ "run", 0, OPT_VALUE, ID_RUN, "RUN", NULL, "the run to change: its id or name" },
-	{ "always", 0, OPT_FLAG, ID_ALWAYS, NULL, NULL,
-	  "in every run: write it into your settings" },
+	{ "always", 0, OPT_FLAG, ID_ALWAYS, NULL, NULL, "in every run: add it to your settings" },
 	{ "for", 0, OPT_VALUE, ID_FOR, "DURATION", NULL, "only for this long (30s, 10m)" },
 	{ 0 },
 };
@@ -30,19 +29,19 @@ static void print_change(const struct ab_permitted *p)
 		printf("  %s\n", p->diff.v[i]);
 }
 
-static void print_again(const struct ab_permitted *p)
+static void print_rerun(const struct ab_permitted *p)
 {
 	ab_autofree char *command = p->command ? ab_escape(p->command) : NULL;
 
 	if (command)
-		printf("to start it again:  %s\n", command);
+		printf("to run it again:  %s\n", command);
 }
 
 static void print_outcome(const struct ab_permitted *p)
 {
 	print_lines(&p->said);
 	print_change(p);
-	print_again(p);
+	print_rerun(p);
 	fflush(stdout);
 	for (size_t i = 0; i < p->notes.len; i++)
 		tell("%s", p->notes.v[i]);
@@ -63,7 +62,7 @@ int permit_main(struct args *args, bool deny)
 		return status;
 	if (given(args, ID_FOR) &&
 	    (ab_parse_duration(args->values[ID_FOR], &ask.for_ms) < 0 || ask.for_ms == 0))
-		return misuse(args->command, "--for %s is no duration; write 30s, 10m, 2h",
+		return misuse(args->command, "--for: invalid duration \"%s\"; use 30s, 10m or 2h",
 			      args->values[ID_FOR]);
 	if (ab_caller_init(&args->input, &err) < 0)
 		return complain(args, &err);
@@ -87,12 +86,11 @@ static int allow_main(struct args *args)
 const struct command command_allow = {
 	.name = "allow",
 	.usage = "[OPTIONS] ID|DOMAIN|PATH",
-	.summary = "let one host or path through",
-	.more = "ID is the id of a denial or of a question (7kq2x-1). DOMAIN is "
-		"an entry as in\nnetwork.allow: x.y, *.x.y, x.y:8080, an "
-		"address, @group. Both take effect in the\nlive run, at once. "
-		"PATH begins with /, ./, ../ or ~/ and becomes writable in "
-		"the\nnext run in the same folder.",
+	.summary = "allow a host or a path",
+	.more = "ID is the id of a denial or of a question (7kq2x-1). DOMAIN is an entry as in\n"
+		"network.allow: x.y, *.x.y, x.y:8080, an address, @group. Both take effect in the\n"
+		"active run immediately. PATH begins with /, ./, ../ or ~/ and becomes writable\n"
+		"in the next run in the same folder.",
 	.groups =
 		(const struct option_group[]){
 			{ NULL, options_permit },

@@ -4,12 +4,12 @@
 #include <time.h>
 
 static const struct option options_revoke[] = {
-	{ "all", 0, OPT_FLAG, ID_ALL, NULL, NULL, "all that are remembered" },
-	{ "session", 0, OPT_FLAG, ID_SESSION, NULL, NULL, "all of this session" },
+	{ "all", 0, OPT_FLAG, ID_ALL, NULL, NULL, "every remembered answer" },
+	{ "session", 0, OPT_FLAG, ID_SESSION, NULL, NULL, "every answer of this session" },
 	{ 0 },
 };
 
-/* "2027-01-31 12:00", of this machine's clock; 0: when the session ends. */
+/* "2027-01-31 12:00" in local time; 0: when the session ends. */
 static const char *format_time(int64_t at, char buf[32])
 {
 	time_t t = (time_t)at;
@@ -25,7 +25,7 @@ static void print_list(const struct ab_approval_list *list)
 	char created[32], expires[32];
 
 	if (list->len == 0)
-		puts("nothing is remembered");
+		puts("no remembered answers");
 	else
 		printf("%-8s %-8s %-17s %-17s %s\n", "ID", "ANSWER", "SINCE", "UNTIL",
 		       "COMMAND, FOLDER, RULE");
@@ -98,7 +98,7 @@ static int list_main(struct args *args)
 	return 0;
 }
 
-static int revoke_some(struct args *args, const struct ab_session_key *session)
+static int revoke_group(struct args *args, const struct ab_session_key *session)
 {
 	enum ab_revoke where = given(args, ID_SESSION) ? AB_REVOKE_SESSION : AB_REVOKE_BOTH;
 	struct ab_error err = { 0 };
@@ -122,10 +122,10 @@ static int revoke_ids(struct args *args, const struct ab_session_key *session)
 					&err) < 0)
 			return complain(args, &err);
 		if (n == 0) {
-			tell("there is no %s: agentbox approvals list", args->rest[i]);
+			tell("no answer with id %s (see agentbox approvals list)", args->rest[i]);
 			status = 1;
 		} else {
-			printf("%s is revoked\n", args->rest[i]);
+			printf("%s revoked\n", args->rest[i]);
 		}
 	}
 	return status;
@@ -138,20 +138,20 @@ static int revoke_main(struct args *args)
 	struct ab_error err = { 0 };
 
 	if (all + own + (args->nrest > 0) != 1)
-		return misuse(args->command, "write: agentbox %s %s", args->command->name,
+		return misuse(args->command, "usage: agentbox %s %s", args->command->name,
 			      args->command->usage);
 	ab_session_of_caller(&session);
 	if (ab_caller_init(&args->input, &err) < 0)
 		return complain(args, &err);
-	return args->nrest ? revoke_ids(args, &session) : revoke_some(args, &session);
+	return args->nrest ? revoke_ids(args, &session) : revoke_group(args, &session);
 }
 
 static const struct command command_list = {
 	.name = "approvals list",
 	.usage = "[--json]",
-	.summary = "the answers that are remembered",
-	.more = "Those of this terminal session, and those that are kept until "
-		"they expire.",
+	.summary = "list the remembered answers",
+	.more = "Lists the answers of this terminal session and those that are kept until they\n"
+		"expire.",
 	.groups =
 		(const struct option_group[]){
 			{ NULL, options_json },
@@ -164,7 +164,7 @@ static const struct command command_list = {
 static const struct command command_revoke = {
 	.name = "approvals revoke",
 	.usage = "ID... | --all | --session",
-	.summary = "forget answers: the next time you are asked again",
+	.summary = "forget answers, so that agentbox asks again",
 	.groups =
 		(const struct option_group[]){
 			{ NULL, options_revoke },
@@ -177,11 +177,10 @@ static const struct command command_revoke = {
 const struct command command_approvals = {
 	.name = "approvals",
 	.usage = "list|revoke",
-	.summary = "what you have said yes or no to",
-	.more = "`agentbox run` asks about a command whose effect would leave "
-		"the box or destroy\nwork. An answer for the session, or for "
-		"always, holds for that very command in\nthat folder under "
-		"that policy.",
+	.summary = "list and revoke remembered approvals",
+	.more = "`agentbox run` asks about a command whose effect would leave the box or destroy\n"
+		"work. An answer for the session, or for always, applies to exactly that command\n"
+		"in that folder under that policy.",
 	.groups =
 		(const struct option_group[]){
 			{ NULL, options_common },

@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 /*
- * Commands come in big blocks and answers go out in big blocks; only before
- * waiting for input is written what there is, so that another process can ask
- * one command at a time. Of a command that is longer than what is judged the
- * first bytes are kept, and the rest is passed over.
+ * Reads commands and writes verdicts in big blocks. Before it waits for input it
+ * flushes its output, so that another process can ask about one command at a
+ * time. If a command is longer than the judge accepts, only its beginning is
+ * kept.
  */
 enum {
 	BLOCK = 64 * 1024,
@@ -18,14 +18,14 @@ enum {
 
 struct batch {
 	struct ab_check *check;
-	char end;   /* of a command */
+	char end;   /* the byte that ends a command */
 	char *in;   /* KEPT + BLOCK bytes */
-	size_t len; /* bytes of it that are not judged yet */
+	size_t len; /* bytes in it that are not judged yet */
 	struct ab_buf out;
 	enum ab_decision strictest;
 };
 
-static int flush(struct batch *b)
+static int flush_output(struct batch *b)
 {
 	size_t done = 0;
 
@@ -40,7 +40,7 @@ static int flush(struct batch *b)
 	return 0;
 }
 
-static int judge(struct batch *b, const char *text, size_t len)
+static int judge_command(struct batch *b, const char *text, size_t len)
 {
 	const struct ab_judgement *j = ab_check_text(b->check, text, len);
 
@@ -48,16 +48,16 @@ static int judge(struct batch *b, const char *text, size_t len)
 	ab_buf_add(&b->out, "\n", 1);
 	if (j->decision > b->strictest)
 		b->strictest = j->decision;
-	return b->out.len >= BLOCK ? flush(b) : 0;
+	return b->out.len >= BLOCK ? flush_output(b) : 0;
 }
 
-/* Judge what is complete; `seen` bytes are known to hold no end. */
+/* Judge the complete commands; the first `seen` bytes contain no end. */
 static int judge_complete(struct batch *b, size_t seen)
 {
 	char *from = b->in, *end = b->in + b->len, *stop;
 
 	while ((stop = memchr(from + seen, b->end, (size_t)(end - from) - seen))) {
-		if (judge(b, from, (size_t)(stop - from)) < 0)
+		if (judge_command(b, from, (size_t)(stop - from)) < 0)
 			return -1;
 		from = stop + 1;
 		seen = 0;
@@ -76,12 +76,12 @@ static bool would_wait(void)
 	return poll(&p, 1, 0) == 0;
 }
 
-/* 0: the end; -1: cannot. */
+/* 0 at the end of input, -1 on failure. */
 static ssize_t read_more(struct batch *b)
 {
 	ssize_t n;
 
-	if (b->out.len && would_wait() && flush(b) < 0)
+	if (b->out.len && would_wait() && flush_output(b) < 0)
 		return -1;
 	do
 		n = read(STDIN_FILENO, b->in + b->len, BLOCK);
@@ -102,10 +102,10 @@ static int judge_all(struct batch *b)
 	}
 	if (n < 0)
 		return -1;
-	/* The last one may lack its end. */
-	if (b->len && judge(b, b->in, b->len) < 0)
+	/* The last command may lack its terminator. */
+	if (b->len && judge_command(b, b->in, b->len) < 0)
 		return -1;
-	return flush(b);
+	return flush_output(b);
 }
 
 int batch_main(struct args *args, struct ab_check *check)
@@ -118,7 +118,7 @@ int batch_main(struct args *args, struct ab_check *check)
 	int status;
 
 	if (judge_all(&b) < 0) {
-		tell("cannot read the commands or write the answers: %m");
+		tell("cannot read commands or write verdicts: %m");
 		status = 1;
 	} else {
 		status = decision_status(b.strictest);

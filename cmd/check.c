@@ -9,14 +9,12 @@ enum { EXIT_ESCALATED = 3, EXIT_FORBIDDEN = 4 };
 
 static const struct option options_check[] = {
 	{ "command", 'c', OPT_VALUE, ID_STRING, "STRING", NULL, "judge this text" },
-	{ "stdin", 0, OPT_FLAG, ID_STDIN, NULL, NULL,
-	  "judge all of standard input, as one script" },
-	{ "batch", 0, OPT_FLAG, ID_BATCH, NULL, NULL,
-	  "judge each line of it; a line of JSON each" },
-	{ "null", '0', OPT_FLAG, ID_NULL, NULL, NULL, "with --batch: NUL ends a command" },
+	{ "stdin", 0, OPT_FLAG, ID_STDIN, NULL, NULL, "judge standard input as one script" },
+	{ "batch", 0, OPT_FLAG, ID_BATCH, NULL, NULL, "judge each line of it; print JSON lines" },
+	{ "null", '0', OPT_FLAG, ID_NULL, NULL, NULL, "with --batch: commands end with NUL" },
 	{ "json", 0, OPT_FLAG, ID_JSON, NULL, NULL, "print one line of JSON" },
 	{ "explain", 0, OPT_FLAG, ID_EXPLAIN, NULL, NULL,
-	  "show every command in it and its decision" },
+	  "show every command in it and its verdict" },
 	{ 0 },
 };
 
@@ -68,7 +66,7 @@ static int print_judgement(const struct args *args, const struct ab_judgement *j
 	return decision_status(j->decision);
 }
 
-/* All of it, but no more than is judged. */
+/* Read everything, up to what the judge accepts. */
 static int read_script(struct ab_buf *b)
 {
 	char block[65536];
@@ -93,7 +91,7 @@ static int judge_stdin(const struct args *args, struct ab_check *check)
 	return print_judgement(args, ab_check_text(check, b.data ? b.data : "", b.len));
 }
 
-static int judge(struct args *args, struct ab_check *check)
+static int judge_input(struct args *args, struct ab_check *check)
 {
 	const char *text = given(args, ID_STRING) ? args->values[ID_STRING]
 			   : args->nrest	  ? args->rest[0]
@@ -108,7 +106,7 @@ static int judge(struct args *args, struct ab_check *check)
 	return print_judgement(args, ab_check_text(check, text, strlen(text)));
 }
 
-/* What is wrong with the way the command was given, or -1. */
+/* -1, or the exit status after a usage error. */
 static int check_forms(const struct args *args)
 {
 	const struct command *command = args->command;
@@ -119,18 +117,20 @@ static int check_forms(const struct args *args)
 	if (forms > 1)
 		return misuse(
 			command,
-			"give the command in one way: STRING, -c STRING, -- COMMAND, --stdin or --batch");
+			"give exactly one of STRING, -c STRING, -- COMMAND, --stdin and --batch");
 	if (forms == 0)
-		return misuse(command, "no command to judge: agentbox check \"rm -rf build\"");
+		return misuse(command,
+			      "no command given; for example: agentbox check \"rm -rf build\"");
 	if (args->nrest > 1 && (!args->dashes || args->before))
 		return misuse(
 			command,
-			"a command line is one word: agentbox check \"git status\", or agentbox check -- git status");
+			"quote the command line: agentbox check \"git status\", or use agentbox check -- git status");
 	if (given(args, ID_NULL) && !given(args, ID_BATCH))
-		return misuse(command, "--null goes with --batch");
+		return misuse(command, "--null requires --batch");
 	if (given(args, ID_EXPLAIN) && (given(args, ID_JSON) || given(args, ID_BATCH)))
-		return misuse(command,
-			      "--explain is for people; --json and --batch have the commands too");
+		return misuse(
+			command,
+			"--explain cannot be combined with --json or --batch, which already list the commands");
 	return -1;
 }
 
@@ -148,7 +148,7 @@ static int check_main(struct args *args)
 		return complain(args, &err);
 	for (size_t i = 0; i < notes.len; i++)
 		tell("%s", notes.v[i]);
-	status = judge(args, check);
+	status = judge_input(args, check);
 	ab_check_free(check);
 	return status;
 }
@@ -156,12 +156,11 @@ static int check_main(struct args *args)
 const struct command command_check = {
 	.name = "check",
 	.usage = "[OPTIONS] STRING  |  check [OPTIONS] -- COMMAND [ARG...]",
-	.summary = "say what the policy thinks of a command, run nothing",
-	.more = "The decision is allow, sandboxed, escalated (a person is "
-		"asked) or forbidden;\nthe strictest part of a command line "
-		"counts. The exit status is 0 for the first\ntwo, 3 for "
-		"escalated, 4 for forbidden; 2: used wrongly, 1: could not "
-		"judge.\nWith --batch it is that of the strictest line.",
+	.summary = "judge a command without running it",
+	.more = "The verdict is allow, sandboxed, escalated (a person is asked) or forbidden; the\n"
+		"strictest verdict of all commands in it wins. The exit status is 0 for allow and\n"
+		"sandboxed, 3 for escalated, 4 for forbidden, 2 for a usage error, 1 if the\n"
+		"command could not be judged. With --batch the strictest line decides.",
 	.groups =
 		(const struct option_group[]){
 			{ "Judging", options_check },

@@ -3,13 +3,13 @@
 /*
  * The command line: one table of commands, each with a table of options that
  * drives parsing and --help. A command turns its arguments into a request for
- * the library and prints the answer; nothing else.
+ * the library and prints the answer, nothing else.
  */
 #include "agentbox.h"
 
-/* Exit status that the contract fixes. */
+/* Exit statuses that scripts rely on. */
 enum {
-	EXIT_USAGE = 2,	 /* all commands but run */
+	EXIT_USAGE = 2,	 /* all commands except run */
 	EXIT_OURS = 125, /* run: agentbox itself failed */
 	EXIT_REFUSED = 126,
 };
@@ -17,7 +17,7 @@ enum {
 enum option_kind {
 	OPT_SETTING, /* a value for the configuration key `key` */
 	OPT_CLEAR,   /* empties the list `key` */
-	OPT_VALUE,   /* handed to the command under `id` */
+	OPT_VALUE,   /* a value that the command finds under `id` */
 	OPT_FLAG,    /* the same, without a value */
 };
 
@@ -79,14 +79,14 @@ struct option {
 	char letter;	  /* 0: none */
 	enum option_kind kind;
 	enum option_id id;
-	const char *value; /* how --help calls it; NULL: takes none */
+	const char *value; /* its placeholder in --help; NULL: takes no value */
 	const char *key;
 	const char *help;
 };
 
 struct option_group {
 	const char *title;	/* NULL: "Options" */
-	const struct option *v; /* ends with a name of NULL */
+	const struct option *v; /* ends with an entry whose name is NULL */
 };
 
 struct args;
@@ -96,14 +96,14 @@ struct command {
 	const char *usage;		   /* after "agentbox NAME " */
 	const char *summary;		   /* one line */
 	const char *more;		   /* paragraphs for --help, or NULL */
-	const struct option_group *groups; /* ends with v NULL */
-	bool runs;			   /* exit status as for run */
-	/* "config show" and so on; main is then sub_main. Ends with NULL. */
+	const struct option_group *groups; /* ends with an entry whose v is NULL */
+	bool runs;			   /* exits with the statuses of run */
+	/* Subcommands such as "config show"; main is then sub_main. Ends with NULL. */
 	const struct command *const *subs;
 	int (*main)(struct args *args);
 };
 
-/* What was given, after parsing. */
+/* The parsed command line. */
 struct args {
 	const struct command *command;
 	struct ab_policy_input input;
@@ -112,56 +112,56 @@ struct args {
 	int counts[ID_HELP + 1];
 	int *fds;
 	size_t nfds;
-	const char *const *rest; /* what is not an option */
+	const char *const *rest; /* the arguments that are not options */
 	size_t nrest;
-	bool dashes;   /* "--" was given, */
-	size_t before; /* and so many of `rest` stand before it */
+	bool dashes;   /* "--" was given */
+	size_t before; /* how many of `rest` come before it */
 };
 
 extern const struct command *const commands[]; /* ends with NULL */
-extern const struct option options_run[];      /* how it is run */
-extern const struct option options_policy[];   /* what every layer can say */
-extern const struct option options_files[];    /* which files are meant */
+extern const struct option options_run[];      /* how to run a command */
+extern const struct option options_policy[];   /* settings of every policy layer */
+extern const struct option options_files[];    /* which settings files are read */
 extern const struct option options_json[];     /* --json */
 extern const struct option options_common[];   /* --help */
 
 /*
- * -1, or an exit status: said why, or printed help. Options end at the first
- * word where that word begins another command line; else they may stand
- * anywhere before "--".
+ * -1, or an exit status after an error message or help. If the first argument
+ * starts a command line of its own (run), options end there; otherwise they may
+ * appear anywhere before "--".
  */
 int args_parse(struct args *args, const struct command *command, int argc, char **argv);
 bool given(const struct args *args, enum option_id id);
 
-/* Print the error as a person reads it and return the exit status for it. */
+/* Print the error for people and return the exit status for it. */
 int complain(const struct args *args, const struct ab_error *err);
-/* A mistake on the command line. */
+/* Report a usage error. Returns the exit status for it. */
 int misuse(const struct command *command, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 /* "agentbox: TEXT" on standard error. */
 void tell(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* A line that belongs to the one before. */
+/* Print a continuation of the line before. */
 void tell_more(const char *text);
 
-/* A question on the terminal; anything but a "y" is a no. */
+/* Ask on the terminal; anything except "y" counts as no. */
 bool confirm(const char *question);
 
-/* What run, exec and learn were asked for; -1, or an exit status: said why.
- * `script` is room for the words of -c, as long as the request is used. */
+/* Build the request of run, exec and learn. -1, or an exit status after an error
+ * message. `script` holds the argv of -c and must outlive the request. */
 int run_request(struct args *args, const char *script[3], struct ab_request *ret);
 
-/* For a command with `subs`: find the one that is meant and run it. */
+/* Run the subcommand that the first argument names. */
 int sub_main(struct args *args);
-/* Complain unless there are `min` to `max` words beside the options. */
+/* Report a usage error unless there are `min` to `max` arguments. */
 int check_words(const struct args *args, size_t min, size_t max);
 
-/* `allow` and `deny`; the exit status. */
+/* `allow` and `deny`; returns the exit status. */
 extern const struct option options_permit[];
 int permit_main(struct args *args, bool deny);
 
-/* Judge each command on standard input; the exit status. */
+/* Judge each command on standard input; returns the exit status. */
 int batch_main(struct args *args, struct ab_check *check);
-/* As check's exit status says it. */
+/* The exit status of check for a verdict. */
 int decision_status(enum ab_decision decision);
 
 void print_help(const struct command *command);

@@ -21,7 +21,7 @@ static int show_main(struct args *args)
 	text = ab_policy_show(policy, given(args, ID_JSON));
 	ab_policy_free(policy);
 	fputs(text, stdout);
-	/* The notes stand behind the table also on a terminal. */
+	/* Print the notes after the table, even on a terminal. */
 	fflush(stdout);
 	for (size_t i = 0; i < notes.len; i++)
 		tell("%s", notes.v[i]);
@@ -35,8 +35,8 @@ static void print_problem(const char *text, const char *hint)
 	printf("%s%s%s\n", safe, hint[0] ? "; " : "", hint);
 }
 
-/* As people say it: from the current folder, or from "~". */
-static char *short_name(const struct ab_policy_input *in, const char *path)
+/* Relative to the current folder, or to "~". */
+static char *shorten_path(const struct ab_policy_input *in, const char *path)
 {
 	size_t n = strlen(in->cwd);
 
@@ -48,9 +48,9 @@ static char *short_name(const struct ab_policy_input *in, const char *path)
 	return ab_strdup(path);
 }
 
-/* A file may be right line by line and still make no policy: profiles that
- * build on each other in a circle, or "/" as a writable folder. */
-static size_t check_sense(const struct ab_policy_input *in, const char *file)
+/* A file may be valid line by line and still not make a policy: profiles may
+ * extend each other in a circle, or "/" may be writable. */
+static size_t check_policy(const struct ab_policy_input *in, const char *file)
 {
 	ab_autofree char *path = strchr(file, '/') ? ab_strdup(file) : ab_printf("./%s", file);
 	struct ab_policy *policy;
@@ -66,7 +66,7 @@ static size_t check_sense(const struct ab_policy_input *in, const char *file)
 	return 1;
 }
 
-/* Print what is wrong with a file; *bad counts. -1: there is no such file. */
+/* Print the problems of a file and add their number to *bad. -1: cannot read it. */
 static int check_file(const struct ab_policy_input *in, const char *file, size_t *bad,
 		      struct ab_error *err)
 {
@@ -81,7 +81,7 @@ static int check_file(const struct ab_policy_input *in, const char *file, size_t
 	}
 	for (size_t i = 0; i < problems.len; i++)
 		print_problem(problems.v[i], "");
-	*bad += problems.len ? problems.len : check_sense(in, file);
+	*bad += problems.len ? problems.len : check_policy(in, file);
 	return 0;
 }
 
@@ -91,7 +91,7 @@ static int check_together(const struct ab_policy_input *in, size_t *bad, struct 
 	struct ab_policy_input here = *in;
 	struct ab_policy *policy;
 
-	/* Only a run minds being started in the home folder. */
+	/* The home folder is only rejected as the workspace of a run. */
 	if (!here.workspace && strcmp(here.cwd, "/") == 0)
 		return 0;
 	if (!here.workspace)
@@ -107,7 +107,7 @@ static int check_together(const struct ab_policy_input *in, size_t *bad, struct 
 	return 0;
 }
 
-/* A user file that somebody named must be there. */
+/* A settings file that was named must exist. */
 static bool is_named(const struct ab_policy_input *in, const char *layer)
 {
 	const char *variable = getenv("AGENTBOX_CONFIG");
@@ -115,7 +115,7 @@ static bool is_named(const struct ab_policy_input *in, const char *layer)
 	return strcmp(layer, "user") == 0 && (in->config || (variable && variable[0]));
 }
 
-/* The files that a run looks at, and those that a profile's name leads to. */
+/* The files that a run reads, and those of the user's profiles. */
 static int list_files(const struct ab_policy_input *in, struct ab_strv *ret_files,
 		      struct ab_error *err)
 {
@@ -130,27 +130,26 @@ static int list_files(const struct ab_policy_input *in, struct ab_strv *ret_file
 		bool folder = strcmp(p->layer, "profiles") == 0;
 
 		if (!folder && (p->exists || is_named(in, p->layer)))
-			ab_strv_give(ret_files, short_name(in, p->path));
+			ab_strv_give(ret_files, shorten_path(in, p->path));
 		for (size_t k = 0; folder && k < names.len; k++) {
 			ab_autofree char *file = ab_printf("%s/%s.json", p->path, names.v[k]);
 
 			if (access(file, F_OK) == 0)
-				ab_strv_give(ret_files, short_name(in, file));
+				ab_strv_give(ret_files, shorten_path(in, file));
 		}
 	}
 	ab_policy_paths_fini(&paths);
 	return 0;
 }
 
-static void print_good(const struct ab_strv *files)
+static void print_valid(const struct ab_strv *files)
 {
 	if (files->len == 0)
-		printf("there is no file to check; `agentbox config path` "
-		       "says where they would be\n");
+		printf("no settings files found; `agentbox config path` lists where they would be\n");
 	for (size_t i = 0; i < files->len; i++) {
 		ab_autofree char *safe = ab_escape(files->v[i]);
 
-		printf("%s is good\n", safe);
+		printf("%s: ok\n", safe);
 	}
 }
 
@@ -177,7 +176,7 @@ static int check_main(struct args *args)
 		return complain(args, &err);
 	if (bad)
 		return 1;
-	print_good(&files);
+	print_valid(&files);
 	return 0;
 }
 
@@ -187,7 +186,7 @@ static void print_paths(const struct ab_policy_paths *paths)
 		const struct ab_policy_path *p = &paths->v[i];
 		ab_autofree char *safe = ab_escape(p->path);
 
-		printf("%-9s %s%s\n", p->layer, safe, p->exists ? "" : "  (not there)");
+		printf("%-9s %s%s\n", p->layer, safe, p->exists ? "" : "  (missing)");
 	}
 }
 
@@ -225,7 +224,7 @@ static int path_main(struct args *args)
 }
 
 static const struct option options_reload[] = {
-	{ "cut", 0, OPT_FLAG, ID_CUT, NULL, NULL, "close connections to what is denied by now" },
+	{ "cut", 0, OPT_FLAG, ID_CUT, NULL, NULL, "close open connections to denied hosts" },
 	{ 0 },
 };
 
@@ -233,11 +232,11 @@ static void print_reloaded(const struct ab_reloaded *r)
 {
 	if (r->error.code != AB_ENONE) {
 		print_problem(r->error.text, r->error.hint);
-		printf("%s: the old lists stay in force\n", r->run);
+		printf("%s: the previous lists stay in force\n", r->run);
 		return;
 	}
 	if (r->changes.len == 0)
-		printf("%s: nothing has changed\n", r->run);
+		printf("%s: no changes\n", r->run);
 	for (size_t i = 0; i < r->changes.len; i++) {
 		ab_autofree char *safe = ab_escape(r->changes.v[i]);
 
@@ -273,9 +272,9 @@ static int reload_main(struct args *args)
 static const struct command command_show = {
 	.name = "config show",
 	.usage = "[OPTIONS]",
-	.summary = "every value in force here, and where it came from",
-	.more = "Takes the options of `agentbox run` that make the policy, and "
-		"shows the policy\nthat a run with them would have.",
+	.summary = "show every value in force here, and its origin",
+	.more = "Takes the policy options of `agentbox run` and shows the policy that a run with\n"
+		"them would have.",
 	.groups =
 		(const struct option_group[]){
 			{ "Policy", options_policy },
@@ -289,9 +288,9 @@ static const struct command command_show = {
 static const struct command config_check = {
 	.name = "config check",
 	.usage = "[OPTIONS] [FILE]",
-	.summary = "mistakes in a file, or in all that a run would look at",
-	.more = "Each on a line: file, line, key, what is wrong, what would be "
-		"right. The exit\nstatus is 1 when there are any.",
+	.summary = "find mistakes in one settings file, or in all of them",
+	.more = "Prints one line per mistake: file, line, key, what is wrong, what is valid. The\n"
+		"exit status is 1 if there are any.",
 	.groups =
 		(const struct option_group[]){
 			{ NULL, options_files },
@@ -304,7 +303,7 @@ static const struct command config_check = {
 static const struct command command_path = {
 	.name = "config path",
 	.usage = "[OPTIONS]",
-	.summary = "the files that a run looks at",
+	.summary = "list the files that a run reads",
 	.groups =
 		(const struct option_group[]){
 			{ NULL, options_files },
@@ -318,11 +317,10 @@ static const struct command command_path = {
 static const struct command command_reload = {
 	.name = "config reload",
 	.usage = "[--cut] [RUN]",
-	.summary = "have runs that go on read their settings again",
-	.more = "All of yours, or the one that is named. Only the lists of "
-		"hosts can change while\na run goes on. A file that is wrong "
-		"changes nothing, and the exit status is 1.\nA run also reads "
-		"a file again by itself when it changes.",
+	.summary = "make running boxes reload their settings",
+	.more = "Reloads all of your active runs, or only RUN. Only host lists can change while a\n"
+		"run is active. An invalid file changes nothing, and the exit status is 1. A run\n"
+		"also reloads a settings file by itself when the file changes.",
 	.groups =
 		(const struct option_group[]){
 			{ NULL, options_reload },
@@ -335,8 +333,8 @@ static const struct command command_reload = {
 const struct command command_config = {
 	.name = "config",
 	.usage = "show|check|path|reload",
-	.summary = "see what is in force and where it came from",
-	.more = "The files are described in agentbox.json(5).",
+	.summary = "show the settings in force and where they come from",
+	.more = "agentbox.json(5) describes the settings files.",
 	.groups =
 		(const struct option_group[]){
 			{ NULL, options_common },

@@ -13,7 +13,7 @@ static int connect_main(struct args *args)
 		return status;
 	port = strtoul(args->rest[1], NULL, 10);
 	if (args->rest[1][strspn(args->rest[1], "0123456789")] || port < 1 || port > 65535)
-		return misuse(args->command, "%s is not a port", args->rest[1]);
+		return misuse(args->command, "invalid port \"%s\"", args->rest[1]);
 	if (ab_caller_init(&args->input, &err) < 0 ||
 	    ab_connect(&args->input, args->rest[0], (uint16_t)port, &err) < 0)
 		return complain(args, &err);
@@ -23,11 +23,11 @@ static int connect_main(struct args *args)
 const struct command command_connect = {
 	.name = "connect",
 	.usage = "HOST PORT",
-	.summary = "inside a box: a connection through its door",
-	.more = "Standard input goes to HOST, what HOST sends to standard "
-		"output. For programs\nthat cannot use a proxy themselves, as "
-		"in ssh -o ProxyCommand='agentbox connect\n%h %p'. The policy "
-		"of the box decides about HOST, as for everything else.",
+	.summary = "from inside a box: connect to a host through the filter",
+	.more = "Copies standard input to HOST, and what HOST sends to standard output. For\n"
+		"programs that cannot use a proxy themselves, as in\n"
+		"ssh -o ProxyCommand='agentbox connect %h %p'. The policy of the box applies, as\n"
+		"it does to every other connection.",
 	.groups =
 		(const struct option_group[]){
 			{ NULL, options_common },

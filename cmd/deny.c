@@ -8,10 +8,9 @@ static int deny_main(struct args *args)
 const struct command command_deny = {
 	.name = "deny",
 	.usage = "[OPTIONS] ID|DOMAIN",
-	.summary = "stop letting a host through",
-	.more = "From now on the live run cannot reach the host: requests that "
-		"wait for an answer\nabout it are refused, and so are new ones. "
-		"Denied takes precedence over allowed.",
+	.summary = "deny a host from now on",
+	.more = "The active run can no longer reach the host: agentbox denies new requests to it\n"
+		"and those that are waiting for an answer. Deny rules override allow rules.",
 	.groups =
 		(const struct option_group[]){
 			{ NULL, options_permit },

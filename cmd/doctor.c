@@ -4,10 +4,10 @@
 #include <stdlib.h>
 
 static const struct option options_doctor[] = {
-	{ "json", 0, OPT_FLAG, ID_JSON, NULL, NULL, "the same as JSON" },
+	{ "json", 0, OPT_FLAG, ID_JSON, NULL, NULL, "print JSON" },
 	{ "fix", 0, OPT_FLAG, ID_FIX, NULL, NULL, "print an AppArmor profile for this program" },
 	{ "attack", 0, OPT_FLAG, ID_ATTACK, NULL, NULL,
-	  "attack a box from inside and say what held" },
+	  "attack a box from inside; report what held" },
 	{ 0 },
 };
 
@@ -22,18 +22,17 @@ static int print_profile(struct args *args)
 	fputs(profile, stdout);
 	free(profile);
 	if (!needed) {
-		tell("not needed here: AppArmor does not keep this program "
-		     "from using user namespaces");
+		tell("not needed here: AppArmor does not stop agentbox from using user namespaces");
 		return 0;
 	}
-	tell("install the profile above, once, as root:");
+	tell("install this profile once, as root:");
 	fprintf(stderr, "          agentbox doctor --fix | sudo tee "
 			"/etc/apparmor.d/agentbox\n"
 			"          sudo apparmor_parser -r /etc/apparmor.d/agentbox\n");
 	return 0;
 }
 
-static int attack(struct args *args, const struct ab_policy_input *input)
+static int run_attack(struct args *args, const struct ab_policy_input *input)
 {
 	struct ab_error err = { 0 };
 	struct ab_attack report;
@@ -50,7 +49,7 @@ static int attack(struct args *args, const struct ab_policy_input *input)
 	return broken;
 }
 
-static int diagnose(struct args *args, const struct ab_policy_input *input)
+static int run_diagnosis(struct args *args, const struct ab_policy_input *input)
 {
 	struct ab_diagnosis diagnosis;
 	struct ab_error err = { 0 };
@@ -73,28 +72,23 @@ static int doctor_main(struct args *args)
 	struct ab_error err = { 0 };
 
 	if (args->nrest > 0)
-		return misuse(args->command,
-			      "doctor takes no argument; %s is "
-			      "one too many",
-			      args->rest[0]);
+		return misuse(args->command, "unexpected argument \"%s\"", args->rest[0]);
 	if (given(args, ID_FIX) && (given(args, ID_ATTACK) || given(args, ID_JSON)))
-		return misuse(args->command, "--fix stands alone: its output is a file");
+		return misuse(args->command, "--fix cannot be combined with --attack or --json");
 	if (given(args, ID_FIX))
 		return print_profile(args);
 	if (ab_caller_init(&input, &err) < 0)
 		return complain(args, &err);
-	return given(args, ID_ATTACK) ? attack(args, &input) : diagnose(args, &input);
+	return given(args, ID_ATTACK) ? run_attack(args, &input) : run_diagnosis(args, &input);
 }
 
 const struct command command_doctor = {
 	.name = "doctor",
 	.usage = "[--json] [--attack]  |  doctor --fix",
-	.summary = "what this machine can enforce, and what to do about the "
-		   "rest",
-	.more = "Everything is tried, nothing is guessed from version numbers. "
-		"Exit status 0:\nnothing failed, 1: something did. --attack "
-		"starts a box of its own, tries every\nwall from inside, and "
-		"then looks whether anything outside has changed.",
+	.summary = "show what this machine can enforce, and how to fix the rest",
+	.more = "Tries everything; nothing is guessed from version numbers. The exit status is 0\n"
+		"if nothing failed, else 1. --attack starts a box, attacks every wall from inside\n"
+		"and then checks whether anything outside has changed.",
 	.groups =
 		(const struct option_group[]){
 			{ "Doctor", options_doctor },

@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-/* Bytes kept of each stream unless the policy says otherwise. */
+/* Bytes kept of each stream unless limits.output is set. */
 enum { OUTPUT_MOST = 10 << 20 };
 
 static uint64_t output_limit(const struct ab_policy_input *input)
@@ -11,7 +11,7 @@ static uint64_t output_limit(const struct ab_policy_input *input)
 	struct ab_error ignored;
 	uint64_t most;
 
-	/* The run itself reports what is wrong with the policy. */
+	/* The run itself reports errors in the policy. */
 	if (ab_policy_load(input, &policy, NULL, &ignored) < 0)
 		return OUTPUT_MOST;
 	most = policy->limits.output;
@@ -31,9 +31,9 @@ static int exec_main(struct args *args)
 	if (status >= 0)
 		return status;
 	if (!given(args, ID_JSON))
-		return misuse(args->command, "exec captures the output and prints one result: "
-					     "exec --json; to just run a command: "
-					     "agentbox run");
+		return misuse(
+			args->command,
+			"exec prints a JSON result and needs --json; to just run a command use agentbox run");
 	if (ab_caller_init(&request.policy, &err) < 0)
 		return complain(args, &err);
 	status = 0;
@@ -50,12 +50,11 @@ static int exec_main(struct args *args)
 const struct command command_exec = {
 	.name = "exec",
 	.usage = "--json [OPTIONS] [--] COMMAND [ARG...]  |  ... -c STRING",
-	.summary = "run a command in the box, print one JSON result",
-	.more = "Like run, but captures what the command writes and prints it, "
-		"with everything\nelse about the run, as one JSON object; "
-		"agentbox-exec(1) lists its members.\nAt most limits.output "
-		"bytes (10M) of each stream are kept. The exit status is\nthat "
-		"of run.",
+	.summary = "run a command in the box and print one JSON result",
+	.more = "Like run, but captures the output and prints it as one JSON object together with\n"
+		"everything else about the run; agentbox-exec(1) lists its members. At most\n"
+		"limits.output bytes (10M) of each stream are kept. The exit status is that of\n"
+		"run.",
 	.groups =
 		(const struct option_group[]){
 			{ "Result", options_json },

@@ -5,14 +5,14 @@
 static const struct option options_gc[] = {
 	{ "older", 0, OPT_VALUE, ID_OLDER, "DURATION", NULL,
 	  "remove runs that ended longer ago (30d)" },
-	{ "keep", 0, OPT_VALUE, ID_KEEP, "N", NULL, "keep this many of the newest (1000)" },
+	{ "keep", 0, OPT_VALUE, ID_KEEP, "N", NULL, "keep this many of the newest runs (1000)" },
 	{ "quarantine", 0, OPT_FLAG, ID_QUARANTINE, NULL, NULL,
-	  "also runs whose quarantine holds files" },
-	{ "dry-run", 0, OPT_FLAG, ID_DRY, NULL, NULL, "only say what would be removed" },
+	  "also remove runs with quarantined files" },
+	{ "dry-run", 0, OPT_FLAG, ID_DRY, NULL, NULL, "only list what would be removed" },
 	{ 0 },
 };
 
-static const char *runs(size_t n)
+static const char *pluralize_run(size_t n)
 {
 	return n == 1 ? "run" : "runs";
 }
@@ -36,13 +36,12 @@ static void print_text(const struct ab_gc_report *report, bool dry)
 
 	for (size_t i = 0; dry && i < n; i++)
 		puts(report->removed.v[i]);
-	printf("%zu %s %s, %zu kept\n", n, runs(n), dry ? "would be removed" : "removed",
+	printf("%zu %s %s, %zu kept\n", n, pluralize_run(n), dry ? "would be removed" : "removed",
 	       report->kept);
 	if (report->quarantined)
-		printf("%zu %s kept: %s quarantine holds files; to remove them "
-		       "too: agentbox gc --quarantine\n",
-		       report->quarantined, runs(report->quarantined),
-		       report->quarantined == 1 ? "its" : "their");
+		printf("%zu %s kept because of quarantined files; to remove %s too: agentbox gc --quarantine\n",
+		       report->quarantined, pluralize_run(report->quarantined),
+		       report->quarantined == 1 ? "it" : "them");
 }
 
 static int gc_main(struct args *args)
@@ -73,7 +72,7 @@ static int gc_main(struct args *args)
 	failed = report.failed;
 	ab_gc_report_fini(&report);
 	if (failed)
-		tell("%zu %s could not be removed", failed, runs(failed));
+		tell("%zu %s could not be removed", failed, pluralize_run(failed));
 	return failed ? 1 : 0;
 }
 
@@ -82,9 +81,8 @@ const struct command command_gc = {
 	.usage = "[--older DURATION] [--keep N] [--quarantine] [--dry-run] "
 		 "[--json]",
 	.summary = "remove the records of old runs",
-	.more = "Removes runs that ended longer ago than records.keepFor, and "
-		"all but the newest\nrecords.keepRuns. This also happens "
-		"automatically, about once an hour.",
+	.more = "Removes runs that ended longer ago than records.keepFor, and all but the newest\n"
+		"records.keepRuns. agentbox also does this automatically, about once an hour.",
 	.groups =
 		(const struct option_group[]){
 			{ NULL, options_gc },

@@ -10,7 +10,7 @@ static void print_option(const struct option *o)
 	snprintf(left, sizeof(left), "%s%c%s--%s%s%s", o->letter ? "-" : "",
 		 o->letter ? o->letter : ' ', o->letter ? ", " : "   ", o->name,
 		 o->value ? " " : "", o->value ? o->value : "");
-	/* A long left side gets a line of its own. */
+	/* A long option gets a line of its own. */
 	if (strlen(left) > 34)
 		printf("  %s\n  %-34s  %s\n", left, "", o->help);
 	else
@@ -33,7 +33,7 @@ void print_help(const struct command *command)
 	if (command->more)
 		printf("\n%s\n", command->more);
 	for (const struct option_group *g = command->groups; g->v; g++) {
-		/* Those without a title stand together. */
+		/* Groups without a title share one heading. */
 		if (g->title || g == command->groups || g[-1].title)
 			printf("\n%s:\n", g->title ? g->title : "Options");
 		for (const struct option *o = g->v; o->name; o++)
@@ -43,16 +43,13 @@ void print_help(const struct command *command)
 
 void print_overview(void)
 {
-	printf("agentbox runs a command so that it can do its work and "
-	       "nothing else.\n\n"
+	printf("agentbox runs a command confined to one folder and the hosts you allow.\n\n"
 	       "  agentbox run -- make test        run a command in the box\n"
-	       "  agentbox check \"rm -rf /\"        what it thinks of a "
-	       "command\n"
-	       "  agentbox doctor                  what this machine can "
-	       "enforce\n\n"
+	       "  agentbox check \"rm -rf /\"        judge a command without running it\n"
+	       "  agentbox doctor                  show what this machine can enforce\n\n"
 	       "Commands:\n");
 	for (size_t i = 0; commands[i]; i++)
 		printf("  %-10s %s\n", commands[i]->name, commands[i]->summary);
-	printf("\n`agentbox COMMAND --help` says more about one of them, "
-	       "`agentbox --version`\nwhich release this is.\n");
+	printf("\nRun `agentbox COMMAND --help` for details, `agentbox --version` for the "
+	       "version.\n");
 }

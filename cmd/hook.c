@@ -10,7 +10,7 @@ enum { EVENT_MAX = 8 << 20 };
 
 static const struct option options_hook[] = {
 	{ "no-box", 0, OPT_FLAG, ID_NO_BOX, NULL, NULL,
-	  "judge only, do not rewrite to agentbox run" },
+	  "judge only; do not rewrite to agentbox run" },
 	{ "approver", 0, OPT_VALUE, ID_APPROVER, "COMMAND", NULL,
 	  "ask this program first (agentbox-run(1))" },
 	{ 0 },
@@ -18,21 +18,21 @@ static const struct option options_hook[] = {
 
 static const struct option options_install[] = {
 	{ "no-box", 0, OPT_FLAG, ID_NO_BOX, NULL, NULL,
-	  "judge only, do not rewrite to agentbox run" },
+	  "judge only; do not rewrite to agentbox run" },
 	{ "approver", 0, OPT_VALUE, ID_APPROVER, "COMMAND", NULL,
 	  "ask this program first (agentbox-run(1))" },
 	{ "project", 0, OPT_FLAG, ID_PROJECT, NULL, NULL,
-	  "in this project's settings, not the user's" },
+	  "use the project's settings, not the user's" },
 	{ "yes", 'y', OPT_FLAG, ID_YES, NULL, NULL, "write without asking" },
 	{ 0 },
 };
 
 /*
- * The policy options as they were given, for the `run` that is written. Only a
- * file is named in full: an agent goes from folder to folder, and a project's
- * own file of that name is not the one that was meant.
+ * The policy options as given, for the `run` command in the hook's reply. Only
+ * a file becomes an absolute path: an agent changes folders, and another project
+ * may have a file of the same name.
  */
-static void collect(struct args *args, struct ab_strv *options)
+static void collect_policy_options(struct args *args, struct ab_strv *options)
 {
 	static const struct {
 		enum option_id id;
@@ -73,11 +73,11 @@ static char *read_event(size_t *ret_len)
 	return ab_buf_take(&b);
 }
 
-/* A hook that takes too long is ignored by agents, as is one that fails with
- * another status: then the command would run. */
-static void give_up(int sig)
+/* Agents ignore a hook that takes too long or fails with any other status: the
+ * command would then run. */
+static void exit_on_deadline(int sig)
 {
-	static const char text[] = "agentbox: the event took too long\n";
+	static const char text[] = "agentbox: timed out while judging the event\n";
 	ssize_t n = write(STDERR_FILENO, text, sizeof(text) - 1);
 
 	(void)sig;
@@ -89,21 +89,21 @@ static void begin_deadline(void)
 {
 	enum { SECONDS = 15 }; /* less than any agent waits */
 
-	signal(SIGALRM, give_up);
+	signal(SIGALRM, exit_on_deadline);
 	alarm(SECONDS);
 }
 
-static int block(const struct args *args, const struct ab_error *err)
+static int block_command(const struct args *args, const struct ab_error *err)
 {
 	complain(args, err);
 	return EXIT_USAGE;
 }
 
-/* At once: what fails later would end with a status that agents ignore. */
+/* Flush now: agents ignore the status of a failure that comes later. */
 static int print_reply(const struct ab_hook_reply *reply)
 {
 	if (reply->out[0] && (printf("%s\n", reply->out) < 0 || fflush(stdout) != 0)) {
-		tell("cannot write the answer: %m");
+		tell("cannot write the reply: %m");
 		_exit(EXIT_USAGE);
 	}
 	if (reply->say[0])
@@ -125,8 +125,8 @@ static int hook_main(struct args *args)
 		return status;
 	begin_deadline();
 	if (ab_caller_init(&args->input, &err) < 0)
-		return block(args, &err);
-	collect(args, &options);
+		return block_command(args, &err);
+	collect_policy_options(args, &options);
 	request.policy = args->input;
 	request.agent = strchr(args->command->name, ' ') + 1;
 	request.options = (const char *const *)options.v;
@@ -139,19 +139,19 @@ static int hook_main(struct args *args)
 		return EXIT_USAGE;
 	}
 	if (ab_hook(&request, &reply, &err) < 0)
-		return block(args, &err);
+		return block_command(args, &err);
 	status = print_reply(&reply);
 	ab_hook_reply_fini(&reply);
 	return status;
 }
 
-static int apply(const struct args *args, const struct ab_hook_plan *plan)
+static int apply_plan(const struct args *args, const struct ab_hook_plan *plan)
 {
 	ab_autofree char *path = ab_escape(plan->path);
 	struct ab_error err = { 0 };
 
 	if (!plan->after) {
-		printf("%s has the hook already\n", path);
+		printf("%s already has the hook\n", path);
 		return 0;
 	}
 	printf("%s\n", path);
@@ -160,8 +160,8 @@ static int apply(const struct args *args, const struct ab_hook_plan *plan)
 	fflush(stdout);
 	if (!given(args, ID_YES)) {
 		if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
-			tell("nothing was written: there is no terminal to "
-			     "ask on; to write what is shown above add --yes");
+			tell("nothing was written: there is no terminal to ask on; "
+			     "to write this change, add --yes");
 			return 1;
 		}
 		if (!confirm("Write this?")) {
@@ -171,7 +171,7 @@ static int apply(const struct args *args, const struct ab_hook_plan *plan)
 	}
 	if (ab_hook_apply(plan, &err) < 0)
 		return complain(args, &err);
-	printf("written; it counts from the agent's next start\n");
+	printf("written; takes effect when the agent restarts\n");
 	return 0;
 }
 
@@ -187,7 +187,7 @@ static int install_main(struct args *args)
 		return status;
 	if (ab_caller_init(&args->input, &err) < 0)
 		return complain(args, &err);
-	collect(args, &options);
+	collect_policy_options(args, &options);
 	request.policy = args->input;
 	request.agent = args->rest[0];
 	request.options = (const char *const *)options.v;
@@ -195,7 +195,7 @@ static int install_main(struct args *args)
 	request.approver = args->values[ID_APPROVER];
 	if (ab_hook_plan(&request, given(args, ID_PROJECT), &plan, &err) < 0)
 		return complain(args, &err);
-	status = apply(args, &plan);
+	status = apply_plan(args, &plan);
 	ab_hook_plan_fini(&plan);
 	return status;
 }
@@ -203,9 +203,9 @@ static int install_main(struct args *args)
 static const struct command hook_install = {
 	.name = "hook install",
 	.usage = "[OPTIONS] AGENT",
-	.summary = "put the hook into an agent's settings, after showing it",
-	.more = "Agents: claude-code, codex, cursor, gemini, windsurf. Policy "
-		"options are kept in\nthe hook's command line.",
+	.summary = "add the hook to an agent's settings (shows the change first)",
+	.more = "Agents: claude-code, codex, cursor, gemini, windsurf. The hook's command line\n"
+		"keeps the policy options.",
 	.groups =
 		(const struct option_group[]){
 			{ NULL, options_install },
@@ -223,14 +223,14 @@ static const struct option_group groups_hook[] = {
 	{ 0 },
 };
 
-/* One command for each agent that the library knows. */
-#define HOOK(id, agent, title)                          \
-	static const struct command hook_##id = {       \
-		.name = "hook " agent,                  \
-		.usage = "[OPTIONS] < EVENT",           \
-		.summary = "answer an event of " title, \
-		.groups = groups_hook,                  \
-		.main = hook_main,                      \
+/* One command for each agent that the library supports. */
+#define HOOK(id, agent, title)                            \
+	static const struct command hook_##id = {         \
+		.name = "hook " agent,                    \
+		.usage = "[OPTIONS] < EVENT",             \
+		.summary = "reply to an event of " title, \
+		.groups = groups_hook,                    \
+		.main = hook_main,                        \
 	}
 
 HOOK(claude_code, "claude-code", "Claude Code");
@@ -243,11 +243,10 @@ HOOK(windsurf, "windsurf", "Windsurf");
 const struct command command_hook = {
 	.name = "hook",
 	.usage = "install | AGENT",
-	.summary = "answer an agent that is about to run a command",
-	.more = "Reads the agent's event from standard input and answers as it "
-		"wants to be\nanswered: forbidden commands are denied, escalated "
-		"ones asked about, and what is\npermitted is rewritten to run in "
-		"the box where the agent lets a hook do that.",
+	.summary = "judge a command that an agent is about to run",
+	.more = "Reads the agent's event from standard input and replies in the format the agent\n"
+		"expects: forbidden commands are denied, escalated ones need approval, and others\n"
+		"are rewritten to run in the box if the agent lets a hook do that.",
 	.groups =
 		(const struct option_group[]){
 			{ NULL, options_common },

@@ -9,9 +9,9 @@ static const struct option options_learn[] = {
 	{ 0 },
 };
 
-/* Standard output is for the policy; what the command writes there goes to
- * standard error, unless a person sees both anyway. */
-static int put_aside(void)
+/* Standard output is for the policy. The command's own output goes to standard
+ * error instead, unless it is a terminal. */
+static int divert_stdout(void)
 {
 	int kept;
 
@@ -23,7 +23,7 @@ static int put_aside(void)
 	return kept;
 }
 
-static void put_back(int kept)
+static void restore_stdout(int kept)
 {
 	fflush(stdout);
 	if (kept < 0)
@@ -32,21 +32,21 @@ static void put_back(int kept)
 	close(kept);
 }
 
-/* One confirmation for all the hosts that will be let through. */
-static int ask(const struct args *args)
+/* Ask once for all the hosts that will be allowed. */
+static int ask_consent(const struct args *args)
 {
 	if (given(args, ID_YES))
 		return -1;
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
-		tell("refused: learn lets the command reach any public host, "
-		     "and nobody can be asked");
-		tell_more("          say --yes if that is what you want");
+		tell("not started: learn lets the command reach any public host, "
+		     "and there is no terminal to ask on");
+		tell_more("          to accept that, add --yes");
 		return EXIT_REFUSED;
 	}
 	if (confirm("agentbox: learn lets the command reach any public host "
-		    "while it runs; everything\n          is recorded. Go on?"))
+		    "while it runs, and\n          records everything. Continue?"))
 		return -1;
-	tell("refused: nothing was run");
+	tell("not started");
 	return EXIT_REFUSED;
 }
 
@@ -59,8 +59,8 @@ static void tell_notes(const struct ab_strv *notes)
 			tell("%s", notes->v[i]);
 }
 
-static int save(const struct args *args, const struct ab_policy_input *input,
-		const struct ab_lesson *lesson, struct ab_error *err)
+static int save_profile(const struct args *args, const struct ab_policy_input *input,
+			const struct ab_lesson *lesson, struct ab_error *err)
 {
 	const char *name = args->values[ID_SAVE];
 	ab_autostrv struct ab_strv lacking = { 0 };
@@ -73,8 +73,7 @@ static int save(const struct args *args, const struct ab_policy_input *input,
 	tell("saved as profile %s: %s", name, path);
 	tell("use it:  agentbox run --profile %s -- ...", name);
 	if (lacking.len)
-		tell("a file or variable that overrides profiles takes this "
-		     "back:");
+		tell("a settings file or variable overrides this part of the profile:");
 	for (size_t i = 0; i < lacking.len; i++) {
 		ab_autofree char *line = ab_printf("  %s", lacking.v[i]);
 
@@ -83,9 +82,9 @@ static int save(const struct args *args, const struct ab_policy_input *input,
 	return 0;
 }
 
-/* The command has run. Its status is ours, unless we fail ourselves. */
-static int teach(const struct args *args, const struct ab_policy_input *input, const char *result,
-		 int status)
+/* Print what was learned. Returns the command's status unless this fails. */
+static int print_lesson(const struct args *args, const struct ab_policy_input *input,
+			const char *result, int status)
 {
 	struct ab_error err = { 0 };
 	struct ab_lesson lesson;
@@ -95,28 +94,26 @@ static int teach(const struct args *args, const struct ab_policy_input *input, c
 	if (!given(args, ID_QUIET))
 		tell_notes(&lesson.notes);
 	if (status)
-		tell("the command ended with status %d: it may need more than "
-		     "was seen",
-		     status);
+		tell("the command ended with status %d, so it may need more than this", status);
 	fputs(lesson.policy, stdout);
-	if (save(args, input, &lesson, &err) < 0)
+	if (save_profile(args, input, &lesson, &err) < 0)
 		status = complain(args, &err);
 	ab_lesson_fini(&lesson);
 	return status;
 }
 
-static int run(struct args *args, struct ab_request *request, struct ab_child_run *ret,
-	       int *ret_status)
+static int run_recorded(struct args *args, struct ab_request *request, struct ab_child_run *ret,
+			int *ret_status)
 {
 	struct ab_error err = { 0 };
-	int kept = put_aside();
-	int status = ask(args);
+	int kept = divert_stdout();
+	int status = ask_consent(args);
 
 	if (status < 0 && ab_run_in_child(request, 0, ret, ret_status, &err) < 0) {
 		ab_child_run_fini(ret);
 		status = complain(args, &err);
 	}
-	put_back(kept);
+	restore_stdout(kept);
 	return status;
 }
 
@@ -136,10 +133,10 @@ static int learn_main(struct args *args)
 		return complain(args, &err);
 	request.learn = true;
 	request.trace_denials = true;
-	status = run(args, &request, &apart, &ended);
+	status = run_recorded(args, &request, &apart, &ended);
 	if (status >= 0)
 		return status;
-	status = teach(args, &request.policy, apart.result, ended);
+	status = print_lesson(args, &request.policy, apart.result, ended);
 	ab_child_run_fini(&apart);
 	return status;
 }
@@ -149,12 +146,11 @@ const struct command command_learn = {
 	.usage = "[OPTIONS] [--] COMMAND [ARG...]  |  "
 		 "learn [OPTIONS] -c STRING",
 	.summary = "run a command and print the policy it needs",
-	.more = "The command runs in the box, but may reach any public host; "
-		"private addresses\nand denied hosts stay closed. Then the "
-		"smallest policy that would have allowed\nwhat it did is "
-		"printed, with notes on standard error. The command's "
-		"standard\noutput goes to standard error too, unless it is a "
-		"terminal. The exit status is\nthat of run.",
+	.more = "The command runs in the box, but may reach any public host; private addresses\n"
+		"and denied hosts stay denied. Then agentbox prints the smallest policy that\n"
+		"would have allowed what it did, with notes on standard error. The command's own\n"
+		"standard output also goes to standard error, unless it is a terminal. The exit\n"
+		"status is that of run.",
 	.groups =
 		(const struct option_group[]){
 			{ "Learning", options_learn },

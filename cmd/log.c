@@ -8,15 +8,15 @@
 static const struct option options_log[] = {
 	{ "follow", 'f', OPT_FLAG, ID_FOLLOW, NULL, NULL, "keep printing until the run ends" },
 	{ "all", 0, OPT_FLAG, ID_ALL, NULL, NULL, "every run, oldest first" },
-	{ "denied", 0, OPT_FLAG, ID_DENIED, NULL, NULL, "only what was refused" },
-	{ "allowed", 0, OPT_FLAG, ID_ALLOWED, NULL, NULL, "only what was let through" },
+	{ "denied", 0, OPT_FLAG, ID_DENIED, NULL, NULL, "only what was denied" },
+	{ "allowed", 0, OPT_FLAG, ID_ALLOWED, NULL, NULL, "only what was allowed" },
 	{ "host", 0, OPT_VALUE, ID_HOST, "HOST|*.DOMAIN", NULL,
-	  "only this host, or those below this domain" },
-	{ "since", 0, OPT_VALUE, ID_SINCE, "TIME", NULL, "not before this time" },
+	  "only this host, or hosts of this domain" },
+	{ "since", 0, OPT_VALUE, ID_SINCE, "TIME", NULL, "from this time on" },
 	{ "until", 0, OPT_VALUE, ID_UNTIL, "TIME", NULL, "before this time" },
-	{ "json", 0, OPT_FLAG, ID_JSON, NULL, NULL, "records as they are, one a line" },
-	{ "stats", 0, OPT_FLAG, ID_STATS, NULL, NULL, "hosts, bytes and denials in a table" },
-	{ "html", 0, OPT_VALUE, ID_HTML, "FILE", NULL, "write a page about the run" },
+	{ "json", 0, OPT_FLAG, ID_JSON, NULL, NULL, "print the records, one per line" },
+	{ "stats", 0, OPT_FLAG, ID_STATS, NULL, NULL, "summarize hosts, bytes and denials" },
+	{ "html", 0, OPT_VALUE, ID_HTML, "FILE", NULL, "write an HTML page about the run" },
 	{ 0 },
 };
 
@@ -25,7 +25,7 @@ struct view {
 	struct ab_records *records;
 	struct ab_query query;
 	struct ab_line_style style;
-	uint64_t lost; /* lines that are not records */
+	uint64_t lost; /* lines that are not valid records */
 };
 
 static int read_time(const struct args *args, enum option_id id, const char *name,
@@ -39,12 +39,12 @@ static int read_time(const struct args *args, enum option_id id, const char *nam
 	if (ab_time_parse(args->values[id], &now, ret) == 0)
 		return -1;
 	return misuse(args->command,
-		      "--%s %s is no time; write 10m, 2026-01-31 or "
+		      "--%s: invalid time \"%s\"; use 10m, 2026-01-31 or "
 		      "\"2026-01-31 12:00\"",
 		      name, args->values[id]);
 }
 
-/* What no record can have would only look as if nothing had happened. */
+/* Reject what no record can contain: it would look as if nothing had happened. */
 static int read_host(const struct args *args, const char **ret)
 {
 	const char *host = args->values[ID_HOST];
@@ -53,11 +53,10 @@ static int read_host(const struct args *args, const char **ret)
 	if (!given(args, ID_HOST))
 		return -1;
 	if (strstr(host, "://") || strchr(host, '/'))
-		return misuse(args->command, "--host %s is an address of a page; write its host",
-			      host);
-	/* An IPv6 address has several. */
+		return misuse(args->command, "--host: %s is a URL; use its host name", host);
+	/* An IPv6 address has more than one colon. */
 	if (strchr(host, ':') && strchr(host, ':') == strrchr(host, ':'))
-		return misuse(args->command, "--host %s has a port; write %.*s", host,
+		return misuse(args->command, "--host: %s has a port; use %.*s", host,
 			      (int)strcspn(host, ":"), host);
 	return -1;
 }
@@ -85,12 +84,12 @@ static int check_options(const struct args *args)
 	bool stats = given(args, ID_STATS), html = given(args, ID_HTML);
 
 	if (given(args, ID_FOLLOW) && (stats || html || given(args, ID_ALL)))
-		return misuse(command, "-f goes with one run and its lines");
+		return misuse(command, "-f cannot be combined with --stats, --html or --all");
 	if (html && (stats || given(args, ID_JSON)))
-		return misuse(command, "--html is a page, not a table and not JSON");
+		return misuse(command, "--html cannot be combined with --stats or --json");
 	if (given(args, ID_ALL) && (html || args->nrest))
-		return misuse(command,
-			      html ? "--html is about one run" : "--all is every run, not one");
+		return misuse(command, html ? "--html cannot be combined with --all"
+					    : "--all cannot be combined with RUN");
 	return check_words(args, 0, 1);
 }
 
@@ -108,7 +107,7 @@ static bool wants_colour(void)
 	return isatty(STDOUT_FILENO) && (!no || !*no);
 }
 
-/* The next record that was asked for. */
+/* The next record that matches the query. */
 static int next_match(struct view *v, const char **line, size_t *len, struct ab_error *err)
 {
 	int more, match;
@@ -138,7 +137,7 @@ static void print_line(struct view *v, const char *line, size_t len)
 		return;
 	}
 	ab_line_show(&b, &v->style, line, len);
-	if (b.len) /* some kinds are not shown */
+	if (b.len) /* some kinds of records are not shown */
 		fwrite(b.data, 1, b.len, stdout);
 }
 
@@ -167,8 +166,8 @@ static int print_stats(struct view *v, struct ab_error *err)
 	size_t len;
 	int more;
 
-	/* ab_stats_add() tells records from other lines itself: without a
-	 * query, each of a million lines is parsed only once. */
+	/* ab_stats_add() recognizes invalid lines itself, so without a query
+	 * each of a million lines is parsed only once. */
 	while ((more = all ? ab_records_next(v->records, &line, &len, err)
 			   : next_match(v, &line, &len, err)) > 0)
 		v->lost += !ab_stats_add(stats, line, len);
@@ -235,22 +234,20 @@ static int log_main(struct args *args)
 	if (result < 0)
 		return complain(args, &err);
 	if (lost)
-		tell("%llu line%s of the record %s torn or too long and %s "
-		     "passed over",
-		     (unsigned long long)lost, lost == 1 ? "" : "s", lost == 1 ? "is" : "are",
-		     lost == 1 ? "was" : "were");
+		tell("skipped %llu damaged or overlong line%s of the record",
+		     (unsigned long long)lost, lost == 1 ? "" : "s");
 	return fflush(stdout) == 0 && !ferror(stdout) ? 0 : 1;
 }
 
 const struct command command_log = {
 	.name = "log",
-	.usage = "[options] [RUN]",
-	.summary = "what a run did, and what it was refused",
-	.more = "Prints the record of a run, one line for each thing that "
-		"happened. RUN is an id\nor a name; without it, the newest run "
-		"is shown, live or ended.\n\nTIME is a duration, counted back "
-		"from now (10m), a local time\n(\"2026-01-31 12:00\"), or a "
-		"time with its zone (2026-01-31T12:00:00Z).",
+	.usage = "[OPTIONS] [RUN]",
+	.summary = "show what a run did, and what was denied",
+	.more = "Prints the record of a run, one line per event. RUN is an id or a name; without\n"
+		"it, log shows the latest run, active or ended.\n"
+		"\n"
+		"TIME is a duration counted back from now (10m), a local time\n"
+		"(\"2026-01-31 12:00\"), or a time with its zone (2026-01-31T12:00:00Z).",
 	.groups =
 		(const struct option_group[]){
 			{ NULL, options_log },

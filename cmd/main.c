@@ -14,8 +14,7 @@ const struct command *const commands[] = {
 	&command_trust,	 &command_approvals, &command_hook,  &command_alias,   NULL,
 };
 
-/* A terminal that a run has made raw does not begin a line at its left end by
- * itself. */
+/* A terminal that a run has set to raw mode needs "\r" before "\n". */
 static bool is_raw(void)
 {
 	struct termios now;
@@ -23,7 +22,7 @@ static bool is_raw(void)
 	return tcgetattr(STDERR_FILENO, &now) == 0 && !(now.c_oflag & OPOST);
 }
 
-static void print(const char *before, const char *text)
+static void print_stderr(const char *before, const char *text)
 {
 	const char *end = is_raw() ? "\r\n" : "\n";
 	ab_autobuf struct ab_buf b = { 0 };
@@ -50,17 +49,17 @@ void tell(const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	/* Names of files and commands are in it, and they may hold anything.
-	 * One write: lines of several processes do not mix. */
+	/* Escape it: names of files and commands may contain anything. One
+	 * write, so that lines of several processes do not mix. */
 	safe = ab_escape(text);
-	print("agentbox: ", safe);
+	print_stderr("agentbox: ", safe);
 }
 
 void tell_more(const char *text)
 {
 	ab_autofree char *safe = ab_escape(text);
 
-	print("", safe);
+	print_stderr("", safe);
 }
 
 bool confirm(const char *question)
@@ -69,7 +68,7 @@ bool confirm(const char *question)
 
 	printf("%s [y/N] ", question);
 	fflush(stdout);
-	/* An answer is given by who has read the question. */
+	/* Drop what was typed before the question appeared. */
 	tcflush(STDIN_FILENO, TCIFLUSH);
 	if (!fgets(line, sizeof(line), stdin)) {
 		printf("\n");
@@ -87,14 +86,14 @@ int misuse(const struct command *command, const char *fmt, ...)
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	if (!command) {
-		tell("%s         agentbox --help", text);
+		tell("%s (see agentbox --help)", text);
 		return EXIT_USAGE;
 	}
-	tell("%s         agentbox %s --help", text, command->name);
+	tell("%s (see agentbox %s --help)", text, command->name);
 	return command->runs ? EXIT_OURS : EXIT_USAGE;
 }
 
-/* Each of its lines belongs to the one before. */
+/* Print each line of the hint below the error. */
 static void tell_hint(const char *hint)
 {
 	while (*hint) {
@@ -119,7 +118,7 @@ int complain(const struct args *args, const struct ab_error *err)
 	return ab_exit_status(err);
 }
 
-static const struct command *find(const char *name)
+static const struct command *find_command(const char *name)
 {
 	for (size_t i = 0; commands[i]; i++)
 		if (strcmp(commands[i]->name, name) == 0)
@@ -127,7 +126,7 @@ static const struct command *find(const char *name)
 	return NULL;
 }
 
-static int no_such_command(const char *name)
+static int report_unknown_command(const char *name)
 {
 	const char *names[AB_COUNT(commands)];
 	size_t n = 0;
@@ -136,8 +135,12 @@ static int no_such_command(const char *name)
 	for (; commands[n]; n++)
 		names[n] = commands[n]->name;
 	near = ab_guess(name, names, n);
-	return near ? misuse(NULL, "no command %s; did you mean %s?", name, near)
-		    : misuse(NULL, "no command %s", name);
+	if (near)
+		return misuse(NULL, "unknown command '%s'; did you mean %s?", name, near);
+	if (name[0] == '-')
+		return misuse(NULL, "unknown option %s", name);
+	return misuse(NULL, "unknown command '%s'; to run it in the box: agentbox run -- %s ...",
+		      name, name);
 }
 
 int main(int argc, char **argv)
@@ -152,9 +155,9 @@ int main(int argc, char **argv)
 	}
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
 	    strcmp(argv[1], "help") == 0) {
-		command = argc > 2 ? find(argv[2]) : NULL;
+		command = argc > 2 ? find_command(argv[2]) : NULL;
 		if (argc > 2 && !command)
-			return no_such_command(argv[2]);
+			return misuse(NULL, "unknown command '%s'", argv[2]);
 		if (command)
 			print_help(command);
 		else
@@ -165,9 +168,9 @@ int main(int argc, char **argv)
 		printf("agentbox %s\n", AB_VERSION);
 		return 0;
 	}
-	command = find(argv[1]);
+	command = find_command(argv[1]);
 	if (!command)
-		return no_such_command(argv[1]);
+		return report_unknown_command(argv[1]);
 	status = args_parse(&args, command, argc - 2, argv + 2);
 	if (status >= 0)
 		return status;

@@ -4,64 +4,65 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What every layer of the configuration can say, as flags. */
+/* The settings that every policy layer can have, as options. */
 const struct option options_policy[] = {
 	{ "profile", 0, OPT_VALUE, ID_PROFILE, "NAME", NULL,
 	  "start from this profile (profile list)" },
-	{ "config", 0, OPT_VALUE, ID_CONFIG, "FILE", NULL, "read this file instead of the user's" },
+	{ "config", 0, OPT_VALUE, ID_CONFIG, "FILE", NULL,
+	  "read this file instead of your settings" },
 	{ "workspace", 0, OPT_VALUE, ID_WORKSPACE, "DIR", NULL,
-	  "the project folder, else the current one" },
+	  "project folder (default: current folder)" },
 	{ "write", 0, OPT_SETTING, ID_NONE, "PATH", "filesystem.write",
-	  "let the command write here too" },
+	  "also make this path writable" },
 	{ "read-only", 0, OPT_CLEAR, ID_NONE, NULL, "filesystem.write",
-	  "no writable folder but the private ones" },
+	  "nothing is writable except private folders" },
 	{ "deny-read", 0, OPT_SETTING, ID_NONE, "PATH", "filesystem.denyRead",
 	  "hide this path or pattern" },
 	{ "deny-write", 0, OPT_SETTING, ID_NONE, "PATH", "filesystem.denyWrite",
-	  "protect this path, or this name" },
+	  "protect this path or file name" },
 	{ "home", 0, OPT_SETTING, ID_NONE, "readonly|private", "filesystem.home",
-	  "the home folder as it is, or an empty one" },
+	  "show your home folder, or an empty one" },
 	{ "allow-unix", 0, OPT_SETTING, ID_NONE, "PATH", "filesystem.unix",
-	  "keep this socket of the host reachable" },
+	  "keep this host socket reachable" },
 	{ "net", 0, OPT_SETTING, ID_NONE, "blocked|filtered|allowed", "network.mode",
-	  "nothing, listed hosts, the host's network" },
+	  "no network, listed hosts, or the host's" },
 	{ "allow", 0, OPT_SETTING, ID_NONE, "HOST[:PORT]|@GROUP", "network.allow",
-	  "a host that may be reached when filtered" },
-	{ "deny", 0, OPT_SETTING, ID_NONE, "HOST[:PORT]", "network.deny", "a host that may not" },
+	  "allow this host (filtered network)" },
+	{ "deny", 0, OPT_SETTING, ID_NONE, "HOST[:PORT]", "network.deny", "deny this host" },
 	{ "unknown", 0, OPT_SETTING, ID_NONE, "ask|deny", "network.unknown",
-	  "what happens to other hosts" },
+	  "ask about other hosts, or deny them" },
 	{ "allow-private", 0, OPT_SETTING, ID_NONE, "CIDR[:PORT]", "network.allowPrivate",
-	  "private addresses that are not refused" },
+	  "allow this private address range" },
 	{ "host-port", 0, OPT_SETTING, ID_NONE, "PORT", "network.hostPorts",
-	  "reach this port of the host at localhost" },
+	  "reach this host port at localhost" },
 	{ "publish", 0, OPT_SETTING, ID_NONE, "[HOSTPORT:]PORT", "network.publish",
-	  "let the host reach this port of the box" },
+	  "expose this port on the host's localhost" },
 	{ "upstream", 0, OPT_SETTING, ID_NONE, "none|env|URL", "network.upstream",
-	  "the proxy that the way out goes through" },
+	  "send outgoing traffic through this proxy" },
 	{ "secret", 0, OPT_SETTING, ID_NONE, "NAME[@HOST]", "secrets",
-	  "show a placeholder inside, send the value" },
-	{ "env", 0, OPT_SETTING, ID_NONE, "K=V", "env.set", "set a variable inside" },
+	  "inject this secret; hide it from the box" },
+	{ "env", 0, OPT_SETTING, ID_NONE, "K=V", "env.set", "set a variable in the box" },
 	{ "pass-env", 0, OPT_SETTING, ID_NONE, "NAME", "env.pass",
-	  "keep a variable that would be stripped" },
+	  "keep a variable that would be removed" },
 	{ "timeout", 0, OPT_SETTING, ID_NONE, "DURATION", "limits.timeout",
-	  "end the command after this time (90s, 10m)" },
+	  "time limit for the command (90s, 10m)" },
 	{ "memory", 0, OPT_SETTING, ID_NONE, "SIZE", "limits.memory", "limit memory (512M, 4G)" },
 	{ "processes", 0, OPT_SETTING, ID_NONE, "N", "limits.processes",
 	  "limit the number of processes" },
-	{ "files", 0, OPT_SETTING, ID_NONE, "N", "limits.files",
-	  "limit open files of one process" },
+	{ "files", 0, OPT_SETTING, ID_NONE, "N", "limits.files", "limit open files per process" },
 	{ "require", 0, OPT_SETTING, ID_NONE, "PROPERTY[,PROPERTY]", "assurance.require",
-	  "do not start unless this holds" },
+	  "refuse to start without this guarantee" },
 	{ "fallback", 0, OPT_SETTING, ID_NONE, "strict|warn", "assurance.fallback",
-	  "when something required does not hold" },
+	  "if a guarantee is missing: stop, or warn" },
 	{ 0 },
 };
 
-/* Those of the policy's options that say which files are meant. */
+/* The policy options that choose which settings files are read. */
 const struct option options_files[] = {
-	{ "config", 0, OPT_VALUE, ID_CONFIG, "FILE", NULL, "this file instead of the user's" },
+	{ "config", 0, OPT_VALUE, ID_CONFIG, "FILE", NULL,
+	  "read this file instead of your settings" },
 	{ "workspace", 0, OPT_VALUE, ID_WORKSPACE, "DIR", NULL,
-	  "the project folder, else the current one" },
+	  "project folder (default: current folder)" },
 	{ 0 },
 };
 
@@ -71,12 +72,12 @@ const struct option options_json[] = {
 };
 
 const struct option options_common[] = {
-	{ "help", 'h', OPT_FLAG, ID_HELP, NULL, NULL, "show this" },
+	{ "help", 'h', OPT_FLAG, ID_HELP, NULL, NULL, "show this help" },
 	{ 0 },
 };
 
-static const struct option *find(const struct command *command, const char *name, size_t len,
-				 char letter)
+static const struct option *find_option(const struct command *command, const char *name, size_t len,
+					char letter)
 {
 	const struct option_group *g = command->groups;
 
@@ -88,7 +89,7 @@ static const struct option *find(const struct command *command, const char *name
 	return NULL;
 }
 
-static int no_such_option(const struct command *command, const char *name, size_t len)
+static int report_unknown_option(const struct command *command, const char *name, size_t len)
 {
 	const char *names[64];
 	char wanted[64];
@@ -100,11 +101,11 @@ static int no_such_option(const struct command *command, const char *name, size_
 			names[n++] = o->name;
 	snprintf(wanted, sizeof(wanted), "%.*s", (int)len, name);
 	near = ab_guess(wanted, names, n);
-	return near ? misuse(command, "no option --%s; did you mean --%s?", wanted, near)
-		    : misuse(command, "no option --%s", wanted);
+	return near ? misuse(command, "unknown option --%s; did you mean --%s?", wanted, near)
+		    : misuse(command, "unknown option --%s", wanted);
 }
 
-static void set(struct args *args, const struct option *o, const char *value)
+static void add_setting(struct args *args, const struct option *o, const char *value)
 {
 	char *origin;
 
@@ -120,20 +121,21 @@ static int add_fd(struct args *args, const char *value)
 	long fd = strtol(value, &end, 10);
 
 	if (end == value || *end || fd < 0 || fd > 1 << 20)
-		return misuse(args->command, "--fd %s is not a descriptor; write a number", value);
+		return misuse(args->command,
+			      "--fd: invalid value \"%s\"; use a file descriptor number", value);
 	if (fd > 2)
 		args->fds[args->nfds++] = (int)fd;
 	return -1;
 }
 
-static int take(struct args *args, const struct option *o, const char *value)
+static int take_option(struct args *args, const struct option *o, const char *value)
 {
 	switch (o->kind) {
 	case OPT_SETTING:
-		set(args, o, value);
+		add_setting(args, o, value);
 		return -1;
 	case OPT_CLEAR:
-		set(args, o, NULL);
+		add_setting(args, o, NULL);
 		return -1;
 	case OPT_VALUE:
 	case OPT_FLAG:
@@ -149,42 +151,42 @@ bool given(const struct args *args, enum option_id id)
 	return args->counts[id] > 0;
 }
 
-/* One word that starts with "--"; *i moves on when the value is the next. */
+/* One argument that starts with "--"; *i advances if its value is the next one. */
 static int take_long(struct args *args, int argc, char **argv, int *i)
 {
 	const char *name = argv[*i] + 2;
 	size_t len = strcspn(name, "=");
-	const struct option *o = find(args->command, name, len, 0);
+	const struct option *o = find_option(args->command, name, len, 0);
 	const char *value = name[len] ? name + len + 1 : NULL;
 
 	if (!o)
-		return no_such_option(args->command, name, len);
+		return report_unknown_option(args->command, name, len);
 	if (!o->value && value)
 		return misuse(args->command, "--%s takes no value", o->name);
 	if (o->value && !value && ++*i == argc)
 		return misuse(args->command, "--%s needs a value: --%s %s", o->name, o->name,
 			      o->value);
-	return take(args, o, o->value && !value ? argv[*i] : value);
+	return take_option(args, o, o->value && !value ? argv[*i] : value);
 }
 
 /* "-v", "-vv", "-c STRING", "-cSTRING". */
 static int take_letters(struct args *args, int argc, char **argv, int *i)
 {
 	for (const char *p = argv[*i] + 1; *p; p++) {
-		const struct option *o = find(args->command, NULL, 0, *p);
+		const struct option *o = find_option(args->command, NULL, 0, *p);
 		int status;
 
 		if (!o)
-			return misuse(args->command, "no option -%c", *p);
+			return misuse(args->command, "unknown option -%c", *p);
 		if (o->value) {
 			const char *value = p[1] ? p + 1 : NULL;
 
 			if (!value && ++*i == argc)
 				return misuse(args->command, "-%c needs a value: -%c %s", *p, *p,
 					      o->value);
-			return take(args, o, value ? value : argv[*i]);
+			return take_option(args, o, value ? value : argv[*i]);
 		}
-		status = take(args, o, NULL);
+		status = take_option(args, o, NULL);
 		if (status >= 0)
 			return status;
 	}

@@ -27,10 +27,9 @@ static int diff_main(struct args *args)
 static const struct command command_diff = {
 	.name = "policy diff",
 	.usage = "[--json] A B",
-	.summary = "what A allows that B does not, and the reverse",
-	.more = "A and B are profiles, or files: names with a slash in them "
-		"or with .json at the\nend. Where it cannot tell, it says that "
-		"there is a difference.",
+	.summary = "show what A allows and B does not, and the reverse",
+	.more = "A and B are profiles or files; a name with a slash or with .json at its end is a\n"
+		"file. When in doubt, diff reports a difference.",
 	.groups =
 		(const struct option_group[]){
 			{ NULL, options_json },

@@ -22,7 +22,7 @@ static int ports_main(struct args *args)
 		return 0;
 	}
 	if (n == 0)
-		puts("nothing listens");
+		puts("no listening ports");
 	for (size_t i = 0; i < n; i++)
 		printf("%u\n", ports[i]);
 	return 0;
@@ -31,10 +31,9 @@ static int ports_main(struct args *args)
 const struct command command_ports = {
 	.name = "ports",
 	.usage = "[--json] [RUN]",
-	.summary = "what listens inside a run",
-	.more = "The TCP ports on which programs in the box wait for "
-		"connections, one a line.\nRUN is the name of a run that goes "
-		"on; with only one it may be left out.",
+	.summary = "list the ports that programs in a run listen on",
+	.more = "Prints the TCP ports on which programs in the box accept connections, one per\n"
+		"line. RUN may be omitted if only one run is active.",
 	.groups =
 		(const struct option_group[]){
 			{ NULL, options_json },

@@ -72,7 +72,7 @@ static int show_main(struct args *args)
 static const struct command command_list = {
 	.name = "profile list",
 	.usage = "[--json]",
-	.summary = "the profiles, built in and your own",
+	.summary = "list the built-in profiles and your own",
 	.groups = groups,
 	.main = list_main,
 };
@@ -80,8 +80,8 @@ static const struct command command_list = {
 static const struct command command_show = {
 	.name = "profile show",
 	.usage = "[--json] NAME",
-	.summary = "what a profile means here, without any other layer",
-	.more = "A NAME with a slash in it, or that ends in .json, is a file.",
+	.summary = "show what a profile sets here, without other layers",
+	.more = "A NAME that contains a slash or ends in .json is a file.",
 	.groups = groups,
 	.main = show_main,
 };
@@ -89,10 +89,9 @@ static const struct command command_show = {
 const struct command command_profile = {
 	.name = "profile",
 	.usage = "list|show",
-	.summary = "see the profiles that a policy can start from",
-	.more = "Profiles of your own are files NAME.json in the folder that "
-		"`agentbox config\npath` names, written like any other: "
-		"agentbox.json(5).",
+	.summary = "list and show the profiles a policy can start from",
+	.more = "Your own profiles are files named NAME.json in the folder that `agentbox config\n"
+		"path` shows. They are written like any settings file: agentbox.json(5).",
 	.groups =
 		(const struct option_group[]){
 			{ NULL, options_common },

@@ -36,11 +36,10 @@ static int ps_main(struct args *args)
 const struct command command_ps = {
 	.name = "ps",
 	.usage = "[--json]",
-	.summary = "list the live runs",
-	.more = "One line per run: its id, its age, its profile, how many "
-		"requests were let\nthrough and how much was refused, the ports "
-		"that programs in it listen on,\nquestions waiting for an "
-		"answer, and its command.",
+	.summary = "list the active runs",
+	.more = "Prints one line per run: its id, its age, its profile, how many requests were\n"
+		"allowed and how many denied, the ports its programs listen on, questions that\n"
+		"wait for an answer, and its command.",
 	.groups =
 		(const struct option_group[]){
 			{ NULL, options_json },

@@ -34,9 +34,9 @@ static int list_main(struct args *args)
 static const struct command command_list = {
 	.name = "rules list",
 	.usage = "[OPTIONS]",
-	.summary = "the rules in force here: your own, then the built-in ones",
-	.more = "Of your own the first that matches a command counts; of the "
-		"built-in ones the\nstrictest.",
+	.summary = "list the rules in force here: yours, then the built-in ones",
+	.more = "Of your own rules, the first one that matches a command decides; of the built-in\n"
+		"ones, the strictest.",
 	.groups =
 		(const struct option_group[]){
 			{ NULL, options_json },
@@ -51,9 +51,8 @@ static const struct command command_list = {
 const struct command command_rules = {
 	.name = "rules",
 	.usage = "list",
-	.summary = "see the rules that commands are judged by",
-	.more = "How to add some, or change what is decided: agentbox.json(5), "
-		"commands.",
+	.summary = "list the rules that commands are judged by",
+	.more = "To add or change rules, see commands in agentbox.json(5).",
 	.groups =
 		(const struct option_group[]){
 			{ NULL, options_common },

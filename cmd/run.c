@@ -5,34 +5,34 @@
 
 const struct option options_run[] = {
 	{ "command", 'c', OPT_VALUE, ID_STRING, "STRING", NULL, "run this text with a shell" },
-	{ "shell", 0, OPT_VALUE, ID_SHELL, "PATH", NULL, "the shell for -c (/bin/sh)" },
-	{ "yes", 0, OPT_FLAG, ID_YES, NULL, NULL, "accept what a person would be asked about" },
+	{ "shell", 0, OPT_VALUE, ID_SHELL, "PATH", NULL, "shell for -c (default: /bin/sh)" },
+	{ "yes", 0, OPT_FLAG, ID_YES, NULL, NULL, "approve everything that would be asked" },
 	{ "approver", 0, OPT_VALUE, ID_APPROVER, "COMMAND", NULL,
 	  "ask this program instead of a person" },
 	{ "require-covered", 0, OPT_FLAG, ID_COVERED, NULL, NULL,
-	  "not with credentials that no secret covers" },
-	{ "fd", 0, OPT_VALUE, ID_FD, "N", NULL, "keep this descriptor open inside" },
-	{ "name", 0, OPT_VALUE, ID_NAME, "NAME", NULL, "a name for the run, besides its id" },
+	  "refuse to start if credentials are exposed" },
+	{ "fd", 0, OPT_VALUE, ID_FD, "N", NULL, "keep this file descriptor open in the box" },
+	{ "name", 0, OPT_VALUE, ID_NAME, "NAME", NULL, "name the run, in addition to its id" },
 	{ "audit", 0, OPT_VALUE, ID_AUDIT, "FILE|FD", NULL,
-	  "write the record of the run here too" },
+	  "also write the record of the run here" },
 	{ "on-violation", 0, OPT_VALUE, ID_ON_VIOLATION, "COMMAND", NULL,
-	  "run this for each thing that is refused" },
+	  "run this program for every denial" },
 	{ "trace-denials", 0, OPT_FLAG, ID_TRACE, NULL, NULL,
-	  "also record refused files and calls" },
+	  "also record denied files and system calls" },
 	{ "verbose", 'v', OPT_FLAG, ID_VERBOSE, NULL, NULL,
-	  "say what holds; twice: what each step took" },
-	{ "quiet", 'q', OPT_FLAG, ID_QUIET, NULL, NULL, "say nothing but errors" },
+	  "show guarantees in force; -vv adds timings" },
+	{ "quiet", 'q', OPT_FLAG, ID_QUIET, NULL, NULL, "print only errors" },
 	{ 0 },
 };
 
-/* Of run alone: exec prints it, learn uses it. */
+/* For run only: exec prints the result, learn reads it. */
 static const struct option options_result[] = {
 	{ "result", 0, OPT_VALUE, ID_RESULT, "FILE|FD", NULL,
 	  "write the result of the run here, as JSON" },
 	{ 0 },
 };
 
-static void say(void *arg, enum ab_level level, const char *text)
+static void print_message(void *arg, enum ab_level level, const char *text)
 {
 	const struct args *args = arg;
 
@@ -64,11 +64,11 @@ int run_request(struct args *args, const char *script[3], struct ab_request *ret
 				      .name = args->values[ID_NAME],
 				      .trace_denials = given(args, ID_TRACE),
 				      .verbose = args->counts[ID_VERBOSE],
-				      .say = say,
+				      .say = print_message,
 				      .arg = args };
 
 	if (given(args, ID_STRING) && args->nrest > 0)
-		return misuse(args->command, "-c has the whole command; %s is one too many",
+		return misuse(args->command, "unexpected argument \"%s\" after -c STRING",
 			      args->rest[0]);
 	if (given(args, ID_STRING)) {
 		script[0] = shell ? shell : "/bin/sh";
@@ -78,9 +78,7 @@ int run_request(struct args *args, const char *script[3], struct ab_request *ret
 		request.argc = 3;
 	}
 	if (request.argc == 0)
-		return misuse(args->command,
-			      "no command to run: "
-			      "agentbox %s -- COMMAND",
+		return misuse(args->command, "no command given; usage: agentbox %s -- COMMAND",
 			      args->command->name);
 	*ret = request;
 	return -1;
@@ -104,12 +102,11 @@ const struct command command_run = {
 	.name = "run",
 	.usage = "[OPTIONS] [--] COMMAND [ARG...]  |  run [OPTIONS] -c STRING",
 	.summary = "run a command in the box",
-	.more = "The command gets the current folder to write in, a private "
-		"/tmp, and no way\nout but to hosts that are allowed. Its exit "
-		"status is ours; 124: the time was\nup, 125: agentbox itself "
-		"failed, 126: refused or not executable, 127: not\nfound, "
-		"128+n: killed by signal n. Options of the same name in a "
-		"configuration\nfile: agentbox.json(5).",
+	.more = "The command can write to the current folder and a private /tmp, and can reach\n"
+		"only the hosts you allow. agentbox exits with the command's status; 124 means\n"
+		"it timed out, 125 that agentbox itself failed, 126 that it was refused or is\n"
+		"not executable, 127 that it was not found, 128+n that signal n killed it.\n"
+		"Every policy option can also be set in a settings file: agentbox.json(5).",
 	.groups =
 		(const struct option_group[]){
 			{ "Running", options_run },

@@ -1,6 +1,6 @@
 /*
- * Debug builds only. The leak checker stops the process with ptrace, which
- * the locks forbid: neither the supervisor nor the box could ever end.
+ * Debug builds only. The leak checker stops the process with ptrace, which the
+ * supervisor and the box forbid: neither could ever end.
  */
 __attribute__((visibility("default"))) const char *__asan_default_options(void);
 

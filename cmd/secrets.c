@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-/* The result first, then what a person should know of the policy. */
+/* The result first, then the notes about the policy. */
 static void print_result(const char *text, const struct ab_strv *notes)
 {
 	fputs(text, stdout);
@@ -67,11 +67,10 @@ static int check_main(struct args *args)
 static const struct command command_list = {
 	.name = "secrets list",
 	.usage = "[OPTIONS]",
-	.summary = "what would be put in where, in a run with these options",
-	.more = "Where each value comes from and whether something is there, "
-		"its hosts, how it\ntravels, and where its placeholder is "
-		"seen; then credentials that nothing\ncovers. Runs no command, "
-		"and never prints a value.",
+	.summary = "show which secrets a run with these options would inject",
+	.more = "For each secret: where its value comes from and whether it is there, its hosts,\n"
+		"how it is sent, and where the box sees its placeholder; then the credentials\n"
+		"that no secret covers. Runs no command and never prints a value.",
 	.groups =
 		(const struct option_group[]){
 			{ NULL, options_json },
@@ -85,10 +84,9 @@ static const struct command command_list = {
 static const struct command command_providers = {
 	.name = "secrets providers",
 	.usage = "[--json]",
-	.summary = "services that are known by the names of their variables",
-	.more = "For these, `agentbox run --secret NAME` is enough. GATEWAY is "
-		"the variable in\nwhich libraries of the service look for "
-		"another URL.",
+	.summary = "list the services whose variables are known",
+	.more = "For these, `agentbox run --secret NAME` is enough. GATEWAY is the variable in\n"
+		"which the service's libraries look for another URL.",
 	.groups =
 		(const struct option_group[]){
 			{ NULL, options_json },
@@ -101,11 +99,10 @@ static const struct command command_providers = {
 static const struct command command_secrets_check = {
 	.name = "secrets check",
 	.usage = "[OPTIONS] [NAME...]",
-	.summary = "does every source give a value that can be used?",
-	.more = "Reads each source once, as a run would; commands are run. "
-		"Prints nothing of\nthe values. A NAME that the policy does "
-		"not have is tried as with --secret.\nExit status 0: all of "
-		"them work, 1: something does not.",
+	.summary = "check that every source gives a usable value",
+	.more = "Reads each source once, as a run would, and runs the commands among them. Never\n"
+		"prints a value. A NAME that is not in the policy is treated as with --secret.\n"
+		"The exit status is 0 if all of them work, else 1.",
 	.groups =
 		(const struct option_group[]){
 			{ NULL, options_json },
@@ -119,9 +116,10 @@ static const struct command command_secrets_check = {
 const struct command command_secrets = {
 	.name = "secrets",
 	.usage = "list | providers | check",
-	.summary = "keys that the box can use and never sees",
-	.more = "The box gets placeholders; the door puts the values in, in "
-		"requests to the hosts\nthat they belong to. Example:\n\n"
+	.summary = "use API keys without exposing them to the box",
+	.more = "The box sees placeholders; the proxy injects the values into requests to the\n"
+		"hosts they belong to. Example:\n"
+		"\n"
 		"  agentbox run --secret OPENAI_API_KEY -- python3 ask.py",
 	.groups =
 		(const struct option_group[]){

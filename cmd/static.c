@@ -1,9 +1,9 @@
 /*
- * What a static program leaves out: libc's own would load NSS modules, or
- * whatever is asked for, of whatever version the machine has. c-ares and the
- * TLS library name these functions but call them for questions that we never
- * ask; here they know nothing. They stand in the program, not in the library,
- * which must not take them away from others.
+ * Stubs for the static program: libc's own functions would load NSS modules or
+ * other libraries in whatever version the machine has. c-ares and the TLS
+ * library refer to these functions but call them only for features that we do
+ * not use, so here they always fail. They are in the program, not in the
+ * library, because a library must not replace them for its users.
  */
 #include <errno.h>
 #include <netdb.h>
@@ -63,7 +63,7 @@ int getnameinfo(const struct sockaddr *sa, socklen_t salen, char *host, socklen_
 	return EAI_FAIL;
 }
 
-/* The linker puts this in dlopen's place: libc refers to its own. */
+/* The linker replaces dlopen with this (--wrap), because libc calls its own. */
 void *__wrap_dlopen(const char *file, int mode);
 void *__wrap_dlopen(const char *file, int mode)
 {

@@ -4,16 +4,17 @@
 #include <unistd.h>
 
 static const struct option options_stop[] = {
-	{ "all", 0, OPT_FLAG, ID_ALL, NULL, NULL, "every live run" },
+	{ "all", 0, OPT_FLAG, ID_ALL, NULL, NULL, "every active run" },
 	{ "grace", 0, OPT_VALUE, ID_GRACE, "DURATION", NULL, "time between TERM and KILL (5s)" },
 	{ 0 },
 };
 
-static void say_slow(void *arg, size_t left)
+static void report_slow_stop(void *arg, size_t left)
 {
 	(void)arg;
 	if (isatty(STDERR_FILENO))
-		tell(left == 1 ? "waiting for it to end ..." : "waiting for %zu runs to end ...",
+		tell(left == 1 ? "waiting for the run to end ..."
+			       : "waiting for %zu runs to end ...",
 		     left);
 }
 
@@ -22,22 +23,22 @@ static int stop_main(struct args *args)
 	bool all = given(args, ID_ALL);
 	const char *grace = args->values[ID_GRACE];
 	struct ab_stop how = {
-		.runs = args->rest, .nruns = args->nrest, .grace_ms = 5000, .slow = say_slow
+		.runs = args->rest, .nruns = args->nrest, .grace_ms = 5000, .slow = report_slow_stop
 	};
 	struct ab_error err = { 0 };
 	size_t stopped = 0;
 
 	if (all == (args->nrest > 0))
-		return misuse(args->command, "write: agentbox %s %s", args->command->name,
+		return misuse(args->command, "usage: agentbox %s %s", args->command->name,
 			      args->command->usage);
 	if (grace && ab_parse_duration(grace, &how.grace_ms) < 0)
-		return misuse(args->command, "--grace %s is not a duration; write one like 5s",
+		return misuse(args->command, "--grace: invalid duration \"%s\"; for example 5s",
 			      grace);
 	if (ab_caller_init(&args->input, &err) < 0 ||
 	    ab_runs_stop(&args->input, &how, &stopped, &err) < 0)
 		return complain(args, &err);
 	if (all && stopped == 0)
-		puts("no run is going on");
+		puts("no active runs");
 	return 0;
 }
 
@@ -45,9 +46,8 @@ const struct command command_stop = {
 	.name = "stop",
 	.usage = "[--grace DURATION] RUN... | --all",
 	.summary = "end a run",
-	.more = "The command gets TERM; whatever is left in the box after the "
-		"grace period gets\nKILL. RUN is an id or a name (agentbox ps). "
-		"Returns when the run has ended.",
+	.more = "The command gets TERM; everything that is left in the box after the grace period\n"
+		"gets KILL. RUN is an id or a name (agentbox ps). Returns when the run has ended.",
 	.groups =
 		(const struct option_group[]){
 			{ NULL, options_stop },

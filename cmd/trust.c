@@ -5,7 +5,7 @@
 
 static const struct option options_trust[] = {
 	{ "yes", 'y', OPT_FLAG, ID_YES, NULL, NULL, "trust it without asking" },
-	{ "revoke", 0, OPT_FLAG, ID_REVOKE, NULL, NULL, "trust it no longer" },
+	{ "revoke", 0, OPT_FLAG, ID_REVOKE, NULL, NULL, "no longer trust it" },
 	{ 0 },
 };
 
@@ -22,14 +22,14 @@ static void print_lines(const char *title, const struct ab_strv *lines)
 static void print_review(const struct ab_trust_review *r, const char *path)
 {
 	printf("%s %s\n", path,
-	       r->state == AB_TRUST_CHANGED ? "is not what was trusted; it changed by:"
-					    : "was never trusted; it says:");
+	       r->state == AB_TRUST_CHANGED ? "has changed since you trusted it:"
+					    : "is not trusted yet; it contains:");
 	print_lines("", &r->diff);
 	printf("\n");
 	if (!r->widens.len)
-		printf("With it, nothing more is allowed than without it.\n");
-	print_lines("Allowed only with it:", &r->widens);
-	print_lines("Allowed only without it:", &r->tightens);
+		printf("It does not allow anything more.\n");
+	print_lines("Allowed only with this file:", &r->widens);
+	print_lines("Allowed only without this file:", &r->tightens);
 	printf("\n");
 }
 
@@ -41,24 +41,24 @@ static int get_consent(const struct args *args)
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
 		fflush(stdout);
 		tell("not trusted: there is no terminal to ask on; to trust "
-		     "what is shown above: agentbox trust --yes%s%s",
+		     "this content: agentbox trust --yes%s%s",
 		     args->nrest ? " " : "", args->nrest ? args->rest[0] : "");
 		return 1;
 	}
 	if (confirm("Trust exactly this content?"))
 		return 0;
-	tell("not trusted; it can still make the box tighter");
+	tell("not trusted; the file can still tighten the box");
 	return 1;
 }
 
-static int trust(const struct args *args, const struct ab_trust_review *r)
+static int trust_file(const struct args *args, const struct ab_trust_review *r)
 {
 	ab_autofree char *path = ab_escape(r->path);
 	struct ab_error err = { 0 };
 	int status;
 
 	if (r->state == AB_TRUST_HOLDS) {
-		printf("%s is trusted already\n", path);
+		printf("%s is already trusted\n", path);
 		return 0;
 	}
 	print_review(r, path);
@@ -71,14 +71,14 @@ static int trust(const struct args *args, const struct ab_trust_review *r)
 	return 0;
 }
 
-static int forget(const struct args *args, const char *file)
+static int revoke_trust(const struct args *args, const char *file)
 {
 	struct ab_error err = { 0 };
 	bool had;
 
 	if (ab_trust_revoke(&args->input, file, &had, &err) < 0)
 		return complain(args, &err);
-	puts(had ? "it is not trusted any more" : "it was not trusted");
+	puts(had ? "no longer trusted" : "it was not trusted");
 	return 0;
 }
 
@@ -92,14 +92,14 @@ static int trust_main(struct args *args)
 	if (status >= 0)
 		return status;
 	if (given(args, ID_YES) && given(args, ID_REVOKE))
-		return misuse(args->command, "--yes and --revoke exclude each other");
+		return misuse(args->command, "--yes cannot be combined with --revoke");
 	if (ab_caller_init(&args->input, &err) < 0)
 		return complain(args, &err);
 	if (given(args, ID_REVOKE))
-		return forget(args, file);
+		return revoke_trust(args, file);
 	if (ab_trust_review(&args->input, file, &review, &err) < 0)
 		return complain(args, &err);
-	status = trust(args, &review);
+	status = trust_file(args, &review);
 	ab_trust_review_fini(&review);
 	return status;
 }
@@ -108,10 +108,9 @@ const struct command command_trust = {
 	.name = "trust",
 	.usage = "[OPTIONS] [FILE]",
 	.summary = "let a project's .agentbox.json widen the policy",
-	.more = "Shows what the file says, or what changed since it was "
-		"trusted, and what it\nwould allow; then asks. FILE is "
-		".agentbox.json here unless given. Until then\nsuch a file can "
-		"only make the box tighter; one changed byte ends the trust.",
+	.more = "Shows the file, or what changed since you trusted it, and what it would allow;\n"
+		"then asks. FILE defaults to .agentbox.json in the current directory. Until you\n"
+		"trust it, the file can only tighten the box. Any change to it ends the trust.",
 	.groups =
 		(const struct option_group[]){
 			{ NULL, options_trust },

@@ -20,12 +20,11 @@ static int watch_main(struct args *args)
 const struct command command_watch = {
 	.name = "watch",
 	.usage = "[RUN]",
-	.summary = "full-screen live view of a run",
-	.more = "Shows requests as they are made, open connections, each host, "
-		"and the questions\nthat are waiting, which a key answers: o "
-		"once, r for this run, a always, n no.\nRUN is an id or a name; "
-		"without it, the only live run is shown, or the next one\nto "
-		"start. q leaves; the run continues.",
+	.summary = "show a run live, full screen",
+	.more = "Shows requests as they happen, open connections, each host, and the questions\n"
+		"that wait for an answer. Answer with a key: o once, r for this run, a always,\n"
+		"n no. RUN is an id or a name; without it, watch shows the only active run, or\n"
+		"the next one to start. q quits; the run continues.",
 	.groups =
 		(const struct option_group[]){
 			{ NULL, options_common },

@@ -163,7 +163,7 @@ asked()
 	tty_line 'clear; setsid -w $AGENTBOX run -- git push; echo "revoked=$?"'
 	tty_wait '^revoked=126'
 	run "$AGENTBOX" approvals list
-	[ "$output" = "nothing is remembered" ]
+	[ "$output" = "no remembered answers" ]
 }
 
 @test "asking: Ctrl-C, Ctrl-D and Escape mean no, and are not remembered" {
@@ -288,7 +288,7 @@ asked()
 @test "asking: who was not asked has nothing remembered" {
 	agentbox approvals list
 	[ "$status" -eq 0 ]
-	[ "$output" = "nothing is remembered" ]
+	[ "$output" = "no remembered answers" ]
 	agentbox approvals list --json
 	[ "$output" = "[]" ]
 	[ ! -e "$AGENTBOX_STATE" ]
@@ -317,11 +317,11 @@ asked()
 	[ "$(jq -r '.[].command' <<<"$output")" = "git push x" ]
 	tty_line "clear; \$AGENTBOX approvals revoke $(jq -r '.[] | select(.answer == "no").id' list) nosuch; echo \"revoke=\$?\""
 	tty_wait '^revoke=1'
-	tty_wait 'is revoked'
-	tty_wait 'there is no nosuch'
+	tty_wait ' revoked'
+	tty_wait 'no answer with id nosuch'
 	tty_line 'clear; $AGENTBOX approvals revoke --all; $AGENTBOX approvals list'
 	tty_wait '^2 revoked'
-	tty_wait '^nothing is remembered'
+	tty_wait '^no remembered answers'
 }
 
 @test "approvals: revoke wants to know which" {

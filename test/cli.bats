@@ -10,7 +10,7 @@ usage()
 	agentbox_split "$@"
 	[ "$status" -eq "$want" ] || return 1
 	[ -z "$output" ] || return 1
-	[[ "$stderr" == "agentbox: "*"$text"*" --help" ]] || return 1
+	[[ "$stderr" == "agentbox: "*"$text"*" --help)" ]] || return 1
 	[ "$(wc -l <<<"$stderr")" -eq 1 ]
 }
 
@@ -44,7 +44,7 @@ commands="run config|show config|check config|path profile|list profile|show pol
 @test "--help wins over what stands behind it, and not over mistakes before it" {
 	helps run --help -- true
 	helps config show --net blocked --help
-	usage 2 "no option --nett" config show --nett blocked --help
+	usage 2 "unknown option --nett" config show --nett blocked --help
 }
 
 @test "run: --help behind the command belongs to the command" {
@@ -61,18 +61,19 @@ commands="run config|show config|check config|path profile|list profile|show pol
 }
 
 @test "an unknown command guesses" {
-	usage 2 "no command rnu; did you mean run?" rnu -- true
-	usage 2 "no command confg; did you mean config?" confg
-	usage 2 "no command zzzzzzzz" zzzzzzzz
-	usage 2 "no command frob" help frob
-	usage 2 "no command --frob" --frob
+	usage 2 "unknown command 'rnu'; did you mean run?" rnu -- true
+	usage 2 "unknown command 'confg'; did you mean config?" confg
+	usage 2 "unknown command 'zzzzzzzz'" zzzzzzzz
+	usage 2 "unknown command 'npm'; to run it in the box: agentbox run -- npm ..." npm ci
+	usage 2 "unknown command 'frob'" help frob
+	usage 2 "unknown option --frob" --frob
 }
 
 @test "an unknown word behind a command guesses" {
-	usage 2 "no config shwo; did you mean config show?" config shwo
-	usage 2 "no profile lst; did you mean profile list?" profile lst
-	usage 2 "no policy dif; did you mean policy diff?" policy dif
-	usage 2 "no config zzzzzzzz" config zzzzzzzz
+	usage 2 "unknown command 'config shwo'; did you mean config show?" config shwo
+	usage 2 "unknown command 'profile lst'; did you mean profile list?" profile lst
+	usage 2 "unknown command 'policy dif'; did you mean policy diff?" policy dif
+	usage 2 "unknown command 'config zzzzzzzz'" config zzzzzzzz
 	usage 2 "agentbox config show|check|path" config
 	usage 2 "agentbox profile list|show" profile
 	usage 2 "agentbox policy diff" policy
@@ -83,12 +84,12 @@ commands="run config|show config|check config|path profile|list profile|show pol
 	for c in $commands; do
 		want=2
 		[ "$c" != run ] || want=125
-		usage $want "no option --frobnicate" ${c/|/ } --frobnicate
-		usage $want "no option -Z" ${c/|/ } -Z
+		usage $want "unknown option --frobnicate" ${c/|/ } --frobnicate
+		usage $want "unknown option -Z" ${c/|/ } -Z
 	done
-	usage 125 "no option --alow; did you mean --allow?" run --alow github.com -- true
-	usage 2 "no option --jsno; did you mean --json?" config show --jsno
-	usage 2 "no option --revok; did you mean --revoke?" trust --revok
+	usage 125 "unknown option --alow; did you mean --allow?" run --alow github.com -- true
+	usage 2 "unknown option --jsno; did you mean --json?" config show --jsno
+	usage 2 "unknown option --revok; did you mean --revoke?" trust --revok
 }
 
 @test "options that need a value, and options that take none" {
@@ -120,21 +121,21 @@ commands="run config|show config|check config|path profile|list profile|show pol
 }
 
 @test "too many and too few words" {
-	usage 2 '"x" is one word too many' config show x
-	usage 2 '"b" is one word too many' config check a b
-	usage 2 '"x" is one word too many' config path x
-	usage 2 '"x" is one word too many' profile list x
-	usage 2 '"y" is one word too many' profile show x y
+	usage 2 'unexpected argument "x"' config show x
+	usage 2 'unexpected argument "b"' config check a b
+	usage 2 'unexpected argument "x"' config path x
+	usage 2 'unexpected argument "x"' profile list x
+	usage 2 'unexpected argument "y"' profile show x y
 	usage 2 'agentbox profile show [--json] NAME' profile show
 	usage 2 'agentbox policy diff [--json] A B' policy diff ci
-	usage 2 '"z" is one word too many' policy diff x y z
+	usage 2 'unexpected argument "z"' policy diff x y z
 }
 
 @test "run: a usage error is 125 and nothing runs" {
-	usage 125 "no command to run" run
-	usage 125 "no command to run" run --
-	usage 125 "one too many" run -c true extra
-	usage 125 "--fd x is not a descriptor" run --fd x -- true
+	usage 125 "no command given" run
+	usage 125 "no command given" run --
+	usage 125 'unexpected argument "extra"' run -c true extra
+	usage 125 '--fd: invalid value "x"' run --fd x -- true
 	agentbox run --net nonsense -- touch ran
 	[ "$status" -eq 125 ]
 	[[ "$output" == *'--net: invalid value "nonsense"'* ]]

@@ -77,7 +77,7 @@ accepted()
 	printf '%b' "$2" >"$1"
 	agentbox config check "$1"
 	[ "$status" -eq 0 ] || return 1
-	[ "$output" = "$1 is good" ]
+	[ "$output" = "$1: ok" ]
 }
 
 @test "config show: without any file every value comes from the default profile" {
@@ -297,13 +297,13 @@ accepted()
 	project '{ "network": { "mode": "blocked" } }'
 	agentbox config check
 	[ "$status" -eq 0 ]
-	[ "$output" = ".agentbox.json is good" ]
+	[ "$output" = ".agentbox.json: ok" ]
 }
 
 @test "config check: without files there is nothing wrong" {
 	agentbox config check
 	[ "$status" -eq 0 ]
-	[[ "$output" == *"no file"* ]]
+	[[ "$output" == *"no settings files"* ]]
 }
 
 @test "config check: all files are looked at, also profiles" {
@@ -606,7 +606,7 @@ accepted()
 	agentbox config path
 	[ "$status" -eq 0 ]
 	[[ "$output" =~ project\ +$WORKSPACE/.agentbox.json($'\n'|$) ]]
-	[[ "$output" =~ user\ +$HOME/.config/agentbox/config.json\ +\(not\ there\) ]]
+	[[ "$output" =~ user\ +$HOME/.config/agentbox/config.json\ +\(missing\) ]]
 	run --separate-stderr "$AGENTBOX" config path --json --config other.json --workspace "$HOME"
 	[ "$status" -eq 0 ]
 	[ "$(jq -c '[.[] | [.layer, .path]] | .[1:3]' <<<"$output")" = \

@@ -178,11 +178,11 @@ stop()
 	stop $server
 }
 
-@test "ports: nothing listens" {
+@test "ports: no listening ports" {
 	serve up
 	agentbox ports
 	[ "$status" -eq 0 ]
-	[ "$output" = "nothing listens" ]
+	[ "$output" = "no listening ports" ]
 	agentbox ports --json
 	[ "$output" = '[]' ]
 	stop $server

@@ -312,7 +312,7 @@ nothing_planted()
 @test "doctor --attack: its inside does nothing outside a box" {
 	agentbox agentbox-trial-attack "$TEST_DIR" "$HOME" tag 1 1 1 1
 	[ "$status" -eq 2 ]
-	[[ "$output" == *"no command"* ]]
+	[[ "$output" == *"unknown command"* ]]
 }
 
 # The attempts against almost no walls: what the attack calls held must be able

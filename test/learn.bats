@@ -180,7 +180,7 @@ clean_project()
 @test "learn: one question on the terminal" {
 	need program:tmux
 	tty_start "$AGENTBOX" learn -- touch ran
-	tty_wait 'Go on\? \[y/N\]'
+	tty_wait 'Continue\? \[y/N\]'
 	tty_type n
 	tty_key Enter
 	tty_end
@@ -188,7 +188,7 @@ clean_project()
 	[ ! -e ran ]
 	tty_stop
 	tty_start "$AGENTBOX" learn -- sh -c 'test -t 0 && test -t 1 && touch ran'
-	tty_wait 'Go on\? \[y/N\]'
+	tty_wait 'Continue\? \[y/N\]'
 	tty_type y
 	tty_key Enter
 	tty_end
@@ -251,10 +251,10 @@ clean_project()
 	echo '{ "network": { "allow": ["other.test"] } }' >"$HOME/.config/agentbox/config.json"
 	agentbox_split learn --yes --save p -- curl -fsS http://allowed.test/
 	[ "$status" -eq 0 ]
-	[[ "$stderr" == *"takes this back:"*"network.allow: allowed.test"* ]]
+	[[ "$stderr" == *"overrides this part of the profile:"*"network.allow: allowed.test"* ]]
 	rm "$HOME/.config/agentbox/config.json"
 	agentbox_split learn --yes --save p -- curl -fsS http://allowed.test/
-	[[ "$stderr" != *"takes this back:"* ]]
+	[[ "$stderr" != *"overrides this part of the profile:"* ]]
 }
 
 @test "learn: no setting has the word, and in a box there is nothing to learn" {

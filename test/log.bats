@@ -221,7 +221,7 @@ everything()
 	[ "$status" -eq 0 ]
 	[ "${#lines[@]}" -eq 4 ]
 	[ "$(cut -c 18-19 <<<"$output" | xargs)" = "00 01 02 03" ]
-	[[ "$stderr" == *"1 line of the record is torn"* ]]
+	[[ "$stderr" == *"skipped 1 damaged or overlong line of the record"* ]]
 	agentbox_split log --stats --json
 	jq -e '.requests == 3 and .lost == 1' <<<"$output"
 }
@@ -261,7 +261,7 @@ everything()
 	agentbox_split log "$run"
 	[ "${#lines[@]}" -eq 4 ]
 	[[ "${lines[-1]}" == *"  end      all processes of the run were killed"* ]]
-	[[ "$stderr" == *"1 line of the record is torn"* ]]
+	[[ "$stderr" == *"skipped 1 damaged or overlong line of the record"* ]]
 	agentbox why "$run-1"
 	[ "$status" -eq 0 ]
 	[[ "$output" == "agentbox blocked y.test:443: not on the allow list"* ]]

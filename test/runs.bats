@@ -74,7 +74,7 @@ kept()
 	[ "$output" = "no run is going on" ]
 	agentbox stop --all
 	[ "$status" -eq 0 ]
-	[ "$output" = "no run is going on" ]
+	[ "$output" = "no active runs" ]
 }
 
 @test "ps: what a command holds cannot move the cursor, and is cut on a terminal" {
@@ -314,7 +314,7 @@ open("ready-web", "w"); time.sleep(300)'
 		grep -q 'all processes of the run were killed' "$AGENTBOX_STATE/runs/$id/audit.jsonl"
 		# What it left is somebody's to look at.
 		agentbox gc --keep 0
-		[[ "$output" == *"1 run kept: its quarantine holds files"* ]]
+		[[ "$output" == *"1 run kept because of quarantined files"* ]]
 		[ -d "$AGENTBOX_STATE/runs/$id" ]
 		agentbox gc --keep 0 --quarantine
 		[ ! -e "$AGENTBOX_STATE/runs/$id" ]

@@ -241,12 +241,12 @@ servant_end()
 	[ "$(got)" = 403 ]
 	beside config reload
 	[ "$status" -eq 0 ]
-	[ "$output" = "$id: nothing has changed" ]
+	[ "$output" = "$id: no changes" ]
 	settings '{ "network": { "allow": ["https://v4.test"] } }'
 	beside config reload
 	[ "$status" -eq 1 ]
 	[[ "${lines[0]}" == *'config.json:1:27: network.allow[0]: "https://v4.test" is not a host; write "v4.test"' ]]
-	[ "${lines[1]}" = "$id: the old lists stay in force" ]
+	[ "${lines[1]}" = "$id: the previous lists stay in force" ]
 	ask http://v4.test/
 	[ "$(got)" = 200 ]
 	servant_end
@@ -321,7 +321,7 @@ servant_end()
 	beside allow "$HOME/data"
 	[ "$status" -eq 0 ]
 	[ "${lines[0]}" = "$HOME/data may be written in the next run in $WORKSPACE; a box that is there already can only become narrower" ]
-	[ "${lines[1]}" = "to start it again:  agentbox run --write $HOME/data -- touch $HOME/data/x" ]
+	[ "${lines[1]}" = "to run it again:  agentbox run --write $HOME/data -- touch $HOME/data/x" ]
 	# Neither in another folder nor in a run that does not start.
 	cd "$HOME/other"
 	agentbox run -- touch "$HOME/data/x"

@@ -148,10 +148,10 @@ not_widened()
 @test "trust: shows what the file says and what it would allow" {
 	project "$wide"
 	agentbox trust
-	[[ "$output" == *"$WORKSPACE/.agentbox.json was never trusted"* ]]
+	[[ "$output" == *"$WORKSPACE/.agentbox.json is not trusted yet"* ]]
 	[[ "$output" == *'+  "env": { "set": { "X": "1" } }'* ]]
-	[[ "$output" == *"Allowed only with it:"*"filesystem.write: /srv"*"network.mode: allowed, not filtered"*"network.allow: github.com"*"env.set: X=1"* ]]
-	[[ "$output" == *"Allowed only without it:"*"filesystem.denyRead: without $WORKSPACE/private"* ]]
+	[[ "$output" == *"Allowed only with this file:"*"filesystem.write: /srv"*"network.mode: allowed, not filtered"*"network.allow: github.com"*"env.set: X=1"* ]]
+	[[ "$output" == *"Allowed only without this file:"*"filesystem.denyRead: without $WORKSPACE/private"* ]]
 }
 
 @test "trust: without a terminal nothing is trusted unless --yes says so" {
@@ -210,7 +210,7 @@ not_widened()
 	widened
 	agentbox trust
 	[ "$status" -eq 0 ]
-	[[ "$output" == *"trusted already"* ]]
+	[[ "$output" == *"already trusted"* ]]
 	project "$wide "
 	not_widened
 	# The same bytes again are what was trusted.
@@ -224,7 +224,7 @@ not_widened()
 	project "${wide/github.com/evil.example}"
 	agentbox trust
 	[ "$status" -eq 1 ]
-	[[ "$output" == *"is not what was trusted"* ]]
+	[[ "$output" == *"has changed since you trusted it"* ]]
 	[[ "$output" == *'-  "network": { "mode": "allowed", "allow": ["github.com"] },'* ]]
 	[[ "$output" == *'+  "network": { "mode": "allowed", "allow": ["evil.example"] },'* ]]
 	[[ "$output" != *'+  "env"'* ]]
@@ -391,7 +391,7 @@ not_widened()
 	[ "$status" -eq 2 ]
 	agentbox trust a b
 	[ "$status" -eq 2 ]
-	[[ "$output" == *'"b" is one word too many'* ]]
+	[[ "$output" == *'unexpected argument "b"'* ]]
 }
 
 @test "an untrusted project file brings no secret, and sends none elsewhere" {
