@@ -1,7 +1,7 @@
 # bash completion for agentbox
 
-# The options of a command ("run", "config show"), those that take a value with
-# a "=" behind them.
+# The options of a command ("run", "config show"); a "=" follows those that take
+# a value.
 _agentbox_options()
 {
 	local policy='--profile= --config= --workspace= --write= --read-only
@@ -42,7 +42,7 @@ _agentbox_options()
 	echo '--help -h'
 }
 
-# The words that may follow a command.
+# The subcommands of a command.
 _agentbox_words()
 {
 	case $1 in
@@ -60,13 +60,13 @@ _agentbox_words()
 
 _agentbox_profiles()
 {
-	# A name is the first word of a line.
+	# Each line begins with a name.
 	"${COMP_WORDS[0]}" profile list 2>/dev/null | while read -r name _; do
 		echo "$name"
 	done
 }
 
-# The live runs.
+# The active runs.
 _agentbox_runs()
 {
 	local state=${AGENTBOX_STATE:-${XDG_STATE_HOME:-~/.local/state}/agentbox}
@@ -74,7 +74,7 @@ _agentbox_runs()
 	ls "$state/live" 2>/dev/null
 }
 
-# Those that have ended as well.
+# Active and ended runs.
 _agentbox_any_runs()
 {
 	local state=${AGENTBOX_STATE:-${XDG_STATE_HOME:-~/.local/state}/agentbox}
@@ -82,7 +82,7 @@ _agentbox_any_runs()
 	ls "$state/live" "$state/runs" 2>/dev/null | grep -v /
 }
 
-# The answers that are remembered: a line for each begins with its name.
+# The remembered answers: each line begins with an id.
 _agentbox_approvals()
 {
 	"${COMP_WORDS[0]}" approvals list 2>/dev/null | while read -r name _; do
@@ -91,7 +91,7 @@ _agentbox_approvals()
 	done
 }
 
-# The variables of the services that are known.
+# The variables of known services.
 _agentbox_secrets()
 {
 	echo 'ANTHROPIC_API_KEY ANTHROPIC_AUTH_TOKEN AZURE_OPENAI_API_KEY
@@ -106,7 +106,7 @@ _agentbox_secrets()
 		TWINE_PASSWORD UV_PUBLISH_TOKEN XAI_API_KEY'
 }
 
-# Those, and the secrets of the policy: a name begins a line.
+# These, and the secrets of the policy: each line begins with a name.
 _agentbox_any_secrets()
 {
 	_agentbox_secrets
@@ -121,7 +121,7 @@ _agentbox_properties()
 		limits transparent'
 }
 
-# Names of files (or, with -d, of folders) that begin with $2.
+# Names of files (with -d, of folders) that begin with $2.
 _agentbox_paths()
 {
 	local IFS=$'\n'
@@ -160,7 +160,7 @@ _agentbox_value()
 	esac
 }
 
-# What is not an option.
+# An argument that is not an option.
 _agentbox_operand()
 {
 	case $1 in
@@ -182,7 +182,7 @@ _agentbox_operand()
 	esac
 }
 
-# The command that `run` or `check --` is about starts at word $1: complete it as itself.
+# The command of `run` or `check --` starts at word $1: complete it as usual.
 _agentbox_foreign()
 {
 	if declare -F _command_offset >/dev/null; then
@@ -203,7 +203,7 @@ _agentbox()
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		word=${COMP_WORDS[i]}
 		if [ "$word" = = ]; then
-			# Words are split at "=": "--net", "=", "blocked".
+			# bash splits words at "=": "--net", "=", "blocked".
 			continue
 		elif [ -n "$pending" ]; then
 			pending=
