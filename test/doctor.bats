@@ -112,7 +112,7 @@ nothing_planted()
 	[ "$status" -eq 1 ]
 	[[ "${lines[0]}" == "fail  user namespaces "*"user.max_user_namespaces=0"* ]]
 	[[ "${lines[1]}" == *"sysctl -w user.max_user_namespaces="* ]]
-	[[ "${lines[-1]}" == "this machine can run no profile: user namespaces: "* ]]
+	[[ "${lines[-1]}" == "this machine cannot run any profile: user namespaces: "* ]]
 	[[ "$output" == *"ok    seccomp "* ]]
 }
 
@@ -233,7 +233,7 @@ nothing_planted()
 	agentbox run -- "$AGENTBOX" doctor
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"skip  user namespaces "*"inside a box"* ]]
-	[ "${lines[-1]}" = "inside a box a run can only tighten it" ]
+	[ "${lines[-1]}" = "inside a box, a run can only tighten it" ]
 	agentbox run -- "$AGENTBOX" doctor --attack
 	[ "$status" -eq 2 ]
 }

@@ -26,13 +26,13 @@
 #include "sandbox/mount/tree.h"
 #include "sandbox/seccomp/seccomp.h"
 
-static int fail(struct ab_verdict *v, const char *what)
+static int report_errno(struct ab_verdict *v, const char *what)
 {
 	ab_verdict_set(v, AB_HEALTH_FAIL, "%s: %s", what, strerror(errno));
 	return -1;
 }
 
-static void need_kernel(struct ab_verdict *v, const char *what, const char *version)
+static void require_kernel(struct ab_verdict *v, const char *what, const char *version)
 {
 	struct utsname name;
 
@@ -48,12 +48,12 @@ void ab_check_userns(const struct ab_policy_input *in, struct ab_verdict *v)
 	(void)in;
 	if (ab_userns_enter(CLONE_NEWNS, v) < 0)
 		return;
-	/* The first thing that takes a capability there. */
+	/* The first operation that needs a capability there. */
 	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0) {
 		ab_userns_explain(errno, "change a mount", v);
 		return;
 	}
-	ab_verdict_set(v, AB_HEALTH_OK, "made one, mapped %u, changed a mount", uid);
+	ab_verdict_set(v, AB_HEALTH_OK, "created one, mapped %u, changed a mount", uid);
 }
 
 void ab_check_namespaces(const struct ab_policy_input *in, struct ab_verdict *v)
@@ -78,7 +78,7 @@ void ab_check_namespaces(const struct ab_policy_input *in, struct ab_verdict *v)
 			ab_verdict_remedy(v, errno == EINVAL ? "this kernel was built without it; "
 							       "use the distribution's standard "
 							       "kernel"
-							     : "look at the limits in "
+							     : "check the limits in "
 							       "/proc/sys/user");
 			return;
 		}
@@ -97,22 +97,22 @@ void ab_check_proc(const struct ab_policy_input *in, struct ab_verdict *v)
 		return;
 	pid = fork();
 	if (pid < 0) {
-		fail(v, "make the first process of a namespace");
+		report_errno(v, "create the first process of a namespace");
 		return;
 	}
 	if (pid > 0) {
-		/* The child is the one that goes on and reports. */
+		/* The child continues and reports. */
 		waitpid(pid, NULL, 0);
 		_exit(0);
 	}
 	if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0) {
 		int errnum = errno;
 
-		fail(v, "mount one");
+		report_errno(v, "mount it");
 		if (errnum == EPERM)
 			ab_verdict_remedy(v, "parts of /proc are hidden here, "
-					     "as containers do, and the kernel "
-					     "then refuses a new one; start "
+					     "as in many containers, so the kernel "
+					     "does not mount a new one; start "
 					     "the container with unmasked "
 					     "system paths (Docker: "
 					     "--security-opt "
@@ -124,10 +124,10 @@ void ab_check_proc(const struct ab_policy_input *in, struct ab_verdict *v)
 		ab_verdict_set(v, AB_HEALTH_FAIL, "it shows the processes of another namespace");
 		return;
 	}
-	ab_verdict_set(v, AB_HEALTH_OK, "mounted, shows its own processes only");
+	ab_verdict_set(v, AB_HEALTH_OK, "mounted, shows only its own processes");
 }
 
-/* Looks for a route; sends nothing. The addresses are for documentation. */
+/* Looks for a route and sends nothing. The addresses are reserved for documentation. */
 static bool has_route(int family)
 {
 	struct sockaddr_in v4 = { .sin_family = AF_INET,
@@ -144,7 +144,7 @@ static bool has_route(int family)
 				  : connect(fd, (struct sockaddr *)&v6, sizeof(v6))) == 0;
 }
 
-static bool loops_back(void)
+static bool can_use_loopback(void)
 {
 	struct sockaddr_in to = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
 	socklen_t len = sizeof(to);
@@ -164,13 +164,13 @@ void ab_check_network(const struct ab_policy_input *in, struct ab_verdict *v)
 	if (ab_userns_enter(CLONE_NEWNET, v) < 0)
 		return;
 	if (ab_loopback_up(&err) < 0) {
-		ab_userns_explain(err.errnum, "bring the loopback device up", v);
+		ab_userns_explain(err.errnum, "bring up the loopback device", v);
 		return;
 	}
 	if (has_route(AF_INET) || has_route(AF_INET6))
 		ab_verdict_set(v, AB_HEALTH_FAIL, "a new network namespace has a route out");
-	else if (!loops_back())
-		fail(v, "use the loopback device");
+	else if (!can_use_loopback())
+		report_errno(v, "use the loopback device");
 	else
 		ab_verdict_set(v, AB_HEALTH_OK, "no route out, loopback up");
 }
@@ -184,20 +184,20 @@ void ab_check_mounts(const struct ab_policy_input *in, struct ab_verdict *v)
 	(void)in;
 	if (ab_userns_enter(CLONE_NEWNS, v) < 0)
 		return;
-	/* Of the new namespace: only its own mounts can be cloned. */
+	/* Open it in the new namespace: only its own mounts can be cloned. */
 	root = open("/", O_PATH | O_CLOEXEC);
 	tree = ab_tree_clone(root, "/", &err);
 	if (tree < 0 || ab_tree_setattr(tree, MOUNT_ATTR_RDONLY, 0, 1, "/", &err) < 0) {
 		if (err.errnum == ENOSYS)
-			need_kernel(v, "mount_setattr is missing", "5.12");
+			require_kernel(v, "mount_setattr is missing", "5.12");
 		else
 			ab_verdict_set(v, AB_HEALTH_FAIL, "%.200s", err.text);
 		return;
 	}
 	if (fstatvfs(tree, &fs) < 0 || !(fs.f_flag & ST_RDONLY))
-		ab_verdict_set(v, AB_HEALTH_FAIL, "the whole tree does not become read-only");
+		ab_verdict_set(v, AB_HEALTH_FAIL, "the tree cannot be made read-only as a whole");
 	else
-		ab_verdict_set(v, AB_HEALTH_OK, "the whole tree can be made read-only");
+		ab_verdict_set(v, AB_HEALTH_OK, "the tree can be made read-only as a whole");
 }
 
 void ab_check_terminal(const struct ab_policy_input *in, struct ab_verdict *v)
@@ -208,19 +208,19 @@ void ab_check_terminal(const struct ab_policy_input *in, struct ab_verdict *v)
 	(void)in;
 	if (ab_userns_enter(CLONE_NEWNS, v) < 0)
 		return;
-	/* Any folder will do as the mount point, and /proc is everywhere. */
+	/* Any folder works as the mount point, and /proc always exists. */
 	if (mount("devpts", "/proc", "devpts", MS_NOSUID | MS_NOEXEC,
 		  "newinstance,ptmxmode=0666,mode=0620") < 0) {
-		fail(v, "mount devpts");
+		report_errno(v, "mount devpts");
 		return;
 	}
 	master = open("/proc/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC);
 	if (master < 0 || ioctl(master, TIOCSPTLCK, &locked) < 0 ||
 	    (slave = ioctl(master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC)) < 0) {
-		fail(v, "open a terminal of our own");
+		report_errno(v, "open a new terminal");
 		return;
 	}
-	ab_verdict_set(v, AB_HEALTH_OK, "opened one in a devpts of its own");
+	ab_verdict_set(v, AB_HEALTH_OK, "opened one in a new devpts");
 }
 
 static void explain_no_landlock(int errnum, struct ab_verdict *v)
@@ -229,18 +229,18 @@ static void explain_no_landlock(int errnum, struct ab_verdict *v)
 
 	ab_first_line("/sys/kernel/security/lsm", lsm, sizeof(lsm));
 	if (errnum == EOPNOTSUPP) {
-		ab_verdict_set(v, AB_HEALTH_FAIL, "built in, but switched off");
+		ab_verdict_set(v, AB_HEALTH_FAIL, "built in, but disabled");
 		ab_verdict_remedy(v,
-				  "add it to the kernel's command line: "
+				  "enable it on the kernel command line: "
 				  "lsm=landlock,%s",
 				  lsm);
 	} else if (errnum == ENOSYS) {
-		need_kernel(v, "not in this kernel",
-			    "5.13, built with "
-			    "CONFIG_SECURITY_LANDLOCK,");
+		require_kernel(v, "not in this kernel",
+			       "5.13, built with "
+			       "CONFIG_SECURITY_LANDLOCK,");
 	} else {
-		ab_verdict_set(v, AB_HEALTH_FAIL, "cannot be asked for: %s", strerror(errnum));
-		ab_verdict_remedy(v, "a container's filter may refuse it; "
+		ab_verdict_set(v, AB_HEALTH_FAIL, "not available: %s", strerror(errnum));
+		ab_verdict_remedy(v, "a container's filter may block it; "
 				     "allow the landlock_* calls there");
 	}
 }
@@ -264,12 +264,12 @@ void ab_check_landlock(const struct ab_policy_input *in, struct ab_verdict *v)
 	if (ruleset < 0 || ab_landlock_enter(ruleset) < 0) {
 		ab_verdict_set(v, AB_HEALTH_FAIL,
 			       "ABI %d, but it cannot be "
-			       "entered",
+			       "enabled",
 			       abi);
 		return;
 	}
-	/* Nothing is allowed now: whoever can still list the root shows that
-	 * the kernel said yes and did nothing. */
+	/* Nothing is allowed now: if the root can still be listed, the kernel
+	 * accepted the rules and does not enforce them. */
 	fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd >= 0)
 		ab_verdict_set(v, AB_HEALTH_FAIL, "ABI %d, but it does not enforce anything", abi);
@@ -283,16 +283,15 @@ void ab_check_landlock_newest(const struct ab_policy_input *in, struct ab_verdic
 
 	(void)in;
 	if (abi == 0 || abi >= 9)
-		return; /* said already, or nothing to say */
+		return; /* already reported, or nothing to report */
 	if (abi < 6)
 		ab_verdict_set(v, AB_HEALTH_WARN,
-			       "signals and abstract sockets need ABI 6 (Linux "
-			       "6.12): with --net allowed the host's abstract "
-			       "sockets stay reachable");
+			       "without ABI 6 (Linux 6.12), --net allowed "
+			       "leaves the host's abstract sockets reachable");
 	else
 		ab_verdict_set(v, AB_HEALTH_WARN,
-			       "pathname sockets need ABI 9 (Linux 7.1): later "
-			       "host sockets are hidden only by folder");
+			       "without ABI 9 (Linux 7.1), host sockets that "
+			       "are created later are hidden only by folder");
 }
 
 void ab_check_seccomp(const struct ab_policy_input *in, struct ab_verdict *v)
@@ -304,18 +303,18 @@ void ab_check_seccomp(const struct ab_policy_input *in, struct ab_verdict *v)
 	r = ab_seccomp_load(AB_FILTER_TARGET);
 	if (r < 0) {
 		ab_verdict_set(v, AB_HEALTH_FAIL,
-			       "the filter does not load: "
+			       "cannot load the filter: "
 			       "%s",
 			       strerror(-r));
 		ab_verdict_remedy(v, "needs a kernel with "
 				     "CONFIG_SECCOMP_FILTER");
 		return;
 	}
-	/* Anybody may ask for that; only a filter answers EPERM. */
+	/* Anyone may do that; only a filter returns EPERM. */
 	if (prctl(PR_GET_SECCOMP, 0, 0, 0, 0) != 2 ||
 	    syscall(SYS_keyctl, KEYCTL_GET_KEYRING_ID, KEY_SPEC_SESSION_KEYRING, 0) >= 0 ||
 	    errno != EPERM)
-		ab_verdict_set(v, AB_HEALTH_FAIL, "the filter loads, but does not hold");
+		ab_verdict_set(v, AB_HEALTH_FAIL, "the filter loads, but is not enforced");
 	else
 		ab_verdict_set(v, AB_HEALTH_OK, "filter loads, %zu calls allowed",
 			       ab_seccomp_allowed_count(AB_FILTER_TARGET));
@@ -326,9 +325,9 @@ void ab_check_privileges(const struct ab_policy_input *in, struct ab_verdict *v)
 	(void)in;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
 	    prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1)
-		fail(v, "set it");
+		report_errno(v, "set it");
 	else if (prctl(PR_SET_NO_NEW_PRIVS, 0, 0, 0, 0) == 0)
-		ab_verdict_set(v, AB_HEALTH_FAIL, "it can be taken back");
+		ab_verdict_set(v, AB_HEALTH_FAIL, "it can be undone");
 	else
-		ab_verdict_set(v, AB_HEALTH_OK, "set, cannot be taken back");
+		ab_verdict_set(v, AB_HEALTH_OK, "set, cannot be undone");
 }

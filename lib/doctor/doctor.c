@@ -19,7 +19,7 @@
 
 #define CHECK_SECONDS 20
 
-/* In the order that people read, and user namespaces before what needs them. */
+/* In the order of the report, user namespaces before what needs them. */
 const struct ab_check ab_checks[] = {
 	{ "user namespaces", true, false, ab_check_userns },
 	{ "other namespaces", true, true, ab_check_namespaces },
@@ -60,8 +60,8 @@ void ab_verdict_remedy(struct ab_verdict *v, const char *fmt, ...)
 	va_end(ap);
 }
 
-static _Noreturn void examine(const struct ab_check *check, const struct ab_policy_input *input,
-			      int pipe)
+static _Noreturn void run_check(const struct ab_check *check, const struct ab_policy_input *input,
+				int pipe)
 {
 	struct ab_verdict v = { 0 };
 
@@ -80,12 +80,12 @@ void ab_check_run(const struct ab_check *check, const struct ab_policy_input *in
 
 	memset(ret, 0, sizeof(*ret));
 	if (pipe2(ends, O_CLOEXEC) < 0) {
-		ab_verdict_set(ret, AB_HEALTH_FAIL, "make a pipe: %s", strerror(errno));
+		ab_verdict_set(ret, AB_HEALTH_FAIL, "create a pipe: %s", strerror(errno));
 		return;
 	}
 	pid = fork();
 	if (pid == 0)
-		examine(check, input, ends[1]);
+		run_check(check, input, ends[1]);
 	close(ends[1]);
 	if (pid > 0 && ab_read_all(ends[0], sizeof(*ret), &bytes, &len) == 0 && len == sizeof(*ret))
 		memcpy(ret, bytes, sizeof(*ret));
@@ -93,11 +93,11 @@ void ab_check_run(const struct ab_check *check, const struct ab_policy_input *in
 	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	if (len != sizeof(*ret))
-		ab_verdict_set(ret, AB_HEALTH_FAIL, "the check gave no answer (wait status %d)",
+		ab_verdict_set(ret, AB_HEALTH_FAIL, "the check did not report (wait status %d)",
 			       pid < 0 ? -1 : status);
 }
 
-static void add(struct ab_diagnosis *d, const char *name, const struct ab_verdict *v)
+static void add_finding(struct ab_diagnosis *d, const char *name, const struct ab_verdict *v)
 {
 	if (!v->seen[0])
 		return;
@@ -110,7 +110,7 @@ static void add(struct ab_diagnosis *d, const char *name, const struct ab_verdic
 	d->apparmor |= v->apparmor;
 }
 
-/* The names in a line of properties, as bits. */
+/* Turn a line with names of properties into bits. */
 static uint32_t parse_properties(const char *text)
 {
 	uint32_t bits = 0;
@@ -138,7 +138,7 @@ static char *list_properties(uint32_t bits, const char *between)
 	return ab_buf_take(&b);
 }
 
-/* A real run of the default profile, in which what is missing only warns. */
+/* A real run of the default profile; a missing guarantee only causes a warning. */
 static bool try_box(const struct ab_trial *trial, struct ab_verdict *v, uint32_t *ret_holds)
 {
 	const struct ab_setting settings[] = {
@@ -158,7 +158,7 @@ static bool try_box(const struct ab_trial *trial, struct ab_verdict *v, uint32_t
 	ab_trial_wait(&run, &out);
 	if (out.result < 0 || out.status != 0) {
 		ab_verdict_set(v, AB_HEALTH_FAIL, "%.280s (step: %s)",
-			       out.result < 0 ? out.error.text : "the command in it failed",
+			       out.result < 0 ? out.error.text : "the command in the box failed",
 			       out.error.step[0] ? out.error.step : "none");
 		ab_verdict_remedy(v, "%.600s", out.error.hint);
 		return false;
@@ -169,13 +169,13 @@ static bool try_box(const struct ab_trial *trial, struct ab_verdict *v, uint32_t
 	} else {
 		ab_autofree char *held = list_properties(*ret_holds, " ");
 
-		ab_verdict_set(v, AB_HEALTH_OK, "started, proved: %s", held);
+		ab_verdict_set(v, AB_HEALTH_OK, "started; guarantees in force: %s", held);
 	}
 	return true;
 }
 
-/* What a profile requires and this machine does not hold; "" when nothing. */
-static char *lacking(const struct ab_policy_input *input, const char *profile, uint32_t holds)
+/* The guarantees that a profile requires and this machine lacks; "" if none. */
+static char *list_missing(const struct ab_policy_input *input, const char *profile, uint32_t holds)
 {
 	struct ab_policy *policy = NULL;
 	struct ab_error err = { 0 };
@@ -196,14 +196,14 @@ static char *lacking(const struct ab_policy_input *input, const char *profile, u
 	return list_properties(lacks, ", ");
 }
 
-static void sum_up(struct ab_diagnosis *d, const struct ab_policy_input *input,
-		   const struct ab_trial *trial, uint32_t holds)
+static void summarize_profiles(struct ab_diagnosis *d, const struct ab_policy_input *input,
+			       const struct ab_trial *trial, uint32_t holds)
 {
 	ab_autostrv struct ab_strv names = { 0 }, docs = { 0 }, env = { 0 };
 	struct ab_policy_input at = *input;
 	struct ab_buf b = { 0 };
 
-	/* The caller's profiles, in a workspace that suits every one. */
+	/* The caller's profiles, in a workspace that works for all of them. */
 	for (char *const *e = input->environ; *e; e++)
 		ab_strv_add(&env, *e);
 	ab_env_set(&env, "AGENTBOX_STATE", trial->state);
@@ -211,7 +211,7 @@ static void sum_up(struct ab_diagnosis *d, const struct ab_policy_input *input,
 	at.workspace = trial->project;
 	ab_policy_profiles(&at, &names, &docs);
 	for (size_t i = 0; i < names.len; i++) {
-		ab_autofree char *lacks = lacking(&at, names.v[i], holds);
+		ab_autofree char *lacks = list_missing(&at, names.v[i], holds);
 		ab_autofree char *shown = ab_escape(lacks);
 
 		if (lacks[0])
@@ -224,23 +224,23 @@ static void sum_up(struct ab_diagnosis *d, const struct ab_policy_input *input,
 	ab_buf_fini(&b);
 }
 
-/* Which row is to blame: the first that failed. */
-static char *blame(const struct ab_diagnosis *d)
+/* Name the first row that failed. */
+static char *name_first_failure(const struct ab_diagnosis *d)
 {
 	for (size_t i = 0; i < d->len; i++)
 		if (d->v[i].health == AB_HEALTH_FAIL) {
 			ab_autofree char *seen = ab_escape(d->v[i].seen);
 
-			return ab_printf("this machine can run no profile: "
+			return ab_printf("this machine cannot run any profile: "
 					 "%s: %s",
 					 d->v[i].name, seen);
 		}
-	return ab_strdup("this machine can run no profile");
+	return ab_strdup("this machine cannot run any profile");
 }
 
-/* The rows of the table. NULL: a box may work, so try one; else why not. */
-static const char *examine_all(struct ab_diagnosis *d, const struct ab_policy_input *input,
-			       bool boxed)
+/* Fill the rows of the table. NULL: a box may work, so try one; else why not. */
+static const char *run_checks(struct ab_diagnosis *d, const struct ab_policy_input *input,
+			      bool boxed)
 {
 	bool userns = true, state = true;
 
@@ -254,7 +254,7 @@ static const char *examine_all(struct ab_diagnosis *d, const struct ab_policy_in
 			ab_verdict_set(&v, AB_HEALTH_SKIP, "needs user namespaces");
 		else
 			ab_check_run(check, input, &v);
-		add(d, check->name, &v);
+		add_finding(d, check->name, &v);
 		if (v.health == AB_HEALTH_FAIL) {
 			userns &= check->run != ab_check_userns;
 			state &= check->run != ab_check_state;
@@ -272,11 +272,11 @@ int ab_doctor(const struct ab_policy_input *input, struct ab_diagnosis *ret, str
 	bool boxed = access(AB_MARKER, F_OK) == 0;
 	struct ab_diagnosis d = { 0 };
 	struct ab_verdict v = { 0 };
-	const char *why_not = examine_all(&d, input, boxed);
+	const char *why_not = run_checks(&d, input, boxed);
 
 	if (why_not) {
 		ab_verdict_set(&v, AB_HEALTH_SKIP, "%s", why_not);
-		add(&d, "a whole box", &v);
+		add_finding(&d, "a whole box", &v);
 	} else {
 		struct ab_trial trial;
 		uint32_t holds = 0;
@@ -287,15 +287,15 @@ int ab_doctor(const struct ab_policy_input *input, struct ab_diagnosis *ret, str
 			return -1;
 		}
 		works = try_box(&trial, &v, &holds);
-		add(&d, "a whole box", &v);
+		add_finding(&d, "a whole box", &v);
 		if (works)
-			sum_up(&d, input, &trial, holds);
+			summarize_profiles(&d, input, &trial, holds);
 		ab_trial_fini(&trial);
 	}
 	if (!d.summary)
-		d.summary = boxed ? ab_strdup("inside a box a run can only "
+		d.summary = boxed ? ab_strdup("inside a box, a run can only "
 					      "tighten it")
-				  : blame(&d);
+				  : name_first_failure(&d);
 	*ret = d;
 	return 0;
 }

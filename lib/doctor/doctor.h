@@ -1,11 +1,11 @@
 #ifndef AB_DOCTOR_DOCTOR_H
 #define AB_DOCTOR_DOCTOR_H
 /*
- * Inside the doctor: one check, and what it found.
+ * One check of the doctor, and what it found.
  *
- * A check tries the thing. It runs in a process of its own, so whatever it
- * changes (namespaces, filters, limits) goes with it, and a kernel that hangs
- * costs one row, not the diagnosis.
+ * A check really tries the feature. It runs in its own process, so whatever it
+ * changes (namespaces, filters, limits) ends with it, and a hanging kernel costs
+ * one row, not the whole diagnosis.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,24 +24,24 @@ typedef void (*ab_check_fn)(const struct ab_policy_input *input, struct ab_verdi
 struct ab_check {
 	const char *name;
 	bool needs_host;   /* makes no sense inside a box */
-	bool needs_userns; /* not worth a row when that is what fails */
+	bool needs_userns; /* skipped if user namespaces fail */
 	ab_check_fn run;
 };
 
 extern const struct ab_check ab_checks[];
 extern const size_t ab_check_count;
 
-/* Fill the verdict; each sets seen, the last two the remedy as well. */
+/* Set what was seen, and the remedy. */
 void ab_verdict_set(struct ab_verdict *v, enum ab_health health, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 void ab_verdict_remedy(struct ab_verdict *v, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Run one check in a process of its own. */
+/* Run one check in its own process. */
 void ab_check_run(const struct ab_check *check, const struct ab_policy_input *input,
 		  struct ab_verdict *ret);
 
-/* doctor_checks.c: what the kernel can do. */
+/* checks.c: what the kernel can do. */
 void ab_check_userns(const struct ab_policy_input *in, struct ab_verdict *v);
 void ab_check_namespaces(const struct ab_policy_input *in, struct ab_verdict *v);
 void ab_check_proc(const struct ab_policy_input *in, struct ab_verdict *v);
@@ -54,7 +54,7 @@ void ab_check_landlock_newest(const struct ab_policy_input *in, struct ab_verdic
 void ab_check_seccomp(const struct ab_policy_input *in, struct ab_verdict *v);
 void ab_check_privileges(const struct ab_policy_input *in, struct ab_verdict *v);
 
-/* doctor_system.c: what this machine and this user have set up. */
+/* system.c: how this machine and this user are set up. */
 void ab_check_processes(const struct ab_policy_input *in, struct ab_verdict *v);
 void ab_check_memory(const struct ab_policy_input *in, struct ab_verdict *v);
 void ab_check_state(const struct ab_policy_input *in, struct ab_verdict *v);
@@ -63,16 +63,16 @@ void ab_check_identity(const struct ab_policy_input *in, struct ab_verdict *v);
 void ab_check_surroundings(const struct ab_policy_input *in, struct ab_verdict *v);
 
 /*
- * doctor_userns.c: a user namespace for the calling process, with its own
- * uid and gid mapped, and then these further namespaces. On failure the
- * verdict says what is missing, by which switch, and how to change it.
+ * userns.c: create a user namespace for the calling process, map its own uid and
+ * gid, then create these further namespaces. On failure the verdict says what is
+ * missing, which setting causes it, and how to change it.
  */
 int ab_userns_enter(int further, struct ab_verdict *v);
-/* A step in the namespace failed: AppArmor, or what the step's errno says. */
+/* Explain a failed step in the namespace: AppArmor, or the errno of the step. */
 void ab_userns_explain(int errnum, const char *step, struct ab_verdict *v);
 
-/* Pure: the AppArmor profile for a program at this path; NULL when no profile
- * can name it. `abi4`: the machine has the features file of that version. */
+/* Pure: the AppArmor profile for a program at this path; NULL if no profile can
+ * name it. `abi4`: the machine has the features file of that version. */
 char *ab_apparmor_profile(const char *path, bool abi4);
 
 #endif

@@ -8,9 +8,8 @@
 #include "base/data/mem.h"
 #include "doctor/doctor.h"
 
-/* A path as apparmor_parser reads it between quotes: what is a pattern or an
- * end of something there gets a backslash. */
-static int quote(struct ab_buf *b, const char *path)
+/* Quote a path for apparmor_parser: special characters get a backslash. */
+static int add_quoted(struct ab_buf *b, const char *path)
 {
 	ab_buf_puts(b, "\"");
 	for (; *path; path++) {
@@ -25,10 +24,10 @@ static int quote(struct ab_buf *b, const char *path)
 }
 
 /*
- * "unconfined" with one rule: AppArmor restricts nothing of agentbox, and
- * lets it use the user namespaces that it makes. Newer parsers know the rule
- * only under the features of version 4; older ones do not have that file, and
- * not the restriction either.
+ * "unconfined" with one rule: AppArmor does not restrict agentbox, and lets it
+ * use the user namespaces that it creates. Newer parsers accept the rule only
+ * with the features of version 4; older ones have neither that file nor the
+ * restriction.
  */
 char *ab_apparmor_profile(const char *path, bool abi4)
 {
@@ -39,7 +38,7 @@ char *ab_apparmor_profile(const char *path, bool abi4)
 	if (abi4)
 		ab_buf_puts(&b, "abi <abi/4.0>,\n");
 	ab_buf_puts(&b, "include <tunables/global>\n\nprofile agentbox ");
-	if (quote(&b, path) < 0) {
+	if (add_quoted(&b, path) < 0) {
 		ab_buf_fini(&b);
 		return NULL;
 	}
@@ -55,23 +54,21 @@ int ab_doctor_apparmor(char **ret_profile, bool *ret_needed, struct ab_error *er
 	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
 
 	if (n < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "find our own program file");
+		return ab_fail(err, AB_ESYSTEM, errno, "find the agentbox program file");
 	path[n] = '\0';
 	if (access(path, X_OK) < 0) {
 		ab_autofree char *shown = ab_escape(path);
 
-		ab_fail(err, AB_ESYSTEM, errno,
-			"our own program file is not "
-			"at %s any more",
+		ab_fail(err, AB_ESYSTEM, errno, "the agentbox program file is no longer at %s",
 			shown);
-		return ab_hint(err, "install agentbox, then run its doctor "
-				    "from there");
+		return ab_hint(err, "install agentbox, then run the installed "
+				    "agentbox doctor");
 	}
 	profile = ab_apparmor_profile(path, access("/etc/apparmor.d/abi/4.0", F_OK) == 0);
 	if (!profile) {
 		ab_autofree char *shown = ab_escape(path);
 
-		ab_fail(err, AB_EUSAGE, 0, "no profile can name %s", shown);
+		ab_fail(err, AB_EUSAGE, 0, "an AppArmor profile cannot name %s", shown);
 		return ab_hint(err, "install agentbox under a path without "
 				    "control characters");
 	}

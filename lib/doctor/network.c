@@ -1,4 +1,4 @@
-/* The network of a box with a door: tried with a connection of its own. */
+/* Try the network of a box with a proxy: make a connection and see it arrive. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <poll.h>
@@ -14,8 +14,8 @@
 
 enum { TRIED_PORT = 443, PATIENCE_MS = 2000 };
 
-/* Connect to an address for documentation, and see whether it arrives here. */
-static bool is_caught(const struct ab_network *net)
+/* Connect to an address reserved for documentation, and see whether it arrives here. */
+static bool is_captured(const struct ab_network *net)
 {
 	struct sockaddr_in to = { .sin_family = AF_INET,
 				  .sin_port = htons(TRIED_PORT),
@@ -38,7 +38,7 @@ static bool is_caught(const struct ab_network *net)
 	       d.port == TRIED_PORT && memcmp(d.addr, &to.sin_addr, 4) == 0;
 }
 
-static void explain(enum ab_capture capture, struct ab_verdict *v)
+static void report_capture(enum ab_capture capture, struct ab_verdict *v)
 {
 	switch (capture) {
 	case AB_CAPTURE_TPROXY:
@@ -47,19 +47,18 @@ static void explain(enum ab_capture capture, struct ab_verdict *v)
 		break;
 	case AB_CAPTURE_PORTS:
 		ab_verdict_set(v, AB_HEALTH_WARN,
-			       "nftables cannot be used: of the programs that "
-			       "know no proxy only those are served that "
-			       "connect to well-known ports");
+			       "nftables is not available: programs that ignore "
+			       "HTTP_PROXY are captured on well-known ports only");
 		ab_verdict_remedy(v, "as root: modprobe -a nf_tables "
-				     "nft_tproxy nft_reject_inet; a container "
-				     "needs them on its host");
+				     "nft_tproxy nft_reject_inet; for a "
+				     "container, on its host");
 		break;
 	case AB_CAPTURE_NONE:
 	case AB_CAPTURE_COUNT:
 		ab_verdict_set(v, AB_HEALTH_WARN,
-			       "routes cannot be made: only programs that use "
-			       "a proxy reach the network");
-		ab_verdict_remedy(v, "a container's filter may refuse netlink "
+			       "cannot create routes: only programs that use "
+			       "HTTP_PROXY reach the network");
+		ab_verdict_remedy(v, "a container's filter may block netlink "
 				     "sockets; allow them there");
 		break;
 	}
@@ -74,15 +73,15 @@ void ab_check_capture(const struct ab_policy_input *in, struct ab_verdict *v)
 	if (ab_userns_enter(CLONE_NEWNET, v) < 0)
 		return;
 	if (ab_network_build(ab_capture_ways, ab_capture_way_count, NULL, 0, &net, &err) < 0) {
-		ab_userns_explain(err.errnum, "open the doors of a box", v);
+		ab_userns_explain(err.errnum, "open the listeners of a box", v);
 		return;
 	}
-	if (net.capture != AB_CAPTURE_NONE && !is_caught(&net))
+	if (net.capture != AB_CAPTURE_NONE && !is_captured(&net))
 		ab_verdict_set(v, AB_HEALTH_FAIL,
-			       "the kernel takes the rules (%s), but a "
+			       "the kernel accepts the rules (%s), but a "
 			       "connection does not arrive",
 			       ab_capture_names[net.capture]);
 	else
-		explain(net.capture, v);
+		report_capture(net.capture, v);
 	ab_network_fini(&net);
 }

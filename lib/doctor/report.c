@@ -1,4 +1,4 @@
-/* A diagnosis and an attack as people read them, and as JSON. */
+/* Print a diagnosis and an attack, as text and as JSON. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +26,7 @@ static const char *const hold_words[] = {
 	[AB_HOLD_UNTRIED] = "untried",
 };
 
-/* Each line of the remedy below the row, under what was seen. */
+/* Print each line of the remedy below the row. */
 static void add_remedy(struct ab_buf *b, const char *remedy)
 {
 	while (*remedy) {

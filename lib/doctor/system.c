@@ -20,8 +20,8 @@
 #include "session/host/cgroup.h"
 #include "session/state/state.h"
 
-/* A cgroup like that of a run, made and removed again. */
-static bool cgroup_works(uint64_t memory, uint64_t processes)
+/* Create a cgroup like that of a run, and remove it again. */
+static bool can_use_cgroup(uint64_t memory, uint64_t processes)
 {
 	struct ab_cgroup cg;
 	struct ab_error err = { 0 };
@@ -37,7 +37,7 @@ static bool cgroup_works(uint64_t memory, uint64_t processes)
 	return works;
 }
 
-/* How this machine starts a command in a cgroup with a limit. */
+/* Suggest how to start a command in a cgroup with a limit on this machine. */
 static void suggest_scope(struct ab_verdict *v, const char *property)
 {
 	ab_autofree char *manager = ab_printf("/run/user/%u/systemd/private", getuid());
@@ -53,14 +53,14 @@ static void suggest_scope(struct ab_verdict *v, const char *property)
 				  "--scope -p %s agentbox run -- ...",
 				  property);
 	else
-		ab_verdict_remedy(v, "no service manager here gives us a "
-				     "cgroup; a container around agentbox can "
-				     "have the limit");
+		ab_verdict_remedy(v, "no systemd user session to delegate a "
+				     "cgroup; set the limit on the container "
+				     "instead");
 }
 
 /*
- * In a user namespace the kernel counts the processes in it, so with a limit
- * of one we are all there may be; but the host's root is not counted.
+ * The kernel counts the processes of a user namespace, so with a limit of one
+ * this process cannot fork. The host's root is not counted.
  */
 void ab_check_processes(const struct ab_policy_input *in, struct ab_verdict *v)
 {
@@ -68,10 +68,8 @@ void ab_check_processes(const struct ab_policy_input *in, struct ab_verdict *v)
 	pid_t pid;
 
 	(void)in;
-	if (cgroup_works(0, 64)) {
-		ab_verdict_set(v, AB_HEALTH_OK,
-			       "held for the box as a whole (a cgroup of its "
-			       "own)");
+	if (can_use_cgroup(0, 64)) {
+		ab_verdict_set(v, AB_HEALTH_OK, "enforced for the whole box (own cgroup)");
 		return;
 	}
 	if (ab_userns_enter(0, v) < 0)
@@ -84,28 +82,26 @@ void ab_check_processes(const struct ab_policy_input *in, struct ab_verdict *v)
 	if (pid == 0)
 		_exit(0);
 	if (pid < 0 && errno == EAGAIN) {
-		ab_verdict_set(v, AB_HEALTH_OK, "held");
+		ab_verdict_set(v, AB_HEALTH_OK, "enforced");
 		return;
 	}
 	if (pid > 0)
 		waitpid(pid, NULL, 0);
 	ab_verdict_set(v, AB_HEALTH_WARN,
-		       getuid() == 0 ? "the kernel does not hold root to it: a fork "
-				       "bomb in the box is one on the machine"
-				     : "the kernel does not hold us to it");
+		       getuid() == 0 ? "the kernel does not enforce it for root: a fork "
+				       "bomb in the box affects the whole machine"
+				     : "the kernel does not enforce it");
 	suggest_scope(v, "TasksMax=512");
 }
 
 void ab_check_memory(const struct ab_policy_input *in, struct ab_verdict *v)
 {
 	(void)in;
-	if (cgroup_works(1 << 30, 0)) {
-		ab_verdict_set(v, AB_HEALTH_OK,
-			       "held for the box as a whole (a cgroup of its "
-			       "own)");
+	if (can_use_cgroup(1 << 30, 0)) {
+		ab_verdict_set(v, AB_HEALTH_OK, "enforced for the whole box (own cgroup)");
 		return;
 	}
-	ab_verdict_set(v, AB_HEALTH_WARN, "no delegated cgroup: per process only");
+	ab_verdict_set(v, AB_HEALTH_WARN, "no delegated cgroup: enforced per process only");
 	suggest_scope(v, "MemoryMax=4G");
 }
 
@@ -117,10 +113,8 @@ void ab_check_state(const struct ab_policy_input *in, struct ab_verdict *v)
 	char id[8];
 
 	if (!path) {
-		ab_verdict_set(v, AB_HEALTH_FAIL,
-			       "there is no home folder to "
-			       "keep records in");
-		ab_verdict_remedy(v, "set HOME, or AGENTBOX_STATE to a folder");
+		ab_verdict_set(v, AB_HEALTH_FAIL, "no home folder to keep records in");
+		ab_verdict_remedy(v, "set HOME, or set AGENTBOX_STATE to a folder");
 		return;
 	}
 	if (ab_state_open(path, &state, &err) < 0) {
@@ -130,12 +124,11 @@ void ab_check_state(const struct ab_policy_input *in, struct ab_verdict *v)
 	}
 	if (ab_run_pick_id(id, &err) < 0 || mkdirat(state.live, id, 0700) < 0 ||
 	    unlinkat(state.live, id, AT_REMOVEDIR) < 0) {
-		ab_verdict_set(v, AB_HEALTH_FAIL, "cannot write in %.200s: %s", path,
+		ab_verdict_set(v, AB_HEALTH_FAIL, "cannot write to %.200s: %s", path,
 			       strerror(errno));
-		ab_verdict_remedy(v, "choose another place with "
-				     "AGENTBOX_STATE");
+		ab_verdict_remedy(v, "choose another folder with AGENTBOX_STATE");
 	} else {
-		ab_verdict_set(v, AB_HEALTH_OK, "%.200s, ours alone", path);
+		ab_verdict_set(v, AB_HEALTH_OK, "%.200s, private to you", path);
 	}
 	ab_state_fini(&state);
 }
@@ -153,7 +146,7 @@ void ab_check_config(const struct ab_policy_input *in, struct ab_verdict *v)
 		return;
 	}
 	for (size_t i = 0; i < paths.len; i++) {
-		/* That is a folder; a profile is judged where it is used. */
+		/* "profiles" is a folder; a profile is checked where it is used. */
 		if (!paths.v[i].exists || strcmp(paths.v[i].layer, "profiles") == 0)
 			continue;
 		files++;
@@ -171,7 +164,7 @@ void ab_check_config(const struct ab_policy_input *in, struct ab_verdict *v)
 		return;
 	}
 	if (files == 0)
-		ab_verdict_set(v, AB_HEALTH_OK, "no file: the built-in profiles as they are");
+		ab_verdict_set(v, AB_HEALTH_OK, "no settings file, using built-in defaults");
 	else
 		ab_verdict_set(v, AB_HEALTH_OK, "%zu file%s, valid", files, files == 1 ? "" : "s");
 }
@@ -181,22 +174,21 @@ void ab_check_identity(const struct ab_policy_input *in, struct ab_verdict *v)
 	(void)in;
 	if (getuid() != geteuid() || getgid() != getegid()) {
 		ab_verdict_set(v, AB_HEALTH_FAIL, "started set-user-id or set-group-id");
-		ab_verdict_remedy(v, "agentbox needs no privilege: chmod "
-				     "ug-s its file");
+		ab_verdict_remedy(v, "agentbox needs no privileges; run "
+				     "chmod ug-s on its program file");
 	} else if (getuid() == 0) {
 		ab_verdict_set(v, AB_HEALTH_WARN,
-			       "root: what the box may read is everything, and "
-			       "files that it makes in the workspace belong to "
-			       "root");
-		ab_verdict_remedy(v, "run it as an ordinary user; nothing here "
-				     "needs root");
+			       "root: the box can read everything, and files "
+			       "that it creates in the workspace belong to root");
+		ab_verdict_remedy(v, "run agentbox as an ordinary user; it does not "
+				     "need root");
 	} else {
-		ab_verdict_set(v, AB_HEALTH_OK, "uid %u, no privilege", getuid());
+		ab_verdict_set(v, AB_HEALTH_OK, "uid %u, no privileges", getuid());
 	}
 }
 
-/* Signs that container engines leave for whoever looks. */
-static const char *container(char *buf, size_t size)
+/* Files by which container engines can be recognized. */
+static const char *find_container(char *buf, size_t size)
 {
 	static const struct {
 		const char *path, *name;
@@ -210,11 +202,11 @@ static const char *container(char *buf, size_t size)
 	for (size_t i = 0; i < AB_COUNT(signs); i++)
 		if (access(signs[i].path, F_OK) == 0)
 			return signs[i].name;
-	/* systemd's convention, for those that have no mark of their own. */
+	/* systemd's convention, for engines without such a file. */
 	return *ab_first_line("/run/systemd/container", buf, size) ? buf : NULL;
 }
 
-/* In a user namespace already: not all of the machine's users exist. */
+/* True inside a user namespace, where not all of the machine's users exist. */
 static bool in_userns(void)
 {
 	char map[64];
@@ -227,22 +219,18 @@ static bool in_userns(void)
 void ab_check_surroundings(const struct ab_policy_input *in, struct ab_verdict *v)
 {
 	char buf[64];
-	const char *name = container(buf, sizeof(buf));
+	const char *name = find_container(buf, sizeof(buf));
 
 	(void)in;
 	if (access(AB_MARKER, F_OK) == 0)
-		ab_verdict_set(v, AB_HEALTH_OK,
-			       "inside an agentbox: a run here can only "
-			       "tighten");
+		ab_verdict_set(v, AB_HEALTH_OK, "inside a box: a run here can only tighten it");
 	else if (name)
 		ab_verdict_set(v, AB_HEALTH_OK,
-			       "inside a container (%.60s): the rows above say "
-			       "what it lets us do",
+			       "inside a container (%.60s): the rows above show "
+			       "what it permits",
 			       name);
 	else if (in_userns())
-		ab_verdict_set(v, AB_HEALTH_OK,
-			       "inside a user namespace that somebody else "
-			       "made");
+		ab_verdict_set(v, AB_HEALTH_OK, "inside a user namespace of another program");
 	else
-		ab_verdict_set(v, AB_HEALTH_OK, "no container around us");
+		ab_verdict_set(v, AB_HEALTH_OK, "not inside a container");
 }

@@ -1,8 +1,8 @@
 /*
- * User namespaces are what most often is missing, in four ways that look
- * different: a limit of zero, a switch of the distribution, a container's
- * filter, and AppArmor, which lets a program make one and then nothing in it.
- * All are found by doing; the switches are read only to name the one.
+ * User namespaces are missing most often, for four reasons that look different: a
+ * limit of zero, a setting of the distribution, a container's filter, and
+ * AppArmor, which lets a program create one but not use it. All are found by
+ * trying; the settings are read only to name the cause.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,15 +19,15 @@
 #define USERNS_CLONE "/proc/sys/kernel/unprivileged_userns_clone"
 #define APPARMOR "/proc/sys/kernel/apparmor_restrict_unprivileged_userns"
 
-static bool is_set(const char *path, const char *value)
+static bool has_value(const char *path, const char *value)
 {
 	char buf[32];
 
 	return strcmp(ab_first_line(path, buf, sizeof(buf)), value) == 0;
 }
 
-/* Under a filter that was there before us: a container's. */
-static bool filtered(void)
+/* True under a filter that was already in force: a container's. */
+static bool is_filtered(void)
 {
 	ab_autoclose int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
 	char text[8192];
@@ -45,16 +45,16 @@ static bool in_chroot(void)
 	       (here.st_ino != init.st_ino || here.st_dev != init.st_dev);
 }
 
-static void set_sysctl(struct ab_verdict *v, const char *key, const char *value)
+static void suggest_sysctl(struct ab_verdict *v, const char *key, const char *value)
 {
 	ab_verdict_remedy(v,
 			  "now, as root:  sysctl -w %s=%s\n"
-			  "for good:      echo %s=%s > "
+			  "permanently:   echo %s=%s > "
 			  "/etc/sysctl.d/90-agentbox.conf",
 			  key, value, key, value);
 }
 
-static void explain_refusal(int errnum, struct ab_verdict *v)
+static void explain_missing(int errnum, struct ab_verdict *v)
 {
 	char buf[32];
 
@@ -62,45 +62,43 @@ static void explain_refusal(int errnum, struct ab_verdict *v)
 	switch (errnum) {
 	case ENOSPC:
 	case EUSERS:
-		if (is_set(MAX_USERNS, "0")) {
-			ab_verdict_set(v, AB_HEALTH_FAIL,
-				       "switched off "
-				       "(user.max_user_namespaces=0)");
-			set_sysctl(v, "user.max_user_namespaces", "15000");
+		if (has_value(MAX_USERNS, "0")) {
+			ab_verdict_set(v, AB_HEALTH_FAIL, "disabled (user.max_user_namespaces=0)");
+			suggest_sysctl(v, "user.max_user_namespaces", "15000");
 			return;
 		}
 		ab_verdict_set(v, AB_HEALTH_FAIL,
-			       "no more can be made: user.max_user_namespaces="
-			       "%s is used up, or a namespace around this one "
-			       "allows none",
+			       "cannot create another one: the limit "
+			       "user.max_user_namespaces=%s is reached, or an "
+			       "outer namespace allows none",
 			       ab_first_line(MAX_USERNS, buf, sizeof(buf)));
-		ab_verdict_remedy(v, "look at user.max_user_namespaces here "
-				     "and on the host of this container");
+		ab_verdict_remedy(v, "check user.max_user_namespaces here and "
+				     "on the host of this container");
 		return;
 	case EPERM:
-		if (is_set(USERNS_CLONE, "0")) {
+		if (has_value(USERNS_CLONE, "0")) {
 			ab_verdict_set(v, AB_HEALTH_FAIL,
-				       "switched off "
-				       "(kernel.unprivileged_userns_clone=0)");
-			set_sysctl(v, "kernel.unprivileged_userns_clone", "1");
-		} else if (filtered()) {
+				       "disabled (kernel.unprivileged_userns_clone=0)");
+			suggest_sysctl(v, "kernel.unprivileged_userns_clone", "1");
+		} else if (is_filtered()) {
 			ab_verdict_set(v, AB_HEALTH_FAIL,
-				       "a system call filter around us refuses "
-				       "them, as a container's does");
+				       "blocked by a system call filter, probably of "
+				       "a container");
 			ab_verdict_remedy(v, "start the container with a "
 					     "profile that allows them "
 					     "(Docker, Podman: --security-opt "
 					     "seccomp=FILE, or unconfined)");
 		} else if (in_chroot()) {
-			ab_verdict_set(v, AB_HEALTH_FAIL, "the kernel makes none in a chroot");
+			ab_verdict_set(v, AB_HEALTH_FAIL,
+				       "the kernel does not create them in a chroot");
 			ab_verdict_remedy(v, "enter the tree with pivot_root "
 					     "instead (unshare, "
 					     "systemd-nspawn)");
 		} else {
-			ab_verdict_set(v, AB_HEALTH_FAIL, "the kernel refuses to make one (%s)",
+			ab_verdict_set(v, AB_HEALTH_FAIL, "the kernel does not create one (%s)",
 				       strerror(errnum));
 			ab_verdict_remedy(v, "a security module forbids it; "
-					     "its log says which rule");
+					     "see its log for the rule");
 		}
 		return;
 	case EINVAL:
@@ -111,16 +109,16 @@ static void explain_refusal(int errnum, struct ab_verdict *v)
 		ab_verdict_remedy(v, "use the distribution's standard kernel");
 		return;
 	default:
-		ab_verdict_set(v, AB_HEALTH_FAIL, "cannot make one: %s", strerror(errnum));
+		ab_verdict_set(v, AB_HEALTH_FAIL, "cannot create one: %s", strerror(errnum));
 	}
 }
 
 void ab_userns_explain(int errnum, const char *step, struct ab_verdict *v)
 {
-	if ((errnum == EPERM || errnum == EACCES) && is_set(APPARMOR, "1")) {
+	if ((errnum == EPERM || errnum == EACCES) && has_value(APPARMOR, "1")) {
 		v->apparmor = true;
 		ab_verdict_set(v, AB_HEALTH_FAIL,
-			       "the kernel lets us make one but not use it "
+			       "the kernel creates one, but does not let us use it "
 			       "(apparmor_restrict_unprivileged_userns=1)");
 		ab_verdict_remedy(v, "fix, once, as root:  agentbox doctor "
 				     "--fix | sudo tee "
@@ -129,10 +127,11 @@ void ab_userns_explain(int errnum, const char *step, struct ab_verdict *v)
 				     "/etc/apparmor.d/agentbox");
 		return;
 	}
-	ab_verdict_set(v, AB_HEALTH_FAIL, "the kernel lets us make one but not use it (%s: %s)",
-		       step, strerror(errnum));
-	ab_verdict_remedy(v, "a security module forbids it; its log says which "
-			     "rule");
+	ab_verdict_set(v, AB_HEALTH_FAIL,
+		       "the kernel creates one, but does not let us use it (%s: %s)", step,
+		       strerror(errnum));
+	ab_verdict_remedy(v, "a security module forbids it; see its log for "
+			     "the rule");
 }
 
 static int write_text(const char *path, const char *text)
@@ -155,7 +154,7 @@ int ab_userns_enter(int further, struct ab_verdict *v)
 	snprintf(map[0], sizeof(map[0]), "%u %u 1", uid, uid);
 	snprintf(map[1], sizeof(map[1]), "%u %u 1", gid, gid);
 	if (unshare(CLONE_NEWUSER) < 0) {
-		explain_refusal(errno, v);
+		explain_missing(errno, v);
 		return -1;
 	}
 	for (size_t i = 0; i < 3; i++)
@@ -164,7 +163,7 @@ int ab_userns_enter(int further, struct ab_verdict *v)
 			return -1;
 		}
 	if (further && unshare(further) < 0) {
-		ab_userns_explain(errno, "make further namespaces", v);
+		ab_userns_explain(errno, "create further namespaces", v);
 		return -1;
 	}
 	return 0;

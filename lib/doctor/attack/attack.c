@@ -14,8 +14,8 @@
 #include "sandbox/mount/furniture.h"
 
 /*
- * The default profile, with limits small enough to run into, and the addresses
- * that are tried denied, whatever the machine's own file allows.
+ * The default profile, with limits that are small enough to reach. The addresses
+ * that the attack tries are denied, whatever the machine's settings allow.
  */
 static const struct ab_setting settings[] = {
 	{ "network.mode", "filtered", "attack" },   { "network.unknown", "deny", "attack" },
@@ -35,8 +35,8 @@ void ab_attack_add(struct ab_attack *attack, const char *wall, const char *name,
 	};
 }
 
-/* One report, or false at the end. What comes from the box is data. */
-static bool hear(int fd, struct ab_report *ret)
+/* Read one report, or return false at the end. Data from the box is untrusted. */
+static bool read_report(int fd, struct ab_report *ret)
 {
 	if (ab_read_full(fd, ret, sizeof(*ret)) != (ssize_t)sizeof(*ret))
 		return false;
@@ -44,13 +44,13 @@ static bool hear(int fd, struct ab_report *ret)
 	return ret->hold <= AB_HOLD_UNTRIED;
 }
 
-/* In order, each once: the row that is missing is the one that ended it. */
-static size_t collect(int fd, struct ab_attack *attack)
+/* Reports arrive in order: if one is missing, that attempt ended the box. */
+static size_t collect_reports(int fd, struct ab_attack *attack)
 {
 	struct ab_report report;
 	size_t next = 0;
 
-	while (ab_try_at(next) && hear(fd, &report) && report.index == next) {
+	while (ab_try_at(next) && read_report(fd, &report) && report.index == next) {
 		const struct ab_try *t = ab_try_at(next++);
 
 		ab_attack_add(attack, t->wall, t->name, (enum ab_hold)report.hold, report.seen);
@@ -58,21 +58,22 @@ static size_t collect(int fd, struct ab_attack *attack)
 	return next;
 }
 
-static void note_early_end(struct ab_attack *attack, size_t next,
-			   const struct ab_trial_outcome *out)
+static void report_early_end(struct ab_attack *attack, size_t next,
+			     const struct ab_trial_outcome *out)
 {
 	const struct ab_try *t = ab_try_at(next);
 	char why[160];
 
 	if (!t)
 		return;
-	snprintf(why, sizeof(why), "the box ended here (status %d)", out->status);
+	snprintf(why, sizeof(why), "the box ended during this attempt (status %d)", out->status);
 	ab_attack_add(attack, t->wall, t->name, AB_HOLD_BROKEN, why);
 	while ((t = ab_try_at(++next)) != NULL)
-		ab_attack_add(attack, t->wall, t->name, AB_HOLD_UNTRIED, "the box had ended");
+		ab_attack_add(attack, t->wall, t->name, AB_HOLD_UNTRIED,
+			      "the box had already ended");
 }
 
-static void sum_up(struct ab_attack *attack)
+static void summarize_attempts(struct ab_attack *attack)
 {
 	size_t broken = 0, untried = 0;
 
@@ -104,9 +105,9 @@ static void fill_words(const struct ab_stage *stage, const struct ab_policy_inpu
 	ab_strv_addf(words, "%d", stage->secret);
 }
 
-/* Start the box, hear it out, look at what is left. */
-static int attack_from(struct ab_stage *stage, const struct ab_policy_input *input,
-		       struct ab_attack *ret, struct ab_error *err)
+/* Start the box, collect its reports, inspect what is left. */
+static int run_attack(struct ab_stage *stage, const struct ab_policy_input *input,
+		      struct ab_attack *ret, struct ab_error *err)
 {
 	ab_autostrv struct ab_strv words = { 0 };
 	struct ab_trial_outcome out;
@@ -116,7 +117,7 @@ static int attack_from(struct ab_stage *stage, const struct ab_policy_input *inp
 
 	fill_words(stage, input, &words);
 	if (pipe2(ends, O_CLOEXEC) < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "make a pipe");
+		return ab_fail(err, AB_ESYSTEM, errno, "create a pipe");
 	result = ab_trial_start(stage->trial, settings, AB_COUNT(settings), &words, ends[1],
 				stage->secret, &run, err);
 	close(ends[1]);
@@ -124,20 +125,20 @@ static int attack_from(struct ab_stage *stage, const struct ab_policy_input *inp
 		close(ends[0]);
 		return -1;
 	}
-	next = collect(ends[0], ret);
+	next = collect_reports(ends[0], ret);
 	close(ends[0]);
 	ab_trial_wait(&run, &out);
 	if (out.result < 0) {
 		*err = out.error;
 		return -1;
 	}
-	note_early_end(ret, next, &out);
+	report_early_end(ret, next, &out);
 	ab_stage_inspect(stage, ret);
 	return 0;
 }
 
-/* Where the box has a folder of its own, what it does there is no attack: to
- * see walls fail, what they protect must be in sight. */
+/* In its private folders the box may do anything. To see a wall fail, the folder
+ * that it protects must be visible. */
 static int check_place(const char *base, struct ab_error *err)
 {
 	static const char *const private[] = { "/tmp", "/var/tmp", "/run" };
@@ -146,12 +147,9 @@ static int check_place(const char *base, struct ab_error *err)
 		if (!ab_path_within(base, private[i]))
 			continue;
 		ab_fail(err, AB_EUSAGE, 0,
-			"the state folder is below %s, which every box "
-			"replaces by one of its own",
-			private[i]);
-		return ab_hint(err, "choose another for the attack: "
-				    "AGENTBOX_STATE=DIR agentbox doctor "
-				    "--attack");
+			"the state folder is below %s, which is private in every box", private[i]);
+		return ab_hint(err, "choose another one for the attack: "
+				    "AGENTBOX_STATE=DIR agentbox doctor --attack");
 	}
 	return 0;
 }
@@ -164,14 +162,14 @@ int ab_attack(const struct ab_policy_input *input, struct ab_attack *ret, struct
 	int result = -1;
 
 	if (access(AB_MARKER, F_OK) == 0) {
-		ab_fail(err, AB_EUSAGE, 0, "this is the inside of a box");
-		return ab_hint(err, "the attack starts on the host, where it "
-				    "can also see what got out");
+		ab_fail(err, AB_EUSAGE, 0, "--attack does not work inside a box");
+		return ab_hint(err, "start it on the host, where it can also see "
+				    "what escaped");
 	}
 	if (ab_trial_open(input, &trial, err) < 0)
 		return -1;
 	if (check_place(trial.base, err) == 0 && ab_stage_open(&trial, &stage, err) == 0) {
-		result = attack_from(&stage, input, &attack, err);
+		result = run_attack(&stage, input, &attack, err);
 		ab_stage_fini(&stage);
 	}
 	ab_trial_fini(&trial);
@@ -179,7 +177,7 @@ int ab_attack(const struct ab_policy_input *input, struct ab_attack *ret, struct
 		ab_attack_fini(&attack);
 		return -1;
 	}
-	sum_up(&attack);
+	summarize_attempts(&attack);
 	*ret = attack;
 	return 0;
 }

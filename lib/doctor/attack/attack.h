@@ -3,15 +3,15 @@
 /*
  * The self-attack, inside and outside.
  *
- * Outside plants what may not be reached (attack_stage.c), starts our own
- * program in a box and listens. Inside works through the tables of attempts,
- * each in a process of its own, and reports by index: both sides are the same
- * program, so the tables are the same. Afterwards outside looks whether
- * anything planted has changed or was touched.
+ * The outside plants targets that must not be reached (attack_stage.c), starts
+ * our own program in a box and reads its reports. The inside works through the
+ * tables of attempts, each in its own process, and reports by index: both sides
+ * are the same program, so the tables are the same. Afterwards the outside
+ * checks whether any target was changed or touched.
  *
- * Mustn't: do harm where a wall is missing. Targets are planted for the
- * purpose, files elsewhere are only opened, never truncated or written, what
- * is made by mistake is nameless or removed again.
+ * The attack must not do harm if a wall is missing. Targets are planted for the
+ * purpose; other files are only opened, never truncated or written; files that
+ * are created through a hole have no name or are removed again.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -19,15 +19,15 @@
 
 #include "doctor/attack/attack_result.h"
 
-/* What the inside is told; all of it is in our own argument list. */
+/* What the inside knows, from its arguments. */
 struct ab_attacker {
 	const char *base; /* the trial's folder */
 	const char *home; /* the caller's real home, or "" */
 	const char *tag;  /* in the name of everything planted */
 	pid_t victim;	  /* a process of the host */
-	int port;	  /* where it listens on the host's loopback */
-	int key;	  /* of a System V shared memory segment */
-	int stray;	  /* a descriptor that must not have come in */
+	int port;	  /* a listener on the host's loopback */
+	int key;	  /* key of a System V shared memory segment */
+	int stray;	  /* a file descriptor that the box must not have */
 	char path[4096];  /* ab_place() */
 	char seen[160];
 };
@@ -37,20 +37,20 @@ struct ab_attacker {
 #define AB_ATTACKER_NAME "aba-" /* processes of the attack */
 #define AB_VICTIM_NAME "abv-"
 #define AB_PLANTED_NAME "agentbox-planted-" /* files, queues, sockets */
-#define AB_INSIDE_NAME "agentbox-inside-"   /* what inside leaves behind */
+#define AB_INSIDE_NAME "agentbox-inside-"   /* what the inside leaves behind */
 #define AB_PLANTED_SECRET "a planted secret"
 
-/* Addresses for documentation, where the address is not the point: through a
- * hole nothing reaches anybody. The box may reach none of these. */
+/* Addresses that the box must not reach. Where the address does not matter, it
+ * is one for documentation, so that nothing arrives anywhere through a hole. */
 #define AB_OUT4 "203.0.113.1"
 #define AB_OUT6 "2001:db8::1"
 #define AB_METADATA "169.254.169.254"
 #define AB_PRIVATE "10.0.0.1"
 
 /*
- * One attempt. `run` gets `arg`, and says what it saw with the functions
- * below. `twin` does what a program may do, with the same means; it returns
- * NULL, or what went wrong: a wall that refuses everything is broken too.
+ * One attempt. `run` gets `arg` and reports with the functions below. `twin` does
+ * something that is allowed, by the same means, and returns NULL or what failed:
+ * a wall that denies everything is broken too.
  */
 struct ab_try {
 	const char *wall, *name;
@@ -78,15 +78,15 @@ enum ab_hold ab_broken(struct ab_attacker *a, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 enum ab_hold ab_untried(struct ab_attacker *a, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-/* r < 0: held, with errno; else broken, and r is closed if it is an fd. */
+/* r < 0: held, with errno; otherwise broken. The second one closes fd. */
 enum ab_hold ab_refused(struct ab_attacker *a, long r);
 enum ab_hold ab_refused_fd(struct ab_attacker *a, int fd);
 
-/* A path for an attempt: "~/x" in the planted home, "@x" in the trial's
- * folder, "./x" in the workspace, "!" the real home; else as it is. */
+/* A path for an attempt: "~/x" in the planted home, "@x" in the trial's folder,
+ * "./x" in the workspace, "!" the real home; anything else is unchanged. */
 const char *ab_place(struct ab_attacker *a, const char *arg);
 
-/* What inside sends for each attempt. */
+/* The report of one attempt. */
 struct ab_report {
 	uint32_t index;
 	uint32_t hold;
@@ -96,7 +96,7 @@ struct ab_report {
 /* The inside; never returns. */
 _Noreturn void ab_attack_inside(int argc, char **argv);
 
-/* attack_stage.c: what is planted. */
+/* attack_stage.c: plant the targets. */
 struct ab_trial;
 
 struct ab_stage {
@@ -106,7 +106,7 @@ struct ab_stage {
 	int control; /* the victim cleans up when this closes */
 	int port;
 	int key;
-	int secret;	  /* a descriptor of a planted key */
+	int secret;	  /* a file descriptor of a planted key */
 	int listeners[3]; /* the host's: TCP, abstract, pathname */
 	char *before;	  /* the trial's files, as text */
 	char *mounts;
@@ -114,16 +114,16 @@ struct ab_stage {
 
 int ab_stage_open(struct ab_trial *trial, struct ab_stage *ret, struct ab_error *err);
 void ab_stage_fini(struct ab_stage *stage);
-/* Folders of the host that the box has its own of; ends with NULL. */
+/* Folders of the host that are private in the box; ends with NULL. */
 extern const char *const ab_shared_folders[];
 
-/* attack_inspect.c: what can be compared, and the comparison: one attempt
+/* attack_inspect.c: record the state outside, and compare it afterwards: one row
  * for each question. */
 char *ab_stage_snapshot(const struct ab_stage *stage);
 char *ab_stage_mounts(const struct ab_stage *stage);
 void ab_stage_inspect(struct ab_stage *stage, struct ab_attack *attack);
 
-/* Another row of the report. */
+/* Add a row to the report. */
 void ab_attack_add(struct ab_attack *attack, const char *wall, const char *name, enum ab_hold hold,
 		   const char *seen);
 

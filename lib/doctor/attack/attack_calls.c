@@ -1,4 +1,4 @@
-/* System calls that nobody in the box needs, and the terminal. */
+/* System calls that no program in the box needs, and the terminal. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -14,11 +14,10 @@
 #include "doctor/attack/attack.h"
 
 /*
- * With arguments that cannot do anything: the kernel would answer EINVAL,
- * EFAULT or EBADF, so only what a filter or a missing capability answers
- * counts as held.
+ * The arguments are harmless: the kernel would return EINVAL, EFAULT or EBADF, so
+ * only the error of a filter or a missing capability counts as held.
  */
-static enum ab_hold call(struct ab_attacker *a, const struct ab_try *t)
+static enum ab_hold make_call(struct ab_attacker *a, const struct ab_try *t)
 {
 	long r = syscall(t->number, -1L, 0L, 0L, 0L, 0L, 0L);
 
@@ -26,7 +25,7 @@ static enum ab_hold call(struct ab_attacker *a, const struct ab_try *t)
 		return ab_broken(a, "it worked");
 	if (errno == EPERM || errno == ENOSYS)
 		return ab_held(a, "%s", strerror(errno));
-	return ab_broken(a, "the kernel looked at it: %s", strerror(errno));
+	return ab_broken(a, "the kernel handled it: %s", strerror(errno));
 }
 
 static enum ab_hold change_personality(struct ab_attacker *a, const struct ab_try *t)
@@ -34,10 +33,10 @@ static enum ab_hold change_personality(struct ab_attacker *a, const struct ab_tr
 	return ab_refused(a, personality((unsigned long)t->number));
 }
 
-static const char *ask_personality(struct ab_attacker *a)
+static const char *read_personality(struct ab_attacker *a)
 {
 	(void)a;
-	return personality(0xffffffff) < 0 ? "asking for it" : NULL;
+	return personality(0xffffffff) < 0 ? "reading the personality" : NULL;
 }
 
 static enum ab_hold forge_memory(struct ab_attacker *a, const struct ab_try *t)
@@ -46,7 +45,7 @@ static enum ab_hold forge_memory(struct ab_attacker *a, const struct ab_try *t)
 	return ab_refused(a, prctl(PR_SET_MM, PR_SET_MM_START_CODE, 0, 0, 0));
 }
 
-static enum ab_hold foreign_call(struct ab_attacker *a, const struct ab_try *t)
+static enum ab_hold make_foreign_call(struct ab_attacker *a, const struct ab_try *t)
 {
 #if defined(__x86_64__)
 	/* getpid of the x32 interface, or of the 32-bit one. */
@@ -63,7 +62,7 @@ static enum ab_hold foreign_call(struct ab_attacker *a, const struct ab_try *t)
 #endif
 }
 
-static enum ab_hold filter_in_force(struct ab_attacker *a, const struct ab_try *t)
+static enum ab_hold check_filter(struct ab_attacker *a, const struct ab_try *t)
 {
 	(void)t;
 	return prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == 2 ? ab_held(a, "in force")
@@ -72,43 +71,44 @@ static enum ab_hold filter_in_force(struct ab_attacker *a, const struct ab_try *
 
 #define CALLS "system calls"
 static const struct ab_try calls[] = {
-	{ CALLS, "run without a filter", filter_in_force },
-	{ CALLS, "bpf", call, NULL, SYS_bpf },
-	{ CALLS, "perf_event_open", call, NULL, SYS_perf_event_open },
-	{ CALLS, "userfaultfd", call, NULL, SYS_userfaultfd },
-	{ CALLS, "io_uring_setup", call, NULL, SYS_io_uring_setup },
-	{ CALLS, "io_uring_enter", call, NULL, SYS_io_uring_enter },
-	{ CALLS, "keyctl", call, NULL, SYS_keyctl },
-	{ CALLS, "add_key", call, NULL, SYS_add_key },
-	{ CALLS, "request_key", call, NULL, SYS_request_key },
-	{ CALLS, "fanotify_init", call, NULL, SYS_fanotify_init },
-	{ CALLS, "name_to_handle_at", call, NULL, SYS_name_to_handle_at },
-	{ CALLS, "open_by_handle_at", call, NULL, SYS_open_by_handle_at },
-	{ CALLS, "kexec_load", call, NULL, SYS_kexec_load },
-	{ CALLS, "kexec_file_load", call, NULL, SYS_kexec_file_load },
-	{ CALLS, "init_module", call, NULL, SYS_init_module },
-	{ CALLS, "finit_module", call, NULL, SYS_finit_module },
-	{ CALLS, "delete_module", call, NULL, SYS_delete_module },
-	{ CALLS, "reboot", call, NULL, SYS_reboot },
-	{ CALLS, "swapon", call, NULL, SYS_swapon },
-	{ CALLS, "quotactl", call, NULL, SYS_quotactl },
-	{ CALLS, "acct", call, NULL, SYS_acct },
-	{ CALLS, "syslog", call, NULL, SYS_syslog },
-	{ CALLS, "clock_settime", call, NULL, SYS_clock_settime },
-	{ CALLS, "settimeofday", call, NULL, SYS_settimeofday },
-	{ CALLS, "adjtimex", call, NULL, SYS_adjtimex },
-	{ CALLS, "sethostname", call, NULL, SYS_sethostname },
-	{ CALLS, "move_pages", call, NULL, SYS_move_pages },
-	{ CALLS, "another personality", change_personality, NULL, PER_LINUX32, ask_personality },
-	{ CALLS, "all memory executable", change_personality, NULL, READ_IMPLIES_EXEC },
+	{ CALLS, "run without a filter", check_filter },
+	{ CALLS, "bpf", make_call, NULL, SYS_bpf },
+	{ CALLS, "perf_event_open", make_call, NULL, SYS_perf_event_open },
+	{ CALLS, "userfaultfd", make_call, NULL, SYS_userfaultfd },
+	{ CALLS, "io_uring_setup", make_call, NULL, SYS_io_uring_setup },
+	{ CALLS, "io_uring_enter", make_call, NULL, SYS_io_uring_enter },
+	{ CALLS, "keyctl", make_call, NULL, SYS_keyctl },
+	{ CALLS, "add_key", make_call, NULL, SYS_add_key },
+	{ CALLS, "request_key", make_call, NULL, SYS_request_key },
+	{ CALLS, "fanotify_init", make_call, NULL, SYS_fanotify_init },
+	{ CALLS, "name_to_handle_at", make_call, NULL, SYS_name_to_handle_at },
+	{ CALLS, "open_by_handle_at", make_call, NULL, SYS_open_by_handle_at },
+	{ CALLS, "kexec_load", make_call, NULL, SYS_kexec_load },
+	{ CALLS, "kexec_file_load", make_call, NULL, SYS_kexec_file_load },
+	{ CALLS, "init_module", make_call, NULL, SYS_init_module },
+	{ CALLS, "finit_module", make_call, NULL, SYS_finit_module },
+	{ CALLS, "delete_module", make_call, NULL, SYS_delete_module },
+	{ CALLS, "reboot", make_call, NULL, SYS_reboot },
+	{ CALLS, "swapon", make_call, NULL, SYS_swapon },
+	{ CALLS, "quotactl", make_call, NULL, SYS_quotactl },
+	{ CALLS, "acct", make_call, NULL, SYS_acct },
+	{ CALLS, "syslog", make_call, NULL, SYS_syslog },
+	{ CALLS, "clock_settime", make_call, NULL, SYS_clock_settime },
+	{ CALLS, "settimeofday", make_call, NULL, SYS_settimeofday },
+	{ CALLS, "adjtimex", make_call, NULL, SYS_adjtimex },
+	{ CALLS, "sethostname", make_call, NULL, SYS_sethostname },
+	{ CALLS, "move_pages", make_call, NULL, SYS_move_pages },
+	{ CALLS, "change the personality", change_personality, NULL, PER_LINUX32,
+	  read_personality },
+	{ CALLS, "make all memory executable", change_personality, NULL, READ_IMPLIES_EXEC },
 	{ CALLS, "forge what /proc shows", forge_memory },
-	{ CALLS, "a call of the 32-bit interface", foreign_call, NULL, 0 },
-	{ CALLS, "a call of another interface", foreign_call, NULL, 1 },
+	{ CALLS, "a 32-bit system call", make_foreign_call, NULL, 0 },
+	{ CALLS, "an x32 system call", make_foreign_call, NULL, 1 },
 };
 const struct ab_tries ab_tries_calls = { calls, AB_COUNT(calls) };
 
-/* A terminal of the box's own, as our controlling one; -1. */
-static int own_terminal(int *ret_master)
+/* Open a terminal of the box; -1 on failure. */
+static int open_own_terminal(int *ret_master)
 {
 	int locked = 0;
 
@@ -118,19 +118,18 @@ static int own_terminal(int *ret_master)
 	return ioctl(*ret_master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
 }
 
-/* The upper half of the number is not the kernel's business, so it must not
- * be the filter's either. */
+/* The kernel ignores the upper half of the number, so the filter must, too. */
 static enum ab_hold type_keys(struct ab_attacker *a, const struct ab_try *t)
 {
-	ab_autoclose int master = -1, slave = own_terminal(&master);
+	ab_autoclose int master = -1, slave = open_own_terminal(&master);
 	char key[2] = { 0 };
 	int status = 0;
 	pid_t pid;
 
 	if (slave < 0)
 		return ab_untried(a, "no terminal: %s", strerror(errno));
-	/* Another process, because we lead a group and could not make the
-	 * session that a controlling terminal needs. */
+	/* A controlling terminal needs a new session, which a group leader such
+	 * as this process cannot create. */
 	pid = fork();
 	if (pid == 0) {
 		if (setsid() < 0 || ioctl(slave, TIOCSCTTY, 0) < 0)
@@ -139,21 +138,21 @@ static enum ab_hold type_keys(struct ab_attacker *a, const struct ab_try *t)
 	}
 	if (pid < 0 || waitpid(pid, &status, 0) < 0 || !WIFEXITED(status) ||
 	    WEXITSTATUS(status) == 255)
-		return ab_untried(a, "no session for it");
+		return ab_untried(a, "cannot create a session");
 	errno = WEXITSTATUS(status);
 	return ab_refused(a, errno ? -1 : 0);
 }
 
 static const char *use_terminal(struct ab_attacker *a)
 {
-	ab_autoclose int master = -1, slave = own_terminal(&master);
+	ab_autoclose int master = -1, slave = open_own_terminal(&master);
 	struct winsize size;
 	char byte = 0;
 
 	(void)a;
 	if (slave < 0 || ioctl(slave, TIOCGWINSZ, &size) < 0 || write(slave, "x", 1) != 1 ||
 	    read(master, &byte, 1) != 1 || byte != 'x')
-		return "using a terminal of one's own";
+		return "using its own terminal";
 	return NULL;
 }
 
@@ -173,6 +172,6 @@ static const struct ab_try terminal[] = {
 	{ TERMINAL, "open the caller's terminal", open_terminal, "/dev/tty" },
 	{ TERMINAL, "open the console", open_terminal, "/dev/console" },
 	{ TERMINAL, "open a virtual console", open_terminal, "/dev/tty1" },
-	{ TERMINAL, "open another's terminal", open_terminal, "/dev/pts/0" },
+	{ TERMINAL, "open another user's terminal", open_terminal, "/dev/pts/0" },
 };
 const struct ab_tries ab_tries_terminal = { terminal, AB_COUNT(terminal) };

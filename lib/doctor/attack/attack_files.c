@@ -17,13 +17,13 @@
 #define W (O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
 #define R (O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
 
-/* Nameless: gone with its descriptor, should the wall be missing. */
-static enum ab_hold make_in(struct ab_attacker *a, const struct ab_try *t)
+/* A file without a name: it disappears with its descriptor if a wall is missing. */
+static enum ab_hold create_unnamed(struct ab_attacker *a, const struct ab_try *t)
 {
 	const char *dir = ab_place(a, t->arg);
 
 	if (!dir[0])
-		return ab_untried(a, "there is none");
+		return ab_untried(a, "there is no such folder");
 	return ab_refused_fd(a, open(dir, O_TMPFILE | W, 0600));
 }
 
@@ -37,7 +37,7 @@ static enum ab_hold open_read(struct ab_attacker *a, const struct ab_try *t)
 	return ab_refused_fd(a, open(ab_place(a, t->arg), R));
 }
 
-static enum ab_hold make_name(struct ab_attacker *a, const struct ab_try *t)
+static enum ab_hold create_named(struct ab_attacker *a, const struct ab_try *t)
 {
 	const char *path = ab_place(a, t->arg);
 	int fd = open(path, W | O_CREAT | O_EXCL, 0600);
@@ -58,7 +58,7 @@ static enum ab_hold list_folder(struct ab_attacker *a, const struct ab_try *t)
 	while ((entry = readdir(dir)) != NULL)
 		n += entry->d_name[0] != '.';
 	closedir(dir);
-	return n ? ab_broken(a, "it shows %d names", n) : ab_held(a, "empty");
+	return n ? ab_broken(a, "it lists %d names", n) : ab_held(a, "empty");
 }
 
 static enum ab_hold change_mode(struct ab_attacker *a, const struct ab_try *t)
@@ -66,8 +66,8 @@ static enum ab_hold change_mode(struct ab_attacker *a, const struct ab_try *t)
 	return ab_refused(a, chmod(ab_place(a, t->arg), 0777));
 }
 
-/* Sets what is set: it asks for the right, and changes nothing. */
-static enum ab_hold same_mode(struct ab_attacker *a, const struct ab_try *t)
+/* Sets the current mode: needs the permission, but changes nothing. */
+static enum ab_hold set_same_mode(struct ab_attacker *a, const struct ab_try *t)
 {
 	struct stat st;
 
@@ -77,8 +77,8 @@ static enum ab_hold same_mode(struct ab_attacker *a, const struct ab_try *t)
 }
 
 /*
- * As long as it runs, a program cannot be written in any case; what counts is
- * whether the mount would let us once it does not.
+ * A running program can never be written, so check whether its mount would
+ * permit that once it has ended.
  */
 static enum ab_hold write_program(struct ab_attacker *a, const struct ab_try *t)
 {
@@ -90,10 +90,9 @@ static enum ab_hold write_program(struct ab_attacker *a, const struct ab_try *t)
 	if (fd < 0 || fstatvfs(fd, &fs) < 0)
 		return ab_untried(a, "%s: %s", t->arg, strerror(errno));
 	if (access(a->path, F_OK) < 0)
-		return ab_untried(a, "it lies in a folder that the box has its "
-				     "own of");
+		return ab_untried(a, "it is in a folder that is private in the box");
 	if (!(fs.f_flag & ST_RDONLY))
-		return ab_broken(a, "it lies on a writable mount");
+		return ab_broken(a, "it is on a writable mount");
 	return open_write(a, t);
 }
 
@@ -127,7 +126,7 @@ static enum ab_hold unlink_it(struct ab_attacker *a, const struct ab_try *t)
 	return ab_refused(a, unlink(ab_place(a, t->arg)));
 }
 
-/* Away, and back again if that went. */
+/* Rename it, and rename it back if that worked. */
 static enum ab_hold rename_it(struct ab_attacker *a, const struct ab_try *t)
 {
 	const char *from = ab_place(a, t->arg);
@@ -148,7 +147,7 @@ static enum ab_hold exchange_it(struct ab_attacker *a, const struct ab_try *t)
 	int r, errnum;
 
 	if (mkdir(other, 0700) < 0)
-		return ab_untried(a, "no folder to exchange it with");
+		return ab_untried(a, "cannot create a folder to exchange it with");
 	r = renameat2(AT_FDCWD, other, AT_FDCWD, path, RENAME_EXCHANGE);
 	errnum = errno;
 	if (r == 0)
@@ -158,7 +157,7 @@ static enum ab_hold exchange_it(struct ab_attacker *a, const struct ab_try *t)
 	return ab_refused(a, r);
 }
 
-static enum ab_hold link_in(struct ab_attacker *a, const struct ab_try *t)
+static enum ab_hold link_into_workspace(struct ab_attacker *a, const struct ab_try *t)
 {
 	ab_autofree char *to = ab_printf("%s/home/project/stolen", a->base);
 	int r = link(ab_place(a, t->arg), to);
@@ -168,14 +167,14 @@ static enum ab_hold link_in(struct ab_attacker *a, const struct ab_try *t)
 	return ab_refused(a, r);
 }
 
-/* Opened through a link in the workspace that leads there. */
-static enum ab_hold through_link(struct ab_attacker *a, const struct ab_try *t)
+/* Open it through a link in the workspace. */
+static enum ab_hold open_through_link(struct ab_attacker *a, const struct ab_try *t)
 {
 	ab_autofree char *link = ab_printf("%s/home/project/link", a->base);
 	int fd, errnum;
 
 	if (symlink(ab_place(a, t->arg), link) < 0)
-		return ab_untried(a, "no link can be made: %s", strerror(errno));
+		return ab_untried(a, "cannot create a link: %s", strerror(errno));
 	fd = open(link, (int)t->number);
 	errnum = errno;
 	unlink(link);
@@ -183,13 +182,13 @@ static enum ab_hold through_link(struct ab_attacker *a, const struct ab_try *t)
 	return ab_refused_fd(a, fd);
 }
 
-static enum ab_hold through_parent_link(struct ab_attacker *a, const struct ab_try *t)
+static enum ab_hold create_through_parent_link(struct ab_attacker *a, const struct ab_try *t)
 {
 	ab_autofree char *link = ab_printf("%s/home/project/g", a->base);
 	int fd, errnum;
 
 	if (symlink(".git", link) < 0)
-		return ab_untried(a, "no link can be made: %s", strerror(errno));
+		return ab_untried(a, "cannot create a link: %s", strerror(errno));
 	fd = open(ab_place(a, t->arg), W | O_CREAT | O_EXCL, 0600);
 	errnum = errno;
 	if (fd >= 0)
@@ -199,19 +198,19 @@ static enum ab_hold through_parent_link(struct ab_attacker *a, const struct ab_t
 	return ab_refused_fd(a, fd);
 }
 
-/* A descriptor that may not write, opened again for writing. */
-static enum ab_hold reopen(struct ab_attacker *a, const struct ab_try *t)
+/* Reopen an O_PATH descriptor for writing. */
+static enum ab_hold reopen_handle(struct ab_attacker *a, const struct ab_try *t)
 {
 	ab_autoclose int fd = open(ab_place(a, t->arg), O_PATH | O_CLOEXEC);
 	char path[32];
 
 	if (fd < 0)
-		return ab_held(a, "not even a handle: %s", strerror(errno));
+		return ab_held(a, "cannot even get a handle: %s", strerror(errno));
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	return ab_refused_fd(a, open(path, W));
 }
 
-static enum ab_hold by_openat2(struct ab_attacker *a, const struct ab_try *t)
+static enum ab_hold open_with_openat2(struct ab_attacker *a, const struct ab_try *t)
 {
 	struct open_how how = { .flags = W, .resolve = RESOLVE_IN_ROOT };
 	ab_autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -220,7 +219,7 @@ static enum ab_hold by_openat2(struct ab_attacker *a, const struct ab_try *t)
 					     sizeof(how)));
 }
 
-static enum ab_hold device(struct ab_attacker *a, const struct ab_try *t)
+static enum ab_hold make_device(struct ab_attacker *a, const struct ab_try *t)
 {
 	const char *path = ab_place(a, t->arg);
 	int r = mknod(path, (mode_t)t->number | 0600, makedev(1, 1));
@@ -230,26 +229,26 @@ static enum ab_hold device(struct ab_attacker *a, const struct ab_try *t)
 	return ab_refused(a, r);
 }
 
-/* What a program may do. */
+/* The twins: what a program may do. */
 
-static const char *makes(const char *path)
+static const char *make_and_remove(const char *path)
 {
 	int fd = open(path, W | O_CREAT | O_EXCL, 0600);
 
 	if (fd < 0)
-		return "making a file";
+		return "creating a file";
 	close(fd);
 	return unlink(path) < 0 ? "removing a file" : NULL;
 }
 
 static const char *write_in_workspace(struct ab_attacker *a)
 {
-	return makes(ab_place(a, "./made-inside"));
+	return make_and_remove(ab_place(a, "./made-inside"));
 }
 
 static const char *write_in_git(struct ab_attacker *a)
 {
-	return makes(ab_place(a, "./.git/index.lock"));
+	return make_and_remove(ab_place(a, "./.git/index.lock"));
 }
 
 static const char *read_known_hosts(struct ab_attacker *a)
@@ -273,7 +272,7 @@ static const char *rename_in_workspace(struct ab_attacker *a)
 	ab_autofree char *to = ab_strdup(ab_place(a, "./two"));
 
 	if (mkdir(from, 0700) < 0 || rename(from, to) < 0)
-		return "renaming a folder of the workspace";
+		return "renaming a folder in the workspace";
 	return rmdir(to) < 0 ? "removing a folder" : NULL;
 }
 
@@ -282,72 +281,71 @@ static const char *make_fifo(struct ab_attacker *a)
 	const char *path = ab_place(a, "./fifo");
 
 	if (mkfifo(path, 0600) < 0)
-		return "making a fifo";
+		return "creating a fifo";
 	return unlink(path) < 0 ? "removing a fifo" : NULL;
 }
 
 #define FILES "files"
 static const struct ab_try files[] = {
-	{ FILES, "make a file in /", make_in, "/", 0, write_in_workspace },
-	{ FILES, "make a file in /etc", make_in, "/etc" },
-	{ FILES, "make a file in /usr", make_in, "/usr" },
-	{ FILES, "make a file in /var", make_in, "/var" },
-	{ FILES, "make a file in your home folder", make_in, "!" },
-	{ FILES, "make a file beside the workspace", make_in, "~" },
+	{ FILES, "create a file in /", create_unnamed, "/", 0, write_in_workspace },
+	{ FILES, "create a file in /etc", create_unnamed, "/etc" },
+	{ FILES, "create a file in /usr", create_unnamed, "/usr" },
+	{ FILES, "create a file in /var", create_unnamed, "/var" },
+	{ FILES, "create a file in your home folder", create_unnamed, "!" },
+	{ FILES, "create a file next to the workspace", create_unnamed, "~" },
 	{ FILES, "write a file outside the workspace", open_write, "@outside/target", 0,
 	  write_in_workspace },
 	{ FILES, "write .bashrc", open_write, "~/.bashrc" },
-	{ FILES, "write through a symbolic link", through_link, "@outside/target", O_WRONLY },
-	{ FILES, "write by openat2", by_openat2, "@outside/target" },
-	{ FILES, "write by a handle opened again", reopen, "@outside/target" },
+	{ FILES, "write through a symbolic link", open_through_link, "@outside/target", O_WRONLY },
+	{ FILES, "write with openat2", open_with_openat2, "@outside/target" },
+	{ FILES, "write through a reopened handle", reopen_handle, "@outside/target" },
 	{ FILES, "truncate a file outside", truncate_it, "@outside/target" },
 	{ FILES, "remove a file outside", unlink_it, "@outside/target" },
 	{ FILES, "change the mode of a file outside", change_mode, "@outside/target" },
-	{ FILES, "bring a file in by a hard link", link_in, "@outside/target" },
-	{ FILES, "write past /proc/self/root", make_in, "/proc/self/root/etc" },
-	{ FILES, "look into the state folder", list_folder, "@state" },
-	{ FILES, "make a file in the state folder", make_in, "@state" },
+	{ FILES, "hard-link a file into the workspace", link_into_workspace, "@outside/target" },
+	{ FILES, "write through /proc/self/root", create_unnamed, "/proc/self/root/etc" },
+	{ FILES, "list the state folder", list_folder, "@state" },
+	{ FILES, "create a file in the state folder", create_unnamed, "@state" },
 	{ FILES, "read a private key", open_read, "~/.ssh/id_ed25519", 0, read_known_hosts },
 	{ FILES, "read .netrc", open_read, "~/.netrc" },
 	{ FILES, "read cloud credentials", open_read, "~/.aws/credentials" },
 	{ FILES, "read /etc/shadow", open_read, "/etc/shadow" },
-	{ FILES, "read a key through a symbolic link", through_link, "~/.ssh/id_ed25519",
+	{ FILES, "read a key through a symbolic link", open_through_link, "~/.ssh/id_ed25519",
 	  O_RDONLY },
-	{ FILES, "read a key by a hard link", link_in, "~/.ssh/id_ed25519" },
-	{ FILES, "open a key's mask by its mode", change_mode, "~/.ssh/id_ed25519" },
+	{ FILES, "read a key through a hard link", link_into_workspace, "~/.ssh/id_ed25519" },
+	{ FILES, "change the mode of a key's mask", change_mode, "~/.ssh/id_ed25519" },
 	{ FILES, "move a key's mask away", rename_it, "~/.ssh/id_ed25519" },
-	{ FILES, "move the folder of the key away", rename_it, "~/.ssh" },
-	{ FILES, "plant a git hook", make_name, "./.git/hooks/pre-commit", 0, write_in_git },
-	{ FILES, "plant a hook through a linked parent", through_parent_link,
+	{ FILES, "move the key's folder away", rename_it, "~/.ssh" },
+	{ FILES, "plant a git hook", create_named, "./.git/hooks/pre-commit", 0, write_in_git },
+	{ FILES, "plant a hook through a linked parent", create_through_parent_link,
 	  "./g/hooks/pre-commit" },
 	{ FILES, "change the git configuration", open_write, "./.git/config" },
-	{ FILES, "change it by its other name", open_write, "./alias" },
+	{ FILES, "change it through its other name", open_write, "./alias" },
 	{ FILES, "truncate the git configuration", truncate_it, "./.git/config" },
 	{ FILES, "remove the git configuration", unlink_it, "./.git/config" },
 	{ FILES, "move .git away", rename_it, "./.git", 0, rename_in_workspace },
 	{ FILES, "move the hooks away", rename_it, "./.git/hooks" },
-	{ FILES, "exchange the hooks for a folder", exchange_it, "./.git/hooks" },
+	{ FILES, "swap the hooks with another folder", exchange_it, "./.git/hooks" },
 	{ FILES, "change the mode of the hooks", change_mode, "./.git/hooks" },
-	{ FILES, "write our own program file", write_program, "/proc/self/exe" },
+	{ FILES, "write the agentbox program file", write_program, "/proc/self/exe" },
 	{ FILES, "write init's program file", open_write, "/proc/1/exe" },
-	{ FILES, "look into init's root", list_folder, "/proc/1/root", 0, read_own_status },
-	{ FILES, "look into init's folder", list_folder, "/proc/1/cwd" },
-	{ FILES, "open init's descriptors", open_each, "/proc/1/fd", 64 },
+	{ FILES, "list init's root", list_folder, "/proc/1/root", 0, read_own_status },
+	{ FILES, "list init's current folder", list_folder, "/proc/1/cwd" },
+	{ FILES, "open init's file descriptors", open_each, "/proc/1/fd", 64 },
 	{ FILES, "read init's memory", open_read, "/proc/1/mem" },
 	{ FILES, "read init's environment", open_read, "/proc/1/environ" },
 	{ FILES, "change the core pattern", open_write, "/proc/sys/kernel/core_pattern" },
 	{ FILES, "change the module loader", open_write, "/proc/sys/kernel/modprobe" },
-	{ FILES, "switch user namespaces on again", open_write,
-	  "/proc/sys/user/max_user_namespaces" },
-	{ FILES, "press the system request key", open_write, "/proc/sysrq-trigger" },
-	{ FILES, "change the mode of a file in /proc", same_mode, "/proc/version" },
+	{ FILES, "enable user namespaces again", open_write, "/proc/sys/user/max_user_namespaces" },
+	{ FILES, "trigger a system request (SysRq)", open_write, "/proc/sysrq-trigger" },
+	{ FILES, "change the mode of a file in /proc", set_same_mode, "/proc/version" },
 	{ FILES, "read the kernel's memory", open_read, "/proc/kcore" },
 	{ FILES, "open /dev/mem", open_read, "/dev/mem" },
 	{ FILES, "open the kernel's log", open_read, "/dev/kmsg" },
 	{ FILES, "change a kernel setting in /sys", open_write,
 	  "/sys/kernel/mm/transparent_hugepage/enabled" },
 	{ FILES, "change a cgroup", open_write, "/sys/fs/cgroup/cgroup.procs" },
-	{ FILES, "make a character device", device, "./device", S_IFCHR, make_fifo },
-	{ FILES, "make a block device", device, "./device", S_IFBLK },
+	{ FILES, "create a character device", make_device, "./device", S_IFCHR, make_fifo },
+	{ FILES, "create a block device", make_device, "./device", S_IFBLK },
 };
 const struct ab_tries ab_tries_files = { files, AB_COUNT(files) };

@@ -1,4 +1,4 @@
-/* The attacker: works through the tables, each attempt in its own process. */
+/* The inside of the attack: runs each attempt of the tables in its own process. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -17,7 +17,7 @@
 
 #define TRY_SECONDS 10
 
-/* By wall; within one the order of its table. */
+/* By wall; attempts keep the order of their table. */
 static const struct ab_tries *const walls[] = {
 	&ab_tries_files,  &ab_tries_mounts,	 &ab_tries_processes, &ab_tries_users,
 	&ab_tries_net,	  &ab_tries_ipc,	 &ab_tries_calls,     &ab_tries_terminal,
@@ -34,7 +34,8 @@ const struct ab_try *ab_try_at(size_t index)
 	return NULL;
 }
 
-static enum ab_hold say(struct ab_attacker *a, enum ab_hold hold, const char *fmt, va_list ap)
+static enum ab_hold set_result(struct ab_attacker *a, enum ab_hold hold, const char *fmt,
+			       va_list ap)
 {
 	vsnprintf(a->seen, sizeof(a->seen), fmt, ap);
 	return hold;
@@ -46,7 +47,7 @@ enum ab_hold ab_held(struct ab_attacker *a, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	hold = say(a, AB_HOLD_HELD, fmt, ap);
+	hold = set_result(a, AB_HOLD_HELD, fmt, ap);
 	va_end(ap);
 	return hold;
 }
@@ -57,7 +58,7 @@ enum ab_hold ab_broken(struct ab_attacker *a, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	hold = say(a, AB_HOLD_BROKEN, fmt, ap);
+	hold = set_result(a, AB_HOLD_BROKEN, fmt, ap);
 	va_end(ap);
 	return hold;
 }
@@ -68,7 +69,7 @@ enum ab_hold ab_untried(struct ab_attacker *a, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	hold = say(a, AB_HOLD_UNTRIED, fmt, ap);
+	hold = set_result(a, AB_HOLD_UNTRIED, fmt, ap);
 	va_end(ap);
 	return hold;
 }
@@ -107,7 +108,7 @@ const char *ab_place(struct ab_attacker *a, const char *arg)
 	return a->path;
 }
 
-static void attempt(struct ab_attacker *a, const struct ab_try *t, struct ab_report *r)
+static void run_attempt(struct ab_attacker *a, const struct ab_try *t, struct ab_report *r)
 {
 	const char *why;
 
@@ -120,47 +121,47 @@ static void attempt(struct ab_attacker *a, const struct ab_try *t, struct ab_rep
 	if (!why)
 		return;
 	r->hold = AB_HOLD_BROKEN;
-	snprintf(r->seen, sizeof(r->seen), "what is allowed fails: %.60s: %.60s", why,
+	snprintf(r->seen, sizeof(r->seen), "something allowed fails: %.60s: %.60s", why,
 		 strerror(errno));
 }
 
-/* An attempt that does not come back is judged by how it ended. */
+/* Judge an attempt that did not report by how it ended. */
 static void judge_end(int status, struct ab_report *r)
 {
 	int sig = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 
-	/* The filter's answer to a foreign call. */
+	/* The filter's reaction to a foreign call. */
 	r->hold = sig == SIGSYS || sig == SIGILL ? AB_HOLD_HELD : AB_HOLD_UNTRIED;
 	if (sig == SIGALRM)
-		snprintf(r->seen, sizeof(r->seen), "no answer in %d s", TRY_SECONDS);
+		snprintf(r->seen, sizeof(r->seen), "no result in %d s", TRY_SECONDS);
 	else if (sig)
-		snprintf(r->seen, sizeof(r->seen), "ended by signal %d", sig);
+		snprintf(r->seen, sizeof(r->seen), "killed by signal %d", sig);
 	else
 		snprintf(r->seen, sizeof(r->seen), "ended with status %d", WEXITSTATUS(status));
 }
 
-static void attempt_apart(struct ab_attacker *a, const struct ab_try *t, struct ab_report *r)
+static void fork_attempt(struct ab_attacker *a, const struct ab_try *t, struct ab_report *r)
 {
 	int ends[2], status = 0;
 	ssize_t n = -1;
 	pid_t pid;
 
 	r->hold = AB_HOLD_UNTRIED;
-	snprintf(r->seen, sizeof(r->seen), "no process for it");
+	snprintf(r->seen, sizeof(r->seen), "cannot create a process for it");
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return;
 	pid = fork();
 	if (pid == 0) {
 		close(ends[0]);
-		/* A group of its own, so that all it starts can be ended. */
+		/* Its own group, so that everything it starts can be killed. */
 		setpgid(0, 0);
 		alarm(TRY_SECONDS);
-		attempt(a, t, r);
+		run_attempt(a, t, r);
 		_exit(ab_write_all(ends[1], r, sizeof(*r)) < 0);
 	}
 	close(ends[1]);
 	if (pid > 0) {
-		/* One write of less than PIPE_BUF comes whole. */
+		/* A write of less than PIPE_BUF arrives in one piece. */
 		do
 			n = read(ends[0], r, sizeof(*r));
 		while (n < 0 && errno == EINTR);
@@ -181,7 +182,7 @@ _Noreturn void ab_attack_inside(int argc, char **argv)
 	char name[16];
 	const struct ab_try *t;
 
-	/* Nothing of this happens outside a box. */
+	/* Do nothing outside a box. */
 	if (argc != AB_ATTACKER_WORDS || access(AB_MARKER, F_OK) < 0)
 		_exit(2);
 	a.base = argv[0];
@@ -196,7 +197,7 @@ _Noreturn void ab_attack_inside(int argc, char **argv)
 	for (size_t i = 0; (t = ab_try_at(i)) != NULL; i++) {
 		struct ab_report r = { 0 };
 
-		attempt_apart(&a, t, &r);
+		fork_attempt(&a, t, &r);
 		r.index = (uint32_t)i;
 		if (ab_write_all(1, &r, sizeof(r)) < 0)
 			_exit(1);

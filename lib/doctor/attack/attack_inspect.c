@@ -1,4 +1,4 @@
-/* After the attack: has anything outside changed, is anything left? */
+/* After the attack: check whether anything outside has changed or is left over. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <mqueue.h>
@@ -19,8 +19,8 @@
 
 #define OPEN_DIR (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
-/* FNV-1a: it only has to notice a change. */
-static uint64_t digest(int dir, const char *name)
+/* FNV-1a is enough to notice a change. */
+static uint64_t hash_file(int dir, const char *name)
 {
 	ab_autoclose int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	uint64_t hash = 14695981039346656037ull;
@@ -34,8 +34,8 @@ static uint64_t digest(int dir, const char *name)
 	return hash;
 }
 
-/* Everything below `dir`, a line each, sorted. */
-static void look(int dir, const char *path, int depth, struct ab_strv *ret)
+/* Add a line for everything below `dir`. */
+static void list_files(int dir, const char *path, int depth, struct ab_strv *ret)
 {
 	ab_autodir DIR *list = ab_folder_list(dir, ".");
 	const char *name;
@@ -50,12 +50,12 @@ static void look(int dir, const char *path, int depth, struct ab_strv *ret)
 		at = ab_printf("%s/%s", path, name);
 		ab_strv_addf(ret, "%s %o %u %llu %llx", at, st.st_mode, st.st_uid,
 			     S_ISREG(st.st_mode) ? (unsigned long long)st.st_size : 0,
-			     S_ISREG(st.st_mode) ? (unsigned long long)digest(dir, name) : 0);
+			     S_ISREG(st.st_mode) ? (unsigned long long)hash_file(dir, name) : 0);
 		if (!S_ISDIR(st.st_mode) || depth == 16)
 			continue;
 		sub = openat(dir, name, OPEN_DIR);
 		if (sub >= 0)
-			look(sub, at, depth + 1, ret);
+			list_files(sub, at, depth + 1, ret);
 	}
 }
 
@@ -69,7 +69,7 @@ char *ab_stage_snapshot(const struct ab_stage *s)
 		ab_autoclose int dir = openat(s->trial->dir, tops[i], OPEN_DIR);
 
 		if (dir >= 0)
-			look(dir, tops[i], 0, &lines);
+			list_files(dir, tops[i], 0, &lines);
 	}
 	ab_strv_sort(&lines);
 	for (size_t i = 0; i < lines.len; i++)
@@ -77,7 +77,7 @@ char *ab_stage_snapshot(const struct ab_stage *s)
 	return ab_buf_take(&b);
 }
 
-/* Mounts of ours in our own namespace: there must be none. */
+/* The trial's mounts in our own namespace: there must be none. */
 char *ab_stage_mounts(const struct ab_stage *s)
 {
 	ab_autoclose int fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
@@ -97,14 +97,14 @@ char *ab_stage_mounts(const struct ab_stage *s)
 	return ab_buf_take(&b);
 }
 
-static void ask(struct ab_attack *attack, const char *name, bool held, const char *good,
-		const char *bad)
+static void add_answer(struct ab_attack *attack, const char *name, bool held, const char *good,
+		       const char *bad)
 {
 	ab_attack_add(attack, "afterwards, outside", name, held ? AB_HOLD_HELD : AB_HOLD_BROKEN,
 		      held ? good : bad);
 }
 
-static bool untouched_listeners(const struct ab_stage *s)
+static bool are_listeners_untouched(const struct ab_stage *s)
 {
 	for (size_t i = 0; i < AB_COUNT(s->listeners); i++) {
 		int fd = s->listeners[i] < 0 ? -1 : accept(s->listeners[i], NULL, NULL);
@@ -117,7 +117,7 @@ static bool untouched_listeners(const struct ab_stage *s)
 	return true;
 }
 
-static bool untouched_ipc(const struct ab_stage *s)
+static bool is_ipc_untouched(const struct ab_stage *s)
 {
 	ab_autofree char *name = ab_printf("/" AB_PLANTED_NAME "%s", s->tag);
 	int id = s->key ? shmget(s->key, 0, 0) : -1;
@@ -133,8 +133,8 @@ static bool untouched_ipc(const struct ab_stage *s)
 	       (!s->key || (id >= 0 && shmctl(id, IPC_STAT, &ds) == 0 && ds.shm_atime == 0));
 }
 
-/* What the attacker left in its own /tmp and /dev/shm is not in ours. */
-static bool nothing_shared(const struct ab_stage *s)
+/* Files that the inside left in its /tmp and /dev/shm must not be in ours. */
+static bool is_nothing_leaked(const struct ab_stage *s)
 {
 	for (size_t i = 0; ab_shared_folders[i]; i++) {
 		ab_autofree char *path =
@@ -146,7 +146,7 @@ static bool nothing_shared(const struct ab_stage *s)
 	return true;
 }
 
-static bool no_process(const struct ab_stage *s)
+static bool is_no_process_left(const struct ab_stage *s)
 {
 	DIR *list = opendir("/proc");
 	struct dirent *entry;
@@ -169,13 +169,13 @@ static bool no_process(const struct ab_stage *s)
 	return none;
 }
 
-static bool no_live_run(const struct ab_stage *s)
+static bool is_run_closed(const struct ab_stage *s)
 {
 	ab_autoclose int live = openat(s->trial->dir, "state/live", OPEN_DIR);
 	ab_autostrv struct ab_strv left = { 0 };
 
 	if (live >= 0)
-		look(live, "", 16, &left);
+		list_files(live, "", 16, &left);
 	return live >= 0 && left.len == 0;
 }
 
@@ -184,17 +184,18 @@ void ab_stage_inspect(struct ab_stage *s, struct ab_attack *attack)
 	ab_autofree char *after = ab_stage_snapshot(s);
 	ab_autofree char *mounts = ab_stage_mounts(s);
 
-	ask(attack, "files of the workspace and around it", strcmp(s->before, after) == 0,
-	    "as before, byte for byte", "something has changed");
-	ask(attack, "sockets of the host", untouched_listeners(s), "nobody came",
-	    "one was reached");
-	ask(attack, "shared memory and queues of the host", untouched_ipc(s), "untouched",
-	    "touched");
-	ask(attack, "the host's /tmp and /dev/shm", nothing_shared(s), "nothing came out",
-	    "something came out");
-	ask(attack, "a process of the host", waitpid(s->victim, NULL, WNOHANG) == 0, "alive",
-	    "ended");
-	ask(attack, "processes of the box", no_process(s), "all gone", "one is left");
-	ask(attack, "mounts", strcmp(s->mounts, mounts) == 0, "none is left", "one is left");
-	ask(attack, "the record of the run", no_live_run(s), "closed", "left open");
+	add_answer(attack, "files in and around the workspace", strcmp(s->before, after) == 0,
+		   "unchanged, byte for byte", "something has changed");
+	add_answer(attack, "sockets of the host", are_listeners_untouched(s), "no connection",
+		   "one was connected to");
+	add_answer(attack, "shared memory and queues of the host", is_ipc_untouched(s), "untouched",
+		   "touched");
+	add_answer(attack, "the host's /tmp and /dev/shm", is_nothing_leaked(s), "nothing leaked",
+		   "something leaked");
+	add_answer(attack, "the host's planted process", waitpid(s->victim, NULL, WNOHANG) == 0,
+		   "alive", "ended");
+	add_answer(attack, "processes of the box", is_no_process_left(s), "all gone",
+		   "one is left");
+	add_answer(attack, "mounts", strcmp(s->mounts, mounts) == 0, "none left", "one is left");
+	add_answer(attack, "the record of the run", is_run_closed(s), "closed", "left open");
 }

@@ -1,4 +1,4 @@
-/* Limits, and what a run could inherit. */
+/* Limits, and what a run could inherit from its caller. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -20,12 +20,12 @@ static const char *make_process(struct ab_attacker *a)
 	(void)a;
 	if (pid == 0)
 		_exit(0);
-	return pid < 0 || waitpid(pid, NULL, 0) != pid ? "making a process" : NULL;
+	return pid < 0 || waitpid(pid, NULL, 0) != pid ? "creating a process" : NULL;
 }
 
 #define BOMB_MAX 200
 
-static enum ab_hold fork_bomb(struct ab_attacker *a, const struct ab_try *t)
+static enum ab_hold run_fork_bomb(struct ab_attacker *a, const struct ab_try *t)
 {
 	pid_t pids[BOMB_MAX];
 	int n, errnum;
@@ -49,12 +49,11 @@ static enum ab_hold fork_bomb(struct ab_attacker *a, const struct ab_try *t)
 	if (n < BOMB_MAX)
 		return ab_held(a, "%d processes, then %s", n, strerror(errnum));
 	if (getuid() == 0)
-		return ab_untried(a, "the kernel does not count root's "
-				     "processes without a cgroup");
+		return ab_untried(a, "the kernel does not count root's processes without a cgroup");
 	return ab_broken(a, "%d processes with a limit of 64", n);
 }
 
-static enum ab_hold many_files(struct ab_attacker *a, const struct ab_try *t)
+static enum ab_hold open_many_files(struct ab_attacker *a, const struct ab_try *t)
 {
 	int n = 0;
 
@@ -64,7 +63,7 @@ static enum ab_hold many_files(struct ab_attacker *a, const struct ab_try *t)
 			     : ab_broken(a, "%d with a limit of 256", n);
 }
 
-static enum ab_hold big_file(struct ab_attacker *a, const struct ab_try *t)
+static enum ab_hold write_big_file(struct ab_attacker *a, const struct ab_try *t)
 {
 	ab_autoclose int fd = open("/tmp", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
 
@@ -98,28 +97,28 @@ static enum ab_hold raise_limit(struct ab_attacker *a, const struct ab_try *t)
 
 #define LIMITS "limits"
 static const struct ab_try limits[] = {
-	{ LIMITS, "a fork bomb", fork_bomb, NULL, 0, make_process },
-	{ LIMITS, "open files without end", many_files, NULL, 1000 },
-	{ LIMITS, "a file larger than allowed", big_file, NULL, 2 << 20 },
+	{ LIMITS, "a fork bomb", run_fork_bomb, NULL, 0, make_process },
+	{ LIMITS, "open too many files", open_many_files, NULL, 1000 },
+	{ LIMITS, "a file larger than allowed", write_big_file, NULL, 2 << 20 },
 	{ LIMITS, "fill the private /tmp", fill_tmp, NULL, 64 },
-	{ LIMITS, "allow more processes", raise_limit, NULL, RLIMIT_NPROC },
-	{ LIMITS, "allow more open files", raise_limit, NULL, RLIMIT_NOFILE },
+	{ LIMITS, "raise the process limit", raise_limit, NULL, RLIMIT_NPROC },
+	{ LIMITS, "raise the file limit", raise_limit, NULL, RLIMIT_NOFILE },
 	{ LIMITS, "allow core files", raise_limit, NULL, RLIMIT_CORE },
 };
 const struct ab_tries ab_tries_limits = { limits, AB_COUNT(limits) };
 
-static enum ab_hold has_variable(struct ab_attacker *a, const struct ab_try *t)
+static enum ab_hold find_variable(struct ab_attacker *a, const struct ab_try *t)
 {
 	return getenv(t->arg) ? ab_broken(a, "it is there") : ab_held(a, "not there");
 }
 
-static const char *keeps_variable(struct ab_attacker *a)
+static const char *keep_variable(struct ab_attacker *a)
 {
 	(void)a;
 	return getenv("PLANTED_HARMLESS") ? NULL : "an ordinary variable";
 }
 
-static enum ab_hold has_secret(struct ab_attacker *a, const struct ab_try *t)
+static enum ab_hold find_secret(struct ab_attacker *a, const struct ab_try *t)
 {
 	(void)t;
 	for (char **e = environ; *e; e++)
@@ -128,7 +127,7 @@ static enum ab_hold has_secret(struct ab_attacker *a, const struct ab_try *t)
 	return ab_held(a, "not there");
 }
 
-static enum ab_hold stray_fd(struct ab_attacker *a, const struct ab_try *t)
+static enum ab_hold read_stray_fd(struct ab_attacker *a, const struct ab_try *t)
 {
 	char byte;
 
@@ -138,14 +137,14 @@ static enum ab_hold stray_fd(struct ab_attacker *a, const struct ab_try *t)
 
 #define ENVIRONMENT "environment"
 static const struct ab_try environment[] = {
-	{ ENVIRONMENT, "find a token", has_variable, "PLANTED_TOKEN", 0, keeps_variable },
-	{ ENVIRONMENT, "find an API key", has_variable, "PLANTED_API_KEY" },
-	{ ENVIRONMENT, "find the secret under any name", has_secret },
-	{ ENVIRONMENT, "find the ssh agent", has_variable, "SSH_AUTH_SOCK" },
-	{ ENVIRONMENT, "find the session bus", has_variable, "DBUS_SESSION_BUS_ADDRESS" },
-	{ ENVIRONMENT, "be preloaded", has_variable, "LD_PRELOAD" },
-	{ ENVIRONMENT, "be started by a shell", has_variable, "BASH_ENV" },
-	{ ENVIRONMENT, "find where the records are", has_variable, "AGENTBOX_STATE" },
-	{ ENVIRONMENT, "read a descriptor left open", stray_fd },
+	{ ENVIRONMENT, "find a token", find_variable, "PLANTED_TOKEN", 0, keep_variable },
+	{ ENVIRONMENT, "find an API key", find_variable, "PLANTED_API_KEY" },
+	{ ENVIRONMENT, "find the secret under any name", find_secret },
+	{ ENVIRONMENT, "find the ssh agent", find_variable, "SSH_AUTH_SOCK" },
+	{ ENVIRONMENT, "find the session bus", find_variable, "DBUS_SESSION_BUS_ADDRESS" },
+	{ ENVIRONMENT, "inherit LD_PRELOAD", find_variable, "LD_PRELOAD" },
+	{ ENVIRONMENT, "inherit BASH_ENV", find_variable, "BASH_ENV" },
+	{ ENVIRONMENT, "find the state folder", find_variable, "AGENTBOX_STATE" },
+	{ ENVIRONMENT, "read a file descriptor left open", read_stray_fd },
 };
 const struct ab_tries ab_tries_environment = { environment, AB_COUNT(environment) };

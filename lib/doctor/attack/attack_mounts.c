@@ -1,4 +1,4 @@
-/* The tree itself: whoever can change a mount can undo the plan. */
+/* The mount tree: a program that can change a mount can undo the plan. */
 #include <fcntl.h>
 #include <sys/mount.h>
 #include <sys/syscall.h>
@@ -19,7 +19,7 @@ static enum ab_hold umount_it(struct ab_attacker *a, const struct ab_try *t)
 	return ab_refused(a, umount2(ab_place(a, t->arg), MNT_DETACH));
 }
 
-static enum ab_hold pivot(struct ab_attacker *a, const struct ab_try *t)
+static enum ab_hold pivot_it(struct ab_attacker *a, const struct ab_try *t)
 {
 	const char *path = ab_place(a, t->arg);
 
@@ -44,7 +44,7 @@ static enum ab_hold set_attributes(struct ab_attacker *a, const struct ab_try *t
 	return ab_refused(a, mount_setattr(AT_FDCWD, ab_place(a, t->arg), 0, &attr, sizeof(attr)));
 }
 
-static enum ab_hold new_file_system(struct ab_attacker *a, const struct ab_try *t)
+static enum ab_hold open_file_system(struct ab_attacker *a, const struct ab_try *t)
 {
 	return ab_refused_fd(a, fsopen(t->arg, 0));
 }
@@ -54,7 +54,7 @@ static enum ab_hold pick_file_system(struct ab_attacker *a, const struct ab_try 
 	return ab_refused_fd(a, fspick(AT_FDCWD, t->arg, 0));
 }
 
-static enum ab_hold move_a_mount(struct ab_attacker *a, const struct ab_try *t)
+static enum ab_hold move_it(struct ab_attacker *a, const struct ab_try *t)
 {
 	return ab_refused(a, move_mount(AT_FDCWD, ab_place(a, t->arg), AT_FDCWD, "/mnt", 0));
 }
@@ -65,17 +65,17 @@ static const struct ab_try mounts[] = {
 	{ MOUNTS, "make /proc/sys writable", mount_it, "/proc/sys", MS_REMOUNT | MS_BIND },
 	{ MOUNTS, "mount a file system", mount_it, "./", 0 },
 	{ MOUNTS, "bind a folder over the workspace", mount_it, "./", MS_BIND },
-	{ MOUNTS, "let mounts spread to the host", mount_it, "/", MS_SHARED },
-	{ MOUNTS, "take a key's mask off", umount_it, "~/.ssh/id_ed25519" },
-	{ MOUNTS, "take the mask off the state folder", umount_it, "@state" },
-	{ MOUNTS, "take the box's /proc away", umount_it, "/proc" },
-	{ MOUNTS, "take the box's /tmp away", umount_it, "/tmp" },
-	{ MOUNTS, "exchange the root", pivot, "./" },
-	{ MOUNTS, "change the root", change_root, "./" },
+	{ MOUNTS, "propagate mounts to the host", mount_it, "/", MS_SHARED },
+	{ MOUNTS, "unmount a key's mask", umount_it, "~/.ssh/id_ed25519" },
+	{ MOUNTS, "unmount the state folder's mask", umount_it, "@state" },
+	{ MOUNTS, "unmount the box's /proc", umount_it, "/proc" },
+	{ MOUNTS, "unmount the box's /tmp", umount_it, "/tmp" },
+	{ MOUNTS, "exchange the root (pivot_root)", pivot_it, "./" },
+	{ MOUNTS, "change the root (chroot)", change_root, "./" },
 	{ MOUNTS, "clone the tree without its masks", clone_tree, "/" },
 	{ MOUNTS, "clear a mount's attributes", set_attributes, "/" },
-	{ MOUNTS, "move a mount", move_a_mount, "~/.ssh/id_ed25519" },
-	{ MOUNTS, "open a new file system", new_file_system, "tmpfs" },
-	{ MOUNTS, "open a mounted one again", pick_file_system, "/" },
+	{ MOUNTS, "move a mount", move_it, "~/.ssh/id_ed25519" },
+	{ MOUNTS, "open a new file system", open_file_system, "tmpfs" },
+	{ MOUNTS, "reconfigure a mounted one", pick_file_system, "/" },
 };
 const struct ab_tries ab_tries_mounts = { mounts, AB_COUNT(mounts) };

@@ -1,4 +1,4 @@
-/* Ways out by the network. */
+/* Ways out through the network. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +30,7 @@ struct address {
 	socklen_t len;
 };
 
-static struct address address_of(const char *text, int port)
+static struct address parse_address(const char *text, int port)
 {
 	struct address to = { 0 };
 	struct sockaddr_in *v4 = (struct sockaddr_in *)&to.ss;
@@ -48,7 +48,7 @@ static struct address address_of(const char *text, int port)
 	return to;
 }
 
-/* Does it get anywhere? An attempt that is only under way has left us. */
+/* 0 if it connects. A connection that is still in progress has left the box. */
 static int dial(int fd, const struct address *to)
 {
 	struct pollfd p = { .fd = fd, .events = POLLOUT };
@@ -67,9 +67,9 @@ static int dial(int fd, const struct address *to)
 }
 
 /*
- * With a door every address is local to the box: a connection begins on the
- * loopback device, and the door ends it without a word. So what counts is
- * where the socket is, and whether anybody answers.
+ * With a proxy, every address is local to the box: a connection starts on the
+ * loopback device, and the proxy closes it silently. So check where the socket is
+ * and whether something answers.
  */
 static bool is_inside(int fd)
 {
@@ -83,7 +83,7 @@ static bool is_inside(int fd)
 					    : IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
 }
 
-static enum ab_hold listen_to(struct ab_attacker *a, int fd)
+static enum ab_hold await_answer(struct ab_attacker *a, int fd)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 	char byte;
@@ -92,54 +92,54 @@ static enum ab_hold listen_to(struct ab_attacker *a, int fd)
 	if (!is_inside(fd))
 		return ab_broken(a, "it left the box");
 	if (poll(&p, 1, 1000) == 0)
-		return ab_held(a, "nobody answers");
+		return ab_held(a, "no answer");
 	n = recv(fd, &byte, sizeof(byte), MSG_DONTWAIT);
 	if (n > 0)
-		return ab_broken(a, "somebody answers");
-	return ab_held(a, "%s", n < 0 ? strerror(errno) : "ended at once");
+		return ab_broken(a, "something answers");
+	return ab_held(a, "%s", n < 0 ? strerror(errno) : "closed immediately");
 }
 
 static enum ab_hold connect_by(struct ab_attacker *a, const char *to, int port, int type,
 			       int protocol)
 {
-	struct address addr = address_of(to, port);
+	struct address addr = parse_address(to, port);
 	ab_autoclose int fd =
 		socket(addr.ss.ss_family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol);
 
 	return ab_refused(a, fd < 0 ? -1 : dial(fd, &addr));
 }
 
-static enum ab_hold tcp(struct ab_attacker *a, const struct ab_try *t)
+static enum ab_hold connect_tcp(struct ab_attacker *a, const struct ab_try *t)
 {
-	struct address to = address_of(t->arg, (int)t->number);
+	struct address to = parse_address(t->arg, (int)t->number);
 	ab_autoclose int fd =
 		socket(to.ss.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	if (fd < 0 || dial(fd, &to) < 0)
 		return ab_refused(a, -1);
-	return listen_to(a, fd);
+	return await_answer(a, fd);
 }
 
-static enum ab_hold mptcp(struct ab_attacker *a, const struct ab_try *t)
+static enum ab_hold connect_mptcp(struct ab_attacker *a, const struct ab_try *t)
 {
 	return connect_by(a, t->arg, (int)t->number, SOCK_STREAM, IPPROTO_MPTCP);
 }
 
-static enum ab_hold udp(struct ab_attacker *a, const struct ab_try *t)
+static enum ab_hold send_datagram(struct ab_attacker *a, const struct ab_try *t)
 {
-	struct address to = address_of(t->arg, (int)t->number);
+	struct address to = parse_address(t->arg, (int)t->number);
 	ab_autoclose int fd = socket(to.ss.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
 	if (fd < 0 || connect(fd, (struct sockaddr *)&to.ss, to.len) < 0 ||
 	    send(fd, "", 0, MSG_DONTWAIT) < 0)
 		return ab_refused(a, -1);
-	return listen_to(a, fd);
+	return await_answer(a, fd);
 }
 
-/* Ask the door for it, in so many words. */
-static enum ab_hold by_door(struct ab_attacker *a, const struct ab_try *t)
+/* Ask the proxy for it explicitly. */
+static enum ab_hold connect_through_proxy(struct ab_attacker *a, const struct ab_try *t)
 {
-	struct address door = address_of("127.0.0.1", AB_PORT_DOOR);
+	struct address door = parse_address("127.0.0.1", AB_PORT_DOOR);
 	ab_autofree char *ask = ab_printf("CONNECT %s:%ld HTTP/1.1\r\n\r\n", t->arg, t->number);
 	ab_autoclose int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	struct pollfd p = { .fd = fd, .events = POLLIN };
@@ -148,56 +148,56 @@ static enum ab_hold by_door(struct ab_attacker *a, const struct ab_try *t)
 	if (fd < 0 || dial(fd, &door) < 0 || send(fd, ask, strlen(ask), MSG_NOSIGNAL) < 0)
 		return ab_refused(a, -1);
 	if (poll(&p, 1, 1000) == 0)
-		return ab_held(a, "nobody answers");
+		return ab_held(a, "no answer");
 	if (recv(fd, answer, sizeof(answer) - 1, MSG_DONTWAIT) <= 0)
-		return ab_held(a, "ended at once");
+		return ab_held(a, "closed immediately");
 	answer[strcspn(answer, "\r\n")] = '\0';
 	return strncmp(answer, "HTTP/1.1 2", 10) == 0 ? ab_broken(a, "it worked")
 						      : ab_held(a, "%s", answer);
 }
 
-static enum ab_hold ping(struct ab_attacker *a, const struct ab_try *t)
+static enum ab_hold send_ping(struct ab_attacker *a, const struct ab_try *t)
 {
 	return connect_by(a, t->arg, 0, SOCK_DGRAM, IPPROTO_ICMP);
 }
 
-/* Data in the first packet: no connect() for anybody to judge. */
-static enum ab_hold fast_open(struct ab_attacker *a, const struct ab_try *t)
+/* Data in the first packet, without a connect() that could be judged. */
+static enum ab_hold send_fast_open(struct ab_attacker *a, const struct ab_try *t)
 {
-	struct address to = address_of(t->arg, t->number ? (int)t->number : a->port);
+	struct address to = parse_address(t->arg, t->number ? (int)t->number : a->port);
 	ab_autoclose int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	if (fd < 0 ||
 	    sendto(fd, "x", 1, MSG_FASTOPEN | MSG_NOSIGNAL, (struct sockaddr *)&to.ss, to.len) < 0)
 		return ab_refused(a, -1);
-	/* The host's loopback would look like ours. */
-	return t->number ? listen_to(a, fd) : ab_broken(a, "it worked");
+	/* The host's loopback would look like that of the box. */
+	return t->number ? await_answer(a, fd) : ab_broken(a, "it worked");
 }
 
-static enum ab_hold host_loopback(struct ab_attacker *a, const struct ab_try *t)
+static enum ab_hold connect_host_loopback(struct ab_attacker *a, const struct ab_try *t)
 {
 	if (!a->port)
 		return ab_untried(a, "the host has no loopback device");
 	return connect_by(a, t->arg, a->port, SOCK_STREAM, 0);
 }
 
-static enum ab_hold family(struct ab_attacker *a, const struct ab_try *t)
+static enum ab_hold open_family(struct ab_attacker *a, const struct ab_try *t)
 {
 	return ab_refused_fd(a, socket((int)t->number, SOCK_RAW, 0));
 }
 
-static enum ab_hold raw(struct ab_attacker *a, const struct ab_try *t)
+static enum ab_hold open_raw(struct ab_attacker *a, const struct ab_try *t)
 {
 	return ab_refused_fd(a, socket(AF_INET, SOCK_RAW, (int)t->number));
 }
 
-static enum ab_hold netlink(struct ab_attacker *a, const struct ab_try *t)
+static enum ab_hold open_netlink(struct ab_attacker *a, const struct ab_try *t)
 {
 	return ab_refused_fd(a, socket(AF_NETLINK, SOCK_RAW, (int)t->number));
 }
 
-/* Ask the kernel for something by route netlink; 0 or -1 with errno. */
-static int ask_routes(int type, int flags)
+/* Send a route netlink request; 0, or -1 with errno. */
+static int request_routes(int type, int flags)
 {
 	struct {
 		struct nlmsghdr head;
@@ -229,10 +229,10 @@ static int ask_routes(int type, int flags)
 static enum ab_hold add_route(struct ab_attacker *a, const struct ab_try *t)
 {
 	(void)t;
-	return ab_refused(a, ask_routes(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_ACK));
+	return ab_refused(a, request_routes(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_ACK));
 }
 
-static enum ab_hold set_address(struct ab_attacker *a, const struct ab_try *t)
+static enum ab_hold change_device(struct ab_attacker *a, const struct ab_try *t)
 {
 	struct ifreq req = { .ifr_name = "lo", .ifr_flags = IFF_PROMISC };
 	ab_autoclose int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -241,7 +241,7 @@ static enum ab_hold set_address(struct ab_attacker *a, const struct ab_try *t)
 	return ab_refused(a, ioctl(fd, SIOCSIFFLAGS, &req));
 }
 
-static enum ab_hold interfaces(struct ab_attacker *a, const struct ab_try *t)
+static enum ab_hold find_interfaces(struct ab_attacker *a, const struct ab_try *t)
 {
 	int n = 0;
 
@@ -252,19 +252,19 @@ static enum ab_hold interfaces(struct ab_attacker *a, const struct ab_try *t)
 		if (if_indextoname(i, name) && strcmp(name, "lo") != 0)
 			n++;
 	}
-	return n ? ab_broken(a, "%d devices besides lo", n) : ab_held(a, "only lo");
+	return n ? ab_broken(a, "%d devices in addition to lo", n) : ab_held(a, "only lo");
 }
 
 static const char *read_routes(struct ab_attacker *a)
 {
 	(void)a;
-	return ask_routes(RTM_GETROUTE, NLM_F_DUMP) < 0 ? "reading routes" : NULL;
+	return request_routes(RTM_GETROUTE, NLM_F_DUMP) < 0 ? "reading routes" : NULL;
 }
 
-/* A server and its client, both in the box. */
-static const char *serve(const char *at)
+/* Run a server and its client, both in the box. */
+static const char *serve_at(const char *at)
 {
-	struct address to = address_of(at, 0);
+	struct address to = parse_address(at, 0);
 	ab_autoclose int here = socket(to.ss.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	ab_autoclose int there = socket(to.ss.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
@@ -278,43 +278,43 @@ static const char *serve(const char *at)
 static const char *serve_v4(struct ab_attacker *a)
 {
 	(void)a;
-	return serve("127.0.0.1");
+	return serve_at("127.0.0.1");
 }
 
-/* A machine may have no IPv6 at all. */
+/* A machine may not have IPv6. */
 static const char *serve_v6(struct ab_attacker *a)
 {
 	(void)a;
-	return access("/proc/sys/net/ipv6", F_OK) == 0 ? serve("::1") : NULL;
+	return access("/proc/sys/net/ipv6", F_OK) == 0 ? serve_at("::1") : NULL;
 }
 
 #define NET "network"
 static const struct ab_try net[] = {
-	{ NET, "connect out by TCP", tcp, AB_OUT4, 443, serve_v4 },
-	{ NET, "connect out by TCP over IPv6", tcp, AB_OUT6, 443, serve_v6 },
-	{ NET, "reach a cloud's metadata service", tcp, AB_METADATA, 80 },
-	{ NET, "reach a private network", tcp, AB_PRIVATE, 22 },
-	{ NET, "connect out by MPTCP", mptcp, AB_OUT4, 443 },
-	{ NET, "send data without connecting (fast open)", fast_open, AB_OUT4, 443 },
-	{ NET, "send a datagram", udp, AB_OUT4, 443 },
-	{ NET, "send a datagram over IPv6", udp, AB_OUT6, 443 },
-	{ NET, "ask a name server outside", udp, "192.0.2.53", 53 },
-	{ NET, "go through the door", by_door, AB_OUT4, 443 },
-	{ NET, "reach a private network through it", by_door, AB_PRIVATE, 22 },
-	{ NET, "ping", ping, AB_OUT4 },
-	{ NET, "reach the host's loopback", host_loopback, "127.0.0.1" },
-	{ NET, "reach it by another loopback address", host_loopback, "127.8.8.8" },
-	{ NET, "reach it over IPv6", host_loopback, "::ffff:127.0.0.1" },
-	{ NET, "reach it by fast open", fast_open, "127.0.0.1", 0 },
-	{ NET, "make a raw socket", raw, NULL, IPPROTO_ICMP },
-	{ NET, "make a packet socket", family, NULL, AF_PACKET },
-	{ NET, "make a socket to the virtual machine's host", family, NULL, AF_VSOCK },
-	{ NET, "make a kernel crypto socket", family, NULL, AF_ALG },
-	{ NET, "make a Bluetooth socket", family, NULL, AF_BLUETOOTH },
-	{ NET, "configure the packet filter", netlink, NULL, NETLINK_NETFILTER },
-	{ NET, "listen to kernel events", netlink, NULL, NETLINK_KOBJECT_UEVENT },
+	{ NET, "connect out with TCP", connect_tcp, AB_OUT4, 443, serve_v4 },
+	{ NET, "connect out with TCP over IPv6", connect_tcp, AB_OUT6, 443, serve_v6 },
+	{ NET, "reach a cloud's metadata service", connect_tcp, AB_METADATA, 80 },
+	{ NET, "reach a private network", connect_tcp, AB_PRIVATE, 22 },
+	{ NET, "connect out with MPTCP", connect_mptcp, AB_OUT4, 443 },
+	{ NET, "send data without connecting (fast open)", send_fast_open, AB_OUT4, 443 },
+	{ NET, "send a datagram", send_datagram, AB_OUT4, 443 },
+	{ NET, "send a datagram over IPv6", send_datagram, AB_OUT6, 443 },
+	{ NET, "query a name server outside", send_datagram, "192.0.2.53", 53 },
+	{ NET, "go through the proxy", connect_through_proxy, AB_OUT4, 443 },
+	{ NET, "reach a private network through the proxy", connect_through_proxy, AB_PRIVATE, 22 },
+	{ NET, "ping", send_ping, AB_OUT4 },
+	{ NET, "reach the host's loopback", connect_host_loopback, "127.0.0.1" },
+	{ NET, "reach it at another loopback address", connect_host_loopback, "127.8.8.8" },
+	{ NET, "reach it over IPv6", connect_host_loopback, "::ffff:127.0.0.1" },
+	{ NET, "reach it with fast open", send_fast_open, "127.0.0.1", 0 },
+	{ NET, "create a raw socket", open_raw, NULL, IPPROTO_ICMP },
+	{ NET, "create a packet socket", open_family, NULL, AF_PACKET },
+	{ NET, "create a socket to the VM's host", open_family, NULL, AF_VSOCK },
+	{ NET, "create a kernel crypto socket", open_family, NULL, AF_ALG },
+	{ NET, "create a Bluetooth socket", open_family, NULL, AF_BLUETOOTH },
+	{ NET, "configure the packet filter", open_netlink, NULL, NETLINK_NETFILTER },
+	{ NET, "listen to kernel events", open_netlink, NULL, NETLINK_KOBJECT_UEVENT },
 	{ NET, "add a route", add_route, NULL, 0, read_routes },
-	{ NET, "change a network device", set_address },
-	{ NET, "find another network device", interfaces },
+	{ NET, "change a network device", change_device },
+	{ NET, "find another network device", find_interfaces },
 };
 const struct ab_tries ab_tries_net = { net, AB_COUNT(net) };

@@ -20,14 +20,14 @@
 #include "base/system/fd.h"
 #include "doctor/attack/attack.h"
 
-/* Landlock refuses; without its scope the kernel keeps pid 1 from dying of
- * what its own namespace sends. Whoever can still report has not won. */
+/* Landlock denies it; without its scope the kernel protects pid 1 from signals of
+ * its own namespace. If the attempt can still report, it has failed. */
 static enum ab_hold kill_init(struct ab_attacker *a, const struct ab_try *t)
 {
 	if (kill(1, (int)t->number) < 0)
 		return ab_held(a, "%s", strerror(errno));
 	usleep(50000);
-	return ab_held(a, "sent, and ignored");
+	return ab_held(a, "sent, but ignored");
 }
 
 static enum ab_hold signal_by_pidfd(struct ab_attacker *a, const struct ab_try *t)
@@ -39,7 +39,7 @@ static enum ab_hold signal_by_pidfd(struct ab_attacker *a, const struct ab_try *
 	if (syscall(SYS_pidfd_send_signal, fd, (int)t->number, NULL, 0) < 0)
 		return ab_held(a, "%s", strerror(errno));
 	usleep(50000);
-	return ab_held(a, "sent, and ignored");
+	return ab_held(a, "sent, but ignored");
 }
 
 static enum ab_hold signal_host(struct ab_attacker *a, const struct ab_try *t)
@@ -51,7 +51,7 @@ static enum ab_hold signal_host(struct ab_attacker *a, const struct ab_try *t)
 		return ab_held(a, "%s", strerror(errno));
 	ab_first_line(path, name, sizeof(name));
 	if (strncmp(name, AB_ATTACKER_NAME, strlen(AB_ATTACKER_NAME)) == 0)
-		return ab_untried(a, "a process of the box has that number");
+		return ab_untried(a, "a process in the box has that pid");
 	return ab_broken(a, "it worked");
 }
 
@@ -75,8 +75,8 @@ static enum ab_hold see_host(struct ab_attacker *a, const struct ab_try *t)
 		own++;
 	}
 	closedir(dir);
-	return seen ? ab_broken(a, "it can be seen")
-		    : ab_held(a, "%d processes, all of the box", own);
+	return seen ? ab_broken(a, "it is visible")
+		    : ab_held(a, "%d processes, all in the box", own);
 }
 
 static enum ab_hold trace_init(struct ab_attacker *a, const struct ab_try *t)
@@ -88,13 +88,13 @@ static enum ab_hold trace_init(struct ab_attacker *a, const struct ab_try *t)
 static enum ab_hold read_init(struct ab_attacker *a, const struct ab_try *t)
 {
 	char byte;
-	/* Nothing lies at that address, so nothing can be overwritten. */
+	/* Nothing is mapped at that address, so nothing can be overwritten. */
 	struct iovec local = { &byte, 1 }, remote = { NULL, 1 };
 	ssize_t n = t->number ? process_vm_writev(1, &local, 1, &remote, 1, 0)
 			      : process_vm_readv(1, &local, 1, &remote, 1, 0);
 
 	if (n < 0 && errno == EFAULT)
-		return ab_broken(a, "the kernel looked for the address");
+		return ab_broken(a, "the kernel tried to access the address");
 	return ab_refused(a, n);
 }
 
@@ -117,7 +117,7 @@ static enum ab_hold enter_namespace(struct ab_attacker *a, const struct ab_try *
 	return ab_refused(a, setns(fd, 0));
 }
 
-static enum ab_hold realtime(struct ab_attacker *a, const struct ab_try *t)
+static enum ab_hold set_realtime(struct ab_attacker *a, const struct ab_try *t)
 {
 	struct sched_param param = { .sched_priority = 50 };
 
@@ -136,7 +136,7 @@ static const char *trace_child(struct ab_attacker *a)
 		_exit(0);
 	}
 	if (pid < 0 || ptrace(PTRACE_SEIZE, pid, NULL, NULL) < 0)
-		why = "tracing an own child";
+		why = "tracing its own child";
 	if (pid > 0) {
 		kill(pid, SIGKILL);
 		waitpid(pid, NULL, 0);
@@ -156,29 +156,29 @@ static const char *signal_child(struct ab_attacker *a)
 	}
 	if (pid < 0 || kill(pid, SIGTERM) < 0 || waitpid(pid, &status, 0) != pid ||
 	    !WIFSIGNALED(status))
-		return "ending an own child";
+		return "killing its own child";
 	return NULL;
 }
 
 #define PROCESSES "processes"
 static const struct ab_try processes[] = {
 	{ PROCESSES, "kill init", kill_init, NULL, SIGKILL, signal_child },
-	{ PROCESSES, "end init politely", kill_init, NULL, SIGTERM },
-	{ PROCESSES, "kill init by a descriptor", signal_by_pidfd, NULL, SIGKILL },
+	{ PROCESSES, "terminate init", kill_init, NULL, SIGTERM },
+	{ PROCESSES, "kill init through a pidfd", signal_by_pidfd, NULL, SIGKILL },
 	{ PROCESSES, "see a process of the host", see_host },
 	{ PROCESSES, "signal a process of the host", signal_host, NULL, SIGUSR1 },
 	{ PROCESSES, "trace init", trace_init, NULL, 0, trace_child },
-	{ PROCESSES, "read init by process_vm_readv", read_init, NULL, 0 },
-	{ PROCESSES, "write init by process_vm_writev", read_init, NULL, 1 },
-	{ PROCESSES, "take a descriptor of init", steal_fd },
+	{ PROCESSES, "read init with process_vm_readv", read_init, NULL, 0 },
+	{ PROCESSES, "write init with process_vm_writev", read_init, NULL, 1 },
+	{ PROCESSES, "steal a file descriptor of init", steal_fd },
 	{ PROCESSES, "enter init's mount namespace", enter_namespace, "/proc/1/ns/mnt" },
 	{ PROCESSES, "enter init's network namespace", enter_namespace, "/proc/1/ns/net" },
-	{ PROCESSES, "enter our own user namespace again", enter_namespace, "/proc/self/ns/user" },
-	{ PROCESSES, "run in real time", realtime },
+	{ PROCESSES, "enter its own user namespace again", enter_namespace, "/proc/self/ns/user" },
+	{ PROCESSES, "get real-time priority", set_realtime },
 };
 const struct ab_tries ab_tries_processes = { processes, AB_COUNT(processes) };
 
-static enum ab_hold become(struct ab_attacker *a, const struct ab_try *t)
+static enum ab_hold become_user(struct ab_attacker *a, const struct ab_try *t)
 {
 	uid_t other = getuid() == 0 ? 65534 : 0;
 
@@ -224,7 +224,7 @@ static enum ab_hold clone3_it(struct ab_attacker *a, const struct ab_try *t)
 	return ab_refused(a, pid);
 }
 
-static enum ab_hold raise_caps(struct ab_attacker *a, const struct ab_try *t)
+static enum ab_hold raise_capability(struct ab_attacker *a, const struct ab_try *t)
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct caps[2] = {
@@ -235,7 +235,7 @@ static enum ab_hold raise_caps(struct ab_attacker *a, const struct ab_try *t)
 	return ab_refused(a, syscall(SYS_capset, &head, caps));
 }
 
-static enum ab_hold no_caps(struct ab_attacker *a, const struct ab_try *t)
+static enum ab_hold find_capability(struct ab_attacker *a, const struct ab_try *t)
 {
 	(void)t;
 	for (int cap = 0; cap < 64; cap++) {
@@ -252,13 +252,13 @@ static enum ab_hold no_caps(struct ab_attacker *a, const struct ab_try *t)
 	return ab_held(a, "the bounding set is empty");
 }
 
-static enum ab_hold new_privileges(struct ab_attacker *a, const struct ab_try *t)
+static enum ab_hold clear_no_new_privs(struct ab_attacker *a, const struct ab_try *t)
 {
 	(void)t;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 0, 0, 0, 0) == 0 ||
 	    prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1)
-		return ab_broken(a, "set-user-id programs have their effect");
-	return ab_held(a, "no_new_privs stays");
+		return ab_broken(a, "set-user-id programs work");
+	return ab_held(a, "no_new_privs stays set");
 }
 
 static enum ab_hold write_maps(struct ab_attacker *a, const struct ab_try *t)
@@ -270,18 +270,19 @@ static enum ab_hold write_maps(struct ab_attacker *a, const struct ab_try *t)
 
 #define USERS "users"
 static const struct ab_try users[] = {
-	{ USERS, "become another user", become },
+	{ USERS, "become another user", become_user },
 	{ USERS, "become another group", become_group },
-	{ USERS, "give up groups", drop_groups },
-	{ USERS, "a user namespace by unshare", unshare_it, NULL, CLONE_NEWUSER },
-	{ USERS, "a user namespace by clone", clone_it, NULL, CLONE_NEWUSER, signal_child },
-	{ USERS, "a user namespace by clone3", clone3_it, NULL, CLONE_NEWUSER },
-	{ USERS, "a mount namespace", unshare_it, NULL, CLONE_NEWNS },
-	{ USERS, "a network namespace", unshare_it, NULL, CLONE_NEWNET },
-	{ USERS, "a process namespace", unshare_it, NULL, CLONE_NEWPID },
-	{ USERS, "raise a capability", raise_caps },
-	{ USERS, "find a capability to inherit", no_caps },
-	{ USERS, "gain privileges by executing", new_privileges },
+	{ USERS, "drop groups", drop_groups },
+	{ USERS, "create a user namespace with unshare", unshare_it, NULL, CLONE_NEWUSER },
+	{ USERS, "create a user namespace with clone", clone_it, NULL, CLONE_NEWUSER,
+	  signal_child },
+	{ USERS, "create a user namespace with clone3", clone3_it, NULL, CLONE_NEWUSER },
+	{ USERS, "create a mount namespace", unshare_it, NULL, CLONE_NEWNS },
+	{ USERS, "create a network namespace", unshare_it, NULL, CLONE_NEWNET },
+	{ USERS, "create a process namespace", unshare_it, NULL, CLONE_NEWPID },
+	{ USERS, "raise a capability", raise_capability },
+	{ USERS, "find a capability to inherit", find_capability },
+	{ USERS, "gain privileges by executing a program", clear_no_new_privs },
 	{ USERS, "map more users", write_maps, "/proc/self/uid_map" },
 };
 const struct ab_tries ab_tries_users = { users, AB_COUNT(users) };

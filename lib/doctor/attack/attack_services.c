@@ -1,4 +1,4 @@
-/* Ways to services of the host by other means than the network. */
+/* Ways to reach services of the host without the network. */
 #include <errno.h>
 #include <fcntl.h>
 #include <mqueue.h>
@@ -30,7 +30,7 @@ static int dial_unix(const char *path, bool abstract, int type)
 				(socklen_t)(offsetof(struct sockaddr_un, sun_path) + n + 1));
 }
 
-static enum ab_hold abstract_socket(struct ab_attacker *a, const struct ab_try *t)
+static enum ab_hold connect_abstract_socket(struct ab_attacker *a, const struct ab_try *t)
 {
 	ab_autofree char *name = ab_printf(AB_PLANTED_NAME "%s", a->tag);
 
@@ -38,18 +38,18 @@ static enum ab_hold abstract_socket(struct ab_attacker *a, const struct ab_try *
 	return ab_refused(a, dial_unix(name, true, SOCK_STREAM));
 }
 
-/* By any kind of socket; EPROTOTYPE means that somebody is there. */
-static enum ab_hold path_socket(struct ab_attacker *a, const struct ab_try *t)
+/* Tries every type of socket; EPROTOTYPE means that something listens. */
+static enum ab_hold connect_path_socket(struct ab_attacker *a, const struct ab_try *t)
 {
 	const char *path = ab_place(a, t->arg);
 
 	for (int type = SOCK_STREAM; type <= SOCK_DGRAM; type++)
 		if (dial_unix(path, false, type) == 0 || errno == EPROTOTYPE || errno == EAGAIN)
-			return ab_broken(a, "somebody answers");
+			return ab_broken(a, "something answers");
 	return ab_held(a, "%s", strerror(errno));
 }
 
-static const char *own_sockets(struct ab_attacker *a)
+static const char *use_own_sockets(struct ab_attacker *a)
 {
 	ab_autofree char *name = ab_printf(AB_INSIDE_NAME "%s", a->tag);
 	struct sockaddr_un un = { .sun_family = AF_UNIX, .sun_path = "/tmp/own.sock" };
@@ -58,26 +58,26 @@ static const char *own_sockets(struct ab_attacker *a)
 
 	if (fd < 0 || bind(fd, (struct sockaddr *)&un, sizeof(un)) < 0 || listen(fd, 1) < 0 ||
 	    dial_unix(un.sun_path, false, SOCK_STREAM) < 0)
-		return "a socket of one's own";
+		return "using its own socket";
 	unlink(un.sun_path);
 	memset(un.sun_path, 0, sizeof(un.sun_path));
 	memcpy(un.sun_path + 1, name, strlen(name));
 	if (bind(hidden, (struct sockaddr *)&un,
 		 (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(name) + 1)) < 0 ||
 	    listen(hidden, 1) < 0 || dial_unix(name, true, SOCK_STREAM) < 0)
-		return "an abstract socket of one's own";
+		return "using its own abstract socket";
 	return NULL;
 }
 
-static enum ab_hold host_shm(struct ab_attacker *a, const struct ab_try *t)
+static enum ab_hold open_host_shm(struct ab_attacker *a, const struct ab_try *t)
 {
 	(void)t;
 	if (!a->key)
-		return ab_untried(a, "this kernel has no such memory");
+		return ab_untried(a, "this kernel has no System V memory");
 	return ab_refused(a, shmget(a->key, 0, 0));
 }
 
-static enum ab_hold host_queue(struct ab_attacker *a, const struct ab_try *t)
+static enum ab_hold open_host_queue(struct ab_attacker *a, const struct ab_try *t)
 {
 	ab_autofree char *name = ab_printf("/" AB_PLANTED_NAME "%s", a->tag);
 	mqd_t queue = mq_open(name, O_RDWR | O_CLOEXEC);
@@ -89,14 +89,14 @@ static enum ab_hold host_queue(struct ab_attacker *a, const struct ab_try *t)
 	return ab_broken(a, "it worked");
 }
 
-static enum ab_hold host_file(struct ab_attacker *a, const struct ab_try *t)
+static enum ab_hold find_host_file(struct ab_attacker *a, const struct ab_try *t)
 {
 	ab_autofree char *path = ab_printf("%s/" AB_PLANTED_NAME "%s", t->arg, a->tag);
 
 	return ab_refused(a, access(path, F_OK));
 }
 
-static const char *own_shm(struct ab_attacker *a)
+static const char *use_own_shm(struct ab_attacker *a)
 {
 	int id = shmget(IPC_PRIVATE, 4096, 0600);
 	void *p = id < 0 ? (void *)-1 : shmat(id, NULL, 0);
@@ -104,45 +104,46 @@ static const char *own_shm(struct ab_attacker *a)
 	(void)a;
 	if (id >= 0)
 		shmctl(id, IPC_RMID, NULL);
-	return p == (void *)-1 ? "shared memory of one's own" : NULL;
+	return p == (void *)-1 ? "using its own shared memory" : NULL;
 }
 
-/* Left behind on purpose: outside looks whether it came out. */
-static const char *leave(const char *top, const char *tag)
+/* Leave a file on purpose: the outside checks whether it leaked. */
+static const char *leave_file(const char *top, const char *tag)
 {
 	ab_autofree char *path = ab_printf("%s/" AB_INSIDE_NAME "%s", top, tag);
 	ab_autoclose int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 
-	return fd < 0 ? "a file of one's own there" : NULL;
+	return fd < 0 ? "creating its own file there" : NULL;
 }
 
 static const char *leave_in_tmp(struct ab_attacker *a)
 {
-	return leave("/tmp", a->tag);
+	return leave_file("/tmp", a->tag);
 }
 
 static const char *leave_in_shm(struct ab_attacker *a)
 {
-	return leave("/dev/shm", a->tag);
+	return leave_file("/dev/shm", a->tag);
 }
 
 #define IPC "services of the host"
 static const struct ab_try ipc[] = {
-	{ IPC, "shared memory by its key", host_shm, NULL, 0, own_shm },
-	{ IPC, "a message queue by its name", host_queue },
-	{ IPC, "a file in the host's /tmp", host_file, "/tmp", 0, leave_in_tmp },
-	{ IPC, "a file in the host's /dev/shm", host_file, "/dev/shm", 0, leave_in_shm },
-	{ IPC, "an abstract socket", abstract_socket, NULL, 0, own_sockets },
-	{ IPC, "an agent's socket in the home folder", path_socket, "~/agent.sock" },
-	{ IPC, "the system bus", path_socket, "/run/dbus/system_bus_socket" },
-	{ IPC, "the system bus by its old path", path_socket, "/var/run/dbus/system_bus_socket" },
-	{ IPC, "Docker", path_socket, "/var/run/docker.sock" },
-	{ IPC, "containerd", path_socket, "/run/containerd/containerd.sock" },
-	{ IPC, "the service manager", path_socket, "/run/systemd/private" },
-	{ IPC, "the journal", path_socket, "/run/systemd/journal/socket" },
-	{ IPC, "the log", path_socket, "/dev/log" },
-	{ IPC, "the resolver", path_socket, "/run/systemd/resolve/io.systemd.Resolve" },
-	{ IPC, "the name service cache", path_socket, "/var/run/nscd/socket" },
-	{ IPC, "the display", path_socket, "/tmp/.X11-unix/X0" },
+	{ IPC, "shared memory by its key", open_host_shm, NULL, 0, use_own_shm },
+	{ IPC, "a message queue by its name", open_host_queue },
+	{ IPC, "a file in the host's /tmp", find_host_file, "/tmp", 0, leave_in_tmp },
+	{ IPC, "a file in the host's /dev/shm", find_host_file, "/dev/shm", 0, leave_in_shm },
+	{ IPC, "an abstract socket", connect_abstract_socket, NULL, 0, use_own_sockets },
+	{ IPC, "an agent's socket in the home folder", connect_path_socket, "~/agent.sock" },
+	{ IPC, "the system bus", connect_path_socket, "/run/dbus/system_bus_socket" },
+	{ IPC, "the system bus by its old path", connect_path_socket,
+	  "/var/run/dbus/system_bus_socket" },
+	{ IPC, "Docker", connect_path_socket, "/var/run/docker.sock" },
+	{ IPC, "containerd", connect_path_socket, "/run/containerd/containerd.sock" },
+	{ IPC, "the service manager", connect_path_socket, "/run/systemd/private" },
+	{ IPC, "the journal", connect_path_socket, "/run/systemd/journal/socket" },
+	{ IPC, "the log", connect_path_socket, "/dev/log" },
+	{ IPC, "the resolver", connect_path_socket, "/run/systemd/resolve/io.systemd.Resolve" },
+	{ IPC, "the name service cache", connect_path_socket, "/var/run/nscd/socket" },
+	{ IPC, "the display", connect_path_socket, "/tmp/.X11-unix/X0" },
 };
 const struct ab_tries ab_tries_ipc = { ipc, AB_COUNT(ipc) };

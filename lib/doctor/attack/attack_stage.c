@@ -20,7 +20,7 @@
 
 #define OPEN_DIR (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
-/* Below the trial's folder; a parent stands before its children. */
+/* Below the trial's folder; parents come before their children. */
 static const struct {
 	const char *path;
 	mode_t mode;
@@ -63,32 +63,32 @@ static int plant_files(struct ab_stage *s, struct ab_error *err)
 	for (size_t i = 0; i < AB_COUNT(plants); i++)
 		if (plant_file(dir, i) < 0)
 			return ab_fail(err, AB_ESYSTEM, errno, "plant %s", plants[i].path);
-	/* A protected file by a second name. */
+	/* A second name of a protected file. */
 	if (linkat(dir, "home/project/.git/config", dir, "home/project/alias", 0) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "plant a link");
 	s->secret = openat(dir, "home/.ssh/id_ed25519", O_RDONLY | O_CLOEXEC);
 	if (s->secret >= 0) {
-		/* A number that nothing in the box uses by chance. */
+		/* A number that no program in the box uses by chance. */
 		int high = fcntl(s->secret, F_DUPFD_CLOEXEC, 200);
 
 		close(s->secret);
 		s->secret = high;
 	}
-	return s->secret < 0 ? ab_fail(err, AB_ESYSTEM, errno, "open what was planted") : 0;
+	return s->secret < 0 ? ab_fail(err, AB_ESYSTEM, errno, "open a planted file") : 0;
 }
 
-static char *planted(const char *top, const char *tag)
+static char *get_planted_path(const char *top, const char *tag)
 {
 	return ab_printf("%s/" AB_PLANTED_NAME "%s", top, tag);
 }
 
 const char *const ab_shared_folders[] = { "/tmp", "/dev/shm", NULL };
 
-/* A file in each folder that the box has its own of. */
+/* Plant a file in each folder that is private in the box. */
 static void plant_shared(const struct ab_stage *s)
 {
 	for (size_t i = 0; ab_shared_folders[i]; i++) {
-		ab_autofree char *path = planted(ab_shared_folders[i], s->tag);
+		ab_autofree char *path = get_planted_path(ab_shared_folders[i], s->tag);
 		ab_autoclose int fd =
 			open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 
@@ -96,10 +96,10 @@ static void plant_shared(const struct ab_stage *s)
 	}
 }
 
-/* False: the kernel has none, or somebody else's has our number. */
+/* False if the kernel has no System V memory, or our key is already in use. */
 static bool plant_ipc(const struct ab_stage *s)
 {
-	ab_autofree char *name = planted("", s->tag);
+	ab_autofree char *name = get_planted_path("", s->tag);
 	mqd_t queue = mq_open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600, NULL);
 
 	if (queue != (mqd_t)-1)
@@ -107,10 +107,10 @@ static bool plant_ipc(const struct ab_stage *s)
 	return shmget(s->key, 4096, IPC_CREAT | IPC_EXCL | 0600) >= 0;
 }
 
-/* What does not lie in the trial's folder. */
+/* Remove what is not in the trial's folder. */
 static void remove_plants(const struct ab_stage *s)
 {
-	ab_autofree char *name = planted("", s->tag);
+	ab_autofree char *name = get_planted_path("", s->tag);
 	int id = shmget(s->key, 0, 0);
 	struct shmid_ds ds;
 
@@ -118,7 +118,7 @@ static void remove_plants(const struct ab_stage *s)
 		shmctl(id, IPC_RMID, NULL);
 	mq_unlink(name);
 	for (size_t i = 0; ab_shared_folders[i]; i++) {
-		ab_autofree char *path = planted(ab_shared_folders[i], s->tag);
+		ab_autofree char *path = get_planted_path(ab_shared_folders[i], s->tag);
 
 		unlink(path);
 	}
@@ -157,21 +157,21 @@ static void plant_listeners(struct ab_stage *s)
 	s->listeners[2] = listen_unix(path, false);
 }
 
-/* A process of the host that the box must not see; it removes what was
- * planted when we are gone, whichever way we go. */
+/* Start a process of the host that the box must not see. It removes what was
+ * planted when this process ends, however that happens. */
 static int start_victim(struct ab_stage *s, struct ab_error *err)
 {
 	int ends[2];
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "make a pipe");
+		return ab_fail(err, AB_ESYSTEM, errno, "create a pipe");
 	s->victim = fork();
 	if (s->victim == 0) {
 		char name[16], byte;
 
 		snprintf(name, sizeof(name), AB_VICTIM_NAME "%s", s->tag);
 		prctl(PR_SET_NAME, name);
-		setsid(); /* what ends our group does not end it */
+		setsid(); /* it survives signals to our group */
 		ab_close_others(&ends[0], 1);
 		while (read(ends[0], &byte, 1) < 0 && errno == EINTR)
 			;
@@ -180,10 +180,10 @@ static int start_victim(struct ab_stage *s, struct ab_error *err)
 	}
 	close(ends[0]);
 	s->control = ends[1];
-	return s->victim < 0 ? ab_fail(err, AB_ESYSTEM, errno, "make a process") : 0;
+	return s->victim < 0 ? ab_fail(err, AB_ESYSTEM, errno, "create a process") : 0;
 }
 
-/* What a run with a careless environment would hand over. */
+/* Variables that a run must not pass on. */
 static void plant_environment(struct ab_trial *t)
 {
 	ab_env_set(&t->env, "PLANTED_TOKEN", AB_PLANTED_SECRET);
@@ -207,7 +207,7 @@ int ab_stage_open(struct ab_trial *trial, struct ab_stage *ret, struct ab_error 
 	snprintf(s.tag, sizeof(s.tag), "%.7s", strchr(trial->name, '-') + 1);
 	memcpy(&s.key, s.tag, sizeof(s.key));
 	s.key &= 0x7fffffff;
-	/* The victim first: it removes the rest, come what may. */
+	/* The victim first: it removes the rest in every case. */
 	if (plant_files(&s, err) < 0 || start_victim(&s, err) < 0) {
 		ab_stage_fini(&s);
 		return -1;

@@ -28,8 +28,8 @@
 #define OPEN_DIR (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 #define DEPTH_MAX 32
 
-/* Everything below; what the box left may be unreadable to us. */
-static void empty(int dir, int depth)
+/* Remove everything below; the box may have left unreadable folders. */
+static void empty_folder(int dir, int depth)
 {
 	ab_autodir DIR *list = ab_folder_list(dir, ".");
 	const char *name;
@@ -45,13 +45,13 @@ static void empty(int dir, int depth)
 		if (sub < 0)
 			continue;
 		fchmod(sub, 0700);
-		empty(sub, depth + 1);
+		empty_folder(sub, depth + 1);
 		unlinkat(dir, name, AT_REMOVEDIR);
 	}
 }
 
-/* Trials whose owner is dead: their folder is not locked any more. */
-static void sweep(int parent)
+/* Remove trials whose owner is dead: their folder is no longer locked. */
+static void remove_dead_trials(int parent)
 {
 	ab_autodir DIR *list = ab_folder_list(parent, ".");
 	const char *name;
@@ -64,12 +64,12 @@ static void sweep(int parent)
 		dir = openat(parent, name, OPEN_DIR);
 		if (dir < 0 || flock(dir, LOCK_EX | LOCK_NB) < 0)
 			continue;
-		empty(dir, 0);
+		empty_folder(dir, 0);
 		unlinkat(parent, name, AT_REMOVEDIR);
 	}
 }
 
-/* The caller's, with our own folders in place of the caller's. */
+/* The caller's environment, with the folders of the trial. */
 static void fill_environment(struct ab_trial *t, char *const *caller)
 {
 	static const char *const ours[] = {
@@ -92,7 +92,7 @@ static void fill_environment(struct ab_trial *t, char *const *caller)
 	ab_env_set(&t->env, "AGENTBOX_STATE", t->state);
 }
 
-static int make(struct ab_trial *t, const char *state, struct ab_error *err)
+static int make_folders(struct ab_trial *t, const char *state, struct ab_error *err)
 {
 	static const char *const folders[] = { "home", "home/project", "outside", "state" };
 
@@ -108,11 +108,11 @@ static int make(struct ab_trial *t, const char *state, struct ab_error *err)
 			break;
 	}
 	if (t->dir < 0 || flock(t->dir, LOCK_EX | LOCK_NB) < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "make a folder to try things in, in %s",
+		return ab_fail(err, AB_ESYSTEM, errno, "create a folder for the trial in %s",
 			       state);
 	for (size_t i = 0; i < AB_COUNT(folders); i++)
 		if (mkdirat(t->dir, folders[i], 0700) < 0)
-			return ab_fail(err, AB_ESYSTEM, errno, "make %s/%s/%s", state, t->name,
+			return ab_fail(err, AB_ESYSTEM, errno, "create %s/%s/%s", state, t->name,
 				       folders[i]);
 	t->base = ab_printf("%s/%s", state, t->name);
 	t->state = ab_printf("%s/state", t->base);
@@ -121,7 +121,7 @@ static int make(struct ab_trial *t, const char *state, struct ab_error *err)
 	return 0;
 }
 
-static void hold_signals(sigset_t *ret_mask)
+static void block_signals(sigset_t *ret_mask)
 {
 	static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 	sigset_t block;
@@ -140,13 +140,13 @@ int ab_trial_open(const struct ab_policy_input *input, struct ab_trial *ret, str
 	int result;
 
 	if (!path)
-		return ab_fail(err, AB_EUSAGE, 0, "there is no home folder to keep records in");
+		return ab_fail(err, AB_EUSAGE, 0, "no home folder to keep records in");
 	if (ab_state_open(path, &state, err) < 0)
 		return -1;
-	hold_signals(&t.mask);
+	block_signals(&t.mask);
 	t.parent = fcntl(state.root, F_DUPFD_CLOEXEC, 3);
-	sweep(state.root);
-	result = make(&t, state.path, err);
+	remove_dead_trials(state.root);
+	result = make_folders(&t, state.path, err);
 	ab_state_fini(&state);
 	if (result < 0) {
 		ab_trial_fini(&t);
@@ -160,7 +160,7 @@ int ab_trial_open(const struct ab_policy_input *input, struct ab_trial *ret, str
 void ab_trial_fini(struct ab_trial *t)
 {
 	if (t->dir >= 0) {
-		empty(t->dir, 0);
+		empty_folder(t->dir, 0);
 		unlinkat(t->parent, t->name, AT_REMOVEDIR);
 	}
 	ab_closep(&t->dir);
@@ -176,7 +176,7 @@ void ab_trial_fini(struct ab_trial *t)
 
 void ab_trial_program(struct ab_strv *words)
 {
-	/* The box has its own of these, and there we are not. */
+	/* The box has private versions of these, without our program. */
 	static const char *const hidden[] = { "/tmp", "/var/tmp", "/run", "/var/run", "/dev" };
 	char path[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
@@ -186,11 +186,11 @@ void ab_trial_program(struct ab_strv *words)
 	for (size_t i = 0; i < AB_COUNT(hidden); i++)
 		if (ab_path_within(path, hidden[i]))
 			seen = false;
-	/* By the link it is found wherever it lies. */
+	/* The link works wherever the program is. */
 	ab_strv_add(words, seen && access(path, X_OK) == 0 ? path : "/proc/self/exe");
 }
 
-static void hear(void *arg, enum ab_level level, const char *text)
+static void record_message(void *arg, enum ab_level level, const char *text)
 {
 	struct ab_trial_outcome *outcome = arg;
 	const char *holds = strstr(text, " holds: ");
@@ -201,7 +201,7 @@ static void hear(void *arg, enum ab_level level, const char *text)
 		snprintf(outcome->missing, sizeof(outcome->missing), "%s", text);
 }
 
-/* The process that becomes the supervisor of the trial's box. */
+/* Run the trial's box as its supervisor. */
 static _Noreturn void supervise(const struct ab_trial *t, struct ab_request *request, int out,
 				int stray, int pipe)
 {
@@ -210,13 +210,13 @@ static _Noreturn void supervise(const struct ab_trial *t, struct ab_request *req
 
 	request->arg = &outcome;
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	/* No terminal of the caller: the box would get one of its own, and
-	 * the caller's would be made raw for nothing. */
+	/* Without the caller's terminal: otherwise the box would get its own,
+	 * and the caller's would be set to raw mode needlessly. */
 	if (null < 0 || dup2(null, 0) < 0 || dup2(null, 2) < 0 ||
 	    dup2(out >= 0 ? out : null, 1) < 0 || chdir(t->project) < 0)
 		ab_fail(&outcome.error, AB_ESYSTEM, errno, "enter %s", t->project);
 	else if (stray >= 0 && fcntl(stray, F_SETFD, 0) < 0)
-		ab_fail(&outcome.error, AB_ESYSTEM, errno, "keep a descriptor");
+		ab_fail(&outcome.error, AB_ESYSTEM, errno, "keep a file descriptor open");
 	else
 		outcome.result = ab_run(request, &outcome.status, &outcome.error);
 	ab_write_all(pipe, &outcome, sizeof(outcome));
@@ -238,12 +238,12 @@ int ab_trial_start(const struct ab_trial *t, const struct ab_setting *settings, 
 		.argv = (const char *const *)words->v,
 		.argc = words->len,
 		.verbose = 1,
-		.say = hear,
+		.say = record_message,
 	};
 	int ends[2];
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "make a pipe");
+		return ab_fail(err, AB_ESYSTEM, errno, "create a pipe");
 	ret->pid = fork();
 	if (ret->pid == 0)
 		supervise(t, &request, out, stray, ends[1]);
@@ -251,7 +251,7 @@ int ab_trial_start(const struct ab_trial *t, const struct ab_setting *settings, 
 	ret->pipe = ends[0];
 	if (ret->pid < 0) {
 		close(ends[0]);
-		return ab_fail(err, AB_ESYSTEM, errno, "make a process");
+		return ab_fail(err, AB_ESYSTEM, errno, "create a process");
 	}
 	return 0;
 }
@@ -268,12 +268,12 @@ void ab_trial_wait(struct ab_trial_run *run, struct ab_trial_outcome *ret)
 		return;
 	*ret = (struct ab_trial_outcome){ .result = -1 };
 	ab_fail(&ret->error, AB_ESYSTEM, 0,
-		"the supervisor of a trial ended early (wait status %d)", status);
+		"the supervisor of the trial ended early (wait status %d)", status);
 }
 
 /*
- * Whatever program the library is linked into: executed in a box under one of
- * these words it is the inside of a trial, and does nothing anywhere else.
+ * Any program that contains this library becomes the inside of a trial if it is
+ * executed in a box with one of these arguments. Elsewhere this does nothing.
  */
 __attribute__((constructor)) static void become_trial(int argc, char **argv)
 {

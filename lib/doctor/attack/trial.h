@@ -1,10 +1,9 @@
 #ifndef AB_DOCTOR_ATTACK_TRIAL_H
 #define AB_DOCTOR_ATTACK_TRIAL_H
 /*
- * A box to try things in: with a home, a workspace and a state directory of
- * its own, all in one folder of the real state directory. So nothing of the
- * user is at stake, and what a killed trial leaves lies where the next one
- * sweeps it.
+ * A box for trials, with its own home, workspace and state directory, all in one
+ * folder of the real state directory. So none of the user's files are at risk,
+ * and the next trial finds and removes the leftovers of a killed one.
  */
 #include <signal.h>
 #include <stdbool.h>
@@ -17,20 +16,20 @@
 
 struct ab_trial {
 	int parent; /* the real state directory */
-	int dir;    /* the trial's folder, locked while we live */
+	int dir;    /* the trial's folder, locked while this process lives */
 	char name[24];
-	char *base;    /* its path; in it also "outside" */
+	char *base;    /* its path; it also contains "outside" */
 	char *state;   /* base/state: the state directory of the box */
 	char *home;    /* base/home */
 	char *project; /* base/home/project: the workspace */
 	struct ab_strv env;
-	sigset_t mask; /* the caller's, while ours blocks */
+	sigset_t mask; /* the caller's signal mask */
 };
 
 /*
- * From here to the end of the trial the signals that end a program wait, so
- * that none leaves the folder or a process behind. The box gets them itself
- * when they come from the terminal.
+ * From here to the end of the trial the signals that end a program are blocked,
+ * so that none leaves the folder or a process behind. The box gets signals from
+ * the terminal itself.
  */
 int ab_trial_open(const struct ab_policy_input *input, struct ab_trial *ret, struct ab_error *err);
 void ab_trial_fini(struct ab_trial *trial);
@@ -40,7 +39,7 @@ struct ab_trial_outcome {
 	int status;
 	struct ab_error error;
 	char holds[512];   /* names of properties */
-	char missing[512]; /* what was said about those that do not hold */
+	char missing[512]; /* the message about missing ones */
 };
 
 struct ab_trial_run {
@@ -49,17 +48,17 @@ struct ab_trial_run {
 };
 
 /*
- * Run `words` in the box, from a process of its own, whose outcome
- * ab_trial_wait() fetches. `out` (-1: none) becomes its standard output,
- * `stray` (-1: none) is a descriptor that the box must not get.
+ * Run `words` in the box, from a separate process, whose outcome ab_trial_wait()
+ * fetches. `out` (-1: none) becomes its standard output, `stray` (-1: none) is a
+ * file descriptor that the box must not get.
  */
 int ab_trial_start(const struct ab_trial *trial, const struct ab_setting *settings,
 		   size_t nsettings, const struct ab_strv *words, int out, int stray,
 		   struct ab_trial_run *ret, struct ab_error *err);
 void ab_trial_wait(struct ab_trial_run *run, struct ab_trial_outcome *ret);
 
-/* Our own program, as the first of the words. A second one of these makes it
- * the inside of a trial; see the constructor in trial.c. */
+/* Add our own program as the first word. If one of these is the second word, it
+ * becomes the inside of a trial; see the constructor in trial.c. */
 void ab_trial_program(struct ab_strv *words);
 #define AB_TRIAL_NOTHING "agentbox-trial-nothing" /* just end */
 #define AB_TRIAL_ATTACK "agentbox-trial-attack"
