@@ -465,7 +465,7 @@ start_slowly()
 	run busy "$AGENTBOX" run -- sh job
 	echo "$output"
 	[ "$status" -eq 125 ]
-	[[ "$output" == *"listen for what is executed"*"--fallback warn"* ]]
+	[[ "$output" == *"watch executed programs"*"--fallback warn"* ]]
 	[ ! -e ran-rm ]
 	run busy "$AGENTBOX" run --fallback warn -- sh job
 	echo "$output"

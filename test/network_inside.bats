@@ -105,7 +105,7 @@ with_etc()
 	[[ "$output" != *transparent* ]]
 	agentbox run --net blocked --require transparent -- touch made
 	[ "$status" -eq 125 ]
-	[[ "$output" == *"transparent (no connection is captured"* ]]
+	[[ "$output" == *"transparent (connections are not captured"* ]]
 	[ ! -e made ]
 }
 

@@ -25,8 +25,8 @@ static const struct {
 	{ "dev/ptmx", "pts/ptmx" },
 };
 
-/* Of /sys only this much: run-times count processors and look at huge pages;
- * the rest tells about the host or steers it. */
+/* The visible parts of /sys: runtimes count processors and check huge pages. The
+ * rest describes or controls the host. */
 static const char *const sys_parts[AB_SYS_PARTS] = {
 	"/sys/devices/system",
 	"/sys/kernel/mm/transparent_hugepage",
@@ -48,13 +48,13 @@ static const struct {
 	{ "sys/kernel/mm/transparent_hugepage", 0755 },
 };
 
-/* Of no use inside, and telling. */
+/* Useless in the box, and they reveal details of the host. */
 static const char *const proc_masked[] = {
 	"/proc/kcore",	       "/proc/keys", "/proc/timer_list", "/proc/sched_debug",
 	"/proc/latency_stats", "/proc/acpi", "/proc/scsi",
 };
 
-static int take_devices(struct ab_furniture *f, int host, struct ab_error *err)
+static int clone_devices(struct ab_furniture *f, int host, struct ab_error *err)
 {
 	for (size_t i = 0; i < AB_DEVICES; i++) {
 		ab_autoclose int fd = -1;
@@ -65,8 +65,8 @@ static int take_devices(struct ab_furniture *f, int host, struct ab_error *err)
 		if (fd < 0)
 			continue;
 		f->devices[i] = ab_tree_clone(fd, path, err);
-		/* Read-only closes the node (its mode, owner and times: run by
-		 * root they are ours to change), not the device behind it. */
+		/* Read-only protects the node (its mode, owner and times, which
+		 * root could change), not the device behind it. */
 		if (f->devices[i] < 0 ||
 		    ab_tree_setattr(f->devices[i],
 				    MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, 0, 0,
@@ -94,13 +94,13 @@ static int fill_stage(int stage, struct ab_error *err)
 {
 	for (size_t i = 0; i < AB_COUNT(stage_dirs); i++)
 		if (mkdirat(stage, stage_dirs[i].name, stage_dirs[i].mode) < 0)
-			return ab_fail(err, AB_ESYSTEM, errno, "make %s", stage_dirs[i].name);
+			return ab_fail(err, AB_ESYSTEM, errno, "create %s", stage_dirs[i].name);
 	for (size_t i = 0; i < AB_DEVICES; i++) {
 		char name[32];
 
 		snprintf(name, sizeof(name), "dev/%s", device_names[i]);
 		if (mknodat(stage, name, S_IFREG | 0444, 0) < 0)
-			return ab_fail(err, AB_ESYSTEM, errno, "make %s", name);
+			return ab_fail(err, AB_ESYSTEM, errno, "create %s", name);
 	}
 	for (size_t i = 0; i < AB_COUNT(dev_links); i++)
 		if (symlinkat(dev_links[i].target, stage, dev_links[i].name) < 0)
@@ -121,9 +121,9 @@ static int make_proc(struct ab_furniture *f, struct ab_error *err)
 	errnum = errno;
 	ab_fail(err, AB_ESYSTEM, errnum, "mount a fresh /proc");
 	if (errnum == EPERM)
-		ab_hint(err, "parts of this machine's /proc are hidden (a "
-			     "container does that), and the kernel then "
-			     "refuses a new one; start the container with "
+		ab_hint(err, "parts of /proc are hidden here, as in many "
+			     "containers, so the kernel does not mount a new "
+			     "one; start the container with "
 			     "unmasked system paths (Docker: --security-opt "
 			     "systempaths=unconfined)");
 	return -1;
@@ -135,8 +135,8 @@ int ab_furniture_ready(struct ab_furniture *f, int host, int stage, struct ab_er
 		"newinstance", NULL, "ptmxmode", "0666", "mode", "0620", NULL,
 	};
 
-	memset(f, -1, sizeof(*f)); /* -1 in every descriptor */
-	if (take_devices(f, host, err) < 0 || fill_stage(stage, err) < 0 || make_proc(f, err) < 0)
+	memset(f, -1, sizeof(*f)); /* every descriptor is -1 */
+	if (clone_devices(f, host, err) < 0 || fill_stage(stage, err) < 0 || make_proc(f, err) < 0)
 		return -1;
 	f->pts = ab_tree_new("devpts", pts_options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
 	if (f->pts < 0)
@@ -152,12 +152,13 @@ int ab_furniture_finish(struct ab_furniture *f, int stage, const char *run_id, s
 		return ab_fail(err, AB_ESYSTEM, errno, "write %s", AB_MARKER);
 	f->shm = open_tree(stage, "shm", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
 	if (f->shm < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "make shm");
+		return ab_fail(err, AB_ESYSTEM, errno, "create /dev/shm");
 	return 0;
 }
 
-/* Clone `name` of the staging tmpfs onto `path`. */
-static int put_staged(int root, int stage, const char *name, const char *path, struct ab_error *err)
+/* Mount a clone of `name` in the staging tmpfs on `path`. */
+static int mount_staged(int root, int stage, const char *name, const char *path,
+			struct ab_error *err)
 {
 	ab_autoclose int tree = open_tree(stage, name, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
 	ab_autoclose int target = ab_tree_lookup(root, path);
@@ -167,7 +168,7 @@ static int put_staged(int root, int stage, const char *name, const char *path, s
 	return ab_tree_place(tree, target, path, err);
 }
 
-static int put(int root, int tree, const char *path, struct ab_error *err)
+static int mount_tree(int root, int tree, const char *path, struct ab_error *err)
 {
 	ab_autoclose int target = ab_tree_lookup(root, path);
 
@@ -178,27 +179,27 @@ static int put(int root, int tree, const char *path, struct ab_error *err)
 
 static int place_dev(struct ab_furniture *f, int root, int stage, struct ab_error *err)
 {
-	if (put_staged(root, stage, "dev", "/dev", err) < 0 ||
-	    put(root, f->shm, "/dev/shm", err) < 0)
+	if (mount_staged(root, stage, "dev", "/dev", err) < 0 ||
+	    mount_tree(root, f->shm, "/dev/shm", err) < 0)
 		return -1;
 	for (size_t i = 0; i < AB_DEVICES; i++) {
 		char path[32];
 
 		snprintf(path, sizeof(path), "/dev/%s", device_names[i]);
-		if (f->devices[i] >= 0 && put(root, f->devices[i], path, err) < 0)
+		if (f->devices[i] >= 0 && mount_tree(root, f->devices[i], path, err) < 0)
 			return -1;
 	}
-	return put(root, f->pts, "/dev/pts", err);
+	return mount_tree(root, f->pts, "/dev/pts", err);
 }
 
 /*
- * The system parts of /proc belong to root: for anybody else the kernel
- * refuses to write them, and /proc/sys, where some files ask for more than
- * the owner, is bound read-only. For root the read-only mount is the wall,
- * and it covers all of it: the modes of what is not a process's are the
- * machine's, and chmod in the box would change them for the host.
+ * The system parts of /proc belong to root: the kernel does not let anyone else
+ * write them. /proc/sys is mounted read-only in addition, because some of its
+ * files do not only check the owner. For root all of /proc is mounted read-only:
+ * the modes of its system files are shared with the host, so chmod in the box
+ * would change them there.
  */
-static int close_proc(int root, struct ab_error *err)
+static int protect_proc_sys(int root, struct ab_error *err)
 {
 	ab_autoclose int sys = ab_tree_lookup(root, "/proc/sys");
 	ab_autoclose int tree = -1;
@@ -213,16 +214,17 @@ static int close_proc(int root, struct ab_error *err)
 
 static int place_proc(struct ab_furniture *f, int root, int stage, struct ab_error *err)
 {
-	if (put(root, f->proc, "/proc", err) < 0 || (geteuid() != 0 && close_proc(root, err) < 0))
+	if (mount_tree(root, f->proc, "/proc", err) < 0 ||
+	    (geteuid() != 0 && protect_proc_sys(root, err) < 0))
 		return -1;
 	for (size_t i = 0; i < AB_COUNT(proc_masked); i++) {
 		struct stat st;
 
-		/* What is root's alone needs no mask for others. */
+		/* A file that only root can read needs no mask for others. */
 		if (access(proc_masked[i], R_OK) < 0 || lstat(proc_masked[i], &st) < 0)
 			continue;
-		if (put_staged(root, stage, S_ISDIR(st.st_mode) ? "d" : "f", proc_masked[i], err) <
-		    0)
+		if (mount_staged(root, stage, S_ISDIR(st.st_mode) ? "d" : "f", proc_masked[i],
+				 err) < 0)
 			return -1;
 	}
 	return 0;
@@ -234,10 +236,11 @@ static int place_sys(struct ab_furniture *f, int root, int stage, struct ab_erro
 
 	if (sys < 0 && errno == ENOENT)
 		return 0;
-	if (put_staged(root, stage, "sys", "/sys", err) < 0)
+	if (mount_staged(root, stage, "sys", "/sys", err) < 0)
 		return -1;
 	for (size_t i = 0; i < AB_SYS_PARTS; i++)
-		if (f->sys_parts[i] >= 0 && put(root, f->sys_parts[i], sys_parts[i], err) < 0)
+		if (f->sys_parts[i] >= 0 &&
+		    mount_tree(root, f->sys_parts[i], sys_parts[i], err) < 0)
 			return -1;
 	return 0;
 }

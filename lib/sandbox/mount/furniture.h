@@ -1,12 +1,12 @@
 #ifndef AB_SANDBOX_MOUNT_FURNITURE_H
 #define AB_SANDBOX_MOUNT_FURNITURE_H
 /*
- * What every box has besides the plan: a small /dev, a fresh /proc whose
+ * What every box has in addition to the plan: a small /dev, a fresh /proc whose
  * system parts are read-only, a masked /sys.
  *
- * ready() needs no plan: it makes the file systems, what has to exist in the
- * staging tmpfs, and takes the device nodes while they are usable. finish()
- * comes when the tmpfs is attached, place() puts everything up.
+ * ready() needs no plan: it creates the file systems and the content of the
+ * staging tmpfs, and clones the device nodes while they are usable. finish()
+ * follows when the tmpfs is attached, place() mounts everything.
  */
 #include <stddef.h>
 
@@ -22,12 +22,12 @@ struct ab_furniture {
 	int proc, pts; /* new, detached */
 };
 
-/* In the box only: holds the run's id. Read-only there, and nobody but the
- * host's root could make one outside, so it tells a box from a host. */
+/* Exists only in a box and contains the run's id. It is read-only there, and only
+ * root could create it on the host, so it distinguishes a box from a host. */
 #define AB_MARKER "/dev/agentbox"
 
 int ab_furniture_ready(struct ab_furniture *f, int host, int stage, struct ab_error *err);
-/* After the root became read-only: clones from now on are so too. */
+/* After the root became read-only: clones are then read-only, too. */
 int ab_furniture_collect_readonly(struct ab_furniture *f, int host, struct ab_error *err);
 int ab_furniture_finish(struct ab_furniture *f, int stage, const char *run_id,
 			struct ab_error *err);

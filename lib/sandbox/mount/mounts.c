@@ -1,27 +1,27 @@
 /*
  * Theory of operation.
  *
- * The box keeps the host's tree in place and makes it read-only at one
- * stroke, whatever the number of mounts in it. What must stay writable, and
- * what must stay visible under something that covers it, is cloned first:
+ * The box keeps the host's tree in place and makes it read-only with one call,
+ * however many mounts it has. Trees that must stay writable, or visible below a
+ * covering mount, are cloned first:
  *
- *	0. make	one detached tmpfs with /dev and the masks, a /proc, a devpts, and
- *		take the device nodes: this needs no plan;
- *	1. take	writable trees, as they are;
- *	2. make	all of / read-only, nosuid, nodev, private;
- *	3. take	what is shown and what is closed: clones are read-only now;
- *	4. stage	attach the tmpfs to a folder that will be covered, make the
- *		private folders in it and take clones of them, then make it
- *		read-only, so that later clones (masks) are so too;
- *	5. place	/dev, /proc, /sys, then the plan, parents first, then the
- *		box's own files.
+ *	0. create a detached tmpfs with /dev and the masks, a /proc and a devpts,
+ *	   and clone the device nodes: this needs no plan;
+ *	1. clone the writable trees, unchanged;
+ *	2. make all of / read-only, nosuid, nodev, private;
+ *	3. clone the shown and the closed trees: clones are read-only now;
+ *	4. attach the tmpfs to a folder that will be covered, create and clone the
+ *	   private folders in it, then make it read-only, so that later clones
+ *	   (masks) are read-only, too;
+ *	5. mount /dev, /proc, /sys, then the plan, parents first, then the box's
+ *	   own files.
  *
- * With a hidden root, an empty folder of the tmpfs becomes / between 4 and 5
- * and the host's tree is detached at the end.
+ * With a hidden root, an empty folder of the tmpfs becomes / between 4 and 5, and
+ * the host's tree is detached at the end.
  *
- * Should: look a target up just before placing on it.
- * Mustn't: create anything outside the tmpfs (make_target() checks the
- * device), follow a symbolic link, or unmount (costs an RCU grace period).
+ * Should: look up a target just before mounting on it.
+ * Mustn't: create anything outside the tmpfs (make_target() checks the device),
+ * follow a symbolic link, or unmount (costs an RCU grace period).
  */
 #include "sandbox/mount/mounts.h"
 
@@ -53,7 +53,7 @@ struct build {
 	struct ab_furniture *furniture;
 };
 
-static void finish(struct build *b)
+static void close_build(struct build *b)
 {
 	ab_furniture_fini(b->furniture);
 	for (size_t i = 0; b->taken && i < b->spec->plan.len; i++)
@@ -65,7 +65,7 @@ static void finish(struct build *b)
 	ab_closep(&b->host);
 }
 
-static int take(struct build *b, size_t i, struct ab_error *err)
+static int clone_entry(struct build *b, size_t i, struct ab_error *err)
 {
 	const struct ab_mount *m = &b->spec->plan.v[i];
 	ab_autoclose int fd = ab_tree_lookup(b->host, m->path);
@@ -75,37 +75,37 @@ static int take(struct build *b, size_t i, struct ab_error *err)
 	b->taken[i] = ab_tree_clone(fd, m->path, err);
 	if (b->taken[i] < 0)
 		return -1;
-	/* Cloned before the root got these: a setuid file or a device in
-	 * the workspace must not work either. */
+	/* It was cloned before the root got these attributes: a setuid file or
+	 * a device in the workspace must not work either. */
 	if (m->op == AB_MOUNT_WRITE)
 		return ab_tree_setattr(b->taken[i], MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, 0, 1,
 				       m->path, err);
 	return 0;
 }
 
-static int take_all(struct build *b, bool writable, struct ab_error *err)
+static int clone_entries(struct build *b, bool writable, struct ab_error *err)
 {
 	for (size_t i = 0; i < b->spec->plan.len; i++) {
 		enum ab_mount_op op = b->spec->plan.v[i].op;
 		bool wanted = writable ? op == AB_MOUNT_WRITE
 				       : op == AB_MOUNT_SHOW || op == AB_MOUNT_CLOSE;
 
-		if (wanted && take(b, i, err) < 0)
+		if (wanted && clone_entry(b, i, err) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-static mode_t private_mode(const char *path)
+static mode_t get_private_mode(const char *path)
 {
 	if (strcmp(ab_path_name(path), "tmp") == 0)
 		return 01777;
-	/* "/" and "/run"; a home or XDG_RUNTIME_DIR must be the user's own */
+	/* "/" and "/run"; a home or XDG_RUNTIME_DIR must be private to the user */
 	return strchr(path + 1, '/') || strcmp(path, "/root") == 0 ? 0700 : 0755;
 }
 
-/* Attach the tmpfs to the first private folder that is not the root itself:
- * that folder's own clone covers it in the end. */
+/* Attach the tmpfs to the first private folder that is not the root: the clone
+ * for that folder will cover it. */
 static int attach_stage(struct build *b, struct ab_error *err)
 {
 	const struct ab_plan *plan = &b->spec->plan;
@@ -117,7 +117,8 @@ static int attach_stage(struct build *b, struct ab_error *err)
 		if (plan->v[i].op == AB_MOUNT_PRIVATE && plan->v[i].path[1])
 			where = plan->v[i].path;
 	if (!where)
-		return ab_fail(err, AB_ESYSTEM, 0, "no private folder to use");
+		return ab_fail(err, AB_ESYSTEM, 0,
+			       "no private folder to attach the staging tmpfs to");
 	target = ab_tree_lookup(b->host, where);
 	if (target < 0 || fstat(b->stage, &st) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "open %s", where);
@@ -125,7 +126,7 @@ static int attach_stage(struct build *b, struct ab_error *err)
 	return ab_tree_place(b->stage, target, where, err);
 }
 
-static int stage(struct build *b, struct ab_error *err)
+static int prepare_stage(struct build *b, struct ab_error *err)
 {
 	const struct ab_plan *plan = &b->spec->plan;
 
@@ -137,10 +138,10 @@ static int stage(struct build *b, struct ab_error *err)
 		if (plan->v[i].op != AB_MOUNT_PRIVATE)
 			continue;
 		snprintf(name, sizeof(name), "p%zu", i);
-		if (mkdirat(b->stage, name, private_mode(plan->v[i].path)) < 0 ||
+		if (mkdirat(b->stage, name, get_private_mode(plan->v[i].path)) < 0 ||
 		    (b->taken[i] = open_tree(b->stage, name, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC)) <
 			    0)
-			return ab_fail(err, AB_ESYSTEM, errno, "make a private %s",
+			return ab_fail(err, AB_ESYSTEM, errno, "create a private %s",
 				       plan->v[i].path);
 	}
 	if (ab_staged_make(b->spec, b->stage, err) < 0 ||
@@ -149,7 +150,7 @@ static int stage(struct build *b, struct ab_error *err)
 	return ab_tree_setattr(b->stage, MOUNT_ATTR_RDONLY, 0, 0, "the staging folder", err);
 }
 
-/* The hidden root: make the empty folder /, the host's tree below it. */
+/* Hidden root: make the empty folder /, with the host's tree below it. */
 static int enter_empty_root(struct build *b, struct ab_error *err)
 {
 	ab_autoclose int dir = -1;
@@ -165,7 +166,7 @@ static int enter_empty_root(struct build *b, struct ab_error *err)
 		static const char *const names[] = { "dev", "proc", "sys" };
 
 		if (mkdirat(b->root, names[i], 0755) < 0)
-			return ab_fail(err, AB_ESYSTEM, errno, "make /%s", names[i]);
+			return ab_fail(err, AB_ESYSTEM, errno, "create /%s", names[i]);
 	}
 	return 0;
 }
@@ -174,11 +175,11 @@ static int leave_host_root(struct build *b, struct ab_error *err)
 {
 	if (fchdir(b->host) < 0 || umount2(".", MNT_DETACH) < 0 || chdir("/") < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "detach the host's root");
-	/* All of its folders are made. */
+	/* All of its folders exist now. */
 	return ab_tree_setattr(b->root, MOUNT_ATTR_RDONLY, 0, 0, "/", err);
 }
 
-/* Make the missing folders of `path`, and it itself, in the tmpfs only. */
+/* Create `path` and its missing parents, in the tmpfs only. */
 static int make_target(struct build *b, const char *path, enum ab_as as)
 {
 	ab_autofree char *parent = ab_path_parent(path);
@@ -199,7 +200,7 @@ static int make_target(struct build *b, const char *path, enum ab_as as)
 	return ab_tree_lookup(b->root, path);
 }
 
-/* A link that a plan shows in an empty root is made anew, not mounted. */
+/* A link that the plan shows in an empty root is created again, not mounted. */
 static int copy_link(struct build *b, const struct ab_mount *m, int tree, struct ab_error *err)
 {
 	ab_autofree char *parent = ab_path_parent(m->path);
@@ -217,9 +218,9 @@ static int copy_link(struct build *b, const struct ab_mount *m, int tree, struct
 	return 0;
 }
 
-/* Clone `name` of the tmpfs onto the target. */
-static int mask(struct build *b, const char *path, const char *name, int target,
-		struct ab_error *err)
+/* Mount a clone of `name` in the tmpfs on the target. */
+static int mount_mask(struct build *b, const char *path, const char *name, int target,
+		      struct ab_error *err)
 {
 	ab_autoclose int tree = open_tree(b->stage, name, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
 
@@ -229,26 +230,26 @@ static int mask(struct build *b, const char *path, const char *name, int target,
 }
 
 /*
- * A folder on the way is closed to us: root plans with capabilities that
- * nobody has in here. The box cannot enter that folder either, but where it is
- * the owner it might open it. So the mask goes onto the folder.
+ * A parent folder is inaccessible: root makes the plan with capabilities that no
+ * process has in the box. The box cannot enter that folder either, but its owner
+ * could change its mode. So mask that folder instead.
  */
-static int mask_above(struct build *b, const char *path, struct ab_error *err)
+static int mask_parent(struct build *b, const char *path, struct ab_error *err)
 {
 	ab_autofree char *dir = ab_path_parent(path);
 	ab_autoclose int target = ab_tree_lookup(b->root, dir);
 	struct stat st;
 
 	if (target < 0 && errno == EACCES)
-		return mask_above(b, dir, err);
+		return mask_parent(b, dir, err);
 	if (target < 0 || fstat(target, &st) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "find %s", dir);
 	if (st.st_dev == b->stage_dev)
-		return 0; /* the mask of a neighbour */
-	return mask(b, dir, "d", target, err);
+		return 0; /* already masked for another entry */
+	return mount_mask(b, dir, "d", target, err);
 }
 
-static int place(struct build *b, size_t i, struct ab_error *err)
+static int mount_entry(struct build *b, size_t i, struct ab_error *err)
 {
 	const struct ab_mount *m = &b->spec->plan.v[i];
 	ab_autoclose int target = ab_tree_lookup(b->root, m->path);
@@ -257,9 +258,9 @@ static int place(struct build *b, size_t i, struct ab_error *err)
 	struct stat st;
 
 	if (target < 0 && errno == EACCES && m->op == AB_MOUNT_MASK)
-		return mask_above(b, m->path, err);
+		return mask_parent(b, m->path, err);
 	if (target < 0 && errno == ENOENT) {
-		/* What is gone cannot be read. */
+		/* A file that has disappeared cannot be read. */
 		if (m->op == AB_MOUNT_MASK)
 			return 0;
 		if (m->op == AB_MOUNT_SHOW && m->as == AB_AS_LINK)
@@ -283,7 +284,7 @@ static int place(struct build *b, size_t i, struct ab_error *err)
 		break;
 	case AB_MOUNT_MASK:
 		ab_staged_mask(b->spec, i, name);
-		return mask(b, m->path, name, target, err);
+		return mount_mask(b, m->path, name, target, err);
 	}
 	if (tree < 0)
 		return -1;
@@ -291,19 +292,19 @@ static int place(struct build *b, size_t i, struct ab_error *err)
 }
 
 /*
- * May the box do without this file? Where there is none to cover, or no way
- * to it, the command does not see the host's either. But a folder that is
- * closed to us its owner can open, and what is no plain file any more leads
- * somewhere else.
+ * Can the box start without this file? If there is no file to cover, or no path to
+ * it, the command cannot see the host's file either. But the owner of an
+ * inaccessible folder could open it, and something that is no longer a plain file
+ * could lead elsewhere.
  */
-static bool is_needless(struct build *b, const struct ab_file *f, bool there, int errnum)
+static bool is_optional(struct build *b, const struct ab_file *f, bool there, int errnum)
 {
 	const struct ab_mount *m = ab_plan_find(&b->spec->plan, f->path);
 
 	return !f->over_mask || (m && m->op == AB_MOUNT_MASK) || (!there && errnum == ENOENT);
 }
 
-static int place_file(struct build *b, size_t i, struct ab_error *err)
+static int mount_file(struct build *b, size_t i, struct ab_error *err)
 {
 	const struct ab_file *f = &b->spec->files[i];
 	ab_autoclose int target = ab_tree_lookup(b->root, f->path);
@@ -314,10 +315,10 @@ static int place_file(struct build *b, size_t i, struct ab_error *err)
 	if (target < 0 && errno == ENOENT) {
 		target = make_target(b, f->path, AB_AS_FILE);
 		if (target < 0)
-			errno = ENOENT; /* not there: nothing is seen */
+			errno = ENOENT; /* it does not exist, so it cannot be seen */
 	}
 	if (target < 0 || fstat(target, &st) < 0 || !S_ISREG(st.st_mode)) {
-		if (is_needless(b, f, target >= 0, errno))
+		if (is_optional(b, f, target >= 0, errno))
 			return 0;
 		return ab_fail(err, AB_ESYSTEM, target < 0 ? errno : 0, "cover %s", f->path);
 	}
@@ -328,16 +329,16 @@ static int place_file(struct build *b, size_t i, struct ab_error *err)
 	return ab_tree_place(tree, target, f->path, err);
 }
 
-static int build(struct build *b, struct ab_error *err)
+static int build_tree(struct build *b, struct ab_error *err)
 {
 	const struct ab_spec *spec = b->spec;
 	size_t first = 0;
 
-	if (take_all(b, true, err) < 0 ||
+	if (clone_entries(b, true, err) < 0 ||
 	    ab_tree_setattr(b->host, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, 0, 1,
 			    "/", err) < 0 ||
 	    ab_furniture_collect_readonly(b->furniture, b->host, err) < 0 ||
-	    take_all(b, false, err) < 0 || stage(b, err) < 0)
+	    clone_entries(b, false, err) < 0 || prepare_stage(b, err) < 0)
 		return -1;
 	if (spec->hidden_root) {
 		if (enter_empty_root(b, err) < 0)
@@ -347,10 +348,10 @@ static int build(struct build *b, struct ab_error *err)
 	if (ab_furniture_place(b->furniture, b->root, b->stage, err) < 0)
 		return -1;
 	for (size_t i = first; i < spec->plan.len; i++)
-		if (place(b, i, err) < 0)
+		if (mount_entry(b, i, err) < 0)
 			return -1;
 	for (size_t i = 0; i < spec->nfiles; i++)
-		if (!ab_staged_in_place(spec, i) && place_file(b, i, err) < 0)
+		if (!ab_staged_in_place(spec, i) && mount_file(b, i, err) < 0)
 			return -1;
 	return spec->hidden_root ? leave_host_root(b, err) : 0;
 }
@@ -367,9 +368,9 @@ int ab_mounts_prepare(uint64_t tmp_size, struct ab_ground *ret, struct ab_error 
 	g.host = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	g.stage = ab_tree_new("tmpfs", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
 	if (g.host < 0 || g.stage < 0)
-		ab_fail(err, AB_ESYSTEM, errno, "make a tmpfs");
+		ab_fail(err, AB_ESYSTEM, errno, "create a tmpfs");
 	else if (mkdirat(g.stage, "d", 0) < 0 || mknodat(g.stage, "f", S_IFREG, 0) < 0)
-		ab_fail(err, AB_ESYSTEM, errno, "make the masks");
+		ab_fail(err, AB_ESYSTEM, errno, "create the masks");
 	else
 		r = ab_furniture_ready(&g.furniture, g.host, g.stage, err);
 	umask(mask);
@@ -390,8 +391,8 @@ int ab_mounts_apply(const struct ab_spec *spec, struct ab_ground *ground, struct
 
 	b.taken = ab_alloc(spec->plan.len * sizeof(b.taken[0]));
 	memset(b.taken, -1, spec->plan.len * sizeof(b.taken[0]));
-	r = build(&b, err);
-	finish(&b);
+	r = build_tree(&b, err);
+	close_build(&b);
 	umask(mask);
 	return r;
 }

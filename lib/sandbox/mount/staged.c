@@ -20,8 +20,8 @@ void ab_staged_name(const struct ab_spec *spec, size_t i, char ret[AB_STAGED_NAM
 	snprintf(ret, AB_STAGED_NAME, "e%zu", same ? same - 1 : i);
 }
 
-/* The masked folder that file i is to be seen in, or NULL. */
-static const struct ab_mount *folder_of(const struct ab_spec *spec, size_t i)
+/* The masked folder in which file i is shown, or NULL. */
+static const struct ab_mount *find_folder(const struct ab_spec *spec, size_t i)
 {
 	const struct ab_file *f = &spec->files[i];
 	const struct ab_mount *m = f->over_mask ? ab_plan_find(&spec->plan, f->path) : NULL;
@@ -36,7 +36,7 @@ static bool is_device(const char *path)
 
 bool ab_staged_in_place(const struct ab_spec *spec, size_t i)
 {
-	return is_device(spec->files[i].path) || folder_of(spec, i);
+	return is_device(spec->files[i].path) || find_folder(spec, i);
 }
 
 void ab_staged_mask(const struct ab_spec *spec, size_t i, char ret[AB_STAGED_NAME])
@@ -44,28 +44,28 @@ void ab_staged_mask(const struct ab_spec *spec, size_t i, char ret[AB_STAGED_NAM
 	const struct ab_mount *m = &spec->plan.v[i];
 
 	for (size_t k = 0; k < spec->nfiles; k++)
-		if (folder_of(spec, k) == m) {
+		if (find_folder(spec, k) == m) {
 			snprintf(ret, AB_STAGED_NAME, "m%zu", i);
 			return;
 		}
 	snprintf(ret, AB_STAGED_NAME, m->as == AB_AS_DIR ? "d" : "f");
 }
 
-/* Its path in the tmpfs; NULL: it is mounted. */
-static char *place_of(const struct ab_spec *spec, size_t i)
+/* The path of file i in the tmpfs; NULL if it is mounted instead. */
+static char *get_stage_path(const struct ab_spec *spec, size_t i)
 {
 	const char *path = spec->files[i].path;
 	const struct ab_mount *m;
 
 	if (is_device(path))
 		return ab_strdup(path + 1);
-	m = folder_of(spec, i);
+	m = find_folder(spec, i);
 	if (!m)
 		return NULL;
 	return ab_printf("m%zu%s", (size_t)(m - spec->plan.v), path + strlen(m->path));
 }
 
-/* A folder in a mask can be gone through, and not be read. */
+/* Folders in a mask can be entered, but not listed. */
 static int make_folders(int stage, char *path)
 {
 	mode_t mode = path[0] == 'd' ? 0755 : 0311;
@@ -90,10 +90,10 @@ static int write_bytes(const struct ab_file *f, int stage, const char *name)
 	return fd < 0 ? -1 : ab_write_all(fd, f->data, f->len);
 }
 
-static int make_one(const struct ab_spec *spec, size_t i, int stage)
+static int make_file(const struct ab_spec *spec, size_t i, int stage)
 {
 	const struct ab_file *f = &spec->files[i];
-	ab_autofree char *path = place_of(spec, i);
+	ab_autofree char *path = get_stage_path(spec, i);
 	char name[AB_STAGED_NAME];
 
 	ab_staged_name(spec, i, name);
@@ -109,12 +109,12 @@ int ab_staged_make(const struct ab_spec *spec, int stage, struct ab_error *err)
 	for (size_t i = 0; i < spec->nfiles; i++) {
 		int errnum;
 
-		if (make_one(spec, i, stage) == 0)
+		if (make_file(spec, i, stage) == 0)
 			continue;
 		errnum = errno;
-		ab_fail(err, AB_ESYSTEM, errnum, "make the box's own %s", spec->files[i].path);
+		ab_fail(err, AB_ESYSTEM, errnum, "create the box's own %s", spec->files[i].path);
 		if (errnum == ENOSPC)
-			ab_hint(err, "it needs more room: filesystem.tmpSize");
+			ab_hint(err, "there is no space left; increase filesystem.tmpSize");
 		return -1;
 	}
 	return 0;

@@ -43,7 +43,7 @@ int ab_tree_new(const char *type, const char *const *options, unsigned int attr)
 
 	if (fs < 0)
 		return -1;
-	/* What `df` and `mount` call it. */
+	/* The name that `df` and `mount` show. */
 	if (fsconfig(fs, FSCONFIG_SET_STRING, "source", type, 0) < 0)
 		return -1;
 	for (; options[0]; options += 2)
@@ -61,8 +61,8 @@ int ab_tree_setattr(int fd, uint64_t set, uint64_t clear, int recursive, const c
 	struct mount_attr attr = { .attr_set = set, .attr_clr = clear };
 
 	/*
-	 * Private, not slave: what the host mounts later would appear inside
-	 * a slave, and writable.
+	 * Private, not slave: in a slave, later mounts of the host would
+	 * appear, and be writable.
 	 */
 	if (recursive)
 		attr.propagation = MS_PRIVATE;

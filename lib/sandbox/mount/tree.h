@@ -1,33 +1,33 @@
 #ifndef AB_SANDBOX_MOUNT_TREE_H
 #define AB_SANDBOX_MOUNT_TREE_H
 /*
- * Mount trees by file descriptor: look a path up, clone what is there, put a
- * clone somewhere. Paths are followed once and never through a symbolic link:
- * the workspace is hostile before the start too, and another box may be
- * running in it.
+ * Mount trees by file descriptor: look up a path, clone its tree, mount a clone
+ * elsewhere. Paths are resolved once and never through a symbolic link: the
+ * workspace is untrusted even before the start, and another box may be running in
+ * it.
  */
 #include <stdint.h>
 
 struct ab_error;
 
-/* O_PATH fd of a clean absolute path below the root `root`; -1 with errno
- * (ELOOP: a symbolic link on the way). The last name may be a link: the fd is
- * then the link itself. */
+/* O_PATH fd of a clean absolute path below `root`; -1 with errno (ELOOP: a parent
+ * is a symbolic link). The last name may be a link: then the fd is the link
+ * itself. */
 int ab_tree_lookup(int root, const char *path);
 
 /* A detached copy of the tree at fd, with everything mounted below it. */
 int ab_tree_clone(int fd, const char *what, struct ab_error *err);
 
-/* Attach it on top of what `target` is. */
+/* Mount it on top of `target`. */
 int ab_tree_place(int tree, int target, const char *what, struct ab_error *err);
 
-/* A new file system, not attached anywhere yet. `options` is a list of key,
+/* A new file system that is not mounted anywhere yet. `options` is a list of key,
  * value pairs (value NULL: a flag) that ends with a NULL key; `attr` are
  * MOUNT_ATTR_*. -1 with errno. */
 int ab_tree_new(const char *type, const char *const *options, unsigned int attr);
 
-/* Set and clear MOUNT_ATTR_* on the mount at fd; recursive reaches all below
- * it and makes their propagation private. */
+/* Set and clear MOUNT_ATTR_* on the mount at fd; recursive also applies to all
+ * mounts below it and makes their propagation private. */
 int ab_tree_setattr(int fd, uint64_t set, uint64_t clear, int recursive, const char *what,
 		    struct ab_error *err);
 

@@ -6,15 +6,15 @@
 #include "landlock/landlock.h"
 #include "sandbox/plan/spec.h"
 
-static void allow(struct ab_spec *spec, const char *path, uint32_t rights)
+static void add_rule(struct ab_spec *spec, const char *path, uint32_t rights)
 {
 	spec->rules = ab_realloc(spec->rules, (spec->nrules + 1) * sizeof(spec->rules[0]));
 	spec->rules[spec->nrules++] =
 		(struct ab_path_rule){ .path = ab_strdup(path), .rights = rights };
 }
 
-/* In every box. What the mounts make read-only stays so: a rule permits,
- * both locks must agree. */
+/* In every box. Read-only mounts stay read-only: Landlock and the mounts must both
+ * permit a write. */
 static const struct {
 	const char *path;
 	uint32_t rights;
@@ -27,31 +27,31 @@ static const struct {
 void ab_landlock_rules_make(struct ab_spec *spec, const struct ab_strv *sockets)
 {
 	for (size_t i = 0; i < AB_COUNT(always); i++)
-		allow(spec, always[i].path, always[i].rights);
+		add_rule(spec, always[i].path, always[i].rights);
 	if (!spec->hidden_root)
-		allow(spec, "/", AB_LL_READ | AB_LL_EXEC);
+		add_rule(spec, "/", AB_LL_READ | AB_LL_EXEC);
 	for (size_t i = 0; i < spec->plan.len; i++) {
 		const struct ab_mount *m = &spec->plan.v[i];
 
 		switch (m->op) {
 		case AB_MOUNT_WRITE:
-			allow(spec, m->path, AB_LL_ALL & ~AB_LL_DEVICE);
+			add_rule(spec, m->path, AB_LL_ALL & ~AB_LL_DEVICE);
 			break;
 		case AB_MOUNT_PRIVATE:
-			/* The hidden root itself is a folder to look at. */
-			allow(spec, m->path,
-			      m->path[1] ? AB_LL_ALL & ~AB_LL_DEVICE : 0u + AB_LL_READ);
+			/* The hidden root itself can be listed. */
+			add_rule(spec, m->path,
+				 m->path[1] ? AB_LL_ALL & ~AB_LL_DEVICE : 0u + AB_LL_READ);
 			break;
 		case AB_MOUNT_SHOW:
 			if (m->as != AB_AS_LINK)
-				allow(spec, m->path, AB_LL_READ | AB_LL_EXEC);
+				add_rule(spec, m->path, AB_LL_READ | AB_LL_EXEC);
 			break;
 		case AB_MOUNT_PIN:
 		case AB_MOUNT_CLOSE:
 		case AB_MOUNT_MASK:
-			break; /* what is above them decides */
+			break; /* the rules above them apply */
 		}
 	}
 	for (size_t i = 0; i < sockets->len; i++)
-		allow(spec, sockets->v[i], AB_LL_READ | AB_LL_WRITE | AB_LL_SOCKET);
+		add_rule(spec, sockets->v[i], AB_LL_READ | AB_LL_WRITE | AB_LL_SOCKET);
 }

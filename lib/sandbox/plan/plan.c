@@ -22,16 +22,15 @@ void ab_objects_fini(struct ab_objects *list)
 	*list = (struct ab_objects){ 0 };
 }
 
-static void add(struct ab_plan *plan, enum ab_mount_op op, const char *path, enum ab_as as)
+static void add_mount(struct ab_plan *plan, enum ab_mount_op op, const char *path, enum ab_as as)
 {
 	plan->v = ab_realloc(plan->v, (plan->len + 1) * sizeof(plan->v[0]));
 	plan->v[plan->len++] = (struct ab_mount){ .op = op, .as = as, .path = ab_strdup(path) };
 }
 
-/* "/a" < "/a/b" < "/a-b": a slash sorts before everything else, so that a
- * folder's own tree follows it directly. The stronger operation comes last
- * among those of one path. */
-static int by_path(const void *pa, const void *pb)
+/* "/a" < "/a/b" < "/a-b": a slash sorts first, so that a folder's own tree follows
+ * it directly. Of several operations on one path, the strongest comes last. */
+static int compare_paths(const void *pa, const void *pb)
 {
 	const struct ab_mount *a = pa, *b = pb;
 	const char *x = a->path, *y = b->path;
@@ -57,13 +56,13 @@ const struct ab_mount *ab_plan_find(const struct ab_plan *plan, const char *path
 	return deepest;
 }
 
-/* Sort; of several operations on one path only the strongest stays. */
-static void settle(struct ab_plan *plan)
+/* Sort, and keep only the strongest operation of each path. */
+static void sort_plan(struct ab_plan *plan)
 {
 	size_t out = 0;
 
 	if (plan->len > 1)
-		qsort(plan->v, plan->len, sizeof(plan->v[0]), by_path);
+		qsort(plan->v, plan->len, sizeof(plan->v[0]), compare_paths);
 	for (size_t i = 0; i < plan->len; i++) {
 		if (out > 0 && strcmp(plan->v[out - 1].path, plan->v[i].path) == 0)
 			free(plan->v[--out].path);
@@ -73,16 +72,16 @@ static void settle(struct ab_plan *plan)
 }
 
 /*
- * Does `op` still mean something below `above`, the operation that already
- * decides about its path? NULL stands for the read-only root.
+ * Does `op` still have an effect below `above`, the operation that already applies
+ * to its path? NULL is the read-only root.
  */
-static bool matters(enum ab_mount_op op, const struct ab_mount *above)
+static bool has_effect(enum ab_mount_op op, const struct ab_mount *above)
 {
 	if (above && above->op == AB_MOUNT_MASK)
-		return false; /* nothing below a mask can be reached */
+		return false; /* nothing below a mask is reachable */
 	switch (op) {
 	case AB_MOUNT_WRITE:
-		/* A closed tree stays closed; a writable one already is. */
+		/* A closed tree stays closed; a writable one is already writable. */
 		return !above || (above->op != AB_MOUNT_CLOSE && above->op != AB_MOUNT_WRITE &&
 				  above->op != AB_MOUNT_PIN);
 	case AB_MOUNT_SHOW:
@@ -94,16 +93,16 @@ static bool matters(enum ab_mount_op op, const struct ab_mount *above)
 	case AB_MOUNT_MASK:
 		return !above || above->op != AB_MOUNT_PRIVATE;
 	case AB_MOUNT_PIN:
-		/* Only what is writable can be renamed. */
+		/* Only something writable can be renamed. */
 		return above && (above->op == AB_MOUNT_WRITE || above->op == AB_MOUNT_PIN);
 	}
 	return false;
 }
 
 /*
- * Drop, from the top down, what an operation above makes meaningless. The
- * list is sorted, so what is above an entry is among those still open when
- * it is reached: `above[i]` is the parent of the kept entry i.
+ * Drop, from the top down, entries that have no effect because of an operation
+ * above them. The list is sorted, so a parent always comes before its children:
+ * `above[i]` is the parent of the kept entry i.
  */
 static void drop_shadowed(struct ab_plan *plan)
 {
@@ -116,7 +115,7 @@ static void drop_shadowed(struct ab_plan *plan)
 
 		while (up >= 0 && !ab_path_within(m.path, kept.v[up].path))
 			up = above[up];
-		if (matters(m.op, up < 0 ? NULL : &kept.v[up])) {
+		if (has_effect(m.op, up < 0 ? NULL : &kept.v[up])) {
 			above[kept.len] = up;
 			kept.v[kept.len++] = m;
 		} else {
@@ -127,9 +126,9 @@ static void drop_shadowed(struct ab_plan *plan)
 }
 
 /*
- * A mount point cannot be renamed, but its parent can, and with it the
- * closed name is free to be made anew. So every folder between a writable
- * root and what is closed, masked or private in it becomes a mount point too.
+ * A mount point cannot be renamed, but its parent can, and then the closed name
+ * could be created again. So every folder between a writable root and a closed,
+ * masked or private path in it becomes a mount point, too.
  */
 static void pin_ancestors(struct ab_plan *plan)
 {
@@ -157,17 +156,17 @@ static void pin_ancestors(struct ab_plan *plan)
 		while (strlen(dir) > strlen(root)) {
 			char *up = ab_path_parent(dir);
 
-			add(plan, AB_MOUNT_PIN, dir, AB_AS_DIR);
+			add_mount(plan, AB_MOUNT_PIN, dir, AB_AS_DIR);
 			free(dir);
 			dir = up;
 		}
 	}
-	/* Keeps one pin of a folder, none where something stronger sits. */
-	settle(plan);
+	/* Keep one pin per folder, and none where there is a stronger operation. */
+	sort_plan(plan);
 }
 
-/* Also where nothing above it is writable, so that the plan has no entry for
- * the closed folder itself. */
+/* True even if nothing above it is writable, so that the plan has no entry for the
+ * closed folder itself. */
 static bool is_closed(const struct ab_facts *facts, const char *path)
 {
 	for (size_t i = 0; i < facts->closed.len; i++)
@@ -191,12 +190,12 @@ void ab_plan_make(const struct ab_facts *facts, struct ab_plan *ret)
 	for (size_t i = 0; i < facts->privates.len; i++) {
 		bool wanted = false;
 
-		/* A host folder that the user made writable by name is not
-		 * replaced by an empty one. */
+		/* Do not replace a host folder that the user made writable by
+		 * name with an empty one. */
 		for (size_t k = 0; k < facts->write.len; k++)
 			wanted |= strcmp(facts->write.v[k].path, facts->privates.v[i]) == 0;
 		if (!wanted)
-			add(&plan, AB_MOUNT_PRIVATE, facts->privates.v[i], AB_AS_DIR);
+			add_mount(&plan, AB_MOUNT_PRIVATE, facts->privates.v[i], AB_AS_DIR);
 	}
 	for (size_t i = 0; i < AB_COUNT(from); i++)
 		for (size_t k = 0; k < from[i].list->len; k++) {
@@ -204,9 +203,9 @@ void ab_plan_make(const struct ab_facts *facts, struct ab_plan *ret)
 
 			if (from[i].op == AB_MOUNT_WRITE && is_closed(facts, o->path))
 				continue;
-			add(&plan, from[i].op, o->path, o->as);
+			add_mount(&plan, from[i].op, o->path, o->as);
 		}
-	settle(&plan);
+	sort_plan(&plan);
 	drop_shadowed(&plan);
 	pin_ancestors(&plan);
 	*ret = plan;

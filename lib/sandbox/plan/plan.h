@@ -1,13 +1,13 @@
 #ifndef AB_SANDBOX_PLAN_PLAN_H
 #define AB_SANDBOX_PLAN_PLAN_H
 /*
- * The mount plan: which folder of the box is what. Pure: facts in, a sorted
- * list of operations out; nothing is looked up, so every case can be tested
- * as a table. sandbox/mount/mounts.c carries it out.
+ * The mount plan: what each folder of the box is. Pure: facts in, a sorted list of
+ * operations out. It looks up nothing, so every case can be tested with a table.
+ * sandbox/mount/mounts.c applies it.
  *
  * Precedence: a mask (denyRead) over a closed path (denyWrite) over a
  * writable one over nothing. Paths are real: no component is a symbolic link
- * (but for AB_AS_LINK, the last one).
+ * (except the last one for AB_AS_LINK).
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -18,9 +18,9 @@ enum ab_mount_op {		     /* in order of precedence for one path */
 		   AB_MOUNT_PIN,     /* a mount point, so that it cannot be renamed */
 		   AB_MOUNT_SHOW,    /* the host's tree, read-only */
 		   AB_MOUNT_WRITE,   /* the host's tree, writable */
-		   AB_MOUNT_PRIVATE, /* an empty folder of the box's own */
+		   AB_MOUNT_PRIVATE, /* an empty private folder */
 		   AB_MOUNT_CLOSE,   /* read-only inside a writable tree */
-		   AB_MOUNT_MASK,    /* there, but neither readable nor writable */
+		   AB_MOUNT_MASK,    /* exists, but is neither readable nor writable */
 };
 
 enum ab_as { AB_AS_DIR, AB_AS_FILE, AB_AS_LINK };
@@ -44,7 +44,7 @@ struct ab_objects {
 void ab_objects_add(struct ab_objects *list, const char *path, enum ab_as as);
 void ab_objects_fini(struct ab_objects *list);
 
-/* What the supervisor found out about the host. */
+/* What the supervisor knows about the host. */
 struct ab_facts {
 	struct ab_strv privates;  /* /tmp, /run, ...; may nest */
 	struct ab_objects write;  /* writable roots */
@@ -56,15 +56,15 @@ struct ab_facts {
 };
 
 struct ab_plan {
-	struct ab_mount *v; /* parents before children, a path once */
+	struct ab_mount *v; /* parents before children, each path once */
 	size_t len;
 };
 
 void ab_plan_make(const struct ab_facts *facts, struct ab_plan *ret);
 void ab_plan_fini(struct ab_plan *plan);
 
-/* The operation that decides about `path`: the deepest one at or above it;
- * NULL when it is just the read-only root. */
+/* The operation that applies to `path`: the deepest one at or above it; NULL if
+ * that is only the read-only root. */
 const struct ab_mount *ab_plan_find(const struct ab_plan *plan, const char *path);
 
 #endif

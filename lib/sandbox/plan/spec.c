@@ -11,7 +11,7 @@
 #include "base/data/mem.h"
 #include "base/system/fd.h"
 
-/* One walk over the struct serves both directions. */
+/* One function walks over the struct in both directions. */
 struct codec {
 	struct ab_buf *out;   /* encoding */
 	const char *in, *end; /* decoding */
@@ -69,7 +69,7 @@ static void code_data(struct codec *c, char **data, size_t *len)
 	c->in += n;
 }
 
-/* Decoding: a count that the rest of the bytes cannot hold is broken. */
+/* Decoding: a count that is larger than the remaining bytes is invalid. */
 static size_t code_count(struct codec *c, size_t len)
 {
 	uint32_t n = (uint32_t)len;
@@ -110,7 +110,7 @@ static void code_files(struct codec *c, struct ab_spec *s)
 		code(c, f->same);
 		code(c, f->mode);
 		code(c, f->over_mask);
-		/* One that has bytes, before this one. */
+		/* It must be an earlier file that has its own bytes. */
 		if (f->same > i || (f->same && s->files[f->same - 1].same))
 			c->broken = true;
 		if (!f->same)
@@ -228,7 +228,7 @@ int ab_spec_read(int fd, struct ab_spec *ret, struct ab_error *err)
 	munmap(map, (size_t)st.st_size);
 	if (c.broken || c.in != c.end || spec.argv.len == 0) {
 		ab_spec_fini(&spec);
-		return ab_fail(err, AB_ESYSTEM, 0, "the specification is not whole");
+		return ab_fail(err, AB_ESYSTEM, 0, "the specification is damaged");
 	}
 	*ret = spec;
 	return 0;

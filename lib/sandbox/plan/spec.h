@@ -1,9 +1,9 @@
 #ifndef AB_SANDBOX_PLAN_SPEC_H
 #define AB_SANDBOX_PLAN_SPEC_H
 /*
- * The specification of one box: all that its init needs to know, as plain
- * data. The supervisor encodes it into a sealed memfd; init decodes it. Both
- * directions are one function (spec.c), so they cannot disagree.
+ * The specification of one box: everything that its init needs to know, as plain
+ * data. The supervisor encodes it into a sealed memfd, init decodes it. One
+ * function (spec.c) does both, so they cannot disagree.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,25 +15,25 @@
 
 struct ab_error;
 
-/* The namespaces of the caller, where the proof that the box has its own is
- * by comparison; the other ones are proved by what they do. */
+/* Namespaces of the caller that the proof compares with those of the box. The
+ * others are proved by their effect. */
 enum ab_ns { AB_NS_NET, AB_NS_IPC, AB_NS_COUNT };
 
-struct ab_path_rule { /* for Landlock, in the box's own view */
+struct ab_path_rule { /* for Landlock; paths in the box */
 	char *path;
 	uint32_t rights;
 };
 
-struct ab_file {    /* of the box's own, over what is there */
-	char *path; /* real; or below /dev, where it is made */
-	char *data; /* `len` bytes, any */
+struct ab_file {    /* one of the box's own files, mounted over the path */
+	char *path; /* real; or below /dev, where it is created */
+	char *data; /* `len` arbitrary bytes */
 	size_t len;
-	uint32_t same;	/* 0; else it is file same-1, which comes
-				   earlier and has the bytes */
-	uint32_t mode;	/* permissions; 0: anybody may read it */
-	bool over_mask; /* shown although a mask covers it, and no
-				   start without it where the host's file
-				   would be seen instead */
+	uint32_t same;	/* 0; else the bytes are those of file same-1,
+				   which comes earlier */
+	uint32_t mode;	/* permissions; 0: readable by all */
+	bool over_mask; /* shown although a mask covers it; do not
+				   start without it if the host's file
+				   would be visible instead */
 };
 
 struct ab_limits { /* 0: none */
@@ -50,46 +50,45 @@ struct ab_spec {
 	size_t nrules;
 	struct ab_file *files;
 	size_t nfiles;
-	bool hidden_root;	     /* only what the plan shows exists */
-	bool own_net;		     /* a network namespace of its own */
-	bool door;		     /* which has a door */
+	bool hidden_root;	     /* only paths that the plan shows exist */
+	bool own_net;		     /* has its own network namespace */
+	bool door;		     /* with a proxy */
 	bool tty;		     /* fds 0-2 that are terminals get a pty */
 	bool nested;		     /* already in a box: Landlock and filter only */
 	bool no_sockets;	     /* nested: no internet sockets */
 	uint32_t tty_fds;	     /* which of 0-2: bits */
-	bool tty_behind;	     /* starts in its background */
-	struct termios tty_settings; /* else what it begins with */
+	bool tty_behind;	     /* starts in the background */
+	struct termios tty_settings; /* initial settings, unless tty_behind */
 	uint16_t rows, cols;
 	int landlock_abi;
 	struct ab_limits limits;
 	uint64_t host_ns[AB_NS_COUNT];
-	uint32_t require; /* properties without which it must not start */
+	uint32_t require; /* guarantees without which it must not start */
 	bool strict;
-	bool protected_complete; /* no unseen way to a protected file */
-	bool memory_cgroup;	 /* the memory limit is the cgroup's */
-	bool pids_cgroup;	 /* and so is that of the processes: it has
-				   no room for more until the proof is over */
-	bool children;		 /* each program is asked about before it is
-				   executed */
-	bool traced;		 /* and so are calls that are refused, or may be */
-	bool timing;		 /* report what each step took */
+	bool protected_complete; /* every name of a protected file was found */
+	bool memory_cgroup;	 /* the cgroup enforces the memory limit */
+	bool pids_cgroup;	 /* it also enforces the process limit, and has
+				   no room for more until the proof is done */
+	bool children;		 /* judge each program before it is executed */
+	bool traced;		 /* report calls that are or may be denied */
+	bool timing;		 /* report the time of each step */
 	uint64_t started_ns;	 /* CLOCK_MONOTONIC of the supervisor's start */
 	char *run_id;
 	char *cwd;
 	struct ab_strv argv;
 	struct ab_strv env;
-	struct ab_strv env_uncaptured; /* also, where ssh is not captured */
-	struct ab_strv sockets;	       /* host sockets that must be gone */
-	struct ab_strv unwritable;     /* folders to prove the write fence on */
+	struct ab_strv env_uncaptured; /* added if ssh is not captured */
+	struct ab_strv sockets;	       /* host sockets that must not be reachable */
+	struct ab_strv unwritable;     /* folders in which the write fence is proved */
 	struct ab_strv keep_fds;       /* numbers, as text */
 };
 
 void ab_spec_fini(struct ab_spec *spec);
 
-/* Add a file; path and bytes are taken over. The pointer is good until the
- * next one is added. */
+/* Add a file; takes ownership of path and bytes. The pointer is valid until the
+ * next file is added. */
 struct ab_file *ab_spec_add_file(struct ab_spec *spec, char *path, char *data, size_t len);
-/* The bytes of file `of` at another path as well. */
+/* Show the bytes of file `of` at another path, too. */
 struct ab_file *ab_spec_share_file(struct ab_spec *spec, char *path, size_t of);
 
 /* A sealed memfd, or -1. */

@@ -15,7 +15,7 @@
 
 enum { SSH_PORT = 22 };
 
-/* Our own supervisor wrote the list. */
+/* The supervisor wrote the list, so it is well-formed. */
 static size_t read_ports(const char *list, uint16_t ret[AB_HOST_PORTS_MAX])
 {
 	size_t n = 0;
@@ -29,8 +29,8 @@ static size_t read_ports(const char *list, uint16_t ret[AB_HOST_PORTS_MAX])
 	return n;
 }
 
-/* Up go the sockets, so that the door is there before the command is. */
-static void hand_up(int sock, const struct ab_network *net)
+/* Send the sockets to the supervisor, so that the proxy is ready before the command. */
+static void send_listeners(int sock, const struct ab_network *net)
 {
 	struct ab_msg msg = { .type = AB_MSG_NETWORK, .u.network.n = (uint32_t)net->n };
 	int fds[AB_LISTENERS_MAX];
@@ -45,12 +45,12 @@ static void hand_up(int sock, const struct ab_network *net)
 }
 
 /*
- * Every connection of the box to the door has the same other end, so the port
- * of its own is all that tells it apart: with the kernel's 28,000, of which
- * many are still waiting, the search for a free one takes longer than all the
- * rest. Without it the network works as well.
+ * Every connection from the box to the proxy has the same destination, so only
+ * its source port is different. The kernel offers 28,000 of them, and many are
+ * still in TIME_WAIT, so the search for a free one would dominate. If this fails,
+ * the network works anyway.
  */
-static void widen_ports(void)
+static void widen_port_range(void)
 {
 	static const char range[] = "16384 60999";
 	ab_autoclose int fd = open("/proc/sys/net/ipv4/ip_local_port_range", O_WRONLY | O_CLOEXEC);
@@ -70,9 +70,9 @@ int ab_bridge_begin(int sock, const char *net, const char *host_ports, struct ab
 		return ab_loopback_up(err);
 	if (ab_network_make(ports, read_ports(host_ports, ports), &made, err) < 0)
 		return -1;
-	hand_up(sock, &made);
+	send_listeners(sock, &made);
 	ab_network_fini(&made);
-	widen_ports();
+	widen_port_range();
 	return 0;
 }
 
@@ -83,9 +83,9 @@ int ab_bridge_end(int sock, enum ab_capture *ret_capture, bool *ret_ssh, struct 
 	ssize_t n = ab_recv_fds(sock, &msg, sizeof(msg), NULL, NULL, 0);
 
 	if (n <= 0)
-		_exit(125); /* it has given up, and said so itself */
+		_exit(125); /* the supervisor gave up and reported it itself */
 	if (n != (ssize_t)AB_MSG_LEN(0) || msg.type != AB_MSG_CAPTURE)
-		return ab_fail(err, AB_ESYSTEM, 0, "the network did not come up");
+		return ab_fail(err, AB_ESYSTEM, 0, "the network of the box did not come up");
 	*ret_capture = (enum ab_capture)msg.value;
 	*ret_ssh = *ret_capture >= AB_CAPTURE_REDIRECT;
 	if (*ret_capture != AB_CAPTURE_PORTS)
@@ -93,26 +93,26 @@ int ab_bridge_end(int sock, enum ab_capture *ret_capture, bool *ret_ssh, struct 
 	more.capture = AB_CAPTURE_PORTS;
 	ab_network_make_ports(&more);
 	*ret_ssh = ab_network_captures(&more, SSH_PORT);
-	hand_up(sock, &more);
+	send_listeners(sock, &more);
 	ab_network_fini(&more);
 	return 0;
 }
 
-/* Until init hands its sockets up; adds them to *net. */
-static int hear_network(const struct ab_box *box, struct ab_network *net, struct ab_error *err)
+/* Wait for the sockets of init and add them to *net. */
+static int receive_listeners(const struct ab_box *box, struct ab_network *net, struct ab_error *err)
 {
 	ab_autofds struct ab_fds fds = { .len = 0 };
 	struct ab_msg msg;
 	int r = ab_box_hear(box, &msg, &fds, 0);
 
 	if (r < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "hear from the box");
+		return ab_fail(err, AB_ESYSTEM, errno, "receive from the box");
 	if (r > 0 && msg.type == AB_MSG_FAILED) {
 		*err = msg.u.error;
 		return -1;
 	}
 	if (r == 0 || msg.type != AB_MSG_NETWORK || net->n + fds.len > AB_LISTENERS_MAX)
-		return ab_fail(err, AB_ESYSTEM, 0, "the box ended before it had a network");
+		return ab_fail(err, AB_ESYSTEM, 0, "the box ended before its network was ready");
 	for (size_t i = 0; i < fds.len; i++)
 		net->listeners[net->n++] = (struct ab_listener){
 			.kind = (enum ab_listener_kind)msg.u.network.listeners[i].kind,
@@ -126,14 +126,14 @@ int ab_bridge_raise(const struct ab_box *box, struct ab_network *ret, struct ab_
 {
 	ret->n = 0;
 	ret->capture = AB_CAPTURE_NONE;
-	if (hear_network(box, ret, err) < 0 ||
+	if (receive_listeners(box, ret, err) < 0 ||
 	    ab_network_raise(ret, ab_capture_ways, ab_capture_way_count, err) < 0)
 		goto fail;
 	if (ab_box_tell(box, AB_MSG_CAPTURE, (int)ret->capture) < 0) {
-		ab_fail(err, AB_ESYSTEM, errno, "tell the box of its network");
+		ab_fail(err, AB_ESYSTEM, errno, "send the network mode to the box");
 		goto fail;
 	}
-	if (ret->capture == AB_CAPTURE_PORTS && hear_network(box, ret, err) < 0)
+	if (ret->capture == AB_CAPTURE_PORTS && receive_listeners(box, ret, err) < 0)
 		goto fail;
 	return 0;
 fail:

@@ -57,7 +57,7 @@ int ab_caps_drop(struct ab_error *err)
 	for (unsigned long cap = 0; cap < 64; cap++)
 		if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0) {
 			if (errno == EINVAL)
-				break; /* behind the kernel's last one */
+				break; /* the kernel has no more */
 			return ab_fail(err, AB_ESYSTEM, errno, "empty the bounding set");
 		}
 	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0)

@@ -1,25 +1,25 @@
 /*
  * Theory of operation.
  *
- * Build: every step either succeeds or sends the error up and ends; nothing
- * of a half-built box survives, because all of it lives in this process's
- * namespaces. The order matters:
+ * Build: every step either succeeds or sends the error to the supervisor and
+ * exits. Nothing of a half-built box remains, because all of it is in this
+ * process's namespaces. The order matters:
  *
- *	network			first, because the supervisor is to bring it
- *				up meanwhile, and no plan is needed
+ *	network			first: it needs no plan, and the supervisor
+ *				can bring it up meanwhile
  *	max_user_namespaces	before /proc/sys is read-only
  *	mounts			before Landlock, which forbids them
- *	capture			before the capabilities go: low ports may
- *				be needed
+ *	capture			before the capabilities are dropped: it may
+ *				need low ports
  *	capabilities		before the command's process exists, which
  *				inherits the empty sets
  *
- * Serve: one loop over a signalfd (SIGCHLD) and the supervisor's socket. Its
- * end, or the end of the command, is the end of the box: when process 1 of a
- * pid namespace exits, the kernel kills the rest.
+ * Serve: one loop over a signalfd (SIGCHLD) and the supervisor's socket. When the
+ * socket or the command ends, init exits, and the kernel kills all other
+ * processes of the pid namespace.
  *
  * Should: reap everything, answer every request.
- * Mustn't: trust anything from inside; hold the caller's stdio open.
+ * Mustn't: trust anything from inside; keep the caller's stdio open.
  */
 #include "sandbox/start/init.h"
 
@@ -59,7 +59,7 @@ struct init {
 	int tty; /* the slave, or -1 */
 	int ruleset;
 	pid_t target;
-	pid_t front;	 /* group to which the terminal is to be given back */
+	pid_t front;	 /* group that gets the terminal back */
 	bool wants_tty;	 /* the command was stopped because it lacks its terminal */
 	const char *net; /* AB_INIT_* or "" */
 	const char *host_ports;
@@ -70,13 +70,13 @@ struct init {
 
 static void send_up(struct init *in, struct ab_msg *msg, size_t body, int fd)
 {
-	/* A supervisor that does not hear us is gone, and so are we. */
+	/* If the supervisor is gone, the box ends. */
 	if (ab_send_fds(in->sock, msg, AB_MSG_LEN(body), &fd, fd >= 0) < 0)
 		_exit(125);
 }
 
-/* Everything that the caller had open and did not name with --fd goes. */
-static int close_strays(struct init *in, struct ab_error *err)
+/* Close everything that the caller had open and did not name with --fd. */
+static int close_stray_fds(struct init *in, struct ab_error *err)
 {
 	const struct ab_strv *named = &in->spec.keep_fds;
 	ab_autofree int *keep = ab_alloc((named->len + 1) * sizeof(keep[0]));
@@ -85,7 +85,7 @@ static int close_strays(struct init *in, struct ab_error *err)
 		keep[i] = (int)strtol(named->v[i], NULL, 10);
 	keep[named->len] = in->sock;
 	if (ab_close_others(keep, named->len + 1) < 0 || fcntl(in->sock, F_SETFD, FD_CLOEXEC) < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "close inherited descriptors");
+		return ab_fail(err, AB_ESYSTEM, errno, "close inherited file descriptors");
 	return 0;
 }
 
@@ -104,7 +104,7 @@ static int begin_network(struct init *in, struct ab_error *err)
 	return *in->net ? ab_bridge_begin(in->sock, in->net, in->host_ports, err) : 0;
 }
 
-/* The supervisor has brought it up meanwhile. */
+/* The supervisor has brought the network up meanwhile. */
 static int end_network(struct init *in, struct ab_error *err)
 {
 	bool ssh;
@@ -118,7 +118,7 @@ static int end_network(struct init *in, struct ab_error *err)
 	return 0;
 }
 
-/* The supervisor has been planning meanwhile. */
+/* The supervisor has made the plan meanwhile. */
 static int read_spec(struct init *in, struct ab_error *err)
 {
 	struct ab_msg msg;
@@ -128,9 +128,9 @@ static int read_spec(struct init *in, struct ab_error *err)
 	int r;
 
 	if (n <= 0)
-		_exit(125); /* it has given up, and said so itself */
+		_exit(125); /* the supervisor gave up and reported it itself */
 	if (n != (ssize_t)AB_MSG_LEN(0) || msg.type != AB_MSG_SPEC || fd < 0)
-		return ab_fail(err, AB_ESYSTEM, 0, "no specification came");
+		return ab_fail(err, AB_ESYSTEM, 0, "received no specification");
 	r = ab_spec_read(fd, &in->spec, err);
 	close(fd);
 	if (r == 0 && in->spec.timing)
@@ -147,19 +147,18 @@ static int build_mounts(struct init *in, struct ab_error *err)
 {
 	if (ab_mounts_apply(&in->spec, &in->ground, err) < 0)
 		return -1;
-	/* Until now the working directory was below the new mounts. */
+	/* Until now the working directory was covered by the new mounts. */
 	if (chdir(in->spec.cwd) < 0) {
 		ab_fail(err, AB_ESYSTEM, errno, "enter %s", in->spec.cwd);
 		return ab_hint(err, "the folder is not visible in the box; "
-				    "start from another one, or allow it with "
-				    "--write");
+				    "start from another one, or add --write");
 	}
 	return 0;
 }
 
 /*
- * The terminal comes from the box's own devpts, so that ttyname() works
- * inside; the master goes up. The caller's terminal never comes in.
+ * The terminal belongs to the box's own devpts, so that ttyname() works inside.
+ * The supervisor gets the master; the box never gets the caller's terminal.
  */
 static int open_terminal(struct init *in, struct ab_error *err)
 {
@@ -168,9 +167,9 @@ static int open_terminal(struct init *in, struct ab_error *err)
 	ab_autoclose int master = -1;
 	int locked = 0;
 
-	/* Without a terminal as well: no controlling one is inherited. */
+	/* Even without a terminal: do not inherit a controlling one. */
 	if (setsid() < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "make a session");
+		return ab_fail(err, AB_ESYSTEM, errno, "create a session");
 	if (!in->spec.tty)
 		return 0;
 	master = open("/dev/pts/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC);
@@ -187,8 +186,8 @@ static int open_terminal(struct init *in, struct ab_error *err)
 }
 
 /*
- * A redirected file on 0-2 may be opened again through /dev/stdin and the
- * like, for what the caller opened it and no more.
+ * A redirected file on 0-2 may be reopened through /dev/stdin and the like, with
+ * the access mode that the caller used and no more.
  */
 static int allow_stdio(struct init *in, struct ab_error *err)
 {
@@ -216,7 +215,7 @@ static int make_ruleset(struct init *in, struct ab_error *err)
 	const struct ab_spec *spec = &in->spec;
 
 	if (spec->landlock_abi == 0)
-		return 0; /* the proof will say what that costs */
+		return 0; /* the proof reports which guarantees are missing */
 	in->ruleset = ab_landlock_open(spec->landlock_abi,
 				       AB_LL_SCOPE_SIGNAL | AB_LL_SCOPE_ABSTRACT, err);
 	if (in->ruleset < 0)
@@ -225,7 +224,7 @@ static int make_ruleset(struct init *in, struct ab_error *err)
 		ab_autoclose int fd = open(spec->rules[i].path, O_PATH | O_CLOEXEC);
 
 		if (fd < 0 && errno == ENOENT)
-			continue; /* a device that this host lacks */
+			continue; /* a device that the host does not have */
 		if (fd < 0)
 			return ab_fail(err, AB_ESYSTEM, errno, "open %s", spec->rules[i].path);
 		if (ab_landlock_allow_fd(in->ruleset, spec->landlock_abi, fd, spec->rules[i].rights,
@@ -255,10 +254,10 @@ static int start_command(struct init *in, struct ab_error *err)
 	sigaddset(&child, SIGCHLD);
 	in->signals = signalfd(-1, &child, SFD_CLOEXEC);
 	if (in->signals < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "watch for children");
+		return ab_fail(err, AB_ESYSTEM, errno, "create a signalfd");
 	in->target = ab_target_start(&target);
 	if (in->target < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "make a process");
+		return ab_fail(err, AB_ESYSTEM, errno, "create a process");
 	return 0;
 }
 
@@ -266,15 +265,15 @@ static const struct {
 	const char *name;
 	int (*run)(struct init *in, struct ab_error *err);
 } steps[] = {
-	{ "network", begin_network },	 { "user namespaces", forbid_user_namespaces },
-	{ "ground", prepare_mounts },	 { "specification", read_spec },
-	{ "mounts", build_mounts },	 { "capture", end_network },
-	{ "descriptors", close_strays }, { "terminal", open_terminal },
-	{ "ruleset", make_ruleset },	 { "capabilities", drop_privileges },
+	{ "network", begin_network },	    { "user namespaces", forbid_user_namespaces },
+	{ "ground", prepare_mounts },	    { "specification", read_spec },
+	{ "mounts", build_mounts },	    { "capture", end_network },
+	{ "descriptors", close_stray_fds }, { "terminal", open_terminal },
+	{ "ruleset", make_ruleset },	    { "capabilities", drop_privileges },
 	{ "start", start_command },
 };
 
-static void reap(struct init *in)
+static void reap_children(struct init *in)
 {
 	struct signalfd_siginfo info;
 
@@ -305,20 +304,19 @@ static void reap(struct init *in)
 
 static void signal_command(struct init *in, int sig)
 {
-	/* The whole group, as a terminal would; a shell that has left it
-	 * for a group of its own is told alone. */
+	/* The whole group, as a terminal does; a shell that has moved to its own
+	 * group gets the signal alone. */
 	if (sig > 0 && kill(-in->target, sig) < 0)
 		kill(in->target, sig);
 }
 
 /*
- * While what is typed does not reach the box, our own group has its terminal,
- * so that a program which wants to read is stopped and does not wait in vain.
- * Afterwards the group that had the terminal gets it back, which may be a job
- * of a shell inside. But a command that was stopped because it lacks the
- * terminal gets it, as with a shell's `fg`: the group that has it may be dead.
+ * While keys do not reach the box, init's own group is the foreground group, so
+ * that a program that reads the terminal is stopped instead of waiting forever.
+ * Afterwards the previous group, which may be a job of a shell inside, becomes
+ * the foreground group again.
  */
-static void put_in_front(struct init *in, bool front)
+static void set_foreground(struct init *in, bool front)
 {
 	pid_t self = getpgrp(), group = tcgetpgrp(in->tty);
 
@@ -336,12 +334,12 @@ static void put_in_front(struct init *in, bool front)
 static void resume_command(struct init *in, bool front)
 {
 	if (in->tty >= 0)
-		put_in_front(in, front);
+		set_foreground(in, front);
 	in->wants_tty = in->wants_tty && !front;
 	signal_command(in, SIGCONT);
 }
 
-static void answer(struct init *in)
+static void answer_request(struct init *in)
 {
 	struct ab_msg msg;
 	ssize_t n = ab_recv_fds(in->sock, &msg, sizeof(msg), NULL, NULL, 0);
@@ -364,11 +362,11 @@ static void answer(struct init *in)
 		ab_closep(&fd);
 		break;
 	default:
-		_exit(125); /* not our supervisor's language */
+		_exit(125); /* not a request of the supervisor */
 	}
 }
 
-/* The caller's pipes must see their end when the command closes them. */
+/* The caller's pipes must reach their end when the command closes them. */
 static void release_stdio(void)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -390,9 +388,9 @@ static _Noreturn __attribute__((noinline)) void serve_supervisor(struct init *in
 		if (poll(fds, AB_COUNT(fds), -1) < 0 && errno != EINTR)
 			_exit(125);
 		if (fds[0].revents)
-			reap(in);
+			reap_children(in);
 		if (fds[1].revents)
-			answer(in);
+			answer_request(in);
 	}
 }
 
@@ -429,5 +427,5 @@ _Noreturn void ab_init_main(int sock, const char *net, uint64_t tmp_size, const 
 		}
 		ab_mark(steps[i].name);
 	}
-	serve(&in);
+	serve_supervisor(&in);
 }

@@ -6,7 +6,7 @@
  */
 #include <stdint.h>
 
-/* The arguments as in sandbox/start/box_wire.h. */
+/* sandbox/start/box_wire.h describes the arguments. */
 _Noreturn void ab_init_main(int sock, const char *net, uint64_t tmp_size, const char *host_ports);
 
 #endif

@@ -20,7 +20,7 @@
 #include "sandbox/start/caps.h"
 #include "sandbox/start/init.h"
 
-/* What the first child needs; it lives on the supervisor's memory. */
+/* What the first child needs; it shares the supervisor's memory. */
 struct birth {
 	int sock;
 	unsigned int uid, gid;
@@ -50,8 +50,8 @@ static int write_maps(const struct birth *b, struct ab_error *err)
 	char map[64];
 
 	/*
-	 * Linux 3.19 and later take an unprivileged gid_map only after
-	 * setgroups is denied: giving up a group could otherwise gain access
+	 * Linux 3.19 and later accept an unprivileged gid_map only after
+	 * setgroups is denied: dropping a group could otherwise gain access
 	 * to a file that excludes it. (CVE-2014-8989)
 	 */
 	if (write_file(self, "setgroups", "deny") < 0)
@@ -67,24 +67,23 @@ static int write_maps(const struct birth *b, struct ab_error *err)
 }
 
 /*
- * The way out where the kernel makes a user namespace and then lets nothing
- * be done in it: that is what AppArmor's restriction looks like.
+ * AppArmor's restriction looks like this: the kernel creates a user namespace, but
+ * lets nothing be done in it. Say how to fix that.
  */
 static void hint_restricted(struct ab_error *err)
 {
 	if (err->errnum == EACCES || err->errnum == EPERM)
-		ab_hint(err, "this kernel lets programs make user namespaces "
-			     "but not use them, which is AppArmor's "
-			     "restriction; one profile for agentbox lifts it: "
+		ab_hint(err, "AppArmor lets programs create user namespaces but "
+			     "not use them; a profile for agentbox permits it: "
 			     "agentbox doctor --fix");
 }
 
 /*
- * The first child, between clone and exec. It shares the supervisor's memory
- * while that one sleeps (CLONE_VM|CLONE_VFORK), so it allocates nothing and
- * touches nothing but its own stack.
+ * The first child, between clone and exec. It shares the memory of the sleeping
+ * supervisor (CLONE_VM|CLONE_VFORK), so it allocates nothing and changes nothing
+ * except its own stack.
  */
-__attribute__((no_sanitize("address", "undefined"))) static int be_born(void *arg)
+__attribute__((no_sanitize("address", "undefined"))) static int run_first_child(void *arg)
 {
 	const struct birth *b = arg;
 	struct ab_msg msg = { .type = AB_MSG_FAILED };
@@ -111,8 +110,8 @@ __attribute__((no_sanitize("address", "undefined"))) static int be_born(void *ar
 	snprintf(size, sizeof(size), "%llu", (unsigned long long)b->tmp_size);
 	if (fcntl(b->sock, F_SETFD, 0) == 0)
 		execve("/proc/self/exe", argv, env);
-	ab_fail(err, AB_ESYSTEM, errno, "execute our own binary again");
-	ab_hint(err, "agentbox needs /proc to find itself");
+	ab_fail(err, AB_ESYSTEM, errno, "execute the agentbox binary again");
+	ab_hint(err, "agentbox needs /proc to find its own binary");
 	ab_step(err, "re-execution");
 fail:
 	ab_send_fds(b->sock, &msg, AB_MSG_LEN(sizeof(msg.u.error)), NULL, 0);
@@ -121,23 +120,23 @@ fail:
 
 static int explain_clone(struct ab_error *err, int errnum)
 {
-	ab_fail(err, AB_ESYSTEM, errnum, "make new namespaces");
+	ab_fail(err, AB_ESYSTEM, errnum, "create new namespaces");
 	ab_step(err, "namespaces");
 	switch (errnum) {
 	case ENOSPC:
 	case EUSERS:
-		return ab_hint(err, "user namespaces are switched off; as root: "
+		return ab_hint(err, "user namespaces are disabled; as root: "
 				    "sysctl user.max_user_namespaces=15000");
 	case EPERM:
 		return ab_hint(err, "user namespaces are forbidden here; as root: "
 				    "sysctl kernel.unprivileged_userns_clone=1, or "
 				    "in a container allow them in its seccomp "
-				    "profile; agentbox doctor says which");
+				    "profile; agentbox doctor finds out which");
 	case EINVAL:
-		return ab_hint(err, "this kernel is built without one of the "
-				    "namespaces; agentbox doctor says which");
+		return ab_hint(err, "this kernel lacks one of the namespaces; "
+				    "agentbox doctor finds out which");
 	default:
-		return ab_hint(err, "agentbox doctor looks for the cause");
+		return ab_hint(err, "run agentbox doctor to find the cause");
 	}
 }
 
@@ -167,16 +166,16 @@ int ab_box_launch(const struct ab_box_net *net, uint64_t tmp_size, struct ab_box
 	int pair[2];
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
-		ab_fail(err, AB_ESYSTEM, errno, "make a socket pair");
+		ab_fail(err, AB_ESYSTEM, errno, "create a socket pair");
 		return ab_step(err, "namespaces");
 	}
 	birth.sock = pair[1];
 	birth.host_ports = host_ports;
 	/*
-	 * clone() and not clone3(): the same flags, and it works where a
-	 * container's filter answers clone3 with ENOSYS.
+	 * clone() instead of clone3(): the same flags, and it works even if a
+	 * container's filter rejects clone3 with ENOSYS.
 	 */
-	box.pid = clone(be_born, stack + sizeof(stack), flags, &birth, &box.pidfd);
+	box.pid = clone(run_first_child, stack + sizeof(stack), flags, &birth, &box.pidfd);
 	if (box.pid < 0) {
 		int errnum = errno;
 
@@ -215,8 +214,8 @@ int ab_box_tell(const struct ab_box *box, enum ab_msg_type type, int value)
 	return n < 0 ? -1 : 0;
 }
 
-/* How long the body of each message from below is: exactly this. */
-static ssize_t body_len(uint32_t type)
+/* The exact body length of each message from init. */
+static ssize_t get_body_len(uint32_t type)
 {
 	switch (type) {
 	case AB_MSG_FAILED:
@@ -235,8 +234,8 @@ static ssize_t body_len(uint32_t type)
 	return -1;
 }
 
-/* Is it what it says it is? */
-static bool sane_handover(const struct ab_msg *msg, const struct ab_fds *fds)
+/* Check the content of AB_MSG_NETWORK. */
+static bool is_valid_handover(const struct ab_msg *msg, const struct ab_fds *fds)
 {
 	const struct ab_handover *h = &msg->u.network;
 
@@ -248,11 +247,11 @@ static bool sane_handover(const struct ab_msg *msg, const struct ab_fds *fds)
 	return true;
 }
 
-static bool sane(const struct ab_msg *msg, ssize_t n, const struct ab_fds *fds)
+static bool is_valid(const struct ab_msg *msg, ssize_t n, const struct ab_fds *fds)
 {
-	return n >= (ssize_t)AB_MSG_LEN(0) && body_len(msg->type) >= 0 &&
-	       n == (ssize_t)AB_MSG_LEN((size_t)body_len(msg->type)) &&
-	       (msg->type != AB_MSG_NETWORK || sane_handover(msg, fds));
+	return n >= (ssize_t)AB_MSG_LEN(0) && get_body_len(msg->type) >= 0 &&
+	       n == (ssize_t)AB_MSG_LEN((size_t)get_body_len(msg->type)) &&
+	       (msg->type != AB_MSG_NETWORK || is_valid_handover(msg, fds));
 }
 
 static ssize_t receive(int sock, struct ab_msg *ret, struct ab_fds *ret_fds, int flags)
@@ -271,14 +270,14 @@ int ab_box_hear(const struct ab_box *box, struct ab_msg *ret, struct ab_fds *ret
 	ssize_t n = receive(box->sock, ret, ret_fds, flags);
 
 	/*
-	 * Init ended before it had read all that we sent. The kernel says so
-	 * once, and only then hands over what init had said.
+	 * Init ended before it had read everything we sent. The kernel reports
+	 * that once, before it delivers the messages of init.
 	 */
 	if (n < 0 && errno == ECONNRESET)
 		n = receive(box->sock, ret, ret_fds, flags);
 	if (n <= 0)
 		return n < 0 && errno == ECONNRESET ? 0 : (int)n;
-	if (!sane(ret, n, ret_fds)) {
+	if (!is_valid(ret, n, ret_fds)) {
 		ab_fds_close(ret_fds);
 		errno = EPROTO;
 		return -1;
@@ -327,8 +326,8 @@ void ab_box_namespaces(uint64_t ret[])
 }
 
 /*
- * Whatever program the library is linked into, executing it again under the
- * init's name lands here before its main().
+ * Any program that contains this library becomes init here, before its main(), if
+ * it is executed with init's name.
  */
 __attribute__((constructor)) static void become_init(int argc, char **argv)
 {

@@ -1,8 +1,8 @@
 #ifndef AB_SANDBOX_START_LAUNCH_H
 #define AB_SANDBOX_START_LAUNCH_H
 /*
- * Start a box: new namespaces, our own binary executed again as their first
- * process (sandbox/start/init.h), connected by one socket pair.
+ * Start a box: create namespaces and execute our own binary again as their first
+ * process (sandbox/start/init.h), connected by a socket pair.
  *
  * The caller must have one thread, be dumpable (otherwise the child cannot
  * write its own uid_map), and have all signals blocked.
@@ -22,34 +22,34 @@ struct ab_box {
 	int sock;
 };
 
-/* What must be known of the network before there is a specification. */
+/* What init must know about the network before it gets the specification. */
 struct ab_box_net {
-	bool own;		    /* a namespace of its own */
-	bool door;		    /* which has the door to the supervisor */
-	const uint16_t *host_ports; /* with a door */
+	bool own;		    /* has its own namespace */
+	bool door;		    /* with a proxy in the supervisor */
+	const uint16_t *host_ports; /* if `door` */
 	size_t nhost_ports;
 };
 
 /*
- * In two halves, because a new process takes as long to get going as the plan
- * for it takes to be made: init starts, and waits for its specification.
+ * In two halves, because starting a process takes as long as planning: init starts
+ * meanwhile, and waits for its specification.
  */
 int ab_box_launch(const struct ab_box_net *net, uint64_t tmp_size, struct ab_box *ret,
 		  struct ab_error *err);
 int ab_box_specify(const struct ab_box *box, struct ab_spec *spec, struct ab_error *err);
 
-/* One message down; -1 with errno. Does not wait: EAGAIN when init has not read
- * so many that there is no room. It may itself be waiting for us to read. */
+/* Send one message to init; -1 with errno. Does not block: EAGAIN if the queue is
+ * full, because init itself may be waiting for us to read. */
 int ab_box_tell(const struct ab_box *box, enum ab_msg_type type, int value);
 
-/* One message from below, with its descriptors. 1, 0 at the end of the box,
- * -1 with errno (EPROTO: not a message). */
+/* Receive one message from init, with its file descriptors. 1, 0 at the end of the
+ * box, -1 with errno (EPROTO: not a valid message). */
 int ab_box_hear(const struct ab_box *box, struct ab_msg *ret, struct ab_fds *ret_fds, int flags);
 
-/* End every process of the box at once. */
+/* Kill every process of the box. */
 void ab_box_kill(const struct ab_box *box);
 
-/* Wait until init is gone, and close what belongs to it. */
+/* Wait until init has ended, and close what belongs to it. */
 void ab_box_fini(struct ab_box *box);
 
 /* The inodes of our own namespaces, for the proof inside (spec->host_ns). */

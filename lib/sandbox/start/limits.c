@@ -18,8 +18,8 @@ static int set_limit(int what, uint64_t value)
 {
 	struct rlimit now, lim = { .rlim_cur = value, .rlim_max = value };
 
-	/* Never above what the caller had: that would need a privilege, and
-	 * the smaller one is the caller's own wish. */
+	/* Never above the caller's limit: that would need a privilege, and the
+	 * caller wants the smaller one. */
 	if (getrlimit(what, &now) < 0)
 		return -errno;
 	if (lim.rlim_max > now.rlim_max)
@@ -38,12 +38,12 @@ int ab_limits_apply(const struct ab_spec *spec)
 		{ RLIMIT_NOFILE, limits->files },
 		{ RLIMIT_CPU, (limits->cpu_ms + 999) / 1000 },
 		{ RLIMIT_FSIZE, limits->file_size },
-		/* Not RLIMIT_AS: run-times reserve far more than they use. */
+		/* Not RLIMIT_AS: runtimes reserve far more than they use. */
 		{ RLIMIT_DATA, spec->memory_cgroup ? 0 : limits->memory },
 	};
 	struct rlimit none = { 0, 0 };
 
-	/* A core file of a process that saw the workspace is a leak. */
+	/* A core file could leak what the process saw. */
 	if (setrlimit(RLIMIT_CORE, &none) < 0)
 		return -errno;
 	for (size_t i = 0; i < AB_COUNT(table); i++) {
@@ -54,19 +54,20 @@ int ab_limits_apply(const struct ab_spec *spec)
 	return 0;
 }
 
-static int leave(void *arg)
+static int exit_clone(void *arg)
 {
 	(void)arg;
-	/* Not _exit(): a sanitizer would look for the end of this stack. */
+	/* Not _exit(): a sanitizer would search for the end of this stack. */
 	syscall(SYS_exit, 0);
 	return 0;
 }
 
-/* Can one more process be made? errno says why not. */
+/* Can another process be created? If not, errno says why. */
 static bool can_fork(void)
 {
 	static char stack[4096] __attribute__((aligned(16)));
-	pid_t pid = clone(leave, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | SIGCHLD, NULL);
+	pid_t pid =
+		clone(exit_clone, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | SIGCHLD, NULL);
 
 	if (pid > 0)
 		waitpid(pid, NULL, 0);
@@ -74,11 +75,11 @@ static bool can_fork(void)
 }
 
 /*
- * With the soft limit at one there is no room for a second process (init is
- * the first, we are over it already): a kernel that makes one anyway does not
- * count us. Root is not counted.
+ * With a soft limit of one there is no room for another process (init already
+ * counts): a kernel that creates one anyway does not count our processes. Root's
+ * processes are not counted.
  */
-static bool processes_held(void)
+static bool is_process_limit_enforced(void)
 {
 	struct rlimit now, one;
 	bool forked;
@@ -93,7 +94,7 @@ static bool processes_held(void)
 	return !forked;
 }
 
-static bool files_held(uint64_t files)
+static bool is_file_limit_enforced(uint64_t files)
 {
 	int fd = fcntl(0, F_DUPFD_CLOEXEC, (int)files);
 
@@ -102,7 +103,7 @@ static bool files_held(uint64_t files)
 	return fd < 0 && errno == EINVAL;
 }
 
-static bool memory_held(uint64_t memory)
+static bool is_memory_limit_enforced(uint64_t memory)
 {
 	void *p = mmap(NULL, memory, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -117,11 +118,11 @@ const char *ab_limits_unheld(const struct ab_spec *spec)
 	const struct ab_limits *limits = &spec->limits;
 	struct rlimit core;
 
-	if (limits->processes && (spec->pids_cgroup ? can_fork() : !processes_held()))
+	if (limits->processes && (spec->pids_cgroup ? can_fork() : !is_process_limit_enforced()))
 		return "processes";
-	if (limits->files && !files_held(limits->files))
+	if (limits->files && !is_file_limit_enforced(limits->files))
 		return "files";
-	if (limits->memory && !spec->memory_cgroup && !memory_held(limits->memory))
+	if (limits->memory && !spec->memory_cgroup && !is_memory_limit_enforced(limits->memory))
 		return "memory";
 	if (getrlimit(RLIMIT_CORE, &core) < 0 || core.rlim_max != 0)
 		return "core files";

@@ -25,8 +25,8 @@ static int connect_loopback(int family, uint16_t port, int *ret_fd)
 		return errno;
 	r = family == AF_INET ? connect(fd, (struct sockaddr *)&v4, sizeof(v4))
 			      : connect(fd, (struct sockaddr *)&v6, sizeof(v6));
-	/* On loopback the answer is there already, but only a second call
-	 * hears it: refused, connected, or still under way. */
+	/* On loopback the result is already known, but only a second call
+	 * returns it: refused, connected, or still in progress. */
 	if (r < 0 && errno == EINPROGRESS)
 		r = family == AF_INET ? connect(fd, (struct sockaddr *)&v4, sizeof(v4))
 				      : connect(fd, (struct sockaddr *)&v6, sizeof(v6));
@@ -43,7 +43,7 @@ int ab_listening_ports_dial(int port, int *ret_fd)
 	if (port < 1 || port > 65535)
 		return EINVAL;
 	r = connect_loopback(AF_INET, (uint16_t)port, ret_fd);
-	/* Many development servers listen on ::1 only. */
+	/* Many development servers listen only on ::1. */
 	if (r == ECONNREFUSED)
 		r = connect_loopback(AF_INET6, (uint16_t)port, ret_fd);
 	return r;

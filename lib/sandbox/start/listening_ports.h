@@ -1,14 +1,13 @@
 #ifndef AB_SANDBOX_START_LISTENING_PORTS_H
 #define AB_SANDBOX_START_LISTENING_PORTS_H
 /*
- * Servers of the box: a socket that is connected to one, which init makes for
- * published ports (it has the box's network, the supervisor has not), and the
- * list of them.
+ * Servers in the box: connect a socket to one, which init does for published ports
+ * (it is in the box's network, the supervisor is not), and list them.
  */
 #include <stddef.h>
 #include <stdint.h>
 
-/* 0 and a connected (or connecting: it does not block) socket, or errno. */
+/* 0 and a socket that is connected or connecting (it does not block), or errno. */
 int ab_listening_ports_dial(int port, int *ret_fd);
 
 /* Pure: the ports in LISTEN state of one /proc/net/tcp or tcp6 text; adds to

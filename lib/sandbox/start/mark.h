@@ -1,8 +1,9 @@
 #ifndef AB_SANDBOX_START_MARK_H
 #define AB_SANDBOX_START_MARK_H
 /*
- * When each step of the launch ended, for `run -vv`. Off, a mark costs one
- * test. The clock is the host's, so the supervisor's own marks fit in.
+ * Records when each step of the launch ended, for `run -vv`. When disabled, a mark
+ * costs one test. The clock is the host's, so the supervisor's marks are
+ * comparable.
  */
 struct ab_holds;
 

@@ -1,9 +1,9 @@
 /*
- * No allocation here: the process shares its parent's memory. A probe
- * returns NULL when the property holds, else why it does not.
+ * No allocation here: the process shares its parent's memory. A probe returns NULL
+ * if the property holds, otherwise the reason why not.
  *
- * Mustn't: change anything when a wall is missing. A probe that renames a
- * protected folder to see whether it can has renamed it.
+ * A probe must not change anything if a wall is missing: a probe that tries to
+ * rename a protected folder might succeed.
  */
 #include "sandbox/start/probe.h"
 
@@ -40,28 +40,28 @@ struct proof {
 	const struct ab_spec *spec;
 	enum ab_capture capture;
 	bool landlock;
-	uint32_t held; /* what earlier probes have proved */
+	uint32_t held; /* the properties proved by earlier probes */
 	char why[128];
 };
 
-static const char *because(struct proof *p, const char *what, const char *path)
+static const char *set_reason(struct proof *p, const char *what, const char *path)
 {
 	snprintf(p->why, sizeof(p->why), "%s %.80s", what, path);
 	return p->why;
 }
 
-static const char *own_namespace(struct proof *p, enum ab_ns ns, const char *path)
+static const char *check_namespace(struct proof *p, enum ab_ns ns, const char *path)
 {
 	struct stat st;
 
 	if (stat(path, &st) < 0)
-		return because(p, "cannot look at", path);
+		return set_reason(p, "cannot examine", path);
 	if (st.st_ino == p->spec->host_ns[ns])
-		return because(p, "is the host's:", path);
+		return set_reason(p, "shared with the host:", path);
 	return NULL;
 }
 
-static const char *user_ns(struct proof *p)
+static const char *probe_user_ns(struct proof *p)
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct caps[2];
@@ -70,7 +70,7 @@ static const char *user_ns(struct proof *p)
 	if (syscall(SYS_capget, &head, caps) < 0 ||
 	    (caps[0].permitted | caps[1].permitted | caps[0].effective | caps[1].effective |
 	     caps[0].inheritable | caps[1].inheritable))
-		return "capabilities are left";
+		return "it still has capabilities";
 	for (int cap = 0; cap < 64; cap++) {
 		int in = prctl(PR_CAPBSET_READ, cap, 0, 0, 0);
 
@@ -80,30 +80,30 @@ static const char *user_ns(struct proof *p)
 			return "the bounding set is not empty";
 	}
 	if (unshare(CLONE_NEWUSER) == 0)
-		return "a further user namespace can be made";
+		return "another user namespace can be created";
 	return NULL;
 }
 
-static const char *pid_fence(struct proof *p)
+static const char *probe_pid_fence(struct proof *p)
 {
 	char self[16], want[16], root[8];
 	ssize_t n;
 
 	if (!p->spec->nested && getppid() != 1)
-		return "process 1 is not ours";
-	/* /proc shows this namespace and no other. */
+		return "process 1 is not the init of the box";
+	/* /proc must show only this namespace. */
 	n = readlink("/proc/self", self, sizeof(self) - 1);
 	snprintf(want, sizeof(want), "%d", getpid());
 	if (n < 0 || strncmp(self, want, (size_t)n) != 0 || want[n])
-		return "/proc is of another namespace";
-	/* Asks for the right to trace init. Its memory cannot be the question:
-	 * until the exec it is our own. */
+		return "/proc shows another namespace";
+	/* Needs the right to trace init. Reading init's memory would prove nothing:
+	 * until the exec this process shares it. */
 	if (readlink("/proc/1/root", root, sizeof(root)) >= 0)
-		return "init can be looked into";
+		return "init can be inspected";
 	return NULL;
 }
 
-static bool has_sockets(int family)
+static bool can_open_sockets(int family)
 {
 	ab_autoclose int fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
@@ -111,28 +111,27 @@ static bool has_sockets(int family)
 }
 
 /*
- * Routes prove nothing: with a door there is one for every address, and all of
- * them lead to the loopback device. Where no other device is up, nothing can
- * leave.
+ * Routes prove nothing: with a proxy every address has one, and all of them lead to
+ * the loopback device. If no other device is up, nothing can leave.
  */
-static const char *net_fence(struct proof *p)
+static const char *probe_net_fence(struct proof *p)
 {
 	const char *why;
 
 	if (!p->spec->own_net)
-		return "the network is the host's";
+		return "the network is that of the host";
 	if (p->spec->no_sockets)
-		return has_sockets(AF_INET) || has_sockets(AF_INET6)
-			       ? "internet sockets can be made"
+		return can_open_sockets(AF_INET) || can_open_sockets(AF_INET6)
+			       ? "internet sockets can be created"
 			       : NULL;
-	why = own_namespace(p, AB_NS_NET, "/proc/self/ns/net");
+	why = check_namespace(p, AB_NS_NET, "/proc/self/ns/net");
 	if (!why && !ab_loopback_alone())
 		why = "there is another network device";
 	return why;
 }
 
-/* Can a listener at this path be reached? */
-static bool connects(const char *path)
+/* Is a listener at this path reachable? */
+static bool can_connect(const char *path)
 {
 	struct sockaddr_un un = { .sun_family = AF_UNIX };
 	static const int types[] = { SOCK_STREAM, SOCK_DGRAM, SOCK_SEQPACKET };
@@ -155,9 +154,9 @@ static bool connects(const char *path)
 	return false;
 }
 
-static const char *dns_fence(struct proof *p)
+static const char *probe_dns_fence(struct proof *p)
 {
-	/* Doors to the host's resolver that are files, not addresses. */
+	/* Sockets of the host's resolver. */
 	static const char *const doors[] = {
 		"/run/systemd/resolve/io.systemd.Resolve",
 		"/run/nscd/socket",
@@ -165,15 +164,15 @@ static const char *dns_fence(struct proof *p)
 		"/run/dbus/system_bus_socket",
 		"/run/avahi-daemon/socket",
 	};
-	const char *why = p->held & AB_PROP_BIT(AB_PROP_NET_FENCE) ? NULL : "there is no net-fence";
+	const char *why = p->held & AB_PROP_BIT(AB_PROP_NET_FENCE) ? NULL : "net-fence is missing";
 
 	for (size_t i = 0; !why && i < AB_COUNT(doors); i++)
-		if (connects(doors[i]))
-			why = because(p, "the host resolves through", doors[i]);
+		if (can_connect(doors[i]))
+			why = set_reason(p, "the host's resolver is reachable at", doors[i]);
 	return why;
 }
 
-static const char *write_fence(struct proof *p)
+static const char *probe_write_fence(struct proof *p)
 {
 	for (size_t i = 0; i < p->spec->unwritable.len; i++) {
 		const char *dir = p->spec->unwritable.v[i];
@@ -181,25 +180,25 @@ static const char *write_fence(struct proof *p)
 		int fd;
 
 		if (statvfs(dir, &fs) < 0)
-			continue; /* not visible: not writable either */
+			continue; /* not visible, so not writable */
 		if (!p->spec->nested && !(fs.f_flag & ST_RDONLY))
-			return because(p, "writable mount at", dir);
-		/* Nameless: gone with the descriptor if it is ever made. */
+			return set_reason(p, "writable mount at", dir);
+		/* A file without a name disappears with its descriptor. */
 		fd = open(dir, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
 		if (fd >= 0) {
 			close(fd);
-			return because(p, "a file can be made in", dir);
+			return set_reason(p, "a file can be created in", dir);
 		}
 	}
 	if (!p->landlock)
-		return "no Landlock for the second lock";
+		return "Landlock is not available";
 	if (mount("none", "/", NULL, MS_REMOUNT | MS_BIND, NULL) == 0)
 		return "the root can be remounted";
 	return NULL;
 }
 
-/* Is this a file that the specification shows over a mask, and really that
- * one: on the file system of the box's own? */
+/* Is this a file that the specification shows over a mask, and really that one,
+ * on the box's own file system? */
 static bool is_shown(const struct ab_spec *spec, const char *path, int fd)
 {
 	struct stat ours, st;
@@ -212,7 +211,7 @@ static bool is_shown(const struct ab_spec *spec, const char *path, int fd)
 	return false;
 }
 
-static const char *read_deny(struct proof *p)
+static const char *probe_read_deny(struct proof *p)
 {
 	for (size_t i = 0; i < p->spec->plan.len; i++) {
 		const struct ab_mount *m = &p->spec->plan.v[i];
@@ -222,16 +221,15 @@ static const char *read_deny(struct proof *p)
 			continue;
 		fd = open(m->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 		if (fd >= 0 && !is_shown(p->spec, m->path, fd))
-			return because(p, "can be read:", m->path);
+			return set_reason(p, "readable:", m->path);
 	}
 	return NULL;
 }
 
-static const char *protected_names(struct proof *p)
+static const char *probe_protected_names(struct proof *p)
 {
 	if (!p->spec->protected_complete)
-		return "a protected file has other names that were not all "
-		       "found";
+		return "a protected file has hard links that were not all found";
 	for (size_t i = 0; i < p->spec->plan.len; i++) {
 		const struct ab_mount *m = &p->spec->plan.v[i];
 		struct statx stx;
@@ -240,72 +238,72 @@ static const char *protected_names(struct proof *p)
 			continue;
 		if (statx(AT_FDCWD, m->path, AT_SYMLINK_NOFOLLOW, STATX_TYPE, &stx) < 0 ||
 		    !(stx.stx_attributes & STATX_ATTR_MOUNT_ROOT))
-			return because(p, "can be renamed:", m->path);
+			return set_reason(p, "can be renamed:", m->path);
 		if (m->op == AB_MOUNT_CLOSE && m->as != AB_AS_LINK &&
 		    faccessat(AT_FDCWD, m->path, W_OK, 0) == 0)
-			return because(p, "can be written:", m->path);
+			return set_reason(p, "writable:", m->path);
 	}
 	return NULL;
 }
 
-static const char *ipc_fence(struct proof *p)
+static const char *probe_ipc_fence(struct proof *p)
 {
-	const char *why = own_namespace(p, AB_NS_IPC, "/proc/self/ns/ipc");
+	const char *why = check_namespace(p, AB_NS_IPC, "/proc/self/ns/ipc");
 
 	for (size_t i = 0; !why && i < p->spec->sockets.len; i++)
-		if (connects(p->spec->sockets.v[i]))
-			why = because(p, "reachable:", p->spec->sockets.v[i]);
+		if (can_connect(p->spec->sockets.v[i]))
+			why = set_reason(p, "reachable:", p->spec->sockets.v[i]);
 	if (why)
 		return why;
-	/* Abstract names belong to the network namespace, or are fenced by
-	 * Landlock's scope. */
+	/* Abstract names belong to the network namespace, or Landlock's scope
+	 * isolates them. */
 	if (!p->spec->own_net && p->spec->landlock_abi < 6)
-		return "abstract sockets need Landlock ABI 6 when the network "
-		       "is the host's";
+		return "isolating abstract sockets on the host's network needs "
+		       "Landlock ABI 6";
 	return NULL;
 }
 
-static const char *ipc_fence_late(struct proof *p)
+static const char *probe_ipc_fence_late(struct proof *p)
 {
 	if (!p->landlock || p->spec->landlock_abi < 9)
 		return "needs Landlock ABI 9 (Linux 7.1)";
-	return p->held & AB_PROP_BIT(AB_PROP_IPC_FENCE) ? NULL : "there is no ipc-fence";
+	return p->held & AB_PROP_BIT(AB_PROP_IPC_FENCE) ? NULL : "ipc-fence is missing";
 }
 
-static const char *syscalls(struct proof *p)
+static const char *probe_syscalls(struct proof *p)
 {
 	(void)p;
 	if (prctl(PR_GET_SECCOMP, 0, 0, 0, 0) != 2)
 		return "no filter is in force";
-	/* Each would answer otherwise without the filter: EBADF, EFAULT,
+	/* Without the filter, each would return another error: EBADF, EFAULT,
 	 * EINVAL, ENOKEY. */
 	if (syscall(SYS_bpf, -1, NULL, 0) == 0 || errno != EPERM)
-		return "bpf is open";
+		return "bpf is allowed";
 	if (syscall(SYS_keyctl, KEYCTL_GET_KEYRING_ID, KEY_SPEC_SESSION_KEYRING, 0) >= 0 ||
 	    errno != EPERM)
-		return "keyctl is open";
+		return "keyctl is allowed";
 	if (ioctl(-1, TIOCSTI, "") == 0 || errno != EPERM)
-		return "TIOCSTI is open";
+		return "TIOCSTI is allowed";
 	if (socket(AF_PACKET, SOCK_RAW, 0) >= 0)
-		return "packet sockets are open";
+		return "packet sockets are allowed";
 	return NULL;
 }
 
-static const char *no_new_privs(struct proof *p)
+static const char *probe_no_new_privs(struct proof *p)
 {
 	(void)p;
 	return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 ? NULL : "not set";
 }
 
-static const char *limits(struct proof *p)
+static const char *probe_limits(struct proof *p)
 {
 	const char *name = ab_limits_unheld(p->spec);
 
-	return name ? because(p, "not enforced:", name) : NULL;
+	return name ? set_reason(p, "not enforced:", name) : NULL;
 }
 
-/* An address for documentation, that no device has. */
-static bool is_local(void)
+/* Can an address be bound that is reserved for documentation? No device has it. */
+static bool can_bind_any_address(void)
 {
 	struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr = { htonl(0xcb007101) } };
 	ab_autoclose int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -314,45 +312,45 @@ static bool is_local(void)
 }
 
 /*
- * No connection is made: it would arrive at the door, and be on record. That
- * the rules are in force was answered by the kernel, which takes all of them
- * or none; what is tried is that this process is where they are, by the route
- * that makes every address local: one can be bound.
+ * Makes no connection, because it would arrive at the proxy and be recorded. The
+ * kernel has accepted the rules, all of them or none. The probe verifies that they
+ * apply to this process: a route makes every address local, so any address can
+ * be bound.
  */
-static const char *transparent(struct proof *p)
+static const char *probe_transparent(struct proof *p)
 {
 	if (!p->spec->door || p->spec->nested)
-		return "no connection is captured in this mode";
+		return "connections are not captured in this mode";
 	switch (p->capture) {
 	case AB_CAPTURE_TPROXY:
 	case AB_CAPTURE_REDIRECT:
-		return is_local() ? NULL : "the routes are not in force";
+		return can_bind_any_address() ? NULL : "the routes are not in force";
 	case AB_CAPTURE_PORTS:
-		return "only well-known ports are captured: nftables cannot "
-		       "be used";
+		return "only well-known ports are captured: nftables is not "
+		       "available";
 	case AB_CAPTURE_NONE:
 	case AB_CAPTURE_COUNT:
 		break;
 	}
-	return "only programs that use a proxy reach the network: routes "
-	       "cannot be made";
+	return "only programs that use HTTP_PROXY reach the network: "
+	       "cannot create routes";
 }
 
-/* In this order: a probe may build on those before it. */
+/* In this order: a probe may rely on those before it. */
 static const char *(*const probes[AB_PROP_COUNT])(struct proof *) = {
-	[AB_PROP_USER_NS] = user_ns,
-	[AB_PROP_PID_FENCE] = pid_fence,
-	[AB_PROP_NET_FENCE] = net_fence,
-	[AB_PROP_DNS_FENCE] = dns_fence,
-	[AB_PROP_WRITE_FENCE] = write_fence,
-	[AB_PROP_READ_DENY] = read_deny,
-	[AB_PROP_PROTECTED_NAMES] = protected_names,
-	[AB_PROP_IPC_FENCE] = ipc_fence,
-	[AB_PROP_IPC_FENCE_LATE] = ipc_fence_late,
-	[AB_PROP_SYSCALLS] = syscalls,
-	[AB_PROP_NO_NEW_PRIVS] = no_new_privs,
-	[AB_PROP_LIMITS] = limits,
-	[AB_PROP_TRANSPARENT] = transparent,
+	[AB_PROP_USER_NS] = probe_user_ns,
+	[AB_PROP_PID_FENCE] = probe_pid_fence,
+	[AB_PROP_NET_FENCE] = probe_net_fence,
+	[AB_PROP_DNS_FENCE] = probe_dns_fence,
+	[AB_PROP_WRITE_FENCE] = probe_write_fence,
+	[AB_PROP_READ_DENY] = probe_read_deny,
+	[AB_PROP_PROTECTED_NAMES] = probe_protected_names,
+	[AB_PROP_IPC_FENCE] = probe_ipc_fence,
+	[AB_PROP_IPC_FENCE_LATE] = probe_ipc_fence_late,
+	[AB_PROP_SYSCALLS] = probe_syscalls,
+	[AB_PROP_NO_NEW_PRIVS] = probe_no_new_privs,
+	[AB_PROP_LIMITS] = probe_limits,
+	[AB_PROP_TRANSPARENT] = probe_transparent,
 };
 
 void ab_probe(const struct ab_target *target, struct ab_holds *holds)
@@ -371,7 +369,7 @@ void ab_probe(const struct ab_target *target, struct ab_holds *holds)
 			proof.held |= AB_PROP_BIT(i);
 			continue;
 		}
-		/* Only what was asked for is worth a word. */
+		/* Report only the required ones. */
 		if (n < sizeof(holds->missing) && (spec->require & AB_PROP_BIT(i)))
 			n += (size_t)snprintf(holds->missing + n, sizeof(holds->missing) - n,
 					      "%s%s (%s)", n ? ", " : "", ab_property_names[i],

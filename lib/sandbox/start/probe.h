@@ -1,9 +1,9 @@
 #ifndef AB_SANDBOX_START_PROBE_H
 #define AB_SANDBOX_START_PROBE_H
 /*
- * The proof: run by the command's own process in the finished box, just
- * before it executes the command. Each property is tried, not assumed: what
- * must fail is attempted, in a way that does no harm should it succeed.
+ * The proof: the command's own process runs it in the finished box, just before it
+ * executes the command. Each property is tried, not assumed: the probe attempts
+ * what must fail, in a way that does no harm if it succeeds.
  */
 struct ab_target;
 struct ab_holds;

@@ -21,17 +21,17 @@
 #include "sandbox/start/probe.h"
 
 /*
- * A group of its own in init's session, in the foreground: so Ctrl-Z stops
- * the command and init sees it. A session of its own would be orphaned, and
- * then the kernel ignores the stop. Behind, the group stays init's, and the
- * terminal stops the command when it wants to read.
+ * The command gets its own foreground group in init's session, so that Ctrl-Z stops
+ * it and init notices. In its own session the group would be orphaned, and the
+ * kernel would ignore the stop. In the background, init's group keeps the
+ * terminal, which stops the command when it reads.
  */
 static int take_terminal(const struct ab_target *t, struct ab_error *err)
 {
 	pid_t self = getpid();
 
 	if (setpgid(0, 0) < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "make a process group");
+		return ab_fail(err, AB_ESYSTEM, errno, "create a process group");
 	if (t->tty < 0)
 		return 0;
 	if (!t->spec->tty_behind && ioctl(t->tty, TIOCSPGRP, &self) < 0)
@@ -42,9 +42,9 @@ static int take_terminal(const struct ab_target *t, struct ab_error *err)
 	return 0;
 }
 
-/* After the proof: from here on this process cannot execute anything before
- * somebody listens. */
-static int ask_first(struct ab_target *t, struct ab_error *err)
+/* After the proof: from now on this process cannot execute anything until the
+ * supervisor listens. */
+static int open_listener(struct ab_target *t, struct ab_error *err)
 {
 	int fd = ab_seccomp_listen(AB_FILTER_CHILDREN);
 
@@ -55,20 +55,19 @@ static int ask_first(struct ab_target *t, struct ab_error *err)
 	t->holds->unasked = -fd;
 	if (!t->spec->strict)
 		return 0;
-	ab_fail(err, AB_ESYSTEM, -fd, "listen for what is executed");
+	ab_fail(err, AB_ESYSTEM, -fd, "watch executed programs");
 	ab_hint(err,
-		"%s; commands.enforce \"start\" does without, and "
-		"--fallback warn says so and runs",
-		fd == -EBUSY ? "what agentbox itself runs in listens already, "
-			       "and the kernel allows one"
+		"%s; to run without it, set commands.enforce to \"start\" or "
+		"use --fallback warn",
+		fd == -EBUSY ? "the container around agentbox already watches, "
+			       "and the kernel allows only one listener"
 			     : "this needs Linux 5.5");
 	return ab_step(err, "enforcement");
 }
 
 /*
- * The filter that asks, and at once who is asked: from here on the proof
- * itself needs the answers. Without a listener it is the filter that does not
- * ask.
+ * Load the filter that asks, and send the listener up immediately: from now on the
+ * proof itself needs answers. If that fails, load the filter that does not ask.
  */
 static int load_filter(struct ab_target *t)
 {
@@ -102,7 +101,7 @@ int ab_target_lock(struct ab_target *t, struct ab_error *err)
 	}
 	r = t->ruleset >= 0 ? ab_landlock_enter(t->ruleset) : 0;
 	if (r < 0) {
-		ab_fail(err, AB_ESYSTEM, -r, "enter Landlock");
+		ab_fail(err, AB_ESYSTEM, -r, "enable Landlock");
 		return ab_step(err, "landlock");
 	}
 	ab_mark("landlock");
@@ -121,12 +120,12 @@ int ab_target_lock(struct ab_target *t, struct ab_error *err)
 	ab_mark("syscall filter");
 	ab_probe(t, t->holds);
 	ab_mark("proof");
-	return t->spec->children && !t->asked ? ask_first(t, err) : 0;
+	return t->spec->children && !t->asked ? open_listener(t, err) : 0;
 }
 
-/* A script without "#!" is the shell's, as with execvp. The vector is mapped:
- * the heap is init's. */
-static void execute(const char *file, const struct ab_spec *spec)
+/* The shell runs a script without "#!", as with execvp. The vector is mapped,
+ * because the heap belongs to init. */
+static void exec_file(const char *file, const struct ab_spec *spec)
 {
 	size_t n = spec->argv.len;
 	char **argv;
@@ -145,14 +144,14 @@ static void execute(const char *file, const struct ab_spec *spec)
 	errno = ENOEXEC;
 }
 
-/* execve along PATH, as a shell would look. */
-static void execute_along(const char *path, const struct ab_spec *spec)
+/* Search PATH as a shell does. */
+static void search_path(const char *path, const struct ab_spec *spec)
 {
 	const char *name = spec->argv.v[0];
 	int denied = 0;
 
 	if (!*name || strchr(name, '/')) {
-		execute(name, spec);
+		exec_file(name, spec);
 		return;
 	}
 	for (;;) {
@@ -161,7 +160,7 @@ static void execute_along(const char *path, const struct ab_spec *spec)
 
 		if ((size_t)snprintf(file, sizeof(file), "%.*s%s%s", (int)n, path, n ? "/" : "",
 				     name) < sizeof(file))
-			execute(file, spec);
+			exec_file(file, spec);
 		else
 			errno = ENAMETOOLONG;
 		if (errno == EACCES)
@@ -180,23 +179,24 @@ int ab_target_exec(const struct ab_spec *spec, struct ab_error *err)
 	const char *path = ab_env_get(&spec->env, "PATH");
 	int errnum;
 
-	execute_along(path ? path : "/usr/local/bin:/usr/bin:/bin", spec);
+	search_path(path ? path : "/usr/local/bin:/usr/bin:/bin", spec);
 	errnum = errno;
 	ab_fail(err, errnum == ENOENT || errnum == ENOTDIR ? AB_ENOTFOUND : AB_ENOEXEC, errnum,
 		"%s", spec->argv.v[0]);
 	return ab_step(err, "exec");
 }
 
-/* The properties that must hold and do not, as a refusal. */
-static int judge(const struct ab_spec *spec, const struct ab_holds *holds, struct ab_error *err)
+/* Fail if a required guarantee is missing. */
+static int check_required(const struct ab_spec *spec, const struct ab_holds *holds,
+			  struct ab_error *err)
 {
 	uint32_t lacking = spec->require & ~holds->properties;
 
 	if (!spec->strict || !lacking)
 		return 0;
-	ab_fail(err, AB_EPROPERTY, 0, "the box does not hold: %s", holds->missing);
-	ab_hint(err, "agentbox doctor says what this machine lacks; "
-		     "--fallback warn runs without it");
+	ab_fail(err, AB_EPROPERTY, 0, "missing guarantees: %s", holds->missing);
+	ab_hint(err, "agentbox doctor shows what this machine lacks; "
+		     "to run without it, use --fallback warn");
 	return ab_step(err, "proof");
 }
 
@@ -207,7 +207,7 @@ static int wait_for_go(int sock, struct ab_error *err)
 
 	if (n < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "wait for the start");
-	/* The supervisor is gone: nobody would confine, record or end us. */
+	/* The supervisor is gone: nothing would confine, record or end the command. */
 	if (n < (ssize_t)AB_MSG_LEN(0) || msg.type != AB_MSG_GO)
 		_exit(125);
 	return 0;
@@ -234,9 +234,9 @@ __attribute__((no_sanitize("address", "undefined"))) static int become_target(vo
 		ab_step(err, "terminal");
 		goto fail;
 	}
-	if (ab_target_lock(t, err) < 0 || judge(t->spec, t->holds, err) < 0)
+	if (ab_target_lock(t, err) < 0 || check_required(t->spec, t->holds, err) < 0)
 		goto fail;
-	/* The supervisor widens the cgroup when it has heard the proof. */
+	/* The supervisor widens the cgroup when it has received the proof. */
 	if (t->spec->pids_cgroup)
 		send_holds(t);
 	if (wait_for_go(t->sock, err) < 0) {

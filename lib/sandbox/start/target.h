@@ -15,21 +15,21 @@ struct ab_holds;
 
 struct ab_target {
 	const struct ab_spec *spec;
-	int sock;		 /* to the supervisor */
-	int ruleset;		 /* Landlock, -1: the kernel has none */
+	int sock;		 /* connected to the supervisor */
+	int ruleset;		 /* Landlock; -1: not available */
 	int tty;		 /* the slave, or -1 */
-	enum ab_capture capture; /* what the box's network does */
+	enum ab_capture capture; /* how connections are captured */
 	struct ab_holds *holds;	 /* filled by the proof */
-	int listener;		 /* made by the lock, or -1 */
-	bool asked;		 /* it was sent already */
+	int listener;		 /* set by ab_target_lock(), or -1 */
+	bool asked;		 /* the listener was already sent */
 };
 
-/* Returns the pid once the command was executed or has failed and reported
- * that itself; -1 with errno when no process could be made. */
+/* Returns the pid once the command was executed, or has failed and reported that
+ * itself; -1 with errno if the process could not be created. */
 pid_t ab_target_start(struct ab_target *target);
 
-/* The part after the fork, for a nested run in the current process: lock,
- * prove, execute. Returns only on failure, with *err filled. */
+/* The part after the fork, also for a nested run in the current process: lock and
+ * prove, then execute. ab_target_exec() returns only on failure. */
 struct ab_error;
 int ab_target_lock(struct ab_target *target, struct ab_error *err);
 int ab_target_exec(const struct ab_spec *spec, struct ab_error *err);
