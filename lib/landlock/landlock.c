@@ -10,9 +10,8 @@
 #include "base/data/mem.h"
 
 /*
- * Debian 12's header knows ABI 1 only, so the words of the kernel interface
- * are our own here. The struct grew with the ABI: its size says how much of
- * it is meant.
+ * Debian 12's header has only ABI 1, so the kernel interface is defined here. The
+ * struct grew with the ABI: its size tells the kernel which members are present.
  */
 struct ruleset_attr {
 	uint64_t fs;
@@ -30,9 +29,9 @@ enum { RULE_PATH_BENEATH = 1, CREATE_VERSION = 1 };
 #define BIT(n) (1ULL << (n))
 
 /*
- * Every file right of the kernel: its bit, the ABI that brought it, which of
- * our words it belongs to, and whether a rule on a plain file may carry it
- * (the kernel refuses the others there with EINVAL).
+ * Every file right of the kernel: its bit, the ABI that introduced it, the right of
+ * ours that it belongs to, and whether a rule on a plain file may have it (for the
+ * others the kernel returns EINVAL).
  */
 static const struct {
 	unsigned int bit;
@@ -74,7 +73,7 @@ static const struct {
 	{ 9, "pathname sockets" },
 };
 
-static uint64_t kernel_rights(int abi, unsigned int words, int on_file)
+static uint64_t get_kernel_rights(int abi, unsigned int words, int on_file)
 {
 	uint64_t bits = 0;
 
@@ -102,7 +101,7 @@ const char *ab_landlock_brings(int abi)
 
 int ab_landlock_open(int abi, unsigned int scopes, struct ab_error *err)
 {
-	struct ruleset_attr attr = { .fs = kernel_rights(abi, AB_LL_ALL, 0) };
+	struct ruleset_attr attr = { .fs = get_kernel_rights(abi, AB_LL_ALL, 0) };
 	size_t size = sizeof(attr.fs);
 	long fd;
 
@@ -113,7 +112,7 @@ int ab_landlock_open(int abi, unsigned int scopes, struct ab_error *err)
 	}
 	fd = syscall(SYS_landlock_create_ruleset, &attr, size, 0);
 	if (fd < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "make a Landlock ruleset (ABI %d)", abi);
+		return ab_fail(err, AB_ESYSTEM, errno, "create a Landlock ruleset (ABI %d)", abi);
 	return (int)fd;
 }
 
@@ -124,7 +123,7 @@ int ab_landlock_allow_fd(int ruleset, int abi, int fd, unsigned int words, struc
 
 	if (fstat(fd, &st) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "stat for Landlock");
-	attr.access = kernel_rights(abi, words, !S_ISDIR(st.st_mode));
+	attr.access = get_kernel_rights(abi, words, !S_ISDIR(st.st_mode));
 	if (!attr.access)
 		return 0;
 	if (syscall(SYS_landlock_add_rule, ruleset, RULE_PATH_BENEATH, &attr, 0) < 0)

@@ -9,7 +9,7 @@
 #include "netns/messages_capture.h" /* generated */
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-#error "the netlink messages were made for a little-endian machine"
+#error "the netlink messages were generated for a little-endian machine"
 #endif
 
 const char *const ab_capture_names[AB_CAPTURE_COUNT] = {
@@ -32,9 +32,9 @@ const struct ab_capture_way ab_capture_ways[] = {
 const size_t ab_capture_way_count = AB_COUNT(ab_capture_ways);
 
 /*
- * The device and its routes. The kernel carries out every message of a batch,
- * answers those that fail, and the last one in any case: without IPv6 the
- * rest stands.
+ * Set up the device and its routes. The kernel executes every message of a batch and
+ * replies to those that fail and to the last one, so without IPv6 the others
+ * remain in force.
  */
 static bool make_routes(int fd)
 {
@@ -45,7 +45,7 @@ static bool make_routes(int fd)
 	while (seq != AB_SEQ_ROUTE6) {
 		int errnum;
 
-		seq = 0; /* stays so when there is no answer */
+		seq = 0; /* stays 0 if there is no reply */
 		errnum = ab_netlink_answer(fd, &seq);
 		if (errnum && (seq <= AB_SEQ_ROUTE4 || seq > AB_SEQ_ROUTE6))
 			return false;
@@ -53,8 +53,8 @@ static bool make_routes(int fd)
 	return true;
 }
 
-/* Either all of a batch is in force or nothing. Of several answers the first
- * one decides: there is more than one only where something failed. */
+/* Either the whole batch is in force or nothing. The first reply decides: there is
+ * more than one only if something failed. */
 static bool try_way(int fd, const struct ab_capture_way *way)
 {
 	uint32_t seq = 0;

@@ -1,20 +1,20 @@
 #ifndef AB_NETNS_CAPTURE_H
 #define AB_NETNS_CAPTURE_H
 /*
- * How connections of the box reach the door although the program that makes
- * them knows of none. Every address becomes local to the box (a route of type
- * local for the whole address space), and its packets, which never leave the
- * loopback device, are led to a listener of ours.
+ * How connections of the box reach the proxy even if the program ignores proxy
+ * settings. Every address becomes local to the box (a route of type local for the
+ * whole address space), and the packets, which never leave the loopback device,
+ * are directed to a listener of ours.
  *
- * Convenience, not the fence: the namespace has no other device, so a way
- * that is missing costs reach, never confinement.
+ * This is for convenience, not for confinement: the namespace has no other device,
+ * so without capture fewer programs reach the network, and none escapes.
  */
 #include <stddef.h>
 #include <stdint.h>
 
-/* Each one catches what those before it do. */
+/* Each one captures everything that those before it do, and more. */
 enum ab_capture {
-	AB_CAPTURE_NONE,     /* only the explicit doors */
+	AB_CAPTURE_NONE,     /* only the explicit proxy ports */
 	AB_CAPTURE_PORTS,    /* listeners on well-known ports */
 	AB_CAPTURE_REDIRECT, /* nftables redirect: every TCP port */
 	AB_CAPTURE_TPROXY,   /* the same without connection tracking */
@@ -22,15 +22,15 @@ enum ab_capture {
 };
 extern const char *const ab_capture_names[AB_CAPTURE_COUNT];
 
-/* Above the range from which the kernel takes ports for clients. */
+/* Above the range of the kernel's ephemeral ports. */
 enum {
 	AB_PORT_DOOR = 61080,	  /* HTTP and SOCKS, on 127.0.0.1 */
-	AB_PORT_CAPTURED = 61081, /* what tproxy and redirect lead to */
+	AB_PORT_CAPTURED = 61081, /* target of tproxy and redirect */
 	AB_PORT_DNS = 53,
 };
 
-/* One way to lead packets: a batch of nftables messages, the answer to whose
- * message number `last` says that it is in force. */
+/* One way to capture packets: a batch of nftables messages. The reply to message
+ * number `last` tells whether it is in force. */
 struct ab_capture_way {
 	enum ab_capture capture;
 	const void *batch;
@@ -41,13 +41,13 @@ extern const struct ab_capture_way ab_capture_ways[];
 extern const size_t ab_capture_way_count;
 
 /*
- * Bring `lo` up, with an address of its own that is not 127.0.0.1 (programs
- * take a machine without one for a machine without network), make every
- * address local, and put the first of `ways` that this kernel takes in force.
+ * Bring `lo` up with an address other than 127.0.0.1 (without one, programs think
+ * that the machine has no network), make every address local, and activate the
+ * first of `ways` that this kernel supports.
  *
- * By two netlink sockets of the namespace, for routes and for rules (-1: there
- * is none), that were opened with CAP_NET_ADMIN there. Whoever owns its user
- * namespace may use them, from outside too. AB_CAPTURE_NONE: `lo` may be down.
+ * Uses two netlink sockets of the namespace, for routes and for rules (-1: not
+ * available), that were opened with CAP_NET_ADMIN there. The owner of its user
+ * namespace may use them, even from outside. AB_CAPTURE_NONE: `lo` may be down.
  */
 enum ab_capture ab_capture_raise(int routes, int rules, const struct ab_capture_way *ways,
 				 size_t nways);

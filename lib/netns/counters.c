@@ -15,9 +15,10 @@
 
 #include "netns/messages_counters.h" /* generated */
 
-/* An attribute of netfilter and one of rtnetlink look the same, and for the
- * latter the kernel has macros. */
-static const struct rtattr *find(const struct rtattr *a, int len, unsigned int type, size_t least)
+/* Attributes of netfilter and rtnetlink have the same format, and the kernel has
+ * macros for the latter. */
+static const struct rtattr *find_attribute(const struct rtattr *a, int len, unsigned int type,
+					   size_t least)
 {
 	for (; RTA_OK(a, len); a = RTA_NEXT(a, len))
 		if ((a->rta_type & NLA_TYPE_MASK) == type && RTA_PAYLOAD(a) >= least)
@@ -25,14 +26,14 @@ static const struct rtattr *find(const struct rtattr *a, int len, unsigned int t
 	return NULL;
 }
 
-static bool is_name(const struct rtattr *a, const char *name)
+static bool has_name(const struct rtattr *a, const char *name)
 {
 	size_t n = strlen(name) + 1;
 
 	return RTA_PAYLOAD(a) >= n && memcmp(RTA_DATA(a), name, n) == 0;
 }
 
-static void take_object(const struct nlmsghdr *head, struct ab_counters *ret)
+static void add_counter(const struct nlmsghdr *head, struct ab_counters *ret)
 {
 	int skip = NLMSG_ALIGN(sizeof(struct nfgenmsg));
 	const struct rtattr *attrs, *name, *data, *packets;
@@ -43,17 +44,17 @@ static void take_object(const struct nlmsghdr *head, struct ab_counters *ret)
 		return;
 	attrs = (const void *)((const char *)NLMSG_DATA(head) + skip);
 	len -= skip;
-	name = find(attrs, len, NFTA_OBJ_NAME, 1);
-	data = find(attrs, len, NFTA_OBJ_DATA, 0);
-	packets =
-		data ? find(RTA_DATA(data), (int)RTA_PAYLOAD(data), NFTA_COUNTER_PACKETS, sizeof(n))
-		     : NULL;
+	name = find_attribute(attrs, len, NFTA_OBJ_NAME, 1);
+	data = find_attribute(attrs, len, NFTA_OBJ_DATA, 0);
+	packets = data ? find_attribute(RTA_DATA(data), (int)RTA_PAYLOAD(data),
+					NFTA_COUNTER_PACKETS, sizeof(n))
+		       : NULL;
 	if (!name || !packets)
 		return;
 	memcpy(&n, RTA_DATA(packets), sizeof(n));
-	if (is_name(name, AB_NFT_UDP))
+	if (has_name(name, AB_NFT_UDP))
 		ret->udp += be64toh(n);
-	else if (is_name(name, AB_NFT_OTHER))
+	else if (has_name(name, AB_NFT_OTHER))
 		ret->other += be64toh(n);
 }
 
@@ -68,7 +69,7 @@ int ab_counters_parse(const void *data, size_t len, struct ab_counters *ret)
 		if (head->nlmsg_type == NLMSG_ERROR)
 			return ab_netlink_error(head);
 		if (head->nlmsg_type == (NFNL_SUBSYS_NFTABLES << 8 | NFT_MSG_NEWOBJ))
-			take_object(head, ret);
+			add_counter(head, ret);
 	}
 	return 0;
 }

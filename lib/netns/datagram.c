@@ -6,20 +6,20 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* A socket of both families tells and takes addresses as IPv6 ones. */
+/* A dual-stack socket uses IPv6 addresses for both families. */
 union control {
 	struct cmsghdr align;
 	char bytes[CMSG_SPACE(sizeof(struct in6_pktinfo))];
 };
 
-static void map(const struct in_addr *v4, struct in6_addr *ret)
+static void map_v4(const struct in_addr *v4, struct in6_addr *ret)
 {
 	memset(ret, 0, sizeof(*ret));
 	ret->s6_addr[10] = ret->s6_addr[11] = 0xff;
 	memcpy(ret->s6_addr + 12, v4, 4);
 }
 
-static bool find_asked(struct msghdr *msg, struct in6_addr *ret)
+static bool find_asked_address(struct msghdr *msg, struct in6_addr *ret)
 {
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c)) {
 		if (c->cmsg_level == SOL_IPV6 && c->cmsg_type == IPV6_PKTINFO) {
@@ -33,7 +33,7 @@ static bool find_asked(struct msghdr *msg, struct in6_addr *ret)
 			struct in_pktinfo info;
 
 			memcpy(&info, CMSG_DATA(c), sizeof(info));
-			map(&info.ipi_addr, ret);
+			map_v4(&info.ipi_addr, ret);
 			return true;
 		}
 	}
@@ -59,7 +59,7 @@ ssize_t ab_dns_socket_recv(int fd, void *buf, size_t max, struct ab_dns_peer *re
 		errno = EMSGSIZE;
 		return -1;
 	}
-	if (!find_asked(&msg, &peer.asked)) {
+	if (!find_asked_address(&msg, &peer.asked)) {
 		errno = EPROTO;
 		return -1;
 	}
@@ -67,7 +67,7 @@ ssize_t ab_dns_socket_recv(int fd, void *buf, size_t max, struct ab_dns_peer *re
 	return n;
 }
 
-static void put_v4(struct msghdr *msg, const struct in6_addr *asked)
+static void set_source_v4(struct msghdr *msg, const struct in6_addr *asked)
 {
 	struct in_pktinfo info = { 0 };
 	struct cmsghdr *c = CMSG_FIRSTHDR(msg);
@@ -80,7 +80,7 @@ static void put_v4(struct msghdr *msg, const struct in6_addr *asked)
 	msg->msg_controllen = CMSG_SPACE(sizeof(info));
 }
 
-static void put_v6(struct msghdr *msg, const struct in6_addr *asked)
+static void set_source_v6(struct msghdr *msg, const struct in6_addr *asked)
 {
 	struct in6_pktinfo info = { .ipi6_addr = *asked };
 	struct cmsghdr *c = CMSG_FIRSTHDR(msg);
@@ -106,8 +106,8 @@ int ab_dns_socket_send(int fd, const void *data, size_t len, const struct ab_dns
 			      .msg_controllen = sizeof(control.bytes) };
 
 	if (v4)
-		put_v4(&msg, &to.asked);
+		set_source_v4(&msg, &to.asked);
 	else
-		put_v6(&msg, &to.asked);
+		set_source_v6(&msg, &to.asked);
 	return sendmsg(fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -1 : 0;
 }

@@ -1,9 +1,9 @@
 #ifndef AB_NETNS_DATAGRAM_H
 #define AB_NETNS_DATAGRAM_H
 /*
- * Datagrams on the AB_LISTENER_DNS_UDP socket. Every address is local to the
- * box, so a question may have been meant for any name server; its answer must
- * come from the address that was asked, or the program takes it for a forgery.
+ * Datagrams on the AB_LISTENER_DNS_UDP socket. Every address is local to the box, so
+ * a query may have been sent to any name server. The reply must come from that
+ * address, or the program will not accept it.
  */
 #include <netinet/in.h>
 #include <stddef.h>
@@ -18,11 +18,11 @@ struct ab_dns_peer {
 	struct in6_addr asked; /* IPv4 as a mapped address */
 };
 
-/* The length; -1 with errno: EAGAIN when there is none, EMSGSIZE for one that
- * was longer than `max` and is gone. */
+/* The length; -1 with errno: EAGAIN if there is none, EMSGSIZE if it was longer than
+ * `max` and was dropped. */
 ssize_t ab_dns_socket_recv(int fd, void *buf, size_t max, struct ab_dns_peer *ret_peer);
 
-/* -1 with errno; nobody waits for room here. */
+/* -1 with errno; never blocks. */
 int ab_dns_socket_send(int fd, const void *data, size_t len, const struct ab_dns_peer *peer);
 
 #endif

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* linux/netfilter_ipv4.h does not go with netinet/in.h. */
+/* linux/netfilter_ipv4.h conflicts with netinet/in.h. */
 #define SO_ORIGINAL_DST 80
 #define IP6T_SO_ORIGINAL_DST 80
 
@@ -15,7 +15,7 @@ union address {
 	struct sockaddr_in6 v6;
 };
 
-static int decode(const union address *a, struct ab_destination *ret)
+static int decode_address(const union address *a, struct ab_destination *ret)
 {
 	struct ab_destination d = { 0 };
 
@@ -42,8 +42,8 @@ int ab_original_destination(int fd, enum ab_capture capture, struct ab_destinati
 	union address here, meant;
 	socklen_t len = sizeof(here);
 
-	/* Who was not redirected sees its destination as our own address. */
-	if (getsockname(fd, &here.any, &len) < 0 || decode(&here, ret) < 0)
+	/* Without a redirect, our own address is the destination. */
+	if (getsockname(fd, &here.any, &len) < 0 || decode_address(&here, ret) < 0)
 		return -1;
 	if (capture != AB_CAPTURE_REDIRECT)
 		return 0;
@@ -51,5 +51,5 @@ int ab_original_destination(int fd, enum ab_capture capture, struct ab_destinati
 	if ((ret->v6 ? getsockopt(fd, SOL_IPV6, IP6T_SO_ORIGINAL_DST, &meant, &len)
 		     : getsockopt(fd, SOL_IP, SO_ORIGINAL_DST, &meant, &len)) < 0)
 		return -1;
-	return decode(&meant, ret);
+	return decode_address(&meant, ret);
 }

@@ -1,7 +1,7 @@
 #ifndef AB_NETNS_DESTINATION_H
 #define AB_NETNS_DESTINATION_H
 /*
- * Where a captured connection was meant to go.
+ * The original destination of a captured connection.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,9 +15,9 @@ struct ab_destination {
 };
 
 /*
- * Of a connection accepted from an AB_LISTENER_TRANSPARENT socket. -1 with
- * errno when the kernel does not know: refuse it then. A loopback address:
- * the box connected to the listener itself, which is no destination either.
+ * For a connection accepted from an AB_LISTENER_TRANSPARENT socket. -1 with errno if
+ * the kernel does not know: deny it. A loopback address means that the box
+ * connected to the listener itself, which must be denied, too.
  */
 int ab_original_destination(int fd, enum ab_capture capture, struct ab_destination *ret);
 

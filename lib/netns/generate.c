@@ -1,8 +1,8 @@
 /*
- * Writes the netlink messages that build the network of a box, and the one
- * that asks for its counters, as constant bytes. Building them at each launch
- * would cost time, and the library that knows how (libnl) would cost more by
- * its constructors at each of the two execs of a run.
+ * Writes the netlink messages that build the network of a box, and the request for
+ * its counters, as constant bytes. Building them at each launch would cost time,
+ * and the constructors of libnl would cost even more, at each of the two execs of
+ * a run.
  *
  *     generate CAPTURE COUNTERS
  */
@@ -22,7 +22,7 @@
 
 #include "netns/batch.h"
 
-enum { LOOPBACK_INDEX = 1 }; /* of lo, in every namespace */
+enum { LOOPBACK_INDEX = 1 }; /* the index of lo in every namespace */
 
 static unsigned char batch[16384];
 static size_t batch_len;
@@ -120,8 +120,8 @@ static void add_address(int family, const char *text)
 	generate_end(msg);
 }
 
-/* Without a preferred source the kernel would take the destination itself. */
-static void own_everything(int family, const char *source, int flags)
+/* Without a preferred source the kernel would use the destination itself. */
+static void add_local_route(int family, const char *source, int flags)
 {
 	struct rtmsg info = { .rtm_family = (unsigned char)family,
 			      .rtm_table = RT_TABLE_LOCAL,
@@ -140,11 +140,11 @@ static void make_routes(void)
 {
 	raise_link();
 	add_address(AF_INET, AB_OWN4);
-	own_everything(AF_INET, "127.0.0.1", 0);
+	add_local_route(AF_INET, "127.0.0.1", 0);
 	add_address(AF_INET6, AB_OWN6);
-	own_everything(AF_INET6, "::1", NLM_F_ACK);
+	add_local_route(AF_INET6, "::1", NLM_F_ACK);
 	if (seq != AB_SEQ_ROUTE6)
-		generate_reject("the numbers of the route messages are wrong");
+		generate_reject("the route messages have wrong sequence numbers");
 }
 
 static void print_way(FILE *out, const char *name)
@@ -156,7 +156,7 @@ static void print_way(FILE *out, const char *name)
 	print_batch(out, name);
 }
 
-static FILE *create(const char *path)
+static FILE *create_file(const char *path)
 {
 	FILE *out = fopen(path, "we");
 
@@ -166,7 +166,7 @@ static FILE *create(const char *path)
 	return out;
 }
 
-static void finish(FILE *out)
+static void close_file(FILE *out)
 {
 	if (fflush(out) || ferror(out) || fclose(out))
 		generate_reject("cannot write the output");
@@ -177,23 +177,23 @@ int main(int argc, char *argv[])
 	static const uint16_t order = 1;
 	FILE *out;
 
-	/* Headers are in the byte order of the machine that sends them; both
-	 * architectures that agentbox runs on have this one. */
+	/* Headers have the byte order of the sender; both architectures that
+	 * agentbox supports have this one. */
 	if (*(const unsigned char *)&order != 1)
 		generate_reject("the build machine is not little-endian");
 	if (argc != 3)
 		generate_reject("usage: generate CAPTURE COUNTERS");
-	out = create(argv[1]);
+	out = create_file(argv[1]);
 	make_routes();
 	print_batch(out, "routes");
 	generate_tproxy();
 	print_way(out, "tproxy");
 	generate_redirect();
 	print_way(out, "redirect");
-	finish(out);
-	out = create(argv[2]);
+	close_file(out);
+	out = create_file(argv[2]);
 	generate_question();
 	print_batch(out, "counters");
-	finish(out);
+	close_file(out);
 	return 0;
 }

@@ -1,5 +1,5 @@
 /*
- * The rules of a box, in the words of nft:
+ * The rules of a box, in the syntax of nft:
  *
  *	table inet agentbox {
  *		counter udp { }
@@ -18,13 +18,13 @@
  *		}
  *	}
  *
- * Loopback addresses stay the box's own. Port 53 of every address reaches our
- * name server without further ado, because every address is local. TCP that
- * finds no listener any more is reset. ICMP is only ever the kernel's own.
+ * Loopback addresses stay inside the box. Port 53 of every address reaches our name
+ * server directly, because every address is local. TCP without a listener is
+ * reset. ICMP comes only from the kernel itself.
  *
- * redirect needs connection tracking and acts where a packet is made: a chain
- * "lead" of type nat in the hook output takes the place of the tproxy rule.
- * What it has led has a loopback destination when it comes in.
+ * redirect needs connection tracking and acts when a packet is created: a chain
+ * "lead" of type nat in the output hook replaces the tproxy rule. A redirected
+ * packet has a loopback destination when it comes in.
  */
 #include "netns/generate.h"
 
@@ -114,7 +114,7 @@ static void add_chain(const char *name, const char *type, int hook, int priority
 	generate_end(msg);
 }
 
-/* A rule is a list of expressions over registers; all of it in one. */
+/* A rule is a list of expressions over registers; all use the same one. */
 enum { REG = NFT_REG_1 };
 
 struct rule {
@@ -247,7 +247,7 @@ static void accept_address(const char *chain, int family, const char *text, size
 	close_rule(&r);
 }
 
-/* What is not for us to lead anywhere. */
+/* Accept the addresses that are not captured. */
 static void accept_own(const char *chain)
 {
 	uint16_t dns = htons(AB_PORT_DNS);
@@ -273,7 +273,7 @@ static struct rule open_lead(const char *chain)
 	return r;
 }
 
-/* Marks the packet, or goes on to the next rule when nobody listens. */
+/* Marks the packet, or continues with the next rule if there is no listener. */
 static void lead_by_tproxy(const char *chain)
 {
 	struct rule r = open_lead(chain);
@@ -296,7 +296,7 @@ static void lead_by_redirect(const char *chain)
 	close_rule(&r);
 }
 
-/* Refuses the rest; the last rule asks for an answer. */
+/* Deny the rest; the last rule requests an acknowledgement. */
 static void refuse_rest(const char *chain)
 {
 	struct rule r = open_rule(chain, 0);

@@ -16,37 +16,37 @@
 #endif
 
 /*
- * Where programs that know no proxy connect to, for kernels without nftables:
- * a listener on each. Servers inside cannot have these ports then.
+ * For kernels without nftables: the ports to which programs connect that ignore proxy
+ * settings. Each gets a listener, so servers inside cannot use these ports.
  */
 static const uint16_t well_known[] = {
 	21, 22, 25, 80, 443, 465, 587, 993, 995, 3306, 5432, 6379, 8080, 8443, 9418, 27017,
 };
 
-/* Above what a burst of connections needs while the proxy starts. */
+/* More than a burst of connections needs while the proxy starts. */
 enum { BACKLOG = 4096 };
 
 enum where {
 	LOOPBACK4,
 	LOOPBACK6,
-	ANYWHERE, /* both families by one socket */
+	ANYWHERE, /* both families with one socket */
 };
 
-struct door {
+struct socket_spec {
 	enum ab_listener_kind kind;
 	int type;
 	enum where where;
 	uint16_t port;
 };
 
-static const struct door doors[] = {
+static const struct socket_spec sockets[] = {
 	{ AB_LISTENER_DOOR, SOCK_STREAM, LOOPBACK4, AB_PORT_DOOR },
 	{ AB_LISTENER_DNS_UDP, SOCK_DGRAM, ANYWHERE, AB_PORT_DNS },
 	{ AB_LISTENER_DNS_TCP, SOCK_STREAM, ANYWHERE, AB_PORT_DNS },
 	{ AB_LISTENER_TRANSPARENT, SOCK_STREAM, ANYWHERE, AB_PORT_CAPTURED },
 };
 
-static int bind_to(int fd, int family, enum where where, uint16_t port)
+static int bind_socket(int fd, int family, enum where where, uint16_t port)
 {
 	struct sockaddr_in v4 = { .sin_family = AF_INET, .sin_port = htons(port) };
 	struct sockaddr_in6 v6 = { .sin6_family = AF_INET6, .sin6_port = htons(port) };
@@ -59,7 +59,7 @@ static int bind_to(int fd, int family, enum where where, uint16_t port)
 				 : bind(fd, (struct sockaddr *)&v6, sizeof(v6));
 }
 
-static int set(int fd, int family, int option4, int option6)
+static int enable_option(int fd, int family, int option4, int option6)
 {
 	int on = 1;
 
@@ -67,23 +67,23 @@ static int set(int fd, int family, int option4, int option6)
 				 : setsockopt(fd, SOL_IPV6, option6, &on, sizeof(on));
 }
 
-/* On a socket of both families the IPv6 options mean IPv4 as well. */
+/* On a dual-stack socket, IPv6 options also apply to IPv4. */
 static int set_options(int fd, int family, enum ab_listener_kind kind)
 {
 	switch (kind) {
 	case AB_LISTENER_TRANSPARENT:
-		/* tproxy leads to such sockets only. */
-		return set(fd, family, IP_TRANSPARENT, IPV6_TRANSPARENT);
+		/* tproxy needs this option. */
+		return enable_option(fd, family, IP_TRANSPARENT, IPV6_TRANSPARENT);
 	case AB_LISTENER_DNS_UDP:
-		/* An answer comes from the address that was asked, which is
-		 * local, but on no device. */
-		return set(fd, family, IP_PKTINFO, IPV6_RECVPKTINFO) < 0
+		/* A reply comes from the queried address, which is local, but
+		 * on no device. */
+		return enable_option(fd, family, IP_PKTINFO, IPV6_RECVPKTINFO) < 0
 			       ? -1
-			       : set(fd, family, IP_FREEBIND, IPV6_FREEBIND);
+			       : enable_option(fd, family, IP_FREEBIND, IPV6_FREEBIND);
 	case AB_LISTENER_DOOR:
 	case AB_LISTENER_HOST_PORT:
 		/* The loopback device is not up yet. */
-		return set(fd, family, IP_FREEBIND, IPV6_FREEBIND);
+		return enable_option(fd, family, IP_FREEBIND, IPV6_FREEBIND);
 	case AB_LISTENER_DNS_TCP:
 	case AB_LISTENER_COUNTERS:
 	case AB_LISTENER_ROUTES:
@@ -94,7 +94,7 @@ static int set_options(int fd, int family, enum ab_listener_kind kind)
 }
 
 /* -1 with errno. */
-static int open_door(const struct door *d)
+static int open_socket(const struct socket_spec *d)
 {
 	int family = d->where == LOOPBACK4 ? AF_INET : AF_INET6;
 	int flags = d->type | SOCK_CLOEXEC | SOCK_NONBLOCK;
@@ -106,60 +106,61 @@ static int open_door(const struct door *d)
 		fd = socket(family, flags, 0);
 	}
 	if (fd < 0 || set_options(fd, family, d->kind) < 0 ||
-	    bind_to(fd, family, d->where, d->port) < 0 ||
+	    bind_socket(fd, family, d->where, d->port) < 0 ||
 	    (d->type == SOCK_STREAM && listen(fd, BACKLOG) < 0))
 		return -1;
 	return ab_take_fd(&fd);
 }
 
-static void add(struct ab_network *net, enum ab_listener_kind kind, uint16_t port, int fd)
+static void add_listener(struct ab_network *net, enum ab_listener_kind kind, uint16_t port, int fd)
 {
 	net->listeners[net->n++] = (struct ab_listener){ .kind = kind, .port = port, .fd = fd };
 }
 
-static int add_door(struct ab_network *net, const struct door *d, struct ab_error *err)
+static int add_socket(struct ab_network *net, const struct socket_spec *d, struct ab_error *err)
 {
-	int fd = open_door(d);
+	int fd = open_socket(d);
 
 	if (fd < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "listen on port %u of the box", d->port);
-	add(net, d->kind, d->port, fd);
+	add_listener(net, d->kind, d->port, fd);
 	return 0;
 }
 
 static int add_host_port(struct ab_network *net, uint16_t port, struct ab_error *err)
 {
-	struct door d = { AB_LISTENER_HOST_PORT, SOCK_STREAM, LOOPBACK4, port };
+	struct socket_spec d = { AB_LISTENER_HOST_PORT, SOCK_STREAM, LOOPBACK4, port };
 	int fd;
 
-	if (add_door(net, &d, err) < 0)
+	if (add_socket(net, &d, err) < 0)
 		return ab_hint(err,
-			       "the host's port %u cannot be offered in "
-			       "the box, which uses that number itself",
+			       "the box itself uses port %u, so that port of the host "
+			       "cannot be reachable in it",
 			       port);
 	d.where = LOOPBACK6;
-	fd = open_door(&d);
+	fd = open_socket(&d);
 	if (fd >= 0)
-		add(net, d.kind, port, fd);
+		add_listener(net, d.kind, port, fd);
 	else if (errno != EAFNOSUPPORT) /* a kernel without IPv6 */
-		return ab_fail(err, AB_ESYSTEM, errno, "listen on port %u of the box by IPv6",
+		return ab_fail(err, AB_ESYSTEM, errno, "listen on port %u of the box with IPv6",
 			       port);
 	return 0;
 }
 
-/* A kernel may have none of a kind; that is found out when it is needed. */
+/* The kernel may lack this protocol; that is noticed when it is needed. */
 static void add_netlink(struct ab_network *net, enum ab_listener_kind kind, int protocol)
 {
 	int fd = ab_netlink_open(protocol);
 
 	if (fd >= 0)
-		add(net, kind, 0, fd);
+		add_listener(net, kind, 0, fd);
 }
 
-static int fill(struct ab_network *net, const uint16_t *host_ports, size_t n, struct ab_error *err)
+static int add_sockets(struct ab_network *net, const uint16_t *host_ports, size_t n,
+		       struct ab_error *err)
 {
-	for (size_t i = 0; i < AB_COUNT(doors); i++)
-		if (add_door(net, &doors[i], err) < 0)
+	for (size_t i = 0; i < AB_COUNT(sockets); i++)
+		if (add_socket(net, &sockets[i], err) < 0)
 			return -1;
 	for (size_t i = 0; i < n; i++)
 		if (add_host_port(net, host_ports[i], err) < 0)
@@ -176,14 +177,14 @@ int ab_network_make(const uint16_t *host_ports, size_t nhost_ports, struct ab_ne
 	ret->capture = AB_CAPTURE_NONE;
 	if (nhost_ports > AB_HOST_PORTS_MAX)
 		return ab_fail(err, AB_EUSAGE, 0, "more than %d host ports", AB_HOST_PORTS_MAX);
-	if (fill(ret, host_ports, nhost_ports, err) < 0) {
+	if (add_sockets(ret, host_ports, nhost_ports, err) < 0) {
 		ab_network_fini(ret);
 		return -1;
 	}
 	return 0;
 }
 
-static int find(const struct ab_network *net, enum ab_listener_kind kind)
+static int find_listener(const struct ab_network *net, enum ab_listener_kind kind)
 {
 	for (size_t i = 0; i < net->n; i++)
 		if (net->listeners[i].kind == kind)
@@ -191,7 +192,7 @@ static int find(const struct ab_network *net, enum ab_listener_kind kind)
 	return -1;
 }
 
-static void discard(struct ab_network *net, enum ab_listener_kind kind)
+static void close_listeners(struct ab_network *net, enum ab_listener_kind kind)
 {
 	size_t n = 0;
 
@@ -206,29 +207,30 @@ static void discard(struct ab_network *net, enum ab_listener_kind kind)
 int ab_network_raise(struct ab_network *net, const struct ab_capture_way *ways, size_t nways,
 		     struct ab_error *err)
 {
-	net->capture = ab_capture_raise(find(net, AB_LISTENER_ROUTES),
-					find(net, AB_LISTENER_COUNTERS), ways, nways);
-	discard(net, AB_LISTENER_ROUTES);
+	net->capture = ab_capture_raise(find_listener(net, AB_LISTENER_ROUTES),
+					find_listener(net, AB_LISTENER_COUNTERS), ways, nways);
+	close_listeners(net, AB_LISTENER_ROUTES);
 	if (net->capture >= AB_CAPTURE_REDIRECT)
 		return 0;
-	discard(net, AB_LISTENER_COUNTERS);
-	discard(net, AB_LISTENER_TRANSPARENT);
-	return net->capture == AB_CAPTURE_NONE ? ab_loopback_up_by(find(net, AB_LISTENER_DOOR), err)
-					       : 0;
+	close_listeners(net, AB_LISTENER_COUNTERS);
+	close_listeners(net, AB_LISTENER_TRANSPARENT);
+	return net->capture == AB_CAPTURE_NONE
+		       ? ab_loopback_up_by(find_listener(net, AB_LISTENER_DOOR), err)
+		       : 0;
 }
 
 void ab_network_make_ports(struct ab_network *net)
 {
-	struct door d = { AB_LISTENER_TRANSPARENT, SOCK_STREAM, ANYWHERE, 0 };
+	struct socket_spec d = { AB_LISTENER_TRANSPARENT, SOCK_STREAM, ANYWHERE, 0 };
 
-	/* One that is taken (by a host port) stays with whom it has. */
+	/* Skip a port that is already in use by a host port. */
 	for (size_t i = 0; i < AB_COUNT(well_known); i++) {
 		int fd;
 
 		d.port = well_known[i];
-		fd = open_door(&d);
+		fd = open_socket(&d);
 		if (fd >= 0)
-			add(net, d.kind, d.port, fd);
+			add_listener(net, d.kind, d.port, fd);
 	}
 }
 

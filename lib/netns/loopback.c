@@ -22,11 +22,11 @@ int ab_loopback_up_by(int sock, struct ab_error *err)
 	struct ifreq req = { .ifr_name = "lo", .ifr_flags = IFF_UP };
 
 	if (ioctl(sock, SIOCSIFFLAGS, &req) < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "bring the loopback device up");
+		return ab_fail(err, AB_ESYSTEM, errno, "bring up the loopback device");
 	return 0;
 }
 
-/* One that cannot be asked counts as up. */
+/* A device whose state is unknown counts as up. */
 static bool is_up(int sock, const char *name, size_t len)
 {
 	struct ifreq req = { 0 };
@@ -37,7 +37,7 @@ static bool is_up(int sock, const char *name, size_t len)
 	return ioctl(sock, SIOCGIFFLAGS, &req) < 0 || (req.ifr_flags & IFF_UP);
 }
 
-/* All of it, as text; false when it does not fit. */
+/* Read the whole list; false if it does not fit. */
 static bool read_devices(char *text, size_t room)
 {
 	ab_autoclose int fd = open("/proc/self/net/dev", O_RDONLY | O_CLOEXEC);
@@ -51,7 +51,7 @@ static bool read_devices(char *text, size_t room)
 
 bool ab_loopback_alone(void)
 {
-	/* Two lines of headings, then one for each device: "  lo: ...". */
+	/* Two heading lines, then one line per device: "  lo: ...". */
 	char text[8192];
 	const char *line = text;
 	ab_autoclose int sock = -1;

@@ -7,17 +7,17 @@
 
 struct ab_error;
 
-/* Bring `lo` up. One ioctl: half the time of a netlink exchange. Needs
+/* Bring `lo` up. One ioctl takes half the time of a netlink exchange. Requires
  * CAP_NET_ADMIN. */
 int ab_loopback_up(struct ab_error *err);
-/* By a socket of its namespace. */
+/* The same, through a socket of its namespace. */
 int ab_loopback_up_by(int sock, struct ab_error *err);
 
 /*
- * Is `lo` the only device here that is up? Then nothing can leave, whatever the
- * routes say. A kernel with tunnels in it puts one of each kind into every new
- * namespace (sit0, tunl0, gre0), down, and without a capability it stays so.
- * false also when that cannot be found out. Allocates nothing.
+ * Is `lo` the only device that is up? Then nothing can leave, whatever the routes
+ * are. A kernel with tunnel support creates one tunnel of each kind in every new
+ * namespace (sit0, tunl0, gre0). They are down, and bringing them up needs a
+ * capability. Also false if this cannot be determined. Allocates nothing.
  */
 bool ab_loopback_alone(void);
 

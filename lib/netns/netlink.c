@@ -50,7 +50,7 @@ int ab_netlink_answer(int fd, uint32_t *ret_seq)
 {
 	union {
 		struct nlmsghdr head;
-		char bytes[512]; /* a longer one is cut, behind the error */
+		char bytes[512]; /* a longer one is cut, after the error */
 	} a;
 	const struct nlmsgerr *error = NLMSG_DATA(&a.head);
 	ssize_t n = ab_netlink_recv(fd, &a, sizeof(a));

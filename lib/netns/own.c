@@ -13,8 +13,8 @@
 #include "netns/netlink.h"
 
 enum {
-	MOST = 1 << 16, /* addresses of one machine */
-	TRIES = 8,	/* when too much changes while we ask */
+	MOST = 1 << 16, /* addresses of a machine */
+	TRIES = 8,	/* if too much changes meanwhile */
 };
 
 int ab_own_open(struct ab_error *err)
@@ -28,7 +28,7 @@ int ab_own_open(struct ab_error *err)
 	return ab_take_fd(&fd);
 }
 
-static int add(struct ab_own *own, const void *addr, size_t len)
+static int add_address(struct ab_own *own, const void *addr, size_t len)
 {
 	struct ab_addr a = { .v6 = len == 16 };
 
@@ -45,13 +45,13 @@ static int add(struct ab_own *own, const void *addr, size_t len)
 	return 0;
 }
 
-/* On a link with two ends IFA_ADDRESS is the other one. */
-static int take_address(const struct nlmsghdr *head, struct ab_own *ret)
+/* On a point-to-point link, IFA_ADDRESS is the address of the peer. */
+static int parse_address(const struct nlmsghdr *head, struct ab_own *ret)
 {
 	const struct ifaddrmsg *info = NLMSG_DATA(head);
 	const struct rtattr *found = NULL, *a;
 	size_t size;
-	int len; /* the macros count below zero */
+	int len; /* signed, because the macros count below zero */
 
 	if (head->nlmsg_len < NLMSG_LENGTH(sizeof(*info)))
 		return 0;
@@ -61,7 +61,7 @@ static int take_address(const struct nlmsghdr *head, struct ab_own *ret)
 		if (RTA_PAYLOAD(a) >= size &&
 		    (a->rta_type == IFA_LOCAL || (a->rta_type == IFA_ADDRESS && !found)))
 			found = a;
-	return found ? add(ret, RTA_DATA(found), size) : 0;
+	return found ? add_address(ret, RTA_DATA(found), size) : 0;
 }
 
 int ab_own_parse(const void *data, size_t len, struct ab_own *ret)
@@ -74,17 +74,17 @@ int ab_own_parse(const void *data, size_t len, struct ab_own *ret)
 			return 1;
 		if (head->nlmsg_type == NLMSG_ERROR)
 			return ab_netlink_error(head);
-		/* In the answer, or because it has just come: both count.
-		 * One that has just gone may stay until the next time. */
-		if (head->nlmsg_type == RTM_NEWADDR && take_address(head, ret) < 0)
+		/* Part of the reply, or an event: add it in both cases. An
+		 * address that was just removed may stay until the next time. */
+		if (head->nlmsg_type == RTM_NEWADDR && parse_address(head, ret) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-/* 1, or 0 when so much has changed meanwhile that the kernel has dropped some
- * of the news: what counts is a whole answer. */
-static int ask(int fd, struct ab_own *ret)
+/* 1, or 0 if so much has changed meanwhile that the kernel dropped some messages, so
+ * that the reply may be incomplete. */
+static int request_addresses(int fd, struct ab_own *ret)
 {
 	struct {
 		struct nlmsghdr head;
@@ -95,7 +95,7 @@ static int ask(int fd, struct ab_own *ret)
 		       .info = { .ifa_family = AF_UNSPEC } };
 	union {
 		struct nlmsghdr head;
-		char bytes[32768]; /* the kernel's own largest part */
+		char bytes[32768]; /* the largest part that the kernel sends */
 	} part;
 	bool whole = true;
 	int r;
@@ -122,7 +122,7 @@ int ab_own_read(int fd, struct ab_own *ret, struct ab_error *err)
 
 	for (int i = 0; i < TRIES && r == 0; i++) {
 		own.len = 0;
-		r = ask(fd, &own);
+		r = request_addresses(fd, &own);
 	}
 	if (r <= 0) {
 		ab_fail(err, AB_ESYSTEM, r < 0 ? errno : ENOBUFS,

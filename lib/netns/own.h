@@ -1,8 +1,8 @@
 #ifndef AB_NETNS_OWN_H
 #define AB_NETNS_OWN_H
 /*
- * The addresses of the machine's own network devices. Opened before the
- * supervisor locks itself in; afterwards sending and receiving is enough.
+ * The addresses of the machine's own network devices. Opened before the supervisor
+ * confines itself; afterwards it only sends and receives.
  */
 #include <stddef.h>
 
@@ -15,20 +15,20 @@ struct ab_own {
 	size_t len, room;
 };
 
-/* A socket that does not block, readable when an address has come or gone.
+/* A non-blocking socket that becomes readable when an address was added or removed.
  * -1 with *err. */
 int ab_own_open(struct ab_error *err);
 
 /*
- * All addresses as they are now, and forget about changes until now. One that
- * goes away meanwhile may be among them, none is missing. On failure *ret is
- * as it was.
+ * Read all current addresses, and discard the events until now. An address that is
+ * removed meanwhile may be included, but none is missing. On failure *ret is not
+ * changed.
  */
 int ab_own_read(int fd, struct ab_own *ret, struct ab_error *err);
 void ab_own_fini(struct ab_own *own);
 
-/* Pure: adds what a part of the kernel's answer tells. 1 when it was the last
- * part, 0 when more follows, -1 with errno when it is none. */
+/* Pure: add the addresses in one part of the kernel's reply. 1 if it was the last
+ * part, 0 if more follow, -1 with errno if it is invalid. */
 int ab_own_parse(const void *data, size_t len, struct ab_own *ret);
 
 #endif

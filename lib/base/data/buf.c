@@ -26,7 +26,7 @@ static void close_gap(struct ab_buf *b)
 	b->skipped = 0;
 }
 
-static void reserve(struct ab_buf *b, size_t more)
+static void reserve_room(struct ab_buf *b, size_t more)
 {
 	size_t need = b->len + more + 1, room = b->room ? b->room : 256;
 	char *data;
@@ -55,7 +55,7 @@ static void reserve(struct ab_buf *b, size_t more)
 
 void ab_buf_add(struct ab_buf *b, const void *data, size_t len)
 {
-	reserve(b, len);
+	reserve_room(b, len);
 	if (len)
 		memcpy(b->data + b->len, data, len);
 	b->len += len;
@@ -90,7 +90,7 @@ void ab_buf_printf(struct ab_buf *b, const char *fmt, ...)
 	va_end(ap);
 	if (n < 0)
 		abort();
-	reserve(b, (size_t)n);
+	reserve_room(b, (size_t)n);
 	va_start(ap, fmt);
 	vsnprintf(b->data + b->len, (size_t)n + 1, fmt, ap);
 	va_end(ap);
@@ -155,8 +155,8 @@ size_t ab_utf8_put(uint32_t c, char ret[4])
 
 bool ab_utf8_hidden(uint32_t c)
 {
-	/* Sorted. Control characters, what Unicode lets a terminal leave out,
-	 * and blanks that are not the one that parts words. */
+	/* Sorted. Control characters, characters that a terminal may omit, and
+	 * blanks other than the normal space. */
 	static const struct {
 		uint32_t from, to;
 	} hidden[] = {
@@ -184,16 +184,16 @@ size_t ab_printable(const char *text, size_t left)
 	return n && !ab_utf8_hidden(c) ? n : 0;
 }
 
-/* All but the quote and the backslash. */
+/* Printable ASCII except the quote and the backslash. */
 static const bool is_plain[256] = {
 	[' ' ... '!'] = true,
 	['#' ... '['] = true,
 	[']' ... '~'] = true,
 };
 
-/* Eight at once. A byte that is too small for what is taken from it borrows,
- * which sets its highest bit; the byte above it may look bad then as well, but
- * one is bad either way. */
+/* Test eight bytes at once. A byte that is too small borrows in the subtraction, which
+ * sets its highest bit. The next byte may then look bad as well, but the result
+ * is the same. */
 static bool are_plain(const char *s)
 {
 	const uint64_t ones = 0x0101010101010101, highs = ones << 7;
@@ -206,9 +206,9 @@ static bool are_plain(const char *s)
 	return !(bad & highs);
 }
 
-/* How many bytes from here on are plain ASCII and no delimiter: nearly all
- * text is, so it is copied in one piece. */
-static size_t plain(const char *s, size_t left)
+/* Count the plain bytes from here on. Nearly all text is plain, so it can be copied in
+ * one piece. */
+static size_t count_plain(const char *s, size_t left)
 {
 	size_t n = 0;
 
@@ -233,10 +233,10 @@ void ab_buf_json_n(struct ab_buf *b, const char *s, size_t len)
 	const char *end = s + len;
 	uint32_t c = 0;
 
-	reserve(b, len + 2);
+	reserve_room(b, len + 2);
 	ab_buf_add(b, "\"", 1);
 	for (;;) {
-		size_t n = plain(s, (size_t)(end - s));
+		size_t n = count_plain(s, (size_t)(end - s));
 
 		ab_buf_add(b, s, n);
 		s += n;

@@ -3,18 +3,18 @@
 /*
  * One error type for the whole program.
  *
- * It holds no pointers, so a process inside the box can send it up a socket
- * as it is. The library fills it and returns -1; only cmd/ turns it into text
- * and an exit status. errno is an argument, so nothing can overwrite it.
+ * It contains no pointers, so a process in the box can send it over a socket. The
+ * library fills it and returns -1; only cmd/ turns it into text and an exit
+ * status. errno is an argument, so nothing can overwrite it.
  */
 #include <stdarg.h>
 
 enum ab_code {
 	AB_ENONE,     /* no error */
-	AB_EUSAGE,    /* the caller asked for something that makes no sense */
-	AB_ECONFIG,   /* a policy file, or a value in one */
-	AB_ESYSTEM,   /* the kernel said no, errnum says how */
-	AB_EPROPERTY, /* a required property does not hold */
+	AB_EUSAGE,    /* invalid request */
+	AB_ECONFIG,   /* invalid settings file or value */
+	AB_ESYSTEM,   /* a system call failed; see errnum */
+	AB_EPROPERTY, /* a required guarantee is missing */
 	AB_EREFUSED,  /* the policy refuses the command */
 	AB_ENOEXEC,   /* found, but cannot be executed */
 	AB_ENOTFOUND, /* the command does not exist */
@@ -22,23 +22,23 @@ enum ab_code {
 
 struct ab_error {
 	enum ab_code code;
-	int errnum;	 /* errno of the cause, 0 when there is none */
+	int errnum;	 /* errno of the cause, or 0 */
 	char step[40];	 /* the launch step that failed, or "" */
 	char text[1024]; /* what happened and where, one sentence */
-	char hint[1024]; /* the way out, in lines, or "" */
+	char hint[1024]; /* what to do, one or more lines, or "" */
 };
 
-/* Fill *err and return -1. errnum 0: no system error behind it. */
+/* Fill *err and return -1. errnum is 0 if there was no system error. */
 int ab_fail(struct ab_error *err, enum ab_code code, int errnum, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* Put "context: " in front of the text and return -1. */
+/* Prepend "context: " to the text and return -1. */
 int ab_wrap(struct ab_error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Set the way out and return -1. */
+/* Set the hint and return -1. */
 int ab_hint(struct ab_error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Name the step that failed, unless a deeper one is named, and return -1. */
+/* Set the failed step, unless a deeper one is set, and return -1. */
 int ab_step(struct ab_error *err, const char *step);
 
 #endif

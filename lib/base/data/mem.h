@@ -1,9 +1,9 @@
 #ifndef AB_BASE_DATA_MEM_H
 #define AB_BASE_DATA_MEM_H
 /*
- * Memory: allocation that cannot fail (it aborts instead), and cleanup by
- * scope. A pointer marked ab_autofree is freed when it goes out of scope;
- * ab_take() hands it over visibly.
+ * Memory: allocation that cannot fail (it aborts instead), and cleanup by scope. A
+ * pointer marked ab_autofree is freed when it goes out of scope; ab_take() makes a
+ * handover visible.
  */
 #include <stdarg.h>
 #include <stddef.h>

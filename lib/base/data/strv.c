@@ -56,7 +56,7 @@ void ab_strv_remove(struct ab_strv *sv, size_t index)
 	sv->len--;
 }
 
-static int by_bytes(const void *a, const void *b)
+static int compare_bytes(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
@@ -64,7 +64,7 @@ static int by_bytes(const void *a, const void *b)
 void ab_strv_sort(struct ab_strv *sv)
 {
 	if (sv->len > 1)
-		qsort(sv->v, sv->len, sizeof(sv->v[0]), by_bytes);
+		qsort(sv->v, sv->len, sizeof(sv->v[0]), compare_bytes);
 }
 
 void ab_strv_fini(struct ab_strv *sv)
@@ -84,7 +84,7 @@ void ab_strv_widen(int *width, const char *text)
 		*width = (int)len;
 }
 
-static size_t env_index(const struct ab_strv *env, const char *name)
+static size_t find_variable(const struct ab_strv *env, const char *name)
 {
 	size_t n = strlen(name);
 
@@ -96,14 +96,14 @@ static size_t env_index(const struct ab_strv *env, const char *name)
 
 const char *ab_env_get(const struct ab_strv *env, const char *name)
 {
-	size_t i = env_index(env, name);
+	size_t i = find_variable(env, name);
 
 	return i < env->len ? env->v[i] + strlen(name) + 1 : NULL;
 }
 
 void ab_env_set(struct ab_strv *env, const char *name, const char *value)
 {
-	size_t i = env_index(env, name);
+	size_t i = find_variable(env, name);
 	char *entry = ab_printf("%s=%s", name, value);
 
 	if (i == env->len) {

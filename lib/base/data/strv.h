@@ -1,8 +1,8 @@
 #ifndef AB_BASE_DATA_STRV_H
 #define AB_BASE_DATA_STRV_H
 /*
- * A list of strings that owns them. Zero-initialised is empty; v[len] is
- * always NULL once something was added, so `v` can serve as an argv.
+ * A list of strings that owns them. Zero-initialized is empty. Once something was
+ * added, v[len] is always NULL, so `v` can be used as an argv.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,10 +13,10 @@ struct ab_strv {
 };
 
 void ab_strv_add(struct ab_strv *sv, const char *s); /* copies */
-void ab_strv_give(struct ab_strv *sv, char *s);	     /* takes over */
+void ab_strv_give(struct ab_strv *sv, char *s);	     /* takes ownership */
 void ab_strv_addf(struct ab_strv *sv, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void ab_strv_extend(struct ab_strv *sv, const struct ab_strv *from);
-void ab_strv_add_once(struct ab_strv *sv, const char *s); /* if it is new */
+void ab_strv_add_once(struct ab_strv *sv, const char *s); /* unless it is there */
 bool ab_strv_has(const struct ab_strv *sv, const char *s);
 void ab_strv_remove(struct ab_strv *sv, size_t index);
 void ab_strv_sort(struct ab_strv *sv);

@@ -1,6 +1,6 @@
 #ifndef AB_BASE_SYSTEM_CLOCK_H
 #define AB_BASE_SYSTEM_CLOCK_H
-/* Clocks as numbers. */
+/* Clocks in milliseconds. */
 #include <stdint.h>
 #include <time.h>
 
@@ -12,8 +12,8 @@ static inline int64_t ab_clock_ms(clockid_t clock)
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* For measuring how long something takes: this clock is never set, and stands
- * still while the machine is suspended. */
+/* For durations: this clock is never set, and stops while the machine is
+ * suspended. */
 static inline int64_t ab_now_ms(void)
 {
 	return ab_clock_ms(CLOCK_MONOTONIC);

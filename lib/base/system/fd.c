@@ -84,11 +84,11 @@ int ab_read_all(int fd, size_t max, char **ret_data, size_t *ret_len)
 	ab_autofree char *data = NULL;
 	size_t len = 0, room = 2048;
 
-	/* Full: there may be more. */
+	/* Full, so there may be more. */
 	do {
 		ssize_t n;
 
-		/* One byte too many tells, and then there is the NUL. */
+		/* Room for one extra byte, which detects EFBIG, and the NUL. */
 		room = room - 1 > max / 2 ? max + 2 : room * 2;
 		data = ab_realloc(data, room);
 		n = ab_read_full(fd, data + len, room - len - 1);

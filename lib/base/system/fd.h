@@ -1,8 +1,8 @@
 #ifndef AB_BASE_SYSTEM_FD_H
 #define AB_BASE_SYSTEM_FD_H
 /*
- * File descriptors: closed by scope, handed over visibly, written and read
- * whole, passed over sockets.
+ * File descriptors: closed by scope, handed over visibly, read and written
+ * completely, sent over sockets.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -30,37 +30,37 @@ static inline int ab_take_fd(int *fd)
 	return taken;
 }
 
-/* Close every descriptor from 3 on but these; negative ones are skipped. -1
- * with errno. */
+/* Close every descriptor from 3 on except these; negative ones are ignored. -1 with
+ * errno. */
 int ab_close_others(const int *keep, size_t nkeep);
 
-/* The path of what fd is, as the kernel sees it now; NULL with errno. */
+/* The current path of the file behind fd; NULL with errno. */
 char *ab_fd_path(int fd);
 
-/* All of it or -1 with errno; EINTR is retried. */
+/* Write everything, or -1 with errno; retries on EINTR. */
 int ab_write_all(int fd, const void *data, size_t len);
 
-/* Until the end of the file, or until the room is full; how much there was, or
- * -1 with errno. */
+/* Read until the end of the file or until `room` bytes; returns the number of bytes,
+ * or -1 with errno. */
 ssize_t ab_read_full(int fd, void *to, size_t room);
 
-/* Up to `max` bytes until the end of the file; -1 with errno (EFBIG when
- * there is more than `max`). Adds a NUL that is not counted. */
+/* Read up to `max` bytes until the end of the file; -1 with errno (EFBIG if there are
+ * more). Adds a NUL that is not counted. */
 int ab_read_all(int fd, size_t max, char **ret_data, size_t *ret_len);
 
-/* An anonymous, sealed (unchangeable) file with these bytes; -1 with errno. */
+/* An anonymous, sealed (immutable) file with these bytes; -1 with errno. */
 int ab_memfd_sealed(const char *name, const void *data, size_t len);
 
 /*
- * One datagram with up to AB_FDS_MAX descriptors beside it. Receive returns
- * the length, 0 at the end of the stream, -1 with errno. Descriptors arrive
- * close-on-exec; those that do not fit into fds are closed.
+ * One datagram with up to AB_FDS_MAX descriptors. Receive returns the length, 0 at
+ * the end of the stream, -1 with errno. Received descriptors are close-on-exec;
+ * those that do not fit into fds are closed.
  */
 #define AB_FDS_MAX 128
 int ab_send_fds(int sock, const void *data, size_t len, const int *fds, size_t nfds);
 ssize_t ab_recv_fds(int sock, void *data, size_t max, int *fds, size_t *nfds, int flags);
 
-/* What came with a datagram, closed by scope but for what was taken. */
+/* Received descriptors, closed by scope unless they were taken. */
 struct ab_fds {
 	int v[AB_FDS_MAX];
 	size_t len;

@@ -12,7 +12,7 @@ DIR *ab_folder_list(int dir, const char *name)
 	DIR *list = fd < 0 ? NULL : fdopendir(fd);
 
 	if (list)
-		ab_take_fd(&fd); /* it is the list's now */
+		ab_take_fd(&fd); /* now owned by the list */
 	return list;
 }
 

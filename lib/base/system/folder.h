@@ -1,11 +1,11 @@
 #ifndef AB_BASE_SYSTEM_FOLDER_H
 #define AB_BASE_SYSTEM_FOLDER_H
-/* What is in a folder. */
+/* List a folder. */
 #include <dirent.h>
 #include <stdbool.h>
 
-/* Opens the folder anew, because a listing's position belongs to the open file.
- * "." is `dir` itself; a link is not followed. NULL with errno. Closed by
+/* Opens the folder again, because the position of a listing belongs to the open file.
+ * "." is `dir` itself; links are not followed. NULL with errno. Close it with
  * ab_autodir or closedir(). */
 DIR *ab_folder_list(int dir, const char *name);
 /* The next name other than . and .., valid until the next call; NULL at the

@@ -14,7 +14,7 @@ int ab_loop_init(struct ab_loop *loop, struct ab_error *err)
 	*loop = (struct ab_loop){ .epoll = epoll_create1(EPOLL_CLOEXEC), .now = ab_now_ms() };
 	loop->later_end = &loop->later;
 	if (loop->epoll < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "make an event loop");
+		return ab_fail(err, AB_ESYSTEM, errno, "create an event loop");
 	return 0;
 }
 
@@ -24,7 +24,7 @@ int ab_loop_add(struct ab_loop *loop, struct ab_source *source, uint32_t events,
 	struct epoll_event event = { .events = events, .data.ptr = source };
 
 	if (epoll_ctl(loop->epoll, EPOLL_CTL_ADD, source->fd, &event) < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "watch descriptor %d", source->fd);
+		return ab_fail(err, AB_ESYSTEM, errno, "watch file descriptor %d", source->fd);
 	source->active = true;
 	return 0;
 }
@@ -53,17 +53,17 @@ void ab_source_close(struct ab_source *source)
 	source->active = false;
 }
 
-/* The heap: a timer is never later than the two below it. */
-static void put(struct ab_loop *loop, size_t slot, struct ab_timer *timer)
+/* The heap: a timer is never later than its two children. */
+static void put_timer(struct ab_loop *loop, size_t slot, struct ab_timer *timer)
 {
 	loop->timers[slot] = timer;
 	timer->slot = slot;
 }
 
-static void settle(struct ab_loop *loop, struct ab_timer *timer, size_t slot)
+static void move_timer(struct ab_loop *loop, struct ab_timer *timer, size_t slot)
 {
 	while (slot > 1 && loop->timers[slot / 2]->at > timer->at) {
-		put(loop, slot, loop->timers[slot / 2]);
+		put_timer(loop, slot, loop->timers[slot / 2]);
 		slot /= 2;
 	}
 	for (;;) {
@@ -73,10 +73,10 @@ static void settle(struct ab_loop *loop, struct ab_timer *timer, size_t slot)
 			child++;
 		if (child > loop->ntimers || loop->timers[child]->at >= timer->at)
 			break;
-		put(loop, slot, loop->timers[child]);
+		put_timer(loop, slot, loop->timers[child]);
 		slot = child;
 	}
-	put(loop, slot, timer);
+	put_timer(loop, slot, timer);
 }
 
 void ab_loop_timer(struct ab_loop *loop, struct ab_timer *timer, uint64_t ms)
@@ -89,7 +89,7 @@ void ab_loop_timer(struct ab_loop *loop, struct ab_timer *timer, uint64_t ms)
 		}
 		timer->slot = ++loop->ntimers;
 	}
-	settle(loop, timer, timer->slot);
+	move_timer(loop, timer, timer->slot);
 }
 
 void ab_loop_timer_stop(struct ab_loop *loop, struct ab_timer *timer)
@@ -102,7 +102,7 @@ void ab_loop_timer_stop(struct ab_loop *loop, struct ab_timer *timer)
 	timer->slot = 0;
 	last = loop->timers[loop->ntimers--];
 	if (last != timer)
-		settle(loop, last, slot);
+		move_timer(loop, last, slot);
 }
 
 static void fire_timers(struct ab_loop *loop)
@@ -140,7 +140,7 @@ static void run_later(struct ab_loop *loop)
 	}
 }
 
-static int patience(const struct ab_loop *loop)
+static int get_wait_ms(const struct ab_loop *loop)
 {
 	uint64_t at, now;
 
@@ -160,7 +160,7 @@ int ab_loop_run(struct ab_loop *loop, struct ab_error *err)
 	struct epoll_event events[128];
 
 	while (!loop->stop) {
-		int n = epoll_wait(loop->epoll, events, AB_COUNT(events), patience(loop));
+		int n = epoll_wait(loop->epoll, events, AB_COUNT(events), get_wait_ms(loop));
 
 		if (n < 0 && errno != EINTR)
 			return ab_fail(err, AB_ESYSTEM, errno, "wait for events");

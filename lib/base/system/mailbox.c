@@ -13,7 +13,7 @@ int ab_mailbox_init(struct ab_mailbox *box, struct ab_error *err)
 {
 	box->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (box->fd < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "make a mailbox");
+		return ab_fail(err, AB_ESYSTEM, errno, "create a mailbox");
 	pthread_mutex_init(&box->lock, NULL);
 	box->first = NULL;
 	box->end = &box->first;
@@ -30,7 +30,7 @@ void ab_mailbox_post(struct ab_mailbox *box, int kind, int value, int fd, void *
 	*box->end = letter;
 	box->end = &letter->next;
 	pthread_mutex_unlock(&box->lock);
-	/* Fails only when the counter is full, and then it is readable. */
+	/* Fails only if the counter is full, and then it is already readable. */
 	(void)!write(box->fd, &one, sizeof(one));
 }
 

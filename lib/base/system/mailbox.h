@@ -1,9 +1,9 @@
 #ifndef AB_BASE_SYSTEM_MAILBOX_H
 #define AB_BASE_SYSTEM_MAILBOX_H
 /*
- * Letters from any thread to the one that reads them. The reader watches the
- * descriptor and takes all letters when it is readable. Not for the hot path:
- * a lock is taken for each letter.
+ * Letters from any thread to the thread that reads them. The reader watches the
+ * descriptor and takes all letters when it is readable. Not for the hot path: each
+ * letter takes a lock.
  */
 #include <pthread.h>
 #include <stddef.h>
@@ -26,7 +26,7 @@ struct ab_mailbox {
 
 int ab_mailbox_init(struct ab_mailbox *box, struct ab_error *err);
 void ab_mailbox_post(struct ab_mailbox *box, int kind, int value, int fd, void *data);
-/* The oldest letter, to be freed by the caller; NULL when there is none. */
+/* The oldest letter, which the caller must free; NULL if there is none. */
 struct ab_letter *ab_mailbox_take(struct ab_mailbox *box);
 void ab_mailbox_fini(struct ab_mailbox *box);
 

@@ -5,7 +5,7 @@
 
 #include "base/data/mem.h"
 
-static char *clean(char *path)
+static char *clean_path(char *path)
 {
 	char *out = path, *in = path;
 
@@ -43,13 +43,13 @@ char *ab_path_resolve(const char *path, const char *base, const char *home)
 	if (path[0] == '\0')
 		return NULL;
 	if (path[0] == '/')
-		return clean(ab_printf("%s", path));
+		return clean_path(ab_printf("%s", path));
 	if (path[0] == '~') {
 		if (!home || (path[1] != '\0' && path[1] != '/'))
 			return NULL;
-		return clean(ab_printf("%s/%s", home, path + 1));
+		return clean_path(ab_printf("%s/%s", home, path + 1));
 	}
-	return clean(ab_printf("%s/%s", base, path));
+	return clean_path(ab_printf("%s/%s", base, path));
 }
 
 bool ab_path_within(const char *path, const char *top)

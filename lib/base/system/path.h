@@ -1,20 +1,20 @@
 #ifndef AB_BASE_SYSTEM_PATH_H
 #define AB_BASE_SYSTEM_PATH_H
 /*
- * Paths as text: pure, nothing is looked up. "Clean" means absolute, with no
- * "." or ".." or doubled or trailing slash. What a path means on the disk
- * (symbolic links) is decided where it is opened, once.
+ * Paths as text: pure, without looking anything up. "Clean" means absolute, without
+ * "." or ".." or a double or trailing slash. Symbolic links are resolved once,
+ * where the path is opened.
  */
 #include <stdbool.h>
 
 /*
- * The clean absolute form of `path`: "~" and "~/x" stand for `home`, a
- * relative path is taken from `base` (clean). NULL when `path` is empty, or
- * starts with "~" and home is NULL, or names another user's home ("~x").
+ * The clean absolute form of `path`: "~" means `home`, and a relative path is relative
+ * to `base` (clean). NULL if `path` is empty, starts with "~" and home is NULL,
+ * or names another user's home ("~x").
  */
 char *ab_path_resolve(const char *path, const char *base, const char *home);
 
-/* The same path or something below it; both clean. */
+/* Is `path` the same as `top` or below it? Both are clean. */
 bool ab_path_within(const char *path, const char *top);
 
 /* "a/b" joined; `dir` may be "/". */
@@ -26,7 +26,7 @@ char *ab_path_parent(const char *path);
 /* The last name; "" for "/". Points into path. */
 const char *ab_path_name(const char *path);
 
-/* Does it hold a pattern character (* ? [)? */
+/* Does it contain a pattern character (* ? [)? */
 bool ab_path_is_pattern(const char *path);
 
 #endif

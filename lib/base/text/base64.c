@@ -27,7 +27,7 @@ size_t ab_base64_encode(const void *data, size_t len, enum ab_base64 alphabet, c
 	return (size_t)(to - ret);
 }
 
-static int digit(char c)
+static int decode_digit(char c)
 {
 	if (c >= 'A' && c <= 'Z')
 		return c - 'A';
@@ -42,7 +42,7 @@ static int digit(char c)
 
 bool ab_base64_digit(char c, enum ab_base64 alphabet)
 {
-	int d = digit(c);
+	int d = decode_digit(c);
 
 	return d >= 0 && digits[alphabet][d] == c;
 }
@@ -60,7 +60,7 @@ bool ab_base64_decode(const char *s, size_t len, void *ret, size_t *ret_len)
 	if (len % 4 == 1 || (padding && (len + padding) % 4))
 		return false;
 	for (size_t i = 0; i < len; i++) {
-		int d = digit(s[i]);
+		int d = decode_digit(s[i]);
 
 		if (d < 0)
 			return false;
@@ -75,8 +75,8 @@ bool ab_base64_decode(const char *s, size_t len, void *ret, size_t *ret_len)
 	return true;
 }
 
-/* Six bits of the text, from bit `at` on. */
-static unsigned six(const uint8_t *p, size_t at)
+/* The six bits from bit `at` on. */
+static unsigned get_six_bits(const uint8_t *p, size_t at)
 {
 	unsigned two = (unsigned)p[at / 8] << 8;
 
@@ -93,6 +93,6 @@ size_t ab_base64_core(const void *data, size_t len, unsigned align, enum ab_base
 
 	*ret_at = first % 4;
 	for (size_t i = first; i < end; i++)
-		ret[i - first] = digits[alphabet][six(data, i * 6 - before)];
+		ret[i - first] = digits[alphabet][get_six_bits(data, i * 6 - before)];
 	return end > first ? end - first : 0;
 }

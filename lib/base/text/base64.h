@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Room for `len` bytes in base64, in whichever way. */
+/* Room for `len` bytes in base64, with or without padding. */
 #define AB_BASE64_ROOM(len) (((len) + 2) / 3 * 4)
 
 enum ab_base64 {
@@ -18,8 +18,8 @@ enum ab_base64 {
 size_t ab_base64_encode(const void *data, size_t len, enum ab_base64 alphabet, char *ret);
 
 /*
- * Either alphabet, padded or not; `ret` has room for len / 4 * 3 + 3 bytes.
- * false: it is not base64.
+ * Either alphabet, padded or not; `ret` must have room for len / 4 * 3 + 3 bytes.
+ * false if it is not base64.
  */
 bool ab_base64_decode(const char *s, size_t len, void *ret, size_t *ret_len);
 
@@ -27,9 +27,9 @@ bool ab_base64_decode(const char *s, size_t len, void *ret, size_t *ret_len);
 bool ab_base64_digit(char c, enum ab_base64 alphabet);
 
 /*
- * The digits that these bytes always have, whatever is before and behind them:
- * `align` bytes (0 to 2) come before them since the last whole group. *ret_at
- * is the place of the first one in its group.
+ * The digits that these bytes always produce, whatever comes before and after them.
+ * `align` is the number of bytes (0 to 2) since the last whole group. *ret_at is
+ * the position of the first digit in its group.
  */
 size_t ab_base64_core(const void *data, size_t len, unsigned align, enum ab_base64 alphabet,
 		      char *ret, size_t *ret_at);

@@ -55,7 +55,7 @@ int ab_parse_size(const char *s, uint64_t *ret_bytes)
 {
 	uint64_t n;
 
-	if (digits(&s, &n) < 0)
+	if (parse_digits(&s, &n) < 0)
 		return -1;
 	for (size_t i = 0; i < AB_COUNT(sizes); i++) {
 		const struct unit *u = &sizes[i];
@@ -83,7 +83,7 @@ int ab_parse_duration(const char *s, uint64_t *ret_ms)
 		uint64_t n;
 		size_t len;
 
-		if (digits(&s, &n) < 0)
+		if (parse_digits(&s, &n) < 0)
 			return -1;
 		len = strcspn(s, "0123456789");
 		for (size_t i = 0; i < AB_COUNT(durations); i++)
